@@ -1,0 +1,65 @@
+// Package transfer moves the bytes of files between this machine and the
+// platform's storage: hashed as they are read, in parts where that pays, with
+// bounded memory, and with every file either complete and verified or absent.
+package transfer
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+)
+
+// Caller makes the requests a transfer needs. The client's core implements it.
+type Caller interface {
+	// Call posts a JSON body to a route of a service ("data-manager",
+	// "init-upload-component") and decodes the answer into out unless nil.
+	// What transfers ask for may be asked twice.
+	Call(ctx context.Context, service, route string, body, out any) error
+	// Post sends size bytes to a platform path. It may be repeated.
+	Post(ctx context.Context, path string, query url.Values, body func() (io.ReadCloser, error), size int64) error
+	// Put sends size bytes to a signed address, once, and gives the answer's
+	// status. The error is for exchanges without an answer.
+	Put(ctx context.Context, address string, header http.Header, body func() (io.ReadCloser, error), size int64) (status int, err error)
+	// Get opens a platform path for reading from byte rangeFrom on, asking for
+	// a range only when rangeFrom is above 0. Statuses from 400 are errors.
+	Get(ctx context.Context, path string, query url.Values, rangeFrom int64) (*http.Response, error)
+}
+
+// Options configure Transfers. All may be left out.
+type Options struct {
+	Budget  *Budget // connections shared with other transfers; 6 of its own when nil
+	Journal Journal // remembers confirmed parts; nothing is remembered when nil
+	Hasher  Hasher  // MD5; the standard library's when nil
+	Legacy  bool    // send bytes through the platform rather than to its storage
+	Logger  *slog.Logger
+}
+
+// Upload is one local file to be sent into a component of a dataset.
+type Upload struct {
+	Dataset, Component string
+	Path               string
+	MD5                string            // hexadecimal; computed when empty
+	Multipart          bool              // send in parts when longer than a chunk
+	ChunkSize          int64             // bytes; 10 MiB when 0
+	Progress           func(delta int64) // bytes sent since the last call; negative when a part starts over
+}
+
+// Uploaded says what was sent.
+type Uploaded struct {
+	MD5   string
+	Bytes int64
+	Parts int
+}
+
+// Download is one file to be fetched.
+type Download struct {
+	Path       string // platform path, "/data-manager/download-component"
+	Query      url.Values
+	TargetPath string // folder, made when missing; the current one when empty
+	TargetName string // file name; the one the server suggests when empty
+	Overwrite  bool   // replace a file of that name
+	MD5        string // hexadecimal; not compared when empty
+	Progress   func(delta int64)
+}
