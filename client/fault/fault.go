@@ -24,6 +24,8 @@ type Info struct {
 	Operation string // "projects.create", or "" outside operations
 	Hint      string // what to do next, or ""
 	Cause     error  // the error underneath, or nil
+
+	Done, Pending []string // of a list of ids: done, and not done, when it failed
 }
 
 // Facts returns itself, so that embedding types satisfy Fault.

@@ -1,0 +1,193 @@
+package declare
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"unicode"
+)
+
+// Manager is the group of operations on one kind of resource.
+type Manager struct {
+	Name    string
+	Aliases []string
+	Doc     string
+	Root    string // path its routes start with
+	Ops     []*Spec
+}
+
+// Op finds an operation by its name or an alias, or returns nil.
+func (m *Manager) Op(name string) *Spec {
+	for _, s := range m.Ops {
+		if s.Name == name {
+			return s
+		}
+		for _, a := range s.Aliases {
+			if a == name {
+				return s
+			}
+		}
+	}
+	return nil
+}
+
+// OpNames lists the operations in declared order.
+func (m *Manager) OpNames() []string {
+	names := make([]string, len(m.Ops))
+	for i, s := range m.Ops {
+		names[i] = s.Name
+	}
+	return names
+}
+
+// Bind completes every operation of every manager of a client, a pointer to a
+// struct with one tagged field a manager. A declaration that is wrong is a
+// fault of the program: it comes back as an error naming the field.
+func Bind(client any, e *Engine) ([]*Manager, error) {
+	v := reflect.ValueOf(client).Elem()
+	var managers []*Manager
+	for i := 0; i < v.NumField(); i++ {
+		field := v.Type().Field(i)
+		name, ok := field.Tag.Lookup("manager")
+		if !ok {
+			continue
+		}
+		m := &Manager{Name: name, Doc: field.Tag.Get("doc"), Root: field.Tag.Get("root"), Aliases: split(field.Tag.Get("alias"))}
+		if err := m.bind(v.Field(i), e); err != nil {
+			return nil, err
+		}
+		managers = append(managers, m)
+	}
+	return managers, nil
+}
+
+func (m *Manager) bind(v reflect.Value, e *Engine) error {
+	for i := 0; i < v.NumField(); i++ {
+		field := v.Type().Field(i)
+		op, ok := v.Field(i).Addr().Interface().(operation)
+		if !ok {
+			continue
+		}
+		spec, err := m.spec(field, op)
+		if err != nil {
+			return fmt.Errorf("%s.%s: %w", m.Name, field.Name, err)
+		}
+		m.Ops = append(m.Ops, op.bind(e, spec)...)
+	}
+	return nil
+}
+
+// opTags is the closed set of tags of an operation. Wanting another one is a
+// sign of logic: write a Go method.
+var opTags = []string{"read", "create", "set", "delete", "doc", "name", "alias", "method", "result", "missing", "rename",
+	"chunk", "page", "limit", "generator", "extra", "composed", "deprecated", "returns", "example"}
+
+func (m *Manager) spec(field reflect.StructField, op operation) (*Spec, error) {
+	tag := field.Tag
+	if err := knownTags(tag, opTags); err != nil {
+		return nil, err
+	}
+	s := &Spec{
+		Manager: m.Name, Name: snake(field.Name), Aliases: split(tag.Get("alias")), Doc: tag.Get("doc"),
+		Method: "POST", ResultKey: tag.Get("result"), Missing: "QueryError", Shape: op.output(), Returns: tag.Get("returns"),
+		NoExtra: tag.Get("extra") == "no", Composed: tag.Get("composed") == "yes", Deprecated: tag.Get("deprecated"), Example: tag.Get("example"),
+	}
+	if name := tag.Get("name"); name != "" {
+		s.Name = name
+	}
+	if method := tag.Get("method"); method != "" {
+		s.Method = method
+	}
+	if missing := tag.Get("missing"); missing != "" {
+		s.Missing = missing
+	}
+	if old, now, ok := strings.Cut(tag.Get("rename"), ">"); ok {
+		s.Rename = [2]string{old, now}
+	}
+	for _, effect := range []Effect{Read, Create, Set, Delete} {
+		routes, ok := tag.Lookup(string(effect))
+		if !ok {
+			continue
+		}
+		if s.Effect != "" {
+			return nil, fmt.Errorf("two effects, %s and %s", s.Effect, effect)
+		}
+		s.Effect = effect
+		for _, route := range split(routes) {
+			if !strings.HasPrefix(route, "/") {
+				route = m.Root + "/" + route
+			}
+			s.Routes = append(s.Routes, route)
+		}
+	}
+	switch {
+	case s.Effect == "":
+		return nil, fmt.Errorf("no effect: one of the tags read, create, set, delete is needed")
+	case len(s.Routes) == 0 && !op.assigned():
+		return nil, fmt.Errorf("neither a route nor Go code")
+	case s.Doc == "":
+		return nil, fmt.Errorf("no doc")
+	}
+	var err error
+	if s.Chunk, err = number(tag, "chunk", 0); err != nil {
+		return nil, err
+	}
+	if s.FirstPage, err = number(tag, "page", 0); err != nil {
+		return nil, err
+	}
+	limit, err := number(tag, "limit", 0)
+	if err != nil {
+		return nil, err
+	}
+	generator, err := number(tag, "generator", 50)
+	if err != nil {
+		return nil, err
+	}
+	s.generatorLimit = int64(generator)
+	if s.Params, err = params(op.input(), nil); err != nil {
+		return nil, err
+	}
+	for i := range s.Params {
+		if p := &s.Params[i]; p.Name == "limit" && limit > 0 {
+			p.Default = int64(limit)
+		}
+	}
+	return s, s.checkPath()
+}
+
+// checkPath makes sure every {name} of a route has its argument.
+func (s *Spec) checkPath() error {
+	for _, route := range s.Routes {
+		for rest := route; strings.Contains(rest, "{"); {
+			_, after, _ := strings.Cut(rest, "{")
+			name, tail, _ := strings.Cut(after, "}")
+			if p := s.Param(name); p == nil {
+				return fmt.Errorf("route %s has no argument %s", route, name)
+			}
+			rest = tail
+		}
+	}
+	return nil
+}
+
+func split(list string) []string {
+	var out []string
+	for _, part := range strings.FieldsFunc(list, func(r rune) bool { return r == '|' || r == ' ' || r == ',' }) {
+		out = append(out, part)
+	}
+	return out
+}
+
+// snake turns a Go name into the interface's spelling: UpdateSRS, update_srs.
+func snake(name string) string {
+	var b strings.Builder
+	runes := []rune(name)
+	for i, r := range runes {
+		if unicode.IsUpper(r) && i > 0 &&
+			(!unicode.IsUpper(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1])) {
+			b.WriteByte('_')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
+}

@@ -1,0 +1,181 @@
+package declare
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/url"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Request is what an operation sends.
+type Request struct {
+	Spec   *Spec
+	Method string
+	Path   string
+	Query  url.Values
+	Body   map[string]any // nil when the request has none
+}
+
+// Repeatable tells whether the request may be sent again when nobody knows if
+// it was processed.
+func (r Request) Repeatable() bool { return r.Spec.Effect.Repeatable() }
+
+// JSON encodes the body.
+func (r Request) JSON() ([]byte, error) {
+	if r.Body == nil {
+		return nil, nil
+	}
+	return Encode(r.Body)
+}
+
+// Encode writes a value as JSON without escaping <, > and &.
+func Encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(travelling(v)); err != nil {
+		return nil, err
+	}
+	return bytes.TrimRight(b.Bytes(), "\n"), nil
+}
+
+// travelling replaces values that have a form of their own on the wire:
+// resources by their ids, points in time by date texts.
+func travelling(v any) any {
+	switch v := v.(type) {
+	case Identified:
+		return v.ResourceID()
+	case time.Time:
+		return v.UTC().Format(DateForm)
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k, e := range v {
+			out[k] = travelling(e)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = travelling(e)
+		}
+		return out
+	}
+	return v
+}
+
+// Shaper is implemented by input structs whose body needs more than renaming:
+// it changes the body made from the tags.
+type Shaper interface {
+	Shape(body map[string]any) error
+}
+
+// Validator is implemented by input structs with rules across arguments, such
+// as two that exclude each other. It runs before anything is sent.
+type Validator interface{ Validate() error }
+
+// request builds what one call sends, from checked arguments. many chooses
+// the route and key for a list of ids.
+func (s *Spec) request(a Args, in any, many bool) (Request, error) {
+	req := Request{Spec: s, Method: s.Method, Path: s.Routes[0], Query: url.Values{}}
+	if many && len(s.Routes) > 1 {
+		req.Path = s.Routes[1]
+	}
+	body := map[string]any{}
+	maps.Copy(body, a.Extra)
+	for i := range s.Params {
+		p := &s.Params[i]
+		v, given := a.Values[p.Name]
+		if !given {
+			v = p.Default
+		}
+		if v == nil && p.SendNull {
+			v = Null{}
+		}
+		if v == nil || p.DropFalsy && falsy(v) {
+			continue
+		}
+		switch p.Place {
+		case InPath:
+			req.Path = strings.ReplaceAll(req.Path, "{"+p.Name+"}", url.PathEscape(fmt.Sprint(v)))
+		case InQuery:
+			req.Query.Set(p.Wire, queryText(v))
+		case InBody:
+			key := p.Wire
+			if many && p.WireMany != "" {
+				key = p.WireMany
+			}
+			if one, ok := v.(string); ok && p.Wrap {
+				v = []any{one}
+			} else if p.Wrap && !isList(v) {
+				v = []any{v}
+			}
+			if err := put(body, key, v); err != nil {
+				return req, err
+			}
+		}
+	}
+	if shaper, ok := in.(Shaper); ok {
+		if err := shaper.Shape(body); err != nil {
+			return req, err
+		}
+	}
+	if s.Method == "POST" || s.Method == "PUT" {
+		req.Body = body
+	}
+	return req, nil
+}
+
+func isList(v any) bool {
+	return reflect.ValueOf(v).Kind() == reflect.Slice
+}
+
+func falsy(v any) bool {
+	r := reflect.ValueOf(v)
+	switch r.Kind() {
+	case reflect.Slice, reflect.Map:
+		return r.Len() == 0
+	}
+	return r.IsZero()
+}
+
+func queryText(v any) string {
+	if b, ok := v.(bool); ok {
+		return strconv.FormatBool(b)
+	}
+	return fmt.Sprint(v)
+}
+
+// put sets a dotted key, with [0] for the first item of a list:
+// "versions[0].value".
+func put(body map[string]any, key string, v any) error {
+	head, rest, nested := strings.Cut(key, ".")
+	name, inList := strings.CutSuffix(head, "[0]")
+	if !nested {
+		body[name] = v
+		return nil
+	}
+	if inList {
+		list, _ := body[name].([]any)
+		if len(list) == 0 {
+			list = []any{map[string]any{}}
+			body[name] = list
+		}
+		return put(list[0].(map[string]any), rest, v)
+	}
+	inner, ok := body[name].(map[string]any)
+	if !ok {
+		if _, taken := body[name]; taken {
+			return fmt.Errorf("extra argument %s is in the way of %s", name, key)
+		}
+		inner = map[string]any{}
+	} else {
+		inner = maps.Clone(inner) // the caller's own object is not changed
+	}
+	body[name] = inner
+	return put(inner, rest, v)
+}

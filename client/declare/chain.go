@@ -1,0 +1,128 @@
+package declare
+
+import (
+	"context"
+	"fmt"
+
+	"transect/client/fault"
+)
+
+// Call is one call of an operation on its way through the chain.
+type Call struct {
+	Spec *Spec
+	Args Args // checked
+	In   any  // the same as a filled input struct
+}
+
+// Handler carries out a call.
+type Handler func(ctx context.Context, call *Call) (Value, error)
+
+// Interceptor is one link of the chain every call goes through. It may answer
+// itself, change the call, or watch it pass.
+type Interceptor func(ctx context.Context, call *Call, next Handler) (Value, error)
+
+// Engine carries out operations: it checks arguments, passes calls along the
+// links, first link first, and sends requests.
+type Engine struct {
+	Links []Interceptor
+	Send  func(ctx context.Context, req Request) ([]byte, error)
+}
+
+// do runs one call through the chain, ending in last.
+func (e *Engine) do(ctx context.Context, s *Spec, args Args, newIn func(Args) (any, error), last Handler) (Value, error) {
+	checked, err := s.Checked(args)
+	if err != nil {
+		return Value{}, err
+	}
+	in, err := newIn(checked)
+	if err != nil {
+		return Value{}, fault.In(s.FullName(), err)
+	}
+	if v, ok := in.(Validator); ok {
+		if err := v.Validate(); err != nil {
+			return Value{}, fault.In(s.FullName(), err)
+		}
+	}
+	handler := last
+	for i := len(e.Links) - 1; i >= 0; i-- {
+		link, next := e.Links[i], handler
+		handler = func(ctx context.Context, call *Call) (Value, error) { return link(ctx, call, next) }
+	}
+	value, err := handler(ctx, &Call{Spec: s, Args: checked, In: in})
+	if err != nil {
+		return Value{}, fault.In(s.FullName(), err)
+	}
+	return value, nil
+}
+
+// send is the last link of operations with a route.
+func (e *Engine) send(ctx context.Context, call *Call) (Value, error) {
+	s := call.Spec
+	ids, param := s.list(call.Args)
+	if param == nil || s.Chunk == 0 {
+		return e.sendOne(ctx, call, call.Args, ids != nil)
+	}
+	return e.sendChunks(ctx, call, ids, param)
+}
+
+// list finds the argument that holds a list of ids, if one was given.
+func (s *Spec) list(a Args) ([]string, *Param) {
+	for i := range s.Params {
+		p := &s.Params[i]
+		if ids, ok := a.Values[p.Name].([]string); ok && p.Type == scalar[idsType] {
+			return ids, p
+		}
+	}
+	return nil, nil
+}
+
+func (e *Engine) sendOne(ctx context.Context, call *Call, a Args, many bool) (Value, error) {
+	req, err := call.Spec.request(a, call.In, many)
+	if err != nil {
+		return Value{}, err
+	}
+	body, err := e.Send(ctx, req)
+	if err != nil {
+		return Value{}, err
+	}
+	return call.Spec.result(body, many)
+}
+
+// sendChunks cuts a long list of ids into requests the platform accepts. When
+// one fails, the error tells which ids are done and which are not.
+func (e *Engine) sendChunks(ctx context.Context, call *Call, ids []string, p *Param) (Value, error) {
+	all := Value{Shape: ShapeNone}
+	if call.Spec.Shape == ShapeSome {
+		all = Value{Shape: ShapeResources, Items: [][]byte{}}
+	}
+	for start := 0; start < len(ids); start += call.Spec.Chunk {
+		end := min(start+call.Spec.Chunk, len(ids))
+		part := Args{Values: map[string]any{}, Extra: call.Args.Extra}
+		for k, v := range call.Args.Values {
+			part.Values[k] = v
+		}
+		many := call.Spec.Chunk > 1
+		if part.Values[p.Name] = ids[start:end]; !many {
+			part.Values[p.Name] = ids[start]
+		}
+		v, err := e.sendOne(ctx, call, part, many)
+		if err != nil {
+			return Value{}, partly(err, ids, start)
+		}
+		if v.Shape == ShapeResource {
+			v.Items = [][]byte{v.JSON}
+		}
+		all.Items = append(all.Items, v.Items...)
+	}
+	return all, nil
+}
+
+func partly(err error, ids []string, done int) error {
+	f := fault.Find(err)
+	if f == nil || done == 0 && len(ids) == 1 {
+		return err
+	}
+	f.Facts().Done, f.Facts().Pending = ids[:done], ids[done:]
+	f.Facts().Message += fmt.Sprintf(" (%d of %d ids were done; the rest, from %s on, were not)", done, len(ids), ids[done])
+	return err
+}

@@ -1,0 +1,343 @@
+package declare
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"strings"
+	"time"
+
+	"transect/client/fault"
+	"transect/client/suggest"
+)
+
+// Checked returns the arguments in canonical form: aliases resolved, types
+// checked and converted. It raises what the interface documents, and for
+// everything else a ParameterError that names the argument.
+func (s *Spec) Checked(a Args) (Args, error) {
+	out := Args{Values: make(map[string]any, len(a.Values)), Extra: a.Extra}
+	for _, name := range sortedKeys(a.Values) {
+		p := s.Param(name)
+		if p == nil {
+			return out, s.unknown(name)
+		}
+		if _, twice := out.Values[p.Name]; twice {
+			return out, s.fail(&fault.ParameterError{}, "%s is given twice, as %s and as %s", p.Name, p.Name, strings.Join(p.Aliases, ", "))
+		}
+		v := a.Values[name]
+		if _, null := v.(Null); null || v == nil {
+			if null {
+				out.Values[p.Name] = Null{}
+			}
+			continue
+		}
+		checked, err := p.Type.check(p.Type, v)
+		if err == nil {
+			err = p.allowed(checked)
+		}
+		if err != nil {
+			f := fault.Find(err)
+			if f == nil {
+				f = &fault.ParameterError{}
+			}
+			f.Facts().Message = fmt.Sprintf("argument %s: %s", p.Name, err)
+			f.Facts().Operation = s.FullName()
+			return out, f
+		}
+		out.Values[p.Name] = checked
+	}
+	for i := range s.Params {
+		p := &s.Params[i]
+		v, given := out.Values[p.Name]
+		if _, null := v.(Null); p.Required && (!given || null) {
+			return out, fault.Hinted(s.fail(&fault.ParameterError{}, "argument %s is missing (%s: %s)", p.Name, p.Type, p.Doc),
+				"call it as %s", s.Signature())
+		}
+	}
+	if s.NoExtra && len(a.Extra) > 0 {
+		return out, s.fail(&fault.ParameterError{}, "takes no extra arguments, got %s", strings.Join(sortedKeys(a.Extra), ", "))
+	}
+	return out, nil
+}
+
+func (s *Spec) unknown(name string) error {
+	f := s.fail(&fault.ParameterError{}, "unknown argument %s", name)
+	f.Facts().Hint = suggest.Hint(name, s.ParamNames())
+	if f.Facts().Hint == "" {
+		f.Facts().Hint = "it takes " + strings.Join(s.ParamNames(), ", ")
+		if len(s.Params) == 0 {
+			f.Facts().Hint = "it takes no arguments"
+		}
+	}
+	if !s.NoExtra {
+		f.Facts().Hint += "; to send a key that is not documented, put it in extra = { " + name + " = … }"
+	}
+	return f
+}
+
+func (s *Spec) fail(f fault.Fault, format string, args ...any) fault.Fault {
+	f.Facts().Operation = s.FullName()
+	return fault.Of(f, format, args...)
+}
+
+func (p *Param) allowed(v any) error {
+	text, isText := v.(string)
+	if len(p.Choices) == 0 || !isText {
+		return nil
+	}
+	for _, c := range p.Choices {
+		if c == text {
+			return nil
+		}
+	}
+	f := fault.Of(fault.Named(p.ChoiceName), "%q is not one of %s", text, strings.Join(p.Choices, ", "))
+	f.Facts().Hint = suggest.Hint(text, p.Choices)
+	return f
+}
+
+// kind names a value's type as a script author would.
+func kind(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "nil"
+	case string, ID, Date, Path:
+		return fmt.Sprintf("text %q", v)
+	case bool:
+		return fmt.Sprintf("boolean %t", v)
+	case int, int64, float64:
+		return fmt.Sprintf("number %v", v)
+	case []any:
+		return "a list"
+	case map[string]any, Object:
+		return "a table with keys"
+	case Empty:
+		return "an empty table"
+	}
+	return fmt.Sprintf("%T", v)
+}
+
+func wrong(t *Type, v any) error { return fmt.Errorf("wants %s, got %s", t, kind(v)) }
+
+func checkText(t *Type, v any) (any, error) {
+	switch v := v.(type) {
+	case string:
+		return v, nil
+	case Path:
+		return string(v), nil
+	case fmt.Stringer: // a version, a duration
+		return v.String(), nil
+	}
+	return nil, wrong(t, v)
+}
+
+// Identified is a value that stands for a resource: its id is taken wherever
+// an id is wanted.
+type Identified interface{ ResourceID() string }
+
+func checkID(t *Type, v any) (any, error) {
+	switch v := v.(type) {
+	case Identified:
+		return v.ResourceID(), nil
+	case ID:
+		return checkID(t, string(v))
+	case string:
+		if v == "" {
+			return nil, errors.New("wants an id, got an empty text")
+		}
+		return v, nil
+	case map[string]any: // a record made by hand or read from JSON
+		for _, key := range []string{"_id", "id"} {
+			if id, ok := v[key].(string); ok && id != "" {
+				return id, nil
+			}
+		}
+	}
+	return nil, wrong(t, v)
+}
+
+// checkIDs gives a string for one id and a []string for a list: the two take
+// different routes.
+func checkIDs(t *Type, v any) (any, error) {
+	switch v := v.(type) {
+	case Empty:
+		return []string{}, nil
+	case IDs:
+		return []string(v), nil
+	case []string:
+		return v, nil
+	case []any:
+		ids := make([]string, len(v))
+		for i, e := range v {
+			id, err := checkID(scalarID, e)
+			if err != nil {
+				return nil, fmt.Errorf("item %d: %w", i+1, err)
+			}
+			ids[i] = id.(string)
+		}
+		return ids, nil
+	}
+	id, err := checkID(scalarID, v)
+	if err != nil {
+		return nil, wrong(t, v)
+	}
+	return id, nil
+}
+
+var (
+	scalarID   = &Type{Name: "id", check: checkID}
+	numberKind = &Type{Name: "number", check: checkNumber}
+)
+
+func checkTexts(t *Type, v any) (any, error) {
+	switch v := v.(type) {
+	case string:
+		return v, nil
+	case Texts:
+		return []string(v), nil
+	case Empty:
+		return []string{}, nil
+	case []any:
+		texts := make([]string, len(v))
+		for i, e := range v {
+			text, ok := e.(string)
+			if !ok {
+				return nil, fmt.Errorf("item %d: wants text, got %s", i+1, kind(e))
+			}
+			texts[i] = text
+		}
+		return texts, nil
+	}
+	return nil, wrong(t, v)
+}
+
+var datePattern = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$`)
+
+// DateForm is how dates travel.
+const DateForm = "2006-01-02T15:04:05.000Z"
+
+func checkDate(t *Type, v any) (any, error) {
+	switch v := v.(type) {
+	case time.Time:
+		return v.UTC().Format(DateForm), nil
+	case Date:
+		return checkDate(t, string(v))
+	case string:
+		if !datePattern.MatchString(v) {
+			return nil, fmt.Errorf("%q is not a date; write 2026-05-31 or 2026-05-31T08:30:00Z", v)
+		}
+		if _, err := time.Parse("2006-01-02", v[:10]); err != nil {
+			return nil, fmt.Errorf("%q is not a day of the calendar", v[:10])
+		}
+		return v, nil
+	}
+	return nil, wrong(t, v)
+}
+
+func checkInteger(t *Type, v any) (any, error) {
+	switch v := v.(type) {
+	case int:
+		return int64(v), nil
+	case int64:
+		return v, nil
+	case float64:
+		if v == math.Trunc(v) && math.Abs(v) <= 1<<53 {
+			return int64(v), nil
+		}
+		return nil, fmt.Errorf("wants an integer, got %v", v)
+	}
+	return nil, wrong(t, v)
+}
+
+func checkNumber(t *Type, v any) (any, error) {
+	switch v := v.(type) {
+	case int:
+		return float64(v), nil
+	case int64:
+		return float64(v), nil
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, fmt.Errorf("wants a number, got %v", v)
+		}
+		return v, nil
+	}
+	return nil, wrong(t, v)
+}
+
+func checkBool(t *Type, v any) (any, error) {
+	if b, ok := v.(bool); ok {
+		return b, nil
+	}
+	return nil, wrong(t, v)
+}
+
+func asObject(v any) (map[string]any, bool) {
+	switch v := v.(type) {
+	case map[string]any:
+		return v, true
+	case Object:
+		return v, true
+	case Filter:
+		return v, true
+	case Geometry:
+		return v, true
+	case Empty:
+		return map[string]any{}, true
+	}
+	return nil, false
+}
+
+func checkObject(t *Type, v any) (any, error) {
+	if o, ok := asObject(v); ok {
+		return o, nil
+	}
+	return nil, wrong(t, v)
+}
+
+func checkList(t *Type, v any) (any, error) {
+	if _, empty := v.(Empty); empty {
+		return []any{}, nil
+	}
+	list, ok := v.([]any)
+	if !ok {
+		return nil, wrong(t, v)
+	}
+	out := make([]any, len(list))
+	for i, e := range list {
+		checked, err := t.Elem.check(t.Elem, e)
+		if err != nil {
+			return nil, fmt.Errorf("item %d: %w", i+1, err)
+		}
+		out[i] = checked
+	}
+	return out, nil
+}
+
+// checkSort takes {attribute = 1}, or a list of such tables where the order
+// of several attributes matters.
+func checkSort(t *Type, v any) (any, error) {
+	if s, ok := v.(Sort); ok {
+		return s, nil
+	}
+	var parts []any
+	if list, ok := v.([]any); ok {
+		parts = list
+	} else {
+		parts = []any{v}
+	}
+	var s Sort
+	for _, part := range parts {
+		o, ok := asObject(part)
+		if !ok {
+			return nil, wrong(t, v)
+		}
+		for _, attribute := range sortedKeys(o) {
+			d, err := checkInteger(&Type{Name: "1 or -1"}, o[attribute])
+			if err != nil || d != int64(1) && d != int64(-1) {
+				return nil, fmt.Errorf("%s: wants 1 (ascending) or -1 (descending), got %s", attribute, kind(o[attribute]))
+			}
+			s = append(s, SortKey{attribute, int(d.(int64))})
+		}
+	}
+	return s, nil
+}

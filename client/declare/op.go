@@ -1,0 +1,153 @@
+package declare
+
+import (
+	"context"
+	"iter"
+	"reflect"
+)
+
+var idsType = reflect.TypeFor[IDs]()
+
+// Op is one operation of a manager. It is called like a method:
+//
+//	p, err := c.Projects.Create(ctx, client.CreateProject{Name: "Quarry", Company: id})
+//
+// The zero Op has no behaviour; binding completes it from its tags, or from
+// the Go method assigned to it.
+type Op[In, Out any] func(ctx context.Context, in In) (Out, error)
+
+// Search is a pair of operations: search, one page at a time, and
+// search_generator, which goes through all pages.
+type Search[In, T any] struct {
+	page func(ctx context.Context, in In) (Page[T], error)
+	each func(ctx context.Context, in In) (*Cursor[T], error)
+}
+
+// Page returns one page.
+func (s Search[In, T]) Page(ctx context.Context, in In) (Page[T], error) { return s.page(ctx, in) }
+
+// Cursor goes through all matches; the caller closes it.
+func (s Search[In, T]) Cursor(ctx context.Context, in In) (*Cursor[T], error) { return s.each(ctx, in) }
+
+// All goes through all matches in a for loop. An error ends the loop.
+func (s Search[In, T]) All(ctx context.Context, in In) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		cursor, err := s.each(ctx, in)
+		if err != nil {
+			var zero T
+			yield(zero, err)
+			return
+		}
+		defer cursor.Close()
+		for {
+			record, ok, err := cursor.Next(ctx)
+			if err != nil || !ok {
+				if err != nil {
+					yield(record, err)
+				}
+				return
+			}
+			if !yield(record, nil) {
+				return
+			}
+		}
+	}
+}
+
+// operation is a field that binding can complete.
+type operation interface {
+	input() reflect.Type
+	output() Shape
+	bind(e *Engine, s *Spec) []*Spec
+	assigned() bool
+}
+
+func (op *Op[In, Out]) input() reflect.Type { return reflect.TypeFor[In]() }
+func (op *Op[In, Out]) assigned() bool      { return *op != nil }
+
+func (op *Op[In, Out]) output() Shape {
+	var out Out
+	switch o := any(out).(type) {
+	case None:
+		return ShapeNone
+	case interface{ shape() Shape }:
+		return o.shape()
+	case rawRecord:
+		return ShapeResource
+	}
+	switch t := reflect.TypeFor[Out](); {
+	case t.Kind() == reflect.Slice && t.Elem().Implements(reflect.TypeFor[rawRecord]()):
+		return ShapeResources
+	case t == reflect.TypeFor[Object](), t.Kind() == reflect.Struct:
+		return ShapeObject
+	}
+	return ShapeGo
+}
+
+func (Some[T]) shape() Shape    { return ShapeSome }
+func (Page[T]) shape() Shape    { return ShapePage }
+func (*Cursor[T]) shape() Shape { return ShapeIterator }
+
+func filled[In any](s *Spec) func(Args) (any, error) {
+	return func(a Args) (any, error) {
+		var in In
+		err := s.Fill(&in, a)
+		return in, err
+	}
+}
+
+func (op *Op[In, Out]) bind(e *Engine, s *Spec) []*Spec {
+	last := e.send
+	if own := *op; own != nil {
+		last = func(ctx context.Context, call *Call) (Value, error) {
+			out, err := own(ctx, call.In.(In))
+			if err != nil {
+				return Value{}, err
+			}
+			return wrap(s, out), nil
+		}
+	}
+	s.invoke = func(ctx context.Context, a Args) (Value, error) {
+		return e.do(ctx, s, a, filled[In](s), last)
+	}
+	*op = func(ctx context.Context, in In) (Out, error) {
+		v, err := s.invoke(ctx, s.Arguments(in))
+		if err != nil {
+			var none Out
+			return none, err
+		}
+		return decodeInto[Out](v)
+	}
+	return []*Spec{s}
+}
+
+func (s *Search[In, T]) input() reflect.Type { return reflect.TypeFor[In]() }
+func (s *Search[In, T]) output() Shape       { return ShapePage }
+func (s *Search[In, T]) assigned() bool      { return false }
+
+func (s *Search[In, T]) bind(e *Engine, spec *Spec) []*Spec {
+	each := spec.generator()
+	spec.dropParams("generator")
+	each.dropParams("search")
+	spec.invoke = func(ctx context.Context, a Args) (Value, error) {
+		return e.do(ctx, spec, a, filled[In](spec), e.send)
+	}
+	each.invoke = func(ctx context.Context, a Args) (Value, error) {
+		return e.do(ctx, each, a, filled[In](each), e.iterate)
+	}
+	s.page = func(ctx context.Context, in In) (Page[T], error) {
+		v, err := spec.invoke(ctx, spec.Arguments(in))
+		if err != nil {
+			return Page[T]{}, err
+		}
+		return decodeInto[Page[T]](v)
+	}
+	s.each = func(ctx context.Context, in In) (*Cursor[T], error) {
+		v, err := each.invoke(ctx, each.Arguments(in))
+		if err != nil {
+			return nil, err
+		}
+		return &Cursor[T]{Stream: v.Stream}, nil
+	}
+	return []*Spec{spec, each}
+}

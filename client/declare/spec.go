@@ -1,0 +1,160 @@
+// Package declare is the one definition of an operation: a typed field of a
+// manager, with its route, effect and summary in tags, and an input struct
+// whose tags name and describe the arguments. Calls from Go and from Lua,
+// argument checks, documentation, dry runs and the local platform's routes
+// all come from it. It knows no manager.
+package declare
+
+import (
+	"context"
+	"strings"
+)
+
+// Effect says what an operation does to the platform. Retries, dry runs and
+// budgets follow from it.
+type Effect string
+
+// The effects.
+const (
+	Read   Effect = "read"   // changes nothing
+	Create Effect = "create" // repeating it makes a second thing
+	Set    Effect = "set"    // repeating it changes nothing more
+	Delete Effect = "delete" // takes something away
+)
+
+// Repeatable tells whether a request that may have been processed can be sent
+// again without harm.
+func (e Effect) Repeatable() bool { return e != Create }
+
+// Shape says what form an operation's result has.
+type Shape string
+
+// The shapes.
+const (
+	ShapeNone      Shape = "nothing"
+	ShapeResource  Shape = "resource"
+	ShapeResources Shape = "list of resources"
+	ShapeSome      Shape = "resource, or list of resources for a list"
+	ShapePage      Shape = "list of resources, or {total, results}"
+	ShapeIterator  Shape = "iterator"
+	ShapeObject    Shape = "table"
+	ShapeGo        Shape = "value" // whatever a Go method returns
+)
+
+// Spec describes one operation completely.
+type Spec struct {
+	Manager    string
+	Name       string
+	Aliases    []string // other names the operation is called by
+	Doc        string
+	Effect     Effect
+	Method     string   // HTTP method
+	Routes     []string // one path; or two, for one id and for a list
+	Params     []Param
+	Shape      Shape
+	Returns    string // what comes back, in words
+	ResultKey  string // key of the answer that holds the result; "" for the whole body
+	Missing    string // error raised when that key is absent
+	Rename     [2]string
+	Chunk      int    // most ids in one request; 0 for no cutting
+	NoExtra    bool   // extra arguments are refused
+	Composed   bool   // made of other operations only, which are intercepted themselves
+	Deprecated string // what to use instead
+	Example    string // runnable Lua
+	FirstPage  int    // first page number of a search
+
+	generatorLimit int64
+
+	invoke func(ctx context.Context, a Args) (Value, error)
+}
+
+// FullName is the operation with its manager: "projects.create".
+func (s *Spec) FullName() string { return s.Manager + "." + s.Name }
+
+// Invoke calls the operation with arguments by name.
+func (s *Spec) Invoke(ctx context.Context, a Args) (Value, error) { return s.invoke(ctx, a) }
+
+// Param finds a parameter by its name or an alias, or returns nil.
+func (s *Spec) Param(name string) *Param {
+	for i := range s.Params {
+		if s.Params[i].Is(name) {
+			return &s.Params[i]
+		}
+	}
+	return nil
+}
+
+// ParamNames lists the argument names, in documented order.
+func (s *Spec) ParamNames() []string {
+	names := make([]string, len(s.Params))
+	for i, p := range s.Params {
+		names[i] = p.Name
+	}
+	return names
+}
+
+// Place says which part of a request carries an argument.
+type Place string
+
+// The places.
+const (
+	InBody  Place = "body"
+	InPath  Place = "path"
+	InQuery Place = "query"
+	NotSent Place = "not sent"
+)
+
+// Param describes one argument.
+type Param struct {
+	Name       string
+	Aliases    []string
+	Doc        string
+	Type       *Type
+	Required   bool
+	Positional bool // may be given by position, in documented order
+	Default    any  // sent when the argument is absent; nil for none
+	Place      Place
+	Wire       string   // dotted key; Name unless it travels under another one
+	WireMany   string   // key of a list, where one id and a list differ
+	Choices    []string // the only values allowed, if any
+	ChoiceName string   // error raised for another value
+	Wrap       bool     // one value travels as a list of one
+	DropFalsy  bool     // false, 0, "" and empty lists are left out
+	SendNull   bool     // travels as null when absent
+
+	only  string // "search" or "generator"
+	index []int  // field of the input struct
+}
+
+// Is tells whether name is the parameter's name or one of its aliases.
+func (p *Param) Is(name string) bool {
+	if p.Name == name {
+		return true
+	}
+	for _, a := range p.Aliases {
+		if a == name {
+			return true
+		}
+	}
+	return false
+}
+
+// Signature is the operation as a line of documentation:
+// projects.create(name, company, {geometry=}).
+func (s *Spec) Signature() string {
+	var pos, named []string
+	for _, p := range s.Params {
+		switch {
+		case p.Positional && p.Required:
+			pos = append(pos, p.Name)
+		case p.Positional:
+			pos = append(pos, "["+p.Name+"]")
+		default:
+			named = append(named, p.Name+"=")
+		}
+	}
+	if len(named) > 0 {
+		pos = append(pos, "{"+strings.Join(named, ", ")+"}")
+	}
+	return s.FullName() + "(" + strings.Join(pos, ", ") + ")"
+}

@@ -1,0 +1,231 @@
+package declare
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"transect/client/fault"
+)
+
+// Value is the result of an operation before anyone has decoded it. Records
+// stay bytes: scripts read few of their fields.
+type Value struct {
+	Shape  Shape
+	JSON   []byte   // of a resource or an object
+	Items  [][]byte // of a list or a page
+	Total  int64    // of a page: all matches, -1 when the answer does not say
+	Stream Stream   // of an iterator
+	Go     any      // what a Go method returned
+}
+
+// None is the result of operations that return nothing.
+type None struct{}
+
+// Some is what operations on one id or several return.
+type Some[T any] []T
+
+// One returns the first record: the result of a call with one id.
+func (s Some[T]) One() T {
+	if len(s) == 0 {
+		var zero T
+		return zero
+	}
+	return s[0]
+}
+
+// Page is one page of a search.
+type Page[T any] struct {
+	Total   int64 // all matches; -1 when the platform did not count
+	Results []T
+}
+
+// Record is embedded in every typed resource. It keeps all that the platform
+// sent, also the fields without a Go name.
+type Record struct {
+	ID  string `json:"_id"`
+	raw []byte
+}
+
+// ResourceID is the record's identifier.
+func (r Record) ResourceID() string { return r.ID }
+
+// JSON is the record as the platform sent it.
+func (r Record) JSON() []byte { return r.raw }
+
+// Keep stores the record's JSON. The mechanism calls it after decoding.
+func (r *Record) Keep(raw []byte) { r.raw = raw }
+
+type keeper interface{ Keep(raw []byte) }
+
+type rawRecord interface{ JSON() []byte }
+
+// DecodeRecord decodes a resource and keeps its JSON beside its fields.
+func DecodeRecord(raw []byte, into any) error {
+	if err := json.Unmarshal(raw, into); err != nil {
+		return fault.Of(&fault.QueryError{}, "the platform's answer is not of the expected form: %w", err)
+	}
+	if k, ok := into.(keeper); ok {
+		k.Keep(raw)
+	}
+	return nil
+}
+
+type decoder interface{ decode(Value) error }
+
+func (None) decode(Value) error { return nil }
+
+func (s *Some[T]) decode(v Value) error {
+	if v.Shape == ShapeResource {
+		*s = make(Some[T], 1)
+		return DecodeRecord(v.JSON, &(*s)[0])
+	}
+	return decodeItems(v.Items, (*[]T)(s))
+}
+
+func (p *Page[T]) decode(v Value) error {
+	p.Total = v.Total
+	return decodeItems(v.Items, &p.Results)
+}
+
+func decodeItems[T any](items [][]byte, into *[]T) error {
+	*into = make([]T, len(items))
+	for i, raw := range items {
+		if err := DecodeRecord(raw, &(*into)[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// decodeInto gives Go callers their typed result.
+func decodeInto[Out any](v Value) (out Out, err error) {
+	if typed, ok := v.Go.(Out); ok {
+		return typed, nil
+	}
+	if d, ok := any(&out).(decoder); ok {
+		return out, d.decode(v)
+	}
+	if v.Stream != nil {
+		return out, fmt.Errorf("no typed form of an iterator of %T", out)
+	}
+	if v.Items != nil {
+		items := reflect.ValueOf(&out).Elem()
+		items.Set(reflect.MakeSlice(items.Type(), len(v.Items), len(v.Items)))
+		for i, raw := range v.Items {
+			if err := DecodeRecord(raw, items.Index(i).Addr().Interface()); err != nil {
+				return out, err
+			}
+		}
+		return out, nil
+	}
+	if len(v.JSON) == 0 {
+		return out, nil
+	}
+	return out, DecodeRecord(v.JSON, &out)
+}
+
+// wrap makes a Value of what a Go method returned.
+func wrap(s *Spec, out any) Value {
+	switch o := out.(type) {
+	case None:
+		return Value{Shape: ShapeNone, Go: out}
+	case interface{ stream() Stream }:
+		return Value{Shape: ShapeIterator, Stream: o.stream(), Go: out}
+	case rawRecord:
+		if len(o.JSON()) == 0 { // no such record
+			return Value{Shape: ShapeNone, Go: out}
+		}
+		return Value{Shape: ShapeResource, JSON: o.JSON(), Go: out}
+	}
+	if s.Shape == ShapeResources {
+		list := reflect.ValueOf(out)
+		items := make([][]byte, list.Len())
+		for i := range items {
+			items[i] = list.Index(i).Interface().(rawRecord).JSON()
+		}
+		return Value{Shape: ShapeResources, Items: items, Go: out}
+	}
+	return Value{Shape: ShapeGo, Go: out}
+}
+
+// SplitPage splits the answer of a search, {"results": [...], "total": n},
+// into its records without decoding them. total is -1 when absent.
+func SplitPage(body []byte) (items [][]byte, total int64, err error) {
+	total = -1
+	found := false
+	dec := jsontext.NewDecoder(bytes.NewBuffer(body))
+	if tok, err := dec.ReadToken(); err != nil || tok.Kind() != '{' {
+		return nil, 0, notA("search answer", body, err)
+	}
+	for dec.PeekKind() == '"' {
+		key, err := dec.ReadToken()
+		if err != nil {
+			return nil, 0, notA("search answer", body, err)
+		}
+		name := key.String()
+		if name == "results" && dec.PeekKind() == '[' {
+			found = true
+			if items, err = readItems(dec, body); err != nil {
+				return nil, 0, err
+			}
+			continue
+		}
+		value, err := dec.ReadValue()
+		if err != nil {
+			return nil, 0, notA("search answer", body, err)
+		}
+		if name == "total" {
+			json.Unmarshal(value, &total) // stays -1 when it is no number
+		}
+	}
+	if _, err := dec.ReadToken(); err != nil {
+		return nil, 0, notA("search answer", body, err)
+	}
+	if !found {
+		return nil, 0, fault.Of(&fault.QueryError{}, "the answer of the search holds no results")
+	}
+	return items, total, nil
+}
+
+// SplitArray splits a JSON array into its items without decoding them.
+func SplitArray(body []byte) ([][]byte, error) {
+	dec := jsontext.NewDecoder(bytes.NewBuffer(body))
+	if dec.PeekKind() != '[' {
+		_, err := dec.ReadValue()
+		return nil, notA("list", body, err)
+	}
+	return readItems(dec, body)
+}
+
+func readItems(dec *jsontext.Decoder, body []byte) ([][]byte, error) {
+	if _, err := dec.ReadToken(); err != nil {
+		return nil, notA("list", body, err)
+	}
+	items := [][]byte{}
+	for dec.PeekKind() != ']' {
+		value, err := dec.ReadValue()
+		if err != nil {
+			return nil, notA("list", body, err)
+		}
+		// A slice of the body, not a copy: the decoder's buffer is the body.
+		end := dec.InputOffset()
+		items = append(items, body[end-int64(len(value)):end:end])
+	}
+	_, err := dec.ReadToken()
+	return items, err
+}
+
+func notA(what string, body []byte, cause error) error {
+	start := body
+	if len(start) > 60 {
+		start = start[:60]
+	}
+	if cause != nil {
+		return fault.Of(&fault.QueryError{}, "the platform's answer is not a %s: %w", what, cause)
+	}
+	return fault.Of(&fault.QueryError{}, "the platform's answer is not a %s, it starts %q", what, start)
+}
