@@ -1,0 +1,238 @@
+package semrange_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/Masterminds/semver/v3"
+	"pgregory.net/rapid"
+
+	"transect/client/semrange"
+)
+
+// fixture is one case of npm's own tables; each file uses some of the fields.
+type fixture struct {
+	Range, Greater, Less, Left, Right string
+	Version                           any
+	Expected                          *string
+	Satisfies                         bool
+	Loose, IncludePrerelease          bool
+	Major, Minor, Patch               uint64
+	Prerelease                        []any
+	Build                             []string
+}
+
+func (f fixture) options() semrange.Options {
+	return semrange.Options{Loose: f.Loose, IncludePrerelease: f.IncludePrerelease}
+}
+
+// fixtures reads one table of the shared test data, which lies beside the
+// repository and may be absent.
+func fixtures(t *testing.T, name string) []fixture {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "shared", "data", "semver", name))
+	if err != nil {
+		t.Skipf("no shared test data: %v", err)
+	}
+	var cases []fixture
+	if err := json.Unmarshal(text, &cases); err != nil {
+		t.Fatal(err)
+	}
+	return cases
+}
+
+func TestRangesOfNPM(t *testing.T) {
+	for _, file := range []string{"range-include.json", "range-exclude.json"} {
+		for _, c := range fixtures(t, file) {
+			r, err := c.options().Parse(c.Range)
+			if err != nil {
+				t.Errorf("%s: %+v: %v", file, c, err)
+				continue
+			}
+			if got := r.Matches(fmt.Sprint(c.Version)); got != c.Satisfies {
+				t.Errorf("%s: %+v: got %v, range is %s", file, c, got, r)
+			}
+		}
+	}
+}
+
+func TestRangeTextsOfNPM(t *testing.T) {
+	for _, c := range fixtures(t, "range-parse.json") {
+		r, err := c.options().Parse(c.Range)
+		switch {
+		case c.Expected == nil && err == nil:
+			t.Errorf("%+v: read as %s, want an error", c, r)
+		case c.Expected != nil && err != nil:
+			t.Errorf("%+v: %v", c, err)
+		case c.Expected != nil && r.String() != *c.Expected:
+			t.Errorf("%+v: got %s, want %s", c, r, *c.Expected)
+		}
+	}
+}
+
+func TestVersionsOfNPM(t *testing.T) {
+	for _, c := range fixtures(t, "valid-versions.json") {
+		v, err := c.options().ParseVersion(c.Version.(string))
+		if err != nil {
+			t.Errorf("%+v: %v", c, err)
+			continue
+		}
+		want := semver.New(c.Major, c.Minor, c.Patch, join(c.Prerelease), strings.Join(c.Build, "."))
+		if v.String() != want.String() {
+			t.Errorf("%+v: got %s, want %s", c, v, want)
+		}
+	}
+	for _, c := range fixtures(t, "invalid-versions.json") {
+		if v, err := c.options().ParseVersion(c.Version.(string)); err == nil {
+			t.Errorf("%+v: read as %s, want an error", c, v)
+		}
+	}
+}
+
+func join(parts []any) string {
+	texts := make([]string, len(parts))
+	for i, p := range parts {
+		texts[i] = fmt.Sprint(p)
+	}
+	return strings.Join(texts, ".")
+}
+
+func TestOrderOfNPM(t *testing.T) {
+	compare := func(c fixture, left, right string, want int) {
+		l, err := c.options().ParseVersion(left)
+		if err != nil {
+			t.Errorf("%+v: %v", c, err)
+			return
+		}
+		r, err := c.options().ParseVersion(right)
+		if err != nil {
+			t.Errorf("%+v: %v", c, err)
+			return
+		}
+		if got := l.Compare(r); got != want {
+			t.Errorf("compare %q with %q: got %d, want %d", left, right, got, want)
+		}
+	}
+	for _, c := range fixtures(t, "comparisons.json") {
+		compare(c, c.Greater, c.Less, 1)
+		compare(c, c.Less, c.Greater, -1)
+	}
+	for _, c := range fixtures(t, "equality.json") {
+		compare(c, c.Left, c.Right, 0)
+	}
+}
+
+func TestParse(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"", "*"},
+		{" \t ", "*"},
+		{"^1.2.3", ">=1.2.3 <2.0.0-0"},
+		{"^0.2.3", ">=0.2.3 <0.3.0-0"},
+		{"^0.0.3", ">=0.0.3 <0.0.4-0"},
+		{"^0.0.x", "<0.1.0-0"},
+		{"^x", "*"},
+		{"~1.2", ">=1.2.0 <1.3.0-0"},
+		{"1.x", ">=1.0.0 <2.0.0-0"},
+		{"v1.2.3", "1.2.3"},
+		{"= 1.2.3", "1.2.3"},
+		{"1.0.0 - x", ">=1.0.0"},
+		{"x - 1.0.0", "<=1.0.0"},
+		{"* - *", "*"},
+		{"1.x ||", "*"},
+		{"|| 1.x", "*"},
+		{">=1.2 <2 || 3", ">=1.2.0 <2.0.0-0||>=3.0.0 <4.0.0-0"},
+		{">=1.0.0 >=1.0.0", ">=1.0.0"},
+	} {
+		r, err := semrange.Parse(c.text)
+		if err != nil {
+			t.Errorf("Parse(%q): %v", c.text, err)
+		} else if r.String() != c.want {
+			t.Errorf("Parse(%q) = %s, want %s", c.text, r, c.want)
+		}
+	}
+	for _, text := range []string{"latest", "1.x.3", ">", "^", "~", "1.2.3.4", "1..2", "- 1.0", "1.2.3-", "1.2.3+", "|", "1.x-alpha", "99999999999999999999"} {
+		if r, err := semrange.Parse(text); err == nil {
+			t.Errorf("Parse(%q) = %s, want an error", text, r)
+		} else if !strings.Contains(err.Error(), text) {
+			t.Errorf("Parse(%q): the error does not name it: %v", text, err)
+		}
+	}
+}
+
+func TestHighest(t *testing.T) {
+	versions := []string{"1.0.0", "2.0.0", "v1.10.0", "1.9.0", "3.0.0-rc.1", "nightly"}
+	for _, c := range []struct{ rng, want string }{
+		{"1.x", "v1.10.0"}, {"", "2.0.0"}, {">=3.0.0-0", "3.0.0-rc.1"}, {"^2", "2.0.0"}, {"1.9", "1.9.0"},
+	} {
+		if got, ok := semrange.Highest(versions, c.rng); !ok || got != c.want {
+			t.Errorf("Highest(%q) = %q, %v, want %q", c.rng, got, ok, c.want)
+		}
+	}
+	for _, rng := range []string{"4.x", "not a range"} {
+		if got, ok := semrange.Highest(versions, rng); ok || got != "" {
+			t.Errorf("Highest(%q) = %q, %v, want none", rng, got, ok)
+		}
+	}
+	if (semrange.Range{}).Matches("1.0.0") {
+		t.Error("the zero range holds a version")
+	}
+}
+
+func TestIsExact(t *testing.T) {
+	for text, want := range map[string]bool{"1.2.3": true, "v1.2.3-rc.1+b": true, " 1.2.3 ": true, "1.2": false, "1.x.x": false, "^1.2.3": false, "=1.2.3": false, "": false} {
+		if got := semrange.IsExact(text); got != want {
+			t.Errorf("IsExact(%q) = %v", text, got)
+		}
+	}
+}
+
+func TestRangeHoldsItsVersion(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.Uint64Range(0, 1000)
+		v := fmt.Sprintf("%d.%d.%d", n.Draw(t, "major"), n.Draw(t, "minor"), n.Draw(t, "patch"))
+		for _, prefix := range []string{"", "^", "~", ">=", "<=", "=", "v"} {
+			r, err := semrange.Parse(prefix + v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !r.Matches(v) {
+				t.Fatalf("%s%s does not hold %s", prefix, v, v)
+			}
+		}
+		for _, prefix := range []string{"<", ">"} {
+			if r, err := semrange.Parse(prefix + v); err != nil || r.Matches(v) {
+				t.Fatalf("%s%s: error %v, or holds %s", prefix, v, err, v)
+			}
+		}
+	})
+}
+
+// FuzzParse checks that reading never panics and that a range's own text means
+// the same range.
+func FuzzParse(f *testing.F) {
+	for _, text := range []string{"", "^1.2.3 || ~2", "1.0 - 2.x", ">= 1.x.x-alpha+b", "==1 || foo", "<*", "1.2.3beta", ">=0.0.0-0"} {
+		f.Add(text, "1.2.3", false, false)
+		f.Add(text, "1.2.3-beta", true, true)
+	}
+	f.Fuzz(func(t *testing.T, text, version string, loose, prereleases bool) {
+		o := semrange.Options{Loose: loose, IncludePrerelease: prereleases}
+		r, err := o.Parse(text)
+		if err != nil {
+			return
+		}
+		again, err := o.Parse(r.String())
+		if err != nil {
+			t.Fatalf("%q became %q: %v", text, r, err)
+		}
+		if again.String() != r.String() {
+			t.Fatalf("%q became %q became %q", text, r, again)
+		}
+		if again.Matches(version) != r.Matches(version) {
+			t.Fatalf("%q and %q disagree on %q", text, r, version)
+		}
+	})
+}
