@@ -1,0 +1,74 @@
+package vm
+
+import (
+	"strconv"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"transect/client/fault"
+)
+
+// defaultMaxText bounds what one call of a string function may build, in
+// bytes. Such a call is a single instruction: the clock does not see into it.
+const defaultMaxText = 256 << 20
+
+func (in *Interp) openBounds() {
+	text := in.main.GetGlobal("string").(*lua.LTable)
+	in.bound(text, "rep", func(L *lua.LState) float64 {
+		return float64(len(L.CheckString(1))) * float64(L.CheckNumber(2))
+	})
+	in.bound(text, "format", func(L *lua.LState) float64 { return formatted(L) })
+	in.bound(in.main.GetGlobal("table").(*lua.LTable), "concat", func(L *lua.LState) float64 {
+		list, sep := L.CheckTable(1), len(L.OptString(2, ""))
+		size := 0
+		for i, n := L.OptInt(3, 1), L.OptInt(4, list.Len()); i <= n; i++ {
+			switch v := list.RawGetInt(i).(type) {
+			case lua.LString:
+				size += len(v) + sep
+			case lua.LNumber:
+				size += len(v.String()) + sep
+			default:
+				return 0 // not concatenable: its own error says so
+			}
+			if size > in.maxText {
+				break
+			}
+		}
+		return float64(size)
+	})
+}
+
+// bound puts a check of the size of its result before a library function.
+func (in *Interp) bound(lib *lua.LTable, name string, size func(*lua.LState) float64) {
+	call := lib.RawGetString(name).(*lua.LFunction).GFunction
+	lib.RawSetString(name, in.main.NewFunction(func(L *lua.LState) int {
+		if n := size(L); n > float64(in.maxText) {
+			Raise(L, fault.Hinted(fault.Of(&fault.LimitError{}, "%s would build a text of %.0f MiB, the limit is %d MiB",
+				name, n/(1<<20), in.maxText>>20), "write large data to a file piece by piece"))
+		}
+		return call(L)
+	}))
+}
+
+// formatted estimates the length of string.format's result: the texts plus
+// the widths and precisions asked for.
+func formatted(L *lua.LState) float64 {
+	format := L.CheckString(1)
+	size := float64(len(format))
+	for i := 2; i <= L.GetTop(); i++ {
+		if s, ok := L.Get(i).(lua.LString); ok {
+			size += float64(len(s))
+		}
+	}
+	for _, part := range strings.Split(format, "%")[1:] {
+		for _, digits := range strings.FieldsFunc(part[:len(part)-len(strings.TrimLeft(part, "+- #0123456789."))],
+			func(r rune) bool { return r < '0' || r > '9' }) {
+			n, err := strconv.ParseFloat(digits, 64)
+			if err == nil {
+				size += n
+			}
+		}
+	}
+	return size
+}

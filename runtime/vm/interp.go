@@ -1,0 +1,172 @@
+// Package vm is the interpreter room: one Lua interpreter, one lock, many
+// tasks. It owns what crosses the border between Lua and Go — values, errors,
+// blocking calls, cancellation — and the way modules declare themselves, so
+// that modules only say what they do.
+package vm
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	lua "github.com/yuin/gopher-lua"
+)
+
+// Options is everything an interpreter may touch of the outside world. Zero
+// values mean the process's own streams, environment, clock and folder.
+type Options struct {
+	Stdout, Stderr io.Writer
+	Stdin          io.Reader
+	Env            func(name string) (string, bool)
+	Now            func() time.Time
+	Dir            string   // folder that relative paths start from; "" is the process's
+	Script         string   // arg[0], and where require looks first
+	Args           []string // arg[1], arg[2], …
+	Path           []string // further folders for require
+
+	Log      Log
+	Progress ProgressMode
+}
+
+// Log says how the log module writes.
+type Log struct {
+	JSON  bool // JSON lines instead of text
+	Level int  // lowest level written, as in log/slog: -4 debug, 0 info, 4 warn, 8 error
+}
+
+// ProgressMode says how progress is shown on Options.Stderr.
+type ProgressMode int
+
+// Auto draws a bar on a terminal and writes plain lines elsewhere.
+const (
+	ProgressAuto ProgressMode = iota
+	ProgressBar
+	ProgressPlain
+	ProgressJSON
+	ProgressQuiet
+)
+
+func (o Options) withDefaults() Options {
+	if o.Stdout == nil {
+		o.Stdout = os.Stdout
+	}
+	if o.Stderr == nil {
+		o.Stderr = os.Stderr
+	}
+	if o.Stdin == nil {
+		o.Stdin = os.Stdin
+	}
+	if o.Env == nil {
+		o.Env = os.LookupEnv
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return o
+}
+
+// Interp is an interpreter and the handle modules get. Its methods may be
+// called from any goroutine unless they say otherwise; runs follow one another.
+type Interp struct {
+	opt    Options
+	main   *lua.LState
+	lock   *lock
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	tasks  sync.WaitGroup
+	runs   sync.Mutex // one run at a time
+
+	// Everything below belongs to whoever holds the lock.
+	run     context.CancelCauseFunc // ends the run under way, nil between runs
+	modules map[string]*Module
+	loading map[string]*loading
+	state   map[any]any
+	types   map[*Type]*lua.LTable
+	errors  *lua.LTable
+	idle    []*lua.LState
+	owner   map[*lua.LState]*lua.LState
+	maxText int
+}
+
+var errClosed = errors.New("the interpreter was closed")
+
+// New makes an interpreter with the standard libraries. Cancelling ctx ends
+// its runs; Close must be called.
+func New(ctx context.Context, opt Options) *Interp {
+	in := &Interp{
+		opt:     opt.withDefaults(),
+		lock:    newLock(),
+		modules: map[string]*Module{},
+		loading: map[string]*loading{},
+		state:   map[any]any{},
+		types:   map[*Type]*lua.LTable{},
+		owner:   map[*lua.LState]*lua.LState{},
+		maxText: defaultMaxText,
+	}
+	in.ctx, in.cancel = context.WithCancelCause(ctx)
+	in.main = newMainThread()
+	in.main.SetContext(&clock{Context: in.ctx, in: in, done: in.ctx.Done()})
+	in.openErrors()
+	in.openBase()
+	in.openBounds()
+	in.openCoroutines()
+	in.openOS()
+	in.openStreams()
+	in.openRequire()
+	in.openArgs()
+	return in
+}
+
+// Close cancels what still runs, waits for it, and frees the interpreter.
+func (in *Interp) Close() {
+	in.cancel(errClosed)
+	in.runs.Lock()
+	defer in.runs.Unlock()
+	in.tasks.Wait()
+	in.lock.acquire()
+	defer in.lock.release()
+	in.main.Close()
+}
+
+// Interrupt ends the run under way with err as its outcome, as Ctrl-C at the
+// prompt does; the interpreter stays usable. Call it from a Lua function or
+// from any other goroutine.
+func (in *Interp) Interrupt(err error) {
+	in.lock.state.Lock()
+	stop := in.run
+	in.lock.state.Unlock()
+	if stop != nil {
+		stop(err)
+	}
+}
+
+// Options returns the outside world of this interpreter, defaults filled in.
+func (in *Interp) Options() Options { return in.opt }
+
+// Path turns a path given by a script into one the process can use: relative
+// ones start from Options.Dir.
+func (in *Interp) Path(path string) string {
+	if in.opt.Dir == "" || path == "" || filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(in.opt.Dir, path)
+}
+
+// Of returns the interpreter a Lua thread belongs to.
+func Of(L *lua.LState) *Interp { return clockOf(L).in }
+
+// State returns what a module keeps per interpreter under key, made by init
+// when asked for first. Only for code that runs with the lock, as every
+// function called from Lua does. Keys follow the rules of context keys.
+func State[T any](in *Interp, key any, init func() T) T {
+	if v, ok := in.state[key]; ok {
+		return v.(T)
+	}
+	v := init()
+	in.state[key] = v
+	return v
+}

@@ -1,0 +1,79 @@
+package vm
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"transect/client/fault"
+)
+
+// lock is the interpreter lock. A channel of one slot serves waiters in the
+// order they came, which sync.Mutex does not promise: a task that yields after
+// its time slice must not win the lock straight back.
+type lock struct {
+	slot    chan struct{}
+	waiting atomic.Int32
+	state   sync.Mutex // guards Interp.run, which Interrupt reads without the lock
+}
+
+func newLock() *lock { return &lock{slot: make(chan struct{}, 1)} }
+
+func (l *lock) acquire() {
+	select {
+	case l.slot <- struct{}{}:
+		return
+	default:
+	}
+	l.waiting.Add(1)
+	l.slot <- struct{}{}
+	l.waiting.Add(-1)
+}
+
+func (l *lock) release() { <-l.slot }
+
+// Context returns the context of the task that runs L: it ends with the
+// task's scope, its time limit or the run.
+func Context(L *lua.LState) context.Context { return clockOf(L).Context }
+
+// Blocking runs f without the interpreter lock, so that other tasks go on
+// meanwhile. f must not touch Lua values or L. When the task was cancelled
+// while f ran, the reason comes back in place of the bare context error.
+func Blocking(L *lua.LState, f func(ctx context.Context) error) error {
+	c := clockOf(L)
+	err := c.unlocked(L, f)
+	if err != nil && c.Context.Err() != nil && isContextError(err) {
+		return cancelled(c.Context)
+	}
+	return err
+}
+
+func (c *clock) unlocked(L *lua.LState, f func(ctx context.Context) error) error {
+	c.in.lock.release()
+	defer func() {
+		c.in.lock.acquire()
+		L.G.CurrentThread = L // other threads ran in between
+	}()
+	return f(c.Context)
+}
+
+// cancelled says why ctx ended, as a fault.
+func cancelled(ctx context.Context) error {
+	cause := context.Cause(ctx)
+	if cause == nil {
+		cause = context.Canceled
+	}
+	if _, ok := cause.(*Exit); ok || fault.Find(cause) != nil {
+		return cause
+	}
+	if cause == context.DeadlineExceeded {
+		return fault.Of(&fault.TimeoutError{}, "the time limit passed")
+	}
+	err := fault.Of(&fault.CancelledError{}, "the run was stopped")
+	if cause != context.Canceled {
+		err.Cause = cause
+	}
+	return err
+}

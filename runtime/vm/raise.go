@@ -1,0 +1,150 @@
+package vm
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"transect/client/fault"
+)
+
+// raised is the value of an error userdata: the Go error and where it arose.
+type raised struct {
+	err    error
+	frames []Frame
+}
+
+// LuaValue makes an error convertible: as its text.
+func (r *raised) LuaValue() any { return r.err.Error() }
+
+// Raise raises err in Lua as a userdata that holds it. Errors that are no
+// faults become a RuntimeError around them. It does not return.
+func Raise(L *lua.LState, err error) {
+	in := Of(L)
+	L.Error(in.newError(err, in.frames(L)), 1)
+}
+
+// ErrorOf returns the Go error held by a raised value, or nil.
+func ErrorOf(v lua.LValue) error {
+	if r := raisedOf(v); r != nil {
+		return r.err
+	}
+	return nil
+}
+
+func raisedOf(v lua.LValue) *raised {
+	if ud, ok := v.(*lua.LUserData); ok {
+		r, _ := ud.Value.(*raised)
+		return r
+	}
+	return nil
+}
+
+// again raises a caught value once more, unchanged.
+func again(L *lua.LState, t *thrown) { L.Error(t.value, 0) }
+
+func (in *Interp) newError(err error, frames []Frame) *lua.LUserData {
+	if fault.Find(err) == nil {
+		err = fault.Of(&fault.RuntimeError{}, "%w", err)
+	}
+	return &lua.LUserData{Value: &raised{err, frames}, Env: in.main.Env, Metatable: in.errors}
+}
+
+func (in *Interp) openErrors() {
+	L := in.main
+	in.errors = L.NewTable()
+	L.SetFuncs(in.errors, map[string]lua.LGFunction{
+		"__index": func(L *lua.LState) int {
+			r := raisedOf(L.Get(1))
+			if r == nil {
+				return 0
+			}
+			L.Push(ToLua(L, errorField(r.err, L.CheckString(2))))
+			return 1
+		},
+		"__newindex": func(L *lua.LState) int {
+			Raise(L, fault.Of(&fault.ImmutableAttribute{}, "errors cannot be changed"))
+			return 0
+		},
+		"__tostring": func(L *lua.LState) int {
+			L.Push(lua.LString(errorText(L.Get(1))))
+			return 1
+		},
+		"__concat": func(L *lua.LState) int {
+			L.Push(lua.LString(errorText(L.Get(1)) + errorText(L.Get(2))))
+			return 1
+		},
+		"__eq": func(L *lua.LState) int {
+			L.Push(lua.LBool(sameError(ErrorOf(L.Get(1)), ErrorOf(L.Get(2)))))
+			return 1
+		},
+	})
+	in.errors.RawSetString("__metatable", lua.LString("error"))
+}
+
+func errorText(v lua.LValue) string {
+	if err := ErrorOf(v); err != nil {
+		return strings.ReplaceAll(err.Error(), "\n", " ")
+	}
+	return v.String()
+}
+
+func sameError(a, b error) bool {
+	if a == nil || b == nil || !reflect.TypeOf(a).Comparable() || !reflect.TypeOf(b).Comparable() {
+		return false
+	}
+	return a == b
+}
+
+// errorField reads one field of an error as scripts see it; nil for fields it
+// does not have.
+func errorField(err error, name string) any {
+	f := fault.Find(err)
+	if f == nil {
+		return nil
+	}
+	facts := f.Facts()
+	switch name {
+	case "name":
+		return f.Name()
+	case "message":
+		text := err.Error()
+		if facts.Operation != "" {
+			text = strings.TrimPrefix(text, facts.Operation+": ")
+		}
+		return text
+	case "operation":
+		return orNil(facts.Operation)
+	case "hint":
+		return orNil(facts.Hint)
+	}
+	var answer *fault.ResponseError
+	if !errors.As(err, &answer) {
+		return nil
+	}
+	switch name {
+	case "status":
+		if answer.Status == 0 {
+			return nil
+		}
+		return answer.Status
+	case "service":
+		return orNil(answer.Service)
+	case "code":
+		return orNil(answer.Code)
+	case "details":
+		return answer.Details
+	case "data":
+		return answer.Data
+	}
+	return nil
+}
+
+func orNil(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}

@@ -1,0 +1,101 @@
+package vm
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"transect/client/fault"
+)
+
+// RunFile runs the script at path as the main task and waits for every task
+// it spawned. It returns nil, an *Exit, a fault when the run was stopped, or
+// a *ScriptError (see Failure).
+func (in *Interp) RunFile(path string) error {
+	code, err := os.ReadFile(in.Path(path))
+	if err != nil {
+		var perr *os.PathError
+		if errors.As(err, &perr) {
+			err = perr.Err
+		}
+		return fault.Hinted(fault.Of(&fault.UsageError{}, "cannot read the script %s: %w", path, err),
+			"check the path of the script")
+	}
+	_, err = in.execute(path, code)
+	return err
+}
+
+// RunString runs code under the given name and returns its values.
+func (in *Interp) RunString(name, code string) ([]lua.LValue, error) {
+	return in.execute(name, []byte(code))
+}
+
+func (in *Interp) execute(name string, code []byte) ([]lua.LValue, error) {
+	in.runs.Lock()
+	defer in.runs.Unlock()
+	ctx, cancel := context.WithCancelCause(in.ctx)
+	defer cancel(nil)
+	in.lock.acquire()
+	defer in.lock.release()
+	in.begin(cancel)
+	defer in.begin(nil)
+
+	fn, err := in.compile(in.main, name, code)
+	if err != nil {
+		return nil, err
+	}
+	t := &Task{in: in, ctx: ctx, cancel: cancel}
+	outer := in.main.Context()
+	in.main.SetContext(newClock(ctx, t, nil))
+	defer in.main.SetContext(outer)
+	values, failure := in.call(in.main, fn, in.arguments(), nil)
+	failure = t.settle(failure)
+	if ctx.Err() != nil {
+		return nil, cancelled(ctx)
+	}
+	if failure != nil {
+		return nil, in.scriptError(failure)
+	}
+	return values, nil
+}
+
+func (in *Interp) begin(stop context.CancelCauseFunc) {
+	in.lock.state.Lock()
+	in.run = stop
+	in.lock.state.Unlock()
+}
+
+// compile makes a function of code; a first line with # is left out, so that
+// scripts can name their interpreter.
+func (in *Interp) compile(L *lua.LState, name string, code []byte) (*lua.LFunction, error) {
+	code = bytes.TrimPrefix(code, []byte("\xef\xbb\xbf"))
+	if bytes.HasPrefix(code, []byte("#")) {
+		code = append([]byte("--"), code...)
+	}
+	fn, err := L.Load(bytes.NewReader(code), name)
+	if err != nil {
+		return nil, syntaxError(name, err)
+	}
+	return fn, nil
+}
+
+func (in *Interp) arguments() []lua.LValue {
+	args := make([]lua.LValue, len(in.opt.Args))
+	for i, a := range in.opt.Args {
+		args[i] = lua.LString(a)
+	}
+	return args
+}
+
+// openArgs sets the global arg as the lua command does.
+func (in *Interp) openArgs() {
+	arg := in.main.NewTable()
+	arg.RawSetInt(0, lua.LString(in.opt.Script))
+	for i, a := range in.opt.Args {
+		arg.RawSetInt(i+1, lua.LString(a))
+	}
+	in.main.SetGlobal("arg", arg)
+}

@@ -1,0 +1,127 @@
+package vm
+
+import (
+	"context"
+	"time"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"transect/client/fault"
+)
+
+// Scope holds the tasks spawned inside one stretch of code, which does not
+// end before they do. The scope of a task lets its code look at a failure
+// (await) until the code ends; a strict scope stops everything in it at the
+// first failure nobody waits for.
+type Scope struct {
+	in     *Interp
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	live   map[*Task]struct{}
+	strict bool
+	broken []*Task // failed while nobody waited for them, in order
+}
+
+func newScope(in *Interp, parent context.Context, strict bool) *Scope {
+	s := &Scope{in: in, live: map[*Task]struct{}{}, strict: strict}
+	s.ctx, s.cancel = context.WithCancelCause(parent)
+	return s
+}
+
+// current is the scope new tasks join.
+func (c *clock) current() *Scope {
+	if c.scope != nil {
+		return c.scope
+	}
+	if c.task.own == nil {
+		c.task.own = newScope(c.in, c.Context, false)
+	}
+	return c.task.own
+}
+
+var errSibling = fault.Of(&fault.CancelledError{}, "cancelled because another task of its scope failed")
+
+func (s *Scope) failed(t *Task) {
+	s.broken = append(s.broken, t)
+	if s.strict {
+		s.cancel(errSibling)
+	}
+}
+
+// unobserved is the first failure nobody got to see.
+func (s *Scope) unobserved() *thrown {
+	for _, t := range s.broken {
+		if !t.observed {
+			return t.failure
+		}
+	}
+	return nil
+}
+
+// settle ends the scope after its code: with a failure of the code the rest is
+// cancelled. It needs the lock, and gives it up while it waits.
+func (s *Scope) settle(failure *thrown) *thrown {
+	stopped := s.ctx.Err() != nil // the code's failure follows from another's
+	s.strict = true
+	if failure != nil || s.unobserved() != nil {
+		s.cancel(errSibling)
+	}
+	for len(s.live) > 0 {
+		var t *Task
+		for t = range s.live {
+			break
+		}
+		running := s.in.main.G.CurrentThread
+		s.in.lock.release()
+		<-t.done
+		s.in.lock.acquire()
+		s.in.main.G.CurrentThread = running
+	}
+	s.cancel(nil)
+	if failure == nil || stopped {
+		if first := s.unobserved(); first != nil {
+			return first
+		}
+	}
+	return failure
+}
+
+// ScopeOptions shapes a scope.
+type ScopeOptions struct {
+	Timeout time.Duration // cancels the scope with a TimeoutError; 0 is none
+}
+
+// WithScope calls fn(args…) in a scope of its own and returns its values when
+// every task spawned inside is over. The first failure, of fn or of a task,
+// cancels the rest and is raised.
+func WithScope(L *lua.LState, opt ScopeOptions, fn lua.LValue, args ...lua.LValue) []lua.LValue {
+	c := clockOf(L)
+	values, failure := c.scoped(L, opt, func(inner *clock) ([]lua.LValue, *thrown) {
+		return c.in.protect(L, inner, fn, args, nil)
+	})
+	if failure != nil {
+		again(L, failure)
+	}
+	return values
+}
+
+func (c *clock) scoped(L *lua.LState, opt ScopeOptions, body func(inner *clock) ([]lua.LValue, *thrown)) ([]lua.LValue, *thrown) {
+	s := newScope(c.in, c.Context, true)
+	if opt.Timeout > 0 {
+		late := fault.Of(&fault.TimeoutError{}, "the time limit of %s passed", opt.Timeout)
+		timer := time.AfterFunc(opt.Timeout, func() { s.cancel(late) })
+		defer timer.Stop()
+	}
+	values, failure := body(newClock(s.ctx, c.task, s))
+	timedOut := failure != nil && isTimeout(s.ctx) && c.Context.Err() == nil
+	failure = s.settle(failure)
+	if timedOut && s.unobserved() == nil {
+		failure = &thrown{value: c.in.newError(context.Cause(s.ctx), c.in.frames(L))}
+	}
+	return values, failure
+}
+
+func isTimeout(ctx context.Context) bool {
+	_, ok := context.Cause(ctx).(*fault.TimeoutError)
+	return ok
+}

@@ -1,0 +1,172 @@
+package vm
+
+import (
+	"context"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"transect/client/fault"
+)
+
+// Task is a concurrent piece of a run: a Lua call on a thread and a goroutine
+// of its own. Its fields belong to whoever holds the lock.
+type Task struct {
+	in      *Interp
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	parent  *Scope
+	own     *Scope // the tasks it spawned, nil until the first
+	done    chan struct{}
+	nesting int // protected calls and coroutines it is inside of
+
+	values   []lua.LValue
+	failure  *thrown
+	waiting  int  // how many wait for it
+	observed bool // somebody got its failure
+}
+
+// Spawn starts fn(args…) as a task of the scope L runs in.
+func Spawn(L *lua.LState, fn *lua.LFunction, args ...lua.LValue) *Task {
+	c := clockOf(L)
+	s := c.current()
+	t := &Task{in: c.in, parent: s, done: make(chan struct{})}
+	t.ctx, t.cancel = context.WithCancelCause(s.ctx)
+	s.live[t] = struct{}{}
+	th := c.in.thread(newClock(t.ctx, t, nil))
+	c.in.tasks.Add(1)
+	go t.run(th, fn, args)
+	return t
+}
+
+func (t *Task) run(th *lua.LState, fn *lua.LFunction, args []lua.LValue) {
+	defer t.in.tasks.Done()
+	defer close(t.done)
+	t.in.lock.acquire()
+	defer t.in.lock.release()
+	var values []lua.LValue
+	var failure *thrown
+	if t.ctx.Err() == nil {
+		values, failure = t.in.call(th, fn, args, nil)
+		failure = t.settle(failure)
+	}
+	t.finish(values, failure)
+	t.in.keep(th)
+}
+
+// settle waits for the tasks this one spawned; a failure nobody looked at
+// becomes its own.
+func (t *Task) settle(failure *thrown) *thrown {
+	if t.own == nil {
+		return failure
+	}
+	return t.own.settle(failure)
+}
+
+func (t *Task) finish(values []lua.LValue, failure *thrown) {
+	stopped := t.ctx.Err() != nil && (failure != nil || values == nil)
+	t.values, t.failure = values, failure
+	if stopped {
+		t.failure = &thrown{value: t.in.newError(taskStopped(t.ctx), nil)}
+	}
+	t.cancel(nil)
+	delete(t.parent.live, t)
+	if t.failure == nil || stopped {
+		return
+	}
+	if t.waiting > 0 {
+		t.observed = true
+		return
+	}
+	t.parent.failed(t)
+}
+
+func taskStopped(ctx context.Context) error {
+	if f := fault.Find(context.Cause(ctx)); f != nil {
+		return f
+	}
+	return fault.Of(&fault.CancelledError{}, "the task was cancelled")
+}
+
+// Cancel stops the task; whoever waits for it gets a CancelledError.
+func (t *Task) Cancel() {
+	t.cancel(fault.Of(&fault.CancelledError{}, "the task was cancelled"))
+}
+
+// Done is closed when the task is over, with the tasks it spawned.
+func (t *Task) Done() <-chan struct{} { return t.done }
+
+// Status is "running", "finished", "failed" or "cancelled". Only for code
+// called from Lua.
+func (t *Task) Status() string {
+	select {
+	case <-t.done:
+	default:
+		if _, live := t.parent.live[t]; live {
+			return "running"
+		}
+	}
+	if t.failure == nil {
+		return "finished"
+	}
+	if _, ok := ErrorOf(t.failure.value).(*fault.CancelledError); ok {
+		return "cancelled"
+	}
+	return "failed"
+}
+
+// Await waits for the task without the lock. It returns its values, or raises
+// what the task raised, with the task's own line.
+func (t *Task) Await(L *lua.LState) []lua.LValue {
+	values, failure := t.wait(L)
+	if failure != nil {
+		again(L, failure)
+	}
+	return values
+}
+
+func (t *Task) wait(L *lua.LState) ([]lua.LValue, *thrown) {
+	if clockOf(L).task == t {
+		return nil, &thrown{value: t.in.newError(fault.Of(&fault.RuntimeError{}, "a task cannot wait for itself"), t.in.frames(L))}
+	}
+	t.waiting++
+	err := Blocking(L, func(ctx context.Context) error {
+		select {
+		case <-t.done:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	})
+	t.waiting--
+	if err != nil {
+		return nil, &thrown{value: t.in.newError(err, t.in.frames(L))}
+	}
+	t.observed = true
+	return t.values, t.failure
+}
+
+// Race waits for the first of tasks to be over and returns its place in the
+// list, from 0.
+func Race(L *lua.LState, tasks []*Task) (int, error) {
+	first := make(chan int, len(tasks))
+	for i, t := range tasks {
+		t.waiting++
+		go func() {
+			<-t.done
+			first <- i
+		}()
+	}
+	winner := -1
+	err := Blocking(L, func(ctx context.Context) error {
+		select {
+		case winner = <-first:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	})
+	for _, t := range tasks {
+		t.waiting--
+	}
+	return winner, err
+}

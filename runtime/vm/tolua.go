@@ -1,0 +1,201 @@
+package vm
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"math"
+	"reflect"
+	"strconv"
+	"time"
+
+	lua "github.com/yuin/gopher-lua"
+)
+
+// exact is the largest magnitude below which every integer is a Lua number.
+const exact = 1 << 53
+
+// Values are several results of one Go function.
+type Values []any
+
+// NullValue stands for a JSON null inside Go values: a field that is there
+// and empty. Go's nil means no value.
+var NullValue = nullValue{}
+
+type nullValue struct{}
+
+// MarshalJSON writes null.
+func (nullValue) MarshalJSON() ([]byte, error) { return []byte("null"), nil }
+
+// Null is the sentinel scripts see as json.null.
+var Null = &lua.LUserData{Value: NullValue, Metatable: nullMeta()}
+
+func nullMeta() *lua.LTable {
+	mt := &lua.LTable{Metatable: lua.LNil}
+	mt.RawSetString("__metatable", lua.LString("null"))
+	mt.RawSetString("__tostring", &lua.LFunction{IsG: true, GFunction: func(L *lua.LState) int {
+		L.Push(lua.LString("null"))
+		return 1
+	}})
+	return mt
+}
+
+// listMeta marks an empty table as a list, so that [] does not come back as {}.
+var listMeta = func() *lua.LTable {
+	mt := &lua.LTable{Metatable: lua.LNil}
+	mt.RawSetString("__metatable", lua.LString("list"))
+	return mt
+}()
+
+// MarkList makes FromLua take the table for a list even while it is empty.
+func MarkList(t *lua.LTable) { t.Metatable = listMeta }
+
+// ToLua converts a Go value. A nil in a map is left out, in a list it becomes
+// the Null sentinel; times become RFC 3339 text in UTC with milliseconds;
+// durations become seconds; integers a Lua number cannot hold exactly become
+// text, never a rounded number.
+func ToLua(L *lua.LState, v any) lua.LValue {
+	switch v := v.(type) {
+	case nil:
+		return lua.LNil
+	case lua.LValue:
+		return v
+	case nullValue:
+		return Null
+	case bool:
+		return lua.LBool(v)
+	case string:
+		return lua.LString(v)
+	case []byte:
+		return lua.LString(v)
+	case int:
+		return integer(int64(v))
+	case int64:
+		return integer(v)
+	case uint64:
+		if v > exact {
+			return lua.LString(strconv.FormatUint(v, 10))
+		}
+		return lua.LNumber(v)
+	case float64:
+		return lua.LNumber(v)
+	case json.Number:
+		return number(string(v))
+	case json.RawMessage:
+		return decoded(L, v)
+	case time.Time:
+		return lua.LString(v.UTC().Format("2006-01-02T15:04:05.000Z07:00"))
+	case time.Duration:
+		return lua.LNumber(v.Seconds())
+	case []any:
+		return list(L, len(v), func(i int) any {
+			if v[i] == nil {
+				return NullValue // keeps the places of those after it
+			}
+			return v[i]
+		})
+	case EmptyTable:
+		return L.NewTable()
+	case []string:
+		return list(L, len(v), func(i int) any { return v[i] })
+	case map[string]any:
+		t := L.CreateTable(0, len(v))
+		for k, e := range v {
+			t.RawSetString(k, ToLua(L, e))
+		}
+		return t
+	case error:
+		return Of(L).newError(v, nil)
+	}
+	return reflected(L, v)
+}
+
+func list(L *lua.LState, n int, at func(int) any) lua.LValue {
+	t := L.CreateTable(n, 0)
+	if n == 0 {
+		MarkList(t)
+	}
+	for i := range n {
+		t.RawSetInt(i+1, ToLua(L, at(i)))
+	}
+	return t
+}
+
+func integer(n int64) lua.LValue {
+	if n > exact || n < -exact {
+		return lua.LString(strconv.FormatInt(n, 10))
+	}
+	return lua.LNumber(n)
+}
+
+// number keeps the text of an integer that would be rounded.
+func number(text string) lua.LValue {
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return lua.LString(text)
+	}
+	if math.Abs(f) >= exact && isDigits(text) {
+		if n, err := strconv.ParseInt(text, 10, 64); err != nil || n > exact || n < -exact {
+			return lua.LString(text)
+		}
+	}
+	return lua.LNumber(f)
+}
+
+func isDigits(text string) bool {
+	for i, c := range text {
+		if (c < '0' || c > '9') && !(i == 0 && c == '-') {
+			return false
+		}
+	}
+	return text != ""
+}
+
+func decoded(L *lua.LState, raw json.RawMessage) lua.LValue {
+	v, err := DecodeJSON(raw)
+	if err != nil {
+		return lua.LString(raw)
+	}
+	return ToLua(L, v)
+}
+
+// DecodeJSON reads one JSON value with its numbers kept as text.
+func DecodeJSON(data []byte) (any, error) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, errTrailing
+	}
+	return v, nil
+}
+
+// reflected converts what has no case of its own: named types, slices, maps
+// and structs go the way of their JSON.
+func reflected(L *lua.LState, v any) lua.LValue {
+	r := reflect.ValueOf(v)
+	switch r.Kind() {
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return integer(r.Int())
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return ToLua(L, r.Uint())
+	case reflect.Float32:
+		return lua.LNumber(r.Float())
+	case reflect.String:
+		return lua.LString(r.String())
+	case reflect.Bool:
+		return lua.LBool(r.Bool())
+	case reflect.Pointer, reflect.Map, reflect.Slice:
+		if r.IsNil() {
+			return lua.LNil
+		}
+	}
+	data, err := json.Marshal(v)
+	if err != nil {
+		return Of(L).newError(err, nil)
+	}
+	return decoded(L, data)
+}
