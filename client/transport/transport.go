@@ -12,7 +12,16 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"os"
+	"sync"
 	"time"
+
+	"transect/client/fault"
+)
+
+const (
+	defaultTimeout = 10 * time.Minute
+	defaultRetries = 10
 )
 
 // Credentials say who asks. User and Password win over the client pair, which
@@ -75,4 +84,152 @@ type Response struct {
 	Status int
 	Header http.Header
 	Body   []byte
+}
+
+// Transport sends requests to one platform.
+type Transport struct {
+	options Options
+	base    *url.URL
+	wire    http.RoundTripper
+	local   bool // answered in-process
+	agent   string
+	log     *slog.Logger
+	secrets redactor
+	tokens  tokens
+
+	mu     sync.Mutex
+	pacers map[string]*pacer // by host and port
+}
+
+// New prepares a transport. It sends nothing. A *fault.ConfigError says what
+// is wrong with the options.
+func New(o Options) (*Transport, error) {
+	base, err := parseBase(o.BaseURL)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.Credentials.check(); err != nil {
+		return nil, err
+	}
+	o = withDefaults(o)
+	t := &Transport{
+		options: o, base: base, wire: o.RoundTripper, local: o.RoundTripper != nil,
+		agent: userAgent(o), log: o.Logger, pacers: map[string]*pacer{},
+	}
+	t.secrets.keepCredentials(o.Credentials)
+	t.tokens.start(o.Credentials, t.fetchToken)
+	if t.local {
+		return t, nil
+	}
+	if t.wire, err = dialTransport(o); err != nil {
+		return nil, err
+	}
+	if o.InsecureTLS {
+		t.log.Warn("certificates are not verified: anybody on the way can read and change what is sent",
+			"setting", "connection.disable_ssl_certificate")
+	}
+	if base.Scheme == "http" && !isLoopback(base.Hostname()) {
+		t.log.Warn("credentials travel unencrypted: the platform address starts with http://", "host", base.Host)
+	}
+	return t, nil
+}
+
+func withDefaults(o Options) Options {
+	if o.Timeout <= 0 {
+		o.Timeout = defaultTimeout
+	}
+	if o.MaxRetries == 0 {
+		o.MaxRetries = defaultRetries
+	}
+	o.MaxRetries = max(o.MaxRetries, 0)
+	if o.Version == "" {
+		o.Version = "dev"
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Env == nil {
+		o.Env = os.LookupEnv
+	}
+	if o.Sleep == nil {
+		o.Sleep = sleepFor
+	}
+	return o
+}
+
+// BaseURL is the platform's address as it is used, without a final slash.
+func (t *Transport) BaseURL() string { return t.base.String() }
+
+// Redact removes this connection's secrets, and whatever looks like one, from text.
+func (t *Transport) Redact(text string) string { return t.secrets.text(text) }
+
+// Close drops idle connections.
+func (t *Transport) Close() {
+	if c, ok := t.wire.(interface{ CloseIdleConnections() }); ok {
+		c.CloseIdleConnections()
+	}
+}
+
+// Do sends a request and reads the whole answer. Statuses outside 200-299 are
+// a *fault.ResponseError.
+func (t *Transport) Do(ctx context.Context, r Request) (Response, error) {
+	a, err := t.send(ctx, call{Request: r})
+	if err != nil {
+		return Response{}, err
+	}
+	if isPage(a.Header, a.body) {
+		return Response{}, t.webPage(r.Operation)
+	}
+	return Response{Status: a.StatusCode, Header: a.Header, Body: a.body}, nil
+}
+
+// Stream sends a request and leaves the answer's body open for the caller.
+// Statuses from 400 are a *fault.ResponseError. The time limit goes on watching
+// the body.
+func (t *Transport) Stream(ctx context.Context, r Request) (*http.Response, error) {
+	a, err := t.send(ctx, call{Request: r, stream: true})
+	if err != nil {
+		return nil, err
+	}
+	return a.Response, nil
+}
+
+// Storage sends one request to a signed address, without token and without
+// repeats. Any status comes back as an answer; the error is for exchanges that
+// had none. Repeating is up to the caller, who can ask for a new address.
+func (t *Transport) Storage(ctx context.Context, method, address string, header http.Header, body func() (io.ReadCloser, error), size int64) (*http.Response, error) {
+	u, err := t.base.Parse(address)
+	if err != nil || u.Host == "" {
+		return nil, fault.Of(&fault.QueryError{}, "the platform gave a storage address that is not one")
+	}
+	p := t.pacer(u)
+	if err := p.wait(ctx, t.options.Sleep); err != nil {
+		return nil, t.interrupted(ctx, "", err)
+	}
+	x := &exchange{method: method, url: u, header: header.Clone(), body: body, size: size, signed: true, attempt: 1}
+	if x.header == nil {
+		x.header = http.Header{}
+	}
+	x.header.Set("User-Agent", t.agent)
+	a, err := t.exchange(ctx, x)
+	if err != nil {
+		return nil, t.broken(ctx, "", u, err, false)
+	}
+	t.traceAnswer(x, a, nil)
+	v := judgeStatus(a.StatusCode, a.Header, true, time.Now())
+	p.answered(v.slow, v.retryAfter)
+	return a.Response, nil
+}
+
+// pacer gives the one pacer of a host.
+func (t *Transport) pacer(u *url.URL) *pacer {
+	key := u.Hostname() + ":" + port(u)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	p := t.pacers[key]
+	if p == nil {
+		p = &pacer{}
+		t.pacers[key] = p
+	}
+	return p
 }

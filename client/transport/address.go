@@ -1,0 +1,86 @@
+package transport
+
+import (
+	"net"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"transect/client/fault"
+)
+
+var slashes = regexp.MustCompile(`//+`)
+
+// parseBase checks a platform address and brings it into the one form used
+// from there on: no final slash, no double slashes, path kept.
+func parseBase(raw string) (*url.URL, error) {
+	const example = "give it like https://platform.example.com, with --url or TRANSECT_URL"
+	wrong := func(why string) error {
+		return fault.Hinted(fault.Of(&fault.ConfigError{}, "the platform address %q %s", Redact(raw), why), example)
+	}
+	u, err := url.Parse(strings.TrimSpace(raw))
+	switch {
+	case err != nil:
+		return nil, wrong("is not an address")
+	case u.Scheme != "http" && u.Scheme != "https":
+		return nil, wrong("does not start with https:// or http://")
+	case u.Hostname() == "":
+		return nil, wrong("names no host")
+	case u.User != nil:
+		return nil, wrong("holds credentials, which belong into settings of their own")
+	case u.RawQuery != "" || u.Fragment != "":
+		return nil, wrong("goes on after its path")
+	}
+	u.Host = strings.ToLower(u.Host)
+	if u, err = u.Parse(strings.TrimSuffix(slashes.ReplaceAllString(u.EscapedPath(), "/"), "/")); err != nil {
+		return nil, wrong("is not an address")
+	}
+	u.Path, u.RawPath = strings.TrimSuffix(u.Path, "/"), strings.TrimSuffix(u.RawPath, "/")
+	return u, nil
+}
+
+// locate gives the address of a route. The path is escaped already, where an
+// identifier in it needs that.
+func (t *Transport) locate(path string, query url.Values) (*url.URL, error) {
+	for segment := range strings.SplitSeq(path, "/") {
+		// A path is cleaned on its way; an identifier must not lead elsewhere.
+		if plain, err := url.PathUnescape(segment); err != nil || plain == "." || plain == ".." {
+			return nil, fault.Of(&fault.ParameterError{}, "%q cannot be part of an address", segment)
+		}
+	}
+	u := t.base.JoinPath(slashes.ReplaceAllString(path, "/"))
+	u.RawQuery = query.Encode()
+	return u, nil
+}
+
+// sameOrigin tells whether the platform's token may travel to b.
+func sameOrigin(a, b *url.URL) bool {
+	return a.Scheme == b.Scheme && strings.EqualFold(a.Hostname(), b.Hostname()) && port(a) == port(b)
+}
+
+// ours tells whether an answer came from the platform rather than from where
+// it redirected to.
+func (t *Transport) ours(u *url.URL) bool {
+	return sameOrigin(t.base, u) || upgrades(t.base, u)
+}
+
+// upgrades tells whether b is a's host under https, both on their usual ports.
+func upgrades(a, b *url.URL) bool {
+	return a.Scheme == "http" && b.Scheme == "https" && strings.EqualFold(a.Hostname(), b.Hostname()) &&
+		port(a) == "80" && port(b) == "443"
+}
+
+func port(u *url.URL) string {
+	if p := u.Port(); p != "" {
+		return p
+	}
+	if u.Scheme == "https" {
+		return "443"
+	}
+	return "80"
+}
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
+}

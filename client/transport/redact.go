@@ -1,0 +1,134 @@
+package transport
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+const redacted = "[redacted]"
+
+// shortestSecret is the length from which a known value is replaced wherever
+// it stands. Replacing shorter ones would eat ordinary words.
+const shortestSecret = 4
+
+// Names under which secrets travel, as JSON members, form fields or query
+// parameters; a prefix such as "aws_" is allowed.
+const secretNames = `password|passwd|passphrase|client_?secret|secret(?:_?(?:access_?)?key)?|private_?key|` +
+	`access_?key|api_?key|account_?key|(?:access|refresh|id|session|security|share|sas)?[_-]?token|authorization|` +
+	`x-amz-(?:signature|credential|security-token)|x-goog-(?:signature|credential)|` +
+	`signature|sig|credential|awsaccesskeyid|googleaccessid`
+
+var patterns = []struct {
+	find    *regexp.Regexp
+	replace string
+}{
+	// "name": "value" in JSON.
+	{regexp.MustCompile(`(?i)("[\w.-]*(?:` + secretNames + `)"\s*:\s*)(?:"(?:\\.|[^"\\])*"?|-?\d[\d.eE+-]*)`), `${1}"` + redacted + `"`},
+	// The same in JSON that was quoted into a text.
+	{regexp.MustCompile(`(?i)(\\"[\w.-]*(?:` + secretNames + `)\\"\s*:\s*\\").*?(\\"|$)`), "${1}" + redacted + "${2}"},
+	// A signed address in an answer: whatever its parameters are called.
+	{regexp.MustCompile(`(?i)("[\w-]*(?:put|upload|download|signed)_?url"\s*:\s*"[^"?]*\?)[^"]*`), "${1}" + redacted},
+	// name=value in an address or a form.
+	{regexp.MustCompile(`(?i)((?:^|[?&;\s]|\\u0026)(?:[\w.]*[_-])?(?:` + secretNames + `)=)[^&\s"'<>\\]*`), "${1}" + redacted},
+	{regexp.MustCompile(`(?i)(\bauthorization["']?\s*[:=]\s*["'\[]*)(?:(?:bearer|basic|digest|token)\s+)?[^\s"',\]]+`), "${1}" + redacted},
+	{regexp.MustCompile(`(?i)\b(bearer\s+)[\w.~+/=-]+`), "${1}" + redacted},
+	{regexp.MustCompile(`(://)[^/\s@"'<>]+@`), "${1}" + redacted + "@"},
+}
+
+// Redact removes what looks like a secret from text: passwords, client
+// secrets, tokens, Authorization values and the signatures of signed addresses.
+func Redact(text string) string {
+	for _, p := range patterns {
+		text = p.find.ReplaceAllString(text, p.replace)
+	}
+	return text
+}
+
+// redactor also knows this connection's secrets by value.
+type redactor struct {
+	mu     sync.RWMutex
+	values []string // longest first, so that no rest of a longer one stays
+	with   *strings.Replacer
+}
+
+// keep makes the values secret, in the ways they are written down.
+func (r *redactor) keep(values ...string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, v := range values {
+		if len(v) < shortestSecret {
+			continue
+		}
+		quoted, _ := json.Marshal(v) // cannot fail for text
+		for _, form := range []string{v, url.QueryEscape(v), url.PathEscape(v), strings.Trim(string(quoted), `"`)} {
+			if !slices.Contains(r.values, form) {
+				r.values = append(r.values, form)
+			}
+		}
+	}
+	slices.SortFunc(r.values, func(a, b string) int { return len(b) - len(a) })
+	pairs := make([]string, 0, 2*len(r.values))
+	for _, v := range r.values {
+		pairs = append(pairs, v, redacted)
+	}
+	r.with = strings.NewReplacer(pairs...)
+}
+
+// keepCredentials makes everything secret that credentials hold.
+func (r *redactor) keepCredentials(c Credentials) {
+	r.keep(c.Password, c.ClientSecret, c.AccessToken)
+	if c.ClientSecret != "" {
+		r.keep(base64.StdEncoding.EncodeToString([]byte(c.ClientID + ":" + c.ClientSecret)))
+	}
+}
+
+func (r *redactor) text(s string) string {
+	r.mu.RLock()
+	with := r.with
+	r.mu.RUnlock()
+	if with != nil {
+		s = with.Replace(s)
+	}
+	return Redact(s)
+}
+
+// header copies a header without its secrets.
+func (r *redactor) header(h http.Header) http.Header {
+	out := make(http.Header, len(h))
+	for name, values := range h {
+		switch name {
+		case "Authorization", "Proxy-Authorization", "Cookie", "Set-Cookie", "X-Amz-Security-Token":
+			out[name] = []string{redacted}
+			continue
+		case "Location":
+			out[name] = []string{r.address(h.Get(name))}
+			continue
+		}
+		for _, v := range values {
+			out[name] = append(out[name], r.text(v))
+		}
+	}
+	return out
+}
+
+// address writes an address that may be signed: parameters are left out whole,
+// for their names differ between storages.
+func (r *redactor) address(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return redacted
+	}
+	if u.RawQuery != "" {
+		u.RawQuery = redacted
+	}
+	if u.User != nil {
+		u.User = url.User(redacted)
+	}
+	return r.text(u.String())
+}

@@ -1,0 +1,194 @@
+package transport
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"runtime"
+	"strings"
+	"time"
+
+	"golang.org/x/oauth2"
+
+	"transect/client/fault"
+)
+
+const (
+	// A host that never answered is given up after this many repeats, so that
+	// a mistyped address is told within seconds.
+	firstContactRetries = 2
+	// An error answer says what it has to say within this.
+	longestRefusal = 1 << 20
+)
+
+// call is a request with what only this package decides about it.
+type call struct {
+	Request
+	stream bool
+	// clientPair makes this a request for a token: Basic authorization, no token.
+	clientPair bool
+}
+
+// answer is a response, read whole unless it is a stream.
+type answer struct {
+	*http.Response
+	body []byte
+}
+
+// send makes a request, as often as its effect allows and is worth it.
+func (t *Transport) send(ctx context.Context, c call) (*answer, error) {
+	if c.Method == "" {
+		c.Method = http.MethodPost
+	}
+	u, err := t.locate(c.Path, c.Query)
+	if err != nil {
+		return nil, fault.In(c.Operation, err)
+	}
+	p := t.pacer(u)
+	renewed := false
+	for attempt := 1; ; attempt++ {
+		token, err := t.tokenFor(ctx, c, nil)
+		if err != nil {
+			return nil, err
+		}
+		if err := p.wait(ctx, t.options.Sleep); err != nil {
+			return nil, t.interrupted(ctx, c.Operation, err)
+		}
+		a, err := t.once(ctx, c, u, token, attempt)
+		if a != nil && a.StatusCode == http.StatusUnauthorized && token != nil && !renewed && t.ours(a.Request.URL) {
+			if _, err := t.tokenFor(ctx, c, token); err != nil {
+				return nil, err
+			}
+			renewed = true
+			attempt-- // not the request's fault
+			continue
+		}
+		v, failure := t.assess(ctx, c, u, p, a, err)
+		if failure == nil {
+			return a, nil
+		}
+		limit := t.options.MaxRetries
+		if err != nil && !p.everReached() {
+			limit = min(limit, firstContactRetries)
+		}
+		if !v.again || attempt > limit || ctx.Err() != nil {
+			return nil, afterAttempts(failure, attempt)
+		}
+		wait := backoff(attempt)
+		if v.told {
+			wait = v.retryAfter + backoff(1)/2
+		}
+		t.log.Debug("repeating", "operation", c.Operation, "path", c.Path, "attempt", attempt,
+			"wait", wait.Round(time.Millisecond), "reason", t.Redact(v.reason))
+		if err := t.options.Sleep(ctx, wait); err != nil {
+			return nil, t.interrupted(ctx, c.Operation, err)
+		}
+	}
+}
+
+// assess turns one exchange into what to do next and the error to end with;
+// no error when it went well.
+func (t *Transport) assess(ctx context.Context, c call, u *url.URL, p *pacer, a *answer, err error) (verdict, error) {
+	if err != nil {
+		var lost *lostExchange
+		sent := !errors.As(err, &lost) || lost.sent
+		v := judgeError(err, sent, c.Repeatable)
+		if final(err) {
+			v.again = false
+		}
+		if isTimeout(err) && !p.everReached() {
+			v.again = false // one long wait for nobody is enough
+		}
+		return v, t.broken(ctx, c.Operation, u, err, sent && !c.Repeatable && !neverConnected(err))
+	}
+	v := judgeStatus(a.StatusCode, a.Header, c.Repeatable, time.Now())
+	known := p.everReached()
+	p.answered(v.slow, v.retryAfter)
+	if a.StatusCode >= 200 && a.StatusCode < 300 {
+		return v, nil
+	}
+	return v, t.refusal(c, a, known)
+}
+
+// once makes one exchange and reads the answer, unless a stream was asked for
+// and is there.
+func (t *Transport) once(ctx context.Context, c call, u *url.URL, token *oauth2.Token, attempt int) (*answer, error) {
+	x := &exchange{
+		operation: c.Operation, method: c.Method, url: u, header: t.header(c, token),
+		body: c.BodyReader, size: c.Size, sample: c.Body, attempt: attempt,
+	}
+	if c.BodyReader == nil && c.Body != nil {
+		x.size = int64(len(c.Body))
+		x.body = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(c.Body)), nil }
+	}
+	a, err := t.exchange(ctx, x)
+	if err != nil {
+		return nil, err
+	}
+	if c.stream && a.StatusCode < 300 {
+		t.traceAnswer(x, a, nil)
+		return a, nil
+	}
+	defer func() { _ = a.Body.Close() }()
+	var limited io.Reader = a.Body
+	if a.StatusCode >= 300 {
+		limited = io.LimitReader(a.Body, longestRefusal)
+	}
+	a.body, err = io.ReadAll(limited)
+	t.traceAnswer(x, a, err)
+	if err != nil {
+		return nil, &lostExchange{cause: fmt.Errorf("the answer broke off: %w", err), sent: true}
+	}
+	return a, nil
+}
+
+// header makes the headers of a platform request.
+func (t *Transport) header(c call, token *oauth2.Token) http.Header {
+	h := c.Header.Clone()
+	if h == nil {
+		h = http.Header{}
+	}
+	switch {
+	case c.clientPair:
+		pair := t.options.Credentials.ClientID + ":" + t.options.Credentials.ClientSecret
+		h.Set("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(pair)))
+	case token != nil:
+		h.Set("Authorization", token.Type()+" "+token.AccessToken)
+	}
+	switch {
+	case c.ContentType != "":
+		h.Set("Content-Type", c.ContentType)
+	case c.BodyReader != nil:
+		h.Set("Content-Type", "application/octet-stream")
+	case c.Method != http.MethodGet && c.Method != http.MethodHead:
+		h.Set("Content-Type", "application/json")
+	}
+	if c.Path != tokenRoute && c.Path != describeRoute && c.Path != revokeRoute {
+		h.Set("Cache-Control", "no-cache")
+	}
+	if c.stream {
+		// Compressed on the way, a file could not be continued from a byte.
+		h.Set("Accept-Encoding", "identity")
+	}
+	h.Set("User-Agent", t.agent)
+	h.Set("Referer", t.base.String())
+	return h
+}
+
+// userAgent names the products in the order of the protocol: the service added
+// last stands first.
+func userAgent(o Options) string {
+	var b strings.Builder
+	for i := len(o.UserAgent) - 1; i >= 0; i-- {
+		if s := strings.Join(strings.Fields(o.UserAgent[i]), " "); s != "" {
+			b.WriteString(s + " ")
+		}
+	}
+	fmt.Fprintf(&b, "transect/%s Go/%s (%s; %s)", o.Version, strings.TrimPrefix(runtime.Version(), "go"), runtime.GOOS, runtime.GOARCH)
+	return b.String()
+}

@@ -1,0 +1,303 @@
+package transport
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	"golang.org/x/oauth2"
+
+	"transect/client/fault"
+)
+
+const (
+	tokenRoute    = "/dxauth/oauth/token"
+	describeRoute = "/dxauth/describe-token"
+	revokeRoute   = "/dxauth/oauth2/revoke"
+
+	// A token is renewed this long before it expires, or at nine tenths of a
+	// short life, so that no request leaves with one that ends on the way.
+	renewalMargin = time.Minute
+)
+
+// check refuses credentials that cannot work.
+func (c Credentials) check() error {
+	const ways = "give user and password, a client id and secret, or an access token"
+	switch {
+	case c.AccessToken != "" || c.renewable():
+		return nil
+	case c.User != "":
+		return fault.Hinted(fault.Of(&fault.ConfigError{}, "user %s has no password", c.User),
+			"give it with --password-file or TRANSECT_PASSWORD")
+	case c.ClientID != "":
+		return fault.Hinted(fault.Of(&fault.ConfigError{}, "client %s has no secret", c.ClientID),
+			"give it with --client-secret-file or TRANSECT_CLIENT_SECRET")
+	}
+	return fault.Hinted(fault.Of(&fault.ConfigError{}, "there are no credentials"), ways)
+}
+
+// renewable tells whether a token can be obtained.
+func (c Credentials) renewable() bool {
+	if c.User != "" {
+		return c.Password != ""
+	}
+	return c.ClientID != "" && c.ClientSecret != ""
+}
+
+// who names the credentials in messages.
+func (c Credentials) who() string {
+	switch {
+	case c.User != "":
+		return "user " + c.User
+	case c.ClientID != "":
+		return "client " + c.ClientID
+	}
+	return "the holder of this access token"
+}
+
+// grant is the body of a token request.
+func (c Credentials) grant() map[string]string {
+	g := map[string]string{"grant_type": "client_credentials"}
+	if c.User != "" {
+		g = map[string]string{"grant_type": "password", "username": c.User, "password": c.Password}
+	}
+	if c.Scope != "" {
+		g["scope"] = c.Scope
+	}
+	return g
+}
+
+// tokens holds the connection's token and renews it once for all who need it.
+type tokens struct {
+	fetch     func(context.Context) (*oauth2.Token, error)
+	renewable bool
+
+	mu      sync.Mutex
+	current *oauth2.Token
+	renewAt time.Time // zero: not before it is refused
+	flight  *renewal
+}
+
+// renewal is a token request under way. It goes on while anybody waits for it,
+// whoever asked first.
+type renewal struct {
+	done    chan struct{}
+	token   *oauth2.Token
+	err     error
+	waiting int
+	stop    context.CancelFunc
+}
+
+var errNotRenewable = errors.New("no credentials to renew the token with")
+
+func (s *tokens) start(c Credentials, fetch func(context.Context) (*oauth2.Token, error)) {
+	s.fetch, s.renewable = fetch, c.renewable()
+	if c.AccessToken != "" {
+		s.current = &oauth2.Token{AccessToken: c.AccessToken, TokenType: "Bearer"}
+	}
+}
+
+// get gives a token that is good for now and is not the refused one.
+func (s *tokens) get(ctx context.Context, refused *oauth2.Token) (*oauth2.Token, error) {
+	s.mu.Lock()
+	if s.current != nil && s.current != refused && (s.renewAt.IsZero() || time.Now().Before(s.renewAt)) {
+		defer s.mu.Unlock()
+		return s.current, nil
+	}
+	if !s.renewable {
+		s.mu.Unlock()
+		return nil, errNotRenewable
+	}
+	f := s.flight
+	if f == nil {
+		f = &renewal{done: make(chan struct{})}
+		var own context.Context
+		own, f.stop = context.WithCancel(context.WithoutCancel(ctx))
+		s.flight = f
+		go s.renew(own, f)
+	}
+	f.waiting++
+	s.mu.Unlock()
+
+	select {
+	case <-f.done:
+		return f.token, ownCopy(f.err)
+	case <-ctx.Done():
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if f.waiting--; f.waiting == 0 {
+			f.stop()
+			if s.flight == f {
+				s.flight = nil
+			}
+		}
+		return nil, ctx.Err()
+	}
+}
+
+func (s *tokens) renew(ctx context.Context, f *renewal) {
+	defer f.stop()
+	token, err := s.fetch(ctx)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.flight == f {
+		s.flight = nil
+	}
+	if err == nil {
+		s.current, s.renewAt = token, time.Time{}
+		if !token.Expiry.IsZero() {
+			life := time.Until(token.Expiry)
+			s.renewAt = token.Expiry.Add(-min(renewalMargin, life/10))
+		}
+	}
+	f.token, f.err = token, err
+	close(f.done)
+}
+
+// drop forgets the token, so that the next request obtains another.
+func (s *tokens) drop(token string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.renewable && s.current != nil && (token == "" || s.current.AccessToken == token) {
+		s.current = nil
+	}
+}
+
+// tokenFor gives the token for a call; another one than refused when that is given.
+func (t *Transport) tokenFor(ctx context.Context, c call, refused *oauth2.Token) (*oauth2.Token, error) {
+	if c.clientPair {
+		return nil, nil
+	}
+	token, err := t.tokens.get(ctx, refused)
+	switch {
+	case err == nil:
+		return token, nil
+	case errors.Is(err, errNotRenewable):
+		return nil, fault.In(c.Operation, fault.Hinted(
+			fault.Of(&fault.TokenRenewalError{}, "%s does not accept the access token", t.base.Host),
+			"it has expired or was revoked: give a new one (--access-token-file, TRANSECT_ACCESS_TOKEN), or credentials that can renew it"))
+	case ctx.Err() != nil:
+		return nil, t.interrupted(ctx, c.Operation, err)
+	}
+	return nil, fault.In(c.Operation, err)
+}
+
+// ownCopy gives each waiter an error of its own: it will be completed with
+// what that waiter was doing.
+func ownCopy(err error) error {
+	f := fault.Find(err)
+	if f == nil {
+		return err
+	}
+	if r, ok := f.(*fault.ResponseError); ok {
+		r2 := *r
+		return &r2
+	}
+	f2 := fault.Named(f.Name())
+	*f2.Facts() = *f.Facts()
+	return f2
+}
+
+// fetchToken asks for a token with the connection's credentials.
+func (t *Transport) fetchToken(ctx context.Context) (*oauth2.Token, error) {
+	body, err := json.Marshal(t.options.Credentials.grant())
+	if err != nil {
+		return nil, err
+	}
+	a, err := t.send(ctx, call{
+		Request:    Request{Repeatable: true, Method: http.MethodPost, Path: tokenRoute, Body: body},
+		clientPair: true,
+	})
+	if err != nil {
+		return nil, t.refusedCredentials(err)
+	}
+	if isPage(a.Header, a.body) {
+		return nil, t.webPage("")
+	}
+	var given struct {
+		AccessToken  string      `json:"access_token"`
+		TokenType    string      `json:"token_type"`
+		ExpiresIn    json.Number `json:"expires_in"` // some services quote it
+		RefreshToken string      `json:"refresh_token"`
+	}
+	if err := json.Unmarshal(a.body, &given); err != nil || given.AccessToken == "" {
+		return nil, fault.Hinted(fault.Of(&fault.TokenRenewalError{}, "%s answered without a token", t.base.Host),
+			"is %s the platform's address?", t.base)
+	}
+	t.secrets.keep(given.AccessToken, given.RefreshToken)
+	token := &oauth2.Token{AccessToken: given.AccessToken, TokenType: given.TokenType}
+	if seconds, err := given.ExpiresIn.Float64(); err == nil && seconds > 0 {
+		token.Expiry = time.Now().Add(time.Duration(seconds * float64(time.Second)))
+	}
+	return token, nil
+}
+
+// refusedCredentials makes a plain statement of a refused token request.
+func (t *Transport) refusedCredentials(err error) error {
+	var r *fault.ResponseError
+	if !errors.As(err, &r) {
+		return err
+	}
+	switch r.Status {
+	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden:
+	case http.StatusNotFound:
+		return t.webPageLike(r)
+	default:
+		return err
+	}
+	c := t.options.Credentials
+	hint := "check --client-id and --client-secret-file (TRANSECT_CLIENT_ID, TRANSECT_CLIENT_SECRET)"
+	switch {
+	case c.User != "" && c.ClientID == "":
+		hint = "check --user and --password-file (TRANSECT_USER, TRANSECT_PASSWORD); the platform may also want a client: --client-id, --client-secret-file"
+	case c.User != "":
+		hint = "check --user and --password-file (TRANSECT_USER, TRANSECT_PASSWORD), " + hint[len("check "):]
+	}
+	f := fault.Hinted(fault.Of(&fault.TokenRenewalError{}, "%s refused the credentials of %s", t.base.Host, c.who()), "%s", hint)
+	f.Cause = r
+	return f
+}
+
+// webPageLike is the error for a host without a token route.
+func (t *Transport) webPageLike(r *fault.ResponseError) error {
+	f := fault.Hinted(fault.Of(&fault.ConfigError{}, "%s does not issue tokens", t.base.Host),
+		"is %s the platform's address? check --url or TRANSECT_URL", t.base)
+	f.Cause = r
+	return f
+}
+
+// Login obtains a token unless there is one, so that bad credentials show
+// early: *fault.TokenRenewalError when the platform refuses them.
+func (t *Transport) Login(ctx context.Context) error {
+	_, err := t.tokenFor(ctx, call{}, nil)
+	return err
+}
+
+// DescribeToken asks what a token stands for, the current one when empty, and
+// gives the answer as JSON.
+func (t *Transport) DescribeToken(ctx context.Context, token string) ([]byte, error) {
+	r, err := t.Do(ctx, tokenRequest(describeRoute, token))
+	return r.Body, err
+}
+
+// Revoke ends a token, the current one when empty. The connection obtains a
+// new one when it needs one again.
+func (t *Transport) Revoke(ctx context.Context, token string) error {
+	t.secrets.keep(token)
+	if _, err := t.send(ctx, call{Request: tokenRequest(revokeRoute, token)}); err != nil {
+		return err
+	}
+	t.tokens.drop(token)
+	return nil
+}
+
+func tokenRequest(route, token string) Request {
+	body := []byte("{}")
+	if token != "" {
+		body, _ = json.Marshal(map[string]string{"token": token}) // cannot fail for text
+	}
+	return Request{Repeatable: true, Method: http.MethodPost, Path: route, Body: body}
+}

@@ -1,0 +1,120 @@
+package transport
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+)
+
+// Longer bodies are cut in traces.
+const longestTracedBody = 16 << 10
+
+// TraceRecord is one exchange with its secrets removed. A request that was
+// redirected or repeated gives a record each time.
+type TraceRecord struct {
+	Time           time.Time
+	Operation      string
+	Attempt        int // from 1
+	Method, URL    string
+	RequestHeader  http.Header
+	RequestBody    string // JSON only, "[n bytes]" for anything else
+	Status         int    // 0 without an answer
+	ResponseHeader http.Header
+	ResponseBody   string
+	Duration       time.Duration
+	Error          string // why there is no complete answer
+}
+
+// TraceWriter writes records to w as they come, in a form for reading.
+func TraceWriter(w io.Writer) func(TraceRecord) {
+	var mu sync.Mutex
+	return func(r TraceRecord) {
+		var b strings.Builder
+		fmt.Fprintf(&b, "> %s %s", r.Method, r.URL)
+		if r.Operation != "" {
+			fmt.Fprintf(&b, "  (%s, attempt %d)", r.Operation, r.Attempt)
+		}
+		b.WriteByte('\n')
+		writeSide(&b, "> ", r.RequestHeader, r.RequestBody)
+		if r.Status != 0 {
+			fmt.Fprintf(&b, "< %d %s  (%s)\n", r.Status, http.StatusText(r.Status), r.Duration.Round(time.Millisecond))
+			writeSide(&b, "< ", r.ResponseHeader, r.ResponseBody)
+		}
+		if r.Error != "" {
+			fmt.Fprintf(&b, "! %s\n", r.Error)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		_, _ = io.WriteString(w, b.String()) // a trace that cannot be written stops nothing
+	}
+}
+
+func writeSide(b *strings.Builder, mark string, h http.Header, body string) {
+	names := make([]string, 0, len(h))
+	for name := range h {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		fmt.Fprintf(b, "%s%s: %s\n", mark, name, strings.Join(h[name], ", "))
+	}
+	if body != "" {
+		fmt.Fprintf(b, "%s%s\n", mark, strings.ReplaceAll(body, "\n", "\n"+mark))
+	}
+}
+
+func (t *Transport) traceAnswer(x *exchange, a *answer, err error) {
+	if t.options.Trace == nil {
+		return
+	}
+	r := t.record(x)
+	r.Status, r.ResponseHeader = a.StatusCode, t.secrets.header(a.Header)
+	r.ResponseBody = t.traced(a.body, max(int64(len(a.body)), a.ContentLength), a.Header.Get("Content-Type"))
+	if err != nil {
+		r.Error = t.Redact(err.Error())
+	}
+	t.options.Trace(r)
+}
+
+func (t *Transport) traceLost(x *exchange, err error) {
+	if t.options.Trace == nil {
+		return
+	}
+	r := t.record(x)
+	r.Error = t.Redact(err.Error())
+	t.options.Trace(r)
+}
+
+func (t *Transport) record(x *exchange) TraceRecord {
+	r := TraceRecord{
+		Time: x.started, Operation: x.operation, Attempt: x.attempt, Method: x.method,
+		URL: t.Redact(x.url.String()), RequestHeader: t.secrets.header(x.header),
+		RequestBody: t.traced(x.sample, x.size, x.header.Get("Content-Type")),
+		Duration:    time.Since(x.started),
+	}
+	if x.signed {
+		r.URL = t.secrets.address(x.url.String())
+	}
+	return r
+}
+
+// traced is a body as a trace shows it.
+func (t *Transport) traced(body []byte, size int64, contentType string) string {
+	if size == 0 {
+		return ""
+	}
+	if body == nil || !utf8.Valid(body) || strings.Contains(contentType, "octet-stream") {
+		return fmt.Sprintf("[%d bytes]", size)
+	}
+	// Cut last: half a secret would not be recognised as one.
+	text := t.Redact(string(body))
+	if len(text) > longestTracedBody {
+		return strings.ToValidUTF8(text[:longestTracedBody], "") + fmt.Sprintf(" [%d bytes more]", len(text)-longestTracedBody)
+	}
+	return text
+}
