@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"sync"
@@ -28,6 +29,7 @@ type Options struct {
 	Args           []string // arg[1], arg[2], …
 	Path           []string // further folders for require
 
+	Logger   *slog.Logger // where the log module writes; nil makes one from Log, on Stderr
 	Log      Log
 	Progress ProgressMode
 }
@@ -35,13 +37,14 @@ type Options struct {
 // Log says how the log module writes.
 type Log struct {
 	JSON  bool // JSON lines instead of text
-	Level int  // lowest level written, as in log/slog: -4 debug, 0 info, 4 warn, 8 error
+	Level slog.Level
 }
 
 // ProgressMode says how progress is shown on Options.Stderr.
 type ProgressMode int
 
-// Auto draws a bar on a terminal and writes plain lines elsewhere.
+// Auto draws a bar on a terminal, writes JSON lines where the log does, and
+// plain lines elsewhere.
 const (
 	ProgressAuto ProgressMode = iota
 	ProgressBar
@@ -56,6 +59,12 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Stderr == nil {
 		o.Stderr = os.Stderr
+	}
+	// A progress line at the bottom of the terminal must survive other output.
+	screen := &Screen{out: o.Stderr}
+	o.Stderr, o.Stdout = screen, beside{screen, o.Stdout}
+	if o.Logger == nil {
+		o.Logger = newLogger(o.Stderr, o.Log)
 	}
 	if o.Stdin == nil {
 		o.Stdin = os.Stdin
@@ -80,8 +89,10 @@ type Interp struct {
 	tasks  sync.WaitGroup
 	runs   sync.Mutex // one run at a time
 
+	stopping sync.Mutex              // guards run, which Interrupt uses without the lock
+	run      context.CancelCauseFunc // ends the run under way, nil between runs
+
 	// Everything below belongs to whoever holds the lock.
-	run     context.CancelCauseFunc // ends the run under way, nil between runs
 	modules map[string]*Module
 	loading map[string]*loading
 	state   map[any]any
@@ -136,9 +147,9 @@ func (in *Interp) Close() {
 // prompt does; the interpreter stays usable. Call it from a Lua function or
 // from any other goroutine.
 func (in *Interp) Interrupt(err error) {
-	in.lock.state.Lock()
+	in.stopping.Lock()
 	stop := in.run
-	in.lock.state.Unlock()
+	in.stopping.Unlock()
 	if stop != nil {
 		stop(err)
 	}

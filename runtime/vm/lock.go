@@ -2,7 +2,7 @@ package vm
 
 import (
 	"context"
-	"sync"
+	"errors"
 	"sync/atomic"
 
 	lua "github.com/yuin/gopher-lua"
@@ -16,7 +16,6 @@ import (
 type lock struct {
 	slot    chan struct{}
 	waiting atomic.Int32
-	state   sync.Mutex // guards Interp.run, which Interrupt reads without the lock
 }
 
 func newLock() *lock { return &lock{slot: make(chan struct{}, 1)} }
@@ -45,7 +44,7 @@ func Blocking(L *lua.LState, f func(ctx context.Context) error) error {
 	c := clockOf(L)
 	err := c.unlocked(L, f)
 	if err != nil && c.Context.Err() != nil && isContextError(err) {
-		return cancelled(c.Context)
+		return stopped(c.Context)
 	}
 	return err
 }
@@ -59,17 +58,30 @@ func (c *clock) unlocked(L *lua.LState, f func(ctx context.Context) error) error
 	return f(c.Context)
 }
 
-// cancelled says why ctx ended, as a fault.
-func cancelled(ctx context.Context) error {
+// outcome says why the run under ctx was stopped: the reason itself where it is
+// an exit or a fault, else a CancelledError.
+func outcome(ctx context.Context) error {
 	cause := context.Cause(ctx)
-	if cause == nil {
-		cause = context.Canceled
-	}
 	if _, ok := cause.(*Exit); ok || fault.Find(cause) != nil {
 		return cause
 	}
-	if cause == context.DeadlineExceeded {
+	return stopped(ctx)
+}
+
+// stopped is the error a call cut short by ctx fails with: one of its own,
+// since several calls fail for one reason and each adds its name.
+func stopped(ctx context.Context) error {
+	cause := context.Cause(ctx)
+	var late *fault.TimeoutError
+	if errors.As(cause, &late) {
+		return fault.Of(&fault.TimeoutError{}, "%s", late.Message)
+	}
+	if errors.Is(cause, context.DeadlineExceeded) {
 		return fault.Of(&fault.TimeoutError{}, "the time limit passed")
+	}
+	var known *fault.CancelledError
+	if errors.As(cause, &known) {
+		return fault.Of(&fault.CancelledError{}, "%s", known.Message)
 	}
 	err := fault.Of(&fault.CancelledError{}, "the run was stopped")
 	if cause != context.Canceled {

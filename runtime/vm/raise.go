@@ -46,6 +46,10 @@ func raisedOf(v lua.LValue) *raised {
 func again(L *lua.LState, t *thrown) { L.Error(t.value, 0) }
 
 func (in *Interp) newError(err error, frames []Frame) *lua.LUserData {
+	var placed *ScriptError // a module that does not parse: its line comes first
+	if errors.As(err, &placed) {
+		err, frames = placed.Err, append(placed.Frames, frames...)
+	}
 	if fault.Find(err) == nil {
 		err = fault.Of(&fault.RuntimeError{}, "%w", err)
 	}

@@ -54,7 +54,7 @@ func (in *Interp) execute(name string, code []byte) ([]lua.LValue, error) {
 	values, failure := in.call(in.main, fn, in.arguments(), nil)
 	failure = t.settle(failure)
 	if ctx.Err() != nil {
-		return nil, cancelled(ctx)
+		return nil, outcome(ctx)
 	}
 	if failure != nil {
 		return nil, in.scriptError(failure)
@@ -63,9 +63,9 @@ func (in *Interp) execute(name string, code []byte) ([]lua.LValue, error) {
 }
 
 func (in *Interp) begin(stop context.CancelCauseFunc) {
-	in.lock.state.Lock()
+	in.stopping.Lock()
 	in.run = stop
-	in.lock.state.Unlock()
+	in.stopping.Unlock()
 }
 
 // compile makes a function of code; a first line with # is left out, so that

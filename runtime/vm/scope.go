@@ -39,12 +39,15 @@ func (c *clock) current() *Scope {
 	return c.task.own
 }
 
-var errSibling = fault.Of(&fault.CancelledError{}, "cancelled because another task of its scope failed")
+// stop cancels what is left because something else failed.
+func (s *Scope) stop() {
+	s.cancel(fault.Of(&fault.CancelledError{}, "cancelled because another task of its scope failed"))
+}
 
 func (s *Scope) failed(t *Task) {
 	s.broken = append(s.broken, t)
 	if s.strict {
-		s.cancel(errSibling)
+		s.stop()
 	}
 }
 
@@ -64,7 +67,7 @@ func (s *Scope) settle(failure *thrown) *thrown {
 	stopped := s.ctx.Err() != nil // the code's failure follows from another's
 	s.strict = true
 	if failure != nil || s.unobserved() != nil {
-		s.cancel(errSibling)
+		s.stop()
 	}
 	for len(s.live) > 0 {
 		var t *Task
@@ -105,6 +108,32 @@ func WithScope(L *lua.LState, opt ScopeOptions, fn lua.LValue, args ...lua.LValu
 	return values
 }
 
+// WithGroup is WithScope for a body in Go. While body runs, L belongs to the
+// scope: Spawn adds to it, and Blocking ends when it does. Body may call Lua.
+func WithGroup(L *lua.LState, opt ScopeOptions, body func() error) {
+	c := clockOf(L)
+	_, failure := c.scoped(L, opt, func(inner *clock) (_ []lua.LValue, failure *thrown) {
+		L.SetContext(inner)
+		defer L.SetContext(c)
+		defer func() {
+			switch p := recover().(type) {
+			case nil:
+			case *lua.ApiError:
+				failure = c.in.caught(p) // raised again below
+			default:
+				failure = &thrown{value: c.in.newError(internal(p), c.in.frames(L))}
+			}
+		}()
+		if err := body(); err != nil {
+			failure = &thrown{value: c.in.newError(err, c.in.frames(L))}
+		}
+		return nil, failure
+	})
+	if failure != nil {
+		again(L, failure)
+	}
+}
+
 func (c *clock) scoped(L *lua.LState, opt ScopeOptions, body func(inner *clock) ([]lua.LValue, *thrown)) ([]lua.LValue, *thrown) {
 	s := newScope(c.in, c.Context, true)
 	if opt.Timeout > 0 {
@@ -116,7 +145,7 @@ func (c *clock) scoped(L *lua.LState, opt ScopeOptions, body func(inner *clock) 
 	timedOut := failure != nil && isTimeout(s.ctx) && c.Context.Err() == nil
 	failure = s.settle(failure)
 	if timedOut && s.unobserved() == nil {
-		failure = &thrown{value: c.in.newError(context.Cause(s.ctx), c.in.frames(L))}
+		failure = &thrown{value: c.in.newError(stopped(s.ctx), c.in.frames(L))}
 	}
 	return values, failure
 }

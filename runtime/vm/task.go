@@ -63,14 +63,14 @@ func (t *Task) settle(failure *thrown) *thrown {
 }
 
 func (t *Task) finish(values []lua.LValue, failure *thrown) {
-	stopped := t.ctx.Err() != nil && (failure != nil || values == nil)
+	cut := t.ctx.Err() != nil && (failure != nil || values == nil)
 	t.values, t.failure = values, failure
-	if stopped {
-		t.failure = &thrown{value: t.in.newError(taskStopped(t.ctx), nil)}
+	if cut {
+		t.failure = &thrown{value: t.in.newError(stopped(t.ctx), nil)}
 	}
 	t.cancel(nil)
 	delete(t.parent.live, t)
-	if t.failure == nil || stopped {
+	if t.failure == nil || cut {
 		return
 	}
 	if t.waiting > 0 {
@@ -78,13 +78,6 @@ func (t *Task) finish(values []lua.LValue, failure *thrown) {
 		return
 	}
 	t.parent.failed(t)
-}
-
-func taskStopped(ctx context.Context) error {
-	if f := fault.Find(context.Cause(ctx)); f != nil {
-		return f
-	}
-	return fault.Of(&fault.CancelledError{}, "the task was cancelled")
 }
 
 // Cancel stops the task; whoever waits for it gets a CancelledError.

@@ -1,0 +1,83 @@
+package vm
+
+import (
+	"io"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/term"
+)
+
+// Screen writes to the error stream and keeps one status line below what is
+// written, such as a progress bar. Options.Stderr is one.
+type Screen struct {
+	mu     sync.Mutex
+	out    io.Writer
+	status string
+}
+
+const eraseLine = "\r\x1b[K"
+
+// Write writes above the status line.
+func (s *Screen) Write(p []byte) (int, error) { return s.above(s.out, p) }
+
+func (s *Screen) above(w io.Writer, p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.status == "" {
+		return w.Write(p)
+	}
+	_, _ = io.WriteString(s.out, eraseLine)
+	n, err := w.Write(p)
+	if len(p) > 0 && p[len(p)-1] == '\n' {
+		_, _ = io.WriteString(s.out, s.status)
+	}
+	return n, err
+}
+
+// SetStatus draws the status line; "" removes it.
+func (s *Screen) SetStatus(line string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if line != s.status {
+		s.status = line
+		_, _ = io.WriteString(s.out, eraseLine+line)
+	}
+}
+
+// Terminal says whether a person looks at the stream, and how wide it is.
+func (s *Screen) Terminal() (width int, ok bool) {
+	f, isFile := s.out.(*os.File)
+	if !isFile || !term.IsTerminal(int(f.Fd())) {
+		return 0, false
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil || width <= 0 {
+		width = 80
+	}
+	return width, true
+}
+
+// beside is standard output when it may share the terminal with a status line.
+type beside struct {
+	screen *Screen
+	out    io.Writer
+}
+
+func (b beside) Write(p []byte) (int, error) { return b.screen.above(b.out, p) }
+
+func newLogger(w io.Writer, l Log) *slog.Logger {
+	opt := &slog.HandlerOptions{Level: l.Level}
+	if l.JSON {
+		return slog.New(slog.NewJSONHandler(w, opt))
+	}
+	opt.ReplaceAttr = func(groups []string, a slog.Attr) slog.Attr {
+		if a.Key == slog.TimeKey && len(groups) == 0 {
+			a.Value = slog.StringValue(a.Value.Time().Format(time.TimeOnly))
+		}
+		return a
+	}
+	return slog.New(slog.NewTextHandler(w, opt))
+}
