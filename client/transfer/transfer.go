@@ -5,10 +5,15 @@ package transfer
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"time"
+
+	"transect/client/fault"
 )
 
 // Caller makes the requests a transfer needs. The client's core implements it.
@@ -62,4 +67,63 @@ type Download struct {
 	Overwrite  bool   // replace a file of that name
 	MD5        string // hexadecimal; not compared when empty
 	Progress   func(delta int64)
+}
+
+// Transfers uploads and downloads files. It is safe for concurrent use; all its
+// transfers share one budget of connections.
+type Transfers struct {
+	caller  Caller
+	budget  *Budget
+	journal Journal
+	hasher  Hasher
+	legacy  bool
+	log     *slog.Logger
+	pause   func(ctx context.Context, attempt int) error
+}
+
+// New makes Transfers on a caller.
+func New(c Caller, o Options) *Transfers {
+	t := &Transfers{
+		caller: c, budget: o.Budget, journal: o.Journal, hasher: o.Hasher, legacy: o.Legacy, log: o.Logger,
+		pause: pauseBefore,
+	}
+	if t.budget == nil {
+		t.budget = NewBudget(DefaultConnections)
+	}
+	if t.journal == nil {
+		t.journal = noJournal{}
+	}
+	if t.hasher == nil {
+		t.hasher = plainMD5{}
+	}
+	if t.log == nil {
+		t.log = slog.New(slog.DiscardHandler)
+	}
+	return t
+}
+
+// stopped is the error of a transfer whose context ended: the context's own
+// cause when that is a fault.
+func stopped(ctx context.Context) error {
+	cause := context.Cause(ctx)
+	if fault.Find(cause) != nil {
+		return cause
+	}
+	if errors.Is(cause, context.DeadlineExceeded) {
+		return fault.Of(&fault.TimeoutError{}, "the time given for this has passed")
+	}
+	return fault.Of(&fault.CancelledError{}, "stopped")
+}
+
+// pauseBefore waits before a repeat, longer each time, half of it random.
+func pauseBefore(ctx context.Context, attempt int) error {
+	longest := 500 * time.Millisecond << min(attempt, 5)
+	timer := time.NewTimer(longest/2 + rand.N(longest/2))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return stopped(ctx)
+	}
 }

@@ -1,0 +1,180 @@
+package transfer
+
+import (
+	"mime"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	longestName      = 200 // bytes, well below what file systems allow
+	longestExtension = 20
+	nameless         = "unknown"
+)
+
+// FileName gives the name a server suggests for a download, made safe: one
+// plain name that every system accepts and that stays in its folder. The
+// extended form (filename*) wins over the plain one. It is "unknown" when the
+// header suggests nothing usable.
+func FileName(contentDisposition string) string {
+	parameters := dispositionParameters(contentDisposition)
+	if v, ok := parameters["filename*"]; ok {
+		if name, ok := decodeExtended(v); ok {
+			if safe := safeName(name); safe != nameless {
+				return safe
+			}
+		}
+	}
+	if name, ok := parameters["filename"]; ok {
+		if decoded, err := new(mime.WordDecoder).DecodeHeader(name); err == nil {
+			name = decoded
+		}
+		return safeName(name)
+	}
+	// Names cut into numbered pieces.
+	if _, p, err := mime.ParseMediaType(contentDisposition); err == nil {
+		return safeName(p["filename"])
+	}
+	return nameless
+}
+
+// dispositionParameters reads parameters more forgivingly than the standard
+// asks for: servers send unquoted blanks, raw Latin-1 and Windows paths.
+func dispositionParameters(header string) map[string]string {
+	out := map[string]string{}
+	_, rest, found := strings.Cut(header, ";")
+	if !found {
+		rest = header
+	}
+	for rest != "" {
+		name, after, found := strings.Cut(rest, "=")
+		if !found {
+			break
+		}
+		if i := strings.LastIndexByte(name, ';'); i >= 0 {
+			name = name[i+1:]
+		}
+		var value string
+		value, rest = parameterValue(strings.TrimLeft(after, " \t"))
+		name = strings.ToLower(strings.TrimSpace(name))
+		if _, twice := out[name]; !twice {
+			out[name] = value
+		}
+	}
+	return out
+}
+
+// parameterValue splits off a value, quoted or up to the next semicolon.
+func parameterValue(s string) (value, rest string) {
+	if !strings.HasPrefix(s, `"`) {
+		value, rest, _ = strings.Cut(s, ";")
+		return strings.TrimSpace(value), rest
+	}
+	var b strings.Builder
+	for i := 1; i < len(s); i++ {
+		switch {
+		case s[i] == '"':
+			return b.String(), s[i+1:]
+		case s[i] == '\\' && i+1 < len(s) && (s[i+1] == '"' || s[i+1] == '\\'):
+			i++
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String(), ""
+}
+
+// decodeExtended decodes charset'language'percent-encoded.
+func decodeExtended(v string) (string, bool) {
+	charset, rest, ok := strings.Cut(v, "'")
+	if !ok {
+		return "", false
+	}
+	_, encoded, ok := strings.Cut(rest, "'")
+	if !ok {
+		return "", false
+	}
+	raw, err := url.PathUnescape(encoded)
+	if err != nil {
+		return "", false
+	}
+	switch strings.ToLower(strings.TrimSpace(charset)) {
+	case "utf-8", "utf8", "us-ascii":
+		return raw, utf8.ValidString(raw)
+	case "iso-8859-1", "latin1":
+		return latin1(raw), true
+	}
+	return "", false
+}
+
+func latin1(s string) string {
+	runes := make([]rune, len(s))
+	for i := range len(s) {
+		runes[i] = rune(s[i])
+	}
+	return string(runes)
+}
+
+// safeName makes a plain file name of any text.
+func safeName(name string) string {
+	if !utf8.ValidString(name) {
+		name = latin1(name)
+	}
+	name = strings.ReplaceAll(name, `\`, "/")
+	name = name[strings.LastIndexByte(name, '/')+1:]
+	name = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsControl(r), unicode.Is(unicode.Cf, r), r == utf8.RuneError:
+			return -1 // also marks that turn the order of letters around
+		case strings.ContainsRune(`<>:"|?*`, r):
+			return '_'
+		case unicode.IsSpace(r):
+			return ' '
+		}
+		return r
+	}, name)
+	name = trimName(name)
+	if isDevice(name) {
+		name = "_" + name
+	}
+	if name = shorten(name); name == "" {
+		return nameless
+	}
+	return name
+}
+
+func trimName(name string) string { return strings.Trim(name, ". ") }
+
+// shorten keeps the extension, which says what the file is.
+func shorten(name string) string {
+	if len(name) <= longestName {
+		return name
+	}
+	extension := filepath.Ext(name)
+	if len(extension) > longestExtension {
+		extension = ""
+	}
+	stem := name[:longestName-len(extension)]
+	for !utf8.ValidString(stem) {
+		stem = stem[:len(stem)-1]
+	}
+	return trimName(stem) + extension
+}
+
+// isDevice tells names that Windows takes for devices, whatever follows a dot.
+func isDevice(name string) bool {
+	stem, _, _ := strings.Cut(strings.ToUpper(name), ".")
+	stem = strings.TrimRight(stem, " ")
+	switch stem {
+	case "CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$", "CLOCK$":
+		return true
+	}
+	for _, prefix := range []string{"COM", "LPT"} {
+		if n, ok := strings.CutPrefix(stem, prefix); ok && utf8.RuneCountInString(n) == 1 && strings.Contains("0123456789¹²³", n) {
+			return true
+		}
+	}
+	return false
+}

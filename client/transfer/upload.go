@@ -1,0 +1,213 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"path/filepath"
+
+	"golang.org/x/sync/errgroup"
+
+	"transect/client/fault"
+)
+
+const service = "data-manager"
+
+// signed is where storage takes bytes, for a while.
+type signed struct {
+	PutURL  string            `json:"put_url"`
+	Headers map[string]string `json:"headers"`
+}
+
+// upload is one file on its way.
+type upload struct {
+	*Transfers
+	Upload
+	src  *source
+	plan plan
+	sums sums
+}
+
+// Upload sends a file into a component, whole or in parts, and completes it
+// when every byte was confirmed and the file is still the one that was opened.
+//
+// Errors: *fault.UploadError for a missing, empty or changing file and for a
+// part that cannot be sent; *fault.ValueError for a bad chunk size;
+// *fault.ResponseError when the platform or, for a file sent whole, its storage
+// refuses it. The first three are found before any request where they can be.
+func (t *Transfers) Upload(ctx context.Context, u Upload) (Uploaded, error) {
+	given, err := checksum(u.MD5)
+	if err != nil {
+		return Uploaded{}, err
+	}
+	src, err := openSource(u.Path)
+	if err != nil {
+		return Uploaded{}, err
+	}
+	defer src.close()
+	p, err := planFor(src.info.Size(), u, t.legacy)
+	if err != nil {
+		return Uploaded{}, err
+	}
+	up := &upload{Transfers: t, Upload: u, src: src, plan: p}
+	if up.sums, err = src.hash(ctx, t.hasher, p, given); err != nil {
+		return Uploaded{}, err
+	}
+	if err := src.unchanged(); err != nil {
+		return Uploaded{}, err
+	}
+	if p.parts == 1 {
+		err = up.whole(ctx)
+	} else {
+		err = up.inParts(ctx)
+	}
+	if err != nil {
+		return Uploaded{}, err
+	}
+	return Uploaded{MD5: up.sums.whole, Bytes: p.size, Parts: p.parts}, nil
+}
+
+// fields are what every request about this file says, and what is added.
+func (u *upload) fields(added map[string]any) map[string]any {
+	f := map[string]any{"dataset": u.Dataset, "component": u.Component}
+	for k, v := range added {
+		f[k] = v
+	}
+	return f
+}
+
+func (u *upload) name() string { return filepath.Base(u.Path) }
+
+func (u *upload) whole(ctx context.Context) error {
+	if err := u.budget.Acquire(ctx); err != nil {
+		return err
+	}
+	defer u.budget.Release()
+	if u.legacy {
+		return u.postWhole(ctx)
+	}
+	// Asking again gives a new address for the same component.
+	sign := func(ctx context.Context) (signed, error) {
+		var s signed
+		err := u.caller.Call(ctx, service, "init-upload-component",
+			u.fields(map[string]any{"filename": u.name(), "checksum": u.sums.whole}), &s)
+		return s, err
+	}
+	success := func(status int) bool { return status >= 200 && status < 300 }
+	if err := u.put(ctx, 1, sign, success); err != nil {
+		return u.failed(err)
+	}
+	if err := u.src.unchanged(); err != nil {
+		return err
+	}
+	return u.caller.Call(ctx, service, "complete-upload-component", u.fields(nil), nil)
+}
+
+func (u *upload) inParts(ctx context.Context) error {
+	fingerprint := u.src.fingerprint(u.Upload, u.plan, u.sums.whole)
+	if !u.journal.Done(fingerprint, 0) {
+		if err := u.create(ctx); err != nil {
+			return err
+		}
+		u.confirm(fingerprint, 0)
+	}
+	group, inner := errgroup.WithContext(ctx)
+	for n := 1; n <= u.plan.parts; n++ {
+		_, size := u.plan.span(n)
+		if u.journal.Done(fingerprint, n) {
+			if u.Progress != nil {
+				u.Progress(size)
+			}
+			continue
+		}
+		if u.budget.Acquire(inner) != nil {
+			break // the group or the caller stopped; its error is the one to tell
+		}
+		group.Go(func() error {
+			defer u.budget.Release()
+			if err := u.part(inner, n); err != nil {
+				return err
+			}
+			u.confirm(fingerprint, n)
+			return nil
+		})
+	}
+	err := group.Wait()
+	switch {
+	case ctx.Err() != nil:
+		return stopped(ctx)
+	case err != nil:
+		return err
+	}
+	if err := u.src.unchanged(); err != nil {
+		return err
+	}
+	return u.caller.Call(ctx, service, "complete-multipart-upload", u.fields(nil), nil)
+}
+
+func (u *upload) create(ctx context.Context) error {
+	what := map[string]any{
+		"filename": u.name(), "chunk_size": u.plan.chunk, "total_size": u.plan.size, "checksum": u.sums.whole,
+	}
+	if !u.legacy {
+		what["direct_upload"] = true
+	}
+	return u.caller.Call(ctx, service, "create-multipart-upload", u.fields(what), nil)
+}
+
+// part sends part n.
+func (u *upload) part(ctx context.Context, n int) error {
+	if u.legacy {
+		return u.partFailed(n, u.postPart(ctx, n))
+	}
+	sign := func(ctx context.Context) (signed, error) {
+		var s signed
+		err := u.caller.Call(ctx, service, "get-upload-part-url",
+			u.fields(map[string]any{"part_number": n, "checksum": u.sums.parts[n-1]}), &s)
+		return s, err
+	}
+	success := func(status int) bool { return status == http.StatusOK || status == http.StatusNoContent }
+	return u.partFailed(n, u.put(ctx, n, sign, success))
+}
+
+// confirm notes a part. What cannot be noted is sent again some day, no more.
+func (u *upload) confirm(fingerprint string, n int) {
+	if err := u.journal.Confirm(fingerprint, n); err != nil {
+		u.log.Warn("a confirmed part could not be noted", "file", u.Path, "part", n, "error", err)
+	}
+}
+
+// told is true for errors that say all there is to say.
+func told(err error) bool {
+	var upload *fault.UploadError
+	var cancelled *fault.CancelledError
+	return errors.As(err, &upload) || errors.As(err, &cancelled)
+}
+
+// partFailed names file and part around the error of one part.
+func (u *upload) partFailed(n int, err error) error {
+	if err == nil || told(err) {
+		return err
+	}
+	return wrapped(err, "part %d of %d of %s could not be sent", n, u.plan.parts, u.Path)
+}
+
+// failed names the file around what went wrong, where the platform did not
+// refuse it by itself.
+func (u *upload) failed(err error) error {
+	var refused *fault.ResponseError
+	if told(err) || errors.As(err, &refused) {
+		return err
+	}
+	return wrapped(err, "%s could not be sent", u.Path)
+}
+
+// wrapped makes an UploadError that keeps the hint of its cause.
+func wrapped(err error, format string, args ...any) error {
+	f := fault.Of(&fault.UploadError{}, format, args...)
+	f.Cause = err
+	if cause := fault.Find(err); cause != nil {
+		f.Hint = cause.Facts().Hint
+	}
+	return f
+}
