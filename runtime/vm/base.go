@@ -10,6 +10,7 @@ import (
 func (in *Interp) openBase() {
 	L := in.main
 	L.SetGlobal("print", L.NewFunction(in.print))
+	L.SetGlobal("error", L.NewFunction(raise))
 	L.SetGlobal("pcall", L.NewFunction(in.pcall))
 	L.SetGlobal("xpcall", L.NewFunction(in.xpcall))
 	L.SetGlobal("try", L.NewFunction(in.try))
@@ -28,6 +29,19 @@ func (in *Interp) print(L *lua.LState) int {
 	if _, err := in.opt.Stdout.Write([]byte(b.String())); err != nil {
 		Raise(L, err)
 	}
+	return 0
+}
+
+// raise is error as Lua 5.1 has it, also without arguments and where there is
+// no Lua line to put before the text.
+func raise(L *lua.LState) int {
+	v := L.Get(1)
+	if text, ok := v.(lua.LString); ok {
+		if where := L.Where(L.OptInt(2, 1)); where != "" && !strings.HasPrefix(where, "[G]") && L.OptInt(2, 1) > 0 {
+			v = lua.LString(where+" ") + text
+		}
+	}
+	L.Error(v, 0)
 	return 0
 }
 
