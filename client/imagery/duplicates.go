@@ -1,0 +1,95 @@
+package imagery
+
+import (
+	"context"
+	"crypto/sha256"
+	"io"
+	"os"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// likeness is what byte-identical photos have in common. Only photos alike in
+// all of it are worth reading whole: size alone would not do, as all photos of
+// an uncompressed flight have the same.
+type likeness struct {
+	size                int64
+	width, height       int
+	latitude, longitude float64
+	acquired            time.Time
+	band, capture       string
+}
+
+func likenessOf(p Photo) likeness {
+	return likeness{p.Size, p.Width, p.Height, p.Latitude, p.Longitude, p.Acquired.UTC(), p.Band, p.CaptureID}
+}
+
+// dropDuplicates turns photos that repeat an earlier one, byte for byte, into
+// problems.
+func (s *Survey) dropDuplicates(ctx context.Context, workers int) {
+	alike := map[likeness][]int{}
+	for i, p := range s.Photos {
+		alike[likenessOf(p)] = append(alike[likenessOf(p)], i)
+	}
+	sums := make([][sha256.Size]byte, len(s.Photos))
+	hashed := make([]bool, len(s.Photos))
+	var group errgroup.Group
+	group.SetLimit(workers)
+	for _, members := range alike {
+		if len(members) < 2 {
+			continue
+		}
+		for _, i := range members {
+			group.Go(func() error {
+				sum, err := hashFile(ctx, s.Photos[i].Path)
+				sums[i], hashed[i] = sum, err == nil // a file that just went away repeats nothing
+				return nil
+			})
+		}
+	}
+	_ = group.Wait()
+	first := map[[sha256.Size]byte]string{}
+	var kept []Photo
+	for i, p := range s.Photos {
+		original, repeated := first[sums[i]]
+		if !hashed[i] || !repeated {
+			if hashed[i] {
+				first[sums[i]] = p.Path
+			}
+			kept = append(kept, p)
+			continue
+		}
+		problem := newProblem(p.Path, Duplicate, "it is the same file as %s", original)
+		problem.Original = original
+		s.Problems = append(s.Problems, problem)
+	}
+	s.Photos = kept
+}
+
+func hashFile(ctx context.Context, path string) (sum [sha256.Size]byte, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return sum, err
+	}
+	defer f.Close()
+	hash := sha256.New()
+	if _, err := io.Copy(hash, stoppable{ctx, f}); err != nil {
+		return sum, err
+	}
+	hash.Sum(sum[:0])
+	return sum, nil
+}
+
+// stoppable ends a read when its context does.
+type stoppable struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (s stoppable) Read(b []byte) (int, error) {
+	if err := s.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return s.r.Read(b)
+}

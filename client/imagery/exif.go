@@ -1,0 +1,128 @@
+package imagery
+
+import (
+	"io"
+	"math"
+	"strings"
+	"time"
+)
+
+// EXIF tags (CIPA DC-008).
+const (
+	tagMake               = 0x010F
+	tagModel              = 0x0110
+	tagExifIFD            = 0x8769
+	tagGPSIFD             = 0x8825
+	tagDateTimeOriginal   = 0x9003
+	tagOffsetTimeOriginal = 0x9011
+	tagFocalLength        = 0x920A
+	tagFocalLength35      = 0xA405
+
+	tagGPSLatitudeRef  = 0x01
+	tagGPSLatitude     = 0x02
+	tagGPSLongitudeRef = 0x03
+	tagGPSLongitude    = 0x04
+	tagGPSAltitudeRef  = 0x05
+	tagGPSAltitude     = 0x06
+	tagGPSTimeStamp    = 0x07
+	tagGPSDateStamp    = 0x1D
+)
+
+// addEXIF takes over what the EXIF record tells. It is read here because
+// github.com/bep/imagemeta gives up on a record at its first odd entry, and
+// some cameras write one in every photo.
+func (p *Photo) addEXIF(record *io.SectionReader) {
+	t, first, ok := newTIFFReader(record, record.Size())
+	if !ok {
+		return
+	}
+	d, ok := t.directory(first)
+	if !ok {
+		return
+	}
+	p.Make, p.Model = t.text(d, tagMake), t.text(d, tagModel)
+	if at, ok := t.number(d, tagGPSIFD); ok {
+		if gps, ok := t.directory(int64(at)); ok {
+			p.addGPS(t, gps)
+		}
+	}
+	at, ok := t.number(d, tagExifIFD)
+	if !ok {
+		return
+	}
+	exif, ok := t.directory(int64(at))
+	if !ok {
+		return
+	}
+	p.FocalLength, _ = t.number(exif, tagFocalLength)
+	p.FocalLength35, _ = t.number(exif, tagFocalLength35)
+	taken, zone := t.text(exif, tagDateTimeOriginal), t.text(exif, tagOffsetTimeOriginal)
+	if acquired, zoned, ok := parseTime(taken, zone); ok {
+		p.Acquired, p.ZoneKnown = acquired, zoned
+	}
+}
+
+// addGPS takes over position, altitude and, for want of a better one, time.
+func (p *Photo) addGPS(t tiffReader, gps directory) {
+	latitude, ok := degrees(t.numbers(gps, tagGPSLatitude), t.text(gps, tagGPSLatitudeRef), "S")
+	longitude, ok2 := degrees(t.numbers(gps, tagGPSLongitude), t.text(gps, tagGPSLongitudeRef), "W")
+	if ok && ok2 {
+		p.setPosition(latitude, longitude)
+	}
+	if altitude, ok := t.number(gps, tagGPSAltitude); ok {
+		if below, _ := t.number(gps, tagGPSAltitudeRef); below == 1 {
+			altitude = -altitude
+		}
+		p.Altitude = &altitude
+	}
+	clock := t.numbers(gps, tagGPSTimeStamp)
+	day, err := time.Parse("2006:01:02", t.text(gps, tagGPSDateStamp))
+	if err == nil && len(clock) == 3 {
+		seconds := clock[0]*3600 + clock[1]*60 + clock[2]
+		if seconds >= 0 && seconds < 24*3600+1 {
+			p.Acquired, p.ZoneKnown = day.Add(time.Duration(math.Round(seconds*1e6))*time.Microsecond), true
+		}
+	}
+}
+
+// setPosition takes over a position that is one.
+func (p *Photo) setPosition(latitude, longitude float64) {
+	switch {
+	case latitude == 0 && longitude == 0:
+		p.void = true
+	case math.Abs(latitude) <= 90 && math.Abs(longitude) <= 180:
+		p.HasPosition, p.Latitude, p.Longitude = true, latitude, longitude
+	}
+}
+
+// degrees turns degrees, minutes and seconds into signed degrees.
+func degrees(parts []float64, reference, negative string) (float64, bool) {
+	if len(parts) == 0 {
+		return 0, false
+	}
+	sum, unit := 0.0, 1.0
+	for _, part := range parts[:min(len(parts), 3)] {
+		// Writers of decimal degrees leave minutes and seconds as 0/0.
+		if !math.IsNaN(part) {
+			sum += part / unit
+		} else if unit == 1 {
+			return 0, false
+		}
+		unit *= 60
+	}
+	if strings.HasPrefix(strings.ToUpper(reference), negative) {
+		sum = -sum
+	}
+	return sum, true
+}
+
+// parseTime reads an EXIF time such as "2016:06:23 16:31:59" and its zone,
+// such as "+02:00".
+func parseTime(text, zone string) (acquired time.Time, zoned, ok bool) {
+	const layout = "2006:01:02 15:04:05"
+	if acquired, err := time.Parse(layout+"Z07:00", text+zone); err == nil {
+		return acquired, true, true
+	}
+	acquired, err := time.Parse(layout, text)
+	return acquired, false, err == nil
+}

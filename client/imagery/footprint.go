@@ -1,0 +1,156 @@
+package imagery
+
+import (
+	"math"
+	"slices"
+
+	"github.com/paulmach/orb"
+	"github.com/paulmach/orb/geo"
+)
+
+const (
+	// frameDiagonal is that of the 36 x 24 mm frame, to which a 35 mm
+	// equivalent focal length refers: it gives the same diagonal angle of view
+	// (CIPA DCG-001).
+	frameDiagonal = 43.2666
+	// defaultReach is how far in metres a photo is taken to show the ground
+	// around it when height or focal length are unknown: what a usual 24 mm
+	// equivalent lens sees, corner to corner, from 55 m.
+	defaultReach = 50.0
+	// maxReach bounds what odd records can do.
+	maxReach = 5000.0
+	// circleCorners is the number of corners of the polygon for a circle.
+	circleCorners = 16
+	// nearlyNadir is how far in degrees a camera may look away from straight
+	// down to be taken as looking down.
+	nearlyNadir = 20.0
+)
+
+// Footprint estimates the ground that photos cover: the ring of a GeoJSON
+// polygon of longitudes and latitudes in degrees, closed, counter-clockwise.
+// It is nil when no photo has a position.
+//
+// The ring is the convex hull of what each photo shows. From height h above
+// take-off, with a 35 mm equivalent focal length f, the half-diagonal of the
+// picture on flat ground is h * 43.27 mm / 2f. A camera looking down whose yaw
+// is known gives that rectangle, any other a circle of that radius; without
+// height or focal length the radius is 50 m. Terrain, lens distortion and the
+// view of an oblique camera beyond the circle are not considered.
+//
+// A survey across the antimeridian gives a ring that runs on past 180 or -180
+// degrees instead of one cut in two. Within some metres of a pole the estimate
+// means little.
+func Footprint(photos []Photo) [][2]float64 {
+	photos = slices.DeleteFunc(slices.Clone(photos), func(p Photo) bool { return !p.HasPosition })
+	if len(photos) == 0 {
+		return nil
+	}
+	plane := newPlane(photos[0])
+	var points []orb.Point
+	for _, p := range photos {
+		points = append(points, corners(p, plane.to(p))...)
+	}
+	hull := convexHull(points)
+	ring := make([][2]float64, 0, len(hull)+1)
+	for _, point := range hull {
+		ring = append(ring, plane.from(point))
+	}
+	return append(ring, ring[0])
+}
+
+// Area returns the area in square metres of a ring such as Footprint returns.
+func Area(ring [][2]float64) float64 {
+	points := make(orb.Ring, len(ring))
+	for i, point := range ring {
+		points[i] = point
+	}
+	return math.Abs(geo.Area(points))
+}
+
+// corners are those of the ground a photo shows, around its place on the plane.
+func corners(p Photo, at orb.Point) []orb.Point {
+	reach := reach(p)
+	if p.Yaw != nil && p.Pitch != nil && math.Abs(*p.Pitch+90) <= nearlyNadir && p.Width > 0 && p.Height > 0 {
+		diagonal := math.Hypot(float64(p.Width), float64(p.Height))
+		right, ahead := reach*float64(p.Width)/diagonal, reach*float64(p.Height)/diagonal
+		sin, cos := math.Sincos(*p.Yaw * math.Pi / 180)
+		var rectangle []orb.Point
+		for _, side := range [][2]float64{{1, 1}, {-1, 1}, {-1, -1}, {1, -1}} {
+			x, y := side[0]*right, side[1]*ahead
+			// Yaw turns clockwise from north.
+			rectangle = append(rectangle, orb.Point{at[0] + x*cos + y*sin, at[1] - x*sin + y*cos})
+		}
+		return rectangle
+	}
+	var circle []orb.Point
+	for i := range circleCorners {
+		sin, cos := math.Sincos(2 * math.Pi * float64(i) / circleCorners)
+		circle = append(circle, orb.Point{at[0] + reach*cos, at[1] + reach*sin})
+	}
+	return circle
+}
+
+// reach is half the diagonal in metres of the ground a photo shows.
+func reach(p Photo) float64 {
+	if p.RelativeAltitude == nil || *p.RelativeAltitude <= 0 || p.FocalLength35 <= 0 {
+		return defaultReach
+	}
+	return min(max(*p.RelativeAltitude*frameDiagonal/2/p.FocalLength35, 1), maxReach)
+}
+
+// plane is a local map in metres around one photo. Over the few kilometres of a
+// flight it is true to well under a percent.
+type plane struct {
+	origin orb.Point
+	scale  orb.Point // metres of a degree of longitude and latitude
+}
+
+func newPlane(p Photo) plane {
+	perDegree := orb.EarthRadius * math.Pi / 180
+	// At the poles all longitudes are one; keep the scale invertible.
+	shrink := max(math.Cos(p.Latitude*math.Pi/180), 1e-6)
+	return plane{orb.Point{p.Longitude, p.Latitude}, orb.Point{perDegree * shrink, perDegree}}
+}
+
+func (m plane) to(p Photo) orb.Point {
+	// The short way round, so that a survey across the antimeridian is one.
+	east := math.Remainder(p.Longitude-m.origin[0], 360)
+	return orb.Point{east * m.scale[0], (p.Latitude - m.origin[1]) * m.scale[1]}
+}
+
+// from rounds to nine decimals, a tenth of a millimetre.
+func (m plane) from(point orb.Point) [2]float64 {
+	round := func(v float64) float64 { return math.Round(v*1e9) / 1e9 }
+	east := min(max(point[0]/m.scale[0], -180), 180)
+	latitude := min(max(m.origin[1]+point[1]/m.scale[1], -90), 90)
+	return [2]float64{round(m.origin[0] + east), round(latitude)}
+}
+
+// convexHull returns the corners of the hull, counter-clockwise (Andrew's
+// monotone chain).
+func convexHull(points []orb.Point) []orb.Point {
+	points = slices.Clone(points)
+	slices.SortFunc(points, func(a, b orb.Point) int { return slices.Compare(a[:], b[:]) })
+	points = slices.Compact(points)
+	if len(points) < 3 {
+		return points
+	}
+	half := func(hull []orb.Point, sequence []orb.Point) []orb.Point {
+		base := len(hull)
+		for _, p := range sequence {
+			for len(hull) >= base+2 && turn(hull[len(hull)-2], hull[len(hull)-1], p) <= 0 {
+				hull = hull[:len(hull)-1]
+			}
+			hull = append(hull, p)
+		}
+		return hull[:len(hull)-1] // the last is the first of the other half
+	}
+	hull := half(nil, points)
+	slices.Reverse(points)
+	return half(hull, points)
+}
+
+// turn is positive when a, b, c turn left.
+func turn(a, b, c orb.Point) float64 {
+	return (b[0]-a[0])*(c[1]-a[1]) - (b[1]-a[1])*(c[0]-a[0])
+}

@@ -1,0 +1,120 @@
+package imagery
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"path/filepath"
+	"strings"
+)
+
+// Format is a file format, recognised by content.
+type Format string
+
+// The formats read. DNG is a kind of TIFF.
+const (
+	JPEG Format = "jpeg"
+	TIFF Format = "tiff"
+	PNG  Format = "png"
+	WebP Format = "webp"
+)
+
+// extensions are those of files taken for images, by whether they are read.
+var extensions = map[string]bool{
+	".jpg": true, ".jpeg": true, ".jpe": true, ".tif": true, ".tiff": true,
+	".dng": true, ".png": true, ".webp": true,
+	".heic": false, ".heif": false, ".avif": false, ".cr2": false, ".cr3": false,
+	".nef": false, ".arw": false, ".raf": false, ".orf": false, ".rw2": false,
+	".pef": false, ".bmp": false, ".gif": false, ".jp2": false,
+}
+
+// isImage tells by its name whether a file is to be read with the survey.
+// Names with a leading dot are the system's own, such as the "._" companions
+// that macOS leaves on cards.
+func isImage(name string) bool {
+	_, known := extensions[strings.ToLower(filepath.Ext(name))]
+	return known && !strings.HasPrefix(name, ".")
+}
+
+// source gives random access to an image and remembers a failing read.
+type source struct {
+	r    io.ReadSeeker
+	size int64
+	err  error // the first failure that is not the end of the file
+}
+
+func newSource(r io.ReadSeeker, size int64) *source { return &source{r: r, size: size} }
+
+// ReadAt implements io.ReaderAt, for one caller at a time.
+func (s *source) ReadAt(b []byte, offset int64) (int, error) {
+	if offset < 0 || offset >= s.size {
+		return 0, io.EOF
+	}
+	if _, err := s.r.Seek(offset, io.SeekStart); err != nil {
+		s.fail(err)
+		return 0, err
+	}
+	short := offset+int64(len(b)) > s.size
+	if short {
+		b = b[:s.size-offset]
+	}
+	n, err := io.ReadFull(s.r, b)
+	if errors.Is(err, io.ErrUnexpectedEOF) || err == nil && short {
+		err = io.EOF
+	}
+	s.fail(err)
+	return n, err
+}
+
+func (s *source) fail(err error) {
+	if err != nil && err != io.EOF && s.err == nil {
+		s.err = err
+	}
+}
+
+// full reads len(b) bytes at offset and tells whether they are there.
+func (s *source) full(b []byte, offset int64) bool {
+	n, _ := s.ReadAt(b, offset)
+	return n == len(b)
+}
+
+func (s *source) section(offset, length int64) *io.SectionReader {
+	return io.NewSectionReader(s, offset, length)
+}
+
+func (s *source) format() (Format, error) {
+	head := make([]byte, 12)
+	n, err := s.ReadAt(head, 0)
+	if err != nil && err != io.EOF {
+		return "", unreadable(err)
+	}
+	head = head[:n]
+	for _, f := range []struct {
+		magic  string
+		format Format
+	}{
+		{"\xff\xd8", JPEG}, {"II*\x00", TIFF}, {"MM\x00*", TIFF}, {"\x89PNG\r\n\x1a\n", PNG},
+	} {
+		if bytes.HasPrefix(head, []byte(f.magic)) {
+			return f.format, nil
+		}
+	}
+	if len(head) == 12 {
+		switch {
+		case string(head[:4]) == "RIFF" && string(head[8:]) == "WEBP":
+			return WebP, nil
+		case string(head[4:8]) == "ftyp":
+			return "", defectf(Unsupported, "HEIF, AVIF and video files are not read")
+		}
+	}
+	switch {
+	case bytes.HasPrefix(head, []byte("II+\x00")), bytes.HasPrefix(head, []byte("MM\x00+")):
+		return "", defectf(Unsupported, "BigTIFF is not read")
+	case bytes.HasPrefix(head, []byte("BM")), bytes.HasPrefix(head, []byte("GIF8")):
+		return "", defectf(Unsupported, "BMP and GIF are not read")
+	}
+	if len(bytes.Trim(head, "\x00")) == 0 {
+		return "", defectf(Damaged, "the file holds zeros instead of a picture")
+	}
+	return "", defectf(NotImage, "it is not an image")
+}

@@ -1,0 +1,171 @@
+package imagery
+
+import (
+	"bufio"
+	"encoding/binary"
+	"io"
+)
+
+// JPEG markers (ITU-T T.81, table B.1).
+const (
+	markerSOI  = 0xD8
+	markerEOI  = 0xD9
+	markerSOS  = 0xDA
+	markerAPP1 = 0xE1
+)
+
+const exifHeader = "Exif\x00\x00"
+
+// readJPEG walks the segments before the pixels. Whether the file is whole is
+// told by its end: it has the end-of-image marker, unless something was
+// appended; only then the pixel data is searched for that marker.
+func readJPEG(s *source) (layout, error) {
+	var l layout
+	pixels, err := walkJPEG(s, 0, func(marker byte, offset, length int64) {
+		switch {
+		case marker == markerAPP1 && l.exif == nil && length > int64(len(exifHeader)):
+			head := make([]byte, len(exifHeader))
+			if s.full(head, offset) && string(head) == exifHeader {
+				l.exif = s.section(offset+int64(len(head)), length-int64(len(head)))
+			}
+		case isFrame(marker) && length >= 5:
+			var frame [5]byte
+			if s.full(frame[:], offset) {
+				l.height = int(binary.BigEndian.Uint16(frame[1:]))
+				l.width = int(binary.BigEndian.Uint16(frame[3:]))
+			}
+		}
+	})
+	if err != nil || endsWithEOI(s) {
+		return l, err
+	}
+	return l, checkPictures(s, pixels)
+}
+
+// isFrame tells whether a marker starts a frame, which holds the size.
+func isFrame(marker byte) bool {
+	return marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 && marker != 0xC8 && marker != 0xCC
+}
+
+// walkJPEG visits the segments of the picture that starts at offset and
+// returns where its pixel data does.
+func walkJPEG(s *source, offset int64, visit func(marker byte, offset, length int64)) (int64, error) {
+	cut := defectf(Truncated, "the file ends within its header")
+	offset += 2
+	var b [4]byte
+	for {
+		if !s.full(b[:2], offset) {
+			return 0, cut
+		}
+		if b[0] != 0xFF {
+			return 0, defectf(Damaged, "its header makes no sense at byte %d", offset)
+		}
+		marker := b[1]
+		switch {
+		case marker == 0xFF: // fill byte
+			offset++
+			continue
+		case marker == 0x01 || marker >= 0xD0 && marker <= markerSOI:
+			offset += 2
+			continue
+		case marker == markerEOI:
+			return 0, defectf(Damaged, "it holds no picture")
+		}
+		if !s.full(b[:], offset) {
+			return 0, cut
+		}
+		length := int64(binary.BigEndian.Uint16(b[2:]))
+		if length < 2 {
+			return 0, defectf(Damaged, "its header makes no sense at byte %d", offset)
+		}
+		end := offset + 2 + length
+		if end > s.size {
+			return 0, cut
+		}
+		if marker == markerSOS {
+			return end, nil
+		}
+		visit(marker, offset+4, length-2)
+		offset = end
+	}
+}
+
+// endsWithEOI tells whether the last bytes but padding are the end-of-image
+// marker. Pixel data cannot hold it, so a file that was cut does not end so.
+func endsWithEOI(s *source) bool {
+	tail := make([]byte, min(s.size, 4096))
+	if !s.full(tail, s.size-int64(len(tail))) {
+		return false
+	}
+	end := len(tail)
+	for end > 0 && tail[end-1] == 0 {
+		end--
+	}
+	return end >= 2 && tail[end-2] == 0xFF && tail[end-1] == markerEOI
+}
+
+// checkPictures searches pixel data for its end. Cameras append a smaller
+// second picture (multi-picture format), which must be whole as well, or
+// records of their own, which are passed over.
+func checkPictures(s *source, pixels int64) error {
+	for {
+		end, found := findEOI(s, pixels)
+		if !found {
+			return defectf(Truncated, "the end of the picture is missing")
+		}
+		var next [3]byte
+		for s.full(next[:1], end) && next[0] == 0 {
+			end++
+			if end-pixels > 1<<20 {
+				break // padding of this length is no alignment
+			}
+		}
+		if !s.full(next[:], end) || next[0] != 0xFF || next[1] != markerSOI || next[2] != 0xFF {
+			return nil
+		}
+		var err error
+		if pixels, err = walkJPEG(s, end, func(byte, int64, int64) {}); err != nil {
+			return err
+		}
+	}
+}
+
+// findEOI returns the offset after the next end-of-image marker.
+func findEOI(s *source, offset int64) (end int64, found bool) {
+	section := s.section(offset, s.size-offset)
+	r := bufio.NewReaderSize(section, 64<<10)
+	position := func() int64 {
+		at, _ := section.Seek(0, io.SeekCurrent)
+		return offset + at - int64(r.Buffered())
+	}
+	for {
+		if _, err := r.ReadSlice(0xFF); err == bufio.ErrBufferFull {
+			continue
+		} else if err != nil {
+			return 0, false
+		}
+		marker, err := r.ReadByte()
+		for err == nil && marker == 0xFF {
+			marker, err = r.ReadByte()
+		}
+		if err != nil {
+			return 0, false
+		}
+		switch {
+		case marker == markerEOI:
+			return position(), true
+		case marker == 0 || marker == 1 || marker >= 0xD0 && marker <= markerSOI:
+			// a stuffed byte or a restart: pixel data goes on
+		default: // tables between the scans of a progressive picture
+			var length [2]byte
+			if _, err := io.ReadFull(r, length[:]); err != nil {
+				return 0, false
+			}
+			if n := int(binary.BigEndian.Uint16(length[:])); n > 2 {
+				if _, err := r.Discard(n - 2); err != nil {
+					return 0, false
+				}
+			}
+		}
+	}
+}

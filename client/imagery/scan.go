@@ -1,0 +1,191 @@
+package imagery
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sort"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"transect/client/fault"
+)
+
+// ScanOptions changes how a folder is scanned.
+type ScanOptions struct {
+	// Recursive reads the folders below as well, hidden ones excepted.
+	Recursive bool
+	// Workers is how many files are read at once; 0 means two per core.
+	Workers int
+	// Progress is told how many of the image files were read, one call at a
+	// time and each with a greater number.
+	Progress func(done, total int)
+}
+
+// Survey is what a folder of photos amounts to.
+type Survey struct {
+	// Photos are the usable ones, in natural order of their paths: 2 before 10.
+	Photos []Photo
+	// Problems are the image files left out, in the same order.
+	Problems []Problem
+	// Date is the earliest acquisition, the zero time when no photo has one.
+	Date time.Time
+	// Footprint estimates the ground covered, see Footprint.
+	Footprint [][2]float64
+	// Area is that of the footprint, in square metres.
+	Area float64
+	// Bytes is the size of all Photos together.
+	Bytes int64
+}
+
+// Scan reads the image files of a folder. Files that are no images by their
+// extension are passed over. An image that is empty, broken, a copy of another
+// or without position becomes a Problem and the rest still counts.
+//
+// Errors are faults: a FileError when there is no such folder or no image in
+// it, a CancelledError or TimeoutError when ctx ends.
+func Scan(ctx context.Context, dir string, opt ScanOptions) (Survey, error) {
+	paths, problems, err := list(ctx, dir, opt.Recursive)
+	if err != nil {
+		return Survey{}, err
+	}
+	photos := make([]Photo, len(paths))
+	defects := make([]error, len(paths))
+	report := reporter(opt.Progress, len(paths))
+	workers := opt.Workers
+	if workers <= 0 {
+		workers = 2 * runtime.GOMAXPROCS(0)
+	}
+	var group errgroup.Group
+	group.SetLimit(workers)
+	for i, path := range paths {
+		if ctx.Err() != nil {
+			break
+		}
+		group.Go(func() error {
+			if ctx.Err() == nil {
+				photos[i], defects[i] = readFile(path)
+				photos[i].Path = path
+				report()
+			}
+			return nil
+		})
+	}
+	_ = group.Wait()
+	survey := Survey{Problems: problems}
+	for i, p := range photos {
+		switch {
+		case defects[i] != nil:
+			survey.Problems = append(survey.Problems, problemOf(paths[i], defects[i]))
+		case p.void:
+			survey.Problems = append(survey.Problems, newProblem(p.Path, NoPosition,
+				"its position is 0, 0: the camera had no GPS fix"))
+		case !p.HasPosition:
+			survey.Problems = append(survey.Problems, newProblem(p.Path, NoPosition, "it has no GPS position"))
+		default:
+			survey.Photos = append(survey.Photos, p)
+		}
+	}
+	if ctx.Err() == nil {
+		survey.dropDuplicates(ctx, workers)
+	}
+	if ctx.Err() != nil {
+		return Survey{}, stopped(ctx, dir)
+	}
+	survey.conclude()
+	return survey, nil
+}
+
+// conclude works out what the photos amount to.
+func (s *Survey) conclude() {
+	sort.SliceStable(s.Problems, func(i, j int) bool { return naturalLess(s.Problems[i].Path, s.Problems[j].Path) })
+	for _, p := range s.Photos {
+		s.Bytes += p.Size
+		if !p.Acquired.IsZero() && (s.Date.IsZero() || p.Acquired.Before(s.Date)) {
+			s.Date = p.Acquired
+		}
+	}
+	s.Footprint = Footprint(s.Photos)
+	s.Area = Area(s.Footprint)
+}
+
+func reporter(progress func(done, total int), total int) func() {
+	if progress == nil {
+		return func() {}
+	}
+	var lock sync.Mutex
+	done := 0
+	return func() {
+		lock.Lock()
+		defer lock.Unlock()
+		done++
+		progress(done, total)
+	}
+}
+
+func stopped(ctx context.Context, dir string) error {
+	cause := context.Cause(ctx)
+	if errors.Is(cause, context.DeadlineExceeded) {
+		return fault.Of(&fault.TimeoutError{}, "reading the photos of %s took too long: %w", dir, cause)
+	}
+	return fault.Of(&fault.CancelledError{}, "reading the photos of %s was stopped: %w", dir, cause)
+}
+
+// list finds the image files of a folder, in natural order, and sub-folders
+// that cannot be read.
+func list(ctx context.Context, dir string, recursive bool) ([]string, []Problem, error) {
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil, fault.Hinted(fault.Of(&fault.FileError{}, "the folder %s does not exist", dir),
+			"check the path; a relative one starts at the current folder")
+	case err != nil:
+		return nil, nil, fault.Hinted(fault.Of(&fault.FileError{}, "the folder %s cannot be read: %w", dir, err),
+			"check its permissions")
+	case !info.IsDir():
+		return nil, nil, fault.Hinted(fault.Of(&fault.FileError{}, "%s is a file, not a folder", dir),
+			"give the folder that holds the photos")
+	}
+	var paths []string
+	var problems []Problem
+	folders := 0
+	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case ctx.Err() != nil:
+			return stopped(ctx, dir)
+		case err != nil && path == dir:
+			return fault.Hinted(fault.Of(&fault.FileError{}, "the folder %s cannot be read: %w", dir, err),
+				"check its permissions")
+		case err != nil:
+			problems = append(problems, newProblem(path, Unreadable, "the folder cannot be read: %v", err))
+			return nil
+		case path == dir:
+			return nil
+		case d.IsDir():
+			folders++
+			if !recursive || d.Name()[0] == '.' {
+				return fs.SkipDir
+			}
+		case isImage(d.Name()):
+			paths = append(paths, path)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(paths) == 0 && len(problems) == 0 {
+		f := fault.Of(&fault.FileError{}, "the folder %s holds no images", dir)
+		if folders > 0 && !recursive {
+			return nil, nil, fault.Hinted(f, "it has folders of its own: name one of them, or read them all with the recursive option")
+		}
+		return nil, nil, fault.Hinted(f, "give the folder that holds the photos (.jpg, .tif, .dng, .png or .webp)")
+	}
+	sort.SliceStable(paths, func(i, j int) bool { return naturalLess(paths[i], paths[j]) })
+	return paths, problems, nil
+}

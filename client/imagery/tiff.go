@@ -1,0 +1,74 @@
+package imagery
+
+// TIFF tags that tell where the pixels are (TIFF 6.0; SubIFDs from the
+// PageMaker 6.0 notes).
+const (
+	tagNewSubfileType  = 0x00FE
+	tagImageWidth      = 0x0100
+	tagImageLength     = 0x0101
+	tagStripOffsets    = 0x0111
+	tagStripByteCounts = 0x0117
+	tagTileOffsets     = 0x0144
+	tagTileByteCounts  = 0x0145
+	tagSubIFDs         = 0x014A
+)
+
+// maxDirectories bounds the walk on files whose directories form a loop.
+const maxDirectories = 256
+
+// readTIFF reads all directories and checks that the pixels they point at are
+// within the file: cameras write the directory first, so a file that was cut
+// still has it.
+func readTIFF(s *source) (layout, error) {
+	l := layout{exif: s.section(0, s.size)}
+	t, first, ok := newTIFFReader(s, s.size)
+	if !ok {
+		return l, defectf(Truncated, "the file ends within its header")
+	}
+	pending := []int64{first}
+	seen := map[int64]bool{0: true}
+	reduced := true // the size so far is that of a preview
+	for len(pending) > 0 && len(seen) <= maxDirectories {
+		offset := pending[0]
+		pending = pending[1:]
+		if seen[offset] {
+			continue
+		}
+		seen[offset] = true
+		d, ok := t.directory(offset)
+		if !ok {
+			return l, defectf(Truncated, "the end of the picture is missing")
+		}
+		if err := t.checkPixels(d); err != nil {
+			return l, err
+		}
+		// DNG files keep the real picture in a sub-directory.
+		kind, _ := t.number(d, tagNewSubfileType)
+		width, _ := t.number(d, tagImageWidth)
+		height, _ := t.number(d, tagImageLength)
+		if preview := int(kind)&1 == 1; width > 0 && (l.width == 0 || reduced && !preview) {
+			l.width, l.height, reduced = int(width), int(height), preview
+		}
+		pending = append(pending, t.integers(d, tagSubIFDs)...)
+		pending = append(pending, d.next)
+	}
+	return l, nil
+}
+
+// checkPixels checks that strips and tiles lie within the file.
+func (t tiffReader) checkPixels(d directory) error {
+	for _, tags := range [][2]uint16{
+		{tagStripOffsets, tagStripByteCounts}, {tagTileOffsets, tagTileByteCounts},
+	} {
+		if e, ok := d.entries[tags[0]]; ok && !t.inside(e) {
+			return defectf(Truncated, "the end of the picture is missing")
+		}
+		offsets, counts := t.integers(d, tags[0]), t.integers(d, tags[1])
+		for i := range min(len(offsets), len(counts)) {
+			if offsets[i]+counts[i] > t.size {
+				return defectf(Truncated, "the end of the picture is missing")
+			}
+		}
+	}
+	return nil
+}
