@@ -181,3 +181,7 @@ func State[T any](in *Interp, key any, init func() T) T {
 	in.state[key] = v
 	return v
 }
+
+// Context ends when the interpreter is closed or its run is cancelled from
+// outside. What a module keeps running beside the script must end with it.
+func (in *Interp) Context() context.Context { return in.ctx }

@@ -1,0 +1,265 @@
+package stdlib
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sort"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"transect/client/fault"
+	"transect/runtime/vm"
+)
+
+func pathParam(doc string) vm.Param { return vm.Param{Name: "path", Type: "string", Doc: doc} }
+
+var fsModule = &vm.Module{
+	Name: "fs",
+	Doc:  "Reads and writes files and folders. Nothing is ever half-written: files are written aside and renamed.",
+	Funcs: []vm.Func{
+		{
+			Name: "read", Doc: "Reads a whole file.", Params: []vm.Param{pathParam("the file")}, Returns: "its bytes",
+			Example: `local fs = require("fs")
+fs.write("note.txt", "hello")
+assert(fs.read("note.txt") == "hello")`,
+			Call: func(c *vm.Call) (any, error) {
+				var data []byte
+				err := onFile(c, func(path string) (err error) { data, err = os.ReadFile(path); return err })
+				return data, err
+			},
+		},
+		{
+			Name: "write", Doc: "Writes a file in one step: whoever reads it sees the old content or the new, also after a crash.",
+			Params: []vm.Param{pathParam("the file"), {Name: "text", Type: "string", Doc: "its bytes"},
+				{Name: "options", Fields: []vm.Param{
+					{Name: "overwrite", Type: "boolean", Doc: "replace an existing file", Default: true},
+				}}},
+			Example: `require("fs").write("report.json", "{}")`,
+			Call:    write,
+		},
+		{
+			Name: "exists", Doc: "Says whether there is a file or folder.", Params: []vm.Param{pathParam("a path")}, Returns: "true or false",
+			Example: `assert(not require("fs").exists("nowhere"))`,
+			Call: func(c *vm.Call) (any, error) {
+				err := onFile(c, func(path string) error { _, err := os.Stat(path); return err })
+				if errors.Is(err, fs.ErrNotExist) {
+					return false, nil
+				}
+				return err == nil, err
+			},
+		},
+		{
+			Name: "stat", Doc: "Describes a file or folder.", Params: []vm.Param{pathParam("a path")},
+			Returns: "a table: name, size in bytes, type (file, dir or other), modified in seconds since 1970",
+			Example: `local fs = require("fs")
+fs.write("a.bin", "1234")
+assert(fs.stat("a.bin").size == 4 and fs.stat(".").type == "dir")`,
+			Call: func(c *vm.Call) (any, error) {
+				var info fs.FileInfo
+				err := onFile(c, func(path string) (err error) { info, err = os.Stat(path); return err })
+				if err != nil {
+					return nil, err
+				}
+				return map[string]any{"name": info.Name(), "size": info.Size(), "type": fileType(info.Mode()),
+					"modified": float64(info.ModTime().UnixMilli()) / 1000}, nil
+			},
+		},
+		{
+			Name: "list", Doc: "Lists the names in a folder, sorted.", Params: []vm.Param{{Name: "path", Type: "string", Doc: "the folder", Default: "."}},
+			Returns: "a list of names",
+			Example: `assert(type(require("fs").list(".")) == "table")`,
+			Call: func(c *vm.Call) (any, error) {
+				names := []string{}
+				err := onFile(c, func(path string) error {
+					entries, err := os.ReadDir(path)
+					for _, e := range entries {
+						names = append(names, e.Name())
+					}
+					return err
+				})
+				return names, err
+			},
+		},
+		{
+			Name: "glob", Doc: "Finds files by pattern: * and ? inside a name, ** through folders, {a,b} for either.",
+			Params: []vm.Param{{Name: "pattern", Type: "string", Doc: "such as flight/**/*.{jpg,JPG}"},
+				{Name: "options", Fields: []vm.Param{
+					{Name: "dir", Type: "string", Doc: "folder the pattern starts in; results are relative to it", Optional: true},
+				}}},
+			Returns: "a sorted list of paths",
+			Example: `local fs = require("fs")
+fs.mkdir("g/deep")
+fs.write("g/deep/a.tif", "")
+assert(#fs.glob("g/**/*.tif") == 1)`,
+			Call: glob,
+		},
+		{
+			Name: "walk", Doc: "Lists every file below a folder, sorted.", Params: []vm.Param{pathParam("the folder")},
+			Returns: "a list of paths that start with the folder's",
+			Example: `local fs = require("fs")
+fs.mkdir("w/deep")
+fs.write("w/deep/a.txt", "")
+assert(#fs.walk("w") == 1)`,
+			Call: walk,
+		},
+		{
+			Name: "mkdir", Doc: "Makes a folder, with those above it; an existing one is fine.", Params: []vm.Param{pathParam("the folder")},
+			Example: `require("fs").mkdir("out/maps")`,
+			Call: func(c *vm.Call) (any, error) {
+				return nil, onFile(c, func(path string) error { return os.MkdirAll(path, 0o777) })
+			},
+		},
+		{
+			Name: "remove", Doc: "Removes a file or an empty folder; recursive takes a folder with all in it. What is not there is fine.",
+			Params: []vm.Param{pathParam("what to remove"), {Name: "options", Fields: []vm.Param{
+				{Name: "recursive", Type: "boolean", Doc: "also what is inside", Default: false},
+			}}},
+			Example: `local fs = require("fs")
+fs.mkdir("old/deep")
+fs.remove("old", { recursive = true })
+assert(not fs.exists("old"))`,
+			Call: func(c *vm.Call) (any, error) {
+				remove := os.Remove
+				if c.Bool("recursive") {
+					remove = os.RemoveAll
+				}
+				err := onFile(c, remove)
+				if errors.Is(err, fs.ErrNotExist) {
+					err = nil
+				}
+				return nil, err
+			},
+		},
+	},
+}
+
+// onFile runs f on the argument path without the interpreter lock.
+func onFile(c *vm.Call, f func(path string) error) error {
+	path := c.In.Path(c.String("path"))
+	return fileError(c, "path", c.Blocking(func(context.Context) error { return f(path) }))
+}
+
+// fileError makes a FileError that names the file as the script did.
+func fileError(c *vm.Call, param string, err error) error {
+	var perr *fs.PathError
+	if !errors.As(err, &perr) || fault.Find(err) != nil {
+		return err
+	}
+	return fault.Of(&fault.FileError{}, "%s: %w", c.String(param), perr.Err)
+}
+
+func fileType(mode fs.FileMode) string {
+	switch {
+	case mode.IsDir():
+		return "dir"
+	case mode.IsRegular():
+		return "file"
+	}
+	return "other"
+}
+
+func write(c *vm.Call) (any, error) {
+	text, overwrite := c.String("text"), c.Bool("overwrite")
+	return nil, onFile(c, func(path string) error {
+		if !overwrite {
+			if _, err := os.Lstat(path); err == nil {
+				return fault.Hinted(fault.Of(&fault.FileExistsError{}, "%s exists", path), "pass overwrite = true to replace it")
+			}
+		}
+		return writeAtomic(path, text)
+	})
+}
+
+// writeAtomic writes beside the target, syncs and renames. A target that
+// exists keeps its permissions.
+func writeAtomic(path, text string) (err error) {
+	if target, e := filepath.EvalSymlinks(path); e == nil {
+		path = target // replace what a link points to, not the link
+	}
+	mode := fs.FileMode(0o644)
+	if info, err := os.Stat(path); err == nil {
+		if info.IsDir() {
+			return &fs.PathError{Op: "write", Path: path, Err: errors.New("is a folder")}
+		}
+		mode = info.Mode().Perm()
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".transect-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+			os.Remove(f.Name())
+		}
+	}()
+	if _, err = f.WriteString(text); err != nil {
+		return err
+	}
+	if err = f.Chmod(mode); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	if err = f.Sync(); err != nil {
+		return err
+	}
+	if err = f.Close(); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+func glob(c *vm.Call) (any, error) {
+	pattern, dir := c.String("pattern"), c.String("dir")
+	if !doublestar.ValidatePathPattern(pattern) {
+		return nil, fault.Of(&fault.ParameterError{}, "%q is not a pattern", pattern)
+	}
+	// Patterns are matched from the script's folder, results given as written.
+	base := dir
+	if base == "" && !filepath.IsAbs(pattern) {
+		base = "."
+	}
+	full := pattern
+	if base != "" {
+		base = c.In.Path(base)
+		full = filepath.Join(base, pattern)
+	}
+	found := []string{}
+	err := c.Blocking(func(context.Context) error {
+		matches, err := doublestar.FilepathGlob(full, doublestar.WithFilesOnly())
+		for _, m := range matches {
+			if base != "" {
+				if m, err = filepath.Rel(base, m); err != nil {
+					return err
+				}
+			}
+			found = append(found, m)
+		}
+		return err
+	})
+	sort.Strings(found)
+	return found, fileError(c, "pattern", err)
+}
+
+func walk(c *vm.Call) (any, error) {
+	start := c.String("path")
+	found := []string{}
+	root := c.In.Path(start)
+	err := c.Blocking(func(ctx context.Context) error {
+		return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			if d.IsDir() {
+				return ctx.Err()
+			}
+			rel, err := filepath.Rel(root, path)
+			found = append(found, filepath.Join(start, rel))
+			return err
+		})
+	})
+	sort.Strings(found)
+	return found, fileError(c, "path", err)
+}

@@ -1,0 +1,168 @@
+package stdlib
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"transect/client/fault"
+	"transect/runtime/vm"
+)
+
+var jsonModule = &vm.Module{
+	Name: "json",
+	Doc:  "Reads and writes JSON. Integers a Lua number cannot hold exactly are read as text.",
+	Fields: []vm.Field{
+		{Name: "null", Doc: "stands for JSON null, where a field must be there and empty", Value: vm.NullValue},
+	},
+	Funcs: []vm.Func{
+		{
+			Name: "encode", Doc: "Writes a value as JSON, keys sorted. An empty table becomes {} unless made by json.list.",
+			Params: []vm.Param{
+				{Name: "value", Type: "any", Doc: "what to write"},
+				{Name: "options", Fields: []vm.Param{
+					{Name: "indent", Type: "integer", Doc: "spaces per level; 0 writes one line", Default: 0},
+				}},
+			},
+			Returns: "the text",
+			Example: `local json = require("json")
+assert(json.encode({ a = 1, list = { 1, 2 } }) == '{"a":1,"list":[1,2]}')`,
+			Call: func(c *vm.Call) (any, error) { return encode(c, c.Int("indent")) },
+		},
+		{
+			Name: "pretty", Doc: "Writes a value as JSON for people, two spaces a level.",
+			Params:  []vm.Param{{Name: "value", Type: "any", Doc: "what to write"}},
+			Returns: "the text",
+			Example: `assert(require("json").pretty({ 1 }) == "[\n  1\n]")`,
+			Call:    func(c *vm.Call) (any, error) { return encode(c, 2) },
+		},
+		{
+			Name: "decode", Doc: "Reads a JSON text. A null in an object reads as nil, in a list as json.null.",
+			Params: []vm.Param{
+				{Name: "text", Type: "string", Doc: "one JSON value"},
+				{Name: "options", Fields: []vm.Param{
+					{Name: "nulls", Type: "boolean", Doc: "keep every null as json.null", Default: false},
+				}},
+			},
+			Returns: "the value",
+			Example: `local v = require("json").decode('{"n": 12, "big": 9007199254740993}')
+assert(v.n == 12 and v.big == "9007199254740993")`,
+			Call: func(c *vm.Call) (any, error) {
+				v, err := vm.DecodeJSON([]byte(c.String("text")))
+				if err != nil {
+					return nil, jsonError(c.String("text"), err)
+				}
+				if v == nil || c.Bool("nulls") {
+					v = keepNulls(v)
+				}
+				return v, nil
+			},
+		},
+		{
+			Name: "lines", Doc: "Goes through a text with one JSON value a line; empty lines are skipped.",
+			Params:  []vm.Param{{Name: "text", Type: "string", Doc: "the lines"}},
+			Returns: "an iterator",
+			Example: `local sum = 0
+for v in require("json").lines('{"n":1}\n{"n":2}\n') do sum = sum + v.n end
+assert(sum == 3)`,
+			Call: func(c *vm.Call) (any, error) { return jsonLines(c), nil },
+		},
+		{
+			Name: "list", Doc: "Marks a table as a list, so that it is written as [] while it is empty.",
+			Params:  []vm.Param{{Name: "items", Type: "table", Doc: "the table, changed in place", Optional: true}},
+			Returns: "the table",
+			Example: `local json = require("json")
+assert(json.encode({ tags = json.list() }) == '{"tags":[]}')`,
+			Call: func(c *vm.Call) (any, error) {
+				t := c.Table("items")
+				if t == nil {
+					t = c.L.NewTable()
+				}
+				vm.MarkList(t)
+				return t, nil
+			},
+		},
+	},
+}
+
+func encode(c *vm.Call, indent int) (any, error) {
+	v, err := c.Go("value")
+	if err != nil {
+		return nil, err
+	}
+	if indent < 0 || indent > 16 {
+		return nil, fault.Of(&fault.ParameterError{}, "option indent must be between 0 and 16, got %d", indent)
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if indent > 0 {
+		e.SetIndent("", strings.Repeat(" ", indent))
+	}
+	if err := e.Encode(v); err != nil {
+		return nil, fault.Of(&fault.ParameterError{}, "cannot be written as JSON: %w", err) // NaN, infinity
+	}
+	return strings.TrimSuffix(b.String(), "\n"), nil
+}
+
+// keepNulls replaces nil by the sentinel throughout.
+func keepNulls(v any) any {
+	switch v := v.(type) {
+	case nil:
+		return vm.NullValue
+	case []any:
+		for i := range v {
+			v[i] = keepNulls(v[i])
+		}
+	case map[string]any:
+		for k := range v {
+			v[k] = keepNulls(v[k])
+		}
+	}
+	return v
+}
+
+// jsonError names line and column of what does not parse.
+func jsonError(text string, err error) error {
+	offset := int64(len(text))
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		offset = min(max(syntax.Offset-1, 0), offset)
+	}
+	before := text[:offset]
+	line := strings.Count(before, "\n") + 1
+	column := len(before) - strings.LastIndexByte(before, '\n')
+	why := err.Error()
+	if strings.Contains(why, "EOF") {
+		why = "the text ends too early"
+	}
+	return fault.Of(&fault.ValueError{}, "line %d, column %d is not JSON: %s", line, column, why)
+}
+
+func jsonLines(c *vm.Call) lua.LValue {
+	text, number := c.String("text"), 0
+	return c.L.NewFunction(func(L *lua.LState) int {
+		for text != "" {
+			line, after, _ := strings.Cut(text, "\n")
+			text = after
+			number++
+			if strings.TrimSpace(line) == "" {
+				continue
+			}
+			v, err := vm.DecodeJSON([]byte(line))
+			if err != nil {
+				vm.Raise(L, fault.In("json.lines", fault.Of(&fault.ValueError{}, "line %d is not JSON: %w", number, err)))
+			}
+			if v == nil {
+				v = vm.NullValue
+			}
+			L.Push(vm.ToLua(L, v))
+			return 1
+		}
+		L.Push(lua.LNil)
+		return 1
+	})
+}

@@ -1,0 +1,60 @@
+package stdlib
+
+import (
+	"transect/client/fault"
+	"transect/runtime/vm"
+)
+
+var amounts = []vm.Param{
+	{Name: "files", Type: "integer", Doc: "how many files", Optional: true},
+	{Name: "bytes", Type: "integer", Doc: "how many bytes", Optional: true},
+}
+
+var progressType = &vm.Type{
+	Name: "progress",
+	Doc:  "The progress of one piece of work.",
+	Methods: []vm.Func{
+		{
+			Name: "add", Doc: "Counts work that is done.",
+			Params: []vm.Param{{Name: "done", Fields: append(append([]vm.Param{}, amounts...),
+				vm.Param{Name: "failed", Type: "integer", Doc: "how many items failed", Optional: true})}},
+			Example: `local p = require("progress").start({ label = "upload", files = 2 })
+p:add({ files = 1, bytes = 1024 })
+p:add({ failed = 1 })
+p:finish()`,
+			Call: func(c *vm.Call) (any, error) {
+				files, bytes, failed := c.Int("files"), c.Int("bytes"), c.Int("failed")
+				if files < 0 || bytes < 0 || failed < 0 {
+					return nil, fault.Of(&fault.ParameterError{}, "progress never goes back: give what was added")
+				}
+				c.Self.(*Meter).Add(int64(files), int64(bytes), int64(failed))
+				return nil, nil
+			},
+		},
+		{
+			Name: "finish", Doc: "Ends the display with a line that sums up.",
+			Example: `require("progress").start({ label = "check" }):finish()`,
+			Call:    func(c *vm.Call) (any, error) { c.Self.(*Meter).Finish(); return nil, nil },
+		},
+	},
+}
+
+var progressModule = &vm.Module{
+	Name: "progress",
+	Doc: "Shows how far work has come, on the error stream: a line on a terminal that is redrawn, elsewhere a line a minute " +
+		"and one at the end, or JSON lines. A percentage appears only where the total is known.",
+	Types: []*vm.Type{progressType},
+	Funcs: []vm.Func{{
+		Name: "start", Doc: "Starts a display.",
+		Params: []vm.Param{{Name: "options", Fields: append([]vm.Param{
+			{Name: "label", Type: "string", Doc: "what is going on", Default: "progress"},
+		}, amounts...)}},
+		Returns: "a progress object",
+		Example: `local p = require("progress").start({ label = "upload", files = 10, bytes = 5e6 })
+p:add({ files = 10, bytes = 5e6 })
+p:finish()`,
+		Call: func(c *vm.Call) (any, error) {
+			return vm.NewObject(c.L, progressType, startMeter(c.In, c.String("label"), int64(c.Int("files")), int64(c.Int("bytes")))), nil
+		},
+	}},
+}

@@ -1,0 +1,80 @@
+package stdlib
+
+import (
+	"fmt"
+	"io"
+
+	"transect/client/fault"
+	"transect/runtime/vm"
+)
+
+var scriptModule = &vm.Module{
+	Name: "script",
+	Doc:  "The script itself: its arguments and how it ends.",
+	Funcs: []vm.Func{
+		{
+			Name: "args",
+			Doc: "Declares the script's arguments and reads them from the command line, as --name value, --name=value, " +
+				"--flag, or by position. Names listed without a key are positional, in that order. A declaration is a type " +
+				"(string, number, integer, boolean, strings) or a table: type first, then default, doc, choices, optional, env. " +
+				"Arguments without default that are not optional must be given. --help prints what was declared and ends the run.",
+			Params:  []vm.Param{{Name: "declared", Type: "table", Doc: "the arguments; _doc says what the script does"}},
+			Returns: "a table of the values",
+			Example: `local args = require("script").args({
+  "folder",
+  folder = { "string", default = "flight", doc = "where the images are" },
+  workers = { "integer", default = 4 },
+  mode = { "string", default = "fast", choices = { "fast", "careful" } },
+  verbose = "boolean",
+})
+assert(args.folder == "flight" and args.workers == 4 and args.verbose == false)`,
+			Call: func(c *vm.Call) (any, error) {
+				spec, err := readArgSpec(c.Table("declared"))
+				if err != nil {
+					return nil, err
+				}
+				opt := c.In.Options()
+				if spec.helpAsked(opt.Args) {
+					if _, err := io.WriteString(opt.Stdout, spec.usage(opt.Script)); err != nil {
+						return nil, err
+					}
+					vm.Stop(c.L, &vm.Exit{})
+				}
+				return spec.parse(opt.Args, opt.Env)
+			},
+		},
+		{
+			Name: "exit", Doc: "Ends the run with an exit code: 0 success, 3 finished but some items failed.",
+			Params: []vm.Param{{Name: "code", Type: "integer", Doc: "0 to 255", Default: 0}},
+			Example: `local script = require("script")
+if false then script.exit(3) end`,
+			Call: func(c *vm.Call) (any, error) {
+				code := c.Int("code")
+				if code < 0 || code > 255 {
+					return nil, fault.Of(&fault.ParameterError{}, "argument code must be between 0 and 255, got %d", code)
+				}
+				vm.Stop(c.L, &vm.Exit{Code: code})
+				return nil, nil
+			},
+		},
+		{
+			Name: "fail_items", Doc: "Ends a run that finished although some items failed: exit code 3, after a line that says how many. With 0 the script goes on.",
+			Params: []vm.Param{{Name: "failed", Type: "integer", Doc: "how many failed"},
+				{Name: "total", Type: "integer", Doc: "of how many", Optional: true}},
+			Example: `require("script").fail_items(0, 12)`,
+			Call: func(c *vm.Call) (any, error) {
+				failed := c.Int("failed")
+				if failed == 0 {
+					return nil, nil
+				}
+				of := ""
+				if c.Has("total") {
+					of = fmt.Sprintf(" of %d", c.Int("total"))
+				}
+				c.In.Options().Logger.Warn(fmt.Sprintf("finished, but %d%s items failed", failed, of))
+				vm.Stop(c.L, &vm.Exit{Code: 3})
+				return nil, nil
+			},
+		},
+	},
+}

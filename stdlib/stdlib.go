@@ -1,0 +1,50 @@
+// Package stdlib holds the Lua modules that know nothing of the platform.
+// Each is one declaration: functions, arguments, documentation, examples.
+package stdlib
+
+import (
+	"context"
+	"time"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"transect/client/fault"
+	"transect/runtime/vm"
+)
+
+// Modules lists every module, in the order the reference shows them.
+func Modules() []*vm.Module {
+	return []*vm.Module{
+		jsonModule, fsModule, pathModule, logModule, timeModule, taskModule,
+		scriptModule, progressModule, hashModule, inspectModule,
+	}
+}
+
+// seconds reads an argument given in seconds.
+func seconds(c *vm.Call, name string) (time.Duration, error) {
+	n := c.Number(name)
+	if n != n || n < 0 || n > 1e9 {
+		return 0, fault.Of(&fault.ParameterError{}, "argument %s must be between 0 and 1e9 seconds, got %v", name, n)
+	}
+	return time.Duration(n * float64(time.Second)), nil
+}
+
+// sleep waits, or returns early when ctx ends.
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func luaValues(list []lua.LValue) vm.Values {
+	values := make(vm.Values, len(list))
+	for i, v := range list {
+		values[i] = v
+	}
+	return values
+}

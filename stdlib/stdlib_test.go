@@ -1,0 +1,57 @@
+package stdlib_test
+
+import (
+	"bytes"
+	"context"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"transect/runtime/vm"
+	"transect/stdlib"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// run executes code in a folder of its own and returns what it wrote.
+func run(t testing.TB, opt vm.Options, code string) (stdout, stderr string, err error) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	opt.Stdout, opt.Stderr = &out, &errs
+	if opt.Dir == "" {
+		opt.Dir = t.TempDir()
+	}
+	in := vm.New(context.Background(), opt)
+	in.Preload(stdlib.Modules()...)
+	_, err = in.RunString("test", code)
+	in.Close()
+	return out.String(), errs.String(), err
+}
+
+func TestEveryFunctionHasARunningExample(t *testing.T) {
+	check := func(name string, f vm.Func) {
+		t.Run(name, func(t *testing.T) {
+			if f.Doc == "" || f.Example == "" || f.Call == nil {
+				t.Fatal("needs a doc, an example and a call")
+			}
+			for _, p := range f.Params {
+				if p.Doc == "" && p.Fields == nil {
+					t.Errorf("parameter %s needs a doc", p.Name)
+				}
+			}
+			if _, _, err := run(t, vm.Options{}, f.Example); err != nil {
+				t.Errorf("%v\n%+v", err, vm.Failure(err).Frames)
+			}
+		})
+	}
+	for _, m := range stdlib.Modules() {
+		for _, f := range m.Funcs {
+			check(m.Name+"."+f.Name, f)
+		}
+		for _, typ := range m.Types {
+			for _, f := range typ.Methods {
+				check(typ.Name+":"+f.Name, f)
+			}
+		}
+	}
+}

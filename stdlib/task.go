@@ -1,0 +1,268 @@
+package stdlib
+
+import (
+	"context"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"transect/client/fault"
+	"transect/runtime/vm"
+)
+
+var taskType = &vm.Type{
+	Name: "task",
+	Doc:  "A piece of the script that runs beside the rest.",
+	Methods: []vm.Func{
+		{
+			Name: "await", Doc: "Waits for the task; raises what it raised.", Returns: "what the task's function returned",
+			Example: `local t = require("task").spawn(function() return 1, 2 end)
+local a, b = t:await()
+assert(a == 1 and b == 2)`,
+			Call: func(c *vm.Call) (any, error) { return luaValues(c.Self.(*vm.Task).Await(c.L)), nil },
+		},
+		{
+			Name: "cancel", Doc: "Stops the task. Whoever waits for it gets a CancelledError.",
+			Example: `local task = require("task")
+local t = task.spawn(function() task.sleep(60) end)
+t:cancel()
+assert(not pcall(t.await, t))`,
+			Call: func(c *vm.Call) (any, error) { c.Self.(*vm.Task).Cancel(); return nil, nil },
+		},
+		{
+			Name: "status", Doc: "How the task is doing.", Returns: "running, finished, failed or cancelled",
+			Example: `local t = require("task").spawn(function() end)
+t:await()
+assert(t:status() == "finished")`,
+			Call: func(c *vm.Call) (any, error) { return c.Self.(*vm.Task).Status(), nil },
+		},
+	},
+	Text: func(self any) string { return "task (" + self.(*vm.Task).Status() + ")" },
+}
+
+var taskModule = &vm.Module{
+	Name: "task",
+	Doc: "Runs functions beside each other. A scope, or a task, ends when all tasks spawned in it have; " +
+		"a failure nobody handles fails the run.",
+	Types: []*vm.Type{taskType},
+	Funcs: []vm.Func{
+		{
+			Name: "spawn", Doc: "Starts a function as a task.",
+			Params: []vm.Param{{Name: "f", Type: "function", Doc: "what to run"}, {Name: "...", Type: "any", Doc: "its arguments"}},
+			Example: `local t = require("task").spawn(function(a, b) return a + b end, 1, 2)
+assert(t:await() == 3)`,
+			Returns: "the task",
+			Call: func(c *vm.Call) (any, error) {
+				return vm.NewObject(c.L, taskType, vm.Spawn(c.L, c.Function("f"), c.Rest()...)), nil
+			},
+		},
+		{
+			Name: "await", Doc: "Waits for a task; raises what it raised.",
+			Params:  []vm.Param{{Name: "task", Type: "task", Doc: "a spawned task"}},
+			Returns: "what the task's function returned",
+			Example: `local task = require("task")
+assert(task.await(task.spawn(function() return "done" end)) == "done")`,
+			Call: func(c *vm.Call) (any, error) { return luaValues(c.Object("task").(*vm.Task).Await(c.L)), nil },
+		},
+		{
+			Name: "all", Doc: "Runs functions side by side and waits for all. The first failure cancels the rest and is raised.",
+			Params:  []vm.Param{{Name: "list", Type: "table", Doc: "functions, or tasks spawned before"}},
+			Returns: "a list of what each returned first, in the same order",
+			Example: `local r = require("task").all({ function() return "a" end, function() return "b" end })
+assert(r[1] == "a" and r[2] == "b")`,
+			Call: all,
+		},
+		{
+			Name: "map", Doc: "Calls a function for every item, several at a time. The first failure cancels the rest and is raised.",
+			Params: []vm.Param{
+				{Name: "items", Type: "any", Doc: "a list, or an iterator function"},
+				{Name: "f", Type: "function", Doc: "called with the item and its place (with all values of an iterator)"},
+				{Name: "options", Fields: []vm.Param{
+					{Name: "workers", Type: "integer", Doc: "how many at a time", Default: 8},
+				}},
+			},
+			Returns: "a list of what f returned first, in the items' order",
+			Example: `local squares = require("task").map({ 1, 2, 3 }, function(n) return n * n end, { workers = 2 })
+assert(squares[3] == 9)`,
+			Call: taskMap,
+		},
+		{
+			Name: "race", Doc: "Runs functions side by side until the first is over, and cancels the others.",
+			Params:  []vm.Param{{Name: "list", Type: "table", Doc: "functions"}},
+			Returns: "what the first returned; its failure is raised",
+			Example: `local task = require("task")
+assert(task.race({ function() task.sleep(60) end, function() return "quick" end }) == "quick")`,
+			Call: race,
+		},
+		{
+			Name: "timeout", Doc: "Calls a function that may take so long; after that it is stopped and a TimeoutError raised.",
+			Params: []vm.Param{{Name: "seconds", Type: "number", Doc: "the limit"}, {Name: "f", Type: "function", Doc: "what to call"},
+				{Name: "...", Type: "any", Doc: "its arguments"}},
+			Returns: "what f returned",
+			Example: `local task = require("task")
+local _, err = try(task.timeout, 0.01, task.sleep, 60)
+assert(err.name == "TimeoutError")`,
+			Call: func(c *vm.Call) (any, error) {
+				limit, err := seconds(c, "seconds")
+				if err != nil {
+					return nil, err
+				}
+				return luaValues(vm.WithScope(c.L, vm.ScopeOptions{Timeout: max(limit, 1)}, c.Value("f"), c.Rest()...)), nil
+			},
+		},
+		{
+			Name: "sleep", Doc: "Waits; other tasks go on.",
+			Params:  []vm.Param{{Name: "seconds", Type: "number", Doc: "how long, in seconds"}},
+			Example: `require("task").sleep(0.001)`,
+			Call:    sleepCall,
+		},
+		{
+			Name: "scope", Doc: "Calls a function and waits for every task spawned in it. The first failure cancels the rest and is raised.",
+			Params:  []vm.Param{{Name: "f", Type: "function", Doc: "what to call"}, {Name: "...", Type: "any", Doc: "its arguments"}},
+			Returns: "what f returned",
+			Example: `local task = require("task")
+local n = 0
+task.scope(function()
+  for i = 1, 3 do task.spawn(function() n = n + i end) end
+end)
+assert(n == 6)`,
+			Call: func(c *vm.Call) (any, error) {
+				return luaValues(vm.WithScope(c.L, vm.ScopeOptions{}, c.Value("f"), c.Rest()...)), nil
+			},
+		},
+	},
+}
+
+// started makes tasks of a list's functions; tasks are taken as they are if
+// the caller allows.
+func started(c *vm.Call, allowTasks bool) ([]*vm.Task, error) {
+	list := c.Table("list")
+	tasks := make([]*vm.Task, 0, list.Len())
+	for i := 1; i <= list.Len(); i++ {
+		v := list.RawGetInt(i)
+		if f, ok := v.(*lua.LFunction); ok {
+			tasks = append(tasks, vm.Spawn(c.L, f))
+			continue
+		}
+		object, _ := vm.ObjectValue(v)
+		t, ok := object.(*vm.Task)
+		if !ok || !allowTasks {
+			return nil, fault.Of(&fault.ParameterError{}, "item %d of the list must be a function, got a %s", i, v.Type())
+		}
+		tasks = append(tasks, t)
+	}
+	return tasks, nil
+}
+
+func all(c *vm.Call) (any, error) {
+	results := c.L.NewTable()
+	vm.WithGroup(c.L, vm.ScopeOptions{}, func() error {
+		tasks, err := started(c, true)
+		if err != nil {
+			return err
+		}
+		for i, t := range tasks {
+			if values := t.Await(c.L); len(values) > 0 {
+				results.RawSetInt(i+1, values[0])
+			}
+		}
+		return nil
+	})
+	return results, nil
+}
+
+func race(c *vm.Call) (any, error) {
+	var values []lua.LValue
+	vm.WithGroup(c.L, vm.ScopeOptions{}, func() error {
+		tasks, err := started(c, false)
+		if err != nil {
+			return err
+		}
+		if len(tasks) == 0 {
+			return fault.Of(&fault.ParameterError{}, "the list is empty")
+		}
+		winner, err := vm.Race(c.L, tasks)
+		if err != nil {
+			return err
+		}
+		for i, t := range tasks {
+			if i != winner {
+				t.Cancel()
+			}
+		}
+		values = tasks[winner].Await(c.L)
+		return nil
+	})
+	return luaValues(values), nil
+}
+
+func taskMap(c *vm.Call) (any, error) {
+	workers := c.Int("workers")
+	if workers < 1 {
+		return nil, fault.Of(&fault.ParameterError{}, "option workers must be at least 1, got %d", workers)
+	}
+	next, err := items(c)
+	if err != nil {
+		return nil, err
+	}
+	results := c.L.NewTable()
+	free := make(chan struct{}, workers)
+	vm.WithGroup(c.L, vm.ScopeOptions{}, func() error {
+		for i := 1; ; i++ {
+			err := c.Blocking(func(ctx context.Context) error {
+				select {
+				case free <- struct{}{}:
+					return nil
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			})
+			if err != nil {
+				return err
+			}
+			item := next()
+			if item == nil {
+				return nil
+			}
+			vm.Spawn(c.L, c.L.NewFunction(func(L *lua.LState) int {
+				defer func() { <-free }()
+				L.Insert(c.Value("f"), 1)
+				L.Call(L.GetTop()-1, 1)
+				results.RawSetInt(i, L.Get(-1))
+				return 0
+			}), item...)
+		}
+	})
+	return results, nil
+}
+
+// items returns a function that gives the arguments for the next item, nil at
+// the end.
+func items(c *vm.Call) (func() []lua.LValue, error) {
+	source := c.Value("items")
+	if list, ok := source.(*lua.LTable); ok && c.L.GetMetaField(source, "__call") == lua.LNil {
+		i := 0
+		return func() []lua.LValue {
+			if i++; i > list.Len() {
+				return nil
+			}
+			return []lua.LValue{list.RawGetInt(i), lua.LNumber(i)}
+		}, nil
+	}
+	if source.Type() != lua.LTFunction && c.L.GetMetaField(source, "__call") == lua.LNil {
+		return nil, fault.Of(&fault.ParameterError{}, "argument items must be a list or an iterator, got a %s", source.Type())
+	}
+	return func() []lua.LValue {
+		top := c.L.GetTop()
+		c.L.Push(source)
+		c.L.Call(0, lua.MultRet)
+		var values []lua.LValue
+		for i := top + 1; i <= c.L.GetTop(); i++ {
+			values = append(values, c.L.Get(i))
+		}
+		c.L.SetTop(top)
+		if len(values) == 0 || values[0] == lua.LNil {
+			return nil
+		}
+		return values
+	}, nil
+}
