@@ -47,10 +47,8 @@ func (s *Spec) Arguments(in any) Args {
 		}
 		a.Values[p.Name] = plain(field)
 	}
-	for i := 0; i < v.NumField(); i++ {
-		if v.Type().Field(i).Type == extraType {
-			a.Extra = v.Field(i).Interface().(Extra).Extra
-		}
+	if field, ok := v.Type().FieldByName("Extra"); ok && field.Type == extraType {
+		a.Extra = v.FieldByIndex(field.Index).Interface().(Extra).Extra
 	}
 	return a
 }
@@ -119,10 +117,8 @@ func (s *Spec) Fill(in any, a Args) error {
 			return fmt.Errorf("%s: argument %s: %w", s.FullName(), p.Name, err)
 		}
 	}
-	for i := 0; i < v.NumField(); i++ {
-		if v.Type().Field(i).Type == extraType {
-			v.Field(i).Set(reflect.ValueOf(Extra{a.Extra}))
-		}
+	if field, ok := v.Type().FieldByName("Extra"); ok && field.Type == extraType {
+		v.FieldByIndex(field.Index).Set(reflect.ValueOf(Extra{a.Extra}))
 	}
 	return nil
 }

@@ -14,6 +14,9 @@ type Manager struct {
 	Doc     string
 	Root    string // path its routes start with
 	Ops     []*Spec
+	Hidden  []*Spec // steps of composed operations, which nobody calls by name
+
+	field []int // of the client
 }
 
 // Op finds an operation by its name or an alias, or returns nil.
@@ -45,20 +48,27 @@ func (m *Manager) OpNames() []string {
 // fault of the program: it comes back as an error naming the field.
 func Bind(client any, e *Engine) ([]*Manager, error) {
 	v := reflect.ValueOf(client).Elem()
-	var managers []*Manager
-	for i := 0; i < v.NumField(); i++ {
-		field := v.Type().Field(i)
-		name, ok := field.Tag.Lookup("manager")
-		if !ok {
-			continue
-		}
-		m := &Manager{Name: name, Doc: field.Tag.Get("doc"), Root: field.Tag.Get("root"), Aliases: split(field.Tag.Get("alias"))}
-		if err := m.bind(v.Field(i), e); err != nil {
+	managers := Names(client)
+	for _, m := range managers {
+		if err := m.bind(v.FieldByIndex(m.field), e); err != nil {
 			return nil, err
 		}
-		managers = append(managers, m)
 	}
 	return managers, nil
+}
+
+// Names lists the managers of a client without their operations.
+func Names(client any) []*Manager {
+	t := reflect.TypeOf(client).Elem()
+	var managers []*Manager
+	for i := 0; i < t.NumField(); i++ {
+		field := t.Field(i)
+		if name, ok := field.Tag.Lookup("manager"); ok {
+			managers = append(managers, &Manager{Name: name, Doc: field.Tag.Get("doc"), Root: field.Tag.Get("root"),
+				Aliases: split(field.Tag.Get("alias")), field: field.Index})
+		}
+	}
+	return managers
 }
 
 func (m *Manager) bind(v reflect.Value, e *Engine) error {
@@ -72,7 +82,12 @@ func (m *Manager) bind(v reflect.Value, e *Engine) error {
 		if err != nil {
 			return fmt.Errorf("%s.%s: %w", m.Name, field.Name, err)
 		}
-		m.Ops = append(m.Ops, op.bind(e, spec)...)
+		specs := op.bind(e, spec)
+		if field.Tag.Get("hidden") == "yes" {
+			m.Hidden = append(m.Hidden, specs...)
+			continue
+		}
+		m.Ops = append(m.Ops, specs...)
 	}
 	return nil
 }
@@ -80,17 +95,14 @@ func (m *Manager) bind(v reflect.Value, e *Engine) error {
 // opTags is the closed set of tags of an operation. Wanting another one is a
 // sign of logic: write a Go method.
 var opTags = []string{"read", "create", "set", "delete", "doc", "name", "alias", "method", "result", "missing", "rename",
-	"chunk", "page", "limit", "generator", "extra", "composed", "deprecated", "returns", "example"}
+	"chunk", "page", "limit", "generator", "extra", "composed", "hidden", "refuse", "deprecated", "returns", "example"}
 
 func (m *Manager) spec(field reflect.StructField, op operation) (*Spec, error) {
 	tag := field.Tag
-	if err := knownTags(tag, opTags); err != nil {
-		return nil, err
-	}
 	s := &Spec{
 		Manager: m.Name, Name: snake(field.Name), Aliases: split(tag.Get("alias")), Doc: tag.Get("doc"),
 		Method: "POST", ResultKey: tag.Get("result"), Missing: "QueryError", Shape: op.output(), Returns: tag.Get("returns"),
-		NoExtra: tag.Get("extra") == "no", Composed: tag.Get("composed") == "yes", Deprecated: tag.Get("deprecated"), Example: tag.Get("example"),
+		Refused: split(tag.Get("refuse")), NoExtra: tag.Get("extra") == "no", Composed: tag.Get("composed") == "yes", Deprecated: tag.Get("deprecated"), Example: tag.Get("example"),
 	}
 	if name := tag.Get("name"); name != "" {
 		s.Name = name

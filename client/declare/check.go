@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -62,6 +63,10 @@ func (s *Spec) Checked(a Args) (Args, error) {
 }
 
 func (s *Spec) unknown(name string) error {
+	if slices.Contains(s.Refused, name) {
+		return fault.Hinted(s.fail(&fault.QueryError{}, "%s is no argument of a search any more", name),
+			"filter by it: filter = { %s = { [\"$eq\"] = … } }", name)
+	}
 	f := s.fail(&fault.ParameterError{}, "unknown argument %s", name)
 	f.Facts().Hint = suggest.Hint(name, s.ParamNames())
 	if f.Facts().Hint == "" {

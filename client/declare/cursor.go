@@ -37,7 +37,7 @@ func (s *Spec) generator() *Spec {
 	each.Name = "search_generator"
 	each.Aliases = nil
 	each.Doc = s.Doc + " Goes through all pages, lazily, in the order of their identifiers."
-	each.Shape = ShapeIterator
+	each.Shape, each.Records = ShapeIterator, true
 	each.Params = append([]Param{}, s.Params...)
 	for i := range each.Params {
 		p := &each.Params[i]

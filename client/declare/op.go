@@ -98,6 +98,17 @@ func filled[In any](s *Spec) func(Args) (any, error) {
 
 func (op *Op[In, Out]) bind(e *Engine, s *Spec) []*Spec {
 	last := e.send
+	if _, ok := any(new(Out)).(Decoder); ok {
+		s.Shape = ShapeGo
+		last = func(ctx context.Context, call *Call) (Value, error) {
+			v, err := e.send(ctx, call)
+			if err != nil {
+				return Value{}, err
+			}
+			out, err := decodeInto[Out](v)
+			return Value{Shape: ShapeGo, JSON: v.JSON, Go: out}, err
+		}
+	}
 	if own := *op; own != nil {
 		last = func(ctx context.Context, call *Call) (Value, error) {
 			out, err := own(ctx, call.In.(In))

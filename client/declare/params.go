@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 
@@ -60,9 +59,6 @@ func params(t reflect.Type, path []int) ([]Param, error) {
 
 func param(field reflect.StructField, index []int) (Param, error) {
 	tag := field.Tag
-	if err := knownTags(tag, argTags); err != nil {
-		return Param{}, err
-	}
 	parts := strings.Split(tag.Get("arg"), ",")
 	p := Param{
 		Name: parts[0], Aliases: split(tag.Get("alias")), Doc: tag.Get("doc"), Place: InBody, Wire: tag.Get("wire"),
@@ -108,18 +104,6 @@ func param(field reflect.StructField, index []int) (Param, error) {
 		}
 	}
 	return p, nil
-}
-
-var tagKey = regexp.MustCompile(`(\w+):"`)
-
-func knownTags(tag reflect.StructTag, known []string) error {
-	rest := regexp.MustCompile(`"(\\.|[^"\\])*"`).ReplaceAllString(string(tag), `""`)
-	for _, m := range tagKey.FindAllStringSubmatch(rest, -1) {
-		if !slices.Contains(known, m[1]) {
-			return fmt.Errorf("unknown tag %s", m[1])
-		}
-	}
-	return nil
 }
 
 func number(tag reflect.StructTag, key string, otherwise int) (int, error) {

@@ -53,15 +53,17 @@ type Spec struct {
 	Params     []Param
 	Shape      Shape
 	Returns    string // what comes back, in words
+	Records    bool   // an iterator's items are resources
 	ResultKey  string // key of the answer that holds the result; "" for the whole body
 	Missing    string // error raised when that key is absent
 	Rename     [2]string
-	Chunk      int    // most ids in one request; 0 for no cutting
-	NoExtra    bool   // extra arguments are refused
-	Composed   bool   // made of other operations only, which are intercepted themselves
-	Deprecated string // what to use instead
-	Example    string // runnable Lua
-	FirstPage  int    // first page number of a search
+	Chunk      int      // most ids in one request; 0 for no cutting
+	Refused    []string // arguments of old that a filter replaces
+	NoExtra    bool     // extra arguments are refused
+	Composed   bool     // made of other operations only, which are intercepted themselves
+	Deprecated string   // what to use instead
+	Example    string   // runnable Lua
+	FirstPage  int      // first page number of a search
 
 	generatorLimit int64
 

@@ -77,6 +77,11 @@ type Type struct {
 
 func (t *Type) String() string { return t.Name }
 
+// Object tells whether a table with keys is a value of the type.
+func (t *Type) Object() bool {
+	return t.Name == "object" || t.Name == "filter" || t.Name == "geometry" || t.Name == "sort" || t.Name == "value"
+}
+
 var scalar = map[reflect.Type]*Type{
 	reflect.TypeFor[string]():         {Name: "text", check: checkText},
 	reflect.TypeFor[ID]():             {Name: "id", check: checkID},

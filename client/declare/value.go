@@ -74,6 +74,9 @@ func DecodeRecord(raw []byte, into any) error {
 	return nil
 }
 
+// Decoder is implemented by results that read an answer in a way of their own.
+type Decoder interface{ Decode(Value) error }
+
 type decoder interface{ decode(Value) error }
 
 func (None) decode(Value) error { return nil }
@@ -108,6 +111,9 @@ func decodeInto[Out any](v Value) (out Out, err error) {
 	}
 	if d, ok := any(&out).(decoder); ok {
 		return out, d.decode(v)
+	}
+	if d, ok := any(&out).(Decoder); ok {
+		return out, d.Decode(v)
 	}
 	if v.Stream != nil {
 		return out, fmt.Errorf("no typed form of an iterator of %T", out)

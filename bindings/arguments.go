@@ -1,0 +1,134 @@
+package bindings
+
+import (
+	lua "github.com/yuin/gopher-lua"
+
+	"transect/client/declare"
+	"transect/client/fault"
+	"transect/runtime/vm"
+)
+
+// arguments reads a call: all arguments named in one table, or positional ones
+// in documented order followed by a table of named ones.
+func arguments(L *lua.LState, s *declare.Spec) (declare.Args, error) {
+	a := declare.Args{Values: map[string]any{}}
+	var positional []declare.Param
+	for _, p := range s.Params {
+		if p.Positional {
+			positional = append(positional, p)
+		}
+	}
+	n := L.GetTop()
+	for i := 1; i <= n; i++ {
+		v := L.Get(i)
+		if t, ok := v.(*lua.LTable); ok && i == n && named(t, s, positional, i-1) {
+			return a, readNamed(&a, t)
+		}
+		if i > len(positional) {
+			return a, tooMany(s, len(positional))
+		}
+		value, err := toGo(v)
+		if err != nil {
+			return a, fault.In(s.FullName(), fault.Of(&fault.ParameterError{}, "argument %s: %w", positional[i-1].Name, err))
+		}
+		if value != nil {
+			a.Values[positional[i-1].Name] = value
+		}
+	}
+	return a, nil
+}
+
+func tooMany(s *declare.Spec, positional int) error {
+	f := fault.Of(&fault.ParameterError{}, "takes %d arguments by position", positional)
+	if positional == 0 {
+		f = fault.Of(&fault.ParameterError{}, "takes its arguments by name")
+	}
+	f.Hint = "call it as " + s.Signature()
+	return fault.In(s.FullName(), f)
+}
+
+// named tells whether the last table of a call holds named arguments, or is
+// itself the value of the positional argument at that place.
+func named(t *lua.LTable, s *declare.Spec, positional []declare.Param, place int) bool {
+	keys, known := 0, 0
+	list, record := false, false
+	t.ForEach(func(k, _ lua.LValue) {
+		keys++
+		name, ok := k.(lua.LString)
+		if !ok {
+			list = true
+			return
+		}
+		if s.Param(string(name)) != nil || name == "extra" {
+			known++
+		}
+		record = record || name == "_id"
+	})
+	if list || record && place < len(positional) && known == 0 {
+		return false
+	}
+	if place >= len(positional) {
+		return true
+	}
+	if keys == 0 {
+		return len(positional) == 0 || !positional[place].Required || s.Params[0].Name != positional[place].Name
+	}
+	if positional[place].Type.Object() {
+		return known == keys
+	}
+	return true
+}
+
+func readNamed(a *declare.Args, t *lua.LTable) error {
+	var failure error
+	t.ForEach(func(k, v lua.LValue) {
+		if failure != nil {
+			return
+		}
+		value, err := toGo(v)
+		if err != nil {
+			failure = fault.Of(&fault.ParameterError{}, "argument %s: %w", k, err)
+			return
+		}
+		if k.String() != "extra" {
+			a.Values[k.String()] = value
+			return
+		}
+		switch extra := value.(type) {
+		case map[string]any:
+			a.Extra = extra
+		case declare.Empty:
+		default:
+			failure = fault.Of(&fault.ParameterError{}, "extra wants a table of further arguments")
+		}
+	})
+	return failure
+}
+
+// toGo converts a Lua value into what the client's checks work on.
+func toGo(v lua.LValue) (any, error) {
+	value, err := vm.FromLua(v)
+	if err != nil {
+		return nil, err
+	}
+	return clientForm(value), nil
+}
+
+func clientForm(v any) any {
+	switch v := v.(type) {
+	case vm.EmptyTable:
+		return declare.Empty{}
+	case []any:
+		for i := range v {
+			v[i] = clientForm(v[i])
+		}
+	case map[string]any:
+		for k := range v {
+			v[k] = clientForm(v[k])
+		}
+	}
+	if v == vm.NullValue {
+		return declare.Null{}
+	}
+	return v
+}

@@ -1,0 +1,108 @@
+package bindings
+
+import (
+	"context"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"transect/client/declare"
+	"transect/runtime/vm"
+)
+
+// operation adapts one operation to Lua.
+func operation(s *declare.Spec) lua.LGFunction {
+	return func(L *lua.LState) int {
+		args, err := arguments(L, s)
+		if err != nil {
+			vm.Raise(L, err)
+		}
+		var value declare.Value
+		err = vm.Blocking(L, func(ctx context.Context) (err error) {
+			value, err = s.Invoke(ctx, args)
+			return err
+		})
+		if err != nil {
+			vm.Raise(L, err)
+		}
+		return push(L, s, args, value)
+	}
+}
+
+// push gives a result to Lua, by its shape.
+func push(L *lua.LState, s *declare.Spec, args declare.Args, v declare.Value) int {
+	switch v.Shape {
+	case declare.ShapeNone:
+		return 0
+	case declare.ShapeResource:
+		L.Push(newResource(L, s.Manager, v.JSON))
+	case declare.ShapeResources:
+		L.Push(resources(L, s, v.Items))
+	case declare.ShapePage:
+		if args.Values["return_total"] != true {
+			L.Push(resources(L, s, v.Items))
+			break
+		}
+		page := L.NewTable()
+		page.RawSetString("total", lua.LNumber(v.Total))
+		page.RawSetString("results", resources(L, s, v.Items))
+		L.Push(page)
+	case declare.ShapeIterator:
+		L.Push(iterator(L, s, v.Stream))
+	case declare.ShapeObject:
+		L.Push(vm.ToLua(L, rawJSON(v.JSON)))
+	default:
+		return pushGo(L, s, v.Go)
+	}
+	return 1
+}
+
+// pushGo gives what a Go method returned.
+func pushGo(L *lua.LState, s *declare.Spec, v any) int {
+	switch v := v.(type) {
+	case interface{ Values() []any }:
+		for _, one := range v.Values() {
+			pushGo(L, s, one)
+		}
+		return len(v.Values())
+	case interface{ JSON() []byte }:
+		L.Push(newResource(L, s.Manager, v.JSON()))
+	default:
+		L.Push(vm.ToLua(L, v))
+	}
+	return 1
+}
+
+func resources(L *lua.LState, s *declare.Spec, items [][]byte) *lua.LTable {
+	t := L.CreateTable(len(items), 0)
+	for i, raw := range items {
+		t.RawSetInt(i+1, newResource(L, s.Manager, raw))
+	}
+	if len(items) == 0 {
+		vm.MarkList(t)
+	}
+	return t
+}
+
+// iterator makes a function for a for loop. After an error, calling it again
+// tries the same place once more.
+func iterator(L *lua.LState, s *declare.Spec, stream declare.Stream) *lua.LFunction {
+	return L.NewFunction(func(L *lua.LState) int {
+		var record []byte
+		var ok bool
+		err := vm.Blocking(L, func(ctx context.Context) (err error) {
+			record, ok, err = stream.Next(ctx)
+			return err
+		})
+		switch {
+		case err != nil:
+			vm.Raise(L, err)
+		case !ok:
+			L.Push(lua.LNil)
+		case s.Records:
+			L.Push(newResource(L, s.Manager, record))
+		default:
+			L.Push(vm.ToLua(L, rawJSON(record)))
+		}
+		return 1
+	})
+}

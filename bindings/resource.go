@@ -1,0 +1,160 @@
+package bindings
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"github.com/tidwall/gjson"
+	lua "github.com/yuin/gopher-lua"
+
+	"transect/client/fault"
+	"transect/runtime/vm"
+)
+
+func rawJSON(b []byte) json.RawMessage { return json.RawMessage(b) }
+
+// resource is one record of the platform in Lua: its JSON, of which a field is
+// decoded when it is read, and kept.
+type resource struct {
+	kind   string // manager it came from
+	raw    []byte
+	fields map[string]lua.LValue
+}
+
+type resourceKey struct{}
+
+// newResource makes the userdata of a record.
+func newResource(L *lua.LState, kind string, raw []byte) lua.LValue {
+	if len(raw) == 0 {
+		return lua.LNil
+	}
+	meta := vm.State(vm.Of(L), resourceKey{}, func() *lua.LTable { return resourceMeta(L) })
+	return &lua.LUserData{Value: &resource{kind: kind, raw: raw}, Env: L.Env, Metatable: meta}
+}
+
+// ResourceID makes a resource pass wherever an id is wanted.
+func (r *resource) ResourceID() string {
+	id := gjson.GetBytes(r.raw, "_id")
+	if !id.Exists() {
+		id = gjson.GetBytes(r.raw, "id")
+	}
+	return id.String()
+}
+
+// LuaValue keeps a resource whole when a table with it in it is converted.
+func (r *resource) LuaValue() any { return r }
+
+// MarshalJSON is the record as the platform sent it.
+func (r *resource) MarshalJSON() ([]byte, error) { return r.raw, nil }
+
+// String names the resource in one line: its kind, its name, its id.
+func (r *resource) String() string {
+	kind := strings.TrimSuffix(r.kind, "s")
+	if name := gjson.GetBytes(r.raw, "name"); name.Type == gjson.String {
+		return kind + " " + name.String() + " (" + r.ResourceID() + ")"
+	}
+	return kind + " " + r.ResourceID()
+}
+
+func check(L *lua.LState, n int) *resource {
+	if ud, ok := L.Get(n).(*lua.LUserData); ok {
+		if r, ok := ud.Value.(*resource); ok {
+			return r
+		}
+	}
+	vm.Raise(L, fault.Hinted(fault.Of(&fault.ParameterError{}, "wants a resource, got %s", L.Get(n).Type()), "methods are called with a colon: resource:totable()"))
+	return nil
+}
+
+func resourceMeta(L *lua.LState) *lua.LTable {
+	methods := map[string]*lua.LFunction{
+		"totable": L.NewFunction(func(L *lua.LState) int {
+			L.Push(check(L, 1).table(L))
+			return 1
+		}),
+		"fields": L.NewFunction(func(L *lua.LState) int {
+			L.Push(vm.ToLua(L, check(L, 1).names()))
+			return 1
+		}),
+	}
+	meta := L.NewTable()
+	meta.RawSetString("__metatable", lua.LString("resource"))
+	meta.RawSetString("__index", L.NewFunction(func(L *lua.LState) int {
+		r, name := check(L, 1), L.Get(2).String()
+		v := r.field(L, name)
+		if f, ok := methods[name]; ok && v == lua.LNil {
+			v = f
+		}
+		L.Push(v)
+		return 1
+	}))
+	meta.RawSetString("__newindex", L.NewFunction(func(L *lua.LState) int {
+		vm.Raise(L, fault.Hinted(fault.Of(&fault.ImmutableAttribute{}, "%s of a %s cannot be assigned", L.Get(2), strings.TrimSuffix(check(L, 1).kind, "s")),
+			"change it on the platform with an operation, or work on a copy: resource:totable()"))
+		return 0
+	}))
+	meta.RawSetString("__tostring", L.NewFunction(func(L *lua.LState) int {
+		L.Push(lua.LString(check(L, 1).String()))
+		return 1
+	}))
+	meta.RawSetString("__eq", L.NewFunction(func(L *lua.LState) int {
+		a, b := check(L, 1), check(L, 2)
+		L.Push(lua.LBool(a.kind == b.kind && a.ResourceID() == b.ResourceID() && bytes.Equal(a.raw, b.raw)))
+		return 1
+	}))
+	return meta
+}
+
+// field converts one field at its first reading. JSON null reads as nil.
+func (r *resource) field(L *lua.LState, name string) lua.LValue {
+	if v, ok := r.fields[name]; ok {
+		return v
+	}
+	if r.fields == nil {
+		r.fields = map[string]lua.LValue{}
+	}
+	found := gjson.GetBytes(r.raw, gjson.Escape(name))
+	if !found.Exists() && name == "id" {
+		found = gjson.GetBytes(r.raw, "_id")
+	} else if !found.Exists() && name == "_id" {
+		found = gjson.GetBytes(r.raw, "id")
+	}
+	v := fromJSON(L, found)
+	r.fields[name] = v
+	return v
+}
+
+func fromJSON(L *lua.LState, found gjson.Result) lua.LValue {
+	switch found.Type {
+	case gjson.Null:
+		return lua.LNil
+	case gjson.String:
+		return lua.LString(found.Str)
+	case gjson.True, gjson.False:
+		return lua.LBool(found.Type == gjson.True)
+	case gjson.Number:
+		return vm.ToLua(L, json.Number(found.Raw))
+	}
+	return vm.ToLua(L, rawJSON([]byte(found.Raw)))
+}
+
+// table is a plain copy a script may change.
+func (r *resource) table(L *lua.LState) lua.LValue {
+	t, ok := vm.ToLua(L, rawJSON(r.raw)).(*lua.LTable)
+	if !ok {
+		return lua.LNil
+	}
+	t.RawSetString("id", lua.LString(r.ResourceID()))
+	return t
+}
+
+// names lists the fields the platform sent, in its order.
+func (r *resource) names() []string {
+	names := []string{}
+	gjson.ParseBytes(r.raw).ForEach(func(key, _ gjson.Result) bool {
+		names = append(names, key.String())
+		return true
+	})
+	return names
+}

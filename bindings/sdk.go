@@ -1,0 +1,143 @@
+// Package bindings makes the client visible to Lua: the module sdk, a module
+// for each manager, resources, iterators. What an operation is called and
+// takes is the client's declaration; nothing is named here a second time.
+package bindings
+
+import (
+	"context"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"transect/client"
+	"transect/client/declare"
+	"transect/client/fault"
+	"transect/client/suggest"
+	"transect/runtime/vm"
+)
+
+// Connect opens a connection: with the command line's settings when own is
+// nil, else with those a script gave.
+type Connect func(ctx context.Context, own *client.Settings) (*client.Client, error)
+
+// Open makes sdk, and every manager, available to require. The platform is
+// connected to when a script asks for one of them first.
+func Open(in *vm.Interp, connect Connect) {
+	b := &binding{connect: connect}
+	modules := []*vm.Module{{
+		Name: "sdk",
+		Doc:  "The connection to the platform: one attribute a manager.",
+		Open: func(L *lua.LState, module *lua.LTable) {
+			b.fill(L, module, b.command(L))
+		},
+	}}
+	for _, m := range client.Managers() {
+		for _, name := range append([]string{m.Name}, m.Aliases...) {
+			modules = append(modules, &vm.Module{Name: name, Doc: m.Doc, Open: func(L *lua.LState, module *lua.LTable) {
+				b.fillManager(L, module, b.command(L).Manager(m.Name))
+			}})
+		}
+	}
+	in.Preload(modules...)
+}
+
+type binding struct {
+	connect Connect
+	shared  *client.Client // the command line's connection, once it is open
+}
+
+// command returns the connection of the command line, opened at first use.
+func (b *binding) command(L *lua.LState) *client.Client {
+	if b.shared == nil {
+		c := b.dial(L, nil)
+		if b.shared == nil { // another task may have been faster
+			b.shared = c
+		}
+	}
+	return b.shared
+}
+
+func (b *binding) dial(L *lua.LState, own *client.Settings) *client.Client {
+	var c *client.Client
+	err := vm.Blocking(L, func(ctx context.Context) (err error) {
+		c, err = b.connect(ctx, own)
+		return err
+	})
+	if err != nil {
+		vm.Raise(L, err)
+	}
+	return c
+}
+
+// fill gives a table the attributes of a connection. A manager's table is
+// made when it is asked for first.
+func (b *binding) fill(L *lua.LState, sdk *lua.LTable, c *client.Client) {
+	sdk.RawSetString("url", lua.LString(c.BaseURL()))
+	sdk.RawSetString("managers", L.NewFunction(func(L *lua.LState) int {
+		L.Push(vm.ToLua(L, managerNames(c)))
+		return 1
+	}))
+	sdk.RawSetString("connect", L.NewFunction(func(L *lua.LState) int {
+		own, err := settings(L)
+		if err != nil {
+			vm.Raise(L, err)
+		}
+		t := L.NewTable()
+		b.fill(L, t, b.dial(L, own))
+		L.Push(t)
+		return 1
+	}))
+	meta := L.NewTable()
+	meta.RawSetString("__index", L.NewFunction(func(L *lua.LState) int {
+		name := L.CheckString(2)
+		m := c.Manager(name)
+		if m == nil {
+			vm.Raise(L, noSuch("manager", name, append(managerNames(c), "connect", "managers", "url"), "sdk.managers() lists them"))
+		}
+		t := L.NewTable()
+		b.fillManager(L, t, m)
+		sdk.RawSetString(name, t)
+		L.Push(t)
+		return 1
+	}))
+	sdk.Metatable = meta
+}
+
+// fillManager gives a table a manager's operations.
+func (b *binding) fillManager(L *lua.LState, t *lua.LTable, m *declare.Manager) {
+	for _, spec := range m.Ops {
+		f := L.NewFunction(operation(spec))
+		for _, name := range append([]string{spec.Name}, spec.Aliases...) {
+			t.RawSetString(name, f)
+		}
+	}
+	meta := L.NewTable()
+	meta.RawSetString("__index", L.NewFunction(func(L *lua.LState) int {
+		vm.Raise(L, noSuch("operation", m.Name+"."+L.Get(2).String(), qualified(m), "transect doc "+m.Name+" lists them"))
+		return 0
+	}))
+	t.Metatable = meta
+}
+
+func noSuch(what, name string, candidates []string, otherwise string) error {
+	hint := suggest.Hint(name, candidates)
+	if hint == "" {
+		hint = otherwise
+	}
+	return fault.Hinted(fault.Of(&fault.UnsupportedOperationError{}, "there is no %s %s", what, name), "%s", hint)
+}
+
+func managerNames(c *client.Client) []string {
+	var names []string
+	for _, m := range c.Managers() {
+		names = append(names, m.Name)
+	}
+	return names
+}
+
+func qualified(m *declare.Manager) []string {
+	var names []string
+	for _, s := range m.Ops {
+		names = append(names, s.FullName())
+	}
+	return names
+}

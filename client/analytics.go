@@ -1,0 +1,162 @@
+package client
+
+import "transect/client/fault"
+
+// Analytics are the algorithms one can order.
+type Analytics struct {
+	Create              Op[CreateAnalytic, Analytic]        `create:"create-analytic" doc:"Create a version of an analytic. Name and version together are unique."`
+	Delete              Op[AnalyticIDs, None]               `delete:"delete-analytic-permanently" chunk:"1" doc:"Delete analytics for good, one request each."`
+	Describe            Op[AnalyticRef, Analytic]           `read:"describe-analytic" doc:"Describe an analytic."`
+	DescribeByName      Op[AnalyticByName, Analytic]        `read:"" composed:"yes" extra:"no" returns:"analytic, or nil" doc:"Describe the highest version of an analytic, all versions or those in a range."`
+	Order               Op[OrderAnalytic, Product]          `create:"order-analytic" composed:"yes" doc:"Order an analytic, by id or by name and version range. The product tells how it goes."`
+	OrderByID           Op[OrderByID, Product]              `create:"order-analytic" hidden:"yes" doc:"Order an analytic by its id."`
+	Search              SearchOp[AnalyticQuery, Analytic]   `read:"search-analytics" page:"0" doc:"Find analytics."`
+	Expose              Op[ExposeAnalytics, Object]         `set:"expose-analytics" doc:"Show analytics on the domains of root companies."`
+	Unexpose            Op[UnexposeAnalytics, Object]       `set:"unexpose-analytics" doc:"Hide analytics from the domains of root companies."`
+	Enable              Op[EnableAnalytics, Object]         `set:"enable-analytics" doc:"Let companies order analytics that are exposed on their domain."`
+	Disable             Op[DisableAnalytics, Object]        `set:"disable-analytics" doc:"Keep companies from ordering analytics."`
+	SetDockerCreds      Op[SetContainerCredentials, Object] `set:"set-analytic-docker-credentials" name:"set_container_credentials" alias:"set_docker_credentials" doc:"Set the credentials the container image is fetched with."`
+	AssignCredentials   Op[AssignCredentials, None]         `set:"assign-analytic-credentials" doc:"Give an analytic credentials of a company."`
+	UnassignCredentials Op[UnassignCredentials, None]       `set:"unassign-analytic-credentials" doc:"Take credentials from an analytic."`
+	ShareWithCompany    Op[ShareAnalytic, None]             `set:"" composed:"yes" deprecated:"analytics.expose and analytics.enable" doc:"Does nothing any more."`
+	UnshareWithCompany  Op[ShareAnalytic, None]             `set:"" composed:"yes" deprecated:"analytics.unexpose and analytics.disable" doc:"Does nothing any more."`
+}
+
+// Inputs of the analytic operations.
+type (
+	CreateAnalytic struct {
+		Name                     string   `arg:"name,req" doc:"name of the analytic"`
+		Version                  string   `arg:"version,req" doc:"semantic version"`
+		ContainerImage           string   `arg:"container_image,req" alias:"docker_image" wire:"algorithm.docker_image" doc:"image reference with the registry's address"`
+		ContainerCredentialsName string   `arg:"container_credentials_name,req" alias:"docker_credentials_name" wire:"algorithm.docker_credentials_name" doc:"name of the credentials for the registry"`
+		Company                  ID       `arg:"company,req" doc:"company that owns it"`
+		DisplayName              string   `arg:"display_name" omit:"falsy" doc:"name people see"`
+		Description              string   `arg:"description" omit:"falsy" doc:"what it does"`
+		InstanceType             string   `arg:"instance_type" wire:"instance.type" omit:"falsy" doc:"kind of machine it runs on"`
+		VolumeSize               *int     `arg:"volume_size" wire:"instance.volume" omit:"falsy" doc:"disk in gigabytes"`
+		Inputs                   []Object `arg:"inputs" omit:"falsy" doc:"inputs it takes"`
+		Parameters               []Object `arg:"parameters" omit:"falsy" doc:"parameters it takes"`
+		Credentials              []Object `arg:"credentials" omit:"falsy" doc:"credentials it needs"`
+		Deliverables             []Object `arg:"deliverables" omit:"falsy" doc:"deliverables it makes"`
+		Outputs                  []Object `arg:"outputs" omit:"falsy" doc:"outputs it makes"`
+		Tags                     []string `arg:"tags" omit:"falsy" doc:"tags"`
+		Groups                   []string `arg:"groups" omit:"falsy" doc:"groups of a catalogue it belongs to"`
+		Extra
+	}
+	AnalyticRef struct {
+		Analytic ID `arg:"analytic,req,pos" doc:"analytic"`
+		Extra
+	}
+	AnalyticIDs struct {
+		Analytic IDs `arg:"analytic,req,pos" doc:"analytic, or a list of analytics"`
+		Extra
+	}
+	AnalyticByName struct {
+		Name    string  `arg:"name,req,pos" doc:"name of the analytic"`
+		Version *string `arg:"version" doc:"version or range, such as 1.x or ^1.2; the highest of all when absent"`
+	}
+	AnalyticQuery struct {
+		Query
+		Name string `arg:"name" in:"none" only:"search" doc:"exact name, in place of a filter"`
+	}
+	OrderAnalytic struct {
+		Analytic ID      `arg:"analytic,pos" doc:"analytic; or give name"`
+		Name     string  `arg:"name" in:"none" doc:"name of the analytic, in place of its id"`
+		Version  *string `arg:"version" in:"none" doc:"with name: version or range, such as 1.x; the highest when absent"`
+		OrderDetails
+	}
+	OrderDetails struct {
+		Inputs       Object   `arg:"inputs" omit:"falsy" doc:"inputs by name"`
+		Parameters   Object   `arg:"parameters" omit:"falsy" doc:"parameters by name"`
+		Deliverables []string `arg:"deliverables" omit:"falsy" doc:"names of optional deliverables to make; only the required ones when absent"`
+		Project      ID       `arg:"project" omit:"falsy" doc:"project the product belongs to"`
+		Mission      ID       `arg:"mission" omit:"falsy" doc:"mission the product belongs to"`
+		Extra
+	}
+	OrderByID struct {
+		Analytic ID `arg:"analytic,req,pos" doc:"analytic"`
+		OrderDetails
+	}
+	ExposeAnalytics struct {
+		Analytics     Texts `arg:"analytics,req,pos" in:"none" doc:"name, or a list of names"`
+		RootCompanies IDs   `arg:"root_companies,req,pos" in:"none" doc:"root company of a domain, or a list"`
+		Extra
+	}
+	UnexposeAnalytics ExposeAnalytics
+	EnableAnalytics   struct {
+		Analytics Texts `arg:"analytics,req,pos" in:"none" doc:"name, or a list of names"`
+		Companies IDs   `arg:"companies,req,pos" in:"none" doc:"company, or a list of companies"`
+		Extra
+	}
+	DisableAnalytics        EnableAnalytics
+	SetContainerCredentials struct {
+		Name                     string `arg:"name,req,pos" doc:"name of the analytic"`
+		Version                  string `arg:"version,req,pos" doc:"its version"`
+		Company                  ID     `arg:"company,req,pos" doc:"company that owns it"`
+		ContainerCredentialsName string `arg:"container_credentials_name,req,pos" alias:"docker_credentials_name" wire:"docker_credentials_name" doc:"name of the credentials"`
+		Extra
+	}
+	AssignCredentials struct {
+		AnalyticName string `arg:"analytic_name,req,pos" doc:"name of the analytic"`
+		VersionRange string `arg:"analytic_version_range,req,pos" doc:"versions meant, such as 1.x"`
+		Company      ID     `arg:"company,req,pos" doc:"company the credentials belong to"`
+		Credentials  Object `arg:"credentials,req,pos" doc:"the analytic's credential field to the company's credential name"`
+		Extra
+	}
+	UnassignCredentials struct {
+		AnalyticName    string   `arg:"analytic_name,req,pos" doc:"name of the analytic"`
+		VersionRange    string   `arg:"analytic_version_range,req,pos" doc:"versions meant, such as 1.x"`
+		Company         ID       `arg:"company,req,pos" doc:"company the credentials belong to"`
+		CredentialNames []string `arg:"credential_names,req,pos" doc:"names of the credential fields"`
+		Extra
+	}
+	ShareAnalytic struct {
+		Analytic ID `arg:"analytic,req,pos" doc:"analytic"`
+		Company  ID `arg:"company,req" doc:"company"`
+		Extra
+	}
+)
+
+// Validate wants one way of naming the analytic.
+func (in OrderAnalytic) Validate() error {
+	if in.Analytic == "" && in.Name == "" {
+		return fault.Of(&fault.ParameterError{}, "analytic or name is missing: one of them is needed")
+	}
+	return nil
+}
+
+// Shape writes the name into the filter.
+func (in AnalyticQuery) Shape(body map[string]any) error { return equals(body, "name", in.Name) }
+
+// grants writes one entry per company: {verb: [{company, analytics_names}]}.
+func grants(body map[string]any, verb, company string, companies IDs, names Texts) error {
+	if _, given := body[verb]; given {
+		return nil // an extra argument of that name wins
+	}
+	entries := make([]any, len(companies))
+	for i, id := range companies {
+		entries[i] = map[string]any{company: id, "analytics_names": []string(names)}
+	}
+	body[verb] = entries
+	return nil
+}
+
+// Shape writes one entry per company.
+func (in ExposeAnalytics) Shape(body map[string]any) error {
+	return grants(body, "expose", "root_company", in.RootCompanies, in.Analytics)
+}
+
+// Shape writes one entry per company.
+func (in UnexposeAnalytics) Shape(body map[string]any) error {
+	return grants(body, "unexpose", "root_company", in.RootCompanies, in.Analytics)
+}
+
+// Shape writes one entry per company.
+func (in EnableAnalytics) Shape(body map[string]any) error {
+	return grants(body, "enable", "company", in.Companies, in.Analytics)
+}
+
+// Shape writes one entry per company.
+func (in DisableAnalytics) Shape(body map[string]any) error {
+	return grants(body, "disable", "company", in.Companies, in.Analytics)
+}

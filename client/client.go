@@ -1,0 +1,157 @@
+// Package client is the native core: every operation of the platform, typed,
+// with authentication, retries, paging and transfers. It knows nothing of Lua
+// and serves Go programs alone.
+package client
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"slices"
+
+	"transect/client/declare"
+	"transect/client/transfer"
+	"transect/client/transport"
+)
+
+// Client is a connection to a platform, and the table of contents of the
+// interface: one field a manager. It is safe for concurrent use.
+type Client struct {
+	Projects    Projects    `manager:"projects" root:"/project-manager" doc:"Sites a company works on."`
+	Missions    Missions    `manager:"missions" root:"/project-manager" doc:"Surveys flown over a project."`
+	Flights     Flights     `manager:"flights" root:"/project-manager" doc:"Image takings of a mission."`
+	Datasets    Datasets    `manager:"datasets" root:"/data-manager" doc:"Images, rasters, vectors, point clouds, meshes and files."`
+	Analytics   Analytics   `manager:"analytics" root:"/analytics-service" doc:"Algorithms one can order."`
+	Products    Products    `manager:"products" root:"/analytics-service" doc:"Ordered analytics, their state and logs."`
+	Companies   Companies   `manager:"companies" root:"/dxauth" doc:"Owners of projects, datasets and analytics."`
+	Users       Users       `manager:"users" root:"/dxauth" doc:"People and programs that use the platform."`
+	ShareTokens ShareTokens `manager:"share_tokens" root:"/dxauth" doc:"Tokens that open the tiles of datasets."`
+
+	engine    *declare.Engine
+	managers  []*declare.Manager
+	transport *transport.Transport
+	transfers *transfer.Transfers
+	log       *slog.Logger
+	logsSpec  *declare.Spec
+}
+
+// Options are what a program gives a client besides the settings.
+type Options struct {
+	Version      string                           // of the program, for the User-Agent
+	Logger       *slog.Logger                     // nothing is logged when nil
+	Trace        func(transport.TraceRecord)      // called with each exchange, redacted
+	Env          func(name string) (string, bool) // the process's environment when nil
+	RoundTripper http.RoundTripper                // answers in place of the network: the local platform
+	Links        []declare.Interceptor            // added to the chain of every call, before sending
+	Budget       *transfer.Budget                 // connections shared by all transfers
+}
+
+// New connects by settings that are already resolved. Credentials are tried
+// here, so that wrong ones fail before any work is done.
+func New(ctx context.Context, s Settings, o Options) (*Client, error) {
+	if err := s.complete(); err != nil {
+		return nil, err
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	retries, insecure := 0, false
+	if s.Connection != nil {
+		insecure = s.Connection.DisableSSLCertificate
+		if n := s.Connection.MaxRetries; n != nil {
+			if retries = *n; retries == 0 {
+				retries = -1
+			}
+		}
+	}
+	t, err := transport.New(transport.Options{
+		BaseURL: s.URL, Proxy: s.ProxyURL, CACert: s.CACert, InsecureTLS: insecure, Timeout: s.Timeout, MaxRetries: retries,
+		UserAgent: s.Service, Version: o.Version, Logger: o.Logger, Trace: o.Trace, Env: o.Env, RoundTripper: o.RoundTripper,
+		Credentials: transport.Credentials{User: s.User, Password: s.Password, ClientID: s.ClientID,
+			ClientSecret: s.ClientSecret, AccessToken: s.AccessToken, Scope: s.Scope},
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := t.Login(ctx); err != nil {
+		return nil, err
+	}
+	c := &Client{transport: t, log: o.Logger}
+	legacy, _ := lookup(o.Env, "USE_LEGACY_UPLOADER")
+	c.transfers = transfer.New(wire{c}, transfer.Options{Budget: o.Budget, Legacy: truthy(legacy), Logger: o.Logger})
+	c.engine = &declare.Engine{Links: append([]declare.Interceptor{warnDeprecated(o.Logger)}, o.Links...), Send: c.send}
+	return c, c.bind()
+}
+
+// Managers lists every manager with its operations, in reading order.
+func (c *Client) Managers() []*declare.Manager { return c.managers }
+
+// Manager finds a manager by its name or an alias, or returns nil.
+func (c *Client) Manager(name string) *declare.Manager {
+	for _, m := range c.managers {
+		if m.Name == name || slices.Contains(m.Aliases, name) {
+			return m
+		}
+	}
+	return nil
+}
+
+// Managers lists the managers by name, alias and doc alone, without their
+// operations: cheap enough for every start.
+func Managers() []*declare.Manager { return declare.Names(&Client{}) }
+
+// Declarations lists every manager of the interface without a connection: for
+// documentation, checks, and the platform that answers them.
+func Declarations() []*declare.Manager {
+	c := &Client{engine: &declare.Engine{}}
+	if err := c.bind(); err != nil {
+		panic(err) // a declaration is wrong: a test of this package says so first
+	}
+	return c.managers
+}
+
+// BaseURL is the platform's address.
+func (c *Client) BaseURL() string { return c.transport.BaseURL() }
+
+// bind gives the operations with logic of their own their Go methods, and
+// everything else what its tags say.
+func (c *Client) bind() (err error) {
+	c.Missions.Create = c.createMission
+	c.Missions.CompleteSurveyUpload = c.completeSurveyUpload
+	c.Flights.Create = c.createFlight
+	c.Datasets.UploadFile = c.uploadFile
+	c.Datasets.DownloadComponent = c.downloadComponent
+	c.Datasets.DownloadImageAsJPEG = c.downloadImage
+	c.Datasets.DownloadPreview = c.downloadPreview
+	c.Datasets.ShareTiles = c.shareTiles
+	c.Analytics.DescribeByName = c.describeByName
+	c.Analytics.Order = c.orderAnalytic
+	c.Analytics.ShareWithCompany = ignored
+	c.Analytics.UnshareWithCompany = ignored
+	c.Products.RetrieveLogs = c.retrieveLogs
+	c.Products.FollowLogs = c.followLogs
+	c.ShareTokens.Create = c.createShareToken
+	if c.managers, err = declare.Bind(c, c.engine); err != nil {
+		return err
+	}
+	c.logsSpec = c.operation("products", "retrieve_logs")
+	return nil
+}
+
+func (c *Client) operation(manager, name string) *declare.Spec {
+	return c.Manager(manager).Op(name)
+}
+
+// ignored carries out operations that do nothing any more.
+func ignored(context.Context, ShareAnalytic) (None, error) { return None{}, nil }
+
+// send is the end of the chain: one request on the wire.
+func (c *Client) send(ctx context.Context, req declare.Request) ([]byte, error) {
+	body, err := req.JSON()
+	if err != nil {
+		return nil, err
+	}
+	answer, err := c.transport.Do(ctx, transport.Request{Operation: req.Spec.FullName(), Repeatable: req.Repeatable(),
+		Method: req.Method, Path: req.Path, Query: req.Query, Body: body})
+	return answer.Body, err
+}

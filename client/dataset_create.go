@@ -1,0 +1,223 @@
+package client
+
+import (
+	"strconv"
+
+	"transect/client/fault"
+)
+
+// Inputs of dataset creation.
+type (
+	// DatasetCommon are the arguments every kind of dataset takes.
+	DatasetCommon struct {
+		Name          string   `arg:"name,req" doc:"name of the dataset"`
+		Categories    []string `arg:"categories" doc:"names of categories"`
+		Company       ID       `arg:"company" doc:"company that owns it; company or project is needed"`
+		Project       ID       `arg:"project" doc:"project it belongs to; company or project is needed"`
+		Mission       ID       `arg:"mission" doc:"mission it belongs to"`
+		Hidden        *bool    `arg:"hidden" doc:"true keeps it from end users"`
+		Published     *bool    `arg:"published" doc:"true when it is ready for delivery"`
+		HorizontalSRS string   `arg:"horizontal_srs_wkt" doc:"horizontal reference system, WKT"`
+		VerticalSRS   string   `arg:"vertical_srs_wkt" doc:"vertical reference system: WKT, or a name such as egm96, egm2008_feet, wgs84"`
+		Format        string   `arg:"dataset_format" wire:"format" doc:"format of the files"`
+		Geometry      Geometry `arg:"geometry" doc:"where it is, GeoJSON geometry"`
+		Properties    Object   `arg:"properties" doc:"properties of your own"`
+		Extra
+	}
+	CreateDatasets struct {
+		Datasets []Object `arg:"datasets,req,pos" doc:"datasets, each {name, type, project, components = {{name = …}}, …}"`
+	}
+	CreateFileDataset struct {
+		DatasetCommon
+		FileCount  *int  `arg:"file_count" in:"none" default:"1" doc:"number of components: file, or file_0, file_1 and so on"`
+		Components []any `arg:"components" in:"none" doc:"names of the components; wins over file_count"`
+	}
+	CreateImageDataset struct {
+		DatasetCommon
+		Flight          ID     `arg:"flight" doc:"flight it was taken in"`
+		AcquisitionDate Date   `arg:"acquisition_date" omit:"falsy" doc:"when it was taken"`
+		Width           *int   `arg:"width" omit:"falsy" doc:"pixels"`
+		Height          *int   `arg:"height" omit:"falsy" doc:"pixels"`
+		Sensor          Object `arg:"sensor" omit:"falsy" doc:"what the image says of the sensor"`
+		Lens            Object `arg:"lens" omit:"falsy" doc:"what the image says of the lens"`
+		Camera          Object `arg:"camera_parameters" wrap:"yes" omit:"falsy" doc:"camera model"`
+		Panel           Object `arg:"reflectance_calibration_panel" omit:"falsy" doc:"calibration panel the image shows"`
+		ParseMetadata   *bool  `arg:"parse_metadata" wire:"ingestion.parameters.parse_metadata" doc:"fill attributes from the image's own metadata"`
+	}
+	CreateMeshDataset struct {
+		DatasetCommon
+		TextureCount  *int      `arg:"texture_count" in:"none" default:"1" doc:"number of texture components"`
+		MaterialCount *int      `arg:"material_count" in:"none" default:"1" doc:"number of material components"`
+		Offset        []float64 `arg:"offset" doc:"three numbers to add to the coordinates"`
+	}
+	CreatePclDataset    struct{ DatasetCommon }
+	CreateRasterDataset struct {
+		DatasetCommon
+		Bands             []Object `arg:"bands" omit:"falsy" doc:"description of each band"`
+		HasProjectionFile bool     `arg:"has_projection_file" in:"none" default:"false" doc:"there is a projection component"`
+		HasWorldfile      bool     `arg:"has_worldfile" in:"none" default:"false" doc:"there is a worldfile component"`
+		HasHeaderfile     bool     `arg:"has_headerfile" in:"none" default:"false" doc:"there is a header component"`
+	}
+	CreateVectorDataset struct {
+		DatasetCommon
+		Collection        ID   `arg:"collection" in:"none" doc:"collection of features the dataset shows, instead of files"`
+		Origin            ID   `arg:"origin" in:"none" doc:"dataset the collection came from"`
+		IsShapeFile       bool `arg:"is_shape_file" in:"none" default:"false" doc:"there are database and index components"`
+		IsArchive         bool `arg:"is_archive" in:"none" default:"false" doc:"the only component is an archive"`
+		HasProjectionFile bool `arg:"has_projection_file" in:"none" default:"false" doc:"there is a projection component"`
+	}
+)
+
+// Validate wants an owner.
+func (in DatasetCommon) Validate() error {
+	if in.Company == "" && in.Project == "" {
+		return fault.Of(&fault.ParameterError{}, "company or project is missing: one of them is needed")
+	}
+	return nil
+}
+
+// finish does what every creation has in common: the type, the components,
+// the source, and names of vertical reference systems.
+func (in DatasetCommon) finish(body map[string]any, kind string, components []any) error {
+	body["type"], body["components"] = kind, components
+	if source, ok := body["source_name"]; ok {
+		delete(body, "source_name")
+		body["source"] = map[string]any{"name": source}
+	}
+	expandVertical(body)
+	return nil
+}
+
+func expandVertical(dataset map[string]any) {
+	if name, ok := dataset["vertical_srs_wkt"].(string); ok {
+		dataset["vertical_srs_wkt"] = VerticalWKT(name)
+	}
+}
+
+func named(names ...string) []any {
+	components := make([]any, len(names))
+	for i, n := range names {
+		components[i] = map[string]any{"name": n}
+	}
+	return components
+}
+
+// counted names n components: none, "file", or "file_0", "file_1" and so on.
+func counted(name string, n int) []string {
+	if n == 1 {
+		return []string{name}
+	}
+	var names []string
+	for i := range n {
+		names = append(names, name+"_"+strconv.Itoa(i))
+	}
+	return names
+}
+
+// Shape makes the components from names or a count.
+func (in CreateFileDataset) Shape(body map[string]any) error {
+	if in.Components == nil {
+		return in.finish(body, "file", named(counted("file", *in.FileCount)...))
+	}
+	components := make([]any, len(in.Components))
+	for i, c := range in.Components {
+		switch c := c.(type) {
+		case string:
+			components[i] = map[string]any{"name": c}
+		case map[string]any:
+			components[i] = c
+		default:
+			return fault.Of(&fault.TypeError{}, "components: item %d is neither a name nor a table", i+1)
+		}
+	}
+	return in.finish(body, "file", components)
+}
+
+// Shape makes the only component.
+func (in CreateImageDataset) Shape(body map[string]any) error {
+	return in.finish(body, "image", named("image"))
+}
+
+// Shape makes the components from the counts.
+func (in CreateMeshDataset) Shape(body map[string]any) error {
+	names := append([]string{"mesh"}, counted("texture", *in.TextureCount)...)
+	return in.finish(body, "mesh", named(append(names, counted("material", *in.MaterialCount)...)...))
+}
+
+// Validate wants three numbers for an offset.
+func (in CreateMeshDataset) Validate() error {
+	if in.Offset != nil && len(in.Offset) != 3 {
+		return fault.Of(&fault.ParameterError{}, "argument offset: wants three numbers, got %d", len(in.Offset))
+	}
+	return in.DatasetCommon.Validate()
+}
+
+// Shape makes the only component.
+func (in CreatePclDataset) Shape(body map[string]any) error {
+	return in.finish(body, "pcl", named("pcl"))
+}
+
+// Shape makes the components from the flags.
+func (in CreateRasterDataset) Shape(body map[string]any) error {
+	names := []string{"raster"}
+	names = appendIf(names, in.HasProjectionFile, "projection")
+	names = appendIf(names, in.HasWorldfile, "worldfile")
+	names = appendIf(names, in.HasHeaderfile, "header")
+	return in.finish(body, "raster", named(names...))
+}
+
+func appendIf(names []string, when bool, more ...string) []string {
+	if when {
+		return append(names, more...)
+	}
+	return names
+}
+
+// Validate refuses flags that exclude each other.
+func (in CreateVectorDataset) Validate() error {
+	switch {
+	case in.Collection != "" && (in.IsShapeFile || in.IsArchive || in.HasProjectionFile || in.Format != ""):
+		return fault.Of(&fault.ParameterError{}, "collection excludes is_shape_file, is_archive, has_projection_file and dataset_format: a collection has no files")
+	case in.IsArchive && (in.IsShapeFile || in.HasProjectionFile):
+		return fault.Of(&fault.ParameterError{}, "is_archive excludes is_shape_file and has_projection_file: the archive holds those files")
+	case in.Origin != "" && in.Collection == "":
+		return fault.Of(&fault.ParameterError{}, "origin goes with collection, which is missing")
+	}
+	return in.DatasetCommon.Validate()
+}
+
+// Shape makes the components from the flags.
+func (in CreateVectorDataset) Shape(body map[string]any) error {
+	if in.Collection != "" {
+		component := map[string]any{"name": "collection", "collection": map[string]any{"id": string(in.Collection)}}
+		if in.Origin != "" {
+			component["origin"] = map[string]any{"id": string(in.Origin)}
+		}
+		body["source_name"] = "map-service"
+		return in.finish(body, "vector", []any{component})
+	}
+	names := []string{"vector"}
+	if in.IsArchive {
+		names = []string{"archive"}
+	}
+	names = appendIf(names, in.IsShapeFile, "database", "index")
+	names = appendIf(names, in.HasProjectionFile, "projection")
+	return in.finish(body, "vector", named(names...))
+}
+
+// Shape expands names of vertical reference systems; nothing else of the
+// datasets is changed.
+func (in CreateDatasets) Shape(body map[string]any) error {
+	datasets, _ := body["datasets"].([]any)
+	expanded := make([]any, len(datasets))
+	for i, d := range datasets {
+		own := map[string]any{}
+		for k, v := range d.(map[string]any) {
+			own[k] = v
+		}
+		expandVertical(own)
+		expanded[i] = own
+	}
+	body["datasets"] = expanded
+	return nil
+}

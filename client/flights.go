@@ -1,0 +1,75 @@
+package client
+
+import (
+	"context"
+
+	"transect/client/fault"
+)
+
+// Flights are the image takings of a mission.
+type Flights struct {
+	Create                Op[None, None]                                 `create:"" composed:"yes" doc:"Refused: missions.create makes the flight of a mission with images."`
+	Describe              Op[FlightIDs, Some[Flight]]                    `read:"describe-flight|describe-flights" chunk:"1000" doc:"Describe one flight or a list of flights."`
+	DescribeUploadsStatus Op[DescribeUploadsStatus, Page[UploadsStatus]] `read:"describe-flight-uploads-status" rename:"flight>_id" doc:"Tell how far the uploads of flights are, by flights, missions or projects."`
+	Search                SearchOp[Query, Flight]                        `read:"search-flights" page:"1" limit:"100" generator:"100" refuse:"project|mission" doc:"Find flights."`
+	UpdateBbox            Op[UpdateFlightBbox, Flight]                   `set:"update-flight-bbox" doc:"Set the bounding box."`
+	UpdateGeodata         Op[UpdateFlightGeodata, Flight]                `set:"update-flight-data" doc:"Set bounding box and geometry."`
+	UpdateName            Op[UpdateFlightName, Flight]                   `set:"update-flight-name" doc:"Rename a flight."`
+	UpdateStatus          Op[UpdateFlightStatus, Flight]                 `set:"update-flight-status" doc:"Set the status, such as completed once all images are uploaded."`
+	UpdateSurveyDate      Op[UpdateFlightSurveyDate, Flight]             `set:"update-flight-survey-date" doc:"Set the survey date."`
+}
+
+// Inputs of the flight operations.
+type (
+	FlightRef struct {
+		Flight ID `arg:"flight,req,pos" doc:"flight"`
+		Extra
+	}
+	FlightIDs struct {
+		Flight IDs `arg:"flight,req,pos" many:"flights" doc:"flight, or a list of flights"`
+		Extra
+	}
+	DescribeUploadsStatus struct {
+		Flights     IDs  `arg:"flights" wrap:"yes" doc:"flight, or a list of flights"`
+		Missions    IDs  `arg:"missions" wrap:"yes" doc:"mission, or a list of missions"`
+		Projects    IDs  `arg:"projects" wrap:"yes" doc:"project, or a list of projects"`
+		Limit       *int `arg:"limit" doc:"most results to return"`
+		Page        *int `arg:"page" doc:"number of the page to return"`
+		ReturnTotal bool `arg:"return_total" in:"none" doc:"return {total, results} instead of the list alone"`
+		Extra
+	}
+	UpdateFlightBbox struct {
+		FlightRef
+		RealBbox Geometry `arg:"real_bbox,req" doc:"bounding box, GeoJSON geometry"`
+	}
+	UpdateFlightGeodata struct {
+		FlightRef
+		Bbox     []float64 `arg:"bbox" wire:"data.bbox" doc:"bounding box: west, south, east, north in degrees"`
+		Geometry Geometry  `arg:"geometry" wire:"data.geometry" doc:"outline, GeoJSON geometry"`
+	}
+	UpdateFlightName struct {
+		FlightRef
+		Name string `arg:"name,req" doc:"new name"`
+	}
+	UpdateFlightStatus struct {
+		FlightRef
+		Status string `arg:"status,req" choices:"flying|uploading|temporary-blocked|error|completed" doc:"new status"`
+	}
+	UpdateFlightSurveyDate struct {
+		FlightRef
+		SurveyDate Date `arg:"survey_date,req" doc:"new survey date"`
+	}
+)
+
+// Shape sends data even when there is none to send: the route wants it.
+func (UpdateFlightGeodata) Shape(body map[string]any) error {
+	if _, given := body["data"]; !given {
+		body["data"] = map[string]any{}
+	}
+	return nil
+}
+
+func (c *Client) createFlight(context.Context, None) (None, error) {
+	return None{}, fault.Hinted(fault.Of(&fault.UnsupportedOperationError{}, "flights are not created by themselves"),
+		"missions.create with number_of_images above 0 makes the mission and its flight")
+}

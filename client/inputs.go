@@ -1,0 +1,56 @@
+package client
+
+import "transect/client/declare"
+
+// The words of the declarations, for those who use the client from Go.
+type (
+	// Op is one operation, called like a method.
+	Op[In, Out any] = declare.Op[In, Out]
+	// ID is the identifier of one resource.
+	ID = declare.ID
+	// IDs is one identifier or a list of them.
+	IDs = declare.IDs
+	// Texts is one text or a list of them.
+	Texts = declare.Texts
+	// Date is a point in time, "2006-01-02" or RFC 3339.
+	Date = declare.Date
+	// Path names a local file or folder.
+	Path = declare.Path
+	// Object is a JSON object.
+	Object = declare.Object
+	// Geometry is a GeoJSON geometry.
+	Geometry = declare.Geometry
+	// Filter is a search filter: property to operator object.
+	Filter = declare.Filter
+	// Sort is an order of results.
+	Sort = declare.Sort
+	// Extra are keyword arguments sent as they are.
+	Extra = declare.Extra
+	// None is the result of operations that return nothing.
+	None = declare.None
+	// Some is the result of operations on one id or several.
+	Some[T any] = declare.Some[T]
+	// Page is one page of a search.
+	Page[T any] = declare.Page[T]
+	// Cursor goes through records, page by page.
+	Cursor[T any] = declare.Cursor[T]
+	// Record is what every resource has: its id, and all that the platform sent.
+	Record = declare.Record
+)
+
+// SearchOp is a search and its generator.
+type SearchOp[In, T any] = declare.Search[In, T]
+
+// Query are the arguments of most searches.
+type Query struct {
+	Filter      Filter `arg:"filter" default:"{}" doc:"which to find: property to operator object, such as {name = {[\"$eq\"] = \"North\"}}"`
+	Limit       *int   `arg:"limit" doc:"most results to return"`
+	Page        *int   `arg:"page" doc:"number of the page to return"`
+	Sort        Sort   `arg:"sort" doc:"order of the results: {attribute = 1} ascending, -1 descending"`
+	Fields      Object `arg:"fields" doc:"what to return of each: {include = {names}} or {exclude = {names}}, not both"`
+	ReturnTotal bool   `arg:"return_total" in:"none" only:"search" doc:"return {total, results} instead of the list alone"`
+	Extra
+}
+
+// Validate refuses fields that both include and exclude.
+func (q Query) Validate() error { return oneChoice(q.Fields) }

@@ -1,0 +1,156 @@
+package client
+
+import (
+	"context"
+
+	"transect/client/fault"
+)
+
+// Missions are the surveys flown over a project.
+type Missions struct {
+	Create               Op[CreateMissionOrSurvey, Survey]    `create:"" composed:"yes" returns:"flight (nil without images), mission" doc:"Create a mission, with a flight when there are images."`
+	CreateMission        Op[CreateMission, Mission]           `create:"missions" result:"mission" doc:"Create a mission without images: it has no flight."`
+	CreateSurvey         Op[CreateSurvey, Survey]             `create:"projects/survey" returns:"flight, mission" doc:"Create a mission with images, and its flight."`
+	CreateArchive        Op[CreateArchive, Accepted]          `create:"create-mission-archive" returns:"true when the request was accepted" doc:"Ask for an archive of the mission's images."`
+	CompleteSurveyUpload Op[CompleteSurveyUpload, None]       `set:"" composed:"yes" deprecated:"flights.update_status" doc:"Tell that the uploads of a flight have ended."`
+	ComputeBbox          Op[MissionRef, Mission]              `set:"compute-mission-bbox" doc:"Compute the bounding box from the mission's content."`
+	UpdateBbox           Op[UpdateMissionBbox, Mission]       `set:"update-mission-bbox" doc:"Set the bounding box."`
+	UpdateGeometry       Op[UpdateMissionGeometry, Mission]   `set:"update-mission-geometry" doc:"Set the geometry."`
+	UpdateName           Op[UpdateMissionName, Mission]       `set:"update-mission-name" doc:"Rename a mission."`
+	UpdateSurveyDate     Op[UpdateMissionSurveyDate, Mission] `set:"update-mission-survey-date" doc:"Set the survey date."`
+	Delete               Op[MissionOnly, None]                `delete:"missions/delete-survey" extra:"no" doc:"Delete a mission."`
+	Describe             Op[MissionIDs, Some[Mission]]        `read:"describe-mission|describe-missions" chunk:"1000" doc:"Describe one mission or a list of missions."`
+	Search               SearchOp[Query, Mission]             `read:"search-missions" page:"1" limit:"100" generator:"100" refuse:"missions|flights|project|deleted" doc:"Find missions."`
+}
+
+// Inputs of the mission operations.
+type (
+	CreateMissionOrSurvey struct {
+		Project        ID       `arg:"project,req" doc:"project it belongs to"`
+		SurveyDate     Date     `arg:"survey_date,req" doc:"when it was flown"`
+		NumberOfImages int      `arg:"number_of_images,req" doc:"how many images there will be; 0 makes a mission without a flight"`
+		Name           string   `arg:"name" doc:"name of the mission"`
+		Coordinates    []any    `arg:"coordinates" doc:"outline as a ring of positions, the last equal to the first; with images, instead of geometry"`
+		Geometry       Geometry `arg:"geometry" doc:"outline, a GeometryCollection with a Polygon; with images, instead of coordinates"`
+		Area           *float64 `arg:"area" doc:"area in square metres; with images"`
+		Extra
+	}
+	CreateMission struct {
+		Project    ID     `arg:"project,req" doc:"project it belongs to"`
+		SurveyDate Date   `arg:"survey_date,req" doc:"when it was flown"`
+		Name       string `arg:"name" omit:"falsy" doc:"name of the mission"`
+		Extra
+	}
+	CreateSurvey struct {
+		SurveyDate     Date     `arg:"survey_date,req" doc:"when it was flown"`
+		Project        ID       `arg:"project,req" wire:"project_id" doc:"project it belongs to"`
+		NumberOfImages int      `arg:"number_of_images,req" wire:"number_of_photos" doc:"how many images there will be"`
+		Name           string   `arg:"name" default:"" doc:"name of the mission"`
+		Coordinates    []any    `arg:"coordinates" in:"none" doc:"outline as a ring of positions, the last equal to the first; instead of geometry"`
+		Geometry       Geometry `arg:"geometry" doc:"outline, a GeometryCollection with a Polygon; instead of coordinates"`
+		Area           *float64 `arg:"area" default:"0" doc:"area in square metres"`
+		Extra
+	}
+	CreateArchive struct {
+		MissionRef
+		Name      string `arg:"name" doc:"name of the archive"`
+		ChunkSize *int   `arg:"chunk_size" doc:"largest size of one archive file, in megabytes"`
+	}
+	CompleteSurveyUpload struct {
+		Flight ID     `arg:"flight,req" doc:"flight"`
+		Status string `arg:"status" default:"complete" choices:"complete|failed" doc:"how the uploads ended"`
+	}
+	MissionRef struct {
+		Mission ID `arg:"mission,req,pos" doc:"mission"`
+		Extra
+	}
+	MissionOnly struct {
+		Mission ID `arg:"mission,req,pos" doc:"mission"`
+	}
+	MissionIDs struct {
+		Mission IDs `arg:"mission,req,pos" many:"missions" doc:"mission, or a list of missions"`
+		Extra
+	}
+	UpdateMissionBbox struct {
+		MissionRef
+		RealBbox Geometry `arg:"real_bbox,req" doc:"bounding box, GeoJSON geometry"`
+	}
+	UpdateMissionGeometry struct {
+		MissionRef
+		Geometry Geometry `arg:"geometry,req" doc:"outline, GeoJSON geometry"`
+	}
+	UpdateMissionName struct {
+		MissionRef
+		Name string `arg:"name,req" doc:"new name"`
+	}
+	UpdateMissionSurveyDate struct {
+		MissionRef
+		SurveyDate Date `arg:"survey_date,req" doc:"new survey date"`
+	}
+)
+
+// Survey is what creating a mission makes.
+type Survey struct {
+	Flight  *Flight `json:"flight"` // nil for a mission without images
+	Mission Mission `json:"mission"`
+}
+
+// Values gives the results in the order the interface documents.
+func (s Survey) Values() []any {
+	if s.Flight == nil {
+		return []any{nil, s.Mission}
+	}
+	return []any{*s.Flight, s.Mission}
+}
+
+// Accepted tells whether the platform took a request on.
+type Accepted bool
+
+// Validate refuses outlines given in both forms, or in none: a survey without
+// one cannot be shown on a map.
+func (in CreateSurvey) Validate() error {
+	switch {
+	case in.Coordinates != nil && in.Geometry != nil:
+		return fault.Of(&fault.QueryError{}, "coordinates and geometry exclude each other; give one of them")
+	case in.Coordinates == nil && in.Geometry == nil:
+		return fault.Hinted(fault.Of(&fault.QueryError{}, "the outline is missing: give coordinates or geometry"),
+			"imagery.scan(folder).footprint gives the coordinates of a folder of images")
+	}
+	return nil
+}
+
+// Shape adds what a survey request always holds.
+func (in CreateSurvey) Shape(body map[string]any) error {
+	if in.Name != "" {
+		body["mission_name"] = in.Name
+	}
+	if in.Coordinates != nil {
+		ring := map[string]any{"type": "Polygon", "coordinates": []any{in.Coordinates}}
+		body["geometry"] = map[string]any{"type": "GeometryCollection", "geometries": []any{ring}}
+	}
+	for key, constant := range map[string]any{"orderAnalytic": map[string]any{}, "processSettings": map[string]any{}, "addProjectToUsers": true} {
+		if _, given := body[key]; !given {
+			body[key] = constant
+		}
+	}
+	return nil
+}
+
+func (c *Client) createMission(ctx context.Context, in CreateMissionOrSurvey) (Survey, error) {
+	if in.NumberOfImages > 0 {
+		return c.Missions.CreateSurvey(ctx, CreateSurvey{Project: in.Project, SurveyDate: in.SurveyDate, Name: in.Name,
+			NumberOfImages: in.NumberOfImages, Coordinates: in.Coordinates, Geometry: in.Geometry, Area: in.Area, Extra: in.Extra})
+	}
+	if in.Coordinates != nil || in.Geometry != nil || in.Area != nil {
+		return Survey{}, fault.Of(&fault.ParameterError{}, "coordinates, geometry and area go with images, and number_of_images is 0")
+	}
+	m, err := c.Missions.CreateMission(ctx, CreateMission{Project: in.Project, SurveyDate: in.SurveyDate, Name: in.Name, Extra: in.Extra})
+	return Survey{Mission: m}, err
+}
+
+// completeSurveyUpload takes the route that replaced the withdrawn one.
+func (c *Client) completeSurveyUpload(ctx context.Context, in CompleteSurveyUpload) (None, error) {
+	status := map[string]string{"complete": "completed", "failed": "error"}[in.Status]
+	_, err := c.Flights.UpdateStatus(ctx, UpdateFlightStatus{FlightRef: FlightRef{Flight: in.Flight}, Status: status})
+	return None{}, err
+}

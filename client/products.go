@@ -1,0 +1,34 @@
+package client
+
+// Products are ordered analytics: their state, their logs, what they made.
+type Products struct {
+	Cancel       Op[ProductOnly, Product]         `set:"cancel-product" extra:"no" doc:"Cancel a running product."`
+	Describe     Op[ProductRef, Product]          `read:"describe-product" doc:"Describe a product."`
+	RetrieveLogs Op[ProductRef, ProductLogs]      `read:"retrieve-product-logs" returns:"{total, logs}, oldest first, each {timestamp, record}" doc:"Return the log lines written so far."`
+	FollowLogs   Op[FollowLogs, *Cursor[LogLine]] `read:"describe-product|retrieve-product-logs" returns:"iterator of {timestamp, record}" doc:"Go through the log lines as they come, until the product has ended."`
+	Search       SearchOp[ProductQuery, Product]  `read:"search-products" page:"0" doc:"Find products."`
+}
+
+// Inputs of the product operations.
+type (
+	ProductRef struct {
+		Product ID `arg:"product,req,pos" doc:"product"`
+		Extra
+	}
+	ProductOnly struct {
+		Product ID `arg:"product,req,pos" doc:"product"`
+	}
+	FollowLogs struct {
+		Product ID `arg:"product,req,pos" doc:"product"`
+		Extra
+	}
+	ProductQuery struct {
+		Query
+		Project ID `arg:"project" in:"none" only:"search" doc:"project, in place of a filter"`
+	}
+)
+
+// Shape writes the project into the filter.
+func (in ProductQuery) Shape(body map[string]any) error {
+	return equals(body, "project", string(in.Project))
+}

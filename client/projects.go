@@ -1,0 +1,82 @@
+package client
+
+// Projects are the sites a company works on.
+type Projects struct {
+	Create                        Op[CreateProject, Project]            `create:"projects" result:"project" rename:"companyId>company" doc:"Create a project."`
+	Delete                        Op[ProjectID, None]                   `delete:"projects/{project}" method:"DELETE" extra:"no" doc:"Delete a project."`
+	Describe                      Op[ProjectIDs, Some[Project]]         `read:"describe-project|describe-projects" chunk:"1000" doc:"Describe one project or a list of projects."`
+	Search                        SearchOp[Query, Project]              `read:"search-projects" page:"1" limit:"100" generator:"100" refuse:"name|deleted" doc:"Find projects. The filter key search matches name, place name and tags."`
+	ComputeBbox                   Op[ProjectRef, Project]               `set:"compute-project-bbox" rename:"companyId>company" doc:"Compute the bounding box from the project's content."`
+	UpdateBbox                    Op[UpdateProjectBbox, Project]        `set:"update-project-bbox" rename:"companyId>company" doc:"Set the bounding box."`
+	UpdateGeometry                Op[UpdateProjectGeometry, Project]    `set:"update-project-geometry" rename:"companyId>company" doc:"Set the geometry."`
+	UpdateLocalCoordinatesDataset Op[UpdateProjectLocalCoords, Project] `set:"update-project-local-coords" rename:"companyId>company" doc:"Set the dataset that defines the local coordinates."`
+	UpdateLocation                Op[UpdateProjectLocation, Project]    `set:"update-project-location" rename:"companyId>company" doc:"Set the location, and whether it stays fixed."`
+	UpdateName                    Op[UpdateProjectName, Project]        `set:"update-project-name" rename:"companyId>company" doc:"Rename a project."`
+	UpdateSRS                     Op[UpdateProjectSRS, Project]         `set:"update-project-srs" rename:"companyId>company" doc:"Set the spatial reference systems."`
+	UpdateStatus                  Op[UpdateProjectStatus, Project]      `set:"projects/update/{project}" result:"project" missing:"ResponseError" rename:"companyId>company" extra:"no" doc:"Set the status."`
+	UpdateUnits                   Op[UpdateProjectUnits, Project]       `set:"update-project-units" rename:"companyId>company" doc:"Set the units measures are shown in."`
+}
+
+// Inputs of the project operations.
+type (
+	CreateProject struct {
+		Name     string   `arg:"name,req,pos" doc:"name of the project"`
+		Company  ID       `arg:"company,req,pos" doc:"company that owns it"`
+		Geometry Geometry `arg:"geometry,pos" doc:"its outline, GeoJSON"`
+		Extra
+	}
+	ProjectRef struct {
+		Project ID `arg:"project,req,pos" doc:"project"`
+		Extra
+	}
+	ProjectID struct {
+		Project ID `arg:"project,req,pos" in:"path" doc:"project"`
+	}
+	ProjectIDs struct {
+		Project IDs `arg:"project,req,pos" many:"projects" doc:"project, or a list of projects"`
+		Extra
+	}
+	UpdateProjectBbox struct {
+		ProjectRef
+		RealBbox Geometry `arg:"real_bbox,req" doc:"bounding box, GeoJSON geometry"`
+	}
+	UpdateProjectGeometry struct {
+		ProjectRef
+		Geometry Geometry `arg:"geometry,req" doc:"outline, GeoJSON geometry"`
+	}
+	UpdateProjectLocalCoords struct {
+		ProjectRef
+		Dataset ID `arg:"dataset,req" wire:"local_coords_dataset" doc:"dataset with the local coordinates"`
+	}
+	UpdateProjectLocation struct {
+		ProjectRef
+		Location []float64 `arg:"location" doc:"longitude and latitude in degrees, WGS 84"`
+		Fixed    *bool     `arg:"fixed" doc:"true keeps the location, false lets it follow the content"`
+	}
+	UpdateProjectName struct {
+		ProjectRef
+		Name string `arg:"name,req" doc:"new name"`
+	}
+	UpdateProjectSRS struct {
+		ProjectRef
+		HorizontalSRS string `arg:"horizontal_srs_wkt" doc:"horizontal reference system, WKT"`
+		VerticalSRS   string `arg:"vertical_srs_wkt" doc:"vertical reference system, WKT"`
+	}
+	UpdateProjectStatus struct {
+		Project ID     `arg:"project,req,pos" in:"path" doc:"project"`
+		Status  string `arg:"status,req,pos" choices:"pending|available|failed|maintenance" raises:"RuntimeError" doc:"new status"`
+	}
+	UpdateProjectUnits struct {
+		ProjectRef
+		Units Object `arg:"units,req" doc:"unit names for distances, surfaces, volumes, altitude, gsd, weight, slope"`
+	}
+)
+
+// Shape makes the project visible to the company's users unless the caller
+// says otherwise.
+func (CreateProject) Shape(body map[string]any) error {
+	if _, given := body["addProjectToUsers"]; !given {
+		body["addProjectToUsers"] = true
+	}
+	return nil
+}

@@ -1,0 +1,206 @@
+package client
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/adrg/xdg"
+
+	"transect/client/fault"
+	"transect/client/suggest"
+)
+
+// Settings say which platform to connect to, as whom, and how. Empty values
+// count as absent.
+type Settings struct {
+	URL          string `json:"url"`
+	User         string `json:"user"`
+	Password     string `json:"password"`
+	ClientID     string `json:"client_id"`
+	ClientSecret string `json:"client_secret"`
+	AccessToken  string `json:"access_token"`
+	Domain       string `json:"domain"` // kept for those who read it; nothing depends on it
+	ProxyURL     string `json:"proxy_url"`
+	Scope        string `json:"scope"`
+	CACert       string `json:"ca_cert"` // PEM file of further trusted certificates
+
+	Connection *Connection `json:"connection"` // taken whole, never merged
+
+	ConfigPath  string        `json:"-"` // configuration file; the default one when empty
+	Profile     string        `json:"-"` // entry of the file's profiles to use
+	Service     []string      `json:"-"` // names added to the User-Agent
+	Timeout     time.Duration `json:"-"`
+	ForcePrompt bool          `json:"-"` // ask for url, user and password on the terminal
+
+	Extra map[string]any `json:"-"` // further keys, merged over the file's
+}
+
+// Connection are the settings of the wire.
+type Connection struct {
+	MaxRetries            *int `json:"max_retries"`
+	DisableSSLCertificate bool `json:"disable_ssl_certificate"`
+}
+
+const configName = "config-connection.json"
+
+// defaultConfigs are where a configuration file is looked for when none is
+// named: our own folder, then the one of the platform's Python client, whose
+// files have the same form.
+func defaultConfigs() []string {
+	other := filepath.Join(xdg.DataHome, "alteia", configName)
+	if runtime.GOOS == "windows" {
+		other = filepath.Join(xdg.DataHome, "Alteia", "alteia", configName)
+	}
+	return []string{filepath.Join(xdg.ConfigHome, "transect", configName), other}
+}
+
+// Resolve merges what was given with the configuration file: an argument wins
+// over the file, value by value.
+func (s Settings) Resolve() (Settings, error) {
+	file, err := s.readFile()
+	if err != nil {
+		return s, err
+	}
+	out := s
+	for _, field := range []struct {
+		to   *string
+		from string
+	}{
+		{&out.URL, file.URL}, {&out.Domain, file.Domain}, {&out.ProxyURL, file.ProxyURL}, {&out.CACert, file.CACert}, {&out.Scope, file.Scope},
+		{&out.User, file.User}, {&out.Password, file.Password},
+		{&out.ClientID, file.ClientID}, {&out.ClientSecret, file.ClientSecret}, {&out.AccessToken, file.AccessToken},
+	} {
+		if *field.to == "" {
+			*field.to = field.from
+		}
+	}
+	if out.Connection == nil {
+		out.Connection = file.Connection
+	}
+	return out, out.complete()
+}
+
+// complete refuses settings that cannot work, before any request.
+func (s Settings) complete() error {
+	switch {
+	case s.URL == "":
+		return NoConnection()
+	case s.User == "" && s.ClientID == "" && s.AccessToken == "":
+		return fault.Hinted(fault.Of(&fault.ConfigError{}, "no credentials for %s", s.URL),
+			"give --user with --password-file, --client-id with --client-secret-file, --access-token-file, or a configuration file with --config")
+	case s.User != "" && s.Password == "" && s.AccessToken == "":
+		return fault.Hinted(fault.Of(&fault.ConfigError{}, "user %s has no password", s.User), "give --password-file FILE or set TRANSECT_PASSWORD")
+	case s.ClientID != "" && s.ClientSecret == "" && s.User == "" && s.AccessToken == "":
+		return fault.Hinted(fault.Of(&fault.ConfigError{}, "client %s has no secret", s.ClientID), "give --client-secret-file FILE or set TRANSECT_CLIENT_SECRET")
+	}
+	return nil
+}
+
+// NoConnection is the error of a script that needs a platform when none was
+// named. It never falls back to the local one by itself.
+func NoConnection() error {
+	return fault.Hinted(fault.Of(&fault.ConfigError{}, "no platform was named"),
+		"name one in one of three ways: --local for the local platform; --url with --user or --client-id (or TRANSECT_URL and so on); --config FILE for a configuration file")
+}
+
+func (s Settings) readFile() (Settings, error) {
+	paths, named := []string{s.ConfigPath}, true
+	if s.ConfigPath == "" {
+		paths, named = defaultConfigs(), false
+	}
+	for _, path := range paths {
+		path = expandHome(path)
+		text, err := os.ReadFile(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && !named:
+			continue
+		case errors.Is(err, fs.ErrNotExist):
+			return s, fault.Hinted(fault.Of(&fault.ConfigError{}, "configuration file %s does not exist", path), "check --config or TRANSECT_CONFIG")
+		case err != nil:
+			return s, fault.Of(&fault.ConfigError{}, "configuration file %s cannot be read: %w", path, errors.Unwrap(err))
+		}
+		return parseConfig(path, text, s.Profile)
+	}
+	if s.Profile != "" {
+		return s, fault.Hinted(fault.Of(&fault.ConfigError{}, "profile %s: there is no configuration file", s.Profile), "name it with --config FILE; profiles are read from its key profiles")
+	}
+	return Settings{}, nil
+}
+
+func parseConfig(path string, text []byte, profile string) (Settings, error) {
+	var file struct {
+		Settings
+		Profiles map[string]json.RawMessage `json:"profiles"`
+	}
+	if err := decodeConfig(path, text, text, &file); err != nil {
+		return Settings{}, err
+	}
+	if profile == "" {
+		return file.Settings, nil
+	}
+	entry, ok := file.Profiles[profile]
+	if !ok {
+		var names []string
+		for name := range file.Profiles {
+			names = append(names, name)
+		}
+		return Settings{}, fault.Hinted(fault.Of(&fault.ConfigError{}, "configuration file %s has no profile %s", path, profile),
+			"%s", strings.TrimSpace(suggest.Hint(profile, names)+" profiles are entries of its key profiles"))
+	}
+	return file.Settings, decodeConfig(path, text, entry, &file.Settings)
+}
+
+// decodeConfig decodes part of the file, and tells line and column of a fault.
+func decodeConfig(path string, whole, part []byte, into any) error {
+	err := json.Unmarshal(part, into)
+	if err == nil {
+		return nil
+	}
+	offset := int64(0)
+	var syntax *json.SyntaxError
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &syntax):
+		offset = syntax.Offset
+	case errors.As(err, &wrong):
+		offset = wrong.Offset
+	}
+	if at := bytes.Index(whole, part); at > 0 {
+		offset += int64(at)
+	}
+	line, column := position(whole, offset)
+	return fault.Hinted(fault.Of(&fault.ConfigError{}, "configuration file %s, line %d, column %d: %v", path, line, column, reason(err)),
+		"it is a JSON object with keys such as url, user, password, client_id, client_secret")
+}
+
+func reason(err error) string {
+	var wrong *json.UnmarshalTypeError
+	if errors.As(err, &wrong) {
+		return fmt.Sprintf("%s wants %s, got %s", wrong.Field, wrong.Type, wrong.Value)
+	}
+	return err.Error()
+}
+
+// position turns an offset, the number of bytes read, into line and column.
+func position(text []byte, offset int64) (line, column int) {
+	offset = max(0, min(offset-1, int64(len(text))))
+	before := text[:offset]
+	return bytes.Count(before, []byte("\n")) + 1, len(before) - bytes.LastIndexByte(before, '\n')
+}
+
+func expandHome(path string) string {
+	if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || os.IsPathSeparator(rest[0])) {
+		if home, err := os.UserHomeDir(); err == nil {
+			return filepath.Join(home, rest)
+		}
+	}
+	return path
+}

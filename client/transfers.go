@@ -1,0 +1,112 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+
+	"transect/client/declare"
+	"transect/client/transfer"
+	"transect/client/transport"
+)
+
+// wire makes the requests of transfers on the client's transport.
+type wire struct{ client *Client }
+
+func (w wire) Call(ctx context.Context, service, route string, body, out any) error {
+	text, err := declare.Encode(body)
+	if err != nil {
+		return err
+	}
+	answer, err := w.client.transport.Do(ctx, transport.Request{Repeatable: true, Path: "/" + service + "/" + route, Body: text})
+	if err != nil || out == nil {
+		return err
+	}
+	return json.Unmarshal(answer.Body, out)
+}
+
+func (w wire) Post(ctx context.Context, path string, query url.Values, body func() (io.ReadCloser, error), size int64) error {
+	_, err := w.client.transport.Do(ctx, transport.Request{Repeatable: true, Path: path, Query: query, BodyReader: body, Size: size})
+	return err
+}
+
+func (w wire) Put(ctx context.Context, address string, header http.Header, body func() (io.ReadCloser, error), size int64) (int, error) {
+	answer, err := w.client.transport.Storage(ctx, http.MethodPut, address, header, body, size)
+	if err != nil {
+		return 0, err
+	}
+	defer answer.Body.Close()
+	io.Copy(io.Discard, io.LimitReader(answer.Body, 64<<10)) // so that the connection can be used again
+	return answer.StatusCode, nil
+}
+
+func (w wire) Get(ctx context.Context, path string, query url.Values, from int64) (*http.Response, error) {
+	header := http.Header{}
+	if from > 0 {
+		header.Set("Range", fmt.Sprintf("bytes=%d-", from))
+	}
+	return w.client.transport.Stream(ctx, transport.Request{Repeatable: true, Method: http.MethodGet, Path: path, Query: query, Header: header})
+}
+
+type watcherKey struct{}
+
+// WithProgress returns a context whose transfers report the bytes they move:
+// the number since the last report, negative when a part starts over.
+func WithProgress(ctx context.Context, report func(delta int64)) context.Context {
+	return context.WithValue(ctx, watcherKey{}, report)
+}
+
+func progressOf(ctx context.Context) func(int64) {
+	report, _ := ctx.Value(watcherKey{}).(func(int64))
+	return report
+}
+
+func (c *Client) uploadFile(ctx context.Context, in UploadFile) (None, error) {
+	u := transfer.Upload{Dataset: string(in.Dataset), Component: in.Component, Path: string(in.FilePath), MD5: in.MD5,
+		Multipart: *in.Multipart, Progress: progressOf(ctx)}
+	if in.ChunkSize != nil {
+		u.ChunkSize = *in.ChunkSize
+	}
+	_, err := c.transfers.Upload(ctx, u)
+	return None{}, err
+}
+
+func (c *Client) download(ctx context.Context, path string, query url.Values, target Target, md5 string) (Path, error) {
+	file, err := c.transfers.Download(ctx, transfer.Download{Path: path, Query: query, TargetPath: string(target.TargetPath),
+		TargetName: target.TargetName, Overwrite: target.Overwrite, MD5: md5, Progress: progressOf(ctx)})
+	return Path(file), err
+}
+
+func (c *Client) downloadComponent(ctx context.Context, in DownloadComponent) (Path, error) {
+	return c.download(ctx, "/data-manager/download-component", url.Values{"dataset": {string(in.Dataset)}, "component": {in.Component}},
+		Target{in.TargetPath, in.TargetName, in.Overwrite}, in.MD5)
+}
+
+func (c *Client) downloadImage(ctx context.Context, in DownloadImage) (Path, error) {
+	return c.download(ctx, "/data-manager/download-image-as-jpeg", url.Values{"dataset": {string(in.Dataset)}}, in.Target, in.MD5)
+}
+
+func (c *Client) downloadPreview(ctx context.Context, in DownloadPreview) (Path, error) {
+	query := url.Values{"dataset": {string(in.Dataset)}}
+	if in.Kind != "" {
+		query.Set("kind", in.Kind)
+	}
+	return c.download(ctx, "/data-manager/download-preview", query, in.Target, "")
+}
+
+func lookup(env func(string) (string, bool), name string) (string, bool) {
+	if env == nil {
+		env = os.LookupEnv
+	}
+	return env(name)
+}
+
+func truthy(text string) bool {
+	return slices.Contains([]string{"yes", "true", "1"}, strings.ToLower(text))
+}
