@@ -33,6 +33,7 @@ type entry struct {
 const (
 	maxEntries = 4096
 	maxValues  = 1 << 20
+	maxText    = 4096
 )
 
 // kindSizes are the bytes of one value of each TIFF type.
@@ -112,6 +113,9 @@ func (t tiffReader) bytes(d directory, tag uint16) []byte {
 
 // text returns a text value without padding, "" when there is none.
 func (t tiffReader) text(d directory, tag uint16) string {
+	if d.entries[tag].count > maxText {
+		return ""
+	}
 	b := t.bytes(d, tag)
 	s, _, _ := strings.Cut(string(b), "\x00")
 	return strings.TrimSpace(strings.ToValidUTF8(s, ""))

@@ -2,6 +2,7 @@ package imagery
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"io"
 )
@@ -113,13 +114,8 @@ func checkPictures(s *source, pixels int64) error {
 		if !found {
 			return defectf(Truncated, "the end of the picture is missing")
 		}
+		end = skipZeros(s, end)
 		var next [3]byte
-		for s.full(next[:1], end) && next[0] == 0 {
-			end++
-			if end-pixels > 1<<20 {
-				break // padding of this length is no alignment
-			}
-		}
 		if !s.full(next[:], end) || next[0] != 0xFF || next[1] != markerSOI || next[2] != 0xFF {
 			return nil
 		}
@@ -128,6 +124,14 @@ func checkPictures(s *source, pixels int64) error {
 			return err
 		}
 	}
+}
+
+// skipZeros passes over the padding between two pictures. More than 64 KiB is
+// none.
+func skipZeros(s *source, offset int64) int64 {
+	padding := make([]byte, 64<<10)
+	n, _ := s.ReadAt(padding, offset)
+	return offset + int64(n-len(bytes.TrimLeft(padding[:n], "\x00")))
 }
 
 // findEOI returns the offset after the next end-of-image marker.

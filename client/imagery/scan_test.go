@@ -191,15 +191,22 @@ func TestJPEGEndings(t *testing.T) {
 	dir := flight(t, 1, flightgen.Options{})
 	whole := string(read(t, dir, "FLIGHT_0001.JPG"))
 	trailer := strings.Repeat("maker's own record ", 500)
+	// A progressive picture has tables between its scans; bytes within them are
+	// no markers.
+	progressive := "\xff\xd8\xff\xc2\x00\x07\x08\x00\x10\x00\x10\xff\xda\x00\x02scan\xff\x00\xff\xd0 one" +
+		"\xff\xc4\x00\x06\xff\xd9\x01\x02\xff\xff\xda\x00\x02scan two"
 	for name, c := range map[string]struct {
 		content string
 		cause   imagery.Cause
 	}{
+		"progressive, record":      {progressive + "\xff\xd9" + trailer, ""},
+		"progressive, cut":         {progressive, imagery.Truncated},
 		"whole":                    {whole, ""},
 		"padding":                  {whole + strings.Repeat("\x00", 9000), ""},
 		"record behind":            {whole + trailer, ""},
 		"second picture":           {whole + whole, ""},
 		"second picture, record":   {whole + "\x00\x00" + whole + trailer, ""},
+		"second, far behind":       {whole + strings.Repeat("\x00", 5000) + whole[:len(whole)/2], imagery.Truncated},
 		"cut second picture":       {whole + whole[:len(whole)/2], imagery.Truncated},
 		"second cut in the header": {whole + whole[:100], imagery.Truncated},
 		"cut, then a record":       {whole[:len(whole)-2] + trailer, imagery.Truncated},

@@ -49,7 +49,8 @@ func readTIFF(s *source) (layout, error) {
 		if preview := int(kind)&1 == 1; width > 0 && (l.width == 0 || reduced && !preview) {
 			l.width, l.height, reduced = int(width), int(height), preview
 		}
-		pending = append(pending, t.integers(d, tagSubIFDs)...)
+		below := t.integers(d, tagSubIFDs)
+		pending = append(pending, below[:min(len(below), maxDirectories)]...)
 		pending = append(pending, d.next)
 	}
 	return l, nil
