@@ -1,7 +1,6 @@
 package vm
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -66,20 +65,6 @@ func (in *Interp) begin(stop context.CancelCauseFunc) {
 	in.stopping.Lock()
 	in.run = stop
 	in.stopping.Unlock()
-}
-
-// compile makes a function of code; a first line with # is left out, so that
-// scripts can name their interpreter.
-func (in *Interp) compile(L *lua.LState, name string, code []byte) (*lua.LFunction, error) {
-	code = bytes.TrimPrefix(code, []byte("\xef\xbb\xbf"))
-	if bytes.HasPrefix(code, []byte("#")) {
-		code = append([]byte("--"), code...)
-	}
-	fn, err := L.Load(bytes.NewReader(code), name)
-	if err != nil {
-		return nil, syntaxError(name, err)
-	}
-	return fn, nil
 }
 
 func (in *Interp) arguments() []lua.LValue {

@@ -163,3 +163,33 @@ func write(t testing.TB, dir, name, text string) {
 		t.Fatal(err)
 	}
 }
+
+func TestLoopHeads(t *testing.T) {
+	lua(t, `
+		local function id(x) return x end
+		local lib = { each = function(list) local i = 0; return function() i = i + 1; return list[i] end end }
+		local sum = 0
+		for v in id(lib).each({1, 2}) do sum = sum + v end
+		for _, list in ipairs({{3}, {4}}) do
+			for v in id(lib).each(list) do
+				if v == 4 then break end
+				sum = sum + v
+			end
+		end
+		assert(sum == 6)
+		local starts = 0
+		local function bare(_, last) if last == nil then starts = starts + 1; return 1 end end
+		for i in bare do end
+		for i in bare do end
+		assert(starts == 2)
+		local ok, e = pcall(function()
+			for i in
+				nil do end
+		end)
+		assert(e:find("test:19:"), e)
+		for f in id(lib).each({ function() for v in id(lib).each({5}) do sum = v end end }) do f() end
+		assert(sum == 5)
+		local got = {}
+		for v in id(lib).each({1, 2}) do got[v] = function() return v end end
+		assert(got[1]() == 1 and got[2]() == 2)`)
+}
