@@ -3,8 +3,9 @@
 // is whole. Scan does so for a folder and estimates the ground it covers.
 //
 // JPEG, TIFF (with DNG), PNG and WebP are read. Only headers and directories
-// are, never the pixels, so a folder of large photos takes little memory and
-// time.
+// are, so a folder of large photos takes little memory and time; pixels are
+// never decoded, and passed through only to find the end of a JPEG file that
+// something was appended to, and to compare photos that look the same.
 package imagery
 
 import (
