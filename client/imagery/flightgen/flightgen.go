@@ -1,7 +1,7 @@
 // Package flightgen makes small drone flights out of nothing: JPEG photos of a
 // drawn field with the EXIF and XMP records a drone writes. It serves tests
-// and the example flight in testdata/flight. The same options always give the
-// same bytes.
+// and the example flight in testdata/flight. The same options give the
+// same bytes, as long as image/jpeg encodes the same way.
 package flightgen
 
 import (
