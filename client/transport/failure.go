@@ -177,6 +177,8 @@ func firstText(body map[string]any, names ...string) string {
 
 func (t *Transport) statusHint(c call, a *answer) string {
 	switch s := a.StatusCode; {
+	case s == http.StatusBadRequest || s == http.StatusUnprocessableEntity:
+		return "the platform takes the request for malformed: compare its arguments with what the message names"
 	case s == http.StatusUnauthorized:
 		return "the platform does not accept the token, although it was just issued; check with its administrator"
 	case s == http.StatusForbidden:
@@ -196,5 +198,5 @@ func (t *Transport) statusHint(c call, a *answer) string {
 	case s >= 500:
 		return "a fault of the platform: run again later"
 	}
-	return ""
+	return fmt.Sprintf("is %s the platform's address, and does the platform know this operation?", t.base)
 }
