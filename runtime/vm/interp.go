@@ -123,6 +123,7 @@ func New(ctx context.Context, opt Options) *Interp {
 	in.main.SetContext(&clock{Context: in.ctx, in: in, done: in.ctx.Done()})
 	in.openErrors()
 	in.openBase()
+	in.openChunks()
 	in.openBounds()
 	in.openCoroutines()
 	in.openOS()

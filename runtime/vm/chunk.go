@@ -1,0 +1,75 @@
+package vm
+
+import (
+	"os"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"transect/client/fault"
+)
+
+// openChunks makes load and its kin compile as scripts and modules do.
+func (in *Interp) openChunks() {
+	L := in.main
+	L.SetGlobal("loadstring", L.NewFunction(func(L *lua.LState) int {
+		return in.loaded(L, L.OptString(2, "string"), L.CheckString(1))
+	}))
+	L.SetGlobal("load", L.NewFunction(func(L *lua.LState) int {
+		if code, ok := L.Get(1).(lua.LString); ok {
+			return in.loaded(L, L.OptString(2, "string"), string(code))
+		}
+		return in.loaded(L, L.OptString(2, "load"), pieces(L, L.CheckFunction(1)))
+	}))
+	L.SetGlobal("loadfile", L.NewFunction(func(L *lua.LState) int {
+		code, err := os.ReadFile(in.Path(L.CheckString(1)))
+		if err != nil {
+			L.Push(lua.LNil)
+			L.Push(lua.LString(err.Error()))
+			return 2
+		}
+		return in.loaded(L, L.CheckString(1), string(code))
+	}))
+	L.SetGlobal("dofile", L.NewFunction(func(L *lua.LState) int {
+		name := L.CheckString(1)
+		code, err := os.ReadFile(in.Path(name))
+		if err != nil {
+			Raise(L, fault.Of(&fault.FileError{}, "dofile: %w", err))
+		}
+		fn, err := in.compile(L, name, code)
+		if err != nil {
+			Raise(L, err)
+		}
+		L.SetTop(0)
+		L.Push(fn)
+		L.Call(0, lua.MultRet)
+		return L.GetTop()
+	}))
+}
+
+// loaded returns a function, or nil and what is wrong with the code.
+func (in *Interp) loaded(L *lua.LState, name, code string) int {
+	fn, err := in.compile(L, name, []byte(code))
+	if err != nil {
+		L.Push(lua.LNil)
+		L.Push(lua.LString(err.Error()))
+		return 2
+	}
+	L.Push(fn)
+	return 1
+}
+
+// pieces joins what a reader function gives until it gives nothing.
+func pieces(L *lua.LState, read *lua.LFunction) string {
+	var b strings.Builder
+	for {
+		L.Push(read)
+		L.Call(0, 1)
+		piece := L.Get(-1)
+		L.Pop(1)
+		if piece == lua.LNil || piece.String() == "" {
+			return b.String()
+		}
+		b.WriteString(piece.String())
+	}
+}
