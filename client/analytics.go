@@ -111,8 +111,8 @@ type (
 		Extra
 	}
 	ShareAnalytic struct {
-		Analytic ID `arg:"analytic,req,pos" doc:"analytic"`
-		Company  ID `arg:"company,req" doc:"company"`
+		Analytic ID `arg:"analytic,req,pos" in:"none" doc:"analytic"`
+		Company  ID `arg:"company,req" in:"none" doc:"company"`
 		Extra
 	}
 )

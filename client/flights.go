@@ -35,7 +35,7 @@ type (
 		Projects    IDs  `arg:"projects" wrap:"yes" doc:"project, or a list of projects"`
 		Limit       *int `arg:"limit" doc:"most results to return"`
 		Page        *int `arg:"page" doc:"number of the page to return"`
-		ReturnTotal bool `arg:"return_total" in:"none" doc:"return {total, results} instead of the list alone"`
+		ReturnTotal bool `arg:"return_total" in:"none" default:"false" doc:"return {total, results} instead of the list alone"`
 		Extra
 	}
 	UpdateFlightBbox struct {

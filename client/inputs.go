@@ -48,7 +48,7 @@ type Query struct {
 	Page        *int   `arg:"page" doc:"number of the page to return"`
 	Sort        Sort   `arg:"sort" doc:"order of the results: {attribute = 1} ascending, -1 descending"`
 	Fields      Object `arg:"fields" doc:"what to return of each: {include = {names}} or {exclude = {names}}, not both"`
-	ReturnTotal bool   `arg:"return_total" in:"none" only:"search" doc:"return {total, results} instead of the list alone"`
+	ReturnTotal bool   `arg:"return_total" in:"none" default:"false" only:"search" doc:"return {total, results} instead of the list alone"`
 	Extra
 }
 

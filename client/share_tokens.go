@@ -37,7 +37,7 @@ type (
 		Filter      Filter `arg:"filter" default:"{}" doc:"which to find: property to operator object"`
 		Limit       *int   `arg:"limit" doc:"most results to return"`
 		Page        *int   `arg:"page" doc:"number of the page to return"`
-		ReturnTotal bool   `arg:"return_total" in:"none" only:"search" doc:"return {total, results} instead of the list alone"`
+		ReturnTotal bool   `arg:"return_total" in:"none" default:"false" only:"search" doc:"return {total, results} instead of the list alone"`
 		Extra
 	}
 )
