@@ -43,7 +43,11 @@ func (s *argSpec) usage(script string) string {
 	}
 	fmt.Fprint(w, "  --help\tshow this text\n")
 	w.Flush() // into a strings.Builder, which does not fail
-	return b.String()
+	lines := strings.Split(b.String(), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return strings.Join(lines, "\n")
 }
 
 // place is how a positional argument looks in the first line.

@@ -1,0 +1,103 @@
+package stdlib_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"transect/client/fault"
+	"transect/runtime/vm"
+)
+
+const declared = `
+	local args = require("script").args({
+		_doc = "Ingests a folder of images.",
+		"folder", "files",
+		folder = { "string", doc = "where the images are" },
+		files = { "strings", optional = true },
+		max_size = { "integer", default = 3, doc = "largest image" },
+		mode = { "string", default = "fast", choices = { "fast", "careful" } },
+		dry = "boolean",
+		token = { "string", optional = true, env = "SECRET_TOKEN" },
+	})
+	print(args.folder, table.concat(args.files, "+"), args.max_size, args.mode, args.dry, args.token)`
+
+func TestScriptArguments(t *testing.T) {
+	for _, c := range []struct{ args, want, fails string }{
+		{args: "flight", want: "flight  3 fast false nil"},
+		{args: "flight a b --max-size 5 --mode=careful --dry", want: "flight a+b 5 careful true nil"},
+		{args: "--dry flight --max_size=-2", want: "flight  -2 fast true nil"},
+		{args: "--dry=false --folder f x", want: "f x 3 fast false nil"},
+		{args: "-- --odd -1", want: "--odd -1 3 fast false nil"},
+		{args: "", fails: "missing argument FOLDER"},
+		{args: "f --mod fast", fails: "unknown argument --mod (did you mean --mode?)"},
+		{args: "f --mode fats", fails: `--mode must be one of fast, careful, got "fats" (did you mean fast?)`},
+		{args: "f --max-size 1.5", fails: `--max-size must be an integer, got "1.5"`},
+		{args: "f --mode", fails: "--mode needs a value"},
+		{args: "f -x", fails: "unknown argument -x"},
+	} {
+		out, _, err := run(t, vm.Options{Args: strings.Fields(c.args)}, declared)
+		if c.fails != "" {
+			var usage *fault.UsageError
+			if !errors.As(err, &usage) || usage.Message != c.fails {
+				t.Errorf("%q: got %v, want %s", c.args, err, c.fails)
+			}
+			continue
+		}
+		if got := strings.TrimSpace(strings.ReplaceAll(out, "\t", " ")); err != nil || got != c.want {
+			t.Errorf("%q: got %q, %v, want %q", c.args, got, err, c.want)
+		}
+	}
+	env := func(name string) (string, bool) { return "s3cret", name == "SECRET_TOKEN" }
+	if out, _, _ := run(t, vm.Options{Args: []string{"f"}, Env: env}, declared); !strings.Contains(out, "s3cret") {
+		t.Errorf("the environment is not read: %q", out)
+	}
+}
+
+func TestScriptHelp(t *testing.T) {
+	out, _, err := run(t, vm.Options{Script: "ingest.lua", Args: []string{"f", "--help"}}, declared+`; error("went on")`)
+	var exit *vm.Exit
+	if !errors.As(err, &exit) || exit.Code != 0 {
+		t.Fatalf("got %v", err)
+	}
+	const want = `Ingests a folder of images.
+
+Usage:
+  transect run ingest.lua [options] FOLDER [FILES...]
+
+Arguments:
+  FOLDER  where the images are; required
+  FILES
+
+Options:
+  --dry
+  --max-size INTEGER  largest image; default 3
+  --mode STRING       one of fast, careful; default fast
+  --token STRING      or from $SECRET_TOKEN
+  --help              show this text
+`
+	if out != want {
+		t.Errorf("got:\n%s", out)
+	}
+}
+
+func TestWrongDeclarations(t *testing.T) {
+	for code, want := range map[string]string{
+		`{ n = "nubmer" }`:               "unknown type nubmer (did you mean number?)",
+		`{ n = { "string", defalt=1 } }`: "unknown key defalt (did you mean default?)",
+		`{ "a", "b", a = "strings" }`:    "b cannot follow it",
+	} {
+		_, _, err := run(t, vm.Options{}, `require("script").args(`+code+`)`)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v", code, err)
+		}
+	}
+}
+
+func TestScriptExit(t *testing.T) {
+	_, stderr, err := run(t, vm.Options{}, `pcall(require("script").fail_items, 2, 9); error("went on")`)
+	var exit *vm.Exit
+	if !errors.As(err, &exit) || exit.Code != 3 || !strings.Contains(stderr, "2 of 9 items failed") {
+		t.Errorf("got %v, %s", err, stderr)
+	}
+}
