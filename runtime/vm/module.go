@@ -1,7 +1,13 @@
 package vm
 
 import (
+	"maps"
+	"sort"
+	"strings"
+
 	lua "github.com/yuin/gopher-lua"
+
+	"transect/client/fault"
 )
 
 // Module declares a Lua module. Argument checks, documentation and the test
@@ -68,8 +74,13 @@ func (in *Interp) Preload(mods ...*Module) {
 	}
 }
 
-// Modules lists the names require knows, for documentation and completion.
-func (in *Interp) Modules() map[string]*Module { return in.modules }
+// Modules returns the declared modules by name, for documentation and
+// completion. Not for code called from Lua, which has the lock already.
+func (in *Interp) Modules() map[string]*Module {
+	in.lock.acquire()
+	defer in.lock.release()
+	return maps.Clone(in.modules)
+}
 
 func (in *Interp) build(L *lua.LState, m *Module) *lua.LTable {
 	t := L.CreateTable(0, len(m.Funcs)+len(m.Fields))
@@ -87,7 +98,23 @@ func (in *Interp) build(L *lua.LState, m *Module) *lua.LTable {
 	if m.Open != nil {
 		m.Open(L, t)
 	}
+	L.SetMetatable(t, in.strict(L, m.Name))
 	return t
+}
+
+// strict makes reading a field that is not there an error that names the
+// nearest one: calling it would only say that nil cannot be called.
+func (in *Interp) strict(L *lua.LState, name string) *lua.LTable {
+	mt := L.NewTable()
+	mt.RawSetString("__index", L.NewFunction(func(L *lua.LState) int {
+		field, known := L.Get(2).String(), []string{}
+		L.CheckTable(1).ForEach(func(k, _ lua.LValue) { known = append(known, k.String()) })
+		sort.Strings(known)
+		Raise(L, fault.Hinted(fault.Of(&fault.KeyError{}, "%s has no %s%s", name, field, Suggestion(field, known)),
+			"it has %s", strings.Join(known, ", ")))
+		return 0
+	}))
+	return mt
 }
 
 // NewObject wraps a Go value as an object of a declared type.

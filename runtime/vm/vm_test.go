@@ -3,6 +3,7 @@ package vm_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"transect/client/fault"
 	"transect/runtime/vm"
 )
 
@@ -116,6 +118,7 @@ func TestArgumentsAreChecked(t *testing.T) {
 		{`probe.options("x", {mode = "c"})`, `probe.options: option mode must be one of fast, slow, got "c"`},
 		{`probe.options("x", {count = 1.5})`, "probe.options: option count must be an integer, got a number"},
 		{`probe.options("x", 3)`, "probe.options: argument options must be a table of options, got a number"},
+		{`probe.fial("x")`, "probe has no fial (did you mean fail?)"},
 		{`require("prob")`, "module prob not found (did you mean probe?)"},
 	} {
 		_, err := interp(t, vm.Options{}).RunString("test", `local probe = require("probe"); `+c.call)
@@ -192,4 +195,25 @@ func TestLoopHeads(t *testing.T) {
 		local got = {}
 		for v in id(lib).each({1, 2}) do got[v] = function() return v end end
 		assert(got[1]() == 1 and got[2]() == 2)`)
+}
+
+func TestCodeThatDoesNotParse(t *testing.T) {
+	for code, want := range map[string]string{
+		"local x = = 1":             "s.lua:1: syntax error near '='",
+		"\n\nif x then":             "s.lua: the script ends in the middle of a statement",
+		"local s = 'open\nprint(1)": "s.lua:2: unterminated string near 'open'",
+		"goto nowhere":              "s.lua:2: no visible label 'nowhere' for <goto> at line 1",
+		"break":                     "s.lua:1: no loop to break",
+	} {
+		_, err := interp(t, vm.Options{}).RunString("s.lua", code)
+		var syntax *fault.SyntaxError
+		if !errors.As(err, &syntax) || err.Error() != want {
+			t.Errorf("%q: got %v, want %s", code, err, want)
+		}
+	}
+	err := interp(t, vm.Options{}).RunFile("missing.lua")
+	var usage *fault.UsageError
+	if !errors.As(err, &usage) || !strings.Contains(err.Error(), "cannot read the script missing.lua") {
+		t.Errorf("got %v", err)
+	}
 }
