@@ -4,6 +4,7 @@ import (
 	"context"
 	"os/exec"
 	"runtime"
+	"time"
 
 	lua "github.com/yuin/gopher-lua"
 )
@@ -79,6 +80,7 @@ func (in *Interp) shell(L *lua.LState) int {
 			args = []string{"cmd", "/C", command}
 		}
 		cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+		cmd.WaitDelay = 100 * time.Millisecond // its children may keep the output open
 		cmd.Dir = in.opt.Dir
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = in.opt.Stdin, in.opt.Stdout, in.opt.Stderr
 		err := cmd.Run()
