@@ -54,7 +54,8 @@ func (t *Transfers) Download(ctx context.Context, d Download) (string, error) {
 		return "", err
 	}
 	defer t.budget.Release()
-	return t.fetch(ctx, d, folder, want)
+	path, err := t.fetch(ctx, d, folder, want)
+	return path, settled(ctx, err)
 }
 
 func (t *Transfers) fetch(ctx context.Context, d Download, folder, want string) (string, error) {

@@ -115,6 +115,15 @@ func stopped(ctx context.Context) error {
 	return fault.Of(&fault.CancelledError{}, "stopped")
 }
 
+// settled makes sure that an ended context is told as such, however a caller
+// below words it.
+func settled(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil && fault.Find(err) == nil {
+		return stopped(ctx)
+	}
+	return err
+}
+
 // pauseBefore waits before a repeat, longer each time, half of it random.
 func pauseBefore(ctx context.Context, attempt int) error {
 	longest := 500 * time.Millisecond << min(attempt, 5)

@@ -62,7 +62,7 @@ func (t *Transfers) Upload(ctx context.Context, u Upload) (Uploaded, error) {
 		err = up.inParts(ctx)
 	}
 	if err != nil {
-		return Uploaded{}, err
+		return Uploaded{}, settled(ctx, err)
 	}
 	return Uploaded{MD5: up.sums.whole, Bytes: p.size, Parts: p.parts}, nil
 }

@@ -1,0 +1,295 @@
+package transfer
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"transect/client/fault"
+)
+
+func TestUpload(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		size      int
+		legacy    bool
+		multipart bool
+		parts     int
+		calls     string
+	}{
+		{"whole", 3 * MiB, false, true, 1, "init-upload-component complete-upload-component"},
+		{"whole, one byte", 1, false, true, 1, "init-upload-component complete-upload-component"},
+		{"whole, not in parts", 12 * MiB, false, false, 1, "init-upload-component complete-upload-component"},
+		{"one chunk", 5 * MiB, false, true, 1, "init-upload-component complete-upload-component"},
+		{"parts", 5*MiB + 1, false, true, 2, "create-multipart-upload complete-multipart-upload"},
+		{"many parts", 38 * MiB, false, true, 8, "create-multipart-upload complete-multipart-upload"},
+		{"legacy whole", 2 * MiB, true, true, 1, "upload-component"},
+		{"legacy parts", 11 * MiB, true, true, 3, "create-multipart-upload upload-part upload-part upload-part complete-multipart-upload"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newService(t)
+			path, content := fileOf(t, c.size)
+			var progress atomic.Int64
+			up, err := fast(s, Options{Legacy: c.legacy, Budget: NewBudget(3)}).Upload(t.Context(), Upload{
+				Dataset: "d", Component: "image", Path: path, Multipart: c.multipart, ChunkSize: 5 * MiB,
+				Progress: func(n int64) { progress.Add(n) },
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if up != (Uploaded{MD5: sum(content), Bytes: int64(c.size), Parts: c.parts}) {
+				t.Errorf("%+v", up)
+			}
+			if !bytes.Equal(s.completed, content) || progress.Load() != int64(c.size) {
+				t.Errorf("%d bytes arrived, %d counted", len(s.completed), progress.Load())
+			}
+			if got := strings.Join(s.calls, " "); got != c.calls {
+				t.Errorf("calls %s", got)
+			}
+			if s.most > 3 {
+				t.Errorf("%d at a time", s.most)
+			}
+			if c.parts > 1 && (s.create["direct_upload"] == true) == c.legacy {
+				t.Errorf("%v", s.create)
+			}
+			if c.parts > 1 && (s.create["total_size"] != float64(c.size) || s.create["chunk_size"] != float64(5*MiB) || s.create["filename"] != "flight.tif") {
+				t.Errorf("%v", s.create)
+			}
+		})
+	}
+}
+
+func TestStorageFaults(t *testing.T) {
+	broken := func(w http.ResponseWriter) bool { panic(http.ErrAbortHandler) }
+	status := func(code int) func(http.ResponseWriter) bool {
+		return func(w http.ResponseWriter) bool { w.WriteHeader(code); return true }
+	}
+	for name, c := range map[string]struct {
+		first   func(http.ResponseWriter) bool
+		resigns int64
+	}{
+		"reset":          {broken, 0},
+		"500":            {status(500), 0},
+		"503":            {status(503), 0},
+		"429":            {status(429), 0},
+		"expired":        {status(403), 1},
+		"expired as 401": {status(401), 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newService(t)
+			s.onPut = func(w http.ResponseWriter, r *http.Request, part, attempt int) bool {
+				if part != 2 || attempt > 1 {
+					return false
+				}
+				_, _ = io.CopyN(io.Discard, r.Body, 100)
+				return c.first(w)
+			}
+			path, content := fileOf(t, 17*MiB)
+			var progress atomic.Int64
+			_, err := fast(s, Options{}).Upload(t.Context(), Upload{Path: path, Multipart: true, ChunkSize: 5 * MiB,
+				Progress: func(n int64) { progress.Add(n) }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(s.completed, content) || progress.Load() != int64(len(content)) {
+				t.Errorf("%d bytes arrived, %d counted", len(s.completed), progress.Load())
+			}
+			if s.puts.Load() != 5 || s.signs.Load() != 4+c.resigns {
+				t.Errorf("%d puts, %d addresses", s.puts.Load(), s.signs.Load())
+			}
+		})
+	}
+}
+
+func TestPartFailsForGood(t *testing.T) {
+	for status, tries := range map[int]int{400: 1, 403: 1 + resigns, 500: putAttempts} {
+		s := newService(t)
+		s.onPut = func(w http.ResponseWriter, _ *http.Request, part, _ int) bool {
+			if part == 2 {
+				w.WriteHeader(status)
+			}
+			return part == 2
+		}
+		path, _ := fileOf(t, 11*MiB)
+		_, err := fast(s, Options{}).Upload(t.Context(), Upload{Path: path, Multipart: true, ChunkSize: 5 * MiB})
+		f := isFault[*fault.UploadError](t, err)
+		for _, want := range []string{path, "part 2 of 3", fmt.Sprint(status)} {
+			if !strings.Contains(f.Error(), want) {
+				t.Errorf("%v does not name %s", f, want)
+			}
+		}
+		if s.tries[2] != tries {
+			t.Errorf("%d: %d tries", status, s.tries[2])
+		}
+		if slices.Contains(s.calls, "complete-multipart-upload") {
+			t.Error("it was completed")
+		}
+	}
+}
+
+func TestWholeIsRefused(t *testing.T) {
+	s := newService(t)
+	s.onPut = func(w http.ResponseWriter, _ *http.Request, _, _ int) bool { w.WriteHeader(413); return true }
+	path, _ := fileOf(t, 10)
+	_, err := fast(s, Options{}).Upload(t.Context(), Upload{Path: path})
+	if f := isFault[*fault.ResponseError](t, err); f.Status != 413 || !strings.Contains(f.Error(), path) {
+		t.Error(err)
+	}
+	if len(s.calls) != 1 {
+		t.Error(s.calls)
+	}
+}
+
+func TestSourceChanges(t *testing.T) {
+	for name, change := range map[string]func(path string) error{
+		"longer":   func(p string) error { return os.WriteFile(p, make([]byte, 12*MiB), 0o600) },
+		"shorter":  func(p string) error { return os.Truncate(p, 6*MiB) },
+		"touched":  func(p string) error { return os.Chtimes(p, time.Now(), time.Now().Add(-time.Hour)) },
+		"removed":  os.Remove,
+		"replaced": func(p string) error { _ = os.Remove(p); return os.WriteFile(p, make([]byte, 11*MiB), 0o600) },
+	} {
+		for _, multipart := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, multipart), func(t *testing.T) {
+				s := newService(t)
+				path, _ := fileOf(t, 11*MiB)
+				var once sync.Once
+				s.onPut = func(_ http.ResponseWriter, r *http.Request, _, _ int) bool {
+					once.Do(func() {
+						if err := change(path); err != nil {
+							t.Error(err)
+						}
+					})
+					return false
+				}
+				_, err := fast(s, Options{Budget: NewBudget(1)}).Upload(t.Context(), Upload{Path: path, Multipart: multipart, ChunkSize: 5 * MiB})
+				if f := isFault[*fault.UploadError](t, err); !strings.Contains(f.Error(), path) || !strings.Contains(f.Error(), "while it was uploaded") {
+					t.Error(err)
+				}
+				for _, c := range s.calls {
+					if strings.HasPrefix(c, "complete") {
+						t.Error("it was completed")
+					}
+				}
+			})
+		}
+	}
+}
+
+func TestRefusedBeforeAnyRequest(t *testing.T) {
+	s := newService(t)
+	good, _ := fileOf(t, 10)
+	empty, _ := fileOf(t, 0)
+	for _, c := range []struct {
+		u    Upload
+		name string
+	}{
+		{Upload{Path: good + ".missing"}, "UploadError"},
+		{Upload{Path: empty}, "UploadError"},
+		{Upload{Path: t.TempDir()}, "UploadError"},
+		{Upload{Path: good, ChunkSize: MinChunk - 1}, "ValueError"},
+		{Upload{Path: good, ChunkSize: MaxChunk + 1}, "ValueError"},
+		{Upload{Path: good, ChunkSize: -1}, "ValueError"},
+		{Upload{Path: good, MD5: "abc"}, "ParameterError"},
+	} {
+		_, err := fast(s, Options{}).Upload(t.Context(), c.u)
+		if f := fault.Find(err); f == nil || f.Name() != c.name {
+			t.Errorf("%+v: %v", c.u, err)
+		}
+	}
+	if _, err := fast(s, Options{Legacy: true}).Upload(t.Context(), Upload{Path: good, ChunkSize: MaxLegacyChunk + 1}); fault.Find(err).Name() != "ValueError" {
+		t.Error(err)
+	}
+	if len(s.calls) != 0 {
+		t.Error(s.calls)
+	}
+}
+
+func TestCancelledUpload(t *testing.T) {
+	s := newService(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	s.onPut = func(_ http.ResponseWriter, r *http.Request, part, _ int) bool {
+		if part == 2 {
+			cancel()
+		}
+		return false
+	}
+	path, _ := fileOf(t, 30*MiB)
+	_, err := fast(s, Options{Budget: NewBudget(2)}).Upload(ctx, Upload{Path: path, Multipart: true, ChunkSize: 5 * MiB})
+	isFault[*fault.CancelledError](t, err)
+	if slices.Contains(s.calls, "complete-multipart-upload") {
+		t.Error("it was completed")
+	}
+}
+
+type memoryJournal struct{ sync.Map }
+
+func (j *memoryJournal) Done(f string, n int) bool { _, ok := j.Load(fmt.Sprint(f, n)); return ok }
+func (j *memoryJournal) Confirm(f string, n int) error {
+	j.Store(fmt.Sprint(f, n), true)
+	return nil
+}
+
+func TestJournalSkipsConfirmedParts(t *testing.T) {
+	s := newService(t)
+	s.onPut = func(w http.ResponseWriter, _ *http.Request, part, attempt int) bool {
+		if part == 3 && attempt == 1 {
+			w.WriteHeader(400)
+			return true
+		}
+		return false
+	}
+	path, content := fileOf(t, 14*MiB)
+	transfers := fast(s, Options{Journal: &memoryJournal{}, Budget: NewBudget(1)})
+	u := Upload{Path: path, Multipart: true, ChunkSize: 5 * MiB}
+	_, err := transfers.Upload(t.Context(), u)
+	isFault[*fault.UploadError](t, err)
+	if _, err := transfers.Upload(t.Context(), u); err != nil {
+		t.Fatal(err)
+	}
+	if s.puts.Load() != 4 || !bytes.Equal(s.completed, content) || strings.Join(s.calls, " ") != "create-multipart-upload complete-multipart-upload" {
+		t.Errorf("%d puts, calls %v", s.puts.Load(), s.calls)
+	}
+}
+
+func TestPlan(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		size := rapid.Int64Range(1, 40<<40).Draw(t, "size")
+		u := Upload{Multipart: rapid.Bool().Draw(t, "multipart"), ChunkSize: rapid.Int64Range(MinChunk, MaxChunk).Draw(t, "chunk")}
+		p, err := planFor(size, u, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.parts < 1 || p.parts > MaxParts || p.parts > 1 && (p.chunk < u.ChunkSize || p.chunk > MaxChunk) {
+			t.Fatalf("%+v", p)
+		}
+		next := int64(0)
+		for n := 1; n <= p.parts; n++ {
+			offset, length := p.span(n)
+			if offset != next || length < 1 || n < p.parts && length != p.chunk {
+				t.Fatalf("part %d: %d bytes from %d, want from %d", n, length, offset, next)
+			}
+			next += length
+		}
+		if next != size {
+			t.Fatalf("%d bytes planned of %d", next, size)
+		}
+	})
+	p, _ := planFor(MaxParts*DefaultChunk+1, Upload{Multipart: true}, false)
+	if p.chunk != DefaultChunk+1 || p.parts != MaxParts {
+		t.Errorf("%+v", p)
+	}
+	if _, err := planFor(MaxParts*MaxLegacyChunk+1, Upload{Multipart: true}, true); fault.Find(err) == nil {
+		t.Error("too large a file was planned")
+	}
+}
