@@ -5,6 +5,7 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
+	"transect/client"
 	"transect/client/declare"
 	"transect/runtime/vm"
 )
@@ -16,9 +17,10 @@ func operation(s *declare.Spec) lua.LGFunction {
 		if err != nil {
 			vm.Raise(L, err)
 		}
+		in := vm.Of(L)
 		var value declare.Value
 		err = vm.Blocking(L, func(ctx context.Context) (err error) {
-			value, err = s.Invoke(ctx, args)
+			value, err = s.Invoke(client.WithProgress(ctx, in.Moved), args)
 			return err
 		})
 		if err != nil {

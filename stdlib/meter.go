@@ -34,15 +34,16 @@ type Meter struct {
 	screen *vm.Screen
 	width  int
 
-	once sync.Once
-	stop chan struct{}
-	over chan struct{}
+	unwatch func() // stops counting transfers
+	once    sync.Once
+	stop    chan struct{}
+	over    chan struct{}
 }
 
 func startMeter(in *vm.Interp, label string, files, bytes int64) *Meter {
 	opt := in.Options()
 	m := &Meter{label: label, totalFiles: files, totalBytes: bytes, started: opt.Now(), now: opt.Now,
-		mode: opt.Progress, out: opt.Stderr, stop: make(chan struct{}), over: make(chan struct{})}
+		mode: opt.Progress, out: opt.Stderr, unwatch: func() {}, stop: make(chan struct{}), over: make(chan struct{})}
 	m.screen, _ = opt.Stderr.(*vm.Screen)
 	m.chooseMode(opt.Log.JSON)
 	go m.show(in.Context())
@@ -76,7 +77,10 @@ func (m *Meter) Add(files, bytes, failed int64) {
 
 // Finish ends the display; further calls do nothing.
 func (m *Meter) Finish() {
-	m.once.Do(func() { close(m.stop) })
+	m.once.Do(func() {
+		m.unwatch()
+		close(m.stop)
+	})
 	<-m.over
 }
 

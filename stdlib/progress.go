@@ -48,13 +48,18 @@ var progressModule = &vm.Module{
 		Name: "start", Doc: "Starts a display.",
 		Params: []vm.Param{{Name: "options", Fields: append([]vm.Param{
 			{Name: "label", Type: "string", Doc: "what is going on", Default: "progress"},
+			{Name: "transfers", Type: "boolean", Doc: "count the bytes of uploads and downloads as they move", Default: false},
 		}, amounts...)}},
 		Returns: "a progress object",
 		Example: `local p = require("progress").start({ label = "upload", files = 10, bytes = 5e6 })
 p:add({ files = 10, bytes = 5e6 })
 p:finish()`,
 		Call: func(c *vm.Call) (any, error) {
-			return vm.NewObject(c.L, progressType, startMeter(c.In, c.String("label"), int64(c.Int("files")), int64(c.Int("bytes")))), nil
+			meter := startMeter(c.In, c.String("label"), int64(c.Int("files")), int64(c.Int("bytes")))
+			if c.Bool("transfers") {
+				meter.unwatch = c.In.WatchMoved(func(delta int64) { meter.Add(0, delta, 0) })
+			}
+			return vm.NewObject(c.L, progressType, meter), nil
 		},
 	}},
 }

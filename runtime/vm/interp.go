@@ -89,6 +89,7 @@ type Interp struct {
 	tasks  sync.WaitGroup
 	runs   sync.Mutex // one run at a time
 
+	movement movement
 	stopping sync.Mutex              // guards run, which Interrupt uses without the lock
 	run      context.CancelCauseFunc // ends the run under way, nil between runs
 
