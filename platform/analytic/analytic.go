@@ -1,0 +1,106 @@
+// Package analytic holds the analytics that the local platform runs itself,
+// and the check of what they are ordered with. It knows nothing of how the
+// platform keeps things.
+package analytic
+
+import (
+	"context"
+	"errors"
+	"io"
+)
+
+// Program is an analytic that can be run.
+type Program struct {
+	Definition Definition
+	// Run does the work. An error ends the product as failed, or as rejected
+	// when it wraps ErrRejected.
+	Run func(context.Context, *Order) ([]Deliverable, error)
+}
+
+// Definition is how an analytic presents itself.
+type Definition struct {
+	Name         string   `json:"name"`
+	Version      string   `json:"version"`
+	DisplayName  string   `json:"display_name"`
+	Description  string   `json:"description"`
+	Inputs       []Slot   `json:"inputs"`
+	Parameters   []Slot   `json:"parameters"`
+	Deliverables []Slot   `json:"deliverables"`
+	Tags         []string `json:"tags"`
+	Groups       []string `json:"groups"`
+}
+
+// Slot is one named input, parameter or deliverable.
+type Slot struct {
+	Name        string         `json:"name"`
+	DisplayName string         `json:"display_name"`
+	Description string         `json:"description"`
+	Required    bool           `json:"required"`
+	Scheme      map[string]any `json:"scheme,omitempty"` // JSON Schema of the value
+	Source      *Source        `json:"source,omitempty"`
+}
+
+// Source is where the value of a slot is described.
+type Source struct {
+	Service  string         `json:"service"`
+	Resource string         `json:"resource"`
+	Scheme   map[string]any `json:"scheme,omitempty"`
+}
+
+// Order is what a program was ordered with, and what it may use.
+type Order struct {
+	Inputs     map[string]any
+	Parameters map[string]any
+	// Wanted tells whether an optional deliverable was asked for.
+	Wanted func(name string) bool
+	// Images lists the images of a mission, in the order of their creation.
+	Images func(ctx context.Context, mission string) ([]Image, error)
+	// Log writes one line. It fails when the order was cancelled.
+	Log func(level, message string, fields map[string]any) error
+}
+
+// Image is one uploaded image.
+type Image struct {
+	Dataset  string // identifier
+	Name     string
+	Filename string
+	Size     int64
+	Checksum string // MD5 in hexadecimal
+	Open     func() (io.ReadSeekCloser, error)
+}
+
+// Deliverable is a dataset that a program made.
+type Deliverable struct {
+	Name       string // of its slot
+	Title      string // the dataset's name
+	Type       string // the dataset's type
+	Geometry   map[string]any
+	Properties map[string]any
+	Files      []File
+}
+
+// File is one component of a deliverable.
+type File struct {
+	Component string
+	Filename  string
+	Content   []byte
+}
+
+// ErrRejected ends a product as rejected: what it was ordered with cannot be
+// worked on.
+var ErrRejected = errors.New("rejected")
+
+// BuiltIn lists the programs, each version of an analytic on its own.
+func BuiltIn() []Program {
+	return append(flightReports(), rehearsal())
+}
+
+// Find returns a program.
+func Find(name, version string) (Program, bool) {
+	for _, p := range BuiltIn() {
+		if p.Definition.Name == name && p.Definition.Version == version {
+			return p, true
+		}
+	}
+	return Program{}, false
+}

@@ -1,0 +1,154 @@
+package platform
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"database/sql"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"strings"
+	"time"
+
+	"transect/platform/store"
+)
+
+// caller is who sent a request.
+type caller struct {
+	user, client    string
+	hash            string // of the access token
+	issued, expires time.Time
+}
+
+// tokenRoutes are the routes that give, describe and revoke access tokens.
+func tokenRoutes() []route {
+	obtain := write("dxauth/oauth/token", obtainToken)
+	obtain.open = true
+	return []route{
+		obtain,
+		read("dxauth/describe-token", describeToken),
+		write("dxauth/oauth2/revoke", revokeToken),
+	}
+}
+
+// obtainToken answers both grants with an access token.
+func obtainToken(r *Request) (any, error) {
+	client, secret, ok := r.http.BasicAuth()
+	if !ok {
+		return nil, unauthorized("InvalidClient", "a Basic Authorization header with a client id and secret is required")
+	}
+	known := r.p.secrets
+	a := r.args()
+	switch grant := a.oneOf("grant_type", "password", "client_credentials"); {
+	case a.err != nil:
+		return nil, a.err
+	case grant == "password":
+		// Any client pair will do: clients of this interface have one of their own.
+		user, _ := r.body["username"].(string)
+		password, _ := r.body["password"].(string)
+		if !same(user, known.User) || !same(password, known.Password) {
+			return nil, unauthorized("InvalidGrant", "user or password is wrong")
+		}
+	case !same(client, known.ClientID) || !same(secret, known.ClientSecret):
+		return nil, unauthorized("InvalidClient", "client id or secret is wrong")
+	}
+	token, refresh := randomToken(), randomToken()
+	now, life := r.now(), r.p.options.TokenLife
+	if err := r.tx.Exec("DELETE FROM tokens WHERE expires < ?", now.UnixMilli()); err != nil {
+		return nil, err
+	}
+	err := r.tx.Exec("INSERT INTO tokens (hash, user, client, issued, expires) VALUES (?, ?, ?, ?, ?)",
+		hashed(token), known.UserID, client, now.UnixMilli(), now.Add(life).UnixMilli())
+	return store.Doc{
+		"access_token":  token,
+		"token_type":    "Bearer",
+		"expires_in":    int64(life / time.Second),
+		"refresh_token": refresh, // expected in the answer; there is no grant that takes it
+	}, err
+}
+
+// authenticate finds who sent the request by its access token.
+func (r *Request) authenticate() error {
+	kind, token, _ := strings.Cut(r.http.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(kind, "Bearer") || token == "" {
+		return unauthorized("MissingToken", "an access token is required: Authorization: Bearer TOKEN")
+	}
+	return r.read(func() (err error) {
+		r.caller, err = r.lookUp(token)
+		return err
+	})
+}
+
+// lookUp finds a token that is good, or fails with 401.
+func (r *Request) lookUp(token string) (caller, error) {
+	c := caller{hash: hashed(token)}
+	var issued, expires int64
+	err := r.tx.QueryRow("SELECT user, client, issued, expires FROM tokens WHERE hash = ?", c.hash).
+		Scan(&c.user, &c.client, &issued, &expires)
+	if errors.Is(err, sql.ErrNoRows) {
+		return c, unauthorized("InvalidToken", "the access token is not known, or was revoked")
+	}
+	c.issued, c.expires = time.UnixMilli(issued), time.UnixMilli(expires)
+	if err == nil && !r.now().Before(c.expires) {
+		return c, unauthorized("ExpiredToken", "the access token has expired")
+	}
+	return c, err
+}
+
+// describeToken says what a token, or that of the request, is good for.
+func describeToken(r *Request) (any, error) {
+	a := r.args()
+	token := a.optText("token")
+	if a.err != nil {
+		return nil, a.err
+	}
+	c := r.caller
+	if token != "" {
+		var err error
+		if c, err = r.lookUp(token); err != nil {
+			var f *failure
+			if errors.As(err, &f) {
+				return nil, fail(404, f.Code, "%s", f.Message)
+			}
+			return nil, err
+		}
+	}
+	return store.Doc{
+		"token_type":      "Bearer",
+		"user":            c.user,
+		"client":          c.client,
+		"company":         r.p.secrets.Company,
+		"creation_date":   date(c.issued),
+		"expiration_date": date(c.expires),
+		"expires_in":      int64(c.expires.Sub(r.now()) / time.Second),
+	}, nil
+}
+
+// revokeToken ends a token, or that of the request. One that is not known is
+// as good as revoked.
+func revokeToken(r *Request) (any, error) {
+	a := r.args()
+	hash := r.caller.hash
+	if token := a.optText("token"); token != "" {
+		hash = hashed(token)
+	}
+	if a.err != nil {
+		return nil, a.err
+	}
+	return nil, r.tx.Exec("DELETE FROM tokens WHERE hash = ?", hash)
+}
+
+// same compares without telling by its duration where the difference is.
+func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
+
+func hashed(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return hex.EncodeToString(sum[:])
+}
+
+func randomToken() string {
+	var b [32]byte
+	rand.Read(b[:])
+	return base64.RawURLEncoding.EncodeToString(b[:])
+}

@@ -1,0 +1,194 @@
+package platform
+
+import (
+	"database/sql"
+	"errors"
+	"net/http"
+
+	"transect/platform/blob"
+	"transect/platform/store"
+)
+
+func completeWhole(w http.ResponseWriter, r *Request) error { return r.completeUpload(w, false) }
+
+func completeMultipart(w http.ResponseWriter, r *Request) error { return r.completeUpload(w, true) }
+
+// completeUpload ends an upload. Repeating it does no harm: clients do when
+// they did not hear the answer.
+func (r *Request) completeUpload(w http.ResponseWriter, inParts bool) error {
+	if err := r.readBody(); err != nil {
+		return err
+	}
+	a := r.args()
+	dataset, component := a.id("dataset"), a.text("component")
+	if a.err != nil {
+		return a.err
+	}
+	var u upload
+	err := r.read(func() (err error) {
+		if _, _, err = r.componentOf(dataset, component); err != nil {
+			return err
+		}
+		if u, err = r.uploadOf(dataset, component); err != nil {
+			return err
+		}
+		if inParts != (u.chunk > 0) {
+			return conflict("the upload was started the other way: in parts is %v", u.chunk > 0)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return r.finish(w, u)
+}
+
+// finish makes the parts of an upload the component's bytes.
+func (r *Request) finish(w http.ResponseWriter, u upload) error {
+	if !u.complete {
+		whole, err := r.assemble(u)
+		if err != nil {
+			return err
+		}
+		if err := r.keepWhole(u, whole); err != nil {
+			return err
+		}
+	}
+	writeJSON(w, http.StatusOK, store.Doc{
+		"dataset": u.dataset, "component": u.component, "status": componentCompleted,
+	})
+	return nil
+}
+
+// assemble checks that all parts are there and gives one blob of them, with
+// the checksum announced. It runs outside of transactions, as it may take long.
+func (r *Request) assemble(u upload) (blob.Blob, error) {
+	var blobs map[int64]string
+	var size int64
+	if err := r.read(func() (err error) {
+		blobs, size, err = r.partsOf(u)
+		return err
+	}); err != nil {
+		return blob.Blob{}, err
+	}
+	var ids []string
+	missing := []int64{}
+	for number := int64(1); number <= u.parts; number++ {
+		if id, ok := blobs[number]; ok {
+			ids = append(ids, id)
+		} else {
+			missing = append(missing, number)
+		}
+	}
+	if len(missing) > 0 {
+		f := fail(http.StatusBadRequest, "MissingParts", "%d of %d parts did not come yet", len(missing), u.parts)
+		f.Details = store.Doc{"missing": missing}
+		return blob.Blob{}, f
+	}
+	if u.chunk == 0 {
+		// Its checksum was verified when it came.
+		return blob.Blob{ID: ids[0], Size: size, MD5: u.checksum}, nil
+	}
+	whole, err := r.p.blobs.Join(ids)
+	if err == nil && whole.MD5 != u.checksum {
+		r.p.blobs.Remove(whole.ID)
+		err = fail(http.StatusBadRequest, "BadDigest", "the parts together have the MD5 %s, announced was %s", whole.MD5, u.checksum)
+	}
+	return whole, err
+}
+
+// keepWhole makes a blob the bytes of a component. With the last component the
+// dataset's ingestion is due.
+func (r *Request) keepWhole(u upload, whole blob.Blob) error {
+	kept := false
+	err := r.write(func() error {
+		now, err := r.uploadByID(u.id)
+		if err != nil {
+			return err
+		}
+		if now.complete {
+			return nil // another request completed it in the meantime
+		}
+		kept = true
+		if u.chunk == 0 {
+			// The bytes may have come once more meanwhile, into another blob.
+			blobs, _, err := r.partsOf(u)
+			if err != nil {
+				return err
+			}
+			whole.ID = blobs[1]
+		}
+		if err := r.dropParts(u, whole.ID); err != nil {
+			return err
+		}
+		if err := r.tx.Exec("UPDATE uploads SET complete = 1 WHERE id = ?", u.id); err != nil {
+			return err
+		}
+		doc, c, err := r.componentOf(u.dataset, u.component)
+		if err != nil {
+			return err
+		}
+		if err := r.replaceBytes(u, whole); err != nil {
+			return err
+		}
+		c["status"], c["filename"], c["size"], c["checksum"] = componentCompleted, u.filename, whole.Size, whole.MD5
+		if allCompleted(doc) {
+			if err := enqueue(r.tx, ingestionJob, u.dataset); err != nil {
+				return err
+			}
+			store.Set(doc, "ingestion.status", ingestionRunning)
+			if object, ok := doc["ingestion"].(map[string]any); ok {
+				delete(object, "error")
+			}
+			r.afterwards(r.p.workers.wake)
+		}
+		return r.save(datasets, doc)
+	})
+	if (err != nil || !kept) && u.chunk > 0 {
+		r.p.blobs.Remove(whole.ID)
+	}
+	return err
+}
+
+// replaceBytes notes which blob a component has now.
+func (r *Request) replaceBytes(u upload, whole blob.Blob) error {
+	old, err := r.bytesOf(u.dataset, u.component)
+	if err == nil {
+		r.afterwards(func() { r.p.blobs.Remove(old.blob) })
+	} else if !errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	return keepBytes(r.tx, u.dataset, u.component, u.filename, whole)
+}
+
+func keepBytes(tx *store.Tx, dataset, component, filename string, b blob.Blob) error {
+	return tx.Exec(`INSERT OR REPLACE INTO components (dataset, component, blob, size, checksum, filename)
+		VALUES (?, ?, ?, ?, ?, ?)`, dataset, component, b.ID, b.Size, b.MD5, filename)
+}
+
+// stored is the file of a component.
+type stored struct {
+	blob, checksum, filename string
+	size                     int64
+}
+
+// bytesOf finds the file of a component, or fails with sql.ErrNoRows.
+func (r *Request) bytesOf(dataset, component string) (stored, error) {
+	return bytesOf(r.tx, dataset, component)
+}
+
+func bytesOf(tx *store.Tx, dataset, component string) (s stored, err error) {
+	err = tx.QueryRow("SELECT blob, checksum, filename, size FROM components WHERE dataset = ? AND component = ?",
+		dataset, component).Scan(&s.blob, &s.checksum, &s.filename, &s.size)
+	return s, err
+}
+
+func allCompleted(dataset store.Doc) bool {
+	list, _ := dataset["components"].([]any)
+	for _, v := range list {
+		if c, ok := v.(map[string]any); ok && c["status"] != any(componentCompleted) {
+			return false
+		}
+	}
+	return true
+}

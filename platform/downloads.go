@@ -1,0 +1,200 @@
+package platform
+
+import (
+	"bytes"
+	"database/sql"
+	"errors"
+	"fmt"
+	"image"
+	"image/jpeg"
+	_ "image/png" // pictures may be any of these
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/image/draw"
+	_ "golang.org/x/image/tiff"
+	_ "golang.org/x/image/webp"
+
+	"transect/platform/store"
+)
+
+func downloadRoutes() []route {
+	return []route{
+		{method: "GET", path: "data-manager/download-component", stream: downloadComponent},
+		{method: "GET", path: "data-manager/download-image-as-jpeg", stream: downloadJPEG},
+		{method: "GET", path: "data-manager/download-preview", stream: downloadPreview},
+	}
+}
+
+// previewSides are the longest sides of previews, in pixels.
+var previewSides = map[string]int{"tiny": 128, "small": 512}
+
+// maxPixels bounds the memory that decoding a picture may take.
+const maxPixels = 250_000_000
+
+// downloadComponent sends a component's file, or the range asked for.
+func downloadComponent(w http.ResponseWriter, r *Request) error {
+	a := &args{doc: r.query()}
+	dataset, name := a.id("dataset"), a.text("component")
+	if a.err != nil {
+		return a.err
+	}
+	s, err := r.storedFile(dataset, name)
+	if err != nil {
+		return err
+	}
+	f, err := r.p.blobs.Open(s.blob)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	h := w.Header()
+	h.Set("Content-Type", "application/octet-stream")
+	h.Set("Content-Disposition", disposition(s.filename))
+	h.Set("ETag", `"`+s.checksum+`"`)
+	http.ServeContent(w, r.http, "", time.Time{}, f)
+	return nil
+}
+
+// storedFile finds the file of a component that a client asks for.
+func (r *Request) storedFile(dataset, component string) (s stored, err error) {
+	err = r.read(func() error {
+		if _, _, err := r.componentOf(dataset, component); err != nil {
+			return err
+		}
+		s, err = r.bytesOf(dataset, component)
+		return err
+	})
+	if errors.Is(err, sql.ErrNoRows) {
+		err = fail(http.StatusNotFound, "ResourceNotFound", "the component %q of dataset %s was not uploaded yet", component, dataset)
+	}
+	return s, err
+}
+
+// disposition names the file; in percent form when the name is not plain.
+func disposition(filename string) string {
+	if value := mime.FormatMediaType("attachment", map[string]string{"filename": filename}); value != "" {
+		// Go writes a lower-case charset that some clients do not take.
+		return strings.Replace(value, "filename*=utf-8''", "filename*=UTF-8''", 1)
+	}
+	return "attachment"
+}
+
+// downloadJPEG sends the picture of an image dataset as JPEG: the file itself
+// when it is one.
+func downloadJPEG(w http.ResponseWriter, r *Request) error {
+	a := &args{doc: r.query()}
+	dataset := a.id("dataset")
+	if a.err != nil {
+		return a.err
+	}
+	s, picture, format, err := r.picture(dataset)
+	if err != nil {
+		return err
+	}
+	filename := strings.TrimSuffix(s.filename, filepath.Ext(s.filename)) + ".jpg"
+	if format == "jpeg" {
+		f, err := r.p.blobs.Open(s.blob)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		return sendJPEG(w, r, f, filename, s.checksum)
+	}
+	return encodeJPEG(w, r, picture, filename, s.checksum+"-jpeg")
+}
+
+// downloadPreview sends a small version of a picture.
+func downloadPreview(w http.ResponseWriter, r *Request) error {
+	a := &args{doc: r.query()}
+	dataset, kind := a.id("dataset"), "small"
+	if a.has("kind") {
+		kind = a.oneOf("kind", "tiny", "small")
+	}
+	if a.err != nil {
+		return a.err
+	}
+	s, picture, _, err := r.picture(dataset)
+	if err != nil {
+		return err
+	}
+	return encodeJPEG(w, r, shrink(picture, previewSides[kind]), "preview-"+kind+".jpg", s.checksum+"-"+kind)
+}
+
+// picture decodes the picture of an image dataset, or says with 404 that there
+// is none.
+func (r *Request) picture(dataset string) (s stored, picture image.Image, format string, err error) {
+	var doc store.Doc
+	err = r.read(func() (err error) {
+		doc, err = r.get(datasets, dataset)
+		return err
+	})
+	if err != nil {
+		return s, nil, "", err
+	}
+	if doc["type"] != any("image") {
+		return s, nil, "", fail(http.StatusNotFound, "NoPicture", "dataset %s is no image", dataset)
+	}
+	if s, err = r.storedFile(dataset, "image"); err != nil {
+		return s, nil, "", err
+	}
+	f, err := r.p.blobs.Open(s.blob)
+	if err != nil {
+		return s, nil, "", err
+	}
+	defer f.Close()
+	picture, format, err = decodePicture(f)
+	if err != nil {
+		err = fail(http.StatusNotFound, "NoPicture", "the file of dataset %s cannot be shown as a picture: %v", dataset, err)
+	}
+	return s, picture, format, err
+}
+
+func decodePicture(f *os.File) (image.Image, string, error) {
+	config, format, err := image.DecodeConfig(f)
+	if err != nil {
+		return nil, "", err
+	}
+	if int64(config.Width)*int64(config.Height) > maxPixels {
+		return nil, "", fmt.Errorf("%d x %d pixels are too many", config.Width, config.Height)
+	}
+	if _, err := f.Seek(0, 0); err != nil {
+		return nil, "", err
+	}
+	picture, _, err := image.Decode(f)
+	return picture, format, err
+}
+
+// shrink scales a picture down until its longest side has so many pixels.
+func shrink(picture image.Image, side int) image.Image {
+	b := picture.Bounds()
+	longest := max(b.Dx(), b.Dy())
+	if longest <= side {
+		return picture
+	}
+	small := image.NewRGBA(image.Rect(0, 0, max(1, b.Dx()*side/longest), max(1, b.Dy()*side/longest)))
+	draw.ApproxBiLinear.Scale(small, small.Bounds(), picture, b, draw.Src, nil)
+	return small
+}
+
+func encodeJPEG(w http.ResponseWriter, r *Request, picture image.Image, filename, tag string) error {
+	var b bytes.Buffer
+	if err := jpeg.Encode(&b, picture, &jpeg.Options{Quality: 90}); err != nil {
+		return err
+	}
+	return sendJPEG(w, r, bytes.NewReader(b.Bytes()), filename, tag)
+}
+
+func sendJPEG(w http.ResponseWriter, r *Request, content io.ReadSeeker, filename, tag string) error {
+	h := w.Header()
+	h.Set("Content-Type", "image/jpeg")
+	h.Set("Content-Disposition", disposition(filename))
+	h.Set("ETag", `"`+tag+`"`)
+	http.ServeContent(w, r.http, "", time.Time{}, content)
+	return nil
+}

@@ -1,0 +1,216 @@
+package platform
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"transect/client/fault"
+	"transect/platform/store"
+)
+
+// folderVersion is the layout of the folder, written into its stamp.
+const folderVersion = 1
+
+// The entries of the folder. Reset removes these and no others.
+const (
+	stampFile    = "transect-platform.json" // says what the folder is; written first, removed last
+	lockFile     = "lock"                   // held while the folder is being made
+	secretsFile  = "secrets.json"
+	databaseFile = "platform.db"
+)
+
+var entries = []string{
+	databaseFile, databaseFile + "-wal", databaseFile + "-shm", secretsFile, "blobs", "incoming", lockFile, stampFile,
+}
+
+func databasePath(dir string) string { return filepath.Join(dir, databaseFile) }
+
+// stamp tells a local platform's folder from any other.
+type stamp struct {
+	Folder  string `json:"folder"`
+	Version int    `json:"version"`
+}
+
+const stampText = "local platform of transect"
+
+// secrets is made at random when the folder is, and readable by its owner only.
+type secrets struct {
+	Credentials
+	UserID string `json:"user_id"`
+	Key    []byte `json:"key"` // signs storage addresses
+}
+
+// openFolder returns the secrets of a folder, making both when there is none.
+func openFolder(ctx context.Context, dir string) (secrets, error) {
+	if dir == "" {
+		return secrets{}, fault.Hinted(fault.Of(&fault.PlatformError{}, "no folder given for the local platform"),
+			"name one with --local-dir")
+	}
+	found, err := checkStamp(dir)
+	if err != nil {
+		return secrets{}, err
+	}
+	if found {
+		s, err := readSecrets(dir)
+		if !errors.Is(err, os.ErrNotExist) {
+			return s, err
+		}
+		if _, err := os.Stat(databasePath(dir)); err == nil {
+			return secrets{}, damaged(dir, "%s is missing", secretsFile)
+		}
+		// It was stamped a moment ago, or its making was cut short.
+	}
+	return makeFolder(ctx, dir)
+}
+
+// checkStamp says whether the folder is a local platform's, and fails for one
+// that is something else or of a newer version.
+func checkStamp(dir string) (bool, error) {
+	data, err := os.ReadFile(filepath.Join(dir, stampFile))
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return false, checkUnused(dir)
+	case err != nil:
+		return false, cannotUse(dir, err)
+	}
+	var s stamp
+	if err := json.Unmarshal(data, &s); err != nil || s.Folder != stampText || s.Version < 1 {
+		return false, damaged(dir, "%s does not say what it should", stampFile)
+	}
+	if s.Version > folderVersion {
+		return false, newer(dir)
+	}
+	return true, nil
+}
+
+// checkUnused refuses a folder that holds other things than ours.
+func checkUnused(dir string) error {
+	list, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return cannotUse(dir, err)
+	}
+	for _, entry := range list {
+		if entry.Name() != lockFile && entry.Name() != stampFile {
+			return fault.Hinted(fault.Of(&fault.PlatformError{},
+				"%s is no local platform's folder and is not empty (%s)", dir, entry.Name()),
+				"name an empty or a new folder with --local-dir")
+		}
+	}
+	return nil
+}
+
+func readSecrets(dir string) (s secrets, err error) {
+	data, err := os.ReadFile(filepath.Join(dir, secretsFile))
+	if errors.Is(err, os.ErrNotExist) {
+		return s, err
+	}
+	if err != nil {
+		return s, cannotUse(dir, err)
+	}
+	if err := json.Unmarshal(data, &s); err != nil || s.Password == "" || len(s.Key) == 0 || !store.IsID(s.Company) {
+		return s, damaged(dir, "%s cannot be read", secretsFile)
+	}
+	return s, nil
+}
+
+// makeFolder makes the folder, its stamp and its secrets. Only one process does
+// so at a time; one that was killed in between is taken over from.
+func makeFolder(ctx context.Context, dir string) (s secrets, err error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return s, cannotUse(dir, err)
+	}
+	lock := flock.New(filepath.Join(dir, lockFile), flock.SetPermissions(0o600))
+	if _, err := lock.TryLockContext(ctx, 10*time.Millisecond); err != nil {
+		return s, cannotUse(dir, err)
+	}
+	defer lock.Unlock()
+	if err := os.Chmod(dir, 0o700); err != nil {
+		return s, cannotUse(dir, err)
+	}
+	if err := writeFile(dir, stampFile, stamp{Folder: stampText, Version: folderVersion}); err != nil {
+		return s, cannotUse(dir, err)
+	}
+	if s, err = readSecrets(dir); !errors.Is(err, os.ErrNotExist) {
+		return s, err // another process made them meanwhile
+	}
+	var ids store.IDs
+	s = secrets{Credentials: Credentials{
+		User:         "local@transect.invalid",
+		Password:     randomText(),
+		ClientID:     randomText(),
+		ClientSecret: randomText(),
+		Company:      ids.Next(time.Now()),
+	}, UserID: ids.Next(time.Now()), Key: make([]byte, 32)}
+	rand.Read(s.Key)
+	if err := writeFile(dir, secretsFile, s); err != nil {
+		return s, cannotUse(dir, err)
+	}
+	return s, nil
+}
+
+// writeFile writes JSON under a temporary name first, so that a file is whole
+// whenever it is there.
+func writeFile(dir, name string, v any) error {
+	data, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, lockFile+"-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(append(data, '\n'))
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), filepath.Join(dir, name)) // CreateTemp makes files of mode 0600
+}
+
+// randomText returns 24 characters that nobody guesses.
+func randomText() string {
+	var b [18]byte
+	rand.Read(b[:])
+	return base64.RawURLEncoding.EncodeToString(b[:])
+}
+
+func cannotUse(dir string, err error) error {
+	return fault.Hinted(fault.Of(&fault.PlatformError{}, "cannot use the local platform's folder %s: %w", dir, err),
+		"check its permissions and the free space, or name another folder with --local-dir")
+}
+
+func damaged(dir, format string, args ...any) error {
+	return fault.Hinted(fault.Of(&fault.PlatformError{}, "the local platform's folder %s is damaged: %s", dir,
+		fmt.Sprintf(format, args...)),
+		"restore it from a copy, or remove its data with: transect platform reset")
+}
+
+func newer(dir string) error {
+	return fault.Hinted(fault.Of(&fault.PlatformError{},
+		"the local platform's folder %s was made by a newer version of transect", dir),
+		"upgrade transect, or name another folder with --local-dir")
+}
+
+func databaseFault(ctx context.Context, dir string, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.Is(err, store.ErrCorrupt):
+		return damaged(dir, "%v", err)
+	case errors.Is(err, store.ErrNewer):
+		return newer(dir)
+	}
+	return cannotUse(dir, err)
+}

@@ -1,0 +1,97 @@
+package platform
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"transect/platform/store"
+)
+
+// maxBody is how long the JSON body of a request may be, in bytes.
+const maxBody = 64 << 20
+
+// Request is one request to a route, as its handler sees it.
+type Request struct {
+	p       *Platform
+	http    *http.Request
+	service string // first part of the route, named in errors
+	caller  caller
+	body    store.Doc // the JSON body; the query of a GET
+	raw     []byte    // the body as it came, where the order of keys counts
+	tx      *store.Tx // of the route's kind; nil for a stream
+	after   []func()  // what to do once the transaction is kept
+}
+
+// readBody reads the request's arguments.
+func (r *Request) readBody() error {
+	if r.http.Method == http.MethodGet {
+		r.body = r.query()
+		return nil
+	}
+	data, err := io.ReadAll(http.MaxBytesReader(nil, r.http.Body, maxBody))
+	if err != nil {
+		return err
+	}
+	if len(data) == 0 {
+		r.body = store.Doc{}
+		return nil
+	}
+	r.raw = data
+	if r.body, err = store.Decode(data); err != nil {
+		var wrongType *json.UnmarshalTypeError
+		if errors.As(err, &wrongType) {
+			return invalid("the body must be one JSON object, not %s", wrongType.Value)
+		}
+		return invalid("the body is not JSON: %v", err)
+	}
+	if r.body == nil {
+		return invalid("the body must be one JSON object, not null")
+	}
+	return nil
+}
+
+// query gives the arguments after the question mark.
+func (r *Request) query() store.Doc {
+	doc := store.Doc{}
+	for key, values := range r.http.URL.Query() {
+		doc[key] = values[0]
+	}
+	return doc
+}
+
+// path gives a part of the route that is an argument.
+func (r *Request) path(name string) string { return r.http.PathValue(name) }
+
+func (r *Request) ctx() context.Context { return r.http.Context() }
+
+func (r *Request) now() time.Time { return r.p.options.Now() }
+
+// afterwards runs f once the transaction of the request is kept.
+func (r *Request) afterwards(f func()) { r.after = append(r.after, f) }
+
+// read runs f in a reading transaction, for routes that stream.
+func (r *Request) read(f func() error) error {
+	return r.p.store.Read(r.ctx(), func(tx *store.Tx) error { return r.in(tx, f) })
+}
+
+// write runs f in a writing transaction and then what is due after it.
+func (r *Request) write(f func() error) error {
+	err := r.p.store.Write(r.ctx(), func(tx *store.Tx) error { return r.in(tx, f) })
+	if err == nil {
+		for _, do := range r.after {
+			do()
+		}
+	}
+	r.after = nil
+	return err
+}
+
+func (r *Request) in(tx *store.Tx, f func() error) error {
+	r.tx = tx
+	defer func() { r.tx = nil }()
+	return f()
+}

@@ -1,0 +1,48 @@
+package store
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"encoding/hex"
+	"sync"
+	"time"
+)
+
+// IDs makes identifiers of 24 hexadecimal digits whose order is the order of
+// their making: the first 8 are the second, the next 5 the microsecond, and the
+// remaining 11 are random, so that two processes never make the same one.
+type IDs struct {
+	mu   sync.Mutex
+	last int64 // microseconds; never goes back, even when the clock does
+}
+
+// Next returns a new identifier, larger than all this IDs returned before.
+func (g *IDs) Next(now time.Time) string {
+	micro := now.UnixMicro()
+	g.mu.Lock()
+	if micro <= g.last {
+		micro = g.last + 1
+	}
+	g.last = micro
+	g.mu.Unlock()
+
+	var b [12]byte
+	rand.Read(b[:])
+	seconds, rest := uint64(micro/1e6), uint64(micro%1e6)
+	random := uint64(binary.BigEndian.Uint16(b[6:8])) & 0xfff
+	binary.BigEndian.PutUint64(b[:8], seconds<<32|rest<<12|random)
+	return hex.EncodeToString(b[:])
+}
+
+// IsID tells whether a text has the form of an identifier.
+func IsID(s string) bool {
+	if len(s) != 24 {
+		return false
+	}
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return true
+}

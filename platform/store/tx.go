@@ -1,0 +1,130 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Tx is a transaction.
+type Tx struct {
+	ctx context.Context
+	tx  *sql.Tx
+}
+
+// Exec runs a statement on the caller's own tables.
+func (tx *Tx) Exec(query string, args ...any) error {
+	_, err := tx.tx.ExecContext(tx.ctx, query, args...)
+	return err
+}
+
+// Affected runs a statement and returns how many rows it changed.
+func (tx *Tx) Affected(query string, args ...any) (int64, error) {
+	result, err := tx.tx.ExecContext(tx.ctx, query, args...)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+// QueryRow asks the caller's own tables for one row.
+func (tx *Tx) QueryRow(query string, args ...any) *sql.Row {
+	return tx.tx.QueryRowContext(tx.ctx, query, args...)
+}
+
+// Query asks the caller's own tables for rows.
+func (tx *Tx) Query(query string, args ...any) (*sql.Rows, error) {
+	return tx.tx.QueryContext(tx.ctx, query, args...)
+}
+
+// Insert adds a document, which must have an _id.
+func (tx *Tx) Insert(collection string, doc Doc) error {
+	args, err := row(collection, doc)
+	if err != nil {
+		return err
+	}
+	return tx.Exec("INSERT INTO docs (collection, id, "+strings.Join(columnOrder, ", ")+
+		", body) VALUES (?"+strings.Repeat(", ?", len(columnOrder)+2)+")", args...)
+}
+
+// Replace puts a document in the place of the one with its _id.
+func (tx *Tx) Replace(collection string, doc Doc) error {
+	args, err := row(collection, doc)
+	if err != nil {
+		return err
+	}
+	n, err := tx.Affected("UPDATE docs SET "+strings.Join(columnOrder, " = ?, ")+
+		" = ?, body = ? WHERE collection = ? AND id = ?", append(args[2:], args[0], args[1])...)
+	if err == nil && n == 0 {
+		return ErrNotFound
+	}
+	return err
+}
+
+// row gives the values of a document's row in the order of the columns.
+func row(collection string, doc Doc) ([]any, error) {
+	id, _ := doc["_id"].(string)
+	if id == "" {
+		return nil, errors.New("document without _id")
+	}
+	args := []any{collection, id}
+	for _, key := range columnOrder {
+		switch v := doc[key].(type) {
+		case nil:
+			args = append(args, nil)
+		case string:
+			args = append(args, v)
+		case map[string]any:
+			if key != "status" { // an object with a name, for flights
+				return nil, &QueryError{Key: key, Message: "must be text"}
+			}
+			args = append(args, nil)
+		default:
+			return nil, &QueryError{Key: key, Message: "must be text"}
+		}
+	}
+	body, err := encode(doc)
+	if err != nil {
+		return nil, fmt.Errorf("document %s: %w", id, err)
+	}
+	return append(args, string(body)), nil
+}
+
+// Remove takes a document away for good.
+func (tx *Tx) Remove(collection, id string) error {
+	n, err := tx.Affected("DELETE FROM docs WHERE collection = ? AND id = ?", collection, id)
+	if err == nil && n == 0 {
+		return ErrNotFound
+	}
+	return err
+}
+
+// Get returns a document, deleted or not, or ErrNotFound.
+func (tx *Tx) Get(collection, id string) (Doc, error) {
+	var body []byte
+	err := tx.QueryRow("SELECT body FROM docs WHERE collection = ? AND id = ?", collection, id).Scan(&body)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, ErrNotFound
+	}
+	if err != nil {
+		return nil, err
+	}
+	return Decode(body)
+}
+
+// All returns every document that passes a filter, in the order of their ids.
+func (tx *Tx) All(collection string, filter Doc) ([]Doc, error) {
+	page, err := tx.Search(collection, Query{Filter: filter, Limit: -1, NoTotal: true})
+	if err != nil {
+		return nil, err
+	}
+	docs := make([]Doc, len(page.Results))
+	for i, raw := range page.Results {
+		if docs[i], err = Decode(raw); err != nil {
+			return nil, err
+		}
+	}
+	return docs, nil
+}
