@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -112,6 +113,19 @@ func (s *testService) note(route string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.calls = append(s.calls, route)
+}
+
+// routes and triesOf may be asked while requests of a stopped upload still end.
+func (s *testService) routes() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.calls)
+}
+
+func (s *testService) triesOf(part int) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.tries[part]
 }
 
 func (s *testService) storage(w http.ResponseWriter, r *http.Request) {

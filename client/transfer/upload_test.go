@@ -54,7 +54,7 @@ func TestUpload(t *testing.T) {
 			if !bytes.Equal(s.completed, content) || progress.Load() != int64(c.size) {
 				t.Errorf("%d bytes arrived, %d counted", len(s.completed), progress.Load())
 			}
-			if got := strings.Join(s.calls, " "); got != c.calls {
+			if got := strings.Join(s.routes(), " "); got != c.calls {
 				t.Errorf("calls %s", got)
 			}
 			if s.most > 3 {
@@ -129,10 +129,10 @@ func TestPartFailsForGood(t *testing.T) {
 				t.Errorf("%v does not name %s", f, want)
 			}
 		}
-		if s.tries[2] != tries {
-			t.Errorf("%d: %d tries", status, s.tries[2])
+		if s.triesOf(2) != tries {
+			t.Errorf("%d: %d tries", status, s.triesOf(2))
 		}
-		if slices.Contains(s.calls, "complete-multipart-upload") {
+		if slices.Contains(s.routes(), "complete-multipart-upload") {
 			t.Error("it was completed")
 		}
 	}
@@ -146,8 +146,8 @@ func TestWholeIsRefused(t *testing.T) {
 	if f := isFault[*fault.ResponseError](t, err); f.Status != 413 || !strings.Contains(f.Error(), path) {
 		t.Error(err)
 	}
-	if len(s.calls) != 1 {
-		t.Error(s.calls)
+	if len(s.routes()) != 1 {
+		t.Error(s.routes())
 	}
 }
 
@@ -176,7 +176,7 @@ func TestSourceChanges(t *testing.T) {
 				if f := isFault[*fault.UploadError](t, err); !strings.Contains(f.Error(), path) || !strings.Contains(f.Error(), "while it was uploaded") {
 					t.Error(err)
 				}
-				for _, c := range s.calls {
+				for _, c := range s.routes() {
 					if strings.HasPrefix(c, "complete") {
 						t.Error("it was completed")
 					}
@@ -210,8 +210,8 @@ func TestRefusedBeforeAnyRequest(t *testing.T) {
 	if _, err := fast(s, Options{Legacy: true}).Upload(t.Context(), Upload{Path: good, ChunkSize: MaxLegacyChunk + 1}); fault.Find(err).Name() != "ValueError" {
 		t.Error(err)
 	}
-	if len(s.calls) != 0 {
-		t.Error(s.calls)
+	if len(s.routes()) != 0 {
+		t.Error(s.routes())
 	}
 }
 
@@ -227,7 +227,7 @@ func TestCancelledUpload(t *testing.T) {
 	path, _ := fileOf(t, 30*MiB)
 	_, err := fast(s, Options{Budget: NewBudget(2)}).Upload(ctx, Upload{Path: path, Multipart: true, ChunkSize: 5 * MiB})
 	isFault[*fault.CancelledError](t, err)
-	if slices.Contains(s.calls, "complete-multipart-upload") {
+	if slices.Contains(s.routes(), "complete-multipart-upload") {
 		t.Error("it was completed")
 	}
 }
@@ -257,8 +257,8 @@ func TestJournalSkipsConfirmedParts(t *testing.T) {
 	if _, err := transfers.Upload(t.Context(), u); err != nil {
 		t.Fatal(err)
 	}
-	if s.puts.Load() != 4 || !bytes.Equal(s.completed, content) || strings.Join(s.calls, " ") != "create-multipart-upload complete-multipart-upload" {
-		t.Errorf("%d puts, calls %v", s.puts.Load(), s.calls)
+	if s.puts.Load() != 4 || !bytes.Equal(s.completed, content) || strings.Join(s.routes(), " ") != "create-multipart-upload complete-multipart-upload" {
+		t.Errorf("%d puts, calls %v", s.puts.Load(), s.routes())
 	}
 }
 
