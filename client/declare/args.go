@@ -38,6 +38,9 @@ func (s *Spec) Arguments(in any) Args {
 		return a
 	}
 	for _, p := range s.Params {
+		if p.index == nil { // derived, not a field of the struct
+			continue
+		}
 		field := v.FieldByIndex(p.index)
 		if absent(field) {
 			continue
@@ -102,7 +105,7 @@ func (s *Spec) Fill(in any, a Args) error {
 		if !given {
 			value = p.Default
 		}
-		if value == nil {
+		if value == nil || p.index == nil {
 			continue
 		}
 		if _, null := value.(Null); null {

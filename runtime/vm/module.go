@@ -98,7 +98,9 @@ func (in *Interp) build(L *lua.LState, m *Module) *lua.LTable {
 	if m.Open != nil {
 		m.Open(L, t)
 	}
-	L.SetMetatable(t, in.strict(L, m.Name))
+	if t.Metatable == lua.LNil { // a module may find its fields in a way of its own
+		L.SetMetatable(t, in.strict(L, m.Name))
+	}
 	return t
 }
 

@@ -1,0 +1,154 @@
+package bindings_test
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+
+	"transect/bindings"
+	"transect/client"
+	"transect/client/declare"
+	"transect/platform"
+	"transect/runtime/vm"
+	"transect/stdlib"
+)
+
+// world is an interpreter connected to a local platform of its own.
+type world struct {
+	in       *vm.Interp
+	platform *platform.Platform
+	out      bytes.Buffer
+}
+
+func newWorld(t testing.TB, links ...declare.Interceptor) *world {
+	t.Helper()
+	ctx := context.Background()
+	p, err := platform.Open(ctx, platform.Options{Memory: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{platform: p}
+	w.in = vm.New(ctx, vm.Options{Stdout: &w.out, Stderr: &w.out, Dir: t.TempDir(), Progress: vm.ProgressQuiet})
+	t.Cleanup(func() {
+		w.in.Close()
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	w.in.Preload(stdlib.Modules()...)
+	options := client.Options{RoundTripper: p.RoundTripper(), Links: links}
+	bindings.Open(w.in, func(ctx context.Context, own *client.Settings) (*client.Client, error) {
+		c := p.Credentials()
+		s := client.Settings{URL: "http://transect.local", User: c.User, Password: c.Password, ClientID: c.ClientID, ClientSecret: c.ClientSecret}
+		if own != nil && own.Password != "" {
+			s.Password = own.Password
+		}
+		return client.New(ctx, s, options)
+	})
+	return w
+}
+
+// lua runs code and fails the test with whatever it raises.
+func (w *world) lua(t testing.TB, code string) string {
+	t.Helper()
+	w.out.Reset()
+	if _, err := w.in.RunString("test", code); err != nil {
+		report := vm.Failure(err)
+		t.Fatalf("%v at %v\n%s", report.Err, report.Frames, w.out.String())
+	}
+	return w.out.String()
+}
+
+const setup = `
+local sdk = require("sdk")
+local company = sdk.users.describe().company
+local project = sdk.projects.create("North quarry", company)
+`
+
+func TestResources(t *testing.T) {
+	newWorld(t).lua(t, setup+`
+assert(project.id == project._id and #project.id == 24)
+assert(project.name == "North quarry")
+assert(project.nothing == nil)
+local err = select(2, try(function() project.name = "x" end))
+assert(err.name == "ImmutableAttribute", tostring(err))
+local copy = project:totable()
+copy.name = "mine"
+assert(copy.id == project.id and project.name == "North quarry")
+assert(tostring(project) == "project North quarry (" .. project.id .. ")")
+local same = sdk.projects.describe(project)   -- a resource wherever an id is wanted
+assert(same == sdk.projects.describe(project.id))
+local names = {}
+for _, f in ipairs(project:fields()) do names[f] = true end
+assert(names._id and names.name)
+`)
+}
+
+func TestCallShapes(t *testing.T) {
+	newWorld(t).lua(t, setup+`
+local byName = sdk.projects.create{ name = "South", company = company }
+local mixed = sdk.projects.create("East", { company = company })
+local list = sdk.projects.describe({ project, byName, mixed.id })
+assert(#list == 3 and list[2].name == "South")
+assert(#sdk.projects.describe({}) == 0)
+local all = sdk.projects.search{ filter = { name = { ["$in"] = { "South", "East" } } }, return_total = true }
+assert(all.total == 2 and #all.results == 2)
+assert(require("projects").describe(project).name == "North quarry")
+sdk.projects.update_name(project, { name = "Renamed" })
+assert(sdk.projects.describe{ project = project }.name == "Renamed")
+local seen = 0
+for p in sdk.projects.search_generator{ limit = 2 } do seen = seen + 1 end
+assert(seen == 3, seen)
+`)
+}
+
+func TestMistakesTeach(t *testing.T) {
+	for _, c := range []struct{ code, name, message, hint string }{
+		{`sdk.projcts.create{}`, "UnsupportedOperationError", "there is no manager projcts", "did you mean projects?"},
+		{`sdk.projects.crate{}`, "UnsupportedOperationError", "there is no operation projects.crate", "did you mean projects.create?"},
+		{`sdk.projects.create{ nme = "x", company = company }`, "ParameterError", "unknown argument nme", "did you mean name?"},
+		{`sdk.projects.create{ name = "x" }`, "ParameterError", "argument company is missing", "projects.create(name, company, [geometry])"},
+		{`sdk.projects.create{ name = {}, company = company }`, "ParameterError", "argument name: wants text, got an empty table", ""},
+		{`sdk.projects.search{ limit = 3.7 }`, "ParameterError", "argument limit: wants an integer, got 3.7", ""},
+		{`sdk.projects.search{ filter = { name = { ["$eqq"] = 1 } } }`, "ParameterError", "no operator $eqq (did you mean $eq?)", ""},
+		{`sdk.projects.search{ name = "x" }`, "QueryError", "name is no argument of a search any more", "filter by it"},
+		{`sdk.projects.describe("0123456789abcdef01234567")`, "ResponseError", "", ""},
+		{`sdk.projects.update_status(project, "broken")`, "RuntimeError", `"broken" is not one of pending`, ""},
+		{`sdk.projects.update_geometry(project, { geometry = { type = "Point", coordinates = { 10, 91 } } })`, "QueryError", "coordinates[2] is 91, outside -90 to 90", ""},
+		{`sdk.missions.create_survey{ project = project, survey_date = "2026-05-31", number_of_images = 1, coordinates = {}, geometry = { type = "GeometryCollection", geometries = {} } }`, "QueryError", "exclude each other", ""},
+		{`sdk.missions.create{ project = project, survey_date = "31.5.2026", number_of_images = 0 }`, "ParameterError", "is not a date; write 2026-05-31", ""},
+		{`sdk.datasets.create_image_dataset{ name = "x" }`, "ParameterError", "company or project is missing", ""},
+		{`sdk.analytics.order{}`, "ParameterError", "analytic or name is missing", ""},
+		{`sdk.analytics.order{ name = "no such thing" }`, "ParameterError", "no analytic no such thing", "analytics.search"},
+		{`sdk.flights.create{}`, "UnsupportedOperationError", "not created by themselves", "missions.create"},
+	} {
+		t.Run(c.code, func(t *testing.T) {
+			newWorld(t).lua(t, setup+`
+local _, err = try(function() `+c.code+` end)
+assert(err, "nothing was raised")
+assert(err.name == [[`+c.name+`]], err.name .. ": " .. err)
+assert(tostring(err):find([[`+c.message+`]], 1, true), tostring(err))
+assert((err.hint or ""):find([[`+c.hint+`]], 1, true), tostring(err.hint))
+if err.name == "ResponseError" then assert(err.status == 404, err.status) end
+`)
+		})
+	}
+}
+
+func TestDryRun(t *testing.T) {
+	var printed bytes.Buffer
+	newWorld(t, client.DryRun(&printed)).lua(t, setup+`
+assert(project.dry_run == true and project.id:find("^dry%-run%-"))
+local flight, mission = sdk.missions.create{ project = project, name = "M", survey_date = "2026-05-31", number_of_images = 2,
+  coordinates = { {0,0}, {1,0}, {1,1}, {0,0} } }
+assert(mission.name == "M" and flight.id ~= mission.id)
+assert(sdk.projects.describe(project).name == "North quarry")
+assert(#sdk.projects.search{} == 0, "something was sent")
+`)
+	for _, want := range []string{`dry run: projects.create {"company":"`, `dry run: missions.create_survey {`} {
+		if !strings.Contains(printed.String(), want) {
+			t.Errorf("%q is missing in\n%s", want, printed.String())
+		}
+	}
+}
