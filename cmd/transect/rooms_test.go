@@ -1,0 +1,92 @@
+package main
+
+import (
+	"bytes"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// rooms lists, for each room, the rooms it may import. Arrows only ever point
+// down this list. A room's own packages may import each other.
+var rooms = []struct {
+	name string
+	may  []string
+}{
+	{"cmd", []string{"runtime", "bindings", "stdlib", "runtime/vm", "platform", "client"}},
+	{"runtime", []string{"bindings", "stdlib", "runtime/vm", "platform", "client"}},
+	{"bindings", []string{"runtime/vm", "client"}},
+	{"stdlib", []string{"runtime/vm"}},
+	{"runtime/vm", nil},
+	{"platform", []string{"client"}},
+	{"client", nil},
+}
+
+// leaves are packages every room may import: they import nothing of the house.
+var leaves = []string{"client/fault", "client/suggest", "client/imagery", "client/semrange"}
+
+func TestArrowsPointDown(t *testing.T) {
+	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}}: {{join .Imports " "}}`, "transect/...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range strings.Split(strings.TrimSpace(string(out)), "\n") {
+		from, imports, _ := strings.Cut(strings.TrimPrefix(line, "transect/"), ":")
+		for _, to := range strings.Fields(imports) {
+			to, own := strings.CutPrefix(to, "transect/")
+			if own && !allowed(from, to) {
+				t.Errorf("%s imports %s: that arrow points the wrong way", from, to)
+			}
+		}
+	}
+}
+
+func TestOnlyTheClientLeavesLuaAlone(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "transect/client/...", "transect/platform/...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Contains(out, []byte("gopher-lua")) {
+		t.Error("client or platform depends on Lua; a Go program must be able to use them alone")
+	}
+}
+
+func allowed(from, to string) bool {
+	if isLeaf(to) {
+		return true
+	}
+	if isLeaf(from) {
+		return room(to) == room(from) && strings.HasPrefix(to, from+"/")
+	}
+	if room(from) == room(to) {
+		return true
+	}
+	for _, r := range rooms {
+		if r.name != room(from) {
+			continue
+		}
+		for _, may := range r.may {
+			if may == room(to) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func isLeaf(path string) bool {
+	for _, leaf := range leaves {
+		if path == leaf || strings.HasPrefix(path, leaf+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+func room(path string) string {
+	if path == "runtime/vm" || strings.HasPrefix(path, "runtime/vm/") {
+		return "runtime/vm"
+	}
+	first, _, _ := strings.Cut(path, "/")
+	return first
+}

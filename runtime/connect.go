@@ -1,0 +1,167 @@
+package runtime
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"sync"
+	"time"
+
+	"transect/client"
+	"transect/client/declare"
+	"transect/client/transfer"
+	"transect/client/transport"
+	"transect/platform"
+	"transect/runtime/vm"
+)
+
+// connector opens the connections of a run, when the script asks for them.
+type connector struct {
+	world  *World
+	job    *Job
+	named  Connection // by the command line and the environment
+	in     *vm.Interp
+	local  localPlatform
+	budget *transfer.Budget // one for all connections
+	dryRun func() declare.Interceptor
+}
+
+func newConnector(w *World, job *Job, named Connection, in *vm.Interp) *connector {
+	return &connector{world: w, job: job, named: named, in: in,
+		budget: transfer.NewBudget(transfer.DefaultConnections),
+		// One for all connections: what one of them pretends to have made, the
+		// others must know.
+		dryRun: sync.OnceValue(func() declare.Interceptor { return client.DryRun(in.Options().Stderr) }),
+	}
+}
+
+// connect opens a connection by the command line's settings, or by a script's
+// own laid over them.
+func (c *connector) connect(ctx context.Context, own *client.Settings) (*client.Client, error) {
+	if own == nil {
+		own = &client.Settings{}
+	}
+	named := scripted(own, c.named)
+	settings := *own
+	if err := c.fill(&settings, named); err != nil {
+		return nil, err
+	}
+	options := c.options()
+	if named.Local {
+		p, err := c.platform(ctx, named)
+		if err != nil {
+			return nil, err
+		}
+		useLocal(&settings, p)
+		options.RoundTripper = p.RoundTripper()
+	}
+	if own.ForcePrompt {
+		if err := c.ask(ctx, &settings); err != nil {
+			return nil, err
+		}
+	}
+	if !named.Local {
+		var err error
+		if settings, err = settings.Resolve(); err != nil {
+			return nil, err
+		}
+	}
+	return client.New(ctx, settings, options)
+}
+
+func (c *connector) close() error { return c.local.close() }
+
+func (c *connector) options() client.Options {
+	out := c.in.Options()
+	options := client.Options{Version: c.job.Version, Logger: out.Logger, Env: c.world.Env, Budget: c.budget}
+	if c.job.DryRun {
+		options.Links = []declare.Interceptor{c.dryRun()}
+	}
+	if c.job.Trace {
+		options.Trace = tracer(out.Stderr, c.job.Output.JSON)
+	}
+	return options
+}
+
+func (c *connector) platform(ctx context.Context, named Connection) (*platform.Platform, error) {
+	dir, err := c.world.LocalDir(named.LocalDir)
+	if err != nil {
+		return nil, err
+	}
+	return c.local.open(ctx, dir, c.in.Options().Logger)
+}
+
+// scripted lays a script's settings over the command line's. Where a script
+// names a platform of its own, the command line's platform and login have
+// nothing to do with it.
+func scripted(own *client.Settings, named Connection) Connection {
+	c := Connection{
+		URL: own.URL, User: own.User, Password: own.Password, ClientID: own.ClientID, ClientSecret: own.ClientSecret,
+		AccessToken: own.AccessToken, Config: own.ConfigPath, Profile: own.Profile, Proxy: own.ProxyURL, CACert: own.CACert,
+	}
+	other := c.URL != "" && c.URL != named.URL || c.Config != "" || c.Profile != "" && named.Local
+	if local := named.Local && c.URL == platform.Address; other && !local {
+		named = Connection{Proxy: named.Proxy, CACert: named.CACert}
+	} else if local {
+		c.URL = ""
+	}
+	return c.over(named)
+}
+
+// fill completes settings with a connection, its secrets read from their files.
+func (c *connector) fill(s *client.Settings, named Connection) error {
+	for _, secret := range []struct {
+		what  string
+		file  string
+		value *string
+	}{
+		{"password", named.PasswordFile, &named.Password},
+		{"client secret", named.ClientSecretFile, &named.ClientSecret},
+		{"access token", named.AccessTokenFile, &named.AccessToken},
+	} {
+		if secret.file == "" || *secret.value != "" {
+			continue
+		}
+		var err error
+		if *secret.value, err = readSecret(c.in.Options().Logger, secret.what, c.world.path(secret.file)); err != nil {
+			return err
+		}
+	}
+	s.URL, s.User, s.Password = named.URL, named.User, named.Password
+	s.ClientID, s.ClientSecret, s.AccessToken = named.ClientID, named.ClientSecret, named.AccessToken
+	s.ConfigPath, s.Profile = c.world.path(named.Config), named.Profile
+	s.ProxyURL, s.CACert = named.Proxy, c.world.path(named.CACert)
+	return nil
+}
+
+// useLocal completes settings with what the local platform was made with.
+func useLocal(s *client.Settings, p *platform.Platform) {
+	s.URL = platform.Address
+	made := p.Credentials()
+	if s.User != "" || s.ClientID != "" || s.AccessToken != "" {
+		if s.User == made.User && s.Password == "" {
+			s.Password = made.Password
+		}
+		return
+	}
+	s.User, s.Password = made.User, made.Password
+	s.ClientID, s.ClientSecret = made.ClientID, made.ClientSecret
+}
+
+// tracer writes exchanges, for reading or as JSON lines.
+func tracer(out io.Writer, lines bool) func(transport.TraceRecord) {
+	if !lines {
+		return transport.TraceWriter(out)
+	}
+	return func(r transport.TraceRecord) {
+		line, err := json.Marshal(struct {
+			Time     time.Time             `json:"time"`
+			Level    string                `json:"level"`
+			Message  string                `json:"msg"`
+			Exchange transport.TraceRecord `json:"exchange"`
+		}{r.Time, "TRACE", r.Method + " " + r.URL, r})
+		if err == nil {
+			_, _ = out.Write(append(line, '\n')) // a trace that cannot be written stops nothing
+		}
+	}
+}

@@ -1,0 +1,169 @@
+package runtime
+
+import (
+	"strconv"
+
+	"transect/client/fault"
+)
+
+// Connection names a platform and a login: what one source of settings says of
+// it. Sources are laid over one another, see over.
+type Connection struct {
+	Local    bool   // the local platform
+	LocalDir string // its folder
+
+	URL              string
+	User             string
+	Password         string
+	PasswordFile     string
+	ClientID         string
+	ClientSecret     string
+	ClientSecretFile string
+	AccessToken      string
+	AccessTokenFile  string
+
+	Config, Profile string // configuration file, and the entry of its profiles
+	Proxy, CACert   string
+}
+
+// Option is one setting of a connection: a flag and an environment variable.
+type Option struct {
+	Flag  string // "" for secrets, which have no place on a command line
+	Env   string
+	Value string // what the value is, for help
+	Doc   string
+	Text  *string // where the value goes
+	On    *bool   // the same, of a switch
+}
+
+// Options lists the settings of c. Flags, environment variables and their help
+// all come from this list.
+func (c *Connection) Options() []Option {
+	return []Option{
+		{Flag: "local", Env: "TRANSECT_LOCAL", Doc: "use the local platform", On: &c.Local},
+		{Flag: "local-dir", Env: "TRANSECT_LOCAL_DIR", Value: "DIR", Doc: "folder of the local platform", Text: &c.LocalDir},
+		{Flag: "url", Env: "TRANSECT_URL", Value: "URL", Doc: "address of the platform", Text: &c.URL},
+		{Flag: "user", Env: "TRANSECT_USER", Value: "NAME", Doc: "user to log in as", Text: &c.User},
+		{Env: "TRANSECT_PASSWORD", Doc: "the user's password", Text: &c.Password},
+		{Flag: "password-file", Env: "TRANSECT_PASSWORD_FILE", Value: "FILE", Doc: "file with the user's password", Text: &c.PasswordFile},
+		{Flag: "client-id", Env: "TRANSECT_CLIENT_ID", Value: "ID", Doc: "OAuth client to log in as", Text: &c.ClientID},
+		{Env: "TRANSECT_CLIENT_SECRET", Doc: "the client's secret", Text: &c.ClientSecret},
+		{Flag: "client-secret-file", Env: "TRANSECT_CLIENT_SECRET_FILE", Value: "FILE", Doc: "file with the client's secret", Text: &c.ClientSecretFile},
+		{Env: "TRANSECT_ACCESS_TOKEN", Doc: "access token", Text: &c.AccessToken},
+		{Flag: "access-token-file", Env: "TRANSECT_ACCESS_TOKEN_FILE", Value: "FILE", Doc: "file with an access token", Text: &c.AccessTokenFile},
+		{Flag: "config", Env: "TRANSECT_CONFIG", Value: "FILE", Doc: "configuration file with any of these settings", Text: &c.Config},
+		{Flag: "profile", Env: "TRANSECT_PROFILE", Value: "NAME", Doc: "entry of the configuration file's profiles", Text: &c.Profile},
+		{Flag: "proxy", Env: "TRANSECT_PROXY", Value: "URL", Doc: "proxy for every request", Text: &c.Proxy},
+		{Flag: "ca-cert", Env: "TRANSECT_CA_CERT", Value: "FILE", Doc: "PEM file of further trusted certificates", Text: &c.CACert},
+	}
+}
+
+// fromEnvironment reads the connection's environment variables.
+func fromEnvironment(w *World) (c Connection, err error) {
+	for _, o := range c.Options() {
+		value := w.lookup(o.Env)
+		switch {
+		case value == "":
+		case o.Text != nil:
+			*o.Text = value
+		default:
+			if *o.On, err = strconv.ParseBool(value); err != nil {
+				return c, fault.Hinted(fault.Of(&fault.ConfigError{}, "%s must be true or false, got %q", o.Env, value),
+					"set it to 1, or unset it")
+			}
+		}
+	}
+	return c, nil
+}
+
+// check refuses settings of one source that contradict each other. called says
+// what people call a setting there.
+func (c *Connection) check(called func(Option) string) error {
+	names := map[*string]string{}
+	local := ""
+	for _, o := range c.Options() {
+		if o.On == &c.Local {
+			local = called(o)
+			continue
+		}
+		names[o.Text] = called(o)
+	}
+	exclude := func(a, b string) error {
+		return fault.Hinted(fault.Of(&fault.UsageError{}, "%s and %s exclude each other", a, b), "give one of them")
+	}
+	for _, rivals := range [][2]*string{
+		{&c.Password, &c.PasswordFile}, {&c.ClientSecret, &c.ClientSecretFile}, {&c.AccessToken, &c.AccessTokenFile},
+	} {
+		if *rivals[0] != "" && *rivals[1] != "" {
+			return exclude(names[rivals[0]], names[rivals[1]])
+		}
+	}
+	for _, other := range []*string{&c.URL, &c.Config, &c.Profile} {
+		if c.Local && *other != "" {
+			return exclude(local, names[other])
+		}
+	}
+	return nil
+}
+
+func asFlag(o Option) string        { return "--" + o.Flag }
+func asEnvironment(o Option) string { return o.Env }
+
+// over lays c over a source that counts less, value by value. Two things are
+// taken whole: which platform is meant, and the login. A token of one source
+// must not win over the user another one names, nor a password go along with
+// somebody else's name.
+func (c Connection) over(under Connection) Connection {
+	switch {
+	case c.Local:
+		under = Connection{LocalDir: under.LocalDir}
+	case c.URL != "" || c.Config != "" || c.Profile != "":
+		under.Local = false
+	}
+	under.yieldLogin(c)
+	from := under.Options()
+	for i, o := range c.Options() {
+		if o.Text != nil && *o.Text == "" {
+			*o.Text = *from[i].Text
+		}
+	}
+	c.Local = c.Local || under.Local
+	return c
+}
+
+// yieldLogin removes what does not belong to the login over names.
+func (c *Connection) yieldLogin(over Connection) {
+	if over.Password != "" || over.PasswordFile != "" {
+		c.Password, c.PasswordFile = "", ""
+	}
+	if over.ClientSecret != "" || over.ClientSecretFile != "" {
+		c.ClientSecret, c.ClientSecretFile = "", ""
+	}
+	token := over.AccessToken != "" || over.AccessTokenFile != ""
+	if token || over.User != "" || over.ClientID != "" {
+		c.AccessToken, c.AccessTokenFile = "", ""
+	}
+	// A client may come along with a user, but not the other way round.
+	alone := token || over.ClientID != "" && over.User == ""
+	if other := over.User != "" && c.User != "" && c.User != over.User; alone || other {
+		c.User, c.Password, c.PasswordFile = "", "", ""
+	}
+	if other := over.ClientID != "" && c.ClientID != "" && c.ClientID != over.ClientID; token || other {
+		c.ClientID, c.ClientSecret, c.ClientSecretFile = "", "", ""
+	}
+}
+
+// given is the connection named by the command line and the environment.
+func given(w *World, flags Connection) (Connection, error) {
+	if err := flags.check(asFlag); err != nil {
+		return flags, err
+	}
+	env, err := fromEnvironment(w)
+	if err != nil {
+		return flags, err
+	}
+	if err := env.check(asEnvironment); err != nil {
+		return flags, err
+	}
+	return flags.over(env), nil
+}

@@ -1,0 +1,170 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"runtime/debug"
+	"time"
+
+	"transect/bindings"
+	"transect/client/fault"
+	"transect/runtime/vm"
+	"transect/stdlib"
+)
+
+// Job is one script to run, and how.
+type Job struct {
+	Script string   // path of the script; "-" is standard input
+	Code   string   // Lua to run in place of a script, when Script is empty
+	Args   []string // the script's own
+	Path   []string // further folders for require
+
+	Connection Connection    // from the command line
+	Timeout    time.Duration // limit of the whole run; 0 is none
+	DryRun     bool          // print writes instead of sending them
+	Trace      bool          // print each request and answer
+	Output     Output
+	Version    string // of the program, for the User-Agent
+}
+
+// Output says how much is told on the error stream, and in what form.
+type Output struct {
+	Quiet   bool // only errors
+	Verbose bool // what is good for finding faults
+	JSON    bool // one JSON object a line
+}
+
+// Level is the least level of messages that are told.
+func (o Output) Level() slog.Level {
+	switch {
+	case o.Quiet:
+		return slog.LevelError
+	case o.Verbose:
+		return slog.LevelDebug
+	}
+	return slog.LevelInfo
+}
+
+func (o Output) progress() vm.ProgressMode {
+	switch {
+	case o.Quiet:
+		return vm.ProgressQuiet
+	case o.JSON:
+		return vm.ProgressJSON
+	}
+	return vm.ProgressAuto
+}
+
+// Run runs a job to its end. It returns nil, a *vm.Exit with the code the
+// script asked for, an *Interrupted, or an error that Report can tell about.
+func Run(ctx context.Context, w *World, job Job) error {
+	ctx, release := w.stoppable(ctx, job.Timeout)
+	defer release()
+	named, err := given(w, job.Connection)
+	if err != nil {
+		return err
+	}
+	r := newRun(ctx, w, &job, named)
+	defer r.clearStatus()
+	done := make(chan error, 1)
+	go func() { done <- r.whole() }()
+	select {
+	case err := <-done:
+		return ending(err)
+	case <-ctx.Done():
+	}
+	select {
+	case err := <-done:
+		return ending(err)
+	case <-time.After(grace):
+		return ending(context.Cause(ctx))
+	}
+}
+
+// run is a job under way.
+type run struct {
+	world     *World
+	job       *Job
+	in        *vm.Interp
+	connector *connector
+}
+
+func newRun(ctx context.Context, w *World, job *Job, named Connection) *run {
+	in := vm.New(ctx, vm.Options{
+		Stdin: w.Stdin, Stdout: w.Stdout, Stderr: w.Stderr, Env: w.Env, Now: w.Now, Dir: w.Dir,
+		Script: job.Script, Args: job.Args, Path: job.Path,
+		Log:      vm.Log{JSON: job.Output.JSON, Level: job.Output.Level()},
+		Progress: job.Output.progress(),
+	})
+	return &run{world: w, job: job, in: in, connector: newConnector(w, job, named, in)}
+}
+
+// whole runs the script and closes everything behind it.
+func (r *run) whole() (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = Internal(p, debug.Stack())
+		}
+	}()
+	defer func() {
+		r.in.Close()
+		if failed := r.connector.close(); err == nil {
+			err = failed
+		}
+	}()
+	r.in.Preload(stdlib.Modules()...)
+	bindings.Open(r.in, r.connector.connect)
+	return r.script()
+}
+
+func (r *run) script() error {
+	switch r.job.Script {
+	case "":
+		return r.eval()
+	case "-":
+		code, err := io.ReadAll(r.world.Stdin)
+		if err != nil {
+			return fault.Of(&fault.UsageError{}, "cannot read the script from standard input: %w", err)
+		}
+		_, err = r.in.RunString(stdinName, string(code))
+		return quoting(stdinName, string(code), succeeded(err))
+	}
+	return succeeded(r.in.RunFile(r.job.Script))
+}
+
+// succeeded leaves out the end a script asked for that is no failure.
+func succeeded(err error) error {
+	var asked *vm.Exit
+	if errors.As(err, &asked) && asked.Code == ExitOK {
+		return nil
+	}
+	return err
+}
+
+// clearStatus takes away a progress line that is still on the terminal.
+func (r *run) clearStatus() {
+	if screen, ok := r.in.Options().Stderr.(*vm.Screen); ok {
+		screen.SetStatus("")
+	}
+}
+
+// InternalError is a fault of the program itself.
+type InternalError struct {
+	*fault.RuntimeError
+	Stack []byte // of the Go panic
+}
+
+// Unwrap leads to the fault, for errors.As.
+func (e *InternalError) Unwrap() error { return e.RuntimeError }
+
+// Internal makes an error of a recovered panic.
+func Internal(panicked any, stack []byte) error {
+	return &InternalError{
+		RuntimeError: fault.Hinted(fault.Of(&fault.RuntimeError{}, "internal fault: %s", fmt.Sprint(panicked)),
+			"this is a fault of Transect, please report it; TRANSECT_DEBUG=1 shows where it happened"),
+		Stack: stack,
+	}
+}

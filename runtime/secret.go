@@ -1,0 +1,59 @@
+package runtime
+
+import (
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"runtime"
+	"strings"
+
+	"transect/client/fault"
+)
+
+// largestSecret bounds what is read for a secret: a larger file is a slip.
+const largestSecret = 64 << 10
+
+// readSecret reads a password, secret or token from a file, without the line
+// end editors put behind it.
+func readSecret(log *slog.Logger, what, path string) (string, error) {
+	wrong := func(format string, args ...any) error {
+		return fault.Hinted(fault.Of(&fault.ConfigError{}, "the "+what+" file %s "+format, append([]any{path}, args...)...),
+			"it holds the %s and nothing else", what)
+	}
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", wrong("does not exist")
+	case err != nil:
+		return "", wrong("cannot be read: %w", reason(err))
+	case info.IsDir():
+		return "", wrong("is a folder")
+	case info.Size() > largestSecret:
+		return "", wrong("is too large for a %s", what)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return "", wrong("cannot be read: %w", reason(err))
+	}
+	secret := strings.TrimRight(string(text), "\r\n")
+	switch {
+	case secret == "":
+		return "", wrong("is empty")
+	case strings.ContainsAny(secret, "\r\n"):
+		return "", wrong("holds more than one line")
+	}
+	if runtime.GOOS != "windows" && info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0 {
+		log.Warn("the "+what+" file is open to other users", "file", path, "hint", "chmod 600")
+	}
+	return secret, nil
+}
+
+// reason is what the system said, without the path, which is in the message.
+func reason(err error) error {
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		return at.Err
+	}
+	return err
+}
