@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/md5"
-	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -75,7 +74,7 @@ func inside(t testing.TB, options Options) *site {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { p.Close() })
-	return logIn(t, p, Address, &http.Client{Transport: p.RoundTripper()})
+	return logIn(t, p, Address, newClient(p))
 }
 
 func logIn(t testing.TB, p *Platform, base string, client *http.Client) *site {
@@ -236,11 +235,6 @@ func sum(content []byte) string {
 	return hex.EncodeToString(h[:])
 }
 
-func base64Sum(content []byte) string {
-	h := md5.Sum(content)
-	return base64.StdEncoding.EncodeToString(h[:])
-}
-
 // until describes a resource until the text under a key is one of those wanted.
 func (s *site) until(route string, body store.Doc, key string, wanted ...string) store.Doc {
 	s.t.Helper()
@@ -261,3 +255,6 @@ func (s *site) get(path string) answer {
 	s.t.Helper()
 	return s.do(s.request("GET", path, nil))
 }
+
+// newClient speaks to a platform in the process.
+func newClient(p *Platform) *http.Client { return &http.Client{Transport: p.RoundTripper()} }

@@ -77,7 +77,8 @@ func retrieveLogs(r *Request) (any, error) {
 	if a.err != nil {
 		return nil, a.err
 	}
-	if _, err := r.get(products, id); err != nil {
+	doc, err := r.get(products, id)
+	if err != nil {
 		return nil, err
 	}
 	rows, err := r.tx.Query("SELECT time, record FROM logs WHERE product = ? AND time > ? ORDER BY time LIMIT ? OFFSET ?",
@@ -105,5 +106,7 @@ func retrieveLogs(r *Request) (any, error) {
 	}
 	total := 0
 	err = r.tx.QueryRow("SELECT count(*) FROM logs WHERE product = ?", id).Scan(&total)
-	return store.Doc{"total": store.Doc{"value": total}, "logs": logs}, err
+	// The last line is written together with the end, so none can follow it.
+	ended := !slices.Contains([]string{productPending, productRunning}, store.Text(doc, "status"))
+	return store.Doc{"total": store.Doc{"value": total}, "logs": logs, "complete": ended}, err
 }
