@@ -116,12 +116,12 @@ func (d *dryRun) pretend(s *declare.Spec, arguments map[string]any) (declare.Val
 		return text
 	}
 	if s.FullName() == "missions.create_survey" {
-		var flight, mission = record("flights", nil), record("missions", nil)
 		survey := Survey{Flight: &Flight{}}
-		if err := declare.DecodeRecord(flight, survey.Flight); err != nil {
+		if err := declare.DecodeRecord(record("flights", nil), survey.Flight); err != nil {
 			return declare.Value{}, err
 		}
-		return declare.Value{Shape: declare.ShapeGo, Go: survey}, declare.DecodeRecord(mission, &survey.Mission)
+		err := declare.DecodeRecord(record("missions", map[string]any{"flights": []any{survey.Flight.ID}}), &survey.Mission)
+		return declare.Value{Shape: declare.ShapeGo, Go: survey}, err
 	}
 	switch s.Shape {
 	case declare.ShapeResource, declare.ShapeSome:

@@ -158,8 +158,9 @@ func (f *follower) poll(ctx context.Context) error {
 		if f.endedAt.IsZero() {
 			f.endedAt = time.Now()
 		}
-		f.done = answer.Complete || time.Since(f.endedAt) > logGrace
+		f.done = time.Since(f.endedAt) > logGrace
 	}
+	f.done = f.done || answer.Complete
 	return nil
 }
 
