@@ -58,8 +58,7 @@ func jsonPath(key string) (string, error) {
 func (f field) test(t test) (string, []any) {
 	// A status may be an object, which its column shows as NULL.
 	if f.column != "" && !(f.column == "status" && t.missing()) {
-		sql, args := t.text(f.column)
-		return "COALESCE(" + sql + ", 0)", args
+		return t.text(f.column)
 	}
 	// Most values are plain: those are compared without taking lists apart.
 	plain, plainArgs := t.sql("json_extract(body, ?)", "json_type(body, ?)")
@@ -76,7 +75,7 @@ func (f field) test(t test) (string, []any) {
 		sql += " OR NOT " + exists
 		args = append(args, existsArgs...)
 	}
-	return "COALESCE(" + sql + " END, 0)", args
+	return sql + " END", args
 }
 
 // interleave puts the path where the SQL reads the body, among the arguments

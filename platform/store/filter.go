@@ -180,12 +180,14 @@ func (c *condition) operator(f field, operator string, value any, at string) (st
 
 var signs = map[string]string{"$gt": ">", "$gte": ">=", "$lt": "<", "$lte": "<="}
 
-// emit adds the test's arguments and returns its SQL, which is never NULL.
+// emit adds the test's arguments and returns its SQL. Of a value that is not
+// there it may be NULL, which counts as false: only a NOT would keep it NULL. To
+// wrap the other tests as well would hide their columns from the indexes.
 func (c *condition) emit(f field, t test, negate bool) string {
 	sql, args := f.test(t)
 	c.args = append(c.args, args...)
 	if negate {
-		return "NOT " + sql
+		return "NOT COALESCE(" + sql + ", 0)"
 	}
 	return sql
 }
