@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -60,12 +61,8 @@ func openFolder(ctx context.Context, dir string) (secrets, error) {
 		return secrets{}, err
 	}
 	if found {
-		s, err := readSecrets(dir)
-		if !errors.Is(err, os.ErrNotExist) {
+		if s, err := readSecrets(dir); !errors.Is(err, os.ErrNotExist) {
 			return s, err
-		}
-		if _, err := os.Stat(databasePath(dir)); err == nil {
-			return secrets{}, damaged(dir, "%s is missing", secretsFile)
 		}
 		// It was stamped a moment ago, or its making was cut short.
 	}
@@ -78,7 +75,11 @@ func checkStamp(dir string) (bool, error) {
 	data, err := os.ReadFile(filepath.Join(dir, stampFile))
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return false, checkUnused(dir)
+		err := checkUnused(dir)
+		if _, statErr := os.Stat(filepath.Join(dir, stampFile)); err != nil && statErr == nil {
+			return checkStamp(dir) // another process made it between the two looks
+		}
+		return false, err
 	case err != nil:
 		return false, cannotUse(dir, err)
 	}
@@ -99,7 +100,7 @@ func checkUnused(dir string) error {
 		return cannotUse(dir, err)
 	}
 	for _, entry := range list {
-		if entry.Name() != lockFile && entry.Name() != stampFile {
+		if !strings.HasPrefix(entry.Name(), lockFile) && entry.Name() != stampFile {
 			return fault.Hinted(fault.Of(&fault.PlatformError{},
 				"%s is no local platform's folder and is not empty (%s)", dir, entry.Name()),
 				"name an empty or a new folder with --local-dir")
@@ -136,11 +137,14 @@ func makeFolder(ctx context.Context, dir string) (s secrets, err error) {
 	if err := os.Chmod(dir, 0o700); err != nil {
 		return s, cannotUse(dir, err)
 	}
-	if err := writeFile(dir, stampFile, stamp{Folder: stampText, Version: folderVersion}); err != nil {
-		return s, cannotUse(dir, err)
-	}
 	if s, err = readSecrets(dir); !errors.Is(err, os.ErrNotExist) {
 		return s, err // another process made them meanwhile
+	}
+	if _, err := os.Stat(databasePath(dir)); err == nil {
+		return s, damaged(dir, "%s is missing", secretsFile)
+	}
+	if err := writeFile(dir, stampFile, stamp{Folder: stampText, Version: folderVersion}); err != nil {
+		return s, cannotUse(dir, err)
 	}
 	var ids store.IDs
 	s = secrets{Credentials: Credentials{

@@ -231,3 +231,34 @@ func killed(dir string) {
 	os.Stdout.WriteString(product + " " + dataset)
 	select {}
 }
+
+// TestOpenAtOnce lets several open a folder that is not there yet.
+func TestOpenAtOnce(t *testing.T) {
+	for range 5 {
+		dir := filepath.Join(t.TempDir(), "p")
+		opened := make(chan *Platform)
+		for range 6 {
+			go func() {
+				p, err := Open(t.Context(), Options{Dir: dir})
+				if err != nil {
+					t.Error(err)
+				}
+				opened <- p
+			}()
+		}
+		var first *Platform
+		for range 6 {
+			p := <-opened
+			if p == nil {
+				continue
+			}
+			defer p.Close()
+			if first == nil {
+				first = p
+			}
+			if p.Credentials() != first.Credentials() {
+				t.Error("the credentials differ")
+			}
+		}
+	}
+}

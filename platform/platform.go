@@ -5,6 +5,7 @@ package platform
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -50,10 +51,11 @@ type Platform struct {
 	workers *workers
 	log     *slog.Logger
 
-	closing  context.Context // ends when Close is called
-	shut     context.CancelFunc
-	close    sync.Once
-	closeErr error
+	closing context.Context // ends when Close is called
+	shut    context.CancelFunc
+
+	mu       sync.Mutex
+	closed   bool
 	inFlight sync.WaitGroup // in-process requests still being answered
 }
 
@@ -136,21 +138,34 @@ func (p *Platform) Dir() string { return p.options.Dir }
 // Handler answers all routes, those of the signed storage addresses included.
 func (p *Platform) Handler() http.Handler { return p.handler }
 
+// begin counts an in-process request in, unless the platform is closed.
+func (p *Platform) begin() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.closed {
+		p.inFlight.Add(1)
+	}
+	return !p.closed
+}
+
 // Close stops the work in the background, which is finished when the folder is
-// opened again, and closes the database.
+// opened again, and closes the database. Closing again does nothing.
 func (p *Platform) Close() error {
-	p.close.Do(func() {
-		p.shut()
-		p.workers.wait()
-		p.inFlight.Wait()
-		p.closeErr = p.store.Close()
-		if p.options.Memory {
-			if err := os.RemoveAll(p.options.Dir); p.closeErr == nil {
-				p.closeErr = err
-			}
-		}
-	})
-	return p.closeErr
+	p.mu.Lock()
+	again := p.closed
+	p.closed = true
+	p.mu.Unlock()
+	if again {
+		return nil
+	}
+	p.shut()
+	p.workers.wait()
+	p.inFlight.Wait()
+	err := p.store.Close()
+	if p.options.Memory {
+		err = errors.Join(err, os.RemoveAll(p.options.Dir))
+	}
+	return err
 }
 
 // date writes a time as the platform's documents hold it.

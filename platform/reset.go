@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"transect/client/fault"
 )
@@ -22,6 +23,18 @@ func Reset(dir string) error {
 				"name the folder with --local-dir")
 		}
 		return cannotUse(dir, err)
+	}
+	// What was being written when a process was killed has a name of this form.
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		return cannotUse(dir, err)
+	}
+	for _, entry := range list {
+		if strings.HasPrefix(entry.Name(), lockFile+"-") {
+			if err := os.Remove(filepath.Join(dir, entry.Name())); err != nil {
+				return cannotUse(dir, err)
+			}
+		}
 	}
 	for _, entry := range entries {
 		if err := os.RemoveAll(filepath.Join(dir, entry)); err != nil {

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
+
+	"transect/client/fault"
 )
 
 // Address is the base address to use with RoundTripper. Nothing resolves it.
@@ -19,7 +21,11 @@ func (p *Platform) RoundTripper() http.RoundTripper { return inProcess{p} }
 type inProcess struct{ p *Platform }
 
 func (t inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
-	if err := r.Context().Err(); err != nil {
+	err := r.Context().Err()
+	if err == nil && !t.p.begin() {
+		err = fault.Of(&fault.PlatformError{}, "the local platform is closed")
+	}
+	if err != nil {
 		if r.Body != nil {
 			r.Body.Close()
 		}
@@ -40,7 +46,6 @@ func (t inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 
 	w := &responseWriter{header: http.Header{}, ready: make(chan struct{})}
-	t.p.inFlight.Add(1)
 	go func() {
 		defer t.p.inFlight.Done()
 		defer cancel()

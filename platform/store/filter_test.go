@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func open(t testing.TB) *Store {
+func openTest(t testing.TB) *Store {
 	t.Helper()
 	s, err := Open(context.Background(), filepath.Join(t.TempDir(), "docs.db"), "", func(*Tx) error { return nil })
 	if err != nil {
@@ -25,7 +25,7 @@ func open(t testing.TB) *Store {
 // TestFilterAgreesWithEvaluator compares the SQL of random filters with a
 // direct reading of what the operators mean.
 func TestFilterAgreesWithEvaluator(t *testing.T) {
-	s := open(t)
+	s := openTest(t)
 	ctx := context.Background()
 	rapid.Check(t, func(t *rapid.T) {
 		docs := rapid.SliceOfN(documents(), 1, 8).Draw(t, "documents")
@@ -177,7 +177,7 @@ func asked() *rapid.Generator[any] {
 }
 
 func TestFilterRefusals(t *testing.T) {
-	s := open(t)
+	s := openTest(t)
 	for filter, want := range map[string]string{
 		`{"name": {"$eqq": 1}}`:     "filter.name: unknown operator $eqq; did you mean $eq?",
 		`{"$nor": []}`:              "filter: unknown operator $nor; did you mean $or?",

@@ -13,6 +13,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
+	"time"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -27,6 +29,9 @@ var (
 	ErrNewer = errors.New("the database is of a newer version")
 )
 
+// busyTime is how long to wait for another process to end its transaction.
+const busyTime = 20 * time.Second
+
 // Store is an open database. Several processes may have the same one open.
 type Store struct {
 	readers *sql.DB
@@ -40,6 +45,21 @@ func Open(ctx context.Context, path, extra string, fill func(*Tx) error) (*Store
 	if err := checkHeader(path); err != nil {
 		return nil, err
 	}
+	for deadline := time.Now().Add(busyTime); ; {
+		s, err := open(ctx, path, extra, fill)
+		if err == nil {
+			return s, nil
+		}
+		// SQLite does not wait by itself while another process turns a new
+		// database into one with a write-ahead log.
+		if !isBusy(err) || time.Now().After(deadline) || ctx.Err() != nil {
+			return nil, classify(err)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+func open(ctx context.Context, path, extra string, fill func(*Tx) error) (*Store, error) {
 	s := &Store{}
 	var err error
 	if s.writer, err = connect(path, 1, "&_txlock=immediate"); err != nil {
@@ -50,7 +70,7 @@ func Open(ctx context.Context, path, extra string, fill func(*Tx) error) (*Store
 	}
 	if err != nil {
 		s.Close()
-		return nil, classify(err)
+		return nil, err
 	}
 	return s, nil
 }
@@ -85,8 +105,8 @@ func connect(path string, connections int, options string) (*sql.DB, error) {
 		// A drive letter or a relative path must not be read as a host.
 		dsn = "file:" + (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath()
 	}
-	db, err := sql.Open("sqlite", dsn+"?_pragma=busy_timeout(20000)&_pragma=journal_mode(WAL)"+
-		"&_pragma=synchronous(NORMAL)"+options)
+	db, err := sql.Open("sqlite", dsn+"?_pragma=busy_timeout("+strconv.FormatInt(busyTime.Milliseconds(), 10)+
+		")&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)"+options)
 	if err != nil {
 		return nil, err
 	}
@@ -126,6 +146,11 @@ func (s *Store) prepare(ctx context.Context, extra string, fill func(*Tx) error)
 func (s *Store) version(ctx context.Context) (version int, err error) {
 	err = s.writer.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version)
 	return version, err
+}
+
+func isBusy(err error) bool {
+	var e *sqlite.Error
+	return errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_BUSY
 }
 
 // classify names the errors by which SQLite says that a file is damaged.
