@@ -4,6 +4,7 @@ package transfer
 
 import (
 	"errors"
+	"os"
 	"syscall"
 )
 
@@ -12,3 +13,23 @@ func isFull(err error) bool {
 }
 
 func isReadOnly(err error) bool { return errors.Is(err, syscall.EROFS) }
+
+// claim opens a file that nobody else is writing. The lock goes with the file.
+func claim(path string) (*os.File, error) {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		_ = file.Close()
+		return nil, errClaimed
+	}
+	// Between opening and locking, its last owner may have given it its name.
+	mine, err := file.Stat()
+	there, errThere := os.Lstat(path)
+	if err != nil || errThere != nil || !os.SameFile(mine, there) {
+		_ = file.Close()
+		return nil, errClaimed
+	}
+	return file, nil
+}

@@ -251,3 +251,34 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("%v, %s", err, f.Hint)
 	}
 }
+
+func TestLeftoversOfAKilledDownloadAreTakenOver(t *testing.T) {
+	folder := t.TempDir()
+	first, err := newTarget(folder, filepath.Join(folder, "ortho.tif"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := first.Write([]byte("half of it")); err != nil {
+		t.Fatal(err)
+	}
+	beside, err := newTarget(folder, filepath.Join(folder, "ortho.tif"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if beside.file.Name() == first.file.Name() {
+		t.Error("two downloads write the same temporary file")
+	}
+	beside.discard()
+	_ = first.file.Close() // as a killed process does: the file stays
+	again, err := newTarget(folder, filepath.Join(folder, "ortho.tif"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again.file.Name() != first.file.Name() {
+		t.Error("the leftover is not taken over")
+	}
+	again.discard()
+	if left, _ := os.ReadDir(folder); len(left) != 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}

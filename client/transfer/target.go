@@ -2,7 +2,9 @@ package transfer
 
 import (
 	"crypto/rand"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -20,14 +22,29 @@ type target struct {
 	kept    bool
 }
 
+// newTarget opens the temporary file. Its name follows from the target's, so
+// that a run takes over what a killed one left behind; while somebody else is
+// writing it, another name is used.
 func newTarget(folder, path string) (*target, error) {
-	temporary := filepath.Join(folder, ".transect-"+rand.Text()+".part")
-	file, err := os.OpenFile(temporary, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+	sum := sha256.Sum256([]byte(filepath.Base(path)))
+	temporary := filepath.Join(folder, fmt.Sprintf(".transect-%x.part", sum[:8]))
+	file, err := claim(temporary)
+	if err != nil {
+		temporary = filepath.Join(folder, ".transect-"+rand.Text()+".part")
+		file, err = os.OpenFile(temporary, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+	}
 	if err != nil {
 		return nil, fileError(err, "cannot write to the folder %s", folder)
 	}
-	return &target{path: path, file: file}, nil
+	t := &target{path: path, file: file}
+	if err := t.empty(); err != nil {
+		t.discard()
+		return nil, err
+	}
+	return t, nil
 }
+
+var errClaimed = errors.New("another process is writing the file")
 
 // Write notes its own errors, to tell them from those of the connection.
 func (t *target) Write(b []byte) (int, error) {
