@@ -185,7 +185,7 @@ func (w *responseWriter) response(ctx context.Context, r *http.Request, cancel c
 	// Closing the writing side gives the reader the cause, and does nothing
 	// when the handler has already ended the answer.
 	context.AfterFunc(ctx, func() { w.pipe.CloseWithError(ctx.Err()) })
-	answer.Body = &responseBody{ReadCloser: w.body, cancel: cancel}
+	answer.Body = &responseBody{ReadCloser: w.body, ctx: r.Context(), cancel: cancel}
 	return answer, nil
 }
 
@@ -209,7 +209,17 @@ func (b *shortBody) Close() error {
 // responseBody is an answer still being written. Closing it early stops the handler.
 type responseBody struct {
 	io.ReadCloser
+	ctx    context.Context // of the request
 	cancel context.CancelFunc
+}
+
+// Read fails from the moment the request is given up, even when the handler
+// has not noticed yet.
+func (b *responseBody) Read(p []byte) (int, error) {
+	if err := b.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return b.ReadCloser.Read(p)
 }
 
 func (b *responseBody) Close() error {
