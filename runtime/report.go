@@ -98,9 +98,6 @@ func (r *report) text(p colours) string {
 	if r.cause != "" {
 		fmt.Fprintf(&b, "  cause: %s\n", indented(r.cause))
 	}
-	if answer := r.answer(); answer != "" {
-		fmt.Fprintf(&b, "  answer: %s\n", answer)
-	}
 	if r.hint != "" {
 		fmt.Fprintf(&b, "  %shint%s: %s\n", p.hint, p.off, indented(r.hint))
 	}
@@ -115,21 +112,6 @@ func (r *report) headline() string {
 		message = strings.TrimPrefix(message, r.places[0].String()+": ")
 	}
 	return indented(message)
-}
-
-// answer sums up what the platform answered.
-func (r *report) answer() string {
-	var parts []string
-	if r.status != 0 {
-		parts = append(parts, fmt.Sprintf("status %d", r.status))
-	}
-	if r.code != "" {
-		parts = append(parts, r.code)
-	}
-	if r.service != "" {
-		parts = append(parts, "from "+r.service)
-	}
-	return strings.Join(parts, ", ")
 }
 
 func indented(text string) string { return strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n    ") }

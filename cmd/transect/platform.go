@@ -3,8 +3,6 @@ package main
 import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
-	"transect/client/fault"
 )
 
 func (a *app) platform() *cobra.Command {
@@ -16,14 +14,8 @@ this machine. Scripts use it with transect run --local, or over TCP with
 transect platform serve.`,
 		Example: `  transect platform serve
   transect platform reset --yes`,
-		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return cmd.Help()
-			}
-			return fault.Hinted(fault.Of(&fault.UsageError{}, "unknown command platform %s", args[0]), "%s", nearestCommand(cmd, args[0]))
-		},
 	}
+	group(cmd)
 	cmd.AddCommand(a.platformServe(), a.platformReset())
 	return cmd
 }

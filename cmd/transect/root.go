@@ -50,8 +50,15 @@ local platform, so that scripts can be tried without an account.
 	root.SetFlagErrorFunc(a.flagError)
 	root.AddCommand(a.run(), a.eval(), a.platform(), a.version())
 	root.InitDefaultHelpCmd()
-	a.strictHelp(root)
 	root.InitDefaultCompletionCmd(a.world.Args...)
+	for _, cmd := range root.Commands() {
+		switch cmd.Name() {
+		case "help":
+			strictHelp(root, cmd)
+		case "completion":
+			group(cmd)
+		}
+	}
 	return root
 }
 
@@ -63,21 +70,28 @@ func (a *app) outputFlags(flags *pflag.FlagSet) {
 }
 
 // strictHelp makes help for a command that does not exist an error.
-func (a *app) strictHelp(root *cobra.Command) {
-	for _, cmd := range root.Commands() {
-		if cmd.Name() != "help" {
-			continue
+func strictHelp(root, help *cobra.Command) {
+	show := help.Run
+	help.Run = nil
+	help.RunE = func(cmd *cobra.Command, args []string) error {
+		if found, rest, err := root.Find(args); err != nil || len(rest) > 0 {
+			return fault.Hinted(fault.Of(&fault.UsageError{}, "there is no help for %s", strings.Join(args, " ")),
+				"%s", nearestCommand(found, rest[0]))
 		}
-		show := cmd.Run
-		cmd.Run = nil
-		cmd.RunE = func(cmd *cobra.Command, args []string) error {
-			if found, rest, err := root.Find(args); err != nil || len(rest) > 0 {
-				return fault.Hinted(fault.Of(&fault.UsageError{}, "there is no help for %s", strings.Join(args, " ")),
-					"%s", nearestCommand(found, rest[0]))
-			}
-			show(cmd, args)
-			return nil
+		show(cmd, args)
+		return nil
+	}
+}
+
+// group is a command that only holds others: it shows its help, and refuses
+// commands it does not have.
+func group(cmd *cobra.Command) {
+	cmd.Args = cobra.ArbitraryArgs
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return cmd.Help()
 		}
+		return fault.Hinted(fault.Of(&fault.UsageError{}, "unknown command %s %s", cmd.Name(), args[0]), "%s", nearestCommand(cmd, args[0]))
 	}
 }
 

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// patience is far more than anything here takes. It only keeps a test that
+// would never end from doing so.
+const patience = 30 * time.Second
+
+// process is this program under way.
+type process struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	stdout *bufio.Reader
+	stderr bytes.Buffer
+}
+
+// start starts the program in a folder that is its home too.
+func start(t *testing.T, dir string, env []string, args ...string) *process {
+	t.Helper()
+	p := &process{t: t, cmd: exec.Command("transect", args...)}
+	p.cmd.Dir = dir
+	p.cmd.Env = append(os.Environ(), append([]string{"HOME=" + dir, "XDG_DATA_HOME=", "XDG_CONFIG_HOME="}, env...)...)
+	p.cmd.Stderr = &p.stderr
+	stdin, err := p.cmd.StdinPipe() // stays open: reading from it waits
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := p.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.stdout = bufio.NewReader(stdout)
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	guard := time.AfterFunc(patience, func() { _ = p.cmd.Process.Kill() })
+	t.Cleanup(func() {
+		guard.Stop()
+		_ = stdin.Close()
+		_ = p.cmd.Process.Kill()
+	})
+	return p
+}
+
+// line is the next line of standard output.
+func (p *process) line() string {
+	p.t.Helper()
+	line, err := p.stdout.ReadString('\n')
+	if err != nil {
+		p.t.Fatalf("no line: %v\n%s", err, p.stderr.String())
+	}
+	return strings.TrimSpace(line)
+}
+
+// end waits for the end: what was still printed, and the exit code.
+func (p *process) end() (rest string, code int) {
+	p.t.Helper()
+	text, err := io.ReadAll(p.stdout)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	_ = p.cmd.Wait() // the exit code says it
+	return string(text), p.cmd.ProcessState.ExitCode()
+}
+
+func write(t *testing.T, dir, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,95 @@
+package runtime
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// memory is a world in memory, with what it wrote.
+type memory struct {
+	World
+	out, err bytes.Buffer
+	exited   chan int
+	signals  chan os.Signal
+}
+
+func newMemory(t *testing.T, env map[string]string) *memory {
+	m := &memory{exited: make(chan int, 1), signals: make(chan os.Signal, 2)}
+	m.World = World{
+		Stdin: strings.NewReader(""), Stdout: &m.out, Stderr: &m.err,
+		Env:        func(name string) (string, bool) { v, ok := env[name]; return v, ok },
+		Now:        func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) },
+		Dir:        t.TempDir(),
+		IsTerminal: func(any) bool { return false },
+		Signals:    m.signals,
+		Exit:       func(code int) { m.exited <- code },
+	}
+	return m
+}
+
+func (m *memory) write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(m.Dir, name), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestRunInMemory(t *testing.T) {
+	t.Parallel()
+	m := newMemory(t, map[string]string{"WHO": "world"})
+	m.write(t, "hello.lua", `print("hello " .. os.getenv("WHO"), ...)`)
+	if err := Run(context.Background(), &m.World, Job{Script: "hello.lua", Args: []string{"x"}}); err != nil {
+		t.Fatal(err)
+	}
+	if got := m.out.String(); got != "hello world\tx\n" {
+		t.Errorf("printed %q", got)
+	}
+}
+
+// One process may run many scripts at a time: nothing is shared.
+func TestLocalPlatformInMemory(t *testing.T) {
+	t.Parallel()
+	for range 3 {
+		t.Run("", func(t *testing.T) {
+			t.Parallel()
+			m := newMemory(t, nil)
+			job := Job{Code: `#require("projects").search{}`, Connection: Connection{Local: true, LocalDir: "local"}}
+			if err := Run(context.Background(), &m.World, job); err != nil {
+				t.Fatal(err)
+			}
+			if m.out.String() != "0\n" {
+				t.Errorf("printed %q", m.out.String())
+			}
+		})
+	}
+}
+
+func TestSecondSignalExitsAtOnce(t *testing.T) {
+	t.Parallel()
+	m := newMemory(t, nil)
+	ctx, release := m.Stoppable(context.Background())
+	defer release()
+	m.signals <- os.Interrupt
+	<-ctx.Done()
+	m.signals <- os.Interrupt
+	if code := <-m.exited; code != ExitInterrupted {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+func TestHomeIsNeededForTheLocalPlatform(t *testing.T) {
+	t.Parallel()
+	m := newMemory(t, nil)
+	if dir, err := m.LocalDir("given"); err != nil || dir != filepath.Join(m.Dir, "given") {
+		t.Errorf("%q %v", dir, err)
+	}
+	m = newMemory(t, map[string]string{"TRANSECT_LOCAL_DIR": "named"})
+	if dir, err := m.LocalDir(""); err != nil || dir != filepath.Join(m.Dir, "named") {
+		t.Errorf("%q %v", dir, err)
+	}
+}
