@@ -59,6 +59,9 @@ func (c *connector) connect(ctx context.Context, own *client.Settings) (*client.
 		if err := c.ask(ctx, &settings); err != nil {
 			return nil, err
 		}
+		if settings.URL != platform.Address {
+			options.RoundTripper = nil // another platform was answered
+		}
 	}
 	if !named.Local {
 		var err error
