@@ -20,6 +20,8 @@ type (
 	Object = declare.Object
 	// Geometry is a GeoJSON geometry.
 	Geometry = declare.Geometry
+	// Drawing is a GeoJSON geometry whose positions need not be degrees.
+	Drawing = declare.Drawing
 	// Filter is a search filter: property to operator object.
 	Filter = declare.Filter
 	// Sort is an order of results.

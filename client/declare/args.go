@@ -42,7 +42,7 @@ func (s *Spec) Arguments(in any) Args {
 			continue
 		}
 		field := v.FieldByIndex(p.index)
-		if absent(field) {
+		if absent(field) && !(p.Required && counts(field)) {
 			continue
 		}
 		for field.Kind() == reflect.Pointer {
@@ -64,10 +64,19 @@ func absent(v reflect.Value) bool {
 	return v.IsZero()
 }
 
+// counts tells fields whose zero is a value like any other.
+func counts(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.Bool, reflect.Int, reflect.Int64, reflect.Float64:
+		return true
+	}
+	return false
+}
+
 // plain turns a typed value into the plain form checks work on.
 func plain(v reflect.Value) any {
 	switch v.Interface().(type) {
-	case ID, IDs, Texts, Date, Path, Object, Geometry, Filter, Sort, Empty, Null, time.Time, Identified:
+	case ID, IDs, Texts, Date, Path, Object, Geometry, Drawing, Filter, Sort, Empty, Null, time.Time, Identified:
 		return v.Interface()
 	}
 	switch v.Kind() {
@@ -141,7 +150,17 @@ func assign(field reflect.Value, value any) error {
 		field.Set(v.Convert(field.Type()))
 		return nil
 	}
-	// Lists of objects and the like: by way of JSON, which both sides know.
+	if list, ok := value.([]any); ok && field.Kind() == reflect.Slice {
+		items := reflect.MakeSlice(field.Type(), len(list), len(list))
+		for i, item := range list {
+			if err := assign(items.Index(i), item); err != nil {
+				return err
+			}
+		}
+		field.Set(items)
+		return nil
+	}
+	// What is left goes by way of JSON, which both sides know.
 	text, err := json.Marshal(value)
 	if err != nil {
 		return err

@@ -78,12 +78,28 @@ type Shaper interface {
 // as two that exclude each other. It runs before anything is sent.
 type Validator interface{ Validate() error }
 
+// Router is implemented by input structs whose arguments choose between pairs
+// of routes, each for one id and for a list.
+type Router interface {
+	Route(routes []string) []string
+}
+
+// Answerer is implemented by input structs whose answer needs more than
+// renaming: it turns the answer into what the interface documents.
+type Answerer interface {
+	Answer(body []byte) ([]byte, error)
+}
+
 // request builds what one call sends, from checked arguments. many chooses
 // the route and key for a list of ids.
 func (s *Spec) request(a Args, in any, many bool) (Request, error) {
-	req := Request{Spec: s, Method: s.Method, Path: s.Routes[0], Query: url.Values{}}
-	if many && len(s.Routes) > 1 {
-		req.Path = s.Routes[1]
+	routes := s.Routes
+	if router, ok := in.(Router); ok {
+		routes = router.Route(routes)
+	}
+	req := Request{Spec: s, Method: s.Method, Path: routes[0], Query: url.Values{}}
+	if many && len(routes) > 1 {
+		req.Path = routes[1]
 	}
 	body := map[string]any{}
 	maps.Copy(body, a.Extra)
@@ -106,7 +122,7 @@ func (s *Spec) request(a Args, in any, many bool) (Request, error) {
 			req.Query.Set(p.Wire, queryText(v))
 		case InBody:
 			key := p.Wire
-			if many && p.WireMany != "" {
+			if p.WireMany != "" && isList(v) {
 				key = p.WireMany
 			}
 			if one, ok := v.(string); ok && p.Wrap {
@@ -126,6 +142,12 @@ func (s *Spec) request(a Args, in any, many bool) (Request, error) {
 	}
 	if s.Method == "POST" || s.Method == "PUT" {
 		req.Body = body
+		return req, nil
+	}
+	for key, v := range body { // there is no body to carry it
+		if !req.Query.Has(key) {
+			req.Query.Set(key, queryText(v))
+		}
 	}
 	return req, nil
 }
@@ -161,11 +183,14 @@ func put(body map[string]any, key string, v any) error {
 	}
 	if inList {
 		list, _ := body[name].([]any)
-		if len(list) == 0 {
-			list = []any{map[string]any{}}
-			body[name] = list
+		first := map[string]any{}
+		if len(list) > 0 {
+			own, _ := list[0].(map[string]any)
+			maps.Copy(first, own)
+			list = list[1:]
 		}
-		return put(list[0].(map[string]any), rest, v)
+		body[name] = append([]any{first}, list...)
+		return put(first, rest, v)
 	}
 	inner, ok := body[name].(map[string]any)
 	if !ok {

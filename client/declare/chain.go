@@ -59,11 +59,19 @@ func (e *Engine) do(ctx context.Context, s *Spec, args Args, newIn func(Args) (a
 func (e *Engine) send(ctx context.Context, call *Call) (Value, error) {
 	s := call.Spec
 	ids, param := s.list(call.Args)
-	if param == nil || s.Chunk == 0 {
+	chunk := s.Chunk
+	if own, ok := call.In.(Chunker); ok && own.Chunk() > 0 {
+		chunk = own.Chunk()
+	}
+	if param == nil || chunk == 0 {
 		return e.sendOne(ctx, call, call.Args, ids != nil)
 	}
-	return e.sendChunks(ctx, call, ids, param)
+	return e.sendChunks(ctx, call, ids, param, chunk)
 }
+
+// Chunker is implemented by input structs whose arguments lower the number of
+// ids one request takes; 0 leaves it as declared.
+type Chunker interface{ Chunk() int }
 
 // list finds the argument that holds a list of ids, if one was given.
 func (s *Spec) list(a Args) ([]string, *Param) {
@@ -85,23 +93,28 @@ func (e *Engine) sendOne(ctx context.Context, call *Call, a Args, many bool) (Va
 	if err != nil {
 		return Value{}, err
 	}
+	if own, ok := call.In.(Answerer); ok {
+		if body, err = own.Answer(body); err != nil {
+			return Value{}, err
+		}
+	}
 	return call.Spec.result(body, many)
 }
 
 // sendChunks cuts a long list of ids into requests the platform accepts. When
 // one fails, the error tells which ids are done and which are not.
-func (e *Engine) sendChunks(ctx context.Context, call *Call, ids []string, p *Param) (Value, error) {
+func (e *Engine) sendChunks(ctx context.Context, call *Call, ids []string, p *Param, chunk int) (Value, error) {
 	all := Value{Shape: ShapeNone}
 	if call.Spec.Shape == ShapeSome {
 		all = Value{Shape: ShapeResources, Items: [][]byte{}}
 	}
-	for start := 0; start < len(ids); start += call.Spec.Chunk {
-		end := min(start+call.Spec.Chunk, len(ids))
+	for start := 0; start < len(ids); start += chunk {
+		end := min(start+chunk, len(ids))
 		part := Args{Values: map[string]any{}, Extra: call.Args.Extra}
 		for k, v := range call.Args.Values {
 			part.Values[k] = v
 		}
-		many := call.Spec.Chunk > 1
+		many := chunk > 1
 		if part.Values[p.Name] = ids[start:end]; !many {
 			part.Values[p.Name] = ids[start]
 		}

@@ -36,6 +36,8 @@ func (s *Spec) Checked(a Args) (Args, error) {
 		checked, err := p.Type.check(p.Type, v)
 		if err == nil {
 			err = p.allowed(checked)
+		} else if p.Secret {
+			err = fmt.Errorf("wants %s", p.Type)
 		}
 		if err != nil {
 			f := fault.Find(err)
@@ -53,13 +55,21 @@ func (s *Spec) Checked(a Args) (Args, error) {
 		v, given := out.Values[p.Name]
 		if _, null := v.(Null); p.Required && (!given || null) {
 			return out, fault.Hinted(s.fail(&fault.ParameterError{}, "argument %s is missing (%s: %s)", p.Name, p.Type, p.Doc),
-				"call it as %s", s.Signature())
+				"%s", s.usage())
 		}
 	}
 	if s.NoExtra && len(a.Extra) > 0 {
 		return out, s.fail(&fault.ParameterError{}, "takes no extra arguments, got %s", strings.Join(sortedKeys(a.Extra), ", "))
 	}
 	return out, nil
+}
+
+// usage says how to give the arguments: in a call, or as keys of a table.
+func (s *Spec) usage() string {
+	if s.Name == "" {
+		return "the keys are " + strings.Join(s.ParamNames(), ", ")
+	}
+	return "call it as " + s.Signature()
 }
 
 func (s *Spec) unknown(name string) error {
@@ -285,6 +295,8 @@ func asObject(v any) (map[string]any, bool) {
 	case Filter:
 		return v, true
 	case Geometry:
+		return v, true
+	case Drawing:
 		return v, true
 	case Empty:
 		return map[string]any{}, true

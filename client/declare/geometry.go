@@ -13,10 +13,26 @@ func checkGeometry(t *Type, v any) (any, error) {
 	if !ok {
 		return nil, wrong(t, v)
 	}
-	if err := geometry(o, ""); err != nil {
-		return nil, fault.Of(&fault.QueryError{}, "%w", err)
+	return o, Geometry(o).Check()
+}
+
+// Check is the check an argument of this type goes through.
+func (g Geometry) Check() error { return malformed(geometry(g, "", true)) }
+
+// checkDrawing checks the form alone: any number may be a coordinate.
+func checkDrawing(t *Type, v any) (any, error) {
+	o, ok := asObject(v)
+	if !ok {
+		return nil, wrong(t, v)
 	}
-	return o, nil
+	return o, malformed(geometry(o, "", false))
+}
+
+func malformed(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fault.Of(&fault.QueryError{}, "%w", err)
 }
 
 // depths of the coordinates of each geometry type: 0 is one position.
@@ -24,7 +40,8 @@ var depths = map[string]int{
 	"Point": 0, "MultiPoint": 1, "LineString": 1, "MultiLineString": 2, "Polygon": 2, "MultiPolygon": 3,
 }
 
-func geometry(o map[string]any, at string) error {
+// geometry checks the form, and with degrees that positions lie on the globe.
+func geometry(o map[string]any, at string, degrees bool) error {
 	kindOf, _ := o["type"].(string)
 	if kindOf == "GeometryCollection" {
 		members, ok := o["geometries"].([]any)
@@ -39,7 +56,7 @@ func geometry(o map[string]any, at string) error {
 			if !ok {
 				return fmt.Errorf("%sgeometries[%d] is %s, not a geometry", at, i+1, kind(m))
 			}
-			if err := geometry(member, fmt.Sprintf("%sgeometries[%d]: ", at, i+1)); err != nil {
+			if err := geometry(member, fmt.Sprintf("%sgeometries[%d]: ", at, i+1), degrees); err != nil {
 				return err
 			}
 		}
@@ -56,13 +73,13 @@ func geometry(o map[string]any, at string) error {
 	if !ok {
 		return fmt.Errorf("%sa %s needs coordinates", at, kindOf)
 	}
-	if err := coordinates(c, depth, at+"coordinates"); err != nil {
+	if err := coordinates(c, depth, at+"coordinates", degrees); err != nil {
 		return err
 	}
 	return closure(kindOf, c, at+"coordinates")
 }
 
-func coordinates(v any, depth int, at string) error {
+func coordinates(v any, depth int, at string, degrees bool) error {
 	if _, empty := v.(Empty); empty && depth > 0 {
 		return nil
 	}
@@ -71,10 +88,10 @@ func coordinates(v any, depth int, at string) error {
 		return fmt.Errorf("%s is %s, not a list", at, kind(v))
 	}
 	if depth == 0 {
-		return position(list, at)
+		return position(list, at, degrees)
 	}
 	for i, e := range list {
-		if err := coordinates(e, depth-1, fmt.Sprintf("%s[%d]", at, i+1)); err != nil {
+		if err := coordinates(e, depth-1, fmt.Sprintf("%s[%d]", at, i+1), degrees); err != nil {
 			return err
 		}
 	}
@@ -82,7 +99,7 @@ func coordinates(v any, depth int, at string) error {
 }
 
 // position checks one [longitude, latitude, altitude?] in degrees and metres.
-func position(list []any, at string) error {
+func position(list []any, at string, degrees bool) error {
 	if len(list) < 2 || len(list) > 4 {
 		return fmt.Errorf("%s has %d numbers, wants longitude, latitude and perhaps altitude", at, len(list))
 	}
@@ -92,7 +109,7 @@ func position(list []any, at string) error {
 			return fmt.Errorf("%s[%d] is %s, not a number", at, i+1, kind(e))
 		}
 		limit := map[int]float64{0: 180, 1: 90}[i]
-		if f := n.(float64); i < 2 && (f < -limit || f > limit) {
+		if f := n.(float64); degrees && i < 2 && (f < -limit || f > limit) {
 			hint := ""
 			if i == 1 {
 				hint = "; positions are [longitude, latitude]"

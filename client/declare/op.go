@@ -88,6 +88,13 @@ func (Some[T]) shape() Shape    { return ShapeSome }
 func (Page[T]) shape() Shape    { return ShapePage }
 func (*Cursor[T]) shape() Shape { return ShapeIterator }
 
+// records tells whether what the cursor goes through are resources.
+func (*Cursor[T]) records() bool {
+	var record T
+	_, ok := any(record).(rawRecord)
+	return ok
+}
+
 func filled[In any](s *Spec) func(Args) (any, error) {
 	return func(a Args) (any, error) {
 		var in In
@@ -98,6 +105,10 @@ func filled[In any](s *Spec) func(Args) (any, error) {
 
 func (op *Op[In, Out]) bind(e *Engine, s *Spec) []*Spec {
 	last := e.send
+	var out Out
+	if c, ok := any(out).(interface{ records() bool }); ok {
+		s.Records = c.records()
+	}
 	if _, ok := any(new(Out)).(Decoder); ok {
 		s.Shape = ShapeGo
 		last = func(ctx context.Context, call *Call) (Value, error) {

@@ -24,8 +24,9 @@ var boolType = reflect.TypeFor[bool]()
 //	wrap:"yes"           one value travels as a list of one
 //	omit:"falsy"         false, 0, "" and empty lists are left out
 //	null:"send"          travels as null when absent
+//	secret:"yes"         its value is never shown
 //	only:"search"        of a search and its generator, the one that has it
-var argTags = []string{"arg", "alias", "doc", "wire", "many", "in", "default", "choices", "raises", "wrap", "omit", "null", "only"}
+var argTags = []string{"arg", "alias", "doc", "wire", "many", "in", "default", "choices", "raises", "wrap", "omit", "null", "secret", "only"}
 
 // params reads the arguments off an input struct. Embedded structs share
 // arguments between operations.
@@ -64,7 +65,7 @@ func param(field reflect.StructField, index []int) (Param, error) {
 		Name: parts[0], Aliases: split(tag.Get("alias")), Doc: tag.Get("doc"), Place: InBody, Wire: tag.Get("wire"),
 		WireMany: tag.Get("many"), Choices: split(tag.Get("choices")), ChoiceName: tag.Get("raises"),
 		Wrap: tag.Get("wrap") == "yes", DropFalsy: tag.Get("omit") == "falsy", SendNull: tag.Get("null") == "send",
-		only: tag.Get("only"), index: index,
+		Secret: tag.Get("secret") == "yes", only: tag.Get("only"), index: index,
 	}
 	for _, word := range parts[1:] {
 		switch word {

@@ -123,6 +123,7 @@ type Param struct {
 	Wrap       bool     // one value travels as a list of one
 	DropFalsy  bool     // false, 0, "" and empty lists are left out
 	SendNull   bool     // travels as null when absent
+	Secret     bool     // its value is never shown
 
 	only  string // "search" or "generator"
 	index []int  // field of the input struct

@@ -25,6 +25,9 @@ type (
 	Object map[string]any
 	// Geometry is a GeoJSON geometry, checked before it is sent.
 	Geometry map[string]any
+	// Drawing is a GeoJSON geometry whose positions need not be degrees: those
+	// of a drawing on an image are pixels.
+	Drawing map[string]any
 	// Filter is a search filter: property to operator object.
 	Filter map[string]any
 	// Empty stands for an empty Lua table, which may be a list or an object:
@@ -97,6 +100,7 @@ var scalar = map[reflect.Type]*Type{
 	reflect.TypeFor[map[string]any](): {Name: "object", check: checkObject},
 	reflect.TypeFor[Filter]():         {Name: "filter", check: checkFilter},
 	reflect.TypeFor[Geometry]():       {Name: "geometry", check: checkGeometry},
+	reflect.TypeFor[Drawing]():        {Name: "geometry", check: checkDrawing},
 	reflect.TypeFor[Sort]():           {Name: "sort", check: checkSort},
 	reflect.TypeFor[any]():            {Name: "value", check: func(_ *Type, v any) (any, error) { return v, nil }},
 }
@@ -121,6 +125,9 @@ func typeOf(t reflect.Type) (*Type, error) {
 }
 
 func plural(name string) string {
+	if elem, ok := strings.CutPrefix(name, "list of "); ok {
+		return "lists of " + elem
+	}
 	if strings.HasSuffix(name, "y") {
 		return strings.TrimSuffix(name, "y") + "ies"
 	}
