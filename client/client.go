@@ -27,6 +27,22 @@ type Client struct {
 	Users       Users       `manager:"users" root:"/dxauth" doc:"People and programs that use the platform."`
 	ShareTokens ShareTokens `manager:"share_tokens" root:"/dxauth" doc:"Tokens that open the tiles of datasets."`
 
+	Teams                           Teams                           `manager:"teams" root:"/dct-service/asset-management" doc:"Groups of pilots."`
+	Pilots                          Pilots                          `manager:"pilots" root:"/dct-service/asset-management" doc:"Users who fly, with what they can fly."`
+	Carriers                        Carriers                        `manager:"carriers" root:"/dct-service/asset-management" doc:"Drones, robots and people that carry sensors."`
+	CarrierModels                   CarrierModels                   `manager:"carrier_models" root:"/dct-service/asset-management" doc:"Kinds of carriers."`
+	Sensors                         Sensors                         `manager:"sensors" root:"/dct-service/asset-management" doc:"Cameras and scanners that carriers carry."`
+	SensorsModels                   SensorsModels                   `manager:"sensors_models" alias:"sensor_models" root:"/dct-service/asset-management" doc:"Kinds of sensors."`
+	CollectionTasks                 CollectionTasks                 `manager:"collection_tasks" root:"/dct-service/task" doc:"Orders to collect data in the field."`
+	Fields                          Fields                          `manager:"fields" root:"/season-planner/asset-management" doc:"Pieces of land that trials are on."`
+	Crops                           Crops                           `manager:"crops" root:"/season-planner/asset-management" doc:"Plants that trials grow."`
+	GrowthStages                    GrowthStages                    `manager:"growth_stages" root:"/season-planner/asset-management" doc:"Steps in the growth of crops."`
+	Trials                          Trials                          `manager:"trials" root:"/season-planner/trial-management" doc:"Experiments with a crop on a field in a season."`
+	SeasonPlannerMissions           SeasonPlannerMissions           `manager:"season_planner_missions" root:"/season-planner/trial-management" doc:"Data collections a trial plans."`
+	EstimationMethods               EstimationMethods               `manager:"estimation_methods" root:"/season-planner/asset-management" doc:"Ways to estimate assessment parameters."`
+	AssessmentParametersVariables   AssessmentParametersVariables   `manager:"assessment_parameters_variables" root:"/season-planner/asset-management" doc:"Quantities that estimations assess."`
+	AssessmentParametersEstimations AssessmentParametersEstimations `manager:"assessment_parameters_estimations" root:"/season-planner" doc:"Estimations of assessment parameters over missions."`
+
 	engine    *declare.Engine
 	managers  []*declare.Manager
 	transport *transport.Transport

@@ -1,0 +1,138 @@
+package client
+
+import (
+	"cmp"
+	"encoding/json"
+
+	"transect/client/fault"
+	"transect/client/semrange"
+)
+
+// EstimationMethods say how assessment parameters are estimated: from what
+// data, of which crops, by which analytic.
+type EstimationMethods struct {
+	Create                      Op[CreateEstimationMethod, EstimationMethod]    `create:"create-estimation-method" doc:"Create an estimation method."`
+	Delete                      Op[EstimationMethodRef, None]                   `delete:"delete-estimation-method" doc:"Delete an estimation method."`
+	Describe                    Op[EstimationMethodIDs, Some[EstimationMethod]] `read:"describe-estimation-method|describe-estimation-methods" chunk:"1000" doc:"Describe one estimation method or a list of estimation methods."`
+	ListDeliverablesDefinitions Op[DeliverablesQuery, Listing]                  `read:"list-deliverable-definitions" returns:"list of tables, the definitions" doc:"List what collection tasks can deliver with a type of sensor."`
+	Search                      SearchOp[Query, EstimationMethod]               `read:"search-estimation-methods" page:"0" doc:"Find estimation methods."`
+	Update                      Op[UpdateEstimationMethod, EstimationMethod]    `set:"update-estimation-method" doc:"Change an estimation method. What is not given stays."`
+}
+
+// Inputs of the estimation method operations.
+type (
+	CreateEstimationMethod struct {
+		Name         string `arg:"name,req" doc:"name of the method"`
+		Companies    IDs    `arg:"companies,req" wrap:"yes" doc:"company, or a list of companies, that may use it"`
+		Requirements Object `arg:"input_data_requirements,req" doc:"data it needs: {sensor_type, carrier_type, bands, gsd, overlap, speed, ppk_rtk, calibration, gcp}"`
+		Crops        []ID   `arg:"crops,req" doc:"crops it is for"`
+		EstimationDetails
+	}
+	UpdateEstimationMethod struct {
+		EstimationMethod ID     `arg:"estimation_method,req" doc:"estimation method"`
+		Crops            []ID   `arg:"crops,req" doc:"crops it is for"`
+		Name             string `arg:"name" doc:"new name"`
+		Companies        IDs    `arg:"companies" wrap:"yes" doc:"company, or a list of companies, that may use it"`
+		Requirements     Object `arg:"input_data_requirements" doc:"data it needs: {sensor_type, carrier_type, bands, gsd, overlap, speed, ppk_rtk, calibration, gcp}"`
+		EstimationDetails
+	}
+	EstimationDetails struct {
+		Description  string `arg:"description" doc:"what it does"`
+		Status       string `arg:"status" choices:"development|validated" doc:"how far it is"`
+		Analytic     Object `arg:"analytic" doc:"analytic it orders: {name, version_range, inputs_mapping, parameters, outputs_mapping}"`
+		GrowthStages []ID   `arg:"growth_stages" doc:"growth stages it is for"`
+		Extra
+	}
+	EstimationMethodRef struct {
+		EstimationMethod ID `arg:"estimation_method,req,pos" doc:"estimation method"`
+		Extra
+	}
+	EstimationMethodIDs struct {
+		EstimationMethod IDs `arg:"estimation_method,req,pos" many:"estimation_methods" doc:"estimation method, or a list of estimation methods"`
+		Extra
+	}
+	DeliverablesQuery struct {
+		SensorType  string `arg:"sensor_type,req" choices:"hs|lidar|ms|rgb" doc:"type of the sensor"`
+		TaskPurpose string `arg:"task_purpose" default:"mapping" choices:"mapping|3d-modeling|raw" doc:"what the data is collected for"`
+		Extra
+	}
+	// DataRequirements are what a method wants of its data.
+	DataRequirements struct {
+		SensorType  string   `arg:"sensor_type" choices:"hs|lidar|ms|rgb" doc:"type of the sensor"`
+		CarrierType any      `arg:"carrier_type" doc:"type of the carrier"`
+		Bands       []Object `arg:"bands" doc:"bands, each {name, full_width_half_maximum, central_wavelength}, in nanometres"`
+		GSD         Object   `arg:"gsd" doc:"ground sampling distance, {value, unit}"`
+		Overlap     Object   `arg:"overlap" doc:"overlap of images, {forward, lateral}"`
+		Speed       Object   `arg:"speed" doc:"speed of the carrier, {value, unit}"`
+		PPKRTK      Object   `arg:"ppk_rtk" doc:"precise positioning, {use}"`
+		Calibration Object   `arg:"calibration" doc:"calibration of the sensor, {use}"`
+		GCP         Object   `arg:"gcp" doc:"ground control points, {type}"`
+	}
+	// Usage tells whether something is used.
+	Usage struct {
+		Use *bool `arg:"use" doc:"true when it is used"`
+	}
+	// MethodAnalytic is the analytic a method orders.
+	MethodAnalytic struct {
+		Name           string `arg:"name" doc:"name of the analytic"`
+		InputsMapping  Object `arg:"inputs_mapping" doc:"input of the analytic to name of a collection task's deliverable"`
+		Parameters     Object `arg:"parameters" doc:"parameters by name"`
+		OutputsMapping Object `arg:"outputs_mapping" doc:"deliverable of the analytic to table of assessment parameter to property of the deliverable"`
+		VersionRange   string `arg:"version_range" doc:"versions of the analytic, such as 1.x"`
+	}
+)
+
+// Validate checks the data requirements and the analytic.
+func (in CreateEstimationMethod) Validate() error { return in.Shape(map[string]any{}) }
+
+// Shape puts the checked tables in place.
+func (in CreateEstimationMethod) Shape(body map[string]any) error {
+	return in.EstimationDetails.shape(body, in.Requirements)
+}
+
+// Validate checks the data requirements and the analytic.
+func (in UpdateEstimationMethod) Validate() error { return in.Shape(map[string]any{}) }
+
+// Shape puts the checked tables in place.
+func (in UpdateEstimationMethod) Shape(body map[string]any) error {
+	return in.EstimationDetails.shape(body, in.Requirements)
+}
+
+func (in EstimationDetails) shape(body map[string]any, requirements Object) error {
+	return cmp.Or(nest[DataRequirements](body, "input_data_requirements", requirements),
+		nest[MethodAnalytic](body, "analytic", in.Analytic))
+}
+
+// Shape puts the checked tables in place.
+func (in DataRequirements) Shape(body map[string]any) error {
+	return cmp.Or(
+		nestAll[Band](body, "bands", in.Bands),
+		nest[Quantity](body, "gsd", in.GSD),
+		nest[Overlap](body, "overlap", in.Overlap),
+		nest[Quantity](body, "speed", in.Speed),
+		nest[Usage](body, "ppk_rtk", in.PPKRTK),
+		nest[Usage](body, "calibration", in.Calibration))
+}
+
+// Validate refuses what is no range of versions.
+func (in MethodAnalytic) Validate() error {
+	if _, err := semrange.Parse(in.VersionRange); err != nil {
+		return fault.Of(&fault.ParameterError{}, "version_range: %w", err)
+	}
+	return nil
+}
+
+// EstimationMethod says how assessment parameters are estimated.
+type EstimationMethod struct {
+	Record
+	Name                  string          `json:"name"`
+	Company               string          `json:"company"`
+	Companies             []string        `json:"companies"`
+	InputDataRequirements json.RawMessage `json:"input_data_requirements"`
+	Crops                 []string        `json:"crops"`
+	Description           string          `json:"description"`
+	Status                string          `json:"status"` // development, validated
+	Analytic              json.RawMessage `json:"analytic"`
+	GrowthStages          []string        `json:"growth_stages"`
+	History
+}

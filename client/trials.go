@@ -1,0 +1,122 @@
+package client
+
+import (
+	"cmp"
+	"encoding/json"
+
+	"transect/client/fault"
+)
+
+// Trials are experiments with a crop on a field in a season.
+type Trials struct {
+	Create               Op[CreateTrial, Trial]    `create:"create-trial" doc:"Create a trial, with its planned missions if there are any."`
+	Delete               Op[TrialRef, None]        `delete:"delete-trial" doc:"Delete a trial."`
+	Describe             Op[TrialIDs, Some[Trial]] `read:"describe-trial|describe-trials" chunk:"1000" doc:"Describe one trial or a list of trials."`
+	Search               SearchOp[Query, Trial]    `read:"search-trials" page:"0" doc:"Find trials."`
+	SetDTMDatasetOnTrial Op[SetTrialDTM, Trial]    `set:"set-dtm-dataset-on-trial" doc:"Set the terrain model of a trial."`
+	SetPlotsOnTrial      Op[SetTrialPlots, Trial]  `set:"set-plots-on-trial" doc:"Set the plots of a trial."`
+	Update               Op[UpdateTrial, Trial]    `set:"update-trial" doc:"Change a trial. What is not given stays."`
+}
+
+// Inputs of the trial operations.
+type (
+	CreateTrial struct {
+		Field    ID       `arg:"field,req" doc:"field it is on"`
+		Name     string   `arg:"name,req" doc:"name of the trial"`
+		Crop     ID       `arg:"crop,req" doc:"crop it grows"`
+		Comment  string   `arg:"comment" doc:"remark"`
+		Season   Date     `arg:"season" doc:"date in its season"`
+		Location Object   `arg:"location" doc:"where it is: GeoJSON Feature {type, crs, geometry, bbox}, its geometry a Polygon"`
+		Missions []Object `arg:"missions" doc:"missions to plan, each {name, start_date, end_date, description, estimation_methods, growth_stages_range}"`
+		Links    []ID     `arg:"links" doc:"trials it is linked to, all on the same field"`
+		CustomID ID       `arg:"custom_id" doc:"identifier of your own"`
+		Extra
+	}
+	UpdateTrial struct {
+		Trial    ID     `arg:"trial,req,pos" doc:"trial"`
+		Field    ID     `arg:"field,req,pos" doc:"field it is on"`
+		Crop     ID     `arg:"crop,req,pos" doc:"crop it grows"`
+		Name     string `arg:"name,pos" doc:"new name"`
+		Comment  string `arg:"comment,pos" doc:"remark"`
+		Season   Date   `arg:"season,pos" doc:"date in its season"`
+		Location Object `arg:"location,pos" doc:"where it is: GeoJSON Feature {type, crs, geometry, bbox}, its geometry a Polygon"`
+		Links    []ID   `arg:"links,pos" doc:"trials it is linked to, all on the same field"`
+		CustomID ID     `arg:"custom_id,pos" doc:"identifier of your own"`
+		Extra
+	}
+	TrialRef struct {
+		Trial ID `arg:"trial,req,pos" doc:"trial"`
+		Extra
+	}
+	TrialIDs struct {
+		Trial IDs `arg:"trial,req,pos" many:"trials" doc:"trial, or a list of trials"`
+		Extra
+	}
+	SetTrialDTM struct {
+		Trial   ID `arg:"trial,req" doc:"trial"`
+		Dataset ID `arg:"dataset,req" doc:"raster with the heights of the terrain"`
+		Extra
+	}
+	SetTrialPlots struct {
+		Trial ID     `arg:"trial,req" doc:"trial"`
+		Plots Object `arg:"plots,req" doc:"plots or micro-plots, {location}"`
+		Extra
+	}
+	// Plots are the pieces a trial is divided into.
+	Plots struct {
+		Location Object `arg:"location,req" doc:"where they are, GeoJSON"`
+	}
+	// TrialLocation is where a trial is.
+	TrialLocation struct {
+		Type     string    `arg:"type,req" choices:"Feature" doc:"always Feature"`
+		CRS      Object    `arg:"crs" doc:"reference system of the positions; WGS 84 when absent"`
+		Geometry Drawing   `arg:"geometry,req" doc:"a Polygon"`
+		Bbox     []float64 `arg:"bbox" doc:"bounding box, lowest values first"`
+	}
+)
+
+// Validate checks location and missions.
+func (in CreateTrial) Validate() error { return in.Shape(map[string]any{}) }
+
+// Shape puts the checked location and missions in place.
+func (in CreateTrial) Shape(body map[string]any) error {
+	return cmp.Or(nest[TrialLocation](body, "location", in.Location), nestAll[PlannedMission](body, "missions", in.Missions))
+}
+
+// Validate checks the location.
+func (in UpdateTrial) Validate() error { return in.Shape(map[string]any{}) }
+
+// Shape puts the checked location in place.
+func (in UpdateTrial) Shape(body map[string]any) error {
+	return nest[TrialLocation](body, "location", in.Location)
+}
+
+// Validate wants the plots' location.
+func (in SetTrialPlots) Validate() error { return nest[Plots](map[string]any{}, "plots", in.Plots) }
+
+// Validate wants a polygon, in degrees unless there is a reference system.
+func (in TrialLocation) Validate() error {
+	if kind := in.Geometry["type"]; kind != "Polygon" {
+		return fault.Of(&fault.QueryError{}, "geometry is a %v, wants a Polygon", kind)
+	}
+	if in.CRS == nil {
+		return Geometry(in.Geometry).Check()
+	}
+	return nil
+}
+
+// Trial is an experiment with a crop on a field in a season.
+type Trial struct {
+	Record
+	Company  string          `json:"company"`
+	Field    string          `json:"field"`
+	Name     string          `json:"name"`
+	Crop     string          `json:"crop"`
+	Comment  string          `json:"comment"`
+	Season   string          `json:"season"`
+	Location json.RawMessage `json:"location"` // GeoJSON Feature
+	Missions json.RawMessage `json:"missions"` // ids, or planned missions
+	Links    []string        `json:"links"`
+	CustomID string          `json:"custom_id"`
+	History
+}
