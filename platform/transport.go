@@ -23,7 +23,7 @@ type inProcess struct{ p *Platform }
 func (t inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 	err := r.Context().Err()
 	if err == nil && !t.p.begin() {
-		err = fault.Of(&fault.PlatformError{}, "the local platform is closed")
+		err = errClosed()
 	}
 	if err != nil {
 		if r.Body != nil {
@@ -32,7 +32,7 @@ func (t inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(r.Context())
-	context.AfterFunc(t.p.closing, cancel)
+	forget := context.AfterFunc(t.p.closing, cancel)
 	served := r.Clone(ctx)
 	served.RequestURI = r.URL.RequestURI()
 	served.RemoteAddr = "in-process"
@@ -45,9 +45,10 @@ func (t inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 		served.Body = &requestBody{ctx: ctx, body: r.Body}
 	}
 
-	w := &responseWriter{header: http.Header{}, ready: make(chan struct{})}
+	w := &responseWriter{ctx: ctx, header: http.Header{}, ready: make(chan struct{})}
 	go func() {
 		defer t.p.inFlight.Done()
+		defer forget()
 		defer cancel()
 		defer served.Body.Close()
 		aborted := func() (aborted any) {
@@ -60,16 +61,23 @@ func (t inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 	select {
 	case <-w.ready:
 	case <-ctx.Done():
-		// The handler may have ended in the same moment.
-		select {
-		case <-w.ready:
-		default:
-			served.Body.Close()
-			return nil, ctx.Err()
-		}
 	}
-	return w.response(ctx, r, cancel)
+	// A request that was given up has no answer, also when the handler gave one
+	// in the same moment or told that it was given up.
+	if err := r.Context().Err(); err != nil {
+		served.Body.Close()
+		return nil, err
+	}
+	select {
+	case <-w.ready:
+		return w.response(r, cancel)
+	case <-t.p.closing.Done():
+		served.Body.Close()
+		return nil, errClosed()
+	}
 }
+
+func errClosed() error { return fault.Of(&fault.PlatformError{}, "the local platform is closed") }
 
 // requestBody stops giving bytes when the request is given up.
 type requestBody struct {
@@ -96,6 +104,7 @@ const maxBuffered = 64 << 10
 // responseWriter keeps a short answer until the handler is done, and turns
 // into a pipe for a long one.
 type responseWriter struct {
+	ctx    context.Context // ends when nobody wants the answer any more
 	header http.Header
 	sent   http.Header // the header as it was when the status was written
 	status int
@@ -132,6 +141,9 @@ func (w *responseWriter) Write(p []byte) (int, error) {
 func (w *responseWriter) stream() error {
 	r, pipe := io.Pipe()
 	w.pipe, w.body = pipe, r
+	// Closing the writing side gives the reader the cause and lets the handler
+	// go on when there is no reader; it does nothing after the answer's end.
+	context.AfterFunc(w.ctx, func() { pipe.CloseWithError(w.ctx.Err()) })
 	close(w.ready)
 	_, err := pipe.Write(w.buffer)
 	w.buffer = nil
@@ -162,7 +174,7 @@ func (w *responseWriter) finish(aborted any) {
 	close(w.ready)
 }
 
-func (w *responseWriter) response(ctx context.Context, r *http.Request, cancel context.CancelFunc) (*http.Response, error) {
+func (w *responseWriter) response(r *http.Request, cancel context.CancelFunc) (*http.Response, error) {
 	answer := &http.Response{
 		Status: strconv.Itoa(w.status) + " " + http.StatusText(w.status), StatusCode: w.status,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
@@ -182,9 +194,6 @@ func (w *responseWriter) response(ctx context.Context, r *http.Request, cancel c
 	if length, err := strconv.ParseInt(w.sent.Get("Content-Length"), 10, 64); err == nil {
 		answer.ContentLength = length
 	}
-	// Closing the writing side gives the reader the cause, and does nothing
-	// when the handler has already ended the answer.
-	context.AfterFunc(ctx, func() { w.pipe.CloseWithError(ctx.Err()) })
 	answer.Body = &responseBody{ReadCloser: w.body, ctx: r.Context(), cancel: cancel}
 	return answer, nil
 }
