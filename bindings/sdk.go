@@ -5,6 +5,7 @@ package bindings
 
 import (
 	"context"
+	"slices"
 
 	lua "github.com/yuin/gopher-lua"
 
@@ -20,20 +21,19 @@ import (
 type Connect func(ctx context.Context, own *client.Settings) (*client.Client, error)
 
 // Open makes sdk, and every manager, available to require. The platform is
-// connected to when a script asks for one of them first.
+// connected to when a script asks for an operation first: a script that only
+// prints its help needs none.
 func Open(in *vm.Interp, connect Connect) {
 	b := &binding{connect: connect}
 	modules := []*vm.Module{{
 		Name: "sdk",
 		Doc:  "The connection to the platform: one attribute a manager.",
-		Open: func(L *lua.LState, module *lua.LTable) {
-			b.fill(L, module, b.command(L))
-		},
+		Open: func(L *lua.LState, module *lua.LTable) { b.fill(L, module, b.command) },
 	}}
 	for _, m := range client.Managers() {
 		for _, name := range append([]string{m.Name}, m.Aliases...) {
 			modules = append(modules, &vm.Module{Name: name, Doc: m.Doc, Open: func(L *lua.LState, module *lua.LTable) {
-				b.fillManager(L, module, b.command(L).Manager(m.Name))
+				b.fillManager(L, module, m.Name, b.command)
 			}})
 		}
 	}
@@ -45,7 +45,10 @@ type binding struct {
 	shared  *client.Client // the command line's connection, once it is open
 }
 
-// command returns the connection of the command line, opened at first use.
+// connection gives a client, perhaps by connecting now.
+type connection func(L *lua.LState) *client.Client
+
+// command is the connection of the command line, opened at first use.
 func (b *binding) command(L *lua.LState) *client.Client {
 	if b.shared == nil {
 		c := b.dial(L, nil)
@@ -70,10 +73,9 @@ func (b *binding) dial(L *lua.LState, own *client.Settings) *client.Client {
 
 // fill gives a table the attributes of a connection. A manager's table is
 // made when it is asked for first.
-func (b *binding) fill(L *lua.LState, sdk *lua.LTable, c *client.Client) {
-	sdk.RawSetString("url", lua.LString(c.BaseURL()))
+func (b *binding) fill(L *lua.LState, sdk *lua.LTable, open connection) {
 	sdk.RawSetString("managers", L.NewFunction(func(L *lua.LState) int {
-		L.Push(vm.ToLua(L, managerNames(c)))
+		L.Push(vm.ToLua(L, managerNames()))
 		return 1
 	}))
 	sdk.RawSetString("connect", L.NewFunction(func(L *lua.LState) int {
@@ -81,20 +83,24 @@ func (b *binding) fill(L *lua.LState, sdk *lua.LTable, c *client.Client) {
 		if err != nil {
 			vm.Raise(L, err)
 		}
+		c := b.dial(L, own)
 		t := L.NewTable()
-		b.fill(L, t, b.dial(L, own))
+		b.fill(L, t, func(*lua.LState) *client.Client { return c })
 		L.Push(t)
 		return 1
 	}))
 	meta := L.NewTable()
 	meta.RawSetString("__index", L.NewFunction(func(L *lua.LState) int {
-		name := L.CheckString(2)
-		m := c.Manager(name)
-		if m == nil {
-			vm.Raise(L, noSuch("manager", name, append(managerNames(c), "connect", "managers", "url"), "sdk.managers() lists them"))
+		name := L.Get(2).String()
+		if name == "url" {
+			L.Push(lua.LString(open(L).BaseURL()))
+			return 1
+		}
+		if !isManager(name) {
+			vm.Raise(L, noSuch("manager", name, append(managerNames(), "connect", "managers", "url"), "sdk.managers() lists them"))
 		}
 		t := L.NewTable()
-		b.fillManager(L, t, m)
+		b.fillManager(L, t, name, open)
 		sdk.RawSetString(name, t)
 		L.Push(t)
 		return 1
@@ -102,18 +108,21 @@ func (b *binding) fill(L *lua.LState, sdk *lua.LTable, c *client.Client) {
 	sdk.Metatable = meta
 }
 
-// fillManager gives a table a manager's operations.
-func (b *binding) fillManager(L *lua.LState, t *lua.LTable, m *declare.Manager) {
-	for _, spec := range m.Ops {
-		f := L.NewFunction(operation(spec))
-		for _, name := range append([]string{spec.Name}, spec.Aliases...) {
-			t.RawSetString(name, f)
-		}
-	}
+// fillManager lets a table find a manager's operations, each when it is asked
+// for first.
+func (b *binding) fillManager(L *lua.LState, t *lua.LTable, manager string, open connection) {
 	meta := L.NewTable()
 	meta.RawSetString("__index", L.NewFunction(func(L *lua.LState) int {
-		vm.Raise(L, noSuch("operation", m.Name+"."+L.Get(2).String(), qualified(m), "transect doc "+m.Name+" lists them"))
-		return 0
+		name := L.Get(2).String()
+		m := open(L).Manager(manager)
+		spec := m.Op(name)
+		if spec == nil {
+			vm.Raise(L, noSuch("operation", m.Name+"."+name, qualified(m), "transect doc "+m.Name+" lists them"))
+		}
+		f := L.NewFunction(operation(spec))
+		t.RawSetString(name, f)
+		L.Push(f)
+		return 1
 	}))
 	t.Metatable = meta
 }
@@ -126,12 +135,21 @@ func noSuch(what, name string, candidates []string, otherwise string) error {
 	return fault.Hinted(fault.Of(&fault.UnsupportedOperationError{}, "there is no %s %s", what, name), "%s", hint)
 }
 
-func managerNames(c *client.Client) []string {
+func managerNames() []string {
 	var names []string
-	for _, m := range c.Managers() {
+	for _, m := range client.Managers() {
 		names = append(names, m.Name)
 	}
 	return names
+}
+
+func isManager(name string) bool {
+	for _, m := range client.Managers() {
+		if m.Name == name || slices.Contains(m.Aliases, name) {
+			return true
+		}
+	}
+	return false
 }
 
 func qualified(m *declare.Manager) []string {

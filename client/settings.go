@@ -34,6 +34,7 @@ type Settings struct {
 
 	Connection *Connection `json:"connection"` // taken whole, never merged
 
+	ConfigFile  string        `json:"-"` // set by Resolve: the file that was read, if any
 	ConfigPath  string        `json:"-"` // configuration file; the default one when empty
 	Profile     string        `json:"-"` // entry of the file's profiles to use
 	Service     []string      `json:"-"` // names added to the User-Agent
@@ -70,6 +71,10 @@ func (s Settings) Resolve() (Settings, error) {
 		return s, err
 	}
 	out := s
+	out.ConfigFile = file.ConfigFile
+	if s.User != "" || s.ClientID != "" {
+		file.AccessToken = "" // it is somebody else's, or would hide the login that was given
+	}
 	for _, field := range []struct {
 		to   *string
 		from string
@@ -127,7 +132,9 @@ func (s Settings) readFile() (Settings, error) {
 		case err != nil:
 			return s, fault.Of(&fault.ConfigError{}, "configuration file %s cannot be read: %w", path, errors.Unwrap(err))
 		}
-		return parseConfig(path, text, s.Profile)
+		settings, err := parseConfig(path, text, s.Profile)
+		settings.ConfigFile = path
+		return settings, err
 	}
 	if s.Profile != "" {
 		return s, fault.Hinted(fault.Of(&fault.ConfigError{}, "profile %s: there is no configuration file", s.Profile), "name it with --config FILE; profiles are read from its key profiles")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"os"
 	"sync"
 	"time"
 
@@ -67,6 +68,9 @@ func (c *connector) connect(ctx context.Context, own *client.Settings) (*client.
 		var err error
 		if settings, err = settings.Resolve(); err != nil {
 			return nil, err
+		}
+		if info, err := os.Stat(settings.ConfigFile); err == nil {
+			warnIfOpen("configuration", settings.ConfigFile, info, options.Logger)
 		}
 	}
 	return client.New(ctx, settings, options)

@@ -43,10 +43,15 @@ func readSecret(log *slog.Logger, what, path string) (string, error) {
 	case strings.ContainsAny(secret, "\r\n"):
 		return "", wrong("holds more than one line")
 	}
+	warnIfOpen(what, path, info, log)
+	return secret, nil
+}
+
+// warnIfOpen warns of a file with secrets that other users can read.
+func warnIfOpen(what, path string, info fs.FileInfo, log *slog.Logger) {
 	if runtime.GOOS != "windows" && info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0 {
 		log.Warn("the "+what+" file is open to other users", "file", path, "hint", "chmod 600")
 	}
-	return secret, nil
 }
 
 // reason is what the system said, without the path, which is in the message.

@@ -16,14 +16,15 @@ func (in *Interp) compile(L *lua.LState, name string, code []byte) (*lua.LFuncti
 	if bytes.HasPrefix(code, []byte("#")) {
 		code = append([]byte("--"), code...)
 	}
+	lines := bytes.Count(bytes.TrimRight(code, "\r\n \t"), []byte("\n")) + 1
 	chunk, err := parse.Parse(bytes.NewReader(code), name)
 	if err != nil {
-		return nil, syntaxError(name, err)
+		return nil, syntaxError(name, lines, err)
 	}
 	hoistLoops(reflect.ValueOf(chunk))
 	proto, err := lua.Compile(chunk, name)
 	if err != nil {
-		return nil, syntaxError(name, err)
+		return nil, syntaxError(name, lines, err)
 	}
 	return L.NewFunctionFromProto(proto), nil
 }

@@ -140,8 +140,8 @@ func (in *Interp) frames(L *lua.LState) []Frame {
 	return frames
 }
 
-// syntaxError makes a fault of what the compiler says.
-func syntaxError(name string, err error) error {
+// syntaxError makes a fault of what the compiler says of code of so many lines.
+func syntaxError(name string, lines int, err error) error {
 	line, message := 0, err.Error()
 	var api *lua.ApiError
 	if errors.As(err, &api) && api.Cause != nil {
@@ -152,6 +152,7 @@ func syntaxError(name string, err error) error {
 	switch {
 	case errors.As(err, &p) && p.Pos.Line == parse.EOF:
 		message = "the script ends in the middle of a statement"
+		line = lines
 	case errors.As(err, &p):
 		line, message = p.Pos.Line, p.Message
 		if p.Token != "" {

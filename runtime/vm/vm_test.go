@@ -200,7 +200,7 @@ func TestLoopHeads(t *testing.T) {
 func TestCodeThatDoesNotParse(t *testing.T) {
 	for code, want := range map[string]string{
 		"local x = = 1":             "s.lua:1: syntax error near '='",
-		"\n\nif x then":             "s.lua: the script ends in the middle of a statement",
+		"\n\nif x then":             "s.lua:3: the script ends in the middle of a statement",
 		"local s = 'open\nprint(1)": "s.lua:2: unterminated string near 'open'",
 		"goto nowhere":              "s.lua:2: no visible label 'nowhere' for <goto> at line 1",
 		"break":                     "s.lua:1: no loop to break",

@@ -1,0 +1,255 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"transect/client/imagery/flightgen"
+)
+
+func TestSurveyTwice(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, 5, flightgen.Options{})
+	first := h.must("run", "--local", h.survey, "flight")
+	for _, want := range []string{"5 of 5: FLIGHT_", "out/inventory.csv", "5 images, 5 uploaded"} {
+		if !strings.Contains(filepath.ToSlash(first), want) {
+			t.Errorf("%q is missing in\n%s", want, first)
+		}
+	}
+	before := h.must("eval", "--local", state)
+	second := h.must("run", "--local", h.survey, "flight")
+	for _, want := range []string{"nothing to upload: all 5 images are there", "5 images, 0 uploaded"} {
+		if !strings.Contains(second, want) {
+			t.Errorf("%q is missing in\n%s", want, second)
+		}
+	}
+	if after := h.must("eval", "--local", state); after != before {
+		t.Errorf("the second run changed something:\n%s\nbefore\n%s", after, before)
+	}
+}
+
+// served is a platform served over TCP for the length of a test.
+type served struct {
+	URL          string `json:"url"`
+	User         string `json:"user"`
+	Password     string `json:"password"`
+	ClientID     string `json:"client_id"`
+	ClientSecret string `json:"client_secret"`
+}
+
+func serve(t *testing.T, h *home) served {
+	t.Helper()
+	cmd := h.command("platform", "serve", "--listen", "127.0.0.1:0", "--json")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s served
+	if err := json.Unmarshal([]byte(line), &s); err != nil || s.URL == "" {
+		t.Fatalf("%v in %q", err, line)
+	}
+	return s
+}
+
+func (h *home) file(name, text string) string {
+	h.t.Helper()
+	path := filepath.Join(h.dir, name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		h.t.Fatal(err)
+	}
+	return path
+}
+
+func TestSurveyOverTCP(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, 3, flightgen.Options{})
+	s := serve(t, h)
+	config, err := json.Marshal(map[string]any{"url": s.URL, "user": s.User, "password": s.Password,
+		"client_id": s.ClientID, "client_secret": s.ClientSecret, "connection": map[string]any{"max_retries": 3}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	password, secret := h.file("password", s.Password+"\n"), h.file("secret", s.ClientSecret+"\n")
+	for name, flags := range map[string][]string{
+		"password":    {"--url", s.URL, "--user", s.User, "--password-file", password, "--client-id", s.ClientID, "--client-secret-file", secret},
+		"client":      {"--url", s.URL, "--client-id", s.ClientID, "--client-secret-file", secret},
+		"config file": {"--config", h.file("connection.json", string(config))},
+	} {
+		args := append(append([]string{"run"}, flags...), h.survey, "--project", name, "--out", "out "+name, "flight")
+		if out := h.must(args...); !strings.Contains(out, "3 images, 3 uploaded") {
+			t.Errorf("%s:\n%s", name, out)
+		}
+	}
+	_, stderr, code := h.run("run", "--url", s.URL, "--user", s.User, "--password-file", h.file("wrong", "nonsense"), "--client-id", s.ClientID,
+		"--client-secret-file", secret, h.survey, "flight")
+	if code != 4 || !strings.Contains(stderr, s.User) || strings.Contains(stderr, "nonsense") {
+		t.Errorf("wrong password: exit code %d\n%s", code, stderr)
+	}
+}
+
+// TestPhotosKeepTheirFacts ingests real drone photos: what the platform then
+// says of them is what exiftool reads from the files.
+func TestPhotosKeepTheirFacts(t *testing.T) {
+	t.Parallel()
+	data, err := filepath.Abs("../../../shared/data/images")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(data, "expected.json"))
+	if err != nil {
+		t.Skip("the shared photos are not here: ", err)
+	}
+	h := newHome(t, 0, flightgen.Options{})
+	h.must("run", "--local", h.survey, filepath.Join(data, "dji-brighton"))
+	out := h.must("eval", "--local", `
+for d in require("sdk").datasets.search_generator{ filter = { type = { ["$eq"] = "image" } } } do
+  print(require("json").encode{ name = d.name, date = d.acquisition_date, at = d.geometry.coordinates, width = d.width, height = d.height, sensor = d.sensor })
+end`)
+	expected := readExpected(t, text)
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	if len(lines) != 18 {
+		t.Fatalf("%d datasets, want 18", len(lines))
+	}
+	for _, line := range lines {
+		var got struct {
+			Name, Date    string
+			At            []float64
+			Width, Height int
+			Sensor        struct{ Make, Model string }
+		}
+		if err := json.Unmarshal([]byte(line), &got); err != nil {
+			t.Fatal(err)
+		}
+		want, ok := expected["dji-brighton/"+got.Name]
+		if !ok {
+			t.Fatalf("no expectation for %s", got.Name)
+		}
+		if math.Abs(got.At[0]-want.Longitude) > 1e-6 || math.Abs(got.At[1]-want.Latitude) > 1e-6 || math.Abs(got.At[2]-want.Altitude) > 0.01 {
+			t.Errorf("%s: position %v, want %v %v %v", got.Name, got.At, want.Longitude, want.Latitude, want.Altitude)
+		}
+		if got.Date != want.Date || got.Width != want.Width || got.Height != want.Height || got.Sensor.Model != want.Model {
+			t.Errorf("%s: got %+v, want %+v", got.Name, got, want)
+		}
+	}
+}
+
+func TestImagesThatCannotGo(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, 6, flightgen.Options{WithoutPosition: []int{2}})
+	folder := filepath.Join(h.dir, "flight")
+	names, err := filepath.Glob(filepath.Join(folder, "*.JPG"))
+	if err != nil || len(names) != 6 {
+		t.Fatal(names, err)
+	}
+	whole, err := os.ReadFile(names[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string][]byte{"empty.jpg": nil, "truncated.jpg": whole[:len(whole)*2/3], "twin.jpg": whole, "text.jpg": []byte("not a photo"), "notes.txt": []byte("x")} {
+		if err := os.WriteFile(filepath.Join(folder, name), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	unreadable := 0
+	if runtime.GOOS != "windows" && os.Geteuid() != 0 {
+		unreadable = 1
+		if err := os.WriteFile(filepath.Join(folder, "locked.jpg"), whole, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stdout, stderr, code := h.run("run", "--local", h.survey, "flight")
+	if code != 3 {
+		t.Errorf("exit code %d, want 3\n%s%s", code, stdout, stderr)
+	}
+	for _, want := range []string{"left out: empty.jpg: ", "left out: truncated.jpg: ", "left out: twin.jpg: ", "left out: text.jpg: ", "GPS", "5 images, 5 uploaded"} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("%q is missing in\n%s%s", want, stdout, stderr)
+		}
+	}
+	if n := strings.Count(stdout, "left out: "); n != 5+unreadable {
+		t.Errorf("%d images left out, want %d\n%s", n, 5+unreadable, stdout)
+	}
+}
+
+// TestInterrupt stops a run wherever it is.
+func TestInterrupt(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("interrupts are sent differently on Windows")
+	}
+	t.Parallel()
+	for name, code := range map[string]string{
+		"pcall":  `while true do pcall(function() while true do end end) end`,
+		"sleep":  `require("task").sleep(60)`,
+		"follow": `local sdk = require("sdk") local p = sdk.analytics.order{ name = "rehearsal", parameters = { duration = 60 } } for l in sdk.products.follow_logs(p) do end`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHome(t, 0, flightgen.Options{})
+			cmd := h.command("eval", "--local", `io.stdout:write("begun\n") `+code+` print("further")`)
+			out, err := cmd.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			lines := bufio.NewReader(out)
+			if _, err := lines.ReadString('\n'); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(300 * time.Millisecond)
+			cmd.Process.Signal(os.Interrupt)
+			asked := time.Now()
+			rest, _ := lines.ReadString('\n')
+			cmd.Wait()
+			t.Logf("stopped after %s", time.Since(asked).Round(time.Millisecond))
+			if code := cmd.ProcessState.ExitCode(); code != 130 || rest != "" {
+				t.Errorf("exit code %d, then printed %q", code, rest)
+			}
+		})
+	}
+}
+
+// reading is what exiftool read from a photo.
+type reading struct {
+	File                          string
+	Latitude, Longitude, Altitude float64
+	Width, Height                 int
+	Model                         string
+	Date                          string `json:"dateTimeOriginal"`
+}
+
+func readExpected(t *testing.T, text []byte) map[string]reading {
+	t.Helper()
+	var list []reading
+	if err := json.Unmarshal(text, &list); err != nil {
+		t.Fatal(err)
+	}
+	byFile := map[string]reading{}
+	for _, r := range list {
+		if at, err := time.Parse("2006:01:02 15:04:05", r.Date); err == nil {
+			r.Date = at.Format("2006-01-02T15:04:05.000Z")
+		}
+		byFile[r.File] = r
+	}
+	return byFile
+}
