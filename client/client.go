@@ -43,6 +43,19 @@ type Client struct {
 	AssessmentParametersVariables   AssessmentParametersVariables   `manager:"assessment_parameters_variables" root:"/season-planner/asset-management" doc:"Quantities that estimations assess."`
 	AssessmentParametersEstimations AssessmentParametersEstimations `manager:"assessment_parameters_estimations" root:"/season-planner" doc:"Estimations of assessment parameters over missions."`
 
+	Annotations                Annotations                `manager:"annotations" root:"/map-service/annotations" doc:"Drawings on maps, models and images."`
+	Features                   Features                   `manager:"features" root:"/map-service/features" doc:"Geometries with properties."`
+	Collections                Collections                `manager:"collections" root:"/map-service/features" doc:"Named groups of features."`
+	Tags                       Tags                       `manager:"tags" root:"/project-manager" doc:"Words attached to things of a project."`
+	Comments                   Comments                   `manager:"comments" root:"/project-manager" doc:"What people write about things of a project."`
+	Credentials                Credentials                `manager:"credentials" root:"/credentials-service" doc:"Secrets a company keeps on the platform."`
+	OAuthClients               OAuthClients               `manager:"oauth_clients" root:"/dxauth" doc:"What programs sign in with."`
+	AnalyticConfigurations     AnalyticConfigurations     `manager:"analytic_configurations" root:"/analytics-service" doc:"Sets of values for analytics."`
+	Datastreams                Datastreams                `manager:"datastreams" root:"/dataflow" doc:"What brings files into the platform, again and again."`
+	DatastreamsAssetsMonitored DatastreamsAssetsMonitored `manager:"datastreamsassetsmonitored" alias:"datastreams_assets_monitored" root:"/dataflow" doc:"Assets that datastreams watch."`
+	DatastreamsFiles           DatastreamsFiles           `manager:"datastreamsfiles" alias:"datastreams_files" root:"/dataflow" doc:"Files that datastreams have found."`
+	DatastreamTemplates        DatastreamTemplates        `manager:"datastreamtemplates" alias:"datastream_templates" root:"/dataflow" doc:"How datastreams turn files into datasets."`
+
 	engine    *declare.Engine
 	managers  []*declare.Manager
 	transport *transport.Transport
@@ -147,6 +160,12 @@ func (c *Client) bind() (err error) {
 	c.Products.RetrieveLogs = c.retrieveLogs
 	c.Products.FollowLogs = c.followLogs
 	c.ShareTokens.Create = c.createShareToken
+	c.Annotations.Create = c.createAnnotation
+	c.Annotations.CreateAnnotations = c.createAnnotations
+	c.Annotations.AddAttachments = c.addAttachments
+	c.Collections.Export = c.exportCollection
+	c.Tags.SearchGenerator = c.eachTag
+	c.Comments.SearchGenerator = c.eachComment
 	if c.managers, err = declare.Bind(c, c.engine); err != nil {
 		return err
 	}

@@ -78,6 +78,20 @@ var shapedByCode = map[string]string{
 	"analytics.enable":                "entries are grouped by company",
 	"analytics.disable":               "entries are grouped by company",
 	"products.search":                 "project becomes part of the filter",
+
+	"annotations.create":                  "a target is always a dataset",
+	"annotations.search":                  "project becomes part of the filter",
+	"annotations.set_fill_color":          "opacity is the fourth number of the colour",
+	"annotations.set_stroke_color":        "opacity is the fourth number of the colour",
+	"features.update_features_properties": "the argument is the whole body",
+	"features.delete_features_properties": "the argument is the whole body",
+	"tags.create":                         "the target of a photo has two parts",
+	"tags.search":                         "the target of a photo has two parts",
+	"comments.create":                     "the target of a photo has two parts",
+	"comments.search":                     "the target of a photo has two parts",
+	"comments.mark_as_read":               "the target of a photo has two parts",
+	"credentials.search":                  "name becomes part of the filter",
+	"datastreamtemplates.search":          "exclude is spelled right, which the reference does not",
 }
 
 // furtherArguments are arguments we take and the contract does not name.

@@ -55,6 +55,9 @@ func (d *dryRun) intercept(ctx context.Context, call *declare.Call, next declare
 	for _, p := range s.Params {
 		if v, given := call.Args.Values[p.Name]; given {
 			arguments[p.Name] = v
+			if p.Secret {
+				arguments[p.Name] = "[redacted]"
+			}
 		}
 	}
 	for k, v := range call.Args.Extra {
@@ -131,8 +134,7 @@ func (d *dryRun) pretend(s *declare.Spec, arguments map[string]any) (declare.Val
 		return declare.Value{Shape: declare.ShapeResource, JSON: record(s.Manager, nil)}, nil
 	case declare.ShapeResources:
 		var items [][]byte
-		list, _ := arguments["datasets"].([]any)
-		for _, item := range list {
+		for _, item := range tables(s, arguments) {
 			fields, _ := item.(map[string]any)
 			items = append(items, record(s.Manager, fields))
 		}
@@ -141,6 +143,16 @@ func (d *dryRun) pretend(s *declare.Spec, arguments map[string]any) (declare.Val
 		return declare.Value{Shape: declare.ShapeObject, JSON: []byte(`{"dry_run":true}`)}, nil
 	}
 	return declare.Value{Shape: declare.ShapeNone}, nil
+}
+
+// tables finds the argument that lists what an operation creates.
+func tables(s *declare.Spec, arguments map[string]any) []any {
+	for _, p := range s.Params {
+		if list, ok := arguments[p.Name].([]any); ok && p.Type.Elem != nil && p.Type.Elem.Object() {
+			return list
+		}
+	}
+	return nil
 }
 
 // nothing is a stream without records.

@@ -1,0 +1,165 @@
+package client
+
+import "encoding/json"
+
+// Annotations are drawings on a map, a model or an image of a project.
+type Annotations struct {
+	Create             Op[CreateAnnotation, Annotation]      `create:"create-annotation" composed:"yes" doc:"Create an annotation. Files are uploaded as datasets first and attached."`
+	CreateAnnotations  Op[CreateAnnotations, []Annotation]   `create:"create-annotations" composed:"yes" doc:"Create many annotations in one request. Their files are uploaded as datasets first and attached."`
+	AddAttachments     Op[AddAnnotationAttachments, None]    `set:"add-attachments" composed:"yes" doc:"Attach datasets and files to an annotation. Files are uploaded as datasets first."`
+	RemoveAttachments  Op[RemoveAnnotationAttachments, None] `set:"remove-attachments" doc:"Detach datasets from an annotation."`
+	Delete             Op[AnnotationList, None]              `delete:"delete-annotations" chunk:"100" doc:"Delete one annotation or a list of annotations. They can be restored."`
+	Restore            Op[AnnotationList, None]              `set:"restore-annotations" doc:"Restore deleted annotations."`
+	Describe           Op[AnnotationIDs, Some[Annotation]]   `read:"describe-annotation|describe-annotations" chunk:"1000" doc:"Describe one annotation or a list of annotations."`
+	Rename             Op[RenameAnnotation, None]            `set:"rename-annotation" doc:"Rename an annotation."`
+	Search             SearchOp[AnnotationQuery, Annotation] `read:"search-annotations" page:"1" doc:"Find annotations."`
+	SetDescription     Op[SetAnnotationDescription, None]    `set:"set-annotation-description" doc:"Set the description."`
+	SetFillColor       Op[SetAnnotationFill, None]           `set:"set-annotation-fill" doc:"Set the fill colour, and its opacity if given."`
+	SetFillOpacity     Op[SetAnnotationFillOpacity, None]    `set:"set-annotation-fill-opacity" doc:"Set the opacity of the fill."`
+	SetGeometry        Op[SetAnnotationGeometry, None]       `set:"set-annotation-geometry" doc:"Set the geometry."`
+	SetIcon            Op[SetAnnotationIcon, None]           `set:"set-annotation-icon" doc:"Set the icon of a point annotation."`
+	SetNormals         Op[SetAnnotationNormals, None]        `set:"set-annotation-normals" doc:"Set the normals of a 3d annotation."`
+	SetStrokeColor     Op[SetAnnotationStroke, None]         `set:"set-annotation-stroke" doc:"Set the stroke colour, and its opacity if given."`
+	SetStrokeDasharray Op[SetAnnotationDashes, None]         `set:"set-annotation-stroke-dasharray" doc:"Set the dashes of the stroke."`
+	SetStrokeOpacity   Op[SetAnnotationStrokeOpacity, None]  `set:"set-annotation-stroke-opacity" doc:"Set the opacity of the stroke."`
+	SetStrokeWidth     Op[SetAnnotationStrokeWidth, None]    `set:"set-annotation-stroke-width" doc:"Set the width of the stroke."`
+	Draw               Op[DrawAnnotation, Annotation]        `create:"create-annotation" hidden:"yes" name:"create" doc:"Create an annotation whose attachments are datasets."`
+	DrawMany           Op[DrawAnnotations, []Annotation]     `create:"create-annotations" hidden:"yes" name:"create_annotations" doc:"Create annotations whose attachments are datasets."`
+	Attach             Op[AttachToAnnotation, None]          `set:"add-attachments" hidden:"yes" name:"add_attachments" doc:"Attach datasets to an annotation."`
+}
+
+// Inputs of the annotation operations.
+type (
+	// AnnotationDetails are what an annotation is made of.
+	AnnotationDetails struct {
+		Project       ID          `arg:"project,req" doc:"project it belongs to"`
+		Mission       ID          `arg:"mission" doc:"mission it belongs to"`
+		Geometry      Drawing     `arg:"geometry" null:"send" doc:"what is drawn, GeoJSON geometry; in degrees for type 2d"`
+		Stroke        []int       `arg:"stroke" doc:"colour of the line: red, green, blue and perhaps alpha, 0 to 255"`
+		Dashes        []int       `arg:"stroke_dasharray" doc:"lengths of dashes and gaps of the line"`
+		Icon          string      `arg:"icon" doc:"icon of a point: a name such as CONVEYOR, or a text"`
+		StrokeWidth   *float64    `arg:"stroke_width" doc:"width of the line"`
+		StrokeOpacity *float64    `arg:"stroke_opacity" doc:"opacity of the line, 0 to 1"`
+		Fill          []int       `arg:"fill" doc:"colour of the area: red, green, blue and perhaps alpha, 0 to 255"`
+		FillOpacity   *float64    `arg:"fill_opacity" doc:"opacity of the area, 0 to 1"`
+		Type          string      `arg:"type" default:"2d" choices:"2d|3d|image" raises:"ValueError" doc:"what it is drawn on: a map, a model or an image"`
+		Target        ID          `arg:"target" wire:"target.id" doc:"dataset it is drawn on"`
+		Name          *string     `arg:"name" doc:"name of the annotation"`
+		Description   *string     `arg:"description" doc:"description"`
+		Followers     []ID        `arg:"followers" doc:"users told of changes"`
+		Attachments   []ID        `arg:"attachments" doc:"datasets to attach"`
+		Normals       [][]float64 `arg:"normals" doc:"for type 3d: a vector of three numbers for each vertex"`
+		Extra
+	}
+	CreateAnnotation struct {
+		AnnotationDetails
+		FilePaths []Path `arg:"file_paths" in:"none" doc:"files to upload and attach, each as a dataset named after the file"`
+	}
+	DrawAnnotation    struct{ AnnotationDetails }
+	CreateAnnotations struct {
+		Annotations []Object `arg:"annotations,req,pos" doc:"annotations, each a table with the arguments of create"`
+		Extra
+	}
+	DrawAnnotations          CreateAnnotations
+	AddAnnotationAttachments struct {
+		AttachToAnnotation
+		FilePaths []Path `arg:"file_paths" in:"none" doc:"files to upload and attach, each as a dataset named after the file"`
+	}
+	AttachToAnnotation struct {
+		AnnotationRef
+		Attachments []ID `arg:"attachments" doc:"datasets to attach"`
+	}
+	RemoveAnnotationAttachments struct {
+		AnnotationRef
+		Attachments IDs `arg:"attachments,req" doc:"dataset to detach, or a list of datasets"`
+	}
+	AnnotationRef struct {
+		Annotation ID `arg:"annotation,req,pos" doc:"annotation"`
+		Extra
+	}
+	AnnotationIDs struct {
+		Annotation IDs `arg:"annotation,req,pos" many:"annotations" doc:"annotation, or a list of annotations"`
+		Extra
+	}
+	AnnotationList struct {
+		Annotation IDs `arg:"annotation,req,pos" wire:"annotations" wrap:"yes" doc:"annotation, or a list of annotations"`
+		Extra
+	}
+	RenameAnnotation struct {
+		AnnotationRef
+		Name string `arg:"name,req" doc:"new name"`
+	}
+	AnnotationQuery struct {
+		Query
+		Project ID `arg:"project" in:"none" only:"search" doc:"project, in place of a filter"`
+	}
+	SetAnnotationDescription struct {
+		AnnotationRef
+		Description string `arg:"description,req" doc:"new description"`
+	}
+	SetAnnotationFill struct {
+		AnnotationRef
+		Color   []int    `arg:"color,req" wire:"fill" doc:"red, green and blue, 0 to 255"`
+		Opacity *float64 `arg:"opacity" in:"none" doc:"opacity of the fill, 0 to 1"`
+	}
+	SetAnnotationFillOpacity struct {
+		AnnotationRef
+		Opacity float64 `arg:"opacity,req" wire:"fill_opacity" doc:"opacity of the fill, 0 to 1"`
+	}
+	SetAnnotationGeometry struct {
+		AnnotationRef
+		Geometry Drawing `arg:"geometry,req" doc:"what is drawn, GeoJSON geometry"`
+	}
+	SetAnnotationIcon struct {
+		AnnotationRef
+		Icon string `arg:"icon" null:"send" doc:"name such as CONVEYOR, or a text; the platform's own choice when absent"`
+	}
+	SetAnnotationNormals struct {
+		AnnotationRef
+		Normals [][]float64 `arg:"normals,req" doc:"a vector of three numbers for each vertex"`
+	}
+	SetAnnotationStroke struct {
+		AnnotationRef
+		Color   []int    `arg:"color,req" wire:"stroke" doc:"red, green and blue, 0 to 255"`
+		Opacity *float64 `arg:"opacity" in:"none" doc:"opacity of the line, 0 to 1"`
+	}
+	SetAnnotationDashes struct {
+		AnnotationRef
+		Dashes []float64 `arg:"dasharray,req" wire:"stroke_dasharray" doc:"lengths of dashes and gaps"`
+	}
+	SetAnnotationStrokeOpacity struct {
+		AnnotationRef
+		Opacity float64 `arg:"opacity,req" wire:"stroke_opacity" doc:"opacity of the line, 0 to 1"`
+	}
+	SetAnnotationStrokeWidth struct {
+		AnnotationRef
+		Width float64 `arg:"width,req" wire:"stroke_width" doc:"width of the line"`
+	}
+)
+
+// Annotation is a drawing on a map, a model or an image of a project.
+type Annotation struct {
+	Record
+	Project       string          `json:"project"`
+	Mission       string          `json:"mission"`
+	Type          string          `json:"type"` // 2d, 3d, image
+	Geometry      json.RawMessage `json:"geometry"`
+	Stroke        []float64       `json:"stroke"` // red, green, blue and perhaps opacity
+	Dashes        []float64       `json:"stroke_dasharray"`
+	StrokeWidth   float64         `json:"stroke_width"`
+	StrokeOpacity float64         `json:"stroke_opacity"`
+	Fill          []float64       `json:"fill"` // red, green, blue and perhaps opacity
+	FillOpacity   float64         `json:"fill_opacity"`
+	Icon          string          `json:"icon"`
+	Target        struct {
+		Type string `json:"type"`
+		ID   string `json:"id"`
+	} `json:"target"`
+	Name        string      `json:"name"`
+	Description string      `json:"description"`
+	Followers   []string    `json:"followers"`   // user ids
+	Attachments []string    `json:"attachments"` // dataset ids
+	Normals     [][]float64 `json:"normals"`
+	Company     string      `json:"company"`
+	History
+}

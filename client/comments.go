@@ -1,0 +1,95 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+
+	"transect/client/fault"
+)
+
+// Comments are what people write about things of a project.
+type Comments struct {
+	Create          Op[CreateComment, Comment]         `create:"comments" doc:"Write a comment about something of a project."`
+	MarkAsRead      Op[MarkCommentsAsRead, None]       `set:"comments/mark-as-read" doc:"Mark the comments of a project, or those about one thing in it, as read by the user who asks."`
+	Search          Op[CommentQuery, []Comment]        `read:"comments" method:"GET" doc:"Find the comments of a project, or those about one thing in it."`
+	SearchGenerator Op[SubjectQuery, *Cursor[Comment]] `read:"" composed:"yes" returns:"iterator of comments" doc:"Go through the comments of a project, or those about one thing in it."`
+}
+
+// Inputs of the comment operations.
+type (
+	CreateComment struct {
+		Text    string `arg:"text,req,pos" doc:"the comment"`
+		Project ID     `arg:"project,req" wire:"project_id" doc:"project it belongs to"`
+		Type    string `arg:"type,req" wire:"target.type" choices:"project|annotation|flight|photo|dataset|feature|gcp|task" doc:"kind of thing it is about"`
+		Subject
+		Extra
+	}
+	MarkCommentsAsRead struct {
+		Project ID     `arg:"project,req" wire:"project_id" doc:"project"`
+		Type    string `arg:"type" wire:"target.type" choices:"project|annotation|flight|photo|dataset|feature|gcp|task" doc:"kind of thing the comments are about; everything of the project when absent"`
+		Subject
+		Extra
+	}
+	CommentQuery struct{ SubjectQuery }
+)
+
+// commentWording is how the platform words comments.
+var commentWording = wording{
+	groups: "conversations", entries: "comments",
+	fields: map[string]string{"project_id": "project", "date": "creation_date"},
+	users:  map[string]string{"author": "creation_user"},
+}
+
+// Validate wants both parts of a photo.
+func (in CreateComment) Validate() error { return in.check(in.Type) }
+
+// Shape writes what the comment is about.
+func (in CreateComment) Shape(body map[string]any) error {
+	in.aim(body, in.Type)
+	return nil
+}
+
+// Answer reads the comment in its documented form.
+func (CreateComment) Answer(body []byte) ([]byte, error) { return commentWording.one(body, "comment") }
+
+// Validate wants a type with a target: without one the whole project would be
+// marked as read.
+func (in MarkCommentsAsRead) Validate() error {
+	if in.Type == "" && (in.Target != "" || in.Flight != "") {
+		return fault.Hinted(fault.Of(&fault.ParameterError{}, "argument type is missing: target and flight go with it"),
+			"say what the target is, such as type = \"dataset\"; without type, target and flight all comments of the project are marked")
+	}
+	return in.check(in.Type)
+}
+
+// Shape writes what the comments are about, unless all of the project is meant.
+func (in MarkCommentsAsRead) Shape(body map[string]any) error {
+	if in.Type != "" {
+		in.aim(body, in.Type)
+	}
+	return nil
+}
+
+// Answer reads the comments of all conversations as one list.
+func (in CommentQuery) Answer(body []byte) ([]byte, error) {
+	return commentWording.all(body, in.Project)
+}
+
+func (c *Client) eachComment(ctx context.Context, in SubjectQuery) (*Cursor[Comment], error) {
+	return cursorOver(c.Comments.Search(ctx, CommentQuery{in}))
+}
+
+// Comment is what somebody wrote about something of a project.
+type Comment struct {
+	Record
+	Text         string          `json:"text"`
+	Project      string          `json:"project"`
+	Type         string          `json:"type"`   // kind of thing it is about
+	Target       string          `json:"target"` // empty for the project itself
+	Flight       string          `json:"flight"` // of a photo
+	CreationDate string          `json:"creation_date"`
+	CreationUser string          `json:"creation_user"`
+	ReadBy       json.RawMessage `json:"read_by"` // users who have read it
+	Deleted      json.RawMessage `json:"deleted"`
+	DeletedBy    json.RawMessage `json:"deleted_by"`
+}

@@ -1,0 +1,168 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+
+	"transect/client/fault"
+)
+
+// Subject is what a tag or a comment is about, beside its type. A photo is
+// known by its flight and itself.
+type Subject struct {
+	Target ID `arg:"target" in:"none" doc:"what it is about: a resource of that type"`
+	Flight ID `arg:"flight" in:"none" doc:"flight of the photo; with type photo"`
+}
+
+// check wants both parts of a photo.
+func (s Subject) check(kind string) error {
+	switch {
+	case kind != "photo":
+		return nil
+	case s.Target == "":
+		return fault.Of(&fault.ParameterError{}, "argument target is missing: type photo needs the photo as target, and its flight")
+	case s.Flight == "":
+		return fault.Of(&fault.ParameterError{}, "argument flight is missing: type photo needs the flight the photo is of")
+	}
+	return nil
+}
+
+// aim writes the target into a body.
+func (s Subject) aim(body map[string]any, kind string) {
+	target := map[string]any{"type": kind}
+	switch {
+	case kind == "photo":
+		target["id"], target["subId"] = string(s.Flight), string(s.Target)
+	case s.Target != "":
+		target["id"] = string(s.Target)
+	}
+	body["target"] = target
+}
+
+// SubjectQuery are the arguments of searches for tags and comments.
+type SubjectQuery struct {
+	Project ID     `arg:"project,req" in:"query" wire:"project_id" doc:"project to search"`
+	Type    string `arg:"type" in:"query" wire:"target_type" omit:"falsy" choices:"project|annotation|flight|photo|dataset|feature|gcp|task" doc:"kind of thing they are about"`
+	Target  ID     `arg:"target" in:"query" wire:"target_id" doc:"what they are about; for a photo together with flight"`
+	Flight  ID     `arg:"flight" in:"query" wire:"target_id" doc:"flight of the photo"`
+	Extra
+}
+
+// Validate wants both parts of a photo, or none for all photos.
+func (q SubjectQuery) Validate() error {
+	if q.Target == "" && q.Flight == "" {
+		return nil
+	}
+	return Subject{q.Target, q.Flight}.check(q.Type)
+}
+
+// Shape names the photo: with a flight, target_id is the flight.
+func (q SubjectQuery) Shape(query map[string]any) error {
+	if q.Flight != "" && q.Target != "" {
+		query["target_subid"] = string(q.Target)
+	}
+	return nil
+}
+
+// wording is what the entries of tags or comments are called on the wire: the
+// answer's list of groups, the list in a group, and the names of fields.
+type wording struct {
+	groups, entries string
+	fields          map[string]string // wire name to documented name
+	users           map[string]string // user object to the field its id becomes
+}
+
+func (w wording) broken(what string) error {
+	return fault.Of(&fault.QueryError{}, "the answer holds no %s", what)
+}
+
+// one reads the answer of a creation, {key: entry}.
+func (w wording) one(body []byte, key string) ([]byte, error) {
+	var answer map[string]map[string]any
+	if json.Unmarshal(body, &answer) != nil || answer[key] == nil {
+		return nil, w.broken(key)
+	}
+	return json.Marshal(w.entry(answer[key]))
+}
+
+// all reads the answer of a search, groups of entries about one thing, as a
+// flat list: each entry with what its group is about and the project asked for.
+func (w wording) all(body []byte, project ID) ([]byte, error) {
+	var answer map[string]json.RawMessage
+	var groups []map[string]json.RawMessage
+	if json.Unmarshal(body, &answer) != nil || json.Unmarshal(answer[w.groups], &groups) != nil {
+		return nil, w.broken(w.groups)
+	}
+	list := []map[string]any{}
+	for _, group := range groups {
+		var entries []map[string]any
+		if group[w.entries] != nil && json.Unmarshal(group[w.entries], &entries) != nil {
+			return nil, w.broken("list of " + w.entries)
+		}
+		for _, entry := range entries {
+			var target map[string]any // of its own: entry takes it apart
+			if json.Unmarshal(group["_id"], &target) == nil && target != nil {
+				entry["target"] = target
+			}
+			entry["project_id"] = string(project)
+			list = append(list, w.entry(entry))
+		}
+	}
+	return json.Marshal(list)
+}
+
+// entry gives the fields of an entry their documented names. Those without
+// another name stay.
+func (w wording) entry(fields map[string]any) map[string]any {
+	target, _ := fields["target"].(map[string]any)
+	delete(fields, "target")
+	for wire, name := range w.fields {
+		move(fields, wire, fields, name)
+	}
+	for object, name := range w.users {
+		if user, ok := fields[object].(map[string]any); ok {
+			move(user, "id", fields, name)
+			if len(user) == 0 {
+				delete(fields, object)
+			}
+		}
+	}
+	move(target, "type", fields, "type")
+	if _, photo := target["subId"]; photo {
+		move(target, "id", fields, "flight")
+		move(target, "subId", fields, "target")
+	} else {
+		move(target, "id", fields, "target")
+	}
+	return fields
+}
+
+func move(from map[string]any, name string, to map[string]any, as string) {
+	if v, ok := from[name]; ok {
+		delete(from, name)
+		to[as] = v
+	}
+}
+
+// listed goes through records that are all there already.
+type listed struct{ records [][]byte }
+
+func (l *listed) Next(context.Context) ([]byte, bool, error) {
+	if len(l.records) == 0 {
+		return nil, false, nil
+	}
+	record := l.records[0]
+	l.records = l.records[1:]
+	return record, true, nil
+}
+
+func (l *listed) Close() { l.records = nil }
+
+// cursorOver goes through records that one answer held.
+func cursorOver[T interface{ JSON() []byte }](records []T, err error) (*Cursor[T], error) {
+	all := &listed{}
+	for _, r := range records {
+		all.records = append(all.records, r.JSON())
+	}
+	return &Cursor[T]{Stream: all}, err
+}
