@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"syscall"
 
 	"transect/platform/store"
 )
@@ -66,6 +67,8 @@ func (p *Platform) failed(r *Request, err error) *failure {
 		f = fail(http.StatusRequestEntityTooLarge, "RequestTooLarge", "the request's body is longer than %d bytes", tooLong.Limit)
 	case r.http.Context().Err() != nil || errors.Is(err, context.Canceled):
 		f = fail(http.StatusServiceUnavailable, "RequestCancelled", "the request was given up or the platform is closing")
+	case store.IsFull(err) || errors.Is(err, syscall.ENOSPC):
+		f = fail(http.StatusInsufficientStorage, "DiskFull", "the disk of the platform's folder %s is full", p.options.Dir)
 	default:
 		p.log.Error("request failed", "method", r.http.Method, "path", r.http.URL.Path, "error", err)
 		f = fail(http.StatusInternalServerError, "InternalError", "the platform failed; its log says why")

@@ -66,7 +66,7 @@ func statusCode(status int) int {
 	switch status {
 	case http.StatusUnauthorized:
 		return ExitCredentials
-	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout, http.StatusInsufficientStorage:
 		return ExitTemporary
 	}
 	return ExitRaised

@@ -134,7 +134,7 @@ func isPage(h http.Header, body []byte) bool {
 // refusal is the error of an answer outside 200-299. A page instead of data
 // from a host that never answered otherwise means: this is no platform.
 func (t *Transport) refusal(c call, a *answer, known bool) error {
-	if a.StatusCode < 500 && !known && isPage(a.Header, a.body) {
+	if !known && !fromGateway(a.StatusCode) && isPage(a.Header, a.body) {
 		return t.webPage(c.Operation)
 	}
 	text := t.Redact(string(a.body))
@@ -166,6 +166,16 @@ func (t *Transport) refusal(c call, a *answer, known bool) error {
 	return f
 }
 
+// fromGateway tells statuses that a server in between gives, with a page of
+// its own, when the platform behind it does not answer.
+func fromGateway(status int) bool {
+	switch status {
+	case http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return true
+	}
+	return false
+}
+
 func firstText(body map[string]any, names ...string) string {
 	for _, n := range names {
 		if s, ok := body[n].(string); ok && s != "" {
@@ -184,6 +194,9 @@ func (t *Transport) statusHint(c call, a *answer) string {
 	case s == http.StatusForbidden:
 		return fmt.Sprintf("%s may not do this; ask for the right, or use other credentials", t.options.Credentials.who())
 	case s == http.StatusNotFound:
+		if t.local {
+			return "check the identifier, and that it is of the local platform"
+		}
 		return fmt.Sprintf("check the identifier, and that it belongs to %s", t.base.Host)
 	case s == http.StatusProxyAuthRequired:
 		return "the proxy wants a user: --proxy http://user:password@host:port"
@@ -193,6 +206,8 @@ func (t *Transport) statusHint(c call, a *answer) string {
 		return "it is too large for the platform: send less at once"
 	case s == http.StatusTooManyRequests:
 		return "the platform asks for patience: run again later, or with fewer workers"
+	case s == http.StatusInsufficientStorage:
+		return "make room where the platform keeps its data, and run again"
 	case s >= 500 && !c.Repeatable:
 		return "a fault of the platform, and it may have been processed: look before doing it again"
 	case s >= 500:

@@ -34,7 +34,7 @@ func judgeStatus(status int, header http.Header, repeatable bool, now time.Time)
 	case http.StatusServiceUnavailable:
 		// With Retry-After it says that it did not take the request.
 		v.again = repeatable || v.told
-	case http.StatusNotImplemented, http.StatusHTTPVersionNotSupported:
+	case http.StatusNotImplemented, http.StatusHTTPVersionNotSupported, http.StatusInsufficientStorage:
 	default:
 		v.again = repeatable && status >= 500
 	}

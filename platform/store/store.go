@@ -153,6 +153,12 @@ func isBusy(err error) bool {
 	return errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_BUSY
 }
 
+// IsFull tells that a disk has no room left for the database.
+func IsFull(err error) bool {
+	var e *sqlite.Error
+	return errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_FULL
+}
+
 // classify names the errors by which SQLite says that a file is damaged.
 func classify(err error) error {
 	var e *sqlite.Error
