@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"maps"
 	"slices"
 
 	"transect/client/semrange"
@@ -112,6 +113,12 @@ func assignCredentials(r *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if _, err := r.newestVersion(store.Text(target, "name"), "analytic_name"); err != nil {
+		return nil, err
+	}
+	if err := r.needAssigned(store.Text(target, "company"), credentials); err != nil {
+		return nil, err
+	}
 	found, err := r.tx.All(analyticCredentials.plural, target)
 	if err != nil {
 		return nil, err
@@ -124,6 +131,21 @@ func assignCredentials(r *Request) (any, error) {
 		store.Set(found[0], "credentials", merged(found[0]["credentials"], name, value))
 	}
 	return found[0], r.save(analyticCredentials, found[0])
+}
+
+// needAssigned checks that a company has all credentials that are named.
+func (r *Request) needAssigned(company string, assigned store.Doc) error {
+	a := within(assigned, "credentials")
+	for _, field := range slices.Sorted(maps.Keys(assigned)) {
+		name := a.text(field)
+		if a.err != nil {
+			return a.err
+		}
+		if _, err := r.needCredentials(company, name, a.at+field); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func merged(v any, key string, value any) store.Doc {

@@ -98,7 +98,7 @@ func createAnalytic(r *Request) (any, error) {
 	if a.err != nil {
 		return nil, a.err
 	}
-	if _, err := r.need(companies, company, "company"); err != nil {
+	if _, err := r.needCredentials(company, algorithm.text("docker_credentials_name"), "algorithm.docker_credentials_name"); err != nil {
 		return nil, err
 	}
 	same, err := r.tx.All(analytics.plural, store.Doc{"name": name, "version": version})
@@ -167,6 +167,9 @@ func setDockerCredentials(r *Request) (any, error) {
 	}
 	if len(found) == 0 {
 		return nil, notFound("analytic", name+" "+version)
+	}
+	if _, err := r.needCredentials(company, credentials, "docker_credentials_name"); err != nil {
+		return nil, err
 	}
 	store.Set(found[0], "algorithm.docker_credentials_name", credentials)
 	return found[0], r.save(analytics, found[0])

@@ -39,6 +39,7 @@ func obtainToken(r *Request) (any, error) {
 		return nil, unauthorized("InvalidClient", "a Basic Authorization header with a client id and secret is required")
 	}
 	known := r.p.secrets
+	account, ends := known.UserID, time.Time{}
 	a := r.args()
 	switch grant := a.oneOf("grant_type", "password", "client_credentials"); {
 	case a.err != nil:
@@ -50,16 +51,22 @@ func obtainToken(r *Request) (any, error) {
 		if !same(user, known.User) || !same(password, known.Password) {
 			return nil, unauthorized("InvalidGrant", "user or password is wrong")
 		}
-	case !same(client, known.ClientID) || !same(secret, known.ClientSecret):
-		return nil, unauthorized("InvalidClient", "client id or secret is wrong")
+	default:
+		var err error
+		if account, ends, err = r.clientUser(client, secret); err != nil {
+			return nil, err
+		}
 	}
 	token, refresh := randomToken(), randomToken()
 	now, life := r.now(), r.p.options.TokenLife
+	if !ends.IsZero() {
+		life = min(life, ends.Sub(now)) // no token outlives its client
+	}
 	if err := r.tx.Exec("DELETE FROM tokens WHERE expires < ?", now.UnixMilli()); err != nil {
 		return nil, err
 	}
 	err := r.tx.Exec("INSERT INTO tokens (hash, user, client, issued, expires) VALUES (?, ?, ?, ?, ?)",
-		hashed(token), known.UserID, client, now.UnixMilli(), now.Add(life).UnixMilli())
+		hashed(token), account, client, now.UnixMilli(), now.Add(life).UnixMilli())
 	return store.Doc{
 		"access_token":  token,
 		"token_type":    "Bearer",

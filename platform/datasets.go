@@ -88,6 +88,9 @@ func (r *Request) createDataset(body store.Doc, at string) (store.Doc, error) {
 	if a.err != nil {
 		return nil, a.err
 	}
+	if err := r.needCollections(components, store.Text(doc, "company"), a.at); err != nil {
+		return nil, err
+	}
 	doc["components"] = components
 	defaults := store.Doc{"categories": []any{}, "properties": store.Doc{}, "hidden": false, "published": false}
 	for key, value := range defaults {

@@ -133,19 +133,11 @@ func (k kind) restoreMany(r *Request) (any, error) {
 		return nil, a.err
 	}
 	for _, id := range ids {
-		doc, err := r.tx.Get(k.plural, id)
-		if errors.Is(err, store.ErrNotFound) {
-			return nil, notFound(k.name, id)
-		}
+		doc, err := r.getDeleted(k, id)
 		if err != nil {
 			return nil, err
 		}
-		if doc["deletion_date"] == nil {
-			continue
-		}
-		delete(doc, "deletion_date")
-		delete(doc, "deletion_user")
-		if err := r.save(k, doc); err != nil {
+		if err := r.revive(k, doc); err != nil {
 			return nil, err
 		}
 	}

@@ -119,7 +119,7 @@ func (r *Request) addMission(project, key string, mission, flight store.Doc) err
 	return r.tx.Replace(projects.plural, parent)
 }
 
-// deleteMission hides a mission with its flights and datasets.
+// deleteMission hides a mission with its flights, datasets and annotations.
 func deleteMission(r *Request) (any, error) {
 	a := r.args()
 	id := a.id("mission")
@@ -130,7 +130,7 @@ func deleteMission(r *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, k := range []kind{flights, datasets} {
+	for _, k := range []kind{flights, datasets, annotations} {
 		if err := r.deleteWhere(k, store.Doc{"mission": id}); err != nil {
 			return nil, err
 		}

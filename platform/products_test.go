@@ -110,6 +110,10 @@ func TestAnalytics(t *testing.T) {
 	s := start(t, Options{})
 	body := store.Doc{"name": "mine", "version": "1.0.0", "company": s.company,
 		"algorithm": store.Doc{"docker_image": "r/i:1", "docker_credentials_name": "c"}}
+	s.refused(404, "has no credentials c", "analytics-service/create-analytic", body)
+	for _, name := range []string{"c", "d"} {
+		s.credentials(name)
+	}
 	id := store.Text(s.ok("analytics-service/create-analytic", body), "_id")
 	s.refused(409, "exists already", "analytics-service/create-analytic", body)
 	bad := store.Doc{"name": "mine", "version": "one", "company": s.company, "algorithm": body["algorithm"]}
@@ -135,8 +139,11 @@ func TestAnalytics(t *testing.T) {
 		assign[key], unassign[key] = value, value
 	}
 	s.ok("analytics-service/assign-analytic-credentials", assign)
+	target["credentials"] = store.Doc{"docker": "e"}
+	s.refused(404, "credentials.docker", "analytics-service/assign-analytic-credentials", target)
 	s.ok("analytics-service/unassign-analytic-credentials", unassign)
 	s.ok("analytics-service/set-analytic-docker-credentials", store.Doc{"name": "mine", "version": "1.0.0", "company": s.company, "docker_credentials_name": "d"})
+	s.refused(404, "docker_credentials_name", "analytics-service/set-analytic-docker-credentials", store.Doc{"name": "mine", "version": "1.0.0", "company": s.company, "docker_credentials_name": "e"})
 	if doc := s.ok("analytics-service/describe-analytic", order); store.Text(doc, "algorithm.docker_credentials_name") != "d" {
 		t.Errorf("analytic %v", doc)
 	}

@@ -62,7 +62,7 @@ func deleteProject(r *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, k := range []kind{missions, flights, datasets} {
+	for _, k := range []kind{missions, flights, datasets, annotations} {
 		if err := r.deleteWhere(k, store.Doc{"project": id}); err != nil {
 			return nil, err
 		}
