@@ -1,0 +1,129 @@
+// Package geojson checks GeoJSON (RFC 7946) and says which coordinate is
+// wrong. It works on decoded JSON: maps, lists, numbers and texts.
+package geojson
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+)
+
+// Options loosen a check.
+type Options struct {
+	// AnyNumber takes every number for a coordinate, as pixels and metres are,
+	// instead of degrees within the globe.
+	AnyNumber bool
+}
+
+// Check refuses what is no GeoJSON object: a geometry, a Feature or a
+// FeatureCollection.
+func Check(v any, opt Options) error {
+	o, ok := v.(map[string]any)
+	if !ok {
+		return fmt.Errorf("it is %s, not a GeoJSON object", kind(v))
+	}
+	switch o["type"] {
+	case "Feature":
+		return opt.feature(o, "")
+	case "FeatureCollection":
+		features, ok := o["features"].([]any)
+		if !ok {
+			return fmt.Errorf("a FeatureCollection needs features, a list")
+		}
+		for i, f := range features {
+			at := fmt.Sprintf("features[%d]", i+1)
+			object, ok := f.(map[string]any)
+			if !ok || object["type"] != "Feature" {
+				return fmt.Errorf("%s is no Feature", at)
+			}
+			if err := opt.feature(object, at+": "); err != nil {
+				return err
+			}
+		}
+		return bbox(o, "")
+	}
+	return Geometry(o, opt)
+}
+
+// feature checks the members a Feature must have (RFC 7946 §3.2).
+func (opt Options) feature(o map[string]any, at string) error {
+	if id, given := o["id"]; given {
+		if _, text := id.(string); !text && !isNumber(id) {
+			return fmt.Errorf("%sthe id is %s, not a text or a number", at, kind(id))
+		}
+	}
+	properties, given := o["properties"]
+	if _, object := properties.(map[string]any); !given || properties != nil && !object {
+		return fmt.Errorf("%sa Feature needs properties, an object or null", at)
+	}
+	geometry, given := o["geometry"]
+	if !given {
+		return fmt.Errorf("%sa Feature needs a geometry, or null", at)
+	}
+	if geometry != nil {
+		object, ok := geometry.(map[string]any)
+		if !ok {
+			return fmt.Errorf("%sthe geometry is %s, not an object", at, kind(geometry))
+		}
+		if err := opt.geometry(object, at); err != nil {
+			return err
+		}
+	}
+	return bbox(o, at)
+}
+
+// bbox checks the optional bounding box: west, south, east, north, or six
+// numbers with heights (RFC 7946 §5).
+func bbox(o map[string]any, at string) error {
+	v, given := o["bbox"]
+	if !given {
+		return nil
+	}
+	list, ok := v.([]any)
+	if !ok || len(list) != 4 && len(list) != 6 {
+		return fmt.Errorf("%sthe bbox wants 4 or 6 numbers", at)
+	}
+	for i, n := range list {
+		if !isNumber(n) {
+			return fmt.Errorf("%sbbox[%d] is %s, not a number", at, i+1, kind(n))
+		}
+	}
+	return nil
+}
+
+func isNumber(v any) bool {
+	_, ok := number(v)
+	return ok
+}
+
+func number(v any) (float64, bool) {
+	switch v := v.(type) {
+	case float64:
+		return v, !math.IsNaN(v) && !math.IsInf(v, 0)
+	case int64:
+		return float64(v), true
+	case int:
+		return float64(v), true
+	case json.Number:
+		f, err := v.Float64()
+		return f, err == nil
+	}
+	return 0, false
+}
+
+// kind names a value as its author would.
+func kind(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "null"
+	case string:
+		return fmt.Sprintf("text %q", v)
+	case bool:
+		return fmt.Sprintf("boolean %t", v)
+	case []any:
+		return "a list"
+	case map[string]any:
+		return "an object"
+	}
+	return fmt.Sprintf("number %v", v)
+}
