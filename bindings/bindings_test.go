@@ -23,13 +23,19 @@ type world struct {
 
 func newWorld(t testing.TB, links ...declare.Interceptor) *world {
 	t.Helper()
+	return newWorldIn(t, t.TempDir(), nil, links...)
+}
+
+// newWorldIn makes a world whose script lives in a folder and has arguments.
+func newWorldIn(t testing.TB, dir string, args []string, links ...declare.Interceptor) *world {
+	t.Helper()
 	ctx := context.Background()
 	p, err := platform.Open(ctx, platform.Options{Memory: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := &world{platform: p}
-	w.in = vm.New(ctx, vm.Options{Stdout: &w.out, Stderr: &w.out, Dir: t.TempDir(), Progress: vm.ProgressQuiet})
+	w.in = vm.New(ctx, vm.Options{Stdout: &w.out, Stderr: &w.out, Dir: dir, Args: args, Progress: vm.ProgressQuiet})
 	t.Cleanup(func() {
 		w.in.Close()
 		if err := p.Close(); err != nil {
@@ -151,4 +157,48 @@ assert(#sdk.projects.search{} == 0, "something was sent")
 			t.Errorf("%q is missing in\n%s", want, printed.String())
 		}
 	}
+}
+
+func TestModuleExamples(t *testing.T) {
+	for _, m := range bindings.Modules() {
+		for _, f := range m.Funcs {
+			t.Run(m.Name+"."+f.Name, func(t *testing.T) { newWorld(t).lua(t, f.Example) })
+		}
+	}
+}
+
+// TestQueriesFind holds what the query module makes against the platform.
+func TestQueriesFind(t *testing.T) {
+	newWorld(t).lua(t, setup+`
+local q = require("query")
+for i = 1, 6 do
+  sdk.datasets.create_image_dataset{ name = "DJI_000" .. i, project = project, width = 1000 * i,
+    geometry = { type = "Point", coordinates = { 4.91 + i / 1000, 50.73 } }, properties = { card = i <= 3 and "A" or nil } }
+end
+local function found(filter)
+  local names = {}
+  for d in sdk.datasets.search_generator{ filter = filter } do names[#names + 1] = d.name:sub(-1) end
+  return table.concat(names)
+end
+local function expect(want, filter)
+  local got = found(filter)
+  assert(got == want, "got " .. got .. ", want " .. want)
+end
+expect("2", q.eq("name", "DJI_0002"))
+expect("13456", q.ne("name", "DJI_0002"))
+expect("456", q.gt("width", 3000))
+expect("3456", q.gte("width", 3000))
+expect("12", q.lt("width", 3000))
+expect("123", q.lte("width", 3000))
+expect("123456", q.match("name", "dji"))
+expect("25", q.one_of("width", { 2000, 5000 }))
+expect("1346", q.none_of("width", { 2000, 5000 }))
+expect("234", q.between("width", 2000, 4000))
+expect("123", q.exists("properties.card"))
+expect("456", q.exists("properties.card", false))
+expect("23", q.all(q.eq("properties.card", "A"), q.gt("width", 1000)))
+expect("16", q.any(q.eq("width", 1000), q.eq("width", 6000)))
+expect("123456", q.eq("project", project))
+expect("3", q.near(4.913, 50.73, 50))
+`)
 }

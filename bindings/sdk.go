@@ -37,8 +37,11 @@ func Open(in *vm.Interp, connect Connect) {
 			}})
 		}
 	}
-	in.Preload(modules...)
+	in.Preload(append(modules, Modules()...)...)
 }
+
+// Modules lists the modules of this room that need no connection.
+func Modules() []*vm.Module { return []*vm.Module{queryModule} }
 
 type binding struct {
 	connect Connect

@@ -26,6 +26,7 @@ func containsFold(text, part string) bool {
 type field struct {
 	column string // its column, or ""
 	path   string // JSON path of the whole key
+	place  string // the same with numbers as places of lists, or ""
 	parts  []string
 }
 
@@ -35,7 +36,25 @@ func newField(key, at string) (field, error) {
 		err.(*QueryError).Key = at
 		return field{}, err
 	}
-	return field{column: columns[key], path: path, parts: strings.Split(key, ".")}, nil
+	parts := strings.Split(key, ".")
+	return field{column: columns[key], path: path, place: placePath(parts), parts: parts}, nil
+}
+
+// placePath writes a key such as geometry.coordinates.0 as a path into lists;
+// "" when no part of it is a number.
+func placePath(parts []string) string {
+	path, found := "$", false
+	for i, part := range parts {
+		if i > 0 && len(part) < 10 && strings.Trim(part, "0123456789") == "" {
+			path, found = path+"["+part+"]", true
+			continue
+		}
+		path += `."` + part + `"`
+	}
+	if !found {
+		return ""
+	}
+	return path
 }
 
 // jsonPath writes a dotted key as a path of SQLite's JSON functions.
@@ -59,6 +78,15 @@ func (f field) test(t test) (string, []any) {
 	// A status may be an object, which its column shows as NULL.
 	if f.column != "" && !(f.column == "status" && t.missing()) {
 		return t.text(f.column)
+	}
+	if f.place != "" {
+		// A number names a place of a list where there is one, else a key.
+		sql, args := t.sql("json_extract(body, ?)", "json_type(body, ?)")
+		key := f
+		key.place = ""
+		otherwise, otherArgs := key.test(t)
+		return "CASE WHEN json_type(body, ?) IS NOT NULL THEN " + sql + " ELSE " + otherwise + " END",
+			append(append([]any{f.place}, interleave(sql, args, f.place)...), otherArgs...)
 	}
 	// Most values are plain: those are compared without taking lists apart.
 	plain, plainArgs := t.sql("json_extract(body, ?)", "json_type(body, ?)")
@@ -99,6 +127,12 @@ func interleave(sql string, args []any, path string) []any {
 
 // exists gives the SQL that says whether the key is there, whatever its value.
 func (f field) exists() (string, []any) {
+	if f.place != "" {
+		key := f
+		key.place = ""
+		sql, args := key.exists()
+		return "(json_type(body, ?) IS NOT NULL OR " + sql + ")", append([]any{f.place}, args...)
+	}
 	leaf := `$."` + f.parts[len(f.parts)-1] + `"`
 	if len(f.parts) == 1 {
 		return "(json_type(body, ?) IS NOT NULL)", []any{leaf}

@@ -1,0 +1,140 @@
+package bindings
+
+import (
+	lua "github.com/yuin/gopher-lua"
+
+	"transect/client/fault"
+	"transect/runtime/vm"
+)
+
+// queryModule builds search filters that read well. What it makes are plain
+// filter tables: they can be printed, stored, and mixed with hand-written ones.
+var queryModule = &vm.Module{
+	Name: "query",
+	Doc: "Readable filters for searches. A condition names a property, dotted when nested; conditions that stand together must all hold: " +
+		"q.all(q.eq(\"type\", \"image\"), q.match(\"name\", \"dji\")).",
+	Funcs: append(comparisons(),
+		vm.Func{
+			Name: "between", Doc: "The property lies between two values, both included.",
+			Params:  []vm.Param{property, {Name: "low", Type: "any", Doc: "a number, or a date as text"}, {Name: "high", Type: "any", Doc: "of the same kind"}},
+			Returns: "a filter",
+			Example: `local f = require("query").between("creation_date", "2026-05-01", "2026-05-31")
+assert(f.creation_date["$gte"] == "2026-05-01" and f.creation_date["$lte"] == "2026-05-31")`,
+			Call: func(c *vm.Call) (any, error) {
+				if c.Value("low") == lua.LNil || c.Value("high") == lua.LNil {
+					return nil, fault.Of(&fault.ParameterError{}, "low and high must be given; for an open end use gte or lte")
+				}
+				t := c.L.NewTable()
+				t.RawSetString("$gte", c.Value("low"))
+				t.RawSetString("$lte", c.Value("high"))
+				return condition(c, t), nil
+			},
+		},
+		vm.Func{
+			Name: "exists", Doc: "The property is there, or with false is absent.",
+			Params:  []vm.Param{property, {Name: "there", Type: "boolean", Doc: "false finds what lacks it", Default: true}},
+			Returns: "a filter",
+			Example: `assert(require("query").exists("mission", false).mission["$exists"] == false)`,
+			Call: func(c *vm.Call) (any, error) {
+				return operator(c, "$exists", lua.LBool(c.Bool("there"))), nil
+			},
+		},
+		vm.Func{
+			Name: "near", Doc: "The property, a point's coordinates, lies in a square around a position. It suits geometry.coordinates.0 and .1 of images.",
+			Params: []vm.Param{
+				{Name: "longitude", Type: "number", Doc: "degrees"}, {Name: "latitude", Type: "number", Doc: "degrees"},
+				{Name: "metres", Type: "number", Doc: "half the side of the square"},
+				{Name: "property", Type: "string", Doc: "the geometry", Default: "geometry"},
+			},
+			Returns: "a filter",
+			Example: `local f = require("query").near(4.9127, 50.7312, 100)
+local latitude = f["geometry.coordinates.1"]
+assert(latitude["$gte"] < 50.7312 and latitude["$lte"] > 50.7312)`,
+			Call: near,
+		},
+		vm.Func{
+			Name: "all", Doc: "All the filters hold.",
+			Params:  []vm.Param{{Name: "...", Type: "table", Doc: "filters"}},
+			Returns: "a filter",
+			Example: `local q = require("query")
+local f = q.all(q.eq("type", "image"), q.gte("width", 4000))
+assert(f["$and"][2].width["$gte"] == 4000)`,
+			Call: func(c *vm.Call) (any, error) { return combined(c, "$and") },
+		},
+		vm.Func{
+			Name: "any", Doc: "One of the filters holds, or several.",
+			Params:  []vm.Param{{Name: "...", Type: "table", Doc: "filters"}},
+			Returns: "a filter",
+			Example: `local q = require("query")
+local f = q.any(q.eq("status", "failed"), q.eq("status", "rejected"))
+assert(#f["$or"] == 2)`,
+			Call: func(c *vm.Call) (any, error) { return combined(c, "$or") },
+		},
+	),
+}
+
+var property = vm.Param{Name: "property", Type: "string", Doc: "such as name or ingestion.status"}
+
+// comparisons are the operators with one value.
+func comparisons() []vm.Func {
+	var funcs []vm.Func
+	for _, o := range []struct{ name, doc, value, typ, example string }{
+		{"eq", "The property equals the value.", "a text, number, boolean or resource", "any", `"x"`},
+		{"ne", "The property differs from the value, or is absent.", "a text, number, boolean or resource", "any", `"x"`},
+		{"gt", "The property is greater than the value.", "a number, or a date as text", "any", `1`},
+		{"gte", "The property is the value or greater.", "a number, or a date as text", "any", `1`},
+		{"lt", "The property is less than the value.", "a number, or a date as text", "any", `1`},
+		{"lte", "The property is the value or less.", "a number, or a date as text", "any", `1`},
+		{"match", "The property contains the text, in any case.", "part of the text", "string", `"x"`},
+		{"in", "The property is one of the values.", "a list", "table", `{ "x" }`},
+		{"nin", "The property is none of the values.", "a list", "table", `{ "x" }`},
+	} {
+		name := o.name
+		if name == "in" { // a word of Lua's own
+			name = "one_of"
+		} else if name == "nin" {
+			name = "none_of"
+		}
+		funcs = append(funcs, vm.Func{
+			Name: name, Doc: o.doc,
+			Params:  []vm.Param{property, {Name: "value", Type: o.typ, Doc: o.value}},
+			Returns: "a filter",
+			Example: `assert(require("query").` + name + `("name", ` + o.example + `).name["$` + o.name + `"] ~= nil)`,
+			Call: func(c *vm.Call) (any, error) {
+				if c.Value("value") == lua.LNil {
+					return nil, fault.Hinted(fault.Of(&fault.ParameterError{}, "the value is nil"), "exists(property, false) finds what lacks a property")
+				}
+				return operator(c, "$"+o.name, c.Value("value")), nil
+			},
+		})
+	}
+	return funcs
+}
+
+func operator(c *vm.Call, name string, value lua.LValue) *lua.LTable {
+	t := c.L.NewTable()
+	t.RawSetString(name, value)
+	return condition(c, t)
+}
+
+func condition(c *vm.Call, operators *lua.LTable) *lua.LTable {
+	f := c.L.NewTable()
+	f.RawSetString(c.String("property"), operators)
+	return f
+}
+
+func combined(c *vm.Call, operator string) (any, error) {
+	if len(c.Rest()) == 0 {
+		return nil, fault.Of(&fault.ParameterError{}, "wants one filter or more")
+	}
+	list := c.L.NewTable()
+	for i, f := range c.Rest() {
+		if f.Type() != lua.LTTable {
+			return nil, fault.Of(&fault.ParameterError{}, "filter %d is a %s, not a table", i+1, f.Type())
+		}
+		list.Append(f)
+	}
+	t := c.L.NewTable()
+	t.RawSetString(operator, list)
+	return t, nil
+}
