@@ -202,3 +202,18 @@ expect("123456", q.eq("project", project))
 expect("3", q.near(4.913, 50.73, 50))
 `)
 }
+
+func TestFollowSeveralProducts(t *testing.T) {
+	newWorld(t).lua(t, setup+`
+local function order(lines) return sdk.analytics.order{ name = "rehearsal", project = project, parameters = { duration = 0.2, log_lines = lines } } end
+local one, two = order(3), order(4)
+local count, last, cursors = { [one.id] = 0, [two.id] = 0 }, "", {}
+for line in sdk.products.follow_logs({ one, two }) do
+  count[line.product] = count[line.product] + 1
+  cursors[line.product] = line.cursor
+end
+assert(count[one.id] >= 3 and count[two.id] >= 4, count[one.id] .. " " .. count[two.id])
+for line in sdk.products.follow_logs({ one, two }, { after = cursors }) do error("a line came twice") end
+for line in sdk.products.follow_logs(one, { after = cursors[one.id] }) do error("a line came twice") end
+`)
+}

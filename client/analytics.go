@@ -9,7 +9,7 @@ type Analytics struct {
 	Describe            Op[AnalyticRef, Analytic]           `read:"describe-analytic" doc:"Describe an analytic."`
 	DescribeByName      Op[AnalyticByName, Analytic]        `read:"" composed:"yes" extra:"no" returns:"analytic, or nil" doc:"Describe the highest version of an analytic, all versions or those in a range."`
 	Order               Op[OrderAnalytic, Product]          `create:"order-analytic" composed:"yes" doc:"Order an analytic, by id or by name and version range. The product tells how it goes."`
-	OrderByID           Op[OrderByID, Product]              `create:"order-analytic" hidden:"yes" doc:"Order an analytic by its id."`
+	OrderByID           Op[OrderByID, Product]              `create:"order-analytic" hidden:"yes" name:"order" doc:"Order an analytic by its id."`
 	Search              SearchOp[AnalyticQuery, Analytic]   `read:"search-analytics" page:"0" doc:"Find analytics."`
 	Expose              Op[ExposeAnalytics, Object]         `set:"expose-analytics" doc:"Show analytics on the domains of root companies."`
 	Unexpose            Op[UnexposeAnalytics, Object]       `set:"unexpose-analytics" doc:"Hide analytics from the domains of root companies."`

@@ -98,6 +98,7 @@ var shapedByCode = map[string]string{
 var furtherArguments = map[string]string{
 	"fields":            "every search of the platform takes it as an extra argument",
 	"sort":              "generators of the reference fix it; any order may be asked for here",
+	"after":             "products.follow_logs goes on behind a line that was read before",
 	"keyset_pagination": "documented as an extra argument of every generator",
 	"return_total":      "carriers, carrier_models and teams: it chooses the shape of the result and is never sent",
 	"name":              "a shorthand of the search, kept for its generator",

@@ -128,7 +128,7 @@ func (d *dryRun) pretend(s *declare.Spec, arguments map[string]any) (declare.Val
 	}
 	switch s.Shape {
 	case declare.ShapeResource, declare.ShapeSome:
-		if s.FullName() == "analytics.order_by_id" {
+		if s.FullName() == "analytics.order" {
 			return declare.Value{Shape: declare.ShapeResource, JSON: record("products", map[string]any{"status": "available"})}, nil
 		}
 		return declare.Value{Shape: declare.ShapeResource, JSON: record(s.Manager, nil)}, nil

@@ -5,7 +5,7 @@ type Products struct {
 	Cancel       Op[ProductOnly, Product]         `set:"cancel-product" extra:"no" doc:"Cancel a running product."`
 	Describe     Op[ProductRef, Product]          `read:"describe-product" doc:"Describe a product."`
 	RetrieveLogs Op[ProductRef, ProductLogs]      `read:"retrieve-product-logs" returns:"{total, logs}, oldest first, each {timestamp, record}" doc:"Return the log lines written so far."`
-	FollowLogs   Op[FollowLogs, *Cursor[LogLine]] `read:"describe-product|retrieve-product-logs" returns:"iterator of {timestamp, record}" doc:"Go through the log lines as they come, until the product has ended."`
+	FollowLogs   Op[FollowLogs, *Cursor[LogLine]] `read:"describe-product|retrieve-product-logs" returns:"iterator of {timestamp, record, product, cursor}" doc:"Go through the log lines of a product, or of several in order of time, as they come, until all have ended."`
 	Search       SearchOp[ProductQuery, Product]  `read:"search-products" page:"0" doc:"Find products."`
 }
 
@@ -19,7 +19,8 @@ type (
 		Product ID `arg:"product,req,pos" doc:"product"`
 	}
 	FollowLogs struct {
-		Product ID `arg:"product,req,pos" doc:"product"`
+		Product IDs `arg:"product,req,pos" doc:"product, or a list of products"`
+		After   any `arg:"after" in:"none" doc:"cursor of the last line that was read, to go on behind it; with several products a table, product to cursor"`
 		Extra
 	}
 	ProductQuery struct {

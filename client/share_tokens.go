@@ -13,7 +13,7 @@ type ShareTokens struct {
 	Create Op[CreateShareToken, ShareToken] `create:"create-share-token" composed:"yes" doc:"Create a token for one dataset or several of one company."`
 	Revoke Op[RevokeShareToken, None]       `delete:"revoke-share-token" doc:"Make a token worthless."`
 	Search SearchOp[TokenQuery, ShareToken] `read:"search-share-tokens" page:"1" doc:"Find share tokens. They cannot be sorted."`
-	Issue  Op[IssueShareToken, ShareToken]  `create:"create-share-token" hidden:"yes" doc:"Create a token for datasets of a company that is known."`
+	Issue  Op[IssueShareToken, ShareToken]  `create:"create-share-token" hidden:"yes" name:"create" doc:"Create a token for datasets of a company that is known."`
 }
 
 // Inputs of the share token operations.

@@ -1,0 +1,220 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"sort"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"transect/client/fault"
+)
+
+// Waits between two looks at a running product: short while lines come, longer
+// while nothing happens.
+const (
+	shortestPoll = 200 * time.Millisecond
+	longestPoll  = 2 * time.Second
+	// Lines may still arrive after a product has ended; the platform's own
+	// client waits this long for them.
+	logGrace = 10 * time.Second
+)
+
+// ended are the statuses a product does not leave.
+var ended = map[string]bool{"available": true, "failed": true, "rejected": true, "cancelled": true, "canceled": true}
+
+// followers is how many products are asked for their lines at a time.
+const followers = 4
+
+func (c *Client) followLogs(_ context.Context, in FollowLogs) (*Cursor[LogLine], error) {
+	f := &follower{client: c, extra: in.Extra, wait: shortestPoll}
+	for _, id := range in.Product {
+		log := &followedLog{product: id, seen: map[string]int{}}
+		after, err := in.cursorOf(id)
+		if err != nil {
+			return nil, err
+		}
+		log.cursor, log.covered = after, after.covering()
+		f.logs = append(f.logs, log)
+	}
+	return &Cursor[LogLine]{Stream: f}, nil
+}
+
+// cursorOf finds where to go on with a product.
+func (in FollowLogs) cursorOf(product string) (logCursor, error) {
+	switch after := in.After.(type) {
+	case nil:
+		return logCursor{}, nil
+	case string:
+		if len(in.Product) > 1 {
+			return logCursor{}, fault.Of(&fault.ParameterError{}, "argument after: with several products it wants a table, product to cursor")
+		}
+		return parseCursor(after)
+	case map[string]any:
+		text, _ := after[product].(string)
+		return parseCursor(text)
+	}
+	return logCursor{}, fault.Of(&fault.ParameterError{}, "argument after: wants the cursor of a line")
+}
+
+// follower yields the lines of products as they come, every line once, those
+// that came together in order of time.
+type follower struct {
+	client  *Client
+	extra   Extra
+	logs    []*followedLog
+	buffer  [][]byte
+	wait    time.Duration
+	started bool
+	closed  bool
+}
+
+// followedLog is one product's part of the stream.
+type followedLog struct {
+	product string
+	covered func(mark) bool // lines yielded before following was resumed
+	cursor  logCursor       // behind the last line yielded
+	seen    map[string]int  // how often each line has come
+	done    bool
+	endedAt time.Time
+}
+
+// Next implements declare.Stream.
+func (f *follower) Next(ctx context.Context) ([]byte, bool, error) {
+	for len(f.buffer) == 0 {
+		if f.over() {
+			return nil, false, nil
+		}
+		if err := f.pause(ctx); err != nil {
+			return nil, false, err
+		}
+		if err := f.poll(ctx); err != nil {
+			return nil, false, err
+		}
+	}
+	line := f.buffer[0]
+	f.buffer = f.buffer[1:]
+	return line, true, nil
+}
+
+// Close implements declare.Stream.
+func (f *follower) Close() { f.closed, f.buffer = true, nil }
+
+func (f *follower) over() bool {
+	for _, log := range f.logs {
+		if !log.done && !f.closed {
+			return false
+		}
+	}
+	return true
+}
+
+func (f *follower) pause(ctx context.Context) error {
+	if !f.started {
+		f.started = true
+		return nil
+	}
+	timer := time.NewTimer(f.wait)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+		return nil
+	}
+}
+
+// look is what one product has to say at one moment.
+type look struct {
+	log    *followedLog
+	lines  []LogLine
+	ended  bool
+	answer logAnswer
+}
+
+// poll asks every product that still runs. What one round brings is taken only
+// when all have answered, so that an error leaves nothing half taken.
+func (f *follower) poll(ctx context.Context) error {
+	var looks []*look
+	group, within := errgroup.WithContext(ctx)
+	group.SetLimit(followers)
+	for _, log := range f.logs {
+		if log.done {
+			continue
+		}
+		l := &look{log: log}
+		looks = append(looks, l)
+		group.Go(func() error { return f.look(within, l) })
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	var fresh []LogLine
+	for _, l := range looks {
+		lines := l.log.take(l.lines)
+		fresh = append(fresh, lines...)
+		l.log.settle(l, len(lines))
+	}
+	sort.SliceStable(fresh, func(i, j int) bool { return earlier(fresh[i].Timestamp, fresh[j].Timestamp) })
+	for _, line := range fresh {
+		text, err := json.Marshal(line)
+		if err != nil {
+			return err
+		}
+		f.buffer = append(f.buffer, text)
+	}
+	f.wait = min(f.wait*3/2, longestPoll)
+	if len(fresh) > 0 {
+		f.wait = shortestPoll
+	}
+	return nil
+}
+
+// look asks for the status first and the lines after: lines written before the
+// end are then in the answer that follows the end.
+func (f *follower) look(ctx context.Context, l *look) error {
+	product, err := f.client.Products.Describe(ctx, ProductRef{Product: ID(l.log.product)})
+	if err != nil {
+		return err
+	}
+	l.ended = ended[product.Status]
+	l.lines, l.answer, err = f.client.fetchLogs(ctx, l.log.product, f.extra)
+	return err
+}
+
+// settle decides whether more lines can follow.
+func (log *followedLog) settle(l *look, fresh int) {
+	if fresh > 0 {
+		log.endedAt = time.Time{}
+	}
+	if l.ended && log.endedAt.IsZero() {
+		log.endedAt = time.Now()
+	}
+	log.done = l.answer.Complete || l.ended && time.Since(log.endedAt) > logGrace
+}
+
+// take keeps the lines not yielded before. The platform answers all lines each
+// time, so they are told apart by their content and how often it occurred:
+// equal timestamps and late lines are neither lost nor repeated.
+func (log *followedLog) take(lines []LogLine) []LogLine {
+	var fresh []LogLine
+	now := map[string]int{}
+	for _, line := range lines {
+		text, err := json.Marshal(line)
+		if err != nil {
+			continue // it was decoded from JSON a moment ago
+		}
+		key := string(text)
+		if now[key]++; now[key] <= log.seen[key] {
+			continue
+		}
+		log.seen[key] = now[key]
+		if m := markOf(line, key); !log.covered(m) {
+			log.cursor = log.cursor.with(m)
+			line.Product, line.Cursor = log.product, log.cursor.String()
+			fresh = append(fresh, line)
+		}
+	}
+	return fresh
+}
