@@ -61,16 +61,25 @@ func (o Output) progress() vm.ProgressMode {
 // Run runs a job to its end. It returns nil, a *vm.Exit with the code the
 // script asked for, an *Interrupted, or an error that Report can tell about.
 func Run(ctx context.Context, w *World, job Job) error {
+	return perform(ctx, w, &job, func(r *run, _ context.Context) error {
+		r.in.Preload(stdlib.Modules()...)
+		bindings.Open(r.in, r.connector.connect)
+		return r.script()
+	})
+}
+
+// perform does the work of a job, within its time limit and until a signal.
+func perform(ctx context.Context, w *World, job *Job, work func(*run, context.Context) error) error {
 	ctx, release := w.stoppable(ctx, job.Timeout)
 	defer release()
 	named, err := given(w, job.Connection)
 	if err != nil {
 		return err
 	}
-	r := newRun(ctx, w, &job, named)
+	r := newRun(ctx, w, job, named)
 	defer r.clearStatus()
 	done := make(chan error, 1)
-	go func() { done <- r.whole() }()
+	go func() { done <- r.whole(ctx, work) }()
 	select {
 	case err := <-done:
 		return ending(err)
@@ -102,8 +111,8 @@ func newRun(ctx context.Context, w *World, job *Job, named Connection) *run {
 	return &run{world: w, job: job, in: in, connector: newConnector(w, job, named, in)}
 }
 
-// whole runs the script and closes everything behind it.
-func (r *run) whole() (err error) {
+// whole does the work and closes everything behind it.
+func (r *run) whole(ctx context.Context, work func(*run, context.Context) error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = Internal(p, debug.Stack())
@@ -115,9 +124,7 @@ func (r *run) whole() (err error) {
 			err = failed
 		}
 	}()
-	r.in.Preload(stdlib.Modules()...)
-	bindings.Open(r.in, r.connector.connect)
-	return r.script()
+	return work(r, ctx)
 }
 
 func (r *run) script() error {

@@ -13,11 +13,16 @@ import (
 
 // jobFlags adds the flags of commands that run Lua.
 func (a *app) jobFlags(cmd *cobra.Command, job *runtime.Job) {
+	a.callFlags(cmd, job)
+	cmd.Flags().StringArrayVar(&job.Path, "path", nil, "another `DIR` for require to look in, may be repeated [$TRANSECT_PATH]")
+}
+
+// callFlags adds the flags of commands that use the platform.
+func (a *app) callFlags(cmd *cobra.Command, job *runtime.Job) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	connectionFlags(flags, &job.Connection)
 	flags.DurationVar(&job.Timeout, "timeout", 0, "limit `DURATION` of the whole run, such as 90s or 2h [$TRANSECT_TIMEOUT]")
-	flags.StringArrayVar(&job.Path, "path", nil, "another `DIR` for require to look in, may be repeated [$TRANSECT_PATH]")
 	flags.BoolVarP(&job.DryRun, "dry-run", "n", false, "print what would be written to the platform instead of sending it")
 	flags.BoolVar(&job.Trace, "trace", false, "print each request and answer, without secrets")
 }
