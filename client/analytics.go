@@ -5,19 +5,19 @@ import "transect/client/fault"
 // Analytics are the algorithms one can order.
 type Analytics struct {
 	Create              Op[CreateAnalytic, Analytic]        `create:"create-analytic" doc:"Create a version of an analytic. Name and version together are unique."`
-	Delete              Op[AnalyticIDs, None]               `delete:"delete-analytic-permanently" chunk:"1" doc:"Delete analytics for good, one request each."`
+	Delete              Op[AnalyticIDs, None]               `delete:"delete-analytic-permanently" chunk:"1" extra:"over" doc:"Delete analytics for good, one request each."`
 	Describe            Op[AnalyticRef, Analytic]           `read:"describe-analytic" doc:"Describe an analytic."`
 	DescribeByName      Op[AnalyticByName, Analytic]        `read:"" composed:"yes" extra:"no" returns:"analytic, or nil" doc:"Describe the highest version of an analytic, all versions or those in a range."`
 	Order               Op[OrderAnalytic, Product]          `create:"order-analytic" composed:"yes" doc:"Order an analytic, by id or by name and version range. The product tells how it goes."`
-	OrderByID           Op[OrderByID, Product]              `create:"order-analytic" hidden:"yes" name:"order" doc:"Order an analytic by its id."`
+	OrderByID           Op[OrderByID, Product]              `create:"order-analytic" hidden:"yes" extra:"over" name:"order" doc:"Order an analytic by its id."`
 	Search              SearchOp[AnalyticQuery, Analytic]   `read:"search-analytics" page:"0" doc:"Find analytics."`
 	Expose              Op[ExposeAnalytics, Object]         `set:"expose-analytics" doc:"Show analytics on the domains of root companies."`
 	Unexpose            Op[UnexposeAnalytics, Object]       `set:"unexpose-analytics" doc:"Hide analytics from the domains of root companies."`
 	Enable              Op[EnableAnalytics, Object]         `set:"enable-analytics" doc:"Let companies order analytics that are exposed on their domain."`
 	Disable             Op[DisableAnalytics, Object]        `set:"disable-analytics" doc:"Keep companies from ordering analytics."`
-	SetDockerCreds      Op[SetContainerCredentials, Object] `set:"set-analytic-docker-credentials" name:"set_container_credentials" alias:"set_docker_credentials" doc:"Set the credentials the container image is fetched with."`
-	AssignCredentials   Op[AssignCredentials, None]         `set:"assign-analytic-credentials" doc:"Give an analytic credentials of a company."`
-	UnassignCredentials Op[UnassignCredentials, None]       `set:"unassign-analytic-credentials" doc:"Take credentials from an analytic."`
+	SetDockerCreds      Op[SetContainerCredentials, Object] `set:"set-analytic-docker-credentials" name:"set_container_credentials" alias:"set_docker_credentials" extra:"over" doc:"Set the credentials the container image is fetched with."`
+	AssignCredentials   Op[AssignCredentials, None]         `set:"assign-analytic-credentials" extra:"over" doc:"Give an analytic credentials of a company."`
+	UnassignCredentials Op[UnassignCredentials, None]       `set:"unassign-analytic-credentials" extra:"over" doc:"Take credentials from an analytic."`
 	ShareWithCompany    Op[ShareAnalytic, None]             `set:"" composed:"yes" deprecated:"analytics.expose and analytics.enable" doc:"Does nothing any more."`
 	UnshareWithCompany  Op[ShareAnalytic, None]             `set:"" composed:"yes" deprecated:"analytics.unexpose and analytics.disable" doc:"Does nothing any more."`
 }

@@ -108,7 +108,7 @@ func New(ctx context.Context, s Settings, o Options) (*Client, error) {
 	c := &Client{transport: t, log: o.Logger}
 	legacy, _ := lookup(o.Env, "USE_LEGACY_UPLOADER")
 	c.transfers = transfer.New(wire{c}, transfer.Options{Budget: o.Budget, Legacy: truthy(legacy), Logger: o.Logger})
-	c.engine = &declare.Engine{Links: append([]declare.Interceptor{warnDeprecated(o.Logger)}, o.Links...), Send: c.send}
+	c.engine = &declare.Engine{Links: append([]declare.Interceptor{warnDeprecated(o.Logger), warnKeyset(o.Logger)}, o.Links...), Send: c.send}
 	return c, c.bind()
 }
 

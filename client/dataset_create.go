@@ -30,7 +30,7 @@ type (
 	CreateFileDataset struct {
 		DatasetCommon
 		FileCount  *int  `arg:"file_count" in:"none" default:"1" doc:"number of components: file, or file_0, file_1 and so on"`
-		Components []any `arg:"components" in:"none" doc:"names of the components; wins over file_count"`
+		Components []any `arg:"components" in:"none" raises:"TypeError" doc:"names of the components; wins over file_count"`
 	}
 	CreateImageDataset struct {
 		DatasetCommon
@@ -124,7 +124,7 @@ func (in CreateFileDataset) Shape(body map[string]any) error {
 		switch c := c.(type) {
 		case string:
 			components[i] = map[string]any{"name": c}
-		case map[string]any:
+		case map[string]any, Object:
 			components[i] = c
 		default:
 			return fault.Of(&fault.TypeError{}, "components: item %d is neither a name nor a table", i+1)

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"maps"
 
 	"transect/client/fault"
 )
@@ -9,8 +10,8 @@ import (
 // Missions are the surveys flown over a project.
 type Missions struct {
 	Create               Op[CreateMissionOrSurvey, Survey]    `create:"" composed:"yes" returns:"flight (nil without images), mission" doc:"Create a mission, with a flight when there are images."`
-	CreateMission        Op[CreateMission, Mission]           `create:"missions" result:"mission" doc:"Create a mission without images: it has no flight."`
-	CreateSurvey         Op[CreateSurvey, Survey]             `create:"projects/survey" returns:"flight, mission" doc:"Create a mission with images, and its flight."`
+	CreateMission        Op[CreateMission, Mission]           `create:"missions" result:"mission" extra:"over" doc:"Create a mission without images: it has no flight."`
+	CreateSurvey         Op[CreateSurvey, Survey]             `create:"projects/survey" extra:"over" returns:"flight, mission" doc:"Create a mission with images, and its flight."`
 	CreateArchive        Op[CreateArchive, Accepted]          `create:"create-mission-archive" returns:"true when the request was accepted" doc:"Ask for an archive of the mission's images."`
 	CompleteSurveyUpload Op[CompleteSurveyUpload, None]       `set:"" composed:"yes" deprecated:"flights.update_status" doc:"Tell that the uploads of a flight have ended."`
 	ComputeBbox          Op[MissionRef, Mission]              `set:"compute-mission-bbox" doc:"Compute the bounding box from the mission's content."`
@@ -128,11 +129,7 @@ func (in CreateSurvey) Shape(body map[string]any) error {
 		ring := map[string]any{"type": "Polygon", "coordinates": []any{in.Coordinates}}
 		body["geometry"] = map[string]any{"type": "GeometryCollection", "geometries": []any{ring}}
 	}
-	for key, constant := range map[string]any{"orderAnalytic": map[string]any{}, "processSettings": map[string]any{}, "addProjectToUsers": true} {
-		if _, given := body[key]; !given {
-			body[key] = constant
-		}
-	}
+	body["orderAnalytic"], body["processSettings"], body["addProjectToUsers"] = map[string]any{}, map[string]any{}, true
 	return nil
 }
 
@@ -141,11 +138,25 @@ func (c *Client) createMission(ctx context.Context, in CreateMissionOrSurvey) (S
 		return c.Missions.CreateSurvey(ctx, CreateSurvey{Project: in.Project, SurveyDate: in.SurveyDate, Name: in.Name,
 			NumberOfImages: in.NumberOfImages, Coordinates: in.Coordinates, Geometry: in.Geometry, Area: in.Area, Extra: in.Extra})
 	}
-	if in.Coordinates != nil || in.Geometry != nil || in.Area != nil {
-		return Survey{}, fault.Of(&fault.ParameterError{}, "coordinates, geometry and area go with images, and number_of_images is 0")
-	}
-	m, err := c.Missions.CreateMission(ctx, CreateMission{Project: in.Project, SurveyDate: in.SurveyDate, Name: in.Name, Extra: in.Extra})
+	m, err := c.Missions.CreateMission(ctx, CreateMission{Project: in.Project, SurveyDate: in.SurveyDate, Name: in.Name, Extra: in.further()})
 	return Survey{Mission: m}, err
+}
+
+// further are the extra arguments of a mission without images, with those
+// that only a survey names among them.
+func (in CreateMissionOrSurvey) further() Extra {
+	all := map[string]any{}
+	if in.Coordinates != nil {
+		all["coordinates"] = in.Coordinates
+	}
+	if in.Geometry != nil {
+		all["geometry"] = in.Geometry
+	}
+	if in.Area != nil {
+		all["area"] = *in.Area
+	}
+	maps.Copy(all, in.Extra.Extra)
+	return Extra{Extra: all}
 }
 
 // completeSurveyUpload takes the route that replaced the withdrawn one.

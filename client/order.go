@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"strings"
 
 	"github.com/Masterminds/semver/v3"
 
@@ -9,14 +10,24 @@ import (
 	"transect/client/semrange"
 )
 
-// describeByName finds an exact version by a search, and the highest of a
-// range by going through all versions of that name.
 func (c *Client) describeByName(ctx context.Context, in AnalyticByName) (Analytic, error) {
+	a, err := c.findAnalytic(ctx, in)
+	if err != nil || a.ID == "" || a.JSON() != nil {
+		return a, err
+	}
+	// The versions were listed with few fields: fetch the whole record.
+	return c.Analytics.Describe(ctx, AnalyticRef{Analytic: ID(a.ID)})
+}
+
+// findAnalytic finds an exact version by a search, and the highest of a range
+// by going through all versions of that name. The latter comes with its id
+// alone. There is no id when there is no such analytic.
+func (c *Client) findAnalytic(ctx context.Context, in AnalyticByName) (Analytic, error) {
 	filter := Filter{"name": map[string]any{"$eq": in.Name}}
 	if in.Name == "" {
 		return Analytic{}, nil
 	}
-	if in.Version != nil && semrange.IsExact(*in.Version) {
+	if in.Version != nil && exactly(*in.Version) {
 		filter["version"] = map[string]any{"$eq": *in.Version}
 		one := 1
 		page, err := c.Analytics.Search.Page(ctx, AnalyticQuery{Query: Query{Filter: filter, Limit: &one}})
@@ -25,12 +36,14 @@ func (c *Client) describeByName(ctx context.Context, in AnalyticByName) (Analyti
 		}
 		return page.Results[0], nil
 	}
-	highest, err := c.highest(ctx, filter, in.Version)
-	if err != nil || highest == "" {
-		return Analytic{}, err
-	}
-	// The versions were listed with few fields: fetch the whole record.
-	return c.Analytics.Describe(ctx, AnalyticRef{Analytic: ID(highest)})
+	id, err := c.highest(ctx, filter, in.Version)
+	return Analytic{Record: Record{ID: id}}, err
+}
+
+// exactly tells whether text is a version as versions are stored. With a v in
+// front, or blanks around it, it is a range that holds one version.
+func exactly(text string) bool {
+	return semrange.IsExact(text) && text[0] != 'v' && text == strings.TrimSpace(text)
 }
 
 // highest returns the id of the highest version that a range allows, "" when
@@ -76,7 +89,7 @@ func newest(versions []string) string {
 
 func (c *Client) orderAnalytic(ctx context.Context, in OrderAnalytic) (Product, error) {
 	if in.Name != "" {
-		a, err := c.Analytics.DescribeByName(ctx, AnalyticByName{Name: in.Name, Version: in.Version})
+		a, err := c.findAnalytic(ctx, AnalyticByName{Name: in.Name, Version: in.Version})
 		if err != nil {
 			return Product{}, err
 		}

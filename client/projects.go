@@ -1,5 +1,11 @@
 package client
 
+import (
+	"bytes"
+
+	"transect/client/fault"
+)
+
 // Projects are the sites a company works on.
 type Projects struct {
 	Create                        Op[CreateProject, Project]            `create:"projects" result:"project" rename:"companyId>company" doc:"Create a project."`
@@ -79,4 +85,18 @@ func (CreateProject) Shape(body map[string]any) error {
 		body["addProjectToUsers"] = true
 	}
 	return nil
+}
+
+// Shape names the project in the body too, where the route wants it.
+func (in UpdateProjectStatus) Shape(body map[string]any) error {
+	body["project"] = string(in.Project)
+	return nil
+}
+
+// Answer makes sure that the answer is about the project.
+func (in UpdateProjectStatus) Answer(body []byte) ([]byte, error) {
+	if !bytes.Contains(body, []byte(in.Project)) {
+		return nil, fault.Of(&fault.ResponseError{}, "the answer does not name project %s, so its status may be the old one", in.Project)
+	}
+	return body, nil
 }

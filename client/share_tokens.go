@@ -42,6 +42,12 @@ type (
 	}
 )
 
+// Shape drops an order: the route knows none.
+func (TokenQuery) Shape(body map[string]any) error {
+	delete(body, "sort")
+	return nil
+}
+
 func (c *Client) createShareToken(ctx context.Context, in CreateShareToken) (ShareToken, error) {
 	datasets, err := c.Datasets.Describe(ctx, DatasetIDs{Dataset: in.Dataset,
 		Extra: Extra{Extra: map[string]any{"fields": map[string]any{"include": []any{"company"}}}}})

@@ -102,7 +102,7 @@ func (m *Manager) spec(field reflect.StructField, op operation) (*Spec, error) {
 	s := &Spec{
 		Manager: m.Name, Name: snake(field.Name), Aliases: split(tag.Get("alias")), Doc: tag.Get("doc"),
 		Method: "POST", ResultKey: tag.Get("result"), Missing: "QueryError", Shape: op.output(), Returns: tag.Get("returns"),
-		Refused: split(tag.Get("refuse")), NoExtra: tag.Get("extra") == "no", Composed: tag.Get("composed") == "yes", Deprecated: tag.Get("deprecated"), Example: tag.Get("example"),
+		Refused: split(tag.Get("refuse")), NoExtra: tag.Get("extra") == "no", ExtraWins: tag.Get("extra") == "over", Composed: tag.Get("composed") == "yes", Deprecated: tag.Get("deprecated"), Example: tag.Get("example"),
 	}
 	if name := tag.Get("name"); name != "" {
 		s.Name = name

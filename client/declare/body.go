@@ -140,6 +140,9 @@ func (s *Spec) request(a Args, in any, many bool) (Request, error) {
 			return req, err
 		}
 	}
+	if s.ExtraWins {
+		maps.Copy(body, a.Extra)
+	}
 	if s.Method == "POST" || s.Method == "PUT" {
 		req.Body = body
 		return req, nil

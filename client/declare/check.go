@@ -42,7 +42,7 @@ func (s *Spec) Checked(a Args) (Args, error) {
 		if err != nil {
 			f := fault.Find(err)
 			if f == nil {
-				f = &fault.ParameterError{}
+				f = p.mistyped()
 			}
 			f.Facts().Message = fmt.Sprintf("argument %s: %s", p.Name, err)
 			f.Facts().Operation = s.FullName()
@@ -94,6 +94,14 @@ func (s *Spec) unknown(name string) error {
 func (s *Spec) fail(f fault.Fault, format string, args ...any) fault.Fault {
 	f.Facts().Operation = s.FullName()
 	return fault.Of(f, format, args...)
+}
+
+// mistyped is the error for a value of the wrong type.
+func (p *Param) mistyped() fault.Fault {
+	if p.ChoiceName != "" && len(p.Choices) == 0 {
+		return fault.Named(p.ChoiceName)
+	}
+	return &fault.ParameterError{}
 }
 
 func (p *Param) allowed(v any) error {

@@ -76,14 +76,31 @@ func (e *Engine) iterate(_ context.Context, call *Call) (Value, error) {
 	if n, ok := values["page"].(int64); ok {
 		p.page = n
 	}
-	_, sorted := values["sort"]
-	_, paged := values["page"]
+	p.keyset = values["keyset_pagination"] == true && call.KeysetGivenUp() == ""
+	return Value{Shape: ShapeIterator, Stream: p}, nil
+}
+
+// KeysetGivenUp says why a generator takes numbered pages although it was asked
+// to follow identifiers; "" when it was not asked, or does follow them. A page,
+// an order or a filter on _id of the caller's own cannot be kept meanwhile.
+func (call *Call) KeysetGivenUp() string {
+	values := call.Args.Values
+	if call.Spec.Shape != ShapeIterator || values["keyset_pagination"] != true {
+		return ""
+	}
 	filter, _ := values["filter"].(map[string]any)
 	_, byID := filter["_id"]
-	// A page, an order or a filter on _id of the caller's own cannot be kept
-	// while following identifiers, so numbered pages are used then.
-	p.keyset = values["keyset_pagination"] == true && !sorted && !paged && !byID
-	return Value{Shape: ShapeIterator, Stream: p}, nil
+	switch {
+	case values["page"] != nil:
+		return "a page is given"
+	case values["sort"] != nil:
+		return "a sort is given"
+	case byID:
+		return "the filter has _id"
+	case call.Spec.Param("sort") == nil:
+		return "the records cannot be sorted"
+	}
+	return ""
 }
 
 // pager fetches one page ahead of its reader.

@@ -20,7 +20,8 @@ var boolType = reflect.TypeFor[bool]()
 //	many:"ids"           the key of a list, where one id and a list differ
 //	in:"path|query|none" where it goes, other than the body
 //	default:"…"          JSON, or plain text
-//	choices:"a|b"        the only values allowed; raises:"KeyError" names the error
+//	choices:"a|b"        the only values allowed
+//	raises:"KeyError"    error for another value; without choices, for one of the wrong type
 //	wrap:"yes"           one value travels as a list of one
 //	omit:"falsy"         false, 0, "" and empty lists are left out
 //	null:"send"          travels as null when absent

@@ -60,6 +60,7 @@ type Spec struct {
 	Chunk      int      // most ids in one request; 0 for no cutting
 	Refused    []string // arguments of old that a filter replaces
 	NoExtra    bool     // extra arguments are refused
+	ExtraWins  bool     // an extra argument replaces what the named ones put under its key
 	Composed   bool     // made of other operations only, which are intercepted themselves
 	Deprecated string   // what to use instead
 	Example    string   // runnable Lua
