@@ -15,7 +15,7 @@ import (
 
 // connectKeys are the arguments of sdk.connect, as the interface names them.
 var connectKeys = []string{"url", "user", "password", "client_id", "client_secret", "secret", "access_token", "domain", "scope",
-	"proxy_url", "ca_cert", "config_path", "file_path", "profile", "force_prompt", "service", "connection", "timeout"}
+	"proxy_url", "ca_cert", "config_path", "file_path", "profile", "force_prompt", "service", "connection", "timeout", "revision"}
 
 // settings reads the table given to sdk.connect. Keys nobody knows are merged
 // into the configuration, as the interface wants; but one that is nearly a
@@ -63,6 +63,11 @@ func set(s *client.Settings, texts map[string]*string, key string, value any) er
 		d, err := time.ParseDuration(string(seconds) + "s")
 		s.Timeout = d
 		return err
+	case "revision":
+		text, err := json.Marshal(value)
+		if err != nil || json.Unmarshal(text, &s.Revision) != nil {
+			return fmt.Errorf("wants 1, 2 or 3")
+		}
 	case "service":
 		if one, ok := value.(string); ok {
 			value = []any{one}

@@ -62,6 +62,7 @@ type Client struct {
 	transfers *transfer.Transfers
 	log       *slog.Logger
 	logsSpec  *declare.Spec
+	revision  int
 }
 
 // Options are what a program gives a client besides the settings.
@@ -105,7 +106,7 @@ func New(ctx context.Context, s Settings, o Options) (*Client, error) {
 	if err := t.Login(ctx); err != nil {
 		return nil, err
 	}
-	c := &Client{transport: t, log: o.Logger}
+	c := &Client{transport: t, log: o.Logger, revision: s.Revision}
 	legacy, _ := lookup(o.Env, "USE_LEGACY_UPLOADER")
 	c.transfers = transfer.New(wire{c}, transfer.Options{Budget: o.Budget, Legacy: truthy(legacy), Logger: o.Logger})
 	c.engine = &declare.Engine{Links: append([]declare.Interceptor{warnDeprecated(o.Logger), warnKeyset(o.Logger)}, o.Links...), Send: c.send}
@@ -169,6 +170,7 @@ func (c *Client) bind() (err error) {
 	if c.managers, err = declare.Bind(c, c.engine); err != nil {
 		return err
 	}
+	c.revise()
 	c.logsSpec = c.operation("products", "retrieve_logs")
 	return nil
 }

@@ -23,6 +23,7 @@ type (
 		Name        string `arg:"name,req" doc:"name, unique in the company"`
 		Company     ID     `arg:"company,req" doc:"company that owns them"`
 		Credentials Object `arg:"credentials,req" secret:"yes" doc:"type and its keys: docker {login, password, registry}, aws or s3 {cloud_access_key_id, cloud_secret_access_key, cloud_region}, azure-blob {blob_client_id, blob_tenant_id, blob_client_secret}, oauth {client_id, client_secret, token_url}"`
+		Type        string `arg:"credentials_type,req" wire:"type" choices:"docker|object-storage|stac-catalog" doc:"what they are for; in revision 2 only"`
 		Labels      Object `arg:"labels" omit:"falsy" doc:"label to text, such as {type = \"object-storage\", bucket = \"surveys\"}"`
 		Extra
 	}

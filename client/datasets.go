@@ -94,5 +94,6 @@ type (
 	ShareTiles struct {
 		Dataset  IDs  `arg:"dataset,req,pos" doc:"raster, list of rasters, or one vector"`
 		Duration *int `arg:"duration" doc:"seconds until the address expires; it never does when absent"`
+		Company  ID   `arg:"company" doc:"company the token belongs to, that of the dataset when absent; in revision 3 only"`
 	}
 )

@@ -39,6 +39,7 @@ type recorded struct {
 	requests []sent
 	answers  map[string]string
 	served   map[string]int // answers given so far, by route
+	address  string
 }
 
 // all lists the requests in the order they came.
@@ -71,6 +72,7 @@ func record(t *testing.T, answers map[string]string) (*Client, *recorded) {
 	r := &recorded{answers: answers, served: map[string]int{}}
 	server := httptest.NewServer(r)
 	t.Cleanup(server.Close)
+	r.address = server.URL
 	retries := 0
 	c, err := New(t.Context(), Settings{URL: server.URL, User: "ann", Password: "secret", Connection: &Connection{MaxRetries: &retries}},
 		Options{Version: "test", Env: func(string) (string, bool) { return "", false }})

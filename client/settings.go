@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -31,6 +32,8 @@ type Settings struct {
 	ProxyURL     string `json:"proxy_url"`
 	Scope        string `json:"scope"`
 	CACert       string `json:"ca_cert"` // PEM file of further trusted certificates
+
+	Revision int `json:"revision"` // of the interface: 1, the newest, when 0; else 2 or 3
 
 	Connection *Connection `json:"connection"` // taken whole, never merged
 
@@ -90,6 +93,7 @@ func (s Settings) Resolve() (Settings, error) {
 	if out.Connection == nil {
 		out.Connection = file.Connection
 	}
+	out.Revision = cmp.Or(out.Revision, file.Revision)
 	return out, out.complete()
 }
 
@@ -98,6 +102,9 @@ func (s Settings) complete() error {
 	switch {
 	case s.URL == "":
 		return NoConnection()
+	case s.Revision < 0 || s.Revision > oldestRevision:
+		return fault.Hinted(fault.Of(&fault.ConfigError{}, "there is no revision %d of the interface", s.Revision),
+			"revision is 1 (the newest, unless another is given), 2 or 3")
 	case s.User == "" && s.ClientID == "" && s.AccessToken == "":
 		return fault.Hinted(fault.Of(&fault.ConfigError{}, "no credentials for %s", s.URL),
 			"give --user with --password-file, --client-id with --client-secret-file, --access-token-file, or a configuration file with --config")
@@ -144,14 +151,14 @@ func (s Settings) readFile() (Settings, error) {
 
 func parseConfig(path string, text []byte, profile string) (Settings, error) {
 	var file struct {
-		Settings
+		configEntry
 		Profiles map[string]json.RawMessage `json:"profiles"`
 	}
 	if err := decodeConfig(path, text, text, &file); err != nil {
 		return Settings{}, err
 	}
 	if profile == "" {
-		return file.Settings, nil
+		return file.settings(), nil
 	}
 	entry, ok := file.Profiles[profile]
 	if !ok {
@@ -162,7 +169,19 @@ func parseConfig(path string, text []byte, profile string) (Settings, error) {
 		return Settings{}, fault.Hinted(fault.Of(&fault.ConfigError{}, "configuration file %s has no profile %s", path, profile),
 			"%s", strings.TrimSpace(suggest.Hint(profile, names)+" profiles are entries of its key profiles"))
 	}
-	return file.Settings, decodeConfig(path, text, entry, &file.Settings)
+	err := decodeConfig(path, text, entry, &file.configEntry)
+	return file.settings(), err
+}
+
+// configEntry is what a configuration file, or one of its profiles, holds.
+type configEntry struct {
+	Settings
+	Secret string `json:"secret"` // client_secret, as revision 3 spells it
+}
+
+func (e configEntry) settings() Settings {
+	e.ClientSecret = cmp.Or(e.ClientSecret, e.Secret)
+	return e.Settings
 }
 
 // decodeConfig decodes part of the file, and tells line and column of a fault.

@@ -17,6 +17,10 @@ const (
 // shareTiles checks everything before it creates the token, so that a refusal
 // leaves no token behind.
 func (c *Client) shareTiles(ctx context.Context, in ShareTiles) (string, error) {
+	if c.revision == 3 && len(in.Dataset) > 1 {
+		return "", fault.Hinted(fault.Of(&fault.ParameterError{}, "argument dataset: revision 3 shares one dataset at a time, got %d", len(in.Dataset)),
+			"a connection of revision 1 shares several rasters")
+	}
 	datasets, err := c.Datasets.Describe(ctx, DatasetIDs{Dataset: in.Dataset})
 	if err != nil {
 		return "", err
@@ -25,7 +29,7 @@ func (c *Client) shareTiles(ctx context.Context, in ShareTiles) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	token, err := c.shareDatasets(ctx, datasets, in.Duration, Extra{})
+	token, err := c.shareDatasets(ctx, datasets, IssueShareToken{Company: in.Company, Duration: in.Duration})
 	if err != nil {
 		return "", err
 	}

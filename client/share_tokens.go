@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -54,15 +55,15 @@ func (c *Client) createShareToken(ctx context.Context, in CreateShareToken) (Sha
 	if err != nil {
 		return ShareToken{}, err
 	}
-	return c.shareDatasets(ctx, datasets, in.Duration, in.Extra)
+	return c.shareDatasets(ctx, datasets, IssueShareToken{Duration: in.Duration, Extra: in.Extra})
 }
 
-// shareDatasets issues a token for datasets that are already described.
-func (c *Client) shareDatasets(ctx context.Context, datasets []Dataset, duration *int, extra Extra) (ShareToken, error) {
-	var ids IDs
+// shareDatasets issues a token for datasets that are already described, for the
+// company they belong to unless another is named.
+func (c *Client) shareDatasets(ctx context.Context, datasets []Dataset, in IssueShareToken) (ShareToken, error) {
 	var companies []string
 	for _, d := range datasets {
-		ids = append(ids, d.ID)
+		in.Datasets = append(in.Datasets, d.ID)
 		if !slices.Contains(companies, d.Company) {
 			companies = append(companies, d.Company)
 		}
@@ -71,5 +72,8 @@ func (c *Client) shareDatasets(ctx context.Context, datasets []Dataset, duration
 		return ShareToken{}, fault.Hinted(fault.Of(&fault.RuntimeError{}, "the datasets belong to %d companies; a token opens those of one", len(companies)),
 			"create one token per company")
 	}
-	return c.ShareTokens.Issue(ctx, IssueShareToken{Datasets: ids, Company: ID(companies[0]), Duration: duration, Extra: extra})
+	if in.Company = cmp.Or(in.Company, ID(companies[0])); in.Company == "" {
+		return ShareToken{}, fault.Of(&fault.RuntimeError{}, "the platform does not tell which company the datasets belong to")
+	}
+	return c.ShareTokens.Issue(ctx, in)
 }

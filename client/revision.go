@@ -1,0 +1,83 @@
+package client
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"transect/client/declare"
+)
+
+// The interface exists in three revisions; 1 is the newest and the default, 3
+// the oldest. A connection of an older one takes the arguments and uses the
+// defaults that scripts of its time were written for. Two things stay as they
+// are in revision 1: the routes, because services of today no longer know the
+// old ones, and which operations there are, because one more does no harm. An
+// argument that a revision lacks is refused like any unknown one.
+//
+// Input structs have the arguments of all revisions, so that Go programs can
+// use each. What the connection's revision lacks is not sent.
+const oldestRevision = 3
+
+// adjustment is what some revisions have otherwise than the declarations say.
+// Operations are patterns, * standing for any part of a name.
+type adjustment struct {
+	revisions  []int
+	operations []string
+	adjust     func(*declare.Spec)
+}
+
+var adjustments = []adjustment{
+	{in(2, 3), of("analytics.create"), without("container_credentials_name", "credentials")},
+
+	{in(1, 3), of("credentials.create"), without("credentials_type")},
+	{in(2), of("credentials.create"), without("company", "labels")},
+
+	{in(3), of("datasets.create_*"), without("company", "parse_metadata")},
+	{in(3), of("datasets.create_*_dataset"), needing("project")}, // no company can take its place
+	{in(1, 2), of("datasets.share_tiles"), without("company")},
+	{in(3), of("datasets.share_tiles"), describing("dataset", "raster, or vector: one")},
+	{in(3), of("datasets.download_preview"), without("kind")},
+
+	{in(3), of("annotations.search", "annotations.search_generator"), startingAt(0)},
+}
+
+func in(revisions ...int) []int        { return revisions }
+func of(operations ...string) []string { return operations }
+
+func without(arguments ...string) func(*declare.Spec) {
+	return func(s *declare.Spec) {
+		s.Params = slices.DeleteFunc(s.Params, func(p declare.Param) bool { return slices.Contains(arguments, p.Name) })
+	}
+}
+
+func needing(argument string) func(*declare.Spec) {
+	return func(s *declare.Spec) { s.Param(argument).Required = true }
+}
+
+func describing(argument, doc string) func(*declare.Spec) {
+	return func(s *declare.Spec) { s.Param(argument).Doc = doc }
+}
+
+func startingAt(page int) func(*declare.Spec) {
+	return func(s *declare.Spec) { s.FirstPage = page }
+}
+
+// revise turns the operations, as they were declared, into those of the
+// connection's revision.
+func (c *Client) revise() {
+	revision := max(c.revision, 1)
+	for _, a := range adjustments {
+		if !slices.Contains(a.revisions, revision) {
+			continue
+		}
+		for _, pattern := range a.operations {
+			manager, name, _ := strings.Cut(pattern, ".")
+			for _, s := range c.Manager(manager).Ops {
+				if ok, _ := path.Match(name, s.Name); ok { // the patterns above are well formed
+					a.adjust(s)
+				}
+			}
+		}
+	}
+}
