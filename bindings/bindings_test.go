@@ -18,6 +18,7 @@ import (
 type world struct {
 	in       *vm.Interp
 	platform *platform.Platform
+	links    []declare.Interceptor // of the connection, once it is opened
 	out      bytes.Buffer
 }
 
@@ -34,7 +35,7 @@ func newWorldIn(t testing.TB, dir string, args []string, links ...declare.Interc
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{platform: p}
+	w := &world{platform: p, links: links}
 	w.in = vm.New(ctx, vm.Options{Stdout: &w.out, Stderr: &w.out, Dir: dir, Args: args, Progress: vm.ProgressQuiet})
 	t.Cleanup(func() {
 		w.in.Close()
@@ -43,14 +44,13 @@ func newWorldIn(t testing.TB, dir string, args []string, links ...declare.Interc
 		}
 	})
 	w.in.Preload(stdlib.Modules()...)
-	options := client.Options{RoundTripper: p.RoundTripper(), Links: links}
 	bindings.Open(w.in, func(ctx context.Context, own *client.Settings) (*client.Client, error) {
 		c := p.Credentials()
 		s := client.Settings{URL: "http://transect.local", User: c.User, Password: c.Password, ClientID: c.ClientID, ClientSecret: c.ClientSecret}
 		if own != nil && own.Password != "" {
 			s.Password = own.Password
 		}
-		return client.New(ctx, s, options)
+		return client.New(ctx, s, client.Options{RoundTripper: p.RoundTripper(), Links: w.links})
 	})
 	return w
 }

@@ -1,0 +1,53 @@
+package bindings_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"transect/bindings"
+	"transect/client"
+)
+
+// TestExamples runs the example of every operation, each on a platform of its
+// own, as a user would: relative paths, a photo as the script's argument.
+func TestExamples(t *testing.T) {
+	photo, err := filepath.Abs("../testdata/flight/FLIGHT_0001.JPG")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	for _, m := range client.Declarations() {
+		for _, s := range m.Ops {
+			t.Run(s.FullName(), func(t *testing.T) {
+				example := bindings.Example(s.FullName())
+				if example == "" {
+					t.Fatalf("bindings/examples/%s.lua has no section -- %s", m.Name, s.FullName())
+				}
+				w := newWorldIn(t, ".", []string{photo})
+				w.lua(t, bindings.Preamble(m.Name)+"\n"+example)
+			})
+		}
+	}
+}
+
+// Every section belongs to an operation: a renamed one takes its example along.
+func TestExamplesAreOfOperations(t *testing.T) {
+	known := map[string]bool{}
+	for _, m := range client.Declarations() {
+		for _, s := range m.Ops {
+			known[s.FullName()] = true
+		}
+	}
+	for _, name := range bindings.Examples() {
+		if !known[name] {
+			t.Errorf("there is an example of %s, which is no operation", name)
+		}
+	}
+}
+
+// The module sdk has examples of its own.
+func TestDeclaredExamples(t *testing.T) {
+	for _, f := range bindings.Declaration().Funcs {
+		t.Run(f.Name, func(t *testing.T) { newWorld(t).lua(t, f.Example) })
+	}
+}
