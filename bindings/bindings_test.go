@@ -217,3 +217,15 @@ for line in sdk.products.follow_logs({ one, two }, { after = cursors }) do error
 for line in sdk.products.follow_logs(one, { after = cursors[one.id] }) do error("a line came twice") end
 `)
 }
+
+func TestFailedChunksTellWhatIsDone(t *testing.T) {
+	newWorld(t).lua(t, setup+`
+local ids = {}
+for i = 1, 150 do ids[i] = sdk.datasets.create_file_dataset{ name = "d" .. i, project = project }.id end
+ids[120] = "0123456789abcdef01234567"
+local _, err = try(sdk.datasets.delete, ids)
+assert(err.status == 404, tostring(err))
+assert(#err.done == 100 and #err.pending == 50 and err.pending[20] == ids[120])
+assert(tostring(err):find("100 of 150 ids were done"), tostring(err))
+`)
+}

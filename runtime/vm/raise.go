@@ -123,6 +123,14 @@ func errorField(err error, name string) any {
 		return orNil(facts.Operation)
 	case "hint":
 		return orNil(facts.Hint)
+	case "done", "pending": // of a list of ids that was worked on in pieces
+		if facts.Done == nil && facts.Pending == nil {
+			return nil
+		}
+		if name == "done" {
+			return facts.Done
+		}
+		return facts.Pending
 	}
 	var answer *fault.ResponseError
 	if !errors.As(err, &answer) {
