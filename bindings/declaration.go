@@ -2,34 +2,36 @@ package bindings
 
 import "transect/runtime/vm"
 
-// connectDocs says what the keys of sdk.connect mean.
-var connectDocs = []vm.Param{
-	{Name: "url", Type: "string", Doc: "address of the platform"},
-	{Name: "user", Type: "string", Doc: "user to log in as"},
-	{Name: "password", Type: "string", Doc: "the user's password"},
-	{Name: "client_id", Type: "string", Doc: "OAuth client to log in as"},
-	{Name: "client_secret", Type: "string", Doc: "the client's secret"},
-	{Name: "secret", Type: "string", Doc: "older name of client_secret"},
-	{Name: "access_token", Type: "string", Doc: "access token, instead of a login"},
-	{Name: "domain", Type: "string", Doc: "domain of the login"},
-	{Name: "scope", Type: "string", Doc: "what the token is asked for"},
-	{Name: "proxy_url", Type: "string", Doc: "proxy for every request"},
-	{Name: "ca_cert", Type: "string", Doc: "PEM file of further trusted certificates"},
-	{Name: "config_path", Type: "string", Doc: "configuration file with any of these settings"},
-	{Name: "file_path", Type: "string", Doc: "older name of config_path"},
-	{Name: "profile", Type: "string", Doc: "entry of the configuration file's profiles"},
-	{Name: "force_prompt", Type: "boolean", Doc: "true asks for address and login on the terminal"},
-	{Name: "service", Type: "string|table", Doc: "names of the program, for the platform's logs"},
-	{Name: "connection", Type: "table", Doc: "max_retries, disable_ssl_certificate"},
-	{Name: "timeout", Type: "number", Doc: "seconds one request may take"},
+// connectDocs says what the keys of sdk.connect mean; a test wants one for each.
+var connectDocs = map[string]vm.Param{
+	"url":           {Type: "string", Doc: "address of the platform"},
+	"user":          {Type: "string", Doc: "user to log in as"},
+	"password":      {Type: "string", Doc: "the user's password"},
+	"client_id":     {Type: "string", Doc: "OAuth client to log in as"},
+	"client_secret": {Type: "string", Doc: "the client's secret"},
+	"secret":        {Type: "string", Doc: "client_secret as revision 3 spells it"},
+	"access_token":  {Type: "string", Doc: "access token, instead of a login"},
+	"domain":        {Type: "string", Doc: "domain of the login"},
+	"scope":         {Type: "string", Doc: "what the token is asked for"},
+	"proxy_url":     {Type: "string", Doc: "proxy for every request"},
+	"ca_cert":       {Type: "string", Doc: "PEM file of further trusted certificates"},
+	"config_path":   {Type: "string", Doc: "configuration file with any of these settings"},
+	"file_path":     {Type: "string", Doc: "older name of config_path"},
+	"profile":       {Type: "string", Doc: "entry of the configuration file's profiles"},
+	"force_prompt":  {Type: "boolean", Doc: "true asks for address and login on the terminal"},
+	"service":       {Type: "string|table", Doc: "names of the program, for the platform's logs"},
+	"connection":    {Type: "table", Doc: "max_retries, disable_ssl_certificate"},
+	"revision":      {Type: "integer", Doc: "revision of the interface to speak: 1 is the newest, 2 and 3 are older"},
+	"timeout":       {Type: "number", Doc: "seconds one request may take"},
 }
 
 // Declaration describes the module sdk, beside its managers, for
 // documentation. The module itself finds managers when they are asked for.
 func Declaration() *vm.Module {
-	settings := make([]vm.Param, len(connectDocs))
-	for i, p := range connectDocs {
-		p.Optional = true
+	settings := make([]vm.Param, len(connectKeys))
+	for i, key := range connectKeys {
+		p := connectDocs[key]
+		p.Name, p.Optional = key, true
 		settings[i] = p
 	}
 	return &vm.Module{

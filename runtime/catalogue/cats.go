@@ -100,7 +100,7 @@ func (c *Catalogue) writeSDK(w io.Writer) {
 	}
 	fmt.Fprintf(w, "local sdk = {}\n\n")
 	for _, f := range sdk.Functions {
-		f.writeFunction(w, "sdk")
+		f.writeFunction(w, sdk)
 	}
 	fmt.Fprintf(w, "return sdk\n")
 }
@@ -115,19 +115,19 @@ func (g *Group) writeModule(w io.Writer) {
 	}
 	fmt.Fprintf(w, "local %s = {}\n\n", g.Name)
 	for _, f := range g.Functions {
-		f.writeFunction(w, g.Name)
+		f.writeFunction(w, g)
 	}
 	fmt.Fprintf(w, "return %s\n", g.Name)
 }
 
 // writeFunction writes a function of a module, or a method.
-func (e *Entry) writeFunction(w io.Writer, module string) {
+func (e *Entry) writeFunction(w io.Writer, module *Group) {
 	var names []string
 	var params strings.Builder
 	for _, p := range e.Parameters {
 		kind, mark := p.lua, optionalMark(p)
 		if p.Options != nil {
-			kind, mark = e.FullName()+"."+p.Name, "?"
+			kind, mark = strings.ReplaceAll(e.FullName(), ":", ".")+"."+p.Name, "?"
 			writeClass(w, kind, "", p.Options, false)
 		}
 		if p.Name == "..." {
@@ -141,7 +141,7 @@ func (e *Entry) writeFunction(w io.Writer, module string) {
 	if e.Returns != "nothing" {
 		fmt.Fprintf(w, "---@return %s\n", e.returnType(module))
 	}
-	target := module + "." + e.Function
+	target := module.Name + "." + e.Function
 	if e.Object != "" {
 		target = objectClass(e.Object) + ":" + e.Function
 	}
@@ -150,14 +150,17 @@ func (e *Entry) writeFunction(w io.Writer, module string) {
 
 // returnType is what a function of a module is told to return. Modules say it
 // in words only; where the words name an object, editors know its methods.
-func (e *Entry) returnType(module string) string {
-	switch {
-	case module == "sdk" && e.Function == "connect":
+func (e *Entry) returnType(module *Group) string {
+	switch e.FullName() {
+	case "sdk.connect":
 		return "sdk"
-	case module == "sdk" && e.Function == "managers":
+	case "sdk.managers":
 		return "string[]"
-	case e.Returns == "the "+module: // task.spawn returns a task
-		return objectClass(module)
+	}
+	for _, o := range module.Objects {
+		if slices.Contains([]string{"the " + o.Name, "a " + o.Name, "a " + o.Name + " object"}, e.Returns) { // task.spawn returns the task
+			return objectClass(o.Name)
+		}
 	}
 	return "any ... " + e.Returns
 }

@@ -21,8 +21,15 @@ func (c *Catalogue) Find(name string) (*Group, *Entry, error) {
 		return g, nil, nil
 	}
 	for _, e := range c.entries() {
-		if e.FullName() == name || g != nil && slices.Contains(g.Entries(), e) && e.is(name[len(before(name))+1:]) {
+		if e.FullName() == name {
 			return c.group(e.Manager + e.Module), e, nil
+		}
+	}
+	if g != nil {
+		for _, e := range g.Entries() {
+			if e.is(name[len(before(name))+1:]) {
+				return g, e, nil
+			}
 		}
 	}
 	return nil, nil, c.unknown(name)
