@@ -35,6 +35,8 @@ function Resource:fields() end
 ---@field message string
 ---@field operation? string
 ---@field hint? string what to do next
+---@field done? string[] ids of a list that were done when it failed
+---@field pending? string[] ids of a list that were not done
 ---@field status? integer of HTTP, when the platform refused
 ---@field service? string that refused
 ---@field code? string the service's name of the error

@@ -46,8 +46,13 @@ func (g *Group) markdown() string {
 		}
 	}
 	b.WriteString("\n| | |\n| --- | --- |\n")
+	taken := map[string]int{}
 	for _, e := range g.Entries() {
-		fmt.Fprintf(&b, "| [%s](#%s) | %s |\n", e.FullName(), anchor(e.FullName()), cell(summary(e.Doc)))
+		at := anchor(e.FullName())
+		if taken[at]++; taken[at] > 1 { // task.await, task:await
+			at = fmt.Sprintf("%s-%d", at, taken[at]-1)
+		}
+		fmt.Fprintf(&b, "| [%s](#%s) | %s |\n", e.FullName(), at, cell(summary(e.Doc)))
 	}
 	if g.preamble != "" {
 		fmt.Fprintf(&b, "\nThe examples of this page begin with:\n\n```lua\n%s\n```\n", g.preamble)
