@@ -19,10 +19,13 @@ func arguments(L *lua.LState, s *declare.Spec) (declare.Args, error) {
 		}
 	}
 	n := L.GetTop()
+	for n > len(positional) && L.Get(n) == lua.LNil {
+		n-- // what a variable without a value adds at the end
+	}
 	for i := 1; i <= n; i++ {
 		v := L.Get(i)
 		if t, ok := v.(*lua.LTable); ok && i == n && named(t, s, positional, i-1) {
-			return a, readNamed(&a, t)
+			return a, fault.In(s.FullName(), readNamed(&a, t))
 		}
 		if i > len(positional) {
 			return a, tooMany(s, len(positional))
@@ -39,7 +42,7 @@ func arguments(L *lua.LState, s *declare.Spec) (declare.Args, error) {
 }
 
 func tooMany(s *declare.Spec, positional int) error {
-	f := fault.Of(&fault.ParameterError{}, "takes %d arguments by position", positional)
+	f := fault.Of(&fault.ParameterError{}, "takes at most %d by position", positional)
 	if positional == 0 {
 		f = fault.Of(&fault.ParameterError{}, "takes its arguments by name")
 	}
@@ -62,7 +65,7 @@ func named(t *lua.LTable, s *declare.Spec, positional []declare.Param, place int
 		if s.Param(string(name)) != nil || name == "extra" {
 			known++
 		}
-		record = record || name == "_id"
+		record = record || name == "_id" || name == "id"
 	})
 	if list || record && place < len(positional) && known == 0 {
 		return false
@@ -88,6 +91,10 @@ func readNamed(a *declare.Args, t *lua.LTable) error {
 		value, err := toGo(v)
 		if err != nil {
 			failure = fault.Of(&fault.ParameterError{}, "argument %s: %w", k, err)
+			return
+		}
+		if _, twice := a.Values[k.String()]; twice {
+			failure = fault.Of(&fault.ParameterError{}, "argument %s is given twice, by position and by name", k)
 			return
 		}
 		if k.String() != "extra" {

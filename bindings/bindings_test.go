@@ -229,3 +229,57 @@ assert(#err.done == 100 and #err.pending == 50 and err.pending[20] == ids[120])
 assert(tostring(err):find("100 of 150 ids were done"), tostring(err))
 `)
 }
+
+func TestTasksShareAnIterator(t *testing.T) {
+	newWorld(t).lua(t, setup+`
+local list = {}
+for i = 1, 200 do list[i] = { name = "d" .. i, type = "file", project = project.id, components = { { name = "file" } } } end
+sdk.datasets.create_datasets(list)
+local task = require("task")
+local seen, total = {}, 0
+local each = sdk.datasets.search_generator{ limit = 20 }
+task.map({ 1, 2, 3, 4 }, function()
+  for d in each do
+    assert(not seen[d.id], "a record came twice")
+    seen[d.id], total = true, total + 1
+  end
+end)
+assert(total == 200, total)
+`)
+}
+
+func TestAmbiguousCalls(t *testing.T) {
+	newWorld(t).lua(t, setup+`
+local other = sdk.projects.create("Other", company)
+local _, err = try(sdk.projects.update_name, project, { project = other, name = "changed" })
+assert(tostring(err):find("project is given twice"), tostring(err))
+assert(sdk.projects.describe(other).name == "Other")
+assert(sdk.projects.describe(project, nil).name == "North quarry")
+assert(sdk.projects.describe({ id = project.id }).name == "North quarry")
+assert(#sdk.projects.search{ filter = { name = { ["$in"] = {} } } } == 0)
+`)
+}
+
+func TestDryRunChanges(t *testing.T) {
+	var printed bytes.Buffer
+	w := newWorld(t)
+	w.lua(t, setup+`kept = project.id`)
+	w.links = []declare.Interceptor{client.DryRun(&printed)}
+	w.lua(t, `
+local sdk = require("sdk").connect{}
+local before = sdk.projects.describe(kept)
+local after = sdk.projects.update_name(before, { name = "renamed" })
+assert(after.id == kept and after.name == "renamed" and after.company == before.company)
+assert(sdk.projects.describe(kept).name == "renamed")
+local made = sdk.projects.create("made", before.company)
+local both = sdk.projects.describe({ made, kept })
+assert(both[1].name == "made" and both[2].id == kept)
+assert(sdk.projects.update_name(made, { name = "made anew" }).id == made.id)
+sdk.share_tokens.revoke("sesame")
+`)
+	if strings.Contains(printed.String(), "sesame") {
+		t.Error("a token was printed")
+	}
+	w.links = nil
+	w.lua(t, `assert(require("sdk").connect{}.projects.describe(kept).name == "North quarry", "something was sent")`)
+}

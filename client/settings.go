@@ -75,9 +75,7 @@ func (s Settings) Resolve() (Settings, error) {
 	}
 	out := s
 	out.ConfigFile = file.ConfigFile
-	if s.User != "" || s.ClientID != "" {
-		file.AccessToken = "" // it is somebody else's, or would hide the login that was given
-	}
+	file.yieldLogin(s)
 	for _, field := range []struct {
 		to   *string
 		from string
@@ -95,6 +93,22 @@ func (s Settings) Resolve() (Settings, error) {
 	}
 	out.Revision = cmp.Or(out.Revision, file.Revision)
 	return out, out.complete()
+}
+
+// yieldLogin removes what does not belong to the login that was given: a
+// token must not win over a user, nor a password go along with another name.
+func (s *Settings) yieldLogin(given Settings) {
+	if given.AccessToken != "" || given.User != "" || given.ClientID != "" {
+		s.AccessToken = ""
+	}
+	// A client may come along with a user, but not the other way round.
+	alone := given.AccessToken != "" || given.ClientID != "" && given.User == ""
+	if other := given.User != "" && s.User != "" && s.User != given.User; alone || other {
+		s.User, s.Password = "", ""
+	}
+	if other := given.ClientID != "" && s.ClientID != "" && s.ClientID != given.ClientID; given.AccessToken != "" || other {
+		s.ClientID, s.ClientSecret = "", ""
+	}
 }
 
 // complete refuses settings that cannot work, before any request.
@@ -131,6 +145,7 @@ func (s Settings) readFile() (Settings, error) {
 	for _, path := range paths {
 		path = expandHome(path)
 		text, err := os.ReadFile(path)
+		text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
 		switch {
 		case errors.Is(err, fs.ErrNotExist) && !named:
 			continue

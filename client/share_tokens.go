@@ -31,7 +31,7 @@ type (
 		Extra
 	}
 	RevokeShareToken struct {
-		Token string `arg:"token,req,pos" doc:"the token"`
+		Token string `arg:"token,req,pos" secret:"yes" doc:"the token"`
 		Extra
 	}
 	TokenQuery struct {

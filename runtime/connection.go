@@ -117,7 +117,10 @@ func (c Connection) over(under Connection) Connection {
 	switch {
 	case c.Local:
 		under = Connection{LocalDir: under.LocalDir}
-	case c.URL != "" || c.Config != "" || c.Profile != "":
+	case c.URL == "" && (c.Config != "" || c.Profile != ""):
+		// The file says which platform is meant, and who asks.
+		under = Connection{Config: under.Config, Profile: under.Profile, Proxy: under.Proxy, CACert: under.CACert, LocalDir: under.LocalDir}
+	case c.URL != "":
 		under.Local = false
 	}
 	under.yieldLogin(c)

@@ -40,6 +40,7 @@ func ExitCode(err error) int {
 		missing     *fault.MissingCredentialsError
 		connection  *fault.ConnectionError
 		timeout     *fault.TimeoutError
+		locked      *fault.LockedError
 	)
 	switch {
 	case err == nil:
@@ -52,6 +53,8 @@ func ExitCode(err error) int {
 		return ExitTimeLimit
 	case errors.As(err, &usage), errors.As(err, &config), errors.As(err, &syntax), errors.As(err, &missing):
 		return ExitUsage
+	case errors.As(err, &locked):
+		return ExitLocked
 	case errors.As(err, &refused):
 		return ExitCredentials
 	case errors.As(err, &answer):

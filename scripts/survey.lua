@@ -10,7 +10,9 @@ local fs, path, hash = require("fs"), require("path"), require("hash")
 local args = script.args({ "folder", _doc = "Ingest a drone flight, order its report, fetch what it makes.",
   folder = { "string", doc = "folder with the images of one flight" },
   project = { "string", default = "Surveys", doc = "project the flight belongs to" },
+  mission = { "string", optional = true, doc = "name of the mission; the folder's name and the day when left out" },
   out = { "string", default = "out", doc = "folder for the deliverables" } })
+script.lock("survey " .. path.abs(args.folder)) -- two runs at once would send everything twice
 local started = os.time()
 local function is(value) return { ["$eq"] = value } end
 
@@ -22,7 +24,7 @@ if #flown.photos == 0 then error("no usable image in " .. args.folder, 0) end
 -- The project and the mission, found or made. A mission with images gets a flight.
 local project = sdk.projects.search({ filter = { name = is(args.project) }, limit = 1 })[1]
   or sdk.projects.create(args.project, sdk.users.describe().company)
-local name = path.base(path.abs(args.folder)) .. " " .. (flown.date or "undated"):sub(1, 10)
+local name = args.mission or path.base(path.abs(args.folder)) .. " " .. (flown.date or "undated"):sub(1, 10)
 local mission = sdk.missions.search({ filter = { project = is(project.id), name = is(name) }, limit = 1 })[1]
   or select(2, sdk.missions.create({ project = project, name = name, survey_date = flown.date or require("time").now(),
     number_of_images = #flown.photos, coordinates = flown.footprint, area = flown.area }))

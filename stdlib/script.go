@@ -76,5 +76,6 @@ if false then script.exit(3) end`,
 				return nil, nil
 			},
 		},
+		lockFunc,
 	},
 }

@@ -100,7 +100,7 @@ var opTags = []string{"read", "create", "set", "delete", "doc", "name", "alias",
 func (m *Manager) spec(field reflect.StructField, op operation) (*Spec, error) {
 	tag := field.Tag
 	s := &Spec{
-		Manager: m.Name, Name: snake(field.Name), Aliases: split(tag.Get("alias")), Doc: tag.Get("doc"),
+		manager: m, Manager: m.Name, Name: snake(field.Name), Aliases: split(tag.Get("alias")), Doc: tag.Get("doc"),
 		Method: "POST", ResultKey: tag.Get("result"), Missing: "QueryError", Shape: op.output(), Returns: tag.Get("returns"),
 		Refused: split(tag.Get("refuse")), NoExtra: tag.Get("extra") == "no", ExtraWins: tag.Get("extra") == "over", Composed: tag.Get("composed") == "yes", Deprecated: tag.Get("deprecated"), Example: tag.Get("example"),
 	}

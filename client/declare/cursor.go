@@ -14,6 +14,31 @@ type Stream interface {
 	Close()
 }
 
+// InTurn lets several goroutines read one stream: each record goes to one of
+// them, and whoever waits for its turn can be stopped.
+func InTurn(s Stream) Stream { return &inTurn{stream: s, turn: make(chan struct{}, 1)} }
+
+type inTurn struct {
+	stream Stream
+	turn   chan struct{}
+}
+
+func (s *inTurn) Next(ctx context.Context) ([]byte, bool, error) {
+	select {
+	case s.turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, false, context.Cause(ctx)
+	}
+	defer func() { <-s.turn }()
+	return s.stream.Next(ctx)
+}
+
+func (s *inTurn) Close() {
+	s.turn <- struct{}{}
+	defer func() { <-s.turn }()
+	s.stream.Close()
+}
+
 // Cursor is a stream of typed records.
 type Cursor[T any] struct{ Stream Stream }
 
@@ -77,7 +102,7 @@ func (e *Engine) iterate(_ context.Context, call *Call) (Value, error) {
 		p.page = n
 	}
 	p.keyset = values["keyset_pagination"] == true && call.KeysetGivenUp() == ""
-	return Value{Shape: ShapeIterator, Stream: p}, nil
+	return Value{Shape: ShapeIterator, Stream: InTurn(p)}, nil
 }
 
 // KeysetGivenUp says why a generator takes numbered pages although it was asked

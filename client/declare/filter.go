@@ -18,32 +18,49 @@ func checkFilter(t *Type, v any) (any, error) {
 	if !ok {
 		return nil, wrong(t, v)
 	}
-	return o, knownOperators(o)
+	return conditions(o)
 }
 
-func knownOperators(o map[string]any) error {
+// conditions checks the operators of a filter, and gives an empty table the
+// form its operator wants: a list under $in, $nin, $and and $or.
+func conditions(o map[string]any) (map[string]any, error) {
+	out := make(map[string]any, len(o))
 	for _, key := range sortedKeys(o) {
 		if strings.HasPrefix(key, "$") && !slices.Contains(Operators, key) {
 			hint := suggest.Hint(key, Operators)
 			if hint == "" {
 				hint = "there are " + strings.Join(Operators, " ")
 			}
-			return fmt.Errorf("no operator %s (%s)", key, hint)
+			return nil, fmt.Errorf("no operator %s (%s)", key, hint)
 		}
+		out[key] = o[key]
 		switch v := o[key].(type) {
-		case map[string]any:
-			if err := knownOperators(v); err != nil {
-				return err
+		case Empty:
+			if slices.Contains(listOperators, key) {
+				out[key] = []any{}
 			}
+		case map[string]any:
+			nested, err := conditions(v)
+			if err != nil {
+				return nil, err
+			}
+			out[key] = nested
 		case []any:
-			for _, e := range v {
-				if nested, ok := e.(map[string]any); ok {
-					if err := knownOperators(nested); err != nil {
-						return err
+			list := make([]any, len(v))
+			for i, e := range v {
+				list[i] = e
+				if object, ok := e.(map[string]any); ok {
+					nested, err := conditions(object)
+					if err != nil {
+						return nil, err
 					}
+					list[i] = nested
 				}
 			}
+			out[key] = list
 		}
 	}
-	return nil
+	return out, nil
 }
+
+var listOperators = []string{"$in", "$nin", "$and", "$or"}

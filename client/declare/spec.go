@@ -68,8 +68,12 @@ type Spec struct {
 
 	generatorLimit int64
 
-	invoke func(ctx context.Context, a Args) (Value, error)
+	invoke  func(ctx context.Context, a Args) (Value, error)
+	manager *Manager
 }
+
+// Sibling finds another operation of the same manager, or returns nil.
+func (s *Spec) Sibling(name string) *Spec { return s.manager.Op(name) }
 
 // FullName is the operation with its manager: "projects.create".
 func (s *Spec) FullName() string { return s.Manager + "." + s.Name }

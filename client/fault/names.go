@@ -70,6 +70,8 @@ type (
 	SyntaxError struct{ Info }
 	// UsageError: the command line is wrong.
 	UsageError struct{ Info }
+	// LockedError: another run holds the lock.
+	LockedError struct{ Info }
 	// LimitError: a script went past a limit set for it.
 	LimitError struct{ Info }
 	// PlatformError: the local platform's folder cannot be used.
@@ -100,6 +102,7 @@ func (*TimeoutError) Name() string              { return "TimeoutError" }
 func (*CancelledError) Name() string            { return "CancelledError" }
 func (*SyntaxError) Name() string               { return "SyntaxError" }
 func (*UsageError) Name() string                { return "UsageError" }
+func (*LockedError) Name() string               { return "LockedError" }
 func (*LimitError) Name() string                { return "LimitError" }
 func (*PlatformError) Name() string             { return "PlatformError" }
 
@@ -119,7 +122,7 @@ func init() {
 		func() Fault { return &FileExistsError{} }, func() Fault { return &ConnectionError{} },
 		func() Fault { return &TimeoutError{} }, func() Fault { return &CancelledError{} },
 		func() Fault { return &SyntaxError{} }, func() Fault { return &UsageError{} },
-		func() Fault { return &LimitError{} }, func() Fault { return &PlatformError{} },
+		func() Fault { return &LockedError{} }, func() Fault { return &LimitError{} }, func() Fault { return &PlatformError{} },
 	} {
 		makers[f().Name()] = f
 	}

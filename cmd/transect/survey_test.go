@@ -253,3 +253,36 @@ func readExpected(t *testing.T, text []byte) map[string]reading {
 	}
 	return byFile
 }
+
+// TestSideBySide starts the same survey several times at once: one does the
+// work, the others leave with the exit code of a held lock.
+func TestSideBySide(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, 8, flightgen.Options{})
+	codes := make(chan int, 3)
+	for range cap(codes) {
+		go func() {
+			cmd := h.command("run", "--local", h.survey, "flight")
+			cmd.Run()
+			codes <- cmd.ProcessState.ExitCode()
+		}()
+	}
+	done := 0
+	for range cap(codes) {
+		switch code := <-codes; code {
+		case 0:
+			done++
+		case 6:
+		default:
+			t.Errorf("exit code %d", code)
+		}
+	}
+	if done == 0 {
+		t.Error("no run did the work")
+	}
+	out := h.must("eval", "--local", `local sdk = require("sdk")
+print(sdk.datasets.search{ filter = { type = { ["$eq"] = "image" } }, return_total = true }.total, sdk.products.search{ return_total = true }.total)`)
+	if out != "8\t1\n" {
+		t.Errorf("images and products: %q, want 8 and 1", out)
+	}
+}

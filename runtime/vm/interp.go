@@ -102,7 +102,12 @@ type Interp struct {
 	idle    []*lua.LState
 	owner   map[*lua.LState]*lua.LState
 	maxText int
+	closers []func()
 }
+
+// OnClose has f called when the interpreter closes. Only for code that runs
+// with the lock, as every function called from Lua does.
+func (in *Interp) OnClose(f func()) { in.closers = append(in.closers, f) }
 
 var errClosed = errors.New("the interpreter was closed")
 
@@ -142,6 +147,9 @@ func (in *Interp) Close() {
 	in.tasks.Wait()
 	in.lock.acquire()
 	defer in.lock.release()
+	for _, f := range in.closers {
+		f()
+	}
 	in.main.Close()
 }
 

@@ -1,0 +1,244 @@
+package client
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"path/filepath"
+	"sync"
+
+	"transect/client/declare"
+)
+
+// madeUp starts the ids of things a dry run pretends to have created.
+const madeUp = "dry-run-"
+
+// DryRun prints every write to out instead of sending it. Reads go through.
+// What would be created is answered as if it had been, with an id that says so
+// and that later calls may use; what would be changed is answered as changed.
+func DryRun(out io.Writer) declare.Interceptor {
+	d := &dryRun{out: out, records: map[string][]byte{}}
+	return d.intercept
+}
+
+type dryRun struct {
+	mu      sync.Mutex
+	out     io.Writer
+	count   int
+	records map[string][]byte // made up, or changed, by id
+}
+
+func (d *dryRun) intercept(ctx context.Context, call *declare.Call, next declare.Handler) (declare.Value, error) {
+	switch {
+	case call.Spec.Composed:
+		return next(ctx, call) // its steps come here one by one
+	case call.Spec.Effect == declare.Read:
+		return d.read(ctx, call, next)
+	}
+	arguments := shown(call)
+	text, err := declare.Encode(arguments)
+	if err != nil {
+		return declare.Value{}, err
+	}
+	d.mu.Lock()
+	fmt.Fprintf(d.out, "dry run: %s %s\n", call.Spec.FullName(), text)
+	d.mu.Unlock()
+	if call.Spec.Effect == declare.Create {
+		return d.create(call.Spec, arguments)
+	}
+	return d.change(ctx, call, arguments)
+}
+
+// shown are the arguments as they may be printed.
+func shown(call *declare.Call) map[string]any {
+	arguments := maps.Clone(call.Args.Extra)
+	if arguments == nil {
+		arguments = map[string]any{}
+	}
+	for _, p := range call.Spec.Params {
+		if v, given := call.Args.Values[p.Name]; given {
+			arguments[p.Name] = v
+			if p.Secret {
+				arguments[p.Name] = "[redacted]"
+			}
+		}
+	}
+	return arguments
+}
+
+// read answers questions about made-up and changed things from memory, and
+// asks the platform for the rest.
+func (d *dryRun) read(ctx context.Context, call *declare.Call, next declare.Handler) (declare.Value, error) {
+	for _, p := range call.Spec.Params {
+		switch v := call.Args.Values[p.Name].(type) {
+		case string:
+			if record := d.recall(v); record != nil {
+				return d.answer(call, v, record), nil
+			}
+		case []string:
+			if call.Spec.Shape == declare.ShapeSome {
+				return d.readList(ctx, call, p.Name, v, next)
+			}
+		}
+	}
+	return next(ctx, call)
+}
+
+func (d *dryRun) recall(id string) []byte {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.records[id]
+}
+
+// answer is what a read of one remembered thing gives.
+func (d *dryRun) answer(call *declare.Call, id string, record []byte) declare.Value {
+	switch call.Spec.Shape {
+	case declare.ShapeIterator:
+		return declare.Value{Shape: declare.ShapeIterator, Stream: nothing{}}
+	case declare.ShapeResource, declare.ShapeSome:
+		return declare.Value{Shape: declare.ShapeResource, JSON: record}
+	case declare.ShapeObject:
+		return declare.Value{Shape: declare.ShapeObject, JSON: []byte(`{"total":0,"logs":[],"dry_run":true}`)}
+	}
+	fmt.Fprintf(d.out, "dry run: %s of %s\n", call.Spec.FullName(), id)
+	name := cmp.Or(call.Args.Text("target_name"), id)
+	return declare.Value{Shape: declare.ShapeGo, Go: Path(filepath.Join(call.Args.Text("target_path"), name))}
+}
+
+// readList asks the platform for those of a list that are not remembered.
+func (d *dryRun) readList(ctx context.Context, call *declare.Call, param string, ids []string, next declare.Handler) (declare.Value, error) {
+	var asked []string
+	for _, id := range ids {
+		if d.recall(id) == nil {
+			asked = append(asked, id)
+		}
+	}
+	if len(asked) == len(ids) {
+		return next(ctx, call)
+	}
+	rest := *call
+	rest.Args.Values = maps.Clone(call.Args.Values)
+	rest.Args.Values[param] = asked
+	got, err := next(ctx, &rest)
+	if err != nil {
+		return declare.Value{}, err
+	}
+	all := declare.Value{Shape: declare.ShapeResources}
+	for _, id := range ids {
+		if record := d.recall(id); record != nil {
+			all.Items = append(all.Items, record)
+		} else if len(got.Items) > 0 {
+			all.Items, got.Items = append(all.Items, got.Items[0]), got.Items[1:]
+		}
+	}
+	return all, nil
+}
+
+// create answers with the arguments and a made-up id.
+func (d *dryRun) create(s *declare.Spec, arguments map[string]any) (declare.Value, error) {
+	if s.FullName() == "missions.create_survey" {
+		survey := Survey{Flight: &Flight{}}
+		if err := declare.DecodeRecord(d.invent("flights", arguments), survey.Flight); err != nil {
+			return declare.Value{}, err
+		}
+		mission := d.invent("missions", arguments, "flights", []any{survey.Flight.ID})
+		return declare.Value{Shape: declare.ShapeGo, Go: survey}, declare.DecodeRecord(mission, &survey.Mission)
+	}
+	switch s.Shape {
+	case declare.ShapeResource, declare.ShapeSome:
+		if s.FullName() == "analytics.order" {
+			return declare.Value{Shape: declare.ShapeResource, JSON: d.invent("products", arguments, "status", "available")}, nil
+		}
+		return declare.Value{Shape: declare.ShapeResource, JSON: d.invent(s.Manager, arguments)}, nil
+	case declare.ShapeResources:
+		var items [][]byte
+		for _, item := range tables(s, arguments) {
+			fields, _ := item.(map[string]any)
+			items = append(items, d.invent(s.Manager, fields))
+		}
+		return declare.Value{Shape: declare.ShapeResources, Items: items}, nil
+	}
+	return harmless(s), nil
+}
+
+// harmless is the answer of what returns no resource.
+func harmless(s *declare.Spec) declare.Value {
+	if s.Shape == declare.ShapeObject {
+		return declare.Value{Shape: declare.ShapeObject, JSON: []byte(`{"dry_run":true}`)}
+	}
+	return declare.Value{Shape: declare.ShapeNone}
+}
+
+// invent remembers a new record: fields, one more of them, and a made-up id.
+func (d *dryRun) invent(kind string, fields map[string]any, more ...any) []byte {
+	d.mu.Lock()
+	d.count++
+	id := fmt.Sprintf("%s%s-%d", madeUp, kind, d.count)
+	d.mu.Unlock()
+	fields = maps.Clone(fields)
+	if len(more) == 2 {
+		fields[more[0].(string)] = more[1]
+	}
+	return d.remember(id, fields)
+}
+
+func (d *dryRun) remember(id string, fields map[string]any) []byte {
+	if fields == nil {
+		fields = map[string]any{}
+	}
+	fields["_id"], fields["dry_run"] = id, true
+	text, err := declare.Encode(fields)
+	if err != nil { // a value JSON cannot hold: the id alone must do
+		text, _ = json.Marshal(map[string]any{"_id": id, "dry_run": true})
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.records[id] = text
+	return text
+}
+
+// change answers with the record as it would be: the present one, with the
+// arguments laid over it.
+func (d *dryRun) change(ctx context.Context, call *declare.Call, arguments map[string]any) (declare.Value, error) {
+	s := call.Spec
+	if s.Shape != declare.ShapeResource && s.Shape != declare.ShapeSome || len(s.Params) == 0 {
+		return harmless(s), nil
+	}
+	subject := s.Params[0].Name
+	id := call.Args.Text(subject)
+	fields := map[string]any{}
+	if describe := s.Sibling("describe"); describe != nil && id != "" {
+		present, err := describe.Invoke(ctx, declare.Args{Values: map[string]any{describe.Params[0].Name: id}})
+		if err != nil {
+			return declare.Value{}, err
+		}
+		if err := json.Unmarshal(present.JSON, &fields); err != nil {
+			return declare.Value{}, err
+		}
+	}
+	for key, v := range arguments {
+		if key != subject {
+			fields[key] = v
+		}
+	}
+	return declare.Value{Shape: declare.ShapeResource, JSON: d.remember(id, fields)}, nil
+}
+
+// tables finds the argument that lists what an operation creates.
+func tables(s *declare.Spec, arguments map[string]any) []any {
+	for _, p := range s.Params {
+		if list, ok := arguments[p.Name].([]any); ok && p.Type.Elem != nil && p.Type.Elem.Object() {
+			return list
+		}
+	}
+	return nil
+}
+
+// nothing is a stream without records.
+type nothing struct{}
+
+func (nothing) Next(context.Context) ([]byte, bool, error) { return nil, false, nil }
+func (nothing) Close()                                     {}
