@@ -283,3 +283,17 @@ sdk.share_tokens.revoke("sesame")
 	w.links = nil
 	w.lua(t, `assert(require("sdk").connect{}.projects.describe(kept).name == "North quarry", "something was sent")`)
 }
+
+func TestConnectionSlips(t *testing.T) {
+	newWorld(t).lua(t, `
+local sdk = require("sdk")
+for _, c in ipairs({
+  { { passwrd = "x" }, "did you mean password?" }, { { url = 3 }, "wants text" }, { { force_prompt = "yes" }, "wants true or false" },
+  { { timeout = -3 }, "wants seconds" }, { { connection = { disable_ssl_certificates = true } }, "has no key disable_ssl_certificates" },
+  { { connection = "fast" }, "wants a table" }, { { revision = "x" }, "wants 1, 2 or 3" },
+}) do
+  local _, err = try(sdk.connect, c[1])
+  assert(err and err.name == "ParameterError" and tostring(err):find(c[2], 1, true), tostring(err))
+end
+`)
+}

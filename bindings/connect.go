@@ -54,15 +54,16 @@ func set(s *client.Settings, texts map[string]*string, key string, value any) er
 	}
 	switch key {
 	case "force_prompt":
-		s.ForcePrompt, _ = value.(bool)
-	case "timeout":
-		seconds, err := json.Marshal(value)
-		if err != nil {
-			return err
+		var ok bool
+		if s.ForcePrompt, ok = value.(bool); !ok {
+			return fmt.Errorf("wants true or false")
 		}
-		d, err := time.ParseDuration(string(seconds) + "s")
-		s.Timeout = d
-		return err
+	case "timeout":
+		seconds, ok := asNumber(value)
+		if !ok || seconds <= 0 {
+			return fmt.Errorf("wants seconds, above 0")
+		}
+		s.Timeout = time.Duration(seconds * float64(time.Second))
 	case "revision":
 		text, err := json.Marshal(value)
 		if err != nil || json.Unmarshal(text, &s.Revision) != nil {
@@ -80,11 +81,7 @@ func set(s *client.Settings, texts map[string]*string, key string, value any) er
 			s.Service = append(s.Service, fmt.Sprint(e))
 		}
 	case "connection":
-		text, err := json.Marshal(value)
-		if err != nil {
-			return err
-		}
-		return json.Unmarshal(text, &s.Connection)
+		return setConnection(s, value)
 	default:
 		if near := suggest.Nearest(key, connectKeys); near != "" {
 			return fmt.Errorf("is unknown, did you mean %s?", near)
@@ -93,6 +90,43 @@ func set(s *client.Settings, texts map[string]*string, key string, value any) er
 			s.Extra = map[string]any{}
 		}
 		s.Extra[key] = value
+	}
+	return nil
+}
+
+func asNumber(v any) (float64, bool) {
+	switch v := v.(type) {
+	case int64:
+		return float64(v), true
+	case float64:
+		return v, true
+	}
+	return 0, false
+}
+
+// setConnection reads the settings of the wire. A slip in one that decides
+// about certificates must not go unnoticed.
+func setConnection(s *client.Settings, value any) error {
+	given, ok := value.(map[string]any)
+	if !ok {
+		return fmt.Errorf("wants a table of max_retries and disable_ssl_certificate")
+	}
+	s.Connection = &client.Connection{}
+	for key, v := range given {
+		switch n, isNumber := asNumber(v); key {
+		case "max_retries":
+			retries := int(n)
+			if !isNumber || n < 0 || n != float64(retries) {
+				return fmt.Errorf("max_retries wants a whole number from 0 on")
+			}
+			s.Connection.MaxRetries = &retries
+		case "disable_ssl_certificate":
+			if s.Connection.DisableSSLCertificate, ok = v.(bool); !ok {
+				return fmt.Errorf("disable_ssl_certificate wants true or false")
+			}
+		default:
+			return fmt.Errorf("has no key %s, there are max_retries and disable_ssl_certificate", key)
+		}
 	}
 	return nil
 }
