@@ -25,6 +25,13 @@ type (
 		ModificationUser string          `json:"modification_user"`
 		RealBbox         json.RawMessage `json:"real_bbox"`
 		PlaceName        string          `json:"place_name"`
+		Location         []float64       `json:"location"` // longitude, latitude in degrees
+		Fixed            bool            `json:"fixed"`    // the location does not follow the content
+		HorizontalSRSWKT string          `json:"horizontal_srs_wkt"`
+		VerticalSRSWKT   string          `json:"vertical_srs_wkt"`
+		LocalCoords      string          `json:"local_coords_dataset"`
+		Status           string          `json:"status"`
+		Units            map[string]any  `json:"units"` // unit names, by what they measure
 	}
 	// Mission is a survey flown over a project.
 	Mission struct {
@@ -51,6 +58,8 @@ type (
 		Created        string          `json:"created"`
 		User           string          `json:"user"`
 		Status         json.RawMessage `json:"status"` // a name, or an object with a name
+		CreationDate   string          `json:"creation_date"`
+		Modified       string          `json:"modification_date"`
 	}
 	// UploadsStatus tells how far the uploads of a flight are. Its id is the flight's.
 	UploadsStatus struct {
@@ -78,6 +87,12 @@ type (
 		Width            int             `json:"width"`  // pixels
 		Height           int             `json:"height"` // pixels
 		CreationDate     string          `json:"creation_date"`
+		Sensor           map[string]any  `json:"sensor"`
+		Lens             map[string]any  `json:"lens"`
+		CameraParameters json.RawMessage `json:"camera_parameters"`
+		Panel            map[string]any  `json:"reflectance_calibration_panel"`
+		Bands            []any           `json:"bands"`  // of a raster
+		Offset           []float64       `json:"offset"` // of a mesh
 		Source           struct {
 			Name string `json:"name"`
 		} `json:"source"`
@@ -148,6 +163,18 @@ type (
 		Language    string   `json:"language"`
 		Country     string   `json:"country"`
 		Created     string   `json:"created"`
+
+		DateFormat     string          `json:"dateFormat"`
+		Units          json.RawMessage `json:"units"`
+		MarketingEmail bool            `json:"marketingEmail"`
+		Segmentation   json.RawMessage `json:"segmentation"`
+		EULA           struct {
+			ApprovalDate string          `json:"approvalDate"`
+			Version      json.RawMessage `json:"version"`
+		} `json:"eula"`
+		Scope struct {
+			Projects map[string][]string `json:"projects"` // rights, by project
+		} `json:"scope"`
 	}
 	// ShareToken opens the tiles of datasets.
 	ShareToken struct {

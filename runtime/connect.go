@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"io"
 	"os"
+	"strconv"
 	"sync"
 	"time"
 
 	"transect/client"
 	"transect/client/declare"
+	"transect/client/fault"
 	"transect/client/transfer"
 	"transect/client/transport"
 	"transect/platform"
@@ -108,7 +110,7 @@ func scripted(own *client.Settings, named Connection) Connection {
 	}
 	other := c.URL != "" && c.URL != named.URL || c.Config != "" || c.Profile != "" && named.Local
 	if local := named.Local && c.URL == platform.Address; other && !local {
-		named = Connection{Proxy: named.Proxy, CACert: named.CACert}
+		named = Connection{Proxy: named.Proxy, CACert: named.CACert, Revision: named.Revision}
 	} else if local {
 		c.URL = ""
 	}
@@ -138,6 +140,12 @@ func (c *connector) fill(s *client.Settings, named Connection) error {
 	s.ClientID, s.ClientSecret, s.AccessToken = named.ClientID, named.ClientSecret, named.AccessToken
 	s.ConfigPath, s.Profile = c.world.path(named.Config), named.Profile
 	s.ProxyURL, s.CACert = named.Proxy, c.world.path(named.CACert)
+	if named.Revision != "" && s.Revision == 0 {
+		var err error
+		if s.Revision, err = strconv.Atoi(named.Revision); err != nil || s.Revision < 1 {
+			return fault.Hinted(fault.Of(&fault.ConfigError{}, "there is no revision %s of the interface", named.Revision), "revision is 1, the newest, 2 or 3")
+		}
+	}
 	return nil
 }
 

@@ -24,6 +24,7 @@ type Connection struct {
 
 	Config, Profile string // configuration file, and the entry of its profiles
 	Proxy, CACert   string
+	Revision        string // of the interface: 1, 2 or 3
 }
 
 // Option is one setting of a connection: a flag and an environment variable.
@@ -55,6 +56,7 @@ func (c *Connection) Options() []Option {
 		{Flag: "profile", Env: "TRANSECT_PROFILE", Value: "NAME", Doc: "entry of the configuration file's profiles", Text: &c.Profile},
 		{Flag: "proxy", Env: "TRANSECT_PROXY", Value: "URL", Doc: "proxy for every request", Text: &c.Proxy},
 		{Flag: "ca-cert", Env: "TRANSECT_CA_CERT", Value: "FILE", Doc: "PEM file of further trusted certificates", Text: &c.CACert},
+		{Flag: "revision", Env: "TRANSECT_REVISION", Value: "N", Doc: "revision of the interface that scripts are written for: 1, 2 or 3", Text: &c.Revision},
 	}
 }
 
@@ -119,7 +121,7 @@ func (c Connection) over(under Connection) Connection {
 		under = Connection{LocalDir: under.LocalDir}
 	case c.URL == "" && (c.Config != "" || c.Profile != ""):
 		// The file says which platform is meant, and who asks.
-		under = Connection{Config: under.Config, Profile: under.Profile, Proxy: under.Proxy, CACert: under.CACert, LocalDir: under.LocalDir}
+		under = Connection{Config: under.Config, Profile: under.Profile, Proxy: under.Proxy, CACert: under.CACert, Revision: under.Revision, LocalDir: under.LocalDir}
 	case c.URL != "":
 		under.Local = false
 	}
