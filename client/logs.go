@@ -33,6 +33,7 @@ func (c *Client) fetchLogs(ctx context.Context, product string, extra Extra) (li
 	if err := json.Unmarshal(raw, &answer); err != nil {
 		return nil, answer, fault.Of(&fault.QueryError{}, "the answer holds no logs: %w", err)
 	}
+	lines = []LogLine{} // a list also when it is empty
 	for _, entry := range answer.Logs {
 		record := map[string]any{}
 		if err := json.Unmarshal(entry, &record); err != nil {

@@ -79,6 +79,6 @@ for _, dataset in ipairs(sdk.datasets.describe(product.outputs or {})) do
   end
 end
 print(inspect.table(rows, { "file", "bytes", "dataset" }))
-print(("%s: %d images, %d uploaded (%d bytes), %d failed, product %s, %d s"):format(
-  name, #flown.photos, #todo, bytes, failed, product.id, os.time() - started))
+print(inspect.table({ { mission = name, images = #flown.photos, uploaded = #todo, bytes = bytes, failed = failed,
+  product = product.id, seconds = os.time() - started } }, { "mission", "images", "uploaded", "bytes", "failed", "product", "seconds" }))
 script.fail_items(failed, #flown.photos + #flown.problems)

@@ -96,10 +96,13 @@ func (r Range) Matches(version string) bool {
 
 // Contains tells whether the range holds v.
 func (r Range) Contains(v *semver.Version) bool {
-	return slices.ContainsFunc(r.sets, func(set []comparator) bool {
-		return !slices.ContainsFunc(set, func(c comparator) bool { return !c.holds(v) }) &&
-			(v.Prerelease() == "" || r.options.IncludePrerelease || namesPrerelease(set, v))
-	})
+	return slices.ContainsFunc(r.sets, func(set []comparator) bool { return r.options.holds(set, v) })
+}
+
+// holds tells whether all of set hold v.
+func (o Options) holds(set []comparator, v *semver.Version) bool {
+	return !slices.ContainsFunc(set, func(c comparator) bool { return !c.holds(v) }) &&
+		(v.Prerelease() == "" || o.IncludePrerelease || namesPrerelease(set, v))
 }
 
 // namesPrerelease tells whether a comparator opts in to prereleases of v's

@@ -1,130 +1,14 @@
 package semrange_test
 
 import (
-	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/Masterminds/semver/v3"
 	"pgregory.net/rapid"
 
 	"transect/client/semrange"
 )
-
-// fixture is one case of npm's own tables; each file uses some of the fields.
-type fixture struct {
-	Range, Greater, Less, Left, Right string
-	Version                           any
-	Expected                          *string
-	Satisfies                         bool
-	Loose, IncludePrerelease          bool
-	Major, Minor, Patch               uint64
-	Prerelease                        []any
-	Build                             []string
-}
-
-func (f fixture) options() semrange.Options {
-	return semrange.Options{Loose: f.Loose, IncludePrerelease: f.IncludePrerelease}
-}
-
-// fixtures reads one table of the shared test data, which lies beside the
-// repository and may be absent.
-func fixtures(t *testing.T, name string) []fixture {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "..", "shared", "data", "semver", name))
-	if err != nil {
-		t.Skipf("no shared test data: %v", err)
-	}
-	var cases []fixture
-	if err := json.Unmarshal(text, &cases); err != nil {
-		t.Fatal(err)
-	}
-	return cases
-}
-
-func TestRangesOfNPM(t *testing.T) {
-	for _, file := range []string{"range-include.json", "range-exclude.json"} {
-		for _, c := range fixtures(t, file) {
-			r, err := c.options().Parse(c.Range)
-			if err != nil {
-				t.Errorf("%s: %+v: %v", file, c, err)
-				continue
-			}
-			if got := r.Matches(fmt.Sprint(c.Version)); got != c.Satisfies {
-				t.Errorf("%s: %+v: got %v, range is %s", file, c, got, r)
-			}
-		}
-	}
-}
-
-func TestRangeTextsOfNPM(t *testing.T) {
-	for _, c := range fixtures(t, "range-parse.json") {
-		r, err := c.options().Parse(c.Range)
-		switch {
-		case c.Expected == nil && err == nil:
-			t.Errorf("%+v: read as %s, want an error", c, r)
-		case c.Expected != nil && err != nil:
-			t.Errorf("%+v: %v", c, err)
-		case c.Expected != nil && r.String() != *c.Expected:
-			t.Errorf("%+v: got %s, want %s", c, r, *c.Expected)
-		}
-	}
-}
-
-func TestVersionsOfNPM(t *testing.T) {
-	for _, c := range fixtures(t, "valid-versions.json") {
-		v, err := c.options().ParseVersion(c.Version.(string))
-		if err != nil {
-			t.Errorf("%+v: %v", c, err)
-			continue
-		}
-		want := semver.New(c.Major, c.Minor, c.Patch, join(c.Prerelease), strings.Join(c.Build, "."))
-		if v.String() != want.String() {
-			t.Errorf("%+v: got %s, want %s", c, v, want)
-		}
-	}
-	for _, c := range fixtures(t, "invalid-versions.json") {
-		if v, err := c.options().ParseVersion(c.Version.(string)); err == nil {
-			t.Errorf("%+v: read as %s, want an error", c, v)
-		}
-	}
-}
-
-func join(parts []any) string {
-	texts := make([]string, len(parts))
-	for i, p := range parts {
-		texts[i] = fmt.Sprint(p)
-	}
-	return strings.Join(texts, ".")
-}
-
-func TestOrderOfNPM(t *testing.T) {
-	compare := func(c fixture, left, right string, want int) {
-		l, err := c.options().ParseVersion(left)
-		if err != nil {
-			t.Errorf("%+v: %v", c, err)
-			return
-		}
-		r, err := c.options().ParseVersion(right)
-		if err != nil {
-			t.Errorf("%+v: %v", c, err)
-			return
-		}
-		if got := l.Compare(r); got != want {
-			t.Errorf("compare %q with %q: got %d, want %d", left, right, got, want)
-		}
-	}
-	for _, c := range fixtures(t, "comparisons.json") {
-		compare(c, c.Greater, c.Less, 1)
-		compare(c, c.Less, c.Greater, -1)
-	}
-	for _, c := range fixtures(t, "equality.json") {
-		compare(c, c.Left, c.Right, 0)
-	}
-}
 
 func TestParse(t *testing.T) {
 	for _, c := range []struct{ text, want string }{

@@ -1,5 +1,6 @@
 // Package semrange reads version ranges as npm writes them ("^1.2.0",
-// "1.x || >=2.5.0 <3", "1.0 - 2.0") and tells which versions they hold.
+// "1.x || >=2.5.0 <3", "1.0 - 2.0"), tells which versions they hold and which
+// ranges overlap, and makes the next version of a release.
 //
 // Versions are those of github.com/Masterminds/semver/v3. Ranges are read
 // here: that library's constraints agree with npm on everyday ranges, but not
