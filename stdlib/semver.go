@@ -69,7 +69,7 @@ assert(v:major() == 1 and v:minor() == 2 and tostring(v) == "1.2.3")`,
 				if err != nil {
 					return nil, err
 				}
-				r, err := parseRange(c)
+				r, err := parseRange(c, "range")
 				if err != nil {
 					return nil, err
 				}
@@ -82,7 +82,7 @@ assert(v:major() == 1 and v:minor() == 2 and tostring(v) == "1.2.3")`,
 			Returns: "the version as the list has it, or nil",
 			Example: `assert(require("semver").highest({ "1.0.0", "1.10.0", "2.0.0" }, "1.x") == "1.10.0")`,
 			Call: func(c *vm.Call) (any, error) {
-				r, err := parseRange(c)
+				r, err := parseRange(c, "range")
 				if err != nil {
 					return nil, err
 				}
@@ -92,6 +92,49 @@ assert(v:major() == 1 and v:minor() == 2 and tostring(v) == "1.2.3")`,
 					return best, nil
 				}
 				return nil, nil
+			},
+		},
+		{
+			Name: "increment", Doc: "Makes the next version. Build metadata is dropped, and a prerelease that leads to the release asked for is finished: the next minor of 1.2.0-rc.1 is 1.2.0.",
+			Params: []vm.Param{
+				{Name: "version", Type: "any", Doc: "a version or its text"},
+				{Name: "release", Type: "string", Doc: "what to raise; prerelease continues a prerelease or begins one of the next patch, release finishes one", Choices: semrange.Releases},
+				{Name: "identifier", Type: "string", Doc: "how a prerelease begins, such as rc", Default: ""},
+			},
+			Returns: "the text of the next version",
+			Example: `local semver = require("semver")
+assert(semver.increment("1.2.3", "minor") == "1.3.0")
+assert(semver.increment("1.2.3", "premajor", "rc") == "2.0.0-rc.0")
+assert(semver.increment("2.0.0-rc.0", "prerelease") == "2.0.0-rc.1")`,
+			Call: func(c *vm.Call) (any, error) {
+				v, err := parseVersion(c, "version")
+				if err != nil {
+					return nil, err
+				}
+				next, err := semrange.Options{}.Increment(v.String(), c.String("release"), semrange.Prerelease{Identifier: c.String("identifier")})
+				if err != nil {
+					return nil, fault.Of(&fault.ValueError{}, "no next version: %w", err)
+				}
+				return next, nil
+			},
+		},
+		{
+			Name: "intersects", Doc: "Tells whether two ranges overlap. Their bounds decide: >1.0.0 and <1.0.1 overlap, though no release lies between them.",
+			Params:  []vm.Param{{Name: "a", Type: "string", Doc: "such as 1.x"}, {Name: "b", Type: "string", Doc: "such as >=1.4"}},
+			Returns: "true or false",
+			Example: `local semver = require("semver")
+assert(semver.intersects("^1.2", ">=1.4 <3"))
+assert(not semver.intersects("1.x", ">=2"))`,
+			Call: func(c *vm.Call) (any, error) {
+				a, err := parseRange(c, "a")
+				if err != nil {
+					return nil, err
+				}
+				b, err := parseRange(c, "b")
+				if err != nil {
+					return nil, err
+				}
+				return a.Intersects(b), nil
 			},
 		},
 	},
@@ -111,10 +154,11 @@ func parseVersion(c *vm.Call, name string) (*semver.Version, error) {
 	return v, nil
 }
 
-func parseRange(c *vm.Call) (semrange.Range, error) {
-	r, err := semrange.Parse(c.String("range"))
+// parseRange reads an argument that is a range.
+func parseRange(c *vm.Call, name string) (semrange.Range, error) {
+	r, err := semrange.Parse(c.String(name))
 	if err != nil {
-		return r, fault.Of(&fault.ValueError{}, "argument range: %w", err)
+		return r, fault.Of(&fault.ValueError{}, "argument %s: %w", name, err)
 	}
 	return r, nil
 }
