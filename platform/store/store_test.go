@@ -158,3 +158,20 @@ func TestWritersTakeTurns(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+func TestAFullDiskIsTold(t *testing.T) {
+	s := openTest(t)
+	// As many pages as the file has are what a full disk leaves.
+	if _, err := s.writer.ExecContext(t.Context(), "PRAGMA max_page_count = 1"); err != nil {
+		t.Fatal(err)
+	}
+	err := s.Write(t.Context(), func(tx *Tx) error {
+		return tx.Insert("things", Doc{"_id": "a", "text": strings.Repeat("x", 1<<20)})
+	})
+	if !IsFull(err) {
+		t.Errorf("got %v, want the error of a full disk", err)
+	}
+	if err := s.Write(t.Context(), func(tx *Tx) error { return tx.Insert("things", Doc{"_id": "b"}) }); err != nil && !IsFull(err) {
+		t.Errorf("afterwards: %v", err)
+	}
+}
