@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/adrg/xdg"
 	"github.com/gofrs/flock"
 
 	"transect/client/fault"
@@ -26,7 +25,7 @@ var lockFunc = vm.Func{
 		if held[name] != nil {
 			return nil, nil
 		}
-		folder := stateFolder(c.In)
+		folder := filepath.Join(c.In.StateDir(), "locks")
 		if err := os.MkdirAll(folder, 0o700); err != nil {
 			return nil, fault.Hinted(fault.Of(&fault.FileError{}, "cannot make the folder of locks %s: %w", folder, err),
 				"name another one in TRANSECT_STATE_DIR")
@@ -47,16 +46,3 @@ var lockFunc = vm.Func{
 }
 
 type lockKey struct{}
-
-// stateFolder is where locks are kept: TRANSECT_STATE_DIR, or the place for
-// such files on this system, or the folder of temporary files without a home.
-func stateFolder(in *vm.Interp) string {
-	env := in.Options().Env
-	if dir, ok := env("TRANSECT_STATE_DIR"); ok && dir != "" {
-		return filepath.Join(dir, "locks")
-	}
-	if home, ok := env("HOME"); (!ok || home == "") && filepath.Separator == '/' {
-		return filepath.Join(os.TempDir(), fmt.Sprintf("transect-%d", os.Getuid()), "locks")
-	}
-	return filepath.Join(xdg.StateHome, "transect", "locks")
-}

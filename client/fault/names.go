@@ -74,6 +74,8 @@ type (
 	LockedError struct{ Info }
 	// LimitError: a script went past a limit set for it.
 	LimitError struct{ Info }
+	// PermissionError: the script may not reach that.
+	PermissionError struct{ Info }
 	// PlatformError: the local platform's folder cannot be used.
 	PlatformError struct{ Info }
 )
@@ -104,6 +106,7 @@ func (*SyntaxError) Name() string               { return "SyntaxError" }
 func (*UsageError) Name() string                { return "UsageError" }
 func (*LockedError) Name() string               { return "LockedError" }
 func (*LimitError) Name() string                { return "LimitError" }
+func (*PermissionError) Name() string           { return "PermissionError" }
 func (*PlatformError) Name() string             { return "PlatformError" }
 
 var makers = map[string]func() Fault{}
@@ -122,7 +125,8 @@ func init() {
 		func() Fault { return &FileExistsError{} }, func() Fault { return &ConnectionError{} },
 		func() Fault { return &TimeoutError{} }, func() Fault { return &CancelledError{} },
 		func() Fault { return &SyntaxError{} }, func() Fault { return &UsageError{} },
-		func() Fault { return &LockedError{} }, func() Fault { return &LimitError{} }, func() Fault { return &PlatformError{} },
+		func() Fault { return &LockedError{} }, func() Fault { return &LimitError{} }, func() Fault { return &PermissionError{} },
+		func() Fault { return &PlatformError{} },
 	} {
 		makers[f().Name()] = f
 	}

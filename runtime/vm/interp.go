@@ -32,6 +32,8 @@ type Options struct {
 	Logger   *slog.Logger // where the log module writes; nil makes one from Log, on Stderr
 	Log      Log
 	Progress ProgressMode
+
+	Permit func(a Access, what string) error // says what the script may reach; everything when nil
 }
 
 // Log says how the log module writes.

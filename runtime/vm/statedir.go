@@ -1,0 +1,35 @@
+package vm
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/adrg/xdg"
+)
+
+// StateDir is the folder of what must outlive a run on this machine: locks,
+// journals, the state of scripts, the history of runs. It is TRANSECT_STATE_DIR,
+// or the place for such files on this system, or a folder among the temporary
+// ones without a home. It may not exist yet; make it with mode 0700.
+func StateDir(env func(name string) (string, bool)) string {
+	if dir, ok := env("TRANSECT_STATE_DIR"); ok && dir != "" {
+		return dir
+	}
+	if state, ok := env("XDG_STATE_HOME"); ok && filepath.IsAbs(state) {
+		return filepath.Join(state, "transect")
+	}
+	home, ok := env("HOME")
+	switch {
+	case filepath.Separator != '/':
+		return filepath.Join(xdg.StateHome, "transect")
+	case !ok || home == "":
+		return filepath.Join(os.TempDir(), fmt.Sprintf("transect-%d", os.Getuid()))
+	case home == xdg.Home:
+		return filepath.Join(xdg.StateHome, "transect")
+	}
+	return filepath.Join(home, ".local", "state", "transect")
+}
+
+// StateDir is where this interpreter's modules keep what must outlive the run.
+func (in *Interp) StateDir() string { return StateDir(in.opt.Env) }
