@@ -74,6 +74,7 @@ type Options struct {
 	RoundTripper http.RoundTripper                // answers in place of the network: the local platform
 	Links        []declare.Interceptor            // added to the chain of every call, before sending
 	Budget       *transfer.Budget                 // connections shared by all transfers
+	Journal      transfer.Journal                 // what transfers remember across runs; nothing when nil
 }
 
 // New connects by settings that are already resolved. Credentials are tried
@@ -108,7 +109,8 @@ func New(ctx context.Context, s Settings, o Options) (*Client, error) {
 	}
 	c := &Client{transport: t, log: o.Logger, revision: s.Revision}
 	legacy, _ := lookup(o.Env, "USE_LEGACY_UPLOADER")
-	c.transfers = transfer.New(wire{c}, transfer.Options{Budget: o.Budget, Legacy: truthy(legacy), Logger: o.Logger})
+	c.transfers = transfer.New(wire{c}, transfer.Options{Budget: o.Budget, Journal: o.Journal,
+		Platform: t.BaseURL(), Legacy: truthy(legacy), Logger: o.Logger})
 	c.engine = &declare.Engine{Links: append([]declare.Interceptor{warnDeprecated(o.Logger), warnKeyset(o.Logger)}, o.Links...), Send: c.send}
 	return c, c.bind()
 }

@@ -34,21 +34,6 @@ func (b *Budget) Acquire(ctx context.Context) error {
 // Release gives a connection back.
 func (b *Budget) Release() { b.slots.Release(1) }
 
-// Journal remembers what the platform has confirmed of a file in parts, so
-// that a broken upload can go on. The fingerprint stands for one state of one
-// file going to one place. Part 0 is the beginning of the upload itself.
-type Journal interface {
-	// Done reports whether a part was confirmed before.
-	Done(fingerprint string, part int) bool
-	// Confirm notes a part, after the platform's confirmation only.
-	Confirm(fingerprint string, part int) error
-}
-
-type noJournal struct{}
-
-func (noJournal) Done(string, int) bool     { return false }
-func (noJournal) Confirm(string, int) error { return nil }
-
 // Hasher makes MD5 hashes.
 type Hasher interface {
 	New() hash.Hash

@@ -37,10 +37,12 @@ type testService struct {
 	expected  map[int]string // checksum by part; 0: whole
 	parts     map[int][]byte
 	completed []byte
-	signs     atomic.Int64
-	puts      atomic.Int64
-	inFlight  atomic.Int64
-	most      int64
+	// refuseComplete is the status of the next completion, once.
+	refuseComplete int
+	signs          atomic.Int64
+	puts           atomic.Int64
+	inFlight       atomic.Int64
+	most           int64
 
 	// onPut may answer a storage request itself; it says whether it did.
 	onPut func(w http.ResponseWriter, r *http.Request, part int, attempt int) bool
@@ -161,9 +163,15 @@ func (s *testService) take(w http.ResponseWriter, n int, b []byte) {
 	s.parts[n] = b
 }
 
-func (s *testService) complete(http.ResponseWriter) {
+func (s *testService) complete(w http.ResponseWriter) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if status := s.refuseComplete; status != 0 {
+		s.refuseComplete = 0
+		w.WriteHeader(status)
+		return
+	}
+	s.completed = nil
 	for n := range len(s.parts) + 1 {
 		s.completed = append(s.completed, s.parts[n]...)
 	}

@@ -3,10 +3,10 @@ package transfer
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"sync"
 
 	"transect/client/fault"
@@ -116,10 +116,14 @@ func (s *source) hash(ctx context.Context, h Hasher, p plan, given string) (sums
 	return out, nil
 }
 
-// fingerprint stands for this state of the file going to that place.
-func (s *source) fingerprint(u Upload, p plan, whole string) string {
-	return fmt.Sprintf("%s/%s %s %d %d %d %s", u.Dataset, u.Component, s.path, s.info.Size(),
-		s.info.ModTime().UnixNano(), p.chunk, whole)
+// state names what the journal knows the file by. Two paths of one file are two
+// files: a link may point elsewhere the next time.
+func (s *source) state() File {
+	path := s.path
+	if full, err := filepath.Abs(path); err == nil {
+		path = full
+	}
+	return File{Path: path, Size: s.info.Size(), ModTime: s.info.ModTime()}
 }
 
 // readerOf stops reading when its context ends.

@@ -34,11 +34,12 @@ type Caller interface {
 
 // Options configure Transfers. All may be left out.
 type Options struct {
-	Budget  *Budget // connections shared with other transfers; 6 of its own when nil
-	Journal Journal // remembers confirmed parts; nothing is remembered when nil
-	Hasher  Hasher  // MD5; the standard library's when nil
-	Legacy  bool    // send bytes through the platform rather than to its storage
-	Logger  *slog.Logger
+	Budget   *Budget // connections shared with other transfers; 6 of its own when nil
+	Journal  Journal // remembers across runs; nothing is remembered when nil
+	Platform string  // the platform's address, for the journal
+	Hasher   Hasher  // MD5; the standard library's when nil
+	Legacy   bool    // send bytes through the platform rather than to its storage
+	Logger   *slog.Logger
 }
 
 // Upload is one local file to be sent into a component of a dataset.
@@ -47,6 +48,7 @@ type Upload struct {
 	Path               string
 	MD5                string            // hexadecimal; computed when empty
 	Multipart          bool              // send in parts when longer than a chunk
+	SkipFinished       bool              // do not send again what the journal knows as completed
 	ChunkSize          int64             // bytes; 10 MiB when 0
 	Progress           func(delta int64) // bytes sent since the last call; negative when a part starts over
 }
@@ -56,6 +58,9 @@ type Uploaded struct {
 	MD5   string
 	Bytes int64
 	Parts int
+
+	Skipped bool // it was completed before, nothing was asked of the platform
+	Resumed int  // parts that were confirmed before
 }
 
 // Download is one file to be fetched.
@@ -72,26 +77,27 @@ type Download struct {
 // Transfers uploads and downloads files. It is safe for concurrent use; all its
 // transfers share one budget of connections.
 type Transfers struct {
-	caller  Caller
-	budget  *Budget
-	journal Journal
-	hasher  Hasher
-	legacy  bool
-	log     *slog.Logger
-	pause   func(ctx context.Context, attempt int) error
+	caller   Caller
+	budget   *Budget
+	journal  Journal
+	platform string
+	hasher   Hasher
+	legacy   bool
+	log      *slog.Logger
+	pause    func(ctx context.Context, attempt int) error
 }
 
 // New makes Transfers on a caller.
 func New(c Caller, o Options) *Transfers {
 	t := &Transfers{
-		caller: c, budget: o.Budget, journal: o.Journal, hasher: o.Hasher, legacy: o.Legacy, log: o.Logger,
+		caller: c, budget: o.Budget, journal: o.Journal, platform: o.Platform, hasher: o.Hasher, legacy: o.Legacy, log: o.Logger,
 		pause: pauseBefore,
 	}
 	if t.budget == nil {
 		t.budget = NewBudget(DefaultConnections)
 	}
 	if t.journal == nil {
-		t.journal = noJournal{}
+		t.journal = forgetful{}
 	}
 	if t.hasher == nil {
 		t.hasher = plainMD5{}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"path/filepath"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
@@ -23,9 +24,10 @@ type signed struct {
 type upload struct {
 	*Transfers
 	Upload
-	src  *source
-	plan plan
-	sums sums
+	src   *source
+	plan  plan
+	sums  sums
+	entry Entry
 }
 
 // Upload sends a file into a component, whole or in parts, and completes it
@@ -50,21 +52,51 @@ func (t *Transfers) Upload(ctx context.Context, u Upload) (Uploaded, error) {
 		return Uploaded{}, err
 	}
 	up := &upload{Transfers: t, Upload: u, src: src, plan: p}
-	if up.sums, err = src.hash(ctx, t.hasher, p, given); err != nil {
+	up.entry = t.journal.Open(src.state(), Place{Platform: t.platform, Dataset: u.Dataset, Component: u.Component}, p.journalChunk())
+	if err := up.summed(ctx, given); err != nil {
 		return Uploaded{}, err
 	}
-	if err := src.unchanged(); err != nil {
-		return Uploaded{}, err
+	done := Uploaded{MD5: up.sums.whole, Bytes: p.size, Parts: p.parts}
+	if u.SkipFinished && up.entry.Finished() == done.MD5 {
+		done.Skipped = true
+		return done, nil
 	}
 	if p.parts == 1 {
 		err = up.whole(ctx)
 	} else {
-		err = up.inParts(ctx)
+		done.Resumed, err = up.inParts(ctx)
 	}
 	if err != nil {
 		return Uploaded{}, settled(ctx, err)
 	}
-	return Uploaded{MD5: up.sums.whole, Bytes: p.size, Parts: p.parts}, nil
+	up.entry.Finish(done.MD5)
+	return done, nil
+}
+
+// summed makes sure of the file's checksums: those given, those the journal has
+// kept of this state of the file, or those computed now.
+func (u *upload) summed(ctx context.Context, given string) error {
+	whole, parts := u.entry.Sums()
+	if given != "" {
+		whole = given
+	}
+	if whole != "" && (u.plan.parts == 1 || len(parts) == u.plan.parts) {
+		u.sums = sums{whole: whole, parts: parts}
+		return nil
+	}
+	var err error
+	if u.sums, err = u.src.hash(ctx, u.hasher, u.plan, whole); err != nil {
+		return err
+	}
+	if err := u.src.unchanged(); err != nil {
+		return err
+	}
+	if given == "" {
+		u.entry.Hashed(u.sums.whole, u.sums.parts)
+	} else {
+		u.entry.Hashed("", u.sums.parts)
+	}
+	return nil
 }
 
 // fields are what every request about this file says, and what is added.
@@ -103,21 +135,57 @@ func (u *upload) whole(ctx context.Context) error {
 	return u.caller.Call(ctx, service, "complete-upload-component", u.fields(nil), nil)
 }
 
-func (u *upload) inParts(ctx context.Context) error {
-	fingerprint := u.src.fingerprint(u.Upload, u.plan, u.sums.whole)
-	if !u.journal.Done(fingerprint, 0) {
-		if err := u.create(ctx); err != nil {
-			return err
+// inParts sends what is missing of an upload in parts and says how many parts
+// were not. An upload taken up again that the platform knows nothing of any
+// more starts over, once.
+func (u *upload) inParts(ctx context.Context) (resumed int, err error) {
+	if u.entry.Started(u.sums.whole) {
+		counted := &atomic.Int64{}
+		resumed, err = u.missing(ctx, counted)
+		if err == nil || ctx.Err() != nil || !lost(err) {
+			return resumed, err
 		}
-		u.confirm(fingerprint, 0)
+		u.log.Debug("starting an upload over", "file", u.Path, "reason", err)
+		u.entry.Forget()
+		u.count(-counted.Load())
 	}
+	if err := u.create(ctx); err != nil {
+		return 0, err
+	}
+	u.entry.Start(u.sums.whole)
+	_, err = u.missing(ctx, &atomic.Int64{})
+	return 0, err
+}
+
+// lost tells refusals that an upload the platform has dropped would meet.
+func lost(err error) bool {
+	var refused *fault.ResponseError
+	if !errors.As(err, &refused) {
+		return false
+	}
+	switch refused.Status {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusRequestTimeout, http.StatusTooManyRequests:
+		return false
+	}
+	return refused.Status >= 400 && refused.Status < 500
+}
+
+func (u *upload) count(bytes int64) {
+	if u.Progress != nil && bytes != 0 {
+		u.Progress(bytes)
+	}
+}
+
+// missing sends the parts that were not confirmed and completes the upload.
+// counted is the number of bytes of parts that are there.
+func (u *upload) missing(ctx context.Context, counted *atomic.Int64) (resumed int, err error) {
 	group, inner := errgroup.WithContext(ctx)
 	for n := 1; n <= u.plan.parts; n++ {
 		_, size := u.plan.span(n)
-		if u.journal.Done(fingerprint, n) {
-			if u.Progress != nil {
-				u.Progress(size)
-			}
+		if u.entry.Done(n) {
+			resumed++
+			counted.Add(size)
+			u.count(size)
 			continue
 		}
 		if u.budget.Acquire(inner) != nil {
@@ -128,21 +196,22 @@ func (u *upload) inParts(ctx context.Context) error {
 			if err := u.part(inner, n); err != nil {
 				return err
 			}
-			u.confirm(fingerprint, n)
+			counted.Add(size)
+			u.entry.Confirm(n)
 			return nil
 		})
 	}
-	err := group.Wait()
+	err = group.Wait()
 	switch {
 	case ctx.Err() != nil:
-		return stopped(ctx)
+		return resumed, stopped(ctx)
 	case err != nil:
-		return err
+		return resumed, err
 	}
 	if err := u.src.unchanged(); err != nil {
-		return err
+		return resumed, err
 	}
-	return u.caller.Call(ctx, service, "complete-multipart-upload", u.fields(nil), nil)
+	return resumed, u.caller.Call(ctx, service, "complete-multipart-upload", u.fields(nil), nil)
 }
 
 func (u *upload) create(ctx context.Context) error {
@@ -168,13 +237,6 @@ func (u *upload) part(ctx context.Context, n int) error {
 	}
 	success := func(status int) bool { return status == http.StatusOK || status == http.StatusNoContent }
 	return u.partFailed(n, u.put(ctx, n, sign, success))
-}
-
-// confirm notes a part. What cannot be noted is sent again some day, no more.
-func (u *upload) confirm(fingerprint string, n int) {
-	if err := u.journal.Confirm(fingerprint, n); err != nil {
-		u.log.Warn("a confirmed part could not be noted", "file", u.Path, "part", n, "error", err)
-	}
 }
 
 // told is true for errors that say all there is to say.

@@ -232,36 +232,6 @@ func TestCancelledUpload(t *testing.T) {
 	}
 }
 
-type memoryJournal struct{ sync.Map }
-
-func (j *memoryJournal) Done(f string, n int) bool { _, ok := j.Load(fmt.Sprint(f, n)); return ok }
-func (j *memoryJournal) Confirm(f string, n int) error {
-	j.Store(fmt.Sprint(f, n), true)
-	return nil
-}
-
-func TestJournalSkipsConfirmedParts(t *testing.T) {
-	s := newService(t)
-	s.onPut = func(w http.ResponseWriter, _ *http.Request, part, attempt int) bool {
-		if part == 3 && attempt == 1 {
-			w.WriteHeader(400)
-			return true
-		}
-		return false
-	}
-	path, content := fileOf(t, 14*MiB)
-	transfers := fast(s, Options{Journal: &memoryJournal{}, Budget: NewBudget(1)})
-	u := Upload{Path: path, Multipart: true, ChunkSize: 5 * MiB}
-	_, err := transfers.Upload(t.Context(), u)
-	isFault[*fault.UploadError](t, err)
-	if _, err := transfers.Upload(t.Context(), u); err != nil {
-		t.Fatal(err)
-	}
-	if s.puts.Load() != 4 || !bytes.Equal(s.completed, content) || strings.Join(s.routes(), " ") != "create-multipart-upload complete-multipart-upload" {
-		t.Errorf("%d puts, calls %v", s.puts.Load(), s.routes())
-	}
-}
-
 func TestPlan(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		size := rapid.Int64Range(1, 40<<40).Draw(t, "size")
