@@ -1,0 +1,118 @@
+// Package notify tells people and monitors how a run went: pings for
+// healthchecks-style monitors, webhooks, mail. What it sends may arrive twice
+// when a connection breaks, rather than not at all.
+//
+// Addresses of monitors and webhooks are secrets: errors name their host alone.
+package notify
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"transect/client/fault"
+	"transect/stdlib/web"
+)
+
+const (
+	attempts = 3
+	patience = 10 * time.Second // of silence, each attempt
+	answer   = 64 << 10         // of which at most the start matters
+	// longestBody is what monitors keep of a ping's body.
+	longestBody = 100_000
+)
+
+// The events of a ping.
+const (
+	Start   = "start"
+	Success = "success"
+	Fail    = "fail"
+)
+
+// Events lists them.
+func Events() []string { return []string{Start, Success, Fail} }
+
+// Ping tells a monitor that something started, succeeded or failed: a request
+// to url, or to url/start, url/fail. Of a long body the end is sent.
+func Ping(ctx context.Context, c *web.Client, url, event, body string) error {
+	u, err := web.Parse(url)
+	if err != nil {
+		return err
+	}
+	switch event {
+	case "", Success:
+	case Start, Fail:
+		u = u.JoinPath(event)
+	default:
+		return fault.Of(&fault.ParameterError{}, "event %q must be one of %s", event, strings.Join(Events(), ", "))
+	}
+	if len(body) > longestBody {
+		body = strings.ToValidUTF8(body[len(body)-longestBody:], "")
+	}
+	return post(ctx, c, u.String(), "text/plain; charset=utf-8", []byte(body))
+}
+
+// Webhook posts a message as JSON. A text becomes {"text": …}, which chat
+// services understand.
+func Webhook(ctx context.Context, c *web.Client, url string, message any) error {
+	if text, ok := message.(string); ok {
+		message = map[string]string{"text": text}
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(message); err != nil {
+		return fault.Of(&fault.ParameterError{}, "the message cannot be written as JSON: %w", err)
+	}
+	return post(ctx, c, url, "application/json", bytes.TrimSpace(b.Bytes()))
+}
+
+// post sends until somebody answers, a few times.
+func post(ctx context.Context, c *web.Client, url, kind string, body []byte) error {
+	for n := 1; ; n++ {
+		err := once(ctx, c, url, kind, body)
+		if err == nil || ctx.Err() != nil || n == attempts || !passing(err) {
+			return err
+		}
+		select {
+		case <-time.After(time.Duration(n*n) * pause):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// pause is the wait before the second attempt.
+var pause = 500 * time.Millisecond
+
+func once(ctx context.Context, c *web.Client, url, kind string, body []byte) error {
+	r := &web.Request{Method: http.MethodPost, URL: url, Header: http.Header{"Content-Type": {kind}}, Timeout: patience,
+		Size: int64(len(body)), Body: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }}
+	if len(body) == 0 {
+		r.Body = nil
+		r.Header = nil
+	}
+	a, err := c.Do(ctx, r)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	_, _ = io.CopyN(io.Discard, a.Body, answer) // so that the connection can be used again
+	return a.Failed(nil)
+}
+
+// passing errors may not meet a second attempt.
+func passing(err error) bool {
+	var refused *fault.ResponseError
+	if errors.As(err, &refused) {
+		return refused.Status == http.StatusTooManyRequests || refused.Status >= 500
+	}
+	var lost *fault.ConnectionError
+	var late *fault.TimeoutError
+	return errors.As(err, &lost) || errors.As(err, &late)
+}
