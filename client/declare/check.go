@@ -366,3 +366,13 @@ func checkSort(t *Type, v any) (any, error) {
 	}
 	return s, nil
 }
+
+// Check tells what is wrong with a value of the argument, or nil: a fault where
+// the type is right and the value is not.
+func (p *Param) Check(v any) error {
+	checked, err := p.Type.check(p.Type, v)
+	if err != nil {
+		return err
+	}
+	return p.allowed(checked)
+}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -85,8 +86,13 @@ func (a *app) logger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(a.world.Stderr, options))
 }
 
-// cause is what the system said, without the address, which is in the message.
+// cause is what the system said, without the address or path, which is in the
+// message.
 func cause(err error) error {
+	var file *os.PathError
+	if errors.As(err, &file) {
+		return file.Err
+	}
 	var op *net.OpError
 	if errors.As(err, &op) {
 		return op.Err

@@ -70,8 +70,8 @@ func (c *Call) Object(name string) any {
 // Rest is what a "..." parameter took.
 func (c *Call) Rest() []lua.LValue { return c.rest }
 
-// accepts says whether v is of a declared type.
-func accepts(declared string, v lua.LValue) bool {
+// Accepts says whether v is of a declared type.
+func Accepts(declared string, v lua.LValue) bool {
 	for _, t := range strings.Split(declared, "|") {
 		if acceptsOne(t, v) {
 			return true

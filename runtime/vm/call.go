@@ -120,7 +120,7 @@ func (c *Call) bindParam(p Param, v lua.LValue, kind string) error {
 		}
 		return fault.Of(&fault.ParameterError{}, "missing %s %s (%s)", kind, p.Name, p.Type)
 	}
-	if !accepts(p.Type, v) {
+	if !Accepts(p.Type, v) {
 		return fault.Of(&fault.ParameterError{}, "%s %s must be %s, got %s", kind, p.Name, article(p.Type), typeName(v))
 	}
 	if s, ok := v.(lua.LString); ok && p.Choices != nil {

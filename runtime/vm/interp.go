@@ -197,3 +197,20 @@ func State[T any](in *Interp, key any, init func() T) T {
 // Context ends when the interpreter is closed or its run is cancelled from
 // outside. What a module keeps running beside the script must end with it.
 func (in *Interp) Context() context.Context { return in.ctx }
+
+// Globals lists what every script finds, and of tables what they hold. Not for
+// code called from Lua, which has the lock already.
+func (in *Interp) Globals() map[string][]string {
+	in.lock.acquire()
+	defer in.lock.release()
+	names := map[string][]string{}
+	in.main.G.Global.ForEach(func(k, v lua.LValue) {
+		names[k.String()] = nil
+		if t, ok := v.(*lua.LTable); ok && t != in.main.G.Global {
+			fields := []string{}
+			t.ForEach(func(k, _ lua.LValue) { fields = append(fields, k.String()) })
+			names[k.String()] = fields
+		}
+	})
+	return names
+}

@@ -1,0 +1,86 @@
+package check
+
+import (
+	"context"
+	"slices"
+
+	"transect/bindings"
+	"transect/client"
+	"transect/client/declare"
+	"transect/client/suggest"
+	"transect/runtime/vm"
+	"transect/stdlib"
+)
+
+// world is everything scripts can use.
+type world struct {
+	globals   []string
+	libraries map[string][]string // Lua's own, with what they hold
+	modules   map[string]*vm.Module
+	managers  map[string]*declare.Manager
+	names     []string // of modules and managers
+	sdk       *vm.Module
+}
+
+func newWorld() *world {
+	w := &world{libraries: map[string][]string{}, modules: map[string]*vm.Module{}, managers: map[string]*declare.Manager{}, sdk: bindings.Declaration()}
+	in := vm.New(context.Background(), vm.Options{})
+	defer in.Close()
+	for name, fields := range in.Globals() {
+		w.globals = append(w.globals, name)
+		if fields != nil {
+			w.libraries[name] = fields
+		}
+	}
+	slices.Sort(w.globals)
+	for _, m := range slices.Concat(bindings.Modules(), stdlib.Modules()) {
+		w.modules[m.Name] = m
+		w.names = append(w.names, m.Name)
+	}
+	for _, m := range client.Declarations() {
+		for _, name := range append([]string{m.Name}, m.Aliases...) {
+			w.managers[name] = m
+		}
+		w.names = append(w.names, m.Name)
+	}
+	w.names = append(w.names, "sdk")
+	return w
+}
+
+func (w *world) global(name string) bool {
+	_, found := slices.BinarySearch(w.globals, name)
+	return found
+}
+
+// nearGlobal says what was probably meant by a name nobody declared: a module
+// that was not required is the likeliest.
+func (w *world) nearGlobal(name string) string {
+	if slices.Contains(w.names, name) {
+		return "write local " + name + ` = require("` + name + `") at the top`
+	}
+	if hint := suggest.Hint(name, w.globals); hint != "" {
+		return hint
+	}
+	return "declare it with local, or pass it in"
+}
+
+// fields lists what a module holds.
+func fields(m *vm.Module) []string {
+	var names []string
+	for _, f := range m.Funcs {
+		names = append(names, f.Name)
+	}
+	for _, f := range m.Fields {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+func function(m *vm.Module, name string) *vm.Func {
+	for i := range m.Funcs {
+		if m.Funcs[i].Name == name {
+			return &m.Funcs[i]
+		}
+	}
+	return nil
+}
