@@ -88,7 +88,7 @@ func resources(L *lua.LState, s *declare.Spec, items [][]byte) *lua.LTable {
 // iterator makes a function for a for loop. After an error, calling it again
 // tries the same place once more.
 func iterator(L *lua.LState, s *declare.Spec, stream declare.Stream) *lua.LFunction {
-	return L.NewFunction(func(L *lua.LState) int {
+	return L.NewClosure(func(L *lua.LState) int {
 		var record []byte
 		var ok bool
 		err := vm.Blocking(L, func(ctx context.Context) (err error) {
@@ -106,5 +106,5 @@ func iterator(L *lua.LState, s *declare.Spec, stream declare.Stream) *lua.LFunct
 			L.Push(vm.ToLua(L, rawJSON(record)))
 		}
 		return 1
-	})
+	}, &lua.LUserData{Value: iterates(s.FullName())})
 }

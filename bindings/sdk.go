@@ -23,8 +23,8 @@ type Connect func(ctx context.Context, own *client.Settings) (*client.Client, er
 // Open makes sdk, and every manager, available to require. The platform is
 // connected to when a script asks for an operation first: a script that only
 // prints its help needs none.
-func Open(in *vm.Interp, connect Connect) {
-	b := &binding{connect: connect}
+func Open(in *vm.Interp, connect Connect) *Binding {
+	b := &Binding{connect: connect}
 	modules := []*vm.Module{{
 		Name: "sdk",
 		Doc:  "The connection to the platform: one attribute a manager.",
@@ -38,21 +38,27 @@ func Open(in *vm.Interp, connect Connect) {
 		}
 	}
 	in.Preload(append(modules, Modules()...)...)
+	return b
 }
 
 // Modules lists the modules of this room that need no connection.
 func Modules() []*vm.Module { return []*vm.Module{queryModule} }
 
-type binding struct {
+// Binding is the client as one interpreter sees it.
+type Binding struct {
 	connect Connect
 	shared  *client.Client // the command line's connection, once it is open
 }
+
+// Reconnect has the next operation connect anew. Operations that were looked
+// up before go to the new connection too. Not while Lua runs.
+func (b *Binding) Reconnect() { b.shared = nil }
 
 // connection gives a client, perhaps by connecting now.
 type connection func(L *lua.LState) *client.Client
 
 // command is the connection of the command line, opened at first use.
-func (b *binding) command(L *lua.LState) *client.Client {
+func (b *Binding) command(L *lua.LState) *client.Client {
 	if b.shared == nil {
 		c := b.dial(L, nil)
 		if b.shared == nil { // another task may have been faster
@@ -62,7 +68,7 @@ func (b *binding) command(L *lua.LState) *client.Client {
 	return b.shared
 }
 
-func (b *binding) dial(L *lua.LState, own *client.Settings) *client.Client {
+func (b *Binding) dial(L *lua.LState, own *client.Settings) *client.Client {
 	var c *client.Client
 	err := vm.Blocking(L, func(ctx context.Context) (err error) {
 		c, err = b.connect(ctx, own)
@@ -76,7 +82,7 @@ func (b *binding) dial(L *lua.LState, own *client.Settings) *client.Client {
 
 // fill gives a table the attributes of a connection. A manager's table is
 // made when it is asked for first.
-func (b *binding) fill(L *lua.LState, sdk *lua.LTable, open connection) {
+func (b *Binding) fill(L *lua.LState, sdk *lua.LTable, open connection) {
 	sdk.RawSetString("managers", L.NewFunction(func(L *lua.LState) int {
 		L.Push(vm.ToLua(L, managerNames()))
 		return 1
@@ -108,12 +114,13 @@ func (b *binding) fill(L *lua.LState, sdk *lua.LTable, open connection) {
 		L.Push(t)
 		return 1
 	}))
+	meta.RawSetString(nameKey, lua.LString("sdk"))
 	sdk.Metatable = meta
 }
 
 // fillManager lets a table find a manager's operations, each when it is asked
 // for first.
-func (b *binding) fillManager(L *lua.LState, t *lua.LTable, manager string, open connection) {
+func (b *Binding) fillManager(L *lua.LState, t *lua.LTable, manager string, open connection) {
 	meta := L.NewTable()
 	meta.RawSetString("__index", L.NewFunction(func(L *lua.LState) int {
 		name := L.Get(2).String()
@@ -122,11 +129,19 @@ func (b *binding) fillManager(L *lua.LState, t *lua.LTable, manager string, open
 		if spec == nil {
 			vm.Raise(L, noSuch("operation", m.Name+"."+name, qualified(m), "transect doc "+m.Name+" lists them"))
 		}
-		f := L.NewFunction(operation(spec))
+		call := operation(spec)
+		f := L.NewFunction(func(L *lua.LState) int {
+			if now := open(L).Manager(manager); now != m { // connected anew since
+				m = now
+				call = operation(m.Op(name))
+			}
+			return call(L)
+		})
 		t.RawSetString(name, f)
 		L.Push(f)
 		return 1
 	}))
+	meta.RawSetString(nameKey, lua.LString(manager))
 	t.Metatable = meta
 }
 

@@ -12,6 +12,11 @@ import (
 // compile makes a function of code; a first line with # is left out, so that
 // scripts can name their interpreter.
 func (in *Interp) compile(L *lua.LState, name string, code []byte) (*lua.LFunction, error) {
+	return compiled(L, name, code, func(chunk []ast.Stmt) []ast.Stmt { return chunk })
+}
+
+// compiled compiles what change makes of the chunk.
+func compiled(L *lua.LState, name string, code []byte, change func([]ast.Stmt) []ast.Stmt) (*lua.LFunction, error) {
 	code = bytes.TrimPrefix(code, []byte("\xef\xbb\xbf"))
 	if bytes.HasPrefix(code, []byte("#")) {
 		code = append([]byte("--"), code...)
@@ -21,6 +26,7 @@ func (in *Interp) compile(L *lua.LState, name string, code []byte) (*lua.LFuncti
 	if err != nil {
 		return nil, syntaxError(name, lines, err)
 	}
+	chunk = change(chunk)
 	hoistLoops(reflect.ValueOf(chunk))
 	proto, err := lua.Compile(chunk, name)
 	if err != nil {

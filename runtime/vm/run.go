@@ -33,6 +33,12 @@ func (in *Interp) RunString(name, code string) ([]lua.LValue, error) {
 }
 
 func (in *Interp) execute(name string, code []byte) ([]lua.LValue, error) {
+	return in.perform(func() (*lua.LFunction, error) { return in.compile(in.main, name, code) }, nil)
+}
+
+// perform makes a function, calls it as the main task, and waits for the tasks
+// it spawned; waits, if any, is told how many are left when its code is over.
+func (in *Interp) perform(made func() (*lua.LFunction, error), waits func(tasks int)) ([]lua.LValue, error) {
 	in.runs.Lock()
 	defer in.runs.Unlock()
 	ctx, cancel := context.WithCancelCause(in.ctx)
@@ -42,7 +48,7 @@ func (in *Interp) execute(name string, code []byte) ([]lua.LValue, error) {
 	in.begin(cancel)
 	defer in.begin(nil)
 
-	fn, err := in.compile(in.main, name, code)
+	fn, err := made()
 	if err != nil {
 		return nil, err
 	}
@@ -51,6 +57,9 @@ func (in *Interp) execute(name string, code []byte) ([]lua.LValue, error) {
 	in.main.SetContext(newClock(ctx, t, nil))
 	defer in.main.SetContext(outer)
 	values, failure := in.call(in.main, fn, in.arguments(), nil)
+	if waits != nil && failure == nil && t.own != nil && len(t.own.live) > 0 {
+		waits(len(t.own.live))
+	}
 	failure = t.settle(failure)
 	if ctx.Err() != nil {
 		return nil, outcome(ctx)
