@@ -50,7 +50,7 @@ func (w *walk) operation(s *declare.Spec, args []argument, at place) {
 	whole := !endless(args)
 	for i, a := range args {
 		last := i == len(args)-1
-		if last && (a.table != nil || a.kind == "") && w.named(s, a, positional, i) {
+		if last && (a.kind == "table" || a.kind == "") && w.named(s, a, positional, i) {
 			if a.table == nil {
 				whole = false // a variable: who knows what it holds
 				break

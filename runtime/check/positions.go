@@ -10,6 +10,7 @@ import (
 // are asked for in the order they stand in the script.
 type positions struct {
 	names []name      // in order
+	start int         // all before are taken
 	first map[int]int // line to the column of its first token
 }
 
@@ -49,7 +50,10 @@ func (p *positions) of(line int, text string) place { return p.next(line, text, 
 func (p *positions) literal(line int, text string) place { return p.next(line, text, true) }
 
 func (p *positions) next(line int, text string, literal bool) place {
-	for i := range p.names {
+	for p.start < len(p.names) && p.names[p.start].taken {
+		p.start++
+	}
+	for i := p.start; i < len(p.names); i++ {
 		n := &p.names[i]
 		if n.line < line || n.taken || n.text != text || n.literal != literal {
 			continue
