@@ -73,7 +73,7 @@ type Options struct {
 	Env          func(name string) (string, bool) // the process's environment when nil
 	RoundTripper http.RoundTripper                // answers in place of the network: the local platform
 	Links        []declare.Interceptor            // added to the chain of every call, before sending
-	Budget       *transfer.Budget                 // connections shared by all transfers
+	Budget       *transfer.Budget                 // connections shared by all transfers; one that tunes itself when nil
 	Journal      transfer.Journal                 // what transfers remember across runs; nothing when nil
 }
 
@@ -95,9 +95,12 @@ func New(ctx context.Context, s Settings, o Options) (*Client, error) {
 			}
 		}
 	}
+	if o.Budget == nil {
+		o.Budget = transfer.NewTunedBudget(transfer.MostConnections)
+	}
 	t, err := transport.New(transport.Options{
 		BaseURL: s.URL, Proxy: s.ProxyURL, CACert: s.CACert, InsecureTLS: insecure, Timeout: s.Timeout, MaxRetries: retries,
-		UserAgent: s.Service, Version: o.Version, Logger: o.Logger, Trace: o.Trace, Env: o.Env, RoundTripper: o.RoundTripper,
+		UserAgent: s.Service, Version: o.Version, Logger: o.Logger, Trace: o.Trace, Env: o.Env, RoundTripper: o.RoundTripper, Busy: o.Budget.Overloaded,
 		Credentials: transport.Credentials{User: s.User, Password: s.Password, ClientID: s.ClientID,
 			ClientSecret: s.ClientSecret, AccessToken: s.AccessToken, Scope: s.Scope},
 	})

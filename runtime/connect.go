@@ -31,7 +31,7 @@ type connector struct {
 
 func newConnector(w *World, job *Job, named Connection, in *vm.Interp) *connector {
 	return &connector{world: w, job: job, named: named, in: in,
-		budget: transfer.NewBudget(transfer.DefaultConnections),
+		budget: transfer.NewTunedBudget(transfer.MostConnections),
 		// One for all connections: what one of them pretends to have made, the
 		// others must know.
 		dryRun: sync.OnceValue(func() declare.Interceptor { return client.DryRun(in.Options().Stderr) }),

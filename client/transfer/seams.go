@@ -1,38 +1,13 @@
 package transfer
 
 import (
-	"context"
 	"crypto/md5" // the protocol's checksum, not a protection
 	"encoding/hex"
 	"hash"
 	"strings"
 
-	"golang.org/x/sync/semaphore"
-
 	"transect/client/fault"
 )
-
-// DefaultConnections is how many transfers of bytes run at a time unless told
-// otherwise.
-const DefaultConnections = 6
-
-// Budget is a number of connections shared by all transfers: files, parts and
-// downloads alike.
-type Budget struct{ slots *semaphore.Weighted }
-
-// NewBudget allows n transfers of bytes at a time, at least one.
-func NewBudget(n int) *Budget { return &Budget{slots: semaphore.NewWeighted(int64(max(n, 1)))} }
-
-// Acquire waits for a connection. The error is that of the ended context.
-func (b *Budget) Acquire(ctx context.Context) error {
-	if b.slots.Acquire(ctx, 1) != nil {
-		return stopped(ctx)
-	}
-	return nil
-}
-
-// Release gives a connection back.
-func (b *Budget) Release() { b.slots.Release(1) }
 
 // Hasher makes MD5 hashes.
 type Hasher interface {

@@ -34,7 +34,7 @@ type Caller interface {
 
 // Options configure Transfers. All may be left out.
 type Options struct {
-	Budget   *Budget // connections shared with other transfers; 6 of its own when nil
+	Budget   *Budget // connections shared with other transfers; one of its own that tunes itself when nil
 	Journal  Journal // remembers across runs; nothing is remembered when nil
 	Platform string  // the platform's address, for the journal
 	Hasher   Hasher  // MD5; the standard library's when nil
@@ -94,7 +94,7 @@ func New(c Caller, o Options) *Transfers {
 		pause: pauseBefore,
 	}
 	if t.budget == nil {
-		t.budget = NewBudget(DefaultConnections)
+		t.budget = NewTunedBudget(MostConnections)
 	}
 	if t.journal == nil {
 		t.journal = forgetful{}
@@ -105,6 +105,7 @@ func New(c Caller, o Options) *Transfers {
 	if t.log == nil {
 		t.log = slog.New(slog.DiscardHandler)
 	}
+	t.caller = metered{t.caller, t.budget}
 	return t
 }
 

@@ -108,7 +108,7 @@ func (t *Transport) assess(ctx context.Context, c call, u *url.URL, p *pacer, a 
 	}
 	v := judgeStatus(a.StatusCode, a.Header, c.Repeatable, time.Now())
 	known := p.everReached()
-	p.answered(v.slow, v.retryAfter)
+	t.answered(p, v)
 	if a.StatusCode >= 200 && a.StatusCode < 300 {
 		return v, nil
 	}

@@ -53,6 +53,9 @@ type Options struct {
 	// settings mean nothing then.
 	RoundTripper http.RoundTripper
 
+	// Busy is called when a host asks for patience (429, 503).
+	Busy func()
+
 	// Sleep waits between repeats; a test may replace it.
 	Sleep func(ctx context.Context, d time.Duration) error
 }
@@ -217,8 +220,16 @@ func (t *Transport) Storage(ctx context.Context, method, address string, header 
 	}
 	t.traceAnswer(x, a, nil)
 	v := judgeStatus(a.StatusCode, a.Header, true, time.Now())
-	p.answered(v.slow, v.retryAfter)
+	t.answered(p, v)
 	return a.Response, nil
+}
+
+// answered notes what an answer says of its host's load.
+func (t *Transport) answered(p *pacer, v verdict) {
+	p.answered(v.slow, v.retryAfter)
+	if v.slow && t.options.Busy != nil {
+		t.options.Busy()
+	}
 }
 
 // pacer gives the one pacer of a host.

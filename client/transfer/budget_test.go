@@ -1,0 +1,238 @@
+package transfer
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"transect/client/fault"
+)
+
+// virtual is a server seen from here, in virtual time.
+type virtual struct {
+	each     float64 // bytes a second over one connection, at most
+	all      float64 // bytes a second together
+	answer   float64 // seconds from a request to its first byte
+	size     float64 // bytes a request
+	thrash   int     // with more connections than that it gets slower
+	patience int     // with more connections than that it complains; 0: never
+	noise    float64 // how much a window is off, as a share
+	workers  int     // who want connections
+}
+
+// speed is what n connections move, in bytes a second.
+func (v virtual) speed(n int) float64 {
+	n = min(n, v.workers)
+	all := v.all
+	if v.thrash > 0 && n > v.thrash {
+		all *= float64(v.thrash) / float64(n)
+	}
+	rate := min(v.each, all/float64(n))
+	return float64(n) * v.size / (v.answer + v.size/rate)
+}
+
+func (v virtual) best(most int) (speed float64) {
+	for n := 1; n <= most; n++ {
+		if v.patience == 0 || n <= v.patience {
+			speed = max(speed, v.speed(n))
+		}
+	}
+	return speed
+}
+
+// run feeds a tuner for a number of windows. It gives the speed of the last
+// half and the limits that were set.
+func (v virtual) run(t *tuner, random *rand.Rand, windows int) (speed float64, limits []int) {
+	for i := range windows {
+		if v.patience > 0 && min(t.limit, v.workers) > v.patience {
+			t.overloaded()
+		}
+		moved := v.speed(t.limit)
+		seen := moved * (1 + v.noise*(2*random.Float64()-1))
+		s := sample{bytes: seen, requests: seen / v.size, counted: int64(seen / v.size)}
+		if v.workers > t.limit {
+			s.contended = 1
+		}
+		t.observe(s)
+		limits = append(limits, t.limit)
+		if i >= windows/2 {
+			speed += moved / float64(windows-windows/2)
+		}
+	}
+	return speed, limits
+}
+
+func TestTunerFindsWhatMovesMost(t *testing.T) {
+	for name, v := range map[string]virtual{
+		"one connection fills the line":     {each: 10 * MiB, all: 10 * MiB, size: 10 * MiB, answer: 0.05},
+		"eight fill it":                     {each: 1 * MiB, all: 8 * MiB, size: 10 * MiB, answer: 0.1},
+		"forty fill it":                     {each: 2 * MiB, all: 80 * MiB, size: 10 * MiB, answer: 0.1},
+		"small files far away":              {each: 5 * MiB, all: 500 * MiB, size: 50 << 10, answer: 0.3},
+		"more than the most":                {each: 1 * MiB, all: GiB, size: MiB, answer: 0.2},
+		"it gets slower when crowded":       {each: 2 * MiB, all: 20 * MiB, size: 4 * MiB, answer: 0.05, thrash: 12},
+		"it complains above ten":            {each: 1 * MiB, all: 100 * MiB, size: 4 * MiB, answer: 0.05, patience: 10},
+		"it complains above one":            {each: 1 * MiB, all: 100 * MiB, size: 4 * MiB, answer: 0.05, patience: 1},
+		"few want to send":                  {each: 1 * MiB, all: 100 * MiB, size: 4 * MiB, answer: 0.05, workers: 3},
+		"a slow line":                       {each: 60 << 10, all: 60 << 10, size: 5 * MiB, answer: 0.5},
+		"it is fast and everything is near": {each: GiB, all: 2 * GiB, size: 10 * MiB, answer: 0.0001},
+	} {
+		for _, noise := range []float64{0, 0.04} {
+			t.Run(fmt.Sprint(name, noise), func(t *testing.T) {
+				v.noise = noise
+				if v.workers == 0 {
+					v.workers = 1000
+				}
+				tune := newTuner(MostConnections)
+				speed, limits := v.run(tune, rand.New(rand.NewPCG(1, 2)), 400)
+				if best := v.best(MostConnections); speed < 0.85*best {
+					t.Errorf("%.1f MiB/s of %.1f, limits %v", speed/MiB, best/MiB, limits)
+				}
+			})
+		}
+	}
+}
+
+// TestTunerIsNotGreedy: connections that bring nothing are not kept.
+func TestTunerIsNotGreedy(t *testing.T) {
+	v := virtual{each: 2 * MiB, all: 16 * MiB, size: 10 * MiB, answer: 0.01, workers: 1000, noise: 0.02}
+	_, limits := v.run(newTuner(MostConnections), rand.New(rand.NewPCG(3, 4)), 400)
+	sum := 0
+	for _, n := range limits[200:] {
+		sum += n
+	}
+	if mean := float64(sum) / 200; mean > 14 {
+		t.Errorf("%.1f connections where 8 do: %v", mean, limits)
+	}
+}
+
+// TestTunerFollowsTheNetwork: what was right once is found again when it changed.
+func TestTunerFollowsTheNetwork(t *testing.T) {
+	tune, random := newTuner(MostConnections), rand.New(rand.NewPCG(5, 6))
+	v := virtual{each: MiB, all: 6 * MiB, size: 5 * MiB, answer: 0.1, workers: 1000}
+	v.run(tune, random, 200)
+	v.all = 24 * MiB
+	if speed, limits := v.run(tune, random, 600); speed < 0.8*v.best(MostConnections) {
+		t.Errorf("%.1f MiB/s after the line got faster: %v", speed/MiB, limits)
+	}
+}
+
+func TestTunerKeepsItsBounds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		most := rapid.IntRange(-1, 100).Draw(t, "most")
+		tune := newTuner(most)
+		for range rapid.IntRange(1, 200).Draw(t, "steps") {
+			if rapid.IntRange(0, 9).Draw(t, "what") == 0 {
+				tune.overloaded()
+			} else {
+				tune.observe(sample{bytes: rapid.Float64Range(0, 1e12).Draw(t, "bytes"), requests: rapid.Float64Range(0, 1e6).Draw(t, "requests"),
+					counted: rapid.Int64Range(0, 100).Draw(t, "counted"), contended: rapid.Float64Range(0, 1).Draw(t, "contended")})
+			}
+			if tune.limit < 1 || tune.limit > max(most, 1) || math.IsNaN(tune.base.bytes) {
+				t.Fatalf("%+v", tune)
+			}
+		}
+	})
+}
+
+func TestOneComplaintCountsOnce(t *testing.T) {
+	tune := newTuner(64)
+	tune.limit, tune.home = 30, 30
+	for range 30 {
+		tune.overloaded()
+	}
+	if tune.limit != 20 {
+		t.Errorf("%d connections after one burst of complaints of 30, want 20", tune.limit)
+	}
+}
+
+func TestBudgetGrowsByItsWindows(t *testing.T) {
+	b := NewTunedBudget(16)
+	now := time.Now()
+	b.now = func() time.Time { return now }
+	b.meter = &window{start: now}
+	ctx, cancel := context.WithCancel(t.Context())
+	var wait sync.WaitGroup
+	for range 40 { // more than there can be: somebody always waits
+		wait.Go(func() {
+			if b.Acquire(ctx) == nil {
+				<-ctx.Done()
+				b.Release()
+			}
+		})
+	}
+	for b.waitingNow() < 40-firstConnections {
+		time.Sleep(time.Millisecond)
+	}
+	for range 40 { // each connection moves one MiB a step
+		now = now.Add(500 * time.Millisecond)
+		for range b.Active() {
+			b.Moved(MiB / 2)
+		}
+	}
+	if b.Limit() != 16 || b.Active() != 16 {
+		t.Errorf("%d of %d connections", b.Active(), b.Limit())
+	}
+	b.Overloaded()
+	if b.Limit() != 10 {
+		t.Errorf("%d connections after a complaint", b.Limit())
+	}
+	cancel()
+	wait.Wait()
+	if b.Active() != 0 || b.waitingNow() != 0 {
+		t.Errorf("%d held, %d wait", b.Active(), b.waitingNow())
+	}
+}
+
+func (b *Budget) waitingNow() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.waiting.Len()
+}
+
+// TestBudgetIsNeverExceeded: also not while its limit changes and waiting ends.
+func TestBudgetIsNeverExceeded(t *testing.T) {
+	for _, b := range []*Budget{NewBudget(3), NewTunedBudget(8)} {
+		var wait sync.WaitGroup
+		var mu sync.Mutex
+		held, most := 0, 0
+		for i := range 64 {
+			wait.Go(func() {
+				for range 50 {
+					ctx, cancel := context.WithCancel(t.Context())
+					if i%3 == 0 {
+						go cancel()
+					}
+					if err := b.Acquire(ctx); err != nil {
+						isFault[*fault.CancelledError](t, err)
+						cancel()
+						continue
+					}
+					mu.Lock()
+					held++
+					most = max(most, held)
+					mu.Unlock()
+					b.Moved(1000)
+					b.Answered()
+					if i == 5 {
+						b.Overloaded()
+					}
+					mu.Lock()
+					held--
+					mu.Unlock()
+					b.Release()
+					cancel()
+				}
+			})
+		}
+		wait.Wait()
+		if b.Active() != 0 || most > 8 || b.tuner == nil && most > 3 {
+			t.Errorf("%d left, %d at a time", b.Active(), most)
+		}
+	}
+}
