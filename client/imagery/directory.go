@@ -14,6 +14,7 @@ type tiffReader struct {
 	r     io.ReaderAt
 	size  int64
 	order binary.ByteOrder
+	big   bool // BigTIFF: offsets and counts have 64 bits
 }
 
 // directory is one image file directory (IFD).
@@ -34,10 +35,11 @@ const (
 	maxEntries = 4096
 	maxValues  = 1 << 20
 	maxText    = 4096
+	maxLength  = 1 << 55 // times 8 and added to another it still fits
 )
 
 // kindSizes are the bytes of one value of each TIFF type.
-var kindSizes = [...]int64{0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4}
+var kindSizes = [...]int64{0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8}
 
 // newTIFFReader reads the header and returns the offset of the first directory.
 func newTIFFReader(r io.ReaderAt, size int64) (t tiffReader, first int64, ok bool) {
@@ -54,41 +56,69 @@ func newTIFFReader(r io.ReaderAt, size int64) (t tiffReader, first int64, ok boo
 	default:
 		return t, 0, false
 	}
-	return t, int64(t.order.Uint32(head[4:])), true
+	if t.order.Uint16(head[2:]) != 43 {
+		return t, int64(t.order.Uint32(head[4:])), true
+	}
+	t.big = true
+	if n, _ := r.ReadAt(head, 8); n < len(head) {
+		return t, 0, false
+	}
+	return t, t.word(head), true
 }
 
 // directory reads the directory at offset; ok is false when it is not all
 // there.
 func (t tiffReader) directory(offset int64) (d directory, ok bool) {
-	var count [2]byte
-	if n, _ := t.r.ReadAt(count[:], offset); n < len(count) {
+	// A field is: tag, type, count and value, or the value's offset if longer.
+	countSize, fieldSize, wordSize := int64(2), 12, 4
+	if t.big {
+		countSize, fieldSize, wordSize = 8, 20, 8
+	}
+	var count [8]byte
+	if n, _ := t.r.ReadAt(count[:countSize], offset); int64(n) < countSize {
 		return d, false
 	}
-	number := min(int(t.order.Uint16(count[:])), maxEntries)
-	raw := make([]byte, number*12+4)
-	n, _ := t.r.ReadAt(raw, offset+2)
-	if n < number*12 {
+	number := int(t.order.Uint16(count[:]))
+	if t.big {
+		number = int(min(t.order.Uint64(count[:]), maxEntries))
+	}
+	number = min(number, maxEntries)
+	raw := make([]byte, number*fieldSize+wordSize)
+	n, _ := t.r.ReadAt(raw, offset+countSize)
+	if n < number*fieldSize {
 		return d, false
 	}
 	d.entries = make(map[uint16]entry, number)
 	for i := range number {
-		field := raw[i*12:]
+		field := raw[i*fieldSize:]
 		tag, kind := t.order.Uint16(field), t.order.Uint16(field[2:])
-		if kind == 0 || int(kind) >= len(kindSizes) {
+		if kind == 0 || int(kind) >= len(kindSizes) || kindSizes[kind] == 0 {
 			continue
 		}
-		e := entry{kind: kind, count: int64(t.order.Uint32(field[4:])), offset: offset + 2 + int64(i*12) + 8}
-		if e.length() > 4 {
-			e.offset = int64(t.order.Uint32(field[8:]))
+		e := entry{kind: kind, count: t.word(field[4:])}
+		e.offset = offset + countSize + int64(i*fieldSize+4+wordSize)
+		if e.count > maxLength {
+			e.count = maxLength // far outside, whatever the type
+		}
+		if e.length() > int64(wordSize) {
+			e.offset = t.word(field[4+wordSize:])
 		}
 		if _, repeated := d.entries[tag]; !repeated {
 			d.entries[tag] = e
 		}
 	}
 	if n == len(raw) {
-		d.next = int64(t.order.Uint32(raw[number*12:]))
+		d.next = t.word(raw[number*fieldSize:])
 	}
 	return d, true
+}
+
+// word reads a count or an offset; what no file can hold becomes maxLength.
+func (t tiffReader) word(b []byte) int64 {
+	if !t.big {
+		return int64(t.order.Uint32(b))
+	}
+	return int64(min(t.order.Uint64(b), maxLength))
 }
 
 func (e entry) length() int64 { return e.count * kindSizes[e.kind] }
@@ -142,6 +172,10 @@ func (t tiffReader) integers(d directory, tag uint16) []int64 {
 		for ; len(b) >= 4; b = b[4:] {
 			values = append(values, int64(t.order.Uint32(b)))
 		}
+	case 16, 18:
+		for ; len(b) >= 8; b = b[8:] {
+			values = append(values, int64(min(t.order.Uint64(b), maxLength)))
+		}
 	}
 	return values
 }
@@ -180,6 +214,10 @@ func (t tiffReader) decode(kind uint16, b []byte) float64 {
 		return float64(math.Float32frombits(t.order.Uint32(b)))
 	case 12:
 		return math.Float64frombits(t.order.Uint64(b))
+	case 16, 18:
+		return float64(t.order.Uint64(b))
+	case 17:
+		return float64(int64(t.order.Uint64(b)))
 	}
 	return math.NaN()
 }

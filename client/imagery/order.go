@@ -5,39 +5,62 @@ import (
 	"strings"
 )
 
-// naturalLess orders names as people do: letters without regard to case,
-// numbers by value, so that DJI_2 comes before DJI_10.
-func naturalLess(a, b string) bool {
-	if c := naturalCompare(strings.ToLower(a), strings.ToLower(b)); c != 0 {
-		return c < 0
-	}
-	return a < b
+func naturalLess(a, b string) bool { return NaturalCompare(a, b) < 0 }
+
+// NaturalCompare orders names as people do: letters of ASCII without regard to
+// case, numbers by value, so that DJI_2 comes before DJI_10. It is 0 for equal
+// names only. It allocates nothing.
+func NaturalCompare(a, b string) int {
+	restA, restB, c := naturalSplit(a, b)
+	return cmp.Or(c, cmp.Compare(len(restA), len(restB)), strings.Compare(a, b))
 }
 
-func naturalCompare(a, b string) int {
+// ComparePrefix compares name with prefix in the order of NaturalCompare and
+// is 0 for every name that starts with prefix, in whatever letter case. Names
+// sorted by NaturalCompare are sorted by this, if prefix does not end with a
+// digit. "01" and "1" are one to it.
+func ComparePrefix(name, prefix string) int {
+	_, rest, c := naturalSplit(name, prefix)
+	if c == 0 && rest != "" {
+		return -1
+	}
+	return c
+}
+
+// naturalSplit compares until one of the two ends; what remains is returned.
+func naturalSplit(a, b string) (restA, restB string, c int) {
 	for a != "" && b != "" {
-		numberA, restA := cutDigits(a)
-		numberB, restB := cutDigits(b)
-		if numberA != "" && numberB != "" {
+		if isDigit(a[0]) && isDigit(b[0]) {
+			var numberA, numberB string
+			numberA, a = cutDigits(a)
+			numberB, b = cutDigits(b)
 			valueA, valueB := strings.TrimLeft(numberA, "0"), strings.TrimLeft(numberB, "0")
 			// Of two numbers without leading zeros the longer is the greater.
 			if c := cmp.Or(cmp.Compare(len(valueA), len(valueB)), cmp.Compare(valueA, valueB)); c != 0 {
-				return c
+				return a, b, c
 			}
-			a, b = restA, restB
 			continue
 		}
-		if a[0] != b[0] {
-			return cmp.Compare(a[0], b[0])
+		if x, y := lower(a[0]), lower(b[0]); x != y {
+			return a, b, cmp.Compare(x, y)
 		}
 		a, b = a[1:], b[1:]
 	}
-	return cmp.Compare(len(a), len(b))
+	return a, b, 0
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+func lower(c byte) byte {
+	if c >= 'A' && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
 }
 
 func cutDigits(s string) (digits, rest string) {
 	end := 0
-	for end < len(s) && s[end] >= '0' && s[end] <= '9' {
+	for end < len(s) && isDigit(s[end]) {
 		end++
 	}
 	return s[:end], s[end:]

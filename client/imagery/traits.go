@@ -1,0 +1,60 @@
+package imagery
+
+import "io"
+
+// TIFF tags that tell what a file is for (GeoTIFF 1.1; DNG 1.7; TIFF 6.0).
+const (
+	tagSamplesPerPixel = 0x0115
+	tagSampleFormat    = 0x0153
+	tagModelPixelScale = 0x830E
+	tagModelTiepoint   = 0x8482
+	tagModelTransform  = 0x85D8
+	tagGeoKeys         = 0x87AF
+	tagGDALNoData      = 0xA481
+	tagDNGVersion      = 0xC612
+)
+
+// Traits is what the first directory of a TIFF file tells of its purpose.
+type Traits struct {
+	// Georeferenced tells that its place on earth is recorded (GeoTIFF).
+	Georeferenced bool
+	// Camera tells that a camera took it: EXIF, or its make and model.
+	Camera bool
+	// DNG tells that it is a raw photo.
+	DNG bool
+	// Picture is false for what cannot be shown as it is: floating point
+	// numbers, or any number of bands but 1, 3 and 4.
+	Picture bool
+}
+
+// TraitsOf reads the first directory of a TIFF or BigTIFF file; ok is false
+// when it is no such file, or cut before the directory's end.
+func TraitsOf(r io.ReaderAt, size int64) (traits Traits, ok bool) {
+	t, first, ok := newTIFFReader(r, size)
+	if !ok {
+		return traits, false
+	}
+	d, ok := t.directory(first)
+	if !ok {
+		return traits, false
+	}
+	has := func(tags ...uint16) bool {
+		for _, tag := range tags {
+			if _, ok := d.entries[tag]; ok {
+				return true
+			}
+		}
+		return false
+	}
+	samples, known := t.number(d, tagSamplesPerPixel)
+	if !known {
+		samples = 1
+	}
+	format, _ := t.number(d, tagSampleFormat)
+	return Traits{
+		Georeferenced: has(tagGeoKeys, tagModelTransform) || has(tagModelTiepoint) && has(tagModelPixelScale),
+		Camera:        has(tagExifIFD, tagGPSIFD) || t.text(d, tagMake) != "" && t.text(d, tagModel) != "",
+		DNG:           has(tagDNGVersion),
+		Picture:       (samples == 1 || samples == 3 || samples == 4) && format <= 1 && !has(tagGDALNoData),
+	}, true
+}

@@ -1,0 +1,271 @@
+package gather
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// numbered names one of several components as the platform does.
+func numbered(component string, n, count int) string {
+	if count > 1 && (component == "texture" || component == "material") {
+		return component + "_" + strconv.Itoa(n)
+	}
+	return component
+}
+
+// claim looks at the meshes of the folder before anything else: the textures
+// they name are theirs and no images, wherever they come in the order.
+func (h *here) claim() {
+	for i := range h.len() {
+		name := h.name(i)
+		_, ext := cutExtension(name)
+		if ext = strings.ToLower(ext); ext != "obj" && ext != "gltf" {
+			continue
+		}
+		if !h.selected(name) || h.entry(i) != regular {
+			continue
+		}
+		if d := h.decide(i); d.kind == "mesh" && d.err == nil {
+			for _, p := range d.parts {
+				h.w.claimed[p.Path] = true
+			}
+		}
+	}
+}
+
+// maxMeshHead is how much of a mesh file is searched for the names of others.
+const maxMeshHead = 1 << 20
+
+// mesh finds the materials and textures of a mesh by the names in it.
+func (h *here) mesh(d *decision, i int) {
+	file := h.path(h.name(i))
+	switch d.format {
+	case "obj":
+		materials := h.materials(file, i)
+		for _, m := range materials {
+			h.addNamed(d, m, "material")
+		}
+		for _, m := range materials {
+			for _, texture := range texturesOf(filepath.Join(h.dir, filepath.FromSlash(m))) {
+				h.addNamed(d, path.Join(path.Dir(m), texture), "texture")
+			}
+		}
+	case "gltf":
+		images, buffers := gltfFiles(file)
+		for _, name := range images {
+			h.addNamed(d, name, "texture")
+		}
+		for _, name := range buffers {
+			if h.addNamed(d, name, aside) {
+				d.note = "the model keeps its shape in " + name + ", which no component can take: convert it to .glb"
+			}
+		}
+	}
+}
+
+// materials are the libraries an OBJ file names, else the one of its own name.
+func (h *here) materials(file string, i int) []string {
+	var found []string
+	readLines(file, maxMeshHead, func(line string) bool {
+		if rest, ok := strings.CutPrefix(line, "mtllib "); ok {
+			rest = strings.TrimSpace(rest)
+			if name, ok := h.locate(rest); ok { // a name may hold blanks
+				found = append(found, name)
+				return true
+			}
+			for _, field := range strings.Fields(rest) {
+				if name, ok := h.locate(field); ok {
+					found = append(found, name)
+				}
+			}
+		}
+		return true
+	})
+	if len(found) == 0 {
+		stem, _ := cutExtension(h.name(i))
+		if j := h.find(stem + ".mtl"); j >= 0 {
+			found = append(found, h.name(j))
+		}
+	}
+	return found
+}
+
+// texturesOf lists the pictures a material library names (MTL, "Texture map
+// statements").
+func texturesOf(file string) []string {
+	var found []string
+	readLines(file, 16<<20, func(line string) bool {
+		statement, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		switch s := strings.ToLower(statement); {
+		case strings.HasPrefix(s, "map_"), s == "bump", s == "disp", s == "decal", s == "refl", s == "norm":
+			if name := afterOptions(rest); name != "" {
+				found = append(found, slashed(name))
+			}
+		}
+		return true
+	})
+	return found
+}
+
+// mapOptions are the options of texture maps and how many words each takes.
+var mapOptions = map[string]int{
+	"-blendu": 1, "-blendv": 1, "-boost": 1, "-mm": 2, "-texres": 1, "-clamp": 1, "-bm": 1, "-imfchan": 1,
+	"-type": 1, "-cc": 1, "-o": 3, "-s": 3, "-t": 3,
+}
+
+// afterOptions returns the file name of a texture map statement.
+func afterOptions(rest string) string {
+	for rest = strings.TrimSpace(rest); strings.HasPrefix(rest, "-"); rest = strings.TrimSpace(rest) {
+		option, more, _ := strings.Cut(rest, " ")
+		words, known := mapOptions[strings.ToLower(option)]
+		if !known {
+			break
+		}
+		optional := words == 3 // -o, -s and -t take one to three numbers
+		for n := range words {
+			word, next, _ := strings.Cut(strings.TrimSpace(more), " ")
+			if _, err := strconv.ParseFloat(word, 64); optional && n > 0 && err != nil {
+				break
+			}
+			more = next
+		}
+		rest = more
+	}
+	return rest
+}
+
+// gltfFiles lists the files a glTF model refers to (glTF 2.0, 3.5 "URIs").
+func gltfFiles(file string) (images, buffers []string) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, nil
+	}
+	defer f.Close()
+	type reference struct {
+		URI string `json:"uri"`
+	}
+	var model struct{ Images, Buffers []reference }
+	if json.NewDecoder(io.LimitReader(f, 64<<20)).Decode(&model) != nil {
+		return nil, nil
+	}
+	names := func(references []reference) (out []string) {
+		for _, r := range references {
+			if name, err := url.PathUnescape(r.URI); err == nil && name != "" && !strings.Contains(name, ":") {
+				out = append(out, name)
+			}
+		}
+		return out
+	}
+	return names(model.Images), names(model.Buffers)
+}
+
+// addNamed takes along a file that another one names; false when it is not
+// there.
+func (h *here) addNamed(d *decision, name, component string) bool {
+	local, ok := h.locate(name)
+	if !ok {
+		if component == "texture" && d.note == "" {
+			d.note = "its texture " + name + " is not there"
+		}
+		return false
+	}
+	file := filepath.Join(h.dir, filepath.FromSlash(local))
+	for _, p := range d.parts {
+		if p.Path == file {
+			return true
+		}
+	}
+	entry := -1
+	if !strings.Contains(local, "/") {
+		entry = h.find(local)
+	}
+	info, err := os.Stat(file)
+	if err != nil || info.Size() == 0 {
+		return false
+	}
+	d.parts = append(d.parts, part{fileOf(file, h.full(local), info), entry, component})
+	return true
+}
+
+// locate finds a file named in another one, in the folder or below it, in any
+// letter case. Names that lead elsewhere are looked for in the folder: those
+// of the machine that made the model mean nothing here, and what lies outside
+// of the folder is not to be sent because a file says so.
+func (h *here) locate(name string) (string, bool) {
+	name = path.Clean(slashed(strings.Trim(strings.TrimSpace(name), `"`)))
+	if !filepath.IsLocal(filepath.FromSlash(name)) || strings.Contains(name, ":") {
+		name = path.Base(name)
+	}
+	if name == "." || name == ".." {
+		return "", false
+	}
+	if !strings.Contains(name, "/") {
+		j := h.find(name)
+		if j < 0 || h.entry(j) != regular {
+			return "", false
+		}
+		return h.name(j), true
+	}
+	at := ""
+	for _, step := range strings.Split(name, "/") {
+		found := false
+		entries, err := os.ReadDir(filepath.Join(h.dir, filepath.FromSlash(at)))
+		if err != nil {
+			return "", false
+		}
+		for _, e := range entries {
+			if strings.EqualFold(e.Name(), step) && (!found || e.Name() == step) {
+				if e.Type()&os.ModeSymlink != 0 && !h.w.source.FollowLinks {
+					continue
+				}
+				at, found = path.Join(path.Dir(at+"/x"), e.Name()), true
+				if e.Name() == step {
+					break
+				}
+			}
+		}
+		if !found {
+			return "", false
+		}
+	}
+	info, err := os.Stat(filepath.Join(h.dir, filepath.FromSlash(at)))
+	return at, err == nil && info.Mode().IsRegular()
+}
+
+func slashed(name string) string { return strings.ReplaceAll(name, `\`, "/") }
+
+// readLines visits the lines of a text file, up to so many bytes. Endless
+// lines end it.
+func readLines(file string, limit int64, visit func(line string) bool) {
+	f, err := os.Open(file)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(io.LimitReader(f, limit))
+	for lines.Scan() && visit(strings.TrimRight(lines.Text(), "\r")) {
+	}
+}
+
+// sniffHeader tells what a .hdr beside a raster without magic number says.
+func sniffHeader(file string) string {
+	format := ""
+	readLines(file, headSize, func(line string) bool {
+		word := strings.ToUpper(strings.TrimSpace(line))
+		switch {
+		case word == "ENVI":
+			format = "envi"
+		case strings.HasPrefix(word, "NROWS") || strings.HasPrefix(word, "NCOLS"):
+			format = "ehdr"
+		}
+		return format == ""
+	})
+	return format
+}

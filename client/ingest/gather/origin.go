@@ -1,0 +1,228 @@
+package gather
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"transect/client/fault"
+)
+
+// origin is a folder to read: all of it, what a pattern matches, or files that
+// were listed.
+type origin struct {
+	dir     string
+	label   string            // put before names, "" or "folder"
+	pattern string            // relative to dir; "" matches all
+	listed  map[string]string // base names of listed files, and their names; nil reads all
+}
+
+// origins resolves the paths of a source. Listed files of one folder become
+// one origin, so that the folder is read once.
+func (w *walk) origins() ([]*origin, error) {
+	s := w.source
+	if len(s.Paths) == 0 {
+		if s.Root == "" {
+			return nil, fault.Hinted(fault.Of(&fault.ParameterError{}, "there is nothing to gather: no path was given"),
+				"give a folder, a pattern such as flight/**/*.jpg, or a list of files")
+		}
+		return []*origin{{dir: s.Root}}, mustBeFolder(s.Root)
+	}
+	var all []*origin
+	var files []string
+	for _, given := range s.Paths {
+		full := given
+		if s.Root != "" && !filepath.IsAbs(given) {
+			full = filepath.Join(s.Root, given)
+		}
+		info, err := os.Stat(full)
+		switch {
+		case err == nil && info.IsDir():
+			all = append(all, &origin{dir: filepath.Clean(full)})
+		case err == nil:
+			files = append(files, filepath.Clean(full))
+		case isPattern(given):
+			base, pattern := splitPattern(full)
+			if !doublestar.ValidatePattern(pattern) {
+				return nil, fault.Hinted(fault.Of(&fault.ParameterError{}, "%q is not a pattern", given),
+					`a [ or { without its end; write \[ for the character itself`)
+			}
+			if err := mustBeFolder(base); err != nil {
+				return nil, err
+			}
+			all = append(all, &origin{dir: base, pattern: pattern})
+		case len(s.Paths) > 1 && filepath.Ext(given) != "":
+			files = append(files, filepath.Clean(full)) // told in its turn
+		default:
+			return nil, mustBeFolder(full)
+		}
+	}
+	w.label(all)
+	return append(all, w.group(files)...), nil
+}
+
+func mustBeFolder(dir string) error {
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fault.Hinted(fault.Of(&fault.FileError{}, "%s does not exist", dir),
+			"check the path; a relative one starts at the current folder")
+	case err != nil:
+		return fault.Hinted(fault.Of(&fault.FileError{}, "%s cannot be read: %w", dir, bare(err)), "check its permissions")
+	case !info.IsDir():
+		return fault.Hinted(fault.Of(&fault.FileError{}, "%s is a file, not a folder", dir), "give the folder that holds it, or the file as a path")
+	}
+	return nil
+}
+
+func isPattern(p string) bool { return strings.ContainsAny(p, "*?[{") }
+
+// splitPattern parts the folders without wildcards from the pattern.
+func splitPattern(p string) (base, pattern string) {
+	base, pattern = doublestar.SplitPattern(filepath.ToSlash(p))
+	return filepath.FromSlash(base), pattern
+}
+
+// label makes names unique when several folders are read, and relative to the
+// root when there is one.
+func (w *walk) label(all []*origin) {
+	if root := w.source.Root; root != "" {
+		for _, o := range all {
+			if rel, err := filepath.Rel(root, o.dir); err == nil && rel != "." && filepath.IsLocal(rel) {
+				o.label = filepath.ToSlash(rel)
+			}
+		}
+		return
+	}
+	dirs := map[string]bool{}
+	for _, o := range all {
+		dirs[o.dir] = true
+	}
+	if len(dirs) < 2 {
+		return
+	}
+	paths := make([]string, 0, len(dirs))
+	for dir := range dirs {
+		paths = append(paths, dir)
+	}
+	names := distinct(paths)
+	for _, o := range all {
+		o.label = names[o.dir]
+	}
+}
+
+// group collects listed files by their folder, in order of first appearance.
+func (w *walk) group(files []string) []*origin {
+	names := map[string]string{}
+	if root := w.source.Root; root != "" {
+		for _, f := range files {
+			if rel, err := filepath.Rel(root, f); err == nil && filepath.IsLocal(rel) {
+				names[f] = filepath.ToSlash(rel)
+			}
+		}
+	}
+	var rest []string
+	for _, f := range files {
+		if names[f] == "" {
+			rest = append(rest, f)
+		}
+	}
+	for f, name := range distinct(rest) {
+		names[f] = name
+	}
+	var groups []*origin
+	byDir := map[string]*origin{}
+	for _, f := range files {
+		dir, base := filepath.Split(f)
+		o := byDir[dir]
+		if o == nil {
+			o = &origin{dir: filepath.Clean(dir), listed: map[string]string{}}
+			byDir[dir] = o
+			groups = append(groups, o)
+		}
+		o.listed[base] = names[f]
+	}
+	return groups
+}
+
+// distinct names paths by their last part, or by as many parts as it takes to
+// tell those of the same last part from each other.
+func distinct(paths []string) map[string]string {
+	names := make(map[string]string, len(paths))
+	slices.Sort(paths)
+	open := slices.Compact(paths)
+	for parts := 1; len(open) > 0; parts++ {
+		count := map[string]int{}
+		for _, p := range open {
+			count[lastParts(p, parts)]++
+		}
+		var again []string
+		for _, p := range open {
+			name := lastParts(p, parts)
+			if count[name] == 1 || name == lastParts(p, parts+1) {
+				names[p] = name
+			} else {
+				again = append(again, p)
+			}
+		}
+		open = again
+	}
+	return names
+}
+
+func lastParts(p string, n int) string {
+	if absolute, err := filepath.Abs(p); err == nil {
+		p = absolute // "." and ".." have names as well
+	}
+	parts := strings.Split(strings.Trim(filepath.ToSlash(p), "/"), "/")
+	return path.Join(parts[max(0, len(parts)-n):]...)
+}
+
+// covers tells whether an origin gives the file rel of dir, so that a later
+// one does not give it again.
+func (o *origin) covers(full string) bool {
+	rel, err := filepath.Rel(o.dir, full)
+	if err != nil || !filepath.IsLocal(rel) {
+		return false
+	}
+	rel = filepath.ToSlash(rel)
+	switch {
+	case o.listed != nil:
+		_, ok := o.listed[rel]
+		return ok
+	case o.pattern != "":
+		return doublestar.MatchUnvalidated(o.pattern, rel)
+	}
+	return true
+}
+
+// enters tells whether a pattern can match anything below the folder rel.
+func (o *origin) enters(rel string) bool {
+	switch {
+	case o.listed != nil:
+		return false
+	case o.pattern == "":
+		return true
+	case strings.Contains(o.pattern, "{"): // alternatives may hold slashes
+		return strings.Contains(o.pattern, "**") || strings.Count(o.pattern, "/") > strings.Count(rel, "/")
+	}
+	parts := strings.Split(o.pattern, "/")
+	for i, name := range strings.Split(rel, "/") {
+		if i >= len(parts)-1 && parts[min(i, len(parts)-1)] != "**" {
+			return false
+		}
+		if parts[i] == "**" {
+			return true
+		}
+		if !doublestar.MatchUnvalidated(parts[i], name) {
+			return false
+		}
+	}
+	return true
+}

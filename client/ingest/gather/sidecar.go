@@ -1,0 +1,133 @@
+package gather
+
+import "strings"
+
+// aside marks a file that belongs to a main file, but that no component can
+// take.
+const aside = "-"
+
+// shapeParts are the files of a shapefile beside the .shp (ESRI, "Shapefile
+// Technical Description", and what its software adds).
+var shapeParts = map[string]string{
+	".shx": "index", ".dbf": "database", ".prj": "projection",
+	".cpg": aside, ".cst": aside, ".sbn": aside, ".sbx": aside, ".qix": aside, ".fbn": aside, ".fbx": aside,
+	".ain": aside, ".aih": aside, ".atx": aside, ".ixs": aside, ".mxs": aside, ".qpj": aside, ".qmd": aside,
+	".qml": aside, ".sld": aside, ".shp.xml": aside,
+}
+
+// rasterParts are the files that can go with any raster; world files depend on
+// the raster's extension.
+var rasterParts = map[string]string{
+	".prj": "projection", ".hdr": "header",
+	".aux.xml": aside, ".aux": aside, ".ovr": aside, ".rrd": aside, ".msk": aside, ".rpb": aside, ".rpc": aside,
+	".qml": aside, ".sld": aside, ".stx": aside, ".clr": aside, ".tif.xml": aside, ".xmp": aside, ".qpj": aside,
+}
+
+// otherParts are what goes with the main files of other kinds.
+var otherParts = map[string]map[string]string{
+	"image":  {".aux.xml": aside, ".xmp": aside, ".ovr": aside, ".thm": aside},
+	"vector": {".prj": "projection", ".qpj": aside, ".qml": aside, ".sld": aside},
+	"pcl":    {".prj": aside, ".lax": aside, ".aux.xml": aside},
+	"mesh":   {".prj": aside, ".mtl": "material"},
+}
+
+// worldExtensions is for telling world files from others by their name.
+var worldExtensions = map[string]bool{
+	".wld": true, ".tfw": true, ".tifw": true, ".tiffw": true, ".jgw": true, ".jpgw": true, ".jpegw": true,
+	".pgw": true, ".pngw": true, ".gfw": true, ".bpw": true, ".j2w": true, ".jp2w": true, ".sdw": true, ".eww": true,
+	".blw": true, ".bqw": true, ".bilw": true,
+}
+
+// accompanies are all extensions that may belong to a main file. True means
+// that such a file makes no sense alone.
+var accompanies = func() map[string]bool {
+	all := map[string]bool{}
+	for _, parts := range []map[string]string{shapeParts, rasterParts, otherParts["image"], otherParts["vector"], otherParts["pcl"], otherParts["mesh"]} {
+		for ext, component := range parts {
+			all[ext] = all[ext] || component != aside
+		}
+	}
+	for ext := range worldExtensions {
+		all[ext] = true
+	}
+	all[".cpg"], all[".sbn"], all[".sbx"], all[".ovr"] = true, true, true, true
+	all[".xml"], all[".bin"] = false, false // x.tif.xml; x.bin of x.gltf
+	return all
+}()
+
+// sidecarStem cuts the extension off a name that may accompany another file,
+// the longest one known. ok is false for other names.
+func sidecarStem(name string) (stem string, ok bool) {
+	last := strings.LastIndexByte(name, '.')
+	if last <= 0 {
+		return "", false
+	}
+	if previous := strings.LastIndexByte(name[:last], '.'); previous > 0 {
+		if _, known := accompanies[strings.ToLower(name[previous:])]; known {
+			return name[:previous], true
+		}
+	}
+	if last+1 == len(name) || len(name)-last > 8 {
+		return "", false
+	}
+	_, known := accompanies[strings.ToLower(name[last:])]
+	return name[:last], known
+}
+
+// part tells which component of main's dataset the file other fills; "" when
+// it does not belong to it.
+func (c content) part(main, other string) string {
+	if c.archive || len(other) <= len(main) && len(other) < 2 {
+		return ""
+	}
+	stem, ext := cutExtension(main)
+	var suffix string
+	whole := false // other is main with something appended
+	switch {
+	case hasPrefixFold(other, main):
+		suffix, whole = strings.ToLower(other[len(main):]), true
+	case hasPrefixFold(other, stem):
+		suffix = strings.ToLower(other[len(stem):])
+	}
+	if len(suffix) < 2 || suffix[0] != '.' {
+		return ""
+	}
+	if whole && suffix == ".xml" {
+		return aside
+	}
+	switch {
+	case c.format == "shapefile":
+		return shapeParts[suffix]
+	case c.kind == "raster":
+		if isWorldFile(ext, suffix) {
+			return "worldfile"
+		}
+		return rasterParts[suffix]
+	}
+	if component := otherParts[c.kind][suffix]; component != "" {
+		return component
+	}
+	return ""
+}
+
+// isWorldFile knows the three ways to name one: first and last letter and w,
+// all letters and w, and wld.
+func isWorldFile(ext, suffix string) bool {
+	ext = strings.ToLower(ext)
+	if suffix == ".wld" {
+		return true
+	}
+	return len(ext) >= 2 && (suffix == "."+ext+"w" || suffix == "."+ext[:1]+ext[len(ext)-1:]+"w")
+}
+
+// cutExtension parts a name at its last dot; ext is without it.
+func cutExtension(name string) (stem, ext string) {
+	if at := strings.LastIndexByte(name, '.'); at > 0 {
+		return name[:at], name[at+1:]
+	}
+	return name, ""
+}
+
+func hasPrefixFold(s, prefix string) bool {
+	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
+}

@@ -1,0 +1,118 @@
+package gather
+
+import (
+	"errors"
+	"io/fs"
+	"strings"
+)
+
+// Reason is why a file was left out.
+type Reason string
+
+// The reasons.
+const (
+	Hidden     Reason = "hidden"      // its name starts with a dot
+	SystemFile Reason = "system file" // written by an operating system, such as Thumbs.db
+	Unfinished Reason = "unfinished"  // a download of Transect that did not end
+	Empty      Reason = "empty"       // 0 bytes
+	Unreadable Reason = "unreadable"  // the system refuses to read it
+	NotRegular Reason = "not a file"  // a pipe, socket or device
+	Link       Reason = "link"        // a symbolic link, and links are not followed
+	BrokenLink Reason = "broken link" // a symbolic link to nothing
+	Repeated   Reason = "repeated"    // a link to a folder that is read already
+	Missing    Reason = "missing"     // a listed file that does not exist
+)
+
+var reasonHints = map[Reason]string{
+	Hidden:     "rename it if it is to be sent",
+	Unfinished: "finish the download it belongs to, or remove it",
+	Empty:      "copy the file again from where it came from",
+	Unreadable: "check its permissions",
+	Link:       "follow links if what it points at is to be sent",
+	BrokenLink: "remove the link, or restore what it points at",
+	Missing:    "check the list; a relative path starts at the current folder",
+}
+
+// Skipped is a file, link or folder that was left out. Items gives it as an
+// error and goes on.
+type Skipped struct {
+	Path, Name string
+	Reason     Reason
+	Err        error // of the system, or nil
+	Folder     bool  // a folder, with all that it holds
+}
+
+// Error is one line: the name and why.
+func (s *Skipped) Error() string {
+	what := string(s.Reason)
+	switch s.Reason {
+	case Hidden:
+		what = "it is hidden"
+	case SystemFile:
+		what = "it is a file of the operating system"
+	case Unfinished:
+		what = "it is a download that did not finish"
+	case Empty:
+		what = "it is empty"
+	case Unreadable:
+		what = "it cannot be read"
+	case NotRegular:
+		what = "it is neither a file nor a folder"
+	case Link:
+		what = "it is a symbolic link"
+	case BrokenLink:
+		what = "it is a symbolic link to nothing"
+	case Repeated:
+		what = "it links to a folder that is read already"
+	case Missing:
+		what = "it does not exist"
+	}
+	if s.Folder && s.Reason != Repeated {
+		what = strings.Replace(what, "it is a file", "it is a folder", 1)
+		what = strings.Replace(what, "it ", "the folder ", 1)
+	}
+	if s.Err != nil && s.Reason == Unreadable {
+		what += ": " + bare(s.Err).Error()
+	}
+	return s.Name + ": skipped, " + what
+}
+
+// Unwrap returns the system's error.
+func (s *Skipped) Unwrap() error { return s.Err }
+
+// Hint says what to do about it, "" when nothing is needed.
+func (s *Skipped) Hint() string { return reasonHints[s.Reason] }
+
+// Harmless tells whether the file was not meant to be sent anyway: hidden ones
+// and those of the operating system.
+func (s *Skipped) Harmless() bool { return s.Reason == Hidden || s.Reason == SystemFile }
+
+// bare drops the path, which is named beside it.
+func bare(err error) error {
+	var pathError *fs.PathError
+	if errors.As(err, &pathError) {
+		return pathError.Err
+	}
+	return err
+}
+
+// systemFiles are names, in lower case, that operating systems leave behind.
+var systemFiles = map[string]bool{
+	"thumbs.db": true, "ehthumbs.db": true, "ehthumbs_vista.db": true, "desktop.ini": true,
+	"__macosx": true, "system volume information": true, "$recycle.bin": true, "lost+found": true,
+}
+
+// unwanted tells by its name that a file or folder is not to be sent.
+func unwanted(name string) (Reason, bool) {
+	switch {
+	case strings.HasPrefix(name, ".transect-") && strings.HasSuffix(name, ".part"):
+		return Unfinished, true
+	case name[0] == '.' && strings.EqualFold(name, ".ds_store"):
+		return SystemFile, true
+	case name[0] == '.':
+		return Hidden, true
+	case len(name) <= 25 && systemFiles[strings.ToLower(name)]:
+		return SystemFile, true
+	}
+	return "", false
+}

@@ -1,0 +1,212 @@
+package gather
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// asText returns the head of a file as text; ok is false for binary files.
+func asText(head []byte) (string, bool) {
+	head = bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))
+	if bytes.IndexByte(head, 0) >= 0 {
+		return "", false
+	}
+	odd := 0
+	for i := 0; i < len(head); {
+		r, n := utf8.DecodeRune(head[i:])
+		if r == utf8.RuneError && n <= 1 || r < ' ' && r != '\n' && r != '\r' && r != '\t' && r != '\f' {
+			odd++
+		}
+		i += n
+	}
+	return string(head), odd*20 <= len(head) // texts in old encodings pass
+}
+
+var (
+	objLine = regexp.MustCompile(`(?m)^\s*(v\s+-?[\d.]+(e[-+]?\d+)?\s+-?[\d.]|mtllib\s|usemtl\s|vn\s+-?[\d.]|vt\s+-?[\d.])`)
+	ascGrid = regexp.MustCompile(`(?i)^\s*ncols\s+\d+\s+nrows\s+\d+`)
+	numbers = regexp.MustCompile(`^\s*-?[\d.]+(e[-+]?\d+)?([\s,;]+-?[\d.]+(e[-+]?\d+)?){2,}\s*$`)
+	xmlRoot = regexp.MustCompile(`<(?:[A-Za-z_][\w.-]*:)?([A-Za-z_][\w.-]*)[\s/>]`)
+)
+
+// textFormats are those whose content says nothing of them.
+var textFormats = map[string]string{
+	"csv": "csv", "txt": "txt", "json": "json", "xml": "xml", "prj": "wkt", "mtl": "mtl",
+	"srt": "srt", "log": "log", "md": "md", "html": "html", "lua": "lua",
+}
+
+// sniffText recognises text formats by their first lines.
+func sniffText(f *os.File, size int64, text, ext string) content {
+	trimmed := strings.TrimSpace(text)
+	switch {
+	case strings.HasPrefix(trimmed, "{"):
+		return sniffJSON(f, size, ext)
+	case strings.HasPrefix(trimmed, "<"):
+		return sniffXML(trimmed, ext)
+	case ascGrid.MatchString(trimmed):
+		return content{kind: "raster", format: "aaigrid", georef: true}
+	case strings.HasPrefix(trimmed, "solid ") && strings.Contains(text, "facet"):
+		return content{kind: "mesh", format: "stl"}
+	case strings.HasPrefix(trimmed, "VERSION") && strings.Contains(text, "\nFIELDS "):
+		return content{kind: "pcl", format: "pcd"}
+	case ext == "dxf" && strings.Contains(text, "SECTION"):
+		return content{kind: "vector", format: "dxf"}
+	case ext == "mtl":
+		return content{kind: "file", format: "mtl"}
+	case ext == "obj" && (objLine.MatchString(text) || strings.HasPrefix(trimmed, "#")), looksOBJ(text):
+		return content{kind: "mesh", format: "obj"}
+	case (ext == "xyz" || ext == "pts" || ext == "ptx") && pointLines(text, int64(len(text)) < size):
+		return content{kind: "pcl", format: ext}
+	}
+	return content{kind: "file", format: textFormats[ext]}
+}
+
+// looksOBJ wants more than one kind of line when the name does not say so.
+func looksOBJ(text string) bool {
+	return strings.Contains(text, "\nv ") && (strings.Contains(text, "\nmtllib ") || strings.HasPrefix(text, "mtllib ") ||
+		strings.Contains(text, "\nvn ") || strings.Contains(text, "\nf ")) && len(objLine.FindAllStringIndex(text, 4)) == 4
+}
+
+// pointLines tells whether lines hold three numbers or more; the first two may
+// be a header, the last one may be cut.
+func pointLines(text string, cut bool) bool {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	if cut && len(lines) > 1 {
+		lines = lines[:len(lines)-1]
+	}
+	good := 0
+	for _, line := range lines {
+		if numbers.MatchString(line) {
+			good++
+		}
+	}
+	return good > 0 && good >= len(lines)-11 && good*2 >= len(lines)-2
+}
+
+// sniffXML goes by the name of the root element.
+func sniffXML(text, ext string) content {
+	if at := strings.Index(text, "-->"); strings.HasPrefix(text, "<!--") && at >= 0 {
+		text = text[at+3:]
+	}
+	root := ""
+	if m := xmlRoot.FindStringSubmatch(text); m != nil {
+		root = m[1]
+	}
+	switch root {
+	case "kml":
+		return content{kind: "vector", format: "kml"}
+	case "gpx":
+		return content{kind: "vector", format: "gpx"}
+	case "FeatureCollection":
+		return content{kind: "vector", format: "gml"}
+	case "COLLADA":
+		return content{kind: "mesh", format: "collada"}
+	case "VRTDataset":
+		return content{kind: "file", format: "vrt", note: "a VRT only points at other files: send those instead"}
+	case "html", "HTML":
+		return content{kind: "file", format: "html"}
+	}
+	if ext == "gml" {
+		return content{kind: "vector", format: "gml"}
+	}
+	return content{kind: "file", format: "xml"}
+}
+
+// geoJSONTypes are the values of "type" a GeoJSON text can have (RFC 7946).
+var geoJSONTypes = map[string]bool{
+	"FeatureCollection": true, "Feature": true, "Point": true, "MultiPoint": true, "LineString": true,
+	"MultiLineString": true, "Polygon": true, "MultiPolygon": true, "GeometryCollection": true,
+}
+
+// maxJSON bounds how far the top level of a JSON text is read: "type" may come
+// after the features.
+const maxJSON = 4 << 20
+
+// sniffJSON reads the names of the top level. Bytes are passed over, not kept.
+func sniffJSON(f *os.File, size int64, ext string) content {
+	other := content{kind: "file", format: "json"}
+	if _, err := f.Seek(0, 0); err != nil {
+		return other
+	}
+	d := jsontext.NewDecoder(&limited{f, maxJSON, true}, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	if _, err := d.ReadToken(); err != nil {
+		return other
+	}
+	features, asset := false, false
+	for d.PeekKind() == '"' {
+		token, err := d.ReadToken()
+		if err != nil {
+			break
+		}
+		switch name := token.String(); {
+		case name == "type" && d.PeekKind() == '"':
+			value, err := d.ReadToken()
+			switch {
+			case err == nil && value.String() == "Topology":
+				return content{kind: "vector", format: "topojson"}
+			case err == nil && geoJSONTypes[value.String()]:
+				return content{kind: "vector", format: "geojson"}
+			}
+			continue
+		case name == "features":
+			features = true
+			if size > maxJSON && ext == "geojson" {
+				return content{kind: "vector", format: "geojson"}
+			}
+		case name == "asset":
+			asset = true
+		}
+		if err := skipValue(d); err != nil {
+			break
+		}
+	}
+	switch {
+	case asset || ext == "gltf":
+		return content{kind: "mesh", format: "gltf"}
+	case ext == "geojson" || features:
+		return content{kind: "vector", format: "geojson"}
+	}
+	return other
+}
+
+// skipValue passes over a value token by token, so that a long one is never in
+// memory whole.
+func skipValue(d *jsontext.Decoder) error {
+	depth := d.StackDepth()
+	for {
+		if _, err := d.ReadToken(); err != nil {
+			return err
+		}
+		if d.StackDepth() == depth {
+			return nil
+		}
+	}
+}
+
+var errTooLong = errors.New("too long to be looked at whole")
+
+// limited reads so many bytes; a byte order mark at the start is dropped.
+type limited struct {
+	f     *os.File
+	left  int64
+	start bool
+}
+
+func (l *limited) Read(b []byte) (int, error) {
+	if l.left <= 0 {
+		return 0, errTooLong
+	}
+	n, err := l.f.Read(b[:min(int64(len(b)), l.left)])
+	l.left -= int64(n)
+	if l.start && n >= 3 && bytes.HasPrefix(b, []byte("\xef\xbb\xbf")) {
+		n = copy(b, b[3:n])
+	}
+	l.start = false
+	return n, err
+}

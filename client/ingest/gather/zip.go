@@ -1,0 +1,76 @@
+package gather
+
+import (
+	"archive/zip"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"strings"
+)
+
+// maxDirectory bounds the table of contents of a zip that is read.
+const maxDirectory = 16 << 20
+
+// vectorNames are extensions of vectors in a zip, and their formats.
+var vectorNames = map[string]string{
+	".shp": "shapefile", ".geojson": "geojson", ".kml": "kml", ".gpkg": "geopackage",
+	".gml": "gml", ".fgb": "flatgeobuf", ".tab": "mapinfo", ".mif": "mapinfo",
+}
+
+// sniffZip reads the table of contents: a zip that holds a vector is an archive
+// of it.
+func sniffZip(f *os.File, size int64, ext string) content {
+	plain := content{kind: "file", format: "zip"}
+	if length, ok := zipDirectory(f, size); !ok || length > maxDirectory {
+		return plain
+	}
+	archive, err := zip.NewReader(f, size)
+	if err != nil {
+		plain.note = "the zip is damaged: " + err.Error()
+		return plain
+	}
+	found, first := map[string]int{}, ""
+	for _, entry := range archive.File {
+		base := path.Base(strings.ReplaceAll(entry.Name, `\`, "/"))
+		if strings.HasPrefix(base, ".") || strings.HasPrefix(entry.Name, "__MACOSX/") {
+			continue
+		}
+		switch base {
+		case "[Content_Types].xml", "AndroidManifest.xml", "mimetype": // a document or a program
+			return content{kind: "file", format: ext}
+		}
+		if format := vectorNames[strings.ToLower(path.Ext(base))]; format != "" {
+			if found[format]++; first == "" || format == "shapefile" {
+				first = format
+			}
+		}
+	}
+	if first == "" {
+		return plain
+	}
+	c := content{kind: "vector", format: first, archive: true}
+	switch {
+	case ext == "kmz" && first == "kml":
+		c.format = "kmz"
+	case found[first] > 1:
+		c.note = fmt.Sprintf("the archive holds %d files of format %s; a dataset shows one, so they may have to be sent apart", found[first], first)
+	case len(found) > 1:
+		c.note = "the archive holds vectors of several formats; a dataset shows one"
+	}
+	return c
+}
+
+// zipDirectory finds the length of the table of contents (APPNOTE 4.3.16).
+func zipDirectory(f *os.File, size int64) (int64, bool) {
+	tail := make([]byte, min(size, 22+1<<16))
+	if _, err := f.ReadAt(tail, size-int64(len(tail))); err != nil && err != io.EOF {
+		return 0, false
+	}
+	at := strings.LastIndex(string(tail), "PK\x05\x06")
+	if at < 0 || at+16 > len(tail) {
+		return 0, false
+	}
+	return int64(binary.LittleEndian.Uint32(tail[at+12:])), true
+}
