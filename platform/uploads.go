@@ -272,6 +272,9 @@ func (r *Request) multipartUpload(dataset, component string, direct bool) (uploa
 		return u, err
 	case u.chunk == 0:
 		return u, conflict("the upload to this component is not in parts")
+	case u.complete:
+		// Parts of another upload must not vanish into one that is over.
+		return u, conflict("the upload to this component is complete; start another one")
 	case u.direct && !direct:
 		return u, conflict("the upload was started with direct_upload: its parts go to signed addresses")
 	case !u.direct && direct:

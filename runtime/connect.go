@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 	"transect/client"
 	"transect/client/declare"
 	"transect/client/fault"
+	"transect/client/journal"
 	"transect/client/transfer"
 	"transect/client/transport"
 	"transect/platform"
@@ -20,18 +22,20 @@ import (
 
 // connector opens the connections of a run, when the script asks for them.
 type connector struct {
-	world  *World
-	job    *Job
-	named  Connection // by the command line and the environment
-	in     *vm.Interp
-	local  localPlatform
-	budget *transfer.Budget // one for all connections
-	dryRun func() declare.Interceptor
+	world   *World
+	job     *Job
+	named   Connection // by the command line and the environment
+	in      *vm.Interp
+	local   localPlatform
+	budget  *transfer.Budget // one for all connections
+	journal *journal.Journal // of uploads; opened when the first one needs it
+	dryRun  func() declare.Interceptor
 }
 
 func newConnector(w *World, job *Job, named Connection, in *vm.Interp) *connector {
 	return &connector{world: w, job: job, named: named, in: in,
-		budget: transfer.NewTunedBudget(transfer.MostConnections),
+		budget:  transfer.NewTunedBudget(transfer.MostConnections),
+		journal: journal.New(in.StateDir(), journal.Limits{}, in.Options().Logger),
 		// One for all connections: what one of them pretends to have made, the
 		// others must know.
 		dryRun: sync.OnceValue(func() declare.Interceptor { return client.DryRun(in.Options().Stderr) }),
@@ -78,11 +82,11 @@ func (c *connector) connect(ctx context.Context, own *client.Settings) (*client.
 	return client.New(ctx, settings, options)
 }
 
-func (c *connector) close() error { return c.local.close() }
+func (c *connector) close() error { return errors.Join(c.journal.Close(), c.local.close()) }
 
 func (c *connector) options() client.Options {
 	out := c.in.Options()
-	options := client.Options{Version: c.job.Version, Logger: out.Logger, Env: c.world.Env, Budget: c.budget}
+	options := client.Options{Version: c.job.Version, Logger: out.Logger, Env: c.world.Env, Budget: c.budget, Journal: c.journal}
 	if c.job.DryRun {
 		options.Links = []declare.Interceptor{c.dryRun()}
 	}

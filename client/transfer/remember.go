@@ -52,7 +52,8 @@ type Entry interface {
 	Finished() string
 	// Finish notes that. The parts are forgotten.
 	Finish(whole string)
-	// Forget notes that the platform knows nothing of the upload any more.
+	// Forget notes that what was known of the place does not count any more: it
+	// comes before anything new is begun there, and is on disk when it returns.
 	Forget()
 
 	// Changed tells that another state of this file was going to this place.

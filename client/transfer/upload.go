@@ -115,6 +115,7 @@ func (u *upload) whole(ctx context.Context) error {
 		return err
 	}
 	defer u.budget.Release()
+	u.entry.Forget()
 	if u.legacy {
 		return u.postWhole(ctx)
 	}
@@ -146,9 +147,9 @@ func (u *upload) inParts(ctx context.Context) (resumed int, err error) {
 			return resumed, err
 		}
 		u.log.Debug("starting an upload over", "file", u.Path, "reason", err)
-		u.entry.Forget()
 		u.count(-counted.Load())
 	}
+	u.entry.Forget()
 	if err := u.create(ctx); err != nil {
 		return 0, err
 	}

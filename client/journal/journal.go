@@ -1,0 +1,162 @@
+// Package journal remembers, across runs and processes, which files went where
+// and which parts of half-sent ones the platform has confirmed. It is one small
+// SQLite file in the state folder. It holds hashes of paths and places,
+// checksums, sizes and times; no addresses, no tokens, no names.
+//
+// What the platform has confirmed of a half-sent file is on disk when Confirm
+// returns. That a file was completed is written within a quarter of a second:
+// a crash in between means that this file is looked at, or sent, once more.
+package journal
+
+import (
+	"database/sql"
+	"log/slog"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"transect/client/transfer"
+)
+
+// File is the journal's name in its folder.
+const File = "journal.db"
+
+// Limits bound what is kept. The zero value stands for the usual bounds.
+type Limits struct {
+	Finished   time.Duration // completed files are remembered so long; 30 days
+	Unfinished time.Duration // half-sent ones; 60 days
+	Files      int64         // so many files in all; a million
+}
+
+func (l Limits) orUsual() Limits {
+	const day = 24 * time.Hour
+	if l.Finished <= 0 {
+		l.Finished = 30 * day
+	}
+	if l.Unfinished <= 0 {
+		l.Unfinished = 60 * day
+	}
+	if l.Files <= 0 {
+		l.Files = 1_000_000
+	}
+	return l
+}
+
+// Journal is a transfer.Journal on disk. It is opened when something is asked
+// of it first. A journal that cannot be used is told once, as a warning, and
+// everything goes on without one.
+type Journal struct {
+	dir    string
+	log    *slog.Logger
+	limits Limits
+	now    func() time.Time
+
+	mu     sync.Mutex
+	db     *sql.DB
+	opened bool // tried
+	off    bool // not used any more
+	aside  bool // a damaged one was set aside already
+	told   bool // a warning was given
+	queue  queue
+}
+
+// New prepares a journal in a folder, which is made when needed. It touches
+// nothing yet.
+func New(dir string, limits Limits, log *slog.Logger) *Journal {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	return &Journal{dir: dir, log: log, limits: limits.orUsual(), now: time.Now}
+}
+
+func (j *Journal) path() string { return filepath.Join(j.dir, File) }
+
+// database gives the open database, or nil when there is none to be had.
+func (j *Journal) database() *sql.DB {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.off {
+		return nil
+	}
+	if !j.opened {
+		j.opened = true
+		db, err := j.open()
+		if err != nil {
+			j.off = true
+			j.warn("what was sent cannot be remembered; going on without a journal", err)
+			return nil
+		}
+		j.db = db
+		j.queue.start(j.write)
+	}
+	return j.db
+}
+
+// warn tells the first trouble with the journal. j.mu is held.
+func (j *Journal) warn(message string, err error) {
+	if !j.told {
+		j.told = true
+		j.log.Warn(message, "journal", j.path(), "reason", err, "hint", "check the folder's permissions and the free space")
+	}
+}
+
+// trouble looks at an error of the open database: a damaged one is set aside
+// and a new one begun, once; with any other the journal is not used any more.
+func (j *Journal) trouble(db *sql.DB, err error) {
+	if isBusy(err) {
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		j.warn("another process keeps the journal busy; some of what was sent is not noted", err)
+		return
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.off || j.db != db {
+		return // somebody else met it before
+	}
+	if isDamage(err) && !j.aside {
+		j.aside = true
+		_ = db.Close() // it is of no use any more
+		fresh, again := j.replace(err)
+		if again == nil {
+			j.db = fresh
+			return
+		}
+		err = again
+	} else {
+		// Statements of other goroutines may still run; Close waits for them.
+		defer func() { _ = db.Close() }()
+	}
+	j.db, j.off = nil, true
+	j.warn("what was sent cannot be noted any more; going on without a journal", err)
+}
+
+// Close writes what is still to be written and closes the file.
+func (j *Journal) Close() error {
+	j.queue.stop()
+	j.mu.Lock()
+	db := j.db
+	j.mu.Unlock()
+	if db != nil {
+		j.prune(db)
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.off = true
+	if j.db == nil {
+		return nil
+	}
+	db, j.db = j.db, nil
+	return db.Close()
+}
+
+// Open gives what is known of a file going to a place.
+func (j *Journal) Open(f transfer.File, p transfer.Place, chunk int64) transfer.Entry {
+	e := &entry{journal: j, place: placeOf(p), state: stateOf(f), chunk: chunk, modified: f.ModTime}
+	if db := j.database(); db != nil {
+		if err := e.load(db); err != nil {
+			j.trouble(db, err)
+		}
+	}
+	return e
+}

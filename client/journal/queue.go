@@ -1,0 +1,146 @@
+package journal
+
+import (
+	"context"
+	"database/sql"
+	"sync"
+	"time"
+)
+
+const (
+	// What nobody waits for is written together, after this long.
+	lazily = 250 * time.Millisecond
+	// So many changes are written in one transaction.
+	batch = 1000
+)
+
+// change is something to be written. done is closed when it was, or could not
+// be; nil when nobody waits.
+type change struct {
+	apply func(*sql.Tx) error
+	done  chan struct{}
+}
+
+// queue hands changes, in their order, to the one goroutine that writes.
+type queue struct {
+	mu      sync.Mutex
+	list    []change
+	wake    chan struct{}
+	urgent  chan struct{}
+	stopped bool
+	ended   chan struct{}
+}
+
+func (q *queue) start(write func([]change)) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.stopped {
+		return
+	}
+	q.wake, q.urgent, q.ended = make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{})
+	go q.run(write)
+}
+
+// put queues a change. wait returns when it was written.
+func (q *queue) put(apply func(*sql.Tx) error, wait bool) {
+	c := change{apply: apply}
+	q.mu.Lock()
+	if q.stopped || q.wake == nil {
+		q.mu.Unlock()
+		return
+	}
+	if wait {
+		c.done = make(chan struct{})
+	}
+	q.list = append(q.list, c)
+	full := len(q.list) >= batch
+	q.mu.Unlock()
+	signal(q.wake)
+	if wait || full {
+		signal(q.urgent)
+	}
+	if wait {
+		<-c.done
+	}
+}
+
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+func (q *queue) run(write func([]change)) {
+	defer close(q.ended)
+	for {
+		<-q.wake
+		timer := time.NewTimer(lazily)
+		select {
+		case <-q.urgent:
+		case <-timer.C:
+		}
+		timer.Stop()
+		for {
+			q.mu.Lock()
+			n := min(len(q.list), batch)
+			work := q.list[:n:n]
+			q.list = q.list[n:]
+			stopped := q.stopped
+			q.mu.Unlock()
+			if n == 0 {
+				if stopped {
+					return
+				}
+				break
+			}
+			write(work)
+			for _, c := range work {
+				if c.done != nil {
+					close(c.done)
+				}
+			}
+		}
+	}
+}
+
+// stop writes what is queued and ends the goroutine.
+func (q *queue) stop() {
+	q.mu.Lock()
+	q.stopped = true
+	ended, wake, urgent := q.ended, q.wake, q.urgent
+	q.mu.Unlock()
+	if ended == nil {
+		return
+	}
+	signal(urgent)
+	signal(wake)
+	<-ended
+}
+
+// write makes one transaction of changes.
+func (j *Journal) write(work []change) {
+	j.mu.Lock()
+	db := j.db
+	j.mu.Unlock()
+	if db == nil {
+		return
+	}
+	if err := transact(db, work); err != nil {
+		j.trouble(db, err)
+	}
+}
+
+func transact(db *sql.DB, work []change) error {
+	tx, err := db.BeginTx(context.Background(), nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // nothing happens after a commit
+	for _, c := range work {
+		if err := c.apply(tx); err != nil {
+			return err
+		}
+	}
+	return tx.Commit()
+}
