@@ -42,7 +42,7 @@ func (s *Survey) dropDuplicates(ctx context.Context, workers int) {
 		}
 		for _, i := range members {
 			group.Go(func() error {
-				sum, err := hashFile(ctx, s.Photos[i].Path)
+				sum, err := Checksum(ctx, s.Photos[i].Path)
 				sums[i], hashed[i] = sum, err == nil // a file that just went away repeats nothing
 				return nil
 			})
@@ -67,7 +67,9 @@ func (s *Survey) dropDuplicates(ctx context.Context, workers int) {
 	s.Photos = kept
 }
 
-func hashFile(ctx context.Context, path string) (sum [sha256.Size]byte, err error) {
+// Checksum reads a whole file for its SHA-256, until ctx ends. Two files of one
+// checksum are duplicates.
+func Checksum(ctx context.Context, path string) (sum [sha256.Size]byte, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return sum, err

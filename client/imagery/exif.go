@@ -89,7 +89,7 @@ func (p *Photo) addGPS(t tiffReader, gps directory) {
 func (p *Photo) setPosition(latitude, longitude float64) {
 	switch {
 	case latitude == 0 && longitude == 0:
-		p.void = true
+		p.Void = true
 	case math.Abs(latitude) <= 90 && math.Abs(longitude) <= 180:
 		p.HasPosition, p.Latitude, p.Longitude = true, latitude, longitude
 	}

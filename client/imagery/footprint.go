@@ -41,19 +41,50 @@ const (
 // degrees instead of one cut in two. Within some metres of a pole the estimate
 // means little.
 func Footprint(photos []Photo) [][2]float64 {
-	photos = slices.DeleteFunc(slices.Clone(photos), func(p Photo) bool { return !p.HasPosition })
-	if len(photos) == 0 {
+	var g Ground
+	for _, p := range photos {
+		g.Add(p)
+	}
+	return g.Ring()
+}
+
+// Ground gathers what photos cover, one at a time: Footprint for surveys too
+// large to be held in memory. The zero value is ready for use.
+type Ground struct {
+	plane  plane
+	began  bool
+	points []orb.Point
+	hull   int // points left when they were last reduced
+}
+
+// maxPoints is when the points gathered are reduced to their hull, which has
+// a few hundred at most.
+const maxPoints = 1 << 14
+
+// Add takes a photo in; one without position is passed over.
+func (g *Ground) Add(p Photo) {
+	if !p.HasPosition {
+		return
+	}
+	if !g.began {
+		g.plane, g.began = newPlane(p), true
+	}
+	g.points = append(g.points, corners(p, g.plane.to(p))...)
+	if len(g.points) >= max(maxPoints, 2*g.hull) {
+		g.points = convexHull(g.points)
+		g.hull = len(g.points)
+	}
+}
+
+// Ring is the footprint so far, nil when nothing was added.
+func (g *Ground) Ring() [][2]float64 {
+	if !g.began {
 		return nil
 	}
-	plane := newPlane(photos[0])
-	var points []orb.Point
-	for _, p := range photos {
-		points = append(points, corners(p, plane.to(p))...)
-	}
-	hull := convexHull(points)
+	hull := convexHull(g.points)
 	ring := make([][2]float64, 0, len(hull)+1)
 	for _, point := range hull {
-		ring = append(ring, plane.from(point))
+		ring = append(ring, g.plane.from(point))
 	}
 	return append(ring, ring[0])
 }

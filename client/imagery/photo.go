@@ -53,7 +53,20 @@ type Photo struct {
 	// CaptureID is shared by the photos a multi-camera rig took at one moment.
 	CaptureID string
 
-	void bool // a position is recorded, but it is 0, 0
+	// Void tells that a position is recorded, but it is 0, 0.
+	Void bool
+	// XMP is what the XMP record says of what EXIF tells as well, for
+	// comparing the two; the fields above prefer EXIF.
+	XMP Claims
+}
+
+// Claims is what one record of a photo says of where and when.
+type Claims struct {
+	HasPosition         bool
+	Latitude, Longitude float64
+	Altitude            *float64
+	Acquired            time.Time // the zero time when not said
+	DateOnly            bool      // Acquired has no time of day
 }
 
 // Read reads one photo. The error is a fault.FileError, of which CauseOf tells

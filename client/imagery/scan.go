@@ -82,7 +82,7 @@ func Scan(ctx context.Context, dir string, opt ScanOptions) (Survey, error) {
 		switch {
 		case defects[i] != nil:
 			survey.Problems = append(survey.Problems, problemOf(paths[i], defects[i]))
-		case p.void:
+		case p.Void:
 			survey.Problems = append(survey.Problems, newProblem(p.Path, NoPosition,
 				"its position is 0, 0: the camera had no GPS fix"))
 		case !p.HasPosition:

@@ -1,5 +1,7 @@
 package imagery
 
+import "io"
+
 // TIFF tags that tell where the pixels are (TIFF 6.0; SubIFDs from the
 // PageMaker 6.0 notes).
 const (
@@ -15,6 +17,24 @@ const (
 
 // maxDirectories bounds the walk on files whose directories form a loop.
 const maxDirectories = 256
+
+// CheckTIFF tells whether a TIFF or BigTIFF file of size bytes is whole: its
+// directories can be read, and the pixels they point at lie within it. The
+// error is a fault.FileError, of which CauseOf tells the cause.
+func CheckTIFF(r io.ReadSeeker, size int64) error {
+	s := newSource(r, size)
+	l, err := readTIFF(s)
+	switch {
+	case s.err != nil:
+		err = unreadable(s.err)
+	case err == nil && (l.width <= 0 || l.height <= 0):
+		err = defectf(Damaged, "the picture has no size")
+	}
+	if err != nil {
+		return problemOf("", err).fault(err)
+	}
+	return nil
+}
 
 // readTIFF reads all directories and checks that the pixels they point at are
 // within the file: cameras write the directory first, so a file that was cut

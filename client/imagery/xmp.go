@@ -2,8 +2,10 @@ package imagery
 
 import (
 	"io"
+	"math"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/bep/imagemeta"
 )
@@ -50,12 +52,64 @@ func (p *Photo) addXMP(s *source) {
 		}
 	}
 	// "GpsLongtitude" is how some firmware spells it.
-	latitude, longitude := number("GPSLatitude", "GpsLatitude"), number("GPSLongitude", "GpsLongitude", "GpsLongtitude")
-	if !p.HasPosition && latitude != nil && longitude != nil {
-		if p.setPosition(*latitude, *longitude); p.HasPosition && p.Altitude == nil {
-			p.Altitude = number("AbsoluteAltitude")
+	latitude := coordinate(found, "S", "GPSLatitude", "GpsLatitude")
+	longitude := coordinate(found, "W", "GPSLongitude", "GpsLongitude", "GpsLongtitude")
+	if latitude != nil && longitude != nil && math.Abs(*latitude) <= 90 && math.Abs(*longitude) <= 180 {
+		p.XMP.HasPosition, p.XMP.Latitude, p.XMP.Longitude = true, *latitude, *longitude
+	}
+	p.XMP.Altitude = number("AbsoluteAltitude")
+	for _, name := range []string{"DateTimeOriginal", "CreateDate"} {
+		if p.XMP.Acquired.IsZero() {
+			p.XMP.Acquired, p.XMP.DateOnly = xmpTime(xmpText(found[name]))
 		}
 	}
+	if !p.HasPosition && p.XMP.HasPosition {
+		if p.setPosition(p.XMP.Latitude, p.XMP.Longitude); p.HasPosition && p.Altitude == nil {
+			p.Altitude = p.XMP.Altitude
+		}
+	}
+}
+
+// coordinate returns degrees under one of several names: a number, or as in
+// "50,43.872N" (XMP part 2, GPSCoordinate).
+func coordinate(found map[string]any, negative string, names ...string) *float64 {
+	for _, name := range names {
+		if n, ok := xmpNumber(found[name]); ok {
+			return &n
+		}
+		text := xmpText(found[name])
+		if text == "" {
+			continue
+		}
+		reference := text[len(text)-1:]
+		if !strings.Contains("NSEWnsew", reference) {
+			continue
+		}
+		var parts []float64
+		for _, part := range strings.Split(text[:len(text)-1], ",") {
+			n, ok := xmpNumber(part)
+			if !ok {
+				parts = nil
+				break
+			}
+			parts = append(parts, n)
+		}
+		if n, ok := degrees(parts, reference, negative); ok {
+			return &n
+		}
+	}
+	return nil
+}
+
+// xmpTime reads a date as XMP writes it (ISO 8601), whole or cut short.
+func xmpTime(text string) (acquired time.Time, dateOnly bool) {
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04Z07:00", "2006-01-02T15:04"} {
+		if acquired, err := time.Parse(layout, text); err == nil {
+			return acquired, false
+		}
+	}
+	acquired, _ = time.Parse(time.DateOnly, text)
+	return acquired, true
 }
 
 func xmpNumber(value any) (float64, bool) {

@@ -254,4 +254,3 @@ func (w *walk) recent(h *here, i int, info fs.FileInfo) bool {
 func fileOf(path, name string, info fs.FileInfo) File {
 	return File{Path: path, Name: name, Size: info.Size(), ModTime: info.ModTime().Round(0)}
 }
-

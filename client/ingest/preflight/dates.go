@@ -1,0 +1,68 @@
+package preflight
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+const (
+	// longFlight is how long a survey may take; photos farther than this from
+	// most others are told.
+	longFlight = 7 * 24 * time.Hour
+	// fromMission is how far from the mission's date photos may be.
+	fromMission = 2 * 24 * time.Hour
+)
+
+// unset tells a clock that was never set: it starts from 1970 or 1980, or from
+// New Year's Day of some later year. Drones came after all of these.
+func unset(t time.Time) bool {
+	return t.Year() < 2000 || t.Year() <= 2010 && t.YearDay() == 1
+}
+
+// checkDates finds clocks that are wrong, and photos of another flight.
+func (s *survey) checkDates(report *Report) {
+	const hint = "correct the camera's clock and the photo's date"
+	future := s.opts.Now.Add(26 * time.Hour).UnixNano() // whatever the zones
+	var times []int64
+	usable := func(p photoRecord) bool {
+		return p.taken != noTime && p.taken <= future && !unset(p.time())
+	}
+	for _, p := range s.photos {
+		switch {
+		case usable(p):
+			times = append(times, p.taken)
+		case p.taken == noTime:
+		case p.taken > future:
+			s.problems.add(Problem{"date-in-future", Warning, s.name(p),
+				"it was taken in the future, " + p.time().Format(time.DateTime), hint})
+		default:
+			s.problems.add(Problem{"clock-not-set", Warning, s.name(p),
+				"it was taken " + p.time().Format(time.DateTime) + ": the camera's clock was not set", hint})
+		}
+	}
+	if len(times) == 0 {
+		return
+	}
+	slices.Sort(times)
+	report.First, report.Last = time.Unix(0, times[0]).UTC(), time.Unix(0, times[len(times)-1]).UTC()
+	middle := times[len(times)/2]
+	for _, p := range s.photos {
+		if !usable(p) {
+			continue
+		}
+		if apart := time.Duration(p.taken - middle).Abs(); apart > longFlight {
+			s.problems.add(Problem{"date-apart", Warning, s.name(p),
+				fmt.Sprintf("it was taken %s, %d days from most others", p.time().Format(time.DateTime), int(apart.Hours()/24)),
+				"is it of another flight? Then leave it out"})
+		}
+	}
+	if !s.opts.Date.IsZero() {
+		if apart := time.Duration(middle - s.opts.Date.UnixNano()).Abs(); apart > fromMission+24*time.Hour {
+			s.problems.add(Problem{"date-not-mission", Warning, "",
+				fmt.Sprintf("most photos were taken on %s, the mission was on %s",
+					time.Unix(0, middle).UTC().Format(time.DateOnly), s.opts.Date.Format(time.DateOnly)),
+				"check that these are the photos of this mission"})
+		}
+	}
+}

@@ -1,0 +1,149 @@
+package preflight
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"path"
+	"strings"
+	"time"
+
+	"transect/client/fault"
+	"transect/client/imagery"
+	"transect/client/ingest/gather"
+)
+
+// How far the two records of a photo may be apart.
+const (
+	samePlace    = 30.0 // metres
+	sameAltitude = 10.0 // metres
+	sameTime     = 2 * time.Minute
+	zones        = 27 * time.Hour // between the clocks of the farthest zones
+)
+
+// imageProblems are those of one image.
+func imageProblems(file gather.File, format string, p *imagery.Photo, err error) []Problem {
+	if err != nil {
+		return readProblems(file, format, err)
+	}
+	var found []Problem
+	warn := func(code, hint, text string, args ...any) {
+		found = append(found, Problem{code, Warning, file.Name, fmt.Sprintf(text, args...), hint})
+	}
+	const place = "write the position into the photo's EXIF record, or leave the photo out"
+	switch {
+	case p.Void && !p.HasPosition:
+		warn("void-position", place, "its position is 0, 0: the camera had no GPS fix")
+	case !p.HasPosition:
+		warn("no-position", place, "it has no GPS position")
+	case p.XMP.HasPosition:
+		if apart := distance(p.Latitude, p.Longitude, p.XMP.Latitude, p.XMP.Longitude); apart > samePlace {
+			warn("position-disagrees", "find out which tool changed one of the two; EXIF is what is used",
+				"its EXIF and XMP positions are %s apart", metres(apart))
+		}
+	}
+	if p.Altitude != nil && p.XMP.Altitude != nil && math.Abs(*p.Altitude-*p.XMP.Altitude) > sameAltitude {
+		warn("altitude-disagrees", "find out whether one of them is above the ellipsoid or above take-off; EXIF is what is used",
+			"its altitude is %.1f m in EXIF, %.1f m in XMP", *p.Altitude, *p.XMP.Altitude)
+	}
+	if clocksDisagree(p) {
+		layout := "2006-01-02 15:04:05"
+		if p.XMP.DateOnly {
+			layout = time.DateOnly
+		}
+		warn("date-disagrees", "find out which tool changed one of the two; EXIF is what is used",
+			"it was taken %s by EXIF, %s by XMP", p.Acquired.Format("2006-01-02 15:04:05"), p.XMP.Acquired.Format(layout))
+	}
+	if p.Acquired.IsZero() {
+		warn("no-date", "set the camera's clock; the photo is sent without a date", "it does not say when it was taken")
+	}
+	return found
+}
+
+// clocksDisagree tells whether the two times cannot be the same moment, told
+// in two zones.
+func clocksDisagree(p *imagery.Photo) bool {
+	if p.Acquired.IsZero() || p.XMP.Acquired.IsZero() || p.XMP.Acquired.Year() < 1990 || p.Acquired.Year() < 1990 {
+		return false // an unset clock is told elsewhere
+	}
+	apart := p.Acquired.Sub(p.XMP.Acquired).Abs()
+	switch {
+	case p.XMP.DateOnly:
+		return apart > zones+24*time.Hour
+	case apart > zones:
+		return true
+	}
+	apart %= 15 * time.Minute
+	return min(apart, 15*time.Minute-apart) > sameTime
+}
+
+// readable are the image formats imagery reads; of others nothing is known.
+var readable = map[string]bool{"jpeg": true, "tiff": true, "dng": true, "png": true, "webp": true}
+
+// readProblems turns what kept an image from being read into problems.
+func readProblems(file gather.File, format string, err error) []Problem {
+	cause := imagery.CauseOf(err)
+	p := Problem{Severity: Error, Name: file.Name, Message: err.Error()}
+	if f := fault.Find(err); f != nil {
+		p.Hint = f.Facts().Hint
+		p.Message = f.Facts().Message
+	}
+	p.Message = strings.TrimPrefix(p.Message, file.Path+": ")
+	switch cause {
+	case "":
+		p.Code = "unreadable"
+	case imagery.Unsupported, imagery.NotImage:
+		if cause == imagery.Unsupported || !readable[format] {
+			p.Severity, p.Code = Warning, "not-checked"
+			p.Message = "nothing can be said of it: " + p.Message
+			break
+		}
+		p.Code = "not-an-image"
+	default:
+		p.Code = strings.ReplaceAll(string(cause), " ", "-")
+	}
+	return []Problem{p}
+}
+
+// addSkipped counts a file that was left out, and tells of those that somebody
+// may have meant to send.
+func (c *Checker) addSkipped(err error) {
+	if err == nil {
+		return
+	}
+	var s *gather.Skipped
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !errors.As(err, &s) {
+		c.problems.add(Problem{Code: "unreadable", Severity: Error, Message: err.Error(), Hint: hintOf(err)})
+		return
+	}
+	c.report.BySkipped[string(s.Reason)]++
+	if s.Harmless() {
+		return
+	}
+	p := Problem{Code: "skipped", Severity: Warning, Name: s.Name, Hint: s.Hint()}
+	p.Message = strings.TrimPrefix(s.Error(), s.Name+": ")
+	switch s.Reason {
+	case gather.Empty, gather.Unreadable, gather.Missing:
+		p.Code, p.Severity = string(s.Reason), Error
+	}
+	c.problems.add(p)
+}
+
+func hintOf(err error) string {
+	if f := fault.Find(err); f != nil {
+		return f.Facts().Hint
+	}
+	return ""
+}
+
+// noteProblem passes on what gathering found odd.
+func noteProblem(item gather.Item) Problem {
+	p := Problem{Code: "odd", Severity: Warning, Name: item.Name, Message: item.Note}
+	if item.Format == "shapefile" && strings.Contains(item.Note, "missing") {
+		p.Code, p.Severity = "incomplete", Error
+		p.Hint = "copy the missing files beside " + path.Base(item.Name) + ": a shapefile is several files of one name"
+	}
+	return p
+}

@@ -1,0 +1,200 @@
+package preflight
+
+import (
+	"hash/fnv"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"transect/client/imagery"
+)
+
+// fileRecord is what is kept of every file: 16 bytes and its name.
+type fileRecord struct {
+	name nameRef
+	size int64
+}
+
+// photoRecord is what is kept of a photo besides: 64 bytes. Pictures are known
+// by their shape alone, for the ground they show.
+type photoRecord struct {
+	taken               int64 // nanoseconds since 1970, noTime when not known
+	latitude, longitude float64
+	capture             uint64 // hash of what photos of one moment share, 0 for none
+	file                uint32 // index of its fileRecord
+	height, focal       float32
+	yaw, pitch          float32
+	wide, high          uint16
+	camera, band        uint16
+	positioned, zoned   bool
+	oriented            bool
+}
+
+const noTime = math.MinInt64
+
+// addPhoto keeps what the checks of the survey as a whole need.
+func (c *Checker) addPhoto(name string, file int, p imagery.Photo) {
+	r := photoRecord{
+		taken: noTime, latitude: p.Latitude, longitude: p.Longitude, positioned: p.HasPosition,
+		file: uint32(file), focal: float32(p.FocalLength35), zoned: p.ZoneKnown,
+		camera: c.cameras.add(cameraOf(p)),
+	}
+	if !p.Acquired.IsZero() && p.Acquired.Year() > 1700 && p.Acquired.Year() < 2200 {
+		r.taken = p.Acquired.UnixNano()
+	}
+	if p.RelativeAltitude != nil {
+		r.height = float32(*p.RelativeAltitude)
+	}
+	if p.Yaw != nil && p.Pitch != nil {
+		r.yaw, r.pitch, r.oriented = float32(*p.Yaw), float32(*p.Pitch), true
+	}
+	longest := max(p.Width, p.Height, 1)
+	scale := min(1, float64(math.MaxUint16)/float64(longest))
+	r.wide, r.high = uint16(float64(p.Width)*scale), uint16(float64(p.Height)*scale)
+	if capture, band, ok := captureOf(name, p); ok {
+		h := fnv.New64a()
+		_, _ = h.Write([]byte(capture))
+		r.capture, r.band = max(h.Sum64(), 1), c.bands.add(band)
+	}
+	c.photos = append(c.photos, r)
+}
+
+// cameraOf names a camera; many models begin with their maker's name.
+func cameraOf(p imagery.Photo) string {
+	if len(p.Model) >= len(p.Make) && strings.EqualFold(p.Model[:len(p.Make)], p.Make) {
+		return p.Model
+	}
+	return strings.TrimSpace(p.Make + " " + p.Model)
+}
+
+// shape gives back what imagery needs to work out the ground a photo shows.
+func (r photoRecord) shape() imagery.Photo {
+	p := imagery.Photo{
+		HasPosition: r.positioned, Latitude: r.latitude, Longitude: r.longitude,
+		FocalLength35: float64(r.focal), Width: int(r.wide), Height: int(r.high),
+	}
+	if r.height != 0 {
+		height := float64(r.height)
+		p.RelativeAltitude = &height
+	}
+	if r.oriented {
+		yaw, pitch := float64(r.yaw), float64(r.pitch)
+		p.Yaw, p.Pitch = &yaw, &pitch
+	}
+	return p
+}
+
+func (r photoRecord) time() time.Time { return time.Unix(0, r.taken).UTC() }
+
+// byTime returns the photos in order of camera, time and name; those without
+// time come first.
+func (c *Checker) byTime() []photoRecord {
+	slices.SortFunc(c.photos, func(a, b photoRecord) int {
+		switch {
+		case a.camera != b.camera:
+			return strings.Compare(c.cameras.text(a.camera), c.cameras.text(b.camera))
+		case a.taken != b.taken:
+			if a.taken < b.taken {
+				return -1
+			}
+			return 1
+		}
+		return imagery.NaturalCompare(c.name(a), c.name(b))
+	})
+	return c.photos
+}
+
+func (c *Checker) name(r photoRecord) string { return c.names.name(c.files[r.file].name) }
+
+// names keeps names one after the other, and what stands before them in their
+// paths once.
+type names struct {
+	chunks   []string
+	chunk    strings.Builder
+	prefixes labels
+}
+
+// nameRef is where a name lies: 24 bits of chunk, 20 of offset, 20 spare.
+type nameRef uint64
+
+const chunkSize = 1 << 20
+
+// add keeps a path and the name that mostly ends it.
+func (n *names) add(path, name string) nameRef {
+	prefix, ok := strings.CutSuffix(path, filepath.FromSlash(name))
+	entry := name
+	number := uint16(0)
+	if ok {
+		number, ok = n.prefixes.number(prefix)
+	}
+	if !ok { // nothing in common, or too many folders
+		entry = name + "\x00" + path
+	}
+	entry = string([]byte{byte(len(entry)), byte(len(entry) >> 8), byte(number), byte(number >> 8)}) + entry
+	if n.chunk.Len()+len(entry) > chunkSize {
+		n.chunks = append(n.chunks, n.chunk.String())
+		n.chunk = strings.Builder{}
+		n.chunk.Grow(chunkSize)
+	}
+	ref := nameRef(len(n.chunks))<<20 | nameRef(n.chunk.Len())
+	n.chunk.WriteString(entry)
+	return ref
+}
+
+// read returns the entry at ref and the index of its prefix.
+func (n *names) read(ref nameRef) (entry string, prefix uint16) {
+	chunk := n.chunk.String()
+	if i := int(ref >> 20); i < len(n.chunks) {
+		chunk = n.chunks[i]
+	}
+	b := chunk[ref&(chunkSize-1):]
+	length := int(b[0]) | int(b[1])<<8
+	return b[4 : 4+length], uint16(b[2]) | uint16(b[3])<<8
+}
+
+func (n *names) name(ref nameRef) string {
+	entry, _ := n.read(ref)
+	name, _, _ := strings.Cut(entry, "\x00")
+	return name
+}
+
+func (n *names) path(ref nameRef) string {
+	entry, prefix := n.read(ref)
+	if _, path, whole := strings.Cut(entry, "\x00"); whole {
+		return path
+	}
+	return n.prefixes.text(prefix) + filepath.FromSlash(entry)
+}
+
+// labels numbers texts, of which there are few.
+type labels struct {
+	texts   []string
+	numbers map[string]uint16
+}
+
+// number returns the number of a text; false when there are too many.
+func (l *labels) number(text string) (uint16, bool) {
+	if n, known := l.numbers[text]; known {
+		return n, true
+	}
+	if len(l.texts) > math.MaxUint16 {
+		return 0, false
+	}
+	if l.numbers == nil {
+		l.numbers = map[string]uint16{}
+	}
+	n := uint16(len(l.texts))
+	l.texts, l.numbers[strings.Clone(text)] = append(l.texts, strings.Clone(text)), n
+	return n, true
+}
+
+// add is number for texts that may as well be taken for the first one when
+// there are too many.
+func (l *labels) add(text string) uint16 {
+	n, _ := l.number(text)
+	return n
+}
+
+func (l *labels) text(n uint16) string { return l.texts[n] }

@@ -1,0 +1,148 @@
+package preflight
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"transect/client/imagery"
+)
+
+// Severities. An error means that a file will be of no use as it is; a warning,
+// that somebody should look.
+const (
+	Error   = "error"
+	Warning = "warning"
+)
+
+// Problem is one thing that is wrong.
+type Problem struct {
+	Code     string `json:"code"`
+	Severity string `json:"severity"` // Error or Warning
+	Name     string `json:"name"`     // of the file, "" when it is the survey as a whole
+	Message  string `json:"message"`  // without the name
+	Hint     string `json:"hint"`     // what to do, or ""
+}
+
+// String is one readable line.
+func (p Problem) String() string {
+	line := p.Message
+	if p.Name != "" {
+		line = p.Name + ": " + line
+	}
+	return p.Severity + ": " + line
+}
+
+// Count is how often a problem was found, listed or not.
+type Count struct {
+	Code     string `json:"code"`
+	Severity string `json:"severity"`
+	Count    int    `json:"count"`
+}
+
+// Polygon is a GeoJSON geometry.
+type Polygon struct {
+	Type        string         `json:"type"`
+	Coordinates [][][2]float64 `json:"coordinates"`
+}
+
+// Report is what was found.
+type Report struct {
+	Items  int            `json:"items"`
+	Files  int            `json:"files"` // to be sent
+	Bytes  int64          `json:"bytes"`
+	Images int            `json:"images"`
+	ByKind map[string]int `json:"by_kind"` // items
+	// BySkipped counts files left out, by gather's reason.
+	BySkipped map[string]int `json:"skipped"`
+	// First and Last are the times of the earliest and the latest photo, those
+	// with a clock that is plainly wrong aside; zero when none has a time.
+	First time.Time `json:"first,omitzero"`
+	Last  time.Time `json:"last,omitzero"`
+	// Footprint estimates the ground the photos cover, jumps aside; nil when
+	// none has a position. Area is its area in square metres.
+	Footprint *Polygon `json:"footprint,omitempty"`
+	Area      float64  `json:"area"`
+	// Problems are the first of each code, errors before warnings; Counts says
+	// how many there are in all.
+	Problems []Problem `json:"problems"`
+	Counts   []Count   `json:"counts"`
+	Errors   int       `json:"errors"`
+	Warnings int       `json:"warnings"`
+}
+
+// Count returns how often a problem of that code was found.
+func (r *Report) Count(code string) int {
+	n := 0
+	for _, c := range r.Counts {
+		if c.Code == code {
+			n += c.Count
+		}
+	}
+	return n
+}
+
+func (r *Report) clone() *Report {
+	c := *r
+	c.ByKind, c.BySkipped = maps.Clone(r.ByKind), maps.Clone(r.BySkipped)
+	return &c
+}
+
+// problemList keeps the first problems of each code by name, and counts all.
+type problemList struct {
+	kept   map[string][]Problem
+	counts map[string]*Count
+}
+
+// slack is how many more than are listed are kept, so that the list is sorted
+// once in so many additions.
+const slack = 512
+
+func (l *problemList) add(p Problem) {
+	if l.kept == nil {
+		l.kept, l.counts = map[string][]Problem{}, map[string]*Count{}
+	}
+	key := p.Severity + p.Code
+	if l.counts[key] == nil {
+		l.counts[key] = &Count{Code: p.Code, Severity: p.Severity}
+	}
+	l.counts[key].Count++
+	kept := append(l.kept[key], p)
+	if len(kept) >= 2*slack {
+		sortProblems(kept)
+		kept = slices.Clone(kept[:slack])
+	}
+	l.kept[key] = kept
+}
+
+func sortProblems(list []Problem) {
+	slices.SortStableFunc(list, func(a, b Problem) int {
+		return cmp.Or(imagery.NaturalCompare(a.Name, b.Name), cmp.Compare(a.Message, b.Message))
+	})
+}
+
+func (l *problemList) clone() problemList {
+	c := problemList{map[string][]Problem{}, map[string]*Count{}}
+	for key, list := range l.kept {
+		c.kept[key] = slices.Clone(list)
+	}
+	for key, n := range l.counts {
+		same := *n
+		c.counts[key] = &same
+	}
+	return c
+}
+
+// list returns at most limit problems of each code, and all counts: errors
+// first, then by code.
+func (l *problemList) list(limit int) ([]Problem, []Count) {
+	problems, counts := []Problem{}, []Count{}
+	for _, key := range slices.Sorted(maps.Keys(l.kept)) { // "error…" is before "warning…"
+		list := l.kept[key]
+		sortProblems(list)
+		problems = append(problems, list[:min(limit, len(list), slack)]...)
+		counts = append(counts, *l.counts[key])
+	}
+	return problems, counts
+}

@@ -1,0 +1,114 @@
+package preflight
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+	"github.com/paulmach/orb"
+	"github.com/paulmach/orb/planar"
+
+	"transect/client/imagery"
+)
+
+// checkCameras tells of a survey taken by several cameras. The lenses of one
+// rig have one model.
+func (s *survey) checkCameras() {
+	counts := map[uint16]int{}
+	for _, p := range s.photos {
+		counts[p.camera]++
+	}
+	if len(counts) < 2 {
+		return
+	}
+	var list []string
+	for _, camera := range slices.SortedFunc(maps.Keys(counts), func(a, b uint16) int {
+		return cmp.Or(counts[b]-counts[a], strings.Compare(s.cameras.text(a), s.cameras.text(b)))
+	}) {
+		name := cmp.Or(s.cameras.text(camera), "an unnamed camera")
+		list = append(list, fmt.Sprintf("%s (%s)", name, humanize.Comma(int64(counts[camera]))))
+		if len(list) == 6 && len(counts) > 6 {
+			list = append(list, fmt.Sprintf("%d more", len(counts)-6))
+			break
+		}
+	}
+	s.problems.add(Problem{"mixed-cameras", Warning, "",
+		"the photos are of several cameras: " + strings.Join(list, ", "),
+		"photos of different cameras mostly belong in different flights"})
+}
+
+// checkGround works out the footprint and compares it with the mission's.
+func (s *survey) checkGround(report *Report) {
+	var ground imagery.Ground
+	for i, p := range s.photos {
+		if p.positioned && !s.jumps[i] {
+			ground.Add(p.shape())
+		}
+	}
+	ring := ground.Ring()
+	if ring == nil {
+		return
+	}
+	report.Footprint = &Polygon{Type: "Polygon", Coordinates: [][][2]float64{ring}}
+	report.Area = imagery.Area(ring)
+	if len(s.opts.Mission) < 3 {
+		return
+	}
+	flown, wanted := ringOf(ring), ringOf(s.opts.Mission)
+	if planar.RingContains(wanted, middleOf(flown)) || planar.RingContains(flown, middleOf(wanted)) {
+		return
+	}
+	a, b := middleOf(flown), middleOf(wanted)
+	apart := distance(a[1], a[0], b[1], b[0])
+	// Two areas of one size side by side are apart by their size.
+	if reach := radius(flown, a) + radius(wanted, b); apart > reach+tolerance {
+		s.problems.add(Problem{"far-from-mission", Warning, "",
+			fmt.Sprintf("the photos were taken %s from the mission's area", metres(apart-reach)),
+			"check that these are the photos of this mission, and that its coordinates are longitude, latitude"})
+	}
+}
+
+func ringOf(points [][2]float64) orb.Ring {
+	ring := make(orb.Ring, len(points))
+	for i, p := range points {
+		ring[i] = p
+	}
+	if !ring.Closed() {
+		ring = append(ring, ring[0])
+	}
+	return ring
+}
+
+func middleOf(ring orb.Ring) orb.Point {
+	middle, area := planar.CentroidArea(ring)
+	if area == 0 {
+		return ring.Bound().Center()
+	}
+	return middle
+}
+
+// radius is the distance in metres from the middle to the farthest corner.
+func radius(ring orb.Ring, middle orb.Point) float64 {
+	r := 0.0
+	for _, p := range ring {
+		r = max(r, distance(p[1], p[0], middle[1], middle[0]))
+	}
+	return r
+}
+
+// checkCount compares the number of images with what was announced.
+func (s *survey) checkCount() {
+	if s.opts.Expected <= 0 || s.report.Images == s.opts.Expected {
+		return
+	}
+	hint := "check that the whole card was copied"
+	if s.report.Images > s.opts.Expected {
+		hint = "are there photos of another flight, or previews? Leave them out, or correct the mission's number of images"
+	}
+	s.problems.add(Problem{"image-count", Warning, "",
+		fmt.Sprintf("there are %s images, the mission announces %s",
+			humanize.Comma(int64(s.report.Images)), humanize.Comma(int64(s.opts.Expected))), hint})
+}

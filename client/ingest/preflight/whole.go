@@ -1,0 +1,224 @@
+package preflight
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strings"
+
+	"transect/client/imagery"
+	"transect/client/ingest/gather"
+)
+
+// checkWhole tells whether a file that is no photo has its end.
+func checkWhole(file gather.File, format, component string) (Problem, bool) {
+	again := "copy the file again from where it came from"
+	f, err := os.Open(file.Path)
+	if err != nil {
+		return Problem{"unreadable", Error, file.Name, "it cannot be read: " + bare(err), "check its permissions"}, true
+	}
+	defer f.Close()
+	size := file.Size
+	if info, err := f.Stat(); err == nil {
+		size = info.Size()
+	}
+	if message := cutShort(f, size, format, component); message != "" {
+		return Problem{"truncated", Error, file.Name, message, again}, true
+	}
+	return Problem{}, false
+}
+
+func bare(err error) string {
+	if p, ok := err.(*os.PathError); ok {
+		return p.Err.Error()
+	}
+	return err.Error()
+}
+
+// cutShort returns what shows that the file is not whole, "" when nothing does.
+func cutShort(f *os.File, size int64, format, component string) string {
+	switch component {
+	case "index":
+		return cutShape(f, size)
+	case "database":
+		return cutTable(f, size)
+	case "raster":
+		if format == "geotiff" || format == "tiff" {
+			return cutTIFF(f, size)
+		}
+		if format == "jpeg" || format == "png" || format == "webp" {
+			if _, err := imagery.ReadFrom(f, size); imagery.CauseOf(err) == imagery.Truncated {
+				return "the end of the picture is missing"
+			}
+		}
+	case "archive", "file":
+		return cutArchive(f, size, format)
+	case "pcl", "mesh", "vector":
+		switch format {
+		case "las", "laz":
+			return cutLAS(f, size, format == "laz")
+		case "shapefile":
+			return cutShape(f, size)
+		case "glb":
+			return shorterThan(f, size, 8, 4, 1, 0)
+		case "geopackage":
+			return cutSQLite(f, size)
+		case "geojson", "topojson", "gltf":
+			return endsWith(f, size, "}")
+		case "kml", "gpx", "gml", "collada":
+			return endsWith(f, size, ">")
+		}
+	}
+	return ""
+}
+
+func tooShort(size, want int64) string {
+	if size >= want {
+		return ""
+	}
+	return fmt.Sprintf("it has %d bytes and by its header should have %d: its end is missing", size, want)
+}
+
+const headerCut = "it ends within its header"
+
+func cutTIFF(f *os.File, size int64) string {
+	if err := imagery.CheckTIFF(f, size); err != nil && imagery.CauseOf(err) == imagery.Truncated {
+		return "it points at pixels past its end: its end is missing"
+	}
+	return ""
+}
+
+// cutLAS goes by the public header block (LAS 1.4 R15): where points begin, how
+// long each is, how many there are. Packed points have no fixed length, but
+// say where the table of their chunks is, which comes last.
+func cutLAS(f io.ReaderAt, size int64, packed bool) string {
+	head := make([]byte, 375)
+	n, _ := f.ReadAt(head, 0)
+	if n < 227 {
+		return headerCut
+	}
+	points := int64(binary.LittleEndian.Uint32(head[96:]))
+	length := int64(binary.LittleEndian.Uint16(head[105:]))
+	count := uint64(binary.LittleEndian.Uint32(head[107:]))
+	if head[25] >= 4 && n >= 255 {
+		if long := binary.LittleEndian.Uint64(head[247:]); long > 0 {
+			count = long
+		}
+	}
+	switch {
+	case points > size:
+		return headerCut
+	case count == 0:
+		return ""
+	case !packed:
+		if length > 0 && count > math.MaxInt64/2/uint64(length) {
+			return "its header counts more points than any file can hold"
+		}
+		return tooShort(size, points+length*int64(count))
+	}
+	var table [8]byte
+	if n, _ := f.ReadAt(table[:], points); n < len(table) {
+		return headerCut
+	}
+	at := int64(binary.LittleEndian.Uint64(table[:]))
+	if at == -1 { // written in one pass: the place is in the last bytes
+		if n, _ := f.ReadAt(table[:], size-8); n < len(table) {
+			return headerCut
+		}
+		at = int64(binary.LittleEndian.Uint64(table[:]))
+	}
+	if at < points || at+8 > size {
+		return "the table of its points lies past its end: its end is missing"
+	}
+	return ""
+}
+
+// cutShape goes by the length in 16-bit words, of .shp and .shx alike.
+func cutShape(f io.ReaderAt, size int64) string {
+	head := make([]byte, 28)
+	if n, _ := f.ReadAt(head, 0); n < len(head) {
+		return headerCut
+	}
+	if binary.BigEndian.Uint32(head) != 9994 {
+		return ""
+	}
+	return tooShort(size, 2*int64(binary.BigEndian.Uint32(head[24:])))
+}
+
+// cutTable goes by the header of dBASE: records, and the lengths of header and
+// record.
+func cutTable(f io.ReaderAt, size int64) string {
+	head := make([]byte, 12)
+	if n, _ := f.ReadAt(head, 0); n < len(head) {
+		return headerCut
+	}
+	return tooShort(size, int64(binary.LittleEndian.Uint16(head[8:]))+
+		int64(binary.LittleEndian.Uint32(head[4:]))*int64(binary.LittleEndian.Uint16(head[10:])))
+}
+
+// cutSQLite goes by the size in pages, if the header says it is valid.
+func cutSQLite(f io.ReaderAt, size int64) string {
+	head := make([]byte, 100)
+	if n, _ := f.ReadAt(head, 0); n < len(head) {
+		return headerCut
+	}
+	page := int64(binary.BigEndian.Uint16(head[16:]))
+	if page == 1 {
+		page = 1 << 16
+	}
+	if !bytes.Equal(head[24:28], head[92:96]) {
+		return ""
+	}
+	return tooShort(size, page*int64(binary.BigEndian.Uint32(head[28:])))
+}
+
+// shorterThan reads a little-endian length at offset.
+func shorterThan(f io.ReaderAt, size, offset int64, width int, unit, more int64) string {
+	b := make([]byte, 8)
+	if n, _ := f.ReadAt(b[:width], offset); n < width {
+		return headerCut
+	}
+	return tooShort(size, int64(binary.LittleEndian.Uint64(b))*unit+more)
+}
+
+// cutArchive looks for the table of contents, which comes last in zip files
+// and is pointed at by the header of 7z files.
+func cutArchive(f io.ReaderAt, size int64, format string) string {
+	head := make([]byte, 32)
+	n, _ := f.ReadAt(head, 0)
+	switch {
+	case bytes.HasPrefix(head[:n], []byte("PK\x03\x04")):
+		tail := make([]byte, min(size, 22+1<<16))
+		if _, err := f.ReadAt(tail, size-int64(len(tail))); err != nil && err != io.EOF {
+			return ""
+		}
+		if !bytes.Contains(tail, []byte("PK\x05\x06")) {
+			return "the table of contents of the zip is missing: its end is"
+		}
+	case bytes.HasPrefix(head[:n], []byte("7z\xbc\xaf\x27\x1c")):
+		if n < 32 {
+			return headerCut
+		}
+		offset, length := binary.LittleEndian.Uint64(head[12:]), binary.LittleEndian.Uint64(head[20:])
+		if offset < math.MaxInt64/4 && length < math.MaxInt64/4 {
+			return tooShort(size, 32+int64(offset+length))
+		}
+	}
+	return ""
+}
+
+// endsWith looks at the last character that is no blank.
+func endsWith(f io.ReaderAt, size int64, end string) string {
+	tail := make([]byte, min(size, 1024))
+	if _, err := f.ReadAt(tail, size-int64(len(tail))); err != nil && err != io.EOF {
+		return ""
+	}
+	text := strings.TrimRight(string(tail), " \t\r\n\x00")
+	if text == "" || strings.HasSuffix(text, end) || end == ">" && strings.HasSuffix(text, "/>") {
+		return ""
+	}
+	return fmt.Sprintf("it does not end with %s: its end is missing", end)
+}
