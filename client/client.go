@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"time"
 
 	"transect/client/declare"
 	"transect/client/transfer"
@@ -74,6 +75,10 @@ type Options struct {
 	RoundTripper http.RoundTripper                // answers in place of the network: the local platform
 	Links        []declare.Interceptor            // added to the chain of every call, before sending
 	Budget       *transfer.Budget                 // connections shared by all transfers; one that tunes itself when nil
+	Stats        *transfer.Stats                  // counts what transfers do; of the client's own when nil
+	Bandwidth    *transfer.Bandwidth              // limits the bytes a second of all transfers; nothing does when nil
+	RequestRate  float64                          // requests a second; 0 is no limit
+	Stall        time.Duration                    // longest time without a moving byte in a transfer; a minute when 0
 	Journal      transfer.Journal                 // what transfers remember across runs; nothing when nil
 }
 
@@ -101,6 +106,7 @@ func New(ctx context.Context, s Settings, o Options) (*Client, error) {
 	t, err := transport.New(transport.Options{
 		BaseURL: s.URL, Proxy: s.ProxyURL, CACert: s.CACert, InsecureTLS: insecure, Timeout: s.Timeout, MaxRetries: retries,
 		UserAgent: s.Service, Version: o.Version, Logger: o.Logger, Trace: o.Trace, Env: o.Env, RoundTripper: o.RoundTripper, Busy: o.Budget.Overloaded,
+		Stall: o.Stall, Rate: o.RequestRate, Connections: o.Budget.Most(),
 		Credentials: transport.Credentials{User: s.User, Password: s.Password, ClientID: s.ClientID,
 			ClientSecret: s.ClientSecret, AccessToken: s.AccessToken, Scope: s.Scope},
 	})
@@ -112,7 +118,7 @@ func New(ctx context.Context, s Settings, o Options) (*Client, error) {
 	}
 	c := &Client{transport: t, log: o.Logger, revision: s.Revision}
 	legacy, _ := lookup(o.Env, "USE_LEGACY_UPLOADER")
-	c.transfers = transfer.New(wire{c}, transfer.Options{Budget: o.Budget, Journal: o.Journal,
+	c.transfers = transfer.New(wire{c}, transfer.Options{Budget: o.Budget, Stats: o.Stats, Bandwidth: o.Bandwidth, Journal: o.Journal,
 		Platform: t.BaseURL(), Legacy: truthy(legacy), Logger: o.Logger})
 	c.engine = &declare.Engine{Links: append([]declare.Interceptor{warnDeprecated(o.Logger), warnKeyset(o.Logger)}, o.Links...), Send: c.send}
 	return c, c.bind()
@@ -147,6 +153,9 @@ func Declarations() []*declare.Manager {
 
 // BaseURL is the platform's address.
 func (c *Client) BaseURL() string { return c.transport.BaseURL() }
+
+// TransferStats counts what the client's transfers do.
+func (c *Client) TransferStats() *transfer.Stats { return c.transfers.Stats() }
 
 // bind gives the operations with logic of their own their Go methods, and
 // everything else what its tags say.

@@ -46,6 +46,14 @@ func (b *Budget) Limit() int {
 	return b.limit
 }
 
+// Most is how many transfers there will be at a time at most.
+func (b *Budget) Most() int {
+	if b.tuner != nil {
+		return b.tuner.most
+	}
+	return b.limit
+}
+
 // Active is how many transfers hold a connection at the moment.
 func (b *Budget) Active() int {
 	b.mu.Lock()

@@ -27,8 +27,8 @@ func (u *upload) postPart(ctx context.Context, n int) error {
 }
 
 func (u *upload) post(ctx context.Context, n int, route string, query url.Values) error {
-	offset, size := u.plan.span(n)
-	bytes := &attempts{open: func() *sending { return u.src.send(offset, size, u.Progress) }}
+	_, size := u.plan.span(n)
+	bytes := &attempts{open: func() *sending { return u.sending(ctx, n) }}
 	err := u.caller.Post(ctx, "/"+service+"/"+route, query, bytes.reader, size)
 	if unread := bytes.end(err == nil); unread != nil {
 		return unread

@@ -3,7 +3,6 @@ package transfer
 import (
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 
 	"transect/client/fault"
@@ -44,6 +43,7 @@ func (u *upload) put(ctx context.Context, n int, sign func(context.Context) (sig
 		}
 		if err == nil && (status == http.StatusUnauthorized || status == http.StatusForbidden) && refusals < resigns {
 			refusals++
+			u.stats.retries.Add(1)
 			u.log.Debug("asking for a new address", "file", u.Path, "part", n, "reason", reason)
 			if to, err = u.sign(ctx, sign); err != nil {
 				return err
@@ -57,6 +57,7 @@ func (u *upload) put(ctx context.Context, n int, sign func(context.Context) (sig
 			}
 			return err
 		}
+		u.stats.retries.Add(1)
 		u.log.Debug("sending again", "file", u.Path, "part", n, "attempt", attempt, "reason", reason)
 		if err := u.pause(ctx, attempt); err != nil {
 			return err
@@ -78,8 +79,8 @@ func (u *upload) putOnce(ctx context.Context, n int, to signed) (int, error) {
 	for name, value := range to.Headers {
 		header.Set(name, value)
 	}
-	offset, size := u.plan.span(n)
-	bytes := &attempts{open: func() *sending { return u.src.send(offset, size, u.Progress) }}
+	_, size := u.plan.span(n)
+	bytes := &attempts{open: func() *sending { return u.sending(ctx, n) }}
 	status, err := u.caller.Put(ctx, to.PutURL, header, bytes.reader, size)
 	if unread := bytes.end(err == nil && status >= 200 && status < 300); unread != nil {
 		return 0, unread
@@ -100,28 +101,4 @@ func (u *upload) refusedBytes(status int) error {
 // passing statuses may be gone the next time.
 func passing(status int) bool {
 	return status >= 500 || status == http.StatusTooManyRequests || status == http.StatusRequestTimeout
-}
-
-// attempts follows the bodies opened for one request: a redirect or a repeat
-// below opens another one, and only the last one counts.
-type attempts struct {
-	open func() *sending
-	last *sending
-}
-
-func (a *attempts) reader() (io.ReadCloser, error) {
-	if a.last != nil {
-		if err := a.last.end(false); err != nil {
-			return nil, err
-		}
-	}
-	a.last = a.open()
-	return a.last, nil
-}
-
-func (a *attempts) end(ok bool) error {
-	if a.last == nil {
-		return nil
-	}
-	return a.last.end(ok)
 }

@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sync"
+	"time"
 
 	"transect/client/fault"
 )
@@ -20,6 +20,7 @@ type source struct {
 	path string
 	file *os.File
 	info fs.FileInfo
+	held *held // the file in memory, when it fits
 }
 
 func openSource(path string) (*source, error) {
@@ -49,7 +50,10 @@ func openSource(path string) (*source, error) {
 	return &source{path: path, file: file, info: info}, nil
 }
 
-func (s *source) close() { _ = s.file.Close() } // only read from
+func (s *source) close() {
+	_ = s.file.Close() // only read from
+	s.held.release()
+}
 
 // unchanged fails when the file is not what it was when it was opened.
 func (s *source) unchanged() error {
@@ -77,43 +81,26 @@ type sums struct {
 	parts []string
 }
 
-// hash reads the file once for all its checksums. given is the checksum of the
-// whole when it is known already.
-func (s *source) hash(ctx context.Context, h Hasher, p plan, given string) (sums, error) {
-	out := sums{whole: given}
-	if given != "" && p.parts == 1 {
-		return out, nil
-	}
-	whole := h.New()
-	buffer := make([]byte, readBuffer)
-	for n := 1; n <= p.parts; n++ {
-		offset, size := p.span(n)
-		to := io.Writer(whole)
-		part := h.New()
+// hold reads the file into memory.
+func (s *source) hold(ctx context.Context, h *held, stats *Stats) error {
+	s.held = h
+	for i := range h.blocks {
+		if ctx.Err() != nil {
+			return stopped(ctx)
+		}
+		from := time.Now()
+		b := h.block(i)
+		n, err := s.file.ReadAt(b, int64(i)*memoryBlock)
+		stats.since(onDisk, from)
 		switch {
-		case given != "":
-			to = part
-		case p.parts > 1:
-			to = io.MultiWriter(whole, part)
-		}
-		section := readerOf{ctx: ctx, r: io.NewSectionReader(s.file, offset, size)}
-		read, err := io.CopyBuffer(to, section, buffer)
-		switch {
-		case ctx.Err() != nil:
-			return sums{}, stopped(ctx)
-		case err != nil:
-			return sums{}, fault.Of(&fault.UploadError{}, "cannot read %s: %w", s.path, plainCause(err))
-		case read < size:
-			return sums{}, s.changed()
-		}
-		if p.parts > 1 {
-			out.parts = append(out.parts, hexSum(part))
+		case n == len(b):
+		case err == nil, errors.Is(err, io.EOF):
+			return s.changed()
+		default:
+			return fault.Of(&fault.UploadError{}, "cannot read %s: %w", s.path, plainCause(err))
 		}
 	}
-	if given == "" {
-		out.whole = hexSum(whole)
-	}
-	return out, nil
+	return nil
 }
 
 // state names what the journal knows the file by. Two paths of one file are two
@@ -137,64 +124,6 @@ func (r readerOf) Read(b []byte) (int, error) {
 		return 0, err
 	}
 	return r.r.Read(b)
-}
-
-// sending is one attempt at one span of the file: it counts what leaves, and
-// takes the count back when the attempt was for nothing.
-type sending struct {
-	src      *source
-	section  *io.SectionReader
-	progress func(int64)
-
-	mu    sync.Mutex
-	left  int64 // bytes still to be read
-	sent  int64
-	over  bool // nothing counts any more
-	fault error
-}
-
-func (s *source) send(offset, size int64, progress func(int64)) *sending {
-	return &sending{src: s, section: io.NewSectionReader(s.file, offset, size), left: size, progress: progress}
-}
-
-// Read reads on. A file that ends early breaks the request off, rather than
-// letting it be filled from nowhere.
-func (a *sending) Read(b []byte) (int, error) {
-	n, err := a.section.Read(b)
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.over {
-		return 0, fs.ErrClosed // the connection may still read after its answer
-	}
-	a.left -= int64(n)
-	a.sent += int64(n)
-	if a.progress != nil && n > 0 {
-		a.progress(int64(n))
-	}
-	switch {
-	case errors.Is(err, io.EOF) && a.left > 0:
-		a.fault = a.src.changed()
-		return n, a.fault
-	case err != nil && !errors.Is(err, io.EOF):
-		a.fault = fault.Of(&fault.UploadError{}, "cannot read %s: %w", a.src.path, plainCause(err))
-		return n, a.fault
-	}
-	return n, err
-}
-
-// Close ends the reading of this attempt.
-func (a *sending) Close() error { return nil }
-
-// end stops the counting and gives the error met while reading. Bytes of a
-// failed attempt are taken back.
-func (a *sending) end(ok bool) error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.over = true
-	if !ok && a.progress != nil && a.sent > 0 {
-		a.progress(-a.sent)
-	}
-	return a.fault
 }
 
 // plainCause is a file error without the operation and the path, which the

@@ -40,6 +40,9 @@ type Options struct {
 	Hasher   Hasher  // MD5; the standard library's when nil
 	Legacy   bool    // send bytes through the platform rather than to its storage
 	Logger   *slog.Logger
+
+	Stats     *Stats     // counts what is done; of its own when nil
+	Bandwidth *Bandwidth // limits bytes a second; nothing does when nil
 }
 
 // Upload is one local file to be sent into a component of a dataset.
@@ -84,14 +87,20 @@ type Transfers struct {
 	hasher   Hasher
 	legacy   bool
 	log      *slog.Logger
-	pause    func(ctx context.Context, attempt int) error
+
+	stats     *Stats
+	bandwidth *Bandwidth
+	memory    *memory
+	hashing   *hashing
+
+	pause func(ctx context.Context, attempt int) error
 }
 
 // New makes Transfers on a caller.
 func New(c Caller, o Options) *Transfers {
 	t := &Transfers{
 		caller: c, budget: o.Budget, journal: o.Journal, platform: o.Platform, hasher: o.Hasher, legacy: o.Legacy, log: o.Logger,
-		pause: pauseBefore,
+		stats: o.Stats, bandwidth: o.Bandwidth, memory: newMemory(), pause: pauseBefore,
 	}
 	if t.budget == nil {
 		t.budget = NewTunedBudget(MostConnections)
@@ -105,9 +114,16 @@ func New(c Caller, o Options) *Transfers {
 	if t.log == nil {
 		t.log = slog.New(slog.DiscardHandler)
 	}
-	t.caller = metered{t.caller, t.budget}
+	if t.stats == nil {
+		t.stats = NewStats()
+	}
+	t.hashing = newHashing(t.stats)
+	t.caller = metered{t.caller, t}
 	return t
 }
+
+// Stats counts what these transfers do.
+func (t *Transfers) Stats() *Stats { return t.stats }
 
 // stopped is the error of a transfer whose context ended: the context's own
 // cause when that is a fault.

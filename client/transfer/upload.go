@@ -53,6 +53,9 @@ func (t *Transfers) Upload(ctx context.Context, u Upload) (Uploaded, error) {
 	}
 	up := &upload{Transfers: t, Upload: u, src: src, plan: p}
 	up.entry = t.journal.Open(src.state(), Place{Platform: t.platform, Dataset: u.Dataset, Component: u.Component}, p.journalChunk())
+	if up.entry.Changed() {
+		t.log.Warn("the file changed since its upload was begun; it is uploaded anew", "file", u.Path)
+	}
 	if err := up.summed(ctx, given); err != nil {
 		return Uploaded{}, err
 	}
@@ -84,8 +87,7 @@ func (u *upload) summed(ctx context.Context, given string) error {
 		u.sums = sums{whole: whole, parts: parts}
 		return nil
 	}
-	var err error
-	if u.sums, err = u.src.hash(ctx, u.hasher, u.plan, whole); err != nil {
+	if err := u.hash(ctx, whole); err != nil {
 		return err
 	}
 	if err := u.src.unchanged(); err != nil {
@@ -97,6 +99,31 @@ func (u *upload) summed(ctx context.Context, given string) error {
 		u.entry.Hashed("", u.sums.parts)
 	}
 	return nil
+}
+
+// hash computes what is missing of the checksums. A file that fits is read
+// once, for its checksum and for sending it.
+func (u *upload) hash(ctx context.Context, whole string) error {
+	slots := int64(longFileSlot)
+	if u.plan.parts == 1 {
+		slots = 1
+	}
+	leave, err := u.hashing.enter(ctx, slots)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	if u.plan.parts == 1 {
+		if room := u.memory.tryHold(u.plan.size); room != nil {
+			if err := u.src.hold(ctx, room, u.stats); err != nil {
+				return err
+			}
+			u.sums.whole = u.hashing.inMemory(room)
+			return nil
+		}
+	}
+	u.sums, err = u.hashing.file(ctx, u.src, u.plan, whole)
+	return err
 }
 
 // fields are what every request about this file says, and what is added.

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/net/http/httpproxy"
@@ -22,7 +23,7 @@ const (
 	// Shorter than what servers and load balancers commonly allow, so that a
 	// creation rarely meets a connection that is just being closed.
 	idleConnections = 30 * time.Second
-	// As many as a busy ingest has in flight.
+	// As many as a busy ingest has in flight, unless more are allowed.
 	idleConnectionsPerHost = 64
 )
 
@@ -37,6 +38,7 @@ func dialTransport(o Options) (*http.Transport, error) {
 	if err != nil {
 		return nil, err
 	}
+	idle := max(idleConnectionsPerHost, o.Connections)
 	dialer := &net.Dialer{Timeout: min(o.Timeout, longestConnect), KeepAlive: 30 * time.Second}
 	return &http.Transport{
 		Proxy:           proxy,
@@ -56,8 +58,8 @@ func dialTransport(o Options) (*http.Transport, error) {
 		},
 		TLSHandshakeTimeout:    min(o.Timeout, longestConnect),
 		IdleConnTimeout:        idleConnections,
-		MaxIdleConns:           4 * idleConnectionsPerHost,
-		MaxIdleConnsPerHost:    idleConnectionsPerHost,
+		MaxIdleConns:           4 * idle,
+		MaxIdleConnsPerHost:    idle,
 		MaxResponseHeaderBytes: 1 << 20,
 	}, nil
 }
@@ -116,21 +118,29 @@ func trustFor(o Options) (*tls.Config, error) {
 type limitedConn struct {
 	net.Conn
 	silence time.Duration
+	moved   atomic.Int64 // bytes, both ways
 }
+
+// alive starts the time limit over. Both ways: the pending read started before
+// this request and must outlive it.
+func (c *limitedConn) alive() error { return c.SetDeadline(time.Now().Add(c.silence)) }
 
 func (c *limitedConn) Read(p []byte) (int, error) {
 	if err := c.SetReadDeadline(time.Now().Add(c.silence)); err != nil {
 		return 0, err
 	}
-	return c.Conn.Read(p)
+	n, err := c.Conn.Read(p)
+	c.moved.Add(int64(n))
+	return n, err
 }
 
 func (c *limitedConn) Write(p []byte) (int, error) {
-	// Both: the pending read started before this request and must outlive it.
-	if err := c.SetDeadline(time.Now().Add(c.silence)); err != nil {
+	if err := c.alive(); err != nil {
 		return 0, err
 	}
-	return c.Conn.Write(p)
+	n, err := c.Conn.Write(p)
+	c.moved.Add(int64(n))
+	return n, err
 }
 
 // proxyRefusal is a proxy that does not let a connection through.

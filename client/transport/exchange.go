@@ -25,6 +25,7 @@ type exchange struct {
 	size      int64
 	sample    []byte // the body for the trace, when it is in memory
 	signed    bool   // the address itself is a secret
+	watched   bool   // it moves many bytes: it may not stall
 	attempt   int
 	started   time.Time
 }
@@ -69,11 +70,48 @@ func (t *Transport) exchange(ctx context.Context, x *exchange) (*answer, error) 
 func (t *Transport) hop(ctx context.Context, x *exchange) (*answer, error) {
 	x.started = time.Now()
 	var connected atomic.Bool
+	var dog *watchdog
 	if !t.local {
+		if x.watched {
+			ctx, dog = t.watch(ctx, x.size)
+			// A host may take its time to begin an answer that it has to make.
+			dog.sleeping.Store(x.body == nil)
+		}
 		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-			GotConn: func(httptrace.GotConnInfo) { connected.Store(true) },
+			GotConn: func(i httptrace.GotConnInfo) {
+				connected.Store(true)
+				if dog != nil {
+					dog.over(i.Conn)
+				}
+			},
 		})
 	}
+	a, err := t.roundTrip(ctx, x)
+	if dog == nil {
+		return a, lostIn(err, t.local || connected.Load())
+	}
+	if err != nil {
+		dog.end()
+		if errors.Is(context.Cause(ctx), errStalled) {
+			err = stalledError{dog.limit}
+		}
+		dog.breakOff(nil)
+		return nil, lostIn(err, connected.Load())
+	}
+	a.Body = dog.body(a.Body)
+	return a, nil
+}
+
+// lostIn marks an exchange that has no answer; errors of this side stay.
+func lostIn(err error, sent bool) error {
+	if err == nil || fault.Find(err) != nil {
+		return err
+	}
+	return &lostExchange{cause: err, sent: sent}
+}
+
+// roundTrip makes one request as it is.
+func (t *Transport) roundTrip(ctx context.Context, x *exchange) (*answer, error) {
 	r, err := http.NewRequestWithContext(ctx, x.method, x.url.String(), nil)
 	if err != nil {
 		return nil, fault.Of(&fault.ParameterError{}, "this cannot be sent: %w", err)
@@ -91,7 +129,7 @@ func (t *Transport) hop(ctx context.Context, x *exchange) (*answer, error) {
 	resp, err := t.wire.RoundTrip(r)
 	if err != nil {
 		t.traceLost(x, err)
-		return nil, &lostExchange{cause: err, sent: t.local || connected.Load()}
+		return nil, err
 	}
 	resp.Request = r
 	return &answer{Response: resp}, nil

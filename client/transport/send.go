@@ -56,7 +56,7 @@ func (t *Transport) send(ctx context.Context, c call) (*answer, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := p.wait(ctx, t.options.Sleep); err != nil {
+		if err := t.paced(ctx, p); err != nil {
 			return nil, t.interrupted(ctx, c.Operation, err)
 		}
 		a, err := t.once(ctx, c, u, token, attempt)
@@ -121,6 +121,7 @@ func (t *Transport) once(ctx context.Context, c call, u *url.URL, token *oauth2.
 	x := &exchange{
 		operation: c.Operation, method: c.Method, url: u, header: t.header(c, token),
 		body: c.BodyReader, size: c.Size, sample: c.Body, attempt: attempt,
+		watched: c.stream || c.BodyReader != nil,
 	}
 	if c.BodyReader == nil && c.Body != nil {
 		x.size = int64(len(c.Body))

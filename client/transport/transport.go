@@ -16,6 +16,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"transect/client/fault"
 )
 
@@ -52,6 +54,10 @@ type Options struct {
 	// RoundTripper answers every request in-process when set. Proxy and TLS
 	// settings mean nothing then.
 	RoundTripper http.RoundTripper
+
+	Stall       time.Duration // longest time without a moving byte while bytes are sent or received; a minute when 0
+	Rate        float64       // requests a second; 0 is no limit
+	Connections int           // how many are kept open to one host; 64 at least
 
 	// Busy is called when a host asks for patience (429, 503).
 	Busy func()
@@ -99,6 +105,7 @@ type Transport struct {
 	log     *slog.Logger
 	secrets redactor
 	tokens  tokens
+	rate    *rate.Limiter
 
 	mu     sync.Mutex
 	pacers map[string]*pacer // by host and port
@@ -117,7 +124,7 @@ func New(o Options) (*Transport, error) {
 	o = withDefaults(o)
 	t := &Transport{
 		options: o, base: base, wire: o.RoundTripper, local: o.RoundTripper != nil,
-		agent: userAgent(o), log: o.Logger, pacers: map[string]*pacer{},
+		agent: userAgent(o), log: o.Logger, pacers: map[string]*pacer{}, rate: requestRate(o.Rate),
 	}
 	t.secrets.keepCredentials(o.Credentials)
 	t.tokens.start(o.Credentials, t.fetchToken)
@@ -140,6 +147,9 @@ func New(o Options) (*Transport, error) {
 func withDefaults(o Options) Options {
 	if o.Timeout <= 0 {
 		o.Timeout = defaultTimeout
+	}
+	if o.Stall <= 0 {
+		o.Stall = defaultStall
 	}
 	if o.MaxRetries == 0 {
 		o.MaxRetries = defaultRetries
@@ -206,10 +216,10 @@ func (t *Transport) Storage(ctx context.Context, method, address string, header 
 		return nil, fault.Of(&fault.QueryError{}, "the platform gave a storage address that is not one")
 	}
 	p := t.pacer(u)
-	if err := p.wait(ctx, t.options.Sleep); err != nil {
+	if err := t.paced(ctx, p); err != nil {
 		return nil, t.interrupted(ctx, "", err)
 	}
-	x := &exchange{method: method, url: u, header: header.Clone(), body: body, size: size, signed: true, attempt: 1}
+	x := &exchange{method: method, url: u, header: header.Clone(), body: body, size: size, signed: true, watched: true, attempt: 1}
 	if x.header == nil {
 		x.header = http.Header{}
 	}

@@ -1,0 +1,165 @@
+package transfer
+
+import (
+	"context"
+	"math"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"transect/client/fault"
+)
+
+// Bandwidth limits how many bytes a second all transfers move together, up and
+// down. Nil limits nothing. It is safe for concurrent use.
+type Bandwidth struct {
+	table []stretch // by time of day, at least one
+	now   func() time.Time
+	sleep func(context.Context, time.Duration) error
+
+	mu      sync.Mutex
+	limiter *rate.Limiter
+	present float64 // bytes a second, 0: no limit
+}
+
+// stretch is a limit from a time of day on.
+type stretch struct {
+	from  int // minutes after midnight
+	limit float64
+}
+
+const bandwidthHint = "write it like 512k or 10M (bytes a second; k, M and G are 1024, 1024² and 1024³ bytes), off, " +
+	"or by local time of day: \"08:00,512k 19:00,10M 23:00,off\""
+
+// ParseBandwidth reads a limit: "512k", "10M", "off", or a table by time of
+// day, "08:00,512k 19:00,10M 23:00,off", in which the last entry goes on after
+// midnight. It gives nil where there is no limit at all.
+func ParseBandwidth(text string) (*Bandwidth, error) {
+	wrong := func(what string) error {
+		return fault.Hinted(fault.Of(&fault.ValueError{}, "%q is no bandwidth limit: %s", text, what), "%s", bandwidthHint)
+	}
+	b := &Bandwidth{now: time.Now, sleep: sleepFor}
+	entries := strings.Fields(text)
+	if len(entries) == 0 {
+		return nil, wrong("it is empty")
+	}
+	for _, entry := range entries {
+		at, amount, timed := strings.Cut(entry, ",")
+		if !timed {
+			if at, amount = "00:00", entry; len(entries) > 1 {
+				return nil, wrong("in " + strconv.Quote(entry) + " the time is missing")
+			}
+		}
+		clock, err := time.Parse("15:04", at)
+		if err != nil {
+			return nil, wrong(strconv.Quote(at) + " is no time of day")
+		}
+		limit, reason := bytesPerSecond(amount)
+		if reason != "" {
+			return nil, wrong(reason)
+		}
+		from := clock.Hour()*60 + clock.Minute()
+		if n := len(b.table); n > 0 && b.table[n-1].from >= from {
+			return nil, wrong("the times are not in order at " + at)
+		}
+		b.table = append(b.table, stretch{from, limit})
+	}
+	if len(b.table) == 1 && b.table[0].limit == 0 {
+		return nil, nil
+	}
+	return b, nil
+}
+
+// bytesPerSecond reads an amount; 0 is no limit. reason says what is wrong.
+func bytesPerSecond(text string) (limit float64, reason string) {
+	lower := strings.ToLower(text)
+	if lower == "off" {
+		return 0, ""
+	}
+	if strings.Contains(lower, "bit") {
+		return 0, "it counts bytes, not bits: divide by 8"
+	}
+	number := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(lower, "/s"), "b"), "i")
+	factor := 1.0
+	for i, unit := range []string{"k", "m", "g"} {
+		if rest, ok := strings.CutSuffix(number, unit); ok {
+			number, factor = rest, math.Pow(1024, float64(i+1))
+		}
+	}
+	n, err := strconv.ParseFloat(number, 64)
+	switch {
+	case err != nil || math.IsNaN(n) || math.IsInf(n, 0):
+		return 0, strconv.Quote(text) + " is no number of bytes"
+	case n == 0:
+		return 0, "nothing would ever move; off means no limit"
+	case n < 0:
+		return 0, strconv.Quote(text) + " is negative"
+	case n*factor < 1024:
+		return 0, strconv.Quote(text) + " is less than 1k, at which no connection lives"
+	}
+	return n * factor, ""
+}
+
+// at is the limit at a moment, by local time.
+func (b *Bandwidth) at(now time.Time) float64 {
+	minute := now.Hour()*60 + now.Minute()
+	limit := b.table[len(b.table)-1].limit // of the day before
+	for _, s := range b.table {
+		if s.from <= minute {
+			limit = s.limit
+		}
+	}
+	return limit
+}
+
+// Limited tells whether there is a limit at the moment.
+func (b *Bandwidth) Limited() bool { return b != nil && b.at(b.now()) > 0 }
+
+// piece is how much of a limit is given away at a time: little enough that no
+// connection waits for long, and that a change of the limit is soon felt.
+func piece(limit float64) int { return int(max(512, min(limit/16, 64<<10))) }
+
+// Take waits until bytes may move and says how many, at least one and at most
+// want.
+func (b *Bandwidth) Take(ctx context.Context, want int) (int, error) {
+	if b == nil || want <= 0 {
+		return want, nil
+	}
+	now := b.now()
+	limit := b.at(now)
+	if limit == 0 {
+		return want, nil
+	}
+	n := min(want, piece(limit))
+	b.mu.Lock()
+	if b.limiter == nil || b.present != limit {
+		// Bytes for a twentieth of a second make up for timers that are late.
+		burst := max(piece(limit), int(limit/20))
+		b.limiter, b.present = rate.NewLimiter(rate.Limit(limit), burst), limit
+		b.limiter.AllowN(now, burst) // nothing was saved up
+	}
+	turn := b.limiter.ReserveN(now, n)
+	b.mu.Unlock()
+	if err := b.sleep(ctx, turn.DelayFrom(now)); err != nil {
+		turn.CancelAt(b.now())
+		return 0, err
+	}
+	return n, nil
+}
+
+func sleepFor(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
