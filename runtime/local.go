@@ -33,6 +33,7 @@ func (w *World) LocalDir(dir string) (string, error) {
 // run share it.
 type localPlatform struct {
 	mu     sync.Mutex
+	memory bool // keep it in memory alone
 	opened *platform.Platform
 	closed bool
 }
@@ -44,13 +45,20 @@ func (l *localPlatform) open(ctx context.Context, dir string, log *slog.Logger) 
 		return nil, fault.Of(&fault.CancelledError{}, "the run has ended")
 	}
 	if l.opened == nil {
-		p, err := platform.Open(ctx, platform.Options{Dir: dir, Logger: log})
+		p, err := platform.Open(ctx, l.options(dir, log))
 		if err != nil {
 			return nil, err
 		}
 		l.opened = p
 	}
 	return l.opened, nil
+}
+
+func (l *localPlatform) options(dir string, log *slog.Logger) platform.Options {
+	if l.memory {
+		return platform.Options{Memory: true, Logger: log}
+	}
+	return platform.Options{Dir: dir, Logger: log}
 }
 
 func (l *localPlatform) close() error {

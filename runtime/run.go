@@ -28,6 +28,8 @@ type Job struct {
 	Trace      bool          // print each request and answer
 	Output     Output
 	Version    string // of the program, for the User-Agent
+
+	line func(file string, line int) // told the lines that run
 }
 
 // Output says how much is told on the error stream, and in what form.
@@ -106,7 +108,7 @@ func newRun(ctx context.Context, w *World, job *Job, named Connection) *run {
 		Stdin: w.Stdin, Stdout: w.Stdout, Stderr: w.Stderr, Env: w.Env, Now: w.Now, Dir: w.Dir,
 		Script: job.Script, Args: job.Args, Path: job.Path,
 		Log:      vm.Log{JSON: job.Output.JSON, Level: job.Output.Level()},
-		Progress: job.Output.progress(),
+		Progress: job.Output.progress(), Line: job.line,
 	})
 	return &run{world: w, job: job, in: in, connector: newConnector(w, job, named, in)}
 }

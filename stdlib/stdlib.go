@@ -16,7 +16,7 @@ import (
 func Modules() []*vm.Module {
 	return []*vm.Module{
 		jsonModule, fsModule, pathModule, logModule, timeModule, taskModule,
-		scriptModule, progressModule, hashModule, imageryModule, inspectModule, semverModule,
+		scriptModule, progressModule, hashModule, imageryModule, inspectModule, semverModule, testModule,
 	}
 }
 

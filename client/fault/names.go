@@ -76,6 +76,8 @@ type (
 	LimitError struct{ Info }
 	// PermissionError: the script may not reach that.
 	PermissionError struct{ Info }
+	// AssertionError: a test found something else than it expects.
+	AssertionError struct{ Info }
 	// PlatformError: the local platform's folder cannot be used.
 	PlatformError struct{ Info }
 )
@@ -107,6 +109,7 @@ func (*UsageError) Name() string                { return "UsageError" }
 func (*LockedError) Name() string               { return "LockedError" }
 func (*LimitError) Name() string                { return "LimitError" }
 func (*PermissionError) Name() string           { return "PermissionError" }
+func (*AssertionError) Name() string            { return "AssertionError" }
 func (*PlatformError) Name() string             { return "PlatformError" }
 
 var makers = map[string]func() Fault{}
@@ -126,6 +129,7 @@ func init() {
 		func() Fault { return &TimeoutError{} }, func() Fault { return &CancelledError{} },
 		func() Fault { return &SyntaxError{} }, func() Fault { return &UsageError{} },
 		func() Fault { return &LockedError{} }, func() Fault { return &LimitError{} }, func() Fault { return &PermissionError{} },
+		func() Fault { return &AssertionError{} },
 		func() Fault { return &PlatformError{} },
 	} {
 		makers[f().Name()] = f

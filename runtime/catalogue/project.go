@@ -15,7 +15,7 @@ var project embed.FS
 // Project returns the files a project folder starts with.
 func Project() []File {
 	var files []File
-	for path, source := range map[string]string{"main.lua": "main.lua", "README.md": "README.md", ".luarc.json": "luarc.json"} {
+	for path, source := range map[string]string{"main.lua": "main.lua", "main_test.lua": "main_test.lua", "README.md": "README.md", ".luarc.json": "luarc.json"} {
 		text, err := project.ReadFile("project/" + source)
 		if err != nil {
 			panic(err) // the files are part of the program

@@ -47,6 +47,9 @@ func (c *clock) Done() <-chan struct{} {
 	if c.count >= slice {
 		c.tick()
 	}
+	if c.in.opt.Line != nil {
+		c.line()
+	}
 	return c.done
 }
 

@@ -33,6 +33,10 @@ type Options struct {
 	Log      Log
 	Progress ProgressMode
 
+	// Line is told each line that runs, again and again, with the lock held:
+	// for coverage. It slows everything down.
+	Line func(file string, line int)
+
 	Permit func(a Access, what string) error // says what the script may reach; everything when nil
 }
 

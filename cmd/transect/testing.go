@@ -1,0 +1,234 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"transect/client/fault"
+	"transect/runtime"
+	"transect/runtime/vm"
+)
+
+// testFlags say how tests are run and told about.
+type testFlags struct {
+	job            runtime.Job
+	only, junit    string
+	tap, coverage  bool
+	results        []runtime.TestResult
+	covered        map[string]map[int]bool
+	failed, passed int
+	skipped        int
+}
+
+func (a *app) test() *cobra.Command {
+	var f testFlags
+	cmd := &cobra.Command{
+		Use:   "test [flags] [DIR|FILE...]",
+		Short: "Run the tests of scripts",
+		Long: `Run the tests of scripts: every file named like survey_test.lua in DIR, which is
+the current folder when left out, and below it. Each test has an interpreter of
+its own on a fresh local platform in memory; no other platform is reached,
+whatever the environment names. What a test prints is shown when it fails.
+
+Exit codes: 0 all passed, 1 a test failed, 2 there is no test at all.`,
+		Example: `  transect test
+  transect test --run 'bad photo' --verbose scripts/
+  transect test --coverage --junit report.xml`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := a.complete(cmd.Flags(), &f.job); err != nil {
+				return err
+			}
+			return a.runTests(cmd, args, &f)
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&f.only, "run", "", "run only tests whose names match the regular expression `REGEX`")
+	flags.BoolVar(&f.coverage, "coverage", false, "tell which lines of the scripts ran")
+	flags.StringVar(&f.junit, "junit", "", "write the results into `FILE` as JUnit XML")
+	flags.BoolVar(&f.tap, "tap", false, "print the results in the Test Anything Protocol")
+	flags.DurationVar(&f.job.Timeout, "timeout", 0, "limit `DURATION` of each test")
+	flags.StringArrayVar(&f.job.Path, "path", nil, "another `DIR` for require to look in, may be repeated [$TRANSECT_PATH]")
+	return cmd
+}
+
+func (a *app) runTests(cmd *cobra.Command, args []string, f *testFlags) error {
+	if len(args) == 0 {
+		args = []string{"."}
+	}
+	files, err := a.testFiles(args)
+	if err != nil {
+		return err
+	}
+	job := runtime.TestJob{Job: f.job, Found: func(r runtime.TestResult) { a.tell(f, r) }}
+	if f.only != "" {
+		if job.Only, err = regexp.Compile(f.only); err != nil {
+			return fault.Of(&fault.UsageError{}, "--run is no regular expression: %w", err)
+		}
+	}
+	if f.coverage {
+		f.covered = map[string]map[int]bool{}
+		job.Line = f.line
+	}
+	started := time.Now()
+	for _, file := range files {
+		job.Script = file
+		if err := runtime.Test(cmd.Context(), a.world, job); err != nil {
+			return err
+		}
+	}
+	return a.summary(f, files, time.Since(started))
+}
+
+// testFiles names the files with tests.
+func (a *app) testFiles(args []string) ([]string, error) {
+	all, err := a.scripts(args)
+	if err != nil {
+		return nil, err
+	}
+	var files []string
+	for _, file := range all {
+		named := false
+		for _, arg := range args {
+			named = named || arg == file
+		}
+		if named || strings.HasSuffix(file, "_test.lua") {
+			files = append(files, file)
+		}
+	}
+	if len(files) == 0 {
+		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "there is no test in %s", strings.Join(args, ", ")),
+			"tests are files named like survey_test.lua; transect doc test shows how to write one")
+	}
+	return files, nil
+}
+
+// line notes that a line ran.
+func (f *testFlags) line(file string, line int) {
+	lines := f.covered[file]
+	if lines == nil {
+		lines = map[int]bool{}
+		f.covered[file] = lines
+	}
+	lines[line] = true
+}
+
+// tell prints a result as soon as it is there.
+func (a *app) tell(f *testFlags, r runtime.TestResult) {
+	f.results = append(f.results, r)
+	status, more := "ok", ""
+	switch {
+	case r.Failure != "":
+		f.failed++
+		status = "FAIL"
+	case r.Skipped != "":
+		f.skipped++
+		status, more = "skip", ": "+r.Skipped
+	default:
+		f.passed++
+	}
+	out := a.world.Stdout
+	if f.tap {
+		tap(out, len(f.results), r)
+		return
+	}
+	if status == "ok" && a.output.Quiet {
+		return
+	}
+	fmt.Fprintf(out, "%-4s  %s: %s (%s)%s\n", status, r.File, r.Name, r.Duration.Round(time.Millisecond), more)
+	if r.Output != "" && (r.Failure != "" || a.output.Verbose) {
+		fmt.Fprint(out, indented(r.Output))
+	}
+	if r.Failure != "" {
+		fmt.Fprint(out, indented(r.Failure))
+	}
+}
+
+func indented(text string) string {
+	return "      " + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n      ") + "\n"
+}
+
+func (a *app) summary(f *testFlags, files []string, took time.Duration) error {
+	if f.junit != "" {
+		text, err := junit(f.results)
+		if err == nil {
+			err = os.WriteFile(a.path(f.junit), text, 0o666)
+		}
+		if err != nil {
+			return fault.Of(&fault.FileError{}, "cannot write %s: %w", f.junit, cause(err))
+		}
+	}
+	if len(f.results) == 0 {
+		return fault.Hinted(fault.Of(&fault.UsageError{}, "no test ran of %s", plural(len(files), "file")),
+			"--run leaves out what it does not match; transect doc test shows how to write tests")
+	}
+	if f.tap {
+		fmt.Fprintf(a.world.Stdout, "1..%d\n", len(f.results))
+	} else {
+		fmt.Fprintf(a.world.Stdout, "%d passed, %d failed, %d skipped in %s\n", f.passed, f.failed, f.skipped, took.Round(time.Millisecond))
+	}
+	if f.coverage {
+		a.showCoverage(f)
+	}
+	if f.failed > 0 {
+		return &vm.Exit{Code: runtime.ExitRaised}
+	}
+	return nil
+}
+
+// showCoverage tells of each script, tests left out, how much of it ran.
+func (a *app) showCoverage(f *testFlags) {
+	out := a.world.Stdout
+	if f.tap {
+		out = a.world.Stderr
+	}
+	for _, file := range sortedKeys(f.covered) {
+		code, err := os.ReadFile(a.path(file))
+		if err != nil || strings.HasSuffix(file, "_test.lua") {
+			continue // code from a text, or a test
+		}
+		lines := vm.Lines(file, code)
+		var missed []int
+		for _, n := range lines {
+			if !f.covered[file][n] {
+				missed = append(missed, n)
+			}
+		}
+		if len(lines) == 0 {
+			continue
+		}
+		name := file
+		if within, err := filepath.Rel(cmp.Or(a.world.Dir, "."), file); err == nil && filepath.IsLocal(within) {
+			name = within
+		}
+		fmt.Fprintf(out, "%s: %.1f%% of %d lines ran%s\n", name, 100*float64(len(lines)-len(missed))/float64(len(lines)), len(lines), ranges(missed))
+	}
+}
+
+// ranges writes line numbers as "; not 3, 7-9".
+func ranges(lines []int) string {
+	if len(lines) == 0 {
+		return ""
+	}
+	var parts []string
+	for i := 0; i < len(lines); {
+		j := i
+		for j+1 < len(lines) && lines[j+1] == lines[j]+1 {
+			j++
+		}
+		if i == j {
+			parts = append(parts, fmt.Sprint(lines[i]))
+		} else {
+			parts = append(parts, fmt.Sprintf("%d-%d", lines[i], lines[j]))
+		}
+		i = j + 1
+	}
+	return "; not " + strings.Join(parts, ", ")
+}

@@ -1,0 +1,96 @@
+package stdlib
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"transect/runtime/vm"
+)
+
+// mostDifferences is how many are told: enough to see what went wrong.
+const mostDifferences = 10
+
+// differences tells where two values differ, a line each; none when they do not.
+func differences(L *lua.LState, got, want lua.LValue) []string {
+	if got == want {
+		return nil
+	}
+	a, wrong := vm.FromLua(got)
+	b, wrong2 := vm.FromLua(want)
+	if wrong != nil || wrong2 != nil { // functions and their kind are the same, or not
+		return []string{"got " + show(L, got) + ", want " + show(L, want)}
+	}
+	var d []string
+	compare(&d, "", a, b)
+	if len(d) > mostDifferences {
+		d = append(d[:mostDifferences], fmt.Sprintf("and %d more", len(d)-mostDifferences))
+	}
+	return d
+}
+
+func compare(d *[]string, path string, got, want any) {
+	switch want := want.(type) {
+	case map[string]any:
+		if got, ok := got.(map[string]any); ok {
+			keys := slices.Sorted(maps.Keys(want))
+			for _, k := range slices.Sorted(maps.Keys(got)) {
+				if _, both := want[k]; !both {
+					keys = append(keys, k)
+				}
+			}
+			for _, k := range keys {
+				compare(d, path+"."+k, got[k], want[k])
+			}
+			return
+		}
+	case []any:
+		if got, ok := got.([]any); ok {
+			for i := range max(len(got), len(want)) {
+				compare(d, fmt.Sprintf("%s[%d]", path, i+1), at(got, i), at(want, i))
+			}
+			return
+		}
+	}
+	if reflect.DeepEqual(got, want) {
+		return
+	}
+	where := ""
+	if path != "" {
+		where = path + ": "
+	}
+	*d = append(*d, fmt.Sprintf("%sgot %s, want %s", where, short(got), short(want)))
+}
+
+func at(list []any, i int) any {
+	if i < len(list) {
+		return list[i]
+	}
+	return nil
+}
+
+func short(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "nil"
+	case string:
+		return cut(fmt.Sprintf("%q", v), 200)
+	case map[string]any:
+		return fmt.Sprintf("a table with %d fields", len(v))
+	case []any:
+		return fmt.Sprintf("a list of %d", len(v))
+	case vm.EmptyTable:
+		return "{}"
+	}
+	return fmt.Sprint(v)
+}
+
+// show writes a value as Lua would read it, shortened.
+func show(L *lua.LState, v lua.LValue) string {
+	p := printer{L: L, seen: map[*lua.LTable]bool{}}
+	p.value(v, 0)
+	return cut(p.b.String(), 500)
+}

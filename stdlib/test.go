@@ -1,0 +1,283 @@
+package stdlib
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"transect/client/fault"
+	"transect/runtime/vm"
+)
+
+// Suite is what a test file declared: its cases, and what runs around each.
+type Suite struct {
+	Cases   []Case
+	Skipped string // why the case that ran last was left out
+	before  []*lua.LFunction
+	after   []*lua.LFunction
+}
+
+// Case is one test.
+type Case struct {
+	Name string
+	body *lua.LFunction
+	row  lua.LValue // of a table of tests
+}
+
+type suiteKey struct{}
+
+// SuiteOf gives what test files run so far declared. Only between runs.
+func SuiteOf(in *vm.Interp) *Suite {
+	return vm.State(in, suiteKey{}, func() *Suite { return &Suite{} })
+}
+
+// RunCase is Lua that runs a part of case number n, from 1: "before", "body",
+// or "after". It is for the runner of tests.
+func RunCase(part string, n int) string {
+	return fmt.Sprintf(`require("test")[0](%q, %d)`, part, n)
+}
+
+var message = vm.Param{Name: "message", Type: "string", Doc: "what was expected, for the report", Optional: true}
+
+var testModule = &vm.Module{
+	Name: "test",
+	Doc: "Tests of scripts, in files named like survey_test.lua. transect test runs each case in an interpreter of its own, " +
+		"on a fresh local platform in memory.",
+	Open: func(L *lua.LState, module *lua.LTable) {
+		// Not by a name: it belongs to the runner of tests.
+		module.RawSetInt(0, L.NewFunction(runPart))
+	},
+	Funcs: append([]vm.Func{
+		{
+			Name: "case", Doc: "Declares a test. It passes when its function returns.",
+			Params: []vm.Param{{Name: "name", Type: "string", Doc: "what must be true"}, {Name: "body", Type: "function", Doc: "the test"}},
+			Example: `local test = require("test")
+test.case("numbers add up", function() test.equal(1 + 1, 2) end)`,
+			Call: func(c *vm.Call) (any, error) {
+				return nil, declareCase(c, Case{Name: c.String("name"), body: c.Value("body").(*lua.LFunction), row: lua.LNil})
+			},
+		},
+		{
+			Name: "each", Doc: "Declares a test for each row of a table. A row's name, or its number, becomes part of the test's.",
+			Params: []vm.Param{
+				{Name: "name", Type: "string", Doc: "what must be true"},
+				{Name: "rows", Type: "table", Doc: "list of what the function is called with"},
+				{Name: "body", Type: "function", Doc: "the test, called with a row"},
+			},
+			Example: `local test = require("test")
+test.each("squares", { { name = "two", n = 2, want = 4 }, { n = 3, want = 9 } }, function(row)
+  test.equal(row.n * row.n, row.want)
+end)`,
+			Call: func(c *vm.Call) (any, error) {
+				rows := c.Table("rows")
+				for i := 1; i <= rows.Len(); i++ {
+					name := fmt.Sprint(i)
+					if row, ok := rows.RawGetInt(i).(*lua.LTable); ok && row.RawGetString("name") != lua.LNil {
+						name = row.RawGetString("name").String()
+					}
+					err := declareCase(c, Case{Name: c.String("name") + "/" + name, body: c.Value("body").(*lua.LFunction), row: rows.RawGetInt(i)})
+					if err != nil {
+						return nil, err
+					}
+				}
+				return nil, nil
+			},
+		},
+		{
+			Name: "before", Doc: "Has a function called before each test of the file.",
+			Params:  []vm.Param{{Name: "body", Type: "function", Doc: "what to do"}},
+			Example: `require("test").before(function() end)`,
+			Call: func(c *vm.Call) (any, error) {
+				s := SuiteOf(c.In)
+				s.before = append(s.before, c.Value("body").(*lua.LFunction))
+				return nil, nil
+			},
+		},
+		{
+			Name: "after", Doc: "Has a function called after each test of the file, also after one that failed.",
+			Params:  []vm.Param{{Name: "body", Type: "function", Doc: "what to do"}},
+			Example: `require("test").after(function() end)`,
+			Call: func(c *vm.Call) (any, error) {
+				s := SuiteOf(c.In)
+				s.after = append(s.after, c.Value("body").(*lua.LFunction))
+				return nil, nil
+			},
+		},
+		{
+			Name: "temp_dir", Doc: "Makes a folder that is removed when the test is over.", Returns: "its path",
+			Example: `local dir = require("test").temp_dir()
+assert(require("fs").exists(dir))`,
+			Call: func(c *vm.Call) (any, error) {
+				dir, err := os.MkdirTemp("", "transect-test-")
+				if err != nil {
+					return nil, fault.Of(&fault.FileError{}, "cannot make a folder: %w", err)
+				}
+				c.In.OnClose(func() { _ = os.RemoveAll(dir) }) // it is among the temporary files
+				return dir, nil
+			},
+		},
+		{
+			Name: "skip", Doc: "Ends the test without a verdict.",
+			Params:  []vm.Param{{Name: "reason", Type: "string", Doc: "why"}},
+			Example: `if false then require("test").skip("needs the network") end`,
+			Call: func(c *vm.Call) (any, error) {
+				SuiteOf(c.In).Skipped = c.String("reason")
+				return nil, fault.Of(&fault.AssertionError{}, "skipped: %s", c.String("reason"))
+			},
+		},
+		{
+			Name: "fail", Doc: "Fails the test.",
+			Params:  []vm.Param{{Name: "message", Type: "string", Doc: "why"}},
+			Example: `assert(not pcall(require("test").fail, "no"))`,
+			Call:    func(c *vm.Call) (any, error) { return nil, failed("%s", c.String("message")) },
+		},
+	}, assertions...),
+}
+
+func declareCase(c *vm.Call, one Case) error {
+	s := SuiteOf(c.In)
+	for _, other := range s.Cases {
+		if other.Name == one.Name {
+			return fault.Of(&fault.ParameterError{}, "there is a test %q already", one.Name)
+		}
+	}
+	s.Cases = append(s.Cases, one)
+	return nil
+}
+
+func runPart(L *lua.LState) int {
+	s := SuiteOf(vm.Of(L))
+	one := s.Cases[L.CheckInt(2)-1]
+	switch L.CheckString(1) {
+	case "before":
+		for _, f := range s.before {
+			L.Push(f)
+			L.Call(0, 0)
+		}
+	case "after":
+		for _, f := range s.after {
+			L.Push(f)
+			L.Call(0, 0)
+		}
+	case "body":
+		L.Push(one.body)
+		L.Push(one.row)
+		L.Call(1, 0)
+	}
+	return 0
+}
+
+func failed(format string, args ...any) error {
+	return fault.Of(&fault.AssertionError{}, "%s", strings.TrimPrefix(fmt.Sprintf(format, args...), ": "))
+}
+
+// expectation is how a test said it, before what was found.
+func expectation(c *vm.Call, found string) error {
+	if m := c.String("message"); m != "" {
+		return failed("%s: %s", m, found)
+	}
+	return failed("%s", found)
+}
+
+var assertions = []vm.Func{
+	{
+		Name: "equal", Doc: "Wants two values to be the same; tables and resources are compared by what they hold. The report names each field that differs.",
+		Params:  []vm.Param{{Name: "got", Type: "any", Doc: "the value"}, {Name: "want", Type: "any", Doc: "what it should be"}, message},
+		Example: `require("test").equal({ a = { 1, 2 } }, { a = { 1, 2 } })`,
+		Call: func(c *vm.Call) (any, error) {
+			if d := differences(c.L, c.Value("got"), c.Value("want")); len(d) > 0 {
+				return nil, expectation(c, strings.Join(d, "\n"))
+			}
+			return nil, nil
+		},
+	},
+	{
+		Name: "different", Doc: "Wants two values not to be the same.",
+		Params:  []vm.Param{{Name: "got", Type: "any", Doc: "the value"}, {Name: "other", Type: "any", Doc: "what it should not be"}, message},
+		Example: `require("test").different({ 1 }, { 2 })`,
+		Call: func(c *vm.Call) (any, error) {
+			if len(differences(c.L, c.Value("got"), c.Value("other"))) == 0 {
+				return nil, expectation(c, "both are "+show(c.L, c.Value("got")))
+			}
+			return nil, nil
+		},
+	},
+	{
+		Name: "truthy", Doc: "Wants a value that is neither nil nor false.",
+		Params:  []vm.Param{{Name: "got", Type: "any", Doc: "the value"}, message},
+		Example: `require("test").truthy(#"x" == 1)`,
+		Call: func(c *vm.Call) (any, error) {
+			if !lua.LVAsBool(c.Value("got")) {
+				return nil, expectation(c, "got "+show(c.L, c.Value("got")))
+			}
+			return nil, nil
+		},
+	},
+	{
+		Name: "near", Doc: "Wants two numbers to differ by no more than a tolerance.",
+		Params: []vm.Param{{Name: "got", Type: "number", Doc: "the number"}, {Name: "want", Type: "number", Doc: "what it should be"},
+			{Name: "tolerance", Type: "number", Doc: "the most they may differ by", Default: 1e-9}, message},
+		Example: `require("test").near(0.1 + 0.2, 0.3)`,
+		Call: func(c *vm.Call) (any, error) {
+			got, want, most := c.Number("got"), c.Number("want"), c.Number("tolerance")
+			if !(math.Abs(got-want) <= most) {
+				return nil, expectation(c, fmt.Sprintf("got %v, want %v within %v", got, want, most))
+			}
+			return nil, nil
+		},
+	},
+	{
+		Name: "contains", Doc: "Wants a text to hold a text, or a list to hold a value.",
+		Params:  []vm.Param{{Name: "got", Type: "string|table", Doc: "text or list"}, {Name: "item", Type: "any", Doc: "what should be in it"}, message},
+		Example: `require("test").contains({ "a", "b" }, "b")`,
+		Call: func(c *vm.Call) (any, error) {
+			if !holds(c.L, c.Value("got"), c.Value("item")) {
+				return nil, expectation(c, show(c.L, c.Value("item"))+" is not in "+show(c.L, c.Value("got")))
+			}
+			return nil, nil
+		},
+	},
+	{
+		Name: "raises", Doc: "Wants a function to raise an error whose name is the given one or whose message holds the given text.",
+		Params: []vm.Param{{Name: "body", Type: "function", Doc: "what should fail"},
+			{Name: "expected", Type: "string", Doc: "name of the error, or part of its message", Optional: true}},
+		Returns: "the error",
+		Example: `local err = require("test").raises(function() error("no such file", 0) end, "no such")
+assert(err == "no such file")`,
+		Call: raises,
+	},
+}
+
+func raises(c *vm.Call) (any, error) {
+	want := c.String("expected")
+	c.L.Push(c.L.GetGlobal("pcall"))
+	c.L.Push(c.Value("body"))
+	c.L.Call(1, 2)
+	ok, raised := c.L.Get(-2), c.L.Get(-1)
+	c.L.Pop(2)
+	if lua.LVAsBool(ok) {
+		return nil, failed("nothing was raised")
+	}
+	text := c.L.ToStringMeta(raised).String()
+	if f := fault.Find(vm.ErrorOf(raised)); f != nil && f.Name() == want {
+		return raised, nil
+	}
+	if !strings.Contains(text, want) {
+		return nil, failed("raised %q, not %q", text, want)
+	}
+	return raised, nil
+}
+
+func holds(L *lua.LState, in, item lua.LValue) bool {
+	if text, ok := in.(lua.LString); ok {
+		return strings.Contains(string(text), item.String())
+	}
+	found := false
+	if list, ok := in.(*lua.LTable); ok {
+		list.ForEach(func(_, v lua.LValue) { found = found || len(differences(L, v, item)) == 0 })
+	}
+	return found
+}
