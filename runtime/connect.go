@@ -27,14 +27,15 @@ type connector struct {
 	named   Connection // by the command line and the environment
 	in      *vm.Interp
 	local   localPlatform
-	budget  *transfer.Budget // one for all connections
+	tuning  tuning           // of transfers; one for all connections
+	stats   *transfer.Stats  // the same
 	journal *journal.Journal // of uploads; opened when the first one needs it
 	dryRun  func() declare.Interceptor
 }
 
-func newConnector(w *World, job *Job, named Connection, in *vm.Interp) *connector {
+func newConnector(w *World, job *Job, named Connection, how tuning, in *vm.Interp) *connector {
 	return &connector{world: w, job: job, named: named, in: in,
-		budget:  transfer.NewTunedBudget(transfer.MostConnections),
+		tuning: how, stats: transfer.NewStats(),
 		journal: journal.New(in.StateDir(), journal.Limits{}, in.Options().Logger),
 		// One for all connections: what one of them pretends to have made, the
 		// others must know.
@@ -86,7 +87,8 @@ func (c *connector) close() error { return errors.Join(c.journal.Close(), c.loca
 
 func (c *connector) options() client.Options {
 	out := c.in.Options()
-	options := client.Options{Version: c.job.Version, Logger: out.Logger, Env: c.world.Env, Budget: c.budget, Journal: c.journal}
+	options := client.Options{Version: c.job.Version, Logger: out.Logger, Env: c.world.Env, Budget: c.tuning.budget, Stats: c.stats,
+		Bandwidth: c.tuning.bandwidth, RequestRate: c.tuning.rate, Stall: c.tuning.stall, Journal: c.journal}
 	if c.job.DryRun {
 		options.Links = []declare.Interceptor{c.dryRun()}
 	}

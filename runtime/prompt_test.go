@@ -9,6 +9,7 @@ import (
 
 	"transect/client"
 	"transect/client/fault"
+	"transect/client/transfer"
 )
 
 func TestAsk(t *testing.T) {
@@ -16,7 +17,7 @@ func TestAsk(t *testing.T) {
 	m := newMemory(t, nil)
 	m.IsTerminal = func(any) bool { return true }
 	m.Stdin = strings.NewReader("\nbob\nsecret\nfor the script")
-	r := newRun(context.Background(), &m.World, &Job{}, Connection{})
+	r := newRun(context.Background(), &m.World, &Job{}, Connection{}, tuning{budget: transfer.NewBudget(2)})
 	defer r.in.Close()
 	s := client.Settings{URL: "https://a.example.com", User: "eve", Password: "old", AccessToken: "t"}
 	if err := r.connector.ask(context.Background(), &s); err != nil {
@@ -37,7 +38,7 @@ func TestAskIsNotAnswered(t *testing.T) {
 	t.Parallel()
 	m := newMemory(t, nil)
 	m.IsTerminal = func(any) bool { return true }
-	r := newRun(context.Background(), &m.World, &Job{}, Connection{})
+	r := newRun(context.Background(), &m.World, &Job{}, Connection{}, tuning{budget: transfer.NewBudget(2)})
 	defer r.in.Close()
 	err := r.connector.ask(context.Background(), &client.Settings{ConfigPath: empty(t)})
 	if f := fault.Find(err); f == nil || f.Name() != "ConfigError" {

@@ -23,6 +23,7 @@ type Job struct {
 	Path   []string // further folders for require
 
 	Connection Connection    // from the command line
+	Transfers  Transfers     // from the command line
 	Timeout    time.Duration // limit of the whole run; 0 is none
 	DryRun     bool          // print writes instead of sending them
 	Trace      bool          // print each request and answer
@@ -78,7 +79,11 @@ func perform(ctx context.Context, w *World, job *Job, work func(*run, context.Co
 	if err != nil {
 		return err
 	}
-	r := newRun(ctx, w, job, named)
+	how, err := tuned(w, job.Transfers)
+	if err != nil {
+		return err
+	}
+	r := newRun(ctx, w, job, named, how)
 	defer r.clearStatus()
 	done := make(chan error, 1)
 	go func() { done <- r.whole(ctx, work) }()
@@ -103,14 +108,14 @@ type run struct {
 	connector *connector
 }
 
-func newRun(ctx context.Context, w *World, job *Job, named Connection) *run {
+func newRun(ctx context.Context, w *World, job *Job, named Connection, how tuning) *run {
 	in := vm.New(ctx, vm.Options{
 		Stdin: w.Stdin, Stdout: w.Stdout, Stderr: w.Stderr, Env: w.Env, Now: w.Now, Dir: w.Dir,
 		Script: job.Script, Args: job.Args, Path: job.Path,
 		Log:      vm.Log{JSON: job.Output.JSON, Level: job.Output.Level()},
 		Progress: job.Output.progress(), Line: job.line,
 	})
-	return &run{world: w, job: job, in: in, connector: newConnector(w, job, named, in)}
+	return &run{world: w, job: job, in: in, connector: newConnector(w, job, named, how, in)}
 }
 
 // whole does the work and closes everything behind it.

@@ -22,6 +22,7 @@ func (a *app) callFlags(cmd *cobra.Command, job *runtime.Job) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	connectionFlags(flags, &job.Connection)
+	transferFlags(flags, &job.Transfers)
 	flags.DurationVar(&job.Timeout, "timeout", 0, "limit `DURATION` of the whole run, such as 90s or 2h [$TRANSECT_TIMEOUT]")
 	flags.BoolVarP(&job.DryRun, "dry-run", "n", false, "print what would be written to the platform instead of sending it")
 	flags.BoolVar(&job.Trace, "trace", false, "print each request and answer, without secrets")
