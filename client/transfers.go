@@ -67,13 +67,23 @@ func progressOf(ctx context.Context) func(int64) {
 	return report
 }
 
+type uploadedKey struct{}
+
+// WithUploaded returns a context whose uploads tell what they sent.
+func WithUploaded(ctx context.Context, tell func(transfer.Uploaded)) context.Context {
+	return context.WithValue(ctx, uploadedKey{}, tell)
+}
+
 func (c *Client) uploadFile(ctx context.Context, in UploadFile) (None, error) {
 	u := transfer.Upload{Dataset: string(in.Dataset), Component: in.Component, Path: string(in.FilePath), MD5: in.MD5,
 		Multipart: *in.Multipart, Progress: progressOf(ctx)}
 	if in.ChunkSize != nil {
 		u.ChunkSize = *in.ChunkSize
 	}
-	_, err := c.transfers.Upload(ctx, u)
+	sent, err := c.transfers.Upload(ctx, u)
+	if tell, ok := ctx.Value(uploadedKey{}).(func(transfer.Uploaded)); ok && err == nil {
+		tell(sent)
+	}
 	return None{}, err
 }
 

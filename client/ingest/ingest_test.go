@@ -1,0 +1,407 @@
+package ingest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"transect/client"
+	"transect/client/fault"
+	"transect/client/imagery/flightgen"
+	"transect/client/ingest/gather"
+)
+
+func TestAgainIsSkipped(t *testing.T) {
+	w := newWorld(t, nil)
+	folder := flight(t, 12, flightgen.Options{})
+	first := w.run(folder, func(o *Options) { o.Wait, o.Verify = true, true })
+	w.expect(first, 12, 0, 0, 0)
+	w.allHere(12)
+	for name, o := range outcomes(t, first) {
+		if o.MD5 == "" || o.Dataset == "" || o.Component != "image" || o.Size == 0 {
+			t.Errorf("%s: %+v", name, o)
+		}
+	}
+	for _, d := range w.datasets() {
+		if d.AcquisitionDate == "" || d.Width != 320 || len(d.Geometry) == 0 || d.Flight != w.target.Flight || d.Sensor["make"] != flightgen.Make {
+			t.Errorf("an attribute is missing in %s", d.JSON())
+		}
+	}
+	second := w.run(folder)
+	w.expect(second, 0, 0, 12, 0)
+	if second.Counts.Bytes != 0 {
+		t.Errorf("%d bytes were sent again", second.Counts.Bytes)
+	}
+
+	// The same card at another place, its times lost on the way.
+	copied := filepath.Join(t.TempDir(), "card", "DCIM")
+	if err := os.CopyFS(copied, os.DirFS(folder)); err != nil {
+		t.Fatal(err)
+	}
+	w.expect(w.run(filepath.Dir(copied)), 0, 0, 12, 0)
+	w.allHere(12)
+}
+
+func TestLoadsInPages(t *testing.T) {
+	w := newWorld(t, nil)
+	list := make([]client.Object, 2*indexPage+100)
+	for i := range list {
+		list[i] = client.Object{"name": fmt.Sprint("f", i), "type": "file", "project": w.target.Project, "mission": w.target.Mission, "components": []any{map[string]any{"name": "file"}},
+			"properties": map[string]any{noteName: note{Key: fmt.Sprintf("%032x", i+1), File: fmt.Sprint("f", i)}.object()}}
+	}
+	if _, err := w.c.Datasets.CreateDatasets(t.Context(), client.CreateDatasets{Datasets: list}); err != nil {
+		t.Fatal(err)
+	}
+	ix, err := load(t.Context(), w.c, w.target)
+	if err != nil || len(ix.list) != len(list) {
+		t.Fatal(len(ix.list), err)
+	}
+	for i := range list {
+		if found := ix.named(identity("file", fmt.Sprint("f", i))); len(found) != 1 || found[0].state&complete != 0 {
+			t.Errorf("f%d: %+v", i, found)
+		}
+	}
+}
+
+// TestKilledRuns leaves behind what killed runs do: datasets without files.
+func TestKilledRuns(t *testing.T) {
+	w := newWorld(t, nil)
+	folder := flight(t, 10, flightgen.Options{})
+	ctx, cancel := context.WithCancelCause(t.Context())
+	stop := fault.Of(&fault.CancelledError{}, "killed")
+	_, err := Run(ctx, w.c, Options{Source: gather.Source{Root: folder}, Target: w.target, Workers: 1,
+		OnOutcome: func(Outcome) error { cancel(stop); return nil }})
+	if !errors.Is(err, stop) {
+		t.Fatal(err)
+	}
+	left := len(w.datasets())
+	if left != 10 {
+		t.Fatalf("%d datasets were made before the end", left)
+	}
+	r := w.run(folder)
+	if r.Counts.Resumed == 0 || r.Counts.Created != 0 || r.Counts.Resumed+r.Counts.Skipped != 10 {
+		t.Errorf("%+v", r.Counts)
+	}
+	w.allHere(10)
+}
+
+func TestChangedFile(t *testing.T) {
+	w := newWorld(t, nil)
+	folder := flight(t, 3, flightgen.Options{})
+	w.run(folder)
+	names, _ := filepath.Glob(filepath.Join(folder, "*.JPG"))
+	content, err := os.ReadFile(names[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	// An edit of the picture: the same size, another content and time.
+	at := bytes.LastIndex(content, []byte{0xff, 0xd9})
+	content[at-40] ^= 1
+	write(t, names[1], content)
+	soon := time.Now().Add(5 * time.Second)
+	if err := os.Chtimes(names[1], soon, soon); err != nil {
+		t.Fatal(err)
+	}
+	r := w.run(folder)
+	w.expect(r, 1, 0, 2, 0)
+	if o := outcomes(t, r)[filepath.Base(names[1])]; !strings.Contains(o.Cause, "earlier state") {
+		t.Errorf("%+v", o)
+	}
+	if n := len(w.datasets()); n != 4 {
+		t.Errorf("%d datasets, want 4", n)
+	}
+	w.expect(w.run(folder), 0, 0, 3, 0)
+
+	content[at-41] ^= 1
+	write(t, names[1], content)
+	w.expect(w.run(folder, func(o *Options) { o.Replace = true }), 1, 0, 2, 0)
+	w.expect(w.run(folder), 0, 0, 3, 0)
+}
+
+func TestLargeEditInTheMiddle(t *testing.T) {
+	w := newWorld(t, nil)
+	folder := numbered(t, 2, 1<<20)
+	w.run(folder)
+	path := filepath.Join(folder, "f00001.bin")
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	content[200<<10] ^= 1 // in none of the samples
+	write(t, path, content)
+	soon := time.Now().Add(5 * time.Second)
+	if err := os.Chtimes(path, soon, soon); err != nil {
+		t.Fatal(err)
+	}
+	v, err := Verify(t.Context(), w.c, Options{Source: gather.Source{Root: folder}, Target: w.target}, nil)
+	if err != nil || v.Same != 1 || v.Different != 1 || v.Extra != 0 {
+		t.Errorf("%+v %v", v, err)
+	}
+	w.expect(w.run(folder), 1, 0, 1, 0)
+}
+
+func TestOneBadFileAmongMany(t *testing.T) {
+	w := newWorld(t, nil)
+	folder := flight(t, 6, flightgen.Options{})
+	names, _ := filepath.Glob(filepath.Join(folder, "*.JPG"))
+	content, _ := os.ReadFile(names[0])
+	write(t, filepath.Join(folder, "cut.jpg"), content[:len(content)/2])
+	write(t, filepath.Join(folder, "empty.jpg"), nil)
+	write(t, filepath.Join(folder, "twin.jpg"), content)
+	report := filepath.Join(t.TempDir(), "out.json")
+	r := w.run(folder, func(o *Options) { o.Report = report })
+	w.expect(r, 7, 0, 0, 2)
+	if o := outcomes(t, r)["cut.jpg"]; o.Outcome != Failed || o.Cause == "" || o.Hint == "" {
+		t.Errorf("%+v", o)
+	}
+
+	// Mended, and only what failed once more.
+	write(t, filepath.Join(folder, "cut.jpg"), append(slices.Clone(content), 0))
+	again := Options{Target: w.target}
+	if err := Retry(&again, report); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Run(t.Context(), w.c, again)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.expect(r, 1, 0, 0, 1)
+}
+
+func TestReports(t *testing.T) {
+	w := newWorld(t, nil)
+	folder := flight(t, 3, flightgen.Options{})
+	write(t, filepath.Join(folder, "broken, \"quoted\".jpg"), []byte("x"))
+	for _, name := range []string{"out.json", "out.csv"} {
+		path := filepath.Join(t.TempDir(), name)
+		r := w.run(folder, func(o *Options) { o.Report = path })
+		want := outcomes(t, r)
+		next, done, err := OpenReport(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for {
+			o, ok, err := next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !ok {
+				break
+			}
+			n++
+			if same := want[o.Name]; same.Outcome != o.Outcome || same.Dataset != o.Dataset || same.Path != o.Path || same.Size != o.Size {
+				t.Errorf("%s: %+v, want %+v", name, o, same)
+			}
+		}
+		done()
+		if n != 4 {
+			t.Errorf("%s lists %d files", name, n)
+		}
+	}
+	if _, err := w.try(folder, func(o *Options) { o.Report = "report.txt" }); err == nil {
+		t.Error("a report of an unknown form was accepted")
+	}
+	for name, text := range map[string]string{"a.json": "[]", "b.json": `{"x": 1}`, "c.csv": "a,b\n1,2\n", "d.json": ""} {
+		path := filepath.Join(t.TempDir(), name)
+		write(t, path, []byte(text))
+		if _, _, err := OpenReport(path); err == nil || !strings.Contains(err.Error(), "is no report") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// failing answers some requests with a failure before or after they are
+// processed.
+type failing struct {
+	path   string
+	times  atomic.Int32
+	after  bool
+	status int
+}
+
+func (f *failing) wrap(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, f.path) && f.times.Add(-1) >= 0 {
+			if f.after {
+				h.ServeHTTP(noAnswer{http.Header{}}, r)
+				panic(http.ErrAbortHandler)
+			}
+			http.Error(w, `{"error": "no"}`, f.status)
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+type noAnswer struct{ header http.Header }
+
+func (n noAnswer) Header() http.Header         { return n.header }
+func (n noAnswer) Write(b []byte) (int, error) { return len(b), nil }
+func (n noAnswer) WriteHeader(int)             {}
+
+// TestLostAnswer breaks the connection after datasets were created: they are
+// found, not created twice.
+func TestLostAnswer(t *testing.T) {
+	f := &failing{path: "/create-datasets", after: true}
+	w := newWorld(t, f.wrap)
+	f.times.Store(1)
+	w.expect(w.run(flight(t, 5, flightgen.Options{})), 5, 0, 0, 0)
+	w.allHere(5)
+}
+
+func TestPlatformWideFailures(t *testing.T) {
+	for name, c := range map[string]struct {
+		path   string
+		status int
+	}{
+		"full":         {"/init-upload-component", http.StatusInsufficientStorage},
+		"no rights":    {"/create-datasets", http.StatusForbidden},
+		"unauthorized": {"/init-upload-component", http.StatusUnauthorized},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := &failing{path: c.path, status: c.status}
+			w := newWorld(t, f.wrap)
+			folder := flight(t, 5, flightgen.Options{})
+			f.times.Store(1000)
+			r, err := w.try(folder)
+			if status(err) != c.status && err == nil {
+				t.Errorf("%v", err)
+			}
+			if r == nil || r.Counts.Failed > 0 {
+				t.Errorf("%+v", r)
+			}
+			f.times.Store(0)
+			r = w.run(folder)
+			if r.Counts.Created+r.Counts.Resumed != 5 {
+				t.Errorf("%+v", r.Counts)
+			}
+			w.allHere(5)
+		})
+	}
+}
+
+func TestFilterAndNames(t *testing.T) {
+	w := newWorld(t, nil)
+	folder := flight(t, 6, flightgen.Options{})
+	keep := true
+	r := w.run(folder, func(o *Options) {
+		o.Filter = func(gather.File) (bool, error) { keep = !keep; return keep, nil }
+		o.Name = func(f gather.File) (string, error) { return "card 1/" + f.Name, nil }
+		o.Properties = map[string]any{"pilot": "Ada"}
+		published := true
+		o.Published, o.Categories = &published, []string{"nadir"}
+	})
+	w.expect(r, 3, 0, 0, 0)
+	for _, d := range w.datasets() {
+		if !strings.HasPrefix(d.Name, "card 1/") || d.Properties["pilot"] != "Ada" || !d.Published || len(d.Categories) != 1 {
+			t.Errorf("%s", d.JSON())
+		}
+	}
+	w.expect(w.run(folder), 3, 0, 3, 0)
+	broken := errors.New("a slip in the filter")
+	if _, err := w.try(folder, func(o *Options) { o.Filter = func(gather.File) (bool, error) { return false, broken } }); !errors.Is(err, broken) {
+		t.Error(err)
+	}
+}
+
+func TestLocked(t *testing.T) {
+	w := newWorld(t, later(5*time.Millisecond))
+	folder := flight(t, 30, flightgen.Options{})
+	var once sync.Once
+	second := make(chan error, 1)
+	w.run(folder, func(o *Options) {
+		o.OnOutcome = func(Outcome) error {
+			once.Do(func() { _, err := w.try(folder); second <- err })
+			return nil
+		}
+	})
+	var locked *fault.LockedError
+	if err := <-second; !errors.As(err, &locked) {
+		t.Error(err)
+	}
+}
+
+// TestTwoMachines runs ingests of the same folder without a common lock: no
+// dataset is doubled, none is missing.
+func TestTwoMachines(t *testing.T) {
+	w := newWorld(t, nil)
+	folder := flight(t, 60, flightgen.Options{})
+	const machines = 3
+	var all sync.WaitGroup
+	var total atomic.Int64
+	for range machines {
+		all.Go(func() {
+			r, err := Run(context.Background(), w.client(), Options{Source: gather.Source{Root: folder}, Target: w.target, StateDir: t.TempDir(), Batch: 10})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			t.Logf("%+v", r.Counts)
+			if r.Counts.Failed > 0 {
+				t.Errorf("%+v", r.Failures)
+			}
+			total.Add(r.Counts.Created)
+		})
+	}
+	all.Wait()
+	w.allHere(60)
+	w.expect(w.run(folder), 0, 0, 60, 0)
+}
+
+// TestSurveysOfBefore recognises images whose datasets were made by name and date.
+func TestSurveysOfBefore(t *testing.T) {
+	w := newWorld(t, nil)
+	folder := flight(t, 4, flightgen.Options{})
+	w.run(folder)
+	for _, d := range w.datasets() {
+		if _, err := w.c.Datasets.DeleteProperties(t.Context(), client.DeleteDatasetProperties{
+			DatasetRef: client.DatasetRef{Dataset: client.ID(d.ID)}, Properties: []string{noteName}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.expect(w.run(folder), 0, 0, 4, 0)
+}
+
+func TestDryRunSendsNothing(t *testing.T) {
+	w := newWorld(t, nil)
+	folder := flight(t, 4, flightgen.Options{})
+	w.expect(w.run(folder, func(o *Options) { o.DryRun = true }), 4, 0, 0, 0)
+	w.allHere(0)
+}
+
+func TestVerify(t *testing.T) {
+	w := newWorld(t, nil)
+	folder := flight(t, 4, flightgen.Options{})
+	r := w.run(folder)
+	names, _ := filepath.Glob(filepath.Join(folder, "*.JPG"))
+	if err := os.Remove(names[0]); err != nil {
+		t.Fatal(err)
+	}
+	extra := flight(t, 6, flightgen.Options{})
+	data, _ := os.ReadFile(filepath.Join(extra, filepath.Base(names[3])))
+	data = append(data, 0)
+	write(t, filepath.Join(folder, "new.JPG"), data)
+	v, err := Verify(t.Context(), w.c, Options{Source: gather.Source{Root: folder}, Target: w.target}, nil)
+	if err != nil || v.Same != 3 || v.Missing != 1 || v.Extra != 1 || v.Different != 0 {
+		t.Errorf("%+v %v", v, err)
+	}
+	earlier, err := Earlier(w.state, r.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err = VerifyOutcomes(t.Context(), w.c, earlier, nil)
+	if err != nil || v.Same != 4 {
+		t.Errorf("%+v %v", v, err)
+	}
+}

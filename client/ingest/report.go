@@ -1,0 +1,284 @@
+package ingest
+
+import (
+	"bufio"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"transect/client/fault"
+)
+
+var csvHeader = []string{"name", "path", "size", "outcome", "kind", "dataset", "component", "md5", "cause", "hint"}
+
+// checkReport refuses a report that could not be written, before any work.
+func checkReport(path string) error {
+	if path == "" {
+		return nil
+	}
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".json", ".csv":
+	default:
+		return fault.Hinted(fault.Of(&fault.ParameterError{}, "the report %s is neither .json nor .csv", path), "its ending says in which form it is written")
+	}
+	if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
+		return fault.Hinted(fault.Of(&fault.FileError{}, "the folder of the report %s does not exist", path), "make it first, or name another one")
+	}
+	return nil
+}
+
+// summary is what a JSON report says beside its files.
+type summary struct {
+	Ingest   string    `json:"ingest"`
+	Platform string    `json:"platform"`
+	Source   string    `json:"source,omitempty"`
+	Target   Target    `json:"target"`
+	Started  time.Time `json:"started"`
+	Seconds  float64   `json:"seconds"`
+	Counts
+	DryRun    bool   `json:"dry_run,omitempty"`
+	Error     string `json:"error,omitempty"`
+	Preflight any    `json:"preflight,omitempty"`
+}
+
+// writeReport writes the outcomes, complete under its name or not at all.
+func (r *run) writeReport(result *Result, failure error) (err error) {
+	path := r.o.Report
+	file, err := os.CreateTemp(filepath.Dir(path), ".transect-report-*")
+	if err == nil {
+		w := bufio.NewWriterSize(file, 64<<10)
+		if strings.EqualFold(filepath.Ext(path), ".csv") {
+			err = r.writeCSV(w)
+		} else {
+			err = r.writeJSON(w, result, failure)
+		}
+		if err == nil {
+			err = w.Flush()
+		}
+		if closing := file.Close(); err == nil {
+			err = closing
+		}
+		if err == nil {
+			err = os.Chmod(file.Name(), 0o644)
+		}
+		if err == nil {
+			err = os.Rename(file.Name(), path)
+		}
+		if err != nil {
+			_ = os.Remove(file.Name()) // of no use
+		}
+	}
+	if err != nil {
+		return fault.Of(&fault.FileError{}, "the report %s cannot be written: %w", path, err)
+	}
+	return nil
+}
+
+func (r *run) writeJSON(w io.Writer, result *Result, failure error) error {
+	s := summary{Ingest: r.id, Platform: r.c.BaseURL(), Source: r.o.Source.Root, Target: r.o.Target, Started: r.started.UTC(),
+		Seconds: result.Seconds, Counts: result.Counts, DryRun: r.o.DryRun, Preflight: result.Preflight}
+	if failure != nil {
+		s.Error = failure.Error()
+	}
+	head, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return err
+	}
+	if _, err := w.Write(head[:len(head)-2]); err != nil { // without its end
+		return err
+	}
+	between := ",\n  \"files\": [\n    "
+	err = r.each(func(Outcome) bool { return true }, 1, func(list []Outcome) error {
+		line, err := json.Marshal(list[0])
+		if err == nil {
+			_, err = io.WriteString(w, between+string(line))
+		}
+		between = ",\n    "
+		return err
+	})
+	if err == nil && strings.Contains(between, "files") {
+		_, err = io.WriteString(w, ",\n  \"files\": [")
+	}
+	if err == nil {
+		_, err = io.WriteString(w, "\n  ]\n}\n")
+	}
+	return err
+}
+
+func (r *run) writeCSV(w io.Writer) error {
+	rows := csv.NewWriter(w)
+	if err := rows.Write(csvHeader); err != nil {
+		return err
+	}
+	err := r.each(func(Outcome) bool { return true }, 1, func(list []Outcome) error {
+		o := list[0]
+		return rows.Write([]string{o.Name, o.Path, strconv.FormatInt(o.Size, 10), o.Outcome, o.Kind, o.Dataset, o.Component, o.MD5, o.Cause, o.Hint})
+	})
+	rows.Flush()
+	return errors.Join(err, rows.Error())
+}
+
+// OpenReport opens a report, JSON or CSV, for reading its outcomes.
+func OpenReport(path string) (next func() (Outcome, bool, error), done func(), err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		var p *os.PathError
+		if errors.As(err, &p) {
+			err = p.Err
+		}
+		return nil, nil, fault.Hinted(fault.Of(&fault.FileError{}, "cannot read the report %s: %w", path, err), "it is a file that ingest.run wrote with report = …")
+	}
+	done = func() { _ = file.Close() } // only read from
+	in := bufio.NewReaderSize(file, 64<<10)
+	read := jsonOutcomes
+	if strings.EqualFold(filepath.Ext(path), ".csv") {
+		read = csvOutcomes
+	}
+	one, err := read(in)
+	if err != nil {
+		done()
+		return nil, nil, notReport(path, err)
+	}
+	return func() (Outcome, bool, error) {
+		o, ok, err := one()
+		if err != nil {
+			err = notReport(path, err)
+		}
+		return o, ok, err
+	}, done, nil
+}
+
+func notReport(path string, err error) error {
+	return fault.Hinted(fault.Of(&fault.FileError{}, "%s is no report of an ingest: %w", path, err), "it is a file that ingest.run wrote with report = …")
+}
+
+// jsonOutcomes reads up to the list of files, then one by one.
+func jsonOutcomes(in io.Reader) (func() (Outcome, bool, error), error) {
+	d := json.NewDecoder(in)
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return nil, errors.New("it is not a JSON object")
+	}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return nil, err
+		}
+		if key == "files" {
+			if t, err := d.Token(); err != nil || t != json.Delim('[') {
+				return nil, errors.New("its files are no list")
+			}
+			return func() (o Outcome, ok bool, err error) {
+				if !d.More() {
+					return o, false, nil
+				}
+				err = d.Decode(&o)
+				return o, err == nil, err
+			}, nil
+		}
+		var passed json.RawMessage
+		if err := d.Decode(&passed); err != nil {
+			return nil, err
+		}
+	}
+	return nil, errors.New("it has no list of files")
+}
+
+func csvOutcomes(in io.Reader) (func() (Outcome, bool, error), error) {
+	rows := csv.NewReader(in)
+	head, err := rows.Read()
+	if err != nil {
+		return nil, err
+	}
+	at := map[string]int{}
+	for i, name := range head {
+		at[name] = i
+	}
+	for _, name := range []string{"name", "path", "outcome"} {
+		if _, ok := at[name]; !ok {
+			return nil, errors.New("it has no column " + name)
+		}
+	}
+	return func() (o Outcome, ok bool, err error) {
+		row, err := rows.Read()
+		if err != nil {
+			if errors.Is(err, io.EOF) {
+				err = nil
+			}
+			return o, false, err
+		}
+		get := func(name string) string {
+			if i, ok := at[name]; ok {
+				return row[i]
+			}
+			return ""
+		}
+		size, _ := strconv.ParseInt(get("size"), 10, 64)
+		return Outcome{Name: get("name"), Path: get("path"), Size: size, Outcome: get("outcome"), Kind: get("kind"), Dataset: get("dataset"),
+			Component: get("component"), MD5: get("md5"), Cause: get("cause")}, true, nil
+	}, nil
+}
+
+// Retry makes the source of what failed in an earlier run: the files a report
+// lists as failed. Names stay those of that run, so that keys do.
+func Retry(o *Options, report string) error {
+	next, done, err := OpenReport(report)
+	if err != nil {
+		return err
+	}
+	defer done()
+	roots, paths := map[string]bool{}, map[string]bool{}
+	var list []string
+	for {
+		outcome, ok, err := next()
+		if err != nil {
+			return err
+		}
+		if !ok {
+			break
+		}
+		if outcome.Outcome != Failed || paths[outcome.Path] {
+			continue
+		}
+		paths[outcome.Path] = true
+		list = append(list, outcome.Path)
+		if root, ok := strings.CutSuffix(filepath.ToSlash(outcome.Path), "/"+outcome.Name); ok {
+			roots[filepath.FromSlash(root)] = true
+		} else {
+			roots[""] = true
+		}
+	}
+	if len(list) == 0 {
+		o.Items = func(func(item, error) bool) {}
+		return nil
+	}
+	o.Source.Paths = list
+	if len(roots) == 1 && !roots[""] {
+		return o.within(roots, paths)
+	}
+	return nil
+}
+
+// within gathers the folder that all the paths lie in, so that files keep
+// their names and sidecar files are found, and lets only those paths pass.
+func (o *Options) within(roots, paths map[string]bool) error {
+	for root := range roots {
+		o.Source.Root, o.Source.Paths = root, nil
+	}
+	own := o.Filter
+	o.Filter = func(f file) (bool, error) {
+		if !paths[absolute(f.Path)] {
+			return false, nil
+		}
+		if own != nil {
+			return own(f)
+		}
+		return true, nil
+	}
+	return nil
+}

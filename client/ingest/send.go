@@ -1,0 +1,146 @@
+package ingest
+
+import (
+	"context"
+	"math/rand/v2"
+	"net/http"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"transect/client"
+	"transect/client/transfer"
+)
+
+// conflicts is how often a file is sent again when another run is sending it
+// as well.
+const conflicts = 6
+
+func (r *run) sendAll(ctx context.Context, works <-chan *work) error {
+	for w := range works {
+		if ctx.Err() != nil {
+			return stopped(ctx)
+		}
+		if err := r.send(ctx, w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// send brings the files of one work to its dataset and tells the outcome. Only
+// errors that concern everything are returned.
+func (r *run) send(ctx context.Context, w *work) error {
+	if !r.o.DryRun {
+		if err := r.upload(ctx, w); err != nil {
+			if ctx.Err() != nil {
+				return stopped(ctx)
+			}
+			if r.fatal(ctx, err) {
+				return err
+			}
+			return r.end(w.failed(err))
+		}
+		r.success()
+		if err := r.replace(ctx, w); err != nil {
+			return err
+		}
+	}
+	return r.end(w.result())
+}
+
+// upload sends what is missing of a work.
+func (r *run) upload(ctx context.Context, w *work) error {
+	w.sums = make([]string, len(w.item.Members))
+	if w.outcome == Resumed && len(w.item.Members) > 1 {
+		if err := r.parts(ctx, w); err != nil {
+			return err
+		}
+	}
+	for i, m := range w.item.Members {
+		if w.there != nil && w.there[i] {
+			continue
+		}
+		var err error
+		if w.sums[i], err = r.file(ctx, w.dataset, m.Component, m.Path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// file sends one file. A conflict means that another run is sending it, too:
+// whoever comes to the end has done it for both.
+func (r *run) file(ctx context.Context, dataset, component, path string) (sum string, err error) {
+	p := r.o.Progress
+	ctx = client.WithProgress(ctx, func(delta int64) {
+		p.Moved.Add(delta)
+		p.DoneBytes.Add(delta)
+	})
+	ctx = client.WithUploaded(ctx, func(u transfer.Uploaded) { sum = u.MD5 })
+	for attempt := 1; ; attempt++ {
+		_, err = r.c.Datasets.UploadFile(ctx, client.UploadFile{Dataset: client.ID(dataset), Component: component, FilePath: client.Path(path)})
+		if status(err) != http.StatusConflict || attempt > conflicts {
+			return sum, err
+		}
+		if sum, ok := r.completed(ctx, dataset, component, path); ok {
+			return sum, nil
+		}
+		if err := pause(ctx, rand.N(time.Duration(attempt)*300*time.Millisecond)); err != nil {
+			return "", err
+		}
+	}
+}
+
+// completed tells whether a component has the very file, brought by another run.
+func (r *run) completed(ctx context.Context, dataset, component, path string) (string, bool) {
+	c, err := r.component(ctx, dataset, component)
+	if err != nil || c.Get("status").String() != "completed" {
+		return "", false
+	}
+	sum, err := md5Of(ctx, path)
+	return sum, err == nil && sum == c.Get("checksum").String()
+}
+
+func (r *run) component(ctx context.Context, dataset, name string) (gjson.Result, error) {
+	d, err := r.c.Datasets.Describe(ctx, client.DatasetIDs{Dataset: client.IDs{dataset}})
+	if err != nil || len(d) == 0 {
+		return gjson.Result{}, err
+	}
+	return gjson.GetBytes(d[0].JSON(), `components.#(name=="`+name+`")`), nil
+}
+
+// parts finds out which files of a dataset are there already.
+func (r *run) parts(ctx context.Context, w *work) error {
+	d, err := r.c.Datasets.Describe(ctx, client.DatasetIDs{Dataset: client.IDs{w.dataset}})
+	if err != nil || len(d) == 0 {
+		return err
+	}
+	w.there = make([]bool, len(w.item.Members))
+	for i, m := range w.item.Members {
+		c := gjson.GetBytes(d[0].JSON(), `components.#(name=="`+m.Component+`")`)
+		if w.there[i] = c.Get("status").String() == "completed"; w.there[i] {
+			w.sums[i] = c.Get("checksum").String()
+			r.o.Progress.DoneBytes.Add(m.Size)
+		}
+	}
+	return nil
+}
+
+// replace takes the dataset of an earlier state of the file away, now that the
+// new one is complete. It can be restored.
+func (r *run) replace(ctx context.Context, w *work) error {
+	if !r.o.Replace || w.earlier == "" {
+		return nil
+	}
+	_, err := r.c.Datasets.Delete(ctx, client.DatasetList{Dataset: client.IDs{w.earlier}})
+	switch {
+	case err == nil, status(err) == http.StatusNotFound:
+		w.remark = "changed: it takes the place of dataset " + w.earlier + ", which was deleted and can be restored"
+	case r.fatal(ctx, err):
+		return err
+	default:
+		w.remark = "changed: the dataset of its earlier state, " + w.earlier + ", could not be deleted: " + err.Error()
+	}
+	return nil
+}

@@ -1,0 +1,301 @@
+package ingest
+
+import (
+	"context"
+	"encoding/json"
+	"runtime"
+	"sync"
+
+	"github.com/tidwall/gjson"
+	"golang.org/x/sync/errgroup"
+
+	"transect/client"
+	"transect/client/fault"
+	"transect/client/ingest/gather"
+)
+
+// The verdicts on a file.
+const (
+	Same      = "same"
+	Different = "different" // the platform holds other bytes
+	Missing   = "missing"   // the platform does not hold it, or not all of it
+	Extra     = "extra"     // the platform holds it, the source does not
+)
+
+// Verdict is how a local file and what the platform holds of it compare.
+type Verdict struct {
+	Name    string `json:"name"`
+	Path    string `json:"path,omitempty"`
+	Size    int64  `json:"size,omitempty"`
+	Verdict string `json:"verdict"`
+	Dataset string `json:"dataset,omitempty"`
+	Cause   string `json:"cause,omitempty"`
+}
+
+// Verification is the result of Verify.
+type Verification struct {
+	Same, Different, Missing, Extra int64
+	Findings                        []Verdict // all but the same, MaxFailures of them at most
+}
+
+// Verify compares local files, size and checksum, with what the platform
+// holds at the target. Nothing is changed. tell gets every verdict, one at a
+// time; it may be nil.
+func Verify(ctx context.Context, c *client.Client, o Options, tell func(Verdict) error) (*Verification, error) {
+	if err := o.complete(); err != nil {
+		return nil, err
+	}
+	if err := o.Target.complete(ctx, c); err != nil {
+		return nil, err
+	}
+	v := &verification{tell: tell}
+	ix, err := load(ctx, c, o.Target)
+	if err != nil {
+		return nil, err
+	}
+	r := &run{c: c, o: o, index: ix}
+	group, inner := errgroup.WithContext(ctx)
+	found := make(chan *work, 256)
+	group.Go(func() error {
+		defer close(found)
+		for item, err := range r.items(inner) {
+			if _, skipped := err.(*gather.Skipped); skipped {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			keep, err := r.wanted(item)
+			if err != nil {
+				return err
+			}
+			if keep && len(item.Members) > 0 {
+				if err := put(inner, found, &work{item: item}); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	for range 2 * runtime.GOMAXPROCS(0) {
+		group.Go(func() error {
+			reader := &reader{r, make([]byte, 3*sample)}
+			for w := range found {
+				if err := v.judge(inner, reader, w); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	if ctx.Err() != nil {
+		return nil, stopped(ctx)
+	}
+	return &v.Verification, v.extras(ctx, r)
+}
+
+// VerifyOutcomes does the same for the files of an earlier run, as its
+// outcomes tell of them.
+func VerifyOutcomes(ctx context.Context, c *client.Client, earlier *OutcomeReader, tell func(Verdict) error) (*Verification, error) {
+	v := &verification{tell: tell}
+	all := func(Outcome) bool { return true }
+	err := chunks(earlier, all, lookupSize, func(list []Outcome) error {
+		verdicts, err := compare(ctx, c, list)
+		if err != nil {
+			return err
+		}
+		for _, verdict := range verdicts {
+			if err := v.add(verdict); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return &v.Verification, err
+}
+
+type verification struct {
+	Verification
+	tell func(Verdict) error
+	mu   sync.Mutex
+}
+
+func (v *verification) add(verdict Verdict) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	switch verdict.Verdict {
+	case Same:
+		v.Same++
+	case Different:
+		v.Different++
+	case Missing:
+		v.Missing++
+	case Extra:
+		v.Extra++
+	}
+	if verdict.Verdict != Same && len(v.Findings) < MaxFailures {
+		v.Findings = append(v.Findings, verdict)
+	}
+	if v.tell != nil {
+		return v.tell(verdict)
+	}
+	return nil
+}
+
+// judge finds the dataset of a local file and compares them.
+func (v *verification) judge(ctx context.Context, r *reader, w *work) error {
+	verdict := Verdict{Name: w.item.Name, Path: absolute(w.first().Path), Size: w.item.Size(), Verdict: Missing, Cause: "there is no dataset for it"}
+	if err := r.read(w); w.key == "" {
+		verdict.Cause = err.Error()
+		return v.add(verdict)
+	}
+	candidates := r.index.named(identity(w.item.Kind, w.item.Name))
+	best := -1
+	for i := range candidates {
+		h := &candidates[i]
+		same := h.key != 0 && h.key == short(w.key)
+		if same || h.key == 0 && (w.item.Kind != "image" || h.taken == 0 || w.photo != nil && h.taken == w.photo.Acquired.UnixMilli()) {
+			best = i
+		}
+		if same && h.state&complete != 0 {
+			break
+		}
+		if best < 0 && r.earlier(w, h) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return v.add(verdict)
+	}
+	h := &candidates[best]
+	v.mu.Lock()
+	h.state |= matched
+	v.mu.Unlock()
+	o := outcomeOf(w.item)
+	o.Dataset = r.index.dataset(h)
+	if len(o.Files) == 0 && h.state&complete != 0 && h.sum != 0 {
+		sum, err := md5Of(ctx, w.first().Path)
+		if err != nil {
+			return err
+		}
+		verdict.Dataset, verdict.Verdict, verdict.Cause = o.Dataset, Same, ""
+		if short(sum) != h.sum {
+			verdict.Verdict, verdict.Cause = Different, "the checksums differ"
+		}
+		return v.add(verdict)
+	}
+	verdicts, err := compare(ctx, r.c, []Outcome{o})
+	if err != nil {
+		return err
+	}
+	return v.add(verdicts[0])
+}
+
+// extras tells what nothing local belongs to.
+func (v *verification) extras(ctx context.Context, r *run) error {
+	ix := r.index
+	var ids []string
+	flush := func() error {
+		if len(ids) == 0 {
+			return nil
+		}
+		found, err := described(ctx, r.c, ids)
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			if d, there := found[id]; there && (r.o.Source.Kind == "" || d.Type == r.o.Source.Kind) {
+				if err := v.add(Verdict{Name: d.Name, Verdict: Extra, Dataset: id, Cause: "no local file belongs to it"}); err != nil {
+					return err
+				}
+			}
+		}
+		ids = ids[:0]
+		return nil
+	}
+	for i := range ix.list {
+		if ix.list[i].state&matched != 0 {
+			continue
+		}
+		if ids = append(ids, ix.dataset(&ix.list[i])); len(ids) == lookupSize {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return flush()
+}
+
+// compare holds outcomes against what the platform has now.
+func compare(ctx context.Context, c *client.Client, list []Outcome) ([]Verdict, error) {
+	ids := make([]string, 0, len(list))
+	for _, o := range list {
+		if o.Dataset != "" {
+			ids = append(ids, o.Dataset)
+		}
+	}
+	found := map[string]client.Dataset{}
+	if len(ids) > 0 {
+		var err error
+		if found, err = described(ctx, c, ids); err != nil {
+			return nil, err
+		}
+	}
+	verdicts := make([]Verdict, len(list))
+	for i, o := range list {
+		v := &verdicts[i]
+		*v = Verdict{Name: o.Name, Path: o.Path, Size: o.Size, Dataset: o.Dataset, Verdict: Same}
+		d, there := found[o.Dataset]
+		if !there {
+			v.Verdict, v.Cause = Missing, "its dataset is not there"
+			if o.Dataset == "" {
+				v.Cause = "it was not sent"
+				if o.Cause != "" {
+					v.Cause += ": " + o.Cause
+				}
+			}
+			continue
+		}
+		for _, p := range o.parts() {
+			if v.Verdict, v.Cause = comparePart(ctx, d.JSON(), p); v.Verdict != Same {
+				break
+			}
+		}
+		if ctx.Err() != nil {
+			return nil, stopped(ctx)
+		}
+	}
+	return verdicts, nil
+}
+
+// parts are the files of an outcome, one at least.
+func (o Outcome) parts() []Part {
+	if len(o.Files) > 0 {
+		return o.Files
+	}
+	return []Part{{Component: o.Component, Path: o.Path, Size: o.Size, MD5: o.MD5}}
+}
+
+func comparePart(ctx context.Context, dataset json.RawMessage, p Part) (verdict, cause string) {
+	held := gjson.GetBytes(dataset, `components.#(name=="`+p.Component+`")`)
+	if held.Get("status").String() != "completed" {
+		return Missing, "its component " + p.Component + " has no file yet"
+	}
+	if size := held.Get("size"); size.Exists() && size.Int() != p.Size {
+		return Different, "its component " + p.Component + " has " + size.String() + " bytes"
+	}
+	sum, err := md5Of(ctx, p.Path)
+	if err != nil {
+		if p.MD5 == "" || fault.Find(err) == nil {
+			return Different, err.Error()
+		}
+		sum = p.MD5 // the card is out; what was sent is known
+	}
+	if want := held.Get("checksum").String(); want != "" && want != sum {
+		return Different, "the checksums differ"
+	}
+	return Same, ""
+}

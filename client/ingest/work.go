@@ -1,0 +1,102 @@
+package ingest
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+
+	"transect/client/fault"
+	"transect/client/imagery"
+	"transect/client/ingest/gather"
+)
+
+// work is one item on its way.
+type work struct {
+	item    gather.Item
+	key     string
+	photo   *imagery.Photo
+	name    string // of the dataset
+	dataset string
+	outcome string // what it will be when it ends well
+	created bool   // by this run
+	there   []bool // files the dataset has already, where it has several
+	sums    []string
+	earlier string // dataset of an earlier state of the file
+	remark  string
+}
+
+func (w *work) first() gather.Member { return w.item.Members[0] }
+
+// result is the outcome of a work that ended well.
+func (w *work) result() Outcome {
+	o := outcomeOf(w.item)
+	o.Outcome, o.Dataset, o.Key, o.Cause, o.Title = w.outcome, w.dataset, w.key, w.remark, w.name
+	if len(w.sums) > 0 {
+		o.MD5 = w.sums[0]
+		for i := range o.Files {
+			o.Files[i].MD5 = w.sums[i]
+		}
+	}
+	return o
+}
+
+// failed is the outcome of a work that did not.
+func (w *work) failed(err error) Outcome {
+	o := outcomeOf(w.item)
+	o.Outcome, o.Dataset, o.Key = Failed, w.dataset, w.key
+	o.fail(err)
+	return o
+}
+
+func (o *Outcome) fail(err error) {
+	o.Outcome, o.Cause, o.err = Failed, err.Error(), err
+	if f := fault.Find(err); f != nil {
+		o.Hint = f.Facts().Hint
+	}
+	var skipped *gather.Skipped
+	if errors.As(err, &skipped) {
+		o.Hint = skipped.Hint()
+	}
+}
+
+func outcomeOf(item gather.Item) Outcome {
+	first := item.Members[0]
+	o := Outcome{Name: item.Name, Path: absolute(first.Path), Size: item.Size(), Kind: item.Kind, Component: first.Component}
+	if len(item.Members) > 1 {
+		for _, m := range item.Members {
+			o.Files = append(o.Files, Part{Component: m.Component, Path: absolute(m.Path), Size: m.Size})
+		}
+	}
+	return o
+}
+
+// item is the item an outcome tells about, as far as it needs to be known to
+// send it again.
+func (o Outcome) item() gather.Item {
+	item := gather.Item{Kind: o.Kind, Name: o.Name}
+	if len(o.Files) == 0 {
+		item.Members = []gather.Member{{File: gather.File{Path: o.Path, Name: o.Name, Size: o.Size}, Component: o.Component}}
+	}
+	for _, p := range o.Files {
+		item.Members = append(item.Members, gather.Member{File: gather.File{Path: p.Path, Size: p.Size}, Component: p.Component})
+	}
+	return item
+}
+
+func absolute(path string) string {
+	if full, err := filepath.Abs(path); err == nil {
+		return full
+	}
+	return path
+}
+
+// unreadable is the error of a file that cannot be read.
+func unreadable(path string, err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		err = p.Err
+	}
+	f := fault.Of(&fault.FileError{}, "%s cannot be read: %w", path, err)
+	f.Hint = "check that it is still there, and its permissions"
+	return f
+}
