@@ -49,9 +49,7 @@ func (h *here) full(name string) string {
 		if given, ok := h.origin.listed[name]; ok {
 			return given
 		}
-		for _, given := range h.origin.listed { // beside a file that was listed
-			return path.Join(path.Dir(given), name)
-		}
+		return path.Join(h.origin.beside, name)
 	}
 	return path.Join(h.origin.label, h.rel, name)
 }

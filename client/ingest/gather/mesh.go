@@ -215,8 +215,8 @@ func (h *here) locate(name string) (string, bool) {
 	}
 	at := ""
 	for _, step := range strings.Split(name, "/") {
-		found := false
-		entries, err := os.ReadDir(filepath.Join(h.dir, filepath.FromSlash(at)))
+		found, above := false, at
+		entries, err := os.ReadDir(filepath.Join(h.dir, filepath.FromSlash(above)))
 		if err != nil {
 			return "", false
 		}
@@ -225,7 +225,7 @@ func (h *here) locate(name string) (string, bool) {
 				if e.Type()&os.ModeSymlink != 0 && !h.w.source.FollowLinks {
 					continue
 				}
-				at, found = path.Join(path.Dir(at+"/x"), e.Name()), true
+				at, found = path.Join(above, e.Name()), true
 				if e.Name() == step {
 					break
 				}

@@ -21,6 +21,7 @@ type origin struct {
 	label   string            // put before names, "" or "folder"
 	pattern string            // relative to dir; "" matches all
 	listed  map[string]string // base names of listed files, and their names; nil reads all
+	beside  string            // put before names of files beside those listed
 }
 
 // origins resolves the paths of a source. Listed files of one folder become
@@ -142,7 +143,7 @@ func (w *walk) group(files []string) []*origin {
 		dir, base := filepath.Split(f)
 		o := byDir[dir]
 		if o == nil {
-			o = &origin{dir: filepath.Clean(dir), listed: map[string]string{}}
+			o = &origin{dir: filepath.Clean(dir), listed: map[string]string{}, beside: path.Dir(names[f])}
 			byDir[dir] = o
 			groups = append(groups, o)
 		}

@@ -1,0 +1,221 @@
+package gather_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"transect/client/fault"
+	"transect/client/ingest/gather"
+)
+
+// names are those of main files alone.
+func names(t testing.TB, s gather.Source) []string {
+	t.Helper()
+	var all []string
+	for item, err := range gather.Items(context.Background(), s) {
+		var skip *gather.Skipped
+		if err != nil && !errors.As(err, &skip) {
+			t.Fatal(err)
+		}
+		if err == nil {
+			all = append(all, item.Name)
+		}
+	}
+	return all
+}
+
+func TestSources(t *testing.T) {
+	dir := tree(t, map[string]string{
+		"a/DCIM/1.jpg": jpeg, "a/DCIM/2.jpg": jpeg, "a/DCIM/deep/3.JPG": jpeg, "a/x.shp": shp, "a/x.dbf": dbf, "a/x.shx": shp,
+		"b/DCIM/1.jpg": jpeg, "b/notes.txt": "hello", "b [1]/1.jpg": jpeg,
+	})
+	at := func(parts ...string) string { return filepath.Join(append([]string{dir}, parts...)...) }
+	for name, c := range map[string]struct {
+		source gather.Source
+		want   []string
+	}{
+		"a folder":                         {gather.Source{Root: at("a")}, []string{"x.shp", "DCIM/1.jpg", "DCIM/2.jpg", "DCIM/deep/3.JPG"}},
+		"a folder as a path":               {gather.Source{Paths: []string{at("b")}}, []string{"notes.txt", "DCIM/1.jpg"}},
+		"a folder below the root":          {gather.Source{Root: dir, Paths: []string{"b"}}, []string{"b/notes.txt", "b/DCIM/1.jpg"}},
+		"folders of one name":              {gather.Source{Paths: []string{at("a", "DCIM"), at("b", "DCIM")}}, []string{"a/DCIM/1.jpg", "a/DCIM/2.jpg", "a/DCIM/deep/3.JPG", "b/DCIM/1.jpg"}},
+		"a folder twice, and one in it":    {gather.Source{Paths: []string{at("b"), at("b"), at("b", "DCIM")}}, []string{"b/notes.txt", "b/DCIM/1.jpg"}},
+		"a pattern":                        {gather.Source{Paths: []string{at("a", "**", "*.jpg")}}, []string{"DCIM/1.jpg", "DCIM/2.jpg"}},
+		"a pattern of one level":           {gather.Source{Paths: []string{at("*", "DCIM", "*.{jpg,JPG}")}}, []string{"a/DCIM/1.jpg", "a/DCIM/2.jpg", "b/DCIM/1.jpg"}},
+		"a pattern below the root":         {gather.Source{Root: dir, Paths: []string{"a/DCIM/*"}}, []string{"a/DCIM/1.jpg", "a/DCIM/2.jpg"}},
+		"a pattern that takes parts along": {gather.Source{Paths: []string{at("a", "*.shp")}}, []string{"x.shp"}},
+		"a name that looks like a pattern": {gather.Source{Paths: []string{at("b [1]")}}, []string{"1.jpg"}},
+		"files":                            {gather.Source{Paths: []string{at("b", "notes.txt"), at("a", "x.shp")}}, []string{"notes.txt", "x.shp"}},
+		"files of one name":                {gather.Source{Paths: []string{at("b", "DCIM", "1.jpg"), at("a", "DCIM", "1.jpg"), at("a", "DCIM", "2.jpg")}}, []string{"b/DCIM/1.jpg", "a/DCIM/1.jpg", "2.jpg"}},
+		"files below the root":             {gather.Source{Root: dir, Paths: []string{"a/DCIM/2.jpg", "b/DCIM/1.jpg"}}, []string{"a/DCIM/2.jpg", "b/DCIM/1.jpg"}},
+		"a file twice, and its folder":     {gather.Source{Paths: []string{at("b", "DCIM"), at("b", "DCIM", "1.jpg"), at("b", "DCIM", "1.jpg")}}, []string{"1.jpg"}},
+		"a listed file that is missing":    {gather.Source{Paths: []string{at("gone.jpg"), at("b", "notes.txt")}}, []string{"notes.txt"}},
+		"a part, listed without its main":  {gather.Source{Paths: []string{at("a", "x.dbf")}}, []string{"x.dbf"}},
+		"include":                          {gather.Source{Root: dir, Include: []string{"*.JPG"}, Exclude: []string{"b*/**"}}, []string{"a/DCIM/1.jpg", "a/DCIM/2.jpg", "a/DCIM/deep/3.JPG"}},
+		"include takes parts along":        {gather.Source{Root: dir, Include: []string{"a/*.shp"}}, []string{"a/x.shp"}},
+		"include a part alone":             {gather.Source{Root: dir, Include: []string{"*.dbf"}}, []string{"a/x.dbf"}},
+		"exclude a folder":                 {gather.Source{Root: dir, Exclude: []string{"DCIM", "b*"}}, []string{"a/x.shp"}},
+		"smallest":                         {gather.Source{Root: dir, MinSize: 60, Include: []string{"a/*"}}, []string{"a/x.shp"}},
+		"largest":                          {gather.Source{Root: dir, MaxSize: 10}, []string{"b/notes.txt"}},
+		"every file a file":                {gather.Source{Root: at("a"), Kind: "file", Include: []string{"x.*"}}, []string{"x.dbf", "x.shp", "x.shx"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, names(t, c.source)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestForcedKind(t *testing.T) {
+	dir := tree(t, map[string]string{"a.tif": photo, "b.tif": geotiff, "b.tfw": tfw, "c.las": las})
+	got, _ := told(t, gather.Source{Root: dir, Kind: "raster"})
+	want := []string{"raster/tiff raster=a.tif", "raster/geotiff raster=b.tif worldfile=b.tfw", "raster/las raster=c.las"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestNewerThan(t *testing.T) {
+	dir := tree(t, map[string]string{"old.jpg": jpeg, "new.jpg": jpeg, "x.shp": shp, "x.dbf": dbf, "x.shx": shp})
+	limit := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+	for name, at := range map[string]time.Time{"old.jpg": limit, "new.jpg": limit.Add(time.Second), "x.shp": limit, "x.dbf": limit.Add(time.Hour), "x.shx": limit} {
+		if err := os.Chtimes(filepath.Join(dir, name), at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := names(t, gather.Source{Root: dir, NewerThan: limit})
+	if diff := cmp.Diff([]string{"new.jpg", "x.shp"}, got); diff != "" {
+		t.Error(diff) // the table of x was edited: it is sent anew
+	}
+}
+
+func TestSkippedFilesAreTold(t *testing.T) {
+	dir := tree(t, map[string]string{
+		"a.jpg": jpeg, ".DS_Store": "x", "._a.jpg": "x", ".git/config": "x", "Thumbs.db": "x", "empty.jpg": "",
+		".transect-a.jpg-12.part": "x", "__MACOSX/a.jpg": jpeg, "x.shp": shp, "x.dbf": "", "x.shx": shp,
+	})
+	want := []string{
+		"__MACOSX: system file", "._a.jpg: hidden", ".DS_Store: system file", ".git: hidden", ".transect-a.jpg-12.part: unfinished",
+		"empty.jpg: empty", "Thumbs.db: system file", "x.dbf: empty",
+	}
+	if runtime.GOOS != "windows" {
+		link(t, "nowhere", filepath.Join(dir, "broken.jpg"))
+		link(t, "a.jpg", filepath.Join(dir, "linked.jpg"))
+		want = append(want, "broken.jpg: link", "linked.jpg: link")
+	}
+	items, skipped := told(t, gather.Source{Root: dir})
+	slices.Sort(want)
+	slices.Sort(skipped)
+	if diff := cmp.Diff(want, skipped); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"image/jpeg image=a.jpg", "vector/shapefile vector=x.shp index=x.shx !"}, items); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func link(t *testing.T, target, path string) {
+	t.Helper()
+	if err := os.Symlink(target, path); err != nil {
+		t.Skipf("no symbolic links here: %v", err)
+	}
+}
+
+func TestUnreadableFilesAreTold(t *testing.T) {
+	if os.Getuid() == 0 || runtime.GOOS == "windows" {
+		t.Skip("this user may read everything")
+	}
+	dir := tree(t, map[string]string{"a.jpg": jpeg, "b.jpg": jpeg, "c/d.jpg": jpeg})
+	_ = os.Chmod(filepath.Join(dir, "a.jpg"), 0)
+	_ = os.Chmod(filepath.Join(dir, "c"), 0)
+	defer os.Chmod(filepath.Join(dir, "c"), 0o755)
+	items, skipped := told(t, gather.Source{Root: dir})
+	if diff := cmp.Diff([]string{"a.jpg: unreadable", "c: unreadable"}, skipped); diff != "" || len(items) != 1 {
+		t.Error(diff, items)
+	}
+}
+
+func TestLinks(t *testing.T) {
+	dir := tree(t, map[string]string{"real/1.jpg": jpeg, "real/deep/2.jpg": jpeg, "else/3.jpg": jpeg})
+	link(t, "..", filepath.Join(dir, "real", "deep", "up"))                   // a loop
+	link(t, filepath.Join(dir, "else"), filepath.Join(dir, "real", "other"))  // another folder
+	link(t, filepath.Join(dir, "else"), filepath.Join(dir, "real", "other2")) // the same again
+	link(t, "1.jpg", filepath.Join(dir, "real", "again.jpg"))
+	link(t, "gone.jpg", filepath.Join(dir, "real", "broken.jpg"))
+	link(t, "real", filepath.Join(dir, "start"))
+
+	items, skipped := told(t, gather.Source{Root: filepath.Join(dir, "start"), FollowLinks: true})
+	if diff := cmp.Diff([]string{
+		"image/jpeg image=1.jpg", "image/jpeg image=again.jpg", "image/jpeg image=deep/2.jpg", "image/jpeg image=other/3.jpg",
+	}, items); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"broken.jpg: broken link", "deep/up: repeated", "other2: repeated"}, skipped); diff != "" {
+		t.Error(diff)
+	}
+	items, skipped = told(t, gather.Source{Root: filepath.Join(dir, "start")})
+	if len(items) != 2 || len(skipped) != 5 {
+		t.Errorf("without following: %v, %v", items, skipped)
+	}
+}
+
+func TestFatal(t *testing.T) {
+	dir := tree(t, map[string]string{"a.jpg": jpeg})
+	for name, c := range map[string]struct {
+		source gather.Source
+		says   string
+	}{
+		"no path":          {gather.Source{}, "no path"},
+		"no folder":        {gather.Source{Root: filepath.Join(dir, "gone")}, "does not exist"},
+		"no such file":     {gather.Source{Paths: []string{filepath.Join(dir, "gone.jpg")}}, "does not exist"},
+		"one of many":      {gather.Source{Paths: []string{dir, filepath.Join(dir, "gone")}}, "does not exist"},
+		"root is a file":   {gather.Source{Root: filepath.Join(dir, "a.jpg")}, "not a folder"},
+		"bad pattern":      {gather.Source{Root: dir, Paths: []string{"[a-"}}, "not a pattern"},
+		"bad filter":       {gather.Source{Root: dir, Include: []string{"{a"}}, "not a pattern"},
+		"pattern, no base": {gather.Source{Paths: []string{filepath.Join(dir, "gone", "*.jpg")}}, "does not exist"},
+		"no kind":          {gather.Source{Root: dir, Kind: "photo"}, "not a type"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			count := 0
+			for item, err := range gather.Items(context.Background(), c.source) {
+				count++
+				f := fault.Find(err)
+				if f == nil || !strings.Contains(f.Error(), c.says) || f.Facts().Hint == "" {
+					t.Errorf("%v, %v", item, err)
+				}
+			}
+			if count != 1 {
+				t.Errorf("%d values, want the error alone", count)
+			}
+		})
+	}
+}
+
+func TestStop(t *testing.T) {
+	dir := tree(t, map[string]string{"a.jpg": jpeg, "b.jpg": jpeg, "c/c.jpg": jpeg})
+	for range gather.Items(context.Background(), gather.Source{Root: dir}) {
+		break // must not go on, nor panic
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	var last error
+	count := 0
+	for _, err := range gather.Items(ctx, gather.Source{Root: dir}) {
+		cancel()
+		last = err
+		count++
+	}
+	var cancelled *fault.CancelledError
+	if !errors.As(last, &cancelled) || count != 2 {
+		t.Errorf("%d values, the last %v", count, last)
+	}
+}
