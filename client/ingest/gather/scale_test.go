@@ -25,14 +25,14 @@ func TestManyFilesInLittleMemory(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("peak memory is read from /proc")
 	}
-	n := 20_000
+	n := 5_000
 	if text := os.Getenv("TRANSECT_MANY_FILES"); text != "" {
 		var err error
 		if n, err = strconv.Atoi(text); err != nil {
 			t.Fatal(err)
 		}
 	} else if testing.Short() {
-		t.Skip("makes 20,000 files")
+		t.Skip("makes 5,000 files")
 	}
 	dir := t.TempDir()
 	for i := range n {
