@@ -173,42 +173,17 @@ func write(c *vm.Call) (any, error) {
 	})
 }
 
-// writeAtomic writes beside the target, syncs and renames. A target that
-// exists keeps its permissions.
-func writeAtomic(path, text string) (err error) {
-	if target, e := filepath.EvalSymlinks(path); e == nil {
-		path = target // replace what a link points to, not the link
-	}
-	mode := fs.FileMode(0o644)
-	if info, err := os.Stat(path); err == nil {
-		if info.IsDir() {
-			return &fs.PathError{Op: "write", Path: path, Err: errors.New("is a folder")}
-		}
-		mode = info.Mode().Perm()
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".transect-*")
+// writeAtomic writes a text in one step.
+func writeAtomic(path, text string) error {
+	f, err := writeAside(path)
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
-			f.Close()
-			os.Remove(f.Name())
-		}
-	}()
-	if _, err = f.WriteString(text); err != nil {
+	defer f.discard()
+	if _, err := f.WriteString(text); err != nil {
 		return err
 	}
-	if err = f.Chmod(mode); err != nil && !errors.Is(err, errors.ErrUnsupported) {
-		return err
-	}
-	if err = f.Sync(); err != nil {
-		return err
-	}
-	if err = f.Close(); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	return f.commit()
 }
 
 func glob(c *vm.Call) (any, error) {

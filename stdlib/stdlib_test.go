@@ -29,6 +29,7 @@ func run(t testing.TB, opt vm.Options, code string) (stdout, stderr string, err 
 }
 
 func TestEveryFunctionHasARunningExample(t *testing.T) {
+	outside := exampleWorld(t)
 	check := func(name string, f vm.Func) {
 		t.Run(name, func(t *testing.T) {
 			if f.Doc == "" || f.Example == "" || f.Call == nil {
@@ -39,7 +40,7 @@ func TestEveryFunctionHasARunningExample(t *testing.T) {
 					t.Errorf("parameter %s needs a doc", p.Name)
 				}
 			}
-			if _, _, err := run(t, vm.Options{}, f.Example); err != nil {
+			if _, _, err := run(t, vm.Options{Env: outside}, f.Example); err != nil {
 				t.Errorf("%v\n%+v", err, vm.Failure(err).Frames)
 			}
 		})

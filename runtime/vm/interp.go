@@ -96,6 +96,7 @@ type Interp struct {
 	runs   sync.Mutex // one run at a time
 
 	movement movement
+	environ  environ
 	stopping sync.Mutex              // guards run, which Interrupt uses without the lock
 	run      context.CancelCauseFunc // ends the run under way, nil between runs
 
@@ -130,6 +131,7 @@ func New(ctx context.Context, opt Options) *Interp {
 		owner:   map[*lua.LState]*lua.LState{},
 		maxText: defaultMaxText,
 	}
+	in.environ.base, in.opt.Env = in.opt.Env, in.environ.lookup
 	in.ctx, in.cancel = context.WithCancelCause(ctx)
 	in.main = newMainThread()
 	in.main.SetContext(&clock{Context: in.ctx, in: in, done: in.ctx.Done()})

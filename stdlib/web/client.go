@@ -33,7 +33,8 @@ type Options struct {
 	// Permit is asked for host:port before a host is talked to, that of each
 	// redirect too. Everything is allowed when nil.
 	Permit func(hostport string) error
-	// Roots vouch for certificates; the system's when nil.
+	// Roots vouch for certificates. When nil the system's do, with those of the
+	// file SSL_CERT_FILE of Env.
 	Roots *x509.CertPool
 	// UserAgent names the program.
 	UserAgent string
@@ -43,6 +44,7 @@ type Options struct {
 type Client struct {
 	options Options
 	wire    *http.Transport
+	broken  error // what is wrong with the settings
 }
 
 // New makes a client.
@@ -53,8 +55,12 @@ func New(o Options) *Client {
 	if o.UserAgent == "" {
 		o.UserAgent = "transect"
 	}
+	var broken error
+	if file, ok := o.Env("SSL_CERT_FILE"); ok && file != "" && o.Roots == nil {
+		o.Roots, broken = LoadRoots(file)
+	}
 	dialer := &net.Dialer{Timeout: longestConnect, KeepAlive: 30 * time.Second}
-	return &Client{options: o, wire: &http.Transport{
+	return &Client{options: o, broken: broken, wire: &http.Transport{
 		Proxy:                  proxy(o.Env),
 		DialContext:            dialer.DialContext,
 		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: o.Roots},
@@ -78,7 +84,7 @@ func (c *Client) Permit(hostport string) error {
 }
 
 // Roots are the certificates the client believes, nil for the system's.
-func (c *Client) Roots() *x509.CertPool { return c.options.Roots }
+func (c *Client) Roots() (*x509.CertPool, error) { return c.options.Roots, c.broken }
 
 func proxy(env func(string) (string, bool)) func(*http.Request) (*url.URL, error) {
 	first := func(names ...string) string {

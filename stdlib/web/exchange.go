@@ -39,6 +39,9 @@ type Response struct {
 // Do sends a request and follows redirects. Any status is an answer.
 func (c *Client) Do(ctx context.Context, r *Request) (*Response, error) {
 	at, err := Parse(r.URL)
+	if err == nil {
+		err = c.broken
+	}
 	if err != nil {
 		return nil, err
 	}

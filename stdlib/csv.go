@@ -1,0 +1,208 @@
+package stdlib
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"slices"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"transect/client/fault"
+	"transect/runtime/vm"
+)
+
+// The options of a dialect, shared by reading and writing.
+var (
+	csvSeparator = vm.Param{Name: "separator", Type: "string", Doc: "what stands between fields, one character", Default: ","}
+	csvQuote     = vm.Param{Name: "quote", Type: "string", Doc: "what fields are quoted with; empty when quotes mean nothing", Default: `"`}
+	csvReading   = vm.Param{Name: "options", Fields: []vm.Param{
+		csvSeparator, csvQuote,
+		{Name: "header", Type: "boolean|table", Doc: "true: the first row names the columns; false: rows are lists; a list: these are the names, and the first row is data", Default: true},
+		{Name: "types", Type: "table", Doc: "columns that are no text: number, integer or boolean by name (by place without header); an empty field is then absent", Optional: true},
+		{Name: "comment", Type: "string", Doc: "lines that begin with this character are skipped", Optional: true},
+		{Name: "trim", Type: "boolean", Doc: "remove spaces around fields", Default: false},
+	}}
+	csvColumns = vm.Param{Name: "header", Type: "boolean|table", Doc: "the columns in order, written as first row; false for lists without one. " +
+		"Left out, the sorted names of the first row when that has names", Optional: true}
+	csvEncoding = []vm.Param{csvSeparator, csvQuote, csvColumns,
+		{Name: "crlf", Type: "boolean", Doc: "end lines as Windows does", Default: false},
+		{Name: "bom", Type: "boolean", Doc: "begin with the mark by which spreadsheets know UTF-8", Default: false}}
+)
+
+var csvModule = &vm.Module{
+	Name: "csv",
+	Doc: "Reads and writes CSV: rows as tables by column name, or as lists. Values stay text unless types says otherwise; " +
+		"a mark at the start and any line ends are understood; a row of the wrong length is a ValueError with its line.",
+	Types: []*vm.Type{csvWriterType},
+	Funcs: []vm.Func{
+		{
+			Name: "read", Doc: "Goes through the rows of a file, however large.",
+			Params: []vm.Param{pathParam("the file"), csvReading}, Returns: "an iterator of rows, each with its line number",
+			Example: `local csv = require("csv")
+require("fs").write("fields.csv", "id,area\nn1,2.5\nn2,4\n")
+local sum = 0
+for row, line in csv.read("fields.csv", { types = { area = "number" } }) do sum = sum + row.area end
+assert(sum == 6.5)`,
+			Call: func(c *vm.Call) (any, error) {
+				path := c.In.Path(c.String("path"))
+				if err := c.In.Permit(vm.Read, path); err != nil {
+					return nil, err
+				}
+				var f *os.File
+				err := c.Blocking(func(context.Context) (err error) { f, err = os.Open(path); return err })
+				if err != nil {
+					return nil, fileError(c, "path", err)
+				}
+				t, err := newTable(c, f)
+				if err != nil {
+					_ = f.Close()
+					return nil, err
+				}
+				t.name, t.file = c.String("path"), f
+				closeAtEnd(c.In, f)
+				return c.L.NewFunction(t.next), nil
+			},
+		},
+		{
+			Name: "parse", Doc: "Reads the rows of a text.",
+			Params: []vm.Param{{Name: "text", Type: "string", Doc: "the lines"}, csvReading}, Returns: "a list of rows",
+			Example: `local csv = require("csv")
+local rows = csv.parse("id;name\n1;'Hof; Nord'\n", { separator = ";", quote = "'" })
+assert(#rows == 1 and rows[1].name == "Hof; Nord")
+assert(csv.parse("a,b\n", { header = false })[1][2] == "b")`,
+			Call: func(c *vm.Call) (any, error) {
+				t, err := newTable(c, strings.NewReader(c.String("text")))
+				if err != nil {
+					return nil, err
+				}
+				rows := c.L.NewTable()
+				vm.MarkList(rows)
+				for n := 1; ; n++ {
+					record, err := t.read()
+					if err != nil || record == nil {
+						return rows, err
+					}
+					row, err := t.row(c.L, record)
+					if err != nil {
+						return nil, err
+					}
+					rows.RawSetInt(n, row)
+				}
+			},
+		},
+		{
+			Name: "encode", Doc: "Writes rows as a text.",
+			Params:  []vm.Param{{Name: "rows", Type: "table", Doc: "a list of tables by column name, or of lists"}, {Name: "options", Fields: csvEncoding}},
+			Returns: "the text",
+			Example: `local text = require("csv").encode({ { id = "n1", note = "wet, cold" }, { id = "n2" } }, { header = { "id", "note" } })
+assert(text == 'id,note\nn1,"wet, cold"\nn2,\n')`,
+			Call: func(c *vm.Call) (any, error) {
+				var b bytes.Buffer
+				w, err := newRowWriter(c, &b)
+				if err != nil {
+					return nil, err
+				}
+				rows := c.Table("rows")
+				for i := 1; i <= rows.Len(); i++ {
+					if err := w.write(c.L, rows.RawGetInt(i)); err != nil {
+						return nil, err
+					}
+				}
+				err = w.finish()
+				return b.Bytes(), err
+			},
+		},
+		{
+			Name: "write", Doc: "Writes rows to a file in one step: it is there whole, or not at all.",
+			Params: []vm.Param{pathParam("the file"), {Name: "rows", Type: "any", Doc: "a list of rows, or an iterator function"}, {Name: "options", Fields: csvEncoding}},
+			Example: `local csv = require("csv")
+csv.write("out.csv", { { id = "a", n = 1 }, { id = "b", n = 2 } })
+for row in csv.read("out.csv") do assert(row.id and row.n) end`,
+			Call: csvWrite,
+		},
+		{
+			Name: "writer", Doc: "Starts a file that is written row by row; close puts it in its place. One that is not closed by the end of the run is removed, with a warning.",
+			Params:  []vm.Param{pathParam("the file"), {Name: "options", Fields: csvEncoding}},
+			Returns: "a csv_writer",
+			Example: `local out = require("csv").writer("sizes.csv", { header = { "name", "bytes" } })
+out:write({ name = "a.tif", bytes = 12 })
+out:close()
+assert(require("fs").read("sizes.csv") == "name,bytes\na.tif,12\n")`,
+			Call: func(c *vm.Call) (any, error) {
+				w, err := newCSVWriter(c)
+				if err != nil {
+					return nil, err
+				}
+				return vm.NewObject(c.L, csvWriterType, w), nil
+			},
+		},
+	},
+}
+
+// one reads an option that is one character of ASCII.
+func one(c *vm.Call, name string) (byte, error) {
+	text := c.String(name)
+	if len(text) != 1 || text[0] >= 0x80 || text == "\n" || text == "\r" {
+		return 0, fault.Of(&fault.ParameterError{}, "option %s must be one character, got %q", name, text)
+	}
+	return text[0], nil
+}
+
+// dialect reads separator and quote.
+func dialect(c *vm.Call) (separator, quote byte, err error) {
+	if separator, err = one(c, "separator"); err != nil {
+		return 0, 0, err
+	}
+	if c.String("quote") != "" {
+		if quote, err = one(c, "quote"); err != nil {
+			return 0, 0, err
+		}
+	}
+	if quote == separator || separator == '"' || separator == 0 {
+		return 0, 0, fault.Of(&fault.ParameterError{}, "separator %q and quote %q cannot be used together", c.String("separator"), c.String("quote"))
+	}
+	return separator, quote, nil
+}
+
+// columnList reads a list of names that are all different.
+func columnList(t *lua.LTable) ([]string, error) {
+	var names []string
+	for i := 1; i <= t.Len(); i++ {
+		name := t.RawGetInt(i)
+		if name.Type() != lua.LTString || slices.Contains(names, name.String()) {
+			return nil, fault.Of(&fault.ParameterError{}, "option header must be a list of different names; item %d is %s", i, name.String())
+		}
+		names = append(names, name.String())
+	}
+	if len(names) == 0 {
+		return nil, fault.Of(&fault.ParameterError{}, "option header names no column")
+	}
+	return names, nil
+}
+
+// swap exchanges two bytes: a text with another quote, seen through it, is one
+// with the usual quote.
+func swap(text []byte, a, b byte) {
+	if a == b {
+		return
+	}
+	for i, ch := range text {
+		switch ch {
+		case a:
+			text[i] = b
+		case b:
+			text[i] = a
+		}
+	}
+}
+
+func swapped(text string, a, b byte) string {
+	if a == b || strings.IndexByte(text, a) < 0 && strings.IndexByte(text, b) < 0 {
+		return text
+	}
+	bytes := []byte(text)
+	swap(bytes, a, b)
+	return string(bytes)
+}

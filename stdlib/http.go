@@ -1,0 +1,116 @@
+package stdlib
+
+import (
+	"transect/client/fault"
+	"transect/runtime/vm"
+)
+
+var (
+	httpURL     = vm.Param{Name: "url", Type: "string", Doc: "the address, with http:// or https://"}
+	httpOptions = []vm.Param{
+		{Name: "headers", Type: "table", Doc: "names and values to send", Optional: true},
+		{Name: "query", Type: "table", Doc: "names and values added to the address; a list repeats the name", Optional: true},
+		{Name: "json", Type: "any", Doc: "a value to send as JSON"},
+		{Name: "form", Type: "table", Doc: "names and values to send as a form", Optional: true},
+		{Name: "body", Type: "string", Doc: "a text to send as it is", Optional: true},
+		{Name: "file", Type: "string", Doc: "a file to send as it is, of any size", Optional: true},
+		{Name: "auth", Type: "table", Doc: "{ user = …, password = … } or { bearer = token }", Optional: true},
+		{Name: "timeout", Type: "number", Doc: "seconds of silence after which it is given up", Default: 60},
+		{Name: "target", Type: "string", Doc: "a file to write the answer's body to, of any size; it is there whole, or not at all", Optional: true},
+		{Name: "max_body", Type: "integer", Doc: "the longest body to keep in memory, in bytes", Default: 64 << 20},
+		{Name: "redirects", Type: "integer", Doc: "how many redirects to follow", Default: 10},
+		{Name: "raise_for_status", Type: "boolean", Doc: "raise a ResponseError for a status outside 200-299", Default: true},
+		{Name: "ca_cert", Type: "string", Doc: "a file of certificates to believe beside the system's", Optional: true},
+	}
+)
+
+// httpFunc declares the function of a method.
+func httpFunc(name, method, doc, example string) vm.Func {
+	return vm.Func{
+		Name: name, Doc: doc, Params: []vm.Param{httpURL, {Name: "options", Fields: httpOptions}}, Returns: "a response", Example: example,
+		Call: func(c *vm.Call) (any, error) { return httpCall(c, method) },
+	}
+}
+
+var httpModule = &vm.Module{
+	Name: "http",
+	Doc: "Talks to web services other than the platform. Certificates are verified, the proxies of the environment used (HTTPS_PROXY, HTTP_PROXY, NO_PROXY); " +
+		"credentials do not follow a redirect to another host. A host that cannot be reached is a ConnectionError, one that is silent a TimeoutError. Nothing is repeated: see retry.",
+	Types: []*vm.Type{responseType},
+	Funcs: []vm.Func{
+		httpFunc("get", "GET", "Fetches something.", `local http = require("http")
+local weather = http.get("https://example.com/weather.json", { query = { field = "n1" }, timeout = 10 }):json()
+assert(weather.wind == 3.5)`),
+		httpFunc("head", "HEAD", "Asks for the head of an answer alone.", `local http = require("http")
+assert(http.head("https://example.com/ortho.tif").headers["content-type"] == "image/tiff")`),
+		httpFunc("post", "POST", "Sends something.", `local http = require("http")
+local answer = http.post("https://example.com/echo", { json = { field = "n1" }, auth = { bearer = "token" } })
+assert(answer.status == 200 and answer:json().field == "n1")`),
+		httpFunc("put", "PUT", "Puts something in a place.", `require("fs").write("map.txt", "north")
+local answer = require("http").put("https://example.com/echo", { file = "map.txt" })
+assert(answer:text() == "north")`),
+		httpFunc("patch", "PATCH", "Changes something.", `require("http").patch("https://example.com/echo", { form = { note = "dry" } })`),
+		httpFunc("delete", "DELETE", "Removes something.", `require("http").delete("https://example.com/echo")`),
+		{
+			Name: "request", Doc: "Sends any request.",
+			Params: []vm.Param{{Name: "options", Fields: append([]vm.Param{
+				httpURL, {Name: "method", Type: "string", Doc: "such as GET or POST", Default: "GET"}}, httpOptions...)}},
+			Returns: "a response",
+			Example: `local http = require("http")
+local answer = http.request{ method = "GET", url = "https://example.com/ortho.tif", target = "ortho.tif" }
+assert(answer.status == 200 and require("fs").stat("ortho.tif").size > 0)`,
+			Call: func(c *vm.Call) (any, error) { return httpCall(c, c.String("method")) },
+		},
+	},
+}
+
+var responseType = &vm.Type{
+	Name: "response",
+	Doc:  "The answer to a request: status, ok (status 200-299), url (where it came from in the end, without query), headers (by lower-case name).",
+	Get: func(self any, name string) any {
+		r := self.(*response)
+		switch name {
+		case "status":
+			return r.status
+		case "ok":
+			return r.status >= 200 && r.status < 300
+		case "url":
+			return r.url
+		case "headers":
+			return r.headers
+		}
+		return nil
+	},
+	Text: func(self any) string { return self.(*response).String() },
+	Methods: []vm.Func{
+		{
+			Name: "text", Doc: "The body. One that went to a file is a RuntimeError.", Returns: "its bytes",
+			Example: `assert(require("http").get("https://example.com/hello.txt"):text() == "hello")`,
+			Call: func(c *vm.Call) (any, error) {
+				r := c.Self.(*response)
+				if r.target != "" {
+					return nil, fault.Of(&fault.RuntimeError{}, "the body went to the file %s", r.target)
+				}
+				return r.body, nil
+			},
+		},
+		{
+			Name: "json", Doc: "The body read as JSON; a ValueError when it is none.", Returns: "the value",
+			Example: `assert(require("http").get("https://example.com/weather.json"):json().wind == 3.5)`,
+			Call: func(c *vm.Call) (any, error) {
+				r := c.Self.(*response)
+				if r.target != "" {
+					return nil, fault.Of(&fault.RuntimeError{}, "the body went to the file %s", r.target)
+				}
+				v, err := vm.DecodeJSON(r.body)
+				if err != nil {
+					return nil, fault.Hinted(jsonError(string(r.body), err).(*fault.ValueError), "the answer is of type %s", r.kind())
+				}
+				if v == nil {
+					v = vm.NullValue
+				}
+				return v, nil
+			},
+		},
+	},
+}

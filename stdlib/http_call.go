@@ -1,0 +1,370 @@
+package stdlib
+
+import (
+	"bytes"
+	"context"
+	"crypto/x509"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"regexp"
+	"sort"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"transect/client/fault"
+	"transect/runtime/vm"
+	"transect/stdlib/web"
+)
+
+// response is an answer.
+type response struct {
+	status  int
+	url     string
+	headers map[string]any
+	body    []byte
+	target  string
+}
+
+func (r *response) String() string { return fmt.Sprintf("response (status %d)", r.status) }
+
+func (r *response) kind() string {
+	if kind, ok := r.headers["content-type"].(string); ok {
+		return kind
+	}
+	return "unknown"
+}
+
+type webClients struct{}
+
+// webClient is this interpreter's client that believes the certificates of
+// the option ca_cert.
+func webClient(c *vm.Call) (*web.Client, error) {
+	clients := vm.State(c.In, webClients{}, func() map[string]*web.Client { return map[string]*web.Client{} })
+	file := c.String("ca_cert")
+	if client := clients[file]; client != nil {
+		return client, nil
+	}
+	var roots *x509.CertPool
+	if file != "" {
+		path := c.In.Path(file)
+		if err := c.In.Permit(vm.Read, path); err != nil {
+			return nil, err
+		}
+		var err error
+		if roots, err = web.LoadRoots(path); err != nil {
+			return nil, err
+		}
+	}
+	in := c.In
+	client := web.New(web.Options{Env: in.Options().Env, Roots: roots,
+		Permit: func(hostport string) error { return in.Permit(vm.Net, hostport) }})
+	clients[file] = client
+	in.OnClose(client.Close)
+	return client, nil
+}
+
+func httpCall(c *vm.Call, method string) (any, error) {
+	client, err := webClient(c)
+	if err != nil {
+		return nil, err
+	}
+	r, err := httpRequest(c, method)
+	if err != nil {
+		return nil, err
+	}
+	target, limit, raise := c.String("target"), int64(c.Int("max_body")), c.Bool("raise_for_status")
+	path := c.In.Path(target)
+	if target != "" {
+		if err := c.In.Permit(vm.Write, path); err != nil {
+			return nil, err
+		}
+	}
+	var out *response
+	err = c.Blocking(func(ctx context.Context) error {
+		answer, err := client.Do(ctx, r)
+		if err != nil {
+			return err
+		}
+		defer answer.Close()
+		out = newResponse(answer)
+		if target != "" && (!raise || out.status >= 200 && out.status < 300) {
+			out.target = target
+			return download(answer, path)
+		}
+		if out.body, err = answer.Read(limit); err != nil {
+			return err
+		}
+		if raise {
+			return refusal(answer, out)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fileError(c, "target", err)
+	}
+	return vm.NewObject(c.L, responseType, out), nil
+}
+
+func newResponse(a *web.Response) *response {
+	at := *a.URL
+	at.User, at.RawQuery, at.Fragment = nil, "", ""
+	headers := make(map[string]any, len(a.Header))
+	for name, values := range a.Header {
+		headers[strings.ToLower(name)] = strings.Join(values, ", ")
+	}
+	return &response{status: a.StatusCode, url: at.String(), headers: headers}
+}
+
+// refusal is the error for a status outside 200-299, with the body as data.
+func refusal(a *web.Response, r *response) error {
+	err := a.Failed(r.body)
+	if f, ok := err.(*fault.ResponseError); ok {
+		var data any
+		if json.Unmarshal(r.body, &data) == nil && data != nil {
+			f.Data = data
+		}
+	}
+	return err
+}
+
+// download streams a body to a file that appears when it is whole.
+func download(a *web.Response, path string) error {
+	f, err := writeAside(path)
+	if err != nil {
+		return err
+	}
+	defer f.discard()
+	body := &telling{Reader: a.Body}
+	if _, err := io.Copy(f, body); err != nil {
+		if body.failed != nil {
+			return a.Broken(body.failed)
+		}
+		return err
+	}
+	return f.commit()
+}
+
+// telling remembers which side of a copy failed.
+type telling struct {
+	io.Reader
+	failed error
+}
+
+func (t *telling) Read(p []byte) (int, error) {
+	n, err := t.Reader.Read(p)
+	if err != nil && err != io.EOF {
+		t.failed = err
+	}
+	return n, err
+}
+
+var token = regexp.MustCompile("^[-!#$%&'*+.^_`|~0-9A-Za-z]+$")
+
+// httpRequest reads the options.
+func httpRequest(c *vm.Call, method string) (*web.Request, error) {
+	if !token.MatchString(method) {
+		return nil, fault.Of(&fault.ParameterError{}, "option method: %q is no method", method)
+	}
+	r := &web.Request{Method: strings.ToUpper(method), Header: http.Header{}, Redirects: c.Int("redirects")}
+	var err error
+	if r.Timeout, err = seconds(c, "timeout"); err != nil {
+		return nil, err
+	}
+	if r.Redirects < 1 {
+		r.Redirects = -1
+	}
+	if c.Int("max_body") < 0 {
+		return nil, fault.Of(&fault.ParameterError{}, "option max_body must not be negative")
+	}
+	if r.URL, err = address(c); err != nil {
+		return nil, err
+	}
+	if err := httpBody(c, r); err != nil {
+		return nil, err
+	}
+	if err := httpAuth(c, r.Header); err != nil {
+		return nil, err
+	}
+	fields, err := pairs(c, "headers")
+	for _, f := range fields {
+		if !token.MatchString(f.name) || strings.ContainsAny(f.value, "\r\n\x00") {
+			return nil, fault.Of(&fault.ParameterError{}, "option headers: %q cannot be sent", f.name)
+		}
+		r.Header.Del(f.name) // what the script says goes before what is derived
+	}
+	for _, f := range fields {
+		r.Header.Add(f.name, f.value)
+	}
+	return r, err
+}
+
+func address(c *vm.Call) (string, error) {
+	u, err := web.Parse(c.String("url"))
+	if err != nil {
+		return "", err
+	}
+	fields, err := pairs(c, "query")
+	if err != nil || len(fields) == 0 {
+		return u.String(), err
+	}
+	query := u.Query()
+	for _, f := range fields {
+		query.Add(f.name, f.value)
+	}
+	u.RawQuery = query.Encode()
+	return u.String(), nil
+}
+
+type pair struct{ name, value string }
+
+// pairs reads an option of names and values, a list for several of one name.
+func pairs(c *vm.Call, option string) ([]pair, error) {
+	t := c.Table(option)
+	if t == nil {
+		return nil, nil
+	}
+	var out []pair
+	var err error
+	add := func(name string, v lua.LValue) {
+		switch v.Type() {
+		case lua.LTString, lua.LTNumber, lua.LTBool:
+			out = append(out, pair{name, v.String()})
+		default:
+			err = fault.Of(&fault.ParameterError{}, "option %s: %s must be a text, a number or a boolean, got a %s", option, name, v.Type())
+		}
+	}
+	t.ForEach(func(k, v lua.LValue) {
+		name, ok := k.(lua.LString)
+		if !ok {
+			err = fault.Of(&fault.ParameterError{}, "option %s must have names, such as { name = \"value\" }", option)
+			return
+		}
+		if list, ok := v.(*lua.LTable); ok {
+			for i := 1; i <= list.Len(); i++ {
+				add(string(name), list.RawGetInt(i))
+			}
+			return
+		}
+		add(string(name), v)
+	})
+	sort.SliceStable(out, func(i, j int) bool { return out[i].name < out[j].name })
+	return out, err
+}
+
+func httpBody(c *vm.Call, r *web.Request) error {
+	var given []string
+	for _, name := range []string{"json", "form", "body", "file"} {
+		if c.Has(name) && c.Value(name) != lua.LNil {
+			given = append(given, name)
+		}
+	}
+	if len(given) > 1 {
+		return fault.Of(&fault.ParameterError{}, "options %s exclude each other", strings.Join(given, " and "))
+	}
+	if len(given) == 0 {
+		return nil
+	}
+	var data []byte
+	switch given[0] {
+	case "json":
+		text, err := encodeValue(c, "json")
+		if err != nil {
+			return err
+		}
+		data = []byte(text)
+		r.Header.Set("Content-Type", "application/json")
+	case "form":
+		fields, err := pairs(c, "form")
+		if err != nil {
+			return err
+		}
+		form := url.Values{}
+		for _, f := range fields {
+			form.Add(f.name, f.value)
+		}
+		data = []byte(form.Encode())
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	case "body":
+		data = []byte(c.String("body"))
+	case "file":
+		return httpFile(c, r)
+	}
+	r.Size = int64(len(data))
+	r.Body = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }
+	return nil
+}
+
+func httpFile(c *vm.Call, r *web.Request) error {
+	name, path := c.String("file"), c.In.Path(c.String("file"))
+	if err := c.In.Permit(vm.Read, path); err != nil {
+		return err
+	}
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		return fault.Of(&fault.FileError{}, "%s: is no file", name)
+	}
+	if err != nil {
+		return fileError(c, "file", err)
+	}
+	r.Size = info.Size()
+	r.Body = func() (io.ReadCloser, error) {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, fault.Of(&fault.FileError{}, "%s: %w", name, plainPath(err))
+		}
+		return f, nil
+	}
+	return nil
+}
+
+func httpAuth(c *vm.Call, h http.Header) error {
+	t := c.Table("auth")
+	if t == nil {
+		return nil
+	}
+	known, given := []string{"user", "password", "bearer"}, map[string]string{}
+	var err error
+	t.ForEach(func(k, v lua.LValue) {
+		name := k.String()
+		switch {
+		case name != "user" && name != "password" && name != "bearer":
+			err = fault.Of(&fault.ParameterError{}, "option auth: unknown field %s%s", name, vm.Suggestion(name, known))
+		case v.Type() != lua.LTString || strings.ContainsAny(v.String(), "\r\n"):
+			err = fault.Of(&fault.ParameterError{}, "option auth: %s must be a text of one line", name)
+		}
+		given[name] = v.String()
+	})
+	_, user := given["user"]
+	bearer, isBearer := given["bearer"]
+	switch {
+	case err != nil:
+		return err
+	case user == isBearer:
+		return fault.Of(&fault.ParameterError{}, "option auth must be { user = …, password = … } or { bearer = … }")
+	case isBearer:
+		h.Set("Authorization", "Bearer "+bearer)
+	default:
+		h.Set("Authorization", web.Basic(given["user"], given["password"]))
+	}
+	return nil
+}
+
+// encodeValue writes an argument as JSON.
+func encodeValue(c *vm.Call, name string) (string, error) {
+	v, err := c.Go(name)
+	if err != nil {
+		return "", err
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return "", fault.Of(&fault.ParameterError{}, "argument %s cannot be written as JSON: %w", name, err)
+	}
+	return strings.TrimSuffix(b.String(), "\n"), nil
+}

@@ -1,0 +1,185 @@
+package stdlib
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"transect/client/fault"
+	"transect/runtime/vm"
+	"transect/stdlib/notify"
+)
+
+var notifyModule = &vm.Module{
+	Name: "notify",
+	Doc:  "Tells people and monitors how a run goes. Sent again when a connection breaks, a message may arrive twice rather than not at all. Addresses and passwords never stand in an error.",
+	Funcs: []vm.Func{
+		{
+			Name: "ping", Doc: "Tells a monitor (healthchecks and its like) that a job started, succeeded or failed: a POST to the address, to address/start or to address/fail.",
+			Params: []vm.Param{{Name: "url", Type: "string", Doc: "the address of the check"},
+				{Name: "event", Type: "string", Doc: "what happened", Default: notify.Success, Choices: notify.Events()},
+				{Name: "options", Fields: []vm.Param{
+					{Name: "body", Type: "string", Doc: "what to keep with it, such as the end of a log; of a long one the last 100 kB are sent", Default: ""},
+					{Name: "ca_cert", Type: "string", Doc: "a file of certificates to believe beside the system's", Optional: true},
+				}}},
+			Example: `local notify = require("notify")
+notify.ping("https://example.com/ping/nightly", "start")
+notify.ping("https://example.com/ping/nightly", "fail", { body = "3 of 12 photos failed" })`,
+			Call: func(c *vm.Call) (any, error) {
+				client, err := webClient(c)
+				if err != nil {
+					return nil, err
+				}
+				at, event, body := c.String("url"), c.String("event"), c.String("body")
+				return nil, c.Blocking(func(ctx context.Context) error { return notify.Ping(ctx, client, at, event, body) })
+			},
+		},
+		{
+			Name: "webhook", Doc: "Posts a message to an address, such as that of a chat channel. Give either text, sent as {\"text\": …}, or json.",
+			Params: []vm.Param{{Name: "url", Type: "string", Doc: "the address of the hook"},
+				{Name: "options", Fields: []vm.Param{
+					{Name: "text", Type: "string", Doc: "the message", Optional: true},
+					{Name: "json", Type: "any", Doc: "a value to send instead"},
+					{Name: "ca_cert", Type: "string", Doc: "a file of certificates to believe beside the system's", Optional: true},
+				}}},
+			Example: `local notify = require("notify")
+notify.webhook("https://example.com/hooks/field", { text = "the map of n1 is ready" })
+notify.webhook("https://example.com/hooks/field", { json = { title = "map", field = "n1" } })`,
+			Call: webhook,
+		},
+		{
+			Name: "email", Doc: "Sends a mail. User and password only ever travel encrypted. A server that cannot take it now is a ConnectionError, refused credentials are a ConfigError.",
+			Params: []vm.Param{{Name: "options", Fields: emailOptions}},
+			Example: `local env, notify = require("env"), require("notify")
+notify.email{ smtp = env.require("SMTP_SERVER"), user = "survey@example.com", password = env.require("SMTP_PASSWORD"),
+  from = "Survey <survey@example.com>", to = "ops@example.com", subject = "The map of n1 is ready", body = "See the share." }`,
+			Call: email,
+		},
+	},
+}
+
+var emailOptions = []vm.Param{
+	{Name: "smtp", Type: "string", Doc: "the server: host:port, port 587 if left out"},
+	{Name: "tls", Type: "string", Doc: "starttls: encrypt after the greeting; tls: from the start, as on port 465; none: not at all, without credentials", Default: notify.StartTLS,
+		Choices: []string{notify.StartTLS, notify.TLS, notify.None}},
+	{Name: "user", Type: "string", Doc: "who sends, as the server knows it", Optional: true},
+	{Name: "password", Type: "string", Doc: "the user's", Optional: true},
+	{Name: "from", Type: "string", Doc: "the sender: ops@example.com or Ops <ops@example.com>"},
+	{Name: "to", Type: "string|table", Doc: "a receiver, or a list"},
+	{Name: "cc", Type: "string|table", Doc: "who gets a copy", Optional: true},
+	{Name: "bcc", Type: "string|table", Doc: "who gets a copy unseen", Optional: true},
+	{Name: "reply_to", Type: "string", Doc: "where answers go", Optional: true},
+	{Name: "subject", Type: "string", Doc: "one line"},
+	{Name: "body", Type: "string", Doc: "the text", Default: ""},
+	{Name: "html", Type: "string", Doc: "the same as a page", Optional: true},
+	{Name: "attachments", Type: "table", Doc: "a list of files to send along, 25 MiB together", Optional: true},
+	{Name: "timeout", Type: "number", Doc: "seconds for all of it", Default: 60},
+	{Name: "ca_cert", Type: "string", Doc: "a file of certificates to believe beside the system's", Optional: true},
+}
+
+func webhook(c *vm.Call) (any, error) {
+	client, err := webClient(c)
+	if err != nil {
+		return nil, err
+	}
+	hasJSON := c.Value("json") != lua.LNil
+	if c.Has("text") == hasJSON {
+		return nil, fault.Of(&fault.ParameterError{}, "give either text or json")
+	}
+	var message any = c.String("text")
+	if hasJSON {
+		text, err := encodeValue(c, "json")
+		if err != nil {
+			return nil, err
+		}
+		message = json.RawMessage(text)
+	}
+	at := c.String("url")
+	return nil, c.Blocking(func(ctx context.Context) error { return notify.Webhook(ctx, client, at, message) })
+}
+
+// longestAttachments is what mail servers commonly take.
+const longestAttachments = 25 << 20
+
+func email(c *vm.Call) (any, error) {
+	client, err := webClient(c)
+	if err != nil {
+		return nil, err
+	}
+	m := notify.Mail{Server: c.String("smtp"), Security: c.String("tls"), User: c.String("user"), Password: c.String("password"),
+		From: c.String("from"), ReplyTo: c.String("reply_to"), Subject: c.String("subject"), Text: c.String("body"), HTML: c.String("html"),
+		Permit: client.Permit}
+	if m.Roots, err = client.Roots(); err != nil {
+		return nil, err
+	}
+	if m.Timeout, err = seconds(c, "timeout"); err != nil {
+		return nil, err
+	}
+	for name, list := range map[string]*[]string{"to": &m.To, "cc": &m.Cc, "bcc": &m.Bcc} {
+		*list = texts(c, name)
+	}
+	files := texts(c, "attachments")
+	paths := make([]string, len(files))
+	for i, name := range files {
+		paths[i] = c.In.Path(name)
+		if err := c.In.Permit(vm.Read, paths[i]); err != nil {
+			return nil, err
+		}
+	}
+	return nil, c.Blocking(func(ctx context.Context) error {
+		for i, path := range paths {
+			data, err := attachment(path, &m)
+			if err != nil {
+				return fault.Of(&fault.FileError{}, "the attachment %s: %w", files[i], err)
+			}
+			m.Attachments = append(m.Attachments, notify.Attachment{Name: filepath.Base(path), Data: data})
+		}
+		return notify.Send(ctx, m)
+	})
+}
+
+// attachment reads a file that still fits in the mail.
+func attachment(path string, m *notify.Mail) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, plainPath(err)
+	}
+	size := info.Size()
+	for _, a := range m.Attachments {
+		size += int64(len(a.Data))
+	}
+	if size > longestAttachments {
+		return nil, fault.Of(&fault.LimitError{}, "all together are larger than 25 MiB")
+	}
+	data, err := os.ReadFile(path)
+	return data, plainPath(err)
+}
+
+// plainPath leaves the path out of an error that names it already.
+func plainPath(err error) error {
+	var perr *fs.PathError
+	if errors.As(err, &perr) {
+		return perr.Err
+	}
+	return err
+}
+
+// texts reads an option that is a text or a list of them.
+func texts(c *vm.Call, name string) []string {
+	var list []string
+	switch v := c.Value(name).(type) {
+	case *lua.LTable:
+		for i := 1; i <= v.Len(); i++ {
+			list = append(list, v.RawGetInt(i).String())
+		}
+	case *lua.LNilType:
+	default:
+		list = append(list, v.String())
+	}
+	return list
+}

@@ -1,0 +1,203 @@
+package stdlib
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"time"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"transect/client/fault"
+	"transect/runtime/vm"
+)
+
+// policy says how often and how long to try.
+type policy struct {
+	attempts               int
+	wait, maxWait, timeout time.Duration
+	factor, jitter         float64
+	names                  []string       // errors worth another attempt
+	judge                  *lua.LFunction // or a function that says so
+}
+
+var policyOptions = vm.Param{Name: "options", Fields: []vm.Param{
+	{Name: "attempts", Type: "integer", Doc: "how often to call at most", Default: 5},
+	{Name: "wait", Type: "number", Doc: "seconds before the second attempt", Default: 1},
+	{Name: "factor", Type: "number", Doc: "how much longer each further wait is", Default: 2},
+	{Name: "max_wait", Type: "number", Doc: "the longest wait, in seconds", Default: 60},
+	{Name: "jitter", Type: "number", Doc: "how much of each wait is left to chance, 0 to 1, so that many runs do not come back together", Default: 0.5},
+	{Name: "timeout", Type: "number", Doc: "seconds for all attempts together; then a TimeoutError", Optional: true},
+	{Name: "on", Type: "function|table", Doc: "a function that gets the error and says whether to try again, or a list of error names; " +
+		"ConnectionError, TimeoutError and ResponseError with status 429, 502, 503 or 504 if left out", Optional: true},
+}}
+
+var policyType = &vm.Type{
+	Name: "policy", Doc: "How often and how long to try, for many calls.",
+	Methods: []vm.Func{{
+		Name: "call", Doc: "Calls a function until it succeeds, as the policy says; what it raises last is raised.",
+		Params:  []vm.Param{{Name: "f", Type: "function", Doc: "what to call"}, {Name: "...", Type: "any", Doc: "its arguments"}},
+		Returns: "what f returned",
+		Example: `local careful = require("retry").policy{ attempts = 3, wait = 0.001 }
+assert(careful:call(function(n) return n + 1 end, 1) == 2)`,
+		Call: func(c *vm.Call) (any, error) { return c.Self.(*policy).call(c, c.Rest()), nil },
+	}},
+	Text: func(self any) string { return fmt.Sprintf("policy (%d attempts)", self.(*policy).attempts) },
+}
+
+var retryModule = &vm.Module{
+	Name: "retry", Doc: "Calls again what may succeed the next time. A cancelled or limited run is never held up.",
+	Types: []*vm.Type{policyType},
+	Funcs: []vm.Func{
+		{
+			Name: "call", Doc: "Calls a function until it succeeds; the waits in between grow. What it raises last is raised.",
+			Params:  []vm.Param{{Name: "f", Type: "function", Doc: "what to call"}, policyOptions},
+			Returns: "what f returned",
+			Example: `local tried = 0
+local result = require("retry").call(function()
+  tried = tried + 1
+  if tried < 3 then error("not yet") end
+  return "done"
+end, { wait = 0.001, on = function(err) return tostring(err):find("not yet") end })
+assert(result == "done" and tried == 3)`,
+			Call: func(c *vm.Call) (any, error) {
+				p, err := readPolicy(c)
+				if err != nil {
+					return nil, err
+				}
+				return p.call(c, nil), nil
+			},
+		},
+		{
+			Name: "policy", Doc: "Keeps the options of call, for many calls.", Params: []vm.Param{policyOptions}, Returns: "a policy",
+			Example: `local patient = require("retry").policy{ attempts = 10, max_wait = 300 }
+assert(patient:call(function() return "fine" end) == "fine")`,
+			Call: func(c *vm.Call) (any, error) {
+				p, err := readPolicy(c)
+				if err != nil {
+					return nil, err
+				}
+				return vm.NewObject(c.L, policyType, p), nil
+			},
+		},
+	},
+}
+
+func readPolicy(c *vm.Call) (*policy, error) {
+	p := &policy{attempts: c.Int("attempts"), factor: c.Number("factor"), jitter: c.Number("jitter"), judge: c.Function("on")}
+	var err error
+	for name, d := range map[string]*time.Duration{"wait": &p.wait, "max_wait": &p.maxWait, "timeout": &p.timeout} {
+		if *d, err = seconds(c, name); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case p.attempts < 1:
+		return nil, fault.Of(&fault.ParameterError{}, "option attempts must be at least 1, got %d", p.attempts)
+	case !(p.factor >= 1 && p.factor <= 100):
+		return nil, fault.Of(&fault.ParameterError{}, "option factor must be between 1 and 100, got %v", p.factor)
+	case !(p.jitter >= 0 && p.jitter <= 1):
+		return nil, fault.Of(&fault.ParameterError{}, "option jitter must be between 0 and 1, got %v", p.jitter)
+	case c.Has("timeout") && p.timeout == 0:
+		return nil, fault.Of(&fault.ParameterError{}, "option timeout must be positive")
+	}
+	if names := c.Table("on"); names != nil {
+		for i := 1; i <= names.Len(); i++ {
+			name := names.RawGetInt(i).String()
+			if !slices.Contains(fault.Names(), name) {
+				return nil, fault.Of(&fault.ParameterError{}, "option on: there is no error %q%s", name, vm.Suggestion(name, fault.Names()))
+			}
+			p.names = append(p.names, name)
+		}
+		if len(p.names) == 0 {
+			return nil, fault.Of(&fault.ParameterError{}, "option on must be a list of error names, such as { \"ConnectionError\" }")
+		}
+	}
+	return p, nil
+}
+
+func (p *policy) call(c *vm.Call, args []lua.LValue) vm.Values {
+	var values []lua.LValue
+	if p.timeout == 0 {
+		values = p.tries(c, args)
+	} else {
+		vm.WithGroup(c.L, vm.ScopeOptions{Timeout: p.timeout}, func() error { values = p.tries(c, args); return nil })
+	}
+	return luaValues(values)
+}
+
+func (p *policy) tries(c *vm.Call, args []lua.LValue) []lua.LValue {
+	wait := p.wait
+	for n := 1; ; n++ {
+		values, caught := vm.Try(c.L, c.Value("f"), args...)
+		if caught == nil {
+			return values
+		}
+		if c.Context().Err() != nil || !p.again(c, caught) {
+			caught.Again(c.L)
+		}
+		if n == p.attempts {
+			exhausted(caught.Err(), n)
+			caught.Again(c.L)
+		}
+		d := min(wait, p.maxWait)
+		d -= time.Duration(p.jitter * rand.Float64() * float64(d))
+		c.In.Options().Logger.Info(fmt.Sprintf("attempt %d of %d failed, the next in %.1f s", n, p.attempts, d.Seconds()),
+			"error", c.L.ToStringMeta(caught.Value()).String())
+		if err := c.Blocking(func(ctx context.Context) error { return sleep(ctx, d) }); err != nil {
+			vm.Raise(c.L, fault.In("retry.call", err))
+		}
+		wait = time.Duration(min(float64(wait)*p.factor, float64(p.maxWait)))
+	}
+}
+
+// again judges what was raised.
+func (p *policy) again(c *vm.Call, caught *vm.Caught) bool {
+	f := fault.Find(caught.Err())
+	if f != nil && (f.Name() == "CancelledError" || f.Name() == "LimitError") {
+		return false
+	}
+	switch {
+	case p.judge != nil:
+		c.L.Push(p.judge)
+		c.L.Push(caught.Value())
+		c.L.Call(1, 1)
+		defer c.L.Pop(1)
+		return lua.LVAsBool(c.L.Get(-1))
+	case f == nil:
+		return false
+	case p.names != nil:
+		return slices.Contains(p.names, f.Name())
+	}
+	return passing(f)
+}
+
+// passing errors may not meet another attempt.
+func passing(err error) bool {
+	var answer *fault.ResponseError
+	if errors.As(err, &answer) {
+		switch answer.Status {
+		case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+			return true
+		}
+		return false
+	}
+	var lost *fault.ConnectionError
+	var late *fault.TimeoutError
+	return errors.As(err, &lost) || errors.As(err, &late)
+}
+
+// exhausted tells that repeating did not help.
+func exhausted(err error, attempts int) {
+	if f := fault.Find(err); f != nil && attempts > 1 {
+		tried := fmt.Sprintf("tried %d times", attempts)
+		if hint := &f.Facts().Hint; *hint == "" {
+			*hint = tried
+		} else {
+			*hint += " (" + tried + ")"
+		}
+	}
+}
