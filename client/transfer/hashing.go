@@ -35,8 +35,9 @@ const (
 // hashing computes MD5s: of many files, or many parts, side by side on the
 // lanes of the CPU where that is faster than each for itself.
 type hashing struct {
-	slots *semaphore.Weighted
-	stats *Stats
+	slots  *semaphore.Weighted
+	stats  *Stats
+	window int64 // see windowAtMost
 
 	mu      sync.Mutex
 	running int
@@ -45,7 +46,7 @@ type hashing struct {
 }
 
 func newHashing(stats *Stats) *hashing {
-	return &hashing{slots: semaphore.NewWeighted(hashSlots), stats: stats}
+	return &hashing{slots: semaphore.NewWeighted(hashSlots), stats: stats, window: windowAtMost}
 }
 
 // enter waits for slots. The function gives them back.
@@ -143,7 +144,7 @@ func (h *hashing) file(ctx context.Context, src *source, p plan, given string) (
 	if given != "" {
 		r.at = p.size
 	}
-	apart := p.parts > 1 && min(lanes, int64(p.parts))*p.chunk <= windowAtMost
+	apart := p.parts > 1 && min(lanes, int64(p.parts))*p.chunk <= h.window
 	group, inner := errgroup.WithContext(ctx)
 	stop := context.AfterFunc(inner, r.fail)
 	defer stop()

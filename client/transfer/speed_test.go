@@ -1,0 +1,248 @@
+package transfer
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"transect/client/fault"
+)
+
+// TestHashing: whatever way is chosen, the checksums are those of the bytes.
+func TestHashing(t *testing.T) {
+	path, content := fileOf(t, 21*MiB+12345)
+	for _, p := range []plan{
+		{chunk: 21*MiB + 12345, parts: 1}, {chunk: 5 * MiB, parts: 5}, {chunk: 20 * MiB, parts: 2}, {chunk: MiB, parts: 22},
+		{chunk: windowAtMost, parts: 1}, {chunk: 9 * MiB, parts: 3},
+	} {
+		p.size = int64(len(content))
+		for _, given := range []string{"", sum(content)} {
+			src, err := openSource(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := newHashing(NewStats()).file(t.Context(), src, p, given)
+			src.close()
+			if err != nil || got.whole != sum(content) || p.parts > 1 && len(got.parts) != p.parts {
+				t.Fatalf("%+v: %v %v", p, got, err)
+			}
+			for i, part := range got.parts {
+				if offset, size := p.span(i + 1); part != sum(content[offset:offset+size]) {
+					t.Errorf("%+v: part %d is wrong", p, i+1)
+				}
+			}
+		}
+	}
+}
+
+// TestHashingLongParts: parts too far apart to be read twice.
+func TestHashingLongParts(t *testing.T) {
+	path, content := fileOf(t, 7*MiB+1)
+	for _, given := range []string{"", sum(content)} {
+		src, err := openSource(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := newHashing(NewStats())
+		h.window = MiB
+		got, err := h.file(t.Context(), src, plan{size: 7*MiB + 1, chunk: 5 * MiB, parts: 2}, given)
+		src.close()
+		if err != nil || got.whole != sum(content) || got.parts[0] != sum(content[:5*MiB]) || got.parts[1] != sum(content[5*MiB:]) {
+			t.Error(got, err)
+		}
+	}
+}
+
+func TestHashingSideBySideOfManyFiles(t *testing.T) {
+	h, m := newHashing(NewStats()), newMemory()
+	var wait sync.WaitGroup
+	for i := range 40 {
+		path, content := fileOf(t, 300_000+i*7919)
+		wait.Go(func() {
+			src, err := openSource(path)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer src.close()
+			leave, err := h.enter(t.Context(), 1)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer leave()
+			room := m.tryHold(src.info.Size())
+			if room == nil {
+				return // all is lent: sent another way
+			}
+			if err := src.hold(t.Context(), room, h.stats); err != nil || h.inMemory(room) != sum(content) {
+				t.Error("wrong checksum", err)
+			}
+		})
+	}
+	wait.Wait()
+	if !m.free.TryAcquire(memoryBlocks) {
+		t.Error("memory was not given back")
+	}
+	if h.server != nil {
+		t.Error("the hash server goes on")
+	}
+}
+
+func TestMemoryIsBounded(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := newMemory()
+		var lent []*held
+		blocks := 0
+		for range 60 {
+			if len(lent) > 0 && rapid.Bool().Draw(t, "back") {
+				last := lent[len(lent)-1]
+				blocks -= len(last.blocks)
+				last.release()
+				last.release() // does no harm
+				lent = lent[:len(lent)-1]
+				continue
+			}
+			size := rapid.Int64Range(1, 20*MiB).Draw(t, "size")
+			if h := m.tryHold(size); h != nil {
+				lent = append(lent, h)
+				blocks += len(h.blocks)
+			}
+			if blocks > memoryBlocks || len(m.idle)+blocks > memoryBlocks {
+				t.Fatalf("%d blocks lent, %d idle", blocks, len(m.idle))
+			}
+		}
+	})
+}
+
+// TestOneBudgetForFilesAndParts: what the storage sees at a time stays within.
+func TestOneBudgetForFilesAndParts(t *testing.T) {
+	s := newService(t)
+	s.onPut = func(_ http.ResponseWriter, r *http.Request, _, _ int) bool {
+		time.Sleep(2 * time.Millisecond)
+		_, _ = io.Copy(io.Discard, r.Body)
+		return true
+	}
+	transfers := fast(s, Options{Budget: NewBudget(4)})
+	long, _ := fileOf(t, 26*MiB)
+	var wait sync.WaitGroup
+	for i := range 24 {
+		path := long
+		if i > 1 {
+			path, _ = fileOf(t, 20_000)
+		}
+		wait.Go(func() {
+			if _, err := transfers.Upload(t.Context(), Upload{Path: path, Multipart: true, ChunkSize: 5 * MiB}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	if s.most > 4 || s.most < 3 {
+		t.Errorf("%d at a time of 4", s.most)
+	}
+	if n := transfers.Stats().Active(); n != 0 {
+		t.Errorf("%d active at the end", n)
+	}
+}
+
+func TestStatsTellWhatHolds(t *testing.T) {
+	s := NewStats()
+	now := time.Now()
+	s.now, s.last = func() time.Time { return now }, now
+	if s.Limiter() != "" {
+		t.Error("something holds an idle run: ", s.Limiter())
+	}
+	for _, a := range []activity{onDisk, onCPU, onServer, onLimit, onNetwork} {
+		for range 4 { // what was before is forgotten
+			now = now.Add(limiterWindow)
+			s.add(a, 3*time.Second)
+			s.add(onNetwork, time.Second)
+			s.Limiter()
+		}
+		if got := s.Limiter(); got != activityNames[a] {
+			t.Errorf("%s holds, told is %q", activityNames[a], got)
+		}
+	}
+	for range 3 {
+		now = now.Add(limiterWindow)
+		s.Limiter()
+	}
+	if got := s.Limiter(); got != "" {
+		t.Errorf("%q holds at rest", got)
+	}
+}
+
+// TestStatsCount: retries and what was sent again, and nothing else.
+func TestStatsCount(t *testing.T) {
+	s := newService(t)
+	s.onPut = func(w http.ResponseWriter, r *http.Request, part, attempt int) bool {
+		if part == 2 && attempt == 1 {
+			_, _ = io.Copy(io.Discard, r.Body)
+			w.WriteHeader(500) // after the bytes arrived
+			return true
+		}
+		return false
+	}
+	path, content := fileOf(t, 11*MiB)
+	transfers := fast(s, Options{})
+	var progress atomic.Int64
+	_, err := transfers.Upload(t.Context(), Upload{Path: path, Multipart: true, ChunkSize: 5 * MiB, Progress: func(n int64) { progress.Add(n) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stats := transfers.Stats()
+	if stats.Retries() != 1 || stats.Resent() != 1 || stats.Moved() != int64(len(content))+5*MiB || progress.Load() != int64(len(content)) {
+		t.Errorf("%d retries, %d sent again, %d bytes moved, %d counted", stats.Retries(), stats.Resent(), stats.Moved(), progress.Load())
+	}
+	spent := stats.Spent()
+	if spent["cpu"] <= 0 || spent["disk"] <= 0 || spent["server"] <= 0 {
+		t.Error(spent)
+	}
+}
+
+// TestLimitedUpload: a limit holds for all files together, and is told.
+func TestLimitedUpload(t *testing.T) {
+	s := newService(t)
+	limit, err := ParseBandwidth("1M")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	now, began := time.Now(), time.Time{}
+	began = now
+	limit.now = func() time.Time { mu.Lock(); defer mu.Unlock(); return now }
+	limit.sleep = func(ctx context.Context, d time.Duration) error {
+		mu.Lock()
+		defer mu.Unlock()
+		now = now.Add(max(d, 0))
+		return ctx.Err()
+	}
+	transfers := fast(s, Options{Bandwidth: limit, Budget: NewBudget(1)})
+	for i := range 3 {
+		path, _ := fileOf(t, MiB+i)
+		if _, err := transfers.Upload(t.Context(), Upload{Path: path}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if took := now.Sub(began).Seconds(); took < 2.7 || took > 3.5 {
+		t.Errorf("3 MiB at 1 MiB/s took %.2f s", took)
+	}
+}
+
+func TestTooManyPartsGrow(t *testing.T) {
+	p, err := planFor(100*GiB, Upload{Multipart: true}, false)
+	if err != nil || p.parts > MaxParts || p.chunk <= DefaultChunk {
+		t.Errorf("%+v %v", p, err)
+	}
+	if _, err := planFor(51*1024*GiB, Upload{Path: "x", Multipart: true}, false); fault.Find(err) == nil {
+		t.Error(fmt.Sprint("planned: ", err))
+	}
+}

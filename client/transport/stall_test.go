@@ -1,0 +1,188 @@
+package transport
+
+import (
+	"bytes"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"transect/client/fault"
+)
+
+// narrow is a server whose connections hold little that was not read yet.
+func narrow(t *testing.T, h http.HandlerFunc) *httptest.Server {
+	s := httptest.NewUnstartedServer(h)
+	s.Config.ConnState = func(c net.Conn, state http.ConnState) {
+		if tcp, ok := c.(*net.TCPConn); ok && state == http.StateNew {
+			_ = tcp.SetReadBuffer(64 << 10)
+		}
+	}
+	s.Start()
+	t.Cleanup(s.Close)
+	return s
+}
+
+func put(tr *Transport, t *testing.T, address string, size int) (int, error) {
+	content := bytes.Repeat([]byte("x"), size)
+	r, err := tr.Storage(t.Context(), http.MethodPut, address, nil,
+		func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil }, int64(size))
+	if err != nil {
+		return 0, err
+	}
+	return r.StatusCode, r.Body.Close()
+}
+
+func TestStalledSendingIsBrokenOff(t *testing.T) {
+	release := make(chan struct{})
+	defer close(release)
+	storage := narrow(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/silent" {
+			_, _ = io.CopyN(io.Discard, r.Body, 100_000)
+		} else {
+			_, _ = io.Copy(io.Discard, r.Body) // all came, and no answer
+		}
+		select {
+		case <-release:
+		case <-r.Context().Done():
+		}
+	})
+	tr, _ := open(t, Options{BaseURL: newPlatform(t, nil).URL, Stall: 200 * time.Millisecond})
+	for _, path := range []string{"/stuck", "/silent"} {
+		_, err := put(tr, t, storage.URL+path, 16<<20)
+		f := isFault[*fault.TimeoutError](t, err)
+		if !strings.Contains(f.Error(), "no byte moved for 200ms") {
+			t.Errorf("%s: %v", path, f)
+		}
+	}
+}
+
+// TestSlowSendingIsLeftAlone: it takes many times what a stall may last.
+func TestSlowSendingIsLeftAlone(t *testing.T) {
+	storage := narrow(t, func(_ http.ResponseWriter, r *http.Request) {
+		for {
+			if _, err := io.CopyN(io.Discard, r.Body, 200_000); err != nil {
+				return
+			}
+			time.Sleep(40 * time.Millisecond)
+		}
+	})
+	tr, _ := open(t, Options{BaseURL: newPlatform(t, nil).URL, Stall: 600 * time.Millisecond})
+	began := time.Now()
+	if status, err := put(tr, t, storage.URL, 12<<20); err != nil || status != 200 {
+		t.Error(status, err)
+	}
+	if took := time.Since(began); took < 1200*time.Millisecond {
+		t.Skipf("it was not slow: %s", took)
+	}
+}
+
+func TestStalledReceivingIsBrokenOff(t *testing.T) {
+	release := make(chan struct{})
+	defer close(release)
+	var late atomic.Bool
+	p := newPlatform(t, func(w http.ResponseWriter, r *http.Request) {
+		if late.Load() {
+			time.Sleep(500 * time.Millisecond) // it makes the file first
+		}
+		w.Header().Set("Content-Length", "1000")
+		_, _ = w.Write(make([]byte, 500))
+		w.(http.Flusher).Flush()
+		if late.Load() {
+			_, _ = w.Write(make([]byte, 500))
+			return
+		}
+		<-release
+	})
+	tr, _ := open(t, Options{BaseURL: p.URL, Stall: 200 * time.Millisecond})
+	get := Request{Method: http.MethodGet, Path: "/s/file", Repeatable: true}
+	r, err := tr.Stream(t.Context(), get)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(r.Body)
+	_ = r.Body.Close()
+	if len(b) != 500 || err == nil || !strings.Contains(err.Error(), "no byte moved") {
+		t.Errorf("%d bytes, %v", len(b), err)
+	}
+	late.Store(true)
+	if r, err = tr.Stream(t.Context(), get); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(400 * time.Millisecond) // who receives is busy: that is no stall
+	b, err = io.ReadAll(r.Body)
+	_ = r.Body.Close()
+	if len(b) != 1000 || err != nil {
+		t.Errorf("%d bytes, %v", len(b), err)
+	}
+}
+
+// fromFile is a body that the system may copy.
+type fromFile struct {
+	*os.File
+	left, spans int64
+}
+
+func (b *fromFile) Read(p []byte) (int, error) {
+	n, err := b.File.Read(p[:min(int64(len(p)), b.left)])
+	b.left -= int64(n)
+	if b.left == 0 {
+		err = io.EOF
+	}
+	return n, err
+}
+func (b *fromFile) Span() (*os.File, int64) { b.spans++; return b.File, b.left }
+func (b *fromFile) Sent(n int64) error {
+	if n == 0 {
+		return io.ErrUnexpectedEOF
+	}
+	b.left -= n
+	return nil
+}
+
+func TestFilesAreSentByTheSystem(t *testing.T) {
+	var got []byte
+	storage := narrow(t, func(_ http.ResponseWriter, r *http.Request) { got, _ = io.ReadAll(r.Body) })
+	tr, _ := open(t, Options{BaseURL: newPlatform(t, nil).URL})
+	content := bytes.Repeat([]byte("0123456789abcdef"), 100_000)
+	path := filepath.Join(t.TempDir(), "file")
+	write(t, path, content)
+	for _, short := range []int64{0, 1000} { // promised but not there
+		file, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		size := int64(len(content)) + short
+		body := &fromFile{File: file, left: size}
+		r, err := tr.Storage(t.Context(), http.MethodPut, storage.URL, nil, func() (io.ReadCloser, error) { return body, nil }, size)
+		if err == nil {
+			_ = r.Body.Close()
+		}
+		if short == 0 && (err != nil || !bytes.Equal(got, content) || body.spans == 0) {
+			t.Errorf("%v, %d bytes, %d spans", err, len(got), body.spans)
+		}
+		if short > 0 && err == nil {
+			t.Error("bytes that are not there were sent")
+		}
+	}
+}
+
+func TestRequestRate(t *testing.T) {
+	p := newPlatform(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("{}")) })
+	tr, waited := open(t, Options{BaseURL: p.URL, Rate: 10})
+	for range 21 {
+		if _, err := tr.Do(t.Context(), get("/s/x")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// Nobody really slept: each request waits for all before it.
+	if n := len(waited.all); n < 20 || waited.all[n-1] < time.Second || waited.all[n-1] > 2300*time.Millisecond {
+		t.Errorf("%d waits, %v", n, waited.all)
+	}
+}
