@@ -86,22 +86,31 @@ func resources(L *lua.LState, s *declare.Spec, items [][]byte) *lua.LTable {
 }
 
 // iterator makes a function for a for loop. After an error, calling it again
-// tries the same place once more.
+// tries the same place once more. A record that is there already is given
+// without letting go of the lock: its clock sees to it that others get on.
 func iterator(L *lua.LState, s *declare.Spec, stream declare.Stream) *lua.LFunction {
+	taker, _ := stream.(declare.Taker)
+	meta := metaOf(L)
 	return L.NewClosure(func(L *lua.LState) int {
 		var record []byte
 		var ok bool
-		err := vm.Blocking(L, func(ctx context.Context) (err error) {
-			record, ok, err = stream.Next(ctx)
-			return err
-		})
+		var err error
+		if taker != nil {
+			record, ok = taker.Take(vm.Context(L))
+		}
+		if !ok {
+			err = vm.Blocking(L, func(ctx context.Context) (err error) {
+				record, ok, err = stream.Next(ctx)
+				return err
+			})
+		}
 		switch {
 		case err != nil:
 			vm.Raise(L, err)
 		case !ok:
 			L.Push(lua.LNil)
 		case s.Records:
-			L.Push(newResource(L, s.Manager, record))
+			L.Push(resourceWith(L, meta, s.Manager, record))
 		default:
 			L.Push(vm.ToLua(L, rawJSON(record)))
 		}

@@ -19,18 +19,41 @@ func rawJSON(b []byte) json.RawMessage { return json.RawMessage(b) }
 type resource struct {
 	kind   string // manager it came from
 	raw    []byte
-	fields map[string]lua.LValue
+	fields []field // read so far
+	first  [1]field
+}
+
+// field is a converted value. Scripts read few of a record's fields, so a list
+// of them is searched faster than a map is made.
+type field struct {
+	name  string
+	value lua.LValue
+}
+
+// held is a resource and its userdata in one piece of memory.
+type held struct {
+	userdata lua.LUserData
+	resource resource
 }
 
 type resourceKey struct{}
 
 // newResource makes the userdata of a record.
 func newResource(L *lua.LState, kind string, raw []byte) lua.LValue {
+	return resourceWith(L, metaOf(L), kind, raw)
+}
+
+func metaOf(L *lua.LState) *lua.LTable {
+	return vm.State(vm.Of(L), resourceKey{}, func() *lua.LTable { return resourceMeta(L) })
+}
+
+func resourceWith(L *lua.LState, meta *lua.LTable, kind string, raw []byte) lua.LValue {
 	if len(raw) == 0 {
 		return lua.LNil
 	}
-	meta := vm.State(vm.Of(L), resourceKey{}, func() *lua.LTable { return resourceMeta(L) })
-	return &lua.LUserData{Value: &resource{kind: kind, raw: raw}, Env: L.Env, Metatable: meta}
+	h := &held{resource: resource{kind: kind, raw: raw}}
+	h.userdata = lua.LUserData{Value: &h.resource, Env: L.Env, Metatable: meta}
+	return &h.userdata
 }
 
 // ResourceID makes a resource pass wherever an id is wanted.
@@ -108,11 +131,10 @@ func resourceMeta(L *lua.LState) *lua.LTable {
 
 // field converts one field at its first reading. JSON null reads as nil.
 func (r *resource) field(L *lua.LState, name string) lua.LValue {
-	if v, ok := r.fields[name]; ok {
-		return v
-	}
-	if r.fields == nil {
-		r.fields = map[string]lua.LValue{}
+	for i := range r.fields {
+		if r.fields[i].name == name {
+			return r.fields[i].value
+		}
 	}
 	found := gjson.GetBytes(r.raw, gjson.Escape(name))
 	if !found.Exists() && name == "id" {
@@ -121,7 +143,10 @@ func (r *resource) field(L *lua.LState, name string) lua.LValue {
 		found = gjson.GetBytes(r.raw, "id")
 	}
 	v := fromJSON(L, found)
-	r.fields[name] = v
+	if r.fields == nil {
+		r.fields = r.first[:0]
+	}
+	r.fields = append(r.fields, field{name, v})
 	return v
 }
 

@@ -90,7 +90,7 @@ func TestFieldworkSearches(t *testing.T) {
 // testGenerator goes through two pages by number and by identifier.
 func testGenerator(t *testing.T, manager, route string) {
 	t.Helper()
-	page := `{"results":[{"_id":"r2"},{"_id":"r1"}],"total":3}` + "\n" + `{"results":[],"total":3}`
+	page := `{"results":[{"_id":"r2"},{"_id":"r1"}]}` + "\n" + `{"results":[]}`
 	for _, test := range []struct {
 		args object
 		want []string

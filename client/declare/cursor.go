@@ -2,59 +2,8 @@ package declare
 
 import (
 	"context"
-	"maps"
-
-	"github.com/tidwall/gjson"
+	"fmt"
 )
-
-// Stream yields records one after the other, as JSON. After an error it stays
-// where it was: calling Next again tries the same place once more.
-type Stream interface {
-	Next(ctx context.Context) (record []byte, ok bool, err error)
-	Close()
-}
-
-// InTurn lets several goroutines read one stream: each record goes to one of
-// them, and whoever waits for its turn can be stopped.
-func InTurn(s Stream) Stream { return &inTurn{stream: s, turn: make(chan struct{}, 1)} }
-
-type inTurn struct {
-	stream Stream
-	turn   chan struct{}
-}
-
-func (s *inTurn) Next(ctx context.Context) ([]byte, bool, error) {
-	select {
-	case s.turn <- struct{}{}:
-	case <-ctx.Done():
-		return nil, false, context.Cause(ctx)
-	}
-	defer func() { <-s.turn }()
-	return s.stream.Next(ctx)
-}
-
-func (s *inTurn) Close() {
-	s.turn <- struct{}{}
-	defer func() { <-s.turn }()
-	s.stream.Close()
-}
-
-// Cursor is a stream of typed records.
-type Cursor[T any] struct{ Stream Stream }
-
-// Next returns the next record; ok is false at the end.
-func (c *Cursor[T]) Next(ctx context.Context) (record T, ok bool, err error) {
-	raw, ok, err := c.Stream.Next(ctx)
-	if err != nil || !ok {
-		return record, false, err
-	}
-	return record, true, DecodeRecord(raw, &record)
-}
-
-// Close frees what the cursor holds. It may be called more than once.
-func (c *Cursor[T]) Close() { c.Stream.Close() }
-
-func (c *Cursor[T]) stream() Stream { return c.Stream }
 
 // generator derives search_generator from a search.
 func (s *Spec) generator() *Spec {
@@ -68,7 +17,7 @@ func (s *Spec) generator() *Spec {
 		p := &each.Params[i]
 		switch p.Name {
 		case "limit":
-			p.Default, p.Doc = s.generatorLimit, "records per page"
+			p.Default, p.Doc = s.generatorLimit, fmt.Sprintf("records per page, kept as given; when absent pages start at %d and grow while the platform keeps up", s.generatorLimit)
 		case "page":
 			p.Doc = "page to start at"
 		case "sort":
@@ -96,13 +45,14 @@ func (s *Spec) dropParams(only string) {
 
 // iterate is the last link of search_generator.
 func (e *Engine) iterate(_ context.Context, call *Call) (Value, error) {
-	p := &pager{engine: e, call: call, page: int64(call.Spec.FirstPage), seen: 0}
-	values := call.Args.Values
-	if n, ok := values["page"].(int64); ok {
-		p.page = n
+	send := func(ctx context.Context, args Args) ([]byte, error) {
+		req, err := call.Spec.request(args, call.In, false)
+		if err != nil {
+			return nil, err
+		}
+		return e.Send(ctx, req)
 	}
-	p.keyset = values["keyset_pagination"] == true && call.KeysetGivenUp() == ""
-	return Value{Shape: ShapeIterator, Stream: InTurn(p)}, nil
+	return Value{Shape: ShapeIterator, Stream: InTurn(newPager(call, send))}, nil
 }
 
 // KeysetGivenUp says why a generator takes numbered pages although it was asked
@@ -126,123 +76,4 @@ func (call *Call) KeysetGivenUp() string {
 		return "the records cannot be sorted"
 	}
 	return ""
-}
-
-// pager fetches one page ahead of its reader.
-type pager struct {
-	engine *Engine
-	call   *Call
-	keyset bool
-	page   int64  // next page to fetch
-	last   string // last identifier seen, for keyset
-	seen   int64
-
-	buffer  [][]byte
-	ahead   chan fetched
-	cancel  context.CancelFunc
-	done    bool
-	fetchBy context.Context
-}
-
-type fetched struct {
-	value Value
-	err   error
-}
-
-// Next implements Stream.
-func (p *pager) Next(ctx context.Context) ([]byte, bool, error) {
-	for len(p.buffer) == 0 {
-		if p.done {
-			return nil, false, nil
-		}
-		if p.ahead == nil {
-			p.fetch(ctx)
-		}
-		select {
-		case <-ctx.Done():
-			return nil, false, context.Cause(ctx)
-		case got := <-p.ahead:
-			ended := p.fetchBy.Err() != nil
-			p.ahead = nil
-			p.cancel()
-			if got.err != nil {
-				if ended && ctx.Err() == nil {
-					continue // the task that asked for this page is over; ask again
-				}
-				return nil, false, got.err
-			}
-			p.accept(ctx, got.value)
-		}
-	}
-	record := p.buffer[0]
-	p.buffer = p.buffer[1:]
-	return record, true, nil
-}
-
-func (p *pager) accept(ctx context.Context, v Value) {
-	if len(v.Items) == 0 {
-		p.done = true
-		return
-	}
-	p.buffer = v.Items
-	p.seen += int64(len(v.Items))
-	p.page++
-	p.last = gjson.GetBytes(v.Items[len(v.Items)-1], "_id").String()
-	start := int64(p.call.Spec.FirstPage)
-	if from, ok := p.call.Args.Values["page"].(int64); ok {
-		start = from
-	}
-	// The total is as fresh as the page: when all of it has been seen there is
-	// no need to ask for an empty page.
-	if v.Total >= 0 && start == int64(p.call.Spec.FirstPage) && p.seen >= v.Total && !p.keyset {
-		p.done = true
-		return
-	}
-	p.fetch(ctx)
-}
-
-func (p *pager) fetch(ctx context.Context) {
-	ctx, p.cancel = context.WithCancel(ctx)
-	p.fetchBy = ctx
-	p.ahead = make(chan fetched, 1)
-	args := Args{Values: maps.Clone(p.call.Args.Values), Extra: p.call.Args.Extra}
-	if p.keyset {
-		filter, _ := args.Values["filter"].(map[string]any)
-		filter = maps.Clone(filter)
-		if filter == nil {
-			filter = map[string]any{}
-		}
-		if p.last != "" {
-			filter["_id"] = map[string]any{"$lt": p.last}
-		}
-		args.Values["filter"], args.Values["sort"] = filter, Sort{{"_id", -1}}
-	} else {
-		args.Values["page"] = p.page
-	}
-	ahead := p.ahead
-	go func() {
-		v, err := p.engine.sendPage(ctx, p.call, args)
-		ahead <- fetched{v, err}
-	}()
-}
-
-func (e *Engine) sendPage(ctx context.Context, call *Call, args Args) (Value, error) {
-	req, err := call.Spec.request(args, call.In, false)
-	if err != nil {
-		return Value{}, err
-	}
-	body, err := e.Send(ctx, req)
-	if err != nil {
-		return Value{}, err
-	}
-	items, total, err := SplitPage(body)
-	return Value{Shape: ShapePage, Items: items, Total: total}, err
-}
-
-// Close implements Stream.
-func (p *pager) Close() {
-	p.done, p.buffer = true, nil
-	if p.cancel != nil {
-		p.cancel()
-	}
 }

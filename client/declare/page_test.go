@@ -59,29 +59,51 @@ func TestSplitPage(t *testing.T) {
 	}
 }
 
-// FuzzSplitPage holds the splitter against the standard library: it may refuse
-// more, but what it accepts must be the same records.
+// FuzzSplitPage holds the splitter against the standard library: the same
+// records and total, or an error of both.
 func FuzzSplitPage(f *testing.F) {
 	f.Add([]byte(`{"results":[{"a":1},{"b":2}],"total":2}`))
 	f.Add(pageOf(2))
+	for _, text := range []string{
+		`{"results":[1],"results":[2,3],"total":1,"total":null}`, `{"results":[{"a":1,"a":2}],"total":1e3}`,
+		`{"re\u0073ults":[ 1 , "a\ud800" ],"total":-4}`, "{\"results\":[\"\xff\"],\"total\":2.0}",
+		`{"results":[],"results":null}`, `{"Results":[1],"total":3}`, `{"results":[]} x`, `{"results":[]}{}`, `{"results":[1,]}`,
+		`{"results":[],"total":99999999999999999999}`, ` { "results" : [ [ ] , { } ] } `, `null`, "\xef\xbb\xbf{\"results\":[]}",
+	} {
+		f.Add([]byte(text))
+	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		items, _, err := SplitPage(body)
-		if err != nil {
+		items, total, err := SplitPage(body)
+		want, wantTotal, ok := standardPage(body)
+		if (err == nil) != ok {
+			t.Fatalf("error %v, the standard library accepts it: %v", err, ok)
+		}
+		if !ok {
 			return
 		}
-		var want struct{ Results []json.RawMessage }
-		if err := json.Unmarshal(body, &want); err != nil {
-			return
-		}
-		if len(items) != len(want.Results) {
-			t.Fatalf("%d items, want %d", len(items), len(want.Results))
+		if len(items) != len(want) || total != wantTotal {
+			t.Fatalf("%d items of %d, want %d of %d", len(items), total, len(want), wantTotal)
 		}
 		for i := range items {
-			if !bytes.Equal(items[i], want.Results[i]) {
-				t.Fatalf("item %d: %s, want %s", i, items[i], want.Results[i])
+			if !bytes.Equal(items[i], want[i]) {
+				t.Fatalf("item %d: %s, want %s", i, items[i], want[i])
 			}
 		}
 	})
+}
+
+// standardPage reads a page with the standard library; ok is false for what is
+// no page.
+func standardPage(body []byte) (items []json.RawMessage, total int64, ok bool) {
+	var page map[string]json.RawMessage
+	if json.Unmarshal(body, &page) != nil || json.Unmarshal(page["results"], &items) != nil || items == nil {
+		return nil, 0, false
+	}
+	total = -1
+	if json.Unmarshal(page["total"], &total) != nil || total < 0 {
+		total = -1
+	}
+	return items, total, true
 }
 
 // BenchmarkPage compares splitting a page of 1,000 records and reading one

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"reflect"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -158,12 +159,16 @@ func wrap(s *Spec, out any) Value {
 	return Value{Shape: ShapeGo, Go: out}
 }
 
+// What the standard library lets pass in JSON passes here too. It is the
+// platform's text, and stays bytes; checking names would take most of the time.
+var lenient = []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
+
 // SplitPage splits the answer of a search, {"results": [...], "total": n},
 // into its records without decoding them. total is -1 when absent.
 func SplitPage(body []byte) (items [][]byte, total int64, err error) {
 	total = -1
 	found := false
-	dec := jsontext.NewDecoder(bytes.NewBuffer(body))
+	dec := jsontext.NewDecoder(bytes.NewBuffer(body), lenient...)
 	if tok, err := dec.ReadToken(); err != nil || tok.Kind() != '{' {
 		return nil, 0, notA("search answer", body, err)
 	}
@@ -173,8 +178,12 @@ func SplitPage(body []byte) (items [][]byte, total int64, err error) {
 			return nil, 0, notA("search answer", body, err)
 		}
 		name := key.String()
-		if name == "results" && dec.PeekKind() == '[' {
-			found = true
+		if name == "results" {
+			if found = dec.PeekKind() == '['; !found {
+				items = nil
+			}
+		}
+		if name == "results" && found {
 			if items, err = readItems(dec, body); err != nil {
 				return nil, 0, err
 			}
@@ -185,10 +194,15 @@ func SplitPage(body []byte) (items [][]byte, total int64, err error) {
 			return nil, 0, notA("search answer", body, err)
 		}
 		if name == "total" {
-			json.Unmarshal(value, &total) // stays -1 when it is no number
+			if total = -1; json.Unmarshal(value, &total) != nil || total < 0 {
+				total = -1
+			}
 		}
 	}
 	if _, err := dec.ReadToken(); err != nil {
+		return nil, 0, notA("search answer", body, err)
+	}
+	if _, err := dec.ReadToken(); err != io.EOF {
 		return nil, 0, notA("search answer", body, err)
 	}
 	if !found {
@@ -199,7 +213,7 @@ func SplitPage(body []byte) (items [][]byte, total int64, err error) {
 
 // SplitArray splits a JSON array into its items without decoding them.
 func SplitArray(body []byte) ([][]byte, error) {
-	dec := jsontext.NewDecoder(bytes.NewBuffer(body))
+	dec := jsontext.NewDecoder(bytes.NewBuffer(body), lenient...)
 	if dec.PeekKind() != '[' {
 		_, err := dec.ReadValue()
 		return nil, notA("list", body, err)
