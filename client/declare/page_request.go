@@ -70,7 +70,7 @@ func (p *pager) fill(ctx context.Context) {
 
 // more tells whether to ask for one page beyond those asked for.
 func (p *pager) more() bool {
-	if !p.deep || p.accepted == 0 {
+	if !p.deep || p.accepted == 0 || p.cut != nil {
 		return false
 	}
 	n := len(p.requests)
@@ -91,6 +91,9 @@ func (p *pager) ask() {
 		p.sizes.grow(p.next, p.total)
 	}
 	size := p.sizes.step()
+	if p.cut != nil {
+		size = 1
+	}
 	page := p.next / size
 	if page < 0 {
 		page = (p.next - size + 1) / size

@@ -11,6 +11,7 @@ const (
 	largestPage  = 4 << 20 // bytes, about
 	slowerFactor = 1.5     // a record may take this much longer in a larger page
 	patience     = 3       // pages that took too long before the size goes back
+	quickPage    = 0.25    // seconds a page may take in any case
 )
 
 // sizes decides how long the next page is. A limit the caller gives is kept;
@@ -21,6 +22,7 @@ type sizes struct {
 	most   int64 // never above
 	fixed  bool  // the size is the caller's
 	free   bool  // no number was given for it: the platform decides
+	begun  int64 // where it started
 
 	perRecord map[int64]float64 // least seconds, by size
 	slow      int               // pages in a row that took too long
@@ -34,7 +36,7 @@ func startingSizes(values map[string]any, standard int64) sizes {
 		s.fixed, s.now, s.most = true, n, n
 		s.free = !number || n < 1
 	}
-	s.free = s.free || s.now < 1
+	s.free, s.begun = s.free || s.now < 1, s.now
 	return s
 }
 
@@ -57,10 +59,11 @@ func (s *sizes) came(size int64, got pageAnswer) {
 		}
 		smaller, known := s.perRecord[size/2]
 		switch {
-		case s.fixed || size != s.now:
-		case known && took > slowerFactor*smaller:
+		case s.fixed || size != s.now || size <= s.begun:
+		case known && took > slowerFactor*smaller && got.took.Seconds() > quickPage:
 			if s.slow++; s.slow >= patience {
 				s.now, s.most, s.slow = size/2, size/2, 0
+				clear(s.perRecord) // it has settled
 			}
 		default:
 			s.slow = 0

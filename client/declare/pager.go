@@ -24,18 +24,19 @@ type pager struct {
 	deep   bool  // several pages may be in flight: numbered, in a known order
 
 	buffer   [][]byte
-	requests []*pageRequest      // in order of their offsets; the first is the next to deliver
-	next     int64               // offset behind the last request
-	last     string              // identifier of the last record, for keyset
-	window   int                 // requests in flight or waiting, at most
-	quickest float64             // least seconds a page of the present size took
-	quickAt  int64               // the size that was
-	accepted int                 // pages so far
-	full     bool                // the last page was as long as asked
-	total    int64               // matches, as the last page told; -1 when unknown
-	doubted  bool                // the totals are known to be wrong
-	before   map[string]struct{} // records of a page that looked cut short
-	asked    int64               // its size, as it was asked for
+	requests []*pageRequest // in order of their offsets; the first is the next to deliver
+	next     int64          // offset behind the last request
+	last     string         // identifier of the last record, for keyset
+	window   int            // requests in flight or waiting, at most
+	quickest float64        // least seconds a page of the present size took
+	quickAt  int64          // the size that was
+	accepted int            // pages so far
+	full     bool           // the last page was as long as asked
+	total    int64          // matches, as the last page told; -1 when unknown
+	doubted  bool           // the totals are known to be wrong
+	cut      *cutPage       // set while one record is asked for to explain it
+	gaps     bool           // pages leave some of their records out
+	empty    int64          // offsets without a record since the last one
 	done     bool
 }
 
@@ -135,6 +136,9 @@ func (p *pager) settle(ctx context.Context, r *pageRequest, got pageAnswer) erro
 		case over && ctx.Err() == nil: // the task that asked for it is over; ask again
 			return nil
 		case p.sizes.shrink(r.size, got.err):
+			for p.gaps && r.offset%p.sizes.now != 0 {
+				p.sizes.now-- // records cannot be counted where some are left out
+			}
 			p.restart(r.offset)
 			return nil
 		}
@@ -151,40 +155,51 @@ func (p *pager) settle(ctx context.Context, r *pageRequest, got pageAnswer) erro
 
 // accept takes a numbered page.
 func (p *pager) accept(r *pageRequest, got pageAnswer) {
-	n, start := int64(len(got.items)), r.page*r.size
-	total := got.total
+	n, start, total := int64(len(got.items)), r.page*r.size, got.total
 	if p.doubted || p.sizes.free {
 		total = -1
 	}
 	switch {
-	case n == 0:
-		p.finish()
+	case p.cut != nil && p.cut.whole(got.items):
+		p.sizes, p.gaps = p.cut.sizes, true
+		p.sizes.now, p.sizes.most = p.cut.size, p.cut.size // stays aligned: records cannot be counted
+		p.restart(p.cut.start + p.cut.size)
+		p.cut, p.full = nil, false
+		return
+	case n == 0 && (total < 0 || start+r.size < total) && p.empty+r.size < p.sizes.begun:
+		// Of a page this short all records may have been left out.
+		p.empty, p.gaps = p.empty+r.size, true
+		p.requests = remove(p.requests, r)
+		return
+	case n == 0, start >= total && total >= 0 && p.accepted == 0 && n < r.size:
+		p.finish() // also when the caller starts behind the end, and a cut page is from before it
 		return
 	case total >= 0 && start >= total: // records behind the end: it is not the end
 		p.doubted, total = true, -1
 	}
-	if p.sizes.free {
+	p.cut, p.empty = nil, 0
+	if p.sizes.free || p.gaps {
 		n = r.size
-	} else if p.overlaps(got.items) {
-		return
 	}
 	switch {
 	case n > r.size && start == 0 && p.accepted == 0:
 		// The platform has a page size of its own.
 		p.sizes.fix(n)
 		p.restart(n)
-	case n < r.size && start > 0 && r.size > p.sizes.proven && (p.sizes.proven > 0 || total > start+n):
+	case n < r.size && start > 0 && r.size > p.sizes.proven && (p.sizes.proven > 0 || total >= 0):
 		// The end, or the most the platform gives. In the second case nobody can tell
 		// which records these are, so take them in pages known to come whole.
 		p.sizes.fall(n)
 		p.restart(r.offset)
 		return
 	case n < r.size && total > start+n:
-		if start == 0 {
-			p.remember(got.items)
-		}
+		p.cut = newCutPage(got.items, p.sizes, start, r.size)
 		p.sizes.fall(n)
 		p.restart(max(start+n, r.offset))
+	case n < r.size && total < 0:
+		// Cut, or the end: without a total only page numbers are sure, and they
+		// mean something else at another size.
+		p.sizes.fixed = true
 	case n >= r.size:
 		p.sizes.came(r.size, got)
 	}
@@ -195,42 +210,15 @@ func (p *pager) accept(r *pageRequest, got pageAnswer) {
 	}
 	p.requests = remove(p.requests, r)
 	p.accepted++
-	if total < 0 || start+n < total {
-		return
-	}
-	if n >= r.size && start == 0 {
+	switch {
+	case total < 0 || start+n < total:
+	case n >= r.size && start == 0 && r.size > 1:
 		// A platform that does not count may give the length of the page for a
 		// total. One more page tells.
 		p.total = -1
-		return
+	default:
+		p.finish()
 	}
-	p.finish()
-}
-
-// remember keeps the records of a first page that was shorter than asked, to
-// tell apart the two reasons there are for that.
-func (p *pager) remember(items [][]byte) {
-	p.before, p.asked = make(map[string]struct{}, len(items)), p.sizes.now
-	for _, item := range items {
-		p.before[string(item)] = struct{}{}
-	}
-}
-
-// overlaps is true when records of the first page come again on the second.
-// Then the platform does not cut its pages but leaves records out that are not
-// for everybody, and pages stay where the size asked for first puts them.
-func (p *pager) overlaps(items [][]byte) bool {
-	before := p.before
-	p.before = nil
-	for _, item := range items {
-		if _, again := before[string(item)]; again {
-			p.sizes.now, p.sizes.proven, p.doubted = p.asked, 0, true
-			p.total, p.full = -1, false
-			p.restart(p.asked)
-			return true
-		}
-	}
-	return false
 }
 
 // follow takes a page of the keyset kind.
