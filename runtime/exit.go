@@ -117,7 +117,12 @@ func ending(err error) error {
 	}
 	var late *overrun
 	if errors.As(err, &late) {
-		return fault.Hinted(fault.Of(&fault.TimeoutError{}, "%w", late), "give it more time with --timeout")
+		overdue := fault.Hinted(fault.Of(&fault.TimeoutError{}, "%w", late), "give it more time with --timeout")
+		var placed *vm.ScriptError
+		if errors.As(err, &placed) {
+			return &vm.ScriptError{Err: overdue, Frames: placed.Frames}
+		}
+		return overdue
 	}
 	return err
 }

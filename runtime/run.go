@@ -25,6 +25,7 @@ type Job struct {
 	Connection Connection    // from the command line
 	Transfers  Transfers     // from the command line
 	Timeout    time.Duration // limit of the whole run; 0 is none
+	Limits     vm.Limits     // of what the script uses
 	DryRun     bool          // print writes instead of sending them
 	Trace      bool          // print each request and answer
 	Output     Output
@@ -73,6 +74,9 @@ func Run(ctx context.Context, w *World, job Job) error {
 
 // perform does the work of a job, within its time limit and until a signal.
 func perform(ctx context.Context, w *World, job *Job, work func(*run, context.Context) error) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	job.Limits.Exceeded = stop
 	ctx, release := w.stoppable(ctx, job.Timeout)
 	defer release()
 	named, err := given(w, job.Connection)
@@ -114,6 +118,7 @@ func newRun(ctx context.Context, w *World, job *Job, named Connection, how tunin
 		Script: job.Script, Args: job.Args, Path: job.Path,
 		Log:      vm.Log{JSON: job.Output.JSON, Level: job.Output.Level()},
 		Progress: job.Output.progress(), Line: job.line,
+		Limits: job.Limits,
 	})
 	return &run{world: w, job: job, in: in, connector: newConnector(w, job, named, how, in)}
 }

@@ -15,6 +15,7 @@ import (
 func (a *app) jobFlags(cmd *cobra.Command, job *runtime.Job) {
 	a.callFlags(cmd, job)
 	cmd.Flags().StringArrayVar(&job.Path, "path", nil, "another `DIR` for require to look in, may be repeated [$TRANSECT_PATH]")
+	limitFlags(cmd, job)
 }
 
 // callFlags adds the flags of commands that use the platform.
@@ -75,6 +76,9 @@ func (a *app) complete(flags *pflag.FlagSet, job *runtime.Job) error {
 			return fault.Hinted(fault.Of(&fault.ConfigError{}, "TRANSECT_TIMEOUT is no duration: %q", limit),
 				"write it with its unit, such as 90s, 5m or 1h30m")
 		}
+	}
+	if err := a.completeLimits(flags, job); err != nil {
+		return err
 	}
 	if job.Timeout < 0 {
 		return fault.Hinted(fault.Of(&fault.UsageError{}, "the time limit is negative: %s", job.Timeout), "leave --timeout out for none")

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dustin/go-humanize"
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
@@ -19,24 +20,6 @@ func (in *Interp) openBounds() {
 		return float64(len(L.CheckString(1))) * float64(L.CheckNumber(2))
 	})
 	in.bound(text, "format", func(L *lua.LState) float64 { return formatted(L) })
-	in.bound(in.main.GetGlobal("table").(*lua.LTable), "concat", func(L *lua.LState) float64 {
-		list, sep := L.CheckTable(1), len(L.OptString(2, ""))
-		size := 0
-		for i, n := L.OptInt(3, 1), L.OptInt(4, list.Len()); i <= n; i++ {
-			switch v := list.RawGetInt(i).(type) {
-			case lua.LString:
-				size += len(v) + sep
-			case lua.LNumber:
-				size += len(v.String()) + sep
-			default:
-				return 0 // not concatenable: its own error says so
-			}
-			if size > in.maxText {
-				break
-			}
-		}
-		return float64(size)
-	})
 }
 
 // bound puts a check of the size of its result before a library function.
@@ -44,12 +27,19 @@ func (in *Interp) bound(lib *lua.LTable, name string, size func(*lua.LState) flo
 	call := lib.RawGetString(name).(*lua.LFunction).GFunction
 	lib.RawSetString(name, in.main.NewFunction(func(L *lua.LState) int {
 		if n := size(L); n > float64(in.maxText) {
-			Raise(L, fault.Hinted(fault.Of(&fault.LimitError{}, "%s would build a text of %.0f MiB, the limit is %d MiB",
-				name, n/(1<<20), in.maxText>>20), "write large data to a file piece by piece"))
+			Raise(L, in.tooLong(name, n))
 		}
 		return call(L)
 	}))
 }
+
+func (in *Interp) tooLong(name string, length float64) error {
+	return fault.Hinted(fault.Of(&fault.LimitError{}, "%s would build a text of %.0f MiB, the limit is %s",
+		name, length/(1<<20), size(int64(in.maxText))), "read and write large data piece by piece")
+}
+
+// size tells a number of bytes to people.
+func size(n int64) string { return strings.ReplaceAll(humanize.IBytes(uint64(n)), ".0 ", " ") }
 
 // formatted estimates the length of string.format's result: the texts plus
 // the widths and precisions asked for.

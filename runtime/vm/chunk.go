@@ -1,12 +1,11 @@
 package vm
 
 import (
+	"errors"
 	"os"
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
-
-	"transect/client/fault"
 )
 
 // openChunks makes load and its kin compile as scripts and modules do.
@@ -19,7 +18,13 @@ func (in *Interp) openChunks() {
 		if code, ok := L.Get(1).(lua.LString); ok {
 			return in.loaded(L, L.OptString(2, "string"), string(code))
 		}
-		return in.loaded(L, L.OptString(2, "load"), pieces(L, L.CheckFunction(1)))
+		code, err := in.pieces(L, L.CheckFunction(1))
+		if err != nil {
+			L.Push(lua.LNil)
+			L.Push(lua.LString(err.Error()))
+			return 2
+		}
+		return in.loaded(L, L.OptString(2, "load"), code)
 	}))
 	L.SetGlobal("loadfile", L.NewFunction(func(L *lua.LState) int {
 		code, err := os.ReadFile(in.Path(L.CheckString(1)))
@@ -34,7 +39,7 @@ func (in *Interp) openChunks() {
 		name := L.CheckString(1)
 		code, err := os.ReadFile(in.Path(name))
 		if err != nil {
-			Raise(L, fault.Of(&fault.FileError{}, "dofile: %w", err))
+			L.RaiseError("cannot open %s", err) // a text, as in Lua 5.1
 		}
 		fn, err := in.compile(L, name, code)
 		if err != nil {
@@ -60,16 +65,24 @@ func (in *Interp) loaded(L *lua.LState, name, code string) int {
 }
 
 // pieces joins what a reader function gives until it gives nothing.
-func pieces(L *lua.LState, read *lua.LFunction) string {
+func (in *Interp) pieces(L *lua.LState, read *lua.LFunction) (string, error) {
 	var b strings.Builder
 	for {
 		L.Push(read)
 		L.Call(0, 1)
 		piece := L.Get(-1)
 		L.Pop(1)
-		if piece == lua.LNil || piece.String() == "" {
-			return b.String()
+		switch {
+		case piece == lua.LNil:
+			return b.String(), nil
+		case !lua.LVCanConvToString(piece):
+			return "", errors.New("reader function must return a string")
+		case piece.String() == "":
+			return b.String(), nil
 		}
 		b.WriteString(piece.String())
+		if b.Len() > in.maxText {
+			return "", in.tooLong("load", float64(b.Len()))
+		}
 	}
 }

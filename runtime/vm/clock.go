@@ -24,7 +24,8 @@ type clock struct {
 	task  *Task
 	scope *Scope // where spawned tasks go, nil for the task's own
 	done  <-chan struct{}
-	count int
+	count int // instructions, up to a slice
+	from  int // where count started
 }
 
 type clockKey struct{}
@@ -53,9 +54,9 @@ func (c *clock) Done() <-chan struct{} {
 	return c.done
 }
 
-// tick is called once a slice. Limits on instructions and memory belong here.
+// tick is called once a slice, or where the limit of instructions is.
 func (c *clock) tick() {
-	c.count = 0
+	c.spend()
 	if c.in.lock.waiting.Load() == 0 {
 		return
 	}
@@ -64,6 +65,16 @@ func (c *clock) tick() {
 	c.in.lock.release()
 	c.in.lock.acquire()
 	g.CurrentThread = running
+}
+
+// Err is what the interpreter asks for when Done was closed, before it raises:
+// the place the run was stopped at.
+func (c *clock) Err() error {
+	err := c.Context.Err()
+	if err != nil && c.in.stoppedAt == nil {
+		c.in.stoppedAt = c.in.frames(c.in.main.G.CurrentThread)
+	}
+	return err
 }
 
 func (c *clock) Value(key any) any {

@@ -2,6 +2,9 @@ package vm
 
 import (
 	"bytes"
+	"context"
+	"errors"
+	"io"
 	"reflect"
 
 	lua "github.com/yuin/gopher-lua"
@@ -22,12 +25,19 @@ func compiled(L *lua.LState, name string, code []byte, change func([]ast.Stmt) [
 		code = append([]byte("--"), code...)
 	}
 	lines := bytes.Count(bytes.TrimRight(code, "\r\n \t"), []byte("\n")) + 1
-	chunk, err := parse.Parse(bytes.NewReader(code), name)
+	chunk, err := parse.Parse(&source{bytes.NewReader(code), Context(L)}, name)
+	if Context(L).Err() != nil {
+		return nil, stopped(Context(L))
+	}
 	if err != nil {
 		return nil, syntaxError(name, lines, err)
 	}
 	chunk = change(chunk)
-	hoistLoops(reflect.ValueOf(chunk))
+	w := &rewriter{pairs: Of(L).opt.Limits.Memory > 0}
+	w.walk(reflect.ValueOf(chunk), 0)
+	if w.tooDeep {
+		return nil, syntaxError(name, 0, errTooDeep)
+	}
 	proto, err := lua.Compile(chunk, name)
 	if err != nil {
 		return nil, syntaxError(name, lines, err)
@@ -35,7 +45,28 @@ func compiled(L *lua.LState, name string, code []byte, change func([]ast.Stmt) [
 	return L.NewFunctionFromProto(proto), nil
 }
 
-// hoistLoops turns each "for … in EXPRESSIONS" below v into
+// source is code being read. It ends early when the run is stopped: parsing
+// is one Go call, which the clock does not see into.
+type source struct {
+	code *bytes.Reader
+	ctx  context.Context
+}
+
+func (s *source) Read(p []byte) (int, error) {
+	if s.ctx.Err() != nil {
+		return 0, io.EOF
+	}
+	return s.code.Read(p)
+}
+
+// maxDepth is how deep code may be nested, in nodes of its syntax tree: the
+// compiler is recursive, and a Go stack that overflows ends the process.
+const maxDepth = 20_000
+
+var errTooDeep = errors.New("the code is nested too deeply")
+
+// rewriter changes what the compiler makes a mess of. Each
+// "for … in EXPRESSIONS" becomes
 //
 //	do local f, s, c = EXPRESSIONS; for … in f, s, c do … end end
 //
@@ -43,21 +74,39 @@ func compiled(L *lua.LState, name string, code []byte, change func([]ast.Stmt) [
 // a local statement gets right: a field of a call's result, as in
 // require("json").lines(text), and fewer than three values, where a second
 // loop starts with what the first left behind.
-func hoistLoops(v reflect.Value) {
+//
+// With pairs, a .. b .. c becomes a .. (false or b .. c). The compiler makes
+// one instruction of a chain, which could join hundreds of the longest texts
+// there may be before a limit of memory is looked at.
+type rewriter struct {
+	pairs   bool
+	tooDeep bool
+}
+
+func (w *rewriter) walk(v reflect.Value, depth int) {
 	switch v.Kind() {
 	case reflect.Interface, reflect.Pointer:
 		if !v.IsNil() {
-			hoistLoops(v.Elem())
+			w.walk(v.Elem(), depth)
 		}
 	case reflect.Struct:
+		if depth > maxDepth {
+			w.tooDeep = true
+			return
+		}
 		for i := range v.NumField() {
 			if f := v.Field(i); f.CanInterface() {
-				hoistLoops(f)
+				w.walk(f, depth+1)
+			}
+		}
+		if w.pairs && v.CanAddr() {
+			if joined, ok := v.Addr().Interface().(*ast.StringConcatOpExpr); ok {
+				apart(joined)
 			}
 		}
 	case reflect.Slice:
 		for i := range v.Len() {
-			hoistLoops(v.Index(i))
+			w.walk(v.Index(i), depth)
 		}
 		if stmts, ok := v.Interface().([]ast.Stmt); ok {
 			for i, s := range stmts {
@@ -67,6 +116,19 @@ func hoistLoops(v reflect.Value) {
 			}
 		}
 	}
+}
+
+func apart(e *ast.StringConcatOpExpr) {
+	if _, chain := e.Rhs.(*ast.StringConcatOpExpr); !chain {
+		return
+	}
+	no, or := &ast.FalseExpr{}, &ast.LogicalOpExpr{Operator: "or", Rhs: e.Rhs}
+	or.Lhs = no
+	for _, made := range []ast.Expr{no, or} {
+		made.SetLine(e.Line())
+		made.SetLastLine(e.LastLine())
+	}
+	e.Rhs = or
 }
 
 func hoisted(loop *ast.GenericForStmt) ast.Stmt {

@@ -37,6 +37,7 @@ type Options struct {
 	// for coverage. It slows everything down.
 	Line func(file string, line int)
 
+	Limits Limits
 	Permit func(a Access, what string) error // says what the script may reach; everything when nil
 }
 
@@ -110,6 +111,9 @@ type Interp struct {
 	owner   map[*lua.LState]*lua.LState
 	maxText int
 	closers []func()
+	spent   int64 // instructions
+
+	stoppedAt []Frame // where the run under way was stopped
 }
 
 // OnClose has f called when the interpreter closes. Only for code that runs
@@ -133,12 +137,18 @@ func New(ctx context.Context, opt Options) *Interp {
 	}
 	in.environ.base, in.opt.Env = in.opt.Env, in.environ.lookup
 	in.ctx, in.cancel = context.WithCancelCause(ctx)
+	if most := in.opt.Limits.Memory; most > 0 {
+		in.maxText = int(min(int64(in.maxText), most))
+		in.watchMemory()
+	}
 	in.main = newMainThread()
 	in.main.SetContext(&clock{Context: in.ctx, in: in, done: in.ctx.Done()})
 	in.openErrors()
 	in.openBase()
 	in.openChunks()
 	in.openBounds()
+	in.openText()
+	in.openTable()
 	in.openCoroutines()
 	in.openOS()
 	in.openStreams()

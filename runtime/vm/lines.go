@@ -31,7 +31,10 @@ func Lines(name string, code []byte) []int {
 	if err != nil {
 		return nil
 	}
-	hoistLoops(reflect.ValueOf(chunk))
+	w := &rewriter{}
+	if w.walk(reflect.ValueOf(chunk), 0); w.tooDeep {
+		return nil
+	}
 	proto, err := lua.Compile(chunk, name)
 	if err != nil {
 		return nil

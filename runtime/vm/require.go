@@ -97,7 +97,7 @@ func (in *Interp) load(L *lua.LState, lib *lua.LTable, name string) lua.LValue {
 	if m := in.modules[name]; m != nil {
 		return in.build(L, m)
 	}
-	path, tried := find(lib.RawGetString("path").String(), name)
+	path, tried := in.find(lib.RawGetString("path").String(), name)
 	if path == "" {
 		Raise(L, in.notFound(name, tried))
 	}
@@ -121,10 +121,10 @@ func callLoader(L *lua.LState, fn lua.LValue, name string) lua.LValue {
 	return v
 }
 
-func find(patterns, name string) (path string, tried []string) {
+func (in *Interp) find(patterns, name string) (path string, tried []string) {
 	name = strings.ReplaceAll(name, ".", string(filepath.Separator))
 	for _, pattern := range strings.Split(patterns, ";") {
-		path := strings.ReplaceAll(pattern, "?", name)
+		path := in.Path(strings.ReplaceAll(pattern, "?", name))
 		if info, err := os.Stat(path); err == nil && !info.IsDir() {
 			return path, nil
 		}

@@ -11,8 +11,8 @@ import (
 )
 
 // RunFile runs the script at path as the main task and waits for every task
-// it spawned. It returns nil, an *Exit, a fault when the run was stopped, or
-// a *ScriptError (see Failure).
+// it spawned. It returns nil, an *Exit, a *ScriptError (see Failure), or the
+// fault the run was stopped with.
 func (in *Interp) RunFile(path string) error {
 	code, err := os.ReadFile(in.Path(path))
 	if err != nil {
@@ -49,25 +49,44 @@ func (in *Interp) perform(made func() (*lua.LFunction, error), waits func(tasks 
 	defer in.begin(nil)
 
 	fn, err := made()
+	if ctx.Err() != nil {
+		return nil, outcome(ctx)
+	}
 	if err != nil {
 		return nil, err
 	}
 	t := &Task{in: in, ctx: ctx, cancel: cancel}
-	outer := in.main.Context()
-	in.main.SetContext(newClock(ctx, t, nil))
+	outer, c := in.main.Context(), newClock(ctx, t, nil)
+	in.main.SetContext(c)
 	defer in.main.SetContext(outer)
+	defer c.spend()
+	in.stoppedAt = nil
 	values, failure := in.call(in.main, fn, in.arguments(), nil)
 	if waits != nil && failure == nil && t.own != nil && len(t.own.live) > 0 {
 		waits(len(t.own.live))
 	}
 	failure = t.settle(failure)
 	if ctx.Err() != nil {
-		return nil, outcome(ctx)
+		return nil, in.placed(outcome(ctx), failure)
 	}
 	if failure != nil {
 		return nil, in.scriptError(failure)
 	}
 	return values, nil
+}
+
+// placed adds to why a run was stopped where it was.
+func (in *Interp) placed(err error, failure *thrown) error {
+	frames := in.stoppedAt
+	if _, asked := err.(*Exit); asked {
+		return err
+	}
+	if frames == nil && failure != nil {
+		if frames = parseTrace(failure.trace); raisedOf(failure.value) != nil {
+			frames = raisedOf(failure.value).frames
+		}
+	}
+	return &ScriptError{Err: err, Frames: frames}
 }
 
 func (in *Interp) begin(stop context.CancelCauseFunc) {

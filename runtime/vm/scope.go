@@ -141,7 +141,9 @@ func (c *clock) scoped(L *lua.LState, opt ScopeOptions, body func(inner *clock) 
 		timer := time.AfterFunc(opt.Timeout, func() { s.cancel(late) })
 		defer timer.Stop()
 	}
-	values, failure := body(newClock(s.ctx, c.task, s))
+	inner := newClock(s.ctx, c.task, s)
+	values, failure := body(inner)
+	inner.spend()
 	timedOut := failure != nil && isTimeout(s.ctx) && c.Context.Err() == nil
 	failure = s.settle(failure)
 	if timedOut && s.unobserved() == nil {

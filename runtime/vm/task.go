@@ -46,7 +46,9 @@ func (t *Task) run(th *lua.LState, fn *lua.LFunction, args []lua.LValue) {
 	var values []lua.LValue
 	var failure *thrown
 	if t.ctx.Err() == nil {
+		c := clockOf(th)
 		values, failure = t.in.call(th, fn, args, nil)
+		c.spend()
 		failure = t.settle(failure)
 	}
 	t.finish(values, failure)

@@ -160,7 +160,7 @@ func TestOutcomeIsTheCauseWhenItIsAFault(t *testing.T) {
 	defer in.Close()
 	late := fault.Of(&fault.TimeoutError{}, "the run took too long")
 	cancel(late)
-	if err := func() error { _, err := in.RunString("x", "while true do end"); return err }(); err != late {
+	if err := func() error { _, err := in.RunString("x", "while true do end"); return err }(); !errors.Is(err, late) {
 		t.Errorf("got %v", err)
 	}
 }

