@@ -82,7 +82,7 @@ type export struct {
 
 // Get asks for the whole file, even to continue one that broke off: the
 // platform writes it anew each time.
-func (e export) Get(ctx context.Context, path string, _ url.Values, _ int64) (*http.Response, error) {
+func (e export) Get(ctx context.Context, path string, _ url.Values, _ transfer.Span) (*http.Response, error) {
 	return e.client.transport.Stream(ctx, transport.Request{Repeatable: true, Path: path, Body: e.collection})
 }
 

@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -46,12 +45,8 @@ func (w wire) Put(ctx context.Context, address string, header http.Header, body 
 	return answer.StatusCode, nil
 }
 
-func (w wire) Get(ctx context.Context, path string, query url.Values, from int64) (*http.Response, error) {
-	header := http.Header{}
-	if from > 0 {
-		header.Set("Range", fmt.Sprintf("bytes=%d-", from))
-	}
-	return w.client.transport.Stream(ctx, transport.Request{Repeatable: true, Method: http.MethodGet, Path: path, Query: query, Header: header})
+func (w wire) Get(ctx context.Context, path string, query url.Values, part transfer.Span) (*http.Response, error) {
+	return w.client.transport.Stream(ctx, transport.Request{Repeatable: true, Method: http.MethodGet, Path: path, Query: query, Header: part.Header()})
 }
 
 type watcherKey struct{}

@@ -33,3 +33,12 @@ func claim(path string) (*os.File, error) {
 	}
 	return file, nil
 }
+
+// closeFirst: a file must be closed before it is renamed.
+const closeFirst = false
+
+// removeClaimed removes a claimed file, and its lock with it.
+func removeClaimed(f *os.File) {
+	_ = os.Remove(f.Name()) // nothing can be done about it
+	_ = f.Close()
+}

@@ -13,10 +13,27 @@ func isFull(err error) bool {
 
 func isReadOnly(err error) bool { return errors.Is(err, windows.ERROR_WRITE_PROTECT) }
 
-// claim opens a file that nobody else is writing: one in use cannot be removed.
+// claim opens a file that nobody else is writing. The lock is on a byte far
+// beyond its end, and goes with the file.
 func claim(path string) (*os.File, error) {
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	err = windows.LockFileEx(windows.Handle(file.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY,
+		0, 1, 0, &windows.Overlapped{OffsetHigh: 1 << 30})
+	if err != nil {
+		_ = file.Close()
 		return nil, errClaimed
 	}
-	return os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+	return file, nil
+}
+
+// closeFirst: a file must be closed before it is renamed.
+const closeFirst = true
+
+// removeClaimed removes a claimed file; one that is open cannot be.
+func removeClaimed(f *os.File) {
+	_ = f.Close()
+	_ = os.Remove(f.Name()) // nothing can be done about it
 }

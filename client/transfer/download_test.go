@@ -246,7 +246,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	file := &target{path: "out/a.tif", file: full}
 	defer func() { _ = full.Close() }()
-	_, err = file.Write([]byte("x"))
+	err = file.writeAt([]byte("x"), 0)
 	if f := isFault[*fault.FileError](t, err); !strings.Contains(f.Error(), "out/a.tif") || !strings.Contains(f.Hint, "disk is full") {
 		t.Errorf("%v, %s", err, f.Hint)
 	}
@@ -258,7 +258,7 @@ func TestLeftoversOfAKilledDownloadAreTakenOver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := first.Write([]byte("half of it")); err != nil {
+	if _, err := first.file.Write([]byte("half of it")); err != nil {
 		t.Fatal(err)
 	}
 	beside, err := newTarget(folder, filepath.Join(folder, "ortho.tif"))

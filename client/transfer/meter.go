@@ -37,9 +37,9 @@ func (m metered) Put(ctx context.Context, address string, header http.Header, bo
 	return status, m.noted(ctx, err)
 }
 
-func (m metered) Get(ctx context.Context, path string, query url.Values, from int64) (*http.Response, error) {
+func (m metered) Get(ctx context.Context, path string, query url.Values, part Span) (*http.Response, error) {
 	began := time.Now()
-	answer, err := m.Caller.Get(ctx, path, query, from)
+	answer, err := m.Caller.Get(ctx, path, query, part)
 	if err = m.noted(ctx, err); err != nil {
 		return nil, err
 	}

@@ -25,7 +25,12 @@ import (
 	"transect/client/fault"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if address := os.Getenv("TRANSECT_TEST_FETCH"); address != "" {
+		fetchUntilKilled(address, os.Getenv("TRANSECT_TEST_FOLDER"))
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // testService is a platform with its storage: it takes parts apart from each
 // other, checks their checksums, and joins them on completion.
@@ -228,11 +233,9 @@ func (s *testService) send(ctx context.Context, method, address string, header h
 	return r.StatusCode, nil
 }
 
-func (s *testService) Get(ctx context.Context, path string, query url.Values, from int64) (*http.Response, error) {
-	header := http.Header{"Accept-Encoding": {"identity"}}
-	if from > 0 {
-		header.Set("Range", fmt.Sprintf("bytes=%d-", from))
-	}
+func (s *testService) Get(ctx context.Context, path string, query url.Values, part Span) (*http.Response, error) {
+	header := part.Header()
+	header.Set("Accept-Encoding", "identity")
 	r, err := s.do(ctx, http.MethodGet, s.URL+path+"?"+query.Encode(), header, nil, 0)
 	if err == nil && r.StatusCode >= 400 {
 		_ = r.Body.Close()

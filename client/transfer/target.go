@@ -5,21 +5,28 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"transect/client/fault"
 )
 
 // target is a file being received under a temporary name beside its place.
 type target struct {
-	path    string // where it goes
-	file    *os.File
+	path   string // where it goes
+	file   *os.File
+	shared bool // somebody else writes under the usual temporary name
+	closed bool
+	kept   bool
+
+	mu      sync.Mutex
 	failure error // what went wrong on this side
-	closed  bool
-	kept    bool
+
+	identity identity
+	notes    *os.File // of the record
+	turn     int64
 }
 
 // newTarget opens the temporary file. Its name follows from the target's, so
@@ -27,53 +34,60 @@ type target struct {
 // writing it, another name is used.
 func newTarget(folder, path string) (*target, error) {
 	sum := sha256.Sum256([]byte(filepath.Base(path)))
-	temporary := filepath.Join(folder, fmt.Sprintf(".transect-%x.part", sum[:8]))
-	file, err := claim(temporary)
-	if err != nil {
-		temporary = filepath.Join(folder, ".transect-"+rand.Text()+".part")
-		file, err = os.OpenFile(temporary, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+	t := &target{path: path}
+	var err error
+	if t.file, err = claim(filepath.Join(folder, fmt.Sprintf("%s%x%s", temporaryStart, sum[:8], temporaryEnd))); err != nil {
+		t.shared = true
+		t.file, err = os.OpenFile(filepath.Join(folder, temporaryStart+rand.Text()+temporaryEnd), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
 	}
 	if err != nil {
 		return nil, fileError(err, "cannot write to the folder %s", folder)
-	}
-	t := &target{path: path, file: file}
-	if err := t.empty(); err != nil {
-		t.discard()
-		return nil, err
 	}
 	return t, nil
 }
 
 var errClaimed = errors.New("another process is writing the file")
 
-// Write notes its own errors, to tell them from those of the connection.
-func (t *target) Write(b []byte) (int, error) {
-	n, err := t.file.Write(b)
-	if err != nil {
-		t.failure = fileError(err, "cannot write %s", t.path)
-		return n, t.failure
-	}
-	return n, nil
+// writeAt notes its own errors, to tell them from those of the connection.
+func (t *target) writeAt(b []byte, at int64) error {
+	_, err := t.file.WriteAt(b, at)
+	return t.failed(err)
 }
 
-// empty starts the file over.
-func (t *target) empty() error {
-	err := t.file.Truncate(0)
+func (t *target) failed(err error) error {
 	if err == nil {
-		_, err = t.file.Seek(0, io.SeekStart)
+		return nil
 	}
-	if err != nil {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.failure == nil {
 		t.failure = fileError(err, "cannot write %s", t.path)
 	}
 	return t.failure
 }
 
-// keep brings the file to disk and to its name.
+// broken is what went wrong on this side, or nil.
+func (t *target) broken() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.failure
+}
+
+// empty starts the file over.
+func (t *target) empty() error {
+	t.forgetRecord()
+	return t.failed(t.file.Truncate(0))
+}
+
+// keep brings the file to disk and to its name. The lock on it is held until
+// then, where the system allows that: nobody takes it over in between.
 func (t *target) keep(overwrite bool) error {
 	err := t.file.Sync()
-	t.closed = true
-	if closing := t.file.Close(); err == nil {
-		err = closing
+	if closeFirst {
+		t.closed = true
+		if closing := t.file.Close(); err == nil {
+			err = closing
+		}
 	}
 	if err != nil {
 		return fileError(err, "cannot write %s", t.path)
@@ -101,13 +115,31 @@ func (t *target) keep(overwrite bool) error {
 	return nil
 }
 
-// discard removes the temporary name. It does nothing after a renaming.
+// discard removes the temporary name and the record. It does not remove a file
+// that was renamed.
 func (t *target) discard() {
-	if !t.closed {
-		_ = t.file.Close() // it is not wanted any more
+	t.forgetRecord()
+	if !t.kept && !t.closed {
+		removeClaimed(t.file)
+		return
 	}
 	if !t.kept {
 		_ = os.Remove(t.file.Name()) // nothing can be done about it
+	}
+	t.close()
+}
+
+// leave keeps what came for the next download.
+func (t *target) leave() {
+	if t.notes != nil {
+		_ = t.notes.Close() // what it lacks is fetched again
+	}
+	t.close()
+}
+
+func (t *target) close() {
+	if !t.closed {
+		_ = t.file.Close() // synced, or not wanted any more
 	}
 }
 

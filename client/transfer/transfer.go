@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"sync"
 	"time"
 
 	"transect/client/fault"
@@ -27,9 +28,9 @@ type Caller interface {
 	// Put sends size bytes to a signed address, once, and gives the answer's
 	// status. The error is for exchanges without an answer.
 	Put(ctx context.Context, address string, header http.Header, body func() (io.ReadCloser, error), size int64) (status int, err error)
-	// Get opens a platform path for reading from byte rangeFrom on, asking for
-	// a range only when rangeFrom is above 0. Statuses from 400 are errors.
-	Get(ctx context.Context, path string, query url.Values, rangeFrom int64) (*http.Response, error)
+	// Get opens a platform path for reading, asking for a range only when one
+	// is given. Statuses from 400 are errors.
+	Get(ctx context.Context, path string, query url.Values, part Span) (*http.Response, error)
 }
 
 // Options configure Transfers. All may be left out.
@@ -92,6 +93,9 @@ type Transfers struct {
 	bandwidth *Bandwidth
 	memory    *memory
 	hashing   *hashing
+	pruned    sync.Map // folders
+
+	manyRanges, pieceSize int64 // tests make them smaller
 
 	pause func(ctx context.Context, attempt int) error
 }
@@ -100,7 +104,8 @@ type Transfers struct {
 func New(c Caller, o Options) *Transfers {
 	t := &Transfers{
 		caller: c, budget: o.Budget, journal: o.Journal, platform: o.Platform, hasher: o.Hasher, legacy: o.Legacy, log: o.Logger,
-		stats: o.Stats, bandwidth: o.Bandwidth, memory: newMemory(), pause: pauseBefore,
+		stats: o.Stats, bandwidth: o.Bandwidth, memory: newMemory(),
+		pause: pauseBefore, manyRanges: manyRanges, pieceSize: pieceSize,
 	}
 	if t.budget == nil {
 		t.budget = NewTunedBudget(MostConnections)

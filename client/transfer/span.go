@@ -1,0 +1,128 @@
+package transfer
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Span is the part of a file that is asked for: bytes From to To, To not
+// included; 0 is the end of the file. The zero Span is the whole file.
+type Span struct {
+	From, To int64
+	// Tag, when not empty, is the state of the file (ETag) the part must be of:
+	// of any other state the whole is wanted.
+	Tag string
+}
+
+// Header gives the headers that ask for a span.
+func (s Span) Header() http.Header {
+	h := http.Header{}
+	switch {
+	case s.From == 0 && s.To == 0:
+		return h
+	case s.To == 0:
+		h.Set("Range", "bytes="+strconv.FormatInt(s.From, 10)+"-")
+	default:
+		h.Set("Range", "bytes="+strconv.FormatInt(s.From, 10)+"-"+strconv.FormatInt(s.To-1, 10))
+	}
+	if s.Tag != "" {
+		h.Set("If-Range", s.Tag)
+	}
+	return h
+}
+
+// strongTag is the ETag of an answer, when it stands for the very bytes.
+func strongTag(h http.Header) string {
+	tag := strings.TrimSpace(h.Get("ETag"))
+	if len(tag) < 3 || tag[0] != '"' || tag[len(tag)-1] != '"' {
+		return ""
+	}
+	return tag
+}
+
+// contentRange reads "bytes first-last/total"; total is -1 for "*".
+func contentRange(h string) (first, last, total int64, ok bool) {
+	rest, found := strings.CutPrefix(strings.TrimSpace(h), "bytes ")
+	if !found {
+		return 0, 0, 0, false
+	}
+	span, all, found := strings.Cut(rest, "/")
+	from, to, dash := strings.Cut(span, "-")
+	if !found || !dash {
+		return 0, 0, 0, false
+	}
+	first, err := strconv.ParseInt(strings.TrimSpace(from), 10, 64)
+	last, err2 := strconv.ParseInt(strings.TrimSpace(to), 10, 64)
+	if err != nil || err2 != nil || first < 0 || last < first {
+		return 0, 0, 0, false
+	}
+	if all = strings.TrimSpace(all); all == "*" {
+		return first, last, -1, true
+	}
+	total, err = strconv.ParseInt(all, 10, 64)
+	return first, last, total, err == nil && total > last
+}
+
+// spans is a set of bytes of a file: ascending, apart from each other, each
+// from its first number to before its second.
+type spans [][2]int64
+
+// with adds bytes.
+func (s spans) with(from, to int64) spans {
+	if from >= to {
+		return s
+	}
+	i := 0
+	for i < len(s) && s[i][1] < from {
+		i++
+	}
+	j := i
+	for j < len(s) && s[j][0] <= to {
+		from, to = min(from, s[j][0]), max(to, s[j][1])
+		j++
+	}
+	return slices.Replace(s, i, j, [2]int64{from, to})
+}
+
+// front is how far the set goes from byte 0 on without a gap.
+func (s spans) front() int64 {
+	if len(s) > 0 && s[0][0] == 0 {
+		return s[0][1]
+	}
+	return 0
+}
+
+func (s spans) bytes() (n int64) {
+	for _, p := range s {
+		n += p[1] - p[0]
+	}
+	return n
+}
+
+// gaps are what is missing up to total, in pieces of at most that size.
+func (s spans) gaps(total, size int64) (out spans) {
+	at := int64(0)
+	for _, p := range append(slices.Clone(s), [2]int64{total, total}) {
+		for at < p[0] {
+			to := min(p[0], (at/size+1)*size)
+			out = append(out, [2]int64{at, to})
+			at = to
+		}
+		at = p[1]
+	}
+	return out
+}
+
+// sound tells whether a set read from somewhere is one, within a file of that size.
+func (s spans) sound(total int64) bool {
+	at := int64(-1)
+	for _, p := range s {
+		if p[0] <= at || p[1] <= p[0] {
+			return false
+		}
+		at = p[1]
+	}
+	return at <= total
+}
