@@ -34,8 +34,12 @@ func (in *Interp) bound(lib *lua.LTable, name string, size func(*lua.LState) flo
 }
 
 func (in *Interp) tooLong(name string, length float64) error {
+	return tooLong(name, length, in.maxText)
+}
+
+func tooLong(name string, length float64, most int) error {
 	return fault.Hinted(fault.Of(&fault.LimitError{}, "%s would build a text of %.0f MiB, the limit is %s",
-		name, length/(1<<20), size(int64(in.maxText))), "read and write large data piece by piece")
+		name, length/(1<<20), size(int64(most))), "read and write large data piece by piece")
 }
 
 // size tells a number of bytes to people.

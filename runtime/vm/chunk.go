@@ -1,11 +1,15 @@
 package vm
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
+
+	"transect/client/fault"
 )
 
 // openChunks makes load and its kin compile as scripts and modules do.
@@ -27,8 +31,11 @@ func (in *Interp) openChunks() {
 		return in.loaded(L, L.OptString(2, "load"), code)
 	}))
 	L.SetGlobal("loadfile", L.NewFunction(func(L *lua.LState) int {
-		code, err := os.ReadFile(in.Path(L.CheckString(1)))
+		code, err := in.readCode(L, L.CheckString(1))
 		if err != nil {
+			if fault.Find(err) != nil {
+				Raise(L, err)
+			}
 			L.Push(lua.LNil)
 			L.Push(lua.LString(err.Error()))
 			return 2
@@ -37,9 +44,9 @@ func (in *Interp) openChunks() {
 	}))
 	L.SetGlobal("dofile", L.NewFunction(func(L *lua.LState) int {
 		name := L.CheckString(1)
-		code, err := os.ReadFile(in.Path(name))
+		code, err := in.readCode(L, name)
 		if err != nil {
-			L.RaiseError("cannot open %s", err) // a text, as in Lua 5.1
+			raiseFile(L, fmt.Errorf("cannot open %w", err)) // a text, as in Lua 5.1
 		}
 		fn, err := in.compile(L, name, code)
 		if err != nil {
@@ -50,6 +57,19 @@ func (in *Interp) openChunks() {
 		L.Call(0, lua.MultRet)
 		return L.GetTop()
 	}))
+}
+
+// readCode reads a file of code for the script.
+func (in *Interp) readCode(L *lua.LState, path string) ([]byte, error) {
+	s, err := (&ioLibrary{in: in}).file(L, path, os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	defer s.file.Close()
+	s.most = in.maxText
+	var code string
+	err = Blocking(L, func(context.Context) (err error) { code, err = s.all(1 << 62); return err })
+	return []byte(code), named(err, path)
 }
 
 // loaded returns a function, or nil and what is wrong with the code.

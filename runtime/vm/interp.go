@@ -111,7 +111,8 @@ type Interp struct {
 	owner   map[*lua.LState]*lua.LState
 	maxText int
 	closers []func()
-	spent   int64 // instructions
+	spent   int64    // instructions
+	folders []string // where require finds modules, true paths
 
 	stoppedAt []Frame // where the run under way was stopped
 }
@@ -153,6 +154,7 @@ func New(ctx context.Context, opt Options) *Interp {
 	in.openOS()
 	in.openStreams()
 	in.openRequire()
+	in.openDebug()
 	in.openArgs()
 	return in
 }

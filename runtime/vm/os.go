@@ -2,6 +2,7 @@ package vm
 
 import (
 	"context"
+	"os"
 	"os/exec"
 	"runtime"
 	"time"
@@ -28,7 +29,11 @@ func (in *Interp) openOS() {
 		return 0
 	})
 	set("getenv", func(L *lua.LState) int {
-		if v, ok := in.opt.Env(L.CheckString(1)); ok {
+		v, ok, err := in.Env(L.CheckString(1))
+		if err != nil {
+			Raise(L, err)
+		}
+		if ok {
 			L.Push(lua.LString(v))
 		} else {
 			L.Push(lua.LNil)
@@ -36,28 +41,60 @@ func (in *Interp) openOS() {
 		return 1
 	})
 	set("execute", in.shell)
-	for _, name := range []string{"remove", "rename"} {
-		in.fromDir(lib, name, 2)
-	}
-	in.fromDir(in.main.GetGlobal("io").(*lua.LTable), "open", 1)
+	set("remove", func(L *lua.LState) int {
+		path := L.CheckString(1)
+		folder, name, err := in.Folder(in.Path(path))
+		if err == nil {
+			err = folder.Remove(name)
+			folder.Close()
+		}
+		return result(L, named(err, path))
+	})
+	set("rename", func(L *lua.LState) int {
+		from, to := L.CheckString(1), L.CheckString(2)
+		return result(L, named(in.rename(in.Path(from), in.Path(to)), from))
+	})
+	set("tmpname", func(L *lua.LState) int {
+		if err := in.Permit(Write, os.TempDir()); err != nil {
+			Raise(L, err)
+		}
+		file, err := os.CreateTemp("", "lua_*")
+		if err != nil {
+			L.RaiseError("cannot make a temporary name: %s", err)
+		}
+		_ = file.Close() // nothing was written
+		L.Push(lua.LString(file.Name()))
+		return 1
+	})
+	set("setenv", func(L *lua.LState) int {
+		name, value := L.CheckString(1), L.CheckString(2)
+		if err := in.Permit(Env, name); err != nil {
+			Raise(L, err)
+		}
+		return result(L, os.Setenv(name, value))
+	})
 }
 
-// fromDir makes the path arguments of a library function start from
-// Options.Dir.
-func (in *Interp) fromDir(lib *lua.LTable, name string, paths int) {
-	if in.opt.Dir == "" {
-		return
+// rename moves a file. What is read at the new place was at the old one, so
+// with walls it must be readable too.
+func (in *Interp) rename(from, to string) error {
+	if !in.Walled() {
+		return os.Rename(from, to)
 	}
-	call := lib.RawGetString(name).(*lua.LFunction)
-	original := call.GFunction
-	call.GFunction = func(L *lua.LState) int {
-		for i := 1; i <= min(paths, L.GetTop()); i++ {
-			if s, ok := L.Get(i).(lua.LString); ok {
-				L.Replace(i, lua.LString(in.Path(string(s))))
-			}
-		}
-		return original(L)
+	if err := in.Permit(Read, from); err != nil {
+		return err
 	}
+	source, name, err := in.Folder(from)
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	target, other, err := in.Folder(to)
+	if err != nil {
+		return err
+	}
+	defer target.Close()
+	return renameAt(source, name, target, other)
 }
 
 // Stop ends the run with err as its outcome: no further Lua runs, whatever
@@ -73,15 +110,12 @@ func (in *Interp) shell(L *lua.LState) int {
 		return 1
 	}
 	command := L.CheckString(1)
+	if err := in.Permit(Exec, Shell); err != nil {
+		Raise(L, err)
+	}
 	code := 0
 	err := Blocking(L, func(ctx context.Context) error {
-		args := []string{"sh", "-c", command}
-		if runtime.GOOS == "windows" {
-			args = []string{"cmd", "/C", command}
-		}
-		cmd := exec.CommandContext(ctx, args[0], args[1:]...)
-		cmd.WaitDelay = 100 * time.Millisecond // its children may keep the output open
-		cmd.Dir = in.opt.Dir
+		cmd := in.shellCommand(ctx, command)
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = in.opt.Stdin, in.opt.Stdout, in.opt.Stderr
 		err := cmd.Run()
 		if _, failed := err.(*exec.ExitError); failed {
@@ -95,4 +129,16 @@ func (in *Interp) shell(L *lua.LState) int {
 	}
 	L.Push(lua.LNumber(code))
 	return 1
+}
+
+// shellCommand is a program run by the system's shell.
+func (in *Interp) shellCommand(ctx context.Context, command string) *exec.Cmd {
+	args := []string{Shell, "-c", command}
+	if runtime.GOOS == "windows" {
+		args = []string{"cmd", "/C", command}
+	}
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.WaitDelay = 100 * time.Millisecond // its children may keep the output open
+	cmd.Dir = in.opt.Dir
+	return cmd
 }

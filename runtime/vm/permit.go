@@ -1,5 +1,13 @@
 package vm
 
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
 // Access is a kind of thing outside the interpreter that a script may reach.
 type Access string
 
@@ -14,12 +22,185 @@ const (
 	Op    Access = "ops"
 )
 
+// Shell is what os.execute and io.popen run. It may run anything.
+const Shell = "sh"
+
 // Permit says whether the script may reach something: nil, or the error to
 // raise. Every function that touches the world asks before it does; paths are
-// given as Interp.Path makes them.
+// given as Interp.Path makes them. Where a file is opened or changed after
+// that, Open and Folder make sure that it is the one that was asked for.
 func (in *Interp) Permit(a Access, what string) error {
 	if in.opt.Permit == nil {
 		return nil
 	}
+	if a == Read || a == Write {
+		what = Canonical(what)
+	}
 	return in.opt.Permit(a, what)
+}
+
+// Walled says whether there is anything the script may not reach.
+func (in *Interp) Walled() bool { return in.opt.Permit != nil }
+
+// Env reads a variable of the environment for the script.
+func (in *Interp) Env(name string) (string, bool, error) {
+	if err := in.Permit(Env, name); err != nil {
+		return "", false, err
+	}
+	value, ok := in.opt.Env(name)
+	return value, ok, nil
+}
+
+// Canonical is the absolute path without symbolic links. What does not exist
+// yet is taken as written, below the deepest folder that does.
+func Canonical(path string) string {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return filepath.Clean(path)
+	}
+	rest := ""
+	for at := path; ; at = filepath.Dir(at) {
+		if real, err := filepath.EvalSymlinks(at); err == nil {
+			return filepath.Join(real, rest)
+		}
+		// A link to nothing: creating a file there would make its target.
+		if to, err := os.Readlink(at); err == nil {
+			if !filepath.IsAbs(to) {
+				to = filepath.Join(filepath.Dir(at), to)
+			}
+			if rest = filepath.Join(to, rest); strings.Count(rest, string(filepath.Separator)) < 200 && to != at {
+				return Canonical(rest)
+			}
+			return path
+		}
+		if filepath.Dir(at) == at {
+			return path
+		}
+		rest = filepath.Join(filepath.Base(at), rest)
+	}
+}
+
+// accessOf is what opening a file with these flags needs.
+func accessOf(flag int) []Access {
+	switch {
+	case flag&os.O_RDWR != 0:
+		return []Access{Read, Write}
+	case flag&(os.O_WRONLY|os.O_CREATE|os.O_TRUNC|os.O_APPEND) != 0:
+		return []Access{Write}
+	}
+	return []Access{Read}
+}
+
+// Open opens a file for the script, as os.OpenFile does. With walls it asks
+// for the file's true path, and then opens that path without following links
+// anywhere else: one put there in between opens nothing.
+func (in *Interp) Open(path string, flag int, perm os.FileMode) (*os.File, error) {
+	if !in.Walled() {
+		return os.OpenFile(path, flag, perm)
+	}
+	real := Canonical(path)
+	for _, a := range accessOf(flag) {
+		if err := in.opt.Permit(a, real); err != nil {
+			return nil, err
+		}
+	}
+	root, name, err := opened(real)
+	if err != nil {
+		return nil, renamed(err, path)
+	}
+	defer root.Close()
+	// Emptied only when it is known to be the file.
+	file, err := root.OpenFile(name, flag&^os.O_TRUNC, perm)
+	if err != nil {
+		return nil, renamed(err, path)
+	}
+	if err := isAt(file, real); err != nil {
+		file.Close()
+		return nil, renamed(err, path)
+	}
+	if flag&os.O_TRUNC != 0 {
+		if err := file.Truncate(0); err != nil {
+			if info, e := file.Stat(); e == nil && info.Mode().IsRegular() {
+				file.Close()
+				return nil, renamed(err, path)
+			}
+		}
+	}
+	return file, nil
+}
+
+// Folder asks whether the script may write path, which itself may be a link,
+// and opens the folder it is in: names changed there are changed nowhere else.
+func (in *Interp) Folder(path string) (folder *os.Root, name string, err error) {
+	dir, name := filepath.Split(filepath.Clean(path))
+	if dir == "" {
+		dir = "."
+	}
+	real := filepath.Join(Canonical(dir), name)
+	if in.Walled() {
+		if err := in.opt.Permit(Write, real); err != nil {
+			return nil, "", err
+		}
+	}
+	folder, name, err = opened(real)
+	return folder, name, renamed(err, path)
+}
+
+// opened opens the folder of a true path, and makes sure it still is one.
+func opened(real string) (*os.Root, string, error) {
+	dir, name := filepath.Dir(real), filepath.Base(real)
+	if dir == real {
+		name = "."
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, "", err
+	}
+	self, err := root.Open(".")
+	if err == nil {
+		err = isAt(self, dir)
+		self.Close()
+	}
+	if err != nil {
+		root.Close()
+		return nil, "", err
+	}
+	return root, name, nil
+}
+
+var errMoved = errors.New("the file is no longer where it was")
+
+// isAt makes sure that an open file is the one at its true path.
+func isAt(file *os.File, real string) error {
+	if at, known := placeOf(file); known {
+		if at != real {
+			return &os.PathError{Op: "open", Path: real, Err: errMoved}
+		}
+		return nil
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	if now, err := os.Lstat(real); err != nil || !os.SameFile(info, now) || Canonical(real) != real {
+		return &os.PathError{Op: "open", Path: real, Err: errMoved}
+	}
+	return nil
+}
+
+// renamed gives an error of a file the name the script used.
+func renamed(err error, path string) error {
+	var p *os.PathError
+	if errors.As(err, &p) {
+		return &os.PathError{Op: p.Op, Path: path, Err: p.Err}
+	}
+	return err
+}
+
+// Below says whether a true path is one of the folders or inside of one.
+func Below(real string, folders ...string) bool {
+	return slices.ContainsFunc(folders, func(folder string) bool {
+		rel, err := filepath.Rel(folder, real)
+		return err == nil && (rel == "." || filepath.IsLocal(rel))
+	})
 }

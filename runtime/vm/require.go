@@ -29,12 +29,17 @@ func (in *Interp) openRequire() {
 	for _, p := range in.opt.Path {
 		folders = append(folders, in.Path(p))
 	}
+	for _, dir := range folders {
+		in.folders = append(in.folders, Canonical(dir))
+	}
 	var patterns []string
 	for _, dir := range folders {
 		patterns = append(patterns, filepath.Join(dir, "?.lua"), filepath.Join(dir, "?", "init.lua"))
 	}
 	lib := in.main.GetGlobal("package").(*lua.LTable)
 	lib.RawSetString("path", lua.LString(strings.Join(patterns, ";")))
+	// Loaders of the interpreter's own read any file, and nothing asks them.
+	lib.RawSetString("loaders", in.main.NewTable())
 	in.main.SetGlobal("require", in.main.NewFunction(in.require))
 }
 
@@ -98,6 +103,11 @@ func (in *Interp) load(L *lua.LState, lib *lua.LTable, name string) lua.LValue {
 		return in.build(L, m)
 	}
 	path, tried := in.find(lib.RawGetString("path").String(), name)
+	if path != "" && !Below(Canonical(path), in.folders...) { // modules beside the script are part of it
+		if err := in.Permit(Read, path); err != nil {
+			Raise(L, err)
+		}
+	}
 	if path == "" {
 		Raise(L, in.notFound(name, tried))
 	}

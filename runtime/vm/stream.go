@@ -3,8 +3,10 @@ package vm
 import (
 	"bufio"
 	"context"
+	"errors"
 	"io"
-	"strconv"
+	"os"
+	"os/exec"
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
@@ -12,196 +14,143 @@ import (
 	"transect/client/fault"
 )
 
-// stream is one of the three standard streams as scripts see them. The io
-// library of the interpreter is bound to the process's own.
+// stream is a file as scripts see it: one of the three standard streams, one
+// on disk, or the end of a pipe to a program.
 type stream struct {
-	name string
-	w    io.Writer
-	r    *bufio.Reader
-	turn chan struct{} // one reader at a time
+	name   string // in messages
+	w      io.Writer
+	r      *bufio.Reader
+	held   *bufio.Writer // what w writes to, after setvbuf
+	file   *os.File      // on disk, else nil
+	cmd    *exec.Cmd     // at the other end of a pipe, else nil
+	pipe   io.Closer     // our end of it
+	closed bool
+	most   int           // bytes one read may give
+	turn   chan struct{} // one reader at a time
+	self   *lua.LUserData
 }
 
 // LuaValue makes a stream convertible: as its name.
 func (s *stream) LuaValue() any { return s.name }
 
-// openStreams points the io library at the streams of Options. Files opened
-// by io.open stay as they are.
+func (s *stream) standard() bool { return s.file == nil && s.cmd == nil }
+
+// ioLibrary is the io library of one interpreter, in place of the
+// interpreter's own: that is bound to the process's streams, and reads with
+// the lock held.
+type ioLibrary struct {
+	in            *Interp
+	meta          *lua.LTable
+	input, output *lua.LUserData
+}
+
 func (in *Interp) openStreams() {
 	L := in.main
-	lib := L.GetGlobal("io").(*lua.LTable)
-	mt := L.NewTable()
+	l := &ioLibrary{in: in, meta: L.NewTable()}
 	methods := L.SetFuncs(L.NewTable(), map[string]lua.LGFunction{
-		"write":   func(L *lua.LState) int { return in.streamWrite(L, streamArg(L), 2) },
+		"write":   func(L *lua.LState) int { return l.write(L, streamArg(L), 2) },
 		"read":    func(L *lua.LState) int { return streamRead(L, streamArg(L), 2) },
-		"lines":   func(L *lua.LState) int { return streamLines(L, streamArg(L)) },
-		"flush":   func(L *lua.LState) int { L.Push(lua.LTrue); return 1 }, // nothing is held back
-		"close":   func(L *lua.LState) int { L.Push(lua.LTrue); return 1 }, // not the script's to close
-		"setvbuf": func(L *lua.LState) int { L.Push(lua.LTrue); return 1 },
+		"lines":   func(L *lua.LState) int { return streamLines(L, streamArg(L), false) },
+		"flush":   func(L *lua.LState) int { return result(L, streamArg(L).flush()) },
+		"close":   func(L *lua.LState) int { return l.close(L, streamArg(L)) },
+		"seek":    seek,
+		"setvbuf": setvbuf,
 	})
-	mt.RawSetString("__index", methods)
-	mt.RawSetString("__tostring", L.NewFunction(func(L *lua.LState) int {
-		L.Push(lua.LString("file (" + streamArg(L).name + ")"))
+	l.meta.RawSetString("__index", methods)
+	l.meta.RawSetString("__metatable", lua.LString("file"))
+	l.meta.RawSetString("__tostring", L.NewFunction(func(L *lua.LState) int {
+		s, _ := L.CheckUserData(1).Value.(*stream)
+		switch {
+		case s == nil:
+			L.ArgError(1, "file expected")
+		case s.closed:
+			L.Push(lua.LString("file (closed)"))
+		default:
+			L.Push(lua.LString("file (" + s.name + ")"))
+		}
 		return 1
 	}))
-	add := func(s *stream) *lua.LUserData {
-		s.turn = make(chan struct{}, 1)
-		ud := &lua.LUserData{Value: s, Env: L.Env, Metatable: mt}
-		lib.RawSetString(s.name, ud)
-		return ud
-	}
-	add(&stream{name: "stderr", w: in.opt.Stderr})
-	output := lua.LValue(add(&stream{name: "stdout", w: in.opt.Stdout}))
-	input := lua.LValue(add(&stream{name: "stdin", r: bufio.NewReader(in.opt.Stdin)}))
-
-	in.redirect(lib, "output", &output, []string{"write", "flush", "close"}, "w")
-	in.redirect(lib, "input", &input, []string{"read"}, "r")
-	lines, kind := lib.RawGetString("lines").(*lua.LFunction).GFunction, lib.RawGetString("type").(*lua.LFunction).GFunction
-	upvalues := lib.RawGetString("lines").(*lua.LFunction).Upvalues
-	all := L.NewFunction(func(L *lua.LState) int {
-		if L.GetTop() > 0 {
-			L.Replace(1, lua.LString(in.Path(L.CheckString(1))))
-			return lines(L)
-		}
-		return method(L, input, "lines")
-	})
-	all.Upvalues = upvalues
-	lib.RawSetString("lines", all)
-	lib.RawSetString("type", L.NewFunction(func(L *lua.LState) int {
-		if ud, ok := L.Get(1).(*lua.LUserData); ok {
-			if _, ok := ud.Value.(*stream); ok {
-				L.Push(lua.LString("file"))
-				return 1
+	lib := L.GetGlobal("io").(*lua.LTable)
+	for name, f := range map[string]lua.LGFunction{
+		"open": l.open, "popen": l.popen, "tmpfile": l.tmpfile, "type": streamType,
+		"read":  func(L *lua.LState) int { return streamRead(L, use(L, l.input), 1) },
+		"write": func(L *lua.LState) int { return l.write(L, use(L, l.output), 1) },
+		"flush": func(L *lua.LState) int { return result(L, use(L, l.output).flush()) },
+		"lines": l.lines,
+		"close": func(L *lua.LState) int {
+			if L.GetTop() > 0 {
+				return l.close(L, streamArg(L))
 			}
+			return l.close(L, use(L, l.output))
+		},
+		"input":  func(L *lua.LState) int { return l.choose(L, &l.input, os.O_RDONLY) },
+		"output": func(L *lua.LState) int { return l.choose(L, &l.output, os.O_WRONLY|os.O_CREATE|os.O_TRUNC) },
+	} {
+		lib.RawSetString(name, L.NewFunction(f))
+	}
+	lib.RawSetString("stderr", l.made(L, &stream{name: "stderr", w: in.opt.Stderr}))
+	l.output = l.made(L, &stream{name: "stdout", w: in.opt.Stdout})
+	l.input = l.made(L, &stream{name: "stdin", r: bufio.NewReader(in.opt.Stdin)})
+	lib.RawSetString("stdout", l.output)
+	lib.RawSetString("stdin", l.input)
+}
+
+// made gives a stream to Lua.
+func (l *ioLibrary) made(L *lua.LState, s *stream) *lua.LUserData {
+	s.turn, s.most = make(chan struct{}, 1), l.in.maxText
+	s.self = &lua.LUserData{Value: s, Env: L.Env, Metatable: l.meta}
+	return s.self
+}
+
+// choose sets the stream that functions without one use, and gives it.
+func (l *ioLibrary) choose(L *lua.LState, current **lua.LUserData, flag int) int {
+	switch v := L.Get(1).(type) {
+	case lua.LString:
+		s, err := l.file(L, string(v), flag)
+		if err != nil {
+			raiseFile(L, err)
 		}
-		return kind(L)
-	}))
-}
-
-// redirect makes io.output or io.input choose a default stream, and the
-// functions named use it.
-func (in *Interp) redirect(lib *lua.LTable, choose string, current *lua.LValue, names []string, mode string) {
-	L := in.main
-	open := lib.RawGetString("open").(*lua.LFunction)
-	lib.RawSetString(choose, L.NewFunction(func(L *lua.LState) int {
-		switch v := L.Get(1).(type) {
-		case lua.LString:
-			if err := L.CallByParam(lua.P{Fn: open, NRet: 2}, v, lua.LString(mode)); err != nil || L.Get(-2) == lua.LNil {
-				Raise(L, fault.Of(&fault.FileError{}, "%s", L.Get(-1)))
-			}
-			*current = L.Get(-2)
-		case *lua.LUserData:
-			*current = v
-		}
-		L.Push(*current)
-		return 1
-	}))
-	for _, name := range names {
-		lib.RawSetString(name, L.NewFunction(func(L *lua.LState) int {
-			if name == "close" && L.GetTop() > 0 {
-				file := L.Get(1)
-				L.Remove(1)
-				return method(L, file, name)
-			}
-			return method(L, *current, name)
-		}))
+		*current = l.made(L, s)
+	case *lua.LUserData:
+		streamArg(L)
+		*current = v
 	}
-}
-
-// method calls object:name(…) with the arguments on the stack.
-func method(L *lua.LState, object lua.LValue, name string) int {
-	args := rest(L, 1)
-	L.SetTop(0)
-	L.Push(L.GetField(object, name))
-	L.Push(object)
-	push(L, args)
-	L.Call(len(args)+1, lua.MultRet)
-	return L.GetTop()
-}
-
-func streamArg(L *lua.LState) *stream {
-	if s, ok := L.CheckUserData(1).Value.(*stream); ok {
-		return s
-	}
-	L.ArgError(1, "file expected")
-	return nil
-}
-
-func (in *Interp) streamWrite(L *lua.LState, s *stream, first int) int {
-	if s.w == nil {
-		L.RaiseError("%s is for reading", s.name)
-	}
-	var b strings.Builder
-	for i := first; i <= L.GetTop(); i++ {
-		b.WriteString(L.CheckString(i))
-	}
-	if _, err := io.WriteString(s.w, b.String()); err != nil {
-		Raise(L, err)
-	}
-	L.Push(L.Get(1))
+	L.Push(*current)
 	return 1
 }
 
-func streamRead(L *lua.LState, s *stream, first int) int {
-	formats := rest(L, first)
-	if len(formats) == 0 {
-		formats = []lua.LValue{lua.LString("*l")}
-	}
-	for i, format := range formats {
-		text, ok := s.read(L, format)
-		switch {
-		case !ok:
-			L.Push(lua.LNil)
-			return i + 1
-		case format.String() == "*n":
-			n, err := strconv.ParseFloat(text, 64)
-			if err != nil {
-				L.Push(lua.LNil)
-				return i + 1
-			}
-			L.Push(lua.LNumber(n))
-		default:
-			L.Push(lua.LString(text))
-		}
-	}
-	return len(formats)
+var openModes = map[string]int{
+	"r": os.O_RDONLY, "w": os.O_WRONLY | os.O_CREATE | os.O_TRUNC, "a": os.O_WRONLY | os.O_CREATE | os.O_APPEND,
+	"r+": os.O_RDWR, "w+": os.O_RDWR | os.O_CREATE | os.O_TRUNC, "a+": os.O_RDWR | os.O_CREATE | os.O_APPEND,
 }
 
-func streamLines(L *lua.LState, s *stream) int {
-	L.Push(L.NewFunction(func(L *lua.LState) int {
-		if line, ok := s.read(L, lua.LString("*l")); ok {
-			L.Push(lua.LString(line))
-		} else {
-			L.Push(lua.LNil)
-		}
-		return 1
-	}))
-	L.Push(lua.LNil)
-	L.Push(lua.LNil)
-	return 3
+func (l *ioLibrary) open(L *lua.LState) int {
+	path, mode := L.CheckString(1), L.OptString(2, "r")
+	flag, known := openModes[strings.Replace(mode, "b", "", 1)]
+	if !known {
+		L.ArgError(2, "invalid mode: "+mode)
+	}
+	s, err := l.file(L, path, flag)
+	if err != nil {
+		return failed(L, err)
+	}
+	L.Push(l.made(L, s))
+	return 1
 }
 
-// read takes one item off the stream. Nothing can interrupt a read from a
-// terminal, so it happens aside: a cancelled task does not wait for it.
-func (s *stream) read(L *lua.LState, format lua.LValue) (string, bool) {
-	if s.r == nil {
-		L.RaiseError("%s is for writing", s.name)
-	}
-	type result struct {
-		text string
+// file opens a file. A pipe in the file system waits for its other end, so it
+// happens aside.
+func (l *ioLibrary) file(L *lua.LState, path string, flag int) (*stream, error) {
+	type opened struct {
+		file *os.File
 		err  error
 	}
-	done := make(chan result, 1)
-	var got result
+	done := make(chan opened, 1)
+	var got opened
 	err := Blocking(L, func(ctx context.Context) error {
-		select {
-		case s.turn <- struct{}{}:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
 		go func() {
-			defer func() { <-s.turn }()
-			text, err := s.take(format)
-			done <- result{text, err}
+			file, err := l.in.Open(l.in.Path(path), flag, 0o666)
+			done <- opened{file, err}
 		}()
 		select {
 		case got = <-done:
@@ -210,57 +159,156 @@ func (s *stream) read(L *lua.LState, format lua.LValue) (string, bool) {
 			return ctx.Err()
 		}
 	})
+	if err == nil {
+		err = got.err
+	}
 	if err != nil {
+		return nil, named(err, path)
+	}
+	return onDisk(got.file, path, flag), nil
+}
+
+func onDisk(file *os.File, name string, flag int) *stream {
+	s := &stream{name: name, file: file}
+	if flag&os.O_WRONLY == 0 {
+		s.r = bufio.NewReader(file)
+	}
+	if flag&(os.O_WRONLY|os.O_RDWR) != 0 {
+		s.w = file
+	}
+	return s
+}
+
+func (l *ioLibrary) tmpfile(L *lua.LState) int {
+	if err := l.in.Permit(Write, os.TempDir()); err != nil {
 		Raise(L, err)
 	}
-	if got.err != nil && got.err != io.EOF {
-		Raise(L, got.err)
+	file, err := os.CreateTemp("", "transect-*")
+	if err != nil {
+		return failed(L, err)
 	}
-	return got.text, got.err == nil
+	l.in.closers = append(l.in.closers, func() { file.Close(); os.Remove(file.Name()) })
+	L.Push(l.made(L, onDisk(file, "temporary", os.O_RDWR)))
+	return 1
 }
 
-// take reads one item; io.EOF means there was none.
-func (s *stream) take(format lua.LValue) (string, error) {
-	if n, ok := format.(lua.LNumber); ok {
-		if n == 0 {
-			_, err := s.r.Peek(1)
-			return "", err
+func (l *ioLibrary) popen(L *lua.LState) int {
+	command, mode := L.CheckString(1), L.OptString(2, "r")
+	if mode != "r" && mode != "w" {
+		L.ArgError(2, "invalid mode: "+mode)
+	}
+	if err := l.in.Permit(Exec, Shell); err != nil {
+		Raise(L, err)
+	}
+	cmd := l.in.shellCommand(l.in.ctx, command)
+	s := &stream{name: "process", cmd: cmd}
+	var err error
+	if mode == "r" {
+		var out io.ReadCloser
+		if out, err = cmd.StdoutPipe(); err == nil {
+			cmd.Stdin = l.in.opt.Stdin
+			s.r, s.pipe = bufio.NewReader(out), out
 		}
-		text, err := io.ReadAll(io.LimitReader(s.r, int64(n)))
-		if err == nil && len(text) == 0 {
-			err = io.EOF
+	} else {
+		var in io.WriteCloser
+		if in, err = cmd.StdinPipe(); err == nil {
+			cmd.Stdout = l.in.opt.Stdout
+			s.w, s.pipe = in, in
 		}
-		return string(text), err
 	}
-	switch strings.TrimPrefix(format.String(), "*") {
-	case "a":
-		text, err := io.ReadAll(s.r)
-		return string(text), err
-	case "n":
-		return s.word()
+	if err == nil {
+		cmd.Stderr = l.in.opt.Stderr
+		err = cmd.Start()
 	}
-	line, err := s.r.ReadString('\n')
-	if err == io.EOF && line != "" {
-		err = nil
+	if err != nil {
+		return failed(L, err)
 	}
-	return strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r"), err
+	l.in.closers = append(l.in.closers, func() {
+		if !s.closed {
+			_ = cmd.Process.Kill() // nobody is left to read from it
+			_ = cmd.Wait()
+		}
+	})
+	L.Push(l.made(L, s))
+	return 1
 }
 
-// word reads up to the next space.
-func (s *stream) word() (string, error) {
-	var word []byte
-	for {
-		b, err := s.r.ReadByte()
-		space := b == ' ' || b == '\t' || b == '\n' || b == '\r'
-		switch {
-		case err != nil && len(word) > 0:
-			return string(word), nil
-		case err != nil:
-			return "", err
-		case space && len(word) > 0:
-			return string(word), s.r.UnreadByte()
-		case !space:
-			word = append(word, b)
-		}
+func (l *ioLibrary) lines(L *lua.LState) int {
+	if L.GetTop() == 0 || L.Get(1) == lua.LNil {
+		return streamLines(L, use(L, l.input), false)
 	}
+	s, err := l.file(L, L.CheckString(1), os.O_RDONLY)
+	if err != nil {
+		raiseFile(L, err)
+	}
+	l.made(L, s)
+	return streamLines(L, s, true)
+}
+
+func streamType(L *lua.LState) int {
+	s, ok := L.CheckAny(1).(*lua.LUserData)
+	file, is := (*stream)(nil), false
+	if ok {
+		file, is = s.Value.(*stream)
+	}
+	switch {
+	case !is:
+		L.Push(lua.LNil)
+	case file.closed:
+		L.Push(lua.LString("closed file"))
+	default:
+		L.Push(lua.LString("file"))
+	}
+	return 1
+}
+
+func streamArg(L *lua.LState) *stream { return use(L, L.CheckUserData(1)) }
+
+// use is the stream of a value that must be an open one.
+func use(L *lua.LState, ud *lua.LUserData) *stream {
+	s, ok := ud.Value.(*stream)
+	if !ok {
+		L.ArgError(1, "file expected")
+	}
+	if s.closed {
+		L.RaiseError("attempt to use a closed file")
+	}
+	return s
+}
+
+// named makes a file's error the text Lua 5.1 gives; others stay.
+func named(err error, path string) error {
+	var p *os.PathError
+	if errors.As(err, &p) && fault.Find(err) == nil {
+		return errors.New(path + ": " + p.Err.Error())
+	}
+	return err
+}
+
+// raiseFile raises what is wrong with a file, as a text where it is no fault.
+func raiseFile(L *lua.LState, err error) {
+	if fault.Find(err) != nil {
+		Raise(L, err)
+	}
+	L.RaiseError("%s", err)
+}
+
+// failed returns nil and what is wrong, as the functions of files do; what is
+// a fault is raised.
+func failed(L *lua.LState, err error) int {
+	if fault.Find(err) != nil {
+		Raise(L, err)
+	}
+	L.Push(lua.LNil)
+	L.Push(lua.LString(err.Error()))
+	L.Push(lua.LNumber(1))
+	return 3
+}
+
+func result(L *lua.LState, err error) int {
+	if err != nil {
+		return failed(L, err)
+	}
+	L.Push(lua.LTrue)
+	return 1
 }
