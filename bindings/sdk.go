@@ -37,12 +37,15 @@ func Open(in *vm.Interp, connect Connect) *Binding {
 			}})
 		}
 	}
-	in.Preload(append(modules, Modules()...)...)
+	in.Preload(append(modules, b.modules()...)...)
 	return b
 }
 
-// Modules lists the modules of this room that need no connection.
-func Modules() []*vm.Module { return []*vm.Module{queryModule} }
+// Modules lists the modules of this room beside sdk and the managers, for
+// documentation.
+func Modules() []*vm.Module { return new(Binding).modules() }
+
+func (b *Binding) modules() []*vm.Module { return []*vm.Module{queryModule, ingestModule(b)} }
 
 // Binding is the client as one interpreter sees it.
 type Binding struct {

@@ -94,3 +94,10 @@ func show(L *lua.LState, v lua.LValue) string {
 	p.value(v, 0)
 	return cut(p.b.String(), 500)
 }
+
+func cut(s string, width int) string {
+	if r := []rune(s); width > 0 && len(r) > width {
+		return string(r[:width])
+	}
+	return s
+}

@@ -2,6 +2,7 @@ package stdlib
 
 import (
 	"transect/client/fault"
+	"transect/runtime/meter"
 	"transect/runtime/vm"
 )
 
@@ -17,24 +18,25 @@ var progressType = &vm.Type{
 		{
 			Name: "add", Doc: "Counts work that is done.",
 			Params: []vm.Param{{Name: "done", Fields: append(append([]vm.Param{}, amounts...),
-				vm.Param{Name: "failed", Type: "integer", Doc: "how many items failed", Optional: true})}},
+				vm.Param{Name: "failed", Type: "integer", Doc: "how many items failed", Optional: true},
+				vm.Param{Name: "retries", Type: "integer", Doc: "how often something was tried again", Optional: true})}},
 			Example: `local p = require("progress").start({ label = "upload", files = 2 })
 p:add({ files = 1, bytes = 1024 })
 p:add({ failed = 1 })
 p:finish()`,
 			Call: func(c *vm.Call) (any, error) {
-				files, bytes, failed := c.Int("files"), c.Int("bytes"), c.Int("failed")
-				if files < 0 || bytes < 0 || failed < 0 {
+				files, bytes, failed, retries := c.Int("files"), c.Int("bytes"), c.Int("failed"), c.Int("retries")
+				if files < 0 || bytes < 0 || failed < 0 || retries < 0 {
 					return nil, fault.Of(&fault.ParameterError{}, "progress never goes back: give what was added")
 				}
-				c.Self.(*Meter).Add(int64(files), int64(bytes), int64(failed))
+				c.Self.(*meter.Meter).Add(int64(files), int64(bytes), int64(failed), int64(retries))
 				return nil, nil
 			},
 		},
 		{
 			Name: "finish", Doc: "Ends the display with a line that sums up.",
 			Example: `require("progress").start({ label = "check" }):finish()`,
-			Call:    func(c *vm.Call) (any, error) { c.Self.(*Meter).Finish(); return nil, nil },
+			Call:    func(c *vm.Call) (any, error) { c.Self.(*meter.Meter).Finish(); return nil, nil },
 		},
 	},
 }
@@ -55,11 +57,11 @@ var progressModule = &vm.Module{
 p:add({ files = 10, bytes = 5e6 })
 p:finish()`,
 		Call: func(c *vm.Call) (any, error) {
-			meter := startMeter(c.In, c.String("label"), int64(c.Int("files")), int64(c.Int("bytes")))
+			m := meter.Start(c.In, meter.Options{Label: c.String("label"), TotalFiles: int64(c.Int("files")), TotalBytes: int64(c.Int("bytes"))})
 			if c.Bool("transfers") {
-				meter.unwatch = c.In.WatchMoved(func(delta int64) { meter.Add(0, delta, 0) })
+				m.WatchTransfers(c.In)
 			}
-			return vm.NewObject(c.L, progressType, meter), nil
+			return vm.NewObject(c.L, progressType, m), nil
 		},
 	}},
 }

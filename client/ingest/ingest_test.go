@@ -186,13 +186,13 @@ func TestReports(t *testing.T) {
 		path := filepath.Join(t.TempDir(), name)
 		r := w.run(folder, func(o *Options) { o.Report = path })
 		want := outcomes(t, r)
-		next, done, err := OpenReport(path)
+		report, err := OpenReport(path)
 		if err != nil {
 			t.Fatal(err)
 		}
 		n := 0
 		for {
-			o, ok, err := next()
+			o, ok, err := report.Next()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -204,7 +204,6 @@ func TestReports(t *testing.T) {
 				t.Errorf("%s: %+v, want %+v", name, o, same)
 			}
 		}
-		done()
 		if n != 4 {
 			t.Errorf("%s lists %d files", name, n)
 		}
@@ -215,7 +214,7 @@ func TestReports(t *testing.T) {
 	for name, text := range map[string]string{"a.json": "[]", "b.json": `{"x": 1}`, "c.csv": "a,b\n1,2\n", "d.json": ""} {
 		path := filepath.Join(t.TempDir(), name)
 		write(t, path, []byte(text))
-		if _, _, err := OpenReport(path); err == nil || !strings.Contains(err.Error(), "is no report") {
+		if _, err := OpenReport(path); err == nil || !strings.Contains(err.Error(), "is no report") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

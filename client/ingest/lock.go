@@ -15,17 +15,15 @@ import (
 // target. Two would not double anything, but get in each other's way. The
 // system frees the lock when its process ends, however it ends.
 func lock(o Options, url string) (unlock func(), err error) {
-	if o.StateDir == "" || o.DryRun || o.Source.Root == "" {
+	if o.StateDir == "" || o.DryRun || o.Items != nil {
 		return func() {}, nil
 	}
-	source, err := filepath.Abs(o.Source.Root)
-	if err == nil {
-		if real, errReal := filepath.EvalSymlinks(source); errReal == nil {
-			source = real
-		}
+	source, name := real(o.Source.Root), o.Source.Root
+	for _, p := range o.Source.Paths {
+		source += "\n" + real(p)
 	}
-	if err != nil {
-		return nil, fault.Of(&fault.FileError{}, "cannot find the folder %s: %w", o.Source.Root, err)
+	if name == "" {
+		name = "these files"
 	}
 	folder := filepath.Join(o.StateDir, "locks")
 	if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -39,8 +37,17 @@ func lock(o Options, url string) (unlock func(), err error) {
 		return nil, fault.Of(&fault.FileError{}, "cannot lock %s: %w", held.Path(), err)
 	}
 	if !free {
-		return nil, fault.Hinted(fault.Of(&fault.LockedError{}, "another run is ingesting %s into the same place", o.Source.Root),
+		return nil, fault.Hinted(fault.Of(&fault.LockedError{}, "another run is ingesting %s into the same place", name),
 			"wait until it has ended, then run again: what it did is found and skipped")
 	}
 	return func() { _ = held.Unlock() }, nil // the end of the process does the same
+}
+
+// real is a path by which a file is known whatever way leads to it.
+func real(path string) string {
+	path = absolute(path)
+	if resolved, err := filepath.EvalSymlinks(path); err == nil {
+		return resolved
+	}
+	return path
 }

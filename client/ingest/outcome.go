@@ -163,7 +163,7 @@ func (s *Spool) Read() (*OutcomeReader, error) {
 // OutcomeReader reads outcomes one by one.
 type OutcomeReader struct {
 	file *os.File
-	dec  *json.Decoder
+	next func() (Outcome, bool, error)
 }
 
 func openOutcomes(path string) (*OutcomeReader, error) {
@@ -171,22 +171,25 @@ func openOutcomes(path string) (*OutcomeReader, error) {
 	if err != nil {
 		return nil, fault.Of(&fault.FileError{}, "cannot read the outcomes of the run: %w", err)
 	}
-	return &OutcomeReader{file, json.NewDecoder(bufio.NewReaderSize(file, 64<<10))}, nil
+	lines := json.NewDecoder(bufio.NewReaderSize(file, 64<<10))
+	return &OutcomeReader{file, func() (o Outcome, ok bool, err error) {
+		err = lines.Decode(&o)
+		switch {
+		case err == nil:
+			return o, true, nil
+		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, fs.ErrClosed): // the last line of a killed run
+			return Outcome{}, false, nil
+		}
+		return Outcome{}, false, fault.Of(&fault.FileError{}, "cannot read the outcomes of the run: %w", err)
+	}}, nil
 }
 
 // Next returns the next outcome; ok is false at the end.
 func (r *OutcomeReader) Next() (o Outcome, ok bool, err error) {
-	err = r.dec.Decode(&o)
-	switch {
-	case err == nil:
-		return o, true, nil
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF): // the last line of a killed run
+	if o, ok, err = r.next(); !ok {
 		r.Close()
-		return Outcome{}, false, nil
-	case errors.Is(err, fs.ErrClosed):
-		return Outcome{}, false, nil
 	}
-	return Outcome{}, false, fault.Of(&fault.FileError{}, "cannot read the outcomes of the run: %w", err)
+	return o, ok, err
 }
 
 // Close frees the file. Closing again does nothing.

@@ -125,16 +125,15 @@ func (r *run) writeCSV(w io.Writer) error {
 }
 
 // OpenReport opens a report, JSON or CSV, for reading its outcomes.
-func OpenReport(path string) (next func() (Outcome, bool, error), done func(), err error) {
+func OpenReport(path string) (*OutcomeReader, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		var p *os.PathError
 		if errors.As(err, &p) {
 			err = p.Err
 		}
-		return nil, nil, fault.Hinted(fault.Of(&fault.FileError{}, "cannot read the report %s: %w", path, err), "it is a file that ingest.run wrote with report = …")
+		return nil, fault.Hinted(fault.Of(&fault.FileError{}, "cannot read the report %s: %w", path, err), "it is a file that ingest.run wrote with report = …")
 	}
-	done = func() { _ = file.Close() } // only read from
 	in := bufio.NewReaderSize(file, 64<<10)
 	read := jsonOutcomes
 	if strings.EqualFold(filepath.Ext(path), ".csv") {
@@ -142,16 +141,16 @@ func OpenReport(path string) (next func() (Outcome, bool, error), done func(), e
 	}
 	one, err := read(in)
 	if err != nil {
-		done()
-		return nil, nil, notReport(path, err)
+		_ = file.Close() // only read from
+		return nil, notReport(path, err)
 	}
-	return func() (Outcome, bool, error) {
+	return &OutcomeReader{file, func() (Outcome, bool, error) {
 		o, ok, err := one()
 		if err != nil {
 			err = notReport(path, err)
 		}
 		return o, ok, err
-	}, done, nil
+	}}, nil
 }
 
 func notReport(path string, err error) error {
@@ -227,15 +226,15 @@ func csvOutcomes(in io.Reader) (func() (Outcome, bool, error), error) {
 // Retry makes the source of what failed in an earlier run: the files a report
 // lists as failed. Names stay those of that run, so that keys do.
 func Retry(o *Options, report string) error {
-	next, done, err := OpenReport(report)
+	earlier, err := OpenReport(report)
 	if err != nil {
 		return err
 	}
-	defer done()
+	defer earlier.Close()
 	roots, paths := map[string]bool{}, map[string]bool{}
 	var list []string
 	for {
-		outcome, ok, err := next()
+		outcome, ok, err := earlier.Next()
 		if err != nil {
 			return err
 		}

@@ -13,10 +13,11 @@ var rooms = []struct {
 	name string
 	may  []string
 }{
-	{"cmd", []string{"runtime", "bindings", "stdlib", "runtime/vm", "platform", "client"}},
-	{"runtime", []string{"bindings", "stdlib", "runtime/vm", "platform", "client"}},
-	{"bindings", []string{"runtime/vm", "client"}},
-	{"stdlib", []string{"runtime/vm"}},
+	{"cmd", []string{"runtime", "bindings", "stdlib", "runtime/meter", "runtime/vm", "platform", "client"}},
+	{"runtime", []string{"bindings", "stdlib", "runtime/meter", "runtime/vm", "platform", "client"}},
+	{"bindings", []string{"runtime/meter", "runtime/vm", "client"}},
+	{"stdlib", []string{"runtime/meter", "runtime/vm"}},
+	{"runtime/meter", []string{"runtime/vm"}},
 	{"runtime/vm", nil},
 	{"platform", []string{"client"}},
 	{"client", nil},
@@ -84,8 +85,10 @@ func isLeaf(path string) bool {
 }
 
 func room(path string) string {
-	if path == "runtime/vm" || strings.HasPrefix(path, "runtime/vm/") {
-		return "runtime/vm"
+	for _, below := range []string{"runtime/vm", "runtime/meter"} {
+		if path == below || strings.HasPrefix(path, below+"/") {
+			return below
+		}
 	}
 	first, _, _ := strings.Cut(path, "/")
 	return first

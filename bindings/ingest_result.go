@@ -1,0 +1,121 @@
+package bindings
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"transect/client/ingest"
+	"transect/client/ingest/gather"
+	"transect/runtime/vm"
+)
+
+func fileTable(L *lua.LState, f gather.File) lua.LValue {
+	return vm.ToLua(L, map[string]any{"name": f.Name, "path": f.Path, "size": f.Size, "modified": f.ModTime})
+}
+
+func outcomeTable(L *lua.LState, o ingest.Outcome) lua.LValue {
+	t := vm.ToLua(L, map[string]any{"name": o.Name, "path": o.Path, "size": o.Size, "outcome": o.Outcome}).(*lua.LTable)
+	for key, text := range map[string]string{"kind": o.Kind, "dataset": o.Dataset, "component": o.Component, "md5": o.MD5, "cause": o.Cause, "hint": o.Hint} {
+		if text != "" {
+			t.RawSetString(key, lua.LString(text))
+		}
+	}
+	if len(o.Files) > 0 {
+		list := L.CreateTable(len(o.Files), 0)
+		for _, p := range o.Files {
+			part := map[string]any{"component": p.Component, "path": p.Path, "size": p.Size}
+			if p.MD5 != "" {
+				part["md5"] = p.MD5
+			}
+			list.Append(vm.ToLua(L, part))
+		}
+		t.RawSetString("files", list)
+	}
+	return t
+}
+
+func verdictTable(L *lua.LState, v ingest.Verdict) lua.LValue {
+	return vm.ToLua(L, verdictMap(v))
+}
+
+func verdictMap(v ingest.Verdict) map[string]any {
+	t := map[string]any{"name": v.Name, "verdict": v.Verdict}
+	for key, text := range map[string]string{"path": v.Path, "dataset": v.Dataset, "cause": v.Cause} {
+		if text != "" {
+			t[key] = text
+		}
+	}
+	if v.Path != "" {
+		t["size"] = v.Size
+	}
+	return t
+}
+
+func verificationTable(v *ingest.Verification) map[string]any {
+	findings := make([]any, len(v.Findings))
+	for i, f := range v.Findings {
+		findings[i] = verdictMap(f)
+	}
+	return map[string]any{"same": v.Same, "different": v.Different, "missing": v.Missing, "extra": v.Extra,
+		"ok": v.Different+v.Missing+v.Extra == 0, "findings": findings}
+}
+
+// resultTable is what ingest.run returns.
+func resultTable(c *vm.Call, r *ingest.Result, dryRun bool) lua.LValue {
+	L, n := c.L, r.Counts
+	t := vm.ToLua(L, map[string]any{"id": r.ID, "created": n.Created, "resumed": n.Resumed, "skipped": n.Skipped, "failed": n.Failed,
+		"total": n.Created + n.Resumed + n.Skipped + n.Failed, "bytes": n.Bytes, "seconds": r.Seconds}).(*lua.LTable)
+	if dryRun {
+		t.RawSetString("dry_run", lua.LTrue)
+	}
+	failures := L.CreateTable(len(r.Failures), 0)
+	for _, o := range r.Failures {
+		failures.Append(outcomeTable(L, o))
+	}
+	t.RawSetString("failures", failures)
+	if report, err := plainJSON(r.Preflight); err == nil {
+		t.RawSetString("preflight", vm.ToLua(L, report))
+	}
+	t.RawSetString("files", L.NewFunction(func(L *lua.LState) int {
+		reader, err := r.Outcomes.Read()
+		if err != nil {
+			vm.Raise(L, err)
+		}
+		in := vm.Of(L)
+		in.OnClose(reader.Close)
+		L.Push(L.NewFunction(func(L *lua.LState) int {
+			o, ok, err := reader.Next()
+			switch {
+			case err != nil:
+				vm.Raise(L, err)
+			case !ok:
+				L.Push(lua.LNil)
+			default:
+				L.Push(outcomeTable(L, o))
+			}
+			return 1
+		}))
+		return 1
+	}))
+	return t
+}
+
+// plainJSON gives a Go value the form its JSON has.
+func plainJSON(v any) (json.RawMessage, error) { return json.Marshal(v) }
+
+// earlierOutcomes opens those of an earlier run, by its id or its report.
+func earlierOutcomes(c *vm.Call) (*ingest.OutcomeReader, error) {
+	name := c.String("ingest")
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".json", ".csv":
+		path := c.In.Path(name)
+		if err := c.In.Permit(vm.Read, path); err != nil {
+			return nil, err
+		}
+		return ingest.OpenReport(path)
+	}
+	return ingest.Earlier(c.In.StateDir(), name)
+}

@@ -1,0 +1,159 @@
+package meter
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+)
+
+// rate is how fast work went lately. The rate since the beginning would say
+// little after a pause, and nothing right after a resumed run has found what
+// is done already.
+type rate struct {
+	at           time.Time
+	moved, files int64
+	bytesPer     float64 // a second, smoothed
+	filesPer     float64
+}
+
+// smoothing is the time after which a change of pace is mostly seen.
+const smoothing = 10 * time.Second
+
+func (r *rate) add(now time.Time, moved, files int64) {
+	seconds := now.Sub(r.at).Seconds()
+	if seconds <= 0 {
+		return
+	}
+	bytesPer, filesPer := float64(moved-r.moved)/seconds, float64(files-r.files)/seconds
+	weight := min(1, seconds/smoothing.Seconds())
+	if r.bytesPer == 0 && r.filesPer == 0 {
+		weight = 1
+	}
+	r.bytesPer += (bytesPer - r.bytesPer) * weight
+	r.filesPer += (filesPer - r.filesPer) * weight
+	r.at, r.moved, r.files = now, moved, files
+}
+
+// figures are one state of a display.
+type figures struct {
+	Reading
+	elapsed time.Duration
+	rate    float64       // bytes a second
+	left    time.Duration // below 0 when not known
+	last    bool
+}
+
+func (m *Meter) figures(last bool) figures {
+	now := m.now()
+	f := figures{Reading: m.read(), elapsed: now.Sub(m.started), left: -1, last: last}
+	if m.rate.at.IsZero() {
+		m.rate = rate{at: m.started}
+		if f.Bytes > f.Moved || f.Files > 0 && f.Moved == 0 {
+			m.rate.files = f.Files // found done already, at no time at all
+		}
+	}
+	m.rate.add(now, f.Moved, f.Files)
+	f.rate = m.rate.bytesPer
+	if last && f.elapsed > 0 {
+		f.rate = float64(f.Moved) / f.elapsed.Seconds()
+	}
+	seconds := -1.0
+	switch {
+	case last:
+	case f.TotalBytes > 0 && m.rate.bytesPer > 0:
+		seconds = float64(max(f.TotalBytes-f.Bytes, 0)) / m.rate.bytesPer
+	case f.TotalBytes == 0 && f.TotalFiles > 0 && m.rate.filesPer > 0:
+		seconds = float64(max(f.TotalFiles-f.Files-f.Failed, 0)) / m.rate.filesPer
+	}
+	if seconds >= 0 && seconds < 1e6 {
+		f.left = time.Duration(seconds * float64(time.Second))
+	}
+	return f
+}
+
+// text is "3 of 10 files, 1.2 MB of 5.0 MB (24%), 600 kB/s, 6s left, network,
+// 2 retries, 1 failed, 2s".
+func (f figures) text() string {
+	var parts []string
+	switch {
+	case f.TotalFiles > 0:
+		parts = append(parts, fmt.Sprintf("%d of %d files", f.Files, f.TotalFiles))
+	case f.FoundFiles > 0:
+		parts = append(parts, fmt.Sprintf("%d files, %d found so far", f.Files, f.FoundFiles))
+	case f.Files > 0:
+		parts = append(parts, fmt.Sprintf("%d files", f.Files))
+	}
+	if f.TotalBytes > 0 {
+		parts = append(parts, fmt.Sprintf("%s of %s", size(f.Bytes), size(f.TotalBytes)))
+	} else if f.Bytes > 0 {
+		parts = append(parts, size(f.Bytes))
+	}
+	if percent, ok := f.percent(); ok && len(parts) > 0 {
+		parts[len(parts)-1] += fmt.Sprintf(" (%d%%)", percent)
+	}
+	if f.Moved > 0 && f.rate > 0 {
+		parts = append(parts, size(int64(f.rate))+"/s")
+	}
+	if f.left >= 0 {
+		parts = append(parts, f.left.Round(time.Second).String()+" left")
+	}
+	if f.Limiter != "" && !f.last {
+		parts = append(parts, limiters[f.Limiter])
+	}
+	if f.Retries > 0 {
+		parts = append(parts, plural(f.Retries, "retry", "retries"))
+	}
+	if f.Failed > 0 {
+		parts = append(parts, fmt.Sprintf("%d failed", f.Failed))
+	}
+	return strings.Join(append(parts, f.elapsed.Round(time.Second/10).String()), ", ")
+}
+
+// limiters say what holds work up.
+var limiters = map[string]string{
+	"disk": "waits for the disk", "cpu": "waits for the processor", "network": "waits for the network",
+	"server": "waits for the platform", "limit": "held back by the bandwidth limit",
+}
+
+func plural(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+func (f figures) percent() (int64, bool) {
+	switch {
+	case f.TotalBytes > 0:
+		return min(100, f.Bytes*100/f.TotalBytes), true
+	case f.TotalFiles > 0:
+		return min(100, f.Files*100/f.TotalFiles), true
+	}
+	return 0, false
+}
+
+func (f figures) json(label string) string {
+	line := map[string]any{"type": "progress", "label": label, "files": f.Files, "bytes": f.Bytes, "failed": f.Failed,
+		"retries": f.Retries, "bytes_per_second": int64(f.rate), "seconds": f.elapsed.Seconds(), "finished": f.last}
+	for name, n := range map[string]int64{"total_files": f.TotalFiles, "total_bytes": f.TotalBytes, "found_files": f.FoundFiles} {
+		if n > 0 {
+			line[name] = n
+		}
+	}
+	if f.left >= 0 {
+		line["seconds_left"] = f.left.Seconds()
+	}
+	if f.Limiter != "" {
+		line["limiter"] = f.Limiter
+	}
+	data, err := json.Marshal(line)
+	if err != nil { // a rate that is no number
+		return "{}"
+	}
+	return string(data)
+}
+
+func size(n int64) string { return humanize.Bytes(uint64(max(n, 0))) }

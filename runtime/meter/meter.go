@@ -1,0 +1,173 @@
+// Package meter shows how far a long piece of work has come, on the error
+// stream: a line on a terminal that is redrawn, elsewhere a line a minute, or
+// JSON lines.
+package meter
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"transect/runtime/vm"
+)
+
+const (
+	redraw = 200 * time.Millisecond
+	report = time.Minute
+)
+
+// Reading is how far work has come.
+type Reading struct {
+	Files, Bytes           int64 // done, by earlier runs as well
+	TotalFiles, TotalBytes int64 // of all the work; 0 when not known
+	FoundFiles             int64 // while the total is not known
+	Moved                  int64 // bytes moved by this run: what the rate is of
+	Failed, Retries        int64
+	Limiter                string // what work waits for most: disk, cpu, network, server; "" when not known
+}
+
+// Options describe a display.
+type Options struct {
+	Label                  string
+	TotalFiles, TotalBytes int64
+	// Read gives the reading in place of the meter's own counters. Any
+	// goroutine may call it.
+	Read func() Reading
+}
+
+// Meter counts work and shows it. Work only adds to counters, which any
+// goroutine may do; a ticker of its own reads them.
+type Meter struct {
+	label                              string
+	total                              Reading
+	files, bytes, failedItems, retries atomic.Int64
+	read                               func() Reading
+	started                            time.Time
+	now                                func() time.Time
+	rate                               rate
+
+	mode   vm.ProgressMode
+	out    io.Writer
+	screen *vm.Screen
+	width  int
+
+	unwatch func() // stops counting transfers
+	once    sync.Once
+	stop    chan struct{}
+	over    chan struct{}
+}
+
+// Start starts a display, as the interpreter's options want it.
+func Start(in *vm.Interp, o Options) *Meter {
+	opt := in.Options()
+	m := &Meter{label: o.Label, total: Reading{TotalFiles: o.TotalFiles, TotalBytes: o.TotalBytes}, read: o.Read,
+		started: opt.Now(), now: opt.Now, mode: opt.Progress, out: opt.Stderr, unwatch: func() {},
+		stop: make(chan struct{}), over: make(chan struct{})}
+	if m.read == nil {
+		m.read = m.own
+	}
+	m.screen, _ = opt.Stderr.(*vm.Screen)
+	m.chooseMode(opt.Log.JSON)
+	go m.show(in.Context())
+	return m
+}
+
+func (m *Meter) chooseMode(jsonLog bool) {
+	terminal := false
+	if m.screen != nil {
+		m.width, terminal = m.screen.Terminal()
+	}
+	switch {
+	case m.mode == vm.ProgressAuto && jsonLog:
+		m.mode = vm.ProgressJSON
+	case m.mode == vm.ProgressAuto && terminal:
+		m.mode = vm.ProgressBar
+	case m.mode == vm.ProgressAuto:
+		m.mode = vm.ProgressPlain
+	}
+	if m.mode == vm.ProgressBar && !terminal {
+		m.width = 80
+	}
+}
+
+// WatchTransfers counts the bytes of the interpreter's uploads and downloads.
+func (m *Meter) WatchTransfers(in *vm.Interp) {
+	m.unwatch = in.WatchMoved(func(delta int64) { m.bytes.Add(delta) })
+}
+
+// Add counts finished files, transferred bytes, failed items and repeated
+// requests.
+func (m *Meter) Add(files, bytes, failed, retries int64) {
+	m.files.Add(files)
+	m.bytes.Add(bytes)
+	m.failedItems.Add(failed)
+	m.retries.Add(retries)
+}
+
+// own is the reading of the meter's own counters.
+func (m *Meter) own() Reading {
+	r := m.total
+	r.Files, r.Bytes, r.Failed, r.Retries = m.files.Load(), m.bytes.Load(), m.failedItems.Load(), m.retries.Load()
+	r.Moved = r.Bytes
+	return r
+}
+
+// Finish ends the display; further calls do nothing.
+func (m *Meter) Finish() {
+	m.once.Do(func() {
+		m.unwatch()
+		close(m.stop)
+	})
+	<-m.over
+}
+
+// show renders until Finish, or the end of ctx.
+func (m *Meter) show(ctx context.Context) {
+	defer close(m.over)
+	every := report
+	if m.mode == vm.ProgressBar {
+		every = redraw
+	}
+	ticker := time.NewTicker(every)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			m.draw(false)
+		case <-m.stop:
+			m.draw(true)
+			return
+		case <-ctx.Done():
+			m.draw(true)
+			return
+		}
+	}
+}
+
+func (m *Meter) draw(last bool) {
+	f := m.figures(last)
+	switch m.mode {
+	case vm.ProgressQuiet:
+	case vm.ProgressJSON:
+		fmt.Fprintln(m.out, f.json(m.label))
+	case vm.ProgressBar:
+		if !last {
+			m.screen.SetStatus(cut(m.label+": "+f.text(), m.width-1))
+			return
+		}
+		m.screen.SetStatus("")
+		fallthrough
+	default:
+		fmt.Fprintln(m.out, m.label+": "+f.text()) // progress that cannot be shown is no failure of the work
+	}
+}
+
+func cut(s string, width int) string {
+	if r := []rune(s); width > 0 && len(r) > width {
+		return string(r[:width])
+	}
+	return s
+}

@@ -1,0 +1,56 @@
+package meter
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+)
+
+// clocked is a meter on a clock that the test sets.
+func clocked(read func() Reading) (*Meter, *time.Time) {
+	now := time.Unix(1000, 0)
+	m := &Meter{label: "x", read: read, started: now}
+	m.now = func() time.Time { return now }
+	return m, &now
+}
+
+func TestFigures(t *testing.T) {
+	r := Reading{}
+	m, now := clocked(func() Reading { return r })
+	step := func(d time.Duration, next Reading) string {
+		*now = now.Add(d)
+		r = next
+		return m.figures(false).text()
+	}
+	for i, c := range []struct {
+		after time.Duration
+		r     Reading
+		want  string
+	}{
+		{0, Reading{}, "0s"},
+		{time.Second, Reading{FoundFiles: 40, Files: 3, Bytes: 3e6, Moved: 0}, "3 files, 40 found so far, 3.0 MB, 1s"},
+		// Resumed: most was there, and the rate is only of what this run moved.
+		{time.Second, Reading{TotalFiles: 100, TotalBytes: 100e6, Files: 80, Bytes: 80e6}, "80 of 100 files, 80 MB of 100 MB (80%), 2s"},
+		{time.Second, Reading{TotalFiles: 100, TotalBytes: 100e6, Files: 82, Bytes: 82e6, Moved: 2e6, Limiter: "network", Retries: 1},
+			"82 of 100 files, 82 MB of 100 MB (82%), 200 kB/s, 1m30s left, waits for the network, 1 retry, 3s"},
+	} {
+		if got := step(c.after, c.r); got != c.want {
+			t.Errorf("%d: got %q, want %q", i, got, c.want)
+		}
+	}
+	if got := m.figures(true).text(); !strings.Contains(got, "667 kB/s") || strings.Contains(got, "left") || strings.Contains(got, "waits") {
+		t.Errorf("at the end: %q", got)
+	}
+}
+
+func TestNoPercentageWithoutTotal(t *testing.T) {
+	m, _ := clocked(func() Reading { return Reading{Files: 5, Bytes: 10, FoundFiles: 6} })
+	if text := m.figures(false).text(); strings.Contains(text, "%") {
+		t.Error(text)
+	}
+	var line map[string]any
+	if err := json.Unmarshal([]byte(m.figures(false).json("x")), &line); err != nil || line["total_files"] != nil || line["found_files"] != 6.0 {
+		t.Error(line, err)
+	}
+}
