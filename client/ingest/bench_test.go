@@ -19,9 +19,10 @@ import (
 
 // TestFasterThanOneByOne brings the same flight to two platforms: by Run, and
 // the way a script of one's own does it, file by file, four requests each. It
-// prints how many times faster Run is; set TRANSECT_BENCH=1 for the full size.
+// prints how many times faster Run is; TRANSECT_BENCH=1 takes the full size,
+// and only then is the time compared: a few files on a busy machine say nothing.
 func TestFasterThanOneByOne(t *testing.T) {
-	files, atLeast := 60, map[string]float64{"loopback": 1, "20 ms away": 1}
+	files, atLeast := 60, map[string]float64{}
 	if os.Getenv("TRANSECT_BENCH") != "" {
 		files, atLeast = 1000, map[string]float64{"loopback": 1, "20 ms away": 1}
 	}
