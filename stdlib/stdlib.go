@@ -17,7 +17,7 @@ func Modules() []*vm.Module {
 	return []*vm.Module{
 		jsonModule, fsModule, pathModule, logModule, timeModule, taskModule,
 		scriptModule, progressModule, hashModule, imageryModule, inspectModule, semverModule, testModule,
-		csvModule, envModule, httpModule, notifyModule, retryModule,
+		csvModule, envModule, httpModule, notifyModule, retryModule, stateModule,
 	}
 }
 
