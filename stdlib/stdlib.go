@@ -17,7 +17,7 @@ func Modules() []*vm.Module {
 	return []*vm.Module{
 		jsonModule, fsModule, pathModule, logModule, timeModule, taskModule,
 		scriptModule, progressModule, hashModule, imageryModule, inspectModule, semverModule, testModule,
-		csvModule, envModule, httpModule, notifyModule, retryModule, stateModule,
+		csvModule, envModule, httpModule, geoModule, notifyModule, retryModule, stateModule,
 	}
 }
 

@@ -71,7 +71,7 @@ func (g *Ground) Add(p Photo) {
 	}
 	g.points = append(g.points, corners(p, g.plane.to(p))...)
 	if len(g.points) >= max(maxPoints, 2*g.hull) {
-		g.points = convexHull(g.points)
+		g.points = ConvexHull(g.points)
 		g.hull = len(g.points)
 	}
 }
@@ -81,7 +81,7 @@ func (g *Ground) Ring() [][2]float64 {
 	if !g.began {
 		return nil
 	}
-	hull := convexHull(g.points)
+	hull := ConvexHull(g.points)
 	ring := make([][2]float64, 0, len(hull)+1)
 	for _, point := range hull {
 		ring = append(ring, g.plane.from(point))
@@ -157,9 +157,10 @@ func (m plane) from(point orb.Point) [2]float64 {
 	return [2]float64{round(m.origin[0] + east), round(latitude)}
 }
 
-// convexHull returns the corners of the hull, counter-clockwise (Andrew's
-// monotone chain).
-func convexHull(points []orb.Point) []orb.Point {
+// ConvexHull returns the corners of the hull of points on a plane,
+// counter-clockwise and not closed (Andrew's monotone chain). Points on one
+// line give the two ends.
+func ConvexHull(points []orb.Point) []orb.Point {
 	points = slices.Clone(points)
 	slices.SortFunc(points, func(a, b orb.Point) int { return slices.Compare(a[:], b[:]) })
 	points = slices.Compact(points)

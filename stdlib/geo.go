@@ -1,0 +1,215 @@
+package stdlib
+
+import (
+	"github.com/paulmach/orb"
+	"github.com/paulmach/orb/encoding/wkt"
+	"github.com/paulmach/orb/geo"
+	"github.com/paulmach/orb/planar"
+
+	"transect/client/fault"
+	"transect/client/geojson"
+	"transect/runtime/vm"
+)
+
+var (
+	geoShape = vm.Param{Name: "geometry", Type: "any", Doc: "a geometry, Feature or FeatureCollection, a resource with a geometry, or a position"}
+	geoPoint = func(name string) vm.Param {
+		return vm.Param{Name: name, Type: "any", Doc: "a Point, or { longitude, latitude }"}
+	}
+)
+
+// geoNumber declares a measure of a shape.
+func geoNumber(name, doc, returns, example string, f func(orb.Geometry) float64) vm.Func {
+	return vm.Func{
+		Name: name, Doc: doc, Params: []vm.Param{geoShape}, Returns: returns, Example: example,
+		Call: func(c *vm.Call) (any, error) {
+			g, err := shape(c, "geometry")
+			if err != nil {
+				return nil, err
+			}
+			return f(g), nil
+		},
+	}
+}
+
+var geoModule = &vm.Module{
+	Name: "geo",
+	Doc: "Makes, checks and measures GeoJSON: positions are { longitude, latitude } in degrees (WGS 84), results in metres. Measures take the earth for a sphere of radius 6,378,137 m, " +
+		"which is within 0.7 %; heights are kept by what makes geometries and ignored by what measures them. Nothing is cut at the antimeridian.",
+	Funcs: append(geoMakers, []vm.Func{
+		{
+			Name: "check", Doc: "Refuses what is no GeoJSON (RFC 7946): a ValueError says which coordinate is wrong.",
+			Params: []vm.Param{{Name: "value", Type: "table", Doc: "a geometry, Feature or FeatureCollection"}, {Name: "options", Fields: []vm.Param{
+				{Name: "any_number", Type: "boolean", Doc: "take every number for a coordinate, as pixels and metres are", Default: false}}}},
+			Returns: "the value",
+			Example: `local _, err = try(require("geo").check, { type = "Point", coordinates = { 4, 91 } })
+assert(err.name == "ValueError" and err.message:find("coordinates%[2%]"))`,
+			Call: func(c *vm.Call) (any, error) {
+				v, err := c.Go("value")
+				if err == nil {
+					err = checked(v, geojson.Options{AnyNumber: c.Bool("any_number")})
+				}
+				return c.Value("value"), err
+			},
+		},
+		{
+			Name: "bbox", Doc: "The box around a shape.", Params: []vm.Param{geoShape}, Returns: "{ west, south, east, north }",
+			Example: `local box = require("geo").bbox({ type = "LineString", coordinates = { { 4, 52 }, { 5, 51 } } })
+assert(box[1] == 4 and box[2] == 51 and box[3] == 5 and box[4] == 52)`,
+			Call: func(c *vm.Call) (any, error) {
+				g, err := shape(c, "geometry")
+				if err != nil {
+					return nil, err
+				}
+				return boxList(g.Bound()), nil
+			},
+		},
+		{
+			Name: "bbox_pad", Doc: "A box with so many metres more on each side.",
+			Params:  []vm.Param{{Name: "bbox", Type: "any", Doc: "{ west, south, east, north }, or a shape"}, {Name: "metres", Type: "number", Doc: "how many"}},
+			Returns: "{ west, south, east, north }",
+			Example: `assert(require("geo").bbox_pad({ 4, 52, 4, 52 }, 100)[1] < 4)`,
+			Call: func(c *vm.Call) (any, error) {
+				b, err := box(c, "bbox")
+				if err != nil {
+					return nil, err
+				}
+				return boxList(geo.BoundPad(b, c.Number("metres"))), nil
+			},
+		},
+		{
+			Name: "bbox_intersects", Doc: "Says whether two boxes share a point: the quick test before others.",
+			Params:  []vm.Param{{Name: "a", Type: "any", Doc: "{ west, south, east, north }, or a shape"}, {Name: "b", Type: "any", Doc: "the same"}},
+			Returns: "true or false",
+			Example: `assert(require("geo").bbox_intersects({ 4, 51, 5, 52 }, { 4.5, 51.5, 6, 53 }))`,
+			Call: func(c *vm.Call) (any, error) {
+				a, err := box(c, "a")
+				if err != nil {
+					return nil, err
+				}
+				b, err := box(c, "b")
+				return err == nil && a.Intersects(b), err
+			},
+		},
+		geoNumber("area", "The area of polygons, holes left out, on the sphere (Chamberlain and Duquette).", "square metres; 0 for points and lines",
+			`local geo = require("geo")
+local area = geo.area(geo.polygon({ { 4, 52 }, { 4.01, 52 }, { 4.01, 52.01 }, { 4, 52.01 } }))
+assert(area > 7.6e5 and area < 7.7e5)`, geo.Area),
+		geoNumber("length", "The length of lines, and of the edges of polygons, along great circles (haversine).", "metres",
+			`assert(math.abs(require("geo").length({ type = "LineString", coordinates = { { 4, 52 }, { 4, 53 } } }) - 111319.5) < 1)`, geo.LengthHaversine),
+		{
+			Name: "distance", Doc: "The distance along a great circle (haversine).", Params: []vm.Param{geoPoint("a"), geoPoint("b")}, Returns: "metres",
+			Example: `assert(math.abs(require("geo").distance({ 4, 52 }, { 4, 53 }) - 111319.5) < 1)`,
+			Call: func(c *vm.Call) (any, error) {
+				a, err := position(c, "a")
+				if err != nil {
+					return nil, err
+				}
+				b, err := position(c, "b")
+				return geo.DistanceHaversine(a, b), err
+			},
+		},
+		{
+			Name: "bearing", Doc: "The direction in which a great circle leaves a for b.", Params: []vm.Param{geoPoint("a"), geoPoint("b")},
+			Returns: "degrees clockwise from north, 0 to 360",
+			Example: `assert(require("geo").bearing({ 4, 0 }, { 5, 0 }) == 90)`,
+			Call: func(c *vm.Call) (any, error) {
+				a, err := position(c, "a")
+				if err != nil {
+					return nil, err
+				}
+				b, err := position(c, "b")
+				d := geo.Bearing(a, b)
+				if d < 0 {
+					d += 360
+				}
+				return d, err
+			},
+		},
+		{
+			Name: "destination", Doc: "The point so far away in a direction.",
+			Params:  []vm.Param{geoPoint("from"), {Name: "bearing", Type: "number", Doc: "degrees clockwise from north"}, {Name: "metres", Type: "number", Doc: "how far"}},
+			Returns: "a Point",
+			Example: `local geo = require("geo")
+assert(math.abs(geo.distance({ 4, 52 }, geo.destination({ 4, 52 }, 45, 1000)) - 1000) < 0.01)`,
+			Call: func(c *vm.Call) (any, error) {
+				from, err := position(c, "from")
+				if err != nil {
+					return nil, err
+				}
+				return fromOrb(geo.PointAtBearingAndDistance(from, c.Number("bearing"), c.Number("metres")))
+			},
+		},
+		{
+			Name: "contains", Doc: "Says whether a point lies in polygons, or on their border, and not in a hole. Edges are straight in longitude and latitude.",
+			Params: []vm.Param{{Name: "area", Type: "any", Doc: "a Polygon or MultiPolygon, as such or in a Feature, collection or resource"}, geoPoint("point")}, Returns: "true or false",
+			Example: `local geo = require("geo")
+local field = geo.polygon({ { 4, 52 }, { 5, 52 }, { 5, 53 }, { 4, 53 } })
+assert(geo.contains(field, { 4.5, 52.5 }) and not geo.contains(field, { 6, 52 }))`,
+			Call: func(c *vm.Call) (any, error) {
+				area, err := shape(c, "area")
+				if err != nil {
+					return nil, err
+				}
+				p, err := position(c, "point")
+				if err != nil {
+					return nil, err
+				}
+				inside, areas := contains(area, p)
+				if areas == 0 {
+					return nil, fault.Of(&fault.ParameterError{}, "argument area must hold a Polygon or MultiPolygon, got a %s", area.GeoJSONType())
+				}
+				return inside, nil
+			},
+		},
+		{
+			Name: "centroid", Doc: "The point in the middle: of the area of polygons, of the length of lines, of points. It may lie outside.",
+			Params: []vm.Param{geoShape}, Returns: "a Point",
+			Example: `local p = require("geo").centroid({ type = "MultiPoint", coordinates = { { 4, 52 }, { 6, 52 } } })
+assert(math.abs(p.coordinates[1] - 5) < 1e-6)`,
+			Call: onPlane(func(g orb.Geometry) (orb.Geometry, error) { p, _ := planar.CentroidArea(g); return p, nil }),
+		},
+		{
+			Name: "hull", Doc: "The convex hull: what a rubber band around the shape would enclose.", Params: []vm.Param{geoShape}, Returns: "a Polygon",
+			Example: `local geo = require("geo")
+local hull = geo.hull({ type = "MultiPoint", coordinates = { { 4, 52 }, { 5, 52 }, { 4.4, 52.1 }, { 4, 53 } } })
+assert(hull.type == "Polygon" and #hull.coordinates[1] == 4)`,
+			Call: onPlane(hull),
+		},
+		{
+			Name: "simplify", Doc: "Leaves out positions that lie closer to the line than the tolerance (Douglas-Peucker). Rings never shrink below a triangle.",
+			Params: []vm.Param{geoShape, {Name: "tolerance", Type: "number", Doc: "how far the line may move, in the unit"}, {Name: "options", Fields: []vm.Param{
+				{Name: "unit", Type: "string", Doc: "of the tolerance", Default: "metres", Choices: []string{"metres", "degrees"}}}}},
+			Returns: "a geometry",
+			Example: `local line = { type = "LineString", coordinates = { { 4, 52 }, { 4.5, 52.000001 }, { 5, 52 } } }
+assert(#require("geo").simplify(line, 1).coordinates == 2)`,
+			Call: simplified,
+		},
+		{
+			Name: "to_wkt", Doc: "Writes a geometry as WKT.", Params: []vm.Param{geoShape}, Returns: "the text",
+			Example: `assert(require("geo").to_wkt({ 4.5, 52 }) == "POINT(4.5 52)")`,
+			Call: func(c *vm.Call) (any, error) {
+				g, err := shape(c, "geometry")
+				if err != nil {
+					return nil, err
+				}
+				return wkt.MarshalString(g), nil
+			},
+		},
+		{
+			Name: "from_wkt", Doc: "Reads WKT of two dimensions.", Params: []vm.Param{{Name: "text", Type: "string", Doc: "such as POINT(4.5 52)"}}, Returns: "a geometry",
+			Example: `assert(require("geo").from_wkt("LINESTRING(4 52,5 52)").coordinates[2][1] == 5)`,
+			Call: func(c *vm.Call) (any, error) {
+				g, err := wkt.Unmarshal(c.String("text"))
+				if err != nil {
+					return nil, fault.Hinted(fault.Of(&fault.ValueError{}, "the text is no WKT of two dimensions"), "write it like POLYGON((4 52,5 52,5 53,4 52))")
+				}
+				v, err := fromOrb(g)
+				if err == nil {
+					err = checked(v, geojson.Options{AnyNumber: true})
+				}
+				return v, err
+			},
+		},
+	}...),
+}

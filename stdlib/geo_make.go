@@ -1,0 +1,187 @@
+package stdlib
+
+import (
+	"reflect"
+
+	"transect/client/fault"
+	"transect/client/geojson"
+	"transect/runtime/vm"
+)
+
+// geoMaker declares the function that makes a geometry of coordinates.
+func geoMaker(name, typ, doc, positions, example string, shape func(any) any) vm.Func {
+	return vm.Func{
+		Name: name, Doc: doc, Params: []vm.Param{{Name: "coordinates", Type: "table", Doc: positions}}, Returns: "a " + typ, Example: example,
+		Call: func(c *vm.Call) (any, error) {
+			v, err := c.Go("coordinates")
+			if err != nil {
+				return nil, err
+			}
+			if _, empty := v.(vm.EmptyTable); empty {
+				v = []any{}
+			}
+			return made(map[string]any{"type": typ, "coordinates": shape(v)})
+		},
+	}
+}
+
+func same(v any) any { return v }
+
+var geoMakers = []vm.Func{
+	{
+		Name: "point", Doc: "Makes a Point.",
+		Params: []vm.Param{{Name: "longitude", Type: "number", Doc: "degrees east"}, {Name: "latitude", Type: "number", Doc: "degrees north"},
+			{Name: "altitude", Type: "number", Doc: "metres", Optional: true}},
+		Returns: "a Point",
+		Example: `assert(require("geo").point(4.5, 52).coordinates[2] == 52)`,
+		Call: func(c *vm.Call) (any, error) {
+			at := []any{c.Number("longitude"), c.Number("latitude")}
+			if c.Has("altitude") {
+				at = append(at, c.Number("altitude"))
+			}
+			return made(map[string]any{"type": "Point", "coordinates": at})
+		},
+	},
+	geoMaker("line", "LineString", "Makes a LineString.", "a list of positions",
+		`assert(require("geo").line({ { 4, 52 }, { 5, 52 } }).type == "LineString")`, same),
+	geoMaker("polygon", "Polygon", "Makes a Polygon. Rings that are not closed are closed.", "a ring of positions, or a list of rings, the outer one first",
+		`assert(#require("geo").polygon({ { 4, 52 }, { 5, 52 }, { 5, 53 } }).coordinates[1] == 4)`, polygonOf),
+	geoMaker("multi_point", "MultiPoint", "Makes a MultiPoint.", "a list of positions",
+		`assert(#require("geo").multi_point({ { 4, 52 }, { 5, 52 } }).coordinates == 2)`, same),
+	geoMaker("multi_line", "MultiLineString", "Makes a MultiLineString.", "a list of lists of positions",
+		`assert(require("geo").multi_line({ { { 4, 52 }, { 5, 52 } } }).type == "MultiLineString")`, same),
+	geoMaker("multi_polygon", "MultiPolygon", "Makes a MultiPolygon. Rings that are not closed are closed.", "a list of polygons, each a ring or a list of rings",
+		`assert(require("geo").multi_polygon({ { { 4, 52 }, { 5, 52 }, { 5, 53 } } }).type == "MultiPolygon")`, func(v any) any { return each(v, polygonOf) }),
+	{
+		Name: "collection", Doc: "Makes a GeometryCollection.", Params: []vm.Param{{Name: "geometries", Type: "table", Doc: "a list of geometries"}}, Returns: "a GeometryCollection",
+		Example: `local geo = require("geo")
+assert(#geo.collection({ geo.point(4, 52) }).geometries == 1)`,
+		Call: func(c *vm.Call) (any, error) { return makeList(c, "GeometryCollection", "geometries") },
+	},
+	{
+		Name: "feature", Doc: "Makes a Feature: a geometry with properties.",
+		Params: []vm.Param{{Name: "geometry", Type: "table", Doc: "a geometry"}, {Name: "properties", Type: "table", Doc: "what is known of it", Optional: true},
+			{Name: "id", Type: "string|number", Doc: "its id", Optional: true}},
+		Returns: "a Feature",
+		Example: `local geo = require("geo")
+assert(geo.feature(geo.point(4, 52), { name = "gate" }).properties.name == "gate")`,
+		Call: func(c *vm.Call) (any, error) {
+			geometry, err := c.Go("geometry")
+			if err != nil {
+				return nil, err
+			}
+			f := map[string]any{"type": "Feature", "geometry": geometry, "properties": map[string]any{}}
+			if c.Has("properties") {
+				if f["properties"], err = c.Go("properties"); err != nil {
+					return nil, err
+				}
+				if _, empty := f["properties"].(vm.EmptyTable); empty {
+					f["properties"] = map[string]any{}
+				}
+			}
+			if c.Has("id") {
+				if f["id"], err = c.Go("id"); err != nil {
+					return nil, err
+				}
+			}
+			return made(f)
+		},
+	},
+	{
+		Name: "features", Doc: "Makes a FeatureCollection.", Params: []vm.Param{{Name: "features", Type: "table", Doc: "a list of Features"}}, Returns: "a FeatureCollection",
+		Example: `local geo = require("geo")
+assert(geo.features({ geo.feature(geo.point(4, 52)) }).type == "FeatureCollection")`,
+		Call: func(c *vm.Call) (any, error) { return makeList(c, "FeatureCollection", "features") },
+	},
+}
+
+func makeList(c *vm.Call, typ, member string) (any, error) {
+	v, err := c.Go(member)
+	if err != nil {
+		return nil, err
+	}
+	if _, empty := v.(vm.EmptyTable); empty {
+		v = []any{}
+	}
+	return made(map[string]any{"type": typ, member: v})
+}
+
+// made is a new object, checked.
+func made(v any) (any, error) { return v, checked(v, geojson.Options{}) }
+
+// checked is the check of GeoJSON as an error of ours.
+func checked(v any, opt geojson.Options) error {
+	if err := geojson.Check(plainTables(v), opt); err != nil {
+		return fault.Of(&fault.ValueError{}, "this is no GeoJSON: %w", err)
+	}
+	return nil
+}
+
+// plainTables gives the empty tables and nulls of Lua their JSON form, which
+// the places of GeoJSON they are in decide.
+func plainTables(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k, e := range v {
+			_, empty := e.(vm.EmptyTable)
+			switch {
+			case empty && k == "properties":
+				out[k] = map[string]any{}
+			case empty && (k == "coordinates" || k == "features" || k == "geometries"):
+				out[k] = []any{}
+			default:
+				out[k] = plainTables(e)
+			}
+		}
+		if _, given := v["properties"]; !given && v["type"] == "Feature" {
+			out["properties"] = nil // a null that Lua does not keep
+		}
+		if _, given := v["geometry"]; !given && v["type"] == "Feature" {
+			out["geometry"] = nil
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = plainTables(e)
+		}
+		return out
+	}
+	if v == vm.NullValue {
+		return nil
+	}
+	return v
+}
+
+// polygonOf makes the rings of a polygon of one ring or several, closed.
+func polygonOf(v any) any {
+	rings, ok := v.([]any)
+	if !ok || len(rings) == 0 {
+		return v
+	}
+	if first, ok := rings[0].([]any); ok && len(first) > 0 {
+		if _, list := first[0].([]any); !list {
+			rings = []any{rings} // positions: one ring
+		}
+	}
+	return each(rings, func(v any) any {
+		ring, ok := v.([]any)
+		if !ok || len(ring) < 3 || reflect.DeepEqual(ring[0], ring[len(ring)-1]) {
+			return v
+		}
+		return append(append([]any(nil), ring...), ring[0])
+	})
+}
+
+func each(v any, f func(any) any) any {
+	list, ok := v.([]any)
+	if !ok {
+		return v
+	}
+	out := make([]any, len(list))
+	for i, e := range list {
+		out[i] = f(e)
+	}
+	return out
+}
