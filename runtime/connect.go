@@ -26,7 +26,8 @@ type connector struct {
 	job     *Job
 	named   Connection // by the command line and the environment
 	in      *vm.Interp
-	local   localPlatform
+	local   *localPlatform
+	borrows bool             // the local platform belongs to another
 	tuning  tuning           // of transfers; one for all connections
 	stats   *transfer.Stats  // the same
 	journal *journal.Journal // of uploads; opened when the first one needs it
@@ -34,7 +35,7 @@ type connector struct {
 }
 
 func newConnector(w *World, job *Job, named Connection, how tuning, in *vm.Interp) *connector {
-	return &connector{world: w, job: job, named: named, in: in,
+	return &connector{world: w, job: job, named: named, in: in, local: &localPlatform{},
 		tuning: how, stats: transfer.NewStats(),
 		journal: journal.New(in.StateDir(), journal.Limits{}, in.Options().Logger),
 		// One for all connections: what one of them pretends to have made, the
@@ -83,7 +84,12 @@ func (c *connector) connect(ctx context.Context, own *client.Settings) (*client.
 	return client.New(ctx, settings, options)
 }
 
-func (c *connector) close() error { return errors.Join(c.journal.Close(), c.local.close()) }
+func (c *connector) close() error {
+	if c.borrows {
+		return c.journal.Close()
+	}
+	return errors.Join(c.journal.Close(), c.local.close())
+}
 
 func (c *connector) options() client.Options {
 	out := c.in.Options()

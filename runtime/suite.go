@@ -3,10 +3,16 @@ package runtime
 import (
 	"bytes"
 	"context"
+	"errors"
+	"os"
 	"regexp"
+	"slices"
+	"strings"
 	"time"
 
 	"transect/bindings"
+	"transect/client/fault"
+	"transect/runtime/vm"
 	"transect/stdlib"
 )
 
@@ -74,6 +80,7 @@ func (job TestJob) one(ctx context.Context, w *World, n int) (result TestResult)
 	quiet.Stdout, quiet.Stderr = &out, &out
 	started := time.Now()
 	err := job.alone(ctx, &quiet, func(r *run) error {
+		stdlib.SuiteOf(r.in).Run = r.beside
 		if err := succeeded(r.in.RunFile(job.Script)); err != nil {
 			return err
 		}
@@ -108,16 +115,28 @@ func reported(w *World, err error) string {
 }
 
 func (job TestJob) part(r *run, part string, n int) error {
-	_, err := r.in.RunString("test", stdlib.RunCase(part, n))
+	_, err := r.in.RunString(caseName, stdlib.RunCase(part, n))
+	var failed *vm.ScriptError
+	if errors.As(err, &failed) { // where the runner calls the test says nothing
+		failed.Frames = slices.DeleteFunc(failed.Frames, func(f vm.Frame) bool { return f.File == caseName })
+	}
 	return succeeded(err)
 }
 
-// alone gives work an interpreter and a platform of its own.
+// caseName is what the code is called that calls a test.
+const caseName = "test"
+
+// alone gives work an interpreter, a platform and a state folder of its own.
 func (job TestJob) alone(ctx context.Context, w *World, work func(*run) error) error {
+	state, err := os.MkdirTemp("", "transect-state-")
+	if err != nil {
+		return fault.Of(&fault.FileError{}, "cannot make a folder: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(state) }() // it is among the temporary files
 	own := job.Job
 	own.Connection, own.line = Connection{Local: true}, job.Line
 	apart := *w
-	apart.Env = withoutConnection(w.Env)
+	apart.Env = testEnvironment(w.Env, state)
 	return perform(ctx, &apart, &own, func(r *run, _ context.Context) error {
 		r.connector.local.memory = true
 		r.in.Preload(stdlib.Modules()...)
@@ -126,16 +145,36 @@ func (job TestJob) alone(ctx context.Context, w *World, work func(*run) error) e
 	})
 }
 
-// withoutConnection hides the variables that name a platform: tests never reach
-// the one people work on.
-func withoutConnection(env func(string) (string, bool)) func(string) (string, bool) {
+// beside runs a script on the platform of a test, in an interpreter of its own.
+func (r *run) beside(ctx context.Context, script string, args []string) stdlib.Outcome {
+	var out, told bytes.Buffer
+	w, job := *r.world, *r.job
+	w.Stdin, w.Stdout, w.Stderr = strings.NewReader(""), &out, &told
+	job.Script, job.Args = script, args
+	other := newRun(ctx, &w, &job, r.connector.named, r.connector.tuning)
+	other.connector.local, other.connector.borrows = r.connector.local, true
+	err := ending(other.whole(ctx, func(r *run, _ context.Context) error {
+		r.in.Preload(stdlib.Modules()...)
+		bindings.Open(r.in, r.connector.connect)
+		return r.script()
+	}))
+	Report(&w, Output{}, err)
+	return stdlib.Outcome{Code: ExitCode(err), Output: out.String(), Errors: told.String()}
+}
+
+// testEnvironment hides the variables that name a platform and the folder of
+// lasting state: tests never reach what people work with.
+func testEnvironment(env func(string) (string, bool), state string) func(string) (string, bool) {
 	hidden := map[string]bool{}
 	for _, o := range new(Connection).Options() {
 		hidden[o.Env] = true
 	}
 	return func(name string) (string, bool) {
-		if hidden[name] {
+		switch {
+		case hidden[name]:
 			return "", false
+		case name == vm.StateVariable:
+			return state, true
 		}
 		return env(name)
 	}

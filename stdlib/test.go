@@ -1,6 +1,7 @@
 package stdlib
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"os"
@@ -18,6 +19,15 @@ type Suite struct {
 	Skipped string // why the case that ran last was left out
 	before  []*lua.LFunction
 	after   []*lua.LFunction
+
+	// Run runs a script on the platform of the test; nil where none is under way.
+	Run func(ctx context.Context, script string, args []string) Outcome
+}
+
+// Outcome is how a script ended.
+type Outcome struct {
+	Code           int // as transect run would exit with
+	Output, Errors string
 }
 
 // Case is one test.
@@ -119,6 +129,7 @@ assert(require("fs").exists(dir))`,
 				return dir, nil
 			},
 		},
+		runFunc,
 		{
 			Name: "skip", Doc: "Ends the test without a verdict.",
 			Params:  []vm.Param{{Name: "reason", Type: "string", Doc: "why"}},

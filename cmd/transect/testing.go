@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,6 +23,7 @@ type testFlags struct {
 	only, junit    string
 	tap, coverage  bool
 	results        []runtime.TestResult
+	lines          sync.Mutex // guards covered
 	covered        map[string]map[int]bool
 	failed, passed int
 	skipped        int
@@ -110,8 +112,10 @@ func (a *app) testFiles(args []string) ([]string, error) {
 	return files, nil
 }
 
-// line notes that a line ran.
+// line notes that a line ran, of a test or of a script it runs.
 func (f *testFlags) line(file string, line int) {
+	f.lines.Lock()
+	defer f.lines.Unlock()
 	lines := f.covered[file]
 	if lines == nil {
 		lines = map[int]bool{}

@@ -8,12 +8,15 @@ import (
 	"github.com/adrg/xdg"
 )
 
+// StateVariable is the environment variable that names the state folder.
+const StateVariable = "TRANSECT_STATE_DIR"
+
 // StateDir is the folder of what must outlive a run on this machine: locks,
 // journals, the state of scripts, the history of runs. It is TRANSECT_STATE_DIR,
 // or the place for such files on this system, or a folder among the temporary
 // ones without a home. It may not exist yet; make it with mode 0700.
 func StateDir(env func(name string) (string, bool)) string {
-	if dir, ok := env("TRANSECT_STATE_DIR"); ok && dir != "" {
+	if dir, ok := env(StateVariable); ok && dir != "" {
 		return dir
 	}
 	if state, ok := env("XDG_STATE_HOME"); ok && filepath.IsAbs(state) {
