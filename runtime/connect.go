@@ -8,6 +8,7 @@ import (
 	"os"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"transect/client"
@@ -32,6 +33,9 @@ type connector struct {
 	stats   *transfer.Stats  // the same
 	journal *journal.Journal // of uploads; opened when the first one needs it
 	dryRun  func() declare.Interceptor
+
+	traceable bool        // a trace may be turned on later
+	tracing   atomic.Bool // it is on
 }
 
 func newConnector(w *World, job *Job, named Connection, how tuning, in *vm.Interp) *connector {
@@ -98,8 +102,14 @@ func (c *connector) options() client.Options {
 	if c.job.DryRun {
 		options.Links = []declare.Interceptor{c.dryRun()}
 	}
-	if c.job.Trace {
-		options.Trace = tracer(out.Stderr, c.job.Output.JSON)
+	if trace := tracer(out.Stderr, c.job.Output.JSON); c.traceable {
+		options.Trace = func(r transport.TraceRecord) {
+			if c.tracing.Load() {
+				trace(r)
+			}
+		}
+	} else if c.job.Trace {
+		options.Trace = trace
 	}
 	return options
 }

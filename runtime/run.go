@@ -31,7 +31,8 @@ type Job struct {
 	Output     Output
 	Version    string // of the program, for the User-Agent
 
-	line func(file string, line int) // told the lines that run
+	line  func(file string, line int) // told the lines that run
+	stdin io.Reader                   // what the script reads, when not the World's
 }
 
 // Output says how much is told on the error stream, and in what form.
@@ -113,8 +114,12 @@ type run struct {
 }
 
 func newRun(ctx context.Context, w *World, job *Job, named Connection, how tuning) *run {
+	stdin := w.Stdin
+	if job.stdin != nil {
+		stdin = job.stdin
+	}
 	in := vm.New(ctx, vm.Options{
-		Stdin: w.Stdin, Stdout: w.Stdout, Stderr: w.Stderr, Env: w.Env, Now: w.Now, Dir: w.Dir,
+		Stdin: stdin, Stdout: w.Stdout, Stderr: w.Stderr, Env: w.Env, Now: w.Now, Dir: w.Dir,
 		Script: job.Script, Args: job.Args, Path: job.Path,
 		Log:      vm.Log{JSON: job.Output.JSON, Level: job.Output.Level()},
 		Progress: job.Output.progress(), Line: job.line,

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"transect/client/fault"
+	"transect/runtime"
 )
 
 const exitCodes = `Exit codes:
@@ -34,13 +35,21 @@ local platform, so that scripts can be tried without an account.
 
 ` + exitCodes,
 		Example: `  transect run --local survey.lua flight/
+  transect repl --local
   transect eval --local 'require("projects").search{}'
   transect platform serve`,
 		Args:          cobra.ArbitraryArgs, // so that RunE can say what was meant
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
+			switch {
+			case len(args) == 0 && a.world.IsTerminal(a.world.Stdin) && a.world.IsTerminal(a.world.Stdout):
+				var job runtime.Job
+				if err := a.complete(cmd.Flags(), &job); err != nil {
+					return err
+				}
+				return runtime.Repl(cmd.Context(), a.world, job)
+			case len(args) == 0:
 				return cmd.Help()
 			}
 			return a.unknownCommand(cmd, args)
@@ -48,7 +57,7 @@ local platform, so that scripts can be tried without an account.
 	}
 	a.outputFlags(root.PersistentFlags())
 	root.SetFlagErrorFunc(a.flagError)
-	root.AddCommand(a.run(), a.eval(), a.check(), a.test(), a.api(), a.doc(), a.init(), a.platform(), a.version())
+	root.AddCommand(a.run(), a.repl(), a.eval(), a.check(), a.test(), a.api(), a.doc(), a.init(), a.platform(), a.version())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd(a.world.Args...)
 	for _, cmd := range root.Commands() {

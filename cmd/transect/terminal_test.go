@@ -1,0 +1,141 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+)
+
+// terminal is the program on a terminal of its own.
+type terminal struct {
+	t   *testing.T
+	cmd *exec.Cmd
+	pty *os.File
+
+	mu   sync.Mutex
+	seen string // of the output that was not waited for yet
+	all  string
+	more chan struct{}
+}
+
+// onTerminal starts the program on a terminal of 80 columns, in a folder that
+// is its home too.
+func onTerminal(t *testing.T, dir string, env []string, args ...string) *terminal {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("there are no pseudo terminals here")
+	}
+	tm := &terminal{t: t, cmd: exec.Command("transect", args...), more: make(chan struct{}, 1)}
+	tm.cmd.Dir = dir
+	tm.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TERM=xterm", "NO_COLOR=1",
+		"TRANSECT_LOCAL_DIR=" + filepath.Join(dir, "platform"), "TRANSECT_STATE_DIR=" + filepath.Join(dir, "state")}, env...)
+	var err error
+	if tm.pty, err = pty.StartWithSize(tm.cmd, &pty.Winsize{Rows: 24, Cols: 80}); err != nil {
+		t.Fatal(err)
+	}
+	guard := time.AfterFunc(2*patience, func() { _ = tm.cmd.Process.Kill() })
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		b := make([]byte, 4096)
+		for {
+			n, err := tm.pty.Read(b)
+			tm.mu.Lock()
+			tm.seen += string(b[:n])
+			tm.all += string(b[:n])
+			tm.mu.Unlock()
+			select {
+			case tm.more <- struct{}{}:
+			default:
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		guard.Stop()
+		if t.Failed() {
+			_ = tm.cmd.Process.Signal(syscall.SIGQUIT) // says where it is
+			time.Sleep(time.Second)
+		}
+		_ = tm.cmd.Process.Kill()
+		_ = tm.cmd.Wait()
+		_ = tm.pty.Close()
+		<-read
+		if t.Failed() {
+			t.Logf("on the terminal:\n%q", tm.all)
+		}
+	})
+	return tm
+}
+
+// keys types.
+func (tm *terminal) keys(text string) {
+	tm.t.Helper()
+	if _, err := tm.pty.WriteString(text); err != nil {
+		tm.t.Fatal(err)
+	}
+}
+
+// sees waits until a text comes, and forgets what came up to its end.
+func (tm *terminal) sees(text string) {
+	tm.t.Helper()
+	late := time.After(patience)
+	for {
+		tm.mu.Lock()
+		_, rest, found := strings.Cut(tm.seen, text)
+		if found {
+			tm.seen = rest
+		}
+		tm.mu.Unlock()
+		if found {
+			return
+		}
+		select {
+		case <-tm.more:
+		case <-late:
+			tm.t.Fatalf("never saw %q", text)
+		}
+	}
+}
+
+// says types a line and waits for an answer, then for the prompt. The line is
+// echoed by the editor: what is waited for must not be part of it.
+func (tm *terminal) says(line, answer string) {
+	tm.t.Helper()
+	tm.keys(line + "\r")
+	if answer != "" {
+		tm.sees(answer)
+	}
+	tm.sees("local> ")
+}
+
+// ends waits for the end and returns the exit code.
+func (tm *terminal) ends() int {
+	tm.t.Helper()
+	err := tm.cmd.Wait()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		tm.t.Fatal(err)
+	}
+	return tm.cmd.ProcessState.ExitCode()
+}
+
+// prompted starts the prompt on the local platform and waits until it is there.
+func prompted(t *testing.T, dir string, args ...string) *terminal {
+	t.Helper()
+	tm := onTerminal(t, dir, nil, append([]string{"repl", "--local"}, args...)...)
+	tm.sees("Ctrl-D leaves")
+	tm.sees("local> ")
+	return tm
+}

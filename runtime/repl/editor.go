@@ -1,0 +1,78 @@
+package repl
+
+import (
+	"errors"
+	"io"
+	"os"
+	"sync"
+
+	"github.com/peterh/liner"
+)
+
+// editor edits lines on a terminal. Between two lines the terminal is as it
+// was found, so that what a script asks for is seen when it is typed, and
+// Ctrl-C is a signal.
+type editor struct {
+	state *liner.State
+	found liner.ModeApplier
+	raw   liner.ModeApplier
+
+	mu  sync.Mutex
+	add []string // to what the arrow keys go through
+}
+
+// remember lets the arrow keys find an entry from the next line on. While a
+// line is typed, the editor's own list is locked.
+func (e *editor) remember(entries ...string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.add = append(e.add, entries...)
+}
+
+// Editing reads lines from the process's terminal with editing, or is nil
+// where the terminal cannot do that.
+func Editing() *Input {
+	if !liner.TerminalSupported() {
+		return nil
+	}
+	found, err := liner.TerminalMode()
+	if err != nil {
+		return nil
+	}
+	e := &editor{state: liner.NewLiner(), found: found}
+	if e.raw, err = liner.TerminalMode(); err != nil {
+		e.close()
+		return nil
+	}
+	e.state.SetCtrlCAborts(true)
+	e.state.SetTabCompletionStyle(liner.TabPrints)
+	e.state.SetBeep(false)
+	_ = e.found.ApplyMode() // worked a moment ago
+	in := newInput()
+	in.editor = e
+	in.read = e.read
+	in.prompt = func(text string) { _, _ = io.WriteString(os.Stdout, text) }
+	return in
+}
+
+func (e *editor) read(prompt string) (string, error) {
+	_ = e.raw.ApplyMode() // where one of these fails, the prompt below does too
+	_ = quiet(os.Stdin)
+	defer func() { _ = e.found.ApplyMode() }()
+	e.mu.Lock()
+	for _, entry := range e.add {
+		e.state.AppendHistory(entry)
+	}
+	e.add = nil
+	e.mu.Unlock()
+	line, err := e.state.Prompt(prompt)
+	if errors.Is(err, liner.ErrPromptAborted) {
+		err = errAborted
+	}
+	return line, err
+}
+
+func (e *editor) close() {
+	_ = e.state.Close() // nothing to be done at the end
+	_ = e.found.ApplyMode()
+}

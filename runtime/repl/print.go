@@ -1,0 +1,352 @@
+package repl
+
+import (
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+	lua "github.com/yuin/gopher-lua"
+
+	"transect/bindings"
+	"transect/runtime/vm"
+)
+
+const (
+	mostLines   = 5000 // that are laid out of one value
+	mostDepth   = 6    // tables inside one another
+	longestText = 2000 // runes of a text inside a value
+	noLimit     = 1 << 20
+)
+
+// printer lays values out for people. It never runs more of a script than
+// __tostring, and survives what that raises.
+type printer struct {
+	L     *lua.LState
+	width int
+	texts bool // texts are shown as they are, for pipes
+	seen  map[*lua.LTable]bool
+	lines []string
+	left  int // things not laid out
+}
+
+// printed lays out the values of an input.
+func (s *Session) printed(L *lua.LState, values []lua.LValue) *page {
+	width, _ := s.size()
+	if !s.cfg.Terminal {
+		width = noLimit
+	}
+	p := &printer{L: L, width: width, texts: !s.cfg.Terminal, seen: map[*lua.LTable]bool{}}
+	if len(values) == 1 {
+		if page := p.special(values[0]); page != nil {
+			return page
+		}
+	}
+	for _, v := range values {
+		p.top(v)
+	}
+	return &page{lines: p.lines, more: p.left, noun: "lines"}
+}
+
+// special lays out what has a form of its own.
+func (p *printer) special(v lua.LValue) *page {
+	t, ok := v.(*lua.LTable)
+	if !ok || bindings.ManagerOf(v) != "" {
+		return nil
+	}
+	if page := p.records(t); page != nil {
+		return page
+	}
+	results, ok := t.RawGetString("results").(*lua.LTable)
+	if total := t.RawGetString("total"); ok && total.Type() == lua.LTNumber {
+		if page := p.records(results); page != nil {
+			page.head = append([]string{"total " + total.String()}, page.head...)
+			return page
+		}
+	}
+	return nil
+}
+
+// top lays out a value by itself.
+func (p *printer) top(v lua.LValue) {
+	switch v := v.(type) {
+	case lua.LString:
+		if p.texts || strings.Contains(strings.TrimRight(string(v), "\n"), "\n") {
+			p.add(strings.Split(p.shown(strings.TrimSuffix(string(v), "\n")), "\n")...)
+			return
+		}
+	case *lua.LUserData:
+		if r, ok := bindings.RecordOf(v); ok {
+			p.record(v, r)
+			return
+		}
+	case *lua.LTable:
+		if p.plain(v) {
+			p.table(v, "", "", 0)
+			return
+		}
+	}
+	p.add(p.short(v, p.width, 0))
+}
+
+// shown is a text as it is; on a terminal without what would drive it.
+func (p *printer) shown(s string) string {
+	if p.texts {
+		return s
+	}
+	lines := strings.Split(s, "\n")
+	for i := range lines {
+		lines[i] = clean(strings.ReplaceAll(lines[i], "\t", "    "))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (p *printer) add(lines ...string) {
+	for _, line := range lines {
+		if len(p.lines) >= mostLines {
+			p.left++
+			continue
+		}
+		p.lines = append(p.lines, line)
+	}
+}
+
+// plain tells a table whose contents are to be shown from one that has a text.
+func (p *printer) plain(t *lua.LTable) bool {
+	return bindings.ManagerOf(t) == "" && p.L.GetMetaField(t, "__tostring") == lua.LNil && geometry(t) == "" && nameOf(p.L, t) == ""
+}
+
+// record lays out one resource, a field a line.
+func (p *printer) record(v *lua.LUserData, r bindings.Record) {
+	p.add(text.Snip(clean(r.Text), p.width, "…"))
+	widest := 0
+	for _, f := range r.Fields {
+		widest = max(widest, text.StringWidth(clean(f)))
+	}
+	widest = min(widest, 30)
+	for _, f := range r.Fields {
+		lead := "  " + text.Pad(clean(f), widest, ' ') + "  "
+		p.add(lead + p.short(p.L.GetField(v, f), p.width-text.StringWidth(lead), 1))
+	}
+}
+
+// table lays a table out in one line where it fits, else an entry a line.
+func (p *printer) table(t *lua.LTable, lead, end string, depth int) {
+	indent := strings.Repeat("  ", depth)
+	room := p.width - len(indent) - text.StringWidth(lead) - len(end)
+	if room == noLimit-len(indent)-text.StringWidth(lead)-len(end) {
+		room = 80 // a pipe has no width, but lines want to be read
+	}
+	if line := p.short(t, noLimit, depth); text.StringWidth(line) <= room && !strings.HasSuffix(line, cut) || depth >= mostDepth || p.seen[t] {
+		p.add(indent + lead + text.Snip(line, max(room, 10), "…") + end)
+		return
+	}
+	p.seen[t] = true
+	defer delete(p.seen, t)
+	p.add(indent + lead + "{")
+	entries(t, func(k, v lua.LValue) bool {
+		if len(p.lines) >= mostLines {
+			p.left++
+			return true
+		}
+		lead := key(k)
+		if inner, ok := v.(*lua.LTable); ok && p.plain(inner) {
+			p.table(inner, lead, ",", depth+1)
+		} else {
+			p.add(indent + "  " + lead + p.short(v, max(10, p.width-len(indent)-3-text.StringWidth(lead)), depth+1) + ",")
+		}
+		return true
+	})
+	p.add(indent + "}" + end)
+}
+
+// cut ends a value that was not written whole.
+const cut = "… }"
+
+// short is a value in one line of at most so many columns.
+func (p *printer) short(v lua.LValue, width, depth int) string {
+	return text.Snip(p.line(v, depth), max(width, 1), "…")
+}
+
+func (p *printer) line(v lua.LValue, depth int) string {
+	switch v := v.(type) {
+	case lua.LString:
+		return quoted(string(v))
+	case *lua.LTable:
+		if name := nameOf(p.L, v); name != "" {
+			return about1(name)
+		}
+		if g := geometry(v); g != "" {
+			return g
+		}
+		if p.L.GetMetaField(v, "__tostring") == lua.LNil {
+			return p.flat(v, depth)
+		}
+	case *lua.LFunction:
+		if operation := bindings.IteratorOf(v); operation != "" {
+			return "iterator of " + operation + " (for x in it do … end goes through it)"
+		}
+		if name := nameOf(p.L, v); name != "" {
+			return about1(name)
+		}
+		return functionText(v)
+	}
+	return clean(p.tostring(v))
+}
+
+// flat writes a table in one line.
+func (p *printer) flat(t *lua.LTable, depth int) string {
+	if p.seen[t] {
+		return "{ … itself … }"
+	}
+	if depth > mostDepth {
+		return "{ " + cut
+	}
+	p.seen[t] = true
+	defer delete(p.seen, t)
+	var b strings.Builder
+	b.WriteString("{")
+	first, whole := true, true
+	entries(t, func(k, v lua.LValue) bool {
+		if b.Len() > 4*longestText {
+			whole = false
+			return false
+		}
+		if !first {
+			b.WriteString(",")
+		}
+		first = false
+		b.WriteString(" " + key(k) + p.line(v, depth+1))
+		return true
+	})
+	switch {
+	case !whole:
+		return b.String() + ", " + cut
+	case first:
+		return "{}"
+	}
+	return b.String() + " }"
+}
+
+// entries goes through a table: the list in its order, then the keys in
+// theirs. The key of a list's entry is nil.
+func entries(t *lua.LTable, each func(k, v lua.LValue) bool) {
+	n := t.Len()
+	for i := 1; i <= n; i++ {
+		if !each(lua.LNil, t.RawGetInt(i)) {
+			return
+		}
+	}
+	var keys []lua.LValue
+	t.ForEach(func(k, _ lua.LValue) {
+		if i, ok := k.(lua.LNumber); !ok || i < 1 || int(i) > n || lua.LNumber(int(i)) != i {
+			keys = append(keys, k)
+		}
+	})
+	sort.SliceStable(keys, func(i, j int) bool {
+		a, aok := keys[i].(lua.LNumber)
+		b, bok := keys[j].(lua.LNumber)
+		if aok && bok {
+			return a < b
+		}
+		return keys[i].String() < keys[j].String()
+	})
+	for _, k := range keys {
+		if !each(k, t.RawGet(k)) {
+			return
+		}
+	}
+}
+
+func key(k lua.LValue) string {
+	switch k := k.(type) {
+	case *lua.LNilType:
+		return ""
+	case lua.LString:
+		if word.FindString(string(k)) == string(k) && k != "" {
+			return string(k) + " = "
+		}
+		return "[" + quoted(string(k)) + "] = "
+	}
+	return "[" + k.String() + "] = "
+}
+
+// tostring is the value's own text, or what its __tostring raised.
+func (p *printer) tostring(v lua.LValue) string {
+	if p.L.GetMetaField(v, "__tostring") == lua.LNil {
+		return v.String()
+	}
+	err := p.L.CallByParam(lua.P{Fn: p.L.GetMetaField(v, "__tostring"), NRet: 1, Protect: true}, v)
+	if err != nil {
+		reason := err.Error()
+		if api, ok := err.(*lua.ApiError); ok && api.Object != nil {
+			reason = api.Object.String()
+			if inner := vm.ErrorOf(api.Object); inner != nil {
+				reason = inner.Error()
+			}
+		}
+		return v.Type().String() + " whose __tostring failed: " + reason
+	}
+	defer p.L.Pop(1)
+	if s, ok := p.L.Get(-1).(lua.LString); ok {
+		return string(s)
+	}
+	return v.Type().String() + " whose __tostring gave no text"
+}
+
+func functionText(f *lua.LFunction) string {
+	if f.IsG || f.Proto == nil {
+		return "function of Lua's own or of Go"
+	}
+	params := make([]string, 0, f.Proto.NumParameters)
+	for i := range int(f.Proto.NumParameters) {
+		name := "?"
+		if i < len(f.Proto.DbgLocals) {
+			name = f.Proto.DbgLocals[i].Name
+		}
+		params = append(params, name)
+	}
+	if f.Proto.IsVarArg != 0 {
+		params = append(params, "...")
+	}
+	return fmt.Sprintf("function(%s) of %s:%d", strings.Join(params, ", "), f.Proto.SourceName, f.Proto.LineDefined)
+}
+
+// about1 is a manager, a module or a function of one, in a line.
+func about1(name string) string {
+	group, entry, err := declared().Find(name)
+	switch {
+	case err != nil:
+		return name
+	case entry != nil:
+		return "function " + entry.Signature
+	case group.IsManager():
+		return fmt.Sprintf("manager %s, %d operations; help(%s) lists them", name, len(group.Operations), name)
+	}
+	return fmt.Sprintf("module %s; help(%s) tells what is in it", name, name)
+}
+
+func quoted(s string) string {
+	if runes := []rune(s); len(runes) > longestText {
+		return strconv.Quote(string(runes[:longestText])) + fmt.Sprintf("… (%d bytes)", len(s))
+	}
+	return strconv.Quote(s)
+}
+
+// clean writes what would drive the terminal as what it is.
+func clean(s string) string {
+	if !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if unicode.IsPrint(r) {
+			b.WriteRune(r)
+		} else {
+			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+		}
+	}
+	return b.String()
+}

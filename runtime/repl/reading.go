@@ -1,0 +1,101 @@
+package repl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+)
+
+// open greets, and makes the editor ready.
+func (s *Session) open() {
+	s.history = openHistory(s.cfg.Interp.StateDir(), s.note)
+	if e := s.cfg.Input.editor; e != nil {
+		e.remember(s.history.read()...)
+		e.state.SetWordCompleter(s.completeLine)
+	}
+	if !s.cfg.Quiet {
+		s.note(fmt.Sprintf("Transect %s, Lua 5.1. :help lists the commands, Tab completes, Ctrl-D leaves.", s.cfg.Version))
+	}
+}
+
+// read reads lines until they are something whole: an input or a command.
+func (s *Session) read(ctx context.Context) (string, error) {
+	var lines []string
+	empty := 0
+	for {
+		prompt := ""
+		if s.cfg.Terminal {
+			s.cfg.Out.newline()
+			prompt = s.prompt(len(lines) > 0)
+		}
+		s.typing(lines)
+		line, err := s.cfg.Input.next(ctx, prompt)
+		switch {
+		case errors.Is(err, errAborted):
+			if len(lines) == 0 {
+				s.note("Ctrl-D or :quit leaves")
+			}
+			return "", nil
+		case errors.Is(err, io.EOF) && len(lines) > 0:
+			if s.cfg.Terminal {
+				s.note("")
+				return "", nil // the unfinished input is given up; a second Ctrl-D leaves
+			}
+			return strings.Join(lines, "\n"), nil // running it says what is missing
+		case errors.Is(err, io.EOF):
+			if s.cfg.Terminal {
+				s.note("")
+			}
+			return "", err
+		case err != nil:
+			return "", err
+		}
+		if len(lines) == 0 && (isCommand(line) || s.skips(line)) {
+			return line, nil
+		}
+		lines = append(lines, line)
+		input := strings.Join(lines, "\n")
+		switch classify(dropEquals(input)) {
+		case unfinished:
+			if empty++; strings.TrimSpace(line) != "" {
+				empty = 0
+			}
+			if empty == 2 && s.cfg.Terminal {
+				s.note("the statement is not finished yet; Ctrl-C gives it up")
+			}
+		case blank:
+			s.lines = append(s.lines, lines...) // they count in the numbers of lines
+			return "", nil
+		default:
+			return input, nil
+		}
+	}
+}
+
+// skips tells of a first line that names an interpreter.
+func (s *Session) skips(line string) bool {
+	return !s.cfg.Terminal && len(s.lines) == 0 && strings.HasPrefix(line, "#!")
+}
+
+// dropEquals removes the = that asked older prompts to show an expression.
+func dropEquals(input string) string {
+	if rest, ok := strings.CutPrefix(strings.TrimLeft(input, " \t"), "="); ok && !strings.HasPrefix(rest, "=") {
+		return rest
+	}
+	return input
+}
+
+// prompt says which platform is worked on. It leaves room to type in, and
+// holds no colours: the editor could not tell how wide they are.
+func (s *Session) prompt(goesOn bool) string {
+	width, _ := s.size()
+	label := text.Snip(clean(s.cfg.Label()), max(8, width/3), "…") + "> "
+	if goesOn {
+		return strings.Repeat(" ", max(0, text.StringWidth(label)-3)) + ">> "
+	}
+	return label
+}

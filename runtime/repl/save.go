@@ -1,0 +1,98 @@
+package repl
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"transect/client/fault"
+)
+
+// input is something that was typed and ran without an error.
+type input struct {
+	text    string
+	from    string   // the file it was loaded from
+	modules []string // that it named without requiring them
+}
+
+var lastValue = regexp.MustCompile(`(?:^|[^\w.:])_(?:$|\W)`)
+
+// save writes the session as a script that does the same without a prompt.
+func (s *Session) save(argument string) error {
+	path, replace := strings.CutPrefix(argument, "-f ")
+	path = unquoted(strings.TrimSpace(path))
+	if len(s.inputs) == 0 {
+		return fault.Of(&fault.UsageError{}, "there is nothing to save yet")
+	}
+	flags := os.O_WRONLY | os.O_CREATE | os.O_EXCL
+	if replace {
+		flags = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+	}
+	f, err := os.OpenFile(s.cfg.Interp.Path(path), flags, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return fault.Hinted(fault.Of(&fault.FileError{}, "%s exists already", path), ":save -f %s replaces it", path)
+	}
+	if err == nil {
+		_, err = f.WriteString(script(s.inputs))
+		if closed := f.Close(); err == nil {
+			err = closed
+		}
+	}
+	if err != nil {
+		return fault.Of(&fault.FileError{}, "cannot save: %w", err)
+	}
+	s.note("saved; transect run " + path + " does the same")
+	return nil
+}
+
+// script makes a script of what was typed.
+func script(inputs []input) string {
+	var modules []string
+	for _, in := range inputs {
+		modules = append(modules, in.modules...)
+	}
+	slices.Sort(modules)
+	var b strings.Builder
+	for _, m := range slices.Compact(modules) {
+		b.WriteString("local " + m + " = require(\"" + m + "\")\n")
+	}
+	if b.Len() > 0 {
+		b.WriteByte('\n')
+	}
+	for i, in := range inputs {
+		switch {
+		case in.from != "":
+			b.WriteString("-- " + in.from + "\n" + in.text + "\n")
+		case secret(in.text):
+			b.WriteString("-- a line that may hold a secret was left out\n")
+		default:
+			b.WriteString(asStatement(in.text, wanted(inputs[i+1:])) + "\n")
+		}
+	}
+	return b.String()
+}
+
+// wanted tells whether what follows uses the value of the input before it.
+func wanted(inputs []input) bool {
+	return slices.ContainsFunc(inputs, func(in input) bool { return lastValue.MatchString(in.text) })
+}
+
+func asStatement(text string, value bool) string {
+	if classify(text) != expression {
+		return strings.TrimPrefix(text, "return ") // a return ends a script
+	}
+	end := ""
+	if strings.Contains(text, "--") {
+		end = "\n" // a comment must not take the bracket along
+	}
+	switch {
+	case value:
+		return "_ = " + text
+	case classify("do "+text+"\nend") == statement: // a call
+		return text
+	}
+	return "print(" + text + end + ")"
+}

@@ -1,0 +1,229 @@
+package repl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"sync"
+	"time"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"transect/client/fault"
+	"transect/runtime/vm"
+)
+
+// stubborn is how long an input that was interrupted may go on before the
+// session offers to end with it.
+const stubborn = 2 * time.Second
+
+var errInterrupted = errors.New("interrupted")
+
+// Session is one prompt.
+type Session struct {
+	cfg     Config
+	lua     *vm.Session
+	known   map[string]*vm.Module
+	history *history
+	lines   []string // everything that was typed to be run
+	inputs  []input  // what ran without an error
+	more    *page    // of what was shown last
+
+	mu          sync.Mutex
+	before      string // the lines of the unfinished input
+	running     int    // counts the runs, negative between them
+	runs        int
+	interrupted bool
+	stuck       bool
+}
+
+// New makes a session.
+func New(cfg Config) *Session {
+	s := &Session{cfg: cfg, lua: cfg.Interp.NewSession(), known: maps.Clone(cfg.Interp.Modules())}
+	s.lua.Waits = s.waits
+	cfg.Input.onAbort = s.interrupt
+	s.defineHelp()
+	return s
+}
+
+// source is everything that was typed, for quoting lines of it.
+func (s *Session) source() string { return strings.Join(s.lines, "\n") }
+
+// evaluate runs a text and shows its values.
+func (s *Session) evaluate(text string) error {
+	first := len(s.lines)
+	s.lines = append(s.lines, strings.Split(text, "\n")...)
+	used := s.preload(text)
+	code := text
+	if classify(text) == expression {
+		code = "return " + text
+	}
+	// The line numbers of errors count from the first input.
+	values, err := s.run(func() ([]lua.LValue, error) {
+		return s.lua.Run(s.cfg.Name, strings.Repeat("\n", first)+code)
+	})
+	if err != nil {
+		return err
+	}
+	s.inputs = append(s.inputs, input{text: text, modules: used})
+	return s.show(values)
+}
+
+// show keeps the first value as _ and shows all.
+func (s *Session) show(values []lua.LValue) error {
+	if len(values) == 0 {
+		return nil
+	}
+	s.lua.Set("_", values[0])
+	if s.cfg.Terminal {
+		s.cfg.Out.newline()
+	}
+	_, err := s.run(func() ([]lua.LValue, error) {
+		return nil, s.lua.Do(func(L *lua.LState) error {
+			s.more = s.printed(L, values)
+			return nil
+		})
+	})
+	if err != nil {
+		return err
+	}
+	if len(values) == 1 && len(s.more.lines) == 1 && strings.HasPrefix(s.more.lines[0], "file (std") {
+		s.more = nil // what io.write gives
+	}
+	return s.turn()
+}
+
+// preload makes the modules and managers a text names globals.
+func (s *Session) preload(text string) []string {
+	var used []string
+	for _, name := range names(text) {
+		if s.known[name] == nil {
+			continue
+		}
+		taken := lua.LNil
+		s.lua.Look(func(locals, globals *lua.LTable) {
+			if taken = locals.RawGetString(name); taken == lua.LNil {
+				taken = globals.RawGetString(name)
+			}
+		})
+		if taken == lua.LNil {
+			values, err := s.lua.Run(s.cfg.Name, fmt.Sprintf("return require(%q)", name))
+			if err != nil || len(values) == 0 {
+				continue // the text itself will say what is missing
+			}
+			s.lua.Set(name, values[0])
+		}
+		used = append(used, name)
+	}
+	return used
+}
+
+// run lets Ctrl-C and the time limit end what f runs.
+func (s *Session) run(f func() ([]lua.LValue, error)) ([]lua.LValue, error) {
+	s.mu.Lock()
+	s.runs++
+	s.running = s.runs
+	s.interrupted, s.stuck = false, false
+	s.mu.Unlock()
+	ctx, cancel := context.WithCancel(s.cfg.Interp.Context())
+	s.cfg.Input.during(ctx)
+	if s.cfg.Timeout > 0 {
+		late := fault.Hinted(fault.Of(&fault.TimeoutError{}, "the input reached its time limit of %s", s.cfg.Timeout), "give it more time with --timeout")
+		timer := time.AfterFunc(s.cfg.Timeout, func() { s.cfg.Interp.Interrupt(late) })
+		defer timer.Stop()
+	}
+	defer func() {
+		cancel()
+		s.mu.Lock()
+		s.running = 0
+		s.mu.Unlock()
+		if screen, ok := s.cfg.Interp.Options().Stderr.(*vm.Screen); ok {
+			screen.SetStatus("")
+		}
+	}()
+	return f()
+}
+
+// stopped tells, once, whether the last run was ended by Ctrl-C.
+func (s *Session) stopped() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	was := s.interrupted
+	s.interrupted = false
+	return was
+}
+
+// Interrupt is Ctrl-C: it ends the run under way, or gives up the line that is
+// typed. False means that the run does not end, as the person was told, and
+// the session should.
+func (s *Session) Interrupt() bool {
+	s.mu.Lock()
+	running, stuck := s.running, s.stuck
+	s.mu.Unlock()
+	switch {
+	case stuck:
+		return false
+	case running == 0:
+		s.cfg.Input.abort()
+	default:
+		s.interrupt()
+	}
+	return true
+}
+
+func (s *Session) interrupt() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.running == 0 || s.interrupted {
+		return
+	}
+	s.interrupted = true
+	go s.insist(s.running, time.Now())
+}
+
+// insist interrupts the run until it ends: the first time may have been before
+// it was quite under way.
+func (s *Session) insist(run int, since time.Time) {
+	for {
+		s.mu.Lock()
+		over := s.running != run
+		late := !over && !s.stuck && time.Since(since) > stubborn
+		if late {
+			s.stuck = true
+		}
+		s.mu.Unlock()
+		if over {
+			return
+		}
+		s.cfg.Interp.Interrupt(errInterrupted)
+		if late {
+			s.note("it cannot be stopped where it is; Ctrl-C once more ends the session")
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// waits tells why an input whose code is over is not.
+func (s *Session) waits(tasks int) {
+	s.mu.Lock()
+	run := s.running
+	s.mu.Unlock()
+	if !s.cfg.Terminal || s.cfg.Quiet {
+		return
+	}
+	time.AfterFunc(time.Second, func() {
+		s.mu.Lock()
+		over := s.running != run
+		s.mu.Unlock()
+		if !over {
+			s.note(fmt.Sprintf("waiting for what this line started (%d of its tasks are left); Ctrl-C ends it", tasks))
+		}
+	})
+}
+
+// note tells the person something, beside the values.
+func (s *Session) note(text string) {
+	_, _ = fmt.Fprintln(s.cfg.Interp.Options().Stderr, text) // nobody is left to tell
+}
