@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"transect/client/fault"
 	"transect/runtime"
 )
 
@@ -25,7 +26,13 @@ without a prompt, up to the first error.
 		Example: `  transect repl --local
   transect repl --config connection.json --profile staging
   echo 'projects.search{ limit = 3 }' | transect repl --local`,
-		Args:              cobra.NoArgs,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return fault.Hinted(fault.Of(&fault.UsageError{}, "the prompt takes no arguments, got %s", args[0]),
+					"to run a script: transect run %s; at the prompt: :load %s", args[0], args[0])
+			}
+			return nil
+		},
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := a.complete(cmd.Flags(), &job); err != nil {

@@ -46,19 +46,29 @@ func classify(text string) kind {
 	return wrong
 }
 
+// shows tells whether a text is run for its values: an expression, also one
+// that is not finished, so that the error is about its end.
+func shows(text string) bool {
+	switch classify(text) {
+	case expression:
+		return true
+	case unfinished:
+		_, asStatement := parse.Parse(strings.NewReader(text), "")
+		return !goesOn(asStatement, text)
+	}
+	return false
+}
+
 // goesOn tells whether an error is that the text ended too soon.
 func goesOn(err error, text string) bool {
 	var p *parse.Error
 	if !errors.As(err, &p) {
 		return false
 	}
-	switch {
-	case p.Pos.Line == parse.EOF, strings.Contains(p.Message, "unterminated multiline string"):
-		return true
-	case p.Message == "unterminated string": // goes on in the next line only behind a backslash
+	if p.Message == "unterminated string" { // goes on in the next line only behind a backslash
 		return strings.HasSuffix(strings.TrimRight(text, "\r\n"), `\`)
 	}
-	return false
+	return p.Pos.Line == parse.EOF || strings.Contains(p.Message, "unterminated multiline string")
 }
 
 var word = regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_]*`)

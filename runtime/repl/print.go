@@ -2,6 +2,7 @@ package repl
 
 import (
 	"fmt"
+	"math"
 	"sort"
 	"strconv"
 	"strings"
@@ -15,7 +16,7 @@ import (
 )
 
 const (
-	mostLines   = 5000 // that are laid out of one value
+	mostLines   = 5000 // that are laid out of one value on a terminal
 	mostDepth   = 6    // tables inside one another
 	longestText = 2000 // runes of a text inside a value
 	noLimit     = 1 << 20
@@ -26,6 +27,7 @@ const (
 type printer struct {
 	L     *lua.LState
 	width int
+	most  int  // lines that are laid out
 	texts bool // texts are shown as they are, for pipes
 	seen  map[*lua.LTable]bool
 	lines []string
@@ -35,10 +37,11 @@ type printer struct {
 // printed lays out the values of an input.
 func (s *Session) printed(L *lua.LState, values []lua.LValue) *page {
 	width, _ := s.size()
+	most := mostLines
 	if !s.cfg.Terminal {
-		width = noLimit
+		width, most = noLimit, math.MaxInt
 	}
-	p := &printer{L: L, width: width, texts: !s.cfg.Terminal, seen: map[*lua.LTable]bool{}}
+	p := &printer{L: L, width: width, most: most, texts: !s.cfg.Terminal, seen: map[*lua.LTable]bool{}}
 	if len(values) == 1 {
 		if page := p.special(values[0]); page != nil {
 			return page
@@ -105,7 +108,7 @@ func (p *printer) shown(s string) string {
 
 func (p *printer) add(lines ...string) {
 	for _, line := range lines {
-		if len(p.lines) >= mostLines {
+		if len(p.lines) >= p.most {
 			p.left++
 			continue
 		}
@@ -135,10 +138,7 @@ func (p *printer) record(v *lua.LUserData, r bindings.Record) {
 // table lays a table out in one line where it fits, else an entry a line.
 func (p *printer) table(t *lua.LTable, lead, end string, depth int) {
 	indent := strings.Repeat("  ", depth)
-	room := p.width - len(indent) - text.StringWidth(lead) - len(end)
-	if room == noLimit-len(indent)-text.StringWidth(lead)-len(end) {
-		room = 80 // a pipe has no width, but lines want to be read
-	}
+	room := min(p.width, 100) - len(indent) - text.StringWidth(lead) - len(end) // a pipe has no width, but lines want to be read
 	if line := p.short(t, noLimit, depth); text.StringWidth(line) <= room && !strings.HasSuffix(line, cut) || depth >= mostDepth || p.seen[t] {
 		p.add(indent + lead + text.Snip(line, max(room, 10), "…") + end)
 		return
@@ -147,7 +147,7 @@ func (p *printer) table(t *lua.LTable, lead, end string, depth int) {
 	defer delete(p.seen, t)
 	p.add(indent + lead + "{")
 	entries(t, func(k, v lua.LValue) bool {
-		if len(p.lines) >= mostLines {
+		if len(p.lines) >= p.most {
 			p.left++
 			return true
 		}

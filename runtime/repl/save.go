@@ -75,9 +75,18 @@ func script(inputs []input) string {
 	return b.String()
 }
 
-// wanted tells whether what follows uses the value of the input before it.
+// wanted tells whether what follows uses the value of the input before it,
+// before there is another.
 func wanted(inputs []input) bool {
-	return slices.ContainsFunc(inputs, func(in input) bool { return lastValue.MatchString(in.text) })
+	for _, in := range inputs {
+		if lastValue.MatchString(in.text) {
+			return true
+		}
+		if classify(in.text) == expression {
+			return false
+		}
+	}
+	return false
 }
 
 func asStatement(text string, value bool) string {

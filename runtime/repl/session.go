@@ -57,7 +57,7 @@ func (s *Session) evaluate(text string) error {
 	s.lines = append(s.lines, strings.Split(text, "\n")...)
 	used := s.preload(text)
 	code := text
-	if classify(text) == expression {
+	if shows(text) {
 		code = "return " + text
 	}
 	// The line numbers of errors count from the first input.

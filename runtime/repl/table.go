@@ -40,8 +40,8 @@ func (p *printer) records(t *lua.LTable) *page {
 	if n == 0 {
 		return nil
 	}
-	rows := make([][]byte, 0, min(n, mostLines))
-	for i := 1; i <= n && i <= mostLines; i++ {
+	rows := make([][]byte, 0, min(n, p.most))
+	for i := 1; i <= n && i <= p.most; i++ {
 		r, ok := bindings.RecordOf(t.RawGetInt(i))
 		if !ok {
 			return nil
