@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/url"
 	"os"
+	"sync/atomic"
 
 	"transect/bindings"
 	"transect/client"
@@ -38,16 +39,14 @@ func Repl(ctx context.Context, w *World, job Job) error {
 	cfg.Timeout, job.Timeout = job.Timeout, 0
 	deadly := make(chan os.Signal, 2) // signals that end the session
 	own.Signals = deadly
-	started := make(chan *repl.Session, 1)
+	var started atomic.Pointer[repl.Session] // known before its first prompt: Ctrl-C cannot come too early
 	ended := make(chan struct{})
 	defer close(ended)
 	go func() {
-		var session *repl.Session
 		for {
 			select {
-			case session = <-started:
 			case signal := <-w.Signals:
-				if signal != os.Interrupt || session == nil || !session.Interrupt() {
+				if session := started.Load(); signal != os.Interrupt || session == nil || !session.Interrupt() {
 					deadly <- signal
 				}
 			case <-ended:
@@ -57,11 +56,11 @@ func Repl(ctx context.Context, w *World, job Job) error {
 	}()
 	job.stdin = cfg.Input
 	return perform(ctx, &own, &job, func(r *run, ctx context.Context) error {
-		return r.repl(ctx, cfg, started)
+		return r.repl(ctx, cfg, &started)
 	})
 }
 
-func (r *run) repl(ctx context.Context, cfg repl.Config, started chan<- *repl.Session) error {
+func (r *run) repl(ctx context.Context, cfg repl.Config, started *atomic.Pointer[repl.Session]) error {
 	r.in.Preload(stdlib.Modules()...)
 	binding := bindings.Open(r.in, r.connector.connect)
 	first := r.connector.named
@@ -99,7 +98,7 @@ func (r *run) repl(ctx context.Context, cfg repl.Config, started chan<- *repl.Se
 	}
 	session := repl.New(cfg)
 	if started != nil {
-		started <- session
+		started.Store(session)
 	}
 	return succeeded(session.Run(ctx))
 }

@@ -23,6 +23,7 @@ type terminal struct {
 
 	mu   sync.Mutex
 	seen string // of the output that was not waited for yet
+	last string // of what was waited for, the end
 	all  string
 	more chan struct{}
 }
@@ -42,7 +43,7 @@ func onTerminal(t *testing.T, dir string, env []string, args ...string) *termina
 	if tm.pty, err = pty.StartWithSize(tm.cmd, &pty.Winsize{Rows: 24, Cols: 80}); err != nil {
 		t.Fatal(err)
 	}
-	guard := time.AfterFunc(2*patience, func() { _ = tm.cmd.Process.Kill() })
+	guard := time.AfterFunc(4*patience, func() { _ = tm.cmd.Process.Kill() })
 	read := make(chan struct{})
 	go func() {
 		defer close(read)
@@ -90,15 +91,35 @@ func (tm *terminal) keys(text string) {
 // sees waits until a text comes, and forgets what came up to its end.
 func (tm *terminal) sees(text string) {
 	tm.t.Helper()
+	tm.waits(text, func(_, seen string) int { return strings.Index(seen, text) })
+}
+
+// prompts waits for a prompt: at the beginning of a line, for the editor draws
+// it again while a long line is typed. Control keys wait for it; before, they
+// would be meant for what runs.
+func (tm *terminal) prompts(prompt string) {
+	tm.t.Helper()
+	tm.waits(prompt, func(last, seen string) int {
+		if at := strings.Index(last+seen, "\n"+prompt); at >= 0 {
+			return at + 1 - len(last)
+		}
+		return -1
+	})
+}
+
+// waits waits until a text is found in the output.
+func (tm *terminal) waits(text string, find func(last, seen string) int) {
+	tm.t.Helper()
 	late := time.After(patience)
 	for {
 		tm.mu.Lock()
-		_, rest, found := strings.Cut(tm.seen, text)
-		if found {
-			tm.seen = rest
+		at := find(tm.last, tm.seen)
+		if at >= 0 {
+			end := at + len(text)
+			tm.last, tm.seen = tm.seen[end-1:end], tm.seen[end:]
 		}
 		tm.mu.Unlock()
-		if found {
+		if at >= 0 {
 			return
 		}
 		select {
@@ -117,7 +138,7 @@ func (tm *terminal) says(line, answer string) {
 	if answer != "" {
 		tm.sees(answer)
 	}
-	tm.sees("local> ")
+	tm.prompts("local> ")
 }
 
 // ends waits for the end and returns the exit code.
@@ -136,6 +157,6 @@ func prompted(t *testing.T, dir string, args ...string) *terminal {
 	t.Helper()
 	tm := onTerminal(t, dir, nil, append([]string{"repl", "--local"}, args...)...)
 	tm.sees("Ctrl-D leaves")
-	tm.sees("local> ")
+	tm.prompts("local> ")
 	return tm
 }
