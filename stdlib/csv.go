@@ -47,11 +47,8 @@ for row, line in csv.read("fields.csv", { types = { area = "number" } }) do sum 
 assert(sum == 6.5)`,
 			Call: func(c *vm.Call) (any, error) {
 				path := c.In.Path(c.String("path"))
-				if err := c.In.Permit(vm.Read, path); err != nil {
-					return nil, err
-				}
 				var f *os.File
-				err := c.Blocking(func(context.Context) (err error) { f, err = os.Open(path); return err })
+				err := c.Blocking(func(context.Context) (err error) { f, err = c.In.Open(path, os.O_RDONLY, 0); return err })
 				if err != nil {
 					return nil, fileError(c, "path", err)
 				}

@@ -241,10 +241,7 @@ assert(not require("fs").exists("d.csv"))`,
 
 func newCSVWriter(c *vm.Call) (*csvWriter, error) {
 	path := c.In.Path(c.String("path"))
-	if err := c.In.Permit(vm.Write, path); err != nil {
-		return nil, err
-	}
-	f, err := writeAside(path)
+	f, err := writeAside(c.In, path)
 	if err != nil {
 		return nil, fileError(c, "path", err)
 	}

@@ -27,7 +27,7 @@ fs.write("note.txt", "hello")
 assert(fs.read("note.txt") == "hello")`,
 			Call: func(c *vm.Call) (any, error) {
 				var data []byte
-				err := onFile(c, func(path string) (err error) { data, err = os.ReadFile(path); return err })
+				err := onFile(c, func(path string) (err error) { data, err = c.In.ReadFile(path); return err })
 				return data, err
 			},
 		},
@@ -44,7 +44,7 @@ assert(fs.read("note.txt") == "hello")`,
 			Name: "exists", Doc: "Says whether there is a file or folder.", Params: []vm.Param{pathParam("a path")}, Returns: "true or false",
 			Example: `assert(not require("fs").exists("nowhere"))`,
 			Call: func(c *vm.Call) (any, error) {
-				err := onFile(c, func(path string) error { _, err := os.Stat(path); return err })
+				err := onFile(c, func(path string) error { _, err := c.In.Stat(path); return err })
 				if errors.Is(err, fs.ErrNotExist) {
 					return false, nil
 				}
@@ -59,7 +59,7 @@ fs.write("a.bin", "1234")
 assert(fs.stat("a.bin").size == 4 and fs.stat(".").type == "dir")`,
 			Call: func(c *vm.Call) (any, error) {
 				var info fs.FileInfo
-				err := onFile(c, func(path string) (err error) { info, err = os.Stat(path); return err })
+				err := onFile(c, func(path string) (err error) { info, err = c.In.Stat(path); return err })
 				if err != nil {
 					return nil, err
 				}
@@ -74,6 +74,9 @@ assert(fs.stat("a.bin").size == 4 and fs.stat(".").type == "dir")`,
 			Call: func(c *vm.Call) (any, error) {
 				names := []string{}
 				err := onFile(c, func(path string) error {
+					if err := c.In.Permit(vm.Read, path); err != nil {
+						return err
+					}
 					entries, err := os.ReadDir(path)
 					for _, e := range entries {
 						names = append(names, e.Name())
@@ -109,7 +112,7 @@ assert(#fs.walk("w") == 1)`,
 			Name: "mkdir", Doc: "Makes a folder, with those above it; an existing one is fine.", Params: []vm.Param{pathParam("the folder")},
 			Example: `require("fs").mkdir("out/maps")`,
 			Call: func(c *vm.Call) (any, error) {
-				return nil, onFile(c, func(path string) error { return os.MkdirAll(path, 0o777) })
+				return nil, onFile(c, func(path string) error { return c.In.MakeFolder(path) })
 			},
 		},
 		{
@@ -122,11 +125,8 @@ fs.mkdir("old/deep")
 fs.remove("old", { recursive = true })
 assert(not fs.exists("old"))`,
 			Call: func(c *vm.Call) (any, error) {
-				remove := os.Remove
-				if c.Bool("recursive") {
-					remove = os.RemoveAll
-				}
-				err := onFile(c, remove)
+				all := c.Bool("recursive")
+				err := onFile(c, func(path string) error { return c.In.Remove(path, all) })
 				if errors.Is(err, fs.ErrNotExist) {
 					err = nil
 				}
@@ -164,18 +164,21 @@ func fileType(mode fs.FileMode) string {
 func write(c *vm.Call) (any, error) {
 	text, overwrite := c.String("text"), c.Bool("overwrite")
 	return nil, onFile(c, func(path string) error {
+		if err := c.In.Permit(vm.Write, path); err != nil {
+			return err
+		}
 		if !overwrite {
 			if _, err := os.Lstat(path); err == nil {
 				return fault.Hinted(fault.Of(&fault.FileExistsError{}, "%s exists", path), "pass overwrite = true to replace it")
 			}
 		}
-		return writeAtomic(path, text)
+		return writeAtomic(c.In, path, text)
 	})
 }
 
 // writeAtomic writes a text in one step.
-func writeAtomic(path, text string) error {
-	f, err := writeAside(path)
+func writeAtomic(in *vm.Interp, path, text string) error {
+	f, err := writeAside(in, path)
 	if err != nil {
 		return err
 	}
@@ -202,9 +205,13 @@ func glob(c *vm.Call) (any, error) {
 		full = filepath.Join(base, pattern)
 	}
 	found := []string{}
+	start, _ := doublestar.SplitPattern(filepath.ToSlash(full))
 	err := c.Blocking(func(context.Context) error {
+		if err := c.In.Permit(vm.Read, filepath.FromSlash(start)); err != nil {
+			return err
+		}
 		matches, err := doublestar.FilepathGlob(full, doublestar.WithFilesOnly())
-		for _, m := range matches {
+		for _, m := range c.In.Readable(matches) {
 			if base != "" {
 				if m, err = filepath.Rel(base, m); err != nil {
 					return err
@@ -223,6 +230,9 @@ func walk(c *vm.Call) (any, error) {
 	found := []string{}
 	root := c.In.Path(start)
 	err := c.Blocking(func(ctx context.Context) error {
+		if err := c.In.Permit(vm.Read, root); err != nil {
+			return err
+		}
 		return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 			if err != nil {
 				return err

@@ -34,7 +34,7 @@ assert(require("hash").` + name + `_file("abc.txt") == "` + ofAbc + `")`,
 			Call: func(c *vm.Call) (any, error) {
 				h, path := newHash(), c.In.Path(c.String("path"))
 				err := c.Blocking(func(ctx context.Context) error {
-					f, err := os.Open(path)
+					f, err := c.In.Open(path, os.O_RDONLY, 0)
 					if err != nil {
 						return err
 					}

@@ -61,7 +61,7 @@ func webClient(c *vm.Call) (*web.Client, error) {
 		}
 	}
 	in := c.In
-	client := web.New(web.Options{Env: in.Options().Env, Roots: roots,
+	client := web.New(web.Options{Env: in.OutsideEnv(), Roots: roots,
 		Permit: func(hostport string) error { return in.Permit(vm.Net, hostport) }})
 	clients[file] = client
 	in.OnClose(client.Close)
@@ -84,6 +84,7 @@ func httpCall(c *vm.Call, method string) (any, error) {
 			return nil, err
 		}
 	}
+	in := c.In
 	var out *response
 	err = c.Blocking(func(ctx context.Context) error {
 		answer, err := client.Do(ctx, r)
@@ -94,7 +95,7 @@ func httpCall(c *vm.Call, method string) (any, error) {
 		out = newResponse(answer)
 		if target != "" && (!raise || out.status >= 200 && out.status < 300) {
 			out.target = target
-			return download(answer, path)
+			return download(in, answer, path)
 		}
 		if out.body, err = answer.Read(limit); err != nil {
 			return err
@@ -133,8 +134,8 @@ func refusal(a *web.Response, r *response) error {
 }
 
 // download streams a body to a file that appears when it is whole.
-func download(a *web.Response, path string) error {
-	f, err := writeAside(path)
+func download(in *vm.Interp, a *web.Response, path string) error {
+	f, err := writeAside(in, path)
 	if err != nil {
 		return err
 	}
@@ -301,10 +302,8 @@ func httpBody(c *vm.Call, r *web.Request) error {
 
 func httpFile(c *vm.Call, r *web.Request) error {
 	name, path := c.String("file"), c.In.Path(c.String("file"))
-	if err := c.In.Permit(vm.Read, path); err != nil {
-		return err
-	}
-	info, err := os.Stat(path)
+	in := c.In
+	info, err := in.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
 		return fault.Of(&fault.FileError{}, "%s: is no file", name)
 	}
@@ -313,7 +312,7 @@ func httpFile(c *vm.Call, r *web.Request) error {
 	}
 	r.Size = info.Size()
 	r.Body = func() (io.ReadCloser, error) {
-		f, err := os.Open(path)
+		f, err := in.Open(path, os.O_RDONLY, 0)
 		if err != nil {
 			return nil, fault.Of(&fault.FileError{}, "%s: %w", name, plainPath(err))
 		}

@@ -23,6 +23,9 @@ assert(err.name == "FileError")`,
 				var photo imagery.Photo
 				path := c.In.Path(c.String("path"))
 				err := c.Blocking(func(context.Context) (err error) {
+					if err := c.In.Permit(vm.Read, path); err != nil {
+						return err
+					}
 					photo, err = imagery.Read(path)
 					return err
 				})
@@ -49,7 +52,10 @@ func scan(c *vm.Call) (any, error) {
 	folder := c.In.Path(c.String("folder"))
 	recursive := c.Bool("recursive")
 	err := c.Blocking(func(ctx context.Context) (err error) {
-		survey, err = imagery.Scan(ctx, folder, imagery.ScanOptions{Recursive: recursive})
+		if err := c.In.Permit(vm.Read, folder); err != nil {
+			return err
+		}
+		survey, err = imagery.Scan(ctx, folder, imagery.ScanOptions{Recursive: recursive, Among: c.In.Readable})
 		return err
 	})
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	lua "github.com/yuin/gopher-lua"
@@ -127,13 +126,13 @@ func email(c *vm.Call) (any, error) {
 	paths := make([]string, len(files))
 	for i, name := range files {
 		paths[i] = c.In.Path(name)
-		if err := c.In.Permit(vm.Read, paths[i]); err != nil {
+		if err := c.In.Permit(vm.Read, paths[i]); err != nil { // before anything is sent
 			return nil, err
 		}
 	}
 	return nil, c.Blocking(func(ctx context.Context) error {
 		for i, path := range paths {
-			data, err := attachment(path, &m)
+			data, err := attachment(c.In, path, &m)
 			if err != nil {
 				return fault.Of(&fault.FileError{}, "the attachment %s: %w", files[i], err)
 			}
@@ -144,8 +143,8 @@ func email(c *vm.Call) (any, error) {
 }
 
 // attachment reads a file that still fits in the mail.
-func attachment(path string, m *notify.Mail) ([]byte, error) {
-	info, err := os.Stat(path)
+func attachment(in *vm.Interp, path string, m *notify.Mail) ([]byte, error) {
+	info, err := in.Stat(path)
 	if err != nil {
 		return nil, plainPath(err)
 	}
@@ -156,7 +155,7 @@ func attachment(path string, m *notify.Mail) ([]byte, error) {
 	if size > longestAttachments {
 		return nil, fault.Of(&fault.LimitError{}, "all together are larger than 25 MiB")
 	}
-	data, err := os.ReadFile(path)
+	data, err := in.ReadFile(path)
 	return data, plainPath(err)
 }
 

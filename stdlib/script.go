@@ -40,7 +40,18 @@ assert(args.folder == "flight" and args.workers == 4 and args.verbose == false)`
 					}
 					vm.Stop(c.L, &vm.Exit{})
 				}
-				return spec.parse(opt.Args, opt.Env)
+				var refused error
+				values, err := spec.parse(opt.Args, func(name string) (string, bool) {
+					text, ok, err := c.In.Env(name)
+					if err != nil && refused == nil {
+						refused = err
+					}
+					return text, ok
+				})
+				if refused != nil {
+					return nil, refused
+				}
+				return values, err
 			},
 		},
 		{

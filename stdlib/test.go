@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"os"
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
@@ -121,12 +120,11 @@ end)`,
 			Example: `local dir = require("test").temp_dir()
 assert(require("fs").exists(dir))`,
 			Call: func(c *vm.Call) (any, error) {
-				dir, err := os.MkdirTemp("", "transect-test-")
-				if err != nil {
-					return nil, fault.Of(&fault.FileError{}, "cannot make a folder: %w", err)
+				dir, err := c.In.TempDir("transect-test-")
+				if err != nil && fault.Find(err) == nil {
+					err = fault.Of(&fault.FileError{}, "cannot make a folder: %w", err)
 				}
-				c.In.OnClose(func() { _ = os.RemoveAll(dir) }) // it is among the temporary files
-				return dir, nil
+				return dir, err
 			},
 		},
 		runFunc,

@@ -25,6 +25,8 @@ type ScanOptions struct {
 	// Progress is told how many of the image files were read, one call at a
 	// time and each with a greater number.
 	Progress func(done, total int)
+	// Among leaves out files that must not be read; nil reads them all.
+	Among func(paths []string) []string
 }
 
 // Survey is what a folder of photos amounts to.
@@ -53,6 +55,9 @@ func Scan(ctx context.Context, dir string, opt ScanOptions) (Survey, error) {
 	paths, problems, err := list(ctx, dir, opt.Recursive)
 	if err != nil {
 		return Survey{}, err
+	}
+	if opt.Among != nil {
+		paths = opt.Among(paths)
 	}
 	photos := make([]Photo, len(paths))
 	defects := make([]error, len(paths))

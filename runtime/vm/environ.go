@@ -20,6 +20,16 @@ func (e *environ) lookup(name string) (string, bool) {
 	return v, ok
 }
 
+// OutsideEnv is the environment that decides about the world around the
+// script, such as proxies and the state folder. With walls around the script
+// it leaves out what the script added.
+func (in *Interp) OutsideEnv() func(name string) (string, bool) {
+	if in.Walled() {
+		return in.environ.base
+	}
+	return in.opt.Env
+}
+
 // AddEnv adds a variable to the environment this interpreter's modules see.
 // One that is there already stays as it is.
 func (in *Interp) AddEnv(name, value string) {

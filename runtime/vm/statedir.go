@@ -35,4 +35,4 @@ func StateDir(env func(name string) (string, bool)) string {
 }
 
 // StateDir is where this interpreter's modules keep what must outlive the run.
-func (in *Interp) StateDir() string { return StateDir(in.opt.Env) }
+func (in *Interp) StateDir() string { return StateDir(in.OutsideEnv()) }

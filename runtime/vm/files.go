@@ -1,0 +1,94 @@
+package vm
+
+import (
+	"io"
+	"os"
+)
+
+// Module code reaches files through these: they ask Permit, and touch the file
+// that was asked for and no other.
+
+// ReadFile reads a whole file for the script, up to the longest text there may be.
+func (in *Interp) ReadFile(path string) ([]byte, error) {
+	f, err := in.Open(path, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	// A device may give bytes without end.
+	data, err := io.ReadAll(io.LimitReader(f, int64(in.maxText)+1))
+	if len(data) > in.maxText {
+		return nil, tooLong("read", float64(len(data)), in.maxText)
+	}
+	return data, err
+}
+
+// Stat describes a file or folder for the script.
+func (in *Interp) Stat(path string) (os.FileInfo, error) {
+	if err := in.Permit(Read, path); err != nil {
+		return nil, err
+	}
+	return os.Stat(path)
+}
+
+// Readable leaves out the paths the script may not read: links in a folder it
+// may read can lead out of it.
+func (in *Interp) Readable(paths []string) []string {
+	if !in.Walled() {
+		return paths
+	}
+	var kept []string
+	for _, path := range paths {
+		if in.Permit(Read, path) == nil {
+			kept = append(kept, path)
+		}
+	}
+	return kept
+}
+
+// MakeFolder makes a folder for the script, with those above it.
+func (in *Interp) MakeFolder(path string) error {
+	if err := in.Permit(Write, path); err != nil {
+		return err
+	}
+	if in.Walled() {
+		path = Canonical(path)
+	}
+	return os.MkdirAll(path, 0o777)
+}
+
+// Remove removes a file or an empty folder for the script, or with all a
+// folder with what is in it. Of a link it removes the link.
+func (in *Interp) Remove(path string, all bool) error {
+	if !in.Walled() {
+		if all {
+			return os.RemoveAll(path)
+		}
+		return os.Remove(path)
+	}
+	folder, name, err := in.Folder(path)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	if all {
+		return renamed(folder.RemoveAll(name), path)
+	}
+	return renamed(folder.Remove(name), path)
+}
+
+// TempDir makes a folder among the temporary files that is removed when the
+// interpreter closes. It is the script's own, to read and to write.
+func (in *Interp) TempDir(pattern string) (string, error) {
+	for _, a := range []Access{Write, Read} {
+		if err := in.Permit(a, os.TempDir()); err != nil {
+			return "", err
+		}
+	}
+	dir, err := os.MkdirTemp("", pattern)
+	if err != nil {
+		return "", err
+	}
+	in.OnClose(func() { _ = os.RemoveAll(dir) }) // it is among the temporary files
+	return dir, nil
+}

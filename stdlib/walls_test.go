@@ -1,0 +1,137 @@
+package stdlib_test
+
+import (
+	"context"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"transect/client/fault"
+	"transect/runtime/vm"
+	"transect/stdlib"
+)
+
+// TestNoExampleReachesTheWorldWithoutAsking runs every documented example with
+// everything refused: nothing may have happened then.
+func TestNoExampleReachesTheWorldWithoutAsking(t *testing.T) {
+	proxy, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer proxy.Close()
+	go func() {
+		for {
+			c, err := proxy.Accept()
+			if err != nil {
+				return
+			}
+			t.Error("a connection was made")
+			_ = c.Close()
+		}
+	}()
+	own := []string{"HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "no_proxy", "SSL_CERT_FILE", "TRANSECT_STATE_DIR"}
+	each := func(name, code string) {
+		t.Run(name, func(t *testing.T) {
+			state, dir := t.TempDir(), t.TempDir()
+			env := func(name string) (string, bool) {
+				if !slices.Contains(own, name) {
+					t.Errorf("the variable %s was read", name)
+				}
+				switch name {
+				case "HTTPS_PROXY", "HTTP_PROXY":
+					return "http://" + proxy.Addr().String(), true
+				case "TRANSECT_STATE_DIR":
+					return state, true
+				}
+				return "", false
+			}
+			in := vm.New(context.Background(), vm.Options{Dir: dir, Env: env, Permit: func(a vm.Access, what string) error {
+				return fault.Of(&fault.PermissionError{}, "%s %s", a, what)
+			}})
+			in.Preload(stdlib.Modules()...)
+			_, _ = in.RunString("example", code) // what it says is not the point
+			in.Close()
+			if made, _ := os.ReadDir(dir); len(made) > 0 {
+				t.Errorf("it made %v", made)
+			}
+		})
+	}
+	for _, m := range stdlib.Modules() {
+		for _, f := range m.Funcs {
+			each(m.Name+"."+f.Name, f.Example)
+		}
+		for _, typ := range m.Types {
+			for _, f := range typ.Methods {
+				each(typ.Name+":"+f.Name, f.Example)
+			}
+		}
+	}
+}
+
+// outsideCalls are calls that are not behind the walls around a script. What is
+// listed here is asked for in another way, or is no script's to choose.
+var outsideCalls = []string{
+	"fs.go filepath.WalkDir", "fs.go doublestar.FilepathGlob", // after Permit
+	"fs.go os.Lstat",             // after Permit
+	"fs.go os.ReadDir",           // after Permit
+	"lock.go os.MkdirAll",        // below the state folder
+	"web/client.go os.ReadFile",  // after Permit, or the person's own SSL_CERT_FILE
+	"web/client.go os.LookupEnv", // the default of Go callers
+	"web/client.go net.Dialer",   // each hop asks before
+	"notify/mail.go net.Dialer",  // asks before
+	"notify/mail.go os.Hostname", // of the greeting
+}
+
+// TestModulesReachTheWorldThroughTheInterpreter finds new code that opens files,
+// reads the environment, runs programs or connects by itself.
+func TestModulesReachTheWorldThroughTheInterpreter(t *testing.T) {
+	harmless := []string{"os.O_", "os.File", "os.Root", "os.Err", "os.PathError", "os.Signal", "os.SameFile", "os.DevNull", "os.IsNotExist", "os.PathSeparator", "os.Interrupt", "os.Getpid",
+		"net.JoinHostPort", "net.SplitHostPort", "net.ParseIP", "net.Error", "net.IP", "net.OpError", "net.DNSError", "net.Conn", "net.ErrClosed"}
+	for _, dir := range []string{".", "web", "notify", "../bindings"} {
+		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+		if err != nil || len(files) == 0 {
+			t.Fatal(dir, err)
+		}
+		for _, file := range files {
+			if strings.HasSuffix(file, "_test.go") {
+				continue
+			}
+			tree, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(tree, func(n ast.Node) bool {
+				s, ok := n.(*ast.SelectorExpr)
+				if !ok {
+					return true
+				}
+				pkg, ok := s.X.(*ast.Ident)
+				call := ""
+				if ok {
+					call = pkg.Name + "." + s.Sel.Name
+				}
+				outside := slices.Contains([]string{"os", "exec", "net", "syscall", "unix", "ioutil"}, pkgName(pkg)) ||
+					slices.Contains([]string{"http.Get", "http.Post", "http.PostForm", "http.Head", "http.DefaultClient", "http.Client", "filepath.WalkDir", "filepath.Walk", "filepath.Glob", "doublestar.FilepathGlob", "smtp.Dial", "smtp.SendMail"}, call)
+				if !outside || slices.ContainsFunc(harmless, func(h string) bool { return strings.HasPrefix(call, h) }) ||
+					slices.Contains(outsideCalls, filepath.ToSlash(file)+" "+call) {
+					return true
+				}
+				t.Errorf("%s uses %s: go through the interpreter (Interp.Open, ReadFile, Stat, Folder, MakeFolder, Remove, Env), or ask Permit and add it to outsideCalls with the reason", file, call)
+				return true
+			})
+		}
+	}
+}
+
+func pkgName(ident *ast.Ident) string {
+	if ident == nil {
+		return ""
+	}
+	return ident.Name
+}
