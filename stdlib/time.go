@@ -2,47 +2,70 @@ package stdlib
 
 import (
 	"context"
+	"slices"
 	"time"
 
-	"transect/client/fault"
 	"transect/runtime/vm"
 )
 
-const isoMillis = "2006-01-02T15:04:05.000Z07:00"
+// began is where the monotonic clock starts.
+var began = time.Now()
 
 var timeModule = &vm.Module{
 	Name: "time",
-	Doc:  "Points in time as seconds since 1970 (UTC), and their RFC 3339 text.",
-	Funcs: []vm.Func{
+	Doc: "Points in time as seconds since 1970 (UTC), to the millisecond, and their texts. Zones are known by name on every system. " +
+		"Without a zone, everything is in UTC.",
+	Funcs: slices.Concat([]vm.Func{
 		{
 			Name: "now", Doc: "The time now.", Returns: "seconds since 1970, with milliseconds",
 			Example: `assert(require("time").now() > 1.7e9)`,
 			Call:    func(c *vm.Call) (any, error) { return float64(c.In.Options().Now().UnixMilli()) / 1000, nil },
 		},
 		{
-			Name: "format", Doc: "Writes a time as RFC 3339 text in UTC, with milliseconds.",
-			Params: []vm.Param{
-				{Name: "seconds", Type: "number", Doc: "seconds since 1970; now if left out", Optional: true},
-				{Name: "layout", Type: "string", Doc: "what to write", Default: "datetime", Choices: []string{"datetime", "date", "compact"}},
-			},
-			Returns: "the text: 2024-05-01T10:00:00.000Z, 2024-05-01 or 20240501T100000Z",
+			Name: "clock", Doc: "A clock that only goes forward, for measuring how long something takes.", Returns: "seconds since the program began",
 			Example: `local time = require("time")
-assert(time.format(0) == "1970-01-01T00:00:00.000Z" and time.format(0, "date") == "1970-01-01")`,
-			Call: formatTime,
+local start = time.clock()
+assert(time.clock() - start >= 0)`,
+			Call: func(*vm.Call) (any, error) { return time.Since(began).Seconds(), nil },
 		},
 		{
-			Name: "parse", Doc: "Reads an RFC 3339 time or a date (midnight UTC).",
-			Params:  []vm.Param{{Name: "text", Type: "string", Doc: "2024-05-01T10:00:00Z or 2024-05-01"}},
-			Returns: "seconds since 1970",
-			Example: `assert(require("time").parse("1970-01-02T00:00:01.5Z") == 86401.5)`,
+			Name: "format", Doc: "Writes a time: as RFC 3339 text with milliseconds, or by a layout.",
+			Params:  []vm.Param{timeArg, {Name: "layout", Type: "string", Doc: layoutDoc, Default: "datetime"}, zoneOnly},
+			Returns: "the text: 2024-05-01T10:00:00.000Z, 2024-05-01, 20240501T100000Z, 2024-W18 or what the layout says",
+			Example: `local time = require("time")
+assert(time.format(0) == "1970-01-01T00:00:00.000Z" and time.format(0, "date") == "1970-01-01")
+assert(time.format("2024-05-01T10:00:00Z", "%d.%m.%Y %H:%M %Z", { zone = "Europe/Berlin" }) == "01.05.2024 12:00 CEST")`,
 			Call: func(c *vm.Call) (any, error) {
-				for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", time.DateOnly} {
-					if t, err := time.Parse(layout, c.String("text")); err == nil {
-						return float64(t.Unix()) + float64(t.Nanosecond())/1e9, nil
-					}
+				if err := knownLayout(c.String("layout")); err != nil {
+					return nil, err
 				}
-				return nil, fault.Hinted(fault.Of(&fault.ValueError{}, "%q is no RFC 3339 time", c.String("text")),
-					"write times like 2024-05-01T10:00:00Z")
+				t, err := zonedTime(c)
+				if err != nil {
+					return nil, err
+				}
+				return writeTime(t, c.String("layout"))
+			},
+		},
+		{
+			Name: "parse", Doc: "Reads a time: RFC 3339, or a date (its midnight), or by a layout. A time that does not say its zone is in that of the option.",
+			Params: []vm.Param{{Name: "text", Type: "string", Doc: "2024-05-01T10:00:00Z or 2024-05-01"},
+				{Name: "layout", Type: "string", Doc: layoutDoc, Optional: true}, zoneOnly},
+			Returns: "seconds since 1970",
+			Example: `local time = require("time")
+assert(time.parse("1970-01-02T00:00:01.5Z") == 86401.5)
+assert(time.parse("2016:06:23 16:31:59", "%Y:%m:%d %H:%M:%S", { zone = "America/Chicago" }) == time.parse("2016-06-23T21:31:59Z"))`,
+			Call: func(c *vm.Call) (any, error) {
+				loc, err := zone(c)
+				if err != nil {
+					return nil, err
+				}
+				var t time.Time
+				if !c.Has("layout") {
+					t, err = parseTime(c.String("text"), loc)
+				} else if err = knownLayout(c.String("layout")); err == nil {
+					t, err = readTime(c.String("text"), c.String("layout"), loc)
+				}
+				return since1970(t), err
 			},
 		},
 		{
@@ -51,20 +74,7 @@ assert(time.format(0) == "1970-01-01T00:00:00.000Z" and time.format(0, "date") =
 			Example: `require("time").sleep(0.001)`,
 			Call:    sleepCall,
 		},
-	},
-}
-
-func formatTime(c *vm.Call) (any, error) {
-	t := c.In.Options().Now()
-	if c.Has("seconds") {
-		n := c.Number("seconds")
-		if n != n || n < -62135596800 || n > 253402300799 {
-			return nil, fault.Of(&fault.ParameterError{}, "argument seconds is outside of the years 1 to 9999: %v", n)
-		}
-		t = time.UnixMilli(int64(n*1000 + 0.5))
-	}
-	layouts := map[string]string{"datetime": isoMillis, "date": time.DateOnly, "compact": "20060102T150405Z"}
-	return t.UTC().Format(layouts[c.String("layout")]), nil
+	}, calendarFuncs, durationFuncs),
 }
 
 func sleepCall(c *vm.Call) (any, error) {

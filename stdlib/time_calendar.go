@@ -1,0 +1,249 @@
+package stdlib
+
+import (
+	"errors"
+	"time"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"transect/client/fault"
+	"transect/runtime/vm"
+)
+
+var (
+	zoneOnly = vm.Param{Name: "options", Fields: []vm.Param{zoneOption}}
+	timeArg  = vm.Param{Name: "time", Type: "number|string", Doc: "seconds since 1970, or RFC 3339 text as resources have it; now if left out", Optional: true}
+)
+
+// stepFields are the parts of a step through the calendar.
+var stepFields = func() []vm.Param {
+	var fields []vm.Param
+	for _, name := range []string{"years", "months", "weeks", "days"} {
+		fields = append(fields, vm.Param{Name: name, Type: "integer", Doc: "how many, also negative", Optional: true})
+	}
+	for _, name := range []string{"hours", "minutes", "seconds"} {
+		fields = append(fields, vm.Param{Name: name, Type: "number", Doc: "how many, also negative", Optional: true})
+	}
+	return append(fields, zoneOption)
+}()
+
+// step goes through the calendar of a zone: years to days by the date, so that
+// the time of day stays, and the rest by the clock. A day that a month does not
+// have becomes its last.
+func step(c *vm.Call, t time.Time, loc *time.Location, times int) (time.Time, error) {
+	for _, f := range stepFields {
+		if n := c.Number(f.Name); f.Name != "zone" && !(n >= -1e12 && n <= 1e12) {
+			return t, fault.Of(&fault.ParameterError{}, "option %s is too large: %v", f.Name, n)
+		}
+	}
+	months, days := times*(12*c.Int("years")+c.Int("months")), times*(7*c.Int("weeks")+c.Int("days"))
+	if months != 0 || days != 0 {
+		if max(months, -months) > 12*9999 || max(days, -days) > 366*9999 {
+			return t, fault.Of(&fault.ValueError{}, "the time is %w", errYears)
+		}
+		local := t.In(loc)
+		first := time.Date(local.Year(), local.Month()+time.Month(months), 1, local.Hour(), local.Minute(), local.Second(), local.Nanosecond(), time.UTC)
+		last := first.AddDate(0, 1, -1).Day()
+		t = wall(first.AddDate(0, 0, min(local.Day(), last)-1+days), loc)
+	}
+	clock := float64(times) * (c.Number("hours")*3600 + c.Number("minutes")*60 + c.Number("seconds"))
+	if !(clock >= -1e12 && clock <= 1e12) {
+		return t, fault.Of(&fault.ValueError{}, "the time is %w", errYears)
+	}
+	whole := int64(clock)
+	t = time.Unix(t.Unix()+whole, int64(t.Nanosecond())+int64((clock-float64(whole))*1e9)).In(loc)
+	return t, inYears(t)
+}
+
+// dateFields are those of time.at, with the least and most of each.
+var dateFields = []struct {
+	name        string
+	least, most int
+}{{"month", 1, 12}, {"day", 1, 31}, {"hour", 0, 23}, {"minute", 0, 59}, {"week", 1, 53}, {"weekday", 1, 7}}
+
+func timeAt(c *vm.Call) (any, error) {
+	loc, err := zone(c)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range dateFields {
+		if n := c.Int(f.name); c.Has(f.name) && (n < f.least || n > f.most) {
+			return nil, fault.Of(&fault.ParameterError{}, "option %s must be between %d and %d, got %d", f.name, f.least, f.most, n)
+		}
+	}
+	second := c.Number("second")
+	if !(second >= 0 && second < 60) {
+		return nil, fault.Of(&fault.ParameterError{}, "option second must be at least 0 and below 60, got %v", second)
+	}
+	var day time.Time
+	or1 := func(name string) int {
+		if c.Has(name) {
+			return c.Int(name)
+		}
+		return 1
+	}
+	if c.Has("week") || c.Has("weekday") {
+		if c.Has("month") || c.Has("day") || !c.Has("week") {
+			return nil, fault.Of(&fault.ParameterError{}, "give either month and day, or week and weekday")
+		}
+		day, err = isoDay(c.Int("year"), c.Int("week"), or1("weekday"))
+	} else {
+		day, err = dayOf(c.Int("year"), or1("month"), or1("day"))
+	}
+	if err != nil {
+		return nil, err
+	}
+	shown := day.Add(time.Duration(c.Int("hour"))*time.Hour + time.Duration(c.Int("minute"))*time.Minute + time.Duration(second*1e9))
+	return since1970(wall(shown, loc)), nil
+}
+
+// dateTable is a time taken apart.
+func dateTable(t time.Time) map[string]any {
+	name, offset := t.Zone()
+	weekyear, week := t.ISOWeek()
+	return map[string]any{
+		"year": t.Year(), "month": int(t.Month()), "day": t.Day(), "hour": t.Hour(), "minute": t.Minute(),
+		"second": float64(t.Second()) + float64(t.Nanosecond()/1e6)/1e3, "weekday": isoWeekday(t), "yearday": t.YearDay(),
+		"week": week, "weekyear": weekyear, "offset": offset, "zone": name, "dst": t.IsDST(),
+	}
+}
+
+// startOf is when a stretch of time began in the zone of t.
+func startOf(t time.Time, unit string) time.Time {
+	year, month, day, hour, minute := t.Year(), t.Month(), t.Day(), 0, 0
+	switch unit {
+	case "year":
+		month, day = 1, 1
+	case "month":
+		day = 1
+	case "week":
+		day -= isoWeekday(t) - 1
+	case "hour", "minute": // by the clock: an hour that is shown twice has two starts
+		size := map[string]int64{"hour": 3600, "minute": 60}[unit]
+		_, offset := t.Zone()
+		local := t.Unix() + int64(offset)
+		return time.Unix(t.Unix()-((local%size)+size)%size, 0).In(t.Location())
+	}
+	return wall(time.Date(year, month, day, hour, minute, 0, 0, time.UTC), t.Location())
+}
+
+var calendarFuncs = []vm.Func{
+	{
+		Name: "date", Doc: "Takes a time apart.", Params: []vm.Param{timeArg, zoneOnly},
+		Returns: "a table of year, month, day, hour, minute, second, weekday (1 is Monday), yearday, week and weekyear (ISO 8601), zone, offset (seconds east of Greenwich) and dst",
+		Example: `local d = require("time").date("2024-12-30T23:30:00Z", { zone = "Europe/Berlin" })
+assert(d.year == 2024 and d.day == 31 and d.hour == 0 and d.week == 1 and d.weekyear == 2025 and d.offset == 3600)`,
+		Call: func(c *vm.Call) (any, error) {
+			t, err := zonedTime(c)
+			if err != nil {
+				return nil, err
+			}
+			return dateTable(t), nil
+		},
+	},
+	{
+		Name: "at", Doc: "Makes a time of a date, or of an ISO week. A time of day that clocks jump over counts on from the jump; of one that they show twice, the first is meant.",
+		Params: []vm.Param{{Name: "date", Fields: []vm.Param{
+			{Name: "year", Type: "integer", Doc: "1 to 9999"},
+			{Name: "month", Type: "integer", Doc: "1 to 12; 1 if left out", Optional: true},
+			{Name: "day", Type: "integer", Doc: "of the month; 1 if left out", Optional: true},
+			{Name: "week", Type: "integer", Doc: "of ISO 8601, in place of month and day", Optional: true},
+			{Name: "weekday", Type: "integer", Doc: "1 is Monday; goes with week", Optional: true},
+			{Name: "hour", Type: "integer", Doc: "0 to 23", Optional: true},
+			{Name: "minute", Type: "integer", Doc: "0 to 59", Optional: true},
+			{Name: "second", Type: "number", Doc: "0 to 59.999", Optional: true},
+			zoneOption}}},
+		Returns: "seconds since 1970",
+		Example: `local time = require("time")
+assert(time.at{ year = 2024, month = 5, day = 1, hour = 12, zone = "Europe/Berlin" } == time.parse("2024-05-01T10:00:00Z"))
+assert(time.format(time.at{ year = 2020, week = 53, weekday = 7 }, "date") == "2021-01-03")`,
+		Call: timeAt,
+	},
+	{
+		Name: "add", Doc: "Goes through the calendar: years, months, weeks and days keep the time of day, also over a change of the clocks; January 31 and a month is the last of February. Hours and below are exact.",
+		Params:  []vm.Param{{Name: "time", Type: "number|string", Doc: "seconds since 1970, or RFC 3339 text"}, {Name: "step", Fields: stepFields}},
+		Returns: "seconds since 1970",
+		Example: `local time = require("time")
+assert(time.format(time.add("2024-01-31", { months = 1 }), "date") == "2024-02-29")
+local before = time.parse("2024-03-30T12:00", nil, { zone = "Europe/Berlin" })
+assert(time.add(before, { days = 1, zone = "Europe/Berlin" }) == before + 23 * 3600)`,
+		Call: func(c *vm.Call) (any, error) {
+			t, err := zonedTime(c)
+			if err == nil {
+				t, err = step(c, t, t.Location(), 1)
+			}
+			return since1970(t), err
+		},
+	},
+	{
+		Name: "start_of", Doc: "The start of the minute, hour, day, week (Monday), month or year that a time lies in.",
+		Params:  []vm.Param{{Name: "unit", Type: "string", Doc: "of what", Choices: []string{"minute", "hour", "day", "week", "month", "year"}}, timeArg, zoneOnly},
+		Returns: "seconds since 1970",
+		Example: `local time = require("time")
+assert(time.format(time.start_of("week", "2024-05-01T10:00:00Z"), "date") == "2024-04-29")`,
+		Call: func(c *vm.Call) (any, error) {
+			t, err := zonedTime(c)
+			if err != nil {
+				return nil, err
+			}
+			t = startOf(t, c.String("unit"))
+			return since1970(t), inYears(t)
+		},
+	},
+	{
+		Name: "each", Doc: "Goes from one time to another in steps of the calendar. Both ends count.",
+		Params:  []vm.Param{{Name: "from", Type: "number|string", Doc: "the first time"}, {Name: "to", Type: "number|string", Doc: "the last"}, {Name: "step", Fields: stepFields}},
+		Returns: "an iterator of seconds since 1970",
+		Example: `local time = require("time")
+local days = {}
+for t in time.each("2024-02-28", "2024-03-01", { days = 1 }) do days[#days + 1] = time.format(t, "%d.%m.") end
+assert(table.concat(days, " ") == "28.02. 29.02. 01.03.")`,
+		Call: eachTime,
+	},
+}
+
+// zonedTime is the argument time in the zone of the options.
+func zonedTime(c *vm.Call) (time.Time, error) {
+	loc, err := zone(c)
+	if err != nil {
+		return time.Time{}, err
+	}
+	t, err := moment(c, "time")
+	return t.In(loc), err
+}
+
+func eachTime(c *vm.Call) (any, error) {
+	loc, err := zone(c)
+	if err != nil {
+		return nil, err
+	}
+	from, err := moment(c, "from")
+	if err != nil {
+		return nil, err
+	}
+	to, err := moment(c, "to")
+	if err != nil {
+		return nil, err
+	}
+	from = from.In(loc)
+	next, err := step(c, from, loc, 1)
+	over := errors.Is(err, errYears) // the first is all there is
+	if err != nil && !over {
+		return nil, err
+	}
+	if next.Equal(from) && !over {
+		return nil, fault.Of(&fault.ParameterError{}, "the step must not be empty, such as { days = 1 }")
+	}
+	forth, n := next.After(from) || over && !to.Before(from), 0
+	return c.L.NewFunction(func(L *lua.LState) int {
+		// Counted from the start, so that January 31 comes back in March.
+		t, err := step(c, from, loc, n)
+		if err != nil || forth && t.After(to) || !forth && t.Before(to) {
+			L.Push(lua.LNil) // past the last year there is
+			return 1
+		}
+		n++
+		L.Push(lua.LNumber(since1970(t)))
+		return 1
+	}), nil
+}

@@ -1,0 +1,201 @@
+package stdlib
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"sync"
+	"time"
+	_ "time/tzdata" // systems without a zone database get the one of the program
+
+	"transect/client/fault"
+	"transect/runtime/vm"
+)
+
+// The years that times are written and read in.
+const (
+	firstSecond = -62135596800 // 0001-01-01
+	lastSecond  = 253402300800 // 10000-01-01
+)
+
+var zoneOption = vm.Param{Name: "zone", Type: "string", Doc: "UTC, local, an offset such as +02:00, or a name such as Europe/Berlin", Default: "UTC"}
+
+// zone reads the option zone.
+func zone(c *vm.Call) (*time.Location, error) {
+	name := c.String("zone")
+	switch name {
+	case "", "UTC", "Z":
+		return time.UTC, nil
+	case "local":
+		if text, given := c.In.Options().Env("TZ"); given && text != "" && text != "Local" {
+			if loc, err := time.LoadLocation(strings.TrimPrefix(text, ":")); err == nil {
+				return loc, nil
+			}
+		}
+		return time.Local, nil
+	}
+	if seconds, rest, ok := readOffset(name); ok && rest == "" {
+		return offsetZone(seconds), nil
+	}
+	loc, err := time.LoadLocation(name)
+	if err != nil || name == "Local" {
+		return nil, fault.Hinted(fault.Of(&fault.ParameterError{}, "%q is no time zone%s", name, vm.Suggestion(name, someZones())),
+			"write a name such as Europe/Berlin, an offset such as +02:00, UTC or local")
+	}
+	return loc, nil
+}
+
+// someZones are names to guess what was meant from: there is no list of all,
+// so these are the large cities of each region.
+var someZones = sync.OnceValue(func() []string {
+	return strings.Fields(`Europe/London Europe/Paris Europe/Berlin Europe/Amsterdam Europe/Brussels Europe/Madrid Europe/Rome Europe/Vienna Europe/Warsaw
+		Europe/Athens Europe/Helsinki Europe/Kyiv Europe/Moscow Europe/Lisbon Europe/Zurich Europe/Copenhagen Europe/Stockholm Europe/Oslo
+		Africa/Abidjan Africa/Cairo Africa/Johannesburg Africa/Lagos Africa/Nairobi Asia/Bangkok Asia/Dubai Asia/Jakarta Asia/Kolkata Asia/Manila
+		Asia/Seoul Asia/Shanghai Asia/Singapore Asia/Tokyo Australia/Brisbane Australia/Perth Australia/Sydney Pacific/Auckland
+		America/Chicago America/Denver America/Los_Angeles America/New_York America/Toronto America/Mexico_City America/Bogota America/Lima
+		America/Sao_Paulo America/Argentina/Buenos_Aires America/Santiago America/Anchorage Pacific/Honolulu`)
+})
+
+// offsetZone is a zone that is always so many seconds east of Greenwich.
+func offsetZone(seconds int) *time.Location {
+	if seconds == 0 {
+		return time.UTC
+	}
+	return time.FixedZone("", seconds)
+}
+
+// readOffset takes an offset such as Z, +02:00, -0930 or +02 off a text.
+func readOffset(text string) (seconds int, rest string, ok bool) {
+	if after, found := strings.CutPrefix(text, "Z"); found {
+		return 0, after, true
+	}
+	if text == "" || text[0] != '+' && text[0] != '-' {
+		return 0, text, false
+	}
+	hours, rest, ok := digits(text[1:], 2, 2)
+	if !ok {
+		return 0, text, false
+	}
+	minutes := 0
+	if after, found := strings.CutPrefix(rest, ":"); found {
+		if minutes, rest, ok = digits(after, 2, 2); !ok {
+			return 0, text, false
+		}
+	} else if m, after, found := digits(rest, 2, 2); found {
+		minutes, rest = m, after
+	}
+	if hours > 23 || minutes > 59 {
+		return 0, text, false
+	}
+	seconds = hours*3600 + minutes*60
+	if text[0] == '-' {
+		seconds = -seconds
+	}
+	return seconds, rest, true
+}
+
+// digits takes a number of least to most digits off a text.
+func digits(text string, least, most int) (n int, rest string, ok bool) {
+	i := 0
+	for i < len(text) && i < most && text[i] >= '0' && text[i] <= '9' {
+		n = n*10 + int(text[i]-'0')
+		i++
+	}
+	return n, text[i:], i >= least
+}
+
+// wall is the moment at which clocks of a zone show t's date and time. A time
+// that clocks jump over counts on from the last one before the jump; of one
+// they show twice, the first is meant.
+func wall(t time.Time, loc *time.Location) time.Time {
+	shown := time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC)
+	offset := func(at time.Time) time.Duration {
+		_, seconds := at.In(loc).Zone()
+		return time.Duration(seconds) * time.Second
+	}
+	guess := time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), loc)
+	start, end := guess.ZoneBounds()
+	for _, change := range []time.Time{start, end} {
+		if change.IsZero() {
+			continue
+		}
+		before, after := offset(change.Add(-time.Second)), offset(change)
+		if from, to := change.UTC().Add(before), change.UTC().Add(after); before < after && !shown.Before(from) && shown.Before(to) {
+			return shown.Add(-before).In(loc) // jumped over
+		} else if after < before && !shown.Before(to) && shown.Before(from) {
+			return shown.Add(-before).In(loc) // shown twice
+		}
+	}
+	return guess
+}
+
+var errYears = errors.New("outside of the years 1 to 9999")
+
+// moment reads an argument that is a time: seconds since 1970 or RFC 3339
+// text; now when it is left out. Times are kept to the millisecond.
+func moment(c *vm.Call, name string) (time.Time, error) {
+	if !c.Has(name) {
+		return c.In.Options().Now().UTC(), nil
+	}
+	var t time.Time
+	if c.Value(name).Type().String() == "string" {
+		read, err := parseTime(c.String(name), time.UTC)
+		if err != nil {
+			return t, err
+		}
+		t = read
+	} else {
+		n := c.Number(name)
+		if !(n >= firstSecond && n < lastSecond) {
+			return t, fault.Of(&fault.ParameterError{}, "argument %s is %w: %v", name, errYears, n)
+		}
+		t = time.UnixMilli(int64(math.Floor(n*1000 + 0.5))).UTC()
+	}
+	return t, inYears(t)
+}
+
+func inYears(t time.Time) error {
+	if s := t.Unix(); s < firstSecond || s >= lastSecond {
+		return fault.Of(&fault.ValueError{}, "the time is %w", errYears)
+	}
+	return nil
+}
+
+// since1970 is a time as scripts have it.
+func since1970(t time.Time) float64 {
+	if t.Nanosecond()%1e6 == 0 {
+		return float64(t.UnixMilli()) / 1000
+	}
+	return float64(t.UnixMicro()) / 1e6
+}
+
+// isoTimes are the forms of times that need no layout.
+var isoTimes = []string{time.RFC3339Nano, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05.999999999", "2006-01-02T15:04",
+	"2006-01-02 15:04:05.999999999Z07:00", "2006-01-02 15:04:05.999999999", "2006-01-02 15:04", time.DateOnly, "20060102T150405Z0700", "20060102T150405", "20060102"}
+
+// parseTime reads a time in ISO 8601; one without a zone is of loc.
+func parseTime(text string, loc *time.Location) (time.Time, error) {
+	for _, layout := range isoTimes {
+		t, err := time.Parse(layout, text)
+		if err != nil {
+			continue
+		}
+		if !strings.Contains(layout, "07") {
+			t = wall(t, loc)
+		}
+		return t, inYears(t)
+	}
+	return time.Time{}, fault.Hinted(fault.Of(&fault.ValueError{}, "%q is no ISO 8601 time%s", text, nearTime(text)),
+		"write times like 2024-05-01T10:00:00Z, or say how it is written with a layout such as %%d.%%m.%%Y")
+}
+
+// nearTime says what is wrong with a text that nearly is a time.
+func nearTime(text string) string {
+	for _, layout := range []string{time.RFC3339, time.DateOnly} {
+		var e *time.ParseError
+		if _, err := time.Parse(layout, text); errors.As(err, &e) && strings.Contains(e.Message, "out of range") {
+			return e.Message // ": day out of range"
+		}
+	}
+	return ""
+}
