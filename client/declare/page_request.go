@@ -139,14 +139,25 @@ func (p *pager) start(ctx context.Context, r *pageRequest) {
 	}()
 }
 
-// unpin gives the records of a large page memory of their own: a script that
-// keeps one of them shall not keep the page.
+// unpin gives the records of a large page memory of their own, a few together:
+// a script that keeps one of them shall not keep the page.
 func unpin(items [][]byte, page int) {
 	if page <= smallPage {
 		return
 	}
+	var room []byte
+	left := 0
+	for _, item := range items {
+		left += len(item)
+	}
 	for i, item := range items {
-		items[i] = slices.Clip(append(make([]byte, 0, len(item)), item...))
+		if len(item) > cap(room)-len(room) {
+			room = make([]byte, 0, max(len(item), min(left, smallPage)))
+		}
+		from := len(room)
+		room = append(room, item...)
+		items[i] = room[from:len(room):len(room)]
+		left -= len(item)
 	}
 }
 

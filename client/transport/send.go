@@ -140,7 +140,7 @@ func (t *Transport) once(ctx context.Context, c call, u *url.URL, token *oauth2.
 	if a.StatusCode >= 300 {
 		limited = io.LimitReader(a.Body, longestRefusal)
 	}
-	a.body, err = io.ReadAll(limited)
+	a.body, err = readAll(limited, a.ContentLength)
 	t.traceAnswer(x, a, err)
 	if err != nil {
 		return nil, &lostExchange{cause: fmt.Errorf("the answer broke off: %w", err), sent: true}
