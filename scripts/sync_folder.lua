@@ -1,0 +1,39 @@
+-- Keep a mission, or a project, up to date with a folder; for the night:
+--
+--   transect cron add sync '15 2 * * *' scripts/sync_folder.lua /data/site "Surveys"
+--
+-- New files go up, changed ones replace what was there, what is there is left
+-- alone. A file that was just written is taken the next time. Nothing is ever
+-- deleted on the platform because it is gone from the folder: it is told.
+local sdk, script, ingest = require("sdk"), require("script"), require("ingest")
+local time, path, find = require("time"), require("path"), require("lib.find")
+
+local args = script.args({ "folder", "project", _doc = "Keep a mission, or a project, up to date with a folder.",
+  folder = { "string", doc = "folder to bring up" },
+  project = { "string", doc = "project, by name or id" },
+  mission = { "string", optional = true, doc = "mission of the project, by name or id" },
+  exclude = { "strings", default = { "**/.*", "**/*.part", "**/*.tmp", "**/Thumbs.db" }, doc = "patterns of names to leave out" },
+  settle = { "integer", default = 60, doc = "leave out files changed in the last so many seconds: they may still be written" },
+  report = { "string", optional = true, doc = "file for what became of each file, .json or .csv" },
+  dry_run = { "boolean", doc = "only tell what would be done" } })
+
+script.lock("sync " .. path.abs(args.folder))
+local project = find.project(args.project)
+local mission = args.mission and find.mission(project, args.mission) or nil
+local source = { source = args.folder, project = project, mission = mission, exclude = args.exclude }
+
+local options, young, settled = {}, 0, time.now() - args.settle
+for k, v in pairs(source) do options[k] = v end
+options.replace, options.verify, options.report, options.dry_run = true, not args.dry_run, args.report, args.dry_run
+options.filter = function(file)
+  if time.parse(file.modified) <= settled then return true end
+  young = young + 1
+  return false
+end
+options.on_file = function(file)
+  if file.outcome ~= "skipped" then print(file.outcome, file.name, file.cause or "") end
+end
+local result = ingest.run(options)
+print(("%d new, %d completed, %d there already, %d failed, %d still being written"):format(
+  result.created, result.resumed, result.skipped, result.failed, young))
+script.fail_items(result.failed, result.total)
