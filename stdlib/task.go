@@ -43,7 +43,7 @@ var taskModule = &vm.Module{
 	Name: "task",
 	Doc: "Runs functions beside each other. A scope, or a task, ends when all tasks spawned in it have; " +
 		"a failure nobody handles fails the run.",
-	Types: []*vm.Type{taskType},
+	Types: []*vm.Type{taskType, channelType},
 	Funcs: []vm.Func{
 		{
 			Name: "spawn", Doc: "Starts a function as a task.",
@@ -129,6 +129,7 @@ assert(n == 6)`,
 				return luaValues(vm.WithScope(c.L, vm.ScopeOptions{}, c.Value("f"), c.Rest()...)), nil
 			},
 		},
+		channelFunc,
 	},
 }
 

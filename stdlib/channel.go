@@ -1,0 +1,231 @@
+package stdlib
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"transect/client/fault"
+	"transect/runtime/vm"
+)
+
+// channel hands values from task to task. It belongs to whoever holds the
+// interpreter lock; only waiting happens without it. Who waits is served in
+// the order of coming.
+type channel struct {
+	room      int // values kept while nobody takes them
+	values    []lua.LValue
+	senders   []*waiter
+	receivers []*waiter
+	closed    bool
+}
+
+// waiter is a task that waits on a channel.
+type waiter struct {
+	value  lua.LValue // to send, or received
+	served bool
+	woken  chan struct{}
+}
+
+func (w *waiter) serve() {
+	w.served = true
+	close(w.woken)
+}
+
+// wait lets other tasks go on until w is served.
+func wait(c *vm.Call, queue *[]*waiter, w *waiter) error {
+	var limit time.Duration
+	if c.Has("timeout") {
+		d, err := seconds(c, "timeout")
+		if err != nil {
+			return err
+		}
+		limit = max(d, 1)
+	}
+	*queue = append(*queue, w)
+	err := c.Blocking(func(ctx context.Context) error {
+		if limit > 0 {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeoutCause(ctx, limit, fault.Of(&fault.TimeoutError{}, "nobody came within %s", limit))
+			defer cancel()
+		}
+		select {
+		case <-w.woken:
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	})
+	if w.served {
+		return nil // also when the time was up a moment later
+	}
+	if i := slices.Index(*queue, w); i >= 0 {
+		*queue = slices.Delete(*queue, i, i+1)
+	}
+	return err
+}
+
+func (ch *channel) send(c *vm.Call, v lua.LValue) error {
+	closed := func() error {
+		return fault.Of(&fault.RuntimeError{}, "the channel is closed")
+	}
+	switch {
+	case ch.closed:
+		return closed()
+	case len(ch.receivers) > 0:
+		w := ch.receivers[0]
+		ch.receivers = ch.receivers[1:]
+		w.value = v
+		w.serve()
+		return nil
+	case len(ch.values) < ch.room:
+		ch.values = append(ch.values, v)
+		return nil
+	}
+	w := &waiter{value: v, woken: make(chan struct{})}
+	if err := wait(c, &ch.senders, w); err != nil {
+		return err
+	}
+	if w.value != nil { // closed before anybody took it
+		return closed()
+	}
+	return nil
+}
+
+// receive gives nil when the channel is closed and empty.
+func (ch *channel) receive(c *vm.Call) (lua.LValue, error) {
+	var next *waiter
+	if len(ch.senders) > 0 {
+		next = ch.senders[0]
+		ch.senders = ch.senders[1:]
+		ch.values = append(ch.values, next.value)
+		next.value = nil
+		next.serve()
+	}
+	if len(ch.values) > 0 {
+		v := ch.values[0]
+		ch.values[0] = nil
+		ch.values = ch.values[1:]
+		return v, nil
+	}
+	if ch.closed {
+		return lua.LNil, nil
+	}
+	w := &waiter{value: lua.LNil, woken: make(chan struct{})}
+	err := wait(c, &ch.receivers, w)
+	return w.value, err
+}
+
+func (ch *channel) close() {
+	ch.closed = true
+	for _, w := range slices.Concat(ch.receivers, ch.senders) {
+		w.serve()
+	}
+	ch.receivers, ch.senders = nil, nil
+}
+
+var waitOption = vm.Param{Name: "options", Fields: []vm.Param{
+	{Name: "timeout", Type: "number", Doc: "seconds to wait at most; then a TimeoutError", Optional: true}}}
+
+var channelType = &vm.Type{
+	Name: "channel", Doc: "Hands values from task to task, first come first served.",
+	Methods: []vm.Func{
+		{
+			Name: "send", Doc: "Sends a value, and waits until there is room for it or somebody takes it. To a closed channel it raises.",
+			Params: []vm.Param{{Name: "value", Type: "any", Doc: "what to send, not nil"}, waitOption},
+			Example: `local task = require("task")
+local ch = task.channel(1)
+ch:send("DJI_0001.JPG")
+assert(ch:receive() == "DJI_0001.JPG")`,
+			Call: func(c *vm.Call) (any, error) {
+				if !c.Has("value") {
+					return nil, fault.Of(&fault.ParameterError{}, "nil cannot be sent, it says that a channel is closed; send false, or json.null")
+				}
+				return nil, c.Self.(*channel).send(c, c.Value("value"))
+			},
+		},
+		{
+			Name: "receive", Doc: "Takes the next value, and waits for one.", Params: []vm.Param{waitOption}, Returns: "the value; nil when the channel is closed and empty",
+			Example: `local task = require("task")
+local ch = task.channel()
+task.spawn(function() ch:send(7) end)
+assert(ch:receive() == 7)
+local _, err = try(ch.receive, ch, { timeout = 0.01 })
+assert(err.name == "TimeoutError")`,
+			Call: func(c *vm.Call) (any, error) { return c.Self.(*channel).receive(c) },
+		},
+		{
+			Name: "each", Doc: "Goes through the values until the channel is closed and empty. Several tasks may: each value goes to one of them.",
+			Returns: "an iterator",
+			Example: `local task = require("task")
+local ch, sum = task.channel(), 0
+task.spawn(function()
+  for i = 1, 3 do ch:send(i) end
+  ch:close()
+end)
+for n in ch:each() do sum = sum + n end
+assert(sum == 6)`,
+			Call: func(c *vm.Call) (any, error) {
+				ch := c.Self.(*channel)
+				return c.L.NewFunction(func(L *lua.LState) int {
+					here := *c
+					here.L = L // perhaps another task's
+					v, err := ch.receive(&here)
+					if err != nil {
+						vm.Raise(L, fault.In("channel:each", err))
+					}
+					L.Push(v)
+					return 1
+				}), nil
+			},
+		},
+		{
+			Name: "close", Doc: "Says that nothing more will be sent. What was sent before is still received.",
+			Example: `local ch = require("task").channel(1)
+ch:send(1)
+ch:close()
+assert(ch:receive() == 1 and ch:receive() == nil and ch:closed())`,
+			Call: func(c *vm.Call) (any, error) { c.Self.(*channel).close(); return nil, nil },
+		},
+		{
+			Name: "closed", Doc: "Says whether the channel was closed.", Returns: "true or false",
+			Example: `assert(not require("task").channel():closed())`,
+			Call:    func(c *vm.Call) (any, error) { return c.Self.(*channel).closed, nil },
+		},
+	},
+	Text: func(self any) string {
+		ch := self.(*channel)
+		text := fmt.Sprintf("channel (%d waiting", len(ch.values)+len(ch.senders))
+		if ch.closed {
+			text += ", closed"
+		}
+		return text + ")"
+	},
+}
+
+var channelFunc = vm.Func{
+	Name: "channel", Doc: "Makes a channel between tasks.",
+	Params:  []vm.Param{{Name: "room", Type: "integer", Doc: "how many values it keeps while nobody takes them; with 0, sending waits for who receives", Default: 0}},
+	Returns: "a channel",
+	Example: `local task = require("task")
+local photos = task.channel(16)
+task.scope(function()
+  task.spawn(function()
+    for i = 1, 40 do photos:send(i) end
+    photos:close()
+  end)
+  for worker = 1, 4 do
+    task.spawn(function() for photo in photos:each() do task.sleep(0) end end)
+  end
+end)`,
+	Call: func(c *vm.Call) (any, error) {
+		room := c.Int("room")
+		if room < 0 || room > 1<<20 {
+			return nil, fault.Of(&fault.ParameterError{}, "argument room must be between 0 and %d, got %d", 1<<20, room)
+		}
+		return vm.NewObject(c.L, channelType, &channel{room: room}), nil
+	},
+}
