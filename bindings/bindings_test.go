@@ -3,6 +3,7 @@ package bindings_test
 import (
 	"bytes"
 	"context"
+	"os"
 	"strings"
 	"testing"
 
@@ -36,7 +37,7 @@ func newWorldIn(t testing.TB, dir string, args []string, links ...declare.Interc
 		t.Fatal(err)
 	}
 	w := &world{platform: p, links: links}
-	w.in = vm.New(ctx, vm.Options{Stdout: &w.out, Stderr: &w.out, Dir: dir, Args: args, Progress: vm.ProgressQuiet})
+	w.in = vm.New(ctx, vm.Options{Stdout: &w.out, Stderr: &w.out, Dir: dir, Args: args, Progress: vm.ProgressQuiet, Env: environment(t.TempDir())})
 	t.Cleanup(func() {
 		w.in.Close()
 		if err := p.Close(); err != nil {
@@ -53,6 +54,16 @@ func newWorldIn(t testing.TB, dir string, args []string, links ...declare.Interc
 		return client.New(ctx, s, client.Options{RoundTripper: p.RoundTripper(), Links: w.links})
 	})
 	return w
+}
+
+// environment is that of the process, but for the folder of durable state.
+func environment(state string) func(string) (string, bool) {
+	return func(name string) (string, bool) {
+		if name == "TRANSECT_STATE_DIR" {
+			return state, true
+		}
+		return os.LookupEnv(name)
+	}
 }
 
 // lua runs code and fails the test with whatever it raises.

@@ -41,7 +41,7 @@ var runOptions = []vm.Param{
 	{Name: "hidden", Type: "boolean", Doc: "true keeps them from end users", Optional: true},
 	{Name: "extra", Type: "table", Doc: "further keys of each dataset, sent as they are", Optional: true},
 	{Name: "on_file", Type: "function", Doc: "called with each outcome as it comes", Optional: true},
-	{Name: "check", Type: "boolean|string", Doc: `true tells what is wrong with the files, "strict" looks at all first and sends none when one is, false does not look`, Default: true},
+	{Name: "check", Type: "boolean|string", Doc: `true tells in result.preflight what is wrong with the files, "strict" looks at all first and sends none when one is, false does not look`, Default: true},
 	{Name: "replace", Type: "boolean", Doc: "a changed file takes the place of its earlier state: that dataset is deleted once the new one is complete, and can be restored", Default: false},
 	{Name: "dry_run", Type: "boolean", Doc: "only find out what would be done; nothing is sent", Default: false},
 	{Name: "verify", Type: "boolean", Doc: "compare size and checksum on the platform with the local files in the end", Default: false},
@@ -140,18 +140,21 @@ func runIngest(c *vm.Call, b *Binding) (any, error) {
 	var result *ingest.Result
 	err = s.serve(func(ctx context.Context) (err error) {
 		result, err = ingest.Run(ctx, connection, o)
+		if show != nil {
+			show.Finish()
+		}
 		return err
 	})
-	if show != nil {
-		show.Finish()
-	}
 	if err != nil {
-		if result != nil {
+		if result != nil && result.Counts.Created+result.Counts.Resumed > 0 {
 			n := result.Counts
 			c.In.Options().Logger.Warn("the ingest stopped before its end; what it did stays, run again to go on", "ingest", result.ID,
 				"created", n.Created, "resumed", n.Resumed, "skipped", n.Skipped, "failed", n.Failed)
 		}
 		return nil, err
+	}
+	if result.Counts == (ingest.Counts{}) {
+		c.In.Options().Logger.Warn("there was nothing to ingest", "source", sourceName(c))
 	}
 	return resultTable(c, result, o.DryRun), nil
 }

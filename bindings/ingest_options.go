@@ -24,6 +24,14 @@ func ingestOptions(c *vm.Call, s *server) (ingest.Options, error) {
 		Progress: &ingest.Progress{}}
 	g := &o.Source
 	g.Kind, g.MinSize, g.MaxSize, g.FollowLinks = c.String("kind"), int64(c.Int("min_size")), int64(c.Int("max_size")), c.Bool("follow_links")
+	for _, name := range []string{"expected", "min_size", "max_size"} {
+		if c.Int(name) < 0 {
+			return o, fault.Of(&fault.ParameterError{}, "option %s must not be below 0, got %d", name, c.Int(name))
+		}
+	}
+	if g.MaxSize > 0 && g.MinSize > g.MaxSize {
+		return o, fault.Of(&fault.ParameterError{}, "no file has at least %d (min_size) and at most %d bytes (max_size)", g.MinSize, g.MaxSize)
+	}
 	var err error
 	if g.Include, err = texts(c, "include"); err != nil {
 		return o, err
@@ -102,6 +110,19 @@ func sourceOf(c *vm.Call, s *server, o *ingest.Options) error {
 			`give source = "folder", a pattern, or an iterator function; or paths = { … }`)
 	}
 	return nil
+}
+
+// sourceName is how a message calls what was to be ingested.
+func sourceName(c *vm.Call) string {
+	switch {
+	case c.Function("source") != nil:
+		return "what the iterator gave"
+	case c.String("source") != "":
+		return c.String("source")
+	case c.Has("retry_failed"):
+		return "what failed in " + c.String("retry_failed")
+	}
+	return "the files given"
 }
 
 // targetOf reads where the datasets belong.

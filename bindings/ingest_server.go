@@ -61,7 +61,7 @@ func (s *server) serve(work func(ctx context.Context) error) error {
 			return blocked
 		}
 		if s.raised != nil {
-			next.done <- errRaised
+			next.done <- errRaised()
 			continue
 		}
 		if err = next.do(L); err != nil {
@@ -72,7 +72,9 @@ func (s *server) serve(work func(ctx context.Context) error) error {
 }
 
 // errRaised ends the work after a Lua function raised.
-var errRaised = fault.Of(&fault.CancelledError{}, "a function of the script failed")
+func errRaised() error {
+	return fault.Of(&fault.CancelledError{}, "a function of the script failed")
+}
 
 // call calls a Lua function from a goroutine of the engine.
 func (s *server) call(f *lua.LFunction, arguments func(L *lua.LState) []lua.LValue, take func(lua.LValue) error) error {
@@ -91,7 +93,7 @@ func (s *server) call(f *lua.LFunction, arguments func(L *lua.LState) []lua.LVal
 			if s.raised == nil || s.raised == lua.LNil {
 				s.raised = lua.LString(err.Error())
 			}
-			return errRaised
+			return errRaised()
 		}
 		if take == nil {
 			return nil
@@ -102,7 +104,7 @@ func (s *server) call(f *lua.LFunction, arguments func(L *lua.LState) []lua.LVal
 	case s.asks <- a:
 		return <-a.done
 	case <-s.over:
-		return errRaised
+		return errRaised()
 	}
 }
 

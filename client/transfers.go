@@ -62,6 +62,14 @@ func progressOf(ctx context.Context) func(int64) {
 	return report
 }
 
+type foundKey struct{}
+
+// WithFound returns a context whose uploads report which of the bytes they
+// count as progress an earlier run had sent.
+func WithFound(ctx context.Context, report func(delta int64)) context.Context {
+	return context.WithValue(ctx, foundKey{}, report)
+}
+
 type uploadedKey struct{}
 
 // WithUploaded returns a context whose uploads tell what they sent.
@@ -72,6 +80,7 @@ func WithUploaded(ctx context.Context, tell func(transfer.Uploaded)) context.Con
 func (c *Client) uploadFile(ctx context.Context, in UploadFile) (None, error) {
 	u := transfer.Upload{Dataset: string(in.Dataset), Component: in.Component, Path: string(in.FilePath), MD5: in.MD5,
 		Multipart: *in.Multipart, Progress: progressOf(ctx)}
+	u.Found, _ = ctx.Value(foundKey{}).(func(int64))
 	if in.ChunkSize != nil {
 		u.ChunkSize = *in.ChunkSize
 	}

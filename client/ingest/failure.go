@@ -73,6 +73,15 @@ func status(err error) int {
 	return 0
 }
 
+// named says that an error is of an ingest, before it ends the requests under
+// way: they would take it for their own.
+func named(err error) error {
+	if f := fault.Find(err); f != nil && f.Facts().Operation == "" {
+		f.Facts().Operation = "ingest"
+	}
+	return err
+}
+
 // stopped is the error of a run whose context ended.
 func stopped(ctx context.Context) error {
 	cause := context.Cause(ctx)

@@ -33,6 +33,11 @@ func checkReport(path string) error {
 	return nil
 }
 
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
 // summary is what a JSON report says beside its files.
 type summary struct {
 	Ingest   string    `json:"ingest"`

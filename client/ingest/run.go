@@ -64,7 +64,8 @@ func (r *run) whole(ctx context.Context) (*Result, error) {
 		err = closing
 	}
 	result := r.result()
-	if r.o.Report != "" {
+	if r.o.Report != "" && !(err != nil && result.Counts == (Counts{}) && exists(r.o.Report)) {
+		// The report of an earlier run tells more than that of one that did nothing.
 		if failed := r.writeReport(result, err); err == nil {
 			err = failed
 		}
@@ -108,7 +109,7 @@ func (r *run) stages(ctx context.Context) error {
 	})
 	group.Go(func() error {
 		defer close(found)
-		return r.find(inner, found)
+		return named(r.find(inner, found))
 	})
 	group.Go(func() error {
 		defer close(known)
@@ -120,7 +121,7 @@ func (r *run) stages(ctx context.Context) error {
 		readers, reading := errgroup.WithContext(inner)
 		for range 2 * runtime.GOMAXPROCS(0) {
 			readers.Go(func() error {
-				return (&reader{r, make([]byte, 3*sample)}).all(reading, found, known)
+				return named((&reader{r, make([]byte, 3*sample)}).all(reading, found, known))
 			})
 		}
 		return readers.Wait()

@@ -77,6 +77,7 @@ func (r *run) file(ctx context.Context, dataset, component, path string) (sum st
 		p.Moved.Add(delta)
 		p.DoneBytes.Add(delta)
 	})
+	ctx = client.WithFound(ctx, func(delta int64) { p.Moved.Add(-delta) })
 	ctx = client.WithUploaded(ctx, func(u transfer.Uploaded) { sum = u.MD5 })
 	for attempt := 1; ; attempt++ {
 		_, err = r.c.Datasets.UploadFile(ctx, client.UploadFile{Dataset: client.ID(dataset), Component: component, FilePath: client.Path(path)})

@@ -56,8 +56,9 @@ func Verify(ctx context.Context, c *client.Client, o Options, tell func(Verdict)
 	r := &run{c: c, o: o, index: ix}
 	group, inner := errgroup.WithContext(ctx)
 	found := make(chan *work, 256)
-	group.Go(func() error {
+	group.Go(func() (err error) {
 		defer close(found)
+		defer func() { err = named(err) }()
 		for item, err := range r.items(inner) {
 			if _, skipped := err.(*gather.Skipped); skipped {
 				continue

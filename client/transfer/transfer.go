@@ -55,6 +55,7 @@ type Upload struct {
 	SkipFinished       bool              // do not send again what the journal knows as completed
 	ChunkSize          int64             // bytes; 10 MiB when 0
 	Progress           func(delta int64) // bytes sent since the last call; negative when a part starts over
+	Found              func(delta int64) // which of those bytes an earlier run had sent
 }
 
 // Uploaded says what was sent.

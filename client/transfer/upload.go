@@ -168,20 +168,21 @@ func (u *upload) whole(ctx context.Context) error {
 // more starts over, once.
 func (u *upload) inParts(ctx context.Context) (resumed int, err error) {
 	if u.entry.Started(u.sums.whole) {
-		counted := &atomic.Int64{}
-		resumed, err = u.missing(ctx, counted)
+		counted, found := &atomic.Int64{}, &atomic.Int64{}
+		resumed, err = u.missing(ctx, counted, found)
 		if err == nil || ctx.Err() != nil || !lost(err) {
 			return resumed, err
 		}
 		u.log.Debug("starting an upload over", "file", u.Path, "reason", err)
 		u.count(-counted.Load())
+		u.found(-found.Load())
 	}
 	u.entry.Forget()
 	if err := u.create(ctx); err != nil {
 		return 0, err
 	}
 	u.entry.Start(u.sums.whole)
-	_, err = u.missing(ctx, &atomic.Int64{})
+	_, err = u.missing(ctx, &atomic.Int64{}, &atomic.Int64{})
 	return 0, err
 }
 
@@ -204,16 +205,25 @@ func (u *upload) count(bytes int64) {
 	}
 }
 
+func (u *upload) found(bytes int64) {
+	if u.Found != nil && bytes != 0 {
+		u.Found(bytes)
+	}
+}
+
 // missing sends the parts that were not confirmed and completes the upload.
-// counted is the number of bytes of parts that are there.
-func (u *upload) missing(ctx context.Context, counted *atomic.Int64) (resumed int, err error) {
+// counted is the number of bytes of parts that are there, found of those that
+// were there before.
+func (u *upload) missing(ctx context.Context, counted, found *atomic.Int64) (resumed int, err error) {
 	group, inner := errgroup.WithContext(ctx)
 	for n := 1; n <= u.plan.parts; n++ {
 		_, size := u.plan.span(n)
 		if u.entry.Done(n) {
 			resumed++
 			counted.Add(size)
+			found.Add(size)
 			u.count(size)
+			u.found(size)
 			continue
 		}
 		if u.budget.Acquire(inner) != nil {

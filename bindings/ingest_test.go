@@ -1,0 +1,195 @@
+package bindings_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// ingestWorld is a world with files in the folder card: three texts of 10, 20
+// and 3000 bytes, one of them a year old, and a GeoJSON.
+func ingestWorld(t *testing.T) *world {
+	t.Helper()
+	dir := t.TempDir()
+	for name, content := range map[string]string{
+		"card/a.txt": strings.Repeat("a", 10), "card/b.txt": strings.Repeat("b", 20), "card/deep/c.txt": strings.Repeat("c", 3000),
+		"card/field.geojson": `{"type":"FeatureCollection","features":[]}`,
+	} {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	old := time.Now().AddDate(-1, 0, 0)
+	if err := os.Chtimes(filepath.Join(dir, "card/b.txt"), old, old); err != nil {
+		t.Fatal(err)
+	}
+	return newWorldIn(t, dir, nil)
+}
+
+const ingestHelpers = `
+local ingest, sdk, fs, test = require("ingest"), require("sdk"), require("fs"), require("test")
+local project = sdk.projects.create("Quarry", sdk.users.describe().company)
+local function names(options)
+  options.project = options.project or project
+  local found = {}
+  local result = ingest.run(options)
+  for file in result.files() do found[#found + 1] = file.outcome .. " " .. file.name end
+  table.sort(found)
+  return table.concat(found, ", "), result
+end
+local function held(target) return sdk.datasets.search{ filter = { project = { ["$eq"] = (target or project).id } }, limit = 100 } end
+`
+
+func TestIngestModule(t *testing.T) {
+	for name, code := range map[string]string{
+		"folder": `
+local list, result = names{ source = "card" }
+test.equal(list, "created a.txt, created b.txt, created deep/c.txt, created field.geojson")
+test.equal({ result.total, result.created, result.bytes, #held() }, { 4, 4, 3072, 4 })
+test.equal((names{ source = "card" }), "skipped a.txt, skipped b.txt, skipped deep/c.txt, skipped field.geojson")`,
+		"sources": `
+test.equal((names{ source = "card/*.txt", dry_run = true }), "created a.txt, created b.txt")
+test.equal((names{ source = "card/a.txt", dry_run = true }), "created a.txt")
+test.equal((names{ paths = { "card/a.txt", "card/deep/**" }, dry_run = true }), "created a.txt, created c.txt")
+test.equal((names{ source = "card", paths = { "deep/c.txt", "a.txt" }, dry_run = true }), "created a.txt, created deep/c.txt")
+local list, i = { "card/a.txt", "card/b.txt" }, 0
+test.equal((names{ source = function() i = i + 1 return list[i] end, dry_run = true }), "created a.txt, created b.txt")
+test.equal((names{ source = "card/*.tif", dry_run = true }), "")
+test.equal(#held(), 0)`,
+		"filters": `
+local function dry(o) o.source, o.dry_run = "card", true return (names(o)) end
+test.equal(dry{ include = "*.txt" }, "created a.txt, created b.txt, created deep/c.txt")
+test.equal(dry{ exclude = { "deep/**", "*.geojson" } }, "created a.txt, created b.txt")
+test.equal(dry{ min_size = 21, max_size = 100 }, "created field.geojson")
+test.equal(dry{ newer_than = os.date("%Y-%m-%d", os.time() - 86400 * 30), include = "*.txt" }, "created a.txt, created deep/c.txt")
+test.equal(dry{ filter = function(f) return f.size < 15 and f.name == "a.txt" and fs.exists(f.path) and f.modified ~= nil end }, "created a.txt")`,
+		"callbacks": `
+local told = {}
+local _, result = names{ source = "card", include = "*.txt", name = "site {stem}", properties = { season = 2026 }, categories = { "logs" },
+  hidden = true, on_file = function(f) told[#told + 1] = f.name end }
+table.sort(told)
+test.equal(told, { "a.txt", "b.txt", "deep/c.txt" })
+for _, d in ipairs(held()) do
+  test.truthy(d.name:match("^site [abc]$") and d.properties.season == 2026 and d.categories[1] == "logs" and d.hidden)
+end
+names{ source = "card", include = "*.geojson", name = function(f) return f.name:upper() end }
+test.equal(#sdk.datasets.search{ filter = { name = { ["$eq"] = "FIELD.GEOJSON" }, type = { ["$eq"] = "vector" } } }, 1)
+local err = test.raises(function() names{ source = "card", on_file = function(f) error("mine", 0) end } end, "mine")
+err = test.raises(function() names{ source = "card", filter = function(f) return f.nothing.there end } end, "nil")
+fs.write("card/unsent.txt", "x")
+err = test.raises(function() names{ source = "card", name = function(f) return 3 end } end, "ParameterError")`,
+		"failed ones": `
+fs.write("card/bad.jpg", "\255\216\255 no image")
+local list, result = names{ source = "card", report = "first.csv" }
+test.equal({ result.failed, result.created, result.failures[1].name, #result.failures }, { 1, 4, "bad.jpg", 1 })
+test.truthy(result.failures[1].cause and result.failures[1].hint)
+test.equal((names{ retry_failed = "first.csv", report = "second.json" }), "failed bad.jpg")
+fs.write("card/bad.jpg", "now it is a text")
+test.equal((names{ retry_failed = "second.json" }), "created bad.jpg")
+test.equal(#held(), 5)
+-- A run that does nothing leaves the report of an earlier one alone.
+local before = fs.read("first.csv")
+test.raises(function() names{ source = "nowhere", report = "first.csv" } end, "FileError")
+test.equal(fs.read("first.csv"), before)`,
+		"strict": `
+fs.write("card/bad.jpg", "\255\216\255 no image")
+test.raises(function() names{ source = "card", check = "strict" } end, "FileError")
+test.equal(#held(), 0)
+local report = ingest.check{ source = "card" }
+test.equal({ report.items, report.errors, report.problems[1].name }, { 5, 1, "bad.jpg" })`,
+		"verify": `
+local _, result = names{ source = "card", report = "r.json", verify = true, wait = true }
+for _, options in ipairs{ { source = "card", project = project }, { ingest = result.id }, { ingest = "r.json" } } do
+  local told = 0
+  options.on_file = function() told = told + 1 end
+  local v = ingest.verify(options)
+  test.equal({ v.ok, v.same, v.different, v.missing, v.extra, told }, { true, 4, 0, 0, 0, 4 })
+end
+fs.write("card/a.txt", "another ten")
+fs.write("card/new.txt", "new")
+sdk.datasets.delete(sdk.datasets.search{ filter = { name = { ["$eq"] = "b.txt" } } })
+local v = ingest.verify{ source = "card", project = project }
+test.equal({ v.ok, v.same, v.different, v.missing, v.extra }, { false, 2, 1, 2, 0 })
+fs.remove("card/field.geojson")
+v = ingest.verify{ source = "card", project = project }
+test.equal({ v.same, v.extra, v.findings[#v.findings].verdict }, { 1, 1, "extra" })
+v = ingest.verify{ ingest = result.id }
+test.truthy(not v.ok and v.missing == 1)`,
+		"mission": `
+local flight, mission = sdk.missions.create{ project = project, name = "M", survey_date = "2026-05-31", number_of_images = 1,
+  coordinates = { { 4, 50 }, { 4.1, 50 }, { 4.1, 50.1 }, { 4, 50 } } }
+names{ source = "card", include = "a.txt", mission = mission, project = false or nil }
+local d = sdk.datasets.search{ filter = { mission = { ["$eq"] = mission.id } } }
+test.equal({ #d, d[1].project }, { 1, project.id })
+test.truthy(ingest.verify{ source = "card", include = "a.txt", mission = mission }.ok)`,
+		"replace": `
+names{ source = "card", include = "a.txt" }
+fs.write("card/a.txt", "another state")
+local _, result = names{ source = "card", include = "a.txt", replace = true }
+test.equal({ result.created, #held() }, { 1, 1 })`,
+	} {
+		t.Run(name, func(t *testing.T) { ingestWorld(t).lua(t, ingestHelpers+code) })
+	}
+}
+
+// Mistakes are told before anything is sent, in words that say what to write.
+func TestIngestRefusals(t *testing.T) {
+	w := ingestWorld(t)
+	w.lua(t, ingestHelpers+`
+for want, options in pairs{
+  ["did you mean include?"] = { source = "card", includ = "*" },
+  ["must be one of image, raster"] = { source = "card", kind = "shape" },
+  ["source is missing"] = {},
+  ["nowhere does not exist"] = { source = "nowhere" },
+  ["is not a pattern"] = { source = "card", include = "[" },
+  ['"yesterday" is no date'] = { source = "card", newer_than = "yesterday" },
+  ["neither .json nor .csv"] = { source = "card", report = "x.txt" },
+  ["folder of the report"] = { source = "card", report = "nowhere/x.csv" },
+  ["workers and batch must be 1"] = { source = "card", workers = 0 },
+  ["batch must be between 1 and 500"] = { source = "card", batch = 501 },
+  ["min_size must not be below 0"] = { source = "card", min_size = -1 },
+  ["no file has at least 5"] = { source = "card", min_size = 5, max_size = 4 },
+  ["min_size must be an integer"] = { source = "card", min_size = "10MB" },
+  ['check must be true, false or "strict"'] = { source = "card", check = "strickt" },
+  ["cannot read the report"] = { retry_failed = "nowhere.json" },
+  ["leave source and paths out"] = { source = "card", retry_failed = "nowhere.json" },
+  ["source must be a folder when paths"] = { source = "card/a.txt", paths = { "card/b.txt" } },
+  ["item 2 is none"] = { paths = { "card/a.txt", 3 } },
+  ["must give paths, got a table"] = { source = function() return {} end },
+  ["option mission wants a resource"] = { source = "card", mission = { 1 } },
+} do
+  options.project = project
+  local result, err = try(ingest.run, options)
+  test.truthy(err and tostring(err):find(want, 1, true), want .. " is not in " .. tostring(err))
+  test.truthy(not tostring(err):find("datasets.search", 1, true), tostring(err))
+end
+local _, err = try(ingest.run, { source = "card" })
+test.truthy(tostring(err):find("project or company is missing", 1, true), tostring(err))
+_, err = try(ingest.verify, { ingest = "20200101-000000.000-abcdef" })
+test.truthy(tostring(err):find("there is no ingest 20200101", 1, true), tostring(err))
+test.equal(#held(), 0)
+`)
+}
+
+// Runs side by side on the same folder, each from a task of its own, double nothing.
+func TestIngestSideBySide(t *testing.T) {
+	ingestWorld(t).lua(t, ingestHelpers+`
+local task = require("task")
+local codes = task.map({ 1, 2, 3 }, function()
+  local result, err = try(ingest.run, { source = "card", project = project })
+  return err and err.name or "done"
+end, { workers = 3 })
+local done = 0
+for _, c in ipairs(codes) do
+  test.truthy(c == "done" or c == "LockedError", c)
+  if c == "done" then done = done + 1 end
+end
+test.truthy(done > 0)
+test.equal(#held(), 4)`)
+}
