@@ -1,0 +1,173 @@
+package main
+
+import (
+	"crypto/md5"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"transect/client/imagery/flightgen"
+)
+
+const ingestScript = `
+local ingest, sdk, json = require("ingest"), require("sdk"), require("json")
+local name = { ["$eq"] = arg[2] }
+local project = sdk.projects.search{ filter = { name = name }, limit = 1 }[1] or sdk.projects.create(arg[2], sdk.users.describe().company)
+if arg[3] then
+  local found = {}
+  for d in sdk.datasets.search_generator{ filter = { project = { ["$eq"] = project.id } } } do
+    found[#found + 1] = { name = d.name, checksum = d.components[1].checksum, status = d.components[1].status }
+  end
+  print(json.encode{ files = found })
+  return
+end
+local r = ingest.run{ source = arg[1], project = project, progress = false }
+print(json.encode{ total = r.total, created = r.created, resumed = r.resumed, skipped = r.skipped, failed = r.failed, bytes = r.bytes })
+`
+
+// ingestAnswer is what the script prints.
+type ingestAnswer struct {
+	Total, Created, Resumed, Skipped, Failed int
+	Bytes                                    int64
+	Files                                    []struct{ Name, Checksum, Status string }
+}
+
+// TestIngestKilledAnywhere kills an ingest of small files and files in parts at
+// random moments and runs it again. What the platform had acknowledged is not
+// sent again, no dataset is doubled or missing, and the totals are those of
+// what was really sent. TRANSECT_KILLS is the number of kills.
+//
+// The platform acknowledges a part a moment before the run can note it. A kill
+// between the two is no fault of anybody: of the parts acknowledged at the very
+// end, one for each connection at most may come again.
+func TestIngestKilledAnywhere(t *testing.T) {
+	kills := 4
+	if testing.Short() {
+		kills = 2
+	}
+	if text := os.Getenv("TRANSECT_KILLS"); text != "" {
+		var err error
+		if kills, err = strconv.Atoi(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const photos, connections = 12, 4
+	h := newHome(t, photos, flightgen.Options{FileSize: 60 << 10})
+	folder := filepath.Join(h.dir, "flight")
+	parts := map[string]bool{}
+	for i := range 2 {
+		data := make([]byte, 25<<20+i)
+		rand.NewChaCha8([32]byte{byte(i)}).Read(data)
+		if err := os.WriteFile(filepath.Join(folder, fmt.Sprintf("cloud%d.bin", i)), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for len(data) > 0 {
+			n := min(len(data), 10<<20)
+			sum := md5.Sum(data[:n])
+			parts[hex.EncodeToString(sum[:])] = true
+			data = data[n:]
+		}
+	}
+	want := sums(t, folder)
+	s := serve(t, h)
+	w := newWitness(t, s.URL)
+	h.file("ingest.lua", ingestScript)
+	h.settings = []string{"TRANSECT_URL=" + w.URL, "TRANSECT_USER=" + s.User, "TRANSECT_PASSWORD=" + s.Password,
+		"TRANSECT_CLIENT_ID=" + s.ClientID, "TRANSECT_CLIENT_SECRET=" + s.ClientSecret, "TRANSECT_CONNECTIONS=" + strconv.Itoa(connections),
+		"TRANSECT_BWLIMIT=50M"} // slow enough for kills to land inside uploads
+	ask := func(arguments ...string) (a ingestAnswer) {
+		t.Helper()
+		out := h.must(append([]string{"run", "ingest.lua", "flight"}, arguments...)...)
+		if err := json.Unmarshal([]byte(out), &a); err != nil {
+			t.Fatalf("%v in %s", err, out)
+		}
+		return a
+	}
+
+	w.begin(parts)
+	if a := ask("calm"); a.Created != len(want) || a.Bytes != w.bytes {
+		t.Fatalf("undisturbed: %+v, the platform took %d bytes", a, w.bytes)
+	}
+	took := time.Since(w.began)
+
+	inside, early, late, acked := 0, 0, 0, 0
+	for i := range kills {
+		project := fmt.Sprint("killed ", i)
+		w.begin(parts)
+		cmd := h.command("run", "ingest.lua", "flight", project)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		<-w.first
+		time.Sleep(time.Duration(rand.Int64N(int64(took) * 9 / 10)))
+		if w.inFlight() {
+			inside++
+		}
+		cmd.Process.Kill()
+		cmd.Wait()
+		if !cmd.ProcessState.Success() {
+			early++
+		}
+		for w.inFlight() { // what had left the process still arrives
+			time.Sleep(5 * time.Millisecond)
+		}
+		w.mu.Lock()
+		before := w.bytes
+		acked += len(w.acked)
+		w.mu.Unlock()
+
+		a := ask(project)
+		if a.Total != len(want) || a.Failed != 0 || a.Created+a.Resumed+a.Skipped != len(want) || a.Bytes != w.bytes-before {
+			t.Errorf("%d: %+v of %d files; the platform took %d bytes", i, a, len(want), w.bytes-before)
+		}
+		again := 0
+		for _, sum := range w.again {
+			if !parts[sum] {
+				t.Errorf("%d: %s was sent again", i, sum)
+			}
+			again++
+		}
+		if late += again; again > connections {
+			t.Errorf("%d: %d acknowledged parts were sent again", i, again)
+		}
+		files := ask(project, "list").Files
+		if len(files) != len(want) {
+			t.Errorf("%d: %d datasets, want %d", i, len(files), len(want))
+		}
+		for _, f := range files {
+			if f.Status != "completed" || f.Checksum != want[f.Name] {
+				t.Errorf("%d: %+v, want the checksum %s", i, f, want[f.Name])
+			}
+		}
+	}
+	t.Logf("%d kills: %d before the end of the run, %d inside an upload; of %d acknowledgements %d came in the instant of the kill and were sent again",
+		kills, early, inside, acked, late)
+	if early == 0 {
+		t.Error("no kill landed before the end: the test proved nothing")
+	}
+}
+
+// sums gives the checksums of the files of a folder by name.
+func sums(t *testing.T, folder string) map[string]string {
+	t.Helper()
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]string{}
+	for _, e := range entries {
+		data, err := os.ReadFile(filepath.Join(folder, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := md5.Sum(data)
+		found[e.Name()] = hex.EncodeToString(sum[:])
+	}
+	return found
+}
