@@ -64,6 +64,7 @@ type Client struct {
 	log       *slog.Logger
 	logsSpec  *declare.Spec
 	revision  int
+	sleep     func(ctx context.Context, d time.Duration) error
 }
 
 // Options are what a program gives a client besides the settings.
@@ -80,6 +81,9 @@ type Options struct {
 	RequestRate  float64                          // requests a second; 0 is no limit
 	Stall        time.Duration                    // longest time without a moving byte in a transfer; a minute when 0
 	Journal      transfer.Journal                 // what transfers remember across runs; nothing when nil
+
+	// Sleep waits before repeats and between looks; in real time when nil.
+	Sleep func(ctx context.Context, d time.Duration) error
 }
 
 // New connects by settings that are already resolved. Credentials are tried
@@ -100,13 +104,16 @@ func New(ctx context.Context, s Settings, o Options) (*Client, error) {
 			}
 		}
 	}
+	if o.Sleep == nil {
+		o.Sleep = realSleep
+	}
 	if o.Budget == nil {
 		o.Budget = transfer.NewTunedBudget(transfer.MostConnections)
 	}
 	t, err := transport.New(transport.Options{
 		BaseURL: s.URL, Proxy: s.ProxyURL, CACert: s.CACert, InsecureTLS: insecure, Timeout: s.Timeout, MaxRetries: retries,
 		UserAgent: s.Service, Version: o.Version, Logger: o.Logger, Trace: o.Trace, Env: o.Env, RoundTripper: o.RoundTripper, Busy: o.Budget.Overloaded,
-		Stall: o.Stall, Rate: o.RequestRate, Connections: o.Budget.Most(),
+		Stall: o.Stall, Rate: o.RequestRate, Sleep: o.Sleep, Connections: o.Budget.Most(),
 		Credentials: transport.Credentials{User: s.User, Password: s.Password, ClientID: s.ClientID,
 			ClientSecret: s.ClientSecret, AccessToken: s.AccessToken, Scope: s.Scope},
 	})
@@ -116,10 +123,10 @@ func New(ctx context.Context, s Settings, o Options) (*Client, error) {
 	if err := t.Login(ctx); err != nil {
 		return nil, err
 	}
-	c := &Client{transport: t, log: o.Logger, revision: s.Revision}
+	c := &Client{transport: t, log: o.Logger, revision: s.Revision, sleep: o.Sleep}
 	legacy, _ := lookup(o.Env, "USE_LEGACY_UPLOADER")
 	c.transfers = transfer.New(wire{c}, transfer.Options{Budget: o.Budget, Stats: o.Stats, Bandwidth: o.Bandwidth, Journal: o.Journal,
-		Platform: t.BaseURL(), Legacy: truthy(legacy), Logger: o.Logger})
+		Platform: t.BaseURL(), Legacy: truthy(legacy), Logger: o.Logger, Sleep: o.Sleep})
 	c.engine = &declare.Engine{Links: append([]declare.Interceptor{warnDeprecated(o.Logger), warnKeyset(o.Logger)}, o.Links...), Send: c.send}
 	return c, c.bind()
 }

@@ -116,14 +116,7 @@ func (f *follower) pause(ctx context.Context) error {
 		f.started = true
 		return nil
 	}
-	timer := time.NewTimer(f.wait)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-timer.C:
-		return nil
-	}
+	return f.client.Pause(ctx, f.wait)
 }
 
 // look is what one product has to say at one moment.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"transect/client/declare"
+	"transect/client/fault"
 	"transect/client/transfer"
 	"transect/client/transport"
 )
@@ -27,7 +28,11 @@ func (w wire) Call(ctx context.Context, service, route string, body, out any) er
 	if err != nil || out == nil {
 		return err
 	}
-	return json.Unmarshal(answer.Body, out)
+	if err := json.Unmarshal(answer.Body, out); err != nil {
+		return fault.Hinted(fault.Of(&fault.QueryError{}, "the platform's answer to %s is not what it should be: %w", route, err),
+			"does something on the way change answers? running again does no harm")
+	}
+	return nil
 }
 
 func (w wire) Post(ctx context.Context, path string, query url.Values, body func() (io.ReadCloser, error), size int64) error {

@@ -244,8 +244,9 @@ func notA(what string, body []byte, cause error) error {
 	if len(start) > 60 {
 		start = start[:60]
 	}
+	f := fault.Of(&fault.QueryError{}, "the platform's answer is not a %s, it starts %q", what, start)
 	if cause != nil {
-		return fault.Of(&fault.QueryError{}, "the platform's answer is not a %s: %w", what, cause)
+		f = fault.Of(&fault.QueryError{}, "the platform's answer is not a %s: %w", what, cause)
 	}
-	return fault.Of(&fault.QueryError{}, "the platform's answer is not a %s, it starts %q", what, start)
+	return fault.Hinted(f, "the request was carried out, its answer got lost: does something on the way change answers? look before doing it again")
 }

@@ -115,7 +115,7 @@ func (r *run) await(ctx context.Context) error {
 			if len(waiting) == 0 {
 				return nil
 			}
-			if err := pause(ctx, wait); err != nil {
+			if err := r.pause(ctx, wait); err != nil {
 				return err
 			}
 		}

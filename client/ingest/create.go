@@ -125,7 +125,7 @@ func (r *run) made(ctx context.Context, works []*work) ([]*work, error) {
 			// It may have been processed although no answer came: look before
 			// doing it again.
 			r.o.Logger.Warn("creating datasets again", "datasets", len(todo), "reason", err)
-			if err := pause(ctx, time.Second<<(attempt-1)); err != nil {
+			if err := r.pause(ctx, time.Second<<(attempt-1)); err != nil {
 				return nil, err
 			}
 			if todo, err = r.unmade(ctx, todo); err != nil {
@@ -204,13 +204,9 @@ func (r *run) unmade(ctx context.Context, works []*work) ([]*work, error) {
 	return rest, nil
 }
 
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
+func (r *run) pause(ctx context.Context, d time.Duration) error {
+	if r.c.Pause(ctx, d) != nil {
 		return stopped(ctx)
 	}
+	return nil
 }

@@ -198,7 +198,7 @@ func (r *run) lateOnes(ctx context.Context) error {
 			return r.takeOver(ctx, waiting)
 		}
 		if len(waiting) > 0 {
-			if err := pause(ctx, lookAgain); err != nil {
+			if err := r.pause(ctx, lookAgain); err != nil {
 				return err
 			}
 		}

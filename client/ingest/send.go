@@ -87,7 +87,7 @@ func (r *run) file(ctx context.Context, dataset, component, path string) (sum st
 		if sum, ok := r.completed(ctx, dataset, component, path); ok {
 			return sum, nil
 		}
-		if err := pause(ctx, rand.N(time.Duration(attempt)*300*time.Millisecond)); err != nil {
+		if err := r.pause(ctx, rand.N(time.Duration(attempt)*300*time.Millisecond)); err != nil {
 			return "", err
 		}
 	}

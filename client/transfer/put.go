@@ -92,8 +92,13 @@ func (u *upload) putOnce(ctx context.Context, n int, to signed) (int, error) {
 func (u *upload) refusedBytes(status int) error {
 	f := fault.Of(&fault.ResponseError{}, "the storage refused %s with status %d %s", u.Path, status, http.StatusText(status))
 	f.Status = status
-	if status == http.StatusUnauthorized || status == http.StatusForbidden {
+	switch {
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
 		f.Hint = "the addresses are refused although they are fresh: is this machine's clock right, does a proxy change requests?"
+	case passing(status):
+		f.Hint = fmt.Sprintf("a fault of the storage, it was tried %d times: run again later", putAttempts)
+	default:
+		f.Hint = "it does not take the file as it is: look at its size and at what the platform allows"
 	}
 	return f
 }

@@ -44,6 +44,9 @@ type Options struct {
 
 	Stats     *Stats     // counts what is done; of its own when nil
 	Bandwidth *Bandwidth // limits bytes a second; nothing does when nil
+
+	// Sleep waits before repeats; in real time when nil.
+	Sleep func(ctx context.Context, d time.Duration) error
 }
 
 // Upload is one local file to be sent into a component of a dataset.
@@ -106,8 +109,12 @@ func New(c Caller, o Options) *Transfers {
 	t := &Transfers{
 		caller: c, budget: o.Budget, journal: o.Journal, platform: o.Platform, hasher: o.Hasher, legacy: o.Legacy, log: o.Logger,
 		stats: o.Stats, bandwidth: o.Bandwidth, memory: newMemory(),
-		pause: pauseBefore, manyRanges: manyRanges, pieceSize: pieceSize,
+		manyRanges: manyRanges, pieceSize: pieceSize,
 	}
+	if o.Sleep == nil {
+		o.Sleep = sleepFor
+	}
+	t.pause = func(ctx context.Context, attempt int) error { return pauseBefore(ctx, attempt, o.Sleep) }
 	if t.budget == nil {
 		t.budget = NewTunedBudget(MostConnections)
 	}
@@ -154,14 +161,10 @@ func settled(ctx context.Context, err error) error {
 }
 
 // pauseBefore waits before a repeat, longer each time, half of it random.
-func pauseBefore(ctx context.Context, attempt int) error {
+func pauseBefore(ctx context.Context, attempt int, sleep func(context.Context, time.Duration) error) error {
 	longest := 500 * time.Millisecond << min(attempt, 5)
-	timer := time.NewTimer(longest/2 + rand.N(longest/2))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
+	if err := sleep(ctx, longest/2+rand.N(longest/2)); err != nil {
 		return stopped(ctx)
 	}
+	return nil
 }

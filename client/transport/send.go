@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -142,10 +143,23 @@ func (t *Transport) once(ctx context.Context, c call, u *url.URL, token *oauth2.
 	}
 	a.body, err = readAll(limited, a.ContentLength)
 	t.traceAnswer(x, a, err)
+	if err == nil && !t.local && a.cutShort() {
+		err = io.ErrUnexpectedEOF
+	}
 	if err != nil {
 		return nil, &lostExchange{cause: fmt.Errorf("the answer broke off: %w", err), sent: true}
 	}
 	return a, nil
+}
+
+// cutShort finds JSON that ends too soon in an answer whose length nobody told:
+// there the end of the connection is all that marks the end of the body.
+func (a *answer) cutShort() bool {
+	if a.StatusCode >= 300 || a.ContentLength >= 0 || len(a.TransferEncoding) > 0 || a.Uncompressed {
+		return false
+	}
+	start := bytes.TrimSpace(a.body)
+	return len(start) > 0 && (start[0] == '{' || start[0] == '[') && !json.Valid(start)
 }
 
 // header makes the headers of a platform request.

@@ -1,0 +1,205 @@
+package faulttest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	clientfault "transect/client/fault"
+)
+
+// abreast is how many worlds there are at a time.
+const abreast = 4
+
+// workflow is something that is run until it is done.
+type workflow func(ctx context.Context, w *world) (seen []string, err error)
+
+// outcome is how a workflow ended in a world.
+type outcome struct {
+	state    string // of the platform
+	seen     string // by the workflow
+	requests int
+	struck   bool  // the fault happened
+	stopped  error // what the first run ended with
+	again    error // what the second one did
+	log      string
+}
+
+// suite runs one workflow with many faults.
+type suite struct {
+	t    *testing.T
+	seed func(ctx context.Context, w *world) error
+	run  workflow
+	want outcome
+
+	cases, stopped atomic.Int64
+	mu             sync.Mutex
+	missed         map[string]int // first request a kind did not meet
+}
+
+// matrix runs a workflow without a fault, and then with each kind at each of
+// its requests, or a choice of kinds at each.
+func matrix(t *testing.T, seed func(context.Context, *world) error, run workflow) {
+	s := &suite{t: t, seed: seed, run: run, missed: map[string]int{}}
+	s.want = s.play(nil)
+	if s.want.stopped != nil {
+		t.Fatalf("without a fault: %v\n%s", s.want.stopped, s.want.log)
+	}
+	if s.want.requests < 20 {
+		t.Fatalf("only %d requests", s.want.requests)
+	}
+	began := time.Now()
+	var group sync.WaitGroup
+	work := make(chan strikeAt)
+	for range abreast {
+		group.Go(func() {
+			for at := range work {
+				s.try(at)
+			}
+		})
+	}
+	for _, at := range s.selection() {
+		work <- at
+	}
+	close(work)
+	group.Wait()
+	t.Logf("%d requests, %d faults: %d cases, %d of them stopped with an error and ended well when run again; %.1f s",
+		s.want.requests, len(kinds), s.cases.Load(), s.stopped.Load(), time.Since(began).Seconds())
+}
+
+// strikeAt is one case.
+type strikeAt struct {
+	kind kind
+	n    int
+}
+
+// selection lists the cases: every request is in it, with every kind of fault
+// or, when there is little time, with some of them in turn.
+func (s *suite) selection() (list []strikeAt) {
+	all := os.Getenv("TRANSECT_FAULTS")
+	if name, at, one := strings.Cut(all, ":"); one {
+		n, err := strconv.Atoi(at)
+		if err != nil {
+			s.t.Fatalf("TRANSECT_FAULTS=%q: %v", all, err)
+		}
+		for _, k := range kinds {
+			if k.name == name {
+				return []strikeAt{{k, n}}
+			}
+		}
+		s.t.Fatalf("there is no fault %q", name)
+	}
+	each, beyond := 2, 0
+	switch {
+	case all == "all":
+		each, beyond = len(kinds), 3
+	case testing.Short():
+		each = 1
+	}
+	step := 1
+	if testing.Short() {
+		step = 3
+	}
+	next := 0
+	for n := 0; n < s.want.requests+beyond; n += step {
+		for range each {
+			list = append(list, strikeAt{kinds[next%len(kinds)], n})
+			// Not a divisor of the number of kinds: all of them have their turn.
+			next += 7
+			if each == len(kinds) {
+				next -= 6
+			}
+		}
+	}
+	return list
+}
+
+// try runs one case and compares how it ended.
+func (s *suite) try(at strikeAt) {
+	got := s.play(&at)
+	if !got.struck {
+		return // the workflow was done before
+	}
+	s.cases.Add(1)
+	wrong := func(format string, args ...any) {
+		s.t.Errorf("%s:%d: %s\n%s", at.kind.name, at.n, fmt.Sprintf(format, args...), got.log)
+	}
+	if got.stopped != nil {
+		s.stopped.Add(1)
+		if why := unnamed(got.stopped); why != "" {
+			wrong("it stopped with an error %s: %v", why, got.stopped)
+		}
+	}
+	switch {
+	case got.again != nil:
+		wrong("it stopped with: %v\nand when run again with: %v", got.stopped, got.again)
+	case got.state != s.want.state:
+		wrong("the platform ended otherwise (first run: %v):\n%s", got.stopped, difference(s.want.state, got.state))
+	case got.seen != s.want.seen:
+		wrong("it saw other things (first run: %v):\n%s", got.stopped, difference(s.want.seen, got.seen))
+	}
+}
+
+// unnamed says why an error does not tell what it should.
+func unnamed(err error) string {
+	f := clientfault.Find(err)
+	if f == nil || f.Name() == "RuntimeError" {
+		return "without a name"
+	}
+	if f.Facts().Hint == "" && !hinted(err) {
+		return "without a hint"
+	}
+	return ""
+}
+
+func hinted(err error) bool {
+	for ; err != nil; err = errors.Unwrap(err) {
+		if f, ok := err.(clientfault.Fault); ok && f.Facts().Hint != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// play runs the workflow in a new world, with a fault, and once more when it
+// stopped.
+func (s *suite) play(at *strikeAt) (o outcome) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	fail := func(err error) outcome {
+		s.t.Errorf("%v: %v", at, err)
+		return o
+	}
+	w, err := newWorld()
+	if err != nil {
+		return fail(err)
+	}
+	defer w.close()
+	if err := s.seed(ctx, w); err != nil {
+		return fail(err)
+	}
+	if at != nil {
+		w.proxy.strike(at.kind, at.n)
+	}
+	seen, err := s.run(ctx, w)
+	w.proxy.heal()
+	o.requests, o.struck = w.proxy.requests, w.proxy.struck > 0
+	if o.stopped = err; err != nil && at != nil {
+		seen, o.again = s.run(ctx, w)
+	}
+	w.proxy.mu.Lock()
+	o.log = strings.Join(w.proxy.log, "\n")
+	w.proxy.mu.Unlock()
+	o.seen = strings.Join(seen, "\n")
+	if o.state, err = w.dump(ctx); err != nil {
+		return fail(err)
+	}
+	return o
+}

@@ -1,0 +1,129 @@
+package faulttest
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"transect/client"
+	"transect/client/imagery/flightgen"
+	"transect/client/journal"
+	"transect/client/transfer"
+	"transect/platform"
+)
+
+// world is a platform, a proxy before it, and the disk of one who works on it.
+type world struct {
+	platform *platform.Platform
+	proxy    *proxy
+	disk     string // journal, state and downloads
+}
+
+func newWorld() (*world, error) {
+	c := &clock{}
+	p, err := platform.Open(context.Background(), platform.Options{Memory: true, Now: c.now})
+	if err != nil {
+		return nil, err
+	}
+	w := &world{platform: p, proxy: newProxy(p.Handler(), c)}
+	if w.disk, err = os.MkdirTemp("", "transect-faults-"); err != nil {
+		w.close()
+		return nil, err
+	}
+	return w, nil
+}
+
+func (w *world) close() {
+	w.proxy.server.CloseClientConnections()
+	w.proxy.server.Close()
+	w.platform.Close()
+	os.RemoveAll(w.disk)
+}
+
+// session is one process that works on the platform.
+type session struct {
+	*client.Client
+	disk  string
+	close func()
+}
+
+// connect starts a process, through the proxy unless direct.
+func (w *world) connect(ctx context.Context) (*session, error) {
+	login := w.platform.Credentials()
+	remembered := journal.New(filepath.Join(w.disk, "state"), journal.Limits{}, nil)
+	c, err := client.New(ctx, client.Settings{URL: w.proxy.server.URL, User: login.User, Password: login.Password,
+		ClientID: login.ClientID, ClientSecret: login.ClientSecret}, client.Options{
+		Sleep: hurried, Journal: remembered, Stall: 5 * time.Second, Budget: transfer.NewBudget(4)})
+	if err != nil {
+		remembered.Close()
+		return nil, err
+	}
+	return &session{Client: c, disk: w.disk, close: func() { remembered.Close() }}, nil
+}
+
+// direct is a client that no fault meets.
+func (w *world) direct(ctx context.Context) (*client.Client, error) {
+	login := w.platform.Credentials()
+	return client.New(ctx, client.Settings{URL: platform.Address, User: login.User, Password: login.Password,
+		ClientID: login.ClientID, ClientSecret: login.ClientSecret}, client.Options{RoundTripper: w.platform.RoundTripper()})
+}
+
+// hurried waits a thousandth of the time.
+func hurried(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(min(d/1000, 5*time.Millisecond)):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// partSize is the smallest the platform takes.
+const partSize = 5 << 20
+
+// source is a folder of files that every world is given.
+var source = sync.OnceValues(func() (string, error) {
+	folder, err := os.MkdirTemp("", "transect-source-")
+	if err != nil {
+		return "", err
+	}
+	if err := flightgen.Write(folder, 3, flightgen.Options{Width: 64, Height: 48}); err != nil {
+		return "", err
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	for name, size := range map[string]int{"cloud.bin": 2*partSize + 1, "notes.txt": 900} {
+		content := make([]byte, size)
+		for i := range content {
+			content[i] = byte(random.Uint32())
+		}
+		if err := os.WriteFile(filepath.Join(folder, name), content, 0o600); err != nil {
+			return "", err
+		}
+	}
+	return folder, nil
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if folder, err := source(); err == nil {
+		os.RemoveAll(folder)
+	}
+	os.Exit(code)
+}
+
+// id is where a record is equal to a value.
+func is(value any) map[string]any { return map[string]any{"$eq": value} }
+
+func number(n int) *int { return &n }
+
+func described(what string, err error) error {
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
+}
