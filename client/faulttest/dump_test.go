@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"hash/crc32"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -18,6 +19,11 @@ import (
 
 	_ "modernc.org/sqlite" // the platform's database is looked into as it lies there
 )
+
+// checksum is a quick one, for comparing only.
+func checksum(content []byte) uint32 {
+	return crc32.Checksum(content, crc32.MakeTable(crc32.Castagnoli))
+}
 
 func decode(text []byte, into any) error { return json.Unmarshal(text, into) }
 
@@ -135,13 +141,13 @@ func (d *dumper) blobs() error {
 			if err != nil {
 				return err
 			}
-			sum := md5.Sum(content)
-			own := sum
+			own := fmt.Sprintf("%x", checksum(content))
 			if len(content) < 1<<20 && bytes.IndexByte(content, 0) < 0 { // made by an analytic
-				own = md5.Sum([]byte(d.plain(string(content))))
+				sum := md5.Sum(content)
+				own = fmt.Sprintf("%x", checksum([]byte(d.plain(string(content)))))
+				d.sums[hex.EncodeToString(sum[:])] = own
 			}
-			d.sums[hex.EncodeToString(sum[:])] = hex.EncodeToString(own[:])
-			d.lines = append(d.lines, fmt.Sprintf("%s: %d bytes %x", folder, len(content), own))
+			d.lines = append(d.lines, fmt.Sprintf("%s: %d bytes %s", folder, len(content), own))
 			return nil
 		})
 		if err != nil {

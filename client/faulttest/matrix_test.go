@@ -46,13 +46,13 @@ type suite struct {
 
 // matrix runs a workflow without a fault, and then with each kind at each of
 // its requests, or a choice of kinds at each.
-func matrix(t *testing.T, seed func(context.Context, *world) error, run workflow) {
+func matrix(t *testing.T, least int, seed func(context.Context, *world) error, run workflow) {
 	s := &suite{t: t, seed: seed, run: run, missed: map[string]int{}}
 	s.want = s.play(nil)
 	if s.want.stopped != nil {
 		t.Fatalf("without a fault: %v\n%s", s.want.stopped, s.want.log)
 	}
-	if s.want.requests < 20 {
+	if s.want.requests < least {
 		t.Fatalf("only %d requests", s.want.requests)
 	}
 	began := time.Now()
@@ -96,12 +96,9 @@ func (s *suite) selection() (list []strikeAt) {
 		}
 		s.t.Fatalf("there is no fault %q", name)
 	}
-	each, beyond := 2, 0
-	switch {
-	case all == "all":
+	each, beyond := 1, 0
+	if everything() {
 		each, beyond = len(kinds), 3
-	case testing.Short():
-		each = 1
 	}
 	step := 1
 	if testing.Short() {
@@ -149,6 +146,12 @@ func (s *suite) try(at strikeAt) {
 
 // unnamed says why an error does not tell what it should.
 func unnamed(err error) string {
+	if item := (itemError{}); errors.As(err, &item) {
+		if item.Hint == "" {
+			return "of a file without a hint"
+		}
+		return ""
+	}
 	f := clientfault.Find(err)
 	if f == nil || f.Name() == "RuntimeError" {
 		return "without a name"

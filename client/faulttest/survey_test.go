@@ -2,8 +2,6 @@ package faulttest
 
 import (
 	"context"
-	"crypto/md5"
-	"encoding/hex"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -276,11 +274,11 @@ func (s *session) fetch(ctx context.Context, product client.Product, long client
 			if err != nil {
 				return nil, err
 			}
-			sum := md5.Sum(content)
-			if hex.EncodeToString(sum[:]) != c.Checksum {
-				return nil, fmt.Errorf("%s was downloaded wrongly", path)
+			what := fmt.Sprint("file ", filepath.Base(string(path)), " ", len(content))
+			if d.ID == long.ID {
+				what += fmt.Sprintf(" %x", checksum(content))
 			}
-			files = append(files, fmt.Sprint("file ", filepath.Base(string(path)), " ", len(content)))
+			files = append(files, what)
 		}
 	}
 	return files, nil
@@ -302,4 +300,4 @@ func seedSurvey(ctx context.Context, w *world) error {
 	return err
 }
 
-func TestSurvey(t *testing.T) { matrix(t, seedSurvey, survey) }
+func TestSurvey(t *testing.T) { matrix(t, 50, seedSurvey, survey) }

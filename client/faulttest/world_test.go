@@ -86,9 +86,12 @@ func hurried(ctx context.Context, d time.Duration) error {
 // partSize is the smallest the platform takes.
 const partSize = 5 << 20
 
+// everything tells whether all cases are wanted, however long they take.
+func everything() bool { return os.Getenv("TRANSECT_FAULTS") == "all" }
+
 // source is a folder of files that every world is given.
 var source = sync.OnceValues(func() (string, error) {
-	folder, err := os.MkdirTemp("", "transect-source-")
+	folder, err := temporary()
 	if err != nil {
 		return "", err
 	}
@@ -96,7 +99,11 @@ var source = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	random := rand.New(rand.NewPCG(1, 2))
-	for name, size := range map[string]int{"cloud.bin": 2*partSize + 1, "notes.txt": 900} {
+	parts := 2
+	if everything() {
+		parts = 3
+	}
+	for name, size := range map[string]int{"cloud.bin": (parts-1)*partSize + 1, "notes.txt": 900} {
 		content := make([]byte, size)
 		for i := range content {
 			content[i] = byte(random.Uint32())
@@ -108,9 +115,18 @@ var source = sync.OnceValues(func() (string, error) {
 	return folder, nil
 })
 
+// folders are removed when all tests have ended.
+var folders []string
+
+func temporary() (string, error) {
+	folder, err := os.MkdirTemp("", "transect-source-")
+	folders = append(folders, folder)
+	return folder, err
+}
+
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if folder, err := source(); err == nil {
+	for _, folder := range folders {
 		os.RemoveAll(folder)
 	}
 	os.Exit(code)

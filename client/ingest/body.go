@@ -38,8 +38,11 @@ func (r *run) body(w *work) client.Object {
 	if properties == nil {
 		properties = map[string]any{}
 	}
-	properties[noteName] = note{Key: w.key, File: w.item.Name, Size: w.item.Size(),
-		Modified: stamp(w.first().ModTime), Run: r.id}.object()
+	about := note{Key: w.key, File: w.item.Name, Size: w.item.Size(), Modified: stamp(w.first().ModTime), Run: r.id}
+	if o.Replace {
+		about.Replaces = w.earlier
+	}
+	properties[noteName] = about.object()
 	b["properties"] = properties
 	w.describe(b)
 	return b

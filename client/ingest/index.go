@@ -40,6 +40,9 @@ type index struct {
 	seed   maphash.Seed
 	list   []held
 	others []string
+	// replaces says which datasets are there to take the place of others. Those
+	// are deleted last, so a run that was stopped may have left them.
+	replaces map[string]string
 }
 
 const indexPage = 1000
@@ -63,7 +66,7 @@ var heldFields = client.Object{"include": []any{"name", "type", "acquisition_dat
 
 // load reads the target, once, in the order of identifiers.
 func load(ctx context.Context, c *client.Client, t Target) (*index, error) {
-	ix := &index{seed: maphash.MakeSeed()}
+	ix := &index{seed: maphash.MakeSeed(), replaces: map[string]string{}}
 	limit, last := indexPage, ""
 	for {
 		filter := t.filter()
@@ -103,6 +106,9 @@ func (ix *index) add(id string, record []byte) {
 		name = noted.Get("file").String()
 		h.key, h.size = short(noted.Get("key").String()), noted.Get("size").Int()
 		h.modified = parsed(noted.Get("modified").String()).UnixMilli()
+		if earlier := noted.Get("replaces").String(); earlier != "" {
+			ix.replaces[id] = earlier
+		}
 	}
 	h.name = ix.hash(identity(kind, name))
 	h.setID(ix, id)
@@ -151,6 +157,18 @@ func (ix *index) dataset(h *held) string {
 		return ix.others[h.other-1]
 	}
 	return hex.EncodeToString(h.id[:])
+}
+
+// replaced is the dataset whose place another one takes, when it is still
+// there: among those of the same identity.
+func (ix *index) replaced(h *held, candidates []held) string {
+	earlier := ix.replaces[ix.dataset(h)]
+	for i := range candidates {
+		if earlier != "" && ix.dataset(&candidates[i]) == earlier {
+			return earlier
+		}
+	}
+	return ""
 }
 
 // named gives the datasets of one identity.

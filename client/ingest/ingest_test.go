@@ -128,6 +128,36 @@ func TestChangedFile(t *testing.T) {
 	w.expect(w.run(folder), 0, 0, 3, 0)
 }
 
+// A run that replaces can be stopped before the new dataset has its file, or
+// before the old one is deleted: the next run does what is left.
+func TestReplacingIsFinishedByTheNextRun(t *testing.T) {
+	for _, stop := range []string{"/data-manager/init-upload-component", "/data-manager/delete-datasets"} {
+		var refuse atomic.Bool
+		w := newWorld(t, func(h http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if refuse.Load() && r.URL.Path == stop {
+					http.Error(w, "not now", http.StatusForbidden)
+					return
+				}
+				h.ServeHTTP(w, r)
+			})
+		})
+		folder := numbered(t, 3, 100)
+		w.run(folder)
+		write(t, filepath.Join(folder, "f00001.bin"), []byte("another content"))
+		replace := func(o *Options) { o.Replace = true }
+		refuse.Store(true)
+		w.run(folder, replace)
+		if n := len(w.datasets()); n != 4 {
+			t.Fatalf("%s: %d datasets, want 4", stop, n)
+		}
+		refuse.Store(false)
+		w.run(folder, replace)
+		w.allHere(3)
+		w.expect(w.run(folder, replace), 0, 0, 3, 0)
+	}
+}
+
 func TestLargeEditInTheMiddle(t *testing.T) {
 	w := newWorld(t, nil)
 	folder := numbered(t, 2, 1<<20)

@@ -44,10 +44,15 @@ type note struct {
 	Size     int64  `json:"size"`     // of all files
 	Modified string `json:"modified"` // of the first file
 	Run      string `json:"run"`      // that created the dataset
+	Replaces string `json:"replaces"` // dataset of an earlier state that it takes the place of, or ""
 }
 
 func (n note) object() map[string]any {
-	return map[string]any{"key": n.Key, "file": n.File, "size": n.Size, "modified": n.Modified, "run": n.Run}
+	o := map[string]any{"key": n.Key, "file": n.File, "size": n.Size, "modified": n.Modified, "run": n.Run}
+	if n.Replaces != "" {
+		o["replaces"] = n.Replaces
+	}
+	return o
 }
 
 const timeForm = "2006-01-02T15:04:05.000Z"

@@ -26,7 +26,7 @@ func (r *reader) look(ctx context.Context, w *work) (bool, error) {
 	for i := range candidates {
 		h := &candidates[i]
 		if h.key != 0 && h.state&complete != 0 && h.size == size && h.modified == modified {
-			return false, r.skip(w, ix.dataset(h), "")
+			return false, r.there(ctx, w, h, candidates)
 		}
 	}
 	if err := r.read(w); err != nil {
@@ -39,9 +39,9 @@ func (r *reader) look(ctx context.Context, w *work) (bool, error) {
 	case err != nil:
 		return false, r.end(w.failed(err))
 	case h != nil && h.state&complete != 0:
-		return false, r.skip(w, ix.dataset(h), "")
+		return false, r.there(ctx, w, h, candidates)
 	case h != nil:
-		w.dataset, w.outcome = ix.dataset(h), Resumed
+		w.dataset, w.outcome, w.earlier = ix.dataset(h), Resumed, ix.replaced(h, candidates)
 		return true, nil
 	}
 	w.outcome = Created
@@ -52,6 +52,16 @@ func (r *reader) look(ctx context.Context, w *work) (bool, error) {
 		}
 	}
 	return true, nil
+}
+
+// there skips an item that is there already. What it was to take the place of
+// goes now, when an earlier run was stopped before that.
+func (r *reader) there(ctx context.Context, w *work, h *held, candidates []held) error {
+	w.dataset, w.earlier = r.index.dataset(h), r.index.replaced(h, candidates)
+	if err := r.replace(ctx, w); err != nil {
+		return err
+	}
+	return r.skip(w, w.dataset, w.remark)
 }
 
 // read works out the key, and reads the photo of an image.

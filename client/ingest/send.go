@@ -81,7 +81,7 @@ func (r *run) file(ctx context.Context, dataset, component, path string) (sum st
 	ctx = client.WithUploaded(ctx, func(u transfer.Uploaded) { sum = u.MD5 })
 	for attempt := 1; ; attempt++ {
 		_, err = r.c.Datasets.UploadFile(ctx, client.UploadFile{Dataset: client.ID(dataset), Component: component, FilePath: client.Path(path)})
-		if status(err) != http.StatusConflict || attempt > conflicts {
+		if !contested(err, attempt) {
 			return sum, err
 		}
 		if sum, ok := r.completed(ctx, dataset, component, path); ok {
@@ -91,6 +91,18 @@ func (r *run) file(ctx context.Context, dataset, component, path string) (sum st
 			return "", err
 		}
 	}
+}
+
+// contested tells errors that a file meets when another run sends it as well,
+// and takes the place of its upload: a conflict, or parts that never came.
+func contested(err error, attempt int) bool {
+	switch status(err) {
+	case http.StatusConflict:
+		return attempt <= conflicts
+	case http.StatusBadRequest:
+		return attempt <= 2
+	}
+	return false
 }
 
 // completed tells whether a component has the very file, brought by another run.
@@ -131,7 +143,7 @@ func (r *run) parts(ctx context.Context, w *work) error {
 // replace takes the dataset of an earlier state of the file away, now that the
 // new one is complete. It can be restored.
 func (r *run) replace(ctx context.Context, w *work) error {
-	if !r.o.Replace || w.earlier == "" {
+	if !r.o.Replace || w.earlier == "" || r.o.DryRun {
 		return nil
 	}
 	_, err := r.c.Datasets.Delete(ctx, client.DatasetList{Dataset: client.IDs{w.earlier}})

@@ -1,0 +1,71 @@
+package faulttest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"transect/client"
+)
+
+// bulk is a file that is fetched in several ranges at a time.
+var bulk = sync.OnceValues(func() (string, error) {
+	folder, err := temporary()
+	if err != nil {
+		return "", err
+	}
+	content := make([]byte, 33<<20)
+	for i := 0; i < len(content); i += 512 {
+		content[i], content[i+1] = byte(i>>9), byte(i>>17)
+	}
+	path := filepath.Join(folder, "bulk.bin")
+	return path, os.WriteFile(path, content, 0o600)
+})
+
+// fetchBulk is the third reference workflow: a large file is looked up and
+// fetched, in ranges.
+func fetchBulk(ctx context.Context, w *world) ([]string, error) {
+	s, err := w.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer s.close()
+	found, err := s.Datasets.Search.Page(ctx, client.DatasetQuery{Query: client.Query{Filter: client.Filter{"name": is("bulk")}}})
+	if err != nil {
+		return nil, err
+	}
+	path, err := s.Datasets.DownloadComponent(ctx, client.DownloadComponent{Dataset: client.ID(found.Results[0].ID), Component: "file",
+		TargetPath: client.Path(filepath.Join(s.disk, "out")), Overwrite: true})
+	if err != nil {
+		if left, _ := os.ReadDir(filepath.Join(s.disk, "out")); len(left) > 0 && left[0].Name() == "bulk.bin" {
+			return nil, fmt.Errorf("a file that is not complete has its name: %w", err)
+		}
+		return nil, err
+	}
+	content, err := os.ReadFile(string(path))
+	left, _ := os.ReadDir(filepath.Join(s.disk, "out"))
+	return []string{fmt.Sprintf("%s %d %x, %d files", filepath.Base(string(path)), len(content), checksum(content), len(left))}, err
+}
+
+func seedBulk(ctx context.Context, w *world) error {
+	c, err := w.direct(ctx)
+	if err != nil {
+		return err
+	}
+	path, err := bulk()
+	if err != nil {
+		return err
+	}
+	d, err := c.Datasets.CreateFileDataset(ctx, client.CreateFileDataset{DatasetCommon: client.DatasetCommon{Name: "bulk", Company: client.ID(w.platform.Credentials().Company)}})
+	if err != nil {
+		return err
+	}
+	whole := false
+	_, err = c.Datasets.UploadFile(ctx, client.UploadFile{Dataset: client.ID(d.ID), Component: "file", FilePath: client.Path(path), Multipart: &whole})
+	return err
+}
+
+func TestDownload(t *testing.T) { matrix(t, 4, seedBulk, fetchBulk) }
