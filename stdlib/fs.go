@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -19,7 +20,7 @@ func pathParam(doc string) vm.Param { return vm.Param{Name: "path", Type: "strin
 var fsModule = &vm.Module{
 	Name: "fs",
 	Doc:  "Reads and writes files and folders. Nothing is ever half-written: files are written aside and renamed.",
-	Funcs: []vm.Func{
+	Funcs: slices.Concat([]vm.Func{
 		{
 			Name: "read", Doc: "Reads a whole file.", Params: []vm.Param{pathParam("the file")}, Returns: "its bytes",
 			Example: `local fs = require("fs")
@@ -63,8 +64,7 @@ assert(fs.stat("a.bin").size == 4 and fs.stat(".").type == "dir")`,
 				if err != nil {
 					return nil, err
 				}
-				return map[string]any{"name": info.Name(), "size": info.Size(), "type": fileType(info.Mode()),
-					"modified": float64(info.ModTime().UnixMilli()) / 1000}, nil
+				return describe(info), nil
 			},
 		},
 		{
@@ -100,13 +100,41 @@ assert(#fs.glob("g/**/*.tif") == 1)`,
 			Call: glob,
 		},
 		{
-			Name: "walk", Doc: "Lists every file below a folder, sorted.", Params: []vm.Param{pathParam("the folder")},
-			Returns: "a list of paths that start with the folder's",
+			Name: "find", Doc: "Goes through the files a pattern matches, as glob lists them, without reading all folders first.",
+			Params: []vm.Param{{Name: "pattern", Type: "string", Doc: "such as flight/**/*.{jpg,JPG}"},
+				{Name: "options", Fields: []vm.Param{
+					{Name: "dir", Type: "string", Doc: "folder the pattern starts in; results are relative to it", Optional: true},
+				}}},
+			Returns: "an iterator of paths, each with a description as of stat",
+			Example: `local fs = require("fs")
+fs.mkdir("f/deep")
+fs.write("f/deep/a.tif", "1234")
+for path, info in fs.find("f/**/*.tif") do assert(info.size == 4) end`,
+			Call: find,
+		},
+		{
+			Name: "walk", Doc: "Goes through everything below a folder, sorted within each. Links to folders are not followed.",
+			Params: []vm.Param{pathParam("the folder"), {Name: "options", Fields: []vm.Param{
+				{Name: "type", Type: "string", Doc: "what to give", Default: "file", Choices: []string{"file", "dir", "any"}},
+				{Name: "depth", Type: "integer", Doc: "how many levels; 1 is the folder alone", Default: 1 << 20},
+				{Name: "hidden", Type: "boolean", Doc: "also names that begin with a dot", Default: true},
+			}}},
+			Returns: "an iterator of paths that start with the folder's, each with a description as of stat",
 			Example: `local fs = require("fs")
 fs.mkdir("w/deep")
-fs.write("w/deep/a.txt", "")
-assert(#fs.walk("w") == 1)`,
+fs.write("w/deep/a.txt", "1234")
+local bytes = 0
+for path, info in fs.walk("w") do bytes = bytes + info.size end
+assert(bytes == 4)`,
 			Call: walk,
+		},
+		{
+			Name: "lines", Doc: "Goes through the lines of a file, however large.", Params: []vm.Param{pathParam("the file")},
+			Returns: "an iterator of lines without their ends, each with its number",
+			Example: `local fs = require("fs")
+fs.write("list.txt", "one\r\ntwo\n")
+for line, n in fs.lines("list.txt") do assert(line == (n == 1 and "one" or "two")) end`,
+			Call: readLines,
 		},
 		{
 			Name: "mkdir", Doc: "Makes a folder, with those above it; an existing one is fine.", Params: []vm.Param{pathParam("the folder")},
@@ -133,7 +161,7 @@ assert(not fs.exists("old"))`,
 				return nil, err
 			},
 		},
-	},
+	}, copyFuncs, []vm.Func{watchFunc}),
 }
 
 // onFile runs f on the argument path without the interpreter lock.
@@ -223,28 +251,4 @@ func glob(c *vm.Call) (any, error) {
 	})
 	sort.Strings(found)
 	return found, fileError(c, "pattern", err)
-}
-
-func walk(c *vm.Call) (any, error) {
-	start := c.String("path")
-	found := []string{}
-	root := c.In.Path(start)
-	err := c.Blocking(func(ctx context.Context) error {
-		if err := c.In.Permit(vm.Read, root); err != nil {
-			return err
-		}
-		return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-			if err != nil {
-				return err
-			}
-			if d.IsDir() {
-				return ctx.Err()
-			}
-			rel, err := filepath.Rel(root, path)
-			found = append(found, filepath.Join(start, rel))
-			return err
-		})
-	})
-	sort.Strings(found)
-	return found, fileError(c, "path", err)
 }

@@ -77,6 +77,9 @@ func (in *Interp) Remove(path string, all bool) error {
 	return renamed(folder.Remove(name), path)
 }
 
+// Rename moves a file or folder for the script.
+func (in *Interp) Rename(from, to string) error { return in.rename(from, to) }
+
 // TempDir makes a folder among the temporary files that is removed when the
 // interpreter closes. It is the script's own, to read and to write.
 func (in *Interp) TempDir(pattern string) (string, error) {
