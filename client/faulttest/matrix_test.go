@@ -40,15 +40,13 @@ type suite struct {
 	want outcome
 
 	cases, stopped atomic.Int64
-	mu             sync.Mutex
-	missed         map[string]int // first request a kind did not meet
 }
 
 // matrix runs a workflow without a fault, and then with each kind at each of
 // its requests, or a choice of kinds at each.
 func matrix(t *testing.T, least int, seed func(context.Context, *world) error, run workflow) {
-	s := &suite{t: t, seed: seed, run: run, missed: map[string]int{}}
-	s.want = s.play(nil)
+	s := &suite{t: t, seed: seed, run: run}
+	s.want = s.play("no fault", nil)
 	if s.want.stopped != nil {
 		t.Fatalf("without a fault: %v\n%s", s.want.stopped, s.want.log)
 	}
@@ -120,13 +118,21 @@ func (s *suite) selection() (list []strikeAt) {
 
 // try runs one case and compares how it ended.
 func (s *suite) try(at strikeAt) {
-	got := s.play(&at)
-	if !got.struck {
-		return // the workflow was done before
+	name := fmt.Sprint(at.kind.name, ":", at.n)
+	got := s.play(name, func(w *world) error {
+		w.proxy.strike(at.kind, at.n)
+		return nil
+	})
+	if got.struck { // else the workflow was done before
+		s.compare(name, got)
 	}
+}
+
+// compare tells what is wrong with the end of a case.
+func (s *suite) compare(name string, got outcome) {
 	s.cases.Add(1)
 	wrong := func(format string, args ...any) {
-		s.t.Errorf("%s:%d: %s\n%s", at.kind.name, at.n, fmt.Sprintf(format, args...), got.log)
+		s.t.Errorf("%s: %s\n%s", name, fmt.Sprintf(format, args...), got.log)
 	}
 	if got.stopped != nil {
 		s.stopped.Add(1)
@@ -171,13 +177,13 @@ func hinted(err error) bool {
 	return false
 }
 
-// play runs the workflow in a new world, with a fault, and once more when it
+// play runs the workflow in a new world that is spoilt, and once more when it
 // stopped.
-func (s *suite) play(at *strikeAt) (o outcome) {
+func (s *suite) play(name string, spoil func(*world) error) (o outcome) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	fail := func(err error) outcome {
-		s.t.Errorf("%v: %v", at, err)
+		s.t.Errorf("%s: %v", name, err)
 		return o
 	}
 	w, err := newWorld()
@@ -188,13 +194,16 @@ func (s *suite) play(at *strikeAt) (o outcome) {
 	if err := s.seed(ctx, w); err != nil {
 		return fail(err)
 	}
-	if at != nil {
-		w.proxy.strike(at.kind, at.n)
+	if spoil != nil {
+		if err := spoil(w); err != nil {
+			return fail(err)
+		}
 	}
 	seen, err := s.run(ctx, w)
 	w.proxy.heal()
+	w.repeated()
 	o.requests, o.struck = w.proxy.requests, w.proxy.struck > 0
-	if o.stopped = err; err != nil && at != nil {
+	if o.stopped = err; err != nil && spoil != nil {
 		seen, o.again = s.run(ctx, w)
 	}
 	w.proxy.mu.Lock()

@@ -22,6 +22,10 @@ type world struct {
 	platform *platform.Platform
 	proxy    *proxy
 	disk     string // journal, state and downloads
+	url      string // the proxy's, unless there is another one before it
+	timeout  time.Duration
+	repeated func() // called before each repeat
+	onClose  func()
 }
 
 func newWorld() (*world, error) {
@@ -31,6 +35,7 @@ func newWorld() (*world, error) {
 		return nil, err
 	}
 	w := &world{platform: p, proxy: newProxy(p.Handler(), c)}
+	w.url, w.repeated, w.onClose = w.proxy.server.URL, func() {}, func() {}
 	if w.disk, err = os.MkdirTemp("", "transect-faults-"); err != nil {
 		w.close()
 		return nil, err
@@ -39,6 +44,7 @@ func newWorld() (*world, error) {
 }
 
 func (w *world) close() {
+	w.onClose()
 	w.proxy.server.CloseClientConnections()
 	w.proxy.server.Close()
 	w.platform.Close()
@@ -56,9 +62,9 @@ type session struct {
 func (w *world) connect(ctx context.Context) (*session, error) {
 	login := w.platform.Credentials()
 	remembered := journal.New(filepath.Join(w.disk, "state"), journal.Limits{}, nil)
-	c, err := client.New(ctx, client.Settings{URL: w.proxy.server.URL, User: login.User, Password: login.Password,
+	c, err := client.New(ctx, client.Settings{URL: w.url, Timeout: w.timeout, User: login.User, Password: login.Password,
 		ClientID: login.ClientID, ClientSecret: login.ClientSecret}, client.Options{
-		Sleep: hurried, Journal: remembered, Stall: 5 * time.Second, Budget: transfer.NewBudget(4)})
+		Sleep: w.hurried, Journal: remembered, Stall: 5 * time.Second, Budget: transfer.NewBudget(4)})
 	if err != nil {
 		remembered.Close()
 		return nil, err
@@ -74,7 +80,8 @@ func (w *world) direct(ctx context.Context) (*client.Client, error) {
 }
 
 // hurried waits a thousandth of the time.
-func hurried(ctx context.Context, d time.Duration) error {
+func (w *world) hurried(ctx context.Context, d time.Duration) error {
+	w.repeated()
 	select {
 	case <-time.After(min(d/1000, 5*time.Millisecond)):
 		return nil
