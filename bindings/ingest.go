@@ -132,6 +132,7 @@ func runIngest(c *vm.Call, b *Binding) (any, error) {
 	if err := runOptionsOf(c, s, &o); err != nil {
 		return nil, err
 	}
+	o.Stop = vm.Drained(c.L)
 	connection := b.command(c.L)
 	var show *meter.Meter
 	if c.Bool("progress") {
@@ -145,11 +146,18 @@ func runIngest(c *vm.Call, b *Binding) (any, error) {
 		}
 		return err
 	})
+	if result != nil {
+		n := result.Counts
+		c.In.CountItems(n.Created+n.Resumed+n.Skipped, n.Failed)
+	}
 	if err != nil {
 		if result != nil && result.Counts.Created+result.Counts.Resumed > 0 {
 			n := result.Counts
 			c.In.Options().Logger.Warn("the ingest stopped before its end; what it did stays, run again to go on", "ingest", result.ID,
 				"created", n.Created, "resumed", n.Resumed, "skipped", n.Skipped, "failed", n.Failed)
+		}
+		if vm.Ending(c.L) {
+			vm.Checkpoint(c.L)
 		}
 		return nil, err
 	}

@@ -92,6 +92,9 @@ func iterator(L *lua.LState, s *declare.Spec, stream declare.Stream) *lua.LFunct
 	taker, _ := stream.(declare.Taker)
 	meta := metaOf(L)
 	return L.NewClosure(func(L *lua.LState) int {
+		if vm.Ending(L) {
+			vm.Checkpoint(L)
+		}
 		var record []byte
 		var ok bool
 		var err error

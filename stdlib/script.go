@@ -76,14 +76,33 @@ if false then script.exit(3) end`,
 			Call: func(c *vm.Call) (any, error) {
 				failed := c.Int("failed")
 				if failed == 0 {
+					if c.Has("total") {
+						c.In.SetItems(vm.Items{Done: int64(c.Int("total"))})
+					}
 					return nil, nil
 				}
+				items := vm.Items{Failed: int64(failed)}
 				of := ""
 				if c.Has("total") {
 					of = fmt.Sprintf(" of %d", c.Int("total"))
+					items.Done = max(0, int64(c.Int("total")-failed))
 				}
+				c.In.SetItems(items)
 				c.In.Options().Logger.Warn(fmt.Sprintf("finished, but %d%s items failed", failed, of))
 				vm.Stop(c.L, &vm.Exit{Code: 3})
+				return nil, nil
+			},
+		},
+		{
+			Name: "checkpoint", Doc: "A place between two pieces of work. A run that was told to end (SIGTERM, with --grace) ends here and not in the middle of the next piece. " +
+				"task.map and the loops over a search do it by themselves, each time round.",
+			Example: `local script = require("script")
+for _, field in ipairs({ "n1", "n2" }) do
+  script.checkpoint()
+  -- work on the field
+end`,
+			Call: func(c *vm.Call) (any, error) {
+				vm.Checkpoint(c.L)
 				return nil, nil
 			},
 		},

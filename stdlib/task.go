@@ -220,6 +220,9 @@ func taskMap(c *vm.Call) (any, error) {
 			if err != nil {
 				return err
 			}
+			if vm.Ending(c.L) {
+				return nil // those under way finish
+			}
 			item := next()
 			if item == nil {
 				return nil
@@ -233,6 +236,9 @@ func taskMap(c *vm.Call) (any, error) {
 			}), item...)
 		}
 	})
+	if vm.Ending(c.L) {
+		vm.Checkpoint(c.L)
+	}
 	return results, nil
 }
 

@@ -46,6 +46,9 @@ func (r *run) create(ctx context.Context, known <-chan *work, sent chan<- *work)
 				known = nil
 				continue
 			}
+			if r.stopping() {
+				continue
+			}
 			if _, twice := seen[short(w.key)]; twice {
 				if err := r.skip(w, "", "a copy of a file that goes with this run"); err != nil {
 					return err

@@ -69,6 +69,7 @@ type Options struct {
 	Batch    int    // datasets created by one request at most; 200 when 0
 	StateDir string // folder for locks and outcomes; temporary files when empty
 	Progress *Progress
+	Stop     <-chan struct{} // when closed, the files in hand are finished and no further one is begun; optional
 	Logger   *slog.Logger
 	Now      func() time.Time
 }

@@ -54,6 +54,9 @@ func newRun(c *client.Client, o Options) (*run, error) {
 // whole does the run from beginning to end.
 func (r *run) whole(ctx context.Context) (*Result, error) {
 	err := r.stages(ctx)
+	if err == nil && r.stopping() {
+		err = fault.Of(&fault.CancelledError{}, "told to stop")
+	}
 	if err == nil {
 		err = r.afterwards(ctx)
 	}
@@ -136,6 +139,16 @@ func (r *run) stages(ctx context.Context) error {
 	return group.Wait()
 }
 
+// stopping says whether no further file shall be begun.
+func (r *run) stopping() bool {
+	select {
+	case <-r.o.Stop:
+		return true
+	default:
+		return false
+	}
+}
+
 // put hands a work on, unless the run stops.
 func put(ctx context.Context, to chan<- *work, w *work) error {
 	select {
@@ -150,6 +163,9 @@ func put(ctx context.Context, to chan<- *work, w *work) error {
 func (r *run) find(ctx context.Context, found chan<- *work) error {
 	p := r.o.Progress
 	for item, err := range r.items(ctx) {
+		if r.stopping() {
+			return nil
+		}
 		if err != nil {
 			if err := r.leftOut(err); err != nil {
 				return err

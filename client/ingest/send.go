@@ -21,6 +21,9 @@ func (r *run) sendAll(ctx context.Context, works <-chan *work) error {
 		if ctx.Err() != nil {
 			return stopped(ctx)
 		}
+		if r.stopping() {
+			continue
+		}
 		if err := r.send(ctx, w); err != nil {
 			return err
 		}

@@ -90,7 +90,7 @@ func (b *meteredBody) Read(p []byte) (int, error) {
 	}
 	n, err := b.ReadCloser.Read(p)
 	b.last = b.meter.stats.since(onNetwork, now)
-	b.meter.stats.moved.Add(int64(n))
+	b.meter.stats.received.Add(int64(n))
 	b.meter.budget.Moved(int64(n))
 	return n, err
 }

@@ -103,7 +103,7 @@ func (a *sending) counts(n int64) {
 	}
 	a.sent += n
 	a.ended = a.sent == a.size
-	a.stats.moved.Add(n)
+	a.stats.sent.Add(n)
 	a.budget.Moved(n)
 	if a.progress != nil {
 		a.progress(n)

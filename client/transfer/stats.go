@@ -26,8 +26,8 @@ const limiterWindow = 2 * time.Second
 // Stats counts what transfers do, for displays. All methods may be called at
 // any time from any goroutine.
 type Stats struct {
-	moved, retries, resent, active atomic.Int64
-	spent                          [activities]atomic.Int64 // nanoseconds
+	sent, received, retries, resent, active atomic.Int64
+	spent                                   [activities]atomic.Int64 // nanoseconds
 
 	mu        sync.Mutex
 	now       func() time.Time
@@ -41,7 +41,13 @@ func NewStats() *Stats { return &Stats{now: time.Now, last: time.Now()} }
 
 // Moved is the number of bytes that were sent and received, repeated ones
 // included.
-func (s *Stats) Moved() int64 { return s.moved.Load() }
+func (s *Stats) Moved() int64 { return s.Sent() + s.Received() }
+
+// Sent is how many bytes of files left, repeated ones included.
+func (s *Stats) Sent() int64 { return s.sent.Load() }
+
+// Received is how many bytes of files came in, repeated ones included.
+func (s *Stats) Received() int64 { return s.received.Load() }
 
 // Retries is how often a request of a transfer was repeated.
 func (s *Stats) Retries() int64 { return s.retries.Load() }

@@ -47,6 +47,7 @@ type Meter struct {
 	read                               func() Reading
 	started                            time.Time
 	now                                func() time.Time
+	tell                               func(done, failed int64) // the run, of items
 	rate                               rate
 
 	mode   vm.ProgressMode
@@ -64,7 +65,7 @@ type Meter struct {
 func Start(in *vm.Interp, o Options) *Meter {
 	opt := in.Options()
 	m := &Meter{label: o.Label, total: Reading{TotalFiles: o.TotalFiles, TotalBytes: o.TotalBytes}, read: o.Read,
-		started: opt.Now(), now: opt.Now, mode: opt.Progress, out: opt.Stderr, unwatch: func() {},
+		started: opt.Now(), now: opt.Now, tell: in.CountItems, mode: opt.Progress, out: opt.Stderr, unwatch: func() {},
 		stop: make(chan struct{}), over: make(chan struct{})}
 	if m.read == nil {
 		m.read = m.own
@@ -105,6 +106,7 @@ func (m *Meter) Add(files, bytes, failed, retries int64) {
 	m.bytes.Add(bytes)
 	m.failedItems.Add(failed)
 	m.retries.Add(retries)
+	m.tell(files, failed)
 }
 
 // own is the reading of the meter's own counters.

@@ -21,6 +21,8 @@ import (
 // values mean the process's own streams, environment, clock and folder.
 type Options struct {
 	Stdout, Stderr io.Writer
+	OutCopy        io.Writer // gets what Stdout gets, if not nil
+	ErrCopy        io.Writer // gets what Stderr gets, but for status lines, if not nil
 	Stdin          io.Reader
 	Env            func(name string) (string, bool)
 	Now            func() time.Time
@@ -68,8 +70,8 @@ func (o Options) withDefaults() Options {
 		o.Stderr = os.Stderr
 	}
 	// A progress line at the bottom of the terminal must survive other output.
-	screen := &Screen{out: o.Stderr}
-	o.Stderr, o.Stdout = screen, beside{screen, o.Stdout}
+	screen := &Screen{out: o.Stderr, copy: o.ErrCopy}
+	o.Stderr, o.Stdout = screen, beside{screen, o.Stdout, o.OutCopy}
 	if o.Logger == nil {
 		o.Logger = newLogger(o.Stderr, o.Log)
 	}
@@ -98,6 +100,8 @@ type Interp struct {
 
 	movement movement
 	environ  environ
+	tally    tally
+	drain    drain
 	stopping sync.Mutex              // guards run, which Interrupt uses without the lock
 	run      context.CancelCauseFunc // ends the run under way, nil between runs
 
@@ -135,6 +139,7 @@ func New(ctx context.Context, opt Options) *Interp {
 		types:   map[*Type]*lua.LTable{},
 		owner:   map[*lua.LState]*lua.LState{},
 		maxText: defaultMaxText,
+		drain:   drain{asked: make(chan struct{})},
 	}
 	in.environ.base, in.opt.Env = in.opt.Env, in.environ.lookup
 	in.ctx, in.cancel = context.WithCancelCause(ctx)

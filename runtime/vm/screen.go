@@ -15,17 +15,21 @@ import (
 type Screen struct {
 	mu     sync.Mutex
 	out    io.Writer
+	copy   io.Writer // of what is written, not of the status line; may be nil
 	status string
 }
 
 const eraseLine = "\r\x1b[K"
 
 // Write writes above the status line.
-func (s *Screen) Write(p []byte) (int, error) { return s.above(s.out, p) }
+func (s *Screen) Write(p []byte) (int, error) { return s.above(s.out, s.copy, p) }
 
-func (s *Screen) above(w io.Writer, p []byte) (int, error) {
+func (s *Screen) above(w, twin io.Writer, p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if twin != nil {
+		_, _ = twin.Write(p) // whoever keeps a copy sees to its own errors
+	}
 	if s.status == "" {
 		return w.Write(p)
 	}
@@ -64,9 +68,10 @@ func (s *Screen) Terminal() (width int, ok bool) {
 type beside struct {
 	screen *Screen
 	out    io.Writer
+	copy   io.Writer
 }
 
-func (b beside) Write(p []byte) (int, error) { return b.screen.above(b.out, p) }
+func (b beside) Write(p []byte) (int, error) { return b.screen.above(b.out, b.copy, p) }
 
 func newLogger(w io.Writer, l Log) *slog.Logger {
 	opt := &slog.HandlerOptions{Level: l.Level}

@@ -34,12 +34,14 @@ func Spawn(L *lua.LState, fn *lua.LFunction, args ...lua.LValue) *Task {
 	s.live[t] = struct{}{}
 	th := c.in.thread(newClock(t.ctx, t, nil))
 	c.in.tasks.Add(1)
+	c.in.drain.live.Add(1)
 	go t.run(th, fn, args)
 	return t
 }
 
 func (t *Task) run(th *lua.LState, fn *lua.LFunction, args []lua.LValue) {
 	defer t.in.tasks.Done()
+	defer t.in.drain.live.Add(-1)
 	defer close(t.done)
 	t.in.lock.acquire()
 	defer t.in.lock.release()
