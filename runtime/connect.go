@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -28,10 +29,11 @@ type connector struct {
 	named   Connection // by the command line and the environment
 	in      *vm.Interp
 	local   *localPlatform
-	borrows bool             // the local platform belongs to another
-	tuning  tuning           // of transfers; one for all connections
-	stats   *transfer.Stats  // the same
-	journal *journal.Journal // of uploads; opened when the first one needs it
+	borrows bool                  // the local platform belongs to another
+	links   []declare.Interceptor // of every call
+	tuning  tuning                // of transfers; one for all connections
+	stats   *transfer.Stats       // the same
+	journal *journal.Journal      // of uploads; opened when the first one needs it
 	dryRun  func() declare.Interceptor
 
 	traceable bool        // a trace may be turned on later
@@ -99,8 +101,9 @@ func (c *connector) options() client.Options {
 	out := c.in.Options()
 	options := client.Options{Version: c.job.Version, Logger: out.Logger, Env: c.world.Env, Budget: c.tuning.budget, Stats: c.stats,
 		Bandwidth: c.tuning.bandwidth, RequestRate: c.tuning.rate, Stall: c.tuning.stall, Journal: c.journal}
+	options.Links = slices.Clone(c.links)
 	if c.job.DryRun {
-		options.Links = []declare.Interceptor{c.dryRun()}
+		options.Links = append(options.Links, c.dryRun())
 	}
 	if trace := tracer(out.Stderr, c.job.Output.JSON); c.traceable {
 		options.Trace = func(r transport.TraceRecord) {

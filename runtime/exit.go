@@ -42,6 +42,10 @@ func ExitCode(err error) int {
 		timeout     *fault.TimeoutError
 		locked      *fault.LockedError
 	)
+	var told *Told
+	if errors.As(err, &told) {
+		err = told.Err
+	}
 	switch {
 	case err == nil:
 		return ExitOK

@@ -28,8 +28,9 @@ type report struct {
 func Report(w *World, out Output, err error) {
 	var asked *vm.Exit
 	var interrupted *Interrupted
+	var told *Told
 	switch {
-	case err == nil || errors.As(err, &asked):
+	case err == nil || errors.As(err, &asked) || errors.As(err, &told):
 		return
 	case errors.As(err, &interrupted) && !out.JSON:
 		fmt.Fprintln(w.Stderr, interrupted)

@@ -30,9 +30,15 @@ type Job struct {
 	Trace      bool          // print each request and answer
 	Output     Output
 	Version    string // of the program, for the User-Agent
+	Attend     Attendance
+	Grace      time.Duration // how long a run that was told to end may take to finish the items in hand
 
 	line  func(file string, line int) // told the lines that run
 	stdin io.Reader                   // what the script reads, when not the World's
+
+	outCopy, errCopy io.Writer                         // get what the run prints
+	before           func(context.Context, *run) error // called before the work
+	after            func(*run)                        // called after it, also when it hangs
 }
 
 // Output says how much is told on the error stream, and in what form.
@@ -78,7 +84,8 @@ func perform(ctx context.Context, w *World, job *Job, work func(*run, context.Co
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	job.Limits.Exceeded = stop
-	ctx, release := w.stoppable(ctx, job.Timeout)
+	draining := make(chan error, 1)
+	ctx, release := w.stoppable(ctx, job.Timeout, job.Grace, func(why error) { draining <- why })
 	defer release()
 	named, err := given(w, job.Connection)
 	if err != nil {
@@ -90,12 +97,20 @@ func perform(ctx context.Context, w *World, job *Job, work func(*run, context.Co
 	}
 	r := newRun(ctx, w, job, named, how)
 	defer r.clearStatus()
+	if job.after != nil {
+		defer job.after(r)
+	}
 	done := make(chan error, 1)
 	go func() { done <- r.whole(ctx, work) }()
-	select {
-	case err := <-done:
-		return ending(err)
-	case <-ctx.Done():
+	for going := true; going; {
+		select {
+		case why := <-draining:
+			r.in.Drain(why)
+		case err := <-done:
+			return ending(err)
+		case <-ctx.Done():
+			going = false
+		}
 	}
 	select {
 	case err := <-done:
@@ -123,7 +138,8 @@ func newRun(ctx context.Context, w *World, job *Job, named Connection, how tunin
 		Script: job.Script, Args: job.Args, Path: job.Path,
 		Log:      vm.Log{JSON: job.Output.JSON, Level: job.Output.Level()},
 		Progress: job.Output.progress(), Line: job.line,
-		Limits: job.Limits,
+		Limits:  job.Limits,
+		OutCopy: job.outCopy, ErrCopy: job.errCopy,
 	})
 	return &run{world: w, job: job, in: in, connector: newConnector(w, job, named, how, in)}
 }
@@ -141,6 +157,11 @@ func (r *run) whole(ctx context.Context, work func(*run, context.Context) error)
 			err = failed
 		}
 	}()
+	if r.job.before != nil {
+		if err := r.job.before(ctx, r); err != nil {
+			return err
+		}
+	}
 	return work(r, ctx)
 }
 

@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"syscall"
 	"time"
 )
 
@@ -11,15 +12,17 @@ import (
 const grace = 150 * time.Millisecond
 
 // stoppable returns a context that ends with the first signal, or when the time
-// limit has passed (0 is none). A second signal ends the process at once.
-func (w *World) stoppable(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+// limit has passed (0 is none). A second signal ends the process at once. When
+// there is a time to finish in, SIGTERM only calls drain at first; the context
+// ends after that time, or with the next signal.
+func (w *World) stoppable(ctx context.Context, limit, finish time.Duration, drain func(error)) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	finished := make(chan struct{})
 	var timer *time.Timer
 	if limit > 0 {
 		timer = time.AfterFunc(limit, func() { cancel(&overrun{limit}) })
 	}
-	go w.heed(cancel, finished)
+	go w.heed(cancel, finish, drain, finished)
 	return ctx, func() {
 		close(finished)
 		if timer != nil {
@@ -29,15 +32,27 @@ func (w *World) stoppable(ctx context.Context, limit time.Duration) (context.Con
 	}
 }
 
-func (w *World) heed(cancel context.CancelCauseFunc, finished <-chan struct{}) {
-	for first := true; ; first = false {
+func (w *World) heed(cancel context.CancelCauseFunc, finish time.Duration, drain func(error), finished <-chan struct{}) {
+	var over <-chan time.Time // the time to finish in
+	var reason *Interrupted
+	for cancelled := false; ; {
 		select {
 		case signal := <-w.Signals:
-			reason := &Interrupted{signal}
-			if !first {
+			last := reason
+			reason = &Interrupted{signal}
+			switch {
+			case cancelled:
 				w.Exit(reason.code())
 				return
+			case last == nil && finish > 0 && signal == syscall.SIGTERM:
+				over = time.After(finish)
+				drain(reason)
+			default:
+				cancelled = true
+				cancel(reason)
 			}
+		case <-over:
+			cancelled = true
 			cancel(reason)
 		case <-finished:
 			return
@@ -48,5 +63,5 @@ func (w *World) heed(cancel context.CancelCauseFunc, finished <-chan struct{}) {
 // Stoppable returns a context that ends with the first signal; a second one
 // ends the process at once.
 func (w *World) Stoppable(ctx context.Context) (context.Context, context.CancelFunc) {
-	return w.stoppable(ctx, 0)
+	return w.stoppable(ctx, 0, 0, nil)
 }

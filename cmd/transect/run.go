@@ -22,6 +22,14 @@ environment, the environment over the configuration file. The secrets can be
 given in TRANSECT_PASSWORD, TRANSECT_CLIENT_SECRET and TRANSECT_ACCESS_TOKEN
 too, but never on the command line, where others can see them.
 
+For runs nobody watches: --quiet prints nothing at all unless the run fails;
+then all of it, so that cron mails it. --lock lets one run at a time pass, a
+lock left by a killed run is taken over. Report and metrics tell the truth also
+of runs that fail, reach a limit or are told to stop; a run that was skipped for
+its lock leaves both alone, tells no monitor, and only says so. Every run is
+kept in the history: transect runs. TRANSECT_HISTORY says how many and how long
+(500,90d), or off.
+
 ` + exitCodes,
 		Example: `  transect run --local survey.lua flight/
   transect run --url https://platform.example.com --user me --password-file secret.txt survey.lua
@@ -43,11 +51,15 @@ too, but never on the command line, where others can see them.
 			if err := a.complete(cmd.Flags(), &job); err != nil {
 				return err
 			}
+			if err := a.completeAttendance(cmd.Flags(), &job); err != nil {
+				return err
+			}
 			job.Script, job.Args = args[0], args[1:]
-			return runtime.Run(cmd.Context(), a.world, job)
+			return runtime.Attended(cmd.Context(), a.world, job)
 		},
 	}
 	a.jobFlags(cmd, &job)
+	attendFlags(cmd.Flags(), &job)
 	cmd.Flags().SetInterspersed(false)
 	return cmd
 }

@@ -19,7 +19,8 @@ import (
 func usage(cmd *cobra.Command, err error) error {
 	var exit *vm.Exit
 	var interrupted *runtime.Interrupted
-	if err == nil || fault.Find(err) != nil || errors.As(err, &exit) || errors.As(err, &interrupted) {
+	var told *runtime.Told
+	if err == nil || errors.As(err, &told) || fault.Find(err) != nil || errors.As(err, &exit) || errors.As(err, &interrupted) {
 		return err
 	}
 	return fault.Hinted(fault.Of(&fault.UsageError{}, "%s", err), "%s", helpFor(cmd))
