@@ -13,7 +13,7 @@ import (
 
 	"transect/client/fault"
 	"transect/client/transport"
-	"transect/runtime/record"
+	summary "transect/runtime/record"
 )
 
 func (a *app) runs() *cobra.Command {
@@ -55,7 +55,7 @@ off keeps none.`,
 	return cmd
 }
 
-func (a *app) runsJSON(list []*record.Summary) error {
+func (a *app) runsJSON(list []*summary.Summary) error {
 	out := json.NewEncoder(a.world.Stdout)
 	out.SetEscapeHTML(false)
 	for _, run := range list {
@@ -66,7 +66,7 @@ func (a *app) runsJSON(list []*record.Summary) error {
 	return nil
 }
 
-func (a *app) runsTable(list []*record.Summary) {
+func (a *app) runsTable(list []*summary.Summary) {
 	if len(list) == 0 {
 		fmt.Fprintln(a.world.Stderr, "there are no runs yet")
 		return
@@ -81,7 +81,7 @@ func (a *app) runsTable(list []*record.Summary) {
 		took, exit, outcome, items := run.Duration(now).Round(100*time.Millisecond).String(), "", run.State, ""
 		if e := run.End; e != nil {
 			exit, outcome, items = strconv.Itoa(e.ExitCode), e.Outcome, itemsOf(e)
-		} else if run.State == record.Lost {
+		} else if run.State == summary.Lost {
 			took = ""
 		}
 		t.AppendRow(table.Row{run.ID, run.Started.In(now.Location()).Format(time.DateTime), took, exit, outcome, items, filepath.Base(run.Script)})
@@ -89,7 +89,7 @@ func (a *app) runsTable(list []*record.Summary) {
 	t.Render()
 }
 
-func itemsOf(e *record.End) string {
+func itemsOf(e *summary.End) string {
 	switch {
 	case e.ItemsFailed > 0:
 		return fmt.Sprintf("%d, %d failed", e.ItemsDone+e.ItemsFailed, e.ItemsFailed)
@@ -128,7 +128,7 @@ or the end of a run's ID, or last.`,
 			clean := transport.Redact(string(log))
 			if asJSON {
 				return a.encode(struct {
-					*record.Summary
+					*summary.Summary
 					Log []string `json:"log"`
 				}{run, strings.Split(strings.TrimSuffix(clean, "\n"), "\n")})
 			}
@@ -148,7 +148,7 @@ func (a *app) encode(v any) error {
 }
 
 // runText is a run for reading.
-func (a *app) runText(run *record.Summary) {
+func (a *app) runText(run *summary.Summary) {
 	now := a.world.Now()
 	line := func(name, format string, args ...any) {
 		fmt.Fprintf(a.world.Stdout, "%-11s %s\n", name, fmt.Sprintf(format, args...))
