@@ -95,7 +95,7 @@ func (c *Catalogue) writeSDK(w io.Writer) {
 	}
 	for _, m := range c.Managers {
 		for _, name := range append([]string{m.Name}, m.Aliases...) {
-			fmt.Fprintf(w, "---@field %s %s %s\n", name, m.Name, m.Doc)
+			fmt.Fprintf(w, "---@field %s %s %s\n", name, m.Name, strings.ReplaceAll(m.Doc, "\n", " "))
 		}
 	}
 	fmt.Fprintf(w, "local sdk = {}\n\n")
@@ -109,7 +109,7 @@ func (g *Group) writeModule(w io.Writer) {
 	for _, o := range g.Objects {
 		fmt.Fprintf(w, "---%s\n---@class %s\nlocal %s = {}\n\n", o.Doc, objectClass(o.Name), objectClass(o.Name))
 	}
-	fmt.Fprintf(w, "---%s\n---@class %s\n", g.Doc, g.Name)
+	fmt.Fprintf(w, "---%s\n---@class %s\n", commented(g.Doc), g.Name)
 	for _, f := range g.Fields {
 		fmt.Fprintf(w, "---@field %s any %s\n", f.Name, f.Doc)
 	}
@@ -137,7 +137,7 @@ func (e *Entry) writeFunction(w io.Writer, module *Group) {
 		params.WriteString(strings.TrimRight(line, " ") + "\n")
 		names = append(names, p.Name)
 	}
-	fmt.Fprintf(w, "---%s\n%s", e.Doc, params.String())
+	fmt.Fprintf(w, "---%s\n%s", commented(e.Doc), params.String())
 	if e.Returns != "nothing" {
 		fmt.Fprintf(w, "---@return %s\n", e.returnType(module))
 	}
@@ -193,3 +193,6 @@ func writeClass(w io.Writer, name, parent string, list []Parameter, extra bool) 
 	}
 	fmt.Fprintln(w)
 }
+
+// commented makes every further line of a text a comment too.
+func commented(text string) string { return strings.ReplaceAll(text, "\n", "\n---") }

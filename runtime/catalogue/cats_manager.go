@@ -8,7 +8,7 @@ import (
 )
 
 func (g *Group) writeManager(w io.Writer) {
-	fmt.Fprintf(w, "---%s\n---@class %s\nlocal %s = {}\n\n", g.Doc, g.Name, g.Name)
+	fmt.Fprintf(w, "---%s\n---@class %s\nlocal %s = {}\n\n", commented(g.Doc), g.Name, g.Name)
 	for _, e := range g.Operations {
 		e.writeOperation(w)
 	}
@@ -38,7 +38,7 @@ func (e *Entry) writeOperation(w io.Writer) {
 	}
 	calls := e.calls(w, positional, named)
 	main, others := calls[0], calls[1:]
-	fmt.Fprintf(w, "---%s\n", e.Doc)
+	fmt.Fprintf(w, "---%s\n", commented(e.Doc))
 	if e.Deprecated != "" {
 		fmt.Fprintf(w, "---@deprecated use %s\n", e.Deprecated)
 	}
