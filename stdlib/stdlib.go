@@ -16,7 +16,7 @@ import (
 func Modules() []*vm.Module {
 	return []*vm.Module{
 		jsonModule, fsModule, pathModule, logModule, timeModule, taskModule,
-		scriptModule, progressModule, hashModule, imageryModule, inspectModule, semverModule, testModule,
+		scriptModule, progressModule, templateModule, hashModule, imageryModule, inspectModule, semverModule, testModule,
 		csvModule, envModule, httpModule, geoModule, notifyModule, retryModule, stateModule,
 	}
 }
