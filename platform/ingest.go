@@ -25,7 +25,8 @@ func guarded(f func() error) (err error) {
 func (p *Platform) ingest(ctx context.Context, j job) error {
 	var doc store.Doc
 	var files []stored
-	err := p.store.Write(ctx, func(tx *store.Tx) (err error) {
+	// Its status says running since it is due, so there is nothing to write yet.
+	err := p.store.Read(ctx, func(tx *store.Tx) (err error) {
 		if err := p.holds(tx, j); err != nil {
 			return err
 		}
@@ -41,8 +42,7 @@ func (p *Platform) ingest(ctx context.Context, j job) error {
 			}
 			files = append(files, s)
 		}
-		store.Set(doc, "ingestion.status", ingestionRunning)
-		return tx.Replace(datasets.plural, doc)
+		return nil
 	})
 	if err != nil {
 		return err

@@ -3,8 +3,8 @@
 --   transect run --local scripts/survey.lua testdata/flight
 --
 -- Run it as often as you like: it finds what is there and does the rest.
-local sdk, script, imagery = require("sdk"), require("script"), require("imagery")
-local task, progress, inspect = require("task"), require("progress"), require("inspect")
+local sdk, script, imagery, ingest = require("sdk"), require("script"), require("imagery"), require("ingest")
+local task, inspect = require("task"), require("inspect")
 local fs, path, hash = require("fs"), require("path"), require("hash")
 
 local args = script.args({ "folder", _doc = "Ingest a drone flight, order its report, fetch what it makes.",
@@ -29,31 +29,16 @@ local mission = sdk.missions.search({ filter = { project = is(project.id), name 
   or select(2, sdk.missions.create({ project = project, name = name, survey_date = flown.date or require("time").now(),
     number_of_images = #flown.photos, coordinates = flown.footprint, area = flown.area }))
 
--- What the platform holds already. A name comes back with every memory card, a moment does not.
+-- The images go straight to storage, many at a time; those that are there are found and skipped.
+local paths, failed = {}, #flown.problems
+for i, photo in ipairs(flown.photos) do paths[i] = photo.path end
+local sent = ingest.run({ paths = paths, kind = "image", project = project, mission = mission, flight = mission.flights[1] })
+for _, file in ipairs(sent.failures) do print("failed: " .. file.name .. ": " .. file.cause) end
+local uploaded = sent.created + sent.resumed
+if sent.skipped == #paths then print("nothing to upload: all " .. #paths .. " images are there") end
+
+-- The platform reads each image; wait for the last one.
 local images = { mission = is(mission.id), type = is("image") }
-local held, todo, bytes, failed = {}, {}, 0, #flown.problems
-for d in sdk.datasets.search_generator({ filter = images }) do held[d.name .. (d.acquisition_date or "")] = d end
-for _, photo in ipairs(flown.photos) do
-  photo.dataset = held[photo.name .. (photo.acquired or "")]
-  if not photo.dataset or photo.dataset.ingestion.status == "pending" then todo[#todo + 1], bytes = photo, bytes + photo.size end
-end
-if #todo == 0 then print("nothing to upload: all " .. #flown.photos .. " images are there") end
-
--- The rest goes straight to storage, several images at a time.
-local bar = #todo > 0 and progress.start({ label = "upload", files = #todo, bytes = bytes, transfers = true })
-task.map(todo, function(photo)
-  photo.dataset = photo.dataset or sdk.datasets.create_image_dataset({ project = project, mission = mission,
-    name = photo.name, flight = mission.flights[1], acquisition_date = photo.acquired, width = photo.width, height = photo.height,
-    geometry = { type = "Point", coordinates = { photo.longitude, photo.latitude, photo.altitude } },
-    sensor = { make = photo.make, model = photo.model } })
-  local _, err = try(sdk.datasets.upload_file, photo.dataset, { component = "image", file_path = photo.path })
-  if err and err.name ~= "UploadError" then error(err, 0) end -- not this image's fault: stop
-  if err then failed = failed + 1 print("failed: " .. photo.name .. ": " .. err) end
-  bar:add(err and { failed = 1 } or { files = 1 })
-end, { workers = 8 })
-if bar then bar:finish() end
-
--- Ingestion reads each image; wait for the last one.
 local running = { mission = images.mission, type = images.type, ["ingestion.status"] = is("running") }
 while sdk.datasets.search({ filter = running, limit = 1, return_total = true }).total > 0 do task.sleep(0.2) end
 
@@ -79,6 +64,6 @@ for _, dataset in ipairs(sdk.datasets.describe(product.outputs or {})) do
   end
 end
 print(inspect.table(rows, { "file", "bytes", "dataset" }))
-print(inspect.table({ { mission = name, images = #flown.photos, uploaded = #todo, bytes = bytes, failed = failed,
+print(inspect.table({ { mission = name, images = #flown.photos, uploaded = uploaded, bytes = sent.bytes, failed = failed + sent.failed,
   product = product.id, seconds = os.time() - started } }, { "mission", "images", "uploaded", "bytes", "failed", "product", "seconds" }))
-script.fail_items(failed, #flown.photos + #flown.problems)
+script.fail_items(failed + sent.failed, #paths + #flown.problems)

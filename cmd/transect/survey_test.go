@@ -55,7 +55,7 @@ type served struct {
 	ClientSecret string `json:"client_secret"`
 }
 
-func serve(t *testing.T, h *home) served {
+func serve(t testing.TB, h *home) served {
 	t.Helper()
 	cmd := h.command("platform", "serve", "--listen", "127.0.0.1:0", "--json")
 	out, err := cmd.StdoutPipe()

@@ -34,8 +34,8 @@ const busyTime = 20 * time.Second
 
 // Store is an open database. Several processes may have the same one open.
 type Store struct {
-	readers *sql.DB
-	writer  *sql.DB // one connection: writers of this process queue in Go, not in SQLite
+	readers *sessions
+	writer  *sessions // one connection: writers of this process queue in Go, not in SQLite
 }
 
 // Open opens the database, making it when the file is not there. extra holds
@@ -97,7 +97,7 @@ func checkHeader(path string) error {
 	return nil
 }
 
-func connect(path string, connections int, options string) (*sql.DB, error) {
+func connect(path string, connections int, options string) (*sessions, error) {
 	// Synchronous NORMAL with a write-ahead log loses nothing when the process
 	// is killed; only a crash of the machine may take the last transactions.
 	dsn := (&url.URL{Scheme: "file", Path: filepath.ToSlash(path)}).String()
@@ -112,7 +112,7 @@ func connect(path string, connections int, options string) (*sql.DB, error) {
 	}
 	db.SetMaxOpenConns(connections)
 	db.SetMaxIdleConns(connections)
-	return db, nil
+	return newSessions(db, connections), nil
 }
 
 // prepare makes the tables when the database is new and checks its version.
@@ -144,7 +144,7 @@ func (s *Store) prepare(ctx context.Context, extra string, fill func(*Tx) error)
 }
 
 func (s *Store) version(ctx context.Context) (version int, err error) {
-	err = s.writer.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version)
+	err = s.writer.db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version) // before the first transaction
 	return version, err
 }
 
@@ -174,9 +174,9 @@ func classify(err error) error {
 // Close closes the database after the running transactions.
 func (s *Store) Close() error {
 	var errs []error
-	for _, db := range []*sql.DB{s.readers, s.writer} {
-		if db != nil {
-			errs = append(errs, db.Close())
+	for _, all := range []*sessions{s.readers, s.writer} {
+		if all != nil {
+			errs = append(errs, all.close())
 		}
 	}
 	return errors.Join(errs...)
@@ -184,23 +184,11 @@ func (s *Store) Close() error {
 
 // Read runs f on one unchanging state of the database.
 func (s *Store) Read(ctx context.Context, f func(*Tx) error) error {
-	return run(ctx, s.readers, f)
+	return s.readers.run(ctx, f)
 }
 
 // Write runs f in a transaction that no other writer shares, in any process,
 // and keeps what it did when f returns nil.
 func (s *Store) Write(ctx context.Context, f func(*Tx) error) error {
-	return run(ctx, s.writer, f)
-}
-
-func run(ctx context.Context, db *sql.DB, f func(*Tx) error) error {
-	t, err := db.BeginTx(ctx, nil)
-	if err != nil {
-		return classify(err)
-	}
-	defer t.Rollback() // does nothing after a commit; undoes all on a panic
-	if err := f(&Tx{ctx: ctx, tx: t}); err != nil {
-		return classify(err)
-	}
-	return classify(t.Commit())
+	return s.writer.run(ctx, f)
 }

@@ -162,7 +162,7 @@ func TestWritersTakeTurns(t *testing.T) {
 func TestAFullDiskIsTold(t *testing.T) {
 	s := openTest(t)
 	// As many pages as the file has are what a full disk leaves.
-	if _, err := s.writer.ExecContext(t.Context(), "PRAGMA max_page_count = 1"); err != nil {
+	if err := s.Write(t.Context(), func(tx *Tx) error { return tx.Exec("PRAGMA max_page_count = 1") }); err != nil {
 		t.Fatal(err)
 	}
 	err := s.Write(t.Context(), func(tx *Tx) error {
@@ -173,5 +173,59 @@ func TestAFullDiskIsTold(t *testing.T) {
 	}
 	if err := s.Write(t.Context(), func(tx *Tx) error { return tx.Insert("things", Doc{"_id": "b"}) }); err != nil && !IsFull(err) {
 		t.Errorf("afterwards: %v", err)
+	}
+}
+
+// A statement in use twice, a cancelled transaction and a closed store: each is
+// what it would be without prepared statements.
+func TestPreparedStatements(t *testing.T) {
+	s := openTest(t)
+	count := func(tx *Tx) (n int) {
+		if err := tx.QueryRow("SELECT count(*) FROM docs WHERE collection = ?", "things").Scan(&n); err != nil {
+			t.Error(err)
+		}
+		return n
+	}
+	for i := range 3 {
+		if err := s.Write(t.Context(), func(tx *Tx) error { return tx.Insert("things", Doc{"_id": strings.Repeat("a", i+1)}) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// One that fails leaves the statement usable, and nothing behind.
+	if err := s.Write(t.Context(), func(tx *Tx) error { return tx.Insert("things", Doc{"_id": "a"}) }); err == nil {
+		t.Error("the same id was taken twice")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	err := s.Write(ctx, func(tx *Tx) error {
+		if err := tx.Insert("things", Doc{"_id": "cancelled"}); err != nil {
+			return err
+		}
+		cancel()
+		_ = tx.Insert("things", Doc{"_id": "after"})
+		return nil
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	if err := s.Write(t.Context(), func(tx *Tx) error {
+		rows, err := tx.Query("SELECT id FROM docs WHERE collection = ?", "things")
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			if n := count(tx); n != 3 {
+				t.Errorf("%d documents, want 3", n)
+			}
+		}
+		return rows.Err()
+	}); err != nil {
+		t.Error(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := s.Read(t.Context(), func(*Tx) error { return nil }); !errors.Is(err, errClosed) {
+		t.Errorf("closed: %v", err)
 	}
 }
