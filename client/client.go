@@ -7,6 +7,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"os"
 	"slices"
 	"time"
 
@@ -83,7 +84,10 @@ type Options struct {
 	Journal      transfer.Journal                 // what transfers remember across runs; nothing when nil
 
 	// Sleep waits before repeats and between looks; in real time when nil.
-	Sleep func(ctx context.Context, d time.Duration) error
+	Sleep   func(ctx context.Context, d time.Duration) error
+	Reach   func(hostport string) error         // asked before anything is sent to a host; everything may be reached when nil
+	Sending func(n int64) error                 // asked before so many bytes are sent, which it may refuse
+	Open    func(path string) (*os.File, error) // opens files that are uploaded; os.Open when nil
 }
 
 // New connects by settings that are already resolved. Credentials are tried
@@ -113,7 +117,7 @@ func New(ctx context.Context, s Settings, o Options) (*Client, error) {
 	t, err := transport.New(transport.Options{
 		BaseURL: s.URL, Proxy: s.ProxyURL, CACert: s.CACert, InsecureTLS: insecure, Timeout: s.Timeout, MaxRetries: retries,
 		UserAgent: s.Service, Version: o.Version, Logger: o.Logger, Trace: o.Trace, Env: o.Env, RoundTripper: o.RoundTripper, Busy: o.Budget.Overloaded,
-		Stall: o.Stall, Rate: o.RequestRate, Sleep: o.Sleep, Connections: o.Budget.Most(),
+		Reach: o.Reach, Sending: o.Sending, Stall: o.Stall, Rate: o.RequestRate, Sleep: o.Sleep, Connections: o.Budget.Most(),
 		Credentials: transport.Credentials{User: s.User, Password: s.Password, ClientID: s.ClientID,
 			ClientSecret: s.ClientSecret, AccessToken: s.AccessToken, Scope: s.Scope},
 	})
@@ -126,7 +130,7 @@ func New(ctx context.Context, s Settings, o Options) (*Client, error) {
 	c := &Client{transport: t, log: o.Logger, revision: s.Revision, sleep: o.Sleep}
 	legacy, _ := lookup(o.Env, "USE_LEGACY_UPLOADER")
 	c.transfers = transfer.New(wire{c}, transfer.Options{Budget: o.Budget, Stats: o.Stats, Bandwidth: o.Bandwidth, Journal: o.Journal,
-		Platform: t.BaseURL(), Legacy: truthy(legacy), Logger: o.Logger, Sleep: o.Sleep})
+		Open: o.Open, Platform: t.BaseURL(), Legacy: truthy(legacy), Logger: o.Logger, Sleep: o.Sleep})
 	c.engine = &declare.Engine{Links: append([]declare.Interceptor{warnDeprecated(o.Logger), warnKeyset(o.Logger)}, o.Links...), Send: c.send}
 	return c, c.bind()
 }

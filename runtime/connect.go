@@ -19,6 +19,7 @@ import (
 	"transect/client/transfer"
 	"transect/client/transport"
 	"transect/platform"
+	"transect/runtime/permission"
 	"transect/runtime/vm"
 )
 
@@ -28,6 +29,7 @@ type connector struct {
 	job     *Job
 	named   Connection // by the command line and the environment
 	in      *vm.Interp
+	gate    *permission.Gate // nil where everything may be reached
 	local   *localPlatform
 	borrows bool                  // the local platform belongs to another
 	links   []declare.Interceptor // of every call
@@ -41,7 +43,7 @@ type connector struct {
 }
 
 func newConnector(w *World, job *Job, named Connection, how tuning, in *vm.Interp) *connector {
-	return &connector{world: w, job: job, named: named, in: in, local: &localPlatform{},
+	return &connector{world: w, job: job, named: named, in: in, gate: job.gate, local: &localPlatform{},
 		tuning: how, stats: transfer.NewStats(),
 		journal: journal.New(in.StateDir(), journal.Limits{}, in.Options().Logger),
 		// One for all connections: what one of them pretends to have made, the
@@ -55,6 +57,9 @@ func newConnector(w *World, job *Job, named Connection, how tuning, in *vm.Inter
 func (c *connector) connect(ctx context.Context, own *client.Settings) (*client.Client, error) {
 	if own == nil {
 		own = &client.Settings{}
+	}
+	if err := c.permitted(own); err != nil {
+		return nil, err
 	}
 	named := scripted(own, c.named)
 	settings := *own
@@ -87,6 +92,9 @@ func (c *connector) connect(ctx context.Context, own *client.Settings) (*client.
 			warnIfOpen("configuration", settings.ConfigFile, info, options.Logger)
 		}
 	}
+	if err := c.guard(ctx, own, settings, &options); err != nil {
+		return nil, err
+	}
 	return client.New(ctx, settings, options)
 }
 
@@ -102,6 +110,11 @@ func (c *connector) options() client.Options {
 	options := client.Options{Version: c.job.Version, Logger: out.Logger, Env: c.world.Env, Budget: c.tuning.budget, Stats: c.stats,
 		Bandwidth: c.tuning.bandwidth, RequestRate: c.tuning.rate, Stall: c.tuning.stall, Journal: c.journal}
 	options.Links = slices.Clone(c.links)
+	if c.gate != nil {
+		options.Links = append(options.Links, c.gate.Link)
+		options.Sending = c.gate.Sending
+		options.Open = func(path string) (*os.File, error) { return c.in.Open(path, os.O_RDONLY, 0) }
+	}
 	if c.job.DryRun {
 		options.Links = append(options.Links, c.dryRun())
 	}

@@ -11,6 +11,7 @@ import (
 
 	"transect/bindings"
 	"transect/client/fault"
+	"transect/runtime/permission"
 	"transect/runtime/vm"
 	"transect/stdlib"
 )
@@ -26,12 +27,15 @@ type Job struct {
 	Transfers  Transfers     // from the command line
 	Timeout    time.Duration // limit of the whole run; 0 is none
 	Limits     vm.Limits     // of what the script uses
+	Walls      Walls         // what the script may reach
 	DryRun     bool          // print writes instead of sending them
 	Trace      bool          // print each request and answer
 	Output     Output
 	Version    string // of the program, for the User-Agent
 	Attend     Attendance
 	Grace      time.Duration // how long a run that was told to end may take to finish the items in hand
+
+	gate *permission.Gate // nil where everything may be reached
 
 	line  func(file string, line int) // told the lines that run
 	stdin io.Reader                   // what the script reads, when not the World's
@@ -95,6 +99,9 @@ func perform(ctx context.Context, w *World, job *Job, work func(*run, context.Co
 	if err != nil {
 		return err
 	}
+	if job.gate, err = job.Walls.gate(w, job.Script); err != nil {
+		return err
+	}
 	r := newRun(ctx, w, job, named, how)
 	defer r.clearStatus()
 	if job.after != nil {
@@ -133,14 +140,18 @@ func newRun(ctx context.Context, w *World, job *Job, named Connection, how tunin
 	if job.stdin != nil {
 		stdin = job.stdin
 	}
-	in := vm.New(ctx, vm.Options{
+	opt := vm.Options{
 		Stdin: stdin, Stdout: w.Stdout, Stderr: w.Stderr, Env: w.Env, Now: w.Now, Dir: w.Dir,
 		Script: job.Script, Args: job.Args, Path: job.Path,
 		Log:      vm.Log{JSON: job.Output.JSON, Level: job.Output.Level()},
 		Progress: job.Output.progress(), Line: job.line,
 		Limits:  job.Limits,
 		OutCopy: job.outCopy, ErrCopy: job.errCopy,
-	})
+	}
+	if gate := job.gate; gate != nil {
+		opt.Permit, opt.Sending = gate.Permit, gate.Sending
+	}
+	in := vm.New(ctx, opt)
 	return &run{world: w, job: job, in: in, connector: newConnector(w, job, named, how, in)}
 }
 
@@ -152,6 +163,9 @@ func (r *run) whole(ctx context.Context, work func(*run, context.Context) error)
 		}
 	}()
 	defer func() {
+		if failed := r.learned(); err == nil {
+			err = failed
+		}
 		r.in.Close()
 		if failed := r.connector.close(); err == nil {
 			err = failed

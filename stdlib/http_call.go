@@ -62,7 +62,7 @@ func webClient(c *vm.Call) (*web.Client, error) {
 	}
 	in := c.In
 	client := web.New(web.Options{Env: in.OutsideEnv(), Roots: roots,
-		Permit: func(hostport string) error { return in.Permit(vm.Net, hostport) }})
+		Permit: func(hostport string) error { return in.Permit(vm.Net, hostport) }, Sending: in.Sending})
 	clients[file] = client
 	in.OnClose(client.Close)
 	return client, nil

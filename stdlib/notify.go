@@ -112,7 +112,7 @@ func email(c *vm.Call) (any, error) {
 	}
 	m := notify.Mail{Server: c.String("smtp"), Security: c.String("tls"), User: c.String("user"), Password: c.String("password"),
 		From: c.String("from"), ReplyTo: c.String("reply_to"), Subject: c.String("subject"), Text: c.String("body"), HTML: c.String("html"),
-		Permit: client.Permit}
+		Permit: client.Permit, Sending: client.Sending}
 	if m.Roots, err = client.Roots(); err != nil {
 		return nil, err
 	}

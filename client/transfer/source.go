@@ -23,7 +23,7 @@ type source struct {
 	held *held // the file in memory, when it fits
 }
 
-func openSource(path string) (*source, error) {
+func openSource(path string, open func(string) (*os.File, error)) (*source, error) {
 	// Before opening: a pipe would wait for its other end.
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
@@ -34,7 +34,7 @@ func openSource(path string) (*source, error) {
 	}
 	var file *os.File
 	if err == nil {
-		file, err = os.Open(path)
+		file, err = open(path)
 	}
 	if err == nil {
 		if info, err = file.Stat(); err != nil {
@@ -44,6 +44,8 @@ func openSource(path string) (*source, error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fault.Hinted(fault.Of(&fault.UploadError{}, "there is no file %s", path), "check the path")
+	case fault.Find(err) != nil:
+		return nil, err
 	case err != nil:
 		return nil, fault.Of(&fault.UploadError{}, "cannot read %s: %w", path, plainCause(err))
 	}

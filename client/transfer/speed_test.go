@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -24,7 +25,7 @@ func TestHashing(t *testing.T) {
 	} {
 		p.size = int64(len(content))
 		for _, given := range []string{"", sum(content)} {
-			src, err := openSource(path)
+			src, err := openSource(path, os.Open)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -46,7 +47,7 @@ func TestHashing(t *testing.T) {
 func TestHashingLongParts(t *testing.T) {
 	path, content := fileOf(t, 7*MiB+1)
 	for _, given := range []string{"", sum(content)} {
-		src, err := openSource(path)
+		src, err := openSource(path, os.Open)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,7 +67,7 @@ func TestHashingSideBySideOfManyFiles(t *testing.T) {
 	for i := range 40 {
 		path, content := fileOf(t, 300_000+i*7919)
 		wait.Go(func() {
-			src, err := openSource(path)
+			src, err := openSource(path, os.Open)
 			if err != nil {
 				t.Error(err)
 				return

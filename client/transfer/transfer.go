@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"os"
 	"sync"
 	"time"
 
@@ -47,6 +48,7 @@ type Options struct {
 
 	// Sleep waits before repeats; in real time when nil.
 	Sleep func(ctx context.Context, d time.Duration) error
+	Open  func(path string) (*os.File, error) // opens a file to be sent; os.Open when nil
 }
 
 // Upload is one local file to be sent into a component of a dataset.
@@ -102,6 +104,7 @@ type Transfers struct {
 	manyRanges, pieceSize int64 // tests make them smaller
 
 	pause func(ctx context.Context, attempt int) error
+	open  func(path string) (*os.File, error)
 }
 
 // New makes Transfers on a caller.
@@ -115,6 +118,9 @@ func New(c Caller, o Options) *Transfers {
 		o.Sleep = sleepFor
 	}
 	t.pause = func(ctx context.Context, attempt int) error { return pauseBefore(ctx, attempt, o.Sleep) }
+	if t.open = o.Open; t.open == nil {
+		t.open = os.Open
+	}
 	if t.budget == nil {
 		t.budget = NewTunedBudget(MostConnections)
 	}

@@ -42,7 +42,7 @@ func (t *Transfers) Upload(ctx context.Context, u Upload) (Uploaded, error) {
 	if err != nil {
 		return Uploaded{}, err
 	}
-	src, err := openSource(u.Path)
+	src, err := openSource(u.Path, t.open)
 	if err != nil {
 		return Uploaded{}, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
@@ -68,6 +69,9 @@ func (t *Transport) exchange(ctx context.Context, x *exchange) (*answer, error) 
 
 // hop makes one request and gets the head of its answer.
 func (t *Transport) hop(ctx context.Context, x *exchange) (*answer, error) {
+	if err := t.mayReach(x); err != nil {
+		return nil, err
+	}
 	x.started = time.Now()
 	var connected atomic.Bool
 	var dog *watchdog
@@ -100,6 +104,19 @@ func (t *Transport) hop(ctx context.Context, x *exchange) (*answer, error) {
 	}
 	a.Body = dog.body(a.Body)
 	return a, nil
+}
+
+// mayReach asks whether this request may be made.
+func (t *Transport) mayReach(x *exchange) error {
+	if reach := t.options.Reach; reach != nil && !t.local {
+		if err := reach(net.JoinHostPort(x.url.Hostname(), port(x.url))); err != nil {
+			return err
+		}
+	}
+	if sending := t.options.Sending; sending != nil && x.body != nil {
+		return sending(x.size)
+	}
+	return nil
 }
 
 // lostIn marks an exchange that has no answer; errors of this side stay.

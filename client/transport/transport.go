@@ -59,6 +59,11 @@ type Options struct {
 	Rate        float64       // requests a second; 0 is no limit
 	Connections int           // how many are kept open to one host; 64 at least
 
+	// Reach is asked for host:port before anything is sent there, storage and
+	// redirects included; Sending for the bytes of each body. Optional.
+	Reach   func(hostport string) error
+	Sending func(n int64) error
+
 	// Busy is called when a host asks for patience (429, 503).
 	Busy func()
 

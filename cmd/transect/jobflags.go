@@ -16,6 +16,7 @@ func (a *app) jobFlags(cmd *cobra.Command, job *runtime.Job) {
 	a.callFlags(cmd, job)
 	cmd.Flags().StringArrayVar(&job.Path, "path", nil, "another `DIR` for require to look in, may be repeated [$TRANSECT_PATH]")
 	limitFlags(cmd, job)
+	a.wallFlags(cmd, job)
 }
 
 // callFlags adds the flags of commands that use the platform.

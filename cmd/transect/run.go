@@ -60,6 +60,7 @@ kept in the history: transect runs. TRANSECT_HISTORY says how many and how long
 	}
 	a.jobFlags(cmd, &job)
 	attendFlags(cmd.Flags(), &job)
+	manifestFlags(cmd, &job)
 	cmd.Flags().SetInterspersed(false)
 	return cmd
 }

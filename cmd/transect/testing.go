@@ -57,6 +57,8 @@ Exit codes: 0 all passed, 1 a test failed, 2 there is no test at all.`,
 	flags.StringVar(&f.junit, "junit", "", "write the results into `FILE` as JUnit XML")
 	flags.BoolVar(&f.tap, "tap", false, "print the results in the Test Anything Protocol")
 	flags.DurationVar(&f.job.Timeout, "timeout", 0, "limit `DURATION` of each test")
+	limitFlags(cmd, &f.job)
+	a.wallFlags(cmd, &f.job)
 	flags.StringArrayVar(&f.job.Path, "path", nil, "another `DIR` for require to look in, may be repeated [$TRANSECT_PATH]")
 	return cmd
 }

@@ -41,6 +41,10 @@ type Options struct {
 
 	Limits Limits
 	Permit func(a Access, what string) error // says what the script may reach; everything when nil
+
+	// Sending is told how many bytes modules are about to send, and may refuse.
+	// Optional.
+	Sending func(n int64) error
 }
 
 // Log says how the log module writes.

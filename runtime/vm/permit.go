@@ -39,6 +39,14 @@ func (in *Interp) Permit(a Access, what string) error {
 	return in.opt.Permit(a, what)
 }
 
+// Sending asks whether n more bytes may be sent to somewhere.
+func (in *Interp) Sending(n int64) error {
+	if in.opt.Sending == nil {
+		return nil
+	}
+	return in.opt.Sending(n)
+}
+
 // Walled says whether there is anything the script may not reach.
 func (in *Interp) Walled() bool { return in.opt.Permit != nil }
 

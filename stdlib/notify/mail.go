@@ -42,6 +42,7 @@ type Mail struct {
 	Timeout time.Duration // for all of it; a minute when 0
 	Roots   *x509.CertPool
 	Permit  func(hostport string) error
+	Sending func(n int64) error // told the size of the letter, may refuse
 }
 
 // Attachment is a file that goes along.
@@ -68,6 +69,11 @@ func Send(ctx context.Context, m Mail) error {
 	}
 	if m.Permit != nil {
 		if err := m.Permit(server); err != nil {
+			return err
+		}
+	}
+	if m.Sending != nil {
+		if err := m.Sending(int64(len(l.text))); err != nil {
 			return err
 		}
 	}

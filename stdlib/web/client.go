@@ -33,6 +33,8 @@ type Options struct {
 	// Permit is asked for host:port before a host is talked to, that of each
 	// redirect too. Everything is allowed when nil.
 	Permit func(hostport string) error
+	// Sending is told the bytes of a body before they are sent, and may refuse.
+	Sending func(n int64) error
 	// Roots vouch for certificates. When nil the system's do, with those of the
 	// file SSL_CERT_FILE of Env.
 	Roots *x509.CertPool
@@ -81,6 +83,14 @@ func (c *Client) Permit(hostport string) error {
 		return nil
 	}
 	return c.options.Permit(hostport)
+}
+
+// Sending asks whether n more bytes may be sent.
+func (c *Client) Sending(n int64) error {
+	if c.options.Sending == nil {
+		return nil
+	}
+	return c.options.Sending(n)
 }
 
 // Roots are the certificates the client believes, nil for the system's.

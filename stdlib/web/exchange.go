@@ -95,6 +95,11 @@ func (c *Client) send(ctx context.Context, h *hop, quiet time.Duration) (*Respon
 	if err := c.Permit(HostPort(h.url)); err != nil {
 		return nil, err
 	}
+	if h.body != nil {
+		if err := c.Sending(h.size); err != nil {
+			return nil, err
+		}
+	}
 	parent := ctx
 	ctx, alive, stop := silence(ctx, h.url.Host, quiet)
 	at := *h.url
