@@ -117,7 +117,7 @@ func New(ctx context.Context, s Settings, o Options) (*Client, error) {
 	t, err := transport.New(transport.Options{
 		BaseURL: s.URL, Proxy: s.ProxyURL, CACert: s.CACert, InsecureTLS: insecure, Timeout: s.Timeout, MaxRetries: retries,
 		UserAgent: s.Service, Version: o.Version, Logger: o.Logger, Trace: o.Trace, Env: o.Env, RoundTripper: o.RoundTripper, Busy: o.Budget.Overloaded,
-		Reach: o.Reach, Sending: o.Sending, Stall: o.Stall, Rate: o.RequestRate, Sleep: o.Sleep, Connections: o.Budget.Most(),
+		Reach: o.Reach, Sending: o.Sending, Stall: o.Stall, Rate: o.RequestRate, Sleep: restful(o.Sleep), Connections: o.Budget.Most(),
 		Credentials: transport.Credentials{User: s.User, Password: s.Password, ClientID: s.ClientID,
 			ClientSecret: s.ClientSecret, AccessToken: s.AccessToken, Scope: s.Scope},
 	})

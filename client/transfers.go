@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"transect/client/declare"
 	"transect/client/fault"
@@ -52,6 +53,13 @@ func (w wire) Put(ctx context.Context, address string, header http.Header, body 
 
 func (w wire) Get(ctx context.Context, path string, query url.Values, part transfer.Span) (*http.Response, error) {
 	return w.client.transport.Stream(ctx, transport.Request{Repeatable: true, Method: http.MethodGet, Path: path, Query: query, Header: part.Header()})
+}
+
+// restful waits without keeping a connection from other transfers.
+func restful(sleep func(context.Context, time.Duration) error) func(context.Context, time.Duration) error {
+	return func(ctx context.Context, d time.Duration) error {
+		return transfer.Resting(ctx, func() error { return sleep(ctx, d) })
+	}
 }
 
 type watcherKey struct{}

@@ -48,7 +48,7 @@ func (t *Transfers) Download(ctx context.Context, d Download) (string, error) {
 		return "", err
 	}
 	defer t.budget.Release()
-	path, err := t.fetch(ctx, d, folder, want)
+	path, err := t.fetch(holding(ctx, t.budget), d, folder, want)
 	return path, settled(ctx, err)
 }
 

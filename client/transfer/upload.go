@@ -142,6 +142,7 @@ func (u *upload) whole(ctx context.Context) error {
 		return err
 	}
 	defer u.budget.Release()
+	ctx = holding(ctx, u.budget)
 	u.entry.Forget()
 	if u.legacy {
 		return u.postWhole(ctx)
@@ -231,7 +232,7 @@ func (u *upload) missing(ctx context.Context, counted, found *atomic.Int64) (res
 		}
 		group.Go(func() error {
 			defer u.budget.Release()
-			if err := u.part(inner, n); err != nil {
+			if err := u.part(holding(inner, u.budget), n); err != nil {
 				return err
 			}
 			counted.Add(size)

@@ -1,0 +1,88 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+)
+
+// TestOthersMoveWhileOneWaits: with a single connection, a file that storage
+// refuses for the moment does not keep the next one from being sent.
+func TestOthersMoveWhileOneWaits(t *testing.T) {
+	s := newService(t)
+	var once sync.Once
+	s.onPut = func(w http.ResponseWriter, r *http.Request, _, _ int) (answered bool) {
+		once.Do(func() {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			answered = true
+		})
+		return answered
+	}
+	budget := NewBudget(1)
+	tr := New(s, Options{Budget: budget})
+	waiting, other := make(chan struct{}), make(chan struct{})
+	tr.pause = func(ctx context.Context, _ int) error {
+		close(waiting)
+		select {
+		case <-other:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	first, _ := fileOf(t, 1000)
+	ended := make(chan error, 1)
+	go func() {
+		_, err := tr.Upload(t.Context(), Upload{Dataset: "d", Component: "c", Path: first})
+		ended <- err
+	}()
+	<-waiting
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	if _, err := tr.Upload(ctx, Upload{Dataset: "e", Component: "c", Path: first}); err != nil {
+		t.Fatal(err)
+	}
+	close(other)
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if n := budget.Active(); n != 0 {
+		t.Errorf("%d connections are held in the end", n)
+	}
+}
+
+// TestRestKeepsTheCount: whatever ends a wait, its connection is given back
+// once, and no wait is longer than its context.
+func TestRestKeepsTheCount(t *testing.T) {
+	b := NewBudget(1)
+	if err := b.Acquire(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ctx := holding(t.Context(), b)
+	broken := errors.New("broken")
+	if err := Resting(ctx, func() error { return broken }); !errors.Is(err, broken) || b.Active() != 1 {
+		t.Errorf("%v, %d held", err, b.Active())
+	}
+	ended, cancel := context.WithCancel(ctx)
+	err := Resting(ended, func() error {
+		if err := b.Acquire(t.Context()); err != nil { // somebody else has it now
+			t.Error(err)
+		}
+		cancel()
+		return nil
+	})
+	if err == nil || b.Active() != 2 {
+		t.Errorf("%v, %d held", err, b.Active())
+	}
+	b.Release()
+	b.Release()
+	if b.Active() != 0 {
+		t.Errorf("%d held in the end", b.Active())
+	}
+	if err := Resting(t.Context(), func() error { return broken }); !errors.Is(err, broken) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,80 @@
+package runtime
+
+import (
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"transect/client"
+	"transect/client/transfer"
+)
+
+// TestBusyStorage: storage that asks for patience is left alone for as long as
+// it asked, gets fewer connections from then on, and every file arrives.
+func TestBusyStorage(t *testing.T) {
+	t.Parallel()
+	y := newYard(t)
+	const files = 12
+	var contents [files][]byte
+	var names, ids [files]string
+	for i := range files {
+		names[i] = fmt.Sprintf("photo_%d.jpg", i)
+		contents[i], ids[i] = y.file(names[i], 100_000+i, byte(i)), y.dataset()
+	}
+	budget := transfer.NewTunedBudget(64)
+	most := budget.Limit()
+	var mu sync.Mutex
+	var asked, early int
+	var until time.Time
+	lowest := most
+	y.gate = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method != http.MethodPut {
+			return false
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if asked++; asked == 2 {
+			until = time.Now().Add(time.Second)
+			w.Header().Set("Retry-After", "1")
+			w.WriteHeader(http.StatusTooManyRequests)
+			return true
+		}
+		if time.Now().Before(until) {
+			early++
+		} else if !until.IsZero() {
+			lowest = min(lowest, budget.Limit())
+		}
+		return false
+	}
+	who := y.platform.Credentials()
+	c, err := client.New(t.Context(), client.Settings{URL: y.URL, User: who.User, Password: who.Password, ClientID: who.ClientID, ClientSecret: who.ClientSecret},
+		client.Options{Budget: budget, Env: func(string) (string, bool) { return "", false }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	multipart := true
+	var group sync.WaitGroup
+	for i := range files {
+		group.Go(func() {
+			if _, err := c.Datasets.UploadFile(t.Context(), client.UploadFile{Dataset: client.ID(ids[i]), Component: "file",
+				FilePath: client.Path(filepath.Join(y.dir, names[i])), Multipart: &multipart}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	// What was on its way when storage complained may still have come.
+	if asked != files+1 || early > most {
+		t.Errorf("%d requests, %d of them although it had asked for patience", asked, early)
+	}
+	if lowest >= most {
+		t.Errorf("still %d connections, %d before", lowest, most)
+	}
+	y.gate = nil
+	for i := range files {
+		y.holds(ids[i], contents[i])
+	}
+}
