@@ -3,6 +3,7 @@ package faulttest
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"sync"
@@ -69,3 +70,18 @@ func seedBulk(ctx context.Context, w *world) error {
 }
 
 func TestDownload(t *testing.T) { matrix(t, 4, seedBulk, fetchBulk) }
+
+// An answer without a length that ends in its middle looks complete.
+func TestHalfADownload(t *testing.T) {
+	s := &suite{t: t, seed: seedBulk, run: fetchBulk}
+	s.want = s.play("whole", nil)
+	s.compare("half", s.play("half", func(w *world) error {
+		w.proxy.plan = func(_ int, r *http.Request) fault {
+			if r.Method == http.MethodGet && r.Header.Get("Range") == "" {
+				return half
+			}
+			return nil
+		}
+		return nil
+	}))
+}

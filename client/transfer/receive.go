@@ -258,9 +258,15 @@ func (r *receiving) fetchSpan(ctx context.Context, w *worker, from, to int64, an
 				return r.again(w, err)
 			}
 		}
+		vague := endsAnywhere(answer)
 		at, err = r.body(ctx, w, answer, at, to)
 		_ = answer.Body.Close() // read to its end, or broken already
 		answer = nil
+		if err == nil && to < 0 && vague && !r.encoded {
+			if answer, err = r.beyond(ctx, at); answer != nil {
+				continue
+			}
+		}
 		switch {
 		case ctx.Err() != nil:
 			return stopped(ctx)
