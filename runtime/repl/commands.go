@@ -1,8 +1,10 @@
 package repl
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 	"time"
@@ -80,11 +82,17 @@ func (s *Session) obey(text string) error {
 }
 
 func (s *Session) timed(code string) error {
-	if k := classify(code); k == unfinished || k == blank {
+	command := isCommand(code)
+	if k := classify(code); !command && (k == unfinished || k == blank) {
 		return fault.Hinted(fault.Of(&fault.UsageError{}, ":time wants code in one line"), "such as :time projects.search{}")
 	}
 	began := time.Now()
-	err := s.evaluate(code)
+	var err error
+	if command {
+		err = s.obey(code)
+	} else {
+		err = s.evaluate(code)
+	}
 	s.note(fmt.Sprintf("took %s", time.Since(began).Round(10*time.Microsecond)))
 	return err
 }
@@ -93,7 +101,7 @@ func (s *Session) load(path string) error {
 	path = unquoted(path)
 	code, err := os.ReadFile(s.cfg.Interp.Path(path))
 	if err != nil {
-		return fault.Hinted(fault.Of(&fault.FileError{}, "cannot load: %w", err), "the path starts from the folder the prompt was started in")
+		return misplaced(fault.Of(&fault.FileError{}, "cannot load: %w", err))
 	}
 	used := s.preload(string(code))
 	values, err := s.run(func() ([]lua.LValue, error) { return s.lua.Run(path, string(code)) })
@@ -133,6 +141,14 @@ func (s *Session) profile(name string) error {
 		s.note(mark + clean(p))
 	}
 	return nil
+}
+
+// misplaced explains paths where a file or folder is not there.
+func misplaced(err *fault.FileError) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fault.Hinted(err, "the path starts from the folder the prompt was started in; Tab completes it")
+	}
+	return err
 }
 
 func unquoted(path string) string {

@@ -152,20 +152,29 @@ func (c *completer) words(at place) []string {
 			return named
 		}
 	}
+	if at.word == "" { // all there is would be a long list
+		if at.table && at.key == "" {
+			return nil
+		}
+		return c.own()
+	}
 	return c.everything()
+}
+
+// own is what this session has beside Lua's own.
+func (c *completer) own() []string {
+	words := keysOf(c.locals)
+	for name := range c.known {
+		words = append(words, name)
+	}
+	return words
 }
 
 // everything is what an expression can begin with.
 func (c *completer) everything() []string {
-	var words []string
+	words := append(c.own(), keysOf(c.globals)...)
 	for k := range keywords {
 		words = append(words, k)
-	}
-	for name := range c.known {
-		words = append(words, name)
-	}
-	for _, t := range []*lua.LTable{c.locals, c.globals} {
-		words = append(words, keysOf(t)...)
 	}
 	return words
 }

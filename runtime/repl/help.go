@@ -71,7 +71,7 @@ func (s *Session) defineHelp() {
 			} else if err := s.describe(L, &b, L.Get(1)); err != nil {
 				vm.Raise(L, err)
 			}
-			if _, err := io.WriteString(s.cfg.Interp.Options().Stdout, b.String()); err != nil {
+			if err := s.showText(b.String()); err != nil {
 				vm.Raise(L, err)
 			}
 			return 0

@@ -14,6 +14,7 @@ type page struct {
 	lines []string
 	more  int    // things behind the lines that were not even laid out
 	noun  string // what a line is, for the count of what was left out
+	loop  bool   // the lines are of a table, that a loop goes through too
 }
 
 func textPage(text string) *page {
@@ -40,7 +41,11 @@ func (s *Session) turn() error {
 	p.head, p.lines = nil, p.lines[fits:]
 	switch left := len(p.lines) + p.more; {
 	case len(p.lines) > 0:
-		fmt.Fprintf(&b, "… %d more %s: :more shows on, for … do goes through all\n", left, p.noun)
+		fmt.Fprintf(&b, "… %d more %s: :more shows on", left, p.noun)
+		if p.loop {
+			b.WriteString(", for … do goes through all")
+		}
+		b.WriteByte('\n')
 	case left > 0:
 		fmt.Fprintf(&b, "… %d more: for … do goes through all\n", left)
 		s.more = nil

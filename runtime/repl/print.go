@@ -101,7 +101,7 @@ func (p *printer) shown(s string) string {
 	}
 	lines := strings.Split(s, "\n")
 	for i := range lines {
-		lines[i] = clean(strings.ReplaceAll(lines[i], "\t", "    "))
+		lines[i] = text.Snip(clean(strings.ReplaceAll(lines[i], "\t", "    ")), p.width, "…")
 	}
 	return strings.Join(lines, "\n")
 }
@@ -146,12 +146,28 @@ func (p *printer) table(t *lua.LTable, lead, end string, depth int) {
 	p.seen[t] = true
 	defer delete(p.seen, t)
 	p.add(indent + lead + "{")
+	row := "" // short entries of a list share lines
 	entries(t, func(k, v lua.LValue) bool {
 		if len(p.lines) >= p.most {
 			p.left++
 			return true
 		}
 		lead := key(k)
+		if k == lua.LNil && isShort(v) {
+			if next := p.line(v, depth+1) + ","; row == "" {
+				row = next
+			} else if len(indent)+3+text.StringWidth(row)+text.StringWidth(next) <= min(p.width, 100) {
+				row += " " + next
+			} else {
+				p.add(indent + "  " + row)
+				row = next
+			}
+			return true
+		}
+		if row != "" {
+			p.add(indent + "  " + row)
+			row = ""
+		}
 		if inner, ok := v.(*lua.LTable); ok && p.plain(inner) {
 			p.table(inner, lead, ",", depth+1)
 		} else {
@@ -159,7 +175,24 @@ func (p *printer) table(t *lua.LTable, lead, end string, depth int) {
 		}
 		return true
 	})
+	if row != "" {
+		p.add(indent + "  " + row)
+	}
 	p.add(indent + "}" + end)
+}
+
+// isShort tells values that share a line.
+func isShort(v lua.LValue) bool {
+	s, ok := v.(lua.LString)
+	return ok && len(s) <= 24 || v.Type() == lua.LTNumber || v.Type() == lua.LTBool
+}
+
+// number is written in full, not in powers of ten, as long as it can be read.
+func number(n lua.LNumber) string {
+	if f := math.Abs(float64(n)); f >= 1e-6 && f < 1e15 {
+		return strconv.FormatFloat(float64(n), 'f', -1, 64)
+	}
+	return n.String()
 }
 
 // cut ends a value that was not written whole.
@@ -174,6 +207,8 @@ func (p *printer) line(v lua.LValue, depth int) string {
 	switch v := v.(type) {
 	case lua.LString:
 		return quoted(string(v))
+	case lua.LNumber:
+		return number(v)
 	case *lua.LTable:
 		if name := nameOf(p.L, v); name != "" {
 			return about1(name)

@@ -36,9 +36,10 @@ func (s *Session) read(ctx context.Context) (string, error) {
 		line, err := s.cfg.Input.next(ctx, prompt)
 		switch {
 		case errors.Is(err, errAborted):
-			if len(lines) == 0 {
+			if s.aborted++; len(lines) == 0 && (s.aborted == 1 || s.lastAborted) {
 				s.note("Ctrl-D or :quit leaves")
 			}
+			s.lastAborted = true
 			return "", nil
 		case errors.Is(err, io.EOF) && len(lines) > 0:
 			if s.cfg.Terminal {
@@ -54,6 +55,7 @@ func (s *Session) read(ctx context.Context) (string, error) {
 		case err != nil:
 			return "", err
 		}
+		s.lastAborted = false
 		if len(lines) == 0 && (isCommand(line) || s.skips(line)) {
 			return line, nil
 		}

@@ -42,9 +42,9 @@ func (s *Session) save(argument string) error {
 		}
 	}
 	if err != nil {
-		return fault.Of(&fault.FileError{}, "cannot save: %w", err)
+		return misplaced(fault.Of(&fault.FileError{}, "cannot save: %w", err))
 	}
-	s.note("saved; transect run " + path + " does the same")
+	s.note("saved; transect run " + path + ", with the same flags, does the same")
 	return nil
 }
 
@@ -65,7 +65,7 @@ func script(inputs []input) string {
 	for i, in := range inputs {
 		switch {
 		case in.from != "":
-			b.WriteString("-- " + in.from + "\n" + in.text + "\n")
+			b.WriteString("-- " + in.from + "\n" + asStatement(in.text, wanted(inputs[i+1:])) + "\n")
 		case secret(in.text):
 			b.WriteString("-- a line that may hold a secret was left out\n")
 		default:
@@ -82,16 +82,27 @@ func wanted(inputs []input) bool {
 		if lastValue.MatchString(in.text) {
 			return true
 		}
-		if classify(in.text) == expression {
+		if _, _, returns := returned(in.text); returns || classify(in.text) == expression {
 			return false
 		}
 	}
 	return false
 }
 
+// asStatement makes of an input what can stand in the middle of a script.
 func asStatement(text string, value bool) string {
 	if classify(text) != expression {
-		return strings.TrimPrefix(text, "return ") // a return ends a script
+		if leavesEarly(text) { // only itself
+			return "_ = (function()\n" + text + "\nend)()"
+		}
+		before, values, ok := returned(text)
+		switch {
+		case !ok:
+			return text
+		case values != "":
+			before += asStatement(values, value)
+		}
+		return before
 	}
 	end := ""
 	if strings.Contains(text, "--") {
@@ -100,7 +111,7 @@ func asStatement(text string, value bool) string {
 	switch {
 	case value:
 		return "_ = " + text
-	case classify("do "+text+"\nend") == statement: // a call
+	case text[0] != '(' && classify("do "+text+"\nend") == statement: // a call; a bracket would call what stands before it
 		return text
 	}
 	return "print(" + text + end + ")"

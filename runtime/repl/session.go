@@ -31,6 +31,9 @@ type Session struct {
 	inputs  []input  // what ran without an error
 	more    *page    // of what was shown last
 
+	aborted     int  // how many lines were given up
+	lastAborted bool // the last one was
+
 	mu          sync.Mutex
 	before      string // the lines of the unfinished input
 	running     int    // counts the runs, negative between them

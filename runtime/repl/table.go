@@ -63,7 +63,7 @@ func (p *printer) records(t *lua.LTable) *page {
 		cells = append(cells, line)
 	}
 	lines := laidOut(cells, columns, p.width)
-	return &page{head: lines[:1], lines: lines[1:], more: n - len(rows), noun: "of " + strconv.Itoa(n)}
+	return &page{head: lines[:1], lines: lines[1:], more: n - len(rows), noun: "of " + strconv.Itoa(n), loop: true}
 }
 
 // columnsOf chooses the columns that say something of these records.

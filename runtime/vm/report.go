@@ -150,6 +150,11 @@ func syntaxError(name string, lines int, err error) error {
 	var p *parse.Error
 	var c *lua.CompileError
 	switch {
+	case errors.As(err, &p) && strings.HasPrefix(p.Message, "unterminated"):
+		line, message = p.Pos.Line, p.Message+" near '"+p.Token+"'"
+		if line == parse.EOF {
+			line = lines
+		}
 	case errors.As(err, &p) && p.Pos.Line == parse.EOF:
 		message = "the script ends in the middle of a statement"
 		line = lines

@@ -1,0 +1,52 @@
+package repl
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"strings"
+	"testing"
+
+	"transect/runtime/vm"
+)
+
+// A saved session is a script that gives what the session gave.
+func TestScriptOfSession(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		inputs []string
+		from   string // the file all came from
+		out    string
+	}{
+		{inputs: []string{"1 + 1"}, out: "2\n"},
+		{inputs: []string{"local x = 20", "x * 2", "_ + 2", "_ .. '!'"}, out: "42!\n"},
+		{inputs: []string{"return 5"}, out: "5\n"},
+		{inputs: []string{"return"}, out: ""},
+		{inputs: []string{"return 1, 2;", "3"}, out: "1\t2\n3\n"},
+		{inputs: []string{"print('a') return 'return'", "_"}, out: "a\nreturn\n"},
+		{inputs: []string{"local function f() return 'return 1' end return f() .. '!'"}, out: "return 1!\n"},
+		{inputs: []string{"x = 1", "if x then return 7 end", "x"}, out: "1\n"},
+		{inputs: []string{"do return end", "2"}, out: "2\n"},
+		{inputs: []string{"x = print", "(x or print)('called')"}, out: "called\n\n"},
+		{inputs: []string{"'a' -- note", "#_"}, out: "1\n"},
+		{inputs: []string{"{ 1 } -- note"}, out: "table\n"},
+		{inputs: []string{"local x = 1\n-- return 3\nprint(x)\nreturn x + 41 -- the answer\n", "_"}, from: "a.lua", out: "1\n42\n"},
+	} {
+		var list []input
+		for _, text := range test.inputs {
+			list = append(list, input{text: text, from: test.from})
+		}
+		code := script(list)
+		var out bytes.Buffer
+		in := vm.New(context.Background(), vm.Options{Stdout: &out, Stderr: io.Discard})
+		_, err := in.RunString("saved", code)
+		in.Close()
+		got := out.String()
+		if strings.HasPrefix(got, "table: ") {
+			got = "table\n"
+		}
+		if err != nil || got != test.out {
+			t.Errorf("%q: it printed %q, error %v; the script is\n%s", test.inputs, got, err, code)
+		}
+	}
+}
