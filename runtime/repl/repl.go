@@ -66,6 +66,8 @@ func (s *Session) step(ctx context.Context) error {
 	if err != nil || text == "" {
 		return err
 	}
+	s.begin()
+	defer s.end()
 	err = s.obey(text)
 	s.keep(text)
 	return s.told(err)
@@ -75,6 +77,9 @@ func (s *Session) step(ctx context.Context) error {
 func (s *Session) told(err error) error {
 	var asked *vm.Exit
 	switch {
+	case err == nil && s.stopped():
+		s.note("interrupted")
+		return nil
 	case err == nil, errors.Is(err, io.EOF), errors.As(err, &asked):
 		return err
 	case s.stopped():

@@ -38,7 +38,8 @@ type Session struct {
 	before      string // the lines of the unfinished input
 	running     int    // counts the runs, negative between them
 	runs        int
-	interrupted bool
+	busy        bool // with an input: it may be several runs
+	interrupted bool // the input is
 	stuck       bool
 }
 
@@ -126,9 +127,12 @@ func (s *Session) preload(text string) []string {
 // run lets Ctrl-C and the time limit end what f runs.
 func (s *Session) run(f func() ([]lua.LValue, error)) ([]lua.LValue, error) {
 	s.mu.Lock()
+	if s.interrupted { // before, in the same input
+		s.mu.Unlock()
+		return nil, errInterrupted
+	}
 	s.runs++
 	s.running = s.runs
-	s.interrupted, s.stuck = false, false
 	s.mu.Unlock()
 	ctx, cancel := context.WithCancel(s.cfg.Interp.Context())
 	s.cfg.Input.during(ctx)
@@ -149,6 +153,19 @@ func (s *Session) run(f func() ([]lua.LValue, error)) ([]lua.LValue, error) {
 	return f()
 }
 
+// begin is the start of an input, from which on Ctrl-C means it.
+func (s *Session) begin() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.busy, s.interrupted, s.stuck = true, false, false
+}
+
+func (s *Session) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.busy = false
+}
+
 // stopped tells, once, whether the last run was ended by Ctrl-C.
 func (s *Session) stopped() bool {
 	s.mu.Lock()
@@ -163,12 +180,12 @@ func (s *Session) stopped() bool {
 // the session should.
 func (s *Session) Interrupt() bool {
 	s.mu.Lock()
-	running, stuck := s.running, s.stuck
+	busy, stuck := s.busy, s.stuck
 	s.mu.Unlock()
 	switch {
 	case stuck:
 		return false
-	case running == 0:
+	case !busy:
 		s.cfg.Input.abort()
 	default:
 		s.interrupt()
@@ -178,12 +195,13 @@ func (s *Session) Interrupt() bool {
 
 func (s *Session) interrupt() {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.running == 0 || s.interrupted {
-		return
+	run, first := s.running, s.busy && !s.interrupted
+	s.interrupted = s.interrupted || first
+	s.mu.Unlock()
+	if first && run != 0 { // else the next run of the input does not begin
+		s.cfg.Interp.Interrupt(errInterrupted) // at once: what was read in vain must not be worked with
+		go s.insist(run, time.Now())
 	}
-	s.interrupted = true
-	go s.insist(s.running, time.Now())
 }
 
 // insist interrupts the run until it ends: the first time may have been before
