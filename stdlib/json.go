@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
@@ -18,7 +19,8 @@ var jsonModule = &vm.Module{
 	Fields: []vm.Field{
 		{Name: "null", Doc: "stands for JSON null, where a field must be there and empty", Value: vm.NullValue},
 	},
-	Funcs: []vm.Func{
+	Types: []*vm.Type{integerType},
+	Funcs: slices.Concat([]vm.Func{
 		{
 			Name: "encode", Doc: "Writes a value as JSON, keys sorted. An empty table becomes {} unless made by json.list.",
 			Params: []vm.Param{
@@ -43,22 +45,13 @@ assert(json.encode({ a = 1, list = { 1, 2 } }) == '{"a":1,"list":[1,2]}')`,
 			Name: "decode", Doc: "Reads a JSON text. A null in an object reads as nil, in a list as json.null.",
 			Params: []vm.Param{
 				{Name: "text", Type: "string", Doc: "one JSON value"},
-				{Name: "options", Fields: []vm.Param{
-					{Name: "nulls", Type: "boolean", Doc: "keep every null as json.null", Default: false},
-				}},
+				jsonNulls,
 			},
 			Returns: "the value",
 			Example: `local v = require("json").decode('{"n": 12, "big": 9007199254740993}')
 assert(v.n == 12 and v.big == "9007199254740993")`,
 			Call: func(c *vm.Call) (any, error) {
-				v, err := vm.DecodeJSON([]byte(c.String("text")))
-				if err != nil {
-					return nil, jsonError(c.String("text"), err)
-				}
-				if v == nil || c.Bool("nulls") {
-					v = keepNulls(v)
-				}
-				return v, nil
+				return decodeJSON(c.String("text"), c.Bool("nulls"))
 			},
 		},
 		{
@@ -85,7 +78,22 @@ assert(json.encode({ tags = json.list() }) == '{"tags":[]}')`,
 				return t, nil
 			},
 		},
-	},
+	}, jsonFiles),
+}
+
+var jsonNulls = vm.Param{Name: "options", Fields: []vm.Param{
+	{Name: "nulls", Type: "boolean", Doc: "keep every null as json.null", Default: false},
+}}
+
+func decodeJSON(text string, nulls bool) (any, error) {
+	v, err := vm.DecodeJSON([]byte(text))
+	if err != nil {
+		return nil, jsonError(text, err)
+	}
+	if v == nil || nulls {
+		v = keepNulls(v)
+	}
+	return v, nil
 }
 
 func encode(c *vm.Call, indent int) (any, error) {
@@ -96,6 +104,10 @@ func encode(c *vm.Call, indent int) (any, error) {
 	if indent < 0 || indent > 16 {
 		return nil, fault.Of(&fault.ParameterError{}, "option indent must be between 0 and 16, got %d", indent)
 	}
+	return encodeJSON(v, indent)
+}
+
+func encodeJSON(v any, indent int) (string, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -103,7 +115,7 @@ func encode(c *vm.Call, indent int) (any, error) {
 		e.SetIndent("", strings.Repeat(" ", indent))
 	}
 	if err := e.Encode(v); err != nil {
-		return nil, fault.Of(&fault.ParameterError{}, "cannot be written as JSON: %w", err) // NaN, infinity
+		return "", fault.Of(&fault.ParameterError{}, "cannot be written as JSON: %w", err) // NaN, infinity
 	}
 	return strings.TrimSuffix(b.String(), "\n"), nil
 }

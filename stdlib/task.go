@@ -201,7 +201,7 @@ func taskMap(c *vm.Call) (any, error) {
 	if workers < 1 {
 		return nil, fault.Of(&fault.ParameterError{}, "option workers must be at least 1, got %d", workers)
 	}
-	next, err := items(c)
+	next, err := itemsOf(c, "items")
 	if err != nil {
 		return nil, err
 	}
@@ -242,10 +242,10 @@ func taskMap(c *vm.Call) (any, error) {
 	return results, nil
 }
 
-// items returns a function that gives the arguments for the next item, nil at
+// itemsOf returns a function that gives the arguments for the next item, nil at
 // the end.
-func items(c *vm.Call) (func() []lua.LValue, error) {
-	source := c.Value("items")
+func itemsOf(c *vm.Call, name string) (func() []lua.LValue, error) {
+	source := c.Value(name)
 	if list, ok := source.(*lua.LTable); ok && c.L.GetMetaField(source, "__call") == lua.LNil {
 		i := 0
 		return func() []lua.LValue {
@@ -256,7 +256,7 @@ func items(c *vm.Call) (func() []lua.LValue, error) {
 		}, nil
 	}
 	if source.Type() != lua.LTFunction && c.L.GetMetaField(source, "__call") == lua.LNil {
-		return nil, fault.Of(&fault.ParameterError{}, "argument items must be a list or an iterator, got a %s", source.Type())
+		return nil, fault.Of(&fault.ParameterError{}, "argument %s must be a list or an iterator, got a %s", name, source.Type())
 	}
 	return func() []lua.LValue {
 		top := c.L.GetTop()

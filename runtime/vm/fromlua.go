@@ -56,6 +56,10 @@ func fromLua(v lua.LValue, path string, up *outer) (any, error) {
 			return u, nil
 		case interface{ LuaValue() any }:
 			return u.LuaValue(), nil
+		case *object:
+			if inner, ok := u.value.(interface{ LuaValue() any }); ok {
+				return inner.LuaValue(), nil
+			}
 		}
 	}
 	return nil, unconvertible(path, "a "+v.Type().String()+" has no value outside of Lua")

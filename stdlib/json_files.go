@@ -1,0 +1,203 @@
+package stdlib
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"regexp"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"transect/client/fault"
+	"transect/runtime/vm"
+)
+
+// exactInteger is a whole number of any size.
+type exactInteger json.Number
+
+// LuaValue makes it travel as a number without rounding.
+func (n exactInteger) LuaValue() any { return json.Number(n) }
+
+var integerType = &vm.Type{
+	Name: "json.integer", Doc: "A whole number of any size, for writing; tostring gives its digits.",
+	Text: func(self any) string { return string(self.(exactInteger)) },
+}
+
+var wholeNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)$`)
+
+var rowsParam = vm.Param{Name: "rows", Type: "any", Doc: "a list of values, or an iterator function"}
+
+var jsonFiles = []vm.Func{
+	{
+		Name: "read", Doc: "Reads a file with one JSON value.",
+		Params: []vm.Param{pathParam("the file"), jsonNulls}, Returns: "the value",
+		Example: `require("fs").write("field.json", '{"name": "North"}')
+assert(require("json").read("field.json").name == "North")`,
+		Call: func(c *vm.Call) (any, error) {
+			path := c.In.Path(c.String("path"))
+			var data []byte
+			err := c.Blocking(func(context.Context) (err error) { data, err = c.In.ReadFile(path); return err })
+			if err != nil {
+				return nil, fileError(c, "path", err)
+			}
+			data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+			v, err := decodeJSON(string(data), c.Bool("nulls"))
+			if err != nil {
+				return nil, fault.Of(&fault.ValueError{}, "%s: %w", c.String("path"), err)
+			}
+			return v, nil
+		},
+	},
+	{
+		Name: "write", Doc: "Writes a value to a file in one step, as encode does.",
+		Params: []vm.Param{pathParam("the file"), {Name: "value", Type: "any", Doc: "what to write"}, {Name: "options", Fields: []vm.Param{
+			{Name: "indent", Type: "integer", Doc: "spaces per level; 0 writes one line", Default: 2}}}},
+		Example: `local json = require("json")
+json.write("field.json", { name = "North" })
+assert(json.read("field.json").name == "North")`,
+		Call: func(c *vm.Call) (any, error) {
+			text, err := encode(c, c.Int("indent"))
+			if err != nil {
+				return nil, err
+			}
+			return nil, onFile(c, func(path string) error { return writeAtomic(c.In, path, text.(string)+"\n") })
+		},
+	},
+	{
+		Name: "read_lines", Doc: "Goes through a file with one JSON value a line (JSON Lines), however large; empty lines are skipped.",
+		Params: []vm.Param{pathParam("the file")}, Returns: "an iterator of values, each with its line number",
+		Example: `local json = require("json")
+json.write_lines("log.jsonl", { { n = 1 }, { n = 2 } })
+local sum = 0
+for v, line in json.read_lines("log.jsonl") do sum = sum + v.n end
+assert(sum == 3)`,
+		Call: readJSONLines,
+	},
+	{
+		Name: "write_lines", Doc: "Writes values to a file in one step, one a line (JSON Lines).",
+		Params: []vm.Param{pathParam("the file"), rowsParam}, Returns: "how many",
+		Example: `local json = require("json")
+assert(json.write_lines("log.jsonl", { { event = "flown" }, { event = "sent" } }) == 2)`,
+		Call: writeJSONLines,
+	},
+	{
+		Name: "encode_lines", Doc: "Writes values as a text, one a line (JSON Lines).", Params: []vm.Param{rowsParam}, Returns: "the text",
+		Example: `assert(require("json").encode_lines({ { a = 1 }, 2 }) == '{"a":1}\n2\n')`,
+		Call: func(c *vm.Call) (any, error) {
+			var b strings.Builder
+			_, err := eachJSONLine(c, func(line string) error { b.WriteString(line); return nil })
+			return b.String(), err
+		},
+	},
+	{
+		Name: "integer", Doc: "Makes a whole number of any size from its digits, so that it is written as a number: decode gives such numbers as text.",
+		Params: []vm.Param{{Name: "digits", Type: "string", Doc: "the number"}}, Returns: "the number, for encode",
+		Example: `local json = require("json")
+assert(json.encode({ id = json.integer("9007199254740993") }) == '{"id":9007199254740993}')`,
+		Call: func(c *vm.Call) (any, error) {
+			text := c.String("digits")
+			if !wholeNumber.MatchString(text) {
+				return nil, fault.Of(&fault.ValueError{}, "%q is no whole number", text)
+			}
+			return vm.NewObject(c.L, integerType, exactInteger(text)), nil
+		},
+	},
+}
+
+func readJSONLines(c *vm.Call) (any, error) {
+	name, path := c.String("path"), c.In.Path(c.String("path"))
+	var f *os.File
+	err := c.Blocking(func(context.Context) (err error) { f, err = c.In.Open(path, os.O_RDONLY, 0); return err })
+	if err != nil {
+		return nil, fileError(c, "path", err)
+	}
+	closeAtEnd(c.In, f)
+	source := newLines(f)
+	return c.L.NewFunction(func(L *lua.LState) int {
+		for {
+			var line string
+			var ok bool
+			err := vm.Blocking(L, func(context.Context) (err error) { line, ok, err = source.next(); return err })
+			if err != nil {
+				vm.Raise(L, fault.In("json.read_lines", namedFile(name, err)))
+			}
+			if !ok {
+				_ = f.Close() // it was only read
+				L.Push(lua.LNil)
+				return 1
+			}
+			if source.number == 1 {
+				line = strings.TrimPrefix(line, "\ufeff")
+			}
+			if strings.TrimSpace(line) == "" {
+				continue
+			}
+			v, err := vm.DecodeJSON([]byte(line))
+			if err != nil {
+				vm.Raise(L, fault.In("json.read_lines", fault.Of(&fault.ValueError{}, "%s: line %d is not JSON: %w", name, source.number, err)))
+			}
+			if v == nil {
+				v = vm.NullValue
+			}
+			L.Push(vm.ToLua(L, v))
+			L.Push(lua.LNumber(source.number))
+			return 2
+		}
+	}), nil
+}
+
+// eachJSONLine encodes the rows one by one.
+func eachJSONLine(c *vm.Call, add func(string) error) (n int, err error) {
+	next, err := itemsOf(c, "rows")
+	if err != nil {
+		return 0, err
+	}
+	for {
+		item := next()
+		if item == nil {
+			return n, nil
+		}
+		n++
+		v, err := vm.FromLua(item[0])
+		if err != nil {
+			return n, fault.Of(&fault.ParameterError{}, "row %d: %w", n, err)
+		}
+		text, err := encodeJSON(v, 0)
+		if err != nil {
+			return n, fault.Of(&fault.ParameterError{}, "row %d: %w", n, err)
+		}
+		if err := add(text + "\n"); err != nil {
+			return n, err
+		}
+	}
+}
+
+func writeJSONLines(c *vm.Call) (any, error) {
+	path := c.In.Path(c.String("path"))
+	var f *aside
+	err := c.Blocking(func(context.Context) (err error) { f, err = writeAside(c.In, path); return err })
+	if err != nil {
+		return nil, fileError(c, "path", err)
+	}
+	defer f.discard()
+	var b bytes.Buffer
+	flush := func() error {
+		return c.Blocking(func(context.Context) error { _, err := b.WriteTo(f); return err })
+	}
+	n, err := eachJSONLine(c, func(line string) error {
+		b.WriteString(line)
+		if b.Len() > 256<<10 {
+			return flush()
+		}
+		return nil
+	})
+	if err == nil {
+		err = flush()
+	}
+	if err == nil {
+		err = c.Blocking(func(context.Context) error { return f.commit() })
+	}
+	return n, fileError(c, "path", err)
+}
