@@ -66,6 +66,9 @@ func (r *run) writeReport(result *Result, failure error) (err error) {
 		if err == nil {
 			err = w.Flush()
 		}
+		if err == nil {
+			err = file.Sync()
+		}
 		if closing := file.Close(); err == nil {
 			err = closing
 		}
@@ -80,7 +83,12 @@ func (r *run) writeReport(result *Result, failure error) (err error) {
 		}
 	}
 	if err != nil {
-		return fault.Of(&fault.FileError{}, "the report %s cannot be written: %w", path, err)
+		var p *os.PathError
+		if errors.As(err, &p) {
+			err = p.Err // the name is a temporary one
+		}
+		return fault.Hinted(fault.Of(&fault.FileError{}, "the report %s cannot be written: %w", path, err),
+			"the files themselves were dealt with; make room, or name another report, and run again: nothing is sent twice")
 	}
 	return nil
 }
