@@ -57,7 +57,7 @@ local platform, so that scripts can be tried without an account.
 	}
 	a.outputFlags(root.PersistentFlags())
 	root.SetFlagErrorFunc(a.flagError)
-	root.AddCommand(a.run(), a.repl(), a.eval(), a.check(), a.test(), a.api(), a.doc(), a.init(), a.platform(), a.runs(), a.version())
+	root.AddCommand(a.run(), a.repl(), a.eval(), a.check(), a.test(), a.api(), a.doc(), a.init(), a.platform(), a.runs(), a.cron(), a.version())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd(a.world.Args...)
 	for _, cmd := range root.Commands() {
