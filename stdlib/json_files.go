@@ -21,7 +21,7 @@ type exactInteger json.Number
 func (n exactInteger) LuaValue() any { return json.Number(n) }
 
 var integerType = &vm.Type{
-	Name: "json.integer", Doc: "A whole number of any size, for writing; tostring gives its digits.",
+	Name: "exact_integer", Doc: "A whole number of any size, for writing; tostring gives its digits.",
 	Text: func(self any) string { return string(self.(exactInteger)) },
 }
 
