@@ -32,7 +32,7 @@ func (a *attended) begin(ctx context.Context, r *run) error {
 	a.begun = true
 	a.publish()
 	if a.set.Ping != "" {
-		a.started.Go(func() { a.ping(ctx, pingStart) })
+		a.started.Go(func() { a.ping(context.WithoutCancel(ctx), pingStart) }) // also of a run that is over at once
 	}
 	r.connector.links = append(r.connector.links, a.calls.link)
 	return nil
