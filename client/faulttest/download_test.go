@@ -69,10 +69,18 @@ func seedBulk(ctx context.Context, w *world) error {
 	return err
 }
 
-func TestDownload(t *testing.T) { matrix(t, 4, seedBulk, fetchBulk) }
+func TestDownload(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it moves much")
+	}
+	matrix(t, 4, seedBulk, fetchBulk)
+}
 
 // An answer without a length that ends in its middle looks complete.
 func TestHalfADownload(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it moves much")
+	}
 	s := &suite{t: t, seed: seedBulk, run: fetchBulk}
 	s.want = s.play("whole", nil)
 	s.compare("half", s.play("half", func(w *world) error {

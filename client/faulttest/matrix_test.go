@@ -100,7 +100,7 @@ func (s *suite) selection() (list []strikeAt) {
 	}
 	step := 1
 	if testing.Short() {
-		step = 3
+		step = 8
 	}
 	next := 0
 	for n := 0; n < s.want.requests+beyond; n += step {
