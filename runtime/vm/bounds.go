@@ -19,7 +19,29 @@ func (in *Interp) openBounds() {
 	in.bound(text, "rep", func(L *lua.LState) float64 {
 		return float64(len(L.CheckString(1))) * float64(L.CheckNumber(2))
 	})
+	in.boundUnpack()
 	in.bound(text, "format", func(L *lua.LState) float64 { return formatted(L) })
+}
+
+// mostUnpacked is how many values unpack gives at most: Lua 5.1 has a bound as well.
+const mostUnpacked = 1 << 16
+
+// boundUnpack refuses to put more values on the stack than it can hold: finding
+// that out one by one takes minutes.
+func (in *Interp) boundUnpack() {
+	call := in.main.GetGlobal("unpack").(*lua.LFunction).GFunction
+	in.main.SetGlobal("unpack", in.main.NewFunction(func(L *lua.LState) int {
+		from, to := float64(L.OptNumber(2, 1)), float64(0)
+		if t, ok := L.Get(1).(*lua.LTable); ok && L.Get(3) == lua.LNil {
+			to = float64(t.Len())
+		} else {
+			to = float64(L.OptNumber(3, 0))
+		}
+		if to-from >= mostUnpacked {
+			L.RaiseError("too many results to unpack")
+		}
+		return call(L)
+	}))
 }
 
 // bound puts a check of the size of its result before a library function.

@@ -74,6 +74,7 @@ func (in *Interp) readCode(L *lua.LState, path string) ([]byte, error) {
 
 // loaded returns a function, or nil and what is wrong with the code.
 func (in *Interp) loaded(L *lua.LState, name, code string) int {
+	Work(L, 200+len(code)) // compiling takes its time
 	fn, err := in.compile(L, name, []byte(code))
 	if err != nil {
 		L.Push(lua.LNil)

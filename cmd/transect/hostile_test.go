@@ -1,0 +1,241 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// hostile is a script that means harm, or does it by mistake.
+type hostile struct {
+	name  string
+	flags string // words; WORK, OUTSIDE, ALLOWED and OTHER are replaced
+	code  string
+	want  string // name of the error that is reported
+	exit  int
+	how   string // it is stopped, for the page that lists them
+}
+
+const (
+	counted = "--max-instructions 3e6"
+	sized   = "--max-memory 64MiB"
+	limited   = "--timeout 300ms"
+	walled  = "--sandbox --allow read=WORK,write=WORK"
+)
+
+const (
+	byCount  = "instructions are counted; nothing catches the end"
+	bySize   = "memory is measured; nothing catches the end"
+	byLength = "the size of the result is known before it is built"
+	byTime   = "the time limit ends what waits"
+	byDepth  = "the stack of calls is bounded"
+	byPath   = "the true path is asked about, links and .. resolved"
+	byAsking = "every function asks before it touches the world"
+)
+
+var hostiles = []hostile{
+	{"an endless loop", counted, `while true do end`, "LimitError", 1, byCount},
+	{"pcall around an endless loop", counted, `while true do pcall(function() while true do end end) end`, "LimitError", 1, byCount},
+	{"an xpcall handler that loops", counted, `while true do xpcall(function() while true do end end, function() while true do end end) end`, "LimitError", 1, byCount},
+	{"try around an endless loop", counted, `while true do try(function() while true do end end) end`, "LimitError", 1, byCount},
+	{"a loop that only calls", counted, `local function f() return f() end f()`, "LimitError", 1, byCount},
+	{"a loop in a coroutine", counted, `coroutine.wrap(function() while true do end end)()`, "LimitError", 1, byCount},
+	{"a loop in a task", counted, `require("task").spawn(function() while true do end end):await()`, "LimitError", 1, byCount},
+	{"a loop in __index", counted, `local t = setmetatable({}, { __index = function() while true do end end }) print(t.x)`, "LimitError", 1, byCount},
+	{"a loop in __tostring of an error", counted, `error(setmetatable({}, { __tostring = function() while true do end end }))`, "", 1, "the report calls it under the same limits"},
+	{"a comparison that never settles", counted, `local t = {} for i = 1, 1e5 do t[i] = i end while true do pcall(table.sort, t, function() return true end) end`, "LimitError", 1, byCount},
+	{"a metatable that loops in sort", counted, `table.sort({ 3, 2, 1 }, function() while true do end end)`, "LimitError", 1, byCount},
+	{"gsub that calls a loop", counted, `("x"):gsub(".", function() while true do end end)`, "LimitError", 1, byCount},
+	{"a pathological pattern", counted, `(("a"):rep(60000)):find(("a*"):rep(30) .. "b")`, "LimitError", 1, "a step of matching counts as an instruction"},
+	{"a pattern with a frontier, again and again", counted, `while true do (("ab "):rep(1000)):gsub("%f[%w]%w+", "x") end`, "LimitError", 1, "a step of matching counts as an instruction"},
+	{"load of a loop", counted, `assert(loadstring("while true do end"))()`, "LimitError", 1, byCount},
+	{"code that makes code", counted, `local s = "return 1" while true do assert(loadstring(s))() end`, "LimitError", 1, byCount},
+	{"os.exit inside pcall", counted, `pcall(os.exit, 7) while true do end`, "", 7, "the end of a run is no error that can be caught"},
+	{"a loop behind a caught time limit", limited, `while true do pcall(function() while true do end end) end`, "TimeoutError", 10, byTime},
+	{"sleep without end", limited, `require("task").sleep(1e9)`, "TimeoutError", 10, byTime},
+	{"a program that does not end", limited, `os.execute("sleep 30")`, "TimeoutError", 10, "the time limit ends the program too"},
+	{"waiting on a task that waits", limited, `local task = require("task") task.spawn(function() task.sleep(1e9) end):await()`, "TimeoutError", 10, byTime},
+
+	{"a giant string.rep", sized, `local s = ("x"):rep(1e10)`, "LimitError", 1, byLength},
+	{"a giant string.rep, caught again and again", sized + " " + counted, `while true do pcall(string.rep, "x", 1e10) end`, "LimitError", 1, byLength + ", and the loop is counted"},
+	{"a giant width in string.format", sized, `local s = ("%999999999d"):format(1)`, "", 1, "a width of more than two digits is refused, as in Lua 5.1"},
+	{"a text that doubles", sized, `local s = "x" while true do s = s .. s end`, "LimitError", 1, bySize},
+	{"table.concat of many large texts", sized, `local t, s = {}, ("x"):rep(1e6) for i = 1, 1e4 do t[i] = s end local x = table.concat(t)`, "LimitError", 1, byLength},
+	{"gsub that grows its text", sized, `local s = "x" while true do s = s:gsub(".", "%0%0%0%0") end`, "LimitError", 1, bySize},
+	{"a huge table", sized, `local t = {} while true do t[#t + 1] = { #t } end`, "LimitError", 1, bySize},
+	{"a high index", sized, `local t = {} for i = 1, 1e9 do t[i * 1000] = { i } end`, "LimitError", 1, bySize},
+	{"pcall around a huge table", sized, `local t = {} while true do pcall(function() while true do t[#t + 1] = ("x"):rep(100) .. #t end end) end`, "LimitError", 1, bySize},
+	{"coroutines without end", sized, `local all = {} while true do local c = coroutine.create(function() coroutine.yield() end) coroutine.resume(c) all[#all + 1] = c end`, "LimitError", 1, bySize},
+	{"wrapped coroutines that never finish", sized, `local all = {} while true do local f = coroutine.wrap(function() coroutine.yield() end) f() all[#all + 1] = f end`, "LimitError", 1, bySize},
+	{"tasks without end", sized + " " + counted, `local task = require("task") while true do task.spawn(function() task.sleep(1e9) end) end`, "LimitError", 1, bySize},
+	{"reading a device without end", sized, `for line in io.lines("/dev/zero") do end`, "LimitError", 1, "one read gives no more than the longest text"},
+	{"reading all of such a device", sized, `io.open("/dev/zero"):read("*a")`, "LimitError", 1, "one read gives no more than the longest text"},
+	{"fs.read of such a device", sized, `require("fs").read("/dev/zero")`, "LimitError", 1, "one read gives no more than the longest text"},
+	{"loadfile of such a device", sized, `assert(loadfile("/dev/zero"))()`, "LimitError", 1, "one read gives no more than the longest text"},
+	{"a huge number of results", sized, `local s = ("x"):rep(3e7) print(s:byte(1, -1))`, "", 1, "the stack of values is bounded"},
+	{"a huge unpack", sized, `print(unpack({}, 1, 1e8))`, "", 1, "the stack of values is bounded"},
+
+	{"recursion without end", "", `local function f() return 1 + f() end f()`, "", 1, byDepth},
+	{"mutual recursion", "", `local g local function f() return 1 + g() end function g() return 1 + f() end f()`, "", 1, byDepth},
+	{"recursion through __index", "", `local t = setmetatable({}, { __index = function(t, k) return t[k .. "x"] end }) print(t.a)`, "", 1, byDepth},
+	{"a metatable that is its own __index", "", `local t = {} t.__index = t setmetatable(t, t) print(t.x)`, "", 1, "a chain of metatables is bounded"},
+	{"recursion through pcall", "", `local function f() return assert(pcall(f)) and f() end f()`, "", 1, byDepth},
+	{"deeply nested code", "", `assert(loadstring(("("):rep(1e5) .. "1" .. (")"):rep(1e5)))`, "", 1, "the nesting of code is bounded"},
+
+	{"io.open of a file outside", walled, `assert(io.open("OUTSIDE/secret.txt"))`, "PermissionError", 1, byAsking},
+	{"io.lines outside", walled, `for l in io.lines("OUTSIDE/secret.txt") do print(l) end`, "PermissionError", 1, byAsking},
+	{"io.input outside", walled, `io.input("OUTSIDE/secret.txt") print(io.read())`, "PermissionError", 1, byAsking},
+	{"a path with ..", walled, `print(io.open("WORK/../outside/secret.txt"):read("*a"))`, "PermissionError", 1, byPath},
+	{"a symbolic link to a file", walled, `print(io.open("link"):read("*a"))`, "PermissionError", 1, byPath},
+	{"a symbolic link to a folder", walled, `print(require("fs").read("folder/secret.txt"))`, "PermissionError", 1, byPath},
+	{"a link that is renamed first", walled, `os.rename("link", "plain") print(io.open("plain"):read())`, "PermissionError", 1, byPath},
+	{"writing through a link", walled, `require("fs").write("link", "changed")`, "PermissionError", 1, byPath},
+	{"making a file through a dangling link", walled, `io.open("dangling", "w"):write("made")`, "PermissionError", 1, byPath},
+	{"a file: address", walled, `print(require("http").get("file://OUTSIDE/secret.txt"):text())`, "ParameterError", 1, "only http and https are spoken"},
+	{"loadfile outside", walled, `print(loadfile("OUTSIDE/secret.txt"))`, "PermissionError", 1, byAsking},
+	{"dofile outside", walled, `dofile("OUTSIDE/secret.txt")`, "PermissionError", 1, byAsking},
+	{"package.path outside", walled, `package.path = "OUTSIDE/?.txt" require("secret")`, "PermissionError", 1, byAsking},
+	{"package.loaders", walled, `package.loaders[2]("secret")`, "", 1, "the interpreter's own loaders are taken away"},
+	{"os.remove outside", walled, `assert(os.remove("OUTSIDE/secret.txt"))`, "PermissionError", 1, byAsking},
+	{"os.rename to the outside", walled, `assert(os.rename("hostile.lua", "OUTSIDE/there"))`, "PermissionError", 1, byAsking},
+	{"os.rename from the outside", walled, `assert(os.rename("OUTSIDE/secret.txt", "here"))`, "PermissionError", 1, byAsking},
+	{"os.tmpname", walled, `print(os.tmpname())`, "PermissionError", 1, byAsking},
+	{"fs.remove outside", walled, `require("fs").remove("OUTSIDE", { recursive = true })`, "PermissionError", 1, byAsking},
+	{"fs.list outside", walled, `print(#require("fs").list("OUTSIDE"))`, "PermissionError", 1, byAsking},
+	{"hash of a file outside", walled, `print(require("hash").md5_file("OUTSIDE/secret.txt"))`, "PermissionError", 1, byAsking},
+	{"csv of a file outside", walled, `for row in require("csv").read("OUTSIDE/secret.txt") do end`, "PermissionError", 1, byAsking},
+	{"giving itself more permissions", walled, `require("fs").write("hostile.allow.json", "{}")`, "PermissionError", 1, "no script may write a file of permissions"},
+	{"os.execute", walled, `os.execute("cat OUTSIDE/secret.txt")`, "PermissionError", 1, byAsking},
+	{"io.popen", walled, `print(io.popen("cat OUTSIDE/secret.txt"):read("*a"))`, "PermissionError", 1, byAsking},
+	{"os.getenv", walled, `print(os.getenv("HOME"))`, "PermissionError", 1, byAsking},
+	{"the environment as a default of arguments", walled, `require("script").args{ name = "x", options = { { name = "home", env = "HOME" } } }`, "", 1, byAsking},
+	{"http to a host", walled, `require("http").get("http://OTHER/")`, "PermissionError", 1, byAsking},
+	{"a redirect to another host", walled + " --allow net=ALLOWED", `print(require("http").get("http://ALLOWED/redirect"):text())`, "PermissionError", 1, "each hop of a redirect is asked about"},
+	{"notify to a host", walled, `require("notify").webhook("http://OTHER/", { text = "x" })`, "PermissionError", 1, byAsking},
+	{"mail to a host", walled, `require("notify").email{ smtp = "OTHER", from = "a@b.c", to = "a@b.c", subject = "x" }`, "PermissionError", 1, byAsking},
+	{"connecting to another platform", walled, `require("sdk").connect{ url = "http://OTHER", user = "u", password = "p" }.projects.search()`, "PermissionError", 1, "a platform the script names counts as a host"},
+	{"an operation", walled + " --local --allow ops=users.*", `require("projects").search()`, "PermissionError", 1, "every operation is asked about"},
+	{"deleting under a ban", "--local --deny ops=*.delete", `require("projects").delete("5f0000000000000000000000")`, "PermissionError", 1, "every operation is asked about"},
+	{"more creations than the budget", "--local --budget creates=1", `local sdk = require("sdk") local c = sdk.users.describe().company for i = 1, 3 do sdk.projects.create("p" .. i, c) end`, "LimitError", 1, "operations are counted before they are sent"},
+	{"uploading a file outside", walled + " --local --allow ops", `require("datasets").upload_file{ dataset = "5f0000000000000000000000", component = "file", file_path = "OUTSIDE/secret.txt" }`, "PermissionError", 1, "the files of an operation are asked about"},
+	{"downloading to the outside", walled + " --local --allow ops", `require("datasets").download_component{ dataset = "5f0000000000000000000000", component = "file", target_path = "OUTSIDE" }`, "PermissionError", 1, "the files of an operation are asked about"},
+	{"more bytes than the budget", "--budget bytes=1kB", `require("http").post("http://ALLOWED/", { body = ("x"):rep(2000) })`, "LimitError", 1, "bytes are counted before they are sent"},
+	{"debug.setmetatable", walled, `debug.setmetatable("", { __index = {} })`, "", 1, "with walls debug keeps only what looks"},
+	{"debug.getupvalue", walled, `print(debug.getupvalue(require, 1))`, "", 1, "with walls debug keeps only what looks"},
+	{"changing the metatable of texts", walled, `getmetatable("").__index = function() return function() return "OUTSIDE/secret.txt" end end print(io.open(("x"):rep(1)):read("*a"))`, "PermissionError", 1, "checks are in Go and use nothing a script can change"},
+	{"replacing functions", walled, `string.find = function() return nil end _G.type = function() return "string" end print(io.open("OUTSIDE/secret.txt"):read("*a"))`, "PermissionError", 1, "checks are in Go and use nothing a script can change"},
+	{"asking from a coroutine", walled, `print(coroutine.wrap(function() return io.open("OUTSIDE/secret.txt"):read("*a") end)())`, "PermissionError", 1, byAsking},
+	{"asking from a task", walled, `print(require("task").spawn(function() return io.open("OUTSIDE/secret.txt"):read("*a") end):await())`, "PermissionError", 1, byAsking},
+	{"setfenv on a library function", walled, `setfenv(io.open, {}) print(io.open("OUTSIDE/secret.txt"):read("*a"))`, "", 1, byAsking},
+}
+
+// TestHostileScripts runs each in a process of its own. None may end by the
+// patience of the test: what stops it must be the limit it runs into.
+func TestHostileScripts(t *testing.T) {
+	if len(hostiles) < 40 {
+		t.Fatal("too few")
+	}
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("another host was reached") }))
+	defer other.Close()
+	allowed := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/redirect" {
+			http.Redirect(w, r, other.URL, http.StatusFound)
+		}
+	}))
+	defer allowed.Close()
+	for _, h := range hostiles {
+		t.Run(h.name, func(t *testing.T) {
+			base, err := filepath.EvalSymlinks(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			work, outside := filepath.Join(base, "work"), filepath.Join(base, "outside")
+			for _, dir := range []string{work, outside} {
+				if err := os.Mkdir(dir, 0o700); err != nil {
+					t.Fatal(err)
+				}
+			}
+			write(t, outside, "secret.txt", "s3cret\n")
+			for name, to := range map[string]string{"link": "secret.txt", "folder": "", "dangling": "made"} {
+				if err := os.Symlink(filepath.Join(outside, to), filepath.Join(work, name)); err != nil {
+					t.Skip("there are no symbolic links here")
+				}
+			}
+			place := strings.NewReplacer("WORK", work, "OUTSIDE", outside, "ALLOWED", strings.TrimPrefix(allowed.URL, "http://"),
+				"OTHER", strings.TrimPrefix(other.URL, "http://")).Replace
+			write(t, work, "hostile.lua", place(h.code))
+			ctx, cancel := context.WithTimeout(context.Background(), patience)
+			defer cancel()
+			cmd := exec.CommandContext(ctx, "transect", append(append([]string{"run"}, strings.Fields(place(h.flags))...), "hostile.lua")...)
+			cmd.Dir = work
+			cmd.Env = append(os.Environ(), "HOME="+base, "TRANSECT_STATE_DIR="+filepath.Join(base, "state"), "TRANSECT_LOCAL_DIR="+filepath.Join(base, "platform"))
+			var out, errs bytes.Buffer
+			cmd.Stdout, cmd.Stderr = &out, &errs
+			_ = cmd.Run() // the exit code says it
+			switch told := errs.String(); {
+			case ctx.Err() != nil:
+				t.Fatalf("it was not stopped\n%s", told)
+			case cmd.ProcessState.ExitCode() != h.exit:
+				t.Errorf("exit code %d, want %d\n%s%s", cmd.ProcessState.ExitCode(), h.exit, out.String(), told)
+			case h.want != "" && !strings.Contains(told, h.want+": "):
+				t.Errorf("not a %s:\n%s", h.want, told)
+			case h.exit != 7 && !strings.Contains(told, "Error: "):
+				t.Errorf("no report:\n%s", told)
+			case strings.Contains(told, "goroutine ") || strings.Contains(told, "internal fault"):
+				t.Errorf("a fault of the program:\n%s", told)
+			case strings.Contains(out.String(), "s3cret"):
+				t.Error("it got at the secret")
+			}
+			if text, err := os.ReadFile(filepath.Join(outside, "secret.txt")); err != nil || string(text) != "s3cret\n" {
+				t.Error("the file outside was changed", err)
+			}
+			if left, _ := os.ReadDir(outside); len(left) != 1 {
+				t.Error("something was made outside")
+			}
+		})
+	}
+}
+
+const limitsPage = "../../docs/limits.md"
+
+// TestLimitsPageIsFresh compares the page with the table above;
+// TRANSECT_UPDATE=1 writes it.
+func TestLimitsPageIsFresh(t *testing.T) {
+	old, err := os.ReadFile(limitsPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, _, found := strings.Cut(string(old), "<!-- hostile scripts -->\n")
+	if !found {
+		t.Fatal("the page has no place for the table")
+	}
+	var b strings.Builder
+	b.WriteString(head + "<!-- hostile scripts -->\n\n| script | run with | ends as | how |\n|---|---|---|---|\n")
+	for _, h := range hostiles {
+		end := fmt.Sprintf("exit code %d", h.exit)
+		if h.want != "" {
+			end = h.want + ", " + end
+		}
+		flags := ""
+		if h.flags != "" {
+			flags = "`" + h.flags + "`"
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", h.name, flags, end, h.how)
+	}
+	if b.String() == string(old) {
+		return
+	}
+	if os.Getenv("TRANSECT_UPDATE") == "" {
+		t.Fatal("docs/limits.md is not what the table of hostile scripts says: TRANSECT_UPDATE=1 go test ./cmd/transect -run LimitsPage")
+	}
+	if err := os.WriteFile(limitsPage, []byte(b.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
