@@ -1,0 +1,104 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"transect/client/imagery/flightgen"
+)
+
+// TestCronDaemon has the cron of this machine run jobs: one holds its lock and
+// writes log, report and metrics; one that comes at the same time is skipped;
+// one fails, and the monitor and a command on failure get its last lines. The
+// crontab of the user is put back.
+func TestCronDaemon(t *testing.T) {
+	switch _, err := exec.LookPath("cron"); {
+	case testing.Short():
+		t.Skip("waits for a full minute")
+	case err != nil:
+		t.Skip("there is no cron here")
+	case os.Getuid() != 0:
+		t.Skip("only root can start cron")
+	}
+	t.Parallel()
+	before, err := exec.Command("crontab", "-l").Output()
+	t.Cleanup(func() {
+		if err != nil {
+			_ = exec.Command("crontab", "-r").Run() // there was none
+			return
+		}
+		back := exec.Command("crontab", "-")
+		back.Stdin = strings.NewReader(string(before))
+		if out, err := back.CombinedOutput(); err != nil {
+			t.Errorf("the crontab was not put back: %v: %s", err, out)
+		}
+	})
+
+	var mu sync.Mutex
+	told := map[string]string{}
+	monitor := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		mu.Lock()
+		defer mu.Unlock()
+		told[r.URL.Path] = string(body)
+	}))
+	defer monitor.Close()
+
+	h := newHome(t, 0, flightgen.Options{})
+	h.settings = []string{"TRANSECT_STATE_DIR=" + filepath.Join(h.dir, "state")}
+	write(t, h.dir, "slow.lua", `print("working", arg[1]) require("task").sleep(8)`)
+	write(t, h.dir, "bad.lua", `print("card 3 of 12") error("the card is empty")`)
+	for _, name := range []string{"first", "second"} { // whichever is first
+		h.must("cron", "add", name, "* * * * *", "--lock=survey", "--report", name+".json", "--metrics", name+".prom", "--ping", monitor.URL+"/"+name, "slow.lua", "100%")
+	}
+	h.must("cron", "add", "failing", "* * * * *", "--ping", monitor.URL+"/failing", "--on-failure", "cat > mailed.txt", "bad.lua")
+
+	daemon := exec.Command("cron", "-f") // one that runs already does as well
+	if err := daemon.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = daemon.Process.Kill(); _ = daemon.Wait() }()
+
+	outcomes := map[string]int{}
+	for deadline := time.Now().Add(110 * time.Second); len(outcomes) < 3 && time.Now().Before(deadline); time.Sleep(time.Second) {
+		outcomes = map[string]int{}
+		for line := range strings.Lines(h.must("runs", "--json")) {
+			var run struct {
+				End *struct{ Outcome string }
+			}
+			if json.Unmarshal([]byte(line), &run) == nil && run.End != nil {
+				outcomes[run.End.Outcome]++
+			}
+		}
+	}
+	if outcomes["success"] == 0 || outcomes["locked"] == 0 || outcomes["failed"] == 0 {
+		t.Fatalf("the runs ended so: %v\n%s", outcomes, h.must("runs"))
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	winner := "first"
+	if _, ok := told["/second"]; ok {
+		winner = "second"
+	}
+	for file, want := range map[string]string{winner + ".json": `"exit_code": 0`, winner + ".prom": "transect_run_success{", "mailed.txt": "the card is empty",
+		"state/logs/" + winner + ".log": "working\t100%"} {
+		if text, err := os.ReadFile(filepath.Join(h.dir, file)); err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("%s: %q, error %v; want %q in it", file, text, err, want)
+		}
+	}
+	if _, ok := told["/failing/start"]; !ok || !strings.Contains(told["/failing/fail"], "exit code 1") || !strings.Contains(told["/failing/fail"], "card 3 of 12") {
+		t.Errorf("the monitor was told %q", told)
+	}
+	if _, ok := told["/"+winner+"/start"]; !ok {
+		t.Errorf("the monitor was told %q", told)
+	}
+}
