@@ -9,7 +9,8 @@ local function ingested(dataset)
   repeat
     task.sleep(0.02)
     dataset = sdk.datasets.describe(dataset)
-  until dataset.ingestion.status == "completed" or error(dataset.ingestion.status == "failed" and dataset.ingestion.error or nil)
+    if dataset.ingestion.status == "failed" then error(dataset.ingestion.error) end
+  until dataset.ingestion.status == "completed"
   return dataset
 end
 

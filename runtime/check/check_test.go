@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 )
 
 // found gives the problems of a script as "line:column rule".
@@ -125,8 +124,10 @@ func TestScriptsAreClean(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff([]Problem(nil), New().Script(file, code)); diff != "" && len(New().Script(file, code)) > 0 {
-			t.Errorf("%s: %s", file, diff)
+		c := New()
+		c.Local = func(_, module string) bool { return strings.HasPrefix(module, "lib.") } // beside the workflows
+		for _, p := range c.Script(file, code) {
+			t.Errorf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Message)
 		}
 	}
 }
