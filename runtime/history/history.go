@@ -29,8 +29,8 @@ type Store struct{ Dir string }
 func In(stateDir string) Store { return Store{filepath.Join(stateDir, "runs")} }
 
 const (
-	logSize = 512 << 10 // and as much once more, set aside
-	idTime  = "20060102-150405"
+	logSize = 512 << 10             // and as much once more, set aside
+	idTime  = "20060102-150405.000" // two runs of one second sort as well
 )
 
 // NewID makes the name of a run that starts now. Names sort by time.
