@@ -42,4 +42,3 @@ func LockFolder(stateDir string) string { return filepath.Join(stateDir, "locks"
 // HoldsLock says that the run has a lock already: a script that asks for it
 // gets it. Not while Lua runs.
 func HoldsLock(in *vm.Interp, name string) { heldLocks(in)[name] = true }
-

@@ -26,7 +26,7 @@ type hostile struct {
 const (
 	counted = "--max-instructions 3e6"
 	sized   = "--max-memory 64MiB"
-	limited   = "--timeout 300ms"
+	limited = "--timeout 300ms"
 	walled  = "--sandbox --allow read=WORK,write=WORK"
 )
 
