@@ -65,7 +65,7 @@ var hostiles = []hostile{
 
 	{"a giant string.rep", sized, `local s = ("x"):rep(1e10)`, "LimitError", 1, byLength},
 	{"a giant string.rep, caught again and again", sized + " " + counted, `while true do pcall(string.rep, "x", 1e10) end`, "LimitError", 1, byLength + ", and the loop is counted"},
-	{"a giant width in string.format", sized, `local s = ("%999999999d"):format(1)`, "", 1, "a width of more than two digits is refused, as in Lua 5.1"},
+	{"a giant width in string.format", sized, `local s = ("%999999999d"):format(1)`, "LimitError", 1, byLength},
 	{"a text that doubles", sized, `local s = "x" while true do s = s .. s end`, "LimitError", 1, bySize},
 	{"table.concat of many large texts", sized, `local t, s = {}, ("x"):rep(1e6) for i = 1, 1e4 do t[i] = s end local x = table.concat(t)`, "LimitError", 1, byLength},
 	{"gsub that grows its text", sized, `local s = "x" while true do s = s:gsub(".", "%0%0%0%0") end`, "LimitError", 1, bySize},
@@ -79,8 +79,8 @@ var hostiles = []hostile{
 	{"reading all of such a device", sized, `io.open("/dev/zero"):read("*a")`, "LimitError", 1, "one read gives no more than the longest text"},
 	{"fs.read of such a device", sized, `require("fs").read("/dev/zero")`, "LimitError", 1, "one read gives no more than the longest text"},
 	{"loadfile of such a device", sized, `assert(loadfile("/dev/zero"))()`, "LimitError", 1, "one read gives no more than the longest text"},
-	{"a huge number of results", sized, `local s = ("x"):rep(3e7) print(s:byte(1, -1))`, "", 1, "the stack of values is bounded"},
-	{"a huge unpack", sized, `print(unpack({}, 1, 1e8))`, "", 1, "the stack of values is bounded"},
+	{"a huge number of results", sized, `local s = ("x"):rep(3e7) print(s:byte(1, -1))`, "LimitError", 1, bySize},
+	{"a huge unpack", sized, `print(unpack({}, 1, 1e8))`, "RuntimeError", 1, "unpack gives a bounded number of values"},
 
 	{"recursion without end", "", `local function f() return 1 + f() end f()`, "", 1, byDepth},
 	{"mutual recursion", "", `local g local function f() return 1 + g() end function g() return 1 + f() end f()`, "", 1, byDepth},
@@ -115,7 +115,7 @@ var hostiles = []hostile{
 	{"os.execute", walled, `os.execute("cat OUTSIDE/secret.txt")`, "PermissionError", 1, byAsking},
 	{"io.popen", walled, `print(io.popen("cat OUTSIDE/secret.txt"):read("*a"))`, "PermissionError", 1, byAsking},
 	{"os.getenv", walled, `print(os.getenv("HOME"))`, "PermissionError", 1, byAsking},
-	{"the environment as a default of arguments", walled, `require("script").args{ name = "x", options = { { name = "home", env = "HOME" } } }`, "", 1, byAsking},
+	{"the environment as a default of arguments", walled, `print(require("script").args{ home = { "string", env = "HOME", optional = true } }.home)`, "PermissionError", 1, byAsking},
 	{"http to a host", walled, `require("http").get("http://OTHER/")`, "PermissionError", 1, byAsking},
 	{"a redirect to another host", walled + " --allow net=ALLOWED", `print(require("http").get("http://ALLOWED/redirect"):text())`, "PermissionError", 1, "each hop of a redirect is asked about"},
 	{"notify to a host", walled, `require("notify").webhook("http://OTHER/", { text = "x" })`, "PermissionError", 1, byAsking},
@@ -133,7 +133,7 @@ var hostiles = []hostile{
 	{"replacing functions", walled, `string.find = function() return nil end _G.type = function() return "string" end print(io.open("OUTSIDE/secret.txt"):read("*a"))`, "PermissionError", 1, "checks are in Go and use nothing a script can change"},
 	{"asking from a coroutine", walled, `print(coroutine.wrap(function() return io.open("OUTSIDE/secret.txt"):read("*a") end)())`, "PermissionError", 1, byAsking},
 	{"asking from a task", walled, `print(require("task").spawn(function() return io.open("OUTSIDE/secret.txt"):read("*a") end):await())`, "PermissionError", 1, byAsking},
-	{"setfenv on a library function", walled, `setfenv(io.open, {}) print(io.open("OUTSIDE/secret.txt"):read("*a"))`, "", 1, byAsking},
+	{"setfenv on a library function", walled, `setfenv(io.open, {}) print(io.open("OUTSIDE/secret.txt"):read("*a"))`, "RuntimeError", 1, "the environment of functions in Go cannot be changed"},
 }
 
 // TestHostileScripts runs each in a process of its own. None may end by the
