@@ -31,7 +31,6 @@ type held struct {
 const (
 	complete uint8 = 1 << iota // all its files are there
 	several                    // it has several files
-	matched                    // a local file is in it
 )
 
 // index holds what is at the target, in the order of names. It does not change
@@ -173,13 +172,19 @@ func (ix *index) replaced(h *held, candidates []held) string {
 
 // named gives the datasets of one identity.
 func (ix *index) named(identity string) []held {
+	first, last := ix.places(identity)
+	return ix.list[first:last]
+}
+
+// places says where in the list the datasets of one identity are.
+func (ix *index) places(identity string) (first, last int) {
 	name := ix.hash(identity)
-	first, _ := slices.BinarySearchFunc(ix.list, name, func(h held, name uint64) int { return cmp.Compare(h.name, name) })
-	last := first
+	first, _ = slices.BinarySearchFunc(ix.list, name, func(h held, name uint64) int { return cmp.Compare(h.name, name) })
+	last = first
 	for last < len(ix.list) && ix.list[last].name == name {
 		last++
 	}
-	return ix.list[first:last]
+	return first, last
 }
 
 // short is a key, or a checksum, as it is held in memory.

@@ -53,6 +53,7 @@ func Verify(ctx context.Context, c *client.Client, o Options, tell func(Verdict)
 	if err != nil {
 		return nil, err
 	}
+	v.matched = make([]bool, len(ix.list))
 	r := &run{c: c, o: o, index: ix}
 	group, inner := errgroup.WithContext(ctx)
 	found := make(chan *work, 256)
@@ -120,8 +121,9 @@ func VerifyOutcomes(ctx context.Context, c *client.Client, earlier *OutcomeReade
 
 type verification struct {
 	Verification
-	tell func(Verdict) error
-	mu   sync.Mutex
+	tell    func(Verdict) error
+	mu      sync.Mutex
+	matched []bool // of the index's list, what a local file belongs to
 }
 
 func (v *verification) add(verdict Verdict) error {
@@ -153,7 +155,8 @@ func (v *verification) judge(ctx context.Context, r *reader, w *work) error {
 		verdict.Cause = err.Error()
 		return v.add(verdict)
 	}
-	candidates := r.index.named(identity(w.item.Kind, w.item.Name))
+	first, last := r.index.places(identity(w.item.Kind, w.item.Name))
+	candidates := r.index.list[first:last]
 	best := -1
 	for i := range candidates {
 		h := &candidates[i]
@@ -173,7 +176,7 @@ func (v *verification) judge(ctx context.Context, r *reader, w *work) error {
 	}
 	h := &candidates[best]
 	v.mu.Lock()
-	h.state |= matched
+	v.matched[first+best] = true
 	v.mu.Unlock()
 	o := outcomeOf(w.item)
 	o.Dataset = r.index.dataset(h)
@@ -218,7 +221,7 @@ func (v *verification) extras(ctx context.Context, r *run) error {
 		return nil
 	}
 	for i := range ix.list {
-		if ix.list[i].state&matched != 0 {
+		if v.matched[i] {
 			continue
 		}
 		if ids = append(ids, ix.dataset(&ix.list[i])); len(ids) == lookupSize {
