@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"sort"
 	"strings"
+	"sync"
 
 	lua "github.com/yuin/gopher-lua"
 
@@ -164,11 +165,11 @@ func (t *telling) Read(p []byte) (int, error) {
 	return n, err
 }
 
-var token = regexp.MustCompile("^[-!#$%&'*+.^_`|~0-9A-Za-z]+$")
+var token = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^[-!#$%&'*+.^_`|~0-9A-Za-z]+$") })
 
 // httpRequest reads the options.
 func httpRequest(c *vm.Call, method string) (*web.Request, error) {
-	if !token.MatchString(method) {
+	if !token().MatchString(method) {
 		return nil, fault.Of(&fault.ParameterError{}, "option method: %q is no method", method)
 	}
 	r := &web.Request{Method: strings.ToUpper(method), Header: http.Header{}, Redirects: c.Int("redirects")}
@@ -193,7 +194,7 @@ func httpRequest(c *vm.Call, method string) (*web.Request, error) {
 	}
 	fields, err := pairs(c, "headers")
 	for _, f := range fields {
-		if !token.MatchString(f.name) || strings.ContainsAny(f.value, "\r\n\x00") {
+		if !token().MatchString(f.name) || strings.ContainsAny(f.value, "\r\n\x00") {
 			return nil, fault.Of(&fault.ParameterError{}, "option headers: %q cannot be sent", f.name)
 		}
 		r.Header.Del(f.name) // what the script says goes before what is derived

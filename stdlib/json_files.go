@@ -7,6 +7,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"sync"
 
 	lua "github.com/yuin/gopher-lua"
 
@@ -25,7 +26,7 @@ var integerType = &vm.Type{
 	Text: func(self any) string { return string(self.(exactInteger)) },
 }
 
-var wholeNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)$`)
+var wholeNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-?(0|[1-9][0-9]*)$`) })
 
 var rowsParam = vm.Param{Name: "rows", Type: "any", Doc: "a list of values, or an iterator function"}
 
@@ -98,7 +99,7 @@ assert(json.write_lines("log.jsonl", { { event = "flown" }, { event = "sent" } }
 assert(json.encode({ id = json.integer("9007199254740993") }) == '{"id":9007199254740993}')`,
 		Call: func(c *vm.Call) (any, error) {
 			text := c.String("digits")
-			if !wholeNumber.MatchString(text) {
+			if !wholeNumber().MatchString(text) {
 				return nil, fault.Of(&fault.ValueError{}, "%q is no whole number", text)
 			}
 			return vm.NewObject(c.L, integerType, exactInteger(text)), nil

@@ -3,6 +3,7 @@ package stdlib
 import (
 	"regexp"
 	"strings"
+	"sync"
 
 	"transect/client/fault"
 )
@@ -18,8 +19,10 @@ type piece struct {
 }
 
 var (
-	templateName   = regexp.MustCompile(`^(\.|[^\s.{}|#^/&>!]+(\.[^\s.{}|#^/&>!]+)*)$`)
-	templateFormat = regexp.MustCompile(`^(%%|[^%])*%[-+ #0]*\d{0,3}(\.\d{0,2})?([dioxXeEfgGsq])(%%|[^%])*$`)
+	templateName   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\.|[^\s.{}|#^/&>!]+(\.[^\s.{}|#^/&>!]+)*)$`) })
+	templateFormat = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(%%|[^%])*%[-+ #0]*\d{0,3}(\.\d{0,2})?([dioxXeEfgGsq])(%%|[^%])*$`)
+	})
 )
 
 // templateReader takes a template apart.
@@ -88,11 +91,11 @@ func (r *templateReader) until(section string, opened, depth int) ([]piece, erro
 		p := piece{kind: kind, text: tag, line: line}
 		if name, format, found := strings.Cut(tag, "|"); found && (kind == 'v' || kind == '&') {
 			p.text, p.format = strings.TrimSpace(name), strings.TrimSpace(format)
-			if !templateFormat.MatchString(p.format) {
+			if !templateFormat().MatchString(p.format) {
 				return nil, r.wrong(line, "%q is no format such as %%.2f", p.format)
 			}
 		}
-		if !templateName.MatchString(p.text) {
+		if !templateName().MatchString(p.text) {
 			return nil, r.wrong(line, "%q is no name", p.text)
 		}
 		if kind == '#' || kind == '^' {

@@ -148,7 +148,7 @@ func (f *filling) text(p piece, v lua.LValue) (string, error) {
 		}
 		return L.ToStringMeta(v).String(), nil
 	}
-	if verb := templateFormat.FindStringSubmatch(p.format)[3]; verb != "s" && verb != "q" {
+	if verb := templateFormat().FindStringSubmatch(p.format)[3]; verb != "s" && verb != "q" {
 		n, ok := v.(lua.LNumber)
 		if text, isText := v.(lua.LString); isText {
 			parsed, err := strconv.ParseFloat(string(text), 64)

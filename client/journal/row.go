@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"hash/crc32"
 	"slices"
+	"sync"
 
 	"transect/client/transfer"
 )
@@ -50,7 +51,7 @@ type uploadRow struct {
 	done  []byte
 }
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+var castagnoli = sync.OnceValue(func() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) })
 
 func crc(p place, numbers []int64, blobs ...[]byte) int64 {
 	b := slices.Clone(p[:])
@@ -61,7 +62,7 @@ func crc(p place, numbers []int64, blobs ...[]byte) int64 {
 		b = binary.LittleEndian.AppendUint64(b, uint64(len(blob)))
 		b = append(b, blob...)
 	}
-	return int64(crc32.Checksum(b, castagnoli))
+	return int64(crc32.Checksum(b, castagnoli()))
 }
 
 func (r fileRow) check(p place) int64 {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"transect/client/fault"
 )
@@ -24,11 +25,11 @@ type Job struct {
 	Off     bool // commented out
 }
 
-var jobName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+var jobName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`) })
 
 // CheckName refuses names that could be mistaken in a line of a crontab.
 func CheckName(name string) error {
-	if !jobName.MatchString(name) {
+	if !jobName().MatchString(name) {
 		return fault.Hinted(fault.Of(&fault.UsageError{}, "%q is no name for a job", name), "use letters, digits, dots, dashes and underscores, such as nightly-ingest")
 	}
 	return nil
@@ -58,7 +59,7 @@ func NewJob(name string, when *Expression, folder string, env, command []string)
 	return j, nil
 }
 
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:=@,+-]+$`)
+var plainWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_./:=@,+-]+$`) })
 
 // quote makes a word of the shell that survives cron as well. Cron ends a
 // command at a percent sign unless a backslash stands before it; some crons
@@ -66,7 +67,7 @@ var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:=@,+-]+$`)
 // outside of quotes, where the shell takes the backslash away if cron has not,
 // and no two backslashes ever meet.
 func quote(word string) string {
-	if plainWord.MatchString(word) {
+	if plainWord().MatchString(word) {
 		return word
 	}
 	var b strings.Builder

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/yuin/gopher-lua/parse"
 )
@@ -71,13 +72,13 @@ func goesOn(err error, text string) bool {
 	return p.Pos.Line == parse.EOF || strings.Contains(p.Message, "unterminated multiline string")
 }
 
-var word = regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_]*`)
+var word = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_]*`) })
 
 // names lists the words of a text, each once.
 func names(text string) []string {
 	var list []string
 	seen := map[string]bool{}
-	for _, w := range word.FindAllString(text, -1) {
+	for _, w := range word().FindAllString(text, -1) {
 		if !seen[w] {
 			seen[w] = true
 			list = append(list, w)

@@ -168,7 +168,7 @@ func keysOf(t *lua.LTable) []string {
 func identifiers(keys []string) []string {
 	var list []string
 	for _, k := range keys {
-		if k != "" && word.FindString(k) == k && !keywords[k] {
+		if k != "" && word().FindString(k) == k && !keywords[k] {
 			list = append(list, k)
 		}
 	}

@@ -300,7 +300,7 @@ func key(k lua.LValue) string {
 	case *lua.LNilType:
 		return ""
 	case lua.LString:
-		if word.FindString(string(k)) == string(k) && k != "" {
+		if word().FindString(string(k)) == string(k) && k != "" {
 			return string(k) + " = "
 		}
 		return "[" + quoted(string(k)) + "] = "

@@ -3,12 +3,13 @@ package repl
 import (
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/yuin/gopher-lua/ast"
 	"github.com/yuin/gopher-lua/parse"
 )
 
-var returnWord = regexp.MustCompile(`\breturn\b`)
+var returnWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\breturn\b`) })
 
 // returned splits a chunk that ends with a return before it, and gives what
 // follows the word. The syntax tree knows lines only: the place is the one
@@ -18,7 +19,7 @@ func returned(text string) (before, values string, ok bool) {
 	if err != nil || len(chunk) == 0 || !isReturn(chunk[len(chunk)-1]) {
 		return text, "", false
 	}
-	for _, at := range returnWord.FindAllStringIndex(text, -1) {
+	for _, at := range returnWord().FindAllStringIndex(text, -1) {
 		end, err := parse.Parse(strings.NewReader(text[at[0]:]), "")
 		if err != nil || len(end) != 1 || !isReturn(end[0]) {
 			continue

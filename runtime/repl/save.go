@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"transect/client/fault"
 )
@@ -18,7 +19,7 @@ type input struct {
 	modules []string // that it named without requiring them
 }
 
-var lastValue = regexp.MustCompile(`(?:^|[^\w.:])_(?:$|\W)`)
+var lastValue = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[^\w.:])_(?:$|\W)`) })
 
 // save writes the session as a script that does the same without a prompt.
 func (s *Session) save(argument string) error {
@@ -79,7 +80,7 @@ func script(inputs []input) string {
 // before there is another.
 func wanted(inputs []input) bool {
 	for _, in := range inputs {
-		if lastValue.MatchString(in.text) {
+		if lastValue().MatchString(in.text) {
 			return true
 		}
 		if _, _, returns := returned(in.text); returns || classify(in.text) == expression {

@@ -2,18 +2,23 @@ package repl
 
 import (
 	"regexp"
+	"sync"
 
 	"transect/client/transport"
 )
 
 var (
 	// harmless are names that sound like secrets and hold none.
-	harmless = regexp.MustCompile(`\b(?:share_tokens|credentials\s*\.\s*(?:search\w*|describe\w*|delete)|container_credentials_name)\b|next_?page_?token`)
+	harmless = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\b(?:share_tokens|credentials\s*\.\s*(?:search\w*|describe\w*|delete)|container_credentials_name)\b|next_?page_?token`)
+	})
 
 	// telling are the names of secrets: of arguments, variables, headers.
-	telling = regexp.MustCompile(`(?i)passw|passphrase|passcode|\bpass\b|\bpwd?\b|secret|token|credential|(?:api|access|account|private)_?key|authorization|bearer|signature`)
+	telling = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)passw|passphrase|passcode|\bpass\b|\bpwd?\b|secret|token|credential|(?:api|access|account|private)_?key|authorization|bearer|signature`)
+	})
 
-	literal = regexp.MustCompile(`"[^"]|'[^']|\[=*\[.`)
+	literal = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"[^"]|'[^']|\[=*\[.`) })
 )
 
 // secret tells whether a text may hold a secret. It errs on that side: what is
@@ -22,6 +27,6 @@ func secret(text string) bool {
 	if transport.Redact(text) != text {
 		return true
 	}
-	text = harmless.ReplaceAllString(text, "")
-	return telling.MatchString(text) && literal.MatchString(text)
+	text = harmless().ReplaceAllString(text, "")
+	return telling().MatchString(text) && literal().MatchString(text)
 }

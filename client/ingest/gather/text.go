@@ -6,6 +6,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -29,10 +30,14 @@ func asText(head []byte) (string, bool) {
 }
 
 var (
-	objLine = regexp.MustCompile(`(?m)^\s*(v\s+-?[\d.]+(e[-+]?\d+)?\s+-?[\d.]|mtllib\s|usemtl\s|vn\s+-?[\d.]|vt\s+-?[\d.])`)
-	ascGrid = regexp.MustCompile(`(?i)^\s*ncols\s+\d+\s+nrows\s+\d+`)
-	numbers = regexp.MustCompile(`^\s*-?[\d.]+(e[-+]?\d+)?([\s,;]+-?[\d.]+(e[-+]?\d+)?){2,}\s*$`)
-	xmlRoot = regexp.MustCompile(`<(?:[A-Za-z_][\w.-]*:)?([A-Za-z_][\w.-]*)[\s/>]`)
+	objLine = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)^\s*(v\s+-?[\d.]+(e[-+]?\d+)?\s+-?[\d.]|mtllib\s|usemtl\s|vn\s+-?[\d.]|vt\s+-?[\d.])`)
+	})
+	ascGrid = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)^\s*ncols\s+\d+\s+nrows\s+\d+`) })
+	numbers = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^\s*-?[\d.]+(e[-+]?\d+)?([\s,;]+-?[\d.]+(e[-+]?\d+)?){2,}\s*$`)
+	})
+	xmlRoot = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`<(?:[A-Za-z_][\w.-]*:)?([A-Za-z_][\w.-]*)[\s/>]`) })
 )
 
 // textFormats are those whose content says nothing of them.
@@ -49,7 +54,7 @@ func sniffText(f *os.File, size int64, text, ext string) content {
 		return sniffJSON(f, size, ext)
 	case strings.HasPrefix(trimmed, "<"):
 		return sniffXML(trimmed, ext)
-	case ascGrid.MatchString(trimmed):
+	case ascGrid().MatchString(trimmed):
 		return content{kind: "raster", format: "aaigrid", georef: true}
 	case strings.HasPrefix(trimmed, "solid ") && strings.Contains(text, "facet"):
 		return content{kind: "mesh", format: "stl"}
@@ -59,7 +64,7 @@ func sniffText(f *os.File, size int64, text, ext string) content {
 		return content{kind: "vector", format: "dxf"}
 	case ext == "mtl":
 		return content{kind: "file", format: "mtl"}
-	case ext == "obj" && (objLine.MatchString(text) || strings.HasPrefix(trimmed, "#")), looksOBJ(text):
+	case ext == "obj" && (objLine().MatchString(text) || strings.HasPrefix(trimmed, "#")), looksOBJ(text):
 		return content{kind: "mesh", format: "obj"}
 	case (ext == "xyz" || ext == "pts" || ext == "ptx") && pointLines(text, int64(len(text)) < size):
 		return content{kind: "pcl", format: ext}
@@ -70,7 +75,7 @@ func sniffText(f *os.File, size int64, text, ext string) content {
 // looksOBJ wants more than one kind of line when the name does not say so.
 func looksOBJ(text string) bool {
 	return strings.Contains(text, "\nv ") && (strings.Contains(text, "\nmtllib ") || strings.HasPrefix(text, "mtllib ") ||
-		strings.Contains(text, "\nvn ") || strings.Contains(text, "\nf ")) && len(objLine.FindAllStringIndex(text, 4)) == 4
+		strings.Contains(text, "\nvn ") || strings.Contains(text, "\nf ")) && len(objLine().FindAllStringIndex(text, 4)) == 4
 }
 
 // pointLines tells whether lines hold three numbers or more; the first two may
@@ -82,7 +87,7 @@ func pointLines(text string, cut bool) bool {
 	}
 	good := 0
 	for _, line := range lines {
-		if numbers.MatchString(line) {
+		if numbers().MatchString(line) {
 			good++
 		}
 	}
@@ -95,7 +100,7 @@ func sniffXML(text, ext string) content {
 		text = text[at+3:]
 	}
 	root := ""
-	if m := xmlRoot.FindStringSubmatch(text); m != nil {
+	if m := xmlRoot().FindStringSubmatch(text); m != nil {
 		root = m[1]
 	}
 	switch root {

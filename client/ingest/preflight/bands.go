@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"transect/client/imagery"
 )
@@ -33,12 +34,14 @@ var rigs = []struct {
 var (
 	// sequoiaName is IMG_161122_163234_0000_NIR.TIF; a capture of the Mavic 3
 	// Multispectral is DJI_20230101120000_0001_MS_NIR.TIF.
-	bandSuffix = regexp.MustCompile(`(?i)^(.*?)(?:_MS)?_(GRE|RED|REG|NIR|G|R|RE|BLU|B)\.(?:tiff?|dng)$`)
+	bandSuffix = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)^(.*?)(?:_MS)?_(GRE|RED|REG|NIR|G|R|RE|BLU|B)\.(?:tiff?|dng)$`)
+	})
 	// rigNumber is RedEdge's IMG_0000_1.tif.
-	rigNumber = regexp.MustCompile(`(?i)^(IMG_\d+)_(\d)\.tiff?$`)
+	rigNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)^(IMG_\d+)_(\d)\.tiff?$`) })
 	// phantomNumber is DJI_0011.TIF of the Phantom 4 Multispectral: the last
 	// digit is the band, 0 the colour photo.
-	phantomNumber = regexp.MustCompile(`(?i)^(DJI_\d+)([1-5])\.tiff?$`)
+	phantomNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)^(DJI_\d+)([1-5])\.tiff?$`) })
 )
 
 // captureOf tells what the files of one moment share and which band a photo
@@ -47,7 +50,7 @@ func captureOf(name string, p imagery.Photo) (capture, band string, ok bool) {
 	base := path.Base(name)
 	band = normalBand(p.Band)
 	if p.Band == "" || strings.Contains(p.Band, ",") { // colour photos name three
-		switch m := bandSuffix.FindStringSubmatch(base); {
+		switch m := bandSuffix().FindStringSubmatch(base); {
 		case strings.Contains(p.Band, ","), m == nil, p.Format != imagery.TIFF:
 			return "", "", false
 		default:
@@ -57,13 +60,13 @@ func captureOf(name string, p imagery.Photo) (capture, band string, ok bool) {
 	if p.CaptureID != "" {
 		return p.CaptureID, band, true
 	}
-	switch m := bandSuffix.FindStringSubmatch(base); {
+	switch m := bandSuffix().FindStringSubmatch(base); {
 	case m != nil:
 		base = m[1]
 	default:
-		if m := rigNumber.FindStringSubmatch(base); m != nil {
+		if m := rigNumber().FindStringSubmatch(base); m != nil {
 			base = m[1]
-		} else if m := phantomNumber.FindStringSubmatch(base); m != nil && strings.Contains(strings.ToLower(p.Model), "fc6360") {
+		} else if m := phantomNumber().FindStringSubmatch(base); m != nil && strings.Contains(strings.ToLower(p.Model), "fc6360") {
 			base = m[1]
 		} else {
 			return "", "", false
