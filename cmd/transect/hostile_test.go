@@ -139,6 +139,9 @@ var hostiles = []hostile{
 // TestHostileScripts runs each in a process of its own. None may end by the
 // patience of the test: what stops it must be the limit it runs into.
 func TestHostileScripts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("ninety processes: not in a short run")
+	}
 	if len(hostiles) < 40 {
 		t.Fatal("too few")
 	}
