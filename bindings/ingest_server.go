@@ -65,6 +65,7 @@ func (s *server) serve(work func(ctx context.Context) error) error {
 			continue
 		}
 		if err = next.do(L); err != nil {
+			err = fault.In("ingest", err) // before the requests under way take it for their own
 			cancel(err)
 		}
 		next.done <- err

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 )
 
 // Fault is an error with a name scripts can test and the facts around it.
@@ -87,8 +88,14 @@ func In(operation string, err error) error {
 		f = Of(&RuntimeError{}, "%w", err)
 		err = f
 	}
+	naming.Lock()
+	defer naming.Unlock()
 	if f.Facts().Operation == "" {
 		f.Facts().Operation = operation
 	}
 	return err
 }
+
+// naming guards the names of operations: what ends a context is the error of
+// every operation under way in it.
+var naming sync.Mutex

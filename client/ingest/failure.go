@@ -76,10 +76,10 @@ func status(err error) int {
 // named says that an error is of an ingest, before it ends the requests under
 // way: they would take it for their own.
 func named(err error) error {
-	if f := fault.Find(err); f != nil && f.Facts().Operation == "" {
-		f.Facts().Operation = "ingest"
+	if fault.Find(err) == nil {
+		return err
 	}
-	return err
+	return fault.In("ingest", err)
 }
 
 // stopped is the error of a run whose context ended.
