@@ -267,7 +267,7 @@ func TestMemoryOfALongSearch(t *testing.T) {
 		return
 	}
 	if testing.Short() {
-		t.Skip("takes a while")
+		t.Skip("searches a hundred thousand records: not in a short run")
 	}
 	server := httptest.NewServer(newPageServer(records, 0))
 	defer server.Close()

@@ -71,7 +71,7 @@ func seedBulk(ctx context.Context, w *world) error {
 
 func TestDownload(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it moves much")
+		t.Skip("moves tens of megabytes: not in a short run")
 	}
 	matrix(t, 4, seedBulk, fetchBulk)
 }
@@ -79,7 +79,7 @@ func TestDownload(t *testing.T) {
 // An answer without a length that ends in its middle looks complete.
 func TestHalfADownload(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it moves much")
+		t.Skip("moves tens of megabytes: not in a short run")
 	}
 	s := &suite{t: t, seed: seedBulk, run: fetchBulk}
 	s.want = s.play("whole", nil)

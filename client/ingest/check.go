@@ -43,7 +43,7 @@ func (r *run) lookAll(ctx context.Context) (*preflight.Report, error) {
 			if err != nil {
 				return err
 			}
-			if keep && len(item.Members) > 0 {
+			if keep {
 				if err := put(inner, found, &work{item: item}); err != nil {
 					return err
 				}

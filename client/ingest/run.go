@@ -172,9 +172,6 @@ func (r *run) find(ctx context.Context, found chan<- *work) error {
 			}
 			continue
 		}
-		if len(item.Members) == 0 {
-			continue
-		}
 		keep, err := r.wanted(item)
 		if err != nil {
 			return err
@@ -195,9 +192,10 @@ func (r *run) find(ctx context.Context, found chan<- *work) error {
 	return nil
 }
 
+// wanted says whether an item has files, and the caller's filter keeps it.
 func (r *run) wanted(item gather.Item) (bool, error) {
-	if r.o.Filter == nil {
-		return true, nil
+	if len(item.Members) == 0 || r.o.Filter == nil {
+		return len(item.Members) > 0, nil
 	}
 	r.filtering.Lock()
 	defer r.filtering.Unlock()

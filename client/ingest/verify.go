@@ -71,7 +71,7 @@ func Verify(ctx context.Context, c *client.Client, o Options, tell func(Verdict)
 			if err != nil {
 				return err
 			}
-			if keep && len(item.Members) > 0 {
+			if keep {
 				if err := put(inner, found, &work{item: item}); err != nil {
 					return err
 				}

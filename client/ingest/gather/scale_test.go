@@ -23,7 +23,7 @@ func TestManyFilesInLittleMemory(t *testing.T) {
 		return
 	}
 	if runtime.GOOS != "linux" {
-		t.Skip("peak memory is read from /proc")
+		t.Skip("peak memory is read from /proc, which this system has not")
 	}
 	n := 5_000
 	if text := os.Getenv("TRANSECT_MANY_FILES"); text != "" {
@@ -32,7 +32,7 @@ func TestManyFilesInLittleMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 	} else if testing.Short() {
-		t.Skip("makes 5,000 files")
+		t.Skip("makes 5,000 files: not in a short run")
 	}
 	dir := t.TempDir()
 	for i := range n {
