@@ -11,6 +11,7 @@ import (
 
 	"transect/client/fault"
 	"transect/runtime/vm"
+	"transect/stdlib/csvtext"
 )
 
 // The options of a dialect, shared by reading and writing.
@@ -77,11 +78,11 @@ assert(csv.parse("a,b\n", { header = false })[1][2] == "b")`,
 				rows := c.L.NewTable()
 				vm.MarkList(rows)
 				for n := 1; ; n++ {
-					record, err := t.read()
+					record, line, err := t.read()
 					if err != nil || record == nil {
 						return rows, err
 					}
-					row, err := t.row(c.L, record)
+					row, err := t.row(c.L, record, line)
 					if err != nil {
 						return nil, err
 					}
@@ -107,7 +108,7 @@ assert(text == 'id,note\nn1,"wet, cold"\nn2,\n')`,
 						return nil, err
 					}
 				}
-				err = w.finish()
+				err = w.out.Flush()
 				return b.Bytes(), err
 			},
 		},
@@ -147,20 +148,21 @@ func one(c *vm.Call, name string) (byte, error) {
 	return text[0], nil
 }
 
-// dialect reads separator and quote.
-func dialect(c *vm.Call) (separator, quote byte, err error) {
-	if separator, err = one(c, "separator"); err != nil {
-		return 0, 0, err
+// dialect reads the options of a dialect that were given.
+func dialect(c *vm.Call) (d csvtext.Dialect, err error) {
+	if d.Separator, err = one(c, "separator"); err != nil {
+		return d, err
 	}
-	if c.String("quote") != "" {
-		if quote, err = one(c, "quote"); err != nil {
-			return 0, 0, err
+	for name, to := range map[string]*byte{"quote": &d.Quote, "comment": &d.Comment} {
+		if c.String(name) == "" && (name == "quote" || !c.Has(name)) {
+			continue
+		}
+		if *to, err = one(c, name); err != nil {
+			return d, err
 		}
 	}
-	if quote == separator || separator == '"' || separator == 0 {
-		return 0, 0, fault.Of(&fault.ParameterError{}, "separator %q and quote %q cannot be used together", c.String("separator"), c.String("quote"))
-	}
-	return separator, quote, nil
+	d.Trim, d.CRLF, d.BOM = c.Bool("trim"), c.Bool("crlf"), c.Bool("bom")
+	return d, nil
 }
 
 // columnList reads a list of names that are all different.
@@ -177,29 +179,4 @@ func columnList(t *lua.LTable) ([]string, error) {
 		return nil, fault.Of(&fault.ParameterError{}, "option header names no column")
 	}
 	return names, nil
-}
-
-// swap exchanges two bytes: a text with another quote, seen through it, is one
-// with the usual quote.
-func swap(text []byte, a, b byte) {
-	if a == b {
-		return
-	}
-	for i, ch := range text {
-		switch ch {
-		case a:
-			text[i] = b
-		case b:
-			text[i] = a
-		}
-	}
-}
-
-func swapped(text string, a, b byte) string {
-	if a == b || strings.IndexByte(text, a) < 0 && strings.IndexByte(text, b) < 0 {
-		return text
-	}
-	bytes := []byte(text)
-	swap(bytes, a, b)
-	return string(bytes)
 }

@@ -1,9 +1,7 @@
 package stdlib
 
 import (
-	"bufio"
 	"context"
-	"encoding/csv"
 	"io"
 	"slices"
 	"sort"
@@ -15,71 +13,39 @@ import (
 
 	"transect/client/fault"
 	"transect/runtime/vm"
+	"transect/stdlib/atomicfile"
+	"transect/stdlib/csvtext"
 )
 
 // rowWriter writes rows in a dialect.
 type rowWriter struct {
-	out     *csv.Writer
-	buffer  *bufio.Writer
-	quote   byte
+	out     *csvtext.Writer
 	columns []string // nil until known; empty for lists
-	asked   bool     // header was given
 	rows    int
 }
 
 func newRowWriter(c *vm.Call, w io.Writer) (*rowWriter, error) {
-	separator, quote, err := dialect(c)
+	d, err := dialect(c)
 	if err != nil {
 		return nil, err
 	}
-	if quote == 0 {
-		return nil, fault.Of(&fault.ParameterError{}, "option quote must be one character for writing")
-	}
-	buffer := bufio.NewWriterSize(w, 64<<10)
-	r := &rowWriter{out: csv.NewWriter(&swapWriter{buffer, quote}), buffer: buffer, quote: quote}
-	r.out.Comma, r.out.UseCRLF = rune(separator), c.Bool("crlf")
-	if c.Bool("bom") {
-		_, _ = buffer.WriteString("\xef\xbb\xbf")
+	r := &rowWriter{}
+	if r.out, err = csvtext.NewWriter(w, d); err != nil {
+		return nil, err
 	}
 	switch h := c.Value("header").(type) {
 	case *lua.LTable:
 		if r.columns, err = columnList(h); err != nil {
 			return nil, err
 		}
-		r.asked = true
-		return r, r.put(slices.Clone(r.columns))
+		return r, r.out.Write(slices.Clone(r.columns))
 	case lua.LBool:
 		if bool(h) {
 			return nil, fault.Of(&fault.ParameterError{}, `option header must list the columns to write, such as { "id", "name" }`)
 		}
-		r.columns, r.asked = []string{}, true
+		r.columns = []string{}
 	}
 	return r, nil
-}
-
-// put writes one record; the record is the writer's afterwards.
-func (r *rowWriter) put(record []string) error {
-	if len(record) == 1 && record[0] == "" { // an empty line would be no row
-		r.out.Flush()
-		end := "\n"
-		if r.out.UseCRLF {
-			end = "\r\n"
-		}
-		_, err := r.buffer.WriteString(strings.Repeat(string(rune(r.quote)), 2) + end)
-		return err
-	}
-	for i := range record {
-		record[i] = swapped(record[i], r.quote, '"')
-	}
-	return r.out.Write(record)
-}
-
-func (r *rowWriter) finish() error {
-	r.out.Flush()
-	if err := r.out.Error(); err != nil {
-		return err
-	}
-	return r.buffer.Flush()
 }
 
 func (r *rowWriter) write(L *lua.LState, row lua.LValue) error {
@@ -88,7 +54,7 @@ func (r *rowWriter) write(L *lua.LState, row lua.LValue) error {
 	if err != nil {
 		return err
 	}
-	return r.put(record)
+	return r.out.Write(record)
 }
 
 // record lays out a row, after the header when the first row decides on it.
@@ -108,7 +74,7 @@ func (r *rowWriter) record(L *lua.LState, row lua.LValue) ([]string, error) {
 		r.columns = slices.Clone(names)
 		if len(names) == 0 {
 			r.columns = []string{}
-		} else if err := r.put(slices.Clone(names)); err != nil {
+		} else if err := r.out.Write(slices.Clone(names)); err != nil {
 			return nil, err
 		}
 	}
@@ -174,26 +140,11 @@ func (r *rowWriter) text(column string, v lua.LValue) (string, error) {
 		"make a text of it, such as with json.encode")
 }
 
-// swapWriter is the reverse of swapReader.
-type swapWriter struct {
-	io.Writer
-	quote byte
-}
-
-func (w *swapWriter) Write(p []byte) (int, error) {
-	if w.quote == '"' {
-		return w.Writer.Write(p)
-	}
-	other := append([]byte(nil), p...)
-	swap(other, w.quote, '"')
-	return w.Writer.Write(other)
-}
-
 // csvWriter is a file that is being written.
 type csvWriter struct {
 	mu     sync.Mutex
 	rows   *rowWriter
-	file   *aside
+	file   *atomicfile.File
 	name   string
 	closed bool
 	warn   func(string)
@@ -241,13 +192,13 @@ assert(not require("fs").exists("d.csv"))`,
 
 func newCSVWriter(c *vm.Call) (*csvWriter, error) {
 	path := c.In.Path(c.String("path"))
-	f, err := writeAside(c.In, path)
+	f, err := disk{c.In}.Create(path)
 	if err != nil {
 		return nil, fileError(c, "path", err)
 	}
 	w := &csvWriter{file: f, name: c.String("path"), warn: func(text string) { c.In.Options().Logger.Warn(text) }}
 	if w.rows, err = newRowWriter(c, f); err != nil {
-		f.discard()
+		f.Discard()
 		return nil, err
 	}
 	closeAtEnd(c.In, w)
@@ -261,20 +212,20 @@ func (w *csvWriter) finish() error {
 		return nil
 	}
 	w.closed = true
-	defer w.file.discard()
+	defer w.file.Discard()
 	rows := w.rows
 	w.rows = nil // its buffers
-	if err := rows.finish(); err != nil {
+	if err := rows.out.Flush(); err != nil {
 		return err
 	}
-	return w.file.commit()
+	return w.file.Commit()
 }
 
 func (w *csvWriter) discard() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.closed, w.rows = true, nil
-	w.file.discard()
+	w.file.Discard()
 }
 
 // Close is the end of the run.
@@ -295,7 +246,7 @@ func (w *csvWriter) trouble(err error) error {
 }
 
 func csvWrite(c *vm.Call) (any, error) {
-	next, err := eachRow(c)
+	next, err := itemsOf(c, "rows")
 	if err != nil {
 		return nil, err
 	}
@@ -304,27 +255,10 @@ func csvWrite(c *vm.Call) (any, error) {
 		return nil, err
 	}
 	defer w.discard()
-	for row := next(); row != lua.LNil; row = next() {
-		if err := w.rows.write(c.L, row); err != nil {
+	for row := next(); row != nil; row = next() {
+		if err := w.rows.write(c.L, row[0]); err != nil {
 			return nil, w.trouble(err)
 		}
 	}
 	return nil, c.Blocking(func(context.Context) error { return w.trouble(w.finish()) })
-}
-
-// eachRow goes through the argument rows, a list or an iterator.
-func eachRow(c *vm.Call) (func() lua.LValue, error) {
-	switch rows := c.Value("rows").(type) {
-	case *lua.LTable:
-		i := 0
-		return func() lua.LValue { i++; return rows.RawGetInt(i) }, nil
-	case *lua.LFunction:
-		return func() lua.LValue {
-			c.L.Push(rows)
-			c.L.Call(0, 1)
-			defer c.L.Pop(1)
-			return c.L.Get(-1)
-		}, nil
-	}
-	return nil, fault.Of(&fault.ParameterError{}, "argument rows must be a list or an iterator, got a %s", c.Value("rows").Type())
 }

@@ -8,6 +8,7 @@ import (
 
 	"transect/client/fault"
 	"transect/runtime/vm"
+	"transect/stdlib/dotenv"
 )
 
 var envName = vm.Param{Name: "name", Type: "string", Doc: "the variable"}
@@ -108,14 +109,16 @@ assert(env.load().GREETING == "hello # world" and env.integer("SEASON") == 2024)
 				if err != nil {
 					return nil, fileError(c, "path", err)
 				}
-				values, line, why := parseDotEnv(string(data))
+				values, line, why := dotenv.Parse(string(data))
 				if why != "" {
 					return nil, fault.Hinted(fault.Of(&fault.FileError{}, "%s, line %d: %s", c.String("path"), line, why), "write NAME=value")
 				}
+				said := make(map[string]any, len(values))
 				for name, value := range values {
-					c.In.AddEnv(name, value.(string))
+					c.In.AddEnv(name, value)
+					said[name] = value
 				}
-				return values, nil
+				return said, nil
 			},
 		},
 	},
@@ -129,81 +132,4 @@ func lookEnv(c *vm.Call) (string, error) {
 
 func unset(name string) error {
 	return fault.Hinted(fault.Of(&fault.ConfigError{}, "the environment variable %s is not set", name), "set it, or load a .env file that does")
-}
-
-// parseDotEnv reads NAME=value lines, or says in which line what is wrong,
-// without the value: it may be a secret.
-func parseDotEnv(text string) (values map[string]any, line int, why string) {
-	values = map[string]any{}
-	text = strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n")
-	for line = 1; text != ""; {
-		head, _, _ := strings.Cut(text, "\n")
-		if trimmed := strings.TrimSpace(head); trimmed == "" || trimmed[0] == '#' {
-			text = strings.TrimPrefix(text[len(head):], "\n")
-			line++
-			continue
-		}
-		name, _, ok := strings.Cut(head, "=")
-		if !ok {
-			return nil, line, "there is no = in it"
-		}
-		rest := strings.TrimLeft(text[len(name)+1:], " \t")
-		name = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(name), "export "))
-		if !isVariable(name) {
-			return nil, line, "before = there is no name of a variable"
-		}
-		value, after, why := dotEnvValue(rest)
-		if why != "" {
-			return nil, line, why
-		}
-		values[name] = value
-		line += strings.Count(text[:len(text)-len(after)], "\n")
-		text = after
-	}
-	return values, line, ""
-}
-
-// dotEnvValue takes a value off the start of text, and the rest of its line.
-func dotEnvValue(text string) (value, after, why string) {
-	if text == "" || text[0] != '"' && text[0] != '\'' {
-		value, after, _ = strings.Cut(text, "\n")
-		if strings.HasPrefix(value, "#") {
-			value = ""
-		}
-		for _, comment := range []string{" #", "\t#"} {
-			value, _, _ = strings.Cut(value, comment)
-		}
-		return strings.TrimSpace(value), after, ""
-	}
-	var b strings.Builder
-	quote, escapes := text[0], map[byte]byte{'n': '\n', 't': '\t', 'r': '\r'}
-	for i := 1; i < len(text); i++ {
-		switch ch := text[i]; {
-		case ch == quote:
-			rest, after, _ := strings.Cut(text[i+1:], "\n")
-			if rest = strings.TrimSpace(rest); rest != "" && rest[0] != '#' {
-				return "", "", "something follows the closing quote"
-			}
-			return b.String(), after, ""
-		case ch == '\\' && quote == '"' && i+1 < len(text):
-			i++
-			if e, ok := escapes[text[i]]; ok {
-				b.WriteByte(e)
-			} else {
-				b.WriteByte(text[i])
-			}
-		default:
-			b.WriteByte(ch)
-		}
-	}
-	return "", "", "the closing quote is missing"
-}
-
-func isVariable(name string) bool {
-	for i, r := range name {
-		if r != '_' && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && (i == 0 || (r < '0' || r > '9') && r != '.' && r != '-') {
-			return false
-		}
-	}
-	return name != ""
 }

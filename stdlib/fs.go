@@ -204,19 +204,6 @@ func write(c *vm.Call) (any, error) {
 	})
 }
 
-// writeAtomic writes a text in one step.
-func writeAtomic(in *vm.Interp, path, text string) error {
-	f, err := writeAside(in, path)
-	if err != nil {
-		return err
-	}
-	defer f.discard()
-	if _, err := f.WriteString(text); err != nil {
-		return err
-	}
-	return f.commit()
-}
-
 func glob(c *vm.Call) (any, error) {
 	pattern, dir := c.String("pattern"), c.String("dir")
 	if !doublestar.ValidatePathPattern(pattern) {

@@ -3,165 +3,31 @@ package stdlib
 import (
 	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"transect/client/fault"
 	"transect/runtime/vm"
+	"transect/stdlib/filetree"
 )
 
 var overwriteOption = vm.Param{Name: "overwrite", Type: "boolean", Doc: "replace an existing file", Default: true}
 
-// copying is one call of copy or move.
-type copying struct {
-	in        *vm.Interp
-	overwrite bool
-	count     int
-}
-
-func (c *copying) tree(ctx context.Context, from, to string) error {
-	info, err := c.in.Stat(from)
-	if err != nil {
-		return err
-	}
-	if !info.IsDir() {
-		return c.file(ctx, from, to, info)
-	}
-	real, target := vm.Canonical(from), vm.Canonical(to)
-	if target == real || strings.HasPrefix(target, real+string(filepath.Separator)) {
-		return &fs.PathError{Op: "copy", Path: to, Err: errors.New("lies inside of the folder to copy")}
-	}
-	if err := c.in.MakeFolder(to); err != nil {
-		return err
-	}
-	entries, err := os.ReadDir(from)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if err := c.tree(ctx, filepath.Join(from, e.Name()), filepath.Join(to, e.Name())); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// file copies one file in one step, with its permissions and time.
-func (c *copying) file(ctx context.Context, from, to string, info fs.FileInfo) error {
-	if !info.Mode().IsRegular() {
-		return &fs.PathError{Op: "copy", Path: from, Err: errors.New("is no file or folder")}
-	}
-	if err := c.free(to, info); err != nil {
-		return err
-	}
-	source, err := c.in.Open(from, os.O_RDONLY, 0)
-	if err != nil {
-		return err
-	}
-	defer source.Close()
-	f, err := writeAside(c.in, to)
-	if err != nil {
-		return err
-	}
-	defer f.discard()
-	if _, err := io.Copy(f, reader{ctx, source}); err != nil {
-		return err
-	}
-	f.mode = info.Mode().Perm()
-	if err := f.folder.Chtimes(f.temp, info.ModTime(), info.ModTime()); err != nil {
-		return err
-	}
-	if err := f.commit(); err != nil {
-		return err
-	}
-	c.count++
-	return nil
-}
-
-// free refuses a target that may not be replaced, or is the source itself.
-func (c *copying) free(to string, source fs.FileInfo) error {
-	if err := c.in.Permit(vm.Write, to); err != nil {
-		return err
-	}
-	there, err := os.Stat(to)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case err != nil:
-		return err
-	case os.SameFile(there, source):
-		return &fs.PathError{Op: "copy", Path: to, Err: errors.New("is the file itself")}
-	case !c.overwrite:
-		return fault.Hinted(fault.Of(&fault.FileExistsError{}, "%s exists", to), "pass overwrite = true to replace it")
-	}
-	return nil
-}
-
-// into is the target: a folder that exists takes the file under its name.
-func (c *copying) into(from, to string) (string, error) {
-	if err := c.in.Permit(vm.Write, to); err != nil {
-		return "", err
-	}
-	if info, err := os.Stat(to); err == nil && info.IsDir() {
-		return filepath.Join(to, filepath.Base(from)), nil
-	}
-	return to, nil
-}
-
 func copyFiles(c *vm.Call) (any, error) {
-	w := copying{in: c.In, overwrite: c.Bool("overwrite")}
-	from, to, recursive := c.In.Path(c.String("from")), c.In.Path(c.String("to")), c.Bool("recursive")
-	err := c.Blocking(func(ctx context.Context) error {
-		info, err := c.In.Stat(from)
-		if err != nil {
-			return err
-		}
-		if !info.IsDir() {
-			if to, err = w.into(from, to); err != nil {
-				return err
-			}
-			return w.file(ctx, from, to, info)
-		}
-		if !recursive {
-			return fault.Hinted(fault.Of(&fault.FileError{}, "%s: is a folder", c.String("from")), "pass recursive = true to copy it with all in it")
-		}
-		return w.tree(ctx, from, to)
-	})
-	return w.count, fromPath(err)
+	w := filetree.Copier{Disk: disk{c.In}, Overwrite: c.Bool("overwrite"), Recursive: c.Bool("recursive")}
+	from, to := c.In.Path(c.String("from")), c.In.Path(c.String("to"))
+	err := c.Blocking(func(ctx context.Context) error { return w.Copy(ctx, from, to) })
+	if p := (*fs.PathError)(nil); errors.As(err, &p) && p.Err == filetree.ErrFolder {
+		err = fault.Hinted(fault.Of(&fault.FileError{}, "%s: is a folder", c.String("from")), "pass recursive = true to copy it with all in it")
+	}
+	return w.Count, fromPath(err)
 }
 
 func moveFile(c *vm.Call) (any, error) {
-	w := copying{in: c.In, overwrite: c.Bool("overwrite")}
+	w := filetree.Copier{Disk: disk{c.In}, Overwrite: c.Bool("overwrite")}
 	from, to := c.In.Path(c.String("from")), c.In.Path(c.String("to"))
-	err := c.Blocking(func(ctx context.Context) error {
-		info, err := c.In.Stat(from)
-		if err != nil {
-			return err
-		}
-		if to, err = w.into(from, to); err != nil {
-			return err
-		}
-		if err := c.In.Permit(vm.Write, to); err != nil {
-			return err
-		}
-		if there, err := os.Stat(to); err == nil && os.SameFile(there, info) && filepath.Clean(from) == filepath.Clean(to) {
-			return nil
-		} else if err := w.free(to, info); err != nil && !os.SameFile(there, info) {
-			return err // another spelling of the same name is a rename, where case does not count
-		}
-		err = c.In.Rename(from, to)
-		if err == nil || !otherDevice(err) {
-			return err
-		}
-		if err := w.tree(ctx, from, to); err != nil {
-			return err
-		}
-		return c.In.Remove(from, info.IsDir())
-	})
-	return nil, fromPath(err)
+	return nil, fromPath(c.Blocking(func(ctx context.Context) error { return w.Move(ctx, from, to) }))
 }
 
 // fromPath is a FileError that names the file it is about.

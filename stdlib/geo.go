@@ -9,6 +9,7 @@ import (
 	"transect/client/fault"
 	"transect/client/geojson"
 	"transect/runtime/vm"
+	"transect/stdlib/geometry"
 )
 
 var (
@@ -137,7 +138,7 @@ assert(math.abs(geo.distance({ 4, 52 }, geo.destination({ 4, 52 }, 45, 1000)) - 
 				if err != nil {
 					return nil, err
 				}
-				return fromOrb(geo.PointAtBearingAndDistance(from, c.Number("bearing"), c.Number("metres")))
+				return geometry.GeoJSON(geo.PointAtBearingAndDistance(from, c.Number("bearing"), c.Number("metres"))), nil
 			},
 		},
 		{
@@ -155,7 +156,7 @@ assert(geo.contains(field, { 4.5, 52.5 }) and not geo.contains(field, { 6, 52 })
 				if err != nil {
 					return nil, err
 				}
-				inside, areas := contains(area, p)
+				inside, areas := geometry.Contains(area, p)
 				if areas == 0 {
 					return nil, fault.Of(&fault.ParameterError{}, "argument area must hold a Polygon or MultiPolygon, got a %s", area.GeoJSONType())
 				}
@@ -174,7 +175,7 @@ assert(math.abs(p.coordinates[1] - 5) < 1e-6)`,
 			Example: `local geo = require("geo")
 local hull = geo.hull({ type = "MultiPoint", coordinates = { { 4, 52 }, { 5, 52 }, { 4.4, 52.1 }, { 4, 53 } } })
 assert(hull.type == "Polygon" and #hull.coordinates[1] == 4)`,
-			Call: onPlane(hull),
+			Call: onPlane(geometry.Hull),
 		},
 		{
 			Name: "simplify", Doc: "Leaves out positions that lie closer to the line than the tolerance (Douglas-Peucker). Rings never shrink below a triangle.",
@@ -204,11 +205,8 @@ assert(#require("geo").simplify(line, 1).coordinates == 2)`,
 				if err != nil {
 					return nil, fault.Hinted(fault.Of(&fault.ValueError{}, "the text is no WKT of two dimensions"), "write it like POLYGON((4 52,5 52,5 53,4 52))")
 				}
-				v, err := fromOrb(g)
-				if err == nil {
-					err = checked(v, geojson.Options{AnyNumber: true})
-				}
-				return v, err
+				v := geometry.GeoJSON(g)
+				return v, checked(v, geojson.Options{AnyNumber: true})
 			},
 		},
 	}...),

@@ -4,15 +4,13 @@ import (
 	"math"
 
 	"github.com/paulmach/orb"
-	"github.com/paulmach/orb/planar"
-	"github.com/paulmach/orb/project"
 	"github.com/paulmach/orb/simplify"
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
 	"transect/client/geojson"
-	"transect/client/imagery"
 	"transect/runtime/vm"
+	"transect/stdlib/geometry"
 )
 
 // shape reads an argument as a geometry.
@@ -32,38 +30,11 @@ func shape(c *vm.Call, name string) (orb.Geometry, error) {
 	if err := geojson.Check(plain, geojson.Options{}); err != nil {
 		return nil, fault.Of(&fault.ValueError{}, "argument %s is no GeoJSON: %w", name, err)
 	}
-	var parts orb.Collection
-	gather(plain.(map[string]any), &parts)
-	switch len(parts) {
-	case 0:
+	g, ok := geometry.Of(plain.(map[string]any))
+	if !ok {
 		return nil, fault.Of(&fault.ValueError{}, "argument %s has no geometry", name)
-	case 1:
-		return parts[0], nil
 	}
-	return parts, nil
-}
-
-// gather collects the geometries of an object that was checked. Empty ones
-// have no place, so they are left out.
-func gather(o map[string]any, parts *orb.Collection) {
-	for _, member := range []string{"features", "geometries"} {
-		if list, ok := o[member].([]any); ok {
-			for _, e := range list {
-				gather(e.(map[string]any), parts)
-			}
-			return
-		}
-	}
-	if o["type"] == "Feature" {
-		if inner, ok := o["geometry"].(map[string]any); ok {
-			gather(inner, parts)
-		}
-		return
-	}
-	typ, _ := o["type"].(string)
-	if shape := toOrb(typ, o["coordinates"]); shape != nil && len(corners(shape)) > 0 {
-		*parts = append(*parts, shape)
-	}
+	return g, nil
 }
 
 // position reads an argument that is a point.
@@ -104,36 +75,6 @@ func box(c *vm.Call, name string) (orb.Bound, error) {
 
 func boxList(b orb.Bound) []any { return []any{b.Min[0], b.Min[1], b.Max[0], b.Max[1]} }
 
-// contains says whether a point lies in any area of g, and how many there are.
-func contains(g orb.Geometry, p orb.Point) (inside bool, areas int) {
-	switch g := g.(type) {
-	case orb.Polygon:
-		return planar.PolygonContains(g, p), 1
-	case orb.MultiPolygon:
-		return planar.MultiPolygonContains(g, p), 1
-	case orb.Collection:
-		for _, part := range g {
-			in, n := contains(part, p)
-			inside, areas = inside || in, areas+n
-		}
-	}
-	return inside, areas
-}
-
-// plane is a map in metres around the middle of a shape: true to well under a
-// percent over the tens of kilometres of a survey.
-func plane(g orb.Geometry) (to, from orb.Projection) {
-	middle := g.Bound().Center()
-	metres := orb.EarthRadius * math.Pi / 180
-	east := metres * max(math.Cos(middle[1]*math.Pi/180), 1e-6)
-	to = func(p orb.Point) orb.Point { return orb.Point{(p[0] - middle[0]) * east, (p[1] - middle[1]) * metres} }
-	round := func(v float64) float64 { return math.Round(v*1e9) / 1e9 } // a tenth of a millimetre
-	from = func(p orb.Point) orb.Point {
-		return orb.Point{round(p[0]/east + middle[0]), round(p[1]/metres + middle[1])}
-	}
-	return to, from
-}
-
 // onPlane declares a function that works on the plane.
 func onPlane(f func(orb.Geometry) (orb.Geometry, error)) func(*vm.Call) (any, error) {
 	return func(c *vm.Call) (any, error) {
@@ -141,50 +82,11 @@ func onPlane(f func(orb.Geometry) (orb.Geometry, error)) func(*vm.Call) (any, er
 		if err != nil {
 			return nil, err
 		}
-		to, from := plane(g)
-		if g, err = f(project.Geometry(orb.Clone(g), to)); err != nil {
+		if g, err = geometry.OnPlane(g, f); err != nil {
 			return nil, err
 		}
-		return fromOrb(project.Geometry(g, from))
+		return geometry.GeoJSON(g), nil
 	}
-}
-
-func hull(g orb.Geometry) (orb.Geometry, error) {
-	ring := orb.Ring(imagery.ConvexHull(corners(g)))
-	if len(ring) < 3 {
-		return nil, fault.Of(&fault.ValueError{}, "the positions lie on one line, so they enclose nothing")
-	}
-	return orb.Polygon{append(ring, ring[0])}, nil
-}
-
-// corners lists the positions of a geometry.
-func corners(g orb.Geometry) []orb.Point {
-	var points []orb.Point
-	switch g := g.(type) {
-	case orb.Point:
-		return []orb.Point{g}
-	case orb.MultiPoint:
-		return g
-	case orb.LineString:
-		return g
-	case orb.MultiLineString:
-		for _, part := range g {
-			points = append(points, part...)
-		}
-	case orb.Polygon:
-		for _, part := range g {
-			points = append(points, part...)
-		}
-	case orb.MultiPolygon:
-		for _, part := range g {
-			points = append(points, corners(part)...)
-		}
-	case orb.Collection:
-		for _, part := range g {
-			points = append(points, corners(part)...)
-		}
-	}
-	return points
 }
 
 func simplified(c *vm.Call) (any, error) {
@@ -192,7 +94,9 @@ func simplified(c *vm.Call) (any, error) {
 	if !(tolerance > 0) || math.IsInf(tolerance, 0) {
 		return nil, fault.Of(&fault.ParameterError{}, "argument tolerance must be positive, got %v", tolerance)
 	}
-	reduce := func(g orb.Geometry) (orb.Geometry, error) { return thin(g, simplify.DouglasPeucker(tolerance)), nil }
+	reduce := func(g orb.Geometry) (orb.Geometry, error) {
+		return geometry.Simplify(g, simplify.DouglasPeucker(tolerance)), nil
+	}
 	if c.String("unit") == "metres" {
 		return onPlane(reduce)(c)
 	}
@@ -200,30 +104,5 @@ func simplified(c *vm.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return fromOrb(thin(orb.Clone(g), simplify.DouglasPeucker(tolerance)))
-}
-
-// thin simplifies; a ring that would vanish stays as it is.
-func thin(g orb.Geometry, by orb.Simplifier) orb.Geometry {
-	switch g := g.(type) {
-	case orb.Polygon:
-		out := make(orb.Polygon, len(g))
-		for i, ring := range g {
-			if out[i] = by.Ring(ring.Clone()); len(out[i]) < 4 {
-				out[i] = ring
-			}
-		}
-		return out
-	case orb.MultiPolygon:
-		for i, part := range g {
-			g[i] = thin(part, by).(orb.Polygon)
-		}
-		return g
-	case orb.Collection:
-		for i, part := range g {
-			g[i] = thin(part, by)
-		}
-		return g
-	}
-	return by.Simplify(g)
+	return geometry.GeoJSON(geometry.Simplify(orb.Clone(g), simplify.DouglasPeucker(tolerance))), nil
 }

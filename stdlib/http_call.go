@@ -136,11 +136,11 @@ func refusal(a *web.Response, r *response) error {
 
 // download streams a body to a file that appears when it is whole.
 func download(in *vm.Interp, a *web.Response, path string) error {
-	f, err := writeAside(in, path)
+	f, err := disk{in}.Create(path)
 	if err != nil {
 		return err
 	}
-	defer f.discard()
+	defer f.Discard()
 	body := &telling{Reader: a.Body}
 	if _, err := io.Copy(f, body); err != nil {
 		if body.failed != nil {
@@ -148,7 +148,7 @@ func download(in *vm.Interp, a *web.Response, path string) error {
 		}
 		return err
 	}
-	return f.commit()
+	return f.Commit()
 }
 
 // telling remembers which side of a copy failed.

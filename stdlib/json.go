@@ -11,6 +11,7 @@ import (
 
 	"transect/client/fault"
 	"transect/runtime/vm"
+	"transect/stdlib/lines"
 )
 
 var jsonModule = &vm.Module{
@@ -154,27 +155,40 @@ func jsonError(text string, err error) error {
 	return fault.Of(&fault.ValueError{}, "line %d, column %d is not JSON: %s", line, column, why)
 }
 
+// jsonLine is the value of one line, nil for an empty one.
+func jsonLine(L *lua.LState, line string, number int) (lua.LValue, error) {
+	if number == 1 {
+		line = strings.TrimPrefix(line, "\ufeff")
+	}
+	if strings.TrimSpace(line) == "" {
+		return nil, nil
+	}
+	v, err := vm.DecodeJSON([]byte(line))
+	if err != nil {
+		return nil, fault.Of(&fault.ValueError{}, "line %d is not JSON: %w", number, err)
+	}
+	if v == nil {
+		v = vm.NullValue
+	}
+	return vm.ToLua(L, v), nil
+}
+
 func jsonLines(c *vm.Call) lua.LValue {
-	text, number := c.String("text"), 0
+	source := lines.New(strings.NewReader(c.String("text")))
 	return c.L.NewFunction(func(L *lua.LState) int {
-		for text != "" {
-			line, after, _ := strings.Cut(text, "\n")
-			text = after
-			number++
-			if strings.TrimSpace(line) == "" {
-				continue
+		for {
+			line, ok, err := source.Next()
+			var v lua.LValue = lua.LNil
+			if err == nil && ok {
+				v, err = jsonLine(L, line, source.Number())
 			}
-			v, err := vm.DecodeJSON([]byte(line))
 			if err != nil {
-				vm.Raise(L, fault.In("json.lines", fault.Of(&fault.ValueError{}, "line %d is not JSON: %w", number, err)))
+				vm.Raise(L, fault.In("json.lines", err))
 			}
-			if v == nil {
-				v = vm.NullValue
+			if v != nil {
+				L.Push(v)
+				return 1
 			}
-			L.Push(vm.ToLua(L, v))
-			return 1
 		}
-		L.Push(lua.LNil)
-		return 1
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"os"
 	"regexp"
 	"strings"
 	"sync"
@@ -13,6 +12,7 @@ import (
 
 	"transect/client/fault"
 	"transect/runtime/vm"
+	"transect/stdlib/atomicfile"
 )
 
 // exactInteger is a whole number of any size.
@@ -108,45 +108,14 @@ assert(json.encode({ id = json.integer("9007199254740993") }) == '{"id":90071992
 }
 
 func readJSONLines(c *vm.Call) (any, error) {
-	name, path := c.String("path"), c.In.Path(c.String("path"))
-	var f *os.File
-	err := c.Blocking(func(context.Context) (err error) { f, err = c.In.Open(path, os.O_RDONLY, 0); return err })
-	if err != nil {
-		return nil, fileError(c, "path", err)
-	}
-	closeAtEnd(c.In, f)
-	source := newLines(f)
-	return c.L.NewFunction(func(L *lua.LState) int {
-		for {
-			var line string
-			var ok bool
-			err := vm.Blocking(L, func(context.Context) (err error) { line, ok, err = source.next(); return err })
-			if err != nil {
-				vm.Raise(L, fault.In("json.read_lines", namedFile(name, err)))
-			}
-			if !ok {
-				_ = f.Close() // it was only read
-				L.Push(lua.LNil)
-				return 1
-			}
-			if source.number == 1 {
-				line = strings.TrimPrefix(line, "\ufeff")
-			}
-			if strings.TrimSpace(line) == "" {
-				continue
-			}
-			v, err := vm.DecodeJSON([]byte(line))
-			if err != nil {
-				vm.Raise(L, fault.In("json.read_lines", fault.Of(&fault.ValueError{}, "%s: line %d is not JSON: %w", name, source.number, err)))
-			}
-			if v == nil {
-				v = vm.NullValue
-			}
-			L.Push(vm.ToLua(L, v))
-			L.Push(lua.LNumber(source.number))
-			return 2
+	name := c.String("path")
+	return fileLines(c, func(L *lua.LState, line string, number int) (lua.LValue, error) {
+		v, err := jsonLine(L, line, number)
+		if err != nil {
+			return nil, fault.Of(&fault.ValueError{}, "%s: %w", name, err)
 		}
-	}), nil
+		return v, nil
+	})
 }
 
 // eachJSONLine encodes the rows one by one.
@@ -177,12 +146,12 @@ func eachJSONLine(c *vm.Call, add func(string) error) (n int, err error) {
 
 func writeJSONLines(c *vm.Call) (any, error) {
 	path := c.In.Path(c.String("path"))
-	var f *aside
-	err := c.Blocking(func(context.Context) (err error) { f, err = writeAside(c.In, path); return err })
+	var f *atomicfile.File
+	err := c.Blocking(func(context.Context) (err error) { f, err = disk{c.In}.Create(path); return err })
 	if err != nil {
 		return nil, fileError(c, "path", err)
 	}
-	defer f.discard()
+	defer f.Discard()
 	var b bytes.Buffer
 	flush := func() error {
 		return c.Blocking(func(context.Context) error { _, err := b.WriteTo(f); return err })
@@ -198,7 +167,7 @@ func writeJSONLines(c *vm.Call) (any, error) {
 		err = flush()
 	}
 	if err == nil {
-		err = c.Blocking(func(context.Context) error { return f.commit() })
+		err = c.Blocking(func(context.Context) error { return f.Commit() })
 	}
 	return n, fileError(c, "path", err)
 }

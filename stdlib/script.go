@@ -34,14 +34,14 @@ assert(args.folder == "flight" and args.workers == 4 and args.verbose == false)`
 					return nil, err
 				}
 				opt := c.In.Options()
-				if spec.helpAsked(opt.Args) {
-					if _, err := io.WriteString(opt.Stdout, spec.usage(opt.Script)); err != nil {
+				if spec.HelpAsked(opt.Args) {
+					if _, err := io.WriteString(opt.Stdout, spec.Usage(opt.Script)); err != nil {
 						return nil, err
 					}
 					vm.Stop(c.L, &vm.Exit{})
 				}
 				var refused error
-				values, err := spec.parse(opt.Args, func(name string) (string, bool) {
+				values, err := spec.Parse(opt.Args, func(name string) (string, bool) {
 					text, ok, err := c.In.Env(name)
 					if err != nil && refused == nil {
 						refused = err

@@ -7,6 +7,7 @@ import (
 
 	"transect/client/fault"
 	"transect/runtime/vm"
+	"transect/stdlib/keyvalue"
 )
 
 var (
@@ -27,7 +28,7 @@ var stateFuncs = []vm.Func{
 			if err != nil || e == nil {
 				return c.Value("default"), err
 			}
-			return e.lua(c.L)
+			return stateValue(c.L, e)
 		},
 	},
 	{
@@ -40,7 +41,7 @@ assert($get("survey").photos == 120)`,
 			if err != nil {
 				return nil, err
 			}
-			_, err = changeState(c, c.String("key"), func(*entry) (lua.LValue, *float64, error) { return c.Value("value"), ttl, nil })
+			_, err = changeState(c, c.String("key"), func(*keyvalue.Entry) (lua.LValue, *float64, error) { return c.Value("value"), ttl, nil })
 			return nil, err
 		},
 	},
@@ -49,7 +50,7 @@ assert($get("survey").photos == 120)`,
 		Example: `$set("old", 1)
 assert($delete("old") and not $delete("old"))`,
 		Call: func(c *vm.Call) (any, error) {
-			old, err := changeState(c, c.String("key"), func(*entry) (lua.LValue, *float64, error) { return lua.LNil, nil, nil })
+			old, err := changeState(c, c.String("key"), func(*keyvalue.Entry) (lua.LValue, *float64, error) { return lua.LNil, nil, nil })
 			return old != nil, err
 		},
 	},
@@ -90,8 +91,8 @@ assert($get("seen")[1] == "DJI_0001.JPG")`,
 				return nil, err
 			}
 			var latest lua.LValue
-			_, err = changeState(c, c.String("key"), func(old *entry) (lua.LValue, *float64, error) {
-				v, err := old.lua(c.L)
+			_, err = changeState(c, c.String("key"), func(old *keyvalue.Entry) (lua.LValue, *float64, error) {
+				v, err := stateValue(c.L, old)
 				if err != nil {
 					return nil, nil, err
 				}
@@ -100,7 +101,7 @@ assert($get("seen")[1] == "DJI_0001.JPG")`,
 				c.L.Call(1, 1)
 				latest = c.L.Get(-1)
 				c.L.Pop(1)
-				return latest, old.keep(ttl), nil
+				return latest, old.Keep(ttl), nil
 			})
 			return latest, err
 		},
@@ -111,14 +112,14 @@ assert($get("seen")[1] == "DJI_0001.JPG")`,
 		Example: `assert($increment("runs") == 1 and $increment("runs", 5) == 6)`,
 		Call: func(c *vm.Call) (any, error) {
 			var sum lua.LNumber
-			_, err := changeState(c, c.String("key"), func(old *entry) (lua.LValue, *float64, error) {
-				v, err := old.lua(c.L)
+			_, err := changeState(c, c.String("key"), func(old *keyvalue.Entry) (lua.LValue, *float64, error) {
+				v, err := stateValue(c.L, old)
 				n, isNumber := v.(lua.LNumber)
 				if err == nil && v != lua.LNil && !isNumber {
 					err = fault.Of(&fault.TypeError{}, "the value of %q is a %s, not a number", c.String("key"), v.Type())
 				}
 				sum = n + lua.LNumber(c.Number("by"))
-				return sum, old.keep(nil), err
+				return sum, old.Keep(nil), err
 			})
 			return sum, err
 		},
@@ -134,8 +135,8 @@ assert($expire("token", 3600) and not $expire("other", 1))`,
 			if err != nil {
 				return nil, err
 			}
-			old, err := changeState(c, c.String("key"), func(old *entry) (lua.LValue, *float64, error) {
-				v, err := old.lua(c.L)
+			old, err := changeState(c, c.String("key"), func(old *keyvalue.Entry) (lua.LValue, *float64, error) {
+				v, err := stateValue(c.L, old)
 				return v, ttl, err
 			})
 			return old != nil, err

@@ -7,11 +7,12 @@ import (
 
 	"transect/client/fault"
 	"transect/runtime/vm"
+	"transect/stdlib/mustache"
 )
 
 var (
 	templateOptions = vm.Param{Name: "options", Fields: []vm.Param{
-		{Name: "escape", Type: "string", Doc: "what values are written for; {{{name}}} and {{&name}} are never changed", Default: "none", Choices: []string{"none", "html", "json", "url"}},
+		{Name: "escape", Type: "string", Doc: "what values are written for; {{{name}}} and {{&name}} are never changed", Default: "none", Choices: mustache.Escapes},
 		{Name: "missing", Type: "string", Doc: "what a name without a value does", Default: "error", Choices: []string{"error", "empty"}},
 		{Name: "partials", Type: "table", Doc: "templates by name, for {{> name}}", Optional: true},
 	}}
@@ -89,9 +90,9 @@ assert(require("template").load("mail.txt"):render({ name = "Mia" }) == "Dear Mi
 
 // compileTemplate reads a template and its partials.
 func compileTemplate(c *vm.Call, text string) (*textTemplate, error) {
-	t := &textTemplate{escape: c.String("escape"), strict: c.String("missing") == "error", partials: map[string][]piece{}}
+	t := &textTemplate{escape: c.String("escape"), strict: c.String("missing") == "error", partials: map[string][]mustache.Piece{}}
 	var err error
-	if t.pieces, err = readTemplate(text); err != nil {
+	if t.pieces, err = mustache.Parse(text); err != nil {
 		return nil, err
 	}
 	if list := c.Table("partials"); list != nil {
@@ -101,7 +102,7 @@ func compileTemplate(c *vm.Call, text string) (*textTemplate, error) {
 			}
 			if v.Type() != lua.LTString {
 				err = fault.Of(&fault.ParameterError{}, "the partial %s must be a text, got a %s", k, v.Type())
-			} else if t.partials[k.String()], err = readTemplate(v.String()); err != nil {
+			} else if t.partials[k.String()], err = mustache.Parse(v.String()); err != nil {
 				err = fault.Of(&fault.ValueError{}, "in the partial %s: %w", k, err)
 			}
 		})

@@ -1,9 +1,6 @@
 package stdlib
 
 import (
-	"encoding/json"
-	"html"
-	"net/url"
 	"sort"
 	"strconv"
 	"strings"
@@ -12,12 +9,13 @@ import (
 
 	"transect/client/fault"
 	"transect/runtime/vm"
+	"transect/stdlib/mustache"
 )
 
 // textTemplate is a template that was read.
 type textTemplate struct {
-	pieces   []piece
-	partials map[string][]piece
+	pieces   []mustache.Piece
+	partials map[string][]mustache.Piece
 	escape   string
 	strict   bool
 }
@@ -41,9 +39,9 @@ func (t *textTemplate) render(c *vm.Call, values lua.LValue) (any, error) {
 	return f.b.String(), nil
 }
 
-func (f *filling) write(pieces []piece) error {
-	if f.depth++; f.depth > deepestTemplate {
-		return fault.Of(&fault.LimitError{}, "more than %d templates inside one another", deepestTemplate)
+func (f *filling) write(pieces []mustache.Piece) error {
+	if f.depth++; f.depth > mustache.Deepest {
+		return fault.Of(&fault.LimitError{}, "more than %d templates inside one another", mustache.Deepest)
 	}
 	defer func() { f.depth-- }()
 	for _, p := range pieces {
@@ -54,19 +52,19 @@ func (f *filling) write(pieces []piece) error {
 			return fault.Of(&fault.LimitError{}, "the text is longer than %d MiB", longestTemplate>>20)
 		}
 		var err error
-		switch p.kind {
-		case 0:
-			f.b.WriteString(p.text)
-		case '#', '^':
+		switch p.Kind {
+		case mustache.Text:
+			f.b.WriteString(p.Text)
+		case mustache.Section, mustache.Inverted:
 			err = f.section(p)
-		case '>':
-			inner, known := f.partials[p.text]
+		case mustache.Partial:
+			inner, known := f.partials[p.Text]
 			if !known {
 				names := make([]string, 0, len(f.partials))
 				for name := range f.partials {
 					names = append(names, name)
 				}
-				return fault.Of(&fault.KeyError{}, "line %d: there is no partial %s%s", p.line, p.text, vm.Suggestion(p.text, names))
+				return fault.Of(&fault.KeyError{}, "line %d: there is no partial %s%s", p.Line, p.Text, vm.Suggestion(p.Text, names))
 			}
 			err = f.write(inner)
 		default:
@@ -105,7 +103,7 @@ func (f *filling) field(v lua.LValue, name string) lua.LValue {
 		if found := f.c.L.GetField(v, name); found != lua.LNil {
 			return found
 		}
-		if n, rest, ok := digits(name, 1, 9); ok && rest == "" {
+		if n, err := strconv.Atoi(name); err == nil {
 			return v.RawGetInt(n)
 		}
 	case *lua.LUserData:
@@ -116,8 +114,8 @@ func (f *filling) field(v lua.LValue, name string) lua.LValue {
 	return lua.LNil
 }
 
-func (f *filling) value(p piece) error {
-	v := f.lookup(p.text)
+func (f *filling) value(p mustache.Piece) error {
+	v := f.lookup(p.Text)
 	if v == vm.Null {
 		return nil
 	}
@@ -125,45 +123,45 @@ func (f *filling) value(p piece) error {
 		if !f.strict {
 			return nil
 		}
-		return fault.Hinted(fault.Of(&fault.KeyError{}, "line %d: {{%s}} has no value%s", p.line, p.text, vm.Suggestion(p.text, f.names())),
+		return fault.Hinted(fault.Of(&fault.KeyError{}, "line %d: {{%s}} has no value%s", p.Line, p.Text, vm.Suggestion(p.Text, f.names())),
 			`give it one, or pass missing = "empty"`)
 	}
 	text, err := f.text(p, v)
 	if err != nil {
 		return err
 	}
-	if p.kind != '&' {
-		text = escaped(text, f.escape)
+	if p.Kind != mustache.Raw {
+		text = mustache.Escape(text, f.escape)
 	}
 	f.b.WriteString(text)
 	return nil
 }
 
 // text is a value as it is written, by its format if there is one.
-func (f *filling) text(p piece, v lua.LValue) (string, error) {
+func (f *filling) text(p mustache.Piece, v lua.LValue) (string, error) {
 	L := f.c.L
-	if p.format == "" {
+	if p.Format == "" {
 		if t, ok := v.(*lua.LTable); ok && L.GetMetaField(t, "__tostring") == lua.LNil {
-			return "", fault.Hinted(fault.Of(&fault.TypeError{}, "line %d: {{%s}} is a table, which has no text", p.line, p.text), "name one of its fields, or repeat for each with {{#%s}}", p.text)
+			return "", fault.Hinted(fault.Of(&fault.TypeError{}, "line %d: {{%s}} is a table, which has no text", p.Line, p.Text), "name one of its fields, or repeat for each with {{#%s}}", p.Text)
 		}
 		return L.ToStringMeta(v).String(), nil
 	}
-	if verb := templateFormat().FindStringSubmatch(p.format)[3]; verb != "s" && verb != "q" {
+	if p.Numeric() {
 		n, ok := v.(lua.LNumber)
 		if text, isText := v.(lua.LString); isText {
 			parsed, err := strconv.ParseFloat(string(text), 64)
 			n, ok = lua.LNumber(parsed), err == nil
 		}
 		if !ok {
-			return "", fault.Of(&fault.TypeError{}, "line %d: {{%s}} is a %s, which %s cannot write", p.line, p.text, v.Type(), p.format)
+			return "", fault.Of(&fault.TypeError{}, "line %d: {{%s}} is a %s, which %s cannot write", p.Line, p.Text, v.Type(), p.Format)
 		}
 		v = n
 	} else {
 		v = lua.LString(L.ToStringMeta(v).String())
 	}
-	values, caught := vm.Try(L, L.GetField(L.GetGlobal("string"), "format"), lua.LString(p.format), v)
+	values, caught := vm.Try(L, L.GetField(L.GetGlobal("string"), "format"), lua.LString(p.Format), v)
 	if caught != nil {
-		return "", fault.Of(&fault.ValueError{}, "line %d: {{%s}}: %s", p.line, p.text, caught.Value())
+		return "", fault.Of(&fault.ValueError{}, "line %d: {{%s}}: %s", p.Line, p.Text, caught.Value())
 	}
 	return values[0].String(), nil
 }
@@ -184,8 +182,8 @@ func (f *filling) names() []string {
 	return names
 }
 
-func (f *filling) section(p piece) error {
-	v := f.lookup(p.text)
+func (f *filling) section(p mustache.Piece) error {
+	v := f.lookup(p.Text)
 	list, isTable := v.(*lua.LTable)
 	function := v.Type() == lua.LTFunction
 	first := lua.LValue(lua.LNil)
@@ -196,29 +194,29 @@ func (f *filling) section(p piece) error {
 	}
 	empty := !lua.LVAsBool(v) || v == vm.Null || isTable && list.Len() == 0 && isEmpty(list)
 	switch {
-	case p.kind == '^':
+	case p.Kind == mustache.Inverted:
 		if empty {
-			return f.write(p.inner)
+			return f.write(p.Inner)
 		}
 		return nil
 	case empty:
 		return nil
 	case function:
 		for item := first; item != lua.LNil; item = f.pull(v) {
-			if err := f.inside(item, p.inner); err != nil {
+			if err := f.inside(item, p.Inner); err != nil {
 				return err
 			}
 		}
 		return nil
 	case isTable && list.Len() > 0:
 		for i := 1; i <= list.Len(); i++ {
-			if err := f.inside(list.RawGetInt(i), p.inner); err != nil {
+			if err := f.inside(list.RawGetInt(i), p.Inner); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	return f.inside(v, p.inner)
+	return f.inside(v, p.Inner)
 }
 
 func isEmpty(t *lua.LTable) bool {
@@ -236,27 +234,9 @@ func (f *filling) pull(iterator lua.LValue) lua.LValue {
 	return v
 }
 
-func (f *filling) inside(v lua.LValue, inner []piece) error {
+func (f *filling) inside(v lua.LValue, inner []mustache.Piece) error {
 	f.stack = append(f.stack, v)
 	err := f.write(inner)
 	f.stack = f.stack[:len(f.stack)-1]
 	return err
-}
-
-// escaped is a text as it may stand in another: between the tags and in the
-// quotes of HTML, in the quotes of JSON, in an address.
-func escaped(text, escape string) string {
-	switch escape {
-	case "html":
-		return html.EscapeString(text)
-	case "json":
-		quoted, err := json.Marshal(text)
-		if err != nil {
-			return text // texts always can be written
-		}
-		return string(quoted[1 : len(quoted)-1])
-	case "url":
-		return url.QueryEscape(text)
-	}
-	return text
 }

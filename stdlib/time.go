@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"transect/runtime/vm"
+	"transect/stdlib/calendar"
 )
 
 // began is where the monotonic clock starts.
@@ -30,26 +31,26 @@ assert(time.clock() - start >= 0)`,
 		},
 		{
 			Name: "format", Doc: "Writes a time: as RFC 3339 text with milliseconds, or by a layout.",
-			Params:  []vm.Param{timeArg, {Name: "layout", Type: "string", Doc: layoutDoc, Default: "datetime"}, zoneOnly},
+			Params:  []vm.Param{timeArg, {Name: "layout", Type: "string", Doc: calendar.LayoutDoc, Default: "datetime"}, zoneOnly},
 			Returns: "the text: 2024-05-01T10:00:00.000Z, 2024-05-01, 20240501T100000Z, 2024-W18 or what the layout says",
 			Example: `local time = require("time")
 assert(time.format(0) == "1970-01-01T00:00:00.000Z" and time.format(0, "date") == "1970-01-01")
 assert(time.format("2024-05-01T10:00:00Z", "%d.%m.%Y %H:%M %Z", { zone = "Europe/Berlin" }) == "01.05.2024 12:00 CEST")`,
 			Call: func(c *vm.Call) (any, error) {
-				if err := knownLayout(c.String("layout")); err != nil {
+				if err := calendar.CheckLayout(c.String("layout")); err != nil {
 					return nil, err
 				}
 				t, err := zonedTime(c)
 				if err != nil {
 					return nil, err
 				}
-				return writeTime(t, c.String("layout"))
+				return calendar.Format(t, c.String("layout"))
 			},
 		},
 		{
 			Name: "parse", Doc: "Reads a time: RFC 3339, or a date (its midnight), or by a layout. A time that does not say its zone is in that of the option.",
 			Params: []vm.Param{{Name: "text", Type: "string", Doc: "2024-05-01T10:00:00Z or 2024-05-01"},
-				{Name: "layout", Type: "string", Doc: layoutDoc, Optional: true}, zoneOnly},
+				{Name: "layout", Type: "string", Doc: calendar.LayoutDoc, Optional: true}, zoneOnly},
 			Returns: "seconds since 1970",
 			Example: `local time = require("time")
 assert(time.parse("1970-01-02T00:00:01.5Z") == 86401.5)
@@ -61,11 +62,11 @@ assert(time.parse("2016:06:23 16:31:59", "%Y:%m:%d %H:%M:%S", { zone = "America/
 				}
 				var t time.Time
 				if !c.Has("layout") {
-					t, err = parseTime(c.String("text"), loc)
-				} else if err = knownLayout(c.String("layout")); err == nil {
-					t, err = readTime(c.String("text"), c.String("layout"), loc)
+					t, err = calendar.Parse(c.String("text"), loc)
+				} else if err = calendar.CheckLayout(c.String("layout")); err == nil {
+					t, err = calendar.Read(c.String("text"), c.String("layout"), loc)
 				}
-				return since1970(t), err
+				return calendar.Since1970(t), err
 			},
 		},
 		{

@@ -8,11 +8,13 @@ import (
 
 	"transect/client/fault"
 	"transect/runtime/vm"
+	"transect/stdlib/calendar"
 )
 
 var (
-	zoneOnly = vm.Param{Name: "options", Fields: []vm.Param{zoneOption}}
-	timeArg  = vm.Param{Name: "time", Type: "number|string", Doc: "seconds since 1970, or RFC 3339 text as resources have it; now if left out", Optional: true}
+	zoneOption = vm.Param{Name: "zone", Type: "string", Doc: "UTC, local, an offset such as +02:00, or a name such as Europe/Berlin", Default: "UTC"}
+	zoneOnly   = vm.Param{Name: "options", Fields: []vm.Param{zoneOption}}
+	timeArg    = vm.Param{Name: "time", Type: "number|string", Doc: "seconds since 1970, or RFC 3339 text as resources have it; now if left out", Optional: true}
 )
 
 // stepFields are the parts of a step through the calendar.
@@ -27,32 +29,15 @@ var stepFields = func() []vm.Param {
 	return append(fields, zoneOption)
 }()
 
-// step goes through the calendar of a zone: years to days by the date, so that
-// the time of day stays, and the rest by the clock. A day that a month does not
-// have becomes its last.
-func step(c *vm.Call, t time.Time, loc *time.Location, times int) (time.Time, error) {
+// step reads the way through the calendar that the options tell.
+func step(c *vm.Call) (calendar.Step, error) {
 	for _, f := range stepFields {
 		if n := c.Number(f.Name); f.Name != "zone" && !(n >= -1e12 && n <= 1e12) {
-			return t, fault.Of(&fault.ParameterError{}, "option %s is too large: %v", f.Name, n)
+			return calendar.Step{}, fault.Of(&fault.ParameterError{}, "option %s is too large: %v", f.Name, n)
 		}
 	}
-	months, days := times*(12*c.Int("years")+c.Int("months")), times*(7*c.Int("weeks")+c.Int("days"))
-	if months != 0 || days != 0 {
-		if max(months, -months) > 12*9999 || max(days, -days) > 366*9999 {
-			return t, fault.Of(&fault.ValueError{}, "the time is %w", errYears)
-		}
-		local := t.In(loc)
-		first := time.Date(local.Year(), local.Month()+time.Month(months), 1, local.Hour(), local.Minute(), local.Second(), local.Nanosecond(), time.UTC)
-		last := first.AddDate(0, 1, -1).Day()
-		t = wall(first.AddDate(0, 0, min(local.Day(), last)-1+days), loc)
-	}
-	clock := float64(times) * (c.Number("hours")*3600 + c.Number("minutes")*60 + c.Number("seconds"))
-	if !(clock >= -1e12 && clock <= 1e12) {
-		return t, fault.Of(&fault.ValueError{}, "the time is %w", errYears)
-	}
-	whole := int64(clock)
-	t = time.Unix(t.Unix()+whole, int64(t.Nanosecond())+int64((clock-float64(whole))*1e9)).In(loc)
-	return t, inYears(t)
+	return calendar.Step{Months: 12*c.Int("years") + c.Int("months"), Days: 7*c.Int("weeks") + c.Int("days"),
+		Seconds: c.Number("hours")*3600 + c.Number("minutes")*60 + c.Number("seconds")}, nil
 }
 
 // dateFields are those of time.at, with the least and most of each.
@@ -86,15 +71,15 @@ func timeAt(c *vm.Call) (any, error) {
 		if c.Has("month") || c.Has("day") || !c.Has("week") {
 			return nil, fault.Of(&fault.ParameterError{}, "give either month and day, or week and weekday")
 		}
-		day, err = isoDay(c.Int("year"), c.Int("week"), or1("weekday"))
+		day, err = calendar.WeekDate(c.Int("year"), c.Int("week"), or1("weekday"))
 	} else {
-		day, err = dayOf(c.Int("year"), or1("month"), or1("day"))
+		day, err = calendar.Date(c.Int("year"), or1("month"), or1("day"))
 	}
 	if err != nil {
 		return nil, err
 	}
 	shown := day.Add(time.Duration(c.Int("hour"))*time.Hour + time.Duration(c.Int("minute"))*time.Minute + time.Duration(second*1e9))
-	return since1970(wall(shown, loc)), nil
+	return calendar.Since1970(calendar.Wall(shown, loc)), nil
 }
 
 // dateTable is a time taken apart.
@@ -103,28 +88,9 @@ func dateTable(t time.Time) map[string]any {
 	weekyear, week := t.ISOWeek()
 	return map[string]any{
 		"year": t.Year(), "month": int(t.Month()), "day": t.Day(), "hour": t.Hour(), "minute": t.Minute(),
-		"second": float64(t.Second()) + float64(t.Nanosecond()/1e6)/1e3, "weekday": isoWeekday(t), "yearday": t.YearDay(),
+		"second": float64(t.Second()) + float64(t.Nanosecond()/1e6)/1e3, "weekday": calendar.Weekday(t), "yearday": t.YearDay(),
 		"week": week, "weekyear": weekyear, "offset": offset, "zone": name, "dst": t.IsDST(),
 	}
-}
-
-// startOf is when a stretch of time began in the zone of t.
-func startOf(t time.Time, unit string) time.Time {
-	year, month, day, hour, minute := t.Year(), t.Month(), t.Day(), 0, 0
-	switch unit {
-	case "year":
-		month, day = 1, 1
-	case "month":
-		day = 1
-	case "week":
-		day -= isoWeekday(t) - 1
-	case "hour", "minute": // by the clock: an hour that is shown twice has two starts
-		size := map[string]int64{"hour": 3600, "minute": 60}[unit]
-		_, offset := t.Zone()
-		local := t.Unix() + int64(offset)
-		return time.Unix(t.Unix()-((local%size)+size)%size, 0).In(t.Location())
-	}
-	return wall(time.Date(year, month, day, hour, minute, 0, 0, time.UTC), t.Location())
 }
 
 var calendarFuncs = []vm.Func{
@@ -169,10 +135,14 @@ local before = time.parse("2024-03-30T12:00", nil, { zone = "Europe/Berlin" })
 assert(time.add(before, { days = 1, zone = "Europe/Berlin" }) == before + 23 * 3600)`,
 		Call: func(c *vm.Call) (any, error) {
 			t, err := zonedTime(c)
-			if err == nil {
-				t, err = step(c, t, t.Location(), 1)
+			if err != nil {
+				return nil, err
 			}
-			return since1970(t), err
+			way, err := step(c)
+			if err == nil {
+				t, err = way.From(t, t.Location(), 1)
+			}
+			return calendar.Since1970(t), err
 		},
 	},
 	{
@@ -186,8 +156,8 @@ assert(time.format(time.start_of("week", "2024-05-01T10:00:00Z"), "date") == "20
 			if err != nil {
 				return nil, err
 			}
-			t = startOf(t, c.String("unit"))
-			return since1970(t), inYears(t)
+			t = calendar.StartOf(t, c.String("unit"))
+			return calendar.Since1970(t), calendar.InYears(t)
 		},
 	},
 	{
@@ -200,6 +170,31 @@ for t in time.each("2024-02-28", "2024-03-01", { days = 1 }) do days[#days + 1] 
 assert(table.concat(days, " ") == "28.02. 29.02. 01.03.")`,
 		Call: eachTime,
 	},
+}
+
+// zone reads the option zone.
+func zone(c *vm.Call) (*time.Location, error) {
+	return calendar.Zone(c.String("zone"), c.In.Options().Env)
+}
+
+// moment reads an argument that is a time: seconds since 1970 or RFC 3339
+// text; now when it is left out. Times are kept to the millisecond.
+func moment(c *vm.Call, name string) (time.Time, error) {
+	if !c.Has(name) {
+		return c.In.Options().Now().UTC(), nil
+	}
+	if c.Value(name).Type() == lua.LTString {
+		t, err := calendar.Parse(c.String(name), time.UTC)
+		if err == nil {
+			err = calendar.InYears(t)
+		}
+		return t, err
+	}
+	t, ok := calendar.FromSeconds(c.Number(name))
+	if !ok {
+		return t, fault.Of(&fault.ParameterError{}, "argument %s is %w: %v", name, calendar.ErrYears, c.Number(name))
+	}
+	return t, nil
 }
 
 // zonedTime is the argument time in the zone of the options.
@@ -226,8 +221,12 @@ func eachTime(c *vm.Call) (any, error) {
 		return nil, err
 	}
 	from = from.In(loc)
-	next, err := step(c, from, loc, 1)
-	over := errors.Is(err, errYears) // the first is all there is
+	way, err := step(c)
+	if err != nil {
+		return nil, err
+	}
+	next, err := way.From(from, loc, 1)
+	over := errors.Is(err, calendar.ErrYears) // the first is all there is
 	if err != nil && !over {
 		return nil, err
 	}
@@ -237,13 +236,13 @@ func eachTime(c *vm.Call) (any, error) {
 	forth, n := next.After(from) || over && !to.Before(from), 0
 	return c.L.NewFunction(func(L *lua.LState) int {
 		// Counted from the start, so that January 31 comes back in March.
-		t, err := step(c, from, loc, n)
+		t, err := way.From(from, loc, n)
 		if err != nil || forth && t.After(to) || !forth && t.Before(to) {
 			L.Push(lua.LNil) // past the last year there is
 			return 1
 		}
 		n++
-		L.Push(lua.LNumber(since1970(t)))
+		L.Push(lua.LNumber(calendar.Since1970(t)))
 		return 1
 	}), nil
 }

@@ -1,11 +1,7 @@
 package stdlib_test
 
 import (
-	"fmt"
-	"math"
 	"testing"
-
-	"pgregory.net/rapid"
 
 	"transect/runtime/vm"
 )
@@ -110,40 +106,6 @@ func TestTime(t *testing.T) {
 			}
 		})
 	}
-}
-
-// What is written by a layout that says everything is read as the same time,
-// in every zone.
-func TestTimesComeBackAsTheyWere(t *testing.T) {
-	layouts := []string{"datetime", "%Y%m%d%H%M%S%L%z", "%s.%L", "%j %Y %I:%M:%S.%L %p %:z", "%G-W%V-%u %T.%L %z", "%A %d %B %Y %R:%S,%L%:z"}
-	zones := []string{"UTC", "+05:45", "-09:30", "Europe/Berlin", "America/St_Johns", "Australia/Lord_Howe", "Pacific/Apia"}
-	in := opened(t, `local time = require("time")
-		function back(at, layout, zone) return time.parse(time.format(at, layout, { zone = zone }), layout) end
-		function wall(at, zone) local d = time.date(at, { zone = zone })
-			return time.at{ year = d.year, month = d.month, day = d.day, hour = d.hour, minute = d.minute, second = d.second, zone = zone } end`)
-	rapid.Check(t, func(t *rapid.T) {
-		// Offsets have no seconds in text, as they had before about 1920.
-		millis := rapid.Int64Range(-1_400_000_000_000, 4_000_000_000_000).Draw(t, "millis")
-		layout, zone := rapid.SampledFrom(layouts).Draw(t, "layout"), rapid.SampledFrom(zones).Draw(t, "zone")
-		got := in.number(t, fmt.Sprintf("return back(%d / 1000, %q, %q)", millis, layout, zone))
-		if got != float64(millis)/1000 {
-			t.Fatalf("%d by %s in %s came back as %v", millis, layout, zone, got)
-		}
-		// Taken apart and put together it is the same, or shown by clocks twice.
-		if got := in.number(t, fmt.Sprintf("return wall(%d / 1000, %q)", millis, zone)); got != float64(millis)/1000 && float64(millis)/1000-got > 2*3600 {
-			t.Fatalf("%d in %s came back as %v", millis, zone, got)
-		}
-	})
-}
-
-func TestDurationsComeBackAsTheyWere(t *testing.T) {
-	in := opened(t, `local time = require("time"); function back(s) return time.duration(time.format_duration(s)) end`)
-	rapid.Check(t, func(t *rapid.T) {
-		millis := rapid.Int64Range(-1e12, 1e12).Draw(t, "millis")
-		if got := in.number(t, fmt.Sprintf("return back(%d / 1000)", millis)); math.Abs(got-float64(millis)/1000) > 1e-6 {
-			t.Fatalf("%d came back as %v", millis, got)
-		}
-	})
 }
 
 // No text makes a parser panic, and what it takes it can write.

@@ -28,3 +28,11 @@ func Hint(name string, candidates []string) string {
 	}
 	return ""
 }
+
+// Aside is Hint in brackets, to stand behind a message: " (did you mean X?)".
+func Aside(name string, candidates []string) string {
+	if hint := Hint(name, candidates); hint != "" {
+		return " (" + hint + ")"
+	}
+	return ""
+}

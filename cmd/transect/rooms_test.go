@@ -52,6 +52,31 @@ func TestOnlyTheClientLeavesLuaAlone(t *testing.T) {
 	}
 }
 
+// The mechanisms of the toolbox lie in packages of their own, which know no
+// Lua; its modules say what of them scripts can reach.
+func TestTheToolboxKeepsItsMechanismsFreeOfLua(t *testing.T) {
+	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}}: {{join .Imports " "}}`, "transect/stdlib/...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	doors := 0
+	for _, line := range strings.Split(strings.TrimSpace(string(out)), "\n") {
+		name, imports, _ := strings.Cut(line, ":")
+		if name == "transect/stdlib" {
+			continue
+		}
+		doors++
+		for _, to := range strings.Fields(imports) {
+			if strings.Contains(to, "gopher-lua") || strings.HasPrefix(to, "transect/runtime") || to == "transect/stdlib" {
+				t.Errorf("%s imports %s: what knows Lua belongs in transect/stdlib itself", name, to)
+			}
+		}
+	}
+	if doors == 0 {
+		t.Error("no package was found")
+	}
+}
+
 func allowed(from, to string) bool {
 	if isLeaf(to) {
 		return true

@@ -175,12 +175,7 @@ func (c *Call) bindOptions(p Param, v lua.LValue) error {
 }
 
 // Suggestion is " (did you mean X?)" for the nearest candidate, or "".
-func Suggestion(name string, candidates []string) string {
-	if hint := suggest.Hint(name, candidates); hint != "" {
-		return " (" + hint + ")"
-	}
-	return ""
-}
+func Suggestion(name string, candidates []string) string { return suggest.Aside(name, candidates) }
 
 func contains(list []string, s string) bool {
 	for _, e := range list {

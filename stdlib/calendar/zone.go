@@ -1,4 +1,6 @@
-package stdlib
+// Package calendar reads, writes and steps through times: layouts as strftime
+// has them, zones by name, ISO weeks, durations.
+package calendar
 
 import (
 	"errors"
@@ -9,7 +11,7 @@ import (
 	_ "time/tzdata" // systems without a zone database get the one of the program
 
 	"transect/client/fault"
-	"transect/runtime/vm"
+	"transect/client/suggest"
 )
 
 // The years that times are written and read in.
@@ -18,16 +20,15 @@ const (
 	lastSecond  = 253402300800 // 10000-01-01
 )
 
-var zoneOption = vm.Param{Name: "zone", Type: "string", Doc: "UTC, local, an offset such as +02:00, or a name such as Europe/Berlin", Default: "UTC"}
-
-// zone reads the option zone.
-func zone(c *vm.Call) (*time.Location, error) {
-	name := c.String("zone")
+// Zone finds a time zone by its name: UTC, local, an offset such as +02:00, or
+// a name such as Europe/Berlin. The local one is that of the variable TZ of
+// env, or else the system's.
+func Zone(name string, env func(string) (string, bool)) (*time.Location, error) {
 	switch name {
 	case "", "UTC", "Z":
 		return time.UTC, nil
 	case "local":
-		if text, given := c.In.Options().Env("TZ"); given && text != "" && text != "Local" {
+		if text, given := env("TZ"); given && text != "" && text != "Local" {
 			if loc, err := time.LoadLocation(strings.TrimPrefix(text, ":")); err == nil {
 				return loc, nil
 			}
@@ -39,7 +40,7 @@ func zone(c *vm.Call) (*time.Location, error) {
 	}
 	loc, err := time.LoadLocation(name)
 	if err != nil || name == "Local" {
-		return nil, fault.Hinted(fault.Of(&fault.ParameterError{}, "%q is no time zone%s", name, vm.Suggestion(name, someZones())),
+		return nil, fault.Hinted(fault.Of(&fault.ParameterError{}, "%q is no time zone%s", name, suggest.Aside(name, someZones())),
 			"write a name such as Europe/Berlin, an offset such as +02:00, UTC or local")
 	}
 	return loc, nil
@@ -107,7 +108,7 @@ func digits(text string, least, most int) (n int, rest string, ok bool) {
 // wall is the moment at which clocks of a zone show t's date and time. A time
 // that clocks jump over counts on from the last one before the jump; of one
 // they show twice, the first is meant.
-func wall(t time.Time, loc *time.Location) time.Time {
+func Wall(t time.Time, loc *time.Location) time.Time {
 	shown := time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC)
 	offset := func(at time.Time) time.Duration {
 		_, seconds := at.In(loc).Zone()
@@ -129,40 +130,28 @@ func wall(t time.Time, loc *time.Location) time.Time {
 	return guess
 }
 
-var errYears = errors.New("outside of the years 1 to 9999")
+// ErrYears is why a time cannot be told.
+var ErrYears = errors.New("outside of the years 1 to 9999")
 
-// moment reads an argument that is a time: seconds since 1970 or RFC 3339
-// text; now when it is left out. Times are kept to the millisecond.
-func moment(c *vm.Call, name string) (time.Time, error) {
-	if !c.Has(name) {
-		return c.In.Options().Now().UTC(), nil
+// FromSeconds is the time so many seconds after 1970 began, to the
+// millisecond; ok is false for what no year holds.
+func FromSeconds(n float64) (t time.Time, ok bool) {
+	if !(n >= firstSecond && n < lastSecond) {
+		return t, false
 	}
-	var t time.Time
-	if c.Value(name).Type().String() == "string" {
-		read, err := parseTime(c.String(name), time.UTC)
-		if err != nil {
-			return t, err
-		}
-		t = read
-	} else {
-		n := c.Number(name)
-		if !(n >= firstSecond && n < lastSecond) {
-			return t, fault.Of(&fault.ParameterError{}, "argument %s is %w: %v", name, errYears, n)
-		}
-		t = time.UnixMilli(int64(math.Floor(n*1000 + 0.5))).UTC()
-	}
-	return t, inYears(t)
+	return time.UnixMilli(int64(math.Floor(n*1000 + 0.5))).UTC(), true
 }
 
-func inYears(t time.Time) error {
+// InYears refuses a time that is not in the years 1 to 9999.
+func InYears(t time.Time) error {
 	if s := t.Unix(); s < firstSecond || s >= lastSecond {
-		return fault.Of(&fault.ValueError{}, "the time is %w", errYears)
+		return fault.Of(&fault.ValueError{}, "the time is %w", ErrYears)
 	}
 	return nil
 }
 
-// since1970 is a time as scripts have it.
-func since1970(t time.Time) float64 {
+// Since1970 is a time in seconds, to the millisecond where that is exact.
+func Since1970(t time.Time) float64 {
 	if t.Nanosecond()%1e6 == 0 {
 		return float64(t.UnixMilli()) / 1000
 	}
@@ -173,17 +162,17 @@ func since1970(t time.Time) float64 {
 var isoTimes = []string{time.RFC3339Nano, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05.999999999", "2006-01-02T15:04",
 	"2006-01-02 15:04:05.999999999Z07:00", "2006-01-02 15:04:05.999999999", "2006-01-02 15:04", time.DateOnly, "20060102T150405Z0700", "20060102T150405", "20060102"}
 
-// parseTime reads a time in ISO 8601; one without a zone is of loc.
-func parseTime(text string, loc *time.Location) (time.Time, error) {
+// Parse reads a time in ISO 8601; one without a zone is of loc.
+func Parse(text string, loc *time.Location) (time.Time, error) {
 	for _, layout := range isoTimes {
 		t, err := time.Parse(layout, text)
 		if err != nil {
 			continue
 		}
 		if !strings.Contains(layout, "07") {
-			t = wall(t, loc)
+			t = Wall(t, loc)
 		}
-		return t, inYears(t)
+		return t, InYears(t)
 	}
 	return time.Time{}, fault.Hinted(fault.Of(&fault.ValueError{}, "%q is no ISO 8601 time%s", text, nearTime(text)),
 		"write times like 2024-05-01T10:00:00Z, or say how it is written with a layout such as %%d.%%m.%%Y")

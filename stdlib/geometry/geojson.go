@@ -1,10 +1,48 @@
-package stdlib
+// Package geometry works on the geometries of GeoJSON: what they hold, and their
+// hull, middle and outline on a plane.
+package geometry
 
 import (
 	"encoding/json"
 
 	"github.com/paulmach/orb"
 )
+
+// Of gathers the geometries of a GeoJSON object that was checked, of its
+// features and collections too. Empty ones have no place, so they are left out;
+// heights as well. ok is false when nothing is left.
+func Of(object map[string]any) (g orb.Geometry, ok bool) {
+	var parts orb.Collection
+	gather(object, &parts)
+	switch len(parts) {
+	case 0:
+		return nil, false
+	case 1:
+		return parts[0], true
+	}
+	return parts, true
+}
+
+func gather(o map[string]any, parts *orb.Collection) {
+	for _, member := range []string{"features", "geometries"} {
+		if list, ok := o[member].([]any); ok {
+			for _, e := range list {
+				gather(e.(map[string]any), parts)
+			}
+			return
+		}
+	}
+	if o["type"] == "Feature" {
+		if inner, ok := o["geometry"].(map[string]any); ok {
+			gather(inner, parts)
+		}
+		return
+	}
+	typ, _ := o["type"].(string)
+	if shape := toOrb(typ, o["coordinates"]); shape != nil && len(Positions(shape)) > 0 {
+		*parts = append(*parts, shape)
+	}
+}
 
 // toOrb makes the geometry of coordinates that were checked. Heights are left
 // out.
@@ -57,10 +95,10 @@ func orbList[T any](v any, of func(any) T) []T {
 	return out
 }
 
-// fromOrb makes the table of a geometry.
-func fromOrb(g orb.Geometry) (any, error) {
+// GeoJSON makes the object of a geometry.
+func GeoJSON(g orb.Geometry) map[string]any {
 	if c, ok := g.(orb.Collection); ok {
-		return map[string]any{"type": "GeometryCollection", "geometries": tables(c, func(g orb.Geometry) any { v, _ := fromOrb(g); return v })}, nil
+		return map[string]any{"type": "GeometryCollection", "geometries": tables(c, func(g orb.Geometry) any { return GeoJSON(g) })}
 	}
 	var coordinates any
 	point := func(p orb.Point) any { return []any{p[0], p[1]} }
@@ -80,7 +118,7 @@ func fromOrb(g orb.Geometry) (any, error) {
 	case orb.MultiPolygon:
 		coordinates = tables(g, polygon)
 	}
-	return map[string]any{"type": g.GeoJSONType(), "coordinates": coordinates}, nil
+	return map[string]any{"type": g.GeoJSONType(), "coordinates": coordinates}
 }
 
 func tables[T any](list []T, of func(T) any) []any {

@@ -1,4 +1,6 @@
-package stdlib
+// Package mustache takes templates apart, as the specification of Mustache has
+// them, with formats for values beside it.
+package mustache
 
 import (
 	"regexp"
@@ -8,48 +10,67 @@ import (
 	"transect/client/fault"
 )
 
-// piece is a part of a template: literal text (kind 0), a value (v), one
-// without escaping (&), a section (#), its opposite (^), a partial (>).
-type piece struct {
-	kind   byte
-	text   string // literal, or the name
-	format string // of a value, such as %.2f
-	line   int
-	inner  []piece
+// Kind is what a part of a template is.
+type Kind byte
+
+// The kinds of parts.
+const (
+	Text     Kind = 0
+	Value    Kind = 'v'
+	Raw      Kind = '&' // a value without escaping
+	Section  Kind = '#'
+	Inverted Kind = '^'
+	Partial  Kind = '>'
+)
+
+// Piece is a part of a template.
+type Piece struct {
+	Kind   Kind
+	Text   string // literal, or the name
+	Format string // of a value, such as %.2f
+	Line   int
+	Inner  []Piece // of a section
 }
 
 var (
-	templateName   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\.|[^\s.{}|#^/&>!]+(\.[^\s.{}|#^/&>!]+)*)$`) })
-	templateFormat = sync.OnceValue(func() *regexp.Regexp {
+	name   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\.|[^\s.{}|#^/&>!]+(\.[^\s.{}|#^/&>!]+)*)$`) })
+	format = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^(%%|[^%])*%[-+ #0]*\d{0,3}(\.\d{0,2})?([dioxXeEfgGsq])(%%|[^%])*$`)
 	})
 )
 
-// templateReader takes a template apart.
-type templateReader struct {
+// Numeric says that the format of a value is one of numbers.
+func (p Piece) Numeric() bool {
+	found := format().FindStringSubmatch(p.Format)
+	return found != nil && found[3] != "s" && found[3] != "q"
+}
+
+// reader takes a template apart.
+type reader struct {
 	text string
 	at   int
 	line int
 }
 
-func readTemplate(text string) ([]piece, error) {
-	r := &templateReader{text: text, line: 1}
-	pieces, err := r.until("", 1, 0)
-	return pieces, err
+// Parse takes a template apart. What is wrong is a ValueError with its line.
+func Parse(text string) ([]Piece, error) {
+	r := &reader{text: text, line: 1}
+	return r.until("", 1, 0)
 }
 
-const deepestTemplate = 64
+// Deepest is how many sections, or partials, may lie inside one another.
+const Deepest = 64
 
-func (r *templateReader) wrong(line int, format string, args ...any) error {
+func (r *reader) wrong(line int, format string, args ...any) error {
 	return fault.Of(&fault.ValueError{}, "line %d: "+format, append([]any{line}, args...)...)
 }
 
 // until reads up to the end of a section, or of the template for "".
-func (r *templateReader) until(section string, opened, depth int) ([]piece, error) {
-	if depth > deepestTemplate {
-		return nil, r.wrong(opened, "more than %d sections inside one another", deepestTemplate)
+func (r *reader) until(section string, opened, depth int) ([]Piece, error) {
+	if depth > Deepest {
+		return nil, r.wrong(opened, "more than %d sections inside one another", Deepest)
 	}
-	var pieces []piece
+	var pieces []Piece
 	for {
 		open := strings.Index(r.text[r.at:], "{{")
 		if open < 0 {
@@ -88,18 +109,18 @@ func (r *templateReader) until(section string, opened, depth int) ([]piece, erro
 			}
 			return pieces, nil
 		}
-		p := piece{kind: kind, text: tag, line: line}
-		if name, format, found := strings.Cut(tag, "|"); found && (kind == 'v' || kind == '&') {
-			p.text, p.format = strings.TrimSpace(name), strings.TrimSpace(format)
-			if !templateFormat().MatchString(p.format) {
-				return nil, r.wrong(line, "%q is no format such as %%.2f", p.format)
+		p := Piece{Kind: Kind(kind), Text: tag, Line: line}
+		if name, form, found := strings.Cut(tag, "|"); found && (kind == 'v' || kind == '&') {
+			p.Text, p.Format = strings.TrimSpace(name), strings.TrimSpace(form)
+			if !format().MatchString(p.Format) {
+				return nil, r.wrong(line, "%q is no format such as %%.2f", p.Format)
 			}
 		}
-		if !templateName().MatchString(p.text) {
-			return nil, r.wrong(line, "%q is no name", p.text)
+		if !name().MatchString(p.Text) {
+			return nil, r.wrong(line, "%q is no name", p.Text)
 		}
 		if kind == '#' || kind == '^' {
-			if p.inner, err = r.until(p.text, line, depth+1); err != nil {
+			if p.Inner, err = r.until(p.Text, line, depth+1); err != nil {
 				return nil, err
 			}
 		}
@@ -107,15 +128,15 @@ func (r *templateReader) until(section string, opened, depth int) ([]piece, erro
 	}
 }
 
-func appendText(pieces []piece, text string) []piece {
+func appendText(pieces []Piece, text string) []Piece {
 	if text == "" {
 		return pieces
 	}
-	return append(pieces, piece{text: text})
+	return append(pieces, Piece{Text: text})
 }
 
 // tag reads the tag at start: its content, kind and where it ends.
-func (r *templateReader) tag(start int) (content string, kind byte, end int, err error) {
+func (r *reader) tag(start int) (content string, kind byte, end int, err error) {
 	closing, from := "}}", start+2
 	if strings.HasPrefix(r.text[from:], "{") {
 		closing, from = "}}}", from+1

@@ -1,4 +1,4 @@
-package stdlib
+package calendar
 
 import (
 	"fmt"
@@ -13,7 +13,8 @@ import (
 // layouts with a name of their own.
 var layouts = map[string]string{"datetime": "%Y-%m-%dT%H:%M:%S.%L%:z", "date": "%Y-%m-%d", "compact": "%Y%m%dT%H%M%S%z", "week": "%G-W%V"}
 
-const layoutDoc = "datetime, date, compact or week; or as strftime writes it, with %Y %m %d %H %M %S, %L (milliseconds), %y %e %j %I %p, %a %A %b %B (English), " +
+// LayoutDoc tells how layouts are written.
+const LayoutDoc = "datetime, date, compact or week; or as strftime writes it, with %Y %m %d %H %M %S, %L (milliseconds), %y %e %j %I %p, %a %A %b %B (English), " +
 	"%G %V %u (ISO year, week, weekday), %w %s, %z (+0200), %:z (+02:00), %Z (CEST), %F %T %R, %%"
 
 // A directive of a layout: %d, say.
@@ -49,7 +50,7 @@ func eachDirective(layout string, literal func(string) error, directive func(str
 			continue
 		}
 		if name == "" || name != ":z" && (len(name) > 1 || !strings.Contains(plainDirectives, name)) {
-			return fault.Hinted(fault.Of(&fault.ParameterError{}, "argument layout: %%%s is not known", name), "%s", layoutDoc)
+			return fault.Hinted(fault.Of(&fault.ParameterError{}, "argument layout: %%%s is not known", name), "%s", LayoutDoc)
 		}
 		if name == "%" {
 			if err := literal("%"); err != nil {
@@ -64,8 +65,8 @@ func eachDirective(layout string, literal func(string) error, directive func(str
 	return nil
 }
 
-// writeTime writes a time by a layout.
-func writeTime(t time.Time, layout string) (string, error) {
+// Format writes a time by a layout: one with a name, or directives as strftime has them.
+func Format(t time.Time, layout string) (string, error) {
 	var b strings.Builder
 	add := func(text string) error { b.WriteString(text); return nil }
 	year, week := t.ISOWeek()
@@ -76,7 +77,7 @@ func writeTime(t time.Time, layout string) (string, error) {
 		number := map[string]struct{ width, value int }{
 			"Y": {4, t.Year()}, "m": {2, int(t.Month())}, "d": {2, t.Day()}, "H": {2, t.Hour()}, "M": {2, t.Minute()}, "S": {2, t.Second()},
 			"L": {3, t.Nanosecond() / 1e6}, "y": {2, t.Year() % 100}, "j": {3, t.YearDay()}, "I": {2, (t.Hour()+11)%12 + 1},
-			"G": {4, year}, "V": {2, week}, "u": {1, isoWeekday(t)}, "w": {1, int(t.Weekday())}, "s": {1, int(t.Unix())},
+			"G": {4, year}, "V": {2, week}, "u": {1, Weekday(t)}, "w": {1, int(t.Weekday())}, "s": {1, int(t.Unix())},
 		}
 		if d == "e" {
 			return add(fmt.Sprintf("%2d", t.Day()))
@@ -86,16 +87,16 @@ func writeTime(t time.Time, layout string) (string, error) {
 	return b.String(), err
 }
 
-// isoWeekday is 1 for Monday to 7 for Sunday.
-func isoWeekday(t time.Time) int { return (int(t.Weekday())+6)%7 + 1 }
+// Weekday is 1 for Monday to 7 for Sunday.
+func Weekday(t time.Time) int { return (int(t.Weekday())+6)%7 + 1 }
 
 // widths of the numbers that are read: least and most digits.
 var widths = map[string][2]int{"Y": {4, 4}, "m": {1, 2}, "d": {1, 2}, "e": {1, 2}, "H": {1, 2}, "M": {2, 2}, "S": {2, 2}, "L": {1, 3}, "y": {2, 2}, "j": {1, 3},
 	"I": {1, 2}, "G": {4, 4}, "V": {1, 2}, "u": {1, 1}, "w": {1, 1}, "s": {1, 12}}
 
-// readTime reads a text by a layout; a time without a zone is of loc. What
+// Read reads a text by a layout; a time without a zone is of loc. What
 // the layout does not say is the first of its kind: midnight, January 1.
-func readTime(text, layout string, loc *time.Location) (time.Time, error) {
+func Read(text, layout string, loc *time.Location) (time.Time, error) {
 	r := timeReader{rest: text, whole: text, layout: layout, found: map[string]int{}}
 	if err := eachDirective(layout, r.literal, r.directive); err != nil {
 		return time.Time{}, err
@@ -201,7 +202,7 @@ func (r *timeReader) name(d string, names []string) (int, error) {
 func (r *timeReader) time(loc *time.Location) (time.Time, error) {
 	if s, given := r.found["s"]; given {
 		t := time.Unix(int64(s), int64(r.found["L"])*1e6).UTC()
-		return t, inYears(t)
+		return t, InYears(t)
 	}
 	get := func(d string, otherwise int) int {
 		if n, given := r.found[d]; given {
@@ -231,7 +232,7 @@ func (r *timeReader) time(loc *time.Location) (time.Time, error) {
 	if r.offset != nil {
 		return t.Add(-time.Duration(*r.offset) * time.Second).In(offsetZone(*r.offset)), nil
 	}
-	return wall(t, loc), nil
+	return Wall(t, loc), nil
 }
 
 // day is the date that was read, at midnight UTC.
@@ -243,20 +244,20 @@ func (r *timeReader) day(get func(string, int) int) (time.Time, error) {
 		}
 	}
 	if _, given := r.found["G"]; given || r.found["V"] > 0 {
-		return isoDay(get("G", year), get("V", 1), get("u", 1))
+		return WeekDate(get("G", year), get("V", 1), get("u", 1))
 	}
 	if n, given := r.found["j"]; given {
 		day := time.Date(year, 1, n, 0, 0, 0, 0, time.UTC)
 		if n < 1 || day.Year() != year {
 			return day, fault.Of(&fault.ValueError{}, "%d has no day %d", year, n)
 		}
-		return day, inYears(day)
+		return day, InYears(day)
 	}
-	return dayOf(year, get("m", 1), get("d", 1))
+	return Date(year, get("m", 1), get("d", 1))
 }
 
-// dayOf is a date at midnight UTC, if there is such a date.
-func dayOf(year, month, day int) (time.Time, error) {
+// Date is a date at midnight UTC, if there is such a date.
+func Date(year, month, day int) (time.Time, error) {
 	t := time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC)
 	if year < 1 || year > 9999 || t.Month() != time.Month(month) || t.Day() != day {
 		return t, fault.Of(&fault.ValueError{}, "there is no %04d-%02d-%02d", year, month, day)
@@ -264,21 +265,21 @@ func dayOf(year, month, day int) (time.Time, error) {
 	return t, nil
 }
 
-// isoDay is a weekday (1 is Monday) of a week of ISO 8601, at midnight UTC.
+// WeekDate is a weekday (1 is Monday) of a week of ISO 8601, at midnight UTC.
 // Week 1 is the one with January 4.
-func isoDay(year, week, weekday int) (time.Time, error) {
+func WeekDate(year, week, weekday int) (time.Time, error) {
 	fourth := time.Date(year, 1, 4, 0, 0, 0, 0, time.UTC)
-	day := fourth.AddDate(0, 0, (week-1)*7+weekday-isoWeekday(fourth))
+	day := fourth.AddDate(0, 0, (week-1)*7+weekday-Weekday(fourth))
 	y, w := day.ISOWeek()
 	if year < 1 || year > 9999 || weekday < 1 || weekday > 7 || y != year || w != week {
 		return day, fault.Of(&fault.ValueError{}, "there is no %s", fmt.Sprintf("%04d-W%02d-%d", year, week, weekday))
 	}
-	return day, inYears(day)
+	return day, InYears(day)
 }
 
-// knownLayout refuses what is neither a name nor has a directive: most likely
+// CheckLayout refuses what is neither a name nor has a directive: most likely
 // a misspelt name.
-func knownLayout(layout string) error {
+func CheckLayout(layout string) error {
 	if _, named := layouts[layout]; named || strings.Contains(layout, "%") || layout == "" {
 		return nil
 	}

@@ -1,0 +1,217 @@
+// Package argparse reads command lines as they were declared, and writes the
+// text that --help prints.
+package argparse
+
+import (
+	"math"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+
+	"transect/client/fault"
+	"transect/client/suggest"
+)
+
+// Spec is what a program declares of its command line.
+type Spec struct {
+	Doc        string // what the program does
+	Args       map[string]*Arg
+	Positional []string // the arguments that need no flag, in order
+}
+
+// Arg is one argument.
+type Arg struct {
+	Name, Type, Doc string
+	Env             string // the variable that gives it when the command line does not
+	Choices         []string
+	Default         any
+	Optional        bool
+}
+
+// Types are what an argument can be; strings takes all further ones.
+var Types = []string{"string", "number", "integer", "boolean", "strings"}
+
+// Check refuses a declaration that means nothing.
+func (a *Arg) Check() error {
+	if slices.Contains(Types, a.Type) {
+		return nil
+	}
+	return fault.Of(&fault.ParameterError{}, "argument %s: unknown type %s%s, the types are %s", a.Name, a.Type,
+		suggest.Aside(a.Type, Types), strings.Join(Types, ", "))
+}
+
+// HelpAsked says whether --help is among the arguments.
+func (s *Spec) HelpAsked(args []string) bool {
+	for _, a := range args {
+		switch a {
+		case "--":
+			return false
+		case "--help", "-h":
+			return true
+		}
+	}
+	return false
+}
+
+// Parse reads the command line: the value of each argument, a string, float64,
+// bool, or []any of texts. Errors are UsageErrors.
+func (s *Spec) Parse(args []string, env func(string) (string, bool)) (map[string]any, error) {
+	values := map[string]any{}
+	var loose []string
+	for i := 0; i < len(args); i++ {
+		name, value, inline := strings.Cut(args[i], "=")
+		switch {
+		case args[i] == "--":
+			loose = append(loose, args[i+1:]...)
+			i = len(args)
+			continue
+		case !strings.HasPrefix(name, "-") || len(name) < 2 || isNumber(args[i]):
+			loose = append(loose, args[i])
+			continue
+		}
+		a := s.named(name)
+		if a == nil {
+			return nil, s.unknown(name)
+		}
+		switch {
+		case inline:
+		case a.Type == "boolean":
+			value = "true"
+		case i+1 < len(args):
+			i++
+			value = args[i]
+		default:
+			return nil, usageError("--%s needs a value", flag(a.Name))
+		}
+		if err := a.set(values, value, "--"+flag(a.Name)); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.place(values, loose); err != nil {
+		return nil, err
+	}
+	return values, s.complete(values, env)
+}
+
+// place hands out what was given by position.
+func (s *Spec) place(values map[string]any, loose []string) error {
+	next := 0
+	for _, name := range s.Positional {
+		a := s.Args[name]
+		if _, given := values[name]; given && a.Type != "strings" {
+			continue
+		}
+		for next < len(loose) {
+			if err := a.set(values, loose[next], a.Name); err != nil {
+				return err
+			}
+			next++
+			if a.Type != "strings" {
+				break
+			}
+		}
+	}
+	if next < len(loose) {
+		return usageError("unexpected argument %q", loose[next])
+	}
+	return nil
+}
+
+// complete fills in what was not given.
+func (s *Spec) complete(values map[string]any, env func(string) (string, bool)) error {
+	for _, name := range s.names() {
+		a := s.Args[name]
+		if _, given := values[name]; given {
+			continue
+		}
+		if a.Env != "" {
+			if text, ok := env(a.Env); ok {
+				if err := a.set(values, text, "the environment variable "+a.Env); err != nil {
+					return err
+				}
+				continue
+			}
+		}
+		switch {
+		case a.Default != nil:
+			values[name] = a.Default
+		case a.Type == "boolean":
+			values[name] = false
+		case a.Type == "strings" && a.Optional:
+			values[name] = []any{}
+		case !a.Optional:
+			if slices.Contains(s.Positional, name) {
+				return usageError("missing argument %s", strings.ToUpper(name))
+			}
+			return usageError("missing argument --%s", flag(name))
+		}
+	}
+	return nil
+}
+
+func (a *Arg) set(values map[string]any, text, where string) error {
+	if a.Choices != nil && !slices.Contains(a.Choices, text) {
+		return usageError("%s must be one of %s, got %q%s", where, strings.Join(a.Choices, ", "), text, suggest.Aside(text, a.Choices))
+	}
+	switch a.Type {
+	case "number", "integer":
+		n, err := strconv.ParseFloat(text, 64)
+		if err != nil || math.IsNaN(n) || math.IsInf(n, 0) || a.Type == "integer" && n != math.Trunc(n) {
+			return usageError("%s must be %s, got %q", where, map[string]string{"number": "a number", "integer": "an integer"}[a.Type], text)
+		}
+		values[a.Name] = n
+	case "boolean":
+		b, err := strconv.ParseBool(text)
+		if err != nil {
+			return usageError("%s must be true or false, got %q", where, text)
+		}
+		values[a.Name] = b
+	case "strings":
+		list, _ := values[a.Name].([]any)
+		values[a.Name] = append(list, text)
+	default:
+		values[a.Name] = text
+	}
+	return nil
+}
+
+// named finds an argument by its flag: --max-size and --max_size are the same.
+func (s *Spec) named(name string) *Arg {
+	if !strings.HasPrefix(name, "--") {
+		return nil
+	}
+	name = name[2:]
+	if a := s.Args[name]; a != nil {
+		return a
+	}
+	return s.Args[strings.ReplaceAll(name, "-", "_")]
+}
+
+func (s *Spec) unknown(name string) error {
+	flags := []string{"--help"}
+	for _, n := range s.names() {
+		flags = append(flags, "--"+flag(n))
+	}
+	return usageError("unknown argument %s%s", name, suggest.Aside(name, flags))
+}
+
+func (s *Spec) names() []string {
+	names := make([]string, 0, len(s.Args))
+	for n := range s.Args {
+		names = append(names, n)
+	}
+	sort.Strings(names)
+	return names
+}
+
+func flag(name string) string { return strings.ReplaceAll(name, "_", "-") }
+
+func isNumber(s string) bool {
+	_, err := strconv.ParseFloat(s, 64)
+	return err == nil
+}
+
+func usageError(format string, args ...any) error {
+	return fault.Hinted(fault.Of(&fault.UsageError{}, format, args...), "--help after the script shows its arguments")
+}

@@ -1,0 +1,91 @@
+package argparse
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+)
+
+// Usage is the text --help prints.
+func (s *Spec) Usage(script string) string {
+	var b strings.Builder
+	if s.Doc != "" {
+		b.WriteString(s.Doc + "\n\n")
+	}
+	fmt.Fprintf(&b, "Usage:\n  transect run %s", scriptName(script))
+	if len(s.Args) > len(s.Positional) {
+		b.WriteString(" [options]")
+	}
+	for _, name := range s.Positional {
+		b.WriteString(" " + s.Args[name].place())
+	}
+	b.WriteString("\n")
+
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	if len(s.Positional) > 0 {
+		fmt.Fprint(w, "\nArguments:\n")
+		for _, name := range s.Positional {
+			fmt.Fprintf(w, "  %s\t%s\n", strings.ToUpper(name), s.Args[name].explain())
+		}
+	}
+	fmt.Fprint(w, "\nOptions:\n")
+	for _, name := range s.names() {
+		if slices.Contains(s.Positional, name) {
+			continue
+		}
+		a := s.Args[name]
+		left := "--" + flag(name)
+		if a.Type != "boolean" {
+			left += " " + strings.ToUpper(strings.TrimSuffix(a.Type, "s"))
+		}
+		fmt.Fprintf(w, "  %s\t%s\n", left, a.explain())
+	}
+	fmt.Fprint(w, "  --help\tshow this text\n")
+	w.Flush() // into a strings.Builder, which does not fail
+	lines := strings.Split(b.String(), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// place is how a positional argument looks in the first line.
+func (a *Arg) place() string {
+	text := strings.ToUpper(a.Name)
+	if a.Type == "strings" {
+		text += "..."
+	}
+	if a.Optional || a.Default != nil {
+		return "[" + text + "]"
+	}
+	return text
+}
+
+func (a *Arg) explain() string {
+	var parts []string
+	if a.Doc != "" {
+		parts = append(parts, a.Doc)
+	}
+	if a.Choices != nil {
+		parts = append(parts, "one of "+strings.Join(a.Choices, ", "))
+	}
+	if a.Env != "" {
+		parts = append(parts, "or from $"+a.Env)
+	}
+	switch {
+	case a.Default != nil:
+		parts = append(parts, fmt.Sprintf("default %v", a.Default))
+	case !a.Optional && a.Type != "boolean":
+		parts = append(parts, "required")
+	}
+	return strings.Join(parts, "; ")
+}
+
+func scriptName(script string) string {
+	if script == "" {
+		return "SCRIPT"
+	}
+	return filepath.ToSlash(script)
+}

@@ -1,0 +1,57 @@
+package calendar
+
+import (
+	"time"
+
+	"transect/client/fault"
+)
+
+// Step is a way through the calendar: months and days by the date, so that the
+// time of day stays, and seconds by the clock.
+type Step struct {
+	Months, Days int
+	Seconds      float64
+}
+
+// From goes a number of steps from t in a zone. A day that a month does not
+// have becomes its last.
+func (s Step) From(t time.Time, loc *time.Location, times int) (time.Time, error) {
+	wrong := fault.Of(&fault.ValueError{}, "the time is %w", ErrYears)
+	months, days := times*s.Months, times*s.Days
+	if months != 0 || days != 0 {
+		if max(months, -months) > 12*9999 || max(days, -days) > 366*9999 {
+			return t, wrong
+		}
+		local := t.In(loc)
+		first := time.Date(local.Year(), local.Month()+time.Month(months), 1, local.Hour(), local.Minute(), local.Second(), local.Nanosecond(), time.UTC)
+		last := first.AddDate(0, 1, -1).Day()
+		t = Wall(first.AddDate(0, 0, min(local.Day(), last)-1+days), loc)
+	}
+	clock := float64(times) * s.Seconds
+	if !(clock >= -1e12 && clock <= 1e12) {
+		return t, wrong
+	}
+	whole := int64(clock)
+	t = time.Unix(t.Unix()+whole, int64(t.Nanosecond())+int64((clock-float64(whole))*1e9)).In(loc)
+	return t, InYears(t)
+}
+
+// StartOf is when a stretch of time began in the zone of t: a
+// minute, hour, day, week (Monday), month or year.
+func StartOf(t time.Time, unit string) time.Time {
+	year, month, day, hour, minute := t.Year(), t.Month(), t.Day(), 0, 0
+	switch unit {
+	case "year":
+		month, day = 1, 1
+	case "month":
+		day = 1
+	case "week":
+		day -= Weekday(t) - 1
+	case "hour", "minute": // by the clock: an hour that is shown twice has two starts
+		size := map[string]int64{"hour": 3600, "minute": 60}[unit]
+		_, offset := t.Zone()
+		local := t.Unix() + int64(offset)
+		return time.Unix(t.Unix()-((local%size)+size)%size, 0).In(t.Location())
+	}
+	return Wall(time.Date(year, month, day, hour, minute, 0, 0, time.UTC), t.Location())
+}

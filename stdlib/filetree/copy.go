@@ -1,0 +1,188 @@
+package filetree
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"transect/client/fault"
+	"transect/stdlib/atomicfile"
+)
+
+// Disk is where files are, behind the walls there may be.
+type Disk interface {
+	Stat(path string) (os.FileInfo, error)
+	Open(path string, flag int, perm os.FileMode) (*os.File, error)
+	// Create starts a file that takes its place when it is whole.
+	Create(path string) (*atomicfile.File, error)
+	MakeFolder(path string) error
+	Rename(from, to string) error
+	Remove(path string, all bool) error
+	// MayWrite refuses a path that must not be written.
+	MayWrite(path string) error
+	// Canonical is a path without links, as far as it exists.
+	Canonical(path string) string
+}
+
+// Copier copies and moves files and folders. A target that is a folder takes
+// a file under its name.
+type Copier struct {
+	Disk      Disk
+	Overwrite bool // replace files that exist
+	Recursive bool // copy folders with all in them
+	Count     int  // of the files copied so far
+}
+
+// Copy copies a file, or a folder.
+func (c *Copier) Copy(ctx context.Context, from, to string) error {
+	info, err := c.Disk.Stat(from)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		if to, err = c.into(from, to); err != nil {
+			return err
+		}
+		return c.file(ctx, from, to, info)
+	}
+	if !c.Recursive {
+		return &fs.PathError{Op: "copy", Path: from, Err: ErrFolder}
+	}
+	return c.tree(ctx, from, to)
+}
+
+// ErrFolder is why a folder is not copied without Recursive.
+var ErrFolder = errors.New("is a folder")
+
+// Move renames a file or folder, or copies and removes it where its new place
+// is on another disk.
+func (c *Copier) Move(ctx context.Context, from, to string) error {
+	info, err := c.Disk.Stat(from)
+	if err != nil {
+		return err
+	}
+	if to, err = c.into(from, to); err != nil {
+		return err
+	}
+	if err := c.Disk.MayWrite(to); err != nil {
+		return err
+	}
+	if there, err := os.Stat(to); err == nil && os.SameFile(there, info) && filepath.Clean(from) == filepath.Clean(to) {
+		return nil
+	} else if err := c.free(to, info); err != nil && !os.SameFile(there, info) {
+		return err // another spelling of the same name is a rename, where case does not count
+	}
+	err = c.Disk.Rename(from, to)
+	if err == nil || !otherDevice(err) {
+		return err
+	}
+	if err := c.tree(ctx, from, to); err != nil {
+		return err
+	}
+	return c.Disk.Remove(from, info.IsDir())
+}
+
+func (c *Copier) tree(ctx context.Context, from, to string) error {
+	info, err := c.Disk.Stat(from)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return c.file(ctx, from, to, info)
+	}
+	real, target := c.Disk.Canonical(from), c.Disk.Canonical(to)
+	if target == real || strings.HasPrefix(target, real+string(filepath.Separator)) {
+		return &fs.PathError{Op: "copy", Path: to, Err: errors.New("lies inside of the folder to copy")}
+	}
+	if err := c.Disk.MakeFolder(to); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(from)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if err := c.tree(ctx, filepath.Join(from, e.Name()), filepath.Join(to, e.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// file copies one file in one step, with its permissions and time.
+func (c *Copier) file(ctx context.Context, from, to string, info fs.FileInfo) error {
+	if !info.Mode().IsRegular() {
+		return &fs.PathError{Op: "copy", Path: from, Err: errors.New("is no file or folder")}
+	}
+	if err := c.free(to, info); err != nil {
+		return err
+	}
+	source, err := c.Disk.Open(from, os.O_RDONLY, 0)
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	f, err := c.Disk.Create(to)
+	if err != nil {
+		return err
+	}
+	defer f.Discard()
+	if _, err := io.Copy(f, stoppable{ctx, source}); err != nil {
+		return err
+	}
+	if err := f.Like(info); err != nil {
+		return err
+	}
+	if err := f.Commit(); err != nil {
+		return err
+	}
+	c.Count++
+	return nil
+}
+
+// free refuses a target that may not be replaced, or is the source itself.
+func (c *Copier) free(to string, source fs.FileInfo) error {
+	if err := c.Disk.MayWrite(to); err != nil {
+		return err
+	}
+	there, err := os.Stat(to)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case os.SameFile(there, source):
+		return &fs.PathError{Op: "copy", Path: to, Err: errors.New("is the file itself")}
+	case !c.Overwrite:
+		return fault.Hinted(fault.Of(&fault.FileExistsError{}, "%s exists", to), "pass overwrite = true to replace it")
+	}
+	return nil
+}
+
+// into is the target: a folder that exists takes the file under its name.
+func (c *Copier) into(from, to string) (string, error) {
+	if err := c.Disk.MayWrite(to); err != nil {
+		return "", err
+	}
+	if info, err := os.Stat(to); err == nil && info.IsDir() {
+		return filepath.Join(to, filepath.Base(from)), nil
+	}
+	return to, nil
+}
+
+// stoppable ends a read when its context does.
+type stoppable struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (s stoppable) Read(p []byte) (int, error) {
+	if err := s.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return s.r.Read(p)
+}

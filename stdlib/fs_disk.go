@@ -1,0 +1,43 @@
+package stdlib
+
+import (
+	"errors"
+	"io/fs"
+
+	"transect/runtime/vm"
+	"transect/stdlib/atomicfile"
+)
+
+// disk is the files of a script, where it may reach them.
+type disk struct{ *vm.Interp }
+
+func (d disk) MayWrite(path string) error { return d.Permit(vm.Write, path) }
+
+func (d disk) Canonical(path string) string { return vm.Canonical(path) }
+
+// Create starts a file that takes its place when it is whole. What a link
+// points to is replaced, not the link.
+func (d disk) Create(path string) (*atomicfile.File, error) {
+	folder, name, err := d.Folder(vm.Canonical(path))
+	if err != nil {
+		return nil, err
+	}
+	f, err := atomicfile.Create(folder, name)
+	if p := (*fs.PathError)(nil); errors.As(err, &p) {
+		p.Path = path
+	}
+	return f, err
+}
+
+// writeAtomic writes a text in one step.
+func writeAtomic(in *vm.Interp, path, text string) error {
+	f, err := disk{in}.Create(path)
+	if err != nil {
+		return err
+	}
+	defer f.Discard()
+	if _, err := f.WriteString(text); err != nil {
+		return err
+	}
+	return f.Commit()
+}
