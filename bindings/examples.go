@@ -14,7 +14,7 @@ import (
 //go:embed examples/*.lua
 var exampleFiles embed.FS
 
-var exampleHeading = regexp.MustCompile(`(?m)^-- ([a-z0-9_]+\.[a-z0-9_]+)\n`)
+var exampleHeading = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^-- ([a-z0-9_]+\.[a-z0-9_]+)\n`) })
 
 // Example returns the example of an operation, to be run behind its manager's
 // Preamble; "" when there is none.
@@ -51,7 +51,7 @@ var examples = sync.OnceValue(func() exampleSet {
 })
 
 func (s exampleSet) add(manager, text string) {
-	places := exampleHeading.FindAllStringSubmatchIndex(text, -1)
+	places := exampleHeading().FindAllStringSubmatchIndex(text, -1)
 	end := len(text)
 	for i := len(places) - 1; i >= 0; i-- {
 		at := places[i]

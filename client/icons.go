@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"sync"
 	"transect/client/fault"
 	"transect/client/suggest"
 )
@@ -34,8 +35,8 @@ var icons = []string{
 const iconPrefix = "delair::icon::"
 
 var (
-	iconOfCountry = regexp.MustCompile(`^(CROSSROADS|SPEEDLIMIT)US(\d*)$`)
-	iconLike      = regexp.MustCompile(`^[A-Z][A-Z0-9_]*$`)
+	iconOfCountry = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(CROSSROADS|SPEEDLIMIT)US(\d*)$`) })
+	iconLike      = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Z][A-Z0-9_]*$`) })
 )
 
 // IconText gives the text an icon travels as. Text in capitals must be one of
@@ -43,11 +44,11 @@ var (
 func IconText(icon string) (string, error) {
 	switch {
 	case slices.Contains(icons, icon):
-		if part := iconOfCountry.FindStringSubmatch(icon); part != nil {
+		if part := iconOfCountry().FindStringSubmatch(icon); part != nil {
 			return iconPrefix + strings.ToLower(part[1]) + "US" + part[2], nil
 		}
 		return iconPrefix + strings.ToLower(icon), nil
-	case !iconLike.MatchString(icon):
+	case !iconLike().MatchString(icon):
 		return icon, nil
 	}
 	f := fault.Of(&fault.ParameterError{}, "argument icon: there is no icon %s", icon)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"sync"
@@ -80,13 +81,14 @@ type attended struct {
 	tail    *logfile.Tail
 	logFile *logfile.File
 	held    *logfile.Held
-	entry   *history.Entry // nil when there is no history
+	entry   *history.Entry // nil when there is no history; known when remembering is over
 	lock    *lock.Lock
 	begun   bool // holds the lock, if any: report, metrics and monitor are its own
 
-	started sync.WaitGroup // the monitor is told of the start
-	once    sync.Once
-	end_    record.End
+	remembering sync.WaitGroup // the history takes the run up
+	started     sync.WaitGroup // the monitor is told of the start
+	once        sync.Once
+	end_        record.End
 }
 
 // open opens the log and the history: what is wrong with the log is told
@@ -112,24 +114,28 @@ func (a *attended) open() error {
 		a.lines.Stamps = append(a.lines.Stamps, a.logFile)
 	}
 	if !a.set.Forget && a.world.keepsRuns() {
-		a.remember()
+		late := &logfile.Late{}
+		a.lines.Stamps = append(a.lines.Stamps, late)
+		starting := *a.summary
+		a.remembering.Go(func() { a.remember(&starting, late) })
 	}
 	a.note("run " + a.summary.ID + " of " + a.summary.Script + " starts")
 	return nil
 }
 
-// remember begins the entry of the history. A history that cannot be written
-// is no reason not to run.
-func (a *attended) remember() {
-	entry, err := a.world.History().Begin(a.summary)
+// remember begins the entry of the history, while the script starts. A history
+// that cannot be written is no reason not to run.
+func (a *attended) remember(starting *record.Summary, log *logfile.Late) {
+	entry, err := a.world.History().Begin(starting)
 	if err != nil {
 		if a.job.Output.Verbose {
 			a.warn("the run is not kept in the history: " + reason(err).Error())
 		}
+		log.Open(io.Discard)
 		return
 	}
 	a.entry = entry
-	a.lines.Stamps = append(a.lines.Stamps, entry.Log)
+	log.Open(entry.Log)
 }
 
 // script is the full path of the script.

@@ -139,6 +139,7 @@ func (a *attended) close() {
 		}
 		_ = a.logFile.Close()
 	}
+	a.remembering.Wait()
 	if a.entry != nil {
 		_ = a.entry.End(a.summary) // the history is not worth a failure
 		if runs, age, err := a.world.keep(); err == nil {

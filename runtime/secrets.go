@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"sync"
 	"transect/client/transport"
 )
 
@@ -81,7 +82,7 @@ func (s *secrets) addConfig(path string) {
 		switch v := v.(type) {
 		case map[string]any:
 			for key, inner := range v {
-				if text, ok := inner.(string); ok && secretName.MatchString(key) {
+				if text, ok := inner.(string); ok && secretName().MatchString(key) {
 					s.add(text)
 				}
 				walk(inner)
@@ -106,7 +107,9 @@ func (s *secrets) known(text string) string {
 // all takes out what looks like a secret, too.
 func (s *secrets) all(text string) string { return transport.Redact(s.known(text)) }
 
-var secretName = regexp.MustCompile(`(?i)(password|passwd|passphrase|secret|token|api_?-?key|access_?-?key)`)
+var secretName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(password|passwd|passphrase|secret|token|api_?-?key|access_?-?key)`)
+})
 
 // arguments are those of a script without secrets, also those that stand
 // behind a name: --password x.
@@ -119,12 +122,12 @@ func (s *secrets) arguments(args []string) []string {
 		switch {
 		case hide && !flag:
 			shown[i] = redacted
-		case joined && value != "" && secretName.MatchString(name):
+		case joined && value != "" && secretName().MatchString(name):
 			shown[i] = name + "=" + redacted
 		default:
 			shown[i] = s.all(arg)
 		}
-		hide = flag && !joined && secretName.MatchString(name)
+		hide = flag && !joined && secretName().MatchString(name)
 	}
 	return shown
 }

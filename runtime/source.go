@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 
+	"sync"
 	"transect/runtime/vm"
 )
 
@@ -77,10 +78,12 @@ func (w *World) places(err error) []place {
 
 // secretText finds the texts given to settings that are secret, as scripts
 // write them. Quoting the line must not put them into a log.
-var secretText = regexp.MustCompile(`(?i)(\w*(?:password|secret|token)\w*["'\]]*\s*=\s*)(?:"(?:\\.|[^"\\])*"?|'(?:\\.|[^'\\])*'?)`)
+var secretText = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(\w*(?:password|secret|token)\w*["'\]]*\s*=\s*)(?:"(?:\\.|[^"\\])*"?|'(?:\\.|[^'\\])*'?)`)
+})
 
 func quote(line string) string {
-	line = secretText.ReplaceAllString(strings.TrimSpace(line), `${1}"…"`)
+	line = secretText().ReplaceAllString(strings.TrimSpace(line), `${1}"…"`)
 	if runes := []rune(line); len(runes) > longestSource {
 		line = string(runes[:longestSource]) + " …"
 	}

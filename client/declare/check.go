@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"sync"
 	"transect/client/fault"
 	"transect/client/suggest"
 )
@@ -234,7 +235,9 @@ func checkTexts(t *Type, v any) (any, error) {
 	return nil, wrong(t, v)
 }
 
-var datePattern = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$`)
+var datePattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$`)
+})
 
 // DateForm is how dates travel.
 const DateForm = "2006-01-02T15:04:05.000Z"
@@ -246,7 +249,7 @@ func checkDate(t *Type, v any) (any, error) {
 	case Date:
 		return checkDate(t, string(v))
 	case string:
-		if !datePattern.MatchString(v) {
+		if !datePattern().MatchString(v) {
 			return nil, fmt.Errorf("%q is not a date; write 2026-05-31 or 2026-05-31T08:30:00Z", v)
 		}
 		if _, err := time.Parse("2006-01-02", v[:10]); err != nil {

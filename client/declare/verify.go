@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"sync"
 )
 
 // Verify finds tags that no rule knows, such as a misspelt one. Binding does
@@ -53,13 +54,13 @@ func verifyInput(t reflect.Type) error {
 }
 
 var (
-	tagKey   = regexp.MustCompile(`(\w+):"`)
-	tagValue = regexp.MustCompile(`"(\\.|[^"\\])*"`)
+	tagKey   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(\w+):"`) })
+	tagValue = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"(\\.|[^"\\])*"`) })
 )
 
 func knownTags(tag reflect.StructTag, known []string) error {
-	bare := tagValue.ReplaceAllString(string(tag), `""`)
-	for _, m := range tagKey.FindAllStringSubmatch(bare, -1) {
+	bare := tagValue().ReplaceAllString(string(tag), `""`)
+	for _, m := range tagKey().FindAllStringSubmatch(bare, -1) {
 		if !slices.Contains(known, m[1]) {
 			return fmt.Errorf("unknown tag %s", m[1])
 		}

@@ -27,6 +27,10 @@ func readPNG(s *source) (layout, error) {
 			}
 		case "eXIf":
 			l.exif = s.section(offset+8, length)
+		case "iTXt":
+			if l.xmp == nil {
+				l.xmp = xmpOfPNG(s, offset+8, length)
+			}
 		case "IEND":
 			return l, nil
 		}
@@ -56,6 +60,8 @@ func readWebP(s *source) (layout, error) {
 		switch kind {
 		case "EXIF":
 			l.exif = exifOfWebP(s, offset+8, length)
+		case "XMP ":
+			l.xmp = s.section(offset+8, length)
 		case "VP8X", "VP8 ", "VP8L":
 			// In an extended file VP8X comes first and holds the canvas size.
 			if n := min(length, int64(len(body))); l.width == 0 && s.full(body[:n], offset+8) {
@@ -84,9 +90,7 @@ func sizeOfWebP(kind string, b []byte) (width, height int) {
 // exifOfWebP skips the JPEG-style header that some writers put before the
 // record.
 func exifOfWebP(s *source, offset, length int64) *io.SectionReader {
-	n := int64(len(exifHeader))
-	head := make([]byte, n)
-	if length > n && s.full(head, offset) && string(head) == exifHeader {
+	if n := int64(len(exifHeader)); s.begins(exifHeader, offset, length) {
 		return s.section(offset+n, length-n)
 	}
 	return s.section(offset, length)

@@ -28,8 +28,9 @@ const (
 	tagGPSDateStamp    = 0x1D
 )
 
-// addEXIF takes over what the EXIF record tells. It is read here because
-// github.com/bep/imagemeta gives up on a record at its first odd entry, and
+// addEXIF takes over what the EXIF record tells. It is read here because the
+// library for it (github.com/bep/imagemeta) gives up on a record at its first
+// odd entry, and
 // some cameras write one in every photo.
 func (p *Photo) addEXIF(record *io.SectionReader) {
 	t, first, ok := newTIFFReader(record, record.Size())

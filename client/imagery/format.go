@@ -78,6 +78,13 @@ func (s *source) full(b []byte, offset int64) bool {
 	return n == len(b)
 }
 
+// begins tells whether a piece of the file begins with a header and goes on
+// after it.
+func (s *source) begins(header string, offset, length int64) bool {
+	head := make([]byte, len(header))
+	return length > int64(len(head)) && s.full(head, offset) && string(head) == header
+}
+
 func (s *source) section(offset, length int64) *io.SectionReader {
 	return io.NewSectionReader(s, offset, length)
 }

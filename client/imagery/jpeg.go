@@ -24,11 +24,10 @@ func readJPEG(s *source) (layout, error) {
 	var l layout
 	pixels, err := walkJPEG(s, 0, func(marker byte, offset, length int64) {
 		switch {
-		case marker == markerAPP1 && l.exif == nil && length > int64(len(exifHeader)):
-			head := make([]byte, len(exifHeader))
-			if s.full(head, offset) && string(head) == exifHeader {
-				l.exif = s.section(offset+int64(len(head)), length-int64(len(head)))
-			}
+		case marker == markerAPP1 && l.exif == nil && s.begins(exifHeader, offset, length):
+			l.exif = s.section(offset+int64(len(exifHeader)), length-int64(len(exifHeader)))
+		case marker == markerAPP1 && l.xmp == nil && s.begins(xmpHeader, offset, length):
+			l.xmp = s.section(offset+int64(len(xmpHeader)), length-int64(len(xmpHeader)))
 		case isFrame(marker) && length >= 5:
 			var frame [5]byte
 			if s.full(frame[:], offset) {

@@ -116,17 +116,7 @@ func readSource(s *source) (Photo, error) {
 		return p, err
 	}
 	p.Format = format
-	var l layout
-	switch format {
-	case JPEG:
-		l, err = readJPEG(s)
-	case TIFF:
-		l, err = readTIFF(s)
-	case PNG:
-		l, err = readPNG(s)
-	case WebP:
-		l, err = readWebP(s)
-	}
+	l, err := s.layout(format)
 	// A read that failed is the file's trouble, whatever the parser made of it.
 	if s.err != nil {
 		return p, unreadable(s.err)
@@ -138,8 +128,8 @@ func readSource(s *source) (Photo, error) {
 	if err == nil && (p.Width <= 0 || p.Height <= 0) {
 		err = defectf(Damaged, "the picture has no size")
 	}
-	if err == nil {
-		p.addXMP(s)
+	if err == nil && l.xmp != nil {
+		p.addXMP(l.xmp)
 	}
 	return p, err
 }
@@ -148,6 +138,19 @@ func readSource(s *source) (Photo, error) {
 type layout struct {
 	width, height int
 	exif          *io.SectionReader // TIFF structure holding the EXIF record, or nil
+	xmp           *io.SectionReader // XMP record, or nil
+}
+
+func (s *source) layout(format Format) (layout, error) {
+	switch format {
+	case JPEG:
+		return readJPEG(s)
+	case TIFF:
+		return readTIFF(s)
+	case PNG:
+		return readPNG(s)
+	}
+	return readWebP(s)
 }
 
 func unreadable(err error) error {

@@ -13,6 +13,7 @@ const (
 	tagTileOffsets     = 0x0144
 	tagTileByteCounts  = 0x0145
 	tagSubIFDs         = 0x014A
+	tagXMP             = 0x02BC
 )
 
 // maxDirectories bounds the walk on files whose directories form a loop.
@@ -61,6 +62,9 @@ func readTIFF(s *source) (layout, error) {
 		}
 		if err := t.checkPixels(d); err != nil {
 			return l, err
+		}
+		if e, ok := d.entries[tagXMP]; ok && l.xmp == nil && t.inside(e) {
+			l.xmp = io.NewSectionReader(t.r, e.offset, e.length())
 		}
 		// DNG files keep the real picture in a sub-directory.
 		kind, _ := t.number(d, tagNewSubfileType)

@@ -6,33 +6,15 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/bep/imagemeta"
 )
 
 // addXMP takes over what only the XMP record tells: height above take-off,
-// gimbal angles, spectral band, and the position where EXIF has none. A record
-// that cannot be read is as good as none.
+// gimbal angles, spectral band, and the position where EXIF has none.
 //
 // Properties are recognised by their local name: makers of drones and cameras
 // use the same names, each in a namespace of its own.
-func (p *Photo) addXMP(s *source) {
-	formats := map[Format]imagemeta.ImageFormat{
-		JPEG: imagemeta.JPEG, TIFF: imagemeta.TIFF, PNG: imagemeta.PNG, WebP: imagemeta.WebP,
-	}
-	if _, err := s.r.Seek(0, io.SeekStart); err != nil {
-		return
-	}
-	found := map[string]any{}
-	_, _ = imagemeta.Decode(imagemeta.Options{
-		R: s.r, ImageFormat: formats[p.Format], Sources: imagemeta.XMP,
-		HandleTag: func(tag imagemeta.TagInfo) error {
-			if _, repeated := found[tag.Tag]; !repeated {
-				found[tag.Tag] = tag.Value
-			}
-			return nil
-		},
-	})
+func (p *Photo) addXMP(record io.Reader) {
+	found := readXMP(record)
 	number := func(names ...string) *float64 {
 		for _, name := range names {
 			if n, ok := xmpNumber(found[name]); ok {

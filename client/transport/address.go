@@ -6,10 +6,11 @@ import (
 	"regexp"
 	"strings"
 
+	"sync"
 	"transect/client/fault"
 )
 
-var slashes = regexp.MustCompile(`//+`)
+var slashes = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`//+`) })
 
 // parseBase checks a platform address and brings it into the one form used
 // from there on: no final slash, no double slashes, path kept.
@@ -32,7 +33,7 @@ func parseBase(raw string) (*url.URL, error) {
 		return nil, wrong("goes on after its path")
 	}
 	u.Host = strings.ToLower(u.Host)
-	if u, err = u.Parse(strings.TrimSuffix(slashes.ReplaceAllString(u.EscapedPath(), "/"), "/")); err != nil {
+	if u, err = u.Parse(strings.TrimSuffix(slashes().ReplaceAllString(u.EscapedPath(), "/"), "/")); err != nil {
 		return nil, wrong("is not an address")
 	}
 	u.Path, u.RawPath = strings.TrimSuffix(u.Path, "/"), strings.TrimSuffix(u.RawPath, "/")
@@ -48,7 +49,7 @@ func (t *Transport) locate(path string, query url.Values) (*url.URL, error) {
 			return nil, fault.Of(&fault.ParameterError{}, "%q cannot be part of an address", segment)
 		}
 	}
-	u := t.base.JoinPath(slashes.ReplaceAllString(path, "/"))
+	u := t.base.JoinPath(slashes().ReplaceAllString(path, "/"))
 	u.RawQuery = query.Encode()
 	return u, nil
 }

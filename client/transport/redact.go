@@ -24,27 +24,33 @@ const secretNames = `password|passwd|passphrase|client_?secret|secret(?:_?(?:acc
 	`x-amz-(?:signature|credential|security-token)|x-goog-(?:signature|credential)|` +
 	`signature|sig|credential|awsaccesskeyid|googleaccessid`
 
-var patterns = []struct {
+type pattern struct {
 	find    *regexp.Regexp
 	replace string
-}{
-	// "name": "value" in JSON.
-	{regexp.MustCompile(`(?i)("[\w.-]*(?:` + secretNames + `)"\s*:\s*)(?:"(?:\\.|[^"\\])*"?|-?\d[\d.eE+-]*)`), `${1}"` + redacted + `"`},
-	// The same in JSON that was quoted into a text.
-	{regexp.MustCompile(`(?i)(\\"[\w.-]*(?:` + secretNames + `)\\"\s*:\s*\\").*?(\\"|$)`), "${1}" + redacted + "${2}"},
-	// A signed address in an answer: whatever its parameters are called.
-	{regexp.MustCompile(`(?i)("[\w-]*(?:put|upload|download|signed)_?url"\s*:\s*"[^"?]*\?)[^"]*`), "${1}" + redacted},
-	// name=value in an address or a form.
-	{regexp.MustCompile(`(?i)((?:^|[?&;\s]|\\u0026)(?:[\w.]*[_-])?(?:` + secretNames + `)=)[^&\s"'<>\\]*`), "${1}" + redacted},
-	{regexp.MustCompile(`(?i)(\bauthorization["']?\s*[:=]\s*["'\[]*)(?:(?:bearer|basic|digest|token)\s+)?[^\s"',\]]+`), "${1}" + redacted},
-	{regexp.MustCompile(`(?i)\b(bearer\s+)[\w.~+/=-]+`), "${1}" + redacted},
-	{regexp.MustCompile(`(://)[^/\s@"'<>]+@`), "${1}" + redacted + "@"},
 }
+
+// patterns are compiled when they are used first: that takes a while, and most
+// starts of the program have nothing to hide.
+var patterns = sync.OnceValue(func() []pattern {
+	return []pattern{
+		// "name": "value" in JSON.
+		{regexp.MustCompile(`(?i)("[\w.-]*(?:` + secretNames + `)"\s*:\s*)(?:"(?:\\.|[^"\\])*"?|-?\d[\d.eE+-]*)`), `${1}"` + redacted + `"`},
+		// The same in JSON that was quoted into a text.
+		{regexp.MustCompile(`(?i)(\\"[\w.-]*(?:` + secretNames + `)\\"\s*:\s*\\").*?(\\"|$)`), "${1}" + redacted + "${2}"},
+		// A signed address in an answer: whatever its parameters are called.
+		{regexp.MustCompile(`(?i)("[\w-]*(?:put|upload|download|signed)_?url"\s*:\s*"[^"?]*\?)[^"]*`), "${1}" + redacted},
+		// name=value in an address or a form.
+		{regexp.MustCompile(`(?i)((?:^|[?&;\s]|\\u0026)(?:[\w.]*[_-])?(?:` + secretNames + `)=)[^&\s"'<>\\]*`), "${1}" + redacted},
+		{regexp.MustCompile(`(?i)(\bauthorization["']?\s*[:=]\s*["'\[]*)(?:(?:bearer|basic|digest|token)\s+)?[^\s"',\]]+`), "${1}" + redacted},
+		{regexp.MustCompile(`(?i)\b(bearer\s+)[\w.~+/=-]+`), "${1}" + redacted},
+		{regexp.MustCompile(`(://)[^/\s@"'<>]+@`), "${1}" + redacted + "@"},
+	}
+})
 
 // Redact removes what looks like a secret from text: passwords, client
 // secrets, tokens, Authorization values and the signatures of signed addresses.
 func Redact(text string) string {
-	for _, p := range patterns {
+	for _, p := range patterns() {
 		text = p.find.ReplaceAllString(text, p.replace)
 	}
 	return text

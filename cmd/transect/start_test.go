@@ -4,8 +4,39 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
 	"testing"
 )
+
+// Every start pays for what packages prepare before main: tables, compiled
+// patterns. What is made there is counted, as times differ from machine to
+// machine. Who fails this test prepares something that could wait until it is
+// used (sync.OnceValue), or imports a package that does.
+func TestStartPreparesLittle(t *testing.T) {
+	const ours, theirs = 400, 1500 // allocations; the most are those of semver
+	cmd := exec.Command("transect", "version")
+	cmd.Env = append(os.Environ(), "GODEBUG=inittrace=1")
+	var trace strings.Builder
+	cmd.Stderr = &trace
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err)
+	}
+	prepared := regexp.MustCompile(`(?m)^init (\S+) @.* (\d+) allocs$`).FindAllStringSubmatch(trace.String(), -1)
+	if len(prepared) < 20 {
+		t.Fatalf("no trace of the start:\n%s", trace.String())
+	}
+	for _, p := range prepared {
+		most := theirs
+		if strings.HasPrefix(p[1], "transect/") {
+			most = ours
+		}
+		if n, _ := strconv.Atoi(p[2]); n > most {
+			t.Errorf("%s prepares %d things at every start, want at most %d", p[1], n, most)
+		}
+	}
+}
 
 // BenchmarkStart measures from the start of the process to the first line of a
 // script, and for comparison what a Go program that only prints takes. Without
@@ -23,7 +54,9 @@ func BenchmarkStart(b *testing.B) {
 		}
 	}
 	for _, build := range [][]string{{program, "."}, {empty, source}} {
-		if out, err := exec.Command("go", "build", "-o", build[0], build[1]).CombinedOutput(); err != nil {
+		compile := exec.Command("go", "build", "-o", build[0], build[1])
+		compile.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is handed out: no loader of libraries before it starts
+		if out, err := compile.CombinedOutput(); err != nil {
 			b.Fatalf("go build: %v\n%s", err, out)
 		}
 	}

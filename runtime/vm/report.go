@@ -9,6 +9,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 	"github.com/yuin/gopher-lua/parse"
 
+	"sync"
 	"transect/client/fault"
 )
 
@@ -68,7 +69,7 @@ func (in *Interp) scriptError(t *thrown) error {
 	e.Err = fault.Of(&fault.RuntimeError{}, "%s", text)
 	// The message names the line that failed, also when a task failed there
 	// and the trace is that of whoever waited for it.
-	if m := position.FindStringSubmatch(text); m != nil {
+	if m := position().FindStringSubmatch(text); m != nil {
 		line, _ := strconv.Atoi(m[2])
 		if len(trace) == 0 || trace[0].File != m[1] || trace[0].Line != line {
 			e.Frames = append([]Frame{{File: m[1], Line: line}}, trace...)
@@ -100,14 +101,14 @@ func (in *Interp) describe(v lua.LValue) string {
 }
 
 var (
-	position   = regexp.MustCompile(`^(.+?\.lua|[^\s:][^:\n]*):(\d+): `)
-	traceEntry = regexp.MustCompile(`^\t(.+):(\d+): in (.*)$`)
+	position   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.+?\.lua|[^\s:][^:\n]*):(\d+): `) })
+	traceEntry = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\t(.+):(\d+): in (.*)$`) })
 )
 
 func parseTrace(trace string) []Frame {
 	var frames []Frame
 	for _, line := range strings.Split(trace, "\n") {
-		if m := traceEntry.FindStringSubmatch(line); m != nil {
+		if m := traceEntry().FindStringSubmatch(line); m != nil {
 			n, _ := strconv.Atoi(m[2])
 			frames = append(frames, Frame{File: m[1], Line: n, Function: functionName(m[3])})
 		}
