@@ -69,7 +69,7 @@ func TestNetworks(t *testing.T) {
 		list = append(list, trouble{name: fmt.Sprint("cut after receiving ", n), heals: 2, short: n == 700,
 			toxic: fmt.Sprintf(`{"type":"limit_data","attributes":{"bytes":%d}}`, n)})
 	}
-	s := &suite{t: t, seed: seedSurvey, run: survey}
+	s := &suite{t: t, seed: seedSurvey, run: survey, record: newRecord(t)}
 	s.want = s.play("no trouble", nil)
 	if s.want.stopped != nil {
 		t.Fatal(s.want.stopped)
@@ -92,5 +92,5 @@ func TestNetworks(t *testing.T) {
 		})
 	}
 	group.Wait()
-	t.Logf("%d networks, on %d of them it had to be run again", s.cases.Load(), s.stopped.Load())
+	t.Logf("%s", s.record)
 }

@@ -8,5 +8,9 @@
 //
 //	go test ./client/faulttest -v                        each request with some faults
 //	TRANSECT_FAULTS=all go test ./client/faulttest -v    each request with each fault
-//	TRANSECT_FAULTS="502 after:7" go test ./client/faulttest -v -run Survey
+//	TRANSECT_FAULTS="502 after:*" go test ./client/faulttest -v -run Survey    that one at each request
+//	TRANSECT_FAULTS="502 after:7" go test ./client/faulttest -v -run Survey    at one request
+//
+// With TRANSECT_FAULTS_RECORD=file the end of each case is noted in a file, and
+// those that ended well by it are not run again.
 package faulttest

@@ -81,7 +81,7 @@ func TestHalfADownload(t *testing.T) {
 	if testing.Short() {
 		t.Skip("moves tens of megabytes: not in a short run")
 	}
-	s := &suite{t: t, seed: seedBulk, run: fetchBulk}
+	s := &suite{t: t, seed: seedBulk, run: fetchBulk, record: newRecord(t)}
 	s.want = s.play("whole", nil)
 	s.compare("half", s.play("half", func(w *world) error {
 		w.proxy.plan = func(_ int, r *http.Request) fault {

@@ -200,7 +200,9 @@ func (d *dumper) walk(key string, v any) any {
 func (d *dumper) tables() error {
 	for _, query := range []string{
 		"SELECT 'component', dataset, component, size, checksum, filename FROM components",
-		"SELECT 'upload', dataset, component, filename, checksum, chunk_size || ' ' || total_size || ' ' || total_parts || ' ' || complete FROM uploads",
+		// A request that comes late opens an upload again whose file is there: nothing comes of it.
+		"SELECT 'upload', u.dataset, u.component, u.filename, u.checksum, chunk_size || ' ' || total_size || ' ' || total_parts || ' ' ||" +
+			" (complete OR c.checksum = u.checksum) FROM uploads u LEFT JOIN components c ON c.dataset = u.dataset AND c.component = u.component",
 		"SELECT 'part', u.dataset, u.component, p.number, p.size, p.checksum FROM parts p LEFT JOIN uploads u ON p.upload = u.id",
 		"SELECT 'log', product, row_number() OVER (PARTITION BY product ORDER BY time), record, '', '' FROM logs",
 	} {

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -39,13 +38,13 @@ type suite struct {
 	run  workflow
 	want outcome
 
-	cases, stopped atomic.Int64
+	record *record
 }
 
 // matrix runs a workflow without a fault, and then with each kind at each of
 // its requests, or a choice of kinds at each.
 func matrix(t *testing.T, least int, seed func(context.Context, *world) error, run workflow) {
-	s := &suite{t: t, seed: seed, run: run}
+	s := &suite{t: t, seed: seed, run: run, record: newRecord(t)}
 	s.want = s.play("no fault", nil)
 	if s.want.stopped != nil {
 		t.Fatalf("without a fault: %v\n%s", s.want.stopped, s.want.log)
@@ -64,12 +63,13 @@ func matrix(t *testing.T, least int, seed func(context.Context, *world) error, r
 		})
 	}
 	for _, at := range s.selection() {
-		work <- at
+		if !s.record.done(at.String()) {
+			work <- at
+		}
 	}
 	close(work)
 	group.Wait()
-	t.Logf("%d requests, %d faults: %d cases, %d of them stopped with an error and ended well when run again; %.1f s",
-		s.want.requests, len(kinds), s.cases.Load(), s.stopped.Load(), time.Since(began).Seconds())
+	t.Logf("%d requests, %d faults: %s; %.1f s", s.want.requests, len(kinds), s.record, time.Since(began).Seconds())
 }
 
 // strikeAt is one case.
@@ -78,25 +78,34 @@ type strikeAt struct {
 	n    int
 }
 
+func (at strikeAt) String() string { return fmt.Sprint(at.kind.name, ":", at.n) }
+
+// beyondEnd is how many requests more than without a fault there may be: they
+// come in another order each time.
+const beyondEnd = 3
+
 // selection lists the cases: every request is in it, with every kind of fault
 // or, when there is little time, with some of them in turn.
 func (s *suite) selection() (list []strikeAt) {
 	all := os.Getenv("TRANSECT_FAULTS")
-	if name, at, one := strings.Cut(all, ":"); one {
-		n, err := strconv.Atoi(at)
-		if err != nil {
-			s.t.Fatalf("TRANSECT_FAULTS=%q: %v", all, err)
-		}
+	if name, at, some := strings.Cut(all, ":"); some {
 		for _, k := range kinds {
-			if k.name == name {
+			if k.name != name {
+				continue
+			}
+			if n, err := strconv.Atoi(at); err == nil {
 				return []strikeAt{{k, n}}
 			}
+			for n := range s.want.requests + beyondEnd {
+				list = append(list, strikeAt{k, n})
+			}
+			return list
 		}
 		s.t.Fatalf("there is no fault %q", name)
 	}
 	each, beyond := 1, 0
 	if everything() {
-		each, beyond = len(kinds), 3
+		each, beyond = len(kinds), beyondEnd
 	}
 	step := 1
 	if testing.Short() {
@@ -118,24 +127,29 @@ func (s *suite) selection() (list []strikeAt) {
 
 // try runs one case and compares how it ended.
 func (s *suite) try(at strikeAt) {
-	name := fmt.Sprint(at.kind.name, ":", at.n)
-	got := s.play(name, func(w *world) error {
+	got := s.play(at.String(), func(w *world) error {
 		w.proxy.strike(at.kind, at.n)
+		w.again = at.kind.again
+		if at.kind.silent {
+			w.timeout, w.stall = silence, silence
+		}
 		return nil
 	})
-	if got.struck { // else the workflow was done before
-		s.compare(name, got)
+	if !got.struck { // the workflow was done before
+		s.record.note(at.String(), unmet, nil)
+		return
 	}
+	s.compare(at.String(), got)
 }
 
 // compare tells what is wrong with the end of a case.
 func (s *suite) compare(name string, got outcome) {
-	s.cases.Add(1)
+	end := well
 	wrong := func(format string, args ...any) {
+		end = bad
 		s.t.Errorf("%s: %s\n%s", name, fmt.Sprintf(format, args...), got.log)
 	}
 	if got.stopped != nil {
-		s.stopped.Add(1)
 		if why := unnamed(got.stopped); why != "" {
 			wrong("it stopped with an error %s: %v", why, got.stopped)
 		}
@@ -148,6 +162,7 @@ func (s *suite) compare(name string, got outcome) {
 	case got.seen != s.want.seen:
 		wrong("it saw other things (first run: %v):\n%s", got.stopped, difference(s.want.seen, got.seen))
 	}
+	s.record.note(name, end, got.stopped)
 }
 
 // unnamed says why an error does not tell what it should.
@@ -203,7 +218,7 @@ func (s *suite) play(name string, spoil func(*world) error) (o outcome) {
 	w.proxy.heal()
 	w.repeated()
 	o.requests, o.struck = w.proxy.requests, w.proxy.struck > 0
-	if o.stopped = err; err != nil && spoil != nil {
+	if o.stopped = err; err != nil && spoil != nil || w.again {
 		seen, o.again = s.run(ctx, w)
 	}
 	w.proxy.mu.Lock()

@@ -16,9 +16,10 @@ import (
 // proxy stands between clients and a platform. It counts the requests that
 // come and does to some of them what networks and gateways do.
 type proxy struct {
-	behind http.Handler
-	server *httptest.Server
-	clock  *clock
+	behind  http.Handler
+	server  *httptest.Server
+	clock   *clock
+	closing chan struct{}
 
 	mu       sync.Mutex
 	requests int
@@ -39,7 +40,7 @@ type late struct {
 }
 
 func newProxy(behind http.Handler, c *clock) *proxy {
-	p := &proxy{behind: behind, clock: c}
+	p := &proxy{behind: behind, clock: c, closing: make(chan struct{})}
 	p.server = httptest.NewServer(p)
 	return p
 }
@@ -181,26 +182,74 @@ func half(p *proxy, w http.ResponseWriter, r *http.Request) {
 	conn.Write(answer.Body.Bytes()[:answer.Body.Len()/2])
 }
 
-// delay answers 504 at once and delivers the request only later, behind others.
-func delay(p *proxy, w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		breakOff(w)
-		return
+// delay answers 504 at once and delivers the request only later, behind that
+// many others.
+func delay(behind int) fault {
+	return func(p *proxy, w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			breakOff(w)
+			return
+		}
+		again := r.Clone(context.Background())
+		again.Body = io.NopCloser(bytes.NewReader(body))
+		p.mu.Lock()
+		p.late = append(p.late, late{at: p.requests + behind, do: func() { p.answered(again) }})
+		p.mu.Unlock()
+		reply(w, http.StatusGatewayTimeout)
 	}
-	again := r.Clone(context.Background())
-	again.Body = io.NopCloser(bytes.NewReader(body))
-	p.mu.Lock()
-	p.late = append(p.late, late{at: p.requests + 1, do: func() { p.answered(again) }})
-	p.mu.Unlock()
-	reply(w, http.StatusGatewayTimeout)
 }
 
-// expire lets so much time pass at the platform that every token and every
-// signed address has expired when the request arrives.
-func expire(p *proxy, w http.ResponseWriter, r *http.Request) {
-	p.clock.pass(5 * time.Hour)
+// expire lets so much time pass at the platform: after some of it signed
+// addresses are refused, after more tokens as well.
+func expire(d time.Duration) fault {
+	return func(p *proxy, w http.ResponseWriter, r *http.Request) {
+		p.clock.pass(d)
+		forward(p, w, r)
+	}
+}
+
+// dated asks for patience until a moment.
+func dated(status int) fault {
+	return func(p *proxy, w http.ResponseWriter, r *http.Request) {
+		refuse(status, "Retry-After", time.Now().Add(time.Second).UTC().Format(http.TimeFormat))(p, w, r)
+	}
+}
+
+// slow lets a request wait on its way.
+func slow(p *proxy, w http.ResponseWriter, r *http.Request) {
+	time.Sleep(200 * time.Millisecond)
 	forward(p, w, r)
+}
+
+// silent never answers; the platform may have had the request.
+func silent(effect bool) fault {
+	return func(p *proxy, w http.ResponseWriter, r *http.Request) {
+		if effect {
+			p.answered(r)
+		} else {
+			io.Copy(io.Discard, r.Body)
+		}
+		select {
+		case <-r.Context().Done():
+		case <-p.closing:
+		}
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// trickle sends an answer in drops.
+func trickle(p *proxy, w http.ResponseWriter, r *http.Request) {
+	answer := p.answered(r)
+	for name, values := range answer.Header() {
+		w.Header()[name] = values
+	}
+	w.Header().Set("Content-Length", strconv.Itoa(answer.Body.Len()))
+	w.WriteHeader(answer.Code)
+	for drop := max(answer.Body.Len()/20, 1); answer.Body.Len() > 0; time.Sleep(5 * time.Millisecond) {
+		w.Write(answer.Body.Next(drop))
+		http.NewResponseController(w).Flush()
+	}
 }
 
 func hijack(w http.ResponseWriter) net.Conn {
@@ -224,7 +273,13 @@ type kind struct {
 	name  string
 	fault fault
 	lasts fault // of all requests after it; nil when it happens once
+
+	silent bool // the client has to lose its patience
+	again  bool // it shows once the workflow has ended: it is run again in any case
 }
+
+// silence is the patience of a client with hosts that do not answer.
+const silence = 1500 * time.Millisecond
 
 // kinds are all of them.
 var kinds = []kind{
@@ -233,6 +288,7 @@ var kinds = []kind{
 	{name: "500 before", fault: refuse(500)},
 	{name: "502 before", fault: refuse(502)},
 	{name: "503 before", fault: refuse(503)},
+	{name: "429 Retry-After date", fault: dated(429)},
 	{name: "503 Retry-After", fault: refuse(503, "Retry-After", "1")},
 	{name: "503 early", fault: early(503, "Retry-After", "1")},
 	{name: "504 before", fault: refuse(504)},
@@ -242,13 +298,19 @@ var kinds = []kind{
 	{name: "502 after", fault: replace(502)},
 	{name: "503 after", fault: replace(503)},
 	{name: "504 after", fault: replace(504)},
-	{name: "504 late", fault: delay},
+	{name: "504 late", fault: delay(1)},
+	{name: "504 after the end", fault: delay(1 << 29), again: true},
+	{name: "slow", fault: slow},
+	{name: "silent before", fault: silent(false), silent: true},
+	{name: "silent after", fault: silent(true), silent: true},
+	{name: "trickle", fault: trickle},
 	{name: "cut after", fault: cutAnswer},
 	{name: "truncated", fault: truncate},
 	{name: "half", fault: half},
 	{name: "401", fault: refuse(401)},
 	{name: "403", fault: refuse(403)},
-	{name: "expired", fault: expire},
+	{name: "addresses expired", fault: expire(20 * time.Minute)},
+	{name: "all expired", fault: expire(5 * time.Hour)},
 	{name: "down", fault: refuse(502), lasts: refuse(502)},
 	{name: "gone", fault: cut, lasts: cut},
 	{name: "gone after", fault: cutAnswer, lasts: cut},

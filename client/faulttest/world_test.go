@@ -24,6 +24,8 @@ type world struct {
 	disk     string // journal, state and downloads
 	url      string // the proxy's, unless there is another one before it
 	timeout  time.Duration
+	stall    time.Duration
+	again    bool   // the workflow is run again however it ended
 	repeated func() // called before each repeat
 	onClose  func()
 }
@@ -35,7 +37,7 @@ func newWorld() (*world, error) {
 		return nil, err
 	}
 	w := &world{platform: p, proxy: newProxy(p.Handler(), c)}
-	w.url, w.repeated, w.onClose = w.proxy.server.URL, func() {}, func() {}
+	w.url, w.repeated, w.onClose, w.stall = w.proxy.server.URL, func() {}, func() {}, 5*time.Second
 	if w.disk, err = os.MkdirTemp("", "transect-faults-"); err != nil {
 		w.close()
 		return nil, err
@@ -45,6 +47,7 @@ func newWorld() (*world, error) {
 
 func (w *world) close() {
 	w.onClose()
+	close(w.proxy.closing)
 	w.proxy.server.CloseClientConnections()
 	w.proxy.server.Close()
 	w.platform.Close()
@@ -64,7 +67,7 @@ func (w *world) connect(ctx context.Context) (*session, error) {
 	remembered := journal.New(filepath.Join(w.disk, "state"), journal.Limits{}, nil)
 	c, err := client.New(ctx, client.Settings{URL: w.url, Timeout: w.timeout, User: login.User, Password: login.Password,
 		ClientID: login.ClientID, ClientSecret: login.ClientSecret}, client.Options{
-		Sleep: w.hurried, Journal: remembered, Stall: 5 * time.Second, Budget: transfer.NewBudget(4)})
+		Sleep: w.hurried, Journal: remembered, Stall: w.stall, Budget: transfer.NewBudget(4)})
 	if err != nil {
 		remembered.Close()
 		return nil, err

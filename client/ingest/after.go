@@ -19,7 +19,7 @@ func (r *run) afterwards(ctx context.Context) error {
 	if r.o.DryRun {
 		return nil
 	}
-	for _, step := range []func(context.Context) error{r.lateOnes, r.doubles, r.await, r.verify} {
+	for _, step := range []func(context.Context) error{r.lateOnes, r.doubles, r.sweep, r.await, r.verify} {
 		if err := step(ctx); err != nil {
 			return err
 		}

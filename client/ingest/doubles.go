@@ -23,7 +23,8 @@ import (
 // sibling is a dataset at the target with a key somebody asked for.
 type sibling struct {
 	id, run  string
-	complete bool
+	complete bool // all its files are there
+	bare     bool // none is
 }
 
 // lookup finds the datasets with the keys of works, by key, oldest first.
@@ -52,7 +53,7 @@ func (r *run) lookup(ctx context.Context, works []*work) (map[string][]sibling, 
 			}
 			noted := gjson.GetBytes(d.JSON(), "properties."+noteName)
 			key := noted.Get("key").String()
-			found[key] = append(found[key], sibling{id: d.ID, run: noted.Get("run").String(), complete: whole(d)})
+			found[key] = append(found[key], sibling{id: d.ID, run: noted.Get("run").String(), complete: whole(d), bare: bare(d)})
 		}
 		if len(page.Results) < limit {
 			return found, nil
@@ -143,7 +144,7 @@ func (r *run) remove(ctx context.Context, ids []string) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	r.o.Logger.Info("another run creates the same datasets; its own are kept", "datasets", len(ids))
+	r.o.Logger.Info("deleting doubles of datasets", "datasets", len(ids))
 	_, err := r.c.Datasets.Delete(ctx, client.DatasetList{Dataset: client.IDs(ids)})
 	if status(err) == http.StatusNotFound && len(ids) > 1 {
 		for _, id := range ids {
@@ -260,7 +261,12 @@ func (r *run) converge(ctx context.Context, w *work, list []sibling) error {
 		}
 		return 1
 	})
-	if first.id == w.dataset {
+	for _, s := range list {
+		if s.id != w.dataset && s.bare {
+			r.stray(s.id, w.dataset, false)
+		}
+	}
+	if first.id == w.dataset || first.bare {
 		return nil
 	}
 	if !first.complete {

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/hex"
@@ -25,20 +26,24 @@ type held struct {
 	taken    int64  // acquisition of an image, milliseconds since 1970; 0 when not known
 	id       [12]byte
 	other    int32 // place among the ids of another form, from 1
+	run      int32 // place of the run that made it
 	state    uint8
 }
 
 const (
 	complete uint8 = 1 << iota // all its files are there
 	several                    // it has several files
+	empty                      // none of its files is there
 )
 
-// index holds what is at the target, in the order of names. It does not change
-// once it is loaded.
+// index holds what is at the target, in the order of names and identifiers. It
+// does not change once it is loaded.
 type index struct {
 	seed   maphash.Seed
 	list   []held
 	others []string
+	runs   []string         // that made datasets; the first is none
+	known  map[string]int32 // their places
 	// replaces says which datasets are there to take the place of others. Those
 	// are deleted last, so a run that was stopped may have left them.
 	replaces map[string]string
@@ -65,7 +70,7 @@ var heldFields = client.Object{"include": []any{"name", "type", "acquisition_dat
 
 // load reads the target, once, in the order of identifiers.
 func load(ctx context.Context, c *client.Client, t Target) (*index, error) {
-	ix := &index{seed: maphash.MakeSeed(), replaces: map[string]string{}}
+	ix := &index{seed: maphash.MakeSeed(), replaces: map[string]string{}, runs: []string{""}, known: map[string]int32{"": 0}}
 	limit, last := indexPage, ""
 	for {
 		filter := t.filter()
@@ -88,7 +93,12 @@ func load(ctx context.Context, c *client.Client, t Target) (*index, error) {
 		}
 		last = page.Results[len(page.Results)-1].ID
 	}
-	slices.SortFunc(ix.list, func(a, b held) int { return cmp.Compare(a.name, b.name) })
+	slices.SortFunc(ix.list, func(a, b held) int {
+		if a.name != b.name {
+			return cmp.Compare(a.name, b.name)
+		}
+		return cmp.Or(bytes.Compare(a.id[:], b.id[:]), cmp.Compare(a.other, b.other))
+	})
 	return ix, nil
 }
 
@@ -105,6 +115,7 @@ func (ix *index) add(id string, record []byte) {
 		name = noted.Get("file").String()
 		h.key, h.size = short(noted.Get("key").String()), noted.Get("size").Int()
 		h.modified = parsed(noted.Get("modified").String()).UnixMilli()
+		h.run = ix.place(noted.Get("run").String())
 		if earlier := noted.Get("replaces").String(); earlier != "" {
 			ix.replaces[id] = earlier
 		}
@@ -113,6 +124,17 @@ func (ix *index) add(id string, record []byte) {
 	h.setID(ix, id)
 	h.components(fields[3])
 	ix.list = append(ix.list, h)
+}
+
+// place gives the number of a run.
+func (ix *index) place(run string) int32 {
+	n, known := ix.known[run]
+	if !known {
+		n = int32(len(ix.runs))
+		ix.runs = append(ix.runs, run)
+		ix.known[run] = n
+	}
+	return n
 }
 
 func (h *held) setID(ix *index, id string) {
@@ -126,12 +148,14 @@ func (h *held) setID(ix *index, id string) {
 
 // components takes over the state of the files.
 func (h *held) components(list gjson.Result) {
-	h.state |= complete
+	h.state |= complete | empty
 	var size int64
 	files := list.Array()
 	for _, c := range files {
 		if c.Get("status").String() != "completed" {
 			h.state &^= complete
+		} else {
+			h.state &^= empty
 		}
 		size += c.Get("size").Int()
 	}

@@ -22,6 +22,7 @@ type reader struct {
 func (r *reader) look(ctx context.Context, w *work) (bool, error) {
 	ix := r.index
 	candidates := ix.named(identity(w.item.Kind, w.item.Name))
+	r.strays(candidates)
 	size, modified := w.item.Size(), w.first().ModTime.UnixMilli()
 	for i := range candidates {
 		h := &candidates[i]
@@ -42,14 +43,20 @@ func (r *reader) look(ctx context.Context, w *work) (bool, error) {
 		return false, r.there(ctx, w, h, candidates)
 	case h != nil:
 		w.dataset, w.outcome, w.earlier = ix.dataset(h), Resumed, ix.replaced(h, candidates)
+		w.strays = r.outdated(w, r.index.runs[h.run], h.key, h.taken, candidates)
 		return true, nil
 	}
 	w.outcome = Created
+	var earlier *held
 	for i := range candidates {
-		if h := &candidates[i]; r.earlier(w, h) {
-			w.earlier = ix.dataset(h)
-			w.remark = "changed: an earlier state of it is dataset " + w.earlier + ", which stays"
+		if h := &candidates[i]; r.earlier(w, h) && (earlier == nil || h.state&empty == 0 || earlier.state&empty != 0) {
+			earlier = h
 		}
+	}
+	if earlier != nil {
+		w.earlier = ix.dataset(earlier)
+		w.remark = "changed: an earlier state of it is dataset " + w.earlier + ", which stays"
+		w.strays = r.outdated(w, r.id, 0, earlier.taken, candidates)
 	}
 	return true, nil
 }
@@ -58,8 +65,9 @@ func (r *reader) look(ctx context.Context, w *work) (bool, error) {
 // goes now, when an earlier run was stopped before that.
 func (r *reader) there(ctx context.Context, w *work, h *held, candidates []held) error {
 	w.dataset, w.earlier = r.index.dataset(h), r.index.replaced(h, candidates)
+	w.strays = r.outdated(w, r.index.runs[h.run], h.key, h.taken, candidates)
 	if err := r.replace(ctx, w); err != nil {
-		return err
+		return r.unreplaced(ctx, w, err)
 	}
 	return r.skip(w, w.dataset, w.remark)
 }
@@ -115,6 +123,7 @@ func (r *reader) match(ctx context.Context, w *work, candidates []held) (*held, 
 		return short(sum) != h.sum, nil
 	}
 	edited := false
+	var begun *held
 	for i := range candidates {
 		h := &candidates[i]
 		if h.key == 0 {
@@ -127,7 +136,13 @@ func (r *reader) match(ctx context.Context, w *work, candidates []held) (*held, 
 		if h.key != short(w.key) {
 			continue
 		}
-		if h.state&complete == 0 || h.modified == modified || h.sum == 0 {
+		if h.state&complete == 0 {
+			if begun == nil {
+				begun = h
+			}
+			continue
+		}
+		if h.modified == modified || h.sum == 0 {
 			return h, nil
 		}
 		other, err := differs(h)
@@ -137,7 +152,7 @@ func (r *reader) match(ctx context.Context, w *work, candidates []held) (*held, 
 		edited = true
 	}
 	if !edited {
-		return nil, nil
+		return begun, nil
 	}
 	// An edit the samples do not show: the checksum sets its key apart.
 	k := newKeyer(w.item)

@@ -39,6 +39,7 @@ type run struct {
 
 	filtering sync.Mutex
 	late      []*work // whose datasets another run has just made
+	found     []stray
 }
 
 func newRun(c *client.Client, o Options) (*run, error) {

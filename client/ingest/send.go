@@ -9,6 +9,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"transect/client"
+	"transect/client/fault"
 	"transect/client/transfer"
 )
 
@@ -36,8 +37,12 @@ func (r *run) sendAll(ctx context.Context, works <-chan *work) error {
 func (r *run) send(ctx context.Context, w *work) error {
 	if !r.o.DryRun {
 		if err := r.upload(ctx, w); err != nil {
+			there, err := r.brought(ctx, w, err)
 			if ctx.Err() != nil {
 				return stopped(ctx)
+			}
+			if there {
+				return r.skip(w, w.dataset, "another run brought it")
 			}
 			if r.fatal(ctx, err) {
 				return err
@@ -46,7 +51,7 @@ func (r *run) send(ctx context.Context, w *work) error {
 		}
 		r.success()
 		if err := r.replace(ctx, w); err != nil {
-			return err
+			return r.unreplaced(ctx, w, err)
 		}
 	}
 	return r.end(w.result())
@@ -146,17 +151,33 @@ func (r *run) parts(ctx context.Context, w *work) error {
 // replace takes the dataset of an earlier state of the file away, now that the
 // new one is complete. It can be restored.
 func (r *run) replace(ctx context.Context, w *work) error {
-	if !r.o.Replace || w.earlier == "" || r.o.DryRun {
+	if !r.o.Replace || r.o.DryRun {
+		return nil
+	}
+	for _, id := range w.strays {
+		r.stray(id, w.dataset, true)
+	}
+	if w.earlier == "" {
 		return nil
 	}
 	_, err := r.c.Datasets.Delete(ctx, client.DatasetList{Dataset: client.IDs{w.earlier}})
-	switch {
-	case err == nil, status(err) == http.StatusNotFound:
+	if err == nil || status(err) == http.StatusNotFound {
 		w.remark = "changed: it takes the place of dataset " + w.earlier + ", which was deleted and can be restored"
-	case r.fatal(ctx, err):
-		return err
-	default:
-		w.remark = "changed: the dataset of its earlier state, " + w.earlier + ", could not be deleted: " + err.Error()
+		return nil
 	}
-	return nil
+	return err
+}
+
+// unreplaced is what becomes of a work that is there, but so is its earlier
+// state: not what was asked for, and the next run tries again.
+func (r *run) unreplaced(ctx context.Context, w *work, err error) error {
+	if ctx.Err() != nil {
+		return stopped(ctx)
+	}
+	if r.fatal(ctx, err) {
+		return err
+	}
+	return r.end(w.failed(fault.Hinted(fault.Of(&fault.UploadError{},
+		"it is there, as dataset %s, but the dataset of its earlier state, %s, could not be deleted: %w", w.dataset, w.earlier, err),
+		"run again, or delete dataset %s by hand", w.earlier)))
 }

@@ -21,7 +21,8 @@ type work struct {
 	created bool   // by this run
 	there   []bool // files the dataset has already, where it has several
 	sums    []string
-	earlier string // dataset of an earlier state of the file
+	earlier string   // dataset of an earlier state of the file
+	strays  []string // empty datasets of earlier states
 	remark  string
 }
 

@@ -1,0 +1,206 @@
+package ingest
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"transect/client"
+	"transect/client/fault"
+)
+
+// double makes an empty dataset with the key of another one, as a creation does
+// that reaches the platform late.
+func (w *world) double(of client.Dataset) string {
+	w.t.Helper()
+	body := client.Object{}
+	if err := json.Unmarshal(of.JSON(), &body); err != nil {
+		w.t.Fatal(err)
+	}
+	again := client.Object{"components": []any{map[string]any{"name": of.Components[0].Name}}}
+	for _, key := range []string{"name", "type", "project", "mission", "properties", "acquisition_date"} {
+		if v, there := body[key]; there {
+			again[key] = v
+		}
+	}
+	made, err := w.c.Datasets.CreateDatasets(context.Background(), client.CreateDatasets{Datasets: []client.Object{again}})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return made[0].ID
+}
+
+func (w *world) delete(id string) {
+	w.t.Helper()
+	if _, err := w.c.Datasets.Delete(context.Background(), client.DatasetList{Dataset: client.IDs{id}}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// TestStraysAreSwept: empty doubles that came late go with the next run, and
+// nothing else does.
+func TestStraysAreSwept(t *testing.T) {
+	w := newWorld(t, nil)
+	folder := numbered(t, 3, 500)
+	w.run(folder)
+	list := w.datasets()
+	w.double(list[0])
+	w.double(list[0])
+	w.double(list[1])
+	w.expect(w.run(folder, func(o *Options) { o.DryRun = true }), 0, 0, 3, 0)
+	if n := len(w.datasets()); n != 6 {
+		t.Fatalf("%d datasets after a dry run, want 6", n)
+	}
+	w.expect(w.run(folder), 0, 0, 3, 0)
+	w.allHere(3)
+
+	// Of two that are empty one is filled, and the other one goes.
+	w.double(list[2])
+	w.double(list[2])
+	w.delete(list[2].ID)
+	w.expect(w.run(folder), 0, 1, 2, 0)
+	w.allHere(3)
+}
+
+// TestStrayOfThisRun: the double is there before the run ends.
+func TestStrayOfThisRun(t *testing.T) {
+	var w *world
+	var once atomic.Bool
+	w = newWorld(t, func(h http.Handler) http.Handler {
+		return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+			if strings.HasSuffix(r.URL.Path, "/complete-upload-component") && once.CompareAndSwap(false, true) {
+				w.double(w.datasets()[0])
+			}
+			h.ServeHTTP(out, r)
+		})
+	})
+	w.expect(w.run(numbered(t, 2, 500)), 2, 0, 0, 0)
+	w.allHere(2)
+}
+
+// TestSweptWhileSending: another run has brought the file and deletes the empty
+// dataset that this one sends to.
+func TestSweptWhileSending(t *testing.T) {
+	var w *world
+	var once atomic.Bool
+	var folder string
+	w = newWorld(t, func(h http.Handler) http.Handler {
+		return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+			if strings.HasSuffix(r.URL.Path, "/complete-upload-component") && once.CompareAndSwap(false, true) {
+				mine := w.datasets()[0]
+				other := w.double(mine)
+				path := client.Path(filepath.Join(folder, "f00000.bin"))
+				if _, err := w.c.Datasets.UploadFile(r.Context(), client.UploadFile{Dataset: client.ID(other), Component: "file", FilePath: path}); err != nil {
+					t.Error(err)
+				}
+				w.delete(mine.ID)
+			}
+			h.ServeHTTP(out, r)
+		})
+	})
+	folder = numbered(t, 1, 500)
+	r := w.run(folder)
+	w.expect(r, 0, 0, 1, 0)
+	w.allHere(1)
+	if o := outcomes(t, r)["f00000.bin"]; o.Dataset != w.datasets()[0].ID || o.Cause != "another run brought it" {
+		t.Errorf("got %+v", o)
+	}
+}
+
+// TestKeptOneGoes: when the dataset that was to stay goes at the same moment,
+// the other is restored, and the next run fills it.
+func TestKeptOneGoes(t *testing.T) {
+	var w *world
+	var kept atomic.Pointer[string]
+	w = newWorld(t, func(h http.Handler) http.Handler {
+		return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+			if id := kept.Swap(nil); id != nil && strings.HasSuffix(r.URL.Path, "/delete-datasets") {
+				w.delete(*id)
+			} else if id != nil {
+				kept.Store(id)
+			}
+			h.ServeHTTP(out, r)
+		})
+	})
+	folder := numbered(t, 1, 500)
+	w.run(folder)
+	first := w.datasets()[0]
+	other := w.double(first)
+	kept.Store(&first.ID)
+	w.run(folder)
+	if list := w.datasets(); len(list) != 1 || list[0].ID != other {
+		t.Fatalf("the platform holds %d datasets", len(list))
+	}
+	w.expect(w.run(folder), 0, 1, 0, 0)
+	w.allHere(1)
+}
+
+// TestEarlierStateStays: an earlier state that may not be deleted fails its
+// file, with what to do, and the next run deletes it.
+func TestEarlierStateStays(t *testing.T) {
+	var forbidden atomic.Bool
+	w := newWorld(t, func(h http.Handler) http.Handler {
+		return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+			if forbidden.Load() && strings.HasSuffix(r.URL.Path, "/delete-datasets") {
+				out.Header().Set("Content-Type", "application/json")
+				out.WriteHeader(http.StatusForbidden)
+				return
+			}
+			h.ServeHTTP(out, r)
+		})
+	})
+	folder := numbered(t, 2, 500)
+	replace := func(o *Options) { o.Replace = true }
+	w.run(folder, replace)
+	write(t, filepath.Join(folder, "f00000.bin"), []byte("another content"))
+	forbidden.Store(true)
+	for range 2 {
+		r := w.run(folder, replace)
+		if r.Counts.Failed != 1 || len(r.Failures) != 1 {
+			t.Fatalf("got %+v", r.Counts)
+		}
+		if o := r.Failures[0]; !strings.Contains(o.Cause, "could not be deleted") || o.Hint == "" || fault.Find(o.Err()) == nil {
+			t.Errorf("got %+v", o)
+		}
+	}
+	forbidden.Store(false)
+	w.expect(w.run(folder, replace), 0, 0, 2, 0)
+	w.allHere(2)
+}
+
+// TestStrayOfAnEarlierState: the file has changed since, and what came late is
+// a dataset of a state that another one has taken the place of.
+func TestStrayOfAnEarlierState(t *testing.T) {
+	w := newWorld(t, nil)
+	folder := numbered(t, 2, 500)
+	replace := func(o *Options) { o.Replace = true }
+	w.run(folder, replace)
+	var first client.Dataset
+	for _, d := range w.datasets() {
+		if d.Name == "f00000.bin" {
+			first = d
+		}
+	}
+	path := filepath.Join(folder, "f00000.bin")
+	write(t, path, []byte("another content"))
+	soon := time.Now().Add(5 * time.Second)
+	if err := os.Chtimes(path, soon, soon); err != nil {
+		t.Fatal(err)
+	}
+	w.double(first) // between two runs
+	w.expect(w.run(folder, replace), 1, 0, 1, 0)
+	w.allHere(2)
+	w.double(first) // after both
+	w.expect(w.run(folder), 0, 0, 2, 0)
+	if n := len(w.datasets()); n != 3 {
+		t.Errorf("%d datasets after a run that does not replace, want 3", n)
+	}
+	w.expect(w.run(folder, replace), 0, 0, 2, 0)
+	w.allHere(2)
+}
