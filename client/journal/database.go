@@ -44,8 +44,18 @@ func (j *Journal) open() (*sql.DB, error) {
 	}
 	defer unlock()
 	db, err := j.openFile()
-	if err == nil || !isDamage(err) {
-		return db, err
+	if err == nil {
+		if err = j.adopt(db); err == nil {
+			return db, nil
+		}
+		if !isDamage(err) {
+			j.warn("what an earlier run was told of its parts cannot be taken over now", err)
+			return db, nil
+		}
+		_ = db.Close() // damaged
+	}
+	if !isDamage(err) {
+		return nil, err
 	}
 	j.aside = true
 	return j.anew(err)

@@ -40,6 +40,7 @@ type entry struct {
 
 // load reads what is known.
 func (e *entry) load(db *sql.DB) error {
+	e.other, e.known, e.same, e.upload, e.whole, e.parts, e.settled = false, false, false, nil, nil, nil, false
 	var f fileRow
 	var check int64
 	var chunk, begun, uploadCheck sql.NullInt64
@@ -171,19 +172,20 @@ func (e *entry) Started(whole string) bool {
 }
 
 func (e *entry) Start(whole string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
 	sum, err := hex.DecodeString(whole)
 	if err != nil || len(sum) != 16 {
 		return
 	}
+	e.mu.Lock()
 	e.file, e.same, e.known = e.row(sum, 0), true, true
 	e.upload = &uploadRow{chunk: e.chunk, begun: rand.Int64()}
+	f, u, parts, seen := e.file, *e.upload, e.parts, e.journal.now().Unix()
+	e.mu.Unlock()
 	if e.journal.database() == nil {
 		return
 	}
-	f, u, parts, seen := e.file, *e.upload, e.parts, e.journal.now().Unix()
-	// Nobody waits: parts are confirmed after this, in this order.
+	e.journal.ready()
+	// Receipts of parts are worth nothing without this.
 	e.journal.queue.put(func(tx *sql.Tx) error {
 		if err := e.clear(tx); err != nil {
 			return err
@@ -197,7 +199,7 @@ func (e *entry) Start(whole string) {
 		_, err := tx.Exec(`INSERT INTO uploads (place, chunk, begun, done, "check") VALUES (?, ?, ?, ?, ?)`,
 			e.place[:], u.chunk, u.begun, []byte{}, u.check(e.place, f))
 		return err
-	}, false)
+	}, true)
 }
 
 func (e *entry) Done(part int) bool {
@@ -213,31 +215,15 @@ func (e *entry) Confirm(part int) {
 		return
 	}
 	e.upload.done = with(e.upload.done, part)
-	f, begun := e.file, e.upload.begun
+	one := receipt{e.place, e.upload.begun, part}
 	e.mu.Unlock()
-	if e.journal.database() == nil {
+	j := e.journal
+	if j.database() == nil {
 		return
 	}
-	e.journal.queue.put(func(tx *sql.Tx) error { return e.confirm(tx, f, begun, part) }, true)
-}
-
-// confirm adds a part to what other processes may have confirmed, unless
-// another upload has taken the place.
-func (e *entry) confirm(tx *sql.Tx, f fileRow, begun int64, part int) error {
-	u := uploadRow{chunk: e.chunk, begun: begun}
-	var check int64
-	err := tx.QueryRow(`SELECT done, "check" FROM uploads WHERE place = ? AND begun = ? AND chunk = ?`, e.place[:], begun, e.chunk).Scan(&u.done, &check)
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		return nil
-	case err != nil:
-		return scanned(err)
-	case check != u.check(e.place, f):
-		return nil
+	if !j.receipts.note(one, func() { j.queue.put(one.confirm, false) }) {
+		j.queue.put(one.confirm, true)
 	}
-	u.done = with(u.done, part)
-	_, err = tx.Exec(`UPDATE uploads SET done = ?, "check" = ? WHERE place = ?`, u.done, u.check(e.place, f), e.place[:])
-	return err
 }
 
 func (e *entry) Finished() string {

@@ -26,6 +26,7 @@ func FuzzJournal(f *testing.F) {
 		}
 		return b
 	}
+	flush(j)
 	half, log := read(File), read(File+"-wal")
 	if err := j.Close(); err != nil {
 		f.Fatal(err)

@@ -3,9 +3,10 @@
 // SQLite file in the state folder. It holds hashes of paths and places,
 // checksums, sizes and times; no addresses, no tokens, no names.
 //
-// What the platform has confirmed of a half-sent file is on disk when Confirm
-// returns. That a file was completed is written within a quarter of a second:
-// a crash in between means that this file is looked at, or sent, once more.
+// What the platform has confirmed of a half-sent file survives the death of the
+// process when Confirm returns (see receipts.go), and that of the machine a
+// quarter of a second later. That a file was completed is written in that time,
+// too: a crash in between means that it is looked at, or sent, once more.
 package journal
 
 import (
@@ -58,6 +59,8 @@ type Journal struct {
 	aside  bool // a damaged one was set aside already
 	told   bool // a warning was given
 	queue  queue
+
+	receipts receipts
 }
 
 // New prepares a journal in a folder, which is made when needed. It touches
@@ -87,6 +90,7 @@ func (j *Journal) database() *sql.DB {
 			return nil
 		}
 		j.db = db
+		j.queue.drained = func() { j.receipts.drained(j.queue.empty) }
 		j.queue.start(j.write)
 	}
 	return j.db
@@ -134,6 +138,7 @@ func (j *Journal) trouble(db *sql.DB, err error) {
 // Close writes what is still to be written and closes the file.
 func (j *Journal) Close() error {
 	j.queue.stop()
+	j.receipts.close()
 	j.mu.Lock()
 	db := j.db
 	j.mu.Unlock()
@@ -153,10 +158,19 @@ func (j *Journal) Close() error {
 // Open gives what is known of a file going to a place.
 func (j *Journal) Open(f transfer.File, p transfer.Place, chunk int64) transfer.Entry {
 	e := &entry{journal: j, place: placeOf(p), state: stateOf(f), chunk: chunk, modified: f.ModTime}
-	if db := j.database(); db != nil {
-		if err := e.load(db); err != nil {
-			j.trouble(db, err)
-		}
+	db := j.database()
+	if db == nil {
+		return e
+	}
+	err := e.load(db)
+	if err == nil && e.upload != nil {
+		j.ready()
+		// Parts this process has just confirmed may still be on their way there.
+		j.queue.put(func(*sql.Tx) error { return nil }, true)
+		err = e.load(db)
+	}
+	if err != nil {
+		j.trouble(db, err)
 	}
 	return e
 }

@@ -280,10 +280,19 @@ func TestKilledInTheMiddle(t *testing.T) {
 			t.Errorf("%d parts of %s, %d were confirmed", done, name, len(parts))
 		}
 	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, File+receiptsName+"*")); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
 	if len(confirmed) < 6 || text.Len() > 0 {
 		t.Errorf("%d files, %s", len(confirmed), text)
 	}
 }
+
+// flush waits until the database has what was confirmed.
+func flush(j *Journal) { j.queue.put(func(*sql.Tx) error { return nil }, true) }
 
 // copyJournal copies the files of an open journal, as a crash would leave them.
 func copyJournal(t *testing.T, from string) string {
@@ -309,6 +318,7 @@ func TestLogCutAnywhere(t *testing.T) {
 	for n := 1; n <= 30; n++ {
 		e.Confirm(n)
 	}
+	flush(j)
 	info, err := os.Stat(filepath.Join(dir, File+"-wal"))
 	if err != nil {
 		t.Fatal(err)

@@ -29,6 +29,7 @@ type queue struct {
 	urgent  chan struct{}
 	stopped bool
 	ended   chan struct{}
+	drained func() // all that was queued is written
 }
 
 func (q *queue) start(write func([]change)) {
@@ -92,6 +93,7 @@ func (q *queue) run(write func([]change)) {
 				if stopped {
 					return
 				}
+				q.drained()
 				break
 			}
 			write(work)
@@ -102,6 +104,12 @@ func (q *queue) run(write func([]change)) {
 			}
 		}
 	}
+}
+
+func (q *queue) empty() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.list) == 0
 }
 
 // stop writes what is queued and ends the goroutine.
@@ -127,6 +135,7 @@ func (j *Journal) write(work []change) {
 		return
 	}
 	if err := transact(db, work); err != nil {
+		j.receipts.keep()
 		j.trouble(db, err)
 	}
 }

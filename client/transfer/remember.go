@@ -39,12 +39,13 @@ type Entry interface {
 	// Started tells that the platform confirmed the beginning of an upload in
 	// parts announced with that checksum.
 	Started(whole string) bool
-	// Start notes that. Parts confirmed before belong to no upload any more.
+	// Start notes that, and is on disk when it returns. Parts confirmed before
+	// belong to no upload any more.
 	Start(whole string)
 	// Done tells that a part, from 1, was confirmed since the start.
 	Done(part int) bool
-	// Confirm notes a part after the platform's confirmation. It is on disk
-	// when Confirm returns.
+	// Confirm notes a part after the platform's confirmation. When it returns,
+	// the end of this process, however it comes, does not take that away.
 	Confirm(part int)
 
 	// Finished is the checksum this state of the file was completed with, ""

@@ -235,8 +235,8 @@ func (u *upload) missing(ctx context.Context, counted, found *atomic.Int64) (res
 			if err := u.part(holding(inner, u.budget), n); err != nil {
 				return err
 			}
+			u.entry.Confirm(n) // before anything else: a kill may come
 			counted.Add(size)
-			u.entry.Confirm(n)
 			return nil
 		})
 	}

@@ -39,13 +39,20 @@ type ingestAnswer struct {
 }
 
 // TestIngestKilledAnywhere kills an ingest of small files and files in parts at
-// random moments and runs it again. What the platform had acknowledged is not
-// sent again, no dataset is doubled or missing, and the totals are those of
-// what was really sent. TRANSECT_KILLS is the number of kills.
+// random moments and runs it again. No dataset is doubled or missing, the
+// totals are those of what was really sent, and what was acknowledged is not
+// sent again. TRANSECT_KILLS is the number of kills.
 //
-// The platform acknowledges a part a moment before the run can note it. A kill
-// between the two is no fault of anybody: of the parts acknowledged at the very
-// end, one for each connection at most may come again.
+// A part is acknowledged when the killed process had read the answer to its
+// bytes from the system: what the platform has taken is not enough, as a run
+// cannot know of an answer that waits in a socket. Where the system does not
+// tell the two apart (other than Linux), the last answer of each connection of
+// a killed run does not count. A file sent whole is acknowledged by its
+// completion, read or not: the next run asks the platform for it.
+//
+// Between reading an answer and the write that notes it a process still has to
+// come to run: some ten microseconds, more on a busy machine. A kill in there
+// costs that part; one in fifty kills may meet it here.
 func TestIngestKilledAnywhere(t *testing.T) {
 	kills := 4
 	if testing.Short() {
@@ -96,7 +103,7 @@ func TestIngestKilledAnywhere(t *testing.T) {
 	}
 	took := time.Since(w.began)
 
-	inside, early, late, acked := 0, 0, 0, 0
+	inside, early, late, acked, unread, twice, doubled, missing := 0, 0, 0, 0, 0, 0, 0, 0
 	for i := range kills {
 		project := fmt.Sprint("killed ", i)
 		w.begin(parts)
@@ -114,40 +121,51 @@ func TestIngestKilledAnywhere(t *testing.T) {
 		if !cmd.ProcessState.Success() {
 			early++
 		}
-		for w.inFlight() { // what had left the process still arrives
+		for !w.quiet() { // what had left the process still arrives
 			time.Sleep(5 * time.Millisecond)
 		}
 		w.mu.Lock()
 		before := w.bytes
 		acked += len(w.acked)
+		unread += len(w.unread)
 		w.mu.Unlock()
 
 		a := ask(project)
 		if a.Total != len(want) || a.Failed != 0 || a.Created+a.Resumed+a.Skipped != len(want) || a.Bytes != w.bytes-before {
 			t.Errorf("%d: %+v of %d files; the platform took %d bytes", i, a, len(want), w.bytes-before)
 		}
-		again := 0
 		for _, sum := range w.again {
 			if !parts[sum] {
 				t.Errorf("%d: %s was sent again", i, sum)
 			}
-			again++
 		}
-		if late += again; again > connections {
-			t.Errorf("%d: %d acknowledged parts were sent again", i, again)
-		}
+		late += len(w.again)
+		twice += w.twice
 		files := ask(project, "list").Files
 		if len(files) != len(want) {
 			t.Errorf("%d: %d datasets, want %d", i, len(files), len(want))
 		}
+		there := map[string]int{}
 		for _, f := range files {
+			if there[f.Name]++; there[f.Name] > 1 {
+				doubled++
+			}
 			if f.Status != "completed" || f.Checksum != want[f.Name] {
 				t.Errorf("%d: %+v, want the checksum %s", i, f, want[f.Name])
 			}
 		}
+		for name := range want {
+			if there[name] == 0 {
+				missing++
+			}
+		}
 	}
-	t.Logf("%d kills: %d before the end of the run, %d inside an upload; of %d acknowledgements %d came in the instant of the kill and were sent again",
-		kills, early, inside, acked, late)
+	t.Logf("%d kills: %d before the end of the run, %d inside an upload; %d datasets doubled, %d missing; "+
+		"%d parts and files acknowledged, %d of them sent again; %d more the platform had taken and no run had read the answer, %d of them sent again",
+		kills, early, inside, doubled, missing, acked, late, unread, twice)
+	if late > 1+kills/50 {
+		t.Errorf("%d acknowledged parts were sent again", late)
+	}
 	if early == 0 {
 		t.Error("no kill landed before the end: the test proved nothing")
 	}

@@ -2,9 +2,11 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"log"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -15,19 +17,26 @@ import (
 	"time"
 )
 
-// witness is a proxy between runs and the platform that writes down what the
-// platform has acknowledged: a part with the answer to its bytes, a file sent
-// whole with its completion. Checksums say which part or file it is, whatever
-// address and dataset it went to.
+// witness is a proxy between runs and the platform that writes down what has
+// been acknowledged: a part with the answer to its bytes, a file sent whole
+// with its completion. Checksums say which part or file it is, whatever address
+// and dataset it went to.
+//
+// An answer that the run had not read when it was killed acknowledged nothing
+// to it. The system tells: a socket that dies with unread bytes resets its
+// connection, one that has read all closes it in good order (see wasRead).
 type witness struct {
 	*httptest.Server
 	multipart map[string]bool // checksums of parts; all others are of whole files
 
 	mu     sync.Mutex
 	acked  map[string]bool
+	unread map[string]bool   // acknowledged to nobody: the run was dead
 	again  []string          // sent although acknowledged
+	twice  int               // sent although the platform had it: the answer was not read
 	of     map[string]string // dataset: checksum of the whole file on its way
 	flying int               // requests with bytes, under way
+	open   int               // connections
 	bytes  int64             // taken by the platform
 	first  chan struct{}     // closed by the first request
 	began  time.Time         // when that came
@@ -48,32 +57,90 @@ func newWitness(t *testing.T, platform string) *witness {
 	}
 	w := &witness{}
 	w.begin(nil)
-	w.Server = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+	w.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		c := r.Context().Value(watched{}).(*watchedConn)
+		c.answers("") // who asks on has read the answer before
 		w.once.Do(func() { w.began = time.Now(); close(w.first) })
 		code := &statusCode{ResponseWriter: rw, status: http.StatusOK}
 		if r.Method == http.MethodPut {
-			w.put(proxy, code, r)
+			w.put(proxy, code, r, c)
 			return
 		}
 		w.call(proxy, code, r)
 	}))
+	w.Listener = watchedListener{w.Listener, w}
+	w.Config.ConnContext = func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, watched{}, c) }
+	w.Start()
 	t.Cleanup(w.Close)
 	return w
+}
+
+type watched struct{}
+
+type watchedListener struct {
+	net.Listener
+	witness *witness
+}
+
+func (l watchedListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	l.witness.mu.Lock()
+	defer l.witness.mu.Unlock()
+	l.witness.open++
+	return &watchedConn{Conn: c, witness: l.witness}, nil
+}
+
+// watchedConn is a connection of a run.
+type watchedConn struct {
+	net.Conn
+	witness *witness
+	mu      sync.Mutex
+	sum     string // of the part that the answer acknowledges which is not known to be read
+	closed  bool
+}
+
+func (c *watchedConn) answers(sum string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sum = sum
+}
+
+func (c *watchedConn) Close() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.closed {
+		c.closed = true
+		read := c.sum == "" || wasRead(c.Conn)
+		c.witness.mu.Lock()
+		defer c.witness.mu.Unlock()
+		if c.witness.open--; !read {
+			delete(c.witness.acked, c.sum)
+			c.witness.unread[c.sum] = true
+		}
+	}
+	return c.Conn.Close()
 }
 
 // begin forgets everything, for files of which these are the parts.
 func (w *witness) begin(multipart map[string]bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.multipart, w.acked, w.again, w.of, w.bytes = multipart, map[string]bool{}, nil, map[string]string{}, 0
+	w.multipart, w.acked, w.unread, w.again, w.twice = multipart, map[string]bool{}, map[string]bool{}, nil, 0
+	w.of, w.bytes = map[string]string{}, 0
 	w.first, w.once = make(chan struct{}), &sync.Once{}
 }
 
-func (w *witness) put(proxy http.Handler, rw *statusCode, r *http.Request) {
+func (w *witness) put(proxy http.Handler, rw *statusCode, r *http.Request, c *watchedConn) {
 	sum := r.URL.Query().Get("checksum")
 	w.mu.Lock()
 	if w.acked[sum] {
 		w.again = append(w.again, sum)
+	}
+	if w.unread[sum] {
+		w.twice++
 	}
 	w.flying++
 	w.mu.Unlock()
@@ -85,6 +152,7 @@ func (w *witness) put(proxy http.Handler, rw *statusCode, r *http.Request) {
 			w.bytes += r.ContentLength
 			if w.multipart[sum] {
 				w.acked[sum] = true
+				c.answers(sum)
 			}
 		}
 	}()
@@ -121,6 +189,13 @@ func (w *witness) inFlight() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.flying > 0
+}
+
+// quiet tells whether all that a killed run had begun has come to its end.
+func (w *witness) quiet() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.flying == 0 && w.open == 0
 }
 
 type statusCode struct {
