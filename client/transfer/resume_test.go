@@ -34,8 +34,8 @@ type rangeService struct {
 	most    atomic.Int64
 	// before is called with each answer, before its bytes; it may refuse.
 	before func(w http.ResponseWriter, r *http.Request) bool
-	// slow waits after each write.
-	slow time.Duration
+	// slow is how long, in nanoseconds, each write takes at least.
+	slow atomic.Int64
 }
 
 type countedWriter struct {
@@ -46,15 +46,15 @@ type countedWriter struct {
 func (c countedWriter) Write(b []byte) (int, error) {
 	n, err := c.ResponseWriter.Write(b)
 	c.s.served.Add(int64(n))
-	if c.s.slow > 0 {
-		time.Sleep(c.s.slow)
-	}
+	time.Sleep(time.Duration(c.s.slow.Load()))
 	return n, err
 }
 
 func newRangeService(t *testing.T, size int) *rangeService {
 	_, content := fileOf(t, size)
 	s := &rangeService{testService: newService(t), content: content, tag: `"one"`}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.onGet = s.get
 	return s
 }
@@ -108,8 +108,8 @@ func (s *rangeService) halfway(t *testing.T, folder, md5 string, bytes int64) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	s.slow = time.Millisecond
-	defer func() { s.slow = 0 }()
+	s.slow.Store(int64(time.Millisecond))
+	defer func() { s.slow.Store(0) }()
 	go func() {
 		for s.served.Load() < bytes && ctx.Err() == nil {
 			time.Sleep(time.Millisecond)
@@ -409,7 +409,7 @@ func fetchUntilKilled(address, folder string) {
 
 func TestKilledDownloadGoesOn(t *testing.T) {
 	s := newRangeService(t, 64*MiB)
-	s.slow = time.Millisecond
+	s.slow.Store(int64(time.Millisecond))
 	folder := t.TempDir()
 	c := exec.Command(os.Args[0])
 	c.Env = append(os.Environ(), "TRANSECT_TEST_FETCH="+s.URL, "TRANSECT_TEST_FOLDER="+folder)
@@ -426,7 +426,7 @@ func TestKilledDownloadGoesOn(t *testing.T) {
 	for s.now.Load() > 0 {
 		time.Sleep(time.Millisecond)
 	}
-	s.slow = 0
+	s.slow.Store(0)
 	before := s.served.Load()
 	if err := s.fetch(t, t.Context(), folder, ""); err != nil {
 		t.Fatal(err, output.String())

@@ -70,7 +70,10 @@ func (s *testService) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	route := r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]
 	switch {
 	case r.Method == http.MethodGet:
-		s.onGet(w, r)
+		s.mu.Lock() // the one who asks may be another process
+		get := s.onGet
+		s.mu.Unlock()
+		get(w, r)
 		return
 	case r.Method == http.MethodPut:
 		s.storage(w, r)
