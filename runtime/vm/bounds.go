@@ -20,7 +20,6 @@ func (in *Interp) openBounds() {
 		return float64(len(L.CheckString(1))) * float64(L.CheckNumber(2))
 	})
 	in.boundUnpack()
-	in.bound(text, "format", func(L *lua.LState) float64 { return formatted(L) })
 }
 
 // mostUnpacked is how many values unpack gives at most: Lua 5.1 has a bound as well.

@@ -42,6 +42,7 @@ func compiled(L *lua.LState, name string, code []byte, change func([]ast.Stmt) [
 	if err != nil {
 		return nil, syntaxError(name, lines, err)
 	}
+	Of(L).protos.add(proto)
 	return L.NewFunctionFromProto(proto), nil
 }
 

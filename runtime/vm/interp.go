@@ -122,7 +122,9 @@ type Interp struct {
 	spent   int64    // instructions
 	folders []string // where require finds modules, true paths
 
-	stoppedAt []Frame // where the run under way was stopped
+	stoppedAt []Frame     // where the run under way was stopped
+	protos    protos      // for naming what an error is about
+	lasting   *lua.LTable // locals of the prompt; nil elsewhere
 }
 
 // OnClose has f called when the interpreter closes. Only for code that runs

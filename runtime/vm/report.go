@@ -66,7 +66,8 @@ func (in *Interp) scriptError(t *thrown) error {
 	}
 	e := &ScriptError{Value: t.value, Frames: trace}
 	text := in.describe(t.value)
-	e.Err = fault.Of(&fault.RuntimeError{}, "%s", text)
+	err := fault.Of(&fault.RuntimeError{}, "%s", text)
+	e.Err = err
 	// The message names the line that failed, also when a task failed there
 	// and the trace is that of whoever waited for it.
 	if m := position().FindStringSubmatch(text); m != nil {
@@ -74,6 +75,9 @@ func (in *Interp) scriptError(t *thrown) error {
 		if len(trace) == 0 || trace[0].File != m[1] || trace[0].Line != line {
 			e.Frames = append([]Frame{{File: m[1], Line: line}}, trace...)
 		}
+	}
+	if m := nilGlobal().FindStringSubmatch(text); m != nil {
+		err.Hint = in.likeGlobal(m[1], e.Frames)
 	}
 	return e
 }
@@ -93,7 +97,7 @@ func (in *Interp) describe(v lua.LValue) string {
 				return values[0].String()
 			}
 		}
-		return "the script raised a table without a message"
+		return "the script raised the table " + shown(v)
 	case *lua.LNilType:
 		return "the script raised nil"
 	}
@@ -102,6 +106,7 @@ func (in *Interp) describe(v lua.LValue) string {
 
 var (
 	position   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.+?\.lua|[^\s:][^:\n]*):(\d+): `) })
+	nilGlobal  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`global '([^']+)' \(a nil value\)$`) })
 	traceEntry = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\t(.+):(\d+): in (.*)$`) })
 )
 

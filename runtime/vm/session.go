@@ -25,6 +25,7 @@ func (in *Interp) NewSession() *Session {
 	in.lock.acquire()
 	defer in.lock.release()
 	s := &Session{in: in, env: in.main.NewTable()}
+	in.lasting = s.env
 	globals := in.main.G.Global
 	behind := in.main.NewTable()
 	behind.RawSetString("__index", globals)

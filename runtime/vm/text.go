@@ -18,6 +18,8 @@ func (in *Interp) openText() {
 	set("match", func(L *lua.LState) int { return findText(L, false) })
 	set("gmatch", gmatch)
 	set("gsub", in.gsub)
+	set("format", format)
+	in.bound(lib, "format", formatted)
 	lib.RawSetString("gfind", lib.RawGetString("gmatch"))
 }
 

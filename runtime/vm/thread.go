@@ -137,6 +137,9 @@ func (in *Interp) caught(err *lua.ApiError) *thrown {
 			value = in.newError(internal(value.String()), nil)
 		}
 	}
+	if text, ok := value.(lua.LString); ok {
+		value = lua.LString(in.renamed(string(text)))
+	}
 	return &thrown{value: value, trace: err.StackTrace}
 }
 
