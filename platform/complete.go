@@ -9,13 +9,58 @@ import (
 	"transect/platform/store"
 )
 
-func completeWhole(w http.ResponseWriter, r *Request) error { return r.completeUpload(w, false) }
+// completeWhole ends an upload in one piece. Repeating it does no harm: clients
+// do when they did not hear the answer.
+func completeWhole(r *Request) (any, error) {
+	a := r.args()
+	dataset, component := a.id("dataset"), a.text("component")
+	if a.err != nil {
+		return nil, a.err
+	}
+	return r.completeWhole(dataset, component)
+}
 
-func completeMultipart(w http.ResponseWriter, r *Request) error { return r.completeUpload(w, true) }
+func (r *Request) completeWhole(dataset, component string) (any, error) {
+	doc, c, err := r.componentOf(dataset, component)
+	if err != nil {
+		return nil, err
+	}
+	u, err := r.uploadOf(dataset, component)
+	switch {
+	case err != nil:
+		return nil, err
+	case u.chunk > 0:
+		return nil, conflict("the upload to this component is in parts: complete-multipart-upload ends it")
+	case u.complete:
+		return completed(u), nil
+	}
+	whole := blob.Blob{MD5: u.checksum} // verified when it came
+	err = r.tx.QueryRow("SELECT blob, size FROM parts WHERE upload = ? AND number = ?", u.id, 1).Scan(&whole.ID, &whole.Size)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, missingParts(u, []int64{1})
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := r.tx.Exec("DELETE FROM parts WHERE upload = ?", u.id); err != nil {
+		return nil, err
+	}
+	return completed(u), r.keepWhole(u, whole, doc, c)
+}
 
-// completeUpload ends an upload. Repeating it does no harm: clients do when
-// they did not hear the answer.
-func (r *Request) completeUpload(w http.ResponseWriter, inParts bool) error {
+// completed is the answer once an upload is complete.
+func completed(u upload) store.Doc {
+	return store.Doc{"dataset": u.dataset, "component": u.component, "status": componentCompleted}
+}
+
+func missingParts(u upload, missing []int64) error {
+	f := fail(http.StatusBadRequest, "MissingParts", "%d of %d parts did not come yet", len(missing), u.parts)
+	f.Details = store.Doc{"missing": missing}
+	return f
+}
+
+// completeMultipart ends an upload in parts. Repeating it does no harm.
+func completeMultipart(w http.ResponseWriter, r *Request) error {
 	if err := r.readBody(); err != nil {
 		return err
 	}
@@ -25,38 +70,27 @@ func (r *Request) completeUpload(w http.ResponseWriter, inParts bool) error {
 		return a.err
 	}
 	var u upload
-	err := r.read(func() (err error) {
+	if err := r.read(func() (err error) {
 		if _, _, err = r.componentOf(dataset, component); err != nil {
 			return err
 		}
-		if u, err = r.uploadOf(dataset, component); err != nil {
-			return err
+		if u, err = r.uploadOf(dataset, component); err == nil && u.chunk == 0 {
+			err = conflict("the upload to this component is in one piece: complete-upload-component ends it")
 		}
-		if inParts != (u.chunk > 0) {
-			return conflict("the upload was started the other way: in parts is %v", u.chunk > 0)
-		}
-		return nil
-	})
-	if err != nil {
+		return err
+	}); err != nil {
 		return err
 	}
-	return r.finish(w, u)
-}
-
-// finish makes the parts of an upload the component's bytes.
-func (r *Request) finish(w http.ResponseWriter, u upload) error {
 	if !u.complete {
 		whole, err := r.assemble(u)
 		if err != nil {
 			return err
 		}
-		if err := r.keepWhole(u, whole); err != nil {
+		if err := r.keepAssembled(u, whole); err != nil {
 			return err
 		}
 	}
-	writeJSON(w, http.StatusOK, store.Doc{
-		"dataset": u.dataset, "component": u.component, "status": componentCompleted,
-	})
+	writeJSON(w, http.StatusOK, completed(u))
 	return nil
 }
 
@@ -64,15 +98,14 @@ func (r *Request) finish(w http.ResponseWriter, u upload) error {
 // the checksum announced. It runs outside of transactions, as it may take long.
 func (r *Request) assemble(u upload) (blob.Blob, error) {
 	var blobs map[int64]string
-	var size int64
 	if err := r.read(func() (err error) {
-		blobs, size, err = r.partsOf(u)
+		blobs, err = r.partsOf(u)
 		return err
 	}); err != nil {
 		return blob.Blob{}, err
 	}
 	var ids []string
-	missing := []int64{}
+	var missing []int64
 	for number := int64(1); number <= u.parts; number++ {
 		if id, ok := blobs[number]; ok {
 			ids = append(ids, id)
@@ -80,14 +113,8 @@ func (r *Request) assemble(u upload) (blob.Blob, error) {
 			missing = append(missing, number)
 		}
 	}
-	if len(missing) > 0 {
-		f := fail(http.StatusBadRequest, "MissingParts", "%d of %d parts did not come yet", len(missing), u.parts)
-		f.Details = store.Doc{"missing": missing}
-		return blob.Blob{}, f
-	}
-	if u.chunk == 0 {
-		// Its checksum was verified when it came.
-		return blob.Blob{ID: ids[0], Size: size, MD5: u.checksum}, nil
+	if missing != nil {
+		return blob.Blob{}, missingParts(u, missing)
 	}
 	whole, err := r.p.blobs.Join(ids)
 	if err == nil && whole.MD5 != u.checksum {
@@ -97,57 +124,51 @@ func (r *Request) assemble(u upload) (blob.Blob, error) {
 	return whole, err
 }
 
-// keepWhole makes a blob the bytes of a component. With the last component the
-// dataset's ingestion is due.
-func (r *Request) keepWhole(u upload, whole blob.Blob) error {
+// keepAssembled puts what was assembled in the place of its parts.
+func (r *Request) keepAssembled(u upload, whole blob.Blob) error {
 	kept := false
 	err := r.write(func() error {
 		now, err := r.uploadByID(u.id)
-		if err != nil {
-			return err
-		}
-		if now.complete {
-			return nil // another request completed it in the meantime
+		if err != nil || now.complete {
+			return err // complete: another request was quicker
 		}
 		kept = true
-		if u.chunk == 0 {
-			// The bytes may have come once more meanwhile, into another blob.
-			blobs, _, err := r.partsOf(u)
-			if err != nil {
-				return err
-			}
-			whole.ID = blobs[1]
-		}
-		if err := r.dropParts(u, whole.ID); err != nil {
-			return err
-		}
-		if err := r.tx.Exec("UPDATE uploads SET complete = 1 WHERE id = ?", u.id); err != nil {
+		if err := r.dropParts(u); err != nil {
 			return err
 		}
 		doc, c, err := r.componentOf(u.dataset, u.component)
 		if err != nil {
 			return err
 		}
-		if err := r.replaceBytes(u, whole); err != nil {
-			return err
-		}
-		c["status"], c["filename"], c["size"], c["checksum"] = componentCompleted, u.filename, whole.Size, whole.MD5
-		if allCompleted(doc) {
-			if err := enqueue(r.tx, ingestionJob, u.dataset); err != nil {
-				return err
-			}
-			store.Set(doc, "ingestion.status", ingestionRunning)
-			if object, ok := doc["ingestion"].(map[string]any); ok {
-				delete(object, "error")
-			}
-			r.afterwards(r.p.workers.wake)
-		}
-		return r.save(datasets, doc)
+		return r.keepWhole(u, whole, doc, c)
 	})
-	if (err != nil || !kept) && u.chunk > 0 {
+	if err != nil || !kept {
 		r.p.blobs.Remove(whole.ID)
 	}
 	return err
+}
+
+// keepWhole makes a blob the bytes of a component. With the last component the
+// dataset's ingestion is due.
+func (r *Request) keepWhole(u upload, whole blob.Blob, doc, c store.Doc) error {
+	if err := r.tx.Exec("UPDATE uploads SET complete = 1 WHERE id = ?", u.id); err != nil {
+		return err
+	}
+	if err := r.replaceBytes(u, whole); err != nil {
+		return err
+	}
+	c["status"], c["filename"], c["size"], c["checksum"] = componentCompleted, u.filename, whole.Size, whole.MD5
+	if allCompleted(doc) {
+		if err := enqueue(r.tx, ingestionJob, u.dataset); err != nil {
+			return err
+		}
+		store.Set(doc, "ingestion.status", ingestionRunning)
+		if object, ok := doc["ingestion"].(map[string]any); ok {
+			delete(object, "error")
+		}
+		r.afterwards(r.p.workers.wake)
+	}
+	return r.save(datasets, doc)
 }
 
 // replaceBytes notes which blob a component has now.

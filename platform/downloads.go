@@ -11,7 +11,6 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -155,7 +154,7 @@ func (r *Request) picture(dataset string) (s stored, picture image.Image, format
 	return s, picture, format, err
 }
 
-func decodePicture(f *os.File) (image.Image, string, error) {
+func decodePicture(f io.ReadSeeker) (image.Image, string, error) {
 	config, format, err := image.DecodeConfig(f)
 	if err != nil {
 		return nil, "", err

@@ -30,7 +30,7 @@ const (
 )
 
 var entries = []string{
-	databaseFile, databaseFile + "-wal", databaseFile + "-shm", secretsFile, "blobs", "incoming", lockFile, stampFile,
+	databaseFile, databaseFile + "-wal", databaseFile + "-shm", secretsFile, "blobs", "packs", "incoming", lockFile, stampFile,
 }
 
 func databasePath(dir string) string { return filepath.Join(dir, databaseFile) }

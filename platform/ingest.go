@@ -27,9 +27,6 @@ func (p *Platform) ingest(ctx context.Context, j job) error {
 	var files []stored
 	// Its status says running since it is due, so there is nothing to write yet.
 	err := p.store.Read(ctx, func(tx *store.Tx) (err error) {
-		if err := p.holds(tx, j); err != nil {
-			return err
-		}
 		if doc, err = tx.Get(datasets.plural, j.id); err != nil {
 			return err
 		}

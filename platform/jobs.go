@@ -2,8 +2,9 @@ package platform
 
 import (
 	"context"
-	"database/sql"
 	"errors"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -17,11 +18,17 @@ const (
 	archiveJob   = "archive"
 )
 
-var slots = map[string]int{ingestionJob: 2, productJob: 4, archiveJob: 1}
+// Ingestions wait for the disk most of the time.
+var slots = map[string]int{ingestionJob: 8, productJob: 4, archiveJob: 1}
+
+// claimed is how many jobs for each slot are taken at once: taking them one by
+// one costs more than most ingestions do.
+const claimed = 4
 
 // maxAttempts is how often a job is begun before it counts as failed: one that
-// takes its process down must not do so forever.
-const maxAttempts = 5
+// takes its process down must not do so forever. Those that waited in such a
+// process count as begun.
+const maxAttempts = 10
 
 // errLost: the job is no longer this process's: it was cancelled, or its lease
 // passed and another process took it.
@@ -85,34 +92,38 @@ func (w *workers) loop(kind string, bell chan struct{}, do func(context.Context,
 	var all sync.WaitGroup
 	defer all.Wait()
 	for {
-		select {
-		case free <- struct{}{}:
-		case <-ctx.Done():
-			return
-		}
-		j, err := w.claim(ctx, kind)
+		jobs, err := w.claim(ctx, kind, claimed*slots[kind])
 		if err != nil && ctx.Err() == nil {
 			w.p.log.Error("cannot look for work", "kind", kind, "error", err)
 		}
-		if err != nil || j == nil {
-			<-free
-			select {
-			case <-bell:
-			case <-time.After(w.p.options.Lease / 6): // another process may have left something
-			case <-ctx.Done():
-				return
-			}
+		for _, j := range jobs {
+			free <- struct{}{}
+			all.Go(func() {
+				defer func() { <-free }()
+				w.run(j, do)
+			})
+		}
+		if len(jobs) > 0 {
 			continue
 		}
-		all.Go(func() {
-			defer func() { <-free }()
-			w.run(ctx, *j, do)
-		})
+		select {
+		case <-bell:
+		case <-time.After(w.p.options.Lease / 6): // another process may have left something
+		case <-ctx.Done():
+			return
+		}
 	}
 }
 
-// claim takes one job that nobody works on, or nil.
-func (w *workers) claim(ctx context.Context, kind string) (*job, error) {
+// held is a job of this process and how to stop it.
+type held struct {
+	job
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+}
+
+// claim takes up to so many jobs that nobody works on.
+func (w *workers) claim(ctx context.Context, kind string, most int) ([]held, error) {
 	now := time.Now()
 	due := false
 	err := w.p.store.Read(ctx, func(tx *store.Tx) error {
@@ -121,26 +132,47 @@ func (w *workers) claim(ctx context.Context, kind string) (*job, error) {
 	if err != nil || !due {
 		return nil, err
 	}
-	j := &job{kind: kind}
+	var taken []held
 	err = w.p.store.Write(ctx, func(tx *store.Tx) error {
-		return tx.QueryRow(`UPDATE jobs SET owner = ?, lease = ?, attempts = attempts + 1
-			WHERE id = (SELECT id FROM jobs WHERE kind = ? AND lease < ? ORDER BY id LIMIT 1) RETURNING id, attempts`,
-			w.owner, now.Add(w.p.options.Lease).UnixMilli(), kind, now.UnixMilli()).Scan(&j.id, &j.attempt)
+		taken = nil
+		rows, err := tx.Query(`UPDATE jobs SET owner = ?, lease = ?, attempts = attempts + 1
+			WHERE id IN (SELECT id FROM jobs WHERE kind = ? AND lease < ? ORDER BY id LIMIT ?) RETURNING id, attempts`,
+			w.owner, now.Add(w.p.options.Lease).UnixMilli(), kind, now.UnixMilli(), most)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			h := held{job: job{kind: kind}}
+			if err := rows.Scan(&h.id, &h.attempt); err != nil {
+				return err
+			}
+			taken = append(taken, h)
+		}
+		return rows.Err()
 	})
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil // another process was quicker
+	if err != nil {
+		return nil, err
 	}
-	return j, err
+	slices.SortFunc(taken, func(a, b held) int { return strings.Compare(a.id, b.id) })
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i := range taken {
+		h := &taken[i]
+		h.ctx, h.cancel = context.WithCancelCause(ctx)
+		w.running[h.job] = h.cancel
+	}
+	return taken, nil
 }
 
 // run does one job and keeps the platform alive whatever happens in it.
-func (w *workers) run(ctx context.Context, j job, do func(context.Context, job) error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	w.mu.Lock()
-	w.running[j] = cancel
-	w.mu.Unlock()
-	err := guarded(func() error { return do(ctx, j) })
+func (w *workers) run(h held, do func(context.Context, job) error) {
+	ctx, j := h.ctx, h.job
+	defer h.cancel(nil)
+	err := ctx.Err() // it was waiting for its turn
+	if err == nil {
+		err = guarded(func() error { return do(ctx, j) })
+	}
 	w.mu.Lock()
 	delete(w.running, j)
 	w.mu.Unlock()
@@ -180,18 +212,29 @@ func (w *workers) renew() {
 			held[j] = cancel
 		}
 		w.mu.Unlock()
-		for j, cancel := range held {
-			err := w.p.store.Write(w.p.closing, func(tx *store.Tx) error {
-				n, err := tx.Affected("UPDATE jobs SET lease = ? WHERE id = ? AND owner = ? AND attempts = ?",
-					time.Now().Add(w.p.options.Lease).UnixMilli(), j.id, w.owner, j.attempt)
-				if err == nil && n == 0 {
-					cancel(errLost)
+		if len(held) == 0 {
+			continue
+		}
+		var lost []job
+		err := w.p.store.Write(w.p.closing, func(tx *store.Tx) error {
+			lost = nil
+			until := time.Now().Add(w.p.options.Lease).UnixMilli()
+			for j := range held {
+				n, err := tx.Affected("UPDATE jobs SET lease = ? WHERE id = ? AND owner = ? AND attempts = ?", until, j.id, w.owner, j.attempt)
+				if err != nil {
+					return err
 				}
-				return err
-			})
-			if err != nil && w.p.closing.Err() == nil {
-				w.p.log.Error("cannot renew a lease", "id", j.id, "error", err)
+				if n == 0 {
+					lost = append(lost, j)
+				}
 			}
+			return nil
+		})
+		if err != nil && w.p.closing.Err() == nil {
+			w.p.log.Error("cannot renew the leases", "error", err)
+		}
+		for _, j := range lost {
+			held[j](errLost)
 		}
 	}
 }
@@ -219,10 +262,11 @@ func (p *Platform) holds(tx *store.Tx, j job) error {
 	return err
 }
 
-// done takes a finished job out of the table.
+// done takes a finished job out of the table, or fails like holds.
 func (p *Platform) done(tx *store.Tx, j job) error {
-	if err := p.holds(tx, j); err != nil {
-		return err
+	n, err := tx.Affected("DELETE FROM jobs WHERE id = ? AND owner = ? AND attempts = ?", j.id, p.workers.owner, j.attempt)
+	if err == nil && n == 0 {
+		err = errLost
 	}
-	return tx.Exec("DELETE FROM jobs WHERE id = ?", j.id)
+	return err
 }

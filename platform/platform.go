@@ -109,10 +109,12 @@ func (p *Platform) open(ctx context.Context) error {
 	if p.secrets, err = openFolder(ctx, dir); err != nil {
 		return err
 	}
-	if p.blobs, err = blob.Open(dir); err != nil {
+	if p.blobs, err = blob.Open(dir, p.options.Memory); err != nil {
 		return cannotUse(dir, err)
 	}
-	p.store, err = store.Open(ctx, databasePath(dir), tables, p.seed)
+	p.store, err = store.Open(ctx, databasePath(dir), store.Options{
+		Tables: tables, Fill: p.seed, Temporary: p.options.Memory,
+	})
 	if err != nil {
 		return databaseFault(ctx, dir, err)
 	}
@@ -161,7 +163,7 @@ func (p *Platform) Close() error {
 	p.shut()
 	p.workers.wait()
 	p.inFlight.Wait()
-	err := p.store.Close()
+	err := errors.Join(p.store.Close(), p.blobs.Close())
 	if p.options.Memory {
 		err = errors.Join(err, os.RemoveAll(p.options.Dir))
 	}

@@ -120,24 +120,30 @@ func (p *Platform) answer(rt route, w http.ResponseWriter, r *Request) (err erro
 			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
 		}
 	}()
-	if !rt.open {
-		if err := r.authenticate(); err != nil {
-			return err
-		}
-	}
 	if rt.stream != nil {
+		if !rt.open {
+			if err := r.read(r.authenticate); err != nil {
+				return err
+			}
+		}
 		return rt.stream(w, r)
 	}
-	if err := r.readBody(); err != nil {
-		return err
-	}
+	unreadable := r.readBody()
 	var result any
 	run := r.read
 	if rt.writes {
 		run = r.write
 	}
 	if err := run(func() (err error) {
-		result, err = rt.handle(r)
+		if !rt.open {
+			err = r.authenticate()
+		}
+		if err == nil {
+			err = unreadable
+		}
+		if err == nil {
+			result, err = rt.handle(r)
+		}
 		return err
 	}); err != nil {
 		return err

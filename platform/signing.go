@@ -18,13 +18,14 @@ type grant struct {
 	method   string
 	upload   string
 	part     int64
+	size     int64  // in bytes; -1 when any will do
 	checksum string // MD5 in hexadecimal
 	expires  int64  // seconds since 1970
 }
 
 func (p *Platform) sign(g grant) string {
 	mac := hmac.New(sha256.New, p.secrets.Key)
-	fmt.Fprintf(mac, "%s\n%s\n%d\n%s\n%d", g.method, g.upload, g.part, g.checksum, g.expires)
+	fmt.Fprintf(mac, "%s\n%s\n%d\n%d\n%s\n%d", g.method, g.upload, g.part, g.size, g.checksum, g.expires)
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
@@ -34,22 +35,23 @@ const storageContentType = "application/octet-stream"
 
 // address gives the signed address for a grant, on the host that the request
 // came to, and the headers that must be sent to it.
-func (r *Request) address(upload string, part int64, checksum string) (string, http.Header, error) {
+func (r *Request) address(u upload, part int64, checksum string) (string, http.Header, error) {
 	g := grant{
-		method: http.MethodPut, upload: upload, part: part, checksum: checksum,
+		method: http.MethodPut, upload: u.id, part: part, size: u.partSize(part), checksum: checksum,
 		expires: r.now().Add(r.p.options.AddressLife).Unix(),
 	}
 	raw, err := hex.DecodeString(checksum)
 	if err != nil {
 		return "", nil, err
 	}
-	u := url.URL{Scheme: r.scheme(), Host: r.http.Host, Path: "/" + storagePrefix + upload + "/" + strconv.FormatInt(part, 10)}
-	u.RawQuery = url.Values{
+	to := url.URL{Scheme: r.scheme(), Host: r.http.Host, Path: "/" + storagePrefix + u.id + "/" + strconv.FormatInt(part, 10)}
+	to.RawQuery = url.Values{
+		"size":      {strconv.FormatInt(g.size, 10)},
 		"checksum":  {checksum},
 		"expires":   {strconv.FormatInt(g.expires, 10)},
 		"signature": {r.p.sign(g)},
 	}.Encode()
-	return u.String(), http.Header{
+	return to.String(), http.Header{
 		"Content-Md5":  {base64.StdEncoding.EncodeToString(raw)},
 		"Content-Type": {storageContentType},
 	}, nil
@@ -71,6 +73,7 @@ func (r *Request) granted() (grant, error) {
 	query := r.http.URL.Query()
 	g := grant{method: r.http.Method, upload: r.path("upload"), checksum: query.Get("checksum")}
 	g.part, _ = strconv.ParseInt(r.path("part"), 10, 64)
+	g.size, _ = strconv.ParseInt(query.Get("size"), 10, 64)
 	g.expires, _ = strconv.ParseInt(query.Get("expires"), 10, 64)
 	if !hmac.Equal([]byte(r.p.sign(g)), []byte(query.Get("signature"))) {
 		return g, fail(http.StatusForbidden, "SignatureDoesNotMatch", "the address was not signed by this platform, or was changed")

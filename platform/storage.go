@@ -22,14 +22,7 @@ func putPart(w http.ResponseWriter, r *Request) error {
 	if err != nil {
 		return err
 	}
-	var u upload
-	if err := r.read(func() (err error) {
-		u, err = r.uploadByID(g.upload)
-		return err
-	}); err != nil {
-		return err
-	}
-	if err := r.receive(u, g.part, g.checksum); err != nil {
+	if err := r.receive(g.upload, g.part, g.size, g.checksum); err != nil {
 		return err
 	}
 	w.Header().Set("ETag", `"`+g.checksum+`"`)
@@ -38,9 +31,8 @@ func putPart(w http.ResponseWriter, r *Request) error {
 }
 
 // receive streams the body of a request into a part of an upload. What does not
-// have the size and the checksum announced is dropped again.
-func (r *Request) receive(u upload, part int64, checksum string) (err error) {
-	want := u.partSize(part)
+// have the size wanted (below zero: any) and the checksum is dropped again.
+func (r *Request) receive(upload string, part, want int64, checksum string) (err error) {
 	if length := r.http.ContentLength; want >= 0 && length >= 0 && length != want {
 		return wrongSize(part, length, want)
 	}
@@ -65,7 +57,7 @@ func (r *Request) receive(u upload, part int64, checksum string) (err error) {
 	}
 	var replaced string
 	err = r.write(func() (err error) {
-		replaced, err = r.keepPart(u.id, part, b)
+		replaced, err = r.keepPart(upload, part, b)
 		return err
 	})
 	if err != nil {

@@ -23,7 +23,7 @@ const (
 func uploadRoutes() []route {
 	return []route{
 		write("data-manager/init-upload-component", initUpload),
-		{method: "POST", path: "data-manager/complete-upload-component", stream: completeWhole},
+		write("data-manager/complete-upload-component", completeWhole),
 		write("data-manager/create-multipart-upload", createMultipart),
 		read("data-manager/get-upload-part-url", partAddress),
 		{method: "POST", path: "data-manager/complete-multipart-upload", stream: completeMultipart},
@@ -111,7 +111,7 @@ func partAddress(r *Request) (any, error) {
 }
 
 func (r *Request) addressed(u upload, part int64, checksum string) (any, error) {
-	address, headers, err := r.address(u.id, part, checksum)
+	address, headers, err := r.address(u, part, checksum)
 	if err != nil {
 		return nil, err
 	}
@@ -133,10 +133,18 @@ func uploadWhole(w http.ResponseWriter, r *Request) error {
 	if err := r.write(func() error { return r.startUpload(&u) }); err != nil {
 		return err
 	}
-	if err := r.receive(u, 1, u.checksum); err != nil {
+	if err := r.receive(u.id, 1, -1, u.checksum); err != nil {
 		return err
 	}
-	return r.finish(w, u)
+	var answer any
+	err := r.write(func() (err error) {
+		answer, err = r.completeWhole(u.dataset, u.component)
+		return err
+	})
+	if err == nil {
+		writeJSON(w, http.StatusOK, answer)
+	}
+	return err
 }
 
 // uploadPart takes the bytes of a part in the request itself.
@@ -159,7 +167,7 @@ func uploadPart(w http.ResponseWriter, r *Request) error {
 	if part > u.parts {
 		return invalid("part_number: there are %d parts, not %d", u.parts, part)
 	}
-	if err := r.receive(u, part, checksum); err != nil {
+	if err := r.receive(u.id, part, u.partSize(part), checksum); err != nil {
 		return err
 	}
 	writeJSON(w, http.StatusOK, store.Doc{"part_number": part})
@@ -200,47 +208,43 @@ func (r *Request) dropUpload(dataset, component string) error {
 	if err != nil {
 		return err
 	}
-	if err := r.dropParts(u, ""); err != nil {
+	if err := r.dropParts(u); err != nil {
 		return err
 	}
 	return r.tx.Exec("DELETE FROM uploads WHERE id = ?", u.id)
 }
 
-// dropParts forgets the parts of an upload, and removes their bytes afterwards
-// but for the blob to keep.
-func (r *Request) dropParts(u upload, keep string) error {
-	blobs, _, err := r.partsOf(u)
-	if err != nil {
+// dropParts forgets the parts of an upload, and removes their bytes afterwards.
+func (r *Request) dropParts(u upload) error {
+	blobs, err := r.partsOf(u)
+	if err != nil || len(blobs) == 0 {
 		return err
 	}
 	r.afterwards(func() {
 		for _, id := range blobs {
-			if id != keep {
-				r.p.blobs.Remove(id)
-			}
+			r.p.blobs.Remove(id)
 		}
 	})
 	return r.tx.Exec("DELETE FROM parts WHERE upload = ?", u.id)
 }
 
-// partsOf gives the blobs of the parts that came, and their number of bytes.
-func (r *Request) partsOf(u upload) (blobs map[int64]string, size int64, err error) {
-	rows, err := r.tx.Query("SELECT number, blob, size FROM parts WHERE upload = ?", u.id)
+// partsOf gives the blobs of the parts that came.
+func (r *Request) partsOf(u upload) (map[int64]string, error) {
+	rows, err := r.tx.Query("SELECT number, blob FROM parts WHERE upload = ?", u.id)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	defer rows.Close()
-	blobs = map[int64]string{}
+	blobs := map[int64]string{}
 	for rows.Next() {
-		var number, bytes int64
+		var number int64
 		var id string
-		if err := rows.Scan(&number, &id, &bytes); err != nil {
-			return nil, 0, err
+		if err := rows.Scan(&number, &id); err != nil {
+			return nil, err
 		}
 		blobs[number] = id
-		size += bytes
 	}
-	return blobs, size, rows.Err()
+	return blobs, rows.Err()
 }
 
 const uploadColumns = "id, dataset, component, filename, checksum, chunk_size, total_size, total_parts, direct, complete"

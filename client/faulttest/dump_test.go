@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -18,6 +19,8 @@ import (
 	"time"
 
 	_ "modernc.org/sqlite" // the platform's database is looked into as it lies there
+
+	"transect/platform/blob"
 )
 
 // checksum is a quick one, for comparing only.
@@ -135,7 +138,8 @@ func (d *dumper) plain(text string) string {
 	return runName.ReplaceAllString(moment.ReplaceAllString(text, "<date>"), "<run>")
 }
 
-// blobs tells of every file in the platform's folders.
+// blobs tells of every file in the platform's folders, and of every piece of
+// one that the platform knows.
 func (d *dumper) blobs() error {
 	for _, folder := range []string{"blobs", "incoming"} {
 		err := filepath.WalkDir(filepath.Join(d.dir, folder), func(path string, entry fs.DirEntry, err error) error {
@@ -146,20 +150,42 @@ func (d *dumper) blobs() error {
 			if err != nil {
 				return err
 			}
-			own := fmt.Sprintf("%x", checksum(content))
-			if len(content) < 1<<20 && bytes.IndexByte(content, 0) < 0 { // made by an analytic
-				sum := md5.Sum(content)
-				own = fmt.Sprintf("%x", checksum([]byte(d.plain(string(content)))))
-				d.sums[hex.EncodeToString(sum[:])] = own
-			}
-			d.lines = append(d.lines, fmt.Sprintf("%s: %d bytes %s", folder, len(content), own))
+			d.bytes(folder, content)
 			return nil
 		})
 		if err != nil {
 			return err
 		}
 	}
-	return nil
+	store, err := blob.Open(d.dir, true)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	return d.each("SELECT blob FROM components UNION SELECT blob FROM parts", 1, func(row []string) error {
+		if !strings.Contains(row[0], ".") {
+			return nil // a file
+		}
+		f, err := store.Open(row[0])
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		content, err := io.ReadAll(f)
+		d.bytes("blobs", content)
+		return err
+	})
+}
+
+// bytes tells of the content of one file or piece.
+func (d *dumper) bytes(where string, content []byte) {
+	own := fmt.Sprintf("%x", checksum(content))
+	if len(content) < 1<<20 && bytes.IndexByte(content, 0) < 0 { // made by an analytic
+		sum := md5.Sum(content)
+		own = fmt.Sprintf("%x", checksum([]byte(d.plain(string(content)))))
+		d.sums[hex.EncodeToString(sum[:])] = own
+	}
+	d.lines = append(d.lines, fmt.Sprintf("%s: %d bytes %s", where, len(content), own))
 }
 
 func (d *dumper) docs() error {

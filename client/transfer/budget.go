@@ -158,7 +158,7 @@ func (b *Budget) Overloaded() {
 // measure ends the window when it holds enough, and follows the tuner.
 func (b *Budget) measure() {
 	now := b.now()
-	if !b.meter.full(now, b.limit) {
+	if !b.meter.full(now, b.limit, b.tuner.starting) {
 		return
 	}
 	b.tuner.observe(b.meter.end(now))

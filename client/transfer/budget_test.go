@@ -169,10 +169,10 @@ func TestBudgetGrowsByItsWindows(t *testing.T) {
 	for b.waitingNow() < 40-firstConnections {
 		time.Sleep(time.Millisecond)
 	}
-	for range 40 { // each connection moves one MiB a step
-		now = now.Add(500 * time.Millisecond)
+	for range 60 { // each connection moves one MiB a second
+		now = now.Add(50 * time.Millisecond)
 		for range b.Active() {
-			b.Moved(MiB / 2)
+			b.Moved(MiB / 20)
 		}
 	}
 	if b.Limit() != 16 || b.Active() != 16 {
@@ -186,6 +186,29 @@ func TestBudgetGrowsByItsWindows(t *testing.T) {
 	wait.Wait()
 	if b.Active() != 0 || b.waitingNow() != 0 {
 		t.Errorf("%d held, %d wait", b.Active(), b.waitingNow())
+	}
+}
+
+// A server that answers each request after a while, whatever their number, is
+// given all connections within a few requests of each.
+func TestBudgetStartsQuickly(t *testing.T) {
+	b := NewTunedBudget(64)
+	now := time.Now()
+	b.now = func() time.Time { return now }
+	b.meter = &window{start: now}
+	b.meter.contend(now, true)
+	steps := 0
+	for ; b.Limit() < 64 && steps < 100; steps++ { // a round of requests, 25 ms
+		now = now.Add(25 * time.Millisecond)
+		for range b.Limit() {
+			b.Answered()
+		}
+		b.mu.Lock()
+		b.meter.contend(now, true)
+		b.mu.Unlock()
+	}
+	if steps > 25 {
+		t.Errorf("%d connections after %d rounds", b.Limit(), steps)
 	}
 }
 

@@ -22,7 +22,7 @@ import (
 // should be or cannot be had in full; *fault.FileError when the folder or file
 // cannot be written; what the platform refuses comes as it is.
 func (t *Transfers) Download(ctx context.Context, d Download) (string, error) {
-	want, err := checksum(d.MD5)
+	want, err := givenSum(d.MD5)
 	if err != nil {
 		return "", err
 	}

@@ -4,15 +4,14 @@ import (
 	"context"
 	"crypto/md5" // the protocol's checksum, not a protection
 	"errors"
-	"hash"
 	"io"
 	"sync"
 	"time"
 
-	md5simd "github.com/minio/md5-simd"
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sync/semaphore"
 
+	"transect/client/checksum"
 	"transect/client/fault"
 )
 
@@ -23,9 +22,6 @@ const (
 	longFileSlot = 4
 	// lanes is how many parts of one file are hashed side by side.
 	lanes = 8
-	// fromLanes is from how many streams on hashing side by side is faster than
-	// one after the other.
-	fromLanes = 4
 	// windowAtMost bounds how far apart such parts may lie. They are read a
 	// second time from the system's cache, where they must still be.
 	windowAtMost = 256 << 20
@@ -41,8 +37,7 @@ type hashing struct {
 
 	mu      sync.Mutex
 	running int
-	users   int
-	server  md5simd.Server // there are users of it
+	sums    checksum.Lanes
 }
 
 func newHashing(stats *Stats) *hashing {
@@ -65,58 +60,18 @@ func (h *hashing) enter(ctx context.Context, slots int64) (func(), error) {
 	}, nil
 }
 
-// digest is a hash that has to be closed.
-type digest interface {
-	hash.Hash
-	Close()
-}
-
-type alone struct{ hash.Hash }
-
-func (alone) Close() {}
-
-// stream makes a hash for one of so many streams that are there at a time.
-func (h *hashing) stream(streams int) digest {
-	if streams < fromLanes {
-		return alone{md5.New()}
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.users++; h.server == nil {
-		h.server = md5simd.NewServer()
-	}
-	return &lane{Hasher: h.server.NewHash(), hashing: h}
-}
-
-// lane is a stream on the server, which ends with its last stream.
-type lane struct {
-	md5simd.Hasher
-	hashing *hashing
-}
-
-func (l *lane) Close() {
-	l.Hasher.Close()
-	h := l.hashing
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.users--; h.users == 0 {
-		h.server.Close()
-		h.server = nil
-	}
-}
-
 // inMemory hashes a file that is held.
 func (h *hashing) inMemory(b *held) string {
 	h.mu.Lock()
 	streams := h.running
 	h.mu.Unlock()
-	d := h.stream(streams)
+	d := h.sums.Stream(streams)
 	defer d.Close()
 	from := time.Now()
 	for i := range b.blocks {
 		d.Write(b.block(i))
 	}
-	sum := hexSum(d)
+	sum := checksum.Hex(d)
 	h.stats.since(onCPU, from)
 	return sum
 }
@@ -234,7 +189,7 @@ func (r *pass) whole(ctx context.Context) (string, error) {
 		at += int64(len(b))
 		r.reached(at)
 	}
-	return hexSum(d), nil
+	return checksum.Hex(d), nil
 }
 
 // parts hashes the parts, a few side by side, behind the hash of the whole.
@@ -254,9 +209,9 @@ func (r *pass) parts(ctx context.Context, out []string) error {
 }
 
 func (r *pass) sideBySide(ctx context.Context, first, last int, buffer []byte, out []string) error {
-	digests := make([]digest, last-first+1)
+	digests := make([]checksum.Digest, last-first+1)
 	for i := range digests {
-		digests[i] = r.stream(len(digests))
+		digests[i] = r.sums.Stream(len(digests))
 		defer digests[i].Close()
 	}
 	_, longest := r.plan.span(first)
@@ -276,7 +231,7 @@ func (r *pass) sideBySide(ctx context.Context, first, last int, buffer []byte, o
 		}
 	}
 	for i, d := range digests {
-		out[first+i-1] = hexSum(d)
+		out[first+i-1] = checksum.Hex(d)
 	}
 	return nil
 }
@@ -317,10 +272,10 @@ func (r *pass) together(ctx context.Context, out []string, alsoWhole bool) (stri
 				<-both
 				at += int64(len(b))
 			}
-			out[n-1] = hexSum(part)
+			out[n-1] = checksum.Hex(part)
 		}
 		return nil
 	}()
 	group.Wait()
-	return hexSum(whole), err
+	return checksum.Hex(whole), err
 }

@@ -18,10 +18,8 @@ type plainMD5 struct{}
 
 func (plainMD5) New() hash.Hash { return md5.New() }
 
-func hexSum(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)) }
-
-// checksum brings a given MD5 into its usual form.
-func checksum(given string) (string, error) {
+// givenSum brings a given MD5 into its usual form.
+func givenSum(given string) (string, error) {
 	sum := strings.ToLower(strings.TrimSpace(given))
 	if b, err := hex.DecodeString(sum); sum != "" && (err != nil || len(b) != md5.Size) {
 		return "", fault.Of(&fault.ParameterError{}, "%q is not an MD5 checksum: 32 hexadecimal digits", given)

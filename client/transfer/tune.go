@@ -11,6 +11,11 @@ const (
 	enoughRequests = 4
 	shortestWindow = 250 * time.Millisecond
 	longestWindow  = 1500 * time.Millisecond
+	// At the start, when each window decides on twice as many connections, it
+	// needs to tell less.
+	enoughAtStart   = 2
+	shortestAtStart = 60 * time.Millisecond
+	longestAtStart  = 500 * time.Millisecond
 	// countable is how many requests tell more than chance.
 	countable = 16
 )
@@ -41,9 +46,13 @@ func (w *window) contend(now time.Time, waiting bool) {
 	}
 }
 
-func (w *window) full(now time.Time, connections int) bool {
+func (w *window) full(now time.Time, connections int, starting bool) bool {
+	enough, shortest, longest := enoughRequests, shortestWindow, longestWindow
+	if starting {
+		enough, shortest, longest = enoughAtStart, shortestAtStart, longestAtStart
+	}
 	took := now.Sub(w.start)
-	return took >= longestWindow || took >= shortestWindow && w.requests >= int64(enoughRequests*connections)
+	return took >= longest || took >= shortest && w.requests >= int64(max(enough*connections, countable))
 }
 
 func (w *window) restart(now time.Time, waiting bool) {
@@ -102,6 +111,7 @@ const (
 type tuner struct {
 	limit, most int
 
+	starting bool   // every window so far was better than the one before
 	climbing bool   // no end was found yet: double
 	settling bool   // the next sample is of before and after a change
 	fell     bool   // it gave way to complaints, and nothing was seen since
@@ -120,7 +130,7 @@ type tuner struct {
 func newTuner(most int) *tuner {
 	most = max(most, 1)
 	start := min(firstConnections, most)
-	return &tuner{limit: start, home: start, most: most, ceiling: most, climbing: true, settling: true, pause: shortestRest}
+	return &tuner{limit: start, home: start, most: most, ceiling: most, starting: true, climbing: true, settling: true, pause: shortestRest}
 }
 
 // overloaded gives way to complaints, once for all that one load brings: a
@@ -133,7 +143,7 @@ func (t *tuner) overloaded() {
 	if !t.trial || t.limit < t.home {
 		t.home = max(1, min(t.home, t.limit)*2/3)
 	}
-	t.fell, t.climbing, t.down = true, false, false
+	t.fell, t.starting, t.climbing, t.down = true, false, false, false
 	t.rest = shortestRest
 	t.look(t.home, false)
 }
@@ -147,6 +157,10 @@ func (t *tuner) look(n int, trial bool) {
 // observe takes in what the present number of connections moved.
 func (t *tuner) observe(s sample) {
 	t.fell = false
+	if t.starting && s.contended >= wanted {
+		t.start(s)
+		return
+	}
 	if t.settling {
 		t.settling = false
 		return
@@ -180,6 +194,23 @@ func (t *tuner) observe(s sample) {
 	t.try()
 }
 
+// start doubles with every window, as long as the last doubling helped. When it
+// did not, it may be for the time that new connections take to be made: they
+// are looked at once more, with care.
+func (t *tuner) start(s sample) {
+	if !t.trial || s.over(t.base) >= t.gainFor(t.limit) {
+		t.home, t.base, t.trial = t.limit, s, false
+		t.try()
+		t.starting = t.trial
+		return
+	}
+	t.starting = false
+	t.look(t.limit, true)
+}
+
+// gainFor is how much more so many connections must move than those at home.
+func (t *tuner) gainFor(n int) float64 { return 1 + worth*(float64(n)/float64(t.home)-1) }
+
 // try goes one step from home, up or down.
 func (t *tuner) try() {
 	step := max(1, t.home/4)
@@ -202,8 +233,7 @@ func (t *tuner) try() {
 // judge keeps the number that was tried and goes on, or goes back to rest.
 func (t *tuner) judge(tried sample) {
 	gain := tried.over(t.base)
-	step := float64(t.limit)/float64(t.home) - 1
-	if step > 0 && gain >= 1+worth*step || step < 0 && gain >= lossless {
+	if t.limit > t.home && gain >= t.gainFor(t.limit) || t.limit < t.home && gain >= lossless {
 		t.home, t.base, t.trial, t.pause = t.limit, tried, false, shortestRest
 		t.try()
 		return

@@ -38,7 +38,7 @@ type upload struct {
 // *fault.ResponseError when the platform or, for a file sent whole, its storage
 // refuses it. The first three are found before any request where they can be.
 func (t *Transfers) Upload(ctx context.Context, u Upload) (Uploaded, error) {
-	given, err := checksum(u.MD5)
+	given, err := givenSum(u.MD5)
 	if err != nil {
 		return Uploaded{}, err
 	}

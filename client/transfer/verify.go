@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"transect/client/checksum"
 	"transect/client/fault"
 )
 
@@ -47,7 +48,7 @@ func (v *verification) run() {
 		h.Write(buffer[:n]) // never fails
 		at += int64(n)
 	}
-	v.sum <- hexSum(h)
+	v.sum <- checksum.Hex(h)
 }
 
 func (v *verification) finish(set *bool) string {

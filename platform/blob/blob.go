@@ -3,6 +3,7 @@
 package blob
 
 import (
+	"bytes"
 	"crypto/md5"
 	"crypto/rand"
 	"encoding/hex"
@@ -12,41 +13,102 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"transect/client/checksum"
 )
 
 // ErrTooLong: more bytes came than were announced.
 var ErrTooLong = errors.New("more bytes than announced")
 
+// atOnce is up to how many bytes a blob is held in memory and then written in
+// one piece, together with others in one file: a file for each costs the system
+// more than the bytes do.
+const atOnce = 512 << 10
+
 // Store is a folder of blobs.
 type Store struct {
 	blobs, incoming string
+	temporary       bool
+	packs           *packs
+	sums            checksum.Lanes
 }
 
 // Blob is what was received.
 type Blob struct {
-	ID   string // 32 hexadecimal digits
+	ID   string // of a file: 32 hexadecimal digits; of a piece of one: see place
 	Size int64
 	MD5  string // in hexadecimal
 }
 
-// Open uses the folders "blobs" and "incoming" in dir, making them when needed.
-func Open(dir string) (*Store, error) {
-	s := &Store{blobs: filepath.Join(dir, "blobs"), incoming: filepath.Join(dir, "incoming")}
+// File is an open blob.
+type File interface {
+	io.ReadSeekCloser
+	io.ReaderAt
+}
+
+// Open uses the folders "blobs", "packs" and "incoming" in dir, making them
+// when needed. A temporary one leaves the disk to itself: a crash of the machine
+// may take what is there.
+func Open(dir string, temporary bool) (*Store, error) {
+	s := &Store{blobs: filepath.Join(dir, "blobs"), incoming: filepath.Join(dir, "incoming"), temporary: temporary}
 	for _, d := range []string{s.blobs, s.incoming} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			return nil, err
 		}
 	}
-	return s, nil
+	var err error
+	s.packs, err = openPacks(filepath.Join(dir, "packs"))
+	return s, err
 }
+
+// Close closes what is open for writing.
+func (s *Store) Close() error { return s.packs.close() }
 
 // Receive streams bytes into a new blob. It fails with ErrTooLong as soon as
 // more than limit bytes came (below zero: no limit), and leaves nothing behind
-// then. The blob appears complete or not at all, whenever the process ends.
-func (s *Store) Receive(from io.Reader, limit int64) (b Blob, err error) {
-	var name [16]byte
-	rand.Read(name[:])
-	b.ID = hex.EncodeToString(name[:])
+// then. The blob appears complete or not at all, whenever the process ends, and
+// is on the disk when Receive returns.
+func (s *Store) Receive(from io.Reader, limit int64) (Blob, error) {
+	if limit >= 0 {
+		from = io.LimitReader(from, limit+1)
+	}
+	buffer := s.packs.buffers.Get().(*buffer)
+	defer s.packs.buffers.Put(buffer)
+	n, err := io.ReadFull(from, buffer[:])
+	begin := buffer[:n]
+	switch {
+	case err == io.EOF, err == io.ErrUnexpectedEOF:
+		if limit >= 0 && int64(n) > limit {
+			return Blob{}, ErrTooLong
+		}
+		b, err := s.keepPiece(begin)
+		if !errors.Is(err, errors.ErrUnsupported) {
+			return b, err
+		}
+	case err != nil:
+		return Blob{}, err
+	}
+	return s.receiveFile(io.MultiReader(bytes.NewReader(begin), from), limit)
+}
+
+// keepPiece puts a small blob with others.
+func (s *Store) keepPiece(data []byte) (Blob, error) {
+	b := Blob{Size: int64(len(data)), MD5: s.sums.Of(data)}
+	var err error
+	if b.ID, err = s.packs.add(data); err != nil {
+		return Blob{}, err
+	}
+	if !s.temporary {
+		if err := s.packs.sync(); err != nil {
+			return Blob{}, errors.Join(err, s.Remove(b.ID))
+		}
+	}
+	return b, nil
+}
+
+// receiveFile streams bytes into a file of their own.
+func (s *Store) receiveFile(from io.Reader, limit int64) (b Blob, err error) {
+	b.ID = randomName()
 	temporary := filepath.Join(s.incoming, b.ID)
 	f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -58,10 +120,10 @@ func (s *Store) Receive(from io.Reader, limit int64) (b Blob, err error) {
 		}
 	}()
 	hash := md5.New()
-	if limit >= 0 {
-		from = io.LimitReader(from, limit+1)
-	}
 	b.Size, err = io.CopyBuffer(struct{ io.Writer }{io.MultiWriter(f, hash)}, from, make([]byte, 256<<10))
+	if err == nil && !s.temporary {
+		err = f.Sync()
+	}
 	if closeErr := f.Close(); err == nil {
 		err = closeErr
 	}
@@ -81,6 +143,12 @@ func (s *Store) Receive(from io.Reader, limit int64) (b Blob, err error) {
 	return b, nil
 }
 
+func randomName() string {
+	var name [16]byte
+	rand.Read(name[:])
+	return hex.EncodeToString(name[:])
+}
+
 // Join makes one new blob of several, in their order.
 func (s *Store) Join(ids []string) (Blob, error) {
 	r := &joined{store: s, ids: ids}
@@ -92,7 +160,7 @@ func (s *Store) Join(ids []string) (Blob, error) {
 type joined struct {
 	store *Store
 	ids   []string
-	file  *os.File
+	file  File
 }
 
 func (j *joined) Read(p []byte) (int, error) {
@@ -126,7 +194,10 @@ func (j *joined) close() {
 }
 
 // Open opens a blob for reading.
-func (s *Store) Open(id string) (*os.File, error) {
+func (s *Store) Open(id string) (File, error) {
+	if at, ok := placeOf(id); ok {
+		return s.packs.open(at)
+	}
 	if !valid(id) {
 		return nil, fmt.Errorf("blob %q: %w", id, os.ErrNotExist)
 	}
@@ -135,13 +206,20 @@ func (s *Store) Open(id string) (*os.File, error) {
 
 // Remove takes a blob away; one that is not there is no error.
 func (s *Store) Remove(id string) error {
-	if !valid(id) {
+	at, packed := placeOf(id)
+	if !packed && !valid(id) {
 		return nil
 	}
-	if err := os.Remove(s.path(id)); !errors.Is(err, os.ErrNotExist) {
-		return err
+	var err error
+	if packed {
+		err = s.packs.remove(at)
+	} else {
+		err = os.Remove(s.path(id))
 	}
-	return nil
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // Sweep removes what uploads left behind that broke off before the given time.

@@ -5,7 +5,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"testing/iotest"
 	"time"
@@ -13,7 +15,7 @@ import (
 
 func TestReceive(t *testing.T) {
 	dir := t.TempDir()
-	s, err := Open(dir)
+	s, err := Open(dir, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +64,7 @@ func TestReceive(t *testing.T) {
 
 func TestSweep(t *testing.T) {
 	dir := t.TempDir()
-	s, err := Open(dir)
+	s, err := Open(dir, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,5 +79,105 @@ func TestSweep(t *testing.T) {
 	s.Sweep(time.Now().Add(time.Hour))
 	if _, err := os.Stat(left); err == nil {
 		t.Error("an old one is still there")
+	}
+}
+
+// Small blobs lie side by side in one file, give their space back, and a pack
+// goes with its last piece once nobody appends to it.
+func TestPacks(t *testing.T) {
+	dir := t.TempDir()
+	s, err := Open(dir, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.packs.add(nil); errors.Is(err, errors.ErrUnsupported) {
+		t.Skip("files cannot have holes here")
+	}
+	var wait sync.WaitGroup
+	ids := make([]string, 200)
+	content := func(i int) string { return strings.Repeat(strconv.Itoa(i), i*20) }
+	for i := range ids {
+		wait.Go(func() {
+			b, err := s.Receive(strings.NewReader(content(i)), -1)
+			if err != nil {
+				t.Error(err)
+			}
+			ids[i] = b.ID
+		})
+	}
+	wait.Wait()
+	packs, err := os.ReadDir(filepath.Join(dir, "packs"))
+	if err != nil || len(packs) != 1 {
+		t.Fatalf("%v %v", packs, err)
+	}
+	for i, id := range ids {
+		f, err := s.Open(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(f)
+		if err != nil || string(text) != content(i) {
+			t.Fatalf("%d: %q %v", i, text, err)
+		}
+		if i > 0 { // nothing has no bytes to lose
+			if err := s.Remove(id); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.Open(id); !errors.Is(err, os.ErrNotExist) {
+				t.Fatalf("a removed piece: %v", err)
+			}
+		}
+	}
+	last, err := s.Receive(strings.NewReader("last"), -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	other, err := Open(dir, false) // another process
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{last.ID, strings.Replace(last.ID, ".", "..", 1), "../" + last.ID, last.ID + "0", strings.ToUpper(last.ID)} {
+		f, err := other.Open(id)
+		if (err == nil) != (id == last.ID) {
+			t.Errorf("%s: %v", id, err)
+		}
+		if err == nil {
+			f.Close()
+		}
+	}
+	if err := other.Remove(last.ID); err != nil {
+		t.Fatal(err)
+	}
+	if left, _ := os.ReadDir(filepath.Join(dir, "packs")); len(left) != 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// A full pack is left for a new one, while pieces are on their way to it.
+func TestFullPack(t *testing.T) {
+	s, err := Open(t.TempDir(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.packs.add(nil); errors.Is(err, errors.ErrUnsupported) {
+		t.Skip("files cannot have holes here")
+	}
+	s.packs.current.end = packSize - block
+	slow, at, err := s.packs.reserve(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, err := s.Receive(strings.NewReader("after"), -1)
+	if err != nil || strings.HasPrefix(after.ID, at.pack) {
+		t.Fatalf("%+v %v", after, err)
+	}
+	if _, err := slow.file.WriteAt([]byte("x"), at.offset); err != nil {
+		t.Errorf("closed while a piece was on its way: %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
 	}
 }

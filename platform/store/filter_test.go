@@ -14,7 +14,7 @@ import (
 
 func openTest(t testing.TB) *Store {
 	t.Helper()
-	s, err := Open(context.Background(), filepath.Join(t.TempDir(), "docs.db"), "", func(*Tx) error { return nil })
+	s, err := Open(context.Background(), filepath.Join(t.TempDir(), "docs.db"), Options{Temporary: true})
 	if err != nil {
 		t.Fatal(err)
 	}

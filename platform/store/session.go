@@ -55,32 +55,41 @@ func (s *sessions) run(ctx context.Context, f func(*Tx) error) error {
 	return err
 }
 
+// transaction runs f in a transaction.
 func (s *session) transaction(ctx context.Context, db *sql.DB, f func(*Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	tx, err := s.begin(ctx, db)
+	if err != nil {
+		return err
+	}
+	defer tx.tx.Rollback() // does nothing after a commit; undoes all on a panic
+	if err := f(tx); err != nil {
+		return classify(err)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return classify(tx.tx.Commit())
+}
+
+func (s *session) begin(ctx context.Context, db *sql.DB) (*Tx, error) {
 	// The transaction must not end by itself with ctx: statements run on the
 	// connection, and one that came after the end would be kept at once.
 	always := context.WithoutCancel(ctx)
 	if s.conn == nil {
 		conn, err := db.Conn(always)
 		if err != nil {
-			return classify(err)
+			return nil, classify(err)
 		}
 		s.conn, s.statements = conn, map[string]*sql.Stmt{}
 	}
 	t, err := s.conn.BeginTx(always, nil)
 	if err != nil {
-		return classify(err)
+		return nil, classify(err)
 	}
-	defer t.Rollback() // does nothing after a commit; undoes all on a panic
-	if err := f(&Tx{ctx: ctx, tx: t, session: s}); err != nil {
-		return classify(err)
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return classify(t.Commit())
+	return &Tx{ctx: ctx, tx: t, session: s}, nil
 }
 
 // prepared is a statement made ready, or nil when there are too many.

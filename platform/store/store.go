@@ -35,18 +35,28 @@ const busyTime = 20 * time.Second
 // Store is an open database. Several processes may have the same one open.
 type Store struct {
 	readers *sessions
-	writer  *sessions // one connection: writers of this process queue in Go, not in SQLite
+	writer  *writer // of this process; they queue in Go, not in SQLite
 }
 
-// Open opens the database, making it when the file is not there. extra holds
-// the statements for further tables of the caller, run once when it is made,
-// and fill what to put in, in the same transaction.
-func Open(ctx context.Context, path, extra string, fill func(*Tx) error) (*Store, error) {
+// Options says how to open a database.
+type Options struct {
+	// Tables holds the statements for further tables of the caller, run once
+	// when the database is made.
+	Tables string
+	// Fill puts in what is there from the start, in the same transaction.
+	Fill func(*Tx) error
+	// Temporary leaves the disk to itself: a crash of the machine may take the
+	// database. Without it, what Write has kept is on the disk.
+	Temporary bool
+}
+
+// Open opens the database, making it when the file is not there.
+func Open(ctx context.Context, path string, options Options) (*Store, error) {
 	if err := checkHeader(path); err != nil {
 		return nil, err
 	}
 	for deadline := time.Now().Add(busyTime); ; {
-		s, err := open(ctx, path, extra, fill)
+		s, err := open(ctx, path, options)
 		if err == nil {
 			return s, nil
 		}
@@ -59,14 +69,21 @@ func Open(ctx context.Context, path, extra string, fill func(*Tx) error) (*Store
 	}
 }
 
-func open(ctx context.Context, path, extra string, fill func(*Tx) error) (*Store, error) {
-	s := &Store{}
-	var err error
-	if s.writer, err = connect(path, 1, "&_txlock=immediate"); err != nil {
+func open(ctx context.Context, path string, options Options) (*Store, error) {
+	synchronous := "FULL"
+	if options.Temporary {
+		synchronous = "OFF"
+	}
+	one, err := connect(path, 1, "&_txlock=immediate&_pragma=synchronous("+synchronous+")")
+	if err != nil {
 		return nil, err
 	}
-	if s.readers, err = connect(path, max(4, runtime.GOMAXPROCS(0)), "&_pragma=query_only(1)"); err == nil {
-		err = s.prepare(ctx, extra, fill)
+	s := &Store{writer: newWriter(one)}
+	readers := max(4, runtime.GOMAXPROCS(0))
+	many, err := connect(path, readers, "&_pragma=query_only(1)")
+	if err == nil {
+		s.readers = newSessions(many, readers)
+		err = s.prepare(ctx, options)
 	}
 	if err != nil {
 		s.Close()
@@ -97,26 +114,24 @@ func checkHeader(path string) error {
 	return nil
 }
 
-func connect(path string, connections int, options string) (*sessions, error) {
-	// Synchronous NORMAL with a write-ahead log loses nothing when the process
-	// is killed; only a crash of the machine may take the last transactions.
+func connect(path string, connections int, options string) (*sql.DB, error) {
 	dsn := (&url.URL{Scheme: "file", Path: filepath.ToSlash(path)}).String()
 	if !filepath.IsAbs(path) || filepath.VolumeName(path) != "" {
 		// A drive letter or a relative path must not be read as a host.
 		dsn = "file:" + (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath()
 	}
 	db, err := sql.Open("sqlite", dsn+"?_pragma=busy_timeout("+strconv.FormatInt(busyTime.Milliseconds(), 10)+
-		")&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)"+options)
+		")&_pragma=journal_mode(WAL)"+options)
 	if err != nil {
 		return nil, err
 	}
 	db.SetMaxOpenConns(connections)
 	db.SetMaxIdleConns(connections)
-	return newSessions(db, connections), nil
+	return db, nil
 }
 
 // prepare makes the tables when the database is new and checks its version.
-func (s *Store) prepare(ctx context.Context, extra string, fill func(*Tx) error) error {
+func (s *Store) prepare(ctx context.Context, options Options) error {
 	version, err := s.version(ctx)
 	if err != nil {
 		return err
@@ -128,10 +143,13 @@ func (s *Store) prepare(ctx context.Context, extra string, fill func(*Tx) error)
 				return err
 			}
 			version = Version
-			if err := tx.Exec(fmt.Sprintf("%s\n%s\nPRAGMA user_version = %d;", schema, extra, Version)); err != nil {
+			if err := tx.Exec(fmt.Sprintf("%s\n%s\nPRAGMA user_version = %d;", schema, options.Tables, Version)); err != nil {
 				return err
 			}
-			return fill(tx)
+			if options.Fill == nil {
+				return nil
+			}
+			return options.Fill(tx)
 		})
 		if err != nil {
 			return err
@@ -173,13 +191,11 @@ func classify(err error) error {
 
 // Close closes the database after the running transactions.
 func (s *Store) Close() error {
-	var errs []error
-	for _, all := range []*sessions{s.readers, s.writer} {
-		if all != nil {
-			errs = append(errs, all.close())
-		}
+	err := s.writer.close()
+	if s.readers != nil {
+		err = errors.Join(err, s.readers.close())
 	}
-	return errors.Join(errs...)
+	return err
 }
 
 // Read runs f on one unchanging state of the database.
@@ -187,8 +203,9 @@ func (s *Store) Read(ctx context.Context, f func(*Tx) error) error {
 	return s.readers.run(ctx, f)
 }
 
-// Write runs f in a transaction that no other writer shares, in any process,
-// and keeps what it did when f returns nil.
+// Write runs f while no other writer does, in any process, and keeps what it
+// did when f returns nil. It returns when that is kept. f may run on another
+// goroutine.
 func (s *Store) Write(ctx context.Context, f func(*Tx) error) error {
 	return s.writer.run(ctx, f)
 }

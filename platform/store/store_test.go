@@ -123,7 +123,7 @@ func TestWritersTakeTurns(t *testing.T) {
 	var all sync.WaitGroup
 	var stores []*Store
 	for range 2 {
-		s, err := Open(t.Context(), path, "", func(tx *Tx) error { return tx.Insert("counters", Doc{"_id": "c", "n": 0}) })
+		s, err := Open(t.Context(), path, Options{Fill: func(tx *Tx) error { return tx.Insert("counters", Doc{"_id": "c", "n": 0}) }})
 		if err != nil {
 			t.Fatal(err)
 		}

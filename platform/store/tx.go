@@ -73,7 +73,15 @@ func (tx *Tx) Replace(collection string, doc Doc) error {
 	if err != nil {
 		return err
 	}
-	n, err := tx.Affected("UPDATE docs SET "+strings.Join(columnOrder, " = ?, ")+
+	// SQLite writes every index that has a column which is set, also to the same
+	// value. Mostly none has changed.
+	columns, body := args[2:len(args)-1], args[len(args)-1]
+	n, err := tx.Affected("UPDATE docs SET body = ? WHERE collection = ? AND id = ? AND "+
+		strings.Join(columnOrder, " IS ? AND ")+" IS ?", append([]any{body, args[0], args[1]}, columns...)...)
+	if err != nil || n > 0 {
+		return err
+	}
+	n, err = tx.Affected("UPDATE docs SET "+strings.Join(columnOrder, " = ?, ")+
 		" = ?, body = ? WHERE collection = ? AND id = ?", append(args[2:], args[0], args[1])...)
 	if err == nil && n == 0 {
 		return ErrNotFound
