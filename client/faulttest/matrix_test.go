@@ -39,6 +39,7 @@ type suite struct {
 	want outcome
 
 	record *record
+	light  bool // of few bytes
 }
 
 // matrix runs a workflow without a fault, and then with each kind at each of
@@ -195,7 +196,7 @@ func hinted(err error) bool {
 // play runs the workflow in a new world that is spoilt, and once more when it
 // stopped.
 func (s *suite) play(name string, spoil func(*world) error) (o outcome) {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 6*time.Minute)
 	defer cancel()
 	fail := func(err error) outcome {
 		s.t.Errorf("%s: %v", name, err)

@@ -85,6 +85,14 @@ func (r *record) note(name, end string, err error) {
 	}
 }
 
+// stops is how many cases were stopped by their fault.
+func (r *record) stops() (n int) {
+	for _, times := range r.stopped {
+		n += times
+	}
+	return n
+}
+
 // String is the summary.
 func (r *record) String() string {
 	var names []string

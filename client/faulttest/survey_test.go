@@ -24,7 +24,11 @@ func survey(ctx context.Context, w *world) (seen []string, err error) {
 		return nil, err
 	}
 	defer s.close()
-	folder, err := source()
+	from := source
+	if w.light {
+		from = lightSource
+	}
+	folder, err := from()
 	if err != nil {
 		return nil, err
 	}

@@ -25,6 +25,8 @@ type world struct {
 	url      string // the proxy's, unless there is another one before it
 	timeout  time.Duration
 	stall    time.Duration
+	light    bool   // the survey has few bytes to send
+	patient  bool   // waits take their time
 	again    bool   // the workflow is run again however it ended
 	repeated func() // called before each repeat
 	onClose  func()
@@ -82,11 +84,14 @@ func (w *world) direct(ctx context.Context) (*client.Client, error) {
 		ClientID: login.ClientID, ClientSecret: login.ClientSecret}, client.Options{RoundTripper: w.platform.RoundTripper()})
 }
 
-// hurried waits a thousandth of the time.
+// hurried waits a thousandth of the time, unless the world is patient.
 func (w *world) hurried(ctx context.Context, d time.Duration) error {
 	w.repeated()
+	if d = min(d, 4*time.Second); !w.patient {
+		d = min(d/1000, 5*time.Millisecond)
+	}
 	select {
-	case <-time.After(min(d/1000, 5*time.Millisecond)):
+	case <-time.After(d):
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
@@ -99,8 +104,21 @@ const partSize = 5 << 20
 // everything tells whether all cases are wanted, however long they take.
 func everything() bool { return os.Getenv("TRANSECT_FAULTS") == "all" }
 
-// source is a folder of files that every world is given.
-var source = sync.OnceValues(func() (string, error) {
+// source is a folder of files that every world is given: with a long one that is
+// sent in parts, or light ones alone.
+var (
+	source      = sync.OnceValues(func() (string, error) { return newSource((parts()-1)*partSize + 1) })
+	lightSource = sync.OnceValues(func() (string, error) { return newSource(300_000) })
+)
+
+func parts() int {
+	if everything() {
+		return 3
+	}
+	return 2
+}
+
+func newSource(long int) (string, error) {
 	folder, err := temporary()
 	if err != nil {
 		return "", err
@@ -109,11 +127,7 @@ var source = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	random := rand.New(rand.NewPCG(1, 2))
-	parts := 2
-	if everything() {
-		parts = 3
-	}
-	for name, size := range map[string]int{"cloud.bin": (parts-1)*partSize + 1, "notes.txt": 900} {
+	for name, size := range map[string]int{"cloud.bin": long, "notes.txt": 900} {
 		content := make([]byte, size)
 		for i := range content {
 			content[i] = byte(random.Uint32())
@@ -123,7 +137,7 @@ var source = sync.OnceValues(func() (string, error) {
 		}
 	}
 	return folder, nil
-})
+}
 
 // folders are removed when all tests have ended.
 var folders []string
