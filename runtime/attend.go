@@ -65,6 +65,9 @@ func Attended(ctx context.Context, w *World, job Job) error {
 	late, release := w.Stoppable(context.WithoutCancel(ctx))
 	defer release()
 	a.end(late, err, ExitCode(err))
+	if a.missing != nil {
+		err = a.missing
+	}
 	return &Told{err}
 }
 
@@ -89,6 +92,7 @@ type attended struct {
 	started     sync.WaitGroup // the monitor is told of the start
 	once        sync.Once
 	end_        record.End
+	missing     error // report or metrics that could not be written after a success
 }
 
 // open opens the log and the history: what is wrong with the log is told

@@ -30,7 +30,9 @@ func (a *attended) begin(ctx context.Context, r *run) error {
 		stdlib.HoldsLock(r.in, name)
 	}
 	a.begun = true
-	a.publish()
+	if err := a.publish(); err != nil {
+		a.note(err.Error()) // there may be room at the end
+	}
 	if a.set.Ping != "" {
 		a.started.Go(func() { a.ping(context.WithoutCancel(ctx), pingStart) }) // also of a run that is over at once
 	}
@@ -59,8 +61,10 @@ func (a *attended) finish(ctx context.Context, err error, code int) {
 	e.ExitCode, e.Outcome, e.Operations = code, record.Outcome(code), a.calls.all()
 	e.Error = a.failure(err)
 	a.summary.State, a.summary.End = record.Ended, e
+	if missing := a.publish(); missing != nil {
+		code = a.incomplete(missing, code)
+	}
 	a.note(fmt.Sprintf("run %s ended after %s: %s, exit code %d", a.summary.ID, time.Duration(e.Seconds*float64(time.Second)).Round(time.Millisecond), e.Outcome, code))
-	a.publish()
 	if ctx != nil && a.begun {
 		a.started.Wait()
 		if a.set.Ping != "" {
@@ -71,6 +75,22 @@ func (a *attended) finish(ctx context.Context, err error, code int) {
 		}
 	}
 	a.close()
+}
+
+// incomplete is the end of a run whose report or metrics could not be written:
+// what people rely on is missing, or that of an earlier run still lies there, so
+// it did not succeed.
+func (a *attended) incomplete(missing error, code int) int {
+	if code != ExitOK {
+		a.alarm(missing.Error())
+		return code
+	}
+	a.missing, code = missing, ExitCode(missing)
+	e := &a.end_
+	e.ExitCode, e.Outcome, e.Error = code, record.Outcome(code), a.failure(missing)
+	_ = a.publish() // what can be written has the truth, too
+	a.tell(missing, code)
+	return code
 }
 
 // tell shows what was held back, if the run failed, and why it failed.
@@ -105,9 +125,9 @@ func (a *attended) failure(err error) *record.Failure {
 
 // publish writes report and metrics. Those of a run that did not get the lock
 // are left alone: they are the other run's.
-func (a *attended) publish() {
+func (a *attended) publish() (missing error) {
 	if !a.begun && a.summary.State == record.Ended && a.summary.End.ExitCode == ExitLocked {
-		return
+		return nil
 	}
 	write := func(what, path string, text func(before []byte) []byte) {
 		if path == "" {
@@ -116,11 +136,13 @@ func (a *attended) publish() {
 		path = a.world.path(path)
 		before, _ := os.ReadFile(path) // there may be none
 		if err := record.Replace(path, text(before)); err != nil {
-			a.alarm(fmt.Sprintf("the %s file %s cannot be written: %s", what, path, reason(err)))
+			missing = fault.Hinted(fault.Of(&fault.FileError{}, "the %s file %s cannot be written: %w", what, path, reason(err)),
+				"what the script did is done; make room, or name another file with --%s", what)
 		}
 	}
 	write("report", a.set.Report, func([]byte) []byte { return a.summary.JSON() })
 	write("metrics", a.set.Metrics, a.summary.Metrics)
+	return missing
 }
 
 // alarm is a warning that also a quiet run gives: what people rely on is missing.

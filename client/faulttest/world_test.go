@@ -107,16 +107,9 @@ func everything() bool { return os.Getenv("TRANSECT_FAULTS") == "all" }
 // source is a folder of files that every world is given: with a long one that is
 // sent in parts, or light ones alone.
 var (
-	source      = sync.OnceValues(func() (string, error) { return newSource((parts()-1)*partSize + 1) })
+	source      = sync.OnceValues(func() (string, error) { return newSource(partSize + 1) })
 	lightSource = sync.OnceValues(func() (string, error) { return newSource(300_000) })
 )
-
-func parts() int {
-	if everything() {
-		return 3
-	}
-	return 2
-}
 
 func newSource(long int) (string, error) {
 	folder, err := temporary()

@@ -75,7 +75,7 @@ func (a *app) checkScripts(args []string, asJSON bool) error {
 
 func (a *app) showProblems(problems []check.Problem, asJSON bool) error {
 	if asJSON {
-		out := json.NewEncoder(a.world.Stdout)
+		out := json.NewEncoder(a.stdout())
 		out.SetEscapeHTML(false)
 		out.SetIndent("", "  ")
 		return out.Encode(problems)
@@ -85,7 +85,7 @@ func (a *app) showProblems(problems []check.Problem, asJSON bool) error {
 		if p.Hint != "" {
 			text += " (" + p.Hint + ")"
 		}
-		if _, err := fmt.Fprintf(a.world.Stdout, "%s:%d:%d: %s [%s]\n", p.File, p.Line, p.Column, text, p.Rule); err != nil {
+		if _, err := fmt.Fprintf(a.stdout(), "%s:%d:%d: %s [%s]\n", p.File, p.Line, p.Column, text, p.Rule); err != nil {
 			return err
 		}
 	}

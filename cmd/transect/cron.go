@@ -59,7 +59,7 @@ func (a *app) changeCrontab(ctx context.Context, change func(*cron.Table) error)
 // tellTimes prints when a job fires next.
 func (a *app) tellTimes(when *cron.Expression) {
 	for _, line := range a.timesOf(when, nextTimes) {
-		fmt.Fprintln(a.world.Stdout, "  next  "+line)
+		fmt.Fprintln(a.stdout(), "  next  "+line)
 	}
 }
 
@@ -118,7 +118,7 @@ func (a *app) cronList() *cobra.Command {
 				return nil
 			}
 			rows := table.NewWriter()
-			rows.SetOutputMirror(a.world.Stdout)
+			rows.SetOutputMirror(a.stdout())
 			rows.SetStyle(table.StyleLight)
 			rows.Style().Options = table.OptionsNoBordersAndSeparators
 			rows.AppendHeader(table.Row{"name", "when", "next"})
@@ -151,9 +151,9 @@ func (a *app) cronShow() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintln(a.world.Stdout, j.Line)
+			fmt.Fprintln(a.stdout(), j.Line)
 			if j.Off {
-				fmt.Fprintln(a.world.Stdout, "  off: the line is commented out")
+				fmt.Fprintln(a.stdout(), "  off: the line is commented out")
 			} else {
 				a.tellTimes(j.When)
 			}
@@ -171,7 +171,7 @@ func (a *app) cronShow() *cobra.Command {
 				if run.End != nil {
 					how = fmt.Sprintf("%s, exit code %d", run.End.Outcome, run.End.ExitCode)
 				}
-				fmt.Fprintf(a.world.Stdout, "  run   %s  %s  %s\n", run.Started.Local().Format(time.DateTime), run.ID, how)
+				fmt.Fprintf(a.stdout(), "  run   %s  %s  %s\n", run.Started.Local().Format(time.DateTime), run.ID, how)
 			}
 			return nil
 		},

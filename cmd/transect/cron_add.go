@@ -48,7 +48,7 @@ reads those from files (--password-file and so on).`,
 				return err
 			}
 			if dryRun {
-				fmt.Fprintln(a.world.Stdout, job.Line)
+				fmt.Fprintln(a.stdout(), job.Line)
 				a.tellTimes(job.When)
 				return nil
 			}
@@ -65,7 +65,7 @@ reads those from files (--password-file and so on).`,
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(a.world.Stdout, "added %s\n", job.Name)
+			fmt.Fprintf(a.stdout(), "added %s\n", job.Name)
 			a.tellTimes(job.When)
 			return nil
 		},

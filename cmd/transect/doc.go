@@ -33,16 +33,16 @@ and raises, its effect on the platform, and an example that runs.`,
 				return cannotWrite(catalogue.Replace(markdown, c.Markdown(), ".md", ""))
 			}
 			if len(args) == 0 {
-				return show(a.world.Stdout, c, c.WriteList, asJSON)
+				return show(a.stdout(), c, c.WriteList, asJSON)
 			}
 			group, entry, err := c.Find(args[0])
 			switch {
 			case err != nil:
 				return err
 			case entry != nil:
-				return show(a.world.Stdout, entry, entry.WriteText, asJSON)
+				return show(a.stdout(), entry, entry.WriteText, asJSON)
 			}
-			return show(a.world.Stdout, group, group.WriteText, asJSON)
+			return show(a.stdout(), group, group.WriteText, asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON: without NAME the whole catalogue")

@@ -10,6 +10,7 @@ import (
 type app struct {
 	world  *runtime.World
 	output runtime.Output
+	out    *printed
 }
 
 // execute carries out the command line and returns the exit code.
@@ -31,8 +32,11 @@ func (a *app) command() (err error) {
 	root := a.root()
 	root.SetArgs(a.world.Args)
 	root.SetIn(a.world.Stdin)
-	root.SetOut(a.world.Stdout)
+	root.SetOut(a.stdout())
 	root.SetErr(a.world.Stderr)
 	ran, err := root.ExecuteC()
+	if err == nil {
+		err = a.unprinted()
+	}
 	return usage(ran, err)
 }

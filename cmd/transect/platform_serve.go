@@ -70,9 +70,9 @@ func (a *app) announce(at net.Addr, c platform.Credentials, asJSON bool) error {
 		platform.Credentials
 	}{"http://" + at.String(), c}
 	if asJSON {
-		return json.NewEncoder(a.world.Stdout).Encode(line)
+		return json.NewEncoder(a.stdout()).Encode(line)
 	}
-	_, err := fmt.Fprintf(a.world.Stdout, "ready at %s user=%s password=%s client_id=%s client_secret=%s company=%s\n",
+	_, err := fmt.Fprintf(a.stdout(), "ready at %s user=%s password=%s client_id=%s client_secret=%s company=%s\n",
 		line.URL, c.User, c.Password, c.ClientID, c.ClientSecret, c.Company)
 	return err
 }

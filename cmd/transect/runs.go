@@ -56,7 +56,7 @@ off keeps none.`,
 }
 
 func (a *app) runsJSON(list []*summary.Summary) error {
-	out := json.NewEncoder(a.world.Stdout)
+	out := json.NewEncoder(a.stdout())
 	out.SetEscapeHTML(false)
 	for _, run := range list {
 		if err := out.Encode(run); err != nil {
@@ -73,7 +73,7 @@ func (a *app) runsTable(list []*summary.Summary) {
 	}
 	now := a.world.Now()
 	t := table.NewWriter()
-	t.SetOutputMirror(a.world.Stdout)
+	t.SetOutputMirror(a.stdout())
 	t.SetStyle(table.StyleLight)
 	t.Style().Options = table.OptionsNoBordersAndSeparators
 	t.AppendHeader(table.Row{"ID", "start", "took", "exit", "outcome", "items", "script"})
@@ -133,7 +133,7 @@ or the end of a run's ID, or last.`,
 				}{run, strings.Split(strings.TrimSuffix(clean, "\n"), "\n")})
 			}
 			a.runText(run)
-			fmt.Fprint(a.world.Stdout, "\n"+clean)
+			fmt.Fprint(a.stdout(), "\n"+clean)
 			return nil
 		},
 	}
@@ -142,7 +142,7 @@ or the end of a run's ID, or last.`,
 }
 
 func (a *app) encode(v any) error {
-	out := json.NewEncoder(a.world.Stdout)
+	out := json.NewEncoder(a.stdout())
 	out.SetEscapeHTML(false)
 	return out.Encode(v)
 }
@@ -151,7 +151,7 @@ func (a *app) encode(v any) error {
 func (a *app) runText(run *summary.Summary) {
 	now := a.world.Now()
 	line := func(name, format string, args ...any) {
-		fmt.Fprintf(a.world.Stdout, "%-11s %s\n", name, fmt.Sprintf(format, args...))
+		fmt.Fprintf(a.stdout(), "%-11s %s\n", name, fmt.Sprintf(format, args...))
 	}
 	line("run", "%s", run.ID)
 	line("script", "%s", strings.Join(append([]string{run.Script}, run.Arguments...), " "))
@@ -201,7 +201,7 @@ func (a *app) runsPrune() *cobra.Command {
 			if err != nil {
 				return fault.Of(&fault.FileError{}, "the history cannot be read: %w", err)
 			}
-			fmt.Fprintf(a.world.Stdout, "forgot %d runs\n", forgotten)
+			fmt.Fprintf(a.stdout(), "forgot %d runs\n", forgotten)
 			return nil
 		},
 	}

@@ -140,7 +140,7 @@ func (a *app) tell(f *testFlags, r runtime.TestResult) {
 	default:
 		f.passed++
 	}
-	out := a.world.Stdout
+	out := a.stdout()
 	if f.tap {
 		tap(out, len(f.results), r)
 		return
@@ -176,9 +176,9 @@ func (a *app) summary(f *testFlags, files []string, took time.Duration) error {
 			"--run leaves out what it does not match; transect doc test shows how to write tests")
 	}
 	if f.tap {
-		fmt.Fprintf(a.world.Stdout, "1..%d\n", len(f.results))
+		fmt.Fprintf(a.stdout(), "1..%d\n", len(f.results))
 	} else {
-		fmt.Fprintf(a.world.Stdout, "%d passed, %d failed, %d skipped in %s\n", f.passed, f.failed, f.skipped, took.Round(time.Millisecond))
+		fmt.Fprintf(a.stdout(), "%d passed, %d failed, %d skipped in %s\n", f.passed, f.failed, f.skipped, took.Round(time.Millisecond))
 	}
 	if f.coverage {
 		a.showCoverage(f)
@@ -191,7 +191,7 @@ func (a *app) summary(f *testFlags, files []string, took time.Duration) error {
 
 // showCoverage tells of each script, tests left out, how much of it ran.
 func (a *app) showCoverage(f *testFlags) {
-	out := a.world.Stdout
+	out := a.stdout()
 	if f.tap {
 		out = a.world.Stderr
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"os"
 	"slices"
 	"strings"
 
@@ -22,6 +23,11 @@ func usage(cmd *cobra.Command, err error) error {
 	var told *runtime.Told
 	if err == nil || errors.As(err, &told) || fault.Find(err) != nil || errors.As(err, &exit) || errors.As(err, &interrupted) {
 		return err
+	}
+	var at *os.PathError
+	if errors.As(err, &at) && at.Op == "write" {
+		return fault.Hinted(fault.Of(&fault.FileError{}, "cannot print: %w", err),
+			"is the disk full that the output goes to, or has the program ended that reads it?")
 	}
 	return fault.Hinted(fault.Of(&fault.UsageError{}, "%s", err), "%s", helpFor(cmd))
 }

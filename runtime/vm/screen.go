@@ -1,6 +1,7 @@
 package vm
 
 import (
+	"errors"
 	"io"
 	"log/slog"
 	"os"
@@ -8,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/term"
+
+	"transect/client/fault"
 )
 
 // Screen writes to the error stream and keeps one status line below what is
@@ -31,14 +34,25 @@ func (s *Screen) above(w, twin io.Writer, p []byte) (int, error) {
 		_, _ = twin.Write(p) // whoever keeps a copy sees to its own errors
 	}
 	if s.status == "" {
-		return w.Write(p)
+		n, err := w.Write(p)
+		return n, unwritten(err)
 	}
 	_, _ = io.WriteString(s.out, eraseLine)
 	n, err := w.Write(p)
 	if len(p) > 0 && p[len(p)-1] == '\n' {
 		_, _ = io.WriteString(s.out, s.status)
 	}
-	return n, err
+	return n, unwritten(err)
+}
+
+// unwritten is the error of what cannot be printed.
+func unwritten(err error) error {
+	var at *os.PathError
+	if !errors.As(err, &at) {
+		return err // nil, or of a writer that says it itself
+	}
+	return fault.Hinted(fault.Of(&fault.FileError{}, "cannot print: %w", err),
+		"is the disk full that the output goes to, or has the program ended that reads it?")
 }
 
 // SetStatus draws the status line; "" removes it.
