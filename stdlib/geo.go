@@ -2,8 +2,6 @@ package stdlib
 
 import (
 	"github.com/paulmach/orb"
-	"github.com/paulmach/orb/encoding/wkt"
-	"github.com/paulmach/orb/geo"
 	"github.com/paulmach/orb/planar"
 
 	"transect/client/fault"
@@ -35,9 +33,9 @@ func geoNumber(name, doc, returns, example string, f func(orb.Geometry) float64)
 
 var geoModule = &vm.Module{
 	Name: "geo",
-	Doc: "Makes, checks and measures GeoJSON: positions are { longitude, latitude } in degrees (WGS 84), results in metres. Measures take the earth for a sphere of radius 6,378,137 m, " +
-		"which is within 0.7 %; heights are kept by what makes geometries and ignored by what measures them. Nothing is cut at the antimeridian.",
-	Funcs: append(geoMakers, []vm.Func{
+	Doc: "Makes, checks and measures GeoJSON: positions are { longitude, latitude } in degrees (WGS 84), results in metres. Measures are those of the WGS 84 ellipsoid along shortest lines " +
+		"(geodesics, Karney 2013), good to less than a millimetre; heights are kept by what makes geometries and ignored by what measures them. Nothing is cut at the antimeridian.",
+	Funcs: append(geoMakers, append([]vm.Func{
 		{
 			Name: "check", Doc: "Refuses what is no GeoJSON (RFC 7946): a ValueError says which coordinate is wrong.",
 			Params: []vm.Param{{Name: "value", Type: "table", Doc: "a geometry, Feature or FeatureCollection"}, {Name: "options", Fields: []vm.Param{
@@ -66,7 +64,7 @@ assert(box[1] == 4 and box[2] == 51 and box[3] == 5 and box[4] == 52)`,
 			},
 		},
 		{
-			Name: "bbox_pad", Doc: "A box with so many metres more on each side.",
+			Name: "bbox_pad", Doc: "A box with so many metres more on each side, to the poles at most; one that would go all around the earth goes from -180 to 180.",
 			Params:  []vm.Param{{Name: "bbox", Type: "any", Doc: "{ west, south, east, north }, or a shape"}, {Name: "metres", Type: "number", Doc: "how many"}},
 			Returns: "{ west, south, east, north }",
 			Example: `assert(require("geo").bbox_pad({ 4, 52, 4, 52 }, 100)[1] < 4)`,
@@ -75,7 +73,7 @@ assert(box[1] == 4 and box[2] == 51 and box[3] == 5 and box[4] == 52)`,
 				if err != nil {
 					return nil, err
 				}
-				return boxList(geo.BoundPad(b, c.Number("metres"))), nil
+				return boxList(geometry.Pad(b, c.Number("metres"))), nil
 			},
 		},
 		{
@@ -92,26 +90,26 @@ assert(box[1] == 4 and box[2] == 51 and box[3] == 5 and box[4] == 52)`,
 				return err == nil && a.Intersects(b), err
 			},
 		},
-		geoNumber("area", "The area of polygons, holes left out, on the sphere (Chamberlain and Duquette).", "square metres; 0 for points and lines",
+		geoNumber("area", "The area of polygons, holes left out, on the ellipsoid. Edges are shortest lines; which way round a ring goes does not matter.", "square metres; 0 for points and lines",
 			`local geo = require("geo")
 local area = geo.area(geo.polygon({ { 4, 52 }, { 4.01, 52 }, { 4.01, 52.01 }, { 4, 52.01 } }))
-assert(area > 7.6e5 and area < 7.7e5)`, geo.Area),
-		geoNumber("length", "The length of lines, and of the edges of polygons, along great circles (haversine).", "metres",
-			`assert(math.abs(require("geo").length({ type = "LineString", coordinates = { { 4, 52 }, { 4, 53 } } }) - 111319.5) < 1)`, geo.LengthHaversine),
+assert(area > 7.6e5 and area < 7.7e5)`, geometry.Area),
+		geoNumber("length", "The length of lines, and of the edges of polygons, on the ellipsoid.", "metres",
+			`assert(math.abs(require("geo").length({ type = "LineString", coordinates = { { 4, 52 }, { 4, 53 } } }) - 111276.8) < 0.1)`, geometry.Length),
 		{
-			Name: "distance", Doc: "The distance along a great circle (haversine).", Params: []vm.Param{geoPoint("a"), geoPoint("b")}, Returns: "metres",
-			Example: `assert(math.abs(require("geo").distance({ 4, 52 }, { 4, 53 }) - 111319.5) < 1)`,
+			Name: "distance", Doc: "The distance along the shortest line on the ellipsoid.", Params: []vm.Param{geoPoint("a"), geoPoint("b")}, Returns: "metres",
+			Example: `assert(math.abs(require("geo").distance({ 4, 52 }, { 4, 53 }) - 111276.8) < 0.1)`,
 			Call: func(c *vm.Call) (any, error) {
 				a, err := position(c, "a")
 				if err != nil {
 					return nil, err
 				}
 				b, err := position(c, "b")
-				return geo.DistanceHaversine(a, b), err
+				return geometry.Between(a, b).Metres, err
 			},
 		},
 		{
-			Name: "bearing", Doc: "The direction in which a great circle leaves a for b.", Params: []vm.Param{geoPoint("a"), geoPoint("b")},
+			Name: "bearing", Doc: "The direction in which the shortest line leaves a for b.", Params: []vm.Param{geoPoint("a"), geoPoint("b")},
 			Returns: "degrees clockwise from north, 0 to 360",
 			Example: `assert(require("geo").bearing({ 4, 0 }, { 5, 0 }) == 90)`,
 			Call: func(c *vm.Call) (any, error) {
@@ -120,7 +118,7 @@ assert(area > 7.6e5 and area < 7.7e5)`, geo.Area),
 					return nil, err
 				}
 				b, err := position(c, "b")
-				d := geo.Bearing(a, b)
+				d := geometry.Between(a, b).Start
 				if d < 0 {
 					d += 360
 				}
@@ -128,7 +126,7 @@ assert(area > 7.6e5 and area < 7.7e5)`, geo.Area),
 			},
 		},
 		{
-			Name: "destination", Doc: "The point so far away in a direction.",
+			Name: "destination", Doc: "The point so far away in a direction, along the shortest line.",
 			Params:  []vm.Param{geoPoint("from"), {Name: "bearing", Type: "number", Doc: "degrees clockwise from north"}, {Name: "metres", Type: "number", Doc: "how far"}},
 			Returns: "a Point",
 			Example: `local geo = require("geo")
@@ -138,7 +136,7 @@ assert(math.abs(geo.distance({ 4, 52 }, geo.destination({ 4, 52 }, 45, 1000)) - 
 				if err != nil {
 					return nil, err
 				}
-				return geometry.GeoJSON(geo.PointAtBearingAndDistance(from, c.Number("bearing"), c.Number("metres"))), nil
+				return geometry.GeoJSON(geometry.From(from, c.Number("bearing"), c.Number("metres"))), nil
 			},
 		},
 		{
@@ -186,28 +184,5 @@ assert(hull.type == "Polygon" and #hull.coordinates[1] == 4)`,
 assert(#require("geo").simplify(line, 1).coordinates == 2)`,
 			Call: simplified,
 		},
-		{
-			Name: "to_wkt", Doc: "Writes a geometry as WKT.", Params: []vm.Param{geoShape}, Returns: "the text",
-			Example: `assert(require("geo").to_wkt({ 4.5, 52 }) == "POINT(4.5 52)")`,
-			Call: func(c *vm.Call) (any, error) {
-				g, err := shape(c, "geometry")
-				if err != nil {
-					return nil, err
-				}
-				return wkt.MarshalString(g), nil
-			},
-		},
-		{
-			Name: "from_wkt", Doc: "Reads WKT of two dimensions.", Params: []vm.Param{{Name: "text", Type: "string", Doc: "such as POINT(4.5 52)"}}, Returns: "a geometry",
-			Example: `assert(require("geo").from_wkt("LINESTRING(4 52,5 52)").coordinates[2][1] == 5)`,
-			Call: func(c *vm.Call) (any, error) {
-				g, err := wkt.Unmarshal(c.String("text"))
-				if err != nil {
-					return nil, fault.Hinted(fault.Of(&fault.ValueError{}, "the text is no WKT of two dimensions"), "write it like POLYGON((4 52,5 52,5 53,4 52))")
-				}
-				v := geometry.GeoJSON(g)
-				return v, checked(v, geojson.Options{AnyNumber: true})
-			},
-		},
-	}...),
+	}, wktFuncs...)...),
 }

@@ -13,8 +13,9 @@ import (
 	"transect/stdlib/geometry"
 )
 
-// shape reads an argument as a geometry.
-func shape(c *vm.Call, name string) (orb.Geometry, error) {
+// geoObject reads an argument as a GeoJSON object: one, a resource with a
+// geometry, or a position.
+func geoObject(c *vm.Call, name string) (map[string]any, error) {
 	value := c.Value(name)
 	if _, object := value.(*lua.LUserData); object { // a resource
 		value = c.L.GetField(value, "geometry")
@@ -27,10 +28,19 @@ func shape(c *vm.Call, name string) (orb.Geometry, error) {
 		v = map[string]any{"type": "Point", "coordinates": list}
 	}
 	plain := plainTables(v)
-	if err := geojson.Check(plain, geojson.Options{}); err != nil {
+	if err := geojson.Check(plain, geojson.Options{Empty: true}); err != nil {
 		return nil, fault.Of(&fault.ValueError{}, "argument %s is no GeoJSON: %w", name, err)
 	}
-	g, ok := geometry.Of(plain.(map[string]any))
+	return plain.(map[string]any), nil
+}
+
+// shape reads an argument as a geometry to work on.
+func shape(c *vm.Call, name string) (orb.Geometry, error) {
+	o, err := geoObject(c, name)
+	if err != nil {
+		return nil, err
+	}
+	g, ok := geometry.Of(o)
 	if !ok {
 		return nil, fault.Of(&fault.ValueError{}, "argument %s has no geometry", name)
 	}

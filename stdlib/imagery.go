@@ -3,10 +3,16 @@ package stdlib
 import (
 	"context"
 	"path/filepath"
+	"sync"
 
+	lua "github.com/yuin/gopher-lua"
+
+	"transect/client/fault"
 	"transect/client/imagery"
 	"transect/runtime/vm"
 )
+
+const photoFields = "a table of path, name, size (bytes), format, width, height (pixels), latitude, longitude (degrees), altitude, relative_altitude (metres), yaw, pitch, roll (degrees), acquired, make, model, focal_length, focal_length_35 (for a 35 mm frame), sensor_width (mm), band, capture_id; what the photo does not say is absent"
 
 var imageryModule = &vm.Module{
 	Name: "imagery",
@@ -15,7 +21,7 @@ var imageryModule = &vm.Module{
 		{
 			Name: "read", Doc: "Reads one photo. A FileError says what is wrong with a file that is empty, truncated or no image.",
 			Params:  []vm.Param{{Name: "path", Type: "string", Doc: "the photo"}},
-			Returns: "a table of path, name, size (bytes), format, width, height (pixels), latitude, longitude (degrees), altitude, relative_altitude (metres), yaw, pitch, roll (degrees), acquired, make, model, focal_length (mm), band, capture_id; what the photo does not say is absent",
+			Returns: photoFields,
 			Example: `local imagery = require("imagery")
 local _, err = try(imagery.read, "missing.jpg")
 assert(err.name == "FileError")`,
@@ -44,6 +50,22 @@ local _, err = try(imagery.scan, "no such folder")
 assert(err.name == "FileError" and err.hint)`,
 			Call: scan,
 		},
+		{
+			Name: "each", Doc: "Goes through photos one after the other, however many: of a folder, in natural order (2 before 10), or of a list. " +
+				"A photo that is empty, broken or without position comes with what is wrong with it; copies of another are not found.",
+			Params: []vm.Param{
+				{Name: "source", Type: "string|table", Doc: "a folder, or a list of files"},
+				{Name: "options", Fields: []vm.Param{{Name: "recursive", Type: "boolean", Doc: "read the folders below as well", Default: false}}},
+			},
+			Returns: "an iterator of photos, each as read gives it, with a problem (cause, message, hint) or nil",
+			Example: `local imagery, fs = require("imagery"), require("fs")
+fs.write("broken.jpg", "")
+for photo, problem in imagery.each({ "broken.jpg" }) do
+  assert(photo.name == "broken.jpg" and problem.cause == "empty")
+end`,
+			Call: eachPhoto,
+		},
+		footprintFunc,
 	},
 }
 
@@ -69,7 +91,7 @@ func scan(c *vm.Call) (any, error) {
 	}
 	problems := make([]any, len(survey.Problems))
 	for i, p := range survey.Problems {
-		problems[i] = map[string]any{"path": p.Path, "name": nameIn(folder, p.Path), "cause": string(p.Cause), "message": p.Message, "hint": p.Hint}
+		problems[i] = problemTable(p, nameIn(folder, p.Path))
 	}
 	out := map[string]any{"photos": photos, "problems": problems, "area": survey.Area, "bytes": survey.Bytes}
 	if len(survey.Footprint) > 0 {
@@ -111,8 +133,80 @@ func photoTable(p imagery.Photo) map[string]any {
 			t[name] = v
 		}
 	}
-	if p.FocalLength > 0 {
-		t["focal_length"] = p.FocalLength
+	for name, v := range map[string]float64{"focal_length": p.FocalLength, "focal_length_35": p.FocalLength35, "sensor_width": p.SensorWidth} {
+		if v > 0 {
+			t[name] = v
+		}
 	}
 	return t
+}
+
+func problemTable(p imagery.Problem, name string) map[string]any {
+	return map[string]any{"path": p.Path, "name": name, "cause": string(p.Cause), "message": p.Message, "hint": p.Hint}
+}
+
+// eachPhoto is the iterator of photos.
+func eachPhoto(c *vm.Call) (any, error) {
+	var files []string
+	var problems []imagery.Problem
+	name := filepath.Base
+	if list := c.Table("source"); list != nil {
+		for i := 1; i <= list.Len(); i++ {
+			v := list.RawGetInt(i)
+			if v.Type() != lua.LTString {
+				return nil, fault.Of(&fault.ParameterError{}, "argument source: item %d must be the path of a photo, got a %s", i, v.Type())
+			}
+			path := c.In.Path(v.String())
+			if err := c.In.Permit(vm.Read, path); err != nil {
+				return nil, err
+			}
+			files = append(files, path)
+		}
+	} else {
+		folder := c.In.Path(c.String("source"))
+		if err := c.In.Permit(vm.Read, folder); err != nil {
+			return nil, err
+		}
+		recursive := c.Bool("recursive")
+		err := c.Blocking(func(ctx context.Context) (err error) {
+			files, problems, err = imagery.Files(ctx, folder, recursive)
+			files = c.In.Readable(files)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		name = func(path string) string { return nameIn(folder, path) }
+	}
+	for _, p := range problems {
+		c.In.Options().Logger.Warn(p.String())
+	}
+	r := imagery.NewReader(files)
+	var mu sync.Mutex // several tasks may read from one
+	return c.L.NewFunction(func(L *lua.LState) int {
+		var photo imagery.Photo
+		var problem *imagery.Problem
+		ok := false
+		err := vm.Blocking(L, func(ctx context.Context) (err error) {
+			mu.Lock()
+			defer mu.Unlock()
+			photo, problem, ok, err = r.Next(ctx)
+			return err
+		})
+		if err != nil {
+			vm.Raise(L, fault.In("imagery.each", err))
+		}
+		if !ok {
+			L.Push(lua.LNil)
+			return 1
+		}
+		t := photoTable(photo)
+		t["name"] = name(photo.Path)
+		L.Push(vm.ToLua(L, t))
+		if problem == nil {
+			return 1
+		}
+		L.Push(vm.ToLua(L, problemTable(*problem, name(photo.Path))))
+		return 2
+	}), nil
 }

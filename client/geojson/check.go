@@ -13,6 +13,9 @@ type Options struct {
 	// AnyNumber takes every number for a coordinate, as pixels and metres are,
 	// instead of degrees within the globe.
 	AnyNumber bool
+	// Empty takes a Point without coordinates, which stands for no place as the
+	// other geometries do without theirs.
+	Empty bool
 }
 
 // Check refuses what is no GeoJSON object: a geometry, a Feature or a

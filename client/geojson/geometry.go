@@ -61,6 +61,7 @@ func (opt Options) coordinates(v any, depth int, at string) error {
 	if depth == 0 {
 		return opt.position(list, at)
 	}
+	opt.Empty = false // a list is empty by holding nothing
 	for i, e := range list {
 		if err := opt.coordinates(e, depth-1, fmt.Sprintf("%s[%d]", at, i+1)); err != nil {
 			return err
@@ -73,6 +74,9 @@ func (opt Options) coordinates(v any, depth int, at string) error {
 // More numbers are discouraged, not forbidden (RFC 7946 §3.1.1); beyond four
 // it is surely a nesting gone wrong.
 func (opt Options) position(list []any, at string) error {
+	if len(list) == 0 && opt.Empty {
+		return nil
+	}
 	if len(list) < 2 || len(list) > 4 {
 		return fmt.Errorf("%s has %d numbers, wants longitude, latitude and perhaps altitude", at, len(list))
 	}

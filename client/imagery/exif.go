@@ -17,6 +17,9 @@ const (
 	tagOffsetTimeOriginal = 0x9011
 	tagFocalLength        = 0x920A
 	tagFocalLength35      = 0xA405
+	tagPixelXDimension    = 0xA002
+	tagFocalPlaneXRes     = 0xA20E
+	tagFocalPlaneUnit     = 0xA210
 
 	tagGPSLatitudeRef  = 0x01
 	tagGPSLatitude     = 0x02
@@ -57,10 +60,32 @@ func (p *Photo) addEXIF(record *io.SectionReader) {
 	}
 	p.FocalLength, _ = t.number(exif, tagFocalLength)
 	p.FocalLength35, _ = t.number(exif, tagFocalLength35)
+	p.SensorWidth = sensorWidth(t, exif, p.Width)
 	taken, zone := t.text(exif, tagDateTimeOriginal), t.text(exif, tagOffsetTimeOriginal)
 	if acquired, zoned, ok := parseTime(taken, zone); ok {
 		p.Acquired, p.ZoneKnown = acquired, zoned
 	}
+}
+
+// sensorWidth is that of the sensor in millimetres, from how many pixels there
+// are on each millimetre of it; 0 when that is not said, or makes no sensor.
+func sensorWidth(t tiffReader, exif directory, stored int) float64 {
+	density, ok := t.number(exif, tagFocalPlaneXRes)
+	if !ok || density <= 0 {
+		return 0
+	}
+	pixels, ok := t.number(exif, tagPixelXDimension)
+	if !ok || pixels <= 0 {
+		pixels = float64(stored)
+	}
+	unit := 25.4 // inches, also where nothing is said
+	if code, ok := t.number(exif, tagFocalPlaneUnit); ok {
+		unit = map[float64]float64{2: 25.4, 3: 10, 4: 1, 5: 1e-3}[code]
+	}
+	if width := pixels / density * unit; width >= 2 && width <= 100 {
+		return width
+	}
+	return 0
 }
 
 // addGPS takes over position, altitude and, for want of a better one, time.

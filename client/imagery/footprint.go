@@ -5,7 +5,8 @@ import (
 	"slices"
 
 	"github.com/paulmach/orb"
-	"github.com/paulmach/orb/geo"
+
+	"transect/client/geodesic"
 )
 
 const (
@@ -21,21 +22,19 @@ const (
 	maxReach = 5000.0
 	// circleCorners is the number of corners of the polygon for a circle.
 	circleCorners = 16
-	// nearlyNadir is how far in degrees a camera may look away from straight
-	// down to be taken as looking down.
-	nearlyNadir = 20.0
+	// mapping is how far in degrees a camera of a flight may look away from
+	// straight down for what it shows to be followed to the ground.
+	mapping = 45.0
 )
 
 // Footprint estimates the ground that photos cover: the ring of a GeoJSON
 // polygon of longitudes and latitudes in degrees, closed, counter-clockwise.
 // It is nil when no photo has a position.
 //
-// The ring is the convex hull of what each photo shows. From height h above
-// take-off, with a 35 mm equivalent focal length f, the half-diagonal of the
-// picture on flat ground is h * 43.27 mm / 2f. A camera looking down whose yaw
-// is known gives that rectangle, any other a circle of that radius; without
-// height or focal length the radius is 50 m. Terrain, lens distortion and the
-// view of an oblique camera beyond the circle are not considered.
+// The ring is the convex hull of the Outline of each photo. A camera that looks
+// more than 45 degrees away from straight down counts with a circle: from height
+// h above take-off, with a 35 mm equivalent focal length f, its radius is
+// h * 43.27 mm / 2f.
 //
 // A survey across the antimeridian gives a ring that runs on past 180 or -180
 // degrees instead of one cut in two. Within some metres of a pole the estimate
@@ -89,44 +88,21 @@ func (g *Ground) Ring() [][2]float64 {
 	return append(ring, ring[0])
 }
 
-// Area returns the area in square metres of a ring such as Footprint returns.
-func Area(ring [][2]float64) float64 {
-	points := make(orb.Ring, len(ring))
-	for i, point := range ring {
-		points[i] = point
-	}
-	return math.Abs(geo.Area(points))
-}
+// Area returns the area in square metres, on the ellipsoid, of a ring such as
+// Footprint returns.
+func Area(ring [][2]float64) float64 { return geodesic.Area(ring) }
 
-// corners are those of the ground a photo shows, around its place on the plane.
+// corners are those of the ground a photo of a flight shows, around its place on
+// the plane: as its Outline, but a camera that looks far ahead, which is not
+// there for the map, counts with the ground around it.
 func corners(p Photo, at orb.Point) []orb.Point {
-	reach := reach(p)
-	if p.Yaw != nil && p.Pitch != nil && math.Abs(*p.Pitch+90) <= nearlyNadir && p.Width > 0 && p.Height > 0 {
-		diagonal := math.Hypot(float64(p.Width), float64(p.Height))
-		right, ahead := reach*float64(p.Width)/diagonal, reach*float64(p.Height)/diagonal
-		sin, cos := math.Sincos(*p.Yaw * math.Pi / 180)
-		var rectangle []orb.Point
-		for _, side := range [][2]float64{{1, 1}, {-1, 1}, {-1, -1}, {1, -1}} {
-			x, y := side[0]*right, side[1]*ahead
-			// Yaw turns clockwise from north.
-			rectangle = append(rectangle, orb.Point{at[0] + x*cos + y*sin, at[1] - x*sin + y*cos})
+	p.Roll = nil // a gimbal keeps it level
+	if len(p.missing()) == 0 && math.Abs(*p.Pitch+90) <= mapping {
+		if points, _ := p.project(at); points != nil {
+			return points
 		}
-		return rectangle
 	}
-	var circle []orb.Point
-	for i := range circleCorners {
-		sin, cos := math.Sincos(2 * math.Pi * float64(i) / circleCorners)
-		circle = append(circle, orb.Point{at[0] + reach*cos, at[1] + reach*sin})
-	}
-	return circle
-}
-
-// reach is half the diagonal in metres of the ground a photo shows.
-func reach(p Photo) float64 {
-	if p.RelativeAltitude == nil || *p.RelativeAltitude <= 0 || p.FocalLength35 <= 0 {
-		return defaultReach
-	}
-	return min(max(*p.RelativeAltitude*frameDiagonal/2/p.FocalLength35, 1), maxReach)
+	return circle(at, reach(p))
 }
 
 // plane is a local map in metres around one photo. Over the few kilometres of a
@@ -137,10 +113,9 @@ type plane struct {
 }
 
 func newPlane(p Photo) plane {
-	perDegree := orb.EarthRadius * math.Pi / 180
+	east, north := geodesic.Degree(p.Latitude)
 	// At the poles all longitudes are one; keep the scale invertible.
-	shrink := max(math.Cos(p.Latitude*math.Pi/180), 1e-6)
-	return plane{orb.Point{p.Longitude, p.Latitude}, orb.Point{perDegree * shrink, perDegree}}
+	return plane{orb.Point{p.Longitude, p.Latitude}, orb.Point{max(east, 0.1), north}}
 }
 
 func (m plane) to(p Photo) orb.Point {

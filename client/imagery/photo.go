@@ -47,6 +47,7 @@ type Photo struct {
 	Make, Model   string  // of the camera
 	FocalLength   float64 // millimetres, 0 when not known
 	FocalLength35 float64 // the same for a 35 mm frame, 0 when not known
+	SensorWidth   float64 // millimetres, 0 when not known
 
 	// Band names the spectral band ("NIR"), or several as "Red, Green, Blue".
 	Band string

@@ -3,9 +3,6 @@ package imagery
 import (
 	"context"
 	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"runtime"
 	"sort"
 	"sync"
@@ -52,7 +49,7 @@ type Survey struct {
 // Errors are faults: a FileError when there is no such folder or no image in
 // it, a CancelledError or TimeoutError when ctx ends.
 func Scan(ctx context.Context, dir string, opt ScanOptions) (Survey, error) {
-	paths, problems, err := list(ctx, dir, opt.Recursive)
+	paths, problems, err := Files(ctx, dir, opt.Recursive)
 	if err != nil {
 		return Survey{}, err
 	}
@@ -84,15 +81,9 @@ func Scan(ctx context.Context, dir string, opt ScanOptions) (Survey, error) {
 	_ = group.Wait()
 	survey := Survey{Problems: problems}
 	for i, p := range photos {
-		switch {
-		case defects[i] != nil:
-			survey.Problems = append(survey.Problems, problemOf(paths[i], defects[i]))
-		case p.Void:
-			survey.Problems = append(survey.Problems, newProblem(p.Path, NoPosition,
-				"its position is 0, 0: the camera had no GPS fix"))
-		case !p.HasPosition:
-			survey.Problems = append(survey.Problems, newProblem(p.Path, NoPosition, "it has no GPS position"))
-		default:
+		if problem := problemWith(p, defects[i]); problem != nil {
+			survey.Problems = append(survey.Problems, *problem)
+		} else {
 			survey.Photos = append(survey.Photos, p)
 		}
 	}
@@ -104,6 +95,22 @@ func Scan(ctx context.Context, dir string, opt ScanOptions) (Survey, error) {
 	}
 	survey.conclude()
 	return survey, nil
+}
+
+// problemWith is why a photo does not count, nil when it does.
+func problemWith(p Photo, err error) *Problem {
+	var problem Problem
+	switch {
+	case err != nil:
+		problem = problemOf(p.Path, err)
+	case p.Void:
+		problem = newProblem(p.Path, NoPosition, "its position is 0, 0: the camera had no GPS fix")
+	case !p.HasPosition:
+		problem = newProblem(p.Path, NoPosition, "it has no GPS position")
+	default:
+		return nil
+	}
+	return &problem
 }
 
 // conclude works out what the photos amount to.
@@ -139,58 +146,4 @@ func stopped(ctx context.Context, dir string) error {
 		return fault.Of(&fault.TimeoutError{}, "reading the photos of %s took too long: %w", dir, cause)
 	}
 	return fault.Of(&fault.CancelledError{}, "reading the photos of %s was stopped: %w", dir, cause)
-}
-
-// list finds the image files of a folder, in natural order, and sub-folders
-// that cannot be read.
-func list(ctx context.Context, dir string, recursive bool) ([]string, []Problem, error) {
-	info, err := os.Stat(dir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil, fault.Hinted(fault.Of(&fault.FileError{}, "the folder %s does not exist", dir),
-			"check the path; a relative one starts at the current folder")
-	case err != nil:
-		return nil, nil, fault.Hinted(fault.Of(&fault.FileError{}, "the folder %s cannot be read: %w", dir, err),
-			"check its permissions")
-	case !info.IsDir():
-		return nil, nil, fault.Hinted(fault.Of(&fault.FileError{}, "%s is a file, not a folder", dir),
-			"give the folder that holds the photos")
-	}
-	var paths []string
-	var problems []Problem
-	folders := 0
-	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case ctx.Err() != nil:
-			return stopped(ctx, dir)
-		case err != nil && path == dir:
-			return fault.Hinted(fault.Of(&fault.FileError{}, "the folder %s cannot be read: %w", dir, err),
-				"check its permissions")
-		case err != nil:
-			problems = append(problems, newProblem(path, Unreadable, "the folder cannot be read: %v", err))
-			return nil
-		case path == dir:
-			return nil
-		case d.IsDir():
-			folders++
-			if !recursive || d.Name()[0] == '.' {
-				return fs.SkipDir
-			}
-		case isImage(d.Name()):
-			paths = append(paths, path)
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	if len(paths) == 0 && len(problems) == 0 {
-		f := fault.Of(&fault.FileError{}, "the folder %s holds no images", dir)
-		if folders > 0 && !recursive {
-			return nil, nil, fault.Hinted(f, "it has folders of its own: name one of them, or read them all with the recursive option")
-		}
-		return nil, nil, fault.Hinted(f, "give the folder that holds the photos (.jpg, .tif, .dng, .png or .webp)")
-	}
-	sort.SliceStable(paths, func(i, j int) bool { return naturalLess(paths[i], paths[j]) })
-	return paths, problems, nil
 }

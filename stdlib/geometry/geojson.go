@@ -49,6 +49,9 @@ func gather(o map[string]any, parts *orb.Collection) {
 func toOrb(typ string, coordinates any) orb.Geometry {
 	switch typ {
 	case "Point":
+		if list, ok := coordinates.([]any); !ok || len(list) == 0 {
+			return nil
+		}
 		return orbPoint(coordinates)
 	case "MultiPoint":
 		return orb.MultiPoint(orbList(coordinates, orbPoint))

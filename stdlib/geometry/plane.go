@@ -5,18 +5,20 @@ import (
 
 	"github.com/paulmach/orb"
 	"github.com/paulmach/orb/project"
+
+	"transect/client/geodesic"
 )
 
 // Plane is a map in metres around the middle of a shape: true to well under a
 // percent over the tens of kilometres of a survey.
 func Plane(g orb.Geometry) (to, from orb.Projection) {
 	middle := g.Bound().Center()
-	metres := orb.EarthRadius * math.Pi / 180
-	east := metres * max(math.Cos(middle[1]*math.Pi/180), 1e-6)
-	to = func(p orb.Point) orb.Point { return orb.Point{(p[0] - middle[0]) * east, (p[1] - middle[1]) * metres} }
+	east, north := geodesic.Degree(middle[1])
+	east = max(east, 0.1) // at the poles too there is a way back
+	to = func(p orb.Point) orb.Point { return orb.Point{(p[0] - middle[0]) * east, (p[1] - middle[1]) * north} }
 	round := func(v float64) float64 { return math.Round(v*1e9) / 1e9 } // a tenth of a millimetre
 	from = func(p orb.Point) orb.Point {
-		return orb.Point{round(p[0]/east + middle[0]), round(p[1]/metres + middle[1])}
+		return orb.Point{round(p[0]/east + middle[0]), round(p[1]/north + middle[1])}
 	}
 	return to, from
 }

@@ -38,7 +38,7 @@ const noTime = math.MinInt64
 func (c *Checker) addPhoto(name string, file int, p imagery.Photo) {
 	r := photoRecord{
 		taken: noTime, latitude: p.Latitude, longitude: p.Longitude, positioned: p.HasPosition,
-		file: uint32(file), focal: float32(p.FocalLength35), zoned: p.ZoneKnown,
+		file: uint32(file), focal: float32(p.Focal35()), zoned: p.ZoneKnown,
 		camera: c.cameras.add(cameraOf(p)),
 	}
 	if !p.Acquired.IsZero() && p.Acquired.Year() > 1700 && p.Acquired.Year() < 2200 {

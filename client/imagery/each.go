@@ -1,0 +1,62 @@
+package imagery
+
+import (
+	"context"
+	"runtime"
+	"sync"
+)
+
+// Reader reads photos one after the other, several ahead, so that a folder
+// however large takes little memory. It is for one goroutine at a time.
+type Reader struct {
+	paths []string
+	ready []reading
+}
+
+type reading struct {
+	photo   Photo
+	problem *Problem
+}
+
+// NewReader reads the photos of these files, in their order.
+func NewReader(paths []string) *Reader { return &Reader{paths: paths} }
+
+// Next reads the next photo. A problem says why it does not count, as Scan does:
+// it is empty, broken or without position; what could be read comes with it.
+// Copies are not found. ok is false at the end; err is the end of ctx.
+func (r *Reader) Next(ctx context.Context) (p Photo, problem *Problem, ok bool, err error) {
+	if len(r.ready) == 0 {
+		if err := r.read(ctx); err != nil {
+			return p, nil, false, err
+		}
+	}
+	if len(r.ready) == 0 {
+		return p, nil, false, nil
+	}
+	next := r.ready[0]
+	r.ready = r.ready[1:]
+	return next.photo, next.problem, true, nil
+}
+
+// read reads some photos side by side.
+func (r *Reader) read(ctx context.Context) error {
+	batch := r.paths[:min(4*runtime.GOMAXPROCS(0), len(r.paths))]
+	found := make([]reading, len(batch))
+	var wait sync.WaitGroup
+	for i, path := range batch {
+		wait.Go(func() {
+			if ctx.Err() != nil {
+				return
+			}
+			p, err := readFile(path)
+			p.Path = path
+			found[i] = reading{p, problemWith(p, err)}
+		})
+	}
+	wait.Wait()
+	if err := ctx.Err(); err != nil {
+		return context.Cause(ctx)
+	}
+	r.ready, r.paths = found, r.paths[len(batch):]
+	return nil
+}

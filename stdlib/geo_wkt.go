@@ -1,0 +1,106 @@
+package stdlib
+
+import (
+	"errors"
+
+	"transect/client/fault"
+	"transect/client/geojson"
+	"transect/runtime/vm"
+	"transect/stdlib/wkt"
+)
+
+var wktFuncs = []vm.Func{
+	{
+		Name: "to_wkt", Doc: "Writes a geometry as WKT. Heights are written as Z; measures of the member that from_wkt gives, or a fourth number of a position, as M. " +
+			"Several geometries, as of a FeatureCollection, become a GEOMETRYCOLLECTION.",
+		Params: []vm.Param{geoShape, {Name: "options", Fields: []vm.Param{
+			{Name: "heights", Type: "boolean", Doc: "false leaves heights and measures out", Default: true}}}},
+		Returns: "the text",
+		Example: `local geo = require("geo")
+assert(geo.to_wkt({ 4.5, 52 }) == "POINT(4.5 52)")
+assert(geo.to_wkt(geo.point(4.5, 52, 10)) == "POINT Z (4.5 52 10)")`,
+		Call: func(c *vm.Call) (any, error) {
+			g, err := plainGeometry(c, "geometry")
+			if err != nil {
+				return nil, err
+			}
+			if !c.Bool("heights") {
+				flatten(g)
+			}
+			text, err := wkt.Format(g)
+			if errors.Is(err, wkt.ErrMixed) {
+				return nil, fault.Hinted(fault.Of(&fault.ValueError{}, "%w", err), "heights = false leaves them out")
+			}
+			return text, err
+		},
+	},
+	{
+		Name: "from_wkt", Doc: "Reads WKT, also with heights (Z), with measures (M) and EMPTY. SRID=4326; may stand before. Measures become a member of the geometry called measures, " +
+			"nested as its coordinates are, with a number in the place of each position.",
+		Params: []vm.Param{{Name: "text", Type: "string", Doc: "such as POINT(4.5 52)"}}, Returns: "a geometry",
+		Example: `local geo = require("geo")
+assert(geo.from_wkt("LINESTRING(4 52,5 52)").coordinates[2][1] == 5)
+assert(geo.from_wkt("POINT Z (4 52 10)").coordinates[3] == 10)
+assert(geo.from_wkt("LINESTRING M (4 52 0,5 52 250)").measures[2] == 250)
+assert(#geo.from_wkt("MULTIPOINT(1 2, 3 4)").coordinates == 2)`,
+		Call: func(c *vm.Call) (any, error) {
+			v, err := wkt.Parse(c.String("text"))
+			if err != nil {
+				return nil, fault.Hinted(fault.Of(&fault.ValueError{}, "the text is no WKT: %w", err), "write it like POLYGON((4 52,5 52,5 53,4 52))")
+			}
+			return v, checked(v, geojson.Options{AnyNumber: true, Empty: true})
+		},
+	},
+}
+
+// plainGeometry reads an argument as a GeoJSON geometry, with all that its
+// positions hold.
+func plainGeometry(c *vm.Call, name string) (map[string]any, error) {
+	o, err := geoObject(c, name)
+	if err != nil {
+		return nil, err
+	}
+	if o["type"] == "FeatureCollection" {
+		members := []any{}
+		for _, f := range o["features"].([]any) {
+			if g, ok := f.(map[string]any)["geometry"].(map[string]any); ok {
+				members = append(members, g)
+			}
+		}
+		return map[string]any{"type": "GeometryCollection", "geometries": members}, nil
+	}
+	if o["type"] == "Feature" {
+		g, ok := o["geometry"].(map[string]any)
+		if !ok {
+			return nil, fault.Of(&fault.ValueError{}, "argument %s has no geometry", name)
+		}
+		return g, nil
+	}
+	return o, nil
+}
+
+// flatten leaves longitude and latitude of each position. The geometry is
+// changed; it is the call's own.
+func flatten(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		delete(v, "measures")
+		for _, member := range []string{"coordinates", "geometries"} {
+			if list, ok := v[member]; ok {
+				v[member] = flatten(list)
+			}
+		}
+	case []any:
+		if len(v) > 2 {
+			if _, nested := v[0].([]any); !nested {
+				if _, member := v[0].(map[string]any); !member {
+					return v[:2]
+				}
+			}
+		}
+		for i := range v {
+			v[i] = flatten(v[i])
+		}
+	}
+	return v
+}

@@ -1,0 +1,191 @@
+package stdlib
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"transect/client/fault"
+	"transect/client/imagery"
+	"transect/runtime/vm"
+)
+
+// viewOptions are the facts of a view that a script may know better.
+var viewOptions = []vm.Param{
+	{Name: "height", Type: "number", Doc: "metres above the ground; else relative_altitude, which is above the take-off point", Optional: true},
+	{Name: "ground", Type: "number", Doc: "metres above sea level of the ground, from which altitude gives the height", Optional: true},
+	{Name: "yaw", Type: "number", Doc: "degrees clockwise from north", Optional: true},
+	{Name: "pitch", Type: "number", Doc: "degrees; 0 is level, -90 straight down", Optional: true},
+	{Name: "roll", Type: "number", Doc: "degrees clockwise", Optional: true},
+	{Name: "focal_length_35", Type: "number", Doc: "mm, for a 35 mm frame", Optional: true},
+	{Name: "sensor_width", Type: "number", Doc: "mm, which goes with focal_length", Optional: true},
+	{Name: "missing", Type: "string", Doc: "what facts that are not known do: error raises; assume takes a circle, of 50 m where height or lens are not known, and names them in assumed", Default: "error", Choices: []string{"error", "assume"}},
+}
+
+var footprintFunc = vm.Func{
+	Name: "footprint", Doc: "Estimates the ground that one photo shows: the rays of its corners down to flat ground, from position, height, angles and lens. " +
+		"It ends 75 degrees from straight down; a photo of the sky is a ValueError. So is one that does not say enough: the message names what is missing, and an option can give it.",
+	Params: []vm.Param{{Name: "photo", Type: "string|table", Doc: "a file, or what read, scan or each gave"}, {Name: "options", Fields: viewOptions}},
+	Returns: "a Feature with the polygon, and as properties name, area (square metres), height (metres), ground_sample_distance (metres of ground a pixel in the middle shows), " +
+		"cut (whether it shows more, farther away) and assumed (a list of the facts that are not known)",
+	Example: `local imagery, geo = require("imagery"), require("geo")
+local photo = { name = "DJI_0001.JPG", latitude = 52, longitude = 4.5, width = 4000, height = 3000, yaw = 0, pitch = -90, focal_length_35 = 24 }
+local seen = imagery.footprint(photo, { height = 60 })
+assert(geo.contains(seen, { 4.5, 52 }) and seen.properties.area > 5600 and seen.properties.area < 5700)
+local _, err = try(imagery.footprint, photo)
+assert(err.message:find("height above the ground"))`,
+	Call: footprint,
+}
+
+func footprint(c *vm.Call) (any, error) {
+	p, name, err := viewedPhoto(c)
+	if err != nil {
+		return nil, err
+	}
+	if err := knownView(c, &p); err != nil {
+		return nil, err
+	}
+	o := p.Outline()
+	assumed := make([]any, len(o.Missing))
+	var missing []string
+	for i, f := range o.Missing {
+		assumed[i] = string(f)
+		missing = append(missing, string(f))
+	}
+	switch {
+	case !p.HasPosition:
+		return nil, fault.Hinted(fault.Of(&fault.ValueError{}, "%s has no position", name), "write it into the photo's EXIF record, or pass a table with latitude and longitude")
+	case len(missing) > 0 && c.String("missing") == "error":
+		return nil, fault.Hinted(fault.Of(&fault.ValueError{}, "%s does not say its %s", name, enumerated(missing)), "%s", viewHint(o.Missing))
+	case o.Ring == nil:
+		return nil, fault.Of(&fault.ValueError{}, "%s looks at the sky or the horizon (pitch %v): it shows no ground nearby", name, *p.Pitch)
+	}
+	ring := make([]any, len(o.Ring))
+	for i, at := range o.Ring {
+		ring[i] = []any{at[0], at[1]}
+	}
+	properties := map[string]any{"name": name, "area": imagery.Area(o.Ring), "cut": o.Cut, "assumed": assumed}
+	for name, v := range map[string]float64{"height": o.Height, "ground_sample_distance": o.Pixel} {
+		if v > 0 {
+			properties[name] = v
+		}
+	}
+	return map[string]any{"type": "Feature", "properties": properties, "geometry": map[string]any{"type": "Polygon", "coordinates": []any{ring}}}, nil
+}
+
+// viewHint says how to give what is missing.
+func viewHint(facts []imagery.Fact) string {
+	ways := map[imagery.Fact]string{
+		imagery.FactHeight: "height = metres above the ground, or ground = the ground's metres above sea level",
+		imagery.FactView:   "focal_length_35 = mm, or sensor_width = mm",
+		imagery.FactYaw:    "yaw = degrees",
+		imagery.FactPitch:  "pitch = -90 for a camera that looks straight down",
+	}
+	var parts []string
+	for _, f := range facts {
+		if way, ok := ways[f]; ok {
+			parts = append(parts, way)
+		}
+	}
+	return "pass " + strings.Join(parts, "; ") + "; or missing = \"assume\" for a circle"
+}
+
+// enumerated is a list as people write it.
+func enumerated(list []string) string {
+	if len(list) < 2 {
+		return strings.Join(list, "")
+	}
+	return strings.Join(list[:len(list)-1], ", ") + " and " + list[len(list)-1]
+}
+
+// viewedPhoto is the photo of a call: read from its file, or from a table as
+// read gives it.
+func viewedPhoto(c *vm.Call) (p imagery.Photo, name string, err error) {
+	t := c.Table("photo")
+	if t == nil {
+		path := c.In.Path(c.String("photo"))
+		err := c.Blocking(func(context.Context) (err error) {
+			if err := c.In.Permit(vm.Read, path); err != nil {
+				return err
+			}
+			p, err = imagery.Read(path)
+			return err
+		})
+		return p, filepath.Base(path), err
+	}
+	name = "the photo"
+	if text, ok := t.RawGetString("name").(lua.LString); ok {
+		name = string(text)
+	}
+	number := func(field string) *float64 {
+		v := t.RawGetString(field)
+		n, ok := v.(lua.LNumber)
+		if !ok && v != lua.LNil {
+			err = fault.Of(&fault.ParameterError{}, "argument photo: %s must be a number, got a %s", field, v.Type())
+		}
+		if !ok {
+			return nil
+		}
+		f := float64(n)
+		return &f
+	}
+	plain := func(field string) float64 {
+		if n := number(field); n != nil {
+			return *n
+		}
+		return 0
+	}
+	if lat, lon := number("latitude"), number("longitude"); lat != nil && lon != nil {
+		if !(*lat >= -90 && *lat <= 90 && *lon >= -180 && *lon <= 180) {
+			return p, name, fault.Of(&fault.ValueError{}, "argument photo: latitude %v and longitude %v are no place", *lat, *lon)
+		}
+		p.HasPosition, p.Latitude, p.Longitude = true, *lat, *lon
+	}
+	p.Width, p.Height = int(plain("width")), int(plain("height"))
+	p.Altitude, p.RelativeAltitude = number("altitude"), number("relative_altitude")
+	p.Yaw, p.Pitch, p.Roll = number("yaw"), number("pitch"), number("roll")
+	p.FocalLength, p.FocalLength35, p.SensorWidth = plain("focal_length"), plain("focal_length_35"), plain("sensor_width")
+	return p, name, err
+}
+
+// knownView takes over what the options say.
+func knownView(c *vm.Call, p *imagery.Photo) error {
+	for name, at := range map[string]**float64{"yaw": &p.Yaw, "pitch": &p.Pitch, "roll": &p.Roll} {
+		if c.Has(name) {
+			n := c.Number(name)
+			*at = &n
+		}
+	}
+	for name, at := range map[string]*float64{"focal_length_35": &p.FocalLength35, "sensor_width": &p.SensorWidth} {
+		if !c.Has(name) {
+			continue
+		}
+		if *at = c.Number(name); !(*at > 0) {
+			return fault.Of(&fault.ParameterError{}, "option %s must be positive, got %v", name, *at)
+		}
+	}
+	if c.Has("sensor_width") && !c.Has("focal_length_35") {
+		p.FocalLength35 = 0 // what the script says of the camera goes first
+	}
+	switch {
+	case c.Has("height") && c.Has("ground"):
+		return fault.Of(&fault.ParameterError{}, "give either height or ground")
+	case c.Has("height"):
+		h := c.Number("height")
+		p.RelativeAltitude = &h
+	case c.Has("ground"):
+		if p.Altitude == nil {
+			return fault.Of(&fault.ValueError{}, "the photo does not say its altitude, from which ground would give the height")
+		}
+		h := *p.Altitude - c.Number("ground")
+		p.RelativeAltitude = &h
+	default:
+		return nil
+	}
+	if h := *p.RelativeAltitude; !(h > 0) {
+		return fault.Of(&fault.ParameterError{}, "the height above the ground must be positive, got %v", h)
+	}
+	return nil
+}
