@@ -53,8 +53,8 @@ func (c countedWriter) Write(b []byte) (int, error) {
 func newRangeService(t *testing.T, size int) *rangeService {
 	_, content := fileOf(t, size)
 	s := &rangeService{testService: newService(t), content: content, tag: `"one"`}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.testService.mu.Lock()
+	defer s.testService.mu.Unlock()
 	s.onGet = s.get
 	return s
 }
