@@ -68,6 +68,19 @@ const (
 	keptSpools  = 50 // of earlier runs
 )
 
+// spoolDir is the folder of temporary files: that of the outcomes, where it can
+// be had, as the system's may lie in memory.
+func spoolDir(stateDir string) string {
+	if stateDir == "" {
+		return ""
+	}
+	folder := filepath.Join(stateDir, spoolFolder)
+	if os.MkdirAll(folder, 0o700) != nil {
+		return ""
+	}
+	return folder
+}
+
 func newSpool(stateDir, id string) (*Spool, error) {
 	s := &Spool{}
 	var err error

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"runtime"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -29,9 +28,8 @@ type run struct {
 	spool *Spool
 	breaker
 
-	started      time.Time
-	checker      *preflight.Checker
-	checkedFiles atomic.Int64
+	started time.Time
+	checker *preflight.Checker
 
 	mu       sync.Mutex // of what follows, and of callbacks
 	counts   Counts
@@ -43,7 +41,8 @@ type run struct {
 }
 
 func newRun(c *client.Client, o Options) (*run, error) {
-	r := &run{c: c, o: o, started: o.Now(), checker: preflight.New(preflight.Options{Expected: o.Expected, SkipDuplicates: true})}
+	r := &run{c: c, o: o, started: o.Now()}
+	r.checker = preflight.New(preflight.Options{Expected: o.Expected, SkipDuplicates: true, Dir: spoolDir(o.StateDir)})
 	var random [3]byte
 	rand.Read(random[:])
 	r.id = r.started.UTC().Format("20060102-150405.000-") + hex.EncodeToString(random[:])
@@ -68,6 +67,7 @@ func (r *run) whole(ctx context.Context) (*Result, error) {
 		err = closing
 	}
 	result := r.result()
+	r.checker.Close()
 	if r.o.Report != "" && !(err != nil && result.Counts == (Counts{}) && exists(r.o.Report)) {
 		// The report of an earlier run tells more than that of one that did nothing.
 		if failed := r.writeReport(result, err); err == nil {
@@ -291,14 +291,8 @@ func (r *run) end(o Outcome) error {
 	return nil
 }
 
-// maxChecked is how many files the check of a run keeps in memory; more are
-// sent unchecked, but for what the reading of each of them tells.
-const maxChecked = 200_000
-
 func (r *run) addCheck(item gather.Item, photo *imagery.Photo, err error) {
-	if r.checkedFiles.Add(1) <= maxChecked || r.o.Check == CheckStrict {
-		r.checker.Add(item, photo, err)
-	}
+	r.checker.Add(item, photo, err)
 }
 
 // checked hands an item that was read to the check.

@@ -93,12 +93,12 @@ func normalBand(name string) string {
 func (s *survey) checkBands() {
 	type moment struct {
 		capture uint64
-		photo   int
+		photo   uint32
 	}
 	var all []moment
-	for i, p := range s.photos {
+	for i, p := range s.photos.all {
 		if p.capture != 0 {
-			all = append(all, moment{p.capture, i})
+			all = append(all, moment{p.capture, uint32(i)})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b moment) int {
@@ -115,22 +115,22 @@ func (s *survey) checkBands() {
 		having   map[uint16]int
 	}
 	found := map[uint16]*rig{}
-	each := func(visit func(first int, has map[uint16]bool)) {
+	each := func(visit func(first photoRecord, has map[uint16]bool)) {
 		for start := 0; start < len(all); {
 			has := map[uint16]bool{}
 			end := start
 			for ; end < len(all) && all[end].capture == all[start].capture; end++ {
-				has[s.photos[all[end].photo].band] = true
+				has[s.photos.at(int(all[end].photo)).band] = true
 			}
-			visit(all[start].photo, has)
+			visit(s.photos.at(int(all[start].photo)), has)
 			start = end
 		}
 	}
-	each(func(first int, has map[uint16]bool) {
-		r := found[s.photos[first].camera]
+	each(func(first photoRecord, has map[uint16]bool) {
+		r := found[first.camera]
 		if r == nil {
 			r = &rig{having: map[uint16]int{}}
-			found[s.photos[first].camera] = r
+			found[first.camera] = r
 		}
 		r.captures++
 		for b := range has {
@@ -150,9 +150,9 @@ func (s *survey) checkBands() {
 		}
 		expected[camera] = slices.Sorted(maps.Keys(want))
 	}
-	each(func(first int, has map[uint16]bool) {
+	each(func(first photoRecord, has map[uint16]bool) {
 		var lacks []string
-		for _, b := range expected[s.photos[first].camera] {
+		for _, b := range expected[first.camera] {
 			if !has[b] {
 				lacks = append(lacks, s.bands.text(b))
 			}
@@ -165,7 +165,7 @@ func (s *survey) checkBands() {
 		if len(lacks) > 1 {
 			what = "the bands " + strings.Join(lacks, ", ") + " are"
 		}
-		s.problems.add(Problem{"missing-band", Error, s.name(s.photos[first]),
+		s.problems.add(Problem{"missing-band", Error, s.name(first),
 			fmt.Sprintf("%s missing from its capture, which has %d", what, len(has)),
 			"copy the missing files from the card, or leave the capture out"})
 	})

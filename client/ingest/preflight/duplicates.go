@@ -1,6 +1,7 @@
 package preflight
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"hash/maphash"
@@ -15,74 +16,86 @@ import (
 // one size are opened, and only those whose ends are the same as well are read
 // whole: files of an uncompressed flight are all of one size.
 func (s *survey) checkDuplicates(ctx context.Context) {
-	order := make([]uint32, len(s.files))
-	for i := range order {
-		order[i] = uint32(i)
+	type sized struct {
+		size int64
+		file uint32
 	}
-	slices.SortFunc(order, func(a, b uint32) int {
-		switch x, y := s.files[a].size, s.files[b].size; {
-		case x < y:
-			return -1
-		case x > y:
-			return 1
-		}
-		return imagery.NaturalCompare(s.names.name(s.files[a].name), s.names.name(s.files[b].name))
-	})
+	order := make([]sized, 0, s.files.n)
+	for i, f := range s.files.all {
+		order = append(order, sized{f.size, uint32(i)})
+	}
+	slices.SortFunc(order, func(a, b sized) int { return cmp.Or(cmp.Compare(a.size, b.size), cmp.Compare(a.file, b.file)) })
 	seed := maphash.MakeSeed()
+	var group []ending
 	for start := 0; start < len(order) && ctx.Err() == nil; {
 		end := start + 1
-		for end < len(order) && s.files[order[end]].size == s.files[order[start]].size {
+		for end < len(order) && order[end].size == order[start].size {
+			end++
+		}
+		group = group[:0]
+		for _, f := range order[start:end] {
+			if end-start == 1 || ctx.Err() != nil {
+				break
+			}
+			if ends, ok := endsOf(s.path(f.file), f.size, seed); ok {
+				group = append(group, ending{ends, f.file})
+			}
+		}
+		s.compare(ctx, group)
+		start = end
+	}
+}
+
+// ending is a file by its ends.
+type ending struct {
+	ends uint64
+	file uint32
+}
+
+func (s *survey) path(file uint32) string { return s.names.path(s.files.at(int(file)).name) }
+
+func (s *survey) fileName(file uint32) string { return s.names.name(s.files.at(int(file)).name) }
+
+// compare tells the duplicates among files of one size.
+func (s *survey) compare(ctx context.Context, files []ending) {
+	slices.SortFunc(files, func(a, b ending) int { return cmp.Or(cmp.Compare(a.ends, b.ends), cmp.Compare(a.file, b.file)) })
+	for start := 0; start < len(files); {
+		end := start + 1
+		for end < len(files) && files[end].ends == files[start].ends {
 			end++
 		}
 		if end-start > 1 {
-			s.compare(ctx, order[start:end], seed)
+			s.compareWhole(ctx, files[start:end])
 		}
 		start = end
 	}
 }
 
-// compare tells the duplicates among files of one size, in order of names.
-func (s *survey) compare(ctx context.Context, files []uint32, seed maphash.Seed) {
-	first := map[uint64]uint32{}           // by ends
-	sums := map[[sha256.Size]byte]uint32{} // by content, of files that share their ends
-	sumOf := func(i uint32) ([sha256.Size]byte, bool) {
-		sum, err := imagery.Checksum(ctx, s.names.path(s.files[i].name))
-		return sum, err == nil // a file that just went away repeats nothing
-	}
-	summed := map[uint32]bool{}
-	for _, i := range files {
+// compareWhole tells the duplicates among files that share size and ends: the
+// first by name is the original.
+func (s *survey) compareWhole(ctx context.Context, files []ending) {
+	slices.SortFunc(files, func(a, b ending) int {
+		return cmp.Or(imagery.NaturalCompare(s.fileName(a.file), s.fileName(b.file)), cmp.Compare(a.file, b.file))
+	})
+	originals := map[[sha256.Size]byte]uint32{}
+	for _, f := range files {
 		if ctx.Err() != nil {
 			return
 		}
-		ends, ok := endsOf(s.names.path(s.files[i].name), s.files[i].size, seed)
-		if !ok {
-			continue
+		sum, err := imagery.Checksum(ctx, s.path(f.file))
+		if err != nil {
+			continue // a file that just went away repeats nothing
 		}
-		other, shared := first[ends]
-		if !shared {
-			first[ends] = i
-			continue
-		}
-		if !summed[other] {
-			summed[other] = true
-			if sum, ok := sumOf(other); ok {
-				sums[sum] = other
-			}
-		}
-		sum, ok := sumOf(i)
-		if !ok {
-			continue
-		}
-		original, repeated := sums[sum]
+		original, repeated := originals[sum]
 		if !repeated {
-			sums[sum] = i
+			originals[sum] = f.file
 			continue
 		}
-		if s.names.path(s.files[original].name) == s.names.path(s.files[i].name) {
+		if s.path(original) == s.path(f.file) {
 			continue // one file in two items, such as a shared .prj
 		}
-		s.problems.add(Problem{"duplicate", Warning, s.names.name(s.files[i].name),
-			"it is the same file as " + s.names.name(s.files[original].name), "leave one of the two out"})
+		s.problems.add(Problem{"duplicate", Warning, s.fileName(f.file),
+			"it is the same file as " + s.fileName(original), "leave one of the two out"})
 	}
 }
 

@@ -12,9 +12,8 @@ import (
 type survey struct {
 	*Checker
 	problems *problemList
-	photos   []photoRecord  // by camera, time and name
-	jumps    map[int]bool   // indices of photos whose position is not believed
-	dates    map[int]string // codes of photos whose time is not believed
+	photos   *column[photoRecord] // by camera, time and name
+	jumps    map[uint32]bool      // indices of photos whose position is not believed
 }
 
 const (
@@ -32,19 +31,23 @@ const (
 // which its neighbours in time are too far, while these are near each other.
 // Photos without time are compared with all others.
 func (s *survey) checkPositions() {
-	s.jumps = map[int]bool{}
-	reasons := map[int]string{}
+	s.jumps = map[uint32]bool{}
+	reasons := map[uint32]uint32{}
 	located, timed := 0, 0
-	for start := 0; start < len(s.photos); {
-		end := start
-		var track []int
-		for ; end < len(s.photos) && s.photos[end].camera == s.photos[start].camera; end++ {
-			if !s.photos[end].positioned {
+	for start := 0; start < s.photos.n; {
+		end, camera := start, s.photos.at(start).camera
+		var track []uint32
+		for ; end < s.photos.n; end++ {
+			p := s.photos.at(end)
+			if p.camera != camera {
+				break
+			}
+			if !p.positioned {
 				continue
 			}
 			located++
-			if s.photos[end].taken != noTime {
-				track = append(track, end)
+			if p.taken != noTime {
+				track = append(track, uint32(end))
 			}
 		}
 		timed += len(track)
@@ -57,16 +60,24 @@ func (s *survey) checkPositions() {
 			"several aircraft of one model? Check each folder apart; else the clock or the GPS was broken"})
 		clear(reasons)
 	}
-	s.stray(located, reasons)
-	for i, reason := range reasons {
+	far := s.stray(located, reasons)
+	tell := func(i uint32, reason string) {
 		s.jumps[i] = true
-		s.problems.add(Problem{"position-jumps", Warning, s.name(s.photos[i]), reason,
+		s.problems.add(Problem{"position-jumps", Warning, s.name(s.photos.at(int(i))), reason,
 			"correct the position in the photo's EXIF record, or leave the photo out"})
+	}
+	for i, from := range reasons {
+		seconds := math.Abs(float64(s.photos.at(int(i)).taken-s.photos.at(int(from)).taken)) / 1e9
+		tell(i, fmt.Sprintf("its position jumps: %s from a photo taken %s s apart", metres(s.apart(i, from)), humanize.FtoaWithDigits(seconds, 1)))
+	}
+	for i, metresAway := range far {
+		tell(i, fmt.Sprintf("its position is %s from the middle of the survey, far from all others", metres(metresAway)))
 	}
 }
 
-// follow goes along the photos of one camera in order of time.
-func (s *survey) follow(track []int, reasons map[int]string) {
+// follow goes along the photos of one camera in order of time. For each that
+// jumps it notes from where.
+func (s *survey) follow(track []uint32, reasons map[uint32]uint32) {
 	if len(track) < 3 {
 		return
 	}
@@ -78,14 +89,9 @@ func (s *survey) follow(track []int, reasons map[int]string) {
 	if good == min(len(track)-2, ahead) {
 		good = 0
 	}
-	tell := func(i, from int) {
-		apart := s.apart(i, from)
-		seconds := math.Abs(float64(s.photos[i].taken-s.photos[from].taken)) / 1e9
-		reasons[i] = fmt.Sprintf("its position jumps: %s from a photo taken %s s apart", metres(apart), humanize.FtoaWithDigits(seconds, 1))
-	}
 	for i := range good {
 		if !s.reaches(track[i], track[good]) {
-			tell(track[i], track[good])
+			reasons[track[i]] = track[good]
 		}
 	}
 	for i := good + 1; i < len(track); i++ {
@@ -109,7 +115,7 @@ func (s *survey) follow(track []int, reasons map[int]string) {
 			continue
 		}
 		for j := i; j < back; j++ {
-			tell(track[j], track[good])
+			reasons[track[j]] = track[good]
 		}
 		if back == len(track) {
 			return
@@ -119,56 +125,57 @@ func (s *survey) follow(track []int, reasons map[int]string) {
 }
 
 // reaches tells whether an aircraft can be at both places at their times.
-func (s *survey) reaches(a, b int) bool {
-	seconds := math.Abs(float64(s.photos[a].taken-s.photos[b].taken)) / 1e9
+func (s *survey) reaches(a, b uint32) bool {
+	seconds := math.Abs(float64(s.photos.at(int(a)).taken-s.photos.at(int(b)).taken)) / 1e9
 	return s.apart(a, b) <= tolerance+s.opts.MaxSpeed*(seconds+1)
 }
 
-func (s *survey) apart(a, b int) float64 {
-	p, q := s.photos[a], s.photos[b]
+func (s *survey) apart(a, b uint32) float64 {
+	p, q := s.photos.at(int(a)), s.photos.at(int(b))
 	return distance(p.latitude, p.longitude, q.latitude, q.longitude)
 }
 
-// stray finds positions far from all others, whatever their times: more than a
-// kilometre from the middle, and twenty times as far as half of the photos
-// are. It needs a handful of photos to know where the middle is.
-func (s *survey) stray(located int, reasons map[int]string) {
+// stray finds positions far from all others, whatever their times, and how
+// far: more than a kilometre from the middle, and twenty times as far as half
+// of the photos are. It needs a handful of photos to know where the middle is.
+func (s *survey) stray(located int, reasons map[uint32]uint32) map[uint32]float64 {
 	if located < 5 {
-		return
+		return nil
 	}
-	var latitudes, longitudes []float64
-	first := 0.0
-	for _, p := range s.photos {
-		if p.positioned {
-			if len(longitudes) == 0 {
-				first = p.longitude
+	values := make([]float64, 0, located)
+	each := func(value func(photoRecord) float64) []float64 {
+		values = values[:0]
+		for _, p := range s.photos.all {
+			if p.positioned {
+				values = append(values, value(p))
 			}
-			latitudes = append(latitudes, p.latitude)
-			longitudes = append(longitudes, math.Remainder(p.longitude-first, 360))
+		}
+		return values
+	}
+	first := math.NaN()
+	middle := median(each(func(p photoRecord) float64 { return p.latitude }))
+	meridian := median(each(func(p photoRecord) float64 {
+		if math.IsNaN(first) {
+			first = p.longitude
+		}
+		return math.Remainder(p.longitude-first, 360)
+	})) + first
+	away := func(p photoRecord) float64 { return distance(p.latitude, p.longitude, middle, meridian) }
+	limit := max(20*median(each(away)), 1000)
+	far := map[uint32]float64{}
+	most := max(tooMany*float64(located), 1)
+	for i, p := range s.photos.all {
+		if !p.positioned || away(p) <= limit {
+			continue
+		}
+		if _, jumps := reasons[uint32(i)]; jumps {
+			continue
+		}
+		if far[uint32(i)] = away(p); float64(len(far)) > most {
+			return nil // another site, not outliers
 		}
 	}
-	middle, meridian := median(latitudes), median(longitudes)+first
-	distances := make([]float64, 0, located)
-	for _, p := range s.photos {
-		if p.positioned {
-			distances = append(distances, distance(p.latitude, p.longitude, middle, meridian))
-		}
-	}
-	limit := max(20*median(distances), 1000)
-	var far []int
-	for i, p := range s.photos {
-		if p.positioned && reasons[i] == "" && distance(p.latitude, p.longitude, middle, meridian) > limit {
-			far = append(far, i)
-		}
-	}
-	if float64(len(far)) > tooMany*float64(located) && len(far) > 1 {
-		return // another site, not outliers
-	}
-	for _, i := range far {
-		p := s.photos[i]
-		reasons[i] = fmt.Sprintf("its position is %s from the middle of the survey, far from all others",
-			metres(distance(p.latitude, p.longitude, middle, meridian)))
-	}
+	return far
 }
 
 // median puts values in order.

@@ -32,13 +32,17 @@ type Options struct {
 	Now time.Time
 	// SkipDuplicates spares the reading of files that are of one size.
 	SkipDuplicates bool
+	// Dir is the folder of temporary files, which only large surveys need; ""
+	// is the system's.
+	Dir string
 }
 
 // Checker collects what files say of themselves. Its methods may be called
 // from several goroutines; the report does not depend on the order of calls.
 //
 // It keeps 80 bytes of an image and 16 of any other file, and their names with
-// 4 bytes each: some 120 MB for a million images.
+// 4 bytes each, in temporary files once they are many: of a million images a
+// few megabytes are in memory, and some 40 while the report is made.
 type Checker struct {
 	opts Options
 
@@ -46,8 +50,8 @@ type Checker struct {
 	report   Report
 	problems problemList
 	names    names
-	files    []fileRecord
-	photos   []photoRecord
+	files    column[fileRecord]
+	photos   column[photoRecord]
 	cameras  labels
 	bands    labels
 }
@@ -63,7 +67,18 @@ func New(opts Options) *Checker {
 	if opts.Now.IsZero() {
 		opts.Now = time.Now()
 	}
-	return &Checker{opts: opts, report: Report{ByKind: map[string]int{}, BySkipped: map[string]int{}}}
+	c := &Checker{opts: opts, report: Report{ByKind: map[string]int{}, BySkipped: map[string]int{}}}
+	c.names.dir, c.files.dir, c.photos.dir = opts.Dir, opts.Dir, opts.Dir
+	return c
+}
+
+// Close removes the temporary files. What a report says stays.
+func (c *Checker) Close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.names.close()
+	c.files.close()
+	c.photos.close()
 }
 
 // Add takes in an item, or an error that gather.Items gave in place of one.
@@ -100,7 +115,7 @@ func (c *Checker) Add(item gather.Item, photo *imagery.Photo, err error) {
 	for _, m := range item.Members {
 		c.report.Files++
 		c.report.Bytes += m.Size
-		c.files = append(c.files, fileRecord{c.names.add(m.Path, m.Name), m.Size})
+		c.files.add(fileRecord{c.names.add(m.Path, m.Name), m.Size})
 	}
 	for _, p := range found {
 		c.problems.add(p)
@@ -108,7 +123,7 @@ func (c *Checker) Add(item gather.Item, photo *imagery.Photo, err error) {
 	if item.Kind == "image" {
 		c.report.Images++
 		if photo != nil && err == nil {
-			c.addPhoto(main.Name, len(c.files)-len(item.Members), *photo)
+			c.addPhoto(main.Name, c.files.n-len(item.Members), *photo)
 		}
 	}
 }
@@ -125,6 +140,7 @@ func (c *Checker) ReportContext(ctx context.Context) *Report {
 	report := c.report.clone()
 	problems := c.problems.clone()
 	s := &survey{Checker: c, problems: &problems, photos: c.byTime()}
+	defer s.photos.close()
 	s.checkPositions()
 	s.checkDates(report)
 	s.checkCameras()

@@ -1,6 +1,7 @@
 package preflight
 
 import (
+	"cmp"
 	"hash/fnv"
 	"math"
 	"path/filepath"
@@ -58,7 +59,7 @@ func (c *Checker) addPhoto(name string, file int, p imagery.Photo) {
 		_, _ = h.Write([]byte(capture))
 		r.capture, r.band = max(h.Sum64(), 1), c.bands.add(band)
 	}
-	c.photos = append(c.photos, r)
+	c.photos.add(r)
 }
 
 // cameraOf names a camera; many models begin with their maker's name.
@@ -88,38 +89,45 @@ func (r photoRecord) shape() imagery.Photo {
 
 func (r photoRecord) time() time.Time { return time.Unix(0, r.taken).UTC() }
 
-// byTime returns the photos in order of camera, time and name; those without
+// byTime gives the photos in order of camera, time and name; those without
 // time come first.
-func (c *Checker) byTime() []photoRecord {
-	slices.SortFunc(c.photos, func(a, b photoRecord) int {
+func (c *Checker) byTime() *column[photoRecord] {
+	type key struct {
+		taken  int64
+		photo  uint32
+		camera uint16
+	}
+	order := make([]key, 0, c.photos.n)
+	for i, p := range c.photos.all {
+		order = append(order, key{p.taken, uint32(i), p.camera})
+	}
+	slices.SortFunc(order, func(a, b key) int {
 		switch {
 		case a.camera != b.camera:
 			return strings.Compare(c.cameras.text(a.camera), c.cameras.text(b.camera))
 		case a.taken != b.taken:
-			if a.taken < b.taken {
-				return -1
-			}
-			return 1
+			return cmp.Compare(a.taken, b.taken)
 		}
-		return imagery.NaturalCompare(c.name(a), c.name(b))
+		return imagery.NaturalCompare(c.name(c.photos.at(int(a.photo))), c.name(c.photos.at(int(b.photo))))
 	})
-	return c.photos
+	sorted := &column[photoRecord]{spool: spool{dir: c.opts.Dir}}
+	for _, k := range order {
+		sorted.add(c.photos.at(int(k.photo)))
+	}
+	return sorted
 }
 
-func (c *Checker) name(r photoRecord) string { return c.names.name(c.files[r.file].name) }
+func (c *Checker) name(r photoRecord) string { return c.names.name(c.files.at(int(r.file)).name) }
 
 // names keeps names one after the other, and what stands before them in their
 // paths once.
 type names struct {
-	chunks   []string
-	chunk    strings.Builder
+	spool
 	prefixes labels
 }
 
-// nameRef is where a name lies: 24 bits of chunk, 20 of offset, 20 spare.
-type nameRef uint64
-
-const chunkSize = 1 << 20
+// nameRef is where a name lies.
+type nameRef int64
 
 // add keeps a path and the name that mostly ends it.
 func (n *names) add(path, name string) nameRef {
@@ -132,26 +140,24 @@ func (n *names) add(path, name string) nameRef {
 	if !ok { // nothing in common, or too many folders
 		entry = name + "\x00" + path
 	}
-	entry = string([]byte{byte(len(entry)), byte(len(entry) >> 8), byte(number), byte(number >> 8)}) + entry
-	if n.chunk.Len()+len(entry) > chunkSize {
-		n.chunks = append(n.chunks, n.chunk.String())
-		n.chunk = strings.Builder{}
-		n.chunk.Grow(chunkSize)
-	}
-	ref := nameRef(len(n.chunks))<<20 | nameRef(n.chunk.Len())
-	n.chunk.WriteString(entry)
-	return ref
+	b := append(make([]byte, 0, 256), byte(len(entry)), byte(len(entry)>>8), byte(number), byte(number>>8))
+	return nameRef(n.spool.add(append(b, entry...)))
 }
 
 // read returns the entry at ref and the index of its prefix.
 func (n *names) read(ref nameRef) (entry string, prefix uint16) {
-	chunk := n.chunk.String()
-	if i := int(ref >> 20); i < len(n.chunks) {
-		chunk = n.chunks[i]
+	var head [256]byte
+	got, err := n.spool.read(head[:], int64(ref))
+	if err != nil || got < 4 {
+		return "", 0
 	}
-	b := chunk[ref&(chunkSize-1):]
-	length := int(b[0]) | int(b[1])<<8
-	return b[4 : 4+length], uint16(b[2]) | uint16(b[3])<<8
+	length, prefix := int(head[0])|int(head[1])<<8, uint16(head[2])|uint16(head[3])<<8
+	if 4+length <= got {
+		return string(head[4 : 4+length]), prefix
+	}
+	long := make([]byte, length)
+	got, _ = n.spool.read(long, int64(ref)+4)
+	return string(long[:got]), prefix
 }
 
 func (n *names) name(ref nameRef) string {

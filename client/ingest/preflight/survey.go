@@ -18,7 +18,7 @@ import (
 // rig have one model.
 func (s *survey) checkCameras() {
 	counts := map[uint16]int{}
-	for _, p := range s.photos {
+	for _, p := range s.photos.all {
 		counts[p.camera]++
 	}
 	if len(counts) < 2 {
@@ -43,8 +43,8 @@ func (s *survey) checkCameras() {
 // checkGround works out the footprint and compares it with the mission's.
 func (s *survey) checkGround(report *Report) {
 	var ground imagery.Ground
-	for i, p := range s.photos {
-		if p.positioned && !s.jumps[i] {
+	for i, p := range s.photos.all {
+		if p.positioned && !s.jumps[uint32(i)] {
 			ground.Add(p.shape())
 		}
 	}
