@@ -47,6 +47,7 @@ type index struct {
 	// replaces says which datasets are there to take the place of others. Those
 	// are deleted last, so a run that was stopped may have left them.
 	replaces map[string]string
+	movable  []movable // in the order of what they are looked up by
 }
 
 const indexPage = 1000
@@ -99,6 +100,8 @@ func load(ctx context.Context, c *client.Client, t Target) (*index, error) {
 		}
 		return cmp.Or(bytes.Compare(a.id[:], b.id[:]), cmp.Compare(a.other, b.other))
 	})
+	slices.SortFunc(ix.movable, func(a, b movable) int { return cmp.Or(cmp.Compare(a.look, b.look), cmp.Compare(a.name, b.name)) })
+	ix.movable = slices.Compact(ix.movable)
 	return ix, nil
 }
 
@@ -124,6 +127,9 @@ func (ix *index) add(id string, record []byte) {
 	h.setID(ix, id)
 	h.components(fields[3])
 	ix.list = append(ix.list, h)
+	if kind != "image" && h.key != 0 && h.state&complete != 0 {
+		ix.movable = append(ix.movable, movable{ix.look(kind, name, h.size), h.name})
+	}
 }
 
 // place gives the number of a run.
@@ -202,7 +208,10 @@ func (ix *index) named(identity string) []held {
 
 // places says where in the list the datasets of one identity are.
 func (ix *index) places(identity string) (first, last int) {
-	name := ix.hash(identity)
+	return ix.placesOf(ix.hash(identity))
+}
+
+func (ix *index) placesOf(name uint64) (first, last int) {
 	first, _ = slices.BinarySearchFunc(ix.list, name, func(h held, name uint64) int { return cmp.Compare(h.name, name) })
 	last = first
 	for last < len(ix.list) && ix.list[last].name == name {

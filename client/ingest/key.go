@@ -20,7 +20,8 @@ import (
 //
 // The name of an image is its base name: the same photo below another folder
 // is the same photo. Of anything else it is the name within the source, as
-// equal files in two folders may both be meant. Nothing of the machine is in
+// equal files in two folders may both be meant; moved.go says how one is
+// known whose source now begins elsewhere. Nothing of the machine is in
 // it: a card at another mount point, or copied to another disk without its
 // times, gives the same keys. Content is in it because every memory card has a
 // DJI_0001.JPG: the same name with another content is another file.

@@ -46,6 +46,13 @@ func (r *reader) look(ctx context.Context, w *work) (bool, error) {
 		w.strays = r.outdated(w, r.index.runs[h.run], h.key, h.taken, candidates)
 		return true, nil
 	}
+	at, from, err := r.moved(ctx, w)
+	if err != nil {
+		return false, r.end(w.failed(err))
+	}
+	if at >= 0 {
+		return false, r.skip(w, ix.dataset(&ix.list[at]), "brought in before, from another folder, as "+from)
+	}
 	w.outcome = Created
 	var earlier *held
 	for i := range candidates {

@@ -34,6 +34,7 @@ type run struct {
 	mu       sync.Mutex // of what follows, and of callbacks
 	counts   Counts
 	failures []Outcome
+	claimed  map[string]bool // datasets that are of a file with another name
 
 	filtering sync.Mutex
 	late      []*work // whose datasets another run has just made

@@ -172,7 +172,14 @@ func (v *verification) judge(ctx context.Context, r *reader, w *work) error {
 		}
 	}
 	if best < 0 {
-		return v.add(verdict)
+		at, _, err := r.moved(ctx, w)
+		if err != nil {
+			return err
+		}
+		if at < 0 {
+			return v.add(verdict)
+		}
+		candidates, first, best = r.index.list, 0, at
 	}
 	h := &candidates[best]
 	v.mu.Lock()

@@ -1,0 +1,137 @@
+package ingest
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// What is no image is known by its name within the source. The same file has
+// another name there when its folder is brought in from above or below where
+// it was before: survey/area.shp of /media/card is area.shp of
+// /media/card/survey, and backup/survey/area.shp of the disk it was copied to.
+// One of the two names ends with the other. Such a file is there already when
+// the bytes of all its files are those on the platform, by their checksums, and
+// the source has no file of the other name as well: then both are meant.
+
+// movable is a complete dataset, no image, as it is found by base name and size.
+type movable struct {
+	look uint64
+	name uint64 // what it is listed by
+}
+
+// maxMoved is how many datasets of one base name and size are looked at. Where
+// there are more (the tiles of a map), a file is known by its name alone.
+const maxMoved = lookupSize
+
+func (ix *index) look(kind, name string, size int64) uint64 {
+	return ix.hash(kind + "\x00" + path.Base(name) + "\x00" + strconv.FormatInt(size, 10))
+}
+
+// movables gives the places of the datasets of that base name and size.
+func (ix *index) movables(kind, name string, size int64) (places []int) {
+	look := ix.look(kind, name, size)
+	at, _ := slices.BinarySearchFunc(ix.movable, look, func(m movable, look uint64) int { return cmp.Compare(m.look, look) })
+	for ; at < len(ix.movable) && ix.movable[at].look == look && len(places) <= maxMoved; at++ {
+		first, last := ix.placesOf(ix.movable[at].name)
+		for i := first; i < last; i++ {
+			if h := &ix.list[i]; h.key != 0 && h.state&complete != 0 && h.size == size {
+				places = append(places, i)
+			}
+		}
+	}
+	return places
+}
+
+// moved finds the dataset of a file that was brought in from another folder,
+// and the name it had there; its place in the index, -1 when there is none.
+func (r *reader) moved(ctx context.Context, w *work) (at int, from string, err error) {
+	if w.item.Kind == "image" {
+		return -1, "", nil
+	}
+	list := r.index.movables(w.item.Kind, w.item.Name, w.item.Size())
+	if len(list) == 0 || len(list) > maxMoved {
+		return -1, "", nil
+	}
+	sums := make([]string, len(w.item.Members))
+	for i, m := range w.item.Members {
+		if sums[i], err = md5Of(ctx, m.Path); err != nil {
+			return -1, "", err
+		}
+	}
+	var ids []string
+	for _, at := range list {
+		if h := &r.index.list[at]; h.sum == 0 || h.sum == short(sums[0]) {
+			ids = append(ids, r.index.dataset(h))
+		}
+	}
+	if len(ids) == 0 {
+		return -1, "", nil
+	}
+	found, err := described(ctx, r.c, ids)
+	if err != nil {
+		return -1, "", err
+	}
+	for _, at := range list {
+		id := r.index.dataset(&r.index.list[at])
+		d, there := found[id]
+		if !there {
+			continue
+		}
+		from := gjson.GetBytes(d.JSON(), "properties."+noteName+".file").String()
+		if within(from, w.item.Name) && !r.brings(from) && w.is(d.JSON(), sums) && r.claim(id) {
+			return at, from, nil
+		}
+	}
+	return -1, "", nil
+}
+
+// within tells whether one of two names ends with the other.
+func within(a, b string) bool {
+	return a != b && (strings.HasSuffix(a, "/"+b) || strings.HasSuffix(b, "/"+a))
+}
+
+// brings tells whether the source of this run has a file of that name, too.
+func (r *run) brings(name string) bool {
+	if r.o.Source.Root == "" || !filepath.IsLocal(filepath.FromSlash(name)) {
+		return false // files that are listed have names that differ from the end on
+	}
+	_, err := os.Lstat(filepath.Join(r.o.Source.Root, filepath.FromSlash(name)))
+	return err == nil
+}
+
+// is tells whether a dataset has exactly the files of a work.
+func (w *work) is(record []byte, sums []string) bool {
+	components := gjson.GetBytes(record, "components")
+	if len(components.Array()) != len(w.item.Members) {
+		return false
+	}
+	for i, m := range w.item.Members {
+		held := components.Get(`#(name=="` + m.Component + `")`)
+		if held.Get("status").String() != "completed" || held.Get("checksum").String() != sums[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// claim takes a dataset for one file of this run; false when another has it.
+func (r *run) claim(dataset string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.claimed[dataset] {
+		return false
+	}
+	if r.claimed == nil {
+		r.claimed = map[string]bool{}
+	}
+	r.claimed[dataset] = true
+	return true
+}
