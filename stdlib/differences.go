@@ -90,7 +90,7 @@ func short(v any) string {
 
 // show writes a value as Lua would read it, shortened.
 func show(L *lua.LState, v lua.LValue) string {
-	p := printer{L: L, seen: map[*lua.LTable]bool{}}
+	p := newPrinter(L)
 	p.value(v, 0)
 	return cut(p.b.String(), 500)
 }

@@ -2,58 +2,165 @@ package stdlib
 
 import (
 	"context"
-	"crypto/md5"
-	"crypto/sha256"
-	"encoding/hex"
 	"hash"
 	"io"
 	"os"
+	"slices"
 
 	"transect/runtime/vm"
+	"transect/stdlib/checksum"
 )
 
-func hashFuncs(name string, newHash func() hash.Hash, ofAbc string) []vm.Func {
+var (
+	hashText   = vm.Param{Name: "text", Type: "string", Doc: "any bytes"}
+	hashForm   = vm.Param{Name: "form", Type: "string", Doc: "how it is written: hex is lower-case hexadecimal, raw its bytes, number is for 32 bits", Default: "hex", Choices: checksum.Forms}
+	hashOption = vm.Param{Name: "options", Fields: []vm.Param{hashForm}}
+	hmacMethod = vm.Param{Name: "method", Type: "string", Doc: "of the checksum", Choices: checksum.Keyed}
+	hmacKey    = vm.Param{Name: "key", Type: "string", Doc: "the secret, any bytes"}
+)
+
+// hashFuncs declares the functions of a method.
+func hashFuncs(name, long, ofAbc string) []vm.Func {
+	start := func(c *vm.Call) (hash.Hash, error) { return checksum.New(name) }
 	return []vm.Func{
 		{
-			Name: name, Doc: "The " + name + " checksum of a text.",
-			Params:  []vm.Param{{Name: "text", Type: "string", Doc: "any bytes"}},
-			Returns: "the checksum in lower-case hexadecimal",
+			Name: name, Doc: "The " + long + " checksum of a text.",
+			Params: []vm.Param{hashText, hashOption}, Returns: "the checksum",
 			Example: `assert(require("hash").` + name + `("abc") == "` + ofAbc + `")`,
-			Call: func(c *vm.Call) (any, error) {
-				h, text := newHash(), c.String("text")
-				_, err := io.WriteString(h, text)
-				return hex.EncodeToString(h.Sum(nil)), err
-			},
+			Call:    func(c *vm.Call) (any, error) { return hashOfText(c, start) },
 		},
 		{
-			Name: name + "_file", Doc: "The " + name + " checksum of a file, read piece by piece.",
-			Params:  []vm.Param{{Name: "path", Type: "string", Doc: "the file"}},
-			Returns: "the checksum in lower-case hexadecimal",
+			Name: name + "_file", Doc: "The " + long + " checksum of a file, read piece by piece.",
+			Params: []vm.Param{pathParam("the file"), hashOption}, Returns: "the checksum",
 			Example: `require("fs").write("abc.txt", "abc")
 assert(require("hash").` + name + `_file("abc.txt") == "` + ofAbc + `")`,
-			Call: func(c *vm.Call) (any, error) {
-				h, path := newHash(), c.In.Path(c.String("path"))
-				err := c.Blocking(func(ctx context.Context) error {
-					f, err := c.In.Open(path, os.O_RDONLY, 0)
-					if err != nil {
-						return err
-					}
-					defer f.Close()
-					_, err = io.Copy(h, reader{ctx, f})
-					return err
-				})
-				return hex.EncodeToString(h.Sum(nil)), fileError(c, "path", err)
-			},
+			Call: func(c *vm.Call) (any, error) { return hashOfFile(c, start) },
 		},
 	}
 }
 
+func keyedHash(c *vm.Call) (hash.Hash, error) {
+	return checksum.NewKeyed(c.String("method"), []byte(c.String("key")))
+}
+
 var hashModule = &vm.Module{
 	Name: "hash",
-	Doc:  "Checksums of texts and files.",
-	Funcs: append(
-		hashFuncs("md5", md5.New, "900150983cd24fb0d6963f7d28e17f72"),
-		hashFuncs("sha256", sha256.New, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")...),
+	Doc: "Checksums of texts and files, and keyed ones (HMAC). For what somebody could forge take sha256 or sha512; " +
+		"crc32 and xxh64 only find damage, and xxh64 is the fastest.",
+	Types: []*vm.Type{hasherType},
+	Funcs: slices.Concat(
+		hashFuncs("md5", "MD5", "900150983cd24fb0d6963f7d28e17f72"),
+		hashFuncs("sha1", "SHA-1", "a9993e364706816aba3e25717850c26c9cd0d89d"),
+		hashFuncs("sha256", "SHA-256", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
+		hashFuncs("sha512", "SHA-512", "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f"),
+		hashFuncs("crc32", "CRC-32 (of zip and PNG)", "352441c2"),
+		hashFuncs("crc32c", "CRC-32C (Castagnoli, of cloud storage)", "364b3fb7"),
+		hashFuncs("xxh64", "XXH64", "44bc2cf5ad770999"),
+		[]vm.Func{
+			{
+				Name: "hmac", Doc: "The keyed checksum of a text (HMAC, RFC 2104), as web hooks are signed.",
+				Params: []vm.Param{hmacMethod, hmacKey, hashText, hashOption}, Returns: "the checksum",
+				Example: `local hash = require("hash")
+assert(hash.hmac("sha256", "Jefe", "what do ya want for nothing?") == "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843")`,
+				Call: func(c *vm.Call) (any, error) { return hashOfText(c, keyedHash) },
+			},
+			{
+				Name: "hmac_file", Doc: "The keyed checksum of a file, read piece by piece.",
+				Params: []vm.Param{hmacMethod, hmacKey, pathParam("the file"), hashOption}, Returns: "the checksum",
+				Example: `local hash = require("hash")
+require("fs").write("abc.txt", "abc")
+assert(hash.hmac_file("sha1", "key", "abc.txt") == hash.hmac("sha1", "key", "abc"))`,
+				Call: func(c *vm.Call) (any, error) { return hashOfFile(c, keyedHash) },
+			},
+			{
+				Name: "new", Doc: "Begins a checksum of what comes piece by piece.",
+				Params: []vm.Param{{Name: "method", Type: "string", Doc: "of the checksum", Choices: checksum.Methods},
+					{Name: "options", Fields: []vm.Param{{Name: "key", Type: "string", Doc: "a secret, for a keyed checksum (HMAC)", Optional: true}}}},
+				Returns: "a hasher",
+				Example: `local hash = require("hash")
+local h = hash.new("sha256")
+h:update("a"):update("bc")
+assert(h:sum() == hash.sha256("abc"))`,
+				Call: func(c *vm.Call) (any, error) {
+					h, err := checksum.New(c.String("method"))
+					if c.Has("key") {
+						h, err = keyedHash(c)
+					}
+					if err != nil {
+						return nil, err
+					}
+					return vm.NewObject(c.L, hasherType, &hasher{h, c.String("method")}), nil
+				},
+			},
+			{
+				Name: "equal", Doc: "Compares two checksums in a time that tells nothing, for signatures; in hexadecimal the case of letters does not count.",
+				Params: []vm.Param{{Name: "a", Type: "string", Doc: "a checksum"}, {Name: "b", Type: "string", Doc: "another"}}, Returns: "true or false",
+				Example: `assert(require("hash").equal("352441C2", "352441c2"))`,
+				Call:    func(c *vm.Call) (any, error) { return checksum.Equal(c.String("a"), c.String("b")), nil },
+			},
+		}),
+}
+
+// hasher is a checksum on its way.
+type hasher struct {
+	hash.Hash
+	method string
+}
+
+var hasherType = &vm.Type{
+	Name: "hasher", Doc: "A checksum of what comes piece by piece.",
+	Methods: []vm.Func{
+		{
+			Name: "update", Doc: "Takes more bytes in.", Params: []vm.Param{hashText}, Returns: "the hasher, for more",
+			Example: `local h = require("hash").new("crc32")
+for _, piece in ipairs({ "a", "b", "c" }) do h:update(piece) end
+assert(h:sum() == "352441c2")`,
+			Call: func(c *vm.Call) (any, error) {
+				h := c.Self.(*hasher)
+				_, err := io.WriteString(h, c.String("text"))
+				return c.L.Get(1), err
+			},
+		},
+		{
+			Name: "sum", Doc: "The checksum of all so far. More can follow.", Params: []vm.Param{hashOption}, Returns: "the checksum",
+			Example: `local h = require("hash").new("sha1", { key = "secret" })
+assert(h:update("abc"):sum({ form = "base64" }) == require("hash").hmac("sha1", "secret", "abc", { form = "base64" }))`,
+			Call: func(c *vm.Call) (any, error) { return checksum.Text(c.Self.(*hasher).Sum(nil), c.String("form")) },
+		},
+	},
+	Text: func(self any) string { return "hasher (" + self.(*hasher).method + ")" },
+}
+
+func hashOfText(c *vm.Call, start func(*vm.Call) (hash.Hash, error)) (any, error) {
+	h, err := start(c)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := io.WriteString(h, c.String("text")); err != nil {
+		return nil, err
+	}
+	return checksum.Text(h.Sum(nil), c.String("form"))
+}
+
+func hashOfFile(c *vm.Call, start func(*vm.Call) (hash.Hash, error)) (any, error) {
+	h, err := start(c)
+	if err != nil {
+		return nil, err
+	}
+	path := c.In.Path(c.String("path"))
+	err = c.Blocking(func(ctx context.Context) error {
+		f, err := c.In.Open(path, os.O_RDONLY, 0)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		_, err = io.Copy(h, reader{ctx, f})
+		return err
+	})
+	if err != nil {
+		return nil, fileError(c, "path", err)
+	}
+	return checksum.Text(h.Sum(nil), c.String("form"))
 }
 
 // reader stops reading when ctx ends.

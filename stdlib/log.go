@@ -3,11 +3,57 @@ package stdlib
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sort"
+	"strings"
 
 	"transect/client/fault"
 	"transect/runtime/vm"
 )
+
+// logger is the fields that all its messages have, sorted by name.
+type logger []slog.Attr
+
+// with is the logger with more fields; a name it has already gets the new value.
+func (l logger) with(more []slog.Attr) logger {
+	merged := slices.DeleteFunc(slices.Clone(l), func(a slog.Attr) bool {
+		return slices.ContainsFunc(more, func(b slog.Attr) bool { return a.Key == b.Key })
+	})
+	merged = append(merged, more...)
+	sort.Slice(merged, func(i, j int) bool { return merged[i].Key < merged[j].Key })
+	return merged
+}
+
+// logFuncs are the functions of the module, or of a logger; in an example, $
+// stands for what they are called on.
+func logFuncs(before, on string) []vm.Func {
+	funcs := []vm.Func{
+		logFunc("debug", slog.LevelDebug, "Writes a message for finding faults; shown with -v."),
+		logFunc("info", slog.LevelInfo, "Writes a message about the normal course."),
+		logFunc("warn", slog.LevelWarn, "Writes a message about something that may need attention."),
+		logFunc("error", slog.LevelError, "Writes a message about a failure."),
+		{
+			Name: "with", Doc: "Makes a logger that writes these fields with each of its messages; those of a message go before.",
+			Params:  []vm.Param{{Name: "fields", Type: "table", Doc: "names and values"}},
+			Returns: "a logger, with the functions of this module as methods",
+			Example: `local flight = $with({ mission = "m1" })
+flight:info("uploaded", { file = "DJI_0001.JPG" })
+flight:with({ part = 2 }):warn("slow")`,
+			Call: func(c *vm.Call) (any, error) {
+				fields, err := logFields(c)
+				if err != nil {
+					return nil, err
+				}
+				kept, _ := c.Self.(logger)
+				return vm.NewObject(c.L, loggerType, kept.with(fields)), nil
+			},
+		},
+	}
+	for i := range funcs {
+		funcs[i].Example = before + "\n" + strings.ReplaceAll(funcs[i].Example, "$", on)
+	}
+	return funcs
+}
 
 func logFunc(name string, level slog.Level, doc string) vm.Func {
 	return vm.Func{
@@ -16,27 +62,38 @@ func logFunc(name string, level slog.Level, doc string) vm.Func {
 			{Name: "message", Type: "any", Doc: "what happened"},
 			{Name: "fields", Type: "table", Doc: "names and values written with it", Optional: true},
 		},
-		Example: `require("log").` + name + `("ordered", { product = "p1", files = 3 })`,
+		Example: `$` + name + `("ordered", { product = "p1", files = 3 })`,
 		Call: func(c *vm.Call) (any, error) {
-			attrs, err := logFields(c)
+			fields, err := logFields(c)
 			if err != nil {
 				return nil, err
 			}
-			c.In.Options().Logger.LogAttrs(context.Background(), level, c.L.ToStringMeta(c.Value("message")).String(), attrs...)
+			kept, _ := c.Self.(logger)
+			c.In.Options().Logger.LogAttrs(context.Background(), level, c.L.ToStringMeta(c.Value("message")).String(), kept.with(fields)...)
 			return nil, nil
 		},
 	}
 }
 
-var logModule = &vm.Module{
-	Name: "log",
-	Doc:  "Writes messages with fields to the error stream, as text or JSON lines.",
-	Funcs: []vm.Func{
-		logFunc("debug", slog.LevelDebug, "Writes a message for finding faults; shown with -v."),
-		logFunc("info", slog.LevelInfo, "Writes a message about the normal course."),
-		logFunc("warn", slog.LevelWarn, "Writes a message about something that may need attention."),
-		logFunc("error", slog.LevelError, "Writes a message about a failure."),
+var loggerType = &vm.Type{
+	Name: "logger", Doc: "Writes messages with fields of its own, as those of one flight.",
+	Text: func(self any) string {
+		var names []string
+		for _, a := range self.(logger) {
+			names = append(names, a.String())
+		}
+		return "logger (" + strings.Join(names, " ") + ")"
 	},
+}
+
+// A logger makes loggers, which a variable cannot say of itself.
+func init() { loggerType.Methods = logFuncs(`local log = require("log").with({ run = 7 })`, "log:") }
+
+var logModule = &vm.Module{
+	Name:  "log",
+	Doc:   "Writes messages with fields to the error stream, as text or JSON lines.",
+	Types: []*vm.Type{loggerType},
+	Funcs: logFuncs(`local log = require("log")`, "log."),
 }
 
 func logFields(c *vm.Call) ([]slog.Attr, error) {
@@ -56,6 +113,5 @@ func logFields(c *vm.Call) ([]slog.Attr, error) {
 	for name, value := range object {
 		attrs = append(attrs, slog.Any(name, value))
 	}
-	sort.Slice(attrs, func(i, j int) bool { return attrs[i].Key < attrs[j].Key })
 	return attrs, nil
 }

@@ -129,3 +129,71 @@ func TestInspectTable(t *testing.T) {
 		t.Errorf("got %q, %v", out, err)
 	}
 }
+
+func TestInspectWithinLimits(t *testing.T) {
+	out, _, err := run(t, vm.Options{}, `
+		local inspect = require("inspect")
+		local function is(want, ...) local got = inspect.value(...); assert(got == want, got) end
+		is('{ 1, 2, … 1 more }', { 1, 2, 3 }, { items = 2 })
+		is('{\n  1,\n  a = { … },\n  … 1 more\n}', { 1, a = { 1 }, b = 2 }, { items = 2, depth = 1 })
+		is('"Übu"…', "Übung", { width = 3 })
+		is('{\n  {},\n  { … },\n}', { {}, { 1 } }, { depth = 1 })
+		local deep = {}; local at = deep; for i = 1, 5000 do at.x = {}; at = at.x end
+		at.x = 1; assert(#inspect.value(deep) < 200000)
+		local function refused(message, f, ...) local _, e = try(f, ...); assert(e and tostring(e):find(message, 1, true), tostring(e)) end
+		refused("option depth must be at least 1, got 0", inspect.value, 1, { depth = 0 })
+		refused("did you mean depth", inspect.value, 1, { dept = 1 })
+		refused("row 2 must be a table or resource, got a number", inspect.table, { { a = 1 }, 5 })
+		refused("argument rows must be a list or an iterator", inspect.table, 5)
+		refused("a table has 100000 rows at most", inspect.table, function() return { a = 1 } end)
+		local n = 0
+		inspect.print_table(function() n = n + 1; return { n = n, text = "a long text" } end, { "n", "text" }, { limit = 2, width = 6 })
+		inspect.print_table({ { a = 1 }, { a = 2 }, { a = 3 } }, nil, { limit = 1 })
+		inspect.print("x"); inspect.print(nil)`)
+	const want = "n  text\n1  a lon…\n2  a lon…\n… and more\na\n1\n… 2 more\n\"x\"\nnil\n"
+	if err != nil || out != want {
+		t.Errorf("got %q, %v", out, err)
+	}
+}
+
+func TestLoggerKeepsItsFields(t *testing.T) {
+	_, stderr, err := run(t, vm.Options{}, `
+		local log = require("log").with({ mission = "m1", part = 1 })
+		log:info("a"); log:with({ part = 2 }):warn("b", { mission = "m2", z = true }); log:info("c")
+		require("log").info("d")
+		assert(tostring(log) == "logger (mission=m1 part=1)", tostring(log))
+		local _, e = try(log.info, "x"); assert(tostring(e):find("object:info"), tostring(e))
+		local _, e = try(require("log").with, { 1, 2 }); assert(tostring(e):find("must have names"), tostring(e))`)
+	for _, want := range []string{"msg=a mission=m1 part=1\n", "msg=b mission=m2 part=2 z=true\n", "msg=c mission=m1 part=1\n", "msg=d\n"} {
+		if !strings.Contains(stderr, want) {
+			t.Errorf("no %q in %s", want, stderr)
+		}
+	}
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestHash(t *testing.T) {
+	if _, _, err := run(t, vm.Options{}, `
+		local hash, fs = require("hash"), require("fs")
+		local text = ("x"):rep(300000)
+		fs.write("f", text)
+		for _, method in ipairs({ "md5", "sha1", "sha256", "sha512", "crc32", "crc32c", "xxh64" }) do
+			local h = hash.new(method)
+			for i = 1, 300 do h:update(text:sub(1, 1000)) end
+			assert(h:sum() == hash[method](text) and h:sum() == hash[method .. "_file"]("f") and tostring(h) == "hasher (" .. method .. ")")
+		end
+		assert(hash.crc32("123456789", { form = "number" }) == 3421780262)
+		assert(#hash.sha256("", { form = "raw" }) == 32)
+		assert(hash.hmac_file("sha256", "k", "f") == hash.new("sha256", { key = "k" }):update(text):sum())
+		local function refused(message, f, ...) local _, e = try(f, ...); assert(e and tostring(e):find(message, 1, true), tostring(e)) end
+		refused("did you mean sha256", hash.new, "sha265")
+		refused("one of md5, sha1, sha256, sha512", hash.hmac, "crc32", "k", "x")
+		refused("only checksums of 32 bits", hash.md5, "x", { form = "number" })
+		refused("did you mean form", hash.md5, "x", { from = "raw" })
+		refused("the methods are md5, sha1", hash.new, "crc32", { key = "k" })
+		refused("missing.txt", hash.xxh64_file, "missing.txt")`); err != nil {
+		t.Error(err)
+	}
+}

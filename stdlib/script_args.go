@@ -18,6 +18,8 @@ func readArgSpec(t *lua.LTable) (*argparse.Spec, error) {
 		case err != nil || !ok:
 		case name == "_doc":
 			s.Doc = v.String()
+		case name == "help":
+			err = fault.Of(&fault.ParameterError{}, "argument help: --help is there already")
 		default:
 			s.Args[string(name)], err = readArg(string(name), v)
 		}
@@ -45,31 +47,46 @@ func readArg(name string, v lua.LValue) (*argparse.Arg, error) {
 	a.Type = "string"
 	var err error
 	t.ForEach(func(k, v lua.LValue) {
-		switch k.String() {
-		case "1":
-			a.Type = v.String()
-		case "doc":
-			a.Doc = v.String()
-		case "env":
-			a.Env = v.String()
-		case "optional":
-			a.Optional = lua.LVAsBool(v)
-		case "default":
-			a.Default, err = vm.FromLua(v)
-			if _, empty := a.Default.(vm.EmptyTable); empty {
-				a.Default = []any{}
-			}
-		case "choices":
-			if list, ok := v.(*lua.LTable); ok {
-				list.ForEach(func(_, c lua.LValue) { a.Choices = append(a.Choices, c.String()) })
-			}
-		default:
-			err = fault.Of(&fault.ParameterError{}, "argument %s: unknown key %s%s", name, k,
-				vm.Suggestion(k.String(), []string{"doc", "env", "optional", "default", "choices"}))
+		if err == nil {
+			err = readArgKey(a, k.String(), v)
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
 	return a, a.Check()
+}
+
+func readArgKey(a *argparse.Arg, key string, v lua.LValue) error {
+	switch key {
+	case "1":
+		a.Type = v.String()
+	case "doc":
+		a.Doc = v.String()
+	case "env":
+		a.Env = v.String()
+	case "optional":
+		a.Optional = lua.LVAsBool(v)
+	case "default":
+		value, err := vm.FromLua(v)
+		if err != nil {
+			return fault.Of(&fault.ParameterError{}, "argument %s: the default cannot be used: %w", a.Name, err)
+		}
+		if _, empty := value.(vm.EmptyTable); empty {
+			value = []any{}
+		}
+		a.Default = value
+	case "choices":
+		list, ok := v.(*lua.LTable)
+		if !ok || list.Len() == 0 {
+			return fault.Of(&fault.ParameterError{}, "argument %s: choices must be a list, got a %s", a.Name, v.Type())
+		}
+		for i := 1; i <= list.Len(); i++ {
+			a.Choices = append(a.Choices, list.RawGetInt(i).String())
+		}
+	default:
+		return fault.Of(&fault.ParameterError{}, "argument %s: unknown key %s%s", a.Name, key,
+			vm.Suggestion(key, []string{"doc", "env", "optional", "default", "choices"}))
+	}
+	return nil
 }

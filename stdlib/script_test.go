@@ -83,9 +83,23 @@ Options:
 
 func TestWrongDeclarations(t *testing.T) {
 	for code, want := range map[string]string{
-		`{ n = "nubmer" }`:               "unknown type nubmer (did you mean number?)",
-		`{ n = { "string", defalt=1 } }`: "unknown key defalt (did you mean default?)",
-		`{ "a", "b", a = "strings" }`:    "b cannot follow it",
+		`{ n = "nubmer" }`:                                                "unknown type nubmer (did you mean number?)",
+		`{ n = { "string", defalt=1 } }`:                                  "unknown key defalt (did you mean default?)",
+		`{ "a", "b", a = "strings" }`:                                     "b cannot follow it",
+		`{ n = { "integer", default = "four" } }`:                         `argument n: the default must be an integer, got the text "four"`,
+		`{ n = { "integer", default = 1.5 } }`:                            "argument n: the default must be an integer, got the number 1.5",
+		`{ n = { "number", default = true } }`:                            "argument n: the default must be a number, got true",
+		`{ n = { "boolean", default = "yes" } }`:                          `argument n: the default must be true or false, got the text "yes"`,
+		`{ n = { "string", default = 5 } }`:                               "argument n: the default must be a text, got the number 5",
+		`{ n = { default = { "a" } } }`:                                   "argument n: the default must be a text, got a list",
+		`{ n = { "strings", default = { "a", 1 } } }`:                     "argument n: the default must be a list of texts, got a list",
+		`{ n = { "strings", default = { a = 1 } } }`:                      "argument n: the default must be a list of texts, got a table",
+		`{ n = { default = "fat", choices = { "fast", "slow" } } }`:       `argument n: the default "fat" is none of the choices fast, slow (did you mean fast?)`,
+		`{ n = { "integer", choices = { 1, "two" } } }`:                   `argument n: the choice "two" is not an integer`,
+		`{ n = { choices = "fast" } }`:                                    "argument n: choices must be a list",
+		`{ n = { "integer", default = 2, choices = { 1, 2 } }, m = "x" }`: "argument m: unknown type x",
+		`{ n = { "integer", default = print } }`:                          "argument n: the default",
+		`{ help = "boolean" }`:                                            "argument help: --help is there already",
 	} {
 		_, _, err := run(t, vm.Options{}, `require("script").args(`+code+`)`)
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -32,15 +32,6 @@ type Arg struct {
 // Types are what an argument can be; strings takes all further ones.
 var Types = []string{"string", "number", "integer", "boolean", "strings"}
 
-// Check refuses a declaration that means nothing.
-func (a *Arg) Check() error {
-	if slices.Contains(Types, a.Type) {
-		return nil
-	}
-	return fault.Of(&fault.ParameterError{}, "argument %s: unknown type %s%s, the types are %s", a.Name, a.Type,
-		suggest.Aside(a.Type, Types), strings.Join(Types, ", "))
-}
-
 // HelpAsked says whether --help is among the arguments.
 func (s *Spec) HelpAsked(args []string) bool {
 	for _, a := range args {

@@ -1,0 +1,155 @@
+package stdlib
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+	lua "github.com/yuin/gopher-lua"
+
+	"transect/client/fault"
+	"transect/runtime/vm"
+)
+
+// mostRows is how many rows a table holds: what comes from an iterator may have
+// no end.
+const mostRows = 100_000
+
+func layTable(c *vm.Call) (string, error) {
+	most, err := limit(c, "limit")
+	if err != nil {
+		return "", err
+	}
+	width, err := limit(c, "width")
+	if err != nil {
+		return "", err
+	}
+	rows, more, err := tableRows(c, most)
+	if err != nil {
+		return "", err
+	}
+	columns, err := columnsOf(c, rows)
+	if err != nil {
+		return "", err
+	}
+	w := table.NewWriter()
+	style := table.StyleDefault
+	style.Options = table.OptionsNoBordersAndSeparators
+	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
+	style.Format.Header = text.FormatDefault
+	w.SetStyle(style)
+	header, right := table.Row{}, make([]bool, len(columns))
+	for i, name := range columns {
+		header, right[i] = append(header, name), true
+	}
+	w.AppendHeader(header)
+	for _, fields := range rows {
+		row := table.Row{}
+		for j, name := range columns {
+			v := c.L.GetField(fields, name)
+			right[j] = right[j] && (v.Type() == lua.LTNumber || v == lua.LNil)
+			row = append(row, cell(c.L, v, width))
+		}
+		w.AppendRow(row)
+	}
+	var configs []table.ColumnConfig
+	for j, numeric := range right {
+		if numeric {
+			configs = append(configs, table.ColumnConfig{Number: j + 1, Align: text.AlignRight, AlignHeader: text.AlignRight})
+		}
+	}
+	w.SetColumnConfigs(configs)
+	lines := strings.Split(w.Render(), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	if more != "" {
+		lines = append(lines, more)
+	}
+	return strings.Join(lines, "\n"), nil
+}
+
+// tableRows takes the rows to show, and says how many more there are.
+func tableRows(c *vm.Call, most int) (rows []lua.LValue, more string, err error) {
+	next, err := itemsOf(c, "rows")
+	if err != nil {
+		return nil, "", err
+	}
+	list, isList := c.Value("rows").(*lua.LTable)
+	for item := next(); item != nil; item = next() {
+		if most > 0 && len(rows) == most {
+			if isList {
+				return rows, fmt.Sprintf("… %d more", list.Len()-most), nil
+			}
+			return rows, "… and more", nil // an iterator is not followed to its end
+		}
+		if len(rows) == mostRows {
+			return nil, "", fault.Hinted(fault.Of(&fault.LimitError{}, "a table has %d rows at most", mostRows), "show some of them with limit = 100, or write them with csv")
+		}
+		switch item[0].(type) {
+		case *lua.LTable, *lua.LUserData:
+		default:
+			return nil, "", fault.Of(&fault.ParameterError{}, "row %d must be a table or resource, got a %s", len(rows)+1, item[0].Type())
+		}
+		rows = append(rows, item[0])
+	}
+	return rows, "", nil
+}
+
+// cell is a value in one line.
+func cell(L *lua.LState, v lua.LValue, width int) string {
+	if v == lua.LNil {
+		return ""
+	}
+	line := strings.NewReplacer("\n", " ", "\t", " ", "\r", " ").Replace(L.ToStringMeta(v).String())
+	if t, ok := v.(*lua.LTable); ok {
+		p := newPrinter(L)
+		p.table(t, 0)
+		line = strings.Join(strings.Fields(p.b.String()), " ")
+	}
+	if short := cut(line, width); short != line {
+		return cut(line, max(width-1, 1)) + "…"
+	}
+	return line
+}
+
+func columnsOf(c *vm.Call, rows []lua.LValue) ([]string, error) {
+	var columns []string
+	if t := c.Table("columns"); t != nil {
+		for i := 1; i <= t.Len(); i++ {
+			columns = append(columns, t.RawGetInt(i).String())
+		}
+	} else if len(rows) > 0 {
+		switch first := rows[0].(type) {
+		case *lua.LTable:
+			first.ForEach(func(k, _ lua.LValue) { columns = append(columns, k.String()) })
+			sort.Strings(columns)
+		case *lua.LUserData:
+			columns = fieldsOf(c.L, first)
+		}
+	}
+	if len(columns) == 0 && len(rows) > 0 {
+		return nil, fault.Of(&fault.ParameterError{}, "argument columns must name the fields to show")
+	}
+	return columns, nil
+}
+
+// fieldsOf asks an object for the names of its fields, as a resource has them.
+func fieldsOf(L *lua.LState, object *lua.LUserData) []string {
+	method, ok := L.GetField(object, "fields").(*lua.LFunction)
+	if !ok {
+		return nil
+	}
+	L.Push(method)
+	L.Push(object)
+	L.Call(1, 1)
+	list, ok := L.Get(-1).(*lua.LTable)
+	L.Pop(1)
+	var names []string
+	for i := 1; ok && i <= list.Len(); i++ {
+		names = append(names, list.RawGetInt(i).String())
+	}
+	return names
+}
