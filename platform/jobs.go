@@ -25,6 +25,9 @@ var slots = map[string]int{ingestionJob: 8, productJob: 4, archiveJob: 1}
 // one costs more than most ingestions do.
 const claimed = 4
 
+// gathering is how long to wait for more jobs when there is one.
+const gathering = 5 * time.Millisecond
+
 // maxAttempts is how often a job is begun before it counts as failed: one that
 // takes its process down must not do so forever. Those that waited in such a
 // process count as begun.
@@ -108,6 +111,7 @@ func (w *workers) loop(kind string, bell chan struct{}, do func(context.Context,
 		}
 		select {
 		case <-bell:
+			time.Sleep(gathering)
 		case <-time.After(w.p.options.Lease / 6): // another process may have left something
 		case <-ctx.Done():
 			return

@@ -26,11 +26,10 @@ import (
 // the script is, per file, with its start and everything. TRANSECT_BENCH_FILES
 // is the number of files, 1000 for the figure that counts.
 //
-// On loopback the processor bounds both ways: the platform takes most of it,
-// for its statements, its checksums and its reading of each image, and takes
-// nearly the same for a file however it came. Two cores bear about twice the
-// files that one after the other does, whatever the client. With latency it is
-// the number of connections, which climbs from few, and then the same bound.
+// The platform answers once what it was told is on the disk. One request after
+// the other waits for the disk each time; requests side by side share a write
+// and its wait, and are bound by the processor: most of it goes to the
+// platform's statements, the checksums, and the reading of each image.
 func BenchmarkIngest(b *testing.B) {
 	files := 100
 	if text := os.Getenv("TRANSECT_BENCH_FILES"); text != "" {
