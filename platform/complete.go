@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"errors"
 	"net/http"
+	"os"
 
 	"transect/platform/blob"
 	"transect/platform/store"
@@ -94,8 +95,8 @@ func completeMultipart(w http.ResponseWriter, r *Request) error {
 	return nil
 }
 
-// assemble checks that all parts are there and gives one blob of them, with
-// the checksum announced. It runs outside of transactions, as it may take long.
+// assemble checks that all parts are there, with the checksum announced. It
+// runs outside of transactions, as it may take long.
 func (r *Request) assemble(u upload) (blob.Blob, error) {
 	var blobs map[int64]string
 	if err := r.read(func() (err error) {
@@ -104,36 +105,33 @@ func (r *Request) assemble(u upload) (blob.Blob, error) {
 	}); err != nil {
 		return blob.Blob{}, err
 	}
-	var ids []string
 	var missing []int64
 	for number := int64(1); number <= u.parts; number++ {
-		if id, ok := blobs[number]; ok {
-			ids = append(ids, id)
-		} else {
+		if _, ok := blobs[number]; !ok {
 			missing = append(missing, number)
 		}
 	}
 	if missing != nil {
 		return blob.Blob{}, missingParts(u, missing)
 	}
-	whole, err := r.p.blobs.Join(ids)
+	whole, err := r.p.blobs.Whole(u.id, u.size)
+	if errors.Is(err, os.ErrNotExist) {
+		return whole, replacedUpload()
+	}
 	if err == nil && whole.MD5 != u.checksum {
-		r.p.blobs.Remove(whole.ID)
 		err = fail(http.StatusBadRequest, "BadDigest", "the parts together have the MD5 %s, announced was %s", whole.MD5, u.checksum)
 	}
 	return whole, err
 }
 
-// keepAssembled puts what was assembled in the place of its parts.
+// keepAssembled makes the file of the parts that of the component.
 func (r *Request) keepAssembled(u upload, whole blob.Blob) error {
-	kept := false
-	err := r.write(func() error {
+	return r.write(func() error {
 		now, err := r.uploadByID(u.id)
 		if err != nil || now.complete {
 			return err // complete: another request was quicker
 		}
-		kept = true
-		if err := r.dropParts(u); err != nil {
+		if err := r.tx.Exec("DELETE FROM parts WHERE upload = ?", u.id); err != nil {
 			return err
 		}
 		doc, c, err := r.componentOf(u.dataset, u.component)
@@ -142,10 +140,6 @@ func (r *Request) keepAssembled(u upload, whole blob.Blob) error {
 		}
 		return r.keepWhole(u, whole, doc, c)
 	})
-	if err != nil || !kept {
-		r.p.blobs.Remove(whole.ID)
-	}
-	return err
 }
 
 // keepWhole makes a blob the bytes of a component. With the last component the

@@ -2,7 +2,9 @@ package platform
 
 import (
 	"errors"
+	"io"
 	"net/http"
+	"os"
 
 	"transect/platform/blob"
 )
@@ -22,7 +24,18 @@ func putPart(w http.ResponseWriter, r *Request) error {
 	if err != nil {
 		return err
 	}
-	if err := r.receive(g.upload, g.part, g.size, g.checksum); err != nil {
+	if g.size < 0 {
+		err = r.receiveWhole(g.upload, g.checksum)
+	} else {
+		var u upload
+		if err = r.read(func() (err error) {
+			u, err = r.uploadByID(g.upload)
+			return err
+		}); err == nil {
+			err = r.receivePart(u, g.part, g.checksum)
+		}
+	}
+	if err != nil {
 		return err
 	}
 	w.Header().Set("ETag", `"`+g.checksum+`"`)
@@ -30,17 +43,11 @@ func putPart(w http.ResponseWriter, r *Request) error {
 	return nil
 }
 
-// receive streams the body of a request into a part of an upload. What does not
-// have the size wanted (below zero: any) and the checksum is dropped again.
-func (r *Request) receive(upload string, part, want int64, checksum string) (err error) {
-	if length := r.http.ContentLength; want >= 0 && length >= 0 && length != want {
-		return wrongSize(part, length, want)
-	}
-	b, err := r.p.blobs.Receive(r.http.Body, want)
-	switch {
-	case errors.Is(err, blob.ErrTooLong):
-		return invalid("part %d has more than the %d bytes it should have", part, want)
-	case err != nil:
+// receiveWhole streams the body of a request into an upload in one piece. What
+// does not have the checksum is dropped again.
+func (r *Request) receiveWhole(upload, checksum string) error {
+	b, err := r.p.blobs.Receive(r.http.Body, -1)
+	if err != nil {
 		return err
 	}
 	kept := false
@@ -49,15 +56,12 @@ func (r *Request) receive(upload string, part, want int64, checksum string) (err
 			r.p.blobs.Remove(b.ID)
 		}
 	}()
-	if want >= 0 && b.Size != want {
-		return wrongSize(part, b.Size, want)
-	}
 	if b.MD5 != checksum {
-		return fail(http.StatusBadRequest, "BadDigest", "the bytes have the MD5 %s, announced was %s", b.MD5, checksum)
+		return badDigest(b.MD5, checksum)
 	}
 	var replaced string
 	err = r.write(func() (err error) {
-		replaced, err = r.keepPart(upload, part, b)
+		replaced, err = r.keepPart(upload, 1, b)
 		return err
 	})
 	if err != nil {
@@ -68,6 +72,45 @@ func (r *Request) receive(upload string, part, want int64, checksum string) (err
 		r.p.blobs.Remove(replaced)
 	}
 	return nil
+}
+
+// receivePart streams the body of a request to the part's place in the file of
+// an upload. It counts only with the size and the checksum announced.
+func (r *Request) receivePart(u upload, part int64, checksum string) error {
+	if u.complete {
+		// The client did not hear that it was complete and sends again.
+		_, err := io.Copy(io.Discard, r.http.Body)
+		return err
+	}
+	offset, want := (part-1)*u.chunk, u.partSize(part)
+	if length := r.http.ContentLength; length >= 0 && length != want {
+		return wrongSize(part, length, want)
+	}
+	b, err := r.p.blobs.Place(u.id, offset, want, r.http.Body)
+	switch {
+	case errors.Is(err, blob.ErrTooLong):
+		return invalid("part %d has more than the %d bytes it should have", part, want)
+	case errors.Is(err, os.ErrNotExist):
+		return replacedUpload()
+	case err != nil:
+		return err
+	case b.Size != want:
+		return wrongSize(part, b.Size, want)
+	case b.MD5 != checksum:
+		return badDigest(b.MD5, checksum)
+	}
+	if err := r.write(func() error {
+		_, err := r.keepPart(u.id, part, b)
+		return err
+	}); err != nil {
+		return err
+	}
+	r.p.blobs.Placed(u.id, offset, want)
+	return nil
+}
+
+func badDigest(got, announced string) error {
+	return fail(http.StatusBadRequest, "BadDigest", "the bytes have the MD5 %s, announced was %s", got, announced)
 }
 
 func wrongSize(part, got, want int64) error {

@@ -87,6 +87,9 @@ func createMultipart(r *Request) (any, error) {
 	if err := r.startUpload(&u); err != nil {
 		return nil, err
 	}
+	if err := r.p.blobs.Begin(u.id); err != nil {
+		return nil, err
+	}
 	return store.Doc{"dataset": u.dataset, "component": u.component, "total_parts": u.parts}, nil
 }
 
@@ -133,7 +136,7 @@ func uploadWhole(w http.ResponseWriter, r *Request) error {
 	if err := r.write(func() error { return r.startUpload(&u) }); err != nil {
 		return err
 	}
-	if err := r.receive(u.id, 1, -1, u.checksum); err != nil {
+	if err := r.receiveWhole(u.id, u.checksum); err != nil {
 		return err
 	}
 	var answer any
@@ -167,7 +170,7 @@ func uploadPart(w http.ResponseWriter, r *Request) error {
 	if part > u.parts {
 		return invalid("part_number: there are %d parts, not %d", u.parts, part)
 	}
-	if err := r.receive(u.id, part, u.partSize(part), checksum); err != nil {
+	if err := r.receivePart(u, part, checksum); err != nil {
 		return err
 	}
 	writeJSON(w, http.StatusOK, store.Doc{"part_number": part})
@@ -208,24 +211,22 @@ func (r *Request) dropUpload(dataset, component string) error {
 	if err != nil {
 		return err
 	}
-	if err := r.dropParts(u); err != nil {
-		return err
+	if !u.complete {
+		blobs, err := r.partsOf(u)
+		if err != nil {
+			return err
+		}
+		r.afterwards(func() {
+			r.p.blobs.Remove(u.id) // the file of its parts, if any
+			for _, id := range blobs {
+				r.p.blobs.Remove(id)
+			}
+		})
+		if err := r.tx.Exec("DELETE FROM parts WHERE upload = ?", u.id); err != nil {
+			return err
+		}
 	}
 	return r.tx.Exec("DELETE FROM uploads WHERE id = ?", u.id)
-}
-
-// dropParts forgets the parts of an upload, and removes their bytes afterwards.
-func (r *Request) dropParts(u upload) error {
-	blobs, err := r.partsOf(u)
-	if err != nil || len(blobs) == 0 {
-		return err
-	}
-	r.afterwards(func() {
-		for _, id := range blobs {
-			r.p.blobs.Remove(id)
-		}
-	})
-	return r.tx.Exec("DELETE FROM parts WHERE upload = ?", u.id)
 }
 
 // partsOf gives the blobs of the parts that came.
@@ -252,9 +253,13 @@ const uploadColumns = "id, dataset, component, filename, checksum, chunk_size, t
 func scanUpload(row *sql.Row) (u upload, err error) {
 	err = row.Scan(&u.id, &u.dataset, &u.component, &u.filename, &u.checksum, &u.chunk, &u.size, &u.parts, &u.direct, &u.complete)
 	if errors.Is(err, sql.ErrNoRows) {
-		err = conflict("no upload to this component was started, or another one took its place")
+		err = replacedUpload()
 	}
 	return u, err
+}
+
+func replacedUpload() error {
+	return conflict("no upload to this component was started, or another one took its place")
 }
 
 func (r *Request) uploadByID(id string) (upload, error) {

@@ -30,6 +30,7 @@ type Store struct {
 	blobs, incoming string
 	temporary       bool
 	packs           *packs
+	assemblies      assemblies
 	sums            checksum.Lanes
 }
 
@@ -50,7 +51,8 @@ type File interface {
 // when needed. A temporary one leaves the disk to itself: a crash of the machine
 // may take what is there.
 func Open(dir string, temporary bool) (*Store, error) {
-	s := &Store{blobs: filepath.Join(dir, "blobs"), incoming: filepath.Join(dir, "incoming"), temporary: temporary}
+	s := &Store{blobs: filepath.Join(dir, "blobs"), incoming: filepath.Join(dir, "incoming"), temporary: temporary,
+		assemblies: assemblies{sums: map[string]*prefix{}}}
 	for _, d := range []string{s.blobs, s.incoming} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			return nil, err
@@ -62,7 +64,10 @@ func Open(dir string, temporary bool) (*Store, error) {
 }
 
 // Close closes what is open for writing.
-func (s *Store) Close() error { return s.packs.close() }
+func (s *Store) Close() error {
+	s.assemblies.close()
+	return s.packs.close()
+}
 
 // Receive streams bytes into a new blob. It fails with ErrTooLong as soon as
 // more than limit bytes came (below zero: no limit), and leaves nothing behind
@@ -149,50 +154,6 @@ func randomName() string {
 	return hex.EncodeToString(name[:])
 }
 
-// Join makes one new blob of several, in their order.
-func (s *Store) Join(ids []string) (Blob, error) {
-	r := &joined{store: s, ids: ids}
-	defer r.close()
-	return s.Receive(r, -1)
-}
-
-// joined reads blobs one after the other, with one file open at a time.
-type joined struct {
-	store *Store
-	ids   []string
-	file  File
-}
-
-func (j *joined) Read(p []byte) (int, error) {
-	for {
-		if j.file == nil {
-			if len(j.ids) == 0 {
-				return 0, io.EOF
-			}
-			var err error
-			if j.file, err = j.store.Open(j.ids[0]); err != nil {
-				return 0, err
-			}
-			j.ids = j.ids[1:]
-		}
-		n, err := j.file.Read(p)
-		if err != io.EOF {
-			return n, err
-		}
-		j.close()
-		if n > 0 {
-			return n, nil
-		}
-	}
-}
-
-func (j *joined) close() {
-	if j.file != nil {
-		j.file.Close()
-		j.file = nil
-	}
-}
-
 // Open opens a blob for reading.
 func (s *Store) Open(id string) (File, error) {
 	if at, ok := placeOf(id); ok {
@@ -214,6 +175,7 @@ func (s *Store) Remove(id string) error {
 	if packed {
 		err = s.packs.remove(at)
 	} else {
+		s.assemblies.forget(id)
 		err = os.Remove(s.path(id))
 	}
 	if errors.Is(err, os.ErrNotExist) {

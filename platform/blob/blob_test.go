@@ -1,16 +1,22 @@
 package blob
 
 import (
+	"bytes"
+	"crypto/md5"
+	"encoding/hex"
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"testing/iotest"
 	"time"
+
+	"pgregory.net/rapid"
 )
 
 func TestReceive(t *testing.T) {
@@ -23,21 +29,13 @@ func TestReceive(t *testing.T) {
 	if err != nil || one.Size != 6 || one.MD5 != "f814893777bcc2295fff05f00e508da6" {
 		t.Fatalf("%+v %v", one, err)
 	}
-	two, err := s.Receive(strings.NewReader("world"), 5)
-	if err != nil {
-		t.Fatal(err)
-	}
-	whole, err := s.Join([]string{one.ID, two.ID})
-	if err != nil || whole.MD5 != "5eb63bbbe01eeed093cb22bb8f5acdc3" {
-		t.Fatalf("%+v %v", whole, err)
-	}
-	f, err := s.Open(whole.ID)
+	f, err := s.Open(one.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
 	text, _ := io.ReadAll(f)
 	f.Close()
-	if string(text) != "hello world" {
+	if string(text) != "hello " {
 		t.Errorf("read %q", text)
 	}
 	if _, err := s.Receive(strings.NewReader("too long"), 3); !errors.Is(err, ErrTooLong) {
@@ -180,4 +178,94 @@ func TestFullPack(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// Parts come in any order, again, too long, too short, and from another process.
+func TestAssembly(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		dir, err := os.MkdirTemp(t.TempDir(), "")
+		if err != nil {
+			rt.Fatal(err)
+		}
+		open := func() *Store {
+			s, err := Open(dir, true)
+			if err != nil {
+				rt.Fatal(err)
+			}
+			return s
+		}
+		s := open()
+		id := randomName()
+		if err := s.Begin(id); err != nil {
+			rt.Fatal(err)
+		}
+		if s.Begin(id) == nil {
+			rt.Fatal("begun twice")
+		}
+		const chunk = 1000
+		content := rapid.SliceOfN(rapid.Byte(), 1, 5*chunk).Draw(rt, "content")
+		part := func(n int) []byte { return content[n*chunk : min(len(content), (n+1)*chunk)] }
+		place := func(n int, data []byte) (Blob, error) {
+			return s.Place(id, int64(n*chunk), int64(len(part(n))), bytes.NewReader(data))
+		}
+		parts := (len(content) + chunk - 1) / chunk
+		order := rapid.Permutation(slices.Collect(func(yield func(int) bool) {
+			for n := range parts {
+				if !yield(n) {
+					return
+				}
+			}
+		})).Draw(rt, "order")
+		for _, n := range order {
+			switch rapid.IntRange(0, 4).Draw(rt, "before") {
+			case 0:
+				if _, err := place(n, append(slices.Clone(part(n)), 0)); !errors.Is(err, ErrTooLong) {
+					rt.Fatal("too long:", err)
+				}
+			case 1:
+				if b, err := place(n, part(n)[1:]); err != nil || b.Size != int64(len(part(n))-1) {
+					rt.Fatal("too short:", b, err)
+				}
+			case 2: // other bytes of the same part, taken for good
+				if _, err := place(n, make([]byte, len(part(n)))); err != nil {
+					rt.Fatal(err)
+				}
+				s.Placed(id, int64(n*chunk), int64(len(part(n))))
+			case 3:
+				if err := s.Close(); err != nil {
+					rt.Fatal(err)
+				}
+				s = open()
+			}
+			sum := md5.Sum(part(n))
+			b, err := place(n, part(n))
+			if err != nil || b.MD5 != hex.EncodeToString(sum[:]) {
+				rt.Fatal(b, err)
+			}
+			s.Placed(id, int64(n*chunk), b.Size)
+		}
+		spoilt := rapid.Bool().Draw(rt, "spoilt")
+		if spoilt { // a part comes once more, wrong, and never right again
+			wrong := slices.Clone(part(0))
+			wrong[0]++
+			if _, err := place(0, wrong); err != nil {
+				rt.Fatal(err)
+			}
+		}
+		sum := md5.Sum(content)
+		whole, err := s.Whole(id, int64(len(content)))
+		if err != nil || (whole.MD5 == hex.EncodeToString(sum[:])) == spoilt {
+			rt.Fatal(whole, err)
+		}
+		if _, err := s.Whole(id, int64(len(content))+1); err == nil {
+			rt.Fatal("bytes are missing")
+		}
+		if err := s.Remove(id); err != nil {
+			rt.Fatal(err)
+		}
+		if _, err := place(0, part(0)); !errors.Is(err, os.ErrNotExist) {
+			rt.Fatal("placed in nothing:", err)
+		}
+		s.Close()
+	})
 }
