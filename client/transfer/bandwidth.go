@@ -122,32 +122,50 @@ func (b *Bandwidth) Limited() bool { return b != nil && b.at(b.now()) > 0 }
 // connection waits for long, and that a change of the limit is soon felt.
 func piece(limit float64) int { return int(max(512, min(limit/16, 64<<10))) }
 
+// untilNext is how long the limit of a moment holds at most.
+func (b *Bandwidth) untilNext(now time.Time) time.Duration {
+	since := time.Duration(now.Hour())*time.Hour + time.Duration(now.Minute())*time.Minute + time.Duration(now.Second())*time.Second +
+		time.Duration(now.Nanosecond())
+	for _, s := range b.table {
+		if from := time.Duration(s.from) * time.Minute; from > since {
+			return from - since
+		}
+	}
+	return 24*time.Hour - since + time.Duration(b.table[0].from)*time.Minute
+}
+
 // Take waits until bytes may move and says how many, at least one and at most
-// want.
+// want. Who waits when the limit changes waits by the new one.
 func (b *Bandwidth) Take(ctx context.Context, want int) (int, error) {
 	if b == nil || want <= 0 {
 		return want, nil
 	}
-	now := b.now()
-	limit := b.at(now)
-	if limit == 0 {
-		return want, nil
-	}
-	n := min(want, piece(limit))
-	b.mu.Lock()
-	if b.limiter == nil || b.present != limit {
-		// Bytes for a twentieth of a second make up for timers that are late.
-		burst := max(piece(limit), int(limit/20))
-		b.limiter, b.present = rate.NewLimiter(rate.Limit(limit), burst), limit
-		b.limiter.AllowN(now, burst) // nothing was saved up
-	}
-	turn := b.limiter.ReserveN(now, n)
-	b.mu.Unlock()
-	if err := b.sleep(ctx, turn.DelayFrom(now)); err != nil {
+	for {
+		now := b.now()
+		limit := b.at(now)
+		if limit == 0 {
+			return want, nil
+		}
+		n := min(want, piece(limit))
+		b.mu.Lock()
+		if b.limiter == nil || b.present != limit {
+			// Bytes for a twentieth of a second make up for timers that are late.
+			burst := max(piece(limit), int(limit/20))
+			b.limiter, b.present = rate.NewLimiter(rate.Limit(limit), burst), limit
+			b.limiter.AllowN(now, burst) // nothing was saved up
+		}
+		turn := b.limiter.ReserveN(now, n)
+		b.mu.Unlock()
+		wait, next := turn.DelayFrom(now), b.untilNext(now)
+		if err := b.sleep(ctx, min(wait, next)); err != nil {
+			turn.CancelAt(b.now())
+			return 0, err
+		}
+		if wait <= next || b.at(b.now()) == limit {
+			return n, nil
+		}
 		turn.CancelAt(b.now())
-		return 0, err
 	}
-	return n, nil
 }
 
 func sleepFor(ctx context.Context, d time.Duration) error {

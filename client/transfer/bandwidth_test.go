@@ -4,7 +4,10 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -75,6 +78,99 @@ func TestBandwidthFollowsTheTimeOfDay(t *testing.T) {
 	*now = day(23, 0, 0)
 	if b.Limited() || taken(t, b, now, time.Second) < 100<<20 {
 		t.Error("limited after eleven")
+	}
+}
+
+// TestBandwidthOvernight: the last entry of a day holds until the first of the
+// next, over midnight.
+func TestBandwidthOvernight(t *testing.T) {
+	day := func(hour, minute, second int) time.Time {
+		return time.Date(2026, 5, 1, hour, minute, second, 0, time.Local)
+	}
+	for _, c := range []struct {
+		from    time.Time
+		seconds int
+		want    int // bytes, of both sides of the change
+	}{
+		{day(23, 59, 55), 10, 10 << 20}, // midnight changes nothing
+		{day(21, 59, 58), 4, 2*8<<20 + 2<<20},
+		{day(5, 59, 58), 4, 2<<20 + 2*8<<20},
+		{day(0, 0, 0), 3, 3 << 20},
+	} {
+		b, now := clocked(t, "06:00,8M 22:00,1M", c.from)
+		if got := taken(t, b, now, time.Duration(c.seconds)*time.Second); math.Abs(float64(got)/float64(c.want)-1) > 0.1 {
+			t.Errorf("%d bytes in %d s from %s, want %d", got, c.seconds, c.from.Format(time.TimeOnly), c.want)
+		}
+	}
+}
+
+// TestBandwidthChangeWakesThoseWhoWait: a hundred connections that queue for a
+// narrow limit do not wait it out once the night has come.
+func TestBandwidthChangeWakesThoseWhoWait(t *testing.T) {
+	start := time.Date(2026, 5, 1, 21, 59, 50, 0, time.Local)
+	for table, longest := range map[string]time.Duration{"06:00,1k 22:00,off": 10 * time.Second, "06:00,1k 22:00,1M": 11 * time.Second} {
+		b, now := clocked(t, table, start)
+		if _, err := b.Take(t.Context(), 1); err != nil {
+			t.Fatal(err)
+		}
+		for range 100 {
+			b.limiter.ReserveN(*now, 512)
+		}
+		if n, err := b.Take(t.Context(), 1<<20); err != nil || n < 1 {
+			t.Fatal(n, err)
+		}
+		if took := now.Sub(start); took < 10*time.Second || took > longest {
+			t.Errorf("%s: it waited for %s", table, took)
+		}
+	}
+}
+
+// TestTransfersFollowTheTimetable sends a file, and fetches it, across a change
+// of the limit: 2 s at 1 MiB a second and the rest at 4.
+func TestTransfersFollowTheTimetable(t *testing.T) {
+	s := newRangeService(t, 10*MiB)
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, s.content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, transfer := range map[string]func(*Transfers) error{
+		"up": func(tr *Transfers) error {
+			_, err := tr.Upload(t.Context(), Upload{Dataset: "d", Component: "c", Path: path})
+			return err
+		},
+		"up in parts": func(tr *Transfers) error {
+			_, err := tr.Upload(t.Context(), Upload{Dataset: "d", Component: "c", Path: path, Multipart: true, ChunkSize: 5 * MiB})
+			return err
+		},
+		"down": func(tr *Transfers) error {
+			_, err := tr.Download(t.Context(), Download{Path: "/f", TargetPath: t.TempDir(), TargetName: "f"})
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			start := time.Date(2026, 5, 1, 5, 59, 58, 0, time.Local)
+			b, now := clocked(t, "06:00,4M 19:00,1M", start)
+			var mu sync.Mutex
+			b.now = func() time.Time {
+				mu.Lock()
+				defer mu.Unlock()
+				return *now
+			}
+			b.sleep = func(ctx context.Context, d time.Duration) error {
+				mu.Lock()
+				defer mu.Unlock()
+				// Several wait at a time; this one has waited when the clock is there.
+				*now = now.Add(max(d, 0))
+				return ctx.Err()
+			}
+			tr := fast(s.testService, Options{Bandwidth: b, Budget: NewBudget(1)})
+			if err := transfer(tr); err != nil {
+				t.Fatal(err)
+			}
+			if took := b.now().Sub(start); took < 3600*time.Millisecond || took > 4400*time.Millisecond {
+				t.Errorf("it took %s of the clock", took)
+			}
+		})
 	}
 }
 
