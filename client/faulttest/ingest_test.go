@@ -140,4 +140,7 @@ func seedMission(ctx context.Context, w *world) error {
 	return err
 }
 
-func TestIngest(t *testing.T) { matrix(t, 20, seedMission, takeIn) }
+func TestIngest(t *testing.T) {
+	t.Parallel()
+	matrix(t, 20, seedMission, takeIn)
+}

@@ -304,4 +304,7 @@ func seedSurvey(ctx context.Context, w *world) error {
 	return err
 }
 
-func TestSurvey(t *testing.T) { matrix(t, 50, seedSurvey, survey) }
+func TestSurvey(t *testing.T) {
+	t.Parallel()
+	matrix(t, 50, seedSurvey, survey)
+}

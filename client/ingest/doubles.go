@@ -16,8 +16,8 @@ import (
 // Runs on two machines cannot lock each other out. So each looks, after it has
 // created datasets and once more at its end, for others with the same keys.
 // Of several datasets with one key that is kept which has its file, else the
-// one with the smallest identifier; a run only ever deletes datasets it created
-// itself, and leaves their work to whoever made the one that is kept, or does
+// one with the smallest identifier; but for strays (see stray.go) a run only ever
+// deletes datasets it created itself, and leaves their work to whoever made the one that is kept, or does
 // it in the end when nobody does.
 
 // sibling is a dataset at the target with a key somebody asked for.
