@@ -62,6 +62,7 @@ func (w *world) out(n int) error {
 	}
 	w.patient = true
 	var back sync.WaitGroup
+	w.healed = back.Wait
 	w.onClose = func() { back.Wait(); p.Stop() }
 	w.proxy.plan = func(i int, _ *http.Request) fault {
 		if i != n {

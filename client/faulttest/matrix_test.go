@@ -218,6 +218,7 @@ func (s *suite) play(name string, spoil func(*world) error) (o outcome) {
 	seen, err := s.run(ctx, w)
 	w.proxy.heal()
 	w.repeated()
+	w.healed()
 	o.requests, o.struck = w.proxy.requests, w.proxy.struck > 0
 	if o.stopped = err; err != nil && spoil != nil || w.again {
 		seen, o.again = s.run(ctx, w)

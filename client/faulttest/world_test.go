@@ -29,6 +29,7 @@ type world struct {
 	patient  bool   // waits take their time
 	again    bool   // the workflow is run again however it ended
 	repeated func() // called before each repeat
+	healed   func() // waits for the end of the trouble
 	onClose  func()
 }
 
@@ -39,7 +40,7 @@ func newWorld() (*world, error) {
 		return nil, err
 	}
 	w := &world{platform: p, proxy: newProxy(p.Handler(), c)}
-	w.url, w.repeated, w.onClose, w.stall = w.proxy.server.URL, func() {}, func() {}, 5*time.Second
+	w.url, w.repeated, w.healed, w.onClose, w.stall = w.proxy.server.URL, func() {}, func() {}, func() {}, 5*time.Second
 	if w.disk, err = os.MkdirTemp("", "transect-faults-"); err != nil {
 		w.close()
 		return nil, err
