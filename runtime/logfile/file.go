@@ -74,7 +74,7 @@ func (l *File) write(p []byte) error {
 		}
 	}
 	if l.size > 0 && l.size+int64(len(p)) > l.Size {
-		if err := l.rotate(); err != nil {
+		if err := l.rotate(int64(len(p))); err != nil {
 			return err
 		}
 	}
@@ -98,14 +98,15 @@ func (l *File) follow() error {
 	return l.open()
 }
 
-func (l *File) rotate() error {
+// rotate sets the file aside, to make room for n bytes.
+func (l *File) rotate(n int64) error {
 	if !l.Lone {
-		turn := flock.New(l.Path)
-		if err := turn.Lock(); err != nil {
+		turn, err := l.turn()
+		if err != nil {
 			return err
 		}
 		defer func() { _ = turn.Close() }()
-		if err := l.follow(); err != nil || l.size == 0 {
+		if err := l.follow(); err != nil || l.size == 0 || l.size+n <= l.Size {
 			return err // somebody else was faster
 		}
 	}
@@ -123,6 +124,33 @@ func (l *File) rotate() error {
 		}
 	}
 	return l.open()
+}
+
+// turn locks the file at the path. Where it was set aside while waiting for the
+// lock, the lock is of an old file and keeps nobody from the new one.
+func (l *File) turn() (*flock.Flock, error) {
+	for {
+		before, err := os.Stat(l.Path)
+		if errors.Is(err, fs.ErrNotExist) { // between the renames of another
+			f, err := os.OpenFile(l.Path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+			if err != nil {
+				return nil, err
+			}
+			f.Close()
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		turn := flock.New(l.Path)
+		if err := turn.Lock(); err != nil {
+			return nil, err
+		}
+		if after, err := os.Stat(l.Path); err == nil && os.SameFile(before, after) {
+			return turn, nil
+		}
+		_ = turn.Close()
+	}
 }
 
 // Rotated is the name of the nth older file; 0 is the file itself.

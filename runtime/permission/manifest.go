@@ -168,7 +168,7 @@ func folders(list []string, dir string) []string {
 		covered := slices.ContainsFunc(whole, func(folder string) bool { return folder != path && vm.Below(path, folder) }) ||
 			slices.ContainsFunc(list, func(folder string) bool { return folder != path && vm.Below(path, folder) })
 		if !covered {
-			out = append(out, shortened(path, dir))
+			out = append(out, literal(shortened(path, dir)))
 		}
 	}
 	return out
@@ -182,6 +182,14 @@ func shortened(path, dir string) string {
 		}
 	}
 	return path
+}
+
+// literal is a rule for a path as it is, also where it looks like a pattern.
+func literal(path string) string {
+	if filepath.Separator != '/' {
+		return path // there is no way to say so here
+	}
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`, `{`, `\{`, `}`, `\}`).Replace(path)
 }
 
 // Write writes the manifest in one step.

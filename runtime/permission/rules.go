@@ -149,7 +149,11 @@ func matcher(kind vm.Access, text string) func(string) bool {
 // pathMatcher takes a folder with all below it, or a pattern. Links in its
 // fixed part are resolved, as they are in what is asked for.
 func pathMatcher(text string) func(string) bool {
-	if _, err := os.Lstat(text); err == nil || !strings.ContainsAny(text, "*?[{") {
+	special := "*?[{"
+	if filepath.Separator == '/' {
+		special += `\` // takes their meaning from those
+	}
+	if _, err := os.Lstat(text); err == nil || !strings.ContainsAny(text, special) {
 		real := vm.Canonical(text)
 		return func(what string) bool { return vm.Below(what, real) }
 	}

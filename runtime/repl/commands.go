@@ -101,7 +101,7 @@ func (s *Session) load(path string) error {
 	path = unquoted(path)
 	code, err := os.ReadFile(s.cfg.Interp.Path(path))
 	if err != nil {
-		return misplaced(fault.Of(&fault.FileError{}, "cannot load: %w", err))
+		return misplaced("cannot load", path, err)
 	}
 	used := s.preload(string(code))
 	values, err := s.run(func() ([]lua.LValue, error) { return s.lua.Run(path, string(code)) })
@@ -144,11 +144,16 @@ func (s *Session) profile(name string) error {
 }
 
 // misplaced explains paths where a file or folder is not there.
-func misplaced(err *fault.FileError) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return fault.Hinted(err, "the path starts from the folder the prompt was started in; Tab completes it")
+func misplaced(what, path string, err error) error {
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		err = at.Err // the path is named already
 	}
-	return err
+	failed := fault.Of(&fault.FileError{}, "%s %s: %w", what, path, err)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fault.Hinted(failed, "the path starts from the folder the prompt was started in; Tab completes it")
+	}
+	return failed
 }
 
 func unquoted(path string) string {

@@ -43,7 +43,7 @@ func (s *Session) save(argument string) error {
 		}
 	}
 	if err != nil {
-		return misplaced(fault.Of(&fault.FileError{}, "cannot save: %w", err))
+		return misplaced("cannot save", path, err)
 	}
 	s.note("saved; transect run " + path + ", with the same flags, does the same")
 	return nil

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 )
 
 // Access is a kind of thing outside the interpreter that a script may reach.
@@ -61,7 +60,13 @@ func (in *Interp) Env(name string) (string, bool, error) {
 
 // Canonical is the absolute path without symbolic links. What does not exist
 // yet is taken as written, below the deepest folder that does.
-func Canonical(path string) string {
+func Canonical(path string) string { return canonical(path, mostLinks) }
+
+// mostLinks is how many links to nothing are followed, as the system has it
+// for links at all.
+const mostLinks = 40
+
+func canonical(path string, links int) string {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return filepath.Clean(path)
@@ -76,8 +81,8 @@ func Canonical(path string) string {
 			if !filepath.IsAbs(to) {
 				to = filepath.Join(filepath.Dir(at), to)
 			}
-			if rest = filepath.Join(to, rest); strings.Count(rest, string(filepath.Separator)) < 200 && to != at {
-				return Canonical(rest)
+			if rest = filepath.Join(to, rest); links > 0 && to != at {
+				return canonical(rest, links-1)
 			}
 			return path
 		}
