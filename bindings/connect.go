@@ -42,6 +42,8 @@ func settings(L *lua.LState) (*client.Settings, error) {
 			return nil, fault.In("sdk.connect", fault.Of(&fault.ParameterError{}, "argument %s: %w", key, err))
 		}
 	}
+	in := vm.Of(L)
+	s.ConfigPath, s.CACert = in.Path(s.ConfigPath), in.Path(s.CACert)
 	return s, nil
 }
 
