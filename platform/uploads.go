@@ -1,14 +1,10 @@
 package platform
 
 import (
-	"crypto/rand"
-	"database/sql"
 	"encoding/hex"
-	"errors"
 	"net/http"
 	"strings"
 
-	"transect/platform/blob"
 	"transect/platform/store"
 )
 
@@ -184,128 +180,4 @@ func (a *args) checksum(key string) string {
 		a.wrong(key, "must be an MD5 of 32 hexadecimal digits")
 	}
 	return s
-}
-
-// startUpload keeps a new upload in the place of the last one to its component.
-func (r *Request) startUpload(u *upload) error {
-	if _, _, err := r.componentOf(u.dataset, u.component); err != nil {
-		return err
-	}
-	if err := r.dropUpload(u.dataset, u.component); err != nil {
-		return err
-	}
-	var b [16]byte
-	rand.Read(b[:])
-	u.id = hex.EncodeToString(b[:])
-	return r.tx.Exec(`INSERT INTO uploads (id, dataset, component, filename, checksum, chunk_size, total_size, total_parts, direct)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, u.id, u.dataset, u.component, u.filename, u.checksum, u.chunk, u.size, u.parts, u.direct)
-}
-
-// dropUpload forgets an upload and what came of it so far.
-func (r *Request) dropUpload(dataset, component string) error {
-	u, err := r.uploadOf(dataset, component)
-	var f *failure
-	if errors.As(err, &f) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if !u.complete {
-		blobs, err := r.partsOf(u)
-		if err != nil {
-			return err
-		}
-		r.afterwards(func() {
-			r.p.blobs.Remove(u.id) // the file of its parts, if any
-			for _, id := range blobs {
-				r.p.blobs.Remove(id)
-			}
-		})
-		if err := r.tx.Exec("DELETE FROM parts WHERE upload = ?", u.id); err != nil {
-			return err
-		}
-	}
-	return r.tx.Exec("DELETE FROM uploads WHERE id = ?", u.id)
-}
-
-// partsOf gives the blobs of the parts that came.
-func (r *Request) partsOf(u upload) (map[int64]string, error) {
-	rows, err := r.tx.Query("SELECT number, blob FROM parts WHERE upload = ?", u.id)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	blobs := map[int64]string{}
-	for rows.Next() {
-		var number int64
-		var id string
-		if err := rows.Scan(&number, &id); err != nil {
-			return nil, err
-		}
-		blobs[number] = id
-	}
-	return blobs, rows.Err()
-}
-
-const uploadColumns = "id, dataset, component, filename, checksum, chunk_size, total_size, total_parts, direct, complete"
-
-func scanUpload(row *sql.Row) (u upload, err error) {
-	err = row.Scan(&u.id, &u.dataset, &u.component, &u.filename, &u.checksum, &u.chunk, &u.size, &u.parts, &u.direct, &u.complete)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = replacedUpload()
-	}
-	return u, err
-}
-
-func replacedUpload() error {
-	return conflict("no upload to this component was started, or another one took its place")
-}
-
-func (r *Request) uploadByID(id string) (upload, error) {
-	return scanUpload(r.tx.QueryRow("SELECT "+uploadColumns+" FROM uploads WHERE id = ?", id))
-}
-
-func (r *Request) uploadOf(dataset, component string) (upload, error) {
-	return scanUpload(r.tx.QueryRow("SELECT "+uploadColumns+" FROM uploads WHERE dataset = ? AND component = ?", dataset, component))
-}
-
-// multipartUpload returns an upload in parts that is under way.
-func (r *Request) multipartUpload(dataset, component string, direct bool) (upload, error) {
-	if _, _, err := r.componentOf(dataset, component); err != nil {
-		return upload{}, err
-	}
-	u, err := r.uploadOf(dataset, component)
-	switch {
-	case err != nil:
-		return u, err
-	case u.chunk == 0:
-		return u, conflict("the upload to this component is not in parts")
-	case u.complete:
-		// Parts of another upload must not vanish into one that is over.
-		return u, conflict("the upload to this component is complete; start another one")
-	case u.direct && !direct:
-		return u, conflict("the upload was started with direct_upload: its parts go to signed addresses")
-	case !u.direct && direct:
-		return u, conflict("the upload was started without direct_upload: its parts go to upload-part")
-	}
-	return u, nil
-}
-
-// keepPart notes that a part came, and returns the blob it takes the place of.
-func (r *Request) keepPart(upload string, part int64, b blob.Blob) (replaced string, err error) {
-	u, err := r.uploadByID(upload)
-	if err != nil {
-		return "", err
-	}
-	if u.complete {
-		// The client did not hear that it was complete and sends again.
-		return b.ID, nil
-	}
-	err = r.tx.QueryRow("SELECT blob FROM parts WHERE upload = ? AND number = ?", upload, part).Scan(&replaced)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return "", err
-	}
-	return replaced, r.tx.Exec("INSERT OR REPLACE INTO parts (upload, number, blob, size, checksum) VALUES (?, ?, ?, ?, ?)",
-		upload, part, b.ID, b.Size, b.MD5)
 }
