@@ -24,6 +24,8 @@ var (
 		{Name: "types", Type: "table", Doc: "columns that are no text: number, integer or boolean by name (by place without header); an empty field is then absent", Optional: true},
 		{Name: "comment", Type: "string", Doc: "lines that begin with this character are skipped", Optional: true},
 		{Name: "trim", Type: "boolean", Doc: "remove spaces around fields", Default: false},
+		{Name: "skip", Type: "integer", Doc: "how many lines stand before the table", Default: 0},
+		{Name: "decimal", Type: "string", Doc: "what stands before the decimals of numbers, such as a comma", Default: "."},
 	}}
 	csvColumns = vm.Param{Name: "header", Type: "boolean|table", Doc: "the columns in order, written as first row; false for lists without one. " +
 		"Left out, the sorted names of the first row when that has names", Optional: true}
@@ -92,7 +94,7 @@ assert(csv.parse("a,b\n", { header = false })[1][2] == "b")`,
 		},
 		{
 			Name: "encode", Doc: "Writes rows as a text.",
-			Params:  []vm.Param{{Name: "rows", Type: "table", Doc: "a list of tables by column name, or of lists"}, {Name: "options", Fields: csvEncoding}},
+			Params:  []vm.Param{{Name: "rows", Type: "table", Doc: "a list of tables by column name, of lists, or of resources"}, {Name: "options", Fields: csvEncoding}},
 			Returns: "the text",
 			Example: `local text = require("csv").encode({ { id = "n1", note = "wet, cold" }, { id = "n2" } }, { header = { "id", "note" } })
 assert(text == 'id,note\nn1,"wet, cold"\nn2,\n')`,
@@ -114,7 +116,7 @@ assert(text == 'id,note\nn1,"wet, cold"\nn2,\n')`,
 		},
 		{
 			Name: "write", Doc: "Writes rows to a file in one step: it is there whole, or not at all.",
-			Params: []vm.Param{pathParam("the file"), {Name: "rows", Type: "any", Doc: "a list of rows, or an iterator function"}, {Name: "options", Fields: csvEncoding}},
+			Params: []vm.Param{pathParam("the file"), {Name: "rows", Type: "any", Doc: "a list of rows, or an iterator"}, {Name: "options", Fields: csvEncoding}},
 			Example: `local csv = require("csv")
 csv.write("out.csv", { { id = "a", n = 1 }, { id = "b", n = 2 } })
 for row in csv.read("out.csv") do assert(row.id and row.n) end`,
@@ -160,6 +162,9 @@ func dialect(c *vm.Call) (d csvtext.Dialect, err error) {
 		if *to, err = one(c, name); err != nil {
 			return d, err
 		}
+	}
+	if d.Skip = c.Int("skip"); d.Skip < 0 {
+		return d, fault.Of(&fault.ParameterError{}, "option skip must not be negative, got %d", d.Skip)
 	}
 	d.Trim, d.CRLF, d.BOM = c.Bool("trim"), c.Bool("crlf"), c.Bool("bom")
 	return d, nil

@@ -26,6 +26,7 @@ type csvTable struct {
 	header  []string // nil for lists
 	types   map[string]string
 	byPlace []string // the type of each column
+	decimal byte
 }
 
 // newTable reads the options and the header.
@@ -36,6 +37,9 @@ func newTable(c *vm.Call, r io.Reader) (*csvTable, error) {
 	}
 	t := &csvTable{types: map[string]string{}}
 	if t.in, err = csvtext.NewReader(r, d); err != nil {
+		return nil, err
+	}
+	if t.decimal, err = one(c, "decimal"); err != nil {
 		return nil, err
 	}
 	if err := t.readTypes(c.Table("types")); err != nil {
@@ -158,7 +162,7 @@ func (t *csvTable) row(L *lua.LState, record []string, line int) (*lua.LTable, e
 }
 
 func (t *csvTable) value(line int, column, typ, field string) (lua.LValue, error) {
-	v, ok := csvtext.Value(typ, field)
+	v, ok := csvtext.Value(typ, field, t.decimal)
 	if !ok {
 		return nil, fault.Of(&fault.ValueError{}, "line %d, column %s: %q is no %s", line, column, field, typ)
 	}

@@ -47,6 +47,13 @@ func TestCSVDialects(t *testing.T) {
 		assert(csv.encode({ { a = "" } }) == 'a\n""\n' and csv.encode({}) == "")
 		local _, e = try(csv.encode, { { a = 1 }, { aa = 1 } }); assert(e.message:find("row 2 has aa, which is no column %(did you mean a%?%)"), tostring(e))
 		local _, e = try(csv.encode, { { a = {} } }); assert(e.message:find("row 1, column a"), tostring(e))
+		local r = csv.parse("Flight log\nmade by \"X\"\nid;area\nn1;2,5\n", { skip = 2, separator = ";", decimal = ",", types = { area = "number" } })
+		assert(#r == 1 and r[1].id == "n1" and r[1].area == 2.5)
+		local _, e = try(csv.parse, "x\na;b\n1;2,5,6\n", { skip = 1, separator = ";", decimal = ",", types = { b = "number" } }); assert(e.message:find('line 3, column b: "2,5,6" is no number'), tostring(e))
+		local _, e = try(csv.parse, "x\na,b\n1\n", { skip = 1 }); assert(e.message:find("^line 3 has 1 fields"), tostring(e))
+		local _, e = try(csv.parse, "a\n1.5\n", { decimal = ",", types = { a = "number" } }); assert(e.message:find("is no number"), tostring(e))
+		local _, e = try(csv.parse, "a", { skip = -1 }); assert(e.message:find("skip must not be negative"), tostring(e))
+		assert(#csv.parse("only one line", { skip = 5 }) == 0)
 		fs.write("kept.csv", "old")
 		local _, e = try(csv.write, "kept.csv", { { a = 1 }, 5 }); assert(e.message:find("row 2"), tostring(e))
 		assert(fs.read("kept.csv") == "old")
@@ -74,7 +81,8 @@ func TestCSVComesBackAsItWent(t *testing.T) {
 		width := rapid.IntRange(1, 4).Draw(rt, "width")
 		field := rapid.StringOfN(rapid.RuneFrom([]rune(`a"';,| é#`+"\n\t")), 0, 6, -1)
 		rows := rapid.SliceOfN(rapid.SliceOfN(field, width, width), 1, 5).Draw(rt, "rows")
-		dialect := rapid.SampledFrom([]string{`{}`, `{ separator = ";" }`, `{ quote = "'", separator = "|" }`, `{ separator = "\t", crlf = true }`}).Draw(rt, "dialect")
+		dialect := rapid.SampledFrom([]string{`{}`, `{ separator = ";" }`, `{ quote = "'", separator = "|" }`, `{ separator = "\t", crlf = true }`,
+			`{ separator = " ", bom = true }`, `{ quote = "|", separator = "#" }`, `{ quote = ";", crlf = true, bom = true }`}).Draw(rt, "dialect")
 		code := "local rows = {}\n"
 		for _, row := range rows {
 			code += "rows[#rows+1] = {"
@@ -84,7 +92,7 @@ func TestCSVComesBackAsItWent(t *testing.T) {
 			code += " }\n"
 		}
 		code += `local csv, o, p = require("csv"), ` + dialect + `, ` + dialect + `
-			o.header, p.header, p.crlf = false, false, nil
+			o.header, p.header, p.crlf, p.bom = false, false, nil, nil
 			local text = csv.encode(rows, o)
 			local again = csv.parse(text, p)
 			if #again ~= #rows then return text end

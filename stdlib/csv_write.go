@@ -59,6 +59,9 @@ func (r *rowWriter) write(L *lua.LState, row lua.LValue) error {
 
 // record lays out a row, after the header when the first row decides on it.
 func (r *rowWriter) record(L *lua.LState, row lua.LValue) ([]string, error) {
+	if object, ok := row.(*lua.LUserData); ok {
+		return r.object(L, object)
+	}
 	t, ok := row.(*lua.LTable)
 	if !ok {
 		return nil, fault.Of(&fault.ParameterError{}, "row %d must be a table, got a %s", r.rows, row.Type())
@@ -91,6 +94,28 @@ func (r *rowWriter) record(L *lua.LState, row lua.LValue) ([]string, error) {
 	for i, name := range r.columns {
 		var err error
 		if record[i], err = r.text(name, t.RawGetString(name)); err != nil {
+			return nil, err
+		}
+	}
+	return record, nil
+}
+
+// object lays out a resource: the columns, or else all of its fields.
+func (r *rowWriter) object(L *lua.LState, object *lua.LUserData) ([]string, error) {
+	if r.columns == nil {
+		if r.columns = fieldsOf(L, object); len(r.columns) > 0 {
+			if err := r.out.Write(slices.Clone(r.columns)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if len(r.columns) == 0 {
+		return nil, fault.Of(&fault.ParameterError{}, `row %d: name the columns to write with header, such as { "id", "name" }`, r.rows)
+	}
+	record := make([]string, len(r.columns))
+	for i, name := range r.columns {
+		var err error
+		if record[i], err = r.text(name, L.GetField(object, name)); err != nil {
 			return nil, err
 		}
 	}

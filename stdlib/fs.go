@@ -52,6 +52,11 @@ assert(fs.read("note.txt") == "hello")`,
 				return err == nil, err
 			},
 		},
+		kindFunc("is_file", "Says whether there is a file, and no folder.", `local fs = require("fs")
+fs.write("a.txt", "")
+assert(fs.is_file("a.txt") and not fs.is_file(".") and not fs.is_file("nowhere"))`, fs.FileMode.IsRegular),
+		kindFunc("is_dir", "Says whether there is a folder.", `local fs = require("fs")
+assert(fs.is_dir(".") and not fs.is_dir("nowhere"))`, fs.FileMode.IsDir),
 		{
 			Name: "stat", Doc: "Describes a file or folder.", Params: []vm.Param{pathParam("a path")},
 			Returns: "a table: name, size in bytes, type (file, dir or other), modified in seconds since 1970",
@@ -162,6 +167,25 @@ assert(not fs.exists("old"))`,
 			},
 		},
 	}, copyFuncs, []vm.Func{watchFunc}),
+}
+
+// kindFunc declares a question about what a path is.
+func kindFunc(name, doc, example string, is func(fs.FileMode) bool) vm.Func {
+	return vm.Func{
+		Name: name, Doc: doc, Params: []vm.Param{pathParam("a path")}, Returns: "true or false", Example: example,
+		Call: func(c *vm.Call) (any, error) {
+			found := false
+			err := onFile(c, func(path string) error {
+				info, err := c.In.Stat(path)
+				found = err == nil && is(info.Mode())
+				return err
+			})
+			if errors.Is(err, fs.ErrNotExist) {
+				err = nil
+			}
+			return found, err
+		},
+	}
 }
 
 // onFile runs f on the argument path without the interpreter lock.

@@ -115,6 +115,21 @@ func TestProgressOffTheTerminal(t *testing.T) {
 	}
 }
 
+func TestProgressOfAnIterator(t *testing.T) {
+	_, stderr, err := run(t, vm.Options{}, `
+		local progress, task = require("progress"), require("task")
+		for n, i in progress.each({ 5, 6 }, { label = "list" }) do assert(n == i + 4) end
+		local n = 0
+		local next = progress.each(function() n = n + 1; if n <= 20 then return n, "x" end end, { label = "tasks", total = 20 })
+		local got = task.map(next, function(n, x) task.sleep(0.001); return n .. x end, { workers = 3 })
+		assert(#got == 20 and got[20] == "20x")
+		for n in progress.each({ 1, 2, 3 }, { label = "left" }) do break end
+		local _, e = try(progress.each, 5); assert(tostring(e):find("must be a list or an iterator"), tostring(e))`)
+	if err != nil || !strings.Contains(stderr, "list: 2 of 2 files") || !strings.Contains(stderr, "tasks: 20 of 20") {
+		t.Errorf("%v: %s", err, stderr)
+	}
+}
+
 func TestLogLevels(t *testing.T) {
 	_, stderr, err := run(t, vm.Options{}, `local log = require("log"); log.debug("hidden"); log.warn("careful", { b = 2, a = "x y" })`)
 	if err != nil || strings.Contains(stderr, "hidden") || !strings.Contains(stderr, `level=WARN msg=careful a="x y" b=2`) {

@@ -2,7 +2,9 @@ package stdlib
 
 import (
 	"path/filepath"
+	"strings"
 
+	"github.com/bmatcuk/doublestar/v4"
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
@@ -58,6 +60,87 @@ assert(path.base(path.join("out", "a", "b.tif")) == "b.tif")`,
 			Returns: "the path",
 			Example: `assert(require("path").base(require("path").abs("x")) == "x")`,
 			Call:    func(c *vm.Call) (any, error) { return filepath.Abs(c.In.Path(c.String("path"))) },
+		},
+		{
+			Name: "relative", Doc: "The way from a folder to a path. A ValueError says that there is none, as between two drives.",
+			Params:  []vm.Param{{Name: "path", Type: "string", Doc: "where to"}, {Name: "base", Type: "string", Doc: "the folder from which", Default: "."}},
+			Returns: "the path from there",
+			Example: `local path = require("path")
+assert(path.relative("flights/may/a.jpg", "flights") == path.join("may", "a.jpg"))`,
+			Call: func(c *vm.Call) (any, error) {
+				from, err := filepath.Abs(c.In.Path(c.String("base")))
+				if err != nil {
+					return nil, err
+				}
+				to, err := filepath.Abs(c.In.Path(c.String("path")))
+				if err != nil {
+					return nil, err
+				}
+				way, err := filepath.Rel(from, to)
+				if err != nil {
+					return nil, fault.Of(&fault.ValueError{}, "there is no way from %s to %s", c.String("base"), c.String("path"))
+				}
+				return way, nil
+			},
+		},
+		{
+			Name: "parts", Doc: "The elements of a path, the root as its first.",
+			Params: []vm.Param{{Name: "path", Type: "string", Doc: "a path"}}, Returns: "a list of names",
+			Example: `local parts = require("path").parts("flights/may/a.jpg")
+assert(#parts == 3 and parts[2] == "may")`,
+			Call: func(c *vm.Call) (any, error) {
+				clean := filepath.Clean(c.String("path"))
+				root := filepath.VolumeName(clean)
+				rest := clean[len(root):]
+				if filepath.IsAbs(clean) {
+					root, rest = root+string(filepath.Separator), strings.TrimLeft(rest, string(filepath.Separator))
+				}
+				parts := []string{}
+				if root != "" {
+					parts = append(parts, root)
+				}
+				if rest != "" {
+					parts = append(parts, strings.Split(rest, string(filepath.Separator))...)
+				}
+				return parts, nil
+			},
+		},
+		{
+			Name: "with_ext", Doc: "A path with another extension in place of the one it has.",
+			Params:  []vm.Param{{Name: "path", Type: "string", Doc: "a path"}, {Name: "ext", Type: "string", Doc: "such as .tif, with or without its dot; empty for none"}},
+			Returns: "the path",
+			Example: `assert(require("path").with_ext("maps/ortho.tif", "png") == "maps/ortho.png")`,
+			Call: func(c *vm.Call) (any, error) {
+				name, ext := c.String("path"), c.String("ext")
+				if ext != "" && !strings.HasPrefix(ext, ".") {
+					ext = "." + ext
+				}
+				if strings.ContainsAny(ext, `/\`) {
+					return nil, fault.Of(&fault.ParameterError{}, "argument ext must be an extension such as .tif, got %q", c.String("ext"))
+				}
+				return strings.TrimSuffix(name, filepath.Ext(name)) + ext, nil
+			},
+		},
+		{
+			Name: "is_abs", Doc: "Says whether a path begins at the root.",
+			Params: []vm.Param{{Name: "path", Type: "string", Doc: "a path"}}, Returns: "true or false",
+			Example: `local path = require("path")
+assert(path.is_abs(path.abs("x")) and not path.is_abs("x"))`,
+			Call: func(c *vm.Call) (any, error) { return filepath.IsAbs(c.String("path")), nil },
+		},
+		{
+			Name: "match", Doc: "Says whether a path follows a pattern, as those of fs.glob; no file is looked at.",
+			Params:  []vm.Param{{Name: "pattern", Type: "string", Doc: "such as **/*.{jpg,JPG}"}, {Name: "path", Type: "string", Doc: "a path"}},
+			Returns: "true or false",
+			Example: `local path = require("path")
+assert(path.match("**/*.{jpg,JPG}", "flight/DJI_0001.JPG") and not path.match("*.jpg", "flight/a.jpg"))`,
+			Call: func(c *vm.Call) (any, error) {
+				pattern := filepath.ToSlash(c.String("pattern"))
+				if !doublestar.ValidatePattern(pattern) {
+					return nil, fault.Of(&fault.ParameterError{}, "%q is not a pattern", c.String("pattern"))
+				}
+				return doublestar.MatchUnvalidated(pattern, filepath.ToSlash(c.String("path"))), nil
+			},
 		},
 	},
 }

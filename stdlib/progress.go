@@ -1,6 +1,8 @@
 package stdlib
 
 import (
+	lua "github.com/yuin/gopher-lua"
+
 	"transect/client/fault"
 	"transect/runtime/meter"
 	"transect/runtime/vm"
@@ -46,7 +48,7 @@ var progressModule = &vm.Module{
 	Doc: "Shows how far work has come, on the error stream: a line on a terminal that is redrawn, elsewhere a line a minute " +
 		"and one at the end, or JSON lines. A percentage appears only where the total is known.",
 	Types: []*vm.Type{progressType},
-	Funcs: []vm.Func{{
+	Funcs: []vm.Func{progressEach, {
 		Name: "start", Doc: "Starts a display.",
 		Params: []vm.Param{{Name: "options", Fields: append([]vm.Param{
 			{Name: "label", Type: "string", Doc: "what is going on", Default: "progress"},
@@ -64,4 +66,46 @@ p:finish()`,
 			return vm.NewObject(c.L, progressType, m), nil
 		},
 	}},
+}
+
+var progressEach = vm.Func{
+	Name: "each", Doc: "Goes through items and shows how far that has come. The display ends with the last item, or with the run when the loop is left.",
+	Params: []vm.Param{
+		{Name: "items", Type: "any", Doc: "a list, or an iterator"},
+		{Name: "options", Fields: []vm.Param{
+			{Name: "label", Type: "string", Doc: "what is going on", Default: "progress"},
+			{Name: "total", Type: "integer", Doc: "how many there are, where an iterator does not say it", Optional: true},
+		}},
+	},
+	Returns: "an iterator of the items, each with its place (with all values of an iterator)",
+	Example: `local sum = 0
+for n in require("progress").each({ 1, 2, 3 }, { label = "adding" }) do sum = sum + n end
+assert(sum == 6)`,
+	Call: func(c *vm.Call) (any, error) {
+		next, err := itemsFrom(c, "items")
+		if err != nil {
+			return nil, err
+		}
+		total := c.Int("total")
+		if list := c.Table("items"); list != nil && !c.Has("total") {
+			total = list.Len()
+		}
+		m := meter.Start(c.In, meter.Options{Label: c.String("label"), TotalFiles: int64(total)})
+		begun := false
+		return c.L.NewFunction(func(L *lua.LState) int {
+			if begun { // the one before is done
+				m.Add(1, 0, 0, 0)
+			}
+			item := next(L)
+			if begun = item != nil; !begun {
+				m.Finish()
+				L.Push(lua.LNil)
+				return 1
+			}
+			for _, v := range item {
+				L.Push(v)
+			}
+			return len(item)
+		}), nil
+	},
 }

@@ -3,6 +3,7 @@ package stdlib
 import (
 	"fmt"
 	"io"
+	"path/filepath"
 
 	"transect/client/fault"
 	"transect/runtime/vm"
@@ -107,5 +108,41 @@ end`,
 			},
 		},
 		lockFunc,
+		{
+			Name: "path", Doc: "The script's file, from the root.", Returns: "its path; nil at the prompt",
+			Example: `local file = require("script").path()
+assert(file == nil or require("path").is_abs(file))`,
+			Call: func(c *vm.Call) (any, error) {
+				path, err := scriptPath(c)
+				if err != nil || path == "" {
+					return nil, err
+				}
+				return path, nil
+			},
+		},
+		{
+			Name: "dir", Doc: "The folder of the script's file, for what lies beside it: templates, lists.", Returns: "its path; at the prompt the current folder",
+			Example: `local script, path, fs = require("script"), require("path"), require("fs")
+if fs.exists(path.join(script.dir(), "mail.txt")) then print(fs.read(path.join(script.dir(), "mail.txt"))) end`,
+			Call: func(c *vm.Call) (any, error) {
+				path, err := scriptPath(c)
+				if err != nil || path == "" {
+					path = filepath.Join(c.In.Path("."), "x")
+				}
+				if path, err = filepath.Abs(path); err != nil {
+					return nil, err
+				}
+				return filepath.Dir(path), nil
+			},
+		},
 	},
+}
+
+// scriptPath is the script's file from the root, "" when there is none.
+func scriptPath(c *vm.Call) (string, error) {
+	name := c.In.Options().Script
+	if name == "" {
+		return "", nil
+	}
+	return filepath.Abs(c.In.Path(name))
 }

@@ -1,6 +1,8 @@
 package stdlib
 
 import (
+	"slices"
+
 	lua "github.com/yuin/gopher-lua"
 	luar "layeh.com/gopher-luar"
 
@@ -95,6 +97,23 @@ assert(v:major() == 1 and v:minor() == 2 and tostring(v) == "1.2.3")`,
 			},
 		},
 		{
+			Name: "valid", Doc: "Tells whether a text is a version.",
+			Params: []vm.Param{{Name: "version", Type: "any", Doc: "a text"}}, Returns: "true or false",
+			Example: `local semver = require("semver")
+assert(semver.valid("v1.2.3") and not semver.valid("1.2"))`,
+			Call: func(c *vm.Call) (any, error) {
+				_, err := parseVersion(c, "version")
+				return err == nil, nil
+			},
+		},
+		{
+			Name: "sort", Doc: "Puts versions in order, the lowest first.",
+			Params: []vm.Param{{Name: "versions", Type: "table", Doc: "a list of versions or their texts"}}, Returns: "a new list of them",
+			Example: `local sorted = require("semver").sort({ "1.10.0", "1.9.0", "1.10.0-rc.1" })
+assert(table.concat(sorted, " ") == "1.9.0 1.10.0-rc.1 1.10.0")`,
+			Call: sortVersions,
+		},
+		{
 			Name: "increment", Doc: "Makes the next version. Build metadata is dropped, and a prerelease that leads to the release asked for is finished: the next minor of 1.2.0-rc.1 is 1.2.0.",
 			Params: []vm.Param{
 				{Name: "version", Type: "any", Doc: "a version or its text"},
@@ -140,14 +159,43 @@ assert(not semver.intersects("1.x", ">=2"))`,
 	},
 }
 
-// parseVersion reads an argument that is a version or its text.
-func parseVersion(c *vm.Call, name string) (*semver.Version, error) {
-	if ud, ok := c.Value(name).(*lua.LUserData); ok {
+func sortVersions(c *vm.Call) (any, error) {
+	list := c.Table("versions")
+	type item struct {
+		given  lua.LValue
+		parsed *semver.Version
+	}
+	items := make([]item, list.Len())
+	for i := range items {
+		items[i].given = list.RawGetInt(i + 1)
+		v, err := versionOf(items[i].given)
+		if err != nil {
+			return nil, fault.Of(&fault.ValueError{}, "item %d of versions: %w", i+1, err)
+		}
+		items[i].parsed = v
+	}
+	slices.SortStableFunc(items, func(a, b item) int { return a.parsed.Compare(b.parsed) })
+	sorted := c.L.CreateTable(len(items), 0)
+	vm.MarkList(sorted)
+	for i, it := range items {
+		sorted.RawSetInt(i+1, it.given)
+	}
+	return sorted, nil
+}
+
+// versionOf is a version, or the one its text means.
+func versionOf(v lua.LValue) (*semver.Version, error) {
+	if ud, ok := v.(*lua.LUserData); ok {
 		if v, ok := ud.Value.(*version); ok {
 			return v.v, nil
 		}
 	}
-	v, err := semrange.ParseVersion(c.String(name))
+	return semrange.ParseVersion(v.String())
+}
+
+// parseVersion reads an argument that is a version or its text.
+func parseVersion(c *vm.Call, name string) (*semver.Version, error) {
+	v, err := versionOf(c.Value(name))
 	if err != nil {
 		return nil, fault.Of(&fault.ValueError{}, "argument %s: %w", name, err)
 	}

@@ -243,12 +243,18 @@ func taskMap(c *vm.Call) (any, error) {
 }
 
 // itemsOf returns a function that gives the arguments for the next item, nil at
-// the end.
+// the end. It is for the call alone.
 func itemsOf(c *vm.Call, name string) (func() []lua.LValue, error) {
+	next, err := itemsFrom(c, name)
+	return func() []lua.LValue { return next(c.L) }, err
+}
+
+// itemsFrom is itemsOf for what goes on after the call, in any task.
+func itemsFrom(c *vm.Call, name string) (func(L *lua.LState) []lua.LValue, error) {
 	source := c.Value(name)
 	if list, ok := source.(*lua.LTable); ok && c.L.GetMetaField(source, "__call") == lua.LNil {
 		i := 0
-		return func() []lua.LValue {
+		return func(*lua.LState) []lua.LValue {
 			if i++; i > list.Len() {
 				return nil
 			}
@@ -258,15 +264,15 @@ func itemsOf(c *vm.Call, name string) (func() []lua.LValue, error) {
 	if source.Type() != lua.LTFunction && c.L.GetMetaField(source, "__call") == lua.LNil {
 		return nil, fault.Of(&fault.ParameterError{}, "argument %s must be a list or an iterator, got a %s", name, source.Type())
 	}
-	return func() []lua.LValue {
-		top := c.L.GetTop()
-		c.L.Push(source)
-		c.L.Call(0, lua.MultRet)
+	return func(L *lua.LState) []lua.LValue {
+		top := L.GetTop()
+		L.Push(source)
+		L.Call(0, lua.MultRet)
 		var values []lua.LValue
-		for i := top + 1; i <= c.L.GetTop(); i++ {
-			values = append(values, c.L.Get(i))
+		for i := top + 1; i <= L.GetTop(); i++ {
+			values = append(values, L.Get(i))
 		}
-		c.L.SetTop(top)
+		L.SetTop(top)
 		if len(values) == 0 || values[0] == lua.LNil {
 			return nil
 		}

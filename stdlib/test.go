@@ -226,6 +226,32 @@ var assertions = []vm.Func{
 		},
 	},
 	{
+		Name: "falsy", Doc: "Wants a value that is nil or false.",
+		Params:  []vm.Param{{Name: "got", Type: "any", Doc: "the value"}, message},
+		Example: `require("test").falsy(nil)`,
+		Call: func(c *vm.Call) (any, error) {
+			if lua.LVAsBool(c.Value("got")) {
+				return nil, expectation(c, "got "+show(c.L, c.Value("got")))
+			}
+			return nil, nil
+		},
+	},
+	{
+		Name: "matches", Doc: "Wants a text to follow a pattern of string.find.",
+		Params:  []vm.Param{{Name: "got", Type: "string", Doc: "the text"}, {Name: "pattern", Type: "string", Doc: "such as ^DJI_%d+"}, message},
+		Example: `require("test").matches("DJI_0001.JPG", "^DJI_%d+%.JPG$")`,
+		Call: func(c *vm.Call) (any, error) {
+			values, caught := vm.Try(c.L, c.L.GetField(c.L.GetGlobal("string"), "find"), c.Value("got"), c.Value("pattern"))
+			if caught != nil {
+				return nil, fault.Of(&fault.ParameterError{}, "argument pattern: %s", c.L.ToStringMeta(caught.Value()))
+			}
+			if values[0] == lua.LNil {
+				return nil, expectation(c, fmt.Sprintf("%s does not match %q", show(c.L, c.Value("got")), c.String("pattern")))
+			}
+			return nil, nil
+		},
+	},
+	{
 		Name: "near", Doc: "Wants two numbers to differ by no more than a tolerance.",
 		Params: []vm.Param{{Name: "got", Type: "number", Doc: "the number"}, {Name: "want", Type: "number", Doc: "what it should be"},
 			{Name: "tolerance", Type: "number", Doc: "the most they may differ by", Default: 1e-9}, message},

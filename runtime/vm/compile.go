@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"reflect"
+	"slices"
 
 	lua "github.com/yuin/gopher-lua"
 	"github.com/yuin/gopher-lua/ast"
@@ -34,7 +35,7 @@ func compiled(L *lua.LState, name string, code []byte, change func([]ast.Stmt) [
 	}
 	chunk = change(chunk)
 	w := &rewriter{pairs: Of(L).opt.Limits.Memory > 0}
-	w.walk(reflect.ValueOf(chunk), 0)
+	w.walk(reflect.ValueOf(&chunk).Elem(), 0)
 	if w.tooDeep {
 		return nil, syntaxError(name, 0, errTooDeep)
 	}
@@ -76,6 +77,10 @@ var errTooDeep = errors.New("the code is nested too deeply")
 // require("json").lines(text), and fewer than three values, where a second
 // loop starts with what the first left behind.
 //
+// A jump at the start of a block, or behind a label, gets a statement before it
+// that does nothing: the compiler sends jumps back to a jump anywhere, as that of
+// a loop whose body begins with break.
+//
 // With pairs, a .. b .. c becomes a .. (false or b .. c). The compiler makes
 // one instruction of a chain, which could join hundreds of the longest texts
 // there may be before a limit of memory is looked at.
@@ -115,8 +120,49 @@ func (w *rewriter) walk(v reflect.Value, depth int) {
 					stmts[i] = hoisted(loop)
 				}
 			}
+			v.Set(reflect.ValueOf(steadied(stmts)))
 		}
 	}
+}
+
+// steadied puts a statement that does nothing before those that may begin with a
+// jump, where a jump may lead: at the start, and behind a label.
+func steadied(stmts []ast.Stmt) []ast.Stmt {
+	out := stmts
+	for i := len(stmts) - 1; i >= 0; i-- {
+		label := false
+		if i > 0 {
+			_, label = stmts[i-1].(*ast.LabelStmt)
+		}
+		if i > 0 && !label || !beginsWithJump(stmts[i]) {
+			continue
+		}
+		nothing := &ast.LocalAssignStmt{Names: []string{"(nothing)"}, Exprs: []ast.Expr{}}
+		block := &ast.DoBlockStmt{Stmts: []ast.Stmt{nothing}}
+		for _, made := range []ast.Stmt{nothing, block} {
+			made.SetLine(stmts[i].Line())
+			made.SetLastLine(stmts[i].Line())
+		}
+		out = slices.Insert(slices.Clone(out), i, ast.Stmt(block))
+	}
+	return out
+}
+
+func beginsWithJump(s ast.Stmt) bool {
+	var first []ast.Expr
+	switch s := s.(type) {
+	case *ast.BreakStmt, *ast.GotoStmt, *ast.IfStmt, *ast.WhileStmt:
+		return true
+	case *ast.LocalAssignStmt:
+		first = s.Exprs
+	case *ast.AssignStmt:
+		first = s.Rhs
+	}
+	if len(first) == 0 {
+		return false
+	}
+	_, logical := first[0].(*ast.LogicalOpExpr)
+	return logical
 }
 
 func apart(e *ast.StringConcatOpExpr) {

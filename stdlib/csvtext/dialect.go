@@ -15,6 +15,7 @@ type Dialect struct {
 	Quote     byte // around fields; 0 when quotes mean nothing, for reading only
 	Comment   byte // lines that begin with it are passed over; 0 for none; for reading
 	Trim      bool // spaces around fields do not count; for reading
+	Skip      int  // lines before the first row; for reading
 	CRLF      bool // lines end as on Windows; for writing
 	BOM       bool // begin with the mark by which spreadsheets know UTF-8; for writing
 }

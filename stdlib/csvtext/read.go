@@ -19,6 +19,7 @@ type Reader struct {
 	quote byte
 	trim  bool
 	width int // of every row; 0 until known
+	past  int // lines left out before the first row
 	line  int
 	over  bool
 }
@@ -35,11 +36,19 @@ func NewReader(r io.Reader, d Dialect) (*Reader, error) {
 	} else if bytes.HasPrefix(start, []byte("\xff\xfe")) || bytes.HasPrefix(start, []byte("\xfe\xff")) {
 		return nil, fault.Hinted(fault.Of(&fault.ValueError{}, "the text is UTF-16"), "save it as UTF-8")
 	}
+	past := 0
+	for range d.Skip {
+		for more := true; more; { // a line longer than the buffer comes in pieces
+			_, err := buffered.ReadSlice('\n')
+			more = err == bufio.ErrBufferFull
+		}
+		past++
+	}
 	in := csv.NewReader(&swapReader{buffered, d.Quote})
 	in.Comma, in.FieldsPerRecord, in.ReuseRecord = rune(d.Separator), -1, true
 	in.TrimLeadingSpace = d.Trim && d.Separator != '\t' && d.Separator != ' '
 	in.Comment = rune(d.Comment)
-	return &Reader{in: in, quote: d.Quote, trim: d.Trim}, nil
+	return &Reader{in: in, quote: d.Quote, trim: d.Trim, past: past}, nil
 }
 
 // SetWidth says how many fields every row has; else the first row decides.
@@ -61,6 +70,7 @@ func (r *Reader) Read() ([]string, error) {
 	record, err := r.in.Read()
 	if err == nil {
 		r.line, _ = r.in.FieldPos(0)
+		r.line += r.past
 		for i, field := range record {
 			field = swapped(field, r.quote, '"')
 			if r.trim {
@@ -83,7 +93,7 @@ func (r *Reader) Read() ([]string, error) {
 	if err == io.EOF {
 		return nil, nil
 	}
-	return nil, explain(err)
+	return nil, r.explain(err)
 }
 
 // Header takes the names of the columns from the first row. Columns without
@@ -109,19 +119,19 @@ func (r *Reader) Header() ([]string, error) {
 	return names, nil
 }
 
-func explain(err error) error {
+func (r *Reader) explain(err error) error {
 	var bad *csv.ParseError
 	if errors.As(err, &bad) {
 		why := bad.Err.Error()
 		switch {
 		case errors.Is(bad.Err, csv.ErrQuote) && bad.StartLine != bad.Line:
-			why = fmt.Sprintf("the quoted field that begins in line %d does not end well", bad.StartLine)
+			why = fmt.Sprintf("the quoted field that begins in line %d does not end well", bad.StartLine+r.past)
 		case errors.Is(bad.Err, csv.ErrQuote):
 			why = "a quoted field does not end where it should"
 		case errors.Is(bad.Err, csv.ErrBareQuote):
 			why = "a quote stands inside a field that is not quoted"
 		}
-		return fault.Hinted(fault.Of(&fault.ValueError{}, "line %d, column %d: %s", bad.Line, bad.Column, why),
+		return fault.Hinted(fault.Of(&fault.ValueError{}, "line %d, column %d: %s", bad.Line+r.past, bad.Column, why),
 			`inside a quoted field a quote is written twice; quote = "" when quotes mean nothing`)
 	}
 	if fault.Find(err) == nil {

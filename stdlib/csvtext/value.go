@@ -12,8 +12,9 @@ var Types = []string{"string", "number", "integer", "boolean"}
 
 // Value reads a field as a type: string, float64, json.Number for an integer of
 // any size up to 64 bits, bool; nil for an empty field that is no text. ok is
-// false when it is none.
-func Value(typ, field string) (v any, ok bool) {
+// false when it is none. The decimals of numbers stand behind a sign of their
+// own.
+func Value(typ, field string, decimal byte) (v any, ok bool) {
 	text := strings.TrimSpace(field)
 	switch {
 	case typ == "" || typ == "string":
@@ -21,6 +22,12 @@ func Value(typ, field string) (v any, ok bool) {
 	case text == "":
 		return nil, true
 	case typ == "number":
+		if decimal != '.' {
+			if strings.Contains(text, ".") {
+				return nil, false
+			}
+			text = strings.Replace(text, string(rune(decimal)), ".", 1)
+		}
 		n, err := strconv.ParseFloat(text, 64)
 		return n, err == nil && !math.IsNaN(n) && !math.IsInf(n, 0)
 	case typ == "integer":
