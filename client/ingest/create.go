@@ -27,7 +27,7 @@ const (
 func (r *run) create(ctx context.Context, known <-chan *work, sent chan<- *work) error {
 	group, inner := errgroup.WithContext(ctx)
 	slots := make(chan struct{}, batchesInFlight)
-	seen := map[uint64]struct{}{}
+	var seen keySet
 	var batch []*work
 	var due <-chan time.Time
 	ripe := false
@@ -49,13 +49,12 @@ func (r *run) create(ctx context.Context, known <-chan *work, sent chan<- *work)
 			if r.stopping() {
 				continue
 			}
-			if _, twice := seen[short(w.key)]; twice {
+			if !seen.add(short(w.key)) {
 				if err := r.skip(w, "", "a copy of a file that goes with this run"); err != nil {
 					return err
 				}
 				continue
 			}
-			seen[short(w.key)] = struct{}{}
 			if w.outcome == Resumed {
 				if err := put(inner, sent, w); err != nil {
 					return groupError(group, err)

@@ -1,11 +1,13 @@
 package gather
 
 import (
+	"encoding/binary"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"slices"
+	"sort"
 	"strings"
 
 	"transect/client/imagery"
@@ -21,14 +23,20 @@ const (
 	special
 )
 
-// listing holds the names of one folder in natural order. A name takes its
-// bytes and nine more, where a DirEntry would take some hundred.
+// listing holds the names of one folder in natural order. Names of a flight
+// differ in a few digits, so each is written as what it adds to the one before
+// it: a dozen bytes, where a DirEntry would take some hundred.
 type listing struct {
-	chunks []string // names one after the other, each preceded by its type
-	order  []place
+	blocks []string // of blockSize names each, the last may have fewer
+	n      int
 }
 
-// place is where a name lies: 28 bits of chunk, 20 of offset, 16 of length.
+// A name in a block is its type, how many bytes of the name before it it
+// begins with, how many follow, and these. The first of a block is whole.
+const blockSize = 16
+
+// place is where a name lies while a folder is read: 28 bits of chunk, 20 of
+// offset, 16 of length.
 type place uint64
 
 const (
@@ -71,8 +79,9 @@ func typeOf(mode fs.FileMode) entryType {
 
 // listingBuilder fills a listing.
 type listingBuilder struct {
-	listing
-	chunk strings.Builder
+	chunks []string // names one after the other, each preceded by its type
+	order  []place
+	chunk  strings.Builder
 }
 
 func (b *listingBuilder) add(name string, kind entryType) {
@@ -91,25 +100,93 @@ func (b *listingBuilder) add(name string, kind entryType) {
 	b.chunk.WriteString(name)
 }
 
+// at returns a name, preceded by its type.
+func (b *listingBuilder) at(p place) string {
+	start := p >> 16 & (chunkSize - 1)
+	return b.chunks[p>>36][start : start+1+p&(1<<16-1)]
+}
+
 func (b *listingBuilder) done() *listing {
-	l := &b.listing
-	l.chunks = append(l.chunks, b.chunk.String())
-	slices.SortFunc(l.order, func(x, y place) int { return imagery.NaturalCompare(l.at(x), l.at(y)) })
+	b.chunks = append(b.chunks, b.chunk.String())
+	slices.SortFunc(b.order, func(x, y place) int { return imagery.NaturalCompare(b.at(x)[1:], b.at(y)[1:]) })
+	l := &listing{n: len(b.order), blocks: make([]string, 0, (len(b.order)+blockSize-1)/blockSize)}
+	var block []byte
+	for names := range slices.Chunk(b.order, blockSize) {
+		block = block[:0]
+		before := ""
+		for _, p := range names {
+			kind, name := b.at(p)[0], b.at(p)[1:]
+			shared := 0
+			for shared < len(before) && shared < len(name) && before[shared] == name[shared] {
+				shared++
+			}
+			block = append(block, kind)
+			block = binary.AppendUvarint(block, uint64(shared))
+			block = binary.AppendUvarint(block, uint64(len(name)-shared))
+			block = append(block, name[shared:]...)
+			before = name
+		}
+		l.blocks = append(l.blocks, string(block))
+	}
 	return l
 }
 
-func (l *listing) at(p place) string {
-	start := p >> 16 & (chunkSize - 1)
-	return l.chunks[p>>36][start+1 : start+1+p&(1<<16-1)]
+func (l *listing) len() int { return l.n }
+
+// next reads one name of a block.
+func next(block string) (kind entryType, shared int, added, rest string) {
+	kind, block = entryType(block[0]), block[1:]
+	shared, block = number(block)
+	length, block := number(block)
+	return kind, shared, block[:length], block[length:]
 }
 
-func (l *listing) len() int { return len(l.order) }
+// number reads an unsigned varint.
+func number(text string) (n int, rest string) {
+	for shift := 0; ; shift += 7 {
+		b := text[0]
+		n |= int(b&0x7f) << shift
+		if text = text[1:]; b < 0x80 {
+			return n, text
+		}
+	}
+}
 
-func (l *listing) name(i int) string { return l.at(l.order[i]) }
+func (l *listing) entryAt(i int, name []byte) (entryType, []byte) {
+	var kind entryType
+	block := l.blocks[i/blockSize]
+	for range i%blockSize + 1 {
+		var shared int
+		var added string
+		kind, shared, added, block = next(block)
+		name = append(name[:shared], added...)
+	}
+	return kind, name
+}
+
+func (l *listing) name(i int) string {
+	var space [128]byte
+	_, name := l.entryAt(i, space[:0])
+	return string(name)
+}
 
 func (l *listing) kind(i int) entryType {
-	p := l.order[i]
-	return entryType(l.chunks[p>>36][p>>16&(chunkSize-1)])
+	var space [128]byte
+	kind, _ := l.entryAt(i, space[:0])
+	return kind
+}
+
+// from returns the first entry that does not come before the prefix.
+func (l *listing) from(prefix string) int {
+	block := sort.Search(len(l.blocks), func(b int) bool {
+		_, _, first, _ := next(l.blocks[b])
+		return imagery.ComparePrefix(first, prefix) >= 0
+	})
+	i := max(0, block-1) * blockSize
+	for i < min(block*blockSize, l.n) && imagery.ComparePrefix(l.name(i), prefix) < 0 {
+		i++
+	}
+	return i
 }
 
 // find returns the entry of that name, one in the same letter case first, -1
@@ -134,13 +211,7 @@ func (l *listing) withPrefix(prefix string) func(yield func(int) bool) {
 		// The order of names is that of prefixes only up to a digit that the
 		// next character of a name may follow.
 		key := strings.TrimRight(prefix, "0123456789")
-		first, _ := slices.BinarySearchFunc(l.order, key, func(p place, key string) int {
-			if imagery.ComparePrefix(l.at(p), key) < 0 {
-				return -1
-			}
-			return 1
-		})
-		for i := first; i < len(l.order); i++ {
+		for i := l.from(key); i < l.n; i++ {
 			name := l.name(i)
 			if imagery.ComparePrefix(name, key) != 0 {
 				return
