@@ -139,7 +139,8 @@ func TestManyRanges(t *testing.T) {
 		if err := s.fetch(t, t.Context(), t.TempDir(), md5); err != nil {
 			t.Fatal(err)
 		}
-		if s.ranges.Load() != 4 || s.most.Load() < 2 || s.most.Load() > atATime {
+		// One more than at a time: an answer that was read may not have ended.
+		if s.ranges.Load() != 4 || s.most.Load() < 2 || s.most.Load() > atATime+1 {
 			t.Errorf("%d ranges, %d at a time", s.ranges.Load(), s.most.Load())
 		}
 	}
