@@ -32,7 +32,7 @@ func Lines(name string, code []byte) []int {
 		return nil
 	}
 	w := &rewriter{}
-	if w.walk(reflect.ValueOf(chunk), 0); w.tooDeep {
+	if w.walk(reflect.ValueOf(&chunk).Elem(), 0); w.tooDeep {
 		return nil
 	}
 	proto, err := lua.Compile(chunk, name)

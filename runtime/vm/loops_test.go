@@ -1,6 +1,7 @@
 package vm_test
 
 import (
+	"slices"
 	"testing"
 
 	"transect/runtime/vm"
@@ -38,5 +39,13 @@ func TestLoopsThatBeginWithAJump(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// The lines of code are those that were written.
+func TestLinesOfLoopsThatBeginWithAJump(t *testing.T) {
+	got := vm.Lines("x", []byte("if a then\n  b()\nend\nwhile true do\n  break\nend\n"))
+	if want := []int{1, 2, 4, 5}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }
