@@ -14,6 +14,7 @@ import (
 	"transect/runtime/history"
 	"transect/runtime/logfile"
 	"transect/runtime/record"
+	"transect/runtime/vm"
 	"transect/stdlib/lock"
 )
 
@@ -46,6 +47,9 @@ const (
 // history. It has told what went wrong when it returns; the error is for the
 // exit code.
 func Attended(ctx context.Context, w *World, job Job) error {
+	if err := vm.CheckStateDir(w.Env); err != nil {
+		return err
+	}
 	a := &attended{world: w, job: &job, set: job.Attend, secrets: secretsOf(w, &job), tail: &logfile.Tail{Most: tailLines, Bytes: tailBytes}}
 	if err := a.open(); err != nil {
 		return err

@@ -103,7 +103,11 @@ func (a *attended) onFailure(ctx context.Context) {
 		err = a.command(ctx)
 	}
 	if err != nil {
-		a.alarm("--on-failure did not work: " + err.Error())
+		text := "--on-failure did not work: " + err.Error()
+		if f := fault.Find(err); f != nil && f.Facts().Hint != "" {
+			text += "; " + f.Facts().Hint
+		}
+		a.alarm(text)
 	}
 }
 

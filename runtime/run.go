@@ -91,6 +91,9 @@ func perform(ctx context.Context, w *World, job *Job, work func(*run, context.Co
 	draining := make(chan error, 1)
 	ctx, release := w.stoppable(ctx, job.Timeout, job.Grace, func(why error) { draining <- why })
 	defer release()
+	if err := vm.CheckStateDir(w.Env); err != nil {
+		return err
+	}
 	named, err := given(w, job.Connection)
 	if err != nil {
 		return err

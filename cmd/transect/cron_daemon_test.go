@@ -30,18 +30,8 @@ func TestCronDaemon(t *testing.T) {
 		t.Skip("only root can start cron")
 	}
 	t.Parallel()
-	before, err := exec.Command("crontab", "-l").Output()
-	t.Cleanup(func() {
-		if err != nil {
-			_ = exec.Command("crontab", "-r").Run() // there was none
-			return
-		}
-		back := exec.Command("crontab", "-")
-		back.Stdin = strings.NewReader(string(before))
-		if out, err := back.CombinedOutput(); err != nil {
-			t.Errorf("the crontab was not put back: %v: %s", err, out)
-		}
-	})
+	forgetTestJobs(t) // of a test that was killed
+	t.Cleanup(func() { forgetTestJobs(t) })
 
 	var mu sync.Mutex
 	told := map[string]string{}
@@ -58,9 +48,9 @@ func TestCronDaemon(t *testing.T) {
 	write(t, h.dir, "slow.lua", `print("working", arg[1]) require("task").sleep(8)`)
 	write(t, h.dir, "bad.lua", `print("card 3 of 12") error("the card is empty")`)
 	for _, name := range []string{"first", "second"} { // whichever is first
-		h.must("cron", "add", name, "* * * * *", "--lock=survey", "--report", name+".json", "--metrics", name+".prom", "--ping", monitor.URL+"/"+name, "slow.lua", "100%")
+		h.must("cron", "add", testJob+name, "* * * * *", "--lock=survey", "--report", name+".json", "--metrics", name+".prom", "--ping", monitor.URL+"/"+name, "slow.lua", "100%")
 	}
-	h.must("cron", "add", "failing", "* * * * *", "--ping", monitor.URL+"/failing", "--on-failure", "cat > mailed.txt", "bad.lua")
+	h.must("cron", "add", testJob+"failing", "* * * * *", "--ping", monitor.URL+"/failing", "--on-failure", "cat > mailed.txt", "bad.lua")
 
 	daemon := exec.Command("cron", "-f") // one that runs already does as well
 	if err := daemon.Start(); err != nil {
@@ -90,7 +80,7 @@ func TestCronDaemon(t *testing.T) {
 		winner = "second"
 	}
 	for file, want := range map[string]string{winner + ".json": `"exit_code": 0`, winner + ".prom": "transect_run_success{", "mailed.txt": "the card is empty",
-		"state/logs/" + winner + ".log": "working\t100%"} {
+		"state/logs/" + testJob + winner + ".log": "working\t100%"} {
 		if text, err := os.ReadFile(filepath.Join(h.dir, file)); err != nil || !strings.Contains(string(text), want) {
 			t.Errorf("%s: %q, error %v; want %q in it", file, text, err, want)
 		}
@@ -100,5 +90,35 @@ func TestCronDaemon(t *testing.T) {
 	}
 	if _, ok := told["/"+winner+"/start"]; !ok {
 		t.Errorf("the monitor was told %q", told)
+	}
+}
+
+// testJob begins the names of the jobs of this test, so that they are known
+// again when it was killed.
+const testJob = "transect-test-of-the-daemon-"
+
+// forgetTestJobs takes this test's jobs out of the crontab and leaves all else.
+func forgetTestJobs(t *testing.T) {
+	t.Helper()
+	table, err := exec.Command("crontab", "-l").Output()
+	if err != nil {
+		return // there is none
+	}
+	kept := ""
+	for line := range strings.Lines(string(table)) {
+		if !strings.Contains(line, testJob) {
+			kept += line
+		}
+	}
+	if kept == string(table) {
+		return
+	}
+	write := exec.Command("crontab", "-")
+	if strings.TrimSpace(kept) == "" {
+		write = exec.Command("crontab", "-r")
+	}
+	write.Stdin = strings.NewReader(kept)
+	if out, err := write.CombinedOutput(); err != nil {
+		t.Errorf("the jobs of the test are still in the crontab: %v: %s", err, out)
 	}
 }

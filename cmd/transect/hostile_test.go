@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // hostile is a script that means harm, or does it by mistake.
@@ -136,6 +137,33 @@ var hostiles = []hostile{
 	{"setfenv on a library function", walled, `setfenv(io.open, {}) print(io.open("OUTSIDE/secret.txt"):read("*a"))`, "RuntimeError", 1, "the environment of functions in Go cannot be changed"},
 }
 
+// mostSeconds is how long a script may compute until it is stopped, in seconds
+// of work. Nearly all of that is before it reaches its limit: growing a text to
+// 64 MiB by single letters takes two.
+const mostSeconds = 4
+
+// secondOfWork is the computing time, on this machine and now, of a script that
+// takes about a second on an ordinary one. What stops hostile scripts is
+// measured by it: neither the speed of the machine nor what else it does counts.
+func secondOfWork(t *testing.T) time.Duration {
+	t.Helper()
+	dir := t.TempDir()
+	write(t, dir, "work.lua", "local n = 0 for i = 1, 6e6 do n = n + i % 7 end")
+	cmd := exec.Command("transect", "run", "--max-instructions", "1e12", "work.lua")
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "HOME="+dir)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	t.Logf("a second of work takes %s", cpu(cmd))
+	return cpu(cmd)
+}
+
+// cpu is the computing time of a process that has ended.
+func cpu(cmd *exec.Cmd) time.Duration {
+	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+}
+
 // TestHostileScripts runs each in a process of its own. None may end by the
 // patience of the test: what stops it must be the limit it runs into.
 func TestHostileScripts(t *testing.T) {
@@ -153,6 +181,7 @@ func TestHostileScripts(t *testing.T) {
 		}
 	}))
 	defer allowed.Close()
+	second := secondOfWork(t)
 	for _, h := range hostiles {
 		t.Run(h.name, func(t *testing.T) {
 			base, err := filepath.EvalSymlinks(t.TempDir())
@@ -182,6 +211,9 @@ func TestHostileScripts(t *testing.T) {
 			var out, errs bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &out, &errs
 			_ = cmd.Run() // the exit code says it
+			if used := cpu(cmd); used > mostSeconds*second {
+				t.Errorf("it took %s of computing to stop it; what takes a second elsewhere takes %s here", used, second)
+			}
 			switch told := errs.String(); {
 			case ctx.Err() != nil:
 				t.Fatalf("it was not stopped\n%s", told)

@@ -57,8 +57,13 @@ func (in *Interp) xpcall(L *lua.LState) int {
 	return in.outcome(L, values, failure)
 }
 
+// raising is what an error that is caught counts for: making one and finding
+// who catches it takes as long as many instructions.
+const raising = 50
+
 func (in *Interp) outcome(L *lua.LState, values []lua.LValue, failure *thrown) int {
 	if failure != nil {
+		Work(L, raising)
 		L.Push(lua.LFalse)
 		L.Push(failure.value)
 		return 2
@@ -71,6 +76,7 @@ func (in *Interp) outcome(L *lua.LState, values []lua.LValue, failure *thrown) i
 func (in *Interp) try(L *lua.LState) int {
 	values, failure := in.protect(L, clockOf(L), L.CheckAny(1), rest(L, 2), nil)
 	if failure != nil {
+		Work(L, raising)
 		L.Push(lua.LNil)
 		L.Push(failure.value)
 		return 2

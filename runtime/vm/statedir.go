@@ -27,11 +27,16 @@ func StateDir(env func(name string) (string, bool)) string {
 	case filepath.Separator != '/':
 		return filepath.Join(xdg.StateHome, "transect")
 	case !ok || home == "":
-		return filepath.Join(os.TempDir(), fmt.Sprintf("transect-%d", os.Getuid()))
+		return sharedStateDir()
 	case home == xdg.Home:
 		return filepath.Join(xdg.StateHome, "transect")
 	}
 	return filepath.Join(home, ".local", "state", "transect")
+}
+
+// sharedStateDir is the folder of a user without a home.
+func sharedStateDir() string {
+	return filepath.Join(os.TempDir(), fmt.Sprintf("transect-%d", os.Getuid()))
 }
 
 // StateDir is where this interpreter's modules keep what must outlive the run.
