@@ -177,6 +177,7 @@ func (s *suite) input(spoil func(*world) error) func(*world) error {
 
 // TestNetworks runs the survey over bad connections.
 func TestNetworks(t *testing.T) {
+	t.Parallel()
 	s := &suite{t: t, seed: seedSurvey, run: survey, record: newRecord(t)}
 	s.over(troubles())
 }
