@@ -91,6 +91,7 @@ assert(sum == 6)`,
 			total = list.Len()
 		}
 		m := meter.Start(c.In, meter.Options{Label: c.String("label"), TotalFiles: int64(total)})
+		c.In.OnClose(m.Finish) // where the loop is left
 		begun := false
 		return c.L.NewFunction(func(L *lua.LState) int {
 			if begun { // the one before is done
