@@ -112,10 +112,7 @@ func TestPromptInterrupt(t *testing.T) {
 	tm.prompts("local> ")
 	tm.says("(\r"+ctrlC, "^C")
 	tm.says("before", "still here")
-	tm.keys(ctrlD)
-	if code := tm.ends(); code != 0 {
-		t.Errorf("exit code %d", code)
-	}
+	tm.leaves()
 }
 
 func TestPromptCompletes(t *testing.T) {
@@ -237,10 +234,7 @@ func TestPromptOnDumbTerminal(t *testing.T) {
 	tm.sees(":quit leaves")
 	tm.prompts("local> ")
 	tm.says("2 + 2", "4")
-	tm.keys(ctrlD)
-	if code := tm.ends(); code != 0 {
-		t.Errorf("exit code %d", code)
-	}
+	tm.leaves()
 }
 
 func TestPromptProfiles(t *testing.T) {
@@ -269,8 +263,5 @@ func TestPromptProfiles(t *testing.T) {
 	tm.keys("while true do end\r")
 	tm.sees("time limit of 250ms")
 	tm.prompts(address + "> ")
-	tm.keys(ctrlD)
-	if code := tm.ends(); code != 0 {
-		t.Errorf("exit code %d", code)
-	}
+	tm.leaves()
 }

@@ -160,3 +160,12 @@ func prompted(t *testing.T, dir string, args ...string) *terminal {
 	tm.prompts("local> ")
 	return tm
 }
+
+// leaves ends the session with Ctrl-D, which is a success.
+func (tm *terminal) leaves() {
+	tm.t.Helper()
+	tm.keys(ctrlD)
+	if code := tm.ends(); code != 0 {
+		tm.t.Errorf("exit code %d", code)
+	}
+}
