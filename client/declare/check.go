@@ -87,7 +87,11 @@ func (s *Spec) unknown(name string) error {
 		}
 	}
 	if !s.NoExtra {
-		f.Facts().Hint += "; to send a key that is not documented, put it in extra = { " + name + " = … }"
+		between := "; a"
+		if strings.HasSuffix(f.Facts().Hint, "?") {
+			between = " A"
+		}
+		f.Facts().Hint += between + " key that is not documented goes into extra = { " + name + " = … }"
 	}
 	return f
 }
