@@ -26,9 +26,11 @@ func zone(t *rapid.T) *time.Location {
 func TestTimesComeBackAsTheyWere(t *testing.T) {
 	layouts := []string{"datetime", "%Y%m%d%H%M%S%L%z", "%s.%L", "%j %Y %I:%M:%S.%L %p %:z", "%G-W%V-%u %T.%L %z", "%A %d %B %Y %R:%S,%L%:z"}
 	rapid.Check(t, func(t *rapid.T) {
-		// Offsets have no seconds in text, as they had before about 1920.
-		at := time.UnixMilli(rapid.Int64Range(-1_400_000_000_000, 4_000_000_000_000).Draw(t, "millis"))
+		at := time.UnixMilli(rapid.Int64Range(-3_000_000_000_000, 4_000_000_000_000).Draw(t, "millis"))
 		layout, loc := rapid.SampledFrom(layouts).Draw(t, "layout"), zone(t)
+		if _, offset := at.In(loc).Zone(); offset%60 != 0 {
+			t.Skip("text has no seconds in offsets; some places had them until 1935")
+		}
 		text, err := calendar.Format(at.In(loc), layout)
 		if err != nil {
 			t.Fatal(err)
