@@ -26,6 +26,9 @@ func TestFasterThanOneByOne(t *testing.T) {
 	if os.Getenv("TRANSECT_BENCH") != "" {
 		files, atLeast = 1000, map[string]float64{"loopback": 1, "20 ms away": 1}
 	}
+	if testing.Short() {
+		files = 10
+	}
 	folder := flight(t, files, flightgen.Options{FileSize: 200 << 10})
 	for _, c := range []struct {
 		name  string

@@ -522,6 +522,9 @@ func TestBytesAFile(t *testing.T) {
 	if os.Getenv("TRANSECT_TEST_LONG") != "" {
 		n = 1_000_000
 	}
+	if testing.Short() {
+		n = 5_000
+	}
 	dir := t.TempDir()
 	j := open(t, dir, nil)
 	began := time.Now()

@@ -29,11 +29,17 @@ type watchdog struct {
 	size     int64
 	breakOff context.CancelCauseFunc
 	ctx      context.Context
-	conn     atomic.Pointer[limitedConn]
-	start    int64       // moved on the connection before
+	conn     atomic.Pointer[carrier]
 	sleeping atomic.Bool // nobody reads the answer at the moment
 	stop     chan struct{}
 	once     sync.Once
+}
+
+// carrier is the connection an exchange goes over. When it turns out to be
+// closed already, another one takes its place.
+type carrier struct {
+	*limitedConn
+	start int64 // moved on it before
 }
 
 // watch starts a watchdog over an exchange. It has to be ended.
@@ -51,8 +57,7 @@ func (w *watchdog) over(c net.Conn) {
 		c = s.NetConn()
 	}
 	if l, ok := c.(*limitedConn); ok {
-		w.start = l.moved.Load()
-		w.conn.Store(l)
+		w.conn.Store(&carrier{l, l.moved.Load()})
 	}
 }
 
@@ -72,7 +77,7 @@ func (w *watchdog) run() {
 			total := c.moved.Load()
 			queued := c.queued()
 			moved = total - queued
-			if total-w.start >= w.size && queued == 0 {
+			if total-c.start >= w.size && queued == 0 {
 				patience += w.taking
 			}
 		}
