@@ -1,10 +1,10 @@
 package platform
 
 import (
+	"database/sql"
 	"errors"
 	"io"
 	"net/http"
-	"os"
 
 	"transect/platform/blob"
 )
@@ -90,8 +90,6 @@ func (r *Request) receivePart(u upload, part int64, checksum string) error {
 	switch {
 	case errors.Is(err, blob.ErrTooLong):
 		return invalid("part %d has more than the %d bytes it should have", part, want)
-	case errors.Is(err, os.ErrNotExist):
-		return replacedUpload()
 	case err != nil:
 		return err
 	case b.Size != want:
@@ -103,10 +101,33 @@ func (r *Request) receivePart(u upload, part int64, checksum string) error {
 		_, err := r.keepPart(u.id, part, b)
 		return err
 	}); err != nil {
-		return err
+		return errors.Join(err, r.dropUnused(u))
 	}
 	r.p.blobs.Placed(u.id, offset, want)
 	return nil
+}
+
+// dropUnused removes the file of an upload when another one took its place
+// while a part came, unless it was complete by then.
+func (r *Request) dropUnused(u upload) error {
+	used := true
+	err := r.read(func() error {
+		_, err := r.uploadByID(u.id)
+		var gone *failure
+		if !errors.As(err, &gone) {
+			return err
+		}
+		now, err := r.bytesOf(u.dataset, u.component)
+		if errors.Is(err, sql.ErrNoRows) {
+			err = nil
+		}
+		used = now.blob == u.id
+		return err
+	})
+	if err == nil && !used {
+		err = r.p.blobs.Remove(u.id)
+	}
+	return err
 }
 
 func badDigest(got, announced string) error {

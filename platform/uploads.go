@@ -83,9 +83,6 @@ func createMultipart(r *Request) (any, error) {
 	if err := r.startUpload(&u); err != nil {
 		return nil, err
 	}
-	if err := r.p.blobs.Begin(u.id); err != nil {
-		return nil, err
-	}
 	return store.Doc{"dataset": u.dataset, "component": u.component, "total_parts": u.parts}, nil
 }
 

@@ -3,17 +3,22 @@ package platform
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"image"
 	"image/color"
 	"image/jpeg"
 	"image/png"
+	"io"
 	"math/rand/v2"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
+	"os"
 	"strings"
 	"testing"
 	"time"
 
+	"transect/platform/blob"
 	"transect/platform/store"
 )
 
@@ -312,4 +317,36 @@ func TestPanicIsAnError(t *testing.T) {
 	mux.HandleFunc("/", handler)
 	s.p.handler = mux
 	s.refused(500, "failed", "project-manager/panics", store.Doc{})
+}
+
+// A part that comes while another upload takes the place of its own leaves no
+// file behind, and takes none away that is in use.
+func TestPartOfReplacedUpload(t *testing.T) {
+	s := inside(t, Options{})
+	id := s.dataset("file", store.Doc{"project": s.project("p")}, "file")
+	r := &Request{p: s.p, http: httptest.NewRequest("PUT", "/", nil)}
+	u := upload{id: strings.Repeat("ab", 16), dataset: id, component: "file", chunk: minChunk, size: 5, parts: 1}
+	r.http.Body, r.http.ContentLength = io.NopCloser(strings.NewReader("hello")), 5
+	sum := "5d41402abc4b2a76b9719d911017c592"
+	var f *failure
+	if err := r.receivePart(u, 1, sum); !errors.As(err, &f) || f.status != 409 {
+		t.Fatalf("%v", err)
+	}
+	if _, err := s.p.blobs.Open(u.id); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("left behind: %v", err)
+	}
+	if err := s.p.store.Write(t.Context(), func(tx *store.Tx) error {
+		return keepBytes(tx, id, "file", "f", blob.Blob{ID: u.id, Size: 5, MD5: sum})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	r.http.Body = io.NopCloser(strings.NewReader("hello"))
+	if err := r.receivePart(u, 1, sum); !errors.As(err, &f) {
+		t.Fatalf("%v", err)
+	}
+	if file, err := s.p.blobs.Open(u.id); err != nil {
+		t.Errorf("the component's bytes are gone: %v", err)
+	} else {
+		file.Close()
+	}
 }

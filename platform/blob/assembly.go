@@ -34,29 +34,17 @@ type prefix struct {
 
 const hashBuffer = 1 << 20
 
-// Begin makes the file that Place puts parts into. The ID must be new.
-func (s *Store) Begin(id string) error {
-	if !valid(id) {
-		return fmt.Errorf("blob %q: %w", id, os.ErrInvalid)
-	}
-	if err := os.MkdirAll(filepath.Dir(s.path(id)), 0o700); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(s.path(id), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	return f.Close()
-}
-
-// Place streams a part to its place in a file. It fails with ErrTooLong when
-// more than size bytes come, and with os.ErrNotExist when there is no such file
-// any more. What came is on the disk when it returns. It touches no other part.
+// Place streams a part to its place in a file, which it makes when it is not
+// there. It fails with ErrTooLong when more than size bytes come. What came is on
+// the disk when it returns. It touches no other part.
 func (s *Store) Place(id string, offset, size int64, from io.Reader) (Blob, error) {
 	if !valid(id) {
 		return Blob{}, fmt.Errorf("blob %q: %w", id, os.ErrNotExist)
 	}
-	f, err := os.OpenFile(s.path(id), os.O_WRONLY, 0)
+	if err := os.MkdirAll(filepath.Dir(s.path(id)), 0o700); err != nil {
+		return Blob{}, err
+	}
+	f, err := os.OpenFile(s.path(id), os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
 		return Blob{}, err
 	}
