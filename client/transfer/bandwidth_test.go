@@ -167,9 +167,9 @@ func TestTransfersFollowTheTimetable(t *testing.T) {
 			if err := transfer(tr); err != nil {
 				t.Fatal(err)
 			}
-			if took := b.now().Sub(start); took < 3600*time.Millisecond || took > 5*time.Second {
-				// At one speed throughout it would be 2.5 or 10 seconds. Waits that
-				// overlap add up on this clock.
+			if took := b.now().Sub(start); took < 3600*time.Millisecond || took > 9*time.Second {
+				// At one speed throughout it would be 2.5 or 10 seconds. Between them
+				// nothing is certain: waits that overlap add up on this clock.
 				t.Errorf("it took %s of the clock", took)
 			}
 		})
