@@ -2,19 +2,15 @@ package ingest
 
 import (
 	"context"
-	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
-	"strconv"
-	"strings"
 	"testing"
 	"time"
 
 	"transect/client"
 	"transect/client/imagery/flightgen"
 	"transect/client/ingest/gather"
+	"transect/client/ingest/peaktest"
 )
 
 // TestManyImagesInLittleMemory checks a flight, and then ingests it up to the
@@ -27,18 +23,7 @@ func TestManyImagesInLittleMemory(t *testing.T) {
 		scale(t, what)
 		return
 	}
-	if runtime.GOOS != "linux" {
-		t.Skip("peak memory is read from /proc, which this system has not")
-	}
-	n := 3_000
-	if text := os.Getenv("TRANSECT_MANY_IMAGES"); text != "" {
-		var err error
-		if n, err = strconv.Atoi(text); err != nil {
-			t.Fatal(err)
-		}
-	} else if testing.Short() {
-		t.Skip("makes 3,000 photos: not in a short run")
-	}
+	n := peaktest.Number(t, "TRANSECT_MANY_IMAGES", 3_000)
 	dir := os.Getenv("TRANSECT_MANY_IMAGES_DIR")
 	if dir == "" {
 		dir = t.TempDir()
@@ -52,27 +37,10 @@ func TestManyImagesInLittleMemory(t *testing.T) {
 	login := w.p.Credentials()
 	for _, what := range []string{"check", "run"} {
 		t.Run(what, func(t *testing.T) {
-			cmd := exec.Command(os.Args[0], "-test.run=^TestManyImagesInLittleMemory$", "-test.v", "-test.timeout=60m")
-			cmd.Env = append(os.Environ(), "TRANSECT_INGEST_SCALE="+what, "SCALE_DIR="+dir, "SCALE_URL="+w.server.URL, "SCALE_USER="+login.User,
+			peaktest.Run(t, "TestManyImagesInLittleMemory", n,
+				"TRANSECT_INGEST_SCALE="+what, "SCALE_DIR="+dir, "SCALE_URL="+w.server.URL, "SCALE_USER="+login.User,
 				"SCALE_PASSWORD="+login.Password, "SCALE_ID="+login.ClientID, "SCALE_SECRET="+login.ClientSecret,
 				"SCALE_PROJECT="+w.target.Project, "SCALE_MISSION="+w.target.Mission, "SCALE_STATE="+filepath.Join(t.TempDir(), "state"))
-			out, err := cmd.CombinedOutput()
-			if err != nil {
-				t.Fatalf("%v\n%s", err, out)
-			}
-			var images, peak int
-			var took float64
-			_, rest, _ := strings.Cut(string(out), "looked at ")
-			if _, err := fmt.Sscanf(rest, "%d in %f s, peak %d KiB", &images, &took, &peak); err != nil {
-				t.Fatalf("%v\n%s", err, out)
-			}
-			t.Logf("%d images in %.1f s: %.0f a second; peak %d MiB", images, took, float64(images)/took, peak>>10)
-			if images != n {
-				t.Errorf("%d images of %d", images, n)
-			}
-			if peak > 128<<10 {
-				t.Errorf("peak of %d MiB, want less than 128", peak>>10)
-			}
 		})
 	}
 }
@@ -105,10 +73,5 @@ func scale(t *testing.T, what string) {
 		}
 		images = int(result.Counts.Created)
 	}
-	status, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, text, _ := strings.Cut(string(status), "VmHWM:")
-	fmt.Printf("looked at %d in %.2f s, peak %s KiB\n", images, time.Since(began).Seconds(), strings.Fields(text)[0])
+	peaktest.Tell(t, images, began)
 }

@@ -22,13 +22,9 @@ func Area(g orb.Geometry) float64 {
 			}
 		}
 	case orb.MultiPolygon:
-		for _, part := range g {
-			sum += Area(part)
-		}
+		return total(g, Area)
 	case orb.Collection:
-		for _, part := range g {
-			sum += Area(part)
-		}
+		return total(g, Area)
 	}
 	return sum
 }
@@ -41,21 +37,23 @@ func Length(g orb.Geometry) float64 {
 	case orb.LineString:
 		sum = geodesic.Length(points(g))
 	case orb.MultiLineString:
-		for _, part := range g {
-			sum += Length(part)
-		}
+		return total(g, Length)
 	case orb.Polygon:
 		for _, ring := range g {
 			sum += geodesic.Length(points(ring))
 		}
 	case orb.MultiPolygon:
-		for _, part := range g {
-			sum += Length(part)
-		}
+		return total(g, Length)
 	case orb.Collection:
-		for _, part := range g {
-			sum += Length(part)
-		}
+		return total(g, Length)
+	}
+	return sum
+}
+
+// total is the sum over parts.
+func total[G orb.Geometry](parts []G, measure func(orb.Geometry) float64) (sum float64) {
+	for _, part := range parts {
+		sum += measure(part)
 	}
 	return sum
 }
