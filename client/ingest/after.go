@@ -19,7 +19,7 @@ func (r *run) afterwards(ctx context.Context) error {
 	if r.o.DryRun {
 		return nil
 	}
-	for _, step := range []func(context.Context) error{r.lateOnes, r.doubles, r.sweep, r.await, r.verify} {
+	for _, step := range []func(context.Context) error{r.lateOnes, r.doubles, r.sweep, r.settled, r.await, r.verify} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -152,6 +152,15 @@ func (r *run) revise(failed map[string]string, hint string) error {
 	if len(failed) == 0 {
 		return nil
 	}
+	return r.rewrite(func(o *Outcome) {
+		if why := failed[o.Dataset]; why != "" && o.Outcome != Failed {
+			r.failAfterAll(o, fault.Hinted(fault.Of(&fault.UploadError{}, "%s", why), "%s", hint))
+		}
+	})
+}
+
+// rewrite goes through the outcomes and changes them.
+func (r *run) rewrite(change func(*Outcome)) error {
 	reader, err := r.spool.Read()
 	if err != nil {
 		return err
@@ -173,18 +182,21 @@ func (r *run) revise(failed map[string]string, hint string) error {
 			}
 		}
 		if err != nil {
-			_ = file.Close()
-			return spoolError(err)
+			return r.notRewritten(file, err)
 		}
-		if why := failed[o.Dataset]; why != "" && o.Outcome != Failed {
-			r.failAfterAll(&o, fault.Hinted(fault.Of(&fault.UploadError{}, "%s", why), "%s", hint))
-		}
+		change(&o)
 		if err := lines.Encode(o); err != nil {
-			_ = file.Close()
-			return spoolError(err)
+			return r.notRewritten(file, err)
 		}
 	}
 	return r.spool.replace(file)
+}
+
+// notRewritten gives up a new list of outcomes; the one that is there stays.
+func (r *run) notRewritten(file *os.File, err error) error {
+	_ = file.Close()
+	_ = os.Remove(file.Name())
+	return spoolError(err)
 }
 
 func (r *run) failAfterAll(o *Outcome, err error) {

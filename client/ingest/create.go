@@ -50,7 +50,8 @@ func (r *run) create(ctx context.Context, known <-chan *work, sent chan<- *work)
 				continue
 			}
 			if !seen.add(short(w.key)) {
-				if err := r.skip(w, "", "a copy of a file that goes with this run"); err != nil {
+				r.copied = true
+				if err := r.skip(w, "", copyRemark); err != nil {
 					return err
 				}
 				continue

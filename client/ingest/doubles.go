@@ -282,5 +282,9 @@ func (r *run) converge(ctx context.Context, w *work, list []sibling) error {
 			return err
 		}
 	}
+	if r.given == nil {
+		r.given = map[string]string{}
+	}
+	r.given[w.dataset] = first.id
 	return r.remove(ctx, []string{w.dataset})
 }

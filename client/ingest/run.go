@@ -37,7 +37,9 @@ type run struct {
 	claimed  map[string]bool // datasets that are of a file with another name
 
 	filtering sync.Mutex
-	late      []*work // whose datasets another run has just made
+	late      []*work           // whose datasets another run has just made
+	copied    bool              // a file was skipped as the copy of another
+	given     map[string]string // datasets this run let go of, and those that stay in their place
 	found     []stray
 }
 

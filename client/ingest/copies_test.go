@@ -1,0 +1,73 @@
+package ingest
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"transect/client/imagery/flightgen"
+)
+
+// backup makes a folder that holds the same photos twice.
+func backup(t *testing.T, n int) string {
+	t.Helper()
+	folder := t.TempDir()
+	photos := flight(t, n, flightgen.Options{})
+	for _, below := range []string{"card", "copy"} {
+		if err := os.CopyFS(filepath.Join(folder, below), os.DirFS(photos)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}
+
+// Of photos that are there twice each goes once; both are known by its dataset.
+func TestCopiesNameTheirDataset(t *testing.T) {
+	w := newWorld(t, nil)
+	r := w.run(backup(t, 3), func(o *Options) { o.Verify = true })
+	w.expect(r, 3, 0, 3, 0)
+	w.allHere(3)
+	of := outcomes(t, r)
+	for name, o := range of {
+		twin := of["copy"+strings.TrimPrefix(name, "card")]
+		if strings.HasPrefix(name, "copy") {
+			twin = of["card"+strings.TrimPrefix(name, "copy")]
+		}
+		if o.Dataset == "" || o.Dataset != twin.Dataset {
+			t.Errorf("%s has the dataset %q, its twin %q", name, o.Dataset, twin.Dataset)
+		}
+	}
+	earlier, err := Earlier(w.state, r.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, err := VerifyOutcomes(t.Context(), w.c, earlier, nil); err != nil || v.Same != 6 {
+		t.Errorf("%+v %v", v, err)
+	}
+}
+
+// A copy of a file that failed is not there, whatever was thought of it before.
+func TestCopiesOfFailedFilesFail(t *testing.T) {
+	var refuse atomic.Bool
+	w := newWorld(t, func(h http.Handler) http.Handler {
+		return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+			if refuse.Load() && r.URL.Path == "/data-manager/init-upload-component" {
+				http.Error(rw, `{"message": "no"}`, http.StatusForbidden)
+				return
+			}
+			h.ServeHTTP(rw, r)
+		})
+	})
+	folder := backup(t, 2)
+	refuse.Store(true)
+	r := w.run(folder)
+	w.expect(r, 0, 0, 0, 4)
+	if len(r.Failures) != 4 {
+		t.Errorf("%v", r.Failures)
+	}
+	refuse.Store(false)
+	w.expect(w.run(folder), 0, 2, 2, 0)
+}
