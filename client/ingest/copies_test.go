@@ -49,6 +49,27 @@ func TestCopiesNameTheirDataset(t *testing.T) {
 	}
 }
 
+// Images that are there already count when a run goes on, and what they were
+// taken with is not missed.
+func TestCheckCountsWhatIsThere(t *testing.T) {
+	w := newWorld(t, nil)
+	folder := flight(t, 3, flightgen.Options{})
+	expecting := func(o *Options) { o.Expected = 5 }
+	w.run(folder)
+	more := flight(t, 5, flightgen.Options{})
+	for _, name := range []string{"FLIGHT_0004.JPG", "FLIGHT_0005.JPG"} {
+		if err := os.Rename(filepath.Join(more, name), filepath.Join(folder, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		r := w.run(folder, expecting)
+		if p := r.Preflight; p.Images != 5 || p.Items != 5 || p.Count("image-count") != 0 {
+			t.Errorf("%+v", p)
+		}
+	}
+}
+
 // A copy of a file that failed is not there, whatever was thought of it before.
 func TestCopiesOfFailedFilesFail(t *testing.T) {
 	var refuse atomic.Bool

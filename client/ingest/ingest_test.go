@@ -195,6 +195,10 @@ func TestOneBadFileAmongMany(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 
+	if o := outcomes(t, r)["empty.jpg"]; o.Outcome != Failed || o.Cause != "it is empty" {
+		t.Errorf("%+v", o)
+	}
+
 	// Mended, and only what failed once more.
 	write(t, filepath.Join(folder, "cut.jpg"), append(slices.Clone(content), 0))
 	again := Options{Target: w.target}

@@ -27,6 +27,9 @@ func (r *reader) look(ctx context.Context, w *work) (bool, error) {
 	for i := range candidates {
 		h := &candidates[i]
 		if h.key != 0 && h.state&complete != 0 && h.size == size && h.modified == modified {
+			if r.o.Check == CheckWarn {
+				r.checker.AddKnown(w.item)
+			}
 			return false, r.there(ctx, w, h, candidates)
 		}
 	}

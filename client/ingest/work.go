@@ -56,7 +56,7 @@ func (o *Outcome) fail(err error) {
 	}
 	var skipped *gather.Skipped
 	if errors.As(err, &skipped) {
-		o.Hint = skipped.Hint()
+		o.Cause, o.Hint = skipped.Why(), skipped.Hint()
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"strings"
+	"syscall"
 )
 
 // Reason is why a file was left out.
@@ -43,7 +44,10 @@ type Skipped struct {
 }
 
 // Error is one line: the name and why.
-func (s *Skipped) Error() string {
+func (s *Skipped) Error() string { return s.Name + ": left out, " + s.Why() }
+
+// Why is the reason as a sentence about the file.
+func (s *Skipped) Why() string {
 	what := string(s.Reason)
 	switch s.Reason {
 	case Hidden:
@@ -74,14 +78,22 @@ func (s *Skipped) Error() string {
 	if s.Err != nil && s.Reason == Unreadable {
 		what += ": " + bare(s.Err).Error()
 	}
-	return s.Name + ": skipped, " + what
+	return what
 }
 
 // Unwrap returns the system's error.
 func (s *Skipped) Unwrap() error { return s.Err }
 
 // Hint says what to do about it, "" when nothing is needed.
-func (s *Skipped) Hint() string { return reasonHints[s.Reason] }
+func (s *Skipped) Hint() string {
+	switch {
+	case s.Reason != Unreadable || errors.Is(s.Err, fs.ErrPermission):
+		return reasonHints[s.Reason]
+	case errors.Is(s.Err, syscall.ENAMETOOLONG):
+		return "move it up, or give its folders shorter names"
+	}
+	return "check the disk or card it lies on"
+}
 
 // Harmless tells whether the file was not meant to be sent anyway: hidden ones
 // and those of the operating system.

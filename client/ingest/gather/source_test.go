@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -141,6 +142,19 @@ func TestUnreadableFilesAreTold(t *testing.T) {
 	items, skipped := told(t, gather.Source{Root: dir})
 	if diff := cmp.Diff([]string{"a.jpg: unreadable", "c: unreadable"}, skipped); diff != "" || len(items) != 1 {
 		t.Error(diff, items)
+	}
+}
+
+func TestHintsForUnreadableFiles(t *testing.T) {
+	for err, want := range map[error]string{
+		os.ErrPermission:     "permissions",
+		syscall.ENAMETOOLONG: "shorter names",
+		syscall.EIO:          "disk or card",
+	} {
+		s := &gather.Skipped{Name: "a", Reason: gather.Unreadable, Err: &os.PathError{Op: "open", Path: "a", Err: err}}
+		if !strings.Contains(s.Hint(), want) || !strings.Contains(s.Why(), err.Error()) {
+			t.Errorf("%v: %s; %s", err, s.Why(), s.Hint())
+		}
 	}
 }
 

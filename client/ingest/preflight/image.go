@@ -123,7 +123,7 @@ func (c *Checker) addSkipped(err error) {
 		return
 	}
 	p := Problem{Code: "skipped", Severity: Warning, Name: s.Name, Hint: s.Hint()}
-	p.Message = strings.TrimPrefix(s.Error(), s.Name+": ")
+	p.Message = "left out, " + s.Why()
 	switch s.Reason {
 	case gather.Empty, gather.Unreadable, gather.Missing:
 		p.Code, p.Severity = string(s.Reason), Error

@@ -54,6 +54,7 @@ type Checker struct {
 	photos   column[photoRecord]
 	cameras  labels
 	bands    labels
+	unread   int // images that count, but were not looked at
 }
 
 // New returns a checker.
@@ -110,21 +111,36 @@ func (c *Checker) Add(item gather.Item, photo *imagery.Photo, err error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.report.Items++
-	c.report.ByKind[item.Kind]++
+	c.count(item)
 	for _, m := range item.Members {
-		c.report.Files++
-		c.report.Bytes += m.Size
 		c.files.add(fileRecord{c.names.add(m.Path, m.Name), m.Size})
 	}
 	for _, p := range found {
 		c.problems.add(p)
 	}
+	if item.Kind == "image" && photo != nil && err == nil {
+		c.addPhoto(main.Name, c.files.n-len(item.Members), *photo)
+	}
+}
+
+// AddKnown takes in an item that is there already: it counts, and is not looked
+// at.
+func (c *Checker) AddKnown(item gather.Item) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.count(item)
+	if item.Kind == "image" {
+		c.unread++
+	}
+}
+
+func (c *Checker) count(item gather.Item) {
+	c.report.Items++
+	c.report.ByKind[item.Kind]++
+	c.report.Files += len(item.Members)
+	c.report.Bytes += item.Size()
 	if item.Kind == "image" {
 		c.report.Images++
-		if photo != nil && err == nil {
-			c.addPhoto(main.Name, c.files.n-len(item.Members), *photo)
-		}
 	}
 }
 
@@ -144,7 +160,9 @@ func (c *Checker) ReportContext(ctx context.Context) *Report {
 	s.checkPositions()
 	s.checkDates(report)
 	s.checkCameras()
-	s.checkBands()
+	if c.unread == 0 { // else the others of a capture may be among them
+		s.checkBands()
+	}
 	s.checkGround(report)
 	s.checkCount()
 	if !c.opts.SkipDuplicates {

@@ -108,7 +108,10 @@ func (s *survey) checkCount() {
 	if s.report.Images > s.opts.Expected {
 		hint = "are there photos of another flight, or previews? Leave them out, or correct the mission's number of images"
 	}
+	there := fmt.Sprintf("there are %s images", humanize.Comma(int64(s.report.Images)))
+	if s.report.Images == 1 {
+		there = "there is 1 image"
+	}
 	s.problems.add(Problem{"image-count", Warning, "",
-		fmt.Sprintf("there are %s images, the mission announces %s",
-			humanize.Comma(int64(s.report.Images)), humanize.Comma(int64(s.opts.Expected))), hint})
+		fmt.Sprintf("%s, the mission announces %s", there, humanize.Comma(int64(s.opts.Expected))), hint})
 }
