@@ -152,10 +152,10 @@ func runIngest(c *vm.Call, b *Binding) (any, error) {
 		c.In.CountItems(n.Created+n.Resumed+n.Skipped, n.Failed)
 	}
 	if err != nil {
-		if result != nil && result.Counts.Created+result.Counts.Resumed > 0 {
+		if result != nil && (result.Counts.Created+result.Counts.Resumed > 0 || result.Counts.Bytes > 0) {
 			n := result.Counts
 			c.In.Options().Logger.Warn("the ingest stopped before its end; what it did stays, run again to go on", "ingest", result.ID,
-				"created", n.Created, "resumed", n.Resumed, "skipped", n.Skipped, "failed", n.Failed)
+				"created", n.Created, "resumed", n.Resumed, "skipped", n.Skipped, "failed", n.Failed, "bytes", n.Bytes)
 		}
 		if vm.Ending(c.L) {
 			vm.Checkpoint(c.L)

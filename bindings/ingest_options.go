@@ -6,6 +6,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"transect/client/fault"
 	"transect/client/ingest"
 	"transect/client/ingest/gather"
+	"transect/client/suggest"
 	"transect/runtime/vm"
 )
 
@@ -188,7 +190,9 @@ func runOptionsOf(c *vm.Call, s *server, o *ingest.Options) error {
 		}
 	}
 	o.OnOutcome = s.outcomes(c.Function("on_file"))
-	o.Name = naming(c, s)
+	if o.Name, err = naming(c, s); err != nil {
+		return err
+	}
 	return retryOf(c, o)
 }
 
@@ -219,8 +223,11 @@ func retryOf(c *vm.Call, o *ingest.Options) error {
 	return nil
 }
 
+// nameWords are what a name can be made of.
+var nameWords = []string{"name", "base", "stem"}
+
 // naming is how datasets are named; nil for the names of their files.
-func naming(c *vm.Call, s *server) func(gather.File) (string, error) {
+func naming(c *vm.Call, s *server) (func(gather.File) (string, error), error) {
 	if f := c.Function("name"); f != nil {
 		return func(file gather.File) (name string, err error) {
 			err = s.call(f, func(L *lua.LState) []lua.LValue { return []lua.LValue{fileTable(L, file)} }, func(v lua.LValue) error {
@@ -232,16 +239,28 @@ func naming(c *vm.Call, s *server) func(gather.File) (string, error) {
 				return nil
 			})
 			return name, err
-		}
+		}, nil
 	}
 	pattern := c.String("name")
 	if pattern == "" {
-		return nil
+		return nil, nil
+	}
+	for rest := pattern; ; {
+		_, after, found := strings.Cut(rest, "{")
+		word, end, closed := strings.Cut(after, "}")
+		if !found || !closed {
+			break
+		}
+		if !slices.Contains(nameWords, word) {
+			return nil, fault.Of(&fault.ParameterError{}, "option name: there is no {%s}%s; it can hold {name}, {base} and {stem}",
+				word, suggest.Aside(word, nameWords))
+		}
+		rest = end
 	}
 	return func(file gather.File) (string, error) {
 		base := path.Base(file.Name)
 		return strings.NewReplacer("{name}", file.Name, "{base}", base, "{stem}", strings.TrimSuffix(base, path.Ext(base))).Replace(pattern), nil
-	}
+	}, nil
 }
 
 // texts reads a list of texts, or one.

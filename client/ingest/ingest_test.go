@@ -348,6 +348,31 @@ func TestFilterAndNames(t *testing.T) {
 	}
 }
 
+func TestStrictCheckSaysWhatIsWrong(t *testing.T) {
+	w := newWorld(t, nil)
+	folder := flight(t, 2, flightgen.Options{})
+	for _, name := range []string{"a.jpg", "b.jpg", "c.jpg", "d.jpg"} {
+		write(t, filepath.Join(folder, name), nil)
+	}
+	_, err := w.try(folder, func(o *Options) { o.Check = CheckStrict })
+	if err == nil || !strings.Contains(err.Error(), "a.jpg: left out, it is empty; b.jpg") || !strings.HasSuffix(err.Error(), "; 1 more") {
+		t.Error(err)
+	}
+	w.allHere(0)
+}
+
+// A state folder that cannot be written to is named once, with what to do.
+func TestStateFolderThatCannotBeUsed(t *testing.T) {
+	w := newWorld(t, nil)
+	w.state = filepath.Join(t.TempDir(), "file")
+	write(t, w.state, []byte("x"))
+	_, err := w.try(flight(t, 1, flightgen.Options{}))
+	f := fault.Find(err)
+	if f == nil || strings.Count(err.Error(), w.state) != 1 || !strings.Contains(f.Facts().Hint, "TRANSECT_STATE_DIR") {
+		t.Error(err)
+	}
+}
+
 func TestLocked(t *testing.T) {
 	w := newWorld(t, later(5*time.Millisecond))
 	folder := flight(t, 30, flightgen.Options{})
@@ -375,7 +400,7 @@ func TestTwoMachines(t *testing.T) {
 	var total atomic.Int64
 	for range machines {
 		all.Go(func() {
-			r, err := Run(context.Background(), w.client(), Options{Source: gather.Source{Root: folder}, Target: w.target, StateDir: t.TempDir(), Batch: 10})
+			r, err := Run(context.Background(), w.client(), Options{Source: gather.Source{Root: folder}, Target: w.target, StateDir: t.TempDir(), Batch: 10, Verify: true})
 			if err != nil {
 				t.Error(err)
 				return
@@ -425,8 +450,9 @@ func TestVerify(t *testing.T) {
 	data, _ := os.ReadFile(filepath.Join(extra, filepath.Base(names[3])))
 	data = append(data, 0)
 	write(t, filepath.Join(folder, "new.JPG"), data)
+	write(t, filepath.Join(folder, "empty.JPG"), nil)
 	v, err := Verify(t.Context(), w.c, Options{Source: gather.Source{Root: folder}, Target: w.target}, nil)
-	if err != nil || v.Same != 3 || v.Missing != 1 || v.Extra != 1 || v.Different != 0 {
+	if err != nil || v.Same != 3 || v.Missing != 2 || v.Extra != 1 || v.Different != 0 {
 		t.Errorf("%+v %v", v, err)
 	}
 	earlier, err := Earlier(w.state, r.ID)

@@ -27,14 +27,15 @@ func lock(o Options, url string) (unlock func(), err error) {
 	}
 	folder := filepath.Join(o.StateDir, "locks")
 	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return nil, fault.Hinted(fault.Of(&fault.FileError{}, "cannot make the folder of locks %s: %w", folder, err),
+		return nil, fault.Hinted(fault.Of(&fault.FileError{}, "cannot make the folder of locks %s: %w", folder, plain(err)),
 			"name another one in TRANSECT_STATE_DIR")
 	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%s\n%s\n%s", url, o.Company, o.Project, o.Mission, source))
 	held := flock.New(filepath.Join(folder, fmt.Sprintf("ingest-%x.lock", sum[:12])))
 	free, err := held.TryLock()
 	if err != nil {
-		return nil, fault.Of(&fault.FileError{}, "cannot lock %s: %w", held.Path(), err)
+		return nil, fault.Hinted(fault.Of(&fault.FileError{}, "cannot lock %s: %w", held.Path(), plain(err)),
+			"name another folder for locks in TRANSECT_STATE_DIR")
 	}
 	if !free {
 		return nil, fault.Hinted(fault.Of(&fault.LockedError{}, "another run is ingesting %s into the same place", name),

@@ -5,7 +5,9 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"runtime"
+	"strings"
 	"sync"
 	"time"
 
@@ -213,7 +215,7 @@ func (r *run) leftOut(err error) error {
 		return err
 	}
 	r.addCheck(gather.Item{}, nil, err)
-	if skipped.Harmless() || skipped.Reason == gather.Link || skipped.Reason == gather.Repeated {
+	if skipped.Passed() {
 		return nil
 	}
 	o := Outcome{Name: skipped.Name, Path: absolute(skipped.Path)}
@@ -286,7 +288,7 @@ func (r *run) end(o Outcome) error {
 		}
 	}
 	if err := r.spool.add(o); err != nil {
-		return err
+		return named(err)
 	}
 	if r.o.OnOutcome != nil {
 		return r.o.OnOutcome(o)
@@ -311,9 +313,24 @@ func (r *run) checkAll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if n := report.Errors; n > 0 {
-		return fault.Hinted(fault.Of(&fault.FileError{}, "the check of the files found %d problems; nothing was sent", n),
-			"they are listed in the report; put them right, or let the good files go without check = \"strict\"")
+	if report.Errors == 0 {
+		return nil
 	}
-	return nil
+	return fault.Hinted(fault.Of(&fault.FileError{}, "nothing was sent, as the check of the files found what is wrong: %s", firstErrors(report)),
+		"put that right, or let the good files go without check = \"strict\"; a report = \"….json\" lists all of it")
+}
+
+// firstErrors tells the first errors of a check.
+func firstErrors(report *preflight.Report) string {
+	const most = 3
+	var list []string
+	for _, p := range report.Problems {
+		if p.Severity == preflight.Error && len(list) < most {
+			list = append(list, strings.TrimPrefix(p.Name+": ", ": ")+p.Message)
+		}
+	}
+	if more := report.Errors - len(list); more > 0 {
+		list = append(list, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(list, "; ")
 }

@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"runtime"
 	"sync"
 
@@ -61,8 +62,15 @@ func Verify(ctx context.Context, c *client.Client, o Options, tell func(Verdict)
 		defer close(found)
 		defer func() { err = named(err) }()
 		for item, err := range r.items(inner) {
-			if _, skipped := err.(*gather.Skipped); skipped {
-				continue
+			var skipped *gather.Skipped
+			if errors.As(err, &skipped) {
+				if skipped.Passed() {
+					continue
+				}
+				err = v.add(Verdict{Name: skipped.Name, Path: absolute(skipped.Path), Verdict: Missing, Cause: skipped.Why()})
+				if err == nil {
+					continue
+				}
 			}
 			if err != nil {
 				return err

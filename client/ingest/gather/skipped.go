@@ -99,6 +99,10 @@ func (s *Skipped) Hint() string {
 // and those of the operating system.
 func (s *Skipped) Harmless() bool { return s.Reason == Hidden || s.Reason == SystemFile }
 
+// Passed tells whether nothing is missed by leaving it out: what is harmless, and
+// links, which are followed when they are wanted.
+func (s *Skipped) Passed() bool { return s.Harmless() || s.Reason == Link || s.Reason == Repeated }
+
 // bare drops the path, which is named beside it.
 func bare(err error) error {
 	var pathError *fs.PathError
