@@ -28,6 +28,7 @@ type held struct {
 	other    int32 // place among the ids of another form, from 1
 	run      int32 // place of the run that made it
 	state    uint8
+	full     [3]byte // hash of the name within the source: images of several folders share an identity
 }
 
 const (
@@ -107,6 +108,11 @@ func load(ctx context.Context, c *client.Client, t Target) (*index, error) {
 
 func (ix *index) hash(identity string) uint64 { return maphash.String(ix.seed, identity) }
 
+func (ix *index) short(name string) [3]byte {
+	n := ix.hash(name)
+	return [3]byte{byte(n), byte(n >> 8), byte(n >> 16)}
+}
+
 func (ix *index) add(id string, record []byte) {
 	fields := gjson.GetManyBytes(record, "name", "type", "acquisition_date", "components", "properties."+noteName)
 	name, kind, noted := fields[0].String(), fields[1].String(), fields[4]
@@ -123,7 +129,7 @@ func (ix *index) add(id string, record []byte) {
 			ix.replaces[id] = earlier
 		}
 	}
-	h.name = ix.hash(identity(kind, name))
+	h.name, h.full = ix.hash(identity(kind, name)), ix.short(name)
 	h.setID(ix, id)
 	h.components(fields[3])
 	ix.list = append(ix.list, h)

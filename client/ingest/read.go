@@ -23,10 +23,12 @@ func (r *reader) look(ctx context.Context, w *work) (bool, error) {
 	ix := r.index
 	candidates := ix.named(identity(w.item.Kind, w.item.Name))
 	r.strays(candidates)
-	size, modified := w.item.Size(), w.first().ModTime.UnixMilli()
+	size, modified, full := w.item.Size(), w.first().ModTime.UnixMilli(), ix.short(w.item.Name)
 	for i := range candidates {
 		h := &candidates[i]
-		if h.key != 0 && h.state&complete != 0 && h.size == size && h.modified == modified {
+		// Of two cameras that fly together, the names of images, their times and, when they
+		// are not compressed, their sizes are the same: only the folders tell them apart.
+		if h.key != 0 && h.state&complete != 0 && h.size == size && h.modified == modified && h.full == full {
 			if r.o.Check == CheckWarn {
 				r.checker.AddKnown(w.item)
 			}

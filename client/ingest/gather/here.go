@@ -1,6 +1,7 @@
 package gather
 
 import (
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/bmatcuk/doublestar/v4"
 )
@@ -43,8 +45,27 @@ type part struct {
 
 func (h *here) path(name string) string { return filepath.Join(h.dir, name) }
 
-// full is a name relative to the source.
-func (h *here) full(name string) string {
+// full is a name relative to the source, as text: names of files can be any
+// bytes, and what is no text would not be the same when it comes back.
+func (h *here) full(name string) string { return readable(h.within(name)) }
+
+// readable writes bytes that are no text as %FF.
+func readable(name string) string {
+	if utf8.ValidString(name) {
+		return name
+	}
+	var b strings.Builder
+	for i, r := range name {
+		if _, size := utf8.DecodeRuneInString(name[i:]); r == utf8.RuneError && size == 1 {
+			fmt.Fprintf(&b, "%%%02X", name[i])
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+func (h *here) within(name string) string {
 	if h.origin.listed != nil {
 		if given, ok := h.origin.listed[name]; ok {
 			return given
