@@ -210,7 +210,7 @@ func verifyIngest(c *vm.Call, b *Binding) (any, error) {
 		defer earlier.Close()
 		connection := b.command(c.L)
 		err = s.serve(func(ctx context.Context) (err error) {
-			v, err = ingest.VerifyOutcomes(ctx, connection, earlier, tell)
+			v, err = ingest.VerifyOutcomes(ctx, connection, earlier, c.In.OpenToRead, tell)
 			return err
 		})
 		if err != nil {

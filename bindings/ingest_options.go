@@ -24,6 +24,9 @@ import (
 func ingestOptions(c *vm.Call, s *server) (ingest.Options, error) {
 	o := ingest.Options{StateDir: c.In.StateDir(), Expected: c.Int("expected"), Logger: c.In.Options().Logger, Now: c.In.Options().Now,
 		Progress: &ingest.Progress{}}
+	if c.In.Walled() {
+		o.Source.Open, o.Folder = c.In.OpenToRead, c.In.Into
+	}
 	g := &o.Source
 	g.Kind, g.MinSize, g.MaxSize, g.FollowLinks = c.String("kind"), int64(c.Int("min_size")), int64(c.Int("max_size")), c.Bool("follow_links")
 	for _, name := range []string{"expected", "min_size", "max_size"} {
@@ -205,11 +208,7 @@ func retryOf(c *vm.Call, o *ingest.Options) error {
 	if c.Has("source") || c.Has("paths") {
 		return fault.Of(&fault.ParameterError{}, "retry_failed takes its files from the report; leave source and paths out")
 	}
-	full := c.In.Path(report)
-	if err := c.In.Permit(vm.Read, full); err != nil {
-		return err
-	}
-	if err := ingest.Retry(o, full); err != nil {
+	if err := ingest.Retry(o, c.In.Path(report)); err != nil {
 		return err
 	}
 	for _, p := range append([]string{o.Source.Root}, o.Source.Paths...) {

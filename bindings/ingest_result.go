@@ -111,11 +111,7 @@ func earlierOutcomes(c *vm.Call) (*ingest.OutcomeReader, error) {
 	name := c.String("ingest")
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".json", ".csv":
-		path := c.In.Path(name)
-		if err := c.In.Permit(vm.Read, path); err != nil {
-			return nil, err
-		}
-		return ingest.OpenReport(path)
+		return ingest.OpenReport(c.In.Path(name), c.In.OpenToRead)
 	}
 	return ingest.Earlier(c.In.StateDir(), name)
 }

@@ -24,10 +24,10 @@ type localFile struct {
 
 // localFiles looks at files before anything is sent: an upload must not fail
 // for a wrong path when others are done.
-func localFiles(paths []Path) ([]localFile, error) {
+func (c *Client) localFiles(paths []Path) ([]localFile, error) {
 	var files []localFile
 	for _, path := range paths {
-		head, err := headOf(string(path))
+		head, err := c.headOf(string(path))
 		if err != nil {
 			return nil, err
 		}
@@ -37,7 +37,7 @@ func localFiles(paths []Path) ([]localFile, error) {
 }
 
 // headOf reads what tells the type of a file.
-func headOf(path string) ([]byte, error) {
+func (c *Client) headOf(path string) ([]byte, error) {
 	info, err := os.Stat(path) // before opening: a pipe would wait for its other end
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -49,7 +49,7 @@ func headOf(path string) ([]byte, error) {
 	case info.Size() == 0:
 		return nil, fault.Of(&fault.UploadError{}, "%s is empty", path)
 	}
-	file, err := os.Open(path)
+	file, err := c.open.Open(path)
 	if err != nil {
 		return nil, fault.Of(&fault.UploadError{}, "cannot read %s: %w", path, err)
 	}
@@ -116,7 +116,7 @@ func (a *attaching) left(err error) error {
 }
 
 func (c *Client) createAnnotation(ctx context.Context, in CreateAnnotation) (Annotation, error) {
-	files, err := localFiles(in.FilePaths)
+	files, err := c.localFiles(in.FilePaths)
 	if err != nil {
 		return Annotation{}, err
 	}
@@ -139,7 +139,7 @@ func (c *Client) createAnnotations(ctx context.Context, in CreateAnnotations) ([
 	}
 	files := make([][]localFile, len(details))
 	for i, d := range details {
-		if files[i], err = localFiles(d.FilePaths); err != nil {
+		if files[i], err = c.localFiles(d.FilePaths); err != nil {
 			return nil, err
 		}
 	}
@@ -161,7 +161,7 @@ func (c *Client) createAnnotations(ctx context.Context, in CreateAnnotations) ([
 }
 
 func (c *Client) addAttachments(ctx context.Context, in AddAnnotationAttachments) (None, error) {
-	files, err := localFiles(in.FilePaths)
+	files, err := c.localFiles(in.FilePaths)
 	if err != nil {
 		return None{}, err
 	}

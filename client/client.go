@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"transect/client/declare"
+	"transect/client/imagery"
 	"transect/client/transfer"
 	"transect/client/transport"
 )
@@ -62,6 +63,7 @@ type Client struct {
 	managers  []*declare.Manager
 	transport *transport.Transport
 	transfers *transfer.Transfers
+	open      imagery.Opener // of files that are uploaded
 	log       *slog.Logger
 	logsSpec  *declare.Spec
 	revision  int
@@ -88,6 +90,9 @@ type Options struct {
 	Reach   func(hostport string) error         // asked before anything is sent to a host; everything may be reached when nil
 	Sending func(n int64) error                 // asked before so many bytes are sent, which it may refuse
 	Open    func(path string) (*os.File, error) // opens files that are uploaded; os.Open when nil
+	// Folder opens the folder of a download, made when missing, for a file of
+	// that name, "" while it is not known; any folder when nil.
+	Folder func(folder, name string) (*os.Root, error)
 }
 
 // New connects by settings that are already resolved. Credentials are tried
@@ -127,10 +132,10 @@ func New(ctx context.Context, s Settings, o Options) (*Client, error) {
 	if err := t.Login(ctx); err != nil {
 		return nil, err
 	}
-	c := &Client{transport: t, log: o.Logger, revision: s.Revision, sleep: o.Sleep}
+	c := &Client{transport: t, log: o.Logger, revision: s.Revision, sleep: o.Sleep, open: o.Open}
 	legacy, _ := lookup(o.Env, "USE_LEGACY_UPLOADER")
 	c.transfers = transfer.New(wire{c}, transfer.Options{Budget: o.Budget, Stats: o.Stats, Bandwidth: o.Bandwidth, Journal: o.Journal,
-		Open: o.Open, Platform: t.BaseURL(), Legacy: truthy(legacy), Logger: o.Logger, Sleep: o.Sleep})
+		Open: o.Open, Folder: o.Folder, Platform: t.BaseURL(), Legacy: truthy(legacy), Logger: o.Logger, Sleep: o.Sleep})
 	c.engine = &declare.Engine{Links: append([]declare.Interceptor{warnDeprecated(o.Logger), warnKeyset(o.Logger)}, o.Links...), Send: c.send}
 	return c, c.bind()
 }

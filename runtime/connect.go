@@ -113,7 +113,7 @@ func (c *connector) options() client.Options {
 	if c.gate != nil {
 		options.Links = append(options.Links, c.gate.Link)
 		options.Sending = c.gate.Sending
-		options.Open = func(path string) (*os.File, error) { return c.in.Open(path, os.O_RDONLY, 0) }
+		options.Open, options.Folder = c.in.OpenToRead, c.in.Into
 	}
 	if c.job.DryRun {
 		options.Links = append(options.Links, c.dryRun())

@@ -79,10 +79,7 @@ assert(fs.stat("a.bin").size == 4 and fs.stat(".").type == "dir")`,
 			Call: func(c *vm.Call) (any, error) {
 				names := []string{}
 				err := onFile(c, func(path string) error {
-					if err := c.In.Permit(vm.Read, path); err != nil {
-						return err
-					}
-					entries, err := os.ReadDir(path)
+					entries, err := c.In.ReadDir(path)
 					for _, e := range entries {
 						names = append(names, e.Name())
 					}
@@ -228,6 +225,25 @@ func write(c *vm.Call) (any, error) {
 	})
 }
 
+// matching finds the files of a pattern that begins in a folder.
+func matching(in *vm.Interp, pattern, folder string) ([]string, error) {
+	if !in.Walled() {
+		return doublestar.FilepathGlob(pattern, doublestar.WithFilesOnly())
+	}
+	if err := in.Permit(vm.Read, folder); err != nil {
+		return nil, err
+	}
+	rest, err := filepath.Rel(folder, pattern)
+	if err != nil {
+		return nil, err
+	}
+	found, err := doublestar.Glob(within{in, folder}, filepath.ToSlash(rest), doublestar.WithFilesOnly())
+	for i, name := range found {
+		found[i] = filepath.Join(folder, filepath.FromSlash(name))
+	}
+	return found, err
+}
+
 func glob(c *vm.Call) (any, error) {
 	pattern, dir := c.String("pattern"), c.String("dir")
 	if !doublestar.ValidatePathPattern(pattern) {
@@ -246,10 +262,7 @@ func glob(c *vm.Call) (any, error) {
 	found := []string{}
 	start, _ := doublestar.SplitPattern(filepath.ToSlash(full))
 	err := c.Blocking(func(context.Context) error {
-		if err := c.In.Permit(vm.Read, filepath.FromSlash(start)); err != nil {
-			return err
-		}
-		matches, err := doublestar.FilepathGlob(full, doublestar.WithFilesOnly())
+		matches, err := matching(c.In, full, filepath.FromSlash(start))
 		for _, m := range c.In.Readable(matches) {
 			if base != "" {
 				if m, err = filepath.Rel(base, m); err != nil {

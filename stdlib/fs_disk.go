@@ -3,7 +3,9 @@ package stdlib
 import (
 	"errors"
 	"io/fs"
+	"path/filepath"
 
+	"transect/client/fault"
 	"transect/runtime/vm"
 	"transect/stdlib/atomicfile"
 )
@@ -27,6 +29,35 @@ func (d disk) Create(path string) (*atomicfile.File, error) {
 		p.Path = path
 	}
 	return f, err
+}
+
+// within is a folder as packages see it that read trees: of what lies behind
+// walls there is nothing.
+type within struct {
+	in     *vm.Interp
+	folder string
+}
+
+func (w within) Open(name string) (fs.File, error) {
+	f, err := w.in.OpenToRead(filepath.Join(w.folder, filepath.FromSlash(name)))
+	return f, hidden(err)
+}
+
+func (w within) Stat(name string) (fs.FileInfo, error) {
+	info, err := w.in.Stat(filepath.Join(w.folder, filepath.FromSlash(name)))
+	return info, hidden(err)
+}
+
+func (w within) ReadDir(name string) ([]fs.DirEntry, error) {
+	entries, err := w.in.ReadDir(filepath.Join(w.folder, filepath.FromSlash(name)))
+	return entries, hidden(err)
+}
+
+func hidden(err error) error {
+	if outside := (*fault.PermissionError)(nil); errors.As(err, &outside) {
+		return fs.ErrNotExist
+	}
+	return err
 }
 
 // writeAtomic writes a text in one step.

@@ -67,7 +67,7 @@ func walk(c *vm.Call) (any, error) {
 		return nil, err
 	}
 	hidden := c.Bool("hidden")
-	w := filetree.Walk(root, depth, c.In.Stat, func(p filetree.Place) bool {
+	w := filetree.Walk(root, depth, c.In, func(p filetree.Place) bool {
 		return (hidden || !strings.HasPrefix(p.Entry.Name(), ".")) && (kind == "any" || p.Entry.IsDir() == (kind == "dir"))
 	})
 	return treeIterator(c, w, c.String("path")), nil
@@ -92,7 +92,7 @@ func find(c *vm.Call) (any, error) {
 	if strings.Contains(rest, "**") {
 		depth = filetree.Deep
 	}
-	w := filetree.Walk(root, depth, c.In.Stat, func(p filetree.Place) bool {
+	w := filetree.Walk(root, depth, c.In, func(p filetree.Place) bool {
 		return !p.Entry.IsDir() && doublestar.MatchUnvalidated(rest, filepath.ToSlash(p.Rel))
 	})
 	return treeIterator(c, w, shown), nil

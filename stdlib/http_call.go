@@ -57,7 +57,7 @@ func webClient(c *vm.Call) (*web.Client, error) {
 			return nil, err
 		}
 		var err error
-		if roots, err = web.LoadRoots(path); err != nil {
+		if roots, err = web.LoadRoots(path, c.In.ReadFile); err != nil {
 			return nil, err
 		}
 	}

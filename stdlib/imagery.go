@@ -29,10 +29,7 @@ assert(err.name == "FileError")`,
 				var photo imagery.Photo
 				path := c.In.Path(c.String("path"))
 				err := c.Blocking(func(context.Context) (err error) {
-					if err := c.In.Permit(vm.Read, path); err != nil {
-						return err
-					}
-					photo, err = imagery.Read(path)
+					photo, err = readPhoto(c.In, path)
 					return err
 				})
 				return photoTable(photo), err
@@ -69,6 +66,14 @@ end`,
 	},
 }
 
+// readPhoto reads a photo that the script may read.
+func readPhoto(in *vm.Interp, path string) (imagery.Photo, error) {
+	if err := in.Permit(vm.Read, path); err != nil { // before anything is known of the file
+		return imagery.Photo{}, err
+	}
+	return imagery.Opener(in.OpenToRead).Read(path)
+}
+
 func scan(c *vm.Call) (any, error) {
 	var survey imagery.Survey
 	folder := c.In.Path(c.String("folder"))
@@ -77,7 +82,7 @@ func scan(c *vm.Call) (any, error) {
 		if err := c.In.Permit(vm.Read, folder); err != nil {
 			return err
 		}
-		survey, err = imagery.Scan(ctx, folder, imagery.ScanOptions{Recursive: recursive, Among: c.In.Readable})
+		survey, err = imagery.Scan(ctx, folder, imagery.ScanOptions{Recursive: recursive, Among: c.In.Readable, Open: c.In.OpenToRead})
 		return err
 	})
 	if err != nil {
@@ -181,7 +186,7 @@ func eachPhoto(c *vm.Call) (any, error) {
 	for _, p := range problems {
 		c.In.Options().Logger.Warn(p.String())
 	}
-	r := imagery.NewReader(files)
+	r := imagery.NewReader(files, c.In.OpenToRead)
 	var mu sync.Mutex // several tasks may read from one
 	return c.L.NewFunction(func(L *lua.LState) int {
 		var photo imagery.Photo

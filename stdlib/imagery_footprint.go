@@ -107,10 +107,7 @@ func viewedPhoto(c *vm.Call) (p imagery.Photo, name string, err error) {
 	if t == nil {
 		path := c.In.Path(c.String("photo"))
 		err := c.Blocking(func(context.Context) (err error) {
-			if err := c.In.Permit(vm.Read, path); err != nil {
-				return err
-			}
-			p, err = imagery.Read(path)
+			p, err = readPhoto(c.In, path)
 			return err
 		})
 		return p, filepath.Base(path), err

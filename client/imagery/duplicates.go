@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"io"
-	"os"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -27,7 +26,7 @@ func likenessOf(p Photo) likeness {
 
 // dropDuplicates turns photos that repeat an earlier one, byte for byte, into
 // problems.
-func (s *Survey) dropDuplicates(ctx context.Context, workers int) {
+func (s *Survey) dropDuplicates(ctx context.Context, open Opener, workers int) {
 	alike := map[likeness][]int{}
 	for i, p := range s.Photos {
 		alike[likenessOf(p)] = append(alike[likenessOf(p)], i)
@@ -42,7 +41,7 @@ func (s *Survey) dropDuplicates(ctx context.Context, workers int) {
 		}
 		for _, i := range members {
 			group.Go(func() error {
-				sum, err := Checksum(ctx, s.Photos[i].Path)
+				sum, err := open.Checksum(ctx, s.Photos[i].Path)
 				sums[i], hashed[i] = sum, err == nil // a file that just went away repeats nothing
 				return nil
 			})
@@ -69,8 +68,8 @@ func (s *Survey) dropDuplicates(ctx context.Context, workers int) {
 
 // Checksum reads a whole file for its SHA-256, until ctx ends. Two files of one
 // checksum are duplicates.
-func Checksum(ctx context.Context, path string) (sum [sha256.Size]byte, err error) {
-	f, err := os.Open(path)
+func (open Opener) Checksum(ctx context.Context, path string) (sum [sha256.Size]byte, err error) {
+	f, err := open.Open(path)
 	if err != nil {
 		return sum, err
 	}

@@ -10,6 +10,7 @@ import (
 // however large takes little memory. It is for one goroutine at a time.
 type Reader struct {
 	paths []string
+	open  Opener
 	ready []reading
 }
 
@@ -19,7 +20,7 @@ type reading struct {
 }
 
 // NewReader reads the photos of these files, in their order.
-func NewReader(paths []string) *Reader { return &Reader{paths: paths} }
+func NewReader(paths []string, open Opener) *Reader { return &Reader{paths: paths, open: open} }
 
 // Next reads the next photo. A problem says why it does not count, as Scan does:
 // it is empty, broken or without position; what could be read comes with it.
@@ -48,7 +49,7 @@ func (r *Reader) read(ctx context.Context) error {
 			if ctx.Err() != nil {
 				return
 			}
-			p, err := readFile(path)
+			p, err := r.open.readFile(path)
 			p.Path = path
 			found[i] = reading{p, problemWith(p, err)}
 		})

@@ -70,10 +70,24 @@ type Claims struct {
 	DateOnly            bool      // Acquired has no time of day
 }
 
+// Opener opens files that are read, and may refuse to; nil is os.Open.
+type Opener func(path string) (*os.File, error)
+
+// Open opens a file.
+func (open Opener) Open(path string) (*os.File, error) {
+	if open == nil {
+		return os.Open(path)
+	}
+	return open(path)
+}
+
 // Read reads one photo. The error is a fault.FileError, of which CauseOf tells
 // the cause; what could be read of a truncated photo comes with it.
-func Read(path string) (Photo, error) {
-	p, err := readFile(path)
+func Read(path string) (Photo, error) { return Opener(nil).Read(path) }
+
+// Read is the function Read for files opened this way.
+func (open Opener) Read(path string) (Photo, error) {
+	p, err := open.readFile(path)
 	p.Path = path
 	if err != nil {
 		return p, problemOf(path, err).fault(err)
@@ -90,7 +104,7 @@ func ReadFrom(r io.ReadSeeker, size int64) (Photo, error) {
 	return p, nil
 }
 
-func readFile(path string) (Photo, error) {
+func (open Opener) readFile(path string) (Photo, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return Photo{}, unreadable(err)
@@ -99,7 +113,7 @@ func readFile(path string) (Photo, error) {
 	if !info.Mode().IsRegular() {
 		return Photo{}, defectf(NotImage, "it is not a file")
 	}
-	f, err := os.Open(path)
+	f, err := open.Open(path)
 	if err != nil {
 		return Photo{Size: info.Size()}, unreadable(err)
 	}

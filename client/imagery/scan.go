@@ -24,6 +24,8 @@ type ScanOptions struct {
 	Progress func(done, total int)
 	// Among leaves out files that must not be read; nil reads them all.
 	Among func(paths []string) []string
+	// Open opens them.
+	Open Opener
 }
 
 // Survey is what a folder of photos amounts to.
@@ -71,7 +73,7 @@ func Scan(ctx context.Context, dir string, opt ScanOptions) (Survey, error) {
 		}
 		group.Go(func() error {
 			if ctx.Err() == nil {
-				photos[i], defects[i] = readFile(path)
+				photos[i], defects[i] = opt.Open.readFile(path)
 				photos[i].Path = path
 				report()
 			}
@@ -88,7 +90,7 @@ func Scan(ctx context.Context, dir string, opt ScanOptions) (Survey, error) {
 		}
 	}
 	if ctx.Err() == nil {
-		survey.dropDuplicates(ctx, workers)
+		survey.dropDuplicates(ctx, opt.Open, workers)
 	}
 	if ctx.Err() != nil {
 		return Survey{}, stopped(ctx, dir)

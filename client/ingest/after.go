@@ -133,7 +133,7 @@ func (r *run) verify(ctx context.Context) error {
 	}
 	failed := map[string]string{}
 	err := r.each(func(o Outcome) bool { return o.Outcome != Failed && o.Dataset != "" }, lookupSize, func(list []Outcome) error {
-		verdicts, err := compare(ctx, r.c, list)
+		verdicts, err := compare(ctx, r.c, r.o.Source.Open, list)
 		for _, v := range verdicts {
 			if v.Verdict != Same {
 				failed[v.Dataset] = "verification: " + v.Verdict + ", " + v.Cause

@@ -20,7 +20,7 @@ func Preflight(ctx context.Context, o Options) (*preflight.Report, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
 	}
-	r := &run{o: o, checker: preflight.New(preflight.Options{Expected: o.Expected, Dir: spoolDir(o.StateDir)})}
+	r := &run{o: o, checker: preflight.New(preflight.Options{Open: o.Source.Open, Expected: o.Expected, Dir: spoolDir(o.StateDir)})}
 	defer r.checker.Close()
 	return r.lookAll(ctx)
 }

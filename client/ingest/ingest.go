@@ -13,6 +13,7 @@ import (
 	"context"
 	"iter"
 	"log/slog"
+	"os"
 	"time"
 
 	"transect/client"
@@ -64,6 +65,8 @@ type Options struct {
 	Wait     bool // until the platform has read what was sent
 
 	Report string // file to write the outcomes to: .json or .csv
+	// Folder opens the folder of a file that is written, the report; any when nil.
+	Folder func(folder, name string) (*os.Root, error)
 
 	Workers  int    // files sent at a time; 0 follows the connection
 	Batch    int    // datasets created by one request at most; 200 when 0
@@ -123,6 +126,9 @@ func (o *Options) complete() error {
 	}
 	if o.Check == "" {
 		o.Check = CheckWarn
+	}
+	if o.Folder == nil {
+		o.Folder = func(folder, _ string) (*os.Root, error) { return os.OpenRoot(folder) }
 	}
 	return checkReport(o.Report)
 }

@@ -220,7 +220,7 @@ func TestReports(t *testing.T) {
 		path := filepath.Join(t.TempDir(), name)
 		r := w.run(folder, func(o *Options) { o.Report = path })
 		want := outcomes(t, r)
-		report, err := OpenReport(path)
+		report, err := OpenReport(path, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -248,7 +248,7 @@ func TestReports(t *testing.T) {
 	for name, text := range map[string]string{"a.json": "[]", "b.json": `{"x": 1}`, "c.csv": "a,b\n1,2\n", "d.json": ""} {
 		path := filepath.Join(t.TempDir(), name)
 		write(t, path, []byte(text))
-		if _, err := OpenReport(path); err == nil || !strings.Contains(err.Error(), "is no report") {
+		if _, err := OpenReport(path, nil); err == nil || !strings.Contains(err.Error(), "is no report") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -459,7 +459,7 @@ func TestVerify(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err = VerifyOutcomes(t.Context(), w.c, earlier, nil)
+	v, err = VerifyOutcomes(t.Context(), w.c, earlier, nil, nil)
 	if err != nil || v.Same != 4 {
 		t.Errorf("%+v %v", v, err)
 	}

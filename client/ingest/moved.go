@@ -62,7 +62,7 @@ func (r *reader) moved(ctx context.Context, w *work) (at int, from string, err e
 	}
 	sums := make([]string, len(w.item.Members))
 	for i, m := range w.item.Members {
-		if sums[i], err = md5Of(ctx, m.Path); err != nil {
+		if sums[i], err = md5Of(ctx, r.o.Source.Open, m.Path); err != nil {
 			return -1, "", err
 		}
 	}

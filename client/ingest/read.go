@@ -88,7 +88,7 @@ func (r *reader) there(ctx context.Context, w *work, h *held, candidates []held)
 func (r *reader) read(w *work) error {
 	k := newKeyer(w.item)
 	for i, m := range w.item.Members {
-		f, err := os.Open(m.Path)
+		f, err := r.o.Source.Open.Open(m.Path)
 		if err != nil {
 			return unreadable(m.Path, err)
 		}
@@ -128,7 +128,7 @@ func (r *reader) match(ctx context.Context, w *work, candidates []held) (*held, 
 	differs := func(h *held) (bool, error) {
 		if sum == "" {
 			var err error
-			if sum, err = md5Of(ctx, w.first().Path); err != nil {
+			if sum, err = md5Of(ctx, r.o.Source.Open, w.first().Path); err != nil {
 				return false, err
 			}
 		}
@@ -204,8 +204,8 @@ func (r *reader) earlier(w *work, h *held) bool {
 }
 
 // md5Of reads a whole file for its checksum.
-func md5Of(ctx context.Context, path string) (string, error) {
-	f, err := os.Open(path)
+func md5Of(ctx context.Context, open imagery.Opener, path string) (string, error) {
+	f, err := open.Open(path)
 	if err != nil {
 		return "", unreadable(path, err)
 	}

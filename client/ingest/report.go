@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"bufio"
+	"crypto/rand"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"transect/client/fault"
+	"transect/client/imagery"
 )
 
 var csvHeader = []string{"name", "path", "size", "outcome", "kind", "dataset", "component", "md5", "cause", "hint"}
@@ -55,7 +57,13 @@ type summary struct {
 // writeReport writes the outcomes, complete under its name or not at all.
 func (r *run) writeReport(result *Result, failure error) (err error) {
 	path := r.o.Report
-	file, err := os.CreateTemp(filepath.Dir(path), ".transect-report-*")
+	in, err := r.o.Folder(filepath.Dir(path), filepath.Base(path))
+	if err != nil {
+		return unwritten(path, err)
+	}
+	defer func() { _ = in.Close() }() // it was only looked up
+	temporary := ".transect-report-" + rand.Text()
+	file, err := in.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err == nil {
 		w := bufio.NewWriterSize(file, 64<<10)
 		if strings.EqualFold(filepath.Ext(path), ".csv") {
@@ -73,24 +81,29 @@ func (r *run) writeReport(result *Result, failure error) (err error) {
 			err = closing
 		}
 		if err == nil {
-			err = os.Chmod(file.Name(), 0o644)
-		}
-		if err == nil {
-			err = os.Rename(file.Name(), path)
+			err = in.Rename(temporary, filepath.Base(path))
 		}
 		if err != nil {
-			_ = os.Remove(file.Name()) // of no use
+			_ = in.Remove(temporary) // of no use
 		}
 	}
-	if err != nil {
-		var p *os.PathError
-		if errors.As(err, &p) {
-			err = p.Err // the name is a temporary one
-		}
-		return fault.Hinted(fault.Of(&fault.FileError{}, "the report %s cannot be written: %w", path, err),
-			"the files themselves were dealt with; make room, or name another report, and run again: nothing is sent twice")
+	return unwritten(path, err)
+}
+
+func unwritten(path string, err error) error {
+	if err == nil || fault.Find(err) != nil {
+		return err
 	}
-	return nil
+	var p *os.PathError
+	if errors.As(err, &p) {
+		err = p.Err // the name is a temporary one
+	}
+	var l *os.LinkError
+	if errors.As(err, &l) {
+		err = l.Err
+	}
+	return fault.Hinted(fault.Of(&fault.FileError{}, "the report %s cannot be written: %w", path, err),
+		"the files themselves were dealt with; make room, or name another report, and run again: nothing is sent twice")
 }
 
 func (r *run) writeJSON(w io.Writer, result *Result, failure error) error {
@@ -138,9 +151,12 @@ func (r *run) writeCSV(w io.Writer) error {
 }
 
 // OpenReport opens a report, JSON or CSV, for reading its outcomes.
-func OpenReport(path string) (*OutcomeReader, error) {
-	file, err := os.Open(path)
+func OpenReport(path string, open imagery.Opener) (*OutcomeReader, error) {
+	file, err := open.Open(path)
 	if err != nil {
+		if fault.Find(err) != nil {
+			return nil, err // it may not be read
+		}
 		var p *os.PathError
 		if errors.As(err, &p) {
 			err = p.Err
@@ -239,7 +255,7 @@ func csvOutcomes(in io.Reader) (func() (Outcome, bool, error), error) {
 // Retry makes the source of what failed in an earlier run: the files a report
 // lists as failed. Names stay those of that run, so that keys do.
 func Retry(o *Options, report string) error {
-	earlier, err := OpenReport(report)
+	earlier, err := OpenReport(report, o.Source.Open)
 	if err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ type run struct {
 
 func newRun(c *client.Client, o Options) (*run, error) {
 	r := &run{c: c, o: o, started: o.Now()}
-	r.checker = preflight.New(preflight.Options{Expected: o.Expected, SkipDuplicates: true, Dir: spoolDir(o.StateDir)})
+	r.checker = preflight.New(preflight.Options{Open: o.Source.Open, Expected: o.Expected, SkipDuplicates: true, Dir: spoolDir(o.StateDir)})
 	var random [3]byte
 	rand.Read(random[:])
 	r.id = r.started.UTC().Format("20060102-150405.000-") + hex.EncodeToString(random[:])

@@ -119,7 +119,7 @@ func (r *run) completed(ctx context.Context, dataset, component, path string) (s
 	if err != nil || c.Get("status").String() != "completed" {
 		return "", false
 	}
-	sum, err := md5Of(ctx, path)
+	sum, err := md5Of(ctx, r.o.Source.Open, path)
 	return sum, err == nil && sum == c.Get("checksum").String()
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"transect/client"
 	"transect/client/fault"
+	"transect/client/imagery"
 	"transect/client/ingest/gather"
 )
 
@@ -109,11 +110,11 @@ func Verify(ctx context.Context, c *client.Client, o Options, tell func(Verdict)
 
 // VerifyOutcomes does the same for the files of an earlier run, as its
 // outcomes tell of them.
-func VerifyOutcomes(ctx context.Context, c *client.Client, earlier *OutcomeReader, tell func(Verdict) error) (*Verification, error) {
+func VerifyOutcomes(ctx context.Context, c *client.Client, earlier *OutcomeReader, open imagery.Opener, tell func(Verdict) error) (*Verification, error) {
 	v := &verification{tell: tell}
 	all := func(Outcome) bool { return true }
 	err := chunks(earlier, all, lookupSize, func(list []Outcome) error {
-		verdicts, err := compare(ctx, c, list)
+		verdicts, err := compare(ctx, c, open, list)
 		if err != nil {
 			return err
 		}
@@ -196,7 +197,7 @@ func (v *verification) judge(ctx context.Context, r *reader, w *work) error {
 	o := outcomeOf(w.item)
 	o.Dataset = r.index.dataset(h)
 	if len(o.Files) == 0 && h.state&complete != 0 && h.sum != 0 {
-		sum, err := md5Of(ctx, w.first().Path)
+		sum, err := md5Of(ctx, r.o.Source.Open, w.first().Path)
 		if err != nil {
 			return err
 		}
@@ -206,7 +207,7 @@ func (v *verification) judge(ctx context.Context, r *reader, w *work) error {
 		}
 		return v.add(verdict)
 	}
-	verdicts, err := compare(ctx, r.c, []Outcome{o})
+	verdicts, err := compare(ctx, r.c, r.o.Source.Open, []Outcome{o})
 	if err != nil {
 		return err
 	}
@@ -249,7 +250,7 @@ func (v *verification) extras(ctx context.Context, r *run) error {
 }
 
 // compare holds outcomes against what the platform has now.
-func compare(ctx context.Context, c *client.Client, list []Outcome) ([]Verdict, error) {
+func compare(ctx context.Context, c *client.Client, open imagery.Opener, list []Outcome) ([]Verdict, error) {
 	ids := make([]string, 0, len(list))
 	for _, o := range list {
 		if o.Dataset != "" {
@@ -279,7 +280,7 @@ func compare(ctx context.Context, c *client.Client, list []Outcome) ([]Verdict, 
 			continue
 		}
 		for _, p := range o.parts() {
-			if v.Verdict, v.Cause = comparePart(ctx, d.JSON(), p); v.Verdict != Same {
+			if v.Verdict, v.Cause = comparePart(ctx, open, d.JSON(), p); v.Verdict != Same {
 				break
 			}
 		}
@@ -298,7 +299,7 @@ func (o Outcome) parts() []Part {
 	return []Part{{Component: o.Component, Path: o.Path, Size: o.Size, MD5: o.MD5}}
 }
 
-func comparePart(ctx context.Context, dataset json.RawMessage, p Part) (verdict, cause string) {
+func comparePart(ctx context.Context, open imagery.Opener, dataset json.RawMessage, p Part) (verdict, cause string) {
 	held := gjson.GetBytes(dataset, `components.#(name=="`+p.Component+`")`)
 	if held.Get("status").String() != "completed" {
 		return Missing, "its component " + p.Component + " has no file yet"
@@ -306,7 +307,7 @@ func comparePart(ctx context.Context, dataset json.RawMessage, p Part) (verdict,
 	if size := held.Get("size"); size.Exists() && size.Int() != p.Size {
 		return Different, "its component " + p.Component + " has " + size.String() + " bytes"
 	}
-	sum, err := md5Of(ctx, p.Path)
+	sum, err := md5Of(ctx, open, p.Path)
 	if err != nil {
 		if p.MD5 == "" || fault.Find(err) == nil {
 			return Different, err.Error()

@@ -15,8 +15,8 @@ func isFull(err error) bool {
 func isReadOnly(err error) bool { return errors.Is(err, syscall.EROFS) }
 
 // claim opens a file that nobody else is writing. The lock goes with the file.
-func claim(path string) (*os.File, error) {
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
+func claim(in *os.Root, name string) (*os.File, error) {
+	file, err := in.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		return nil, err
 	}
@@ -26,7 +26,7 @@ func claim(path string) (*os.File, error) {
 	}
 	// Between opening and locking, its last owner may have given it its name.
 	mine, err := file.Stat()
-	there, errThere := os.Lstat(path)
+	there, errThere := in.Lstat(name)
 	if err != nil || errThere != nil || !os.SameFile(mine, there) {
 		_ = file.Close()
 		return nil, errClaimed
@@ -38,7 +38,7 @@ func claim(path string) (*os.File, error) {
 const closeFirst = false
 
 // removeClaimed removes a claimed file, and its lock with it.
-func removeClaimed(f *os.File) {
-	_ = os.Remove(f.Name()) // nothing can be done about it
+func removeClaimed(in *os.Root, name string, f *os.File) {
+	_ = in.Remove(name) // nothing can be done about it
 	_ = f.Close()
 }

@@ -15,8 +15,8 @@ func isReadOnly(err error) bool { return errors.Is(err, windows.ERROR_WRITE_PROT
 
 // claim opens a file that nobody else is writing. The lock is on a byte far
 // beyond its end, and goes with the file.
-func claim(path string) (*os.File, error) {
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
+func claim(in *os.Root, name string) (*os.File, error) {
+	file, err := in.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +33,7 @@ func claim(path string) (*os.File, error) {
 const closeFirst = true
 
 // removeClaimed removes a claimed file; one that is open cannot be.
-func removeClaimed(f *os.File) {
+func removeClaimed(in *os.Root, name string, f *os.File) {
 	_ = f.Close()
-	_ = os.Remove(f.Name()) // nothing can be done about it
+	_ = in.Remove(name) // nothing can be done about it
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -35,24 +34,28 @@ func (t *Transfers) Download(ctx context.Context, d Download) (string, error) {
 			return "", fault.Hinted(fault.Of(&fault.ParameterError{}, "target_name %q is not a plain file name", d.TargetName),
 				"the folder goes into target_path")
 		}
+	}
+	in, err := t.folder(folder, d.TargetName)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = in.Close() }() // it was only looked up
+	if d.TargetName != "" {
 		// Told before anything is asked of the platform.
-		if err := checkFree(filepath.Join(folder, d.TargetName), d.Overwrite); err != nil {
+		if err := in.checkFree(d.TargetName, d.Overwrite); err != nil {
 			return "", err
 		}
 	}
-	if err := os.MkdirAll(folder, 0o777); err != nil {
-		return "", fileError(err, "cannot make the folder %s", folder)
-	}
-	t.pruneOnce(folder)
+	t.pruneOnce(in)
 	if err := t.budget.Acquire(ctx); err != nil {
 		return "", err
 	}
 	defer t.budget.Release()
-	path, err := t.fetch(holding(ctx, t.budget), d, folder, want)
+	path, err := t.fetch(holding(ctx, t.budget), d, in, want)
 	return path, settled(ctx, err)
 }
 
-func (t *Transfers) fetch(ctx context.Context, d Download, folder, want string) (string, error) {
+func (t *Transfers) fetch(ctx context.Context, d Download, in folder, want string) (string, error) {
 	answer, err := t.caller.Get(ctx, d.Path, d.Query, Span{})
 	if err != nil {
 		return "", err
@@ -61,12 +64,16 @@ func (t *Transfers) fetch(ctx context.Context, d Download, folder, want string) 
 	name := d.TargetName
 	if name == "" {
 		name = FileName(answer.Header.Get("Content-Disposition"))
+		// Asked for once more: a file of that name may not be wanted there.
+		if in, err = t.folder(in.path, name); err != nil {
+			return "", err
+		}
+		defer func() { _ = in.Close() }() // it was only looked up
 	}
-	path := filepath.Join(folder, name)
-	if err := checkFree(path, d.Overwrite); err != nil {
+	if err := in.checkFree(name, d.Overwrite); err != nil {
 		return "", err
 	}
-	file, err := newTarget(folder, path)
+	file, err := newTarget(in, name)
 	if err != nil {
 		return "", err
 	}
@@ -84,7 +91,7 @@ func (t *Transfers) fetch(ctx context.Context, d Download, folder, want string) 
 		return "", err
 	}
 	file.discard()
-	return path, nil
+	return file.path, nil
 }
 
 // worthKeeping tells failures after which the next download may go on.

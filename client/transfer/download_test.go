@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -141,6 +142,29 @@ func TestDownloadNeverEnds(t *testing.T) {
 	}
 }
 
+// Whoever guards folders is asked about the name that the server chose, before
+// anything is written.
+func TestNamesChosenByServersAreAskedAbout(t *testing.T) {
+	s := newService(t)
+	s.onGet = func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Disposition", "attachment; filename=survey.allow.json")
+		fmt.Fprint(w, "{}")
+	}
+	folder := t.TempDir()
+	var names []string
+	_, err := fast(s, Options{Folder: func(path, name string) (*os.Root, error) {
+		names = append(names, name)
+		if name != "" {
+			return nil, fault.Of(&fault.PermissionError{}, "not %s", name)
+		}
+		return os.OpenRoot(path)
+	}}).Download(t.Context(), Download{Path: "/f", TargetPath: folder})
+	isFault[*fault.PermissionError](t, err)
+	if !slices.Equal(names, []string{"", "survey.allow.json"}) || entries(t, folder) != "" {
+		t.Errorf("asked about %q, left %s", names, entries(t, folder))
+	}
+}
+
 func TestExistingFileStays(t *testing.T) {
 	s := newService(t)
 	var asked atomic.Int64
@@ -252,16 +276,26 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
+func opened(t *testing.T, path string) folder {
+	t.Helper()
+	root, err := os.OpenRoot(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = root.Close() })
+	return folder{root, path}
+}
+
 func TestLeftoversOfAKilledDownloadAreTakenOver(t *testing.T) {
 	folder := t.TempDir()
-	first, err := newTarget(folder, filepath.Join(folder, "ortho.tif"))
+	first, err := newTarget(opened(t, folder), "ortho.tif")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := first.file.Write([]byte("half of it")); err != nil {
 		t.Fatal(err)
 	}
-	beside, err := newTarget(folder, filepath.Join(folder, "ortho.tif"))
+	beside, err := newTarget(opened(t, folder), "ortho.tif")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -270,7 +304,7 @@ func TestLeftoversOfAKilledDownloadAreTakenOver(t *testing.T) {
 	}
 	beside.discard()
 	_ = first.file.Close() // as a killed process does: the file stays
-	again, err := newTarget(folder, filepath.Join(folder, "ortho.tif"))
+	again, err := newTarget(opened(t, folder), "ortho.tif")
 	if err != nil {
 		t.Fatal(err)
 	}

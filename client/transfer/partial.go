@@ -6,8 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/crc32"
+	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 )
@@ -46,9 +46,10 @@ func sourceOf(platform string, d Download) string {
 	return fmt.Sprintf("%x", sum[:16])
 }
 
-func (t *target) recordPath() string {
-	return strings.TrimSuffix(t.file.Name(), temporaryEnd) + recordEnd
-}
+func (t *target) recordName() string { return recordOf(t.temp) }
+
+// recordOf is the name of the record beside a temporary file.
+func recordOf(temp string) string { return strings.TrimSuffix(temp, temporaryEnd) + recordEnd }
 
 // record brings what was received to disk and notes it. What cannot be noted
 // is fetched again some day, no more.
@@ -66,7 +67,7 @@ func (t *target) record(have spans) {
 	slot = append(slot, text...)
 	slot = append(slot, bytes.Repeat([]byte{'\n'}, recordSize-len(slot))...)
 	if t.notes == nil {
-		if t.notes, err = os.OpenFile(t.recordPath(), os.O_RDWR|os.O_CREATE, 0o600); err != nil {
+		if t.notes, err = t.in.OpenFile(t.recordName(), os.O_RDWR|os.O_CREATE, 0o600); err != nil {
 			return
 		}
 	}
@@ -75,7 +76,7 @@ func (t *target) record(have spans) {
 
 // left gives what an earlier download has left of the same file.
 func (t *target) left() spans {
-	b, err := os.ReadFile(t.recordPath())
+	b, err := t.in.ReadFile(t.recordName())
 	if err != nil || len(b) > 2*recordSize {
 		return nil
 	}
@@ -112,22 +113,22 @@ func (t *target) forgetRecord() {
 	if t.shared {
 		return
 	}
-	f, err := os.OpenFile(t.recordPath(), os.O_RDWR|os.O_TRUNC, 0)
+	f, err := t.in.OpenFile(t.recordName(), os.O_RDWR|os.O_TRUNC, 0)
 	if err != nil {
 		return // there is none
 	}
 	_ = f.Sync()
 	_ = f.Close()
-	_ = os.Remove(t.recordPath())
+	_ = t.in.Remove(t.recordName())
 }
 
 // pruneOnce removes leftovers of other downloads from a folder, the first time
 // something is fetched into it.
-func (t *Transfers) pruneOnce(folder string) {
-	if _, done := t.pruned.LoadOrStore(folder, true); done {
+func (t *Transfers) pruneOnce(in folder) {
+	if _, done := t.pruned.LoadOrStore(in.path, true); done {
 		return
 	}
-	list, err := os.ReadDir(folder)
+	list, err := fs.ReadDir(in.FS(), ".")
 	if err != nil {
 		return
 	}
@@ -141,15 +142,14 @@ func (t *Transfers) pruneOnce(folder string) {
 		if err != nil || time.Since(info.ModTime()) < leftoverAge {
 			continue
 		}
-		path := filepath.Join(folder, name)
 		if strings.HasSuffix(name, recordEnd) {
-			path = strings.TrimSuffix(path, recordEnd) + temporaryEnd
+			name = strings.TrimSuffix(name, recordEnd) + temporaryEnd
 		}
 		// Claiming makes the file where only its record is left.
-		if f, err := claim(path); err == nil {
-			_ = os.Remove(strings.TrimSuffix(path, temporaryEnd) + recordEnd)
-			removeClaimed(f)
-			t.log.Debug("removed the leftovers of a download", "file", path)
+		if f, err := claim(in.Root, name); err == nil {
+			_ = in.Remove(recordOf(name))
+			removeClaimed(in.Root, name, f)
+			t.log.Debug("removed the leftovers of a download", "file", in.told(name))
 		}
 	}
 }

@@ -25,7 +25,7 @@ func FuzzRecord(f *testing.F) {
 	f.Add([]byte("0000000"), []byte{}, true)
 	folder := f.TempDir()
 	f.Fuzz(func(t *testing.T, one, two []byte, raw bool) {
-		file, err := newTarget(folder, filepath.Join(folder, "ortho.tif"))
+		file, err := newTarget(opened(t, folder), "ortho.tif")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -44,7 +44,7 @@ func FuzzRecord(f *testing.F) {
 			}
 			text = append(text, slot...)
 		}
-		if err := os.WriteFile(file.recordPath(), text, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(folder, file.recordName()), text, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		have := file.left()

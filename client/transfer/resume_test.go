@@ -353,13 +353,13 @@ func TestOldLeftoversGo(t *testing.T) {
 			_ = os.Chtimes(path, old, old)
 		}
 	}
-	held, err := claim(filepath.Join(folder, ".transect-7711223344556677.part"))
+	held, err := claim(opened(t, folder).Root, ".transect-7711223344556677.part")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = held.Close() }()
 	_ = os.Chtimes(held.Name(), old, old)
-	fast(newService(t), Options{}).pruneOnce(folder)
+	fast(newService(t), Options{}).pruneOnce(opened(t, folder))
 	if e := entries(t, folder); e != ".transect-7711223344556677.part .transect-9911223344556677.part .transect-notes mine.part" {
 		t.Error(e)
 	}

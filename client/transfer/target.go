@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"sync"
 
 	"transect/client/fault"
@@ -15,7 +14,10 @@ import (
 
 // target is a file being received under a temporary name beside its place.
 type target struct {
-	path   string // where it goes
+	in     folder // where it goes
+	name   string // in that folder
+	path   string // the same for people
+	temp   string // its name meanwhile
 	file   *os.File
 	shared bool // somebody else writes under the usual temporary name
 	closed bool
@@ -32,16 +34,16 @@ type target struct {
 // newTarget opens the temporary file. Its name follows from the target's, so
 // that a run takes over what a killed one left behind; while somebody else is
 // writing it, another name is used.
-func newTarget(folder, path string) (*target, error) {
-	sum := sha256.Sum256([]byte(filepath.Base(path)))
-	t := &target{path: path}
+func newTarget(in folder, name string) (*target, error) {
+	sum := sha256.Sum256([]byte(name))
+	t := &target{in: in, name: name, path: in.told(name), temp: fmt.Sprintf("%s%x%s", temporaryStart, sum[:8], temporaryEnd)}
 	var err error
-	if t.file, err = claim(filepath.Join(folder, fmt.Sprintf("%s%x%s", temporaryStart, sum[:8], temporaryEnd))); err != nil {
-		t.shared = true
-		t.file, err = os.OpenFile(filepath.Join(folder, temporaryStart+rand.Text()+temporaryEnd), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+	if t.file, err = claim(in.Root, t.temp); err != nil {
+		t.shared, t.temp = true, temporaryStart+rand.Text()+temporaryEnd
+		t.file, err = in.OpenFile(t.temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
 	}
 	if err != nil {
-		return nil, fileError(err, "cannot write to the folder %s", folder)
+		return nil, fileError(err, "cannot write to the folder %s", in.path)
 	}
 	return t, nil
 }
@@ -94,24 +96,24 @@ func (t *target) keep(overwrite bool) error {
 	}
 	if !overwrite {
 		// A link, unlike a renaming, never replaces a file that came meanwhile.
-		err = os.Link(t.file.Name(), t.path)
+		err = t.in.Link(t.temp, t.name)
 		if err == nil {
-			syncFolder(filepath.Dir(t.path))
+			t.in.sync()
 			return nil // discard removes the temporary name
 		}
 		if errors.Is(err, fs.ErrExist) {
 			return exists(t.path)
 		}
 		// This file system has no links.
-		if err := checkFree(t.path, false); err != nil {
+		if err := t.in.checkFree(t.name, false); err != nil {
 			return err
 		}
 	}
-	if err := os.Rename(t.file.Name(), t.path); err != nil {
+	if err := t.in.Rename(t.temp, t.name); err != nil {
 		return fileError(err, "cannot write %s", t.path)
 	}
 	t.kept = true
-	syncFolder(filepath.Dir(t.path))
+	t.in.sync()
 	return nil
 }
 
@@ -120,11 +122,11 @@ func (t *target) keep(overwrite bool) error {
 func (t *target) discard() {
 	t.forgetRecord()
 	if !t.kept && !t.closed {
-		removeClaimed(t.file)
+		removeClaimed(t.in.Root, t.temp, t.file)
 		return
 	}
 	if !t.kept {
-		_ = os.Remove(t.file.Name()) // nothing can be done about it
+		_ = t.in.Remove(t.temp) // nothing can be done about it
 	}
 	t.close()
 }
@@ -141,35 +143,6 @@ func (t *target) close() {
 	if !t.closed {
 		_ = t.file.Close() // synced, or not wanted any more
 	}
-}
-
-// syncFolder makes a new name durable where the system can do that.
-func syncFolder(folder string) {
-	if d, err := os.Open(folder); err == nil {
-		_ = d.Sync()
-		_ = d.Close()
-	}
-}
-
-// checkFree fails when something stands in the way of a file.
-func checkFree(path string, overwrite bool) error {
-	info, err := os.Lstat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case err != nil:
-		return fileError(err, "cannot look at %s", path)
-	case info.IsDir():
-		return fault.Of(&fault.FileExistsError{}, "%s is a folder", path)
-	case !overwrite:
-		return exists(path)
-	}
-	return nil
-}
-
-func exists(path string) error {
-	return fault.Hinted(fault.Of(&fault.FileExistsError{}, "%s exists already", path),
-		"set overwrite to replace it, or give another target_name or target_path")
 }
 
 // fileError is a local file that cannot be written.

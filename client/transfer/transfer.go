@@ -49,6 +49,9 @@ type Options struct {
 	// Sleep waits before repeats; in real time when nil.
 	Sleep func(ctx context.Context, d time.Duration) error
 	Open  func(path string) (*os.File, error) // opens a file to be sent; os.Open when nil
+	// Folder opens the folder of a download, made when missing. name is the
+	// file to be made in it, "" while the server has not told it.
+	Folder func(folder, name string) (*os.Root, error)
 }
 
 // Upload is one local file to be sent into a component of a dataset.
@@ -105,6 +108,7 @@ type Transfers struct {
 
 	pause func(ctx context.Context, attempt int) error
 	open  func(path string) (*os.File, error)
+	into  func(folder, name string) (*os.Root, error)
 }
 
 // New makes Transfers on a caller.
@@ -120,6 +124,9 @@ func New(c Caller, o Options) *Transfers {
 	t.pause = func(ctx context.Context, attempt int) error { return pauseBefore(ctx, attempt, o.Sleep) }
 	if t.open = o.Open; t.open == nil {
 		t.open = os.Open
+	}
+	if t.into = o.Folder; t.into == nil {
+		t.into = makeFolder
 	}
 	if t.budget == nil {
 		t.budget = NewTunedBudget(MostConnections)

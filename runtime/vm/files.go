@@ -1,8 +1,13 @@
 package vm
 
 import (
+	"errors"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 )
 
 // Module code reaches files through these: they ask Permit, and touch the file
@@ -25,10 +30,35 @@ func (in *Interp) ReadFile(path string) ([]byte, error) {
 
 // Stat describes a file or folder for the script.
 func (in *Interp) Stat(path string) (os.FileInfo, error) {
-	if err := in.Permit(Read, path); err != nil {
+	if !in.Walled() {
+		return os.Stat(path)
+	}
+	real := Canonical(path)
+	if err := in.opt.Permit(Read, real); err != nil {
 		return nil, err
 	}
-	return os.Stat(path)
+	root, name, err := opened(real)
+	if err != nil {
+		return nil, renamed(err, path)
+	}
+	defer root.Close()
+	info, err := root.Lstat(name)
+	return info, renamed(err, path)
+}
+
+// ReadDir lists a folder for the script, sorted by name.
+func (in *Interp) ReadDir(path string) ([]os.DirEntry, error) {
+	if !in.Walled() {
+		return os.ReadDir(path)
+	}
+	f, err := in.Open(path, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	entries, err := f.ReadDir(-1)
+	slices.SortFunc(entries, func(a, b os.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return entries, err
 }
 
 // Readable leaves out the paths the script may not read: links in a folder it
@@ -48,13 +78,45 @@ func (in *Interp) Readable(paths []string) []string {
 
 // MakeFolder makes a folder for the script, with those above it.
 func (in *Interp) MakeFolder(path string) error {
-	if err := in.Permit(Write, path); err != nil {
+	if !in.Walled() {
+		return os.MkdirAll(path, 0o777)
+	}
+	folder, err := in.Into(path, "")
+	if err != nil {
 		return err
 	}
+	return folder.Close()
+}
+
+// Into opens a folder, made when missing, in which the script is to make a file
+// of that name; "" asks for the folder itself.
+func (in *Interp) Into(folder, name string) (*os.Root, error) {
+	real := Canonical(folder)
 	if in.Walled() {
-		path = Canonical(path)
+		if err := in.opt.Permit(Write, filepath.Join(real, name)); err != nil {
+			return nil, err
+		}
 	}
-	return os.MkdirAll(path, 0o777)
+	root, err := madeFolder(real)
+	return root, renamed(err, folder)
+}
+
+// madeFolder opens the folder at a true path, and makes it, step by step below
+// folders known to be those, where there is none.
+func madeFolder(real string) (*os.Root, error) {
+	root, err := openedFolder(real)
+	if !errors.Is(err, fs.ErrNotExist) || filepath.Dir(real) == real {
+		return root, err
+	}
+	above, err := madeFolder(filepath.Dir(real))
+	if err != nil {
+		return nil, err
+	}
+	defer above.Close()
+	if err := above.Mkdir(filepath.Base(real), 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	return openedFolder(real)
 }
 
 // Remove removes a file or an empty folder for the script, or with all a

@@ -117,27 +117,35 @@ func (in *Interp) Open(path string, flag int, perm os.FileMode) (*os.File, error
 			return nil, err
 		}
 	}
+	file, err := openTrue(real, flag, perm)
+	return file, renamed(err, path)
+}
+
+// OpenToRead is Open for reading, as packages that know no interpreter take it.
+func (in *Interp) OpenToRead(path string) (*os.File, error) { return in.Open(path, os.O_RDONLY, 0) }
+
+// openTrue opens the file at a true path, and none that came there meanwhile.
+func openTrue(real string, flag int, perm os.FileMode) (*os.File, error) {
 	root, name, err := opened(real)
 	if err != nil {
-		return nil, renamed(err, path)
+		return nil, err
 	}
 	defer root.Close()
 	// Emptied only when it is known to be the file.
 	file, err := root.OpenFile(name, flag&^os.O_TRUNC, perm)
 	if err != nil {
-		return nil, renamed(err, path)
+		return nil, err
 	}
-	if err := isAt(file, real); err != nil {
-		file.Close()
-		return nil, renamed(err, path)
-	}
-	if flag&os.O_TRUNC != 0 {
-		if err := file.Truncate(0); err != nil {
-			if info, e := file.Stat(); e == nil && info.Mode().IsRegular() {
-				file.Close()
-				return nil, renamed(err, path)
-			}
+	err = isAt(file, real)
+	if err == nil && flag&os.O_TRUNC != 0 {
+		err = file.Truncate(0)
+		if info, e := file.Stat(); err != nil && (e != nil || !info.Mode().IsRegular()) {
+			err = nil // a device or a pipe cannot be emptied
 		}
+	}
+	if err != nil {
+		file.Close()
+		return nil, err
 	}
 	return file, nil
 }
@@ -159,26 +167,32 @@ func (in *Interp) Folder(path string) (folder *os.Root, name string, err error) 
 	return folder, name, renamed(err, path)
 }
 
-// opened opens the folder of a true path, and makes sure it still is one.
+// opened opens the folder that a true path is in.
 func opened(real string) (*os.Root, string, error) {
 	dir, name := filepath.Dir(real), filepath.Base(real)
 	if dir == real {
 		name = "."
 	}
-	root, err := os.OpenRoot(dir)
+	root, err := openedFolder(dir)
+	return root, name, err
+}
+
+// openedFolder opens the folder at a true path, and makes sure it still is one.
+func openedFolder(real string) (*os.Root, error) {
+	root, err := os.OpenRoot(real)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	self, err := root.Open(".")
 	if err == nil {
-		err = isAt(self, dir)
+		err = isAt(self, real)
 		self.Close()
 	}
 	if err != nil {
 		root.Close()
-		return nil, "", err
+		return nil, err
 	}
-	return root, name, nil
+	return root, nil
 }
 
 var errMoved = errors.New("the file is no longer where it was")

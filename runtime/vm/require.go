@@ -2,6 +2,7 @@ package vm
 
 import (
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"sort"
@@ -103,16 +104,14 @@ func (in *Interp) load(L *lua.LState, lib *lua.LTable, name string) lua.LValue {
 		return in.build(L, m)
 	}
 	path, tried := in.find(lib.RawGetString("path").String(), name)
-	if path != "" && !Below(Canonical(path), in.folders...) { // modules beside the script are part of it
-		if err := in.Permit(Read, path); err != nil {
-			Raise(L, err)
-		}
-	}
 	if path == "" {
 		Raise(L, in.notFound(name, tried))
 	}
-	code, err := os.ReadFile(path)
+	code, err := in.moduleCode(path)
 	if err != nil {
+		if fault.Find(err) != nil {
+			Raise(L, err)
+		}
 		Raise(L, fault.Of(&fault.FileError{}, "module %s: %w", name, err))
 	}
 	fn, err := in.compile(L, path, code)
@@ -120,6 +119,23 @@ func (in *Interp) load(L *lua.LState, lib *lua.LTable, name string) lua.LValue {
 		Raise(L, err)
 	}
 	return callLoader(L, fn, name)
+}
+
+// moduleCode reads a file of a module. Those beside the script are part of it.
+func (in *Interp) moduleCode(path string) ([]byte, error) {
+	if !in.Walled() {
+		return os.ReadFile(path)
+	}
+	real := Canonical(path)
+	if !Below(real, in.folders...) {
+		return in.ReadFile(path)
+	}
+	f, err := openTrue(real, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, renamed(err, path)
+	}
+	defer f.Close()
+	return io.ReadAll(f)
 }
 
 func callLoader(L *lua.LState, fn lua.LValue, name string) lua.LValue {

@@ -19,6 +19,7 @@ type Disk interface {
 	Open(path string, flag int, perm os.FileMode) (*os.File, error)
 	// Create starts a file that takes its place when it is whole.
 	Create(path string) (*atomicfile.File, error)
+	ReadDir(path string) ([]os.DirEntry, error)
 	MakeFolder(path string) error
 	Rename(from, to string) error
 	Remove(path string, all bool) error
@@ -101,7 +102,7 @@ func (c *Copier) tree(ctx context.Context, from, to string) error {
 	if err := c.Disk.MakeFolder(to); err != nil {
 		return err
 	}
-	entries, err := os.ReadDir(from)
+	entries, err := c.Disk.ReadDir(from)
 	if err != nil {
 		return err
 	}

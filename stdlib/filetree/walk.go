@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -15,7 +14,7 @@ import (
 // Walker goes through a tree one entry at a time, folder by folder, so that
 // the largest takes little memory.
 type Walker struct {
-	stat  func(path string) (fs.FileInfo, error)
+	disk  Folders
 	root  string
 	stack []Place
 	depth int
@@ -32,11 +31,16 @@ type Place struct {
 // Deep is a depth without end.
 const Deep = 1 << 20
 
+// Folders is where the tree is. What may not be read is a PermissionError.
+type Folders interface {
+	Stat(path string) (fs.FileInfo, error)
+	ReadDir(path string) ([]fs.DirEntry, error)
+}
+
 // Walk begins at a folder and goes so many levels deep, 1 being the folder
-// alone; stat describes files where they may be read, with a PermissionError
-// elsewhere.
-func Walk(root string, depth int, stat func(path string) (fs.FileInfo, error), want func(Place) bool) *Walker {
-	return &Walker{stat: stat, root: root, depth: depth, want: want, stack: []Place{{Rel: "."}}}
+// alone.
+func Walk(root string, depth int, disk Folders, want func(Place) bool) *Walker {
+	return &Walker{disk: disk, root: root, depth: depth, want: want, stack: []Place{{Rel: "."}}}
 }
 
 // Next finds the next wanted entry; ok is false at the end. After an error it
@@ -50,8 +54,9 @@ func (w *Walker) Next(ctx context.Context) (p Place, info fs.FileInfo, ok bool, 
 		p := w.stack[len(w.stack)-1]
 		w.stack = w.stack[:len(w.stack)-1]
 		if p.Entry == nil || p.Entry.IsDir() && p.depth < w.depth {
-			entries, err := os.ReadDir(filepath.Join(w.root, p.Rel))
-			if err != nil && (p.Entry == nil || !errors.Is(err, fs.ErrNotExist)) {
+			entries, err := w.disk.ReadDir(filepath.Join(w.root, p.Rel))
+			var outside *fault.PermissionError
+			if err != nil && (p.Entry == nil || !errors.Is(err, fs.ErrNotExist) && !errors.As(err, &outside)) {
 				return p, nil, false, err
 			}
 			slices.Reverse(entries) // the first is taken off last
@@ -62,7 +67,7 @@ func (w *Walker) Next(ctx context.Context) (p Place, info fs.FileInfo, ok bool, 
 		if p.Entry == nil || !w.want(p) {
 			continue
 		}
-		info, err := w.stat(filepath.Join(w.root, p.Rel))
+		info, err := w.disk.Stat(filepath.Join(w.root, p.Rel))
 		if errors.Is(err, fs.ErrNotExist) {
 			info, err = p.Entry.Info() // a link to nothing
 		}

@@ -12,7 +12,7 @@ import (
 
 // WatchOptions is what to wait for.
 type WatchOptions struct {
-	Stat     func(path string) (fs.FileInfo, error) // as for Walk
+	Disk     Folders
 	Want     func(Place) bool
 	Existing bool          // also files that are there already
 	Settle   time.Duration // how long a file must not change
@@ -61,7 +61,7 @@ func (w *Watch) look(ctx context.Context, old bool) error {
 	for _, s := range w.known {
 		s.present = false
 	}
-	tree := Walk(w.root, Deep, w.Stat, func(p Place) bool {
+	tree := Walk(w.root, Deep, w.Disk, func(p Place) bool {
 		return !p.Entry.IsDir() && !temporary(p.Entry.Name()) && w.Want(p)
 	})
 	for {

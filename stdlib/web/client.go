@@ -59,7 +59,7 @@ func New(o Options) *Client {
 	}
 	var broken error
 	if file, ok := o.Env("SSL_CERT_FILE"); ok && file != "" && o.Roots == nil {
-		o.Roots, broken = LoadRoots(file)
+		o.Roots, broken = LoadRoots(file, os.ReadFile)
 	}
 	dialer := &net.Dialer{Timeout: longestConnect, KeepAlive: 30 * time.Second}
 	return &Client{options: o, broken: broken, wire: &http.Transport{
@@ -115,8 +115,8 @@ func proxy(env func(string) (string, bool)) func(*http.Request) (*url.URL, error
 
 // LoadRoots reads a file of certificates in PEM form, believed beside the
 // system's.
-func LoadRoots(path string) (*x509.CertPool, error) {
-	pem, err := os.ReadFile(path)
+func LoadRoots(path string, read func(path string) ([]byte, error)) (*x509.CertPool, error) {
+	pem, err := read(path)
 	if err != nil {
 		return nil, fault.Of(&fault.FileError{}, "cannot read the certificates: %w", err)
 	}

@@ -12,6 +12,8 @@ import (
 	"context"
 	"iter"
 	"time"
+
+	"transect/client/imagery"
 )
 
 // File is one file on disk.
@@ -80,6 +82,8 @@ type Source struct {
 	// FollowLinks reads what symbolic links point at; else links are skipped.
 	// A path of Paths that is a link is always followed.
 	FollowLinks bool
+	// Open opens the files and folders that are read.
+	Open imagery.Opener
 }
 
 // Kinds are the types of dataset an item can have.

@@ -163,7 +163,7 @@ func (h *here) decide(i int) *decision {
 		d.err = err
 		return d
 	}
-	d.content, d.err = sniff(h.path(name), info.Size(), strings.ToLower(ext))
+	d.content, d.err = sniff(h.w.source.Open, h.path(name), info.Size(), strings.ToLower(ext))
 	d.note = d.content.note
 	if d.err != nil || h.w.source.Kind == "file" {
 		return d
@@ -208,7 +208,7 @@ func (h *here) place(d *decision, name, ext string, company []int) {
 	case d.kind == "image" && d.flat && (world || d.format == "tiff" && !d.camera && projection):
 		d.kind = "raster"
 	case d.kind == "file" && d.format == "" && header != "":
-		if format := sniffHeader(header); format != "" {
+		if format := sniffHeader(h.w.source.Open, header); format != "" {
 			d.kind, d.format = "raster", format
 		}
 	}

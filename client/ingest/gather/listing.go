@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"os"
 	"slices"
 	"sort"
 	"strings"
@@ -45,8 +44,8 @@ const (
 )
 
 // list reads a folder. Entries read before an error are returned with it.
-func list(dir string) (*listing, error) {
-	f, err := os.Open(dir)
+func list(open imagery.Opener, dir string) (*listing, error) {
+	f, err := open.Open(dir)
 	if err != nil {
 		return &listing{}, err
 	}

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"transect/client/imagery"
 )
 
 // numbered names one of several components as the platform does.
@@ -53,12 +55,12 @@ func (h *here) mesh(d *decision, i int) {
 			h.addNamed(d, m, "material")
 		}
 		for _, m := range materials {
-			for _, texture := range texturesOf(filepath.Join(h.dir, filepath.FromSlash(m))) {
+			for _, texture := range texturesOf(h.w.source.Open, filepath.Join(h.dir, filepath.FromSlash(m))) {
 				h.addNamed(d, path.Join(path.Dir(m), texture), "texture")
 			}
 		}
 	case "gltf":
-		images, buffers := gltfFiles(file)
+		images, buffers := gltfFiles(h.w.source.Open, file)
 		for _, name := range images {
 			h.addNamed(d, name, "texture")
 		}
@@ -73,7 +75,7 @@ func (h *here) mesh(d *decision, i int) {
 // materials are the libraries an OBJ file names, else the one of its own name.
 func (h *here) materials(file string, i int) []string {
 	var found []string
-	readLines(file, maxMeshHead, func(line string) bool {
+	readLines(h.w.source.Open, file, maxMeshHead, func(line string) bool {
 		if rest, ok := strings.CutPrefix(line, "mtllib "); ok {
 			rest = strings.TrimSpace(rest)
 			if name, ok := h.locate(rest); ok { // a name may hold blanks
@@ -99,9 +101,9 @@ func (h *here) materials(file string, i int) []string {
 
 // texturesOf lists the pictures a material library names (MTL, "Texture map
 // statements").
-func texturesOf(file string) []string {
+func texturesOf(open imagery.Opener, file string) []string {
 	var found []string
-	readLines(file, 16<<20, func(line string) bool {
+	readLines(open, file, 16<<20, func(line string) bool {
 		statement, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 		switch s := strings.ToLower(statement); {
 		case strings.HasPrefix(s, "map_"), s == "bump", s == "disp", s == "decal", s == "refl", s == "norm":
@@ -142,8 +144,8 @@ func afterOptions(rest string) string {
 }
 
 // gltfFiles lists the files a glTF model refers to (glTF 2.0, 3.5 "URIs").
-func gltfFiles(file string) (images, buffers []string) {
-	f, err := os.Open(file)
+func gltfFiles(open imagery.Opener, file string) (images, buffers []string) {
+	f, err := open.Open(file)
 	if err != nil {
 		return nil, nil
 	}
@@ -243,8 +245,8 @@ func slashed(name string) string { return strings.ReplaceAll(name, `\`, "/") }
 
 // readLines visits the lines of a text file, up to so many bytes. Endless
 // lines end it.
-func readLines(file string, limit int64, visit func(line string) bool) {
-	f, err := os.Open(file)
+func readLines(open imagery.Opener, file string, limit int64, visit func(line string) bool) {
+	f, err := open.Open(file)
 	if err != nil {
 		return
 	}
@@ -255,9 +257,9 @@ func readLines(file string, limit int64, visit func(line string) bool) {
 }
 
 // sniffHeader tells what a .hdr beside a raster without magic number says.
-func sniffHeader(file string) string {
+func sniffHeader(open imagery.Opener, file string) string {
 	format := ""
-	readLines(file, headSize, func(line string) bool {
+	readLines(open, file, headSize, func(line string) bool {
 		word := strings.ToUpper(strings.TrimSpace(line))
 		switch {
 		case word == "ENVI":

@@ -61,8 +61,8 @@ var magics = []struct {
 
 // sniff recognises a file by its content. ext is its extension in lower case,
 // without the dot.
-func sniff(path string, size int64, ext string) (content, error) {
-	f, err := os.Open(path)
+func sniff(open imagery.Opener, path string, size int64, ext string) (content, error) {
+	f, err := open.Open(path)
 	if err != nil {
 		return content{}, err
 	}

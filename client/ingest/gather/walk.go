@@ -84,7 +84,7 @@ func (w *walk) read(number int, rel string, depth int) error {
 			}
 		}
 	}
-	names, err := list(dir)
+	names, err := list(w.source.Open, dir)
 	switch {
 	case err != nil && o.listed != nil && errors.Is(err, fs.ErrNotExist):
 		// Each of its files is told as missing.

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"hash/maphash"
 	"io"
-	"os"
 	"slices"
 
 	"transect/client/imagery"
@@ -37,7 +36,7 @@ func (s *survey) checkDuplicates(ctx context.Context) {
 			if end-start == 1 || ctx.Err() != nil {
 				break
 			}
-			if ends, ok := endsOf(s.path(f.file), f.size, seed); ok {
+			if ends, ok := endsOf(s.opts.Open, s.path(f.file), f.size, seed); ok {
 				group = append(group, ending{ends, f.file})
 			}
 		}
@@ -82,7 +81,7 @@ func (s *survey) compareWhole(ctx context.Context, files []ending) {
 		if ctx.Err() != nil {
 			return
 		}
-		sum, err := imagery.Checksum(ctx, s.path(f.file))
+		sum, err := s.opts.Open.Checksum(ctx, s.path(f.file))
 		if err != nil {
 			continue // a file that just went away repeats nothing
 		}
@@ -100,9 +99,9 @@ func (s *survey) compareWhole(ctx context.Context, files []ending) {
 }
 
 // endsOf hashes the first and the last bytes of a file.
-func endsOf(path string, size int64, seed maphash.Seed) (uint64, bool) {
+func endsOf(open imagery.Opener, path string, size int64, seed maphash.Seed) (uint64, bool) {
 	const length = 8 << 10
-	f, err := os.Open(path)
+	f, err := open.Open(path)
 	if err != nil {
 		return 0, false
 	}

@@ -35,6 +35,8 @@ type Options struct {
 	// Dir is the folder of temporary files, which only large surveys need; ""
 	// is the system's.
 	Dir string
+	// Open opens the files.
+	Open imagery.Opener
 }
 
 // Checker collects what files say of themselves. Its methods may be called
@@ -95,13 +97,13 @@ func (c *Checker) Add(item gather.Item, photo *imagery.Photo, err error) {
 	switch {
 	case item.Kind == "image":
 		if photo == nil && err == nil {
-			p, readErr := imagery.Read(main.Path)
+			p, readErr := c.opts.Open.Read(main.Path)
 			photo, err = &p, readErr
 		}
 		found = imageProblems(main, item.Format, photo, err)
 	default:
 		for _, m := range item.Members {
-			if p, bad := checkWhole(m.File, item.Format, m.Component); bad {
+			if p, bad := checkWhole(c.opts.Open, m.File, item.Format, m.Component); bad {
 				found = append(found, p)
 			}
 		}

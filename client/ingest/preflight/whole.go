@@ -14,9 +14,9 @@ import (
 )
 
 // checkWhole tells whether a file that is no photo has its end.
-func checkWhole(file gather.File, format, component string) (Problem, bool) {
+func checkWhole(open imagery.Opener, file gather.File, format, component string) (Problem, bool) {
 	again := "copy the file again from where it came from"
-	f, err := os.Open(file.Path)
+	f, err := open.Open(file.Path)
 	if err != nil {
 		return Problem{"unreadable", Error, file.Name, "it cannot be read: " + bare(err), "check its permissions"}, true
 	}
