@@ -153,16 +153,32 @@ func (r *Request) keepWhole(u upload, whole blob.Blob, doc, c store.Doc) error {
 	}
 	c["status"], c["filename"], c["size"], c["checksum"] = componentCompleted, u.filename, whole.Size, whole.MD5
 	if allCompleted(doc) {
-		if err := enqueue(r.tx, ingestionJob, u.dataset); err != nil {
+		if err := r.dueIngestion(doc, u.dataset, whole); err != nil {
 			return err
 		}
-		store.Set(doc, "ingestion.status", ingestionRunning)
-		if object, ok := doc["ingestion"].(map[string]any); ok {
-			delete(object, "error")
-		}
-		r.afterwards(r.p.workers.wake)
 	}
 	return r.save(datasets, doc)
+}
+
+// dueIngestion makes the ingestion of a dataset due. When its one photo was
+// looked at already, and no earlier one is under way, it is that ingestion.
+func (r *Request) dueIngestion(doc store.Doc, id string, whole blob.Blob) error {
+	underWay := store.Lookup(doc, "ingestion.status") == any(ingestionRunning)
+	if seen, ok := r.p.looked.of(whole.ID); ok && isPhoto(doc) && !underWay {
+		found := store.Doc{"size": whole.Size}
+		if seen.err == nil {
+			describePhoto(found, seen.photo, doc)
+		}
+		r.p.ingested(doc, found, problemOf(seen.err))
+		r.afterwards(func() { r.p.looked.drop(whole.ID) })
+		return nil
+	}
+	store.Set(doc, "ingestion.status", ingestionRunning)
+	if object, ok := doc["ingestion"].(map[string]any); ok {
+		delete(object, "error")
+	}
+	r.afterwards(r.p.workers.wake)
+	return enqueue(r.tx, ingestionJob, id)
 }
 
 // replaceBytes notes which blob a component has now.

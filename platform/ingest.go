@@ -61,19 +61,28 @@ func (p *Platform) ingest(ctx context.Context, j job) error {
 		if err != nil {
 			return err
 		}
-		for key, value := range found {
-			if store.Lookup(doc, key) == nil {
-				store.Set(doc, key, value)
-			}
-		}
-		store.Set(doc, "ingestion.status", ingestionCompleted)
-		if problem != "" {
-			store.Set(doc, "ingestion.status", ingestionFailed)
-			store.Set(doc, "ingestion.error", store.Doc{"message": problem})
-		}
-		store.Set(doc, "ingestion.date", date(p.options.Now()))
+		p.ingested(doc, found, problem)
 		return tx.Replace(datasets.plural, doc)
 	})
+}
+
+// ingested notes in a dataset what was found in its files, under dotted keys,
+// or what is wrong with them.
+func (p *Platform) ingested(doc, found store.Doc, problem string) {
+	for key, value := range found {
+		if store.Lookup(doc, key) == nil {
+			store.Set(doc, key, value)
+		}
+	}
+	store.Set(doc, "ingestion.status", ingestionCompleted)
+	if object, ok := doc["ingestion"].(map[string]any); ok {
+		delete(object, "error")
+	}
+	if problem != "" {
+		store.Set(doc, "ingestion.status", ingestionFailed)
+		store.Set(doc, "ingestion.error", store.Doc{"message": problem})
+	}
+	store.Set(doc, "ingestion.date", date(p.options.Now()))
 }
 
 // examine reads the files of a dataset. It returns what they say of it, under
@@ -102,11 +111,7 @@ func (p *Platform) examine(doc store.Doc, files []stored, j job) (found store.Do
 				if err != nil {
 					return err
 				}
-				if store.Lookup(doc, "ingestion.parameters.parse_metadata") != any(false) {
-					describePhoto(found, photo)
-				} else {
-					found["width"], found["height"] = photo.Width, photo.Height
-				}
+				describePhoto(found, photo, doc)
 				continue
 			}
 			if err := sniff(doc, i, s, f); err != nil {
@@ -115,18 +120,27 @@ func (p *Platform) examine(doc store.Doc, files []stored, j job) (found store.Do
 		}
 		return nil
 	})
-	if err == nil {
-		return found, ""
-	}
-	if f := fault.Find(err); f != nil {
-		return found, f.Facts().Message
-	}
-	return found, err.Error()
+	return found, problemOf(err)
 }
 
-// describePhoto notes what a photo says of itself.
-func describePhoto(found store.Doc, photo imagery.Photo) {
+// problemOf is how a dataset tells what went wrong; "" when nothing did.
+func problemOf(err error) string {
+	if err == nil {
+		return ""
+	}
+	if f := fault.Find(err); f != nil {
+		return f.Facts().Message
+	}
+	return err.Error()
+}
+
+// describePhoto notes what a photo says of itself, as far as its dataset wants
+// that read.
+func describePhoto(found store.Doc, photo imagery.Photo, dataset store.Doc) {
 	found["width"], found["height"] = photo.Width, photo.Height
+	if store.Lookup(dataset, "ingestion.parameters.parse_metadata") == any(false) {
+		return
+	}
 	if photo.HasPosition {
 		position := []any{photo.Longitude, photo.Latitude}
 		if photo.Altitude != nil {

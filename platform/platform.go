@@ -49,7 +49,10 @@ type Platform struct {
 	ids     store.IDs
 	handler http.Handler
 	workers *workers
-	log     *slog.Logger
+
+	announced announced
+	looked    looked
+	log       *slog.Logger
 
 	closing context.Context // ends when Close is called
 	shut    context.CancelFunc

@@ -24,8 +24,8 @@ func putPart(w http.ResponseWriter, r *Request) error {
 	if err != nil {
 		return err
 	}
-	if g.size < 0 {
-		err = r.receiveWhole(g.upload, g.checksum)
+	if g.whole != nil {
+		err = r.receiveWhole(*g.whole)
 	} else {
 		var u upload
 		if err = r.read(func() (err error) {
@@ -45,7 +45,7 @@ func putPart(w http.ResponseWriter, r *Request) error {
 
 // receiveWhole streams the body of a request into an upload in one piece. What
 // does not have the checksum is dropped again.
-func (r *Request) receiveWhole(upload, checksum string) error {
+func (r *Request) receiveWhole(u upload) error {
 	b, err := r.p.blobs.Receive(r.http.Body, -1)
 	if err != nil {
 		return err
@@ -56,12 +56,15 @@ func (r *Request) receiveWhole(upload, checksum string) error {
 			r.p.blobs.Remove(b.ID)
 		}
 	}()
-	if b.MD5 != checksum {
-		return badDigest(b.MD5, checksum)
+	if b.MD5 != u.checksum {
+		return badDigest(b.MD5, u.checksum)
+	}
+	if u.photo {
+		r.p.looked.at(b, r.p.blobs)
 	}
 	var replaced string
 	err = r.write(func() (err error) {
-		replaced, err = r.keepPart(upload, 1, b)
+		replaced, err = r.keepPiece(u, b)
 		return err
 	})
 	if err != nil {
@@ -69,6 +72,7 @@ func (r *Request) receiveWhole(upload, checksum string) error {
 	}
 	kept = true
 	if replaced != "" {
+		r.p.looked.drop(replaced)
 		r.p.blobs.Remove(replaced)
 	}
 	return nil

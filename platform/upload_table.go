@@ -1,10 +1,9 @@
 package platform
 
 import (
-	"crypto/rand"
 	"database/sql"
-	"encoding/hex"
 	"errors"
+	"time"
 
 	"transect/platform/blob"
 )
@@ -17,16 +16,19 @@ func (r *Request) startUpload(u *upload) error {
 	if err := r.dropUpload(u.dataset, u.component); err != nil {
 		return err
 	}
-	var b [16]byte
-	rand.Read(b[:])
-	u.id = hex.EncodeToString(b[:])
+	u.id = uploadID(time.Now())
+	r.afterwards(func() { r.p.announced.drop(*u) })
+	return r.insertUpload(*u)
+}
+
+func (r *Request) insertUpload(u upload) error {
 	return r.tx.Exec(`INSERT INTO uploads (id, dataset, component, filename, checksum, chunk_size, total_size, total_parts, direct)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, u.id, u.dataset, u.component, u.filename, u.checksum, u.chunk, u.size, u.parts, u.direct)
 }
 
 // dropUpload forgets an upload and what came of it so far.
 func (r *Request) dropUpload(dataset, component string) error {
-	u, err := r.uploadOf(dataset, component)
+	u, err := r.keptUpload(dataset, component)
 	var f *failure
 	if errors.As(err, &f) {
 		return nil
@@ -89,7 +91,17 @@ func (r *Request) uploadByID(id string) (upload, error) {
 	return scanUpload(r.tx.QueryRow("SELECT "+uploadColumns+" FROM uploads WHERE id = ?", id))
 }
 
+// uploadOf is the last upload to a component.
 func (r *Request) uploadOf(dataset, component string) (upload, error) {
+	kept, err := r.keptUpload(dataset, component)
+	var none *failure
+	if last, ok := r.p.announced.of(dataset, component); ok && (errors.As(err, &none) || err == nil && last.id > kept.id) {
+		return last, nil
+	}
+	return kept, err
+}
+
+func (r *Request) keptUpload(dataset, component string) (upload, error) {
 	return scanUpload(r.tx.QueryRow("SELECT "+uploadColumns+" FROM uploads WHERE dataset = ? AND component = ?", dataset, component))
 }
 
@@ -115,6 +127,40 @@ func (r *Request) multipartUpload(dataset, component string, direct bool) (uploa
 	return u, nil
 }
 
+// keepPiece notes that the bytes of an upload in one piece came, and returns the
+// blob they take the place of. Of several uploads the one announced last wins.
+func (r *Request) keepPiece(u upload, b blob.Blob) (replaced string, err error) {
+	last, announced := r.p.announced.of(u.dataset, u.component)
+	if announced && last.id > u.id {
+		return "", replacedUpload()
+	}
+	kept, err := r.keptUpload(u.dataset, u.component)
+	var none *failure
+	switch {
+	case errors.As(err, &none):
+	case err != nil:
+		return "", err
+	case kept.id == u.id:
+		return r.keepPart(u.id, 1, b)
+	case kept.id > u.id && !announced:
+		return "", replacedUpload()
+	default:
+		if err := r.dropUpload(u.dataset, u.component); err != nil {
+			return "", err
+		}
+	}
+	if err := r.insertUpload(u); err != nil {
+		return "", err
+	}
+	r.afterwards(func() { r.p.announced.drop(u) })
+	return "", r.insertPart(u.id, 1, b)
+}
+
+func (r *Request) insertPart(upload string, part int64, b blob.Blob) error {
+	return r.tx.Exec("INSERT OR REPLACE INTO parts (upload, number, blob, size, checksum) VALUES (?, ?, ?, ?, ?)",
+		upload, part, b.ID, b.Size, b.MD5)
+}
+
 // keepPart notes that a part came, and returns the blob it takes the place of.
 func (r *Request) keepPart(upload string, part int64, b blob.Blob) (replaced string, err error) {
 	u, err := r.uploadByID(upload)
@@ -129,6 +175,5 @@ func (r *Request) keepPart(upload string, part int64, b blob.Blob) (replaced str
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return "", err
 	}
-	return replaced, r.tx.Exec("INSERT OR REPLACE INTO parts (upload, number, blob, size, checksum) VALUES (?, ?, ?, ?, ?)",
-		upload, part, b.ID, b.Size, b.MD5)
+	return replaced, r.insertPart(upload, part, b)
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"net/http"
 	"strings"
+	"time"
 
 	"transect/platform/store"
 )
@@ -18,7 +19,7 @@ const (
 
 func uploadRoutes() []route {
 	return []route{
-		write("data-manager/init-upload-component", initUpload),
+		read("data-manager/init-upload-component", initUpload),
 		write("data-manager/complete-upload-component", completeWhole),
 		write("data-manager/create-multipart-upload", createMultipart),
 		read("data-manager/get-upload-part-url", partAddress),
@@ -33,6 +34,7 @@ type upload struct {
 	id, dataset, component, filename, checksum string
 	chunk, size, parts                         int64
 	direct, complete                           bool
+	photo                                      bool // it is to be looked at as it comes
 }
 
 // partSize is how many bytes a part must have; -1 when that was not announced.
@@ -46,17 +48,21 @@ func (u upload) partSize(part int64) int64 {
 	return u.size - u.chunk*(u.parts-1)
 }
 
-// initUpload starts an upload in one piece.
+// initUpload announces an upload in one piece. Nothing is written before its
+// bytes come: the address says all there is to know, and is signed.
 func initUpload(r *Request) (any, error) {
 	a := r.args()
-	u := upload{dataset: a.id("dataset"), component: a.text("component"), filename: a.text("filename"),
+	u := upload{id: uploadID(time.Now()), dataset: a.id("dataset"), component: a.text("component"), filename: a.text("filename"),
 		checksum: a.checksum("checksum"), size: -1, parts: 1, direct: true}
 	if a.err != nil {
 		return nil, a.err
 	}
-	if err := r.startUpload(&u); err != nil {
+	doc, _, err := r.componentOf(u.dataset, u.component)
+	if err != nil {
 		return nil, err
 	}
+	u.photo = r.p.options.IngestDelay == 0 && isPhoto(doc)
+	r.p.announced.add(u, r.p.options.AddressLife)
 	return r.addressed(u, 1, u.checksum)
 }
 
@@ -126,10 +132,15 @@ func uploadWhole(w http.ResponseWriter, r *Request) error {
 	if a.err != nil {
 		return a.err
 	}
-	if err := r.write(func() error { return r.startUpload(&u) }); err != nil {
+	u.id = uploadID(time.Now())
+	if err := r.read(func() error {
+		_, _, err := r.componentOf(u.dataset, u.component)
+		return err
+	}); err != nil {
 		return err
 	}
-	if err := r.receiveWhole(u.id, u.checksum); err != nil {
+	r.p.announced.add(u, r.p.options.AddressLife)
+	if err := r.receiveWhole(u); err != nil {
 		return err
 	}
 	var answer any

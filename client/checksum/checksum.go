@@ -11,72 +11,91 @@ import (
 	md5simd "github.com/minio/md5-simd"
 )
 
-// fromLanes is from how many streams on hashing side by side is faster than
-// one after the other.
-const fromLanes = 4
+const (
+	// Width is how many hashes Lanes hold.
+	Width = 8
+	// fromLanes is from how many on hashing side by side is faster than one
+	// after the other.
+	fromLanes = 4
+)
 
-// Lanes hands out hashes. Its zero value is ready for use.
+// Lanes are hashes that are computed side by side.
 type Lanes struct {
-	mu     sync.Mutex
-	atOnce int
-	users  int
-	server md5simd.Server // there are users of it
+	server md5simd.Server
+	hashes [Width]md5simd.Hasher
 }
 
-// Digest is a hash that has to be closed.
-type Digest interface {
-	hash.Hash
-	Close()
-}
+// spare are Lanes that nobody uses: making some takes longer than hashing many
+// a file.
+var spare = make(chan *Lanes, 2)
 
-type alone struct{ hash.Hash }
-
-func (alone) Close() {}
-
-// Stream makes a hash for one of so many streams that are there at a time.
-func (l *Lanes) Stream(streams int) Digest {
-	if streams < fromLanes {
-		return alone{md5.New()}
+// Take gives Lanes to use, and to be given back.
+func Take() *Lanes {
+	select {
+	case l := <-spare:
+		return l
+	default:
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.users++; l.server == nil {
-		l.server = md5simd.NewServer()
+	l := &Lanes{server: md5simd.NewServer()}
+	for i := range l.hashes {
+		l.hashes[i] = l.server.NewHash()
 	}
-	return &lane{Hasher: l.server.NewHash(), lanes: l}
+	return l
 }
 
-// lane is a stream on the server, which ends with its last stream.
-type lane struct {
-	md5simd.Hasher
-	lanes *Lanes
+// Hash is the i-th hash, from 0, at its beginning.
+func (l *Lanes) Hash(i int) hash.Hash {
+	l.hashes[i].Reset()
+	return l.hashes[i]
 }
 
-func (d *lane) Close() {
-	d.Hasher.Close()
-	l := d.lanes
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.users--; l.users == 0 {
+// Give ends the use of Lanes and their hashes.
+func (l *Lanes) Give() {
+	select {
+	case spare <- l:
+	default:
+		for _, h := range l.hashes {
+			h.Close()
+		}
 		l.server.Close()
-		l.server = nil
 	}
 }
 
-// Of is the checksum of bytes in memory, in hexadecimal.
-func (l *Lanes) Of(data []byte) string {
-	l.mu.Lock()
-	l.atOnce++
-	streams := l.atOnce
-	l.mu.Unlock()
-	d := l.Stream(streams)
-	d.Write(data)
-	sum := Hex(d)
-	d.Close()
-	l.mu.Lock()
-	l.atOnce--
-	l.mu.Unlock()
-	return sum
+// All gives the checksum of each of some bytes in memory, which come in blocks,
+// in hexadecimal.
+func All(data [][][]byte) []string {
+	sums := make([]string, 0, len(data))
+	for len(data) > 0 {
+		now := data[:min(len(data), Width)]
+		data = data[len(now):]
+		if len(now) < fromLanes {
+			for _, blocks := range now {
+				sums = append(sums, of(md5.New(), blocks))
+			}
+			continue
+		}
+		sums = append(sums, sideBySide(now)...)
+	}
+	return sums
+}
+
+func sideBySide(data [][][]byte) []string {
+	sums := make([]string, len(data))
+	l := Take()
+	defer l.Give()
+	var group sync.WaitGroup
+	for i, blocks := range data {
+		group.Go(func() { sums[i] = of(l.Hash(i), blocks) })
+	}
+	group.Wait()
+	return sums
+}
+
+func of(h hash.Hash, blocks [][]byte) string {
+	for _, b := range blocks {
+		h.Write(b) // never fails
+	}
+	return Hex(h)
 }
 
 // Hex is the sum of a hash in hexadecimal.

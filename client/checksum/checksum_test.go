@@ -4,47 +4,60 @@ import (
 	"bytes"
 	"crypto/md5"
 	"encoding/hex"
+	"fmt"
 	"sync"
 	"testing"
 )
 
-// Sums are right, however many are computed at a time, and nothing goes on
-// afterwards.
-func TestLanes(t *testing.T) {
-	var l Lanes
+// Sums are right, however many are computed at a time and by how many.
+func TestAll(t *testing.T) {
 	var wait sync.WaitGroup
-	for i := range 100 {
+	for n := range 20 {
 		wait.Go(func() {
-			data := bytes.Repeat([]byte{byte(i)}, i*1000)
-			sum := md5.Sum(data)
-			if got := l.Of(data); got != hex.EncodeToString(sum[:]) {
-				t.Errorf("%d bytes: %s", len(data), got)
+			data := make([][][]byte, n)
+			want := make([]string, n)
+			for i := range data {
+				block := bytes.Repeat([]byte{byte(i), byte(n)}, i*500)
+				data[i] = [][]byte{block, nil, block[:len(block)/3]}
+				sum := md5.Sum(bytes.Join(data[i], nil))
+				want[i] = hex.EncodeToString(sum[:])
+			}
+			if got := All(data); fmt.Sprint(got) != fmt.Sprint(want) {
+				t.Errorf("%d: %v, not %v", n, got, want)
 			}
 		})
 	}
 	wait.Wait()
-	if l.server != nil || l.users != 0 || l.atOnce != 0 {
-		t.Error("the hash server goes on")
+}
+
+// Lanes that were given back begin anew.
+func TestLanesAgain(t *testing.T) {
+	want := md5.Sum([]byte("another"))
+	for range 3 * cap(spare) {
+		l := Take()
+		defer l.Give()
+		l.Hash(1).Write([]byte("left over"))
+		h := l.Hash(1)
+		h.Write([]byte("another"))
+		if got := Hex(h); got != hex.EncodeToString(want[:]) {
+			t.Error(got)
+		}
+		l.Hash(2).Write([]byte("left over"))
 	}
 }
 
-// BenchmarkOf compares bytes of 200 KB hashed side by side with each for itself.
-func BenchmarkOf(b *testing.B) {
-	data := make([]byte, 200<<10)
-	b.Run("alone", func(b *testing.B) {
-		b.SetBytes(int64(len(data)))
-		for b.Loop() {
-			md5.Sum(data)
+// BenchmarkAll compares files of 200 KB hashed side by side with each for itself.
+func BenchmarkAll(b *testing.B) {
+	for _, n := range []int{1, fromLanes, Width} {
+		data := make([][][]byte, n)
+		for i := range data {
+			data[i] = [][]byte{make([]byte, 200<<10)}
 		}
-	})
-	b.Run("side by side", func(b *testing.B) {
-		var l Lanes
-		b.SetBytes(int64(len(data)))
-		b.SetParallelism(16)
-		b.RunParallel(func(pb *testing.PB) {
-			for pb.Next() {
-				l.Of(data)
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			b.SetBytes(int64(n) * 200 << 10)
+			for b.Loop() {
+				All(data)
 			}
 		})
-	})
+	}
 }

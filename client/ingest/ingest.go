@@ -90,7 +90,7 @@ func (t *Target) complete(ctx context.Context, c *client.Client) error {
 }
 
 const (
-	defaultWorkers = 48
+	defaultWorkers = 80
 	defaultBatch   = 200
 	maxBatch       = 500
 )

@@ -38,6 +38,9 @@ type entry struct {
 	settled bool
 }
 
+const known = `SELECT path, size, mtime, whole, state, f."check", chunk, begun, done, u."check"
+	FROM files f LEFT JOIN uploads u ON u.place = f.place WHERE f.place = ?`
+
 // load reads what is known.
 func (e *entry) load(db *sql.DB) error {
 	e.other, e.known, e.same, e.upload, e.whole, e.parts, e.settled = false, false, false, nil, nil, nil, false
@@ -45,8 +48,11 @@ func (e *entry) load(db *sql.DB) error {
 	var check int64
 	var chunk, begun, uploadCheck sql.NullInt64
 	var done []byte
-	err := db.QueryRow(`SELECT path, size, mtime, whole, state, f."check", chunk, begun, done, u."check"
-		FROM files f LEFT JOIN uploads u ON u.place = f.place WHERE f.place = ?`, e.place[:]).
+	asked, err := e.journal.asking(db, known)
+	if err != nil {
+		return scanned(err)
+	}
+	err = asked.QueryRow(e.place[:]).
 		Scan(&f.path, &f.size, &f.mtime, &f.whole, &f.flags, &check, &chunk, &begun, &done, &uploadCheck)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
@@ -260,8 +266,10 @@ func (e *entry) Finish(whole string) {
 				return err // another upload has taken the place
 			}
 		}
-		if err := e.clear(tx); err != nil {
-			return err
+		if inParts {
+			if err := e.clear(tx); err != nil {
+				return err
+			}
 		}
 		return e.put(tx, f, seen)
 	}, false)

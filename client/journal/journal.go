@@ -54,6 +54,7 @@ type Journal struct {
 
 	mu     sync.Mutex
 	db     *sql.DB
+	asked  prepared
 	opened bool // tried
 	off    bool // not used any more
 	aside  bool // a damaged one was set aside already
@@ -94,6 +95,27 @@ func (j *Journal) database() *sql.DB {
 		j.queue.start(j.write)
 	}
 	return j.db
+}
+
+// prepared is the question asked of a database for each file: reading it takes
+// SQLite longer than answering it.
+type prepared struct {
+	db        *sql.DB
+	statement *sql.Stmt
+}
+
+// asking is the prepared form of a question.
+func (j *Journal) asking(db *sql.DB, question string) (*sql.Stmt, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.asked.db != db {
+		statement, err := db.Prepare(question)
+		if err != nil {
+			return nil, err
+		}
+		j.asked = prepared{db, statement}
+	}
+	return j.asked.statement, nil
 }
 
 // warn tells the first trouble with the journal. j.mu is held.

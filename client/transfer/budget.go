@@ -61,6 +61,13 @@ func (b *Budget) Active() int {
 	return b.used
 }
 
+// Queued is how many wait for a connection.
+func (b *Budget) Queued() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.waiting.Len()
+}
+
 // Acquire waits for a connection. The error is that of the ended context.
 func (b *Budget) Acquire(ctx context.Context) error {
 	b.mu.Lock()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/md5" // the protocol's checksum, not a protection
 	"errors"
+	"hash"
 	"io"
 	"sync"
 	"time"
@@ -21,7 +22,7 @@ const (
 	hashSlots    = 16
 	longFileSlot = 4
 	// lanes is how many parts of one file are hashed side by side.
-	lanes = 8
+	lanes = checksum.Width
 	// windowAtMost bounds how far apart such parts may lie. They are read a
 	// second time from the system's cache, where they must still be.
 	windowAtMost = 256 << 20
@@ -35,13 +36,11 @@ type hashing struct {
 	stats  *Stats
 	window int64 // see windowAtMost
 
-	mu      sync.Mutex
-	running int
-	sums    checksum.Lanes
+	gathering *gathering
 }
 
 func newHashing(stats *Stats) *hashing {
-	return &hashing{slots: semaphore.NewWeighted(hashSlots), stats: stats, window: windowAtMost}
+	return &hashing{slots: semaphore.NewWeighted(hashSlots), stats: stats, window: windowAtMost, gathering: &gathering{stats: stats}}
 }
 
 // enter waits for slots. The function gives them back.
@@ -49,31 +48,7 @@ func (h *hashing) enter(ctx context.Context, slots int64) (func(), error) {
 	if h.slots.Acquire(ctx, slots) != nil {
 		return nil, stopped(ctx)
 	}
-	h.mu.Lock()
-	h.running++
-	h.mu.Unlock()
-	return func() {
-		h.mu.Lock()
-		h.running--
-		h.mu.Unlock()
-		h.slots.Release(slots)
-	}, nil
-}
-
-// inMemory hashes a file that is held.
-func (h *hashing) inMemory(b *held) string {
-	h.mu.Lock()
-	streams := h.running
-	h.mu.Unlock()
-	d := h.sums.Stream(streams)
-	defer d.Close()
-	from := time.Now()
-	for i := range b.blocks {
-		d.Write(b.block(i))
-	}
-	sum := checksum.Hex(d)
-	h.stats.since(onCPU, from)
-	return sum
+	return func() { h.slots.Release(slots) }, nil
 }
 
 // pass is one reading of a file for its checksums.
@@ -209,10 +184,11 @@ func (r *pass) parts(ctx context.Context, out []string) error {
 }
 
 func (r *pass) sideBySide(ctx context.Context, first, last int, buffer []byte, out []string) error {
-	digests := make([]checksum.Digest, last-first+1)
+	digests := make([]hash.Hash, last-first+1)
+	side := checksum.Take()
+	defer side.Give()
 	for i := range digests {
-		digests[i] = r.sums.Stream(len(digests))
-		defer digests[i].Close()
+		digests[i] = side.Hash(i)
 	}
 	_, longest := r.plan.span(first)
 	for at := int64(0); at < longest; at += int64(len(buffer)) {

@@ -118,7 +118,7 @@ func (u *upload) hash(ctx context.Context, whole string) error {
 			if err := u.src.hold(ctx, room, u.stats); err != nil {
 				return err
 			}
-			u.sums.whole = u.hashing.inMemory(room)
+			u.sums.whole = u.hashing.gathering.sum(room, u.budget.Queued())
 			return nil
 		}
 	}

@@ -13,8 +13,6 @@ import (
 	"os"
 	"path/filepath"
 	"time"
-
-	"transect/client/checksum"
 )
 
 // ErrTooLong: more bytes came than were announced.
@@ -31,7 +29,6 @@ type Store struct {
 	temporary       bool
 	packs           *packs
 	assemblies      assemblies
-	sums            checksum.Lanes
 }
 
 // Blob is what was received.
@@ -59,7 +56,7 @@ func Open(dir string, temporary bool) (*Store, error) {
 		}
 	}
 	var err error
-	s.packs, err = openPacks(filepath.Join(dir, "packs"))
+	s.packs, err = openPacks(filepath.Join(dir, "packs"), temporary)
 	return s, err
 }
 
@@ -98,15 +95,13 @@ func (s *Store) Receive(from io.Reader, limit int64) (Blob, error) {
 
 // keepPiece puts a small blob with others.
 func (s *Store) keepPiece(data []byte) (Blob, error) {
-	b := Blob{Size: int64(len(data)), MD5: s.sums.Of(data)}
+	b := Blob{Size: int64(len(data))}
 	var err error
 	if b.ID, err = s.packs.add(data); err != nil {
 		return Blob{}, err
 	}
-	if !s.temporary {
-		if err := s.packs.sync(); err != nil {
-			return Blob{}, errors.Join(err, s.Remove(b.ID))
-		}
+	if b.MD5, err = s.packs.settle(data); err != nil {
+		return Blob{}, errors.Join(err, s.Remove(b.ID))
 	}
 	return b, nil
 }

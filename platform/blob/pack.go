@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"transect/client/checksum"
 )
 
 const (
@@ -28,14 +30,24 @@ type packs struct {
 	dir     string
 	buffers sync.Pool
 
+	temporary bool // nothing needs to be on the disk
+
 	mu      sync.Mutex
 	current *pack
-	waiting []*pack // written to since the last sync began
+	written []*pack // to since the last round began
+	next    *round  // that those who come now go with
+	turn    sync.Cond
+	running bool // a round
+}
 
-	syncing  bool
-	begun    int           // syncs so far
-	ended    sync.Cond     // the one under way
-	failures map[int]error // of syncs, by their number from 1
+// round brings pieces onto the disk and computes their checksums meanwhile. Those
+// that come while one is under way share the next one: it takes as long for many
+// as for one.
+type round struct {
+	data [][][]byte
+	sums []string // MD5 in hexadecimal
+	err  error
+	done chan struct{}
 }
 
 // pack is one that this process appends to.
@@ -94,7 +106,7 @@ func (s *packs) add(data []byte) (id string, err error) {
 	p.writing--
 	if !p.dirty {
 		p.dirty = true
-		s.waiting = append(s.waiting, p)
+		s.written = append(s.written, p)
 	}
 	if err != nil {
 		return "", errors.Join(err, makeHole(p.file, at.offset, rounded(at.size)))
@@ -123,9 +135,9 @@ func (s *packs) reserve(size int64) (*pack, place, error) {
 	return p, at, nil
 }
 
-func openPacks(dir string) (*packs, error) {
-	s := &packs{dir: dir, failures: map[int]error{}, buffers: sync.Pool{New: func() any { return new(buffer) }}}
-	s.ended.L = &s.mu
+func openPacks(dir string, temporary bool) (*packs, error) {
+	s := &packs{dir: dir, temporary: temporary, buffers: sync.Pool{New: func() any { return new(buffer) }}}
+	s.turn.L = &s.mu
 	return s, os.MkdirAll(dir, 0o700)
 }
 
@@ -149,59 +161,74 @@ func newPack(dir string) (*pack, error) {
 
 func rounded(size int64) int64 { return (size + block - 1) / block * block }
 
-// sync brings the pieces added so far onto the disk. Those who ask while it is
-// under way share the next one.
-func (s *packs) sync() error {
+// settle gives the checksum of a piece that was added, once it is on the disk.
+func (s *packs) settle(data []byte) (sum string, err error) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	mine := s.begun + 1
-	for s.syncing && s.begun <= mine {
-		s.ended.Wait()
+	if s.next == nil {
+		s.next = &round{done: make(chan struct{})}
 	}
-	if s.begun < mine {
-		s.syncNow()
+	r, i := s.next, len(s.next.data)
+	r.data = append(r.data, [][]byte{data})
+	if i > 0 {
+		s.mu.Unlock()
+		<-r.done
+		return r.sums[i], r.err
 	}
-	return s.failures[mine]
-}
-
-// syncNow gives the mutex back meanwhile.
-func (s *packs) syncNow() {
-	s.syncing = true
-	s.begun++
-	waiting := s.waiting
-	s.waiting = nil
-	for _, p := range waiting {
+	for s.running { // the first one runs the round
+		s.turn.Wait()
+	}
+	s.running, s.next = true, nil
+	written := s.written
+	s.written = nil
+	for _, p := range written {
 		p.dirty = false
 	}
 	s.mu.Unlock()
-	var errs []error
-	for _, p := range waiting {
-		errs = append(errs, p.file.Sync())
-	}
+	r.run(written, s.temporary)
 	s.mu.Lock()
-	for _, p := range waiting {
+	defer s.mu.Unlock()
+	for _, p := range written {
 		if p.full && p.writing == 0 && !p.dirty {
-			errs = append(errs, p.file.Close())
+			r.err = errors.Join(r.err, p.file.Close())
 		}
 	}
-	if err := errors.Join(errs...); err != nil {
-		s.failures[s.begun] = err
+	s.running = false
+	s.turn.Signal()
+	close(r.done)
+	return r.sums[0], r.err
+}
+
+func (r *round) run(written []*pack, temporary bool) {
+	var disk sync.WaitGroup
+	if !temporary {
+		disk.Go(func() {
+			for _, p := range written {
+				r.err = errors.Join(r.err, p.file.Sync())
+			}
+		})
 	}
-	s.syncing = false
-	s.ended.Broadcast()
+	r.sums = checksum.All(r.data)
+	disk.Wait()
 }
 
 func (s *packs) close() error {
-	err := s.sync()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, p := range append(s.waiting, s.current) {
+	open := map[*pack]bool{}
+	for _, p := range append(s.written, s.current) {
 		if p != nil {
-			err = errors.Join(err, p.file.Close())
+			open[p] = true
 		}
 	}
-	s.waiting, s.current = nil, nil
-	return err
+	var errs []error
+	for p := range open {
+		if p.dirty && !s.temporary {
+			errs = append(errs, p.file.Sync())
+		}
+		errs = append(errs, p.file.Close())
+	}
+	s.written, s.current = nil, nil
+	return errors.Join(errs...)
 }
 
 func (s *packs) path(p place) string { return filepath.Join(s.dir, p.pack) }

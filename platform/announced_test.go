@@ -1,0 +1,99 @@
+package platform
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"transect/platform/store"
+)
+
+// Another process takes the bytes of an upload that this one announced, and
+// does what is left to do when it is complete.
+func TestAnnouncedElsewhere(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "platform")
+	one, two := start(t, Options{Dir: dir}), start(t, Options{Dir: dir})
+	content := photo(t, asJPEG)
+	id := one.dataset("image", store.Doc{"company": one.company}, "image")
+	begin := store.Doc{"dataset": id, "component": "image", "filename": "a.jpg", "checksum": sum(content)}
+	signed := one.ok("data-manager/init-upload-component", begin)
+	signed["put_url"] = two.base + store.Text(signed, "put_url")[len(one.base):]
+	if a := two.put(signed, content); a.status != 200 {
+		t.Fatalf("put: %d %s", a.status, a.text)
+	}
+	one.ok("data-manager/complete-upload-component", store.Doc{"dataset": id, "component": "image"})
+	doc := two.until("data-manager/describe-dataset", store.Doc{"dataset": id}, "ingestion.status", "completed")
+	if text(doc["width"]) != "640" {
+		t.Errorf("ingested %v", doc)
+	}
+}
+
+// A photo is ingested when its upload is complete; a damaged one says so.
+func TestPhotoIngestedAtOnce(t *testing.T) {
+	s := start(t, Options{})
+	content := photo(t, asJPEG)
+	for want, bytes := range map[string][]byte{"completed": content, "failed": content[:len(content)/2]} {
+		id := s.dataset("image", store.Doc{"company": s.company}, "image")
+		s.upload(id, "image", "a.jpg", bytes)
+		doc := s.ok("data-manager/describe-dataset", store.Doc{"dataset": id})
+		if store.Text(doc, "ingestion.status") != want || text(doc["size"]) != itoa(len(bytes)) ||
+			(want == "failed") != (store.Text(doc, "ingestion.error.message") != "") {
+			t.Errorf("%s: %v", want, doc)
+		}
+		// Other bytes in their place are ingested in their turn.
+		s.upload(id, "image", "a.png", photo(t, asPNG))
+		doc = s.ok("data-manager/describe-dataset", store.Doc{"dataset": id})
+		if store.Text(doc, "ingestion.status") != "completed" || store.Lookup(doc, "ingestion.error") != nil {
+			t.Errorf("after %s: %v", want, doc["ingestion"])
+		}
+	}
+	if len(s.p.looked.photos) != 0 || len(s.p.announced.last) != 0 {
+		t.Error("kept:", s.p.looked.photos, s.p.announced.last)
+	}
+}
+
+// Bytes that come late, for an upload that another one took the place of, change
+// nothing, whether the other one is under way, or complete.
+func TestLateBytes(t *testing.T) {
+	s := start(t, Options{})
+	id := s.dataset("file", store.Doc{"company": s.company}, "file")
+	begin := func(content []byte) store.Doc {
+		return s.ok("data-manager/init-upload-component", store.Doc{"dataset": id, "component": "file", "filename": "a", "checksum": sum(content)})
+	}
+	ref := store.Doc{"dataset": id, "component": "file"}
+	first, second := noise(10), noise(20)
+	late := begin(first)
+	signed := begin(second)
+	s.expect(s.put(late, first), 409, "took its place")
+	if a := s.put(signed, second); a.status != 200 {
+		t.Fatalf("%d %s", a.status, a.text)
+	}
+	s.expect(s.put(late, first), 409, "took its place")
+	s.ok("data-manager/complete-upload-component", ref)
+	s.expect(s.put(late, first), 409, "took its place")
+	if a := s.get("/data-manager/download-component?dataset=" + id + "&component=file"); a.text != string(second) {
+		t.Errorf("%d bytes", len(a.text))
+	}
+	// One that is announced and never comes is missing, not complete.
+	begin(first)
+	s.refused(400, "did not come", "data-manager/complete-upload-component", ref)
+}
+
+// Uploads that were announced and never came are forgotten.
+func TestAnnouncedForLong(t *testing.T) {
+	var a announced
+	old := uploadID(time.Now().Add(-time.Hour))
+	for i := range 3 * manyAnnounced {
+		u := upload{id: old, dataset: itoa(i), component: "file"}
+		if i%100 == 0 {
+			u.id = uploadID(time.Now())
+		}
+		a.add(u, time.Minute)
+	}
+	if n := len(a.last); n > manyAnnounced {
+		t.Errorf("%d are kept", n)
+	}
+	if _, ok := a.of("100", "file"); !ok {
+		t.Error("a new one is forgotten")
+	}
+}
