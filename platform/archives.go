@@ -140,7 +140,7 @@ func (p *Platform) zip(ctx context.Context, files []stored) (blob.Blob, error) {
 		writer.CloseWithError(errors.Join(err, archive.Close()))
 	}()
 	defer reader.Close()
-	return p.blobs.Receive(reader, -1)
+	return p.blobs.Receive(reader, -1, nil)
 }
 
 func (p *Platform) zipOne(archive *zip.Writer, name string, s stored) error {

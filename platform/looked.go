@@ -1,10 +1,10 @@
 package platform
 
 import (
+	"bytes"
 	"sync"
 
 	"transect/client/imagery"
-	"transect/platform/blob"
 	"transect/platform/store"
 )
 
@@ -32,24 +32,23 @@ func isPhoto(dataset store.Doc) bool {
 	return dataset["type"] == any("image") && len(components) == 1
 }
 
-// at looks at a photo that has just come.
-func (l *looked) at(b blob.Blob, blobs *blob.Store) {
-	f, err := blobs.Open(b.ID)
-	if err != nil {
-		return
-	}
-	defer f.Close() // only read from
-	var seen look
+// lookAt reads a photo.
+func lookAt(data []byte) (seen look) {
 	seen.err = guarded(func() (err error) {
-		seen.photo, err = imagery.ReadFrom(f, b.Size)
+		seen.photo, err = imagery.ReadFrom(bytes.NewReader(data), int64(len(data)))
 		return err
 	})
+	return seen
+}
+
+// keep notes what was found in a blob.
+func (l *looked) keep(id string, seen look) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.photos == nil || len(l.photos) >= manyLooks {
 		l.photos = map[string]look{}
 	}
-	l.photos[b.ID] = seen
+	l.photos[id] = seen
 }
 
 // of gives what was found in a blob.

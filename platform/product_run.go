@@ -154,7 +154,7 @@ func (p *Platform) endProduct(ctx context.Context, j job, doc store.Doc, made []
 	}()
 	for _, d := range made {
 		for _, f := range d.Files {
-			b, err := p.blobs.Receive(bytes.NewReader(f.Content), -1)
+			b, err := p.blobs.Receive(bytes.NewReader(f.Content), -1, nil)
 			if err != nil {
 				return err
 			}

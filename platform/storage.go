@@ -46,21 +46,28 @@ func putPart(w http.ResponseWriter, r *Request) error {
 // receiveWhole streams the body of a request into an upload in one piece. What
 // does not have the checksum is dropped again.
 func (r *Request) receiveWhole(u upload) error {
-	b, err := r.p.blobs.Receive(r.http.Body, -1)
+	var seen *look
+	b, err := r.p.blobs.Receive(r.http.Body, -1, func(data []byte) {
+		if u.photo {
+			found := lookAt(data)
+			seen = &found
+		}
+	})
 	if err != nil {
 		return err
 	}
 	kept := false
 	defer func() {
 		if !kept {
+			r.p.looked.drop(b.ID)
 			r.p.blobs.Remove(b.ID)
 		}
 	}()
 	if b.MD5 != u.checksum {
 		return badDigest(b.MD5, u.checksum)
 	}
-	if u.photo {
-		r.p.looked.at(b, r.p.blobs)
+	if seen != nil {
+		r.p.looked.keep(b.ID, *seen)
 	}
 	var replaced string
 	err = r.write(func() (err error) {

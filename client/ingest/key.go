@@ -26,14 +26,14 @@ import (
 // times, gives the same keys. Content is in it because every memory card has a
 // DJI_0001.JPG: the same name with another content is another file.
 //
-// The samples are the first, the middle and the last 64 KiB. An edit that
+// The samples are the first, the middle and the last 16 KiB. An edit that
 // leaves size and samples alone is noticed by the time of the file: when that
 // differs from the one noted, the checksums are compared. So a changed file is
 // a new file: it becomes a dataset of its own, and the platform keeps what it
 // has, on which analytics may have been run. With Options.Replace it goes into
 // the dataset of its earlier state instead.
 
-const sample = 64 << 10
+const sample = 16 << 10
 
 // noteName is the property that holds what is noted of a file.
 const noteName = "transect"

@@ -104,13 +104,11 @@ func (s *testService) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.expected[int(n)], _ = body["checksum"].(string)
 		s.mu.Unlock()
 		if n == 0 {
-			s.note(route)
-			s.create = body
+			s.begin(route, body)
 		}
 		fmt.Fprintf(w, `{"put_url":"%s/storage?part=%d&sig=s%d","headers":{"X-Part":"%d"}}`, s.URL, int(n), s.signs.Add(1), int(n))
 	case "create-multipart-upload":
-		s.note(route)
-		s.create = body
+		s.begin(route, body)
 		fmt.Fprint(w, `{"total_parts":1}`)
 	case "complete-upload-component", "complete-multipart-upload":
 		s.note(route)
@@ -118,6 +116,14 @@ func (s *testService) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		w.WriteHeader(http.StatusNotFound)
 	}
+}
+
+// begin notes what an upload, one of several perhaps, was begun with.
+func (s *testService) begin(route string, body map[string]any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls = append(s.calls, route)
+	s.create = body
 }
 
 func (s *testService) note(route string) {

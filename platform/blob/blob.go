@@ -69,8 +69,9 @@ func (s *Store) Close() error {
 // Receive streams bytes into a new blob. It fails with ErrTooLong as soon as
 // more than limit bytes came (below zero: no limit), and leaves nothing behind
 // then. The blob appears complete or not at all, whenever the process ends, and
-// is on the disk when Receive returns.
-func (s *Store) Receive(from io.Reader, limit int64) (Blob, error) {
+// is on the disk when Receive returns. look, unless nil, gets the bytes of a small
+// blob, for as long as it runs.
+func (s *Store) Receive(from io.Reader, limit int64, look func([]byte)) (Blob, error) {
 	if limit >= 0 {
 		from = io.LimitReader(from, limit+1)
 	}
@@ -83,7 +84,7 @@ func (s *Store) Receive(from io.Reader, limit int64) (Blob, error) {
 		if limit >= 0 && int64(n) > limit {
 			return Blob{}, ErrTooLong
 		}
-		b, err := s.keepPiece(begin)
+		b, err := s.keepPiece(begin, look)
 		if !errors.Is(err, errors.ErrUnsupported) {
 			return b, err
 		}
@@ -94,11 +95,14 @@ func (s *Store) Receive(from io.Reader, limit int64) (Blob, error) {
 }
 
 // keepPiece puts a small blob with others.
-func (s *Store) keepPiece(data []byte) (Blob, error) {
+func (s *Store) keepPiece(data []byte, look func([]byte)) (Blob, error) {
 	b := Blob{Size: int64(len(data))}
 	var err error
 	if b.ID, err = s.packs.add(data); err != nil {
 		return Blob{}, err
+	}
+	if look != nil {
+		look(data)
 	}
 	if b.MD5, err = s.packs.settle(data); err != nil {
 		return Blob{}, errors.Join(err, s.Remove(b.ID))

@@ -25,7 +25,7 @@ func TestReceive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	one, err := s.Receive(strings.NewReader("hello "), -1)
+	one, err := s.Receive(strings.NewReader("hello "), -1, nil)
 	if err != nil || one.Size != 6 || one.MD5 != "f814893777bcc2295fff05f00e508da6" {
 		t.Fatalf("%+v %v", one, err)
 	}
@@ -38,11 +38,11 @@ func TestReceive(t *testing.T) {
 	if string(text) != "hello " {
 		t.Errorf("read %q", text)
 	}
-	if _, err := s.Receive(strings.NewReader("too long"), 3); !errors.Is(err, ErrTooLong) {
+	if _, err := s.Receive(strings.NewReader("too long"), 3, nil); !errors.Is(err, ErrTooLong) {
 		t.Errorf("too long: %v", err)
 	}
 	broken := errors.New("broken")
-	if _, err := s.Receive(io.MultiReader(strings.NewReader("half"), iotest.ErrReader(broken)), -1); !errors.Is(err, broken) {
+	if _, err := s.Receive(io.MultiReader(strings.NewReader("half"), iotest.ErrReader(broken)), -1, nil); !errors.Is(err, broken) {
 		t.Errorf("broken off: %v", err)
 	}
 	if left, _ := os.ReadDir(filepath.Join(dir, "incoming")); len(left) != 0 {
@@ -96,7 +96,7 @@ func TestPacks(t *testing.T) {
 	content := func(i int) string { return strings.Repeat(strconv.Itoa(i), i*20) }
 	for i := range ids {
 		wait.Go(func() {
-			b, err := s.Receive(strings.NewReader(content(i)), -1)
+			b, err := s.Receive(strings.NewReader(content(i)), -1, nil)
 			if err != nil {
 				t.Error(err)
 			}
@@ -126,7 +126,7 @@ func TestPacks(t *testing.T) {
 			}
 		}
 	}
-	last, err := s.Receive(strings.NewReader("last"), -1)
+	last, err := s.Receive(strings.NewReader("last"), -1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +168,7 @@ func TestFullPack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	after, err := s.Receive(strings.NewReader("after"), -1)
+	after, err := s.Receive(strings.NewReader("after"), -1, nil)
 	if err != nil || strings.HasPrefix(after.ID, at.pack) {
 		t.Fatalf("%+v %v", after, err)
 	}

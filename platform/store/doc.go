@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/tidwall/gjson"
 )
 
 // Doc is one JSON document. Numbers are json.Number, so that integers of any
@@ -19,6 +21,42 @@ func Decode(data []byte) (Doc, error) {
 		return nil, err
 	}
 	return doc, nil
+}
+
+// read reads a document as it is kept: it needs no checking.
+func read(body []byte) (Doc, error) {
+	v := gjson.ParseBytes(body)
+	if !v.IsObject() {
+		return nil, fmt.Errorf("%w: a document is no JSON object", ErrCorrupt)
+	}
+	doc, _ := value(v).(map[string]any)
+	return doc, nil
+}
+
+func value(v gjson.Result) any {
+	switch {
+	case v.Type == gjson.String:
+		return v.Str
+	case v.Type == gjson.Number:
+		return json.Number(v.Raw)
+	case v.Type == gjson.True, v.Type == gjson.False:
+		return v.Bool()
+	case v.IsObject():
+		object := map[string]any{}
+		v.ForEach(func(key, inner gjson.Result) bool {
+			object[key.Str] = value(inner)
+			return true
+		})
+		return object
+	case v.IsArray():
+		list := []any{}
+		v.ForEach(func(_, inner gjson.Result) bool {
+			list = append(list, value(inner))
+			return true
+		})
+		return list
+	}
+	return nil
 }
 
 // decode reads exactly one JSON value, keeping numbers as they are written.

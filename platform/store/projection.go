@@ -1,9 +1,6 @@
 package store
 
-import (
-	"encoding/json"
-	"strings"
-)
+import "strings"
 
 // Projection chooses the keys that a search returns. The zero one returns all.
 type Projection struct {
@@ -14,26 +11,21 @@ type Projection struct {
 func (p Projection) Apply(doc Doc) Doc {
 	switch {
 	case p.Include != nil:
-		kept, _ := include(doc, tree(append([]string{"_id"}, p.Include...))).(map[string]any)
+		kept, _ := include(doc, p.included()).(map[string]any)
 		return kept
 	case p.Exclude != nil:
-		t := tree(p.Exclude)
-		delete(t, "_id")
-		kept, _ := exclude(doc, t).(map[string]any)
+		kept, _ := exclude(doc, p.excluded()).(map[string]any)
 		return kept
 	}
 	return doc
 }
 
-func (p Projection) apply(body []byte) (json.RawMessage, error) {
-	if p.Include == nil && p.Exclude == nil {
-		return body, nil
-	}
-	doc, err := Decode(body)
-	if err != nil {
-		return nil, err
-	}
-	return encode(p.Apply(doc))
+func (p Projection) included() branch { return tree(append([]string{"_id"}, p.Include...)) }
+
+func (p Projection) excluded() branch {
+	t := tree(p.Exclude)
+	delete(t, "_id")
+	return t
 }
 
 // branch is a set of dotted keys as a tree; a branch without twigs is a whole key.

@@ -55,15 +55,13 @@ func (tx *Tx) Search(collection string, q Query) (Page, error) {
 		return Page{}, err
 	}
 	defer rows.Close()
+	cutter := q.Fields.cutter()
 	for rows.Next() {
 		var body []byte
 		if err := rows.Scan(&body); err != nil {
 			return Page{}, err
 		}
-		if body, err = q.Fields.apply(body); err != nil {
-			return Page{}, err
-		}
-		page.Results = append(page.Results, body)
+		page.Results = append(page.Results, cutter.cut(body))
 	}
 	if err := rows.Err(); err != nil {
 		return Page{}, err

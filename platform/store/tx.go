@@ -137,7 +137,7 @@ func (tx *Tx) Get(collection, id string) (Doc, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Decode(body)
+	return read(body)
 }
 
 // All returns every document that passes a filter, in the order of their ids.
@@ -148,7 +148,7 @@ func (tx *Tx) All(collection string, filter Doc) ([]Doc, error) {
 	}
 	docs := make([]Doc, len(page.Results))
 	for i, raw := range page.Results {
-		if docs[i], err = Decode(raw); err != nil {
+		if docs[i], err = read(raw); err != nil {
 			return nil, err
 		}
 	}
