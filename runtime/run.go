@@ -116,6 +116,7 @@ func perform(ctx context.Context, w *World, job *Job, work func(*run, context.Co
 		select {
 		case why := <-draining:
 			r.in.Drain(why)
+			r.in.Options().Logger.Info("told to end: finishing what is in hand; another signal stops it now", "grace", job.Grace)
 		case err := <-done:
 			return ending(err)
 		case <-ctx.Done():

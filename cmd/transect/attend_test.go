@@ -176,6 +176,7 @@ end, { workers = 1 })`
 				if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 					t.Fatal(err)
 				}
+				p.told("finishing what is in hand")
 				return p, dir
 			}
 			ended := func(p *process, dir, want string) {

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -21,7 +22,35 @@ type process struct {
 	t      *testing.T
 	cmd    *exec.Cmd
 	stdout *bufio.Reader
-	stderr bytes.Buffer
+	stderr overheard
+}
+
+// overheard is what a process says while it runs.
+type overheard struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (o *overheard) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(b)
+}
+
+func (o *overheard) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
+}
+
+// told waits for something on standard error.
+func (p *process) told(what string) {
+	p.t.Helper()
+	for began := time.Now(); !strings.Contains(p.stderr.String(), what); time.Sleep(5 * time.Millisecond) {
+		if time.Since(began) > patience {
+			p.t.Fatalf("did not tell %q:\n%s", what, p.stderr.String())
+		}
+	}
 }
 
 // start starts the program in a folder that is its home too.
