@@ -45,7 +45,7 @@ func TestCopiesNameTheirDataset(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v, err := VerifyOutcomes(t.Context(), w.c, earlier, nil); err != nil || v.Same != 6 {
+	if v, err := VerifyOutcomes(t.Context(), w.c, earlier, nil, nil); err != nil || v.Same != 6 {
 		t.Errorf("%+v %v", v, err)
 	}
 }
