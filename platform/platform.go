@@ -34,6 +34,9 @@ type Options struct {
 	AddressLife time.Duration
 	// IngestDelay makes every ingestion take at least so long.
 	IngestDelay time.Duration
+	// Latency is how much later each request over TCP is answered, as by a
+	// platform far away.
+	Latency time.Duration
 	// Lease is how long the work of a process that died stays its own before
 	// another takes it over; 3 seconds when 0.
 	Lease time.Duration

@@ -18,7 +18,7 @@ func (p *Platform) Serve(ctx context.Context, listener net.Listener) error {
 	requests, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	server := &http.Server{
-		Handler:           p.handler,
+		Handler:           late(p.handler, p.options.Latency),
 		ReadHeaderTimeout: 30 * time.Second,
 		IdleTimeout:       5 * time.Minute,
 		ErrorLog:          slog.NewLogLogger(p.log.Handler(), slog.LevelWarn),
@@ -39,4 +39,18 @@ func (p *Platform) Serve(ctx context.Context, listener net.Listener) error {
 	}
 	<-ended
 	return err
+}
+
+// late answers each request so much later.
+func late(h http.Handler, by time.Duration) http.Handler {
+	if by <= 0 {
+		return h
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case <-time.After(by):
+			h.ServeHTTP(w, r)
+		case <-r.Context().Done():
+		}
+	})
 }

@@ -8,9 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -41,10 +38,7 @@ func BenchmarkIngest(b *testing.B) {
 	for name, delay := range map[string]time.Duration{"loopback": 0, "20ms": 20 * time.Millisecond} {
 		b.Run(name, func(b *testing.B) {
 			h := newHome(b, files, flightgen.Options{FileSize: 200 << 10})
-			s := serve(b, h)
-			if delay > 0 {
-				s.URL = delayed(b, s.URL, delay)
-			}
+			s := serve(b, h, "--latency", delay.String())
 			h.file("ingest.lua", ingestScript)
 			h.settings = []string{"TRANSECT_URL=" + s.URL, "TRANSECT_USER=" + s.User, "TRANSECT_PASSWORD=" + s.Password,
 				"TRANSECT_CLIENT_ID=" + s.ClientID, "TRANSECT_CLIENT_SECRET=" + s.ClientSecret}
@@ -72,24 +66,6 @@ func BenchmarkIngest(b *testing.B) {
 			b.ReportMetric(fast.Seconds()*1000/float64(b.N), "ingest-ms/file")
 		})
 	}
-}
-
-// delayed is a platform further away: every request takes so much longer.
-func delayed(b *testing.B, platform string, delay time.Duration) string {
-	to, err := url.Parse(platform)
-	if err != nil {
-		b.Fatal(err)
-	}
-	proxy := &httputil.ReverseProxy{
-		Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(to); r.Out.Host = r.In.Host },
-		Transport: &http.Transport{MaxIdleConnsPerHost: 1000},
-	}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		time.Sleep(delay)
-		proxy.ServeHTTP(w, r)
-	}))
-	b.Cleanup(server.Close)
-	return server.URL
 }
 
 // naive is a client as people write it in an afternoon.

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -17,6 +18,7 @@ import (
 
 func (a *app) platformServe() *cobra.Command {
 	var listen, dir string
+	var latency time.Duration
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "serve [flags]",
@@ -30,21 +32,26 @@ the id of the company they belong to.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, release := a.world.Stoppable(cmd.Context())
 			defer release()
-			return a.serve(ctx, listen, dir, asJSON)
+			if latency < 0 {
+				return fault.Of(&fault.UsageError{}, "--latency must not be negative, got %s", latency)
+			}
+			return a.serve(ctx, listen, platform.Options{Dir: dir, Latency: latency}, asJSON)
 		},
 	}
 	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:0", "`ADDRESS` to listen on; port 0 takes a free one")
 	folderFlag(cmd.Flags(), &dir)
+	cmd.Flags().DurationVar(&latency, "latency", 0, "answer each request `DURATION` later, to rehearse a platform that is far away")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the line as JSON")
 	return cmd
 }
 
-func (a *app) serve(ctx context.Context, listen, dir string, asJSON bool) (err error) {
-	if dir, err = a.world.LocalDir(dir); err != nil {
+func (a *app) serve(ctx context.Context, listen string, options platform.Options, asJSON bool) (err error) {
+	if options.Dir, err = a.world.LocalDir(options.Dir); err != nil {
 		return err
 	}
 	log := a.logger()
-	p, err := platform.Open(ctx, platform.Options{Dir: dir, Logger: log})
+	options.Logger = log
+	p, err := platform.Open(ctx, options)
 	if err != nil {
 		return err
 	}

@@ -55,9 +55,9 @@ type served struct {
 	ClientSecret string `json:"client_secret"`
 }
 
-func serve(t testing.TB, h *home) served {
+func serve(t testing.TB, h *home, flags ...string) served {
 	t.Helper()
-	cmd := h.command("platform", "serve", "--listen", "127.0.0.1:0", "--json")
+	cmd := h.command(append([]string{"platform", "serve", "--listen", "127.0.0.1:0", "--json"}, flags...)...)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
