@@ -61,6 +61,10 @@ func (t *Transfers) fetch(ctx context.Context, d Download, in folder, want strin
 		return "", err
 	}
 	defer func() { _ = answer.Body.Close() }() // closed once more at most
+	if want == "" && isPage(answer.Header) {
+		return "", fault.Hinted(fault.Of(&fault.DownloadError{}, "a web page came instead of a file; it was not kept"),
+			"does the network want a login first, or a proxy answer for the platform? Where the file is a web page itself, give its md5hash")
+	}
 	name := d.TargetName
 	if name == "" {
 		name = FileName(answer.Header.Get("Content-Disposition"))
@@ -92,6 +96,12 @@ func (t *Transfers) fetch(ctx context.Context, d Download, in folder, want strin
 	}
 	file.discard()
 	return file.path, nil
+}
+
+// isPage tells a page somebody in between answers with from files, which the
+// platform gives a name.
+func isPage(h http.Header) bool {
+	return strings.HasPrefix(strings.ToLower(h.Get("Content-Type")), "text/html") && h.Get("Content-Disposition") == ""
 }
 
 // worthKeeping tells failures after which the next download may go on.

@@ -137,6 +137,9 @@ func TestDownloadNeverEnds(t *testing.T) {
 	if f := isFault[*fault.DownloadError](t, err); !strings.Contains(f.Error(), "byte 0 of 1000") {
 		t.Error(err)
 	}
+	if strings.Contains(fault.Find(err).Facts().Cause.Error(), "EOF") {
+		t.Errorf("a word of the trade: %v", fault.Find(err).Facts().Cause)
+	}
 	if n.Load() != continuations+1 || entries(t, folder) != "" {
 		t.Errorf("%d requests, %q", n.Load(), entries(t, folder))
 	}
@@ -162,6 +165,36 @@ func TestNamesChosenByServersAreAskedAbout(t *testing.T) {
 	isFault[*fault.PermissionError](t, err)
 	if !slices.Equal(names, []string{"", "survey.allow.json"}) || entries(t, folder) != "" {
 		t.Errorf("asked about %q, left %s", names, entries(t, folder))
+	}
+}
+
+// The login page of a network is no file. What has a name, or the expected
+// checksum, may well be a page.
+func TestPageInsteadOfAFile(t *testing.T) {
+	const page = "<html>log in</html>"
+	s := newService(t)
+	named := false
+	s.onGet = func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		if named {
+			w.Header().Set("Content-Disposition", "attachment; filename=report.html")
+		}
+		fmt.Fprint(w, page)
+	}
+	folder := t.TempDir()
+	_, err := fast(s, Options{}).Download(t.Context(), Download{Path: "/f", TargetPath: folder, TargetName: "a"})
+	if f := isFault[*fault.DownloadError](t, err); !strings.Contains(f.Message, "web page") || entries(t, folder) != "" {
+		t.Errorf("%v, %q", err, entries(t, folder))
+	}
+	if _, err := fast(s, Options{}).Download(t.Context(), Download{Path: "/f", TargetPath: folder, TargetName: "a", MD5: sum([]byte(page))}); err != nil {
+		t.Error(err)
+	}
+	named = true
+	if _, err := fast(s, Options{}).Download(t.Context(), Download{Path: "/f", TargetPath: folder}); err != nil {
+		t.Error(err)
+	}
+	if got := entries(t, folder); got != "a report.html" {
+		t.Error(got)
 	}
 }
 

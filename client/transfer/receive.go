@@ -337,6 +337,8 @@ func (r *receiving) incomplete(err error) error {
 	if r.total >= 0 {
 		f.Message += " of " + strconv.FormatInt(r.total, 10)
 	}
-	f.Cause = err
+	if f.Cause = err; errors.Is(err, io.ErrUnexpectedEOF) {
+		f.Cause = errors.New("the connection ended early")
+	}
 	return f
 }

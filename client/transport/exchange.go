@@ -34,7 +34,8 @@ type exchange struct {
 // lostExchange is an exchange without a complete answer.
 type lostExchange struct {
 	cause error
-	sent  bool // some of the request may have arrived
+	sent  bool     // some of the request may have arrived
+	at    *url.URL // where a redirect has led; nil when there was none
 }
 
 func (e *lostExchange) Error() string { return e.cause.Error() }
@@ -46,6 +47,10 @@ func (t *Transport) exchange(ctx context.Context, x *exchange) (*answer, error) 
 	for hop := 0; ; hop++ {
 		a, err := t.hop(ctx, x)
 		if err != nil {
+			var lost *lostExchange
+			if hop > 0 && errors.As(err, &lost) {
+				lost.at = x.url
+			}
 			return nil, err
 		}
 		target, ok := redirection(a.Response)

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -69,7 +70,15 @@ func (t *Transport) broken(ctx context.Context, operation string, u *url.URL, er
 	} else if isTimeout(err) {
 		verb = "%s is silent"
 	}
-	*f.Facts() = fault.Info{Message: fmt.Sprintf(verb, u.Host), Operation: operation, Hint: hint,
+	host := u.Host
+	var lost *lostExchange
+	if errors.As(err, &lost) && lost.at != nil && lost.at.Host != u.Host {
+		host = lost.at.Host + ", where " + u.Host + " sends this on to"
+		if !uncertain && refused == nil {
+			hint = "check the network, and that this host may be reached from here"
+		}
+	}
+	*f.Facts() = fault.Info{Message: fmt.Sprintf(verb, host), Operation: operation, Hint: hint,
 		Cause: errors.New(t.Redact(reason(err)))}
 	return f
 }
@@ -86,6 +95,9 @@ func reason(err error) string {
 			return "proxy: " + reason(op.Err)
 		}
 		return op.Err.Error()
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return "it ended before the answer was complete"
 	}
 	return err.Error()
 }
@@ -121,7 +133,7 @@ func afterAttempts(err error, attempts int) error {
 func (t *Transport) webPage(operation string) error {
 	return fault.In(operation, fault.Hinted(
 		fault.Of(&fault.ConfigError{}, "%s answered with a web page instead of data", t.base.Host),
-		"is %s the platform's address? check --url or TRANSECT_URL", t.base))
+		"is %s the platform's address? check --url or TRANSECT_URL, and whether the network wants a login first", t.base))
 }
 
 // isPage tells a web page from data and from files that only look similar.

@@ -2,6 +2,7 @@ package transport
 
 import (
 	"bytes"
+	"context"
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"transect/client/fault"
 )
@@ -75,6 +77,19 @@ func TestRedirectsKeepTheMethod(t *testing.T) {
 	_, err := tr.Do(t.Context(), get("/loop"))
 	if f, ok := fault.Find(err).(*fault.ConnectionError); !ok || !strings.Contains(f.Message, "circles") {
 		t.Error(err)
+	}
+}
+
+// The host that cannot be reached is named, not the one that sent us there.
+func TestUnreachableBehindARedirect(t *testing.T) {
+	gone := httptest.NewServer(nil)
+	gone.Close()
+	p := newPlatform(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, gone.URL+"/f", http.StatusFound) })
+	tr, _ := open(t, Options{BaseURL: p.URL, Sleep: func(context.Context, time.Duration) error { return nil }})
+	_, err := tr.Stream(t.Context(), Request{Method: "GET", Path: "/s", Repeatable: true})
+	f := isFault[*fault.ConnectionError](t, err)
+	if !strings.HasPrefix(f.Message, "cannot reach "+strings.TrimPrefix(gone.URL, "http://")+", where ") || strings.Contains(f.Hint, "--url") {
+		t.Errorf("%s (%s)", f.Message, f.Hint)
 	}
 }
 
