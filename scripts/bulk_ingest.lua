@@ -24,6 +24,7 @@ local args = script.args({ "source", _doc = "Ingest files of any kind and report
   verify = { "boolean", doc = "compare checksums with the platform in the end" },
   replace = { "boolean", doc = "a changed file takes the place of its earlier state" },
   preview = { "boolean", doc = "only tell what would be done" } })
+if not args.source and not args.retry_failed then error("name a SOURCE, or the report of an earlier run with --retry-failed", 0) end
 local function is(value) return { ["$eq"] = value } end
 
 -- Where the datasets belong.

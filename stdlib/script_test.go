@@ -81,6 +81,23 @@ Options:
 	}
 }
 
+// Defaults and choices are shown as somebody would write them.
+func TestScriptHelpShowsValues(t *testing.T) {
+	out, _, err := run(t, vm.Options{Script: "s.lua", Args: []string{"--help"}}, `require("script").args{
+		match = { "string", default = "", doc = "part of a name" },
+		separator = { "string", default = ",", choices = { ",", "\t" } },
+		exclude = { "strings", default = { "**/.*", "*.tmp" } } }`)
+	var exit *vm.Exit
+	if !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"STRING      part of a name\n", `one of ",", "\t"; default ","` + "\n", "default **/.*, *.tmp\n"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is not in:\n%s", want, out)
+		}
+	}
+}
+
 func TestWrongDeclarations(t *testing.T) {
 	for code, want := range map[string]string{
 		`{ n = "nubmer" }`:                                                "unknown type nubmer (did you mean number?)",

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 )
@@ -69,18 +70,47 @@ func (a *Arg) explain() string {
 		parts = append(parts, a.Doc)
 	}
 	if a.Choices != nil {
-		parts = append(parts, "one of "+strings.Join(a.Choices, ", "))
+		parts = append(parts, "one of "+listed(a.Choices))
 	}
 	if a.Env != "" {
 		parts = append(parts, "or from $"+a.Env)
 	}
 	switch {
 	case a.Default != nil:
-		parts = append(parts, fmt.Sprintf("default %v", a.Default))
+		if text := shown(a.Default); text != "" {
+			parts = append(parts, "default "+text)
+		}
 	case !a.Optional && a.Type != "boolean":
 		parts = append(parts, "required")
 	}
 	return strings.Join(parts, "; ")
+}
+
+// shown is a value as somebody would read it, "" where there is nothing in it.
+func shown(value any) string {
+	list, ok := value.([]any)
+	if !ok {
+		list = []any{value}
+	}
+	texts := make([]string, len(list))
+	for i, v := range list {
+		texts[i] = fmt.Sprint(v)
+	}
+	if len(texts) == 1 && texts[0] == "" {
+		return ""
+	}
+	return listed(texts)
+}
+
+// listed joins texts; those that would not be seen in a list are quoted.
+func listed(texts []string) string {
+	out := make([]string, len(texts))
+	for i, text := range texts {
+		if out[i] = text; text == "" || strings.ContainsAny(text, ",; \t\n") {
+			out[i] = strconv.Quote(text)
+		}
+	}
+	return strings.Join(out, ", ")
 }
 
 func scriptName(script string) string {
