@@ -68,6 +68,9 @@ func (r *reader) look(ctx context.Context, w *work) (bool, error) {
 	if earlier != nil {
 		w.earlier = ix.dataset(earlier)
 		w.remark = "changed: an earlier state of it is dataset " + w.earlier + ", which stays"
+		if earlier.state&empty != 0 {
+			w.remark = "changed since dataset " + w.earlier + " was made for it, which stays without a file"
+		}
 		w.strays = r.outdated(w, r.id, 0, earlier.taken, candidates)
 	}
 	return true, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -47,7 +48,7 @@ func (r *run) send(ctx context.Context, w *work) error {
 			if r.fatal(ctx, err) {
 				return err
 			}
-			return r.end(w.failed(err))
+			return r.end(w.failed(w.gone(err)))
 		}
 		r.success()
 		if err := r.replace(ctx, w); err != nil {
@@ -81,10 +82,17 @@ func (r *run) upload(ctx context.Context, w *work) error {
 // whoever comes to the end has done it for both.
 func (r *run) file(ctx context.Context, dataset, component, path string) (sum string, err error) {
 	p := r.o.Progress
+	var counted atomic.Int64
 	ctx = client.WithProgress(ctx, func(delta int64) {
 		p.Moved.Add(delta)
 		p.DoneBytes.Add(delta)
+		counted.Add(delta)
 	})
+	defer func() {
+		if err != nil && ctx.Err() == nil {
+			p.DoneBytes.Add(-counted.Load()) // what came of a file that failed is not done
+		}
+	}()
 	ctx = client.WithFound(ctx, func(delta int64) { p.Moved.Add(-delta) })
 	ctx = client.WithUploaded(ctx, func(u transfer.Uploaded) { sum = u.MD5 })
 	for attempt := 1; ; attempt++ {

@@ -3,7 +3,9 @@ package ingest
 import (
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"strings"
 
 	"transect/client/fault"
 	"transect/client/imagery"
@@ -27,6 +29,21 @@ type work struct {
 }
 
 func (w *work) first() gather.Member { return w.item.Members[0] }
+
+// uploading is the operation that sends the files.
+const uploading = "datasets.upload_file"
+
+// gone is what becomes of an error when the file has gone meanwhile, with its
+// card perhaps: all that counts then.
+func (w *work) gone(err error) error {
+	for _, m := range w.item.Members {
+		if _, missing := os.Stat(m.Path); errors.Is(missing, fs.ErrNotExist) {
+			return fault.Hinted(fault.Of(&fault.FileError{}, "%s has gone since this run found it", m.Path),
+				"is its card or disk still there? bring it back and run again")
+		}
+	}
+	return err
+}
 
 // result is the outcome of a work that ended well.
 func (w *work) result() Outcome {
@@ -53,6 +70,7 @@ func (o *Outcome) fail(err error) {
 	o.Outcome, o.Cause, o.err = Failed, err.Error(), err
 	if f := fault.Find(err); f != nil {
 		o.Hint = f.Facts().Hint
+		o.Cause = strings.TrimPrefix(o.Cause, uploading+": ") // that is what an ingest does
 	}
 	var skipped *gather.Skipped
 	if errors.As(err, &skipped) {
