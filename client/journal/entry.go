@@ -64,15 +64,20 @@ func (e *entry) load(db *sql.DB) error {
 	if check != f.check(e.place) || len(f.whole) != 16 {
 		return nil // damaged: as good as unknown
 	}
+	begunOne := func() {
+		if u := (uploadRow{chunk: chunk.Int64, begun: begun.Int64, done: done}); chunk.Valid && u.chunk == e.chunk && uploadCheck.Int64 == u.check(e.place, f) {
+			e.file, e.upload = f, &u
+		}
+	}
 	if f.state != e.state {
-		e.other = f.path == e.state.path
+		if e.other = f.path == e.state.path; e.other && f.size == e.state.size {
+			begunOne() // only touched perhaps, or its card is read in another time zone: the checksum will tell, see Started
+		}
 		return nil
 	}
 	e.file, e.same = f, true
 	e.known = f.flags&finished != 0 || chunk.Valid
-	if u := (uploadRow{chunk: chunk.Int64, begun: begun.Int64, done: done}); chunk.Valid && u.chunk == e.chunk && uploadCheck.Int64 == u.check(e.place, f) {
-		e.upload = &u
-	}
+	begunOne()
 	if f.flags&computed == 0 {
 		return nil
 	}

@@ -97,8 +97,19 @@ func TestWhatIsRemembered(t *testing.T) {
 	}
 	touched := f
 	touched.ModTime = f.ModTime.Add(1)
-	if c := j.Open(touched, p, chunk); !c.Changed() || c.Started(whole) || c.Done(3) {
-		t.Error("a changed file goes on")
+	c := j.Open(touched, p, chunk)
+	if w, _ := c.Sums(); w != "" || !c.Changed() || !c.Started(whole) || c.Started(other) || !c.Done(3) || c.Finished() != "" {
+		t.Error("only a file with the same checksum goes on")
+	}
+	c.Confirm(4)
+	if c = j.Open(touched, p, chunk); !c.Done(4) || !c.Done(3) {
+		t.Error("what is confirmed of a touched file is lost")
+	}
+	e.Confirm(4)
+	longer := touched
+	longer.Size++
+	if c := j.Open(longer, p, chunk); !c.Changed() || c.Started(whole) || c.Done(3) {
+		t.Error("a file of another size goes on")
 	}
 	if c := j.Open(f, placeNamed("b"), chunk); c.Changed() || c.Started(whole) {
 		t.Error("another place knows of it")

@@ -57,7 +57,8 @@ type Entry interface {
 	// comes before anything new is begun there, and is on disk when it returns.
 	Forget()
 
-	// Changed tells that another state of this file was going to this place.
+	// Changed tells that another state of this file was going to this place. When
+	// it was Started with the same checksum, only the time of the file is another.
 	Changed() bool
 }
 

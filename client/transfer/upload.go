@@ -53,11 +53,11 @@ func (t *Transfers) Upload(ctx context.Context, u Upload) (Uploaded, error) {
 	}
 	up := &upload{Transfers: t, Upload: u, src: src, plan: p}
 	up.entry = t.journal.Open(src.state(), Place{Platform: t.platform, Dataset: u.Dataset, Component: u.Component}, p.journalChunk())
-	if up.entry.Changed() {
-		t.log.Warn("the file changed since its upload was begun; it is uploaded anew", "file", u.Path)
-	}
 	if err := up.summed(ctx, given); err != nil {
 		return Uploaded{}, err
+	}
+	if up.entry.Changed() && !up.entry.Started(up.sums.whole) {
+		t.log.Warn("the file changed since its upload was begun; it is uploaded anew", "file", u.Path)
 	}
 	done := Uploaded{MD5: up.sums.whole, Bytes: p.size, Parts: p.parts}
 	if u.SkipFinished && up.entry.Finished() == done.MD5 {
