@@ -1,34 +1,40 @@
 package ingest
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"encoding/hex"
 	"hash/maphash"
-	"slices"
 	"strconv"
 	"time"
 
 	"github.com/tidwall/gjson"
 
 	"transect/client"
+	"transect/client/fault"
+	"transect/client/ingest/spill"
 )
 
-// held is a dataset the platform holds, as little of it as a decision needs: a
-// million of them are to fit into memory.
+// held is a dataset the platform holds, as little of it as a decision needs.
 type held struct {
 	name     uint64 // hash of the identity
+	full     uint64 // hash of the name within the source: images of several folders share an identity
+	look     uint64 // what a dataset of another folder is found by; 0 when it is not
 	key      uint64 // short key; 0 when nothing is noted
 	sum      uint64 // first half of the MD5 of the only file; 0 when not known
 	size     int64  // bytes of all files; 0 when not known
 	modified int64  // of the first file, milliseconds since 1970
 	taken    int64  // acquisition of an image, milliseconds since 1970; 0 when not known
-	id       [12]byte
-	other    int32 // place among the ids of another form, from 1
-	run      int32 // place of the run that made it
+	id       datasetID
+	replaces datasetID // what it is there to take the place of; none mostly
+	run      int32     // place of the run that made it
+	number   int32     // of the record
 	state    uint8
-	full     [3]byte // hash of the name within the source: images of several folders share an identity
+}
+
+// datasetID is an identifier as a record holds it.
+type datasetID struct {
+	raw   [12]byte
+	other int32 // place among those of another form; 0 when it is of this one
 }
 
 const (
@@ -37,18 +43,42 @@ const (
 	empty                      // none of its files is there
 )
 
-// index holds what is at the target, in the order of names and identifiers. It
-// does not change once it is loaded.
+// index holds what is at the target: the records in a temporary file once they
+// are many, in memory where to find them. It does not change once it is loaded,
+// and must be closed.
 type index struct {
 	seed   maphash.Seed
-	list   []held
-	others []string
-	runs   []string         // that made datasets; the first is none
-	known  map[string]int32 // their places
-	// replaces says which datasets are there to take the place of others. Those
-	// are deleted last, so a run that was stopped may have left them.
-	replaces map[string]string
-	movable  []movable // in the order of what they are looked up by
+	list   spill.Column[held] // in the order of identifiers
+	named  places             // by identity
+	moved  places             // those that may be of another folder, by what they are found by
+	others labels             // identifiers of another form
+	runs   labels             // that made datasets
+}
+
+// labels are texts with a number each; that of "" is 0.
+type labels struct {
+	texts   []string
+	numbers map[string]int32
+}
+
+func (l *labels) number(text string) int32 {
+	if l.numbers == nil {
+		l.texts, l.numbers = []string{""}, map[string]int32{"": 0}
+	}
+	n, known := l.numbers[text]
+	if !known {
+		n = int32(len(l.texts))
+		l.texts = append(l.texts, text)
+		l.numbers[text] = n
+	}
+	return n
+}
+
+func (l *labels) text(number int32) string {
+	if number == 0 {
+		return ""
+	}
+	return l.texts[number]
 }
 
 const indexPage = 1000
@@ -70,9 +100,21 @@ func (t Target) filter() client.Filter {
 // heldFields are what is asked of each dataset.
 var heldFields = client.Object{"include": []any{"name", "type", "acquisition_date", "components", "properties." + noteName, "ingestion"}}
 
-// load reads the target, once, in the order of identifiers.
-func load(ctx context.Context, c *client.Client, t Target) (*index, error) {
-	ix := &index{seed: maphash.MakeSeed(), replaces: map[string]string{}, runs: []string{""}, known: map[string]int32{"": 0}}
+// load reads the target, once, in the order of identifiers. Its temporary file
+// lies in dir.
+func load(ctx context.Context, c *client.Client, t Target, dir string) (*index, error) {
+	ix := &index{seed: maphash.MakeSeed()}
+	ix.list.Dir = dir
+	if err := ix.read(ctx, c, t); err != nil {
+		ix.close()
+		return nil, err
+	}
+	ix.named.sort()
+	ix.moved.sort()
+	return ix, nil
+}
+
+func (ix *index) read(ctx context.Context, c *client.Client, t Target) error {
 	limit, last := indexPage, ""
 	for {
 		filter := t.filter()
@@ -82,36 +124,29 @@ func load(ctx context.Context, c *client.Client, t Target) (*index, error) {
 		page, err := c.Datasets.Search.Page(ctx, client.DatasetQuery{Query: client.Query{
 			Filter: filter, Limit: &limit, Fields: heldFields, Sort: client.Sort{{Attribute: "_id", Direction: 1}}}})
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if last == "" && page.Total > int64(limit) {
-			ix.list = make([]held, 0, page.Total+page.Total/64)
+			ix.named = make(places, 0, page.Total+page.Total/64)
 		}
 		for _, d := range page.Results {
 			ix.add(d.ID, d.JSON())
 		}
 		if len(page.Results) < limit {
-			break
+			return nil
 		}
 		last = page.Results[len(page.Results)-1].ID
 	}
-	slices.SortFunc(ix.list, func(a, b held) int {
-		if a.name != b.name {
-			return cmp.Compare(a.name, b.name)
-		}
-		return cmp.Or(bytes.Compare(a.id[:], b.id[:]), cmp.Compare(a.other, b.other))
-	})
-	slices.SortFunc(ix.movable, func(a, b movable) int { return cmp.Or(cmp.Compare(a.look, b.look), cmp.Compare(a.name, b.name)) })
-	ix.movable = slices.Compact(ix.movable)
-	return ix, nil
+}
+
+// close removes the temporary file.
+func (ix *index) close() {
+	if ix != nil {
+		ix.list.Close()
+	}
 }
 
 func (ix *index) hash(identity string) uint64 { return maphash.String(ix.seed, identity) }
-
-func (ix *index) short(name string) [3]byte {
-	n := ix.hash(name)
-	return [3]byte{byte(n), byte(n >> 8), byte(n >> 16)}
-}
 
 func (ix *index) add(id string, record []byte) {
 	fields := gjson.GetManyBytes(record, "name", "type", "acquisition_date", "components", "properties."+noteName)
@@ -124,38 +159,26 @@ func (ix *index) add(id string, record []byte) {
 		name = noted.Get("file").String()
 		h.key, h.size = short(noted.Get("key").String()), noted.Get("size").Int()
 		h.modified = parsed(noted.Get("modified").String()).UnixMilli()
-		h.run = ix.place(noted.Get("run").String())
-		if earlier := noted.Get("replaces").String(); earlier != "" {
-			ix.replaces[id] = earlier
-		}
+		h.run = ix.runs.number(noted.Get("run").String())
+		h.replaces = ix.datasetID(noted.Get("replaces").String())
 	}
-	h.name, h.full = ix.hash(identity(kind, name)), ix.short(name)
-	h.setID(ix, id)
+	h.name, h.full, h.id, h.number = ix.hash(identity(kind, name)), ix.hash(name), ix.datasetID(id), int32(ix.list.Len())
 	h.components(fields[3])
-	ix.list = append(ix.list, h)
+	ix.named.add(h.name, ix.list.Len())
 	if kind != "image" && h.key != 0 && h.state&complete != 0 {
-		ix.movable = append(ix.movable, movable{ix.look(kind, name, h.size), h.name})
+		h.look = ix.look(kind, name, h.size)
+		ix.moved.add(h.look, ix.list.Len())
 	}
+	ix.list.Add(h)
 }
 
-// place gives the number of a run.
-func (ix *index) place(run string) int32 {
-	n, known := ix.known[run]
-	if !known {
-		n = int32(len(ix.runs))
-		ix.runs = append(ix.runs, run)
-		ix.known[run] = n
+func (ix *index) datasetID(text string) (id datasetID) {
+	if raw, err := hex.DecodeString(text); err == nil && len(raw) == len(id.raw) && hex.EncodeToString(raw) == text {
+		copy(id.raw[:], raw)
+		return id
 	}
-	return n
-}
-
-func (h *held) setID(ix *index, id string) {
-	if raw, err := hex.DecodeString(id); err == nil && len(raw) == len(h.id) && hex.EncodeToString(raw) == id {
-		copy(h.id[:], raw)
-		return
-	}
-	ix.others = append(ix.others, id)
-	h.other = int32(len(ix.others))
+	id.other = ix.others.number(text)
+	return id
 }
 
 // components takes over the state of the files.
@@ -188,42 +211,45 @@ func parsed(text string) time.Time {
 
 // dataset is the identifier.
 func (ix *index) dataset(h *held) string {
-	if h.other > 0 {
-		return ix.others[h.other-1]
+	if h.id.other > 0 {
+		return ix.others.text(h.id.other)
 	}
-	return hex.EncodeToString(h.id[:])
+	return hex.EncodeToString(h.id.raw[:])
 }
 
 // replaced is the dataset whose place another one takes, when it is still
 // there: among those of the same identity.
 func (ix *index) replaced(h *held, candidates []held) string {
-	earlier := ix.replaces[ix.dataset(h)]
 	for i := range candidates {
-		if earlier != "" && ix.dataset(&candidates[i]) == earlier {
-			return earlier
+		if h.replaces != (datasetID{}) && candidates[i].id == h.replaces {
+			return ix.dataset(&candidates[i])
 		}
 	}
 	return ""
 }
 
-// named gives the datasets of one identity.
-func (ix *index) named(identity string) []held {
-	first, last := ix.places(identity)
-	return ix.list[first:last]
-}
-
-// places says where in the list the datasets of one identity are.
-func (ix *index) places(identity string) (first, last int) {
-	return ix.placesOf(ix.hash(identity))
-}
-
-func (ix *index) placesOf(name uint64) (first, last int) {
-	first, _ = slices.BinarySearchFunc(ix.list, name, func(h held, name uint64) int { return cmp.Compare(h.name, name) })
-	last = first
-	for last < len(ix.list) && ix.list[last].name == name {
-		last++
+// at gives a record.
+func (ix *index) at(number int) (held, error) {
+	h, err := ix.list.Get(number)
+	if err != nil {
+		err = fault.Of(&fault.FileError{}, "cannot read back, from a temporary file, what the platform holds: %w", err)
 	}
-	return first, last
+	return h, err
+}
+
+// of gives the datasets of one identity, in the order of identifiers.
+func (ix *index) of(identity string) (list []held, err error) {
+	name := ix.hash(identity)
+	for number := range ix.named.all(name) {
+		h, err := ix.at(number)
+		if err != nil {
+			return nil, err
+		}
+		if h.name == name {
+			list = append(list, h)
+		}
+	}
+	return list, nil
 }
 
 // short is a key, or a checksum, as it is held in memory.

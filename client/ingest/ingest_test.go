@@ -62,13 +62,14 @@ func TestLoadsInPages(t *testing.T) {
 	if _, err := w.c.Datasets.CreateDatasets(t.Context(), client.CreateDatasets{Datasets: list}); err != nil {
 		t.Fatal(err)
 	}
-	ix, err := load(t.Context(), w.c, w.target)
-	if err != nil || len(ix.list) != len(list) {
-		t.Fatal(len(ix.list), err)
+	ix, err := load(t.Context(), w.c, w.target, t.TempDir())
+	if err != nil || ix.list.Len() != len(list) {
+		t.Fatal(ix.list.Len(), err)
 	}
+	defer ix.close()
 	for i := range list {
-		if found := ix.named(identity("file", fmt.Sprint("f", i))); len(found) != 1 || found[0].state&complete != 0 {
-			t.Errorf("f%d: %+v", i, found)
+		if found, err := ix.of(identity("file", fmt.Sprint("f", i))); err != nil || len(found) != 1 || found[0].state&complete != 0 {
+			t.Errorf("f%d: %+v, %v", i, found, err)
 		}
 	}
 }

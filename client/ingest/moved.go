@@ -1,12 +1,10 @@
 package ingest
 
 import (
-	"cmp"
 	"context"
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -21,12 +19,6 @@ import (
 // the bytes of all its files are those on the platform, by their checksums, and
 // the source has no file of the other name as well: then both are meant.
 
-// movable is a complete dataset, no image, as it is found by base name and size.
-type movable struct {
-	look uint64
-	name uint64 // what it is listed by
-}
-
 // maxMoved is how many datasets of one base name and size are looked at. Where
 // there are more (the tiles of a map), a file is known by its name alone.
 const maxMoved = lookupSize
@@ -35,62 +27,62 @@ func (ix *index) look(kind, name string, size int64) uint64 {
 	return ix.hash(kind + "\x00" + path.Base(name) + "\x00" + strconv.FormatInt(size, 10))
 }
 
-// movables gives the places of the datasets of that base name and size.
-func (ix *index) movables(kind, name string, size int64) (places []int) {
+// movables gives the complete datasets of that base name and size, no images.
+func (ix *index) movables(kind, name string, size int64) (list []held, err error) {
 	look := ix.look(kind, name, size)
-	at, _ := slices.BinarySearchFunc(ix.movable, look, func(m movable, look uint64) int { return cmp.Compare(m.look, look) })
-	for ; at < len(ix.movable) && ix.movable[at].look == look && len(places) <= maxMoved; at++ {
-		first, last := ix.placesOf(ix.movable[at].name)
-		for i := first; i < last; i++ {
-			if h := &ix.list[i]; h.key != 0 && h.state&complete != 0 && h.size == size {
-				places = append(places, i)
-			}
+	for number := range ix.moved.all(look) {
+		h, err := ix.at(number)
+		if err != nil || len(list) > maxMoved {
+			return list, err
+		}
+		if h.look == look {
+			list = append(list, h)
 		}
 	}
-	return places
+	return list, nil
 }
 
 // moved finds the dataset of a file that was brought in from another folder,
-// and the name it had there; its place in the index, -1 when there is none.
-func (r *reader) moved(ctx context.Context, w *work) (at int, from string, err error) {
+// and the name it had there; nil when there is none.
+func (r *reader) moved(ctx context.Context, w *work) (h *held, from string, err error) {
 	if w.item.Kind == "image" {
-		return -1, "", nil
+		return nil, "", nil
 	}
-	list := r.index.movables(w.item.Kind, w.item.Name, w.item.Size())
-	if len(list) == 0 || len(list) > maxMoved {
-		return -1, "", nil
+	list, err := r.index.movables(w.item.Kind, w.item.Name, w.item.Size())
+	if err != nil || len(list) == 0 || len(list) > maxMoved {
+		return nil, "", err
 	}
 	sums := make([]string, len(w.item.Members))
 	for i, m := range w.item.Members {
 		if sums[i], err = md5Of(ctx, r.o.Source.Open, m.Path); err != nil {
-			return -1, "", err
+			return nil, "", err
 		}
 	}
 	var ids []string
-	for _, at := range list {
-		if h := &r.index.list[at]; h.sum == 0 || h.sum == short(sums[0]) {
+	for i := range list {
+		if h := &list[i]; h.sum == 0 || h.sum == short(sums[0]) {
 			ids = append(ids, r.index.dataset(h))
 		}
 	}
 	if len(ids) == 0 {
-		return -1, "", nil
+		return nil, "", nil
 	}
 	found, err := described(ctx, r.c, ids)
 	if err != nil {
-		return -1, "", err
+		return nil, "", err
 	}
-	for _, at := range list {
-		id := r.index.dataset(&r.index.list[at])
+	for i := range list {
+		id := r.index.dataset(&list[i])
 		d, there := found[id]
 		if !there {
 			continue
 		}
 		from := gjson.GetBytes(d.JSON(), "properties."+noteName+".file").String()
 		if within(from, w.item.Name) && !r.brings(from) && w.is(d.JSON(), sums) && r.claim(id) {
-			return at, from, nil
+			return &list[i], from, nil
 		}
 	}
-	return -1, "", nil
+	return nil, "", nil
 }
 
 // within tells whether one of two names ends with the other.

@@ -21,9 +21,12 @@ type reader struct {
 // done with it: its outcome is told.
 func (r *reader) look(ctx context.Context, w *work) (bool, error) {
 	ix := r.index
-	candidates := ix.named(identity(w.item.Kind, w.item.Name))
+	candidates, err := ix.of(identity(w.item.Kind, w.item.Name))
+	if err != nil {
+		return false, err
+	}
 	r.strays(candidates)
-	size, modified, full := w.item.Size(), w.first().ModTime.UnixMilli(), ix.short(w.item.Name)
+	size, modified, full := w.item.Size(), w.first().ModTime.UnixMilli(), ix.hash(w.item.Name)
 	for i := range candidates {
 		h := &candidates[i]
 		// Of two cameras that fly together, the names of images, their times and, when they
@@ -48,15 +51,15 @@ func (r *reader) look(ctx context.Context, w *work) (bool, error) {
 		return false, r.there(ctx, w, h, candidates)
 	case h != nil:
 		w.dataset, w.outcome, w.earlier = ix.dataset(h), Resumed, ix.replaced(h, candidates)
-		w.strays = r.outdated(w, r.index.runs[h.run], h.key, h.taken, candidates)
+		w.strays = r.outdated(w, r.index.runs.text(h.run), h.key, h.taken, candidates)
 		return true, nil
 	}
-	at, from, err := r.moved(ctx, w)
+	there, from, err := r.moved(ctx, w)
 	if err != nil {
 		return false, r.end(w.failed(err))
 	}
-	if at >= 0 {
-		return false, r.skip(w, ix.dataset(&ix.list[at]), "brought in before, from another folder, as "+from)
+	if there != nil {
+		return false, r.skip(w, ix.dataset(there), "brought in before, from another folder, as "+from)
 	}
 	w.outcome = Created
 	var earlier *held
@@ -80,7 +83,7 @@ func (r *reader) look(ctx context.Context, w *work) (bool, error) {
 // goes now, when an earlier run was stopped before that.
 func (r *reader) there(ctx context.Context, w *work, h *held, candidates []held) error {
 	w.dataset, w.earlier = r.index.dataset(h), r.index.replaced(h, candidates)
-	w.strays = r.outdated(w, r.index.runs[h.run], h.key, h.taken, candidates)
+	w.strays = r.outdated(w, r.index.runs.text(h.run), h.key, h.taken, candidates)
 	if err := r.replace(ctx, w); err != nil {
 		return r.unreplaced(ctx, w, err)
 	}

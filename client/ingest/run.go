@@ -73,6 +73,7 @@ func (r *run) whole(ctx context.Context) (*Result, error) {
 	}
 	result := r.result()
 	r.checker.Close()
+	r.index.close()
 	if r.o.Report != "" && !(err != nil && result.Counts == (Counts{}) && exists(r.o.Report)) {
 		// The report of an earlier run tells more than that of one that did nothing.
 		if failed := r.writeReport(result, err); err == nil {
@@ -111,7 +112,7 @@ func (r *run) stages(ctx context.Context) error {
 	sent := make(chan *work, 2*r.o.Workers)
 	indexed := make(chan struct{})
 	group.Go(func() (err error) {
-		if r.index, err = load(inner, r.c, r.o.Target); err == nil {
+		if r.index, err = load(inner, r.c, r.o.Target, spoolDir(r.o.StateDir)); err == nil {
 			close(indexed)
 		}
 		return err

@@ -51,7 +51,7 @@ func (r *run) stray(id, kept string, outdated bool) {
 func (r *run) outdated(w *work, run string, key uint64, taken int64, candidates []held) (ids []string) {
 	for i := range candidates {
 		h := &candidates[i]
-		if r.o.Replace && h.key != 0 && h.key != key && h.state&empty != 0 && r.index.runs[h.run] < run &&
+		if r.o.Replace && h.key != 0 && h.key != key && h.state&empty != 0 && r.index.runs.text(h.run) < run &&
 			(w.item.Kind != "image" || taken != 0 && h.taken == taken) {
 			ids = append(ids, r.index.dataset(h))
 		}

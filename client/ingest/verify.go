@@ -51,11 +51,12 @@ func Verify(ctx context.Context, c *client.Client, o Options, tell func(Verdict)
 		return nil, err
 	}
 	v := &verification{tell: tell}
-	ix, err := load(ctx, c, o.Target)
+	ix, err := load(ctx, c, o.Target, spoolDir(o.StateDir))
 	if err != nil {
 		return nil, err
 	}
-	v.matched = make([]bool, len(ix.list))
+	defer ix.close()
+	v.matched = make([]bool, ix.list.Len())
 	r := &run{c: c, o: o, index: ix}
 	group, inner := errgroup.WithContext(ctx)
 	found := make(chan *work, 256)
@@ -132,7 +133,7 @@ type verification struct {
 	Verification
 	tell    func(Verdict) error
 	mu      sync.Mutex
-	matched []bool // of the index's list, what a local file belongs to
+	matched []bool // of the index's records, what a local file belongs to
 }
 
 func (v *verification) add(verdict Verdict) error {
@@ -164,35 +165,35 @@ func (v *verification) judge(ctx context.Context, r *reader, w *work) error {
 		verdict.Cause = err.Error()
 		return v.add(verdict)
 	}
-	first, last := r.index.places(identity(w.item.Kind, w.item.Name))
-	candidates := r.index.list[first:last]
-	best := -1
+	candidates, err := r.index.of(identity(w.item.Kind, w.item.Name))
+	if err != nil {
+		return err
+	}
+	var best *held
 	for i := range candidates {
 		h := &candidates[i]
 		same := h.key != 0 && h.key == short(w.key)
 		if same || h.key == 0 && (w.item.Kind != "image" || h.taken == 0 || w.photo != nil && h.taken == w.photo.Acquired.UnixMilli()) {
-			best = i
+			best = h
 		}
 		if same && h.state&complete != 0 {
 			break
 		}
-		if best < 0 && r.earlier(w, h) {
-			best = i
+		if best == nil && r.earlier(w, h) {
+			best = h
 		}
 	}
-	if best < 0 {
-		at, _, err := r.moved(ctx, w)
-		if err != nil {
+	if best == nil {
+		if best, _, err = r.moved(ctx, w); err != nil {
 			return err
 		}
-		if at < 0 {
+		if best == nil {
 			return v.add(verdict)
 		}
-		candidates, first, best = r.index.list, 0, at
 	}
-	h := &candidates[best]
+	h := best
 	v.mu.Lock()
-	v.matched[first+best] = true
+	v.matched[h.number] = true
 	v.mu.Unlock()
 	o := outcomeOf(w.item)
 	o.Dataset = r.index.dataset(h)
@@ -236,11 +237,15 @@ func (v *verification) extras(ctx context.Context, r *run) error {
 		ids = ids[:0]
 		return nil
 	}
-	for i := range ix.list {
-		if v.matched[i] {
+	for i, matched := range v.matched {
+		if matched {
 			continue
 		}
-		if ids = append(ids, ix.dataset(&ix.list[i])); len(ids) == lookupSize {
+		h, err := ix.at(i)
+		if err != nil {
+			return err
+		}
+		if ids = append(ids, ix.dataset(&h)); len(ids) == lookupSize {
 			if err := flush(); err != nil {
 				return err
 			}

@@ -96,7 +96,7 @@ func (s *survey) checkBands() {
 		photo   uint32
 	}
 	var all []moment
-	for i, p := range s.photos.all {
+	for i, p := range s.photos.All {
 		if p.capture != 0 {
 			all = append(all, moment{p.capture, uint32(i)})
 		}
@@ -120,9 +120,9 @@ func (s *survey) checkBands() {
 			has := map[uint16]bool{}
 			end := start
 			for ; end < len(all) && all[end].capture == all[start].capture; end++ {
-				has[s.photos.at(int(all[end].photo)).band] = true
+				has[s.photos.At(int(all[end].photo)).band] = true
 			}
-			visit(s.photos.at(int(all[start].photo)), has)
+			visit(s.photos.At(int(all[start].photo)), has)
 			start = end
 		}
 	}

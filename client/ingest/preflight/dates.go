@@ -28,7 +28,7 @@ func (s *survey) checkDates(report *Report) {
 	usable := func(p photoRecord) bool {
 		return p.taken != noTime && p.taken <= future && !unset(p.time())
 	}
-	for _, p := range s.photos.all {
+	for _, p := range s.photos.All {
 		switch {
 		case usable(p):
 			times = append(times, p.taken)
@@ -47,7 +47,7 @@ func (s *survey) checkDates(report *Report) {
 	slices.Sort(times)
 	report.First, report.Last = time.Unix(0, times[0]).UTC(), time.Unix(0, times[len(times)-1]).UTC()
 	middle := times[len(times)/2]
-	for _, p := range s.photos.all {
+	for _, p := range s.photos.All {
 		if !usable(p) {
 			continue
 		}

@@ -19,8 +19,8 @@ func (s *survey) checkDuplicates(ctx context.Context) {
 		size int64
 		file uint32
 	}
-	order := make([]sized, 0, s.files.n)
-	for i, f := range s.files.all {
+	order := make([]sized, 0, s.files.Len())
+	for i, f := range s.files.All {
 		order = append(order, sized{f.size, uint32(i)})
 	}
 	slices.SortFunc(order, func(a, b sized) int { return cmp.Or(cmp.Compare(a.size, b.size), cmp.Compare(a.file, b.file)) })
@@ -51,9 +51,9 @@ type ending struct {
 	file uint32
 }
 
-func (s *survey) path(file uint32) string { return s.names.path(s.files.at(int(file)).name) }
+func (s *survey) path(file uint32) string { return s.names.path(s.files.At(int(file)).name) }
 
-func (s *survey) fileName(file uint32) string { return s.names.name(s.files.at(int(file)).name) }
+func (s *survey) fileName(file uint32) string { return s.names.name(s.files.At(int(file)).name) }
 
 // compare tells the duplicates among files of one size.
 func (s *survey) compare(ctx context.Context, files []ending) {

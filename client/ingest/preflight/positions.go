@@ -6,14 +6,16 @@ import (
 	"slices"
 
 	"github.com/dustin/go-humanize"
+
+	"transect/client/ingest/spill"
 )
 
 // survey is one working out of the report.
 type survey struct {
 	*Checker
 	problems *problemList
-	photos   *column[photoRecord] // by camera, time and name
-	jumps    map[uint32]bool      // indices of photos whose position is not believed
+	photos   *spill.Column[photoRecord] // by camera, time and name
+	jumps    map[uint32]bool            // indices of photos whose position is not believed
 }
 
 const (
@@ -34,11 +36,11 @@ func (s *survey) checkPositions() {
 	s.jumps = map[uint32]bool{}
 	reasons := map[uint32]uint32{}
 	located, timed := 0, 0
-	for start := 0; start < s.photos.n; {
-		end, camera := start, s.photos.at(start).camera
+	for start := 0; start < s.photos.Len(); {
+		end, camera := start, s.photos.At(start).camera
 		var track []uint32
-		for ; end < s.photos.n; end++ {
-			p := s.photos.at(end)
+		for ; end < s.photos.Len(); end++ {
+			p := s.photos.At(end)
 			if p.camera != camera {
 				break
 			}
@@ -63,11 +65,11 @@ func (s *survey) checkPositions() {
 	far := s.stray(located, reasons)
 	tell := func(i uint32, reason string) {
 		s.jumps[i] = true
-		s.problems.add(Problem{"position-jumps", Warning, s.name(s.photos.at(int(i))), reason,
+		s.problems.add(Problem{"position-jumps", Warning, s.name(s.photos.At(int(i))), reason,
 			"correct the position in the photo's EXIF record, or leave the photo out"})
 	}
 	for i, from := range reasons {
-		seconds := math.Abs(float64(s.photos.at(int(i)).taken-s.photos.at(int(from)).taken)) / 1e9
+		seconds := math.Abs(float64(s.photos.At(int(i)).taken-s.photos.At(int(from)).taken)) / 1e9
 		tell(i, fmt.Sprintf("its position jumps: %s from a photo taken %s s apart", metres(s.apart(i, from)), humanize.FtoaWithDigits(seconds, 1)))
 	}
 	for i, metresAway := range far {
@@ -126,12 +128,12 @@ func (s *survey) follow(track []uint32, reasons map[uint32]uint32) {
 
 // reaches tells whether an aircraft can be at both places at their times.
 func (s *survey) reaches(a, b uint32) bool {
-	seconds := math.Abs(float64(s.photos.at(int(a)).taken-s.photos.at(int(b)).taken)) / 1e9
+	seconds := math.Abs(float64(s.photos.At(int(a)).taken-s.photos.At(int(b)).taken)) / 1e9
 	return s.apart(a, b) <= tolerance+s.opts.MaxSpeed*(seconds+1)
 }
 
 func (s *survey) apart(a, b uint32) float64 {
-	p, q := s.photos.at(int(a)), s.photos.at(int(b))
+	p, q := s.photos.At(int(a)), s.photos.At(int(b))
 	return distance(p.latitude, p.longitude, q.latitude, q.longitude)
 }
 
@@ -145,7 +147,7 @@ func (s *survey) stray(located int, reasons map[uint32]uint32) map[uint32]float6
 	values := make([]float64, 0, located)
 	each := func(value func(photoRecord) float64) []float64 {
 		values = values[:0]
-		for _, p := range s.photos.all {
+		for _, p := range s.photos.All {
 			if p.positioned {
 				values = append(values, value(p))
 			}
@@ -164,7 +166,7 @@ func (s *survey) stray(located int, reasons map[uint32]uint32) map[uint32]float6
 	limit := max(20*median(each(away)), 1000)
 	far := map[uint32]float64{}
 	most := max(tooMany*float64(located), 1)
-	for i, p := range s.photos.all {
+	for i, p := range s.photos.All {
 		if !p.positioned || away(p) <= limit {
 			continue
 		}

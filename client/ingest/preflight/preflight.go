@@ -11,6 +11,7 @@ import (
 
 	"transect/client/imagery"
 	"transect/client/ingest/gather"
+	"transect/client/ingest/spill"
 )
 
 // Options is what is known of the survey beforehand. All of it is optional.
@@ -52,8 +53,8 @@ type Checker struct {
 	report   Report
 	problems problemList
 	names    names
-	files    column[fileRecord]
-	photos   column[photoRecord]
+	files    spill.Column[fileRecord]
+	photos   spill.Column[photoRecord]
 	cameras  labels
 	bands    labels
 	unread   int // images that count, but were not looked at
@@ -71,7 +72,7 @@ func New(opts Options) *Checker {
 		opts.Now = time.Now()
 	}
 	c := &Checker{opts: opts, report: Report{ByKind: map[string]int{}, BySkipped: map[string]int{}}}
-	c.names.dir, c.files.dir, c.photos.dir = opts.Dir, opts.Dir, opts.Dir
+	c.names.Dir, c.files.Dir, c.photos.Dir = opts.Dir, opts.Dir, opts.Dir
 	return c
 }
 
@@ -79,9 +80,9 @@ func New(opts Options) *Checker {
 func (c *Checker) Close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.names.close()
-	c.files.close()
-	c.photos.close()
+	c.names.Close()
+	c.files.Close()
+	c.photos.Close()
 }
 
 // Add takes in an item, or an error that gather.Items gave in place of one.
@@ -115,13 +116,13 @@ func (c *Checker) Add(item gather.Item, photo *imagery.Photo, err error) {
 	defer c.mu.Unlock()
 	c.count(item)
 	for _, m := range item.Members {
-		c.files.add(fileRecord{c.names.add(m.Path, m.Name), m.Size})
+		c.files.Add(fileRecord{c.names.add(m.Path, m.Name), m.Size})
 	}
 	for _, p := range found {
 		c.problems.add(p)
 	}
 	if item.Kind == "image" && photo != nil && err == nil {
-		c.addPhoto(main.Name, c.files.n-len(item.Members), *photo)
+		c.addPhoto(main.Name, c.files.Len()-len(item.Members), *photo)
 	}
 }
 
@@ -158,7 +159,7 @@ func (c *Checker) ReportContext(ctx context.Context) *Report {
 	report := c.report.clone()
 	problems := c.problems.clone()
 	s := &survey{Checker: c, problems: &problems, photos: c.byTime()}
-	defer s.photos.close()
+	defer s.photos.Close()
 	s.checkPositions()
 	s.checkDates(report)
 	s.checkCameras()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"transect/client/imagery"
+	"transect/client/ingest/spill"
 )
 
 // fileRecord is what is kept of every file: 16 bytes and its name.
@@ -59,7 +60,7 @@ func (c *Checker) addPhoto(name string, file int, p imagery.Photo) {
 		_, _ = h.Write([]byte(capture))
 		r.capture, r.band = max(h.Sum64(), 1), c.bands.add(band)
 	}
-	c.photos.add(r)
+	c.photos.Add(r)
 }
 
 // cameraOf names a camera; many models begin with their maker's name.
@@ -91,14 +92,14 @@ func (r photoRecord) time() time.Time { return time.Unix(0, r.taken).UTC() }
 
 // byTime gives the photos in order of camera, time and name; those without
 // time come first.
-func (c *Checker) byTime() *column[photoRecord] {
+func (c *Checker) byTime() *spill.Column[photoRecord] {
 	type key struct {
 		taken  int64
 		photo  uint32
 		camera uint16
 	}
-	order := make([]key, 0, c.photos.n)
-	for i, p := range c.photos.all {
+	order := make([]key, 0, c.photos.Len())
+	for i, p := range c.photos.All {
 		order = append(order, key{p.taken, uint32(i), p.camera})
 	}
 	slices.SortFunc(order, func(a, b key) int {
@@ -108,21 +109,21 @@ func (c *Checker) byTime() *column[photoRecord] {
 		case a.taken != b.taken:
 			return cmp.Compare(a.taken, b.taken)
 		}
-		return imagery.NaturalCompare(c.name(c.photos.at(int(a.photo))), c.name(c.photos.at(int(b.photo))))
+		return imagery.NaturalCompare(c.name(c.photos.At(int(a.photo))), c.name(c.photos.At(int(b.photo))))
 	})
-	sorted := &column[photoRecord]{spool: spool{dir: c.opts.Dir}}
+	sorted := &spill.Column[photoRecord]{Bytes: spill.Bytes{Dir: c.opts.Dir}}
 	for _, k := range order {
-		sorted.add(c.photos.at(int(k.photo)))
+		sorted.Add(c.photos.At(int(k.photo)))
 	}
 	return sorted
 }
 
-func (c *Checker) name(r photoRecord) string { return c.names.name(c.files.at(int(r.file)).name) }
+func (c *Checker) name(r photoRecord) string { return c.names.name(c.files.At(int(r.file)).name) }
 
 // names keeps names one after the other, and what stands before them in their
 // paths once.
 type names struct {
-	spool
+	spill.Bytes
 	prefixes labels
 }
 
@@ -141,13 +142,13 @@ func (n *names) add(path, name string) nameRef {
 		entry = name + "\x00" + path
 	}
 	b := append(make([]byte, 0, 256), byte(len(entry)), byte(len(entry)>>8), byte(number), byte(number>>8))
-	return nameRef(n.spool.add(append(b, entry...)))
+	return nameRef(n.Bytes.Add(append(b, entry...)))
 }
 
 // read returns the entry at ref and the index of its prefix.
 func (n *names) read(ref nameRef) (entry string, prefix uint16) {
 	var head [256]byte
-	got, err := n.spool.read(head[:], int64(ref))
+	got, err := n.Bytes.Read(head[:], int64(ref))
 	if err != nil || got < 4 {
 		return "", 0
 	}
@@ -156,7 +157,7 @@ func (n *names) read(ref nameRef) (entry string, prefix uint16) {
 		return string(head[4 : 4+length]), prefix
 	}
 	long := make([]byte, length)
-	got, _ = n.spool.read(long, int64(ref)+4)
+	got, _ = n.Bytes.Read(long, int64(ref)+4)
 	return string(long[:got]), prefix
 }
 

@@ -18,7 +18,7 @@ import (
 // rig have one model.
 func (s *survey) checkCameras() {
 	counts := map[uint16]int{}
-	for _, p := range s.photos.all {
+	for _, p := range s.photos.All {
 		counts[p.camera]++
 	}
 	if len(counts) < 2 {
@@ -43,7 +43,7 @@ func (s *survey) checkCameras() {
 // checkGround works out the footprint and compares it with the mission's.
 func (s *survey) checkGround(report *Report) {
 	var ground imagery.Ground
-	for i, p := range s.photos.all {
+	for i, p := range s.photos.All {
 		if p.positioned && !s.jumps[uint32(i)] {
 			ground.Add(p.shape())
 		}
