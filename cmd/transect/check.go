@@ -23,9 +23,10 @@ func (a *app) check() *cobra.Command {
 		Short: "Find mistakes in scripts without running them",
 		Long: `Find mistakes in scripts without running them: syntax, variables that do not
 exist, unknown managers, operations, functions and arguments, arguments of the
-wrong type, variables nobody reads, statements nothing reaches. Of a folder, all
-.lua files below it are checked; - is standard input. A line that ends with
-"-- check: ignore" is left alone.
+wrong type, values of calls that give none, conditions that are always the same,
+loops over what is no iterator, variables nobody reads, statements nothing
+reaches, and more. Of a folder, all .lua files below it are checked; - is
+standard input. A line that ends with "-- check: ignore" is left alone.
 
 Exit codes: 0 nothing was found, 1 something was, 2 a file cannot be read.`,
 		Example: `  transect check survey.lua

@@ -37,8 +37,15 @@ func (w *walk) call(e *ast.FuncCallExpr) fact {
 	if callee.builtin == "require" {
 		return w.required(args)
 	}
+	for i, a := range args {
+		if a.nothing && i < len(args)-1 {
+			w.empty(a.fact, a.at)
+		}
+	}
+	w.callable(e, callee, args)
 	// pcall(f, …) and try(f, …) call f with the rest.
 	if (callee.builtin == "pcall" || callee.builtin == "try") && len(args) > 0 {
+		w.tried(callee.builtin, args[0])
 		w.check(args[0].fact, args[1:], args[0].at)
 		return fact{}
 	}
@@ -57,11 +64,14 @@ func (w *walk) check(callee fact, args []argument, at place) fact {
 	switch {
 	case callee.operation != nil:
 		w.operation(callee.operation, args, at)
+		return w.answer(callee.operation, args)
 	case callee.function != nil:
 		w.arguments(callee.called, callee.function.Params, args, at)
-		if callee.function == function(w.world.sdk, "connect") {
-			return fact{kind: "table", sdk: true}
-		}
+		return w.result(callee, args)
+	case callee.script != nil:
+		return w.scripted(callee, args, at)
+	case callee.standard != "" || callee.builtin != "":
+		return w.lua(callee, args, at)
 	}
 	return fact{}
 }
@@ -69,6 +79,9 @@ func (w *walk) check(callee fact, args []argument, at place) fact {
 // method finds the mistake of calling an operation or a module's function as a
 // method: it would get the module as its first argument.
 func (w *walk) method(receiver fact, name string, at place) fact {
+	if f, known := w.methodOf(receiver, name, at); known {
+		return f
+	}
 	if receiver.manager == nil && receiver.module == nil && !receiver.sdk && receiver.library == "" {
 		return fact{}
 	}
@@ -186,6 +199,8 @@ func sample(f fact) lua.LValue {
 		return lua.LTrue
 	case f.kind == "number":
 		return lua.LNumber(1)
+	case f.kind == "string":
+		return lua.LString("a")
 	}
 	return lua.LNil
 }

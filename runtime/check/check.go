@@ -40,6 +40,13 @@ const (
 	WrongCall        = "wrong-call"
 	UnusedVariable   = "unused-variable"
 	Unreachable      = "unreachable-code"
+	DuplicateKey     = "duplicate-key"
+	NoValue          = "no-value"
+	UnusedValue      = "unused-value"
+	SameAlways       = "same-always"
+	NoIterator       = "no-iterator"
+	Hidden           = "hidden-name"
+	ReadOnly         = "read-only"
 )
 
 // ignored on a line silences what is found there.

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"reflect"
 	"strconv"
 
 	lua "github.com/yuin/gopher-lua"
@@ -17,14 +18,29 @@ type fact struct {
 	constant lua.LValue // of a string, number or boolean that is known
 	table    *ast.TableExpr
 
-	sdk       bool             // sdk, or a connection of its own
-	library   string           // of Lua's own
-	module    *vm.Module       // a module
-	manager   *declare.Manager // a manager
-	operation *declare.Spec    // an operation
-	function  *vm.Func         // a function of a module
-	builtin   string           // a global function
-	called    string           // its name, as the script has it
+	sdk       bool              // sdk, or a connection of its own
+	library   string            // of Lua's own
+	module    *vm.Module        // a module
+	manager   *declare.Manager  // a manager
+	operation *declare.Spec     // an operation
+	function  *vm.Func          // a function of a module
+	builtin   string            // a global function
+	standard  string            // a function of Lua's own libraries
+	script    *ast.FunctionExpr // a function of the script itself
+	object    *vm.Type          // an object with methods
+	bound     string            // a method read off an object
+	list      bool              // a table made by a call, which no field was added to
+	resource  bool              // one record
+	each      int               // an iterator: how many values it gives at a time, -1 when that is not known
+	nothing   bool              // a call that gives no value
+	names     []string          // all the fields a table has
+	called    string            // its name, as the script has it
+}
+
+// unknown tells whether nothing is known but the name.
+func (f fact) unknown() bool {
+	f.called = ""
+	return reflect.ValueOf(f).IsZero()
 }
 
 // expressions walks expressions and gives what is known of each.
@@ -74,31 +90,32 @@ func (w *walk) visit(e ast.Expr) fact {
 		return w.call(e)
 	case *ast.FunctionExpr:
 		w.function(e, false)
-		return fact{kind: "function"}
+		return fact{kind: "function", script: e}
 	case *ast.LogicalOpExpr:
 		w.expression(e.Lhs)
 		w.expression(e.Rhs)
 	case *ast.RelationalOpExpr:
-		w.expression(e.Lhs)
-		w.expression(e.Rhs)
+		w.compared(e, w.expression(e.Lhs), w.expression(e.Rhs))
 		return fact{kind: "boolean"}
 	case *ast.StringConcatOpExpr:
-		w.expression(e.Lhs)
-		w.expression(e.Rhs)
+		w.operand(e.Lhs, w.expression(e.Lhs), "joined with ..")
+		w.operand(e.Rhs, w.expression(e.Rhs), "joined with ..")
 		// Objects may say otherwise; text is what it is nearly always.
 		return fact{}
 	case *ast.ArithmeticOpExpr:
-		w.expression(e.Lhs)
-		w.expression(e.Rhs)
+		w.operand(e.Lhs, w.expression(e.Lhs), calculated)
+		w.operand(e.Rhs, w.expression(e.Rhs), calculated)
 	case *ast.UnaryMinusOpExpr:
-		if f := w.expression(e.Expr); f.constant != nil && f.kind == "number" {
+		f := w.expression(e.Expr)
+		if f.constant != nil && f.kind == "number" {
 			return fact{kind: "number", constant: -f.constant.(lua.LNumber)}
 		}
+		w.operand(e.Expr, f, calculated)
 	case *ast.UnaryNotOpExpr:
 		w.expression(e.Expr)
 		return fact{kind: "boolean"}
 	case *ast.UnaryLenOpExpr:
-		w.expression(e.Expr)
+		w.measured(e.Expr, w.expression(e.Expr))
 		return fact{kind: "number"}
 	}
 	return fact{}
@@ -124,9 +141,14 @@ func (w *walk) variable(e *ast.IdentExpr) fact {
 }
 
 func (w *walk) table(e *ast.TableExpr) fact {
+	given := map[string]bool{}
 	for _, f := range e.Fields {
 		if key, ok := f.Key.(*ast.StringExpr); ok {
-			w.where[key] = w.at.of(key.Line(), key.Value)
+			w.where[key] = w.key(key)
+			if given[key.Value] {
+				w.report(w.where[key], DuplicateKey, "the key "+key.Value+" is given twice; the last one counts", "remove one of the two")
+			}
+			given[key.Value] = true
 		} else if f.Key != nil {
 			w.expression(f.Key)
 		}
@@ -134,3 +156,6 @@ func (w *walk) table(e *ast.TableExpr) fact {
 	}
 	return fact{kind: "table", table: e}
 }
+
+// key is where a key stands: a name, or a text in brackets.
+func (w *walk) key(key *ast.StringExpr) place { return w.at.of(key.Line(), key.Value) }

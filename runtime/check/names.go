@@ -3,6 +3,7 @@ package check
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	lua "github.com/yuin/gopher-lua"
 	"github.com/yuin/gopher-lua/ast"
@@ -22,6 +23,7 @@ func (w *walk) attribute(e *ast.AttrGetExpr) fact {
 	at := w.at.of(key.Line(), key.Value)
 	w.where[e] = at
 	called := object.called + "." + key.Value
+	w.indexed(object, key.Value, at)
 	switch {
 	case object.sdk:
 		return w.ofSDK(key.Value, called, at)
@@ -39,6 +41,13 @@ func (w *walk) attribute(e *ast.AttrGetExpr) fact {
 		names := w.world.libraries[object.library]
 		if !slices.Contains(names, key.Value) {
 			w.report(at, UnknownFunction, "Lua's "+object.library+" has no "+key.Value, near(key.Value, names, ""))
+		}
+		return fact{standard: object.library + "." + key.Value, called: object.library + "." + key.Value}
+	case object.object != nil:
+		return w.ofObject(object, key.Value, at)
+	case object.names != nil:
+		if !slices.Contains(object.names, key.Value) {
+			w.report(at, UnknownArgument, "script.args declares no argument "+key.Value, near(key.Value, object.names, "it declares "+strings.Join(object.names, ", ")))
 		}
 	}
 	return fact{}

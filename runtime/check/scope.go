@@ -14,12 +14,13 @@ type declaration struct {
 
 // variable is a local one.
 type variable struct {
-	name     string
-	place    place
-	from     declaration
-	known    fact // what its first value is
-	used     bool
-	optional bool // nobody minds when it is not used
+	name      string
+	place     place
+	from      declaration
+	known     fact // what its first value is
+	used      bool
+	optional  bool // nobody minds when it is not used
+	parameter bool // of a function
 }
 
 // scope is a block with its variables.

@@ -1,6 +1,10 @@
 package check
 
-import "github.com/yuin/gopher-lua/ast"
+import (
+	"slices"
+
+	"github.com/yuin/gopher-lua/ast"
+)
 
 // block walks statements in a scope of their own.
 func (w *walk) block(stmts []ast.Stmt) {
@@ -32,31 +36,32 @@ func (w *walk) statement(s ast.Stmt) {
 				w.assign(name)
 				continue
 			}
-			w.expression(e)
+			w.stored(e)
 		}
-		w.expressions(s.Rhs)
+		w.taken(s.Rhs, w.expressions(s.Rhs), "")
+		w.toItself(s)
 	case *ast.LocalAssignStmt:
 		w.local(s)
 	case *ast.FuncCallStmt:
-		w.expression(s.Expr)
+		w.dropped(s.Expr, w.expression(s.Expr))
 	case *ast.DoBlockStmt:
 		w.block(s.Stmts)
 	case *ast.WhileStmt:
-		w.expression(s.Condition)
+		w.condition(s.Condition, true)
 		w.block(s.Stmts)
 	case *ast.RepeatStmt:
 		w.open()
 		w.statements(s.Stmts)
-		w.expression(s.Condition)
+		w.condition(s.Condition, true)
 		w.close()
 	case *ast.IfStmt:
-		w.expression(s.Condition)
+		w.condition(s.Condition, false)
+		w.repeated(s)
 		w.block(s.Then)
 		w.block(s.Else)
 	case *ast.NumberForStmt:
 		at := w.at.of(s.Line(), s.Name)
-		w.expression(s.Init)
-		w.expression(s.Limit)
+		w.counted(s, w.expression(s.Init), w.expression(s.Limit))
 		if s.Step != nil {
 			w.expression(s.Step)
 		}
@@ -81,12 +86,14 @@ func (w *walk) local(s *ast.LocalAssignStmt) {
 	// A function may call itself.
 	if len(s.Names) == 1 && len(s.Exprs) == 1 {
 		if f, ok := s.Exprs[0].(*ast.FunctionExpr); ok {
-			w.declare(s.Names[0], places[0], declaration{s, 0}, fact{kind: "function"})
+			w.declare(s.Names[0], places[0], declaration{s, 0}, fact{kind: "function", script: f})
 			w.function(f, false)
 			return
 		}
 	}
 	facts := w.expressions(s.Exprs)
+	w.taken(s.Exprs, facts, s.Names[0])
+	w.convention(s, facts, places)
 	for i, name := range s.Names {
 		var known fact
 		if i < len(facts) {
@@ -102,7 +109,7 @@ func (w *walk) loop(s *ast.GenericForStmt) {
 	for i, name := range s.Names {
 		places[i] = w.at.of(s.Line(), name)
 	}
-	w.expressions(s.Exprs)
+	w.iterated(s, w.expressions(s.Exprs), places)
 	w.open()
 	for i, name := range s.Names {
 		// The first one makes the loop go round.
@@ -135,7 +142,12 @@ func (w *walk) function(f *ast.FunctionExpr, method bool) {
 		w.declare("self", place{}, declaration{f, -1}, fact{}).optional = true
 	}
 	for i, name := range f.ParList.Names {
-		w.declare(name, w.at.of(f.Line(), name), declaration{f, i}, fact{}).optional = true
+		at := w.at.of(f.Line(), name)
+		if slices.Contains(f.ParList.Names[:i], name) && name != "_" {
+			w.report(at, Hidden, "two parameters are called "+name, "the first one cannot be reached: give one another name")
+		}
+		v := w.declare(name, at, declaration{f, i}, fact{})
+		v.optional, v.parameter = true, true
 	}
 	w.statements(f.Stmts)
 	w.close()

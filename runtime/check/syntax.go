@@ -3,11 +3,44 @@ package check
 import (
 	"bytes"
 	"errors"
+	"regexp"
+	"strings"
 
 	lua "github.com/yuin/gopher-lua"
 	"github.com/yuin/gopher-lua/ast"
 	"github.com/yuin/gopher-lua/parse"
 )
+
+// foreign are ways of writing that other languages have.
+var foreign = []struct {
+	form, hint string
+}{
+	{`!=`, "Lua writes ~= for not equal"},
+	{`&&`, "Lua writes and"},
+	{`\|\|`, "Lua writes or"},
+	{`\w\s*(\+\+|[-+*/.]=)`, "Lua has no such short form: write x = x + 1, or i = i + 1"},
+	{`\bcontinue\b`, "Lua has no continue: goto a label at the end of the loop (goto next … ::next::), or put the rest in an if"},
+	{`\b(if|elseif|while|until)\b[^=~<>]*[^=~<>]=[^=]`, "== compares, = gives a value"},
+	{`\?`, "Lua has no ?: write condition and a or b: and … or"},
+	{`//`, "write math.floor(a / b); comments begin with --"},
+	{`<(const|close)>`, "variables have no attributes here: write local x = …"},
+	{`^\s*(const|var|let)\b`, "variables begin with local"},
+	{`[=(,]\s*\[[^\[=]`, "lists are written in braces: { 1, 2 }"},
+	{`[{,]\s*["']?\w+["']?\s*:[^:]`, "fields are written with =: { name = value }"},
+	{`!`, "Lua writes not"},
+	{`^\s*(import|from)\b`, "modules are loaded with local m = require(\"m\")"},
+	{`\)\s*\{`, "bodies end with end, and have no braces"},
+}
+
+// instead says what Lua has for something on a line.
+func instead(line string) string {
+	for _, f := range foreign {
+		if regexp.MustCompile(f.form).MatchString(line) {
+			return f.hint
+		}
+	}
+	return ""
+}
 
 // parsed gives the tree of a script, or what is wrong with it.
 func parsed(file string, code []byte) ([]ast.Stmt, *Problem) {
@@ -37,6 +70,11 @@ func parsed(file string, code []byte) ([]ast.Stmt, *Problem) {
 		}
 	case errors.As(err, &refused):
 		p.Line, p.Message = refused.Line, refused.Message
+	}
+	if lines := strings.Split(string(code), "\n"); p.Hint == "" && p.Line <= len(lines) {
+		p.Hint = instead(lines[p.Line-1])
+	} else if bytes.Contains(code, []byte("else if ")) {
+		p.Hint = "is there an end missing? else if opens a branch of its own; elseif does not"
 	}
 	return nil, p
 }
