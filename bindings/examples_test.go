@@ -11,6 +11,9 @@ import (
 // TestExamples runs the example of every operation, each on a platform of its
 // own, as a user would: relative paths, a photo as the script's argument.
 func TestExamples(t *testing.T) {
+	if testing.Short() {
+		t.Skip("TestExamplesThroughGo runs the same examples, over HTTP")
+	}
 	photo, err := filepath.Abs("../testdata/flight/FLIGHT_0001.JPG")
 	if err != nil {
 		t.Fatal(err)

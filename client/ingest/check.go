@@ -31,26 +31,10 @@ func (r *run) lookAll(ctx context.Context) (*preflight.Report, error) {
 	found := make(chan *work, 256)
 	group.Go(func() error {
 		defer close(found)
-		for item, err := range r.items(inner) {
-			var skipped *gather.Skipped
-			if err != nil {
-				if !errors.As(err, &skipped) {
-					return err
-				}
-				r.addCheck(gather.Item{}, nil, err)
-				continue
-			}
-			keep, err := r.wanted(item)
-			if err != nil {
-				return err
-			}
-			if keep {
-				if err := put(inner, found, &work{item: item}); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
+		return r.gathered(inner, found, func(skipped *gather.Skipped) error {
+			r.addCheck(gather.Item{}, nil, skipped)
+			return nil
+		})
 	})
 	for range 2 * runtime.GOMAXPROCS(0) {
 		group.Go(func() error {
@@ -68,4 +52,31 @@ func (r *run) lookAll(ctx context.Context) (*preflight.Report, error) {
 		return nil, stopped(ctx)
 	}
 	return r.checker.Report(), nil
+}
+
+// gathered hands on the items that are wanted, and what could not be gathered
+// to left.
+func (r *run) gathered(ctx context.Context, found chan<- *work, left func(*gather.Skipped) error) error {
+	for item, err := range r.items(ctx) {
+		var skipped *gather.Skipped
+		if errors.As(err, &skipped) {
+			if err := left(skipped); err != nil {
+				return err
+			}
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		keep, err := r.wanted(item)
+		if err != nil {
+			return err
+		}
+		if keep {
+			if err := put(ctx, found, &work{item: item}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

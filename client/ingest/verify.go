@@ -3,7 +3,6 @@ package ingest
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"runtime"
 	"sync"
 
@@ -60,34 +59,14 @@ func Verify(ctx context.Context, c *client.Client, o Options, tell func(Verdict)
 	r := &run{c: c, o: o, index: ix}
 	group, inner := errgroup.WithContext(ctx)
 	found := make(chan *work, 256)
-	group.Go(func() (err error) {
+	group.Go(func() error {
 		defer close(found)
-		defer func() { err = named(err) }()
-		for item, err := range r.items(inner) {
-			var skipped *gather.Skipped
-			if errors.As(err, &skipped) {
-				if skipped.Passed() {
-					continue
-				}
-				err = v.add(Verdict{Name: skipped.Name, Path: absolute(skipped.Path), Verdict: Missing, Cause: skipped.Why()})
-				if err == nil {
-					continue
-				}
+		return named(r.gathered(inner, found, func(skipped *gather.Skipped) error {
+			if skipped.Passed() {
+				return nil
 			}
-			if err != nil {
-				return err
-			}
-			keep, err := r.wanted(item)
-			if err != nil {
-				return err
-			}
-			if keep {
-				if err := put(inner, found, &work{item: item}); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
+			return v.add(Verdict{Name: skipped.Name, Path: absolute(skipped.Path), Verdict: Missing, Cause: skipped.Why()})
+		}))
 	})
 	for range 2 * runtime.GOMAXPROCS(0) {
 		group.Go(func() error {
