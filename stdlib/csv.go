@@ -18,8 +18,9 @@ import (
 var (
 	csvSeparator = vm.Param{Name: "separator", Type: "string", Doc: "what stands between fields, one character", Default: ","}
 	csvQuote     = vm.Param{Name: "quote", Type: "string", Doc: "what fields are quoted with; empty when quotes mean nothing", Default: `"`}
+	csvCharset   = vm.Param{Name: "encoding", Type: "string", Doc: "how the characters are written; a mark at the start of what is read wins", Default: csvtext.UTF8, Choices: csvtext.Encodings}
 	csvReading   = vm.Param{Name: "options", Fields: []vm.Param{
-		csvSeparator, csvQuote,
+		csvSeparator, csvQuote, csvCharset,
 		{Name: "header", Type: "boolean|table", Doc: "true: the first row names the columns; false: rows are lists; a list: these are the names, and the first row is data", Default: true},
 		{Name: "types", Type: "table", Doc: "columns that are no text: number, integer or boolean by name (by place without header); an empty field is then absent", Optional: true},
 		{Name: "comment", Type: "string", Doc: "lines that begin with this character are skipped", Optional: true},
@@ -29,7 +30,7 @@ var (
 	}}
 	csvColumns = vm.Param{Name: "header", Type: "boolean|table", Doc: "the columns in order, written as first row; false for lists without one. " +
 		"Left out, the sorted names of the first row when that has names", Optional: true}
-	csvEncoding = []vm.Param{csvSeparator, csvQuote, csvColumns,
+	csvEncoding = []vm.Param{csvSeparator, csvQuote, csvCharset, csvColumns,
 		{Name: "crlf", Type: "boolean", Doc: "end lines as Windows does", Default: false},
 		{Name: "bom", Type: "boolean", Doc: "begin with the mark by which spreadsheets know UTF-8", Default: false}}
 )
@@ -37,7 +38,7 @@ var (
 var csvModule = &vm.Module{
 	Name: "csv",
 	Doc: "Reads and writes CSV: rows as tables by column name, or as lists. Values stay text unless types says otherwise; " +
-		"a mark at the start and any line ends are understood; a row of the wrong length is a ValueError with its line.",
+		"a mark of UTF-8 or UTF-16 at the start and any line ends are understood; a row of the wrong length is a ValueError with its line.",
 	Types: []*vm.Type{csvWriterType},
 	Funcs: []vm.Func{
 		{
@@ -166,6 +167,7 @@ func dialect(c *vm.Call) (d csvtext.Dialect, err error) {
 	if d.Skip = c.Int("skip"); d.Skip < 0 {
 		return d, fault.Of(&fault.ParameterError{}, "option skip must not be negative, got %d", d.Skip)
 	}
+	d.Encoding = c.String("encoding")
 	d.Trim, d.CRLF, d.BOM = c.Bool("trim"), c.Bool("crlf"), c.Bool("bom")
 	return d, nil
 }

@@ -11,7 +11,7 @@ var (
 		{Name: "headers", Type: "table", Doc: "names and values to send", Optional: true},
 		{Name: "query", Type: "table", Doc: "names and values added to the address; a list repeats the name", Optional: true},
 		{Name: "json", Type: "any", Doc: "a value to send as JSON"},
-		{Name: "form", Type: "table", Doc: "names and values to send as a form", Optional: true},
+		{Name: "form", Type: "table", Doc: "names and values to send as a form; a list repeats the name, { file = path } sends a file of any size (name and type say what to call it)", Optional: true},
 		{Name: "body", Type: "string", Doc: "a text to send as it is", Optional: true},
 		{Name: "file", Type: "string", Doc: "a file to send as it is, of any size", Optional: true},
 		{Name: "auth", Type: "table", Doc: "{ user = …, password = … } or { bearer = token }", Optional: true},
@@ -36,7 +36,7 @@ var httpModule = &vm.Module{
 	Name: "http",
 	Doc: "Talks to web services other than the platform. Certificates are verified, the proxies of the environment used (HTTPS_PROXY, HTTP_PROXY, NO_PROXY); " +
 		"credentials do not follow a redirect to another host. A host that cannot be reached is a ConnectionError, one that is silent a TimeoutError. Nothing is repeated: see retry.",
-	Types: []*vm.Type{responseType},
+	Types: []*vm.Type{responseType, sessionType},
 	Funcs: []vm.Func{
 		httpFunc("get", "GET", "Fetches something.", `local http = require("http")
 local weather = http.get("https://example.com/weather.json", { query = { field = "n1" }, timeout = 10 }):json()
@@ -49,8 +49,11 @@ assert(answer.status == 200 and answer:json().field == "n1")`),
 		httpFunc("put", "PUT", "Puts something in a place.", `require("fs").write("map.txt", "north")
 local answer = require("http").put("https://example.com/echo", { file = "map.txt" })
 assert(answer:text() == "north")`),
-		httpFunc("patch", "PATCH", "Changes something.", `require("http").patch("https://example.com/echo", { form = { note = "dry" } })`),
+		httpFunc("patch", "PATCH", "Changes something.", `require("http").patch("https://example.com/echo", { form = { note = "dry" } })
+require("fs").write("photo.jpg", "…")
+require("http").post("https://example.com/echo", { form = { note = "dry", photo = { file = "photo.jpg", type = "image/jpeg" } } })`),
 		httpFunc("delete", "DELETE", "Removes something.", `require("http").delete("https://example.com/echo")`),
+		sessionFunc,
 		{
 			Name: "request", Doc: "Sends any request.",
 			Params: []vm.Param{{Name: "options", Fields: append([]vm.Param{

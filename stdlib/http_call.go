@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"os"
 	"regexp"
 	"sort"
@@ -45,8 +44,11 @@ type webClients struct{}
 // webClient is this interpreter's client that believes the certificates of
 // the option ca_cert.
 func webClient(c *vm.Call) (*web.Client, error) {
-	clients := vm.State(c.In, webClients{}, func() map[string]*web.Client { return map[string]*web.Client{} })
 	file := c.String("ca_cert")
+	if s, ok := c.Self.(*session); ok && file == "" {
+		file = s.caCert
+	}
+	clients := vm.State(c.In, webClients{}, func() map[string]*web.Client { return map[string]*web.Client{} })
 	if client := clients[file]; client != nil {
 		return client, nil
 	}
@@ -77,6 +79,9 @@ func httpCall(c *vm.Call, method string) (any, error) {
 	r, err := httpRequest(c, method)
 	if err != nil {
 		return nil, err
+	}
+	if s, ok := c.Self.(*session); ok {
+		s.add(r)
 	}
 	target, limit, raise := c.String("target"), int64(c.Int("max_body")), c.Bool("raise_for_status")
 	path := c.In.Path(target)
@@ -192,21 +197,29 @@ func httpRequest(c *vm.Call, method string) (*web.Request, error) {
 	if err := httpAuth(c, r.Header); err != nil {
 		return nil, err
 	}
+	return r, httpHeaders(c, r)
+}
+
+func httpHeaders(c *vm.Call, r *web.Request) error {
 	fields, err := pairs(c, "headers")
 	for _, f := range fields {
 		if !token().MatchString(f.name) || strings.ContainsAny(f.value, "\r\n\x00") {
-			return nil, fault.Of(&fault.ParameterError{}, "option headers: %q cannot be sent", f.name)
+			return fault.Of(&fault.ParameterError{}, "option headers: %q cannot be sent", f.name)
 		}
 		r.Header.Del(f.name) // what the script says goes before what is derived
 	}
 	for _, f := range fields {
 		r.Header.Add(f.name, f.value)
 	}
-	return r, err
+	return err
 }
 
 func address(c *vm.Call) (string, error) {
-	u, err := web.Parse(c.String("url"))
+	given := c.String("url")
+	if s, ok := c.Self.(*session); ok {
+		given = s.address(given)
+	}
+	u, err := web.Parse(given)
 	if err != nil {
 		return "", err
 	}
@@ -281,23 +294,13 @@ func httpBody(c *vm.Call, r *web.Request) error {
 		data = []byte(text)
 		r.Header.Set("Content-Type", "application/json")
 	case "form":
-		fields, err := pairs(c, "form")
-		if err != nil {
-			return err
-		}
-		form := url.Values{}
-		for _, f := range fields {
-			form.Add(f.name, f.value)
-		}
-		data = []byte(form.Encode())
-		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		return httpForm(c, r)
 	case "body":
 		data = []byte(c.String("body"))
 	case "file":
 		return httpFile(c, r)
 	}
-	r.Size = int64(len(data))
-	r.Body = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }
+	sendText(r, data)
 	return nil
 }
 

@@ -2,6 +2,8 @@ package stdlib
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	lua "github.com/yuin/gopher-lua"
 
@@ -72,17 +74,24 @@ assert(r[1] == "a" and r[2] == "b")`,
 			Call: all,
 		},
 		{
-			Name: "map", Doc: "Calls a function for every item, several at a time. The first failure cancels the rest and is raised.",
+			Name: "map", Doc: "Calls a function for every item, several at a time. The first failure cancels the rest and is raised, unless failures are collected.",
 			Params: []vm.Param{
 				{Name: "items", Type: "any", Doc: "a list, or an iterator function"},
 				{Name: "f", Type: "function", Doc: "called with the item and its place (with all values of an iterator)"},
 				{Name: "options", Fields: []vm.Param{
 					{Name: "workers", Type: "integer", Doc: "how many at a time", Default: 8},
+					{Name: "collect", Type: "boolean", Doc: "go on after failures and give them: results are by place then, with nothing where one failed", Default: false},
 				}},
 			},
-			Returns: "a list of what f returned first, in the items' order",
-			Example: `local squares = require("task").map({ 1, 2, 3 }, function(n) return n * n end, { workers = 2 })
-assert(squares[3] == 9)`,
+			Returns: "a list of what f returned first, in the items' order; with collect also a list of failures in that order, each a table of place, item and error",
+			Example: `local task = require("task")
+local squares = task.map({ 1, 2, 3 }, function(n) return n * n end, { workers = 2 })
+assert(squares[3] == 9)
+local halves, failures = task.map({ 4, 5, 6 }, function(n)
+  return n % 2 == 0 and n / 2 or error(n .. " is odd")
+end, { collect = true })
+assert(halves[1] == 2 and halves[2] == nil and halves[3] == 3)
+assert(#failures == 1 and failures[1].place == 2 and failures[1].item == 5 and tostring(failures[1].error):find("odd"))`,
 			Call: taskMap,
 		},
 		{
@@ -205,7 +214,8 @@ func taskMap(c *vm.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	results := c.L.NewTable()
+	results, failures := c.L.NewTable(), map[int]*lua.LTable{}
+	collect := c.Bool("collect")
 	free := make(chan struct{}, workers)
 	vm.WithGroup(c.L, vm.ScopeOptions{}, func() error {
 		for i := 1; ; i++ {
@@ -229,9 +239,25 @@ func taskMap(c *vm.Call) (any, error) {
 			}
 			vm.Spawn(c.L, c.L.NewFunction(func(L *lua.LState) int {
 				defer func() { <-free }()
-				L.Insert(c.Value("f"), 1)
-				L.Call(L.GetTop()-1, 1)
-				results.RawSetInt(i, L.Get(-1))
+				if !collect {
+					L.Insert(c.Value("f"), 1)
+					L.Call(L.GetTop()-1, 1)
+					results.RawSetInt(i, L.Get(-1))
+					return 0
+				}
+				values, caught := vm.Try(L, c.Value("f"), item...)
+				switch {
+				case caught != nil && vm.Context(L).Err() != nil:
+					caught.Again(L) // the run ends, or the map does
+				case caught != nil:
+					failed := L.NewTable()
+					failed.RawSetString("place", lua.LNumber(i))
+					failed.RawSetString("item", item[0])
+					failed.RawSetString("error", caught.Value())
+					failures[i] = failed
+				case len(values) > 0:
+					results.RawSetInt(i, values[0])
+				}
 				return 0
 			}), item...)
 		}
@@ -239,7 +265,14 @@ func taskMap(c *vm.Call) (any, error) {
 	if vm.Ending(c.L) {
 		vm.Checkpoint(c.L)
 	}
-	return results, nil
+	if !collect {
+		return results, nil
+	}
+	list := c.L.NewTable()
+	for _, i := range slices.Sorted(maps.Keys(failures)) {
+		list.Append(failures[i])
+	}
+	return vm.Values{results, list}, nil
 }
 
 // itemsOf returns a function that gives the arguments for the next item, nil at

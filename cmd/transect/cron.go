@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"transect/runtime/cron"
+	"transect/runtime/vm"
 	"transect/stdlib"
 	"transect/stdlib/lock"
 )
@@ -40,6 +41,9 @@ func (a *app) crontab() cron.Program {
 
 // changeCrontab changes the crontab; two of us do so one after the other.
 func (a *app) changeCrontab(ctx context.Context, change func(*cron.Table) error) error {
+	if err := vm.CheckStateDir(a.world.Env); err != nil {
+		return err
+	}
 	turn, err := lock.Take(ctx, lock.Request{Folder: stdlib.LockFolder(a.world.StateDir()), Name: "transect: the crontab", Wait: 10 * time.Second, Now: a.world.Now})
 	if err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 	"transect/client/fault"
 	"transect/runtime"
 	"transect/runtime/cron"
+	"transect/runtime/vm"
 )
 
 func (a *app) cronAdd() *cobra.Command {
@@ -51,6 +52,9 @@ reads those from files (--password-file and so on).`,
 				fmt.Fprintln(a.stdout(), job.Line)
 				a.tellTimes(job.When)
 				return nil
+			}
+			if err := vm.CheckStateDir(a.world.Env); err != nil {
+				return err
 			}
 			if err := os.MkdirAll(logs, 0o700); err != nil {
 				return fault.Hinted(fault.Of(&fault.ConfigError{}, "cannot make the folder for logs: %w", err), "name a state folder that can be written in TRANSECT_STATE_DIR")

@@ -13,7 +13,9 @@ import (
 
 	"transect/client/fault"
 	"transect/client/transport"
+	"transect/runtime/history"
 	summary "transect/runtime/record"
+	"transect/runtime/vm"
 )
 
 func (a *app) runs() *cobra.Command {
@@ -38,7 +40,11 @@ off keeps none.`,
 			if len(args) > 0 {
 				return fault.Hinted(fault.Of(&fault.UsageError{}, "unknown command runs %s", args[0]), "%s", nearestCommand(cmd, args[0]))
 			}
-			list, err := a.world.History().List(int(most))
+			history, err := a.history()
+			if err != nil {
+				return err
+			}
+			list, err := history.List(int(most))
 			if err != nil {
 				return fault.Of(&fault.FileError{}, "the history cannot be read: %w", err)
 			}
@@ -53,6 +59,11 @@ off keeps none.`,
 	cmd.Flags().Var(&most, "limit", "show N runs; all when 0")
 	cmd.AddCommand(a.runsShow(), a.runsPrune())
 	return cmd
+}
+
+// history opens that of this user, and nobody else's.
+func (a *app) history() (history.Store, error) {
+	return a.world.History(), vm.CheckStateDir(a.world.Env)
 }
 
 func (a *app) runsJSON(list []*summary.Summary) error {
@@ -111,7 +122,10 @@ or the end of a run's ID, or last.`,
 		Args:              wants(1, "ID"),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(_ *cobra.Command, args []string) error {
-			history := a.world.History()
+			history, err := a.history()
+			if err != nil {
+				return err
+			}
 			run, fit, err := history.Find(args[0])
 			switch {
 			case err != nil:
@@ -197,7 +211,11 @@ func (a *app) runsPrune() *cobra.Command {
 			if err != nil || days < 0 || !strings.HasSuffix(age, "d") {
 				return fault.Hinted(fault.Of(&fault.UsageError{}, "--older-than %s is no number of days", age), "write it like 30d")
 			}
-			forgotten, err := a.world.History().Prune(int(keep), a.world.Now().AddDate(0, 0, -days))
+			history, err := a.history()
+			if err != nil {
+				return err
+			}
+			forgotten, err := history.Prune(int(keep), a.world.Now().AddDate(0, 0, -days))
 			if err != nil {
 				return fault.Of(&fault.FileError{}, "the history cannot be read: %w", err)
 			}

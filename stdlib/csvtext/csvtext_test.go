@@ -79,7 +79,6 @@ func TestWhatIsWrongHasItsPlace(t *testing.T) {
 		{"a,b\n1\n", "line 2 has 1 fields, not 2", comma},
 		{"a,b\n1,\"x\n2,3\n", "begins in line 2 does not end", comma},
 		{"a,b\n1,x\"y\n", "line 2, column 4: a quote stands inside", comma},
-		{"\xff\xfea\x00", "UTF-16", comma},
 		{"a", "cannot be used together", csvtext.Dialect{Separator: ';', Quote: ';'}},
 		{"a", "comment must differ", csvtext.Dialect{Separator: ';', Quote: '"', Comment: ';'}},
 	} {
@@ -90,5 +89,62 @@ func TestWhatIsWrongHasItsPlace(t *testing.T) {
 		if err == nil || fault.Find(err) == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: got %v, want %s", c.text, err, c.want)
 		}
+	}
+}
+
+// What is written in an encoding comes back from it, and a mark at the start
+// wins over what is expected.
+func TestEncodings(t *testing.T) {
+	read := func(text, encoding string) string {
+		r, err := csvtext.NewReader(strings.NewReader(text), csvtext.Dialect{Separator: ';', Quote: '"', Encoding: encoding})
+		if err != nil {
+			t.Fatal(err)
+		}
+		row, err := r.Read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(row, "|")
+	}
+	for _, c := range []struct{ text, encoding, want string }{
+		{"\xef\xbb\xbfa;\xc3\xa4", "", "a|ä"},
+		{"\xff\xfea\x00;\x00\xe4\x00", "", "a|ä"},
+		{"\xfe\xff\x00a\x00;\x00\xe4", "", "a|ä"},
+		{"a\x00;\x00\xe4\x00", "utf-16", "a|ä"},
+		{"a;\xe4\x80", "windows-1252", "a|ä€"},
+		{"a;\xe4", "latin1", "a|ä"},
+		{"\xef\xbb\xbfa;\xc3\xa4", "windows-1252", "a|ä"},
+		{"\xff\xfea\x00;\x00\xac\x20", "latin1", "a|€"},
+	} {
+		if got := read(c.text, c.encoding); got != c.want {
+			t.Errorf("%q as %q: %q, want %q", c.text, c.encoding, got, c.want)
+		}
+	}
+	for _, encoding := range csvtext.Encodings {
+		var b strings.Builder
+		w, err := csvtext.NewWriter(&b, csvtext.Dialect{Separator: ';', Quote: '"', Encoding: encoding})
+		if err != nil {
+			t.Fatal(err)
+		}
+		long := strings.Repeat("ä", 100_000) // beyond any buffer
+		if err := w.Write([]string{long, "ü\"x\""}); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		if got := read(b.String(), encoding); got != long+`|ü"x"` {
+			t.Errorf("%s: came back as %d bytes", encoding, len(got))
+		}
+	}
+	w, err := csvtext.NewWriter(new(strings.Builder), csvtext.Dialect{Separator: ';', Quote: '"', Encoding: "latin1"})
+	if err == nil {
+		err = w.Write([]string{"10 €"})
+	}
+	if err == nil {
+		err = w.Flush()
+	}
+	if f := fault.Find(err); f == nil || f.Name() != "ValueError" || f.Facts().Hint == "" {
+		t.Errorf("a euro in latin1: %v", err)
 	}
 }

@@ -18,6 +18,8 @@ type Dialect struct {
 	Skip      int  // lines before the first row; for reading
 	CRLF      bool // lines end as on Windows; for writing
 	BOM       bool // begin with the mark by which spreadsheets know UTF-8; for writing
+
+	Encoding string // of the text, one of Encodings; UTF8 when empty
 }
 
 // check refuses what cannot be told apart.

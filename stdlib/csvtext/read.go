@@ -2,7 +2,6 @@ package csvtext
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -24,18 +23,13 @@ type Reader struct {
 	over  bool
 }
 
-// NewReader begins to read. A mark of UTF-8 at the start does not count, a text
-// in UTF-16 is a ValueError.
+// NewReader begins to read. A mark at the start says how the text is written,
+// and does not count.
 func NewReader(r io.Reader, d Dialect) (*Reader, error) {
 	if err := d.check(); err != nil {
 		return nil, err
 	}
-	buffered := bufio.NewReaderSize(r, 64<<10)
-	if start, _ := buffered.Peek(3); bytes.Equal(start, []byte("\xef\xbb\xbf")) {
-		_, _ = buffered.Discard(3)
-	} else if bytes.HasPrefix(start, []byte("\xff\xfe")) || bytes.HasPrefix(start, []byte("\xfe\xff")) {
-		return nil, fault.Hinted(fault.Of(&fault.ValueError{}, "the text is UTF-16"), "save it as UTF-8")
-	}
+	buffered := decoded(r, d.Encoding)
 	past := 0
 	for range d.Skip {
 		for more := true; more; { // a line longer than the buffer comes in pieces

@@ -15,6 +15,8 @@ type Writer struct {
 	buffer *bufio.Writer
 	quote  byte
 	crlf   bool
+
+	encoding string
 }
 
 // NewWriter begins to write; Flush ends it.
@@ -25,8 +27,11 @@ func NewWriter(w io.Writer, d Dialect) (*Writer, error) {
 	if d.Quote == 0 {
 		return nil, fault.Of(&fault.ParameterError{}, "option quote must be one character for writing")
 	}
-	buffer := bufio.NewWriterSize(w, 64<<10)
-	out := &Writer{out: csv.NewWriter(&swapWriter{buffer, d.Quote}), buffer: buffer, quote: d.Quote, crlf: d.CRLF}
+	if d.BOM && d.Encoding != "" && d.Encoding != UTF8 {
+		return nil, fault.Of(&fault.ParameterError{}, "option bom is for UTF-8, not for %s", d.Encoding)
+	}
+	buffer := bufio.NewWriterSize(encoded(w, d.Encoding), 64<<10)
+	out := &Writer{encoding: d.Encoding, out: csv.NewWriter(&swapWriter{buffer, d.Quote}), buffer: buffer, quote: d.Quote, crlf: d.CRLF}
 	out.out.Comma, out.out.UseCRLF = rune(d.Separator), d.CRLF
 	if d.BOM {
 		_, _ = buffer.WriteString("\xef\xbb\xbf") // an error stays in the buffer
@@ -43,19 +48,19 @@ func (w *Writer) Write(record []string) error {
 			end = "\r\n"
 		}
 		_, err := w.buffer.WriteString(strings.Repeat(string(rune(w.quote)), 2) + end)
-		return err
+		return unwritable(err, w.encoding)
 	}
 	for i := range record {
 		record[i] = swapped(record[i], w.quote, '"')
 	}
-	return w.out.Write(record)
+	return unwritable(w.out.Write(record), w.encoding)
 }
 
 // Flush hands on what is written so far.
 func (w *Writer) Flush() error {
 	w.out.Flush()
 	if err := w.out.Error(); err != nil {
-		return err
+		return unwritable(err, w.encoding)
 	}
-	return w.buffer.Flush()
+	return unwritable(w.buffer.Flush(), w.encoding)
 }

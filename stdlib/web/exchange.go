@@ -26,6 +26,7 @@ type Request struct {
 	Size      int64                         // of the body; -1 when unknown
 	Redirects int                           // how many to follow; DefaultRedirects when 0, none below
 	Timeout   time.Duration                 // of silence, in any state; 0 is none
+	Cookies   http.CookieJar                // sent, and kept; none when nil
 }
 
 // Response is an answer whose body is yet to be read. Close the body.
@@ -45,7 +46,7 @@ func (c *Client) Do(ctx context.Context, r *Request) (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &hop{method: r.Method, url: at, header: r.Header.Clone(), body: r.Body, size: r.Size}
+	h := &hop{method: r.Method, url: at, header: r.Header.Clone(), body: r.Body, size: r.Size, cookies: r.Cookies}
 	if h.method == "" {
 		h.method = http.MethodGet
 	}
@@ -89,6 +90,8 @@ type hop struct {
 	header http.Header
 	body   func() (io.ReadCloser, error)
 	size   int64
+
+	cookies http.CookieJar
 }
 
 func (c *Client) send(ctx context.Context, h *hop, quiet time.Duration) (*Response, error) {
@@ -113,6 +116,11 @@ func (c *Client) send(ctx context.Context, h *hop, quiet time.Duration) (*Respon
 	if host := h.header.Get("Host"); host != "" {
 		r.Host = host
 	}
+	if h.cookies != nil {
+		for _, cookie := range h.cookies.Cookies(&at) {
+			r.AddCookie(cookie)
+		}
+	}
 	if h.body != nil {
 		body, err := h.body()
 		if err != nil {
@@ -128,6 +136,9 @@ func (c *Client) send(ctx context.Context, h *hop, quiet time.Duration) (*Respon
 		return nil, err
 	}
 	alive()
+	if h.cookies != nil {
+		h.cookies.SetCookies(&at, answer.Cookies())
+	}
 	answer.Body = watched{answer.Body, alive}
 	return &Response{Response: answer, URL: h.url, parent: parent, stop: stop}, nil
 }

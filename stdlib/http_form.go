@@ -1,0 +1,228 @@
+package stdlib
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/textproto"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"transect/client/fault"
+	"transect/runtime/vm"
+	"transect/stdlib/web"
+)
+
+// formField is a value of a form, or a file.
+type formField struct {
+	name, value string
+	file        *formFile
+}
+
+type formFile struct {
+	path string // of the script
+	full string
+	name string // told to the server
+	kind string
+	size int64
+}
+
+// formOf reads the option form.
+func formOf(c *vm.Call) (fields []formField, files bool, err error) {
+	var add func(name string, v lua.LValue) error
+	add = func(name string, v lua.LValue) error {
+		t, ok := v.(*lua.LTable)
+		switch {
+		case !ok && v.Type() != lua.LTString && v.Type() != lua.LTNumber && v.Type() != lua.LTBool:
+			return fault.Of(&fault.ParameterError{}, "option form: %s must be a text, a number, a boolean or { file = path }, got a %s", name, v.Type())
+		case !ok:
+			fields = append(fields, formField{name: name, value: v.String()})
+			return nil
+		case t.RawGetString("file") == lua.LNil && t.Len() == 0 && firstKey(t) != lua.LNil:
+			return fault.Hinted(fault.Of(&fault.ParameterError{}, "option form: %s is a table without a file", name), `a file is { file = "photo.jpg" }, several values are a list`)
+		case t.RawGetString("file") == lua.LNil:
+			for i := 1; i <= t.Len(); i++ {
+				if err := add(name, t.RawGetInt(i)); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		f, err := formFileOf(c, name, t)
+		fields, files = append(fields, formField{name: name, file: f}), true
+		return err
+	}
+	c.Table("form").ForEach(func(k, v lua.LValue) {
+		name, ok := k.(lua.LString)
+		switch {
+		case err != nil:
+		case !ok:
+			err = fault.Of(&fault.ParameterError{}, "option form must have names, such as { name = \"value\" }")
+		default:
+			err = add(string(name), v)
+		}
+	})
+	sort.SliceStable(fields, func(i, j int) bool { return fields[i].name < fields[j].name })
+	return fields, files, err
+}
+
+func firstKey(t *lua.LTable) lua.LValue {
+	k, _ := t.Next(lua.LNil)
+	return k
+}
+
+func formFileOf(c *vm.Call, field string, t *lua.LTable) (*formFile, error) {
+	known, given := []string{"file", "name", "type"}, map[string]string{}
+	var err error
+	t.ForEach(func(k, v lua.LValue) {
+		_, text := v.(lua.LString)
+		switch name := k.String(); {
+		case name != "file" && name != "name" && name != "type":
+			err = fault.Of(&fault.ParameterError{}, "option form: %s has no %s%s", field, name, vm.Suggestion(name, known))
+		case !text || strings.ContainsAny(v.String(), "\r\n"):
+			err = fault.Of(&fault.ParameterError{}, "option form: %s of %s must be a text of one line", name, field)
+		default:
+			given[name] = v.String()
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	f := &formFile{path: given["file"], full: c.In.Path(given["file"]), name: given["name"], kind: given["type"]}
+	if f.name == "" {
+		f.name = filepath.Base(f.full)
+	}
+	if f.kind == "" {
+		f.kind = "application/octet-stream"
+	}
+	return f, c.Blocking(func(context.Context) error {
+		info, err := c.In.Stat(f.full)
+		switch {
+		case err != nil && fault.Find(err) == nil:
+			return fault.Of(&fault.FileError{}, "%s: %w", f.path, plainPath(err))
+		case err != nil:
+			return err
+		case !info.Mode().IsRegular():
+			return fault.Of(&fault.FileError{}, "%s: is no file", f.path)
+		}
+		f.size = info.Size()
+		return nil
+	})
+}
+
+// httpForm sends a form: in one line of text, or, with files in it, piece by
+// piece as they are read.
+func httpForm(c *vm.Call, r *web.Request) error {
+	fields, files, err := formOf(c)
+	if err != nil {
+		return err
+	}
+	if !files {
+		form := url.Values{}
+		for _, f := range fields {
+			form.Add(f.name, f.value)
+		}
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		sendText(r, []byte(form.Encode()))
+		return nil
+	}
+	var text bytes.Buffer
+	var pieces []any // texts and files, in turn
+	w := multipart.NewWriter(&text)
+	for _, f := range fields {
+		if f.file == nil {
+			err = w.WriteField(f.name, f.value)
+		} else {
+			_, err = w.CreatePart(textproto.MIMEHeader{
+				"Content-Disposition": {multipart.FileContentDisposition(f.name, f.file.name)}, "Content-Type": {f.file.kind}})
+			pieces = append(pieces, text.String(), f.file)
+			r.Size += int64(text.Len()) + f.file.size
+			text.Reset()
+		}
+		if err != nil {
+			return fault.Of(&fault.ParameterError{}, "option form: %w", err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		return fault.Of(&fault.ParameterError{}, "option form: %w", err)
+	}
+	pieces = append(pieces, text.String())
+	r.Size += int64(text.Len())
+	r.Header.Set("Content-Type", w.FormDataContentType())
+	in := c.In
+	r.Body = func() (io.ReadCloser, error) { return &formBody{in: in, pieces: pieces}, nil }
+	return nil
+}
+
+func sendText(r *web.Request, data []byte) {
+	r.Size = int64(len(data))
+	r.Body = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }
+}
+
+// formBody reads the pieces of a form; one file is open at a time.
+type formBody struct {
+	in     *vm.Interp
+	pieces []any
+	now    io.Reader
+	file   *os.File
+	left   int64 // of the file
+}
+
+func (b *formBody) Read(p []byte) (int, error) {
+	for {
+		if b.now == nil {
+			if len(b.pieces) == 0 {
+				return 0, io.EOF
+			}
+			if err := b.next(); err != nil {
+				return 0, err
+			}
+		}
+		n, err := b.now.Read(p)
+		if b.file != nil {
+			if b.left -= int64(n); b.left < 0 || err == io.EOF && b.left > 0 {
+				return 0, fault.Hinted(fault.Of(&fault.FileError{}, "%s changed while it was sent", b.file.Name()), "run again when nothing writes it")
+			}
+		}
+		if err == io.EOF {
+			err = b.Close()
+			b.now = nil
+		}
+		if n > 0 || err != nil {
+			return n, err
+		}
+	}
+}
+
+func (b *formBody) next() error {
+	piece := b.pieces[0]
+	b.pieces = b.pieces[1:]
+	f, isFile := piece.(*formFile)
+	if !isFile {
+		b.now = strings.NewReader(fmt.Sprint(piece))
+		return nil
+	}
+	file, err := b.in.Open(f.full, os.O_RDONLY, 0)
+	if err != nil {
+		return fault.Of(&fault.FileError{}, "%s: %w", f.path, plainPath(err))
+	}
+	b.now, b.file, b.left = file, file, f.size
+	return nil
+}
+
+// Close closes the file that is open.
+func (b *formBody) Close() error {
+	if b.file == nil {
+		return nil
+	}
+	err := b.file.Close()
+	b.file = nil
+	return err
+}

@@ -1,0 +1,134 @@
+package stdlib
+
+import (
+	"net/http/cookiejar"
+	"net/url"
+	"strings"
+
+	"golang.org/x/net/publicsuffix"
+
+	"transect/client/fault"
+	"transect/runtime/vm"
+	"transect/stdlib/web"
+)
+
+// session is what several requests to one service have in common.
+type session struct {
+	base    *url.URL
+	jar     *cookiejar.Jar
+	headers []pair
+	auth    string // the header
+	caCert  string
+}
+
+var sessionFunc = vm.Func{
+	Name: "session", Doc: "Begins a session with one service: it keeps the cookies that answers set, and sends the same headers and credentials each time, to the host of its address alone.",
+	Params: []vm.Param{{Name: "url", Type: "string", Doc: "the address that those of its requests are below"},
+		{Name: "options", Fields: []vm.Param{
+			{Name: "headers", Type: "table", Doc: "names and values to send each time", Optional: true},
+			{Name: "auth", Type: "table", Doc: "{ user = …, password = … } or { bearer = token }", Optional: true},
+			{Name: "ca_cert", Type: "string", Doc: "a file of certificates to believe beside the system's", Optional: true},
+		}}},
+	Returns: "a session",
+	Example: `local http = require("http")
+local s = http.session("https://example.com", { headers = { Accept = "application/json" } })
+s:post("echo", { form = { user = "ops" } })
+assert(s:get("weather.json", { query = { field = "n1" } }):json().wind == 3.5)`,
+	Call: func(c *vm.Call) (any, error) {
+		base, err := web.Parse(c.String("url"))
+		if err != nil {
+			return nil, err
+		}
+		r := &web.Request{Header: map[string][]string{}}
+		s := &session{base: base, caCert: c.String("ca_cert")}
+		if s.jar, err = cookiejar.New(&cookiejar.Options{PublicSuffixList: publicsuffix.List}); err != nil {
+			return nil, err
+		}
+		if err := httpHeaders(c, r); err != nil {
+			return nil, err
+		}
+		if s.headers, err = pairs(c, "headers"); err != nil {
+			return nil, err
+		}
+		if err := httpAuth(c, r.Header); err != nil {
+			return nil, err
+		}
+		s.auth = r.Header.Get("Authorization")
+		return vm.NewObject(c.L, sessionType, s), nil
+	},
+}
+
+var sessionPath = vm.Param{Name: "url", Type: "string", Doc: "what to add to the session's address, or a whole one"}
+
+// sessionFuncs are the methods of a session, one for each of HTTP's.
+func sessionFuncs() []vm.Func {
+	var list []vm.Func
+	for _, m := range []struct{ name, method, doc, example string }{
+		{"get", "GET", "Fetches something.", `assert(s:get("hello.txt"):text() == "hello")`},
+		{"head", "HEAD", "Asks for the head of an answer alone.", `assert(s:head("ortho.tif").status == 200)`},
+		{"post", "POST", "Sends something.", `assert(s:post("echo", { json = { n = 1 } }):json().n == 1)`},
+		{"put", "PUT", "Puts something in a place.", `assert(s:put("echo", { body = "north" }):text() == "north")`},
+		{"patch", "PATCH", "Changes something.", `s:patch("echo", { form = { note = "dry" } })`},
+		{"delete", "DELETE", "Removes something.", `s:delete("echo")`},
+	} {
+		list = append(list, vm.Func{Name: m.name, Doc: m.doc, Params: []vm.Param{sessionPath, {Name: "options", Fields: httpOptions}}, Returns: "a response",
+			Example: "local s = require(\"http\").session(\"https://example.com\")\n" + m.example,
+			Call:    func(c *vm.Call) (any, error) { return httpCall(c, m.method) }})
+	}
+	return list
+}
+
+var sessionType = &vm.Type{
+	Name: "session",
+	Doc:  "Requests to one service that share cookies, headers and credentials.",
+	Text: func(self any) string { return "session with " + self.(*session).base.Host },
+	Methods: append(sessionFuncs(), vm.Func{
+		Name: "cookies", Doc: "The cookies that are sent to an address.",
+		Params:  []vm.Param{{Name: "url", Type: "string", Doc: "below the session's address, or a whole one", Default: ""}},
+		Returns: "a table of values by name",
+		Example: `local s = require("http").session("https://example.com")
+assert(next(s:cookies()) == nil)`,
+		Call: func(c *vm.Call) (any, error) {
+			s := c.Self.(*session)
+			at, err := url.Parse(s.address(c.String("url")))
+			if err != nil {
+				return nil, fault.Of(&fault.ParameterError{}, "the url is no address")
+			}
+			values := map[string]any{}
+			for _, cookie := range s.jar.Cookies(at) {
+				values[cookie.Name] = cookie.Value
+			}
+			return values, nil
+		},
+	}),
+}
+
+// address is that of a request, below the session's.
+func (s *session) address(path string) string {
+	if strings.HasPrefix(path, "https://") || strings.HasPrefix(path, "http://") {
+		return path
+	}
+	base := *s.base
+	base.RawQuery, base.Fragment = "", ""
+	if path == "" {
+		return base.String()
+	}
+	return strings.TrimSuffix(base.String(), "/") + "/" + strings.TrimPrefix(path, "/")
+}
+
+// add lays the session's part under a request's own.
+func (s *session) add(r *web.Request) {
+	r.Cookies = s.jar
+	at, err := url.Parse(r.URL)
+	if err != nil || at.Host != s.base.Host || at.Scheme != s.base.Scheme {
+		return // what is not for others
+	}
+	for _, h := range s.headers {
+		if r.Header.Get(h.name) == "" {
+			r.Header.Set(h.name, h.value)
+		}
+	}
+	if s.auth != "" && r.Header.Get("Authorization") == "" {
+		r.Header.Set("Authorization", s.auth)
+	}
+}
