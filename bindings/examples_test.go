@@ -14,6 +14,14 @@ func TestExamples(t *testing.T) {
 	if testing.Short() {
 		t.Skip("TestExamplesThroughGo runs the same examples, over HTTP")
 	}
+	eachExample(t, func(t *testing.T, photo, code string) {
+		newWorldIn(t, ".", []string{photo}).lua(t, code)
+	})
+}
+
+// eachExample runs a test for the example of each operation, in a folder of its
+// own; photo is a file for the script's argument.
+func eachExample(t *testing.T, run func(t *testing.T, photo, code string)) {
 	photo, err := filepath.Abs("../testdata/flight/FLIGHT_0001.JPG")
 	if err != nil {
 		t.Fatal(err)
@@ -26,8 +34,7 @@ func TestExamples(t *testing.T) {
 				if example == "" {
 					t.Fatalf("bindings/examples/%s.lua has no section -- %s", m.Name, s.FullName())
 				}
-				w := newWorldIn(t, ".", []string{photo})
-				w.lua(t, bindings.Preamble(m.Name)+"\n"+example)
+				run(t, photo, bindings.Preamble(m.Name)+"\n"+example)
 			})
 		}
 	}

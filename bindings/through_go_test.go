@@ -4,11 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"net/http/httptest"
-	"path/filepath"
 	"reflect"
 	"testing"
 
-	"transect/bindings"
 	"transect/client"
 	"transect/client/declare"
 )
@@ -116,26 +114,17 @@ func listed(call *declare.Call) bool {
 // TestExamplesThroughGo runs the example of every operation once more over
 // real HTTP, with each call carried out by the typed operation of a Go client.
 func TestExamplesThroughGo(t *testing.T) {
-	photo, err := filepath.Abs("../testdata/flight/FLIGHT_0001.JPG")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Chdir(t.TempDir())
-	for _, m := range client.Declarations() {
-		for _, s := range m.Ops {
-			t.Run(s.FullName(), func(t *testing.T) {
-				w := newWorldIn(t, ".", []string{photo})
-				server := httptest.NewServer(w.platform.Handler())
-				defer server.Close()
-				login := w.platform.Credentials()
-				c, err := client.New(context.Background(), client.Settings{URL: server.URL, User: login.User, Password: login.Password,
-					ClientID: login.ClientID, ClientSecret: login.ClientSecret}, client.Options{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				w.links = []declare.Interceptor{throughGo(t, c)}
-				w.lua(t, bindings.Preamble(m.Name)+"\n"+bindings.Example(s.FullName()))
-			})
+	eachExample(t, func(t *testing.T, photo, code string) {
+		w := newWorldIn(t, ".", []string{photo})
+		server := httptest.NewServer(w.platform.Handler())
+		defer server.Close()
+		login := w.platform.Credentials()
+		c, err := client.New(context.Background(), client.Settings{URL: server.URL, User: login.User, Password: login.Password,
+			ClientID: login.ClientID, ClientSecret: login.ClientSecret}, client.Options{})
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
+		w.links = []declare.Interceptor{throughGo(t, c)}
+		w.lua(t, code)
+	})
 }

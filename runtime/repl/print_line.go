@@ -1,0 +1,221 @@
+package repl
+
+import (
+	"fmt"
+	"math"
+	"sort"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+	lua "github.com/yuin/gopher-lua"
+
+	"transect/bindings"
+	"transect/runtime/vm"
+)
+
+// isShort tells values that share a line.
+func isShort(v lua.LValue) bool {
+	s, ok := v.(lua.LString)
+	return ok && len(s) <= 24 || v.Type() == lua.LTNumber || v.Type() == lua.LTBool
+}
+
+// number is written in full, not in powers of ten, as long as it can be read.
+func number(n lua.LNumber) string {
+	if f := math.Abs(float64(n)); f >= 1e-6 && f < 1e15 {
+		return strconv.FormatFloat(float64(n), 'f', -1, 64)
+	}
+	return n.String()
+}
+
+// cut ends a value that was not written whole.
+const cut = "… }"
+
+// short is a value in one line of at most so many columns.
+func (p *printer) short(v lua.LValue, width, depth int) string {
+	return text.Snip(p.line(v, depth), max(width, 1), "…")
+}
+
+func (p *printer) line(v lua.LValue, depth int) string {
+	switch v := v.(type) {
+	case lua.LString:
+		return quoted(string(v))
+	case lua.LNumber:
+		return number(v)
+	case *lua.LTable:
+		if name := nameOf(p.L, v); name != "" {
+			return about1(name)
+		}
+		if g := geometry(v); g != "" {
+			return g
+		}
+		if p.L.GetMetaField(v, "__tostring") == lua.LNil {
+			return p.flat(v, depth)
+		}
+	case *lua.LFunction:
+		if operation := bindings.IteratorOf(v); operation != "" {
+			return "iterator of " + operation + " (for x in it do … end goes through it)"
+		}
+		if name := nameOf(p.L, v); name != "" {
+			return about1(name)
+		}
+		return functionText(v)
+	}
+	return clean(p.tostring(v))
+}
+
+// flat writes a table in one line.
+func (p *printer) flat(t *lua.LTable, depth int) string {
+	if p.seen[t] {
+		return "{ … itself … }"
+	}
+	if depth > mostDepth {
+		return "{ " + cut
+	}
+	p.seen[t] = true
+	defer delete(p.seen, t)
+	var b strings.Builder
+	b.WriteString("{")
+	first, whole := true, true
+	entries(t, func(k, v lua.LValue) bool {
+		if b.Len() > 4*longestText {
+			whole = false
+			return false
+		}
+		if !first {
+			b.WriteString(",")
+		}
+		first = false
+		b.WriteString(" " + key(k) + p.line(v, depth+1))
+		return true
+	})
+	switch {
+	case !whole:
+		return b.String() + ", " + cut
+	case first:
+		return "{}"
+	}
+	return b.String() + " }"
+}
+
+// entries goes through a table: the list in its order, then the keys in
+// theirs. The key of a list's entry is nil.
+func entries(t *lua.LTable, each func(k, v lua.LValue) bool) {
+	n := t.Len()
+	for i := 1; i <= n; i++ {
+		if !each(lua.LNil, t.RawGetInt(i)) {
+			return
+		}
+	}
+	var keys []lua.LValue
+	t.ForEach(func(k, _ lua.LValue) {
+		if i, ok := k.(lua.LNumber); !ok || i < 1 || int(i) > n || lua.LNumber(int(i)) != i {
+			keys = append(keys, k)
+		}
+	})
+	sort.SliceStable(keys, func(i, j int) bool {
+		a, aok := keys[i].(lua.LNumber)
+		b, bok := keys[j].(lua.LNumber)
+		if aok && bok {
+			return a < b
+		}
+		return keys[i].String() < keys[j].String()
+	})
+	for _, k := range keys {
+		if !each(k, t.RawGet(k)) {
+			return
+		}
+	}
+}
+
+func key(k lua.LValue) string {
+	switch k := k.(type) {
+	case *lua.LNilType:
+		return ""
+	case lua.LString:
+		if word().FindString(string(k)) == string(k) && k != "" {
+			return string(k) + " = "
+		}
+		return "[" + quoted(string(k)) + "] = "
+	}
+	return "[" + k.String() + "] = "
+}
+
+// tostring is the value's own text, or what its __tostring raised.
+func (p *printer) tostring(v lua.LValue) string {
+	if p.L.GetMetaField(v, "__tostring") == lua.LNil {
+		return v.String()
+	}
+	err := p.L.CallByParam(lua.P{Fn: p.L.GetMetaField(v, "__tostring"), NRet: 1, Protect: true}, v)
+	if err != nil {
+		reason := err.Error()
+		if api, ok := err.(*lua.ApiError); ok && api.Object != nil {
+			reason = api.Object.String()
+			if inner := vm.ErrorOf(api.Object); inner != nil {
+				reason = inner.Error()
+			}
+		}
+		return v.Type().String() + " whose __tostring failed: " + reason
+	}
+	defer p.L.Pop(1)
+	if s, ok := p.L.Get(-1).(lua.LString); ok {
+		return string(s)
+	}
+	return v.Type().String() + " whose __tostring gave no text"
+}
+
+func functionText(f *lua.LFunction) string {
+	if f.IsG || f.Proto == nil {
+		return "function of Lua's own or of Go"
+	}
+	params := make([]string, 0, f.Proto.NumParameters)
+	for i := range int(f.Proto.NumParameters) {
+		name := "?"
+		if i < len(f.Proto.DbgLocals) {
+			name = f.Proto.DbgLocals[i].Name
+		}
+		params = append(params, name)
+	}
+	if f.Proto.IsVarArg != 0 {
+		params = append(params, "...")
+	}
+	return fmt.Sprintf("function(%s) of %s:%d", strings.Join(params, ", "), f.Proto.SourceName, f.Proto.LineDefined)
+}
+
+// about1 is a manager, a module or a function of one, in a line.
+func about1(name string) string {
+	group, entry, err := declared().Find(name)
+	switch {
+	case err != nil:
+		return name
+	case entry != nil:
+		return "function " + entry.Signature
+	case group.IsManager():
+		return fmt.Sprintf("manager %s, %d operations; help(%s) lists them", name, len(group.Operations), name)
+	}
+	return fmt.Sprintf("module %s; help(%s) tells what is in it", name, name)
+}
+
+func quoted(s string) string {
+	if runes := []rune(s); len(runes) > longestText {
+		return strconv.Quote(string(runes[:longestText])) + fmt.Sprintf("… (%d bytes)", len(s))
+	}
+	return strconv.Quote(s)
+}
+
+// clean writes what would drive the terminal as what it is.
+func clean(s string) string {
+	if !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if unicode.IsPrint(r) {
+			b.WriteRune(r)
+		} else {
+			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+		}
+	}
+	return b.String()
+}
