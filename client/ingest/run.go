@@ -102,11 +102,18 @@ func (r *run) items(ctx context.Context) func(func(gather.Item, error) bool) {
 
 func (r *run) stages(ctx context.Context) error {
 	if r.o.Check == CheckStrict {
+		r.compareMission(ctx)
 		if err := r.checkAll(ctx); err != nil {
 			return err
 		}
 	}
 	group, inner := errgroup.WithContext(ctx)
+	if r.o.Check == CheckWarn {
+		group.Go(func() error {
+			r.compareMission(inner)
+			return nil
+		})
+	}
 	found := make(chan *work, 256)
 	known := make(chan *work, 64)
 	sent := make(chan *work, 2*r.o.Workers)

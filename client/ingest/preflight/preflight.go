@@ -126,6 +126,14 @@ func (c *Checker) Add(item gather.Item, photo *imagery.Photo, err error) {
 	}
 }
 
+// Compare says where and when the survey was to be, when that becomes known
+// later than the other options.
+func (c *Checker) Compare(mission [][2]float64, date time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.opts.Mission, c.opts.Date = mission, date
+}
+
 // AddKnown takes in an item that is there already: it counts, and is not looked
 // at.
 func (c *Checker) AddKnown(item gather.Item) {
