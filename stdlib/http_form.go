@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"sort"
 	"strings"
+	"sync"
 
 	lua "github.com/yuin/gopher-lua"
 
@@ -169,6 +170,7 @@ func sendText(r *web.Request, data []byte) {
 // formBody reads the pieces of a form; one file is open at a time.
 type formBody struct {
 	in     *vm.Interp
+	mu     sync.Mutex // an exchange that is given up closes while it reads
 	pieces []any
 	now    io.Reader
 	file   *os.File
@@ -176,6 +178,8 @@ type formBody struct {
 }
 
 func (b *formBody) Read(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	for {
 		if b.now == nil {
 			if len(b.pieces) == 0 {
@@ -192,7 +196,7 @@ func (b *formBody) Read(p []byte) (int, error) {
 			}
 		}
 		if err == io.EOF {
-			err = b.Close()
+			err = b.close()
 			b.now = nil
 		}
 		if n > 0 || err != nil {
@@ -217,8 +221,15 @@ func (b *formBody) next() error {
 	return nil
 }
 
-// Close closes the file that is open.
+// Close closes the file that is open, and gives nothing more.
 func (b *formBody) Close() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.pieces, b.now = nil, nil
+	return b.close()
+}
+
+func (b *formBody) close() error {
 	if b.file == nil {
 		return nil
 	}

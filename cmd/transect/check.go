@@ -109,6 +109,9 @@ func (a *app) scripts(args []string) ([]string, error) {
 			continue
 		}
 		err = filepath.WalkDir(a.path(arg), func(path string, entry os.DirEntry, err error) error {
+			if hidden := err == nil && entry.IsDir() && path != a.path(arg) && strings.HasPrefix(entry.Name(), "."); hidden {
+				return filepath.SkipDir // what an editor reads, or a version control keeps
+			}
 			if err != nil || entry.IsDir() {
 				return err
 			}
