@@ -411,8 +411,9 @@ func TestDownloadGoesOnInTheNextRun(t *testing.T) {
 	if y.read("in/stored.tif") != string(content) || y.list("in") != "stored.tif" {
 		t.Errorf("%d bytes; in the folder: %s", len(y.read("in/stored.tif")), y.list("in"))
 	}
-	// The first answer begins the file anew until it is known what is there.
-	if n := y.served.Load(); n > size-first+4<<20 {
+	// The first answer begins the file anew until it is known what is there: by
+	// then the connection's buffers, of some MiB, are full of it.
+	if n := y.served.Load(); n > size-first/2 {
 		t.Errorf("%d bytes were served, %d were missing", n, size-first)
 	}
 }
