@@ -71,7 +71,8 @@ type place struct {
 	sum          uint32
 }
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+// Made when it is needed: making it would be part of every start.
+var castagnoli = sync.OnceValue(func() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) })
 
 func (p place) String() string { return fmt.Sprintf("%s.%x.%x.%08x", p.pack, p.offset, p.size, p.sum) }
 
@@ -99,7 +100,7 @@ func (s *packs) add(data []byte) (id string, err error) {
 	if err != nil {
 		return "", err
 	}
-	at.sum = crc32.Checksum(data, castagnoli)
+	at.sum = crc32.Checksum(data, castagnoli())
 	_, err = p.file.WriteAt(data, at.offset)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -246,7 +247,7 @@ func (s *packs) open(at place) (File, error) {
 		p.Close()
 		return nil, err
 	}
-	if crc32.Checksum(data, castagnoli) != at.sum {
+	if crc32.Checksum(data, castagnoli()) != at.sum {
 		p.Close()
 		return nil, fmt.Errorf("blob %s: %w", at, os.ErrNotExist)
 	}
