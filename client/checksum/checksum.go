@@ -1,5 +1,5 @@
 // Package checksum computes MD5s, several at a time on the lanes of the CPU
-// where that is faster than each for itself.
+// where that is faster than each for itself, and what tells damage.
 package checksum
 
 import (

@@ -4,10 +4,9 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"hash/crc32"
 	"slices"
-	"sync"
 
+	"transect/client/checksum"
 	"transect/client/transfer"
 )
 
@@ -51,8 +50,6 @@ type uploadRow struct {
 	done  []byte
 }
 
-var castagnoli = sync.OnceValue(func() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) })
-
 func crc(p place, numbers []int64, blobs ...[]byte) int64 {
 	b := slices.Clone(p[:])
 	for _, n := range numbers {
@@ -62,7 +59,7 @@ func crc(p place, numbers []int64, blobs ...[]byte) int64 {
 		b = binary.LittleEndian.AppendUint64(b, uint64(len(blob)))
 		b = append(b, blob...)
 	}
-	return int64(crc32.Checksum(b, castagnoli()))
+	return int64(checksum.CRC32C(b))
 }
 
 func (r fileRow) check(p place) int64 {

@@ -33,7 +33,7 @@ the id of the company they belong to.`,
 			ctx, release := a.world.Stoppable(cmd.Context())
 			defer release()
 			if latency < 0 {
-				return fault.Of(&fault.UsageError{}, "--latency must not be negative, got %s", latency)
+				return fault.Hinted(fault.Of(&fault.UsageError{}, "--latency must not be negative, got %s", latency), "leave it out for none")
 			}
 			return a.serve(ctx, listen, platform.Options{Dir: dir, Latency: latency}, asJSON)
 		},

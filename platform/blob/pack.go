@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"os"
 	"path/filepath"
@@ -71,9 +70,6 @@ type place struct {
 	sum          uint32
 }
 
-// Made when it is needed: making it would be part of every start.
-var castagnoli = sync.OnceValue(func() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) })
-
 func (p place) String() string { return fmt.Sprintf("%s.%x.%x.%08x", p.pack, p.offset, p.size, p.sum) }
 
 // placeOf reads an ID. Other text than String writes is no place.
@@ -100,7 +96,7 @@ func (s *packs) add(data []byte) (id string, err error) {
 	if err != nil {
 		return "", err
 	}
-	at.sum = crc32.Checksum(data, castagnoli())
+	at.sum = checksum.CRC32C(data)
 	_, err = p.file.WriteAt(data, at.offset)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -247,7 +243,7 @@ func (s *packs) open(at place) (File, error) {
 		p.Close()
 		return nil, err
 	}
-	if crc32.Checksum(data, castagnoli()) != at.sum {
+	if checksum.CRC32C(data) != at.sum {
 		p.Close()
 		return nil, fmt.Errorf("blob %s: %w", at, os.ErrNotExist)
 	}
