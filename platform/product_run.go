@@ -49,6 +49,7 @@ func (p *Platform) runProduct(ctx context.Context, j job) error {
 			made, err = program.Run(ctx, p.orderOf(ctx, j, doc))
 			return err
 		})
+		p.logCrash(result, "product", j.id)
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
