@@ -46,7 +46,7 @@ var runOptions = []vm.Param{
 	{Name: "dry_run", Type: "boolean", Doc: "only find out what would be done; nothing is sent", Default: false},
 	{Name: "verify", Type: "boolean", Doc: "compare size and checksum on the platform with the local files in the end", Default: false},
 	{Name: "wait", Type: "boolean", Doc: "wait until the platform has read every file; one it cannot read has failed", Default: false},
-	{Name: "report", Type: "string", Doc: "file for the outcomes, .json or .csv", Optional: true},
+	{Name: "report", Type: "string", Doc: "file for the outcomes, .json or .csv; path_encoded in it is the percent-encoded path of a file whose name is no UTF-8", Optional: true},
 	{Name: "retry_failed", Type: "string", Doc: "report of an earlier run: take the files that failed in it, instead of source", Optional: true},
 	{Name: "workers", Type: "integer", Doc: "most files sent at a time; the connection decides below that", Optional: true},
 	{Name: "batch", Type: "integer", Doc: "most datasets created by one request, up to 500", Default: 200},

@@ -97,6 +97,26 @@ test.equal(#held(), 5)
 local before = fs.read("first.csv")
 test.raises(function() names{ source = "nowhere", report = "first.csv" } end, "FileError")
 test.equal(fs.read("first.csv"), before)`,
+		"names that are no text": `
+local odd = "card/caf\233 100%.jpg"
+try(fs.write, odd, "\255\216\255 no image")
+if not fs.exists(odd) then return end -- macOS has no such names
+for i, form in ipairs{ "json", "csv" } do
+  local first, second = "first." .. form, "second." .. form
+  local _, result = names{ source = "card", report = first }
+  test.equal({ result.failed, result.failures[1].name }, { 1, "caf%E9 100%.jpg" })
+  local text = fs.read(first)
+  test.truthy(text:find("card/caf%E9 100%.jpg", 1, true) and text:find("card/caf%E9 100%25.jpg", 1, true) and not text:find("\233", 1, true))
+  test.equal((names{ retry_failed = first, report = second }), "failed caf%E9 100%.jpg")
+  fs.write(odd, "now it is a text " .. i)
+  local list, again = names{ retry_failed = second, report = second }
+  test.equal(list, "created caf%E9 100%.jpg")
+  for f in again.files() do test.truthy(f.path:sub(-#odd) == odd) end
+  test.equal(ingest.verify{ ingest = second }.same, 1)
+  test.equal((names{ source = "card", include = "*.jpg" }), "skipped caf%E9 100%.jpg")
+  fs.write(odd, "\255\216\255 no image")
+end
+test.equal(#held(), 6)`,
 		"strict": `
 fs.write("card/bad.jpg", "\255\216\255 no image")
 test.raises(function() names{ source = "card", check = "strict" } end, "FileError")

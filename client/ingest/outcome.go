@@ -37,7 +37,10 @@ type Outcome struct {
 	Cause     string `json:"cause,omitempty"`     // of a failure, or a remark
 	Hint      string `json:"hint,omitempty"`
 	Key       string `json:"key,omitempty"`
-	Files     []Part `json:"files,omitempty"` // when there are several
+	// PathEncoded is the path percent-encoded, where it is no text. Only reports
+	// have it: Path is exact then.
+	PathEncoded string `json:"path_encoded,omitempty"`
+	Files       []Part `json:"files,omitempty"` // when there are several
 
 	err error
 }
@@ -48,6 +51,8 @@ type Part struct {
 	Path      string `json:"path"`
 	Size      int64  `json:"size"`
 	MD5       string `json:"md5,omitempty"`
+	// As that of an outcome.
+	PathEncoded string `json:"path_encoded,omitempty"`
 }
 
 // Err is the error of a failed outcome of this process, or nil.
@@ -116,7 +121,7 @@ func prune(folder string) {
 }
 
 func (s *Spool) add(o Outcome) error {
-	line, err := json.Marshal(o)
+	line, err := json.Marshal(o.asText())
 	if err != nil {
 		return err
 	}
@@ -190,7 +195,8 @@ func openOutcomes(path string) (*OutcomeReader, error) {
 		err = lines.Decode(&o)
 		switch {
 		case err == nil:
-			return o, true, nil
+			err = o.asFiles()
+			return o, err == nil, err
 		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, fs.ErrClosed): // the last line of a killed run
 			return Outcome{}, false, nil
 		}

@@ -15,9 +15,10 @@ import (
 
 	"transect/client/fault"
 	"transect/client/imagery"
+	"transect/client/ingest/gather"
 )
 
-var csvHeader = []string{"name", "path", "size", "outcome", "kind", "dataset", "component", "md5", "cause", "hint"}
+var csvHeader = []string{"name", "path", "size", "outcome", "kind", "dataset", "component", "md5", "cause", "hint", "path_encoded"}
 
 // checkReport refuses a report that could not be written, before any work.
 func checkReport(path string) error {
@@ -107,7 +108,7 @@ func unwritten(path string, err error) error {
 }
 
 func (r *run) writeJSON(w io.Writer, result *Result, failure error) error {
-	s := summary{Ingest: r.id, Platform: r.c.BaseURL(), Source: r.o.Source.Root, Target: r.o.Target, Started: r.started.UTC(),
+	s := summary{Ingest: r.id, Platform: r.c.BaseURL(), Source: gather.Readable(r.o.Source.Root), Target: r.o.Target, Started: r.started.UTC(),
 		Seconds: result.Seconds, Counts: result.Counts, DryRun: r.o.DryRun, Preflight: result.Preflight}
 	if failure != nil {
 		s.Error = failure.Error()
@@ -121,7 +122,7 @@ func (r *run) writeJSON(w io.Writer, result *Result, failure error) error {
 	}
 	between := ",\n  \"files\": [\n    "
 	err = r.each(func(Outcome) bool { return true }, 1, func(list []Outcome) error {
-		line, err := json.Marshal(list[0])
+		line, err := json.Marshal(list[0].asText())
 		if err == nil {
 			_, err = io.WriteString(w, between+string(line))
 		}
@@ -143,8 +144,8 @@ func (r *run) writeCSV(w io.Writer) error {
 		return err
 	}
 	err := r.each(func(Outcome) bool { return true }, 1, func(list []Outcome) error {
-		o := list[0]
-		return rows.Write([]string{o.Name, o.Path, strconv.FormatInt(o.Size, 10), o.Outcome, o.Kind, o.Dataset, o.Component, o.MD5, o.Cause, o.Hint})
+		o := list[0].asText()
+		return rows.Write([]string{o.Name, o.Path, strconv.FormatInt(o.Size, 10), o.Outcome, o.Kind, o.Dataset, o.Component, o.MD5, o.Cause, o.Hint, o.PathEncoded})
 	})
 	rows.Flush()
 	return errors.Join(err, rows.Error())
@@ -205,7 +206,9 @@ func jsonOutcomes(in io.Reader) (func() (Outcome, bool, error), error) {
 				if !d.More() {
 					return o, false, nil
 				}
-				err = d.Decode(&o)
+				if err = d.Decode(&o); err == nil {
+					err = o.asFiles()
+				}
 				return o, err == nil, err
 			}, nil
 		}
@@ -247,8 +250,10 @@ func csvOutcomes(in io.Reader) (func() (Outcome, bool, error), error) {
 			return ""
 		}
 		size, _ := strconv.ParseInt(get("size"), 10, 64)
-		return Outcome{Name: get("name"), Path: get("path"), Size: size, Outcome: get("outcome"), Kind: get("kind"), Dataset: get("dataset"),
-			Component: get("component"), MD5: get("md5"), Cause: get("cause")}, true, nil
+		o = Outcome{Name: get("name"), Path: get("path"), Size: size, Outcome: get("outcome"), Kind: get("kind"), Dataset: get("dataset"),
+			Component: get("component"), MD5: get("md5"), Cause: get("cause"), Hint: get("hint"), PathEncoded: get("path_encoded")}
+		err = o.asFiles()
+		return o, err == nil, err
 	}, nil
 }
 
@@ -275,7 +280,7 @@ func Retry(o *Options, report string) error {
 		}
 		paths[outcome.Path] = true
 		list = append(list, outcome.Path)
-		if root, ok := strings.CutSuffix(filepath.ToSlash(outcome.Path), "/"+outcome.Name); ok {
+		if root, ok := rootOf(filepath.ToSlash(outcome.Path), outcome.Name); ok {
 			roots[filepath.FromSlash(root)] = true
 		} else {
 			roots[""] = true

@@ -47,10 +47,10 @@ func (h *here) path(name string) string { return filepath.Join(h.dir, name) }
 
 // full is a name relative to the source, as text: names of files can be any
 // bytes, and what is no text would not be the same when it comes back.
-func (h *here) full(name string) string { return readable(h.within(name)) }
+func (h *here) full(name string) string { return Readable(h.within(name)) }
 
-// readable writes bytes that are no text as %FF.
-func readable(name string) string {
+// Readable writes bytes that are no text as %FF.
+func Readable(name string) string {
 	if utf8.ValidString(name) {
 		return name
 	}

@@ -1,0 +1,59 @@
+package ingest
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+)
+
+// Any path comes back from a report as it was, and the report is text.
+func TestExactPaths(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		path := string(rapid.SliceOf(rapid.SampledFrom([]byte("ab/% \r\n,\"\xe9\xff\xc3\xa9"))).Draw(t, "path"))
+		o := Outcome{Path: path, Files: []Part{{Path: path}}}
+		line, err := json.Marshal(o.asText())
+		if err != nil || !utf8.Valid(line) {
+			t.Fatalf("%s %v", line, err)
+		}
+		var read Outcome
+		if err := json.Unmarshal(line, &read); err != nil {
+			t.Fatal(err)
+		}
+		if err := read.asFiles(); err != nil || read.Path != path || read.Files[0].Path != path {
+			t.Fatalf("%q came back as %q, %q: %v", path, read.Path, read.Files[0].Path, err)
+		}
+		if plain := exactly(path) == ""; plain != (utf8.ValidString(path) && !strings.Contains(path, "\r")) {
+			t.Fatalf("%q is encoded as %q", path, exactly(path))
+		}
+	})
+}
+
+// A report whose encoded path is damaged is refused, not taken for another file.
+func TestDamagedPath(t *testing.T) {
+	one, err := csvOutcomes(strings.NewReader("name,path,outcome,path_encoded\na,/a,failed,%G1\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o, ok, err := one(); err == nil || ok {
+		t.Errorf("%v %v", o, ok)
+	}
+}
+
+func TestRootOf(t *testing.T) {
+	for _, c := range []struct {
+		path, name, root string
+		ok               bool
+	}{
+		{"/card/a.jpg", "a.jpg", "/card", true}, {"/card/d/a.jpg", "d/a.jpg", "/card", true}, {"/a.jpg", "a.jpg", "", true},
+		{"/card/b.jpg", "a.jpg", "/card", false}, {"a.jpg", "a.jpg", "", false}, {"/x\xe9/d\xe9/a.jpg", "d%E9/a.jpg", "/x\xe9", true},
+		{"/card/xa.jpg", "a.jpg", "/card", false},
+	} {
+		root, ok := rootOf(c.path, c.name)
+		if ok != c.ok || ok && root != c.root {
+			t.Errorf("%+v: %q %v", c, root, ok)
+		}
+	}
+}
