@@ -172,7 +172,7 @@ func runIngest(c *vm.Call, b *Binding) (any, error) {
 func reading(p *ingest.Progress, c *client.Client) meter.Reading {
 	stats := c.TransferStats()
 	r := meter.Reading{Files: p.DoneFiles.Load(), Bytes: p.DoneBytes.Load(), Failed: p.Failed.Load(), Moved: p.Moved.Load(),
-		Retries: stats.Retries(), Limiter: stats.Limiter()}
+		Retries: stats.Retries(), Limiter: stats.Limiter(), Patience: c.Patience()}
 	if p.Complete.Load() {
 		r.TotalFiles, r.TotalBytes = p.Files.Load(), p.Bytes.Load()
 	} else {

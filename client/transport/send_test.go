@@ -1,10 +1,12 @@
 package transport
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -236,7 +238,8 @@ func TestPauseHoldsForEveryone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		var calls, early atomic.Int64
-		tr, err := New(Options{BaseURL: "http://local", Credentials: Credentials{AccessToken: "abcdef"},
+		var log bytes.Buffer
+		tr, err := New(Options{BaseURL: "http://local", Logger: slog.New(slog.NewTextHandler(&log, nil)), Credentials: Credentials{AccessToken: "abcdef"},
 			RoundTripper: roundTripper(func(r *http.Request) (*http.Response, error) {
 				if calls.Add(1) == 1 {
 					a := plain(r, 429, "")
@@ -258,6 +261,10 @@ func TestPauseHoldsForEveryone(t *testing.T) {
 		for range 9 {
 			go ask()
 		}
+		time.Sleep(5 * time.Second)
+		if left := tr.Patience(); left != 15*time.Second {
+			t.Errorf("5 s later %s are left", left)
+		}
 		for range 10 {
 			if err := <-done; err != nil {
 				t.Error(err)
@@ -265,6 +272,12 @@ func TestPauseHoldsForEveryone(t *testing.T) {
 		}
 		if early.Load() != 0 || time.Since(start) > 25*time.Second {
 			t.Errorf("%d early requests, done after %s", early.Load(), time.Since(start))
+		}
+		if left := tr.Patience(); left != 0 {
+			t.Errorf("in the end %s are left", left)
+		}
+		if told := log.String(); strings.Count(told, "the platform asks for patience") != 1 || !strings.Contains(told, "wait=20s") {
+			t.Errorf("told %q", told)
 		}
 	})
 }

@@ -241,6 +241,9 @@ func (t *Transport) Storage(ctx context.Context, method, address string, header 
 
 // answered notes what an answer says of its host's load.
 func (t *Transport) answered(p *pacer, v verdict) {
+	if v.slow && v.retryAfter >= worthTelling && p.patience(time.Now()) == 0 {
+		t.log.Info("the platform asks for patience", "wait", v.retryAfter.Round(time.Second), "reason", v.reason)
+	}
 	p.answered(v.slow, v.retryAfter)
 	if v.slow && t.options.Busy != nil {
 		t.options.Busy()

@@ -78,6 +78,11 @@ func (m *Meter) figures(last bool) figures {
 // 2 retries, 1 failed, 2s".
 func (f figures) text() string {
 	var parts []string
+	waits := f.Patience > 0 && !f.last
+	if waits {
+		// First, as a line is cut to the terminal.
+		parts = append(parts, "the platform asks for patience: "+max(f.Patience, time.Second).Round(time.Second).String()+" left")
+	}
 	switch {
 	case f.TotalFiles > 0:
 		parts = append(parts, fmt.Sprintf("%d of %d files", f.Files, f.TotalFiles))
@@ -91,16 +96,16 @@ func (f figures) text() string {
 	} else if f.Bytes > 0 {
 		parts = append(parts, size(f.Bytes))
 	}
-	if percent, ok := f.percent(); ok && len(parts) > 0 {
+	if percent, ok := f.percent(); ok {
 		parts[len(parts)-1] += fmt.Sprintf(" (%d%%)", percent)
 	}
-	if f.Moved > 0 && f.rate > 0 {
+	if f.Moved > 0 && f.rate > 0 && !waits {
 		parts = append(parts, size(int64(f.rate))+"/s")
 	}
-	if f.left >= 0 {
+	if f.left >= 0 && !waits {
 		parts = append(parts, f.left.Round(time.Second).String()+" left")
 	}
-	if f.Limiter != "" && !f.last {
+	if f.Limiter != "" && !f.last && !waits {
 		parts = append(parts, limiters[f.Limiter])
 	}
 	if f.Retries > 0 {
@@ -145,6 +150,9 @@ func (f figures) json(label string) string {
 	}
 	if f.left >= 0 {
 		line["seconds_left"] = f.left.Seconds()
+	}
+	if f.Patience > 0 && !f.last {
+		line["patience_seconds"] = f.Patience.Seconds()
 	}
 	if f.Limiter != "" {
 		line["limiter"] = f.Limiter

@@ -26,7 +26,8 @@ type Reading struct {
 	FoundFiles             int64 // while the total is not known
 	Moved                  int64 // bytes moved by this run: what the rate is of
 	Failed, Retries        int64
-	Limiter                string // what work waits for most: disk, cpu, network, server; "" when not known
+	Limiter                string        // what work waits for most: disk, cpu, network, server; "" when not known
+	Patience               time.Duration // for how long the platform wants to be left alone; 0 when it does not
 }
 
 // Options describe a display.
