@@ -21,7 +21,7 @@ func operation(s *declare.Spec) lua.LGFunction {
 		placed(in, s, &args)
 		var value declare.Value
 		err = vm.Blocking(L, func(ctx context.Context) (err error) {
-			value, err = s.Invoke(client.WithProgress(ctx, in.Moved), args)
+			value, err = s.Invoke(client.WithTransfers(ctx, client.Transferring{Progress: in.Moved}), args)
 			return err
 		})
 		if err != nil {

@@ -133,9 +133,8 @@ func New(ctx context.Context, s Settings, o Options) (*Client, error) {
 		return nil, err
 	}
 	c := &Client{transport: t, log: o.Logger, revision: s.Revision, sleep: o.Sleep, open: o.Open}
-	legacy, _ := lookup(o.Env, "USE_LEGACY_UPLOADER")
 	c.transfers = transfer.New(wire{c}, transfer.Options{Budget: o.Budget, Stats: o.Stats, Bandwidth: o.Bandwidth, Journal: o.Journal,
-		Open: o.Open, Folder: o.Folder, Platform: t.BaseURL(), Legacy: truthy(legacy), Logger: o.Logger, Sleep: o.Sleep})
+		Open: o.Open, Folder: o.Folder, Platform: t.BaseURL(), Way: uploadWay(o.Env), Logger: o.Logger, Sleep: o.Sleep})
 	c.engine = &declare.Engine{Links: append([]declare.Interceptor{warnDeprecated(o.Logger), warnKeyset(o.Logger)}, o.Links...), Send: c.send}
 	return c, c.bind()
 }

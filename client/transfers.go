@@ -62,51 +62,46 @@ func restful(sleep func(context.Context, time.Duration) error) func(context.Cont
 	}
 }
 
-type watcherKey struct{}
+// Transferring says how the transfers of an operation are done, and who hears
+// of them.
+type Transferring struct {
+	Progress func(delta int64)       // bytes moved since it was called last; negative when a part starts over
+	Found    func(delta int64)       // which of these bytes an earlier run had sent
+	Uploaded func(transfer.Uploaded) // what was sent
 
-// WithProgress returns a context whose transfers report the bytes they move:
-// the number since the last report, negative when a part starts over.
-func WithProgress(ctx context.Context, report func(delta int64)) context.Context {
-	return context.WithValue(ctx, watcherKey{}, report)
+	AtOnce bool // a small file may go in one request, see transfer.Upload
+	New    bool // the component was made just now
 }
 
-func progressOf(ctx context.Context) func(int64) {
-	report, _ := ctx.Value(watcherKey{}).(func(int64))
-	return report
+type transferringKey struct{}
+
+// WithTransfers returns a context whose transfers are done like that.
+func WithTransfers(ctx context.Context, t Transferring) context.Context {
+	return context.WithValue(ctx, transferringKey{}, t)
 }
 
-type foundKey struct{}
-
-// WithFound returns a context whose uploads report which of the bytes they
-// count as progress an earlier run had sent.
-func WithFound(ctx context.Context, report func(delta int64)) context.Context {
-	return context.WithValue(ctx, foundKey{}, report)
-}
-
-type uploadedKey struct{}
-
-// WithUploaded returns a context whose uploads tell what they sent.
-func WithUploaded(ctx context.Context, tell func(transfer.Uploaded)) context.Context {
-	return context.WithValue(ctx, uploadedKey{}, tell)
+func transferring(ctx context.Context) Transferring {
+	t, _ := ctx.Value(transferringKey{}).(Transferring)
+	return t
 }
 
 func (c *Client) uploadFile(ctx context.Context, in UploadFile) (None, error) {
+	how := transferring(ctx)
 	u := transfer.Upload{Dataset: string(in.Dataset), Component: in.Component, Path: string(in.FilePath), MD5: in.MD5,
-		Multipart: *in.Multipart, Progress: progressOf(ctx)}
-	u.Found, _ = ctx.Value(foundKey{}).(func(int64))
+		Multipart: *in.Multipart, AtOnce: how.AtOnce, New: how.New, Progress: how.Progress, Found: how.Found}
 	if in.ChunkSize != nil {
 		u.ChunkSize = *in.ChunkSize
 	}
 	sent, err := c.transfers.Upload(ctx, u)
-	if tell, ok := ctx.Value(uploadedKey{}).(func(transfer.Uploaded)); ok && err == nil {
-		tell(sent)
+	if how.Uploaded != nil && err == nil {
+		how.Uploaded(sent)
 	}
 	return None{}, err
 }
 
 func (c *Client) download(ctx context.Context, path string, query url.Values, target Target, md5 string) (Path, error) {
 	file, err := c.transfers.Download(ctx, transfer.Download{Path: path, Query: query, TargetPath: string(target.TargetPath),
-		TargetName: target.TargetName, Overwrite: target.Overwrite, MD5: md5, Progress: progressOf(ctx)})
+		TargetName: target.TargetName, Overwrite: target.Overwrite, MD5: md5, Progress: transferring(ctx).Progress})
 	return Path(file), err
 }
 
@@ -134,6 +129,14 @@ func lookup(env func(string) (string, bool), name string) (string, bool) {
 	return env(name)
 }
 
-func truthy(text string) bool {
-	return slices.Contains([]string{"yes", "true", "1"}, strings.ToLower(text))
+// uploadWay reads USE_LEGACY_UPLOADER: how bytes are sent.
+func uploadWay(env func(string) (string, bool)) transfer.Way {
+	text, set := lookup(env, "USE_LEGACY_UPLOADER")
+	switch {
+	case slices.Contains([]string{"yes", "true", "1"}, strings.ToLower(text)):
+		return transfer.Legacy
+	case set && text != "":
+		return transfer.Direct
+	}
+	return transfer.Either
 }

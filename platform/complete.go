@@ -46,7 +46,7 @@ func (r *Request) completeWhole(dataset, component string) (any, error) {
 	if err := r.tx.Exec("DELETE FROM parts WHERE upload = ?", u.id); err != nil {
 		return nil, err
 	}
-	return completed(u), r.keepWhole(u, whole, doc, c)
+	return completed(u), r.completeUpload(u, whole, doc, c)
 }
 
 // completed is the answer once an upload is complete.
@@ -138,17 +138,38 @@ func (r *Request) keepAssembled(u upload, whole blob.Blob) error {
 		if err != nil {
 			return err
 		}
-		return r.keepWhole(u, whole, doc, c)
+		return r.completeUpload(u, whole, doc, c)
 	})
+}
+
+// completeUpload ends an upload whose bytes are there.
+func (r *Request) completeUpload(u upload, whole blob.Blob, doc, c store.Doc) error {
+	if err := r.tx.Exec("UPDATE uploads SET complete = 1 WHERE id = ?", u.id); err != nil {
+		return err
+	}
+	return r.keepWhole(u, whole, doc, c)
+}
+
+// keepAtOnce notes an upload whose bytes came with it: it is complete with them.
+func (r *Request) keepAtOnce(u upload, whole blob.Blob) (replaced string, err error) {
+	doc, c, err := r.componentOf(u.dataset, u.component)
+	if err != nil {
+		return "", err
+	}
+	if _, err := r.takePlace(u); err != nil {
+		return "", err
+	}
+	u.complete = true
+	if err := r.insertUpload(u); err != nil {
+		return "", err
+	}
+	return "", r.keepWhole(u, whole, doc, c)
 }
 
 // keepWhole makes a blob the bytes of a component. With the last component the
 // dataset's ingestion is due.
 func (r *Request) keepWhole(u upload, whole blob.Blob, doc, c store.Doc) error {
-	if err := r.tx.Exec("UPDATE uploads SET complete = 1 WHERE id = ?", u.id); err != nil {
-		return err
-	}
-	if err := r.replaceBytes(u, whole); err != nil {
+	if err := r.replaceBytes(u, whole, c); err != nil {
 		return err
 	}
 	c["status"], c["filename"], c["size"], c["checksum"] = componentCompleted, u.filename, whole.Size, whole.MD5
@@ -182,12 +203,14 @@ func (r *Request) dueIngestion(doc store.Doc, id string, whole blob.Blob) error 
 }
 
 // replaceBytes notes which blob a component has now.
-func (r *Request) replaceBytes(u upload, whole blob.Blob) error {
-	old, err := r.bytesOf(u.dataset, u.component)
-	if err == nil {
-		r.afterwards(func() { r.p.blobs.Remove(old.blob) })
-	} else if !errors.Is(err, sql.ErrNoRows) {
-		return err
+func (r *Request) replaceBytes(u upload, whole blob.Blob, c store.Doc) error {
+	if c["status"] == any(componentCompleted) {
+		old, err := r.bytesOf(u.dataset, u.component)
+		if err == nil {
+			r.afterwards(func() { r.p.blobs.Remove(old.blob) })
+		} else if !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
 	}
 	return keepBytes(r.tx, u.dataset, u.component, u.filename, whole)
 }

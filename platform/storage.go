@@ -25,7 +25,7 @@ func putPart(w http.ResponseWriter, r *Request) error {
 		return err
 	}
 	if g.whole != nil {
-		err = r.receiveWhole(*g.whole)
+		err = r.receiveWhole(*g.whole, r.keepPiece)
 	} else {
 		var u upload
 		if err = r.read(func() (err error) {
@@ -44,8 +44,9 @@ func putPart(w http.ResponseWriter, r *Request) error {
 }
 
 // receiveWhole streams the body of a request into an upload in one piece. What
-// does not have the checksum is dropped again.
-func (r *Request) receiveWhole(u upload) error {
+// does not have the checksum is dropped again. keep notes it, and returns the
+// blob that is of no use any more.
+func (r *Request) receiveWhole(u upload, keep func(upload, blob.Blob) (string, error)) error {
 	var seen *look
 	b, err := r.p.blobs.Receive(r.http.Body, -1, func(data []byte) {
 		if u.photo {
@@ -71,7 +72,7 @@ func (r *Request) receiveWhole(u upload) error {
 	}
 	var replaced string
 	err = r.write(func() (err error) {
-		replaced, err = r.keepPiece(u, b)
+		replaced, err = keep(u, b)
 		return err
 	})
 	if err != nil {

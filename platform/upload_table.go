@@ -13,7 +13,12 @@ func (r *Request) startUpload(u *upload) error {
 	if _, _, err := r.componentOf(u.dataset, u.component); err != nil {
 		return err
 	}
-	if err := r.dropUpload(u.dataset, u.component); err != nil {
+	kept, err := r.keptUpload(u.dataset, u.component)
+	var none *failure
+	if err == nil {
+		err = r.dropUpload(kept)
+	}
+	if err != nil && !errors.As(err, &none) {
 		return err
 	}
 	u.id = uploadID(time.Now())
@@ -22,20 +27,12 @@ func (r *Request) startUpload(u *upload) error {
 }
 
 func (r *Request) insertUpload(u upload) error {
-	return r.tx.Exec(`INSERT INTO uploads (id, dataset, component, filename, checksum, chunk_size, total_size, total_parts, direct)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, u.id, u.dataset, u.component, u.filename, u.checksum, u.chunk, u.size, u.parts, u.direct)
+	return r.tx.Exec(`INSERT INTO uploads (id, dataset, component, filename, checksum, chunk_size, total_size, total_parts, direct, complete)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, u.id, u.dataset, u.component, u.filename, u.checksum, u.chunk, u.size, u.parts, u.direct, u.complete)
 }
 
 // dropUpload forgets an upload and what came of it so far.
-func (r *Request) dropUpload(dataset, component string) error {
-	u, err := r.keptUpload(dataset, component)
-	var f *failure
-	if errors.As(err, &f) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
+func (r *Request) dropUpload(u upload) error {
 	if !u.complete {
 		blobs, err := r.partsOf(u)
 		if err != nil {
@@ -127,32 +124,46 @@ func (r *Request) multipartUpload(dataset, component string, direct bool) (uploa
 	return u, nil
 }
 
-// keepPiece notes that the bytes of an upload in one piece came, and returns the
-// blob they take the place of. Of several uploads the one announced last wins.
-func (r *Request) keepPiece(u upload, b blob.Blob) (replaced string, err error) {
+// takePlace makes an upload in one piece, whose bytes are there, the last one to
+// its component. Of several the one announced last wins. again says that bytes
+// of this very upload came before.
+func (r *Request) takePlace(u upload) (again bool, err error) {
 	last, announced := r.p.announced.of(u.dataset, u.component)
 	if announced && last.id > u.id {
-		return "", replacedUpload()
+		return false, replacedUpload()
 	}
 	kept, err := r.keptUpload(u.dataset, u.component)
 	var none *failure
 	switch {
 	case errors.As(err, &none):
 	case err != nil:
-		return "", err
+		return false, err
 	case kept.id == u.id:
-		return r.keepPart(u.id, 1, b)
+		return true, nil
 	case kept.id > u.id && !announced:
-		return "", replacedUpload()
+		return false, replacedUpload()
 	default:
-		if err := r.dropUpload(u.dataset, u.component); err != nil {
-			return "", err
+		if err := r.dropUpload(kept); err != nil {
+			return false, err
 		}
+	}
+	r.afterwards(func() { r.p.announced.drop(u) })
+	return false, nil
+}
+
+// keepPiece notes that the bytes of an upload in one piece came, and returns the
+// blob they take the place of.
+func (r *Request) keepPiece(u upload, b blob.Blob) (replaced string, err error) {
+	again, err := r.takePlace(u)
+	if err != nil {
+		return "", err
+	}
+	if again {
+		return r.keepPart(u.id, 1, b)
 	}
 	if err := r.insertUpload(u); err != nil {
 		return "", err
 	}
-	r.afterwards(func() { r.p.announced.drop(u) })
 	return "", r.insertPart(u.id, 1, b)
 }
 

@@ -24,7 +24,7 @@ func uploadRoutes() []route {
 		write("data-manager/create-multipart-upload", createMultipart),
 		read("data-manager/get-upload-part-url", partAddress),
 		{method: "POST", path: "data-manager/complete-multipart-upload", stream: completeMultipart},
-		{method: "POST", path: "data-manager/upload-component", stream: uploadWhole},
+		{method: "POST", path: "data-manager/upload-component", prepare: announceWhole, stream: uploadWhole},
 		{method: "POST", path: "data-manager/upload-part", stream: uploadPart},
 	}
 }
@@ -124,34 +124,28 @@ func (r *Request) addressed(u upload, part int64, checksum string) (any, error) 
 	return store.Doc{"put_url": address, "headers": given}, nil
 }
 
-// uploadWhole takes a component's bytes in the request itself.
-func uploadWhole(w http.ResponseWriter, r *Request) error {
+// announceWhole reads what an upload whose bytes come with it is for.
+func announceWhole(r *Request) error {
 	a := &args{doc: r.query()}
-	u := upload{dataset: a.id("dataset"), component: a.text("component"), filename: a.text("filename"),
+	r.upload = upload{id: uploadID(time.Now()), dataset: a.id("dataset"), component: a.text("component"), filename: a.text("filename"),
 		checksum: a.checksum("checksum"), size: -1, parts: 1}
 	if a.err != nil {
 		return a.err
 	}
-	u.id = uploadID(time.Now())
-	if err := r.read(func() error {
-		_, _, err := r.componentOf(u.dataset, u.component)
-		return err
-	}); err != nil {
-		return err
-	}
-	r.p.announced.add(u, r.p.options.AddressLife)
-	if err := r.receiveWhole(u); err != nil {
-		return err
-	}
-	var answer any
-	err := r.write(func() (err error) {
-		answer, err = r.completeWhole(u.dataset, u.component)
-		return err
-	})
-	if err == nil {
-		writeJSON(w, http.StatusOK, answer)
-	}
+	doc, _, err := r.componentOf(r.upload.dataset, r.upload.component)
+	r.upload.photo = r.p.options.IngestDelay == 0 && isPhoto(doc)
 	return err
+}
+
+// uploadWhole takes a component's bytes in the request itself.
+func uploadWhole(w http.ResponseWriter, r *Request) error {
+	u := r.upload
+	r.p.announced.add(u, r.p.options.AddressLife)
+	if err := r.receiveWhole(u, r.keepAtOnce); err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, completed(u))
+	return nil
 }
 
 // uploadPart takes the bytes of a part in the request itself.

@@ -144,3 +144,12 @@ func TestIngest(t *testing.T) {
 	t.Parallel()
 	matrix(t, 20, seedMission, takeIn)
 }
+
+// TestIngestToStorage is the same where every file goes to the storage.
+func TestIngestToStorage(t *testing.T) {
+	t.Parallel()
+	matrix(t, 40, seedMission, func(ctx context.Context, w *world) ([]string, error) {
+		w.storage = true
+		return takeIn(ctx, w)
+	})
+}

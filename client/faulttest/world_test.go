@@ -28,6 +28,7 @@ type world struct {
 	light    bool   // the survey has few bytes to send
 	patient  bool   // waits take their time
 	again    bool   // the workflow is run again however it ended
+	storage  bool   // small files go to the storage as well, not in one request
 	repeated func() // called before each repeat
 	healed   func() // waits for the end of the trouble
 	onClose  func()
@@ -70,12 +71,19 @@ func (w *world) connect(ctx context.Context) (*session, error) {
 	remembered := journal.New(filepath.Join(w.disk, "state"), journal.Limits{}, nil)
 	c, err := client.New(ctx, client.Settings{URL: w.url, Timeout: w.timeout, User: login.User, Password: login.Password,
 		ClientID: login.ClientID, ClientSecret: login.ClientSecret}, client.Options{
-		Sleep: w.hurried, Journal: remembered, Stall: w.stall, Budget: transfer.NewBudget(4)})
+		Env: w.env, Sleep: w.hurried, Journal: remembered, Stall: w.stall, Budget: transfer.NewBudget(4)})
 	if err != nil {
 		remembered.Close()
 		return nil, err
 	}
 	return &session{Client: c, disk: w.disk, close: func() { remembered.Close() }}, nil
+}
+
+func (w *world) env(name string) (value string, set bool) {
+	if w.storage && name == "USE_LEGACY_UPLOADER" {
+		return "no", true
+	}
+	return "", false
 }
 
 // direct is a client that no fault meets.

@@ -54,7 +54,7 @@ func TestCopiesOfFailedFilesFail(t *testing.T) {
 	var refuse atomic.Bool
 	w := newWorld(t, func(h http.Handler) http.Handler {
 		return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-			if refuse.Load() && r.URL.Path == "/data-manager/init-upload-component" {
+			if refuse.Load() && beginsUpload(r) {
 				http.Error(rw, `{"message": "no"}`, http.StatusForbidden)
 				return
 			}

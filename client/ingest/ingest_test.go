@@ -132,11 +132,11 @@ func TestChangedFile(t *testing.T) {
 // A run that replaces can be stopped before the new dataset has its file, or
 // before the old one is deleted: the next run does what is left.
 func TestReplacingIsFinishedByTheNextRun(t *testing.T) {
-	for _, stop := range []string{"/data-manager/init-upload-component", "/data-manager/delete-datasets"} {
+	for _, stop := range []string{"upload-component", "/delete-datasets"} {
 		var refuse atomic.Bool
 		w := newWorld(t, func(h http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if refuse.Load() && r.URL.Path == stop {
+				if refuse.Load() && strings.HasSuffix(r.URL.Path, stop) {
 					http.Error(w, "not now", http.StatusForbidden)
 					return
 				}
@@ -299,9 +299,9 @@ func TestPlatformWideFailures(t *testing.T) {
 		path   string
 		status int
 	}{
-		"full":         {"/init-upload-component", http.StatusInsufficientStorage},
+		"full":         {"upload-component", http.StatusInsufficientStorage},
 		"no rights":    {"/create-datasets", http.StatusForbidden},
-		"unauthorized": {"/init-upload-component", http.StatusUnauthorized},
+		"unauthorized": {"upload-component", http.StatusUnauthorized},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := &failing{path: c.path, status: c.status}

@@ -11,6 +11,7 @@ import (
 
 	"transect/client"
 	"transect/client/fault"
+	"transect/client/ingest/gather"
 	"transect/client/transfer"
 )
 
@@ -71,7 +72,7 @@ func (r *run) upload(ctx context.Context, w *work) error {
 			continue
 		}
 		var err error
-		if w.sums[i], err = r.file(ctx, w.dataset, m.Component, m.Path); err != nil {
+		if w.sums[i], err = r.file(ctx, w, m); err != nil {
 			return err
 		}
 	}
@@ -80,29 +81,35 @@ func (r *run) upload(ctx context.Context, w *work) error {
 
 // file sends one file. A conflict means that another run is sending it, too:
 // whoever comes to the end has done it for both.
-func (r *run) file(ctx context.Context, dataset, component, path string) (sum string, err error) {
+func (r *run) file(ctx context.Context, w *work, m gather.Member) (sum string, err error) {
 	p := r.o.Progress
 	var counted atomic.Int64
-	ctx = client.WithProgress(ctx, func(delta int64) {
-		p.Moved.Add(delta)
-		p.DoneBytes.Add(delta)
-		counted.Add(delta)
-	})
+	how := client.Transferring{
+		Progress: func(delta int64) {
+			p.Moved.Add(delta)
+			p.DoneBytes.Add(delta)
+			counted.Add(delta)
+		},
+		Found:    func(delta int64) { p.Moved.Add(-delta) },
+		Uploaded: func(u transfer.Uploaded) { sum = u.MD5 },
+		AtOnce:   true,
+		New:      w.created,
+	}
 	defer func() {
 		if err != nil && ctx.Err() == nil {
 			p.DoneBytes.Add(-counted.Load()) // what came of a file that failed is not done
 		}
 	}()
-	ctx = client.WithFound(ctx, func(delta int64) { p.Moved.Add(-delta) })
-	ctx = client.WithUploaded(ctx, func(u transfer.Uploaded) { sum = u.MD5 })
 	for attempt := 1; ; attempt++ {
-		_, err = r.c.Datasets.UploadFile(ctx, client.UploadFile{Dataset: client.ID(dataset), Component: component, FilePath: client.Path(path)})
+		_, err = r.c.Datasets.UploadFile(client.WithTransfers(ctx, how),
+			client.UploadFile{Dataset: client.ID(w.dataset), Component: m.Component, FilePath: client.Path(m.Path)})
 		if !contested(err, attempt) {
 			return sum, err
 		}
-		if sum, ok := r.completed(ctx, dataset, component, path); ok {
+		if sum, ok := r.completed(ctx, w.dataset, m.Component, m.Path); ok {
 			return sum, nil
 		}
+		how.New = false
 		if err := r.pause(ctx, rand.N(time.Duration(attempt)*300*time.Millisecond)); err != nil {
 			return "", err
 		}

@@ -74,7 +74,7 @@ func TestStrayOfThisRun(t *testing.T) {
 	var once atomic.Bool
 	w = newWorld(t, func(h http.Handler) http.Handler {
 		return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
-			if strings.HasSuffix(r.URL.Path, "/complete-upload-component") && once.CompareAndSwap(false, true) {
+			if endsUpload(r) && once.CompareAndSwap(false, true) {
 				w.double(w.datasets()[0])
 			}
 			h.ServeHTTP(out, r)
@@ -92,7 +92,7 @@ func TestSweptWhileSending(t *testing.T) {
 	var folder string
 	w = newWorld(t, func(h http.Handler) http.Handler {
 		return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
-			if strings.HasSuffix(r.URL.Path, "/complete-upload-component") && once.CompareAndSwap(false, true) {
+			if endsUpload(r) && once.CompareAndSwap(false, true) {
 				mine := w.datasets()[0]
 				other := w.double(mine)
 				path := client.Path(filepath.Join(folder, "f00000.bin"))

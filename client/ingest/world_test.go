@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -200,4 +201,14 @@ func numbered(t testing.TB, n, size int) string {
 		write(t, filepath.Join(folder, fmt.Sprintf("f%05d.bin", i)), content)
 	}
 	return folder
+}
+
+// beginsUpload tells the first request of each way to send a file whole.
+func beginsUpload(r *http.Request) bool {
+	return strings.HasSuffix(r.URL.Path, "/init-upload-component") || strings.HasSuffix(r.URL.Path, "/upload-component")
+}
+
+// endsUpload tells the last one.
+func endsUpload(r *http.Request) bool {
+	return strings.HasSuffix(r.URL.Path, "/complete-upload-component") || strings.HasSuffix(r.URL.Path, "/upload-component")
 }

@@ -179,7 +179,7 @@ func (j *Journal) Close() error {
 
 // Open gives what is known of a file going to a place.
 func (j *Journal) Open(f transfer.File, p transfer.Place, chunk int64) transfer.Entry {
-	e := &entry{journal: j, place: placeOf(p), state: stateOf(f), chunk: chunk, modified: f.ModTime}
+	e := j.entry(f, p, chunk)
 	db := j.database()
 	if db == nil {
 		return e
@@ -195,4 +195,13 @@ func (j *Journal) Open(f transfer.File, p transfer.Place, chunk int64) transfer.
 		j.trouble(db, err)
 	}
 	return e
+}
+
+// Begin gives an entry for a place of which nothing can be known yet.
+func (j *Journal) Begin(f transfer.File, p transfer.Place, chunk int64) transfer.Entry {
+	return j.entry(f, p, chunk)
+}
+
+func (j *Journal) entry(f transfer.File, p transfer.Place, chunk int64) *entry {
+	return &entry{journal: j, place: placeOf(p), state: stateOf(f), chunk: chunk, modified: f.ModTime}
 }

@@ -2,12 +2,50 @@ package transfer
 
 import (
 	"context"
+	"errors"
+	"net/http"
 	"net/url"
 	"strconv"
+
+	"transect/client/fault"
 )
 
-// The legacy way sends bytes through the platform itself. Its requests are
-// repeated below, by the same rules as every other platform request.
+// Way says where the bytes of uploads go.
+type Way int
+
+// The ways of the protocol. The legacy one sends bytes through the platform
+// itself; its requests are repeated below, by the same rules as every other
+// platform request. It is slower for large files, but one request is all that a
+// small one takes, instead of three.
+const (
+	Either Way = iota // to storage, but for small files that may go at once
+	Direct            // to storage
+	Legacy            // through the platform
+)
+
+// AtOnceSize is how long a file may be that is sent in one request, in bytes.
+const AtOnceSize = MiB
+
+// atOnce tells whether one request will do. The bytes must be in memory: what
+// is sent is complete at once, so it has to be one state of the file.
+func (u *upload) atOnce() bool {
+	return u.AtOnce && u.way == Either && u.plan.size <= AtOnceSize && u.src.held != nil && !u.notAtOnce.Load()
+}
+
+// notTaken tells answers of a platform that has no such way, or does not take
+// files of that size by it.
+func notTaken(err error) bool {
+	var refused *fault.ResponseError
+	if !errors.As(err, &refused) {
+		return false
+	}
+	switch refused.Status {
+	case http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusGone, http.StatusLengthRequired,
+		http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusNotImplemented:
+		return true
+	}
+	return false
+}
 
 func (u *upload) postWhole(ctx context.Context) error {
 	err := u.post(ctx, 1, "upload-component", url.Values{
@@ -16,7 +54,11 @@ func (u *upload) postWhole(ctx context.Context) error {
 	if err != nil {
 		return u.failed(err)
 	}
-	return u.src.unchanged()
+	err = u.src.unchanged()
+	if f := fault.Find(err); f != nil {
+		f.Facts().Hint = "the platform has what it was before; upload it again when nothing touches it"
+	}
+	return err
 }
 
 func (u *upload) postPart(ctx context.Context, n int) error {

@@ -24,6 +24,9 @@ type Journal interface {
 	// in parts of so many bytes; 0 when it is sent whole. It never fails: what
 	// cannot be known is unknown.
 	Open(f File, p Place, chunk int64) Entry
+	// Begin is Open for a place that was made just now, of which nothing can be
+	// known.
+	Begin(f File, p Place, chunk int64) Entry
 }
 
 // Entry is what a Journal knows of one file on its way to one place. Checksums
@@ -65,7 +68,8 @@ type Entry interface {
 // forgetful is the journal of those who have none.
 type forgetful struct{}
 
-func (forgetful) Open(File, Place, int64) Entry { return forgetful{} }
+func (forgetful) Open(File, Place, int64) Entry  { return forgetful{} }
+func (forgetful) Begin(File, Place, int64) Entry { return forgetful{} }
 
 func (forgetful) Sums() (string, []string) { return "", nil }
 func (forgetful) Hashed(string, []string)  {}

@@ -41,6 +41,8 @@ func (j *memoryJournal) Open(f File, p Place, chunk int64) Entry {
 	return j.entries[key]
 }
 
+func (j *memoryJournal) Begin(f File, p Place, chunk int64) Entry { return j.Open(f, p, chunk) }
+
 func (e *memoryEntry) locked(f func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

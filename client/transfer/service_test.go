@@ -45,6 +45,8 @@ type testService struct {
 	completed []byte
 	// refuseComplete is the status of the next completion, once.
 	refuseComplete int
+	refuseAtOnce   int  // the status of files sent in one request
+	refuseAll      bool // requests for small files
 	signs          atomic.Int64
 	puts           atomic.Int64
 	inFlight       atomic.Int64
@@ -83,6 +85,10 @@ func (s *testService) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		n, _ := strconv.Atoi(r.URL.Query().Get("part_number"))
 		b, _ := io.ReadAll(r.Body)
 		s.note(route)
+		if s.refuseAtOnce != 0 && route == "upload-component" {
+			w.WriteHeader(s.refuseAtOnce)
+			return
+		}
 		s.mu.Lock()
 		s.expected[n] = r.URL.Query().Get("checksum")
 		s.mu.Unlock()
@@ -95,6 +101,10 @@ func (s *testService) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var body map[string]any
 	if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
 		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	if s.refuseAll {
+		w.WriteHeader(http.StatusNotFound)
 		return
 	}
 	switch route {

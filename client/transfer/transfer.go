@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"transect/client/fault"
@@ -40,7 +41,7 @@ type Options struct {
 	Journal  Journal // remembers across runs; nothing is remembered when nil
 	Platform string  // the platform's address, for the journal
 	Hasher   Hasher  // MD5; the standard library's when nil
-	Legacy   bool    // send bytes through the platform rather than to its storage
+	Way      Way     // bytes go
 	Logger   *slog.Logger
 
 	Stats     *Stats     // counts what is done; of its own when nil
@@ -62,6 +63,8 @@ type Upload struct {
 	Multipart          bool              // send in parts when longer than a chunk
 	SkipFinished       bool              // do not send again what the journal knows as completed
 	ChunkSize          int64             // bytes; 10 MiB when 0
+	AtOnce             bool              // one request through the platform will do for a file of up to AtOnceSize
+	New                bool              // the component was made just now: nothing is remembered of it
 	Progress           func(delta int64) // bytes sent since the last call; negative when a part starts over
 	Found              func(delta int64) // which of those bytes an earlier run had sent
 }
@@ -95,14 +98,15 @@ type Transfers struct {
 	journal  Journal
 	platform string
 	hasher   Hasher
-	legacy   bool
+	way      Way
 	log      *slog.Logger
 
 	stats     *Stats
 	bandwidth *Bandwidth
 	memory    *memory
 	hashing   *hashing
-	pruned    sync.Map // folders
+	notAtOnce atomic.Bool // the platform does not take files at once
+	pruned    sync.Map    // folders
 
 	manyRanges, pieceSize int64 // tests make them smaller
 
@@ -114,7 +118,7 @@ type Transfers struct {
 // New makes Transfers on a caller.
 func New(c Caller, o Options) *Transfers {
 	t := &Transfers{
-		caller: c, budget: o.Budget, journal: o.Journal, platform: o.Platform, hasher: o.Hasher, legacy: o.Legacy, log: o.Logger,
+		caller: c, budget: o.Budget, journal: o.Journal, platform: o.Platform, hasher: o.Hasher, way: o.Way, log: o.Logger,
 		stats: o.Stats, bandwidth: o.Bandwidth, memory: newMemory(),
 		manyRanges: manyRanges, pieceSize: pieceSize,
 	}

@@ -47,12 +47,16 @@ func (t *Transfers) Upload(ctx context.Context, u Upload) (Uploaded, error) {
 		return Uploaded{}, err
 	}
 	defer src.close()
-	p, err := planFor(src.info.Size(), u, t.legacy)
+	p, err := planFor(src.info.Size(), u, t.way == Legacy)
 	if err != nil {
 		return Uploaded{}, err
 	}
 	up := &upload{Transfers: t, Upload: u, src: src, plan: p}
-	up.entry = t.journal.Open(src.state(), Place{Platform: t.platform, Dataset: u.Dataset, Component: u.Component}, p.journalChunk())
+	remembered := t.journal.Open
+	if u.New {
+		remembered = t.journal.Begin
+	}
+	up.entry = remembered(src.state(), Place{Platform: t.platform, Dataset: u.Dataset, Component: u.Component}, p.journalChunk())
 	if err := up.summed(ctx, given); err != nil {
 		return Uploaded{}, err
 	}
@@ -144,9 +148,27 @@ func (u *upload) whole(ctx context.Context) error {
 	defer u.budget.Release()
 	ctx = holding(ctx, u.budget)
 	u.entry.Forget()
-	if u.legacy {
+	if u.way == Legacy {
 		return u.postWhole(ctx)
 	}
+	if u.atOnce() {
+		err := u.postWhole(ctx)
+		if !notTaken(err) {
+			return err
+		}
+		if err := u.putWhole(ctx); err != nil {
+			return err
+		}
+		if !u.notAtOnce.Swap(true) {
+			u.log.Debug("the platform does not take small files in one request; they go to its storage", "reason", err)
+		}
+		return nil
+	}
+	return u.putWhole(ctx)
+}
+
+// putWhole sends the file to the platform's storage.
+func (u *upload) putWhole(ctx context.Context) error {
 	// Asking again gives a new address for the same component.
 	sign := func(ctx context.Context) (signed, error) {
 		var s signed
@@ -257,7 +279,7 @@ func (u *upload) create(ctx context.Context) error {
 	what := map[string]any{
 		"filename": u.name(), "chunk_size": u.plan.chunk, "total_size": u.plan.size, "checksum": u.sums.whole,
 	}
-	if !u.legacy {
+	if u.way != Legacy {
 		what["direct_upload"] = true
 	}
 	return u.caller.Call(ctx, service, "create-multipart-upload", u.fields(what), nil)
@@ -265,7 +287,7 @@ func (u *upload) create(ctx context.Context) error {
 
 // part sends part n.
 func (u *upload) part(ctx context.Context, n int) error {
-	if u.legacy {
+	if u.way == Legacy {
 		return u.partFailed(n, u.postPart(ctx, n))
 	}
 	sign := func(ctx context.Context) (signed, error) {

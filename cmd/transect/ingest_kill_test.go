@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -88,6 +89,7 @@ func TestIngestKilledAnywhere(t *testing.T) {
 	h.settings = []string{"TRANSECT_URL=" + w.URL, "TRANSECT_USER=" + s.User, "TRANSECT_PASSWORD=" + s.Password,
 		"TRANSECT_CLIENT_ID=" + s.ClientID, "TRANSECT_CLIENT_SECRET=" + s.ClientSecret, "TRANSECT_CONNECTIONS=" + strconv.Itoa(connections),
 		"TRANSECT_BWLIMIT=50M"} // slow enough for kills to land inside uploads
+	settings := h.settings
 	ask := func(arguments ...string) (a ingestAnswer) {
 		t.Helper()
 		out := h.must(append([]string{"run", "ingest.lua", "flight"}, arguments...)...)
@@ -106,6 +108,8 @@ func TestIngestKilledAnywhere(t *testing.T) {
 	inside, early, late, acked, unread, twice, doubled, missing := 0, 0, 0, 0, 0, 0, 0, 0
 	for i := range kills {
 		project := fmt.Sprint("killed ", i)
+		// Small files in one request, and to the storage like the large ones.
+		h.settings = append(slices.Clip(settings), "USE_LEGACY_UPLOADER="+[]string{"", "no"}[i%2])
 		w.begin(parts)
 		cmd := h.command("run", "ingest.lua", "flight", project)
 		if err := cmd.Start(); err != nil {

@@ -3,4 +3,7 @@ package main
 
 import "os"
 
-func main() { os.Exit(execute(processWorld())) }
+func main() {
+	collectLess()
+	os.Exit(execute(processWorld()))
+}

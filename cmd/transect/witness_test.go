@@ -18,8 +18,8 @@ import (
 )
 
 // witness is a proxy between runs and the platform that writes down what has
-// been acknowledged: a part with the answer to its bytes, a file sent whole
-// with its completion. Checksums say which part or file it is, whatever address
+// been acknowledged: a part, and a file sent in one request, with the answer to
+// its bytes, any other file sent whole with its completion. Checksums say which part or file it is, whatever address
 // and dataset it went to.
 //
 // An answer that the run had not read when it was killed acknowledged nothing
@@ -62,7 +62,7 @@ func newWitness(t *testing.T, platform string) *witness {
 		c.answers("") // who asks on has read the answer before
 		w.once.Do(func() { w.began = time.Now(); close(w.first) })
 		code := &statusCode{ResponseWriter: rw, status: http.StatusOK}
-		if r.Method == http.MethodPut {
+		if r.Method == http.MethodPut || strings.HasSuffix(r.URL.Path, "/upload-component") {
 			w.put(proxy, code, r, c)
 			return
 		}
@@ -150,7 +150,7 @@ func (w *witness) put(proxy http.Handler, rw *statusCode, r *http.Request, c *wa
 		w.flying--
 		if rw.status == http.StatusOK {
 			w.bytes += r.ContentLength
-			if w.multipart[sum] {
+			if w.multipart[sum] || r.Method == http.MethodPost {
 				w.acked[sum] = true
 				c.answers(sum)
 			}
