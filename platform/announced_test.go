@@ -1,6 +1,9 @@
 package platform
 
 import (
+	"bytes"
+	"fmt"
+	"net/url"
 	"path/filepath"
 	"testing"
 	"time"
@@ -77,6 +80,42 @@ func TestLateBytes(t *testing.T) {
 	// One that is announced and never comes is missing, not complete.
 	begin(first)
 	s.refused(400, "did not come", "data-manager/complete-upload-component", ref)
+}
+
+// An upload whose bytes come with it is complete with them, and again when it is
+// repeated; what was announced before it comes late.
+func TestBytesAtOnce(t *testing.T) {
+	s := start(t, Options{})
+	id := s.dataset("image", store.Doc{"company": s.company}, "image")
+	content := photo(t, asJPEG)
+	begin := store.Doc{"dataset": id, "component": "image", "filename": "a.jpg", "checksum": sum(content)}
+	late := s.ok("data-manager/init-upload-component", begin)
+	q := url.Values{}
+	for key, value := range begin {
+		q.Set(key, fmt.Sprint(value))
+	}
+	for range 2 {
+		if a := s.do(s.request("POST", "/data-manager/upload-component?"+q.Encode(), bytes.NewReader(content))); a.status != 200 {
+			t.Fatalf("%d %s", a.status, a.text)
+		}
+		doc := s.ok("data-manager/describe-dataset", store.Doc{"dataset": id})
+		if store.Text(doc, "ingestion.status") != "completed" || text(doc["width"]) != "640" {
+			t.Errorf("%v", doc)
+		}
+		if a := s.get("/data-manager/download-component?dataset=" + id + "&component=image"); a.text != string(content) {
+			t.Errorf("%d bytes", len(a.text))
+		}
+	}
+	s.expect(s.put(late, content), 409, "took its place")
+	s.ok("data-manager/complete-upload-component", store.Doc{"dataset": id, "component": "image"}) // it is
+	if len(s.p.looked.photos) != 0 || len(s.p.announced.last) != 0 {
+		t.Error("kept:", s.p.looked.photos, s.p.announced.last)
+	}
+	q.Set("component", "other")
+	s.expect(s.do(s.request("POST", "/data-manager/upload-component?"+q.Encode(), bytes.NewReader(content))), 404, "component")
+	r := s.request("POST", "/data-manager/upload-component?"+q.Encode(), bytes.NewReader(content))
+	r.Header.Set("Authorization", "Bearer wrong")
+	s.expect(s.do(r), 401, "")
 }
 
 // Uploads that were announced and never came are forgotten.
