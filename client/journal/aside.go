@@ -7,12 +7,18 @@ import (
 	"time"
 )
 
-// keptAside is how many damaged journals are kept, for those who want to look.
+// keptAside is how many journals of each kind are kept, for those who want to look.
 const keptAside = 3
 
+// What a journal that was set aside is called.
+const (
+	damaged     = "corrupt"
+	madeByNewer = "newer"
+)
+
 // setAside moves the files of a journal out of the way and says where to.
-func setAside(path string, now time.Time) (string, error) {
-	to := path + ".corrupt-" + now.UTC().Format("20060102T150405.000000000Z")
+func setAside(path, kind string, now time.Time) (string, error) {
+	to := path + "." + kind + "-" + now.UTC().Format("20060102T150405.000000000Z")
 	if err := os.Rename(path, to); err != nil && !os.IsNotExist(err) {
 		return "", err
 	}
@@ -23,7 +29,7 @@ func setAside(path string, now time.Time) (string, error) {
 			return "", err // it would be taken for the new journal's
 		}
 	}
-	old, _ := filepath.Glob(path + ".corrupt-*Z") // the pattern is right
+	old, _ := filepath.Glob(path + "." + kind + "-*Z") // the pattern is right
 	slices.Sort(old)
 	for len(old) > keptAside {
 		for _, end := range []string{"", "-wal", "-shm"} {

@@ -32,8 +32,12 @@ CREATE TABLE care (pruned INTEGER);
 INSERT INTO care VALUES (0);`
 )
 
-// errForeign: the file is no journal of this version.
-var errForeign = errors.New("it is no journal of this version of transect")
+var (
+	// errForeign: the file is no journal.
+	errForeign = errors.New("it is no journal of transect")
+	// errNewer: nothing is wrong with the file but that a later version made it.
+	errNewer = errors.New("it was made by a newer version of transect")
+)
 
 // open opens the journal, making it when it is not there. One that is damaged
 // or foreign is set aside. j.mu is held.
@@ -69,7 +73,11 @@ func (j *Journal) replace(why error) (*sql.DB, error) {
 	}
 	defer unlock()
 	// Another process may have met the same and begun a new one.
-	if db, err := j.openFile(); err == nil {
+	db, err := j.openFile()
+	if errors.Is(err, errNewer) {
+		return j.anew(err)
+	}
+	if err == nil {
 		var result string
 		if err := db.QueryRow("PRAGMA quick_check(1)").Scan(&result); err == nil && result == "ok" {
 			return db, nil
@@ -80,12 +88,22 @@ func (j *Journal) replace(why error) (*sql.DB, error) {
 }
 
 func (j *Journal) anew(why error) (*sql.DB, error) {
-	kept, err := setAside(j.path(), j.now())
+	if errors.Is(why, errNewer) {
+		kept, err := setAside(j.path(), madeByNewer, j.now())
+		if err != nil {
+			return nil, err
+		}
+		j.log.Warn("the journal of uploads was made by a newer version of transect; it was set aside and a new one begun. Half-sent files start over",
+			"journal", j.path(), "kept", kept, "hint", "use the newer version; to go on with what it had half sent, put the kept file back first")
+		return j.openFile()
+	}
+	kept, err := setAside(j.path(), damaged, j.now())
 	if err != nil {
 		return nil, err
 	}
+	said, _ := reason(why)
 	j.log.Warn("the journal of uploads cannot be read; it was set aside and a new one begun. Half-sent files start over",
-		"journal", j.path(), "kept", kept, "reason", why)
+		"journal", j.path(), "kept", kept, "reason", said)
 	return j.openFile()
 }
 
@@ -156,6 +174,9 @@ func prepare(db *sql.DB) error {
 		}
 		return tx.Commit()
 	}
+	if app == application && ver > version {
+		return errNewer
+	}
 	if app != application || ver != version {
 		return errForeign
 	}
@@ -202,5 +223,5 @@ func isDamage(err error) bool {
 		lib.SQLITE_SCHEMA, lib.SQLITE_TOOBIG, lib.SQLITE_RANGE, lib.SQLITE_INTERNAL:
 		return true
 	}
-	return errors.Is(err, errForeign)
+	return errors.Is(err, errForeign) || errors.Is(err, errNewer)
 }

@@ -46,7 +46,8 @@ func TestDiskFullWhileNoting(t *testing.T) {
 	if err := j.Close(); err != nil {
 		t.Error(err)
 	}
-	if strings.Count(text.String(), "level=WARN") != 1 || !strings.Contains(text.String(), "going on without a journal") || !strings.Contains(text.String(), "free space") {
+	if strings.Count(text.String(), "level=WARN") != 1 || !strings.Contains(text.String(), "going on without a journal") || !strings.Contains(text.String(), "free space") ||
+		!strings.Contains(text.String(), `reason="the disk is full"`) {
 		t.Errorf("told: %s", text)
 	}
 	if err := os.Remove(filepath.Join(dir, "full")); err != nil {

@@ -122,7 +122,8 @@ func (j *Journal) asking(db *sql.DB, question string) (*sql.Stmt, error) {
 func (j *Journal) warn(message string, err error) {
 	if !j.told {
 		j.told = true
-		j.log.Warn(message, "journal", j.path(), "reason", err, "hint", "check the folder's permissions and the free space")
+		why, hint := reason(err)
+		j.log.Warn(message, "journal", j.path(), "reason", why, "hint", hint)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -388,7 +389,7 @@ func TestSetAside(t *testing.T) {
 		"random":  func(p string) { b := make([]byte, 9000); fill(b); _ = os.WriteFile(p, b, 0o600) },
 		"cut":     func(p string) { _ = os.Truncate(p, 5000) },
 		"folder":  func(p string) { _ = os.Remove(p); _ = os.MkdirAll(filepath.Join(p, "x"), 0o700) },
-		"newer":   valid(t, "PRAGMA user_version = 2"),
+		"newer":   valid(t, "PRAGMA user_version = 2", "INSERT INTO care VALUES (77)"),
 		"foreign": valid(t, "PRAGMA application_id = 5"),
 		"tables":  valid(t, "DROP TABLE uploads"),
 		"columns": valid(t, "ALTER TABLE sums DROP COLUMN parts"),
@@ -422,8 +423,30 @@ func TestSetAside(t *testing.T) {
 			if strings.Count(text.String(), "set aside") != 1 || strings.Count(text.String(), "\n") != 1 {
 				t.Errorf("told: %s", text)
 			}
-			if kept, _ := filepath.Glob(filepath.Join(dir, "journal.db.corrupt-*Z")); len(kept) != 1 {
+			kind := "corrupt"
+			if name == "newer" {
+				kind = "newer"
+			}
+			kept, _ := filepath.Glob(filepath.Join(dir, "journal.db.*Z"))
+			if len(kept) != 1 || !strings.HasPrefix(filepath.Base(kept[0]), "journal.db."+kind+"-") {
 				t.Error(kept)
+			}
+			if newer := strings.Contains(text.String(), "made by a newer version"); newer != (name == "newer") || newer && strings.Contains(text.String(), "cannot be read") {
+				t.Errorf("told: %s", text)
+			}
+			if code := regexp.MustCompile(`\(\d+\)`).FindString(text.String()); code != "" {
+				t.Errorf("a bare code %s in %s", code, text)
+			}
+			if name == "newer" {
+				db, err := sql.Open("sqlite", kept[0])
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer func() { _ = db.Close() }()
+				var n int
+				if err := db.QueryRow("SELECT pruned FROM care WHERE pruned = 77").Scan(&n); err != nil {
+					t.Errorf("it is not kept as it was: %v", err)
+				}
 			}
 			for range 4 {
 				_ = os.WriteFile(filepath.Join(dir, File), []byte("not again, please: this is no journal"), 0o600)
