@@ -47,7 +47,7 @@ var runOptions = []vm.Param{
 	{Name: "verify", Type: "boolean", Doc: "compare size and checksum on the platform with the local files in the end", Default: false},
 	{Name: "wait", Type: "boolean", Doc: "wait until the platform has read every file; one it cannot read has failed", Default: false},
 	{Name: "report", Type: "string", Doc: "file for the outcomes, .json or .csv; path_encoded in it is the percent-encoded path of a file whose name is no UTF-8", Optional: true},
-	{Name: "retry_failed", Type: "string", Doc: "report of an earlier run: take the files that failed in it, instead of source", Optional: true},
+	{Name: "retry_failed", Type: "string", Doc: "report of an earlier run: take the files that failed in it, instead of source; relative paths in it begin in the current folder", Optional: true},
 	{Name: "workers", Type: "integer", Doc: "most files sent at a time; the connection decides below that", Optional: true},
 	{Name: "batch", Type: "integer", Doc: "most datasets created by one request, up to 500", Default: 200},
 	{Name: "progress", Type: "boolean", Doc: "show how far it has come, on the error stream", Default: true},

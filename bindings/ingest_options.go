@@ -208,7 +208,7 @@ func retryOf(c *vm.Call, o *ingest.Options) error {
 	if c.Has("source") || c.Has("paths") {
 		return fault.Of(&fault.ParameterError{}, "retry_failed takes its files from the report; leave source and paths out")
 	}
-	if err := ingest.Retry(o, c.In.Path(report)); err != nil {
+	if err := ingest.Retry(o, c.In.Path(report), c.In.Path(".")); err != nil {
 		return err
 	}
 	for _, p := range append([]string{o.Source.Root}, o.Source.Paths...) {

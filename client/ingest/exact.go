@@ -81,5 +81,8 @@ func rootOf(path, name string) (root string, ok bool) {
 			return "", false
 		}
 	}
-	return path[:at], gather.Readable(path[at+1:]) == name
+	if gather.Readable(path[at+1:]) != name {
+		return "", false
+	}
+	return path[:at], true
 }

@@ -203,7 +203,7 @@ func TestOneBadFileAmongMany(t *testing.T) {
 	// Mended, and only what failed once more.
 	write(t, filepath.Join(folder, "cut.jpg"), append(slices.Clone(content), 0))
 	again := Options{Target: w.target}
-	if err := Retry(&again, report); err != nil {
+	if err := Retry(&again, report, ""); err != nil {
 		t.Fatal(err)
 	}
 	r, err := Run(t.Context(), w.c, again)

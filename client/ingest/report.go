@@ -6,6 +6,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -258,8 +259,10 @@ func csvOutcomes(in io.Reader) (func() (Outcome, bool, error), error) {
 }
 
 // Retry makes the source of what failed in an earlier run: the files a report
-// lists as failed. Names stay those of that run, so that keys do.
-func Retry(o *Options, report string) error {
+// lists as failed. Names stay those of that run, so that keys do, when all lie
+// in one folder that was its source. Relative paths, as in reports made by hand,
+// begin in the folder base.
+func Retry(o *Options, report, base string) error {
 	earlier, err := OpenReport(report, o.Source.Open)
 	if err != nil {
 		return err
@@ -275,43 +278,33 @@ func Retry(o *Options, report string) error {
 		if !ok {
 			break
 		}
-		if outcome.Outcome != Failed || paths[outcome.Path] {
+		if outcome.Outcome != Failed {
 			continue
 		}
-		paths[outcome.Path] = true
-		list = append(list, outcome.Path)
-		if root, ok := rootOf(filepath.ToSlash(outcome.Path), outcome.Name); ok {
-			roots[filepath.FromSlash(root)] = true
-		} else {
-			roots[""] = true
+		if outcome.Path == "" {
+			return notReport(report, fmt.Errorf("%q has failed, and has no path", outcome.Name))
 		}
+		path := outcome.Path
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(base, path)
+		}
+		if path = absolute(path); paths[path] {
+			continue
+		}
+		paths[path] = true
+		list = append(list, path)
+		root, _ := rootOf(filepath.ToSlash(path), outcome.Name)
+		roots[filepath.FromSlash(root)] = true
 	}
 	if len(list) == 0 {
 		o.Items = func(func(item, error) bool) {}
 		return nil
 	}
 	o.Source.Paths = list
-	if len(roots) == 1 && !roots[""] {
-		return o.within(roots, paths)
-	}
-	return nil
-}
-
-// within gathers the folder that all the paths lie in, so that files keep
-// their names and sidecar files are found, and lets only those paths pass.
-func (o *Options) within(roots, paths map[string]bool) error {
-	for root := range roots {
-		o.Source.Root, o.Source.Paths = root, nil
-	}
-	own := o.Filter
-	o.Filter = func(f file) (bool, error) {
-		if !paths[absolute(f.Path)] {
-			return false, nil
+	if len(roots) == 1 {
+		for root := range roots {
+			o.Source.Root = root
 		}
-		if own != nil {
-			return own(f)
-		}
-		return true, nil
 	}
 	return nil
 }
