@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"transect/client"
+	"transect/client/fault"
 	"transect/client/ingest"
 	"transect/runtime/meter"
 	"transect/runtime/vm"
@@ -206,6 +207,9 @@ func verifyIngest(c *vm.Call, b *Binding) (any, error) {
 	tell := s.verdicts(c.Function("on_file"))
 	var v *ingest.Verification
 	if c.Has("ingest") {
+		if c.Has("source") || c.Has("paths") {
+			return nil, fault.Of(&fault.ParameterError{}, "option ingest takes the files from an earlier run; leave source and paths out")
+		}
 		earlier, err := earlierOutcomes(c)
 		if err != nil {
 			return nil, err

@@ -111,10 +111,22 @@ func sourceOf(c *vm.Call, s *server, o *ingest.Options) error {
 	}
 	g.Paths = paths
 	if c.String("source") == "" && !c.Has("paths") && !c.Has("retry_failed") && !c.Has("ingest") {
-		return fault.Hinted(fault.Of(&fault.ParameterError{}, "source is missing: what is to be ingested?"),
-			`give source = "folder", a pattern, or an iterator function; or paths = { … }`)
+		return noSource(c.Name)
 	}
 	return nil
+}
+
+// noSource is the error of a call that names no files, with what it can name.
+func noSource(function string) error {
+	what, hint := "what is to be ingested?", `give source = "folder", a pattern, or an iterator function; paths = { … }; or retry_failed = the report of an earlier run`
+	switch function {
+	case "ingest.check":
+		what, hint = "which files are to be looked at?", `give source = "folder", a pattern, or an iterator function; or paths = { … }`
+	case "ingest.verify":
+		what = "which files are to be compared with what the platform holds?"
+		hint = `give source = "folder" or paths = { … }, and the project or mission they went to; or ingest = the id of an earlier run, or its report`
+	}
+	return fault.Hinted(fault.Of(&fault.ParameterError{}, "source is missing: %s", what), "%s", hint)
 }
 
 // sourceName is how a message calls what was to be ingested.

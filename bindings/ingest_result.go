@@ -7,6 +7,7 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
+	"transect/client/fault"
 	"transect/client/ingest"
 	"transect/client/ingest/gather"
 	"transect/runtime/vm"
@@ -109,6 +110,9 @@ func plainJSON(v any) (json.RawMessage, error) { return json.Marshal(v) }
 // earlierOutcomes opens those of an earlier run, by its id or its report.
 func earlierOutcomes(c *vm.Call) (*ingest.OutcomeReader, error) {
 	name := c.String("ingest")
+	if name == "" {
+		return nil, fault.Hinted(fault.Of(&fault.ParameterError{}, "option ingest is empty: which run is meant?"), "give the id of an earlier run (result.id), or its report")
+	}
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".json", ".csv":
 		return ingest.OpenReport(c.In.Path(name), c.In.OpenToRead)

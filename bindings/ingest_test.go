@@ -179,6 +179,24 @@ test.equal({ result.created, #held() }, { 1, 1 })`,
 	}
 }
 
+// A call that names no files is told what it can name.
+func TestIngestNamesNothing(t *testing.T) {
+	ingestWorld(t).lua(t, ingestHelpers+`
+for name, want in pairs{
+  run = { "what is to be ingested?", "retry_failed = the report of an earlier run" },
+  check = { "which files are to be looked at?", "paths = { … }" },
+  verify = { "which files are to be compared with what the platform holds?", "ingest = the id of an earlier run, or its report" },
+} do
+  for _, options in ipairs{ {}, { source = "" } } do
+    local err = test.raises(function() ingest[name](options) end, "ParameterError")
+    test.truthy(err.message:find(want[1], 1, true) and err.hint:find(want[2], 1, true), tostring(err) .. " / " .. tostring(err.hint))
+  end
+end
+test.raises(function() ingest.verify{ ingest = "" } end, "which run is meant")
+test.raises(function() ingest.verify{ ingest = "x", source = "card" } end, "leave source and paths out")
+test.raises(function() ingest.verify{ ingest = "x" } end, "there is no ingest x on this machine")`)
+}
+
 // Mistakes are told before anything is sent, in words that say what to write.
 func TestIngestRefusals(t *testing.T) {
 	w := ingestWorld(t)
