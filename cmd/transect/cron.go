@@ -187,13 +187,17 @@ func (a *app) cronRemove() *cobra.Command {
 		Use: "remove NAME", Short: "Remove a job", Long: "Remove a job from the user's crontab. What it logged stays.",
 		Example: "  transect cron remove nightly", Args: wants(1, "NAME"), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.changeCrontab(cmd.Context(), func(t *cron.Table) error {
+			err := a.changeCrontab(cmd.Context(), func(t *cron.Table) error {
 				if _, err := t.Find(args[0]); err != nil {
 					return err
 				}
 				t.Remove(args[0])
 				return nil
 			})
+			if err == nil {
+				fmt.Fprintf(a.stdout(), "removed %s\n", args[0])
+			}
+			return err
 		},
 	}
 }

@@ -22,7 +22,7 @@ func TestRefuses(t *testing.T) {
 	} {
 		_, err := Parse(text)
 		var usage *fault.UsageError
-		if !errors.As(err, &usage) || !strings.Contains(usage.Message, fmt.Sprintf("column %d:", column)) || usage.Hint == "" {
+		if !errors.As(err, &usage) || !strings.Contains(usage.Message, fmt.Sprintf("column %d:", column)) || usage.Hint == "" || strings.Contains(usage.Message, usage.Hint) {
 			t.Errorf("%q: got %v, want column %d", text, err, column)
 		}
 	}

@@ -26,12 +26,15 @@ type field struct {
 	name     string
 	min, max int
 	names    []string // of the values from min on
+	such     string   // examples
+	beyond   string   // what somebody means who writes max+1
 }
 
 var fields = []field{
-	{"minute", 0, 59, nil}, {"hour", 0, 23, nil}, {"day of the month", 1, 31, nil},
-	{"month", 1, 12, strings.Fields("jan feb mar apr may jun jul aug sep oct nov dec")},
-	{"day of the week", 0, 7, strings.Fields("sun mon tue wed thu fri sat")},
+	{"minute", 0, 59, nil, "30, 0,30 or */15", "the full hour is minute 0"}, {"hour", 0, 23, nil, "2, 8-18 or */6", "midnight is hour 0"},
+	{"day of the month", 1, 31, nil, "1, 1,15 or */2", ""},
+	{"month", 1, 12, strings.Fields("jan feb mar apr may jun jul aug sep oct nov dec"), "3, 4-9 or may-sep", ""},
+	{"day of the week", 0, 7, strings.Fields("sun mon tue wed thu fri sat"), "mon-fri, sat,sun or 1", ""},
 }
 
 var macros = map[string]string{
@@ -226,7 +229,7 @@ func (p *parser) value(f field) (int, error) {
 	from := p.at
 	if n, ok := p.number(); p.at > from {
 		if !ok || n < f.min || n > f.max {
-			return 0, p.wrong(from, fmt.Sprintf("the %s is %d to %d, got %s", f.name, f.min, f.max, p.text[from:p.at]), rangeHint(f))
+			return 0, p.wrong(from, fmt.Sprintf("the %s is %d to %d, got %s", f.name, f.min, f.max, p.text[from:p.at]), f.hint(n))
 		}
 		return n, nil
 	}
@@ -248,6 +251,14 @@ func (p *parser) value(f field) (int, error) {
 		return 0, p.wrong(from, "a value is missing for the "+f.name, rangeHint(f))
 	}
 	return 0, p.wrong(from, fmt.Sprintf("%q is no %s", p.rune(), f.name), rangeHint(f))
+}
+
+// hint helps with a value that is out of range.
+func (f field) hint(n int) string {
+	if n == f.max+1 && f.beyond != "" {
+		return f.beyond
+	}
+	return "such as " + f.such
 }
 
 func rangeHint(f field) string {

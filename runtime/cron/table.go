@@ -113,7 +113,8 @@ func (p Program) Read(ctx context.Context) (*Table, error) {
 	text, told, err := p.run(ctx, "", "-l")
 	var failed *exec.ExitError
 	switch {
-	case errors.As(err, &failed) && strings.Contains(told, "no crontab for"):
+	case errors.As(err, &failed) && (strings.Contains(told, "no crontab for") ||
+		strings.Contains(told, "can't open") && strings.Contains(told, "No such file or directory")): // BusyBox
 		return &Table{}, nil
 	case err != nil:
 		return nil, problem("cannot read the crontab", told, err)
@@ -122,8 +123,14 @@ func (p Program) Read(ctx context.Context) (*Table, error) {
 }
 
 // Write puts a crontab in the place of the user's, and looks whether it is
-// there.
+// there. An empty one is no crontab at all, as before the first job.
 func (p Program) Write(ctx context.Context, t *Table) error {
+	if t.text == "" {
+		_, _, _ = p.run(ctx, "", "-r") // where it cannot, it is written empty
+		if now, err := p.Read(ctx); err == nil && now.text == "" {
+			return nil
+		}
+	}
 	if _, told, err := p.run(ctx, t.text, "-"); err != nil {
 		return problem("the crontab was not changed", told, err)
 	}
