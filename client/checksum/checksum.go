@@ -16,7 +16,7 @@ const (
 	Width = 8
 	// fromLanes is from how many on hashing side by side is faster than one
 	// after the other.
-	fromLanes = 4
+	fromLanes = 3
 )
 
 // Lanes are hashes that are computed side by side.

@@ -77,6 +77,8 @@ func (s *Store) Receive(from io.Reader, limit int64, look func([]byte)) (Blob, e
 	}
 	buffer := s.packs.buffers.Get().(*buffer)
 	defer s.packs.buffers.Put(buffer)
+	arrival := s.packs.arrives()
+	defer arrival.end()
 	n, err := io.ReadFull(from, buffer[:])
 	begin := buffer[:n]
 	switch {
@@ -84,18 +86,19 @@ func (s *Store) Receive(from io.Reader, limit int64, look func([]byte)) (Blob, e
 		if limit >= 0 && int64(n) > limit {
 			return Blob{}, ErrTooLong
 		}
-		b, err := s.keepPiece(begin, look)
+		b, err := s.keepPiece(begin, look, arrival)
 		if !errors.Is(err, errors.ErrUnsupported) {
 			return b, err
 		}
 	case err != nil:
 		return Blob{}, err
 	}
+	arrival.end()
 	return s.receiveFile(io.MultiReader(bytes.NewReader(begin), from), limit)
 }
 
 // keepPiece puts a small blob with others.
-func (s *Store) keepPiece(data []byte, look func([]byte)) (Blob, error) {
+func (s *Store) keepPiece(data []byte, look func([]byte), a *arrival) (Blob, error) {
 	b := Blob{Size: int64(len(data))}
 	var err error
 	if b.ID, err = s.packs.add(data); err != nil {
@@ -104,7 +107,7 @@ func (s *Store) keepPiece(data []byte, look func([]byte)) (Blob, error) {
 	if look != nil {
 		look(data)
 	}
-	if b.MD5, err = s.packs.settle(data); err != nil {
+	if b.MD5, err = s.packs.settle(data, a); err != nil {
 		return Blob{}, errors.Join(err, s.Remove(b.ID))
 	}
 	return b, nil
