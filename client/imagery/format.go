@@ -2,7 +2,6 @@ package imagery
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"path/filepath"
 	"strings"
@@ -34,42 +33,6 @@ var extensions = map[string]bool{
 func isImage(name string) bool {
 	_, known := extensions[strings.ToLower(filepath.Ext(name))]
 	return known && !strings.HasPrefix(name, ".")
-}
-
-// source gives random access to an image and remembers a failing read.
-type source struct {
-	r    io.ReadSeeker
-	size int64
-	err  error // the first failure that is not the end of the file
-}
-
-func newSource(r io.ReadSeeker, size int64) *source { return &source{r: r, size: size} }
-
-// ReadAt implements io.ReaderAt, for one caller at a time.
-func (s *source) ReadAt(b []byte, offset int64) (int, error) {
-	if offset < 0 || offset >= s.size {
-		return 0, io.EOF
-	}
-	if _, err := s.r.Seek(offset, io.SeekStart); err != nil {
-		s.fail(err)
-		return 0, err
-	}
-	short := offset+int64(len(b)) > s.size
-	if short {
-		b = b[:s.size-offset]
-	}
-	n, err := io.ReadFull(s.r, b)
-	if errors.Is(err, io.ErrUnexpectedEOF) || err == nil && short {
-		err = io.EOF
-	}
-	s.fail(err)
-	return n, err
-}
-
-func (s *source) fail(err error) {
-	if err != nil && err != io.EOF && s.err == nil {
-		s.err = err
-	}
 }
 
 // full reads len(b) bytes at offset and tells whether they are there.

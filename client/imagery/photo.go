@@ -97,7 +97,9 @@ func (open Opener) Read(path string) (Photo, error) {
 
 // ReadFrom reads a photo of size bytes from r. Errors are as those of Read.
 func ReadFrom(r io.ReadSeeker, size int64) (Photo, error) {
-	p, err := readSource(newSource(r, size))
+	s := newSource(r, size)
+	defer s.done()
+	p, err := readSource(s)
 	if err != nil {
 		return p, problemOf("", err).fault(err)
 	}
@@ -118,7 +120,9 @@ func (open Opener) readFile(path string) (Photo, error) {
 		return Photo{Size: info.Size()}, unreadable(err)
 	}
 	defer f.Close()
-	return readSource(newSource(f, info.Size()))
+	s := newSource(f, info.Size())
+	defer s.done()
+	return readSource(s)
 }
 
 func readSource(s *source) (Photo, error) {

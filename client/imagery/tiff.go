@@ -24,6 +24,7 @@ const maxDirectories = 256
 // error is a fault.FileError, of which CauseOf tells the cause.
 func CheckTIFF(r io.ReadSeeker, size int64) error {
 	s := newSource(r, size)
+	defer s.done()
 	l, err := readTIFF(s)
 	switch {
 	case s.err != nil:
