@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -29,6 +30,20 @@ type sibling struct {
 
 // lookup finds the datasets with the keys of works, by key, oldest first.
 func (r *run) lookup(ctx context.Context, works []*work) (map[string][]sibling, error) {
+	return r.search(ctx, works, client.Object{})
+}
+
+// doublesOf finds those that are not the works' own: mostly none.
+func (r *run) doublesOf(ctx context.Context, works []*work) (map[string][]sibling, error) {
+	own := make([]any, len(works))
+	for i, w := range works {
+		own[i] = w.dataset
+	}
+	return r.search(ctx, works, client.Object{"$nin": own})
+}
+
+// search finds the datasets with the keys of works whose identifiers are like that.
+func (r *run) search(ctx context.Context, works []*work, id client.Object) (map[string][]sibling, error) {
 	names, keys := make([]any, len(works)), make([]any, len(works))
 	for i, w := range works {
 		names[i], keys[i] = w.name, w.key
@@ -36,10 +51,10 @@ func (r *run) lookup(ctx context.Context, works []*work) (map[string][]sibling, 
 	// The name alone narrows the search down in any database.
 	filter := client.Filter{"name": map[string]any{"$in": names}, "properties." + noteName + ".key": map[string]any{"$in": keys}}
 	found := map[string][]sibling{}
-	limit, last := indexPage, ""
+	limit := indexPage
 	for {
-		if last != "" {
-			filter["_id"] = map[string]any{"$gt": last}
+		if len(id) > 0 {
+			filter["_id"] = id
 		}
 		page, err := r.c.Datasets.Search.Page(ctx, client.DatasetQuery{Query: client.Query{Filter: filter, Limit: &limit,
 			Sort:   client.Sort{{Attribute: "_id", Direction: 1}},
@@ -58,7 +73,7 @@ func (r *run) lookup(ctx context.Context, works []*work) (map[string][]sibling, 
 		if len(page.Results) < limit {
 			return found, nil
 		}
-		last = page.Results[len(page.Results)-1].ID
+		id["$gt"] = page.Results[len(page.Results)-1].ID
 	}
 }
 
@@ -100,7 +115,7 @@ func (r *run) settle(ctx context.Context, works []*work) ([]*work, error) {
 	if len(works) == 0 {
 		return works, nil
 	}
-	found, err := r.lookup(ctx, works)
+	found, err := r.doublesOf(ctx, works)
 	if err != nil {
 		return nil, err
 	}
@@ -108,8 +123,7 @@ func (r *run) settle(ctx context.Context, works []*work) ([]*work, error) {
 	var drop []string
 	var skipped []*work
 	for _, w := range works {
-		list := others(found[w.key], w.dataset)
-		best := kept(append(list, sibling{id: w.dataset}))
+		best := kept(append(found[w.key], sibling{id: w.dataset}))
 		if best.id == w.dataset {
 			ours = append(ours, w)
 			continue
@@ -133,10 +147,6 @@ func (r *run) settle(ctx context.Context, works []*work) ([]*work, error) {
 		}
 	}
 	return ours, nil
-}
-
-func others(list []sibling, own string) []sibling {
-	return slices.DeleteFunc(slices.Clone(list), func(s sibling) bool { return s.id == own })
 }
 
 // remove deletes datasets of this run. One that is gone already is no error.
@@ -236,7 +246,7 @@ func (r *run) doubles(ctx context.Context) error {
 		for i, o := range list {
 			works[i] = &work{item: o.item(), key: o.Key, name: o.Title, dataset: o.Dataset}
 		}
-		found, err := r.lookup(ctx, works)
+		found, err := r.doublesOf(ctx, works)
 		if err != nil {
 			return err
 		}
@@ -249,24 +259,20 @@ func (r *run) doubles(ctx context.Context) error {
 	})
 }
 
-// converge makes sure that of the datasets of one key the one with the smallest
-// identifier has the file, and takes that of this run away when it is another.
-func (r *run) converge(ctx context.Context, w *work, list []sibling) error {
-	if len(list) < 2 {
+// converge makes sure that of the datasets of one key, that of a work and others,
+// the one with the smallest identifier has the file, and takes that of this run
+// away when it is another.
+func (r *run) converge(ctx context.Context, w *work, others []sibling) error {
+	if len(others) == 0 {
 		return nil
 	}
-	first := slices.MinFunc(list, func(a, b sibling) int {
-		if a.id < b.id {
-			return -1
-		}
-		return 1
-	})
-	for _, s := range list {
-		if s.id != w.dataset && s.bare {
+	for _, s := range others {
+		if s.bare {
 			r.stray(s.id, w.dataset, false)
 		}
 	}
-	if first.id == w.dataset || first.bare {
+	first := slices.MinFunc(others, func(a, b sibling) int { return strings.Compare(a.id, b.id) })
+	if w.dataset < first.id || first.bare {
 		return nil
 	}
 	if !first.complete {

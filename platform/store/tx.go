@@ -41,14 +41,19 @@ func (tx *Tx) Affected(query string, args ...any) (int64, error) {
 	return result.RowsAffected()
 }
 
-// QueryRow asks the caller's own tables for one row.
+// QueryRow asks the caller's own tables for one row. It is found at once: being
+// ready to stop for the end of the context would take as long.
 func (tx *Tx) QueryRow(query string, args ...any) *sql.Row {
+	return tx.one(context.WithoutCancel(tx.ctx), query, args)
+}
+
+func (tx *Tx) one(ctx context.Context, query string, args []any) *sql.Row {
 	if len(args) > 0 {
-		if p := tx.session.prepared(tx.ctx, query); p != nil {
-			return p.QueryRowContext(tx.ctx, args...)
+		if p := tx.session.prepared(ctx, query); p != nil {
+			return p.QueryRowContext(ctx, args...)
 		}
 	}
-	return tx.tx.QueryRowContext(tx.ctx, query, args...)
+	return tx.tx.QueryRowContext(ctx, query, args...)
 }
 
 // Query asks the caller's own tables for rows. It is prepared anew, for the
