@@ -317,7 +317,8 @@ func TestPlatformWideFailures(t *testing.T) {
 			}
 			f.times.Store(0)
 			r = w.run(folder)
-			if r.Counts.Created+r.Counts.Resumed != 5 {
+			// A request that was given up may have come to its end late.
+			if r.Counts.Created+r.Counts.Resumed+r.Counts.Skipped != 5 {
 				t.Errorf("%+v", r.Counts)
 			}
 			w.allHere(5)
