@@ -33,7 +33,7 @@ func TestAtOnce(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newService(t)
-			s.refuseAtOnce = c.refused
+			s.onAtOnce = func() int { return c.refused }
 			path, content := fileOf(t, c.size)
 			transfers := fast(s, Options{Way: c.way})
 			for range 2 {
@@ -57,7 +57,7 @@ func TestAtOnce(t *testing.T) {
 // A dataset that is not there is told, and says nothing of the way.
 func TestAtOnceRefused(t *testing.T) {
 	s := newService(t)
-	s.refuseAtOnce, s.refuseAll = http.StatusNotFound, true
+	s.onAtOnce, s.refuseAll = func() int { return http.StatusNotFound }, true
 	path, _ := fileOf(t, 10)
 	transfers := fast(s, Options{})
 	_, err := transfers.Upload(t.Context(), Upload{Dataset: "d", Component: "image", Path: path, AtOnce: true})
@@ -66,5 +66,28 @@ func TestAtOnceRefused(t *testing.T) {
 	}
 	if transfers.notAtOnce.Load() {
 		t.Error("taken for a platform without that way")
+	}
+}
+
+// A repeat of the request is counted as one, and its bytes once.
+func TestAtOnceRepeated(t *testing.T) {
+	s := newService(t)
+	busy := true
+	s.onAtOnce = func() int {
+		defer func() { busy = false }()
+		if busy {
+			return http.StatusServiceUnavailable
+		}
+		return 0
+	}
+	path, content := fileOf(t, 1000)
+	transfers := fast(s, Options{})
+	sent := int64(0)
+	_, err := transfers.Upload(t.Context(), Upload{Dataset: "d", Component: "image", Path: path, AtOnce: true, Progress: func(n int64) { sent += n }})
+	if err != nil || sent != 1000 || !bytes.Equal(s.completed, content) {
+		t.Errorf("%v, %d bytes counted, %d arrived", err, sent, len(s.completed))
+	}
+	if n := transfers.Stats().Retries(); n != 1 {
+		t.Errorf("%d retries", n)
 	}
 }

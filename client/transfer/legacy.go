@@ -70,7 +70,13 @@ func (u *upload) postPart(ctx context.Context, n int) error {
 
 func (u *upload) post(ctx context.Context, n int, route string, query url.Values) error {
 	_, size := u.plan.span(n)
-	bytes := &attempts{open: func() *sending { return u.sending(ctx, n) }}
+	opened := 0
+	bytes := &attempts{open: func() *sending {
+		if opened++; opened > 1 {
+			u.stats.retries.Add(1)
+		}
+		return u.sending(ctx, n)
+	}}
 	err := u.caller.Post(ctx, "/"+service+"/"+route, query, bytes.reader, size)
 	if unread := bytes.end(err == nil); unread != nil {
 		return unread

@@ -45,8 +45,8 @@ type testService struct {
 	completed []byte
 	// refuseComplete is the status of the next completion, once.
 	refuseComplete int
-	refuseAtOnce   int  // the status of files sent in one request
-	refuseAll      bool // requests for small files
+	onAtOnce       func() int // the status of a file sent in one request, 0 when it is taken
+	refuseAll      bool       // requests for small files
 	signs          atomic.Int64
 	puts           atomic.Int64
 	inFlight       atomic.Int64
@@ -85,9 +85,11 @@ func (s *testService) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		n, _ := strconv.Atoi(r.URL.Query().Get("part_number"))
 		b, _ := io.ReadAll(r.Body)
 		s.note(route)
-		if s.refuseAtOnce != 0 && route == "upload-component" {
-			w.WriteHeader(s.refuseAtOnce)
-			return
+		if route == "upload-component" && s.onAtOnce != nil {
+			if status := s.onAtOnce(); status != 0 {
+				w.WriteHeader(status)
+				return
+			}
 		}
 		s.mu.Lock()
 		s.expected[n] = r.URL.Query().Get("checksum")
@@ -230,6 +232,9 @@ func (s *testService) Call(ctx context.Context, service, route string, body, out
 
 func (s *testService) Post(ctx context.Context, path string, query url.Values, body func() (io.ReadCloser, error), size int64) error {
 	status, err := s.send(ctx, http.MethodPost, s.URL+path+"?"+query.Encode(), nil, body, size)
+	if err == nil && status == http.StatusServiceUnavailable { // the client's core repeats it
+		status, err = s.send(ctx, http.MethodPost, s.URL+path+"?"+query.Encode(), nil, body, size)
+	}
 	if err == nil && status >= 300 {
 		err = refusal(status)
 	}
