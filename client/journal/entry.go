@@ -131,7 +131,7 @@ func (e *entry) Hashed(whole string, parts []string) {
 		return
 	}
 	row, sums, seen := e.row(e.whole, 0), e.parts, e.journal.now().Unix()
-	e.journal.queue.put(func(tx *sql.Tx) error {
+	e.journal.queue.put(func(tx *writing) error {
 		var there int
 		if err := tx.QueryRow(`SELECT count(*) FROM files LEFT JOIN uploads USING (place)
 			WHERE place = ? AND (state & 1 OR uploads.chunk IS NOT NULL)`, e.place[:]).Scan(&there); err != nil || there > 0 {
@@ -152,13 +152,13 @@ func (e *entry) row(whole []byte, flags int64) fileRow {
 	return fileRow{state: e.state, whole: whole, flags: flags}
 }
 
-func (e *entry) put(tx *sql.Tx, f fileRow, seen int64) error {
+func (e *entry) put(tx *writing, f fileRow, seen int64) error {
 	_, err := tx.Exec(`INSERT OR REPLACE INTO files (place, path, size, mtime, whole, state, seen, "check") VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
 		e.place[:], f.path, f.size, f.mtime, f.whole, f.flags, seen, f.check(e.place))
 	return err
 }
 
-func (e *entry) putSums(tx *sql.Tx, f fileRow, parts []byte) error {
+func (e *entry) putSums(tx *writing, f fileRow, parts []byte) error {
 	if e.chunk == 0 || len(parts) == 0 || f.flags&computed == 0 {
 		return nil
 	}
@@ -168,7 +168,7 @@ func (e *entry) putSums(tx *sql.Tx, f fileRow, parts []byte) error {
 }
 
 // clear removes what belongs to an upload in parts.
-func (e *entry) clear(tx *sql.Tx) error {
+func (e *entry) clear(tx *writing) error {
 	if _, err := tx.Exec("DELETE FROM uploads WHERE place = ?", e.place[:]); err != nil {
 		return err
 	}
@@ -197,7 +197,7 @@ func (e *entry) Start(whole string) {
 	}
 	e.journal.ready()
 	// Receipts of parts are worth nothing without this.
-	e.journal.queue.put(func(tx *sql.Tx) error {
+	e.journal.queue.put(func(tx *writing) error {
 		if err := e.clear(tx); err != nil {
 			return err
 		}
@@ -263,7 +263,7 @@ func (e *entry) Finish(whole string) {
 		return
 	}
 	f, seen := e.file, e.journal.now().Unix()
-	e.journal.queue.put(func(tx *sql.Tx) error {
+	e.journal.queue.put(func(tx *writing) error {
 		if inParts {
 			var mine int
 			err := tx.QueryRow("SELECT count(*) FROM uploads WHERE place = ? AND begun = ?", e.place[:], begun).Scan(&mine)
@@ -292,7 +292,7 @@ func (e *entry) Forget() {
 		return
 	}
 	// On disk before anything new is begun there.
-	e.journal.queue.put(func(tx *sql.Tx) error {
+	e.journal.queue.put(func(tx *writing) error {
 		if err := e.clear(tx); err != nil {
 			return err
 		}

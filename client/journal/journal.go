@@ -189,7 +189,7 @@ func (j *Journal) Open(f transfer.File, p transfer.Place, chunk int64) transfer.
 	if err == nil && e.upload != nil {
 		j.ready()
 		// Parts this process has just confirmed may still be on their way there.
-		j.queue.put(func(*sql.Tx) error { return nil }, true)
+		j.queue.put(func(*writing) error { return nil }, true)
 		err = e.load(db)
 	}
 	if err != nil {

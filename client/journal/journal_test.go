@@ -304,7 +304,7 @@ func TestKilledInTheMiddle(t *testing.T) {
 }
 
 // flush waits until the database has what was confirmed.
-func flush(j *Journal) { j.queue.put(func(*sql.Tx) error { return nil }, true) }
+func flush(j *Journal) { j.queue.put(func(*writing) error { return nil }, true) }
 
 // copyJournal copies the files of an open journal, as a crash would leave them.
 func copyJournal(t *testing.T, from string) string {

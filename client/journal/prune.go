@@ -18,7 +18,7 @@ func (j *Journal) prune(db *sql.DB) {
 		return
 	}
 	if err == nil {
-		err = transact(db, []change{{apply: func(tx *sql.Tx) error { return j.forgetOld(tx, now) }}})
+		err = transact(db, []change{{apply: func(tx *writing) error { return j.forgetOld(tx, now) }}})
 	}
 	if err == nil {
 		_, err = db.Exec("PRAGMA incremental_vacuum(4096)")
@@ -28,7 +28,7 @@ func (j *Journal) prune(db *sql.DB) {
 	}
 }
 
-func (j *Journal) forgetOld(tx *sql.Tx, now time.Time) error {
+func (j *Journal) forgetOld(tx *writing, now time.Time) error {
 	// Times of a clock that was ahead count as now.
 	if _, err := tx.Exec("UPDATE files SET seen = ? WHERE seen > ?", now.Unix(), now.Add(24*time.Hour).Unix()); err != nil {
 		return err

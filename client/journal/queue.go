@@ -17,7 +17,7 @@ const (
 // change is something to be written. done is closed when it was, or could not
 // be; nil when nobody waits.
 type change struct {
-	apply func(*sql.Tx) error
+	apply func(*writing) error
 	done  chan struct{}
 }
 
@@ -43,7 +43,7 @@ func (q *queue) start(write func([]change)) {
 }
 
 // put queues a change. wait returns when it was written.
-func (q *queue) put(apply func(*sql.Tx) error, wait bool) {
+func (q *queue) put(apply func(*writing) error, wait bool) {
 	c := change{apply: apply}
 	q.mu.Lock()
 	if q.stopped || q.wake == nil {
@@ -140,14 +140,35 @@ func (j *Journal) write(work []change) {
 	}
 }
 
+// writing is a transaction. Of what it writes again and again the statements
+// are prepared: reading them takes SQLite as long as what they do.
+type writing struct {
+	*sql.Tx
+	statements map[string]*sql.Stmt
+}
+
+// Exec runs a statement.
+func (w *writing) Exec(query string, args ...any) (sql.Result, error) {
+	s := w.statements[query]
+	if s == nil {
+		var err error
+		if s, err = w.Prepare(query); err != nil {
+			return nil, err
+		}
+		w.statements[query] = s // until the transaction ends
+	}
+	return s.Exec(args...)
+}
+
 func transact(db *sql.DB, work []change) error {
 	tx, err := db.BeginTx(context.Background(), nil)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }() // nothing happens after a commit
+	w := &writing{tx, map[string]*sql.Stmt{}}
 	for _, c := range work {
-		if err := c.apply(tx); err != nil {
+		if err := c.apply(w); err != nil {
 			return err
 		}
 	}

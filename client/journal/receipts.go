@@ -157,7 +157,7 @@ func (j *Journal) adopt(db *sql.DB) error {
 			_ = lock.Close() // its process is at work
 			continue
 		}
-		err := transact(db, []change{{apply: func(tx *sql.Tx) error { return takeOver(tx, path) }}})
+		err := transact(db, []change{{apply: func(tx *writing) error { return takeOver(tx, path) }}})
 		_ = lock.Unlock()
 		if err != nil {
 			return err
@@ -169,7 +169,7 @@ func (j *Journal) adopt(db *sql.DB) error {
 
 // takeOver confirms what a file has receipts for. What is damaged in it is as
 // good as never written.
-func takeOver(tx *sql.Tx, path string) error {
+func takeOver(tx *writing, path string) error {
 	file, err := os.Open(path)
 	if err != nil {
 		return err
@@ -199,7 +199,7 @@ func takeOver(tx *sql.Tx, path string) error {
 
 // confirm adds the part to what is known of its upload, unless another one has
 // taken the place or it was completed. Doing it twice does nothing.
-func (r receipt) confirm(tx *sql.Tx) error {
+func (r receipt) confirm(tx *writing) error {
 	var f fileRow
 	u := uploadRow{begun: r.begun}
 	var check int64
