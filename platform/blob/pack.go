@@ -184,7 +184,7 @@ func (s *packs) settle(data []byte, a *arrival) (sum string, err error) {
 		return r.sums[i], r.err
 	}
 	// The first one runs the round.
-	if s.arriving > 0 {
+	if s.running || s.arriving > 0 { // what arrives while another one runs may stall as well
 		defer time.AfterFunc(patience, func() { s.ripen(r) }).Stop()
 	}
 	for s.running || !r.ripe && s.arriving > 0 && len(r.data) < checksum.Width {
