@@ -3,10 +3,14 @@ package ingest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
+	"transect/client/fault"
+	"transect/client/imagery"
 	"transect/client/ingest/gather"
 	"transect/client/ingest/preflight"
 )
@@ -79,4 +83,43 @@ func (r *run) gathered(ctx context.Context, found chan<- *work, left func(*gathe
 		}
 	}
 	return nil
+}
+
+func (r *run) addCheck(item gather.Item, photo *imagery.Photo, err error) {
+	r.checker.Add(item, photo, err)
+}
+
+// checked hands an item that was read to the check.
+func (r *run) checked(w *work, err error) {
+	if r.o.Check == CheckWarn {
+		r.addCheck(w.item, w.photo, err)
+	}
+}
+
+// checkAll looks at all files and fails when one of them is wrong.
+func (r *run) checkAll(ctx context.Context) error {
+	report, err := r.lookAll(ctx)
+	if err != nil {
+		return err
+	}
+	if report.Errors == 0 {
+		return nil
+	}
+	return fault.Hinted(fault.Of(&fault.FileError{}, "nothing was sent, as the check of the files found what is wrong: %s", firstErrors(report)),
+		"put that right, or let the good files go without check = \"strict\"; a report = \"….json\" lists all of it")
+}
+
+// firstErrors tells the first errors of a check.
+func firstErrors(report *preflight.Report) string {
+	const most = 3
+	var list []string
+	for _, p := range report.Problems {
+		if p.Severity == preflight.Error && len(list) < most {
+			list = append(list, strings.TrimPrefix(p.Name+": ", ": ")+p.Message)
+		}
+	}
+	if more := report.Errors - len(list); more > 0 {
+		list = append(list, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(list, "; ")
 }
