@@ -3,6 +3,8 @@ package platform
 import (
 	"bytes"
 	"fmt"
+	"io"
+	"net/http"
 	"net/url"
 	"path/filepath"
 	"testing"
@@ -116,6 +118,59 @@ func TestBytesAtOnce(t *testing.T) {
 	r := s.request("POST", "/data-manager/upload-component?"+q.Encode(), bytes.NewReader(content))
 	r.Header.Set("Authorization", "Bearer wrong")
 	s.expect(s.do(r), 401, "")
+}
+
+// An upload whose bytes come with it is one once they are there: what breaks off
+// takes nobody's place, and two that overlap do not refuse each other.
+func TestBytesAtOnceOnTheirWay(t *testing.T) {
+	s := start(t, Options{})
+	id := s.dataset("image", store.Doc{"company": s.company}, "image")
+	content := photo(t, asJPEG)
+	ref := store.Doc{"dataset": id, "component": "image"}
+	q := url.Values{"dataset": {id}, "component": {"image"}, "filename": {"a.jpg"}, "checksum": {sum(content)}}
+	patient := &http.Client{Transport: &http.Transport{ExpectContinueTimeout: time.Minute}}
+	defer patient.CloseIdleConnections()
+	// send returns when the platform has begun to read the body.
+	send := func() (*io.PipeWriter, chan int) {
+		body, client := io.Pipe()
+		status := make(chan int, 1)
+		r := s.request("POST", "/data-manager/upload-component?"+q.Encode(), body)
+		r.Header.Set("Expect", "100-continue")
+		go func() {
+			a, err := patient.Do(r)
+			if err != nil {
+				body.CloseWithError(err)
+				status <- 0
+				return
+			}
+			a.Body.Close()
+			status <- a.StatusCode
+		}()
+		client.Write(content[:100])
+		return client, status
+	}
+	s.ok("data-manager/create-multipart-upload", store.Doc{"dataset": id, "component": "image", "filename": "a.jpg",
+		"checksum": sum(content), "chunk_size": minChunk, "total_size": len(content), "direct_upload": true})
+	client, status := send()
+	client.CloseWithError(io.ErrClosedPipe)
+	<-status
+	s.put(s.ok("data-manager/get-upload-part-url", store.Doc{"dataset": id, "component": "image", "part_number": 1, "checksum": sum(content)}), content)
+	s.ok("data-manager/complete-multipart-upload", ref)
+
+	first, firstStatus := send()
+	second, secondStatus := send()
+	end := func(client *io.PipeWriter, status chan int) {
+		client.Write(content[100:])
+		client.Close()
+		if got := <-status; got != 200 {
+			t.Error(got)
+		}
+	}
+	end(first, firstStatus)
+	end(second, secondStatus)
+	if len(s.p.looked.photos) != 0 || len(s.p.announced.last) != 0 {
+		t.Error("kept:", s.p.looked.photos, s.p.announced.last)
+	}
 }
 
 // Uploads that were announced and never came are forgotten.

@@ -150,17 +150,16 @@ func (r *Request) completeUpload(u upload, whole blob.Blob, doc, c store.Doc) er
 	return r.keepWhole(u, whole, doc, c)
 }
 
-// keepAtOnce notes an upload whose bytes came with it: it is complete with them.
+// keepAtOnce notes an upload whose bytes came with it: it begins and is complete
+// once they are there. What breaks off on its way takes nobody's place, and of
+// several the one that was there last wins.
 func (r *Request) keepAtOnce(u upload, whole blob.Blob) (replaced string, err error) {
 	doc, c, err := r.componentOf(u.dataset, u.component)
 	if err != nil {
 		return "", err
 	}
-	if _, err := r.takePlace(u); err != nil {
-		return "", err
-	}
 	u.complete = true
-	if err := r.insertUpload(u); err != nil {
+	if err := r.placeUpload(&u); err != nil {
 		return "", err
 	}
 	return "", r.keepWhole(u, whole, doc, c)

@@ -13,6 +13,11 @@ func (r *Request) startUpload(u *upload) error {
 	if _, _, err := r.componentOf(u.dataset, u.component); err != nil {
 		return err
 	}
+	return r.placeUpload(u)
+}
+
+// placeUpload is startUpload for a component that is there.
+func (r *Request) placeUpload(u *upload) error {
 	kept, err := r.keptUpload(u.dataset, u.component)
 	var none *failure
 	if err == nil {

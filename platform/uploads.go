@@ -127,7 +127,7 @@ func (r *Request) addressed(u upload, part int64, checksum string) (any, error) 
 // announceWhole reads what an upload whose bytes come with it is for.
 func announceWhole(r *Request) error {
 	a := &args{doc: r.query()}
-	r.upload = upload{id: uploadID(time.Now()), dataset: a.id("dataset"), component: a.text("component"), filename: a.text("filename"),
+	r.upload = upload{dataset: a.id("dataset"), component: a.text("component"), filename: a.text("filename"),
 		checksum: a.checksum("checksum"), size: -1, parts: 1}
 	if a.err != nil {
 		return a.err
@@ -140,7 +140,6 @@ func announceWhole(r *Request) error {
 // uploadWhole takes a component's bytes in the request itself.
 func uploadWhole(w http.ResponseWriter, r *Request) error {
 	u := r.upload
-	r.p.announced.add(u, r.p.options.AddressLife)
 	if err := r.receiveWhole(u, r.keepAtOnce); err != nil {
 		return err
 	}
