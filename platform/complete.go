@@ -184,13 +184,16 @@ func (r *Request) keepWhole(u upload, whole blob.Blob, doc, c store.Doc) error {
 // looked at already, and no earlier one is under way, it is that ingestion.
 func (r *Request) dueIngestion(doc store.Doc, id string, whole blob.Blob) error {
 	underWay := store.Lookup(doc, "ingestion.status") == any(ingestionRunning)
-	if seen, ok := r.p.looked.of(whole.ID); ok && isPhoto(doc) && !underWay {
+	seen, ok := r.p.looked.of(whole.ID)
+	if ok {
+		r.afterwards(func() { r.p.looked.drop(whole.ID) })
+	}
+	if ok && isPhoto(doc) && !underWay {
 		found := store.Doc{"size": whole.Size}
 		if seen.err == nil {
 			describePhoto(found, seen.photo, doc)
 		}
 		r.p.ingested(doc, found, problemOf(seen.err))
-		r.afterwards(func() { r.p.looked.drop(whole.ID) })
 		return nil
 	}
 	store.Set(doc, "ingestion.status", ingestionRunning)
