@@ -33,15 +33,20 @@ func (u *upload) atOnce() bool {
 }
 
 // notTaken tells answers of a platform that has no such way, or does not take
-// files of that size by it.
+// files of that size by it, and of servers in between: the page of a portal or
+// of a filter is a ConfigError.
 func notTaken(err error) bool {
+	var page *fault.ConfigError
+	if errors.As(err, &page) {
+		return true
+	}
 	var refused *fault.ResponseError
 	if !errors.As(err, &refused) {
 		return false
 	}
 	switch refused.Status {
-	case http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusGone, http.StatusLengthRequired,
-		http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusNotImplemented:
+	case http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotAcceptable, http.StatusGone,
+		http.StatusLengthRequired, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusNotImplemented:
 		return true
 	}
 	return false
