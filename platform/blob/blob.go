@@ -101,13 +101,14 @@ func (s *Store) Receive(from io.Reader, limit int64, look func([]byte)) (Blob, e
 func (s *Store) keepPiece(data []byte, look func([]byte), a *arrival) (Blob, error) {
 	b := Blob{Size: int64(len(data))}
 	var err error
-	if b.ID, err = s.packs.add(data); err != nil {
+	var p *pack
+	if b.ID, p, err = s.packs.add(data); err != nil {
 		return Blob{}, err
 	}
 	if look != nil {
 		look(data)
 	}
-	if b.MD5, err = s.packs.settle(data, a); err != nil {
+	if b.MD5, err = s.packs.settle(data, p, a); err != nil {
 		return Blob{}, errors.Join(err, s.Remove(b.ID))
 	}
 	return b, nil

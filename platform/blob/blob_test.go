@@ -88,7 +88,7 @@ func TestPacks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.packs.add(nil); errors.Is(err, errors.ErrUnsupported) {
+	if _, _, err := s.packs.add(nil); errors.Is(err, errors.ErrUnsupported) {
 		t.Skip("files cannot have holes here")
 	}
 	var wait sync.WaitGroup
@@ -160,7 +160,7 @@ func TestFullPack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.packs.add(nil); errors.Is(err, errors.ErrUnsupported) {
+	if _, _, err := s.packs.add(nil); errors.Is(err, errors.ErrUnsupported) {
 		t.Skip("files cannot have holes here")
 	}
 	s.packs.current.end = packSize - block

@@ -67,6 +67,7 @@ type pack struct {
 	dirty   bool
 	writing int
 	full    bool
+	failed  error // of a round: what was written before may be lost
 }
 
 // place is where a piece lies, and the checksum of it: a hole in its place must
@@ -99,10 +100,10 @@ func placeOf(id string) (p place, ok bool) {
 
 // add writes a blob as a piece of a pack. It fails with errors.ErrUnsupported
 // where files cannot have holes.
-func (s *packs) add(data []byte) (id string, err error) {
+func (s *packs) add(data []byte) (id string, p *pack, err error) {
 	p, at, err := s.reserve(int64(len(data)))
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	at.sum = checksum.CRC32C(data)
 	_, err = p.file.WriteAt(data, at.offset)
@@ -114,9 +115,9 @@ func (s *packs) add(data []byte) (id string, err error) {
 		s.written = append(s.written, p)
 	}
 	if err != nil {
-		return "", errors.Join(err, makeHole(p.file, at.offset, rounded(at.size)))
+		return "", nil, errors.Join(err, makeHole(p.file, at.offset, rounded(at.size)))
 	}
-	return at.String(), nil
+	return at.String(), p, nil
 }
 
 // reserve finds room for so many bytes.
@@ -166,8 +167,20 @@ func newPack(dir string) (*pack, error) {
 
 func rounded(size int64) int64 { return (size + block - 1) / block * block }
 
-// settle gives the checksum of a piece that was added, once it is on the disk.
-func (s *packs) settle(data []byte, a *arrival) (sum string, err error) {
+// settle gives the checksum of a piece that was added to a pack, once it is on
+// the disk. The round before may have taken it there, and have failed.
+func (s *packs) settle(data []byte, p *pack, a *arrival) (sum string, err error) {
+	sum, err = s.share(data, a)
+	if err == nil {
+		s.mu.Lock()
+		err = p.failed
+		s.mu.Unlock()
+	}
+	return sum, err
+}
+
+// share has a piece go with the next round.
+func (s *packs) share(data []byte, a *arrival) (sum string, err error) {
 	s.mu.Lock()
 	a.ends()
 	if s.next == nil {
@@ -201,6 +214,12 @@ func (s *packs) settle(data []byte, a *arrival) (sum string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, p := range written {
+		if r.err != nil { // a second try would succeed without the bytes
+			p.failed, p.full = errors.Join(p.failed, r.err), true
+			if s.current == p {
+				s.current = nil
+			}
+		}
 		if p.full && p.writing == 0 && !p.dirty {
 			r.err = errors.Join(r.err, p.file.Close())
 		}

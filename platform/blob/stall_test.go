@@ -1,6 +1,7 @@
 package blob
 
 import (
+	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -43,6 +44,38 @@ func TestStalledArrival(t *testing.T) {
 		t.Error(err, again)
 	}
 	until(t, s, func() bool { return s.packs.arriving == 0 })
+}
+
+// A piece that was written before a round that failed is not taken for safe by
+// the next one, and what comes later goes to another pack.
+func TestFailedRound(t *testing.T) {
+	s, err := Open(t.TempDir(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, two := []byte("one"), []byte("two")
+	_, p, err := s.packs.add(one)
+	if errors.Is(err, errors.ErrUnsupported) {
+		t.Skip("files cannot have holes here")
+	}
+	if _, _, again := s.packs.add(two); err != nil || again != nil {
+		t.Fatal(err, again)
+	}
+	p.file.Close() // so that the disk fails
+	for _, data := range [][]byte{one, two} {
+		if _, err := s.packs.settle(data, p, s.packs.arrives()); err == nil {
+			t.Errorf("%s is taken for safe", data)
+		}
+	}
+	b, err := s.Receive(strings.NewReader("three"), -1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f, err := s.Open(b.ID); err != nil {
+		t.Error(err)
+	} else {
+		f.Close()
+	}
 }
 
 // until waits for what is true some time.
