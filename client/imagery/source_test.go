@@ -1,0 +1,42 @@
+package imagery
+
+import (
+	"bytes"
+	"io"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// Reading through the window gives what reading the file gives, also of a file
+// that is shorter than it was said to be.
+func TestSourceReadsAsTheFile(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		content := make([]byte, rapid.IntRange(0, 4*windowSize).Draw(t, "bytes"))
+		for i := range content {
+			content[i] = byte(i * 31 >> 3)
+		}
+		said := int64(len(content) + rapid.SampledFrom([]int{0, 0, 1, windowSize}).Draw(t, "missing"))
+		var r io.ReadSeeker = bytes.NewReader(content)
+		if rapid.Bool().Draw(t, "seeking") {
+			r = struct{ io.ReadSeeker }{r}
+		}
+		s := newSource(r, said)
+		defer s.done()
+		for range rapid.IntRange(1, 20).Draw(t, "reads") {
+			b := make([]byte, rapid.IntRange(1, windowSize).Draw(t, "asked"))
+			at := rapid.Int64Range(-1, said+1).Draw(t, "offset")
+			n, err := s.ReadAt(b, at)
+			want := []byte{}
+			if at >= 0 && at < int64(len(content)) {
+				want = content[at:min(at+int64(len(b)), int64(len(content)))]
+			}
+			if !bytes.Equal(b[:n], want) || (err == nil) != (n == len(b)) || err != nil && err != io.EOF {
+				t.Fatalf("%d bytes at %d of %d: %d bytes, %v", len(b), at, len(content), n, err)
+			}
+		}
+		if s.err != nil {
+			t.Fatal(s.err)
+		}
+	})
+}
