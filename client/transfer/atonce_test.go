@@ -9,6 +9,8 @@ import (
 	"transect/client/fault"
 )
 
+const brokenOff = -1 // instead of a status
+
 // A small file goes in one request where the caller says so, and a platform that
 // does not take it like that gets it in the other way, the next ones at once.
 func TestAtOnce(t *testing.T) {
@@ -30,10 +32,18 @@ func TestAtOnce(t *testing.T) {
 		{"gone", Either, true, 10, http.StatusGone, "upload-component " + direct + " " + direct},
 		{"forbidden", Either, true, 10, http.StatusForbidden, "upload-component " + direct + " " + direct},
 		{"too large for it", Either, true, 10, http.StatusRequestEntityTooLarge, "upload-component " + direct + " " + direct},
+		{"fails always", Either, true, 10, http.StatusInternalServerError, "upload-component " + direct + " " + direct},
+		{"bad gateway", Either, true, 10, http.StatusBadGateway, "upload-component " + direct + " " + direct},
+		{"broken off", Either, true, 10, brokenOff, "upload-component " + direct + " " + direct},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newService(t)
-			s.onAtOnce = func() int { return c.refused }
+			s.onAtOnce = func() int {
+				if c.refused == brokenOff {
+					panic(http.ErrAbortHandler)
+				}
+				return c.refused
+			}
 			path, content := fileOf(t, c.size)
 			transfers := fast(s, Options{Way: c.way})
 			for range 2 {
@@ -54,18 +64,26 @@ func TestAtOnce(t *testing.T) {
 	}
 }
 
-// A dataset that is not there is told, and says nothing of the way.
+// What the storage would answer as well is told at once, and of what it answers
+// as well nothing is learnt.
 func TestAtOnceRefused(t *testing.T) {
-	s := newService(t)
-	s.onAtOnce, s.refuseAll = func() int { return http.StatusNotFound }, true
-	path, _ := fileOf(t, 10)
-	transfers := fast(s, Options{})
-	_, err := transfers.Upload(t.Context(), Upload{Dataset: "d", Component: "image", Path: path, AtOnce: true})
-	if f := fault.Find(err); f == nil || f.Name() != "ResponseError" {
-		t.Error(err)
-	}
-	if transfers.notAtOnce.Load() {
-		t.Error("taken for a platform without that way")
+	for status, calls := range map[int]int{
+		http.StatusNotFound: 2, http.StatusInternalServerError: 2, http.StatusUnauthorized: 1, http.StatusConflict: 1, http.StatusInsufficientStorage: 1,
+	} {
+		s := newService(t)
+		s.onAtOnce, s.refuseAll = func() int { return status }, true
+		path, _ := fileOf(t, 10)
+		transfers := fast(s, Options{})
+		_, err := transfers.Upload(t.Context(), Upload{Dataset: "d", Component: "image", Path: path, AtOnce: true})
+		if f := fault.Find(err); f == nil || f.Name() != "ResponseError" {
+			t.Error(status, err)
+		}
+		if transfers.notAtOnce.Load() {
+			t.Error(status, "taken for a platform without that way")
+		}
+		if n := s.asked.Load(); n != int64(calls) {
+			t.Errorf("%d: %d requests, want %d", status, n, calls)
+		}
 	}
 }
 

@@ -32,21 +32,22 @@ func (u *upload) atOnce() bool {
 	return u.AtOnce && u.way == Either && u.plan.size <= AtOnceSize && u.src.held != nil && !u.notAtOnce.Load()
 }
 
-// notTaken tells answers of a platform that has no such way, or does not take
-// files of that size by it, and of servers in between: the page of a portal or
-// of a filter is a ConfigError.
+// notTaken tells errors after which the storage is worth a try: the platform, or
+// a server in between, may not take files like that, however it shows it. Not
+// those that the storage would have as well.
 func notTaken(err error) bool {
-	var page *fault.ConfigError
-	if errors.As(err, &page) {
-		return true
-	}
 	var refused *fault.ResponseError
-	if !errors.As(err, &refused) {
-		return false
-	}
-	switch refused.Status {
-	case http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotAcceptable, http.StatusGone,
-		http.StatusLengthRequired, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusNotImplemented:
+	var broken *fault.ConnectionError
+	var silent *fault.TimeoutError
+	var page *fault.ConfigError // of a portal, or a filter
+	switch {
+	case errors.As(err, &refused):
+		switch refused.Status {
+		case http.StatusBadRequest, http.StatusUnauthorized, http.StatusConflict, http.StatusTooManyRequests, http.StatusInsufficientStorage:
+			return false
+		}
+		return true
+	case errors.As(err, &broken), errors.As(err, &silent), errors.As(err, &page):
 		return true
 	}
 	return false

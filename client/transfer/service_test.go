@@ -47,6 +47,7 @@ type testService struct {
 	refuseComplete int
 	onAtOnce       func() int // the status of a file sent in one request, 0 when it is taken
 	refuseAll      bool       // requests for small files
+	asked          atomic.Int64
 	signs          atomic.Int64
 	puts           atomic.Int64
 	inFlight       atomic.Int64
@@ -70,6 +71,7 @@ func newService(t *testing.T) *testService {
 }
 
 func (s *testService) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.asked.Add(1)
 	route := r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]
 	switch {
 	case r.Method == http.MethodGet:
@@ -235,7 +237,10 @@ func (s *testService) Post(ctx context.Context, path string, query url.Values, b
 	if err == nil && status == http.StatusServiceUnavailable { // the client's core repeats it
 		status, err = s.send(ctx, http.MethodPost, s.URL+path+"?"+query.Encode(), nil, body, size)
 	}
-	if err == nil && status >= 300 {
+	switch {
+	case err != nil && ctx.Err() == nil && fault.Find(err) == nil:
+		err = fault.Of(&fault.ConnectionError{}, "%w", err)
+	case err == nil && status >= 300:
 		err = refusal(status)
 	}
 	return err
