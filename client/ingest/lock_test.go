@@ -24,6 +24,9 @@ func locked(t *testing.T, state string) string {
 	return paths[0]
 }
 
+// holding keeps a lock from being collected as garbage, which frees it.
+var holding func()
+
 // TestHoldLock is another process that holds a lock, when it is asked to be.
 func TestHoldLock(t *testing.T) {
 	state := os.Getenv("TRANSECT_TEST_HOLD")
@@ -32,7 +35,8 @@ func TestHoldLock(t *testing.T) {
 	}
 	o := Options{StateDir: state}
 	o.Source.Root = "/card"
-	if _, err := lock(o, "http://there"); err != nil {
+	var err error
+	if holding, err = lock(o, "http://there"); err != nil {
 		t.Fatal(err)
 	}
 	os.Stdout.WriteString("held\n")
