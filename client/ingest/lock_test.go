@@ -40,7 +40,7 @@ func TestHoldLock(t *testing.T) {
 		t.Fatal(err)
 	}
 	os.Stdout.WriteString("held\n")
-	select {} // until it is killed
+	time.Sleep(time.Hour) // until it is killed; nothing to wait for would end it as a deadlock
 }
 
 // An old lock is removed once its process is dead, and not before.
