@@ -108,6 +108,13 @@ func TestBytesAtOnce(t *testing.T) {
 			t.Errorf("%d bytes", len(a.text))
 		}
 	}
+	modified := s.ok("data-manager/describe-dataset", store.Doc{"dataset": id})["modification_date"]
+	if a := s.do(s.request("POST", "/data-manager/upload-component?"+q.Encode(), bytes.NewReader(content))); a.status != 200 {
+		t.Fatalf("%d %s", a.status, a.text)
+	}
+	if now := s.ok("data-manager/describe-dataset", store.Doc{"dataset": id})["modification_date"]; now != modified {
+		t.Errorf("changed by what was there: %v, before %v", now, modified)
+	}
 	s.expect(s.put(late, content), 409, "took its place")
 	s.ok("data-manager/complete-upload-component", store.Doc{"dataset": id, "component": "image"}) // it is
 	if len(s.p.looked.photos) != 0 || len(s.p.announced.last) != 0 {

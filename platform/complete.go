@@ -158,6 +158,10 @@ func (r *Request) keepAtOnce(u upload, whole blob.Blob) (replaced string, err er
 	if err != nil {
 		return "", err
 	}
+	if c["status"] == any(componentCompleted) && c["checksum"] == any(whole.MD5) && c["filename"] == any(u.filename) &&
+		store.Lookup(doc, "ingestion.status") != any(ingestionFailed) {
+		return whole.ID, nil // the client did not hear that it was complete and sent again
+	}
 	u.complete = true
 	if err := r.placeUpload(&u); err != nil {
 		return "", err
