@@ -15,7 +15,7 @@ import (
 	"transect/client/declare"
 	"transect/client/fault"
 	"transect/client/ingest"
-	"transect/client/ingest/gather"
+	"transect/client/scan"
 	"transect/client/suggest"
 	"transect/runtime/vm"
 )
@@ -53,7 +53,7 @@ func ingestOptions(c *vm.Call, s *server) (ingest.Options, error) {
 		return o, err
 	}
 	if f := c.Function("filter"); f != nil {
-		o.Filter = func(file gather.File) (keep bool, err error) {
+		o.Filter = func(file scan.File) (keep bool, err error) {
 			err = s.call(f, func(L *lua.LState) []lua.LValue { return []lua.LValue{fileTable(L, file)} }, func(v lua.LValue) error {
 				keep = lua.LVAsBool(v)
 				return nil
@@ -95,7 +95,7 @@ func sourceOf(c *vm.Call, s *server, o *ingest.Options) error {
 		return err
 	}
 	if c.Has("paths") && len(paths) == 0 {
-		o.Items = func(func(gather.Item, error) bool) {}
+		o.Items = func(func(scan.Item, error) bool) {}
 	}
 	for i, p := range paths {
 		if g.Root == "" {
@@ -238,9 +238,9 @@ func retryOf(c *vm.Call, o *ingest.Options) error {
 var nameWords = []string{"name", "base", "stem"}
 
 // naming is how datasets are named; nil for the names of their files.
-func naming(c *vm.Call, s *server) (func(gather.File) (string, error), error) {
+func naming(c *vm.Call, s *server) (func(scan.File) (string, error), error) {
 	if f := c.Function("name"); f != nil {
-		return func(file gather.File) (name string, err error) {
+		return func(file scan.File) (name string, err error) {
 			err = s.call(f, func(L *lua.LState) []lua.LValue { return []lua.LValue{fileTable(L, file)} }, func(v lua.LValue) error {
 				text, ok := v.(lua.LString)
 				if !ok || text == "" {
@@ -268,7 +268,7 @@ func naming(c *vm.Call, s *server) (func(gather.File) (string, error), error) {
 		}
 		rest = end
 	}
-	return func(file gather.File) (string, error) {
+	return func(file scan.File) (string, error) {
 		base := path.Base(file.Name)
 		return strings.NewReplacer("{name}", file.Name, "{base}", base, "{stem}", strings.TrimSuffix(base, path.Ext(base))).Replace(pattern), nil
 	}, nil

@@ -9,11 +9,11 @@ import (
 
 	"transect/client/fault"
 	"transect/client/ingest"
-	"transect/client/ingest/gather"
+	"transect/client/scan"
 	"transect/runtime/vm"
 )
 
-func fileTable(L *lua.LState, f gather.File) lua.LValue {
+func fileTable(L *lua.LState, f scan.File) lua.LValue {
 	return vm.ToLua(L, map[string]any{"name": f.Name, "path": f.Path, "size": f.Size, "modified": f.ModTime})
 }
 

@@ -8,7 +8,7 @@ import (
 
 	"transect/client/fault"
 	"transect/client/ingest"
-	"transect/client/ingest/gather"
+	"transect/client/scan"
 	"transect/runtime/vm"
 )
 
@@ -134,8 +134,8 @@ func (s *server) verdicts(f *lua.LFunction) func(ingest.Verdict) error {
 const pathsAtOnce = 1000
 
 // items gathers the paths that a Lua iterator gives.
-func (s *server) items(each *lua.LFunction, source gather.Source) iter.Seq2[gather.Item, error] {
-	return func(yield func(gather.Item, error) bool) {
+func (s *server) items(each *lua.LFunction, source scan.Source) iter.Seq2[scan.Item, error] {
+	return func(yield func(scan.Item, error) bool) {
 		for more := true; more; {
 			var paths []string
 			for more && len(paths) < pathsAtOnce {
@@ -152,7 +152,7 @@ func (s *server) items(each *lua.LFunction, source gather.Source) iter.Seq2[gath
 					return fault.Of(&fault.ParameterError{}, "the iterator source must give paths, got a %s", v.Type())
 				})
 				if err != nil {
-					yield(gather.Item{}, err)
+					yield(scan.Item{}, err)
 					return
 				}
 			}
@@ -160,7 +160,7 @@ func (s *server) items(each *lua.LFunction, source gather.Source) iter.Seq2[gath
 				return
 			}
 			source.Paths = paths
-			for item, err := range gather.Items(s.c.Context(), source) {
+			for item, err := range scan.Items(s.c.Context(), source) {
 				if !yield(item, err) {
 					return
 				}

@@ -16,7 +16,7 @@ import (
 	"transect/client"
 	"transect/client/imagery/flightgen"
 	"transect/client/ingest"
-	"transect/client/ingest/gather"
+	"transect/client/scan"
 )
 
 // intake is a folder of files of several kinds, one of them sent in parts.
@@ -105,7 +105,7 @@ func (s *session) ingest(ctx context.Context, folder string) (seen []string, err
 	if err != nil {
 		return nil, err
 	}
-	result, err := ingest.Run(ctx, s.Client, ingest.Options{Source: gather.Source{Root: folder},
+	result, err := ingest.Run(ctx, s.Client, ingest.Options{Source: scan.Source{Root: folder},
 		Target:  ingest.Target{Mission: missions.Results[0].ID},
 		Replace: true, Verify: true, Wait: true, Workers: 3, Batch: 3, StateDir: filepath.Join(s.disk, "state")})
 	if err != nil {

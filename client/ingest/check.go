@@ -11,8 +11,8 @@ import (
 
 	"transect/client/fault"
 	"transect/client/imagery"
-	"transect/client/ingest/gather"
-	"transect/client/ingest/preflight"
+	"transect/client/preflight"
+	"transect/client/scan"
 )
 
 // Preflight looks at all files as a run would, and sends nothing. No
@@ -35,8 +35,8 @@ func (r *run) lookAll(ctx context.Context) (*preflight.Report, error) {
 	found := make(chan *work, 256)
 	group.Go(func() error {
 		defer close(found)
-		return r.gathered(inner, found, func(skipped *gather.Skipped) error {
-			r.addCheck(gather.Item{}, nil, skipped)
+		return r.gathered(inner, found, func(skipped *scan.Skipped) error {
+			r.addCheck(scan.Item{}, nil, skipped)
 			return nil
 		})
 	})
@@ -60,9 +60,9 @@ func (r *run) lookAll(ctx context.Context) (*preflight.Report, error) {
 
 // gathered hands on the items that are wanted, and what could not be gathered
 // to left.
-func (r *run) gathered(ctx context.Context, found chan<- *work, left func(*gather.Skipped) error) error {
+func (r *run) gathered(ctx context.Context, found chan<- *work, left func(*scan.Skipped) error) error {
 	for item, err := range r.items(ctx) {
-		var skipped *gather.Skipped
+		var skipped *scan.Skipped
 		if errors.As(err, &skipped) {
 			if err := left(skipped); err != nil {
 				return err
@@ -85,7 +85,7 @@ func (r *run) gathered(ctx context.Context, found chan<- *work, left func(*gathe
 	return nil
 }
 
-func (r *run) addCheck(item gather.Item, photo *imagery.Photo, err error) {
+func (r *run) addCheck(item scan.Item, photo *imagery.Photo, err error) {
 	r.checker.Add(item, photo, err)
 }
 

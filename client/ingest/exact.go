@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"transect/client/ingest/gather"
+	"transect/client/scan"
 )
 
 // Names of files can be any bytes, those of old cameras and of shares often are
@@ -39,13 +39,13 @@ func exactly(path string) string {
 func (o Outcome) asText() Outcome {
 	o.PathEncoded = exactly(o.Path)
 	for _, text := range []*string{&o.Name, &o.Title, &o.Path, &o.Cause, &o.Hint} {
-		*text = gather.Readable(*text)
+		*text = scan.Readable(*text)
 	}
 	parts := o.Files
 	o.Files = nil
 	for _, p := range parts {
 		p.PathEncoded = exactly(p.Path)
-		p.Path = gather.Readable(p.Path)
+		p.Path = scan.Readable(p.Path)
 		o.Files = append(o.Files, p)
 	}
 	return o
@@ -81,7 +81,7 @@ func rootOf(path, name string) (root string, ok bool) {
 			return "", false
 		}
 	}
-	if gather.Readable(path[at+1:]) != name {
+	if scan.Readable(path[at+1:]) != name {
 		return "", false
 	}
 	return path[:at], true

@@ -9,7 +9,7 @@ import (
 
 	"transect/client"
 	"transect/client/fault"
-	"transect/client/ingest/spill"
+	"transect/client/tempfile"
 )
 
 // index holds what is at the target: the records in a temporary file once they
@@ -17,11 +17,11 @@ import (
 // and must be closed.
 type index struct {
 	seed   maphash.Seed
-	list   spill.Column[held] // in the order of identifiers
-	named  places             // by identity
-	moved  places             // those that may be of another folder, by what they are found by
-	others labels             // identifiers of another form
-	runs   labels             // that made datasets
+	list   tempfile.Column[held] // in the order of identifiers
+	named  places                // by identity
+	moved  places                // those that may be of another folder, by what they are found by
+	others labels                // identifiers of another form
+	runs   labels                // that made datasets
 }
 
 const indexPage = 1000

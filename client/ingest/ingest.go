@@ -18,8 +18,8 @@ import (
 
 	"transect/client"
 	"transect/client/fault"
-	"transect/client/ingest/gather"
-	"transect/client/ingest/preflight"
+	"transect/client/preflight"
+	"transect/client/scan"
 )
 
 // Target is where the datasets belong: a company or a project at least.
@@ -42,20 +42,20 @@ const (
 
 // Options say what to ingest, and how. Source or Items, and a Target, are needed.
 type Options struct {
-	Source gather.Source
+	Source scan.Source
 	// Items are used in place of Source when given.
-	Items iter.Seq2[gather.Item, error]
+	Items iter.Seq2[scan.Item, error]
 	Target
 
-	Name       func(gather.File) (string, error) // of the dataset; its file's name within the source when nil
-	Properties map[string]any                    // of each dataset
+	Name       func(scan.File) (string, error) // of the dataset; its file's name within the source when nil
+	Properties map[string]any                  // of each dataset
 	Categories []string
 	Hidden     *bool
 	Published  *bool
 	Extra      map[string]any // further keys of each dataset, as they travel
 
-	Filter    func(gather.File) (bool, error) // false leaves a file out; called for one file at a time
-	OnOutcome func(Outcome) error             // called for one outcome at a time
+	Filter    func(scan.File) (bool, error) // false leaves a file out; called for one file at a time
+	OnOutcome func(Outcome) error           // called for one outcome at a time
 
 	Check    Check
 	Expected int  // number of files there should be; 0 is not checked
@@ -180,6 +180,6 @@ func Run(ctx context.Context, c *client.Client, o Options) (*Result, error) {
 }
 
 type (
-	item = gather.Item
-	file = gather.File
+	item = scan.Item
+	file = scan.File
 )

@@ -18,7 +18,7 @@ import (
 	"transect/client"
 	"transect/client/fault"
 	"transect/client/imagery/flightgen"
-	"transect/client/ingest/gather"
+	"transect/client/scan"
 )
 
 func TestAgainIsSkipped(t *testing.T) {
@@ -80,7 +80,7 @@ func TestKilledRuns(t *testing.T) {
 	folder := flight(t, 10, flightgen.Options{})
 	ctx, cancel := context.WithCancelCause(t.Context())
 	stop := fault.Of(&fault.CancelledError{}, "killed")
-	_, err := Run(ctx, w.c, Options{Source: gather.Source{Root: folder}, Target: w.target, Workers: 1,
+	_, err := Run(ctx, w.c, Options{Source: scan.Source{Root: folder}, Target: w.target, Workers: 1,
 		OnOutcome: func(Outcome) error { cancel(stop); return nil }})
 	if !errors.Is(err, stop) {
 		t.Fatal(err)
@@ -174,7 +174,7 @@ func TestLargeEditInTheMiddle(t *testing.T) {
 	if err := os.Chtimes(path, soon, soon); err != nil {
 		t.Fatal(err)
 	}
-	v, err := Verify(t.Context(), w.c, Options{Source: gather.Source{Root: folder}, Target: w.target}, nil)
+	v, err := Verify(t.Context(), w.c, Options{Source: scan.Source{Root: folder}, Target: w.target}, nil)
 	if err != nil || v.Same != 1 || v.Different != 1 || v.Extra != 0 {
 		t.Errorf("%+v %v", v, err)
 	}
@@ -331,8 +331,8 @@ func TestFilterAndNames(t *testing.T) {
 	folder := flight(t, 6, flightgen.Options{})
 	keep := true
 	r := w.run(folder, func(o *Options) {
-		o.Filter = func(gather.File) (bool, error) { keep = !keep; return keep, nil }
-		o.Name = func(f gather.File) (string, error) { return "card 1/" + f.Name, nil }
+		o.Filter = func(scan.File) (bool, error) { keep = !keep; return keep, nil }
+		o.Name = func(f scan.File) (string, error) { return "card 1/" + f.Name, nil }
 		o.Properties = map[string]any{"pilot": "Ada"}
 		published := true
 		o.Published, o.Categories = &published, []string{"nadir"}
@@ -345,7 +345,7 @@ func TestFilterAndNames(t *testing.T) {
 	}
 	w.expect(w.run(folder), 3, 0, 3, 0)
 	broken := errors.New("a slip in the filter")
-	if _, err := w.try(folder, func(o *Options) { o.Filter = func(gather.File) (bool, error) { return false, broken } }); !errors.Is(err, broken) {
+	if _, err := w.try(folder, func(o *Options) { o.Filter = func(scan.File) (bool, error) { return false, broken } }); !errors.Is(err, broken) {
 		t.Error(err)
 	}
 }
@@ -402,7 +402,7 @@ func TestTwoMachines(t *testing.T) {
 	var total atomic.Int64
 	for range machines {
 		all.Go(func() {
-			r, err := Run(context.Background(), w.client(), Options{Source: gather.Source{Root: folder}, Target: w.target, StateDir: t.TempDir(), Batch: 10, Verify: true})
+			r, err := Run(context.Background(), w.client(), Options{Source: scan.Source{Root: folder}, Target: w.target, StateDir: t.TempDir(), Batch: 10, Verify: true})
 			if err != nil {
 				t.Error(err)
 				return
@@ -453,7 +453,7 @@ func TestVerify(t *testing.T) {
 	data = append(data, 0)
 	write(t, filepath.Join(folder, "new.JPG"), data)
 	write(t, filepath.Join(folder, "empty.JPG"), nil)
-	v, err := Verify(t.Context(), w.c, Options{Source: gather.Source{Root: folder}, Target: w.target}, nil)
+	v, err := Verify(t.Context(), w.c, Options{Source: scan.Source{Root: folder}, Target: w.target}, nil)
 	if err != nil || v.Same != 3 || v.Missing != 2 || v.Extra != 1 || v.Different != 0 {
 		t.Errorf("%+v %v", v, err)
 	}

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"time"
 
-	"transect/client/ingest/gather"
+	"transect/client/scan"
 )
 
 // The key of an item says which file a dataset was made for:
@@ -71,7 +71,7 @@ func identity(kind, name string) string {
 // keyer works a key out while the files of an item are read.
 type keyer struct{ h hash.Hash }
 
-func newKeyer(item gather.Item) keyer {
+func newKeyer(item scan.Item) keyer {
 	k := keyer{sha256.New()}
 	k.write(identity(item.Kind, item.Name))
 	return k

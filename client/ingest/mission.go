@@ -6,7 +6,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"transect/client"
-	"transect/client/ingest/preflight"
+	"transect/client/preflight"
 )
 
 // compareMission tells the check when and where the mission was flown, so that

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"transect/client/ingest/gather"
+	"transect/client/scan"
 )
 
 // shapefile writes the files of one.
@@ -35,7 +35,7 @@ func TestFilesBroughtInFromElsewhere(t *testing.T) {
 	if err := os.CopyFS(filepath.Join(copied, "backup"), os.DirFS(card)); err != nil {
 		t.Fatal(err)
 	}
-	for name, source := range map[string]gather.Source{
+	for name, source := range map[string]scan.Source{
 		"from the folder below":     {Root: filepath.Join(card, "survey")},
 		"from the folder above":     {Root: filepath.Dir(card)},
 		"of a copy":                 {Root: copied},

@@ -16,7 +16,7 @@ import (
 
 	"transect/client/fault"
 	"transect/client/imagery"
-	"transect/client/ingest/gather"
+	"transect/client/scan"
 )
 
 var csvHeader = []string{"name", "path", "size", "outcome", "kind", "dataset", "component", "md5", "cause", "hint", "path_encoded"}
@@ -109,7 +109,7 @@ func unwritten(path string, err error) error {
 }
 
 func (r *run) writeJSON(w io.Writer, result *Result, failure error) error {
-	s := summary{Ingest: r.id, Platform: r.c.BaseURL(), Source: gather.Readable(r.o.Source.Root), Target: r.o.Target, Started: r.started.UTC(),
+	s := summary{Ingest: r.id, Platform: r.c.BaseURL(), Source: scan.Readable(r.o.Source.Root), Target: r.o.Target, Started: r.started.UTC(),
 		Seconds: result.Seconds, Counts: result.Counts, DryRun: r.o.DryRun, Preflight: result.Preflight}
 	if failure != nil {
 		s.Error = failure.Error()

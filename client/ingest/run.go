@@ -9,7 +9,7 @@ import (
 
 	"transect/client"
 	"transect/client/fault"
-	"transect/client/ingest/preflight"
+	"transect/client/preflight"
 )
 
 // run is one run. Its stages work side by side, each handing items to the

@@ -11,8 +11,8 @@ import (
 
 	"transect/client"
 	"transect/client/imagery/flightgen"
-	"transect/client/ingest/gather"
-	"transect/client/ingest/peaktest"
+	"transect/client/scan"
+	"transect/testdata/peaktest"
 )
 
 // TestManyImagesInLittleMemory checks a flight, ingests it up to the sending of
@@ -55,7 +55,7 @@ func TestManyImagesInLittleMemory(t *testing.T) {
 func scale(t *testing.T, what string) {
 	began := time.Now()
 	env := os.Getenv
-	o := Options{Source: gather.Source{Root: env("SCALE_DIR")}, Target: Target{Project: env("SCALE_PROJECT"), Mission: env("SCALE_MISSION")},
+	o := Options{Source: scan.Source{Root: env("SCALE_DIR")}, Target: Target{Project: env("SCALE_PROJECT"), Mission: env("SCALE_MISSION")},
 		StateDir: env("SCALE_STATE"), DryRun: what == "run"}
 	images := 0
 	if what == "check" {

@@ -11,7 +11,7 @@ import (
 
 	"transect/client"
 	"transect/client/fault"
-	"transect/client/ingest/gather"
+	"transect/client/scan"
 	"transect/client/transfer"
 )
 
@@ -81,7 +81,7 @@ func (r *run) upload(ctx context.Context, w *work) error {
 
 // file sends one file. A conflict means that another run is sending it, too:
 // whoever comes to the end has done it for both.
-func (r *run) file(ctx context.Context, w *work, m gather.Member) (sum string, err error) {
+func (r *run) file(ctx context.Context, w *work, m scan.Member) (sum string, err error) {
 	p := r.o.Progress
 	var counted atomic.Int64
 	how := client.Transferring{

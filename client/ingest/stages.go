@@ -7,15 +7,15 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"transect/client/ingest/gather"
+	"transect/client/scan"
 )
 
 // items are what is to be ingested.
-func (r *run) items(ctx context.Context) func(func(gather.Item, error) bool) {
+func (r *run) items(ctx context.Context) func(func(scan.Item, error) bool) {
 	if r.o.Items != nil {
 		return r.o.Items
 	}
-	return gather.Items(ctx, r.o.Source)
+	return scan.Items(ctx, r.o.Source)
 }
 
 func (r *run) stages(ctx context.Context) error {
@@ -125,7 +125,7 @@ func (r *run) find(ctx context.Context, found chan<- *work) error {
 }
 
 // wanted says whether an item has files, and the caller's filter keeps it.
-func (r *run) wanted(item gather.Item) (bool, error) {
+func (r *run) wanted(item scan.Item) (bool, error) {
 	if len(item.Members) == 0 || r.o.Filter == nil {
 		return len(item.Members) > 0, nil
 	}
@@ -136,11 +136,11 @@ func (r *run) wanted(item gather.Item) (bool, error) {
 
 // leftOut tells about a file that was not gathered. Other errors end the run.
 func (r *run) leftOut(err error) error {
-	var skipped *gather.Skipped
+	var skipped *scan.Skipped
 	if !errors.As(err, &skipped) {
 		return err
 	}
-	r.addCheck(gather.Item{}, nil, err)
+	r.addCheck(scan.Item{}, nil, err)
 	if skipped.Passed() {
 		return nil
 	}

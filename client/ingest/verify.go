@@ -9,7 +9,7 @@ import (
 
 	"transect/client"
 	"transect/client/imagery"
-	"transect/client/ingest/gather"
+	"transect/client/scan"
 )
 
 // The verdicts on a file.
@@ -58,7 +58,7 @@ func Verify(ctx context.Context, c *client.Client, o Options, tell func(Verdict)
 	found := make(chan *work, 256)
 	group.Go(func() error {
 		defer close(found)
-		return named(r.gathered(inner, found, func(skipped *gather.Skipped) error {
+		return named(r.gathered(inner, found, func(skipped *scan.Skipped) error {
 			if skipped.Passed() {
 				return nil
 			}

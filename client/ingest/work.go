@@ -9,12 +9,12 @@ import (
 
 	"transect/client/fault"
 	"transect/client/imagery"
-	"transect/client/ingest/gather"
+	"transect/client/scan"
 )
 
 // work is one item on its way.
 type work struct {
-	item    gather.Item
+	item    scan.Item
 	key     string
 	photo   *imagery.Photo
 	name    string // of the dataset
@@ -28,7 +28,7 @@ type work struct {
 	remark  string
 }
 
-func (w *work) first() gather.Member { return w.item.Members[0] }
+func (w *work) first() scan.Member { return w.item.Members[0] }
 
 // uploading is the operation that sends the files.
 const uploading = "datasets.upload_file"
@@ -72,13 +72,13 @@ func (o *Outcome) fail(err error) {
 		o.Hint = f.Facts().Hint
 		o.Cause = strings.TrimPrefix(o.Cause, uploading+": ") // that is what an ingest does
 	}
-	var skipped *gather.Skipped
+	var skipped *scan.Skipped
 	if errors.As(err, &skipped) {
 		o.Cause, o.Hint = skipped.Why(), skipped.Hint()
 	}
 }
 
-func outcomeOf(item gather.Item) Outcome {
+func outcomeOf(item scan.Item) Outcome {
 	first := item.Members[0]
 	o := Outcome{Name: item.Name, Path: absolute(first.Path), Size: item.Size(), Kind: item.Kind, Component: first.Component}
 	if len(item.Members) > 1 {
@@ -91,13 +91,13 @@ func outcomeOf(item gather.Item) Outcome {
 
 // item is the item an outcome tells about, as far as it needs to be known to
 // send it again.
-func (o Outcome) item() gather.Item {
-	item := gather.Item{Kind: o.Kind, Name: o.Name}
+func (o Outcome) item() scan.Item {
+	item := scan.Item{Kind: o.Kind, Name: o.Name}
 	if len(o.Files) == 0 {
-		item.Members = []gather.Member{{File: gather.File{Path: o.Path, Name: o.Name, Size: o.Size}, Component: o.Component}}
+		item.Members = []scan.Member{{File: scan.File{Path: o.Path, Name: o.Name, Size: o.Size}, Component: o.Component}}
 	}
 	for _, p := range o.Files {
-		item.Members = append(item.Members, gather.Member{File: gather.File{Path: p.Path, Size: p.Size}, Component: p.Component})
+		item.Members = append(item.Members, scan.Member{File: scan.File{Path: p.Path, Size: p.Size}, Component: p.Component})
 	}
 	return item
 }

@@ -13,7 +13,7 @@ import (
 
 	"transect/client"
 	"transect/client/imagery/flightgen"
-	"transect/client/ingest/gather"
+	"transect/client/scan"
 	"transect/platform"
 )
 
@@ -86,7 +86,7 @@ func (w *world) run(folder string, change ...func(*Options)) *Result {
 }
 
 func (w *world) try(folder string, change ...func(*Options)) (*Result, error) {
-	o := Options{Source: gather.Source{Root: folder}, Target: w.target, StateDir: w.state}
+	o := Options{Source: scan.Source{Root: folder}, Target: w.target, StateDir: w.state}
 	for _, f := range change {
 		f(&o)
 	}

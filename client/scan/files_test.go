@@ -1,4 +1,4 @@
-package gather_test
+package scan_test
 
 import (
 	"archive/zip"
@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"transect/client/ingest/gather"
+	"transect/client/scan"
 )
 
 // Small files that are what they seem to be.
@@ -117,10 +117,10 @@ func tree(t testing.TB, files map[string]string) string {
 }
 
 // told puts each item, and what was skipped, on one line.
-func told(t testing.TB, s gather.Source) (items, skipped []string) {
+func told(t testing.TB, s scan.Source) (items, skipped []string) {
 	t.Helper()
-	for item, err := range gather.Items(context.Background(), s) {
-		var skip *gather.Skipped
+	for item, err := range scan.Items(context.Background(), s) {
+		var skip *scan.Skipped
 		switch {
 		case errors.As(err, &skip):
 			skipped = append(skipped, skip.Name+": "+string(skip.Reason))
@@ -133,7 +133,7 @@ func told(t testing.TB, s gather.Source) (items, skipped []string) {
 	return items, skipped
 }
 
-func line(item gather.Item) string {
+func line(item scan.Item) string {
 	text := item.Kind + "/" + item.Format
 	for _, m := range item.Members {
 		text += " " + m.Component + "=" + m.Name

@@ -1,4 +1,4 @@
-// Package gather turns folders, file patterns and lists of paths into the
+// Package scan turns folders, file patterns and lists of paths into the
 // items to ingest: files that belong together, with the type of dataset and
 // the component each file fills. Files are recognised by what they hold; a
 // name's extension only decides where contents say nothing.
@@ -6,7 +6,7 @@
 // A source is read as a stream, folder by folder: of a folder with a million
 // files only the names are in memory, and a file is opened when its turn has
 // come and no filter left it out.
-package gather
+package scan
 
 import (
 	"context"

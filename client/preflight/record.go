@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"transect/client/imagery"
-	"transect/client/ingest/spill"
+	"transect/client/tempfile"
 )
 
 // fileRecord is what is kept of every file: 16 bytes and its name.
@@ -92,7 +92,7 @@ func (r photoRecord) time() time.Time { return time.Unix(0, r.taken).UTC() }
 
 // byTime gives the photos in order of camera, time and name; those without
 // time come first.
-func (c *Checker) byTime() *spill.Column[photoRecord] {
+func (c *Checker) byTime() *tempfile.Column[photoRecord] {
 	type key struct {
 		taken  int64
 		photo  uint32
@@ -111,7 +111,7 @@ func (c *Checker) byTime() *spill.Column[photoRecord] {
 		}
 		return imagery.NaturalCompare(c.name(c.photos.At(int(a.photo))), c.name(c.photos.At(int(b.photo))))
 	})
-	sorted := &spill.Column[photoRecord]{Bytes: spill.Bytes{Dir: c.opts.Dir}}
+	sorted := &tempfile.Column[photoRecord]{Bytes: tempfile.Bytes{Dir: c.opts.Dir}}
 	for _, k := range order {
 		sorted.Add(c.photos.At(int(k.photo)))
 	}
@@ -123,7 +123,7 @@ func (c *Checker) name(r photoRecord) string { return c.names.name(c.files.At(in
 // names keeps names one after the other, and what stands before them in their
 // paths once.
 type names struct {
-	spill.Bytes
+	tempfile.Bytes
 	prefixes labels
 }
 

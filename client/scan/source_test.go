@@ -1,4 +1,4 @@
-package gather_test
+package scan_test
 
 import (
 	"context"
@@ -15,15 +15,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"transect/client/fault"
-	"transect/client/ingest/gather"
+	"transect/client/scan"
 )
 
 // names are those of main files alone.
-func names(t testing.TB, s gather.Source) []string {
+func names(t testing.TB, s scan.Source) []string {
 	t.Helper()
 	var all []string
-	for item, err := range gather.Items(context.Background(), s) {
-		var skip *gather.Skipped
+	for item, err := range scan.Items(context.Background(), s) {
+		var skip *scan.Skipped
 		if err != nil && !errors.As(err, &skip) {
 			t.Fatal(err)
 		}
@@ -41,32 +41,32 @@ func TestSources(t *testing.T) {
 	})
 	at := func(parts ...string) string { return filepath.Join(append([]string{dir}, parts...)...) }
 	for name, c := range map[string]struct {
-		source gather.Source
+		source scan.Source
 		want   []string
 	}{
-		"a folder":                         {gather.Source{Root: at("a")}, []string{"x.shp", "DCIM/1.jpg", "DCIM/2.jpg", "DCIM/deep/3.JPG"}},
-		"a folder as a path":               {gather.Source{Paths: []string{at("b")}}, []string{"notes.txt", "DCIM/1.jpg"}},
-		"a folder below the root":          {gather.Source{Root: dir, Paths: []string{"b"}}, []string{"b/notes.txt", "b/DCIM/1.jpg"}},
-		"folders of one name":              {gather.Source{Paths: []string{at("a", "DCIM"), at("b", "DCIM")}}, []string{"a/DCIM/1.jpg", "a/DCIM/2.jpg", "a/DCIM/deep/3.JPG", "b/DCIM/1.jpg"}},
-		"a folder twice, and one in it":    {gather.Source{Paths: []string{at("b"), at("b"), at("b", "DCIM")}}, []string{"b/notes.txt", "b/DCIM/1.jpg"}},
-		"a pattern":                        {gather.Source{Paths: []string{at("a", "**", "*.jpg")}}, []string{"DCIM/1.jpg", "DCIM/2.jpg"}},
-		"a pattern of one level":           {gather.Source{Paths: []string{at("*", "DCIM", "*.{jpg,JPG}")}}, []string{"a/DCIM/1.jpg", "a/DCIM/2.jpg", "b/DCIM/1.jpg"}},
-		"a pattern below the root":         {gather.Source{Root: dir, Paths: []string{"a/DCIM/*"}}, []string{"a/DCIM/1.jpg", "a/DCIM/2.jpg"}},
-		"a pattern that takes parts along": {gather.Source{Paths: []string{at("a", "*.shp")}}, []string{"x.shp"}},
-		"a name that looks like a pattern": {gather.Source{Paths: []string{at("b [1]")}}, []string{"1.jpg"}},
-		"files":                            {gather.Source{Paths: []string{at("b", "notes.txt"), at("a", "x.shp")}}, []string{"notes.txt", "x.shp"}},
-		"files of one name":                {gather.Source{Paths: []string{at("b", "DCIM", "1.jpg"), at("a", "DCIM", "1.jpg"), at("a", "DCIM", "2.jpg")}}, []string{"b/DCIM/1.jpg", "a/DCIM/1.jpg", "2.jpg"}},
-		"files below the root":             {gather.Source{Root: dir, Paths: []string{"a/DCIM/2.jpg", "b/DCIM/1.jpg"}}, []string{"a/DCIM/2.jpg", "b/DCIM/1.jpg"}},
-		"a file twice, and its folder":     {gather.Source{Paths: []string{at("b", "DCIM"), at("b", "DCIM", "1.jpg"), at("b", "DCIM", "1.jpg")}}, []string{"1.jpg"}},
-		"a listed file that is missing":    {gather.Source{Paths: []string{at("gone.jpg"), at("b", "notes.txt")}}, []string{"notes.txt"}},
-		"a part, listed without its main":  {gather.Source{Paths: []string{at("a", "x.dbf")}}, []string{"x.dbf"}},
-		"include":                          {gather.Source{Root: dir, Include: []string{"*.JPG"}, Exclude: []string{"b*/**"}}, []string{"a/DCIM/1.jpg", "a/DCIM/2.jpg", "a/DCIM/deep/3.JPG"}},
-		"include takes parts along":        {gather.Source{Root: dir, Include: []string{"a/*.shp"}}, []string{"a/x.shp"}},
-		"include a part alone":             {gather.Source{Root: dir, Include: []string{"*.dbf"}}, []string{"a/x.dbf"}},
-		"exclude a folder":                 {gather.Source{Root: dir, Exclude: []string{"DCIM", "b*"}}, []string{"a/x.shp"}},
-		"smallest":                         {gather.Source{Root: dir, MinSize: 60, Include: []string{"a/*"}}, []string{"a/x.shp"}},
-		"largest":                          {gather.Source{Root: dir, MaxSize: 10}, []string{"b/notes.txt"}},
-		"every file a file":                {gather.Source{Root: at("a"), Kind: "file", Include: []string{"x.*"}}, []string{"x.dbf", "x.shp", "x.shx"}},
+		"a folder":                         {scan.Source{Root: at("a")}, []string{"x.shp", "DCIM/1.jpg", "DCIM/2.jpg", "DCIM/deep/3.JPG"}},
+		"a folder as a path":               {scan.Source{Paths: []string{at("b")}}, []string{"notes.txt", "DCIM/1.jpg"}},
+		"a folder below the root":          {scan.Source{Root: dir, Paths: []string{"b"}}, []string{"b/notes.txt", "b/DCIM/1.jpg"}},
+		"folders of one name":              {scan.Source{Paths: []string{at("a", "DCIM"), at("b", "DCIM")}}, []string{"a/DCIM/1.jpg", "a/DCIM/2.jpg", "a/DCIM/deep/3.JPG", "b/DCIM/1.jpg"}},
+		"a folder twice, and one in it":    {scan.Source{Paths: []string{at("b"), at("b"), at("b", "DCIM")}}, []string{"b/notes.txt", "b/DCIM/1.jpg"}},
+		"a pattern":                        {scan.Source{Paths: []string{at("a", "**", "*.jpg")}}, []string{"DCIM/1.jpg", "DCIM/2.jpg"}},
+		"a pattern of one level":           {scan.Source{Paths: []string{at("*", "DCIM", "*.{jpg,JPG}")}}, []string{"a/DCIM/1.jpg", "a/DCIM/2.jpg", "b/DCIM/1.jpg"}},
+		"a pattern below the root":         {scan.Source{Root: dir, Paths: []string{"a/DCIM/*"}}, []string{"a/DCIM/1.jpg", "a/DCIM/2.jpg"}},
+		"a pattern that takes parts along": {scan.Source{Paths: []string{at("a", "*.shp")}}, []string{"x.shp"}},
+		"a name that looks like a pattern": {scan.Source{Paths: []string{at("b [1]")}}, []string{"1.jpg"}},
+		"files":                            {scan.Source{Paths: []string{at("b", "notes.txt"), at("a", "x.shp")}}, []string{"notes.txt", "x.shp"}},
+		"files of one name":                {scan.Source{Paths: []string{at("b", "DCIM", "1.jpg"), at("a", "DCIM", "1.jpg"), at("a", "DCIM", "2.jpg")}}, []string{"b/DCIM/1.jpg", "a/DCIM/1.jpg", "2.jpg"}},
+		"files below the root":             {scan.Source{Root: dir, Paths: []string{"a/DCIM/2.jpg", "b/DCIM/1.jpg"}}, []string{"a/DCIM/2.jpg", "b/DCIM/1.jpg"}},
+		"a file twice, and its folder":     {scan.Source{Paths: []string{at("b", "DCIM"), at("b", "DCIM", "1.jpg"), at("b", "DCIM", "1.jpg")}}, []string{"1.jpg"}},
+		"a listed file that is missing":    {scan.Source{Paths: []string{at("gone.jpg"), at("b", "notes.txt")}}, []string{"notes.txt"}},
+		"a part, listed without its main":  {scan.Source{Paths: []string{at("a", "x.dbf")}}, []string{"x.dbf"}},
+		"include":                          {scan.Source{Root: dir, Include: []string{"*.JPG"}, Exclude: []string{"b*/**"}}, []string{"a/DCIM/1.jpg", "a/DCIM/2.jpg", "a/DCIM/deep/3.JPG"}},
+		"include takes parts along":        {scan.Source{Root: dir, Include: []string{"a/*.shp"}}, []string{"a/x.shp"}},
+		"include a part alone":             {scan.Source{Root: dir, Include: []string{"*.dbf"}}, []string{"a/x.dbf"}},
+		"exclude a folder":                 {scan.Source{Root: dir, Exclude: []string{"DCIM", "b*"}}, []string{"a/x.shp"}},
+		"smallest":                         {scan.Source{Root: dir, MinSize: 60, Include: []string{"a/*"}}, []string{"a/x.shp"}},
+		"largest":                          {scan.Source{Root: dir, MaxSize: 10}, []string{"b/notes.txt"}},
+		"every file a file":                {scan.Source{Root: at("a"), Kind: "file", Include: []string{"x.*"}}, []string{"x.dbf", "x.shp", "x.shx"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(c.want, names(t, c.source)); diff != "" {
@@ -78,7 +78,7 @@ func TestSources(t *testing.T) {
 
 func TestForcedKind(t *testing.T) {
 	dir := tree(t, map[string]string{"a.tif": photo, "b.tif": geotiff, "b.tfw": tfw, "c.las": las})
-	got, _ := told(t, gather.Source{Root: dir, Kind: "raster"})
+	got, _ := told(t, scan.Source{Root: dir, Kind: "raster"})
 	want := []string{"raster/tiff raster=a.tif", "raster/geotiff raster=b.tif worldfile=b.tfw", "raster/las raster=c.las"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -93,7 +93,7 @@ func TestNewerThan(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got := names(t, gather.Source{Root: dir, NewerThan: limit})
+	got := names(t, scan.Source{Root: dir, NewerThan: limit})
 	if diff := cmp.Diff([]string{"new.jpg", "x.shp"}, got); diff != "" {
 		t.Error(diff) // the table of x was edited: it is sent anew
 	}
@@ -113,7 +113,7 @@ func TestSkippedFilesAreTold(t *testing.T) {
 		link(t, "a.jpg", filepath.Join(dir, "linked.jpg"))
 		want = append(want, "broken.jpg: link", "linked.jpg: link")
 	}
-	items, skipped := told(t, gather.Source{Root: dir})
+	items, skipped := told(t, scan.Source{Root: dir})
 	slices.Sort(want)
 	slices.Sort(skipped)
 	if diff := cmp.Diff(want, skipped); diff != "" {
@@ -139,7 +139,7 @@ func TestUnreadableFilesAreTold(t *testing.T) {
 	_ = os.Chmod(filepath.Join(dir, "a.jpg"), 0)
 	_ = os.Chmod(filepath.Join(dir, "c"), 0)
 	defer os.Chmod(filepath.Join(dir, "c"), 0o755)
-	items, skipped := told(t, gather.Source{Root: dir})
+	items, skipped := told(t, scan.Source{Root: dir})
 	if diff := cmp.Diff([]string{"a.jpg: unreadable", "c: unreadable"}, skipped); diff != "" || len(items) != 1 {
 		t.Error(diff, items)
 	}
@@ -151,7 +151,7 @@ func TestHintsForUnreadableFiles(t *testing.T) {
 		syscall.ENAMETOOLONG: "shorter names",
 		syscall.EIO:          "disk or card",
 	} {
-		s := &gather.Skipped{Name: "a", Reason: gather.Unreadable, Err: &os.PathError{Op: "open", Path: "a", Err: err}}
+		s := &scan.Skipped{Name: "a", Reason: scan.Unreadable, Err: &os.PathError{Op: "open", Path: "a", Err: err}}
 		if !strings.Contains(s.Hint(), want) || !strings.Contains(s.Why(), err.Error()) {
 			t.Errorf("%v: %s; %s", err, s.Why(), s.Hint())
 		}
@@ -167,7 +167,7 @@ func TestLinks(t *testing.T) {
 	link(t, "gone.jpg", filepath.Join(dir, "real", "broken.jpg"))
 	link(t, "real", filepath.Join(dir, "start"))
 
-	items, skipped := told(t, gather.Source{Root: filepath.Join(dir, "start"), FollowLinks: true})
+	items, skipped := told(t, scan.Source{Root: filepath.Join(dir, "start"), FollowLinks: true})
 	if diff := cmp.Diff([]string{
 		"image/jpeg image=1.jpg", "image/jpeg image=again.jpg", "image/jpeg image=deep/2.jpg", "image/jpeg image=other/3.jpg",
 	}, items); diff != "" {
@@ -176,7 +176,7 @@ func TestLinks(t *testing.T) {
 	if diff := cmp.Diff([]string{"broken.jpg: broken link", "deep/up: repeated", "other2: repeated"}, skipped); diff != "" {
 		t.Error(diff)
 	}
-	items, skipped = told(t, gather.Source{Root: filepath.Join(dir, "start")})
+	items, skipped = told(t, scan.Source{Root: filepath.Join(dir, "start")})
 	if len(items) != 2 || len(skipped) != 5 {
 		t.Errorf("without following: %v, %v", items, skipped)
 	}
@@ -185,22 +185,22 @@ func TestLinks(t *testing.T) {
 func TestFatal(t *testing.T) {
 	dir := tree(t, map[string]string{"a.jpg": jpeg})
 	for name, c := range map[string]struct {
-		source gather.Source
+		source scan.Source
 		says   string
 	}{
-		"no path":          {gather.Source{}, "no path"},
-		"no folder":        {gather.Source{Root: filepath.Join(dir, "gone")}, "does not exist"},
-		"no such file":     {gather.Source{Paths: []string{filepath.Join(dir, "gone.jpg")}}, "does not exist"},
-		"one of many":      {gather.Source{Paths: []string{dir, filepath.Join(dir, "gone")}}, "does not exist"},
-		"root is a file":   {gather.Source{Root: filepath.Join(dir, "a.jpg")}, "not a folder"},
-		"bad pattern":      {gather.Source{Root: dir, Paths: []string{"[a-"}}, "not a pattern"},
-		"bad filter":       {gather.Source{Root: dir, Include: []string{"{a"}}, "not a pattern"},
-		"pattern, no base": {gather.Source{Paths: []string{filepath.Join(dir, "gone", "*.jpg")}}, "does not exist"},
-		"no kind":          {gather.Source{Root: dir, Kind: "photo"}, "not a type"},
+		"no path":          {scan.Source{}, "no path"},
+		"no folder":        {scan.Source{Root: filepath.Join(dir, "gone")}, "does not exist"},
+		"no such file":     {scan.Source{Paths: []string{filepath.Join(dir, "gone.jpg")}}, "does not exist"},
+		"one of many":      {scan.Source{Paths: []string{dir, filepath.Join(dir, "gone")}}, "does not exist"},
+		"root is a file":   {scan.Source{Root: filepath.Join(dir, "a.jpg")}, "not a folder"},
+		"bad pattern":      {scan.Source{Root: dir, Paths: []string{"[a-"}}, "not a pattern"},
+		"bad filter":       {scan.Source{Root: dir, Include: []string{"{a"}}, "not a pattern"},
+		"pattern, no base": {scan.Source{Paths: []string{filepath.Join(dir, "gone", "*.jpg")}}, "does not exist"},
+		"no kind":          {scan.Source{Root: dir, Kind: "photo"}, "not a type"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			count := 0
-			for item, err := range gather.Items(context.Background(), c.source) {
+			for item, err := range scan.Items(context.Background(), c.source) {
 				count++
 				f := fault.Find(err)
 				if f == nil || !strings.Contains(f.Error(), c.says) || f.Facts().Hint == "" {
@@ -216,14 +216,14 @@ func TestFatal(t *testing.T) {
 
 func TestStop(t *testing.T) {
 	dir := tree(t, map[string]string{"a.jpg": jpeg, "b.jpg": jpeg, "c/c.jpg": jpeg})
-	for range gather.Items(context.Background(), gather.Source{Root: dir}) {
+	for range scan.Items(context.Background(), scan.Source{Root: dir}) {
 		break // must not go on, nor panic
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	var last error
 	count := 0
-	for _, err := range gather.Items(ctx, gather.Source{Root: dir}) {
+	for _, err := range scan.Items(ctx, scan.Source{Root: dir}) {
 		cancel()
 		last = err
 		count++

@@ -10,11 +10,11 @@ import (
 	"strings"
 
 	"transect/client/imagery"
-	"transect/client/ingest/gather"
+	"transect/client/scan"
 )
 
 // checkWhole tells whether a file that is no photo has its end.
-func checkWhole(open imagery.Opener, file gather.File, format, component string) (Problem, bool) {
+func checkWhole(open imagery.Opener, file scan.File, format, component string) (Problem, bool) {
 	again := "copy the file again from where it came from"
 	f, err := open.Open(file.Path)
 	if err != nil {

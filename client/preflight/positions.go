@@ -7,15 +7,15 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"transect/client/ingest/spill"
+	"transect/client/tempfile"
 )
 
 // survey is one working out of the report.
 type survey struct {
 	*Checker
 	problems *problemList
-	photos   *spill.Column[photoRecord] // by camera, time and name
-	jumps    map[uint32]bool            // indices of photos whose position is not believed
+	photos   *tempfile.Column[photoRecord] // by camera, time and name
+	jumps    map[uint32]bool               // indices of photos whose position is not believed
 }
 
 const (

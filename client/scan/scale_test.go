@@ -1,4 +1,4 @@
-package gather_test
+package scan_test
 
 import (
 	"context"
@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"transect/client/ingest/gather"
-	"transect/client/ingest/peaktest"
+	"transect/client/scan"
+	"transect/testdata/peaktest"
 )
 
 // TestManyFilesInLittleMemory lists a folder in a process of its own and reads
@@ -31,7 +31,7 @@ func TestManyFilesInLittleMemory(t *testing.T) {
 
 func count(t *testing.T, dir string) {
 	started, n, last := time.Now(), 0, ""
-	for item, err := range gather.Items(context.Background(), gather.Source{Root: dir}) {
+	for item, err := range scan.Items(context.Background(), scan.Source{Root: dir}) {
 		if err != nil {
 			t.Fatal(err)
 		}

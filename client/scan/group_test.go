@@ -1,11 +1,11 @@
-package gather_test
+package scan_test
 
 import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"transect/client/ingest/gather"
+	"transect/client/scan"
 )
 
 func TestGrouping(t *testing.T) {
@@ -127,7 +127,7 @@ func TestGrouping(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, skipped := told(t, gather.Source{Root: tree(t, c.files)})
+			got, skipped := told(t, scan.Source{Root: tree(t, c.files)})
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Error(diff)
 			}

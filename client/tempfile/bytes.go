@@ -1,5 +1,5 @@
-// Package spill keeps what would fill the memory in temporary files.
-package spill
+// Package tempfile keeps large lists in temporary files instead of memory.
+package tempfile
 
 import (
 	"os"

@@ -10,7 +10,7 @@ import (
 
 	"transect/client/fault"
 	"transect/client/imagery"
-	"transect/client/ingest/gather"
+	"transect/client/scan"
 )
 
 // How far the two records of a photo may be apart.
@@ -22,7 +22,7 @@ const (
 )
 
 // imageProblems are those of one image.
-func imageProblems(file gather.File, format string, p *imagery.Photo, err error) []Problem {
+func imageProblems(file scan.File, format string, p *imagery.Photo, err error) []Problem {
 	if err != nil {
 		return readProblems(file, format, err)
 	}
@@ -81,7 +81,7 @@ func clocksDisagree(p *imagery.Photo) bool {
 var readable = map[string]bool{"jpeg": true, "tiff": true, "dng": true, "png": true, "webp": true}
 
 // readProblems turns what kept an image from being read into problems.
-func readProblems(file gather.File, format string, err error) []Problem {
+func readProblems(file scan.File, format string, err error) []Problem {
 	cause := imagery.CauseOf(err)
 	p := Problem{Severity: Error, Name: file.Name, Message: err.Error()}
 	if f := fault.Find(err); f != nil {
@@ -111,7 +111,7 @@ func (c *Checker) addSkipped(err error) {
 	if err == nil {
 		return
 	}
-	var s *gather.Skipped
+	var s *scan.Skipped
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !errors.As(err, &s) {
@@ -125,7 +125,7 @@ func (c *Checker) addSkipped(err error) {
 	p := Problem{Code: "skipped", Severity: Warning, Name: s.Name, Hint: s.Hint()}
 	p.Message = "left out, " + s.Why()
 	switch s.Reason {
-	case gather.Empty, gather.Unreadable, gather.Missing:
+	case scan.Empty, scan.Unreadable, scan.Missing:
 		p.Code, p.Severity = string(s.Reason), Error
 	}
 	c.problems.add(p)
@@ -139,7 +139,7 @@ func hintOf(err error) string {
 }
 
 // noteProblem passes on what gathering found odd.
-func noteProblem(item gather.Item) Problem {
+func noteProblem(item scan.Item) Problem {
 	p := Problem{Code: "odd", Severity: Warning, Name: item.Name, Message: item.Note}
 	if item.Format == "shapefile" && strings.Contains(item.Note, "missing") {
 		p.Code, p.Severity = "incomplete", Error

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"transect/client/imagery"
-	"transect/client/ingest/gather"
-	"transect/client/ingest/preflight"
+	"transect/client/preflight"
+	"transect/client/scan"
 )
 
 var noon = time.Date(2024, 5, 14, 12, 0, 0, 0, time.UTC)
@@ -34,9 +34,9 @@ func flight(n int) []imagery.Photo {
 	return all
 }
 
-func item(name string) gather.Item {
-	file := gather.File{Path: "/nowhere/" + name, Name: name, Size: 1000 + int64(len(name))}
-	return gather.Item{Kind: "image", Format: "jpeg", Name: name, Members: []gather.Member{{File: file, Component: "image"}}}
+func item(name string) scan.Item {
+	file := scan.File{Path: "/nowhere/" + name, Name: name, Size: 1000 + int64(len(name))}
+	return scan.Item{Kind: "image", Format: "jpeg", Name: name, Members: []scan.Member{{File: file, Component: "image"}}}
 }
 
 // report checks photos whose paths are their names.

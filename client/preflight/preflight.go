@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"transect/client/imagery"
-	"transect/client/ingest/gather"
-	"transect/client/ingest/spill"
+	"transect/client/scan"
+	"transect/client/tempfile"
 )
 
 // Options is what is known of the survey beforehand. All of it is optional.
@@ -53,8 +53,8 @@ type Checker struct {
 	report   Report
 	problems problemList
 	names    names
-	files    spill.Column[fileRecord]
-	photos   spill.Column[photoRecord]
+	files    tempfile.Column[fileRecord]
+	photos   tempfile.Column[photoRecord]
 	cameras  labels
 	bands    labels
 	unread   int // images that count, but were not looked at
@@ -85,10 +85,10 @@ func (c *Checker) Close() {
 	c.photos.Close()
 }
 
-// Add takes in an item, or an error that gather.Items gave in place of one.
+// Add takes in an item, or an error that scan.Items gave in place of one.
 // photo and err are what imagery.Read said of an image; when both are nil, Add
 // reads it. Other files are opened to see whether they are whole.
-func (c *Checker) Add(item gather.Item, photo *imagery.Photo, err error) {
+func (c *Checker) Add(item scan.Item, photo *imagery.Photo, err error) {
 	if len(item.Members) == 0 {
 		c.addSkipped(err)
 		return
@@ -136,7 +136,7 @@ func (c *Checker) Compare(mission [][2]float64, date time.Time) {
 
 // AddKnown takes in an item that is there already: it counts, and is not looked
 // at.
-func (c *Checker) AddKnown(item gather.Item) {
+func (c *Checker) AddKnown(item scan.Item) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.count(item)
@@ -145,7 +145,7 @@ func (c *Checker) AddKnown(item gather.Item) {
 	}
 }
 
-func (c *Checker) count(item gather.Item) {
+func (c *Checker) count(item scan.Item) {
 	c.report.Items++
 	c.report.ByKind[item.Kind]++
 	c.report.Files += len(item.Members)

@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"transect/client/imagery/flightgen"
-	"transect/client/ingest/gather"
-	"transect/client/ingest/preflight"
+	"transect/client/preflight"
+	"transect/client/scan"
 )
 
 var shared = filepath.Join("..", "..", "..", "..", "shared", "data")
@@ -22,7 +22,7 @@ var shared = filepath.Join("..", "..", "..", "..", "shared", "data")
 func check(t testing.TB, dir string, opts preflight.Options) *preflight.Report {
 	t.Helper()
 	c := preflight.New(opts)
-	for item, err := range gather.Items(context.Background(), gather.Source{Root: dir}) {
+	for item, err := range scan.Items(context.Background(), scan.Source{Root: dir}) {
 		c.Add(item, nil, err)
 	}
 	return c.Report()
@@ -122,7 +122,7 @@ func TestBandsThatAreThereAreNotMissed(t *testing.T) {
 		t.Skipf("no shared test data: %v", err)
 	}
 	c := preflight.New(preflight.Options{Expected: 3})
-	for item, err := range gather.Items(context.Background(), gather.Source{Root: dir}) {
+	for item, err := range scan.Items(context.Background(), scan.Source{Root: dir}) {
 		if err == nil && strings.HasSuffix(item.Name, "GRE.TIF") {
 			c.AddKnown(item)
 			continue
@@ -153,10 +153,10 @@ func TestIncompleteShapefile(t *testing.T) {
 
 func TestErrorsInPlaceOfItems(t *testing.T) {
 	c := preflight.New(preflight.Options{})
-	c.Add(gather.Item{}, nil, &gather.Skipped{Name: ".DS_Store", Reason: gather.SystemFile})
-	c.Add(gather.Item{}, nil, &gather.Skipped{Name: "a", Reason: gather.Unreadable, Err: os.ErrPermission})
-	c.Add(gather.Item{}, nil, errors.New("the disk is gone"))
-	c.Add(gather.Item{}, nil, nil)
+	c.Add(scan.Item{}, nil, &scan.Skipped{Name: ".DS_Store", Reason: scan.SystemFile})
+	c.Add(scan.Item{}, nil, &scan.Skipped{Name: "a", Reason: scan.Unreadable, Err: os.ErrPermission})
+	c.Add(scan.Item{}, nil, errors.New("the disk is gone"))
+	c.Add(scan.Item{}, nil, nil)
 	r := c.Report()
 	if r.Errors != 2 || r.Warnings != 0 || r.BySkipped["system file"] != 1 {
 		t.Errorf("%+v", r)
