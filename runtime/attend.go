@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"transect/client/fault"
-	"transect/runtime/history"
-	"transect/runtime/logfile"
-	"transect/runtime/record"
+	"transect/runtime/unattended/history"
+	"transect/runtime/unattended/logfile"
+	"transect/runtime/unattended/report"
 	"transect/runtime/vm"
 	"transect/stdlib/lock"
 )
@@ -81,7 +81,7 @@ type attended struct {
 	job     *Job
 	set     Attendance
 	secrets *secrets
-	summary *record.Summary
+	summary *report.Summary
 	calls   calls
 
 	lines   logfile.Lines
@@ -95,7 +95,7 @@ type attended struct {
 	remembering sync.WaitGroup // the history takes the run up
 	started     sync.WaitGroup // the monitor is told of the start
 	once        sync.Once
-	end_        record.End
+	end_        report.End
 	missing     error // report or metrics that could not be written after a success
 }
 
@@ -104,7 +104,7 @@ type attended struct {
 func (a *attended) open() error {
 	now := a.world.Now()
 	host, _ := os.Hostname() // not all systems have a name
-	a.summary = &record.Summary{ID: history.NewID(now), State: record.Running, Script: a.script(), Arguments: a.secrets.arguments(a.job.Args),
+	a.summary = &report.Summary{ID: history.NewID(now), State: report.Running, Script: a.script(), Arguments: a.secrets.arguments(a.job.Args),
 		Lock: a.lockName(), Version: a.job.Version, Host: host, PID: os.Getpid(), Started: now}
 	a.lines.Now, a.lines.Clean = a.world.Now, a.secrets.known
 	a.lines.Plain = append(a.lines.Plain, a.tail)
@@ -133,7 +133,7 @@ func (a *attended) open() error {
 
 // remember begins the entry of the history, while the script starts. A history
 // that cannot be written is no reason not to run.
-func (a *attended) remember(starting *record.Summary, log *logfile.Late) {
+func (a *attended) remember(starting *report.Summary, log *logfile.Late) {
 	entry, err := a.world.History().Begin(starting)
 	if err != nil {
 		if a.job.Output.Verbose {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"transect/client/fault"
-	"transect/runtime/record"
+	"transect/runtime/unattended/report"
 	"transect/runtime/vm"
 	"transect/stdlib"
 	"transect/stdlib/lock"
@@ -58,9 +58,9 @@ func (a *attended) finish(ctx context.Context, err error, code int) {
 	now := a.world.Now()
 	e := &a.end_
 	e.At, e.Seconds = now, now.Sub(a.summary.Started).Seconds()
-	e.ExitCode, e.Outcome, e.Operations = code, record.Outcome(code), a.calls.all()
+	e.ExitCode, e.Outcome, e.Operations = code, report.Outcome(code), a.calls.all()
 	e.Error = a.failure(err)
-	a.summary.State, a.summary.End = record.Ended, e
+	a.summary.State, a.summary.End = report.Ended, e
 	if missing := a.publish(); missing != nil {
 		code = a.incomplete(missing, code)
 	}
@@ -87,7 +87,7 @@ func (a *attended) incomplete(missing error, code int) int {
 	}
 	a.missing, code = missing, ExitCode(missing)
 	e := &a.end_
-	e.ExitCode, e.Outcome, e.Error = code, record.Outcome(code), a.failure(missing)
+	e.ExitCode, e.Outcome, e.Error = code, report.Outcome(code), a.failure(missing)
 	_ = a.publish() // what can be written has the truth, too
 	a.tell(missing, code)
 	return code
@@ -109,14 +109,14 @@ func (a *attended) tell(err error, code int) {
 }
 
 // failure is the error as the report has it.
-func (a *attended) failure(err error) *record.Failure {
+func (a *attended) failure(err error) *report.Failure {
 	var asked *vm.Exit
 	if err == nil || errors.As(err, &asked) {
 		return nil
 	}
-	r := newReport(err)
+	r := newErrorReport(err)
 	r.places = a.world.places(err)
-	f := &record.Failure{Name: r.name, Message: a.secrets.all(r.headline()), Operation: r.operation, Cause: a.secrets.all(r.cause), Hint: a.secrets.all(r.hint)}
+	f := &report.Failure{Name: r.name, Message: a.secrets.all(r.headline()), Operation: r.operation, Cause: a.secrets.all(r.cause), Hint: a.secrets.all(r.hint)}
 	if len(r.places) > 0 {
 		f.File, f.Line = r.places[0].file, r.places[0].line
 	}
@@ -126,7 +126,7 @@ func (a *attended) failure(err error) *record.Failure {
 // publish writes report and metrics. Those of a run that did not get the lock
 // are left alone: they are the other run's.
 func (a *attended) publish() (missing error) {
-	if !a.begun && a.summary.State == record.Ended && a.summary.End.ExitCode == ExitLocked {
+	if !a.begun && a.summary.State == report.Ended && a.summary.End.ExitCode == ExitLocked {
 		return nil
 	}
 	write := func(what, path string, text func(before []byte) []byte) {
@@ -135,7 +135,7 @@ func (a *attended) publish() (missing error) {
 		}
 		path = a.world.path(path)
 		before, _ := os.ReadFile(path) // there may be none
-		if err := record.Replace(path, text(before)); err != nil {
+		if err := report.Replace(path, text(before)); err != nil {
 			missing = fault.Hinted(fault.Of(&fault.FileError{}, "the %s file %s cannot be written: %w", what, path, reason(err)),
 				"what the script did is done; make room, or name another file with --%s", what)
 		}

@@ -14,7 +14,7 @@ import (
 
 	"transect/client/declare"
 	"transect/client/fault"
-	"transect/runtime/record"
+	"transect/runtime/unattended/report"
 	"transect/stdlib/notify"
 	"transect/stdlib/web"
 )
@@ -22,7 +22,7 @@ import (
 // calls counts the operations of a run.
 type calls struct {
 	mu    sync.Mutex
-	named map[string]record.Calls
+	named map[string]report.Calls
 }
 
 func (c *calls) link(ctx context.Context, call *declare.Call, next declare.Handler) (declare.Value, error) {
@@ -30,7 +30,7 @@ func (c *calls) link(ctx context.Context, call *declare.Call, next declare.Handl
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.named == nil {
-		c.named = map[string]record.Calls{}
+		c.named = map[string]report.Calls{}
 	}
 	n := c.named[call.Spec.FullName()]
 	n.Count++
@@ -42,10 +42,10 @@ func (c *calls) link(ctx context.Context, call *declare.Call, next declare.Handl
 }
 
 // all is what was counted so far; a run that hangs may still count.
-func (c *calls) all() map[string]record.Calls {
+func (c *calls) all() map[string]report.Calls {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	all := make(map[string]record.Calls, len(c.named))
+	all := make(map[string]report.Calls, len(c.named))
 	for name, n := range c.named {
 		all[name] = n
 	}

@@ -7,7 +7,7 @@ import (
 
 	"transect/client/fault"
 	"transect/runtime"
-	"transect/runtime/catalogue"
+	"transect/runtime/reference"
 )
 
 func (a *app) api() *cobra.Command {
@@ -36,12 +36,12 @@ MANAGER.OPERATION shows them. Keys under "extra" are sent as they are.
 			}
 			return nil
 		},
-		ValidArgsFunction: completeNames((*catalogue.Catalogue).Operations),
+		ValidArgsFunction: completeNames((*reference.Reference).Operations),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := a.complete(cmd.Flags(), &job); err != nil {
 				return err
 			}
-			entry, err := catalogue.New().FindOperation(args[0])
+			entry, err := reference.New().FindOperation(args[0])
 			if err != nil {
 				return err
 			}

@@ -12,7 +12,7 @@ import (
 
 	"transect/client/fault"
 	"transect/runtime"
-	"transect/runtime/check"
+	"transect/runtime/lint"
 	"transect/runtime/vm"
 )
 
@@ -48,9 +48,9 @@ func (a *app) checkScripts(args []string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	checker := check.New()
+	checker := lint.New()
 	checker.Local = a.moduleBeside
-	problems, wrong := []check.Problem{}, 0
+	problems, wrong := []lint.Problem{}, 0
 	for _, file := range files {
 		code, err := a.script(file)
 		if err != nil {
@@ -74,7 +74,7 @@ func (a *app) checkScripts(args []string, asJSON bool) error {
 	return nil
 }
 
-func (a *app) showProblems(problems []check.Problem, asJSON bool) error {
+func (a *app) showProblems(problems []lint.Problem, asJSON bool) error {
 	if asJSON {
 		out := json.NewEncoder(a.stdout())
 		out.SetEscapeHTML(false)

@@ -9,7 +9,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
-	"transect/runtime/cron"
+	"transect/runtime/unattended/cron"
 	"transect/runtime/vm"
 	"transect/stdlib"
 	"transect/stdlib/lock"

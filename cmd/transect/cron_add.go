@@ -12,7 +12,7 @@ import (
 
 	"transect/client/fault"
 	"transect/runtime"
-	"transect/runtime/cron"
+	"transect/runtime/unattended/cron"
 	"transect/runtime/vm"
 )
 

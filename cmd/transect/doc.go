@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"transect/client/fault"
-	"transect/runtime/catalogue"
+	"transect/runtime/reference"
 )
 
 func (a *app) doc() *cobra.Command {
@@ -26,11 +26,11 @@ and raises, its effect on the platform, and an example that runs.`,
   transect doc json.encode
   transect doc --json | jq '.managers[].operations[] | select(.effect == "delete") | .signature'`,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: completeNames((*catalogue.Catalogue).Names),
+		ValidArgsFunction: completeNames((*reference.Reference).Names),
 		RunE: func(_ *cobra.Command, args []string) error {
-			c := catalogue.New()
+			c := reference.New()
 			if markdown != "" {
-				return cannotWrite(catalogue.Replace(markdown, c.Markdown(), ".md", ""))
+				return cannotWrite(reference.Replace(markdown, c.Markdown(), ".md", ""))
 			}
 			if len(args) == 0 {
 				return show(a.stdout(), c, c.WriteList, asJSON)
@@ -62,12 +62,12 @@ func show(out io.Writer, v any, text func(io.Writer) error, asJSON bool) error {
 }
 
 // completeNames completes names of the catalogue.
-func completeNames(names func(*catalogue.Catalogue) []string) cobra.CompletionFunc {
+func completeNames(names func(*reference.Reference) []string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return names(catalogue.New()), cobra.ShellCompDirectiveNoFileComp
+		return names(reference.New()), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"transect/client/fault"
-	"transect/runtime/catalogue"
+	"transect/runtime/reference"
 )
 
 func (a *app) init() *cobra.Command {
@@ -40,8 +40,8 @@ has everything else, after an update of transect.`,
 					return err
 				}
 			}
-			meta := filepath.Join(dir, filepath.FromSlash(catalogue.MetaFolder))
-			if err := cannotWrite(catalogue.Refresh(meta)); err != nil {
+			meta := filepath.Join(dir, filepath.FromSlash(reference.MetaFolder))
+			if err := cannotWrite(reference.Refresh(meta)); err != nil {
 				return err
 			}
 			if !a.output.Quiet {
@@ -57,7 +57,7 @@ has everything else, after an update of transect.`,
 // makeProject writes the files a project starts with, or none of them when one
 // exists.
 func makeProject(dir, named string) error {
-	files := catalogue.Project()
+	files := reference.Project()
 	var there []string
 	for _, f := range files {
 		if _, err := os.Lstat(filepath.Join(dir, f.Path)); err == nil {
@@ -68,5 +68,5 @@ func makeProject(dir, named string) error {
 		return fault.Hinted(fault.Of(&fault.UsageError{}, "%s holds already: %s", named, strings.Join(there, ", ")),
 			"nothing was written; to renew the definitions for editors alone: transect init --definitions %s", named)
 	}
-	return cannotWrite(catalogue.Write(dir, files))
+	return cannotWrite(reference.Write(dir, files))
 }

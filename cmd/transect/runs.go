@@ -13,8 +13,8 @@ import (
 
 	"transect/client/fault"
 	"transect/client/transport"
-	"transect/runtime/history"
-	summary "transect/runtime/record"
+	"transect/runtime/unattended/history"
+	summary "transect/runtime/unattended/report"
 	"transect/runtime/vm"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
-	"transect/runtime/catalogue"
+	"transect/runtime/reference"
 )
 
 // typing remembers the lines of the unfinished input, which decide what the
@@ -180,7 +180,7 @@ func (c *completer) everything() []string {
 }
 
 // entry is the operation or function a path names.
-func (c *completer) entry(path []any) *catalogue.Entry {
+func (c *completer) entry(path []any) *reference.Entry {
 	if len(path) == 0 {
 		return nil
 	}
@@ -200,7 +200,7 @@ func (c *completer) arguments(at place) []string {
 
 // parameters are those a table can name: of an operation all, of a function
 // its options.
-func parameters(e *catalogue.Entry) []catalogue.Parameter {
+func parameters(e *reference.Entry) []reference.Parameter {
 	if e == nil {
 		return nil
 	}

@@ -10,12 +10,12 @@ import (
 
 	"transect/bindings"
 	"transect/client/fault"
-	"transect/runtime/catalogue"
+	"transect/runtime/reference"
 	"transect/runtime/vm"
 )
 
 // declared is read off the declarations when it is asked for first.
-var declared = sync.OnceValue(catalogue.New)
+var declared = sync.OnceValue(reference.New)
 
 const keys = `
 Anything else is Lua. What an expression gives is shown, and kept as _. Every
@@ -119,12 +119,12 @@ func (s *Session) describe(L *lua.LState, w io.Writer, v lua.LValue) error {
 }
 
 // methodsOf lists the documented methods of an object.
-func methodsOf(ud *lua.LUserData) []*catalogue.Entry {
+func methodsOf(ud *lua.LUserData) []*reference.Entry {
 	meta, ok := ud.Metatable.(*lua.LTable)
 	if !ok {
 		return nil
 	}
-	var methods []*catalogue.Entry
+	var methods []*reference.Entry
 	for _, g := range declared().Modules {
 		for _, e := range g.Functions {
 			if e.Object != "" && lua.LString(e.Object) == meta.RawGetString("__metatable") {

@@ -5,15 +5,15 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/bindings"
-	"transect/runtime/catalogue"
+	"transect/runtime/reference"
 )
 
 // thing is what a path leads to: a value, or what the declarations say.
 type thing struct {
 	value lua.LValue
 	json  gjson.Result // a part of a resource
-	group *catalogue.Group
-	entry *catalogue.Entry
+	group *reference.Group
+	entry *reference.Entry
 	sdk   bool
 	text  *lua.LTable // the functions of texts
 }

@@ -1,3 +1,0 @@
-package catalogue
-
-//go:generate go run transect/cmd/transect doc --markdown ../../docs/reference

@@ -1,0 +1,216 @@
+package lint
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+	"github.com/yuin/gopher-lua/ast"
+
+	"transect/runtime/vm"
+)
+
+// argument is one of a call.
+type argument struct {
+	fact
+	expr ast.Expr
+	at   place
+}
+
+// call walks a call and checks what is known of it.
+func (w *walk) call(e *ast.FuncCallExpr) fact {
+	var callee fact
+	if e.Method != "" {
+		receiver := w.expression(e.Receiver)
+		w.where[e] = w.at.of(e.Line(), e.Method)
+		callee = w.method(receiver, e.Method, w.where[e])
+	} else {
+		callee = w.expression(e.Func)
+		w.where[e] = w.placeOf(e.Func, w.at.line(e.Line()))
+	}
+	args := make([]argument, len(e.Args))
+	for i, a := range e.Args {
+		known := w.expression(a)
+		args[i] = argument{known, a, w.placeOf(a, w.where[e])}
+	}
+	if callee.builtin == "require" {
+		return w.required(args)
+	}
+	for i, a := range args {
+		if a.nothing && i < len(args)-1 {
+			w.empty(a.fact, a.at)
+		}
+	}
+	w.callable(e, callee, args)
+	// pcall(f, …) and try(f, …) call f with the rest.
+	if (callee.builtin == "pcall" || callee.builtin == "try") && len(args) > 0 {
+		w.tried(callee.builtin, args[0])
+		w.check(args[0].fact, args[1:], args[0].at)
+		return fact{}
+	}
+	return w.check(callee, args, w.where[e])
+}
+
+// placeOf is where an expression stands, or the given place.
+func (w *walk) placeOf(e ast.Expr, otherwise place) place {
+	if at, ok := w.where[e]; ok {
+		return at
+	}
+	return otherwise
+}
+
+func (w *walk) check(callee fact, args []argument, at place) fact {
+	switch {
+	case callee.operation != nil:
+		w.operation(callee.operation, args, at)
+		return w.answer(callee.operation, args)
+	case callee.function != nil:
+		w.arguments(callee.called, callee.function.Params, args, at)
+		return w.result(callee, args)
+	case callee.script != nil:
+		return w.scripted(callee, args, at)
+	case callee.standard != "" || callee.builtin != "":
+		return w.lua(callee, args, at)
+	}
+	return fact{}
+}
+
+// method finds the mistake of calling an operation or a module's function as a
+// method: it would get the module as its first argument.
+func (w *walk) method(receiver fact, name string, at place) fact {
+	if f, known := w.methodOf(receiver, name, at); known {
+		return f
+	}
+	if receiver.manager == nil && receiver.module == nil && !receiver.sdk && receiver.library == "" {
+		return fact{}
+	}
+	w.report(at, WrongCall, fmt.Sprintf("%s:%s is called with a colon", receiver.called, name),
+		fmt.Sprintf("write %s.%s(…)", receiver.called, name))
+	return fact{}
+}
+
+// endless tells whether the number of values of a call's last argument is not known.
+func endless(args []argument) bool {
+	if len(args) == 0 {
+		return false
+	}
+	switch e := args[len(args)-1].expr.(type) {
+	case *ast.Comma3Expr:
+		return true
+	case *ast.FuncCallExpr:
+		return !e.AdjustRet
+	}
+	return false
+}
+
+// arguments checks a call of a module's function.
+func (w *walk) arguments(called string, params []vm.Param, args []argument, at place) {
+	for i, p := range params {
+		if p.Name == "..." {
+			return
+		}
+		if i >= len(args) {
+			if !endless(args) {
+				w.missing(called, p, "argument", at)
+			}
+			continue
+		}
+		if i == len(args)-1 && endless(args) {
+			continue
+		}
+		w.param(called, p, args[i], "argument")
+	}
+	if len(args) > len(params) && !(len(args) == len(params)+1 && endless(args)) {
+		w.report(args[len(params)].at, TooManyArguments, fmt.Sprintf("%s takes %s, not %d", called, upTo(len(params)), len(args)), "")
+	}
+}
+
+func upTo(n int) string {
+	switch n {
+	case 0:
+		return "no arguments"
+	case 1:
+		return "at most one argument"
+	}
+	return fmt.Sprintf("at most %d arguments", n)
+}
+
+func (w *walk) missing(called string, p vm.Param, what string, at place) {
+	if p.Fields == nil && (p.Optional || p.Default != nil || p.Type == "any") {
+		return
+	}
+	if p.Fields != nil {
+		for _, f := range p.Fields {
+			w.missing(called, f, "option", at)
+		}
+		return
+	}
+	w.report(at, MissingArgument, fmt.Sprintf("%s: %s %s (%s) is missing", called, what, p.Name, p.Type), p.Doc)
+}
+
+func (w *walk) param(called string, p vm.Param, a argument, what string) {
+	switch {
+	case a.kind == "nil":
+		w.missing(called, p, what, a.at)
+	case p.Fields != nil && a.table != nil:
+		w.options(called, p.Fields, a)
+	case p.Fields != nil && a.kind != "" && a.kind != "table":
+		w.report(a.at, WrongType, fmt.Sprintf("%s: %s %s must be a table, not a %s", called, what, p.Name, a.kind), p.Doc)
+	case p.Fields == nil && p.Type != "" && a.kind != "" && !vm.Accepts(p.Type, sample(a.fact)):
+		w.report(a.at, WrongType, fmt.Sprintf("%s: %s %s must be %s, not %s", called, what, p.Name, strings.ReplaceAll(p.Type, "|", " or "), shown(a.fact)), p.Doc)
+	case len(p.Choices) > 0 && a.kind == "string" && a.constant != nil && !slices.Contains(p.Choices, a.constant.String()):
+		w.report(a.at, WrongValue, fmt.Sprintf("%s: %s %s must be one of %s, not %q", called, what, p.Name, strings.Join(p.Choices, ", "), a.constant.String()),
+			near(a.constant.String(), p.Choices, ""))
+	}
+}
+
+// options checks a table of options written out in the call.
+func (w *walk) options(called string, params []vm.Param, a argument) {
+	given, whole := w.fields(a.table)
+	names := make([]string, len(params))
+	for i, p := range params {
+		names[i] = p.Name
+		value, ok := given[p.Name]
+		switch {
+		case ok:
+			w.param(called, p, value, "option")
+		case whole:
+			w.missing(called, p, "option", a.at)
+		}
+	}
+	for _, name := range inOrder(given) {
+		if !slices.Contains(names, name) {
+			w.report(given[name].at, UnknownArgument, called+" has no option "+name, near(name, names, "it has "+strings.Join(names, ", ")))
+		}
+	}
+}
+
+// sample is a value of the kind that is known.
+func sample(f fact) lua.LValue {
+	switch {
+	case f.constant != nil:
+		return f.constant
+	case f.kind == "table":
+		return &lua.LTable{}
+	case f.kind == "function":
+		return &lua.LFunction{}
+	case f.kind == "boolean":
+		return lua.LTrue
+	case f.kind == "number":
+		return lua.LNumber(1)
+	case f.kind == "string":
+		return lua.LString("a")
+	}
+	return lua.LNil
+}
+
+func shown(f fact) string {
+	if f.constant == nil {
+		return "a " + f.kind
+	}
+	if f.kind == "string" {
+		return fmt.Sprintf("the text %q", f.constant.String())
+	}
+	return f.constant.String()
+}

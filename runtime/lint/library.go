@@ -1,0 +1,181 @@
+package lint
+
+import (
+	"fmt"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"transect/runtime/vm"
+)
+
+// standard are the functions of Lua whose arguments are checked. A question
+// mark makes one optional.
+var standard = map[string]string{
+	"tonumber": "value:any base:number?", "ipairs": "list:table", "pairs": "table:table", "setmetatable": "table:table metatable:table|nil",
+	"string.upper": "text:string", "string.lower": "text:string", "string.len": "text:string", "string.reverse": "text:string",
+	"string.rep": "text:string n:number|string", "string.sub": "text:string from:number|string to:number|string?",
+	"string.find":  "text:string pattern:string from:number|string? plain:any?",
+	"string.match": "text:string pattern:string from:number|string?", "string.gmatch": "text:string pattern:string",
+	"string.gsub":  "text:string pattern:string with:string|table|function n:number|string?",
+	"table.concat": "list:table separator:string? from:number|string? to:number|string?", "table.insert": "list:table at:any value:any?",
+	"table.sort": "list:table before:function?", "table.remove": "list:table at:number|string?", "unpack": "list:table from:number? to:number?",
+	"math.floor": "x:number|string", "math.ceil": "x:number|string", "math.abs": "x:number|string", "math.sqrt": "x:number|string",
+	"os.remove": "path:string", "os.rename": "from:string to:string", "os.getenv": "name:string", "io.open": "path:string mode:string?",
+}
+
+// standardParams reads them as declarations.
+func standardParams() map[string][]vm.Param {
+	all := map[string][]vm.Param{}
+	for name, text := range standard {
+		var params []vm.Param
+		for word := range strings.FieldsSeq(text) {
+			p, typ, _ := strings.Cut(word, ":")
+			typ, optional := strings.CutSuffix(typ, "?")
+			params = append(params, vm.Param{Name: p, Type: typ, Optional: optional})
+		}
+		all[name] = params
+	}
+	return all
+}
+
+// lua checks a call of one of Lua's own functions.
+func (w *walk) lua(callee fact, args []argument, at place) fact {
+	name := callee.standard
+	if name == "" {
+		name = callee.builtin
+	}
+	if callee.bound != "" { // a method of a text, which is its first argument
+		args = append([]argument{{fact: fact{kind: "string", constant: callee.constant}, at: at}}, args...)
+	}
+	if (name == "pairs" || name == "ipairs") && len(args) > 0 && args[0].each != 0 {
+		w.report(args[0].at, NoIterator, args[0].called+" gives an iterator already", "write for … in "+args[0].called+"(…) do")
+		return fact{}
+	}
+	if params := w.world.standard[name]; params != nil {
+		for i, p := range params {
+			switch {
+			case i < len(args) && (i < len(args)-1 || !endless(args)):
+				w.luaParam(name, p, args[i])
+			case i >= len(args) && !p.Optional && p.Name != "at" && !endless(args):
+				w.report(at, MissingArgument, fmt.Sprintf("%s: argument %s (%s) is missing", name, p.Name, p.Type), "")
+			}
+		}
+		if len(args) > len(params) && !(len(args) == len(params)+1 && endless(args)) {
+			w.report(args[len(params)].at, TooManyArguments, fmt.Sprintf("%s takes %s, not %d", name, upTo(len(params)), len(args)), "")
+		}
+	}
+	switch name {
+	case "string.format":
+		w.format(args, at)
+	case "string.find", "string.match", "string.gmatch", "string.gsub":
+		plain := name == "string.find" && len(args) > 3
+		if text, ok := texts(args, 1); ok && !plain {
+			if wrong := malformed(text); wrong != "" {
+				w.report(args[1].at, WrongValue, name+": the pattern "+fmt.Sprintf("%q", text)+" "+wrong, "the characters ^$()%.[]*+-? are written with % before them")
+			}
+		}
+	case "type":
+		return fact{kind: "string", called: "type"}
+	case "tostring", "table.concat", "string.upper", "string.lower", "string.rep", "string.sub", "string.reverse":
+		return fact{kind: "string", called: name}
+	case "string.len", "math.floor", "math.ceil", "math.abs", "os.clock":
+		return fact{kind: "number", called: name}
+	}
+	return fact{}
+}
+
+// luaParam checks one argument; resources and objects may behave like others.
+func (w *walk) luaParam(name string, p vm.Param, a argument) {
+	switch {
+	case a.nothing:
+		w.empty(a.fact, a.at)
+	case a.kind == "" || a.kind == "nil" && p.Optional || vm.Accepts(p.Type, sample(a.fact)):
+	default:
+		w.report(a.at, WrongType, fmt.Sprintf("%s: argument %s must be %s, not %s", name, p.Name, strings.ReplaceAll(p.Type, "|", " or "), w.shownKind(a.fact)), "")
+	}
+}
+
+func texts(args []argument, i int) (string, bool) {
+	if i >= len(args) {
+		return "", false
+	}
+	text, ok := args[i].constant.(lua.LString)
+	return string(text), ok
+}
+
+// format compares the directives of a format with what they are to show.
+func (w *walk) format(args []argument, at place) {
+	text, ok := texts(args, 0)
+	if !ok {
+		return
+	}
+	wanted := 0
+	for i := 0; i < len(text); i++ {
+		if text[i] != '%' {
+			continue
+		}
+		i++
+		for i < len(text) && strings.IndexByte("-+ #0123456789.", text[i]) >= 0 {
+			i++
+		}
+		switch {
+		case i < len(text) && text[i] == '%':
+			continue
+		case i >= len(text) || strings.IndexByte("cdiouxXeEfFgGaAqs", text[i]) < 0:
+			w.report(args[0].at, WrongValue, "string.format: there is no such directive in "+fmt.Sprintf("%q", text), "a percent sign is written %%")
+			return
+		}
+		wanted++
+	}
+	given := len(args) - 1
+	switch {
+	case endless(args):
+	case given < wanted:
+		w.report(at, MissingArgument, fmt.Sprintf("string.format: the text wants %d values, and gets %d", wanted, given), "")
+	case given > wanted:
+		w.report(args[wanted+1].at, TooManyArguments, fmt.Sprintf("string.format: the text wants %d values, and gets %d", wanted, given), "")
+	}
+}
+
+// malformed tells what is wrong with a pattern; "" when nothing is.
+func malformed(p string) string {
+	open := 0
+	for i := 0; i < len(p); i++ {
+		switch p[i] {
+		case '%':
+			if i++; i >= len(p) {
+				return "ends with %"
+			}
+			if p[i] == 'b' {
+				i += 2
+			}
+		case '[':
+			if i++; i < len(p) && p[i] == '^' {
+				i++
+			}
+			for first := true; ; first = false {
+				if i >= len(p) {
+					return "has a [ without its ]"
+				}
+				if p[i] == ']' && !first {
+					break
+				}
+				if p[i] == '%' {
+					i++
+				}
+				i++
+			}
+		case '(':
+			open++
+		case ')':
+			if open--; open < 0 {
+				return "has a ) without its ("
+			}
+		}
+	}
+	if open > 0 {
+		return "has a ( without its )"
+	}
+	return ""
+}

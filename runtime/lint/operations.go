@@ -1,0 +1,198 @@
+package lint
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+	"github.com/yuin/gopher-lua/ast"
+
+	"transect/client/declare"
+	"transect/client/fault"
+)
+
+// fields gives the named fields of a table written out; whole is false when it
+// holds more than can be seen.
+func (w *walk) fields(t *ast.TableExpr) (given map[string]argument, whole bool) {
+	given, whole = map[string]argument{}, true
+	for _, f := range t.Fields {
+		key, named := f.Key.(*ast.StringExpr)
+		if !named {
+			whole = false
+			continue
+		}
+		given[key.Value] = argument{w.facts[f.Value], f.Value, w.placeOf(key, w.placeOf(f.Value, w.at.line(key.Line())))}
+	}
+	return given, whole
+}
+
+func inOrder(given map[string]argument) []string {
+	names := make([]string, 0, len(given))
+	for name := range given {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	return names
+}
+
+// operation checks a call of an operation: arguments named in one table, or
+// positional ones followed by such a table.
+func (w *walk) operation(s *declare.Spec, args []argument, at place) {
+	var positional []*declare.Param
+	for i := range s.Params {
+		if s.Params[i].Positional {
+			positional = append(positional, &s.Params[i])
+		}
+	}
+	given := map[string]bool{}
+	whole := !endless(args)
+	for i, a := range args {
+		last := i == len(args)-1
+		if last && (a.kind == "table" || a.kind == "") && w.named(s, a, positional, i) {
+			if a.table == nil {
+				whole = false // a variable: who knows what it holds
+				break
+			}
+			whole = w.namedArguments(s, a, given) && whole
+			break
+		}
+		if last && !whole {
+			break
+		}
+		if i >= len(positional) {
+			w.report(a.at, TooManyArguments, fmt.Sprintf("%s takes at most %d by position", s.FullName(), len(positional)), "call it as "+s.Signature())
+			return
+		}
+		given[positional[i].Name] = a.kind != "nil"
+		w.value(s, positional[i], a)
+	}
+	for i := range s.Params {
+		if p := &s.Params[i]; p.Required && !given[p.Name] && whole {
+			w.report(at, MissingArgument, fmt.Sprintf("%s: argument %s (%s) is missing: %s", s.FullName(), p.Name, p.Type, p.Doc), "call it as "+s.Signature())
+		}
+	}
+}
+
+// named tells whether the last argument holds named ones, as a call at run
+// time would take it.
+func (w *walk) named(s *declare.Spec, a argument, positional []*declare.Param, at int) bool {
+	if a.table == nil {
+		return true
+	}
+	given, whole := w.fields(a.table)
+	known := 0
+	for name := range given {
+		if s.Param(name) != nil || name == "extra" {
+			known++
+		}
+	}
+	_, id := given["id"]
+	_, id2 := given["_id"]
+	switch {
+	case !whole && known == 0, (id || id2) && at < len(positional) && known == 0:
+		return at >= len(positional)
+	case at >= len(positional):
+		return true
+	case len(given) == 0:
+		return !positional[at].Required || s.Params[0].Name != positional[at].Name
+	case positional[at].Type.Object():
+		return known == len(given)
+	}
+	return true
+}
+
+func (w *walk) namedArguments(s *declare.Spec, a argument, given map[string]bool) (whole bool) {
+	values, whole := w.fields(a.table)
+	for _, name := range inOrder(values) {
+		v := values[name]
+		p := s.Param(name)
+		switch {
+		case name == "extra":
+			continue
+		case p == nil && slices.Contains(s.Refused, name):
+			w.report(v.at, UnknownArgument, fmt.Sprintf("%s: %s is no argument of a search any more", s.FullName(), name),
+				fmt.Sprintf(`filter by it: filter = { %s = { ["$eq"] = … } }`, name))
+			continue
+		case p == nil:
+			w.report(v.at, UnknownArgument, s.FullName()+" has no argument "+name, near(name, s.ParamNames(), "it takes "+strings.Join(s.ParamNames(), ", ")))
+			continue
+		}
+		if v.kind == "nil" {
+			continue
+		}
+		given[p.Name] = true
+		w.value(s, p, v)
+	}
+	return whole
+}
+
+// value checks an argument whose value is known, or at least its type.
+func (w *walk) value(s *declare.Spec, p *declare.Param, a argument) {
+	if a.kind == "function" {
+		w.report(a.at, WrongType, fmt.Sprintf("%s: argument %s wants %s, not a function", s.FullName(), p.Name, p.Type), p.Doc)
+		return
+	}
+	v, known := w.constant(a.fact)
+	if !known {
+		// A table that is not known whole is at least no text and no number.
+		if a.kind == "table" && slices.Contains([]string{"text", "date", "path", "integer", "number", "boolean"}, p.Type.Name) {
+			w.report(a.at, WrongType, fmt.Sprintf("%s: argument %s wants %s, not a table", s.FullName(), p.Name, p.Type), p.Doc)
+		}
+		return
+	}
+	err := p.Check(v)
+	if err == nil {
+		return
+	}
+	rule, hint := WrongType, p.Doc
+	if f := fault.Find(err); f != nil {
+		rule = WrongValue
+		if f.Facts().Hint != "" {
+			hint = f.Facts().Hint
+		}
+	}
+	w.report(a.at, rule, fmt.Sprintf("%s: argument %s: %s", s.FullName(), p.Name, err), hint)
+}
+
+// constant is a value that is known completely, as the client's checks take it.
+func (w *walk) constant(f fact) (any, bool) {
+	switch v := f.constant.(type) {
+	case lua.LString:
+		return string(v), true
+	case lua.LNumber:
+		return float64(v), true
+	case lua.LBool:
+		return bool(v), true
+	}
+	if f.table == nil {
+		return nil, false
+	}
+	if len(f.table.Fields) == 0 {
+		return declare.Empty{}, true
+	}
+	var list []any
+	object := map[string]any{}
+	for _, field := range f.table.Fields {
+		v, known := w.constant(w.facts[field.Value])
+		if !known {
+			return nil, false
+		}
+		switch key := field.Key.(type) {
+		case nil:
+			list = append(list, v)
+		case *ast.StringExpr:
+			object[key.Value] = v
+		default:
+			return nil, false
+		}
+	}
+	switch {
+	case len(list) > 0 && len(object) > 0:
+		return nil, false
+	case len(list) > 0:
+		return list, true
+	}
+	return object, true
+}

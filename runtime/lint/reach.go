@@ -1,0 +1,78 @@
+package lint
+
+import "github.com/yuin/gopher-lua/ast"
+
+// leaves tells whether control never goes on behind a statement.
+func (w *walk) leaves(s ast.Stmt) bool {
+	switch s := s.(type) {
+	case *ast.ReturnStmt, *ast.BreakStmt, *ast.GotoStmt:
+		return true
+	case *ast.FuncCallStmt:
+		return w.ends(s.Expr)
+	case *ast.DoBlockStmt:
+		return w.anyLeaves(s.Stmts)
+	case *ast.IfStmt:
+		return len(s.Else) > 0 && w.anyLeaves(s.Then) && w.anyLeaves(s.Else)
+	case *ast.WhileStmt:
+		_, forever := s.Condition.(*ast.TrueExpr)
+		return forever && !breaks(s.Stmts)
+	case *ast.RepeatStmt:
+		_, forever := s.Condition.(*ast.FalseExpr)
+		return forever && !breaks(s.Stmts)
+	}
+	return false
+}
+
+func (w *walk) anyLeaves(stmts []ast.Stmt) bool {
+	for _, s := range stmts {
+		if _, label := s.(*ast.LabelStmt); label {
+			return false // too entangled to tell
+		}
+		if w.leaves(s) {
+			return true
+		}
+	}
+	return false
+}
+
+// ends tells calls that do not come back.
+func (w *walk) ends(e ast.Expr) bool {
+	call, ok := e.(*ast.FuncCallExpr)
+	if !ok || call.Method != "" {
+		return false
+	}
+	switch f := call.Func.(type) {
+	case *ast.IdentExpr:
+		return f.Value == "error" && w.find("error") == nil
+	case *ast.AttrGetExpr:
+		object, ok := f.Object.(*ast.IdentExpr)
+		key, named := f.Key.(*ast.StringExpr)
+		if !ok || !named || key.Value != "exit" {
+			return false
+		}
+		if v := w.find(object.Value); v != nil {
+			return v.known.module != nil && v.known.module.Name == "script"
+		}
+		return object.Value == "os"
+	}
+	return false
+}
+
+// breaks tells whether a loop's body has a way out of the loop. A goto may be one.
+func breaks(stmts []ast.Stmt) bool {
+	for _, s := range stmts {
+		switch s := s.(type) {
+		case *ast.BreakStmt, *ast.GotoStmt:
+			return true
+		case *ast.DoBlockStmt:
+			if breaks(s.Stmts) {
+				return true
+			}
+		case *ast.IfStmt:
+			if breaks(s.Then) || breaks(s.Else) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,173 @@
+package lint
+
+import (
+	"slices"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+	"github.com/yuin/gopher-lua/ast"
+
+	"transect/client/declare"
+	"transect/runtime/vm"
+)
+
+// answer is what is known of an operation's result.
+func (w *walk) answer(s *declare.Spec, args []argument) fact {
+	switch s.Shape {
+	case declare.ShapeNone:
+		return fact{nothing: true, called: s.FullName()}
+	case declare.ShapeResource:
+		return fact{resource: true, called: s.FullName()}
+	case declare.ShapeResources:
+		return fact{kind: "table", list: true, called: s.FullName()}
+	case declare.ShapeIterator:
+		return fact{kind: "function", each: 1, called: s.FullName()}
+	case declare.ShapePage:
+		if len(args) == 0 {
+			return fact{kind: "table", list: true, called: s.FullName()}
+		}
+		if t := args[len(args)-1].table; t != nil {
+			if given, whole := w.fields(t); whole && given["return_total"].expr == nil {
+				return fact{kind: "table", list: true, called: s.FullName()}
+			}
+		}
+	}
+	return fact{}
+}
+
+// result is what is known of what a module's function gives, by the words its
+// documentation begins with.
+func (w *walk) result(callee fact, args []argument) fact {
+	f := callee.function
+	words, known := f.Returns, fact{called: callee.called}
+	switch {
+	case f == function(w.world.sdk, "connect"):
+		return fact{kind: "table", sdk: true}
+	case callee.called == "script.args":
+		known.kind, known.names = "table", w.declared(args)
+	case words == "":
+		known.nothing = true
+	case strings.Contains(words, " nil"):
+	case strings.HasPrefix(words, "an iterator"):
+		known.kind, known.each = "function", -1
+	case words == "true or false":
+		known.kind = "boolean"
+	case slices.Contains([]string{"the text", "its bytes", "its text", "the path", "its path"}, words):
+		known.kind = "string"
+	case strings.HasPrefix(words, "a list of "), strings.HasPrefix(words, "a sorted list of "):
+		known.kind, known.list = "table", true
+	default:
+		// "a response", "the task", "a logger, with …"
+		words, _, _ = strings.Cut(words, ",")
+		if article, name, _ := strings.Cut(strings.TrimSuffix(words, " object"), " "); article == "a" || article == "an" || article == "the" {
+			known.object = w.world.types[name]
+		}
+	}
+	return known
+}
+
+// declared lists the arguments a script declares, nil when not all can be seen.
+func (w *walk) declared(args []argument) []string {
+	if len(args) != 1 || args[0].table == nil {
+		return nil
+	}
+	var names []string
+	for _, f := range args[0].table.Fields {
+		name, ok := f.Key.(*ast.StringExpr)
+		if f.Key == nil {
+			name, ok = f.Value.(*ast.StringExpr)
+		}
+		if !ok {
+			return nil
+		}
+		if name.Value != "_doc" && !slices.Contains(names, name.Value) {
+			names = append(names, name.Value)
+		}
+	}
+	return names
+}
+
+// ofObject reads a field of an object.
+func (w *walk) ofObject(object fact, name string, at place) fact {
+	i := slices.IndexFunc(object.object.Methods, func(f vm.Func) bool { return f.Name == name })
+	switch {
+	case i >= 0:
+		return fact{kind: "function", bound: name, called: object.called + "." + name}
+	case object.object.Get == nil:
+		w.report(at, UnknownFunction, "a "+object.object.Name+" has no "+name, near(name, methods(object.object), "it has "+strings.Join(methods(object.object), ", ")))
+	}
+	return fact{}
+}
+
+func methods(t *vm.Type) []string {
+	names := make([]string, len(t.Methods))
+	for i, f := range t.Methods {
+		names[i] = f.Name
+	}
+	return names
+}
+
+// methodOf finds the method of a value of which the kind is known.
+func (w *walk) methodOf(receiver fact, name string, at place) (fact, bool) {
+	switch {
+	case receiver.object != nil:
+		i := slices.IndexFunc(receiver.object.Methods, func(f vm.Func) bool { return f.Name == name })
+		if i < 0 {
+			w.report(at, UnknownFunction, "a "+receiver.object.Name+" has no method "+name, near(name, methods(receiver.object), "it has "+strings.Join(methods(receiver.object), ", ")))
+			return fact{}, true
+		}
+		return fact{kind: "function", function: &receiver.object.Methods[i], called: receiver.object.Name + ":" + name}, true
+	case receiver.kind == "string":
+		if !slices.Contains(w.world.libraries["string"], name) {
+			w.report(at, UnknownFunction, "a text has no method "+name, near(name, w.world.libraries["string"], ""))
+		}
+		return fact{standard: "string." + name, bound: name, called: "string." + name, constant: receiver.constant}, true
+	case receiver.nothing:
+		w.empty(receiver, at)
+	case receiver.kind == "number", receiver.kind == "boolean", receiver.kind == "function":
+		w.report(at, WrongCall, "a "+receiver.kind+" has no method "+name, "")
+		return fact{}, true
+	}
+	return fact{}, false
+}
+
+// scripted checks a call of a function of the script.
+func (w *walk) scripted(callee fact, args []argument, at place) fact {
+	most := len(callee.script.ParList.Names)
+	if !callee.script.ParList.HasVargs && len(args) > most && !(len(args) == most+1 && endless(args)) {
+		w.report(args[most].at, TooManyArguments, callee.called+" takes "+upTo(most)+", not "+lua.LNumber(len(args)).String(), "")
+	}
+	if !returns(callee.script.Stmts) {
+		return fact{nothing: true, called: callee.called}
+	}
+	return fact{}
+}
+
+// returns tells whether a function's body gives a value anywhere.
+func returns(stmts []ast.Stmt) bool {
+	for _, s := range stmts {
+		var inner [][]ast.Stmt
+		switch s := s.(type) {
+		case *ast.ReturnStmt:
+			if len(s.Exprs) > 0 {
+				return true
+			}
+		case *ast.DoBlockStmt:
+			inner = [][]ast.Stmt{s.Stmts}
+		case *ast.WhileStmt:
+			inner = [][]ast.Stmt{s.Stmts}
+		case *ast.RepeatStmt:
+			inner = [][]ast.Stmt{s.Stmts}
+		case *ast.NumberForStmt:
+			inner = [][]ast.Stmt{s.Stmts}
+		case *ast.GenericForStmt:
+			inner = [][]ast.Stmt{s.Stmts}
+		case *ast.IfStmt:
+			inner = [][]ast.Stmt{s.Then, s.Else}
+		}
+		if slices.ContainsFunc(inner, returns) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,154 @@
+package lint
+
+import (
+	"slices"
+
+	"github.com/yuin/gopher-lua/ast"
+)
+
+// block walks statements in a scope of their own.
+func (w *walk) block(stmts []ast.Stmt) {
+	w.open()
+	w.statements(stmts)
+	w.close()
+}
+
+func (w *walk) statements(stmts []ast.Stmt) {
+	ended, told := false, false
+	for _, s := range stmts {
+		if _, label := s.(*ast.LabelStmt); label {
+			ended = false // a goto may lead here
+		}
+		if ended && !told {
+			w.report(w.at.line(s.Line()), Unreachable, "nothing reaches this line", "the line before it always leaves")
+			told = true
+		}
+		w.statement(s)
+		ended = ended || w.leaves(s)
+	}
+}
+
+func (w *walk) statement(s ast.Stmt) {
+	switch s := s.(type) {
+	case *ast.AssignStmt:
+		for _, e := range s.Lhs {
+			if name, ok := e.(*ast.IdentExpr); ok {
+				w.assign(name)
+				continue
+			}
+			w.stored(e)
+		}
+		w.taken(s.Rhs, w.expressions(s.Rhs), "")
+		w.toItself(s)
+	case *ast.LocalAssignStmt:
+		w.local(s)
+	case *ast.FuncCallStmt:
+		w.dropped(s.Expr, w.expression(s.Expr))
+	case *ast.DoBlockStmt:
+		w.block(s.Stmts)
+	case *ast.WhileStmt:
+		w.condition(s.Condition, true)
+		w.block(s.Stmts)
+	case *ast.RepeatStmt:
+		w.open()
+		w.statements(s.Stmts)
+		w.condition(s.Condition, true)
+		w.close()
+	case *ast.IfStmt:
+		w.condition(s.Condition, false)
+		w.repeated(s)
+		w.block(s.Then)
+		w.block(s.Else)
+	case *ast.NumberForStmt:
+		at := w.at.of(s.Line(), s.Name)
+		w.counted(s, w.expression(s.Init), w.expression(s.Limit))
+		if s.Step != nil {
+			w.expression(s.Step)
+		}
+		w.open()
+		w.declare(s.Name, at, declaration{s, 0}, fact{}).optional = true
+		w.statements(s.Stmts)
+		w.close()
+	case *ast.GenericForStmt:
+		w.loop(s)
+	case *ast.FuncDefStmt:
+		w.definition(s)
+	case *ast.ReturnStmt:
+		w.expressions(s.Exprs)
+	}
+}
+
+func (w *walk) local(s *ast.LocalAssignStmt) {
+	places := make([]place, len(s.Names))
+	for i, name := range s.Names {
+		places[i] = w.at.of(s.Line(), name)
+	}
+	// A function may call itself.
+	if len(s.Names) == 1 && len(s.Exprs) == 1 {
+		if f, ok := s.Exprs[0].(*ast.FunctionExpr); ok {
+			w.declare(s.Names[0], places[0], declaration{s, 0}, fact{kind: "function", script: f})
+			w.function(f, false)
+			return
+		}
+	}
+	facts := w.expressions(s.Exprs)
+	w.taken(s.Exprs, facts, s.Names[0])
+	w.convention(s, facts, places)
+	for i, name := range s.Names {
+		var known fact
+		if i < len(facts) {
+			known = facts[i]  // of a call, its first value
+			known.table = nil // which may be filled later
+		}
+		w.declare(name, places[i], declaration{s, i}, known)
+	}
+}
+
+func (w *walk) loop(s *ast.GenericForStmt) {
+	places := make([]place, len(s.Names))
+	for i, name := range s.Names {
+		places[i] = w.at.of(s.Line(), name)
+	}
+	w.iterated(s, w.expressions(s.Exprs), places)
+	w.open()
+	for i, name := range s.Names {
+		// The first one makes the loop go round.
+		w.declare(name, places[i], declaration{s, i}, fact{}).optional = i == 0
+	}
+	w.statements(s.Stmts)
+	w.close()
+}
+
+func (w *walk) definition(s *ast.FuncDefStmt) {
+	switch {
+	case s.Name.Func == nil: // function object:method()
+		w.expression(s.Name.Receiver)
+		w.at.of(s.Line(), s.Name.Method)
+		w.function(s.Func, true)
+		return
+	default:
+		if name, ok := s.Name.Func.(*ast.IdentExpr); ok {
+			w.assign(name)
+		} else {
+			w.expression(s.Name.Func)
+		}
+	}
+	w.function(s.Func, false)
+}
+
+func (w *walk) function(f *ast.FunctionExpr, method bool) {
+	w.open()
+	if method {
+		w.declare("self", place{}, declaration{f, -1}, fact{}).optional = true
+	}
+	for i, name := range f.ParList.Names {
+		at := w.at.of(f.Line(), name)
+		if slices.Contains(f.ParList.Names[:i], name) && name != "_" {
+			w.report(at, Hidden, "two parameters are called "+name, "the first one cannot be reached: give one another name")
+		}
+		v := w.declare(name, at, declaration{f, i}, fact{})
+		v.optional, v.parameter = true, true
+	}
+	w.statements(f.Stmts)
+	w.close()
+}

@@ -1,0 +1,72 @@
+package reference
+
+import (
+	"strings"
+
+	"transect/runtime/vm"
+)
+
+func module(m *vm.Module) *Group {
+	g := &Group{Name: m.Name, Doc: m.Doc, Functions: []*Entry{}}
+	for _, f := range m.Fields {
+		g.Fields = append(g.Fields, Field{f.Name, f.Doc})
+	}
+	for _, f := range m.Funcs {
+		g.Functions = append(g.Functions, function(m.Name, "", f))
+	}
+	for _, t := range m.Types {
+		g.Objects = append(g.Objects, Object{t.Name, t.Doc})
+		for _, f := range t.Methods {
+			g.Functions = append(g.Functions, function(m.Name, t.Name, f))
+		}
+	}
+	return g
+}
+
+func function(module, object string, f vm.Func) *Entry {
+	e := &Entry{Module: module, Object: object, Function: f.Name, Doc: f.Doc, Parameters: []Parameter{}, Returns: f.Returns,
+		Raises: []Raise{}, Example: f.Example, section: f.Example}
+	if e.Returns == "" {
+		e.Returns = "nothing"
+	}
+	var names []string
+	for _, p := range f.Params {
+		parameter := option(p)
+		parameter.Positional = true
+		e.Parameters = append(e.Parameters, parameter)
+		names = append(names, shown(p))
+	}
+	e.Signature = e.FullName() + "(" + strings.Join(names, ", ") + ")"
+	if len(f.Params) > 0 {
+		e.Raises = append(e.Raises, Raise{"ParameterError", "an argument is missing, unknown or of the wrong type"})
+	}
+	return e
+}
+
+func option(p vm.Param) Parameter {
+	out := Parameter{Name: p.Name, Type: strings.ReplaceAll(p.Type, "|", " or "), Doc: p.Doc, Default: p.Default, Choices: p.Choices,
+		Required: !p.Optional && p.Default == nil && p.Fields == nil && p.Type != "any" && p.Name != "...",
+		lua:      declaredType(p.Type, p.Choices)}
+	for _, f := range p.Fields {
+		out.Options = append(out.Options, option(f))
+	}
+	if p.Fields != nil {
+		out.Type = "table"
+	}
+	return out
+}
+
+// shown is a parameter in a signature: text, [limit], {indent=, …}.
+func shown(p vm.Param) string {
+	if p.Fields == nil {
+		if option(p).Required || p.Name == "..." || p.Type == "any" && !p.Optional {
+			return p.Name
+		}
+		return "[" + p.Name + "]"
+	}
+	names := make([]string, len(p.Fields))
+	for i, f := range p.Fields {
+		names[i] = f.Name + "="
+	}
+	return "{" + strings.Join(names, ", ") + "}"
+}

@@ -1,0 +1,36 @@
+package reference_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"transect/runtime/reference"
+)
+
+const generated = "../../docs/reference"
+
+// TestReferenceIsFresh compares the committed reference with the declarations.
+func TestReferenceIsFresh(t *testing.T) {
+	want := map[string]string{}
+	for _, f := range reference.New().Markdown() {
+		want[f.Path] = f.Text
+	}
+	got := map[string]string{}
+	entries, err := os.ReadDir(generated)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		text, err := os.ReadFile(filepath.Join(generated, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got[e.Name()] = string(text)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("docs/reference is stale; to write it anew: go generate ./runtime/reference\n(-declared +committed)\n%s", diff)
+	}
+}

@@ -1,0 +1,89 @@
+// Package report holds what is known of a run when it has ended, and writes it
+// down for programs: as a JSON report and as metrics.
+package report
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// The states of a run.
+const (
+	Running = "running"
+	Ended   = "ended"
+	Lost    = "ended without saying" // its process is gone and left no word
+)
+
+// Summary is one run of a script.
+type Summary struct {
+	ID        string    `json:"id"`
+	State     string    `json:"state"`
+	Script    string    `json:"script"`
+	Arguments []string  `json:"arguments"`      // without secrets
+	Lock      string    `json:"lock,omitempty"` // name of the lock it held
+	Version   string    `json:"transect"`
+	Host      string    `json:"host,omitempty"`
+	PID       int       `json:"pid"`
+	Started   time.Time `json:"started"`
+	End       *End      `json:"end,omitempty"` // nil while it runs
+}
+
+// End is how a run ended.
+type End struct {
+	At          time.Time        `json:"at"`
+	Seconds     float64          `json:"seconds"`
+	ExitCode    int              `json:"exit_code"`
+	Outcome     string           `json:"outcome"`
+	Operations  map[string]Calls `json:"operations"`
+	Sent        int64            `json:"bytes_sent"`     // of files
+	Received    int64            `json:"bytes_received"` // of files
+	ItemsDone   int64            `json:"items_done"`
+	ItemsFailed int64            `json:"items_failed"`
+	Error       *Failure         `json:"error,omitempty"`
+}
+
+// Calls counts the calls of an operation.
+type Calls struct {
+	Count  int64 `json:"count"`
+	Failed int64 `json:"failed"`
+}
+
+// Failure is why a run failed.
+type Failure struct {
+	Name      string `json:"name"`
+	Message   string `json:"message"`
+	Operation string `json:"operation,omitempty"`
+	File      string `json:"file,omitempty"`
+	Line      int    `json:"line,omitempty"`
+	Cause     string `json:"cause,omitempty"`
+	Hint      string `json:"hint,omitempty"`
+}
+
+// outcomes name exit codes.
+var outcomes = map[int]string{0: "success", 2: "usage", 3: "partial", 4: "credentials", 5: "temporary", 6: "locked",
+	10: "timeout", 130: "interrupted", 143: "terminated"}
+
+// Outcome is a word for an exit code.
+func Outcome(code int) string {
+	if word, ok := outcomes[code]; ok {
+		return word
+	}
+	return "failed"
+}
+
+// Duration is how long the run took, or takes by now.
+func (s *Summary) Duration(now time.Time) time.Duration {
+	if s.End != nil {
+		return time.Duration(s.End.Seconds * float64(time.Second))
+	}
+	return max(0, now.Sub(s.Started))
+}
+
+// JSON is the summary for reading by people and programs.
+func (s *Summary) JSON() []byte {
+	text, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		panic(err) // texts, numbers and times always marshal
+	}
+	return append(text, '\n')
+}
