@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"transect/stdlib/notify/smtptest"
+	"transect/testdata/smtptest"
 )
 
 // exampleWorld is the environment examples run in: https://example.com and a

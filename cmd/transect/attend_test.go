@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"transect/client/imagery/flightgen"
-	"transect/stdlib/notify/smtptest"
+	"transect/testdata/smtptest"
 )
 
 // monitor is a place that runs are told to.

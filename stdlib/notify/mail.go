@@ -1,70 +1,74 @@
 package notify
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"net"
-	"net/mail"
-	"net/smtp"
+	netmail "net/mail"
 	"net/textproto"
-	"os"
+	"strconv"
 	"strings"
 	"time"
+
+	"github.com/wneessen/go-mail"
 
 	"transect/client/fault"
 	"transect/stdlib/web"
 )
 
-// How a mail server is talked to.
+// Encryption modes of the connection to a mail server.
 const (
-	StartTLS = "starttls" // in plain text until the server agrees to encrypt; it must
-	TLS      = "tls"      // encrypted from the start
-	None     = "none"     // never; refused together with credentials
+	StartTLS = "starttls" // STARTTLS after the greeting; required
+	TLS      = "tls"      // TLS from the start
+	None     = "none"     // plain text; refused together with credentials
 )
 
-// Mail is one message and the server that takes it.
+// Mail is one message and the server that relays it.
 type Mail struct {
-	Server      string // host:port; without port 587, or 465 with TLS, or 25 with None
+	Server      string // host:port; the port defaults to 587, 465 with TLS, 25 with None
 	Security    string // StartTLS, TLS or None; StartTLS when empty
-	User        string // empty: no credentials
+	User        string // empty: no authentication
 	Password    string
 	From        string
 	To, Cc, Bcc []string
 	ReplyTo     string
 	Subject     string
 	Text        string
-	HTML        string // an alternative to Text, or all of the message
+	HTML        string // an alternative to Text, or the only body
 	Attachments []Attachment
 
-	Timeout time.Duration // for all of it; a minute when 0
+	Timeout time.Duration // of the whole exchange; a minute when 0
 	Roots   *x509.CertPool
 	Permit  func(hostport string) error
-	Sending func(n int64) error // told the size of the letter, may refuse
+	Sending func(n int64) error // called with the size of the message; may refuse it
 }
 
-// Attachment is a file that goes along.
+// Attachment is a file sent with a message.
 type Attachment struct {
-	Name string // how the receiver sees it
+	Name string // as the recipient sees it
 	Data []byte
 }
 
-const longestMail = time.Minute
+const mailTimeout = time.Minute
 
-// Send delivers a message to its server. Credentials only travel encrypted.
+// Send delivers a message to its server. Credentials travel encrypted only.
 func Send(ctx context.Context, m Mail) error {
-	l, err := m.letter()
+	msg, err := m.message()
 	if err != nil {
 		return err
 	}
-	server, host, err := m.address()
+	host, port, err := m.address()
 	if err != nil {
 		return err
 	}
+	server := net.JoinHostPort(host, strconv.Itoa(port))
 	if m.User != "" && m.Security == None {
-		return fault.Hinted(fault.Of(&fault.ParameterError{}, "a user and password would travel in plain text"),
+		return fault.Hinted(fault.Of(&fault.ParameterError{}, "user and password would travel in plain text"),
 			`use tls = "starttls" or tls = "tls", or leave user and password out`)
 	}
 	if m.Permit != nil {
@@ -73,179 +77,184 @@ func Send(ctx context.Context, m Mail) error {
 		}
 	}
 	if m.Sending != nil {
-		if err := m.Sending(int64(len(l.text))); err != nil {
+		size, err := msg.WriteTo(io.Discard)
+		if err == nil {
+			err = m.Sending(size)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	limit := m.Timeout
 	if limit <= 0 {
-		limit = longestMail
+		limit = mailTimeout
 	}
-	late, cancel := context.WithTimeout(ctx, limit)
+	timed, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	err = m.deliver(late, server, host, l)
+	err = m.deliver(timed, host, port, limit, msg)
 	switch {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case late.Err() != nil:
-		return fault.Hinted(fault.Of(&fault.TimeoutError{}, "the mail server %s did not take the message within %s", server, limit), "run again later")
+	case timed.Err() != nil:
+		return fault.Hinted(fault.Of(&fault.TimeoutError{}, "the mail server %s did not accept the message within %s", server, limit), "run again later")
 	}
 	return m.failure(server, err)
 }
 
-func (m *Mail) address() (server, host string, err error) {
-	port := "587"
+// deliver connects, authenticates and sends. The connection is closed when ctx ends.
+func (m *Mail) deliver(ctx context.Context, host string, port int, limit time.Duration, msg *mail.Msg) error {
+	config := &tls.Config{ServerName: host, RootCAs: m.Roots, MinVersion: tls.VersionTLS12}
+	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
+		if m.Security == TLS {
+			return (&tls.Dialer{Config: config}).DialContext(ctx, network, address)
+		}
+		return (&net.Dialer{}).DialContext(ctx, network, address)
+	}
+	options := []mail.Option{mail.WithPort(port), mail.WithTimeout(limit + time.Second), mail.WithTLSConfig(config), mail.WithoutNoop(), mail.WithoutRset(), mail.WithoutRset(),
+		mail.WithDialContextFunc(func(dialCtx context.Context, network, address string) (net.Conn, error) {
+			conn, err := dial(dialCtx, network, address)
+			if err == nil {
+				context.AfterFunc(ctx, func() { _ = conn.Close() })
+			}
+			return conn, err
+		})}
 	switch m.Security {
-	case "", StartTLS:
-		m.Security = StartTLS
 	case TLS:
-		port = "465"
+		options = append(options, mail.WithSSL())
 	case None:
-		port = "25"
+		options = append(options, mail.WithTLSPolicy(mail.NoTLS))
 	default:
-		return "", "", fault.Of(&fault.ParameterError{}, "tls must be %s, %s or %s, got %q", StartTLS, TLS, None, m.Security)
-	}
-	host, given, err := net.SplitHostPort(m.Server)
-	if err != nil {
-		host, given = strings.Trim(m.Server, "[]"), port
-	}
-	if host == "" || strings.ContainsAny(host, " /@") {
-		return "", "", fault.Of(&fault.ParameterError{}, "the mail server must be host:port, such as smtp.example.com:587")
-	}
-	return net.JoinHostPort(host, given), host, nil
-}
-
-// deliver speaks SMTP; when ctx ends the connection does.
-func (m *Mail) deliver(ctx context.Context, server, host string, l *letter) error {
-	trust := &tls.Config{ServerName: host, RootCAs: m.Roots, MinVersion: tls.VersionTLS12}
-	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", server)
-	if err != nil {
-		return step("connect", err)
-	}
-	defer conn.Close()
-	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
-	if m.Security == TLS {
-		wrapped := tls.Client(conn, trust)
-		if err := wrapped.HandshakeContext(ctx); err != nil {
-			return step("connect", err)
-		}
-		conn = wrapped
-	}
-	c, err := smtp.NewClient(conn, host)
-	if err != nil {
-		return step("connect", err)
-	}
-	if err := c.Hello(hello()); err != nil {
-		return step("greeting", err)
-	}
-	if m.Security == StartTLS {
-		if ok, _ := c.Extension("STARTTLS"); !ok {
-			return errNoTLS
-		}
-		if err := c.StartTLS(trust); err != nil {
-			return step("STARTTLS", err)
-		}
+		options = append(options, mail.WithTLSPolicy(mail.TLSMandatory))
 	}
 	if m.User != "" {
-		if err := m.authenticate(c, host); err != nil {
-			return err
-		}
+		options = append(options, mail.WithUsername(m.User), mail.WithPassword(m.Password),
+			mail.WithOpportunisticSMTPAuth(mail.SMTPAuthPlain, mail.SMTPAuthLogin))
 	}
-	return l.hand(c)
-}
-
-// hand gives the letter to a server that listens.
-func (l *letter) hand(c *smtp.Client) error {
-	if err := c.Mail(l.from); err != nil {
-		return step("the sender "+l.from, err)
-	}
-	for _, to := range l.to {
-		if err := c.Rcpt(to); err != nil {
-			return step("the receiver "+to, err)
-		}
-	}
-	w, err := c.Data()
+	c, err := mail.NewClient(host, options...)
 	if err != nil {
-		return step("the message", err)
+		return err
 	}
-	if _, err := w.Write(l.text); err != nil {
-		return step("the message", err)
+	if err := c.DialWithContext(ctx); err != nil {
+		return err
 	}
-	if err := w.Close(); err != nil {
-		return step("the message", err)
+	if err := c.Send(msg); err != nil {
+		return err
 	}
-	_ = c.Quit() // the message is taken; what follows does not matter
+	_ = c.Close() // the message is accepted; a failing QUIT does not matter
 	return nil
 }
 
-func hello() string {
-	if name, err := os.Hostname(); err == nil && name != "" && !strings.ContainsAny(name, " \r\n_") {
-		return name
+// address splits Server and supplies the default port of the encryption mode.
+func (m *Mail) address() (host string, port int, err error) {
+	switch m.Security {
+	case "", StartTLS:
+		m.Security, port = StartTLS, 587
+	case TLS:
+		port = 465
+	case None:
+		port = 25
+	default:
+		return "", 0, fault.Of(&fault.ParameterError{}, "tls must be %s, %s or %s, got %q", StartTLS, TLS, None, m.Security)
 	}
-	return "localhost"
+	host, given, err := net.SplitHostPort(m.Server)
+	if err != nil {
+		host, err = strings.Trim(m.Server, "[]"), nil
+	} else {
+		port, err = strconv.Atoi(given)
+	}
+	if err != nil || host == "" || strings.ContainsAny(host, " /@") {
+		return "", 0, fault.Of(&fault.ParameterError{}, "the mail server must be host:port, such as smtp.example.com:587")
+	}
+	return host, port, nil
 }
 
-var errNoTLS = errors.New("no STARTTLS")
-
-type stepError struct {
-	what  string
-	cause error
+// message builds the MIME message.
+func (m *Mail) message() (*mail.Msg, error) {
+	msg := mail.NewMsg(mail.WithNoDefaultUserAgent())
+	if len(m.To)+len(m.Cc)+len(m.Bcc) == 0 {
+		return nil, fault.Of(&fault.ParameterError{}, "no recipient: give to, cc or bcc")
+	}
+	replyTo := []string{m.ReplyTo}
+	if m.ReplyTo == "" {
+		replyTo = nil
+	}
+	for _, header := range []struct {
+		name  string
+		texts []string
+		set   func(...string) error
+	}{
+		{"from", []string{m.From}, func(a ...string) error { return msg.From(a[0]) }},
+		{"to", m.To, msg.To}, {"cc", m.Cc, msg.Cc}, {"bcc", m.Bcc, msg.Bcc},
+		{"reply_to", replyTo, func(a ...string) error { return msg.ReplyTo(a[0]) }},
+	} {
+		for _, text := range header.texts {
+			if _, err := netmail.ParseAddress(text); err != nil || strings.ContainsAny(text, "\r\n") {
+				return nil, fault.Hinted(fault.Of(&fault.ParameterError{}, "%s %q is not a mail address", header.name, text),
+					"write it like ops@example.com or Ops <ops@example.com>")
+			}
+		}
+		if len(header.texts) > 0 {
+			if err := header.set(header.texts...); err != nil {
+				return nil, fault.Of(&fault.ParameterError{}, "%s: %w", header.name, err)
+			}
+		}
+	}
+	if strings.ContainsAny(m.Subject, "\r\n") {
+		return nil, fault.Of(&fault.ParameterError{}, "the subject must be one line")
+	}
+	msg.Subject(m.Subject)
+	msg.SetDate()
+	msg.SetMessageID()
+	msg.SetGenHeader("Auto-Submitted", "auto-generated") // prevents out-of-office replies
+	switch {
+	case m.HTML == "":
+		msg.SetBodyString(mail.TypeTextPlain, m.Text)
+	case m.Text == "":
+		msg.SetBodyString(mail.TypeTextHTML, m.HTML)
+	default:
+		msg.SetBodyString(mail.TypeTextPlain, m.Text)
+		msg.AddAlternativeString(mail.TypeTextHTML, m.HTML)
+	}
+	for _, a := range m.Attachments {
+		if err := msg.AttachReader(a.Name, bytes.NewReader(a.Data)); err != nil {
+			return nil, fault.Of(&fault.ParameterError{}, "attachment %s: %w", a.Name, err)
+		}
+	}
+	return msg, nil
 }
 
-func (e *stepError) Error() string { return e.what + ": " + e.cause.Error() }
-func (e *stepError) Unwrap() error { return e.cause }
-
-func step(what string, err error) error { return &stepError{what, err} }
-
-// failure says what the server did not like.
+// failure explains why the server did not accept the message.
 func (m *Mail) failure(server string, err error) error {
-	if fault.Find(err) != nil {
-		return err
-	}
-	if errors.Is(err, errNoTLS) {
+	var certificate *tls.CertificateVerificationError
+	var reply *textproto.Error
+	var sending *mail.SendError
+	reason, _, _ := strings.Cut(web.Reason(err), ", affected message ID")
+	said := errors.New(strings.ReplaceAll(m.redact(reason), `"`, ""))
+	switch {
+	case strings.Contains(err.Error(), "does not support STARTTLS"):
 		return fault.Hinted(fault.Of(&fault.ConnectionError{}, "the mail server %s does not offer STARTTLS", server),
 			`if it encrypts from the start, as on port 465, use tls = "tls"`)
-	}
-	var s *stepError
-	if !errors.As(err, &s) {
-		s = &stepError{"connect", err}
-	}
-	var reply *textproto.Error
-	if !errors.As(err, &reply) {
-		hint := "check the address of the server, its port, and tls"
-		var trust *tls.CertificateVerificationError
-		if errors.As(err, &trust) {
-			hint = "if the server uses a certificate of its own, name the file that vouches for it with ca_cert"
-		}
-		return fault.Hinted(fault.Of(&fault.ConnectionError{}, "the mail server %s (%s): %w", server, s.what, errors.New(web.Reason(s.cause))), "%s", hint)
-	}
-	said := errors.New(strings.Join(strings.Fields(fmt.Sprintf("%d %s", reply.Code, m.redact(reply.Msg))), " "))
-	switch {
-	case s.what == "login":
+	case errors.As(err, &certificate):
+		return fault.Hinted(fault.Of(&fault.ConnectionError{}, "connecting to the mail server %s: %w", server, said),
+			"if the server uses a certificate of its own, name its CA file with ca_cert")
+	case errors.As(err, &sending) && sending.ErrorCode() >= 500:
+		return fault.Of(&fault.RuntimeError{}, "the mail server %s refuses the message: %w", server, said)
+	case errors.As(err, &sending) && sending.IsTemp():
+		return fault.Hinted(fault.Of(&fault.ConnectionError{}, "the mail server %s cannot accept the message now: %w", server, said), "run again later")
+	case errors.As(err, &reply) && strings.Contains(err.Error(), "SMTP AUTH"):
+		said = fmt.Errorf("%d %s", reply.Code, m.redact(reply.Msg))
 		return fault.Hinted(fault.Of(&fault.ConfigError{}, "the mail server %s refuses the credentials: %w", server, said),
-			"check user and password; some servers want a password made for programs")
-	case reply.Code < 500: // for now
-		return fault.Hinted(fault.Of(&fault.ConnectionError{}, "the mail server %s cannot take it now (%s): %w", server, s.what, said), "run again later")
+			"check user and password; some servers want an app password")
 	}
-	return fault.Of(&fault.RuntimeError{}, "the mail server %s refuses %s: %w", server, s.what, said)
+	return fault.Hinted(fault.Of(&fault.ConnectionError{}, "the mail server %s: %w", server, said), "check the server's address, its port, and tls")
 }
 
-// redact takes what a server repeats of the credentials out of its words.
+// redact removes a password that the server echoes.
 func (m *Mail) redact(text string) string {
 	if len(m.Password) > 3 {
 		text = strings.ReplaceAll(text, m.Password, "[redacted]")
 	}
 	return text
-}
-
-// bare is an address without its name, safe for a line of its own.
-func bare(what, text string) (*mail.Address, error) {
-	a, err := mail.ParseAddress(text)
-	if err != nil || strings.ContainsAny(text, "\r\n") {
-		return nil, fault.Hinted(fault.Of(&fault.ParameterError{}, "%s %q is no mail address", what, text),
-			"write it like ops@example.com or Ops <ops@example.com>")
-	}
-	return a, nil
 }

@@ -13,7 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"transect/client/fault"
-	"transect/stdlib/notify/smtptest"
+	"transect/testdata/smtptest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -66,8 +66,12 @@ func TestMailTravelsEncrypted(t *testing.T) {
 			if err != nil || !strings.HasPrefix(first.Header.Get("Content-Type"), "multipart/alternative") {
 				t.Fatal(first, err)
 			}
-			if file, err := parts.NextPart(); err != nil || file.FileName() != "año.csv" {
-				t.Error(file, err)
+			file, err := parts.NextPart()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if name, err := new(mime.WordDecoder).DecodeHeader(file.FileName()); err != nil || name != "año.csv" {
+				t.Error(name, err)
 			}
 		}
 	}
@@ -118,8 +122,8 @@ func TestMailThatIsRefused(t *testing.T) {
 		"greylisted":                {busy, func(*Mail) {}, "ConnectionError", "451 greylisted"},
 		"no such user":              {never, func(*Mail) {}, "RuntimeError", "[redacted]"},
 		"header injection":          {strict, func(m *Mail) { m.Subject = "a\r\nBcc: x@example.com" }, "ParameterError", "one line"},
-		"address injection":         {strict, func(m *Mail) { m.To = []string{"a@example.com\r\nBcc: x@example.com"} }, "ParameterError", "no mail address"},
-		"nobody":                    {strict, func(m *Mail) { m.To, m.Bcc = nil, nil }, "ParameterError", "nobody"},
+		"address injection":         {strict, func(m *Mail) { m.To = []string{"a@example.com\r\nBcc: x@example.com"} }, "ParameterError", "not a mail address"},
+		"nobody":                    {strict, func(m *Mail) { m.To, m.Bcc = nil, nil }, "ParameterError", "no recipient"},
 		"bad way":                   {strict, func(m *Mail) { m.Security = "ssl" }, "ParameterError", "starttls"},
 		"nobody listens":            {strict, func(m *Mail) { m.Server = "127.0.0.1:1" }, "ConnectionError", "127.0.0.1:1"},
 		"wrong port for tls":        {plain, func(m *Mail) { m.Security = TLS }, "ConnectionError", "mail server"},

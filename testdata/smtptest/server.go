@@ -178,6 +178,8 @@ func (s *Server) serve(conn net.Conn) {
 			s.messages = append(s.messages, m)
 			s.mu.Unlock()
 			say("250 taken")
+		case "RSET":
+			say("250 fine")
 		case "QUIT":
 			say("221 bye")
 			return
