@@ -66,8 +66,7 @@ otherwise. Images made by other means are recognised by name and acquisition dat
 A file that fails does not stop the others: it is an outcome, and result.failed counts it. script.fail_items(result.failed, result.total) ends the run with exit
 code 3. What concerns all files does stop it: credentials refused, platform unreachable, its disk full. Running again goes on from there.
 
-A file of up to 1 MiB goes in one request through the platform, a larger one straight to its storage. USE_LEGACY_UPLOADER=no in the environment
-sends all of them to the storage, USE_LEGACY_UPLOADER=yes none.`
+Files go straight to the platform's storage. With USE_LEGACY_UPLOADER=yes in the environment they go through the platform, which is not recommended.`
 
 // ingestModule is the module ingest. Connection is opened by b when needed.
 func ingestModule(b *Binding) *vm.Module {

@@ -122,7 +122,7 @@ func New(ctx context.Context, s Settings, o Options) (*Client, error) {
 	t, err := transport.New(transport.Options{
 		BaseURL: s.URL, Proxy: s.ProxyURL, CACert: s.CACert, InsecureTLS: insecure, Timeout: s.Timeout, MaxRetries: retries,
 		UserAgent: s.Service, Version: o.Version, Logger: o.Logger, Trace: o.Trace, Env: o.Env, RoundTripper: o.RoundTripper, Busy: o.Budget.Overloaded,
-		Reach: o.Reach, Sending: o.Sending, Stall: o.Stall, Rate: o.RequestRate, Sleep: restful(o.Sleep), Connections: o.Budget.Most(),
+		Reach: o.Reach, Sending: o.Sending, Stall: o.Stall, Rate: o.RequestRate, Sleep: backoffFor(o.Sleep), Connections: o.Budget.Most(),
 		Credentials: transport.Credentials{User: s.User, Password: s.Password, ClientID: s.ClientID,
 			ClientSecret: s.ClientSecret, AccessToken: s.AccessToken, Scope: s.Scope},
 	})
@@ -134,7 +134,7 @@ func New(ctx context.Context, s Settings, o Options) (*Client, error) {
 	}
 	c := &Client{transport: t, log: o.Logger, revision: s.Revision, sleep: o.Sleep, open: o.Open}
 	c.transfers = transfer.New(wire{c}, transfer.Options{Budget: o.Budget, Stats: o.Stats, Bandwidth: o.Bandwidth, Journal: o.Journal,
-		Open: o.Open, Folder: o.Folder, Platform: t.BaseURL(), Way: uploadWay(o.Env), Logger: o.Logger, Sleep: o.Sleep})
+		Open: o.Open, Folder: o.Folder, Platform: t.BaseURL(), Mode: uploadMode(o.Env), Logger: o.Logger, Sleep: o.Sleep})
 	c.engine = &declare.Engine{Links: append([]declare.Interceptor{warnDeprecated(o.Logger), warnKeyset(o.Logger)}, o.Links...), Send: c.send}
 	return c, c.bind()
 }

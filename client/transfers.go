@@ -55,10 +55,10 @@ func (w wire) Get(ctx context.Context, path string, query url.Values, part trans
 	return w.client.transport.Stream(ctx, transport.Request{Repeatable: true, Method: http.MethodGet, Path: path, Query: query, Header: part.Header()})
 }
 
-// restful waits without keeping a connection from other transfers.
-func restful(sleep func(context.Context, time.Duration) error) func(context.Context, time.Duration) error {
+// backoffFor returns a sleep that releases the transfer's connection meanwhile.
+func backoffFor(sleep func(context.Context, time.Duration) error) func(context.Context, time.Duration) error {
 	return func(ctx context.Context, d time.Duration) error {
-		return transfer.Resting(ctx, func() error { return sleep(ctx, d) })
+		return transfer.Backoff(ctx, func() error { return sleep(ctx, d) })
 	}
 }
 
@@ -69,8 +69,7 @@ type Transferring struct {
 	Found    func(delta int64)       // which of these bytes an earlier run had sent
 	Uploaded func(transfer.Uploaded) // what was sent
 
-	AtOnce bool // a small file may go in one request, see transfer.Upload
-	New    bool // the component was made just now
+	New bool // the component was made just now
 }
 
 type transferringKey struct{}
@@ -88,7 +87,7 @@ func transferring(ctx context.Context) Transferring {
 func (c *Client) uploadFile(ctx context.Context, in UploadFile) (None, error) {
 	how := transferring(ctx)
 	u := transfer.Upload{Dataset: string(in.Dataset), Component: in.Component, Path: string(in.FilePath), MD5: in.MD5,
-		Multipart: *in.Multipart, AtOnce: how.AtOnce, New: how.New, Progress: how.Progress, Found: how.Found}
+		Multipart: *in.Multipart, New: how.New, Progress: how.Progress, Found: how.Found}
 	if in.ChunkSize != nil {
 		u.ChunkSize = *in.ChunkSize
 	}
@@ -129,14 +128,11 @@ func lookup(env func(string) (string, bool), name string) (string, bool) {
 	return env(name)
 }
 
-// uploadWay reads USE_LEGACY_UPLOADER: how bytes are sent.
-func uploadWay(env func(string) (string, bool)) transfer.Way {
-	text, set := lookup(env, "USE_LEGACY_UPLOADER")
-	switch {
-	case slices.Contains([]string{"yes", "true", "1"}, strings.ToLower(text)):
-		return transfer.Legacy
-	case set && text != "":
-		return transfer.Direct
+// uploadMode reads USE_LEGACY_UPLOADER.
+func uploadMode(env func(string) (string, bool)) transfer.UploadMode {
+	text, _ := lookup(env, "USE_LEGACY_UPLOADER")
+	if slices.Contains([]string{"yes", "true", "1"}, strings.ToLower(text)) {
+		return transfer.ThroughPlatform
 	}
-	return transfer.Either
+	return transfer.ToStorage
 }

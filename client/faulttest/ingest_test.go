@@ -145,11 +145,11 @@ func TestIngest(t *testing.T) {
 	matrix(t, 20, seedMission, takeIn)
 }
 
-// TestIngestToStorage is the same where every file goes to the storage.
-func TestIngestToStorage(t *testing.T) {
+// TestIngestThroughPlatform is the same with uploads through the platform.
+func TestIngestThroughPlatform(t *testing.T) {
 	t.Parallel()
 	matrix(t, 40, seedMission, func(ctx context.Context, w *world) ([]string, error) {
-		w.storage = true
+		w.proxied = true
 		return takeIn(ctx, w)
 	})
 }

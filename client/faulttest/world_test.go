@@ -28,7 +28,7 @@ type world struct {
 	light    bool   // the survey has few bytes to send
 	patient  bool   // waits take their time
 	again    bool   // the workflow is run again however it ended
-	storage  bool   // small files go to the storage as well, not in one request
+	proxied  bool   // uploads go through the platform
 	repeated func() // called before each repeat
 	healed   func() // waits for the end of the trouble
 	onClose  func()
@@ -80,8 +80,8 @@ func (w *world) connect(ctx context.Context) (*session, error) {
 }
 
 func (w *world) env(name string) (value string, set bool) {
-	if w.storage && name == "USE_LEGACY_UPLOADER" {
-		return "no", true
+	if w.proxied && name == "USE_LEGACY_UPLOADER" {
+		return "yes", true
 	}
 	return "", false
 }

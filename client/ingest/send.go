@@ -92,7 +92,6 @@ func (r *run) file(ctx context.Context, w *work, m scan.Member) (sum string, err
 		},
 		Found:    func(delta int64) { p.Moved.Add(-delta) },
 		Uploaded: func(u transfer.Uploaded) { sum = u.MD5 },
-		AtOnce:   true,
 		New:      w.created,
 	}
 	defer func() {

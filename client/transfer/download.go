@@ -21,7 +21,7 @@ import (
 // should be or cannot be had in full; *fault.FileError when the folder or file
 // cannot be written; what the platform refuses comes as it is.
 func (t *Transfers) Download(ctx context.Context, d Download) (string, error) {
-	want, err := givenSum(d.MD5)
+	want, err := normalizeMD5(d.MD5)
 	if err != nil {
 		return "", err
 	}
@@ -51,7 +51,7 @@ func (t *Transfers) Download(ctx context.Context, d Download) (string, error) {
 		return "", err
 	}
 	defer t.budget.Release()
-	path, err := t.fetch(holding(ctx, t.budget), d, in, want)
+	path, err := t.fetch(withConnection(ctx, t.budget), d, in, want)
 	return path, settled(ctx, err)
 }
 

@@ -7,11 +7,11 @@ const (
 	MiB = 1 << 20
 	GiB = 1 << 30
 
-	DefaultChunk   = 10 * MiB
-	MinChunk       = 5 * MiB
-	MaxChunk       = 5 * GiB
-	MaxLegacyChunk = 50 * MiB
-	MaxParts       = 10000
+	DefaultChunk     = 10 * MiB
+	MinChunk         = 5 * MiB
+	MaxChunk         = 5 * GiB
+	MaxPlatformChunk = 50 * MiB
+	MaxParts         = 10000
 )
 
 // plan says how a file is cut.
@@ -23,10 +23,10 @@ type plan struct {
 
 // planFor cuts a file of that size. Chunks grow where the allowed number of
 // parts would not do.
-func planFor(size int64, u Upload, legacy bool) (plan, error) {
+func planFor(size int64, u Upload, throughPlatform bool) (plan, error) {
 	largest := int64(MaxChunk)
-	if legacy {
-		largest = MaxLegacyChunk
+	if throughPlatform {
+		largest = MaxPlatformChunk
 	}
 	chunk, err := checkChunk(u.ChunkSize, largest)
 	if err != nil {

@@ -59,7 +59,7 @@ func (u *upload) put(ctx context.Context, n int, sign func(context.Context) (sig
 		}
 		u.stats.retries.Add(1)
 		u.log.Debug("sending again", "file", u.Path, "part", n, "attempt", attempt, "reason", reason)
-		if err := u.rest(ctx, attempt); err != nil {
+		if err := u.backoff(ctx, attempt); err != nil {
 			return err
 		}
 	}

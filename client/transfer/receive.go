@@ -286,7 +286,7 @@ func (r *receiving) fetchSpan(ctx context.Context, w *worker, from, to int64, an
 			return r.incomplete(err)
 		}
 		r.log.Debug("continuing a download", "path", r.Path, "from", at, "reason", err)
-		if err := r.rest(ctx, w.broken); err != nil {
+		if err := r.backoff(ctx, w.broken); err != nil {
 			return err
 		}
 		if r.encoded {

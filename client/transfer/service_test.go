@@ -45,8 +45,6 @@ type testService struct {
 	completed []byte
 	// refuseComplete is the status of the next completion, once.
 	refuseComplete int
-	onAtOnce       func() int // the status of a file sent in one request, 0 when it is taken
-	refuseAll      bool       // requests for small files
 	asked          atomic.Int64
 	signs          atomic.Int64
 	puts           atomic.Int64
@@ -87,12 +85,6 @@ func (s *testService) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		n, _ := strconv.Atoi(r.URL.Query().Get("part_number"))
 		b, _ := io.ReadAll(r.Body)
 		s.note(route)
-		if route == "upload-component" && s.onAtOnce != nil {
-			if status := s.onAtOnce(); status != 0 {
-				w.WriteHeader(status)
-				return
-			}
-		}
 		s.mu.Lock()
 		s.expected[n] = r.URL.Query().Get("checksum")
 		s.mu.Unlock()
@@ -105,10 +97,6 @@ func (s *testService) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var body map[string]any
 	if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
 		w.WriteHeader(http.StatusBadRequest)
-		return
-	}
-	if s.refuseAll {
-		w.WriteHeader(http.StatusNotFound)
 		return
 	}
 	switch route {

@@ -13,7 +13,6 @@ import (
 	"net/url"
 	"os"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"transect/client/fault"
@@ -40,8 +39,7 @@ type Options struct {
 	Budget   *Budget // connections shared with other transfers; one of its own that tunes itself when nil
 	Journal  Journal // remembers across runs; nothing is remembered when nil
 	Platform string  // the platform's address, for the journal
-	Hasher   Hasher  // MD5; the standard library's when nil
-	Way      Way     // bytes go
+	Mode     UploadMode
 	Logger   *slog.Logger
 
 	Stats     *Stats     // counts what is done; of its own when nil
@@ -63,7 +61,6 @@ type Upload struct {
 	Multipart          bool              // send in parts when longer than a chunk
 	SkipFinished       bool              // do not send again what the journal knows as completed
 	ChunkSize          int64             // bytes; 10 MiB when 0
-	AtOnce             bool              // one request through the platform will do for a file of up to AtOnceSize
 	New                bool              // the component was made just now: nothing is remembered of it
 	Progress           func(delta int64) // bytes sent since the last call; negative when a part starts over
 	Found              func(delta int64) // which of those bytes an earlier run had sent
@@ -97,16 +94,14 @@ type Transfers struct {
 	budget   *Budget
 	journal  Journal
 	platform string
-	hasher   Hasher
-	way      Way
+	mode     UploadMode
 	log      *slog.Logger
 
 	stats     *Stats
 	bandwidth *Bandwidth
 	memory    *memory
 	hashing   *hashing
-	notAtOnce atomic.Bool // the platform does not take files at once
-	pruned    sync.Map    // folders
+	pruned    sync.Map // folders
 
 	manyRanges, pieceSize int64 // tests make them smaller
 
@@ -118,7 +113,7 @@ type Transfers struct {
 // New makes Transfers on a caller.
 func New(c Caller, o Options) *Transfers {
 	t := &Transfers{
-		caller: c, budget: o.Budget, journal: o.Journal, platform: o.Platform, hasher: o.Hasher, way: o.Way, log: o.Logger,
+		caller: c, budget: o.Budget, journal: o.Journal, platform: o.Platform, mode: o.Mode, log: o.Logger,
 		stats: o.Stats, bandwidth: o.Bandwidth, memory: newMemory(),
 		manyRanges: manyRanges, pieceSize: pieceSize,
 	}
@@ -137,9 +132,6 @@ func New(c Caller, o Options) *Transfers {
 	}
 	if t.journal == nil {
 		t.journal = forgetful{}
-	}
-	if t.hasher == nil {
-		t.hasher = plainMD5{}
 	}
 	if t.log == nil {
 		t.log = slog.New(slog.DiscardHandler)

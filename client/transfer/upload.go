@@ -34,7 +34,7 @@ type upload struct {
 // *fault.ResponseError when the platform or, for a file sent whole, its storage
 // refuses it. The first three are found before any request where they can be.
 func (t *Transfers) Upload(ctx context.Context, u Upload) (Uploaded, error) {
-	given, err := givenSum(u.MD5)
+	given, err := normalizeMD5(u.MD5)
 	if err != nil {
 		return Uploaded{}, err
 	}
@@ -43,7 +43,7 @@ func (t *Transfers) Upload(ctx context.Context, u Upload) (Uploaded, error) {
 		return Uploaded{}, err
 	}
 	defer src.close()
-	p, err := planFor(src.info.Size(), u, t.way == Legacy)
+	p, err := planFor(src.info.Size(), u, t.mode == ThroughPlatform)
 	if err != nil {
 		return Uploaded{}, err
 	}
@@ -142,23 +142,10 @@ func (u *upload) whole(ctx context.Context) error {
 		return err
 	}
 	defer u.budget.Release()
-	ctx = holding(ctx, u.budget)
+	ctx = withConnection(ctx, u.budget)
 	u.entry.Forget()
-	if u.way == Legacy {
+	if u.mode == ThroughPlatform {
 		return u.postWhole(ctx)
-	}
-	if u.atOnce() {
-		err := u.postWhole(ctx)
-		if !notTaken(err) {
-			return err
-		}
-		if err := u.putWhole(ctx); err != nil {
-			return err
-		}
-		if !u.notAtOnce.Swap(true) {
-			u.log.Debug("the platform does not take small files in one request; they go to its storage", "reason", err)
-		}
-		return nil
 	}
 	return u.putWhole(ctx)
 }

@@ -23,25 +23,25 @@ func TestUpload(t *testing.T) {
 	for _, c := range []struct {
 		name      string
 		size      int
-		way       Way
+		mode      UploadMode
 		multipart bool
 		parts     int
 		calls     string
 	}{
-		{"whole", 3 * MiB, Either, true, 1, "init-upload-component complete-upload-component"},
-		{"whole, one byte", 1, Either, true, 1, "init-upload-component complete-upload-component"},
-		{"whole, not in parts", 12 * MiB, Either, false, 1, "init-upload-component complete-upload-component"},
-		{"one chunk", 5 * MiB, Either, true, 1, "init-upload-component complete-upload-component"},
-		{"parts", 5*MiB + 1, Either, true, 2, "create-multipart-upload complete-multipart-upload"},
-		{"many parts", 38 * MiB, Either, true, 8, "create-multipart-upload complete-multipart-upload"},
-		{"legacy whole", 2 * MiB, Legacy, true, 1, "upload-component"},
-		{"legacy parts", 11 * MiB, Legacy, true, 3, "create-multipart-upload upload-part upload-part upload-part complete-multipart-upload"},
+		{"whole", 3 * MiB, ToStorage, true, 1, "init-upload-component complete-upload-component"},
+		{"whole, one byte", 1, ToStorage, true, 1, "init-upload-component complete-upload-component"},
+		{"whole, not in parts", 12 * MiB, ToStorage, false, 1, "init-upload-component complete-upload-component"},
+		{"one chunk", 5 * MiB, ToStorage, true, 1, "init-upload-component complete-upload-component"},
+		{"parts", 5*MiB + 1, ToStorage, true, 2, "create-multipart-upload complete-multipart-upload"},
+		{"many parts", 38 * MiB, ToStorage, true, 8, "create-multipart-upload complete-multipart-upload"},
+		{"platform whole", 2 * MiB, ThroughPlatform, true, 1, "upload-component"},
+		{"platform parts", 11 * MiB, ThroughPlatform, true, 3, "create-multipart-upload upload-part upload-part upload-part complete-multipart-upload"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newService(t)
 			path, content := fileOf(t, c.size)
 			var progress atomic.Int64
-			up, err := fast(s, Options{Way: c.way, Budget: NewBudget(3)}).Upload(t.Context(), Upload{
+			up, err := fast(s, Options{Mode: c.mode, Budget: NewBudget(3)}).Upload(t.Context(), Upload{
 				Dataset: "d", Component: "image", Path: path, Multipart: c.multipart, ChunkSize: 5 * MiB,
 				Progress: func(n int64) { progress.Add(n) },
 			})
@@ -60,7 +60,7 @@ func TestUpload(t *testing.T) {
 			if s.most > 3 {
 				t.Errorf("%d at a time", s.most)
 			}
-			if c.parts > 1 && (s.create["direct_upload"] == true) == (c.way == Legacy) {
+			if c.parts > 1 && (s.create["direct_upload"] == true) == (c.mode == ThroughPlatform) {
 				t.Errorf("%v", s.create)
 			}
 			if c.parts > 1 && (s.create["total_size"] != float64(c.size) || s.create["chunk_size"] != float64(5*MiB) || s.create["filename"] != "flight.tif") {
@@ -207,7 +207,7 @@ func TestRefusedBeforeAnyRequest(t *testing.T) {
 			t.Errorf("%+v: %v", c.u, err)
 		}
 	}
-	if _, err := fast(s, Options{Way: Legacy}).Upload(t.Context(), Upload{Path: good, ChunkSize: MaxLegacyChunk + 1}); fault.Find(err).Name() != "ValueError" {
+	if _, err := fast(s, Options{Mode: ThroughPlatform}).Upload(t.Context(), Upload{Path: good, ChunkSize: MaxPlatformChunk + 1}); fault.Find(err).Name() != "ValueError" {
 		t.Error(err)
 	}
 	if len(s.routes()) != 0 {
@@ -259,7 +259,7 @@ func TestPlan(t *testing.T) {
 	if p.chunk != DefaultChunk+1 || p.parts != MaxParts {
 		t.Errorf("%+v", p)
 	}
-	if _, err := planFor(MaxParts*MaxLegacyChunk+1, Upload{Multipart: true}, true); fault.Find(err) == nil {
+	if _, err := planFor(MaxParts*MaxPlatformChunk+1, Upload{Multipart: true}, true); fault.Find(err) == nil {
 		t.Error("too large a file was planned")
 	}
 }

@@ -108,8 +108,7 @@ func TestIngestKilledAnywhere(t *testing.T) {
 	inside, early, late, acked, unread, twice, doubled, missing := 0, 0, 0, 0, 0, 0, 0, 0
 	for i := range kills {
 		project := fmt.Sprint("killed ", i)
-		// Small files in one request, and to the storage like the large ones.
-		h.settings = append(slices.Clip(settings), "USE_LEGACY_UPLOADER="+[]string{"", "no"}[i%2])
+		h.settings = append(slices.Clip(settings), "USE_LEGACY_UPLOADER="+[]string{"", "yes"}[i%2])
 		w.begin(parts)
 		cmd := h.command("run", "ingest.lua", "flight", project)
 		if err := cmd.Start(); err != nil {

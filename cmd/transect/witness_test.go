@@ -62,7 +62,7 @@ func newWitness(t *testing.T, platform string) *witness {
 		c.answers("") // who asks on has read the answer before
 		w.once.Do(func() { w.began = time.Now(); close(w.first) })
 		code := &statusCode{ResponseWriter: rw, status: http.StatusOK}
-		if r.Method == http.MethodPut || strings.HasSuffix(r.URL.Path, "/upload-component") {
+		if r.Method == http.MethodPut || strings.HasSuffix(r.URL.Path, "/upload-component") || strings.HasSuffix(r.URL.Path, "/upload-part") {
 			w.put(proxy, code, r, c)
 			return
 		}

@@ -67,7 +67,7 @@ func (u *upload) missing(ctx context.Context, counted, found *atomic.Int64) (res
 		}
 		group.Go(func() error {
 			defer u.budget.Release()
-			if err := u.part(holding(inner, u.budget), n); err != nil {
+			if err := u.part(withConnection(inner, u.budget), n); err != nil {
 				return err
 			}
 			u.entry.Confirm(n) // before anything else: a kill may come
@@ -92,7 +92,7 @@ func (u *upload) create(ctx context.Context) error {
 	what := map[string]any{
 		"filename": u.name(), "chunk_size": u.plan.chunk, "total_size": u.plan.size, "checksum": u.sums.whole,
 	}
-	if u.way != Legacy {
+	if u.mode != ThroughPlatform {
 		what["direct_upload"] = true
 	}
 	return u.caller.Call(ctx, service, "create-multipart-upload", u.fields(what), nil)
@@ -100,7 +100,7 @@ func (u *upload) create(ctx context.Context) error {
 
 // part sends part n.
 func (u *upload) part(ctx context.Context, n int) error {
-	if u.way == Legacy {
+	if u.mode == ThroughPlatform {
 		return u.partFailed(n, u.postPart(ctx, n))
 	}
 	sign := func(ctx context.Context) (signed, error) {

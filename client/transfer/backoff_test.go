@@ -54,20 +54,20 @@ func TestOthersMoveWhileOneWaits(t *testing.T) {
 	}
 }
 
-// TestRestKeepsTheCount: whatever ends a wait, its connection is given back
+// TestBackoffKeepsTheCount: whatever ends a wait, its connection is given back
 // once, and no wait is longer than its context.
-func TestRestKeepsTheCount(t *testing.T) {
+func TestBackoffKeepsTheCount(t *testing.T) {
 	b := NewBudget(1)
 	if err := b.Acquire(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	ctx := holding(t.Context(), b)
+	ctx := withConnection(t.Context(), b)
 	broken := errors.New("broken")
-	if err := Resting(ctx, func() error { return broken }); !errors.Is(err, broken) || b.Active() != 1 {
+	if err := Backoff(ctx, func() error { return broken }); !errors.Is(err, broken) || b.Active() != 1 {
 		t.Errorf("%v, %d held", err, b.Active())
 	}
 	ended, cancel := context.WithCancel(ctx)
-	err := Resting(ended, func() error {
+	err := Backoff(ended, func() error {
 		if err := b.Acquire(t.Context()); err != nil { // somebody else has it now
 			t.Error(err)
 		}
@@ -82,7 +82,7 @@ func TestRestKeepsTheCount(t *testing.T) {
 	if b.Active() != 0 {
 		t.Errorf("%d held in the end", b.Active())
 	}
-	if err := Resting(t.Context(), func() error { return broken }); !errors.Is(err, broken) {
+	if err := Backoff(t.Context(), func() error { return broken }); !errors.Is(err, broken) {
 		t.Error(err)
 	}
 }

@@ -8,17 +8,15 @@ import (
 	"transect/client/fault"
 )
 
-// Way says where the bytes of uploads go.
-type Way int
+// UploadMode says where the bytes of uploads go.
+type UploadMode int
 
-// The ways of the protocol. The legacy one sends bytes through the platform
-// itself; its requests are repeated below, by the same rules as every other
-// platform request. It is slower for large files, but one request is all that a
-// small one takes, instead of three.
+// The upload modes of the protocol. Uploads through the platform are not
+// recommended; their requests are repeated by the transport, like every other
+// platform request.
 const (
-	Either Way = iota // to storage, but for small files that may go at once
-	Direct            // to storage
-	Legacy            // through the platform
+	ToStorage       UploadMode = iota // PUT to signed URLs of the storage
+	ThroughPlatform                   // POST to the platform itself
 )
 
 func (u *upload) postWhole(ctx context.Context) error {
