@@ -11,6 +11,8 @@ import (
 	"transect/client"
 	"transect/client/declare"
 	"transect/platform"
+	"transect/runtime/luastd"
+	"transect/runtime/module"
 	"transect/runtime/vm"
 	"transect/stdlib"
 )
@@ -37,14 +39,14 @@ func newWorldIn(t testing.TB, dir string, args []string, links ...declare.Interc
 		t.Fatal(err)
 	}
 	w := &world{platform: p, links: links}
-	w.in = vm.New(ctx, vm.Options{Stdout: &w.out, Stderr: &w.out, Dir: dir, Args: args, Progress: vm.ProgressQuiet, Env: environment(t.TempDir())})
+	w.in = luastd.New(ctx, vm.Options{Stdout: &w.out, Stderr: &w.out, Dir: dir, Args: args, Progress: vm.ProgressQuiet, Env: environment(t.TempDir())})
 	t.Cleanup(func() {
 		w.in.Close()
 		if err := p.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	w.in.Preload(stdlib.Modules()...)
+	module.Preload(w.in, stdlib.Modules()...)
 	bindings.Open(w.in, func(ctx context.Context, own *client.Settings) (*client.Client, error) {
 		c := p.Credentials()
 		s := client.Settings{URL: "http://transect.local", User: c.User, Password: c.Password, ClientID: c.ClientID, ClientSecret: c.ClientSecret}

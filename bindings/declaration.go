@@ -1,9 +1,9 @@
 package bindings
 
-import "transect/runtime/vm"
+import "transect/runtime/module"
 
 // connectDocs says what the keys of sdk.connect mean; a test wants one for each.
-var connectDocs = map[string]vm.Param{
+var connectDocs = map[string]module.Param{
 	"url":           {Type: "string", Doc: "address of the platform"},
 	"user":          {Type: "string", Doc: "user to log in as"},
 	"password":      {Type: "string", Doc: "the user's password"},
@@ -27,18 +27,18 @@ var connectDocs = map[string]vm.Param{
 
 // Declaration describes the module sdk, beside its managers, for
 // documentation. The module itself finds managers when they are asked for.
-func Declaration() *vm.Module {
-	settings := make([]vm.Param, len(connectKeys))
+func Declaration() *module.Module {
+	settings := make([]module.Param, len(connectKeys))
 	for i, key := range connectKeys {
 		p := connectDocs[key]
 		p.Name, p.Optional = key, true
 		settings[i] = p
 	}
-	return &vm.Module{
+	return &module.Module{
 		Name:   "sdk",
 		Doc:    "The connection to the platform: sdk.projects and so on, one attribute a manager. It connects when an operation is asked for first.",
-		Fields: []vm.Field{{Name: "url", Doc: "address of the platform"}},
-		Funcs: []vm.Func{
+		Fields: []module.Field{{Name: "url", Doc: "address of the platform"}},
+		Funcs: []module.Func{
 			{
 				Name: "managers", Doc: "Lists the names of the managers.", Returns: "a list of names",
 				Example: `local names = require("sdk").managers()
@@ -46,7 +46,7 @@ assert(names[1] == "projects")`,
 			},
 			{
 				Name: "connect", Doc: "Opens a connection of its own, beside the command line's. What is not given comes from the command line, unless another platform is named.",
-				Params:  []vm.Param{{Name: "settings", Fields: settings}},
+				Params:  []module.Param{{Name: "settings", Fields: settings}},
 				Returns: "the connection: a table like sdk",
 				Example: `local sdk = require("sdk")
 local other = sdk.connect{ timeout = 30 }

@@ -7,11 +7,12 @@ import (
 	"transect/client/fault"
 	"transect/client/ingest"
 	"transect/runtime/meter"
+	"transect/runtime/module"
 	"transect/runtime/vm"
 )
 
 // The options that say what to ingest; check, run and verify share them.
-var sourceOptions = []vm.Param{
+var sourceOptions = []module.Param{
 	{Name: "source", Type: "string|function", Doc: "folder, pattern such as flight/**/*.jpg, or file; or an iterator function that gives paths", Optional: true},
 	{Name: "paths", Type: "table", Doc: "list of files, folders and patterns, instead of source; relative ones lie in source when that is a folder", Optional: true},
 	{Name: "kind", Type: "string", Doc: "type of dataset for all files; found out from their contents when absent", Optional: true,
@@ -27,13 +28,13 @@ var sourceOptions = []vm.Param{
 }
 
 // The options that say where the datasets belong.
-var targetOptions = []vm.Param{
+var targetOptions = []module.Param{
 	{Name: "project", Type: "any", Doc: "project the datasets belong to; that of the mission when absent", Optional: true},
 	{Name: "mission", Type: "any", Doc: "mission they belong to", Optional: true},
 	{Name: "company", Type: "any", Doc: "company they belong to, where there is no project", Optional: true},
 }
 
-var runOptions = []vm.Param{
+var runOptions = []module.Param{
 	{Name: "flight", Type: "any", Doc: "flight of the images", Optional: true},
 	{Name: "name", Type: "string|function", Doc: "name of each dataset: text with {name} (within the source), {base} or {stem}, or a function of the file; {name} when absent", Optional: true},
 	{Name: "properties", Type: "table", Doc: "properties of each dataset", Optional: true},
@@ -69,14 +70,14 @@ code 3. What concerns all files does stop it: credentials refused, platform unre
 Files go straight to the platform's storage. With USE_LEGACY_UPLOADER=yes in the environment they go through the platform, which is not recommended.`
 
 // ingestModule is the module ingest. Connection is opened by b when needed.
-func ingestModule(b *Binding) *vm.Module {
-	return &vm.Module{
+func ingestModule(b *Binding) *module.Module {
+	return &module.Module{
 		Name: "ingest",
 		Doc:  ingestDoc,
-		Funcs: []vm.Func{
+		Funcs: []module.Func{
 			{
 				Name: "run", Doc: "Ingests files. It returns when everything is sent, with what became of it.",
-				Params: []vm.Param{{Name: "options", Fields: join(sourceOptions, targetOptions, runOptions)}},
+				Params: []module.Param{{Name: "options", Fields: join(sourceOptions, targetOptions, runOptions)}},
 				Returns: "a table: id of the run, total, created, resumed, skipped, failed (numbers of datasets), bytes sent, seconds; failures, the first 100 failed outcomes; " +
 					"preflight, the report of the check; files(), an iterator over all outcomes {name, path, size, outcome, kind, dataset, component, md5, cause, hint}",
 				Example: ingestSetup + `
@@ -85,11 +86,11 @@ assert(result.created == 2 and result.failed == 0)
 for file in result.files() do assert(file.outcome == "created" and file.dataset) end
 assert(ingest.run{ source = "flight", project = project }.skipped == 2)
 require("script").fail_items(result.failed, result.total)`,
-				Call: func(c *vm.Call) (any, error) { return runIngest(c, b) },
+				Call: func(c *module.Call) (any, error) { return runIngest(c, b) },
 			},
 			{
 				Name: "check", Doc: "Looks at the files as a run would, and sends nothing. It needs no platform.",
-				Params:  []vm.Param{{Name: "options", Fields: sourceOptions}},
+				Params:  []module.Param{{Name: "options", Fields: sourceOptions}},
 				Returns: "the report: items, files, bytes, images, by_kind, skipped, first, last, footprint, area, problems {code, severity, name, message, hint}, counts, errors, warnings",
 				Example: ingestSetup + `
 local report = ingest.check{ source = "flight" }
@@ -98,7 +99,7 @@ assert(report.files == 2 and report.errors == 0)`,
 			},
 			{
 				Name: "verify", Doc: "Compares local files, size and checksum, with what the platform holds: those of a source with a target, or those of an earlier run. Nothing is changed.",
-				Params: []vm.Param{{Name: "options", Fields: join(sourceOptions, targetOptions, []vm.Param{
+				Params: []module.Param{{Name: "options", Fields: join(sourceOptions, targetOptions, []module.Param{
 					{Name: "ingest", Type: "string", Doc: "id of an earlier run on this machine, or its report; instead of source", Optional: true},
 					{Name: "on_file", Type: "function", Doc: "called with each verdict {name, path, size, verdict, dataset, cause} as it comes", Optional: true},
 				})}},
@@ -107,7 +108,7 @@ assert(report.files == 2 and report.errors == 0)`,
 local result = ingest.run{ source = "flight", project = project }
 assert(ingest.verify{ source = "flight", project = project }.same == 2)
 assert(ingest.verify{ ingest = result.id }.ok)`,
-				Call: func(c *vm.Call) (any, error) { return verifyIngest(c, b) },
+				Call: func(c *module.Call) (any, error) { return verifyIngest(c, b) },
 			},
 		},
 	}
@@ -119,15 +120,15 @@ fs.write("flight/log.txt", "take-off 10:30")
 fs.write("flight/plan.txt", "two strips")
 local project = sdk.projects.create("Quarry", sdk.users.describe().company)`
 
-func join(lists ...[]vm.Param) []vm.Param {
-	var all []vm.Param
+func join(lists ...[]module.Param) []module.Param {
+	var all []module.Param
 	for _, list := range lists {
 		all = append(all, list...)
 	}
 	return all
 }
 
-func runIngest(c *vm.Call, b *Binding) (any, error) {
+func runIngest(c *module.Call, b *Binding) (any, error) {
 	s := newServer(c)
 	o, err := ingestOptions(c, s)
 	if err != nil {
@@ -184,7 +185,7 @@ func reading(p *ingest.Progress, c *client.Client) meter.Reading {
 	return r
 }
 
-func checkIngest(c *vm.Call) (any, error) {
+func checkIngest(c *module.Call) (any, error) {
 	s := newServer(c)
 	o, err := ingestOptions(c, s)
 	if err != nil {
@@ -201,7 +202,7 @@ func checkIngest(c *vm.Call) (any, error) {
 	return report, err
 }
 
-func verifyIngest(c *vm.Call, b *Binding) (any, error) {
+func verifyIngest(c *module.Call, b *Binding) (any, error) {
 	s := newServer(c)
 	tell := s.verdicts(c.Function("on_file"))
 	var v *ingest.Verification

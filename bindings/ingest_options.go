@@ -17,14 +17,16 @@ import (
 	"transect/client/ingest"
 	"transect/client/scan"
 	"transect/client/suggest"
+	"transect/runtime/module"
+	"transect/runtime/sandbox"
 	"transect/runtime/vm"
 )
 
 // ingestOptions reads what is to be ingested.
-func ingestOptions(c *vm.Call, s *server) (ingest.Options, error) {
+func ingestOptions(c *module.Call, s *server) (ingest.Options, error) {
 	o := ingest.Options{StateDir: c.In.StateDir(), Expected: c.Int("expected"), Logger: c.In.Options().Logger, Now: c.In.Options().Now,
 		Progress: &ingest.Progress{}}
-	if c.In.Walled() {
+	if c.In.Restricted() {
 		o.Source.Open, o.Folder = c.In.OpenToRead, c.In.Into
 	}
 	g := &o.Source
@@ -65,7 +67,7 @@ func ingestOptions(c *vm.Call, s *server) (ingest.Options, error) {
 }
 
 // sourceOf reads where the files are.
-func sourceOf(c *vm.Call, s *server, o *ingest.Options) error {
+func sourceOf(c *module.Call, s *server, o *ingest.Options) error {
 	g := &o.Source
 	if each := c.Function("source"); each != nil {
 		if c.Has("paths") {
@@ -76,7 +78,7 @@ func sourceOf(c *vm.Call, s *server, o *ingest.Options) error {
 	}
 	if source := c.String("source"); source != "" {
 		full := c.In.Path(source)
-		if err := c.In.Permit(vm.Read, full); err != nil {
+		if err := c.In.Permit(sandbox.Read, full); err != nil {
 			return err
 		}
 		info, err := os.Stat(full)
@@ -105,7 +107,7 @@ func sourceOf(c *vm.Call, s *server, o *ingest.Options) error {
 		if g.Root != "" && !filepath.IsAbs(p) {
 			full = filepath.Join(g.Root, p)
 		}
-		if err := c.In.Permit(vm.Read, full); err != nil {
+		if err := c.In.Permit(sandbox.Read, full); err != nil {
 			return err
 		}
 	}
@@ -130,7 +132,7 @@ func noSource(function string) error {
 }
 
 // sourceName is how a message calls what was to be ingested.
-func sourceName(c *vm.Call) string {
+func sourceName(c *module.Call) string {
 	switch {
 	case c.Function("source") != nil:
 		return "what the iterator gave"
@@ -143,7 +145,7 @@ func sourceName(c *vm.Call) string {
 }
 
 // targetOf reads where the datasets belong.
-func targetOf(c *vm.Call, o *ingest.Options) error {
+func targetOf(c *module.Call, o *ingest.Options) error {
 	for name, to := range map[string]*string{"project": &o.Project, "mission": &o.Mission, "company": &o.Company, "flight": &o.Flight} {
 		v, err := c.Go(name)
 		if err != nil {
@@ -163,7 +165,7 @@ func targetOf(c *vm.Call, o *ingest.Options) error {
 }
 
 // runOptionsOf reads how a run is to be done.
-func runOptionsOf(c *vm.Call, s *server, o *ingest.Options) error {
+func runOptionsOf(c *module.Call, s *server, o *ingest.Options) error {
 	if err := targetOf(c, o); err != nil {
 		return err
 	}
@@ -200,7 +202,7 @@ func runOptionsOf(c *vm.Call, s *server, o *ingest.Options) error {
 	}
 	if report := c.String("report"); report != "" {
 		o.Report = c.In.Path(report)
-		if err := c.In.Permit(vm.Write, o.Report); err != nil {
+		if err := c.In.Permit(sandbox.Write, o.Report); err != nil {
 			return err
 		}
 	}
@@ -212,7 +214,7 @@ func runOptionsOf(c *vm.Call, s *server, o *ingest.Options) error {
 }
 
 // retryOf takes the files that failed in an earlier run.
-func retryOf(c *vm.Call, o *ingest.Options) error {
+func retryOf(c *module.Call, o *ingest.Options) error {
 	report := c.String("retry_failed")
 	if report == "" {
 		return nil
@@ -227,7 +229,7 @@ func retryOf(c *vm.Call, o *ingest.Options) error {
 		if p == "" {
 			continue
 		}
-		if err := c.In.Permit(vm.Read, p); err != nil {
+		if err := c.In.Permit(sandbox.Read, p); err != nil {
 			return err
 		}
 	}
@@ -238,7 +240,7 @@ func retryOf(c *vm.Call, o *ingest.Options) error {
 var nameWords = []string{"name", "base", "stem"}
 
 // naming is how datasets are named; nil for the names of their files.
-func naming(c *vm.Call, s *server) (func(scan.File) (string, error), error) {
+func naming(c *module.Call, s *server) (func(scan.File) (string, error), error) {
 	if f := c.Function("name"); f != nil {
 		return func(file scan.File) (name string, err error) {
 			err = s.call(f, func(L *lua.LState) []lua.LValue { return []lua.LValue{fileTable(L, file)} }, func(v lua.LValue) error {
@@ -275,7 +277,7 @@ func naming(c *vm.Call, s *server) (func(scan.File) (string, error), error) {
 }
 
 // texts reads a list of texts, or one.
-func texts(c *vm.Call, name string) ([]string, error) {
+func texts(c *module.Call, name string) ([]string, error) {
 	v, err := c.Go(name)
 	if err != nil {
 		return nil, err
@@ -300,7 +302,7 @@ func texts(c *vm.Call, name string) ([]string, error) {
 }
 
 // object reads a table with keys, in the client's form.
-func object(c *vm.Call, name string) (map[string]any, error) {
+func object(c *module.Call, name string) (map[string]any, error) {
 	v, err := c.Go(name)
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"transect/client/fault"
 	"transect/client/ingest"
 	"transect/client/scan"
+	"transect/runtime/module"
 	"transect/runtime/vm"
 )
 
@@ -65,7 +66,7 @@ func verificationTable(v *ingest.Verification) map[string]any {
 }
 
 // resultTable is what ingest.run returns.
-func resultTable(c *vm.Call, r *ingest.Result, dryRun bool) lua.LValue {
+func resultTable(c *module.Call, r *ingest.Result, dryRun bool) lua.LValue {
 	L, n := c.L, r.Counts
 	t := vm.ToLua(L, map[string]any{"id": r.ID, "created": n.Created, "resumed": n.Resumed, "skipped": n.Skipped, "failed": n.Failed,
 		"total": n.Created + n.Resumed + n.Skipped + n.Failed, "bytes": n.Bytes, "seconds": r.Seconds}).(*lua.LTable)
@@ -108,7 +109,7 @@ func resultTable(c *vm.Call, r *ingest.Result, dryRun bool) lua.LValue {
 func plainJSON(v any) (json.RawMessage, error) { return json.Marshal(v) }
 
 // earlierOutcomes opens those of an earlier run, by its id or its report.
-func earlierOutcomes(c *vm.Call) (*ingest.OutcomeReader, error) {
+func earlierOutcomes(c *module.Call) (*ingest.OutcomeReader, error) {
 	name := c.String("ingest")
 	if name == "" {
 		return nil, fault.Hinted(fault.Of(&fault.ParameterError{}, "option ingest is empty: which run is meant?"), "give the id of an earlier run (result.id), or its report")

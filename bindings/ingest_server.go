@@ -9,13 +9,14 @@ import (
 	"transect/client/fault"
 	"transect/client/ingest"
 	"transect/client/scan"
-	"transect/runtime/vm"
+	"transect/runtime/module"
+	"transect/runtime/sandbox"
 )
 
 // server lets goroutines of the engine call Lua functions: the thread that
 // called ingest.run carries them out, while it waits for the run.
 type server struct {
-	c      *vm.Call
+	c      *module.Call
 	asks   chan ask
 	over   chan struct{}
 	raised lua.LValue // by a Lua function; it ends the run
@@ -26,7 +27,7 @@ type ask struct {
 	done chan error
 }
 
-func newServer(c *vm.Call) *server {
+func newServer(c *module.Call) *server {
 	return &server{c: c, asks: make(chan ask), over: make(chan struct{})}
 }
 
@@ -147,7 +148,7 @@ func (s *server) items(each *lua.LFunction, source scan.Source) iter.Seq2[scan.I
 					case lua.LString:
 						path := s.c.In.Path(string(v))
 						paths = append(paths, path)
-						return s.c.In.Permit(vm.Read, path)
+						return s.c.In.Permit(sandbox.Read, path)
 					}
 					return fault.Of(&fault.ParameterError{}, "the iterator source must give paths, got a %s", v.Type())
 				})

@@ -6,7 +6,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
-	"transect/runtime/vm"
+	"transect/runtime/module"
 )
 
 // metresPerDegree is the length of a degree of latitude on a sphere of the
@@ -15,7 +15,7 @@ const metresPerDegree = math.Pi * 6371008.8 / 180
 
 // near bounds longitude and latitude of a point. The platform has no operator
 // for distances; a square is what its comparisons can say.
-func near(c *vm.Call) (any, error) {
+func near(c *module.Call) (any, error) {
 	longitude, latitude, metres := c.Number("longitude"), c.Number("latitude"), c.Number("metres")
 	if math.Abs(latitude) > 89 || math.Abs(longitude) > 180 || metres <= 0 {
 		return nil, fault.Of(&fault.ParameterError{}, "wants a longitude, a latitude up to 89 degrees, and a distance above 0; got %v, %v, %v", longitude, latitude, metres)

@@ -21,6 +21,8 @@ import (
 	"transect/bindings"
 	"transect/client"
 	"transect/platform"
+	"transect/runtime/luastd"
+	"transect/runtime/module"
 	"transect/runtime/vm"
 	"transect/stdlib"
 )
@@ -94,9 +96,9 @@ func (s *pageServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // searcher is an interpreter connected to a URL.
 func searcher(t testing.TB, s client.Settings) *vm.Interp {
-	in := vm.New(context.Background(), vm.Options{Stdout: io.Discard, Stderr: os.Stderr, Dir: t.TempDir(), Progress: vm.ProgressQuiet})
+	in := luastd.New(context.Background(), vm.Options{Stdout: io.Discard, Stderr: os.Stderr, Dir: t.TempDir(), Progress: vm.ProgressQuiet})
 	t.Cleanup(in.Close)
-	in.Preload(stdlib.Modules()...)
+	module.Preload(in, stdlib.Modules()...)
 	bindings.Open(in, func(ctx context.Context, _ *client.Settings) (*client.Client, error) {
 		return client.New(ctx, s, client.Options{Env: func(string) (string, bool) { return "", false }})
 	})

@@ -4,23 +4,23 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
-	"transect/runtime/vm"
+	"transect/runtime/module"
 )
 
 // queryModule builds search filters that read well. What it makes are plain
 // filter tables: they can be printed, stored, and mixed with hand-written ones.
-var queryModule = &vm.Module{
+var queryModule = &module.Module{
 	Name: "query",
 	Doc: "Readable filters for searches. A condition names a property, dotted when nested; conditions that stand together must all hold: " +
 		"q.all(q.eq(\"type\", \"image\"), q.match(\"name\", \"dji\")).",
 	Funcs: append(comparisons(),
-		vm.Func{
+		module.Func{
 			Name: "between", Doc: "The property lies between two values, both included.",
-			Params:  []vm.Param{property, {Name: "low", Type: "any", Doc: "a number, or a date as text"}, {Name: "high", Type: "any", Doc: "of the same kind"}},
+			Params:  []module.Param{property, {Name: "low", Type: "any", Doc: "a number, or a date as text"}, {Name: "high", Type: "any", Doc: "of the same kind"}},
 			Returns: "a filter",
 			Example: `local f = require("query").between("creation_date", "2026-05-01", "2026-05-31")
 assert(f.creation_date["$gte"] == "2026-05-01" and f.creation_date["$lte"] == "2026-05-31")`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				if c.Value("low") == lua.LNil || c.Value("high") == lua.LNil {
 					return nil, fault.Of(&fault.ParameterError{}, "low and high must be given; for an open end use gte or lte")
 				}
@@ -30,18 +30,18 @@ assert(f.creation_date["$gte"] == "2026-05-01" and f.creation_date["$lte"] == "2
 				return condition(c, t), nil
 			},
 		},
-		vm.Func{
+		module.Func{
 			Name: "exists", Doc: "The property is there, or with false is absent.",
-			Params:  []vm.Param{property, {Name: "there", Type: "boolean", Doc: "false finds what lacks it", Default: true}},
+			Params:  []module.Param{property, {Name: "there", Type: "boolean", Doc: "false finds what lacks it", Default: true}},
 			Returns: "a filter",
 			Example: `assert(require("query").exists("mission", false).mission["$exists"] == false)`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				return operator(c, "$exists", lua.LBool(c.Bool("there"))), nil
 			},
 		},
-		vm.Func{
+		module.Func{
 			Name: "near", Doc: "The property, a point's coordinates, lies in a square around a position. It suits geometry.coordinates.0 and .1 of images.",
-			Params: []vm.Param{
+			Params: []module.Param{
 				{Name: "longitude", Type: "number", Doc: "degrees"}, {Name: "latitude", Type: "number", Doc: "degrees"},
 				{Name: "metres", Type: "number", Doc: "half the side of the square"},
 				{Name: "property", Type: "string", Doc: "the geometry", Default: "geometry"},
@@ -52,32 +52,32 @@ local latitude = f["geometry.coordinates.1"]
 assert(latitude["$gte"] < 50.7312 and latitude["$lte"] > 50.7312)`,
 			Call: near,
 		},
-		vm.Func{
+		module.Func{
 			Name: "all", Doc: "All the filters hold.",
-			Params:  []vm.Param{{Name: "...", Type: "table", Doc: "filters"}},
+			Params:  []module.Param{{Name: "...", Type: "table", Doc: "filters"}},
 			Returns: "a filter",
 			Example: `local q = require("query")
 local f = q.all(q.eq("type", "image"), q.gte("width", 4000))
 assert(f["$and"][2].width["$gte"] == 4000)`,
-			Call: func(c *vm.Call) (any, error) { return combined(c, "$and") },
+			Call: func(c *module.Call) (any, error) { return combined(c, "$and") },
 		},
-		vm.Func{
+		module.Func{
 			Name: "any", Doc: "One of the filters holds, or several.",
-			Params:  []vm.Param{{Name: "...", Type: "table", Doc: "filters"}},
+			Params:  []module.Param{{Name: "...", Type: "table", Doc: "filters"}},
 			Returns: "a filter",
 			Example: `local q = require("query")
 local f = q.any(q.eq("status", "failed"), q.eq("status", "rejected"))
 assert(#f["$or"] == 2)`,
-			Call: func(c *vm.Call) (any, error) { return combined(c, "$or") },
+			Call: func(c *module.Call) (any, error) { return combined(c, "$or") },
 		},
 	),
 }
 
-var property = vm.Param{Name: "property", Type: "string", Doc: "such as name or ingestion.status"}
+var property = module.Param{Name: "property", Type: "string", Doc: "such as name or ingestion.status"}
 
 // comparisons are the operators with one value.
-func comparisons() []vm.Func {
-	var funcs []vm.Func
+func comparisons() []module.Func {
+	var funcs []module.Func
 	for _, o := range []struct{ name, doc, value, typ, example string }{
 		{"eq", "The property equals the value.", "a text, number, boolean or resource", "any", `"x"`},
 		{"ne", "The property differs from the value, or is absent.", "a text, number, boolean or resource", "any", `"x"`},
@@ -95,12 +95,12 @@ func comparisons() []vm.Func {
 		} else if name == "nin" {
 			name = "none_of"
 		}
-		funcs = append(funcs, vm.Func{
+		funcs = append(funcs, module.Func{
 			Name: name, Doc: o.doc,
-			Params:  []vm.Param{property, {Name: "value", Type: o.typ, Doc: o.value}},
+			Params:  []module.Param{property, {Name: "value", Type: o.typ, Doc: o.value}},
 			Returns: "a filter",
 			Example: `assert(require("query").` + name + `("name", ` + o.example + `).name["$` + o.name + `"] ~= nil)`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				if c.Value("value") == lua.LNil {
 					return nil, fault.Hinted(fault.Of(&fault.ParameterError{}, "the value is nil"), "exists(property, false) finds what lacks a property")
 				}
@@ -111,19 +111,19 @@ func comparisons() []vm.Func {
 	return funcs
 }
 
-func operator(c *vm.Call, name string, value lua.LValue) *lua.LTable {
+func operator(c *module.Call, name string, value lua.LValue) *lua.LTable {
 	t := c.L.NewTable()
 	t.RawSetString(name, value)
 	return condition(c, t)
 }
 
-func condition(c *vm.Call, operators *lua.LTable) *lua.LTable {
+func condition(c *module.Call, operators *lua.LTable) *lua.LTable {
 	f := c.L.NewTable()
 	f.RawSetString(c.String("property"), operators)
 	return f
 }
 
-func combined(c *vm.Call, operator string) (any, error) {
+func combined(c *module.Call, operator string) (any, error) {
 	if len(c.Rest()) == 0 {
 		return nil, fault.Of(&fault.ParameterError{}, "wants one filter or more")
 	}

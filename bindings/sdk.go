@@ -13,6 +13,7 @@ import (
 	"transect/client/declare"
 	"transect/client/fault"
 	"transect/client/suggest"
+	"transect/runtime/module"
 	"transect/runtime/vm"
 )
 
@@ -25,27 +26,27 @@ type Connect func(ctx context.Context, own *client.Settings) (*client.Client, er
 // prints its help needs none.
 func Open(in *vm.Interp, connect Connect) *Binding {
 	b := &Binding{connect: connect}
-	modules := []*vm.Module{{
+	modules := []*module.Module{{
 		Name: "sdk",
 		Doc:  "The connection to the platform: one attribute a manager.",
 		Open: func(L *lua.LState, module *lua.LTable) { b.fill(L, module, b.command) },
 	}}
 	for _, m := range client.Managers() {
 		for _, name := range append([]string{m.Name}, m.Aliases...) {
-			modules = append(modules, &vm.Module{Name: name, Doc: m.Doc, Open: func(L *lua.LState, module *lua.LTable) {
+			modules = append(modules, &module.Module{Name: name, Doc: m.Doc, Open: func(L *lua.LState, module *lua.LTable) {
 				b.fillManager(L, module, m.Name, b.command)
 			}})
 		}
 	}
-	in.Preload(append(modules, b.modules()...)...)
+	module.Preload(in, append(modules, b.modules()...)...)
 	return b
 }
 
 // Modules lists the modules of this room beside sdk and the managers, for
 // documentation.
-func Modules() []*vm.Module { return new(Binding).modules() }
+func Modules() []*module.Module { return new(Binding).modules() }
 
-func (b *Binding) modules() []*vm.Module { return []*vm.Module{queryModule, ingestModule(b)} }
+func (b *Binding) modules() []*module.Module { return []*module.Module{queryModule, ingestModule(b)} }
 
 // Binding is the client as one interpreter sees it.
 type Binding struct {

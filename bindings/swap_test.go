@@ -19,7 +19,9 @@ import (
 	"transect/client/declare"
 	"transect/client/imagery/flightgen"
 	"transect/platform"
-	"transect/runtime/permission"
+	"transect/runtime/luastd"
+	"transect/runtime/module"
+	"transect/runtime/sandbox"
 	"transect/runtime/vm"
 	"transect/stdlib"
 )
@@ -94,7 +96,7 @@ type swapped struct {
 }
 
 func newSwapped(t *testing.T, p *platform.Platform, after int) *swapped {
-	dir := vm.Canonical(t.TempDir())
+	dir := sandbox.Canonical(t.TempDir())
 	s := &swapped{t: t, after: after, open: filepath.Join(dir, "open"), closed: filepath.Join(dir, "closed"), in: filepath.Join(dir, "open", "in")}
 	for name, text := range map[string]string{
 		"open/in/a.txt": "open to all", "open/in/m.lua": "", "open/in/r.csv": "name,path,outcome\nn,a.txt,failed\n", "open/in/d.json": `["open"]`, "open/b.txt": "b",
@@ -115,11 +117,11 @@ func newSwapped(t *testing.T, p *platform.Platform, after int) *swapped {
 			}
 		}
 	}
-	gate := permission.New(permission.Rules{Sandbox: true, Allow: permission.List{
-		vm.Read: {s.open}, vm.Write: {s.open}, vm.Net: {"*"}, vm.Op: {"*"}}}, "", false)
-	ask := func(a vm.Access, what string) error {
+	gate := sandbox.NewPolicy(sandbox.Rules{Sandbox: true, Allow: sandbox.List{
+		sandbox.Read: {s.open}, sandbox.Write: {s.open}, sandbox.Net: {"*"}, sandbox.Op: {"*"}}}, "", false)
+	ask := func(a sandbox.Access, what string) error {
 		err := gate.Permit(a, what)
-		if a == vm.Read || a == vm.Write {
+		if a == sandbox.Read || a == sandbox.Write {
 			s.answered()
 		}
 		return err
@@ -130,14 +132,14 @@ func newSwapped(t *testing.T, p *platform.Platform, after int) *swapped {
 		}
 		return next(ctx, call)
 	}
-	s.script = vm.New(context.Background(), vm.Options{Stdout: &s.out, Stderr: &s.out, Dir: s.open, Progress: vm.ProgressQuiet,
+	s.script = luastd.New(context.Background(), vm.Options{Stdout: &s.out, Stderr: &s.out, Dir: s.open, Progress: vm.ProgressQuiet,
 		Env: environment(t.TempDir()), Permit: ask})
 	t.Cleanup(s.script.Close)
-	s.script.Preload(stdlib.Modules()...)
+	module.Preload(s.script, stdlib.Modules()...)
 	bindings.Open(s.script, func(ctx context.Context, _ *client.Settings) (*client.Client, error) {
 		c := p.Credentials()
 		return client.New(ctx, client.Settings{URL: "http://transect.local", User: c.User, Password: c.Password, ClientID: c.ClientID, ClientSecret: c.ClientSecret},
-			client.Options{RoundTripper: overheard{p.RoundTripper(), &s.out}, Links: []declare.Interceptor{gate.Link, called},
+			client.Options{RoundTripper: overheard{p.RoundTripper(), &s.out}, Links: []declare.Interceptor{gate.Intercept, called},
 				Open: s.script.OpenToRead, Folder: s.script.Into})
 	})
 	return s

@@ -19,7 +19,7 @@ import (
 	"transect/client/transfer"
 	"transect/client/transport"
 	"transect/platform"
-	"transect/runtime/permission"
+	"transect/runtime/sandbox"
 	"transect/runtime/vm"
 )
 
@@ -29,7 +29,7 @@ type connector struct {
 	job     *Job
 	named   Connection // by the command line and the environment
 	in      *vm.Interp
-	gate    *permission.Gate // nil where everything may be reached
+	gate    *sandbox.Policy // nil where everything may be reached
 	local   *localPlatform
 	borrows bool                  // the local platform belongs to another
 	links   []declare.Interceptor // of every call
@@ -111,7 +111,7 @@ func (c *connector) options() client.Options {
 		Bandwidth: c.tuning.bandwidth, RequestRate: c.tuning.rate, Stall: c.tuning.stall, Journal: c.journal}
 	options.Links = slices.Clone(c.links)
 	if c.gate != nil {
-		options.Links = append(options.Links, c.gate.Link)
+		options.Links = append(options.Links, c.gate.Intercept)
 		options.Sending = c.gate.Sending
 		options.Open, options.Folder = c.in.OpenToRead, c.in.Into
 	}

@@ -6,7 +6,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 	"github.com/yuin/gopher-lua/parse"
 
-	"transect/runtime/vm"
+	"transect/runtime/module"
 )
 
 // evalName is what code of the command line is called in messages.
@@ -46,10 +46,10 @@ print(texts(select("#", results()), results()))
 `
 
 func (r *run) show(values []lua.LValue) error {
-	r.in.Preload(&vm.Module{Name: "eval.results", Doc: "What the code of the command line returned.", Funcs: []vm.Func{{
+	module.Preload(r.in, &module.Module{Name: "eval.results", Doc: "What the code of the command line returned.", Funcs: []module.Func{{
 		Name: "get", Doc: "Gives the results.", Returns: "the results",
-		Call: func(*vm.Call) (any, error) {
-			results := make(vm.Values, len(values))
+		Call: func(*module.Call) (any, error) {
+			results := make(module.Values, len(values))
 			for i, v := range values {
 				results[i] = v
 			}

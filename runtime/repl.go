@@ -9,6 +9,7 @@ import (
 
 	"transect/bindings"
 	"transect/client"
+	"transect/runtime/module"
 	"transect/runtime/repl"
 	"transect/stdlib"
 )
@@ -61,7 +62,7 @@ func Repl(ctx context.Context, w *World, job Job) error {
 }
 
 func (r *run) repl(ctx context.Context, cfg repl.Config, started *atomic.Pointer[repl.Session]) error {
-	r.in.Preload(stdlib.Modules()...)
+	module.Preload(r.in, stdlib.Modules()...)
 	binding := bindings.Open(r.in, r.connector.connect)
 	first := r.connector.named
 	r.connector.tracing.Store(r.job.Trace)

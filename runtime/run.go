@@ -11,7 +11,9 @@ import (
 
 	"transect/bindings"
 	"transect/client/fault"
-	"transect/runtime/permission"
+	"transect/runtime/luastd"
+	"transect/runtime/module"
+	"transect/runtime/sandbox"
 	"transect/runtime/vm"
 	"transect/stdlib"
 )
@@ -35,7 +37,7 @@ type Job struct {
 	Attend     Attendance
 	Grace      time.Duration // how long a run that was told to end may take to finish the items in hand
 
-	gate *permission.Gate // nil where everything may be reached
+	gate *sandbox.Policy // nil where everything may be reached
 
 	line  func(file string, line int) // told the lines that run
 	stdin io.Reader                   // what the script reads, when not the World's
@@ -77,7 +79,7 @@ func (o Output) progress() vm.ProgressMode {
 // script asked for, an *Interrupted, or an error that Report can tell about.
 func Run(ctx context.Context, w *World, job Job) error {
 	return perform(ctx, w, &job, func(r *run, _ context.Context) error {
-		r.in.Preload(stdlib.Modules()...)
+		module.Preload(r.in, stdlib.Modules()...)
 		bindings.Open(r.in, r.connector.connect)
 		return r.script()
 	})
@@ -155,7 +157,7 @@ func newRun(ctx context.Context, w *World, job *Job, named Connection, how tunin
 	if gate := job.gate; gate != nil {
 		opt.Permit, opt.Sending = gate.Permit, gate.Sending
 	}
-	in := vm.New(ctx, opt)
+	in := luastd.New(ctx, opt)
 	return &run{world: w, job: job, in: in, connector: newConnector(w, job, named, how, in)}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"transect/bindings"
 	"transect/client/fault"
+	"transect/runtime/module"
 	"transect/runtime/vm"
 	"transect/stdlib"
 )
@@ -139,7 +140,7 @@ func (job TestJob) alone(ctx context.Context, w *World, work func(*run) error) e
 	apart.Env = testEnvironment(w.Env, state)
 	return perform(ctx, &apart, &own, func(r *run, _ context.Context) error {
 		r.connector.local.memory = true
-		r.in.Preload(stdlib.Modules()...)
+		module.Preload(r.in, stdlib.Modules()...)
 		bindings.Open(r.in, r.connector.connect)
 		return work(r)
 	})
@@ -154,7 +155,7 @@ func (r *run) beside(ctx context.Context, script string, args []string) stdlib.O
 	other := newRun(ctx, &w, &job, r.connector.named, r.connector.tuning)
 	other.connector.local, other.connector.borrows = r.connector.local, true
 	err := ending(other.whole(ctx, func(r *run, _ context.Context) error {
-		r.in.Preload(stdlib.Modules()...)
+		module.Preload(r.in, stdlib.Modules()...)
 		bindings.Open(r.in, r.connector.connect)
 		return r.script()
 	}))

@@ -10,15 +10,14 @@ import (
 	"transect/client"
 	"transect/client/fault"
 	"transect/platform"
-	"transect/runtime/permission"
-	"transect/runtime/vm"
+	"transect/runtime/sandbox"
 )
 
 // Walls say what a script may reach of the world.
 type Walls struct {
-	Rules      permission.Rules // of the command line
-	NoManifest bool             // leave the manifest beside the script aside
-	Learn      bool             // write it, from what the script reaches
+	Rules      sandbox.Rules // of the command line
+	NoManifest bool          // leave the manifest beside the script aside
+	Learn      bool          // write it, from what the script reaches
 }
 
 // Place turns a path in a rule of the command line into an absolute one.
@@ -34,11 +33,11 @@ func (w *World) Place(path string) string {
 }
 
 // gate makes the gate of a run; nil when everything may be reached.
-func (x Walls) gate(w *World, script string) (*permission.Gate, error) {
+func (x Walls) gate(w *World, script string) (*sandbox.Policy, error) {
 	rules, manifest := x.Rules, ""
 	if file := script != "" && script != "-"; file && !x.NoManifest {
-		path := w.Place(permission.ManifestOf(script))
-		own, found, err := permission.ReadManifest(path)
+		path := w.Place(sandbox.ManifestOf(script))
+		own, found, err := sandbox.ReadManifest(path)
 		if err != nil {
 			return nil, err
 		}
@@ -51,7 +50,7 @@ func (x Walls) gate(w *World, script string) (*permission.Gate, error) {
 	if rules.Empty() && !x.Learn {
 		return nil, nil
 	}
-	return permission.New(rules, manifest, x.Learn), nil
+	return sandbox.NewPolicy(rules, manifest, x.Learn), nil
 }
 
 // learned writes the manifest of what the run reached.
@@ -59,7 +58,7 @@ func (r *run) learned() error {
 	if r.job.gate == nil || !r.job.Walls.Learn {
 		return nil
 	}
-	path := r.world.Place(permission.ManifestOf(r.job.Script))
+	path := r.world.Place(sandbox.ManifestOf(r.job.Script))
 	if err := r.job.gate.Learned().Write(path); err != nil {
 		return err
 	}
@@ -80,7 +79,7 @@ func (c *connector) permitted(own *client.Settings) error {
 		if file == "" {
 			continue
 		}
-		if err := c.in.Permit(vm.Read, c.world.path(file)); err != nil {
+		if err := c.in.Permit(sandbox.Read, c.world.path(file)); err != nil {
 			return err
 		}
 	}
@@ -96,14 +95,14 @@ func (c *connector) guard(ctx context.Context, own *client.Settings, s client.Se
 	ask := c.gate.Permit
 	if !c.chosen(own, s) {
 		if s.ProxyURL != "" && own.ProxyURL != "" {
-			if err := ask(vm.Net, hostOf(s.ProxyURL)); err != nil {
+			if err := ask(sandbox.Net, hostOf(s.ProxyURL)); err != nil {
 				return err
 			}
 		}
 	} else {
 		ask = c.gate.Denied
 	}
-	o.Reach = func(hostport string) error { return ask(vm.Net, hostport) }
+	o.Reach = func(hostport string) error { return ask(sandbox.Net, hostport) }
 	return o.Reach(hostOf(s.URL))
 }
 

@@ -9,6 +9,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
+	"transect/runtime/module"
 	"transect/runtime/vm"
 )
 
@@ -36,7 +37,7 @@ func (w *waiter) serve() {
 }
 
 // wait lets other tasks go on until w is served.
-func wait(c *vm.Call, queue *[]*waiter, w *waiter) error {
+func wait(c *module.Call, queue *[]*waiter, w *waiter) error {
 	var limit time.Duration
 	if c.Has("timeout") {
 		d, err := seconds(c, "timeout")
@@ -68,7 +69,7 @@ func wait(c *vm.Call, queue *[]*waiter, w *waiter) error {
 	return err
 }
 
-func (ch *channel) send(c *vm.Call, v lua.LValue) error {
+func (ch *channel) send(c *module.Call, v lua.LValue) error {
 	closed := func() error {
 		return fault.Of(&fault.RuntimeError{}, "the channel is closed")
 	}
@@ -96,7 +97,7 @@ func (ch *channel) send(c *vm.Call, v lua.LValue) error {
 }
 
 // receive gives nil when the channel is closed and empty.
-func (ch *channel) receive(c *vm.Call) (lua.LValue, error) {
+func (ch *channel) receive(c *module.Call) (lua.LValue, error) {
 	var next *waiter
 	if len(ch.senders) > 0 {
 		next = ch.senders[0]
@@ -127,20 +128,20 @@ func (ch *channel) close() {
 	ch.receivers, ch.senders = nil, nil
 }
 
-var waitOption = vm.Param{Name: "options", Fields: []vm.Param{
+var waitOption = module.Param{Name: "options", Fields: []module.Param{
 	{Name: "timeout", Type: "number", Doc: "seconds to wait at most; then a TimeoutError", Optional: true}}}
 
-var channelType = &vm.Type{
+var channelType = &module.Type{
 	Name: "channel", Doc: "Hands values from task to task, first come first served.",
-	Methods: []vm.Func{
+	Methods: []module.Func{
 		{
 			Name: "send", Doc: "Sends a value, and waits until there is room for it or somebody takes it. To a closed channel it raises.",
-			Params: []vm.Param{{Name: "value", Type: "any", Doc: "what to send, not nil"}, waitOption},
+			Params: []module.Param{{Name: "value", Type: "any", Doc: "what to send, not nil"}, waitOption},
 			Example: `local task = require("task")
 local ch = task.channel(1)
 ch:send("DJI_0001.JPG")
 assert(ch:receive() == "DJI_0001.JPG")`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				if !c.Has("value") {
 					return nil, fault.Of(&fault.ParameterError{}, "nil cannot be sent, it says that a channel is closed; send false, or json.null")
 				}
@@ -148,14 +149,14 @@ assert(ch:receive() == "DJI_0001.JPG")`,
 			},
 		},
 		{
-			Name: "receive", Doc: "Takes the next value, and waits for one.", Params: []vm.Param{waitOption}, Returns: "the value; nil when the channel is closed and empty",
+			Name: "receive", Doc: "Takes the next value, and waits for one.", Params: []module.Param{waitOption}, Returns: "the value; nil when the channel is closed and empty",
 			Example: `local task = require("task")
 local ch = task.channel()
 task.spawn(function() ch:send(7) end)
 assert(ch:receive() == 7)
 local _, err = try(ch.receive, ch, { timeout = 0.01 })
 assert(err.name == "TimeoutError")`,
-			Call: func(c *vm.Call) (any, error) { return c.Self.(*channel).receive(c) },
+			Call: func(c *module.Call) (any, error) { return c.Self.(*channel).receive(c) },
 		},
 		{
 			Name: "each", Doc: "Goes through the values until the channel is closed and empty. Several tasks may: each value goes to one of them.",
@@ -168,7 +169,7 @@ task.spawn(function()
 end)
 for n in ch:each() do sum = sum + n end
 assert(sum == 6)`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				ch := c.Self.(*channel)
 				return c.L.NewFunction(func(L *lua.LState) int {
 					here := *c
@@ -188,12 +189,12 @@ assert(sum == 6)`,
 ch:send(1)
 ch:close()
 assert(ch:receive() == 1 and ch:receive() == nil and ch:closed())`,
-			Call: func(c *vm.Call) (any, error) { c.Self.(*channel).close(); return nil, nil },
+			Call: func(c *module.Call) (any, error) { c.Self.(*channel).close(); return nil, nil },
 		},
 		{
 			Name: "closed", Doc: "Says whether the channel was closed.", Returns: "true or false",
 			Example: `assert(not require("task").channel():closed())`,
-			Call:    func(c *vm.Call) (any, error) { return c.Self.(*channel).closed, nil },
+			Call:    func(c *module.Call) (any, error) { return c.Self.(*channel).closed, nil },
 		},
 	},
 	Text: func(self any) string {
@@ -206,9 +207,9 @@ assert(ch:receive() == 1 and ch:receive() == nil and ch:closed())`,
 	},
 }
 
-var channelFunc = vm.Func{
+var channelFunc = module.Func{
 	Name: "channel", Doc: "Makes a channel between tasks.",
-	Params:  []vm.Param{{Name: "room", Type: "integer", Doc: "how many values it keeps while nobody takes them; with 0, sending waits for who receives", Default: 0}},
+	Params:  []module.Param{{Name: "room", Type: "integer", Doc: "how many values it keeps while nobody takes them; with 0, sending waits for who receives", Default: 0}},
 	Returns: "a channel",
 	Example: `local task = require("task")
 local photos = task.channel(16)
@@ -221,11 +222,11 @@ task.scope(function()
     task.spawn(function() for photo in photos:each() do task.sleep(0) end end)
   end
 end)`,
-	Call: func(c *vm.Call) (any, error) {
+	Call: func(c *module.Call) (any, error) {
 		room := c.Int("room")
 		if room < 0 || room > 1<<20 {
 			return nil, fault.Of(&fault.ParameterError{}, "argument room must be between 0 and %d, got %d", 1<<20, room)
 		}
-		return vm.NewObject(c.L, channelType, &channel{room: room}), nil
+		return module.NewObject(c.L, channelType, &channel{room: room}), nil
 	},
 }

@@ -10,16 +10,17 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
+	"transect/runtime/module"
 	"transect/runtime/vm"
 	"transect/stdlib/csvtext"
 )
 
 // The options of a dialect, shared by reading and writing.
 var (
-	csvSeparator = vm.Param{Name: "separator", Type: "string", Doc: "what stands between fields, one character", Default: ","}
-	csvQuote     = vm.Param{Name: "quote", Type: "string", Doc: "what fields are quoted with; empty when quotes mean nothing", Default: `"`}
-	csvCharset   = vm.Param{Name: "encoding", Type: "string", Doc: "how the characters are written; a mark at the start of what is read wins", Default: csvtext.UTF8, Choices: csvtext.Encodings}
-	csvReading   = vm.Param{Name: "options", Fields: []vm.Param{
+	csvSeparator = module.Param{Name: "separator", Type: "string", Doc: "what stands between fields, one character", Default: ","}
+	csvQuote     = module.Param{Name: "quote", Type: "string", Doc: "what fields are quoted with; empty when quotes mean nothing", Default: `"`}
+	csvCharset   = module.Param{Name: "encoding", Type: "string", Doc: "how the characters are written; a mark at the start of what is read wins", Default: csvtext.UTF8, Choices: csvtext.Encodings}
+	csvReading   = module.Param{Name: "options", Fields: []module.Param{
 		csvSeparator, csvQuote, csvCharset,
 		{Name: "header", Type: "boolean|table", Doc: "true: the first row names the columns; false: rows are lists; a list: these are the names, and the first row is data", Default: true},
 		{Name: "types", Type: "table", Doc: "columns that are no text: number, integer or boolean by name (by place without header); an empty field is then absent", Optional: true},
@@ -28,28 +29,28 @@ var (
 		{Name: "skip", Type: "integer", Doc: "how many lines stand before the table", Default: 0},
 		{Name: "decimal", Type: "string", Doc: "what stands before the decimals of numbers, such as a comma", Default: "."},
 	}}
-	csvColumns = vm.Param{Name: "header", Type: "boolean|table", Doc: "the columns in order, written as first row; false for lists without one. " +
+	csvColumns = module.Param{Name: "header", Type: "boolean|table", Doc: "the columns in order, written as first row; false for lists without one. " +
 		"Left out, the sorted names of the first row when that has names", Optional: true}
-	csvEncoding = []vm.Param{csvSeparator, csvQuote, csvCharset, csvColumns,
+	csvEncoding = []module.Param{csvSeparator, csvQuote, csvCharset, csvColumns,
 		{Name: "crlf", Type: "boolean", Doc: "end lines as Windows does", Default: false},
 		{Name: "bom", Type: "boolean", Doc: "begin with the mark by which spreadsheets know UTF-8", Default: false}}
 )
 
-var csvModule = &vm.Module{
+var csvModule = &module.Module{
 	Name: "csv",
 	Doc: "Reads and writes CSV: rows as tables by column name, or as lists. Values stay text unless types says otherwise; " +
 		"a mark of UTF-8 or UTF-16 at the start and any line ends are understood; a row of the wrong length is a ValueError with its line.",
-	Types: []*vm.Type{csvWriterType},
-	Funcs: []vm.Func{
+	Types: []*module.Type{csvWriterType},
+	Funcs: []module.Func{
 		{
 			Name: "read", Doc: "Goes through the rows of a file, however large.",
-			Params: []vm.Param{pathParam("the file"), csvReading}, Returns: "an iterator of rows, each with its line number",
+			Params: []module.Param{pathParam("the file"), csvReading}, Returns: "an iterator of rows, each with its line number",
 			Example: `local csv = require("csv")
 require("fs").write("fields.csv", "id,area\nn1,2.5\nn2,4\n")
 local sum = 0
 for row, line in csv.read("fields.csv", { types = { area = "number" } }) do sum = sum + row.area end
 assert(sum == 6.5)`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				path := c.In.Path(c.String("path"))
 				var f *os.File
 				err := c.Blocking(func(context.Context) (err error) { f, err = c.In.Open(path, os.O_RDONLY, 0); return err })
@@ -68,12 +69,12 @@ assert(sum == 6.5)`,
 		},
 		{
 			Name: "parse", Doc: "Reads the rows of a text.",
-			Params: []vm.Param{{Name: "text", Type: "string", Doc: "the lines"}, csvReading}, Returns: "a list of rows",
+			Params: []module.Param{{Name: "text", Type: "string", Doc: "the lines"}, csvReading}, Returns: "a list of rows",
 			Example: `local csv = require("csv")
 local rows = csv.parse("id;name\n1;'Hof; Nord'\n", { separator = ";", quote = "'" })
 assert(#rows == 1 and rows[1].name == "Hof; Nord")
 assert(csv.parse("a,b\n", { header = false })[1][2] == "b")`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				t, err := newTable(c, strings.NewReader(c.String("text")))
 				if err != nil {
 					return nil, err
@@ -95,11 +96,11 @@ assert(csv.parse("a,b\n", { header = false })[1][2] == "b")`,
 		},
 		{
 			Name: "encode", Doc: "Writes rows as a text.",
-			Params:  []vm.Param{{Name: "rows", Type: "table", Doc: "a list of tables by column name, of lists, or of resources"}, {Name: "options", Fields: csvEncoding}},
+			Params:  []module.Param{{Name: "rows", Type: "table", Doc: "a list of tables by column name, of lists, or of resources"}, {Name: "options", Fields: csvEncoding}},
 			Returns: "the text",
 			Example: `local text = require("csv").encode({ { id = "n1", note = "wet, cold" }, { id = "n2" } }, { header = { "id", "note" } })
 assert(text == 'id,note\nn1,"wet, cold"\nn2,\n')`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				var b bytes.Buffer
 				w, err := newRowWriter(c, &b)
 				if err != nil {
@@ -117,7 +118,7 @@ assert(text == 'id,note\nn1,"wet, cold"\nn2,\n')`,
 		},
 		{
 			Name: "write", Doc: "Writes rows to a file in one step: it is there whole, or not at all.",
-			Params: []vm.Param{pathParam("the file"), {Name: "rows", Type: "any", Doc: "a list of rows, or an iterator"}, {Name: "options", Fields: csvEncoding}},
+			Params: []module.Param{pathParam("the file"), {Name: "rows", Type: "any", Doc: "a list of rows, or an iterator"}, {Name: "options", Fields: csvEncoding}},
 			Example: `local csv = require("csv")
 csv.write("out.csv", { { id = "a", n = 1 }, { id = "b", n = 2 } })
 for row in csv.read("out.csv") do assert(row.id and row.n) end`,
@@ -125,25 +126,25 @@ for row in csv.read("out.csv") do assert(row.id and row.n) end`,
 		},
 		{
 			Name: "writer", Doc: "Starts a file that is written row by row; close puts it in its place. One that is not closed by the end of the run is removed, with a warning.",
-			Params:  []vm.Param{pathParam("the file"), {Name: "options", Fields: csvEncoding}},
+			Params:  []module.Param{pathParam("the file"), {Name: "options", Fields: csvEncoding}},
 			Returns: "a csv_writer",
 			Example: `local out = require("csv").writer("sizes.csv", { header = { "name", "bytes" } })
 out:write({ name = "a.tif", bytes = 12 })
 out:close()
 assert(require("fs").read("sizes.csv") == "name,bytes\na.tif,12\n")`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				w, err := newCSVWriter(c)
 				if err != nil {
 					return nil, err
 				}
-				return vm.NewObject(c.L, csvWriterType, w), nil
+				return module.NewObject(c.L, csvWriterType, w), nil
 			},
 		},
 	},
 }
 
 // one reads an option that is one character of ASCII.
-func one(c *vm.Call, name string) (byte, error) {
+func one(c *module.Call, name string) (byte, error) {
 	text := c.String(name)
 	if len(text) != 1 || text[0] >= 0x80 || text == "\n" || text == "\r" {
 		return 0, fault.Of(&fault.ParameterError{}, "option %s must be one character, got %q", name, text)
@@ -152,7 +153,7 @@ func one(c *vm.Call, name string) (byte, error) {
 }
 
 // dialect reads the options of a dialect that were given.
-func dialect(c *vm.Call) (d csvtext.Dialect, err error) {
+func dialect(c *module.Call) (d csvtext.Dialect, err error) {
 	if d.Separator, err = one(c, "separator"); err != nil {
 		return d, err
 	}

@@ -13,6 +13,8 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
+	"transect/client/suggest"
+	"transect/runtime/module"
 	"transect/runtime/vm"
 	"transect/stdlib/csvtext"
 )
@@ -30,7 +32,7 @@ type csvTable struct {
 }
 
 // newTable reads the options and the header.
-func newTable(c *vm.Call, r io.Reader) (*csvTable, error) {
+func newTable(c *module.Call, r io.Reader) (*csvTable, error) {
 	d, err := dialect(c)
 	if err != nil {
 		return nil, err
@@ -71,7 +73,7 @@ func (t *csvTable) readTypes(types *lua.LTable) error {
 			return
 		}
 		err = fault.Of(&fault.ParameterError{}, "option types: column %s must be one of %s, got %q%s", k, strings.Join(csvtext.Types, ", "), name,
-			vm.Suggestion(name, csvtext.Types))
+			suggest.Aside(name, csvtext.Types))
 	})
 	return err
 }
@@ -99,7 +101,7 @@ func (t *csvTable) place() error {
 		unknown = append(unknown, name)
 	}
 	sort.Strings(unknown)
-	return fault.Hinted(fault.Of(&fault.ParameterError{}, "option types: there is no column %s%s", unknown[0], vm.Suggestion(unknown[0], t.header)),
+	return fault.Hinted(fault.Of(&fault.ParameterError{}, "option types: there is no column %s%s", unknown[0], suggest.Aside(unknown[0], t.header)),
 		"the columns are %s", strings.Join(t.header, ", "))
 }
 

@@ -10,6 +10,8 @@ import (
 	lua "github.com/yuin/gopher-lua"
 	"pgregory.net/rapid"
 
+	"transect/runtime/luastd"
+	"transect/runtime/module"
 	"transect/runtime/vm"
 	"transect/stdlib"
 )
@@ -78,9 +80,9 @@ func TestCSVDialects(t *testing.T) {
 }
 
 func TestCSVComesBackAsItWent(t *testing.T) {
-	in := vm.New(context.Background(), vm.Options{})
+	in := luastd.New(context.Background(), vm.Options{})
 	defer in.Close()
-	in.Preload(stdlib.Modules()...)
+	module.Preload(in, stdlib.Modules()...)
 	rapid.Check(t, func(rt *rapid.T) {
 		width := rapid.IntRange(1, 4).Draw(rt, "width")
 		field := rapid.StringOfN(rapid.RuneFrom([]rune(`a"';,| é#`+"\n\t")), 0, 6, -1)

@@ -12,6 +12,8 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
+	"transect/client/suggest"
+	"transect/runtime/module"
 	"transect/runtime/vm"
 	"transect/stdlib/atomicfile"
 	"transect/stdlib/csvtext"
@@ -24,7 +26,7 @@ type rowWriter struct {
 	rows    int
 }
 
-func newRowWriter(c *vm.Call, w io.Writer) (*rowWriter, error) {
+func newRowWriter(c *module.Call, w io.Writer) (*rowWriter, error) {
 	d, err := dialect(c)
 	if err != nil {
 		return nil, err
@@ -86,7 +88,7 @@ func (r *rowWriter) record(L *lua.LState, row lua.LValue) ([]string, error) {
 	}
 	for _, name := range names {
 		if !slices.Contains(r.columns, name) {
-			return nil, fault.Hinted(fault.Of(&fault.ParameterError{}, "row %d has %s, which is no column%s", r.rows, name, vm.Suggestion(name, r.columns)),
+			return nil, fault.Hinted(fault.Of(&fault.ParameterError{}, "row %d has %s, which is no column%s", r.rows, name, suggest.Aside(name, r.columns)),
 				"the columns are %s; name them all with header", strings.Join(r.columns, ", "))
 		}
 	}
@@ -175,16 +177,16 @@ type csvWriter struct {
 	warn   func(string)
 }
 
-var csvWriterType = &vm.Type{
+var csvWriterType = &module.Type{
 	Name: "csv_writer", Doc: "A file that is written row by row.",
-	Methods: []vm.Func{
+	Methods: []module.Func{
 		{
 			Name: "write", Doc: "Writes a row: a table by column name, or a list. A name that is no column is a ParameterError.",
-			Params: []vm.Param{{Name: "row", Type: "table", Doc: "the fields: texts, numbers, booleans; absent ones are empty"}},
+			Params: []module.Param{{Name: "row", Type: "table", Doc: "the fields: texts, numbers, booleans; absent ones are empty"}},
 			Example: `local out = require("csv").writer("w.csv", { header = false })
 out:write({ "a", 1, true })
 out:close()`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				w := c.Self.(*csvWriter)
 				w.mu.Lock()
 				defer w.mu.Unlock()
@@ -199,7 +201,7 @@ out:close()`,
 			Example: `local out = require("csv").writer("c.csv", { header = { "id" } })
 out:close()
 assert(require("fs").read("c.csv") == "id\n")`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				w := c.Self.(*csvWriter)
 				return nil, c.Blocking(func(context.Context) error { return w.trouble(w.finish()) })
 			},
@@ -209,13 +211,13 @@ assert(require("fs").read("c.csv") == "id\n")`,
 			Example: `local out = require("csv").writer("d.csv")
 out:discard()
 assert(not require("fs").exists("d.csv"))`,
-			Call: func(c *vm.Call) (any, error) { c.Self.(*csvWriter).discard(); return nil, nil },
+			Call: func(c *module.Call) (any, error) { c.Self.(*csvWriter).discard(); return nil, nil },
 		},
 	},
 	Text: func(self any) string { return "csv_writer (" + self.(*csvWriter).name + ")" },
 }
 
-func newCSVWriter(c *vm.Call) (*csvWriter, error) {
+func newCSVWriter(c *module.Call) (*csvWriter, error) {
 	path := c.In.Path(c.String("path"))
 	f, err := disk{c.In}.Create(path)
 	if err != nil {
@@ -270,7 +272,7 @@ func (w *csvWriter) trouble(err error) error {
 	return fault.Of(&fault.FileError{}, "%s: %w", w.name, err)
 }
 
-func csvWrite(c *vm.Call) (any, error) {
+func csvWrite(c *module.Call) (any, error) {
 	next, err := itemsOf(c, "rows")
 	if err != nil {
 		return nil, err

@@ -7,19 +7,19 @@ import (
 	"strings"
 
 	"transect/client/fault"
-	"transect/runtime/vm"
+	"transect/runtime/module"
 	"transect/stdlib/dotenv"
 )
 
-var envName = vm.Param{Name: "name", Type: "string", Doc: "the variable"}
+var envName = module.Param{Name: "name", Type: "string", Doc: "the variable"}
 
 // envFunc declares a reader of variables of one type.
-func envFunc(name, typ, doc, example string, read func(text string) (any, string)) vm.Func {
-	return vm.Func{
+func envFunc(name, typ, doc, example string, read func(text string) (any, string)) module.Func {
+	return module.Func{
 		Name: name, Doc: doc + " One that is not set, or empty, gives the default; without a default a ConfigError says so.",
-		Params:  []vm.Param{envName, {Name: "default", Type: typ, Doc: "what to give when the variable is not set", Optional: true}},
+		Params:  []module.Param{envName, {Name: "default", Type: typ, Doc: "what to give when the variable is not set", Optional: true}},
 		Returns: "its value", Example: example,
-		Call: func(c *vm.Call) (any, error) {
+		Call: func(c *module.Call) (any, error) {
 			text, err := lookEnv(c)
 			switch {
 			case err != nil:
@@ -38,16 +38,16 @@ func envFunc(name, typ, doc, example string, read func(text string) (any, string
 	}
 }
 
-var envModule = &vm.Module{
+var envModule = &module.Module{
 	Name: "env",
 	Doc:  "Reads environment variables and .env files.",
-	Funcs: []vm.Func{
+	Funcs: []module.Func{
 		{
 			Name: "get", Doc: "Reads a variable.",
-			Params:  []vm.Param{envName, {Name: "default", Type: "any", Doc: "what to give when the variable is not set, or empty"}},
+			Params:  []module.Param{envName, {Name: "default", Type: "any", Doc: "what to give when the variable is not set, or empty"}},
 			Returns: "its text, or the default, or nil",
 			Example: `assert(require("env").get("NO_SUCH_VARIABLE", "none") == "none")`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				text, err := lookEnv(c)
 				if err != nil || text != "" {
 					return text, err
@@ -57,10 +57,10 @@ var envModule = &vm.Module{
 		},
 		{
 			Name: "require", Doc: "Reads a variable that must be set: a ConfigError says which one is not.",
-			Params: []vm.Param{envName}, Returns: "its text",
+			Params: []module.Param{envName}, Returns: "its text",
 			Example: `local _, err = try(require("env").require, "NO_SUCH_VARIABLE")
 assert(err.name == "ConfigError")`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				text, err := lookEnv(c)
 				if err == nil && text == "" {
 					err = unset(c.String("name"))
@@ -97,12 +97,12 @@ assert(err.name == "ConfigError")`,
 		{
 			Name: "load", Doc: "Reads a file of NAME=value lines, such as .env, and adds its variables to the environment of this run; those set already win. " +
 				"Programs started by the script do not see them. Values may be quoted: 'as it stands' or \"with \\n and \\t\"; # begins a comment; $ means nothing.",
-			Params:  []vm.Param{{Name: "path", Type: "string", Doc: "the file", Default: ".env"}},
+			Params:  []module.Param{{Name: "path", Type: "string", Doc: "the file", Default: ".env"}},
 			Returns: "a table of what the file says",
 			Example: `local env = require("env")
 require("fs").write(".env", "SEASON=2024  # this one\nexport GREETING='hello # world'\n")
 assert(env.load().GREETING == "hello # world" and env.integer("SEASON") == 2024)`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				path := c.In.Path(c.String("path"))
 				var data []byte
 				err := c.Blocking(func(context.Context) (err error) { data, err = c.In.ReadFile(path); return err })
@@ -124,7 +124,7 @@ assert(env.load().GREETING == "hello # world" and env.integer("SEASON") == 2024)
 	},
 }
 
-func lookEnv(c *vm.Call) (string, error) {
+func lookEnv(c *module.Call) (string, error) {
 	name := c.String("name")
 	text, _, err := c.In.Env(name)
 	return text, err

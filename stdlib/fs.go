@@ -12,21 +12,23 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"transect/client/fault"
+	"transect/runtime/module"
+	"transect/runtime/sandbox"
 	"transect/runtime/vm"
 )
 
-func pathParam(doc string) vm.Param { return vm.Param{Name: "path", Type: "string", Doc: doc} }
+func pathParam(doc string) module.Param { return module.Param{Name: "path", Type: "string", Doc: doc} }
 
-var fsModule = &vm.Module{
+var fsModule = &module.Module{
 	Name: "fs",
 	Doc:  "Reads and writes files and folders. Nothing is ever half-written: files are written aside and renamed.",
-	Funcs: slices.Concat([]vm.Func{
+	Funcs: slices.Concat([]module.Func{
 		{
-			Name: "read", Doc: "Reads a whole file.", Params: []vm.Param{pathParam("the file")}, Returns: "its bytes",
+			Name: "read", Doc: "Reads a whole file.", Params: []module.Param{pathParam("the file")}, Returns: "its bytes",
 			Example: `local fs = require("fs")
 fs.write("note.txt", "hello")
 assert(fs.read("note.txt") == "hello")`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				var data []byte
 				err := onFile(c, func(path string) (err error) { data, err = c.In.ReadFile(path); return err })
 				return data, err
@@ -34,17 +36,17 @@ assert(fs.read("note.txt") == "hello")`,
 		},
 		{
 			Name: "write", Doc: "Writes a file in one step: whoever reads it sees the old content or the new, also after a crash.",
-			Params: []vm.Param{pathParam("the file"), {Name: "text", Type: "string", Doc: "its bytes"},
-				{Name: "options", Fields: []vm.Param{
+			Params: []module.Param{pathParam("the file"), {Name: "text", Type: "string", Doc: "its bytes"},
+				{Name: "options", Fields: []module.Param{
 					{Name: "overwrite", Type: "boolean", Doc: "replace an existing file", Default: true},
 				}}},
 			Example: `require("fs").write("report.json", "{}")`,
 			Call:    write,
 		},
 		{
-			Name: "exists", Doc: "Says whether there is a file or folder.", Params: []vm.Param{pathParam("a path")}, Returns: "true or false",
+			Name: "exists", Doc: "Says whether there is a file or folder.", Params: []module.Param{pathParam("a path")}, Returns: "true or false",
 			Example: `assert(not require("fs").exists("nowhere"))`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				err := onFile(c, func(path string) error { _, err := c.In.Stat(path); return err })
 				if errors.Is(err, fs.ErrNotExist) {
 					return false, nil
@@ -58,12 +60,12 @@ assert(fs.is_file("a.txt") and not fs.is_file(".") and not fs.is_file("nowhere")
 		kindFunc("is_dir", "Says whether there is a folder.", `local fs = require("fs")
 assert(fs.is_dir(".") and not fs.is_dir("nowhere"))`, fs.FileMode.IsDir),
 		{
-			Name: "stat", Doc: "Describes a file or folder.", Params: []vm.Param{pathParam("a path")},
+			Name: "stat", Doc: "Describes a file or folder.", Params: []module.Param{pathParam("a path")},
 			Returns: "a table: name, size in bytes, type (file, dir or other), modified in seconds since 1970",
 			Example: `local fs = require("fs")
 fs.write("a.bin", "1234")
 assert(fs.stat("a.bin").size == 4 and fs.stat(".").type == "dir")`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				var info fs.FileInfo
 				err := onFile(c, func(path string) (err error) { info, err = c.In.Stat(path); return err })
 				if err != nil {
@@ -73,10 +75,10 @@ assert(fs.stat("a.bin").size == 4 and fs.stat(".").type == "dir")`,
 			},
 		},
 		{
-			Name: "list", Doc: "Lists the names in a folder, sorted.", Params: []vm.Param{{Name: "path", Type: "string", Doc: "the folder", Default: "."}},
+			Name: "list", Doc: "Lists the names in a folder, sorted.", Params: []module.Param{{Name: "path", Type: "string", Doc: "the folder", Default: "."}},
 			Returns: "a list of names",
 			Example: `assert(type(require("fs").list(".")) == "table")`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				names := []string{}
 				err := onFile(c, func(path string) error {
 					entries, err := c.In.ReadDir(path)
@@ -90,8 +92,8 @@ assert(fs.stat("a.bin").size == 4 and fs.stat(".").type == "dir")`,
 		},
 		{
 			Name: "glob", Doc: "Finds files by pattern: * and ? inside a name, ** through folders, {a,b} for either.",
-			Params: []vm.Param{{Name: "pattern", Type: "string", Doc: "such as flight/**/*.{jpg,JPG}"},
-				{Name: "options", Fields: []vm.Param{
+			Params: []module.Param{{Name: "pattern", Type: "string", Doc: "such as flight/**/*.{jpg,JPG}"},
+				{Name: "options", Fields: []module.Param{
 					{Name: "dir", Type: "string", Doc: "folder the pattern starts in; results are relative to it", Optional: true},
 				}}},
 			Returns: "a sorted list of paths",
@@ -103,8 +105,8 @@ assert(#fs.glob("g/**/*.tif") == 1)`,
 		},
 		{
 			Name: "find", Doc: "Goes through the files a pattern matches, as glob lists them, without reading all folders first.",
-			Params: []vm.Param{{Name: "pattern", Type: "string", Doc: "such as flight/**/*.{jpg,JPG}"},
-				{Name: "options", Fields: []vm.Param{
+			Params: []module.Param{{Name: "pattern", Type: "string", Doc: "such as flight/**/*.{jpg,JPG}"},
+				{Name: "options", Fields: []module.Param{
 					{Name: "dir", Type: "string", Doc: "folder the pattern starts in; results are relative to it", Optional: true},
 				}}},
 			Returns: "an iterator of paths, each with a description as of stat",
@@ -116,7 +118,7 @@ for path, info in fs.find("f/**/*.tif") do assert(info.size == 4) end`,
 		},
 		{
 			Name: "walk", Doc: "Goes through everything below a folder, sorted within each. Links to folders are not followed.",
-			Params: []vm.Param{pathParam("the folder"), {Name: "options", Fields: []vm.Param{
+			Params: []module.Param{pathParam("the folder"), {Name: "options", Fields: []module.Param{
 				{Name: "type", Type: "string", Doc: "what to give", Default: "file", Choices: []string{"file", "dir", "any"}},
 				{Name: "depth", Type: "integer", Doc: "how many levels; 1 is the folder alone", Default: 1 << 20},
 				{Name: "hidden", Type: "boolean", Doc: "also names that begin with a dot", Default: true},
@@ -131,7 +133,7 @@ assert(bytes == 4)`,
 			Call: walk,
 		},
 		{
-			Name: "lines", Doc: "Goes through the lines of a file, however large.", Params: []vm.Param{pathParam("the file")},
+			Name: "lines", Doc: "Goes through the lines of a file, however large.", Params: []module.Param{pathParam("the file")},
 			Returns: "an iterator of lines without their ends, each with its number",
 			Example: `local fs = require("fs")
 fs.write("list.txt", "one\r\ntwo\n")
@@ -139,22 +141,22 @@ for line, n in fs.lines("list.txt") do assert(line == (n == 1 and "one" or "two"
 			Call: readLines,
 		},
 		{
-			Name: "mkdir", Doc: "Makes a folder, with those above it; an existing one is fine.", Params: []vm.Param{pathParam("the folder")},
+			Name: "mkdir", Doc: "Makes a folder, with those above it; an existing one is fine.", Params: []module.Param{pathParam("the folder")},
 			Example: `require("fs").mkdir("out/maps")`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				return nil, onFile(c, func(path string) error { return c.In.MakeFolder(path) })
 			},
 		},
 		{
 			Name: "remove", Doc: "Removes a file or an empty folder; recursive takes a folder with all in it. What is not there is fine.",
-			Params: []vm.Param{pathParam("what to remove"), {Name: "options", Fields: []vm.Param{
+			Params: []module.Param{pathParam("what to remove"), {Name: "options", Fields: []module.Param{
 				{Name: "recursive", Type: "boolean", Doc: "also what is inside", Default: false},
 			}}},
 			Example: `local fs = require("fs")
 fs.mkdir("old/deep")
 fs.remove("old", { recursive = true })
 assert(not fs.exists("old"))`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				all := c.Bool("recursive")
 				err := onFile(c, func(path string) error { return c.In.Remove(path, all) })
 				if errors.Is(err, fs.ErrNotExist) {
@@ -163,14 +165,14 @@ assert(not fs.exists("old"))`,
 				return nil, err
 			},
 		},
-	}, copyFuncs, []vm.Func{watchFunc}),
+	}, copyFuncs, []module.Func{watchFunc}),
 }
 
 // kindFunc declares a question about what a path is.
-func kindFunc(name, doc, example string, is func(fs.FileMode) bool) vm.Func {
-	return vm.Func{
-		Name: name, Doc: doc, Params: []vm.Param{pathParam("a path")}, Returns: "true or false", Example: example,
-		Call: func(c *vm.Call) (any, error) {
+func kindFunc(name, doc, example string, is func(fs.FileMode) bool) module.Func {
+	return module.Func{
+		Name: name, Doc: doc, Params: []module.Param{pathParam("a path")}, Returns: "true or false", Example: example,
+		Call: func(c *module.Call) (any, error) {
 			found := false
 			err := onFile(c, func(path string) error {
 				info, err := c.In.Stat(path)
@@ -186,13 +188,13 @@ func kindFunc(name, doc, example string, is func(fs.FileMode) bool) vm.Func {
 }
 
 // onFile runs f on the argument path without the interpreter lock.
-func onFile(c *vm.Call, f func(path string) error) error {
+func onFile(c *module.Call, f func(path string) error) error {
 	path := c.In.Path(c.String("path"))
 	return fileError(c, "path", c.Blocking(func(context.Context) error { return f(path) }))
 }
 
 // fileError makes a FileError that names the file as the script did.
-func fileError(c *vm.Call, param string, err error) error {
+func fileError(c *module.Call, param string, err error) error {
 	var perr *fs.PathError
 	if !errors.As(err, &perr) || fault.Find(err) != nil {
 		return err
@@ -210,10 +212,10 @@ func fileType(mode fs.FileMode) string {
 	return "other"
 }
 
-func write(c *vm.Call) (any, error) {
+func write(c *module.Call) (any, error) {
 	text, overwrite := c.String("text"), c.Bool("overwrite")
 	return nil, onFile(c, func(path string) error {
-		if err := c.In.Permit(vm.Write, path); err != nil {
+		if err := c.In.Permit(sandbox.Write, path); err != nil {
 			return err
 		}
 		if !overwrite {
@@ -227,10 +229,10 @@ func write(c *vm.Call) (any, error) {
 
 // matching finds the files of a pattern that begins in a folder.
 func matching(in *vm.Interp, pattern, folder string) ([]string, error) {
-	if !in.Walled() {
+	if !in.Restricted() {
 		return doublestar.FilepathGlob(pattern, doublestar.WithFilesOnly())
 	}
-	if err := in.Permit(vm.Read, folder); err != nil {
+	if err := in.Permit(sandbox.Read, folder); err != nil {
 		return nil, err
 	}
 	rest, err := filepath.Rel(folder, pattern)
@@ -244,7 +246,7 @@ func matching(in *vm.Interp, pattern, folder string) ([]string, error) {
 	return found, err
 }
 
-func glob(c *vm.Call) (any, error) {
+func glob(c *module.Call) (any, error) {
 	pattern, dir := c.String("pattern"), c.String("dir")
 	if !doublestar.ValidatePathPattern(pattern) {
 		return nil, fault.Of(&fault.ParameterError{}, "%q is not a pattern", pattern)

@@ -8,13 +8,13 @@ import (
 	"path/filepath"
 
 	"transect/client/fault"
-	"transect/runtime/vm"
+	"transect/runtime/module"
 	"transect/stdlib/filetree"
 )
 
-var overwriteOption = vm.Param{Name: "overwrite", Type: "boolean", Doc: "replace an existing file", Default: true}
+var overwriteOption = module.Param{Name: "overwrite", Type: "boolean", Doc: "replace an existing file", Default: true}
 
-func copyFiles(c *vm.Call) (any, error) {
+func copyFiles(c *module.Call) (any, error) {
 	w := filetree.Copier{Disk: disk{c.In}, Overwrite: c.Bool("overwrite"), Recursive: c.Bool("recursive")}
 	from, to := c.In.Path(c.String("from")), c.In.Path(c.String("to"))
 	err := c.Blocking(func(ctx context.Context) error { return w.Copy(ctx, from, to) })
@@ -24,7 +24,7 @@ func copyFiles(c *vm.Call) (any, error) {
 	return w.Count, fromPath(err)
 }
 
-func moveFile(c *vm.Call) (any, error) {
+func moveFile(c *module.Call) (any, error) {
 	w := filetree.Copier{Disk: disk{c.In}, Overwrite: c.Bool("overwrite")}
 	from, to := c.In.Path(c.String("from")), c.In.Path(c.String("to"))
 	return nil, fromPath(c.Blocking(func(ctx context.Context) error { return w.Move(ctx, from, to) }))
@@ -43,12 +43,12 @@ func fromPath(err error) error {
 	return err
 }
 
-var fromTo = []vm.Param{{Name: "from", Type: "string", Doc: "what is there"}, {Name: "to", Type: "string", Doc: "its new place, or the folder to put it in"}}
+var fromTo = []module.Param{{Name: "from", Type: "string", Doc: "what is there"}, {Name: "to", Type: "string", Doc: "its new place, or the folder to put it in"}}
 
-var copyFuncs = []vm.Func{
+var copyFuncs = []module.Func{
 	{
 		Name: "copy", Doc: "Copies a file in one step, with its permissions and time; recursive copies a folder into a new or existing one.",
-		Params: append(fromTo[:2:2], vm.Param{Name: "options", Fields: []vm.Param{overwriteOption,
+		Params: append(fromTo[:2:2], module.Param{Name: "options", Fields: []module.Param{overwriteOption,
 			{Name: "recursive", Type: "boolean", Doc: "take a folder with all in it", Default: false}}}),
 		Returns: "how many files were copied",
 		Example: `local fs = require("fs")
@@ -61,7 +61,7 @@ assert(fs.copy("backup", "again", { recursive = true }) == 1 and fs.exists("agai
 	},
 	{
 		Name: "move", Doc: "Renames a file or folder, or moves it to another one, also on another disk.",
-		Params: append(fromTo[:2:2], vm.Param{Name: "options", Fields: []vm.Param{overwriteOption}}),
+		Params: append(fromTo[:2:2], module.Param{Name: "options", Fields: []module.Param{overwriteOption}}),
 		Example: `local fs = require("fs")
 fs.write("new.txt", "one")
 fs.move("new.txt", "old.txt")
@@ -70,12 +70,12 @@ assert(fs.exists("old.txt") and not fs.exists("new.txt"))`,
 	},
 	{
 		Name: "append", Doc: "Adds to the end of a file, and makes it if it is not there.",
-		Params: []vm.Param{pathParam("the file"), {Name: "text", Type: "string", Doc: "what to add"}},
+		Params: []module.Param{pathParam("the file"), {Name: "text", Type: "string", Doc: "what to add"}},
 		Example: `local fs = require("fs")
 fs.append("notes.txt", "one\n")
 fs.append("notes.txt", "two\n")
 assert(fs.read("notes.txt") == "one\ntwo\n")`,
-		Call: func(c *vm.Call) (any, error) {
+		Call: func(c *module.Call) (any, error) {
 			text := c.String("text")
 			return nil, onFile(c, func(path string) error {
 				f, err := c.In.Open(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644)
@@ -91,17 +91,17 @@ assert(fs.read("notes.txt") == "one\ntwo\n")`,
 		Name: "temp_dir", Doc: "Makes a folder that is removed when the run ends.", Returns: "its path",
 		Example: `local fs = require("fs")
 assert(fs.stat(fs.temp_dir()).type == "dir")`,
-		Call: func(c *vm.Call) (any, error) {
+		Call: func(c *module.Call) (any, error) {
 			dir, err := c.In.TempDir("transect-")
 			return dir, fromPath(err)
 		},
 	},
 	{
 		Name: "temp_file", Doc: "Makes an empty file that is removed when the run ends.",
-		Params: []vm.Param{{Name: "name", Type: "string", Doc: "what it is called, in a folder of its own", Default: "file"}}, Returns: "its path",
+		Params: []module.Param{{Name: "name", Type: "string", Doc: "what it is called, in a folder of its own", Default: "file"}}, Returns: "its path",
 		Example: `local fs = require("fs")
 assert(fs.stat(fs.temp_file("preview.tif")).size == 0)`,
-		Call: func(c *vm.Call) (any, error) {
+		Call: func(c *module.Call) (any, error) {
 			name := c.String("name")
 			if !filepath.IsLocal(name) || filepath.Base(name) != name || name == "." {
 				return nil, fault.Of(&fault.ParameterError{}, "argument name must be the name of a file, without a folder, got %q", name)

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"transect/client/fault"
+	"transect/runtime/sandbox"
 	"transect/runtime/vm"
 	"transect/stdlib/atomicfile"
 )
@@ -13,14 +14,14 @@ import (
 // disk is the files of a script, where it may reach them.
 type disk struct{ *vm.Interp }
 
-func (d disk) MayWrite(path string) error { return d.Permit(vm.Write, path) }
+func (d disk) MayWrite(path string) error { return d.Permit(sandbox.Write, path) }
 
-func (d disk) Canonical(path string) string { return vm.Canonical(path) }
+func (d disk) Canonical(path string) string { return sandbox.Canonical(path) }
 
 // Create starts a file that takes its place when it is whole. What a link
 // points to is replaced, not the link.
 func (d disk) Create(path string) (*atomicfile.File, error) {
-	folder, name, err := d.Folder(vm.Canonical(path))
+	folder, name, err := d.Folder(sandbox.Canonical(path))
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
+	"transect/runtime/module"
 	"transect/runtime/vm"
 	"transect/stdlib/lines"
 )
@@ -14,7 +15,7 @@ import (
 // fileLines goes through the lines of the file that the argument path names.
 // value makes of a line what the iterator gives, beside its number; nil to
 // pass it over.
-func fileLines(c *vm.Call, value func(L *lua.LState, line string, number int) (lua.LValue, error)) (any, error) {
+func fileLines(c *module.Call, value func(L *lua.LState, line string, number int) (lua.LValue, error)) (any, error) {
 	operation, name, path := c.Name, c.String("path"), c.In.Path(c.String("path"))
 	var f *os.File
 	err := c.Blocking(func(context.Context) (err error) { f, err = c.In.Open(path, os.O_RDONLY, 0); return err })
@@ -54,6 +55,6 @@ func fileLines(c *vm.Call, value func(L *lua.LState, line string, number int) (l
 	}), nil
 }
 
-func readLines(c *vm.Call) (any, error) {
+func readLines(c *module.Call) (any, error) {
 	return fileLines(c, func(_ *lua.LState, line string, _ int) (lua.LValue, error) { return lua.LString(line), nil })
 }

@@ -11,13 +11,15 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
+	"transect/runtime/module"
+	"transect/runtime/sandbox"
 	"transect/runtime/vm"
 	"transect/stdlib/filetree"
 )
 
 // treeIterator makes the Lua function that gives path and description; shown
 // is how paths begin.
-func treeIterator(c *vm.Call, w *filetree.Walker, shown string) lua.LValue {
+func treeIterator(c *module.Call, w *filetree.Walker, shown string) lua.LValue {
 	name := c.Name
 	return c.L.NewFunction(func(L *lua.LState) int {
 		var p filetree.Place
@@ -51,7 +53,7 @@ func describe(info fs.FileInfo) map[string]any {
 		"modified": float64(info.ModTime().UnixMilli()) / 1000}
 }
 
-func walk(c *vm.Call) (any, error) {
+func walk(c *module.Call) (any, error) {
 	root, depth, kind := c.In.Path(c.String("path")), c.Int("depth"), c.String("type")
 	if depth < 1 {
 		return nil, fault.Of(&fault.ParameterError{}, "option depth must be at least 1, got %d", depth)
@@ -74,7 +76,7 @@ func walk(c *vm.Call) (any, error) {
 }
 
 // find goes through the files a pattern matches.
-func find(c *vm.Call) (any, error) {
+func find(c *module.Call) (any, error) {
 	pattern := filepath.ToSlash(c.String("pattern"))
 	if !doublestar.ValidatePattern(pattern) {
 		return nil, fault.Of(&fault.ParameterError{}, "%q is not a pattern", pattern)
@@ -85,7 +87,7 @@ func find(c *vm.Call) (any, error) {
 	if c.String("dir") == "" {
 		root = c.In.Path(shown)
 	}
-	if err := c.In.Permit(vm.Read, root); err != nil {
+	if err := c.In.Permit(sandbox.Read, root); err != nil {
 		return nil, err
 	}
 	depth := strings.Count(rest, "/") + 1

@@ -11,11 +11,12 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
+	"transect/runtime/module"
 	"transect/runtime/vm"
 	"transect/stdlib/filetree"
 )
 
-func watchFolder(c *vm.Call) (any, error) {
+func watchFolder(c *module.Call) (any, error) {
 	pattern, shown := c.String("pattern"), c.String("path")
 	if !doublestar.ValidatePattern(pattern) {
 		return nil, fault.Of(&fault.ParameterError{}, "option pattern: %q is not a pattern", pattern)
@@ -63,10 +64,10 @@ func watchFolder(c *vm.Call) (any, error) {
 	}), nil
 }
 
-var watchFunc = vm.Func{
+var watchFunc = module.Func{
 	Name: "watch", Doc: "Waits for files that are finished, one after the other: a file that stays as it is for some seconds, also one that was replaced. " +
 		"Hidden files, and names that end in .part, .tmp and the like, do not count. It goes on until the loop is left, the run ends, or nothing happens for idle seconds.",
-	Params: []vm.Param{pathParam("the folder"), {Name: "options", Fields: []vm.Param{
+	Params: []module.Param{pathParam("the folder"), {Name: "options", Fields: []module.Param{
 		{Name: "pattern", Type: "string", Doc: "which files, from the folder on", Default: "**"},
 		{Name: "settle", Type: "number", Doc: "seconds a file must not change", Default: 5},
 		{Name: "interval", Type: "number", Doc: "seconds between looks at the folder", Default: 2},

@@ -6,22 +6,22 @@ import (
 
 	"transect/client/fault"
 	"transect/client/geojson"
-	"transect/runtime/vm"
+	"transect/runtime/module"
 	"transect/stdlib/geometry"
 )
 
 var (
-	geoShape = vm.Param{Name: "geometry", Type: "any", Doc: "a geometry, Feature or FeatureCollection, a resource with a geometry, or a position"}
-	geoPoint = func(name string) vm.Param {
-		return vm.Param{Name: name, Type: "any", Doc: "a Point, or { longitude, latitude }"}
+	geoShape = module.Param{Name: "geometry", Type: "any", Doc: "a geometry, Feature or FeatureCollection, a resource with a geometry, or a position"}
+	geoPoint = func(name string) module.Param {
+		return module.Param{Name: name, Type: "any", Doc: "a Point, or { longitude, latitude }"}
 	}
 )
 
 // geoNumber declares a measure of a shape.
-func geoNumber(name, doc, returns, example string, f func(orb.Geometry) float64) vm.Func {
-	return vm.Func{
-		Name: name, Doc: doc, Params: []vm.Param{geoShape}, Returns: returns, Example: example,
-		Call: func(c *vm.Call) (any, error) {
+func geoNumber(name, doc, returns, example string, f func(orb.Geometry) float64) module.Func {
+	return module.Func{
+		Name: name, Doc: doc, Params: []module.Param{geoShape}, Returns: returns, Example: example,
+		Call: func(c *module.Call) (any, error) {
 			g, err := shape(c, "geometry")
 			if err != nil {
 				return nil, err
@@ -31,19 +31,19 @@ func geoNumber(name, doc, returns, example string, f func(orb.Geometry) float64)
 	}
 }
 
-var geoModule = &vm.Module{
+var geoModule = &module.Module{
 	Name: "geo",
 	Doc: "Makes, checks and measures GeoJSON: positions are { longitude, latitude } in degrees (WGS 84), results in metres. Measures are those of the WGS 84 ellipsoid along shortest lines " +
 		"(geodesics, Karney 2013), good to less than a millimetre; heights are kept by what makes geometries and ignored by what measures them. Nothing is cut at the antimeridian.",
-	Funcs: append(geoMakers, append([]vm.Func{
+	Funcs: append(geoMakers, append([]module.Func{
 		{
 			Name: "check", Doc: "Refuses what is no GeoJSON (RFC 7946): a ValueError says which coordinate is wrong.",
-			Params: []vm.Param{{Name: "value", Type: "table", Doc: "a geometry, Feature or FeatureCollection"}, {Name: "options", Fields: []vm.Param{
+			Params: []module.Param{{Name: "value", Type: "table", Doc: "a geometry, Feature or FeatureCollection"}, {Name: "options", Fields: []module.Param{
 				{Name: "any_number", Type: "boolean", Doc: "take every number for a coordinate, as pixels and metres are", Default: false}}}},
 			Returns: "the value",
 			Example: `local _, err = try(require("geo").check, { type = "Point", coordinates = { 4, 91 } })
 assert(err.name == "ValueError" and err.message:find("coordinates%[2%]"))`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				v, err := c.Go("value")
 				if err == nil {
 					err = checked(v, geojson.Options{AnyNumber: c.Bool("any_number")})
@@ -52,10 +52,10 @@ assert(err.name == "ValueError" and err.message:find("coordinates%[2%]"))`,
 			},
 		},
 		{
-			Name: "bbox", Doc: "The box around a shape.", Params: []vm.Param{geoShape}, Returns: "{ west, south, east, north }",
+			Name: "bbox", Doc: "The box around a shape.", Params: []module.Param{geoShape}, Returns: "{ west, south, east, north }",
 			Example: `local box = require("geo").bbox({ type = "LineString", coordinates = { { 4, 52 }, { 5, 51 } } })
 assert(box[1] == 4 and box[2] == 51 and box[3] == 5 and box[4] == 52)`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				g, err := shape(c, "geometry")
 				if err != nil {
 					return nil, err
@@ -65,10 +65,10 @@ assert(box[1] == 4 and box[2] == 51 and box[3] == 5 and box[4] == 52)`,
 		},
 		{
 			Name: "bbox_pad", Doc: "A box with so many metres more on each side, to the poles at most; one that would go all around the earth goes from -180 to 180.",
-			Params:  []vm.Param{{Name: "bbox", Type: "any", Doc: "{ west, south, east, north }, or a shape"}, {Name: "metres", Type: "number", Doc: "how many"}},
+			Params:  []module.Param{{Name: "bbox", Type: "any", Doc: "{ west, south, east, north }, or a shape"}, {Name: "metres", Type: "number", Doc: "how many"}},
 			Returns: "{ west, south, east, north }",
 			Example: `assert(require("geo").bbox_pad({ 4, 52, 4, 52 }, 100)[1] < 4)`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				b, err := box(c, "bbox")
 				if err != nil {
 					return nil, err
@@ -78,10 +78,10 @@ assert(box[1] == 4 and box[2] == 51 and box[3] == 5 and box[4] == 52)`,
 		},
 		{
 			Name: "bbox_intersects", Doc: "Says whether two boxes share a point: the quick test before others.",
-			Params:  []vm.Param{{Name: "a", Type: "any", Doc: "{ west, south, east, north }, or a shape"}, {Name: "b", Type: "any", Doc: "the same"}},
+			Params:  []module.Param{{Name: "a", Type: "any", Doc: "{ west, south, east, north }, or a shape"}, {Name: "b", Type: "any", Doc: "the same"}},
 			Returns: "true or false",
 			Example: `assert(require("geo").bbox_intersects({ 4, 51, 5, 52 }, { 4.5, 51.5, 6, 53 }))`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				a, err := box(c, "a")
 				if err != nil {
 					return nil, err
@@ -97,9 +97,9 @@ assert(area > 7.6e5 and area < 7.7e5)`, geometry.Area),
 		geoNumber("length", "The length of lines, and of the edges of polygons, on the ellipsoid.", "metres",
 			`assert(math.abs(require("geo").length({ type = "LineString", coordinates = { { 4, 52 }, { 4, 53 } } }) - 111276.8) < 0.1)`, geometry.Length),
 		{
-			Name: "distance", Doc: "The distance along the shortest line on the ellipsoid.", Params: []vm.Param{geoPoint("a"), geoPoint("b")}, Returns: "metres",
+			Name: "distance", Doc: "The distance along the shortest line on the ellipsoid.", Params: []module.Param{geoPoint("a"), geoPoint("b")}, Returns: "metres",
 			Example: `assert(math.abs(require("geo").distance({ 4, 52 }, { 4, 53 }) - 111276.8) < 0.1)`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				a, err := position(c, "a")
 				if err != nil {
 					return nil, err
@@ -109,10 +109,10 @@ assert(area > 7.6e5 and area < 7.7e5)`, geometry.Area),
 			},
 		},
 		{
-			Name: "bearing", Doc: "The direction in which the shortest line leaves a for b.", Params: []vm.Param{geoPoint("a"), geoPoint("b")},
+			Name: "bearing", Doc: "The direction in which the shortest line leaves a for b.", Params: []module.Param{geoPoint("a"), geoPoint("b")},
 			Returns: "degrees clockwise from north, 0 to 360",
 			Example: `assert(require("geo").bearing({ 4, 0 }, { 5, 0 }) == 90)`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				a, err := position(c, "a")
 				if err != nil {
 					return nil, err
@@ -127,11 +127,11 @@ assert(area > 7.6e5 and area < 7.7e5)`, geometry.Area),
 		},
 		{
 			Name: "destination", Doc: "The point so far away in a direction, along the shortest line.",
-			Params:  []vm.Param{geoPoint("from"), {Name: "bearing", Type: "number", Doc: "degrees clockwise from north"}, {Name: "metres", Type: "number", Doc: "how far"}},
+			Params:  []module.Param{geoPoint("from"), {Name: "bearing", Type: "number", Doc: "degrees clockwise from north"}, {Name: "metres", Type: "number", Doc: "how far"}},
 			Returns: "a Point",
 			Example: `local geo = require("geo")
 assert(math.abs(geo.distance({ 4, 52 }, geo.destination({ 4, 52 }, 45, 1000)) - 1000) < 0.01)`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				from, err := position(c, "from")
 				if err != nil {
 					return nil, err
@@ -141,11 +141,11 @@ assert(math.abs(geo.distance({ 4, 52 }, geo.destination({ 4, 52 }, 45, 1000)) - 
 		},
 		{
 			Name: "contains", Doc: "Says whether a point lies in polygons, or on their border, and not in a hole. Edges are straight in longitude and latitude.",
-			Params: []vm.Param{{Name: "area", Type: "any", Doc: "a Polygon or MultiPolygon, as such or in a Feature, collection or resource"}, geoPoint("point")}, Returns: "true or false",
+			Params: []module.Param{{Name: "area", Type: "any", Doc: "a Polygon or MultiPolygon, as such or in a Feature, collection or resource"}, geoPoint("point")}, Returns: "true or false",
 			Example: `local geo = require("geo")
 local field = geo.polygon({ { 4, 52 }, { 5, 52 }, { 5, 53 }, { 4, 53 } })
 assert(geo.contains(field, { 4.5, 52.5 }) and not geo.contains(field, { 6, 52 }))`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				area, err := shape(c, "area")
 				if err != nil {
 					return nil, err
@@ -163,13 +163,13 @@ assert(geo.contains(field, { 4.5, 52.5 }) and not geo.contains(field, { 6, 52 })
 		},
 		{
 			Name: "centroid", Doc: "The point in the middle: of the area of polygons, of the length of lines, of points. It may lie outside.",
-			Params: []vm.Param{geoShape}, Returns: "a Point",
+			Params: []module.Param{geoShape}, Returns: "a Point",
 			Example: `local p = require("geo").centroid({ type = "MultiPoint", coordinates = { { 4, 52 }, { 6, 52 } } })
 assert(math.abs(p.coordinates[1] - 5) < 1e-6)`,
 			Call: onPlane(func(g orb.Geometry) (orb.Geometry, error) { p, _ := planar.CentroidArea(g); return p, nil }),
 		},
 		{
-			Name: "hull", Doc: "The convex hull: what a rubber band around the shape would enclose.", Params: []vm.Param{geoShape}, Returns: "a Polygon",
+			Name: "hull", Doc: "The convex hull: what a rubber band around the shape would enclose.", Params: []module.Param{geoShape}, Returns: "a Polygon",
 			Example: `local geo = require("geo")
 local hull = geo.hull({ type = "MultiPoint", coordinates = { { 4, 52 }, { 5, 52 }, { 4.4, 52.1 }, { 4, 53 } } })
 assert(hull.type == "Polygon" and #hull.coordinates[1] == 4)`,
@@ -177,7 +177,7 @@ assert(hull.type == "Polygon" and #hull.coordinates[1] == 4)`,
 		},
 		{
 			Name: "simplify", Doc: "Leaves out positions that lie closer to the line than the tolerance (Douglas-Peucker). Rings never shrink below a triangle.",
-			Params: []vm.Param{geoShape, {Name: "tolerance", Type: "number", Doc: "how far the line may move, in the unit"}, {Name: "options", Fields: []vm.Param{
+			Params: []module.Param{geoShape, {Name: "tolerance", Type: "number", Doc: "how far the line may move, in the unit"}, {Name: "options", Fields: []module.Param{
 				{Name: "unit", Type: "string", Doc: "of the tolerance", Default: "metres", Choices: []string{"metres", "degrees"}}}}},
 			Returns: "a geometry",
 			Example: `local line = { type = "LineString", coordinates = { { 4, 52 }, { 4.5, 52.000001 }, { 5, 52 } } }

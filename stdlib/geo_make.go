@@ -5,14 +5,15 @@ import (
 
 	"transect/client/fault"
 	"transect/client/geojson"
+	"transect/runtime/module"
 	"transect/runtime/vm"
 )
 
 // geoMaker declares the function that makes a geometry of coordinates.
-func geoMaker(name, typ, doc, positions, example string, shape func(any) any) vm.Func {
-	return vm.Func{
-		Name: name, Doc: doc, Params: []vm.Param{{Name: "coordinates", Type: "table", Doc: positions}}, Returns: "a " + typ, Example: example,
-		Call: func(c *vm.Call) (any, error) {
+func geoMaker(name, typ, doc, positions, example string, shape func(any) any) module.Func {
+	return module.Func{
+		Name: name, Doc: doc, Params: []module.Param{{Name: "coordinates", Type: "table", Doc: positions}}, Returns: "a " + typ, Example: example,
+		Call: func(c *module.Call) (any, error) {
 			v, err := c.Go("coordinates")
 			if err != nil {
 				return nil, err
@@ -27,14 +28,14 @@ func geoMaker(name, typ, doc, positions, example string, shape func(any) any) vm
 
 func same(v any) any { return v }
 
-var geoMakers = []vm.Func{
+var geoMakers = []module.Func{
 	{
 		Name: "point", Doc: "Makes a Point.",
-		Params: []vm.Param{{Name: "longitude", Type: "number", Doc: "degrees east"}, {Name: "latitude", Type: "number", Doc: "degrees north"},
+		Params: []module.Param{{Name: "longitude", Type: "number", Doc: "degrees east"}, {Name: "latitude", Type: "number", Doc: "degrees north"},
 			{Name: "altitude", Type: "number", Doc: "metres", Optional: true}},
 		Returns: "a Point",
 		Example: `assert(require("geo").point(4.5, 52).coordinates[2] == 52)`,
-		Call: func(c *vm.Call) (any, error) {
+		Call: func(c *module.Call) (any, error) {
 			at := []any{c.Number("longitude"), c.Number("latitude")}
 			if c.Has("altitude") {
 				at = append(at, c.Number("altitude"))
@@ -53,19 +54,19 @@ var geoMakers = []vm.Func{
 	geoMaker("multi_polygon", "MultiPolygon", "Makes a MultiPolygon. Rings that are not closed are closed.", "a list of polygons, each a ring or a list of rings",
 		`assert(require("geo").multi_polygon({ { { 4, 52 }, { 5, 52 }, { 5, 53 } } }).type == "MultiPolygon")`, func(v any) any { return each(v, polygonOf) }),
 	{
-		Name: "collection", Doc: "Makes a GeometryCollection.", Params: []vm.Param{{Name: "geometries", Type: "table", Doc: "a list of geometries"}}, Returns: "a GeometryCollection",
+		Name: "collection", Doc: "Makes a GeometryCollection.", Params: []module.Param{{Name: "geometries", Type: "table", Doc: "a list of geometries"}}, Returns: "a GeometryCollection",
 		Example: `local geo = require("geo")
 assert(#geo.collection({ geo.point(4, 52) }).geometries == 1)`,
-		Call: func(c *vm.Call) (any, error) { return makeList(c, "GeometryCollection", "geometries") },
+		Call: func(c *module.Call) (any, error) { return makeList(c, "GeometryCollection", "geometries") },
 	},
 	{
 		Name: "feature", Doc: "Makes a Feature: a geometry with properties.",
-		Params: []vm.Param{{Name: "geometry", Type: "table", Doc: "a geometry"}, {Name: "properties", Type: "table", Doc: "what is known of it", Optional: true},
+		Params: []module.Param{{Name: "geometry", Type: "table", Doc: "a geometry"}, {Name: "properties", Type: "table", Doc: "what is known of it", Optional: true},
 			{Name: "id", Type: "string|number", Doc: "its id", Optional: true}},
 		Returns: "a Feature",
 		Example: `local geo = require("geo")
 assert(geo.feature(geo.point(4, 52), { name = "gate" }).properties.name == "gate")`,
-		Call: func(c *vm.Call) (any, error) {
+		Call: func(c *module.Call) (any, error) {
 			geometry, err := c.Go("geometry")
 			if err != nil {
 				return nil, err
@@ -88,14 +89,14 @@ assert(geo.feature(geo.point(4, 52), { name = "gate" }).properties.name == "gate
 		},
 	},
 	{
-		Name: "features", Doc: "Makes a FeatureCollection.", Params: []vm.Param{{Name: "features", Type: "table", Doc: "a list of Features"}}, Returns: "a FeatureCollection",
+		Name: "features", Doc: "Makes a FeatureCollection.", Params: []module.Param{{Name: "features", Type: "table", Doc: "a list of Features"}}, Returns: "a FeatureCollection",
 		Example: `local geo = require("geo")
 assert(geo.features({ geo.feature(geo.point(4, 52)) }).type == "FeatureCollection")`,
-		Call: func(c *vm.Call) (any, error) { return makeList(c, "FeatureCollection", "features") },
+		Call: func(c *module.Call) (any, error) { return makeList(c, "FeatureCollection", "features") },
 	},
 }
 
-func makeList(c *vm.Call, typ, member string) (any, error) {
+func makeList(c *module.Call, typ, member string) (any, error) {
 	v, err := c.Go(member)
 	if err != nil {
 		return nil, err

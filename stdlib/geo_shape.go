@@ -9,13 +9,14 @@ import (
 
 	"transect/client/fault"
 	"transect/client/geojson"
+	"transect/runtime/module"
 	"transect/runtime/vm"
 	"transect/stdlib/geometry"
 )
 
 // geoObject reads an argument as a GeoJSON object: one, a resource with a
 // geometry, or a position.
-func geoObject(c *vm.Call, name string) (map[string]any, error) {
+func geoObject(c *module.Call, name string) (map[string]any, error) {
 	value := c.Value(name)
 	if _, object := value.(*lua.LUserData); object { // a resource
 		value = c.L.GetField(value, "geometry")
@@ -35,7 +36,7 @@ func geoObject(c *vm.Call, name string) (map[string]any, error) {
 }
 
 // shape reads an argument as a geometry to work on.
-func shape(c *vm.Call, name string) (orb.Geometry, error) {
+func shape(c *module.Call, name string) (orb.Geometry, error) {
 	o, err := geoObject(c, name)
 	if err != nil {
 		return nil, err
@@ -48,7 +49,7 @@ func shape(c *vm.Call, name string) (orb.Geometry, error) {
 }
 
 // position reads an argument that is a point.
-func position(c *vm.Call, name string) (orb.Point, error) {
+func position(c *module.Call, name string) (orb.Point, error) {
 	g, err := shape(c, name)
 	if err != nil {
 		return orb.Point{}, err
@@ -61,7 +62,7 @@ func position(c *vm.Call, name string) (orb.Point, error) {
 }
 
 // box reads an argument that is a box, or the box of a shape.
-func box(c *vm.Call, name string) (orb.Bound, error) {
+func box(c *module.Call, name string) (orb.Bound, error) {
 	if t, ok := c.Value(name).(*lua.LTable); ok && t.Len() == 4 {
 		var n [4]float64
 		for i := range n {
@@ -86,8 +87,8 @@ func box(c *vm.Call, name string) (orb.Bound, error) {
 func boxList(b orb.Bound) []any { return []any{b.Min[0], b.Min[1], b.Max[0], b.Max[1]} }
 
 // onPlane declares a function that works on the plane.
-func onPlane(f func(orb.Geometry) (orb.Geometry, error)) func(*vm.Call) (any, error) {
-	return func(c *vm.Call) (any, error) {
+func onPlane(f func(orb.Geometry) (orb.Geometry, error)) func(*module.Call) (any, error) {
+	return func(c *module.Call) (any, error) {
 		g, err := shape(c, "geometry")
 		if err != nil {
 			return nil, err
@@ -99,7 +100,7 @@ func onPlane(f func(orb.Geometry) (orb.Geometry, error)) func(*vm.Call) (any, er
 	}
 }
 
-func simplified(c *vm.Call) (any, error) {
+func simplified(c *module.Call) (any, error) {
 	tolerance := c.Number("tolerance")
 	if !(tolerance > 0) || math.IsInf(tolerance, 0) {
 		return nil, fault.Of(&fault.ParameterError{}, "argument tolerance must be positive, got %v", tolerance)

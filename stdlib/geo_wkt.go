@@ -5,21 +5,21 @@ import (
 
 	"transect/client/fault"
 	"transect/client/geojson"
-	"transect/runtime/vm"
+	"transect/runtime/module"
 	"transect/stdlib/wkt"
 )
 
-var wktFuncs = []vm.Func{
+var wktFuncs = []module.Func{
 	{
 		Name: "to_wkt", Doc: "Writes a geometry as WKT. Heights are written as Z; measures of the member that from_wkt gives, or a fourth number of a position, as M. " +
 			"Several geometries, as of a FeatureCollection, become a GEOMETRYCOLLECTION.",
-		Params: []vm.Param{geoShape, {Name: "options", Fields: []vm.Param{
+		Params: []module.Param{geoShape, {Name: "options", Fields: []module.Param{
 			{Name: "heights", Type: "boolean", Doc: "false leaves heights and measures out", Default: true}}}},
 		Returns: "the text",
 		Example: `local geo = require("geo")
 assert(geo.to_wkt({ 4.5, 52 }) == "POINT(4.5 52)")
 assert(geo.to_wkt(geo.point(4.5, 52, 10)) == "POINT Z (4.5 52 10)")`,
-		Call: func(c *vm.Call) (any, error) {
+		Call: func(c *module.Call) (any, error) {
 			g, err := plainGeometry(c, "geometry")
 			if err != nil {
 				return nil, err
@@ -37,13 +37,13 @@ assert(geo.to_wkt(geo.point(4.5, 52, 10)) == "POINT Z (4.5 52 10)")`,
 	{
 		Name: "from_wkt", Doc: "Reads WKT, also with heights (Z), with measures (M) and EMPTY. SRID=4326; may stand before. Measures become a member of the geometry called measures, " +
 			"nested as its coordinates are, with a number in the place of each position.",
-		Params: []vm.Param{{Name: "text", Type: "string", Doc: "such as POINT(4.5 52)"}}, Returns: "a geometry",
+		Params: []module.Param{{Name: "text", Type: "string", Doc: "such as POINT(4.5 52)"}}, Returns: "a geometry",
 		Example: `local geo = require("geo")
 assert(geo.from_wkt("LINESTRING(4 52,5 52)").coordinates[2][1] == 5)
 assert(geo.from_wkt("POINT Z (4 52 10)").coordinates[3] == 10)
 assert(geo.from_wkt("LINESTRING M (4 52 0,5 52 250)").measures[2] == 250)
 assert(#geo.from_wkt("MULTIPOINT(1 2, 3 4)").coordinates == 2)`,
-		Call: func(c *vm.Call) (any, error) {
+		Call: func(c *module.Call) (any, error) {
 			v, err := wkt.Parse(c.String("text"))
 			if err != nil {
 				return nil, fault.Hinted(fault.Of(&fault.ValueError{}, "the text is no WKT: %w", err), "write it like POLYGON((4 52,5 52,5 53,4 52))")
@@ -55,7 +55,7 @@ assert(#geo.from_wkt("MULTIPOINT(1 2, 3 4)").coordinates == 2)`,
 
 // plainGeometry reads an argument as a GeoJSON geometry, with all that its
 // positions hold.
-func plainGeometry(c *vm.Call, name string) (map[string]any, error) {
+func plainGeometry(c *module.Call, name string) (map[string]any, error) {
 	o, err := geoObject(c, name)
 	if err != nil {
 		return nil, err

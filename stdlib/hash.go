@@ -7,47 +7,47 @@ import (
 	"os"
 	"slices"
 
-	"transect/runtime/vm"
+	"transect/runtime/module"
 	"transect/stdlib/checksum"
 )
 
 var (
-	hashText   = vm.Param{Name: "text", Type: "string", Doc: "any bytes"}
-	hashForm   = vm.Param{Name: "form", Type: "string", Doc: "how it is written: hex is lower-case hexadecimal, raw its bytes, number is for 32 bits", Default: "hex", Choices: checksum.Forms}
-	hashOption = vm.Param{Name: "options", Fields: []vm.Param{hashForm}}
-	hmacMethod = vm.Param{Name: "method", Type: "string", Doc: "of the checksum", Choices: checksum.Keyed}
-	hmacKey    = vm.Param{Name: "key", Type: "string", Doc: "the secret, any bytes"}
+	hashText   = module.Param{Name: "text", Type: "string", Doc: "any bytes"}
+	hashForm   = module.Param{Name: "form", Type: "string", Doc: "how it is written: hex is lower-case hexadecimal, raw its bytes, number is for 32 bits", Default: "hex", Choices: checksum.Forms}
+	hashOption = module.Param{Name: "options", Fields: []module.Param{hashForm}}
+	hmacMethod = module.Param{Name: "method", Type: "string", Doc: "of the checksum", Choices: checksum.Keyed}
+	hmacKey    = module.Param{Name: "key", Type: "string", Doc: "the secret, any bytes"}
 )
 
 // hashFuncs declares the functions of a method.
-func hashFuncs(name, long, ofAbc string) []vm.Func {
-	start := func(c *vm.Call) (hash.Hash, error) { return checksum.New(name) }
-	return []vm.Func{
+func hashFuncs(name, long, ofAbc string) []module.Func {
+	start := func(c *module.Call) (hash.Hash, error) { return checksum.New(name) }
+	return []module.Func{
 		{
 			Name: name, Doc: "The " + long + " checksum of a text.",
-			Params: []vm.Param{hashText, hashOption}, Returns: "the checksum",
+			Params: []module.Param{hashText, hashOption}, Returns: "the checksum",
 			Example: `assert(require("hash").` + name + `("abc") == "` + ofAbc + `")`,
-			Call:    func(c *vm.Call) (any, error) { return hashOfText(c, start) },
+			Call:    func(c *module.Call) (any, error) { return hashOfText(c, start) },
 		},
 		{
 			Name: name + "_file", Doc: "The " + long + " checksum of a file, read piece by piece.",
-			Params: []vm.Param{pathParam("the file"), hashOption}, Returns: "the checksum",
+			Params: []module.Param{pathParam("the file"), hashOption}, Returns: "the checksum",
 			Example: `require("fs").write("abc.txt", "abc")
 assert(require("hash").` + name + `_file("abc.txt") == "` + ofAbc + `")`,
-			Call: func(c *vm.Call) (any, error) { return hashOfFile(c, start) },
+			Call: func(c *module.Call) (any, error) { return hashOfFile(c, start) },
 		},
 	}
 }
 
-func keyedHash(c *vm.Call) (hash.Hash, error) {
+func keyedHash(c *module.Call) (hash.Hash, error) {
 	return checksum.NewKeyed(c.String("method"), []byte(c.String("key")))
 }
 
-var hashModule = &vm.Module{
+var hashModule = &module.Module{
 	Name: "hash",
 	Doc: "Checksums of texts and files, and keyed ones (HMAC). For what somebody could forge take sha256 or sha512; " +
 		"crc32 and xxh64 only find damage, and xxh64 is the fastest.",
-	Types: []*vm.Type{hasherType},
+	Types: []*module.Type{hasherType},
 	Funcs: slices.Concat(
 		hashFuncs("md5", "MD5", "900150983cd24fb0d6963f7d28e17f72"),
 		hashFuncs("sha1", "SHA-1", "a9993e364706816aba3e25717850c26c9cd0d89d"),
@@ -56,32 +56,32 @@ var hashModule = &vm.Module{
 		hashFuncs("crc32", "CRC-32 (of zip and PNG)", "352441c2"),
 		hashFuncs("crc32c", "CRC-32C (Castagnoli, of cloud storage)", "364b3fb7"),
 		hashFuncs("xxh64", "XXH64", "44bc2cf5ad770999"),
-		[]vm.Func{
+		[]module.Func{
 			{
 				Name: "hmac", Doc: "The keyed checksum of a text (HMAC, RFC 2104), as web hooks are signed.",
-				Params: []vm.Param{hmacMethod, hmacKey, hashText, hashOption}, Returns: "the checksum",
+				Params: []module.Param{hmacMethod, hmacKey, hashText, hashOption}, Returns: "the checksum",
 				Example: `local hash = require("hash")
 assert(hash.hmac("sha256", "Jefe", "what do ya want for nothing?") == "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843")`,
-				Call: func(c *vm.Call) (any, error) { return hashOfText(c, keyedHash) },
+				Call: func(c *module.Call) (any, error) { return hashOfText(c, keyedHash) },
 			},
 			{
 				Name: "hmac_file", Doc: "The keyed checksum of a file, read piece by piece.",
-				Params: []vm.Param{hmacMethod, hmacKey, pathParam("the file"), hashOption}, Returns: "the checksum",
+				Params: []module.Param{hmacMethod, hmacKey, pathParam("the file"), hashOption}, Returns: "the checksum",
 				Example: `local hash = require("hash")
 require("fs").write("abc.txt", "abc")
 assert(hash.hmac_file("sha1", "key", "abc.txt") == hash.hmac("sha1", "key", "abc"))`,
-				Call: func(c *vm.Call) (any, error) { return hashOfFile(c, keyedHash) },
+				Call: func(c *module.Call) (any, error) { return hashOfFile(c, keyedHash) },
 			},
 			{
 				Name: "new", Doc: "Begins a checksum of what comes piece by piece.",
-				Params: []vm.Param{{Name: "method", Type: "string", Doc: "of the checksum", Choices: checksum.Methods},
-					{Name: "options", Fields: []vm.Param{{Name: "key", Type: "string", Doc: "a secret, for a keyed checksum (HMAC)", Optional: true}}}},
+				Params: []module.Param{{Name: "method", Type: "string", Doc: "of the checksum", Choices: checksum.Methods},
+					{Name: "options", Fields: []module.Param{{Name: "key", Type: "string", Doc: "a secret, for a keyed checksum (HMAC)", Optional: true}}}},
 				Returns: "a hasher",
 				Example: `local hash = require("hash")
 local h = hash.new("sha256")
 h:update("a"):update("bc")
 assert(h:sum() == hash.sha256("abc"))`,
-				Call: func(c *vm.Call) (any, error) {
+				Call: func(c *module.Call) (any, error) {
 					h, err := checksum.New(c.String("method"))
 					if c.Has("key") {
 						h, err = keyedHash(c)
@@ -89,14 +89,14 @@ assert(h:sum() == hash.sha256("abc"))`,
 					if err != nil {
 						return nil, err
 					}
-					return vm.NewObject(c.L, hasherType, &hasher{h, c.String("method")}), nil
+					return module.NewObject(c.L, hasherType, &hasher{h, c.String("method")}), nil
 				},
 			},
 			{
 				Name: "equal", Doc: "Compares two checksums in a time that tells nothing, for signatures; in hexadecimal the case of letters does not count.",
-				Params: []vm.Param{{Name: "a", Type: "string", Doc: "a checksum"}, {Name: "b", Type: "string", Doc: "another"}}, Returns: "true or false",
+				Params: []module.Param{{Name: "a", Type: "string", Doc: "a checksum"}, {Name: "b", Type: "string", Doc: "another"}}, Returns: "true or false",
 				Example: `assert(require("hash").equal("352441C2", "352441c2"))`,
-				Call:    func(c *vm.Call) (any, error) { return checksum.Equal(c.String("a"), c.String("b")), nil },
+				Call:    func(c *module.Call) (any, error) { return checksum.Equal(c.String("a"), c.String("b")), nil },
 			},
 		}),
 }
@@ -107,31 +107,31 @@ type hasher struct {
 	method string
 }
 
-var hasherType = &vm.Type{
+var hasherType = &module.Type{
 	Name: "hasher", Doc: "A checksum of what comes piece by piece.",
-	Methods: []vm.Func{
+	Methods: []module.Func{
 		{
-			Name: "update", Doc: "Takes more bytes in.", Params: []vm.Param{hashText}, Returns: "the hasher, for more",
+			Name: "update", Doc: "Takes more bytes in.", Params: []module.Param{hashText}, Returns: "the hasher, for more",
 			Example: `local h = require("hash").new("crc32")
 for _, piece in ipairs({ "a", "b", "c" }) do h:update(piece) end
 assert(h:sum() == "352441c2")`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				h := c.Self.(*hasher)
 				_, err := io.WriteString(h, c.String("text"))
 				return c.L.Get(1), err
 			},
 		},
 		{
-			Name: "sum", Doc: "The checksum of all so far. More can follow.", Params: []vm.Param{hashOption}, Returns: "the checksum",
+			Name: "sum", Doc: "The checksum of all so far. More can follow.", Params: []module.Param{hashOption}, Returns: "the checksum",
 			Example: `local h = require("hash").new("sha1", { key = "secret" })
 assert(h:update("abc"):sum({ form = "base64" }) == require("hash").hmac("sha1", "secret", "abc", { form = "base64" }))`,
-			Call: func(c *vm.Call) (any, error) { return checksum.Text(c.Self.(*hasher).Sum(nil), c.String("form")) },
+			Call: func(c *module.Call) (any, error) { return checksum.Text(c.Self.(*hasher).Sum(nil), c.String("form")) },
 		},
 	},
 	Text: func(self any) string { return "hasher (" + self.(*hasher).method + ")" },
 }
 
-func hashOfText(c *vm.Call, start func(*vm.Call) (hash.Hash, error)) (any, error) {
+func hashOfText(c *module.Call, start func(*module.Call) (hash.Hash, error)) (any, error) {
 	h, err := start(c)
 	if err != nil {
 		return nil, err
@@ -142,7 +142,7 @@ func hashOfText(c *vm.Call, start func(*vm.Call) (hash.Hash, error)) (any, error
 	return checksum.Text(h.Sum(nil), c.String("form"))
 }
 
-func hashOfFile(c *vm.Call, start func(*vm.Call) (hash.Hash, error)) (any, error) {
+func hashOfFile(c *module.Call, start func(*module.Call) (hash.Hash, error)) (any, error) {
 	h, err := start(c)
 	if err != nil {
 		return nil, err

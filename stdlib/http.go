@@ -2,12 +2,13 @@ package stdlib
 
 import (
 	"transect/client/fault"
+	"transect/runtime/module"
 	"transect/runtime/vm"
 )
 
 var (
-	httpURL     = vm.Param{Name: "url", Type: "string", Doc: "the address, with http:// or https://"}
-	httpOptions = []vm.Param{
+	httpURL     = module.Param{Name: "url", Type: "string", Doc: "the address, with http:// or https://"}
+	httpOptions = []module.Param{
 		{Name: "headers", Type: "table", Doc: "names and values to send", Optional: true},
 		{Name: "query", Type: "table", Doc: "names and values added to the address; a list repeats the name", Optional: true},
 		{Name: "json", Type: "any", Doc: "a value to send as JSON"},
@@ -25,19 +26,19 @@ var (
 )
 
 // httpFunc declares the function of a method.
-func httpFunc(name, method, doc, example string) vm.Func {
-	return vm.Func{
-		Name: name, Doc: doc, Params: []vm.Param{httpURL, {Name: "options", Fields: httpOptions}}, Returns: "a response", Example: example,
-		Call: func(c *vm.Call) (any, error) { return httpCall(c, method) },
+func httpFunc(name, method, doc, example string) module.Func {
+	return module.Func{
+		Name: name, Doc: doc, Params: []module.Param{httpURL, {Name: "options", Fields: httpOptions}}, Returns: "a response", Example: example,
+		Call: func(c *module.Call) (any, error) { return httpCall(c, method) },
 	}
 }
 
-var httpModule = &vm.Module{
+var httpModule = &module.Module{
 	Name: "http",
 	Doc: "Talks to web services other than the platform. Certificates are verified, the proxies of the environment used (HTTPS_PROXY, HTTP_PROXY, NO_PROXY); " +
 		"credentials do not follow a redirect to another host. A host that cannot be reached is a ConnectionError, one that is silent a TimeoutError. Nothing is repeated: see retry.",
-	Types: []*vm.Type{responseType, sessionType},
-	Funcs: []vm.Func{
+	Types: []*module.Type{responseType, sessionType},
+	Funcs: []module.Func{
 		httpFunc("get", "GET", "Fetches something.", `local http = require("http")
 local weather = http.get("https://example.com/weather.json", { query = { field = "n1" }, timeout = 10 }):json()
 assert(weather.wind == 3.5)`),
@@ -56,18 +57,18 @@ require("http").post("https://example.com/echo", { form = { note = "dry", photo 
 		sessionFunc,
 		{
 			Name: "request", Doc: "Sends any request.",
-			Params: []vm.Param{{Name: "options", Fields: append([]vm.Param{
+			Params: []module.Param{{Name: "options", Fields: append([]module.Param{
 				httpURL, {Name: "method", Type: "string", Doc: "such as GET or POST", Default: "GET"}}, httpOptions...)}},
 			Returns: "a response",
 			Example: `local http = require("http")
 local answer = http.request{ method = "GET", url = "https://example.com/ortho.tif", target = "ortho.tif" }
 assert(answer.status == 200 and require("fs").stat("ortho.tif").size > 0)`,
-			Call: func(c *vm.Call) (any, error) { return httpCall(c, c.String("method")) },
+			Call: func(c *module.Call) (any, error) { return httpCall(c, c.String("method")) },
 		},
 	},
 }
 
-var responseType = &vm.Type{
+var responseType = &module.Type{
 	Name: "response",
 	Doc:  "The answer to a request: status, ok (status 200-299), url (where it came from in the end, without query), headers (by lower-case name).",
 	Get: func(self any, name string) any {
@@ -85,11 +86,11 @@ var responseType = &vm.Type{
 		return nil
 	},
 	Text: func(self any) string { return self.(*response).String() },
-	Methods: []vm.Func{
+	Methods: []module.Func{
 		{
 			Name: "text", Doc: "The body. One that went to a file is a RuntimeError.", Returns: "its bytes",
 			Example: `assert(require("http").get("https://example.com/hello.txt"):text() == "hello")`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				r := c.Self.(*response)
 				if r.target != "" {
 					return nil, fault.Of(&fault.RuntimeError{}, "the body went to the file %s", r.target)
@@ -100,7 +101,7 @@ var responseType = &vm.Type{
 		{
 			Name: "json", Doc: "The body read as JSON; a ValueError when it is none.", Returns: "the value",
 			Example: `assert(require("http").get("https://example.com/weather.json"):json().wind == 3.5)`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				r := c.Self.(*response)
 				if r.target != "" {
 					return nil, fault.Of(&fault.RuntimeError{}, "the body went to the file %s", r.target)

@@ -17,6 +17,9 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
+	"transect/client/suggest"
+	"transect/runtime/module"
+	"transect/runtime/sandbox"
 	"transect/runtime/vm"
 	"transect/stdlib/web"
 )
@@ -43,7 +46,7 @@ type webClients struct{}
 
 // webClient is this interpreter's client that believes the certificates of
 // the option ca_cert.
-func webClient(c *vm.Call) (*web.Client, error) {
+func webClient(c *module.Call) (*web.Client, error) {
 	file := c.String("ca_cert")
 	if s, ok := c.Self.(*session); ok && file == "" {
 		file = s.caCert
@@ -55,7 +58,7 @@ func webClient(c *vm.Call) (*web.Client, error) {
 	var roots *x509.CertPool
 	if file != "" {
 		path := c.In.Path(file)
-		if err := c.In.Permit(vm.Read, path); err != nil {
+		if err := c.In.Permit(sandbox.Read, path); err != nil {
 			return nil, err
 		}
 		var err error
@@ -64,14 +67,14 @@ func webClient(c *vm.Call) (*web.Client, error) {
 		}
 	}
 	in := c.In
-	client := web.New(web.Options{Env: in.OutsideEnv(), Roots: roots,
-		Permit: func(hostport string) error { return in.Permit(vm.Net, hostport) }, Sending: in.Sending})
+	client := web.New(web.Options{Env: in.HostEnv(), Roots: roots,
+		Permit: func(hostport string) error { return in.Permit(sandbox.Net, hostport) }, Sending: in.Sending})
 	clients[file] = client
 	in.OnClose(client.Close)
 	return client, nil
 }
 
-func httpCall(c *vm.Call, method string) (any, error) {
+func httpCall(c *module.Call, method string) (any, error) {
 	client, err := webClient(c)
 	if err != nil {
 		return nil, err
@@ -86,7 +89,7 @@ func httpCall(c *vm.Call, method string) (any, error) {
 	target, limit, raise := c.String("target"), int64(c.Int("max_body")), c.Bool("raise_for_status")
 	path := c.In.Path(target)
 	if target != "" {
-		if err := c.In.Permit(vm.Write, path); err != nil {
+		if err := c.In.Permit(sandbox.Write, path); err != nil {
 			return nil, err
 		}
 	}
@@ -114,7 +117,7 @@ func httpCall(c *vm.Call, method string) (any, error) {
 	if err != nil {
 		return nil, fileError(c, "target", err)
 	}
-	return vm.NewObject(c.L, responseType, out), nil
+	return module.NewObject(c.L, responseType, out), nil
 }
 
 func newResponse(a *web.Response) *response {
@@ -173,7 +176,7 @@ func (t *telling) Read(p []byte) (int, error) {
 var token = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^[-!#$%&'*+.^_`|~0-9A-Za-z]+$") })
 
 // httpRequest reads the options.
-func httpRequest(c *vm.Call, method string) (*web.Request, error) {
+func httpRequest(c *module.Call, method string) (*web.Request, error) {
 	if !token().MatchString(method) {
 		return nil, fault.Of(&fault.ParameterError{}, "option method: %q is no method", method)
 	}
@@ -200,7 +203,7 @@ func httpRequest(c *vm.Call, method string) (*web.Request, error) {
 	return r, httpHeaders(c, r)
 }
 
-func httpHeaders(c *vm.Call, r *web.Request) error {
+func httpHeaders(c *module.Call, r *web.Request) error {
 	fields, err := pairs(c, "headers")
 	for _, f := range fields {
 		if !token().MatchString(f.name) || strings.ContainsAny(f.value, "\r\n\x00") {
@@ -214,7 +217,7 @@ func httpHeaders(c *vm.Call, r *web.Request) error {
 	return err
 }
 
-func address(c *vm.Call) (string, error) {
+func address(c *module.Call) (string, error) {
 	given := c.String("url")
 	if s, ok := c.Self.(*session); ok {
 		given = s.address(given)
@@ -238,7 +241,7 @@ func address(c *vm.Call) (string, error) {
 type pair struct{ name, value string }
 
 // pairs reads an option of names and values, a list for several of one name.
-func pairs(c *vm.Call, option string) ([]pair, error) {
+func pairs(c *module.Call, option string) ([]pair, error) {
 	t := c.Table(option)
 	if t == nil {
 		return nil, nil
@@ -271,7 +274,7 @@ func pairs(c *vm.Call, option string) ([]pair, error) {
 	return out, err
 }
 
-func httpBody(c *vm.Call, r *web.Request) error {
+func httpBody(c *module.Call, r *web.Request) error {
 	var given []string
 	for _, name := range []string{"json", "form", "body", "file"} {
 		if c.Has(name) && c.Value(name) != lua.LNil {
@@ -304,7 +307,7 @@ func httpBody(c *vm.Call, r *web.Request) error {
 	return nil
 }
 
-func httpFile(c *vm.Call, r *web.Request) error {
+func httpFile(c *module.Call, r *web.Request) error {
 	name, path := c.String("file"), c.In.Path(c.String("file"))
 	in := c.In
 	info, err := in.Stat(path)
@@ -325,7 +328,7 @@ func httpFile(c *vm.Call, r *web.Request) error {
 	return nil
 }
 
-func httpAuth(c *vm.Call, h http.Header) error {
+func httpAuth(c *module.Call, h http.Header) error {
 	t := c.Table("auth")
 	if t == nil {
 		return nil
@@ -336,7 +339,7 @@ func httpAuth(c *vm.Call, h http.Header) error {
 		name := k.String()
 		switch {
 		case name != "user" && name != "password" && name != "bearer":
-			err = fault.Of(&fault.ParameterError{}, "option auth: unknown field %s%s", name, vm.Suggestion(name, known))
+			err = fault.Of(&fault.ParameterError{}, "option auth: unknown field %s%s", name, suggest.Aside(name, known))
 		case v.Type() != lua.LTString || strings.ContainsAny(v.String(), "\r\n"):
 			err = fault.Of(&fault.ParameterError{}, "option auth: %s must be a text of one line", name)
 		}
@@ -358,7 +361,7 @@ func httpAuth(c *vm.Call, h http.Header) error {
 }
 
 // encodeValue writes an argument as JSON.
-func encodeValue(c *vm.Call, name string) (string, error) {
+func encodeValue(c *module.Call, name string) (string, error) {
 	v, err := c.Go(name)
 	if err != nil {
 		return "", err

@@ -17,6 +17,8 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
+	"transect/client/suggest"
+	"transect/runtime/module"
 	"transect/runtime/vm"
 	"transect/stdlib/web"
 )
@@ -36,7 +38,7 @@ type formFile struct {
 }
 
 // formOf reads the option form.
-func formOf(c *vm.Call) (fields []formField, files bool, err error) {
+func formOf(c *module.Call) (fields []formField, files bool, err error) {
 	var add func(name string, v lua.LValue) error
 	add = func(name string, v lua.LValue) error {
 		t, ok := v.(*lua.LTable)
@@ -79,14 +81,14 @@ func firstKey(t *lua.LTable) lua.LValue {
 	return k
 }
 
-func formFileOf(c *vm.Call, field string, t *lua.LTable) (*formFile, error) {
+func formFileOf(c *module.Call, field string, t *lua.LTable) (*formFile, error) {
 	known, given := []string{"file", "name", "type"}, map[string]string{}
 	var err error
 	t.ForEach(func(k, v lua.LValue) {
 		_, text := v.(lua.LString)
 		switch name := k.String(); {
 		case name != "file" && name != "name" && name != "type":
-			err = fault.Of(&fault.ParameterError{}, "option form: %s has no %s%s", field, name, vm.Suggestion(name, known))
+			err = fault.Of(&fault.ParameterError{}, "option form: %s has no %s%s", field, name, suggest.Aside(name, known))
 		case !text || strings.ContainsAny(v.String(), "\r\n"):
 			err = fault.Of(&fault.ParameterError{}, "option form: %s of %s must be a text of one line", name, field)
 		default:
@@ -120,7 +122,7 @@ func formFileOf(c *vm.Call, field string, t *lua.LTable) (*formFile, error) {
 
 // httpForm sends a form: in one line of text, or, with files in it, piece by
 // piece as they are read.
-func httpForm(c *vm.Call, r *web.Request) error {
+func httpForm(c *module.Call, r *web.Request) error {
 	fields, files, err := formOf(c)
 	if err != nil {
 		return err

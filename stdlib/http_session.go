@@ -8,7 +8,7 @@ import (
 	"golang.org/x/net/publicsuffix"
 
 	"transect/client/fault"
-	"transect/runtime/vm"
+	"transect/runtime/module"
 	"transect/stdlib/web"
 )
 
@@ -21,10 +21,10 @@ type session struct {
 	caCert  string
 }
 
-var sessionFunc = vm.Func{
+var sessionFunc = module.Func{
 	Name: "session", Doc: "Begins a session with one service: it keeps the cookies that answers set, and sends the same headers and credentials each time, to the host of its address alone.",
-	Params: []vm.Param{{Name: "url", Type: "string", Doc: "the address that those of its requests are below"},
-		{Name: "options", Fields: []vm.Param{
+	Params: []module.Param{{Name: "url", Type: "string", Doc: "the address that those of its requests are below"},
+		{Name: "options", Fields: []module.Param{
 			{Name: "headers", Type: "table", Doc: "names and values to send each time", Optional: true},
 			{Name: "auth", Type: "table", Doc: "{ user = …, password = … } or { bearer = token }", Optional: true},
 			{Name: "ca_cert", Type: "string", Doc: "a file of certificates to believe beside the system's", Optional: true},
@@ -34,7 +34,7 @@ var sessionFunc = vm.Func{
 local s = http.session("https://example.com", { headers = { Accept = "application/json" } })
 s:post("echo", { form = { user = "ops" } })
 assert(s:get("weather.json", { query = { field = "n1" } }):json().wind == 3.5)`,
-	Call: func(c *vm.Call) (any, error) {
+	Call: func(c *module.Call) (any, error) {
 		base, err := web.Parse(c.String("url"))
 		if err != nil {
 			return nil, err
@@ -54,15 +54,15 @@ assert(s:get("weather.json", { query = { field = "n1" } }):json().wind == 3.5)`,
 			return nil, err
 		}
 		s.auth = r.Header.Get("Authorization")
-		return vm.NewObject(c.L, sessionType, s), nil
+		return module.NewObject(c.L, sessionType, s), nil
 	},
 }
 
-var sessionPath = vm.Param{Name: "url", Type: "string", Doc: "what to add to the session's address, or a whole one"}
+var sessionPath = module.Param{Name: "url", Type: "string", Doc: "what to add to the session's address, or a whole one"}
 
 // sessionFuncs are the methods of a session, one for each of HTTP's.
-func sessionFuncs() []vm.Func {
-	var list []vm.Func
+func sessionFuncs() []module.Func {
+	var list []module.Func
 	for _, m := range []struct{ name, method, doc, example string }{
 		{"get", "GET", "Fetches something.", `assert(s:get("hello.txt"):text() == "hello")`},
 		{"head", "HEAD", "Asks for the head of an answer alone.", `assert(s:head("ortho.tif").status == 200)`},
@@ -71,24 +71,24 @@ func sessionFuncs() []vm.Func {
 		{"patch", "PATCH", "Changes something.", `s:patch("echo", { form = { note = "dry" } })`},
 		{"delete", "DELETE", "Removes something.", `s:delete("echo")`},
 	} {
-		list = append(list, vm.Func{Name: m.name, Doc: m.doc, Params: []vm.Param{sessionPath, {Name: "options", Fields: httpOptions}}, Returns: "a response",
+		list = append(list, module.Func{Name: m.name, Doc: m.doc, Params: []module.Param{sessionPath, {Name: "options", Fields: httpOptions}}, Returns: "a response",
 			Example: "local s = require(\"http\").session(\"https://example.com\")\n" + m.example,
-			Call:    func(c *vm.Call) (any, error) { return httpCall(c, m.method) }})
+			Call:    func(c *module.Call) (any, error) { return httpCall(c, m.method) }})
 	}
 	return list
 }
 
-var sessionType = &vm.Type{
+var sessionType = &module.Type{
 	Name: "session",
 	Doc:  "Requests to one service that share cookies, headers and credentials.",
 	Text: func(self any) string { return "session with " + self.(*session).base.Host },
-	Methods: append(sessionFuncs(), vm.Func{
+	Methods: append(sessionFuncs(), module.Func{
 		Name: "cookies", Doc: "The cookies that are sent to an address.",
-		Params:  []vm.Param{{Name: "url", Type: "string", Doc: "below the session's address, or a whole one", Default: ""}},
+		Params:  []module.Param{{Name: "url", Type: "string", Doc: "below the session's address, or a whole one", Default: ""}},
 		Returns: "a table of values by name",
 		Example: `local s = require("http").session("https://example.com")
 assert(next(s:cookies()) == nil)`,
-		Call: func(c *vm.Call) (any, error) {
+		Call: func(c *module.Call) (any, error) {
 			s := c.Self.(*session)
 			at, err := url.Parse(s.address(c.String("url")))
 			if err != nil {

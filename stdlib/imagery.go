@@ -9,23 +9,25 @@ import (
 
 	"transect/client/fault"
 	"transect/client/imagery"
+	"transect/runtime/module"
+	"transect/runtime/sandbox"
 	"transect/runtime/vm"
 )
 
 const photoFields = "a table of path, name, size (bytes), format, width, height (pixels), latitude, longitude (degrees), altitude, relative_altitude (metres), yaw, pitch, roll (degrees), acquired, make, model, focal_length, focal_length_35 (for a 35 mm frame), sensor_width (mm), band, capture_id; what the photo does not say is absent"
 
-var imageryModule = &vm.Module{
+var imageryModule = &module.Module{
 	Name: "imagery",
 	Doc:  "Reads what drone photos say of themselves: where and when they were taken, by which camera, and whether the file is whole.",
-	Funcs: []vm.Func{
+	Funcs: []module.Func{
 		{
 			Name: "read", Doc: "Reads one photo. A FileError says what is wrong with a file that is empty, truncated or no image.",
-			Params:  []vm.Param{{Name: "path", Type: "string", Doc: "the photo"}},
+			Params:  []module.Param{{Name: "path", Type: "string", Doc: "the photo"}},
 			Returns: photoFields,
 			Example: `local imagery = require("imagery")
 local _, err = try(imagery.read, "missing.jpg")
 assert(err.name == "FileError")`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				var photo imagery.Photo
 				path := c.In.Path(c.String("path"))
 				err := c.Blocking(func(context.Context) (err error) {
@@ -37,9 +39,9 @@ assert(err.name == "FileError")`,
 		},
 		{
 			Name: "scan", Doc: "Reads the photos of a folder. Photos that are empty, broken, without position or copies of another become problems; the rest still counts.",
-			Params: []vm.Param{
+			Params: []module.Param{
 				{Name: "folder", Type: "string", Doc: "the folder"},
-				{Name: "options", Fields: []vm.Param{{Name: "recursive", Type: "boolean", Doc: "read the folders below as well", Default: false}}},
+				{Name: "options", Fields: []module.Param{{Name: "recursive", Type: "boolean", Doc: "read the folders below as well", Default: false}}},
 			},
 			Returns: "a table of photos (each as read gives it), problems (path, name, cause, message, hint), date (of the first photo), footprint (a ring of positions), area (square metres) and bytes",
 			Example: `local imagery = require("imagery")
@@ -50,9 +52,9 @@ assert(err.name == "FileError" and err.hint)`,
 		{
 			Name: "each", Doc: "Goes through photos one after the other, however many: of a folder, in natural order (2 before 10), or of a list. " +
 				"A photo that is empty, broken or without position comes with what is wrong with it; copies of another are not found.",
-			Params: []vm.Param{
+			Params: []module.Param{
 				{Name: "source", Type: "string|table", Doc: "a folder, or a list of files"},
-				{Name: "options", Fields: []vm.Param{{Name: "recursive", Type: "boolean", Doc: "read the folders below as well", Default: false}}},
+				{Name: "options", Fields: []module.Param{{Name: "recursive", Type: "boolean", Doc: "read the folders below as well", Default: false}}},
 			},
 			Returns: "an iterator of photos, each as read gives it, with a problem (cause, message, hint) or nil",
 			Example: `local imagery, fs = require("imagery"), require("fs")
@@ -68,18 +70,18 @@ end`,
 
 // readPhoto reads a photo that the script may read.
 func readPhoto(in *vm.Interp, path string) (imagery.Photo, error) {
-	if err := in.Permit(vm.Read, path); err != nil { // before anything is known of the file
+	if err := in.Permit(sandbox.Read, path); err != nil { // before anything is known of the file
 		return imagery.Photo{}, err
 	}
 	return imagery.Opener(in.OpenToRead).Read(path)
 }
 
-func scan(c *vm.Call) (any, error) {
+func scan(c *module.Call) (any, error) {
 	var survey imagery.Survey
 	folder := c.In.Path(c.String("folder"))
 	recursive := c.Bool("recursive")
 	err := c.Blocking(func(ctx context.Context) (err error) {
-		if err := c.In.Permit(vm.Read, folder); err != nil {
+		if err := c.In.Permit(sandbox.Read, folder); err != nil {
 			return err
 		}
 		survey, err = imagery.Scan(ctx, folder, imagery.ScanOptions{Recursive: recursive, Among: c.In.Readable, Open: c.In.OpenToRead})
@@ -151,7 +153,7 @@ func problemTable(p imagery.Problem, name string) map[string]any {
 }
 
 // eachPhoto is the iterator of photos.
-func eachPhoto(c *vm.Call) (any, error) {
+func eachPhoto(c *module.Call) (any, error) {
 	var files []string
 	var problems []imagery.Problem
 	name := filepath.Base
@@ -162,14 +164,14 @@ func eachPhoto(c *vm.Call) (any, error) {
 				return nil, fault.Of(&fault.ParameterError{}, "argument source: item %d must be the path of a photo, got a %s", i, v.Type())
 			}
 			path := c.In.Path(v.String())
-			if err := c.In.Permit(vm.Read, path); err != nil {
+			if err := c.In.Permit(sandbox.Read, path); err != nil {
 				return nil, err
 			}
 			files = append(files, path)
 		}
 	} else {
 		folder := c.In.Path(c.String("source"))
-		if err := c.In.Permit(vm.Read, folder); err != nil {
+		if err := c.In.Permit(sandbox.Read, folder); err != nil {
 			return nil, err
 		}
 		recursive := c.Bool("recursive")

@@ -9,11 +9,11 @@ import (
 
 	"transect/client/fault"
 	"transect/client/imagery"
-	"transect/runtime/vm"
+	"transect/runtime/module"
 )
 
 // viewOptions are the facts of a view that a script may know better.
-var viewOptions = []vm.Param{
+var viewOptions = []module.Param{
 	{Name: "height", Type: "number", Doc: "metres above the ground; else relative_altitude, which is above the take-off point", Optional: true},
 	{Name: "ground", Type: "number", Doc: "metres above sea level of the ground, from which altitude gives the height", Optional: true},
 	{Name: "yaw", Type: "number", Doc: "degrees clockwise from north", Optional: true},
@@ -24,10 +24,10 @@ var viewOptions = []vm.Param{
 	{Name: "missing", Type: "string", Doc: "what facts that are not known do: error raises; assume takes a circle, of 50 m where height or lens are not known, and names them in assumed", Default: "error", Choices: []string{"error", "assume"}},
 }
 
-var footprintFunc = vm.Func{
+var footprintFunc = module.Func{
 	Name: "footprint", Doc: "Estimates the ground that one photo shows: the rays of its corners down to flat ground, from position, height, angles and lens. " +
 		"It ends 75 degrees from straight down; a photo of the sky is a ValueError. So is one that does not say enough: the message names what is missing, and an option can give it.",
-	Params: []vm.Param{{Name: "photo", Type: "string|table", Doc: "a file, or what read, scan or each gave"}, {Name: "options", Fields: viewOptions}},
+	Params: []module.Param{{Name: "photo", Type: "string|table", Doc: "a file, or what read, scan or each gave"}, {Name: "options", Fields: viewOptions}},
 	Returns: "a Feature with the polygon, and as properties name, area (square metres), height (metres), ground_sample_distance (metres of ground a pixel in the middle shows), " +
 		"cut (whether it shows more, farther away) and assumed (a list of the facts that are not known)",
 	Example: `local imagery, geo = require("imagery"), require("geo")
@@ -39,7 +39,7 @@ assert(err.message:find("height above the ground"))`,
 	Call: footprint,
 }
 
-func footprint(c *vm.Call) (any, error) {
+func footprint(c *module.Call) (any, error) {
 	p, name, err := viewedPhoto(c)
 	if err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func enumerated(list []string) string {
 
 // viewedPhoto is the photo of a call: read from its file, or from a table as
 // read gives it.
-func viewedPhoto(c *vm.Call) (p imagery.Photo, name string, err error) {
+func viewedPhoto(c *module.Call) (p imagery.Photo, name string, err error) {
 	t := c.Table("photo")
 	if t == nil {
 		path := c.In.Path(c.String("photo"))
@@ -148,7 +148,7 @@ func viewedPhoto(c *vm.Call) (p imagery.Photo, name string, err error) {
 }
 
 // knownView takes over what the options say.
-func knownView(c *vm.Call, p *imagery.Photo) error {
+func knownView(c *module.Call, p *imagery.Photo) error {
 	for name, at := range map[string]**float64{"yaw": &p.Yaw, "pitch": &p.Pitch, "roll": &p.Roll} {
 		if c.Has(name) {
 			n := c.Number(name)

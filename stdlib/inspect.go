@@ -6,41 +6,41 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
-	"transect/runtime/vm"
+	"transect/runtime/module"
 )
 
 var (
-	inspectAny    = vm.Param{Name: "value", Type: "any", Doc: "what to show"}
-	inspectLimits = vm.Param{Name: "options", Fields: []vm.Param{
+	inspectAny    = module.Param{Name: "value", Type: "any", Doc: "what to show"}
+	inspectLimits = module.Param{Name: "options", Fields: []module.Param{
 		{Name: "depth", Type: "integer", Doc: "how many levels of tables to show; deeper ones are { … }", Optional: true},
 		{Name: "items", Type: "integer", Doc: "how many items of each table to show", Optional: true},
 		{Name: "width", Type: "integer", Doc: "how many characters of each text to show", Optional: true},
 	}}
-	inspectRows    = vm.Param{Name: "rows", Type: "any", Doc: "a list of tables or resources, or an iterator of them"}
-	inspectColumns = vm.Param{Name: "columns", Type: "table", Doc: "the fields to show, in order; all of the first row's if left out", Optional: true}
-	tableLimits    = vm.Param{Name: "options", Fields: []vm.Param{
+	inspectRows    = module.Param{Name: "rows", Type: "any", Doc: "a list of tables or resources, or an iterator of them"}
+	inspectColumns = module.Param{Name: "columns", Type: "table", Doc: "the fields to show, in order; all of the first row's if left out", Optional: true}
+	tableLimits    = module.Param{Name: "options", Fields: []module.Param{
 		{Name: "limit", Type: "integer", Doc: "how many rows to show; a line says that there are more", Optional: true},
 		{Name: "width", Type: "integer", Doc: "how many characters of each field to show", Optional: true},
 	}}
 )
 
-var inspectModule = &vm.Module{
+var inspectModule = &module.Module{
 	Name: "inspect",
 	Doc:  "Shows values to people: as Lua would read them, or as a table with columns.",
-	Funcs: []vm.Func{
+	Funcs: []module.Func{
 		{
 			Name: "value", Doc: "Writes any value as Lua would read it, tables with sorted keys.",
-			Params: []vm.Param{inspectAny, inspectLimits}, Returns: "the text",
+			Params: []module.Param{inspectAny, inspectLimits}, Returns: "the text",
 			Example: `local inspect = require("inspect")
 assert(inspect.value({ b = 1, a = { 1, "x" } }) == '{\n  a = { 1, "x" },\n  b = 1,\n}')
 assert(inspect.value({ 1, 2, 3 }, { items = 2 }) == "{ 1, 2, … 1 more }")`,
-			Call: func(c *vm.Call) (any, error) { return inspected(c) },
+			Call: func(c *module.Call) (any, error) { return inspected(c) },
 		},
 		{
 			Name: "print", Doc: "Prints any value as Lua would read it.",
-			Params:  []vm.Param{inspectAny, inspectLimits},
+			Params:  []module.Param{inspectAny, inspectLimits},
 			Example: `require("inspect").print({ mission = "m1", photos = { 1, 2 } }, { depth = 1 })`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				text, err := inspected(c)
 				if err != nil {
 					return nil, err
@@ -51,17 +51,17 @@ assert(inspect.value({ 1, 2, 3 }, { items = 2 }) == "{ 1, 2, … 1 more }")`,
 		},
 		{
 			Name: "table", Doc: "Lays rows out as a table with aligned columns.",
-			Params: []vm.Param{inspectRows, inspectColumns, tableLimits}, Returns: "the text, one line a row",
+			Params: []module.Param{inspectRows, inspectColumns, tableLimits}, Returns: "the text, one line a row",
 			Example: `local text = require("inspect").table({ { id = "p1", size = 20 }, { id = "p2", size = 5 } }, { "id", "size" })
 assert(text:find("p2"))`,
-			Call: func(c *vm.Call) (any, error) { return layTable(c) },
+			Call: func(c *module.Call) (any, error) { return layTable(c) },
 		},
 		{
 			Name: "print_table", Doc: "Prints rows as a table with aligned columns.",
-			Params: []vm.Param{inspectRows, inspectColumns, tableLimits},
+			Params: []module.Param{inspectRows, inspectColumns, tableLimits},
 			Example: `require("fs").write("fields.csv", "id,area\nn1,2.5\nn2,4\nn3,1\n")
 require("inspect").print_table(require("csv").read("fields.csv"), { "id", "area" }, { limit = 2 })`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				text, err := layTable(c)
 				if err != nil {
 					return nil, err
@@ -74,7 +74,7 @@ require("inspect").print_table(require("csv").read("fields.csv"), { "id", "area"
 }
 
 // limit reads an option that counts something; 0 is none.
-func limit(c *vm.Call, name string) (int, error) {
+func limit(c *module.Call, name string) (int, error) {
 	n := c.Int(name)
 	if c.Has(name) && n < 1 {
 		return 0, fault.Of(&fault.ParameterError{}, "option %s must be at least 1, got %d", name, n)
@@ -82,7 +82,7 @@ func limit(c *vm.Call, name string) (int, error) {
 	return n, nil
 }
 
-func inspected(c *vm.Call) (string, error) {
+func inspected(c *module.Call) (string, error) {
 	p := newPrinter(c.L)
 	for name, to := range map[string]*int{"depth": &p.depth, "items": &p.items, "width": &p.width} {
 		var err error

@@ -10,14 +10,14 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
-	"transect/runtime/vm"
+	"transect/runtime/module"
 )
 
 // mostRows is how many rows a table holds: what comes from an iterator may have
 // no end.
 const mostRows = 100_000
 
-func layTable(c *vm.Call) (string, error) {
+func layTable(c *module.Call) (string, error) {
 	most, err := limit(c, "limit")
 	if err != nil {
 		return "", err
@@ -72,7 +72,7 @@ func layTable(c *vm.Call) (string, error) {
 }
 
 // tableRows takes the rows to show, and says how many more there are.
-func tableRows(c *vm.Call, most int) (rows []lua.LValue, more string, err error) {
+func tableRows(c *module.Call, most int) (rows []lua.LValue, more string, err error) {
 	next, err := itemsOf(c, "rows")
 	if err != nil {
 		return nil, "", err
@@ -115,7 +115,7 @@ func cell(L *lua.LState, v lua.LValue, width int) string {
 	return line
 }
 
-func columnsOf(c *vm.Call, rows []lua.LValue) ([]string, error) {
+func columnsOf(c *module.Call, rows []lua.LValue) ([]string, error) {
 	var columns []string
 	if t := c.Table("columns"); t != nil {
 		for i := 1; i <= t.Len(); i++ {

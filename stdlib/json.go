@@ -10,67 +10,68 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
+	"transect/runtime/module"
 	"transect/runtime/vm"
 	"transect/stdlib/lines"
 )
 
-var jsonModule = &vm.Module{
+var jsonModule = &module.Module{
 	Name: "json",
 	Doc:  "Reads and writes JSON. Integers a Lua number cannot hold exactly are read as text.",
-	Fields: []vm.Field{
+	Fields: []module.Field{
 		{Name: "null", Doc: "stands for JSON null, where a field must be there and empty", Value: vm.NullValue},
 	},
-	Types: []*vm.Type{integerType},
-	Funcs: slices.Concat([]vm.Func{
+	Types: []*module.Type{integerType},
+	Funcs: slices.Concat([]module.Func{
 		{
 			Name: "encode", Doc: "Writes a value as JSON, keys sorted. An empty table becomes {} unless made by json.list.",
-			Params: []vm.Param{
+			Params: []module.Param{
 				{Name: "value", Type: "any", Doc: "what to write"},
-				{Name: "options", Fields: []vm.Param{
+				{Name: "options", Fields: []module.Param{
 					{Name: "indent", Type: "integer", Doc: "spaces per level; 0 writes one line", Default: 0},
 				}},
 			},
 			Returns: "the text",
 			Example: `local json = require("json")
 assert(json.encode({ a = 1, list = { 1, 2 } }) == '{"a":1,"list":[1,2]}')`,
-			Call: func(c *vm.Call) (any, error) { return encode(c, c.Int("indent")) },
+			Call: func(c *module.Call) (any, error) { return encode(c, c.Int("indent")) },
 		},
 		{
 			Name: "pretty", Doc: "Writes a value as JSON for people, two spaces a level.",
-			Params:  []vm.Param{{Name: "value", Type: "any", Doc: "what to write"}},
+			Params:  []module.Param{{Name: "value", Type: "any", Doc: "what to write"}},
 			Returns: "the text",
 			Example: `assert(require("json").pretty({ 1 }) == "[\n  1\n]")`,
-			Call:    func(c *vm.Call) (any, error) { return encode(c, 2) },
+			Call:    func(c *module.Call) (any, error) { return encode(c, 2) },
 		},
 		{
 			Name: "decode", Doc: "Reads a JSON text. A null in an object reads as nil, in a list as json.null.",
-			Params: []vm.Param{
+			Params: []module.Param{
 				{Name: "text", Type: "string", Doc: "one JSON value"},
 				jsonNulls,
 			},
 			Returns: "the value",
 			Example: `local v = require("json").decode('{"n": 12, "big": 9007199254740993}')
 assert(v.n == 12 and v.big == "9007199254740993")`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				return decodeJSON(c.String("text"), c.Bool("nulls"))
 			},
 		},
 		{
 			Name: "lines", Doc: "Goes through a text with one JSON value a line; empty lines are skipped.",
-			Params:  []vm.Param{{Name: "text", Type: "string", Doc: "the lines"}},
+			Params:  []module.Param{{Name: "text", Type: "string", Doc: "the lines"}},
 			Returns: "an iterator",
 			Example: `local sum = 0
 for v in require("json").lines('{"n":1}\n{"n":2}\n') do sum = sum + v.n end
 assert(sum == 3)`,
-			Call: func(c *vm.Call) (any, error) { return jsonLines(c), nil },
+			Call: func(c *module.Call) (any, error) { return jsonLines(c), nil },
 		},
 		{
 			Name: "list", Doc: "Marks a table as a list, so that it is written as [] while it is empty.",
-			Params:  []vm.Param{{Name: "items", Type: "table", Doc: "the table, changed in place", Optional: true}},
+			Params:  []module.Param{{Name: "items", Type: "table", Doc: "the table, changed in place", Optional: true}},
 			Returns: "the table",
 			Example: `local json = require("json")
 assert(json.encode({ tags = json.list() }) == '{"tags":[]}')`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				t := c.Table("items")
 				if t == nil {
 					t = c.L.NewTable()
@@ -82,7 +83,7 @@ assert(json.encode({ tags = json.list() }) == '{"tags":[]}')`,
 	}, jsonFiles),
 }
 
-var jsonNulls = vm.Param{Name: "options", Fields: []vm.Param{
+var jsonNulls = module.Param{Name: "options", Fields: []module.Param{
 	{Name: "nulls", Type: "boolean", Doc: "keep every null as json.null", Default: false},
 }}
 
@@ -97,7 +98,7 @@ func decodeJSON(text string, nulls bool) (any, error) {
 	return v, nil
 }
 
-func encode(c *vm.Call, indent int) (any, error) {
+func encode(c *module.Call, indent int) (any, error) {
 	v, err := c.Go("value")
 	if err != nil {
 		return nil, err
@@ -173,7 +174,7 @@ func jsonLine(L *lua.LState, line string, number int) (lua.LValue, error) {
 	return vm.ToLua(L, v), nil
 }
 
-func jsonLines(c *vm.Call) lua.LValue {
+func jsonLines(c *module.Call) lua.LValue {
 	source := lines.New(strings.NewReader(c.String("text")))
 	return c.L.NewFunction(func(L *lua.LState) int {
 		for {

@@ -11,6 +11,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
+	"transect/runtime/module"
 	"transect/runtime/vm"
 	"transect/stdlib/atomicfile"
 )
@@ -21,22 +22,22 @@ type exactInteger json.Number
 // LuaValue makes it travel as a number without rounding.
 func (n exactInteger) LuaValue() any { return json.Number(n) }
 
-var integerType = &vm.Type{
+var integerType = &module.Type{
 	Name: "exact_integer", Doc: "A whole number of any size, for writing; tostring gives its digits.",
 	Text: func(self any) string { return string(self.(exactInteger)) },
 }
 
 var wholeNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-?(0|[1-9][0-9]*)$`) })
 
-var rowsParam = vm.Param{Name: "rows", Type: "any", Doc: "a list of values, or an iterator function"}
+var rowsParam = module.Param{Name: "rows", Type: "any", Doc: "a list of values, or an iterator function"}
 
-var jsonFiles = []vm.Func{
+var jsonFiles = []module.Func{
 	{
 		Name: "read", Doc: "Reads a file with one JSON value.",
-		Params: []vm.Param{pathParam("the file"), jsonNulls}, Returns: "the value",
+		Params: []module.Param{pathParam("the file"), jsonNulls}, Returns: "the value",
 		Example: `require("fs").write("field.json", '{"name": "North"}')
 assert(require("json").read("field.json").name == "North")`,
-		Call: func(c *vm.Call) (any, error) {
+		Call: func(c *module.Call) (any, error) {
 			path := c.In.Path(c.String("path"))
 			var data []byte
 			err := c.Blocking(func(context.Context) (err error) { data, err = c.In.ReadFile(path); return err })
@@ -53,12 +54,12 @@ assert(require("json").read("field.json").name == "North")`,
 	},
 	{
 		Name: "write", Doc: "Writes a value to a file in one step, as encode does.",
-		Params: []vm.Param{pathParam("the file"), {Name: "value", Type: "any", Doc: "what to write"}, {Name: "options", Fields: []vm.Param{
+		Params: []module.Param{pathParam("the file"), {Name: "value", Type: "any", Doc: "what to write"}, {Name: "options", Fields: []module.Param{
 			{Name: "indent", Type: "integer", Doc: "spaces per level; 0 writes one line", Default: 2}}}},
 		Example: `local json = require("json")
 json.write("field.json", { name = "North" })
 assert(json.read("field.json").name == "North")`,
-		Call: func(c *vm.Call) (any, error) {
+		Call: func(c *module.Call) (any, error) {
 			text, err := encode(c, c.Int("indent"))
 			if err != nil {
 				return nil, err
@@ -68,7 +69,7 @@ assert(json.read("field.json").name == "North")`,
 	},
 	{
 		Name: "read_lines", Doc: "Goes through a file with one JSON value a line (JSON Lines), however large; empty lines are skipped.",
-		Params: []vm.Param{pathParam("the file")}, Returns: "an iterator of values, each with its line number",
+		Params: []module.Param{pathParam("the file")}, Returns: "an iterator of values, each with its line number",
 		Example: `local json = require("json")
 json.write_lines("log.jsonl", { { n = 1 }, { n = 2 } })
 local sum = 0
@@ -78,15 +79,15 @@ assert(sum == 3)`,
 	},
 	{
 		Name: "write_lines", Doc: "Writes values to a file in one step, one a line (JSON Lines).",
-		Params: []vm.Param{pathParam("the file"), rowsParam}, Returns: "how many",
+		Params: []module.Param{pathParam("the file"), rowsParam}, Returns: "how many",
 		Example: `local json = require("json")
 assert(json.write_lines("log.jsonl", { { event = "flown" }, { event = "sent" } }) == 2)`,
 		Call: writeJSONLines,
 	},
 	{
-		Name: "encode_lines", Doc: "Writes values as a text, one a line (JSON Lines).", Params: []vm.Param{rowsParam}, Returns: "the text",
+		Name: "encode_lines", Doc: "Writes values as a text, one a line (JSON Lines).", Params: []module.Param{rowsParam}, Returns: "the text",
 		Example: `assert(require("json").encode_lines({ { a = 1 }, 2 }) == '{"a":1}\n2\n')`,
-		Call: func(c *vm.Call) (any, error) {
+		Call: func(c *module.Call) (any, error) {
 			var b strings.Builder
 			_, err := eachJSONLine(c, func(line string) error { b.WriteString(line); return nil })
 			return b.String(), err
@@ -94,20 +95,20 @@ assert(json.write_lines("log.jsonl", { { event = "flown" }, { event = "sent" } }
 	},
 	{
 		Name: "integer", Doc: "Makes a whole number of any size from its digits, so that it is written as a number: decode gives such numbers as text.",
-		Params: []vm.Param{{Name: "digits", Type: "string", Doc: "the number"}}, Returns: "the number, for encode",
+		Params: []module.Param{{Name: "digits", Type: "string", Doc: "the number"}}, Returns: "the number, for encode",
 		Example: `local json = require("json")
 assert(json.encode({ id = json.integer("9007199254740993") }) == '{"id":9007199254740993}')`,
-		Call: func(c *vm.Call) (any, error) {
+		Call: func(c *module.Call) (any, error) {
 			text := c.String("digits")
 			if !wholeNumber().MatchString(text) {
 				return nil, fault.Of(&fault.ValueError{}, "%q is no whole number", text)
 			}
-			return vm.NewObject(c.L, integerType, exactInteger(text)), nil
+			return module.NewObject(c.L, integerType, exactInteger(text)), nil
 		},
 	},
 }
 
-func readJSONLines(c *vm.Call) (any, error) {
+func readJSONLines(c *module.Call) (any, error) {
 	name := c.String("path")
 	return fileLines(c, func(L *lua.LState, line string, number int) (lua.LValue, error) {
 		v, err := jsonLine(L, line, number)
@@ -119,7 +120,7 @@ func readJSONLines(c *vm.Call) (any, error) {
 }
 
 // eachJSONLine encodes the rows one by one.
-func eachJSONLine(c *vm.Call, add func(string) error) (n int, err error) {
+func eachJSONLine(c *module.Call, add func(string) error) (n int, err error) {
 	next, err := itemsOf(c, "rows")
 	if err != nil {
 		return 0, err
@@ -144,7 +145,7 @@ func eachJSONLine(c *vm.Call, add func(string) error) (n int, err error) {
 	}
 }
 
-func writeJSONLines(c *vm.Call) (any, error) {
+func writeJSONLines(c *module.Call) (any, error) {
 	path := c.In.Path(c.String("path"))
 	var f *atomicfile.File
 	err := c.Blocking(func(context.Context) (err error) { f, err = disk{c.In}.Create(path); return err })

@@ -3,17 +3,18 @@ package stdlib
 import (
 	"path/filepath"
 
+	"transect/runtime/module"
 	"transect/runtime/vm"
 	"transect/stdlib/lock"
 )
 
 // lockFunc lets one run at a time pass.
-var lockFunc = vm.Func{
+var lockFunc = module.Func{
 	Name: "lock", Doc: "Makes sure that no other run on this machine holds the lock of that name; it is held until the run ends. " +
 		"A LockedError, exit code 6, says that another run has it.",
-	Params:  []vm.Param{{Name: "name", Type: "string", Doc: "what must not be done twice at once, such as the folder that is ingested"}},
+	Params:  []module.Param{{Name: "name", Type: "string", Doc: "what must not be done twice at once, such as the folder that is ingested"}},
 	Example: `require("script").lock("nightly ingest")`,
-	Call: func(c *vm.Call) (any, error) {
+	Call: func(c *module.Call) (any, error) {
 		name := c.String("name")
 		held := heldLocks(c.In)
 		if held[name] {

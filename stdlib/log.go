@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"transect/client/fault"
+	"transect/runtime/module"
 	"transect/runtime/vm"
 )
 
@@ -26,26 +27,26 @@ func (l logger) with(more []slog.Attr) logger {
 
 // logFuncs are the functions of the module, or of a logger; in an example, $
 // stands for what they are called on.
-func logFuncs(before, on string) []vm.Func {
-	funcs := []vm.Func{
+func logFuncs(before, on string) []module.Func {
+	funcs := []module.Func{
 		logFunc("debug", slog.LevelDebug, "Writes a message for finding faults; shown with -v."),
 		logFunc("info", slog.LevelInfo, "Writes a message about the normal course."),
 		logFunc("warn", slog.LevelWarn, "Writes a message about something that may need attention."),
 		logFunc("error", slog.LevelError, "Writes a message about a failure."),
 		{
 			Name: "with", Doc: "Makes a logger that writes these fields with each of its messages; those of a message go before.",
-			Params:  []vm.Param{{Name: "fields", Type: "table", Doc: "names and values"}},
+			Params:  []module.Param{{Name: "fields", Type: "table", Doc: "names and values"}},
 			Returns: "a logger, with the functions of this module as methods",
 			Example: `local flight = $with({ mission = "m1" })
 flight:info("uploaded", { file = "DJI_0001.JPG" })
 flight:with({ part = 2 }):warn("slow")`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				fields, err := logFields(c)
 				if err != nil {
 					return nil, err
 				}
 				kept, _ := c.Self.(logger)
-				return vm.NewObject(c.L, loggerType, kept.with(fields)), nil
+				return module.NewObject(c.L, loggerType, kept.with(fields)), nil
 			},
 		},
 	}
@@ -55,15 +56,15 @@ flight:with({ part = 2 }):warn("slow")`,
 	return funcs
 }
 
-func logFunc(name string, level slog.Level, doc string) vm.Func {
-	return vm.Func{
+func logFunc(name string, level slog.Level, doc string) module.Func {
+	return module.Func{
 		Name: name, Doc: doc,
-		Params: []vm.Param{
+		Params: []module.Param{
 			{Name: "message", Type: "any", Doc: "what happened"},
 			{Name: "fields", Type: "table", Doc: "names and values written with it", Optional: true},
 		},
 		Example: `$` + name + `("ordered", { product = "p1", files = 3 })`,
-		Call: func(c *vm.Call) (any, error) {
+		Call: func(c *module.Call) (any, error) {
 			fields, err := logFields(c)
 			if err != nil {
 				return nil, err
@@ -75,7 +76,7 @@ func logFunc(name string, level slog.Level, doc string) vm.Func {
 	}
 }
 
-var loggerType = &vm.Type{
+var loggerType = &module.Type{
 	Name: "logger", Doc: "Writes messages with fields of its own, as those of one flight.",
 	Text: func(self any) string {
 		var names []string
@@ -89,14 +90,14 @@ var loggerType = &vm.Type{
 // A logger makes loggers, which a variable cannot say of itself.
 func init() { loggerType.Methods = logFuncs(`local log = require("log").with({ run = 7 })`, "log:") }
 
-var logModule = &vm.Module{
+var logModule = &module.Module{
 	Name:  "log",
 	Doc:   "Writes messages with fields to the error stream, as text or JSON lines.",
-	Types: []*vm.Type{loggerType},
+	Types: []*module.Type{loggerType},
 	Funcs: logFuncs(`local log = require("log")`, "log."),
 }
 
-func logFields(c *vm.Call) ([]slog.Attr, error) {
+func logFields(c *module.Call) ([]slog.Attr, error) {
 	t := c.Table("fields")
 	if t == nil {
 		return nil, nil

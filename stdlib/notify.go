@@ -10,26 +10,28 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
+	"transect/runtime/module"
+	"transect/runtime/sandbox"
 	"transect/runtime/vm"
 	"transect/stdlib/notify"
 )
 
-var notifyModule = &vm.Module{
+var notifyModule = &module.Module{
 	Name: "notify",
 	Doc:  "Tells people and monitors how a run goes. Sent again when a connection breaks, a message may arrive twice rather than not at all. Addresses and passwords never stand in an error.",
-	Funcs: []vm.Func{
+	Funcs: []module.Func{
 		{
 			Name: "ping", Doc: "Tells a monitor (healthchecks and its like) that a job started, succeeded or failed: a POST to the address, to address/start or to address/fail.",
-			Params: []vm.Param{{Name: "url", Type: "string", Doc: "the address of the check"},
+			Params: []module.Param{{Name: "url", Type: "string", Doc: "the address of the check"},
 				{Name: "event", Type: "string", Doc: "what happened", Default: notify.Success, Choices: notify.Events()},
-				{Name: "options", Fields: []vm.Param{
+				{Name: "options", Fields: []module.Param{
 					{Name: "body", Type: "string", Doc: "what to keep with it, such as the end of a log; of a long one the last 100 kB are sent", Default: ""},
 					{Name: "ca_cert", Type: "string", Doc: "a file of certificates to believe beside the system's", Optional: true},
 				}}},
 			Example: `local notify = require("notify")
 notify.ping("https://example.com/ping/nightly", "start")
 notify.ping("https://example.com/ping/nightly", "fail", { body = "3 of 12 photos failed" })`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				client, err := webClient(c)
 				if err != nil {
 					return nil, err
@@ -40,8 +42,8 @@ notify.ping("https://example.com/ping/nightly", "fail", { body = "3 of 12 photos
 		},
 		{
 			Name: "webhook", Doc: "Posts a message to an address, such as that of a chat channel. Give either text, sent as {\"text\": …}, or json.",
-			Params: []vm.Param{{Name: "url", Type: "string", Doc: "the address of the hook"},
-				{Name: "options", Fields: []vm.Param{
+			Params: []module.Param{{Name: "url", Type: "string", Doc: "the address of the hook"},
+				{Name: "options", Fields: []module.Param{
 					{Name: "text", Type: "string", Doc: "the message", Optional: true},
 					{Name: "json", Type: "any", Doc: "a value to send instead"},
 					{Name: "ca_cert", Type: "string", Doc: "a file of certificates to believe beside the system's", Optional: true},
@@ -53,7 +55,7 @@ notify.webhook("https://example.com/hooks/field", { json = { title = "map", fiel
 		},
 		{
 			Name: "email", Doc: "Sends a mail. User and password only ever travel encrypted. A server that cannot take it now is a ConnectionError, refused credentials are a ConfigError.",
-			Params: []vm.Param{{Name: "options", Fields: emailOptions}},
+			Params: []module.Param{{Name: "options", Fields: emailOptions}},
 			Example: `local env, notify = require("env"), require("notify")
 notify.email{ smtp = env.require("SMTP_SERVER"), user = "survey@example.com", password = env.require("SMTP_PASSWORD"),
   from = "Survey <survey@example.com>", to = "ops@example.com", subject = "The map of n1 is ready", body = "See the share." }`,
@@ -62,7 +64,7 @@ notify.email{ smtp = env.require("SMTP_SERVER"), user = "survey@example.com", pa
 	},
 }
 
-var emailOptions = []vm.Param{
+var emailOptions = []module.Param{
 	{Name: "smtp", Type: "string", Doc: "the server: host:port, port 587 if left out"},
 	{Name: "tls", Type: "string", Doc: "starttls: encrypt after the greeting; tls: from the start, as on port 465; none: not at all, without credentials", Default: notify.StartTLS,
 		Choices: []string{notify.StartTLS, notify.TLS, notify.None}},
@@ -81,7 +83,7 @@ var emailOptions = []vm.Param{
 	{Name: "ca_cert", Type: "string", Doc: "a file of certificates to believe beside the system's", Optional: true},
 }
 
-func webhook(c *vm.Call) (any, error) {
+func webhook(c *module.Call) (any, error) {
 	client, err := webClient(c)
 	if err != nil {
 		return nil, err
@@ -105,7 +107,7 @@ func webhook(c *vm.Call) (any, error) {
 // longestAttachments is what mail servers commonly take.
 const longestAttachments = 25 << 20
 
-func email(c *vm.Call) (any, error) {
+func email(c *module.Call) (any, error) {
 	client, err := webClient(c)
 	if err != nil {
 		return nil, err
@@ -126,7 +128,7 @@ func email(c *vm.Call) (any, error) {
 	paths := make([]string, len(files))
 	for i, name := range files {
 		paths[i] = c.In.Path(name)
-		if err := c.In.Permit(vm.Read, paths[i]); err != nil { // before anything is sent
+		if err := c.In.Permit(sandbox.Read, paths[i]); err != nil { // before anything is sent
 			return nil, err
 		}
 	}
@@ -169,7 +171,7 @@ func plainPath(err error) error {
 }
 
 // texts reads an option that is a text or a list of them.
-func texts(c *vm.Call, name string) []string {
+func texts(c *module.Call, name string) []string {
 	var list []string
 	switch v := c.Value(name).(type) {
 	case *lua.LTable:

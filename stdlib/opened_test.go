@@ -6,6 +6,8 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
+	"transect/runtime/luastd"
+	"transect/runtime/module"
 	"transect/runtime/vm"
 	"transect/stdlib"
 )
@@ -22,8 +24,8 @@ type failing interface {
 // opened runs code that defines global functions.
 func opened(t testing.TB, code string) session {
 	t.Helper()
-	in := vm.New(context.Background(), vm.Options{Dir: t.TempDir()})
-	in.Preload(stdlib.Modules()...)
+	in := luastd.New(context.Background(), vm.Options{Dir: t.TempDir()})
+	module.Preload(in, stdlib.Modules()...)
 	t.Cleanup(in.Close)
 	s := session{in}
 	s.run(t, code)

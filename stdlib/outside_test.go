@@ -13,6 +13,9 @@ import (
 	"time"
 
 	"transect/client/fault"
+	"transect/runtime/luastd"
+	"transect/runtime/module"
+	"transect/runtime/sandbox"
 	"transect/runtime/vm"
 	"transect/stdlib"
 )
@@ -148,13 +151,13 @@ func TestWhatIsNotPermittedIsNotDone(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "f"), []byte("a=1"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for code, want := range map[string]vm.Access{
-		`require("http").get(url)`: vm.Net, `require("http").get(url, { target = "t" })`: vm.Write, `require("http").post(url, { file = "f" })`: vm.Read,
-		`require("notify").ping(url)`: vm.Net, `require("env").get("HOME")`: vm.Env, `require("env").load("f")`: vm.Read,
-		`require("csv").read("f")`: vm.Read, `require("csv").writer("f")`: vm.Write, `require("csv").write("f", {})`: vm.Write,
-		`require("notify").email{ smtp = "127.0.0.1:1", from = "a@b.c", to = "a@b.c", subject = "" }`: vm.Net,
+	for code, want := range map[string]sandbox.Access{
+		`require("http").get(url)`: sandbox.Net, `require("http").get(url, { target = "t" })`: sandbox.Write, `require("http").post(url, { file = "f" })`: sandbox.Read,
+		`require("notify").ping(url)`: sandbox.Net, `require("env").get("HOME")`: sandbox.Env, `require("env").load("f")`: sandbox.Read,
+		`require("csv").read("f")`: sandbox.Read, `require("csv").writer("f")`: sandbox.Write, `require("csv").write("f", {})`: sandbox.Write,
+		`require("notify").email{ smtp = "127.0.0.1:1", from = "a@b.c", to = "a@b.c", subject = "" }`: sandbox.Net,
 	} {
-		_, _, err := run(t, vm.Options{Dir: dir, Env: none, Permit: func(a vm.Access, what string) error {
+		_, _, err := run(t, vm.Options{Dir: dir, Env: none, Permit: func(a sandbox.Access, what string) error {
 			if a == want {
 				return fault.Of(&fault.PermissionError{}, "%s %s", a, what)
 			}
@@ -173,9 +176,9 @@ func TestRequestsEndWithTheRun(t *testing.T) {
 	defer close(stop)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer time.AfterFunc(20*time.Millisecond, cancel).Stop()
-	in := vm.New(ctx, vm.Options{Env: none})
+	in := luastd.New(ctx, vm.Options{Env: none})
 	defer in.Close()
-	in.Preload(stdlib.Modules()...)
+	module.Preload(in, stdlib.Modules()...)
 	_, err := in.RunString("t", `require("http").get("`+s.URL+`")`)
 	if err == nil || !strings.Contains(err.Error(), "stopped") {
 		t.Error(err)

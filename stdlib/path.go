@@ -8,29 +8,29 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
-	"transect/runtime/vm"
+	"transect/runtime/module"
 )
 
 // pathFunc declares a function from one path to one text.
-func pathFunc(name, doc, returns, example string, f func(string) string) vm.Func {
-	return vm.Func{
+func pathFunc(name, doc, returns, example string, f func(string) string) module.Func {
+	return module.Func{
 		Name: name, Doc: doc, Returns: returns, Example: example,
-		Params: []vm.Param{{Name: "path", Type: "string", Doc: "a path"}},
-		Call:   func(c *vm.Call) (any, error) { return f(c.String("path")), nil },
+		Params: []module.Param{{Name: "path", Type: "string", Doc: "a path"}},
+		Call:   func(c *module.Call) (any, error) { return f(c.String("path")), nil },
 	}
 }
 
-var pathModule = &vm.Module{
+var pathModule = &module.Module{
 	Name: "path",
 	Doc:  "Takes file paths apart and joins them, by the rules of the system it runs on.",
-	Funcs: []vm.Func{
+	Funcs: []module.Func{
 		{
 			Name: "join", Doc: "Joins parts with the system's separator and cleans the result.",
-			Params:  []vm.Param{{Name: "...", Type: "string", Doc: "the parts"}},
+			Params:  []module.Param{{Name: "...", Type: "string", Doc: "the parts"}},
 			Returns: "the path",
 			Example: `local path = require("path")
 assert(path.base(path.join("out", "a", "b.tif")) == "b.tif")`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				var parts []string
 				for i, v := range c.Rest() {
 					if v.Type() != lua.LTString && v.Type() != lua.LTNumber {
@@ -56,18 +56,18 @@ assert(path.base(path.join("out", "a", "b.tif")) == "b.tif")`,
 			`assert(require("path").clean("a/../b") == "b")`, filepath.Clean),
 		{
 			Name: "abs", Doc: "The path from the root; relative ones start where scripts' paths do.",
-			Params:  []vm.Param{{Name: "path", Type: "string", Doc: "a path"}},
+			Params:  []module.Param{{Name: "path", Type: "string", Doc: "a path"}},
 			Returns: "the path",
 			Example: `assert(require("path").base(require("path").abs("x")) == "x")`,
-			Call:    func(c *vm.Call) (any, error) { return filepath.Abs(c.In.Path(c.String("path"))) },
+			Call:    func(c *module.Call) (any, error) { return filepath.Abs(c.In.Path(c.String("path"))) },
 		},
 		{
 			Name: "relative", Doc: "The way from a folder to a path. A ValueError says that there is none, as between two drives.",
-			Params:  []vm.Param{{Name: "path", Type: "string", Doc: "where to"}, {Name: "base", Type: "string", Doc: "the folder from which", Default: "."}},
+			Params:  []module.Param{{Name: "path", Type: "string", Doc: "where to"}, {Name: "base", Type: "string", Doc: "the folder from which", Default: "."}},
 			Returns: "the path from there",
 			Example: `local path = require("path")
 assert(path.relative("flights/may/a.jpg", "flights") == path.join("may", "a.jpg"))`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				from, err := filepath.Abs(c.In.Path(c.String("base")))
 				if err != nil {
 					return nil, err
@@ -85,10 +85,10 @@ assert(path.relative("flights/may/a.jpg", "flights") == path.join("may", "a.jpg"
 		},
 		{
 			Name: "parts", Doc: "The elements of a path, the root as its first.",
-			Params: []vm.Param{{Name: "path", Type: "string", Doc: "a path"}}, Returns: "a list of names",
+			Params: []module.Param{{Name: "path", Type: "string", Doc: "a path"}}, Returns: "a list of names",
 			Example: `local parts = require("path").parts("flights/may/a.jpg")
 assert(#parts == 3 and parts[2] == "may")`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				clean := filepath.Clean(c.String("path"))
 				root := filepath.VolumeName(clean)
 				rest := clean[len(root):]
@@ -107,10 +107,10 @@ assert(#parts == 3 and parts[2] == "may")`,
 		},
 		{
 			Name: "with_ext", Doc: "A path with another extension in place of the one it has.",
-			Params:  []vm.Param{{Name: "path", Type: "string", Doc: "a path"}, {Name: "ext", Type: "string", Doc: "such as .tif, with or without its dot; empty for none"}},
+			Params:  []module.Param{{Name: "path", Type: "string", Doc: "a path"}, {Name: "ext", Type: "string", Doc: "such as .tif, with or without its dot; empty for none"}},
 			Returns: "the path",
 			Example: `assert(require("path").with_ext("maps/ortho.tif", "png") == "maps/ortho.png")`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				name, ext := c.String("path"), c.String("ext")
 				if ext != "" && !strings.HasPrefix(ext, ".") {
 					ext = "." + ext
@@ -123,18 +123,18 @@ assert(#parts == 3 and parts[2] == "may")`,
 		},
 		{
 			Name: "is_abs", Doc: "Says whether a path begins at the root.",
-			Params: []vm.Param{{Name: "path", Type: "string", Doc: "a path"}}, Returns: "true or false",
+			Params: []module.Param{{Name: "path", Type: "string", Doc: "a path"}}, Returns: "true or false",
 			Example: `local path = require("path")
 assert(path.is_abs(path.abs("x")) and not path.is_abs("x"))`,
-			Call: func(c *vm.Call) (any, error) { return filepath.IsAbs(c.String("path")), nil },
+			Call: func(c *module.Call) (any, error) { return filepath.IsAbs(c.String("path")), nil },
 		},
 		{
 			Name: "match", Doc: "Says whether a path follows a pattern, as those of fs.glob; no file is looked at.",
-			Params:  []vm.Param{{Name: "pattern", Type: "string", Doc: "such as **/*.{jpg,JPG}"}, {Name: "path", Type: "string", Doc: "a path"}},
+			Params:  []module.Param{{Name: "pattern", Type: "string", Doc: "such as **/*.{jpg,JPG}"}, {Name: "path", Type: "string", Doc: "a path"}},
 			Returns: "true or false",
 			Example: `local path = require("path")
 assert(path.match("**/*.{jpg,JPG}", "flight/DJI_0001.JPG") and not path.match("*.jpg", "flight/a.jpg"))`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				pattern := filepath.ToSlash(c.String("pattern"))
 				if !doublestar.ValidatePattern(pattern) {
 					return nil, fault.Of(&fault.ParameterError{}, "%q is not a pattern", c.String("pattern"))

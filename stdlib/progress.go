@@ -5,28 +5,28 @@ import (
 
 	"transect/client/fault"
 	"transect/runtime/meter"
-	"transect/runtime/vm"
+	"transect/runtime/module"
 )
 
-var amounts = []vm.Param{
+var amounts = []module.Param{
 	{Name: "files", Type: "integer", Doc: "how many files", Optional: true},
 	{Name: "bytes", Type: "integer", Doc: "how many bytes", Optional: true},
 }
 
-var progressType = &vm.Type{
+var progressType = &module.Type{
 	Name: "progress",
 	Doc:  "The progress of one piece of work.",
-	Methods: []vm.Func{
+	Methods: []module.Func{
 		{
 			Name: "add", Doc: "Counts work that is done.",
-			Params: []vm.Param{{Name: "done", Fields: append(append([]vm.Param{}, amounts...),
-				vm.Param{Name: "failed", Type: "integer", Doc: "how many items failed", Optional: true},
-				vm.Param{Name: "retries", Type: "integer", Doc: "how often something was tried again", Optional: true})}},
+			Params: []module.Param{{Name: "done", Fields: append(append([]module.Param{}, amounts...),
+				module.Param{Name: "failed", Type: "integer", Doc: "how many items failed", Optional: true},
+				module.Param{Name: "retries", Type: "integer", Doc: "how often something was tried again", Optional: true})}},
 			Example: `local p = require("progress").start({ label = "upload", files = 2 })
 p:add({ files = 1, bytes = 1024 })
 p:add({ failed = 1 })
 p:finish()`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				files, bytes, failed, retries := c.Int("files"), c.Int("bytes"), c.Int("failed"), c.Int("retries")
 				if files < 0 || bytes < 0 || failed < 0 || retries < 0 {
 					return nil, fault.Of(&fault.ParameterError{}, "progress never goes back: give what was added")
@@ -38,19 +38,19 @@ p:finish()`,
 		{
 			Name: "finish", Doc: "Ends the display with a line that sums up.",
 			Example: `require("progress").start({ label = "check" }):finish()`,
-			Call:    func(c *vm.Call) (any, error) { c.Self.(*meter.Meter).Finish(); return nil, nil },
+			Call:    func(c *module.Call) (any, error) { c.Self.(*meter.Meter).Finish(); return nil, nil },
 		},
 	},
 }
 
-var progressModule = &vm.Module{
+var progressModule = &module.Module{
 	Name: "progress",
 	Doc: "Shows how far work has come, on the error stream: a line on a terminal that is redrawn, elsewhere a line a minute " +
 		"and one at the end, or JSON lines. A percentage appears only where the total is known.",
-	Types: []*vm.Type{progressType},
-	Funcs: []vm.Func{progressEach, {
+	Types: []*module.Type{progressType},
+	Funcs: []module.Func{progressEach, {
 		Name: "start", Doc: "Starts a display.",
-		Params: []vm.Param{{Name: "options", Fields: append([]vm.Param{
+		Params: []module.Param{{Name: "options", Fields: append([]module.Param{
 			{Name: "label", Type: "string", Doc: "what is going on", Default: "progress"},
 			{Name: "transfers", Type: "boolean", Doc: "count the bytes of uploads and downloads as they move", Default: false},
 		}, amounts...)}},
@@ -58,21 +58,21 @@ var progressModule = &vm.Module{
 		Example: `local p = require("progress").start({ label = "upload", files = 10, bytes = 5e6 })
 p:add({ files = 10, bytes = 5e6 })
 p:finish()`,
-		Call: func(c *vm.Call) (any, error) {
+		Call: func(c *module.Call) (any, error) {
 			m := meter.Start(c.In, meter.Options{Label: c.String("label"), TotalFiles: int64(c.Int("files")), TotalBytes: int64(c.Int("bytes"))})
 			if c.Bool("transfers") {
 				m.WatchTransfers(c.In)
 			}
-			return vm.NewObject(c.L, progressType, m), nil
+			return module.NewObject(c.L, progressType, m), nil
 		},
 	}},
 }
 
-var progressEach = vm.Func{
+var progressEach = module.Func{
 	Name: "each", Doc: "Goes through items and shows how far that has come. The display ends with the last item, or with the run when the loop is left.",
-	Params: []vm.Param{
+	Params: []module.Param{
 		{Name: "items", Type: "any", Doc: "a list, or an iterator"},
-		{Name: "options", Fields: []vm.Param{
+		{Name: "options", Fields: []module.Param{
 			{Name: "label", Type: "string", Doc: "what is going on", Default: "progress"},
 			{Name: "total", Type: "integer", Doc: "how many there are, where an iterator does not say it", Optional: true},
 		}},
@@ -81,7 +81,7 @@ var progressEach = vm.Func{
 	Example: `local sum = 0
 for n in require("progress").each({ 1, 2, 3 }, { label = "adding" }) do sum = sum + n end
 assert(sum == 6)`,
-	Call: func(c *vm.Call) (any, error) {
+	Call: func(c *module.Call) (any, error) {
 		next, err := itemsFrom(c, "items")
 		if err != nil {
 			return nil, err

@@ -12,6 +12,8 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
+	"transect/client/suggest"
+	"transect/runtime/module"
 	"transect/runtime/vm"
 )
 
@@ -24,7 +26,7 @@ type policy struct {
 	judge                  *lua.LFunction // or a function that says so
 }
 
-var policyOptions = vm.Param{Name: "options", Fields: []vm.Param{
+var policyOptions = module.Param{Name: "options", Fields: []module.Param{
 	{Name: "attempts", Type: "integer", Doc: "how often to call at most", Default: 5},
 	{Name: "wait", Type: "number", Doc: "seconds before the second attempt", Default: 1},
 	{Name: "factor", Type: "number", Doc: "how much longer each further wait is", Default: 2},
@@ -35,26 +37,26 @@ var policyOptions = vm.Param{Name: "options", Fields: []vm.Param{
 		"ConnectionError, TimeoutError and ResponseError with status 429, 502, 503 or 504 if left out", Optional: true},
 }}
 
-var policyType = &vm.Type{
+var policyType = &module.Type{
 	Name: "policy", Doc: "How often and how long to try, for many calls.",
-	Methods: []vm.Func{{
+	Methods: []module.Func{{
 		Name: "call", Doc: "Calls a function until it succeeds, as the policy says; what it raises last is raised.",
-		Params:  []vm.Param{{Name: "f", Type: "function", Doc: "what to call"}, {Name: "...", Type: "any", Doc: "its arguments"}},
+		Params:  []module.Param{{Name: "f", Type: "function", Doc: "what to call"}, {Name: "...", Type: "any", Doc: "its arguments"}},
 		Returns: "what f returned",
 		Example: `local careful = require("retry").policy{ attempts = 3, wait = 0.001 }
 assert(careful:call(function(n) return n + 1 end, 1) == 2)`,
-		Call: func(c *vm.Call) (any, error) { return c.Self.(*policy).call(c, c.Rest()), nil },
+		Call: func(c *module.Call) (any, error) { return c.Self.(*policy).call(c, c.Rest()), nil },
 	}},
 	Text: func(self any) string { return fmt.Sprintf("policy (%d attempts)", self.(*policy).attempts) },
 }
 
-var retryModule = &vm.Module{
+var retryModule = &module.Module{
 	Name: "retry", Doc: "Calls again what may succeed the next time. A cancelled or limited run is never held up.",
-	Types: []*vm.Type{policyType},
-	Funcs: []vm.Func{
+	Types: []*module.Type{policyType},
+	Funcs: []module.Func{
 		{
 			Name: "call", Doc: "Calls a function until it succeeds; the waits in between grow. What it raises last is raised.",
-			Params:  []vm.Param{{Name: "f", Type: "function", Doc: "what to call"}, policyOptions},
+			Params:  []module.Param{{Name: "f", Type: "function", Doc: "what to call"}, policyOptions},
 			Returns: "what f returned",
 			Example: `local tried = 0
 local result = require("retry").call(function()
@@ -63,7 +65,7 @@ local result = require("retry").call(function()
   return "done"
 end, { wait = 0.001, on = function(err) return tostring(err):find("not yet") end })
 assert(result == "done" and tried == 3)`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				p, err := readPolicy(c)
 				if err != nil {
 					return nil, err
@@ -72,21 +74,21 @@ assert(result == "done" and tried == 3)`,
 			},
 		},
 		{
-			Name: "policy", Doc: "Keeps the options of call, for many calls.", Params: []vm.Param{policyOptions}, Returns: "a policy",
+			Name: "policy", Doc: "Keeps the options of call, for many calls.", Params: []module.Param{policyOptions}, Returns: "a policy",
 			Example: `local patient = require("retry").policy{ attempts = 10, max_wait = 300 }
 assert(patient:call(function() return "fine" end) == "fine")`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				p, err := readPolicy(c)
 				if err != nil {
 					return nil, err
 				}
-				return vm.NewObject(c.L, policyType, p), nil
+				return module.NewObject(c.L, policyType, p), nil
 			},
 		},
 	},
 }
 
-func readPolicy(c *vm.Call) (*policy, error) {
+func readPolicy(c *module.Call) (*policy, error) {
 	p := &policy{attempts: c.Int("attempts"), factor: c.Number("factor"), jitter: c.Number("jitter"), judge: c.Function("on")}
 	var err error
 	for name, d := range map[string]*time.Duration{"wait": &p.wait, "max_wait": &p.maxWait, "timeout": &p.timeout} {
@@ -108,7 +110,7 @@ func readPolicy(c *vm.Call) (*policy, error) {
 		for i := 1; i <= names.Len(); i++ {
 			name := names.RawGetInt(i).String()
 			if !slices.Contains(fault.Names(), name) {
-				return nil, fault.Of(&fault.ParameterError{}, "option on: there is no error %q%s", name, vm.Suggestion(name, fault.Names()))
+				return nil, fault.Of(&fault.ParameterError{}, "option on: there is no error %q%s", name, suggest.Aside(name, fault.Names()))
 			}
 			p.names = append(p.names, name)
 		}
@@ -119,7 +121,7 @@ func readPolicy(c *vm.Call) (*policy, error) {
 	return p, nil
 }
 
-func (p *policy) call(c *vm.Call, args []lua.LValue) vm.Values {
+func (p *policy) call(c *module.Call, args []lua.LValue) module.Values {
 	var values []lua.LValue
 	if p.timeout == 0 {
 		values = p.tries(c, args)
@@ -129,7 +131,7 @@ func (p *policy) call(c *vm.Call, args []lua.LValue) vm.Values {
 	return luaValues(values)
 }
 
-func (p *policy) tries(c *vm.Call, args []lua.LValue) []lua.LValue {
+func (p *policy) tries(c *module.Call, args []lua.LValue) []lua.LValue {
 	wait := p.wait
 	for n := 1; ; n++ {
 		values, caught := vm.Try(c.L, c.Value("f"), args...)
@@ -155,7 +157,7 @@ func (p *policy) tries(c *vm.Call, args []lua.LValue) []lua.LValue {
 }
 
 // again judges what was raised.
-func (p *policy) again(c *vm.Call, caught *vm.Caught) bool {
+func (p *policy) again(c *module.Call, caught *vm.Caught) bool {
 	f := fault.Find(caught.Err())
 	if f != nil && (f.Name() == "CancelledError" || f.Name() == "LimitError") {
 		return false

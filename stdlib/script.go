@@ -6,20 +6,21 @@ import (
 	"path/filepath"
 
 	"transect/client/fault"
+	"transect/runtime/module"
 	"transect/runtime/vm"
 )
 
-var scriptModule = &vm.Module{
+var scriptModule = &module.Module{
 	Name: "script",
 	Doc:  "The script itself: its arguments and how it ends.",
-	Funcs: []vm.Func{
+	Funcs: []module.Func{
 		{
 			Name: "args",
 			Doc: "Declares the script's arguments and reads them from the command line, as --name value, --name=value, " +
 				"--flag, or by position. Names listed without a key are positional, in that order. A declaration is a type " +
 				"(string, number, integer, boolean, strings) or a table: type first, then default, doc, choices, optional, env. " +
 				"Arguments without default that are not optional must be given. --help prints what was declared and ends the run.",
-			Params:  []vm.Param{{Name: "declared", Type: "table", Doc: "the arguments; _doc says what the script does"}},
+			Params:  []module.Param{{Name: "declared", Type: "table", Doc: "the arguments; _doc says what the script does"}},
 			Returns: "a table of the values",
 			Example: `local args = require("script").args({
   "folder",
@@ -29,7 +30,7 @@ var scriptModule = &vm.Module{
   verbose = "boolean",
 })
 assert(args.folder == "flight" and args.workers == 4 and args.verbose == false)`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				spec, err := readArgSpec(c.Table("declared"))
 				if err != nil {
 					return nil, err
@@ -57,10 +58,10 @@ assert(args.folder == "flight" and args.workers == 4 and args.verbose == false)`
 		},
 		{
 			Name: "exit", Doc: "Ends the run with an exit code: 0 success, 3 finished but some items failed.",
-			Params: []vm.Param{{Name: "code", Type: "integer", Doc: "0 to 255", Default: 0}},
+			Params: []module.Param{{Name: "code", Type: "integer", Doc: "0 to 255", Default: 0}},
 			Example: `local script = require("script")
 if false then script.exit(3) end`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				code := c.Int("code")
 				if code < 0 || code > 255 {
 					return nil, fault.Of(&fault.ParameterError{}, "argument code must be between 0 and 255, got %d", code)
@@ -71,10 +72,10 @@ if false then script.exit(3) end`,
 		},
 		{
 			Name: "fail_items", Doc: "Ends a run that finished although some items failed: exit code 3, after a line that says how many. With 0 the script goes on.",
-			Params: []vm.Param{{Name: "failed", Type: "integer", Doc: "how many failed"},
+			Params: []module.Param{{Name: "failed", Type: "integer", Doc: "how many failed"},
 				{Name: "total", Type: "integer", Doc: "of how many", Optional: true}},
 			Example: `require("script").fail_items(0, 12)`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				failed := c.Int("failed")
 				if failed == 0 {
 					if c.Has("total") {
@@ -102,7 +103,7 @@ for _, field in ipairs({ "n1", "n2" }) do
   script.checkpoint()
   -- work on the field
 end`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				vm.Checkpoint(c.L)
 				return nil, nil
 			},
@@ -112,7 +113,7 @@ end`,
 			Name: "path", Doc: "The script's file, from the root.", Returns: "its path; nil at the prompt",
 			Example: `local file = require("script").path()
 assert(file == nil or require("path").is_abs(file))`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				path, err := scriptPath(c)
 				if err != nil || path == "" {
 					return nil, err
@@ -124,7 +125,7 @@ assert(file == nil or require("path").is_abs(file))`,
 			Name: "dir", Doc: "The folder of the script's file, for what lies beside it: templates, lists.", Returns: "its path; at the prompt the current folder",
 			Example: `local script, path, fs = require("script"), require("path"), require("fs")
 if fs.exists(path.join(script.dir(), "mail.txt")) then print(fs.read(path.join(script.dir(), "mail.txt"))) end`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				path, err := scriptPath(c)
 				if err != nil || path == "" {
 					path = filepath.Join(c.In.Path("."), "x")
@@ -139,7 +140,7 @@ if fs.exists(path.join(script.dir(), "mail.txt")) then print(fs.read(path.join(s
 }
 
 // scriptPath is the script's file from the root, "" when there is none.
-func scriptPath(c *vm.Call) (string, error) {
+func scriptPath(c *module.Call) (string, error) {
 	name := c.In.Options().Script
 	if name == "" {
 		return "", nil

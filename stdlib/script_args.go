@@ -4,6 +4,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
+	"transect/client/suggest"
 	"transect/runtime/vm"
 	"transect/stdlib/argparse"
 )
@@ -86,7 +87,7 @@ func readArgKey(a *argparse.Arg, key string, v lua.LValue) error {
 		}
 	default:
 		return fault.Of(&fault.ParameterError{}, "argument %s: unknown key %s%s", a.Name, key,
-			vm.Suggestion(key, []string{"doc", "env", "optional", "default", "choices"}))
+			suggest.Aside(key, []string{"doc", "env", "optional", "default", "choices"}))
 	}
 	return nil
 }

@@ -3,13 +3,13 @@ package stdlib
 import (
 	"slices"
 
+	"github.com/Masterminds/semver/v3"
 	lua "github.com/yuin/gopher-lua"
 	luar "layeh.com/gopher-luar"
 
-	"github.com/Masterminds/semver/v3"
-
 	"transect/client/fault"
 	"transect/client/semrange"
+	"transect/runtime/module"
 	"transect/runtime/vm"
 )
 
@@ -26,17 +26,17 @@ func (v *version) String() string     { return v.v.String() }
 // LuaValue makes a version travel as its text.
 func (v *version) LuaValue() any { return v.v.String() }
 
-var semverModule = &vm.Module{
+var semverModule = &module.Module{
 	Name: "semver",
 	Doc:  "Semantic versions and the ranges of the npm ecosystem.",
-	Funcs: []vm.Func{
+	Funcs: []module.Func{
 		{
 			Name: "parse", Doc: "Reads a version; a leading v is allowed.",
-			Params:  []vm.Param{{Name: "version", Type: "string", Doc: "such as 1.2.3 or v2.0.0-rc.1"}},
+			Params:  []module.Param{{Name: "version", Type: "string", Doc: "such as 1.2.3 or v2.0.0-rc.1"}},
 			Returns: "a version, with the methods major, minor, patch and prerelease; tostring gives its text",
 			Example: `local v = require("semver").parse("v1.2.3")
 assert(v:major() == 1 and v:minor() == 2 and tostring(v) == "1.2.3")`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				v, err := parseVersion(c, "version")
 				if err != nil {
 					return nil, err
@@ -46,10 +46,10 @@ assert(v:major() == 1 and v:minor() == 2 and tostring(v) == "1.2.3")`,
 		},
 		{
 			Name: "compare", Doc: "Orders two versions.",
-			Params:  []vm.Param{{Name: "a", Type: "any", Doc: "a version or its text"}, {Name: "b", Type: "any", Doc: "a version or its text"}},
+			Params:  []module.Param{{Name: "a", Type: "any", Doc: "a version or its text"}, {Name: "b", Type: "any", Doc: "a version or its text"}},
 			Returns: "-1 when a is lower, 0 when they are equal, 1 when a is higher",
 			Example: `assert(require("semver").compare("1.10.0", "1.9.0") == 1)`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				a, err := parseVersion(c, "a")
 				if err != nil {
 					return nil, err
@@ -63,10 +63,10 @@ assert(v:major() == 1 and v:minor() == 2 and tostring(v) == "1.2.3")`,
 		},
 		{
 			Name: "satisfies", Doc: "Tells whether a version lies in a range. A prerelease only does where the range names one of the same version.",
-			Params:  []vm.Param{{Name: "version", Type: "any", Doc: "a version or its text"}, {Name: "range", Type: "string", Doc: "such as 1.x, ^1.2 or >=1 <3"}},
+			Params:  []module.Param{{Name: "version", Type: "any", Doc: "a version or its text"}, {Name: "range", Type: "string", Doc: "such as 1.x, ^1.2 or >=1 <3"}},
 			Returns: "true or false",
 			Example: `assert(require("semver").satisfies("1.4.2", "1.x"))`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				v, err := parseVersion(c, "version")
 				if err != nil {
 					return nil, err
@@ -80,10 +80,10 @@ assert(v:major() == 1 and v:minor() == 2 and tostring(v) == "1.2.3")`,
 		},
 		{
 			Name: "highest", Doc: "Finds the highest version of a list that lies in a range.",
-			Params:  []vm.Param{{Name: "versions", Type: "table", Doc: "a list of texts"}, {Name: "range", Type: "string", Doc: "such as 1.x", Default: "*"}},
+			Params:  []module.Param{{Name: "versions", Type: "table", Doc: "a list of texts"}, {Name: "range", Type: "string", Doc: "such as 1.x", Default: "*"}},
 			Returns: "the version as the list has it, or nil",
 			Example: `assert(require("semver").highest({ "1.0.0", "1.10.0", "2.0.0" }, "1.x") == "1.10.0")`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				r, err := parseRange(c, "range")
 				if err != nil {
 					return nil, err
@@ -98,24 +98,24 @@ assert(v:major() == 1 and v:minor() == 2 and tostring(v) == "1.2.3")`,
 		},
 		{
 			Name: "valid", Doc: "Tells whether a text is a version.",
-			Params: []vm.Param{{Name: "version", Type: "any", Doc: "a text"}}, Returns: "true or false",
+			Params: []module.Param{{Name: "version", Type: "any", Doc: "a text"}}, Returns: "true or false",
 			Example: `local semver = require("semver")
 assert(semver.valid("v1.2.3") and not semver.valid("1.2"))`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				_, err := parseVersion(c, "version")
 				return err == nil, nil
 			},
 		},
 		{
 			Name: "sort", Doc: "Puts versions in order, the lowest first.",
-			Params: []vm.Param{{Name: "versions", Type: "table", Doc: "a list of versions or their texts"}}, Returns: "a new list of them",
+			Params: []module.Param{{Name: "versions", Type: "table", Doc: "a list of versions or their texts"}}, Returns: "a new list of them",
 			Example: `local sorted = require("semver").sort({ "1.10.0", "1.9.0", "1.10.0-rc.1" })
 assert(table.concat(sorted, " ") == "1.9.0 1.10.0-rc.1 1.10.0")`,
 			Call: sortVersions,
 		},
 		{
 			Name: "increment", Doc: "Makes the next version. Build metadata is dropped, and a prerelease that leads to the release asked for is finished: the next minor of 1.2.0-rc.1 is 1.2.0.",
-			Params: []vm.Param{
+			Params: []module.Param{
 				{Name: "version", Type: "any", Doc: "a version or its text"},
 				{Name: "release", Type: "string", Doc: "what to raise; prerelease continues a prerelease or begins one of the next patch, release finishes one", Choices: semrange.Releases},
 				{Name: "identifier", Type: "string", Doc: "how a prerelease begins, such as rc", Default: ""},
@@ -125,7 +125,7 @@ assert(table.concat(sorted, " ") == "1.9.0 1.10.0-rc.1 1.10.0")`,
 assert(semver.increment("1.2.3", "minor") == "1.3.0")
 assert(semver.increment("1.2.3", "premajor", "rc") == "2.0.0-rc.0")
 assert(semver.increment("2.0.0-rc.0", "prerelease") == "2.0.0-rc.1")`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				v, err := parseVersion(c, "version")
 				if err != nil {
 					return nil, err
@@ -139,12 +139,12 @@ assert(semver.increment("2.0.0-rc.0", "prerelease") == "2.0.0-rc.1")`,
 		},
 		{
 			Name: "intersects", Doc: "Tells whether two ranges overlap. Their bounds decide: >1.0.0 and <1.0.1 overlap, though no release lies between them.",
-			Params:  []vm.Param{{Name: "a", Type: "string", Doc: "such as 1.x"}, {Name: "b", Type: "string", Doc: "such as >=1.4"}},
+			Params:  []module.Param{{Name: "a", Type: "string", Doc: "such as 1.x"}, {Name: "b", Type: "string", Doc: "such as >=1.4"}},
 			Returns: "true or false",
 			Example: `local semver = require("semver")
 assert(semver.intersects("^1.2", ">=1.4 <3"))
 assert(not semver.intersects("1.x", ">=2"))`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				a, err := parseRange(c, "a")
 				if err != nil {
 					return nil, err
@@ -159,7 +159,7 @@ assert(not semver.intersects("1.x", ">=2"))`,
 	},
 }
 
-func sortVersions(c *vm.Call) (any, error) {
+func sortVersions(c *module.Call) (any, error) {
 	list := c.Table("versions")
 	type item struct {
 		given  lua.LValue
@@ -194,7 +194,7 @@ func versionOf(v lua.LValue) (*semver.Version, error) {
 }
 
 // parseVersion reads an argument that is a version or its text.
-func parseVersion(c *vm.Call, name string) (*semver.Version, error) {
+func parseVersion(c *module.Call, name string) (*semver.Version, error) {
 	v, err := versionOf(c.Value(name))
 	if err != nil {
 		return nil, fault.Of(&fault.ValueError{}, "argument %s: %w", name, err)
@@ -203,7 +203,7 @@ func parseVersion(c *vm.Call, name string) (*semver.Version, error) {
 }
 
 // parseRange reads an argument that is a range.
-func parseRange(c *vm.Call, name string) (semrange.Range, error) {
+func parseRange(c *module.Call, name string) (semrange.Range, error) {
 	r, err := semrange.Parse(c.String(name))
 	if err != nil {
 		return r, fault.Of(&fault.ValueError{}, "argument %s: %w", name, err)

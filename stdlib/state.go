@@ -6,24 +6,24 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
-	"transect/runtime/vm"
+	"transect/runtime/module"
 	"transect/stdlib/keyvalue"
 )
 
 var (
-	stateKey = vm.Param{Name: "key", Type: "string", Doc: "the name of the value"}
-	stateTTL = vm.Param{Name: "options", Fields: []vm.Param{
+	stateKey = module.Param{Name: "key", Type: "string", Doc: "the name of the value"}
+	stateTTL = module.Param{Name: "options", Fields: []module.Param{
 		{Name: "ttl", Type: "number", Doc: "seconds after which the value is gone; without it, it stays", Optional: true}}}
 )
 
 // stateFuncs are the operations on a namespace; in an example, $ stands for
 // what they are called on.
-var stateFuncs = []vm.Func{
+var stateFuncs = []module.Func{
 	{
 		Name: "get", Doc: "Reads a value.", Returns: "the value, or the default, or nil",
-		Params:  []vm.Param{stateKey, {Name: "default", Type: "any", Doc: "what to give when there is none"}},
+		Params:  []module.Param{stateKey, {Name: "default", Type: "any", Doc: "what to give when there is none"}},
 		Example: `assert($get("last run", "never") == "never")`,
-		Call: func(c *vm.Call) (any, error) {
+		Call: func(c *module.Call) (any, error) {
 			e, err := readState(c, c.String("key"))
 			if err != nil || e == nil {
 				return c.Value("default"), err
@@ -33,10 +33,10 @@ var stateFuncs = []vm.Func{
 	},
 	{
 		Name: "set", Doc: "Keeps a value: text, number, boolean, or a table of those. nil deletes it.",
-		Params: []vm.Param{stateKey, {Name: "value", Type: "any", Doc: "what to keep"}, stateTTL},
+		Params: []module.Param{stateKey, {Name: "value", Type: "any", Doc: "what to keep"}, stateTTL},
 		Example: `$set("survey", { mission = "m1", photos = 120 })
 assert($get("survey").photos == 120)`,
-		Call: func(c *vm.Call) (any, error) {
+		Call: func(c *module.Call) (any, error) {
 			ttl, err := stateLimit(c)
 			if err != nil {
 				return nil, err
@@ -46,26 +46,26 @@ assert($get("survey").photos == 120)`,
 		},
 	},
 	{
-		Name: "delete", Doc: "Forgets a value.", Params: []vm.Param{stateKey}, Returns: "whether there was one",
+		Name: "delete", Doc: "Forgets a value.", Params: []module.Param{stateKey}, Returns: "whether there was one",
 		Example: `$set("old", 1)
 assert($delete("old") and not $delete("old"))`,
-		Call: func(c *vm.Call) (any, error) {
+		Call: func(c *module.Call) (any, error) {
 			old, err := changeState(c, c.String("key"), func(*keyvalue.Entry) (lua.LValue, *float64, error) { return lua.LNil, nil, nil })
 			return old != nil, err
 		},
 	},
 	{
 		Name: "keys", Doc: "Lists the keys, sorted.",
-		Params:  []vm.Param{{Name: "prefix", Type: "string", Doc: "how the keys begin", Default: ""}},
+		Params:  []module.Param{{Name: "prefix", Type: "string", Doc: "how the keys begin", Default: ""}},
 		Returns: "a list of keys",
 		Example: `$set("done/a", true)
 $set("done/b", true)
 assert(#$keys("done/") == 2)`,
-		Call: func(c *vm.Call) (any, error) { return listState(c, c.String("prefix")) },
+		Call: func(c *module.Call) (any, error) { return listState(c, c.String("prefix")) },
 	},
 	{
 		Name: "each", Doc: "Goes through the values in the order of their keys.",
-		Params:  []vm.Param{{Name: "prefix", Type: "string", Doc: "how the keys begin", Default: ""}},
+		Params:  []module.Param{{Name: "prefix", Type: "string", Doc: "how the keys begin", Default: ""}},
 		Returns: "an iterator of keys and values",
 		Example: `$set("n/1", 10)
 $set("n/2", 20)
@@ -77,7 +77,7 @@ assert(sum == 30)`,
 	{
 		Name: "update", Doc: "Changes a value in one step: the function gets the value (or nil) and returns the new one (nil deletes). " +
 			"It is called again when another run changed the value meanwhile, so it should do nothing else. A ttl that is not given stays as it was.",
-		Params:  []vm.Param{stateKey, {Name: "f", Type: "function", Doc: "from the old value to the new"}, stateTTL},
+		Params:  []module.Param{stateKey, {Name: "f", Type: "function", Doc: "from the old value to the new"}, stateTTL},
 		Returns: "the new value",
 		Example: `$update("seen", function(list)
   list = list or {}
@@ -85,7 +85,7 @@ assert(sum == 30)`,
   return list
 end)
 assert($get("seen")[1] == "DJI_0001.JPG")`,
-		Call: func(c *vm.Call) (any, error) {
+		Call: func(c *module.Call) (any, error) {
 			ttl, err := stateLimit(c)
 			if err != nil {
 				return nil, err
@@ -108,9 +108,9 @@ assert($get("seen")[1] == "DJI_0001.JPG")`,
 	},
 	{
 		Name: "increment", Doc: "Adds to a number in one step; one that is not there counts as 0.",
-		Params: []vm.Param{stateKey, {Name: "by", Type: "number", Doc: "how much", Default: 1}}, Returns: "the new number",
+		Params: []module.Param{stateKey, {Name: "by", Type: "number", Doc: "how much", Default: 1}}, Returns: "the new number",
 		Example: `assert($increment("runs") == 1 and $increment("runs", 5) == 6)`,
-		Call: func(c *vm.Call) (any, error) {
+		Call: func(c *module.Call) (any, error) {
 			var sum lua.LNumber
 			_, err := changeState(c, c.String("key"), func(old *keyvalue.Entry) (lua.LValue, *float64, error) {
 				v, err := stateValue(c.L, old)
@@ -126,11 +126,11 @@ assert($get("seen")[1] == "DJI_0001.JPG")`,
 	},
 	{
 		Name: "expire", Doc: "Says when a value is gone.",
-		Params:  []vm.Param{stateKey, {Name: "ttl", Type: "number", Doc: "seconds from now; left out, it stays", Optional: true}},
+		Params:  []module.Param{stateKey, {Name: "ttl", Type: "number", Doc: "seconds from now; left out, it stays", Optional: true}},
 		Returns: "whether there is such a value",
 		Example: `$set("token", "x")
 assert($expire("token", 3600) and not $expire("other", 1))`,
-		Call: func(c *vm.Call) (any, error) {
+		Call: func(c *module.Call) (any, error) {
 			ttl, err := stateLimit(c)
 			if err != nil {
 				return nil, err
@@ -144,17 +144,17 @@ assert($expire("token", 3600) and not $expire("other", 1))`,
 	},
 	{
 		Name: "clear", Doc: "Forgets every value whose key begins so.",
-		Params:  []vm.Param{{Name: "prefix", Type: "string", Doc: "how the keys begin; left out, all", Default: ""}},
+		Params:  []module.Param{{Name: "prefix", Type: "string", Doc: "how the keys begin; left out, all", Default: ""}},
 		Returns: "how many there were",
 		Example: `$set("tmp/a", 1)
 assert($clear("tmp/") == 1)`,
-		Call: func(c *vm.Call) (any, error) { return clearState(c, c.String("prefix")) },
+		Call: func(c *module.Call) (any, error) { return clearState(c, c.String("prefix")) },
 	},
 }
 
 // stateCalls makes the operations those of a module or of an object.
-func stateCalls(before, on string) []vm.Func {
-	out := make([]vm.Func, len(stateFuncs))
+func stateCalls(before, on string) []module.Func {
+	out := make([]module.Func, len(stateFuncs))
 	for i, f := range stateFuncs {
 		f.Example = before + "\n" + strings.ReplaceAll(f.Example, "$", on)
 		out[i] = f
@@ -165,29 +165,29 @@ func stateCalls(before, on string) []vm.Func {
 // namespace is whose values they are.
 type namespace string
 
-var namespaceType = &vm.Type{
+var namespaceType = &module.Type{
 	Name: "namespace", Doc: "Values under a name of their own, shared by the scripts that open it.",
 	Methods: stateCalls(`local s = require("state").open("survey")`, "s:"),
 	Text:    func(self any) string { return "namespace (" + string(self.(namespace)) + ")" },
 }
 
-var stateModule = &vm.Module{
+var stateModule = &module.Module{
 	Name: "state",
 	Doc: "Keeps values from run to run on this machine, in a database of the state folder. Each script has its own, by the place of its file; " +
 		"several share those of a name they open. Every operation is one step, also when runs do it at once. Do not keep passwords there.",
-	Types: []*vm.Type{namespaceType},
-	Funcs: append(stateCalls(`local state = require("state")`, "state."), vm.Func{
+	Types: []*module.Type{namespaceType},
+	Funcs: append(stateCalls(`local state = require("state")`, "state."), module.Func{
 		Name: "open", Doc: "Opens the values of a name, which several scripts may share.",
-		Params:  []vm.Param{{Name: "name", Type: "string", Doc: "such as the season's"}},
+		Params:  []module.Param{{Name: "name", Type: "string", Doc: "such as the season's"}},
 		Returns: "a namespace, with the functions of this module as methods",
 		Example: `local season = require("state").open("season 2024")
 season:set("fields", { "n1", "n2" })
 assert(season:get("fields")[2] == "n2" and require("state").get("fields") == nil)`,
-		Call: func(c *vm.Call) (any, error) {
+		Call: func(c *module.Call) (any, error) {
 			if c.String("name") == "" {
 				return nil, fault.Of(&fault.ParameterError{}, "argument name must not be empty")
 			}
-			return vm.NewObject(c.L, namespaceType, namespace("name:"+c.String("name"))), nil
+			return module.NewObject(c.L, namespaceType, namespace("name:"+c.String("name"))), nil
 		},
 	}),
 }

@@ -13,6 +13,8 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
+	"transect/runtime/luastd"
+	"transect/runtime/module"
 	"transect/runtime/vm"
 	"transect/stdlib"
 )
@@ -55,9 +57,9 @@ func TestStateOfRunsAtOnce(t *testing.T) {
 	var wait sync.WaitGroup
 	for range runs {
 		wait.Go(func() {
-			in := vm.New(context.Background(), vm.Options{Env: env})
+			in := luastd.New(context.Background(), vm.Options{Env: env})
 			defer in.Close()
-			in.Preload(stdlib.Modules()...)
+			module.Preload(in, stdlib.Modules()...)
 			_, err := in.RunString("t", `local s = require("state").open("shared")
 				for i = 1, 40 do s:increment("n"); s:update("list", function(l) l = l or {}; l[#l + 1] = i; return l end) end`)
 			if err != nil {
@@ -66,9 +68,9 @@ func TestStateOfRunsAtOnce(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	in := vm.New(context.Background(), vm.Options{Env: env})
+	in := luastd.New(context.Background(), vm.Options{Env: env})
 	defer in.Close()
-	in.Preload(stdlib.Modules()...)
+	module.Preload(in, stdlib.Modules()...)
 	values, err := in.RunString("t", `local s = require("state").open("shared"); return s:get("n"), #s:get("list")`)
 	if err != nil || values[0] != lua.LNumber(runs*times) || values[1] != lua.LNumber(runs*times) {
 		t.Error(values, err)

@@ -9,6 +9,8 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
+	"transect/runtime/module"
+	"transect/runtime/sandbox"
 	"transect/runtime/vm"
 	"transect/stdlib/keyvalue"
 )
@@ -27,7 +29,7 @@ func stateValue(L *lua.LState, e *keyvalue.Entry) (lua.LValue, error) {
 	return vm.ToLua(L, v), nil
 }
 
-func stateLimit(c *vm.Call) (*float64, error) {
+func stateLimit(c *module.Call) (*float64, error) {
 	if !c.Has("ttl") {
 		return nil, nil
 	}
@@ -39,7 +41,7 @@ func stateLimit(c *vm.Call) (*float64, error) {
 }
 
 // stateOf says whose values a call is about.
-func stateOf(c *vm.Call) (string, error) {
+func stateOf(c *module.Call) (string, error) {
 	if n, ok := c.Self.(namespace); ok {
 		return string(n), nil
 	}
@@ -54,7 +56,7 @@ func stateOf(c *vm.Call) (string, error) {
 	return "script:" + path, err
 }
 
-func now(c *vm.Call) float64 { return float64(c.In.Options().Now().UnixMilli()) / 1000 }
+func now(c *module.Call) float64 { return float64(c.In.Options().Now().UnixMilli()) / 1000 }
 
 type stateKeyOf struct{}
 
@@ -65,7 +67,7 @@ type stateDB struct {
 }
 
 // onState runs f on the database without the interpreter lock.
-func onState(c *vm.Call, access vm.Access, f func(ctx context.Context, s *keyvalue.Store, namespace string) error) error {
+func onState(c *module.Call, access sandbox.Access, f func(ctx context.Context, s *keyvalue.Store, namespace string) error) error {
 	db := vm.State(c.In, stateKeyOf{}, func() *stateDB { return &stateDB{path: filepath.Join(c.In.StateDir(), "state.db")} })
 	if err := c.In.Permit(access, db.path); err != nil {
 		return err
@@ -85,9 +87,9 @@ func onState(c *vm.Call, access vm.Access, f func(ctx context.Context, s *keyval
 	return c.Blocking(func(ctx context.Context) error { return f(ctx, db.store, name) })
 }
 
-func readState(c *vm.Call, key string) (found *keyvalue.Entry, err error) {
+func readState(c *module.Call, key string) (found *keyvalue.Entry, err error) {
 	at := now(c)
-	err = onState(c, vm.Read, func(ctx context.Context, s *keyvalue.Store, name string) (err error) {
+	err = onState(c, sandbox.Read, func(ctx context.Context, s *keyvalue.Store, name string) (err error) {
 		found, err = s.Get(ctx, name, key, at)
 		return err
 	})
@@ -97,7 +99,7 @@ func readState(c *vm.Call, key string) (found *keyvalue.Entry, err error) {
 // changeState changes a value in one step: read, decide, and write if nobody
 // wrote meanwhile. The decision is Lua's, so no lock is held during it. It
 // gives what was there before.
-func changeState(c *vm.Call, key string, decide func(old *keyvalue.Entry) (lua.LValue, *float64, error)) (*keyvalue.Entry, error) {
+func changeState(c *module.Call, key string, decide func(old *keyvalue.Entry) (lua.LValue, *float64, error)) (*keyvalue.Entry, error) {
 	for {
 		old, err := readState(c, key)
 		if err != nil {
@@ -112,7 +114,7 @@ func changeState(c *vm.Call, key string, decide func(old *keyvalue.Entry) (lua.L
 			return nil, err
 		}
 		at, done := now(c), false
-		err = onState(c, vm.Write, func(ctx context.Context, s *keyvalue.Store, name string) (err error) {
+		err = onState(c, sandbox.Write, func(ctx context.Context, s *keyvalue.Store, name string) (err error) {
 			done, err = s.Replace(ctx, name, key, old, text, ttl, at)
 			return err
 		})
@@ -141,16 +143,16 @@ func stateText(key string, v lua.LValue) (string, error) {
 	return string(text), nil
 }
 
-func listState(c *vm.Call, prefix string) (keys []string, err error) {
+func listState(c *module.Call, prefix string) (keys []string, err error) {
 	at := now(c)
-	err = onState(c, vm.Read, func(ctx context.Context, s *keyvalue.Store, name string) (err error) {
+	err = onState(c, sandbox.Read, func(ctx context.Context, s *keyvalue.Store, name string) (err error) {
 		keys, err = s.Keys(ctx, name, prefix, at)
 		return err
 	})
 	return keys, err
 }
 
-func eachState(c *vm.Call) (any, error) {
+func eachState(c *module.Call) (any, error) {
 	keys, err := listState(c, c.String("prefix"))
 	if err != nil {
 		return nil, err
@@ -182,9 +184,9 @@ func eachState(c *vm.Call) (any, error) {
 	}), nil
 }
 
-func clearState(c *vm.Call, prefix string) (n int64, err error) {
+func clearState(c *module.Call, prefix string) (n int64, err error) {
 	at := now(c)
-	err = onState(c, vm.Write, func(ctx context.Context, s *keyvalue.Store, name string) (err error) {
+	err = onState(c, sandbox.Write, func(ctx context.Context, s *keyvalue.Store, name string) (err error) {
 		n, err = s.Clear(ctx, name, prefix, at)
 		return err
 	})

@@ -9,12 +9,12 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
-	"transect/runtime/vm"
+	"transect/runtime/module"
 )
 
 // Modules lists every module, in the order the reference shows them.
-func Modules() []*vm.Module {
-	return []*vm.Module{
+func Modules() []*module.Module {
+	return []*module.Module{
 		jsonModule, fsModule, pathModule, logModule, timeModule, taskModule,
 		scriptModule, progressModule, templateModule, hashModule, imageryModule, inspectModule, semverModule, testModule,
 		csvModule, envModule, httpModule, geoModule, notifyModule, retryModule, stateModule,
@@ -22,7 +22,7 @@ func Modules() []*vm.Module {
 }
 
 // seconds reads an argument given in seconds.
-func seconds(c *vm.Call, name string) (time.Duration, error) {
+func seconds(c *module.Call, name string) (time.Duration, error) {
 	n := c.Number(name)
 	if n != n || n < 0 || n > 1e9 {
 		return 0, fault.Of(&fault.ParameterError{}, "argument %s must be between 0 and 1e9 seconds, got %v", name, n)
@@ -42,8 +42,8 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-func luaValues(list []lua.LValue) vm.Values {
-	values := make(vm.Values, len(list))
+func luaValues(list []lua.LValue) module.Values {
+	values := make(module.Values, len(list))
 	for i, v := range list {
 		values[i] = v
 	}

@@ -7,6 +7,8 @@ import (
 
 	"go.uber.org/goleak"
 
+	"transect/runtime/luastd"
+	"transect/runtime/module"
 	"transect/runtime/vm"
 	"transect/stdlib"
 )
@@ -21,8 +23,8 @@ func run(t testing.TB, opt vm.Options, code string) (stdout, stderr string, err 
 	if opt.Dir == "" {
 		opt.Dir = t.TempDir()
 	}
-	in := vm.New(context.Background(), opt)
-	in.Preload(stdlib.Modules()...)
+	in := luastd.New(context.Background(), opt)
+	module.Preload(in, stdlib.Modules()...)
 	_, err = in.RunString("test", code)
 	in.Close()
 	return out.String(), errs.String(), err
@@ -30,7 +32,7 @@ func run(t testing.TB, opt vm.Options, code string) (stdout, stderr string, err 
 
 func TestEveryFunctionHasARunningExample(t *testing.T) {
 	outside := exampleWorld(t)
-	check := func(name string, f vm.Func) {
+	check := func(name string, f module.Func) {
 		t.Run(name, func(t *testing.T) {
 			if f.Doc == "" || f.Example == "" || f.Call == nil {
 				t.Fatal("needs a doc, an example and a call")

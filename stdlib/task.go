@@ -8,19 +8,20 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
+	"transect/runtime/module"
 	"transect/runtime/vm"
 )
 
-var taskType = &vm.Type{
+var taskType = &module.Type{
 	Name: "task",
 	Doc:  "A piece of the script that runs beside the rest.",
-	Methods: []vm.Func{
+	Methods: []module.Func{
 		{
 			Name: "await", Doc: "Waits for the task; raises what it raised.", Returns: "what the task's function returned",
 			Example: `local t = require("task").spawn(function() return 1, 2 end)
 local a, b = t:await()
 assert(a == 1 and b == 2)`,
-			Call: func(c *vm.Call) (any, error) { return luaValues(c.Self.(*vm.Task).Await(c.L)), nil },
+			Call: func(c *module.Call) (any, error) { return luaValues(c.Self.(*vm.Task).Await(c.L)), nil },
 		},
 		{
 			Name: "cancel", Doc: "Stops the task. Whoever waits for it gets a CancelledError.",
@@ -28,46 +29,46 @@ assert(a == 1 and b == 2)`,
 local t = task.spawn(function() task.sleep(60) end)
 t:cancel()
 assert(not pcall(t.await, t))`,
-			Call: func(c *vm.Call) (any, error) { c.Self.(*vm.Task).Cancel(); return nil, nil },
+			Call: func(c *module.Call) (any, error) { c.Self.(*vm.Task).Cancel(); return nil, nil },
 		},
 		{
 			Name: "status", Doc: "How the task is doing.", Returns: "running, finished, failed or cancelled",
 			Example: `local t = require("task").spawn(function() end)
 t:await()
 assert(t:status() == "finished")`,
-			Call: func(c *vm.Call) (any, error) { return c.Self.(*vm.Task).Status(), nil },
+			Call: func(c *module.Call) (any, error) { return c.Self.(*vm.Task).Status(), nil },
 		},
 	},
 	Text: func(self any) string { return "task (" + self.(*vm.Task).Status() + ")" },
 }
 
-var taskModule = &vm.Module{
+var taskModule = &module.Module{
 	Name: "task",
 	Doc: "Runs functions beside each other. A scope, or a task, ends when all tasks spawned in it have; " +
 		"a failure nobody handles fails the run.",
-	Types: []*vm.Type{taskType, channelType},
-	Funcs: []vm.Func{
+	Types: []*module.Type{taskType, channelType},
+	Funcs: []module.Func{
 		{
 			Name: "spawn", Doc: "Starts a function as a task.",
-			Params: []vm.Param{{Name: "f", Type: "function", Doc: "what to run"}, {Name: "...", Type: "any", Doc: "its arguments"}},
+			Params: []module.Param{{Name: "f", Type: "function", Doc: "what to run"}, {Name: "...", Type: "any", Doc: "its arguments"}},
 			Example: `local t = require("task").spawn(function(a, b) return a + b end, 1, 2)
 assert(t:await() == 3)`,
 			Returns: "the task",
-			Call: func(c *vm.Call) (any, error) {
-				return vm.NewObject(c.L, taskType, vm.Spawn(c.L, c.Function("f"), c.Rest()...)), nil
+			Call: func(c *module.Call) (any, error) {
+				return module.NewObject(c.L, taskType, vm.Spawn(c.L, c.Function("f"), c.Rest()...)), nil
 			},
 		},
 		{
 			Name: "await", Doc: "Waits for a task; raises what it raised.",
-			Params:  []vm.Param{{Name: "task", Type: "task", Doc: "a spawned task"}},
+			Params:  []module.Param{{Name: "task", Type: "task", Doc: "a spawned task"}},
 			Returns: "what the task's function returned",
 			Example: `local task = require("task")
 assert(task.await(task.spawn(function() return "done" end)) == "done")`,
-			Call: func(c *vm.Call) (any, error) { return luaValues(c.Object("task").(*vm.Task).Await(c.L)), nil },
+			Call: func(c *module.Call) (any, error) { return luaValues(c.Object("task").(*vm.Task).Await(c.L)), nil },
 		},
 		{
 			Name: "all", Doc: "Runs functions side by side and waits for all. The first failure cancels the rest and is raised.",
-			Params:  []vm.Param{{Name: "list", Type: "table", Doc: "functions, or tasks spawned before"}},
+			Params:  []module.Param{{Name: "list", Type: "table", Doc: "functions, or tasks spawned before"}},
 			Returns: "a list of what each returned first, in the same order",
 			Example: `local r = require("task").all({ function() return "a" end, function() return "b" end })
 assert(r[1] == "a" and r[2] == "b")`,
@@ -75,10 +76,10 @@ assert(r[1] == "a" and r[2] == "b")`,
 		},
 		{
 			Name: "map", Doc: "Calls a function for every item, several at a time. The first failure cancels the rest and is raised, unless failures are collected.",
-			Params: []vm.Param{
+			Params: []module.Param{
 				{Name: "items", Type: "any", Doc: "a list, or an iterator function"},
 				{Name: "f", Type: "function", Doc: "called with the item and its place (with all values of an iterator)"},
-				{Name: "options", Fields: []vm.Param{
+				{Name: "options", Fields: []module.Param{
 					{Name: "workers", Type: "integer", Doc: "how many at a time", Default: 8},
 					{Name: "collect", Type: "boolean", Doc: "go on after failures and give them: results are by place then, with nothing where one failed", Default: false},
 				}},
@@ -96,7 +97,7 @@ assert(#failures == 1 and failures[1].place == 2 and failures[1].item == 5 and t
 		},
 		{
 			Name: "race", Doc: "Runs functions side by side until the first is over, and cancels the others.",
-			Params:  []vm.Param{{Name: "list", Type: "table", Doc: "functions"}},
+			Params:  []module.Param{{Name: "list", Type: "table", Doc: "functions"}},
 			Returns: "what the first returned; its failure is raised",
 			Example: `local task = require("task")
 assert(task.race({ function() task.sleep(60) end, function() return "quick" end }) == "quick")`,
@@ -104,13 +105,13 @@ assert(task.race({ function() task.sleep(60) end, function() return "quick" end 
 		},
 		{
 			Name: "timeout", Doc: "Calls a function that may take so long; after that it is stopped and a TimeoutError raised.",
-			Params: []vm.Param{{Name: "seconds", Type: "number", Doc: "the limit"}, {Name: "f", Type: "function", Doc: "what to call"},
+			Params: []module.Param{{Name: "seconds", Type: "number", Doc: "the limit"}, {Name: "f", Type: "function", Doc: "what to call"},
 				{Name: "...", Type: "any", Doc: "its arguments"}},
 			Returns: "what f returned",
 			Example: `local task = require("task")
 local _, err = try(task.timeout, 0.01, task.sleep, 60)
 assert(err.name == "TimeoutError")`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				limit, err := seconds(c, "seconds")
 				if err != nil {
 					return nil, err
@@ -120,13 +121,13 @@ assert(err.name == "TimeoutError")`,
 		},
 		{
 			Name: "sleep", Doc: "Waits; other tasks go on.",
-			Params:  []vm.Param{{Name: "seconds", Type: "number", Doc: "how long, in seconds"}},
+			Params:  []module.Param{{Name: "seconds", Type: "number", Doc: "how long, in seconds"}},
 			Example: `require("task").sleep(0.001)`,
 			Call:    sleepCall,
 		},
 		{
 			Name: "scope", Doc: "Calls a function and waits for every task spawned in it. The first failure cancels the rest and is raised.",
-			Params:  []vm.Param{{Name: "f", Type: "function", Doc: "what to call"}, {Name: "...", Type: "any", Doc: "its arguments"}},
+			Params:  []module.Param{{Name: "f", Type: "function", Doc: "what to call"}, {Name: "...", Type: "any", Doc: "its arguments"}},
 			Returns: "what f returned",
 			Example: `local task = require("task")
 local n = 0
@@ -134,7 +135,7 @@ task.scope(function()
   for i = 1, 3 do task.spawn(function() n = n + i end) end
 end)
 assert(n == 6)`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				return luaValues(vm.WithScope(c.L, vm.ScopeOptions{}, c.Value("f"), c.Rest()...)), nil
 			},
 		},
@@ -144,7 +145,7 @@ assert(n == 6)`,
 
 // started makes tasks of a list's functions; tasks are taken as they are if
 // the caller allows.
-func started(c *vm.Call, allowTasks bool) ([]*vm.Task, error) {
+func started(c *module.Call, allowTasks bool) ([]*vm.Task, error) {
 	list := c.Table("list")
 	tasks := make([]*vm.Task, 0, list.Len())
 	for i := 1; i <= list.Len(); i++ {
@@ -153,7 +154,7 @@ func started(c *vm.Call, allowTasks bool) ([]*vm.Task, error) {
 			tasks = append(tasks, vm.Spawn(c.L, f))
 			continue
 		}
-		object, _ := vm.ObjectValue(v)
+		object, _ := module.ObjectValue(v)
 		t, ok := object.(*vm.Task)
 		if !ok || !allowTasks {
 			return nil, fault.Of(&fault.ParameterError{}, "item %d of the list must be a function, got a %s", i, v.Type())
@@ -163,7 +164,7 @@ func started(c *vm.Call, allowTasks bool) ([]*vm.Task, error) {
 	return tasks, nil
 }
 
-func all(c *vm.Call) (any, error) {
+func all(c *module.Call) (any, error) {
 	results := c.L.NewTable()
 	vm.WithGroup(c.L, vm.ScopeOptions{}, func() error {
 		tasks, err := started(c, true)
@@ -180,7 +181,7 @@ func all(c *vm.Call) (any, error) {
 	return results, nil
 }
 
-func race(c *vm.Call) (any, error) {
+func race(c *module.Call) (any, error) {
 	var values []lua.LValue
 	vm.WithGroup(c.L, vm.ScopeOptions{}, func() error {
 		tasks, err := started(c, false)
@@ -205,7 +206,7 @@ func race(c *vm.Call) (any, error) {
 	return luaValues(values), nil
 }
 
-func taskMap(c *vm.Call) (any, error) {
+func taskMap(c *module.Call) (any, error) {
 	workers := c.Int("workers")
 	if workers < 1 {
 		return nil, fault.Of(&fault.ParameterError{}, "option workers must be at least 1, got %d", workers)
@@ -272,18 +273,18 @@ func taskMap(c *vm.Call) (any, error) {
 	for _, i := range slices.Sorted(maps.Keys(failures)) {
 		list.Append(failures[i])
 	}
-	return vm.Values{results, list}, nil
+	return module.Values{results, list}, nil
 }
 
 // itemsOf returns a function that gives the arguments for the next item, nil at
 // the end. It is for the call alone.
-func itemsOf(c *vm.Call, name string) (func() []lua.LValue, error) {
+func itemsOf(c *module.Call, name string) (func() []lua.LValue, error) {
 	next, err := itemsFrom(c, name)
 	return func() []lua.LValue { return next(c.L) }, err
 }
 
 // itemsFrom is itemsOf for what goes on after the call, in any task.
-func itemsFrom(c *vm.Call, name string) (func(L *lua.LState) []lua.LValue, error) {
+func itemsFrom(c *module.Call, name string) (func(L *lua.LState) []lua.LValue, error) {
 	source := c.Value(name)
 	if list, ok := source.(*lua.LTable); ok && c.L.GetMetaField(source, "__call") == lua.LNil {
 		i := 0

@@ -6,46 +6,46 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
-	"transect/runtime/vm"
+	"transect/runtime/module"
 	"transect/stdlib/mustache"
 )
 
 var (
-	templateOptions = vm.Param{Name: "options", Fields: []vm.Param{
+	templateOptions = module.Param{Name: "options", Fields: []module.Param{
 		{Name: "escape", Type: "string", Doc: "what values are written for; {{{name}}} and {{&name}} are never changed", Default: "none", Choices: mustache.Escapes},
 		{Name: "missing", Type: "string", Doc: "what a name without a value does", Default: "error", Choices: []string{"error", "empty"}},
 		{Name: "partials", Type: "table", Doc: "templates by name, for {{> name}}", Optional: true},
 	}}
-	templateValues = vm.Param{Name: "values", Type: "any", Doc: "a table or resource with the values"}
+	templateValues = module.Param{Name: "values", Type: "any", Doc: "a table or resource with the values"}
 )
 
-var templateType = &vm.Type{
+var templateType = &module.Type{
 	Name: "template", Doc: "A template, read once for many texts.",
-	Methods: []vm.Func{{
-		Name: "render", Doc: "Fills the template in.", Params: []vm.Param{templateValues}, Returns: "the text",
+	Methods: []module.Func{{
+		Name: "render", Doc: "Fills the template in.", Params: []module.Param{templateValues}, Returns: "the text",
 		Example: `local line = require("template").compile("{{id}}: {{area|%.1f}} ha\n")
 assert(line:render({ id = "n1", area = 2.345 }) == "n1: 2.3 ha\n")`,
-		Call: func(c *vm.Call) (any, error) { return c.Self.(*textTemplate).render(c, c.Value("values")) },
+		Call: func(c *module.Call) (any, error) { return c.Self.(*textTemplate).render(c, c.Value("values")) },
 	}},
 }
 
-var templateModule = &vm.Module{
+var templateModule = &module.Module{
 	Name: "template",
 	Doc: "Fills in texts, after Mustache: {{name}} or {{a.b}} is a value, {{.}} the current one, {{{name}}} one without escaping, {{name|%.2f}} one by a format of string.format; " +
 		"{{#list}}…{{/list}} repeats for a list or iterator, goes into a table, or shows for what is true; {{^list}}…{{/list}} shows for what is empty, false or missing; " +
 		"{{> name}} is another template; {{! a comment }}. Lines that hold only such a tag leave no empty line.",
-	Types: []*vm.Type{templateType},
-	Funcs: []vm.Func{
+	Types: []*module.Type{templateType},
+	Funcs: []module.Func{
 		{
 			Name: "render", Doc: "Fills a text in. A name without a value is a KeyError, with its line.",
-			Params: []vm.Param{{Name: "text", Type: "string", Doc: "the template"}, templateValues, templateOptions}, Returns: "the text",
+			Params: []module.Param{{Name: "text", Type: "string", Doc: "the template"}, templateValues, templateOptions}, Returns: "the text",
 			Example: `local text = require("template").render([[
 {{project}}: {{#missions}}{{name}} ({{images}}) {{/missions}}{{^missions}}nothing flown{{/missions}}
 ]], { project = "North quarry", missions = { { name = "May", images = 120 }, { name = "June", images = 98 } } })
 assert(text == "North quarry: May (120) June (98) \n")
 local html = require("template").render("<p>{{name}}</p>", { name = "<Hof & Wald>" }, { escape = "html" })
 assert(html == "<p>&lt;Hof &amp; Wald&gt;</p>")`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				t, err := compileTemplate(c, c.String("text"))
 				if err != nil {
 					return nil, err
@@ -55,23 +55,23 @@ assert(html == "<p>&lt;Hof &amp; Wald&gt;</p>")`,
 		},
 		{
 			Name: "compile", Doc: "Reads a template once, for many texts.",
-			Params: []vm.Param{{Name: "text", Type: "string", Doc: "the template"}, templateOptions}, Returns: "a template",
+			Params: []module.Param{{Name: "text", Type: "string", Doc: "the template"}, templateOptions}, Returns: "a template",
 			Example: `local hello = require("template").compile("Hello {{name}}")
 assert(hello:render({ name = "Mia" }) == "Hello Mia")`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				t, err := compileTemplate(c, c.String("text"))
 				if err != nil {
 					return nil, err
 				}
-				return vm.NewObject(c.L, templateType, t), nil
+				return module.NewObject(c.L, templateType, t), nil
 			},
 		},
 		{
 			Name: "load", Doc: "Reads a template from a file.",
-			Params: []vm.Param{pathParam("the file"), templateOptions}, Returns: "a template",
+			Params: []module.Param{pathParam("the file"), templateOptions}, Returns: "a template",
 			Example: `require("fs").write("mail.txt", "Dear {{name}},\n")
 assert(require("template").load("mail.txt"):render({ name = "Mia" }) == "Dear Mia,\n")`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				path := c.In.Path(c.String("path"))
 				var data []byte
 				err := c.Blocking(func(context.Context) (err error) { data, err = c.In.ReadFile(path); return err })
@@ -82,14 +82,14 @@ assert(require("template").load("mail.txt"):render({ name = "Mia" }) == "Dear Mi
 				if err != nil {
 					return nil, err
 				}
-				return vm.NewObject(c.L, templateType, t), nil
+				return module.NewObject(c.L, templateType, t), nil
 			},
 		},
 	},
 }
 
 // compileTemplate reads a template and its partials.
-func compileTemplate(c *vm.Call, text string) (*textTemplate, error) {
+func compileTemplate(c *module.Call, text string) (*textTemplate, error) {
 	t := &textTemplate{escape: c.String("escape"), strict: c.String("missing") == "error", partials: map[string][]mustache.Piece{}}
 	var err error
 	if t.pieces, err = mustache.Parse(text); err != nil {

@@ -8,6 +8,8 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
+	"transect/client/suggest"
+	"transect/runtime/module"
 	"transect/runtime/vm"
 	"transect/stdlib/mustache"
 )
@@ -25,13 +27,13 @@ const longestTemplate = 64 << 20
 // filling is one text on its way.
 type filling struct {
 	*textTemplate
-	c     *vm.Call
+	c     *module.Call
 	b     strings.Builder
 	stack []lua.LValue // the values of the sections one is in
 	depth int
 }
 
-func (t *textTemplate) render(c *vm.Call, values lua.LValue) (any, error) {
+func (t *textTemplate) render(c *module.Call, values lua.LValue) (any, error) {
 	f := &filling{textTemplate: t, c: c, stack: []lua.LValue{values}}
 	if err := f.write(t.pieces); err != nil {
 		return nil, err
@@ -64,7 +66,7 @@ func (f *filling) write(pieces []mustache.Piece) error {
 				for name := range f.partials {
 					names = append(names, name)
 				}
-				return fault.Of(&fault.KeyError{}, "line %d: there is no partial %s%s", p.Line, p.Text, vm.Suggestion(p.Text, names))
+				return fault.Of(&fault.KeyError{}, "line %d: there is no partial %s%s", p.Line, p.Text, suggest.Aside(p.Text, names))
 			}
 			err = f.write(inner)
 		default:
@@ -123,7 +125,7 @@ func (f *filling) value(p mustache.Piece) error {
 		if !f.strict {
 			return nil
 		}
-		return fault.Hinted(fault.Of(&fault.KeyError{}, "line %d: {{%s}} has no value%s", p.Line, p.Text, vm.Suggestion(p.Text, f.names())),
+		return fault.Hinted(fault.Of(&fault.KeyError{}, "line %d: {{%s}} has no value%s", p.Line, p.Text, suggest.Aside(p.Text, f.names())),
 			`give it one, or pass missing = "empty"`)
 	}
 	text, err := f.text(p, v)

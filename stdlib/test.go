@@ -9,6 +9,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
+	"transect/runtime/module"
 	"transect/runtime/vm"
 )
 
@@ -49,9 +50,9 @@ func RunCase(part string, n int) string {
 	return fmt.Sprintf(`require("test")[0](%q, %d)`, part, n)
 }
 
-var message = vm.Param{Name: "message", Type: "string", Doc: "what was expected, for the report", Optional: true}
+var message = module.Param{Name: "message", Type: "string", Doc: "what was expected, for the report", Optional: true}
 
-var testModule = &vm.Module{
+var testModule = &module.Module{
 	Name: "test",
 	Doc: "Tests of scripts, in files named like survey_test.lua. transect test runs each case in an interpreter of its own, " +
 		"on a fresh local platform in memory.",
@@ -59,19 +60,19 @@ var testModule = &vm.Module{
 		// Not by a name: it belongs to the runner of tests.
 		module.RawSetInt(0, L.NewFunction(runPart))
 	},
-	Funcs: append([]vm.Func{
+	Funcs: append([]module.Func{
 		{
 			Name: "case", Doc: "Declares a test. It passes when its function returns.",
-			Params: []vm.Param{{Name: "name", Type: "string", Doc: "what must be true"}, {Name: "body", Type: "function", Doc: "the test"}},
+			Params: []module.Param{{Name: "name", Type: "string", Doc: "what must be true"}, {Name: "body", Type: "function", Doc: "the test"}},
 			Example: `local test = require("test")
 test.case("numbers add up", function() test.equal(1 + 1, 2) end)`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				return nil, declareCase(c, Case{Name: c.String("name"), body: c.Value("body").(*lua.LFunction), row: lua.LNil})
 			},
 		},
 		{
 			Name: "each", Doc: "Declares a test for each row of a table. A row's name, or its number, becomes part of the test's.",
-			Params: []vm.Param{
+			Params: []module.Param{
 				{Name: "name", Type: "string", Doc: "what must be true"},
 				{Name: "rows", Type: "table", Doc: "list of what the function is called with"},
 				{Name: "body", Type: "function", Doc: "the test, called with a row"},
@@ -80,7 +81,7 @@ test.case("numbers add up", function() test.equal(1 + 1, 2) end)`,
 test.each("squares", { { name = "two", n = 2, want = 4 }, { n = 3, want = 9 } }, function(row)
   test.equal(row.n * row.n, row.want)
 end)`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				rows := c.Table("rows")
 				for i := 1; i <= rows.Len(); i++ {
 					name := fmt.Sprint(i)
@@ -97,9 +98,9 @@ end)`,
 		},
 		{
 			Name: "before", Doc: "Has a function called before each test of the file.",
-			Params:  []vm.Param{{Name: "body", Type: "function", Doc: "what to do"}},
+			Params:  []module.Param{{Name: "body", Type: "function", Doc: "what to do"}},
 			Example: `require("test").before(function() end)`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				s := SuiteOf(c.In)
 				s.before = append(s.before, c.Value("body").(*lua.LFunction))
 				return nil, nil
@@ -107,9 +108,9 @@ end)`,
 		},
 		{
 			Name: "after", Doc: "Has a function called after each test of the file, also after one that failed.",
-			Params:  []vm.Param{{Name: "body", Type: "function", Doc: "what to do"}},
+			Params:  []module.Param{{Name: "body", Type: "function", Doc: "what to do"}},
 			Example: `require("test").after(function() end)`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				s := SuiteOf(c.In)
 				s.after = append(s.after, c.Value("body").(*lua.LFunction))
 				return nil, nil
@@ -119,7 +120,7 @@ end)`,
 			Name: "temp_dir", Doc: "Makes a folder that is removed when the test is over.", Returns: "its path",
 			Example: `local dir = require("test").temp_dir()
 assert(require("fs").exists(dir))`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				dir, err := c.In.TempDir("transect-test-")
 				if err != nil && fault.Find(err) == nil {
 					err = fault.Of(&fault.FileError{}, "cannot make a folder: %w", err)
@@ -130,23 +131,23 @@ assert(require("fs").exists(dir))`,
 		runFunc,
 		{
 			Name: "skip", Doc: "Ends the test without a verdict.",
-			Params:  []vm.Param{{Name: "reason", Type: "string", Doc: "why"}},
+			Params:  []module.Param{{Name: "reason", Type: "string", Doc: "why"}},
 			Example: `if false then require("test").skip("needs the network") end`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				SuiteOf(c.In).Skipped = c.String("reason")
 				return nil, fault.Of(&fault.AssertionError{}, "skipped: %s", c.String("reason"))
 			},
 		},
 		{
 			Name: "fail", Doc: "Fails the test.",
-			Params:  []vm.Param{{Name: "message", Type: "string", Doc: "why"}},
+			Params:  []module.Param{{Name: "message", Type: "string", Doc: "why"}},
 			Example: `assert(not pcall(require("test").fail, "no"))`,
-			Call:    func(c *vm.Call) (any, error) { return nil, failed("%s", c.String("message")) },
+			Call:    func(c *module.Call) (any, error) { return nil, failed("%s", c.String("message")) },
 		},
 	}, assertions...),
 }
 
-func declareCase(c *vm.Call, one Case) error {
+func declareCase(c *module.Call, one Case) error {
 	s := SuiteOf(c.In)
 	for _, other := range s.Cases {
 		if other.Name == one.Name {
@@ -184,19 +185,19 @@ func failed(format string, args ...any) error {
 }
 
 // expectation is how a test said it, before what was found.
-func expectation(c *vm.Call, found string) error {
+func expectation(c *module.Call, found string) error {
 	if m := c.String("message"); m != "" {
 		return failed("%s: %s", m, found)
 	}
 	return failed("%s", found)
 }
 
-var assertions = []vm.Func{
+var assertions = []module.Func{
 	{
 		Name: "equal", Doc: "Wants two values to be the same; tables and resources are compared by what they hold. The report names each field that differs.",
-		Params:  []vm.Param{{Name: "got", Type: "any", Doc: "the value"}, {Name: "want", Type: "any", Doc: "what it should be"}, message},
+		Params:  []module.Param{{Name: "got", Type: "any", Doc: "the value"}, {Name: "want", Type: "any", Doc: "what it should be"}, message},
 		Example: `require("test").equal({ a = { 1, 2 } }, { a = { 1, 2 } })`,
-		Call: func(c *vm.Call) (any, error) {
+		Call: func(c *module.Call) (any, error) {
 			if d := differences(c.L, c.Value("got"), c.Value("want")); len(d) > 0 {
 				return nil, expectation(c, strings.Join(d, "\n"))
 			}
@@ -205,9 +206,9 @@ var assertions = []vm.Func{
 	},
 	{
 		Name: "different", Doc: "Wants two values not to be the same.",
-		Params:  []vm.Param{{Name: "got", Type: "any", Doc: "the value"}, {Name: "other", Type: "any", Doc: "what it should not be"}, message},
+		Params:  []module.Param{{Name: "got", Type: "any", Doc: "the value"}, {Name: "other", Type: "any", Doc: "what it should not be"}, message},
 		Example: `require("test").different({ 1 }, { 2 })`,
-		Call: func(c *vm.Call) (any, error) {
+		Call: func(c *module.Call) (any, error) {
 			if len(differences(c.L, c.Value("got"), c.Value("other"))) == 0 {
 				return nil, expectation(c, "both are "+show(c.L, c.Value("got")))
 			}
@@ -216,9 +217,9 @@ var assertions = []vm.Func{
 	},
 	{
 		Name: "truthy", Doc: "Wants a value that is neither nil nor false.",
-		Params:  []vm.Param{{Name: "got", Type: "any", Doc: "the value"}, message},
+		Params:  []module.Param{{Name: "got", Type: "any", Doc: "the value"}, message},
 		Example: `require("test").truthy(#"x" == 1)`,
-		Call: func(c *vm.Call) (any, error) {
+		Call: func(c *module.Call) (any, error) {
 			if !lua.LVAsBool(c.Value("got")) {
 				return nil, expectation(c, "got "+show(c.L, c.Value("got")))
 			}
@@ -227,9 +228,9 @@ var assertions = []vm.Func{
 	},
 	{
 		Name: "falsy", Doc: "Wants a value that is nil or false.",
-		Params:  []vm.Param{{Name: "got", Type: "any", Doc: "the value"}, message},
+		Params:  []module.Param{{Name: "got", Type: "any", Doc: "the value"}, message},
 		Example: `require("test").falsy(nil)`,
-		Call: func(c *vm.Call) (any, error) {
+		Call: func(c *module.Call) (any, error) {
 			if lua.LVAsBool(c.Value("got")) {
 				return nil, expectation(c, "got "+show(c.L, c.Value("got")))
 			}
@@ -238,9 +239,9 @@ var assertions = []vm.Func{
 	},
 	{
 		Name: "matches", Doc: "Wants a text to follow a pattern of string.find.",
-		Params:  []vm.Param{{Name: "got", Type: "string", Doc: "the text"}, {Name: "pattern", Type: "string", Doc: "such as ^DJI_%d+"}, message},
+		Params:  []module.Param{{Name: "got", Type: "string", Doc: "the text"}, {Name: "pattern", Type: "string", Doc: "such as ^DJI_%d+"}, message},
 		Example: `require("test").matches("DJI_0001.JPG", "^DJI_%d+%.JPG$")`,
-		Call: func(c *vm.Call) (any, error) {
+		Call: func(c *module.Call) (any, error) {
 			values, caught := vm.Try(c.L, c.L.GetField(c.L.GetGlobal("string"), "find"), c.Value("got"), c.Value("pattern"))
 			if caught != nil {
 				return nil, fault.Of(&fault.ParameterError{}, "argument pattern: %s", c.L.ToStringMeta(caught.Value()))
@@ -253,10 +254,10 @@ var assertions = []vm.Func{
 	},
 	{
 		Name: "near", Doc: "Wants two numbers to differ by no more than a tolerance.",
-		Params: []vm.Param{{Name: "got", Type: "number", Doc: "the number"}, {Name: "want", Type: "number", Doc: "what it should be"},
+		Params: []module.Param{{Name: "got", Type: "number", Doc: "the number"}, {Name: "want", Type: "number", Doc: "what it should be"},
 			{Name: "tolerance", Type: "number", Doc: "the most they may differ by", Default: 1e-9}, message},
 		Example: `require("test").near(0.1 + 0.2, 0.3)`,
-		Call: func(c *vm.Call) (any, error) {
+		Call: func(c *module.Call) (any, error) {
 			got, want, most := c.Number("got"), c.Number("want"), c.Number("tolerance")
 			if !(math.Abs(got-want) <= most) {
 				return nil, expectation(c, fmt.Sprintf("got %v, want %v within %v", got, want, most))
@@ -266,9 +267,9 @@ var assertions = []vm.Func{
 	},
 	{
 		Name: "contains", Doc: "Wants a text to hold a text, or a list to hold a value.",
-		Params:  []vm.Param{{Name: "got", Type: "string|table", Doc: "text or list"}, {Name: "item", Type: "any", Doc: "what should be in it"}, message},
+		Params:  []module.Param{{Name: "got", Type: "string|table", Doc: "text or list"}, {Name: "item", Type: "any", Doc: "what should be in it"}, message},
 		Example: `require("test").contains({ "a", "b" }, "b")`,
-		Call: func(c *vm.Call) (any, error) {
+		Call: func(c *module.Call) (any, error) {
 			if !holds(c.L, c.Value("got"), c.Value("item")) {
 				return nil, expectation(c, show(c.L, c.Value("item"))+" is not in "+show(c.L, c.Value("got")))
 			}
@@ -277,7 +278,7 @@ var assertions = []vm.Func{
 	},
 	{
 		Name: "raises", Doc: "Wants a function to raise an error whose name is the given one or whose message holds the given text.",
-		Params: []vm.Param{{Name: "body", Type: "function", Doc: "what should fail"},
+		Params: []module.Param{{Name: "body", Type: "function", Doc: "what should fail"},
 			{Name: "expected", Type: "string", Doc: "name of the error, or part of its message", Optional: true}},
 		Returns: "the error",
 		Example: `local err = require("test").raises(function() error("no such file", 0) end, "no such")
@@ -286,7 +287,7 @@ assert(err == "no such file")`,
 	},
 }
 
-func raises(c *vm.Call) (any, error) {
+func raises(c *module.Call) (any, error) {
 	want := c.String("expected")
 	c.L.Push(c.L.GetGlobal("pcall"))
 	c.L.Push(c.Value("body"))

@@ -7,13 +7,14 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
+	"transect/runtime/module"
 	"transect/runtime/vm"
 )
 
 // runFunc lets a test run the script it is about.
-var runFunc = vm.Func{
+var runFunc = module.Func{
 	Name: "run", Doc: "Runs a script as transect run would, in an interpreter of its own, on the local platform of the test.",
-	Params: []vm.Param{
+	Params: []module.Param{
 		{Name: "script", Type: "string", Doc: "its path, from the folder of the test file"},
 		{Name: "...", Type: "string|number|boolean", Doc: "its arguments", Optional: true},
 	},
@@ -24,7 +25,7 @@ test.case("asks for a folder", function()
   test.equal(run.code, 2)
   test.contains(run.errors, "folder")
 end)`,
-	Call: func(c *vm.Call) (any, error) {
+	Call: func(c *module.Call) (any, error) {
 		run := SuiteOf(c.In).Run
 		if run == nil {
 			return nil, fault.Hinted(fault.Of(&fault.RuntimeError{}, "there is no test under way"),

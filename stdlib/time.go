@@ -5,38 +5,38 @@ import (
 	"slices"
 	"time"
 
-	"transect/runtime/vm"
+	"transect/runtime/module"
 	"transect/stdlib/calendar"
 )
 
 // began is where the monotonic clock starts.
 var began = time.Now()
 
-var timeModule = &vm.Module{
+var timeModule = &module.Module{
 	Name: "time",
 	Doc: "Points in time as seconds since 1970 (UTC), to the millisecond, and their texts. Zones are known by name on every system. " +
 		"Without a zone, everything is in UTC.",
-	Funcs: slices.Concat([]vm.Func{
+	Funcs: slices.Concat([]module.Func{
 		{
 			Name: "now", Doc: "The time now.", Returns: "seconds since 1970, with milliseconds",
 			Example: `assert(require("time").now() > 1.7e9)`,
-			Call:    func(c *vm.Call) (any, error) { return float64(c.In.Options().Now().UnixMilli()) / 1000, nil },
+			Call:    func(c *module.Call) (any, error) { return float64(c.In.Options().Now().UnixMilli()) / 1000, nil },
 		},
 		{
 			Name: "clock", Doc: "A clock that only goes forward, for measuring how long something takes.", Returns: "seconds since the program began",
 			Example: `local time = require("time")
 local start = time.clock()
 assert(time.clock() - start >= 0)`,
-			Call: func(*vm.Call) (any, error) { return time.Since(began).Seconds(), nil },
+			Call: func(*module.Call) (any, error) { return time.Since(began).Seconds(), nil },
 		},
 		{
 			Name: "format", Doc: "Writes a time: as RFC 3339 text with milliseconds, or by a layout.",
-			Params:  []vm.Param{timeArg, {Name: "layout", Type: "string", Doc: calendar.LayoutDoc, Default: "datetime"}, zoneOnly},
+			Params:  []module.Param{timeArg, {Name: "layout", Type: "string", Doc: calendar.LayoutDoc, Default: "datetime"}, zoneOnly},
 			Returns: "the text: 2024-05-01T10:00:00.000Z, 2024-05-01, 20240501T100000Z, 2024-W18 or what the layout says",
 			Example: `local time = require("time")
 assert(time.format(0) == "1970-01-01T00:00:00.000Z" and time.format(0, "date") == "1970-01-01")
 assert(time.format("2024-05-01T10:00:00Z", "%d.%m.%Y %H:%M %Z", { zone = "Europe/Berlin" }) == "01.05.2024 12:00 CEST")`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				if err := calendar.CheckLayout(c.String("layout")); err != nil {
 					return nil, err
 				}
@@ -49,13 +49,13 @@ assert(time.format("2024-05-01T10:00:00Z", "%d.%m.%Y %H:%M %Z", { zone = "Europe
 		},
 		{
 			Name: "parse", Doc: "Reads a time: RFC 3339, or a date (its midnight), or by a layout. A time that does not say its zone is in that of the option.",
-			Params: []vm.Param{{Name: "text", Type: "string", Doc: "2024-05-01T10:00:00Z or 2024-05-01"},
+			Params: []module.Param{{Name: "text", Type: "string", Doc: "2024-05-01T10:00:00Z or 2024-05-01"},
 				{Name: "layout", Type: "string", Doc: calendar.LayoutDoc, Optional: true}, zoneOnly},
 			Returns: "seconds since 1970",
 			Example: `local time = require("time")
 assert(time.parse("1970-01-02T00:00:01.5Z") == 86401.5)
 assert(time.parse("2016:06:23 16:31:59", "%Y:%m:%d %H:%M:%S", { zone = "America/Chicago" }) == time.parse("2016-06-23T21:31:59Z"))`,
-			Call: func(c *vm.Call) (any, error) {
+			Call: func(c *module.Call) (any, error) {
 				loc, err := zone(c)
 				if err != nil {
 					return nil, err
@@ -71,14 +71,14 @@ assert(time.parse("2016:06:23 16:31:59", "%Y:%m:%d %H:%M:%S", { zone = "America/
 		},
 		{
 			Name: "sleep", Doc: "Waits; other tasks go on.",
-			Params:  []vm.Param{{Name: "seconds", Type: "number", Doc: "how long, in seconds"}},
+			Params:  []module.Param{{Name: "seconds", Type: "number", Doc: "how long, in seconds"}},
 			Example: `require("time").sleep(0.001)`,
 			Call:    sleepCall,
 		},
 	}, calendarFuncs, durationFuncs),
 }
 
-func sleepCall(c *vm.Call) (any, error) {
+func sleepCall(c *module.Call) (any, error) {
 	d, err := seconds(c, "seconds")
 	if err != nil {
 		return nil, err

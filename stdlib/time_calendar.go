@@ -7,30 +7,30 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
-	"transect/runtime/vm"
+	"transect/runtime/module"
 	"transect/stdlib/calendar"
 )
 
 var (
-	zoneOption = vm.Param{Name: "zone", Type: "string", Doc: "UTC, local, an offset such as +02:00, or a name such as Europe/Berlin", Default: "UTC"}
-	zoneOnly   = vm.Param{Name: "options", Fields: []vm.Param{zoneOption}}
-	timeArg    = vm.Param{Name: "time", Type: "number|string", Doc: "seconds since 1970, or RFC 3339 text as resources have it; now if left out", Optional: true}
+	zoneOption = module.Param{Name: "zone", Type: "string", Doc: "UTC, local, an offset such as +02:00, or a name such as Europe/Berlin", Default: "UTC"}
+	zoneOnly   = module.Param{Name: "options", Fields: []module.Param{zoneOption}}
+	timeArg    = module.Param{Name: "time", Type: "number|string", Doc: "seconds since 1970, or RFC 3339 text as resources have it; now if left out", Optional: true}
 )
 
 // stepFields are the parts of a step through the calendar.
-var stepFields = func() []vm.Param {
-	var fields []vm.Param
+var stepFields = func() []module.Param {
+	var fields []module.Param
 	for _, name := range []string{"years", "months", "weeks", "days"} {
-		fields = append(fields, vm.Param{Name: name, Type: "integer", Doc: "how many, also negative", Optional: true})
+		fields = append(fields, module.Param{Name: name, Type: "integer", Doc: "how many, also negative", Optional: true})
 	}
 	for _, name := range []string{"hours", "minutes", "seconds"} {
-		fields = append(fields, vm.Param{Name: name, Type: "number", Doc: "how many, also negative", Optional: true})
+		fields = append(fields, module.Param{Name: name, Type: "number", Doc: "how many, also negative", Optional: true})
 	}
 	return append(fields, zoneOption)
 }()
 
 // step reads the way through the calendar that the options tell.
-func step(c *vm.Call) (calendar.Step, error) {
+func step(c *module.Call) (calendar.Step, error) {
 	for _, f := range stepFields {
 		if n := c.Number(f.Name); f.Name != "zone" && !(n >= -1e12 && n <= 1e12) {
 			return calendar.Step{}, fault.Of(&fault.ParameterError{}, "option %s is too large: %v", f.Name, n)
@@ -46,7 +46,7 @@ var dateFields = []struct {
 	least, most int
 }{{"month", 1, 12}, {"day", 1, 31}, {"hour", 0, 23}, {"minute", 0, 59}, {"week", 1, 53}, {"weekday", 1, 7}}
 
-func timeAt(c *vm.Call) (any, error) {
+func timeAt(c *module.Call) (any, error) {
 	loc, err := zone(c)
 	if err != nil {
 		return nil, err
@@ -93,13 +93,13 @@ func dateTable(t time.Time) map[string]any {
 	}
 }
 
-var calendarFuncs = []vm.Func{
+var calendarFuncs = []module.Func{
 	{
-		Name: "date", Doc: "Takes a time apart.", Params: []vm.Param{timeArg, zoneOnly},
+		Name: "date", Doc: "Takes a time apart.", Params: []module.Param{timeArg, zoneOnly},
 		Returns: "a table of year, month, day, hour, minute, second, weekday (1 is Monday), yearday, week and weekyear (ISO 8601), zone, offset (seconds east of Greenwich) and dst",
 		Example: `local d = require("time").date("2024-12-30T23:30:00Z", { zone = "Europe/Berlin" })
 assert(d.year == 2024 and d.day == 31 and d.hour == 0 and d.week == 1 and d.weekyear == 2025 and d.offset == 3600)`,
-		Call: func(c *vm.Call) (any, error) {
+		Call: func(c *module.Call) (any, error) {
 			t, err := zonedTime(c)
 			if err != nil {
 				return nil, err
@@ -109,7 +109,7 @@ assert(d.year == 2024 and d.day == 31 and d.hour == 0 and d.week == 1 and d.week
 	},
 	{
 		Name: "at", Doc: "Makes a time of a date, or of an ISO week. A time of day that clocks jump over counts on from the jump; of one that they show twice, the first is meant.",
-		Params: []vm.Param{{Name: "date", Fields: []vm.Param{
+		Params: []module.Param{{Name: "date", Fields: []module.Param{
 			{Name: "year", Type: "integer", Doc: "1 to 9999"},
 			{Name: "month", Type: "integer", Doc: "1 to 12; 1 if left out", Optional: true},
 			{Name: "day", Type: "integer", Doc: "of the month; 1 if left out", Optional: true},
@@ -127,13 +127,13 @@ assert(time.format(time.at{ year = 2020, week = 53, weekday = 7 }, "date") == "2
 	},
 	{
 		Name: "add", Doc: "Goes through the calendar: years, months, weeks and days keep the time of day, also over a change of the clocks; January 31 and a month is the last of February. Hours and below are exact.",
-		Params:  []vm.Param{{Name: "time", Type: "number|string", Doc: "seconds since 1970, or RFC 3339 text"}, {Name: "step", Fields: stepFields}},
+		Params:  []module.Param{{Name: "time", Type: "number|string", Doc: "seconds since 1970, or RFC 3339 text"}, {Name: "step", Fields: stepFields}},
 		Returns: "seconds since 1970",
 		Example: `local time = require("time")
 assert(time.format(time.add("2024-01-31", { months = 1 }), "date") == "2024-02-29")
 local before = time.parse("2024-03-30T12:00", nil, { zone = "Europe/Berlin" })
 assert(time.add(before, { days = 1, zone = "Europe/Berlin" }) == before + 23 * 3600)`,
-		Call: func(c *vm.Call) (any, error) {
+		Call: func(c *module.Call) (any, error) {
 			t, err := zonedTime(c)
 			if err != nil {
 				return nil, err
@@ -147,11 +147,11 @@ assert(time.add(before, { days = 1, zone = "Europe/Berlin" }) == before + 23 * 3
 	},
 	{
 		Name: "start_of", Doc: "The start of the minute, hour, day, week (Monday), month or year that a time lies in.",
-		Params:  []vm.Param{{Name: "unit", Type: "string", Doc: "of what", Choices: []string{"minute", "hour", "day", "week", "month", "year"}}, timeArg, zoneOnly},
+		Params:  []module.Param{{Name: "unit", Type: "string", Doc: "of what", Choices: []string{"minute", "hour", "day", "week", "month", "year"}}, timeArg, zoneOnly},
 		Returns: "seconds since 1970",
 		Example: `local time = require("time")
 assert(time.format(time.start_of("week", "2024-05-01T10:00:00Z"), "date") == "2024-04-29")`,
-		Call: func(c *vm.Call) (any, error) {
+		Call: func(c *module.Call) (any, error) {
 			t, err := zonedTime(c)
 			if err != nil {
 				return nil, err
@@ -162,7 +162,7 @@ assert(time.format(time.start_of("week", "2024-05-01T10:00:00Z"), "date") == "20
 	},
 	{
 		Name: "each", Doc: "Goes from one time to another in steps of the calendar. Both ends count.",
-		Params:  []vm.Param{{Name: "from", Type: "number|string", Doc: "the first time"}, {Name: "to", Type: "number|string", Doc: "the last"}, {Name: "step", Fields: stepFields}},
+		Params:  []module.Param{{Name: "from", Type: "number|string", Doc: "the first time"}, {Name: "to", Type: "number|string", Doc: "the last"}, {Name: "step", Fields: stepFields}},
 		Returns: "an iterator of seconds since 1970",
 		Example: `local time = require("time")
 local days = {}
@@ -173,13 +173,13 @@ assert(table.concat(days, " ") == "28.02. 29.02. 01.03.")`,
 }
 
 // zone reads the option zone.
-func zone(c *vm.Call) (*time.Location, error) {
+func zone(c *module.Call) (*time.Location, error) {
 	return calendar.Zone(c.String("zone"), c.In.Options().Env)
 }
 
 // moment reads an argument that is a time: seconds since 1970 or RFC 3339
 // text; now when it is left out. Times are kept to the millisecond.
-func moment(c *vm.Call, name string) (time.Time, error) {
+func moment(c *module.Call, name string) (time.Time, error) {
 	if !c.Has(name) {
 		return c.In.Options().Now().UTC(), nil
 	}
@@ -198,7 +198,7 @@ func moment(c *vm.Call, name string) (time.Time, error) {
 }
 
 // zonedTime is the argument time in the zone of the options.
-func zonedTime(c *vm.Call) (time.Time, error) {
+func zonedTime(c *module.Call) (time.Time, error) {
 	loc, err := zone(c)
 	if err != nil {
 		return time.Time{}, err
@@ -207,7 +207,7 @@ func zonedTime(c *vm.Call) (time.Time, error) {
 	return t.In(loc), err
 }
 
-func eachTime(c *vm.Call) (any, error) {
+func eachTime(c *module.Call) (any, error) {
 	loc, err := zone(c)
 	if err != nil {
 		return nil, err

@@ -13,6 +13,9 @@ import (
 	"testing"
 
 	"transect/client/fault"
+	"transect/runtime/luastd"
+	"transect/runtime/module"
+	"transect/runtime/sandbox"
 	"transect/runtime/vm"
 	"transect/stdlib"
 )
@@ -51,10 +54,10 @@ func TestNoExampleReachesTheWorldWithoutAsking(t *testing.T) {
 				}
 				return "", false
 			}
-			in := vm.New(context.Background(), vm.Options{Dir: dir, Env: env, Permit: func(a vm.Access, what string) error {
+			in := luastd.New(context.Background(), vm.Options{Dir: dir, Env: env, Permit: func(a sandbox.Access, what string) error {
 				return fault.Of(&fault.PermissionError{}, "%s %s", a, what)
 			}})
-			in.Preload(stdlib.Modules()...)
+			module.Preload(in, stdlib.Modules()...)
 			_, _ = in.RunString("example", code) // what it says is not the point
 			in.Close()
 			if made, _ := os.ReadDir(dir); len(made) > 0 {

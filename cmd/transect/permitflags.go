@@ -8,14 +8,14 @@ import (
 
 	"transect/client/fault"
 	"transect/runtime"
-	"transect/runtime/permission"
+	"transect/runtime/sandbox"
 )
 
 // wallFlags adds the flags that say what a script may reach.
 func (a *app) wallFlags(cmd *cobra.Command, job *runtime.Job) {
 	flags := cmd.Flags()
 	rules := &job.Walls.Rules
-	rules.Allow, rules.Deny = permission.List{}, permission.List{}
+	rules.Allow, rules.Deny = sandbox.List{}, sandbox.List{}
 	flags.Var(&ruleFlag{a, rules.Allow, nil}, "allow", "let the script reach only `KIND=WHAT` of a kind: read=DIR, write=DIR, net=HOST[:PORT], env=NAME, run=sh, ops=datasets.*; several with commas, may be repeated")
 	flags.Var(&ruleFlag{a, rules.Deny, nil}, "deny", "keep the script from `KIND=WHAT`, whatever is allowed")
 	flags.BoolVar(&rules.Sandbox, "sandbox", false, "let the script reach nothing but what is allowed")
@@ -42,7 +42,7 @@ func told(err error) error {
 // ruleFlag reads rules into a list.
 type ruleFlag struct {
 	app   *app
-	list  permission.List
+	list  sandbox.List
 	given []string
 }
 
@@ -56,7 +56,7 @@ func (r *ruleFlag) Type() string   { return "RULES" }
 
 // budgetFlag reads budgets.
 type budgetFlag struct {
-	budget *permission.Budget
+	budget *sandbox.Budget
 	given  []string
 }
 

@@ -13,12 +13,15 @@ var rooms = []struct {
 	name string
 	may  []string
 }{
-	{"cmd", []string{"runtime", "bindings", "stdlib", "runtime/meter", "runtime/vm", "platform", "client"}},
-	{"runtime", []string{"bindings", "stdlib", "runtime/meter", "runtime/vm", "platform", "client"}},
-	{"bindings", []string{"runtime/meter", "runtime/vm", "client"}},
-	{"stdlib", []string{"runtime/meter", "runtime/vm"}},
+	{"cmd", []string{"runtime", "bindings", "stdlib", "runtime/meter", "runtime/luastd", "runtime/module", "runtime/vm", "runtime/sandbox", "platform", "client"}},
+	{"runtime", []string{"bindings", "stdlib", "runtime/meter", "runtime/luastd", "runtime/module", "runtime/vm", "runtime/sandbox", "platform", "client"}},
+	{"bindings", []string{"runtime/meter", "runtime/module", "runtime/vm", "runtime/sandbox", "client"}},
+	{"stdlib", []string{"runtime/meter", "runtime/module", "runtime/vm", "runtime/sandbox"}},
 	{"runtime/meter", []string{"runtime/vm"}},
-	{"runtime/vm", nil},
+	{"runtime/luastd", []string{"runtime/vm", "runtime/sandbox"}},
+	{"runtime/module", []string{"runtime/vm"}},
+	{"runtime/vm", []string{"runtime/sandbox"}},
+	{"runtime/sandbox", []string{"client"}},
 	{"platform", []string{"client"}},
 	{"client", nil},
 }
@@ -110,7 +113,7 @@ func isLeaf(path string) bool {
 }
 
 func room(path string) string {
-	for _, below := range []string{"runtime/vm", "runtime/meter"} {
+	for _, below := range []string{"runtime/meter", "runtime/luastd", "runtime/module", "runtime/vm", "runtime/sandbox"} {
 		if path == below || strings.HasPrefix(path, below+"/") {
 			return below
 		}

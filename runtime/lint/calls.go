@@ -8,7 +8,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 	"github.com/yuin/gopher-lua/ast"
 
-	"transect/runtime/vm"
+	"transect/runtime/module"
 )
 
 // argument is one of a call.
@@ -105,7 +105,7 @@ func endless(args []argument) bool {
 }
 
 // arguments checks a call of a module's function.
-func (w *walk) arguments(called string, params []vm.Param, args []argument, at place) {
+func (w *walk) arguments(called string, params []module.Param, args []argument, at place) {
 	for i, p := range params {
 		if p.Name == "..." {
 			return
@@ -136,7 +136,7 @@ func upTo(n int) string {
 	return fmt.Sprintf("at most %d arguments", n)
 }
 
-func (w *walk) missing(called string, p vm.Param, what string, at place) {
+func (w *walk) missing(called string, p module.Param, what string, at place) {
 	if p.Fields == nil && (p.Optional || p.Default != nil || p.Type == "any") {
 		return
 	}
@@ -149,7 +149,7 @@ func (w *walk) missing(called string, p vm.Param, what string, at place) {
 	w.report(at, MissingArgument, fmt.Sprintf("%s: %s %s (%s) is missing", called, what, p.Name, p.Type), p.Doc)
 }
 
-func (w *walk) param(called string, p vm.Param, a argument, what string) {
+func (w *walk) param(called string, p module.Param, a argument, what string) {
 	switch {
 	case a.kind == "nil":
 		w.missing(called, p, what, a.at)
@@ -157,7 +157,7 @@ func (w *walk) param(called string, p vm.Param, a argument, what string) {
 		w.options(called, p.Fields, a)
 	case p.Fields != nil && a.kind != "" && a.kind != "table":
 		w.report(a.at, WrongType, fmt.Sprintf("%s: %s %s must be a table, not a %s", called, what, p.Name, a.kind), p.Doc)
-	case p.Fields == nil && p.Type != "" && a.kind != "" && !vm.Accepts(p.Type, sample(a.fact)):
+	case p.Fields == nil && p.Type != "" && a.kind != "" && !module.Accepts(p.Type, sample(a.fact)):
 		w.report(a.at, WrongType, fmt.Sprintf("%s: %s %s must be %s, not %s", called, what, p.Name, strings.ReplaceAll(p.Type, "|", " or "), shown(a.fact)), p.Doc)
 	case len(p.Choices) > 0 && a.kind == "string" && a.constant != nil && !slices.Contains(p.Choices, a.constant.String()):
 		w.report(a.at, WrongValue, fmt.Sprintf("%s: %s %s must be one of %s, not %q", called, what, p.Name, strings.Join(p.Choices, ", "), a.constant.String()),
@@ -166,7 +166,7 @@ func (w *walk) param(called string, p vm.Param, a argument, what string) {
 }
 
 // options checks a table of options written out in the call.
-func (w *walk) options(called string, params []vm.Param, a argument) {
+func (w *walk) options(called string, params []module.Param, a argument) {
 	given, whole := w.fields(a.table)
 	names := make([]string, len(params))
 	for i, p := range params {

@@ -8,7 +8,7 @@ import (
 	"github.com/yuin/gopher-lua/ast"
 
 	"transect/client/declare"
-	"transect/runtime/vm"
+	"transect/runtime/module"
 )
 
 // fact is what is known of a value without running anything. The zero fact
@@ -20,14 +20,14 @@ type fact struct {
 
 	sdk       bool              // sdk, or a connection of its own
 	library   string            // of Lua's own
-	module    *vm.Module        // a module
+	module    *module.Module    // a module
 	manager   *declare.Manager  // a manager
 	operation *declare.Spec     // an operation
-	function  *vm.Func          // a function of a module
+	function  *module.Func      // a function of a module
 	builtin   string            // a global function
 	standard  string            // a function of Lua's own libraries
 	script    *ast.FunctionExpr // a function of the script itself
-	object    *vm.Type          // an object with methods
+	object    *module.Type      // an object with methods
 	bound     string            // a method read off an object
 	list      bool              // a table made by a call, which no field was added to
 	resource  bool              // one record

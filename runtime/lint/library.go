@@ -6,7 +6,7 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
-	"transect/runtime/vm"
+	"transect/runtime/module"
 )
 
 // standard are the functions of Lua whose arguments are checked. A question
@@ -25,14 +25,14 @@ var standard = map[string]string{
 }
 
 // standardParams reads them as declarations.
-func standardParams() map[string][]vm.Param {
-	all := map[string][]vm.Param{}
+func standardParams() map[string][]module.Param {
+	all := map[string][]module.Param{}
 	for name, text := range standard {
-		var params []vm.Param
+		var params []module.Param
 		for word := range strings.FieldsSeq(text) {
 			p, typ, _ := strings.Cut(word, ":")
 			typ, optional := strings.CutSuffix(typ, "?")
-			params = append(params, vm.Param{Name: p, Type: typ, Optional: optional})
+			params = append(params, module.Param{Name: p, Type: typ, Optional: optional})
 		}
 		all[name] = params
 	}
@@ -86,11 +86,11 @@ func (w *walk) lua(callee fact, args []argument, at place) fact {
 }
 
 // luaParam checks one argument; resources and objects may behave like others.
-func (w *walk) luaParam(name string, p vm.Param, a argument) {
+func (w *walk) luaParam(name string, p module.Param, a argument) {
 	switch {
 	case a.nothing:
 		w.empty(a.fact, a.at)
-	case a.kind == "" || a.kind == "nil" && p.Optional || vm.Accepts(p.Type, sample(a.fact)):
+	case a.kind == "" || a.kind == "nil" && p.Optional || module.Accepts(p.Type, sample(a.fact)):
 	default:
 		w.report(a.at, WrongType, fmt.Sprintf("%s: argument %s must be %s, not %s", name, p.Name, strings.ReplaceAll(p.Type, "|", " or "), w.shownKind(a.fact)), "")
 	}

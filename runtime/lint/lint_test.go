@@ -9,7 +9,7 @@ import (
 
 	"transect/bindings"
 	"transect/client"
-	"transect/runtime/vm"
+	"transect/runtime/module"
 	"transect/stdlib"
 )
 
@@ -285,7 +285,7 @@ func TestExamplesAreClean(t *testing.T) {
 			t.Errorf("%s:%d:%d: %s [%s]\n%s", p.File, p.Line, p.Column, p.Message, p.Rule, strings.Split(code, "\n")[p.Line-1])
 		}
 	}
-	for _, m := range slices.Concat(stdlib.Modules(), bindings.Modules(), []*vm.Module{bindings.Declaration()}) {
+	for _, m := range slices.Concat(stdlib.Modules(), bindings.Modules(), []*module.Module{bindings.Declaration()}) {
 		for _, f := range m.Funcs {
 			clean(m.Name+"."+f.Name, f.Example)
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/yuin/gopher-lua/ast"
 
 	"transect/client/declare"
-	"transect/runtime/vm"
+	"transect/runtime/module"
 )
 
 // answer is what is known of an operation's result.
@@ -89,7 +89,7 @@ func (w *walk) declared(args []argument) []string {
 
 // ofObject reads a field of an object.
 func (w *walk) ofObject(object fact, name string, at place) fact {
-	i := slices.IndexFunc(object.object.Methods, func(f vm.Func) bool { return f.Name == name })
+	i := slices.IndexFunc(object.object.Methods, func(f module.Func) bool { return f.Name == name })
 	switch {
 	case i >= 0:
 		return fact{kind: "function", bound: name, called: object.called + "." + name}
@@ -99,7 +99,7 @@ func (w *walk) ofObject(object fact, name string, at place) fact {
 	return fact{}
 }
 
-func methods(t *vm.Type) []string {
+func methods(t *module.Type) []string {
 	names := make([]string, len(t.Methods))
 	for i, f := range t.Methods {
 		names[i] = f.Name
@@ -111,7 +111,7 @@ func methods(t *vm.Type) []string {
 func (w *walk) methodOf(receiver fact, name string, at place) (fact, bool) {
 	switch {
 	case receiver.object != nil:
-		i := slices.IndexFunc(receiver.object.Methods, func(f vm.Func) bool { return f.Name == name })
+		i := slices.IndexFunc(receiver.object.Methods, func(f module.Func) bool { return f.Name == name })
 		if i < 0 {
 			w.report(at, UnknownFunction, "a "+receiver.object.Name+" has no method "+name, near(name, methods(receiver.object), "it has "+strings.Join(methods(receiver.object), ", ")))
 			return fact{}, true

@@ -8,6 +8,8 @@ import (
 	"transect/client"
 	"transect/client/declare"
 	"transect/client/suggest"
+	"transect/runtime/luastd"
+	"transect/runtime/module"
 	"transect/runtime/vm"
 	"transect/stdlib"
 )
@@ -16,18 +18,18 @@ import (
 type world struct {
 	globals   []string
 	libraries map[string][]string // Lua's own, with what they hold
-	modules   map[string]*vm.Module
+	modules   map[string]*module.Module
 	managers  map[string]*declare.Manager
 	names     []string // of modules and managers
-	sdk       *vm.Module
-	types     map[string]*vm.Type // of objects
-	standard  map[string][]vm.Param
+	sdk       *module.Module
+	types     map[string]*module.Type // of objects
+	standard  map[string][]module.Param
 }
 
 func newWorld() *world {
-	w := &world{libraries: map[string][]string{}, modules: map[string]*vm.Module{}, managers: map[string]*declare.Manager{}, sdk: bindings.Declaration(),
-		types: map[string]*vm.Type{}, standard: standardParams()}
-	in := vm.New(context.Background(), vm.Options{})
+	w := &world{libraries: map[string][]string{}, modules: map[string]*module.Module{}, managers: map[string]*declare.Manager{}, sdk: bindings.Declaration(),
+		types: map[string]*module.Type{}, standard: standardParams()}
+	in := luastd.New(context.Background(), vm.Options{})
 	defer in.Close()
 	for name, fields := range in.Globals() {
 		w.globals = append(w.globals, name)
@@ -84,7 +86,7 @@ func (w *world) nearGlobal(name string) string {
 }
 
 // fields lists what a module holds.
-func fields(m *vm.Module) []string {
+func fields(m *module.Module) []string {
 	var names []string
 	for _, f := range m.Funcs {
 		names = append(names, f.Name)
@@ -95,7 +97,7 @@ func fields(m *vm.Module) []string {
 	return names
 }
 
-func function(m *vm.Module, name string) *vm.Func {
+func function(m *module.Module, name string) *module.Func {
 	for i := range m.Funcs {
 		if m.Funcs[i].Name == name {
 			return &m.Funcs[i]

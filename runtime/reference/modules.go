@@ -3,10 +3,10 @@ package reference
 import (
 	"strings"
 
-	"transect/runtime/vm"
+	"transect/runtime/module"
 )
 
-func module(m *vm.Module) *Group {
+func modulePage(m *module.Module) *Group {
 	g := &Group{Name: m.Name, Doc: m.Doc, Functions: []*Entry{}}
 	for _, f := range m.Fields {
 		g.Fields = append(g.Fields, Field{f.Name, f.Doc})
@@ -23,7 +23,7 @@ func module(m *vm.Module) *Group {
 	return g
 }
 
-func function(module, object string, f vm.Func) *Entry {
+func function(module, object string, f module.Func) *Entry {
 	e := &Entry{Module: module, Object: object, Function: f.Name, Doc: f.Doc, Parameters: []Parameter{}, Returns: f.Returns,
 		Raises: []Raise{}, Example: f.Example, section: f.Example}
 	if e.Returns == "" {
@@ -43,7 +43,7 @@ func function(module, object string, f vm.Func) *Entry {
 	return e
 }
 
-func option(p vm.Param) Parameter {
+func option(p module.Param) Parameter {
 	out := Parameter{Name: p.Name, Type: strings.ReplaceAll(p.Type, "|", " or "), Doc: p.Doc, Default: p.Default, Choices: p.Choices,
 		Required: !p.Optional && p.Default == nil && p.Fields == nil && p.Type != "any" && p.Name != "...",
 		lua:      declaredType(p.Type, p.Choices)}
@@ -57,7 +57,7 @@ func option(p vm.Param) Parameter {
 }
 
 // shown is a parameter in a signature: text, [limit], {indent=, …}.
-func shown(p vm.Param) string {
+func shown(p module.Param) string {
 	if p.Fields == nil {
 		if option(p).Required || p.Name == "..." || p.Type == "any" && !p.Optional {
 			return p.Name

@@ -97,9 +97,9 @@ func New() *Reference {
 	for _, m := range client.Declarations() {
 		c.Managers = append(c.Managers, manager(m, types))
 	}
-	c.Modules = append(c.Modules, module(bindings.Declaration()))
+	c.Modules = append(c.Modules, modulePage(bindings.Declaration()))
 	for _, m := range slices.Concat(bindings.Modules(), stdlib.Modules()) {
-		c.Modules = append(c.Modules, module(m))
+		c.Modules = append(c.Modules, modulePage(m))
 	}
 	return c
 }

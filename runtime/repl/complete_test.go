@@ -11,6 +11,8 @@ import (
 
 	"transect/bindings"
 	"transect/client"
+	"transect/runtime/luastd"
+	"transect/runtime/module"
 	"transect/runtime/vm"
 	"transect/stdlib"
 )
@@ -18,9 +20,9 @@ import (
 // offline is a session whose connection must not be used.
 func offline(t *testing.T, dir string, out io.Writer) *Session {
 	t.Helper()
-	in := vm.New(context.Background(), vm.Options{Dir: dir, Stdout: out, Stderr: io.Discard})
+	in := luastd.New(context.Background(), vm.Options{Dir: dir, Stdout: out, Stderr: io.Discard})
 	t.Cleanup(in.Close)
-	in.Preload(stdlib.Modules()...)
+	module.Preload(in, stdlib.Modules()...)
 	bindings.Open(in, func(context.Context, *client.Settings) (*client.Client, error) {
 		t.Error("it connects")
 		return nil, io.EOF

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"transect/runtime/luastd"
 	"transect/runtime/vm"
 )
 
@@ -38,7 +39,7 @@ func TestScriptOfSession(t *testing.T) {
 		}
 		code := script(list)
 		var out bytes.Buffer
-		in := vm.New(context.Background(), vm.Options{Stdout: &out, Stderr: io.Discard})
+		in := luastd.New(context.Background(), vm.Options{Stdout: &out, Stderr: io.Discard})
 		_, err := in.RunString("saved", code)
 		in.Close()
 		got := out.String()

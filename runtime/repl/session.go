@@ -12,6 +12,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
+	"transect/runtime/module"
 	"transect/runtime/vm"
 )
 
@@ -25,7 +26,7 @@ var errInterrupted = errors.New("interrupted")
 type Session struct {
 	cfg     Config
 	lua     *vm.Session
-	known   map[string]*vm.Module
+	known   map[string]*module.Module
 	history *history
 	lines   []string // everything that was typed to be run
 	inputs  []input  // what ran without an error
@@ -45,7 +46,7 @@ type Session struct {
 
 // New makes a session.
 func New(cfg Config) *Session {
-	s := &Session{cfg: cfg, lua: cfg.Interp.NewSession(), known: maps.Clone(cfg.Interp.Modules())}
+	s := &Session{cfg: cfg, lua: cfg.Interp.NewSession(), known: maps.Clone(module.Preloaded(cfg.Interp))}
 	s.lua.Waits = s.waits
 	cfg.Input.onAbort = s.interrupt
 	s.defineHelp()

@@ -5,6 +5,7 @@ import (
 
 	glua "github.com/yuin/gopher-lua"
 
+	"transect/runtime/luastd"
 	"transect/runtime/vm"
 )
 
@@ -32,7 +33,7 @@ func BenchmarkTightLoop(b *testing.B) {
 
 func BenchmarkNew(b *testing.B) {
 	for b.Loop() {
-		vm.New(b.Context(), vm.Options{}).Close()
+		luastd.New(b.Context(), vm.Options{}).Close()
 	}
 }
 

@@ -13,9 +13,9 @@ import (
 	"github.com/yuin/gopher-lua/parse"
 )
 
-// compile makes a function of code; a first line with # is left out, so that
+// Compile makes a function of code; a first line with # is left out, so that
 // scripts can name their interpreter.
-func (in *Interp) compile(L *lua.LState, name string, code []byte) (*lua.LFunction, error) {
+func (in *Interp) Compile(L *lua.LState, name string, code []byte) (*lua.LFunction, error) {
 	return compiled(L, name, code, func(chunk []ast.Stmt) []ast.Stmt { return chunk })
 }
 

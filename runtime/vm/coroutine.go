@@ -1,8 +1,6 @@
 package vm
 
-import (
-	lua "github.com/yuin/gopher-lua"
-)
+import lua "github.com/yuin/gopher-lua"
 
 // openCoroutines makes coroutines run under the clock of whoever resumes them,
 // so that they are counted, take turns and stop like all other code.

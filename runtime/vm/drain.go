@@ -85,3 +85,10 @@ func Checkpoint(L *lua.LState) {
 	}
 	Stop(L, c.in.drain.why)
 }
+
+// Stop ends the run with err as its outcome: no further Lua runs, whatever
+// catches errors in between. It does not return.
+func Stop(L *lua.LState, err error) {
+	Of(L).Interrupt(err)
+	L.RaiseError("the run ends here")
+}

@@ -51,22 +51,22 @@ func fromLua(v lua.LValue, path string, up *outer) (any, error) {
 		}
 		return fromTable(v, path, &outer{v, up})
 	case *lua.LUserData:
-		switch u := v.Value.(type) {
+		value := v.Value
+		if object, ok := value.(interface{ Unwrap() any }); ok {
+			value = object.Unwrap()
+		}
+		switch u := value.(type) {
 		case nullValue:
 			return u, nil
 		case interface{ LuaValue() any }:
 			return u.LuaValue(), nil
-		case *object:
-			if inner, ok := u.value.(interface{ LuaValue() any }); ok {
-				return inner.LuaValue(), nil
-			}
 		}
 	}
 	return nil, unconvertible(path, "a "+v.Type().String()+" has no value outside of Lua")
 }
 
 func goNumber(f float64) any {
-	if f == math.Trunc(f) && math.Abs(f) <= exact {
+	if f == math.Trunc(f) && math.Abs(f) <= MaxExact {
 		return int64(f)
 	}
 	return f

@@ -9,12 +9,16 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
 	lua "github.com/yuin/gopher-lua"
+
+	"transect/runtime/sandbox"
 )
 
 // Options is everything an interpreter may touch of the outside world. Zero
@@ -40,7 +44,7 @@ type Options struct {
 	Line func(file string, line int)
 
 	Limits Limits
-	Permit func(a Access, what string) error // says what the script may reach; everything when nil
+	Permit func(a sandbox.Access, what string) error // says what the script may reach; everything when nil
 
 	// Sending is told how many bytes modules are about to send, and may refuse.
 	// Optional.
@@ -94,6 +98,8 @@ func (o Options) withDefaults() Options {
 // Interp is an interpreter and the handle modules get. Its methods may be
 // called from any goroutine unless they say otherwise; runs follow one another.
 type Interp struct {
+	*sandbox.Sandbox
+
 	opt    Options
 	main   *lua.LState
 	lock   *lock
@@ -103,24 +109,20 @@ type Interp struct {
 	runs   sync.Mutex // one run at a time
 
 	movement movement
-	environ  environ
 	tally    tally
 	drain    drain
 	stopping sync.Mutex              // guards run, which Interrupt uses without the lock
 	run      context.CancelCauseFunc // ends the run under way, nil between runs
 
 	// Everything below belongs to whoever holds the lock.
-	modules map[string]*Module
-	loading map[string]*loading
+	loaders map[string]func(L *lua.LState) lua.LValue
 	state   map[any]any
-	types   map[*Type]*lua.LTable
 	errors  *lua.LTable
 	idle    []*lua.LState
 	owner   map[*lua.LState]*lua.LState
 	maxText int
 	closers []func()
-	spent   int64    // instructions
-	folders []string // where require finds modules, true paths
+	spent   int64 // instructions
 
 	stoppedAt []Frame     // where the run under way was stopped
 	protos    protos      // for naming what an error is about
@@ -139,33 +141,24 @@ func New(ctx context.Context, opt Options) *Interp {
 	in := &Interp{
 		opt:     opt.withDefaults(),
 		lock:    newLock(),
-		modules: map[string]*Module{},
-		loading: map[string]*loading{},
+		loaders: map[string]func(L *lua.LState) lua.LValue{},
 		state:   map[any]any{},
-		types:   map[*Type]*lua.LTable{},
 		owner:   map[*lua.LState]*lua.LState{},
 		maxText: defaultMaxText,
 		drain:   drain{asked: make(chan struct{})},
 	}
-	in.environ.base, in.opt.Env = in.opt.Env, in.environ.lookup
 	in.ctx, in.cancel = context.WithCancelCause(ctx)
 	if most := in.opt.Limits.Memory; most > 0 {
 		in.maxText = int(min(int64(in.maxText), most))
 		in.watchMemory()
 	}
+	in.Sandbox = sandbox.Open(sandbox.Options{Permit: opt.Permit, Sending: opt.Sending, Env: in.opt.Env, MaxFile: in.maxText})
+	in.opt.Env = in.Getenv
 	in.main = newMainThread()
 	in.main.SetContext(&clock{Context: in.ctx, in: in, done: in.ctx.Done()})
 	in.openErrors()
 	in.openBase()
-	in.openChunks()
-	in.openBounds()
-	in.openText()
-	in.openTable()
 	in.openCoroutines()
-	in.openOS()
-	in.openStreams()
-	in.openRequire()
-	in.openDebug()
 	in.openArgs()
 	return in
 }
@@ -182,6 +175,44 @@ func (in *Interp) Close() {
 		f()
 	}
 	in.main.Close()
+}
+
+// Locked calls f with the interpreter lock held. Code called from Lua holds it
+// already and must not use it.
+func (in *Interp) Locked(f func(L *lua.LState)) {
+	in.lock.acquire()
+	defer in.lock.release()
+	f(in.main)
+}
+
+// AddLoader sets what require calls for a module that is not a file. It needs
+// the lock.
+func (in *Interp) AddLoader(name string, load func(L *lua.LState) lua.LValue) {
+	in.loaders[name] = load
+}
+
+// Loader returns the loader of a module, or nil. It needs the lock.
+func (in *Interp) Loader(name string) func(L *lua.LState) lua.LValue { return in.loaders[name] }
+
+// Loaders lists the modules that have a loader, sorted. It needs the lock.
+func (in *Interp) Loaders() []string { return slices.Sorted(maps.Keys(in.loaders)) }
+
+// MaxText is the limit of what one call of a string function may build, in bytes.
+func (in *Interp) MaxText() int { return in.maxText }
+
+// TempDir makes a temporary folder that is removed when the interpreter closes.
+func (in *Interp) TempDir(pattern string) (string, error) {
+	for _, a := range []sandbox.Access{sandbox.Write, sandbox.Read} {
+		if err := in.Permit(a, os.TempDir()); err != nil {
+			return "", err
+		}
+	}
+	dir, err := os.MkdirTemp("", pattern)
+	if err != nil {
+		return "", err
+	}
+	in.OnClose(func() { _ = os.RemoveAll(dir) })
+	return dir, nil
 }
 
 // Interrupt ends the run under way with err as its outcome, as Ctrl-C at the
@@ -227,19 +258,23 @@ func State[T any](in *Interp, key any, init func() T) T {
 // outside. What a module keeps running beside the script must end with it.
 func (in *Interp) Context() context.Context { return in.ctx }
 
-// Globals lists what every script finds, and of tables what they hold. Not for
-// code called from Lua, which has the lock already.
+// Globals lists the global names, and of tables their fields. Code called from
+// Lua holds the lock already and must not use it.
 func (in *Interp) Globals() map[string][]string {
-	in.lock.acquire()
-	defer in.lock.release()
 	names := map[string][]string{}
-	in.main.G.Global.ForEach(func(k, v lua.LValue) {
-		names[k.String()] = nil
-		if t, ok := v.(*lua.LTable); ok && t != in.main.G.Global {
-			fields := []string{}
-			t.ForEach(func(k, _ lua.LValue) { fields = append(fields, k.String()) })
-			names[k.String()] = fields
-		}
+	in.Locked(func(L *lua.LState) {
+		L.G.Global.ForEach(func(k, v lua.LValue) {
+			names[k.String()] = nil
+			if t, ok := v.(*lua.LTable); ok && t != L.G.Global {
+				fields := []string{}
+				t.ForEach(func(k, _ lua.LValue) { fields = append(fields, k.String()) })
+				names[k.String()] = fields
+			}
+		})
 	})
 	return names
 }
+
+// defaultMaxText bounds what one call of a string function may build, in bytes.
+// Such a call is a single instruction, which the clock cannot interrupt.
+const defaultMaxText = 256 << 20

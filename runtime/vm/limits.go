@@ -8,6 +8,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
+	"transect/runtime/sandbox"
 )
 
 // Limits bound what the scripts of an interpreter may use, all runs together.
@@ -99,7 +100,7 @@ func (in *Interp) watchMemory() {
 			last = time.Now()
 			pause = 3 * last.Sub(start)
 			if measure(heapLive) > most {
-				in.exceed(fault.Hinted(fault.Of(&fault.LimitError{}, "the script uses more than %s of memory", size(in.opt.Limits.Memory)),
+				in.exceed(fault.Hinted(fault.Of(&fault.LimitError{}, "the script uses more than %s of memory", sandbox.Size(in.opt.Limits.Memory)),
 					"keep less at a time, or allow it more with --max-memory"))
 				return
 			}

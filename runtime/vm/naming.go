@@ -309,11 +309,11 @@ func (in *Interp) global(name string) lua.LValue {
 // likeGlobal says what a name that is nil was probably meant to be: another
 // global, a local of the file, or a module.
 func (in *Interp) likeGlobal(name string, frames []Frame) string {
-	if _, module := in.modules[name]; module && in.lasting == nil {
+	if _, module := in.loaders[name]; module && in.lasting == nil {
 		return `write local ` + name + ` = require("` + name + `") before it`
 	}
 	var known []string
-	for module := range in.modules {
+	for module := range in.loaders {
 		known = append(known, module)
 	}
 	note := func(t *lua.LTable) {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"transect/client/fault"
+	"transect/runtime/module"
 	"transect/runtime/vm"
 )
 
@@ -74,7 +75,7 @@ func TestErrorsNameWhatTheyAreAbout(t *testing.T) {
 
 // A global that is nil is often one that was spelled otherwise.
 func TestNilGlobalsHint(t *testing.T) {
-	module := &vm.Module{Name: "projects", Doc: "x", Funcs: []vm.Func{{Name: "go", Doc: "x", Call: func(*vm.Call) (any, error) { return nil, nil }}}}
+	projects := &module.Module{Name: "projects", Doc: "x", Funcs: []module.Func{{Name: "go", Doc: "x", Call: func(*module.Call) (any, error) { return nil, nil }}}}
 	for code, want := range map[string]string{
 		`projetcs.search{}`:                    "did you mean projects?",
 		`prnt("x")`:                            "did you mean print?",
@@ -84,7 +85,7 @@ func TestNilGlobalsHint(t *testing.T) {
 		`local t = {} t.foo.bar()`:             "",
 	} {
 		in := interp(t, vm.Options{})
-		in.Preload(module)
+		module.Preload(in, projects)
 		_, err := in.RunString("script.lua", code)
 		if f := fault.Find(err); f == nil || f.Facts().Hint != want {
 			t.Errorf("%s: %v, want the hint %q", code, err, want)

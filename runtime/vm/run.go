@@ -33,7 +33,7 @@ func (in *Interp) RunString(name, code string) ([]lua.LValue, error) {
 }
 
 func (in *Interp) execute(name string, code []byte) ([]lua.LValue, error) {
-	return in.perform(func() (*lua.LFunction, error) { return in.compile(in.main, name, code) }, nil)
+	return in.perform(func() (*lua.LFunction, error) { return in.Compile(in.main, name, code) }, nil)
 }
 
 // perform makes a function, calls it as the main task, and waits for the tasks

@@ -121,7 +121,7 @@ func WithGroup(L *lua.LState, opt ScopeOptions, body func() error) {
 			case *lua.ApiError:
 				failure = c.in.caught(p) // raised again below
 			default:
-				failure = &thrown{value: c.in.newError(internal(p), c.in.frames(L))}
+				failure = &thrown{value: c.in.newError(Internal(p), c.in.frames(L))}
 			}
 		}()
 		if err := body(); err != nil {

@@ -7,12 +7,13 @@ import (
 	"testing"
 	"time"
 
+	"transect/runtime/luastd"
 	"transect/runtime/vm"
 )
 
 func TestSession(t *testing.T) {
 	t.Parallel()
-	in := vm.New(context.Background(), vm.Options{Stdout: &strings.Builder{}})
+	in := luastd.New(context.Background(), vm.Options{Stdout: &strings.Builder{}})
 	defer in.Close()
 	s := in.NewSession()
 	for _, step := range []struct{ code, want string }{
@@ -47,7 +48,7 @@ func TestSession(t *testing.T) {
 
 func TestSessionSurvivesErrorsAndInterrupts(t *testing.T) {
 	t.Parallel()
-	in := vm.New(context.Background(), vm.Options{})
+	in := luastd.New(context.Background(), vm.Options{})
 	defer in.Close()
 	s := in.NewSession()
 	waited := 0

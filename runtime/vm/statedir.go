@@ -40,4 +40,4 @@ func sharedStateDir() string {
 }
 
 // StateDir is where this interpreter's modules keep what must outlive the run.
-func (in *Interp) StateDir() string { return StateDir(in.OutsideEnv()) }
+func (in *Interp) StateDir() string { return StateDir(in.HostEnv()) }

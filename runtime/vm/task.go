@@ -167,3 +167,6 @@ func Race(L *lua.LState, tasks []*Task) (int, error) {
 	}
 	return winner, err
 }
+
+// CurrentTask is the task that runs L, nil outside of runs.
+func CurrentTask(L *lua.LState) *Task { return clockOf(L).task }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"transect/client/fault"
+	"transect/runtime/luastd"
+	"transect/runtime/module"
 	"transect/runtime/vm"
 )
 
@@ -132,9 +134,9 @@ func TestCancelStopsTheScriptAnywhere(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder
 			ctx, cancel := context.WithCancelCause(context.Background())
-			in := vm.New(ctx, vm.Options{Stdout: &out})
+			in := luastd.New(ctx, vm.Options{Stdout: &out})
 			defer in.Close()
-			in.Preload(probe)
+			module.Preload(in, probe)
 			var at time.Time
 			stop := time.AfterFunc(30*time.Millisecond, func() { at = time.Now(); cancel(errors.New("interrupt")) })
 			defer stop.Stop()
@@ -156,7 +158,7 @@ func TestCancelStopsTheScriptAnywhere(t *testing.T) {
 
 func TestOutcomeIsTheCauseWhenItIsAFault(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	in := vm.New(ctx, vm.Options{})
+	in := luastd.New(ctx, vm.Options{})
 	defer in.Close()
 	late := fault.Of(&fault.TimeoutError{}, "the run took too long")
 	cancel(late)
@@ -187,7 +189,7 @@ func TestExitEndsTheRun(t *testing.T) {
 
 func BenchmarkLockRelease(b *testing.B) {
 	in := interp(b, vm.Options{})
-	in.Preload(&vm.Module{Name: "bench", Funcs: []vm.Func{{Name: "loop", Call: func(c *vm.Call) (any, error) {
+	module.Preload(in, &module.Module{Name: "bench", Funcs: []module.Func{{Name: "loop", Call: func(c *module.Call) (any, error) {
 		for b.Loop() {
 			_ = vm.Blocking(c.L, func(context.Context) error { return nil })
 		}

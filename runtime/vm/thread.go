@@ -134,7 +134,7 @@ func (in *Interp) caught(err *lua.ApiError) *thrown {
 		if value.String() == "lua callstack overflow" {
 			value = lua.LString("stack overflow")
 		} else {
-			value = in.newError(internal(value.String()), nil)
+			value = in.newError(Internal(value.String()), nil)
 		}
 	}
 	if text, ok := value.(lua.LString); ok {
@@ -143,7 +143,8 @@ func (in *Interp) caught(err *lua.ApiError) *thrown {
 	return &thrown{value: value, trace: err.StackTrace}
 }
 
-func internal(what any) error {
+// Internal is the error of a Go panic.
+func Internal(what any) error {
 	return fault.Hinted(fault.Of(&fault.RuntimeError{}, "internal error: %v", what),
 		"this is a fault of Transect, please report it")
 }

@@ -12,11 +12,8 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// exact is the largest magnitude below which every integer is a Lua number.
-const exact = 1 << 53
-
-// Values are several results of one Go function.
-type Values []any
+// MaxExact is the largest magnitude below which every integer is a Lua number.
+const MaxExact = 1 << 53
 
 // NullValue stands for a JSON null inside Go values: a field that is there
 // and empty. Go's nil means no value.
@@ -73,7 +70,7 @@ func ToLua(L *lua.LState, v any) lua.LValue {
 	case int64:
 		return integer(v)
 	case uint64:
-		if v > exact {
+		if v > MaxExact {
 			return lua.LString(strconv.FormatUint(v, 10))
 		}
 		return lua.LNumber(v)
@@ -122,7 +119,7 @@ func list(L *lua.LState, n int, at func(int) any) lua.LValue {
 }
 
 func integer(n int64) lua.LValue {
-	if n > exact || n < -exact {
+	if n > MaxExact || n < -MaxExact {
 		return lua.LString(strconv.FormatInt(n, 10))
 	}
 	return lua.LNumber(n)
@@ -134,8 +131,8 @@ func number(text string) lua.LValue {
 	if err != nil {
 		return lua.LString(text)
 	}
-	if math.Abs(f) >= exact && isDigits(text) {
-		if n, err := strconv.ParseInt(text, 10, 64); err != nil || n > exact || n < -exact {
+	if math.Abs(f) >= MaxExact && isDigits(text) {
+		if n, err := strconv.ParseInt(text, 10, 64); err != nil || n > MaxExact || n < -MaxExact {
 			return lua.LString(text)
 		}
 	}

@@ -1,8 +1,6 @@
 package vm
 
-import (
-	lua "github.com/yuin/gopher-lua"
-)
+import lua "github.com/yuin/gopher-lua"
 
 // Caught is what a protected call raised.
 type Caught struct{ thrown *thrown }

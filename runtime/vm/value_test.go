@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"transect/client/fault"
+	"transect/runtime/module"
 	"transect/runtime/vm"
 )
 
@@ -32,7 +33,7 @@ func jsonValue(depth int) *rapid.Generator[any] {
 
 func TestJSONSurvivesLua(t *testing.T) {
 	in := interp(t, vm.Options{})
-	in.Preload(&vm.Module{Name: "trip", Funcs: []vm.Func{{Name: "go", Call: func(c *vm.Call) (any, error) {
+	module.Preload(in, &module.Module{Name: "trip", Funcs: []module.Func{{Name: "go", Call: func(c *module.Call) (any, error) {
 		rapid.Check(t, func(t *rapid.T) {
 			want, err := json.Marshal(jsonValue(3).Draw(t, "value"))
 			if err != nil {
@@ -88,7 +89,7 @@ func TestFromLuaRefusesWhatHasNoMeaning(t *testing.T) {
 
 func TestBigIntegersStayExact(t *testing.T) {
 	in := interp(t, vm.Options{})
-	in.Preload(&vm.Module{Name: "big", Fields: []vm.Field{
+	module.Preload(in, &module.Module{Name: "big", Fields: []module.Field{
 		{Name: "number", Value: json.Number("9007199254740993")},
 		{Name: "raw", Value: json.RawMessage(`{"id": -123456789012345678901, "ok": 9007199254740992}`)},
 		{Name: "int", Value: int64(1<<62 + 1)},

@@ -12,6 +12,8 @@ import (
 	"go.uber.org/goleak"
 
 	"transect/client/fault"
+	"transect/runtime/luastd"
+	"transect/runtime/module"
 	"transect/runtime/vm"
 )
 
@@ -20,9 +22,9 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // interp makes an interpreter that is closed with the test.
 func interp(t testing.TB, opt vm.Options) *vm.Interp {
 	t.Helper()
-	in := vm.New(context.Background(), opt)
+	in := luastd.New(context.Background(), opt)
 	t.Cleanup(in.Close)
-	in.Preload(probe)
+	module.Preload(in, probe)
 	return in
 }
 

@@ -1,0 +1,127 @@
+package luastd
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"transect/runtime/vm"
+)
+
+// format is string.format as Lua 5.1 has it. The interpreter's own writes 0
+// for what is no number, and Go's complaints into the text.
+func format(L *lua.LState) int {
+	text := L.CheckString(1)
+	var b strings.Builder
+	for next := 2; ; {
+		before, rest, found := strings.Cut(text, "%")
+		b.WriteString(before)
+		if !found {
+			break
+		}
+		if strings.HasPrefix(rest, "%") {
+			b.WriteByte('%')
+			text = rest[1:]
+			continue
+		}
+		spec := rest[:len(rest)-len(strings.TrimLeft(rest, "-+ #0123456789."))]
+		if len(spec) == len(rest) {
+			L.RaiseError("bad argument #1 to format (it ends in the middle of %%%s)", spec)
+		}
+		verb := rest[len(spec)]
+		text = rest[len(spec)+1:]
+		checkSpec(L, spec, verb)
+		if next > L.GetTop() {
+			L.RaiseError("bad argument #%d to format (no value for %%%s%c)", next, spec, verb)
+		}
+		b.WriteString(formatOne(L, spec, verb, next))
+		next++
+	}
+	L.Push(lua.LString(b.String()))
+	return 1
+}
+
+// checkSpec refuses what Lua does: flags in the wrong place, widths and
+// precisions of more than two digits.
+func checkSpec(L *lua.LState, spec string, verb byte) {
+	if !strings.ContainsRune("cdiouxXeEfgGqs", rune(verb)) {
+		L.RaiseError("invalid option '%%%s%c' to 'format'", spec, verb)
+	}
+	digits := strings.TrimLeft(spec, "-+ #0")
+	width, precision, _ := strings.Cut(digits, ".")
+	for _, n := range []string{width, precision} {
+		if _, err := strconv.ParseUint("0"+n, 10, 64); err != nil || len(n) > 2 {
+			L.RaiseError("invalid format (width or precision too long): %%%s%c", spec, verb)
+		}
+	}
+}
+
+func formatOne(L *lua.LState, spec string, verb byte, n int) string {
+	switch verb {
+	case 's':
+		digits := strings.TrimLeft(spec, "-+ #0")
+		if strings.Contains(spec[:len(spec)-len(digits)], "-") {
+			digits = "-" + digits
+		}
+		return fmt.Sprintf("%"+digits+"s", L.ToStringMeta(L.Get(n)).String())
+	case 'q':
+		return luaQuoted(L.CheckString(n))
+	case 'c':
+		return string([]byte{byte(L.CheckInt(n))})
+	case 'd', 'i':
+		return fmt.Sprintf("%"+spec+"d", whole(L, n))
+	case 'u':
+		return fmt.Sprintf("%"+spec+"d", uint64(whole(L, n)))
+	case 'o', 'x', 'X':
+		return fmt.Sprintf("%"+spec+string(verb), uint64(whole(L, n)))
+	}
+	number := formatNumber(L, n)
+	if math.IsNaN(number) || math.IsInf(number, 0) {
+		text := strings.ToLower(strings.TrimPrefix(strconv.FormatFloat(number, 'f', -1, 64), "+"))
+		width, _, _ := strings.Cut(spec, ".")
+		return fmt.Sprintf("%"+strings.Trim(width, "+ #0")+"s", text)
+	}
+	if (verb == 'g' || verb == 'G') && !strings.Contains(spec, ".") {
+		spec += ".6"
+	}
+	return fmt.Sprintf("%"+spec+string(verb), number)
+}
+
+// formatNumber is an argument that is a number, or a text that reads as one.
+func formatNumber(L *lua.LState, n int) float64 {
+	switch v := L.Get(n).(type) {
+	case lua.LNumber:
+		return float64(v)
+	case lua.LString:
+		if number, ok := readNumber(string(v)); ok {
+			return number
+		}
+	}
+	L.RaiseError("bad argument #%d to format (number expected, got %s)", n, vm.TypeName(L.Get(n)))
+	return 0
+}
+
+// readNumber reads a text as tonumber does.
+func readNumber(text string) (float64, bool) {
+	text = strings.TrimSpace(text)
+	if strings.ContainsAny(text, "iInNpP_") { // Go reads more than Lua
+		return 0, false
+	}
+	if digits, hex := strings.CutPrefix(strings.ToLower(text), "0x"); hex {
+		n, err := strconv.ParseUint(digits, 16, 64)
+		return float64(n), err == nil
+	}
+	n, err := strconv.ParseFloat(text, 64)
+	return n, err == nil
+}
+
+// whole is a number cut to a whole one.
+func whole(L *lua.LState, n int) int64 { return int64(formatNumber(L, n)) }
+
+// luaQuoted writes a text so that Lua reads the same.
+func luaQuoted(text string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", "\\\n", "\r", `\r`, "\x00", `\000`).Replace(text) + `"`
+}

@@ -1,0 +1,191 @@
+package module
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"transect/client/fault"
+	"transect/client/suggest"
+	"transect/runtime/vm"
+)
+
+// Call is one call of a declared function, its arguments checked. Arguments
+// and options are read by name; what was not given reads as its Default, or
+// else as the zero value.
+type Call struct {
+	L    *lua.LState
+	In   *vm.Interp
+	Self any // the object, for methods
+	Name string
+	args map[string]lua.LValue
+	rest []lua.LValue
+}
+
+// bind makes the Lua function.
+func (f *Func) bind(name string, self *Type) lua.LGFunction {
+	return func(L *lua.LState) int {
+		c := &Call{L: L, In: vm.Of(L), Name: name}
+		result, err := c.run(f, self)
+		if err != nil {
+			vm.Raise(L, fault.In(name, err))
+		}
+		if values, ok := result.(Values); ok {
+			for _, v := range values {
+				L.Push(vm.ToLua(L, v))
+			}
+			return len(values)
+		}
+		if result == nil && f.Returns == "" {
+			return 0
+		}
+		L.Push(vm.ToLua(L, result))
+		return 1
+	}
+}
+
+// run turns Go panics into faults; those of the interpreter go on, they are
+// how Lua errors travel.
+func (c *Call) run(f *Func, self *Type) (result any, err error) {
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case *lua.ApiError:
+			panic(p)
+		default:
+			err = vm.Internal(p)
+		}
+	}()
+	if err := c.check(f, self); err != nil {
+		return nil, err
+	}
+	return f.Call(c)
+}
+
+// check binds the arguments to the parameters.
+func (c *Call) check(f *Func, self *Type) error {
+	given := vm.Args(c.L, 1)
+	if self != nil {
+		if len(given) == 0 || objectOf(given[0]) == nil || objectOf(given[0]).typ != self {
+			return fault.Of(&fault.ParameterError{}, "called without its object, write object:%s(…)", f.Name)
+		}
+		c.Self, given = objectOf(given[0]).value, given[1:]
+	}
+	for len(given) > 0 && len(given) > len(f.Params) && given[len(given)-1] == lua.LNil {
+		given = given[:len(given)-1]
+	}
+	c.args = make(map[string]lua.LValue, len(f.Params))
+	for i, p := range f.Params {
+		if p.Name == "..." {
+			if i < len(given) {
+				c.rest = given[i:]
+			}
+			return nil
+		}
+		var v lua.LValue = lua.LNil
+		if i < len(given) {
+			v = given[i]
+		}
+		if err := c.bindParam(p, v, "argument"); err != nil {
+			return err
+		}
+	}
+	if len(given) > len(f.Params) {
+		return fault.Of(&fault.ParameterError{}, "takes %s, got %d", count(len(f.Params)), len(given))
+	}
+	return nil
+}
+
+func count(n int) string {
+	switch n {
+	case 0:
+		return "no arguments"
+	case 1:
+		return "at most 1 argument"
+	}
+	return fmt.Sprintf("at most %d arguments", n)
+}
+
+func (c *Call) bindParam(p Param, v lua.LValue, kind string) error {
+	if p.Fields != nil {
+		return c.bindOptions(p, v)
+	}
+	if v == lua.LNil {
+		if p.Optional || p.Default != nil || p.Type == "any" {
+			if p.Default != nil {
+				c.args[p.Name] = vm.ToLua(c.L, p.Default)
+			}
+			return nil
+		}
+		return fault.Of(&fault.ParameterError{}, "missing %s %s (%s)", kind, p.Name, p.Type)
+	}
+	if !Accepts(p.Type, v) {
+		return fault.Of(&fault.ParameterError{}, "%s %s must be %s, got %s", kind, p.Name, vm.Article(p.Type), vm.TypeName(v))
+	}
+	if s, ok := v.(lua.LString); ok && p.Choices != nil {
+		if err := choice(p, string(s), kind); err != nil {
+			return err
+		}
+	}
+	c.args[p.Name] = v
+	return nil
+}
+
+func choice(p Param, value, kind string) error {
+	for _, allowed := range p.Choices {
+		if value == allowed {
+			return nil
+		}
+	}
+	return fault.Of(&fault.ParameterError{}, "%s %s must be one of %s, got %q%s",
+		kind, p.Name, strings.Join(p.Choices, ", "), value, suggest.Aside(value, p.Choices))
+}
+
+func (c *Call) bindOptions(p Param, v lua.LValue) error {
+	t, ok := v.(*lua.LTable)
+	if v != lua.LNil && !ok {
+		return fault.Of(&fault.ParameterError{}, "argument %s must be a table of options, got %s", p.Name, vm.TypeName(v))
+	}
+	names := make([]string, len(p.Fields))
+	for i, f := range p.Fields {
+		names[i] = f.Name
+		var value lua.LValue = lua.LNil
+		if t != nil {
+			value = t.RawGetString(f.Name)
+		}
+		if err := c.bindParam(f, value, "option"); err != nil {
+			return err
+		}
+	}
+	if t == nil {
+		return nil
+	}
+	c.args[p.Name] = t
+	var unknown string
+	t.ForEach(func(k, _ lua.LValue) {
+		if !contains(names, k.String()) && (unknown == "" || k.String() < unknown) {
+			unknown = k.String()
+		}
+	})
+	if unknown != "" {
+		return fault.Of(&fault.ParameterError{}, "unknown option %s%s", unknown, suggest.Aside(unknown, names))
+	}
+	return nil
+}
+
+func contains(list []string, s string) bool {
+	for _, e := range list {
+		if e == s {
+			return true
+		}
+	}
+	return false
+}
+
+// Context is the context of the running task.
+func (c *Call) Context() context.Context { return vm.Context(c.L) }
+
+// Blocking runs f without the interpreter lock.
+func (c *Call) Blocking(f func(ctx context.Context) error) error { return vm.Blocking(c.L, f) }

@@ -1,0 +1,177 @@
+package module
+
+import (
+	"sort"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"transect/client/fault"
+	"transect/client/suggest"
+	"transect/runtime/vm"
+)
+
+// Module declares a Lua module. Argument checks, documentation and the test
+// that runs every example all derive from it.
+type Module struct {
+	Name   string
+	Doc    string
+	Funcs  []Func
+	Fields []Field
+	Types  []*Type
+	// Open adds what the lists above cannot say. Optional.
+	Open func(L *lua.LState, module *lua.LTable)
+}
+
+// Field is a constant of a module. Value is a Go value for ToLua, or made per
+// interpreter by a func(*vm.Interp) any.
+type Field struct {
+	Name, Doc string
+	Value     any
+}
+
+// Func is one function of a module, or method of a Type.
+type Func struct {
+	Name    string
+	Doc     string
+	Params  []Param
+	Returns string // what comes back, for people
+	Example string // Lua that runs by itself
+	// Call does the work with checked arguments. Its result goes through
+	// ToLua; Values are several results; an error is raised.
+	Call func(c *Call) (any, error)
+}
+
+// Param is an argument, or with Fields a table of options. A last parameter
+// named "..." takes all further arguments.
+type Param struct {
+	Name     string
+	Type     string // string, number, integer, boolean, table, function, any, error, a Type's name; alternatives with |
+	Doc      string
+	Optional bool
+	Default  any      // shown and used when the argument is not given
+	Choices  []string // the only texts allowed
+	Fields   []Param  // the options this table may hold
+}
+
+// Type is a kind of object with methods, a userdata in Lua.
+type Type struct {
+	Name    string
+	Doc     string
+	Methods []Func
+	// Get reads a field that is no method. Optional.
+	Get func(self any, name string) any
+	// Text is tostring. Optional.
+	Text func(self any) string
+}
+
+func (m *Module) build(L *lua.LState) lua.LValue {
+	t := L.CreateTable(0, len(m.Funcs)+len(m.Fields))
+	for i := range m.Funcs {
+		f := &m.Funcs[i]
+		t.RawSetString(f.Name, L.NewFunction(f.bind(m.Name+"."+f.Name, nil)))
+	}
+	for _, f := range m.Fields {
+		v := f.Value
+		if make, ok := v.(func(*vm.Interp) any); ok {
+			v = make(vm.Of(L))
+		}
+		t.RawSetString(f.Name, vm.ToLua(L, v))
+	}
+	if m.Open != nil {
+		m.Open(L, t)
+	}
+	if t.Metatable == lua.LNil { // a module may find its fields in a way of its own
+		L.SetMetatable(t, strict(L, m.Name))
+	}
+	return t
+}
+
+// strict makes reading a field that is not there an error that names the
+// nearest one: calling it would only say that nil cannot be called.
+func strict(L *lua.LState, name string) *lua.LTable {
+	mt := L.NewTable()
+	mt.RawSetString("__index", L.NewFunction(func(L *lua.LState) int {
+		field, known := L.Get(2).String(), []string{}
+		L.CheckTable(1).ForEach(func(k, _ lua.LValue) { known = append(known, k.String()) })
+		sort.Strings(known)
+		vm.Raise(L, fault.Hinted(fault.Of(&fault.KeyError{}, "%s has no %s%s", name, field, suggest.Aside(field, known)),
+			"it has %s", strings.Join(known, ", ")))
+		return 0
+	}))
+	return mt
+}
+
+// Values are several results of one function.
+type Values []any
+
+type typesKey struct{}
+
+// NewObject wraps a Go value as an object of a declared type.
+func NewObject(L *lua.LState, t *Type, value any) *lua.LUserData {
+	types := vm.State(vm.Of(L), typesKey{}, func() map[*Type]*lua.LTable { return map[*Type]*lua.LTable{} })
+	mt, ok := types[t]
+	if !ok {
+		mt = t.build(L)
+		types[t] = mt
+	}
+	return &lua.LUserData{Value: &object{t, value}, Env: L.Env, Metatable: mt}
+}
+
+// object is the Go value of the userdata.
+type object struct {
+	typ   *Type
+	value any
+}
+
+// TypeName and Unwrap are what package vm asks userdata for.
+func (o *object) TypeName() string { return o.typ.Name }
+func (o *object) Unwrap() any      { return o.value }
+
+func (t *Type) build(L *lua.LState) *lua.LTable {
+	methods := L.NewTable()
+	for i := range t.Methods {
+		f := &t.Methods[i]
+		methods.RawSetString(f.Name, L.NewFunction(f.bind(t.Name+":"+f.Name, t)))
+	}
+	mt := L.NewTable()
+	mt.RawSetString("__metatable", lua.LString(t.Name))
+	mt.RawSetString("__tostring", L.NewFunction(func(L *lua.LState) int {
+		text := t.Name
+		if o := objectOf(L.Get(1)); o != nil && t.Text != nil {
+			text = t.Text(o.value)
+		}
+		L.Push(lua.LString(text))
+		return 1
+	}))
+	if t.Get == nil {
+		mt.RawSetString("__index", methods)
+		return mt
+	}
+	mt.RawSetString("__index", L.NewFunction(func(L *lua.LState) int {
+		name := L.CheckString(2)
+		v := methods.RawGetString(name)
+		if o := objectOf(L.Get(1)); v == lua.LNil && o != nil {
+			v = vm.ToLua(L, t.Get(o.value, name))
+		}
+		L.Push(v)
+		return 1
+	}))
+	return mt
+}
+
+func objectOf(v lua.LValue) *object {
+	if ud, ok := v.(*lua.LUserData); ok {
+		o, _ := ud.Value.(*object)
+		return o
+	}
+	return nil
+}
+
+// ObjectValue returns the Go value inside an object made by NewObject.
+func ObjectValue(v lua.LValue) (any, bool) {
+	if o := objectOf(v); o != nil {
+		return o.value, true
+	}
+	return nil, false
+}

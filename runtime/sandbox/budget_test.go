@@ -1,0 +1,112 @@
+package sandbox_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"transect/client/declare"
+	"transect/client/fault"
+	"transect/runtime/sandbox"
+)
+
+func TestBudgetsAsWritten(t *testing.T) {
+	var b sandbox.Budget
+	if err := b.Parse("creates=500, deletes=0,bytes=2GB"); err != nil || *b.Creates != 500 || *b.Deletes != 0 || *b.Bytes != 2_000_000_000 {
+		t.Errorf("%v, %v", b, err)
+	}
+	if err := b.Parse("bytes=1KiB"); err != nil || *b.Bytes != 1024 || *b.Creates != 500 { // given again: the last counts
+		t.Errorf("%v, %v", b, err)
+	}
+	for _, wrong := range []string{"", "creates", "creates=", "creates=-1", "creates=1.5", "creates=many", "files=3", "bytes=-1", "bytes=1 fathom"} {
+		if err := new(sandbox.Budget).Parse(wrong); err == nil {
+			t.Errorf("%q was taken for a budget", wrong)
+		}
+	}
+}
+
+func call(effect declare.Effect, ids int) *declare.Call {
+	c := &declare.Call{Spec: &declare.Spec{Manager: "things", Name: string(effect), Effect: effect}, Args: declare.Args{Values: map[string]any{}}}
+	if ids > 0 {
+		c.Spec.Params = []declare.Param{{Name: "ids"}}
+		c.Args.Values["ids"] = make([]string, ids)
+	}
+	return c
+}
+
+// In any order of calls, no more than the budget goes through, and what it
+// leaves room for does.
+func TestBudgetsBound(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		most := rapid.Int64Range(0, 8)
+		creates, deletes, sent := most.Draw(t, "creates"), most.Draw(t, "deletes"), most.Draw(t, "bytes")*100
+		g := sandbox.NewPolicy(sandbox.Rules{Budget: sandbox.Budget{Creates: &creates, Deletes: &deletes, Bytes: &sent}}, "", false)
+		var created, deleted, bytes int64
+		done := func(context.Context, *declare.Call) (declare.Value, error) { return declare.Value{}, nil }
+		for range rapid.IntRange(1, 30).Draw(t, "calls") {
+			n := rapid.IntRange(1, 3).Draw(t, "n")
+			var err error
+			room := true
+			switch rapid.IntRange(0, 3).Draw(t, "what") {
+			case 0:
+				_, err = g.Intercept(t.Context(), call(declare.Create, 0), done)
+				if room = created < creates; room {
+					created++
+				}
+			case 1:
+				_, err = g.Intercept(t.Context(), call(declare.Delete, n), done)
+				if room = deleted+int64(n) <= deletes; room {
+					deleted += int64(n)
+				}
+			case 2:
+				_, err = g.Intercept(t.Context(), call(declare.Read, n), done)
+			case 3:
+				err = g.Sending(int64(n) * 50)
+				if room = bytes+int64(n)*50 <= sent; room {
+					bytes += int64(n) * 50
+				}
+			}
+			if (err == nil) != room {
+				t.Fatalf("created %d of %d, deleted %d of %d, sent %d of %d: %v", created, creates, deleted, deletes, bytes, sent, err)
+			}
+			if f := fault.Find(err); err != nil && (f.Name() != "LimitError" || f.Facts().Hint == "") {
+				t.Fatalf("%v", err)
+			}
+		}
+	})
+}
+
+// What an operation is made of is charged once: for the operation, or for its
+// steps.
+func TestBudgetsOfSteps(t *testing.T) {
+	one := int64(1)
+	g := sandbox.NewPolicy(sandbox.Rules{Budget: sandbox.Budget{Creates: &one}, Deny: sandbox.List{sandbox.Op: {"things.delete"}}}, "", false)
+	done := func(context.Context, *declare.Call) (declare.Value, error) { return declare.Value{}, nil }
+	steps := func(list ...*declare.Call) declare.Handler {
+		return func(ctx context.Context, _ *declare.Call) (declare.Value, error) {
+			for _, step := range list {
+				if v, err := g.Intercept(ctx, step, done); err != nil {
+					return v, err
+				}
+			}
+			return declare.Value{}, nil
+		}
+	}
+	if _, err := g.Intercept(t.Context(), call(declare.Create, 0), steps(call(declare.Create, 0), call(declare.Read, 0))); err != nil {
+		t.Errorf("the step of a create was charged again: %v", err)
+	}
+	composed := call(declare.Create, 0)
+	composed.Spec.Composed = true
+	if _, err := g.Intercept(t.Context(), composed, steps(call(declare.Read, 0))); err != nil {
+		t.Errorf("an operation that only reads in the end was charged: %v", err)
+	}
+	if _, err := g.Intercept(t.Context(), composed, steps(call(declare.Create, 0))); err == nil {
+		t.Error("the step of a composed operation was not charged")
+	}
+	// A step may be denied, though what it belongs to is allowed.
+	if _, err := g.Intercept(t.Context(), call(declare.Read, 0), steps(call(declare.Delete, 1))); err == nil || !strings.Contains(err.Error(), "things.delete") {
+		t.Errorf("a denied step: %v", err)
+	}
+}
