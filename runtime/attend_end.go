@@ -24,8 +24,8 @@ func (a *attended) begin(ctx context.Context, r *run) error {
 			return err
 		}
 		a.lock = l
-		if l.Left != nil {
-			a.note("took over the lock of " + l.Describe(a.world.Now()) + ", which ended without giving it back")
+		if l.Abandoned != nil {
+			a.note("took over the lock of " + l.DescribeAbandoned(a.world.Now()) + ", which ended without releasing it")
 		}
 		stdlib.HoldsLock(r.in, name)
 	}
@@ -169,7 +169,7 @@ func (a *attended) close() {
 		}
 	}
 	if a.lock != nil {
-		a.lock.Free()
+		a.lock.Release()
 	}
 }
 

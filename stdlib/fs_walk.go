@@ -22,7 +22,7 @@ import (
 func treeIterator(c *module.Call, w *filetree.Walker, shown string) lua.LValue {
 	name := c.Name
 	return c.L.NewFunction(func(L *lua.LState) int {
-		var p filetree.Place
+		var p filetree.Entry
 		var info fs.FileInfo
 		ok := false
 		err := vm.Blocking(L, func(ctx context.Context) (err error) { p, info, ok, err = w.Next(ctx); return err })
@@ -69,8 +69,8 @@ func walk(c *module.Call) (any, error) {
 		return nil, err
 	}
 	hidden := c.Bool("hidden")
-	w := filetree.Walk(root, depth, c.In, func(p filetree.Place) bool {
-		return (hidden || !strings.HasPrefix(p.Entry.Name(), ".")) && (kind == "any" || p.Entry.IsDir() == (kind == "dir"))
+	w := filetree.Walk(root, depth, c.In, func(p filetree.Entry) bool {
+		return (hidden || !strings.HasPrefix(p.DirEntry.Name(), ".")) && (kind == "any" || p.DirEntry.IsDir() == (kind == "dir"))
 	})
 	return treeIterator(c, w, c.String("path")), nil
 }
@@ -92,10 +92,10 @@ func find(c *module.Call) (any, error) {
 	}
 	depth := strings.Count(rest, "/") + 1
 	if strings.Contains(rest, "**") {
-		depth = filetree.Deep
+		depth = filetree.Unlimited
 	}
-	w := filetree.Walk(root, depth, c.In, func(p filetree.Place) bool {
-		return !p.Entry.IsDir() && doublestar.MatchUnvalidated(rest, filepath.ToSlash(p.Rel))
+	w := filetree.Walk(root, depth, c.In, func(p filetree.Entry) bool {
+		return !p.DirEntry.IsDir() && doublestar.MatchUnvalidated(rest, filepath.ToSlash(p.Rel))
 	})
 	return treeIterator(c, w, shown), nil
 }

@@ -21,7 +21,7 @@ func watchFolder(c *module.Call) (any, error) {
 	if !doublestar.ValidatePattern(pattern) {
 		return nil, fault.Of(&fault.ParameterError{}, "option pattern: %q is not a pattern", pattern)
 	}
-	opt := filetree.WatchOptions{Disk: c.In, Existing: c.Bool("existing"), Want: func(p filetree.Place) bool {
+	opt := filetree.WatchOptions{Disk: c.In, Existing: c.Bool("existing"), Want: func(p filetree.Entry) bool {
 		return doublestar.MatchUnvalidated(pattern, filepath.ToSlash(p.Rel))
 	}}
 	for name, d := range map[string]*time.Duration{"settle": &opt.Settle, "interval": &opt.Interval, "idle": &opt.Idle} {

@@ -70,7 +70,7 @@ var geoCases = map[string]string{
 		refused("BoundingBoxError", "west must not lie east", geo.bbox_pad, { 5, 51, 4, 52 }, 1)
 		refused("ParameterError", "tolerance must be positive", geo.simplify, geo.point(4, 52), 0)
 		refused("ParameterError", "unknown option unti (did you mean unit?)", geo.simplify, geo.point(4, 52), 1, { unti = "metres" })
-		refused("ValueError", "lie on one line", geo.hull, geo.line({ { 4, 52 }, { 5, 53 } }))
+		refused("ValueError", "are collinear", geo.hull, geo.line({ { 4, 52 }, { 5, 53 } }))
 		refused("ValueError", "no WKT", geo.from_wkt, "POLYGON((4 52")`,
 }
 

@@ -26,7 +26,7 @@ var lockFunc = module.Func{
 			return nil, err
 		}
 		held[name] = true
-		c.In.OnClose(l.Free)
+		c.In.OnClose(l.Release)
 		return nil, nil
 	},
 }

@@ -48,7 +48,7 @@ func (a *app) changeCrontab(ctx context.Context, change func(*cron.Table) error)
 	if err != nil {
 		return err
 	}
-	defer turn.Free()
+	defer turn.Release()
 	program := a.crontab()
 	t, err := program.Read(ctx)
 	if err != nil {

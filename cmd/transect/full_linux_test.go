@@ -124,7 +124,7 @@ print(r.created + r.skipped .. " there")`)
 		{"outcomes of an ingest", state("run", "--local", "bring.lua"),
 			result{1, "", "FileError: ingest.run: cannot"}, result{1, "", "FileError: ingest.run: cannot make the folder of locks"}},
 		{"lock", state("run", "--local", "--lock=nightly", "upload.lua"),
-			result{2, "", "ConfigError: cannot"}, result{2, "", "ConfigError: cannot make the folder of locks"}},
+			result{2, "", "ConfigError: cannot"}, result{2, "", "ConfigError: cannot create the folder of locks"}},
 	}
 	for _, c := range cases {
 		try := func(kind, cause string, want result) {

@@ -13,19 +13,19 @@ import (
 	"transect/stdlib/atomicfile"
 )
 
-// Disk is where files are, behind the walls there may be.
+// Disk is the file system under the policy of the run.
 type Disk interface {
 	Stat(path string) (os.FileInfo, error)
 	Open(path string, flag int, perm os.FileMode) (*os.File, error)
-	// Create starts a file that takes its place when it is whole.
+	// Create starts a file that appears under its name when committed.
 	Create(path string) (*atomicfile.File, error)
 	ReadDir(path string) ([]os.DirEntry, error)
 	MakeFolder(path string) error
 	Rename(from, to string) error
 	Remove(path string, all bool) error
-	// MayWrite refuses a path that must not be written.
+	// MayWrite refuses a path the policy protects from writing.
 	MayWrite(path string) error
-	// Canonical is a path without links, as far as it exists.
+	// Canonical resolves links, as far as the path exists.
 	Canonical(path string) string
 }
 
@@ -34,8 +34,8 @@ type Disk interface {
 type Copier struct {
 	Disk      Disk
 	Overwrite bool // replace files that exist
-	Recursive bool // copy folders with all in them
-	Count     int  // of the files copied so far
+	Recursive bool // copy folders with their contents
+	Count     int  // files copied so far
 }
 
 // Copy copies a file, or a folder.
@@ -59,8 +59,7 @@ func (c *Copier) Copy(ctx context.Context, from, to string) error {
 // ErrFolder is why a folder is not copied without Recursive.
 var ErrFolder = errors.New("is a folder")
 
-// Move renames a file or folder, or copies and removes it where its new place
-// is on another disk.
+// Move renames a file or folder; across file systems it copies and removes.
 func (c *Copier) Move(ctx context.Context, from, to string) error {
 	info, err := c.Disk.Stat(from)
 	if err != nil {
@@ -72,10 +71,10 @@ func (c *Copier) Move(ctx context.Context, from, to string) error {
 	if err := c.Disk.MayWrite(to); err != nil {
 		return err
 	}
-	if there, err := os.Stat(to); err == nil && os.SameFile(there, info) && filepath.Clean(from) == filepath.Clean(to) {
+	if existing, err := os.Stat(to); err == nil && os.SameFile(existing, info) && filepath.Clean(from) == filepath.Clean(to) {
 		return nil
-	} else if err := c.free(to, info); err != nil && !os.SameFile(there, info) {
-		return err // another spelling of the same name is a rename, where case does not count
+	} else if err := c.check(to, info); err != nil && !os.SameFile(existing, info) {
+		return err // a change of case on a case-insensitive file system is a rename
 	}
 	err = c.Disk.Rename(from, to)
 	if err == nil || !otherDevice(err) {
@@ -95,9 +94,9 @@ func (c *Copier) tree(ctx context.Context, from, to string) error {
 	if !info.IsDir() {
 		return c.file(ctx, from, to, info)
 	}
-	real, target := c.Disk.Canonical(from), c.Disk.Canonical(to)
-	if target == real || strings.HasPrefix(target, real+string(filepath.Separator)) {
-		return &fs.PathError{Op: "copy", Path: to, Err: errors.New("lies inside of the folder to copy")}
+	source, target := c.Disk.Canonical(from), c.Disk.Canonical(to)
+	if target == source || strings.HasPrefix(target, source+string(filepath.Separator)) {
+		return &fs.PathError{Op: "copy", Path: to, Err: errors.New("is inside the folder to copy")}
 	}
 	if err := c.Disk.MakeFolder(to); err != nil {
 		return err
@@ -114,12 +113,12 @@ func (c *Copier) tree(ctx context.Context, from, to string) error {
 	return nil
 }
 
-// file copies one file in one step, with its permissions and time.
+// file copies one file atomically, with its permissions and modification time.
 func (c *Copier) file(ctx context.Context, from, to string, info fs.FileInfo) error {
 	if !info.Mode().IsRegular() {
-		return &fs.PathError{Op: "copy", Path: from, Err: errors.New("is no file or folder")}
+		return &fs.PathError{Op: "copy", Path: from, Err: errors.New("is not a file or folder")}
 	}
-	if err := c.free(to, info); err != nil {
+	if err := c.check(to, info); err != nil {
 		return err
 	}
 	source, err := c.Disk.Open(from, os.O_RDONLY, 0)
@@ -132,7 +131,7 @@ func (c *Copier) file(ctx context.Context, from, to string, info fs.FileInfo) er
 		return err
 	}
 	defer f.Discard()
-	if _, err := io.Copy(f, stoppable{ctx, source}); err != nil {
+	if _, err := io.Copy(f, contextReader{ctx, source}); err != nil {
 		return err
 	}
 	if err := f.Like(info); err != nil {
@@ -145,26 +144,26 @@ func (c *Copier) file(ctx context.Context, from, to string, info fs.FileInfo) er
 	return nil
 }
 
-// free refuses a target that may not be replaced, or is the source itself.
-func (c *Copier) free(to string, source fs.FileInfo) error {
+// check refuses a target that must not be replaced or is the source itself.
+func (c *Copier) check(to string, source fs.FileInfo) error {
 	if err := c.Disk.MayWrite(to); err != nil {
 		return err
 	}
-	there, err := os.Stat(to)
+	existing, err := os.Stat(to)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
 		return err
-	case os.SameFile(there, source):
-		return &fs.PathError{Op: "copy", Path: to, Err: errors.New("is the file itself")}
+	case os.SameFile(existing, source):
+		return &fs.PathError{Op: "copy", Path: to, Err: errors.New("is the source itself")}
 	case !c.Overwrite:
 		return fault.Hinted(fault.Of(&fault.FileExistsError{}, "%s exists", to), "pass overwrite = true to replace it")
 	}
 	return nil
 }
 
-// into is the target: a folder that exists takes the file under its name.
+// into returns the target path: inside it when it is an existing folder.
 func (c *Copier) into(from, to string) (string, error) {
 	if err := c.Disk.MayWrite(to); err != nil {
 		return "", err
@@ -175,13 +174,13 @@ func (c *Copier) into(from, to string) (string, error) {
 	return to, nil
 }
 
-// stoppable ends a read when its context does.
-type stoppable struct {
+// contextReader ends with its context.
+type contextReader struct {
 	ctx context.Context
 	r   io.Reader
 }
 
-func (s stoppable) Read(p []byte) (int, error) {
+func (s contextReader) Read(p []byte) (int, error) {
 	if err := s.ctx.Err(); err != nil {
 		return 0, err
 	}

@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// otherDevice says that a rename failed because it led to another disk.
+// otherDevice reports that a rename failed because it crosses file systems.
 func otherDevice(err error) bool { return errors.Is(err, syscall.EXDEV) }

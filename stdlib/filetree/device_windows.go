@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// otherDevice says that a rename failed because it led to another disk.
+// otherDevice reports that a rename failed because it crosses file systems.
 func otherDevice(err error) bool {
 	const notSameDevice = syscall.Errno(17) // ERROR_NOT_SAME_DEVICE
 	return errors.Is(err, notSameDevice)

@@ -10,37 +10,36 @@ import (
 	"time"
 )
 
-// WatchOptions is what to wait for.
+// WatchOptions selects the files to wait for.
 type WatchOptions struct {
 	Disk     Folders
-	Want     func(Place) bool
-	Existing bool          // also files that are there already
-	Settle   time.Duration // how long a file must not change
-	Interval time.Duration // between two looks at the folder
-	Idle     time.Duration // without a change, after which it ends; 0 never
+	Want     func(Entry) bool
+	Existing bool          // include files that exist at the start
+	Settle   time.Duration // how long a file must stay unchanged
+	Interval time.Duration // between two scans of the folder
+	Idle     time.Duration // without a change, after which the watch ends; 0 never
 }
 
-// Watch waits for files to be finished: as long in one size and with one time
-// as settle says. It looks at the folder again and again, which works on every
-// disk, memory card and network share, where notices of the system do not.
+// Watch waits for finished files: those whose size and modification time stay
+// unchanged for Settle. It polls, because memory cards and network shares send
+// no change notifications, and a notification does not say that a file is whole.
 type Watch struct {
 	WatchOptions
-	root   string
-	known  map[string]*sight
-	ready  []string
-	latest time.Time // when something happened last
+	root       string
+	known      map[string]*fileState
+	ready      []string
+	lastChange time.Time
 }
 
-// sight is how a file was seen.
-type sight struct {
+type fileState struct {
 	size     int64
 	modified time.Time
-	since    time.Time
-	given    bool
+	since    time.Time // of this size and time
+	reported bool
 	present  bool
 }
 
-// unfinished are the names under which programs write what is not yet whole.
+// unfinished are the suffixes of files that a program is still writing.
 var unfinished = []string{".part", ".partial", ".tmp", ".temp", ".crdownload", ".download", ".filepart", ".!ut", "~"}
 
 func temporary(name string) bool {
@@ -48,26 +47,25 @@ func temporary(name string) bool {
 	return strings.HasPrefix(name, ".") || slices.ContainsFunc(unfinished, func(end string) bool { return strings.HasSuffix(lower, end) })
 }
 
-// NewWatch takes a first look at a folder.
+// NewWatch scans a folder for the first time.
 func NewWatch(ctx context.Context, root string, opt WatchOptions) (*Watch, error) {
-	w := &Watch{WatchOptions: opt, root: root, known: map[string]*sight{}, latest: time.Now()}
-	return w, w.look(ctx, !opt.Existing)
+	w := &Watch{WatchOptions: opt, root: root, known: map[string]*fileState{}, lastChange: time.Now()}
+	return w, w.scan(ctx, !opt.Existing)
 }
 
-// look goes through the folder once; what is new to it is not to be given when
-// it is old.
-func (w *Watch) look(ctx context.Context, old bool) error {
+// scan walks the folder once; new files count as reported when ignore is set.
+func (w *Watch) scan(ctx context.Context, ignore bool) error {
 	now := time.Now()
 	for _, s := range w.known {
 		s.present = false
 	}
-	tree := Walk(w.root, Deep, w.Disk, func(p Place) bool {
-		return !p.Entry.IsDir() && !temporary(p.Entry.Name()) && w.Want(p)
+	tree := Walk(w.root, Unlimited, w.Disk, func(e Entry) bool {
+		return !e.IsDir() && !temporary(e.Name()) && w.Want(e)
 	})
 	for {
-		p, info, ok, err := tree.Next(ctx)
-		if errors.Is(err, fs.ErrPermission) && p.Rel != "." {
-			continue // a folder of the system, perhaps
+		e, info, ok, err := tree.Next(ctx)
+		if errors.Is(err, fs.ErrPermission) && e.Rel != "." {
+			continue // an unreadable subfolder, such as lost+found
 		}
 		if err != nil {
 			return err
@@ -78,37 +76,36 @@ func (w *Watch) look(ctx context.Context, old bool) error {
 		if !info.Mode().IsRegular() {
 			continue
 		}
-		s := w.known[p.Rel]
+		s := w.known[e.Rel]
 		switch {
 		case s == nil:
-			s = &sight{size: info.Size(), modified: info.ModTime(), since: now, given: old}
-			w.known[p.Rel] = s
-			w.latest = now
+			s = &fileState{size: info.Size(), modified: info.ModTime(), since: now, reported: ignore}
+			w.known[e.Rel] = s
+			w.lastChange = now
 		case s.size != info.Size() || !s.modified.Equal(info.ModTime()):
-			*s = sight{size: info.Size(), modified: info.ModTime(), since: now}
-			w.latest = now
+			*s = fileState{size: info.Size(), modified: info.ModTime(), since: now}
+			w.lastChange = now
 		}
 		s.present = true
-		if !s.given && now.Sub(s.since) >= w.Settle {
-			s.given = true
-			w.ready = append(w.ready, p.Rel)
+		if !s.reported && now.Sub(s.since) >= w.Settle {
+			s.reported = true
+			w.ready = append(w.ready, e.Rel)
 		}
 	}
-	maps.DeleteFunc(w.known, func(_ string, s *sight) bool { return !s.present })
+	maps.DeleteFunc(w.known, func(_ string, s *fileState) bool { return !s.present })
 	return nil
 }
 
-// Next waits for a finished file; ok is false when nothing happened for too
-// long.
+// Next waits for a finished file; ok is false after Idle without a change.
 func (w *Watch) Next(ctx context.Context) (rel string, ok bool, err error) {
 	for len(w.ready) == 0 {
-		if err := w.look(ctx, false); err != nil {
+		if err := w.scan(ctx, false); err != nil {
 			return "", false, err
 		}
 		if len(w.ready) > 0 {
 			break
 		}
-		if w.Idle > 0 && time.Since(w.latest) >= w.Idle {
+		if w.Idle > 0 && time.Since(w.lastChange) >= w.Idle {
 			return "", false, nil
 		}
 		timer := time.NewTimer(max(w.Interval, time.Millisecond))
@@ -120,6 +117,6 @@ func (w *Watch) Next(ctx context.Context) (rel string, ok bool, err error) {
 		}
 	}
 	rel, w.ready = w.ready[0], w.ready[1:]
-	w.latest = time.Now()
+	w.lastChange = time.Now()
 	return rel, true, nil
 }

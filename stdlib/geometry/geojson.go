@@ -1,5 +1,9 @@
-// Package geometry works on the geometries of GeoJSON: what they hold, and their
-// hull, middle and outline on a plane.
+// Package geometry computes with the geometries of GeoJSON: area and length on
+// the ellipsoid; hull, centroid, containment and simplification on a local
+// plane. GeoJSON objects come in already checked (client/geojson) and are
+// converted to orb geometries here, by hand because orb/geojson brings the
+// MongoDB driver along. The Lua module geo is the only caller. Start reading
+// at Of and OnPlane.
 package geometry
 
 import (
@@ -8,12 +12,11 @@ import (
 	"github.com/paulmach/orb"
 )
 
-// Of gathers the geometries of a GeoJSON object that was checked, of its
-// features and collections too. Empty ones have no place, so they are left out;
-// heights as well. ok is false when nothing is left.
+// Of collects the geometries of a checked GeoJSON object, also those of its
+// features and collections, without altitudes. ok is false when all are empty.
 func Of(object map[string]any) (g orb.Geometry, ok bool) {
 	var parts orb.Collection
-	gather(object, &parts)
+	collect(object, &parts)
 	switch len(parts) {
 	case 0:
 		return nil, false
@@ -23,18 +26,18 @@ func Of(object map[string]any) (g orb.Geometry, ok bool) {
 	return parts, true
 }
 
-func gather(o map[string]any, parts *orb.Collection) {
+func collect(o map[string]any, parts *orb.Collection) {
 	for _, member := range []string{"features", "geometries"} {
 		if list, ok := o[member].([]any); ok {
 			for _, e := range list {
-				gather(e.(map[string]any), parts)
+				collect(e.(map[string]any), parts)
 			}
 			return
 		}
 	}
 	if o["type"] == "Feature" {
 		if inner, ok := o["geometry"].(map[string]any); ok {
-			gather(inner, parts)
+			collect(inner, parts)
 		}
 		return
 	}
@@ -44,8 +47,7 @@ func gather(o map[string]any, parts *orb.Collection) {
 	}
 }
 
-// toOrb makes the geometry of coordinates that were checked. Heights are left
-// out.
+// toOrb converts checked coordinates, without altitudes.
 func toOrb(typ string, coordinates any) orb.Geometry {
 	switch typ {
 	case "Point":
@@ -98,7 +100,7 @@ func orbList[T any](v any, of func(any) T) []T {
 	return out
 }
 
-// GeoJSON makes the object of a geometry.
+// GeoJSON converts a geometry to its GeoJSON object.
 func GeoJSON(g orb.Geometry) map[string]any {
 	if c, ok := g.(orb.Collection); ok {
 		return map[string]any{"type": "GeometryCollection", "geometries": tables(c, func(g orb.Geometry) any { return GeoJSON(g) })}

@@ -8,8 +8,8 @@ import (
 	"transect/client/geodesic"
 )
 
-// Area is that of polygons, without their holes, in square metres on the
-// ellipsoid; edges are shortest lines. Points and lines have none.
+// Area is the area of polygons without their holes in square metres on the
+// ellipsoid; edges are geodesics. Points and lines have none.
 func Area(g orb.Geometry) float64 {
 	sum := 0.0
 	switch g := g.(type) {
@@ -29,7 +29,7 @@ func Area(g orb.Geometry) float64 {
 	return sum
 }
 
-// Length is that of lines, and of the edges of polygons, in metres on the
+// Length is the length of lines, and of the edges of polygons, in metres on the
 // ellipsoid.
 func Length(g orb.Geometry) float64 {
 	sum := 0.0
@@ -58,19 +58,19 @@ func total[G orb.Geometry](parts []G, measure func(orb.Geometry) float64) (sum f
 	return sum
 }
 
-// Between is the shortest line between two points.
+// Between is the geodesic between two points.
 func Between(a, b orb.Point) geodesic.Line { return geodesic.Inverse(a[1], a[0], b[1], b[0]) }
 
-// From is the point so many metres away in a direction, degrees clockwise from
-// north.
+// From is the point at a distance in metres and an azimuth in degrees
+// clockwise from north.
 func From(p orb.Point, azimuth, metres float64) orb.Point {
 	lat, lon, _ := geodesic.Direct(p[1], p[0], azimuth, metres)
 	return orb.Point{lon, lat}
 }
 
-// Pad is a box that reaches at least so many metres farther on each side, to the
-// poles and half around the earth at most; fewer metres than none shrink it, to
-// its middle at most.
+// Pad extends a box by at least a distance in metres on each side, at most to
+// the poles and around the globe. A negative distance shrinks it, at most to
+// its centre.
 func Pad(b orb.Bound, metres float64) orb.Bound {
 	_, south := geodesic.Degree(b.Min[1])
 	_, north := geodesic.Degree(b.Max[1])

@@ -8,7 +8,7 @@ import (
 	"transect/client/imagery"
 )
 
-// Contains says whether a point lies in any area of g, and how many there are.
+// Contains reports whether a point lies in any polygon of g, and how many polygons it has.
 func Contains(g orb.Geometry, p orb.Point) (inside bool, areas int) {
 	switch g := g.(type) {
 	case orb.Polygon:
@@ -24,11 +24,11 @@ func Contains(g orb.Geometry, p orb.Point) (inside bool, areas int) {
 	return inside, areas
 }
 
-// Hull is what a rubber band around a geometry on a plane encloses.
+// Hull is the convex hull. Collinear positions are a ValueError.
 func Hull(g orb.Geometry) (orb.Geometry, error) {
 	ring := orb.Ring(imagery.ConvexHull(Positions(g)))
 	if len(ring) < 3 {
-		return nil, fault.Of(&fault.ValueError{}, "the positions lie on one line, so they enclose nothing")
+		return nil, fault.Of(&fault.ValueError{}, "the positions are collinear and enclose no area")
 	}
 	return orb.Polygon{append(ring, ring[0])}, nil
 }
@@ -63,7 +63,8 @@ func Positions(g orb.Geometry) []orb.Point {
 	return points
 }
 
-// Simplify leaves out positions; the geometry is changed; a ring that would vanish stays as it is.
+// Simplify reduces the positions of g, which it changes. A ring that would
+// vanish is kept as it is.
 func Simplify(g orb.Geometry, by orb.Simplifier) orb.Geometry {
 	switch g := g.(type) {
 	case orb.Polygon:

@@ -1,7 +1,8 @@
-// Package lock lets one process on this machine do a thing at a time. The
-// system frees a lock when its process ends, however it ends. Beside each lock
-// a small file tells who holds it; one that was left behind by a process that
-// was killed is taken over.
+// Package lock provides named locks between processes of one machine, on flock
+// files: the kernel releases a lock when its process ends, however it ends. A
+// JSON file beside each lock names its holder; one left behind by a killed
+// process is overwritten. Callers are the Lua module script and unattended runs.
+// Start reading at Take.
 package lock
 
 import (
@@ -18,7 +19,7 @@ import (
 	"transect/client/fault"
 )
 
-// Holder is who holds a lock.
+// Holder describes the process that holds a lock.
 type Holder struct {
 	Name   string    `json:"name"`
 	PID    int       `json:"pid"`
@@ -26,9 +27,8 @@ type Holder struct {
 	Script string    `json:"script,omitempty"`
 }
 
-// String is "process 4711 (survey.lua), since 14:02:11 (12m3s)", the last two
-// as seen at a moment.
-func (h *Holder) at(now time.Time) string {
+// describe is "process 4711 (survey.lua), since 14:02:11 (12m3s)".
+func (h *Holder) describe(now time.Time) string {
 	text := fmt.Sprintf("process %d", h.PID)
 	if h.Script != "" {
 		text += " (" + h.Script + ")"
@@ -41,55 +41,55 @@ func (h *Holder) at(now time.Time) string {
 	return text + fmt.Sprintf(", since %s (%s)", since.Format(layout), max(0, now.Sub(since)).Round(time.Second))
 }
 
-// Lock is a lock that is held.
+// Lock is an acquired lock.
 type Lock struct {
-	flock *flock.Flock
-	told  string // path of the file that tells who holds it
+	flock      *flock.Flock
+	holderPath string
 
-	// Left is the process that held it before and ended without giving it
-	// back, or nil.
-	Left *Holder
+	// Abandoned is the previous holder if it ended without releasing the lock.
+	Abandoned *Holder
 }
 
-// Request is a lock to take.
+// Request describes the lock to take.
 type Request struct {
-	Folder string        // of the locks; made when needed
-	Name   string        // what must not be done twice at once
-	Script string        // of the run that wants it
-	Wait   time.Duration // how long to wait for another one
+	Folder string        // of the locks; created when missing
+	Name   string
+	Script string        // of the run that takes it
+	Wait   time.Duration // how long to wait for the holder
 	Now    func() time.Time
 
-	Waiting func(held string) // told once, before waiting; optional
+	Waiting func(holder string) // called once before waiting; optional
 }
 
-// retry is how often a lock that another one holds is tried.
+// retry is the interval between two attempts.
 const retry = 50 * time.Millisecond
 
-// Take takes a lock. A LockedError says who has it.
+// Take acquires a lock. When it is held for longer than Wait, a LockedError
+// names the holder.
 func Take(ctx context.Context, r Request) (*Lock, error) {
 	if err := os.MkdirAll(r.Folder, 0o700); err != nil {
-		return nil, fault.Hinted(fault.Of(&fault.ConfigError{}, "cannot make the folder of locks: %w", err),
-			"name a folder that can be written in TRANSECT_STATE_DIR")
+		return nil, fault.Hinted(fault.Of(&fault.ConfigError{}, "cannot create the folder of locks: %w", err),
+			"set TRANSECT_STATE_DIR to a writable folder")
 	}
 	sum := sha256.Sum256([]byte(r.Name))
 	path := filepath.Join(r.Folder, fmt.Sprintf("%x.lock", sum[:12]))
-	l := &Lock{flock: flock.New(path), told: path + ".json"}
+	l := &Lock{flock: flock.New(path), holderPath: path + ".json"}
 	start := r.Now()
 	for first := true; ; first = false {
 		free, err := l.flock.TryLock()
 		if err != nil {
 			return nil, fault.Hinted(fault.Of(&fault.ConfigError{}, "cannot take the lock %q: %w", r.Name, err),
-				"name a folder that can be written in TRANSECT_STATE_DIR")
+				"set TRANSECT_STATE_DIR to a writable folder")
 		}
 		if free {
-			l.Left = l.holder()
-			return l, l.tell(&Holder{Name: r.Name, PID: os.Getpid(), Since: r.Now(), Script: r.Script})
+			l.Abandoned = l.holder()
+			return l, l.writeHolder(&Holder{Name: r.Name, PID: os.Getpid(), Since: r.Now(), Script: r.Script})
 		}
 		if r.Now().Sub(start) >= r.Wait {
 			return nil, l.refused(r)
 		}
 		if first && r.Waiting != nil {
-			r.Waiting(l.who(r.Now()))
+			r.Waiting(l.holderText(r.Now()))
 		}
 		select {
 		case <-time.After(retry):
@@ -104,21 +104,20 @@ func (l *Lock) refused(r Request) error {
 	if r.Wait > 0 {
 		waited = " after a wait of " + r.Wait.String()
 	}
-	return fault.Hinted(fault.Of(&fault.LockedError{}, "another run still holds the lock %q%s: %s", r.Name, waited, l.who(r.Now())),
+	return fault.Hinted(fault.Of(&fault.LockedError{}, "another run still holds the lock %q%s: %s", r.Name, waited, l.holderText(r.Now())),
 		"run again when it has ended")
 }
 
-// who is the holder for reading. It has no name yet in the moment between the
-// lock and the file that tells of it.
-func (l *Lock) who(now time.Time) string {
+// holderText describes the holder, whose file may not be written yet.
+func (l *Lock) holderText(now time.Time) string {
 	if h := l.holder(); h != nil {
-		return h.at(now)
+		return h.describe(now)
 	}
-	return "a process that has just begun"
+	return "a process that has just started"
 }
 
 func (l *Lock) holder() *Holder {
-	text, err := os.ReadFile(l.told)
+	text, err := os.ReadFile(l.holderPath)
 	if err != nil {
 		return nil
 	}
@@ -129,24 +128,24 @@ func (l *Lock) holder() *Holder {
 	return h
 }
 
-func (l *Lock) tell(h *Holder) error {
+func (l *Lock) writeHolder(h *Holder) error {
 	text, err := json.Marshal(h)
 	if err == nil {
-		err = os.WriteFile(l.told, text, 0o600)
+		err = os.WriteFile(l.holderPath, text, 0o600)
 	}
 	if err != nil {
-		l.Free()
-		return fault.Hinted(fault.Of(&fault.ConfigError{}, "cannot write who holds the lock %q: %w", h.Name, err),
-			"make room, or name another folder in TRANSECT_STATE_DIR")
+		l.Release()
+		return fault.Hinted(fault.Of(&fault.ConfigError{}, "cannot record the holder of the lock %q: %w", h.Name, err),
+			"free disk space, or set TRANSECT_STATE_DIR to another folder")
 	}
 	return nil
 }
 
-// Free gives the lock back.
-func (l *Lock) Free() {
-	_ = os.Remove(l.told)
-	_ = l.flock.Unlock() // the end of the process does the same
+// Release releases the lock.
+func (l *Lock) Release() {
+	_ = os.Remove(l.holderPath)
+	_ = l.flock.Unlock() // the kernel does it at exit otherwise
 }
 
-// Describe says who left a lock behind.
-func (l *Lock) Describe(now time.Time) string { return l.Left.at(now) }
+// DescribeAbandoned describes the holder that did not release the lock.
+func (l *Lock) DescribeAbandoned(now time.Time) string { return l.Abandoned.describe(now) }

@@ -54,14 +54,14 @@ func TestTakenOverFromAKilledProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l.Left == nil || l.Left.PID != other.Process.Pid {
-		t.Errorf("left by %+v, want process %d", l.Left, other.Process.Pid)
+	if l.Abandoned == nil || l.Abandoned.PID != other.Process.Pid {
+		t.Errorf("abandoned by %+v, want process %d", l.Abandoned, other.Process.Pid)
 	}
-	l.Free()
-	if l, err = Take(t.Context(), request(folder)); err != nil || l.Left != nil {
-		t.Errorf("after it was given back: left by %+v, error %v", l.Left, err)
+	l.Release()
+	if l, err = Take(t.Context(), request(folder)); err != nil || l.Abandoned != nil {
+		t.Errorf("after the release: abandoned by %+v, error %v", l.Abandoned, err)
 	}
-	l.Free()
+	l.Release()
 }
 
 func TestWait(t *testing.T) {
@@ -73,12 +73,12 @@ func TestWait(t *testing.T) {
 	r := request(folder)
 	r.Wait = time.Minute
 	told := ""
-	r.Waiting = func(held string) { told = held; first.Free() }
+	r.Waiting = func(held string) { told = held; first.Release() }
 	second, err := Take(t.Context(), r)
 	if err != nil || told == "" {
 		t.Fatalf("told %q, error %v", told, err)
 	}
-	defer second.Free()
+	defer second.Release()
 	r.Wait, r.Waiting = 10*time.Millisecond, nil
 	if _, err := Take(t.Context(), r); err == nil || !strings.Contains(err.Error(), "after a wait of 10ms") {
 		t.Errorf("got %v", err)
