@@ -52,7 +52,7 @@ type Lock struct {
 
 // Request describes the lock to take.
 type Request struct {
-	Folder string        // of the locks; created when missing
+	Folder string // of the locks; created when missing
 	Name   string
 	Script string        // of the run that takes it
 	Wait   time.Duration // how long to wait for the holder

@@ -12,11 +12,15 @@ import (
 	"transect/client/fault"
 )
 
+// held keeps the lock of the helper process from the garbage collector.
+var held *Lock
+
 // TestMain is also the other process of the tests: it takes a lock and waits to
 // be killed.
 func TestMain(m *testing.M) {
 	if folder := os.Getenv("LOCK_AND_WAIT"); folder != "" {
-		if _, err := Take(context.Background(), request(folder)); err != nil {
+		var err error
+		if held, err = Take(context.Background(), request(folder)); err != nil {
 			os.Exit(1)
 		}
 		os.Stdout.WriteString("held\n")
