@@ -42,7 +42,7 @@ var fsCases = map[string]string{
 		assert(fs.stat("copy/a.txt").modified == fs.stat("tree/a.txt").modified and fs.stat("copy/empty").type == "dir")
 		refused("FileError", "is a folder", fs.copy, "tree", "x")
 		refused("FileExistsError", "exists", fs.copy, "tree/a.txt", "copy", { overwrite = false })
-		refused("FileError", "inside of the folder", fs.copy, "tree", "tree/b/deep", { recursive = true })
+		refused("FileError", "inside the folder", fs.copy, "tree", "tree/b/deep", { recursive = true })
 		refused("FileError", "is the source itself", fs.copy, "tree/a.txt", "tree")
 		refused("FileError", "missing", fs.copy, "missing", "x")
 		assert(fs.read("tree/a.txt") == "a")`,
