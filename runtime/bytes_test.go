@@ -185,7 +185,7 @@ func TestUploadGoesOnInTheNextRun(t *testing.T) {
 			t.Fatal(err)
 		}
 		stderr, err := y.upload(id, "mosaic.tif")
-		if err != nil || y.puts.Load() != 5 || !strings.Contains(stderr, "set aside") {
+		if err != nil || y.puts.Load() != 5 || !strings.Contains(stderr, "moved away") {
 			t.Errorf("%v, %d parts were sent\n%s", err, y.puts.Load(), stderr)
 		}
 		if kept, _ := filepath.Glob(journal + ".corrupt-*"); len(kept) == 0 {

@@ -45,7 +45,7 @@ type connector struct {
 func newConnector(w *World, job *Job, named Connection, how tuning, in *vm.Interp) *connector {
 	return &connector{world: w, job: job, named: named, in: in, gate: job.gate, local: &localPlatform{},
 		tuning: how, stats: transfer.NewStats(),
-		journal: journal.New(in.StateDir(), journal.Limits{}, in.Options().Logger),
+		journal: journal.New(in.StateDir(), in.Options().Logger),
 		// One for all connections: what one of them pretends to have made, the
 		// others must know.
 		dryRun: sync.OnceValue(func() declare.Interceptor { return client.DryRun(in.Options().Stderr) }),

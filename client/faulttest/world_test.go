@@ -68,7 +68,7 @@ type session struct {
 // connect starts a process, through the proxy unless direct.
 func (w *world) connect(ctx context.Context) (*session, error) {
 	login := w.platform.Credentials()
-	remembered := journal.New(filepath.Join(w.disk, "state"), journal.Limits{}, nil)
+	remembered := journal.New(filepath.Join(w.disk, "state"), nil)
 	c, err := client.New(ctx, client.Settings{URL: w.url, Timeout: w.timeout, User: login.User, Password: login.Password,
 		ClientID: login.ClientID, ClientSecret: login.ClientSecret}, client.Options{
 		Env: w.env, Sleep: w.hurried, Journal: remembered, Stall: w.stall, Budget: transfer.NewBudget(4)})

@@ -1,208 +1,205 @@
-// Package journal remembers, across runs and processes, which files went where
-// and which parts of half-sent ones the platform has confirmed. It is one small
-// SQLite file in the state folder. It holds hashes of paths and places,
-// checksums, sizes and times; no addresses, no tokens, no names.
+// Package journal remembers begun multipart uploads across runs, so that the
+// next run sends only the parts the platform has not confirmed.
 //
-// What the platform has confirmed of a half-sent file survives the death of the
-// process when Confirm returns (see receipts.go), and that of the machine a
-// quarter of a second later. That a file was completed is written in that time,
-// too: a crash in between means that it is looked at, or sent, once more.
+// It implements transfer.Journal with one table in one SQLite file in the state
+// folder, shared by all processes of a user. A row holds hashes of the path and
+// of the destination, MD5 checksums, sizes and times; no URLs, tokens or names.
+//
+// Durability: beginning and forgetting an upload is synced to disk. A confirmed
+// part is written to the write-ahead log without waiting for the disk: a killed
+// process loses nothing, after a power cut some parts are sent again.
+//
+// Begin reading at Journal.Find; file.go opens, checks and rotates the file.
 package journal
 
 import (
+	"crypto/sha256"
 	"database/sql"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"hash/crc32"
 	"log/slog"
+	"math/rand/v2"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
 	"transect/client/transfer"
 )
 
-// File is the journal's name in its folder.
+// File is the name of the journal's file in its folder.
 const File = "journal.db"
 
-// Limits bound what is kept. The zero value stands for the usual bounds.
-type Limits struct {
-	Finished   time.Duration // completed files are remembered so long; 30 days
-	Unfinished time.Duration // half-sent ones; 60 days
-	Files      int64         // so many files in all; a million
-}
+const (
+	// keepFor is how long an upload is remembered after its last part.
+	keepFor = 60 * 24 * time.Hour
+	// A file modified less than this before it was read may change again
+	// without a new modification time: its checksums are not reused.
+	minFileAge = 2 * time.Second
+)
 
-func (l Limits) orUsual() Limits {
-	const day = 24 * time.Hour
-	if l.Finished <= 0 {
-		l.Finished = 30 * day
-	}
-	if l.Unfinished <= 0 {
-		l.Unfinished = 60 * day
-	}
-	if l.Files <= 0 {
-		l.Files = 1_000_000
-	}
-	return l
-}
-
-// Journal is a transfer.Journal on disk. It is opened when something is asked
-// of it first. A journal that cannot be used is told once, as a warning, and
-// everything goes on without one.
+// Journal is a transfer.Journal on disk, opened when it is first needed. A
+// journal that cannot be used is reported once, as a warning; transfers go on
+// without one.
 type Journal struct {
-	dir    string
-	log    *slog.Logger
-	limits Limits
-	now    func() time.Time
+	dir string
+	log *slog.Logger
+	now func() time.Time
 
-	mu     sync.Mutex
-	db     *sql.DB
-	asked  prepared
-	opened bool // tried
-	off    bool // not used any more
-	aside  bool // a damaged one was set aside already
-	told   bool // a warning was given
-	queue  queue
-
-	receipts receipts
+	mu      sync.Mutex // of all below, and held while the database is used
+	db      *sql.DB    // nil until opened, and when off
+	off     bool       // closed or unusable
+	rotated bool       // a damaged file was moved aside by this process
+	warned  bool
+	full    bool // the connection syncs every commit
 }
 
-// New prepares a journal in a folder, which is made when needed. It touches
-// nothing yet.
-func New(dir string, limits Limits, log *slog.Logger) *Journal {
+// New returns a journal in a folder, which is created when needed.
+func New(dir string, log *slog.Logger) *Journal {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &Journal{dir: dir, log: log, limits: limits.orUsual(), now: time.Now}
+	return &Journal{dir: dir, log: log, now: time.Now}
 }
 
 func (j *Journal) path() string { return filepath.Join(j.dir, File) }
 
-// database gives the open database, or nil when there is none to be had.
-func (j *Journal) database() *sql.DB {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.off {
-		return nil
-	}
-	if !j.opened {
-		j.opened = true
-		db, err := j.open()
-		if err != nil {
-			j.off = true
-			j.warn("what was sent cannot be remembered; going on without a journal", err)
-			return nil
-		}
-		j.db = db
-		j.queue.drained = func() { j.receipts.drained(j.queue.empty) }
-		j.queue.start(j.write)
-	}
-	return j.db
-}
-
-// prepared is the question asked of a database for each file: reading it takes
-// SQLite longer than answering it.
-type prepared struct {
-	db        *sql.DB
-	statement *sql.Stmt
-}
-
-// asking is the prepared form of a question.
-func (j *Journal) asking(db *sql.DB, question string) (*sql.Stmt, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.asked.db != db {
-		statement, err := db.Prepare(question)
-		if err != nil {
-			return nil, err
-		}
-		j.asked = prepared{db, statement}
-	}
-	return j.asked.statement, nil
-}
-
-// warn tells the first trouble with the journal. j.mu is held.
-func (j *Journal) warn(message string, err error) {
-	if !j.told {
-		j.told = true
-		why, hint := reason(err)
-		j.log.Warn(message, "journal", j.path(), "reason", why, "hint", hint)
-	}
-}
-
-// trouble looks at an error of the open database: a damaged one is set aside
-// and a new one begun, once; with any other the journal is not used any more.
-func (j *Journal) trouble(db *sql.DB, err error) {
-	if isBusy(err) {
-		j.mu.Lock()
-		defer j.mu.Unlock()
-		j.warn("another process keeps the journal busy; some of what was sent is not noted", err)
-		return
-	}
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.off || j.db != db {
-		return // somebody else met it before
-	}
-	if isDamage(err) && !j.aside {
-		j.aside = true
-		_ = db.Close() // it is of no use any more
-		fresh, again := j.replace(err)
-		if again == nil {
-			j.db = fresh
-			return
-		}
-		err = again
-	} else {
-		// Statements of other goroutines may still run; Close waits for them.
-		defer func() { _ = db.Close() }()
-	}
-	j.db, j.off = nil, true
-	j.warn("what was sent cannot be noted any more; going on without a journal", err)
-}
-
-// Close writes what is still to be written and closes the file.
+// Close closes the file. Nothing is remembered afterwards.
 func (j *Journal) Close() error {
-	j.queue.stop()
-	j.receipts.close()
-	j.mu.Lock()
-	db := j.db
-	j.mu.Unlock()
-	if db != nil {
-		j.prune(db)
-	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.off = true
 	if j.db == nil {
 		return nil
 	}
-	db, j.db = j.db, nil
-	return db.Close()
+	defer func() { j.db = nil }()
+	return j.db.Close()
 }
 
-// Open gives what is known of a file going to a place.
-func (j *Journal) Open(f transfer.File, p transfer.Place, chunk int64) transfer.Entry {
-	e := j.entry(f, p, chunk)
-	db := j.database()
-	if db == nil {
-		return e
-	}
-	err := e.load(db)
-	if err == nil && e.upload != nil {
-		j.ready()
-		// Parts this process has just confirmed may still be on their way there.
-		j.queue.put(func(*writing) error { return nil }, true)
-		err = e.load(db)
-	}
-	if err != nil {
-		j.trouble(db, err)
-	}
-	return e
+// row is a row of the table.
+type row struct {
+	id              int64 // random, one for each beginning
+	path            int64 // hash
+	size, mtime     int64 // mtime in nanoseconds; 0 when the checksums must not be reused
+	chunk           int64
+	md5, parts      []byte // of the file, and of all parts in order
+	done            []byte // bitmap: part n, from 1, is bit n-1
+	updated, stored int64  // time in seconds, and the stored checksum of the row
 }
 
-// Begin gives an entry for a place of which nothing can be known yet.
-func (j *Journal) Begin(f transfer.File, p transfer.Place, chunk int64) transfer.Entry {
-	return j.entry(f, p, chunk)
+const columns = `id, path, size, mtime, chunk, md5, parts, done, updated, "check"`
+
+func (r *row) fields() []any {
+	return []any{&r.id, &r.path, &r.size, &r.mtime, &r.chunk, &r.md5, &r.parts, &r.done, &r.updated, &r.stored}
 }
 
-func (j *Journal) entry(f transfer.File, p transfer.Place, chunk int64) *entry {
-	return &entry{journal: j, place: placeOf(p), state: stateOf(f), chunk: chunk, modified: f.ModTime}
+// checksum protects a row: a damaged one must not claim parts that were never
+// confirmed.
+func (r *row) checksum(key []byte) int64 {
+	b := append([]byte(nil), key...)
+	for _, n := range []int64{r.id, r.path, r.size, r.mtime, r.chunk, r.updated, int64(len(r.parts))} {
+		b = binary.LittleEndian.AppendUint64(b, uint64(n))
+	}
+	b = append(append(append(b, r.md5...), r.parts...), r.done...)
+	return int64(crc32.ChecksumIEEE(b))
+}
+
+func (r *row) valid(key []byte) bool {
+	return r.stored == r.checksum(key) && len(r.md5) == 16 && r.chunk > 0
+}
+
+func keyOf(d transfer.Destination) []byte {
+	sum := sha256.Sum256([]byte(d.Platform + "\x00" + d.Dataset + "\x00" + d.Component))
+	return sum[:16]
+}
+
+func pathHash(path string) int64 {
+	sum := sha256.Sum256([]byte(path))
+	return int64(binary.LittleEndian.Uint64(sum[:8]))
+}
+
+// find reads a row; nil when there is none, or a damaged one.
+func find(tx *sql.Tx, key []byte) (*row, error) {
+	r := &row{}
+	err := tx.QueryRow("SELECT "+columns+" FROM uploads WHERE destination = ?", key).Scan(r.fields()...)
+	if errors.Is(err, sql.ErrNoRows) || err == nil && !r.valid(key) {
+		return nil, nil
+	}
+	return r, scanned(err)
+}
+
+func put(tx *sql.Tx, key []byte, r *row) error {
+	_, err := tx.Exec("INSERT OR REPLACE INTO uploads (destination, "+columns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		key, r.id, r.path, r.size, r.mtime, r.chunk, r.md5, r.parts, r.done, r.updated, r.checksum(key))
+	return err
+}
+
+// Find implements transfer.Journal.
+func (j *Journal) Find(d transfer.Destination, f transfer.File) *transfer.BegunUpload {
+	var r *row
+	j.transaction(false, func(tx *sql.Tx) (err error) {
+		r, err = find(tx, keyOf(d))
+		return err
+	})
+	if r == nil {
+		return nil
+	}
+	b := &transfer.BegunUpload{ID: r.id, Size: r.size, Chunk: r.chunk, MD5: hex.EncodeToString(r.md5), Done: map[int]bool{}}
+	b.SamePath = r.path == pathHash(f.Path)
+	b.Unchanged = b.SamePath && r.size == f.Size && r.mtime == f.ModTime.UnixNano()
+	for p := r.parts; len(p) >= 16; p = p[16:] {
+		b.Parts = append(b.Parts, hex.EncodeToString(p[:16]))
+	}
+	for i := range 8 * len(r.done) {
+		if r.done[i/8]&(1<<(i%8)) != 0 {
+			b.Done[i+1] = true
+		}
+	}
+	return b
+}
+
+// Begin implements transfer.Journal.
+func (j *Journal) Begin(d transfer.Destination, f transfer.File, b transfer.BegunUpload) (id int64) {
+	now := j.now()
+	r := &row{id: rand.Int64(), path: pathHash(f.Path), size: b.Size, chunk: b.Chunk, updated: now.Unix(), done: []byte{}}
+	if b.Unchanged && now.Sub(f.ModTime) >= minFileAge {
+		r.mtime = f.ModTime.UnixNano()
+	}
+	var err, err2 error
+	r.md5, err = hex.DecodeString(b.MD5)
+	r.parts, err2 = hex.DecodeString(strings.Join(b.Parts, ""))
+	if err != nil || err2 != nil {
+		return 0
+	}
+	j.transaction(true, func(tx *sql.Tx) error { return put(tx, keyOf(d), r) })
+	return r.id
+}
+
+// Confirm implements transfer.Journal.
+func (j *Journal) Confirm(d transfer.Destination, id int64, part int) {
+	key := keyOf(d)
+	j.transaction(false, func(tx *sql.Tx) error {
+		r, err := find(tx, key)
+		if err != nil || r == nil || r.id != id || part < 1 || int64(part) > (r.size+r.chunk-1)/r.chunk {
+			return err // another upload to the destination has begun
+		}
+		i := part - 1
+		for len(r.done) <= i/8 {
+			r.done = append(r.done, 0)
+		}
+		r.done[i/8] |= 1 << (i % 8)
+		r.updated = j.now().Unix()
+		_, err = tx.Exec(`UPDATE uploads SET done = ?, updated = ?, "check" = ? WHERE destination = ?`, r.done, r.updated, r.checksum(key), key)
+		return err
+	})
+}
+
+// Forget implements transfer.Journal.
+func (j *Journal) Forget(d transfer.Destination, id int64) {
+	j.transaction(true, func(tx *sql.Tx) error {
+		_, err := tx.Exec("DELETE FROM uploads WHERE destination = ? AND (id = ? OR ? = 0)", keyOf(d), id, id)
+		return err
+	})
 }

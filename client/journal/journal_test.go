@@ -6,11 +6,14 @@ import (
 	"database/sql"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -39,13 +42,32 @@ func fileOf(name string, parts int64) transfer.File {
 	return transfer.File{Path: "/flights/" + name, Size: parts * chunk, ModTime: time.Unix(1_700_000_000, 12345)}
 }
 
-func placeNamed(name string) transfer.Place {
-	return transfer.Place{Platform: "https://platform.example", Dataset: name, Component: "image"}
+func to(name string) transfer.Destination {
+	return transfer.Destination{Platform: "https://platform.example", Dataset: name, Component: "image"}
+}
+
+// begun is an upload of a file whose checksum is md5.
+func begun(f transfer.File, md5 string) transfer.BegunUpload {
+	return transfer.BegunUpload{Size: f.Size, Chunk: chunk, MD5: md5, Unchanged: true}
+}
+
+// begin begins an upload to a destination called like the file.
+func begin(j *Journal, name string, parts int64) (id int64) {
+	f := fileOf(name, parts)
+	return j.Begin(to(name), f, begun(f, whole))
+}
+
+// done lists the confirmed parts.
+func done(j *Journal, name string) (parts []int) {
+	if b := j.Find(to(name), transfer.File{}); b != nil {
+		parts = slices.Sorted(maps.Keys(b.Done))
+	}
+	return parts
 }
 
 func open(t testing.TB, dir string, log *slog.Logger) *Journal {
 	t.Helper()
-	j := New(dir, Limits{}, log)
+	j := New(dir, log)
 	t.Cleanup(func() { _ = j.Close() })
 	return j
 }
@@ -55,24 +77,21 @@ func logged() (*slog.Logger, *bytes.Buffer) {
 	return slog.New(slog.NewTextHandler(&b, nil)), &b
 }
 
-func TestWhatIsRemembered(t *testing.T) {
+func TestUploadIsRemembered(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "made", "state")
-	f, p := fileOf("a", 20), placeNamed("a")
-	parts := make([]string, 20)
-	for i := range parts {
-		parts[i] = fmt.Sprintf("%032x", i)
+	f := fileOf("a", 20)
+	b := begun(f, whole)
+	for i := range 20 {
+		b.Parts = append(b.Parts, fmt.Sprintf("%032x", i))
 	}
 	j := open(t, dir, nil)
-	e := j.Open(f, p, chunk)
-	if w, ps := e.Sums(); w != "" || ps != nil || e.Started(whole) || e.Done(1) || e.Finished() != "" || e.Changed() {
-		t.Fatal("a new journal knows something")
+	if j.Find(to("a"), f) != nil {
+		t.Fatal("a new journal knows an upload")
 	}
-	e.Hashed(whole, parts)
-	e.Forget()
-	e.Start(whole)
-	e.Confirm(3)
-	e.Confirm(20)
-	e.Confirm(21) // there is no such part
+	b.ID = j.Begin(to("a"), f, b)
+	for _, n := range []int{3, 20, 21, 0} { // the last two do not exist
+		j.Confirm(to("a"), b.ID, n)
+	}
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -84,114 +103,86 @@ func TestWhatIsRemembered(t *testing.T) {
 	}
 
 	j = open(t, dir, nil)
-	e = j.Open(f, p, chunk)
-	if w, ps := e.Sums(); w != whole || fmt.Sprint(ps) != fmt.Sprint(parts) {
-		t.Errorf("%s %v", w, ps)
+	b.SamePath, b.Done = true, map[int]bool{3: true, 20: true}
+	if got := j.Find(to("a"), f); got == nil || !reflect.DeepEqual(*got, b) {
+		t.Errorf("%+v", got)
 	}
-	for n := range 25 {
-		if e.Done(n) != (n == 3 || n == 20) {
-			t.Errorf("part %d: %v", n, e.Done(n))
+	if j.Find(to("b"), f) != nil {
+		t.Error("another destination knows it")
+	}
+	for name, c := range map[string]struct {
+		change              func(*transfer.File)
+		samePath, unchanged bool
+	}{
+		"time": {func(f *transfer.File) { f.ModTime = f.ModTime.Add(1) }, true, false},
+		"size": {func(f *transfer.File) { f.Size++ }, true, false},
+		"path": {func(f *transfer.File) { f.Path += "x" }, false, false},
+	} {
+		changed := f
+		c.change(&changed)
+		if got := j.Find(to("a"), changed); got == nil || got.SamePath != c.samePath || got.Unchanged != c.unchanged {
+			t.Errorf("%s: %+v", name, got)
 		}
 	}
-	if !e.Started(whole) || e.Started(other) || e.Finished() != "" || e.Changed() {
-		t.Error("the start")
+	j.Forget(to("a"), b.ID+1)
+	if j.Find(to("a"), f) == nil {
+		t.Error("forgotten by another upload")
 	}
-	touched := f
-	touched.ModTime = f.ModTime.Add(1)
-	c := j.Open(touched, p, chunk)
-	if w, _ := c.Sums(); w != "" || !c.Changed() || !c.Started(whole) || c.Started(other) || !c.Done(3) || c.Finished() != "" {
-		t.Error("only a file with the same checksum goes on")
+	j.Forget(to("a"), b.ID)
+	if j.Find(to("a"), f) != nil {
+		t.Error("not forgotten")
 	}
-	c.Confirm(4)
-	if c = j.Open(touched, p, chunk); !c.Done(4) || !c.Done(3) {
-		t.Error("what is confirmed of a touched file is lost")
-	}
-	e.Confirm(4)
-	longer := touched
-	longer.Size++
-	if c := j.Open(longer, p, chunk); !c.Changed() || c.Started(whole) || c.Done(3) {
-		t.Error("a file of another size goes on")
-	}
-	if c := j.Open(f, placeNamed("b"), chunk); c.Changed() || c.Started(whole) {
-		t.Error("another place knows of it")
-	}
-	if c := j.Open(f, p, 2*chunk); c.Started(whole) || c.Done(3) {
-		t.Error("cut otherwise, it goes on")
-	}
-	e.Finish(whole)
-	if err := j.Close(); err != nil {
-		t.Fatal(err)
-	}
-
-	j = open(t, dir, nil)
-	e = j.Open(f, p, chunk)
-	if e.Finished() != whole || e.Started(whole) || e.Done(3) {
-		t.Error("not finished")
-	}
-	if w, _ := j.Open(f, p, 0).Sums(); w != whole {
-		t.Error("the checksum is forgotten")
-	}
-	e.Forget()
-	if e := j.Open(f, p, chunk); e.Finished() != "" {
+	begin(j, "a", 20)
+	j.Forget(to("a"), 0)
+	if j.Find(to("a"), f) != nil {
 		t.Error("not forgotten")
 	}
 }
 
-func TestAnotherFileTakesThePlace(t *testing.T) {
+// TestNewUploadReplacesTheOld: late parts of the old one do not count.
+func TestNewUploadReplacesTheOld(t *testing.T) {
 	j := open(t, t.TempDir(), nil)
-	p := placeNamed("a")
-	a := j.Open(fileOf("a", 3), p, chunk)
-	a.Start(whole)
-	a.Confirm(1)
-	b := j.Open(fileOf("b", 3), p, chunk)
-	b.Forget()
-	b.Start(other)
-	a.Confirm(2) // of an upload that is none any more
-	b.Confirm(3)
-	again := j.Open(fileOf("a", 3), p, chunk)
-	if again.Started(whole) || again.Done(1) || again.Done(2) {
-		t.Error("the first goes on")
-	}
-	again = j.Open(fileOf("b", 3), p, chunk)
-	if !again.Started(other) || again.Done(1) || again.Done(2) || !again.Done(3) {
-		t.Error("the second does not")
+	first := begin(j, "a", 3)
+	j.Confirm(to("a"), first, 1)
+	f := fileOf("b", 3)
+	second := j.Begin(to("a"), f, begun(f, other))
+	j.Confirm(to("a"), first, 2)
+	j.Confirm(to("a"), second, 3)
+	if b := j.Find(to("a"), f); b == nil || b.MD5 != other || fmt.Sprint(b.Done) != "map[3:true]" {
+		t.Errorf("%+v", b)
 	}
 }
 
-func TestFreshFilesAreHashedAgain(t *testing.T) {
+// TestChecksumsThatAreNotReused: those of a file that was just written, and
+// those that were not computed from it.
+func TestChecksumsThatAreNotReused(t *testing.T) {
 	j := open(t, t.TempDir(), nil)
 	f := fileOf("a", 1)
-	f.ModTime = time.Now()
-	e := j.Open(f, placeNamed("a"), 0)
-	e.Hashed(whole, nil)
-	e.Finish(whole)
-	e.Forget()
-	e.Finish(whole)
-	if err := j.Close(); err != nil {
-		t.Fatal(err)
+	b := begun(f, whole)
+	b.Unchanged = false
+	j.Begin(to("a"), f, b)
+	if got := j.Find(to("a"), f); got.Unchanged || got.MD5 != whole {
+		t.Errorf("%+v", got)
 	}
-	e = open(t, j.dir, nil).Open(f, placeNamed("a"), 0)
-	if w, _ := e.Sums(); w != "" || e.Finished() != whole {
-		t.Errorf("%q %q", w, e.Finished())
+	f.ModTime = time.Now()
+	j.Begin(to("a"), f, begun(f, whole))
+	if got := j.Find(to("a"), f); got.Unchanged || got.MD5 != whole {
+		t.Errorf("%+v", got)
 	}
 }
 
 func TestManyProcesses(t *testing.T) {
 	dir := t.TempDir()
+	shared := begin(open(t, dir, nil), "shared", 400)
 	var wg sync.WaitGroup
-	for n := range 4 { // four pools of connections are as good as four processes to SQLite
+	for n := range 4 { // four connections are as good as four processes to SQLite
 		wg.Go(func() {
-			j := New(dir, Limits{}, nil)
+			j := New(dir, nil)
 			defer func() { _ = j.Close() }()
-			if n == 0 {
-				j.Open(fileOf("shared", 400), placeNamed("shared"), chunk).Start(whole)
-			}
 			for i := range 50 {
 				name := fmt.Sprint(n, "-", i)
-				e := j.Open(fileOf(name, 4), placeNamed(name), chunk)
-				e.Forget()
-				e.Start(whole)
-				e.Confirm(1 + i%4)
+				j.Confirm(to(name), begin(j, name, 4), 1+i%4)
+				j.Confirm(to("shared"), shared, 1+n+4*i) // one upload resumed by all
 			}
 		})
 	}
@@ -199,43 +190,26 @@ func TestManyProcesses(t *testing.T) {
 	j := open(t, dir, nil)
 	for n := range 4 {
 		for i := range 50 {
-			name := fmt.Sprint(n, "-", i)
-			if e := j.Open(fileOf(name, 4), placeNamed(name), chunk); !e.Started(whole) || !e.Done(1+i%4) {
-				t.Fatalf("%s is lost", name)
+			if got := done(j, fmt.Sprint(n, "-", i)); fmt.Sprint(got) != fmt.Sprint([]int{1 + i%4}) {
+				t.Fatalf("%d-%d: %v", n, i, got)
 			}
 		}
 	}
-	// One file sent by two at once: what each confirmed counts.
-	a, b := New(dir, Limits{}, nil), New(dir, Limits{}, nil)
-	for k, j := range []*Journal{a, b} {
-		wg.Go(func() {
-			e := j.Open(fileOf("shared", 400), placeNamed("shared"), chunk)
-			for n := 1 + k; n <= 100; n += 2 {
-				e.Confirm(n)
-			}
-			_ = j.Close()
-		})
-	}
-	wg.Wait()
-	e := j.Open(fileOf("shared", 400), placeNamed("shared"), chunk)
-	for n := 1; n <= 101; n++ {
-		if e.Done(n) != (n <= 100) {
-			t.Fatalf("part %d: %v", n, e.Done(n))
-		}
+	if got := done(j, "shared"); len(got) != 200 || got[199] != 200 {
+		t.Errorf("%d parts: %v", len(got), got)
 	}
 }
 
-// confirmForever confirms parts of random files and says so, until it is killed.
+// confirmForever confirms parts of random files and prints them, until it is
+// killed.
 func confirmForever(dir string) {
-	j := New(dir, Limits{}, nil)
+	j := New(dir, nil)
 	for file := 0; ; file++ {
 		name := fmt.Sprint(os.Getpid(), "-", file)
-		e := j.Open(fileOf(name, 100), placeNamed(name), chunk)
-		e.Forget()
-		e.Start(whole)
+		id := begin(j, name, 100)
 		for range 5 {
 			n := 1 + rand.IntN(100)
-			e.Confirm(n)
+			j.Confirm(to(name), id, n)
 			fmt.Println(name, n)
 		}
 	}
@@ -276,35 +250,23 @@ func TestKilledInTheMiddle(t *testing.T) {
 	log, text := logged()
 	j := open(t, dir, log)
 	for name, parts := range confirmed {
-		e := j.Open(fileOf(name, 100), placeNamed(name), chunk)
+		known := done(j, name)
 		for _, n := range parts {
-			if !e.Done(n) {
+			if !slices.Contains(known, n) {
 				t.Fatalf("part %d of %s was confirmed and is lost", n, name)
 			}
 		}
-		done := 0
-		for n := range 101 {
-			if e.Done(n) {
-				done++
-			}
-		}
-		if done > len(parts)+1 { // the last may have been told to nobody
-			t.Errorf("%d parts of %s, %d were confirmed", done, name, len(parts))
+		if len(known) > len(parts)+1 { // the last one may not have been printed
+			t.Errorf("%d parts of %s, %d were confirmed", len(known), name, len(parts))
 		}
 	}
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if left, _ := filepath.Glob(filepath.Join(dir, File+receiptsName+"*")); len(left) > 0 {
-		t.Errorf("left: %v", left)
-	}
 	if len(confirmed) < 6 || text.Len() > 0 {
 		t.Errorf("%d files, %s", len(confirmed), text)
 	}
 }
-
-// flush waits until the database has what was confirmed.
-func flush(j *Journal) { j.queue.put(func(*writing) error { return nil }, true) }
 
 // copyJournal copies the files of an open journal, as a crash would leave them.
 func copyJournal(t *testing.T, from string) string {
@@ -322,15 +284,14 @@ func copyJournal(t *testing.T, from string) string {
 	return to
 }
 
+// TestLogCutAnywhere: after a power cut, the parts are those up to some moment.
 func TestLogCutAnywhere(t *testing.T) {
 	dir := t.TempDir()
 	j := open(t, dir, nil)
-	e := j.Open(fileOf("a", 30), placeNamed("a"), chunk)
-	e.Start(whole)
+	id := begin(j, "a", 30)
 	for n := 1; n <= 30; n++ {
-		e.Confirm(n)
+		j.Confirm(to("a"), id, n)
 	}
-	flush(j)
 	info, err := os.Stat(filepath.Join(dir, File+"-wal"))
 	if err != nil {
 		t.Fatal(err)
@@ -341,26 +302,20 @@ func TestLogCutAnywhere(t *testing.T) {
 		if err := os.Truncate(filepath.Join(crashed, File+"-wal"), cut); err != nil {
 			t.Fatal(err)
 		}
-		k := New(crashed, Limits{}, nil)
-		e := k.Open(fileOf("a", 30), placeNamed("a"), chunk)
-		n := 0
-		for e.Done(n + 1) {
-			n++
-		}
-		for rest := n + 1; rest <= 30; rest++ {
-			if e.Done(rest) {
-				t.Fatalf("cut at %d: part %d without %d", cut, rest, n+1)
+		k := New(crashed, nil)
+		parts := done(k, "a")
+		for i, n := range parts {
+			if n != i+1 {
+				t.Fatalf("cut at %d: %v", cut, parts)
 			}
 		}
-		if n > last {
-			t.Fatalf("cut at %d: %d parts, before %d", cut, n, last)
+		if len(parts) > last {
+			t.Fatalf("cut at %d: %d parts, before %d", cut, len(parts), last)
 		}
-		last = n
-		e.Forget()
-		e.Start(whole)
-		e.Confirm(7)
-		if e := k.Open(fileOf("a", 30), placeNamed("a"), chunk); !e.Done(7) || e.Done(6) {
-			t.Fatalf("cut at %d: it cannot be written", cut)
+		last = len(parts)
+		k.Confirm(to("a"), begin(k, "a", 30), 7)
+		if got := fmt.Sprint(done(k, "a")); got != "[7]" {
+			t.Fatalf("cut at %d: %s after writing", cut, got)
 		}
 		_ = k.Close()
 	}
@@ -369,7 +324,7 @@ func TestLogCutAnywhere(t *testing.T) {
 	}
 }
 
-func TestSetAside(t *testing.T) {
+func TestRotated(t *testing.T) {
 	valid := func(t *testing.T, statements ...string) func(path string) {
 		return func(path string) {
 			db, err := sql.Open("sqlite", path)
@@ -389,10 +344,10 @@ func TestSetAside(t *testing.T) {
 		"random":  func(p string) { b := make([]byte, 9000); fill(b); _ = os.WriteFile(p, b, 0o600) },
 		"cut":     func(p string) { _ = os.Truncate(p, 5000) },
 		"folder":  func(p string) { _ = os.Remove(p); _ = os.MkdirAll(filepath.Join(p, "x"), 0o700) },
-		"newer":   valid(t, "PRAGMA user_version = 2", "INSERT INTO care VALUES (77)"),
+		"newer":   valid(t, "PRAGMA user_version = 3", "CREATE TABLE more (n)", "INSERT INTO more VALUES (77)"),
 		"foreign": valid(t, "PRAGMA application_id = 5"),
 		"tables":  valid(t, "DROP TABLE uploads"),
-		"columns": valid(t, "ALTER TABLE sums DROP COLUMN parts"),
+		"columns": valid(t, "ALTER TABLE uploads DROP COLUMN parts"),
 		"zeroes": func(p string) {
 			b, _ := os.ReadFile(p)
 			clear(b[4096:])
@@ -403,14 +358,13 @@ func TestSetAside(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			use := func(log *slog.Logger) {
-				j := New(dir, Limits{}, log)
-				for i := range 12 {
-					e := j.Open(fileOf(fmt.Sprint(i), 3), placeNamed(fmt.Sprint(i)), chunk)
-					e.Start(whole)
-					e.Confirm(2)
-					if i == 11 && (!j.Open(fileOf("11", 3), placeNamed("11"), chunk).Done(2) || j.off) {
-						t.Error("it cannot be used")
-					}
+				j := New(dir, log)
+				for i := range 60 {
+					name := fmt.Sprint(i)
+					j.Confirm(to(name), begin(j, name, 3), 2)
+				}
+				if got := fmt.Sprint(done(j, "59")); got != "[2]" || j.off {
+					t.Error("it cannot be used", got)
 				}
 				if err := j.Close(); err != nil {
 					t.Error(err)
@@ -420,7 +374,7 @@ func TestSetAside(t *testing.T) {
 			spoil(filepath.Join(dir, File))
 			log, text := logged()
 			use(log)
-			if strings.Count(text.String(), "set aside") != 1 || strings.Count(text.String(), "\n") != 1 {
+			if strings.Count(text.String(), "moved away") != 1 || strings.Count(text.String(), "\n") != 1 {
 				t.Errorf("told: %s", text)
 			}
 			kind := "corrupt"
@@ -444,7 +398,7 @@ func TestSetAside(t *testing.T) {
 				}
 				defer func() { _ = db.Close() }()
 				var n int
-				if err := db.QueryRow("SELECT pruned FROM care WHERE pruned = 77").Scan(&n); err != nil {
+				if err := db.QueryRow("SELECT n FROM more WHERE n = 77").Scan(&n); err != nil {
 					t.Errorf("it is not kept as it was: %v", err)
 				}
 			}
@@ -452,7 +406,7 @@ func TestSetAside(t *testing.T) {
 				_ = os.WriteFile(filepath.Join(dir, File), []byte("not again, please: this is no journal"), 0o600)
 				use(nil)
 			}
-			if kept, _ := filepath.Glob(filepath.Join(dir, "journal.db.corrupt-*Z")); len(kept) != keptAside {
+			if kept, _ := filepath.Glob(filepath.Join(dir, "journal.db.corrupt-*Z")); len(kept) != keptRotated {
 				t.Error(kept)
 			}
 		})
@@ -473,113 +427,80 @@ func TestNoJournalIsNoFailure(t *testing.T) {
 	log, text := logged()
 	j := open(t, filepath.Join(file, "below"), log)
 	for range 3 {
-		e := j.Open(fileOf("a", 3), placeNamed("a"), chunk)
-		e.Hashed(whole, nil)
-		e.Forget()
-		e.Start(whole)
-		e.Confirm(1)
-		if !e.Started(whole) || !e.Done(1) || e.Done(2) {
-			t.Error("even this run forgets")
+		j.Confirm(to("a"), begin(j, "a", 3), 1)
+		if j.Find(to("a"), fileOf("a", 3)) != nil {
+			t.Error("remembered nowhere")
 		}
-		e.Finish(whole)
+		j.Forget(to("a"), 0)
 	}
 	if strings.Count(text.String(), "level=WARN") != 1 {
 		t.Errorf("told: %s", text)
 	}
 }
 
-func TestPrune(t *testing.T) {
+func TestOldUploadsAreForgotten(t *testing.T) {
 	dir := t.TempDir()
 	start := time.Now()
-	at := func(after time.Duration, limits Limits, do func(*Journal)) {
-		j := New(dir, limits, nil)
+	at := func(after time.Duration) *Journal {
+		j := open(t, dir, nil)
 		j.now = func() time.Time { return start.Add(after) }
-		j.database()
-		do(j)
-		if err := j.Close(); err != nil {
-			t.Fatal(err)
-		}
+		return j
 	}
 	const day = 24 * time.Hour
-	known := func(j *Journal, name string) bool {
-		e := j.Open(fileOf(name, 3), placeNamed(name), chunk)
-		return e.Finished() != "" || e.Started(whole)
+	j := at(0)
+	id := begin(j, "continued", 3)
+	begin(j, "old", 3)
+	j = at(59 * day)
+	if done(j, "old"); j.Find(to("old"), transfer.File{}) == nil {
+		t.Error("forgotten too early")
 	}
-	at(0, Limits{}, func(j *Journal) {
-		j.Open(fileOf("finished", 3), placeNamed("finished"), chunk).Finish(whole)
-		j.Open(fileOf("half", 3), placeNamed("half"), chunk).Start(whole)
-	})
-	at(29*day, Limits{}, func(*Journal) {})
-	at(31*day, Limits{}, func(j *Journal) {
-		if !known(j, "finished") {
-			t.Error("forgotten too early")
-		}
-	})
-	at(59*day, Limits{}, func(j *Journal) {
-		if known(j, "finished") || !known(j, "half") {
-			t.Error("finished for ever, or half-sent forgotten")
-		}
-	})
-	at(61*day, Limits{}, func(*Journal) {})
-	at(62*day, Limits{Files: 10}, func(j *Journal) {
-		if known(j, "half") {
-			t.Error("half-sent for ever")
-		}
-		var n int
-		_ = j.db.QueryRow("SELECT count(*) FROM uploads").Scan(&n)
-		if n != 0 {
-			t.Errorf("%d uploads left", n)
-		}
-	})
-	for i := range 30 {
-		at(63*day+time.Duration(i)*time.Second, Limits{}, func(j *Journal) {
-			j.Open(fileOf(fmt.Sprint(i), 3), placeNamed(fmt.Sprint(i)), chunk).Finish(whole)
-		})
+	j.Confirm(to("continued"), id, 1)
+	j = at(61 * day)
+	if j.Find(to("old"), transfer.File{}) != nil || j.Find(to("continued"), transfer.File{}) == nil {
+		t.Error("the wrong one is forgotten")
 	}
-	at(65*day, Limits{Files: 10}, func(*Journal) {})
-	at(66*day, Limits{}, func(j *Journal) {
-		n := 0
-		for i := range 30 {
-			if known(j, fmt.Sprint(i)) {
-				n++
-			}
-		}
-		if n != 10 || !known(j, "29") {
-			t.Errorf("%d are left", n)
-		}
-	})
 }
 
-// The measured size: go test -run BytesAFile -v.
-func TestBytesAFile(t *testing.T) {
-	n := 20_000
-	if os.Getenv("TRANSECT_TEST_LONG") != "" {
-		n = 1_000_000
-	}
-	if testing.Short() {
-		n = 5_000
-	}
+// TestVersion1 gives up what version 1 has begun, and removes its files.
+func TestVersion1(t *testing.T) {
 	dir := t.TempDir()
-	j := open(t, dir, nil)
-	began := time.Now()
-	for i := range n {
-		name := fmt.Sprint(i)
-		e := j.Open(fileOf(name, 1), placeNamed(name), 0)
-		e.Hashed(whole, nil)
-		e.Finish(whole)
-	}
-	took := time.Since(began)
-	began = time.Now()
-	if err := j.Close(); err != nil {
-		t.Fatal(err)
-	}
-	info, err := os.Stat(filepath.Join(dir, File))
+	db, err := sql.Open("sqlite", filepath.Join(dir, File))
 	if err != nil {
 		t.Fatal(err)
 	}
-	each := info.Size() / int64(n)
-	t.Logf("%d bytes a file, %v a file, closing %v", each, took/time.Duration(n), time.Since(began))
-	if each > 150 {
-		t.Errorf("%d bytes a file", each)
+	for _, s := range []string{
+		"CREATE TABLE files (place BLOB PRIMARY KEY, path INTEGER) WITHOUT ROWID", "CREATE TABLE uploads (place BLOB PRIMARY KEY) WITHOUT ROWID",
+		"CREATE TABLE sums (place BLOB PRIMARY KEY) WITHOUT ROWID", "CREATE TABLE care (pruned INTEGER)", "INSERT INTO uploads VALUES (x'00')",
+		fmt.Sprint("PRAGMA application_id = ", applicationID), "PRAGMA user_version = 1",
+	} {
+		if _, err := db.Exec(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_ = db.Close()
+	receipts := filepath.Join(dir, File+".receipts-0badcafe")
+	if err := os.WriteFile(receipts, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	log, text := logged()
+	for range 2 {
+		j := open(t, dir, log)
+		j.Confirm(to("a"), begin(j, "a", 3), 1)
+		if got := fmt.Sprint(done(j, "a")); got != "[1]" {
+			t.Error(got)
+		}
+	}
+	if _, err := os.Stat(receipts); err == nil || text.Len() > 0 {
+		t.Errorf("%v, told: %s", err, text)
+	}
+}
+
+// BenchmarkConfirm is how long a part that the platform has confirmed is only
+// in memory.
+func BenchmarkConfirm(b *testing.B) {
+	j := open(b, b.TempDir(), nil)
+	id := begin(j, "a", 10_000)
+	for n := 0; b.Loop(); n++ {
+		j.Confirm(to("a"), id, 1+n%10_000)
 	}
 }

@@ -52,7 +52,7 @@ func (t *Transfers) Download(ctx context.Context, d Download) (string, error) {
 	}
 	defer t.budget.Release()
 	path, err := t.fetch(withConnection(ctx, t.budget), d, in, want)
-	return path, settled(ctx, err)
+	return path, contextError(ctx, err)
 }
 
 func (t *Transfers) fetch(ctx context.Context, d Download, in folder, want string) (string, error) {

@@ -2,82 +2,53 @@ package transfer
 
 import "time"
 
-// File is one state of one local file, whatever device it lies on.
+// File is one state of one local file.
 type File struct {
-	Path    string // absolute and clean, otherwise as it was given
+	Path    string // absolute
 	Size    int64
 	ModTime time.Time
 }
 
-// Place is where a file goes.
-type Place struct {
+// Destination is where a file is uploaded to.
+type Destination struct {
 	Platform  string // its address
 	Dataset   string
 	Component string
 }
 
-// Journal remembers across runs what is known of files and what the platform
-// has confirmed of them. It is safe for concurrent use, also by several
-// processes.
+// BegunUpload is a multipart upload the platform has confirmed the beginning of.
+type BegunUpload struct {
+	ID        int64 // distinguishes uploads to one destination
+	Size      int64
+	Chunk     int64
+	MD5       string   // in hexadecimal, as are Parts
+	Parts     []string // in order
+	Done      map[int]bool
+	Unchanged bool // MD5 and Parts were computed from the file, which is unchanged
+	SamePath  bool // it was begun with a file of the same path
+}
+
+// Journal remembers begun multipart uploads across runs. It is safe for
+// concurrent use, also by several processes. Its methods never fail: what
+// cannot be remembered is sent again.
 type Journal interface {
-	// Open tells what is known of sending that state of a file to that place
-	// in parts of so many bytes; 0 when it is sent whole. It never fails: what
-	// cannot be known is unknown.
-	Open(f File, p Place, chunk int64) Entry
-	// Begin is Open for a place that was made just now, of which nothing can be
-	// known.
-	Begin(f File, p Place, chunk int64) Entry
+	// Find returns the upload begun to a destination, or nil. f is compared
+	// with the file it was begun with.
+	Find(d Destination, f File) *BegunUpload
+	// Begin records an upload in place of all others to the destination, and
+	// returns its ID. It is on disk when Begin returns.
+	Begin(d Destination, f File, b BegunUpload) (id int64)
+	// Confirm records a part, from 1, once the platform has confirmed it. When
+	// it returns, the death of the process does not lose it.
+	Confirm(d Destination, id int64, part int)
+	// Forget deletes the upload with that ID, any one when 0. It is on disk
+	// when Forget returns.
+	Forget(d Destination, id int64)
 }
 
-// Entry is what a Journal knows of one file on its way to one place. Checksums
-// are MD5 in hexadecimal. What cannot be noted is done again some day, no more.
-type Entry interface {
-	// Sums are the checksums computed before of this state of the file, cut
-	// like this; "" and nil are unknown.
-	Sums() (whole string, parts []string)
-	// Hashed notes checksums that were computed from the file, "" and nil
-	// where they were not.
-	Hashed(whole string, parts []string)
+type noJournal struct{}
 
-	// Started tells that the platform confirmed the beginning of an upload in
-	// parts announced with that checksum.
-	Started(whole string) bool
-	// Start notes that, and is on disk when it returns. Parts confirmed before
-	// belong to no upload any more.
-	Start(whole string)
-	// Done tells that a part, from 1, was confirmed since the start.
-	Done(part int) bool
-	// Confirm notes a part after the platform's confirmation. When it returns,
-	// the end of this process, however it comes, does not take that away.
-	Confirm(part int)
-
-	// Finished is the checksum this state of the file was completed with, ""
-	// when it was not.
-	Finished() string
-	// Finish notes that. The parts are forgotten.
-	Finish(whole string)
-	// Forget notes that what was known of the place does not count any more: it
-	// comes before anything new is begun there, and is on disk when it returns.
-	Forget()
-
-	// Changed tells that another state of this file was going to this place. When
-	// it was Started with the same checksum, only the time of the file is another.
-	Changed() bool
-}
-
-// forgetful is the journal of those who have none.
-type forgetful struct{}
-
-func (forgetful) Open(File, Place, int64) Entry  { return forgetful{} }
-func (forgetful) Begin(File, Place, int64) Entry { return forgetful{} }
-
-func (forgetful) Sums() (string, []string) { return "", nil }
-func (forgetful) Hashed(string, []string)  {}
-func (forgetful) Started(string) bool      { return false }
-func (forgetful) Start(string)             {}
-func (forgetful) Done(int) bool            { return false }
-func (forgetful) Confirm(int)              {}
-func (forgetful) Finished() string         { return "" }
-func (forgetful) Finish(string)            {}
-func (forgetful) Forget()                  {}
-func (forgetful) Changed() bool            { return false }
+func (noJournal) Find(Destination, File) *BegunUpload        { return nil }
+func (noJournal) Begin(Destination, File, BegunUpload) int64 { return 0 }
+func (noJournal) Confirm(Destination, int64, int)            {}
+func (noJournal) Forget(Destination, int64)                  {}

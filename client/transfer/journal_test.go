@@ -2,7 +2,9 @@ package transfer
 
 import (
 	"bytes"
-	"fmt"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
 	"net/http"
 	"os"
 	"strings"
@@ -14,53 +16,56 @@ import (
 	"transect/client/fault"
 )
 
-// memoryJournal keeps entries for as long as a test lasts.
+// memoryJournal keeps uploads for as long as a test lasts.
 type memoryJournal struct {
 	mu      sync.Mutex
-	entries map[string]*memoryEntry
+	uploads map[Destination]*memoryUpload
 }
 
-type memoryEntry struct {
-	mu             sync.Mutex
-	whole          string
-	parts          []string
-	started, ended string
-	done           map[int]bool
+type memoryUpload struct {
+	BegunUpload
+	file File
 }
 
-func (j *memoryJournal) Open(f File, p Place, chunk int64) Entry {
+func (j *memoryJournal) Find(d Destination, f File) *BegunUpload {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	key := fmt.Sprint(f.Path, f.Size, f.ModTime.UnixNano(), p, chunk)
-	if j.entries == nil {
-		j.entries = map[string]*memoryEntry{}
+	u := j.uploads[d]
+	if u == nil {
+		return nil
 	}
-	if j.entries[key] == nil {
-		j.entries[key] = &memoryEntry{done: map[int]bool{}}
+	b := u.BegunUpload
+	b.Done = maps.Clone(b.Done)
+	b.SamePath, b.Unchanged = u.file.Path == f.Path, u.file == f
+	return &b
+}
+
+func (j *memoryJournal) Begin(d Destination, f File, b BegunUpload) int64 {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.uploads == nil {
+		j.uploads = map[Destination]*memoryUpload{}
 	}
-	return j.entries[key]
+	b.ID, b.Done = rand.Int64(), map[int]bool{}
+	j.uploads[d] = &memoryUpload{b, f}
+	return b.ID
 }
 
-func (j *memoryJournal) Begin(f File, p Place, chunk int64) Entry { return j.Open(f, p, chunk) }
-
-func (e *memoryEntry) locked(f func()) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	f()
+func (j *memoryJournal) Confirm(d Destination, id int64, part int) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if u := j.uploads[d]; u != nil && u.ID == id {
+		u.Done[part] = true
+	}
 }
 
-func (e *memoryEntry) Sums() (string, []string) { return e.whole, e.parts }
-func (e *memoryEntry) Hashed(whole string, parts []string) {
-	e.whole, e.parts = whole, parts
+func (j *memoryJournal) Forget(d Destination, id int64) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if u := j.uploads[d]; u != nil && (id == 0 || u.ID == id) {
+		delete(j.uploads, d)
+	}
 }
-func (e *memoryEntry) Started(whole string) bool { return e.started == whole }
-func (e *memoryEntry) Start(whole string)        { e.started, e.done = whole, map[int]bool{} }
-func (e *memoryEntry) Done(n int) (done bool)    { e.locked(func() { done = e.done[n] }); return done }
-func (e *memoryEntry) Confirm(n int)             { e.locked(func() { e.done[n] = true }) }
-func (e *memoryEntry) Finished() string          { return e.ended }
-func (e *memoryEntry) Finish(whole string)       { e.started, e.ended, e.done = "", whole, map[int]bool{} }
-func (e *memoryEntry) Forget()                   { e.started, e.ended, e.done = "", "", map[int]bool{} }
-func (e *memoryEntry) Changed() bool             { return false }
 
 // refusePart answers the first attempt at a part with a final status.
 func refusePart(part int) func(http.ResponseWriter, *http.Request, int, int) bool {
@@ -118,33 +123,51 @@ func TestUploadThePlatformLostStartsOver(t *testing.T) {
 	}
 }
 
-func TestFinishedIsSkippedOnlyWhenAsked(t *testing.T) {
-	for _, size := range []int{MiB, 11 * MiB} {
-		s := newService(t)
-		path, content := fileOf(t, size)
-		transfers := fast(s, Options{Journal: &memoryJournal{}})
-		u := Upload{Path: path, Multipart: true, ChunkSize: 5 * MiB}
-		for range 2 {
-			if up, err := transfers.Upload(t.Context(), u); err != nil || up.Skipped {
-				t.Fatal(up, err)
+// TestChangedFileStartsOver: only a file of the same content is resumed.
+func TestChangedFileStartsOver(t *testing.T) {
+	for name, c := range map[string]struct {
+		change  func(path string) error
+		resumed int
+		warned  bool
+	}{
+		"touched":  {func(p string) error { return os.Chtimes(p, time.Time{}, time.Now().Add(-time.Hour)) }, 2, false},
+		"content":  {func(p string) error { return os.WriteFile(p, make([]byte, 14*MiB), 0o600) }, 0, true},
+		"longer":   {func(p string) error { return os.WriteFile(p, make([]byte, 15*MiB), 0o600) }, 0, true},
+		"one part": {func(p string) error { return os.WriteFile(p, make([]byte, 3*MiB), 0o600) }, 0, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newService(t)
+			s.onPut = refusePart(3)
+			path, _ := fileOf(t, 14*MiB)
+			var log bytes.Buffer
+			journal := &memoryJournal{}
+			transfers := fast(s, Options{Journal: journal, Budget: NewBudget(1), Logger: slog.New(slog.NewTextHandler(&log, nil))})
+			u := Upload{Path: path, Multipart: true, ChunkSize: 5 * MiB}
+			if _, err := transfers.Upload(t.Context(), u); err == nil {
+				t.Fatal("it did not break off")
 			}
-		}
-		asked := len(s.routes())
-		u.SkipFinished = true
-		up, err := transfers.Upload(t.Context(), u)
-		if err != nil || !up.Skipped || up.MD5 != sum(content) || len(s.routes()) != asked {
-			t.Error(up, err, s.routes())
-		}
-		u.MD5 = strings.Repeat("0", 32)
-		if up, _ := transfers.Upload(t.Context(), u); up.Skipped {
-			t.Error("skipped although another checksum was asked for")
-		}
-		u.MD5 = ""
-		if err := os.Chtimes(path, time.Time{}, time.Now().Add(-time.Hour)); err != nil {
-			t.Fatal(err)
-		}
-		if up, err := transfers.Upload(t.Context(), u); err != nil || up.Skipped {
-			t.Error("skipped although it changed", err)
-		}
+			s.onPut = nil
+			if err := c.change(path); err != nil {
+				t.Fatal(err)
+			}
+			s.mu.Lock()
+			if c.resumed == 0 {
+				clear(s.parts) // as the platform does when another upload begins
+			}
+			s.mu.Unlock()
+			up, err := transfers.Upload(t.Context(), u)
+			if err != nil || up.Resumed != c.resumed {
+				t.Error(up, err)
+			}
+			if content, _ := os.ReadFile(path); !bytes.Equal(s.completed, content) {
+				t.Errorf("%d bytes arrived", len(s.completed))
+			}
+			if strings.Contains(log.String(), "changed since its upload began") != c.warned {
+				t.Errorf("log: %s", log.String())
+			}
+			if len(journal.uploads) != 0 {
+				t.Error("a completed upload is remembered")
+			}
+		})
 	}
 }

@@ -11,31 +11,35 @@ import (
 	"transect/client/fault"
 )
 
-// inParts sends what is missing of an upload in parts and says how many parts
-// were not. An upload taken up again that the platform knows nothing of any
-// more starts over, once.
-func (u *upload) inParts(ctx context.Context) (resumed int, err error) {
-	if u.entry.Started(u.sums.whole) {
-		counted, found := &atomic.Int64{}, &atomic.Int64{}
-		resumed, err = u.missing(ctx, counted, found)
-		if err == nil || ctx.Err() != nil || !lost(err) {
-			return resumed, err
+// multipart sends the parts that no earlier run has sent, and returns how many
+// were sent before. A resumed upload the platform no longer knows starts over,
+// once.
+func (u *upload) multipart(ctx context.Context) (resumed int, err error) {
+	if b := u.begun; b != nil {
+		if b.MD5 == u.sums.whole && b.Size == u.plan.size && b.Chunk == u.plan.chunk {
+			var counted, found atomic.Int64
+			resumed, err = u.sendParts(ctx, b, &counted, &found)
+			if err == nil || ctx.Err() != nil || !isLost(err) {
+				return resumed, err
+			}
+			u.log.Debug("starting an upload over", "file", u.Path, "reason", err)
+			count(u.Progress, -counted.Load())
+			count(u.Found, -found.Load())
 		}
-		u.log.Debug("starting an upload over", "file", u.Path, "reason", err)
-		u.count(-counted.Load())
-		u.found(-found.Load())
+		u.journal.Forget(u.destination, 0)
 	}
-	u.entry.Forget()
 	if err := u.create(ctx); err != nil {
 		return 0, err
 	}
-	u.entry.Start(u.sums.whole)
-	_, err = u.missing(ctx, &atomic.Int64{}, &atomic.Int64{})
+	b := &BegunUpload{Size: u.plan.size, Chunk: u.plan.chunk, MD5: u.sums.whole, Parts: u.sums.parts, Unchanged: u.computed}
+	b.ID = u.journal.Begin(u.destination, u.src.state(), *b)
+	var counted, found atomic.Int64
+	_, err = u.sendParts(ctx, b, &counted, &found)
 	return 0, err
 }
 
-// lost tells refusals that an upload the platform has dropped would meet.
-func lost(err error) bool {
+// isLost is true for refusals of an upload the platform has dropped.
+func isLost(err error) bool {
 	var refused *fault.ResponseError
 	if !errors.As(err, &refused) {
 		return false
@@ -47,30 +51,30 @@ func lost(err error) bool {
 	return refused.Status >= 400 && refused.Status < 500
 }
 
-// missing sends the parts that were not confirmed and completes the upload.
-// counted is the number of bytes of parts that are there, found of those that
-// were there before.
-func (u *upload) missing(ctx context.Context, counted, found *atomic.Int64) (resumed int, err error) {
+// sendParts sends the parts that are not done and completes the upload. counted
+// is the number of bytes of parts that were sent, found of those among them
+// that an earlier run has sent.
+func (u *upload) sendParts(ctx context.Context, b *BegunUpload, counted, found *atomic.Int64) (resumed int, err error) {
 	group, inner := errgroup.WithContext(ctx)
 	for n := 1; n <= u.plan.parts; n++ {
 		_, size := u.plan.span(n)
-		if u.entry.Done(n) {
+		if b.Done[n] {
 			resumed++
 			counted.Add(size)
 			found.Add(size)
-			u.count(size)
-			u.found(size)
+			count(u.Progress, size)
+			count(u.Found, size)
 			continue
 		}
 		if u.budget.Acquire(inner) != nil {
-			break // the group or the caller stopped; its error is the one to tell
+			break // the group or the caller stopped; its error is reported
 		}
 		group.Go(func() error {
 			defer u.budget.Release()
-			if err := u.part(withConnection(inner, u.budget), n); err != nil {
+			if err := u.sendPart(withConnection(inner, u.budget), n); err != nil {
 				return err
 			}
-			u.entry.Confirm(n) // before anything else: a kill may come
+			u.journal.Confirm(u.destination, b.ID, n) // first of all: the process may be killed
 			counted.Add(size)
 			return nil
 		})
@@ -85,38 +89,46 @@ func (u *upload) missing(ctx context.Context, counted, found *atomic.Int64) (res
 	if err := u.src.unchanged(); err != nil {
 		return resumed, err
 	}
-	return resumed, u.caller.Call(ctx, service, "complete-multipart-upload", u.fields(nil), nil)
+	if err := u.caller.Call(ctx, service, "complete-multipart-upload", u.fields(nil), nil); err != nil {
+		return resumed, err
+	}
+	u.journal.Forget(u.destination, b.ID)
+	return resumed, nil
 }
 
 func (u *upload) create(ctx context.Context) error {
-	what := map[string]any{
+	fields := map[string]any{
 		"filename": u.name(), "chunk_size": u.plan.chunk, "total_size": u.plan.size, "checksum": u.sums.whole,
 	}
-	if u.mode != ThroughPlatform {
-		what["direct_upload"] = true
+	if u.mode == ToStorage {
+		fields["direct_upload"] = true
 	}
-	return u.caller.Call(ctx, service, "create-multipart-upload", u.fields(what), nil)
+	return u.caller.Call(ctx, service, "create-multipart-upload", u.fields(fields), nil)
 }
 
-// part sends part n.
-func (u *upload) part(ctx context.Context, n int) error {
+func (u *upload) sendPart(ctx context.Context, n int) error {
+	var err error
 	if u.mode == ThroughPlatform {
-		return u.partFailed(n, u.postPart(ctx, n))
+		err = u.postPart(ctx, n)
+	} else {
+		sign := func(ctx context.Context) (signed, error) {
+			var s signed
+			err := u.caller.Call(ctx, service, "get-upload-part-url",
+				u.fields(map[string]any{"part_number": n, "checksum": u.sums.parts[n-1]}), &s)
+			return s, err
+		}
+		success := func(status int) bool { return status == http.StatusOK || status == http.StatusNoContent }
+		err = u.put(ctx, n, sign, success)
 	}
-	sign := func(ctx context.Context) (signed, error) {
-		var s signed
-		err := u.caller.Call(ctx, service, "get-upload-part-url",
-			u.fields(map[string]any{"part_number": n, "checksum": u.sums.parts[n-1]}), &s)
-		return s, err
-	}
-	success := func(status int) bool { return status == http.StatusOK || status == http.StatusNoContent }
-	return u.partFailed(n, u.put(ctx, n, sign, success))
-}
-
-// partFailed names file and part around the error of one part.
-func (u *upload) partFailed(n int, err error) error {
-	if err == nil || told(err) {
+	if err == nil || describesFile(err) {
 		return err
 	}
-	return wrapped(err, "part %d of %d of %s could not be sent", n, u.plan.parts, u.Path)
+	return uploadError(err, "part %d of %d of %s could not be sent", n, u.plan.parts, u.Path)
+}
+
+// count reports bytes unless nobody listens.
+func count(report func(int64), bytes int64) {
+	if report != nil && bytes != 0 {
+		report(bytes)
+	}
 }

@@ -61,11 +61,3 @@ func (p plan) span(n int) (offset, size int64) {
 	offset = int64(n-1) * p.chunk
 	return offset, min(p.chunk, p.size-offset)
 }
-
-// journalChunk is the size of parts as the journal knows it.
-func (p plan) journalChunk() int64 {
-	if p.parts == 1 {
-		return 0
-	}
-	return p.chunk
-}

@@ -16,6 +16,12 @@ const (
 	resigns = 3
 )
 
+// signed is a URL of the storage and the headers it was signed for.
+type signed struct {
+	PutURL  string            `json:"put_url"`
+	Headers map[string]string `json:"headers"`
+}
+
 // put sends span n to storage. A refused address (it expires) is asked for
 // again and only this span sent again; storage that fails is given time.
 func (u *upload) put(ctx context.Context, n int, sign func(context.Context) (signed, error), success func(int) bool) error {
@@ -29,7 +35,7 @@ func (u *upload) put(ctx context.Context, n int, sign func(context.Context) (sig
 		switch {
 		case ctx.Err() != nil:
 			return stopped(ctx)
-		case err != nil && told(err):
+		case err != nil && describesFile(err):
 			return err
 		case err == nil && success(status):
 			return nil

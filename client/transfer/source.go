@@ -105,8 +105,8 @@ func (s *source) hold(ctx context.Context, h *held, stats *Stats) error {
 	return nil
 }
 
-// state names what the journal knows the file by. Two paths of one file are two
-// files: a link may point elsewhere the next time.
+// state is how the journal knows the file. Links are not resolved: they may point
+// elsewhere the next time.
 func (s *source) state() File {
 	path := s.path
 	if full, err := filepath.Abs(path); err == nil {

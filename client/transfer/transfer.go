@@ -59,7 +59,6 @@ type Upload struct {
 	Path               string
 	MD5                string            // hexadecimal; computed when empty
 	Multipart          bool              // send in parts when longer than a chunk
-	SkipFinished       bool              // do not send again what the journal knows as completed
 	ChunkSize          int64             // bytes; 10 MiB when 0
 	New                bool              // the component was made just now: nothing is remembered of it
 	Progress           func(delta int64) // bytes sent since the last call; negative when a part starts over
@@ -72,8 +71,7 @@ type Uploaded struct {
 	Bytes int64
 	Parts int
 
-	Skipped bool // it was completed before, nothing was asked of the platform
-	Resumed int  // parts that were confirmed before
+	Resumed int // parts that were confirmed before
 }
 
 // Download is one file to be fetched.
@@ -131,7 +129,7 @@ func New(c Caller, o Options) *Transfers {
 		t.budget = NewTunedBudget(MostConnections)
 	}
 	if t.journal == nil {
-		t.journal = forgetful{}
+		t.journal = noJournal{}
 	}
 	if t.log == nil {
 		t.log = slog.New(slog.DiscardHandler)
@@ -160,9 +158,8 @@ func stopped(ctx context.Context) error {
 	return fault.Of(&fault.CancelledError{}, "stopped")
 }
 
-// settled makes sure that an ended context is told as such, however a caller
-// below words it.
-func settled(ctx context.Context, err error) error {
+// contextError reports an ended context as such, whatever error it caused.
+func contextError(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil && fault.Find(err) == nil {
 		return stopped(ctx)
 	}

@@ -10,29 +10,25 @@ import (
 
 const service = "data-manager"
 
-// signed is where storage takes bytes, for a while.
-type signed struct {
-	PutURL  string            `json:"put_url"`
-	Headers map[string]string `json:"headers"`
-}
-
-// upload is one file on its way.
+// upload is one file being uploaded.
 type upload struct {
 	*Transfers
 	Upload
-	src   *source
-	plan  plan
-	sums  sums
-	entry Entry
+	src         *source
+	plan        plan
+	sums        sums
+	computed    bool // sums.whole was computed from the file, not given
+	destination Destination
+	begun       *BegunUpload // by an earlier run, or nil
 }
 
 // Upload sends a file into a component, whole or in parts, and completes it
-// when every byte was confirmed and the file is still the one that was opened.
+// once every byte is confirmed and the file has not changed meanwhile.
 //
 // Errors: *fault.UploadError for a missing, empty or changing file and for a
 // part that cannot be sent; *fault.ValueError for a bad chunk size;
 // *fault.ResponseError when the platform or, for a file sent whole, its storage
-// refuses it. The first three are found before any request where they can be.
+// refuses it. What can be checked beforehand fails before any request.
 func (t *Transfers) Upload(ctx context.Context, u Upload) (Uploaded, error) {
 	given, err := normalizeMD5(u.MD5)
 	if err != nil {
@@ -47,61 +43,53 @@ func (t *Transfers) Upload(ctx context.Context, u Upload) (Uploaded, error) {
 	if err != nil {
 		return Uploaded{}, err
 	}
-	up := &upload{Transfers: t, Upload: u, src: src, plan: p}
-	remembered := t.journal.Open
-	if u.New {
-		remembered = t.journal.Begin
+	up := &upload{Transfers: t, Upload: u, src: src, plan: p,
+		destination: Destination{Platform: t.platform, Dataset: u.Dataset, Component: u.Component}}
+	if !u.New {
+		up.begun = t.journal.Find(up.destination, src.state())
 	}
-	up.entry = remembered(src.state(), Place{Platform: t.platform, Dataset: u.Dataset, Component: u.Component}, p.journalChunk())
-	if err := up.summed(ctx, given); err != nil {
+	if err := up.checksums(ctx, given); err != nil {
 		return Uploaded{}, err
 	}
-	if up.entry.Changed() && !up.entry.Started(up.sums.whole) {
-		t.log.Warn("the file changed since its upload was begun; it is uploaded anew", "file", u.Path)
+	if b := up.begun; b != nil && b.SamePath && b.MD5 != up.sums.whole {
+		t.log.Warn("the file changed since its upload began; the upload starts over", "file", u.Path)
 	}
 	done := Uploaded{MD5: up.sums.whole, Bytes: p.size, Parts: p.parts}
-	if u.SkipFinished && up.entry.Finished() == done.MD5 {
-		done.Skipped = true
-		return done, nil
-	}
 	if p.parts == 1 {
 		err = up.whole(ctx)
 	} else {
-		done.Resumed, err = up.inParts(ctx)
+		done.Resumed, err = up.multipart(ctx)
 	}
 	if err != nil {
-		return Uploaded{}, settled(ctx, err)
+		return Uploaded{}, contextError(ctx, err)
 	}
-	up.entry.Finish(done.MD5)
 	return done, nil
 }
 
-// summed makes sure of the file's checksums: those given, those the journal has
-// kept of this state of the file, or those computed now.
-func (u *upload) summed(ctx context.Context, given string) error {
-	whole, parts := u.entry.Sums()
-	if given != "" {
-		whole = given
+// checksums takes the file's checksums from the caller, from the journal, or
+// computes them.
+func (u *upload) checksums(ctx context.Context, given string) error {
+	var known sums
+	if b := u.begun; b != nil && b.Unchanged {
+		known.whole = b.MD5
+		if b.Chunk == u.plan.chunk && len(b.Parts) == u.plan.parts {
+			known.parts = b.Parts
+		}
 	}
-	if whole != "" && (u.plan.parts == 1 || len(parts) == u.plan.parts) {
-		u.sums = sums{whole: whole, parts: parts}
+	if u.computed = given == ""; !u.computed {
+		known.whole = given
+	}
+	if known.whole != "" && (u.plan.parts == 1 || known.parts != nil) {
+		u.sums = known
 		return nil
 	}
-	if err := u.hash(ctx, whole); err != nil {
+	if err := u.hash(ctx, known.whole); err != nil {
 		return err
 	}
-	if err := u.src.unchanged(); err != nil {
-		return err
-	}
-	if given == "" {
-		u.entry.Hashed(u.sums.whole, u.sums.parts)
-	} else {
-		u.entry.Hashed("", u.sums.parts)
-	}
-	return nil
+	return u.src.unchanged()
 }
 
-// hash computes what is missing of the checksums. A file that fits is read
+// hash computes the missing checksums. A file that fits into memory is read
 // once, for its checksum and for sending it.
 func (u *upload) hash(ctx context.Context, whole string) error {
 	slots := int64(longFileSlot)
@@ -126,7 +114,7 @@ func (u *upload) hash(ctx context.Context, whole string) error {
 	return err
 }
 
-// fields are what every request about this file says, and what is added.
+// fields are the fields of every request about this file, and some more.
 func (u *upload) fields(added map[string]any) map[string]any {
 	f := map[string]any{"dataset": u.Dataset, "component": u.Component}
 	for k, v := range added {
@@ -137,22 +125,20 @@ func (u *upload) fields(added map[string]any) map[string]any {
 
 func (u *upload) name() string { return filepath.Base(u.Path) }
 
+// whole sends the file in one piece.
 func (u *upload) whole(ctx context.Context) error {
 	if err := u.budget.Acquire(ctx); err != nil {
 		return err
 	}
 	defer u.budget.Release()
 	ctx = withConnection(ctx, u.budget)
-	u.entry.Forget()
+	if u.begun != nil {
+		u.journal.Forget(u.destination, 0)
+	}
 	if u.mode == ThroughPlatform {
 		return u.postWhole(ctx)
 	}
-	return u.putWhole(ctx)
-}
-
-// putWhole sends the file to the platform's storage.
-func (u *upload) putWhole(ctx context.Context) error {
-	// Asking again gives a new address for the same component.
+	// Asking again returns a new URL for the same component.
 	sign := func(ctx context.Context) (signed, error) {
 		var s signed
 		err := u.caller.Call(ctx, service, "init-upload-component",
@@ -169,37 +155,25 @@ func (u *upload) putWhole(ctx context.Context) error {
 	return u.caller.Call(ctx, service, "complete-upload-component", u.fields(nil), nil)
 }
 
-func (u *upload) count(bytes int64) {
-	if u.Progress != nil && bytes != 0 {
-		u.Progress(bytes)
-	}
-}
-
-func (u *upload) found(bytes int64) {
-	if u.Found != nil && bytes != 0 {
-		u.Found(bytes)
-	}
-}
-
-// told is true for errors that say all there is to say.
-func told(err error) bool {
+// describesFile is true for errors whose message needs no file or part name
+// around it.
+func describesFile(err error) bool {
 	var upload *fault.UploadError
 	var cancelled *fault.CancelledError
 	return errors.As(err, &upload) || errors.As(err, &cancelled)
 }
 
-// failed names the file around what went wrong, where the platform did not
-// refuse it by itself.
+// failed adds the file to an error, except to a refusal by the platform.
 func (u *upload) failed(err error) error {
 	var refused *fault.ResponseError
-	if told(err) || errors.As(err, &refused) {
+	if describesFile(err) || errors.As(err, &refused) {
 		return err
 	}
-	return wrapped(err, "%s could not be sent", u.Path)
+	return uploadError(err, "%s could not be sent", u.Path)
 }
 
-// wrapped makes an UploadError that keeps the hint of its cause.
-func wrapped(err error, format string, args ...any) error {
+// uploadError wraps an error and keeps its hint.
+func uploadError(err error, format string, args ...any) error {
 	f := fault.Of(&fault.UploadError{}, format, args...)
 	f.Cause = err
 	if cause := fault.Find(err); cause != nil {
