@@ -167,7 +167,7 @@ func TestUploadGoesOnInTheNextRun(t *testing.T) {
 		y.open()
 		content := y.file("mosaic.tif", size, 1)
 		stderr, err := y.upload(id, "mosaic.tif")
-		if err != nil || y.puts.Load() != 5 || !strings.Contains(stderr, "the file changed since its upload was begun; it is uploaded anew") {
+		if err != nil || y.puts.Load() != 5 || !strings.Contains(stderr, "the file changed since its upload began; the upload starts over") {
 			t.Errorf("%v, %d parts were sent\n%s", err, y.puts.Load(), stderr)
 		}
 		y.holds(id, content)
