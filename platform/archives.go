@@ -78,7 +78,7 @@ func (p *Platform) archive(ctx context.Context, j job) (err error) {
 		blobs, rest = append(blobs, b), rest[n:]
 	}
 	return p.store.Write(ctx, func(tx *store.Tx) error {
-		if err := p.done(tx, j); err != nil {
+		if err := p.finishJob(tx, j); err != nil {
 			return err
 		}
 		doc, err := tx.Get(datasets.plural, j.id)
@@ -140,7 +140,7 @@ func (p *Platform) zip(ctx context.Context, files []stored) (blob.Blob, error) {
 		writer.CloseWithError(errors.Join(err, archive.Close()))
 	}()
 	defer reader.Close()
-	return p.blobs.Receive(reader, -1, nil)
+	return p.blobs.Put(blob.NewID(), reader, "")
 }
 
 func (p *Platform) zipOne(archive *zip.Writer, name string, s stored) error {

@@ -66,7 +66,7 @@ func (r *Request) storedFile(dataset, component string) (s stored, err error) {
 		if _, _, err := r.componentOf(dataset, component); err != nil {
 			return err
 		}
-		s, err = r.bytesOf(dataset, component)
+		s, err = bytesOf(r.tx, dataset, component)
 		return err
 	})
 	if errors.Is(err, sql.ErrNoRows) {

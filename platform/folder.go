@@ -15,6 +15,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"transect/client/fault"
+	"transect/platform/blob"
 	"transect/platform/store"
 )
 
@@ -215,6 +216,9 @@ func databaseFault(ctx context.Context, dir string, err error) error {
 		return damaged(dir, "%v", err)
 	case errors.Is(err, store.ErrNewer):
 		return newer(dir)
+	case errors.Is(err, blob.ErrPacksInUse):
+		return fault.Hinted(fault.Of(&fault.PlatformError{}, "cannot use the local platform's folder %s: %w", dir, err),
+			"stop that process, then try again")
 	}
 	return cannotUse(dir, err)
 }

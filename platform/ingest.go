@@ -4,52 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
-	"runtime/debug"
 	"time"
 
-	"transect/client/fault"
 	"transect/client/imagery"
 	"transect/platform/store"
 )
-
-// crash is a panic as an error: one sentence for users, all there is to know
-// for the log.
-type crash struct {
-	cause any
-	stack []byte
-}
-
-func (c *crash) Error() string { return "the platform met a fault of its own; its log tells more" }
-
-// LogValue is what the log says of it.
-func (c *crash) LogValue() slog.Value {
-	return slog.StringValue(fmt.Sprintf("panic: %v\n%s", c.cause, c.stack))
-}
-
-// guarded turns a panic into an error.
-func guarded(f func() error) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = &crash{v, debug.Stack()}
-		}
-	}()
-	return f()
-}
-
-// logCrash notes a panic, if an error is one, in the platform's log.
-func (p *Platform) logCrash(err error, where ...any) {
-	var c *crash
-	if errors.As(err, &c) {
-		p.log.Error("the platform met a fault of its own", append(where, "error", c)...)
-	}
-}
 
 // ingest reads what was uploaded to a dataset and completes its description.
 func (p *Platform) ingest(ctx context.Context, j job) error {
 	var doc store.Doc
 	var files []stored
-	// Its status says running since it is due, so there is nothing to write yet.
 	err := p.store.Read(ctx, func(tx *store.Tx) (err error) {
 		if doc, err = tx.Get(datasets.plural, j.id); err != nil {
 			return err
@@ -68,125 +32,81 @@ func (p *Platform) ingest(ctx context.Context, j job) error {
 	if err != nil {
 		return err
 	}
-	if delay := p.options.IngestDelay; delay > 0 {
-		select {
-		case <-time.After(delay):
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+	select {
+	case <-time.After(p.options.IngestDelay):
+	case <-ctx.Done():
+		return ctx.Err()
 	}
-	found, wrong := p.examine(doc, files, j)
+	found, problem := p.inspect(doc, files, j)
 	return p.store.Write(ctx, func(tx *store.Tx) error {
-		if err := p.done(tx, j); err != nil {
+		if err := p.finishJob(tx, j); err != nil {
 			return err
 		}
-		// It may have been renamed or moved in the meantime.
-		doc, err := tx.Get(datasets.plural, j.id)
+		doc, err := tx.Get(datasets.plural, j.id) // it may have been changed meanwhile
 		if err != nil {
 			return err
 		}
-		p.ingested(doc, found, wrong)
+		for key, value := range found {
+			if store.Lookup(doc, key) == nil {
+				store.Set(doc, key, value)
+			}
+		}
+		store.Set(doc, "ingestion.status", ingestionCompleted)
+		if problem != nil {
+			store.Set(doc, "ingestion.status", ingestionFailed)
+			store.Set(doc, "ingestion.error", store.Doc{"message": errorText(problem)})
+		}
+		store.Set(doc, "ingestion.date", date(p.options.Now()))
 		return tx.Replace(datasets.plural, doc)
 	})
 }
 
-// ingested notes in a dataset what was found in its files, under dotted keys,
-// or what is wrong with them.
-func (p *Platform) ingested(doc, found store.Doc, wrong problem) {
-	for key, value := range found {
-		if store.Lookup(doc, key) == nil {
-			store.Set(doc, key, value)
-		}
-	}
-	store.Set(doc, "ingestion.status", ingestionCompleted)
-	if object, ok := doc["ingestion"].(map[string]any); ok {
-		delete(object, "error")
-	}
-	if message := wrong.message(doc); message != "" {
-		store.Set(doc, "ingestion.status", ingestionFailed)
-		store.Set(doc, "ingestion.error", store.Doc{"message": message})
-		p.logCrash(wrong.err, "dataset", store.Text(doc, "_id"), "file", wrong.of(doc))
-	}
-	store.Set(doc, "ingestion.date", date(p.options.Now()))
-}
-
-// examine reads the files of a dataset. It returns what they say of it, under
-// dotted keys, or what is wrong with them.
-func (p *Platform) examine(doc store.Doc, files []stored, j job) (found store.Doc, wrong problem) {
+// inspect reads the files of a dataset. It returns what they say of it, under
+// dotted keys, and what is wrong with them.
+func (p *Platform) inspect(doc store.Doc, files []stored, j job) (found store.Doc, problem error) {
 	if j.attempt > maxAttempts {
-		return nil, problemOf(errors.New("the ingestion broke off too often"))
+		return nil, fmt.Errorf("the ingestion failed %d times without a result", maxAttempts)
 	}
 	var size int64
 	for _, s := range files {
 		size += s.size
-		if s.size == 0 {
-			return nil, problemOf(fmt.Errorf("%s is empty", s.filename))
-		}
 	}
 	found = store.Doc{"size": size}
-	wrong.err = guarded(func() error {
-		for i, s := range files {
-			wrong.file = s.filename
-			f, err := p.blobs.Open(s.blob)
-			if err != nil {
-				return err
-			}
-			defer f.Close()
-			if doc["type"] == any("image") {
-				photo, err := imagery.ReadFrom(f, s.size)
-				if err != nil {
-					return err
-				}
-				describePhoto(found, photo, doc)
-				continue
-			}
-			if err := sniff(doc, i, s, f); err != nil {
-				return err
-			}
+	for i, s := range files {
+		err := recovered(func() error { return p.inspectFile(found, doc, i, s) })
+		if e := (*panicError)(nil); errors.As(err, &e) {
+			p.logPanic(err, "dataset", store.Text(doc, "_id"), "file", s.filename)
+			err = fmt.Errorf("%s could not be read: %w", s.filename, err)
 		}
-		return nil
-	})
-	return found, wrong
-}
-
-// problem is what went wrong with a dataset, and with which of its files, as
-// far as that is known.
-type problem struct {
-	file string
-	err  error
-}
-
-func problemOf(err error) problem { return problem{err: err} }
-
-// message is how a dataset tells of it; "" when nothing went wrong.
-func (w problem) message(doc store.Doc) string {
-	if w.err == nil {
-		return ""
-	}
-	if c := (*crash)(nil); errors.As(w.err, &c) {
-		return fmt.Sprintf("%s could not be read: %s", w.of(doc), c)
-	}
-	if f := fault.Find(w.err); f != nil {
-		return f.Facts().Message
-	}
-	return w.err.Error()
-}
-
-// of names the file: the only one of the dataset when it was not said.
-func (w problem) of(doc store.Doc) string {
-	if w.file != "" {
-		return w.file
-	}
-	if list, _ := doc["components"].([]any); len(list) == 1 {
-		if c, _ := list[0].(map[string]any); c["filename"] != nil {
-			return store.Text(c, "filename")
+		if err != nil {
+			return found, err
 		}
 	}
-	return "a file of the dataset"
+	return found, nil
 }
 
-// describePhoto notes what a photo says of itself, as far as its dataset wants
-// that read.
+// inspectFile reads one file of a dataset.
+func (p *Platform) inspectFile(found, doc store.Doc, index int, s stored) error {
+	if s.size == 0 {
+		return fmt.Errorf("%s is empty", s.filename)
+	}
+	f, err := p.blobs.Open(s.blob)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if doc["type"] != any("image") {
+		return sniff(doc, index, s, f)
+	}
+	photo, err := imagery.ReadFrom(f, s.size)
+	if err == nil {
+		describePhoto(found, photo, doc)
+	}
+	return err
+}
+
+// describePhoto adds the metadata of a photo, unless its dataset says not to
+// parse it.
 func describePhoto(found store.Doc, photo imagery.Photo, dataset store.Doc) {
 	found["width"], found["height"] = photo.Width, photo.Height
 	if store.Lookup(dataset, "ingestion.parameters.parse_metadata") == any(false) {

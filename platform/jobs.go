@@ -2,197 +2,152 @@ package platform
 
 import (
 	"context"
+	"database/sql"
 	"errors"
-	"slices"
-	"strings"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
 	"sync"
 	"time"
 
+	"transect/client/fault"
 	"transect/platform/store"
 )
 
-// The kinds of work in the background, and how many of each run at once.
+// Background jobs. Requests add a row to the table "jobs" in their transaction
+// (enqueue); the workers of any process that has the folder open take it, renew
+// its lease while they work, and delete the row in the transaction that stores
+// the result. A job whose process died is taken again when its lease has passed.
+
+// The kinds of jobs.
 const (
 	ingestionJob = "ingestion"
 	productJob   = "product"
 	archiveJob   = "archive"
 )
 
-// Ingestions wait for the disk most of the time.
+// slots is how many jobs of a kind run at once. Ingestions mostly wait for the disk.
 var slots = map[string]int{ingestionJob: 8, productJob: 4, archiveJob: 1}
 
-// claimed is how many jobs for each slot are taken at once: taking them one by
-// one costs more than most ingestions do.
-const claimed = 4
-
-// gathering is how long to wait for more jobs when there is one.
-const gathering = 5 * time.Millisecond
-
-// maxAttempts is how often a job is begun before it counts as failed: one that
-// takes its process down must not do so forever. Those that waited in such a
-// process count as begun.
+// maxAttempts is how often a job is begun before it fails: one that takes its
+// process down must not do so forever.
 const maxAttempts = 10
 
-// errLost: the job is no longer this process's: it was cancelled, or its lease
-// passed and another process took it.
-var errLost = errors.New("the job was taken away")
+// errLost means that the job was cancelled, or that its lease passed and another
+// process took it.
+var errLost = errors.New("the job was cancelled or taken over")
 
-// job is one piece of work, held by this process.
+// job is one piece of work that this process leased.
 type job struct {
 	id, kind string
-	attempt  int64 // a later attempt has a higher number
+	attempt  int64 // from 1
 }
 
-// workers do the work in the background of one process.
+// workers run the jobs of one process.
 type workers struct {
-	p     *Platform
-	owner string
-	wait  func()
-	bells map[string]chan struct{} // rung when there may be something to do
+	p       *Platform
+	owner   string
+	all     sync.WaitGroup
+	wakeups map[string]chan struct{} // by kind
 
 	mu      sync.Mutex
 	running map[job]context.CancelCauseFunc
 }
 
-// enqueue makes work due, or due again from the beginning.
+// enqueue adds a job, or starts it over.
 func enqueue(tx *store.Tx, kind, id string) error {
 	return tx.Exec(`INSERT INTO jobs (id, kind) VALUES (?, ?)
 		ON CONFLICT (id) DO UPDATE SET kind = excluded.kind, owner = NULL, lease = 0, attempts = attempts + 1`, id, kind)
 }
 
-// startWorkers starts the loops that take jobs, until the platform closes.
+// startWorkers starts the loops that run jobs until the platform closes.
 func (p *Platform) startWorkers() {
-	w := &workers{p: p, owner: randomText(), bells: map[string]chan struct{}{}, running: map[job]context.CancelCauseFunc{}}
+	w := &workers{p: p, owner: randomText(), wakeups: map[string]chan struct{}{}, running: map[job]context.CancelCauseFunc{}}
 	p.workers = w
-	var all sync.WaitGroup
-	w.wait = all.Wait
-	for kind := range slots {
-		w.bells[kind] = make(chan struct{}, 1)
-	}
 	for kind, do := range map[string]func(context.Context, job) error{
 		ingestionJob: p.ingest, productJob: p.runProduct, archiveJob: p.archive,
 	} {
-		all.Go(func() { w.loop(kind, w.bells[kind], do) })
+		w.wakeups[kind] = make(chan struct{}, 1)
+		w.all.Go(func() { w.loop(kind, w.wakeups[kind], do) })
 	}
-	all.Go(w.renew)
-	all.Go(func() { p.blobs.Sweep(time.Now().Add(-24 * time.Hour)) })
+	w.all.Go(w.renewLeases)
+	w.all.Go(func() { p.blobs.Sweep(time.Now().Add(-24 * time.Hour)) })
 }
 
-// wake tells the loops that there is something to do.
+// wake has the loops look for jobs now.
 func (w *workers) wake() {
-	for _, bell := range w.bells {
+	for _, c := range w.wakeups {
 		select {
-		case bell <- struct{}{}:
+		case c <- struct{}{}:
 		default:
 		}
 	}
 }
 
-// loop runs jobs of one kind, a few at a time.
-func (w *workers) loop(kind string, bell chan struct{}, do func(context.Context, job) error) {
-	ctx := w.p.closing
+// loop runs the jobs of one kind.
+func (w *workers) loop(kind string, wakeup chan struct{}, do func(context.Context, job) error) {
+	closing := w.p.closing
 	free := make(chan struct{}, slots[kind])
-	var all sync.WaitGroup
-	defer all.Wait()
-	for {
-		jobs, err := w.claim(ctx, kind, claimed*slots[kind])
-		if err != nil && ctx.Err() == nil {
-			w.p.log.Error("cannot look for work", "kind", kind, "error", err)
-		}
-		for _, j := range jobs {
-			free <- struct{}{}
-			all.Go(func() {
-				defer func() { <-free }()
-				w.run(j, do)
+	for closing.Err() == nil {
+		free <- struct{}{}
+		j, err := w.lease(closing, kind)
+		if err == nil {
+			ctx, cancel := context.WithCancelCause(closing)
+			w.mu.Lock()
+			w.running[j] = cancel
+			w.mu.Unlock()
+			w.all.Go(func() {
+				w.run(ctx, j, do)
+				cancel(nil)
+				<-free
 			})
-		}
-		if len(jobs) > 0 {
 			continue
 		}
+		<-free
+		if !errors.Is(err, sql.ErrNoRows) && closing.Err() == nil {
+			w.p.log.Error("cannot look for jobs", "kind", kind, "error", err)
+		}
 		select {
-		case <-bell:
-			time.Sleep(gathering)
-		case <-time.After(w.p.options.Lease / 6): // another process may have left something
-		case <-ctx.Done():
-			return
+		case <-wakeup:
+		case <-time.After(w.p.options.Lease / 6): // another process may have added one, or died
+		case <-closing.Done():
 		}
 	}
 }
 
-// held is a job of this process and how to stop it.
-type held struct {
-	job
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-}
-
-// claim takes up to so many jobs that nobody works on.
-func (w *workers) claim(ctx context.Context, kind string, most int) ([]held, error) {
+// lease takes the next job of a kind, or fails with sql.ErrNoRows.
+func (w *workers) lease(ctx context.Context, kind string) (job, error) {
 	now := time.Now()
-	due := false
-	err := w.p.store.Read(ctx, func(tx *store.Tx) error {
-		return tx.QueryRow("SELECT EXISTS (SELECT 1 FROM jobs WHERE kind = ? AND lease < ?)", kind, now.UnixMilli()).Scan(&due)
+	j := job{kind: kind}
+	const due = "SELECT id FROM jobs WHERE kind = ? AND lease < ? ORDER BY id LIMIT 1"
+	// Looking first saves writing transactions while there is nothing to do.
+	if err := w.p.store.Read(ctx, func(tx *store.Tx) error {
+		return tx.QueryRow(due, kind, now.UnixMilli()).Scan(&j.id)
+	}); err != nil {
+		return j, err
+	}
+	err := w.p.store.Write(ctx, func(tx *store.Tx) error {
+		return tx.QueryRow("UPDATE jobs SET owner = ?, lease = ?, attempts = attempts + 1 WHERE id = ("+due+") RETURNING id, attempts",
+			w.owner, now.Add(w.p.options.Lease).UnixMilli(), kind, now.UnixMilli()).Scan(&j.id, &j.attempt)
 	})
-	if err != nil || !due {
-		return nil, err
-	}
-	var taken []held
-	err = w.p.store.Write(ctx, func(tx *store.Tx) error {
-		taken = nil
-		rows, err := tx.Query(`UPDATE jobs SET owner = ?, lease = ?, attempts = attempts + 1
-			WHERE id IN (SELECT id FROM jobs WHERE kind = ? AND lease < ? ORDER BY id LIMIT ?) RETURNING id, attempts`,
-			w.owner, now.Add(w.p.options.Lease).UnixMilli(), kind, now.UnixMilli(), most)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			h := held{job: job{kind: kind}}
-			if err := rows.Scan(&h.id, &h.attempt); err != nil {
-				return err
-			}
-			taken = append(taken, h)
-		}
-		return rows.Err()
-	})
-	if err != nil {
-		return nil, err
-	}
-	slices.SortFunc(taken, func(a, b held) int { return strings.Compare(a.id, b.id) })
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for i := range taken {
-		h := &taken[i]
-		h.ctx, h.cancel = context.WithCancelCause(ctx)
-		w.running[h.job] = h.cancel
-	}
-	return taken, nil
+	return j, err
 }
 
-// run does one job and keeps the platform alive whatever happens in it.
-func (w *workers) run(h held, do func(context.Context, job) error) {
-	ctx, j := h.ctx, h.job
-	defer h.cancel(nil)
-	err := ctx.Err() // it was waiting for its turn
-	if err == nil {
-		err = guarded(func() error { return do(ctx, j) })
-	}
+// run does one job. One that failed is left for another attempt.
+func (w *workers) run(ctx context.Context, j job, do func(context.Context, job) error) {
+	err := recovered(func() error { return do(ctx, j) })
 	w.mu.Lock()
 	delete(w.running, j)
 	w.mu.Unlock()
 	if err == nil || errors.Is(err, errLost) || errors.Is(context.Cause(ctx), errLost) {
 		return
 	}
-	stopping := w.p.closing.Err() != nil
-	if !stopping {
-		w.p.log.Error("work in the background failed", "kind", j.kind, "id", j.id, "attempt", j.attempt, "error", err)
-	}
-	// Left for another attempt: at once by another process when this one
-	// stops, else a little later.
-	lease := time.Now().Add(w.p.options.Lease).UnixMilli()
-	attempts := j.attempt
-	if stopping {
+	// The next attempt is later, or at once in another process when this one stops.
+	lease, attempts := time.Now().Add(w.p.options.Lease).UnixMilli(), j.attempt
+	if w.p.closing.Err() != nil {
 		lease, attempts = 0, j.attempt-1
+	} else {
+		w.p.log.Error("a job failed", "kind", j.kind, "id", j.id, "attempt", j.attempt, "error", err)
 	}
 	w.p.store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error {
 		return tx.Exec("UPDATE jobs SET owner = NULL, lease = ?, attempts = ? WHERE id = ? AND owner = ? AND attempts = ?",
@@ -200,8 +155,8 @@ func (w *workers) run(h held, do func(context.Context, job) error) {
 	})
 }
 
-// renew keeps the leases of the running jobs, and stops those that were taken away.
-func (w *workers) renew() {
+// renewLeases keeps the leases of the running jobs, and stops those that were lost.
+func (w *workers) renewLeases() {
 	ticks := time.NewTicker(w.p.options.Lease / 3)
 	defer ticks.Stop()
 	for {
@@ -211,19 +166,18 @@ func (w *workers) renew() {
 			return
 		}
 		w.mu.Lock()
-		held := make(map[job]context.CancelCauseFunc, len(w.running))
-		for j, cancel := range w.running {
-			held[j] = cancel
+		running := make([]job, 0, len(w.running))
+		for j := range w.running {
+			running = append(running, j)
 		}
 		w.mu.Unlock()
-		if len(held) == 0 {
+		if len(running) == 0 {
 			continue
 		}
 		var lost []job
 		err := w.p.store.Write(w.p.closing, func(tx *store.Tx) error {
-			lost = nil
 			until := time.Now().Add(w.p.options.Lease).UnixMilli()
-			for j := range held {
+			for _, j := range running {
 				n, err := tx.Affected("UPDATE jobs SET lease = ? WHERE id = ? AND owner = ? AND attempts = ?", until, j.id, w.owner, j.attempt)
 				if err != nil {
 					return err
@@ -235,16 +189,17 @@ func (w *workers) renew() {
 			return nil
 		})
 		if err != nil && w.p.closing.Err() == nil {
-			w.p.log.Error("cannot renew the leases", "error", err)
+			w.p.log.Error("cannot renew the leases of jobs", "error", err)
 		}
 		for _, j := range lost {
-			held[j](errLost)
+			w.stop(j.id)
 		}
 	}
 }
 
-// stopJob stops a job that was taken out of the table, when it runs here.
-func (w *workers) stopJob(id string) {
+// stop cancels a job that is no longer in the table or no longer this process's,
+// if it runs here.
+func (w *workers) stop(id string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for j, cancel := range w.running {
@@ -254,23 +209,61 @@ func (w *workers) stopJob(id string) {
 	}
 }
 
-// holds fails with errLost when a job is no longer this process's. What a job
-// keeps is written in the same transaction, so nothing is ever done twice.
-func (p *Platform) holds(tx *store.Tx, j job) error {
-	var held bool
+// checkLease fails with errLost when a job is no longer this process's. It runs
+// in the transaction that stores what the job did, so nothing is stored twice.
+func (p *Platform) checkLease(tx *store.Tx, j job) error {
+	var leased bool
 	err := tx.QueryRow("SELECT EXISTS (SELECT 1 FROM jobs WHERE id = ? AND owner = ? AND attempts = ?)",
-		j.id, p.workers.owner, j.attempt).Scan(&held)
-	if err == nil && !held {
+		j.id, p.workers.owner, j.attempt).Scan(&leased)
+	if err == nil && !leased {
 		err = errLost
 	}
 	return err
 }
 
-// done takes a finished job out of the table, or fails like holds.
-func (p *Platform) done(tx *store.Tx, j job) error {
+// finishJob removes a job from the table, or fails like checkLease.
+func (p *Platform) finishJob(tx *store.Tx, j job) error {
 	n, err := tx.Affected("DELETE FROM jobs WHERE id = ? AND owner = ? AND attempts = ?", j.id, p.workers.owner, j.attempt)
 	if err == nil && n == 0 {
 		err = errLost
 	}
 	return err
+}
+
+// panicError is a panic in a job: a sentence for users, the stack for the log.
+type panicError struct {
+	cause any
+	stack []byte
+}
+
+func (e *panicError) Error() string { return "internal error of the local platform; see its log" }
+
+// LogValue is what the log shows.
+func (e *panicError) LogValue() slog.Value {
+	return slog.StringValue(fmt.Sprintf("panic: %v\n%s", e.cause, e.stack))
+}
+
+// recovered runs f and turns a panic into an error.
+func recovered(f func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &panicError{v, debug.Stack()}
+		}
+	}()
+	return f()
+}
+
+// logPanic logs err when it is a panic.
+func (p *Platform) logPanic(err error, attributes ...any) {
+	if e := (*panicError)(nil); errors.As(err, &e) {
+		p.log.Error("a job panicked", append(attributes, "error", e)...)
+	}
+}
+
+// errorText is how a dataset tells what went wrong with it.
+func errorText(err error) string {
+	if f := fault.Find(err); f != nil {
+		return f.Facts().Message
+	}
+	return err.Error()
 }

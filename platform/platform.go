@@ -53,9 +53,7 @@ type Platform struct {
 	handler http.Handler
 	workers *workers
 
-	announced announced
-	looked    looked
-	log       *slog.Logger
+	log *slog.Logger
 
 	closing context.Context // ends when Close is called
 	shut    context.CancelFunc
@@ -121,6 +119,11 @@ func (p *Platform) open(ctx context.Context) error {
 	p.store, err = store.Open(ctx, databasePath(dir), store.Options{
 		Tables: tables, Fill: p.seed, Temporary: p.options.Memory,
 	})
+	if err == nil {
+		if err = p.unpackBlobs(ctx); err != nil {
+			p.store.Close()
+		}
+	}
 	if err != nil {
 		return databaseFault(ctx, dir, err)
 	}
@@ -167,9 +170,9 @@ func (p *Platform) Close() error {
 		return nil
 	}
 	p.shut()
-	p.workers.wait()
+	p.workers.all.Wait()
 	p.inFlight.Wait()
-	err := errors.Join(p.store.Close(), p.blobs.Close())
+	err := p.store.Close()
 	if p.options.Memory {
 		err = errors.Join(err, os.RemoveAll(p.options.Dir))
 	}

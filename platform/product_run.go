@@ -45,11 +45,11 @@ func (p *Platform) runProduct(ctx context.Context, j job) error {
 	case !ok || !p.isBuiltIn(ctx, store.Text(doc, "analytic")):
 		result = errors.Join(analytic.ErrRejected, errors.New("the local platform runs no containers, only its own analytics"))
 	default:
-		result = guarded(func() (err error) {
+		result = recovered(func() (err error) {
 			made, err = program.Run(ctx, p.orderOf(ctx, j, doc))
 			return err
 		})
-		p.logCrash(result, "product", j.id)
+		p.logPanic(result, "product", j.id)
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -74,7 +74,7 @@ func (p *Platform) isBuiltIn(ctx context.Context, id string) (builtIn bool) {
 
 func (p *Platform) beginProduct(ctx context.Context, j job) (doc store.Doc, err error) {
 	err = p.store.Write(ctx, func(tx *store.Tx) error {
-		if err := p.holds(tx, j); err != nil {
+		if err := p.checkLease(tx, j); err != nil {
 			return err
 		}
 		if doc, err = tx.Get(products.plural, j.id); err != nil {
@@ -108,7 +108,7 @@ func (p *Platform) orderOf(ctx context.Context, j job, doc store.Doc) *analytic.
 		Images: p.imagesOf,
 		Log: func(level, message string, fields map[string]any) error {
 			return p.store.Write(ctx, func(tx *store.Tx) error {
-				if err := p.holds(tx, j); err != nil {
+				if err := p.checkLease(tx, j); err != nil {
 					return err
 				}
 				return p.addLog(tx, j.id, level, message, fields)
@@ -155,7 +155,7 @@ func (p *Platform) endProduct(ctx context.Context, j job, doc store.Doc, made []
 	}()
 	for _, d := range made {
 		for _, f := range d.Files {
-			b, err := p.blobs.Receive(bytes.NewReader(f.Content), -1, nil)
+			b, err := p.blobs.Put(blob.NewID(), bytes.NewReader(f.Content), "")
 			if err != nil {
 				return err
 			}
@@ -163,7 +163,7 @@ func (p *Platform) endProduct(ctx context.Context, j job, doc store.Doc, made []
 		}
 	}
 	return p.store.Write(ctx, func(tx *store.Tx) error {
-		if err := p.done(tx, j); err != nil {
+		if err := p.finishJob(tx, j); err != nil {
 			return err
 		}
 		current, err := tx.Get(products.plural, j.id)

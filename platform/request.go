@@ -23,7 +23,6 @@ type Request struct {
 	body    store.Doc // the JSON body; the query of a GET
 	raw     []byte    // the body as it came, where the order of keys counts
 	tx      *store.Tx // of the route's kind; nil for a stream
-	upload  upload    // that the bytes of a stream are for, once it is prepared
 	after   []func()  // what to do once the transaction is kept
 }
 

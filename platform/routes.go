@@ -21,9 +21,7 @@ type route struct {
 	handle handler
 	// stream takes the place of handle where bodies are no JSON: it reads and
 	// writes them itself, and opens transactions only for as long as needed.
-	// prepare, unless nil, runs before it in the one that checks the token.
-	stream  func(http.ResponseWriter, *Request) error
-	prepare func(*Request) error
+	stream func(http.ResponseWriter, *Request) error
 }
 
 // read is a route that changes nothing; write is one whose changes are kept
@@ -124,13 +122,7 @@ func (p *Platform) answer(rt route, w http.ResponseWriter, r *Request) (err erro
 	}()
 	if rt.stream != nil {
 		if !rt.open {
-			if err := r.read(func() error {
-				err := r.authenticate()
-				if err == nil && rt.prepare != nil {
-					err = rt.prepare(r)
-				}
-				return err
-			}); err != nil {
+			if err := r.read(r.authenticate); err != nil {
 				return err
 			}
 		}

@@ -3,22 +3,25 @@ package platform
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"time"
 )
 
-// shutdownTime is how long requests may take to end after the server is told to.
-const shutdownTime = 5 * time.Second
+const (
+	shutdownTimeout = 5 * time.Second // for requests in progress when the server stops
+	bodyTimeout     = time.Minute     // between two reads of a request's body
+)
 
-// Serve answers requests on a listener until ctx ends, then lets the running
-// ones finish. It returns nil after such an end.
+// Serve answers requests on a listener until ctx ends, then lets those in
+// progress finish and returns nil.
 func (p *Platform) Serve(ctx context.Context, listener net.Listener) error {
 	requests, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	server := &http.Server{
-		Handler:           late(p.handler, p.options.Latency),
+		Handler:           delayed(limitStalls(p.handler, bodyTimeout), p.options.Latency),
 		ReadHeaderTimeout: 30 * time.Second,
 		IdleTimeout:       5 * time.Minute,
 		ErrorLog:          slog.NewLogLogger(p.log.Handler(), slog.LevelWarn),
@@ -31,7 +34,7 @@ func (p *Platform) Serve(ctx context.Context, listener net.Listener) error {
 		return err
 	case <-ctx.Done():
 	}
-	stop, release := context.WithTimeout(requests, shutdownTime)
+	stop, release := context.WithTimeout(requests, shutdownTimeout)
 	defer release()
 	err := server.Shutdown(stop)
 	if errors.Is(err, context.DeadlineExceeded) {
@@ -41,8 +44,8 @@ func (p *Platform) Serve(ctx context.Context, listener net.Listener) error {
 	return err
 }
 
-// late answers each request so much later.
-func late(h http.Handler, by time.Duration) http.Handler {
+// delayed answers each request later.
+func delayed(h http.Handler, by time.Duration) http.Handler {
 	if by <= 0 {
 		return h
 	}
@@ -53,4 +56,26 @@ func late(h http.Handler, by time.Duration) http.Handler {
 		case <-r.Context().Done():
 		}
 	})
+}
+
+// limitStalls fails reads of a request's body during which no byte comes.
+func limitStalls(h http.Handler, timeout time.Duration) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Body = &stallLimit{r.Body, http.NewResponseController(w), timeout}
+		h.ServeHTTP(w, r)
+	})
+}
+
+type stallLimit struct {
+	io.ReadCloser
+	connection *http.ResponseController
+	timeout    time.Duration
+}
+
+func (b *stallLimit) Read(p []byte) (int, error) {
+	b.connection.SetReadDeadline(time.Now().Add(b.timeout))
+	n, err := b.ReadCloser.Read(p)
+	// A deadline that passes while the request is worked on would cancel it.
+	b.connection.SetReadDeadline(time.Time{})
+	return n, err
 }

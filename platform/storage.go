@@ -1,15 +1,15 @@
 package platform
 
 import (
-	"database/sql"
 	"errors"
 	"io"
 	"net/http"
 
 	"transect/platform/blob"
+	"transect/platform/store"
 )
 
-// storagePrefix is where the signed addresses lie.
+// storagePrefix is the path of the signed storage addresses.
 const storagePrefix = "storage/uploads/"
 
 func storageRoutes() []route {
@@ -18,132 +18,150 @@ func storageRoutes() []route {
 	}}
 }
 
-// putPart takes the bytes of one part at its signed address.
+// putPart receives a part, or a whole file, at its signed address.
 func putPart(w http.ResponseWriter, r *Request) error {
-	g, err := r.granted()
+	part, checksum, err := r.checkSignature()
 	if err != nil {
 		return err
 	}
-	if g.whole != nil {
-		err = r.receiveWhole(*g.whole, r.keepPiece)
-	} else {
-		var u upload
-		if err = r.read(func() (err error) {
-			u, err = r.uploadByID(g.upload)
-			return err
-		}); err == nil {
-			err = r.receivePart(u, g.part, g.checksum)
-		}
-	}
-	if err != nil {
+	var u upload
+	if err := r.read(func() (err error) {
+		u, err = r.uploadByID(r.path("upload"))
+		return err
+	}); err != nil {
 		return err
 	}
-	w.Header().Set("ETag", `"`+g.checksum+`"`)
+	if err := r.receive(u, part, checksum); err != nil {
+		return err
+	}
+	w.Header().Set("ETag", `"`+checksum+`"`)
 	w.WriteHeader(http.StatusOK)
 	return nil
 }
 
-// receiveWhole streams the body of a request into an upload in one piece. What
-// does not have the checksum is dropped again. keep notes it, and returns the
-// blob that is of no use any more.
-func (r *Request) receiveWhole(u upload, keep func(upload, blob.Blob) (string, error)) error {
-	var seen *look
-	b, err := r.p.blobs.Receive(r.http.Body, -1, func(data []byte) {
-		if u.photo {
-			found := lookAt(data)
-			seen = &found
-		}
-	})
-	if err != nil {
-		return err
-	}
-	kept := false
-	defer func() {
-		if !kept {
-			r.p.looked.drop(b.ID)
-			r.p.blobs.Remove(b.ID)
-		}
-	}()
-	if b.MD5 != u.checksum {
-		return badDigest(b.MD5, u.checksum)
-	}
-	if seen != nil {
-		r.p.looked.keep(b.ID, *seen)
-	}
-	var replaced string
-	err = r.write(func() (err error) {
-		replaced, err = keep(u, b)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	kept = true
-	if replaced != "" {
-		r.p.looked.drop(replaced)
-		r.p.blobs.Remove(replaced)
-	}
-	return nil
-}
-
-// receivePart streams the body of a request to the part's place in the file of
-// an upload. It counts only with the size and the checksum announced.
-func (r *Request) receivePart(u upload, part int64, checksum string) error {
-	if u.complete {
-		// The client did not hear that it was complete and sends again.
-		_, err := io.Copy(io.Discard, r.http.Body)
-		return err
-	}
-	offset, want := (part-1)*u.chunk, u.partSize(part)
-	if length := r.http.ContentLength; length >= 0 && length != want {
-		return wrongSize(part, length, want)
-	}
-	b, err := r.p.blobs.Place(u.id, offset, want, r.http.Body)
-	switch {
-	case errors.Is(err, blob.ErrTooLong):
-		return invalid("part %d has more than the %d bytes it should have", part, want)
-	case err != nil:
-		return err
-	case b.Size != want:
-		return wrongSize(part, b.Size, want)
-	case b.MD5 != checksum:
-		return badDigest(b.MD5, checksum)
-	}
-	if err := r.write(func() error {
-		_, err := r.keepPart(u.id, part, b)
+// uploadPart receives a part through the platform.
+func uploadPart(w http.ResponseWriter, r *Request) error {
+	var u upload
+	var part int64
+	var checksum string
+	if err := r.read(func() (err error) {
+		u, part, checksum, err = r.partArgs(&args{doc: r.query()}, false)
 		return err
 	}); err != nil {
-		return errors.Join(err, r.dropUnused(u))
+		return err
 	}
-	r.p.blobs.Placed(u.id, offset, want)
+	if err := r.receive(u, part, checksum); err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, store.Doc{"part_number": part})
 	return nil
 }
 
-// dropUnused removes the file of an upload when another one took its place
-// while a part came, unless it was complete by then.
-func (r *Request) dropUnused(u upload) error {
-	used := true
-	err := r.read(func() error {
-		_, err := r.uploadByID(u.id)
-		var gone *failure
-		if !errors.As(err, &gone) {
+// uploadWhole receives the bytes of a component through the platform. The
+// upload begins and is complete once they are here: one that breaks off
+// replaces nothing, and of several the last to arrive wins.
+func uploadWhole(w http.ResponseWriter, r *Request) error {
+	a := &args{doc: r.query()}
+	u := uploadArgs(a)
+	if a.err != nil {
+		return a.err
+	}
+	if err := r.read(func() error {
+		_, _, err := r.componentOf(u.dataset, u.component)
+		return err
+	}); err != nil {
+		return err
+	}
+	u.id, u.direct, u.complete = blob.NewID(), false, true
+	b, err := r.p.blobs.Put(u.id, r.http.Body, u.checksum)
+	if err != nil {
+		return uploadError(err)
+	}
+	same := false
+	err = r.write(func() error {
+		doc, c, err := r.componentOf(u.dataset, u.component)
+		if err != nil {
 			return err
 		}
-		now, err := r.bytesOf(u.dataset, u.component)
-		if errors.Is(err, sql.ErrNoRows) {
-			err = nil
+		same = c["status"] == any(componentCompleted) && c["checksum"] == any(b.MD5) && c["filename"] == any(u.filename) &&
+			store.Lookup(doc, "ingestion.status") != any(ingestionFailed)
+		if same {
+			return nil // a client repeats what it got no answer to
 		}
-		used = now.blob == u.id
-		return err
+		if err := r.insertUpload(u); err != nil {
+			return err
+		}
+		return r.keepWhole(u, b, doc, c)
 	})
-	if err == nil && !used {
-		err = r.p.blobs.Remove(u.id)
+	if err != nil || same {
+		r.p.blobs.Remove(b.ID)
+	}
+	if err == nil {
+		writeJSON(w, http.StatusOK, completed(u))
 	}
 	return err
 }
 
-func badDigest(got, announced string) error {
-	return fail(http.StatusBadRequest, "BadDigest", "the bytes have the MD5 %s, announced was %s", got, announced)
+// receive streams the body of a request into the blob of an upload. The part
+// counts when its size and checksum are right.
+func (r *Request) receive(u upload, part int64, checksum string) error {
+	if u.complete { // a client repeats what it got no answer to
+		_, err := io.Copy(io.Discard, r.http.Body)
+		return err
+	}
+	var b blob.Blob
+	var err error
+	if u.multipart() {
+		b, err = r.receivePart(u, part, checksum)
+	} else {
+		b, err = r.p.blobs.Put(u.id, r.http.Body, checksum)
+	}
+	if err != nil {
+		return uploadError(err)
+	}
+	if err := r.write(func() error { return r.keepPart(u, part, b) }); err != nil {
+		return errors.Join(err, r.removeUnused(u))
+	}
+	return nil
+}
+
+func (r *Request) receivePart(u upload, part int64, checksum string) (blob.Blob, error) {
+	want := u.partSize(part)
+	if length := r.http.ContentLength; length >= 0 && length != want {
+		return blob.Blob{}, wrongSize(part, length, want)
+	}
+	b, err := r.p.blobs.PutPart(u.id, (part-1)*u.chunk, want, r.http.Body)
+	switch {
+	case errors.Is(err, blob.ErrTooLong):
+		err = invalid("part %d must have %d bytes and has more", part, want)
+	case err == nil && b.Size != want:
+		err = wrongSize(part, b.Size, want)
+	case err == nil && b.MD5 != checksum:
+		err = &blob.ChecksumError{Got: b.MD5, Want: checksum}
+	}
+	return b, err
+}
+
+// removeUnused removes the blob of an upload that was replaced while its bytes
+// came, unless it was complete by then.
+func (r *Request) removeUnused(u upload) error {
+	used := true
+	if err := r.read(func() error {
+		return r.tx.QueryRow(`SELECT EXISTS (SELECT 1 FROM uploads WHERE id = ?1) OR
+			EXISTS (SELECT 1 FROM components WHERE dataset = ?2 AND component = ?3 AND blob = ?1)`,
+			u.id, u.dataset, u.component).Scan(&used)
+	}); err != nil || used {
+		return err
+	}
+	return r.p.blobs.Remove(u.id)
+}
+
+// uploadError is the answer to bytes that could not be stored.
+func uploadError(err error) error {
+	if wrong := (*blob.ChecksumError)(nil); errors.As(err, &wrong) {
+		return fail(http.StatusBadRequest, "BadDigest", "%s", wrong)
+	}
+	return err
 }
 
 func wrongSize(part, got, want int64) error {

@@ -2,14 +2,18 @@ package platform
 
 import (
 	"encoding/hex"
-	"net/http"
 	"strings"
-	"time"
 
 	"transect/platform/store"
 )
 
-// Rules of uploads, in bytes and parts.
+// Uploads. A whole file or a multipart upload begins with a row in the table
+// "uploads" (this file, upload_table.go), receives its bytes at signed storage
+// addresses or at upload-part (storage.go, signing.go), and ends with a complete
+// request that makes the blob the bytes of the component (complete.go).
+// upload-component does all of it in one request.
+
+// Limits of uploads, in bytes and parts.
 const (
 	minChunk       = 5 << 20
 	maxChunk       = 5 << 30
@@ -19,58 +23,60 @@ const (
 
 func uploadRoutes() []route {
 	return []route{
-		read("data-manager/init-upload-component", initUpload),
-		write("data-manager/complete-upload-component", completeWhole),
+		write("data-manager/init-upload-component", initUpload),
+		{method: "POST", path: "data-manager/complete-upload-component", stream: completeUpload(false)},
 		write("data-manager/create-multipart-upload", createMultipart),
 		read("data-manager/get-upload-part-url", partAddress),
-		{method: "POST", path: "data-manager/complete-multipart-upload", stream: completeMultipart},
-		{method: "POST", path: "data-manager/upload-component", prepare: announceWhole, stream: uploadWhole},
+		{method: "POST", path: "data-manager/complete-multipart-upload", stream: completeUpload(true)},
+		{method: "POST", path: "data-manager/upload-component", stream: uploadWhole},
 		{method: "POST", path: "data-manager/upload-part", stream: uploadPart},
 	}
 }
 
-// upload is the last one to a component.
+// upload is the latest upload to a component. Its ID is that of its blob, too.
 type upload struct {
 	id, dataset, component, filename, checksum string
-	chunk, size, parts                         int64
-	direct, complete                           bool
-	photo                                      bool // it is to be looked at as it comes
+	chunk                                      int64 // size of the parts; 0 for a whole file
+	size                                       int64 // -1 for a whole file
+	parts                                      int64
+	direct                                     bool // parts go to signed storage addresses
+	complete                                   bool
 }
 
-// partSize is how many bytes a part must have; -1 when that was not announced.
+func (u upload) multipart() bool { return u.chunk > 0 }
+
+// partSize returns how many bytes a part of a multipart upload has.
 func (u upload) partSize(part int64) int64 {
-	switch {
-	case u.size < 0:
-		return -1
-	case part < u.parts:
+	if part < u.parts {
 		return u.chunk
 	}
 	return u.size - u.chunk*(u.parts-1)
 }
 
-// initUpload announces an upload in one piece. Nothing is written before its
-// bytes come: the address says all there is to know, and is signed.
+// uploadArgs reads the arguments that all uploads begin with.
+func uploadArgs(a *args) upload {
+	return upload{dataset: a.id("dataset"), component: a.text("component"), filename: a.text("filename"),
+		checksum: a.checksum("checksum"), size: -1, parts: 1, direct: true}
+}
+
+// initUpload begins the upload of a whole file.
 func initUpload(r *Request) (any, error) {
 	a := r.args()
-	u := upload{id: uploadID(time.Now()), dataset: a.id("dataset"), component: a.text("component"), filename: a.text("filename"),
-		checksum: a.checksum("checksum"), size: -1, parts: 1, direct: true}
+	u := uploadArgs(a)
 	if a.err != nil {
 		return nil, a.err
 	}
-	doc, _, err := r.componentOf(u.dataset, u.component)
-	if err != nil {
+	if err := r.startUpload(&u); err != nil {
 		return nil, err
 	}
-	u.photo = r.p.options.IngestDelay == 0 && isPhoto(doc)
-	r.p.announced.add(u, r.p.options.AddressLife)
-	return r.addressed(u, 1, u.checksum)
+	return r.signedPut(u, 1, u.checksum), nil
 }
 
-// createMultipart starts an upload in parts.
+// createMultipart begins an upload in parts.
 func createMultipart(r *Request) (any, error) {
 	a := r.args()
-	u := upload{dataset: a.id("dataset"), component: a.text("component"), filename: a.text("filename"),
-		checksum: a.checksum("checksum"), direct: a.boolean("direct_upload")}
+	u := uploadArgs(a)
+	u.direct = a.boolean("direct_upload")
 	a.need("total_size")
 	a.need("chunk_size")
 	largest := int64(maxChunk)
@@ -84,7 +90,7 @@ func createMultipart(r *Request) (any, error) {
 	}
 	u.parts = (u.size + u.chunk - 1) / u.chunk
 	if u.parts > maxParts {
-		return nil, invalid("chunk_size: gives %d parts; at most %d are taken", u.parts, maxParts)
+		return nil, invalid("chunk_size: gives %d parts; the limit is %d", u.parts, maxParts)
 	}
 	if err := r.startUpload(&u); err != nil {
 		return nil, err
@@ -92,86 +98,49 @@ func createMultipart(r *Request) (any, error) {
 	return store.Doc{"dataset": u.dataset, "component": u.component, "total_parts": u.parts}, nil
 }
 
-// partAddress signs the address of one part.
+// partAddress signs the storage address of one part.
 func partAddress(r *Request) (any, error) {
-	a := r.args()
-	dataset, component := a.id("dataset"), a.text("component")
-	checksum := a.checksum("checksum")
-	a.need("part_number")
-	part := a.integer("part_number", 0, 1, maxParts)
-	if a.err != nil {
-		return nil, a.err
-	}
-	u, err := r.multipartUpload(dataset, component, true)
+	u, part, checksum, err := r.partArgs(r.args(), true)
 	if err != nil {
 		return nil, err
 	}
-	if part > u.parts {
-		return nil, invalid("part_number: there are %d parts, not %d", u.parts, part)
-	}
-	return r.addressed(u, part, checksum)
+	return r.signedPut(u, part, checksum), nil
 }
 
-func (r *Request) addressed(u upload, part int64, checksum string) (any, error) {
-	address, headers, err := r.address(u, part, checksum)
-	if err != nil {
-		return nil, err
-	}
-	given := store.Doc{}
-	for name, values := range headers {
-		given[name] = values[0]
-	}
-	return store.Doc{"put_url": address, "headers": given}, nil
-}
-
-// announceWhole reads what an upload whose bytes come with it is for.
-func announceWhole(r *Request) error {
-	a := &args{doc: r.query()}
-	r.upload = upload{dataset: a.id("dataset"), component: a.text("component"), filename: a.text("filename"),
-		checksum: a.checksum("checksum"), size: -1, parts: 1}
-	if a.err != nil {
-		return a.err
-	}
-	doc, _, err := r.componentOf(r.upload.dataset, r.upload.component)
-	r.upload.photo = r.p.options.IngestDelay == 0 && isPhoto(doc)
-	return err
-}
-
-// uploadWhole takes a component's bytes in the request itself.
-func uploadWhole(w http.ResponseWriter, r *Request) error {
-	u := r.upload
-	if err := r.receiveWhole(u, r.keepAtOnce); err != nil {
-		return err
-	}
-	writeJSON(w, http.StatusOK, completed(u))
-	return nil
-}
-
-// uploadPart takes the bytes of a part in the request itself.
-func uploadPart(w http.ResponseWriter, r *Request) error {
-	a := &args{doc: r.query()}
+// partArgs reads which part a request is about, and finds its upload.
+func (r *Request) partArgs(a *args, direct bool) (u upload, part int64, checksum string, err error) {
 	dataset, component := a.id("dataset"), a.text("component")
-	checksum := a.checksum("checksum")
+	checksum = a.checksum("checksum")
 	a.need("part_number")
-	part := a.integer("part_number", 0, 1, maxParts)
+	part = a.integer("part_number", 0, 1, maxParts)
 	if a.err != nil {
-		return a.err
+		return u, part, checksum, a.err
 	}
-	var u upload
-	if err := r.read(func() (err error) {
-		u, err = r.multipartUpload(dataset, component, false)
-		return err
-	}); err != nil {
-		return err
+	if u, err = r.partUpload(dataset, component, direct); err == nil && part > u.parts {
+		err = invalid("part_number: the upload has %d parts, not %d", u.parts, part)
 	}
-	if part > u.parts {
-		return invalid("part_number: there are %d parts, not %d", u.parts, part)
+	return u, part, checksum, err
+}
+
+// partUpload returns the multipart upload to a component that takes parts.
+func (r *Request) partUpload(dataset, component string, direct bool) (upload, error) {
+	if _, _, err := r.componentOf(dataset, component); err != nil {
+		return upload{}, err
 	}
-	if err := r.receivePart(u, part, checksum); err != nil {
-		return err
+	u, err := r.uploadOf(dataset, component)
+	switch {
+	case err != nil:
+		return u, err
+	case !u.multipart():
+		return u, conflict("the upload to this component is not in parts")
+	case u.complete: // a part of another upload must not get lost
+		return u, conflict("the upload to this component is complete; start another one")
+	case u.direct && !direct:
+		return u, conflict("the upload was started with direct_upload: its parts go to signed addresses")
+	case !u.direct && direct:
+		return u, conflict("the upload was started without direct_upload: its parts go to upload-part")
 	}
-	writeJSON(w, http.StatusOK, store.Doc{"part_number": part})
-	return nil
+	return u, nil
 }
 
 // checksum reads an MD5 in hexadecimal.

@@ -46,9 +46,9 @@ func TestUploadWhole(t *testing.T) {
 			if !strings.HasPrefix(store.Text(signed, "put_url"), s.base+"/") {
 				t.Errorf("address %v is not on %s", signed["put_url"], s.base)
 			}
-			s.refused(400, "did not come", "data-manager/complete-upload-component", ref)
+			s.refused(400, "missing", "data-manager/complete-upload-component", ref)
 			s.expect(s.put(signed, content[1:]), 400, "MD5")
-			s.refused(400, "did not come", "data-manager/complete-upload-component", ref)
+			s.refused(400, "missing", "data-manager/complete-upload-component", ref)
 			if a := s.put(signed, content); a.status != 200 {
 				t.Fatalf("put: %d %s", a.status, a.text)
 			}
@@ -130,7 +130,7 @@ func TestUploadInParts(t *testing.T) {
 	}
 }
 
-func TestLegacyWhole(t *testing.T) {
+func TestUploadComponent(t *testing.T) {
 	s := start(t, Options{})
 	id := s.dataset("file", store.Doc{"company": s.company}, "file")
 	content := noise(1000)
@@ -175,7 +175,7 @@ func TestSignedAddresses(t *testing.T) {
 	}
 	// The first address is of an upload that another one took the place of.
 	now = now.Add(-10 * time.Minute)
-	s.expect(s.put(signed, content), 409, "took its place")
+	s.expect(s.put(signed, content), 409, "a later one replaced it")
 }
 
 func photo(t testing.TB, encode func(*bytes.Buffer, image.Image) error) []byte {
@@ -319,19 +319,23 @@ func TestPanicIsAnError(t *testing.T) {
 	s.refused(500, "failed", "project-manager/panics", store.Doc{})
 }
 
-// A part that comes while another upload takes the place of its own leaves no
-// file behind, and takes none away that is in use.
+// A part of an upload that was replaced while it came leaves no file behind, and
+// removes none that is in use.
 func TestPartOfReplacedUpload(t *testing.T) {
 	s := inside(t, Options{})
 	id := s.dataset("file", store.Doc{"project": s.project("p")}, "file")
 	r := &Request{p: s.p, http: httptest.NewRequest("PUT", "/", nil)}
 	u := upload{id: strings.Repeat("ab", 16), dataset: id, component: "file", chunk: minChunk, size: 5, parts: 1}
-	r.http.Body, r.http.ContentLength = io.NopCloser(strings.NewReader("hello")), 5
 	sum := "5d41402abc4b2a76b9719d911017c592"
-	var f *failure
-	if err := r.receivePart(u, 1, sum); !errors.As(err, &f) || f.status != 409 {
-		t.Fatalf("%v", err)
+	replaced := func() {
+		t.Helper()
+		r.http.Body, r.http.ContentLength = io.NopCloser(strings.NewReader("hello")), 5
+		var f *failure
+		if err := r.receive(u, 1, sum); !errors.As(err, &f) || f.status != 409 {
+			t.Fatalf("%v", err)
+		}
 	}
+	replaced()
 	if _, err := s.p.blobs.Open(u.id); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("left behind: %v", err)
 	}
@@ -340,10 +344,7 @@ func TestPartOfReplacedUpload(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	r.http.Body = io.NopCloser(strings.NewReader("hello"))
-	if err := r.receivePart(u, 1, sum); !errors.As(err, &f) {
-		t.Fatalf("%v", err)
-	}
+	replaced()
 	if file, err := s.p.blobs.Open(u.id); err != nil {
 		t.Errorf("the component's bytes are gone: %v", err)
 	} else {

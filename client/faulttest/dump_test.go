@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/crc32"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -19,8 +18,6 @@ import (
 	"time"
 
 	_ "modernc.org/sqlite" // the platform's database is looked into as it lies there
-
-	"transect/platform/blob"
 )
 
 // checksum is a quick one, for comparing only.
@@ -138,8 +135,7 @@ func (d *dumper) plain(text string) string {
 	return runName.ReplaceAllString(moment.ReplaceAllString(text, "<date>"), "<run>")
 }
 
-// blobs tells of every file in the platform's folders, and of every piece of
-// one that the platform knows.
+// blobs tells of every file in the platform's folders.
 func (d *dumper) blobs() error {
 	for _, folder := range []string{"blobs", "incoming"} {
 		err := filepath.WalkDir(filepath.Join(d.dir, folder), func(path string, entry fs.DirEntry, err error) error {
@@ -157,27 +153,10 @@ func (d *dumper) blobs() error {
 			return err
 		}
 	}
-	store, err := blob.Open(d.dir, true)
-	if err != nil {
-		return err
-	}
-	defer store.Close()
-	return d.each("SELECT blob FROM components UNION SELECT blob FROM parts", 1, func(row []string) error {
-		if !strings.Contains(row[0], ".") {
-			return nil // a file
-		}
-		f, err := store.Open(row[0])
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		content, err := io.ReadAll(f)
-		d.bytes("blobs", content)
-		return err
-	})
+	return nil
 }
 
-// bytes tells of the content of one file or piece.
+// bytes tells of the content of one file.
 func (d *dumper) bytes(where string, content []byte) {
 	own := fmt.Sprintf("%x", checksum(content))
 	if len(content) < 1<<20 && bytes.IndexByte(content, 0) < 0 { // made by an analytic

@@ -1,193 +1,171 @@
-// Package blob keeps the bytes of uploaded files in a folder, each under a
-// random name of its own. No name that came from outside ever becomes a path.
+// Package blob stores the bytes of uploaded files, one plain file per blob, in
+// DIR/blobs/ab/ab12… (the blob's ID, spread over 256 folders).
+//
+// The platform's upload handlers stream request bodies in with Put (a whole
+// file) or PutPart (one part of a multipart upload); downloads, ingestion and
+// analytics read them with Open. IDs are random hexadecimal digits made by
+// NewID, so no name a client sent ever becomes a path.
+//
+// What Put and PutPart returned without an error is on disk: the file and its
+// folder are synced. Callers commit the database row that refers to a blob
+// afterwards, so a crash leaves at most a file without a row.
 package blob
 
 import (
-	"bytes"
-	"crypto/md5"
+	"crypto/md5" // the protocol's checksum
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"sync"
 	"time"
 )
 
-// ErrTooLong: more bytes came than were announced.
-var ErrTooLong = errors.New("more bytes than announced")
+// ErrTooLong means that a part has more bytes than it should.
+var ErrTooLong = errors.New("the part is too long")
 
-// atOnce is up to how many bytes a blob is held in memory and then written in
-// one piece, together with others in one file: a file for each costs the system
-// more than the bytes do.
-const atOnce = 512 << 10
+// ChecksumError means that a body does not have the expected MD5.
+type ChecksumError struct{ Got, Want string }
 
-// Store is a folder of blobs.
-type Store struct {
-	blobs, incoming string
-	temporary       bool
-	packs           *packs
-	assemblies      assemblies
+func (e *ChecksumError) Error() string {
+	return fmt.Sprintf("the bytes have the MD5 %s, expected %s", e.Got, e.Want)
 }
 
-// Blob is what was received.
+// Store is a folder of blobs. Several processes may use the same one.
+type Store struct {
+	dir       string // of pack files, see migrate.go
+	blobs     string
+	incoming  string // temporary files of uploads in progress
+	temporary bool
+	mkdir     sync.Mutex
+}
+
+// Blob describes stored bytes.
 type Blob struct {
-	ID   string // of a file: 32 hexadecimal digits; of a piece of one: see place
+	ID   string // 32 hexadecimal digits
 	Size int64
 	MD5  string // in hexadecimal
 }
 
-// File is an open blob.
-type File interface {
-	io.ReadSeekCloser
-	io.ReaderAt
+// NewID returns a random ID.
+func NewID() string {
+	var id [16]byte
+	rand.Read(id[:])
+	return hex.EncodeToString(id[:])
 }
 
-// Open uses the folders "blobs", "packs" and "incoming" in dir, making them
-// when needed. A temporary one leaves the disk to itself: a crash of the machine
-// may take what is there.
+// Open creates the folders "blobs" and "incoming" in dir when they are missing.
+// A temporary store does not sync: a crash of the machine may lose its blobs.
 func Open(dir string, temporary bool) (*Store, error) {
-	s := &Store{blobs: filepath.Join(dir, "blobs"), incoming: filepath.Join(dir, "incoming"), temporary: temporary,
-		assemblies: assemblies{sums: map[string]*prefix{}}}
+	s := &Store{dir: dir, blobs: filepath.Join(dir, "blobs"), incoming: filepath.Join(dir, "incoming"), temporary: temporary}
 	for _, d := range []string{s.blobs, s.incoming} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			return nil, err
 		}
 	}
-	var err error
-	s.packs, err = openPacks(filepath.Join(dir, "packs"), temporary)
-	return s, err
+	return s, s.syncDir(dir)
 }
 
-// Close closes what is open for writing.
-func (s *Store) Close() error {
-	s.assemblies.close()
-	return s.packs.close()
+// Put streams body into the blob id, which appears complete or not at all, and
+// replaces one of the same ID. It fails with a ChecksumError, and stores
+// nothing, when the bytes do not have the MD5 checksum ("" accepts any).
+func (s *Store) Put(id string, body io.Reader, checksum string) (b Blob, err error) {
+	path, err := s.makePath(id)
+	if err != nil {
+		return b, err
+	}
+	f, err := os.CreateTemp(s.incoming, id+"-*")
+	if err != nil {
+		return b, err
+	}
+	defer os.Remove(f.Name()) // does nothing once renamed
+	if b, err = s.fill(f, f, id, body); err != nil {
+		return b, err
+	}
+	if checksum != "" && b.MD5 != checksum {
+		return b, &ChecksumError{Got: b.MD5, Want: checksum}
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return b, err
+	}
+	return b, s.syncDir(filepath.Dir(path))
 }
 
-// Receive streams bytes into a new blob. It fails with ErrTooLong as soon as
-// more than limit bytes came (below zero: no limit), and leaves nothing behind
-// then. The blob appears complete or not at all, whenever the process ends, and
-// is on the disk when Receive returns. look, unless nil, gets the bytes of a small
-// blob, for as long as it runs.
-func (s *Store) Receive(from io.Reader, limit int64, look func([]byte)) (Blob, error) {
-	if limit >= 0 {
-		from = io.LimitReader(from, limit+1)
-	}
-	buffer := s.packs.buffers.Get().(*buffer)
-	defer s.packs.buffers.Put(buffer)
-	arrival := s.packs.arrives()
-	defer arrival.end()
-	n, err := io.ReadFull(from, buffer[:])
-	begin := buffer[:n]
-	switch {
-	case err == io.EOF, err == io.ErrUnexpectedEOF:
-		if limit >= 0 && int64(n) > limit {
-			return Blob{}, ErrTooLong
-		}
-		b, err := s.keepPiece(begin, look, arrival)
-		if !errors.Is(err, errors.ErrUnsupported) {
-			return b, err
-		}
-	case err != nil:
-		return Blob{}, err
-	}
-	arrival.end()
-	return s.receiveFile(io.MultiReader(bytes.NewReader(begin), from), limit)
-}
-
-// keepPiece puts a small blob with others.
-func (s *Store) keepPiece(data []byte, look func([]byte), a *arrival) (Blob, error) {
-	b := Blob{Size: int64(len(data))}
-	var err error
-	var p *pack
-	if b.ID, p, err = s.packs.add(data); err != nil {
-		return Blob{}, err
-	}
-	if look != nil {
-		look(data)
-	}
-	if b.MD5, err = s.packs.settle(data, p, a); err != nil {
-		return Blob{}, errors.Join(err, s.Remove(b.ID))
-	}
-	return b, nil
-}
-
-// receiveFile streams bytes into a file of their own.
-func (s *Store) receiveFile(from io.Reader, limit int64) (b Blob, err error) {
-	b.ID = randomName()
-	temporary := filepath.Join(s.incoming, b.ID)
-	f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+// PutPart streams a part of size bytes into the blob id at offset, and returns
+// the size and MD5 of what came. It fails with ErrTooLong when the body has
+// more bytes; bytes outside of the part are never touched. The caller decides
+// whether a part that is short or has another MD5 counts.
+func (s *Store) PutPart(id string, offset, size int64, body io.Reader) (Blob, error) {
+	path, err := s.makePath(id)
 	if err != nil {
 		return Blob{}, err
 	}
-	defer func() {
-		if err != nil {
-			os.Remove(temporary)
-		}
-	}()
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return Blob{}, err
+	}
+	b, err := s.fill(f, io.NewOffsetWriter(f, offset), id, io.LimitReader(body, size))
+	if err != nil {
+		return b, err
+	}
+	if n, _ := io.ReadFull(body, make([]byte, 1)); n > 0 {
+		return b, ErrTooLong
+	}
+	return b, s.syncDir(filepath.Dir(path))
+}
+
+// fill copies body to w, which writes to f, then syncs and closes f.
+func (s *Store) fill(f *os.File, w io.Writer, id string, body io.Reader) (Blob, error) {
 	hash := md5.New()
-	b.Size, err = io.CopyBuffer(struct{ io.Writer }{io.MultiWriter(f, hash)}, from, make([]byte, 256<<10))
+	n, err := io.CopyBuffer(struct{ io.Writer }{io.MultiWriter(w, hash)}, body, make([]byte, 256<<10))
 	if err == nil && !s.temporary {
 		err = f.Sync()
 	}
 	if closeErr := f.Close(); err == nil {
 		err = closeErr
 	}
-	if err == nil && limit >= 0 && b.Size > limit {
-		err = ErrTooLong
-	}
+	return Blob{ID: id, Size: n, MD5: hex.EncodeToString(hash.Sum(nil))}, err
+}
+
+// Sum reads a whole blob and returns its size and MD5.
+func (s *Store) Sum(id string) (Blob, error) {
+	f, err := s.Open(id)
 	if err != nil {
 		return Blob{}, err
 	}
-	b.MD5 = hex.EncodeToString(hash.Sum(nil))
-	if err = os.MkdirAll(filepath.Dir(s.path(b.ID)), 0o700); err != nil {
-		return Blob{}, err
-	}
-	if err = os.Rename(temporary, s.path(b.ID)); err != nil {
-		return Blob{}, err
-	}
-	return b, nil
-}
-
-func randomName() string {
-	var name [16]byte
-	rand.Read(name[:])
-	return hex.EncodeToString(name[:])
+	defer f.Close()
+	hash := md5.New()
+	n, err := io.CopyBuffer(hash, struct{ io.Reader }{f}, make([]byte, 1<<20))
+	return Blob{ID: id, Size: n, MD5: hex.EncodeToString(hash.Sum(nil))}, err
 }
 
 // Open opens a blob for reading.
-func (s *Store) Open(id string) (File, error) {
-	if at, ok := placeOf(id); ok {
-		return s.packs.open(at)
+func (s *Store) Open(id string) (*os.File, error) {
+	path, err := s.path(id)
+	if err != nil {
+		return nil, err
 	}
-	if !valid(id) {
-		return nil, fmt.Errorf("blob %q: %w", id, os.ErrNotExist)
-	}
-	return os.Open(s.path(id))
+	return os.Open(path)
 }
 
-// Remove takes a blob away; one that is not there is no error.
+// Remove deletes a blob; a missing one is no error.
 func (s *Store) Remove(id string) error {
-	at, packed := placeOf(id)
-	if !packed && !valid(id) {
-		return nil
+	path, err := s.path(id)
+	if err == nil {
+		err = os.Remove(path)
 	}
-	var err error
-	if packed {
-		err = s.packs.remove(at)
-	} else {
-		s.assemblies.forget(id)
-		err = os.Remove(s.path(id))
-	}
-	if errors.Is(err, os.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	return err
 }
 
-// Sweep removes what uploads left behind that broke off before the given time.
+// Sweep deletes the temporary files of uploads that broke off before a time.
 func (s *Store) Sweep(before time.Time) {
 	entries, err := os.ReadDir(s.incoming)
 	if err != nil {
@@ -200,11 +178,43 @@ func (s *Store) Sweep(before time.Time) {
 	}
 }
 
-func valid(id string) bool {
-	raw, err := hex.DecodeString(id)
-	return err == nil && len(raw) == 16
+// path returns the file of a blob, or fs.ErrNotExist for what is no ID.
+func (s *Store) path(id string) (string, error) {
+	if raw, err := hex.DecodeString(id); err != nil || len(raw) != 16 {
+		return "", fmt.Errorf("blob %q: %w", id, fs.ErrNotExist)
+	}
+	return filepath.Join(s.blobs, id[:2], id), nil
 }
 
-// path spreads the blobs over 256 folders, as large folders are slow on some
-// file systems.
-func (s *Store) path(id string) string { return filepath.Join(s.blobs, id[:2], id) }
+// makePath is path, and creates the folder of the file.
+func (s *Store) makePath(id string) (string, error) {
+	path, err := s.path(id)
+	if err != nil {
+		return "", err
+	}
+	s.mkdir.Lock() // nobody uses a new folder before it is synced
+	defer s.mkdir.Unlock()
+	dir := filepath.Dir(path)
+	switch err = os.Mkdir(dir, 0o700); {
+	case errors.Is(err, fs.ErrExist):
+		err = nil
+	case err == nil:
+		if err = s.syncDir(s.blobs); err != nil {
+			os.Remove(dir)
+		}
+	}
+	return path, err
+}
+
+// syncDir makes the entries of a folder durable. Windows cannot sync folders.
+func (s *Store) syncDir(dir string) error {
+	if s.temporary || runtime.GOOS == "windows" {
+		return nil
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return d.Sync()
+}

@@ -5,67 +5,111 @@ import (
 	"crypto/md5"
 	"encoding/hex"
 	"errors"
+	"fmt"
+	"hash/crc32"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"testing/iotest"
 	"time"
 
+	"github.com/gofrs/flock"
 	"pgregory.net/rapid"
 )
 
-func TestReceive(t *testing.T) {
+func open(t *testing.T) (*Store, string) {
+	t.Helper()
 	dir := t.TempDir()
 	s, err := Open(dir, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	one, err := s.Receive(strings.NewReader("hello "), -1, nil)
-	if err != nil || one.Size != 6 || one.MD5 != "f814893777bcc2295fff05f00e508da6" {
-		t.Fatalf("%+v %v", one, err)
-	}
-	f, err := s.Open(one.ID)
+	return s, dir
+}
+
+func content(t *testing.T, s *Store, id string) string {
+	t.Helper()
+	f, err := s.Open(id)
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, _ := io.ReadAll(f)
-	f.Close()
-	if string(text) != "hello " {
+	defer f.Close()
+	text, err := io.ReadAll(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestPut(t *testing.T) {
+	s, dir := open(t)
+	const hello = "f814893777bcc2295fff05f00e508da6"
+	id := NewID()
+	for range 2 { // repeating a request does no harm
+		b, err := s.Put(id, strings.NewReader("hello "), hello)
+		if err != nil || b != (Blob{id, 6, hello}) {
+			t.Fatalf("%+v %v", b, err)
+		}
+	}
+	if text := content(t, s, id); text != "hello " {
 		t.Errorf("read %q", text)
 	}
-	if _, err := s.Receive(strings.NewReader("too long"), 3, nil); !errors.Is(err, ErrTooLong) {
-		t.Errorf("too long: %v", err)
+	var wrong *ChecksumError
+	if _, err := s.Put(id, strings.NewReader("other"), hello); !errors.As(err, &wrong) {
+		t.Errorf("other bytes: %v", err)
 	}
 	broken := errors.New("broken")
-	if _, err := s.Receive(io.MultiReader(strings.NewReader("half"), iotest.ErrReader(broken)), -1, nil); !errors.Is(err, broken) {
+	if _, err := s.Put(id, io.MultiReader(strings.NewReader("half"), iotest.ErrReader(broken)), ""); !errors.Is(err, broken) {
 		t.Errorf("broken off: %v", err)
+	}
+	if text := content(t, s, id); text != "hello " {
+		t.Errorf("a failed Put left %q", text)
 	}
 	if left, _ := os.ReadDir(filepath.Join(dir, "incoming")); len(left) != 0 {
 		t.Errorf("left behind: %v", left)
 	}
 	for range 2 {
-		if err := s.Remove(one.ID); err != nil {
+		if err := s.Remove(id); err != nil {
 			t.Error(err)
 		}
 	}
-	for _, id := range []string{one.ID, "", "../../../../etc/passwd", strings.Repeat("/", 32)} {
-		if _, err := s.Open(id); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("open %q: %v", id, err)
+	for _, bad := range []string{id, "", "../../../../etc/passwd", strings.Repeat("/", 32)} {
+		if _, err := s.Open(bad); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("open %q: %v", bad, err)
+		}
+		if _, err := s.Put(bad, strings.NewReader(""), ""); bad != id && !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("put %q: %v", bad, err)
+		}
+	}
+}
+
+func TestPutConcurrently(t *testing.T) {
+	s, _ := open(t)
+	var wait sync.WaitGroup
+	ids := make([]string, 200)
+	text := func(i int) string { return strings.Repeat(fmt.Sprint(i), i*20) }
+	for i := range ids {
+		ids[i] = NewID()
+		wait.Go(func() {
+			if _, err := s.Put(ids[i], strings.NewReader(text(i)), ""); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	for i, id := range ids {
+		if content(t, s, id) != text(i) {
+			t.Errorf("blob %d has other bytes", i)
 		}
 	}
 }
 
 func TestSweep(t *testing.T) {
-	dir := t.TempDir()
-	s, err := Open(dir, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s, dir := open(t)
 	left := filepath.Join(dir, "incoming", "left")
 	if err := os.WriteFile(left, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -80,108 +124,8 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// Small blobs lie side by side in one file, give their space back, and a pack
-// goes with its last piece once nobody appends to it.
-func TestPacks(t *testing.T) {
-	dir := t.TempDir()
-	s, err := Open(dir, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := s.packs.add(nil); errors.Is(err, errors.ErrUnsupported) {
-		t.Skip("files cannot have holes here")
-	}
-	var wait sync.WaitGroup
-	ids := make([]string, 200)
-	content := func(i int) string { return strings.Repeat(strconv.Itoa(i), i*20) }
-	for i := range ids {
-		wait.Go(func() {
-			b, err := s.Receive(strings.NewReader(content(i)), -1, nil)
-			if err != nil {
-				t.Error(err)
-			}
-			ids[i] = b.ID
-		})
-	}
-	wait.Wait()
-	packs, err := os.ReadDir(filepath.Join(dir, "packs"))
-	if err != nil || len(packs) != 1 {
-		t.Fatalf("%v %v", packs, err)
-	}
-	for i, id := range ids {
-		f, err := s.Open(id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := io.ReadAll(f)
-		if err != nil || string(text) != content(i) {
-			t.Fatalf("%d: %q %v", i, text, err)
-		}
-		if i > 0 { // nothing has no bytes to lose
-			if err := s.Remove(id); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := s.Open(id); !errors.Is(err, os.ErrNotExist) {
-				t.Fatalf("a removed piece: %v", err)
-			}
-		}
-	}
-	last, err := s.Receive(strings.NewReader("last"), -1, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	other, err := Open(dir, false) // another process
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, id := range []string{last.ID, strings.Replace(last.ID, ".", "..", 1), "../" + last.ID, last.ID + "0", strings.ToUpper(last.ID)} {
-		f, err := other.Open(id)
-		if (err == nil) != (id == last.ID) {
-			t.Errorf("%s: %v", id, err)
-		}
-		if err == nil {
-			f.Close()
-		}
-	}
-	if err := other.Remove(last.ID); err != nil {
-		t.Fatal(err)
-	}
-	if left, _ := os.ReadDir(filepath.Join(dir, "packs")); len(left) != 0 {
-		t.Errorf("left behind: %v", left)
-	}
-}
-
-// A full pack is left for a new one, while pieces are on their way to it.
-func TestFullPack(t *testing.T) {
-	s, err := Open(t.TempDir(), false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := s.packs.add(nil); errors.Is(err, errors.ErrUnsupported) {
-		t.Skip("files cannot have holes here")
-	}
-	s.packs.current.end = packSize - block
-	slow, at, err := s.packs.reserve(1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	after, err := s.Receive(strings.NewReader("after"), -1, nil)
-	if err != nil || strings.HasPrefix(after.ID, at.pack) {
-		t.Fatalf("%+v %v", after, err)
-	}
-	if _, err := slow.file.WriteAt([]byte("x"), at.offset); err != nil {
-		t.Errorf("closed while a piece was on its way: %v", err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // Parts come in any order, again, too long, too short, and from another process.
-func TestAssembly(t *testing.T) {
+func TestPutPart(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		dir, err := os.MkdirTemp(t.TempDir(), "")
 		if err != nil {
@@ -195,12 +139,12 @@ func TestAssembly(t *testing.T) {
 			return s
 		}
 		s := open()
-		id := randomName()
+		id := NewID()
 		const chunk = 1000
 		content := rapid.SliceOfN(rapid.Byte(), 1, 5*chunk).Draw(rt, "content")
 		part := func(n int) []byte { return content[n*chunk : min(len(content), (n+1)*chunk)] }
-		place := func(n int, data []byte) (Blob, error) {
-			return s.Place(id, int64(n*chunk), int64(len(part(n))), bytes.NewReader(data))
+		put := func(n int, data []byte) (Blob, error) {
+			return s.PutPart(id, int64(n*chunk), int64(len(part(n))), bytes.NewReader(data))
 		}
 		parts := (len(content) + chunk - 1) / chunk
 		order := rapid.Permutation(slices.Collect(func(yield func(int) bool) {
@@ -213,53 +157,80 @@ func TestAssembly(t *testing.T) {
 		for _, n := range order {
 			switch rapid.IntRange(0, 4).Draw(rt, "before") {
 			case 0:
-				if _, err := place(n, append(slices.Clone(part(n)), 0)); !errors.Is(err, ErrTooLong) {
+				if _, err := put(n, append(slices.Clone(part(n)), 0)); !errors.Is(err, ErrTooLong) {
 					rt.Fatal("too long:", err)
 				}
 			case 1:
-				if b, err := place(n, part(n)[1:]); err != nil || b.Size != int64(len(part(n))-1) {
+				if b, err := put(n, part(n)[1:]); err != nil || b.Size != int64(len(part(n))-1) {
 					rt.Fatal("too short:", b, err)
 				}
-			case 2: // other bytes of the same part, taken for good
-				if _, err := place(n, make([]byte, len(part(n)))); err != nil {
+			case 2: // other bytes of the same part
+				if _, err := put(n, make([]byte, len(part(n)))); err != nil {
 					rt.Fatal(err)
 				}
-				s.Placed(id, int64(n*chunk), int64(len(part(n))))
 			case 3:
-				if err := s.Close(); err != nil {
-					rt.Fatal(err)
-				}
 				s = open()
 			}
 			sum := md5.Sum(part(n))
-			b, err := place(n, part(n))
+			b, err := put(n, part(n))
 			if err != nil || b.MD5 != hex.EncodeToString(sum[:]) {
 				rt.Fatal(b, err)
 			}
-			s.Placed(id, int64(n*chunk), b.Size)
-		}
-		spoilt := rapid.Bool().Draw(rt, "spoilt")
-		if spoilt { // a part comes once more, wrong, and never right again
-			wrong := slices.Clone(part(0))
-			wrong[0]++
-			if _, err := place(0, wrong); err != nil {
-				rt.Fatal(err)
-			}
 		}
 		sum := md5.Sum(content)
-		whole, err := s.Whole(id, int64(len(content)))
-		if err != nil || (whole.MD5 == hex.EncodeToString(sum[:])) == spoilt {
+		whole, err := s.Sum(id)
+		if err != nil || whole != (Blob{id, int64(len(content)), hex.EncodeToString(sum[:])}) {
 			rt.Fatal(whole, err)
 		}
-		if _, err := s.Whole(id, int64(len(content))+1); err == nil {
-			rt.Fatal("bytes are missing")
-		}
-		if err := s.Remove(id); err != nil {
-			rt.Fatal(err)
-		}
-		if _, err := s.Open(id); !errors.Is(err, os.ErrNotExist) {
-			rt.Fatal("still there:", err)
-		}
-		s.Close()
 	})
+}
+
+// Packed blobs of earlier versions are copied to files, damaged ones are not.
+func TestUnpack(t *testing.T) {
+	s, dir := open(t)
+	if has, err := s.HasPacks(); has || err != nil {
+		t.Fatal(has, err)
+	}
+	const name = "5acc87167f021a2def29e9aab53c06d3"
+	path := filepath.Join(dir, "packs", name)
+	if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, append(make([]byte, 4096), "hello"...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	lock := flock.New(path)
+	if ok, err := lock.TryLock(); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	if _, err := s.HasPacks(); !errors.Is(err, ErrPacksInUse) {
+		t.Errorf("while another process has them: %v", err)
+	}
+	lock.Unlock()
+	if has, err := s.HasPacks(); !has || err != nil {
+		t.Fatal(has, err)
+	}
+	crc := crc32.Checksum([]byte("hello"), crc32.MakeTable(crc32.Castagnoli))
+	packed := fmt.Sprintf("%s.1000.5.%08x", name, crc)
+	var first string
+	for range 2 {
+		id, err := s.Unpack(packed)
+		if err != nil || first != "" && id != first {
+			t.Fatal(id, err)
+		}
+		if first = id; content(t, s, id) != "hello" {
+			t.Error("other bytes")
+		}
+	}
+	for _, id := range []string{packed[:len(packed)-1] + "!", "../x.0.1.0", "x", fmt.Sprintf("%s.0.5.%08x", name, crc), name + ".0.fffff.0"} {
+		if _, err := s.Unpack(id); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s: %v", id, err)
+		}
+	}
+	if err := s.RemovePacks(); err != nil {
+		t.Fatal(err)
+	}
+	if has, err := s.HasPacks(); has || err != nil {
+		t.Error(has, err)
+	}
 }

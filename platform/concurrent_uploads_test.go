@@ -13,9 +13,8 @@ import (
 	"transect/platform/store"
 )
 
-// Another process takes the bytes of an upload that this one announced, and
-// does what is left to do when it is complete.
-func TestAnnouncedElsewhere(t *testing.T) {
+// Another process receives the bytes of an upload that this one began.
+func TestUploadAcrossProcesses(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "platform")
 	one, two := start(t, Options{Dir: dir}), start(t, Options{Dir: dir})
 	content := photo(t, asJPEG)
@@ -33,33 +32,30 @@ func TestAnnouncedElsewhere(t *testing.T) {
 	}
 }
 
-// A photo is ingested when its upload is complete; a damaged one says so.
-func TestPhotoIngestedAtOnce(t *testing.T) {
+// A photo is ingested once its upload is complete, a damaged one fails, and other
+// bytes in its place are ingested again.
+func TestPhotoIngestion(t *testing.T) {
 	s := start(t, Options{})
 	content := photo(t, asJPEG)
 	for want, bytes := range map[string][]byte{"completed": content, "failed": content[:len(content)/2]} {
 		id := s.dataset("image", store.Doc{"company": s.company}, "image")
 		s.upload(id, "image", "a.jpg", bytes)
-		doc := s.ok("data-manager/describe-dataset", store.Doc{"dataset": id})
+		doc := s.until("data-manager/describe-dataset", store.Doc{"dataset": id}, "ingestion.status", "completed", "failed")
 		if store.Text(doc, "ingestion.status") != want || text(doc["size"]) != itoa(len(bytes)) ||
 			(want == "failed") != (store.Text(doc, "ingestion.error.message") != "") {
 			t.Errorf("%s: %v", want, doc)
 		}
-		// Other bytes in their place are ingested in their turn.
 		s.upload(id, "image", "a.png", photo(t, asPNG))
-		doc = s.ok("data-manager/describe-dataset", store.Doc{"dataset": id})
+		doc = s.until("data-manager/describe-dataset", store.Doc{"dataset": id}, "ingestion.status", "completed", "failed")
 		if store.Text(doc, "ingestion.status") != "completed" || store.Lookup(doc, "ingestion.error") != nil {
 			t.Errorf("after %s: %v", want, doc["ingestion"])
 		}
 	}
-	if len(s.p.looked.photos) != 0 || len(s.p.announced.last) != 0 {
-		t.Error("kept:", s.p.looked.photos, s.p.announced.last)
-	}
 }
 
-// Bytes that come late, for an upload that another one took the place of, change
-// nothing, whether the other one is under way, or complete.
-func TestLateBytes(t *testing.T) {
+// Bytes for an upload that a later one replaced change nothing, whether the later
+// one is in progress or complete.
+func TestReplacedUpload(t *testing.T) {
 	s := start(t, Options{})
 	id := s.dataset("file", store.Doc{"company": s.company}, "file")
 	begin := func(content []byte) store.Doc {
@@ -69,24 +65,24 @@ func TestLateBytes(t *testing.T) {
 	first, second := noise(10), noise(20)
 	late := begin(first)
 	signed := begin(second)
-	s.expect(s.put(late, first), 409, "took its place")
+	s.expect(s.put(late, first), 409, "a later one replaced it")
 	if a := s.put(signed, second); a.status != 200 {
 		t.Fatalf("%d %s", a.status, a.text)
 	}
-	s.expect(s.put(late, first), 409, "took its place")
+	s.expect(s.put(late, first), 409, "a later one replaced it")
 	s.ok("data-manager/complete-upload-component", ref)
-	s.expect(s.put(late, first), 409, "took its place")
+	s.expect(s.put(late, first), 409, "a later one replaced it")
 	if a := s.get("/data-manager/download-component?dataset=" + id + "&component=file"); a.text != string(second) {
 		t.Errorf("%d bytes", len(a.text))
 	}
-	// One that is announced and never comes is missing, not complete.
+	// An upload that began and got no bytes is not complete, though an earlier one was.
 	begin(first)
-	s.refused(400, "did not come", "data-manager/complete-upload-component", ref)
+	s.refused(400, "missing", "data-manager/complete-upload-component", ref)
 }
 
-// An upload whose bytes come with it is complete with them, and again when it is
-// repeated; what was announced before it comes late.
-func TestBytesAtOnce(t *testing.T) {
+// An upload in a single request is complete with it, also when it is repeated, and
+// replaces one that began before.
+func TestSingleRequestUpload(t *testing.T) {
 	s := start(t, Options{})
 	id := s.dataset("image", store.Doc{"company": s.company}, "image")
 	content := photo(t, asJPEG)
@@ -100,8 +96,8 @@ func TestBytesAtOnce(t *testing.T) {
 		if a := s.do(s.request("POST", "/data-manager/upload-component?"+q.Encode(), bytes.NewReader(content))); a.status != 200 {
 			t.Fatalf("%d %s", a.status, a.text)
 		}
-		doc := s.ok("data-manager/describe-dataset", store.Doc{"dataset": id})
-		if store.Text(doc, "ingestion.status") != "completed" || text(doc["width"]) != "640" {
+		doc := s.until("data-manager/describe-dataset", store.Doc{"dataset": id}, "ingestion.status", "completed", "failed")
+		if text(doc["width"]) != "640" {
 			t.Errorf("%v", doc)
 		}
 		if a := s.get("/data-manager/download-component?dataset=" + id + "&component=image"); a.text != string(content) {
@@ -113,13 +109,10 @@ func TestBytesAtOnce(t *testing.T) {
 		t.Fatalf("%d %s", a.status, a.text)
 	}
 	if now := s.ok("data-manager/describe-dataset", store.Doc{"dataset": id})["modification_date"]; now != modified {
-		t.Errorf("changed by what was there: %v, before %v", now, modified)
+		t.Errorf("changed by the same bytes: %v, before %v", now, modified)
 	}
-	s.expect(s.put(late, content), 409, "took its place")
+	s.expect(s.put(late, content), 409, "a later one replaced it")
 	s.ok("data-manager/complete-upload-component", store.Doc{"dataset": id, "component": "image"}) // it is
-	if len(s.p.looked.photos) != 0 || len(s.p.announced.last) != 0 {
-		t.Error("kept:", s.p.looked.photos, s.p.announced.last)
-	}
 	q.Set("component", "other")
 	s.expect(s.do(s.request("POST", "/data-manager/upload-component?"+q.Encode(), bytes.NewReader(content))), 404, "component")
 	r := s.request("POST", "/data-manager/upload-component?"+q.Encode(), bytes.NewReader(content))
@@ -127,9 +120,9 @@ func TestBytesAtOnce(t *testing.T) {
 	s.expect(s.do(r), 401, "")
 }
 
-// An upload whose bytes come with it is one once they are there: what breaks off
-// takes nobody's place, and two that overlap do not refuse each other.
-func TestBytesAtOnceOnTheirWay(t *testing.T) {
+// An upload in a single request begins once its bytes are here: one that breaks
+// off replaces nothing, and two that overlap do not refuse each other.
+func TestOverlappingUploads(t *testing.T) {
 	s := start(t, Options{})
 	id := s.dataset("image", store.Doc{"company": s.company}, "image")
 	content := photo(t, asJPEG)
@@ -175,26 +168,4 @@ func TestBytesAtOnceOnTheirWay(t *testing.T) {
 	}
 	end(first, firstStatus)
 	end(second, secondStatus)
-	if len(s.p.looked.photos) != 0 || len(s.p.announced.last) != 0 {
-		t.Error("kept:", s.p.looked.photos, s.p.announced.last)
-	}
-}
-
-// Uploads that were announced and never came are forgotten.
-func TestAnnouncedForLong(t *testing.T) {
-	var a announced
-	old := uploadID(time.Now().Add(-time.Hour))
-	for i := range 3 * manyAnnounced {
-		u := upload{id: old, dataset: itoa(i), component: "file"}
-		if i%100 == 0 {
-			u.id = uploadID(time.Now())
-		}
-		a.add(u, time.Minute)
-	}
-	if n := len(a.last); n > manyAnnounced {
-		t.Errorf("%d are kept", n)
-	}
-	if _, ok := a.of("100", "file"); !ok {
-		t.Error("a new one is forgotten")
-	}
 }
