@@ -15,6 +15,7 @@ import (
 	"transect/client/imagery"
 	"transect/client/transfer"
 	"transect/client/transport"
+	"transect/client/wait"
 )
 
 // Client is a connection to a platform, and the table of contents of the
@@ -114,7 +115,7 @@ func New(ctx context.Context, s Settings, o Options) (*Client, error) {
 		}
 	}
 	if o.Sleep == nil {
-		o.Sleep = realSleep
+		o.Sleep = wait.Sleep
 	}
 	if o.Budget == nil {
 		o.Budget = transfer.NewTunedBudget(transfer.MostConnections)

@@ -16,14 +16,3 @@ func (c *Client) Pause(ctx context.Context, d time.Duration) error {
 	}
 	return nil
 }
-
-func realSleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}

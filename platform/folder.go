@@ -14,6 +14,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"transect/client/atomicfile"
 	"transect/client/fault"
 	"transect/platform/blob"
 	"transect/platform/store"
@@ -101,7 +102,8 @@ func checkUnused(dir string) error {
 		return cannotUse(dir, err)
 	}
 	for _, entry := range list {
-		if !strings.HasPrefix(entry.Name(), lockFile) && entry.Name() != stampFile {
+		// A process that was killed here may have left a temporary file.
+		if entry.Name() != lockFile && entry.Name() != stampFile && !strings.HasPrefix(entry.Name(), ".transect-") {
 			return fault.Hinted(fault.Of(&fault.PlatformError{},
 				"%s is no local platform's folder and is not empty (%s)", dir, entry.Name()),
 				"name an empty or a new folder with --local-dir")
@@ -162,26 +164,13 @@ func makeFolder(ctx context.Context, dir string) (s secrets, err error) {
 	return s, nil
 }
 
-// writeFile writes JSON under a temporary name first, so that a file is whole
-// whenever it is there.
+// writeFile replaces a file with a value as JSON.
 func writeFile(dir, name string, v any) error {
 	data, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(dir, lockFile+"-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(append(data, '\n'))
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), filepath.Join(dir, name)) // CreateTemp makes files of mode 0600
+	return atomicfile.Write(filepath.Join(dir, name), append(data, '\n'), 0o600)
 }
 
 // randomText returns 24 characters that nobody guesses.

@@ -116,7 +116,7 @@ func (a *attended) open() error {
 	if a.set.LogFile != "" {
 		a.logFile = &logfile.File{Path: a.world.path(a.set.LogFile), Size: a.set.LogSize, Keep: a.set.LogKeep}
 		if err := a.logFile.Open(); err != nil {
-			return fault.Hinted(fault.Of(&fault.ConfigError{}, "the log file %s cannot be written: %w", a.set.LogFile, reason(err)),
+			return fault.Hinted(fault.Of(&fault.ConfigError{}, "the log file %s cannot be written: %w", a.set.LogFile, fault.Reason(err)),
 				"name another one with --log-file; its folder must exist")
 		}
 		a.lines.Stamps = append(a.lines.Stamps, a.logFile)
@@ -137,7 +137,7 @@ func (a *attended) remember(starting *report.Summary, log *logfile.Late) {
 	entry, err := a.world.History().Begin(starting)
 	if err != nil {
 		if a.job.Output.Verbose {
-			a.warn("the run is not kept in the history: " + reason(err).Error())
+			a.warn("the run is not kept in the history: " + fault.Reason(err).Error())
 		}
 		log.Open(io.Discard)
 		return
@@ -201,7 +201,7 @@ func (w *World) writable(what, path string) error {
 		return nil
 	}
 	wrong := func(err error) error {
-		return fault.Hinted(fault.Of(&fault.ConfigError{}, "the %s file %s cannot be written: %w", what, path, reason(err)),
+		return fault.Hinted(fault.Of(&fault.ConfigError{}, "the %s file %s cannot be written: %w", what, path, fault.Reason(err)),
 			"name another one with --%s; its folder must exist", what)
 	}
 	full := w.path(path)

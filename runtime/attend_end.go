@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"transect/client/atomicfile"
 	"transect/client/fault"
 	"transect/runtime/unattended/report"
 	"transect/runtime/vm"
@@ -135,8 +136,8 @@ func (a *attended) publish() (missing error) {
 		}
 		path = a.world.path(path)
 		before, _ := os.ReadFile(path) // there may be none
-		if err := report.Replace(path, text(before)); err != nil {
-			missing = fault.Hinted(fault.Of(&fault.FileError{}, "the %s file %s cannot be written: %w", what, path, reason(err)),
+		if err := atomicfile.Write(path, text(before), 0o644); err != nil {
+			missing = fault.Hinted(fault.Of(&fault.FileError{}, "the %s file %s cannot be written: %w", what, path, fault.Reason(err)),
 				"what the script did is done; make room, or name another file with --%s", what)
 		}
 	}
@@ -157,7 +158,7 @@ func (a *attended) close() {
 	a.lines.Flush()
 	if a.logFile != nil {
 		if err := a.logFile.Err(); err != nil {
-			fmt.Fprintf(a.world.Stderr, "transect: the log file %s is not whole: %s\n", a.set.LogFile, reason(err))
+			fmt.Fprintf(a.world.Stderr, "transect: the log file %s is not whole: %s\n", a.set.LogFile, fault.Reason(err))
 		}
 		_ = a.logFile.Close()
 	}

@@ -38,8 +38,6 @@ func ExitCode(err error) int {
 		config      *fault.ConfigError
 		syntax      *fault.SyntaxError
 		missing     *fault.MissingCredentialsError
-		connection  *fault.ConnectionError
-		timeout     *fault.TimeoutError
 		locked      *fault.LockedError
 	)
 	var told *Told
@@ -61,19 +59,9 @@ func ExitCode(err error) int {
 		return ExitLocked
 	case errors.As(err, &refused):
 		return ExitCredentials
-	case errors.As(err, &answer):
-		return statusCode(answer.Status)
-	case errors.As(err, &connection), errors.As(err, &timeout):
-		return ExitTemporary
-	}
-	return ExitRaised
-}
-
-func statusCode(status int) int {
-	switch status {
-	case http.StatusUnauthorized:
+	case errors.As(err, &answer) && answer.Status == http.StatusUnauthorized:
 		return ExitCredentials
-	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout, http.StatusInsufficientStorage:
+	case fault.Transient(err), answer != nil && answer.Status == http.StatusInsufficientStorage:
 		return ExitTemporary
 	}
 	return ExitRaised

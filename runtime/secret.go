@@ -26,7 +26,7 @@ func readSecret(log *slog.Logger, what, path string) (string, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return "", wrong("does not exist")
 	case err != nil:
-		return "", wrong("cannot be read: %w", reason(err))
+		return "", wrong("cannot be read: %w", fault.Reason(err))
 	case info.IsDir():
 		return "", wrong("is a folder")
 	case info.Size() > largestSecret:
@@ -34,7 +34,7 @@ func readSecret(log *slog.Logger, what, path string) (string, error) {
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return "", wrong("cannot be read: %w", reason(err))
+		return "", wrong("cannot be read: %w", fault.Reason(err))
 	}
 	secret := strings.TrimRight(string(text), "\r\n")
 	switch {
@@ -52,13 +52,4 @@ func warnIfOpen(what, path string, info fs.FileInfo, log *slog.Logger) {
 	if runtime.GOOS != "windows" && info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0 {
 		log.Warn("the "+what+" file is open to other users", "file", path, "hint", "chmod 600")
 	}
-}
-
-// reason is what the system said, without the path, which is in the message.
-func reason(err error) error {
-	var at *fs.PathError
-	if errors.As(err, &at) {
-		return at.Err
-	}
-	return err
 }

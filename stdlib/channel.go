@@ -37,7 +37,7 @@ func (w *waiter) serve() {
 }
 
 // wait lets other tasks go on until w is served.
-func wait(c *module.Call, queue *[]*waiter, w *waiter) error {
+func await(c *module.Call, queue *[]*waiter, w *waiter) error {
 	var limit time.Duration
 	if c.Has("timeout") {
 		d, err := seconds(c, "timeout")
@@ -87,7 +87,7 @@ func (ch *channel) send(c *module.Call, v lua.LValue) error {
 		return nil
 	}
 	w := &waiter{value: v, woken: make(chan struct{})}
-	if err := wait(c, &ch.senders, w); err != nil {
+	if err := await(c, &ch.senders, w); err != nil {
 		return err
 	}
 	if w.value != nil { // closed before anybody took it
@@ -116,7 +116,7 @@ func (ch *channel) receive(c *module.Call) (lua.LValue, error) {
 		return lua.LNil, nil
 	}
 	w := &waiter{value: lua.LNil, woken: make(chan struct{})}
-	err := wait(c, &ch.receivers, w)
+	err := await(c, &ch.receivers, w)
 	return w.value, err
 }
 

@@ -11,11 +11,11 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
+	"transect/client/atomicfile"
 	"transect/client/fault"
 	"transect/client/suggest"
 	"transect/runtime/module"
 	"transect/runtime/vm"
-	"transect/stdlib/atomicfile"
 	"transect/stdlib/csvtext"
 )
 

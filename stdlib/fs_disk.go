@@ -5,10 +5,10 @@ import (
 	"io/fs"
 	"path/filepath"
 
+	"transect/client/atomicfile"
 	"transect/client/fault"
 	"transect/runtime/sandbox"
 	"transect/runtime/vm"
-	"transect/stdlib/atomicfile"
 )
 
 // disk is the files of a script, where it may reach them.
@@ -25,7 +25,7 @@ func (d disk) Create(path string) (*atomicfile.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := atomicfile.Create(folder, name)
+	f, err := atomicfile.Create(folder, name, 0o644)
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {
 		p.Path = path
 	}

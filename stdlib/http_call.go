@@ -321,7 +321,7 @@ func httpFile(c *module.Call, r *web.Request) error {
 	r.Body = func() (io.ReadCloser, error) {
 		f, err := in.Open(path, os.O_RDONLY, 0)
 		if err != nil {
-			return nil, fault.Of(&fault.FileError{}, "%s: %w", name, plainPath(err))
+			return nil, fault.Of(&fault.FileError{}, "%s: %w", name, fault.Reason(err))
 		}
 		return f, nil
 	}

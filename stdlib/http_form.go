@@ -109,7 +109,7 @@ func formFileOf(c *module.Call, field string, t *lua.LTable) (*formFile, error) 
 		info, err := c.In.Stat(f.full)
 		switch {
 		case err != nil && fault.Find(err) == nil:
-			return fault.Of(&fault.FileError{}, "%s: %w", f.path, plainPath(err))
+			return fault.Of(&fault.FileError{}, "%s: %w", f.path, fault.Reason(err))
 		case err != nil:
 			return err
 		case !info.Mode().IsRegular():
@@ -217,7 +217,7 @@ func (b *formBody) next() error {
 	}
 	file, err := b.in.Open(f.full, os.O_RDONLY, 0)
 	if err != nil {
-		return fault.Of(&fault.FileError{}, "%s: %w", f.path, plainPath(err))
+		return fault.Of(&fault.FileError{}, "%s: %w", f.path, fault.Reason(err))
 	}
 	b.now, b.file, b.left = file, file, f.size
 	return nil

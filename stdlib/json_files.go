@@ -10,10 +10,10 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
+	"transect/client/atomicfile"
 	"transect/client/fault"
 	"transect/runtime/module"
 	"transect/runtime/vm"
-	"transect/stdlib/atomicfile"
 )
 
 // exactInteger is a whole number of any size.

@@ -3,8 +3,6 @@ package stdlib
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"io/fs"
 	"path/filepath"
 
 	lua "github.com/yuin/gopher-lua"
@@ -148,7 +146,7 @@ func email(c *module.Call) (any, error) {
 func attachment(in *vm.Interp, path string, m *notify.Mail) ([]byte, error) {
 	info, err := in.Stat(path)
 	if err != nil {
-		return nil, plainPath(err)
+		return nil, fault.Reason(err)
 	}
 	size := info.Size()
 	for _, a := range m.Attachments {
@@ -158,16 +156,7 @@ func attachment(in *vm.Interp, path string, m *notify.Mail) ([]byte, error) {
 		return nil, fault.Of(&fault.LimitError{}, "all together are larger than 25 MiB")
 	}
 	data, err := in.ReadFile(path)
-	return data, plainPath(err)
-}
-
-// plainPath leaves the path out of an error that names it already.
-func plainPath(err error) error {
-	var perr *fs.PathError
-	if errors.As(err, &perr) {
-		return perr.Err
-	}
-	return err
+	return data, fault.Reason(err)
 }
 
 // texts reads an option that is a text or a list of them.

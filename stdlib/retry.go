@@ -2,10 +2,8 @@ package stdlib
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net/http"
 	"slices"
 	"time"
 
@@ -13,6 +11,7 @@ import (
 
 	"transect/client/fault"
 	"transect/client/suggest"
+	"transect/client/wait"
 	"transect/runtime/module"
 	"transect/runtime/vm"
 )
@@ -34,7 +33,7 @@ var policyOptions = module.Param{Name: "options", Fields: []module.Param{
 	{Name: "jitter", Type: "number", Doc: "how much of each wait is left to chance, 0 to 1, so that many runs do not come back together", Default: 0.5},
 	{Name: "timeout", Type: "number", Doc: "seconds for all attempts together; then a TimeoutError", Optional: true},
 	{Name: "on", Type: "function|table", Doc: "a function that gets the error and says whether to try again, or a list of error names; " +
-		"ConnectionError, TimeoutError and ResponseError with status 429, 502, 503 or 504 if left out", Optional: true},
+		"temporary errors if left out: ConnectionError, TimeoutError, and ResponseError with status 408, 429 or 5xx (not 501, 505, 507)", Optional: true},
 }}
 
 var policyType = &module.Type{
@@ -132,7 +131,7 @@ func (p *policy) call(c *module.Call, args []lua.LValue) module.Values {
 }
 
 func (p *policy) tries(c *module.Call, args []lua.LValue) []lua.LValue {
-	wait := p.wait
+	next := p.wait
 	for n := 1; ; n++ {
 		values, caught := vm.Try(c.L, c.Value("f"), args...)
 		if caught == nil {
@@ -142,17 +141,17 @@ func (p *policy) tries(c *module.Call, args []lua.LValue) []lua.LValue {
 			caught.Again(c.L)
 		}
 		if n == p.attempts {
-			exhausted(caught.Err(), n)
+			fault.AfterAttempts(caught.Err(), n)
 			caught.Again(c.L)
 		}
-		d := min(wait, p.maxWait)
+		d := min(next, p.maxWait)
 		d -= time.Duration(p.jitter * rand.Float64() * float64(d))
 		c.In.Options().Logger.Info(fmt.Sprintf("attempt %d of %d failed, the next in %.1f s", n, p.attempts, d.Seconds()),
 			"error", c.L.ToStringMeta(caught.Value()).String())
-		if err := c.Blocking(func(ctx context.Context) error { return sleep(ctx, d) }); err != nil {
+		if err := c.Blocking(func(ctx context.Context) error { return wait.Sleep(ctx, d) }); err != nil {
 			vm.Raise(c.L, fault.In("retry.call", err))
 		}
-		wait = time.Duration(min(float64(wait)*p.factor, float64(p.maxWait)))
+		next = time.Duration(min(float64(next)*p.factor, float64(p.maxWait)))
 	}
 }
 
@@ -174,32 +173,5 @@ func (p *policy) again(c *module.Call, caught *vm.Caught) bool {
 	case p.names != nil:
 		return slices.Contains(p.names, f.Name())
 	}
-	return passing(f)
-}
-
-// passing errors may not meet another attempt.
-func passing(err error) bool {
-	var answer *fault.ResponseError
-	if errors.As(err, &answer) {
-		switch answer.Status {
-		case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-			return true
-		}
-		return false
-	}
-	var lost *fault.ConnectionError
-	var late *fault.TimeoutError
-	return errors.As(err, &lost) || errors.As(err, &late)
-}
-
-// exhausted tells that repeating did not help.
-func exhausted(err error, attempts int) {
-	if f := fault.Find(err); f != nil && attempts > 1 {
-		tried := fmt.Sprintf("tried %d times", attempts)
-		if hint := &f.Facts().Hint; *hint == "" {
-			*hint = tried
-		} else {
-			*hint += " (" + tried + ")"
-		}
-	}
+	return fault.Transient(f)
 }

@@ -3,7 +3,6 @@
 package stdlib
 
 import (
-	"context"
 	"time"
 
 	lua "github.com/yuin/gopher-lua"
@@ -28,18 +27,6 @@ func seconds(c *module.Call, name string) (time.Duration, error) {
 		return 0, fault.Of(&fault.ParameterError{}, "argument %s must be between 0 and 1e9 seconds, got %v", name, n)
 	}
 	return time.Duration(n * float64(time.Second)), nil
-}
-
-// sleep waits, or returns early when ctx ends.
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 func luaValues(list []lua.LValue) module.Values {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"time"
+	"transect/client/wait"
 
 	"transect/runtime/module"
 	"transect/stdlib/calendar"
@@ -83,5 +84,5 @@ func sleepCall(c *module.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return nil, c.Blocking(func(ctx context.Context) error { return sleep(ctx, d) })
+	return nil, c.Blocking(func(ctx context.Context) error { return wait.Sleep(ctx, d) })
 }

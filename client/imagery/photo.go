@@ -11,9 +11,10 @@ package imagery
 import (
 	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"time"
+
+	"transect/client/fault"
 )
 
 // Photo is one image file, as described by its own EXIF and XMP records.
@@ -173,11 +174,7 @@ func (s *source) layout(format Format) (layout, error) {
 }
 
 func unreadable(err error) error {
-	var pathError *fs.PathError
-	if errors.As(err, &pathError) {
-		err = pathError.Err // the path is named beside it
-	}
-	return defectf(Unreadable, "the file cannot be read: %w", err)
+	return defectf(Unreadable, "the file cannot be read: %w", fault.Reason(err))
 }
 
 // CauseOf returns why an image could not be read, "" when err is of another

@@ -53,7 +53,7 @@ func (r *run) lookAll(ctx context.Context) (*preflight.Report, error) {
 		return nil, err
 	}
 	if ctx.Err() != nil {
-		return nil, stopped(ctx)
+		return nil, fault.Stopped(ctx)
 	}
 	return r.checker.Report(), nil
 }

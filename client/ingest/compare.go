@@ -47,7 +47,7 @@ func compare(ctx context.Context, c *client.Client, open imagery.Opener, list []
 			}
 		}
 		if ctx.Err() != nil {
-			return nil, stopped(ctx)
+			return nil, fault.Stopped(ctx)
 		}
 	}
 	return verdicts, nil

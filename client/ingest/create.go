@@ -75,7 +75,7 @@ func (r *run) create(ctx context.Context, known <-chan *work, sent chan<- *work)
 				return r.createBatch(inner, works, sent)
 			})
 		case <-inner.Done():
-			return groupError(group, stopped(ctx))
+			return groupError(group, fault.Stopped(ctx))
 		}
 	}
 	return group.Wait()
@@ -118,11 +118,11 @@ func (r *run) made(ctx context.Context, works []*work) ([]*work, error) {
 		case err == nil:
 			todo = nil
 		case ctx.Err() != nil:
-			return nil, stopped(ctx)
+			return nil, fault.Stopped(ctx)
 		case status(err) == http.StatusBadRequest, status(err) == http.StatusConflict,
 			status(err) == http.StatusRequestEntityTooLarge, status(err) == http.StatusUnprocessableEntity:
 			return r.halves(ctx, works, todo, err)
-		case !passing(err) || stopsAll(err) || attempt == createAttempts:
+		case !fault.Transient(err) || stopsAll(err) || attempt == createAttempts:
 			return nil, err
 		default:
 			// It may have been processed although no answer came: look before
@@ -209,7 +209,7 @@ func (r *run) unmade(ctx context.Context, works []*work) ([]*work, error) {
 
 func (r *run) pause(ctx context.Context, d time.Duration) error {
 	if r.c.Pause(ctx, d) != nil {
-		return stopped(ctx)
+		return fault.Stopped(ctx)
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ func (b *breaker) fatal(ctx context.Context, err error) bool {
 	if ctx.Err() != nil || stopsAll(err) {
 		return true
 	}
-	if passing(err) {
+	if fault.Transient(err) {
 		return b.broken.Add(1) >= maxBroken
 	}
 	return false
@@ -51,20 +51,6 @@ func stopsAll(err error) bool {
 	return false
 }
 
-// passing errors may be gone the next time; they were repeated below already.
-func passing(err error) bool {
-	var connection *fault.ConnectionError
-	var timeout *fault.TimeoutError
-	var answer *fault.ResponseError
-	switch {
-	case errors.As(err, &connection), errors.As(err, &timeout):
-		return true
-	case errors.As(err, &answer):
-		return answer.Status >= 500 || answer.Status == http.StatusTooManyRequests
-	}
-	return false
-}
-
 func status(err error) int {
 	var answer *fault.ResponseError
 	if errors.As(err, &answer) {
@@ -80,16 +66,4 @@ func named(err error) error {
 		return err
 	}
 	return fault.In("ingest", err)
-}
-
-// stopped is the error of a run whose context ended.
-func stopped(ctx context.Context) error {
-	cause := context.Cause(ctx)
-	if fault.Find(cause) != nil {
-		return cause
-	}
-	if errors.Is(cause, context.DeadlineExceeded) {
-		return fault.Of(&fault.TimeoutError{}, "the time given for this has passed")
-	}
-	return fault.Of(&fault.CancelledError{}, "stopped")
 }

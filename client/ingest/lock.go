@@ -34,14 +34,14 @@ func lock(o Options, url string) (unlock func(), err error) {
 	}
 	folder := filepath.Join(o.StateDir, "locks")
 	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return nil, fault.Hinted(fault.Of(&fault.FileError{}, "cannot make the folder of locks %s: %w", folder, plain(err)),
+		return nil, fault.Hinted(fault.Of(&fault.FileError{}, "cannot make the folder of locks %s: %w", folder, fault.Reason(err)),
 			"name another one in TRANSECT_STATE_DIR")
 	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%s\n%s\n%s", url, o.Company, o.Project, o.Mission, source))
 	path := filepath.Join(folder, fmt.Sprintf("%s%x%s", lockBegin, sum[:12], lockEnd))
 	held, err := take(path)
 	if err != nil {
-		return nil, fault.Hinted(fault.Of(&fault.FileError{}, "cannot lock %s: %w", path, plain(err)),
+		return nil, fault.Hinted(fault.Of(&fault.FileError{}, "cannot lock %s: %w", path, fault.Reason(err)),
 			"name another folder for locks in TRANSECT_STATE_DIR")
 	}
 	if held == nil {

@@ -101,7 +101,7 @@ func newSpool(stateDir, id string) (*Spool, error) {
 		}
 	}
 	if err != nil {
-		return nil, fault.Hinted(fault.Of(&fault.FileError{}, "cannot keep the outcomes of the run in %s: %w", cmp.Or(stateDir, os.TempDir()), plain(err)),
+		return nil, fault.Hinted(fault.Of(&fault.FileError{}, "cannot keep the outcomes of the run in %s: %w", cmp.Or(stateDir, os.TempDir()), fault.Reason(err)),
 			"name another folder in TRANSECT_STATE_DIR")
 	}
 	s.path, s.w = s.file.Name(), bufio.NewWriterSize(s.file, 64<<10)
@@ -146,7 +146,7 @@ func spoolError(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fault.Hinted(fault.Of(&fault.FileError{}, "cannot note an outcome: %w", plain(err)), "is the disk full? what was sent is safe: make room and run again")
+	return fault.Hinted(fault.Of(&fault.FileError{}, "cannot note an outcome: %w", fault.Reason(err)), "is the disk full? what was sent is safe: make room and run again")
 }
 
 // close ends the writing; the outcomes can still be read.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 
+	"transect/client/fault"
 	"transect/client/imagery"
 )
 
@@ -228,5 +229,5 @@ func md5Of(ctx context.Context, open imagery.Opener, path string) (string, error
 			return "", unreadable(path, err)
 		}
 	}
-	return "", stopped(ctx)
+	return "", fault.Stopped(ctx)
 }

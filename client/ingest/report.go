@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"bufio"
-	"crypto/rand"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -14,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"transect/client/atomicfile"
 	"transect/client/fault"
 	"transect/client/imagery"
 	"transect/client/scan"
@@ -63,31 +63,22 @@ func (r *run) writeReport(result *Result, failure error) (err error) {
 	if err != nil {
 		return unwritten(path, err)
 	}
-	defer func() { _ = in.Close() }() // it was only looked up
-	temporary := ".transect-report-" + rand.Text()
-	file, err := in.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	file, err := atomicfile.Create(in, filepath.Base(path), 0o644)
+	if err != nil {
+		return unwritten(path, err)
+	}
+	defer file.Discard()
+	w := bufio.NewWriterSize(file, 64<<10)
+	if strings.EqualFold(filepath.Ext(path), ".csv") {
+		err = r.writeCSV(w)
+	} else {
+		err = r.writeJSON(w, result, failure)
+	}
 	if err == nil {
-		w := bufio.NewWriterSize(file, 64<<10)
-		if strings.EqualFold(filepath.Ext(path), ".csv") {
-			err = r.writeCSV(w)
-		} else {
-			err = r.writeJSON(w, result, failure)
-		}
-		if err == nil {
-			err = w.Flush()
-		}
-		if err == nil {
-			err = file.Sync()
-		}
-		if closing := file.Close(); err == nil {
-			err = closing
-		}
-		if err == nil {
-			err = in.Rename(temporary, filepath.Base(path))
-		}
-		if err != nil {
-			_ = in.Remove(temporary) // of no use
-		}
+		err = w.Flush()
+	}
+	if err == nil {
+		err = file.Commit()
 	}
 	return unwritten(path, err)
 }
@@ -96,15 +87,7 @@ func unwritten(path string, err error) error {
 	if err == nil || fault.Find(err) != nil {
 		return err
 	}
-	var p *os.PathError
-	if errors.As(err, &p) {
-		err = p.Err // the name is a temporary one
-	}
-	var l *os.LinkError
-	if errors.As(err, &l) {
-		err = l.Err
-	}
-	return fault.Hinted(fault.Of(&fault.FileError{}, "the report %s cannot be written: %w", path, err),
+	return fault.Hinted(fault.Of(&fault.FileError{}, "the report %s cannot be written: %w", path, fault.Reason(err)),
 		"the files themselves were dealt with; make room, or name another report, and run again: nothing is sent twice")
 }
 
@@ -159,11 +142,7 @@ func OpenReport(path string, open imagery.Opener) (*OutcomeReader, error) {
 		if fault.Find(err) != nil {
 			return nil, err // it may not be read
 		}
-		var p *os.PathError
-		if errors.As(err, &p) {
-			err = p.Err
-		}
-		return nil, fault.Hinted(fault.Of(&fault.FileError{}, "cannot read the report %s: %w", path, err), "it is a file that ingest.run wrote with report = …")
+		return nil, fault.Hinted(fault.Of(&fault.FileError{}, "cannot read the report %s: %w", path, fault.Reason(err)), "it is a file that ingest.run wrote with report = …")
 	}
 	in := bufio.NewReaderSize(file, 64<<10)
 	read := jsonOutcomes

@@ -58,7 +58,7 @@ func (r *run) whole(ctx context.Context) (*Result, error) {
 		err = r.afterwards(ctx)
 	}
 	if ctx.Err() != nil {
-		err = stopped(ctx)
+		err = fault.Stopped(ctx)
 	}
 	if closing := r.spool.close(); err == nil {
 		err = closing

@@ -22,7 +22,7 @@ const conflicts = 6
 func (r *run) sendAll(ctx context.Context, works <-chan *work) error {
 	for w := range works {
 		if ctx.Err() != nil {
-			return stopped(ctx)
+			return fault.Stopped(ctx)
 		}
 		if r.stopping() {
 			continue
@@ -41,7 +41,7 @@ func (r *run) send(ctx context.Context, w *work) error {
 		if err := r.upload(ctx, w); err != nil {
 			there, err := r.brought(ctx, w, err)
 			if ctx.Err() != nil {
-				return stopped(ctx)
+				return fault.Stopped(ctx)
 			}
 			if there {
 				return r.skip(w, w.dataset, "another run brought it")
@@ -186,7 +186,7 @@ func (r *run) replace(ctx context.Context, w *work) error {
 // state: not what was asked for, and the next run tries again.
 func (r *run) unreplaced(ctx context.Context, w *work, err error) error {
 	if ctx.Err() != nil {
-		return stopped(ctx)
+		return fault.Stopped(ctx)
 	}
 	if r.fatal(ctx, err) {
 		return err

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"transect/client/fault"
 	"transect/client/scan"
 )
 
@@ -51,7 +52,7 @@ func (r *run) stages(ctx context.Context) error {
 		select {
 		case <-indexed:
 		case <-inner.Done():
-			return stopped(inner)
+			return fault.Stopped(inner)
 		}
 		readers, reading := errgroup.WithContext(inner)
 		for range 2 * runtime.GOMAXPROCS(0) {
@@ -87,7 +88,7 @@ func put(ctx context.Context, to chan<- *work, w *work) error {
 	case to <- w:
 		return nil
 	case <-ctx.Done():
-		return stopped(ctx)
+		return fault.Stopped(ctx)
 	}
 }
 
@@ -118,7 +119,7 @@ func (r *run) find(ctx context.Context, found chan<- *work) error {
 		}
 	}
 	if ctx.Err() != nil {
-		return stopped(ctx)
+		return fault.Stopped(ctx)
 	}
 	p.Complete.Store(true)
 	return nil
@@ -153,7 +154,7 @@ func (r *run) leftOut(err error) error {
 func (r *reader) all(ctx context.Context, found <-chan *work, known chan<- *work) error {
 	for w := range found {
 		if ctx.Err() != nil {
-			return stopped(ctx)
+			return fault.Stopped(ctx)
 		}
 		todo, err := r.look(ctx, w)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"transect/client"
+	"transect/client/fault"
 	"transect/client/imagery"
 	"transect/client/scan"
 )
@@ -80,7 +81,7 @@ func Verify(ctx context.Context, c *client.Client, o Options, tell func(Verdict)
 		return nil, err
 	}
 	if ctx.Err() != nil {
-		return nil, stopped(ctx)
+		return nil, fault.Stopped(ctx)
 	}
 	return &v.Verification, v.extras(ctx, r)
 }

@@ -111,17 +111,7 @@ func absolute(path string) string {
 
 // unreadable is the error of a file that cannot be read.
 func unreadable(path string, err error) error {
-	f := fault.Of(&fault.FileError{}, "%s cannot be read: %w", path, plain(err))
+	f := fault.Of(&fault.FileError{}, "%s cannot be read: %w", path, fault.Reason(err))
 	f.Hint = "check that it is still there, and its permissions"
 	return f
-}
-
-// plain is a file's error without the path, which is named beside it or is of no
-// interest.
-func plain(err error) error {
-	var p *fs.PathError
-	if errors.As(err, &p) {
-		return p.Err
-	}
-	return err
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 
+	"transect/client/fault"
 	"transect/client/imagery"
 	"transect/client/scan"
 )
@@ -18,7 +19,7 @@ func checkWhole(open imagery.Opener, file scan.File, format, component string) (
 	again := "copy the file again from where it came from"
 	f, err := open.Open(file.Path)
 	if err != nil {
-		return Problem{"unreadable", Error, file.Name, "it cannot be read: " + bare(err), "check its permissions"}, true
+		return Problem{"unreadable", Error, file.Name, "it cannot be read: " + fault.Reason(err).Error(), "check its permissions"}, true
 	}
 	defer f.Close()
 	size := file.Size
@@ -29,13 +30,6 @@ func checkWhole(open imagery.Opener, file scan.File, format, component string) (
 		return Problem{"truncated", Error, file.Name, message, again}, true
 	}
 	return Problem{}, false
-}
-
-func bare(err error) string {
-	if p, ok := err.(*os.PathError); ok {
-		return p.Err.Error()
-	}
-	return err.Error()
 }
 
 // cutShort returns what shows that the file is not whole, "" when nothing does.

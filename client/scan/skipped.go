@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"strings"
 	"syscall"
+
+	"transect/client/fault"
 )
 
 // Reason is why a file was left out.
@@ -76,7 +78,7 @@ func (s *Skipped) Why() string {
 		what = strings.Replace(what, "it ", "the folder ", 1)
 	}
 	if s.Err != nil && s.Reason == Unreadable {
-		what += ": " + bare(s.Err).Error()
+		what += ": " + fault.Reason(s.Err).Error()
 	}
 	return what
 }
@@ -102,15 +104,6 @@ func (s *Skipped) Harmless() bool { return s.Reason == Hidden || s.Reason == Sys
 // Passed tells whether nothing is missed by leaving it out: what is harmless, and
 // links, which are followed when they are wanted.
 func (s *Skipped) Passed() bool { return s.Harmless() || s.Reason == Link || s.Reason == Repeated }
-
-// bare drops the path, which is named beside it.
-func bare(err error) error {
-	var pathError *fs.PathError
-	if errors.As(err, &pathError) {
-		return pathError.Err
-	}
-	return err
-}
 
 // systemFiles are names, in lower case, that operating systems leave behind.
 var systemFiles = map[string]bool{

@@ -89,7 +89,7 @@ func (w *walk) read(number int, rel string, depth int) error {
 	case err != nil && o.listed != nil && errors.Is(err, fs.ErrNotExist):
 		// Each of its files is told as missing.
 	case err != nil && rel == "":
-		return fault.Hinted(fault.Of(&fault.FileError{}, "the folder %s cannot be read: %w", dir, bare(err)), "check its permissions")
+		return fault.Hinted(fault.Of(&fault.FileError{}, "the folder %s cannot be read: %w", dir, fault.Reason(err)), "check its permissions")
 	case err != nil:
 		if err := w.skip(&Skipped{Path: dir, Name: name, Reason: Unreadable, Err: err, Folder: true}); err != nil {
 			return err

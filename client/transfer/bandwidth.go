@@ -11,6 +11,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"transect/client/fault"
+	"transect/client/wait"
 )
 
 // Bandwidth limits how many bytes a second all transfers move together, up and
@@ -41,7 +42,7 @@ func ParseBandwidth(text string) (*Bandwidth, error) {
 	wrong := func(what string) error {
 		return fault.Hinted(fault.Of(&fault.ValueError{}, "%q is no bandwidth limit: %s", text, what), "%s", bandwidthHint)
 	}
-	b := &Bandwidth{now: time.Now, sleep: sleepFor}
+	b := &Bandwidth{now: time.Now, sleep: wait.Sleep}
 	entries := strings.Fields(text)
 	if len(entries) == 0 {
 		return nil, wrong("it is empty")
@@ -165,19 +166,5 @@ func (b *Bandwidth) Take(ctx context.Context, want int) (int, error) {
 			return n, nil
 		}
 		turn.CancelAt(b.now())
-	}
-}
-
-func sleepFor(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return ctx.Err()
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"transect/client/fault"
 )
 
 const (
@@ -73,7 +75,7 @@ func (b *Budget) Acquire(ctx context.Context) error {
 	b.mu.Lock()
 	if ctx.Err() != nil {
 		b.mu.Unlock()
-		return stopped(ctx)
+		return fault.Stopped(ctx)
 	}
 	if b.used < b.limit && b.waiting.Len() == 0 {
 		b.used++
@@ -99,7 +101,7 @@ func (b *Budget) Acquire(ctx context.Context) error {
 		b.waiting.Remove(place)
 		b.clock()
 	}
-	return stopped(ctx)
+	return fault.Stopped(ctx)
 }
 
 // Release gives a connection back.

@@ -115,13 +115,8 @@ func (r *receiving) worthKeeping(ctx context.Context, err error) bool {
 		return true
 	}
 	var refused *fault.ResponseError
-	var silent *fault.TimeoutError
-	var broken *fault.ConnectionError
-	switch {
-	case errors.As(err, &refused):
-		return passing(refused.Status) || refused.Status == http.StatusUnauthorized
-	case errors.As(err, &silent), errors.As(err, &broken), r.cut:
+	if errors.As(err, &refused) && refused.Status == http.StatusUnauthorized {
 		return true
 	}
-	return false
+	return r.cut || fault.Transient(err)
 }

@@ -46,7 +46,7 @@ func newHashing(stats *Stats) *hashing {
 // enter waits for slots. The function gives them back.
 func (h *hashing) enter(ctx context.Context, slots int64) (func(), error) {
 	if h.slots.Acquire(ctx, slots) != nil {
-		return nil, stopped(ctx)
+		return nil, fault.Stopped(ctx)
 	}
 	return func() { h.slots.Release(slots) }, nil
 }
@@ -100,7 +100,7 @@ func (h *hashing) file(ctx context.Context, src *source, p plan, given string) (
 	}
 	if err := group.Wait(); err != nil {
 		if ctx.Err() != nil {
-			return sums{}, stopped(ctx)
+			return sums{}, fault.Stopped(ctx)
 		}
 		return sums{}, err
 	}
@@ -135,7 +135,7 @@ func (r *pass) wait(until int64) bool {
 // read fills b from the file.
 func (r *pass) read(ctx context.Context, b []byte, offset int64) error {
 	if ctx.Err() != nil {
-		return stopped(ctx)
+		return fault.Stopped(ctx)
 	}
 	from := time.Now()
 	n, err := r.src.file.ReadAt(b, offset)
@@ -146,7 +146,7 @@ func (r *pass) read(ctx context.Context, b []byte, offset int64) error {
 	case err == nil, errors.Is(err, io.EOF):
 		return r.src.changed()
 	}
-	return fault.Of(&fault.UploadError{}, "cannot read %s: %w", r.src.path, plainCause(err))
+	return fault.Of(&fault.UploadError{}, "cannot read %s: %w", r.src.path, fault.Reason(err))
 }
 
 // whole hashes the file from its first to its last byte.

@@ -82,7 +82,7 @@ func (u *upload) sendParts(ctx context.Context, b *BegunUpload, counted, found *
 	err = group.Wait()
 	switch {
 	case ctx.Err() != nil:
-		return resumed, stopped(ctx)
+		return resumed, fault.Stopped(ctx)
 	case err != nil:
 		return resumed, err
 	}

@@ -55,7 +55,7 @@ func (u *upload) post(ctx context.Context, n int, route string, query url.Values
 	}
 	if err != nil {
 		if ctx.Err() != nil {
-			return stopped(ctx)
+			return fault.Stopped(ctx)
 		}
 		if changed := u.src.unchanged(); changed != nil {
 			return changed

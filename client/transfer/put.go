@@ -34,7 +34,7 @@ func (u *upload) put(ctx context.Context, n int, sign func(context.Context) (sig
 		status, err := u.putOnce(ctx, n, to)
 		switch {
 		case ctx.Err() != nil:
-			return stopped(ctx)
+			return fault.Stopped(ctx)
 		case err != nil && describesFile(err):
 			return err
 		case err == nil && success(status):
@@ -57,7 +57,7 @@ func (u *upload) put(ctx context.Context, n int, sign func(context.Context) (sig
 			attempt--
 			continue
 		}
-		if err == nil && !passing(status) || attempt == putAttempts {
+		if err == nil && !fault.TransientStatus(status) || attempt == putAttempts {
 			if err == nil {
 				err = u.refusedBytes(status)
 			}
@@ -101,15 +101,10 @@ func (u *upload) refusedBytes(status int) error {
 	switch {
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
 		f.Hint = "the addresses are refused although they are fresh: is this machine's clock right, does a proxy change requests?"
-	case passing(status):
+	case fault.TransientStatus(status):
 		f.Hint = fmt.Sprintf("a fault of the storage, it was tried %d times: run again later", putAttempts)
 	default:
 		f.Hint = "it does not take the file as it is: look at its size and at what the platform allows"
 	}
 	return f
-}
-
-// passing statuses may be gone the next time.
-func passing(status int) bool {
-	return status >= 500 || status == http.StatusTooManyRequests || status == http.StatusRequestTimeout
 }

@@ -82,7 +82,7 @@ func (r *receiving) all(ctx context.Context, answer *http.Response) error {
 		case err == nil:
 			return nil
 		case ctx.Err() != nil:
-			return stopped(ctx)
+			return fault.Stopped(ctx)
 		case r.file.failure != nil:
 			return r.file.failure
 		case errors.As(err, &over):
@@ -242,7 +242,7 @@ func (r *receiving) pieces(ctx context.Context, answer *http.Response) error {
 	enough()
 	helpers.Wait()
 	if ctx.Err() != nil {
-		return stopped(ctx)
+		return fault.Stopped(ctx)
 	}
 	return failed
 }
@@ -269,7 +269,7 @@ func (r *receiving) fetchSpan(ctx context.Context, w *worker, from, to int64, an
 		}
 		switch {
 		case ctx.Err() != nil:
-			return stopped(ctx)
+			return fault.Stopped(ctx)
 		case err == nil:
 			return nil
 		case r.file.broken() != nil:

@@ -84,7 +84,7 @@ func (a *sending) Read(b []byte) (int, error) {
 			return n, a.fault
 		}
 	default:
-		a.fault = fault.Of(&fault.UploadError{}, "cannot read %s: %w", a.src.path, plainCause(err))
+		a.fault = fault.Of(&fault.UploadError{}, "cannot read %s: %w", a.src.path, fault.Reason(err))
 		return n, a.fault
 	}
 	return n, nil

@@ -47,7 +47,7 @@ func openSource(path string, open func(string) (*os.File, error)) (*source, erro
 	case fault.Find(err) != nil:
 		return nil, err
 	case err != nil:
-		return nil, fault.Of(&fault.UploadError{}, "cannot read %s: %w", path, plainCause(err))
+		return nil, fault.Of(&fault.UploadError{}, "cannot read %s: %w", path, fault.Reason(err))
 	}
 	return &source{path: path, file: file, info: info}, nil
 }
@@ -65,7 +65,7 @@ func (s *source) unchanged() error {
 		return fault.Hinted(fault.Of(&fault.UploadError{}, "%s was removed while it was uploaded", s.path),
 			"nothing was completed; upload it again when it is there")
 	case err != nil:
-		return fault.Of(&fault.UploadError{}, "cannot read %s: %w", s.path, plainCause(err))
+		return fault.Of(&fault.UploadError{}, "cannot read %s: %w", s.path, fault.Reason(err))
 	case !os.SameFile(now, s.info), now.Size() != s.info.Size(), !now.ModTime().Equal(s.info.ModTime()):
 		return s.changed()
 	}
@@ -88,7 +88,7 @@ func (s *source) hold(ctx context.Context, h *held, stats *Stats) error {
 	s.held = h
 	for i := range h.blocks {
 		if ctx.Err() != nil {
-			return stopped(ctx)
+			return fault.Stopped(ctx)
 		}
 		from := time.Now()
 		b := h.block(i)
@@ -99,7 +99,7 @@ func (s *source) hold(ctx context.Context, h *held, stats *Stats) error {
 		case err == nil, errors.Is(err, io.EOF):
 			return s.changed()
 		default:
-			return fault.Of(&fault.UploadError{}, "cannot read %s: %w", s.path, plainCause(err))
+			return fault.Of(&fault.UploadError{}, "cannot read %s: %w", s.path, fault.Reason(err))
 		}
 	}
 	return nil
@@ -126,18 +126,4 @@ func (r readerOf) Read(b []byte) (int, error) {
 		return 0, err
 	}
 	return r.r.Read(b)
-}
-
-// plainCause is a file error without the operation and the path, which the
-// message around it names.
-func plainCause(err error) error {
-	var p *fs.PathError
-	if errors.As(err, &p) {
-		return p.Err
-	}
-	var l *os.LinkError
-	if errors.As(err, &l) {
-		return l.Err
-	}
-	return err
 }

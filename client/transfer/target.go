@@ -148,7 +148,7 @@ func (t *target) close() {
 // fileError is a local file that cannot be written.
 func fileError(err error, format string, args ...any) error {
 	f := fault.Of(&fault.FileError{}, format, args...)
-	f.Cause = plainCause(err)
+	f.Cause = fault.Reason(err)
 	switch {
 	case errors.Is(err, fs.ErrPermission), isReadOnly(err):
 		f.Hint = "choose a folder that can be written to"

@@ -5,10 +5,8 @@ package transfer
 
 import (
 	"context"
-	"errors"
 	"io"
 	"log/slog"
-	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"os"
@@ -16,6 +14,7 @@ import (
 	"time"
 
 	"transect/client/fault"
+	"transect/client/wait"
 )
 
 // Caller makes the requests a transfer needs. The client's core implements it.
@@ -116,7 +115,7 @@ func New(c Caller, o Options) *Transfers {
 		manyRanges: manyRanges, pieceSize: pieceSize,
 	}
 	if o.Sleep == nil {
-		o.Sleep = sleepFor
+		o.Sleep = wait.Sleep
 	}
 	t.pause = func(ctx context.Context, attempt int) error { return pauseBefore(ctx, attempt, o.Sleep) }
 	if t.open = o.Open; t.open == nil {
@@ -145,32 +144,18 @@ func New(c Caller, o Options) *Transfers {
 // Stats counts what these transfers do.
 func (t *Transfers) Stats() *Stats { return t.stats }
 
-// stopped is the error of a transfer whose context ended: the context's own
-// cause when that is a fault.
-func stopped(ctx context.Context) error {
-	cause := context.Cause(ctx)
-	if fault.Find(cause) != nil {
-		return cause
-	}
-	if errors.Is(cause, context.DeadlineExceeded) {
-		return fault.Of(&fault.TimeoutError{}, "the time given for this has passed")
-	}
-	return fault.Of(&fault.CancelledError{}, "stopped")
-}
-
 // contextError reports an ended context as such, whatever error it caused.
 func contextError(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil && fault.Find(err) == nil {
-		return stopped(ctx)
+		return fault.Stopped(ctx)
 	}
 	return err
 }
 
 // pauseBefore waits before a repeat, longer each time, half of it random.
 func pauseBefore(ctx context.Context, attempt int, sleep func(context.Context, time.Duration) error) error {
-	longest := 500 * time.Millisecond << min(attempt, 5)
-	if err := sleep(ctx, longest/2+rand.N(longest/2)); err != nil {
-		return stopped(ctx)
+	if err := sleep(ctx, wait.Backoff(attempt, time.Second, 16*time.Second)); err != nil {
+		return fault.Stopped(ctx)
 	}
 	return nil
 }

@@ -115,20 +115,6 @@ func isTimeout(err error) bool {
 	return errors.As(err, &n) && n.Timeout()
 }
 
-// afterAttempts tells that repeating did not help.
-func afterAttempts(err error, attempts int) error {
-	f := fault.Find(err)
-	if attempts < 2 || f == nil {
-		return err
-	}
-	if i := f.Facts(); i.Hint != "" {
-		i.Hint += fmt.Sprintf(" (tried %d times)", attempts)
-	} else {
-		i.Hint = fmt.Sprintf("tried %d times", attempts)
-	}
-	return err
-}
-
 // webPage is the error for a host that is not a platform.
 func (t *Transport) webPage(operation string) error {
 	return fault.In(operation, fault.Hinted(

@@ -88,14 +88,3 @@ func (p *pacer) everReached() bool {
 	defer p.mu.Unlock()
 	return p.reached
 }
-
-func sleepFor(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}

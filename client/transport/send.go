@@ -78,7 +78,7 @@ func (t *Transport) send(ctx context.Context, c call) (*answer, error) {
 			limit = min(limit, firstContactRetries)
 		}
 		if !v.again || attempt > limit || ctx.Err() != nil {
-			return nil, afterAttempts(failure, attempt)
+			return nil, fault.AfterAttempts(failure, attempt)
 		}
 		wait := backoff(attempt)
 		if v.told {

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"transect/client/fault"
+	"transect/client/wait"
 )
 
 const (
@@ -170,7 +171,7 @@ func withDefaults(o Options) Options {
 		o.Env = os.LookupEnv
 	}
 	if o.Sleep == nil {
-		o.Sleep = sleepFor
+		o.Sleep = wait.Sleep
 	}
 	return o
 }

@@ -103,7 +103,7 @@ func (a *app) scripts(args []string) ([]string, error) {
 			files = append(files, arg)
 			continue
 		case err != nil:
-			return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "cannot read %s: %w", arg, cause(err)), "check the path")
+			return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "cannot read %s: %w", arg, fault.Reason(err)), "check the path")
 		case !info.IsDir():
 			files = append(files, arg)
 			continue
@@ -123,7 +123,7 @@ func (a *app) scripts(args []string) ([]string, error) {
 			return nil
 		})
 		if err != nil {
-			return nil, fault.Of(&fault.UsageError{}, "cannot read %s: %w", arg, cause(err))
+			return nil, fault.Of(&fault.UsageError{}, "cannot read %s: %w", arg, fault.Reason(err))
 		}
 	}
 	return files, nil
@@ -135,7 +135,7 @@ func (a *app) script(file string) ([]byte, error) {
 	}
 	code, err := os.ReadFile(a.path(file))
 	if err != nil {
-		return nil, fault.Of(&fault.UsageError{}, "cannot read %s: %w", file, cause(err))
+		return nil, fault.Of(&fault.UsageError{}, "cannot read %s: %w", file, fault.Reason(err))
 	}
 	return code, nil
 }

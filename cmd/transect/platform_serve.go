@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -58,7 +57,7 @@ func (a *app) serve(ctx context.Context, listen string, options platform.Options
 	defer func() { err = errors.Join(err, p.Close()) }()
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", listen)
 	if err != nil {
-		return fault.Hinted(fault.Of(&fault.UsageError{}, "cannot listen on %s: %w", listen, cause(err)),
+		return fault.Hinted(fault.Of(&fault.UsageError{}, "cannot listen on %s: %w", listen, fault.Reason(err)),
 			"choose another address with --listen; port 0 takes a free one")
 	}
 	if at, ok := listener.Addr().(*net.TCPAddr); ok && !at.IP.IsLoopback() {
@@ -91,18 +90,4 @@ func (a *app) logger() *slog.Logger {
 		return slog.New(slog.NewJSONHandler(a.world.Stderr, options))
 	}
 	return slog.New(slog.NewTextHandler(a.world.Stderr, options))
-}
-
-// cause is what the system said, without the address or path, which is in the
-// message.
-func cause(err error) error {
-	var file *os.PathError
-	if errors.As(err, &file) {
-		return file.Err
-	}
-	var op *net.OpError
-	if errors.As(err, &op) {
-		return op.Err
-	}
-	return err
 }

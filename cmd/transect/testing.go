@@ -168,7 +168,7 @@ func (a *app) summary(f *testFlags, files []string, took time.Duration) error {
 			err = os.WriteFile(a.path(f.junit), text, 0o666)
 		}
 		if err != nil {
-			return fault.Of(&fault.FileError{}, "cannot write %s: %w", f.junit, cause(err))
+			return fault.Of(&fault.FileError{}, "cannot write %s: %w", f.junit, fault.Reason(err))
 		}
 	}
 	if len(f.results) == 0 {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"transect/client/wait"
 )
 
 // rehearsal does nothing, for as long and with as many log lines as ordered,
@@ -50,11 +52,11 @@ func rehearse(ctx context.Context, o *Order) ([]Deliverable, error) {
 		if err := o.Log("info", fmt.Sprintf("rehearsing, line %d of %d", i+1, int(lines)), fields); err != nil {
 			return nil, err
 		}
-		if err := sleepUntil(ctx, start.Add(whole*time.Duration(i+1)/time.Duration(lines))); err != nil {
+		if err := wait.Sleep(ctx, time.Until(start.Add(whole*time.Duration(i+1)/time.Duration(lines)))); err != nil {
 			return nil, err
 		}
 	}
-	if err := sleepUntil(ctx, start.Add(whole)); err != nil {
+	if err := wait.Sleep(ctx, time.Until(start.Add(whole))); err != nil {
 		return nil, err
 	}
 	switch outcome {
@@ -64,15 +66,4 @@ func rehearse(ctx context.Context, o *Order) ([]Deliverable, error) {
 		return nil, fmt.Errorf("%w, as ordered", ErrRejected)
 	}
 	return nil, nil
-}
-
-func sleepUntil(ctx context.Context, t time.Time) error {
-	timer := time.NewTimer(time.Until(t))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

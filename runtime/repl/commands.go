@@ -145,11 +145,7 @@ func (s *Session) profile(name string) error {
 
 // misplaced explains paths where a file or folder is not there.
 func misplaced(what, path string, err error) error {
-	var at *fs.PathError
-	if errors.As(err, &at) {
-		err = at.Err // the path is named already
-	}
-	failed := fault.Of(&fault.FileError{}, "%s %s: %w", what, path, err)
+	failed := fault.Of(&fault.FileError{}, "%s %s: %w", what, path, fault.Reason(err))
 	if errors.Is(err, fs.ErrNotExist) {
 		return fault.Hinted(failed, "the path starts from the folder the prompt was started in; Tab completes it")
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/gofrs/flock"
+
+	"transect/client/atomicfile"
 )
 
 const (
@@ -102,11 +104,7 @@ func (h *history) cut() error {
 	if at := bytes.IndexByte(content, '\n'); at >= 0 {
 		content = content[at+1:]
 	}
-	beside := h.path + ".new"
-	if err := os.WriteFile(beside, content, 0o600); err != nil {
-		return err
-	}
-	return os.Rename(beside, h.path)
+	return atomicfile.Write(h.path, content, 0o600)
 }
 
 // fail tells once that nothing is remembered: the prompt works without.

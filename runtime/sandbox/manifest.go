@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"transect/client/atomicfile"
 	"transect/client/fault"
 	"transect/client/suggest"
 )
@@ -197,17 +198,8 @@ func (m Manifest) Write(path string) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".transect-*")
-	if err == nil {
-		defer func() { _ = os.Remove(f.Name()) }() // gone when all went well
-		_, err = f.Write(append(text, '\n'))
-		err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close())
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return fault.Of(&fault.FileError{}, "cannot write the permissions %s: %w", path, err)
+	if err := atomicfile.Write(path, append(text, '\n'), 0o644); err != nil {
+		return fault.Of(&fault.FileError{}, "cannot write the permissions %s: %w", path, fault.Reason(err))
 	}
 	return nil
 }

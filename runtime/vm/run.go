@@ -2,7 +2,6 @@ package vm
 
 import (
 	"context"
-	"errors"
 	"os"
 
 	lua "github.com/yuin/gopher-lua"
@@ -16,11 +15,7 @@ import (
 func (in *Interp) RunFile(path string) error {
 	code, err := os.ReadFile(in.Path(path))
 	if err != nil {
-		var perr *os.PathError
-		if errors.As(err, &perr) {
-			err = perr.Err
-		}
-		return fault.Hinted(fault.Of(&fault.UsageError{}, "cannot read the script %s: %w", path, err),
+		return fault.Hinted(fault.Of(&fault.UsageError{}, "cannot read the script %s: %w", path, fault.Reason(err)),
 			"check the path of the script")
 	}
 	_, err = in.execute(path, code)

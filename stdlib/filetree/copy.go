@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"transect/client/atomicfile"
 	"transect/client/fault"
-	"transect/stdlib/atomicfile"
 )
 
 // Disk is the file system under the policy of the run.

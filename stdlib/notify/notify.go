@@ -9,13 +9,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 	"strings"
 	"time"
 
 	"transect/client/fault"
+	"transect/client/wait"
 	"transect/stdlib/web"
 )
 
@@ -76,13 +76,11 @@ func Webhook(ctx context.Context, c *web.Client, url string, message any) error 
 func post(ctx context.Context, c *web.Client, url, kind string, body []byte) error {
 	for n := 1; ; n++ {
 		err := once(ctx, c, url, kind, body)
-		if err == nil || ctx.Err() != nil || n == attempts || !passing(err) {
+		if err == nil || ctx.Err() != nil || n == attempts || !fault.Transient(err) {
 			return err
 		}
-		select {
-		case <-time.After(time.Duration(n*n) * pause):
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := wait.Sleep(ctx, time.Duration(n*n)*pause); err != nil {
+			return err
 		}
 	}
 }
@@ -104,15 +102,4 @@ func once(ctx context.Context, c *web.Client, url, kind string, body []byte) err
 	defer a.Close()
 	_, _ = io.CopyN(io.Discard, a.Body, answer) // so that the connection can be used again
 	return a.Failed(nil)
-}
-
-// passing errors may not meet a second attempt.
-func passing(err error) bool {
-	var refused *fault.ResponseError
-	if errors.As(err, &refused) {
-		return refused.Status == http.StatusTooManyRequests || refused.Status >= 500
-	}
-	var lost *fault.ConnectionError
-	var late *fault.TimeoutError
-	return errors.As(err, &lost) || errors.As(err, &late)
 }

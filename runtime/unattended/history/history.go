@@ -18,6 +18,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"transect/client/atomicfile"
 	"transect/runtime/unattended/logfile"
 	"transect/runtime/unattended/report"
 )
@@ -93,11 +94,7 @@ func (e *Entry) remove() {
 // write puts the summary in its place in one step. It is not forced to disk: a
 // machine that crashes forgets its last run, and no run waits for the disk.
 func (e *Entry) write(run *report.Summary) error {
-	path := e.store.path(e.id, ".json")
-	if err := os.WriteFile(path+".new", run.JSON(), 0o600); err != nil {
-		return err
-	}
-	return os.Rename(path+".new", path)
+	return atomicfile.WriteUnsynced(e.store.path(e.id, ".json"), run.JSON(), 0o600)
 }
 
 // ids lists the runs, newest first.

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -100,36 +98,4 @@ func TestMetrics(t *testing.T) {
 			t.Fatalf("a success that never was:\n%s", text)
 		}
 	})
-}
-
-func TestReplace(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "x.prom")
-	if err := report.Replace(path, []byte("1")); err != nil {
-		t.Fatal(err)
-	}
-	if info, _ := os.Stat(path); info.Mode().Perm()&0o044 == 0 {
-		t.Errorf("a collector could not read it: %v", info.Mode())
-	}
-	if err := os.Chmod(path, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	link := filepath.Join(dir, "link")
-	if os.Symlink("x.prom", link) == nil {
-		path = link
-	}
-	if err := report.Replace(path, []byte("22")); err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(filepath.Join(dir, "x.prom"))
-	info, _ := os.Stat(filepath.Join(dir, "x.prom"))
-	if err != nil || string(text) != "22" || info.Mode().Perm()&0o044 != 0 {
-		t.Errorf("%q, %v, %v", text, info.Mode(), err)
-	}
-	if err := report.Replace(filepath.Join(dir, "nowhere", "x"), nil); err == nil {
-		t.Error("there is no such folder")
-	}
-	if left, _ := filepath.Glob(filepath.Join(dir, ".transect-*")); len(left) != 0 {
-		t.Errorf("left behind: %v", left)
-	}
 }

@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"testing"
 
-	"transect/stdlib/atomicfile"
+	"transect/client/atomicfile"
 )
 
 func start(t *testing.T, dir, name, text string) *atomicfile.File {
@@ -15,7 +15,7 @@ func start(t *testing.T, dir, name, text string) *atomicfile.File {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := atomicfile.Create(folder, name)
+	f, err := atomicfile.Create(folder, name, 0o644)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,39 @@ func TestAFolderIsNotReplaced(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := atomicfile.Create(folder, "maps"); err == nil {
+	if _, err := atomicfile.Create(folder, "maps", 0o644); err == nil {
 		t.Error("a folder was taken for a file")
+	}
+}
+
+func TestWriteReplacesContentOnly(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "x.prom")
+	if err := atomicfile.Write(path, []byte("1"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if info, _ := os.Stat(path); info.Mode().Perm()&0o044 == 0 {
+		t.Errorf("a new file has mode %v", info.Mode())
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(dir, "link")
+	if os.Symlink("x.prom", link) == nil {
+		path = link
+	}
+	if err := atomicfile.WriteUnsynced(path, []byte("22"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "x.prom"))
+	info, _ := os.Stat(filepath.Join(dir, "x.prom"))
+	if err != nil || string(text) != "22" || info.Mode().Perm()&0o044 != 0 {
+		t.Errorf("%q, %v, %v", text, info.Mode(), err)
+	}
+	if err := atomicfile.Write(filepath.Join(dir, "nowhere", "x"), nil, 0o644); err == nil {
+		t.Error("there is no such folder")
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, ".transect-*")); len(left) != 0 {
+		t.Errorf("left behind: %v", left)
 	}
 }

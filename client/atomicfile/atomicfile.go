@@ -1,0 +1,110 @@
+// Package atomicfile replaces files in one step: a reader sees the old content
+// or the new, never a part of it, also after a crash.
+//
+// Write is for content in memory. Create gives a file to write to under a
+// temporary name; Commit syncs it and renames it over its target.
+package atomicfile
+
+import (
+	"crypto/rand"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// File is a file under a temporary name beside its target. Commit or Discard it.
+type File struct {
+	*os.File
+	folder      *os.Root // of both names; closed with the file
+	temp, final string
+	mode        fs.FileMode
+	done        bool
+}
+
+// Create starts the replacement of name in folder, which it takes over. An
+// existing target passes on its permissions, a new one gets mode; a target that
+// is a folder is an error.
+func Create(folder *os.Root, name string, mode fs.FileMode) (*File, error) {
+	f := &File{folder: folder, final: name, temp: ".transect-" + rand.Text(), mode: mode}
+	if info, err := folder.Stat(name); err == nil {
+		if info.IsDir() {
+			_ = folder.Close()
+			return nil, &fs.PathError{Op: "write", Path: name, Err: errors.New("is a folder")}
+		}
+		f.mode = info.Mode().Perm()
+	}
+	var err error
+	if f.File, err = folder.OpenFile(f.temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
+		_ = folder.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// Like copies permissions and modification time from another file.
+func (f *File) Like(info fs.FileInfo) error {
+	f.mode = info.Mode().Perm()
+	return f.folder.Chtimes(f.temp, info.ModTime(), info.ModTime())
+}
+
+// Commit syncs the file and renames it over its target.
+func (f *File) Commit() error { return f.commit(true) }
+
+func (f *File) commit(sync bool) error {
+	if err := f.Chmod(f.mode); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	if sync {
+		if err := f.Sync(); err != nil {
+			return err
+		}
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	if err := f.folder.Rename(f.temp, f.final); err != nil {
+		return err
+	}
+	f.done = true
+	return f.folder.Close()
+}
+
+// Discard removes the file unless it was committed.
+func (f *File) Discard() {
+	if !f.done {
+		f.done = true
+		_ = f.Close()
+		_ = f.folder.Remove(f.temp)
+		_ = f.folder.Close()
+	}
+}
+
+// Write replaces the content of a file and syncs it. A symbolic link is
+// followed. A new file gets mode, an existing one keeps its permissions.
+func Write(path string, data []byte, mode fs.FileMode) error { return write(path, data, mode, true) }
+
+// WriteUnsynced is Write without waiting for the disk: a power cut may lose the
+// new content.
+func WriteUnsynced(path string, data []byte, mode fs.FileMode) error {
+	return write(path, data, mode, false)
+}
+
+func write(path string, data []byte, mode fs.FileMode, sync bool) error {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	folder, err := os.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	f, err := Create(folder, filepath.Base(path), mode)
+	if err != nil {
+		return err
+	}
+	defer f.Discard()
+	if _, err := f.Write(data); err != nil {
+		return err
+	}
+	return f.commit(sync)
+}

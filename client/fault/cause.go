@@ -1,0 +1,99 @@
+package fault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+)
+
+// Transient tells whether the same call may succeed later: the connection
+// failed or timed out, or the answer has a TransientStatus.
+func Transient(err error) bool {
+	var response *ResponseError
+	if errors.As(err, &response) {
+		return TransientStatus(response.Status)
+	}
+	var connection *ConnectionError
+	var timeout *TimeoutError
+	return errors.As(err, &connection) || errors.As(err, &timeout)
+}
+
+// TransientStatus tells whether a request that got this HTTP status may succeed
+// later: 408, 429 and 5xx, but not 501, 505 and 507, which time does not cure.
+func TransientStatus(status int) bool {
+	switch status {
+	case http.StatusRequestTimeout, http.StatusTooManyRequests:
+		return true
+	case http.StatusNotImplemented, http.StatusHTTPVersionNotSupported, http.StatusInsufficientStorage:
+		return false
+	}
+	return status >= 500
+}
+
+// Stopped is the error of work whose context ended: the context's cause when
+// that is a fault, else a TimeoutError or a CancelledError around it.
+func Stopped(ctx context.Context) error {
+	cause := context.Cause(ctx)
+	if Find(cause) != nil {
+		return cause
+	}
+	if errors.Is(cause, context.DeadlineExceeded) {
+		return Of(&TimeoutError{}, "the time limit passed")
+	}
+	f := Of(&CancelledError{}, "stopped")
+	if cause != nil && !errors.Is(cause, context.Canceled) {
+		f.Cause = cause
+	}
+	return f
+}
+
+// Reason is what the system said of a file or a connection, without the
+// operation, path, address or URL around it: the message that it becomes part
+// of names those. Faults and other errors are returned as they are.
+func Reason(err error) error {
+	var (
+		path *fs.PathError
+		link *os.LinkError
+		dns  *net.DNSError
+		op   *net.OpError
+		uri  *url.Error
+	)
+	switch {
+	case err == nil || Find(err) != nil:
+		return err
+	case errors.As(err, &path):
+		return path.Err
+	case errors.As(err, &link):
+		return link.Err
+	case errors.As(err, &dns):
+		return errors.New(dns.Name + ": " + dns.Err)
+	case errors.As(err, &op) && op.Err != nil:
+		if op.Op == "proxyconnect" {
+			return errors.New("proxy: " + Reason(op.Err).Error())
+		}
+		return op.Err
+	case errors.As(err, &uri):
+		return Reason(uri.Err)
+	}
+	return err
+}
+
+// AfterAttempts adds to a fault's hint how often the call was tried.
+func AfterAttempts(err error, attempts int) error {
+	f := Find(err)
+	if attempts < 2 || f == nil {
+		return err
+	}
+	tried := fmt.Sprintf("tried %d times", attempts)
+	if hint := &f.Facts().Hint; *hint == "" {
+		*hint = tried
+	} else {
+		*hint += " (" + tried + ")"
+	}
+	return err
+}
