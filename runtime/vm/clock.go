@@ -5,70 +5,83 @@ import (
 	"errors"
 
 	lua "github.com/yuin/gopher-lua"
+
+	"transect/client/fault"
 )
 
-// slice is how many instructions a task runs before it lets others have the
-// lock: well under a millisecond.
-const slice = 10_000
+// timeSlice is how many instructions a task runs before others get the lock:
+// well under a millisecond.
+const timeSlice = 10_000
 
-// clock is the context every Lua thread runs under. The interpreter asks for
-// Done before each instruction, so Done is where time passes: it counts, and
-// every so many instructions it ticks. A standard context would take a mutex
-// there; this one hands out a channel it keeps.
+// clock is the context of a Lua thread. gopher-lua asks for Done before each
+// instruction, so Done counts them. It returns nil, a channel that is never
+// ready, until the time slice is used up; only then tick looks at limits,
+// waiting tasks and cancellation. A standard context costs a mutex and a
+// channel operation for each instruction instead.
 //
-// Done must only be called with the interpreter lock held. Go code gets the
-// embedded context instead (see Context).
+// Done must only be called with the interpreter lock held. Go code uses the
+// embedded context (see Context).
 type clock struct {
 	context.Context
 	in    *Interp
 	task  *Task
 	scope *Scope // where spawned tasks go, nil for the task's own
-	done  <-chan struct{}
-	count int // instructions, up to a slice
-	from  int // where count started
 }
 
-type clockKey struct{}
-
-func newClock(ctx context.Context, t *Task, s *Scope) *clock {
-	return &clock{Context: ctx, in: t.in, task: t, scope: s, done: ctx.Done()}
+// slice counts the instructions of whoever holds the lock.
+type slice struct {
+	left    int   // instructions until the next tick
+	granted int   // what left started from
+	spent   int64 // instructions of earlier slices
 }
 
-// clockOf finds the clock of a thread, also below a context somebody wrapped
-// around it.
-func clockOf(L *lua.LState) *clock {
-	if c, ok := L.Context().(*clock); ok {
-		return c
-	}
-	return L.Context().Value(clockKey{}).(*clock)
+// end ends the slice: the next instruction ticks.
+func (s *slice) end() {
+	s.spent += int64(s.granted - s.left)
+	s.granted, s.left = 0, 0
 }
+
+func clockOf(L *lua.LState) *clock { return L.Context().(*clock) }
 
 func (c *clock) Done() <-chan struct{} {
-	c.count++
-	if c.count >= slice {
-		c.tick()
+	c.in.slice.left--
+	if c.in.slice.left > 0 {
+		return nil
 	}
-	if c.in.opt.Line != nil {
+	return c.tick()
+}
+
+// tick runs at the end of a slice. It returns the channel that says whether to
+// stop; no further slice is granted then, so code that catches the error stops
+// at its next instruction.
+func (c *clock) tick() <-chan struct{} {
+	in := c.in
+	in.slice.end()
+	grant, most := int64(timeSlice), in.opt.Limits.Instructions
+	if most > 0 {
+		if grant = min(grant, most-in.slice.spent+1); grant <= 0 {
+			in.exceed(fault.Hinted(fault.Of(&fault.LimitError{}, "the script ran more than %d instructions", most),
+				"allow more with --max-instructions"))
+		}
+	}
+	if in.lock.waiting.Load() > 0 {
+		running := in.main.G.CurrentThread
+		in.release()
+		in.acquire()
+		in.main.G.CurrentThread = running
+	}
+	if in.opt.Line != nil {
 		c.line()
+		grant = 1
 	}
-	return c.done
+	if c.Context.Err() == nil {
+		in.slice.granted, in.slice.left = int(grant), int(grant)
+	}
+	return c.Context.Done()
 }
 
-// tick is called once a slice, or where the limit of instructions is.
-func (c *clock) tick() {
-	c.spend()
-	if c.in.lock.waiting.Load() == 0 {
-		return
-	}
-	g := c.in.main.G
-	running := g.CurrentThread
-	c.in.lock.release()
-	c.in.lock.acquire()
-	g.CurrentThread = running
-}
-
-// Err is what the interpreter asks for when Done was closed, before it raises:
-// the place the run was stopped at.
+// Err is what gopher-lua asks for when Done is closed, before it raises: the
+// moment to note where the run was stopped.
 func (c *clock) Err() error {
 	err := c.Context.Err()
 	if err != nil && c.in.stoppedAt == nil {
@@ -77,17 +90,18 @@ func (c *clock) Err() error {
 	return err
 }
 
-func (c *clock) Value(key any) any {
-	if key == (clockKey{}) {
-		return c
+// Work counts n steps of work that a Go function does for a script as
+// instructions: other tasks get their turn, limits apply, and a cancelled run
+// ends here.
+func Work(L *lua.LState, n int) {
+	c := clockOf(L)
+	if c.in.slice.left -= n; c.in.slice.left > 0 {
+		return
 	}
-	return c.Context.Value(key)
-}
-
-// AfterFunc spares context.WithCancel, which the interpreter wraps around the
-// context of each new thread, a goroutine that would never end.
-func (c *clock) AfterFunc(f func()) (stop func() bool) {
-	return context.AfterFunc(c.Context, f)
+	c.tick()
+	if c.Context.Err() != nil {
+		Raise(L, stopped(c.Context))
+	}
 }
 
 func isContextError(err error) bool {

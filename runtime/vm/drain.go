@@ -68,6 +68,7 @@ func Checkpoint(L *lua.LState) {
 	}
 	if c.task.parent != nil {
 		c.task.cancel(c.in.drain.why)
+		c.in.slice.end()
 		Raise(L, stopped(c.task.ctx))
 	}
 	err := Blocking(L, func(ctx context.Context) error {
@@ -90,5 +91,6 @@ func Checkpoint(L *lua.LState) {
 // catches errors in between. It does not return.
 func Stop(L *lua.LState, err error) {
 	Of(L).Interrupt(err)
+	Of(L).slice.end()
 	L.RaiseError("the run ends here")
 }

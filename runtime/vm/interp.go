@@ -122,7 +122,7 @@ type Interp struct {
 	owner   map[*lua.LState]*lua.LState
 	maxText int
 	closers []func()
-	spent   int64 // instructions
+	slice   slice
 
 	stoppedAt []Frame     // where the run under way was stopped
 	protos    protos      // for naming what an error is about
@@ -155,7 +155,7 @@ func New(ctx context.Context, opt Options) *Interp {
 	in.Sandbox = sandbox.Open(sandbox.Options{Permit: opt.Permit, Sending: opt.Sending, Env: in.opt.Env, MaxFile: in.maxText})
 	in.opt.Env = in.Getenv
 	in.main = newMainThread()
-	in.main.SetContext(&clock{Context: in.ctx, in: in, done: in.ctx.Done()})
+	in.main.SetContext(&clock{Context: in.ctx, in: in})
 	in.openErrors()
 	in.openBase()
 	in.openCoroutines()
@@ -169,8 +169,8 @@ func (in *Interp) Close() {
 	in.runs.Lock()
 	defer in.runs.Unlock()
 	in.tasks.Wait()
-	in.lock.acquire()
-	defer in.lock.release()
+	in.acquire()
+	defer in.release()
 	for _, f := range in.closers {
 		f()
 	}
@@ -180,8 +180,8 @@ func (in *Interp) Close() {
 // Locked calls f with the interpreter lock held. Code called from Lua holds it
 // already and must not use it.
 func (in *Interp) Locked(f func(L *lua.LState)) {
-	in.lock.acquire()
-	defer in.lock.release()
+	in.acquire()
+	defer in.release()
 	f(in.main)
 }
 

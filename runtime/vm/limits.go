@@ -31,41 +31,6 @@ func (in *Interp) exceed(err error) {
 	}
 }
 
-// spend counts the instructions since the last time, and lets the next tick
-// come earlier when fewer than a slice are left.
-func (c *clock) spend() {
-	in, most := c.in, c.in.opt.Limits.Instructions
-	in.spent += int64(c.count - c.from)
-	c.count, c.from = 0, 0
-	if most == 0 {
-		return
-	}
-	switch left := most - in.spent; {
-	case left < 0:
-		in.exceed(fault.Hinted(fault.Of(&fault.LimitError{}, "the script ran more than %d instructions", most),
-			"allow it more with --max-instructions"))
-	case left < slice:
-		c.count = slice - int(left) - 1
-		c.from = c.count
-	}
-}
-
-// Work counts n steps of work that a Go function does for a script, as the
-// interpreter counts instructions: others get their turn, limits apply, and a
-// run that was stopped ends here.
-func Work(L *lua.LState, n int) {
-	c := clockOf(L)
-	c.count += n
-	if c.count >= slice {
-		c.tick()
-	}
-	select {
-	case <-c.done:
-		Raise(L, stopped(c.Context))
-	default:
-	}
-}
-
 const (
 	memoryCheck = 5 * time.Millisecond
 	heapNow     = "/memory/classes/heap/objects:bytes" // with what nobody uses any more

@@ -33,6 +33,15 @@ func (l *lock) acquire() {
 
 func (l *lock) release() { <-l.slot }
 
+// acquire takes the lock. The first instruction afterwards ticks: the holder may
+// have been cancelled meanwhile.
+func (in *Interp) acquire() {
+	in.lock.acquire()
+	in.slice.end()
+}
+
+func (in *Interp) release() { in.lock.release() }
+
 // Context returns the context of the task that runs L: it ends with the
 // task's scope, its time limit or the run.
 func Context(L *lua.LState) context.Context { return clockOf(L).Context }
@@ -50,9 +59,9 @@ func Blocking(L *lua.LState, f func(ctx context.Context) error) error {
 }
 
 func (c *clock) unlocked(L *lua.LState, f func(ctx context.Context) error) error {
-	c.in.lock.release()
+	c.in.release()
 	defer func() {
-		c.in.lock.acquire()
+		c.in.acquire()
 		L.G.CurrentThread = L // other threads ran in between
 	}()
 	return f(c.Context)

@@ -91,7 +91,7 @@ func (in *Interp) describe(v lua.LValue) string {
 			return m.String()
 		}
 		if in.ctx.Err() == nil && in.main.GetMetaField(v, "__tostring") != lua.LNil {
-			c := &clock{Context: in.ctx, in: in, done: in.ctx.Done()}
+			c := &clock{Context: in.ctx, in: in}
 			values, err := in.protect(in.main, c, in.main.GetMetaField(v, "__tostring"), []lua.LValue{v}, nil)
 			if err == nil && len(values) > 0 {
 				return values[0].String()

@@ -38,8 +38,8 @@ func (in *Interp) perform(made func() (*lua.LFunction, error), waits func(tasks 
 	defer in.runs.Unlock()
 	ctx, cancel := context.WithCancelCause(in.ctx)
 	defer cancel(nil)
-	in.lock.acquire()
-	defer in.lock.release()
+	in.acquire()
+	defer in.release()
 	in.begin(cancel)
 	defer in.begin(nil)
 
@@ -51,10 +51,9 @@ func (in *Interp) perform(made func() (*lua.LFunction, error), waits func(tasks 
 		return nil, err
 	}
 	t := &Task{in: in, ctx: ctx, cancel: cancel}
-	outer, c := in.main.Context(), newClock(ctx, t, nil)
+	outer, c := in.main.Context(), &clock{Context: ctx, in: in, task: t}
 	in.main.SetContext(c)
 	defer in.main.SetContext(outer)
-	defer c.spend()
 	in.stoppedAt = nil
 	values, failure := in.call(in.main, fn, in.arguments(), nil)
 	if waits != nil && failure == nil && t.own != nil && len(t.own.live) > 0 {

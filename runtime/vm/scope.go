@@ -75,9 +75,9 @@ func (s *Scope) settle(failure *thrown) *thrown {
 			break
 		}
 		running := s.in.main.G.CurrentThread
-		s.in.lock.release()
+		s.in.release()
 		<-t.done
-		s.in.lock.acquire()
+		s.in.acquire()
 		s.in.main.G.CurrentThread = running
 	}
 	s.cancel(nil)
@@ -141,9 +141,8 @@ func (c *clock) scoped(L *lua.LState, opt ScopeOptions, body func(inner *clock) 
 		timer := time.AfterFunc(opt.Timeout, func() { s.cancel(late) })
 		defer timer.Stop()
 	}
-	inner := newClock(s.ctx, c.task, s)
+	inner := &clock{Context: s.ctx, in: c.in, task: c.task, scope: s}
 	values, failure := body(inner)
-	inner.spend()
 	timedOut := failure != nil && isTimeout(s.ctx) && c.Context.Err() == nil
 	failure = s.settle(failure)
 	if timedOut && s.unobserved() == nil {

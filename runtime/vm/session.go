@@ -22,8 +22,8 @@ const sessionName = "(session)"
 
 // NewSession makes a session without any locals yet.
 func (in *Interp) NewSession() *Session {
-	in.lock.acquire()
-	defer in.lock.release()
+	in.acquire()
+	defer in.release()
 	s := &Session{in: in, env: in.main.NewTable()}
 	in.lasting = s.env
 	globals := in.main.G.Global
@@ -77,8 +77,8 @@ func (s *Session) Set(name string, v lua.LValue) {
 // Look lets f read the locals of the session and the globals, raw: no Lua may
 // run in it. Not for code called from Lua, which has the lock already.
 func (s *Session) Look(f func(locals, globals *lua.LTable)) {
-	s.in.lock.acquire()
-	defer s.in.lock.release()
+	s.in.acquire()
+	defer s.in.release()
 	f(s.env, s.in.main.G.Global)
 }
 

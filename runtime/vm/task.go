@@ -32,7 +32,7 @@ func Spawn(L *lua.LState, fn *lua.LFunction, args ...lua.LValue) *Task {
 	t := &Task{in: c.in, parent: s, done: make(chan struct{})}
 	t.ctx, t.cancel = context.WithCancelCause(s.ctx)
 	s.live[t] = struct{}{}
-	th := c.in.thread(newClock(t.ctx, t, nil))
+	th := c.in.thread(&clock{Context: t.ctx, in: c.in, task: t})
 	c.in.tasks.Add(1)
 	c.in.drain.live.Add(1)
 	go t.run(th, fn, args)
@@ -43,14 +43,12 @@ func (t *Task) run(th *lua.LState, fn *lua.LFunction, args []lua.LValue) {
 	defer t.in.tasks.Done()
 	defer t.in.drain.live.Add(-1)
 	defer close(t.done)
-	t.in.lock.acquire()
-	defer t.in.lock.release()
+	t.in.acquire()
+	defer t.in.release()
 	var values []lua.LValue
 	var failure *thrown
 	if t.ctx.Err() == nil {
-		c := clockOf(th)
 		values, failure = t.in.call(th, fn, args, nil)
-		c.spend()
 		failure = t.settle(failure)
 	}
 	t.finish(values, failure)
@@ -84,8 +82,10 @@ func (t *Task) finish(values []lua.LValue, failure *thrown) {
 	t.parent.failed(t)
 }
 
-// Cancel stops the task; whoever waits for it gets a CancelledError.
+// Cancel stops the task; whoever waits for it gets a CancelledError. Only for
+// code called from Lua.
 func (t *Task) Cancel() {
+	defer t.in.slice.end() // a task may cancel itself
 	t.cancel(fault.Of(&fault.CancelledError{}, "the task was cancelled"))
 }
 
