@@ -43,7 +43,9 @@ func compiled(L *lua.LState, name string, code []byte, change func([]ast.Stmt) [
 	if err != nil {
 		return nil, syntaxError(name, lines, err)
 	}
-	Of(L).protos.add(proto)
+	if in := Of(L); len(in.sources) < maxSources || in.sources[name] != nil {
+		in.sources[name] = code
+	}
 	return L.NewFunctionFromProto(proto), nil
 }
 

@@ -124,9 +124,9 @@ type Interp struct {
 	closers []func()
 	slice   slice
 
-	stoppedAt []Frame     // where the run under way was stopped
-	protos    protos      // for naming what an error is about
-	lasting   *lua.LTable // locals of the prompt; nil elsewhere
+	stoppedAt []Frame           // where the run under way was stopped
+	sources   map[string][]byte // of compiled chunks by name, for explaining errors
+	lasting   *lua.LTable       // locals of the prompt; nil elsewhere
 }
 
 // OnClose has f called when the interpreter closes. Only for code that runs
@@ -144,6 +144,7 @@ func New(ctx context.Context, opt Options) *Interp {
 		loaders: map[string]func(L *lua.LState) lua.LValue{},
 		state:   map[any]any{},
 		owner:   map[*lua.LState]*lua.LState{},
+		sources: map[string][]byte{},
 		maxText: defaultMaxText,
 		drain:   drain{asked: make(chan struct{})},
 	}

@@ -14,11 +14,11 @@ import (
 
 // differences are what those tests want and this interpreter does otherwise.
 var differences = []struct{ file, test, instead string }{
-	// This interpreter says it in words.
+	// Another wording.
 	{"base.lua", `string.find(string.lower(msg), "eof")`, `string.find(msg, "middle of a statement")`},
 	// Errors name what they are about.
 	{"issues.lua", `"attempt to call a non-function object"`, `"attempt to call field 'notfound'"`},
-	{"vm.lua", `"__unm undefined"`, `"attempt to negate what is no number"`},
+	{"vm.lua", `"__unm undefined"`, `"attempt to negate a value that is not a number"`},
 	// Protected calls run on a thread of their own: there are fewer frames.
 	{"issues.lua", "assert(result == string.gsub([[msg", "assert(true or result == string.gsub([[msg"},
 }

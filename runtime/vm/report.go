@@ -77,7 +77,7 @@ func (in *Interp) scriptError(t *thrown) error {
 		}
 	}
 	if m := nilGlobal().FindStringSubmatch(text); m != nil {
-		err.Hint = in.likeGlobal(m[1], e.Frames)
+		err.Hint = in.suggestGlobal(m[1], e.Frames)
 	}
 	return e
 }

@@ -138,7 +138,7 @@ func (in *Interp) caught(err *lua.ApiError) *thrown {
 		}
 	}
 	if text, ok := value.(lua.LString); ok {
-		value = lua.LString(in.renamed(string(text)))
+		value = lua.LString(in.explain(string(text)))
 	}
 	return &thrown{value: value, trace: err.StackTrace}
 }

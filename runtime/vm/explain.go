@@ -1,0 +1,212 @@
+package vm
+
+import (
+	"bytes"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+	"github.com/yuin/gopher-lua/ast"
+	"github.com/yuin/gopher-lua/parse"
+
+	"transect/client/suggest"
+)
+
+// maxSources is how many chunks are kept for explaining errors.
+const maxSources = 1000
+
+// explain rewrites an error message of gopher-lua. It says "attempt to index a
+// non-table object(nil)" and not which variable or field was nil: that is read
+// off the source line, if only one expression of it comes into question.
+func (in *Interp) explain(message string) string {
+	for _, phrase := range []struct{ theirs, ours string }{
+		{"__len undefined", "attempt to get the length of a value that has none"},
+		{"__unm undefined", "attempt to negate a value that is not a number"},
+		{"attempt to call a non-function object", "attempt to call "},
+		{"attempt to index a non-table object(", "attempt to index "},
+	} {
+		i := strings.Index(message, phrase.theirs)
+		if i < 2 || message[i-2:i] != ": " {
+			continue
+		}
+		position, text := message[:i], message[i+len(phrase.theirs):]
+		switch phrase.ours {
+		case "attempt to call ":
+			name := in.operand(position, "", nil)
+			if name == "" {
+				name = "a value that is not a function"
+			}
+			return position + phrase.ours + name
+		case "attempt to index ":
+			kind, key, _ := strings.Cut(text, ") with key '")
+			key = strings.TrimSuffix(key, "'")
+			name := in.operand(position, kind, &key)
+			if name == "" {
+				name = "a " + kind + " value with key '" + key + "'"
+			}
+			return position + phrase.ours + name
+		}
+		return position + phrase.ours
+	}
+	return message
+}
+
+// operand names the expression at a position ("file:12: ") that is called, or
+// with a key indexed. kind is the type its value had, "" for anything but a
+// function. It returns "" unless there is exactly one.
+func (in *Interp) operand(position, kind string, key *string) string {
+	position = strings.TrimSuffix(position, ": ")
+	file := position[:max(strings.LastIndexByte(position, ':'), 0)]
+	n, err := strconv.Atoi(strings.TrimPrefix(position[len(file):], ":"))
+	if err != nil {
+		return ""
+	}
+	locals, names := in.locals(file), []string{}
+	add := func(e ast.Expr) {
+		name, is := "?", "not a function"
+		switch e := e.(type) {
+		case *ast.IdentExpr:
+			name = "variable '" + e.Value + "'"
+			if !slices.Contains(locals, e.Value) {
+				name = "global '" + e.Value + "'"
+			}
+		case *ast.AttrGetExpr:
+			if field, ok := e.Key.(*ast.StringExpr); ok {
+				name = "field '" + field.Value + "'"
+			}
+		}
+		if v := in.valueOf(e, locals); v != nil {
+			kindNow := v.Type().String()
+			if kind == "" && kindNow == "function" || kind != "" && kindNow != kind {
+				return // cannot be the one
+			}
+			is = "a " + kindNow + " value"
+		} else if kind != "" {
+			is = "a " + kind + " value"
+		}
+		names = append(names, name+" ("+is+")")
+	}
+	in.inspect(file, func(node any) {
+		switch node := node.(type) {
+		case *ast.AttrGetExpr:
+			text, constant := node.Key.(*ast.StringExpr)
+			if key != nil && node.Line() == n && (!constant || text.Value == *key) {
+				add(node.Object)
+			}
+		case *ast.FuncCallExpr:
+			switch {
+			case node.Line() != n:
+			case key == nil && node.Func != nil:
+				add(node.Func)
+			case key == nil:
+				names = append(names, "method '"+node.Method+"' (not a function)")
+			case node.Func == nil && node.Method == *key:
+				add(node.Receiver)
+			}
+		case *ast.GenericForStmt:
+			if key == nil && node.Line() == n {
+				names = append(names, "the iterator of the for loop (for a table, use pairs or ipairs)")
+			}
+		}
+	})
+	slices.Sort(names)
+	if names = slices.Compact(names); len(names) != 1 || names[0][0] == '?' {
+		return ""
+	}
+	return names[0]
+}
+
+// locals are the names a chunk declares.
+func (in *Interp) locals(file string) (names []string) {
+	in.inspect(file, func(node any) {
+		switch node := node.(type) {
+		case *ast.LocalAssignStmt:
+			names = append(names, node.Names...)
+		case *ast.ParList:
+			names = append(names, node.Names...)
+		case *ast.NumberForStmt:
+			names = append(names, node.Name)
+		case *ast.GenericForStmt:
+			names = append(names, node.Names...)
+		}
+	})
+	return names
+}
+
+// inspect calls visit for each node of a chunk that was compiled.
+func (in *Interp) inspect(file string, visit func(node any)) {
+	chunk, err := parse.Parse(bytes.NewReader(in.sources[file]), file)
+	if err != nil {
+		return
+	}
+	var walk func(v reflect.Value)
+	walk = func(v reflect.Value) {
+		switch v.Kind() {
+		case reflect.Interface:
+			walk(v.Elem())
+		case reflect.Pointer:
+			if !v.IsNil() {
+				visit(v.Interface())
+				walk(v.Elem())
+			}
+		case reflect.Struct:
+			for i := range v.NumField() {
+				if f := v.Field(i); f.CanInterface() {
+					walk(f)
+				}
+			}
+		case reflect.Slice:
+			for i := range v.Len() {
+				walk(v.Index(i))
+			}
+		}
+	}
+	walk(reflect.ValueOf(chunk))
+}
+
+// valueOf is the value of a global, or of a field of one; nil when not known.
+func (in *Interp) valueOf(e ast.Expr, locals []string) lua.LValue {
+	switch e := e.(type) {
+	case *ast.IdentExpr:
+		if !slices.Contains(locals, e.Value) {
+			return in.global(e.Value)
+		}
+	case *ast.AttrGetExpr:
+		table, ok := in.valueOf(e.Object, locals).(*lua.LTable)
+		if key, constant := e.Key.(*ast.StringExpr); ok && constant && table.Metatable == lua.LNil {
+			return table.RawGetString(key.Value)
+		}
+	}
+	return nil
+}
+
+// global is the value of a global, or of a session's local.
+func (in *Interp) global(name string) lua.LValue {
+	if in.lasting != nil {
+		if v := in.lasting.RawGetString(name); v != lua.LNil {
+			return v
+		}
+	}
+	return in.main.G.Global.RawGetString(name)
+}
+
+// suggestGlobal is the hint for a global that is nil: the nearest global, local
+// or module.
+func (in *Interp) suggestGlobal(name string, frames []Frame) string {
+	known := in.Loaders()
+	if slices.Contains(known, name) && in.lasting == nil {
+		return `write local ` + name + ` = require("` + name + `") before it`
+	}
+	for _, t := range []*lua.LTable{in.main.G.Global, in.lasting} {
+		if t != nil {
+			t.ForEach(func(k, _ lua.LValue) { known = append(known, k.String()) })
+		}
+	}
+	if len(frames) > 0 {
+		known = append(known, in.locals(frames[0].File)...)
+	}
+	known = slices.DeleteFunc(known, func(k string) bool { return k == name || strings.HasPrefix(k, "(") })
+	return suggest.Hint(name, known)
+}
