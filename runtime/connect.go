@@ -23,45 +23,48 @@ import (
 	"transect/runtime/vm"
 )
 
-// connector opens the connections of a run, when the script asks for them.
+// connector opens the connections of a run when the script asks for them.
 type connector struct {
-	world   *World
-	job     *Job
-	named   Connection // by the command line and the environment
-	in      *vm.Interp
-	gate    *sandbox.Policy // nil where everything may be reached
-	local   *localPlatform
-	borrows bool                  // the local platform belongs to another
-	links   []declare.Interceptor // of every call
-	tuning  tuning                // of transfers; one for all connections
-	stats   *transfer.Stats       // the same
-	journal *journal.Journal      // of uploads; opened when the first one needs it
-	dryRun  func() declare.Interceptor
+	process      *Process
+	job          *Job
+	named        Connection // by the command line and the environment
+	in           *vm.Interp
+	policy       *sandbox.Policy // nil without a sandbox
+	local        *localPlatform
+	sharesLocal  bool // the local platform belongs to another connector
+	interceptors []declare.Interceptor
+	tuning       tuning           // shared by all connections
+	stats        *transfer.Stats  // shared by all connections
+	journal      *journal.Journal // of uploads; opened by the first one
+	dryRun       func() declare.Interceptor
 
-	traceable bool        // a trace may be turned on later
-	tracing   atomic.Bool // it is on
+	traceable bool // tracing can be turned on later
+	tracing   atomic.Bool
 }
 
-func newConnector(w *World, job *Job, named Connection, how tuning, in *vm.Interp) *connector {
-	return &connector{world: w, job: job, named: named, in: in, gate: job.gate, local: &localPlatform{},
-		tuning: how, stats: transfer.NewStats(),
+func newConnector(p *Process, job *Job, named Connection, tuning tuning, in *vm.Interp) *connector {
+	c := &connector{process: p, job: job, named: named, in: in, policy: job.policy, local: &localPlatform{},
+		tuning: tuning, stats: transfer.NewStats(),
 		journal: journal.New(in.StateDir(), in.Options().Logger),
-		// One for all connections: what one of them pretends to have made, the
-		// others must know.
+		// One for all connections: each must know what the others pretended to create.
 		dryRun: sync.OnceValue(func() declare.Interceptor { return client.DryRun(in.Options().Stderr) }),
 	}
+	if job.Hooks.Interceptor != nil {
+		c.interceptors = append(c.interceptors, job.Hooks.Interceptor)
+	}
+	return c
 }
 
-// connect opens a connection by the command line's settings, or by a script's
-// own laid over them.
+// connect opens a connection with the settings of the command line, or those
+// of the script merged with them.
 func (c *connector) connect(ctx context.Context, own *client.Settings) (*client.Client, error) {
 	if own == nil {
 		own = &client.Settings{}
 	}
-	if err := c.permitted(own); err != nil {
+	if err := c.checkFiles(own); err != nil {
 		return nil, err
 	}
-	named := scripted(own, c.named)
+	named := mergeScript(own, c.named)
 	settings := *own
 	if err := c.fill(&settings, named); err != nil {
 		return nil, err
@@ -80,7 +83,7 @@ func (c *connector) connect(ctx context.Context, own *client.Settings) (*client.
 			return nil, err
 		}
 		if settings.URL != platform.Address {
-			options.RoundTripper = nil // another platform was answered
+			options.RoundTripper = nil // the answer is another platform
 		}
 	}
 	if !named.Local {
@@ -89,17 +92,17 @@ func (c *connector) connect(ctx context.Context, own *client.Settings) (*client.
 			return nil, err
 		}
 		if info, err := os.Stat(settings.ConfigFile); err == nil {
-			warnIfOpen("configuration", settings.ConfigFile, info, options.Logger)
+			warnIfReadable("configuration", settings.ConfigFile, info, options.Logger)
 		}
 	}
-	if err := c.guard(ctx, own, settings, &options); err != nil {
+	if err := c.restrict(own, settings, &options); err != nil {
 		return nil, err
 	}
 	return client.New(ctx, settings, options)
 }
 
 func (c *connector) close() error {
-	if c.borrows {
+	if c.sharesLocal {
 		return c.journal.Close()
 	}
 	return errors.Join(c.journal.Close(), c.local.close())
@@ -107,12 +110,12 @@ func (c *connector) close() error {
 
 func (c *connector) options() client.Options {
 	out := c.in.Options()
-	options := client.Options{Version: c.job.Version, Logger: out.Logger, Env: c.world.Env, Budget: c.tuning.budget, Stats: c.stats,
+	options := client.Options{Version: c.job.Version, Logger: out.Logger, Env: c.process.Env, Budget: c.tuning.budget, Stats: c.stats,
 		Bandwidth: c.tuning.bandwidth, RequestRate: c.tuning.rate, Stall: c.tuning.stall, Journal: c.journal}
-	options.Links = slices.Clone(c.links)
-	if c.gate != nil {
-		options.Links = append(options.Links, c.gate.Intercept)
-		options.Sending = c.gate.Sending
+	options.Links = slices.Clone(c.interceptors)
+	if c.policy != nil {
+		options.Links = append(options.Links, c.policy.Intercept)
+		options.Sending = c.policy.Sending
 		options.Open, options.Folder = c.in.OpenToRead, c.in.Into
 	}
 	if c.job.DryRun {
@@ -131,17 +134,17 @@ func (c *connector) options() client.Options {
 }
 
 func (c *connector) platform(ctx context.Context, named Connection) (*platform.Platform, error) {
-	dir, err := c.world.LocalDir(named.LocalDir)
+	dir, err := c.process.LocalDir(named.LocalDir)
 	if err != nil {
 		return nil, err
 	}
 	return c.local.open(ctx, dir, c.in.Options().Logger)
 }
 
-// scripted lays a script's settings over the command line's. Where a script
-// names a platform of its own, the command line's platform and login have
-// nothing to do with it.
-func scripted(own *client.Settings, named Connection) Connection {
+// mergeScript merges a script's settings with the command line's. When the
+// script names a platform of its own, the platform and the login of the
+// command line do not apply.
+func mergeScript(own *client.Settings, named Connection) Connection {
 	c := Connection{
 		URL: own.URL, User: own.User, Password: own.Password, ClientID: own.ClientID, ClientSecret: own.ClientSecret,
 		AccessToken: own.AccessToken, Config: own.ConfigPath, Profile: own.Profile, Proxy: own.ProxyURL, CACert: own.CACert,
@@ -155,10 +158,10 @@ func scripted(own *client.Settings, named Connection) Connection {
 	return c.over(named)
 }
 
-// fill completes settings with a connection, its secrets read from their files.
+// fill completes settings with a connection and the secrets of its files.
 func (c *connector) fill(s *client.Settings, named Connection) error {
 	for _, secret := range []struct {
-		what  string
+		name  string
 		file  string
 		value *string
 	}{
@@ -170,14 +173,14 @@ func (c *connector) fill(s *client.Settings, named Connection) error {
 			continue
 		}
 		var err error
-		if *secret.value, err = readSecret(c.in.Options().Logger, secret.what, c.world.path(secret.file)); err != nil {
+		if *secret.value, err = readSecret(c.in.Options().Logger, secret.name, c.process.Path(secret.file)); err != nil {
 			return err
 		}
 	}
 	s.URL, s.User, s.Password = named.URL, named.User, named.Password
 	s.ClientID, s.ClientSecret, s.AccessToken = named.ClientID, named.ClientSecret, named.AccessToken
-	s.ConfigPath, s.Profile = c.world.path(named.Config), named.Profile
-	s.ProxyURL, s.CACert = named.Proxy, c.world.path(named.CACert)
+	s.ConfigPath, s.Profile = c.process.Path(named.Config), named.Profile
+	s.ProxyURL, s.CACert = named.Proxy, c.process.Path(named.CACert)
 	if named.Revision != "" && s.Revision == 0 {
 		var err error
 		if s.Revision, err = strconv.Atoi(named.Revision); err != nil || s.Revision < 1 {
@@ -187,7 +190,7 @@ func (c *connector) fill(s *client.Settings, named Connection) error {
 	return nil
 }
 
-// useLocal completes settings with what the local platform was made with.
+// useLocal completes settings with the credentials of the local platform.
 func useLocal(s *client.Settings, p *platform.Platform) {
 	s.URL = platform.Address
 	made := p.Credentials()
@@ -201,9 +204,9 @@ func useLocal(s *client.Settings, p *platform.Platform) {
 	s.ClientID, s.ClientSecret = made.ClientID, made.ClientSecret
 }
 
-// tracer writes exchanges, for reading or as JSON lines.
-func tracer(out io.Writer, lines bool) func(transport.TraceRecord) {
-	if !lines {
+// tracer prints exchanges, for people or as JSON lines.
+func tracer(out io.Writer, asJSON bool) func(transport.TraceRecord) {
+	if !asJSON {
 		return transport.TraceWriter(out)
 	}
 	return func(r transport.TraceRecord) {
@@ -214,7 +217,7 @@ func tracer(out io.Writer, lines bool) func(transport.TraceRecord) {
 			Exchange transport.TraceRecord `json:"exchange"`
 		}{r.Time, "TRACE", r.Method + " " + r.URL, r})
 		if err == nil {
-			_, _ = out.Write(append(line, '\n')) // a trace that cannot be written stops nothing
+			_, _ = out.Write(append(line, '\n')) // a trace that cannot be written does not stop the run
 		}
 	}
 }

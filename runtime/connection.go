@@ -6,8 +6,8 @@ import (
 	"transect/client/fault"
 )
 
-// Connection names a platform and a login: what one source of settings says of
-// it. Sources are laid over one another, see over.
+// Connection is a platform and a login, as far as one source of settings gives
+// them. Sources are merged, see over.
 type Connection struct {
 	Local    bool   // the local platform
 	LocalDir string // its folder
@@ -27,18 +27,18 @@ type Connection struct {
 	Revision        string // of the interface: 1, 2 or 3
 }
 
-// Option is one setting of a connection: a flag and an environment variable.
+// Option is one setting: a flag and an environment variable.
 type Option struct {
-	Flag  string // "" for secrets, which have no place on a command line
+	Flag  string // "" for secrets, which do not belong on a command line
 	Env   string
-	Value string // what the value is, for help
+	Value string // placeholder of the value in help
 	Doc   string
-	Text  *string // where the value goes
-	On    *bool   // the same, of a switch
+	Text  *string // destination of the value
+	On    *bool   // destination of a switch
 }
 
-// Options lists the settings of c. Flags, environment variables and their help
-// all come from this list.
+// Options lists the settings of c: flags, environment variables and their help
+// are made from it.
 func (c *Connection) Options() []Option {
 	return []Option{
 		{Flag: "local", Env: "TRANSECT_LOCAL", Doc: "use the local platform", On: &c.Local},
@@ -61,9 +61,9 @@ func (c *Connection) Options() []Option {
 }
 
 // fromEnvironment reads the connection's environment variables.
-func fromEnvironment(w *World) (c Connection, err error) {
+func fromEnvironment(p *Process) (c Connection, err error) {
 	for _, o := range c.Options() {
-		value := w.lookup(o.Env)
+		value := p.Getenv(o.Env)
 		switch {
 		case value == "":
 		case o.Text != nil:
@@ -78,8 +78,8 @@ func fromEnvironment(w *World) (c Connection, err error) {
 	return c, nil
 }
 
-// check refuses settings of one source that contradict each other. called says
-// what people call a setting there.
+// check refuses contradictory settings of one source. called gives the name of
+// a setting in that source.
 func (c *Connection) check(called func(Option) string) error {
 	names := map[*string]string{}
 	local := ""
@@ -91,7 +91,7 @@ func (c *Connection) check(called func(Option) string) error {
 		names[o.Text] = called(o)
 	}
 	exclude := func(a, b string) error {
-		return fault.Hinted(fault.Of(&fault.UsageError{}, "%s and %s exclude each other", a, b), "give one of them")
+		return fault.Hinted(fault.Of(&fault.UsageError{}, "%s and %s are mutually exclusive", a, b), "give one of them")
 	}
 	for _, rivals := range [][2]*string{
 		{&c.Password, &c.PasswordFile}, {&c.ClientSecret, &c.ClientSecretFile}, {&c.AccessToken, &c.AccessTokenFile},
@@ -111,21 +111,20 @@ func (c *Connection) check(called func(Option) string) error {
 func asFlag(o Option) string        { return "--" + o.Flag }
 func asEnvironment(o Option) string { return o.Env }
 
-// over lays c over a source that counts less, value by value. Two things are
-// taken whole: which platform is meant, and the login. A token of one source
-// must not win over the user another one names, nor a password go along with
-// somebody else's name.
+// over merges c with a source of lower precedence, value by value. The platform
+// and the login are taken as a whole: a token of one source must not win over
+// the user of another, nor a password be combined with another user.
 func (c Connection) over(under Connection) Connection {
 	switch {
 	case c.Local:
 		under = Connection{LocalDir: under.LocalDir}
 	case c.URL == "" && (c.Config != "" || c.Profile != ""):
-		// The file says which platform is meant, and who asks.
+		// The file selects the platform and the login.
 		under = Connection{Config: under.Config, Profile: under.Profile, Proxy: under.Proxy, CACert: under.CACert, Revision: under.Revision, LocalDir: under.LocalDir}
 	case c.URL != "":
 		under.Local = false
 	}
-	under.yieldLogin(c)
+	under.dropLogin(c)
 	from := under.Options()
 	for i, o := range c.Options() {
 		if o.Text != nil && *o.Text == "" {
@@ -136,8 +135,8 @@ func (c Connection) over(under Connection) Connection {
 	return c
 }
 
-// yieldLogin removes what does not belong to the login over names.
-func (c *Connection) yieldLogin(over Connection) {
+// dropLogin removes the parts of the login that over replaces.
+func (c *Connection) dropLogin(over Connection) {
 	if over.Password != "" || over.PasswordFile != "" {
 		c.Password, c.PasswordFile = "", ""
 	}
@@ -148,7 +147,7 @@ func (c *Connection) yieldLogin(over Connection) {
 	if token || over.User != "" || over.ClientID != "" {
 		c.AccessToken, c.AccessTokenFile = "", ""
 	}
-	// A client may come along with a user, but not the other way round.
+	// A client may be combined with a user of another source, but not the reverse.
 	alone := token || over.ClientID != "" && over.User == ""
 	if other := over.User != "" && c.User != "" && c.User != over.User; alone || other {
 		c.User, c.Password, c.PasswordFile = "", "", ""
@@ -158,12 +157,12 @@ func (c *Connection) yieldLogin(over Connection) {
 	}
 }
 
-// given is the connection named by the command line and the environment.
-func given(w *World, flags Connection) (Connection, error) {
+// resolveConnection merges the command line with the environment.
+func resolveConnection(p *Process, flags Connection) (Connection, error) {
 	if err := flags.check(asFlag); err != nil {
 		return flags, err
 	}
-	env, err := fromEnvironment(w)
+	env, err := fromEnvironment(p)
 	if err != nil {
 		return flags, err
 	}

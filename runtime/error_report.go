@@ -11,114 +11,105 @@ import (
 	"transect/runtime/vm"
 )
 
-// errorReport is what there is to tell of an error.
-type errorReport struct {
-	name      string // of the error
-	operation string // that failed, or ""
-	message   string
-	cause     string // what is underneath and not in the message
-	hint      string
-	status    int // of the platform's answer, or 0
-	service   string
-	code      string
-	places    []place // innermost first
+// ErrorReport is an error as people and programs are told about it.
+type ErrorReport struct {
+	Name      string // of the error
+	Operation string // that failed, or ""
+	Message   string // without the position
+	Cause     string // the underlying error, when it is not in the message
+	Hint      string
+	Status    int // of the platform's response, or 0
+	Service   string
+	Code      string
+	Stack     []SourceLine // innermost first
 }
 
-// Report tells people why a run or a command failed, on the error stream.
-func Report(w *World, out Output, err error) {
-	var asked *vm.Exit
+// Report prints why a run or a command failed to standard error.
+func Report(p *Process, out Output, err error) {
+	var exit *vm.Exit
 	var interrupted *Interrupted
-	var told *Told
+	var reported *Reported
 	switch {
-	case err == nil || errors.As(err, &asked) || errors.As(err, &told):
+	case err == nil || errors.As(err, &exit) || errors.As(err, &reported):
 		return
 	case errors.As(err, &interrupted) && !out.JSON:
-		fmt.Fprintln(w.Stderr, interrupted)
+		fmt.Fprintln(p.Stderr, interrupted)
 		return
 	}
-	r := newErrorReport(err)
-	r.places = w.places(err)
-	text := r.text(palette(w.colours()))
+	r := Describe(p, err)
+	text := r.text(palette(p.colours()))
 	if out.JSON {
-		text = r.line(w.Now(), ExitCode(err))
+		text = r.line(p.Now(), ExitCode(err))
 	}
-	_, _ = w.Stderr.Write([]byte(text)) // nobody is left to tell
+	_, _ = p.Stderr.Write([]byte(text)) // there is nowhere to report its error
 	var internal *InternalError
-	if errors.As(err, &internal) && w.lookup("TRANSECT_DEBUG") != "" {
-		_, _ = w.Stderr.Write(internal.Stack)
+	if errors.As(err, &internal) && p.Getenv("TRANSECT_DEBUG") != "" {
+		_, _ = p.Stderr.Write(internal.Stack)
 	}
 }
 
-func newErrorReport(err error) *errorReport {
+// Describe collects what is known about an error.
+func Describe(p *Process, err error) *ErrorReport {
 	f := fault.Find(err)
 	if f == nil {
-		return &errorReport{name: (&fault.CancelledError{}).Name(), message: err.Error()} // by a signal
+		return &ErrorReport{Name: (&fault.CancelledError{}).Name(), Message: err.Error()} // by a signal
 	}
 	facts := f.Facts()
-	r := &errorReport{name: f.Name(), operation: facts.Operation, message: facts.Message, hint: facts.Hint}
-	if r.message == "" {
-		r.message = "failed"
+	r := &ErrorReport{Name: f.Name(), Operation: facts.Operation, Message: facts.Message, Hint: facts.Hint, Stack: p.stack(err)}
+	if r.Message == "" {
+		r.Message = "failed"
 	}
-	if facts.Cause != nil && f.Name() != (&fault.SyntaxError{}).Name() {
-		r.cause = facts.Cause.Error()
-		if strings.Contains(r.message, r.cause) {
-			r.cause = ""
-		}
+	if facts.Cause != nil && f.Name() != (&fault.SyntaxError{}).Name() && !strings.Contains(r.Message, facts.Cause.Error()) {
+		r.Cause = facts.Cause.Error()
 	}
-	for cause := facts.Cause; r.hint == "" && cause != nil; cause = errors.Unwrap(cause) {
+	for cause := facts.Cause; r.Hint == "" && cause != nil; cause = errors.Unwrap(cause) {
 		if inner, ok := cause.(fault.Fault); ok {
-			r.hint = inner.Facts().Hint
+			r.Hint = inner.Facts().Hint
 		}
 	}
-	var answer *fault.ResponseError
-	if errors.As(err, &answer) {
-		r.status, r.service, r.code = answer.Status, answer.Service, answer.Code
+	var response *fault.ResponseError
+	if errors.As(err, &response) {
+		r.Status, r.Service, r.Code = response.Status, response.Service, response.Code
 	}
+	if len(r.Stack) > 0 { // plain Lua errors begin with the position, which is printed with its source line
+		r.Message = strings.TrimPrefix(r.Message, r.Stack[0].String()+": ")
+	}
+	r.Message = strings.TrimSpace(r.Message)
 	return r
 }
 
-// text is the report for reading: what failed, where, why, what to do.
-func (r *errorReport) text(p colours) string {
+// text is the report for people: what failed, where, why, what to do.
+func (r *ErrorReport) text(c colours) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s%s%s: ", p.name, r.name, p.off)
-	if r.operation != "" {
-		fmt.Fprintf(&b, "%s: ", r.operation)
+	fmt.Fprintf(&b, "%s%s%s: ", c.name, r.Name, c.off)
+	if r.Operation != "" {
+		fmt.Fprintf(&b, "%s: ", r.Operation)
 	}
-	b.WriteString(r.headline() + "\n")
-	for i, at := range r.places {
+	b.WriteString(indented(r.Message) + "\n")
+	for i, line := range r.Stack {
 		lead := "  "
 		if i > 0 {
 			lead = "  from "
 		}
-		fmt.Fprintf(&b, "%s%s%s%s", lead, p.place, at, p.off)
-		if at.source != "" {
-			fmt.Fprintf(&b, ": %s", at.source)
+		fmt.Fprintf(&b, "%s%s%s%s", lead, c.position, line, c.off)
+		if line.Text != "" {
+			fmt.Fprintf(&b, ": %s", line.Text)
 		}
 		b.WriteByte('\n')
 	}
-	if r.cause != "" {
-		fmt.Fprintf(&b, "  cause: %s\n", indented(r.cause))
+	if r.Cause != "" {
+		fmt.Fprintf(&b, "  cause: %s\n", indented(r.Cause))
 	}
-	if r.hint != "" {
-		fmt.Fprintf(&b, "  %shint%s: %s\n", p.hint, p.off, indented(r.hint))
+	if r.Hint != "" {
+		fmt.Fprintf(&b, "  %shint%s: %s\n", c.hint, c.off, indented(r.Hint))
 	}
 	return b.String()
 }
 
-// headline is the message without the place plain Lua errors begin with: that
-// is told with its source line.
-func (r *errorReport) headline() string {
-	message := r.message
-	if len(r.places) > 0 {
-		message = strings.TrimPrefix(message, r.places[0].String()+": ")
-	}
-	return indented(message)
-}
-
 func indented(text string) string { return strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n    ") }
 
-// line is the report as one JSON line, in the form of the log's lines.
-func (r *errorReport) line(now time.Time, exit int) string {
+// line is the report as a line of the JSON log.
+func (r *ErrorReport) line(now time.Time, exit int) string {
 	fields := struct {
 		Time      time.Time `json:"time"`
 		Level     string    `json:"level"`
@@ -134,26 +125,37 @@ func (r *errorReport) line(now time.Time, exit int) string {
 		Cause     string    `json:"cause,omitempty"`
 		Hint      string    `json:"hint,omitempty"`
 		Exit      int       `json:"exit_code"`
-	}{Time: now, Level: "ERROR", Message: strings.TrimSpace(r.message), Error: r.name, Operation: r.operation,
-		Status: r.status, Service: r.service, Code: r.code, Cause: r.cause, Hint: r.hint, Exit: exit}
-	if len(r.places) > 0 {
-		at := r.places[0]
-		fields.Message = strings.TrimPrefix(fields.Message, at.String()+": ")
-		fields.File, fields.Line, fields.Source = at.file, at.line, at.source
+	}{Time: now, Level: "ERROR", Message: r.Message, Error: r.Name, Operation: r.Operation,
+		Status: r.Status, Service: r.Service, Code: r.Code, Cause: r.Cause, Hint: r.Hint, Exit: exit}
+	if len(r.Stack) > 0 {
+		fields.File, fields.Line, fields.Source = r.Stack[0].File, r.Stack[0].Line, r.Stack[0].Text
 	}
 	line, err := json.Marshal(fields)
 	if err != nil {
-		return r.text(colours{}) // texts and numbers always marshal
+		return r.text(colours{}) // strings and numbers always marshal
 	}
 	return string(line) + "\n"
 }
 
-// colours are the terminal's escape sequences, empty where it takes none.
-type colours struct{ name, place, hint, off string }
+// colours are escape sequences of the terminal, empty without colours.
+type colours struct{ name, position, hint, off string }
 
 func palette(on bool) colours {
 	if !on {
 		return colours{}
 	}
-	return colours{name: "\x1b[1;31m", place: "\x1b[1m", hint: "\x1b[36m", off: "\x1b[0m"}
+	return colours{name: "\x1b[1;31m", position: "\x1b[1m", hint: "\x1b[36m", off: "\x1b[0m"}
 }
+
+// Reported is an error that was printed already.
+type Reported struct{ Err error }
+
+func (r *Reported) Error() string {
+	if r.Err == nil {
+		return "success"
+	}
+	return r.Err.Error()
+}
+
+// Unwrap returns the error, for the exit code.
+func (r *Reported) Unwrap() error { return r.Err }

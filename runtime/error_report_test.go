@@ -19,7 +19,7 @@ func TestReport(t *testing.T) {
 	f.(fault.Fault).Facts().Cause = cause
 	err := &vm.ScriptError{Err: f, Frames: []vm.Frame{{File: "a.lua", Line: 2}, {File: "a.lua", Line: 2}, {File: "b.lua", Line: 9}}}
 
-	Report(&m.World, Output{}, err)
+	Report(&m.Process, Output{}, err)
 	want := `ResponseError: projects.describe: gone
   a.lua:2: local p = describe(id)
   from b.lua:9
@@ -31,7 +31,7 @@ func TestReport(t *testing.T) {
 	}
 
 	m.err.Reset()
-	Report(&m.World, Output{JSON: true}, err)
+	Report(&m.Process, Output{JSON: true}, err)
 	var line struct {
 		Error, Operation, File, Source, Hint string
 		Line, Status                         int
@@ -49,8 +49,8 @@ func TestReport(t *testing.T) {
 func TestReportSaysNothingOfAnExit(t *testing.T) {
 	t.Parallel()
 	m := newMemory(t, nil)
-	Report(&m.World, Output{}, nil)
-	Report(&m.World, Output{}, &vm.Exit{Code: 3})
+	Report(&m.Process, Output{}, nil)
+	Report(&m.Process, Output{}, &vm.Exit{Code: 3})
 	if m.err.Len() > 0 {
 		t.Errorf("told %q", m.err.String())
 	}
@@ -68,7 +68,7 @@ func TestColoursOnlyOnATerminal(t *testing.T) {
 	} {
 		m := newMemory(t, c.env)
 		m.IsTerminal = func(any) bool { return c.terminal }
-		Report(&m.World, Output{}, errors.New("x"))
+		Report(&m.Process, Output{}, errors.New("x"))
 		if got := strings.Contains(m.err.String(), "\x1b["); got != c.want {
 			t.Errorf("%+v: coloured %v", c, got)
 		}
@@ -79,9 +79,9 @@ func TestStackOnlyWhenAskedFor(t *testing.T) {
 	t.Parallel()
 	for _, asked := range []string{"", "1"} {
 		m := newMemory(t, map[string]string{"TRANSECT_DEBUG": asked})
-		Report(&m.World, Output{}, Internal("out of cheese", []byte("goroutine 1\n")))
+		Report(&m.Process, Output{}, Internal("out of cheese", []byte("goroutine 1\n")))
 		text := m.err.String()
-		if !strings.Contains(text, "internal fault: out of cheese") || !strings.Contains(text, "please report it") {
+		if !strings.Contains(text, "internal error: out of cheese") || !strings.Contains(text, "please report it") {
 			t.Errorf("told %q", text)
 		}
 		if strings.Contains(text, "goroutine") != (asked != "") {
@@ -98,7 +98,7 @@ func TestQuote(t *testing.T) {
 		`c.client_secret='a\'b'`:                  `c.client_secret="…"`,
 		`t["access_token"] = "abc`:                `t["access_token"] = "…"`,
 		`password = args.password`:                `password = args.password`,
-		strings.Repeat("é", longestSource+1):      strings.Repeat("é", longestSource) + " …",
+		strings.Repeat("é", maxSource+1):          strings.Repeat("é", maxSource) + " …",
 	} {
 		if got := quote(line); got != want {
 			t.Errorf("%q: %q, want %q", line, got, want)

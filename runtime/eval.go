@@ -9,33 +9,28 @@ import (
 	"transect/runtime/module"
 )
 
-// evalName is what code of the command line is called in messages.
-const evalName = "eval"
+// The names of sources that are not files, in messages.
+const (
+	evalName  = "eval"
+	stdinName = "stdin"
+)
 
-// stdinName is what a script from standard input is called.
-const stdinName = "stdin"
-
-// eval runs the code of the command line and prints its results: those of an
-// expression, or of a return at the end of statements.
-func (r *run) eval() error {
-	code := r.job.Code
-	if isExpression(code) {
+// eval runs the code of the command line and prints the values of an
+// expression, or of a return.
+func (x *Execution) eval() error {
+	code := x.job.Code
+	if _, err := parse.Parse(strings.NewReader("return "+code), evalName); err == nil {
 		code = "return " + code
 	}
-	values, err := r.in.RunString(evalName, code)
+	values, err := x.Interp.RunString(evalName, code)
 	if err != nil || len(values) == 0 {
-		return quoting(evalName, r.job.Code, succeeded(err))
+		return withSource(evalName, x.job.Code, withoutSuccess(err))
 	}
-	return succeeded(r.show(values))
+	return withoutSuccess(x.print(values))
 }
 
-func isExpression(code string) bool {
-	_, err := parse.Parse(strings.NewReader("return "+code), evalName)
-	return err == nil
-}
-
-// showResults prints texts as they are and everything else as Lua would read it.
-const showResults = `
+// printResults prints strings as they are and all other values as Lua source.
+const printResults = `
 local inspect = require("inspect").value
 local function texts(n, value, ...)
   if n == 0 then return end
@@ -45,9 +40,9 @@ local results = require("eval.results").get
 print(texts(select("#", results()), results()))
 `
 
-func (r *run) show(values []lua.LValue) error {
-	module.Preload(r.in, &module.Module{Name: "eval.results", Doc: "What the code of the command line returned.", Funcs: []module.Func{{
-		Name: "get", Doc: "Gives the results.", Returns: "the results",
+func (x *Execution) print(values []lua.LValue) error {
+	module.Preload(x.Interp, &module.Module{Name: "eval.results", Doc: "The values of the code of the command line.", Funcs: []module.Func{{
+		Name: "get", Doc: "Gives the values.", Returns: "the values",
 		Call: func(*module.Call) (any, error) {
 			results := make(module.Values, len(values))
 			for i, v := range values {
@@ -56,6 +51,6 @@ func (r *run) show(values []lua.LValue) error {
 			return results, nil
 		},
 	}}})
-	_, err := r.in.RunString("print", showResults)
+	_, err := x.Interp.RunString("print", printResults)
 	return err
 }

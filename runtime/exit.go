@@ -14,71 +14,69 @@ import (
 // The exit codes. They are an interface: never renumbered, only added to.
 const (
 	ExitOK          = 0
-	ExitRaised      = 1   // the script raised
+	ExitRaised      = 1   // the script raised an error
 	ExitUsage       = 2   // usage, configuration or syntax
-	ExitPartial     = 3   // finished, some items failed: scripts say so themselves
+	ExitPartial     = 3   // finished, some items failed: set by scripts
 	ExitCredentials = 4   // credentials refused
-	ExitTemporary   = 5   // temporary, running again may help
+	ExitTemporary   = 5   // temporary failure, running again may help
 	ExitLocked      = 6   // another run holds the lock
-	ExitTimeLimit   = 10  // the time limit of the run passed
+	ExitTimeLimit   = 10  // --timeout passed
 	ExitInterrupted = 130 // interrupted
 	ExitTerminated  = 143 // terminated
 )
 
-// ExitCode decides the exit code of the process from the error of a run or a
-// command. Where several errors are in the chain, the most telling one counts.
+// ExitCode is the exit code of the process for the error of a run or a
+// command. Of several errors in the chain, the most specific one counts.
 func ExitCode(err error) int {
-	var (
-		asked       *vm.Exit
-		interrupted *Interrupted
-		late        *overrun
-		refused     *fault.TokenRenewalError
-		answer      *fault.ResponseError
-		usage       *fault.UsageError
-		config      *fault.ConfigError
-		syntax      *fault.SyntaxError
-		missing     *fault.MissingCredentialsError
-		locked      *fault.LockedError
-	)
-	var told *Told
-	if errors.As(err, &told) {
-		err = told.Err
+	var reported *Reported
+	if errors.As(err, &reported) {
+		err = reported.Err
 	}
+	var (
+		exit        *vm.Exit
+		interrupted *Interrupted
+		timeLimit   *timeoutError
+		response    *fault.ResponseError
+	)
 	switch {
 	case err == nil:
 		return ExitOK
-	case errors.As(err, &asked):
-		return portable(asked.Code)
+	case errors.As(err, &exit):
+		return truncate(exit.Code)
 	case errors.As(err, &interrupted):
 		return interrupted.code()
-	case errors.As(err, &late):
+	case errors.As(err, &timeLimit):
 		return ExitTimeLimit
-	case errors.As(err, &usage), errors.As(err, &config), errors.As(err, &syntax), errors.As(err, &missing):
+	case is[*fault.UsageError](err), is[*fault.ConfigError](err), is[*fault.SyntaxError](err), is[*fault.MissingCredentialsError](err):
 		return ExitUsage
-	case errors.As(err, &locked):
+	case is[*fault.LockedError](err):
 		return ExitLocked
-	case errors.As(err, &refused):
+	case is[*fault.TokenRenewalError](err):
 		return ExitCredentials
-	case errors.As(err, &answer) && answer.Status == http.StatusUnauthorized:
+	case errors.As(err, &response) && response.Status == http.StatusUnauthorized:
 		return ExitCredentials
-	case fault.Transient(err), answer != nil && answer.Status == http.StatusInsufficientStorage:
+	case fault.Transient(err), response != nil && response.Status == http.StatusInsufficientStorage:
 		return ExitTemporary
 	}
 	return ExitRaised
 }
 
-// portable brings a code into the range every system hands on. One that would
-// be cut down to 0 must not look like success.
-func portable(code int) int {
-	if cut := code & 0xff; cut != 0 || code == 0 {
-		return cut
+func is[E error](err error) bool {
+	var target E
+	return errors.As(err, &target)
+}
+
+// truncate keeps the eight bits that every system hands on. A code that would
+// become 0 must not look like success.
+func truncate(code int) int {
+	if low := code & 0xff; low != 0 || code == 0 {
+		return low
 	}
 	return ExitRaised
 }
 
-// Interrupted is why a run that was asked to stop by a signal ended. It is no
-// fault: several tasks end for this one reason, and each makes its own fault
-// around it.
+// Interrupted is the reason a signal gives for the end of a run. It is not a
+// fault: several tasks end for this one reason, and each wraps it in its own.
 type Interrupted struct{ Signal os.Signal }
 
 func (e *Interrupted) Error() string {
@@ -95,26 +93,26 @@ func (e *Interrupted) code() int {
 	return ExitInterrupted
 }
 
-// overrun is why a run that took longer than it may ended.
-type overrun struct{ limit time.Duration }
+// timeoutError is the reason --timeout gives for the end of a run.
+type timeoutError struct{ limit time.Duration }
 
-func (e *overrun) Error() string { return "the run reached its time limit of " + e.limit.String() }
+func (e *timeoutError) Error() string { return "the run reached its time limit of " + e.limit.String() }
 
-// ending is the error of a run that was stopped from outside: the reason
-// itself, without the faults of the calls it cut short.
-func ending(err error) error {
+// stopReason is the error of a run that was cancelled: the reason itself,
+// without the faults of the calls that were cancelled with it.
+func stopReason(err error) error {
 	var interrupted *Interrupted
 	if errors.As(err, &interrupted) {
 		return interrupted
 	}
-	var late *overrun
-	if errors.As(err, &late) {
-		overdue := fault.Hinted(fault.Of(&fault.TimeoutError{}, "%w", late), "give it more time with --timeout")
-		var placed *vm.ScriptError
-		if errors.As(err, &placed) {
-			return &vm.ScriptError{Err: overdue, Frames: placed.Frames}
-		}
-		return overdue
+	var limit *timeoutError
+	if !errors.As(err, &limit) {
+		return err
 	}
-	return err
+	timeout := fault.Hinted(fault.Of(&fault.TimeoutError{}, "%w", limit), "give it more time with --timeout")
+	var script *vm.ScriptError
+	if errors.As(err, &script) {
+		return &vm.ScriptError{Err: timeout, Frames: script.Frames}
+	}
+	return timeout
 }

@@ -45,7 +45,7 @@ func TestExitCode(t *testing.T) {
 		{"unreachable", fault.Of(&fault.ConnectionError{}, "no"), 5},
 		{"request timeout", fault.Of(&fault.TimeoutError{}, "no"), 5},
 		{"upload without connection", fault.Of(&fault.UploadError{}, "%w", fault.Of(&fault.ConnectionError{}, "no")), 5},
-		{"time limit", ending(&overrun{time.Second}), 10},
+		{"time limit", stopReason(&timeoutError{time.Second}), 10},
 		{"interrupted", &Interrupted{os.Interrupt}, 130},
 		{"terminated", fmt.Errorf("x: %w", &Interrupted{syscall.SIGTERM}), 143},
 		{"internal", Internal("broken", nil), 1},
@@ -62,15 +62,15 @@ func TestEnding(t *testing.T) {
 	t.Parallel()
 	stop := &Interrupted{os.Interrupt}
 	cut := fault.Of(&fault.CancelledError{}, "stopped: %w", stop)
-	if got := ending(&vm.ScriptError{Err: cut}); got != stop {
+	if got := stopReason(&vm.ScriptError{Err: cut}); got != stop {
 		t.Errorf("got %v", got)
 	}
-	late := ending(fault.Of(&fault.CancelledError{}, "stopped: %w", &overrun{time.Minute}))
+	late := stopReason(fault.Of(&fault.CancelledError{}, "stopped: %w", &timeoutError{time.Minute}))
 	if f := fault.Find(late); f == nil || f.Name() != "TimeoutError" {
 		t.Errorf("got %v", late)
 	}
 	other := errors.New("other")
-	if got := ending(other); got != other {
+	if got := stopReason(other); got != other {
 		t.Errorf("got %v", got)
 	}
 }

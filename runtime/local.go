@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"path/filepath"
@@ -15,27 +16,24 @@ import (
 
 // LocalDir is the folder of the local platform: the given one, else
 // TRANSECT_LOCAL_DIR, else one in the user's data folder.
-func (w *World) LocalDir(dir string) (string, error) {
-	if dir == "" {
-		dir = w.lookup("TRANSECT_LOCAL_DIR")
+func (p *Process) LocalDir(dir string) (string, error) {
+	if dir = cmp.Or(dir, p.Getenv("TRANSECT_LOCAL_DIR")); dir != "" {
+		return p.Path(dir), nil
 	}
-	if dir != "" {
-		return w.path(dir), nil
-	}
-	if runtime.GOOS != "windows" && w.lookup("HOME") == "" && w.lookup("XDG_DATA_HOME") == "" {
-		return "", fault.Hinted(fault.Of(&fault.ConfigError{}, "there is no home folder to keep the local platform in: HOME is not set"),
+	if runtime.GOOS != "windows" && p.Getenv("HOME") == "" && p.Getenv("XDG_DATA_HOME") == "" {
+		return "", fault.Hinted(fault.Of(&fault.ConfigError{}, "cannot find a folder for the local platform: HOME is not set"),
 			"name a folder with --local-dir or TRANSECT_LOCAL_DIR, or set HOME")
 	}
 	return filepath.Join(xdg.DataHome, "transect", "local"), nil
 }
 
-// localPlatform is opened when it is connected to first. All connections of a
-// run share it.
+// localPlatform is opened by the first connection to it and shared by all
+// connections of a run.
 type localPlatform struct {
-	mu     sync.Mutex
-	memory bool // keep it in memory alone
-	opened *platform.Platform
-	closed bool
+	mu       sync.Mutex
+	inMemory bool
+	opened   *platform.Platform
+	closed   bool
 }
 
 func (l *localPlatform) open(ctx context.Context, dir string, log *slog.Logger) (*platform.Platform, error) {
@@ -45,20 +43,17 @@ func (l *localPlatform) open(ctx context.Context, dir string, log *slog.Logger) 
 		return nil, fault.Of(&fault.CancelledError{}, "the run has ended")
 	}
 	if l.opened == nil {
-		p, err := platform.Open(ctx, l.options(dir, log))
+		options := platform.Options{Dir: dir, Logger: log}
+		if l.inMemory {
+			options = platform.Options{Memory: true, Logger: log}
+		}
+		p, err := platform.Open(ctx, options)
 		if err != nil {
 			return nil, err
 		}
 		l.opened = p
 	}
 	return l.opened, nil
-}
-
-func (l *localPlatform) options(dir string, log *slog.Logger) platform.Options {
-	if l.memory {
-		return platform.Options{Memory: true, Logger: log}
-	}
-	return platform.Options{Dir: dir, Logger: log}
 }
 
 func (l *localPlatform) close() error {

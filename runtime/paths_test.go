@@ -8,7 +8,7 @@ import (
 )
 
 // TestPathsOfOperations: a relative path that a script gives to an operation
-// starts at the folder of its world, as for all its modules, not where the
+// starts at the folder of its process, as for all its modules, not where the
 // process happens to be.
 func TestPathsOfOperations(t *testing.T) {
 	y := newYard(t)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"transect/bindings"
+	"transect/client/declare"
 	"transect/client/fault"
 	"transect/runtime/luastd"
 	"transect/runtime/module"
@@ -18,43 +19,46 @@ import (
 	"transect/stdlib"
 )
 
-// Job is one script to run, and how.
+// Job is one script to run and its settings.
 type Job struct {
 	Script string   // path of the script; "-" is standard input
-	Code   string   // Lua to run in place of a script, when Script is empty
-	Args   []string // the script's own
-	Path   []string // further folders for require
+	Code   string   // Lua source to run when Script is empty
+	Args   []string // arguments of the script
+	Path   []string // additional folders for require
 
 	Connection Connection    // from the command line
 	Transfers  Transfers     // from the command line
-	Timeout    time.Duration // limit of the whole run; 0 is none
-	Limits     vm.Limits     // of what the script uses
-	Walls      Walls         // what the script may reach
-	DryRun     bool          // print writes instead of sending them
-	Trace      bool          // print each request and answer
+	Timeout    time.Duration // of the whole run; 0 is none
+	Grace      time.Duration // after SIGTERM, to finish the items in hand
+	Limits     vm.Limits
+	Sandbox    Sandbox
+	DryRun     bool // print writes instead of sending them
+	Trace      bool // print each request and response
 	Output     Output
 	Version    string // of the program, for the User-Agent
-	Attend     Attendance
-	Grace      time.Duration // how long a run that was told to end may take to finish the items in hand
+	Hooks      Hooks
 
-	gate *sandbox.Policy // nil where everything may be reached
-
-	line  func(file string, line int) // told the lines that run
-	stdin io.Reader                   // what the script reads, when not the World's
-
-	outCopy, errCopy io.Writer                         // get what the run prints
-	before           func(context.Context, *run) error // called before the work
-	after            func(*run)                        // called after it, also when it hangs
+	policy *sandbox.Policy             // nil without a sandbox
+	onLine func(file string, line int) // called for each line that runs
+	stdin  io.Reader                   // for the script, when not that of the process
 }
 
-// Output says how much is told on the error stream, and in what form.
+// Hooks let a caller follow a run.
+type Hooks struct {
+	Stdout, Stderr io.Writer                               // receive a copy of the output
+	Before         func(context.Context, *Execution) error // runs when the settings are valid, before the script
+	After          func(*Execution)                        // runs at the end, also when the script hangs
+	Interceptor    declare.Interceptor                     // of every call to the platform
+}
+
+// Output selects the amount and the form of what goes to standard error.
 type Output struct {
-	Quiet   bool // only errors
-	Verbose bool // what is good for finding faults
-	JSON    bool // one JSON object a line
+	Quiet   bool // errors only
+	Verbose bool // debug messages, too
+	JSON    bool // one JSON object per line
 }
 
-// Level is the least level of messages that are told.
+// Level is the lowest level that is logged.
 func (o Output) Level() slog.Level {
 	switch {
 	case o.Quiet:
@@ -76,160 +80,166 @@ func (o Output) progress() vm.ProgressMode {
 }
 
 // Run runs a job to its end. It returns nil, a *vm.Exit with the code the
-// script asked for, an *Interrupted, or an error that Report can tell about.
-func Run(ctx context.Context, w *World, job Job) error {
-	return perform(ctx, w, &job, func(r *run, _ context.Context) error {
-		module.Preload(r.in, stdlib.Modules()...)
-		bindings.Open(r.in, r.connector.connect)
-		return r.script()
-	})
+// script asked for, an *Interrupted, or an error that Report can print.
+func Run(ctx context.Context, p *Process, job Job) error {
+	return perform(ctx, p, &job, (*Execution).script)
 }
 
-// perform does the work of a job, within its time limit and until a signal.
-func perform(ctx context.Context, w *World, job *Job, work func(*run, context.Context) error) error {
+// perform does the work of a job, within its timeout and until a signal.
+func perform(ctx context.Context, p *Process, job *Job, work func(*Execution, context.Context) error) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	job.Limits.Exceeded = stop
 	draining := make(chan error, 1)
-	ctx, release := w.stoppable(ctx, job.Timeout, job.Grace, func(why error) { draining <- why })
+	ctx, release := p.cancelOnSignal(ctx, job.Timeout, job.Grace, func(reason error) { draining <- reason })
 	defer release()
-	if err := vm.CheckStateDir(w.Env); err != nil {
+	if err := vm.CheckStateDir(p.Env); err != nil {
 		return err
 	}
-	named, err := given(w, job.Connection)
+	named, err := resolveConnection(p, job.Connection)
 	if err != nil {
 		return err
 	}
-	how, err := tuned(w, job.Transfers)
+	tuning, err := resolveTransfers(p, job.Transfers)
 	if err != nil {
 		return err
 	}
-	if job.gate, err = job.Walls.gate(w, job.Script); err != nil {
+	if job.policy, err = job.Sandbox.policy(p, job.Script); err != nil {
 		return err
 	}
-	r := newRun(ctx, w, job, named, how)
-	defer r.clearStatus()
-	if job.after != nil {
-		defer job.after(r)
+	x := newExecution(ctx, p, job, named, tuning)
+	defer x.clearStatus()
+	if job.Hooks.After != nil {
+		defer job.Hooks.After(x)
 	}
 	done := make(chan error, 1)
-	go func() { done <- r.whole(ctx, work) }()
-	for going := true; going; {
+	go func() { done <- x.run(ctx, work) }()
+	for {
 		select {
-		case why := <-draining:
-			r.in.Drain(why)
-			r.in.Options().Logger.Info("told to end: finishing what is in hand; another signal stops it now", "grace", job.Grace)
+		case reason := <-draining:
+			x.Interp.Drain(reason)
+			x.Interp.Options().Logger.Info("terminating: finishing the items in hand; another signal stops at once", "grace", job.Grace)
 		case err := <-done:
-			return ending(err)
+			return stopReason(err)
 		case <-ctx.Done():
-			going = false
+			select {
+			case err := <-done:
+				return stopReason(err)
+			case <-time.After(abandonAfter):
+				return stopReason(context.Cause(ctx))
+			}
 		}
-	}
-	select {
-	case err := <-done:
-		return ending(err)
-	case <-time.After(grace):
-		return ending(context.Cause(ctx))
 	}
 }
 
-// run is a job under way.
-type run struct {
-	world     *World
+// Execution is a job in progress.
+type Execution struct {
+	Interp    *vm.Interp
+	process   *Process
 	job       *Job
-	in        *vm.Interp
 	connector *connector
 }
 
-func newRun(ctx context.Context, w *World, job *Job, named Connection, how tuning) *run {
-	stdin := w.Stdin
-	if job.stdin != nil {
-		stdin = job.stdin
-	}
+func newExecution(ctx context.Context, p *Process, job *Job, named Connection, tuning tuning) *Execution {
 	opt := vm.Options{
-		Stdin: stdin, Stdout: w.Stdout, Stderr: w.Stderr, Env: w.Env, Now: w.Now, Dir: w.Dir,
+		Stdin: p.Stdin, Stdout: p.Stdout, Stderr: p.Stderr, Env: p.Env, Now: p.Now, Dir: p.Dir,
 		Script: job.Script, Args: job.Args, Path: job.Path,
 		Log:      vm.Log{JSON: job.Output.JSON, Level: job.Output.Level()},
-		Progress: job.Output.progress(), Line: job.line,
+		Progress: job.Output.progress(), Line: job.onLine,
 		Limits:  job.Limits,
-		OutCopy: job.outCopy, ErrCopy: job.errCopy,
+		OutCopy: job.Hooks.Stdout, ErrCopy: job.Hooks.Stderr,
 	}
-	if gate := job.gate; gate != nil {
-		opt.Permit, opt.Sending = gate.Permit, gate.Sending
+	if job.stdin != nil {
+		opt.Stdin = job.stdin
+	}
+	if job.policy != nil {
+		opt.Permit, opt.Sending = job.policy.Permit, job.policy.Sending
 	}
 	in := luastd.New(ctx, opt)
-	return &run{world: w, job: job, in: in, connector: newConnector(w, job, named, how, in)}
+	return &Execution{Interp: in, process: p, job: job, connector: newConnector(p, job, named, tuning, in)}
 }
 
-// whole does the work and closes everything behind it.
-func (r *run) whole(ctx context.Context, work func(*run, context.Context) error) (err error) {
+// Transferred is the number of bytes of files sent and received so far.
+func (x *Execution) Transferred() (sent, received int64) {
+	return x.connector.stats.Sent(), x.connector.stats.Received()
+}
+
+// run does the work and releases what it used.
+func (x *Execution) run(ctx context.Context, work func(*Execution, context.Context) error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = Internal(p, debug.Stack())
 		}
 	}()
 	defer func() {
-		if failed := r.learned(); err == nil {
+		if failed := x.writeManifest(); err == nil {
 			err = failed
 		}
-		r.in.Close()
-		if failed := r.connector.close(); err == nil {
+		x.Interp.Close()
+		if failed := x.connector.close(); err == nil {
 			err = failed
 		}
 	}()
-	if r.job.before != nil {
-		if err := r.job.before(ctx, r); err != nil {
+	if before := x.job.Hooks.Before; before != nil {
+		if err := before(ctx, x); err != nil {
 			return err
 		}
 	}
-	return work(r, ctx)
+	return work(x, ctx)
 }
 
-func (r *run) script() error {
-	switch r.job.Script {
+// loadModules makes the toolbox and the client available to scripts.
+func (x *Execution) loadModules() *bindings.Binding {
+	module.Preload(x.Interp, stdlib.Modules()...)
+	return bindings.Open(x.Interp, x.connector.connect)
+}
+
+func (x *Execution) script(context.Context) error {
+	x.loadModules()
+	switch x.job.Script {
 	case "":
-		return r.eval()
+		return x.eval()
 	case "-":
-		code, err := io.ReadAll(r.world.Stdin)
+		code, err := io.ReadAll(x.process.Stdin)
 		if err != nil {
 			return fault.Of(&fault.UsageError{}, "cannot read the script from standard input: %w", err)
 		}
-		_, err = r.in.RunString(stdinName, string(code))
-		return quoting(stdinName, string(code), succeeded(err))
+		_, err = x.Interp.RunString(stdinName, string(code))
+		return withSource(stdinName, string(code), withoutSuccess(err))
 	}
-	return succeeded(r.in.RunFile(r.job.Script))
+	return withoutSuccess(x.Interp.RunFile(x.job.Script))
 }
 
-// succeeded leaves out the end a script asked for that is no failure.
-func succeeded(err error) error {
-	var asked *vm.Exit
-	if errors.As(err, &asked) && asked.Code == ExitOK {
+// withoutSuccess drops the "error" of a script that called os.exit(0).
+func withoutSuccess(err error) error {
+	var exit *vm.Exit
+	if errors.As(err, &exit) && exit.Code == ExitOK {
 		return nil
 	}
 	return err
 }
 
-// clearStatus takes away a progress line that is still on the terminal.
-func (r *run) clearStatus() {
-	if screen, ok := r.in.Options().Stderr.(*vm.Screen); ok {
+// clearStatus removes a progress line that is still on the terminal.
+func (x *Execution) clearStatus() {
+	if screen, ok := x.Interp.Options().Stderr.(*vm.Screen); ok {
 		screen.SetStatus("")
 	}
 }
 
-// InternalError is a fault of the program itself.
+// InternalError is a bug of the program itself.
 type InternalError struct {
 	*fault.RuntimeError
 	Stack []byte // of the Go panic
 }
 
-// Unwrap leads to the fault, for errors.As.
+// Unwrap returns the fault, for errors.As.
 func (e *InternalError) Unwrap() error { return e.RuntimeError }
 
 // Internal makes an error of a recovered panic.
 func Internal(panicked any, stack []byte) error {
 	return &InternalError{
-		RuntimeError: fault.Hinted(fault.Of(&fault.RuntimeError{}, "internal fault: %s", fmt.Sprint(panicked)),
-			"this is a fault of Transect, please report it; TRANSECT_DEBUG=1 shows where it happened"),
+		RuntimeError: fault.Hinted(fault.Of(&fault.RuntimeError{}, "internal error: %s", fmt.Sprint(panicked)),
+			"this is a bug in Transect, please report it; TRANSECT_DEBUG=1 prints the stack"),
 		Stack: stack,
 	}
 }

@@ -2,141 +2,109 @@ package runtime
 
 import (
 	"encoding/json"
+	"errors"
+	"io/fs"
+	"log/slog"
 	"os"
 	"regexp"
-	"slices"
+	"runtime"
 	"strings"
-
 	"sync"
-	"transect/client/transport"
+
+	"transect/client/fault"
 )
 
-const redacted = "[redacted]"
+// maxSecret is the largest file that is read for a secret.
+const maxSecret = 64 << 10
 
-// secrets are those a run was started with, to be kept out of what is written
-// about it.
-type secrets struct {
-	values []string
-	with   *strings.Replacer
-}
-
-// shortestSecret is the length from which a value is replaced wherever it
-// stands: shorter ones would eat ordinary words.
-const shortestSecret = 4
-
-// secretsOf finds the secrets of a job's connection, and the addresses it
-// tells: who knows those can speak for the run.
-func secretsOf(w *World, job *Job) *secrets {
-	s := &secrets{}
-	s.add(job.Attend.Ping, w.lookup("TRANSECT_SMTP_PASSWORD"))
-	if strings.Contains(job.Attend.OnFailure, "://") {
-		s.add(job.Attend.OnFailure)
+// readSecret reads a password, secret or token from a file, without the line
+// end that editors add.
+func readSecret(log *slog.Logger, name, path string) (string, error) {
+	failed := func(format string, args ...any) error {
+		return fault.Hinted(fault.Of(&fault.ConfigError{}, "the "+name+" file %s "+format, append([]any{path}, args...)...),
+			"it must contain the %s and nothing else", name)
 	}
-	if named, err := given(w, job.Connection); err == nil {
-		s.add(named.Password, named.ClientSecret, named.AccessToken)
-		for _, file := range []string{named.PasswordFile, named.ClientSecretFile, named.AccessTokenFile} {
-			s.addFile(w.path(file))
-		}
-		s.addConfig(w.path(named.Config))
-	}
-	slices.SortFunc(s.values, func(a, b string) int { return len(b) - len(a) })
-	var pairs []string
-	for _, v := range s.values {
-		pairs = append(pairs, v, redacted)
-	}
-	s.with = strings.NewReplacer(pairs...)
-	return s
-}
-
-func (s *secrets) add(values ...string) {
-	for _, v := range values {
-		if len(v) >= shortestSecret {
-			s.values = append(s.values, v)
-		}
-	}
-}
-
-// addFile adds what a secret's file holds. What is wrong with the file is told
-// when it is used.
-func (s *secrets) addFile(path string) {
-	if info, err := os.Stat(path); path == "" || err != nil || !info.Mode().IsRegular() || info.Size() > largestSecret {
-		return
-	}
-	if text, err := os.ReadFile(path); err == nil {
-		s.add(strings.TrimRight(string(text), "\r\n"))
-	}
-}
-
-// addConfig adds the secrets of a configuration file.
-func (s *secrets) addConfig(path string) {
-	if path == "" {
-		return
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", failed("does not exist")
+	case err != nil:
+		return "", failed("cannot be read: %w", fault.Reason(err))
+	case info.IsDir():
+		return "", failed("is a folder")
+	case info.Size() > maxSecret:
+		return "", failed("is too large for a %s", name)
 	}
 	text, err := os.ReadFile(path)
-	var tree any
-	if err != nil || json.Unmarshal(text, &tree) != nil {
-		return
+	if err != nil {
+		return "", failed("cannot be read: %w", fault.Reason(err))
 	}
-	var walk func(any)
-	walk = func(v any) {
-		switch v := v.(type) {
-		case map[string]any:
-			for key, inner := range v {
-				if text, ok := inner.(string); ok && secretName().MatchString(key) {
-					s.add(text)
-				}
-				walk(inner)
-			}
-		case []any:
-			for _, inner := range v {
-				walk(inner)
-			}
+	secret := strings.TrimRight(string(text), "\r\n")
+	switch {
+	case secret == "":
+		return "", failed("is empty")
+	case strings.ContainsAny(secret, "\r\n"):
+		return "", failed("has more than one line")
+	}
+	warnIfReadable(name, path, info, log)
+	return secret, nil
+}
+
+// warnIfReadable warns about a file of secrets that other users can read.
+func warnIfReadable(name, path string, info fs.FileInfo, log *slog.Logger) {
+	if runtime.GOOS != "windows" && info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0 {
+		log.Warn("other users can access the "+name+" file", "file", path, "hint", "chmod 600")
+	}
+}
+
+// Secrets lists the secret values of a job's connection, also those of files,
+// so that they can be redacted. Files that cannot be read are skipped: they are
+// reported when they are used.
+func Secrets(p *Process, job *Job) []string {
+	named, err := resolveConnection(p, job.Connection)
+	if err != nil {
+		return nil
+	}
+	secrets := []string{named.Password, named.ClientSecret, named.AccessToken}
+	for _, file := range []string{named.PasswordFile, named.ClientSecretFile, named.AccessTokenFile} {
+		path := p.Path(file)
+		if info, err := os.Stat(path); path == "" || err != nil || !info.Mode().IsRegular() || info.Size() > maxSecret {
+			continue
+		}
+		if text, err := os.ReadFile(path); err == nil {
+			secrets = append(secrets, strings.TrimRight(string(text), "\r\n"))
 		}
 	}
-	walk(tree)
-}
-
-// known takes the values out that are known to be secret.
-func (s *secrets) known(text string) string {
-	if len(s.values) == 0 {
-		return text
+	if text, err := os.ReadFile(p.Path(named.Config)); err == nil {
+		var tree any
+		if json.Unmarshal(text, &tree) == nil {
+			secrets = append(secrets, secretsIn(tree)...)
+		}
 	}
-	return s.with.Replace(text)
+	return secrets
 }
 
-// all takes out what looks like a secret, too.
-func (s *secrets) all(text string) string { return transport.Redact(s.known(text)) }
+// secretsIn finds the values of a configuration file whose keys name secrets.
+func secretsIn(tree any) (secrets []string) {
+	switch tree := tree.(type) {
+	case map[string]any:
+		for key, value := range tree {
+			if text, ok := value.(string); ok && IsSecretName(key) {
+				secrets = append(secrets, text)
+			}
+			secrets = append(secrets, secretsIn(value)...)
+		}
+	case []any:
+		for _, value := range tree {
+			secrets = append(secrets, secretsIn(value)...)
+		}
+	}
+	return secrets
+}
 
 var secretName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)(password|passwd|passphrase|secret|token|api_?-?key|access_?-?key)`)
 })
 
-// arguments are those of a script without secrets, also those that stand
-// behind a name: --password x.
-func (s *secrets) arguments(args []string) []string {
-	shown := make([]string, len(args))
-	hide := false
-	for i, arg := range args {
-		name, value, joined := strings.Cut(arg, "=")
-		flag := strings.HasPrefix(arg, "-")
-		switch {
-		case hide && !flag:
-			shown[i] = redacted
-		case joined && value != "" && secretName().MatchString(name):
-			shown[i] = name + "=" + redacted
-		default:
-			shown[i] = s.all(arg)
-		}
-		hide = flag && !joined && secretName().MatchString(name)
-	}
-	return shown
-}
-
-// splitList cuts a list at its commas.
-func splitList(text string) []string {
-	parts := strings.Split(text, ",")
-	for i := range parts {
-		parts[i] = strings.TrimSpace(parts[i])
-	}
-	return parts
-}
+// IsSecretName reports whether a name is that of a secret: of a key or a flag.
+func IsSecretName(name string) bool { return secretName().MatchString(name) }

@@ -6,86 +6,86 @@ import (
 	"os"
 	"regexp"
 	"strings"
-
 	"sync"
+
 	"transect/runtime/vm"
 )
 
 const (
-	mostPlaces    = 5   // of a stack trace, told to people
-	longestSource = 160 // characters of a source line that are quoted
+	maxStack  = 5   // lines of a stack trace that are printed
+	maxSource = 160 // characters of a source line that are printed
 )
 
-// place is a line of a script, with its text where that can be read.
-type place struct {
-	file   string
-	line   int
-	source string
+// SourceLine is a line of a script, with its text where that can be read.
+type SourceLine struct {
+	File string
+	Line int
+	Text string
 }
 
-func (p place) String() string {
-	if p.line == 0 {
-		return p.file
+func (l SourceLine) String() string {
+	if l.Line == 0 {
+		return l.File
 	}
-	return fmt.Sprintf("%s:%d", p.file, p.line)
+	return fmt.Sprintf("%s:%d", l.File, l.Line)
 }
 
-// quotable is an error in a script that is no file: it brings the text along.
-type quotable struct {
+// sourceError is an error in a script that is not a file, with its source.
+type sourceError struct {
 	error
 	name, code string
 }
 
-func (q *quotable) Unwrap() error { return q.error }
+func (e *sourceError) Unwrap() error { return e.error }
 
-func quoting(name, code string, err error) error {
+func withSource(name, code string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return &quotable{err, name, code}
+	return &sourceError{err, name, code}
 }
 
-// places quotes the lines of an error's stack trace.
-func (w *World) places(err error) []place {
-	var places []place
+// stack is the stack trace of an error with its source lines.
+func (p *Process) stack(err error) []SourceLine {
+	var stack []SourceLine
 	files := map[string][]string{}
-	var own *quotable
+	var own *sourceError
 	if errors.As(err, &own) {
 		files[own.name] = strings.Split(own.code, "\n")
 	}
 	for _, frame := range vm.Failure(err).Frames {
-		at := place{file: frame.File, line: frame.Line}
-		if len(places) == mostPlaces {
+		at := SourceLine{File: frame.File, Line: frame.Line}
+		if len(stack) == maxStack {
 			break
 		}
-		if len(places) > 0 && places[len(places)-1].String() == at.String() {
-			continue // one line, several calls
+		if len(stack) > 0 && stack[len(stack)-1].String() == at.String() {
+			continue // several calls in one line
 		}
 		lines, read := files[frame.File]
 		if !read {
-			if text, err := os.ReadFile(w.path(frame.File)); err == nil {
+			if text, err := os.ReadFile(p.Path(frame.File)); err == nil {
 				lines = strings.Split(string(text), "\n")
 			}
 			files[frame.File] = lines
 		}
 		if n := frame.Line; n > 0 && n <= len(lines) {
-			at.source = quote(lines[n-1])
+			at.Text = quote(lines[n-1])
 		}
-		places = append(places, at)
+		stack = append(stack, at)
 	}
-	return places
+	return stack
 }
 
-// secretText finds the texts given to settings that are secret, as scripts
-// write them. Quoting the line must not put them into a log.
-var secretText = sync.OnceValue(func() *regexp.Regexp {
+// secretLiteral matches string literals that a script assigns to secret
+// settings. Quoting the line must not write them into a log.
+var secretLiteral = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)(\w*(?:password|secret|token)\w*["'\]]*\s*=\s*)(?:"(?:\\.|[^"\\])*"?|'(?:\\.|[^'\\])*'?)`)
 })
 
 func quote(line string) string {
-	line = secretText().ReplaceAllString(strings.TrimSpace(line), `${1}"…"`)
-	if runes := []rune(line); len(runes) > longestSource {
-		line = string(runes[:longestSource]) + " …"
+	line = secretLiteral().ReplaceAllString(strings.TrimSpace(line), `${1}"…"`)
+	if runes := []rune(line); len(runes) > maxSource {
+		line = string(runes[:maxSource]) + " …"
 	}
 	return line
 }

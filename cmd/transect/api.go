@@ -14,12 +14,12 @@ func (a *app) api() *cobra.Command {
 	var job runtime.Job
 	cmd := &cobra.Command{
 		Use:   "api [flags] MANAGER.OPERATION [JSON|-]",
-		Short: "Call one operation and print what it returns as JSON",
-		Long: `Call one operation and print what it returns as JSON. Its arguments are a JSON
-object by name; - reads them from standard input. A search_generator and other
-iterators print one JSON value a line, as they come; an operation that returns
-nothing prints nothing. Arguments are checked as in a script: transect doc
-MANAGER.OPERATION shows them. Keys under "extra" are sent as they are.
+		Short: "Call one operation and print its result as JSON",
+		Long: `Call one operation and print its result as JSON. The arguments are a JSON object
+by name; - reads them from standard input. Iterators such as search_generator
+print one JSON value per line as they arrive; an operation that returns nothing
+prints nothing. Arguments are checked as in a script: transect doc
+MANAGER.OPERATION shows them. Keys under "extra" are sent unchanged.
 
 ` + exitCodes,
 		Example: `  transect api --local users.describe
@@ -31,7 +31,7 @@ MANAGER.OPERATION shows them. Keys under "extra" are sent as they are.
 			case len(args) == 0:
 				return fault.Hinted(fault.Of(&fault.UsageError{}, "MANAGER.OPERATION is missing"), "transect doc lists the managers")
 			case len(args) > 2:
-				return fault.Hinted(fault.Of(&fault.UsageError{}, "there is one argument too many: %s", args[2]),
+				return fault.Hinted(fault.Of(&fault.UsageError{}, "unexpected argument %s", args[2]),
 					"quote the JSON, so that the shell takes it as one argument")
 			}
 			return nil
@@ -50,13 +50,13 @@ MANAGER.OPERATION shows them. Keys under "extra" are sent as they are.
 				req.Arguments = []byte(args[1])
 			}
 			if string(req.Arguments) == "-" {
-				if req.Arguments, err = io.ReadAll(a.world.Stdin); err != nil {
+				if req.Arguments, err = io.ReadAll(a.process.Stdin); err != nil {
 					return fault.Of(&fault.UsageError{}, "cannot read the arguments from standard input: %w", err)
 				}
 			}
-			return runtime.Call(cmd.Context(), a.world, job, req)
+			return runtime.Call(cmd.Context(), a.process, job, req)
 		},
 	}
-	a.callFlags(cmd, &job)
+	callFlags(cmd.Flags(), &job)
 	return cmd
 }

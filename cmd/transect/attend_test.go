@@ -75,7 +75,7 @@ func TestPing(t *testing.T) {
 	gone.Close()
 	for _, m := range []*monitored{broken, gone} {
 		if stdout, stderr, code := h.run("run", "--ping", m.URL+"/secret-uuid", "good.lua"); code != 0 || !strings.Contains(stdout, "12 cards") ||
-			!strings.Contains(stderr, "the monitor was not told of the success") || strings.Contains(stderr, "secret-uuid") {
+			!strings.Contains(stderr, "the monitor was not notified of the success") || strings.Contains(stderr, "secret-uuid") {
 			t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
 		}
 	}
@@ -127,7 +127,7 @@ func TestOnFailure(t *testing.T) {
 
 	h.settings = nil
 	for to, want := range map[string]string{"mailto:crew@example.com": "set TRANSECT_SMTP", m.URL + "0/gone": "", "exit 7": "exit status 7"} {
-		if told := failing(to); !strings.Contains(told, "--on-failure did not work") || !strings.Contains(told, want) {
+		if told := failing(to); !strings.Contains(told, "--on-failure failed") || !strings.Contains(told, want) {
 			t.Errorf("%s:\n%s", to, told)
 		}
 	}
@@ -176,7 +176,7 @@ end, { workers = 1 })`
 				if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 					t.Fatal(err)
 				}
-				p.told("finishing what is in hand")
+				p.told("finishing the items in hand")
 				return p, dir
 			}
 			ended := func(p *process, dir, want string) {

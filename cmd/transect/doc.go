@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -15,11 +14,11 @@ func (a *app) doc() *cobra.Command {
 	var markdown string
 	cmd := &cobra.Command{
 		Use:   "doc [flags] [NAME]",
-		Short: "Show what scripts can use: managers, operations, modules, functions",
-		Long: `Show what scripts can use. NAME is a manager, an operation, a module or a
-function; without it, all managers and modules are listed. Of an operation are
-told: what it does, its arguments with their types and defaults, what it returns
-and raises, its effect on the platform, and an example that runs.`,
+		Short: "Show the reference of managers, operations, modules and functions",
+		Long: `Show the reference. NAME is a manager, an operation, a module or a function;
+without it, all managers and modules are listed. For an operation: description,
+arguments with types and defaults, results and errors, its effect on the
+platform, and a complete example.`,
 		Example: `  transect doc
   transect doc projects
   transect doc projects.create
@@ -33,35 +32,32 @@ and raises, its effect on the platform, and an example that runs.`,
 				return cannotWrite(reference.Replace(markdown, c.Markdown(), ".md", ""))
 			}
 			if len(args) == 0 {
-				return show(a.stdout(), c, c.WriteList, asJSON)
+				return a.show(c, c.WriteList, asJSON)
 			}
 			group, entry, err := c.Find(args[0])
 			switch {
 			case err != nil:
 				return err
 			case entry != nil:
-				return show(a.stdout(), entry, entry.WriteText, asJSON)
+				return a.show(entry, entry.WriteText, asJSON)
 			}
-			return show(a.stdout(), group, group.WriteText, asJSON)
+			return a.show(group, group.WriteText, asJSON)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON: without NAME the whole catalogue")
-	cmd.Flags().StringVar(&markdown, "markdown", "", "write the reference into `DIR`, as go generate does")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON; without NAME the whole reference")
+	cmd.Flags().StringVar(&markdown, "markdown", "", "write the reference to `DIR`, as go generate does")
 	cobra.CheckErr(cmd.Flags().MarkHidden("markdown"))
 	return cmd
 }
 
-func show(out io.Writer, v any, text func(io.Writer) error, asJSON bool) error {
-	if !asJSON {
-		return text(out)
+func (a *app) show(v any, text func(io.Writer) error, asJSON bool) error {
+	if asJSON {
+		return a.printJSON(v, "  ")
 	}
-	enc := json.NewEncoder(out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
+	return text(a.stdout)
 }
 
-// completeNames completes names of the catalogue.
+// completeNames completes names of the reference.
 func completeNames(names func(*reference.Reference) []string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {

@@ -118,7 +118,7 @@ print(r.created + r.skipped .. " there")`)
 		{"metrics", []string{"run", "--local", "--metrics", "disk/metrics.prom", "upload.lua"},
 			result{1, "completed", "FileError: the metrics file disk/metrics.prom cannot be written"}, result{2, "", "ConfigError: the metrics file disk/metrics.prom cannot be written"}},
 		{"new log", []string{"run", "--local", "--log-file", "disk/new.txt", "upload.lua"},
-			result{0, "completed", "the log file disk/new.txt is not whole"}, result{2, "", "ConfigError: the log file disk/new.txt cannot be written"}},
+			result{0, "completed", "the log file disk/new.txt is incomplete"}, result{2, "", "ConfigError: the log file disk/new.txt cannot be written"}},
 		{"journal", state("run", "--local", "upload.lua"),
 			result{0, "completed", "going on without a journal"}, result{0, "completed", "going on without a journal"}},
 		{"outcomes of an ingest", state("run", "--local", "bring.lua"),

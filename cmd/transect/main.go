@@ -1,9 +1,109 @@
 // Command transect runs Lua workflows against a geospatial platform.
+//
+// Each subcommand is a file: flags in, a call of package runtime (or platform,
+// lint, reference), an exit code out. root.go lists them. flags.go declares
+// flags together with their environment variables, flags_run.go those of
+// commands that run scripts. Begin reading with run.go.
 package main
 
-import "os"
+import (
+	"encoding/json"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"golang.org/x/term"
+
+	"transect/runtime"
+)
 
 func main() {
-	collectLess()
-	os.Exit(execute(processWorld()))
+	tuneGC()
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	os.Exit(execute(&runtime.Process{
+		Args:  os.Args[1:],
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Env: os.LookupEnv, Now: time.Now, IsTerminal: isTerminal,
+		Signals: signals, Exit: os.Exit,
+	}))
+}
+
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// app is one execution of the command line.
+type app struct {
+	process *runtime.Process
+	output  runtime.Output
+	stdout  *checkedWriter
+}
+
+func newApp(p *runtime.Process) *app { return &app{process: p, stdout: &checkedWriter{to: p.Stdout}} }
+
+// checkedWriter keeps the first error: what prints tables ignores errors.
+type checkedWriter struct {
+	to  io.Writer
+	err error
+}
+
+func (w *checkedWriter) Write(b []byte) (int, error) {
+	n, err := w.to.Write(b)
+	if err != nil && w.err == nil {
+		w.err = err
+	}
+	return n, err
+}
+
+// execute runs the command line and returns the exit code.
+func execute(p *runtime.Process) int {
+	a := newApp(p)
+	err := a.command()
+	runtime.Report(p, a.output, err)
+	return runtime.ExitCode(err)
+}
+
+// command runs the command line. A panic becomes an error that asks to be
+// reported: users cannot do anything with a stack.
+func (a *app) command() (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = runtime.Internal(p, debug.Stack())
+		}
+	}()
+	root := a.root()
+	root.SetArgs(a.process.Args)
+	root.SetIn(a.process.Stdin)
+	root.SetOut(a.stdout)
+	root.SetErr(a.process.Stderr)
+	cmd, err := root.ExecuteC()
+	if err == nil {
+		err = a.stdout.err
+	}
+	return usage(cmd, err)
+}
+
+// printJSON prints a value on one line, or indented.
+func (a *app) printJSON(v any, indent string) error {
+	out := json.NewEncoder(a.stdout)
+	out.SetEscapeHTML(false)
+	out.SetIndent("", indent)
+	return out.Encode(v)
+}
+
+// printTable prints a table without borders.
+func (a *app) printTable(header table.Row, rows []table.Row) {
+	t := table.NewWriter()
+	t.SetOutputMirror(a.stdout)
+	t.SetStyle(table.StyleLight)
+	t.Style().Options = table.OptionsNoBordersAndSeparators
+	t.AppendHeader(header)
+	t.AppendRows(rows)
+	t.Render()
 }

@@ -1,8 +1,18 @@
 package main
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"transect/client/fault"
+	"transect/platform"
 )
 
 func (a *app) platform() *cobra.Command {
@@ -20,14 +30,122 @@ transect platform serve.`,
 	return cmd
 }
 
-// folderFlag names the folder of the local platform. What other commands call
-// it is understood too.
+// folderFlag adds --dir, also under the name it has for other commands.
 func folderFlag(flags *pflag.FlagSet, dir *string) {
-	flags.Var(text{dir, "DIR"}, "dir", "folder of the local platform [$TRANSECT_LOCAL_DIR]")
+	addOption(flags, &optionValue{resolved: true, option: option{name: "dir", env: "TRANSECT_LOCAL_DIR", kind: "DIR", doc: "folder of the local platform", parse: toString(dir)}})
 	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		if name == "local-dir" {
 			name = "dir"
 		}
 		return pflag.NormalizedName(name)
 	})
+}
+
+func (a *app) platformReset() *cobra.Command {
+	var dir string
+	var yes bool
+	cmd := &cobra.Command{
+		Use:   "reset [flags]",
+		Short: "Remove everything in the local platform",
+		Long: `Remove the local platform's records and files. The next use starts with an empty
+one and new credentials. Other files in its folder are kept.`,
+		Example: `  transect platform reset
+  transect platform reset --dir platform --yes`,
+		Args: exactArgs(0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, release := a.process.CancelOnSignal(cmd.Context())
+			defer release()
+			dir, err := a.process.LocalDir(dir)
+			if err != nil {
+				return err
+			}
+			if !yes {
+				if !a.process.IsTerminal(a.process.Stdin) {
+					return fault.Hinted(fault.Of(&fault.UsageError{}, "this removes everything in %s, and there is no terminal to confirm it", dir),
+						"give --yes to confirm")
+				}
+				if yes, err = a.process.Confirm(ctx, "Remove everything in "+dir+"?"); err != nil || !yes {
+					return err
+				}
+			}
+			if err := platform.Reset(dir); err != nil {
+				return err
+			}
+			if !a.output.Quiet {
+				fmt.Fprintf(a.process.Stderr, "removed the local platform in %s\n", dir)
+			}
+			return nil
+		},
+	}
+	folderFlag(cmd.Flags(), &dir)
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask for confirmation")
+	return cmd
+}
+
+func (a *app) platformServe() *cobra.Command {
+	var listen, dir string
+	var latency time.Duration
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "serve [flags]",
+		Short: "Serve the local platform over TCP",
+		Long: `Serve the local platform over TCP until interrupted. When it is ready, one line
+is printed: its address, a user with password, an OAuth client with secret, and
+the id of their company.`,
+		Example: `  transect platform serve
+  transect platform serve --listen 127.0.0.1:8080 --dir platform --json`,
+		Args: exactArgs(0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			ctx, release := a.process.CancelOnSignal(cmd.Context())
+			defer release()
+			if dir, err = a.process.LocalDir(dir); err != nil {
+				return err
+			}
+			return a.serve(ctx, listen, platform.Options{Dir: dir, Latency: latency, Logger: a.logger()}, asJSON)
+		},
+	}
+	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:0", "`ADDRESS` to listen on; port 0 chooses a free one")
+	folderFlag(cmd.Flags(), &dir)
+	addOptions(cmd.Flags(), option{name: "latency", kind: "duration", doc: "delay each response by `DURATION`, to simulate a remote platform", parse: toDuration(&latency)})
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the line as JSON")
+	return cmd
+}
+
+func (a *app) serve(ctx context.Context, listen string, options platform.Options, asJSON bool) (err error) {
+	p, err := platform.Open(ctx, options)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.Close()) }()
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", listen)
+	if err != nil {
+		return fault.Hinted(fault.Of(&fault.UsageError{}, "cannot listen on %s: %w", listen, fault.Reason(err)),
+			"choose another address with --listen; port 0 chooses a free one")
+	}
+	if at, ok := listener.Addr().(*net.TCPAddr); ok && !at.IP.IsLoopback() {
+		options.Logger.Warn("other machines can reach this platform, and passwords are sent to it unencrypted", "address", at.String())
+	}
+	ready := struct {
+		URL string `json:"url"`
+		platform.Credentials
+	}{"http://" + listener.Addr().String(), p.Credentials()}
+	if asJSON {
+		err = a.printJSON(ready, "")
+	} else {
+		_, err = fmt.Fprintf(a.stdout, "ready at %s user=%s password=%s client_id=%s client_secret=%s company=%s\n",
+			ready.URL, ready.User, ready.Password, ready.ClientID, ready.ClientSecret, ready.Company)
+	}
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	return p.Serve(ctx, listener)
+}
+
+// logger logs the messages of the platform to standard error.
+func (a *app) logger() *slog.Logger {
+	options := &slog.HandlerOptions{Level: a.output.Level()}
+	if a.output.JSON {
+		return slog.New(slog.NewJSONHandler(a.process.Stderr, options))
+	}
+	return slog.New(slog.NewTextHandler(a.process.Stderr, options))
 }

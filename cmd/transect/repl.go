@@ -11,15 +11,15 @@ func (a *app) repl() *cobra.Command {
 	var job runtime.Job
 	cmd := &cobra.Command{
 		Use:   "repl [flags]",
-		Short: "Type Lua at a prompt and see what it gives",
-		Long: `Type Lua at a prompt and see what it gives. Every manager and module is there
-without require, what an expression gives is shown, Tab completes, and :help
-lists the commands of the prompt. The prompt shows the platform that is worked
-on. What is typed is remembered in the state folder, without lines that may
-hold a secret. transect alone, on a terminal, is the same without flags.
+		Short: "Run Lua interactively",
+		Long: `Run Lua interactively. All managers and modules are available without require,
+the values of expressions are printed, Tab completes, and :help lists the
+commands of the prompt. The prompt names the platform. The history is stored in
+the state folder, without lines that may contain a secret. transect without
+arguments on a terminal does the same without flags.
 
-Ctrl-C stops what runs and keeps the session; --timeout limits each input.
-Where standard input is no terminal the lines from it are run as they come,
+Ctrl-C cancels the current input and keeps the session; --timeout limits each
+input. When standard input is not a terminal, its lines are run as they arrive,
 without a prompt, up to the first error.
 
 ` + exitCodes,
@@ -38,9 +38,10 @@ without a prompt, up to the first error.
 			if err := a.complete(cmd.Flags(), &job); err != nil {
 				return err
 			}
-			return runtime.Repl(cmd.Context(), a.world, job)
+			return runtime.Repl(cmd.Context(), a.process, job)
 		},
 	}
-	a.jobFlags(cmd, &job)
+	callFlags(cmd.Flags(), &job)
+	a.scriptFlags(cmd.Flags(), &job)
 	return cmd
 }

@@ -5,30 +5,31 @@ import (
 
 	"transect/client/fault"
 	"transect/runtime"
+	"transect/runtime/unattended"
 )
 
 func (a *app) run() *cobra.Command {
 	var job runtime.Job
+	var options unattended.Options
 	cmd := &cobra.Command{
 		Use:   "run [flags] SCRIPT [ARGS...]",
 		Short: "Run a script",
-		Long: `Run a Lua script. Everything behind SCRIPT belongs to the script, also what
-looks like a flag: transect run survey.lua --help shows the script's own help.
-A script named - is read from standard input.
+		Long: `Run a Lua script. Everything after SCRIPT is an argument of the script, also
+flags: transect run survey.lua --help prints the script's own help. The script -
+is read from standard input.
 
-The platform is named in one of three ways: --local for the local platform,
---url with a login, or a configuration file with --config. Flags win over the
-environment, the environment over the configuration file. The secrets can be
-given in TRANSECT_PASSWORD, TRANSECT_CLIENT_SECRET and TRANSECT_ACCESS_TOKEN
-too, but never on the command line, where others can see them.
+There are three ways to name the platform: --local for the local platform, --url
+with a login, or --config with a configuration file. Flags take precedence over
+the environment, the environment over the configuration file. Secrets can also
+be given in TRANSECT_PASSWORD, TRANSECT_CLIENT_SECRET and TRANSECT_ACCESS_TOKEN,
+but not on the command line, where other users can see them.
 
-For runs nobody watches: --quiet prints nothing at all unless the run fails;
-then all of it, so that cron mails it. --lock lets one run at a time pass, a
-lock left by a killed run is taken over. Report and metrics tell the truth also
-of runs that fail, reach a limit or are told to stop; a run that was skipped for
-its lock leaves both alone, tells no monitor, and only says so. Every run is
-kept in the history: transect runs. TRANSECT_HISTORY says how many and how long
-(500,90d), or off.
+Unattended runs: --quiet prints nothing unless the run fails; then it prints the
+whole output, so that cron mails it. --lock runs one at a time; the lock of a
+killed run is taken over. Report and metrics are also written for runs that
+fail, reach a limit or are stopped; a run skipped because of its lock writes
+neither and notifies no monitor. Every run is recorded in the history, see
+transect runs. TRANSECT_HISTORY sets how many and how long (500,90d), or off.
 
 ` + exitCodes,
 		Example: `  transect run --local survey.lua flight/
@@ -37,7 +38,7 @@ kept in the history: transect runs. TRANSECT_HISTORY says how many and how long
   transect run survey.lua --help`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return fault.Hinted(fault.Of(&fault.UsageError{}, "no script was named"), "write it like: transect run survey.lua")
+				return fault.Hinted(fault.Of(&fault.UsageError{}, "no script was named"), "such as: transect run survey.lua")
 			}
 			return nil
 		},
@@ -51,15 +52,16 @@ kept in the history: transect runs. TRANSECT_HISTORY says how many and how long
 			if err := a.complete(cmd.Flags(), &job); err != nil {
 				return err
 			}
-			if err := a.completeAttendance(cmd.Flags(), &job); err != nil {
+			if err := completeUnattended(&job, &options); err != nil {
 				return err
 			}
 			job.Script, job.Args = args[0], args[1:]
-			return runtime.Attended(cmd.Context(), a.world, job)
+			return unattended.Run(cmd.Context(), a.process, job, options)
 		},
 	}
-	a.jobFlags(cmd, &job)
-	attendFlags(cmd.Flags(), &job)
+	callFlags(cmd.Flags(), &job)
+	a.scriptFlags(cmd.Flags(), &job)
+	unattendedFlags(cmd.Flags(), &job, &options)
 	manifestFlags(cmd, &job)
 	cmd.Flags().SetInterspersed(false)
 	return cmd

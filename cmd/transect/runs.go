@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"strconv"
@@ -13,94 +12,81 @@ import (
 
 	"transect/client/fault"
 	"transect/client/transport"
+	"transect/runtime/unattended"
 	"transect/runtime/unattended/history"
-	summary "transect/runtime/unattended/report"
 	"transect/runtime/vm"
 )
 
 func (a *app) runs() *cobra.Command {
-	var most howMany = 20
+	limit := 20
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "runs",
 		Short: "Show the runs of this machine",
-		Long: `Show the runs of this machine, newest first: when they started, how long they
-took, how they ended, and how many items they worked on. A run whose process is
-gone without a word, for it was killed or the machine went down, "ended without
-saying".
+		Long: `Show the runs of this machine, newest first: start, duration, outcome and number
+of items. A run is "lost" when its process was killed or the machine went down.
 
-The history is kept in the state folder (TRANSECT_STATE_DIR) and never holds
-secrets. TRANSECT_HISTORY says how many runs are kept and how long: 500,90d;
-off keeps none.`,
+The history is stored in the state folder (TRANSECT_STATE_DIR) and contains no
+secrets. TRANSECT_HISTORY sets how many runs are kept and how long: 500,90d; off
+keeps none.`,
 		Example: `  transect runs
   transect runs show last
   transect runs --json --limit 0`,
-		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return fault.Hinted(fault.Of(&fault.UsageError{}, "unknown command runs %s", args[0]), "%s", nearestCommand(cmd, args[0]))
+				return unknownSubcommand(cmd, args[0])
 			}
-			history, err := a.history()
+			store, err := a.history()
 			if err != nil {
 				return err
 			}
-			list, err := history.List(int(most))
+			list, err := store.List(limit)
 			if err != nil {
-				return fault.Of(&fault.FileError{}, "the history cannot be read: %w", err)
+				return unreadable(err)
 			}
 			if asJSON {
-				return a.runsJSON(list)
+				for _, run := range list {
+					if err := a.printJSON(run, ""); err != nil {
+						return err
+					}
+				}
+				return nil
 			}
-			a.runsTable(list)
+			if len(list) == 0 {
+				fmt.Fprintln(a.process.Stderr, "there are no runs yet")
+				return nil
+			}
+			now := a.process.Now()
+			var rows []table.Row
+			for _, run := range list {
+				took, exit, outcome, items := run.Duration(now).Round(100*time.Millisecond).String(), "", run.State, ""
+				if e := run.End; e != nil {
+					exit, outcome, items = strconv.Itoa(e.ExitCode), e.Outcome, itemCount(e)
+				} else if run.State == history.Lost {
+					took = ""
+				}
+				rows = append(rows, table.Row{run.ID, run.Started.In(now.Location()).Format(time.DateTime), took, exit, outcome, items, filepath.Base(run.Script)})
+			}
+			a.printTable(table.Row{"ID", "start", "took", "exit", "outcome", "items", "script"}, rows)
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a run")
-	cmd.Flags().Var(&most, "limit", "show N runs; all when 0")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per run")
+	addOptions(cmd.Flags(), option{name: "limit", kind: "N", value: "20", doc: "show N runs; 0 for all", parse: toCount(&limit)})
 	cmd.AddCommand(a.runsShow(), a.runsPrune())
 	return cmd
 }
 
-// history opens that of this user, and nobody else's.
+// history is the history of this user.
 func (a *app) history() (history.Store, error) {
-	return a.world.History(), vm.CheckStateDir(a.world.Env)
+	return unattended.History(a.process), vm.CheckStateDir(a.process.Env)
 }
 
-func (a *app) runsJSON(list []*summary.Summary) error {
-	out := json.NewEncoder(a.stdout())
-	out.SetEscapeHTML(false)
-	for _, run := range list {
-		if err := out.Encode(run); err != nil {
-			return err
-		}
-	}
-	return nil
+func unreadable(err error) error {
+	return fault.Of(&fault.FileError{}, "the history cannot be read: %w", err)
 }
 
-func (a *app) runsTable(list []*summary.Summary) {
-	if len(list) == 0 {
-		fmt.Fprintln(a.world.Stderr, "there are no runs yet")
-		return
-	}
-	now := a.world.Now()
-	t := table.NewWriter()
-	t.SetOutputMirror(a.stdout())
-	t.SetStyle(table.StyleLight)
-	t.Style().Options = table.OptionsNoBordersAndSeparators
-	t.AppendHeader(table.Row{"ID", "start", "took", "exit", "outcome", "items", "script"})
-	for _, run := range list {
-		took, exit, outcome, items := run.Duration(now).Round(100*time.Millisecond).String(), "", run.State, ""
-		if e := run.End; e != nil {
-			exit, outcome, items = strconv.Itoa(e.ExitCode), e.Outcome, itemsOf(e)
-		} else if run.State == summary.Lost {
-			took = ""
-		}
-		t.AppendRow(table.Row{run.ID, run.Started.In(now.Location()).Format(time.DateTime), took, exit, outcome, items, filepath.Base(run.Script)})
-	}
-	t.Render()
-}
-
-func itemsOf(e *summary.End) string {
+func itemCount(e *history.End) string {
 	switch {
 	case e.ItemsFailed > 0:
 		return fmt.Sprintf("%d, %d failed", e.ItemsDone+e.ItemsFailed, e.ItemsFailed)
@@ -114,40 +100,40 @@ func (a *app) runsShow() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "show ID",
-		Short: "Show one run and what it printed",
-		Long: `Show one run and what it printed, each line with its time. ID may be the start
-or the end of a run's ID, or last.`,
+		Short: "Show one run and its output",
+		Long: `Show one run and its output, each line with its time. ID may be the start or the
+end of a run's ID, or last.`,
 		Example: `  transect runs show last
   transect runs show 4be1`,
-		Args:              wants(1, "ID"),
+		Args:              exactArgs(1, "ID"),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(_ *cobra.Command, args []string) error {
-			history, err := a.history()
+			store, err := a.history()
 			if err != nil {
 				return err
 			}
-			run, fit, err := history.Find(args[0])
+			run, matches, err := store.Find(args[0])
 			switch {
 			case err != nil:
-				return fault.Of(&fault.FileError{}, "the history cannot be read: %w", err)
-			case len(fit) > 1:
-				return fault.Hinted(fault.Of(&fault.UsageError{}, "%d runs are called %s", len(fit), args[0]), "give more of the ID, such as %s", fit[0])
+				return unreadable(err)
+			case len(matches) > 1:
+				return fault.Hinted(fault.Of(&fault.UsageError{}, "%s is ambiguous: it matches %d runs", args[0], len(matches)), "give more of the ID, such as %s", matches[0])
 			case run == nil:
 				return fault.Hinted(fault.Of(&fault.UsageError{}, "there is no run %s", args[0]), "transect runs lists them")
 			}
-			log, err := history.Log(run.ID)
+			log, err := store.Log(run.ID)
 			if err != nil {
 				return fault.Of(&fault.FileError{}, "the log of the run cannot be read: %w", err)
 			}
-			clean := transport.Redact(string(log))
+			output := transport.Redact(string(log))
 			if asJSON {
-				return a.encode(struct {
-					*summary.Summary
+				return a.printJSON(struct {
+					*history.Summary
 					Log []string `json:"log"`
-				}{run, strings.Split(strings.TrimSuffix(clean, "\n"), "\n")})
+				}{run, strings.Split(strings.TrimSuffix(output, "\n"), "\n")}, "")
 			}
-			a.runText(run)
-			fmt.Fprint(a.stdout(), "\n"+clean)
+			a.printRun(run)
+			fmt.Fprint(a.stdout, "\n"+output)
 			return nil
 		},
 	}
@@ -155,17 +141,10 @@ or the end of a run's ID, or last.`,
 	return cmd
 }
 
-func (a *app) encode(v any) error {
-	out := json.NewEncoder(a.stdout())
-	out.SetEscapeHTML(false)
-	return out.Encode(v)
-}
-
-// runText is a run for reading.
-func (a *app) runText(run *summary.Summary) {
-	now := a.world.Now()
+func (a *app) printRun(run *history.Summary) {
+	now := a.process.Now()
 	line := func(name, format string, args ...any) {
-		fmt.Fprintf(a.stdout(), "%-11s %s\n", name, fmt.Sprintf(format, args...))
+		fmt.Fprintf(a.stdout, "%-11s %s\n", name, fmt.Sprintf(format, args...))
 	}
 	line("run", "%s", run.ID)
 	line("script", "%s", strings.Join(append([]string{run.Script}, run.Arguments...), " "))
@@ -180,7 +159,7 @@ func (a *app) runText(run *summary.Summary) {
 	}
 	line("end", "%s, after %s", e.At.In(now.Location()).Format(time.DateTime+" MST"), run.Duration(now).Round(time.Millisecond))
 	line("outcome", "%s, exit code %d", e.Outcome, e.ExitCode)
-	if items := itemsOf(e); items != "" {
+	if items := itemCount(e); items != "" {
 		line("items", "%s", items)
 	}
 	if len(e.Operations) > 0 {
@@ -199,31 +178,31 @@ func (a *app) runText(run *summary.Summary) {
 }
 
 func (a *app) runsPrune() *cobra.Command {
-	keep, age := howMany(500), "90d"
+	keep, age := 500, "90d"
 	cmd := &cobra.Command{
 		Use:     "prune",
-		Short:   "Forget old runs",
-		Long:    `Forget all but the newest runs, and old ones. Each run does so by itself at its end; runs that are under way stay.`,
+		Short:   "Remove old runs from the history",
+		Long:    `Remove old runs from the history. Each run does so at its end; runs in progress are kept.`,
 		Example: `  transect runs prune --keep 50 --older-than 30d`,
-		Args:    wants(0, ""),
+		Args:    exactArgs(0, ""),
 		RunE: func(*cobra.Command, []string) error {
 			days, err := strconv.Atoi(strings.TrimSuffix(age, "d"))
 			if err != nil || days < 0 || !strings.HasSuffix(age, "d") {
-				return fault.Hinted(fault.Of(&fault.UsageError{}, "--older-than %s is no number of days", age), "write it like 30d")
+				return fault.Hinted(fault.Of(&fault.UsageError{}, "--older-than: %q is not a number of days", age), "such as 30d")
 			}
-			history, err := a.history()
+			store, err := a.history()
 			if err != nil {
 				return err
 			}
-			forgotten, err := history.Prune(int(keep), a.world.Now().AddDate(0, 0, -days))
+			removed, err := store.Prune(keep, a.process.Now().AddDate(0, 0, -days))
 			if err != nil {
-				return fault.Of(&fault.FileError{}, "the history cannot be read: %w", err)
+				return unreadable(err)
 			}
-			fmt.Fprintf(a.stdout(), "forgot %d runs\n", forgotten)
+			fmt.Fprintf(a.stdout, "removed %d runs\n", removed)
 			return nil
 		},
 	}
-	cmd.Flags().Var(&keep, "keep", "keep the newest N runs")
-	cmd.Flags().StringVar(&age, "older-than", age, "forget runs that are older than `DAYS`")
+	addOptions(cmd.Flags(), option{name: "keep", kind: "N", value: "500", doc: "keep the newest N runs", parse: toCount(&keep)})
+	cmd.Flags().StringVar(&age, "older-than", age, "remove runs older than `DAYS`")
 	return cmd
 }

@@ -12,7 +12,7 @@ func (a *app) version() *cobra.Command {
 		Use:     "version",
 		Short:   "Print the version of this program",
 		Example: "  transect version",
-		Args:    wants(0, ""),
+		Args:    exactArgs(0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := fmt.Fprintln(cmd.OutOrStdout(), longVersion())
 			return err
@@ -28,7 +28,7 @@ func version() string {
 	return "devel"
 }
 
-// longVersion also says which commit was built, by which Go, for what.
+// longVersion adds the commit, the version of Go and the system.
 func longVersion() string {
 	settings := map[string]string{}
 	goVersion := "unknown"

@@ -17,12 +17,12 @@ const mark = " # transect job "
 
 // Job is one line of a crontab that is ours.
 type Job struct {
-	Name    string
-	When    *Expression // nil when the line was changed to what cron does not know
-	Expr    string
-	Command string // as a shell gets it
-	Line    string
-	Off     bool // commented out
+	Name     string
+	Schedule *Expression // nil when the line was changed to what cron does not know
+	Expr     string
+	Command  string // as a shell gets it
+	Line     string
+	Off      bool // commented out
 }
 
 var jobName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`) })
@@ -49,7 +49,7 @@ func NewJob(name string, when *Expression, folder string, env, command []string)
 	if strings.ContainsAny(text, "\n\r\x00") {
 		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "an argument holds a line break, and a line of a crontab cannot"), "put it into the script or into a file")
 	}
-	j := &Job{Name: name, When: when, Expr: when.Text, Command: text}
+	j := &Job{Name: name, Schedule: when, Expr: when.Text, Command: text}
 	escaped := text + mark + name
 	if len(escaped) > longestCommand {
 		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "the command is %d characters long, cron takes %d", len(escaped), longestCommand),
@@ -113,7 +113,7 @@ func parseLine(line string) *Job {
 		rest = after
 	}
 	j.Command = strings.TrimSpace(rest)
-	j.When, _ = Parse(j.Expr) // somebody may have changed it by hand
+	j.Schedule, _ = Parse(j.Expr) // somebody may have changed it by hand
 	return j
 }
 

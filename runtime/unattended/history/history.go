@@ -1,7 +1,8 @@
-// Package history remembers the runs of this machine's user: a small file for
-// each run, and what it printed. Runs never wait for one another: each writes
-// files of its own. A run holds a lock as long as its process lives, so that
-// one that was killed can be told from one that still runs.
+// Package history records the runs of this user on this machine: a summary and
+// the output of each run, in files of its own, so that runs never wait for each
+// other. A run holds a lock while its process lives, which tells a run that was
+// killed from one in progress. It also writes the summary as a JSON report and
+// as metrics for Prometheus.
 package history
 
 import (
@@ -20,21 +21,20 @@ import (
 
 	"transect/client/atomicfile"
 	"transect/runtime/unattended/logfile"
-	"transect/runtime/unattended/report"
 )
 
 // Store is the folder of the history.
 type Store struct{ Dir string }
 
-// In is the history below a state folder.
+// In is the history in a state folder.
 func In(stateDir string) Store { return Store{filepath.Join(stateDir, "runs")} }
 
 const (
-	logSize = 512 << 10             // and as much once more, set aside
-	idTime  = "20060102-150405.000" // two runs of one second sort as well
+	logSize = 512 << 10             // of output; as much again is kept rotated
+	idTime  = "20060102-150405.000" // sorts by time
 )
 
-// NewID makes the name of a run that starts now. Names sort by time.
+// NewID makes the ID of a run. IDs sort by time.
 func NewID(now time.Time) string {
 	var random [3]byte
 	rand.Read(random[:])
@@ -43,21 +43,21 @@ func NewID(now time.Time) string {
 
 func (s Store) path(id, kind string) string { return filepath.Join(s.Dir, id+kind) }
 
-// Entry is a run under way.
+// Entry is a run in progress.
 type Entry struct {
 	store Store
 	id    string
 	alive *flock.Flock
-	Log   *logfile.File // what it prints
+	Log   *logfile.File // its output
 }
 
-// Begin notes that a run has started.
-func (s Store) Begin(run *report.Summary) (*Entry, error) {
+// Begin records the start of a run.
+func (s Store) Begin(run *Summary) (*Entry, error) {
 	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
 		return nil, err
 	}
 	e := &Entry{store: s, id: run.ID, alive: flock.New(s.path(run.ID, ".alive")),
-		Log: &logfile.File{Path: s.path(run.ID, ".log"), Size: logSize, Keep: 1, Lone: true}}
+		Log: &logfile.File{Path: s.path(run.ID, ".log"), Size: logSize, Keep: 1, Exclusive: true}}
 	if _, err := e.alive.TryLock(); err != nil {
 		return nil, err
 	}
@@ -72,8 +72,8 @@ func (s Store) Begin(run *report.Summary) (*Entry, error) {
 	return e, nil
 }
 
-// End notes how the run ended.
-func (e *Entry) End(run *report.Summary) error {
+// End records the end of the run.
+func (e *Entry) End(run *Summary) error {
 	err := e.write(run)
 	if failed := e.Log.Err(); err == nil {
 		err = failed
@@ -91,9 +91,9 @@ func (e *Entry) remove() {
 	e.store.remove(e.id)
 }
 
-// write puts the summary in its place in one step. It is not forced to disk: a
-// machine that crashes forgets its last run, and no run waits for the disk.
-func (e *Entry) write(run *report.Summary) error {
+// write replaces the summary atomically, without fsync: after a power failure
+// the last run may be missing, and no run waits for the disk.
+func (e *Entry) write(run *Summary) error {
 	return atomicfile.WriteUnsynced(e.store.path(e.id, ".json"), run.JSON(), 0o600)
 }
 
@@ -117,44 +117,44 @@ func (s Store) ids() ([]string, error) {
 	return ids, nil
 }
 
-// List gives the newest runs, at most so many; all when 0. A file that cannot
-// be read is left out.
-func (s Store) List(most int) ([]*report.Summary, error) {
+// List returns the newest runs, at most limit; 0 is all. Files that cannot be
+// read are skipped.
+func (s Store) List(limit int) ([]*Summary, error) {
 	ids, err := s.ids()
-	var runs []*report.Summary
+	var runs []*Summary
 	for _, id := range ids {
 		if run, err := s.read(id); err == nil {
 			runs = append(runs, run)
 		}
-		if most > 0 && len(runs) == most {
+		if limit > 0 && len(runs) == limit {
 			break
 		}
 	}
 	return runs, err
 }
 
-func (s Store) read(id string) (*report.Summary, error) {
+func (s Store) read(id string) (*Summary, error) {
 	text, err := os.ReadFile(s.path(id, ".json"))
 	if err != nil {
 		return nil, err
 	}
-	run := &report.Summary{}
+	run := &Summary{}
 	if err := json.Unmarshal(text, run); err != nil {
 		return nil, err
 	}
-	if run.State == report.Running && !s.lives(id) {
+	if run.State == Running && !s.alive(id) {
 		if text, err = os.ReadFile(s.path(id, ".json")); err == nil {
-			_ = json.Unmarshal(text, run) // it may have ended just now
+			_ = json.Unmarshal(text, run) // it may just have ended
 		}
-		if run.State == report.Running {
-			run.State = report.Lost
+		if run.State == Running {
+			run.State = Lost
 		}
 	}
 	return run, nil
 }
 
-// lives says whether the process of a run is still there.
-func (s Store) lives(id string) bool {
+// alive reports whether the process of a run still exists.
+func (s Store) alive(id string) bool {
 	path := s.path(id, ".alive")
 	if _, err := os.Stat(path); err != nil {
 		return false
@@ -165,31 +165,31 @@ func (s Store) lives(id string) bool {
 	return err == nil && !free
 }
 
-// Find gives the run of a name, of the start or the end of one, or the last run
-// for "last". Several may fit: then none is returned, and their names are.
-func (s Store) Find(name string) (*report.Summary, []string, error) {
+// Find returns the run with an ID, with the start or the end of one, or the last
+// run for "last". When the name is ambiguous it returns the matching IDs alone.
+func (s Store) Find(name string) (*Summary, []string, error) {
 	ids, err := s.ids()
 	if err != nil {
 		return nil, nil, err
 	}
-	var fit []string
+	var matches []string
 	for _, id := range ids {
 		if name == "last" || id == name {
-			fit = []string{id}
+			matches = []string{id}
 			break
 		}
 		if strings.HasPrefix(id, name) || strings.HasSuffix(id, name) {
-			fit = append(fit, id)
+			matches = append(matches, id)
 		}
 	}
-	if len(fit) != 1 {
-		return nil, fit, nil
+	if len(matches) != 1 {
+		return nil, matches, nil
 	}
-	run, err := s.read(fit[0])
-	return run, fit, err
+	run, err := s.read(matches[0])
+	return run, matches, err
 }
 
-// Log gives what a run printed, each line with its time.
+// Log is the output of a run, each line with its time.
 func (s Store) Log(id string) ([]byte, error) {
 	path := s.path(id, ".log")
 	older, err := os.ReadFile(logfile.Rotated(path, 1))
@@ -203,23 +203,23 @@ func (s Store) Log(id string) ([]byte, error) {
 	return append(older, newer...), err
 }
 
-// Prune forgets all but the newest runs, and those that started before a
-// moment; never one that still runs. It returns how many it forgot.
+// Prune removes all but the newest runs, and those that started before a given
+// time; never one in progress. It returns the number of runs removed.
 func (s Store) Prune(keep int, before time.Time) (int, error) {
 	ids, err := s.ids()
-	forgotten := 0
+	removed := 0
 	for i, id := range ids {
-		if i < keep && id >= before.UTC().Format(idTime) || s.lives(id) {
+		if i < keep && id >= before.UTC().Format(idTime) || s.alive(id) {
 			continue
 		}
 		s.remove(id)
-		forgotten++
+		removed++
 	}
-	return forgotten, err
+	return removed, err
 }
 
 func (s Store) remove(id string) {
 	for _, kind := range []string{".log", ".log.1", ".alive", ".json.new", ".json"} {
-		_ = os.Remove(s.path(id, kind)) // what is left goes next time
+		_ = os.Remove(s.path(id, kind)) // leftovers are removed next time
 	}
 }

@@ -14,13 +14,12 @@ import (
 	"pgregory.net/rapid"
 
 	"transect/runtime/unattended/history"
-	"transect/runtime/unattended/report"
 )
 
 // TestMain lets the test binary be a run that is killed.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("HISTORY_TEST_RUN"); dir != "" {
-		run := &report.Summary{ID: history.NewID(time.Now()), State: report.Running, Script: "killed.lua"}
+		run := &history.Summary{ID: history.NewID(time.Now()), State: history.Running, Script: "killed.lua"}
 		if _, err := history.In(dir).Begin(run); err != nil {
 			panic(err)
 		}
@@ -33,15 +32,15 @@ func TestMain(m *testing.M) {
 var start = time.Date(2026, 7, 1, 6, 0, 0, 0, time.UTC)
 
 // ran keeps a run that started and ended at a moment.
-func ran(t testing.TB, s history.Store, at time.Time, printed string) *report.Summary {
+func ran(t testing.TB, s history.Store, at time.Time, printed string) *history.Summary {
 	t.Helper()
-	run := &report.Summary{ID: history.NewID(at), State: report.Running, Script: "x.lua", Started: at}
+	run := &history.Summary{ID: history.NewID(at), State: history.Running, Script: "x.lua", Started: at}
 	e, err := s.Begin(run)
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, _ = e.Log.Write([]byte(printed))
-	run.State, run.End = report.Ended, &report.End{At: at.Add(time.Second), Seconds: 1, Outcome: "success"}
+	run.State, run.End = history.Ended, &history.End{At: at.Add(time.Second), Seconds: 1, Outcome: "success"}
 	if err := e.End(run); err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +55,7 @@ func TestHistory(t *testing.T) {
 	first := ran(t, s, start, "from the first\n")
 	second := ran(t, s, start.Add(time.Hour), "from the second\n")
 	runs, err := s.List(0)
-	if err != nil || len(runs) != 2 || runs[0].ID != second.ID || runs[1].ID != first.ID || runs[0].State != report.Ended || runs[0].End.Seconds != 1 {
+	if err != nil || len(runs) != 2 || runs[0].ID != second.ID || runs[1].ID != first.ID || runs[0].State != history.Ended || runs[0].End.Seconds != 1 {
 		t.Fatalf("%+v, %v", runs, err)
 	}
 	if text, err := s.Log(first.ID); err != nil || string(text) != "from the first\n" {
@@ -102,7 +101,7 @@ func TestRunningAndKilled(t *testing.T) {
 		}
 		return run.State
 	}
-	if got := state(); got != report.Running {
+	if got := state(); got != history.Running {
 		t.Errorf("while it runs: %s", got)
 	}
 	if n, err := s.Prune(0, start.Add(1e6*time.Hour)); n != 0 || err != nil {
@@ -110,7 +109,7 @@ func TestRunningAndKilled(t *testing.T) {
 	}
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
-	if got := state(); got != report.Lost {
+	if got := state(); got != history.Lost {
 		t.Errorf("after it was killed: %s", got)
 	}
 	if n, err := s.Prune(0, start); n != 1 || err != nil {
@@ -134,7 +133,7 @@ func TestRetention(t *testing.T) {
 		var ids []string
 		for _, age := range slices.Backward(ages) {
 			at := now.Add(-time.Duration(age) * time.Hour)
-			run := &report.Summary{ID: history.NewID(at), State: report.Running, Started: at}
+			run := &history.Summary{ID: history.NewID(at), State: history.Running, Started: at}
 			e, err := s.Begin(run)
 			if err == nil {
 				err = e.End(run)
@@ -221,7 +220,7 @@ func TestHistoryThatCannotBeWritten(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := history.In(file).Begin(&report.Summary{ID: history.NewID(start)}); err == nil {
+	if _, err := history.In(file).Begin(&history.Summary{ID: history.NewID(start)}); err == nil {
 		t.Error("it was begun")
 	}
 }

@@ -1,5 +1,8 @@
-// Package logfile writes what runs print to files: each line with its time,
-// files that grow too large set aside, a few of those kept.
+// Package logfile writes the output of runs to files: lines with their time,
+// rotated files, and buffers for output that may not be wanted.
+//
+// Rotation is done here and not by a library because several processes may
+// write to the same file: they agree by a lock on who rotates it.
 package logfile
 
 import (
@@ -13,26 +16,26 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// File is a log file that rotates: when it would grow beyond Size it becomes
-// FILE.1, FILE.1 becomes FILE.2, and so on up to Keep. Several processes may
-// write to it. A file that cannot be written stops being written; Err tells.
+// File is a log file that is rotated: before it exceeds Size it becomes FILE.1,
+// FILE.1 becomes FILE.2, and so on up to Keep. Several processes may write to
+// it. After an error it is no longer written; Err returns the error.
 type File struct {
-	Path string
-	Size int64 // bytes
-	Keep int   // how many are kept beside it; none when 0
-	Lone bool  // no other process writes to it
+	Path      string
+	Size      int64 // bytes
+	Keep      int   // rotated files to keep; 0 for none
+	Exclusive bool  // no other process writes to it
 
-	mu    sync.Mutex
-	f     *os.File
-	size  int64
-	check time.Time // when the path was last looked at
-	err   error
+	mu      sync.Mutex
+	f       *os.File
+	size    int64
+	checked time.Time // when the path was last checked
+	err     error
 }
 
-// recheck is how often a file looks whether another process set it aside.
-const recheck = time.Second
+// checkInterval is how often a file checks whether another process rotated it.
+const checkInterval = time.Second
 
-// Open opens the file, so that what is wrong with it shows at once.
+// Open opens the file, so that an error is known before anything is written.
 func (l *File) Open() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -49,7 +52,7 @@ func (l *File) open() error {
 		f.Close()
 		return err
 	}
-	l.f, l.size, l.check = f, info.Size(), time.Now()
+	l.f, l.size, l.checked = f, info.Size(), time.Now()
 	return nil
 }
 
@@ -60,15 +63,15 @@ func (l *File) Write(p []byte) (int, error) {
 	if l.err == nil {
 		l.err = l.write(p)
 	}
-	return len(p), nil // a log that cannot be written is no failure of the work
+	return len(p), nil // a log that cannot be written does not stop the run
 }
 
 func (l *File) write(p []byte) error {
 	if l.f == nil {
 		return fs.ErrClosed
 	}
-	if now := time.Now(); !l.Lone && now.Sub(l.check) >= recheck {
-		l.check = now
+	if now := time.Now(); !l.Exclusive && now.Sub(l.checked) >= checkInterval {
+		l.checked = now
 		if err := l.follow(); err != nil {
 			return err
 		}
@@ -83,31 +86,31 @@ func (l *File) write(p []byte) error {
 	return err
 }
 
-// follow opens the path anew when another process has set the file aside.
+// follow reopens the path when another process has rotated the file.
 func (l *File) follow() error {
-	mine, err := l.f.Stat()
+	opened, err := l.f.Stat()
 	if err != nil {
 		return err
 	}
-	l.size = mine.Size()
-	there, err := os.Stat(l.Path)
-	if err == nil && os.SameFile(mine, there) {
+	l.size = opened.Size()
+	current, err := os.Stat(l.Path)
+	if err == nil && os.SameFile(opened, current) {
 		return nil
 	}
 	l.f.Close()
 	return l.open()
 }
 
-// rotate sets the file aside, to make room for n bytes.
+// rotate makes room for n bytes.
 func (l *File) rotate(n int64) error {
-	if !l.Lone {
-		turn, err := l.turn()
+	if !l.Exclusive {
+		lock, err := l.lock()
 		if err != nil {
 			return err
 		}
-		defer func() { _ = turn.Close() }()
+		defer func() { _ = lock.Close() }()
 		if err := l.follow(); err != nil || l.size == 0 || l.size+n <= l.Size {
-			return err // somebody else was faster
+			return err // another process has rotated it
 		}
 	}
 	l.f.Close()
@@ -118,20 +121,19 @@ func (l *File) rotate(n int64) error {
 		}
 	}
 	for i := l.Keep; i >= 1; i-- {
-		from := Rotated(l.Path, i-1)
-		if err := os.Rename(from, Rotated(l.Path, i)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Rename(Rotated(l.Path, i-1), Rotated(l.Path, i)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
 	return l.open()
 }
 
-// turn locks the file at the path. Where it was set aside while waiting for the
-// lock, the lock is of an old file and keeps nobody from the new one.
-func (l *File) turn() (*flock.Flock, error) {
+// lock locks the file at the path. When it was rotated while waiting, the lock
+// is on an old file and is taken again.
+func (l *File) lock() (*flock.Flock, error) {
 	for {
 		before, err := os.Stat(l.Path)
-		if errors.Is(err, fs.ErrNotExist) { // between the renames of another
+		if errors.Is(err, fs.ErrNotExist) { // between the renames of another process
 			f, err := os.OpenFile(l.Path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 			if err != nil {
 				return nil, err
@@ -142,14 +144,14 @@ func (l *File) turn() (*flock.Flock, error) {
 		if err != nil {
 			return nil, err
 		}
-		turn := flock.New(l.Path)
-		if err := turn.Lock(); err != nil {
+		lock := flock.New(l.Path)
+		if err := lock.Lock(); err != nil {
 			return nil, err
 		}
 		if after, err := os.Stat(l.Path); err == nil && os.SameFile(before, after) {
-			return turn, nil
+			return lock, nil
 		}
-		_ = turn.Close()
+		_ = lock.Close()
 	}
 }
 
@@ -161,7 +163,7 @@ func Rotated(path string, n int) string {
 	return fmt.Sprintf("%s.%d", path, n)
 }
 
-// Err is why the file stopped being written, or nil.
+// Err is the error after which the file was no longer written, or nil.
 func (l *File) Err() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -56,7 +56,7 @@ func TestRotation(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		count++
 		path := filepath.Join(root, fmt.Sprint(count, ".log"))
-		f := &logfile.File{Path: path, Size: rapid.Int64Range(1, 100).Draw(t, "size"), Keep: rapid.IntRange(0, 3).Draw(t, "keep"), Lone: rapid.Bool().Draw(t, "lone")}
+		f := &logfile.File{Path: path, Size: rapid.Int64Range(1, 100).Draw(t, "size"), Keep: rapid.IntRange(0, 3).Draw(t, "keep"), Exclusive: rapid.Bool().Draw(t, "lone")}
 		if err := f.Open(); err != nil {
 			t.Fatal(err)
 		}
@@ -154,7 +154,7 @@ func TestLines(t *testing.T) {
 		var stamped, plain bytes.Buffer
 		now := time.Date(2026, 7, 1, 6, 0, 0, 0, time.UTC)
 		lines := &logfile.Lines{Now: func() time.Time { return now }, Clean: func(s string) string { return strings.ReplaceAll(s, "hunter2", "…") }}
-		lines.Stamps, lines.Plain = append(lines.Stamps, &stamped), append(lines.Plain, &plain)
+		lines.Stamped, lines.Plain = append(lines.Stamped, &stamped), append(lines.Plain, &plain)
 		a, b := lines.Stream(), lines.Stream()
 		wantA, wantB := "", ""
 		piece := rapid.StringOfN(rapid.SampledFrom([]rune("xy\n")), 0, 6, -1)
@@ -203,8 +203,8 @@ func TestLineWithoutEnd(t *testing.T) {
 }
 
 // A log that opens late gets what came before, in order.
-func TestLate(t *testing.T) {
-	late := &logfile.Late{}
+func TestDeferred(t *testing.T) {
+	late := &logfile.Deferred{}
 	fmt.Fprint(late, "1 ")
 	fmt.Fprint(late, "2 ")
 	var to bytes.Buffer
@@ -215,18 +215,18 @@ func TestLate(t *testing.T) {
 	}
 }
 
-func TestHeldAndTail(t *testing.T) {
-	h := &logfile.Held{Most: 20}
+func TestBufferAndTail(t *testing.T) {
+	h := &logfile.Buffer{Max: 20}
 	out, errs := h.Stream(0), h.Stream(1)
 	fmt.Fprint(out, "first line, too long\n")
 	fmt.Fprint(errs, "second\n")
 	fmt.Fprint(out, "third\n")
 	var o, e bytes.Buffer
 	h.Release(&o, &e)
-	if o.String() != "third\n" || e.String() != "(21 bytes of output before this are left out)\nsecond\n" {
+	if o.String() != "third\n" || e.String() != "(21 bytes of earlier output were dropped)\nsecond\n" {
 		t.Errorf("%q, %q", o.String(), e.String())
 	}
-	tail := &logfile.Tail{Most: 2, Bytes: 10}
+	tail := &logfile.Tail{Lines: 2, Bytes: 10}
 	for _, line := range []string{"one\n", "two\n", "three\n", "äöü\n"} {
 		_, _ = tail.Write([]byte(line))
 	}

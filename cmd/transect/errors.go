@@ -15,26 +15,26 @@ import (
 	"transect/runtime/vm"
 )
 
-// usage makes a usage error of what the command line's parser says; errors of
-// what was run stay as they are.
+// usage makes a usage error of an error of cobra; errors of the command itself
+// are not changed.
 func usage(cmd *cobra.Command, err error) error {
 	var exit *vm.Exit
 	var interrupted *runtime.Interrupted
-	var told *runtime.Told
-	if err == nil || errors.As(err, &told) || fault.Find(err) != nil || errors.As(err, &exit) || errors.As(err, &interrupted) {
+	var reported *runtime.Reported
+	if err == nil || errors.As(err, &reported) || fault.Find(err) != nil || errors.As(err, &exit) || errors.As(err, &interrupted) {
 		return err
 	}
 	var at *os.PathError
 	if errors.As(err, &at) && at.Op == "write" {
 		return fault.Hinted(fault.Of(&fault.FileError{}, "cannot print: %w", err),
-			"is the disk full that the output goes to, or has the program ended that reads it?")
+			"the disk may be full, or the program that reads the output may have ended")
 	}
 	return fault.Hinted(fault.Of(&fault.UsageError{}, "%s", err), "%s", helpFor(cmd))
 }
 
 func helpFor(cmd *cobra.Command) string { return "see: " + cmd.CommandPath() + " --help" }
 
-// flagError names the flag that was probably meant.
+// flagError explains an error of a flag.
 func (a *app) flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	var missing *pflag.ValueRequiredError
@@ -43,28 +43,25 @@ func (a *app) flagError(cmd *cobra.Command, err error) error {
 	case errors.As(err, &unknown):
 		return a.unknownFlag(cmd, unknown)
 	case errors.As(err, &missing):
-		return fault.Hinted(fault.Of(&fault.UsageError{}, "flag --%s wants a value", missing.GetFlag().Name), "%s", helpFor(cmd))
+		return fault.Hinted(fault.Of(&fault.UsageError{}, "flag --%s needs a value", missing.GetFlag().Name), "%s", helpFor(cmd))
 	case errors.As(err, &invalid):
-		f := fault.Of(&fault.UsageError{}, "flag --%s: %q is no %s: %v", invalid.GetFlag().Name, invalid.GetValue(),
-			invalid.GetFlag().Value.Type(), errors.Unwrap(invalid))
-		if invalid.GetFlag().Value.Type() == "duration" {
-			return fault.Hinted(f, "write it with its unit, such as 90s, 5m or 1h30m")
-		}
-		return fault.Hinted(f, "%s", helpFor(cmd))
+		return fault.Hinted(fault.Of(&fault.UsageError{}, "flag --%s: %q is not a valid %s: %v", invalid.GetFlag().Name, invalid.GetValue(),
+			invalid.GetFlag().Value.Type(), errors.Unwrap(invalid)), "%s", helpFor(cmd))
 	}
 	return usage(cmd, err)
 }
 
+// unknownFlag suggests a flag with a similar name.
 func (a *app) unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
 	name := unknown.GetSpecifiedName()
 	if unknown.GetSpecifiedShortnames() != "" {
 		return fault.Hinted(fault.Of(&fault.UsageError{}, "unknown flag -%s", name), "%s", helpFor(cmd))
 	}
 	err := fault.Of(&fault.UsageError{}, "unknown flag --%s", name)
-	// A flag of a command, written before the command.
+	// A flag of a subcommand, written before the subcommand.
 	for _, sub := range cmd.Commands() {
-		if sub.Flags().Lookup(name) != nil && slices.Contains(a.world.Args, sub.Name()) {
-			return fault.Hinted(err, "it belongs behind the command: %s --%s", sub.CommandPath(), name)
+		if sub.Flags().Lookup(name) != nil && slices.Contains(a.process.Args, sub.Name()) {
+			return fault.Hinted(err, "it belongs after the command: %s --%s", sub.CommandPath(), name)
 		}
 	}
 	var known []string
@@ -79,7 +76,7 @@ func (a *app) unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError) erro
 	return fault.Hinted(err, "%s", helpFor(cmd))
 }
 
-// nearestCommand is a hint for a command that does not exist.
+// nearestCommand is the hint for an unknown command.
 func nearestCommand(cmd *cobra.Command, name string) string {
 	var known []string
 	for _, sub := range cmd.Commands() {
@@ -93,14 +90,14 @@ func nearestCommand(cmd *cobra.Command, name string) string {
 	return "the commands are " + strings.Join(known, ", ")
 }
 
-// wants makes an argument check with a message that says what is missing.
-func wants(n int, what string) cobra.PositionalArgs {
+// exactArgs checks the number of arguments. what names the missing one.
+func exactArgs(n int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) < n:
 			return fault.Hinted(fault.Of(&fault.UsageError{}, "%s is missing", what), "%s", helpFor(cmd))
 		case len(args) > n:
-			return fault.Hinted(fault.Of(&fault.UsageError{}, "there is one argument too many: %s", args[n]), "%s", helpFor(cmd))
+			return fault.Hinted(fault.Of(&fault.UsageError{}, "unexpected argument %s", args[n]), "%s", helpFor(cmd))
 		}
 		return nil
 	}

@@ -11,22 +11,22 @@ import (
 	"transect/client/fault"
 )
 
-// Request is one call of an operation from outside of Lua.
+// Request is one call of an operation without Lua.
 type Request struct {
 	Manager, Operation string
-	Arguments          []byte // a JSON object of arguments by name; nothing for none
+	Arguments          []byte // a JSON object of arguments by name; empty for none
 }
 
-// Call calls one operation with a job's connection and prints what it returns
-// as JSON: records as the platform sent them, one a line for an iterator,
-// nothing for an operation that returns nothing.
-func Call(ctx context.Context, w *World, job Job, req Request) error {
+// Call calls one operation and prints the result as JSON: records as the
+// platform sent them, one per line for an iterator, nothing for an operation
+// that returns nothing.
+func Call(ctx context.Context, p *Process, job Job, req Request) error {
 	args, err := jsonArguments(req.Arguments)
 	if err != nil {
 		return err
 	}
-	return perform(ctx, w, &job, func(r *run, ctx context.Context) error {
-		c, err := r.connector.connect(ctx, nil)
+	return perform(ctx, p, &job, func(x *Execution, ctx context.Context) error {
+		c, err := x.connector.connect(ctx, nil)
 		if err != nil {
 			return err
 		}
@@ -39,12 +39,15 @@ func Call(ctx context.Context, w *World, job Job, req Request) error {
 		if err != nil {
 			return err
 		}
-		total := args.Values["return_total"] == true
-		return (&printer{w.Stdout, w.IsTerminal(w.Stdout)}).value(ctx, spec, value, total)
+		out := &jsonPrinter{p.Stdout, p.IsTerminal(p.Stdout)}
+		if value.Shape == declare.ShapeNone && spec.Shape == declare.ShapeNone {
+			return nil
+		}
+		return out.value(ctx, value, args.Values["return_total"] == true)
 	})
 }
 
-// jsonArguments reads arguments by name. What is under extra travels unchanged.
+// jsonArguments reads arguments by name. Keys under extra are sent unchanged.
 func jsonArguments(text []byte) (declare.Args, error) {
 	args := declare.Args{Values: map[string]any{}}
 	if len(bytes.TrimSpace(text)) == 0 {
@@ -55,17 +58,17 @@ func jsonArguments(text []byte) (declare.Args, error) {
 	var object map[string]any
 	err := dec.Decode(&object)
 	if err == nil && dec.More() {
-		err = fault.Of(&fault.ValueError{}, "there is more behind the object")
+		err = fault.Of(&fault.ValueError{}, "unexpected text after the object")
 	}
 	if err != nil || object == nil {
-		f := fault.Of(&fault.UsageError{}, "the arguments are no JSON object")
+		f := fault.Of(&fault.UsageError{}, "the arguments are not a JSON object")
 		if err != nil {
-			f = fault.Of(&fault.UsageError{}, "the arguments are no JSON object: %w", err)
+			f = fault.Of(&fault.UsageError{}, "the arguments are not a JSON object: %w", err)
 		}
 		return args, fault.Hinted(f, `write them like '{"limit": 10}', or - to read them from standard input`)
 	}
 	for name, v := range object {
-		args.Values[name] = plainJSON(v)
+		args.Values[name] = clientValue(v)
 	}
 	if extra, ok := args.Values["extra"].(map[string]any); ok {
 		args.Extra = extra
@@ -74,8 +77,8 @@ func jsonArguments(text []byte) (declare.Args, error) {
 	return args, nil
 }
 
-// plainJSON turns decoded JSON into what the client's checks work on.
-func plainJSON(v any) any {
+// clientValue converts decoded JSON to the types that the client checks.
+func clientValue(v any) any {
 	switch v := v.(type) {
 	case nil:
 		return declare.Null{}
@@ -85,34 +88,31 @@ func plainJSON(v any) any {
 		}
 		n, err := v.Float64()
 		if err != nil {
-			return v.String() // no number this program can hold: the checks say so
+			return v.String() // out of range: refused by the checks
 		}
 		return n
 	case []any:
 		for i := range v {
-			v[i] = plainJSON(v[i])
+			v[i] = clientValue(v[i])
 		}
 	case map[string]any:
 		for k := range v {
-			v[k] = plainJSON(v[k])
+			v[k] = clientValue(v[k])
 		}
 	}
 	return v
 }
 
-// printer writes results: for people indented, for programs one a line.
-type printer struct {
+// jsonPrinter prints results: indented on a terminal, one line otherwise.
+type jsonPrinter struct {
 	out    io.Writer
-	people bool
+	indent bool
 }
 
-func (p *printer) value(ctx context.Context, s *declare.Spec, v declare.Value, total bool) error {
+func (p *jsonPrinter) value(ctx context.Context, v declare.Value, total bool) error {
 	switch v.Shape {
 	case declare.ShapeNone:
-		if s.Shape == declare.ShapeNone {
-			return nil
-		}
-		return p.print([]byte("null")) // there was nothing to find
+		return p.print([]byte("null")) // nothing was found
 	case declare.ShapeIterator:
 		return p.lines(ctx, v.Stream)
 	case declare.ShapeResources:
@@ -123,18 +123,19 @@ func (p *printer) value(ctx context.Context, s *declare.Spec, v declare.Value, t
 		}
 		return p.encode(map[string]any{"total": v.Total, "results": json.RawMessage(array(v.Items))})
 	case declare.ShapeGo:
-		return p.encode(goValue(v.Go))
+		return p.encode(marshalable(v.Go))
 	}
 	return p.print(v.JSON)
 }
 
-// goValue gives several results as a list, and records as the platform sent them.
-func goValue(v any) any {
+// marshalable turns several results into a list, and records into the JSON the
+// platform sent.
+func marshalable(v any) any {
 	switch v := v.(type) {
 	case interface{ Values() []any }:
 		list := v.Values()
 		for i := range list {
-			list[i] = goValue(list[i])
+			list[i] = marshalable(list[i])
 		}
 		return list
 	case interface{ JSON() []byte }:
@@ -147,27 +148,22 @@ func array(items [][]byte) []byte {
 	return append(append([]byte("["), bytes.Join(items, []byte(","))...), ']')
 }
 
-// lines prints records as they come. Each is one line also for people: what
-// reads JSON lines is often a pager, or the eye.
-func (p *printer) lines(ctx context.Context, stream declare.Stream) error {
+// lines prints records as they come, one per line also on a terminal.
+func (p *jsonPrinter) lines(ctx context.Context, stream declare.Stream) error {
 	defer stream.Close()
+	lines := jsonPrinter{out: p.out}
 	for {
 		record, ok, err := stream.Next(ctx)
 		if err != nil || !ok {
 			return err
 		}
-		var line bytes.Buffer
-		if err := json.Compact(&line, record); err != nil {
-			return err
-		}
-		line.WriteByte('\n')
-		if _, err := p.out.Write(line.Bytes()); err != nil {
+		if err := lines.print(record); err != nil {
 			return err
 		}
 	}
 }
 
-func (p *printer) encode(v any) error {
+func (p *jsonPrinter) encode(v any) error {
 	text, err := declare.Encode(v)
 	if err != nil {
 		return err
@@ -175,16 +171,16 @@ func (p *printer) encode(v any) error {
 	return p.print(text)
 }
 
-func (p *printer) print(text []byte) error {
+func (p *jsonPrinter) print(text []byte) error {
 	var b bytes.Buffer
 	var err error
-	if p.people {
+	if p.indent {
 		err = json.Indent(&b, text, "", "  ")
 	} else {
 		err = json.Compact(&b, text)
 	}
 	if err != nil {
-		return fault.Of(&fault.QueryError{}, "the answer is not JSON: %w", err)
+		return fault.Of(&fault.QueryError{}, "the response is not JSON: %w", err)
 	}
 	b.WriteByte('\n')
 	_, err = p.out.Write(b.Bytes())

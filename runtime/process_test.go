@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// memory is a world in memory, with what it wrote.
+// memory is a process in memory, with what it wrote.
 type memory struct {
-	World
+	Process
 	out, err bytes.Buffer
 	exited   chan int
 	signals  chan os.Signal
@@ -20,7 +20,7 @@ type memory struct {
 
 func newMemory(t *testing.T, env map[string]string) *memory {
 	m := &memory{exited: make(chan int, 1), signals: make(chan os.Signal, 2)}
-	m.World = World{
+	m.Process = Process{
 		Stdin: strings.NewReader(""), Stdout: &m.out, Stderr: &m.err,
 		Env:        func(name string) (string, bool) { v, ok := env[name]; return v, ok },
 		Now:        func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) },
@@ -43,7 +43,7 @@ func TestRunInMemory(t *testing.T) {
 	t.Parallel()
 	m := newMemory(t, map[string]string{"WHO": "world"})
 	m.write(t, "hello.lua", `print("hello " .. os.getenv("WHO"), ...)`)
-	if err := Run(context.Background(), &m.World, Job{Script: "hello.lua", Args: []string{"x"}}); err != nil {
+	if err := Run(context.Background(), &m.Process, Job{Script: "hello.lua", Args: []string{"x"}}); err != nil {
 		t.Fatal(err)
 	}
 	if got := m.out.String(); got != "hello world\tx\n" {
@@ -59,7 +59,7 @@ func TestLocalPlatformInMemory(t *testing.T) {
 			t.Parallel()
 			m := newMemory(t, nil)
 			job := Job{Code: `#require("projects").search{}`, Connection: Connection{Local: true, LocalDir: "local"}}
-			if err := Run(context.Background(), &m.World, job); err != nil {
+			if err := Run(context.Background(), &m.Process, job); err != nil {
 				t.Fatal(err)
 			}
 			if m.out.String() != "0\n" {
@@ -72,7 +72,7 @@ func TestLocalPlatformInMemory(t *testing.T) {
 func TestSecondSignalExitsAtOnce(t *testing.T) {
 	t.Parallel()
 	m := newMemory(t, nil)
-	ctx, release := m.Stoppable(context.Background())
+	ctx, release := m.CancelOnSignal(context.Background())
 	defer release()
 	m.signals <- os.Interrupt
 	<-ctx.Done()

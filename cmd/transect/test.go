@@ -3,9 +3,11 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -17,8 +19,8 @@ import (
 	"transect/runtime/vm"
 )
 
-// testFlags say how tests are run and told about.
-type testFlags struct {
+// testRun is a run of tests: its flags and results.
+type testRun struct {
 	job            runtime.Job
 	only, junit    string
 	tap, coverage  bool
@@ -30,16 +32,16 @@ type testFlags struct {
 }
 
 func (a *app) test() *cobra.Command {
-	var f testFlags
+	var f testRun
 	cmd := &cobra.Command{
 		Use:   "test [flags] [DIR|FILE...]",
 		Short: "Run the tests of scripts",
-		Long: `Run the tests of scripts: every file named like survey_test.lua in DIR, which is
-the current folder when left out, and below it. Each test has an interpreter of
-its own on a fresh local platform in memory; no other platform is reached,
-whatever the environment names. What a test prints is shown when it fails.
+		Long: `Run the tests of scripts: all files named like survey_test.lua in DIR, by default
+the current folder, and below it. Each test has an interpreter of its own and a
+new local platform in memory; no other platform is used, whatever the
+environment says. The output of a test is printed when it fails.
 
-Exit codes: 0 all passed, 1 a test failed, 2 there is no test at all.`,
+Exit codes: 0 all passed, 1 a test failed, 2 there are no tests.`,
 		Example: `  transect test
   transect test --run 'bad photo' --verbose scripts/
   transect test --coverage --junit report.xml`,
@@ -53,17 +55,15 @@ Exit codes: 0 all passed, 1 a test failed, 2 there is no test at all.`,
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&f.only, "run", "", "run only tests whose names match the regular expression `REGEX`")
-	flags.BoolVar(&f.coverage, "coverage", false, "tell which lines of the scripts ran")
-	flags.StringVar(&f.junit, "junit", "", "write the results into `FILE` as JUnit XML")
+	flags.BoolVar(&f.coverage, "coverage", false, "print which lines of the scripts ran")
+	flags.StringVar(&f.junit, "junit", "", "write the results to `FILE` as JUnit XML")
 	flags.BoolVar(&f.tap, "tap", false, "print the results in the Test Anything Protocol")
-	flags.DurationVar(&f.job.Timeout, "timeout", 0, "limit `DURATION` of each test")
-	limitFlags(cmd, &f.job)
-	a.wallFlags(cmd, &f.job)
-	flags.StringArrayVar(&f.job.Path, "path", nil, "another `DIR` for require to look in, may be repeated [$TRANSECT_PATH]")
+	addOptions(flags, timeoutOption(&f.job, "limit `DURATION` of each test"))
+	a.scriptFlags(flags, &f.job)
 	return cmd
 }
 
-func (a *app) runTests(cmd *cobra.Command, args []string, f *testFlags) error {
+func (a *app) runTests(cmd *cobra.Command, args []string, f *testRun) error {
 	if len(args) == 0 {
 		args = []string{"."}
 	}
@@ -71,27 +71,27 @@ func (a *app) runTests(cmd *cobra.Command, args []string, f *testFlags) error {
 	if err != nil {
 		return err
 	}
-	job := runtime.TestJob{Job: f.job, Found: func(r runtime.TestResult) { a.tell(f, r) }}
+	job := runtime.TestJob{Job: f.job, OnTest: func(r runtime.TestResult) { a.printResult(f, r) }}
 	if f.only != "" {
 		if job.Only, err = regexp.Compile(f.only); err != nil {
-			return fault.Of(&fault.UsageError{}, "--run is no regular expression: %w", err)
+			return fault.Of(&fault.UsageError{}, "--run is not a regular expression: %w", err)
 		}
 	}
 	if f.coverage {
 		f.covered = map[string]map[int]bool{}
-		job.Line = f.line
+		job.OnLine = f.addLine
 	}
 	started := time.Now()
 	for _, file := range files {
 		job.Script = file
-		if err := runtime.Test(cmd.Context(), a.world, job); err != nil {
+		if err := runtime.Test(cmd.Context(), a.process, job); err != nil {
 			return err
 		}
 	}
 	return a.summary(f, files, time.Since(started))
 }
 
-// testFiles names the files with tests.
+// testFiles lists the files with tests.
 func (a *app) testFiles(args []string) ([]string, error) {
 	all, err := a.scripts(args)
 	if err != nil {
@@ -99,23 +99,19 @@ func (a *app) testFiles(args []string) ([]string, error) {
 	}
 	var files []string
 	for _, file := range all {
-		named := false
-		for _, arg := range args {
-			named = named || arg == file
-		}
-		if named || strings.HasSuffix(file, "_test.lua") {
+		if slices.Contains(args, file) || strings.HasSuffix(file, "_test.lua") {
 			files = append(files, file)
 		}
 	}
 	if len(files) == 0 {
-		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "there is no test in %s", strings.Join(args, ", ")),
+		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "there are no tests in %s", strings.Join(args, ", ")),
 			"tests are files named like survey_test.lua; transect doc test shows how to write one")
 	}
 	return files, nil
 }
 
-// line notes that a line ran, of a test or of a script it runs.
-func (f *testFlags) line(file string, line int) {
+// addLine records that a line of a script ran.
+func (f *testRun) addLine(file string, line int) {
 	f.lines.Lock()
 	defer f.lines.Unlock()
 	lines := f.covered[file]
@@ -126,8 +122,8 @@ func (f *testFlags) line(file string, line int) {
 	lines[line] = true
 }
 
-// tell prints a result as soon as it is there.
-func (a *app) tell(f *testFlags, r runtime.TestResult) {
+// printResult prints the result of a test.
+func (a *app) printResult(f *testRun, r runtime.TestResult) {
 	f.results = append(f.results, r)
 	status, more := "ok", ""
 	switch {
@@ -140,7 +136,7 @@ func (a *app) tell(f *testFlags, r runtime.TestResult) {
 	default:
 		f.passed++
 	}
-	out := a.stdout()
+	out := a.stdout
 	if f.tap {
 		tap(out, len(f.results), r)
 		return
@@ -161,24 +157,24 @@ func indented(text string) string {
 	return "      " + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n      ") + "\n"
 }
 
-func (a *app) summary(f *testFlags, files []string, took time.Duration) error {
+func (a *app) summary(f *testRun, files []string, took time.Duration) error {
 	if f.junit != "" {
 		text, err := junit(f.results)
 		if err == nil {
-			err = os.WriteFile(a.path(f.junit), text, 0o666)
+			err = os.WriteFile(a.process.Path(f.junit), text, 0o666)
 		}
 		if err != nil {
 			return fault.Of(&fault.FileError{}, "cannot write %s: %w", f.junit, fault.Reason(err))
 		}
 	}
 	if len(f.results) == 0 {
-		return fault.Hinted(fault.Of(&fault.UsageError{}, "no test ran of %s", plural(len(files), "file")),
-			"--run leaves out what it does not match; transect doc test shows how to write tests")
+		return fault.Hinted(fault.Of(&fault.UsageError{}, "no test of %s ran", plural(len(files), "file")),
+			"--run skips tests that it does not match; transect doc test shows how to write tests")
 	}
 	if f.tap {
-		fmt.Fprintf(a.stdout(), "1..%d\n", len(f.results))
+		fmt.Fprintf(a.stdout, "1..%d\n", len(f.results))
 	} else {
-		fmt.Fprintf(a.stdout(), "%d passed, %d failed, %d skipped in %s\n", f.passed, f.failed, f.skipped, took.Round(time.Millisecond))
+		fmt.Fprintf(a.stdout, "%d passed, %d failed, %d skipped in %s\n", f.passed, f.failed, f.skipped, took.Round(time.Millisecond))
 	}
 	if f.coverage {
 		a.showCoverage(f)
@@ -189,16 +185,16 @@ func (a *app) summary(f *testFlags, files []string, took time.Duration) error {
 	return nil
 }
 
-// showCoverage tells of each script, tests left out, how much of it ran.
-func (a *app) showCoverage(f *testFlags) {
-	out := a.stdout()
+// showCoverage prints how much of each script ran, without tests.
+func (a *app) showCoverage(f *testRun) {
+	var out io.Writer = a.stdout
 	if f.tap {
-		out = a.world.Stderr
+		out = a.process.Stderr
 	}
 	for _, file := range sortedKeys(f.covered) {
-		code, err := os.ReadFile(a.path(file))
+		code, err := os.ReadFile(a.process.Path(file))
 		if err != nil || strings.HasSuffix(file, "_test.lua") {
-			continue // code from a text, or a test
+			continue // not a file, or a test
 		}
 		lines := vm.Lines(file, code)
 		var missed []int
@@ -211,14 +207,14 @@ func (a *app) showCoverage(f *testFlags) {
 			continue
 		}
 		name := file
-		if within, err := filepath.Rel(cmp.Or(a.world.Dir, "."), file); err == nil && filepath.IsLocal(within) {
+		if within, err := filepath.Rel(cmp.Or(a.process.Dir, "."), file); err == nil && filepath.IsLocal(within) {
 			name = within
 		}
 		fmt.Fprintf(out, "%s: %.1f%% of %d lines ran%s\n", name, 100*float64(len(lines)-len(missed))/float64(len(lines)), len(lines), ranges(missed))
 	}
 }
 
-// ranges writes line numbers as "; not 3, 7-9".
+// ranges formats line numbers as "; not 3, 7-9".
 func ranges(lines []int) string {
 	if len(lines) == 0 {
 		return ""

@@ -1,4 +1,4 @@
-package report_test
+package history_test
 
 import (
 	"bytes"
@@ -12,16 +12,16 @@ import (
 
 	"pgregory.net/rapid"
 
-	"transect/runtime/unattended/report"
+	"transect/runtime/unattended/history"
 )
 
 var started = time.Date(2026, 7, 1, 6, 0, 0, 0, time.UTC)
 
 func TestReport(t *testing.T) {
-	run := &report.Summary{ID: "1", State: report.Ended, Script: "/s/x.lua", Arguments: []string{"a"}, Version: "v", PID: 7, Started: started,
-		End: &report.End{At: started.Add(90 * time.Second), Seconds: 90, ExitCode: 3, Outcome: report.Outcome(3), Sent: 1 << 40, ItemsDone: 11, ItemsFailed: 1,
-			Operations: map[string]report.Calls{"datasets.create": {Count: 12, Failed: 1}},
-			Error:      &report.Failure{Name: "UploadError", Message: "line 1\nline 2", File: "x.lua", Line: 4}}}
+	run := &history.Summary{ID: "1", State: history.Ended, Script: "/s/x.lua", Arguments: []string{"a"}, Version: "v", PID: 7, Started: started,
+		End: &history.End{At: started.Add(90 * time.Second), Seconds: 90, ExitCode: 3, Outcome: history.Outcome(3), Sent: 1 << 40, ItemsDone: 11, ItemsFailed: 1,
+			Operations: map[string]history.Calls{"datasets.create": {Count: 12, Failed: 1}},
+			Error:      &history.Failure{Name: "UploadError", Message: "line 1\nline 2", File: "x.lua", Line: 4}}}
 	var got map[string]any
 	if err := json.Unmarshal(run.JSON(), &got); err != nil {
 		t.Fatal(err)
@@ -38,7 +38,7 @@ func TestReport(t *testing.T) {
 		t.Errorf("a run under way: %s", run.JSON())
 	}
 	for code, want := range map[int]string{0: "success", 1: "failed", 2: "usage", 6: "locked", 10: "timeout", 77: "failed", 130: "interrupted", 143: "terminated"} {
-		if got := report.Outcome(code); got != want {
+		if got := history.Outcome(code); got != want {
 			t.Errorf("%d is %s", code, got)
 		}
 	}
@@ -51,13 +51,13 @@ var sample = regexp.MustCompile(`^([a-z_]+)\{((?:[a-z]+="(?:[^"\\\n]|\\["\\n])*"
 // once before its samples, and they tell the truth.
 func TestMetrics(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		run := &report.Summary{Script: rapid.String().Draw(t, "script"), Started: started}
+		run := &history.Summary{Script: rapid.String().Draw(t, "script"), Started: started}
 		code := rapid.SampledFrom([]int{0, 1, 3, 143}).Draw(t, "code")
 		before := []byte(rapid.SampledFrom([]string{"", "# nonsense", `transect_run_last_success_timestamp_seconds{script="x"} 1000.5` + "\n", "transect_run_last_success_timestamp_seconds{} x\n"}).Draw(t, "before"))
 		ended := rapid.Bool().Draw(t, "ended")
 		if ended {
-			run.End = &report.End{At: started.Add(time.Second), Seconds: 1, ExitCode: code, ItemsDone: 5, ItemsFailed: 2,
-				Operations: map[string]report.Calls{rapid.String().Draw(t, "operation"): {Count: 3, Failed: 1}, "b": {Count: 1}}}
+			run.End = &history.End{At: started.Add(time.Second), Seconds: 1, ExitCode: code, ItemsDone: 5, ItemsFailed: 2,
+				Operations: map[string]history.Calls{rapid.String().Draw(t, "operation"): {Count: 3, Failed: 1}, "b": {Count: 1}}}
 		}
 		text := string(run.Metrics(before))
 		values, types := map[string]float64{}, map[string]int{}

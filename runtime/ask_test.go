@@ -17,8 +17,8 @@ func TestAsk(t *testing.T) {
 	m := newMemory(t, nil)
 	m.IsTerminal = func(any) bool { return true }
 	m.Stdin = strings.NewReader("\nbob\nsecret\nfor the script")
-	r := newRun(context.Background(), &m.World, &Job{}, Connection{}, tuning{budget: transfer.NewBudget(2)})
-	defer r.in.Close()
+	r := newExecution(context.Background(), &m.Process, &Job{}, Connection{}, tuning{budget: transfer.NewBudget(2)})
+	defer r.Interp.Close()
 	s := client.Settings{URL: "https://a.example.com", User: "eve", Password: "old", AccessToken: "t"}
 	if err := r.connector.ask(context.Background(), &s); err != nil {
 		t.Fatal(err)
@@ -38,8 +38,8 @@ func TestAskIsNotAnswered(t *testing.T) {
 	t.Parallel()
 	m := newMemory(t, nil)
 	m.IsTerminal = func(any) bool { return true }
-	r := newRun(context.Background(), &m.World, &Job{}, Connection{}, tuning{budget: transfer.NewBudget(2)})
-	defer r.in.Close()
+	r := newExecution(context.Background(), &m.Process, &Job{}, Connection{}, tuning{budget: transfer.NewBudget(2)})
+	defer r.Interp.Close()
 	err := r.connector.ask(context.Background(), &client.Settings{ConfigPath: empty(t)})
 	if f := fault.Find(err); f == nil || f.Name() != "ConfigError" {
 		t.Errorf("got %v", err)
@@ -47,7 +47,7 @@ func TestAskIsNotAnswered(t *testing.T) {
 	// A broken file is told before anything is asked.
 	m.err.Reset()
 	m.write(t, "broken.json", "{")
-	err = r.connector.ask(context.Background(), &client.Settings{ConfigPath: m.path("broken.json")})
+	err = r.connector.ask(context.Background(), &client.Settings{ConfigPath: m.Path("broken.json")})
 	if err == nil || m.err.Len() > 0 {
 		t.Errorf("got %v after %q", err, m.err.String())
 	}

@@ -1,6 +1,4 @@
-// Package report holds what is known of a run when it has ended, and writes it
-// down for programs: as a JSON report and as metrics.
-package report
+package history
 
 import (
 	"encoding/json"
@@ -11,7 +9,7 @@ import (
 const (
 	Running = "running"
 	Ended   = "ended"
-	Lost    = "ended without saying" // its process is gone and left no word
+	Lost    = "lost" // its process died without recording the end
 )
 
 // Summary is one run of a script.
@@ -20,7 +18,7 @@ type Summary struct {
 	State     string    `json:"state"`
 	Script    string    `json:"script"`
 	Arguments []string  `json:"arguments"`      // without secrets
-	Lock      string    `json:"lock,omitempty"` // name of the lock it held
+	Lock      string    `json:"lock,omitempty"` // name of its lock
 	Version   string    `json:"transect"`
 	Host      string    `json:"host,omitempty"`
 	PID       int       `json:"pid"`
@@ -63,7 +61,7 @@ type Failure struct {
 var outcomes = map[int]string{0: "success", 2: "usage", 3: "partial", 4: "credentials", 5: "temporary", 6: "locked",
 	10: "timeout", 130: "interrupted", 143: "terminated"}
 
-// Outcome is a word for an exit code.
+// Outcome is the word for an exit code.
 func Outcome(code int) string {
 	if word, ok := outcomes[code]; ok {
 		return word
@@ -71,7 +69,7 @@ func Outcome(code int) string {
 	return "failed"
 }
 
-// Duration is how long the run took, or takes by now.
+// Duration is how long the run took, or has taken by now.
 func (s *Summary) Duration(now time.Time) time.Duration {
 	if s.End != nil {
 		return time.Duration(s.End.Seconds * float64(time.Second))
@@ -79,11 +77,11 @@ func (s *Summary) Duration(now time.Time) time.Duration {
 	return max(0, now.Sub(s.Started))
 }
 
-// JSON is the summary for reading by people and programs.
+// JSON is the summary as indented JSON.
 func (s *Summary) JSON() []byte {
 	text, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {
-		panic(err) // texts, numbers and times always marshal
+		panic(err) // strings, numbers and times always marshal
 	}
 	return append(text, '\n')
 }

@@ -15,7 +15,7 @@ func called(t *testing.T, m *memory, operation, arguments string) (string, error
 	m.out.Reset()
 	manager, name, _ := strings.Cut(operation, ".")
 	job := Job{Connection: Connection{Local: true, LocalDir: "local"}}
-	err := Call(context.Background(), &m.World, job, Request{manager, name, []byte(arguments)})
+	err := Call(context.Background(), &m.Process, job, Request{manager, name, []byte(arguments)})
 	return m.out.String(), err
 }
 
@@ -86,10 +86,10 @@ func TestCallMistakes(t *testing.T) {
 		{"projects.search", `{"limit": 1.5}`, "ParameterError", "wants an integer"},
 		{"projects.search", `{"limit": 99999999999999999999}`, "ParameterError", "wants an integer"},
 		{"projects.describe", `{"project": null}`, "ParameterError", "project is missing"},
-		{"projects.search", `[]`, "UsageError", "no JSON object"},
-		{"projects.search", `null`, "UsageError", "no JSON object"},
-		{"projects.search", `{"limit": 1} 2`, "UsageError", "no JSON object"},
-		{"projects.search", `{`, "UsageError", "no JSON object"},
+		{"projects.search", `[]`, "UsageError", "not a JSON object"},
+		{"projects.search", `null`, "UsageError", "not a JSON object"},
+		{"projects.search", `{"limit": 1} 2`, "UsageError", "not a JSON object"},
+		{"projects.search", `{`, "UsageError", "not a JSON object"},
 		{"projects.serch", ``, "UnsupportedOperationError", "no operation projects.serch"},
 	} {
 		text, err := called(t, m, c.operation, c.arguments)

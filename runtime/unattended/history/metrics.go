@@ -1,4 +1,4 @@
-package report
+package history
 
 import (
 	"bufio"
@@ -10,16 +10,16 @@ import (
 	"strings"
 )
 
-// lastSuccess is carried over from run to run: an alarm looks at its age.
+// lastSuccess is carried over from run to run: alerts are based on its age.
 const lastSuccess = "transect_run_last_success_timestamp_seconds"
 
 // Metrics is the summary in Prometheus' text format, for the textfile collector
-// of a node exporter. before is what the file held: the time of the last
-// success is taken from it when this run had none.
+// of the node exporter. before is the previous content of the file: the time of
+// the last success is taken from it unless this run succeeded.
 func (s *Summary) Metrics(before []byte) []byte {
 	m := &metrics{labels: `script="` + escape(s.Script) + `"`}
 	running := s.End == nil
-	m.gauge("transect_run_running", "1 from the start of a run until its end; one that was killed leaves it at 1.", "", flag(running))
+	m.gauge("transect_run_running", "1 while the run is in progress; a killed run leaves it at 1.", "", flag(running))
 	m.gauge("transect_run_start_timestamp_seconds", "When the run started, in Unix time.", "", unix(s.Started.UnixMilli()))
 	success := previous(before, lastSuccess)
 	if e := s.End; e != nil {
@@ -30,14 +30,14 @@ func (s *Summary) Metrics(before []byte) []byte {
 		m.gauge("transect_run_duration_seconds", "How long the run took.", "", number(e.Seconds))
 		m.gauge("transect_run_success", "1 when the exit code is 0.", "", flag(e.ExitCode == 0))
 		m.gauge("transect_run_exit_code", "Exit code of the run.", "", strconv.Itoa(e.ExitCode))
-		m.family("transect_run_items", "Pieces of work, as far as the script counts them.")
+		m.family("transect_run_items", "Items of work, as counted by the script.")
 		m.sample("transect_run_items", `result="done"`, strconv.FormatInt(e.ItemsDone, 10))
 		m.sample("transect_run_items", `result="failed"`, strconv.FormatInt(e.ItemsFailed, 10))
-		m.family("transect_run_bytes", "Bytes of files that travelled.")
+		m.family("transect_run_bytes", "Bytes of files transferred.")
 		m.sample("transect_run_bytes", `direction="sent"`, strconv.FormatInt(e.Sent, 10))
 		m.sample("transect_run_bytes", `direction="received"`, strconv.FormatInt(e.Received, 10))
 		if len(e.Operations) > 0 {
-			m.family("transect_run_operations", "Calls of operations of the platform.")
+			m.family("transect_run_operations", "Calls of platform operations.")
 			for _, name := range slices.Sorted(maps.Keys(e.Operations)) {
 				calls := e.Operations[name]
 				op := `operation="` + escape(name) + `",result=`
@@ -73,7 +73,7 @@ func (m *metrics) sample(name, labels, value string) {
 	fmt.Fprintf(m, "%s{%s%s} %s\n", name, m.labels, labels, value)
 }
 
-// previous is the value of a metric in what was written before.
+// previous is the value of a metric in the previous content.
 func previous(text []byte, name string) string {
 	lines := bufio.NewScanner(bytes.NewReader(text))
 	for lines.Scan() {

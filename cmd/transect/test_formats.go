@@ -11,7 +11,7 @@ import (
 	"transect/runtime"
 )
 
-// tap writes a result in the Test Anything Protocol, version 13.
+// tap prints a result in the Test Anything Protocol, version 13.
 func tap(out io.Writer, n int, r runtime.TestResult) {
 	if n == 1 {
 		fmt.Fprintln(out, "TAP version 13")

@@ -1,0 +1,212 @@
+package main
+
+import (
+	"errors"
+	"math"
+	"net/url"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/pflag"
+
+	"transect/client/fault"
+)
+
+// option declares a flag and the environment variable for its value.
+type option struct {
+	name  string
+	env   string // "" for none
+	kind  string // placeholder of the value in help
+	doc   string
+	value string // default, for help
+	empty string // value of the flag without one; "" when it requires one
+	list  bool   // the variable is a list of folders
+	parse func(string) error
+}
+
+// optionValue is the pflag.Value of an option.
+type optionValue struct {
+	option
+	resolved bool // the variable is read by package runtime
+}
+
+func (v *optionValue) String() string { return v.value }
+func (v *optionValue) Type() string   { return v.kind }
+
+func (v *optionValue) Set(text string) error {
+	if err := v.parse(text); err != nil {
+		return err
+	}
+	v.value = text
+	return nil
+}
+
+func addOptions(flags *pflag.FlagSet, options ...option) {
+	for _, o := range options {
+		addOption(flags, &optionValue{option: o})
+	}
+}
+
+func addOption(flags *pflag.FlagSet, v *optionValue) {
+	doc := v.doc
+	if v.env != "" {
+		doc += " [$" + v.env + "]"
+	}
+	flags.Var(v, v.name, doc)
+	flags.Lookup(v.name).NoOptDefVal = v.empty
+}
+
+// applyEnvironment sets the flags that were not given from their variables.
+func (a *app) applyEnvironment(flags *pflag.FlagSet) (err error) {
+	flags.VisitAll(func(f *pflag.Flag) {
+		v, ok := f.Value.(*optionValue)
+		if !ok || v.env == "" || v.resolved || f.Changed || err != nil {
+			return
+		}
+		text := a.process.Getenv(v.env)
+		if text == "" {
+			return
+		}
+		values := []string{text}
+		if v.list {
+			values = filepath.SplitList(text)
+		}
+		for _, value := range values {
+			if failed := v.Set(value); failed != nil {
+				err = fault.Of(&fault.ConfigError{}, "%s is %q: %w", v.env, text, failed)
+			}
+		}
+	})
+	return err
+}
+
+// asFlagError is a fault as the error of a flag, which has no hint of its own.
+func asFlagError(err error) error {
+	if f := fault.Find(err); f != nil {
+		return errors.New(f.Facts().Message + "; " + f.Facts().Hint)
+	}
+	return err
+}
+
+// The functions below make the parse function of an option with a given
+// destination.
+
+func toString(to *string) func(string) error {
+	return func(text string) error { *to = text; return nil }
+}
+
+func toBool(to *bool) func(string) error {
+	return func(text string) (err error) { *to, err = strconv.ParseBool(text); return err }
+}
+
+func toDuration(to *time.Duration) func(string) error {
+	return func(text string) error {
+		d, err := time.ParseDuration(text)
+		switch {
+		case err != nil:
+			return errors.New("write it with its unit, such as 90s, 5m or 1h30m")
+		case d < 0:
+			return errors.New("it must not be negative; leave it out for none")
+		}
+		*to = d
+		return nil
+	}
+}
+
+func toCount(to *int) func(string) error {
+	return func(text string) error {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 0 || n > 1000 {
+			return errors.New("write a number from 0 to 1000")
+		}
+		*to = n
+		return nil
+	}
+}
+
+// toInstructions accepts 1e9 and 1_000_000.
+func toInstructions(to *int64) func(string) error {
+	return func(text string) error {
+		n, err := strconv.ParseFloat(strings.ReplaceAll(strings.TrimSpace(text), "_", ""), 64)
+		if err != nil || n != math.Trunc(n) || n < 1 || n > 1<<53 {
+			return errors.New("write a positive whole number, such as 200000 or 1e9")
+		}
+		*to = int64(n)
+		return nil
+	}
+}
+
+func toSize(to *int64) func(string) error {
+	return func(text string) error {
+		n, err := humanize.ParseBytes(strings.TrimSpace(text))
+		if err != nil || n == 0 || n > math.MaxInt64 {
+			return errors.New("write a size with its unit, such as 512MiB or 2GB")
+		}
+		if n < 1<<20 {
+			return errors.New("it must be at least 1MiB")
+		}
+		*to = int64(n)
+		return nil
+	}
+}
+
+// toLockPolicy accepts skip or wait=DURATION.
+func toLockPolicy(wait *time.Duration) func(string) error {
+	return func(text string) error {
+		if text == "skip" {
+			*wait = 0
+			return nil
+		}
+		if length, ok := strings.CutPrefix(text, "wait="); ok {
+			if d, err := time.ParseDuration(length); err == nil && d > 0 {
+				*wait = d
+				return nil
+			}
+		}
+		return errors.New("write skip, or wait=DURATION such as wait=10m")
+	}
+}
+
+// toMonitor accepts a URL. Errors do not repeat it: it is a secret.
+func toMonitor(to *string) func(string) error {
+	return func(text string) error {
+		if !isWebURL(text) {
+			return errors.New("write the URL of the check, such as https://hc-ping.com/…")
+		}
+		*to = text
+		return nil
+	}
+}
+
+// toFailureAction accepts a command or a URL.
+func toFailureAction(to *string) func(string) error {
+	return func(text string) error {
+		if strings.TrimSpace(text) == "" {
+			return errors.New("write a command, or a URL that begins with https: or mailto:")
+		}
+		if scheme, _, _ := strings.Cut(text, "://"); (scheme == "http" || scheme == "https") && !isWebURL(text) {
+			return errors.New("it is not a web URL")
+		}
+		*to = text
+		return nil
+	}
+}
+
+func isWebURL(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+}
+
+// toLogFormat accepts text or json.
+func toLogFormat(json *bool) func(string) error {
+	return func(text string) error {
+		if text != "text" && text != "json" {
+			return errors.New("it must be text or json")
+		}
+		*json = text == "json"
+		return nil
+	}
+}

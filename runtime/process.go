@@ -1,0 +1,58 @@
+// Package runtime runs scripts: the life of one script from its settings to
+// its exit code.
+//
+// cmd/transect fills a Process (what a run may use of the operating system)
+// and a Job (the script and its settings) and calls Run, Repl, Test or Call.
+// Each of them goes through perform in run.go: it resolves the connection and
+// the sandbox, makes the interpreter (runtime/vm) with the toolbox (stdlib)
+// and the client (bindings), and cancels the run on signals and timeouts.
+// Connections are opened in connect.go when the script asks for one. Report
+// prints the error, ExitCode turns it into an exit code.
+//
+// Begin reading in run.go. Runs by cron and the like: runtime/unattended.
+package runtime
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"transect/runtime/vm"
+)
+
+// Process is what a run may use of the operating system. Nothing below reads
+// the globals of package os, so that runs can be tested in memory.
+type Process struct {
+	Args           []string // the command line without the program's name
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Env            func(name string) (string, bool)
+	Now            func() time.Time
+	Dir            string // relative paths start here; "" is the working directory
+	IsTerminal     func(stream any) bool
+	Signals        <-chan os.Signal // nil for none
+	Exit           func(code int)   // exits at once
+}
+
+// Getenv is the value of an environment variable; "" when it is not set.
+func (p *Process) Getenv(name string) string {
+	value, _ := p.Env(name)
+	return value
+}
+
+// Path resolves a path of the command line.
+func (p *Process) Path(path string) string {
+	if p.Dir == "" || path == "" || filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(p.Dir, path)
+}
+
+// StateDir is the folder for what outlives a run.
+func (p *Process) StateDir() string { return p.Path(vm.StateDir(p.Env)) }
+
+// colours reports whether messages may be coloured.
+func (p *Process) colours() bool {
+	return p.IsTerminal(p.Stderr) && p.Getenv("NO_COLOR") == "" && p.Getenv("TERM") != "dumb"
+}

@@ -1,0 +1,181 @@
+package unattended
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"sync"
+	"time"
+
+	"transect/client/atomicfile"
+	"transect/client/declare"
+	"transect/client/fault"
+	"transect/runtime"
+	"transect/runtime/unattended/history"
+	"transect/runtime/vm"
+)
+
+// calls counts the operations of a run.
+type calls struct {
+	mu    sync.Mutex
+	named map[string]history.Calls
+}
+
+func (c *calls) intercept(ctx context.Context, call *declare.Call, next declare.Handler) (declare.Value, error) {
+	value, err := next(ctx, call)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.named == nil {
+		c.named = map[string]history.Calls{}
+	}
+	n := c.named[call.Spec.FullName()]
+	n.Count++
+	if err != nil {
+		n.Failed++
+	}
+	c.named[call.Spec.FullName()] = n
+	return value, err
+}
+
+// all is a copy: a run that hangs may still count.
+func (c *calls) all() map[string]history.Calls {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	all := make(map[string]history.Calls, len(c.named))
+	maps.Copy(all, c.named)
+	return all
+}
+
+// count reads the counters of a run, whether or not it came to an end.
+func (r *run) count(x *runtime.Execution) {
+	items := x.Interp.Items()
+	r.result.ItemsDone, r.result.ItemsFailed = items.Done, items.Failed
+	r.result.Sent, r.result.Received = x.Transferred()
+}
+
+// end reports and records how the run ended, once. A nil ctx leaves only time
+// to record it.
+func (r *run) end(ctx context.Context, err error, code int) {
+	r.ending.Do(func() { r.finish(ctx, err, code) })
+}
+
+func (r *run) finish(ctx context.Context, err error, code int) {
+	r.print(err, code)
+	now := r.process.Now()
+	e := &r.result
+	e.At, e.Seconds = now, now.Sub(r.summary.Started).Seconds()
+	e.ExitCode, e.Outcome, e.Operations = code, history.Outcome(code), r.calls.all()
+	e.Error = r.failure(err)
+	r.summary.State, r.summary.End = history.Ended, e
+	if unwritten := r.writeFiles(); unwritten != nil {
+		code = r.incomplete(unwritten, code)
+	}
+	r.note(fmt.Sprintf("run %s ended after %s: %s, exit code %d", r.summary.ID,
+		time.Duration(e.Seconds*float64(time.Second)).Round(time.Millisecond), e.Outcome, code))
+	if ctx != nil && r.started {
+		r.pinging.Wait()
+		if r.options.Ping != "" {
+			r.ping(ctx, pingEnd(code))
+		}
+		if r.options.OnFailure != "" && code != runtime.ExitOK {
+			r.notifyFailure(ctx)
+		}
+	}
+	r.close()
+}
+
+// incomplete turns a success whose report or metrics could not be written into
+// a failure: the files are missing, or those of an earlier run.
+func (r *run) incomplete(unwritten error, code int) int {
+	if code != runtime.ExitOK {
+		r.alarm(unwritten.Error())
+		return code
+	}
+	r.unwritten, code = unwritten, runtime.ExitCode(unwritten)
+	e := &r.result
+	e.ExitCode, e.Outcome, e.Error = code, history.Outcome(code), r.failure(unwritten)
+	_ = r.writeFiles() // the other file shall record the failure
+	r.print(unwritten, code)
+	return code
+}
+
+// print prints the buffered output of a run that failed, and the error.
+func (r *run) print(err error, code int) {
+	if err != nil {
+		plain := *r.process
+		plain.Stderr, plain.IsTerminal = r.lines.Stream(), func(any) bool { return false }
+		runtime.Report(&plain, r.job.Output, err)
+	}
+	r.lines.Flush()
+	if r.buffer != nil && code != runtime.ExitOK {
+		r.buffer.Release(r.process.Stdout, r.process.Stderr)
+		r.buffer = nil
+	}
+	runtime.Report(r.process, r.job.Output, err)
+}
+
+// failure is the error as it is recorded.
+func (r *run) failure(err error) *history.Failure {
+	var exit *vm.Exit
+	if err == nil || errors.As(err, &exit) {
+		return nil
+	}
+	d := runtime.Describe(r.process, err)
+	f := &history.Failure{Name: d.Name, Message: r.redact.all(d.Message), Operation: d.Operation, Cause: r.redact.all(d.Cause), Hint: r.redact.all(d.Hint)}
+	if len(d.Stack) > 0 {
+		f.File, f.Line = d.Stack[0].File, d.Stack[0].Line
+	}
+	return f
+}
+
+// writeFiles writes report and metrics. A run that did not get the lock leaves
+// both alone: they belong to the other run.
+func (r *run) writeFiles() (failed error) {
+	if !r.started && r.summary.State == history.Ended && r.summary.End.ExitCode == runtime.ExitLocked {
+		return nil
+	}
+	write := func(flag, path string, content func(before []byte) []byte) {
+		if path == "" {
+			return
+		}
+		path = r.process.Path(path)
+		before, _ := os.ReadFile(path) // there may be none
+		if err := atomicfile.Write(path, content(before), 0o644); err != nil {
+			failed = fault.Hinted(fault.Of(&fault.FileError{}, "the %s file %s cannot be written: %w", flag, path, fault.Reason(err)),
+				"the work of the script is done; make room, or name another file with --%s", flag)
+		}
+	}
+	write("report", r.options.Report, func([]byte) []byte { return r.summary.JSON() })
+	write("metrics", r.options.Metrics, r.summary.Metrics)
+	return failed
+}
+
+// alarm is a warning that is printed at once, also by a quiet run.
+func (r *run) alarm(text string) {
+	r.note(text)
+	fmt.Fprintf(r.process.Stderr, "transect: %s\n", r.redact.all(text))
+}
+
+// close closes the logs and the history, and releases the lock last: the next
+// run may write to the same files.
+func (r *run) close() {
+	r.lines.Flush()
+	if r.logFile != nil {
+		if err := r.logFile.Err(); err != nil {
+			fmt.Fprintf(r.process.Stderr, "transect: the log file %s is incomplete: %s\n", r.options.LogFile, fault.Reason(err))
+		}
+		_ = r.logFile.Close()
+	}
+	r.recording.Wait()
+	if r.entry != nil {
+		_ = r.entry.End(r.summary) // a failure of the history is not one of the run
+		if runs, age, err := retention(r.process); err == nil {
+			_, _ = History(r.process).Prune(runs, r.process.Now().Add(-age))
+		}
+	}
+	if r.lock != nil {
+		r.lock.Release()
+	}
+}

@@ -1,0 +1,62 @@
+package unattended
+
+import (
+	"slices"
+	"strings"
+
+	"transect/client/transport"
+	"transect/runtime"
+)
+
+const redacted = "[redacted]"
+
+// minSecret is the length from which a value is redacted wherever it occurs:
+// shorter ones would match ordinary words.
+const minSecret = 4
+
+// redactor removes the secrets of a run from what is written about it.
+type redactor struct{ replacer *strings.Replacer }
+
+// newRedactor knows the secrets of the connection and the URLs to notify: who
+// knows one of those can send in the name of the run.
+func newRedactor(p *runtime.Process, job *runtime.Job, options Options) *redactor {
+	secrets := append(runtime.Secrets(p, job), options.Ping, p.Getenv("TRANSECT_SMTP_PASSWORD"))
+	if strings.Contains(options.OnFailure, "://") {
+		secrets = append(secrets, options.OnFailure)
+	}
+	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) })
+	var pairs []string
+	for _, s := range secrets {
+		if len(s) >= minSecret {
+			pairs = append(pairs, s, redacted)
+		}
+	}
+	return &redactor{strings.NewReplacer(pairs...)}
+}
+
+// known removes the secrets of the run.
+func (r *redactor) known(text string) string { return r.replacer.Replace(text) }
+
+// all also removes what looks like a secret.
+func (r *redactor) all(text string) string { return transport.Redact(r.known(text)) }
+
+// arguments are those of a script without secrets, also those that follow the
+// name of one: --password x.
+func (r *redactor) arguments(args []string) []string {
+	shown := make([]string, len(args))
+	hide := false
+	for i, arg := range args {
+		name, value, joined := strings.Cut(arg, "=")
+		flag := strings.HasPrefix(arg, "-")
+		switch {
+		case hide && !flag:
+			shown[i] = redacted
+		case joined && value != "" && runtime.IsSecretName(name):
+			shown[i] = name + "=" + redacted
+		default:
+			shown[i] = r.all(arg)
+		}
+		hide = flag && !joined && runtime.IsSecretName(name)
+	}
+	return shown
+}

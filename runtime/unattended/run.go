@@ -1,0 +1,263 @@
+// Package unattended runs scripts that nobody watches, from cron or a service
+// manager: with a lock, a log file, notifications, a JSON report, metrics and a
+// history of runs.
+//
+// cmd/transect calls Run with a job and Options. Run wraps runtime.Run: it
+// opens the log and the history (open), takes the lock when the settings are
+// valid (start), and writes report, metrics and history and notifies when the
+// run has ended (finish). Output is copied to the log without its secrets.
+//
+// history stores summaries of runs, logfile the output, cron the crontab. Begin
+// reading with Run.
+package unattended
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"transect/client/fault"
+	"transect/runtime"
+	"transect/runtime/unattended/history"
+	"transect/runtime/unattended/logfile"
+	"transect/runtime/vm"
+	"transect/stdlib"
+	"transect/stdlib/lock"
+)
+
+// Options are the settings of an unattended run.
+type Options struct {
+	Lock      string        // name of the lock; "" for none, LockOfScript for the script's own
+	LockWait  time.Duration // how long to wait for the lock
+	LogFile   string        // receives what the run prints; "" for none
+	LogSize   int64         // bytes at which the log file is rotated
+	LogKeep   int           // rotated files to keep
+	Buffer    bool          // print nothing unless the run fails
+	OnFailure string        // command or URL to notify of a failure
+	Ping      string        // URL of a monitor
+	Report    string        // file of the JSON report
+	Metrics   string        // file of the metrics
+}
+
+// LockOfScript stands for the lock named after the script's path.
+const LockOfScript = "auto"
+
+const (
+	maxBuffer = 4 << 20 // bytes of output
+	tailLines = 50      // of output, in notifications
+	tailBytes = 10_000
+)
+
+// Run runs a job with lock, log, notifications, report and history. Its error
+// was reported already and only decides the exit code.
+func Run(ctx context.Context, p *runtime.Process, job runtime.Job, options Options) error {
+	if err := vm.CheckStateDir(p.Env); err != nil {
+		return err
+	}
+	r := &run{process: p, job: &job, options: options, redact: newRedactor(p, &job, options),
+		tail: &logfile.Tail{Lines: tailLines, Bytes: tailBytes}}
+	if err := r.open(); err != nil {
+		return err
+	}
+	inner := *p
+	inner.Exit = func(code int) { // by a second signal: there is only time to write the record
+		r.end(nil, &runtime.Interrupted{Signal: os.Interrupt}, code)
+		p.Exit(code)
+	}
+	if options.Buffer {
+		r.buffer = &logfile.Buffer{Max: maxBuffer}
+		inner.Stdout, inner.Stderr = r.buffer.Stream(0), r.buffer.Stream(1)
+	}
+	job.Hooks = runtime.Hooks{Stdout: r.lines.Stream(), Stderr: r.lines.Stream(), Before: r.start, After: r.count, Interceptor: r.calls.intercept}
+	err := runtime.Run(ctx, &inner, job)
+	finishing, release := p.CancelOnSignal(context.WithoutCancel(ctx))
+	defer release()
+	r.end(finishing, err, runtime.ExitCode(err))
+	if r.unwritten != nil {
+		err = r.unwritten
+	}
+	return &runtime.Reported{Err: err}
+}
+
+// run is an unattended run in progress.
+type run struct {
+	process *runtime.Process
+	job     *runtime.Job
+	options Options
+	redact  *redactor
+	summary *history.Summary
+	result  history.End // counters during the run, complete at its end
+	calls   calls
+
+	lines   logfile.Lines
+	tail    *logfile.Tail
+	logFile *logfile.File
+	buffer  *logfile.Buffer
+	entry   *history.Entry // nil without a history; set when recording is done
+	lock    *lock.Lock
+	started bool // the lock, if any, was taken
+
+	recording sync.WaitGroup // of the entry in the history
+	pinging   sync.WaitGroup // of the start
+	ending    sync.Once
+	unwritten error // report or metrics that could not be written after a success
+}
+
+// open opens the log and the history, so that a log that cannot be written is
+// reported before anything is done.
+func (r *run) open() error {
+	p, now := r.process, r.process.Now()
+	host, _ := os.Hostname() // not all systems have a name
+	r.summary = &history.Summary{ID: history.NewID(now), State: history.Running, Script: r.script(), Arguments: r.redact.arguments(r.job.Args),
+		Version: r.job.Version, Host: host, PID: os.Getpid(), Started: now}
+	r.summary.Lock = r.options.Lock
+	if r.options.Lock == LockOfScript {
+		r.summary.Lock = r.summary.Script
+	}
+	r.lines.Now, r.lines.Clean = p.Now, r.redact.known
+	r.lines.Plain = append(r.lines.Plain, r.tail)
+	for flag, path := range map[string]string{"report": r.options.Report, "metrics": r.options.Metrics} {
+		if err := checkWritable(p, flag, path); err != nil {
+			return err
+		}
+	}
+	if r.options.LogFile != "" {
+		r.logFile = &logfile.File{Path: p.Path(r.options.LogFile), Size: r.options.LogSize, Keep: r.options.LogKeep}
+		if err := r.logFile.Open(); err != nil {
+			return notWritable("log", "log-file", r.options.LogFile, err)
+		}
+		r.lines.Stamped = append(r.lines.Stamped, r.logFile)
+	}
+	if runs, _, err := retention(p); err == nil && runs > 0 {
+		log := &logfile.Deferred{}
+		r.lines.Stamped = append(r.lines.Stamped, log)
+		starting := *r.summary
+		r.recording.Go(func() { r.record(&starting, log) })
+	}
+	r.note("run " + r.summary.ID + " of " + r.summary.Script + " starts")
+	return nil
+}
+
+// record adds the run to the history while the script starts. A history that
+// cannot be written does not stop the run.
+func (r *run) record(starting *history.Summary, log *logfile.Deferred) {
+	entry, err := History(r.process).Begin(starting)
+	if err != nil {
+		if r.job.Output.Verbose {
+			r.warn("the run is not recorded in the history: " + fault.Reason(err).Error())
+		}
+		log.Open(io.Discard)
+		return
+	}
+	r.entry = entry
+	log.Open(entry.Log)
+}
+
+// script is the absolute path of the script.
+func (r *run) script() string {
+	if r.job.Script == "-" || r.job.Script == "" {
+		return r.job.Script
+	}
+	full, err := filepath.Abs(r.process.Path(r.job.Script))
+	if err != nil {
+		return r.job.Script
+	}
+	return full
+}
+
+// note writes a line of this program to the logs.
+func (r *run) note(text string) {
+	_, _ = r.lines.Stream().Write([]byte("transect: " + text + "\n")) // never fails
+}
+
+// warn reports what does not stop the run, in the logs and on the screen.
+func (r *run) warn(text string) {
+	r.note(text)
+	var out io.Writer = r.process.Stderr
+	if r.buffer != nil {
+		out = r.buffer.Stream(1)
+	}
+	fmt.Fprintf(out, "transect: %s\n", r.redact.all(text))
+}
+
+// checkWritable reports a file that could not be created.
+func checkWritable(p *runtime.Process, flag, path string) error {
+	if path == "" {
+		return nil
+	}
+	full := p.Path(path)
+	if info, err := os.Stat(full); err == nil && info.IsDir() {
+		return notWritable(flag, flag, path, errors.New("it is a folder"))
+	}
+	probe, err := os.CreateTemp(filepath.Dir(full), ".transect-*")
+	if err != nil {
+		return notWritable(flag, flag, path, err)
+	}
+	_ = probe.Close()
+	_ = os.Remove(probe.Name())
+	return nil
+}
+
+func notWritable(what, flag, path string, err error) error {
+	return fault.Hinted(fault.Of(&fault.ConfigError{}, "the %s file %s cannot be written: %w", what, path, fault.Reason(err)),
+		"name another one with --%s; its folder must exist", flag)
+}
+
+// History is the history of runs of this user.
+func History(p *runtime.Process) history.Store { return history.In(p.StateDir()) }
+
+// retention is how many runs the history keeps, and for how long, from
+// TRANSECT_HISTORY: "500", "90d", "500,90d" or "off".
+func retention(p *runtime.Process) (runs int, age time.Duration, err error) {
+	const day = 24 * time.Hour
+	runs, age = 500, 90*day
+	text := cmp.Or(p.Getenv("TRANSECT_HISTORY"), "500,90d")
+	if text == "off" {
+		return 0, 0, nil
+	}
+	for part := range strings.SplitSeq(text, ",") {
+		var n int
+		var unit string
+		if k, _ := fmt.Sscanf(strings.TrimSpace(part), "%d%s", &n, &unit); k == 0 || n < 0 || unit != "" && unit != "d" {
+			return 0, 0, fmt.Errorf("TRANSECT_HISTORY is %q", text)
+		}
+		if unit == "d" {
+			age = time.Duration(n) * day
+		} else {
+			runs = n
+		}
+	}
+	return runs, age, nil
+}
+
+// start runs when the settings are valid: it takes the lock and announces the
+// run.
+func (r *run) start(ctx context.Context, x *runtime.Execution) error {
+	if name := r.summary.Lock; name != "" {
+		l, err := lock.Take(ctx, lock.Request{Folder: stdlib.LockFolder(r.process.StateDir()), Name: name, Script: r.summary.Script,
+			Wait: r.options.LockWait, Now: r.process.Now, Waiting: func(holder string) { r.note("waiting for the lock held by " + holder) }})
+		if err != nil {
+			return err
+		}
+		r.lock = l
+		if l.Abandoned != nil {
+			r.note("took over the lock of " + l.DescribeAbandoned(r.process.Now()) + ", which ended without releasing it")
+		}
+		stdlib.HoldsLock(x.Interp, name)
+	}
+	r.started = true
+	if err := r.writeFiles(); err != nil {
+		r.note(err.Error()) // it is tried again at the end
+	}
+	if r.options.Ping != "" {
+		r.pinging.Go(func() { r.ping(context.WithoutCancel(ctx), pingStart) }) // also for a run that ends at once
+	}
+	return nil
+}
