@@ -2,115 +2,72 @@ package ingest
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"runtime"
 	"strings"
+	"time"
 
+	"github.com/tidwall/gjson"
 	"golang.org/x/sync/errgroup"
 
+	"transect/client"
 	"transect/client/fault"
-	"transect/client/imagery"
 	"transect/client/preflight"
 	"transect/client/scan"
 )
 
-// Preflight looks at all files as a run would, and sends nothing. No
-// connection is needed.
+// Preflight checks all files as a run would, and sends nothing. No connection is
+// needed.
 func Preflight(ctx context.Context, o Options) (*preflight.Report, error) {
 	if o.Company == "" && o.Project == "" {
-		o.Project = "none" // files can be looked at without a target
+		o.Project = "none" // the check needs no target
 	}
 	if err := o.complete(); err != nil {
 		return nil, err
 	}
-	r := &run{o: o, checker: preflight.New(preflight.Options{Open: o.Source.Open, Expected: o.Expected, Dir: spoolDir(o.StateDir)})}
+	r := &run{options: o, checker: preflight.New(preflight.Options{Open: o.Source.Open, Expected: o.Expected, Dir: tempDir(o.StateDir)})}
 	defer r.checker.Close()
-	return r.lookAll(ctx)
+	return r.check(ctx)
 }
 
-// lookAll reads all files for the check.
-func (r *run) lookAll(ctx context.Context) (*preflight.Report, error) {
-	group, inner := errgroup.WithContext(ctx)
-	found := make(chan *work, 256)
-	group.Go(func() error {
-		defer close(found)
-		return r.gathered(inner, found, func(skipped *scan.Skipped) error {
-			r.addCheck(scan.Item{}, nil, skipped)
-			return nil
-		})
+// check reads all files.
+func (r *run) check(ctx context.Context) (*preflight.Report, error) {
+	err := r.readAll(ctx, func(s *scan.Skipped) error {
+		r.checker.Add(scan.Item{}, nil, s)
+		return nil
+	}, func(_ context.Context, it *item, buffer []byte) error {
+		err := r.sample(it, buffer)
+		r.checker.Add(it.Item, it.photo, err)
+		return nil
 	})
-	for range 2 * runtime.GOMAXPROCS(0) {
-		group.Go(func() error {
-			reader := &reader{r, make([]byte, 3*sample)}
-			for w := range found {
-				r.addCheck(w.item, w.photo, reader.read(w))
-			}
-			return nil
-		})
-	}
-	if err := group.Wait(); err != nil {
+	if err != nil {
 		return nil, err
-	}
-	if ctx.Err() != nil {
-		return nil, fault.Stopped(ctx)
 	}
 	return r.checker.Report(), nil
 }
 
-// gathered hands on the items that are wanted, and what could not be gathered
-// to left.
-func (r *run) gathered(ctx context.Context, found chan<- *work, left func(*scan.Skipped) error) error {
-	for item, err := range r.items(ctx) {
-		var skipped *scan.Skipped
-		if errors.As(err, &skipped) {
-			if err := left(skipped); err != nil {
-				return err
-			}
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		keep, err := r.wanted(item)
-		if err != nil {
-			return err
-		}
-		if keep {
-			if err := put(ctx, found, &work{item: item}); err != nil {
-				return err
-			}
-		}
+// readAll visits the items of the source from several goroutines, outside of
+// the pipeline.
+func (r *run) readAll(ctx context.Context, leftOut func(*scan.Skipped) error, visit func(context.Context, *item, []byte) error) error {
+	group, inner := errgroup.WithContext(ctx)
+	scanned := make(chan *item, 256)
+	group.Go(func() error {
+		defer close(scanned)
+		return named(r.eachScanned(inner, func(it *item) error { return put(inner, scanned, it) }, leftOut))
+	})
+	group.Go(func() error { return r.eachItem(inner, scanned, visit) })
+	err := group.Wait()
+	if err == nil && ctx.Err() != nil {
+		err = fault.Stopped(ctx)
 	}
-	return nil
+	return err
 }
 
-func (r *run) addCheck(item scan.Item, photo *imagery.Photo, err error) {
-	r.checker.Add(item, photo, err)
-}
-
-// checked hands an item that was read to the check.
-func (r *run) checked(w *work, err error) {
-	if r.o.Check == CheckWarn {
-		r.addCheck(w.item, w.photo, err)
-	}
-}
-
-// checkAll looks at all files and fails when one of them is wrong.
+// checkAll checks all files before the run, and fails when one has an error.
 func (r *run) checkAll(ctx context.Context) error {
-	report, err := r.lookAll(ctx)
-	if err != nil {
+	report, err := r.check(ctx)
+	if err != nil || report.Errors == 0 {
 		return err
 	}
-	if report.Errors == 0 {
-		return nil
-	}
-	return fault.Hinted(fault.Of(&fault.FileError{}, "nothing was sent, as the check of the files found what is wrong: %s", firstErrors(report)),
-		"put that right, or let the good files go without check = \"strict\"; a report = \"….json\" lists all of it")
-}
-
-// firstErrors tells the first errors of a check.
-func firstErrors(report *preflight.Report) string {
 	const most = 3
 	var list []string
 	for _, p := range report.Problems {
@@ -121,5 +78,27 @@ func firstErrors(report *preflight.Report) string {
 	if more := report.Errors - len(list); more > 0 {
 		list = append(list, fmt.Sprintf("%d more", more))
 	}
-	return strings.Join(list, "; ")
+	return fault.Hinted(fault.Of(&fault.FileError{}, "nothing was sent: the check of the files found errors: %s", strings.Join(list, "; ")),
+		"correct them, or send the good files without check = \"strict\"; a report = \"….json\" lists all of them")
+}
+
+// compareMission tells the check when and where the mission was flown, so that
+// photos of another flight are noticed. A mission that cannot be read keeps no
+// photo from being sent.
+func (r *run) compareMission(ctx context.Context) {
+	if r.options.Mission == "" || r.options.Check == CheckOff {
+		return
+	}
+	missions, err := r.client.Missions.Describe(ctx, client.MissionIDs{Mission: client.IDs{r.options.Mission}})
+	if err != nil || len(missions) == 0 {
+		r.options.Logger.Debug("the photos are not compared with the mission", "mission", r.options.Mission, "reason", err)
+		return
+	}
+	fields := gjson.GetManyBytes(missions.One().JSON(), "geometry", "survey_date")
+	ring, err := preflight.RingOf([]byte(fields[0].Raw))
+	if err != nil {
+		ring = nil // the mission has no area
+	}
+	date, _ := time.Parse(time.RFC3339, fields[1].String()) // zero when unknown
+	r.checker.Compare(ring, date)
 }

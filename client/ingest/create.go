@@ -2,8 +2,10 @@ package ingest
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -15,73 +17,60 @@ import (
 
 const (
 	batchesInFlight = 4
-	// A batch that is not full waits no longer than this for more.
-	batchWait = 15 * time.Millisecond
-	// How often a creation is tried whose answer was lost.
-	createAttempts = 4
+	batchDelay      = 15 * time.Millisecond // that an incomplete batch waits for more items
+	createAttempts  = 4                     // when the response was lost
 )
 
-// create makes the datasets that are missing, in batches, several at a time.
-// The first batch goes out at once, so that sending can begin; while batches
-// are in flight the next ones fill up.
-func (r *run) create(ctx context.Context, known <-chan *work, sent chan<- *work) error {
-	group, inner := errgroup.WithContext(ctx)
-	slots := make(chan struct{}, batchesInFlight)
-	var seen keySet
-	var batch []*work
-	var due <-chan time.Time
-	ripe := false
-	for known != nil || len(batch) > 0 {
-		var slot chan<- struct{}
-		if len(batch) > 0 && (ripe || known == nil || len(batch) >= r.o.Batch) {
-			slot = slots
-		}
-		more := known
-		if len(batch) >= r.o.Batch {
-			more = nil
-		}
-		select {
-		case w, ok := <-more:
-			if !ok {
-				known = nil
-				continue
-			}
-			if r.stopping() {
-				continue
-			}
-			if !seen.add(short(w.key)) {
-				r.copied = true
-				if err := r.skip(w, "", copyRemark); err != nil {
-					return err
+// create creates the missing datasets in batches, and passes all items on. The
+// first batch goes out soon, so that uploads can begin; while batches are in
+// flight the next ones fill up.
+func (r *run) create(ctx context.Context, from <-chan *item, to chan<- *item) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(batchesInFlight)
+	seen := map[uint64]struct{}{} // keys, as numbers: a million take 20 MB
+	for open := true; open; {
+		var batch []*item
+		var delay <-chan time.Time
+	fill:
+		for len(batch) < r.options.Batch {
+			select {
+			case it, more := <-from:
+				if open = more; !open {
+					break fill
 				}
-				continue
-			}
-			if w.outcome == Resumed {
-				if err := put(inner, sent, w); err != nil {
-					return groupError(group, err)
+				key := shortKey(it.key)
+				_, again := seen[key]
+				seen[key] = struct{}{}
+				switch {
+				case r.stopping():
+				case again:
+					r.copies[it.key] = ""
+					if err := r.skip(it, "", "a copy of another file of this run"); err != nil {
+						return groupError(group, err)
+					}
+				case it.outcome == Resumed:
+					if err := put(ctx, to, it); err != nil {
+						return groupError(group, err)
+					}
+				default:
+					if batch = append(batch, it); len(batch) == 1 {
+						delay = time.After(batchDelay)
+					}
 				}
-				continue
+			case <-delay:
+				break fill
+			case <-ctx.Done():
+				return groupError(group, fault.Stopped(ctx))
 			}
-			if batch = append(batch, w); len(batch) == 1 {
-				due, ripe = time.After(batchWait), false
-			}
-		case <-due:
-			ripe, due = true, nil
-		case slot <- struct{}{}:
-			works := batch
-			batch = nil
-			group.Go(func() error {
-				defer func() { <-slots }()
-				return r.createBatch(inner, works, sent)
-			})
-		case <-inner.Done():
-			return groupError(group, fault.Stopped(ctx))
+		}
+		if len(batch) > 0 {
+			group.Go(func() error { return r.createBatch(ctx, batch, to) })
 		}
 	}
 	return group.Wait()
 }
 
-// groupError is what stopped a group, or err.
+// groupError is the error that stopped a group, or else err.
 func groupError(group *errgroup.Group, err error) error {
 	if first := group.Wait(); first != nil {
 		return first
@@ -89,126 +78,190 @@ func groupError(group *errgroup.Group, err error) error {
 	return err
 }
 
-// createBatch makes the datasets of some works and hands them on.
-func (r *run) createBatch(ctx context.Context, works []*work, sent chan<- *work) error {
-	made, err := r.made(ctx, works)
+// shortKey is the first half of a key.
+func shortKey(key string) uint64 {
+	n, _ := strconv.ParseUint(key[:min(16, len(key))], 16, 64) // of our own making
+	return n
+}
+
+func (r *run) createBatch(ctx context.Context, items []*item, to chan<- *item) error {
+	created, err := r.createDatasets(ctx, items)
+	if err == nil && !r.options.DryRun {
+		created, err = r.resolveDuplicates(ctx, created)
+	}
 	if err != nil {
 		return err
 	}
-	if !r.o.DryRun {
-		if made, err = r.settle(ctx, made); err != nil {
-			return err
-		}
-	}
-	for _, w := range made {
-		if err := put(ctx, sent, w); err != nil {
+	for _, it := range created {
+		if err := put(ctx, to, it); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// made creates the datasets of works. Those that the platform refuses fail; the
-// others are returned.
-func (r *run) made(ctx context.Context, works []*work) ([]*work, error) {
-	todo := works
+// createDatasets creates the datasets of items and returns the items; without
+// those that the platform refuses, which have failed.
+func (r *run) createDatasets(ctx context.Context, items []*item) ([]*item, error) {
+	todo := items
 	for attempt := 1; len(todo) > 0; attempt++ {
-		err := r.request(ctx, todo)
+		err := r.requestDatasets(ctx, todo)
 		switch {
 		case err == nil:
-			todo = nil
+			return items, nil
 		case ctx.Err() != nil:
 			return nil, fault.Stopped(ctx)
-		case status(err) == http.StatusBadRequest, status(err) == http.StatusConflict,
-			status(err) == http.StatusRequestEntityTooLarge, status(err) == http.StatusUnprocessableEntity:
-			return r.halves(ctx, works, todo, err)
-		case !fault.Transient(err) || stopsAll(err) || attempt == createAttempts:
+		case slices.Contains([]int{http.StatusBadRequest, http.StatusConflict, http.StatusRequestEntityTooLarge,
+			http.StatusUnprocessableEntity}, status(err)):
+			return r.bisect(ctx, items, todo, err)
+		case !fault.Transient(err) || stopsRun(err) || attempt == createAttempts:
 			return nil, err
-		default:
-			// It may have been processed although no answer came: look before
-			// doing it again.
-			r.o.Logger.Warn("creating datasets again", "datasets", len(todo), "reason", err)
-			if err := r.pause(ctx, time.Second<<(attempt-1)); err != nil {
-				return nil, err
-			}
-			if todo, err = r.unmade(ctx, todo); err != nil {
-				return nil, err
-			}
+		}
+		// The request may have been processed although no response came.
+		r.options.Logger.Warn("creating datasets again", "datasets", len(todo), "reason", err)
+		if err := r.pause(ctx, time.Second<<(attempt-1)); err != nil {
+			return nil, err
+		}
+		if todo, err = r.notCreated(ctx, todo); err != nil {
+			return nil, err
 		}
 	}
-	return works, nil
+	return items, nil
 }
 
-// request sends one batch.
-func (r *run) request(ctx context.Context, works []*work) error {
-	bodies := make([]client.Object, len(works))
-	for i, w := range works {
-		bodies[i] = r.body(w)
+// requestDatasets sends one request.
+func (r *run) requestDatasets(ctx context.Context, items []*item) error {
+	bodies := make([]client.Object, len(items))
+	for i, it := range items {
+		bodies[i] = r.body(it)
 	}
-	if r.o.DryRun {
+	if r.options.DryRun {
 		return nil
 	}
-	answer, err := r.c.Datasets.CreateDatasets(ctx, client.CreateDatasets{Datasets: bodies})
+	datasets, err := r.client.Datasets.CreateDatasets(ctx, client.CreateDatasets{Datasets: bodies})
 	if err != nil {
 		return err
 	}
-	if len(answer) != len(works) {
-		return fault.Of(&fault.QueryError{}, "the platform created %d datasets instead of %d", len(answer), len(works))
+	if len(datasets) != len(items) {
+		return fault.Of(&fault.QueryError{}, "the platform created %d datasets instead of %d", len(datasets), len(items))
 	}
-	byKey := make(map[string]string, len(answer))
-	for _, d := range answer {
-		byKey[gjson.GetBytes(d.JSON(), "properties."+noteName+".key").String()] = d.ID
+	byKey := make(map[string]string, len(datasets))
+	for _, d := range datasets {
+		byKey[gjson.GetBytes(d.JSON(), "properties."+propertyName+".key").String()] = d.ID
 	}
-	for i, w := range works {
-		w.created = true
-		if w.dataset = byKey[w.key]; w.dataset == "" {
-			w.dataset = answer[i].ID
+	for i, it := range items {
+		it.created = true
+		if it.dataset = byKey[it.key]; it.dataset == "" {
+			it.dataset = datasets[i].ID
 		}
 	}
 	return nil
 }
 
-// halves finds the works a refused request is refused for, by sending halves.
-func (r *run) halves(ctx context.Context, works, todo []*work, refused error) ([]*work, error) {
+// bisect finds the items that a request was refused for, by sending halves.
+func (r *run) bisect(ctx context.Context, items, todo []*item, refused error) ([]*item, error) {
 	if len(todo) == 1 {
-		if err := r.end(todo[0].failed(refused)); err != nil {
+		if err := r.record(todo[0].failed(refused)); err != nil {
 			return nil, err
 		}
-		return slices.DeleteFunc(slices.Clone(works), func(w *work) bool { return w == todo[0] }), nil
+		return slices.DeleteFunc(slices.Clone(items), func(it *item) bool { return it == todo[0] }), nil
 	}
-	done := slices.DeleteFunc(slices.Clone(works), func(w *work) bool { return slices.Contains(todo, w) })
-	for _, half := range [][]*work{todo[:len(todo)/2], todo[len(todo)/2:]} {
-		made, err := r.made(ctx, half)
+	done := slices.DeleteFunc(slices.Clone(items), func(it *item) bool { return slices.Contains(todo, it) })
+	for _, half := range [][]*item{todo[:len(todo)/2], todo[len(todo)/2:]} {
+		created, err := r.createDatasets(ctx, half)
 		if err != nil {
 			return nil, err
 		}
-		done = append(done, made...)
+		done = append(done, created...)
 	}
 	return done, nil
 }
 
-// unmade gives the works whose datasets are not there, and notes those that are.
-func (r *run) unmade(ctx context.Context, works []*work) ([]*work, error) {
-	found, err := r.lookup(ctx, works)
+// notCreated returns the items whose datasets do not exist, after a request
+// without a response.
+func (r *run) notCreated(ctx context.Context, items []*item) ([]*item, error) {
+	found, err := r.lookup(ctx, items, false)
 	if err != nil {
 		return nil, err
 	}
-	var rest []*work
-	for _, w := range works {
-		for _, s := range found[w.key] {
-			if s.run == r.id && w.dataset == "" {
-				w.dataset, w.created = s.id, true
+	return slices.DeleteFunc(slices.Clone(items), func(it *item) bool {
+		for _, d := range found[it.key] {
+			if d.Run == r.id && it.dataset == "" {
+				it.dataset, it.created = d.ID, true
 			}
 		}
-		if w.dataset == "" {
-			rest = append(rest, w)
+		return it.dataset != ""
+	}), nil
+}
+
+// body is the dataset of an item, as it travels.
+func (r *run) body(it *item) client.Object {
+	o := &r.options
+	b := client.Object{}
+	maps.Copy(b, o.Extra)
+	b["name"], b["type"] = it.title, it.Kind
+	components := make([]any, len(it.Members))
+	for i, m := range it.Members {
+		components[i] = map[string]any{"name": m.Component}
+	}
+	b["components"] = components
+	set := func(key string, value any, given bool) {
+		if given {
+			b[key] = value
 		}
 	}
-	return rest, nil
+	set("company", o.Company, o.Company != "")
+	set("project", o.Project, o.Project != "")
+	set("mission", o.Mission, o.Mission != "")
+	set("flight", o.Flight, o.Flight != "" && it.Kind == "image")
+	set("categories", o.Categories, len(o.Categories) > 0)
+	for key, value := range map[string]*bool{"hidden": o.Hidden, "published": o.Published} {
+		if value != nil {
+			b[key] = *value
+		}
+	}
+	p := property{Key: it.key, File: it.Name, Size: it.Size(), Modified: timestamp(it.main().ModTime), Run: r.id}
+	if o.Replace {
+		p.Replaces = it.replaces
+	}
+	properties := map[string]any{}
+	maps.Copy(properties, o.Properties)
+	properties[propertyName] = p
+	b["properties"] = properties
+	if it.photo != nil {
+		describe(b, it)
+	}
+	return b
+}
+
+// describe adds what an image says about itself, where the caller has not.
+func describe(b client.Object, it *item) {
+	p := it.photo
+	set := func(key string, value any, known bool) {
+		if _, given := b[key]; known && !given {
+			b[key] = value
+		}
+	}
+	set("acquisition_date", timestamp(p.Acquired), !p.Acquired.IsZero())
+	set("width", p.Width, p.Width > 0)
+	set("height", p.Height, p.Height > 0)
+	position := []any{p.Longitude, p.Latitude}
+	if p.Altitude != nil {
+		position = append(position, *p.Altitude)
+	}
+	set("geometry", map[string]any{"type": "Point", "coordinates": position}, p.HasPosition)
+	sensor := map[string]any{}
+	if p.Make != "" {
+		sensor["make"] = p.Make
+	}
+	if p.Model != "" {
+		sensor["model"] = p.Model
+	}
+	set("sensor", sensor, len(sensor) > 0)
 }
 
 func (r *run) pause(ctx context.Context, d time.Duration) error {
-	if r.c.Pause(ctx, d) != nil {
+	if r.client.Pause(ctx, d) != nil {
 		return fault.Stopped(ctx)
 	}
 	return nil

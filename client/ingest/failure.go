@@ -10,7 +10,7 @@ import (
 )
 
 // maxBroken is how many files in a row may fail by the connection before the
-// platform counts as unreachable. One file alone may be its own trouble.
+// platform counts as unreachable.
 const maxBroken = 6
 
 // breaker tells failures of single files from those of the platform.
@@ -18,52 +18,49 @@ type breaker struct{ broken atomic.Int32 }
 
 func (b *breaker) success() { b.broken.Store(0) }
 
-// fatal tells whether an error must stop the run.
+// fatal reports whether an error must end the run.
 func (b *breaker) fatal(ctx context.Context, err error) bool {
-	if ctx.Err() != nil || stopsAll(err) {
+	if ctx.Err() != nil || stopsRun(err) {
 		return true
 	}
-	if fault.Transient(err) {
-		return b.broken.Add(1) >= maxBroken
+	return fault.Transient(err) && b.broken.Add(1) >= maxBroken
+}
+
+// stopsRun reports errors that every other file would meet as well.
+func stopsRun(err error) bool {
+	switch status(err) {
+	case http.StatusUnauthorized, http.StatusInsufficientStorage:
+		return true
+	}
+	for _, target := range []any{new(*fault.TokenRenewalError), new(*fault.MissingCredentialsError), new(*fault.ConfigError),
+		new(*fault.CancelledError), new(*fault.PermissionError), new(*fault.PlatformError), new(*fault.LimitError)} {
+		if errors.As(err, target) {
+			return true
+		}
 	}
 	return false
 }
 
-// stopsAll is for errors that every other file would meet as well.
-func stopsAll(err error) bool {
-	var (
-		refused   *fault.TokenRenewalError
-		missing   *fault.MissingCredentialsError
-		config    *fault.ConfigError
-		cancelled *fault.CancelledError
-		denied    *fault.PermissionError
-		closed    *fault.PlatformError
-		limit     *fault.LimitError
-		answer    *fault.ResponseError
-	)
-	switch {
-	case errors.As(err, &refused), errors.As(err, &missing), errors.As(err, &config), errors.As(err, &cancelled),
-		errors.As(err, &denied), errors.As(err, &closed), errors.As(err, &limit):
-		return true
-	case errors.As(err, &answer):
-		return answer.Status == http.StatusUnauthorized || answer.Status == http.StatusInsufficientStorage
-	}
-	return false
-}
-
+// status is the HTTP status of an error response, or 0.
 func status(err error) int {
-	var answer *fault.ResponseError
-	if errors.As(err, &answer) {
-		return answer.Status
+	var response *fault.ResponseError
+	if errors.As(err, &response) {
+		return response.Status
 	}
 	return 0
 }
 
-// named says that an error is of an ingest, before it ends the requests under
-// way: they would take it for their own.
+// named names the operation of a fault before it cancels the requests in
+// flight: they would name theirs.
 func named(err error) error {
 	if fault.Find(err) == nil {
 		return err
 	}
 	return fault.In("ingest", err)
+}
+
+// unreadable is the error of a file that cannot be read.
+func unreadable(path string, err error) error {
+	return fault.Hinted(fault.Of(&fault.FileError{}, "%s cannot be read: %w", path, fault.Reason(err)),
+		"check that it is still there, and its permissions")
 }

@@ -2,32 +2,38 @@ package ingest
 
 import (
 	"context"
-	"encoding/hex"
+	"encoding/json"
 	"hash/maphash"
-
-	"github.com/tidwall/gjson"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
 
 	"transect/client"
 	"transect/client/fault"
+	"transect/client/reconcile"
 	"transect/client/tempfile"
 )
 
-// index holds what is at the target: the records in a temporary file once they
-// are many, in memory where to find them. It does not change once it is loaded,
-// and must be closed.
+// index holds the datasets of the target as they were when the run began: the
+// records in a temporary file, in memory a sorted hash index of 8 to 16 bytes a
+// dataset. It must be closed.
 type index struct {
-	seed   maphash.Seed
-	list   tempfile.Column[held] // in the order of identifiers
-	named  places                // by identity
-	moved  places                // those that may be of another folder, by what they are found by
-	others labels                // identifiers of another form
-	runs   labels                // that made datasets
+	seed    maphash.Seed
+	records tempfile.Records
+	// slots hold the upper 28 bits of a hash and the offset of a record. A record
+	// that is not an image has a second slot, by base name and size.
+	slots []uint64
+	count int
 }
 
-const indexPage = 1000
+const (
+	pageSize   = 1000
+	offsetBits = 36
+)
 
-// filter finds the datasets of the target. Those of a mission are no business
-// of a run that brings files into its project, and the other way round.
+// filter selects the datasets of the target. Those of a mission do not belong
+// to a run into its project, and vice versa.
 func (t Target) filter() client.Filter {
 	is := func(v string) map[string]any { return map[string]any{"$eq": v} }
 	none := map[string]any{"$exists": false}
@@ -40,129 +46,155 @@ func (t Target) filter() client.Filter {
 	return client.Filter{"company": is(t.Company), "project": none}
 }
 
-// heldFields are what is asked of each dataset.
-var heldFields = client.Object{"include": []any{"name", "type", "acquisition_date", "components", "properties." + noteName, "ingestion"}}
-
-// load reads the target, once, in the order of identifiers. Its temporary file
-// lies in dir.
-func load(ctx context.Context, c *client.Client, t Target, dir string) (*index, error) {
-	ix := &index{seed: maphash.MakeSeed()}
-	ix.list.Dir = dir
-	if err := ix.read(ctx, c, t); err != nil {
-		ix.close()
-		return nil, err
+// contains reports whether a dataset belongs to the target.
+func (t Target) contains(d client.Dataset) bool {
+	switch {
+	case t.Mission != "":
+		return d.Mission == t.Mission
+	case t.Project != "":
+		return d.Project == t.Project && d.Mission == ""
 	}
-	ix.named.sort()
-	ix.moved.sort()
-	return ix, nil
+	return d.Company == t.Company && d.Project == ""
 }
 
-func (ix *index) read(ctx context.Context, c *client.Client, t Target) error {
-	limit, last := indexPage, ""
+// search visits the datasets a filter selects, in order of their identifiers,
+// with recordFields and some more. The filter's _id, if any, is a map of operators.
+func search(ctx context.Context, c *client.Client, filter client.Filter, visit func(client.Dataset), fields ...any) error {
+	limit := pageSize
 	for {
-		filter := t.filter()
-		if last != "" {
-			filter["_id"] = map[string]any{"$gt": last}
-		}
-		page, err := c.Datasets.Search.Page(ctx, client.DatasetQuery{Query: client.Query{
-			Filter: filter, Limit: &limit, Fields: heldFields, Sort: client.Sort{{Attribute: "_id", Direction: 1}}}})
+		page, err := c.Datasets.Search.Page(ctx, client.DatasetQuery{Query: client.Query{Filter: filter, Limit: &limit,
+			Sort: client.Sort{{Attribute: "_id", Direction: 1}}, Fields: client.Object{"include": slices.Concat(recordFields, fields)}}})
 		if err != nil {
 			return err
 		}
-		if last == "" && page.Total > int64(limit) {
-			ix.named = make(places, 0, page.Total+page.Total/64)
-		}
 		for _, d := range page.Results {
-			ix.add(d.ID, d.JSON())
+			visit(d)
 		}
 		if len(page.Results) < limit {
 			return nil
 		}
-		last = page.Results[len(page.Results)-1].ID
+		id, _ := filter["_id"].(map[string]any)
+		if id == nil {
+			id = map[string]any{}
+			filter["_id"] = id
+		}
+		id["$gt"] = page.Results[len(page.Results)-1].ID
 	}
 }
 
-// close removes the temporary file.
+// load reads the datasets of a target. Its temporary file is created in dir.
+func load(ctx context.Context, c *client.Client, t Target, dir string) (*index, error) {
+	ix := &index{seed: maphash.MakeSeed()}
+	ix.records.Dir = dir
+	if err := search(ctx, c, t.filter(), ix.add); err != nil {
+		ix.close()
+		return nil, err
+	}
+	slices.Sort(ix.slots)
+	return ix, nil
+}
+
 func (ix *index) close() {
 	if ix != nil {
-		ix.list.Close()
+		ix.records.Close()
 	}
 }
 
-func (ix *index) hash(identity string) uint64 { return maphash.String(ix.seed, identity) }
-
-func (ix *index) add(id string, record []byte) {
-	fields := gjson.GetManyBytes(record, "name", "type", "acquisition_date", "components", "properties."+noteName)
-	name, kind, noted := fields[0].String(), fields[1].String(), fields[4]
-	h := held{taken: parsed(fields[2].String()).UnixMilli()}
-	if fields[2].String() == "" {
-		h.taken = 0
-	}
-	if noted.IsObject() && noted.Get("key").String() != "" {
-		name = noted.Get("file").String()
-		h.key, h.size = short(noted.Get("key").String()), noted.Get("size").Int()
-		h.modified = parsed(noted.Get("modified").String()).UnixMilli()
-		h.run = ix.runs.number(noted.Get("run").String())
-		h.replaces = ix.datasetID(noted.Get("replaces").String())
-	}
-	h.name, h.full, h.id, h.number = ix.hash(identity(kind, name)), ix.hash(name), ix.datasetID(id), int32(ix.list.Len())
-	h.components(fields[3])
-	ix.named.add(h.name, ix.list.Len())
-	if kind != "image" && h.key != 0 && h.state&complete != 0 {
-		h.look = ix.look(kind, name, h.size)
-		ix.moved.add(h.look, ix.list.Len())
-	}
-	ix.list.Add(h)
-}
-
-func (ix *index) datasetID(text string) (id datasetID) {
-	if raw, err := hex.DecodeString(text); err == nil && len(raw) == len(id.raw) && hex.EncodeToString(raw) == text {
-		copy(id.raw[:], raw)
-		return id
-	}
-	id.other = ix.others.number(text)
-	return id
-}
-
-// dataset is the identifier.
-func (ix *index) dataset(h *held) string {
-	if h.id.other > 0 {
-		return ix.others.text(h.id.other)
-	}
-	return hex.EncodeToString(h.id.raw[:])
-}
-
-// replaced is the dataset whose place another one takes, when it is still
-// there: among those of the same identity.
-func (ix *index) replaced(h *held, candidates []held) string {
-	for i := range candidates {
-		if h.replaces != (datasetID{}) && candidates[i].id == h.replaces {
-			return ix.dataset(&candidates[i])
-		}
-	}
-	return ""
-}
-
-// at gives a record.
-func (ix *index) at(number int) (held, error) {
-	h, err := ix.list.Get(number)
+func (ix *index) add(d client.Dataset) {
+	r := recordOf(d)
+	record, err := json.Marshal(r)
 	if err != nil {
-		err = fault.Of(&fault.FileError{}, "cannot read back, from a temporary file, what the platform holds: %w", err)
+		return // cannot happen: it has nothing but texts and numbers
 	}
-	return h, err
+	offset := ix.records.Add(record)
+	ix.count++
+	ix.addSlot(reconcile.Identity(d.Type, r.Name), offset)
+	if d.Type != "image" && r.Key != "" && r.Complete() {
+		ix.addSlot(contentIdentity(d.Type, r.Name, r.Size), offset)
+	}
 }
 
-// of gives the datasets of one identity, in the order of identifiers.
-func (ix *index) of(identity string) (list []held, err error) {
-	name := ix.hash(identity)
-	for number := range ix.named.all(name) {
-		h, err := ix.at(number)
+func (ix *index) addSlot(identity string, offset int64) {
+	if n := len(ix.slots); n == cap(ix.slots) && n > pageSize {
+		ix.slots = slices.Grow(ix.slots, n/8) // append would double it
+	}
+	ix.slots = append(ix.slots, ix.prefix(identity)|uint64(offset))
+}
+
+// prefix is a hash with room for an offset.
+func (ix *index) prefix(identity string) uint64 {
+	return maphash.String(ix.seed, identity) >> offsetBits << offsetBits
+}
+
+// contentIdentity is what relocated files are looked up by.
+func contentIdentity(kind, name string, size int64) string {
+	return kind + "\x00" + path.Base(name) + "\x00" + strconv.FormatInt(size, 10)
+}
+
+// find returns the records with a slot of that identity, in order of dataset
+// identifiers, most of them at most. Other records may be among them.
+func (ix *index) find(identity string, most int) (list []reconcile.Dataset, err error) {
+	prefix := ix.prefix(identity)
+	i, _ := slices.BinarySearch(ix.slots, prefix)
+	for ; i < len(ix.slots) && ix.slots[i]>>offsetBits<<offsetBits == prefix && len(list) < most; i++ {
+		d, err := ix.at(int64(ix.slots[i] - prefix))
 		if err != nil {
 			return nil, err
 		}
-		if h.name == name {
-			list = append(list, h)
-		}
+		list = append(list, d)
 	}
 	return list, nil
+}
+
+func (ix *index) at(offset int64) (d reconcile.Dataset, err error) {
+	record, err := ix.records.Get(offset)
+	if err == nil {
+		err = json.Unmarshal(record, &d)
+	}
+	if err != nil {
+		err = fault.Of(&fault.FileError{}, "cannot read the list of datasets back from a temporary file: %w", err)
+	}
+	return d, err
+}
+
+// named returns the datasets with the kind and name of an item.
+func (ix *index) named(kind, name string) ([]reconcile.Dataset, error) {
+	identity := reconcile.Identity(kind, name)
+	list, err := ix.find(identity, ix.count)
+	return slices.DeleteFunc(list, func(d reconcile.Dataset) bool { return reconcile.Identity(kind, d.Name) != identity }), err
+}
+
+// maxRelocated is how many datasets of one base name and size are examined.
+// Where there are more (the tiles of a map) relocated files are not recognised.
+const maxRelocated = 200
+
+// relocated returns the complete datasets of a kind, base name and size whose
+// path ends with name, or the other way round.
+func (ix *index) relocated(kind, name string, size int64) ([]reconcile.Dataset, error) {
+	list, err := ix.find(contentIdentity(kind, name, size), maxRelocated+1)
+	if len(list) > maxRelocated {
+		return nil, err
+	}
+	return slices.DeleteFunc(list, func(d reconcile.Dataset) bool {
+		return !strings.HasSuffix(d.Name, "/"+name) && !strings.HasSuffix(name, "/"+d.Name)
+	}), err
+}
+
+// each visits all records in order of dataset identifiers.
+func (ix *index) each(visit func(reconcile.Dataset) error) error {
+	offsets := make([]int64, 0, len(ix.slots))
+	for _, slot := range ix.slots {
+		offsets = append(offsets, int64(slot&(1<<offsetBits-1)))
+	}
+	slices.Sort(offsets)
+	for _, offset := range slices.Compact(offsets) {
+		d, err := ix.at(offset)
+		if err == nil {
+			err = visit(d)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

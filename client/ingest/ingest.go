@@ -1,19 +1,26 @@
-// Package ingest brings many files onto the platform: it gathers them, creates
-// their datasets in bulk, uploads them side by side, and can be killed and run
-// again at any moment.
+// Package ingest uploads many files to the platform: it creates their datasets
+// in bulk, uploads them concurrently, and can be killed and run again at any
+// moment.
 //
-// What makes that safe is a key. Each dataset carries, among its properties,
-// the key of the file it was made for (see key.go). A run first reads the keys
-// that are there, once, and then does only what is missing: datasets that a
-// killed run created, noted or not, are completed, never created again. No
-// state on this machine is needed for that.
+// What makes that safe is a key: each dataset records, among its properties, the
+// key of the file it was created for (key.go). A run reads the keys on the
+// platform once (index.go) and then does only what is missing: a dataset that a
+// killed run created is completed, never created again. No state on this machine
+// is needed for that. The decisions are in client/reconcile, the scan of the
+// source in client/scan, the check of the files in client/preflight.
+//
+// Begin at Run below and pipeline.go: scan, inspect, create, upload; then
+// finish.go: duplicates, orphans, verification. Every file ends as an Outcome,
+// written to a log on disk and to the report.
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"log/slog"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"transect/client"
@@ -30,54 +37,53 @@ type Target struct {
 	Flight  string `json:"flight,omitempty"` // of images
 }
 
-// Check says what is looked for in the files before they go.
+// Check says how files are checked.
 type Check string
 
 // The checks.
 const (
 	CheckOff    Check = "off"
-	CheckWarn   Check = "warn"   // tell, leave out what cannot be used, go on
-	CheckStrict Check = "strict" // look at all files first and send none when one is wrong
+	CheckWarn   Check = "warn"   // report problems, leave out damaged files, go on
+	CheckStrict Check = "strict" // check all files first and send none when one has an error
 )
 
-// Options say what to ingest, and how. Source or Items, and a Target, are needed.
+// Options say what to ingest, and how. Source or Items, and a Target, are required.
 type Options struct {
 	Source scan.Source
-	// Items are used in place of Source when given.
-	Items iter.Seq2[scan.Item, error]
+	Items  iter.Seq2[scan.Item, error] // replaces Source when set
 	Target
 
-	Name       func(scan.File) (string, error) // of the dataset; its file's name within the source when nil
+	Name       func(scan.File) (string, error) // of the dataset; the file's path within the source when nil
 	Properties map[string]any                  // of each dataset
 	Categories []string
 	Hidden     *bool
 	Published  *bool
 	Extra      map[string]any // further keys of each dataset, as they travel
 
-	Filter    func(scan.File) (bool, error) // false leaves a file out; called for one file at a time
-	OnOutcome func(Outcome) error           // called for one outcome at a time
+	Filter    func(scan.File) (bool, error) // false leaves a file out; one call at a time
+	OnOutcome func(Outcome) error           // one call at a time
 
 	Check    Check
-	Expected int  // number of files there should be; 0 is not checked
-	Replace  bool // a changed file goes into the dataset of its earlier state
+	Expected int  // number of images there should be; 0 is not checked
+	Replace  bool // delete the dataset of the previous version of a changed file
 	DryRun   bool // only find out what would be done
-	Verify   bool // compare the checksums on the platform when all is sent
-	Wait     bool // until the platform has read what was sent
+	Verify   bool // compare the checksums on the platform after the upload
+	Wait     bool // until the platform has processed the files
 
 	Report string // file to write the outcomes to: .json or .csv
-	// Folder opens the folder of a file that is written, the report; any when nil.
+	// Folder opens the folder of the report; any folder when nil.
 	Folder func(folder, name string) (*os.Root, error)
 
-	Workers  int    // files sent at a time; 0 follows the connection
+	Workers  int    // concurrent uploads at most; the connection decides below that
 	Batch    int    // datasets created by one request at most; 200 when 0
 	StateDir string // folder for locks and outcomes; temporary files when empty
 	Progress *Progress
-	Stop     <-chan struct{} // when closed, the files in hand are finished and no further one is begun; optional
+	Stop     <-chan struct{} // when closed, uploads in flight are finished and no further one is begun; optional
 	Logger   *slog.Logger
 	Now      func() time.Time
 }
 
-// complete finds the project of a mission that is given alone.
+// complete looks up the project of a mission that is given alone.
 func (t *Target) complete(ctx context.Context, c *client.Client) error {
 	if t.Mission == "" || t.Project != "" {
 		return nil
@@ -109,12 +115,9 @@ func (o *Options) complete() error {
 	if o.Workers < 0 || o.Workers > 1024 {
 		return fault.Of(&fault.ParameterError{}, "workers must be between 1 and 1024, got %d", o.Workers)
 	}
-	if o.Batch == 0 {
-		o.Batch = defaultBatch
-	}
-	if o.Workers == 0 {
-		o.Workers = defaultWorkers
-	}
+	o.Batch = cmp.Or(o.Batch, defaultBatch)
+	o.Workers = cmp.Or(o.Workers, defaultWorkers)
+	o.Check = cmp.Or(o.Check, CheckWarn)
 	if o.Progress == nil {
 		o.Progress = &Progress{}
 	}
@@ -124,42 +127,61 @@ func (o *Options) complete() error {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.Check == "" {
-		o.Check = CheckWarn
-	}
 	if o.Folder == nil {
 		o.Folder = func(folder, _ string) (*os.Root, error) { return os.OpenRoot(folder) }
 	}
 	return checkReport(o.Report)
 }
 
+// Progress is what a run counts; any goroutine may read it.
+type Progress struct {
+	Files, Bytes         atomic.Int64 // found so far; all of them once Complete
+	DoneFiles, DoneBytes atomic.Int64 // uploaded, by this run or before
+	Failed               atomic.Int64
+	Transferred          atomic.Int64 // bytes sent by this run
+	Complete             atomic.Bool  // the scan has ended
+}
+
 // Result is what became of a run.
 type Result struct {
 	ID        string // of the run
 	Counts    Counts
-	Failures  []Outcome // the first of them, see MaxFailures
+	Failures  []Outcome // the first MaxFailures of them
 	Preflight *preflight.Report
-	Outcomes  *Spool // of every file, on disk
+	Outcomes  *OutcomeLog // of every file
 	Seconds   float64
 }
 
 // Counts are numbers of datasets, and bytes.
 type Counts struct {
-	Created int64 `json:"created"` // and sent
+	Created int64 `json:"created"` // and uploaded
 	Resumed int64 `json:"resumed"` // begun by an earlier run, and completed
-	Skipped int64 `json:"skipped"` // there already
+	Skipped int64 `json:"skipped"` // already uploaded
 	Failed  int64 `json:"failed"`
 	Bytes   int64 `json:"bytes"` // sent by this run
+}
+
+// of is the counter of an outcome.
+func (c *Counts) of(outcome string) *int64 {
+	switch outcome {
+	case Created:
+		return &c.Created
+	case Resumed:
+		return &c.Resumed
+	case Skipped:
+		return &c.Skipped
+	}
+	return &c.Failed
 }
 
 // MaxFailures is how many failures a Result lists; Outcomes has them all.
 const MaxFailures = 100
 
 // Run ingests. Failures of single files are outcomes, not errors. An error
-// says that the run stopped: credentials refused, platform unreachable or full,
-// a callback that failed, the end of ctx. What was done until then stays done,
-// and running again goes on from there; the Result, when not nil, says how far
-// it came.
+// means that the run stopped: credentials refused, platform unreachable or full,
+// a callback that failed, the end of ctx. What was uploaded until then stays, and
+// running again continues from there; the Result, when not nil, says how far it
+// came.
 func Run(ctx context.Context, c *client.Client, o Options) (*Result, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
@@ -176,10 +198,5 @@ func Run(ctx context.Context, c *client.Client, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.whole(ctx)
+	return r.do(ctx)
 }
-
-type (
-	item = scan.Item
-	file = scan.File
-)

@@ -54,21 +54,21 @@ func TestAgainIsSkipped(t *testing.T) {
 
 func TestLoadsInPages(t *testing.T) {
 	w := newWorld(t, nil)
-	list := make([]client.Object, 2*indexPage+100)
+	list := make([]client.Object, 2*pageSize+100)
 	for i := range list {
 		list[i] = client.Object{"name": fmt.Sprint("f", i), "type": "file", "project": w.target.Project, "mission": w.target.Mission, "components": []any{map[string]any{"name": "file"}},
-			"properties": map[string]any{noteName: note{Key: fmt.Sprintf("%032x", i+1), File: fmt.Sprint("f", i)}.object()}}
+			"properties": map[string]any{propertyName: property{Key: fmt.Sprintf("%032x", i+1), File: fmt.Sprint("f", i)}}}
 	}
 	if _, err := w.c.Datasets.CreateDatasets(t.Context(), client.CreateDatasets{Datasets: list}); err != nil {
 		t.Fatal(err)
 	}
 	ix, err := load(t.Context(), w.c, w.target, t.TempDir())
-	if err != nil || ix.list.Len() != len(list) {
-		t.Fatal(ix.list.Len(), err)
+	if err != nil || ix.count != len(list) {
+		t.Fatal(ix.count, err)
 	}
 	defer ix.close()
 	for i := range list {
-		if found, err := ix.of(identity("file", fmt.Sprint("f", i))); err != nil || len(found) != 1 || found[0].state&complete != 0 {
+		if found, err := ix.named("file", fmt.Sprint("f", i)); err != nil || len(found) != 1 || found[0].Complete() {
 			t.Errorf("f%d: %+v, %v", i, found, err)
 		}
 	}
@@ -426,7 +426,7 @@ func TestSurveysOfBefore(t *testing.T) {
 	w.run(folder)
 	for _, d := range w.datasets() {
 		if _, err := w.c.Datasets.DeleteProperties(t.Context(), client.DeleteDatasetProperties{
-			DatasetRef: client.DatasetRef{Dataset: client.ID(d.ID)}, Properties: []string{noteName}}); err != nil {
+			DatasetRef: client.DatasetRef{Dataset: client.ID(d.ID)}, Properties: []string{propertyName}}); err != nil {
 			t.Fatal(err)
 		}
 	}

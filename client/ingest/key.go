@@ -7,73 +7,91 @@ import (
 	"fmt"
 	"hash"
 	"io"
-	"path"
 	"strconv"
 	"time"
 
+	"github.com/tidwall/gjson"
+
+	"transect/client"
+	"transect/client/reconcile"
 	"transect/client/scan"
 )
 
-// The key of an item says which file a dataset was made for:
+// The key of an item says which content a dataset was created for. It is a hash of
 //
 //	kind, name, and for each file its component, size and samples of its content
 //
-// The name of an image is its base name: the same photo below another folder
-// is the same photo. Of anything else it is the name within the source, as
-// equal files in two folders may both be meant; moved.go says how one is
-// known whose source now begins elsewhere. Nothing of the machine is in
-// it: a card at another mount point, or copied to another disk without its
-// times, gives the same keys. Content is in it because every memory card has a
-// DJI_0001.JPG: the same name with another content is another file.
+// where the name of an image is its base name, and that of anything else its
+// path within the source. Nothing of the machine is in it: a memory card at
+// another mount point, or copied without its modification times, gives the same
+// keys. Content is in it because every memory card has a DJI_0001.JPG.
 //
 // The samples are the first, the middle and the last 16 KiB. An edit that
-// leaves size and samples alone is noticed by the time of the file: when that
-// differs from the one noted, the checksums are compared. So a changed file is
-// a new file: it becomes a dataset of its own, and the platform keeps what it
-// has, on which analytics may have been run. With Options.Replace it goes into
-// the dataset of its earlier state instead.
+// changes neither size nor samples is noticed by the modification time: when
+// that differs from the recorded one, checksums are compared, and the checksum
+// goes into the key of the edited file.
 
-const sample = 16 << 10
+const sampleSize = 16 << 10
 
-// noteName is the property that holds what is noted of a file.
-const noteName = "transect"
+// propertyName is the property of a dataset that records its file.
+const propertyName = "transect"
 
-// note is what a dataset's properties tell of the file it was made for.
-type note struct {
+// property is its value.
+type property struct {
 	Key      string `json:"key"`
-	File     string `json:"file"`     // name within the source
-	Size     int64  `json:"size"`     // of all files
-	Modified string `json:"modified"` // of the first file
-	Run      string `json:"run"`      // that created the dataset
-	Replaces string `json:"replaces"` // dataset of an earlier state that it takes the place of, or ""
+	File     string `json:"file"`               // path within the source
+	Size     int64  `json:"size"`               // of all files
+	Modified string `json:"modified"`           // of the main file
+	Run      string `json:"run"`                // that created the dataset
+	Replaces string `json:"replaces,omitempty"` // dataset of the previous version
 }
 
-func (n note) object() map[string]any {
-	o := map[string]any{"key": n.Key, "file": n.File, "size": n.Size, "modified": n.Modified, "run": n.Run}
-	if n.Replaces != "" {
-		o["replaces"] = n.Replaces
+const timeLayout = "2006-01-02T15:04:05.000Z"
+
+func timestamp(t time.Time) string { return t.UTC().Format(timeLayout) }
+
+// millis is a timestamp in milliseconds since 1970, 0 for none.
+func millis(text string) int64 {
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return 0
 	}
-	return o
+	return t.UnixMilli()
 }
 
-const timeForm = "2006-01-02T15:04:05.000Z"
+// recordFields are the fields recordOf needs, and the state of the ingestion.
+var recordFields = []any{"name", "type", "acquisition_date", "components", "properties." + propertyName, "ingestion"}
 
-func stamp(t time.Time) string { return t.UTC().Format(timeForm) }
+// targetFields are those Target.contains needs.
+var targetFields = []any{"company", "project", "mission"}
 
-// identity is what an item is looked up by: its kind and name.
-func identity(kind, name string) string {
-	if kind == "image" {
-		name = path.Base(name)
+// recordOf extracts what reconcile needs of a dataset.
+func recordOf(d client.Dataset) reconcile.Dataset {
+	fields := gjson.GetManyBytes(d.JSON(), "acquisition_date", "components", "properties."+propertyName)
+	r := reconcile.Dataset{ID: d.ID, Name: d.Name, Taken: millis(fields[0].String())}
+	if p := fields[2]; p.Get("key").String() != "" {
+		r.Key, r.Name, r.Size = p.Get("key").String(), p.Get("file").String(), p.Get("size").Int()
+		r.Modified, r.Run, r.Replaces = millis(p.Get("modified").String()), p.Get("run").String(), p.Get("replaces").String()
 	}
-	return kind + "\x00" + name
+	noted := r.Size != 0
+	fields[1].ForEach(func(_, c gjson.Result) bool {
+		part := reconcile.Component{Name: c.Get("name").String(), MD5: c.Get("checksum").String(), Size: c.Get("size").Int(),
+			Uploaded: c.Get("status").String() == "completed"}
+		r.Components = append(r.Components, part)
+		if !noted {
+			r.Size += part.Size
+		}
+		return true
+	})
+	return r
 }
 
-// keyer works a key out while the files of an item are read.
+// keyer computes a key while the files of an item are read.
 type keyer struct{ h hash.Hash }
 
 func newKeyer(item scan.Item) keyer {
 	k := keyer{sha256.New()}
-	k.write(identity(item.Kind, item.Name))
+	k.write(reconcile.Identity(item.Kind, item.Name))
 	return k
 }
 
@@ -84,29 +102,24 @@ func (k keyer) write(text string) {
 	io.WriteString(k.h, text)
 }
 
-// file adds one file.
+// file adds one file. The buffer has room for three samples.
 func (k keyer) file(component string, f io.ReaderAt, size int64, buffer []byte) error {
 	k.write(component)
 	k.write(strconv.FormatInt(size, 10))
-	spans := []int64{0, size/2 - sample/2, size - sample}
-	length := int64(sample)
-	if size <= 3*sample {
-		spans, length = spans[:1], size
+	offsets, length := []int64{0, size/2 - sampleSize/2, size - sampleSize}, int64(sampleSize)
+	if size <= 3*sampleSize {
+		offsets, length = offsets[:1], size
 	}
-	for _, at := range spans {
-		if n, err := f.ReadAt(buffer[:length], at); int64(n) < length {
-			return shortRead(err)
+	for _, offset := range offsets {
+		if n, err := f.ReadAt(buffer[:length], offset); int64(n) < length {
+			if err == io.EOF || err == nil {
+				return fmt.Errorf("it became shorter while it was read")
+			}
+			return err
 		}
 		k.h.Write(buffer[:length])
 	}
 	return nil
-}
-
-func shortRead(err error) error {
-	if err == io.EOF || err == nil {
-		return fmt.Errorf("it became shorter while it was read")
-	}
-	return err
 }
 
 func (k keyer) sum() string { return hex.EncodeToString(k.h.Sum(nil)[:16]) }

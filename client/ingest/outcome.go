@@ -1,44 +1,43 @@
 package ingest
 
 import (
-	"bufio"
-	"cmp"
-	"encoding/json"
 	"errors"
-	"io"
+	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
-	"sort"
-	"sync"
+	"strings"
+	"unicode/utf8"
 
 	"transect/client/fault"
+	"transect/client/scan"
 )
 
 // What can become of a file.
 const (
-	Created = "created" // dataset created and file sent
-	Resumed = "resumed" // the dataset was there, the file was not
-	Skipped = "skipped" // both were there
+	Created = "created" // dataset created and file uploaded
+	Resumed = "resumed" // the dataset existed, the file was uploaded
+	Skipped = "skipped" // both existed
 	Failed  = "failed"
 )
 
 // Outcome is what became of one item: a file with its sidecar files.
 type Outcome struct {
-	Name      string `json:"name"`            // within the source
+	Name      string `json:"name"`            // path within the source
 	Title     string `json:"title,omitempty"` // of the dataset
-	Path      string `json:"path"`            // of its first file
-	Size      int64  `json:"size"`            // of all its files
+	Path      string `json:"path"`            // of the main file
+	Size      int64  `json:"size"`            // bytes of all its files
 	Outcome   string `json:"outcome"`
 	Kind      string `json:"kind,omitempty"`
 	Dataset   string `json:"dataset,omitempty"`
-	Component string `json:"component,omitempty"` // of the first file
-	MD5       string `json:"md5,omitempty"`       // of the first file, where it is known
+	Component string `json:"component,omitempty"` // of the main file
+	MD5       string `json:"md5,omitempty"`       // of the main file, where known
 	Cause     string `json:"cause,omitempty"`     // of a failure, or a remark
 	Hint      string `json:"hint,omitempty"`
 	Key       string `json:"key,omitempty"`
-	// PathEncoded is the path percent-encoded, where it is no text. Only reports
-	// have it: Path is exact then.
+	// PathEncoded is the path percent-encoded, where it is not valid UTF-8. Only
+	// reports have it; in memory Path is exact.
 	PathEncoded string `json:"path_encoded,omitempty"`
 	Files       []Part `json:"files,omitempty"` // when there are several
 
@@ -47,204 +46,157 @@ type Outcome struct {
 
 // Part is one of several files of an item.
 type Part struct {
-	Component string `json:"component"`
-	Path      string `json:"path"`
-	Size      int64  `json:"size"`
-	MD5       string `json:"md5,omitempty"`
-	// As that of an outcome.
-	PathEncoded string `json:"path_encoded,omitempty"`
+	Component   string `json:"component"`
+	Path        string `json:"path"`
+	Size        int64  `json:"size"`
+	MD5         string `json:"md5,omitempty"`
+	PathEncoded string `json:"path_encoded,omitempty"` // like that of an outcome
 }
 
 // Err is the error of a failed outcome of this process, or nil.
 func (o Outcome) Err() error { return o.err }
 
-// Spool is a list of outcomes on disk, so that a million of them take no memory.
-type Spool struct {
-	path      string
-	temporary bool
+// uploadOperation is the operation that sends files.
+const uploadOperation = "datasets.upload_file"
 
-	mu   sync.Mutex
-	file *os.File
-	w    *bufio.Writer
+func (o *Outcome) fail(err error) {
+	o.Outcome, o.Cause, o.err = Failed, err.Error(), err
+	if f := fault.Find(err); f != nil {
+		o.Hint = f.Facts().Hint
+		o.Cause = strings.TrimPrefix(o.Cause, uploadOperation+": ") // goes without saying
+	}
+	var skipped *scan.Skipped
+	if errors.As(err, &skipped) {
+		o.Cause, o.Hint = skipped.Why(), skipped.Hint()
+	}
 }
 
-const (
-	spoolFolder = "ingest"
-	spoolEnding = ".jsonl"
-	keptSpools  = 50 // of earlier runs
-)
-
-// spoolDir is the folder of temporary files: that of the outcomes, where it can
-// be had, as the system's may lie in memory.
-func spoolDir(stateDir string) string {
-	if stateDir == "" {
-		return ""
+// parts are the files of an outcome, one at least.
+func (o Outcome) parts() []Part {
+	if len(o.Files) > 0 {
+		return o.Files
 	}
-	folder := filepath.Join(stateDir, spoolFolder)
-	if os.MkdirAll(folder, 0o700) != nil {
-		return ""
-	}
-	return folder
+	return []Part{{Component: o.Component, Path: o.Path, Size: o.Size, MD5: o.MD5}}
 }
 
-func newSpool(stateDir, id string) (*Spool, error) {
-	s := &Spool{}
-	var err error
-	if stateDir == "" {
-		s.temporary = true
-		s.file, err = os.CreateTemp("", "transect-ingest-*"+spoolEnding)
-	} else {
-		folder := filepath.Join(stateDir, spoolFolder)
-		if err = os.MkdirAll(folder, 0o700); err == nil {
-			prune(folder)
-			s.file, err = os.OpenFile(filepath.Join(folder, id+spoolEnding), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+// item is the item of an outcome, as far as needed to upload it again.
+func (o Outcome) item() *item {
+	it := &item{key: o.Key, title: o.Title, dataset: o.Dataset}
+	it.Kind, it.Name = o.Kind, o.Name
+	for _, p := range o.parts() {
+		it.Members = append(it.Members, scan.Member{File: scan.File{Path: p.Path, Name: o.Name, Size: p.Size}, Component: p.Component})
+	}
+	return it
+}
+
+// outcomeOf describes the files of an item.
+func outcomeOf(it scan.Item) Outcome {
+	main := it.Members[0]
+	o := Outcome{Name: it.Name, Path: absolute(main.Path), Size: it.Size(), Kind: it.Kind, Component: main.Component}
+	if len(it.Members) > 1 {
+		for _, m := range it.Members {
+			o.Files = append(o.Files, Part{Component: m.Component, Path: absolute(m.Path), Size: m.Size})
 		}
 	}
-	if err != nil {
-		return nil, fault.Hinted(fault.Of(&fault.FileError{}, "cannot keep the outcomes of the run in %s: %w", cmp.Or(stateDir, os.TempDir()), fault.Reason(err)),
-			"name another folder in TRANSECT_STATE_DIR")
-	}
-	s.path, s.w = s.file.Name(), bufio.NewWriterSize(s.file, 64<<10)
-	return s, nil
+	return o
 }
 
-// prune removes the outcomes of the oldest runs.
-func prune(folder string) {
-	names, err := filepath.Glob(filepath.Join(folder, "*"+spoolEnding))
-	if err != nil || len(names) < keptSpools {
-		return
-	}
-	sort.Strings(names) // they begin with the time
-	for _, name := range names[:len(names)-keptSpools+1] {
-		_ = os.Remove(name) // it is only in the way
-	}
-}
-
-func (s *Spool) add(o Outcome) error {
-	line, err := json.Marshal(o.asText())
-	if err != nil {
-		return err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if _, err := s.w.Write(append(line, '\n')); err != nil {
-		return spoolError(err)
-	}
-	return nil
-}
-
-func (s *Spool) flush() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.w == nil {
-		return nil
-	}
-	return spoolError(s.w.Flush())
-}
-
-func spoolError(err error) error {
-	if err == nil {
-		return nil
-	}
-	return fault.Hinted(fault.Of(&fault.FileError{}, "cannot note an outcome: %w", fault.Reason(err)), "is the disk full? what was sent is safe: make room and run again")
-}
-
-// close ends the writing; the outcomes can still be read.
-func (s *Spool) close() error {
-	err := s.flush()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.file != nil {
-		if e := s.file.Close(); err == nil {
-			err = spoolError(e)
+// result is the outcome of an item that ended well.
+func (it *item) result() Outcome {
+	o := outcomeOf(it.Item)
+	o.Outcome, o.Dataset, o.Key, o.Cause, o.Title = it.outcome, it.dataset, it.key, it.remark, it.title
+	if len(it.md5s) > 0 {
+		o.MD5 = it.md5s[0]
+		for i := range o.Files {
+			o.Files[i].MD5 = it.md5s[i]
 		}
-		s.file, s.w = nil, nil
+	}
+	return o
+}
+
+func (it *item) failed(err error) Outcome {
+	o := outcomeOf(it.Item)
+	o.Dataset, o.Key = it.dataset, it.key
+	o.fail(err)
+	return o
+}
+
+// sourceError replaces the error of an item whose file has disappeared, perhaps
+// with its memory card.
+func (it *item) sourceError(err error) error {
+	for _, m := range it.Members {
+		if _, missing := os.Stat(m.Path); errors.Is(missing, fs.ErrNotExist) {
+			return fault.Hinted(fault.Of(&fault.FileError{}, "%s has gone since this run found it", m.Path),
+				"is its card or disk still there? bring it back and run again")
+		}
 	}
 	return err
 }
 
-// Remove deletes the outcomes when they are in a temporary file.
-func (s *Spool) Remove() {
-	_ = s.close()
-	if s.temporary {
-		_ = os.Remove(s.path) // the system clears its temporary files some day
+func absolute(path string) string {
+	if full, err := filepath.Abs(path); err == nil {
+		return full
 	}
+	return path
 }
 
-// Read opens the outcomes for reading from the first on.
-func (s *Spool) Read() (*OutcomeReader, error) {
-	if err := s.flush(); err != nil {
-		return nil, err
-	}
-	return openOutcomes(s.path)
-}
+// File names can be any bytes, while reports are text. There a path that is not
+// valid UTF-8 is shown with %E9 in place of the offending bytes, and
+// path_encoded has it exactly, percent-encoded as in a URL.
 
-// OutcomeReader reads outcomes one by one.
-type OutcomeReader struct {
-	file *os.File
-	next func() (Outcome, bool, error)
-}
-
-func openOutcomes(path string) (*OutcomeReader, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, fault.Of(&fault.FileError{}, "cannot read the outcomes of the run: %w", err)
+// encodePath returns the percent-encoded form of a path that a report cannot
+// hold as it is; "" for all others.
+func encodePath(path string) string {
+	// A CSV reader drops the carriage return at the end of a line.
+	if utf8.ValidString(path) && !strings.Contains(path, "\r") {
+		return ""
 	}
-	lines := json.NewDecoder(bufio.NewReaderSize(file, 64<<10))
-	return &OutcomeReader{file, func() (o Outcome, ok bool, err error) {
-		err = lines.Decode(&o)
-		switch {
-		case err == nil:
-			err = o.asFiles()
-			return o, err == nil, err
-		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, fs.ErrClosed): // the last line of a killed run
-			return Outcome{}, false, nil
+	var b strings.Builder
+	for rest := path; rest != ""; {
+		r, size := utf8.DecodeRuneInString(rest)
+		if r == utf8.RuneError && size == 1 || r == '%' || r < ' ' {
+			fmt.Fprintf(&b, "%%%02X", rest[0])
+		} else {
+			b.WriteString(rest[:size])
 		}
-		return Outcome{}, false, fault.Of(&fault.FileError{}, "cannot read the outcomes of the run: %w", err)
-	}}, nil
+		rest = rest[size:]
+	}
+	return b.String()
 }
 
-// Next returns the next outcome; ok is false at the end.
-func (r *OutcomeReader) Next() (o Outcome, ok bool, err error) {
-	if o, ok, err = r.next(); !ok {
-		r.Close()
+// encoded is an outcome as the log and reports hold it.
+func (o Outcome) encoded() Outcome {
+	o.PathEncoded = encodePath(o.Path)
+	for _, text := range []*string{&o.Name, &o.Title, &o.Path, &o.Cause, &o.Hint} {
+		*text = scan.Readable(*text)
 	}
-	return o, ok, err
+	parts := o.Files
+	o.Files = nil
+	for _, p := range parts {
+		p.PathEncoded = encodePath(p.Path)
+		p.Path = scan.Readable(p.Path)
+		o.Files = append(o.Files, p)
+	}
+	return o
 }
 
-// Close frees the file. Closing again does nothing.
-func (r *OutcomeReader) Close() { _ = r.file.Close() } // only read from
-
-// Earlier opens the outcomes of an earlier run on this machine, by its id.
-func Earlier(stateDir, id string) (*OutcomeReader, error) {
-	path := filepath.Join(stateDir, spoolFolder, filepath.Base(id)+spoolEnding)
-	if _, err := os.Stat(path); err != nil {
-		return nil, fault.Hinted(fault.Of(&fault.FileError{}, "there is no ingest %s on this machine", id),
-			"its outcomes are kept for the last %d runs; a report written with report = can be named instead", keptSpools)
+// decode restores the paths of an outcome that was read.
+func (o *Outcome) decode() error {
+	err := decodePath(&o.Path, &o.PathEncoded)
+	for i := range o.Files {
+		err = errors.Join(err, decodePath(&o.Files[i].Path, &o.Files[i].PathEncoded))
 	}
-	return openOutcomes(path)
+	return err
 }
 
-// replace puts another file, written to its end, in the place of the spool.
-func (s *Spool) replace(file *os.File) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	name := file.Name()
-	// Both are closed first: Windows renames no open file.
-	err := file.Close()
-	if s.file != nil {
-		_ = s.file.Close() // its content is in the other
+func decodePath(path, encoded *string) error {
+	if *encoded == "" {
+		return nil
 	}
-	if err == nil {
-		err = os.Rename(name, s.path)
-	}
-	if err == nil {
-		s.file, err = os.OpenFile(s.path, os.O_WRONLY|os.O_APPEND, 0o600)
-	}
+	exact, err := url.PathUnescape(*encoded)
 	if err != nil {
-		s.file, s.w = nil, nil
-		return spoolError(err)
+		return fmt.Errorf("path_encoded of %s: %w", *path, err)
 	}
-	s.w = bufio.NewWriterSize(s.file, 64<<10)
+	*path, *encoded = exact, ""
 	return nil
 }

@@ -5,10 +5,10 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -21,18 +21,24 @@ import (
 
 var csvHeader = []string{"name", "path", "size", "outcome", "kind", "dataset", "component", "md5", "cause", "hint", "path_encoded"}
 
+// csvFields are the texts of an outcome in the order of csvHeader; that of the
+// size is nil.
+func (o *Outcome) csvFields() []*string {
+	return []*string{&o.Name, &o.Path, nil, &o.Outcome, &o.Kind, &o.Dataset, &o.Component, &o.MD5, &o.Cause, &o.Hint, &o.PathEncoded}
+}
+
+func isCSV(path string) bool { return strings.EqualFold(filepath.Ext(path), ".csv") }
+
 // checkReport refuses a report that could not be written, before any work.
 func checkReport(path string) error {
 	if path == "" {
 		return nil
 	}
-	switch strings.ToLower(filepath.Ext(path)) {
-	case ".json", ".csv":
-	default:
-		return fault.Hinted(fault.Of(&fault.ParameterError{}, "the report %s is neither .json nor .csv", path), "its ending says in which form it is written")
+	if !isCSV(path) && !strings.EqualFold(filepath.Ext(path), ".json") {
+		return fault.Hinted(fault.Of(&fault.ParameterError{}, "the report %s is neither .json nor .csv", path), "its extension selects the format")
 	}
 	if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
-		return fault.Hinted(fault.Of(&fault.FileError{}, "the folder of the report %s does not exist", path), "make it first, or name another one")
+		return fault.Hinted(fault.Of(&fault.FileError{}, "the folder of the report %s does not exist", path), "create it first, or name another one")
 	}
 	return nil
 }
@@ -42,7 +48,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// summary is what a JSON report says beside its files.
+// summary is what a JSON report has beside its files.
 type summary struct {
 	Ingest   string    `json:"ingest"`
 	Platform string    `json:"platform"`
@@ -58,18 +64,18 @@ type summary struct {
 
 // writeReport writes the outcomes, complete under its name or not at all.
 func (r *run) writeReport(result *Result, failure error) (err error) {
-	path := r.o.Report
-	in, err := r.o.Folder(filepath.Dir(path), filepath.Base(path))
+	path := r.options.Report
+	in, err := r.options.Folder(filepath.Dir(path), filepath.Base(path))
 	if err != nil {
-		return unwritten(path, err)
+		return reportError(path, err)
 	}
 	file, err := atomicfile.Create(in, filepath.Base(path), 0o644)
 	if err != nil {
-		return unwritten(path, err)
+		return reportError(path, err)
 	}
 	defer file.Discard()
 	w := bufio.NewWriterSize(file, 64<<10)
-	if strings.EqualFold(filepath.Ext(path), ".csv") {
+	if isCSV(path) {
 		err = r.writeCSV(w)
 	} else {
 		err = r.writeJSON(w, result, failure)
@@ -80,20 +86,20 @@ func (r *run) writeReport(result *Result, failure error) (err error) {
 	if err == nil {
 		err = file.Commit()
 	}
-	return unwritten(path, err)
+	return reportError(path, err)
 }
 
-func unwritten(path string, err error) error {
+func reportError(path string, err error) error {
 	if err == nil || fault.Find(err) != nil {
 		return err
 	}
 	return fault.Hinted(fault.Of(&fault.FileError{}, "the report %s cannot be written: %w", path, fault.Reason(err)),
-		"the files themselves were dealt with; make room, or name another report, and run again: nothing is sent twice")
+		"the files themselves were ingested; make room, or name another report, and run again: nothing is sent twice")
 }
 
 func (r *run) writeJSON(w io.Writer, result *Result, failure error) error {
-	s := summary{Ingest: r.id, Platform: r.c.BaseURL(), Source: scan.Readable(r.o.Source.Root), Target: r.o.Target, Started: r.started.UTC(),
-		Seconds: result.Seconds, Counts: result.Counts, DryRun: r.o.DryRun, Preflight: result.Preflight}
+	s := summary{Ingest: r.id, Platform: r.client.BaseURL(), Source: scan.Readable(r.options.Source.Root), Target: r.options.Target,
+		Started: r.started.UTC(), Seconds: result.Seconds, Counts: result.Counts, DryRun: r.options.DryRun, Preflight: result.Preflight}
 	if failure != nil {
 		s.Error = failure.Error()
 	}
@@ -101,23 +107,21 @@ func (r *run) writeJSON(w io.Writer, result *Result, failure error) error {
 	if err != nil {
 		return err
 	}
-	if _, err := w.Write(head[:len(head)-2]); err != nil { // without its end
-		return err
-	}
-	between := ",\n  \"files\": [\n    "
-	err = r.each(func(Outcome) bool { return true }, 1, func(list []Outcome) error {
-		line, err := json.Marshal(list[0].asText())
+	separator := string(head[:len(head)-2]) + ",\n  \"files\": [\n    " // without the closing brace
+	end := "\n  ]\n}\n"
+	err = r.outcomes.each(all, 1, func(list []Outcome) error {
+		line, err := json.Marshal(list[0].encoded())
 		if err == nil {
-			_, err = io.WriteString(w, between+string(line))
+			_, err = io.WriteString(w, separator+string(line))
 		}
-		between = ",\n    "
+		separator = ",\n    "
 		return err
 	})
-	if err == nil && strings.Contains(between, "files") {
-		_, err = io.WriteString(w, ",\n  \"files\": [")
-	}
 	if err == nil {
-		_, err = io.WriteString(w, "\n  ]\n}\n")
+		if separator != ",\n    " { // no file at all
+			end = strings.TrimSuffix(separator, "\n    ") + end
+		}
+		_, err = io.WriteString(w, end)
 	}
 	return err
 }
@@ -127,48 +131,59 @@ func (r *run) writeCSV(w io.Writer) error {
 	if err := rows.Write(csvHeader); err != nil {
 		return err
 	}
-	err := r.each(func(Outcome) bool { return true }, 1, func(list []Outcome) error {
-		o := list[0].asText()
-		return rows.Write([]string{o.Name, o.Path, strconv.FormatInt(o.Size, 10), o.Outcome, o.Kind, o.Dataset, o.Component, o.MD5, o.Cause, o.Hint, o.PathEncoded})
+	row := make([]string, len(csvHeader))
+	err := r.outcomes.each(all, 1, func(list []Outcome) error {
+		o := list[0].encoded()
+		for i, field := range o.csvFields() {
+			if row[i] = strconv.FormatInt(o.Size, 10); field != nil {
+				row[i] = *field
+			}
+		}
+		return rows.Write(row)
 	})
 	rows.Flush()
 	return errors.Join(err, rows.Error())
 }
 
-// OpenReport opens a report, JSON or CSV, for reading its outcomes.
+const reportHint = "it is a file that ingest.run wrote with report = …"
+
+// OpenReport opens a report, JSON or CSV, to read its outcomes.
 func OpenReport(path string, open imagery.Opener) (*OutcomeReader, error) {
 	file, err := open.Open(path)
 	if err != nil {
 		if fault.Find(err) != nil {
-			return nil, err // it may not be read
+			return nil, err // access denied by policy
 		}
-		return nil, fault.Hinted(fault.Of(&fault.FileError{}, "cannot read the report %s: %w", path, fault.Reason(err)), "it is a file that ingest.run wrote with report = …")
+		return nil, fault.Hinted(fault.Of(&fault.FileError{}, "cannot read the report %s: %w", path, fault.Reason(err)), reportHint)
 	}
 	in := bufio.NewReaderSize(file, 64<<10)
 	read := jsonOutcomes
-	if strings.EqualFold(filepath.Ext(path), ".csv") {
+	if isCSV(path) {
 		read = csvOutcomes
 	}
-	one, err := read(in)
+	next, err := read(in)
 	if err != nil {
 		_ = file.Close() // only read from
 		return nil, notReport(path, err)
 	}
-	return &OutcomeReader{file, func() (Outcome, bool, error) {
-		o, ok, err := one()
-		if err != nil {
+	return &OutcomeReader{file, func() (Outcome, error) {
+		o, err := next()
+		if err == nil {
+			err = o.decode()
+		}
+		if err != nil && err != io.EOF {
 			err = notReport(path, err)
 		}
-		return o, ok, err
+		return o, err
 	}}, nil
 }
 
 func notReport(path string, err error) error {
-	return fault.Hinted(fault.Of(&fault.FileError{}, "%s is no report of an ingest: %w", path, err), "it is a file that ingest.run wrote with report = …")
+	return fault.Hinted(fault.Of(&fault.FileError{}, "%s is no report of an ingest: %w", path, err), reportHint)
 }
 
 // jsonOutcomes reads up to the list of files, then one by one.
-func jsonOutcomes(in io.Reader) (func() (Outcome, bool, error), error) {
+func jsonOutcomes(in io.Reader) (func() (Outcome, error), error) {
 	d := json.NewDecoder(in)
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
 		return nil, errors.New("it is not a JSON object")
@@ -182,108 +197,48 @@ func jsonOutcomes(in io.Reader) (func() (Outcome, bool, error), error) {
 			if t, err := d.Token(); err != nil || t != json.Delim('[') {
 				return nil, errors.New("its files are no list")
 			}
-			return func() (o Outcome, ok bool, err error) {
+			return func() (o Outcome, err error) {
 				if !d.More() {
-					return o, false, nil
+					return o, io.EOF
 				}
-				if err = d.Decode(&o); err == nil {
-					err = o.asFiles()
-				}
-				return o, err == nil, err
+				err = d.Decode(&o)
+				return o, err
 			}, nil
 		}
-		var passed json.RawMessage
-		if err := d.Decode(&passed); err != nil {
+		var ignored json.RawMessage
+		if err := d.Decode(&ignored); err != nil {
 			return nil, err
 		}
 	}
 	return nil, errors.New("it has no list of files")
 }
 
-func csvOutcomes(in io.Reader) (func() (Outcome, bool, error), error) {
+func csvOutcomes(in io.Reader) (func() (Outcome, error), error) {
 	rows := csv.NewReader(in)
 	head, err := rows.Read()
 	if err != nil {
 		return nil, err
 	}
-	at := map[string]int{}
-	for i, name := range head {
-		at[name] = i
-	}
 	for _, name := range []string{"name", "path", "outcome"} {
-		if _, ok := at[name]; !ok {
+		if !slices.Contains(head, name) {
 			return nil, errors.New("it has no column " + name)
 		}
 	}
-	return func() (o Outcome, ok bool, err error) {
+	return func() (o Outcome, err error) {
 		row, err := rows.Read()
 		if err != nil {
-			if errors.Is(err, io.EOF) {
-				err = nil
-			}
-			return o, false, err
+			return o, err
 		}
-		get := func(name string) string {
-			if i, ok := at[name]; ok {
-				return row[i]
+		fields := o.csvFields()
+		for i, name := range head {
+			switch at := slices.Index(csvHeader, name); {
+			case at < 0:
+			case fields[at] == nil:
+				o.Size, _ = strconv.ParseInt(row[i], 10, 64) // 0 when absent
+			default:
+				*fields[at] = row[i]
 			}
-			return ""
 		}
-		size, _ := strconv.ParseInt(get("size"), 10, 64)
-		o = Outcome{Name: get("name"), Path: get("path"), Size: size, Outcome: get("outcome"), Kind: get("kind"), Dataset: get("dataset"),
-			Component: get("component"), MD5: get("md5"), Cause: get("cause"), Hint: get("hint"), PathEncoded: get("path_encoded")}
-		err = o.asFiles()
-		return o, err == nil, err
+		return o, nil
 	}, nil
-}
-
-// Retry makes the source of what failed in an earlier run: the files a report
-// lists as failed. Names stay those of that run, so that keys do, when all lie
-// in one folder that was its source. Relative paths, as in reports made by hand,
-// begin in the folder base.
-func Retry(o *Options, report, base string) error {
-	earlier, err := OpenReport(report, o.Source.Open)
-	if err != nil {
-		return err
-	}
-	defer earlier.Close()
-	roots, paths := map[string]bool{}, map[string]bool{}
-	var list []string
-	for {
-		outcome, ok, err := earlier.Next()
-		if err != nil {
-			return err
-		}
-		if !ok {
-			break
-		}
-		if outcome.Outcome != Failed {
-			continue
-		}
-		if outcome.Path == "" {
-			return notReport(report, fmt.Errorf("%q has failed, and has no path", outcome.Name))
-		}
-		path := outcome.Path
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(base, path)
-		}
-		if path = absolute(path); paths[path] {
-			continue
-		}
-		paths[path] = true
-		list = append(list, path)
-		root, _ := rootOf(filepath.ToSlash(path), outcome.Name)
-		roots[filepath.FromSlash(root)] = true
-	}
-	if len(list) == 0 {
-		o.Items = func(func(item, error) bool) {}
-		return nil
-	}
-	o.Source.Paths = list
-	if len(roots) == 1 {
-		for root := range roots {
-			o.Source.Root = root
-		}
-	}
-	return nil
 }

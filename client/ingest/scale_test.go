@@ -121,7 +121,7 @@ func (w *world) bring(dir string) {
 			w.t.Fatal(err)
 		}
 		id, key := fmt.Sprintf("%024x", i+1), fmt.Sprintf("%016x%016x", i+1, 0)
-		if _, err := insert.Exec(id, entry.Name(), key, info.Size(), stamp(info.ModTime()), first); err != nil {
+		if _, err := insert.Exec(id, entry.Name(), key, info.Size(), timestamp(info.ModTime()), first); err != nil {
 			w.t.Fatal(err)
 		}
 	}

@@ -2,26 +2,25 @@ package ingest
 
 import (
 	"context"
-	"runtime"
+	"fmt"
 	"sync"
-
-	"golang.org/x/sync/errgroup"
 
 	"transect/client"
 	"transect/client/fault"
 	"transect/client/imagery"
+	"transect/client/reconcile"
 	"transect/client/scan"
 )
 
 // The verdicts on a file.
 const (
 	Same      = "same"
-	Different = "different" // the platform holds other bytes
-	Missing   = "missing"   // the platform does not hold it, or not all of it
-	Extra     = "extra"     // the platform holds it, the source does not
+	Different = "different" // the platform has other bytes
+	Missing   = "missing"   // the platform does not have it, or not all of it
+	Extra     = "extra"     // the platform has it, the source does not
 )
 
-// Verdict is how a local file and what the platform holds of it compare.
+// Verdict is the result of comparing a local file with the platform.
 type Verdict struct {
 	Name    string `json:"name"`
 	Path    string `json:"path,omitempty"`
@@ -35,198 +34,202 @@ type Verdict struct {
 type Verification struct {
 	Same, Different, Missing, Extra int64
 	Findings                        []Verdict // all but the same, MaxFailures of them at most
+
+	report  func(Verdict) error
+	mu      sync.Mutex
+	matched map[string]bool // datasets of local files
 }
 
-// Verify compares local files, size and checksum, with what the platform
-// holds at the target. Nothing is changed. tell gets every verdict, one at a
-// time; it may be nil.
-func Verify(ctx context.Context, c *client.Client, o Options, tell func(Verdict) error) (*Verification, error) {
+// Verify compares local files, size and checksum, with the datasets of the
+// target. Nothing is changed. report gets every verdict, one at a time; it may
+// be nil.
+func Verify(ctx context.Context, c *client.Client, o Options, report func(Verdict) error) (*Verification, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
 	}
 	if err := o.Target.complete(ctx, c); err != nil {
 		return nil, err
 	}
-	v := &verification{tell: tell}
-	ix, err := load(ctx, c, o.Target, spoolDir(o.StateDir))
+	o.Check = CheckStrict // damaged images are not compared
+	ix, err := load(ctx, c, o.Target, tempDir(o.StateDir))
 	if err != nil {
 		return nil, err
 	}
 	defer ix.close()
-	v.matched = make([]bool, ix.list.Len())
-	r := &run{c: c, o: o, index: ix}
-	group, inner := errgroup.WithContext(ctx)
-	found := make(chan *work, 256)
-	group.Go(func() error {
-		defer close(found)
-		return named(r.gathered(inner, found, func(skipped *scan.Skipped) error {
-			if skipped.Passed() {
-				return nil
-			}
-			return v.add(Verdict{Name: skipped.Name, Path: absolute(skipped.Path), Verdict: Missing, Cause: skipped.Why()})
-		}))
-	})
-	for range 2 * runtime.GOMAXPROCS(0) {
-		group.Go(func() error {
-			reader := &reader{r, make([]byte, 3*sample)}
-			for w := range found {
-				if err := v.judge(inner, reader, w); err != nil {
-					return err
-				}
-			}
+	v := &Verification{report: report, matched: map[string]bool{}}
+	r := &run{client: c, options: o, index: ix, relocated: map[string]bool{}}
+	err = r.readAll(ctx, func(skipped *scan.Skipped) error {
+		if skipped.Passed() {
 			return nil
-		})
-	}
-	if err := group.Wait(); err != nil {
-		return nil, err
-	}
-	if ctx.Err() != nil {
-		return nil, fault.Stopped(ctx)
-	}
-	return &v.Verification, v.extras(ctx, r)
-}
-
-// VerifyOutcomes does the same for the files of an earlier run, as its
-// outcomes tell of them.
-func VerifyOutcomes(ctx context.Context, c *client.Client, earlier *OutcomeReader, open imagery.Opener, tell func(Verdict) error) (*Verification, error) {
-	v := &verification{tell: tell}
-	all := func(Outcome) bool { return true }
-	err := chunks(earlier, all, lookupSize, func(list []Outcome) error {
-		verdicts, err := compare(ctx, c, open, list)
+		}
+		return v.add(Verdict{Name: skipped.Name, Path: absolute(skipped.Path), Verdict: Missing, Cause: skipped.Why()})
+	}, func(ctx context.Context, it *item, buffer []byte) error {
+		verdict, err := v.judge(ctx, r, it, buffer)
 		if err != nil {
 			return err
 		}
+		return v.add(verdict)
+	})
+	if err == nil {
+		err = v.addExtras(ctx, r)
+	}
+	return v, err
+}
+
+// VerifyOutcomes does the same for the files of an earlier run, by its outcomes.
+func VerifyOutcomes(ctx context.Context, c *client.Client, earlier *OutcomeReader, open imagery.Opener, report func(Verdict) error) (*Verification, error) {
+	v := &Verification{report: report}
+	err := earlier.each(all, lookupSize, func(list []Outcome) error {
+		verdicts, err := compare(ctx, c, open, list)
 		for _, verdict := range verdicts {
 			if err := v.add(verdict); err != nil {
 				return err
 			}
 		}
-		return nil
+		return err
 	})
-	return &v.Verification, err
+	return v, err
 }
 
-type verification struct {
-	Verification
-	tell    func(Verdict) error
-	mu      sync.Mutex
-	matched []bool // of the index's records, what a local file belongs to
-}
-
-func (v *verification) add(verdict Verdict) error {
+func (v *Verification) add(verdict Verdict) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	switch verdict.Verdict {
-	case Same:
-		v.Same++
-	case Different:
-		v.Different++
-	case Missing:
-		v.Missing++
-	case Extra:
-		v.Extra++
-	}
+	*map[string]*int64{Same: &v.Same, Different: &v.Different, Missing: &v.Missing, Extra: &v.Extra}[verdict.Verdict]++
 	if verdict.Verdict != Same && len(v.Findings) < MaxFailures {
 		v.Findings = append(v.Findings, verdict)
 	}
-	if v.tell != nil {
-		return v.tell(verdict)
+	if v.report != nil {
+		return v.report(verdict)
 	}
 	return nil
 }
 
 // judge finds the dataset of a local file and compares them.
-func (v *verification) judge(ctx context.Context, r *reader, w *work) error {
-	verdict := Verdict{Name: w.item.Name, Path: absolute(w.first().Path), Size: w.item.Size(), Verdict: Missing, Cause: "there is no dataset for it"}
-	if err := r.read(w); w.key == "" {
-		verdict.Cause = err.Error()
-		return v.add(verdict)
-	}
-	candidates, err := r.index.of(identity(w.item.Kind, w.item.Name))
+func (v *Verification) judge(ctx context.Context, r *run, it *item, buffer []byte) (Verdict, error) {
+	missing := Verdict{Name: it.Name, Path: absolute(it.main().Path), Size: it.Size(), Verdict: Missing, Cause: "there is no dataset for it"}
+	datasets, err := r.index.named(it.Kind, it.Name)
 	if err != nil {
-		return err
+		return missing, err
 	}
-	var best *held
-	for i := range candidates {
-		h := &candidates[i]
-		same := h.key != 0 && h.key == short(w.key)
-		if same || h.key == 0 && (w.item.Kind != "image" || h.taken == 0 || w.photo != nil && h.taken == w.photo.Acquired.UnixMilli()) {
-			best = h
-		}
-		if same && h.state&complete != 0 {
-			break
-		}
-		if best == nil && r.earlier(w, h) {
-			best = h
-		}
+	decision, err := r.decide(ctx, it, datasets, buffer)
+	if ctx.Err() != nil {
+		return missing, fault.Stopped(ctx)
 	}
-	if best == nil {
-		if best, _, err = r.moved(ctx, w); err != nil {
-			return err
-		}
-		if best == nil {
-			return v.add(verdict)
-		}
-	}
-	h := best
-	v.mu.Lock()
-	v.matched[h.number] = true
-	v.mu.Unlock()
-	o := outcomeOf(w.item)
-	o.Dataset = r.index.dataset(h)
-	if len(o.Files) == 0 && h.state&complete != 0 && h.sum != 0 {
-		sum, err := md5Of(ctx, r.o.Source.Open, w.first().Path)
-		if err != nil {
-			return err
-		}
-		verdict.Dataset, verdict.Verdict, verdict.Cause = o.Dataset, Same, ""
-		if short(sum) != h.sum {
-			verdict.Verdict, verdict.Cause = Different, "the checksums differ"
-		}
-		return v.add(verdict)
-	}
-	verdicts, err := compare(ctx, r.c, r.o.Source.Open, []Outcome{o})
 	if err != nil {
-		return err
+		missing.Cause = err.Error()
+		return missing, nil
 	}
-	return v.add(verdicts[0])
+	o := outcomeOf(it.Item)
+	if o.Dataset = decision.Dataset; decision.Action == reconcile.Create {
+		o.Dataset = decision.Replaces // the previous version differs
+	}
+	if decision.Relocated {
+		if datasets, err = r.index.relocated(it.Kind, it.Name, it.Size()); err != nil {
+			return missing, err
+		}
+	}
+	for _, d := range datasets {
+		if d.ID == o.Dataset || o.Dataset == "" && d.Key == "" && d.Taken == 0 { // nothing tells whose image that is
+			v.mu.Lock()
+			v.matched[d.ID] = true
+			v.mu.Unlock()
+			o.Dataset = d.ID
+			return compareOutcome(ctx, r.options.Source.Open, o, d), nil
+		}
+	}
+	return missing, nil
 }
 
-// extras tells what nothing local belongs to.
-func (v *verification) extras(ctx context.Context, r *run) error {
-	ix := r.index
+// addExtras adds the datasets that no local file belongs to.
+func (v *Verification) addExtras(ctx context.Context, r *run) error {
 	var ids []string
 	flush := func() error {
-		if len(ids) == 0 {
+		found, err := described(ctx, r.client, ids)
+		for _, id := range ids {
+			if d, exists := found[id]; err == nil && exists && (r.options.Source.Kind == "" || d.Type == r.options.Source.Kind) {
+				err = v.add(Verdict{Name: d.Name, Verdict: Extra, Dataset: id, Cause: "no local file belongs to it"})
+			}
+		}
+		ids = nil
+		return err
+	}
+	err := r.index.each(func(d reconcile.Dataset) error {
+		if v.matched[d.ID] {
 			return nil
 		}
-		found, err := described(ctx, r.c, ids)
-		if err != nil {
-			return err
+		if ids = append(ids, d.ID); len(ids) < lookupSize {
+			return nil
 		}
-		for _, id := range ids {
-			if d, there := found[id]; there && (r.o.Source.Kind == "" || d.Type == r.o.Source.Kind) {
-				if err := v.add(Verdict{Name: d.Name, Verdict: Extra, Dataset: id, Cause: "no local file belongs to it"}); err != nil {
-					return err
-				}
-			}
-		}
-		ids = ids[:0]
-		return nil
+		return flush()
+	})
+	if err == nil {
+		err = flush()
 	}
-	for i, matched := range v.matched {
-		if matched {
-			continue
-		}
-		h, err := ix.at(i)
-		if err != nil {
-			return err
-		}
-		if ids = append(ids, ix.dataset(&h)); len(ids) == lookupSize {
-			if err := flush(); err != nil {
-				return err
-			}
+	return err
+}
+
+// compare compares the files of outcomes with the present state of their datasets.
+func compare(ctx context.Context, c *client.Client, open imagery.Opener, list []Outcome) ([]Verdict, error) {
+	var ids []string
+	for _, o := range list {
+		if o.Dataset != "" {
+			ids = append(ids, o.Dataset)
 		}
 	}
-	return flush()
+	found, err := described(ctx, c, ids)
+	if err != nil {
+		return nil, err
+	}
+	verdicts := make([]Verdict, len(list))
+	for i, o := range list {
+		d := found[o.Dataset]
+		verdicts[i] = compareOutcome(ctx, open, o, recordOf(d))
+		if ctx.Err() != nil {
+			return nil, fault.Stopped(ctx)
+		}
+	}
+	return verdicts, nil
+}
+
+// compareOutcome compares the files of an outcome with a dataset; its ID is ""
+// when it does not exist.
+func compareOutcome(ctx context.Context, open imagery.Opener, o Outcome, d reconcile.Dataset) Verdict {
+	v := Verdict{Name: o.Name, Path: o.Path, Size: o.Size, Dataset: o.Dataset, Verdict: Same}
+	if d.ID == "" {
+		v.Verdict, v.Cause = Missing, "its dataset does not exist"
+		if o.Dataset == "" {
+			v.Cause = "it was not sent"
+			if o.Cause != "" {
+				v.Cause += ": " + o.Cause
+			}
+		}
+		return v
+	}
+	for _, p := range o.parts() {
+		if v.Verdict, v.Cause = comparePart(ctx, open, d, p); v.Verdict != Same {
+			break
+		}
+	}
+	return v
+}
+
+func comparePart(ctx context.Context, open imagery.Opener, d reconcile.Dataset, p Part) (verdict, cause string) {
+	c, _ := d.Component(p.Component)
+	if !c.Uploaded {
+		return Missing, "its component " + p.Component + " has no file yet"
+	}
+	if c.Size != 0 && c.Size != p.Size {
+		return Different, fmt.Sprintf("its component %s has %d bytes", p.Component, c.Size)
+	}
+	sum, err := md5Of(ctx, open, p.Path)
+	if err != nil {
+		if p.MD5 == "" || fault.Find(err) == nil {
+			return Different, err.Error()
+		}
+		sum = p.MD5 // the card is out; what was sent is known
+	}
+	if c.MD5 != "" && c.MD5 != sum {
+		return Different, "the checksums differ"
+	}
+	return Same, ""
 }

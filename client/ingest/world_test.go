@@ -124,7 +124,7 @@ func (w *world) allHere(n int) {
 	}
 	names := map[string]bool{}
 	for _, d := range list {
-		if !whole(d) {
+		if !recordOf(d).Complete() {
 			w.t.Errorf("dataset %s has no file", d.Name)
 		}
 		if names[d.Name] {

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -14,7 +15,7 @@ func TestExactPaths(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		path := string(rapid.SliceOf(rapid.SampledFrom([]byte("ab/% \r\n,\"\xe9\xff\xc3\xa9"))).Draw(t, "path"))
 		o := Outcome{Path: path, Files: []Part{{Path: path}}}
-		line, err := json.Marshal(o.asText())
+		line, err := json.Marshal(o.encoded())
 		if err != nil || !utf8.Valid(line) {
 			t.Fatalf("%s %v", line, err)
 		}
@@ -22,22 +23,24 @@ func TestExactPaths(t *testing.T) {
 		if err := json.Unmarshal(line, &read); err != nil {
 			t.Fatal(err)
 		}
-		if err := read.asFiles(); err != nil || read.Path != path || read.Files[0].Path != path {
+		if err := read.decode(); err != nil || read.Path != path || read.Files[0].Path != path {
 			t.Fatalf("%q came back as %q, %q: %v", path, read.Path, read.Files[0].Path, err)
 		}
-		if plain := exactly(path) == ""; plain != (utf8.ValidString(path) && !strings.Contains(path, "\r")) {
-			t.Fatalf("%q is encoded as %q", path, exactly(path))
+		if plain := encodePath(path) == ""; plain != (utf8.ValidString(path) && !strings.Contains(path, "\r")) {
+			t.Fatalf("%q is encoded as %q", path, encodePath(path))
 		}
 	})
 }
 
 // A report whose encoded path is damaged is refused, not taken for another file.
 func TestDamagedPath(t *testing.T) {
-	one, err := csvOutcomes(strings.NewReader("name,path,outcome,path_encoded\na,/a,failed,%G1\n"))
+	path := filepath.Join(t.TempDir(), "report.csv")
+	write(t, path, []byte("name,path,outcome,path_encoded\na,/a,failed,%G1\n"))
+	report, err := OpenReport(path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o, ok, err := one(); err == nil || ok {
+	if o, ok, err := report.Next(); err == nil || ok {
 		t.Errorf("%v %v", o, ok)
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"transect/client"
 	"transect/client/fault"
+	"transect/client/reconcile"
 )
 
 // double makes an empty dataset with the key of another one, as a creation does
@@ -108,7 +109,7 @@ func TestSweptWhileSending(t *testing.T) {
 	r := w.run(folder)
 	w.expect(r, 0, 0, 1, 0)
 	w.allHere(1)
-	if o := outcomes(t, r)["f00000.bin"]; o.Dataset != w.datasets()[0].ID || o.Cause != "another run brought it" {
+	if o := outcomes(t, r)["f00000.bin"]; o.Dataset != w.datasets()[0].ID || o.Cause != reconcile.OtherRun {
 		t.Errorf("got %+v", o)
 	}
 }

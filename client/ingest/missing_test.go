@@ -46,7 +46,7 @@ func TestCardTakenOut(t *testing.T) {
 // The cause of a failure does not say that the file was to be uploaded.
 func TestCausesAreShort(t *testing.T) {
 	var o Outcome
-	o.fail(fault.In(uploading, fault.Of(&fault.UploadError{}, "a.jpg changed while it was uploaded")))
+	o.fail(fault.In(uploadOperation, fault.Of(&fault.UploadError{}, "a.jpg changed while it was uploaded")))
 	if o.Cause != "a.jpg changed while it was uploaded" || o.Outcome != Failed {
 		t.Errorf("%+v", o)
 	}

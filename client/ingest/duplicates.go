@@ -1,0 +1,295 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+
+	"transect/client"
+	"transect/client/fault"
+	"transect/client/reconcile"
+)
+
+// Runs on two machines cannot lock each other out. Each looks for datasets with
+// the same keys after it has created its own, and once more at the end, and all
+// decide alike which of them stays (see reconcile). Except for orphans a run
+// deletes only datasets that it has created itself; what is left to do for the
+// survivor it leaves to the run that created it, or does itself when that run
+// makes no progress.
+
+const (
+	lookupSize   = 200 // datasets looked up by one request
+	otherTimeout = 20 * time.Second
+	otherPoll    = 500 * time.Millisecond
+)
+
+// lookup finds the datasets with the keys of items, by key, in order of their
+// identifiers; without the items' own when others is set.
+func (r *run) lookup(ctx context.Context, items []*item, others bool) (map[string][]reconcile.Dataset, error) {
+	var names, keys, own []any
+	for _, it := range items {
+		names, keys, own = append(names, it.title), append(keys, it.key), append(own, it.dataset)
+	}
+	in := func(list []any) map[string]any { return map[string]any{"$in": list} }
+	// The names narrow the search in any database.
+	filter := client.Filter{"name": in(names), "properties." + propertyName + ".key": in(keys)}
+	if others {
+		filter["_id"] = map[string]any{"$nin": own}
+	}
+	found := map[string][]reconcile.Dataset{}
+	err := search(ctx, r.client, filter, func(d client.Dataset) {
+		if r.options.Target.contains(d) {
+			record := recordOf(d)
+			found[record.Key] = append(found[record.Key], record)
+		}
+	}, targetFields...)
+	return found, err
+}
+
+// described reads datasets by their identifiers. Deleted ones are missing.
+func described(ctx context.Context, c *client.Client, ids []string) (map[string]client.Dataset, error) {
+	found := make(map[string]client.Dataset, len(ids))
+	if len(ids) == 0 {
+		return found, nil
+	}
+	list := make([]any, len(ids))
+	for i, id := range ids {
+		list[i] = id
+	}
+	err := search(ctx, c, client.Filter{"_id": map[string]any{"$in": list}}, func(d client.Dataset) { found[d.ID] = d })
+	return found, err
+}
+
+// resolveDuplicates deletes datasets just created that another run has created
+// as well, and returns the items this run is to upload.
+func (r *run) resolveDuplicates(ctx context.Context, items []*item) ([]*item, error) {
+	if len(items) == 0 {
+		return items, nil
+	}
+	found, err := r.lookup(ctx, items, true)
+	if err != nil {
+		return nil, err
+	}
+	var own, skipped []*item
+	var discard []string
+	for _, it := range items {
+		decision := reconcile.Decide(reconcile.State{File: it.asCreated(), Datasets: found[it.key]})
+		if decision.Action == reconcile.Upload {
+			own = append(own, it)
+			continue
+		}
+		discard = append(discard, it.dataset)
+		it.dataset, it.created = decision.Dataset, false
+		if decision.Action == reconcile.Skip {
+			skipped = append(skipped, it)
+			continue
+		}
+		r.mu.Lock()
+		r.waiting = append(r.waiting, it)
+		r.mu.Unlock()
+	}
+	if err := r.delete(ctx, discard); err != nil {
+		return nil, err
+	}
+	for _, it := range skipped {
+		if err := r.skip(it, it.dataset, reconcile.OtherRun); err != nil {
+			return nil, err
+		}
+	}
+	return own, nil
+}
+
+// delete deletes datasets. Those that are gone already are no error.
+func (r *run) delete(ctx context.Context, ids []string) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	r.options.Logger.Info("deleting duplicate datasets", "datasets", len(ids))
+	_, err := r.client.Datasets.Delete(ctx, client.DatasetList{Dataset: client.IDs(ids)})
+	if status(err) != http.StatusNotFound {
+		return err
+	}
+	if len(ids) > 1 {
+		for _, id := range ids {
+			if err := r.delete(ctx, []string{id}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// waitForOthers waits for files that another run has taken on. When it makes no
+// progress, because it was stopped or its datasets are gone, this run uploads
+// them.
+func (r *run) waitForOthers(ctx context.Context) error {
+	waiting := r.waiting
+	progress := time.Now()
+	for len(waiting) > 0 {
+		var left []*item
+		for batch := range slices.Chunk(waiting, lookupSize) {
+			found, err := r.lookup(ctx, batch, false)
+			if err != nil {
+				return err
+			}
+			for _, it := range batch {
+				survivor, _ := reconcile.Survivor(found[it.key])
+				if it.dataset = survivor.ID; survivor.ID == "" || !survivor.Complete() {
+					left = append(left, it)
+				} else if err := r.skip(it, it.dataset, reconcile.OtherRun); err != nil {
+					return err
+				}
+			}
+		}
+		if len(left) < len(waiting) {
+			progress = time.Now()
+		}
+		waiting = left
+		if time.Since(progress) > otherTimeout {
+			break
+		}
+		if len(waiting) > 0 {
+			if err := r.pause(ctx, otherPoll); err != nil {
+				return err
+			}
+		}
+	}
+	for _, it := range waiting {
+		if it.dataset != "" {
+			it.outcome = Resumed
+		} else if created, err := r.createDatasets(ctx, []*item{it}); err != nil {
+			return err
+		} else if len(created) == 0 {
+			continue
+		}
+		if err := r.upload(ctx, it); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// uploadedElsewhere reports whether another run has uploaded an item whose
+// dataset is gone: it deletes its own duplicates. Otherwise it returns err.
+func (r *run) uploadedElsewhere(ctx context.Context, it *item, err error) (bool, error) {
+	if status(err) != http.StatusNotFound {
+		return false, err
+	}
+	found, failed := r.lookup(ctx, []*item{it}, false)
+	survivor, ok := reconcile.Survivor(found[it.key])
+	if failed != nil || !ok || !survivor.Complete() {
+		return false, err
+	}
+	it.dataset = survivor.ID
+	return true, nil
+}
+
+// deleteDuplicates looks once more for datasets that another run has created
+// meanwhile, and deletes those of this run that do not stay.
+func (r *run) deleteDuplicates(ctx context.Context) error {
+	return r.outcomes.each(func(o Outcome) bool { return o.Outcome == Created }, lookupSize, func(list []Outcome) error {
+		items := make([]*item, len(list))
+		for i, o := range list {
+			items[i] = o.item()
+		}
+		found, err := r.lookup(ctx, items, true)
+		if err != nil {
+			return err
+		}
+		for _, it := range items {
+			if err := r.deleteDuplicate(ctx, it, found[it.key]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (r *run) deleteDuplicate(ctx context.Context, it *item, others []reconcile.Dataset) error {
+	state := reconcile.State{File: it.asCreated(), Datasets: others}
+	state.Uploaded = true
+	decision := reconcile.Decide(state)
+	r.addOrphans(decision.Orphans)
+	if decision.Action == reconcile.CompleteOther {
+		other := *it
+		other.dataset = decision.Dataset
+		err := r.uploadItem(ctx, &other)
+		var response *fault.ResponseError
+		if errors.As(err, &response) && response.Status == http.StatusNotFound {
+			return nil // its run has given way
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if !decision.Discard {
+		return nil
+	}
+	r.discarded[it.dataset] = decision.Dataset
+	return r.delete(ctx, []string{it.dataset})
+}
+
+// asCreated is an item after its dataset was created.
+func (it *item) asCreated() reconcile.File {
+	return reconcile.File{Kind: it.Kind, Name: it.Name, Key: it.key, Created: it.dataset}
+}
+
+func (r *run) addOrphans(orphans []reconcile.Orphan) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.orphans = append(r.orphans, orphans...)
+}
+
+// deleteOrphans deletes the orphans that were found, if they still are.
+//
+// That is safe with runs on other machines: a run still uploading to a deleted
+// orphan gets 404 and then finds the survivor complete. Only when three runs
+// meet within one request can the survivor go as well; so it is looked up
+// afterwards, and the orphan restored when it is gone.
+func (r *run) deleteOrphans(ctx context.Context) error {
+	for batch := range slices.Chunk(r.orphans, lookupSize/2) {
+		found, err := r.describeOrphans(ctx, batch)
+		if err != nil {
+			return err
+		}
+		batch = slices.DeleteFunc(slices.Clone(batch), func(o reconcile.Orphan) bool {
+			return !o.Confirmed(recordOf(found[o.ID]), recordOf(found[o.Survivor]))
+		})
+		if len(batch) == 0 {
+			continue
+		}
+		var ids []string
+		for _, o := range batch {
+			ids = append(ids, o.ID)
+		}
+		slices.Sort(ids)
+		err = r.delete(ctx, slices.Compact(ids))
+		if status(err) == http.StatusForbidden {
+			r.options.Logger.Warn("empty duplicate datasets cannot be deleted", "datasets", len(ids), "reason", err)
+			continue
+		}
+		if err == nil {
+			found, err = r.describeOrphans(ctx, batch)
+		}
+		for _, o := range batch {
+			if _, ok := found[o.Survivor]; err == nil && !ok {
+				_, err = r.client.Datasets.Restore(ctx, client.DatasetList{Dataset: client.IDs{o.ID}})
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *run) describeOrphans(ctx context.Context, orphans []reconcile.Orphan) (map[string]client.Dataset, error) {
+	var ids []string
+	for _, o := range orphans {
+		ids = append(ids, o.ID, o.Survivor)
+	}
+	slices.Sort(ids)
+	return described(ctx, r.client, slices.Compact(ids))
+}

@@ -1,0 +1,207 @@
+package ingest
+
+import (
+	"context"
+	"crypto/md5" // the protocol's checksum, not a protection
+	"encoding/hex"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+
+	"transect/client/fault"
+	"transect/client/imagery"
+	"transect/client/reconcile"
+)
+
+// inspect decides what to do with an item. Files that are already uploaded, or
+// cannot be read, end here; the others go on to the creation of datasets.
+func (r *run) inspect(ctx context.Context, it *item, buffer []byte, to chan<- *item) error {
+	datasets, err := r.index.named(it.Kind, it.Name)
+	if err != nil {
+		return err
+	}
+	r.addOrphans(reconcile.Orphans(datasets))
+	decision, err := r.decide(ctx, it, datasets, buffer)
+	if ctx.Err() != nil {
+		return fault.Stopped(ctx)
+	}
+	if err != nil {
+		return r.record(it.failed(err))
+	}
+	it.dataset, it.replaces, it.superseded, it.remark = decision.Dataset, decision.Replaces, decision.Superseded, decision.Reason
+	switch decision.Action {
+	case reconcile.Skip:
+		// A run that was stopped may have left the previous version behind.
+		if err := r.deletePrevious(ctx, it); err != nil {
+			return r.notReplaced(ctx, it, err)
+		}
+		return r.skip(it, it.dataset, it.remark)
+	case reconcile.Resume:
+		it.outcome = Resumed
+	default:
+		it.outcome = Created
+	}
+	it.title = it.Name
+	if r.options.Name != nil {
+		r.callback.Lock()
+		it.title, err = r.options.Name(it.main().File)
+		r.callback.Unlock()
+		if err != nil {
+			return err
+		}
+	}
+	return put(ctx, to, it)
+}
+
+// decide asks reconcile, and gets it the information it asks for. datasets are
+// those of the item's name.
+func (r *run) decide(ctx context.Context, it *item, datasets []reconcile.Dataset, buffer []byte) (reconcile.Decision, error) {
+	state := reconcile.State{Replace: r.options.Replace, Datasets: datasets}
+	state.File = reconcile.File{Kind: it.Kind, Name: it.Name, Size: it.Size(), Modified: it.main().ModTime.UnixMilli(), Run: r.id}
+	for _, m := range it.Members {
+		state.Components = append(state.Components, reconcile.Component{Name: m.Component, Size: m.Size})
+	}
+	for {
+		var err error
+		decision := reconcile.Decide(state)
+		switch decision.Action {
+		case reconcile.Sample:
+			err = r.sample(it, buffer)
+			if r.options.Check == CheckWarn {
+				r.checker.Add(it.Item, it.photo, err)
+			}
+			state.Key = it.key
+			if it.photo != nil && !it.photo.Acquired.IsZero() {
+				state.Taken = it.photo.Acquired.UnixMilli()
+			}
+		case reconcile.Hash:
+			err = r.hash(ctx, it, &state.File)
+		case reconcile.FindRelocated:
+			state.Relocated, err = r.findRelocated(it)
+		default:
+			if decision.Relocated && !r.claim(decision.Dataset) {
+				state.Relocated, err = r.findRelocated(it)
+				break
+			}
+			if state.Key == "" && r.options.Check == CheckWarn {
+				r.checker.AddKnown(it.Item)
+			}
+			it.key = decision.Key
+			return decision, nil
+		}
+		if err != nil {
+			return decision, err
+		}
+	}
+}
+
+// sample reads the content key, and what an image says about itself.
+func (r *run) sample(it *item, buffer []byte) error {
+	k := newKeyer(it.Item)
+	for i, m := range it.Members {
+		f, err := r.options.Source.Open.Open(m.Path)
+		if err != nil {
+			return unreadable(m.Path, err)
+		}
+		err = k.file(m.Component, f, m.Size, buffer)
+		if err != nil {
+			err = unreadable(m.Path, err)
+		} else if i == 0 && it.Kind == "image" {
+			err = r.readPhoto(it, f)
+		}
+		_ = f.Close() // only read from
+		if err != nil {
+			return err
+		}
+	}
+	it.key = k.sum()
+	return nil
+}
+
+// readPhoto reads the metadata of an image. Formats that are not understood are
+// sent without.
+func (r *run) readPhoto(it *item, f *os.File) error {
+	photo, err := imagery.ReadFrom(f, it.main().Size)
+	photo.Path = it.main().Path
+	unsupported := imagery.CauseOf(err) == imagery.Unsupported
+	if err == nil || !unsupported {
+		it.photo = &photo
+	}
+	if unsupported || r.options.Check == CheckOff {
+		return nil
+	}
+	return err
+}
+
+// hash computes the checksums of all files of an item.
+func (r *run) hash(ctx context.Context, it *item, f *reconcile.File) error {
+	for i, m := range it.Members {
+		sum, err := md5Of(ctx, r.options.Source.Open, m.Path)
+		if err != nil {
+			return err
+		}
+		f.Components[i].MD5 = sum
+	}
+	k := newKeyer(it.Item)
+	k.write(it.key)
+	k.write(f.Components[0].MD5)
+	f.EditedKey = k.sum()
+	return nil
+}
+
+// findRelocated returns the datasets that may hold an item under another path,
+// unless that path exists in the source too: then both files are meant.
+func (r *run) findRelocated(it *item) ([]reconcile.Dataset, error) {
+	list, err := r.index.relocated(it.Kind, it.Name, it.Size())
+	found := []reconcile.Dataset{}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, d := range list {
+		if !r.inSource(d.Name) && !r.relocated[d.ID] {
+			found = append(found, d)
+		}
+	}
+	return found, err
+}
+
+func (r *run) inSource(name string) bool {
+	if r.options.Source.Root == "" || !filepath.IsLocal(filepath.FromSlash(name)) {
+		return false // the names of listed files differ from the end on
+	}
+	_, err := os.Lstat(filepath.Join(r.options.Source.Root, filepath.FromSlash(name)))
+	return err == nil
+}
+
+// claim reserves a dataset for one relocated file; false when another has it.
+func (r *run) claim(dataset string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.relocated[dataset] {
+		return false
+	}
+	r.relocated[dataset] = true
+	return true
+}
+
+// md5Of reads a whole file for its checksum.
+func md5Of(ctx context.Context, open imagery.Opener, path string) (string, error) {
+	f, err := open.Open(path)
+	if err != nil {
+		return "", unreadable(path, err)
+	}
+	defer f.Close() // only read from
+	h := md5.New()
+	buffer := make([]byte, 256<<10)
+	for ctx.Err() == nil {
+		n, err := f.Read(buffer)
+		h.Write(buffer[:n]) // never fails
+		if errors.Is(err, io.EOF) {
+			return hex.EncodeToString(h.Sum(nil)), nil
+		}
+		if err != nil {
+			return "", unreadable(path, err)
+		}
+	}
+	return "", fault.Stopped(ctx)
+}

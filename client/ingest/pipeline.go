@@ -1,0 +1,294 @@
+package ingest
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"runtime"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"transect/client"
+	"transect/client/fault"
+	"transect/client/imagery"
+	"transect/client/preflight"
+	"transect/client/reconcile"
+	"transect/client/scan"
+)
+
+// run is one ingest. pipeline shows its stages, finish what follows them.
+type run struct {
+	client   *client.Client
+	options  Options
+	id       string
+	started  time.Time
+	index    *index
+	outcomes *OutcomeLog
+	checker  *preflight.Checker
+	breaker  breaker
+
+	callback sync.Mutex // one call of Filter or Name at a time
+
+	mu        sync.Mutex // of what follows, and of OnOutcome
+	counts    Counts
+	failures  []Outcome
+	relocated map[string]bool   // datasets that hold a relocated file of this run
+	waiting   []*item           // files that another run has just created a dataset for
+	copies    map[string]string // keys of files that occur more than once in the source, and their datasets
+	discarded map[string]string // duplicates this run deleted, and the datasets kept instead
+	orphans   []reconcile.Orphan
+}
+
+// item is a file, or several that form one dataset, on its way through the
+// pipeline.
+type item struct {
+	scan.Item
+	key        string
+	photo      *imagery.Photo
+	title      string // name of the dataset
+	dataset    string
+	outcome    string // when all goes well
+	remark     string
+	created    bool     // by this run
+	uploaded   []bool   // by member; nil when none is
+	md5s       []string // of the members
+	replaces   string   // dataset of the previous version
+	superseded []string // empty datasets of previous versions
+}
+
+// main is the file the item is named after.
+func (it *item) main() scan.Member { return it.Members[0] }
+
+func newRun(c *client.Client, o Options) (*run, error) {
+	r := &run{client: c, options: o, started: o.Now(), copies: map[string]string{}, relocated: map[string]bool{}, discarded: map[string]string{}}
+	r.checker = preflight.New(preflight.Options{Open: o.Source.Open, Expected: o.Expected, SkipDuplicates: true, Dir: tempDir(o.StateDir)})
+	var random [3]byte
+	rand.Read(random[:])
+	r.id = r.started.UTC().Format("20060102-150405.000-") + hex.EncodeToString(random[:])
+	var err error
+	r.outcomes, err = newOutcomeLog(o.StateDir, r.id)
+	return r, err
+}
+
+// do performs the run and writes the report.
+func (r *run) do(ctx context.Context) (*Result, error) {
+	err := r.pipeline(ctx)
+	if err == nil && r.stopping() {
+		err = fault.Of(&fault.CancelledError{}, "told to stop")
+	}
+	if err == nil && !r.options.DryRun {
+		err = r.finish(ctx)
+	}
+	if ctx.Err() != nil {
+		err = fault.Stopped(ctx)
+	}
+	if closing := r.outcomes.close(); err == nil {
+		err = closing
+	}
+	result := r.result()
+	r.checker.Close()
+	r.index.close()
+	// The report of an earlier run says more than that of one that did nothing.
+	if r.options.Report != "" && !(err != nil && result.Counts == (Counts{}) && exists(r.options.Report)) {
+		if failed := r.writeReport(result, err); err == nil {
+			err = failed
+		}
+	}
+	return result, err
+}
+
+func (r *run) result() *Result {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	counts := r.counts
+	counts.Bytes = r.options.Progress.Transferred.Load()
+	return &Result{ID: r.id, Counts: counts, Failures: r.failures, Preflight: r.checker.Report(), Outcomes: r.outcomes,
+		Seconds: r.options.Now().Sub(r.started).Seconds()}
+}
+
+// pipeline runs the stages concurrently: scan the source, inspect each file and
+// decide what to do with it, create datasets in batches, upload. Files that need
+// nothing leave it after the inspection.
+func (r *run) pipeline(ctx context.Context) error {
+	if r.options.Check == CheckStrict {
+		r.compareMission(ctx)
+		if err := r.checkAll(ctx); err != nil {
+			return err
+		}
+	}
+	var err error
+	if r.index, err = load(ctx, r.client, r.options.Target, tempDir(r.options.StateDir)); err != nil {
+		return err
+	}
+	scanned := make(chan *item, 256)
+	inspected := make(chan *item, 2*r.options.Batch)
+	ready := make(chan *item, 2*r.options.Workers)
+	group, ctx := errgroup.WithContext(ctx)
+	if r.options.Check == CheckWarn {
+		group.Go(func() error {
+			r.compareMission(ctx)
+			return nil
+		})
+	}
+	group.Go(func() error {
+		defer close(scanned)
+		return named(r.scan(ctx, scanned))
+	})
+	group.Go(func() error {
+		defer close(inspected)
+		return named(r.eachItem(ctx, scanned, func(ctx context.Context, it *item, buffer []byte) error {
+			return r.inspect(ctx, it, buffer, inspected)
+		}))
+	})
+	group.Go(func() error {
+		defer close(ready)
+		return r.create(ctx, inspected, ready)
+	})
+	for range r.options.Workers {
+		group.Go(func() error {
+			for it := range ready {
+				if ctx.Err() != nil {
+					return fault.Stopped(ctx)
+				}
+				if !r.stopping() {
+					if err := r.upload(ctx, it); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// stopping reports whether no further file is to be started.
+func (r *run) stopping() bool {
+	select {
+	case <-r.options.Stop:
+		return true
+	default:
+		return false
+	}
+}
+
+// put sends an item to the next stage, unless the run stops.
+func put(ctx context.Context, to chan<- *item, it *item) error {
+	select {
+	case to <- it:
+		return nil
+	case <-ctx.Done():
+		return fault.Stopped(ctx)
+	}
+}
+
+// eachItem calls visit for each item from several goroutines, with a buffer for
+// three samples.
+func (r *run) eachItem(ctx context.Context, from <-chan *item, visit func(context.Context, *item, []byte) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	for range 2 * runtime.GOMAXPROCS(0) {
+		group.Go(func() error {
+			buffer := make([]byte, 3*sampleSize)
+			for it := range from {
+				if ctx.Err() != nil {
+					return fault.Stopped(ctx)
+				}
+				if err := visit(ctx, it, buffer); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// scan finds the files of a run.
+func (r *run) scan(ctx context.Context, to chan<- *item) error {
+	p := r.options.Progress
+	err := r.eachScanned(ctx, func(it *item) error {
+		p.Files.Add(1)
+		p.Bytes.Add(it.Size())
+		return put(ctx, to, it)
+	}, func(skipped *scan.Skipped) error {
+		r.checker.Add(scan.Item{}, nil, skipped)
+		if skipped.Passed() {
+			return nil
+		}
+		o := Outcome{Name: skipped.Name, Path: absolute(skipped.Path)}
+		o.fail(skipped)
+		p.Files.Add(1)
+		return r.record(o)
+	})
+	if err == nil && ctx.Err() != nil {
+		return fault.Stopped(ctx)
+	}
+	p.Complete.Store(err == nil && !r.stopping())
+	return err
+}
+
+// eachScanned visits the items of the source that pass the filter, and the files
+// that were left out.
+func (r *run) eachScanned(ctx context.Context, visit func(*item) error, leftOut func(*scan.Skipped) error) error {
+	items := r.options.Items
+	if items == nil {
+		items = scan.Items(ctx, r.options.Source)
+	}
+	for found, err := range items {
+		var skipped *scan.Skipped
+		if r.stopping() {
+			return nil
+		}
+		if err == nil && len(found.Members) > 0 {
+			keep := true
+			if r.options.Filter != nil {
+				r.callback.Lock()
+				keep, err = r.options.Filter(found.Members[0].File)
+				r.callback.Unlock()
+			}
+			if err == nil && keep {
+				err = visit(&item{Item: found})
+			}
+		} else if errors.As(err, &skipped) {
+			err = leftOut(skipped)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *run) skip(it *item, dataset, remark string) error {
+	it.outcome, it.dataset, it.remark = Skipped, dataset, remark
+	return r.record(it.result())
+}
+
+// record counts an outcome, writes it to the log and passes it to OnOutcome.
+func (r *run) record(o Outcome) error {
+	p := r.options.Progress
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	*r.counts.of(o.Outcome)++
+	if o.Outcome == Failed {
+		p.Failed.Add(1)
+		if len(r.failures) < MaxFailures {
+			r.failures = append(r.failures, o)
+		}
+	} else {
+		p.DoneFiles.Add(1)
+		if o.Outcome == Skipped || r.options.DryRun {
+			p.DoneBytes.Add(o.Size)
+		}
+	}
+	if err := r.outcomes.add(o); err != nil {
+		return named(err)
+	}
+	if r.options.OnOutcome != nil {
+		return r.options.OnOutcome(o)
+	}
+	return nil
+}

@@ -1,0 +1,181 @@
+package ingest
+
+import (
+	"context"
+	"math/rand/v2"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"transect/client"
+	"transect/client/fault"
+	"transect/client/reconcile"
+	"transect/client/scan"
+	"transect/client/transfer"
+)
+
+// maxConflicts is how often a file is sent again when another run is sending it
+// as well.
+const maxConflicts = 6
+
+// upload sends the files of an item and records the outcome. It returns only
+// errors that end the run.
+func (r *run) upload(ctx context.Context, it *item) error {
+	if !r.options.DryRun {
+		if err := r.uploadItem(ctx, it); err != nil {
+			uploaded, err := r.uploadedElsewhere(ctx, it, err)
+			if ctx.Err() != nil {
+				return fault.Stopped(ctx)
+			}
+			if uploaded {
+				return r.skip(it, it.dataset, reconcile.OtherRun)
+			}
+			if r.breaker.fatal(ctx, err) {
+				return err
+			}
+			return r.record(it.failed(it.sourceError(err)))
+		}
+		r.breaker.success()
+		if err := r.deletePrevious(ctx, it); err != nil {
+			return r.notReplaced(ctx, it, err)
+		}
+	}
+	return r.record(it.result())
+}
+
+// uploadItem sends what is missing of an item.
+func (r *run) uploadItem(ctx context.Context, it *item) error {
+	it.md5s = make([]string, len(it.Members))
+	if it.outcome == Resumed && len(it.Members) > 1 {
+		if err := r.findUploaded(ctx, it); err != nil {
+			return err
+		}
+	}
+	for i, m := range it.Members {
+		if it.uploaded != nil && it.uploaded[i] {
+			continue
+		}
+		var err error
+		if it.md5s[i], err = r.uploadFile(ctx, it, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// uploadFile sends one file. A conflict means that another run is sending it
+// too: whoever finishes has done it for both.
+func (r *run) uploadFile(ctx context.Context, it *item, m scan.Member) (sum string, err error) {
+	p := r.options.Progress
+	var counted atomic.Int64
+	how := client.Transferring{
+		Progress: func(delta int64) {
+			p.Transferred.Add(delta)
+			p.DoneBytes.Add(delta)
+			counted.Add(delta)
+		},
+		Found:    func(delta int64) { p.Transferred.Add(-delta) },
+		Uploaded: func(u transfer.Uploaded) { sum = u.MD5 },
+		New:      it.created,
+	}
+	defer func() {
+		if err != nil && ctx.Err() == nil {
+			p.DoneBytes.Add(-counted.Load()) // the bytes of a file that failed are not done
+		}
+	}()
+	for attempt := 1; ; attempt++ {
+		_, err = r.client.Datasets.UploadFile(client.WithTransfers(ctx, how),
+			client.UploadFile{Dataset: client.ID(it.dataset), Component: m.Component, FilePath: client.Path(m.Path)})
+		if !contested(err, attempt) {
+			return sum, err
+		}
+		if sum, ok := r.uploadedBytes(ctx, it.dataset, m); ok {
+			return sum, nil
+		}
+		how.New = false
+		if err := r.pause(ctx, rand.N(time.Duration(attempt)*300*time.Millisecond)); err != nil {
+			return "", err
+		}
+	}
+}
+
+// contested reports errors that a file meets when another run sends it too and
+// takes over its upload: a conflict, or missing parts.
+func contested(err error, attempt int) bool {
+	switch status(err) {
+	case http.StatusConflict:
+		return attempt <= maxConflicts
+	case http.StatusBadRequest:
+		return attempt <= 2
+	}
+	return false
+}
+
+// uploadedBytes reports whether another run has uploaded the very file.
+func (r *run) uploadedBytes(ctx context.Context, dataset string, m scan.Member) (string, bool) {
+	d, err := r.describe(ctx, dataset)
+	c, ok := d.Component(m.Component)
+	if err != nil || !ok || !c.Uploaded {
+		return "", false
+	}
+	sum, err := md5Of(ctx, r.options.Source.Open, m.Path)
+	return sum, err == nil && sum == c.MD5
+}
+
+func (r *run) describe(ctx context.Context, dataset string) (reconcile.Dataset, error) {
+	d, err := r.client.Datasets.Describe(ctx, client.DatasetIDs{Dataset: client.IDs{dataset}})
+	if err != nil || len(d) == 0 {
+		return reconcile.Dataset{}, err
+	}
+	return recordOf(d[0]), nil
+}
+
+// findUploaded finds out which files of a dataset are already uploaded.
+func (r *run) findUploaded(ctx context.Context, it *item) error {
+	d, err := r.describe(ctx, it.dataset)
+	if err != nil || d.ID == "" {
+		return err
+	}
+	it.uploaded = make([]bool, len(it.Members))
+	for i, m := range it.Members {
+		if c, _ := d.Component(m.Component); c.Uploaded {
+			it.uploaded[i], it.md5s[i] = true, c.MD5
+			r.options.Progress.DoneBytes.Add(m.Size)
+		}
+	}
+	return nil
+}
+
+// deletePrevious deletes the dataset of the previous version of the file, now
+// that the new one is complete. It can be restored.
+func (r *run) deletePrevious(ctx context.Context, it *item) error {
+	if !r.options.Replace || r.options.DryRun {
+		return nil
+	}
+	for _, id := range it.superseded {
+		r.addOrphans([]reconcile.Orphan{{ID: id, Survivor: it.dataset, Superseded: true}})
+	}
+	if it.replaces == "" {
+		return nil
+	}
+	_, err := r.client.Datasets.Delete(ctx, client.DatasetList{Dataset: client.IDs{it.replaces}})
+	if err == nil || status(err) == http.StatusNotFound {
+		it.remark = "changed: it replaces dataset " + it.replaces + ", which was deleted and can be restored"
+		return nil
+	}
+	return err
+}
+
+// notReplaced records a file that is uploaded while its previous version could
+// not be deleted. The next run tries again.
+func (r *run) notReplaced(ctx context.Context, it *item, err error) error {
+	if ctx.Err() != nil {
+		return fault.Stopped(ctx)
+	}
+	if r.breaker.fatal(ctx, err) {
+		return err
+	}
+	return r.record(it.failed(fault.Hinted(fault.Of(&fault.UploadError{},
+		"it is uploaded, as dataset %s, but the dataset of its earlier state, %s, could not be deleted: %w", it.dataset, it.replaces, err),
+		"run again, or delete dataset %s by hand", it.replaces)))
+}
