@@ -5,6 +5,7 @@ import (
 
 	"transect/client/declare"
 	"transect/client/fault"
+	"transect/client/schema"
 	"transect/runtime/vm"
 )
 
@@ -12,7 +13,7 @@ import (
 // in documented order followed by a table of named ones.
 func arguments(L *lua.LState, s *declare.Spec) (declare.Args, error) {
 	a := declare.Args{Values: map[string]any{}}
-	var positional []declare.Param
+	var positional []schema.Param
 	for _, p := range s.Params {
 		if p.Positional {
 			positional = append(positional, p)
@@ -52,7 +53,7 @@ func tooMany(s *declare.Spec, positional int) error {
 
 // named tells whether the last table of a call holds named arguments, or is
 // itself the value of the positional argument at that place.
-func named(t *lua.LTable, s *declare.Spec, positional []declare.Param, place int) bool {
+func named(t *lua.LTable, s *declare.Spec, positional []schema.Param, place int) bool {
 	keys, known := 0, 0
 	list, record := false, false
 	t.ForEach(func(k, _ lua.LValue) {
@@ -74,9 +75,9 @@ func named(t *lua.LTable, s *declare.Spec, positional []declare.Param, place int
 		return true
 	}
 	if keys == 0 {
-		return len(positional) == 0 || !positional[place].Required || s.Params[0].Name != positional[place].Name
+		return len(positional) == 0 || !positional[place].Required() || s.Params[0].Name != positional[place].Name
 	}
-	if positional[place].Type.Object() {
+	if positional[place].Type.Keyed() {
 		return known == keys
 	}
 	return true
@@ -104,7 +105,7 @@ func readNamed(a *declare.Args, t *lua.LTable) error {
 		switch extra := value.(type) {
 		case map[string]any:
 			a.Extra = extra
-		case declare.Empty:
+		case schema.Empty:
 		default:
 			failure = fault.Of(&fault.ParameterError{}, "extra wants a table of further arguments")
 		}
@@ -124,7 +125,7 @@ func toGo(v lua.LValue) (any, error) {
 func clientForm(v any) any {
 	switch v := v.(type) {
 	case vm.EmptyTable:
-		return declare.Empty{}
+		return schema.Empty{}
 	case []any:
 		for i := range v {
 			v[i] = clientForm(v[i])
@@ -135,7 +136,7 @@ func clientForm(v any) any {
 		}
 	}
 	if v == vm.NullValue {
-		return declare.Null{}
+		return schema.Null{}
 	}
 	return v
 }

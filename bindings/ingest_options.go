@@ -12,10 +12,10 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
-	"transect/client/declare"
 	"transect/client/fault"
 	"transect/client/ingest"
 	"transect/client/scan"
+	"transect/client/schema"
 	"transect/client/suggest"
 	"transect/runtime/module"
 	"transect/runtime/sandbox"
@@ -308,7 +308,7 @@ func object(c *module.Call, name string) (map[string]any, error) {
 		return nil, err
 	}
 	switch v := clientForm(v).(type) {
-	case nil, declare.Empty:
+	case nil, schema.Empty:
 		return nil, nil
 	case map[string]any:
 		return v, nil

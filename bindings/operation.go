@@ -18,7 +18,7 @@ func operation(s *declare.Spec) lua.LGFunction {
 			vm.Raise(L, err)
 		}
 		in := vm.Of(L)
-		placed(in, s, &args)
+		resolvePaths(in, s, &args)
 		var value declare.Value
 		err = vm.Blocking(L, func(ctx context.Context) (err error) {
 			value, err = s.Invoke(client.WithTransfers(ctx, client.Transferring{Progress: in.Moved}), args)

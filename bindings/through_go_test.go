@@ -9,6 +9,7 @@ import (
 
 	"transect/client"
 	"transect/client/declare"
+	"transect/client/schema"
 )
 
 // throughGo carries out the operations that Lua calls by the typed ones of
@@ -70,7 +71,7 @@ func untyped(t *testing.T, call *declare.Call, out reflect.Value) (declare.Value
 			return declare.Value{Shape: declare.ShapeNone}, nil
 		}
 		return declare.Value{Shape: declare.ShapeResource, JSON: o.JSON()}, nil
-	case declare.Object:
+	case schema.Object:
 		text, err := json.Marshal(o)
 		return declare.Value{Shape: declare.ShapeObject, JSON: text}, err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"transect/client/declare"
 	"transect/client/fault"
+	"transect/client/schema"
 )
 
 const accounts = "POST /dxauth/"
@@ -16,7 +17,7 @@ func TestAccountsOnTheWire(t *testing.T) {
 		{call: "companies.describe", args: object{"company": "c1"}, want: one(accounts + `describe-company {"company":"c1"}`)},
 		{call: "companies.describe", args: object{"company": list{"c1", "c2"}, "extra": object{"fields": object{"include": list{"name"}}}}, answer: "[]",
 			want: one(accounts + `describe-companies {"companies":["c1","c2"],"fields":{"include":["name"]}}`)},
-		{call: "companies.describe", args: object{"company": declare.Empty{}}},
+		{call: "companies.describe", args: object{"company": schema.Empty{}}},
 		{call: "companies.search", want: one(accounts + `search-companies {"filter":{}}`)},
 		{call: "users.describe", want: one(accounts + `describe-user {}`)},
 		{call: "users.describe", args: object{"user": "u1"}, want: one(accounts + `describe-user {"user":"u1"}`)},
@@ -31,8 +32,8 @@ func TestAccountsOnTheWire(t *testing.T) {
 	})
 	testRefused(t, []refusedCase{
 		{"products.cancel", object{"product": "r1", "extra": object{"a": 1}}, "ParameterError", "takes no extra arguments"},
-		{"products.describe", object{"product": list{"r1"}}, "ParameterError", "wants id"},
-		{"users.describe", object{"user": list{"u1"}}, "ParameterError", "wants id"},
+		{"products.describe", object{"product": list{"r1"}}, "ParameterError", "must be an id"},
+		{"users.describe", object{"user": list{"u1"}}, "ParameterError", "must be an id"},
 		{"share_tokens.create", object{}, "ParameterError", "dataset is missing"},
 		{"share_tokens.search", object{"sort": object{"duration": 1}}, "ParameterError", "unknown argument sort"},
 	})

@@ -78,14 +78,14 @@ type (
 		OrderDetails
 	}
 	ExposeAnalytics struct {
-		Analytics     Texts `arg:"analytics,req,pos" in:"none" doc:"name, or a list of names"`
-		RootCompanies IDs   `arg:"root_companies,req,pos" in:"none" doc:"root company of a domain, or a list"`
+		Analytics     Strings `arg:"analytics,req,pos" in:"none" doc:"name, or a list of names"`
+		RootCompanies IDs     `arg:"root_companies,req,pos" in:"none" doc:"root company of a domain, or a list"`
 		Extra
 	}
 	UnexposeAnalytics ExposeAnalytics
 	EnableAnalytics   struct {
-		Analytics Texts `arg:"analytics,req,pos" in:"none" doc:"name, or a list of names"`
-		Companies IDs   `arg:"companies,req,pos" in:"none" doc:"company, or a list of companies"`
+		Analytics Strings `arg:"analytics,req,pos" in:"none" doc:"name, or a list of names"`
+		Companies IDs     `arg:"companies,req,pos" in:"none" doc:"company, or a list of companies"`
 		Extra
 	}
 	DisableAnalytics        EnableAnalytics
@@ -129,7 +129,7 @@ func (in OrderAnalytic) Validate() error {
 func (in AnalyticQuery) Shape(body map[string]any) error { return equals(body, "name", in.Name) }
 
 // grants writes one entry per company: {verb: [{company, analytics_names}]}.
-func grants(body map[string]any, verb, company string, companies IDs, names Texts) error {
+func grants(body map[string]any, verb, company string, companies IDs, names Strings) error {
 	if _, given := body[verb]; given {
 		return nil // an extra argument of that name wins
 	}

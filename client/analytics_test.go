@@ -8,6 +8,7 @@ import (
 
 	"transect/client/declare"
 	"transect/client/fault"
+	"transect/client/schema"
 )
 
 const analyticsPath = "POST /analytics-service/"
@@ -32,13 +33,13 @@ func TestAnalyticsOnTheWire(t *testing.T) {
 			"credentials": list{object{"name": "k"}}, "deliverables": list{object{"name": "d"}}, "outputs": list{object{"name": "o"}}, "tags": list{"t"}, "groups": list{"g"}, "extra": object{"hidden": true, "name": "other"}}),
 			want: one(analyticsPath + `create-analytic {` + imageJSON + `,"display_name":"N","description":"d","instance":{"type":"large","volume":50},"inputs":[{"name":"i"}],"parameters":[{"name":"p"}],
 				"credentials":[{"name":"k"}],"deliverables":[{"name":"d"}],"outputs":[{"name":"o"}],"tags":["t"],"groups":["g"],"hidden":true}`)},
-		{call: "analytics.create", args: with(object{"display_name": "", "description": "", "instance_type": "", "volume_size": 0, "inputs": declare.Empty{}, "tags": declare.Empty{}, "groups": list{}}),
+		{call: "analytics.create", args: with(object{"display_name": "", "description": "", "instance_type": "", "volume_size": 0, "inputs": schema.Empty{}, "tags": schema.Empty{}, "groups": list{}}),
 			want: one(analyticsPath + `create-analytic {` + imageJSON + `}`)},
 		{call: "analytics.describe", args: object{"analytic": "a1"}, want: one(analyticsPath + `describe-analytic {"analytic":"a1"}`)},
 		{call: "analytics.delete", args: object{"analytic": "a1"}, want: one(analyticsPath + `delete-analytic-permanently {"analytic":"a1"}`)},
 		{call: "analytics.delete", args: object{"analytic": list{"a1", "a2"}, "extra": object{"force": true}},
 			want: []string{analyticsPath + `delete-analytic-permanently {"analytic":"a1","force":true}`, analyticsPath + `delete-analytic-permanently {"analytic":"a2","force":true}`}},
-		{call: "analytics.delete", args: object{"analytic": declare.Empty{}}},
+		{call: "analytics.delete", args: object{"analytic": schema.Empty{}}},
 		{call: "analytics.expose", args: object{"analytics": "a", "root_companies": "c1"}, want: one(analyticsPath + `expose-analytics {"expose":[{"root_company":"c1","analytics_names":["a"]}]}`)},
 		{call: "analytics.unexpose", args: object{"analytics": list{"a", "b"}, "root_companies": list{"c1", "c2"}},
 			want: one(analyticsPath + `unexpose-analytics {"unexpose":[{"root_company":"c1","analytics_names":["a","b"]},{"root_company":"c2","analytics_names":["a","b"]}]}`)},
@@ -59,7 +60,7 @@ func TestAnalyticsOnTheWire(t *testing.T) {
 	})
 	testRefused(t, []refusedCase{
 		{"analytics.create", with(object{"container_image": "other"}), "ParameterError", "given twice"},
-		{"analytics.describe", object{"analytic": list{"a1"}}, "ParameterError", "wants id"},
+		{"analytics.describe", object{"analytic": list{"a1"}}, "ParameterError", "must be an id"},
 		{"analytics.order", object{}, "ParameterError", "analytic or name is missing"},
 		{"analytics.order", object{"version": "1.x"}, "ParameterError", "analytic or name is missing"},
 		{"analytics.describe_by_name", object{"name": "n", "extra": object{"fields": 1}}, "ParameterError", "takes no extra arguments"},
@@ -72,7 +73,7 @@ func TestOrdersOnTheWire(t *testing.T) {
 		{call: "analytics.order", args: object{"analytic": "a1"}, want: one(byID + `{"analytic":"a1"}`)},
 		{call: "analytics.order", args: object{"analytic": "a1", "inputs": object{"i": "d1"}, "parameters": object{"p": list{}}, "deliverables": list{"a", "b"}, "project": "p1", "mission": "m1", "extra": object{"note": "x", "mission": "m2"}},
 			want: one(byID + `{"analytic":"a1","inputs":{"i":"d1"},"parameters":{"p":[]},"deliverables":{"a":null,"b":null},"project":"p1","mission":"m2","note":"x"}`)},
-		{call: "analytics.order", args: object{"analytic": "a1", "inputs": declare.Empty{}, "parameters": declare.Empty{}, "deliverables": declare.Empty{}}, want: one(byID + `{"analytic":"a1"}`)},
+		{call: "analytics.order", args: object{"analytic": "a1", "inputs": schema.Empty{}, "parameters": schema.Empty{}, "deliverables": schema.Empty{}}, want: one(byID + `{"analytic":"a1"}`)},
 		{call: "analytics.order", args: object{"analytic": "a1", "deliverables": list{"a"}, "extra": object{"deliverables": object{"b": nil}}}, want: one(byID + `{"analytic":"a1","deliverables":{"b":null}}`)},
 		{call: "analytics.order", args: object{"analytic": "a1", "version": "1.x"}, want: one(byID + `{"analytic":"a1"}`)},
 	})

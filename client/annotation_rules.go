@@ -3,7 +3,6 @@ package client
 import (
 	"cmp"
 
-	"transect/client/declare"
 	"transect/client/fault"
 )
 
@@ -54,34 +53,12 @@ func (in AnnotationDetails) Validate() error {
 		opacity("stroke_opacity", in.StrokeOpacity), opacity("fill_opacity", in.FillOpacity), vectors("normals", in.Normals))
 }
 
-// Shape writes the icon's text and says that the target is a dataset.
+// Shape writes the icon's text and spells out a target that is a dataset.
 func (in AnnotationDetails) Shape(body map[string]any) error {
-	if target, ok := body["target"].(map[string]any); ok && in.Target != "" {
-		target["type"] = "dataset"
+	if dataset, ok := in.Target.(string); ok {
+		body["target"] = map[string]any{"type": "dataset", "id": dataset}
 	}
 	return putIcon(body)
-}
-
-// Validate checks each annotation.
-func (in CreateAnnotations) Validate() error {
-	_, err := declare.Bodies[CreateAnnotation]("annotations", in.Annotations)
-	return err
-}
-
-// Shape makes each annotation what create sends. A target written the way the
-// platform writes it, {type, id}, stays.
-func (in DrawAnnotations) Shape(body map[string]any) error {
-	bodies, err := declare.Bodies[DrawAnnotation]("annotations", in.Annotations)
-	if err != nil {
-		return err
-	}
-	for i, annotation := range in.Annotations {
-		if target, ok := annotation["target"].(map[string]any); ok && target["type"] != nil {
-			bodies[i].(map[string]any)["target"] = target
-		}
-	}
-	body["annotations"] = bodies
-	return nil
 }
 
 // Validate wants something to attach.

@@ -43,7 +43,7 @@ type (
 		Fill          []int       `arg:"fill" doc:"colour of the area: red, green, blue and perhaps alpha, 0 to 255"`
 		FillOpacity   *float64    `arg:"fill_opacity" doc:"opacity of the area, 0 to 1"`
 		Type          string      `arg:"type" default:"2d" choices:"2d|3d|image" raises:"ValueError" doc:"what it is drawn on: a map, a model or an image"`
-		Target        ID          `arg:"target" wire:"target.id" doc:"dataset it is drawn on"`
+		Target        any         `arg:"target" type:"id|object" doc:"dataset it is drawn on; or {type, id}"`
 		Name          *string     `arg:"name" doc:"name of the annotation"`
 		Description   *string     `arg:"description" doc:"description"`
 		Followers     []ID        `arg:"followers" doc:"users told of changes"`
@@ -57,10 +57,13 @@ type (
 	}
 	DrawAnnotation    struct{ AnnotationDetails }
 	CreateAnnotations struct {
-		Annotations []Object `arg:"annotations,req,pos" doc:"annotations, each a table with the arguments of create"`
+		Annotations []CreateAnnotation `arg:"annotations,req,pos" doc:"annotations, each a table with the arguments of create"`
 		Extra
 	}
-	DrawAnnotations          CreateAnnotations
+	DrawAnnotations struct {
+		Annotations []DrawAnnotation `arg:"annotations,req,pos" doc:"annotations, each a table with the arguments of create"`
+		Extra
+	}
 	AddAnnotationAttachments struct {
 		AttachToAnnotation
 		FilePaths []Path `arg:"file_paths" in:"none" doc:"files to upload and attach, each as a dataset named after the file"`

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"transect/client/declare"
 	"transect/client/fault"
+	"transect/client/schema"
 )
 
 const annotationsPath = "POST /map-service/annotations/"
@@ -39,7 +39,7 @@ func TestAnnotationsOnTheWire(t *testing.T) {
 			annotationsPath+`create-annotation {"project":"p","type":"image","geometry":{"type":"Point","coordinates":[1200,800]},"icon":"my own",
 			"target":{"id":"d1","type":"dataset"}}`),
 		{call: "annotations.create_annotations", answer: `[{"_id":"a1"},{"_id":"a2"}]`, args: map[string]any{"annotations": []any{
-			map[string]any{"project": "p", "icon": "SPEEDLIMITUS10", "target": "d1", "attachments": declare.Empty{}, "tint": 7},
+			map[string]any{"project": "p", "icon": "SPEEDLIMITUS10", "target": "d1", "attachments": schema.Empty{}, "tint": 7},
 			map[string]any{"project": "p", "type": "3d", "geometry": point(500, 900), "target": map[string]any{"type": "photo", "id": "d2"}, "extra": map[string]any{"colr": 1}}},
 			"extra": map[string]any{"quiet": true}},
 			want: []string{annotationsPath + `create-annotations {"quiet":true,"annotations":[
@@ -76,10 +76,10 @@ func TestAnnotationsRefused(t *testing.T) {
 		return refusedCase{"annotations.create", map[string]any{"project": "p", key: v}, name, text}
 	}
 	testRefused(t, []refusedCase{
-		create("type", "4d", "ValueError", `"4d" is not one of 2d, 3d, image`),
+		create("type", "4d", "ValueError", `must be one of 2d, 3d, image`),
 		create("stroke", []any{1, 2}, "ParameterError", "argument stroke: wants red, green, blue"),
 		create("fill", []any{1, 2, 256}, "ValueError", "argument fill: number 3 is 256"),
-		create("stroke", []any{1, 2, 0.5}, "ParameterError", "item 3: wants an integer"),
+		create("stroke", []any{1, 2, 0.5}, "ParameterError", "stroke[3] must be an integer"),
 		create("stroke_opacity", 1.5, "ValueError", "argument stroke_opacity: 1.5 is outside 0 to 1"),
 		create("fill_opacity", -1, "ValueError", "argument fill_opacity: -1"),
 		create("icon", "CONVEYER", "ParameterError", "no icon CONVEYER"),
@@ -88,7 +88,7 @@ func TestAnnotationsRefused(t *testing.T) {
 		create("normals", []any{[]any{1, 2}}, "ParameterError", "argument normals: item 1 wants three numbers"),
 		create("file_paths", []any{"no such file"}, "UploadError", "there is no file no such file"),
 		{"annotations.create_annotations", map[string]any{"annotations": []any{map[string]any{"project": "p"}, map[string]any{"name": "x"}}},
-			"ParameterError", "annotations[2]: argument project is missing"},
+			"ParameterError", "annotations[2]: project is missing"},
 		{"annotations.create_annotations", map[string]any{"annotations": []any{map[string]any{"project": "p", "strok": []any{1, 2, 3}}}},
 			"ParameterError", "annotations[1]: unknown key strok"},
 		{"annotations.create_annotations", map[string]any{"annotations": []any{map[string]any{"project": "p", "fill": []any{1}}}},
@@ -194,9 +194,9 @@ func TestAnnotationWithFiles(t *testing.T) {
 	})
 	t.Run("create_annotations", func(t *testing.T) {
 		c, r := record(t, attachmentAnswers())
-		list := []Object{
-			{"project": "p1", "file_paths": []any{image}, "attachments": []any{"d0"}},
-			{"project": "p1", "file_paths": []any{text}},
+		list := []CreateAnnotation{
+			{AnnotationDetails{Project: "p1", Attachments: []ID{"d0"}}, []Path{Path(image)}},
+			{AnnotationDetails{Project: "p1"}, []Path{Path(text)}},
 		}
 		made, err := c.Annotations.CreateAnnotations(t.Context(), CreateAnnotations{Annotations: list})
 		if err != nil || len(made) != 2 || made[1].ID != "a2" {
@@ -208,7 +208,7 @@ func TestAnnotationWithFiles(t *testing.T) {
 		if !sameRequest(t, r.last(t).String(), want) {
 			t.Errorf("got %s, want %s", r.last(t), want)
 		}
-		if len(list[0]["attachments"].([]any)) != 1 || list[0]["file_paths"] == nil {
+		if len(list[0].Attachments) != 1 || list[0].FilePaths == nil {
 			t.Error("the caller's own table was changed")
 		}
 	})
@@ -262,10 +262,11 @@ func TestAnnotationTyped(t *testing.T) {
 func TestAnnotationDryRun(t *testing.T) {
 	image, text := attachable(t)
 	var out bytes.Buffer
+	one, two := "one", "two"
 	c, r := record(t, nil)
 	c.engine.Links = append(c.engine.Links, DryRun(&out))
-	made, err := c.Annotations.CreateAnnotations(t.Context(), CreateAnnotations{Annotations: []Object{
-		{"project": "p", "name": "one", "file_paths": []any{image, text}}, {"project": "p", "name": "two"}}})
+	made, err := c.Annotations.CreateAnnotations(t.Context(), CreateAnnotations{Annotations: []CreateAnnotation{
+		{AnnotationDetails{Project: "p", Name: &one}, []Path{Path(image), Path(text)}}, {AnnotationDetails: AnnotationDetails{Project: "p", Name: &two}}}})
 	if err != nil || len(r.all()) > 0 {
 		t.Fatal(err, r.all())
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -133,28 +132,24 @@ func (c *Client) createAnnotation(ctx context.Context, in CreateAnnotation) (Ann
 }
 
 func (c *Client) createAnnotations(ctx context.Context, in CreateAnnotations) ([]Annotation, error) {
-	details, err := declare.Inputs[CreateAnnotation]("annotations", in.Annotations)
-	if err != nil {
-		return nil, err
-	}
-	files := make([][]localFile, len(details))
-	for i, d := range details {
-		if files[i], err = c.localFiles(d.FilePaths); err != nil {
+	files := make([][]localFile, len(in.Annotations))
+	for i, a := range in.Annotations {
+		var err error
+		if files[i], err = c.localFiles(a.FilePaths); err != nil {
 			return nil, err
 		}
 	}
 	uploads := attaching{client: c}
-	drawn := make([]Object, len(details))
-	for i, d := range details {
-		ids, err := uploads.upload(ctx, d.Project, files[i])
+	drawn := make([]DrawAnnotation, len(in.Annotations))
+	for i, a := range in.Annotations {
+		ids, err := uploads.upload(ctx, a.Project, files[i])
 		if err != nil {
 			return nil, uploads.left(err)
 		}
-		drawn[i] = maps.Clone(in.Annotations[i])
-		delete(drawn[i], "file_paths")
 		if ids != nil {
-			drawn[i]["attachments"] = slices.Concat(d.Attachments, ids)
+			a.Attachments = slices.Concat(a.Attachments, ids)
 		}
+		drawn[i] = DrawAnnotation{a.AnnotationDetails}
 	}
 	made, err := c.Annotations.DrawMany(ctx, DrawAnnotations{Annotations: drawn, Extra: in.Extra})
 	return made, uploads.left(err)

@@ -1,9 +1,6 @@
 package client
 
-import (
-	"cmp"
-	"encoding/json"
-)
+import "encoding/json"
 
 // CarrierModels are the kinds of carriers.
 type CarrierModels struct {
@@ -16,15 +13,15 @@ type CarrierModels struct {
 // Inputs of the carrier model operations.
 type (
 	CreateCarrierModel struct {
-		Name           string `arg:"name,req" doc:"name of the model"`
-		Maker          string `arg:"maker,req" doc:"who makes it"`
-		Type           string `arg:"type,req" choices:"fixed-wing|fixed-wind|multirotor|ground-robot|helicopter|pedestrian" doc:"kind of carrier; fixed-wing travels as fixed-wind"`
-		Company        ID     `arg:"company" doc:"company it belongs to"`
-		UnloadedWeight Object `arg:"unloaded_weight" doc:"weight without sensor, {value, unit}"`
-		FlightTime     Object `arg:"flight_time" doc:"how long it flies, {value, unit}"`
-		Speed          Object `arg:"speed" doc:"speeds it flies at, {min, max}, each {value, unit}"`
-		Altitude       Object `arg:"altitude" doc:"altitudes it flies at, {min, max}, each {value, unit}"`
-		Sensors        []ID   `arg:"compatible_sensor_models" doc:"sensor models it can carry"`
+		Name           string         `arg:"name,req" doc:"name of the model"`
+		Maker          string         `arg:"maker,req" doc:"who makes it"`
+		Type           string         `arg:"type,req" choices:"fixed-wing|fixed-wind|multirotor|ground-robot|helicopter|pedestrian" doc:"kind of carrier; fixed-wing travels as fixed-wind"`
+		Company        ID             `arg:"company" doc:"company it belongs to"`
+		UnloadedWeight *Quantity      `arg:"unloaded_weight" doc:"weight without sensor, {value, unit}"`
+		FlightTime     *Quantity      `arg:"flight_time" doc:"how long it flies, {value, unit}"`
+		Speed          *QuantityRange `arg:"speed" doc:"speeds it flies at, {min, max}, each {value, unit}"`
+		Altitude       *QuantityRange `arg:"altitude" doc:"altitudes it flies at, {min, max}, each {value, unit}"`
+		Sensors        []ID           `arg:"compatible_sensor_models" doc:"sensor models it can carry"`
 		Extra
 	}
 	CarrierModelRef struct {
@@ -40,19 +37,12 @@ type (
 // fixedWing is how the platform spells fixed-wing.
 const fixedWing = "fixed-wind"
 
-// Validate checks the quantities.
-func (in CreateCarrierModel) Validate() error { return in.Shape(map[string]any{}) }
-
 // Shape spells the type as the platform does.
 func (in CreateCarrierModel) Shape(body map[string]any) error {
 	if in.Type == "fixed-wing" {
 		body["type"] = fixedWing
 	}
-	return cmp.Or(
-		nest[Quantity](body, "unloaded_weight", in.UnloadedWeight),
-		nest[Quantity](body, "flight_time", in.FlightTime),
-		nest[QuantityRange](body, "speed", in.Speed),
-		nest[QuantityRange](body, "altitude", in.Altitude))
+	return nil
 }
 
 // CarrierModel is a kind of carrier. Its quantities are {value, unit}, speeds

@@ -1,9 +1,6 @@
 package client
 
-import (
-	"cmp"
-	"encoding/json"
-)
+import "encoding/json"
 
 // CollectionTasks are orders to collect data in the field.
 type CollectionTasks struct {
@@ -31,17 +28,17 @@ type (
 		TaskDetails
 	}
 	TaskDetails struct {
-		Site               ID     `arg:"site" doc:"site to collect data of"`
-		Survey             ID     `arg:"survey" doc:"survey the data is for"`
-		Location           Object `arg:"location" doc:"where it is: {adress = {street, zipcode, city}, contact = {name, phone, email}, task_area}"`
-		ForecastDateRange  Object `arg:"forecast_date_range" doc:"when it is expected, {start_date, end_date}"`
-		ScheduledDateRange Object `arg:"scheduled_date_range" doc:"when it is scheduled, {start_date, end_date}"`
-		Team               ID     `arg:"team" doc:"team that does it"`
-		PIC                ID     `arg:"pic" doc:"pilot in charge"`
-		Comment            string `arg:"comment" doc:"remark"`
-		CustomProps        Object `arg:"custom_props" doc:"properties of your own"`
-		Requirement        Object `arg:"requirement" doc:"what the data must be like"`
-		Purpose            string `arg:"purpose" doc:"what the data is for, such as mapping"`
+		Site               ID            `arg:"site" doc:"site to collect data of"`
+		Survey             ID            `arg:"survey" doc:"survey the data is for"`
+		Location           *TaskLocation `arg:"location" doc:"where it is: {adress = {street, zipcode, city}, contact = {name, phone, email}, task_area}"`
+		ForecastDateRange  *DateRange    `arg:"forecast_date_range" doc:"when it is expected, {start_date, end_date}"`
+		ScheduledDateRange *DateRange    `arg:"scheduled_date_range" doc:"when it is scheduled, {start_date, end_date}"`
+		Team               ID            `arg:"team" doc:"team that does it"`
+		PIC                ID            `arg:"pic" doc:"pilot in charge"`
+		Comment            string        `arg:"comment" doc:"remark"`
+		CustomProps        Object        `arg:"custom_props" doc:"properties of your own"`
+		Requirement        Object        `arg:"requirement" doc:"what the data must be like"`
+		Purpose            string        `arg:"purpose" doc:"what the data is for, such as mapping"`
 		Extra
 	}
 	CollectionTaskRef struct {
@@ -62,8 +59,8 @@ type (
 		Status string `arg:"status,req" choices:"pending|ready|assigned|scheduled|data-captured|data-submitted|completed" doc:"new status"`
 	}
 	SetFieldReport struct {
-		Task   ID     `arg:"task,req" doc:"collection task"`
-		Report Object `arg:"field_report,req" doc:"{capture_date, team, pic, weather, carrier, sensor, speed, altitude, duration, overlap, comment, custom_props}"`
+		Task   ID          `arg:"task,req" doc:"collection task"`
+		Report FieldReport `arg:"field_report,req" doc:"{capture_date, team, pic, weather, carrier, sensor, speed, altitude, duration, overlap, comment, custom_props}"`
 		Extra
 	}
 	// TaskLocation is where a task is.
@@ -74,64 +71,30 @@ type (
 	}
 	// FieldReport tells how the data was collected.
 	FieldReport struct {
-		CaptureDate Date   `arg:"capture_date" doc:"when it was"`
-		Team        ID     `arg:"team" doc:"team that did it"`
-		PIC         ID     `arg:"pic" doc:"pilot in charge"`
-		Weather     Object `arg:"weather" doc:"{wind_speed, type, dew, wind}"`
-		Carrier     ID     `arg:"carrier" doc:"carrier that was used"`
-		Sensor      ID     `arg:"sensor" doc:"sensor that was used"`
-		Speed       Object `arg:"speed" doc:"{value, unit}, in m/s"`
-		Altitude    Object `arg:"altitude" doc:"{value, unit}, in m"`
-		Duration    Object `arg:"duration" doc:"{value, unit}, in min"`
-		Overlap     Object `arg:"overlap" doc:"overlap of images, {forward, lateral}"`
-		Comment     string `arg:"comment" doc:"remark"`
-		CustomProps Object `arg:"custom_props" doc:"properties of your own"`
+		CaptureDate Date      `arg:"capture_date" doc:"when it was"`
+		Team        ID        `arg:"team" doc:"team that did it"`
+		PIC         ID        `arg:"pic" doc:"pilot in charge"`
+		Weather     *Weather  `arg:"weather" doc:"{wind_speed, type, dew, wind}"`
+		Carrier     ID        `arg:"carrier" doc:"carrier that was used"`
+		Sensor      ID        `arg:"sensor" doc:"sensor that was used"`
+		Speed       *Quantity `arg:"speed" doc:"{value, unit}, in m/s"`
+		Altitude    *Quantity `arg:"altitude" doc:"{value, unit}, in m"`
+		Duration    *Quantity `arg:"duration" doc:"{value, unit}, in min"`
+		Overlap     *Overlap  `arg:"overlap" doc:"overlap of images, {forward, lateral}"`
+		Comment     string    `arg:"comment" doc:"remark"`
+		CustomProps Object    `arg:"custom_props" doc:"properties of your own"`
 	}
 	// Weather is the weather while the data was collected.
 	Weather struct {
-		WindSpeed Object `arg:"wind_speed" doc:"{value, unit}"`
-		Type      string `arg:"type" doc:"kind of weather"`
-		Dew       *bool  `arg:"dew" doc:"true when there was dew"`
-		Wind      *bool  `arg:"wind" doc:"true when there was wind"`
+		WindSpeed *Quantity `arg:"wind_speed" doc:"{value, unit}"`
+		Type      string    `arg:"type" doc:"kind of weather"`
+		Dew       *bool     `arg:"dew" doc:"true when there was dew"`
+		Wind      *bool     `arg:"wind" doc:"true when there was wind"`
 	}
 )
 
 // Validate refuses fields that both include and exclude.
 func (in CollectionTaskIDs) Validate() error { return oneChoice(in.Fields) }
-
-// Validate checks location and dates.
-func (in TaskDetails) Validate() error { return in.Shape(map[string]any{}) }
-
-// Shape puts the checked tables in place.
-func (in TaskDetails) Shape(body map[string]any) error {
-	return cmp.Or(
-		nest[TaskLocation](body, "location", in.Location),
-		nest[DateRange](body, "forecast_date_range", in.ForecastDateRange),
-		nest[DateRange](body, "scheduled_date_range", in.ScheduledDateRange))
-}
-
-// Validate checks the report.
-func (in SetFieldReport) Validate() error { return in.Shape(map[string]any{}) }
-
-// Shape puts the checked report in place.
-func (in SetFieldReport) Shape(body map[string]any) error {
-	return nest[FieldReport](body, "field_report", in.Report)
-}
-
-// Shape puts the checked tables in place.
-func (in FieldReport) Shape(body map[string]any) error {
-	return cmp.Or(
-		nest[Weather](body, "weather", in.Weather),
-		nest[Quantity](body, "speed", in.Speed),
-		nest[Quantity](body, "altitude", in.Altitude),
-		nest[Quantity](body, "duration", in.Duration),
-		nest[Overlap](body, "overlap", in.Overlap))
-}
-
-// Shape puts the checked wind speed in place.
-func (in Weather) Shape(body map[string]any) error {
-	return nest[Quantity](body, "wind_speed", in.WindSpeed)
-}
 
 // CollectionTask is an order to collect data in the field.
 type CollectionTask struct {

@@ -31,7 +31,7 @@ type (
 		Extra
 	}
 	CreateCollections struct {
-		Descriptions []Object `arg:"descriptions,req,pos" wire:"collections" doc:"collections, each a table with the arguments of create"`
+		Descriptions []CreateCollection `arg:"descriptions,req,pos" wire:"collections" doc:"collections, each a table with the arguments of create"`
 		Extra
 	}
 	CollectionIDs struct {
@@ -49,18 +49,6 @@ type (
 		Format     string `arg:"format_requested,pos" wire:"format" default:"geojson" doc:"format of the file"`
 	}
 )
-
-// Validate checks each collection.
-func (in CreateCollections) Validate() error {
-	_, err := declare.Bodies[CreateCollection]("descriptions", in.Descriptions)
-	return err
-}
-
-// Shape makes each collection what create sends.
-func (in CreateCollections) Shape(body map[string]any) (err error) {
-	body["collections"], err = declare.Bodies[CreateCollection]("descriptions", in.Descriptions)
-	return err
-}
 
 // Route takes the second pair of routes to delete for good.
 func (in DeleteCollections) Route(routes []string) []string {

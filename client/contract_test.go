@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"transect/client/declare"
+	"transect/client/schema"
 )
 
 // contracted is one operation as the reviewed contract has it.
@@ -160,9 +161,9 @@ func compareOperation(t *testing.T, want contracted, got *declare.Spec) {
 	}
 }
 
-func compareParam(t *testing.T, op string, w contractedParam, p *declare.Param) {
-	if p.Required != (w.required == "req") {
-		t.Errorf("%s: %s required %t, contract %s", op, p.Name, p.Required, w.required)
+func compareParam(t *testing.T, op string, w contractedParam, p *schema.Param) {
+	if p.Required() != (w.required == "req") {
+		t.Errorf("%s: %s required %t, contract %s", op, p.Name, p.Required(), w.required)
 	}
 	if p.Positional != (w.kind == "pos") {
 		t.Errorf("%s: %s positional %t, contract %s", op, p.Name, p.Positional, w.kind)
@@ -170,20 +171,20 @@ func compareParam(t *testing.T, op string, w contractedParam, p *declare.Param) 
 	if text, err := json.Marshal(p.Default); err != nil || w.fallback != "" && string(text) != w.fallback {
 		t.Errorf("%s: %s default %s, contract %s", op, p.Name, text, w.fallback)
 	}
-	if !strings.HasPrefix(p.Type.Name, contractTypes[w.typ]) {
+	if !strings.HasPrefix(p.Type.String(), contractTypes[w.typ]) {
 		t.Errorf("%s: %s is %s, contract %s", op, p.Name, p.Type, w.typ)
 	}
 	if _, byCode := shapedByCode[op]; byCode {
 		return
 	}
-	where := p.Wire
+	where := p.Key
 	switch {
-	case p.Place == declare.NotSent:
+	case p.In == schema.NotSent:
 		where = "none"
-	case p.Place == declare.InPath:
+	case p.In == schema.InPath:
 		where = "path"
-	case p.WireMany != "":
-		where += "|" + p.WireMany
+	case p.KeyMany != "":
+		where += "|" + p.KeyMany
 	}
 	if where != w.to {
 		t.Errorf("%s: %s travels as %s, contract %s", op, p.Name, where, w.to)

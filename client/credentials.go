@@ -33,7 +33,7 @@ type (
 	}
 	CredentialQuery struct {
 		Query
-		Name Texts `arg:"name" wire:"filter.name.$eq" many:"filter.name.$in" doc:"name, or a list of names, in place of a filter"`
+		Name Strings `arg:"name" wire:"filter.name.$eq" many:"filter.name.$in" doc:"name, or a list of names, in place of a filter"`
 	}
 	SetCredentials struct {
 		Company     ID     `arg:"company,req,pos" doc:"company that owns them"`

@@ -48,7 +48,7 @@ func TestCredentialsRefused(t *testing.T) {
 		return all
 	}
 	cases := []refusedCase{
-		{"credentials.create", args("credentials", "hush-hush"), "ParameterError", "argument credentials: wants object"},
+		{"credentials.create", args("credentials", "hush-hush"), "ParameterError", "argument credentials must be a table with keys"},
 		{"credentials.create", args("credentials", map[string]any{"cloud_region": "hush-hush", "aws_region": "hush-hush"}), "ParameterError", "cloud_region and aws_region are the same key"},
 		{"credentials.create", args("labels", map[string]any{"type": 3}), "ParameterError", "labels: type wants text"},
 		{"credentials.set_labels", map[string]any{"name": "n", "company": "c", "labels": map[string]any{"a": true}}, "ParameterError", "labels: a wants text"},
@@ -87,8 +87,8 @@ func TestOAuthClientsOnTheWire(t *testing.T) {
 		{call: "oauth_clients.search", args: map[string]any{"limit": 5, "page": 1}, want: []string{`POST /dxauth/search-clients {"filter":{},"limit":5,"page":1}`}},
 	})
 	testRefused(t, []refusedCase{
-		{"oauth_clients.create", map[string]any{"name": "n", "client_type": "web"}, "ParameterError", `"web" is not one of sdk`},
-		{"oauth_clients.create", map[string]any{"name": "n", "expiration_date": "soon"}, "ParameterError", "is not a date"},
+		{"oauth_clients.create", map[string]any{"name": "n", "client_type": "web"}, "ParameterError", `must be one of sdk`},
+		{"oauth_clients.create", map[string]any{"name": "n", "expiration_date": "soon"}, "ParameterError", "must be a date"},
 	})
 }
 

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"transect/client/declare"
 	"transect/client/fault"
+	"transect/client/schema"
 )
 
 const dataPath = "POST /data-manager/"
@@ -46,13 +46,13 @@ func TestDatasetCreationOnTheWire(t *testing.T) {
 		datasetCase("file", object{"file_count": 0}, `"components":[]`),
 		datasetCase("file", object{"file_count": 3}, components("file_0", "file_1", "file_2")),
 		datasetCase("file", object{"file_count": 3, "components": list{"a", object{"name": "b", "optional": true}}}, `"components":[{"name":"a"},{"name":"b","optional":true}]`),
-		datasetCase("file", object{"components": declare.Empty{}}, `"components":[]`),
+		datasetCase("file", object{"components": schema.Empty{}}, `"components":[]`),
 		datasetCase("file", object{"extra": object{"source_name": "drone", "type": "other", "note": nil}}, `"source":{"name":"drone"},"note":null,`+components("file")),
 		datasetCase("mesh", object{"texture_count": 2, "material_count": 0, "offset": list{1, 2.5, -3}}, `"offset":[1,2.5,-3],`+components("mesh", "texture_0", "texture_1")),
 
 		datasetCase("raster", object{"has_headerfile": true, "has_worldfile": true, "has_projection_file": true}, components("raster", "projection", "worldfile", "header")),
 		datasetCase("raster", object{"bands": list{object{"name": "red"}}, "has_worldfile": true}, `"bands":[{"name":"red"}],`+components("raster", "worldfile")),
-		datasetCase("raster", object{"bands": declare.Empty{}}, components("raster")),
+		datasetCase("raster", object{"bands": schema.Empty{}}, components("raster")),
 		datasetCase("vector", object{"is_archive": true, "dataset_format": "zip"}, `"format":"zip",`+components("archive")),
 		datasetCase("vector", object{"is_shape_file": true, "has_projection_file": true}, components("vector", "database", "index", "projection")),
 		datasetCase("vector", object{"has_projection_file": true}, components("vector", "projection")),
@@ -63,9 +63,9 @@ func TestDatasetCreationOnTheWire(t *testing.T) {
 			"camera_parameters": object{"model": "m"}, "reflectance_calibration_panel": object{"id": 1}, "parse_metadata": false, "extra": object{"ingestion": object{"parameters": object{"a": 1}, "b": 2}}},
 			`"flight":"f1","acquisition_date":"2026-05-31T08:00:00.005Z","width":4000,"height":3000,"sensor":{"maker":"S"},"lens":{"f":8},
 			"camera_parameters":[{"model":"m"}],"reflectance_calibration_panel":{"id":1},"ingestion":{"parameters":{"a":1,"parse_metadata":false},"b":2},`+components("image")),
-		datasetCase("image", object{"width": 0, "height": 0, "sensor": declare.Empty{}, "lens": declare.Empty{}, "camera_parameters": declare.Empty{}, "reflectance_calibration_panel": declare.Empty{}}, components("image")),
+		datasetCase("image", object{"width": 0, "height": 0, "sensor": schema.Empty{}, "lens": schema.Empty{}, "camera_parameters": schema.Empty{}, "reflectance_calibration_panel": schema.Empty{}}, components("image")),
 
-		wireCase{call: "datasets.create_datasets", args: object{"datasets": declare.Empty{}}, answer: "[]", want: one(dataPath + `create-datasets {"datasets":[]}`)},
+		wireCase{call: "datasets.create_datasets", args: object{"datasets": schema.Empty{}}, answer: "[]", want: one(dataPath + `create-datasets {"datasets":[]}`)},
 		wireCase{call: "datasets.create_datasets", answer: "[]",
 			args: object{"datasets": list{object{"name": "a", "type": "image", "dataset_format": "stays", "components": list{object{"name": "image"}}}, object{"vertical_srs_wkt": "as it is"}}},
 			want: one(dataPath + `create-datasets {"datasets":[{"name":"a","type":"image","dataset_format":"stays","components":[{"name":"image"}]},{"vertical_srs_wkt":"as it is"}]}`)},
@@ -79,8 +79,8 @@ func TestDatasetCreationRefused(t *testing.T) {
 		return refusedCase{"datasets.create_" + kind + "_dataset", all, name, text}
 	}
 	cases := []refusedCase{
-		refused("file", object{"components": "a"}, "TypeError", "components: wants list"),
-		refused("file", object{"components": object{"a": 1}}, "TypeError", "components: wants list"),
+		refused("file", object{"components": "a"}, "TypeError", "components must be a list"),
+		refused("file", object{"components": object{"a": 1}}, "TypeError", "components must be a list"),
 		refused("file", object{"components": list{1}}, "TypeError", "item 1 is neither a name nor a table"),
 		refused("mesh", object{"offset": list{1, 2}}, "ParameterError", "wants three numbers, got 2"),
 		refused("vector", object{"collection": "k1", "is_shape_file": true}, "ParameterError", "collection excludes"),
@@ -91,7 +91,7 @@ func TestDatasetCreationRefused(t *testing.T) {
 		refused("vector", object{"is_archive": true, "has_projection_file": true}, "ParameterError", "is_archive excludes"),
 		refused("vector", object{"origin": "d1"}, "ParameterError", "origin goes with collection"),
 		refused("image", object{"geometry": object{"type": "Point", "coordinates": list{200, 0}}}, "QueryError", "coordinates[1] is 200"),
-		refused("image", object{"acquisition_date": "yesterday"}, "ParameterError", "is not a date"),
+		refused("image", object{"acquisition_date": "yesterday"}, "ParameterError", "must be a date"),
 		{"datasets.create_datasets", object{"datasets": list{object{"name": "a"}}, "extra": object{"a": 1}}, "ParameterError", "takes no extra arguments"},
 	}
 	for _, kind := range []string{"file", "image", "mesh", "pcl", "raster", "vector"} {
@@ -125,13 +125,13 @@ func TestDatasetsOnTheWire(t *testing.T) {
 	testWire(t, []wireCase{
 		{call: "datasets.delete", args: object{"dataset": "d1"}, want: one(dataPath + `delete-datasets {"datasets":["d1"]}`)},
 		{call: "datasets.delete", args: object{"dataset": list{"d1", "d2"}, "extra": object{"permanent": true}}, want: one(dataPath + `delete-datasets {"datasets":["d1","d2"],"permanent":true}`)},
-		{call: "datasets.delete", args: object{"dataset": declare.Empty{}}},
+		{call: "datasets.delete", args: object{"dataset": schema.Empty{}}},
 		{call: "datasets.restore", args: object{"dataset": "d1"}, want: one(dataPath + `restore-datasets {"datasets":["d1"]}`)},
 		{call: "datasets.describe", args: object{"dataset": "d1", "extra": object{"fields": object{"include": list{"name"}}}}, want: one(dataPath + `describe-dataset {"dataset":"d1","fields":{"include":["name"]}}`)},
 		{call: "datasets.describe", args: object{"dataset": list{"d1"}}, answer: "[]", want: one(dataPath + `describe-datasets {"datasets":["d1"]}`)},
 		{call: "datasets.rename", args: object{"dataset": "d1", "name": "x"}, want: one(dataPath + `rename-dataset {"dataset":"d1","name":"x"}`)},
 		{call: "datasets.add_categories", args: object{"dataset": "d1", "categories": list{"a"}}, want: one(dataPath + `add-dataset-categories {"dataset":"d1","categories":["a"]}`)},
-		{call: "datasets.remove_categories", args: object{"dataset": "d1", "categories": declare.Empty{}}, want: one(dataPath + `delete-dataset-categories {"dataset":"d1","categories":[]}`)},
+		{call: "datasets.remove_categories", args: object{"dataset": "d1", "categories": schema.Empty{}}, want: one(dataPath + `delete-dataset-categories {"dataset":"d1","categories":[]}`)},
 		{call: "datasets.update_properties", args: object{"dataset": "d1", "properties": object{"a.b": 1, "$c": nil}}, want: one(dataPath + `update-dataset-properties {"dataset":"d1","properties":{"a.b":1,"$c":null}}`)},
 		{call: "datasets.delete_properties", args: object{"dataset": "d1", "properties": list{"a"}}, want: one(dataPath + `delete-dataset-properties {"dataset":"d1","properties":["a"]}`)},
 		{call: "datasets.search", want: one(dataPath + `search-datasets {"filter":{}}`)},

@@ -31,7 +31,7 @@ func TestDatastreamsOnTheWire(t *testing.T) {
 	testRefused(t, []refusedCase{
 		{"datastreams.create", map[string]any{"name": "n", "start_date": "2026-02-01", "end_date": "2026-01-01", "source": map[string]any{}, "template": "t"}, "ParameterError", "is before start_date"},
 		{"datastreams.describe", map[string]any{"datastream": "s", "extra": map[string]any{"x": 1}}, "ParameterError", "no extra arguments"},
-		{"datastreamtemplates.search", map[string]any{"exclude": "source"}, "ParameterError", "argument exclude: wants list of texts"},
+		{"datastreamtemplates.search", map[string]any{"exclude": "source"}, "ParameterError", "argument exclude must be a list of strings"},
 	})
 }
 

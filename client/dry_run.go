@@ -230,7 +230,7 @@ func (d *dryRun) change(ctx context.Context, call *declare.Call, arguments map[s
 // tables finds the argument that lists what an operation creates.
 func tables(s *declare.Spec, arguments map[string]any) []any {
 	for _, p := range s.Params {
-		if list, ok := arguments[p.Name].([]any); ok && p.Type.Elem != nil && p.Type.Elem.Object() {
+		if list, ok := arguments[p.Name].([]any); ok && p.Type.Elem() == "object" {
 			return list
 		}
 	}

@@ -1,7 +1,6 @@
 package client
 
 import (
-	"cmp"
 	"encoding/json"
 
 	"transect/client/fault"
@@ -22,25 +21,25 @@ type EstimationMethods struct {
 // Inputs of the estimation method operations.
 type (
 	CreateEstimationMethod struct {
-		Name         string `arg:"name,req" doc:"name of the method"`
-		Companies    IDs    `arg:"companies,req" wrap:"yes" doc:"company, or a list of companies, that may use it"`
-		Requirements Object `arg:"input_data_requirements,req" doc:"data it needs: {sensor_type, carrier_type, bands, gsd, overlap, speed, ppk_rtk, calibration, gcp}"`
-		Crops        []ID   `arg:"crops,req" doc:"crops it is for"`
+		Name         string           `arg:"name,req" doc:"name of the method"`
+		Companies    IDs              `arg:"companies,req" wrap:"yes" doc:"company, or a list of companies, that may use it"`
+		Requirements DataRequirements `arg:"input_data_requirements,req" doc:"data it needs: {sensor_type, carrier_type, bands, gsd, overlap, speed, ppk_rtk, calibration, gcp}"`
+		Crops        []ID             `arg:"crops,req" doc:"crops it is for"`
 		EstimationDetails
 	}
 	UpdateEstimationMethod struct {
-		EstimationMethod ID     `arg:"estimation_method,req" doc:"estimation method"`
-		Crops            []ID   `arg:"crops,req" doc:"crops it is for"`
-		Name             string `arg:"name" doc:"new name"`
-		Companies        IDs    `arg:"companies" wrap:"yes" doc:"company, or a list of companies, that may use it"`
-		Requirements     Object `arg:"input_data_requirements" doc:"data it needs: {sensor_type, carrier_type, bands, gsd, overlap, speed, ppk_rtk, calibration, gcp}"`
+		EstimationMethod ID                `arg:"estimation_method,req" doc:"estimation method"`
+		Crops            []ID              `arg:"crops,req" doc:"crops it is for"`
+		Name             string            `arg:"name" doc:"new name"`
+		Companies        IDs               `arg:"companies" wrap:"yes" doc:"company, or a list of companies, that may use it"`
+		Requirements     *DataRequirements `arg:"input_data_requirements" doc:"data it needs: {sensor_type, carrier_type, bands, gsd, overlap, speed, ppk_rtk, calibration, gcp}"`
 		EstimationDetails
 	}
 	EstimationDetails struct {
-		Description  string `arg:"description" doc:"what it does"`
-		Status       string `arg:"status" choices:"development|validated" doc:"how far it is"`
-		Analytic     Object `arg:"analytic" doc:"analytic it orders: {name, version_range, inputs_mapping, parameters, outputs_mapping}"`
-		GrowthStages []ID   `arg:"growth_stages" doc:"growth stages it is for"`
+		Description  string          `arg:"description" doc:"what it does"`
+		Status       string          `arg:"status" choices:"development|validated" doc:"how far it is"`
+		Analytic     *MethodAnalytic `arg:"analytic" doc:"analytic it orders: {name, version_range, inputs_mapping, parameters, outputs_mapping}"`
+		GrowthStages []ID            `arg:"growth_stages" doc:"growth stages it is for"`
 		Extra
 	}
 	EstimationMethodRef struct {
@@ -58,15 +57,15 @@ type (
 	}
 	// DataRequirements are what a method wants of its data.
 	DataRequirements struct {
-		SensorType  string   `arg:"sensor_type" choices:"hs|lidar|ms|rgb" doc:"type of the sensor"`
-		CarrierType any      `arg:"carrier_type" doc:"type of the carrier"`
-		Bands       []Object `arg:"bands" doc:"bands, each {name, full_width_half_maximum, central_wavelength}, in nanometres"`
-		GSD         Object   `arg:"gsd" doc:"ground sampling distance, {value, unit}"`
-		Overlap     Object   `arg:"overlap" doc:"overlap of images, {forward, lateral}"`
-		Speed       Object   `arg:"speed" doc:"speed of the carrier, {value, unit}"`
-		PPKRTK      Object   `arg:"ppk_rtk" doc:"precise positioning, {use}"`
-		Calibration Object   `arg:"calibration" doc:"calibration of the sensor, {use}"`
-		GCP         Object   `arg:"gcp" doc:"ground control points, {type}"`
+		SensorType  string    `arg:"sensor_type" choices:"hs|lidar|ms|rgb" doc:"type of the sensor"`
+		CarrierType any       `arg:"carrier_type" doc:"type of the carrier"`
+		Bands       []Band    `arg:"bands" doc:"bands, each {name, full_width_half_maximum, central_wavelength}, in nanometres"`
+		GSD         *Quantity `arg:"gsd" doc:"ground sampling distance, {value, unit}"`
+		Overlap     *Overlap  `arg:"overlap" doc:"overlap of images, {forward, lateral}"`
+		Speed       *Quantity `arg:"speed" doc:"speed of the carrier, {value, unit}"`
+		PPKRTK      *Usage    `arg:"ppk_rtk" doc:"precise positioning, {use}"`
+		Calibration *Usage    `arg:"calibration" doc:"calibration of the sensor, {use}"`
+		GCP         Object    `arg:"gcp" doc:"ground control points, {type}"`
 	}
 	// Usage tells whether something is used.
 	Usage struct {
@@ -81,38 +80,6 @@ type (
 		VersionRange   string `arg:"version_range" doc:"versions of the analytic, such as 1.x"`
 	}
 )
-
-// Validate checks the data requirements and the analytic.
-func (in CreateEstimationMethod) Validate() error { return in.Shape(map[string]any{}) }
-
-// Shape puts the checked tables in place.
-func (in CreateEstimationMethod) Shape(body map[string]any) error {
-	return in.EstimationDetails.shape(body, in.Requirements)
-}
-
-// Validate checks the data requirements and the analytic.
-func (in UpdateEstimationMethod) Validate() error { return in.Shape(map[string]any{}) }
-
-// Shape puts the checked tables in place.
-func (in UpdateEstimationMethod) Shape(body map[string]any) error {
-	return in.EstimationDetails.shape(body, in.Requirements)
-}
-
-func (in EstimationDetails) shape(body map[string]any, requirements Object) error {
-	return cmp.Or(nest[DataRequirements](body, "input_data_requirements", requirements),
-		nest[MethodAnalytic](body, "analytic", in.Analytic))
-}
-
-// Shape puts the checked tables in place.
-func (in DataRequirements) Shape(body map[string]any) error {
-	return cmp.Or(
-		nestAll[Band](body, "bands", in.Bands),
-		nest[Quantity](body, "gsd", in.GSD),
-		nest[Overlap](body, "overlap", in.Overlap),
-		nest[Quantity](body, "speed", in.Speed),
-		nest[Usage](body, "ppk_rtk", in.PPKRTK),
-		nest[Usage](body, "calibration", in.Calibration))
-}
 
 // Validate refuses what is no range of versions.
 func (in MethodAnalytic) Validate() error {

@@ -6,6 +6,7 @@ import (
 
 	"transect/client/declare"
 	"transect/client/fault"
+	"transect/client/schema"
 )
 
 // Features are geometries with properties, alone or in a collection.
@@ -34,7 +35,7 @@ type (
 		Extra
 	}
 	CreateFeatures struct {
-		Descriptions []Object `arg:"descriptions,req,pos" wire:"features" doc:"features, each a table with the arguments of create"`
+		Descriptions []CreateFeature `arg:"descriptions,req,pos" wire:"features" doc:"features, each a table with the arguments of create"`
 		Extra
 	}
 	FeatureRef struct {
@@ -74,18 +75,6 @@ type (
 	}
 )
 
-// Validate checks each feature.
-func (in CreateFeatures) Validate() error {
-	_, err := declare.Bodies[CreateFeature]("descriptions", in.Descriptions)
-	return err
-}
-
-// Shape makes each feature what create sends.
-func (in CreateFeatures) Shape(body map[string]any) (err error) {
-	body["features"], err = declare.Bodies[CreateFeature]("descriptions", in.Descriptions)
-	return err
-}
-
 // Route takes the second pair of routes to delete for good.
 func (in DeleteFeatures) Route(routes []string) []string {
 	return restorableOrNot(routes, in.Permanent)
@@ -95,7 +84,7 @@ func (in DeleteFeatures) Route(routes []string) []string {
 func (in UpdateFeaturesProperties) Validate() error {
 	for id, properties := range in.Properties {
 		switch properties.(type) {
-		case map[string]any, Object, declare.Empty:
+		case map[string]any, Object, schema.Empty:
 		default:
 			return fault.Of(&fault.ParameterError{}, "argument features_properties: feature %s wants a table of properties", id)
 		}
@@ -130,7 +119,7 @@ func (in DeleteFeaturesProperties) Shape(body map[string]any) (err error) {
 }
 
 func propertyNames(v any) ([]string, error) {
-	if _, none := v.(declare.Empty); none {
+	if _, none := v.(schema.Empty); none {
 		return []string{}, nil
 	}
 	text, err := declare.Encode(v)

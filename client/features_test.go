@@ -8,6 +8,7 @@ import (
 
 	"transect/client/declare"
 	"transect/client/fault"
+	"transect/client/schema"
 )
 
 const featuresPath = "POST /map-service/features/"
@@ -26,28 +27,28 @@ func TestFeaturesOnTheWire(t *testing.T) {
 		many("features.create_features", map[string]any{"descriptions": []any{map[string]any{"collection": "c1"}, map[string]any{"geometry": point(4, 50), "type": "Feature"}}},
 			featuresPath+`create-features {"features":[{"collection":"c1"},{"geometry":{"type":"Point","coordinates":[4,50]},"type":"Feature"}]}`),
 		one("features.add_attachments", map[string]any{"feature": "f1", "attachments": []any{"d1"}}, featuresPath+`add-attachments {"feature":"f1","attachments":["d1"]}`),
-		one("features.remove_attachments", map[string]any{"feature": "f1", "attachments": declare.Empty{}}, featuresPath+`remove-attachments {"feature":"f1","attachments":[]}`),
+		one("features.remove_attachments", map[string]any{"feature": "f1", "attachments": schema.Empty{}}, featuresPath+`remove-attachments {"feature":"f1","attachments":[]}`),
 		one("features.delete", map[string]any{"feature": "f1"}, featuresPath+`delete-feature {"feature":"f1"}`),
 		one("features.delete", map[string]any{"feature": []any{"f1"}}, featuresPath+`delete-features {"features":["f1"]}`),
 		one("features.delete", map[string]any{"feature": "f1", "permanent": true}, featuresPath+`delete-feature-permanently {"feature":"f1"}`),
 		one("features.delete", map[string]any{"feature": []any{"f1", "f2"}, "permanent": true}, featuresPath+`delete-features-permanently {"features":["f1","f2"]}`),
-		one("features.delete", map[string]any{"feature": declare.Empty{}}),
+		one("features.delete", map[string]any{"feature": schema.Empty{}}),
 		one("features.restore", map[string]any{"feature": "f1"}, featuresPath+`restore-feature {"feature":"f1"}`),
 		one("features.restore", map[string]any{"feature": []any{"f1"}}, featuresPath+`restore-features {"features":["f1"]}`),
 		one("features.describe", map[string]any{"feature": "f1"}, featuresPath+`describe-feature {"feature":"f1"}`),
 		many("features.describe", map[string]any{"feature": []any{"f1", "f2"}}, featuresPath+`describe-features {"features":["f1","f2"]}`),
 		one("features.delete_feature_properties", map[string]any{"feature": "f1", "properties": []any{"a"}}, featuresPath+`delete-feature-properties {"feature":"f1","properties":["a"]}`),
-		many("features.delete_features_properties", map[string]any{"features_properties": map[string]any{"f1": []any{"a", "b"}, "f2": declare.Empty{}}},
+		many("features.delete_features_properties", map[string]any{"features_properties": map[string]any{"f1": []any{"a", "b"}, "f2": schema.Empty{}}},
 			featuresPath+`delete-features-properties {"f1":["a","b"],"f2":[]}`),
 		one("features.update_feature_properties", map[string]any{"feature": "f1", "properties": map[string]any{"a": false}}, featuresPath+`update-feature-properties {"feature":"f1","properties":{"a":false}}`),
-		many("features.update_features_properties", map[string]any{"features_properties": map[string]any{"f1": map[string]any{"a": 1}, "f2": declare.Empty{}}},
+		many("features.update_features_properties", map[string]any{"features_properties": map[string]any{"f1": map[string]any{"a": 1}, "f2": schema.Empty{}}},
 			featuresPath+`update-features-properties {"f1":{"a":1},"f2":{}}`),
 		one("features.set_geometry", map[string]any{"feature": "f1", "geometry": point(4, 50)}, featuresPath+`set-feature-geometry {"feature":"f1","geometry":{"type":"Point","coordinates":[4,50]}}`),
 		{call: "features.search", want: []string{featuresPath + `search-features {"filter":{}}`}},
 
-		one("collections.create", map[string]any{"name": "c", "features": []any{"f1"}, "properties": declare.Empty{}, "schema": map[string]any{"type": "object"}},
+		one("collections.create", map[string]any{"name": "c", "features": []any{"f1"}, "properties": schema.Empty{}, "schema": map[string]any{"type": "object"}},
 			featuresPath+`create-collection {"name":"c","features":["f1"],"properties":{},"schema":{"type":"object"}}`),
-		many("collections.create_collections", map[string]any{"descriptions": []any{map[string]any{"name": "c", "features": declare.Empty{}}}},
+		many("collections.create_collections", map[string]any{"descriptions": []any{map[string]any{"name": "c", "features": schema.Empty{}}}},
 			featuresPath+`create-collections {"collections":[{"name":"c","features":[]}]}`),
 		one("collections.delete", map[string]any{"collection": []any{"c1"}, "permanent": true, "extra": map[string]any{"force": true}},
 			featuresPath+`delete-collections-permanently {"collections":["c1"],"force":true}`),
@@ -60,13 +61,13 @@ func TestFeaturesOnTheWire(t *testing.T) {
 func TestFeaturesRefused(t *testing.T) {
 	testRefused(t, []refusedCase{
 		{"features.create", map[string]any{"geometry": point(1200, 1)}, "QueryError", "argument geometry: coordinates[1]"},
-		{"features.create_features", map[string]any{"descriptions": []any{map[string]any{}, map[string]any{"geometry": point(0, 91)}}}, "QueryError", "descriptions[2]: argument geometry"},
+		{"features.create_features", map[string]any{"descriptions": []any{map[string]any{}, map[string]any{"geometry": point(0, 91)}}}, "QueryError", "descriptions[2]: geometry"},
 		{"features.create_features", map[string]any{"descriptions": []any{map[string]any{"propertes": 1}}}, "ParameterError", "descriptions[1]: unknown key propertes"},
 		{"features.update_features_properties", map[string]any{"features_properties": map[string]any{"f1": 3}}, "ParameterError", "feature f1 wants a table"},
 		{"features.update_features_properties", map[string]any{"features_properties": map[string]any{}, "extra": map[string]any{"x": 1}}, "ParameterError", "no extra arguments"},
 		{"features.delete_features_properties", map[string]any{"features_properties": map[string]any{"f1": "a"}}, "ParameterError", "feature f1 wants a list"},
 		{"features.add_attachments", map[string]any{"feature": "f1"}, "ParameterError", "attachments is missing"},
-		{"collections.create_collections", map[string]any{"descriptions": []any{map[string]any{"features": 1}}}, "ParameterError", "descriptions[1]: argument features"},
+		{"collections.create_collections", map[string]any{"descriptions": []any{map[string]any{"features": 1}}}, "ParameterError", "descriptions[1]: features"},
 		{"collections.export", map[string]any{"collection": "c1", "target_path": "."}, "ParameterError", "target_name is missing"},
 		{"collections.export", map[string]any{"collection": "c1", "target_path": ".", "target_name": "../x"}, "ParameterError", "not a plain file name"},
 	})

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"transect/client/declare"
 	"transect/client/fault"
+	"transect/client/schema"
 )
 
 // object and list are the forms in which scripts give tables.
@@ -27,9 +27,9 @@ func TestFieldworkOnTheWire(t *testing.T) {
 		{call: "teams.set_leader", args: object{"team": "t1", "leader": "p1"}, want: one(assets + `set-team-leader {"team":"t1","leader":"p1"}`)},
 		{call: "teams.describe", args: object{"team": "t1"}, want: one(assets + `describe-team {"team":"t1"}`)},
 		{call: "teams.describe", args: object{"team": list{"t1"}}, answer: "[]", want: one(assets + `describe-teams {"teams":["t1"]}`)},
-		{call: "teams.describe", args: object{"team": declare.Empty{}}},
+		{call: "teams.describe", args: object{"team": schema.Empty{}}},
 
-		{call: "pilots.create", args: object{"user": "u1", "teams": list{"t1", object{"_id": "t2"}}, "sensor_models": declare.Empty{}},
+		{call: "pilots.create", args: object{"user": "u1", "teams": list{"t1", object{"_id": "t2"}}, "sensor_models": schema.Empty{}},
 			want: one(assets + `create-pilot {"user":"u1","teams":["t1","t2"],"sensor_models":[]}`)},
 		{call: "pilots.update", args: object{"pilot": "p1", "carrier_models": list{"m1"}},
 			want: one(assets + `update-pilot {"pilot":"p1","carrier_models":["m1"]}`)},
@@ -133,7 +133,7 @@ func TestCollectionTasksOnTheWire(t *testing.T) {
 	day := time.Date(2026, 5, 31, 10, 0, 0, 0, time.FixedZone("", 7200))
 	testWire(t, []wireCase{
 		{call: "collection_tasks.create", args: object{"name": "Spring", "company": "c1", "site": "s1", "team": "t1", "pic": "p1", "comment": "",
-			"location":             object{"address": object{"city": "Toulouse"}, "task_area": declare.Empty{}},
+			"location":             object{"address": object{"city": "Toulouse"}, "task_area": schema.Empty{}},
 			"forecast_date_range":  object{"start_date": day, "end_date": "2026-06-01"},
 			"scheduled_date_range": object{"start_date": "2026-06-01T08:00:00Z"}, "custom_props": object{"a": 1}, "purpose": "mapping"},
 			want: one(tasks + `create-task {"name":"Spring","company":"c1","site":"s1","team":"t1","pic":"p1","comment":"",
@@ -148,7 +148,7 @@ func TestCollectionTasksOnTheWire(t *testing.T) {
 			want: one(tasks + `set-task-status {"task":"k1","status":"data-captured"}`)},
 		{call: "collection_tasks.update", args: object{"task": "k1", "requirement": object{"gsd": 2}},
 			want: one(tasks + `update-task {"task":"k1","requirement":{"gsd":2}}`)},
-		{call: "collection_tasks.describe", args: object{"task": "k1", "fields": declare.Empty{}}, want: one(tasks + `describe-task {"task":"k1"}`)},
+		{call: "collection_tasks.describe", args: object{"task": "k1", "fields": schema.Empty{}}, want: one(tasks + `describe-task {"task":"k1"}`)},
 		{call: "collection_tasks.describe", args: object{"task": list{"k1", "k2"}, "fields": object{"exclude": list{"location"}}}, answer: "[]",
 			want: one(tasks + `describe-tasks {"tasks":["k1","k2"],"fields":{"exclude":["location"]}}`)},
 		{call: "collection_tasks.search", args: object{"limit": 5}, want: one(tasks + `search-tasks {"filter":{},"limit":5}`)},
@@ -168,26 +168,26 @@ func TestFieldworkRefusals(t *testing.T) {
 	}
 	testRefused(t, []refusedCase{
 		{"teams.create", object{"name": "North"}, "ParameterError", "company is missing"},
-		{"teams.rename", object{"team": "t1", "name": 3}, "ParameterError", "name: wants text"},
+		{"teams.rename", object{"team": "t1", "name": 3}, "ParameterError", "name must be a string"},
 		{"teams.rename", object{"team": "t1", "nmae": "x"}, "ParameterError", "unknown argument nmae"},
-		{"pilots.create", object{"user": "u1", "teams": "t1"}, "ParameterError", "teams: wants list of ids"},
-		{"carriers.create", object{"carrier_model": "m1", "team": "t1", "serial_number": "7", "status": "broken"}, "ParameterError", `"broken" is not one of ready`},
+		{"pilots.create", object{"user": "u1", "teams": "t1"}, "ParameterError", "teams must be a list of ids"},
+		{"carriers.create", object{"carrier_model": "m1", "team": "t1", "serial_number": "7", "status": "broken"}, "ParameterError", `must be one of ready`},
 		{"carriers.search", object{"fields": object{"include": list{"a"}, "exclude": list{"b"}}}, "ParameterError", "exclude each other"},
 		{"carrier_models.create", object{"name": "n", "maker": "m", "type": "zeppelin"}, "ParameterError", "multirotor"},
-		{"carrier_models.create", object{"name": "n", "maker": "m", "type": "pedestrian", "unloaded_weight": object{"value": 3}}, "ParameterError", "unloaded_weight: argument unit is missing"},
-		{"carrier_models.create", object{"name": "n", "maker": "m", "type": "pedestrian", "speed": object{"max": object{"value": "fast", "unit": "m/s"}}}, "ParameterError", "speed: max: argument value"},
+		{"carrier_models.create", object{"name": "n", "maker": "m", "type": "pedestrian", "unloaded_weight": object{"value": 3}}, "ParameterError", "unloaded_weight: unit is missing"},
+		{"carrier_models.create", object{"name": "n", "maker": "m", "type": "pedestrian", "speed": object{"max": object{"value": "fast", "unit": "m/s"}}}, "ParameterError", "speed: max: value"},
 		{"sensors_models.create", model("lens_type", "round"), "ParameterError", "perspective, fisheye"},
-		{"sensors_models.create", model("weight", object{"value": 3, "unit": "lb"}), "ParameterError", `weight: argument unit: "lb" is not one of g, kg`},
+		{"sensors_models.create", model("weight", object{"value": 3, "unit": "lb"}), "ParameterError", `weight: unit must be one of g, kg, got "lb"`},
 		{"sensors_models.create", model("width", true), "ParameterError", "width: wants a number of pixels"},
-		{"sensors_models.create", model("bands", list{object{}, object{"central_wavelength": "red"}}), "ParameterError", "bands[2]: argument central_wavelength"},
-		{"collection_tasks.set_task_status", object{"task": "k1", "status": "done"}, "ParameterError", `"done" is not one of pending`},
+		{"sensors_models.create", model("bands", list{object{}, object{"central_wavelength": "red"}}), "ParameterError", "bands[2]: central_wavelength"},
+		{"collection_tasks.set_task_status", object{"task": "k1", "status": "done"}, "ParameterError", `must be one of pending`},
 		{"collection_tasks.update", object{"task": "k1", "forecast_date_range": object{"start_date": "2026-06-02", "end_date": "2026-06-01T23:00:00Z"}},
 			"ParameterError", "forecast_date_range: end_date 2026-06-01T23:00:00Z is before start_date 2026-06-02"},
-		{"collection_tasks.update", object{"task": "k1", "scheduled_date_range": object{"start_date": "soon"}}, "ParameterError", `"soon" is not a date`},
+		{"collection_tasks.update", object{"task": "k1", "scheduled_date_range": object{"start_date": "soon"}}, "ParameterError", `must be a date`},
 		{"collection_tasks.update", object{"task": "k1", "scheduled_date_range": object{"strat_date": "2026-06-01"}}, "ParameterError", "unknown key strat_date"},
 		{"collection_tasks.describe", object{"task": "k1", "fields": object{"only": list{"a"}}}, "ParameterError", "unknown key only"},
 		{"collection_tasks.set_fieldreport_in_task", object{"task": "k1", "field_report": object{"weather": object{"dew": "much"}}},
-			"ParameterError", "field_report: weather: argument dew: wants boolean"},
+			"ParameterError", "field_report: weather: dew must be true or false"},
 		{"collection_tasks.create_flight_log", object{}, "ParameterError", "task is missing"},
 	})
 }

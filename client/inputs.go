@@ -1,33 +1,36 @@
 package client
 
-import "transect/client/declare"
+import (
+	"transect/client/declare"
+	"transect/client/schema"
+)
 
 // The words of the declarations, for those who use the client from Go.
 type (
 	// Op is one operation, called like a method.
 	Op[In, Out any] = declare.Op[In, Out]
 	// ID is the identifier of one resource.
-	ID = declare.ID
+	ID = schema.ID
 	// IDs is one identifier or a list of them.
-	IDs = declare.IDs
-	// Texts is one text or a list of them.
-	Texts = declare.Texts
+	IDs = schema.IDs
+	// Strings is one text or a list of them.
+	Strings = schema.Strings
 	// Date is a point in time, "2006-01-02" or RFC 3339.
-	Date = declare.Date
+	Date = schema.Date
 	// Path names a local file or folder.
-	Path = declare.Path
+	Path = schema.Path
 	// Object is a JSON object.
-	Object = declare.Object
+	Object = schema.Object
 	// Geometry is a GeoJSON geometry.
-	Geometry = declare.Geometry
+	Geometry = schema.Geometry
 	// Drawing is a GeoJSON geometry whose positions need not be degrees.
-	Drawing = declare.Drawing
+	Drawing = schema.Drawing
 	// Filter is a search filter: property to operator object.
-	Filter = declare.Filter
+	Filter = schema.Filter
 	// Sort is an order of results.
-	Sort = declare.Sort
+	Sort = schema.Sort
 	// Extra are keyword arguments sent as they are.
-	Extra = declare.Extra
+	Extra = schema.Extra
 	// None is the result of operations that return nothing.
 	None = declare.None
 	// Some is the result of operations on one id or several.

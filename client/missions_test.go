@@ -42,9 +42,9 @@ func TestMissionsOnTheWire(t *testing.T) {
 	testRefused(t, []refusedCase{
 		{"missions.create_survey", object{"project": "p1", "survey_date": "2026-05-31", "number_of_images": 3, "coordinates": ring, "geometry": polygon}, "QueryError", "exclude each other"},
 		{"missions.create", object{"project": "p1", "survey_date": "2026-05-31", "number_of_images": 3, "coordinates": ring, "geometry": polygon}, "QueryError", "exclude each other"},
-		{"missions.create", object{"project": "p1", "survey_date": "31.5.2026", "number_of_images": 0}, "ParameterError", "is not a date"},
-		{"missions.create", object{"project": "p1", "survey_date": "2026-02-30", "number_of_images": 0}, "ParameterError", "not a day of the calendar"},
-		{"missions.create", object{"project": "p1", "survey_date": "2026-05-31", "number_of_images": 1.5}, "ParameterError", "wants an integer"},
+		{"missions.create", object{"project": "p1", "survey_date": "31.5.2026", "number_of_images": 0}, "ParameterError", "must be a date"},
+		{"missions.create", object{"project": "p1", "survey_date": "2026-02-30", "number_of_images": 0}, "ParameterError", "is not in the calendar"},
+		{"missions.create", object{"project": "p1", "survey_date": "2026-05-31", "number_of_images": 1.5}, "ParameterError", "must be an integer"},
 		{"missions.delete", object{"mission": "m1", "extra": object{"a": 1}}, "ParameterError", "takes no extra arguments"},
 		{"missions.search", object{"missions": list{"m1"}}, "QueryError", "missions"},
 		{"missions.search", object{"flights": list{"f1"}}, "QueryError", "flights"},

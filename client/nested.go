@@ -1,29 +1,10 @@
 package client
 
 import (
-	"cmp"
 	"time"
 
-	"transect/client/declare"
 	"transect/client/fault"
 )
-
-// nest checks a table of a known form inside an argument, as the arguments of
-// a call are checked, and puts what travels in its place.
-func nest[In any](body map[string]any, key string, table Object) (err error) {
-	if table != nil {
-		body[key], err = declare.Body[In](key, table)
-	}
-	return err
-}
-
-// nestAll does the same for a list of such tables.
-func nestAll[In any](body map[string]any, key string, tables []Object) (err error) {
-	if tables != nil {
-		body[key], err = declare.Bodies[In](key, tables)
-	}
-	return err
-}
 
 // Tables of a known form that several arguments take.
 type (
@@ -39,8 +20,8 @@ type (
 	}
 	// QuantityRange is a lowest and a highest quantity.
 	QuantityRange struct {
-		Min Object `arg:"min" doc:"lowest, {value, unit}"`
-		Max Object `arg:"max" doc:"highest, {value, unit}"`
+		Min *Quantity `arg:"min" doc:"lowest, {value, unit}"`
+		Max *Quantity `arg:"max" doc:"highest, {value, unit}"`
 	}
 	// DateRange is a period of time.
 	DateRange struct {
@@ -59,11 +40,6 @@ type (
 		CentralWavelength    *float64 `arg:"central_wavelength" doc:"wavelength of its centre in nanometres"`
 	}
 )
-
-// Shape checks both ends.
-func (in QuantityRange) Shape(body map[string]any) error {
-	return cmp.Or(nest[Quantity](body, "min", in.Min), nest[Quantity](body, "max", in.Max))
-}
 
 // Validate refuses a period that ends before it starts.
 func (in DateRange) Validate() error {

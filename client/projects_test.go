@@ -3,8 +3,8 @@ package client
 import (
 	"testing"
 
-	"transect/client/declare"
 	"transect/client/fault"
+	"transect/client/schema"
 )
 
 const projectPath = "POST /project-manager/"
@@ -27,7 +27,7 @@ func TestProjectsOnTheWire(t *testing.T) {
 		{call: "projects.delete", args: object{"project": "p1"}, want: one("DELETE /project-manager/projects/p1")},
 		{call: "projects.describe", args: object{"project": list{"p1"}, "extra": object{"fields": object{"include": list{"name"}}}}, answer: "[]",
 			want: one(projectPath + `describe-projects {"projects":["p1"],"fields":{"include":["name"]}}`)},
-		{call: "projects.describe", args: object{"project": declare.Empty{}}},
+		{call: "projects.describe", args: object{"project": schema.Empty{}}},
 		{call: "projects.compute_bbox", args: object{"project": "p1", "extra": object{"project": "p2"}}, want: one(projectPath + `compute-project-bbox {"project":"p1"}`)},
 		{call: "projects.update_bbox", args: object{"project": "p1", "real_bbox": polygon}, want: one(projectPath + `update-project-bbox {"project":"p1","real_bbox":` + polygonJSON + `}`)},
 		{call: "projects.update_geometry", args: object{"project": "p1", "geometry": polygon}, want: one(projectPath + `update-project-geometry {"project":"p1","geometry":` + polygonJSON + `}`)},
@@ -58,17 +58,17 @@ func TestProjectsOnTheWire(t *testing.T) {
 func TestProjectsRefused(t *testing.T) {
 	testRefused(t, []refusedCase{
 		{"projects.create", object{"name": "Quarry"}, "ParameterError", "company is missing"},
-		{"projects.create", object{"name": "Quarry", "company": ""}, "ParameterError", "wants an id, got an empty text"},
+		{"projects.create", object{"name": "Quarry", "company": ""}, "ParameterError", "must be an id, got an empty string"},
 		{"projects.delete", object{"project": "p1", "extra": object{"force": true}}, "ParameterError", "takes no extra arguments, got force"},
-		{"projects.delete", object{"project": list{"p1"}}, "ParameterError", "wants id, got a list"},
+		{"projects.delete", object{"project": list{"p1"}}, "ParameterError", "must be an id, got a list"},
 		{"projects.delete", object{"project": ".."}, "ParameterError", "cannot be part of an address"},
 		{"projects.describe", object{"project": list{"p1", 2}}, "ParameterError", ""},
 		{"projects.update_bbox", object{"project": "p1", "real_bbox": object{"type": "Polygon"}}, "QueryError", "real_bbox"},
 		{"projects.update_geometry", object{"project": "p1", "geometry": object{"coordinates": ring}}, "QueryError", "geometry"},
-		{"projects.update_geometry", object{"project": "p1", "geometry": declare.Empty{}}, "QueryError", "geometry"},
+		{"projects.update_geometry", object{"project": "p1", "geometry": schema.Empty{}}, "QueryError", "geometry"},
 		{"projects.update_status", object{"project": "p1", "status": "open"}, "RuntimeError", "pending, available, failed, maintenance"},
 		{"projects.update_status", object{"project": "p1", "status": "failed", "extra": object{"why": ""}}, "ParameterError", "takes no extra arguments"},
-		{"projects.search", object{"name": "x"}, "QueryError", "name is no argument of a search any more"},
+		{"projects.search", object{"name": "x"}, "QueryError", "name is no longer an argument of searches"},
 		{"projects.search", object{"deleted": true}, "QueryError", "deleted"},
 		{"projects.search_generator", object{"name": "x"}, "QueryError", "name"},
 		{"projects.search", object{"fields": object{"include": list{"a"}, "exclude": list{"b"}}}, "ParameterError", "exclude each other"},

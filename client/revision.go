@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"transect/client/declare"
+	"transect/client/schema"
 )
 
 // The interface exists in three revisions; 1 is the newest and the default, 3
@@ -47,12 +48,12 @@ func of(operations ...string) []string { return operations }
 
 func without(arguments ...string) func(*declare.Spec) {
 	return func(s *declare.Spec) {
-		s.Params = slices.DeleteFunc(s.Params, func(p declare.Param) bool { return slices.Contains(arguments, p.Name) })
+		s.Params = slices.DeleteFunc(s.Params, func(p schema.Param) bool { return slices.Contains(arguments, p.Name) })
 	}
 }
 
 func needing(argument string) func(*declare.Spec) {
-	return func(s *declare.Spec) { s.Param(argument).Required = true }
+	return func(s *declare.Spec) { s.Param(argument).Optional = false }
 }
 
 func describing(argument, doc string) func(*declare.Spec) {

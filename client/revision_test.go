@@ -98,7 +98,7 @@ func TestRevisionsRefuse(t *testing.T) {
 		{in(1, 3), "credentials.create", "unknown argument credentials_type", object{"name": "n", "company": "c1", "credentials": object{}, "credentials_type": "docker"}},
 		{in(2), "credentials.create", "unknown argument company", object{"name": "n", "company": "c1", "credentials": object{}, "credentials_type": "docker"}},
 		{in(2), "credentials.create", "credentials_type is missing", object{"name": "n", "credentials": object{}}},
-		{in(2), "credentials.create", "not one of docker, object-storage, stac-catalog", object{"name": "n", "credentials": object{}, "credentials_type": "ftp"}},
+		{in(2), "credentials.create", "must be one of docker, object-storage, stac-catalog", object{"name": "n", "credentials": object{}, "credentials_type": "ftp"}},
 		{in(1, 2), "datasets.create_pcl_dataset", "company or project is missing", object{"name": "n"}},
 		{in(3), "datasets.create_pcl_dataset", "argument project is missing", object{"name": "n"}},
 		{in(3), "datasets.create_file_dataset", "unknown argument company", object{"name": "n", "company": "c1", "project": "p1"}},

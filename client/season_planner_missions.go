@@ -1,7 +1,6 @@
 package client
 
 import (
-	"cmp"
 	"encoding/json"
 )
 
@@ -30,9 +29,9 @@ type (
 	PlannedMission struct {
 		Name string `arg:"name,req" doc:"its name"`
 		DateRange
-		Description       string `arg:"description" doc:"what it is for"`
-		EstimationMethods []ID   `arg:"estimation_methods" doc:"estimation methods it collects data for"`
-		GrowthStagesRange Object `arg:"growth_stages_range" doc:"growth stages it spans, {from, to}"`
+		Description       string             `arg:"description" doc:"what it is for"`
+		EstimationMethods []ID               `arg:"estimation_methods" doc:"estimation methods it collects data for"`
+		GrowthStagesRange *GrowthStagesRange `arg:"growth_stages_range" doc:"growth stages it spans, {from, to}"`
 	}
 	// GrowthStagesRange is a first and a last growth stage.
 	GrowthStagesRange struct {
@@ -40,16 +39,6 @@ type (
 		To   ID `arg:"to" doc:"last growth stage"`
 	}
 )
-
-// Validate checks the dates and the growth stages.
-func (in PlannedMission) Validate() error {
-	return cmp.Or(in.DateRange.Validate(), in.Shape(map[string]any{}))
-}
-
-// Shape puts the checked growth stages in place.
-func (in PlannedMission) Shape(body map[string]any) error {
-	return nest[GrowthStagesRange](body, "growth_stages_range", in.GrowthStagesRange)
-}
 
 // SeasonPlannerMission is a data collection a trial plans.
 type SeasonPlannerMission struct {

@@ -3,7 +3,7 @@ package client
 import (
 	"testing"
 
-	"transect/client/declare"
+	"transect/client/schema"
 )
 
 const (
@@ -56,14 +56,14 @@ func TestFieldsOnTheWire(t *testing.T) {
 			want: one(seasonAssets + `describe-field {"field":"f1","fields":{"include":["name"]}}`)},
 		{call: "fields.describe", args: object{"field": list{"f1", "f2"}}, answer: "[]",
 			want: one(seasonAssets + `describe-fields {"fields":["f1","f2"]}`)},
-		{call: "fields.describe", args: object{"field": list{"f1", "f2"}, "fields": declare.Empty{}}, answer: "[]",
+		{call: "fields.describe", args: object{"field": list{"f1", "f2"}, "fields": schema.Empty{}}, answer: "[]",
 			want: one(seasonAssets + `describe-fields {"fields":["f1","f2"]}`)},
 		{call: "fields.describe", args: object{"field": list{"f1", "f2"}, "fields": chosen}, want: []string{
 			seasonAssets + `describe-field {"field":"f1","fields":{"include":["name"]}}`,
 			seasonAssets + `describe-field {"field":"f2","fields":{"include":["name"]}}`}},
 		{call: "fields.describe", args: object{"field": list{"f1"}, "extra": object{"fields": chosen}},
 			want: one(seasonAssets + `describe-field {"field":"f1","fields":{"include":["name"]}}`)},
-		{call: "fields.describe", args: object{"field": declare.Empty{}, "fields": chosen}},
+		{call: "fields.describe", args: object{"field": schema.Empty{}, "fields": chosen}},
 		{call: "fields.search", args: object{"fields": chosen}, want: one(seasonAssets + `search-fields {"filter":{},"fields":{"include":["name"]}}`)},
 	})
 	testGenerator(t, "fields", seasonAssets+"search-fields")
@@ -100,7 +100,7 @@ func TestTrialsOnTheWire(t *testing.T) {
 			want: one(trialRoutes + `set-plots-on-trial {"trial":"t1","plots":{"location":{"type":"FeatureCollection"},"rows":3}}`)},
 
 		{call: "season_planner_missions.add_mission_to_trial", args: object{"trial": "t1", "name": "m", "start_date": "2026-03-01", "end_date": "2026-03-02",
-			"estimation_methods": declare.Empty{}, "growth_stages_range": object{"from": "g1"}},
+			"estimation_methods": schema.Empty{}, "growth_stages_range": object{"from": "g1"}},
 			want: one(trialRoutes + `add-mission-to-trial {"trial":"t1","name":"m","start_date":"2026-03-01","end_date":"2026-03-02","estimation_methods":[],"growth_stages_range":{"from":"g1"}}`)},
 		{call: "season_planner_missions.update_mission", args: object{"mission": "m1", "name": "m", "description": "d"},
 			want: one(trialRoutes + `update-mission {"mission":"m1","name":"m","description":"d"}`)},
@@ -169,18 +169,18 @@ func TestSeasonRefusals(t *testing.T) {
 		{"crops.create", object{"company": "c1"}, "ParameterError", "name is missing"},
 		{"crops.update", object{"crop": "x1"}, "ParameterError", "name is missing"},
 		{"fields.describe", object{"field": list{"f1"}, "fields": object{"include": list{"a"}, "exclude": list{"b"}}}, "ParameterError", "exclude each other"},
-		{"trials.create", trial("season", "spring"), "ParameterError", `season: "spring" is not a date`},
+		{"trials.create", trial("season", "spring"), "ParameterError", `season must be a date`},
 		{"trials.create", trial("location", place("Point", list{1, 45})), "QueryError", "location: geometry is a Point, wants a Polygon"},
 		{"trials.create", trial("location", place("Polygon", list{list{list{1, 45}, list{1, 46}, list{2, 46}, list{2, 45}}})), "QueryError", "not closed"},
 		{"trials.create", trial("location", place("Polygon", list{list{list{1, 95}, list{1, 46}, list{2, 46}, list{1, 95}}})), "QueryError", "coordinates[1][1][2] is 95"},
-		{"trials.create", trial("location", object{"type": "Polygon", "coordinates": square}), "ParameterError", `location: argument type: "Polygon" is not one of Feature`},
-		{"trials.create", trial("missions", list{object{"start_date": "2026-03-01"}}), "ParameterError", "missions[1]: argument name is missing"},
+		{"trials.create", trial("location", object{"type": "Polygon", "coordinates": square}), "ParameterError", `location: type must be one of Feature`},
+		{"trials.create", trial("missions", list{object{"start_date": "2026-03-01"}}), "ParameterError", "missions[1]: name is missing"},
 		{"trials.create", trial("missions", list{object{"name": "m", "start_date": "2026-03-02", "end_date": "2026-03-01"}}), "ParameterError", "missions[1]: end_date 2026-03-01 is before"},
-		{"trials.set_plots_on_trial", object{"trial": "t1", "plots": object{"rows": 2}}, "ParameterError", "plots: argument location is missing"},
-		{"season_planner_missions.update_mission", object{"mission": "m1", "name": "m", "growth_stages_range": object{"from": 3}}, "ParameterError", "growth_stages_range: argument from"},
+		{"trials.set_plots_on_trial", object{"trial": "t1", "plots": object{"rows": 2}}, "ParameterError", "plots: location is missing"},
+		{"season_planner_missions.update_mission", object{"mission": "m1", "name": "m", "growth_stages_range": object{"from": 3}}, "ParameterError", "growth_stages_range: from"},
 		{"season_planner_missions.add_mission_to_trial", object{"trial": "t1", "name": "m", "start_date": "2026-03-02", "end_date": "2026-03-01"}, "ParameterError", "is before start_date"},
 		{"estimation_methods.create", object{"name": "n", "companies": "c1", "crops": list{"w"}, "input_data_requirements": object{"sensor_type": "xray"}},
-			"ParameterError", `input_data_requirements: argument sensor_type: "xray" is not one of hs`},
+			"ParameterError", `input_data_requirements: sensor_type must be one of hs`},
 		{"estimation_methods.update", object{"estimation_method": "e1", "crops": list{"w"}, "analytic": object{"version_range": "one or so"}}, "ParameterError", "analytic: version_range"},
 		{"estimation_methods.update", object{"estimation_method": "e1", "crops": list{"w"}, "status": "ready"}, "ParameterError", "development, validated"},
 		{"estimation_methods.list_deliverables_definitions", object{"sensor_type": "thermal"}, "ParameterError", "hs, lidar, ms, rgb"},

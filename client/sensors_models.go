@@ -22,7 +22,7 @@ type (
 		Maker          string    `arg:"maker,req" doc:"who makes it"`
 		Type           string    `arg:"type,req" choices:"rgb|ms|hs|lidar|thermal" doc:"kind of sensor"`
 		Company        ID        `arg:"company" doc:"company it belongs to"`
-		Weight         Object    `arg:"weight" doc:"{value, unit}, in g or kg"`
+		Weight         *Weight   `arg:"weight" doc:"{value, unit}, in g or kg"`
 		LensType       string    `arg:"lens_type" choices:"perspective|fisheye" doc:"kind of lens"`
 		Width          any       `arg:"width" doc:"width of an image in pixels, number or text"`
 		Height         any       `arg:"height" doc:"height of an image in pixels, number or text"`
@@ -30,7 +30,7 @@ type (
 		PixelSize      *float64  `arg:"pixel_size" doc:"size of a pixel of the sensor"`
 		PrincipalPoint []float64 `arg:"principal_point" doc:"where the optical axis meets the image"`
 		Distortion     Object    `arg:"distortion" doc:"coefficients of the lens's distortion by name"`
-		Bands          []Object  `arg:"bands" doc:"bands, each {name, full_width_half_maximum, central_wavelength}, in nanometres"`
+		Bands          []Band    `arg:"bands" doc:"bands, each {name, full_width_half_maximum, central_wavelength}, in nanometres"`
 		Extra
 	}
 	SensorModelRef struct {
@@ -43,9 +43,9 @@ type (
 	}
 )
 
-// Validate checks size, weight and bands.
+// Validate checks the size.
 func (in CreateSensorModel) Validate() error {
-	return cmp.Or(pixels("width", in.Width), pixels("height", in.Height), in.Shape(map[string]any{}))
+	return cmp.Or(pixels("width", in.Width), pixels("height", in.Height))
 }
 
 // pixels takes a number, or a text as the reference has it.
@@ -55,11 +55,6 @@ func pixels(argument string, v any) error {
 		return nil
 	}
 	return fault.Of(&fault.ParameterError{}, "argument %s: wants a number of pixels", argument)
-}
-
-// Shape puts the checked weight and bands in place.
-func (in CreateSensorModel) Shape(body map[string]any) error {
-	return cmp.Or(nest[Weight](body, "weight", in.Weight), nestAll[Band](body, "bands", in.Bands))
 }
 
 // SensorModel is a kind of sensor.

@@ -64,7 +64,7 @@ func TestTagsAndCommentsRefused(t *testing.T) {
 		cases = append(cases,
 			refusedCase{call, with(map[string]any{"type": "photo", "target": "d"}), "ParameterError", "argument flight is missing"},
 			refusedCase{call, with(map[string]any{"type": "photo", "flight": "f"}), "ParameterError", "argument target is missing"},
-			refusedCase{call, with(map[string]any{"type": "foto"}), "ParameterError", `"foto" is not one of project, annotation`})
+			refusedCase{call, with(map[string]any{"type": "foto"}), "ParameterError", `must be one of project, annotation`})
 	}
 	testRefused(t, cases)
 }

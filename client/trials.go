@@ -1,7 +1,6 @@
 package client
 
 import (
-	"cmp"
 	"encoding/json"
 
 	"transect/client/fault"
@@ -21,27 +20,27 @@ type Trials struct {
 // Inputs of the trial operations.
 type (
 	CreateTrial struct {
-		Field    ID       `arg:"field,req" doc:"field it is on"`
-		Name     string   `arg:"name,req" doc:"name of the trial"`
-		Crop     ID       `arg:"crop,req" doc:"crop it grows"`
-		Comment  string   `arg:"comment" doc:"remark"`
-		Season   Date     `arg:"season" doc:"date in its season"`
-		Location Object   `arg:"location" doc:"where it is: GeoJSON Feature {type, crs, geometry, bbox}, its geometry a Polygon"`
-		Missions []Object `arg:"missions" doc:"missions to plan, each {name, start_date, end_date, description, estimation_methods, growth_stages_range}"`
-		Links    []ID     `arg:"links" doc:"trials it is linked to, all on the same field"`
-		CustomID ID       `arg:"custom_id" doc:"identifier of your own"`
+		Field    ID               `arg:"field,req" doc:"field it is on"`
+		Name     string           `arg:"name,req" doc:"name of the trial"`
+		Crop     ID               `arg:"crop,req" doc:"crop it grows"`
+		Comment  string           `arg:"comment" doc:"remark"`
+		Season   Date             `arg:"season" doc:"date in its season"`
+		Location *TrialLocation   `arg:"location" doc:"where it is: GeoJSON Feature {type, crs, geometry, bbox}, its geometry a Polygon"`
+		Missions []PlannedMission `arg:"missions" doc:"missions to plan, each {name, start_date, end_date, description, estimation_methods, growth_stages_range}"`
+		Links    []ID             `arg:"links" doc:"trials it is linked to, all on the same field"`
+		CustomID ID               `arg:"custom_id" doc:"identifier of your own"`
 		Extra
 	}
 	UpdateTrial struct {
-		Trial    ID     `arg:"trial,req,pos" doc:"trial"`
-		Field    ID     `arg:"field,req,pos" doc:"field it is on"`
-		Crop     ID     `arg:"crop,req,pos" doc:"crop it grows"`
-		Name     string `arg:"name,pos" doc:"new name"`
-		Comment  string `arg:"comment,pos" doc:"remark"`
-		Season   Date   `arg:"season,pos" doc:"date in its season"`
-		Location Object `arg:"location,pos" doc:"where it is: GeoJSON Feature {type, crs, geometry, bbox}, its geometry a Polygon"`
-		Links    []ID   `arg:"links,pos" doc:"trials it is linked to, all on the same field"`
-		CustomID ID     `arg:"custom_id,pos" doc:"identifier of your own"`
+		Trial    ID             `arg:"trial,req,pos" doc:"trial"`
+		Field    ID             `arg:"field,req,pos" doc:"field it is on"`
+		Crop     ID             `arg:"crop,req,pos" doc:"crop it grows"`
+		Name     string         `arg:"name,pos" doc:"new name"`
+		Comment  string         `arg:"comment,pos" doc:"remark"`
+		Season   Date           `arg:"season,pos" doc:"date in its season"`
+		Location *TrialLocation `arg:"location,pos" doc:"where it is: GeoJSON Feature {type, crs, geometry, bbox}, its geometry a Polygon"`
+		Links    []ID           `arg:"links,pos" doc:"trials it is linked to, all on the same field"`
+		CustomID ID             `arg:"custom_id,pos" doc:"identifier of your own"`
 		Extra
 	}
 	TrialRef struct {
@@ -58,8 +57,8 @@ type (
 		Extra
 	}
 	SetTrialPlots struct {
-		Trial ID     `arg:"trial,req" doc:"trial"`
-		Plots Object `arg:"plots,req" doc:"plots or micro-plots, {location}"`
+		Trial ID    `arg:"trial,req" doc:"trial"`
+		Plots Plots `arg:"plots,req" doc:"plots or micro-plots, {location}"`
 		Extra
 	}
 	// Plots are the pieces a trial is divided into.
@@ -74,25 +73,6 @@ type (
 		Bbox     []float64 `arg:"bbox" doc:"bounding box, lowest values first"`
 	}
 )
-
-// Validate checks location and missions.
-func (in CreateTrial) Validate() error { return in.Shape(map[string]any{}) }
-
-// Shape puts the checked location and missions in place.
-func (in CreateTrial) Shape(body map[string]any) error {
-	return cmp.Or(nest[TrialLocation](body, "location", in.Location), nestAll[PlannedMission](body, "missions", in.Missions))
-}
-
-// Validate checks the location.
-func (in UpdateTrial) Validate() error { return in.Shape(map[string]any{}) }
-
-// Shape puts the checked location in place.
-func (in UpdateTrial) Shape(body map[string]any) error {
-	return nest[TrialLocation](body, "location", in.Location)
-}
-
-// Validate wants the plots' location.
-func (in SetTrialPlots) Validate() error { return nest[Plots](map[string]any{}, "plots", in.Plots) }
 
 // Validate wants a polygon, in degrees unless there is a reference system.
 func (in TrialLocation) Validate() error {

@@ -10,6 +10,7 @@ import (
 	"transect/client"
 	"transect/client/declare"
 	"transect/client/fault"
+	"transect/client/schema"
 	"transect/platform"
 )
 
@@ -40,7 +41,7 @@ func connect(t *testing.T) *client.Client {
 const nobody = "0123456789abcdef01234567" // an identifier of nothing
 
 // plausible makes a value that passes an argument's own check.
-func plausible(p *declare.Param) any {
+func plausible(p *schema.Param) any {
 	if len(p.Choices) > 0 {
 		return p.Choices[0]
 	}
@@ -66,7 +67,7 @@ func plausible(p *declare.Param) any {
 }
 
 // wrongly makes a value no check lets pass, or false where any value may.
-func wrongly(p *declare.Param) (any, bool) {
+func wrongly(p *schema.Param) (any, bool) {
 	switch name := p.Type.Name; {
 	case name == "value":
 		return nil, false

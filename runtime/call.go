@@ -9,6 +9,7 @@ import (
 
 	"transect/client/declare"
 	"transect/client/fault"
+	"transect/client/schema"
 )
 
 // Request is one call of an operation without Lua.
@@ -81,7 +82,7 @@ func jsonArguments(text []byte) (declare.Args, error) {
 func clientValue(v any) any {
 	switch v := v.(type) {
 	case nil:
-		return declare.Null{}
+		return schema.Null{}
 	case json.Number:
 		if n, err := v.Int64(); err == nil && !strings.ContainsAny(v.String(), ".eE") {
 			return n

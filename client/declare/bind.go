@@ -3,8 +3,11 @@ package declare
 import (
 	"fmt"
 	"reflect"
+	"strconv"
 	"strings"
 	"unicode"
+
+	"transect/client/schema"
 )
 
 // Manager is the group of operations on one kind of resource.
@@ -65,7 +68,7 @@ func Names(client any) []*Manager {
 		field := t.Field(i)
 		if name, ok := field.Tag.Lookup("manager"); ok {
 			managers = append(managers, &Manager{Name: name, Doc: field.Tag.Get("doc"), Root: field.Tag.Get("root"),
-				Aliases: split(field.Tag.Get("alias")), field: field.Index})
+				Aliases: schema.Words(field.Tag.Get("alias")), field: field.Index})
 		}
 	}
 	return managers
@@ -100,9 +103,9 @@ var opTags = []string{"read", "create", "set", "delete", "doc", "name", "alias",
 func (m *Manager) spec(field reflect.StructField, op operation) (*Spec, error) {
 	tag := field.Tag
 	s := &Spec{
-		manager: m, Manager: m.Name, Name: snake(field.Name), Aliases: split(tag.Get("alias")), Doc: tag.Get("doc"),
+		manager: m, Manager: m.Name, Name: snake(field.Name), Aliases: schema.Words(tag.Get("alias")), Doc: tag.Get("doc"),
 		Method: "POST", ResultKey: tag.Get("result"), Missing: "QueryError", Shape: op.output(), Returns: tag.Get("returns"),
-		Refused: split(tag.Get("refuse")), NoExtra: tag.Get("extra") == "no", ExtraWins: tag.Get("extra") == "over", Composed: tag.Get("composed") == "yes", Deprecated: tag.Get("deprecated"), Example: tag.Get("example"),
+		Refused: schema.Words(tag.Get("refuse")), NoExtra: tag.Get("extra") == "no", ExtraWins: tag.Get("extra") == "over", Composed: tag.Get("composed") == "yes", Deprecated: tag.Get("deprecated"), Example: tag.Get("example"),
 	}
 	if name := tag.Get("name"); name != "" {
 		s.Name = name
@@ -125,7 +128,7 @@ func (m *Manager) spec(field reflect.StructField, op operation) (*Spec, error) {
 			return nil, fmt.Errorf("two effects, %s and %s", s.Effect, effect)
 		}
 		s.Effect = effect
-		for _, route := range split(routes) {
+		for _, route := range schema.Words(routes) {
 			if !strings.HasPrefix(route, "/") {
 				route = m.Root + "/" + route
 			}
@@ -156,7 +159,7 @@ func (m *Manager) spec(field reflect.StructField, op operation) (*Spec, error) {
 		return nil, err
 	}
 	s.generatorLimit = int64(generator)
-	if s.Params, err = params(op.input(), nil); err != nil {
+	if s.Params, err = schema.FromStruct(op.input()); err != nil {
 		return nil, err
 	}
 	for i := range s.Params {
@@ -182,12 +185,16 @@ func (s *Spec) checkPath() error {
 	return nil
 }
 
-func split(list string) []string {
-	var out []string
-	for _, part := range strings.FieldsFunc(list, func(r rune) bool { return r == '|' || r == ' ' || r == ',' }) {
-		out = append(out, part)
+func number(tag reflect.StructTag, key string, otherwise int) (int, error) {
+	text, ok := tag.Lookup(key)
+	if !ok {
+		return otherwise, nil
 	}
-	return out
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return 0, fmt.Errorf("tag %s: %w", key, err)
+	}
+	return n, nil
 }
 
 // snake turns a Go name into the interface's spelling: UpdateSRS, update_srs.

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"transect/client/schema"
 )
 
 // Request is what an operation sends.
@@ -38,30 +40,30 @@ func Encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(travelling(v)); err != nil {
+	if err := enc.Encode(encodable(v)); err != nil {
 		return nil, err
 	}
 	return bytes.TrimRight(b.Bytes(), "\n"), nil
 }
 
-// travelling replaces values that have a form of their own on the wire:
+// encodable replaces values that have a form of their own on the wire:
 // resources by their ids, points in time by date texts.
-func travelling(v any) any {
+func encodable(v any) any {
 	switch v := v.(type) {
-	case Identified:
+	case schema.Identified:
 		return v.ResourceID()
 	case time.Time:
-		return v.UTC().Format(DateForm)
+		return v.UTC().Format(schema.DateForm)
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for k, e := range v {
-			out[k] = travelling(e)
+			out[k] = encodable(e)
 		}
 		return out
 	case []any:
 		out := make([]any, len(v))
 		for i, e := range v {
-			out[i] = travelling(e)
+			out[i] = encodable(e)
 		}
 		return out
 	}
@@ -73,10 +75,6 @@ func travelling(v any) any {
 type Shaper interface {
 	Shape(body map[string]any) error
 }
-
-// Validator is implemented by input structs with rules across arguments, such
-// as two that exclude each other. It runs before anything is sent.
-type Validator interface{ Validate() error }
 
 // Router is implemented by input structs whose arguments choose between pairs
 // of routes, each for one id and for a list.
@@ -105,40 +103,20 @@ func (s *Spec) request(a Args, in any, many bool) (Request, error) {
 	maps.Copy(body, a.Extra)
 	for i := range s.Params {
 		p := &s.Params[i]
-		v, given := a.Values[p.Name]
-		if !given {
+		v := a.Values[p.Name]
+		if v == nil {
 			v = p.Default
 		}
-		if v == nil && p.SendNull {
-			v = Null{}
-		}
-		if v == nil || p.DropFalsy && falsy(v) {
-			continue
-		}
-		switch p.Place {
-		case InPath:
+		switch {
+		case v == nil:
+		case p.In == schema.InPath:
 			req.Path = strings.ReplaceAll(req.Path, "{"+p.Name+"}", url.PathEscape(fmt.Sprint(v)))
-		case InQuery:
-			req.Query.Set(p.Wire, queryText(v))
-		case InBody:
-			key := p.Wire
-			if p.WireMany != "" && isList(v) {
-				key = p.WireMany
-			}
-			if one, ok := v.(string); ok && p.Wrap {
-				v = []any{one}
-			} else if p.Wrap && !isList(v) {
-				v = []any{v}
-			}
-			if err := put(body, key, v); err != nil {
-				return req, err
-			}
+		case p.In == schema.InQuery:
+			req.Query.Set(p.Key, queryText(v))
 		}
 	}
-	if shaper, ok := in.(Shaper); ok {
-		if err := shaper.Shape(body); err != nil {
-			return req, err
-		}
+	if err := fillBody(body, s.Params, a.Values, in); err != nil {
+		return req, err
 	}
 	if s.ExtraWins {
 		maps.Copy(body, a.Extra)
@@ -153,6 +131,73 @@ func (s *Spec) request(a Args, in any, many bool) (Request, error) {
 		}
 	}
 	return req, nil
+}
+
+// fillBody puts values under the keys they travel by. in is the struct that was
+// filled with them; it may shape the body.
+func fillBody(body map[string]any, params []schema.Param, values map[string]any, in any) error {
+	for i := range params {
+		p := &params[i]
+		v := values[p.Name]
+		if v == nil {
+			v = p.Default
+		}
+		if v == nil && p.SendNull {
+			v = schema.Null{}
+		}
+		if v == nil || p.OmitFalsy && falsy(v) || p.In != schema.InBody {
+			continue
+		}
+		key := p.Key
+		if p.KeyMany != "" && isList(v) {
+			key = p.KeyMany
+		}
+		v, err := tableBodies(p, v)
+		if err != nil {
+			return err
+		}
+		if p.Wrap && !isList(v) {
+			v = []any{v}
+		}
+		if err := put(body, key, v); err != nil {
+			return err
+		}
+	}
+	if shaper, ok := in.(Shaper); ok {
+		return shaper.Shape(body)
+	}
+	return nil
+}
+
+// tableBodies encodes tables with declared keys: each becomes a body of its own.
+func tableBodies(p *schema.Param, v any) (any, error) {
+	if len(p.Fields) == 0 {
+		return v, nil
+	}
+	switch v := v.(type) {
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			var err error
+			if out[i], err = tableBodies(p, v[i]); err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	case map[string]any:
+		body := map[string]any{}
+		for key, e := range v {
+			if schema.Find(p.Fields, key) == nil {
+				body[key] = e
+			}
+		}
+		in, err := p.Filled(v)
+		if err != nil {
+			return nil, err
+		}
+		return body, fillBody(body, p.Fields, v, in)
+	}
+	return v, nil
 }
 
 func isList(v any) bool {

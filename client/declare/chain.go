@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"transect/client/fault"
+	"transect/client/schema"
 )
 
 // Call is one call of an operation on its way through the chain.
@@ -38,7 +39,7 @@ func (e *Engine) do(ctx context.Context, s *Spec, args Args, newIn func(Args) (a
 	if err != nil {
 		return Value{}, fault.In(s.FullName(), err)
 	}
-	if v, ok := in.(Validator); ok {
+	if v, ok := in.(schema.Validator); ok {
 		if err := v.Validate(); err != nil {
 			return Value{}, fault.In(s.FullName(), err)
 		}
@@ -74,10 +75,10 @@ func (e *Engine) send(ctx context.Context, call *Call) (Value, error) {
 type Chunker interface{ Chunk() int }
 
 // list finds the argument that holds a list of ids, if one was given.
-func (s *Spec) list(a Args) ([]string, *Param) {
+func (s *Spec) list(a Args) ([]string, *schema.Param) {
 	for i := range s.Params {
 		p := &s.Params[i]
-		if ids, ok := a.Values[p.Name].([]string); ok && p.Type == scalar[idsType] {
+		if ids, ok := a.Values[p.Name].([]string); ok && p.Type == "id|[]id" {
 			return ids, p
 		}
 	}
@@ -103,7 +104,7 @@ func (e *Engine) sendOne(ctx context.Context, call *Call, a Args, many bool) (Va
 
 // sendChunks cuts a long list of ids into requests the platform accepts. When
 // one fails, the error tells which ids are done and which are not.
-func (e *Engine) sendChunks(ctx context.Context, call *Call, ids []string, p *Param, chunk int) (Value, error) {
+func (e *Engine) sendChunks(ctx context.Context, call *Call, ids []string, p *schema.Param, chunk int) (Value, error) {
 	all := Value{Shape: ShapeNone}
 	if call.Spec.Shape == ShapeSome {
 		all = Value{Shape: ShapeResources, Items: [][]byte{}}

@@ -3,6 +3,8 @@ package declare
 import (
 	"context"
 	"fmt"
+
+	"transect/client/schema"
 )
 
 // generator derives search_generator from a search.
@@ -12,7 +14,7 @@ func (s *Spec) generator() *Spec {
 	each.Aliases = nil
 	each.Doc = s.Doc + " Goes through all pages, lazily, in the order of their identifiers."
 	each.Shape, each.Records = ShapeIterator, true
-	each.Params = append([]Param{}, s.Params...)
+	each.Params = append([]schema.Param{}, s.Params...)
 	for i := range each.Params {
 		p := &each.Params[i]
 		switch p.Name {
@@ -21,11 +23,11 @@ func (s *Spec) generator() *Spec {
 		case "page":
 			p.Doc = "page to start at"
 		case "sort":
-			p.Default = Sort{{"_id", 1}}
+			p.Default = schema.Sort{{"_id", 1}}
 		}
 	}
-	each.Params = append(each.Params, Param{
-		Name: "keyset_pagination", Type: scalar[boolType], Place: NotSent,
+	each.Params = append(each.Params, schema.Param{
+		Name: "keyset_pagination", Type: "boolean", Optional: true, Wire: schema.Wire{In: schema.NotSent},
 		Doc: "follow the last identifier instead of page numbers: newest first, and safe while records come and go",
 	})
 	return &each
@@ -34,9 +36,9 @@ func (s *Spec) generator() *Spec {
 // dropParams removes the parameters that belong to the other operation of the
 // pair only.
 func (s *Spec) dropParams(only string) {
-	var kept []Param
+	var kept []schema.Param
 	for _, p := range s.Params {
-		if p.only != only {
+		if p.Only != only {
 			kept = append(kept, p)
 		}
 	}

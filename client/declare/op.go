@@ -4,9 +4,9 @@ import (
 	"context"
 	"iter"
 	"reflect"
-)
 
-var idsType = reflect.TypeFor[IDs]()
+	"transect/client/schema"
+)
 
 // Op is one operation of a manager. It is called like a method:
 //
@@ -78,7 +78,7 @@ func (op *Op[In, Out]) output() Shape {
 	switch t := reflect.TypeFor[Out](); {
 	case t.Kind() == reflect.Slice && t.Elem().Implements(reflect.TypeFor[rawRecord]()):
 		return ShapeResources
-	case t == reflect.TypeFor[Object](), t.Kind() == reflect.Struct:
+	case t == reflect.TypeFor[schema.Object](), t.Kind() == reflect.Struct:
 		return ShapeObject
 	}
 	return ShapeGo
@@ -95,10 +95,16 @@ func (*Cursor[T]) records() bool {
 	return ok
 }
 
+// arguments reads a filled input struct.
+func (s *Spec) arguments(in any) Args {
+	values, extra := schema.Values(s.Params, in)
+	return Args{Values: values, Extra: extra}
+}
+
 func filled[In any](s *Spec) func(Args) (any, error) {
 	return func(a Args) (any, error) {
 		var in In
-		err := s.Fill(&in, a)
+		err := schema.Fill(s.Params, &in, a.Values, a.Extra)
 		return in, err
 	}
 }
@@ -133,7 +139,7 @@ func (op *Op[In, Out]) bind(e *Engine, s *Spec) []*Spec {
 		return e.do(ctx, s, a, filled[In](s), last)
 	}
 	*op = func(ctx context.Context, in In) (Out, error) {
-		v, err := s.invoke(ctx, s.Arguments(in))
+		v, err := s.invoke(ctx, s.arguments(in))
 		if err != nil {
 			var none Out
 			return none, err
@@ -158,14 +164,14 @@ func (s *Search[In, T]) bind(e *Engine, spec *Spec) []*Spec {
 		return e.do(ctx, each, a, filled[In](each), e.iterate)
 	}
 	s.page = func(ctx context.Context, in In) (Page[T], error) {
-		v, err := spec.invoke(ctx, spec.Arguments(in))
+		v, err := spec.invoke(ctx, spec.arguments(in))
 		if err != nil {
 			return Page[T]{}, err
 		}
 		return decodeInto[Page[T]](v)
 	}
 	s.each = func(ctx context.Context, in In) (*Cursor[T], error) {
-		v, err := each.invoke(ctx, each.Arguments(in))
+		v, err := each.invoke(ctx, each.arguments(in))
 		if err != nil {
 			return nil, err
 		}

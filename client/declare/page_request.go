@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"transect/client/schema"
 )
 
 // pageRequest is one page that was asked for.
@@ -120,7 +122,7 @@ func (p *pager) start(ctx context.Context, r *pageRequest) {
 		if r.after != "" {
 			filter["_id"] = map[string]any{"$lt": r.after}
 		}
-		args.Values["filter"], args.Values["sort"] = filter, Sort{{"_id", -1}}
+		args.Values["filter"], args.Values["sort"] = filter, schema.Sort{{"_id", -1}}
 	} else {
 		args.Values["page"] = p.first + r.page
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"transect/client/fault"
+	"transect/client/schema"
 )
 
 // pager goes through the pages of a search. It keeps several numbered pages in
@@ -54,7 +55,7 @@ func newPager(call *Call, send func(context.Context, Args) ([]byte, error)) *pag
 	p := &pager{call: call, send: send, first: int64(spec.FirstPage), window: 1, total: -1}
 	p.keyset = values["keyset_pagination"] == true && call.KeysetGivenUp() == ""
 	p.sizes = startingSizes(values, spec.generatorLimit)
-	_, nullSort := values["sort"].(Null)
+	_, nullSort := values["sort"].(schema.Null)
 	p.deep = !p.keyset && spec.Param("sort") != nil && !nullSort
 	if page, ok := values["page"].(int64); ok {
 		p.next = (page - p.first) * p.sizes.step()

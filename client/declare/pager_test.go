@@ -19,6 +19,7 @@ import (
 	"pgregory.net/rapid"
 
 	"transect/client/fault"
+	"transect/client/schema"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -108,7 +109,7 @@ func (s *shelf) page(ids []int, total int) []byte {
 }
 
 func (s *shelf) iterate(standard int64, values map[string]any) Stream {
-	spec := &Spec{Shape: ShapeIterator, FirstPage: int(s.first), generatorLimit: standard, Params: []Param{{Name: "sort"}}}
+	spec := &Spec{Shape: ShapeIterator, FirstPage: int(s.first), generatorLimit: standard, Params: []schema.Param{{Name: "sort"}}}
 	if values == nil {
 		values = map[string]any{}
 	}
@@ -393,7 +394,7 @@ func TestPagerLetsGo(t *testing.T) {
 
 // Following identifiers needs them.
 func TestKeysetWithoutIdentifiers(t *testing.T) {
-	spec := &Spec{Shape: ShapeIterator, generatorLimit: 50, Params: []Param{{Name: "sort"}}}
+	spec := &Spec{Shape: ShapeIterator, generatorLimit: 50, Params: []schema.Param{{Name: "sort"}}}
 	call := &Call{Spec: spec, Args: Args{Values: map[string]any{"keyset_pagination": true}}}
 	stream := newPager(call, func(context.Context, Args) ([]byte, error) { return []byte(`{"results":[{"name":"a"}]}`), nil })
 	defer stream.Close()

@@ -8,6 +8,8 @@ package declare
 import (
 	"context"
 	"strings"
+
+	"transect/client/schema"
 )
 
 // Effect says what an operation does to the platform. Retries, dry runs and
@@ -50,7 +52,7 @@ type Spec struct {
 	Effect     Effect
 	Method     string   // HTTP method
 	Routes     []string // one path; or two, for one id and for a list
-	Params     []Param
+	Params     []schema.Param
 	Shape      Shape
 	Returns    string // what comes back, in words
 	Records    bool   // an iterator's items are resources
@@ -82,70 +84,10 @@ func (s *Spec) FullName() string { return s.Manager + "." + s.Name }
 func (s *Spec) Invoke(ctx context.Context, a Args) (Value, error) { return s.invoke(ctx, a) }
 
 // Param finds a parameter by its name or an alias, or returns nil.
-func (s *Spec) Param(name string) *Param {
-	for i := range s.Params {
-		if s.Params[i].Is(name) {
-			return &s.Params[i]
-		}
-	}
-	return nil
-}
+func (s *Spec) Param(name string) *schema.Param { return schema.Find(s.Params, name) }
 
 // ParamNames lists the argument names, in documented order.
-func (s *Spec) ParamNames() []string {
-	names := make([]string, len(s.Params))
-	for i, p := range s.Params {
-		names[i] = p.Name
-	}
-	return names
-}
-
-// Place says which part of a request carries an argument.
-type Place string
-
-// The places.
-const (
-	InBody  Place = "body"
-	InPath  Place = "path"
-	InQuery Place = "query"
-	NotSent Place = "not sent"
-)
-
-// Param describes one argument.
-type Param struct {
-	Name       string
-	Aliases    []string
-	Doc        string
-	Type       *Type
-	Required   bool
-	Positional bool // may be given by position, in documented order
-	Default    any  // sent when the argument is absent; nil for none
-	Place      Place
-	Wire       string   // dotted key; Name unless it travels under another one
-	WireMany   string   // key of a list, where one id and a list differ
-	Choices    []string // the only values allowed, if any
-	ChoiceName string   // error raised for another value
-	Wrap       bool     // one value travels as a list of one
-	DropFalsy  bool     // false, 0, "" and empty lists are left out
-	SendNull   bool     // travels as null when absent
-	Secret     bool     // its value is never shown
-
-	only  string // "search" or "generator"
-	index []int  // field of the input struct
-}
-
-// Is tells whether name is the parameter's name or one of its aliases.
-func (p *Param) Is(name string) bool {
-	if p.Name == name {
-		return true
-	}
-	for _, a := range p.Aliases {
-		if a == name {
-			return true
-		}
-	}
-	return false
-}
+func (s *Spec) ParamNames() []string { return schema.Names(s.Params) }
 
 // Signature is the operation as a line of documentation:
 // projects.create(name, company, {geometry=}).
@@ -153,7 +95,7 @@ func (s *Spec) Signature() string {
 	var pos, named []string
 	for _, p := range s.Params {
 		switch {
-		case p.Positional && p.Required:
+		case p.Positional && p.Required():
 			pos = append(pos, p.Name)
 		case p.Positional:
 			pos = append(pos, "["+p.Name+"]")

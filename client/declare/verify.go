@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"sync"
+
+	"transect/client/schema"
 )
 
 // Verify finds tags that no rule knows, such as a misspelt one. Binding does
@@ -37,16 +39,16 @@ func Verify(client any) error {
 func verifyInput(t reflect.Type) error {
 	for i := 0; i < t.NumField(); i++ {
 		field := t.Field(i)
-		if field.Anonymous && field.Type != extraType {
+		if field.Anonymous && field.Type != reflect.TypeFor[schema.Extra]() {
 			if err := verifyInput(field.Type); err != nil {
 				return err
 			}
 			continue
 		}
-		if field.Type == extraType {
+		if field.Type == reflect.TypeFor[schema.Extra]() {
 			continue
 		}
-		if err := knownTags(field.Tag, argTags); err != nil {
+		if err := knownTags(field.Tag, schema.Tags); err != nil {
 			return fmt.Errorf("argument %s: %w", field.Name, err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"transect/client/declare"
 	"transect/client/fault"
+	"transect/client/schema"
 )
 
 // fields gives the named fields of a table written out; whole is false when it
@@ -40,7 +41,7 @@ func inOrder(given map[string]argument) []string {
 // operation checks a call of an operation: arguments named in one table, or
 // positional ones followed by such a table.
 func (w *walk) operation(s *declare.Spec, args []argument, at place) {
-	var positional []*declare.Param
+	var positional []*schema.Param
 	for i := range s.Params {
 		if s.Params[i].Positional {
 			positional = append(positional, &s.Params[i])
@@ -77,7 +78,7 @@ func (w *walk) operation(s *declare.Spec, args []argument, at place) {
 
 // named tells whether the last argument holds named ones, as a call at run
 // time would take it.
-func (w *walk) named(s *declare.Spec, a argument, positional []*declare.Param, at int) bool {
+func (w *walk) named(s *declare.Spec, a argument, positional []*schema.Param, at int) bool {
 	if a.table == nil {
 		return true
 	}
@@ -129,7 +130,7 @@ func (w *walk) namedArguments(s *declare.Spec, a argument, given map[string]bool
 }
 
 // value checks an argument whose value is known, or at least its type.
-func (w *walk) value(s *declare.Spec, p *declare.Param, a argument) {
+func (w *walk) value(s *declare.Spec, p *schema.Param, a argument) {
 	if a.kind == "function" {
 		w.report(a.at, WrongType, fmt.Sprintf("%s: argument %s wants %s, not a function", s.FullName(), p.Name, p.Type), p.Doc)
 		return
@@ -170,7 +171,7 @@ func (w *walk) constant(f fact) (any, bool) {
 		return nil, false
 	}
 	if len(f.table.Fields) == 0 {
-		return declare.Empty{}, true
+		return schema.Empty{}, true
 	}
 	var list []any
 	object := map[string]any{}

@@ -7,7 +7,11 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
+<<<<<<< HEAD:runtime/module/arguments.go
 	"transect/runtime/vm"
+=======
+	"transect/client/schema"
+>>>>>>> dd2525f (Describe arguments by one schema package that operations and Lua modules share):runtime/vm/arguments.go
 )
 
 // Has says whether an argument or option was given.
@@ -71,16 +75,23 @@ func (c *Call) Object(name string) any {
 // Rest is what a "..." parameter took.
 func (c *Call) Rest() []lua.LValue { return c.rest }
 
-// Accepts says whether v is of a declared type.
-func Accepts(declared string, v lua.LValue) bool {
-	for _, t := range strings.Split(declared, "|") {
-		if acceptsOne(t, v) {
+// Accepts tells whether v is of a declared type: one of the schema's, or the
+// name of an object type.
+func Accepts(declared schema.Type, v lua.LValue) bool {
+	kind, object := schemaKind(v)
+	if declared.Kinds()&kind != 0 {
+		return true
+	}
+	for rest, more := string(declared), object != ""; more; {
+		var one string
+		if one, rest, more = strings.Cut(rest, "|"); one == object {
 			return true
 		}
 	}
 	return false
 }
 
+<<<<<<< HEAD:runtime/module/arguments.go
 func acceptsOne(declared string, v lua.LValue) bool {
 	switch declared {
 	case "any":
@@ -96,7 +107,60 @@ func acceptsOne(declared string, v lua.LValue) bool {
 		return vm.ErrorOf(v) != nil
 	case "number", "boolean", "function", "userdata", "nil":
 		return v.Type().String() == declared
+=======
+// schemaKind classifies a Lua value. A number is a string, too, as everywhere in
+// Lua; object is the name of a declared object type.
+func schemaKind(v lua.LValue) (kind schema.Kind, object string) {
+	switch v := v.(type) {
+	case *lua.LNilType:
+		return schema.Nil, ""
+	case lua.LString:
+		return schema.String_, ""
+	case lua.LBool:
+		return schema.Boolean, ""
+	case lua.LNumber:
+		if n := float64(v); n == math.Trunc(n) && math.Abs(n) <= exact {
+			return schema.String_ | schema.Integer, ""
+		}
+		return schema.String_ | schema.Fraction, ""
+	case *lua.LTable:
+		return schema.List | schema.Table | schema.EmptyOne, ""
+	case *lua.LFunction:
+		return schema.Function, ""
+	case *lua.LUserData:
+		if o := objectOf(v); o != nil {
+			return schema.Other, o.typ.Name
+		}
+		if raisedOf(v) != nil {
+			return schema.Error | schema.Other, ""
+		}
+		return schema.Other, "userdata"
+>>>>>>> dd2525f (Describe arguments by one schema package that operations and Lua modules share):runtime/vm/arguments.go
 	}
-	o := objectOf(v)
-	return o != nil && o.typ.Name == declared
+	return schema.Other, ""
 }
+<<<<<<< HEAD:runtime/module/arguments.go
+=======
+
+// typeName names the type of a value the way messages do.
+func typeName(v lua.LValue) string {
+	switch {
+	case raisedOf(v) != nil:
+		return "an error"
+	case objectOf(v) != nil:
+		return schema.Type(objectOf(v).typ.Name).Article()
+	case v == Null:
+		return "json.null"
+	case v == lua.LNil:
+		return "nil"
+	}
+	return article(v.Type().String())
+}
+
+func article(name string) string {
+	if strings.ContainsAny(name[:1], "aeioAEIO") {
+		return "an " + name
+	}
+	return "a " + name
+}
+>>>>>>> dd2525f (Describe arguments by one schema package that operations and Lua modules share):runtime/vm/arguments.go

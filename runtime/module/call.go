@@ -3,11 +3,11 @@ package module
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
+	"transect/client/schema"
 	"transect/client/suggest"
 	"transect/runtime/vm"
 )
@@ -77,7 +77,8 @@ func (c *Call) check(f *Func, self *Type) error {
 		given = given[:len(given)-1]
 	}
 	c.args = make(map[string]lua.LValue, len(f.Params))
-	for i, p := range f.Params {
+	for i := range f.Params {
+		p := &f.Params[i]
 		if p.Name == "..." {
 			if i < len(given) {
 				c.rest = given[i:]
@@ -108,31 +109,50 @@ func count(n int) string {
 	return fmt.Sprintf("at most %d arguments", n)
 }
 
-func (c *Call) bindParam(p Param, v lua.LValue, kind string) error {
+// bindParam checks one argument, or one option of a table.
+func (c *Call) bindParam(p *Param, v lua.LValue, noun string) error {
 	if p.Fields != nil {
 		return c.bindOptions(p, v)
 	}
 	if v == lua.LNil {
+<<<<<<< HEAD:runtime/module/call.go
 		if p.Optional || p.Default != nil || p.Type == "any" {
 			if p.Default != nil {
 				c.args[p.Name] = vm.ToLua(c.L, p.Default)
 			}
 			return nil
+=======
+		if p.Required() {
+			return fault.Of(&fault.ParameterError{}, "%s %s", noun, p.Missing())
+>>>>>>> dd2525f (Describe arguments by one schema package that operations and Lua modules share):runtime/vm/call.go
 		}
-		return fault.Of(&fault.ParameterError{}, "missing %s %s (%s)", kind, p.Name, p.Type)
+		if p.Default != nil {
+			c.args[p.Name] = ToLua(c.L, p.Default)
+		}
+		return nil
 	}
 	if !Accepts(p.Type, v) {
+<<<<<<< HEAD:runtime/module/call.go
 		return fault.Of(&fault.ParameterError{}, "%s %s must be %s, got %s", kind, p.Name, vm.Article(p.Type), vm.TypeName(v))
+=======
+		return fault.Of(&fault.ParameterError{}, "%s %s %w", noun, p.Name, &schema.Mismatch{Want: p.Type, Got: typeName(v)})
+>>>>>>> dd2525f (Describe arguments by one schema package that operations and Lua modules share):runtime/vm/call.go
 	}
-	if s, ok := v.(lua.LString); ok && p.Choices != nil {
-		if err := choice(p, string(s), kind); err != nil {
-			return err
-		}
+	var err error
+	switch v := v.(type) {
+	case lua.LString:
+		err = p.Choose(string(v))
+	case lua.LNumber:
+		err = p.AtLeast(float64(v))
+	}
+	if err != nil {
+		return fault.Of(&fault.ParameterError{}, "%s %s %w", noun, p.Name, err)
 	}
 	c.args[p.Name] = v
 	return nil
 }
 
+<<<<<<< HEAD:runtime/module/call.go
 func choice(p Param, value, kind string) error {
 	for _, allowed := range p.Choices {
 		if value == allowed {
@@ -144,18 +164,19 @@ func choice(p Param, value, kind string) error {
 }
 
 func (c *Call) bindOptions(p Param, v lua.LValue) error {
+=======
+func (c *Call) bindOptions(p *Param, v lua.LValue) error {
+>>>>>>> dd2525f (Describe arguments by one schema package that operations and Lua modules share):runtime/vm/call.go
 	t, ok := v.(*lua.LTable)
 	if v != lua.LNil && !ok {
 		return fault.Of(&fault.ParameterError{}, "argument %s must be a table of options, got %s", p.Name, vm.TypeName(v))
 	}
-	names := make([]string, len(p.Fields))
-	for i, f := range p.Fields {
-		names[i] = f.Name
+	for i := range p.Fields {
 		var value lua.LValue = lua.LNil
 		if t != nil {
-			value = t.RawGetString(f.Name)
+			value = t.RawGetString(p.Fields[i].Name)
 		}
-		if err := c.bindParam(f, value, "option"); err != nil {
+		if err := c.bindParam(&p.Fields[i], value, "option"); err != nil {
 			return err
 		}
 	}
@@ -165,16 +186,21 @@ func (c *Call) bindOptions(p Param, v lua.LValue) error {
 	c.args[p.Name] = t
 	var unknown string
 	t.ForEach(func(k, _ lua.LValue) {
-		if !contains(names, k.String()) && (unknown == "" || k.String() < unknown) {
-			unknown = k.String()
+		if name := k.String(); schema.Find(p.Fields, name) == nil && (unknown == "" || name < unknown) {
+			unknown = name
 		}
 	})
 	if unknown != "" {
+<<<<<<< HEAD:runtime/module/call.go
 		return fault.Of(&fault.ParameterError{}, "unknown option %s%s", unknown, suggest.Aside(unknown, names))
+=======
+		return schema.Unknown("option", unknown, p.Fields)
+>>>>>>> dd2525f (Describe arguments by one schema package that operations and Lua modules share):runtime/vm/call.go
 	}
 	return nil
 }
 
+<<<<<<< HEAD:runtime/module/call.go
 func contains(list []string, s string) bool {
 	for _, e := range list {
 		if e == s {
@@ -183,6 +209,10 @@ func contains(list []string, s string) bool {
 	}
 	return false
 }
+=======
+// Suggestion is " (did you mean X?)" for the nearest candidate, or "".
+func Suggestion(name string, candidates []string) string { return suggest.Aside(name, candidates) }
+>>>>>>> dd2525f (Describe arguments by one schema package that operations and Lua modules share):runtime/vm/call.go
 
 // Context is the context of the running task.
 func (c *Call) Context() context.Context { return vm.Context(c.L) }

@@ -7,8 +7,12 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
+<<<<<<< HEAD:runtime/module/module.go
 	"transect/client/suggest"
 	"transect/runtime/vm"
+=======
+	"transect/client/schema"
+>>>>>>> dd2525f (Describe arguments by one schema package that operations and Lua modules share):runtime/vm/module.go
 )
 
 // Module declares a Lua module. Argument checks, documentation and the test
@@ -44,15 +48,7 @@ type Func struct {
 
 // Param is an argument, or with Fields a table of options. A last parameter
 // named "..." takes all further arguments.
-type Param struct {
-	Name     string
-	Type     string // string, number, integer, boolean, table, function, any, error, a Type's name; alternatives with |
-	Doc      string
-	Optional bool
-	Default  any      // shown and used when the argument is not given
-	Choices  []string // the only texts allowed
-	Fields   []Param  // the options this table may hold
-}
+type Param = schema.Param
 
 // Type is a kind of object with methods, a userdata in Lua.
 type Type struct {

@@ -5,6 +5,7 @@ import (
 
 	"transect/bindings"
 	"transect/client/declare"
+	"transect/client/schema"
 )
 
 func manager(m *declare.Manager, types map[string]results) *Group {
@@ -35,7 +36,7 @@ func operation(s *declare.Spec, result results) *Entry {
 	return e
 }
 
-func argument(p declare.Param) Parameter {
+func argument(p schema.Param) Parameter {
 	return Parameter{Name: p.Name, Aliases: p.Aliases, Type: p.Type.Name, Doc: p.Doc, Required: p.Required, Positional: p.Positional,
 		Default: p.Default, Choices: p.Choices, Secret: p.Secret, lua: argumentType(p.Type, p.Choices)}
 }

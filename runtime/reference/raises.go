@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"transect/client/declare"
+	"transect/client/schema"
 )
 
 // raises lists the errors of an operation. What it declares says nearly all:
@@ -51,7 +52,7 @@ func queryErrors(s *declare.Spec) string {
 
 // transferErrors are those of operations that read or write local files.
 func transferErrors(s *declare.Spec) []Raise {
-	files := slices.ContainsFunc(s.Params, func(p declare.Param) bool { return strings.Contains(p.Type.Name, "path") })
+	files := slices.ContainsFunc(s.Params, func(p schema.Param) bool { return strings.Contains(p.Type.Name, "path") })
 	switch {
 	case !files:
 		return nil
@@ -71,7 +72,7 @@ func sends(s *declare.Spec) bool {
 	if !s.Composed || len(s.Routes) > 0 || s.Shape != declare.ShapeNone {
 		return true
 	}
-	return slices.ContainsFunc(s.Params, func(p declare.Param) bool { return p.Place != declare.NotSent })
+	return slices.ContainsFunc(s.Params, func(p schema.Param) bool { return p.Place != schema.NotSent })
 }
 
 // own are the errors that operations raise from code of their own, beyond what

@@ -9,7 +9,13 @@ import (
 
 	"transect/client/declare"
 	"transect/client/fault"
+<<<<<<< HEAD:runtime/sandbox/budget_test.go
 	"transect/runtime/sandbox"
+=======
+	"transect/client/schema"
+	"transect/runtime/permission"
+	"transect/runtime/vm"
+>>>>>>> dd2525f (Describe arguments by one schema package that operations and Lua modules share):runtime/permission/budget_test.go
 )
 
 func TestBudgetsAsWritten(t *testing.T) {
@@ -30,7 +36,7 @@ func TestBudgetsAsWritten(t *testing.T) {
 func call(effect declare.Effect, ids int) *declare.Call {
 	c := &declare.Call{Spec: &declare.Spec{Manager: "things", Name: string(effect), Effect: effect}, Args: declare.Args{Values: map[string]any{}}}
 	if ids > 0 {
-		c.Spec.Params = []declare.Param{{Name: "ids"}}
+		c.Spec.Params = []schema.Param{{Name: "ids"}}
 		c.Args.Values["ids"] = make([]string, ids)
 	}
 	return c

@@ -113,7 +113,7 @@ func TestErrorsInLua(t *testing.T) {
 
 func TestArgumentsAreChecked(t *testing.T) {
 	for _, c := range []struct{ call, want string }{
-		{`probe.fail()`, "probe.fail: missing argument how (string)"},
+		{`probe.fail()`, "probe.fail: argument how is missing (string)"},
 		{`probe.fail("x", 1)`, "probe.fail: takes at most 1 argument, got 2"},
 		{`probe.fail({})`, "probe.fail: argument how must be a string, got a table"},
 		{`probe.options("x", {mdoe = "a"})`, "probe.options: unknown option mdoe (did you mean mode?)"},

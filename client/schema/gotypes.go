@@ -1,0 +1,80 @@
+package schema
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
+
+// Go types of struct fields that say more than Go's own.
+type (
+	// ID is the identifier of one resource.
+	ID string
+	// IDs is one identifier or a list of them.
+	IDs []string
+	// Strings is one string or a list of them.
+	Strings []string
+	// Date is a point in time, "2006-01-02" or RFC 3339.
+	Date string
+	// Path names a local file or folder.
+	Path string
+	// Object is a JSON object.
+	Object map[string]any
+	// Geometry is a GeoJSON geometry, checked before it is sent.
+	Geometry map[string]any
+	// Drawing is a GeoJSON geometry whose coordinates need not be degrees, such
+	// as the pixels of an image.
+	Drawing map[string]any
+	// Filter is a search filter: property to operator object.
+	Filter map[string]any
+	// Empty is an empty Lua table: the type of the argument decides whether it
+	// is a list or an object.
+	Empty struct{}
+	// Null is sent as JSON null.
+	Null struct{}
+	// Extra holds undocumented arguments, which are sent unchanged. An input
+	// struct embeds it to accept them.
+	Extra struct{ Extra map[string]any }
+)
+
+// Identified is a value that stands for a resource: it is accepted where an id
+// is expected.
+type Identified interface{ ResourceID() string }
+
+// Validator is implemented by structs with rules across arguments, such as two
+// that exclude each other.
+type Validator interface{ Validate() error }
+
+// MarshalJSON writes an empty object; where a list is expected, the check has
+// replaced the value.
+func (Empty) MarshalJSON() ([]byte, error) { return []byte("{}"), nil }
+
+// MarshalJSON writes null.
+func (Null) MarshalJSON() ([]byte, error) { return []byte("null"), nil }
+
+// Sort is an order of results: attributes, most significant first.
+type Sort []SortKey
+
+// SortKey is one attribute of an order.
+type SortKey struct {
+	Attribute string
+	Direction int // 1 ascending, -1 descending
+}
+
+// MarshalJSON writes {attribute: direction}, keeping the order of the keys.
+func (s Sort) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, k := range s {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		key, err := json.Marshal(k.Attribute)
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(&b, "%s:%d", key, k.Direction)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}

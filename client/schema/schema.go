@@ -1,0 +1,188 @@
+// Package schema describes arguments: name, type, default, choices, unit and
+// documentation, and checks values against that description. It is the only
+// argument checker of the project. Operations (client/declare), Lua modules
+// (runtime/vm), script arguments (stdlib), the local platform's routes
+// (platform), help, stubs and the static check all read its Params.
+//
+// Params are written as literals (Lua modules) or read off the tags of a Go
+// struct (FromStruct), which Fill then sets from checked values. The package
+// knows neither HTTP nor Lua. Start reading at Param, then Type in types.go.
+package schema
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"transect/client/fault"
+	"transect/client/suggest"
+)
+
+// Param describes one argument, option or key.
+type Param struct {
+	Name       string
+	Aliases    []string
+	Doc        string
+	Type       Type
+	Unit       string // of a number, such as "seconds"
+	Optional   bool
+	Positional bool     // may be given by position, in declared order
+	Default    any      // used when the argument is absent; nil for none
+	Choices    []string // the only strings allowed, if any
+	Min        *float64 // smallest number allowed, if any
+	Raises     string   // error for a value that is not allowed; ParameterError when empty
+	Secret     bool     // its value is never shown
+	Fields     []Param  // the keys of a table
+	Wire                // how an operation sends it
+
+	index []int        // of the struct field it was read from
+	table reflect.Type // struct type of a table with Fields, or of the items of a list of them
+}
+
+// Wire says how an argument of an operation is encoded in a request.
+type Wire struct {
+	In        Place
+	Key       string // dotted; the name unless declared otherwise
+	KeyMany   string // key of a list, where one id and a list differ
+	Wrap      bool   // one value travels as a list of one
+	OmitFalsy bool   // false, 0, "" and empty lists are left out
+	SendNull  bool   // travels as null when absent
+	Only      string // "search" or "generator": the only one of the pair that has it
+}
+
+// Place is the part of a request that carries an argument.
+type Place string
+
+// The places.
+const (
+	InBody  Place = "body"
+	InPath  Place = "path"
+	InQuery Place = "query"
+	NotSent Place = "none"
+)
+
+// Required tells whether a call must give the argument.
+func (p *Param) Required() bool {
+	if p.Optional || p.Default != nil || p.Name == "..." {
+		return false
+	}
+	return p.Type != "any" && (p.Type != "" || p.Fields == nil)
+}
+
+// Is tells whether name is the parameter's name or one of its aliases.
+func (p *Param) Is(name string) bool {
+	return p.Name == name || slices.Contains(p.Aliases, name)
+}
+
+// Find returns the parameter with a name or alias, or nil.
+func Find(params []Param, name string) *Param {
+	for i := range params {
+		if params[i].Is(name) {
+			return &params[i]
+		}
+	}
+	return nil
+}
+
+// Names lists the names in declared order.
+func Names(params []Param) []string {
+	names := make([]string, len(params))
+	for i := range params {
+		names[i] = params[i].Name
+	}
+	return names
+}
+
+// Min is the Min of a literal.
+func Min(n float64) *float64 { return &n }
+
+// Check returns a value in canonical form. The error is a fault whose message
+// begins with the name of the parameter; its cause is a Mismatch where the type
+// is wrong.
+func (p *Param) Check(v any) (any, error) {
+	check := p.Type.Check
+	if p.table != nil {
+		check = p.checkTable
+	}
+	checked, err := check(v)
+	if err == nil {
+		err = p.allowed(checked)
+	}
+	if err == nil {
+		return checked, nil
+	}
+	f := fault.Find(err)
+	switch {
+	case f != nil:
+	case p.Secret:
+		return nil, fault.Of(&fault.ParameterError{}, "%s must be %s", p.Name, p.Type.Article())
+	default:
+		f = p.fault(len(p.Choices) == 0)
+		fault.Of(f, "%w", err)
+	}
+	f.Facts().Message = within(p.Name, f.Facts().Message)
+	return nil, f
+}
+
+// fault is the error for a value that is not allowed.
+func (p *Param) fault(own bool) fault.Fault {
+	if own && p.Raises != "" {
+		return fault.Named(p.Raises)
+	}
+	return &fault.ParameterError{}
+}
+
+// within puts a name before a message about its value.
+func within(name, message string) string {
+	switch {
+	case strings.HasPrefix(message, "must be "):
+		return name + " " + message
+	case strings.HasPrefix(message, "["):
+		return name + message
+	}
+	return name + ": " + message
+}
+
+// allowed checks choices and bounds of a value in canonical form.
+func (p *Param) allowed(v any) error {
+	switch v := v.(type) {
+	case string:
+		return p.Choose(v)
+	case int64:
+		return p.AtLeast(float64(v))
+	case float64:
+		return p.AtLeast(v)
+	}
+	return nil
+}
+
+// Choose refuses a string that is none of the choices.
+func (p *Param) Choose(text string) error {
+	if len(p.Choices) == 0 || slices.Contains(p.Choices, text) {
+		return nil
+	}
+	return fault.Of(p.fault(true), "must be one of %s, got %q%s", strings.Join(p.Choices, ", "), text, suggest.Aside(text, p.Choices))
+}
+
+// AtLeast refuses a number below Min.
+func (p *Param) AtLeast(n float64) error {
+	if p.Min == nil || n >= *p.Min {
+		return nil
+	}
+	return fault.Of(p.fault(true), "must be at least %v, got %v", *p.Min, n)
+}
+
+// Missing is the message for an argument that was not given.
+func (p *Param) Missing() string {
+	if p.Doc == "" {
+		return fmt.Sprintf("%s is missing (%s)", p.Name, p.Type)
+	}
+	return fmt.Sprintf("%s is missing (%s: %s)", p.Name, p.Type, p.Doc)
+}
+
+// Unknown is the error for a name that no parameter has. noun says what it is:
+// argument, option, key.
+func Unknown(noun, name string, params []Param) fault.Fault {
+	return fault.Of(&fault.ParameterError{}, "unknown %s %s%s", noun, name, suggest.Aside(name, Names(params)))
+}

@@ -1,0 +1,152 @@
+package schema
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Type is the kind of value a parameter takes: a name of the table below, a
+// list of one ("[]id"), or alternatives ("id|[]id"). Other names are those of
+// Lua objects, which only runtime/vm can tell apart.
+type Type string
+
+// Kind classifies a value. A set of kinds is their union.
+type Kind uint16
+
+// The kinds.
+const (
+	Nil   Kind = 1 << iota
+	Null_      // JSON null given on purpose
+	String_
+	Integer
+	Fraction // a number that is no integer
+	NotFinite
+	Boolean
+	List
+	Table    // with keys
+	EmptyOne // an empty table, which may be a list or a table with keys
+	Function
+	Resource // stands for its id
+	Time
+	Error
+	Other
+)
+
+// base is a type that is neither a list nor alternatives.
+type base struct {
+	kinds   Kind
+	article string
+	convert func(v any) (any, error) // canonical form of a value of those kinds
+}
+
+var bases map[Type]base
+
+func init() { // converters refer to Check
+	bases = map[Type]base{
+		"any":      {^Kind(0), "any value", as},
+		"string":   {String_, "a string", toString},
+		"path":     {String_, "a path", toString},
+		"id":       {String_ | Resource | Table, "an id", toID},
+		"date":     {String_ | Time, "a date", toDate},
+		"integer":  {Integer, "an integer", toInteger},
+		"number":   {Integer | Fraction, "a number", toNumber},
+		"boolean":  {Boolean, "true or false", as},
+		"table":    {List | Table | EmptyOne, "a table", as},
+		"object":   {Table | EmptyOne, "a table with keys", toObject},
+		"filter":   {Table | EmptyOne, "a filter table", toFilter},
+		"geometry": {Table | EmptyOne, "a GeoJSON geometry", toGeometry},
+		"drawing":  {Table | EmptyOne, "a GeoJSON geometry", toDrawing},
+		"sort":     {Table | List, "a table of attribute = 1 or -1", toSort},
+		"function": {Function, "a function", as},
+		"error":    {Error, "an error", as},
+		"userdata": {Other, "a userdata", as},
+		"nil":      {Nil, "nil", as},
+	}
+}
+
+func as(v any) (any, error) { return v, nil }
+
+// Elem is the type of a list's items, "" when the type is no list.
+func (t Type) Elem() Type {
+	elem, _ := strings.CutPrefix(string(t), "[]")
+	if elem == string(t) || strings.Contains(elem, "|") {
+		return ""
+	}
+	return Type(elem)
+}
+
+// Kinds is the set of kinds the type takes; a name it does not know takes none.
+func (t Type) Kinds() Kind {
+	kinds := Kind(0)
+	for rest, more := string(t), true; more; {
+		var one string
+		one, rest, more = strings.Cut(rest, "|")
+		if strings.HasPrefix(one, "[]") {
+			kinds |= List | EmptyOne
+		} else {
+			kinds |= bases[Type(one)].kinds
+		}
+	}
+	return kinds
+}
+
+// Keyed tells whether a table with keys is a value of the type.
+func (t Type) Keyed() bool { return t != "id" && t != "id|[]id" && t.Kinds()&Table != 0 }
+
+// String is the type as documentation calls it.
+func (t Type) String() string {
+	return t.words("", func(one Type) string { return string(one) })
+}
+
+// Article is the type as a message calls it.
+func (t Type) Article() string {
+	return t.words("a ", func(one Type) string {
+		if b, ok := bases[one]; ok {
+			return b.article
+		}
+		return article(string(one))
+	})
+}
+
+func (t Type) words(beforeList string, name func(Type) string) string {
+	alternatives := strings.Split(string(t), "|")
+	for i, one := range alternatives {
+		switch elem := Type(one).Elem(); {
+		case elem != "":
+			alternatives[i] = beforeList + "list of " + plural(elem.String())
+		case one == "drawing":
+			alternatives[i] = name("geometry")
+		default:
+			alternatives[i] = name(Type(one))
+		}
+	}
+	return strings.Join(alternatives, " or ")
+}
+
+func article(name string) string {
+	if name != "" && strings.ContainsAny(name[:1], "aeioAEIO") {
+		return "an " + name
+	}
+	return "a " + name
+}
+
+func plural(name string) string {
+	if elem, ok := strings.CutPrefix(name, "list of "); ok {
+		return "lists of " + elem
+	}
+	if name == "any" {
+		return "values"
+	}
+	if stem, ok := strings.CutSuffix(name, "y"); ok {
+		return stem + "ies"
+	}
+	return name + "s"
+}
+
+// Mismatch is a value of the wrong type.
+type Mismatch struct {
+	Want Type
+	Got  string // the value or its kind
+}
+
+func (m *Mismatch) Error() string { return fmt.Sprintf("must be %s, got %s", m.Want.Article(), m.Got) }

@@ -1,0 +1,387 @@
+package schema
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"regexp"
+	"slices"
+	"sort"
+	"strings"
+	"sync"
+	"time"
+
+	"transect/client/fault"
+	"transect/client/geojson"
+	"transect/client/suggest"
+)
+
+// KindOf classifies a Go value.
+func KindOf(v any) Kind {
+	switch v := v.(type) {
+	case nil:
+		return Nil
+	case Null:
+		return Null_
+	case Empty:
+		return EmptyOne
+	case bool:
+		return Boolean
+	case int, int64:
+		return Integer
+	case float64:
+		return kindOfNumber(v)
+	case json.Number:
+		n, err := v.Float64()
+		if err != nil {
+			return Other
+		}
+		return kindOfNumber(n)
+	case []any, []string, IDs, Strings, Sort:
+		return List
+	case map[string]any, Object, Filter, Geometry, Drawing:
+		return Table
+	case Identified:
+		return Resource
+	case time.Time:
+		return Time
+	case string, ID, Date, Path, fmt.Stringer: // a version, a duration
+		return String_
+	}
+	return Other
+}
+
+// kindOfNumber takes numbers beyond 2^53 for fractions: not every integer is one.
+func kindOfNumber(n float64) Kind {
+	switch {
+	case math.IsNaN(n) || math.IsInf(n, 0):
+		return NotFinite
+	case n == math.Trunc(n) && math.Abs(n) <= 1<<53:
+		return Integer
+	}
+	return Fraction
+}
+
+// Check returns a value of the type in canonical form: string, int64, float64,
+// bool, []any, []string for a list of ids or strings, map[string]any, Sort.
+func (t Type) Check(v any) (any, error) {
+	kind := KindOf(v)
+	for rest, more := string(t), true; more; {
+		var one string
+		one, rest, more = strings.Cut(rest, "|")
+		if elem, isList := strings.CutPrefix(one, "[]"); isList {
+			if kind&(List|EmptyOne) != 0 {
+				return toList(Type(elem), v)
+			}
+			continue
+		}
+		if b := bases[Type(one)]; kind&b.kinds != 0 && !(one == "id" && more && isReference(v)) {
+			return b.convert(v)
+		}
+	}
+	return nil, mismatch(t, v)
+}
+
+// isReference tells a table {type, id} from a record.
+func isReference(v any) bool {
+	o, _ := AsObject(v)
+	return o["_id"] == nil && o["type"] != nil
+}
+
+func mismatch(t Type, v any) error { return &Mismatch{t, Describe(v)} }
+
+// Describe is a value as a message shows it.
+func Describe(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "nil"
+	case Null:
+		return "json.null"
+	case string, ID, Date, Path:
+		text := fmt.Sprintf("%q", v)
+		if len(text) > 60 {
+			return "a string"
+		}
+		return text
+	case bool, int, int64, float64, json.Number:
+		return fmt.Sprint(v)
+	case Empty:
+		return "an empty table"
+	}
+	switch KindOf(v) {
+	case List:
+		return "a list"
+	case Table:
+		return "a table with keys"
+	case Resource:
+		return "a resource"
+	}
+	return fmt.Sprintf("a %T", v)
+}
+
+func toString(v any) (any, error) {
+	switch v := v.(type) {
+	case string:
+		return v, nil
+	case fmt.Stringer:
+		return v.String(), nil
+	}
+	return fmt.Sprint(v), nil // one of this package's string types
+}
+
+func toID(v any) (any, error) {
+	switch v := v.(type) {
+	case Identified:
+		return v.ResourceID(), nil
+	case map[string]any: // a record made by hand or read from JSON
+		for _, key := range []string{"_id", "id"} {
+			if id, ok := v[key].(string); ok && id != "" {
+				return id, nil
+			}
+		}
+		return nil, mismatch("id", v)
+	}
+	id := fmt.Sprint(v)
+	if id == "" {
+		return nil, errors.New("must be an id, got an empty string")
+	}
+	return id, nil
+}
+
+// DateForm is how dates travel.
+const DateForm = "2006-01-02T15:04:05.000Z"
+
+var datePattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$`)
+})
+
+func toDate(v any) (any, error) {
+	if t, ok := v.(time.Time); ok {
+		return t.UTC().Format(DateForm), nil
+	}
+	text := fmt.Sprint(v)
+	if !datePattern().MatchString(text) {
+		return nil, fmt.Errorf("must be a date such as 2026-05-31 or 2026-05-31T08:30:00Z, got %q", text)
+	}
+	if _, err := time.Parse(time.DateOnly, text[:10]); err != nil {
+		return nil, fmt.Errorf("must be a date, and %s is not in the calendar", text[:10])
+	}
+	return text, nil
+}
+
+func toNumber(v any) (any, error) {
+	switch v := v.(type) {
+	case int:
+		return float64(v), nil
+	case int64:
+		return float64(v), nil
+	case json.Number:
+		return v.Float64()
+	}
+	return v, nil
+}
+
+func toInteger(v any) (any, error) {
+	if n, ok := v.(int64); ok {
+		return n, nil
+	}
+	n, err := toNumber(v)
+	if err != nil {
+		return nil, err
+	}
+	return int64(n.(float64)), nil
+}
+
+func toList(elem Type, v any) (any, error) {
+	switch list := v.(type) {
+	case Empty:
+		v = []any{}
+	case IDs:
+		return []string(list), nil
+	case Strings:
+		return []string(list), nil
+	case []string:
+		return list, nil
+	}
+	list, ok := v.([]any)
+	if !ok {
+		return nil, mismatch("[]"+elem, v)
+	}
+	out := make([]any, len(list))
+	for i, e := range list {
+		checked, err := elem.Check(e)
+		if err != nil {
+			return nil, inItem(i, err)
+		}
+		out[i] = checked
+	}
+	if elem != "string" && elem != "id" {
+		return out, nil
+	}
+	texts := make([]string, len(out))
+	for i, e := range out {
+		texts[i] = e.(string)
+	}
+	return texts, nil
+}
+
+// inItem says which item of a list an error is about, counted as in Lua.
+func inItem(i int, err error) error {
+	place := fmt.Sprintf("[%d]", i+1)
+	if f := fault.Find(err); f != nil {
+		f.Facts().Message = within(place, f.Facts().Message)
+		return f
+	}
+	return fmt.Errorf("%s%s%w", place, strings.TrimSuffix(within("", err.Error()), err.Error()), err)
+}
+
+// AsObject returns the map of a table with keys; an empty table is one, too.
+func AsObject(v any) (map[string]any, bool) {
+	switch v := v.(type) {
+	case map[string]any:
+		return v, true
+	case Object:
+		return v, true
+	case Filter:
+		return v, true
+	case Geometry:
+		return v, true
+	case Drawing:
+		return v, true
+	case Empty:
+		return map[string]any{}, true
+	}
+	return nil, false
+}
+
+func toObject(v any) (any, error) {
+	object, _ := AsObject(v)
+	return object, nil
+}
+
+// toSort takes {attribute = 1}, or a list of such tables where the order of
+// several attributes matters.
+func toSort(v any) (any, error) {
+	if s, ok := v.(Sort); ok {
+		return s, nil
+	}
+	parts, isList := v.([]any)
+	if !isList {
+		parts = []any{v}
+	}
+	var s Sort
+	for _, part := range parts {
+		o, ok := AsObject(part)
+		if !ok {
+			return nil, mismatch("sort", v)
+		}
+		for _, attribute := range SortedKeys(o) {
+			d, err := Type("integer").Check(o[attribute])
+			if err != nil || d != int64(1) && d != int64(-1) {
+				return nil, fmt.Errorf("%s must be 1 (ascending) or -1 (descending), got %s", attribute, Describe(o[attribute]))
+			}
+			s = append(s, SortKey{attribute, int(d.(int64))})
+		}
+	}
+	return s, nil
+}
+
+// Operators are the filter operators of the platform's searches.
+var Operators = []string{"$eq", "$ne", "$in", "$nin", "$gt", "$gte", "$lt", "$lte", "$match", "$exists", "$and", "$or"}
+
+var listOperators = []string{"$in", "$nin", "$and", "$or"}
+
+// toFilter refuses unknown operators, for which the platform would find
+// everything or nothing, and turns an empty table under $in, $nin, $and and $or
+// into a list.
+func toFilter(v any) (any, error) {
+	o, _ := AsObject(v)
+	out := make(map[string]any, len(o))
+	for _, key := range SortedKeys(o) {
+		if strings.HasPrefix(key, "$") && !slices.Contains(Operators, key) {
+			hint := suggest.Hint(key, Operators)
+			if hint == "" {
+				hint = "the operators are " + strings.Join(Operators, " ")
+			}
+			return nil, fmt.Errorf("no operator %s (%s)", key, hint)
+		}
+		out[key] = o[key]
+		var err error
+		switch v := o[key].(type) {
+		case Empty:
+			if slices.Contains(listOperators, key) {
+				out[key] = []any{}
+			}
+		case map[string]any:
+			out[key], err = toFilter(v)
+		case []any:
+			list := slices.Clone(v)
+			for i, e := range list {
+				if object, ok := e.(map[string]any); ok && err == nil {
+					list[i], err = toFilter(object)
+				}
+			}
+			out[key] = list
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// toGeometry refuses what is not GeoJSON, saying which coordinate is wrong.
+func toGeometry(v any) (any, error) { return toShape(v, geojson.Options{}) }
+
+// toDrawing checks the form alone: any number may be a coordinate.
+func toDrawing(v any) (any, error) { return toShape(v, geojson.Options{AnyNumber: true}) }
+
+func toShape(v any, opt geojson.Options) (any, error) {
+	o, _ := AsObject(v)
+	if err := geojson.Geometry(plainJSON(o).(map[string]any), opt); err != nil {
+		return nil, fault.Of(&fault.QueryError{}, "%w", err)
+	}
+	return o, nil
+}
+
+// Check is the check an argument of this type goes through.
+func (g Geometry) Check() error {
+	_, err := toGeometry(g)
+	return err
+}
+
+// plainJSON gives a geometry as decoded JSON has it. An empty table is a list:
+// nothing of a geometry is an empty object.
+func plainJSON(v any) any {
+	switch v := v.(type) {
+	case Empty:
+		return []any{}
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = plainJSON(e)
+		}
+		return out
+	}
+	o, ok := AsObject(v)
+	if !ok {
+		return v
+	}
+	out := maps.Clone(o)
+	for key, e := range out {
+		out[key] = plainJSON(e)
+	}
+	return out
+}
+
+// SortedKeys lists the keys of a map in order.
+func SortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	return keys
+}
