@@ -4,6 +4,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
+	"transect/client/schema"
 	"transect/runtime/module"
 )
 
@@ -97,7 +98,7 @@ func comparisons() []module.Func {
 		}
 		funcs = append(funcs, module.Func{
 			Name: name, Doc: o.doc,
-			Params:  []module.Param{property, {Name: "value", Type: o.typ, Doc: o.value}},
+			Params:  []module.Param{property, {Name: "value", Type: schema.Type(o.typ), Doc: o.value}},
 			Returns: "a filter",
 			Example: `assert(require("query").` + name + `("name", ` + o.example + `).name["$` + o.name + `"] ~= nil)`,
 			Call: func(c *module.Call) (any, error) {

@@ -45,10 +45,10 @@ func plausible(p *schema.Param) any {
 	if len(p.Choices) > 0 {
 		return p.Choices[0]
 	}
-	switch name := p.Type.Name; {
+	switch name := p.Type.String(); {
 	case name == "id", name == "id or list of ids":
 		return nobody
-	case name == "text or list of texts", name == "text", name == "path":
+	case name == "string or list of strings", name == "string", name == "path":
 		return "text"
 	case name == "date":
 		return "2026-05-31"
@@ -63,17 +63,23 @@ func plausible(p *schema.Param) any {
 	case strings.HasPrefix(name, "list of"):
 		return []any{}
 	}
-	return map[string]any{}
+	table := map[string]any{}
+	for i := range p.Fields {
+		if key := &p.Fields[i]; key.Required() {
+			table[key.Name] = plausible(key)
+		}
+	}
+	return table
 }
 
 // wrongly makes a value no check lets pass, or false where any value may.
 func wrongly(p *schema.Param) (any, bool) {
-	switch name := p.Type.Name; {
-	case name == "value":
+	switch name := p.Type.String(); {
+	case name == "any":
 		return nil, false
 	case name == "boolean":
 		return "yes", true
-	case strings.HasPrefix(name, "list of"), strings.HasPrefix(name, "id"), strings.HasPrefix(name, "text"), name == "path", name == "date":
+	case strings.HasPrefix(name, "list of"), strings.HasPrefix(name, "id"), strings.HasPrefix(name, "string"), name == "path", name == "date":
 		return 3.5, true
 	}
 	return "text", true
@@ -82,7 +88,7 @@ func wrongly(p *schema.Param) (any, bool) {
 func required(s *declare.Spec) declare.Args {
 	a := declare.Args{Values: map[string]any{}}
 	for i := range s.Params {
-		if p := &s.Params[i]; p.Required {
+		if p := &s.Params[i]; p.Required() {
 			a.Values[p.Name] = plausible(p)
 		}
 	}
@@ -129,7 +135,7 @@ func TestEveryOperationRefusesMistakes(t *testing.T) {
 			}
 			for i := range s.Params {
 				p := &s.Params[i]
-				if p.Required {
+				if p.Required() {
 					refused("missing", with(valid, p.Name, nil), "argument "+p.Name+" is missing")
 				}
 				if v, ok := wrongly(p); ok {
@@ -145,7 +151,7 @@ func TestEveryOperationRefusesMistakes(t *testing.T) {
 
 // unknownID calls operations on one thing with the id of nothing.
 func unknownID(t *testing.T, ctx context.Context, s *declare.Spec, valid declare.Args, counts map[string]int) {
-	if len(s.Params) == 0 || !s.Params[0].Required || s.Params[0].Type.Name != "id" && s.Params[0].Type.Name != "id or list of ids" {
+	if len(s.Params) == 0 || !s.Params[0].Required() || s.Params[0].Type != "id" && s.Params[0].Type != "id|[]id" {
 		return
 	}
 	if s.Deprecated != "" && s.Composed && len(s.Routes) == 0 {

@@ -83,8 +83,8 @@ func TestCallMistakes(t *testing.T) {
 	m := newMemory(t, nil)
 	for _, c := range []struct{ operation, arguments, name, message string }{
 		{"projects.search", `{"limt": 1}`, "ParameterError", "unknown argument limt"},
-		{"projects.search", `{"limit": 1.5}`, "ParameterError", "wants an integer"},
-		{"projects.search", `{"limit": 99999999999999999999}`, "ParameterError", "wants an integer"},
+		{"projects.search", `{"limit": 1.5}`, "ParameterError", "must be an integer"},
+		{"projects.search", `{"limit": 99999999999999999999}`, "ParameterError", "must be an integer"},
 		{"projects.describe", `{"project": null}`, "ParameterError", "project is missing"},
 		{"projects.search", `[]`, "UsageError", "not a JSON object"},
 		{"projects.search", `null`, "UsageError", "not a JSON object"},

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"transect/client/fault"
+	"transect/client/schema"
 	"transect/runtime/module"
 	"transect/stdlib/dotenv"
 )
@@ -14,7 +15,7 @@ import (
 var envName = module.Param{Name: "name", Type: "string", Doc: "the variable"}
 
 // envFunc declares a reader of variables of one type.
-func envFunc(name, typ, doc, example string, read func(text string) (any, string)) module.Func {
+func envFunc(name string, typ schema.Type, doc, example string, read func(text string) (any, string)) module.Func {
 	return module.Func{
 		Name: name, Doc: doc + " One that is not set, or empty, gives the default; without a default a ConfigError says so.",
 		Params:  []module.Param{envName, {Name: "default", Type: typ, Doc: "what to give when the variable is not set", Optional: true}},

@@ -7,6 +7,7 @@ import (
 
 	"transect/client/fault"
 	"transect/client/schema"
+	"transect/client/suggest"
 )
 
 // Args are the arguments of one call, by name, and the extra ones that travel
@@ -62,16 +63,19 @@ func (s *Spec) unknown(name string) error {
 		return fault.Hinted(s.fail(&fault.QueryError{}, "%s is no longer an argument of searches", name),
 			"filter by it: filter = { %s = { [\"$eq\"] = … } }", name)
 	}
-	f := schema.Unknown("argument", name, s.Params)
-	f.Facts().Operation = s.FullName()
-	f.Facts().Hint = "it takes " + strings.Join(s.ParamNames(), ", ")
-	if len(s.Params) == 0 {
-		f.Facts().Hint = "it takes no arguments"
+	f := s.fail(&fault.ParameterError{}, "unknown argument %s", name)
+	hint := suggest.Hint(name, s.ParamNames())
+	switch {
+	case hint != "":
+	case len(s.Params) == 0:
+		hint = "it takes no arguments"
+	default:
+		hint = "it takes " + strings.Join(s.ParamNames(), ", ")
 	}
 	if !s.NoExtra {
-		f.Facts().Hint += fmt.Sprintf("; a key that is not documented goes into extra = { %s = … }", name)
+		hint += fmt.Sprintf(" (an undocumented key goes into extra = { %s = … })", name)
 	}
-	return f
+	return fault.Hinted(f, "%s", hint)
 }
 
 func (s *Spec) fail(f fault.Fault, format string, args ...any) fault.Fault {

@@ -23,7 +23,7 @@ func (s *Spec) generator() *Spec {
 		case "page":
 			p.Doc = "page to start at"
 		case "sort":
-			p.Default = schema.Sort{{"_id", 1}}
+			p.Default = schema.Sort{{Attribute: "_id", Direction: 1}}
 		}
 	}
 	each.Params = append(each.Params, schema.Param{

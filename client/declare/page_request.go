@@ -122,7 +122,7 @@ func (p *pager) start(ctx context.Context, r *pageRequest) {
 		if r.after != "" {
 			filter["_id"] = map[string]any{"$lt": r.after}
 		}
-		args.Values["filter"], args.Values["sort"] = filter, schema.Sort{{"_id", -1}}
+		args.Values["filter"], args.Values["sort"] = filter, schema.Sort{{Attribute: "_id", Direction: -1}}
 	} else {
 		args.Values["page"] = p.first + r.page
 	}

@@ -104,7 +104,7 @@ func (t Type) Article() string {
 		if b, ok := bases[one]; ok {
 			return b.article
 		}
-		return article(string(one))
+		return Article(string(one))
 	})
 }
 
@@ -123,7 +123,8 @@ func (t Type) words(beforeList string, name func(Type) string) string {
 	return strings.Join(alternatives, " or ")
 }
 
-func article(name string) string {
+// Article puts "a" or "an" before a name.
+func Article(name string) string {
 	if name != "" && strings.ContainsAny(name[:1], "aeioAEIO") {
 		return "an " + name
 	}

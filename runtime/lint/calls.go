@@ -8,6 +8,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 	"github.com/yuin/gopher-lua/ast"
 
+	"transect/client/schema"
 	"transect/runtime/module"
 )
 
@@ -137,16 +138,12 @@ func upTo(n int) string {
 }
 
 func (w *walk) missing(called string, p module.Param, what string, at place) {
-	if p.Fields == nil && (p.Optional || p.Default != nil || p.Type == "any") {
-		return
+	for _, f := range p.Fields {
+		w.missing(called, f, "option", at)
 	}
-	if p.Fields != nil {
-		for _, f := range p.Fields {
-			w.missing(called, f, "option", at)
-		}
-		return
+	if p.Required() {
+		w.report(at, MissingArgument, fmt.Sprintf("%s: %s %s", called, what, p.Missing()), "")
 	}
-	w.report(at, MissingArgument, fmt.Sprintf("%s: %s %s (%s) is missing", called, what, p.Name, p.Type), p.Doc)
 }
 
 func (w *walk) param(called string, p module.Param, a argument, what string) {
@@ -158,10 +155,11 @@ func (w *walk) param(called string, p module.Param, a argument, what string) {
 	case p.Fields != nil && a.kind != "" && a.kind != "table":
 		w.report(a.at, WrongType, fmt.Sprintf("%s: %s %s must be a table, not a %s", called, what, p.Name, a.kind), p.Doc)
 	case p.Fields == nil && p.Type != "" && a.kind != "" && !module.Accepts(p.Type, sample(a.fact)):
-		w.report(a.at, WrongType, fmt.Sprintf("%s: %s %s must be %s, not %s", called, what, p.Name, strings.ReplaceAll(p.Type, "|", " or "), shown(a.fact)), p.Doc)
-	case len(p.Choices) > 0 && a.kind == "string" && a.constant != nil && !slices.Contains(p.Choices, a.constant.String()):
-		w.report(a.at, WrongValue, fmt.Sprintf("%s: %s %s must be one of %s, not %q", called, what, p.Name, strings.Join(p.Choices, ", "), a.constant.String()),
-			near(a.constant.String(), p.Choices, ""))
+		w.report(a.at, WrongType, fmt.Sprintf("%s: %s %s %s", called, what, p.Name, &schema.Mismatch{Want: p.Type, Got: shown(a.fact)}), p.Doc)
+	case a.kind == "string" && a.constant != nil:
+		if err := p.Choose(a.constant.String()); err != nil {
+			w.report(a.at, WrongValue, fmt.Sprintf("%s: %s %s %s", called, what, p.Name, err), p.Doc)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
+	"transect/client/schema"
 	"transect/runtime/module"
 )
 
@@ -32,7 +33,7 @@ func standardParams() map[string][]module.Param {
 		for word := range strings.FieldsSeq(text) {
 			p, typ, _ := strings.Cut(word, ":")
 			typ, optional := strings.CutSuffix(typ, "?")
-			params = append(params, module.Param{Name: p, Type: typ, Optional: optional})
+			params = append(params, module.Param{Name: p, Type: schema.Type(typ), Optional: optional})
 		}
 		all[name] = params
 	}
@@ -58,7 +59,7 @@ func (w *walk) lua(callee fact, args []argument, at place) fact {
 			case i < len(args) && (i < len(args)-1 || !endless(args)):
 				w.luaParam(name, p, args[i])
 			case i >= len(args) && !p.Optional && p.Name != "at" && !endless(args):
-				w.report(at, MissingArgument, fmt.Sprintf("%s: argument %s (%s) is missing", name, p.Name, p.Type), "")
+				w.report(at, MissingArgument, name+": argument "+p.Missing(), "")
 			}
 		}
 		if len(args) > len(params) && !(len(args) == len(params)+1 && endless(args)) {
@@ -92,7 +93,7 @@ func (w *walk) luaParam(name string, p module.Param, a argument) {
 		w.empty(a.fact, a.at)
 	case a.kind == "" || a.kind == "nil" && p.Optional || module.Accepts(p.Type, sample(a.fact)):
 	default:
-		w.report(a.at, WrongType, fmt.Sprintf("%s: argument %s must be %s, not %s", name, p.Name, strings.ReplaceAll(p.Type, "|", " or "), w.shownKind(a.fact)), "")
+		w.report(a.at, WrongType, fmt.Sprintf("%s: argument %s %s", name, p.Name, &schema.Mismatch{Want: p.Type, Got: w.shownKind(a.fact)}), "")
 	}
 }
 

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"sort"
@@ -70,8 +71,8 @@ func (w *walk) operation(s *declare.Spec, args []argument, at place) {
 		w.value(s, positional[i], a)
 	}
 	for i := range s.Params {
-		if p := &s.Params[i]; p.Required && !given[p.Name] && whole {
-			w.report(at, MissingArgument, fmt.Sprintf("%s: argument %s (%s) is missing: %s", s.FullName(), p.Name, p.Type, p.Doc), "call it as "+s.Signature())
+		if p := &s.Params[i]; p.Required() && !given[p.Name] && whole {
+			w.report(at, MissingArgument, s.FullName()+": argument "+p.Missing(), "call it as "+s.Signature())
 		}
 	}
 }
@@ -97,8 +98,8 @@ func (w *walk) named(s *declare.Spec, a argument, positional []*schema.Param, at
 	case at >= len(positional):
 		return true
 	case len(given) == 0:
-		return !positional[at].Required || s.Params[0].Name != positional[at].Name
-	case positional[at].Type.Object():
+		return !positional[at].Required() || s.Params[0].Name != positional[at].Name
+	case positional[at].Type.Keyed():
 		return known == len(given)
 	}
 	return true
@@ -113,7 +114,7 @@ func (w *walk) namedArguments(s *declare.Spec, a argument, given map[string]bool
 		case name == "extra":
 			continue
 		case p == nil && slices.Contains(s.Refused, name):
-			w.report(v.at, UnknownArgument, fmt.Sprintf("%s: %s is no argument of a search any more", s.FullName(), name),
+			w.report(v.at, UnknownArgument, fmt.Sprintf("%s: %s is no longer an argument of searches", s.FullName(), name),
 				fmt.Sprintf(`filter by it: filter = { %s = { ["$eq"] = … } }`, name))
 			continue
 		case p == nil:
@@ -131,30 +132,25 @@ func (w *walk) namedArguments(s *declare.Spec, a argument, given map[string]bool
 
 // value checks an argument whose value is known, or at least its type.
 func (w *walk) value(s *declare.Spec, p *schema.Param, a argument) {
-	if a.kind == "function" {
-		w.report(a.at, WrongType, fmt.Sprintf("%s: argument %s wants %s, not a function", s.FullName(), p.Name, p.Type), p.Doc)
-		return
-	}
 	v, known := w.constant(a.fact)
-	if !known {
-		// A table that is not known whole is at least no text and no number.
-		if a.kind == "table" && slices.Contains([]string{"text", "date", "path", "integer", "number", "boolean"}, p.Type.Name) {
-			w.report(a.at, WrongType, fmt.Sprintf("%s: argument %s wants %s, not a table", s.FullName(), p.Name, p.Type), p.Doc)
-		}
-		return
+	var err error
+	switch tables := schema.Table | schema.List | schema.EmptyOne; {
+	case known:
+		_, err = p.Check(v)
+	case a.kind == "function" || a.kind == "table" && p.Type.Kinds()&tables == 0:
+		err = fmt.Errorf("%s %w", p.Name, &schema.Mismatch{Want: p.Type, Got: "a " + a.kind})
 	}
-	err := p.Check(v)
 	if err == nil {
 		return
 	}
-	rule, hint := WrongType, p.Doc
-	if f := fault.Find(err); f != nil {
-		rule = WrongValue
-		if f.Facts().Hint != "" {
-			hint = f.Facts().Hint
-		}
+	rule, hint := WrongValue, p.Doc
+	if f := fault.Find(err); f != nil && f.Facts().Hint != "" {
+		hint = f.Facts().Hint
 	}
-	w.report(a.at, rule, fmt.Sprintf("%s: argument %s: %s", s.FullName(), p.Name, err), hint)
+	if mismatch := (*schema.Mismatch)(nil); errors.As(err, &mismatch) {
+		rule = WrongType
+	}
+	w.report(a.at, rule, fmt.Sprintf("%s: argument %s", s.FullName(), err), hint)
 }
 
 // constant is a value that is known completely, as the client's checks take it.

@@ -7,11 +7,8 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
-<<<<<<< HEAD:runtime/module/arguments.go
-	"transect/runtime/vm"
-=======
 	"transect/client/schema"
->>>>>>> dd2525f (Describe arguments by one schema package that operations and Lua modules share):runtime/vm/arguments.go
+	"transect/runtime/vm"
 )
 
 // Has says whether an argument or option was given.
@@ -91,23 +88,6 @@ func Accepts(declared schema.Type, v lua.LValue) bool {
 	return false
 }
 
-<<<<<<< HEAD:runtime/module/arguments.go
-func acceptsOne(declared string, v lua.LValue) bool {
-	switch declared {
-	case "any":
-		return true
-	case "string":
-		return v.Type() == lua.LTString || v.Type() == lua.LTNumber
-	case "integer":
-		n, ok := v.(lua.LNumber)
-		return ok && float64(n) == math.Trunc(float64(n)) && math.Abs(float64(n)) <= vm.MaxExact
-	case "table":
-		return v.Type() == lua.LTTable
-	case "error":
-		return vm.ErrorOf(v) != nil
-	case "number", "boolean", "function", "userdata", "nil":
-		return v.Type().String() == declared
-=======
 // schemaKind classifies a Lua value. A number is a string, too, as everywhere in
 // Lua; object is the name of a declared object type.
 func schemaKind(v lua.LValue) (kind schema.Kind, object string) {
@@ -119,7 +99,7 @@ func schemaKind(v lua.LValue) (kind schema.Kind, object string) {
 	case lua.LBool:
 		return schema.Boolean, ""
 	case lua.LNumber:
-		if n := float64(v); n == math.Trunc(n) && math.Abs(n) <= exact {
+		if n := float64(v); n == math.Trunc(n) && math.Abs(n) <= vm.MaxExact {
 			return schema.String_ | schema.Integer, ""
 		}
 		return schema.String_ | schema.Fraction, ""
@@ -131,36 +111,10 @@ func schemaKind(v lua.LValue) (kind schema.Kind, object string) {
 		if o := objectOf(v); o != nil {
 			return schema.Other, o.typ.Name
 		}
-		if raisedOf(v) != nil {
+		if vm.ErrorOf(v) != nil {
 			return schema.Error | schema.Other, ""
 		}
 		return schema.Other, "userdata"
->>>>>>> dd2525f (Describe arguments by one schema package that operations and Lua modules share):runtime/vm/arguments.go
 	}
 	return schema.Other, ""
 }
-<<<<<<< HEAD:runtime/module/arguments.go
-=======
-
-// typeName names the type of a value the way messages do.
-func typeName(v lua.LValue) string {
-	switch {
-	case raisedOf(v) != nil:
-		return "an error"
-	case objectOf(v) != nil:
-		return schema.Type(objectOf(v).typ.Name).Article()
-	case v == Null:
-		return "json.null"
-	case v == lua.LNil:
-		return "nil"
-	}
-	return article(v.Type().String())
-}
-
-func article(name string) string {
-	if strings.ContainsAny(name[:1], "aeioAEIO") {
-		return "an " + name
-	}
-	return "a " + name
-}
->>>>>>> dd2525f (Describe arguments by one schema package that operations and Lua modules share):runtime/vm/arguments.go

@@ -8,7 +8,6 @@ import (
 
 	"transect/client/fault"
 	"transect/client/schema"
-	"transect/client/suggest"
 	"transect/runtime/vm"
 )
 
@@ -115,28 +114,16 @@ func (c *Call) bindParam(p *Param, v lua.LValue, noun string) error {
 		return c.bindOptions(p, v)
 	}
 	if v == lua.LNil {
-<<<<<<< HEAD:runtime/module/call.go
-		if p.Optional || p.Default != nil || p.Type == "any" {
-			if p.Default != nil {
-				c.args[p.Name] = vm.ToLua(c.L, p.Default)
-			}
-			return nil
-=======
 		if p.Required() {
 			return fault.Of(&fault.ParameterError{}, "%s %s", noun, p.Missing())
->>>>>>> dd2525f (Describe arguments by one schema package that operations and Lua modules share):runtime/vm/call.go
 		}
 		if p.Default != nil {
-			c.args[p.Name] = ToLua(c.L, p.Default)
+			c.args[p.Name] = vm.ToLua(c.L, p.Default)
 		}
 		return nil
 	}
 	if !Accepts(p.Type, v) {
-<<<<<<< HEAD:runtime/module/call.go
-		return fault.Of(&fault.ParameterError{}, "%s %s must be %s, got %s", kind, p.Name, vm.Article(p.Type), vm.TypeName(v))
-=======
-		return fault.Of(&fault.ParameterError{}, "%s %s %w", noun, p.Name, &schema.Mismatch{Want: p.Type, Got: typeName(v)})
->>>>>>> dd2525f (Describe arguments by one schema package that operations and Lua modules share):runtime/vm/call.go
+		return fault.Of(&fault.ParameterError{}, "%s %s %w", noun, p.Name, &schema.Mismatch{Want: p.Type, Got: vm.TypeName(v)})
 	}
 	var err error
 	switch v := v.(type) {
@@ -152,21 +139,7 @@ func (c *Call) bindParam(p *Param, v lua.LValue, noun string) error {
 	return nil
 }
 
-<<<<<<< HEAD:runtime/module/call.go
-func choice(p Param, value, kind string) error {
-	for _, allowed := range p.Choices {
-		if value == allowed {
-			return nil
-		}
-	}
-	return fault.Of(&fault.ParameterError{}, "%s %s must be one of %s, got %q%s",
-		kind, p.Name, strings.Join(p.Choices, ", "), value, suggest.Aside(value, p.Choices))
-}
-
-func (c *Call) bindOptions(p Param, v lua.LValue) error {
-=======
 func (c *Call) bindOptions(p *Param, v lua.LValue) error {
->>>>>>> dd2525f (Describe arguments by one schema package that operations and Lua modules share):runtime/vm/call.go
 	t, ok := v.(*lua.LTable)
 	if v != lua.LNil && !ok {
 		return fault.Of(&fault.ParameterError{}, "argument %s must be a table of options, got %s", p.Name, vm.TypeName(v))
@@ -191,28 +164,10 @@ func (c *Call) bindOptions(p *Param, v lua.LValue) error {
 		}
 	})
 	if unknown != "" {
-<<<<<<< HEAD:runtime/module/call.go
-		return fault.Of(&fault.ParameterError{}, "unknown option %s%s", unknown, suggest.Aside(unknown, names))
-=======
 		return schema.Unknown("option", unknown, p.Fields)
->>>>>>> dd2525f (Describe arguments by one schema package that operations and Lua modules share):runtime/vm/call.go
 	}
 	return nil
 }
-
-<<<<<<< HEAD:runtime/module/call.go
-func contains(list []string, s string) bool {
-	for _, e := range list {
-		if e == s {
-			return true
-		}
-	}
-	return false
-}
-=======
-// Suggestion is " (did you mean X?)" for the nearest candidate, or "".
-func Suggestion(name string, candidates []string) string { return suggest.Aside(name, candidates) }
->>>>>>> dd2525f (Describe arguments by one schema package that operations and Lua modules share):runtime/vm/call.go
 
 // Context is the context of the running task.
 func (c *Call) Context() context.Context { return vm.Context(c.L) }

@@ -7,12 +7,9 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
-<<<<<<< HEAD:runtime/module/module.go
+	"transect/client/schema"
 	"transect/client/suggest"
 	"transect/runtime/vm"
-=======
-	"transect/client/schema"
->>>>>>> dd2525f (Describe arguments by one schema package that operations and Lua modules share):runtime/vm/module.go
 )
 
 // Module declares a Lua module. Argument checks, documentation and the test

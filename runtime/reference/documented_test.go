@@ -181,7 +181,7 @@ func TestJSON(t *testing.T) {
 	create := projects.Operations[0]
 	if projects.Name != "projects" || create.Manager != "projects" || create.Operation != "create" || create.Method != "POST" ||
 		create.Effect != "create" || !slices.Equal(create.Paths, []string{"/project-manager/projects"}) || create.Example == "" ||
-		!create.Parameters[0].Required || !create.Parameters[0].Positional || create.Parameters[0].Type != "text" {
+		!create.Parameters[0].Required || !create.Parameters[0].Positional || create.Parameters[0].Type != "string" {
 		t.Errorf("%+v", create)
 	}
 }

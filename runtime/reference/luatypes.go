@@ -4,61 +4,48 @@ import (
 	"strconv"
 	"strings"
 
-	"transect/client/declare"
+	"transect/client/schema"
 )
 
-// argumentTypes are the types of arguments in the words of definitions.
-var argumentTypes = map[string]string{
-	"text": "string", "id": "ID", "id or list of ids": "ID|ID[]", "text or list of texts": "string|string[]",
-	"date": "string", "path": "string", "integer": "integer", "number": "number", "boolean": "boolean",
-	"object": "table<string, any>", "filter": "Filter", "geometry": "Geometry", "sort": "Sort", "value": "any",
-}
-
-func argumentType(t *declare.Type, choices []string) string {
-	switch {
-	case len(choices) > 0:
-		return literals(choices)
-	case t.Elem != nil:
-		elem := argumentType(t.Elem, nil)
-		if strings.Contains(elem, "|") {
-			elem = "(" + elem + ")"
-		}
-		return elem + "[]"
-	}
-	if known, ok := argumentTypes[t.Name]; ok {
-		return known
-	}
-	return "any"
-}
-
-// declaredType is the type of a module's parameter: Lua's own names, or those
-// of objects.
-func declaredType(name string, choices []string) string {
-	switch {
-	case len(choices) > 0:
-		return literals(choices)
-	case name == "":
-		return "table"
-	}
-	parts := strings.Split(name, "|")
-	for i, p := range parts {
-		switch p {
-		case "error":
-			parts[i] = "Error"
-		case "string", "number", "integer", "boolean", "table", "function", "userdata", "any", "nil":
-		default:
-			parts[i] = objectClass(p)
+// parameter describes an argument of an operation or of a module's function.
+func parameter(p schema.Param) Parameter {
+	out := Parameter{Name: p.Name, Aliases: p.Aliases, Type: p.Type.String(), Doc: p.Doc, Required: p.Required(), Positional: p.Positional,
+		Default: p.Default, Choices: p.Choices, Secret: p.Secret, lua: typeInLua(p)}
+	if p.Type == "" {
+		out.Type = "table"
+		for _, f := range p.Fields {
+			out.Options = append(out.Options, parameter(f))
 		}
 	}
-	return strings.Join(parts, "|")
+	return out
+}
+
+// luaTypes are the schema's types in the words of definitions for editors.
+var luaTypes = map[string]string{
+	"": "table", "id": "ID", "date": "string", "path": "string", "object": "table<string, any>", "filter": "Filter",
+	"geometry": "Geometry", "drawing": "Geometry", "sort": "Sort", "error": "Error",
+}
+
+func typeInLua(p schema.Param) string {
+	if len(p.Choices) > 0 {
+		quoted := make([]string, len(p.Choices))
+		for i, c := range p.Choices {
+			quoted[i] = strconv.Quote(c)
+		}
+		return strings.Join(quoted, "|")
+	}
+	alternatives := strings.Split(string(p.Type), "|")
+	for i, one := range alternatives {
+		elem := strings.TrimLeft(one, "[]")
+		lists := strings.Repeat("[]", strings.Count(one, "[]"))
+		if known, ok := luaTypes[elem]; ok {
+			elem = known
+		} else if schema.Type(elem).Kinds() == 0 { // an object's
+			elem = objectClass(elem)
+		}
+		alternatives[i] = elem + lists
+	}
+	return strings.Join(alternatives, "|")
 }
 
 func objectClass(name string) string { return strings.ToUpper(name[:1]) + name[1:] }
-
-func literals(choices []string) string {
-	quoted := make([]string, len(choices))
-	for i, c := range choices {
-		quoted[i] = strconv.Quote(c)
-	}
-	return strings.Join(quoted, "|")
-}

@@ -5,7 +5,6 @@ import (
 
 	"transect/bindings"
 	"transect/client/declare"
-	"transect/client/schema"
 )
 
 func manager(m *declare.Manager, types map[string]results) *Group {
@@ -30,15 +29,10 @@ func operation(s *declare.Spec, result results) *Entry {
 		e.Example = strings.TrimLeft(bindings.Preamble(s.Manager)+"\n\n"+section, "\n")
 	}
 	for _, p := range s.Params {
-		e.Parameters = append(e.Parameters, argument(p))
+		e.Parameters = append(e.Parameters, parameter(p))
 	}
 	e.Returns = returned(s, result)
 	return e
-}
-
-func argument(p schema.Param) Parameter {
-	return Parameter{Name: p.Name, Aliases: p.Aliases, Type: p.Type.Name, Doc: p.Doc, Required: p.Required, Positional: p.Positional,
-		Default: p.Default, Choices: p.Choices, Secret: p.Secret, lua: argumentType(p.Type, p.Choices)}
 }
 
 // returned says in words what comes back.

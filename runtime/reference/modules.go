@@ -31,9 +31,8 @@ func function(module, object string, f module.Func) *Entry {
 	}
 	var names []string
 	for _, p := range f.Params {
-		parameter := option(p)
-		parameter.Positional = true
-		e.Parameters = append(e.Parameters, parameter)
+		p.Positional = true
+		e.Parameters = append(e.Parameters, parameter(p))
 		names = append(names, shown(p))
 	}
 	e.Signature = e.FullName() + "(" + strings.Join(names, ", ") + ")"
@@ -43,23 +42,10 @@ func function(module, object string, f module.Func) *Entry {
 	return e
 }
 
-func option(p module.Param) Parameter {
-	out := Parameter{Name: p.Name, Type: strings.ReplaceAll(p.Type, "|", " or "), Doc: p.Doc, Default: p.Default, Choices: p.Choices,
-		Required: !p.Optional && p.Default == nil && p.Fields == nil && p.Type != "any" && p.Name != "...",
-		lua:      declaredType(p.Type, p.Choices)}
-	for _, f := range p.Fields {
-		out.Options = append(out.Options, option(f))
-	}
-	if p.Fields != nil {
-		out.Type = "table"
-	}
-	return out
-}
-
 // shown is a parameter in a signature: text, [limit], {indent=, …}.
 func shown(p module.Param) string {
 	if p.Fields == nil {
-		if option(p).Required || p.Name == "..." || p.Type == "any" && !p.Optional {
+		if p.Required() || p.Name == "..." || p.Type == "any" && !p.Optional {
 			return p.Name
 		}
 		return "[" + p.Name + "]"

@@ -13,8 +13,8 @@ import (
 func raises(s *declare.Spec) []Raise {
 	list := []Raise{{"ParameterError", "an argument is missing, unknown or of the wrong type; nothing was sent"}}
 	for _, p := range s.Params {
-		if p.ChoiceName != "" {
-			list = append(list, Raise{p.ChoiceName, p.Name + " is none of " + strings.Join(p.Choices, ", ")})
+		if p.Raises != "" {
+			list = append(list, Raise{p.Raises, p.Name + " is none of " + strings.Join(p.Choices, ", ")})
 		}
 	}
 	list = append(list, transferErrors(s)...)
@@ -37,7 +37,7 @@ func raises(s *declare.Spec) []Raise {
 func queryErrors(s *declare.Spec) string {
 	var when []string
 	for _, p := range s.Params {
-		if p.Type.Name == "geometry" {
+		if p.Type == "geometry" || p.Type == "drawing" {
 			when = append(when, p.Name+" is no valid GeoJSON geometry")
 		}
 	}
@@ -52,7 +52,7 @@ func queryErrors(s *declare.Spec) string {
 
 // transferErrors are those of operations that read or write local files.
 func transferErrors(s *declare.Spec) []Raise {
-	files := slices.ContainsFunc(s.Params, func(p schema.Param) bool { return strings.Contains(p.Type.Name, "path") })
+	files := slices.ContainsFunc(s.Params, func(p schema.Param) bool { return strings.Contains(string(p.Type), "path") })
 	switch {
 	case !files:
 		return nil
@@ -72,7 +72,7 @@ func sends(s *declare.Spec) bool {
 	if !s.Composed || len(s.Routes) > 0 || s.Shape != declare.ShapeNone {
 		return true
 	}
-	return slices.ContainsFunc(s.Params, func(p schema.Param) bool { return p.Place != schema.NotSent })
+	return slices.ContainsFunc(s.Params, func(p schema.Param) bool { return p.In != schema.NotSent })
 }
 
 // own are the errors that operations raise from code of their own, beyond what

@@ -9,13 +9,8 @@ import (
 
 	"transect/client/declare"
 	"transect/client/fault"
-<<<<<<< HEAD:runtime/sandbox/budget_test.go
-	"transect/runtime/sandbox"
-=======
 	"transect/client/schema"
-	"transect/runtime/permission"
-	"transect/runtime/vm"
->>>>>>> dd2525f (Describe arguments by one schema package that operations and Lua modules share):runtime/permission/budget_test.go
+	"transect/runtime/sandbox"
 )
 
 func TestBudgetsAsWritten(t *testing.T) {

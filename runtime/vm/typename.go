@@ -1,9 +1,9 @@
 package vm
 
 import (
-	"strings"
-
 	lua "github.com/yuin/gopher-lua"
+
+	"transect/client/schema"
 )
 
 // TypeName names the type of a value the way messages do.
@@ -18,20 +18,8 @@ func TypeName(v lua.LValue) string {
 	}
 	if ud, ok := v.(*lua.LUserData); ok {
 		if o, ok := ud.Value.(interface{ TypeName() string }); ok {
-			return Article(o.TypeName())
+			return schema.Article(o.TypeName())
 		}
 	}
-	return Article(v.Type().String())
-}
-
-// Article puts "a" or "an" before a declared type.
-func Article(declared string) string {
-	text := strings.ReplaceAll(declared, "|", " or ")
-	if text == "any" {
-		return "any value"
-	}
-	if strings.ContainsAny(text[:1], "aeioAEIO") {
-		return "an " + text
-	}
-	return "a " + text
+	return schema.Article(v.Type().String())
 }
