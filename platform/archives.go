@@ -3,18 +3,19 @@ package platform
 import (
 	"archive/zip"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"path"
-	"strconv"
 	"strings"
 
+	"transect/platform/analytic"
 	"transect/platform/blob"
 	"transect/platform/store"
 )
 
-// createMissionArchive makes the dataset that will hold the images of a mission
-// in one ZIP file, or in several of at most chunk_size bytes of images.
+// createMissionArchive creates the dataset that will hold the images of a
+// mission in one ZIP file, or in several of at most chunk_size bytes of images.
 func createMissionArchive(r *Request) (any, error) {
 	a := r.args()
 	mission, name := a.id("mission"), a.optText("name")
@@ -52,30 +53,31 @@ func (p *Platform) archive(ctx context.Context, j job) (err error) {
 	}); err != nil {
 		return err
 	}
-	files, err := p.imageFiles(ctx, store.Text(doc, "mission"))
+	images, err := p.imagesOf(ctx, store.Doc{"mission": store.Text(doc, "mission"), "type": "image"})
 	if err != nil {
 		return err
 	}
-	limit, _ := strconv.ParseInt(textOf(store.Lookup(doc, "properties.chunk_size")), 10, 64)
+	limit := int64(0)
+	if n, ok := store.Lookup(doc, "properties.chunk_size").(json.Number); ok {
+		limit, _ = n.Int64()
+	}
 	var blobs []blob.Blob
 	defer func() {
 		if err != nil {
-			for _, b := range blobs {
-				p.blobs.Remove(b.ID)
-			}
+			p.removeBlobs(blobs)
 		}
 	}()
-	for rest := files; len(rest) > 0; {
+	for len(images) > 0 {
 		n, size := 0, int64(0)
-		for n < len(rest) && (n == 0 || limit == 0 || size+rest[n].size <= limit) {
-			size += rest[n].size
+		for n < len(images) && (n == 0 || limit == 0 || size+images[n].Size <= limit) {
+			size += images[n].Size
 			n++
 		}
-		b, err := p.zip(ctx, rest[:n])
+		b, err := p.zip(ctx, images[:n])
 		if err != nil {
 			return err
 		}
-		blobs, rest = append(blobs, b), rest[n:]
+		blobs, images = append(blobs, b), images[n:]
 	}
 	return p.store.Write(ctx, func(tx *store.Tx) error {
 		if err := p.finishJob(tx, j); err != nil {
@@ -91,11 +93,11 @@ func (p *Platform) archive(ctx context.Context, j job) (err error) {
 			if len(blobs) > 1 {
 				name += "_" + itoa(i)
 			}
-			if err := keepBytes(tx, j.id, name, name+".zip", b); err != nil {
+			c, err := keepBytes(tx, j.id, name, name+".zip", b)
+			if err != nil {
 				return err
 			}
-			components = append(components, store.Doc{"name": name, "status": componentCompleted,
-				"filename": name + ".zip", "size": b.Size, "checksum": b.MD5})
+			components = append(components, c)
 		}
 		doc["components"] = components
 		store.Set(doc, "ingestion.status", ingestionCompleted)
@@ -107,31 +109,17 @@ func (p *Platform) archive(ctx context.Context, j job) (err error) {
 	})
 }
 
-// imageFiles lists the files of a mission's images.
-func (p *Platform) imageFiles(ctx context.Context, mission string) (files []stored, err error) {
-	err = p.store.Read(ctx, func(tx *store.Tx) error {
-		docs, err := tx.All(datasets.plural, store.Doc{"mission": mission, "type": "image"})
-		for _, doc := range docs {
-			s, fileErr := bytesOf(tx, store.Text(doc, "_id"), "image")
-			if fileErr == nil {
-				files = append(files, s)
-			}
-		}
-		return err
-	})
-	return files, err
-}
-
 // zip writes files into one archive, uncompressed: photos do not get smaller.
-func (p *Platform) zip(ctx context.Context, files []stored) (blob.Blob, error) {
+func (p *Platform) zip(ctx context.Context, images []analytic.Image) (blob.Blob, error) {
 	reader, writer := io.Pipe()
+	defer reader.Close()
 	go func() {
 		archive := zip.NewWriter(writer)
 		names := map[string]int{}
 		var err error
-		for _, s := range files {
+		for _, image := range images {
 			if err = ctx.Err(); err == nil {
-				err = p.zipOne(archive, entryName(s.filename, names), s)
+				err = addToZip(archive, entryName(image.Filename, names), image)
 			}
 			if err != nil {
 				break
@@ -139,12 +127,11 @@ func (p *Platform) zip(ctx context.Context, files []stored) (blob.Blob, error) {
 		}
 		writer.CloseWithError(errors.Join(err, archive.Close()))
 	}()
-	defer reader.Close()
 	return p.blobs.Put(blob.NewID(), reader, "")
 }
 
-func (p *Platform) zipOne(archive *zip.Writer, name string, s stored) error {
-	f, err := p.blobs.Open(s.blob)
+func addToZip(archive *zip.Writer, name string, image analytic.Image) error {
+	f, err := image.Open()
 	if err != nil {
 		return err
 	}
@@ -157,8 +144,8 @@ func (p *Platform) zipOne(archive *zip.Writer, name string, s stored) error {
 	return err
 }
 
-// entryName gives a name for inside an archive: without folders, as it came
-// from outside, and unlike the others.
+// entryName returns a unique name for a file in an archive, without the folders
+// that a client may have sent with it.
 func entryName(filename string, names map[string]int) string {
 	name := path.Base(strings.ReplaceAll(filename, `\`, "/"))
 	names[name]++
@@ -167,11 +154,4 @@ func entryName(filename string, names map[string]int) string {
 		name = strings.TrimSuffix(name, ext) + "_" + itoa(n) + ext
 	}
 	return name
-}
-
-func textOf(v any) string {
-	if s, ok := v.(interface{ String() string }); ok {
-		return s.String()
-	}
-	return ""
 }

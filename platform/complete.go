@@ -3,6 +3,7 @@ package platform
 import (
 	"database/sql"
 	"errors"
+	"maps"
 	"net/http"
 	"os"
 
@@ -118,10 +119,11 @@ func (r *Request) keepWhole(u upload, whole blob.Blob, doc, c store.Doc) error {
 	case !errors.Is(err, sql.ErrNoRows):
 		return err
 	}
-	if err := keepBytes(r.tx, u.dataset, u.component, u.filename, whole); err != nil {
+	kept, err := keepBytes(r.tx, u.dataset, u.component, u.filename, whole)
+	if err != nil {
 		return err
 	}
-	c["status"], c["filename"], c["size"], c["checksum"] = componentCompleted, u.filename, whole.Size, whole.MD5
+	maps.Copy(c, kept)
 	if allCompleted(doc) {
 		store.Set(doc, "ingestion.status", ingestionRunning)
 		if object, ok := doc["ingestion"].(map[string]any); ok {
@@ -135,8 +137,11 @@ func (r *Request) keepWhole(u upload, whole blob.Blob, doc, c store.Doc) error {
 	return r.save(datasets, doc)
 }
 
-func keepBytes(tx *store.Tx, dataset, component, filename string, b blob.Blob) error {
-	return tx.Exec(`INSERT OR REPLACE INTO components (dataset, component, blob, size, checksum, filename)
+// keepBytes makes a blob the file of a component, and returns how the dataset
+// describes the component.
+func keepBytes(tx *store.Tx, dataset, component, filename string, b blob.Blob) (store.Doc, error) {
+	c := store.Doc{"name": component, "status": componentCompleted, "filename": filename, "size": b.Size, "checksum": b.MD5}
+	return c, tx.Exec(`INSERT OR REPLACE INTO components (dataset, component, blob, size, checksum, filename)
 		VALUES (?, ?, ?, ?, ?, ?)`, dataset, component, b.ID, b.Size, b.MD5, filename)
 }
 

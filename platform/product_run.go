@@ -3,22 +3,23 @@ package platform
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"maps"
 
 	"transect/platform/analytic"
 	"transect/platform/blob"
 	"transect/platform/store"
 )
 
-// addLog keeps a log line. Its time is later than that of the line before,
-// because readers tell lines apart by it.
+// addLog stores a log line. Its time is later than that of the line before,
+// because clients use it as a cursor.
 func (p *Platform) addLog(tx *store.Tx, product, level, message string, fields map[string]any) error {
 	record := store.Doc{}
-	for key, value := range fields {
-		record[key] = value
-	}
+	maps.Copy(record, fields)
 	record["level"], record["message"] = level, message
 	text, err := json.Marshal(record)
 	if err != nil {
@@ -29,8 +30,7 @@ func (p *Platform) addLog(tx *store.Tx, product, level, message string, fields m
 		product, p.options.Now().UnixMicro(), string(text))
 }
 
-// runProduct runs an ordered analytic to its end. A product whose process died
-// runs again from the beginning.
+// runProduct runs an ordered analytic. A product whose process died starts over.
 func (p *Platform) runProduct(ctx context.Context, j job) error {
 	doc, err := p.beginProduct(ctx, j)
 	if err != nil {
@@ -41,7 +41,7 @@ func (p *Platform) runProduct(ctx context.Context, j job) error {
 	var result error
 	switch {
 	case j.attempt > maxAttempts:
-		result = errors.New("it broke off too often")
+		result = fmt.Errorf("it failed %d times without a result", maxAttempts)
 	case !ok || !p.isBuiltIn(ctx, store.Text(doc, "analytic")):
 		result = errors.Join(analytic.ErrRejected, errors.New("the local platform runs no containers, only its own analytics"))
 	default:
@@ -60,8 +60,8 @@ func (p *Platform) runProduct(ctx context.Context, j job) error {
 	return p.endProduct(ctx, j, doc, made, result)
 }
 
-// isBuiltIn tells whether an analytic is one of the platform's own, and not
-// another one of the same name made after it was deleted.
+// isBuiltIn reports whether an analytic is one of the platform's own, and not
+// one of the same name created after it was deleted.
 func (p *Platform) isBuiltIn(ctx context.Context, id string) (builtIn bool) {
 	p.store.Read(ctx, func(tx *store.Tx) error {
 		doc, err := tx.Get(analytics.plural, id)
@@ -82,7 +82,7 @@ func (p *Platform) beginProduct(ctx context.Context, j job) (doc store.Doc, err 
 		}
 		message := "started"
 		if doc["status"] != any(productPending) {
-			message = "started again, as the process that ran it ended"
+			message = "started again: the process that ran it ended"
 		}
 		doc["status"] = productRunning
 		doc["start_date"] = date(p.options.Now())
@@ -94,7 +94,7 @@ func (p *Platform) beginProduct(ctx context.Context, j job) (doc store.Doc, err 
 	return doc, err
 }
 
-// orderOf gives a program what it may use.
+// orderOf returns what a program may use.
 func (p *Platform) orderOf(ctx context.Context, j job, doc store.Doc) *analytic.Order {
 	inputs, _ := doc["inputs"].(map[string]any)
 	parameters, _ := doc["parameters"].(map[string]any)
@@ -105,7 +105,9 @@ func (p *Platform) orderOf(ctx context.Context, j job, doc store.Doc) *analytic.
 			_, ok := wanted[name]
 			return ok
 		},
-		Images: p.imagesOf,
+		Images: func(ctx context.Context, mission string) ([]analytic.Image, error) {
+			return p.imagesOf(ctx, store.Doc{"mission": mission, "type": "image", "ingestion.status": ingestionCompleted})
+		},
 		Log: func(level, message string, fields map[string]any) error {
 			return p.store.Write(ctx, func(tx *store.Tx) error {
 				if err := p.checkLease(tx, j); err != nil {
@@ -117,18 +119,16 @@ func (p *Platform) orderOf(ctx context.Context, j job, doc store.Doc) *analytic.
 	}
 }
 
-// imagesOf lists the images of a mission that are ingested.
-func (p *Platform) imagesOf(ctx context.Context, mission string) (images []analytic.Image, err error) {
+// imagesOf lists the image datasets that a filter matches and that have a file.
+func (p *Platform) imagesOf(ctx context.Context, filter store.Doc) (images []analytic.Image, err error) {
 	err = p.store.Read(ctx, func(tx *store.Tx) error {
-		docs, err := tx.All(datasets.plural, store.Doc{
-			"mission": mission, "type": "image", "ingestion.status": ingestionCompleted,
-		})
-		if err != nil {
-			return err
-		}
+		docs, err := tx.All(datasets.plural, filter)
 		for _, doc := range docs {
 			id := store.Text(doc, "_id")
 			s, err := bytesOf(tx, id, "image")
+			if errors.Is(err, sql.ErrNoRows) {
+				continue
+			}
 			if err != nil {
 				return err
 			}
@@ -137,20 +137,24 @@ func (p *Platform) imagesOf(ctx context.Context, mission string) (images []analy
 				Open: func() (io.ReadSeekCloser, error) { return p.blobs.Open(s.blob) },
 			})
 		}
-		return nil
+		return err
 	})
 	return images, err
 }
 
-// endProduct keeps the result of a product: its end and all its deliverables,
-// or nothing, in one transaction.
+func (p *Platform) removeBlobs(blobs []blob.Blob) {
+	for _, b := range blobs {
+		p.blobs.Remove(b.ID)
+	}
+}
+
+// endProduct stores the status and all deliverables of a product in one
+// transaction.
 func (p *Platform) endProduct(ctx context.Context, j job, doc store.Doc, made []analytic.Deliverable, result error) (err error) {
 	var kept []blob.Blob
 	defer func() {
 		if err != nil {
-			for _, b := range kept {
-				p.blobs.Remove(b.ID)
-			}
+			p.removeBlobs(kept)
 		}
 	}()
 	for _, d := range made {
@@ -199,23 +203,21 @@ func (p *Platform) endProduct(ctx context.Context, j job, doc store.Doc, made []
 	})
 }
 
-// keepDeliverable makes the dataset of a deliverable, complete with its files.
+// keepDeliverable creates the dataset of a deliverable, with its files.
 func (p *Platform) keepDeliverable(tx *store.Tx, product store.Doc, d analytic.Deliverable, blobs []blob.Blob) (string, error) {
 	id := p.ids.Next(p.options.Now())
 	properties := store.Doc{}
-	for key, value := range d.Properties {
-		properties[key] = value
-	}
+	maps.Copy(properties, d.Properties)
 	properties["product"], properties["deliverable"] = product["_id"], d.Name
 	properties["analytic"], properties["analytic_version"] = product["analytic_name"], product["analytic_version"]
 	components := []any{}
 	var size int64
 	for i, f := range d.Files {
-		if err := keepBytes(tx, id, f.Component, f.Filename, blobs[i]); err != nil {
+		c, err := keepBytes(tx, id, f.Component, f.Filename, blobs[i])
+		if err != nil {
 			return "", err
 		}
-		components = append(components, store.Doc{"name": f.Component, "status": componentCompleted,
-			"filename": f.Filename, "size": blobs[i].Size, "checksum": blobs[i].MD5})
+		components = append(components, c)
 		size += blobs[i].Size
 	}
 	doc := store.Doc{

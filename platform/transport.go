@@ -32,45 +32,52 @@ func (t inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(r.Context())
-	forget := context.AfterFunc(t.p.closing, cancel)
+	stopClosing := context.AfterFunc(t.p.closing, cancel)
 	served := r.Clone(ctx)
 	served.RequestURI = r.URL.RequestURI()
 	served.RemoteAddr = "in-process"
 	if served.Host == "" {
 		served.Host = r.URL.Host
 	}
-	if r.Body == nil {
-		served.Body = http.NoBody
-	} else {
+	served.Body = http.NoBody
+	if r.Body != nil {
 		served.Body = &requestBody{ctx: ctx, body: r.Body}
 	}
 
-	w := &responseWriter{ctx: ctx, header: http.Header{}, ready: make(chan struct{})}
+	body, pipe := io.Pipe()
+	w := &responseWriter{header: http.Header{}, pipe: pipe, ready: make(chan struct{}), response: &http.Response{
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, ContentLength: -1, Request: r,
+		Body: &responseBody{PipeReader: body, ctx: r.Context(), cancel: cancel},
+	}}
+	stopWriting := context.AfterFunc(ctx, func() { pipe.CloseWithError(ctx.Err()) })
 	go func() {
 		defer t.p.inFlight.Done()
-		defer forget()
 		defer cancel()
+		defer stopWriting()
+		defer stopClosing()
 		defer served.Body.Close()
-		aborted := func() (aborted any) {
-			defer func() { aborted = recover() }()
+		panicked := func() (v any) {
+			defer func() { v = recover() }()
 			t.p.handler.ServeHTTP(w, served)
 			return nil
 		}()
-		w.finish(aborted)
+		w.finish(panicked)
 	}()
 	select {
 	case <-w.ready:
 	case <-ctx.Done():
 	}
-	// A request that was given up has no answer, also when the handler gave one
-	// in the same moment or told that it was given up.
+	// A cancelled request has no answer, even when one came in the same moment.
 	if err := r.Context().Err(); err != nil {
 		served.Body.Close()
 		return nil, err
 	}
 	select {
 	case <-w.ready:
-		return w.response(r, cancel)
+		if w.response.StatusCode == 0 {
+			return nil, w.err
+		}
+		return w.response, nil
 	case <-t.p.closing.Done():
 		served.Body.Close()
 		return nil, errClosed()
@@ -79,7 +86,7 @@ func (t inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func errClosed() error { return fault.Of(&fault.PlatformError{}, "the local platform is closed") }
 
-// requestBody stops giving bytes when the request is given up.
+// requestBody stops giving bytes when the request is cancelled.
 type requestBody struct {
 	ctx  context.Context
 	body io.ReadCloser
@@ -98,141 +105,72 @@ func (b *requestBody) Close() (err error) {
 	return err
 }
 
-// maxBuffered is how long an answer may be to be handed over in one piece.
-const maxBuffered = 64 << 10
-
-// responseWriter keeps a short answer until the handler is done, and turns
-// into a pipe for a long one.
+// responseWriter hands the response over with its status, and the body through
+// a pipe.
 type responseWriter struct {
-	ctx    context.Context // ends when nobody wants the answer any more
-	header http.Header
-	sent   http.Header // the header as it was when the status was written
-	status int
-	buffer []byte
-	pipe   *io.PipeWriter
-	body   io.ReadCloser
-	err    error
-	ready  chan struct{}
+	header   http.Header
+	response *http.Response
+	pipe     *io.PipeWriter
+	ready    chan struct{} // closed once there is a status, or err
+	err      error         // why there is no status
 }
 
 func (w *responseWriter) Header() http.Header { return w.header }
 
 func (w *responseWriter) WriteHeader(status int) {
-	if w.status == 0 && status >= 200 {
-		w.status, w.sent = status, w.header.Clone()
+	if w.response.StatusCode != 0 || status < 200 {
+		return
 	}
+	w.response.StatusCode, w.response.Status = status, strconv.Itoa(status)+" "+http.StatusText(status)
+	w.response.Header = w.header.Clone()
+	if length, err := strconv.ParseInt(w.header.Get("Content-Length"), 10, 64); err == nil {
+		w.response.ContentLength = length
+	}
+	close(w.ready)
 }
 
 func (w *responseWriter) Write(p []byte) (int, error) {
 	w.WriteHeader(http.StatusOK)
-	if w.pipe == nil {
-		if len(w.buffer)+len(p) <= maxBuffered {
-			w.buffer = append(w.buffer, p...)
-			return len(p), nil
-		}
-		if err := w.stream(); err != nil {
-			return 0, err
-		}
-	}
 	return w.pipe.Write(p)
 }
 
-// stream hands the answer over while it is still being written.
-func (w *responseWriter) stream() error {
-	r, pipe := io.Pipe()
-	w.pipe, w.body = pipe, r
-	// Closing the writing side gives the reader the cause and lets the handler
-	// go on when there is no reader; it does nothing after the answer's end.
-	context.AfterFunc(w.ctx, func() { pipe.CloseWithError(w.ctx.Err()) })
-	close(w.ready)
-	_, err := pipe.Write(w.buffer)
-	w.buffer = nil
-	return err
-}
+// Flush sends the header.
+func (w *responseWriter) Flush() { w.WriteHeader(http.StatusOK) }
 
-// Flush hands over what was written so far.
-func (w *responseWriter) Flush() {
-	w.WriteHeader(http.StatusOK)
-	if w.pipe == nil {
-		w.stream()
-	}
-}
-
-// finish ends the answer; aborted is the value of a panic that was to break it off.
-func (w *responseWriter) finish(aborted any) {
-	if aborted != nil {
+// finish ends the response; panicked is what the handler panicked with.
+func (w *responseWriter) finish(panicked any) {
+	switch panicked {
+	case nil:
+		w.WriteHeader(http.StatusOK)
+	case http.ErrAbortHandler:
 		w.err = io.ErrUnexpectedEOF
-		if aborted != http.ErrAbortHandler {
-			w.err = fmt.Errorf("the handler failed: %v", aborted)
-		}
+	default:
+		w.err = fmt.Errorf("the handler failed: %v", panicked)
 	}
-	if w.pipe != nil {
-		w.pipe.CloseWithError(w.err)
-		return
+	w.pipe.CloseWithError(w.err)
+	if w.response.StatusCode == 0 {
+		close(w.ready)
 	}
-	w.WriteHeader(http.StatusOK)
-	close(w.ready)
 }
 
-func (w *responseWriter) response(r *http.Request, cancel context.CancelFunc) (*http.Response, error) {
-	answer := &http.Response{
-		Status: strconv.Itoa(w.status) + " " + http.StatusText(w.status), StatusCode: w.status,
-		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: w.sent, ContentLength: -1, Request: r,
-	}
-	if w.body == nil {
-		if w.err != nil {
-			return nil, w.err
-		}
-		answer.ContentLength = int64(len(w.buffer))
-		answer.Body = http.NoBody
-		if len(w.buffer) > 0 && r.Method != http.MethodHead {
-			answer.Body = &shortBody{rest: w.buffer}
-		}
-		return answer, nil
-	}
-	if length, err := strconv.ParseInt(w.sent.Get("Content-Length"), 10, 64); err == nil {
-		answer.ContentLength = length
-	}
-	answer.Body = &responseBody{ReadCloser: w.body, ctx: r.Context(), cancel: cancel}
-	return answer, nil
-}
-
-// shortBody is an answer that is there as a whole.
-type shortBody struct{ rest []byte }
-
-func (b *shortBody) Read(p []byte) (int, error) {
-	if len(b.rest) == 0 {
-		return 0, io.EOF
-	}
-	n := copy(p, b.rest)
-	b.rest = b.rest[n:]
-	return n, nil
-}
-
-func (b *shortBody) Close() error {
-	b.rest = nil
-	return nil
-}
-
-// responseBody is an answer still being written. Closing it early stops the handler.
+// responseBody is the body of a response. Closing it early stops the handler.
 type responseBody struct {
-	io.ReadCloser
+	*io.PipeReader
 	ctx    context.Context // of the request
 	cancel context.CancelFunc
 }
 
-// Read fails from the moment the request is given up, even when the handler
-// has not noticed yet.
+// Read fails from the moment the request is cancelled, even when the handler has
+// not noticed yet.
 func (b *responseBody) Read(p []byte) (int, error) {
 	if err := b.ctx.Err(); err != nil {
 		return 0, err
 	}
-	return b.ReadCloser.Read(p)
+	return b.PipeReader.Read(p)
 }
 
 func (b *responseBody) Close() error {
-	err := b.ReadCloser.Close()
+	err := b.PipeReader.Close()
 	b.cancel()
 	return err
 }

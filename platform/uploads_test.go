@@ -234,7 +234,10 @@ func TestIngestion(t *testing.T) {
 	s.expect(s.get("/data-manager/download-preview?dataset="+file), 404, "no image")
 }
 
-func text(v any) string { return textOf(v) }
+func text(v any) string {
+	n, _ := v.(json.Number)
+	return n.String()
+}
 
 func TestDatasetPlaces(t *testing.T) {
 	s := start(t, Options{})
@@ -340,7 +343,8 @@ func TestPartOfReplacedUpload(t *testing.T) {
 		t.Errorf("left behind: %v", err)
 	}
 	if err := s.p.store.Write(t.Context(), func(tx *store.Tx) error {
-		return keepBytes(tx, id, "file", "f", blob.Blob{ID: u.id, Size: 5, MD5: sum})
+		_, err := keepBytes(tx, id, "file", "f", blob.Blob{ID: u.id, Size: 5, MD5: sum})
+		return err
 	}); err != nil {
 		t.Fatal(err)
 	}
