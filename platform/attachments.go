@@ -6,7 +6,7 @@ import (
 	"transect/platform/store"
 )
 
-// idOrIDs reads one identifier, or a list of them.
+// idOrIDs reads an identifier or a list of identifiers.
 func (a *args) idOrIDs(key string) []string {
 	if _, ok := a.doc[key].(string); ok {
 		return []string{a.id(key)}
@@ -14,7 +14,7 @@ func (a *args) idOrIDs(key string) []string {
 	return a.ids(key, maxDescribed)
 }
 
-// optIDs reads a list of identifiers, if there is one.
+// optIDs reads an optional list of identifiers.
 func (a *args) optIDs(key string) []string {
 	if !a.has(key) {
 		return nil
@@ -22,7 +22,7 @@ func (a *args) optIDs(key string) []string {
 	return a.ids(key, maxDescribed)
 }
 
-// attachments reads the datasets that something new of a company starts with.
+// attachments reads the datasets attached to a new resource of a company.
 func (r *Request) attachments(a *args, company string) ([]any, error) {
 	ids := a.optIDs("attachments")
 	if a.err != nil {
@@ -31,7 +31,7 @@ func (r *Request) attachments(a *args, company string) ([]any, error) {
 	return union(nil, ids), r.needAllOf(company, datasets, ids, a.at+"attachments")
 }
 
-// union appends those texts to a list that it does not have.
+// union appends the texts that a list does not have.
 func union(v any, texts []string) []any {
 	list, _ := v.([]any)
 	if list == nil {
@@ -45,12 +45,11 @@ func union(v any, texts []string) []any {
 	return list
 }
 
-// addAttachments attaches datasets of the same company. What is attached
-// already stays, so that repeating the request does no harm.
+// addAttachments attaches datasets of the same company. Repeating it does no harm.
 func addAttachments(r *Request, a *args, doc store.Doc) error {
 	ids := a.idOrIDs("attachments")
 	if a.err != nil {
-		return nil // told by the caller
+		return nil // reported by the caller
 	}
 	if err := r.needAllOf(store.Text(doc, "company"), datasets, ids, "attachments"); err != nil {
 		return err
@@ -59,7 +58,7 @@ func addAttachments(r *Request, a *args, doc store.Doc) error {
 	return nil
 }
 
-// removeAttachments detaches datasets, also those that were deleted since.
+// removeAttachments detaches datasets, deleted ones too.
 func removeAttachments(_ *Request, a *args, doc store.Doc) error {
 	gone := a.idOrIDs("attachments")
 	list, _ := doc["attachments"].([]any)

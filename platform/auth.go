@@ -14,14 +14,14 @@ import (
 	"transect/platform/store"
 )
 
-// caller is who sent a request.
+// caller is the user and client of a request.
 type caller struct {
 	user, client    string
 	hash            string // of the access token
 	issued, expires time.Time
 }
 
-// tokenRoutes are the routes that give, describe and revoke access tokens.
+// tokenRoutes are the routes that issue, describe and revoke access tokens.
 func tokenRoutes() []route {
 	obtain := write("dxauth/oauth/token", obtainToken)
 	obtain.open = true
@@ -32,7 +32,7 @@ func tokenRoutes() []route {
 	}
 }
 
-// obtainToken answers both grants with an access token.
+// obtainToken issues an access token for either grant.
 func obtainToken(r *Request) (any, error) {
 	client, secret, ok := r.http.BasicAuth()
 	if !ok {
@@ -45,7 +45,7 @@ func obtainToken(r *Request) (any, error) {
 	case a.err != nil:
 		return nil, a.err
 	case grant == "password":
-		// Any client pair will do: clients of this interface have one of their own.
+		// Any client is accepted: programs have one of their own built in.
 		user, _ := r.body["username"].(string)
 		password, _ := r.body["password"].(string)
 		if !same(user, known.User) || !same(password, known.Password) {
@@ -57,7 +57,7 @@ func obtainToken(r *Request) (any, error) {
 			return nil, err
 		}
 	}
-	token, refresh := randomToken(), randomToken()
+	token := randomToken()
 	now, life := r.now(), r.p.options.TokenLife
 	if !ends.IsZero() {
 		life = min(life, ends.Sub(now)) // no token outlives its client
@@ -71,11 +71,11 @@ func obtainToken(r *Request) (any, error) {
 		"access_token":  token,
 		"token_type":    "Bearer",
 		"expires_in":    int64(life / time.Second),
-		"refresh_token": refresh, // expected in the answer; there is no grant that takes it
+		"refresh_token": randomToken(), // clients expect one; no grant accepts it
 	}, err
 }
 
-// authenticate finds who sent the request by its access token.
+// authenticate sets the caller of the request by its access token.
 func (r *Request) authenticate() (err error) {
 	kind, token, _ := strings.Cut(r.http.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(kind, "Bearer") || token == "" {
@@ -85,14 +85,14 @@ func (r *Request) authenticate() (err error) {
 	return err
 }
 
-// lookUp finds a token that is good, or fails with 401.
+// lookUp returns the caller of a valid token, or fails with 401.
 func (r *Request) lookUp(token string) (caller, error) {
 	c := caller{hash: hashed(token)}
 	var issued, expires int64
 	err := r.tx.QueryRow("SELECT user, client, issued, expires FROM tokens WHERE hash = ?", c.hash).
 		Scan(&c.user, &c.client, &issued, &expires)
 	if errors.Is(err, sql.ErrNoRows) {
-		return c, unauthorized("InvalidToken", "the access token is not known, or was revoked")
+		return c, unauthorized("InvalidToken", "the access token is unknown or was revoked")
 	}
 	c.issued, c.expires = time.UnixMilli(issued), time.UnixMilli(expires)
 	if err == nil && !r.now().Before(c.expires) {
@@ -101,7 +101,8 @@ func (r *Request) lookUp(token string) (caller, error) {
 	return c, err
 }
 
-// describeToken says what a token, or that of the request, is good for.
+// describeToken answers with the user and expiry of a token, by default that of
+// the request.
 func describeToken(r *Request) (any, error) {
 	a := r.args()
 	token := a.optText("token")
@@ -130,8 +131,8 @@ func describeToken(r *Request) (any, error) {
 	}, nil
 }
 
-// revokeToken ends a token, or that of the request. One that is not known is
-// as good as revoked.
+// revokeToken revokes a token, by default that of the request. An unknown token
+// is no error.
 func revokeToken(r *Request) (any, error) {
 	a := r.args()
 	hash := r.caller.hash
@@ -144,7 +145,7 @@ func revokeToken(r *Request) (any, error) {
 	return nil, r.tx.Exec("DELETE FROM tokens WHERE hash = ?", hash)
 }
 
-// same compares without telling by its duration where the difference is.
+// same compares in constant time.
 func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
 
 func hashed(token string) string {

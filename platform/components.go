@@ -14,17 +14,17 @@ const (
 	componentCompleted = "completed"
 )
 
-// maxComponents a dataset may have.
+// maxComponents is how many components a dataset may have.
 const maxComponents = 10_000
 
-// optionalParts are the components that a type may have beside its main one.
+// optionalParts are the components that a dataset type may have beside its main one.
 var optionalParts = map[string][]string{
 	"raster": {"projection", "worldfile", "header"},
 	"vector": {"database", "index", "projection"},
 	"mesh":   {"texture", "material"},
 }
 
-// components reads the component list of a dataset to be created.
+// components reads the components of a dataset to be created.
 func (a *args) components(kind string) []any {
 	var names []string
 	components := []any{}
@@ -42,7 +42,7 @@ func (a *args) components(kind string) []any {
 		inner := within(object, a.at+"components["+itoa(i)+"]")
 		name := inner.text("name")
 		if slices.Contains(names, name) {
-			inner.wrong("name", "%q is there twice", name)
+			inner.wrong("name", "%q is listed twice", name)
 		}
 		names = append(names, name)
 		component := store.Doc{"name": name, "status": componentPending}
@@ -70,7 +70,7 @@ func (a *args) components(kind string) []any {
 	return components
 }
 
-// checkComponents says what is wrong with the components of a type, or "".
+// checkComponents returns what is wrong with the components of a dataset type, or "".
 func checkComponents(kind string, names []string) string {
 	switch kind {
 	case "file":
@@ -91,7 +91,7 @@ func checkComponents(kind string, names []string) string {
 	return ""
 }
 
-// unnumbered takes "_0" off "texture_0".
+// unnumbered removes the number from "texture_0".
 func unnumbered(name string) string {
 	if i := strings.LastIndexByte(name, '_'); i > 0 {
 		if _, err := strconv.ParseUint(name[i+1:], 10, 32); err == nil {
@@ -101,7 +101,7 @@ func unnumbered(name string) string {
 	return name
 }
 
-// component finds one in a dataset by its name.
+// component returns the component of a dataset with a name.
 func component(dataset store.Doc, name string) (store.Doc, bool) {
 	list, _ := dataset["components"].([]any)
 	for _, v := range list {

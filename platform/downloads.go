@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"image"
 	"image/jpeg"
-	_ "image/png" // pictures may be any of these
+	_ "image/png" // formats of previews
 	"io"
 	"mime"
 	"net/http"
@@ -33,10 +33,10 @@ func downloadRoutes() []route {
 // previewSides are the longest sides of previews, in pixels.
 var previewSides = map[string]int{"tiny": 128, "small": 512}
 
-// maxPixels bounds the memory that decoding a picture may take.
+// maxPixels limits the memory that decoding an image may take.
 const maxPixels = 250_000_000
 
-// downloadComponent sends a component's file, or the range asked for.
+// downloadComponent sends the file of a component, or a range of it.
 func downloadComponent(w http.ResponseWriter, r *Request) error {
 	a := &args{doc: r.query()}
 	dataset, name := a.id("dataset"), a.text("component")
@@ -52,15 +52,20 @@ func downloadComponent(w http.ResponseWriter, r *Request) error {
 		return err
 	}
 	defer f.Close()
+	return sendFile(w, r, f, "application/octet-stream", s.filename, s.checksum)
+}
+
+// sendFile sends content as an attachment.
+func sendFile(w http.ResponseWriter, r *Request, content io.ReadSeeker, contentType, filename, tag string) error {
 	h := w.Header()
-	h.Set("Content-Type", "application/octet-stream")
-	h.Set("Content-Disposition", disposition(s.filename))
-	h.Set("ETag", `"`+s.checksum+`"`)
-	http.ServeContent(w, r.http, "", time.Time{}, f)
+	h.Set("Content-Type", contentType)
+	h.Set("Content-Disposition", disposition(filename))
+	h.Set("ETag", `"`+tag+`"`)
+	http.ServeContent(w, r.http, "", time.Time{}, content)
 	return nil
 }
 
-// storedFile finds the file of a component that a client asks for.
+// storedFile returns the file of a component.
 func (r *Request) storedFile(dataset, component string) (s stored, err error) {
 	err = r.read(func() error {
 		if _, _, err := r.componentOf(dataset, component); err != nil {
@@ -75,17 +80,17 @@ func (r *Request) storedFile(dataset, component string) (s stored, err error) {
 	return s, err
 }
 
-// disposition names the file; in percent form when the name is not plain.
+// disposition returns a Content-Disposition header, with the name percent-encoded
+// when it is not plain.
 func disposition(filename string) string {
 	if value := mime.FormatMediaType("attachment", map[string]string{"filename": filename}); value != "" {
-		// Go writes a lower-case charset that some clients do not take.
+		// Some clients do not accept Go's lower-case charset.
 		return strings.Replace(value, "filename*=utf-8''", "filename*=UTF-8''", 1)
 	}
 	return "attachment"
 }
 
-// downloadJPEG sends the picture of an image dataset as JPEG: the file itself
-// when it is one.
+// downloadJPEG sends the file of an image dataset as JPEG.
 func downloadJPEG(w http.ResponseWriter, r *Request) error {
 	a := &args{doc: r.query()}
 	dataset := a.id("dataset")
@@ -103,12 +108,12 @@ func downloadJPEG(w http.ResponseWriter, r *Request) error {
 			return err
 		}
 		defer f.Close()
-		return sendJPEG(w, r, f, filename, s.checksum)
+		return sendFile(w, r, f, "image/jpeg", filename, s.checksum)
 	}
 	return encodeJPEG(w, r, picture, filename, s.checksum+"-jpeg")
 }
 
-// downloadPreview sends a small version of a picture.
+// downloadPreview sends a small version of an image.
 func downloadPreview(w http.ResponseWriter, r *Request) error {
 	a := &args{doc: r.query()}
 	dataset, kind := a.id("dataset"), "small"
@@ -125,8 +130,7 @@ func downloadPreview(w http.ResponseWriter, r *Request) error {
 	return encodeJPEG(w, r, shrink(picture, previewSides[kind]), "preview-"+kind+".jpg", s.checksum+"-"+kind)
 }
 
-// picture decodes the picture of an image dataset, or says with 404 that there
-// is none.
+// picture decodes the file of an image dataset, or fails with 404.
 func (r *Request) picture(dataset string) (s stored, picture image.Image, format string, err error) {
 	var doc store.Doc
 	err = r.read(func() (err error) {
@@ -137,7 +141,7 @@ func (r *Request) picture(dataset string) (s stored, picture image.Image, format
 		return s, nil, "", err
 	}
 	if doc["type"] != any("image") {
-		return s, nil, "", fail(http.StatusNotFound, "NoPicture", "dataset %s is no image", dataset)
+		return s, nil, "", fail(http.StatusNotFound, "NoPicture", "dataset %s is not an image", dataset)
 	}
 	if s, err = r.storedFile(dataset, "image"); err != nil {
 		return s, nil, "", err
@@ -149,7 +153,7 @@ func (r *Request) picture(dataset string) (s stored, picture image.Image, format
 	defer f.Close()
 	picture, format, err = decodePicture(f)
 	if err != nil {
-		err = fail(http.StatusNotFound, "NoPicture", "the file of dataset %s cannot be shown as a picture: %v", dataset, err)
+		err = fail(http.StatusNotFound, "NoPicture", "the file of dataset %s cannot be decoded as an image: %v", dataset, err)
 	}
 	return s, picture, format, err
 }
@@ -160,7 +164,7 @@ func decodePicture(f io.ReadSeeker) (image.Image, string, error) {
 		return nil, "", err
 	}
 	if int64(config.Width)*int64(config.Height) > maxPixels {
-		return nil, "", fmt.Errorf("%d x %d pixels are too many", config.Width, config.Height)
+		return nil, "", fmt.Errorf("%d x %d pixels are more than the limit of %d", config.Width, config.Height, maxPixels)
 	}
 	if _, err := f.Seek(0, 0); err != nil {
 		return nil, "", err
@@ -169,7 +173,7 @@ func decodePicture(f io.ReadSeeker) (image.Image, string, error) {
 	return picture, format, err
 }
 
-// shrink scales a picture down until its longest side has so many pixels.
+// shrink scales an image down until its longest side has side pixels.
 func shrink(picture image.Image, side int) image.Image {
 	b := picture.Bounds()
 	longest := max(b.Dx(), b.Dy())
@@ -186,14 +190,5 @@ func encodeJPEG(w http.ResponseWriter, r *Request, picture image.Image, filename
 	if err := jpeg.Encode(&b, picture, &jpeg.Options{Quality: 90}); err != nil {
 		return err
 	}
-	return sendJPEG(w, r, bytes.NewReader(b.Bytes()), filename, tag)
-}
-
-func sendJPEG(w http.ResponseWriter, r *Request, content io.ReadSeeker, filename, tag string) error {
-	h := w.Header()
-	h.Set("Content-Type", "image/jpeg")
-	h.Set("Content-Disposition", disposition(filename))
-	h.Set("ETag", `"`+tag+`"`)
-	http.ServeContent(w, r.http, "", time.Time{}, content)
-	return nil
+	return sendFile(w, r, bytes.NewReader(b.Bytes()), "image/jpeg", filename, tag)
 }

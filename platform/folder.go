@@ -20,13 +20,13 @@ import (
 	"transect/platform/store"
 )
 
-// folderVersion is the layout of the folder, written into its stamp.
+// folderVersion is the version of the folder's layout, written into its stamp.
 const folderVersion = 1
 
-// The entries of the folder. Reset removes these and no others.
+// The files of the folder. Reset deletes these and no others.
 const (
-	stampFile    = "transect-platform.json" // says what the folder is; written first, removed last
-	lockFile     = "lock"                   // held while the folder is being made
+	stampFile    = "transect-platform.json" // marks the folder as ours; written first, deleted last
+	lockFile     = "lock"                   // locked while the folder is being created
 	secretsFile  = "secrets.json"
 	databaseFile = "platform.db"
 )
@@ -37,7 +37,7 @@ var entries = []string{
 
 func databasePath(dir string) string { return filepath.Join(dir, databaseFile) }
 
-// stamp tells a local platform's folder from any other.
+// stamp marks the folder of a local platform.
 type stamp struct {
 	Folder  string `json:"folder"`
 	Version int    `json:"version"`
@@ -45,14 +45,14 @@ type stamp struct {
 
 const stampText = "local platform of transect"
 
-// secrets is made at random when the folder is, and readable by its owner only.
+// secrets are random, created with the folder, and readable by its owner only.
 type secrets struct {
 	Credentials
 	UserID string `json:"user_id"`
 	Key    []byte `json:"key"` // signs storage addresses
 }
 
-// openFolder returns the secrets of a folder, making both when there is none.
+// openFolder returns the secrets of a folder, creating both when it is missing.
 func openFolder(ctx context.Context, dir string) (secrets, error) {
 	if dir == "" {
 		return secrets{}, fault.Hinted(fault.Of(&fault.PlatformError{}, "no folder given for the local platform"),
@@ -66,20 +66,20 @@ func openFolder(ctx context.Context, dir string) (secrets, error) {
 		if s, err := readSecrets(dir); !errors.Is(err, os.ErrNotExist) {
 			return s, err
 		}
-		// It was stamped a moment ago, or its making was cut short.
+		// Another process is creating the folder, or was killed while it did.
 	}
 	return makeFolder(ctx, dir)
 }
 
-// checkStamp says whether the folder is a local platform's, and fails for one
-// that is something else or of a newer version.
+// checkStamp reports whether the folder is that of a local platform. It fails when
+// the folder is something else or of a newer version.
 func checkStamp(dir string) (bool, error) {
 	data, err := os.ReadFile(filepath.Join(dir, stampFile))
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		err := checkUnused(dir)
 		if _, statErr := os.Stat(filepath.Join(dir, stampFile)); err != nil && statErr == nil {
-			return checkStamp(dir) // another process made it between the two looks
+			return checkStamp(dir) // another process created it meanwhile
 		}
 		return false, err
 	case err != nil:
@@ -87,7 +87,7 @@ func checkStamp(dir string) (bool, error) {
 	}
 	var s stamp
 	if err := json.Unmarshal(data, &s); err != nil || s.Folder != stampText || s.Version < 1 {
-		return false, damaged(dir, "%s does not say what it should", stampFile)
+		return false, damaged(dir, "%s is invalid", stampFile)
 	}
 	if s.Version > folderVersion {
 		return false, newer(dir)
@@ -95,7 +95,7 @@ func checkStamp(dir string) (bool, error) {
 	return true, nil
 }
 
-// checkUnused refuses a folder that holds other things than ours.
+// checkUnused refuses a folder with files that are not ours.
 func checkUnused(dir string) error {
 	list, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -105,7 +105,7 @@ func checkUnused(dir string) error {
 		// A process that was killed here may have left a temporary file.
 		if entry.Name() != lockFile && entry.Name() != stampFile && !strings.HasPrefix(entry.Name(), ".transect-") {
 			return fault.Hinted(fault.Of(&fault.PlatformError{},
-				"%s is no local platform's folder and is not empty (%s)", dir, entry.Name()),
+				"%s is not the folder of a local platform and is not empty (%s)", dir, entry.Name()),
 				"name an empty or a new folder with --local-dir")
 		}
 	}
@@ -126,8 +126,8 @@ func readSecrets(dir string) (s secrets, err error) {
 	return s, nil
 }
 
-// makeFolder makes the folder, its stamp and its secrets. Only one process does
-// so at a time; one that was killed in between is taken over from.
+// makeFolder creates the folder, its stamp and its secrets, one process at a
+// time. It finishes what a killed process began.
 func makeFolder(ctx context.Context, dir string) (s secrets, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return s, cannotUse(dir, err)
@@ -141,7 +141,7 @@ func makeFolder(ctx context.Context, dir string) (s secrets, err error) {
 		return s, cannotUse(dir, err)
 	}
 	if s, err = readSecrets(dir); !errors.Is(err, os.ErrNotExist) {
-		return s, err // another process made them meanwhile
+		return s, err // another process created them meanwhile
 	}
 	if _, err := os.Stat(databasePath(dir)); err == nil {
 		return s, damaged(dir, "%s is missing", secretsFile)
@@ -173,7 +173,7 @@ func writeFile(dir, name string, v any) error {
 	return atomicfile.Write(filepath.Join(dir, name), append(data, '\n'), 0o600)
 }
 
-// randomText returns 24 characters that nobody guesses.
+// randomText returns 24 random characters.
 func randomText() string {
 	var b [18]byte
 	rand.Read(b[:])
@@ -193,7 +193,7 @@ func damaged(dir, format string, args ...any) error {
 
 func newer(dir string) error {
 	return fault.Hinted(fault.Of(&fault.PlatformError{},
-		"the local platform's folder %s was made by a newer version of transect", dir),
+		"the local platform's folder %s was created by a newer version of transect", dir),
 		"upgrade transect, or name another folder with --local-dir")
 }
 

@@ -1,6 +1,14 @@
-// Package platform is the local platform: the service side of the operations
-// that package client calls, on an SQLite database and a folder of blobs. It
-// answers inside the process or over TCP, with the same handlers.
+// Package platform is the local platform: a stand-in for the service side of the
+// operations in package client. Its data are an SQLite database and one file per
+// uploaded blob, in one folder.
+//
+// Requests come in through RoundTripper (inside the process) or Serve (TCP) and
+// reach the handler of their route (routes.go, one file per manager), which works
+// in one transaction of package store. Uploads go through storage.go to package
+// blob; background jobs (jobs.go) ingest datasets, write archives and run the
+// programs of package analytic. Answers that were sent are on disk, and survive
+// kill -9 and power loss. Begin with Open, routes.go and a manager such as
+// projects.go.
 package platform
 
 import (
@@ -17,28 +25,26 @@ import (
 	"transect/platform/store"
 )
 
-// Options says how to open a local platform. The zero value of every field but
-// Dir is a good choice.
+// Options are the options of Open. Only Dir (or Memory) is required.
 type Options struct {
-	// Dir is the folder that holds everything; it is made when it is not there.
+	// Dir is the folder of all data; it is created when it is missing.
 	Dir string
-	// Memory uses a temporary folder, removed by Close. Dir is not used then.
+	// Memory uses a temporary folder, deleted by Close, instead of Dir.
 	Memory bool
-	// Logger gets what operators want to know; nothing is logged without it.
+	// Logger may be nil.
 	Logger *slog.Logger
 	// Now is the clock of dates and expiries; time.Now when nil.
 	Now func() time.Time
-	// TokenLife is how long access tokens are good for; 4 hours when 0.
+	// TokenLife is how long access tokens are valid; 4 hours when 0.
 	TokenLife time.Duration
-	// AddressLife is how long signed storage addresses are good for; 15 minutes when 0.
+	// AddressLife is how long signed storage addresses are valid; 15 minutes when 0.
 	AddressLife time.Duration
-	// IngestDelay makes every ingestion take at least so long.
+	// IngestDelay delays every ingestion.
 	IngestDelay time.Duration
-	// Latency is how much later each request over TCP is answered, as by a
-	// platform far away.
+	// Latency delays every request over TCP, as a distant platform does.
 	Latency time.Duration
-	// Lease is how long the work of a process that died stays its own before
-	// another takes it over; 3 seconds when 0.
+	// Lease is how long a job of a process that died waits before another process
+	// takes it over; 3 seconds when 0.
 	Lease time.Duration
 }
 
@@ -60,12 +66,12 @@ type Platform struct {
 
 	mu       sync.Mutex
 	closed   bool
-	inFlight sync.WaitGroup // in-process requests still being answered
+	inFlight sync.WaitGroup // in-process requests in progress
 }
 
-// Open opens the local platform in a folder, making it when it is not there.
-// A folder that is damaged, of a newer version, or something else fails with a
-// fault.PlatformError; nothing in it is changed then.
+// Open opens the local platform in a folder, and creates it when it is missing.
+// For a folder that is damaged, of a newer version or something else it returns a
+// fault.PlatformError and changes nothing.
 func Open(ctx context.Context, options Options) (*Platform, error) {
 	options.fill()
 	if options.Memory {
@@ -106,7 +112,7 @@ func (o *Options) fill() {
 	}
 }
 
-// open makes or checks the folder, and opens what is in it.
+// open creates or checks the folder and opens its blobs and database.
 func (p *Platform) open(ctx context.Context) error {
 	dir := p.options.Dir
 	var err error
@@ -130,7 +136,7 @@ func (p *Platform) open(ctx context.Context) error {
 	return nil
 }
 
-// Credentials are what a client needs to use the platform.
+// Credentials are what a client needs to connect.
 type Credentials struct {
 	User         string `json:"user"`
 	Password     string `json:"password"`
@@ -139,17 +145,17 @@ type Credentials struct {
 	Company      string `json:"company"` // id of the company everything belongs to
 }
 
-// Credentials returns the user, the OAuth client and the company that are there
-// from the start.
+// Credentials returns the user, the OAuth client and the company that a new
+// platform has.
 func (p *Platform) Credentials() Credentials { return p.secrets.Credentials }
 
 // Dir returns the folder of the platform.
 func (p *Platform) Dir() string { return p.options.Dir }
 
-// Handler answers all routes, those of the signed storage addresses included.
+// Handler serves all routes and the signed storage addresses.
 func (p *Platform) Handler() http.Handler { return p.handler }
 
-// begin counts an in-process request in, unless the platform is closed.
+// begin counts an in-process request, unless the platform is closed.
 func (p *Platform) begin() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -159,7 +165,7 @@ func (p *Platform) begin() bool {
 	return !p.closed
 }
 
-// Close stops the work in the background, which is finished when the folder is
+// Close interrupts the background jobs, which are resumed when the folder is
 // opened again, and closes the database. Closing again does nothing.
 func (p *Platform) Close() error {
 	p.mu.Lock()
@@ -179,5 +185,5 @@ func (p *Platform) Close() error {
 	return err
 }
 
-// date writes a time as the platform's documents hold it.
+// date formats a time as in documents.
 func date(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

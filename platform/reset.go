@@ -4,36 +4,32 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"transect/client/fault"
 )
 
-// Reset removes a local platform with everything in it: only what Open made,
-// and only from a folder that Open made. A folder that is not there is no error.
+// Reset deletes a local platform with all its data. It deletes only what Open
+// creates, and only in a folder that Open created. A missing folder is no error.
 func Reset(dir string) error {
 	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	// Any stamp will do, also one that is damaged or of a newer version: those
-	// are the folders people want to be rid of.
+	// The stamp may be damaged or of a newer version: such folders need a reset.
 	if _, err := os.Stat(filepath.Join(dir, stampFile)); err != nil {
 		if errors.Is(err, os.ErrNotExist) {
-			return fault.Hinted(fault.Of(&fault.PlatformError{}, "%s is no local platform's folder; nothing was removed", dir),
+			return fault.Hinted(fault.Of(&fault.PlatformError{}, "%s is not the folder of a local platform; nothing was deleted", dir),
 				"name the folder with --local-dir")
 		}
 		return cannotUse(dir, err)
 	}
-	// What was being written when a process was killed has a name of this form.
-	list, err := os.ReadDir(dir)
+	// Temporary files of a process that was killed while it created the folder.
+	left, err := filepath.Glob(filepath.Join(dir, ".transect-*"))
 	if err != nil {
 		return cannotUse(dir, err)
 	}
-	for _, entry := range list {
-		if strings.HasPrefix(entry.Name(), lockFile+"-") {
-			if err := os.Remove(filepath.Join(dir, entry.Name())); err != nil {
-				return cannotUse(dir, err)
-			}
+	for _, path := range left {
+		if err := os.Remove(path); err != nil {
+			return cannotUse(dir, err)
 		}
 	}
 	for _, entry := range entries {
@@ -41,7 +37,7 @@ func Reset(dir string) error {
 			return cannotUse(dir, err)
 		}
 	}
-	// Something else may be in the folder; it stays then, and the folder with it.
+	// Other files stay, and the folder with them.
 	if left, err := os.ReadDir(dir); err == nil && len(left) == 0 {
 		if err := os.Remove(dir); err != nil {
 			return cannotUse(dir, err)

@@ -1,6 +1,6 @@
 package platform
 
-// tables are those beside the documents: what clients never see.
+// tables are those beside the documents, which clients never see.
 const tables = `
 CREATE TABLE tokens (
 	hash TEXT PRIMARY KEY,       -- SHA-256 of the access token
@@ -21,15 +21,16 @@ CREATE TABLE components (
 	PRIMARY KEY (dataset, component)
 ) WITHOUT ROWID;
 
--- The last upload to a component, under way or complete.
+-- The latest upload to a component, in progress or complete. Its ID is that of
+-- its blob, too.
 CREATE TABLE uploads (
 	id TEXT PRIMARY KEY,
 	dataset TEXT NOT NULL,
 	component TEXT NOT NULL,
 	filename TEXT NOT NULL,
 	checksum TEXT NOT NULL,
-	chunk_size INTEGER NOT NULL, -- 0 for an upload in one piece
-	total_size INTEGER NOT NULL, -- -1 when it was not announced
+	chunk_size INTEGER NOT NULL, -- 0 for a whole file
+	total_size INTEGER NOT NULL, -- -1 for a whole file
 	total_parts INTEGER NOT NULL,
 	direct INTEGER NOT NULL,     -- parts go to signed addresses
 	complete INTEGER NOT NULL DEFAULT 0,
@@ -38,17 +39,17 @@ CREATE TABLE uploads (
 
 CREATE TABLE parts (
 	upload TEXT NOT NULL,
-	number INTEGER NOT NULL,     -- from 1; 1 alone for an upload in one piece
+	number INTEGER NOT NULL,     -- from 1; a whole file is part 1
 	blob TEXT NOT NULL,
 	size INTEGER NOT NULL,
 	checksum TEXT NOT NULL,
 	PRIMARY KEY (upload, number)
 ) WITHOUT ROWID;
 
--- Work in the background. A process that takes a job renews its lease until it
--- is done; when the lease has passed, any process may take the job again.
+-- Background jobs. A process renews the lease of the jobs it runs; any process
+-- may take a job whose lease has passed.
 CREATE TABLE jobs (
-	id TEXT PRIMARY KEY,         -- of the document the work is for
+	id TEXT PRIMARY KEY,         -- of the document the job is for
 	kind TEXT NOT NULL,
 	owner TEXT,
 	lease INTEGER NOT NULL DEFAULT 0,
@@ -57,7 +58,7 @@ CREATE TABLE jobs (
 
 CREATE TABLE logs (
 	product TEXT NOT NULL,
-	time INTEGER NOT NULL,       -- microseconds since 1970, no two alike in one product
+	time INTEGER NOT NULL,       -- microseconds since 1970, unique in a product
 	record TEXT NOT NULL,
 	PRIMARY KEY (product, time)
 ) WITHOUT ROWID;

@@ -11,17 +11,17 @@ import (
 	"transect/platform/store"
 )
 
-// signatures are the first bytes that files of a kind begin with.
+// signatures are the first bytes of the files of a dataset type.
 var signatures = map[string][][]byte{
 	"raster": {[]byte("II*\x00"), []byte("MM\x00*"), []byte("II+\x00"), []byte("MM\x00+")},
 	"pcl":    {[]byte("LASF")},
 }
 
-// sniff checks that the main file of a dataset is of the kind that its type
-// says, as far as the first bytes tell. Formats it does not know pass.
+// sniff checks, by the first bytes, that a file has the format of its extension
+// or of the dataset's type. Unknown formats pass.
 func sniff(doc store.Doc, index int, s stored, f io.Reader) error {
 	if doc["type"] == any("file") {
-		return nil // any file will do
+		return nil
 	}
 	head := make([]byte, 512)
 	n, err := io.ReadFull(f, head)
@@ -38,7 +38,7 @@ func sniff(doc store.Doc, index int, s stored, f io.Reader) error {
 		kind = "pcl"
 	case ".zip":
 		if !bytes.HasPrefix(head, []byte("PK")) {
-			return fmt.Errorf("%s is no ZIP archive", s.filename)
+			return fmt.Errorf("%s is not a ZIP archive", s.filename)
 		}
 		return nil
 	case ".json", ".geojson":
@@ -54,10 +54,10 @@ func sniff(doc store.Doc, index int, s stored, f io.Reader) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%s does not begin as a file of its kind does", s.filename)
+	return fmt.Errorf("%s is not a valid %s file: its first bytes are wrong", s.filename, kind)
 }
 
-// checkJSON reads a JSON text to its end, without keeping it.
+// checkJSON reads a JSON text to its end.
 func checkJSON(s stored, r io.Reader) error {
 	d := json.NewDecoder(r)
 	for depth := 0; ; {
@@ -69,7 +69,7 @@ func checkJSON(s stored, r io.Reader) error {
 			err = io.ErrUnexpectedEOF
 		}
 		if err != nil {
-			return fmt.Errorf("%s is no JSON: %w", s.filename, err)
+			return fmt.Errorf("%s is not valid JSON: %w", s.filename, err)
 		}
 		switch token {
 		case json.Delim('{'), json.Delim('['):

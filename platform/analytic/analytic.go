@@ -1,6 +1,12 @@
-// Package analytic holds the analytics that the local platform runs itself,
-// and the check of what they are ordered with. It knows nothing of how the
-// platform keeps things.
+// Package analytic holds the analytics that the local platform runs itself:
+// flight_report, in three versions, and rehearsal, for trying out scripts.
+//
+// The platform seeds its database with the Definition of each Program, checks
+// the inputs and parameters of an order with Check, and runs the Program in a
+// background job. A program gets an Order with functions to list images and to
+// write log lines, and returns Deliverables, which the platform stores as
+// datasets; it knows nothing of the database and the blobs. Begin with Program
+// and flight_report.go.
 package analytic
 
 import (
@@ -17,7 +23,7 @@ type Program struct {
 	Run func(context.Context, *Order) ([]Deliverable, error)
 }
 
-// Definition is how an analytic presents itself.
+// Definition is what the platform shows of an analytic.
 type Definition struct {
 	Name         string   `json:"name"`
 	Version      string   `json:"version"`
@@ -40,7 +46,7 @@ type Slot struct {
 	Source      *Source        `json:"source,omitempty"`
 }
 
-// Source is where the value of a slot is described.
+// Source says which service and kind of resource the value of a slot is from.
 type Source struct {
 	Service  string         `json:"service"`
 	Resource string         `json:"resource"`
@@ -51,11 +57,11 @@ type Source struct {
 type Order struct {
 	Inputs     map[string]any
 	Parameters map[string]any
-	// Wanted tells whether an optional deliverable was asked for.
+	// Wanted reports whether an optional deliverable was ordered.
 	Wanted func(name string) bool
 	// Images lists the images of a mission, in the order of their creation.
 	Images func(ctx context.Context, mission string) ([]Image, error)
-	// Log writes one line. It fails when the order was cancelled.
+	// Log writes one log line. It fails when the order was cancelled.
 	Log func(level, message string, fields map[string]any) error
 }
 
@@ -69,7 +75,7 @@ type Image struct {
 	Open     func() (io.ReadSeekCloser, error)
 }
 
-// Deliverable is a dataset that a program made.
+// Deliverable is a dataset that a program produced.
 type Deliverable struct {
 	Name       string // of its slot
 	Title      string // the dataset's name
@@ -86,11 +92,11 @@ type File struct {
 	Content   []byte
 }
 
-// ErrRejected ends a product as rejected: what it was ordered with cannot be
+// ErrRejected ends a product as rejected instead of failed: its inputs cannot be
 // worked on.
 var ErrRejected = errors.New("rejected")
 
-// BuiltIn lists the programs, each version of an analytic on its own.
+// BuiltIn lists the programs, one for each version of an analytic.
 func BuiltIn() []Program {
 	return append(flightReports(), rehearsal())
 }

@@ -30,7 +30,7 @@ func TestCheck(t *testing.T) {
 		{`{"type": "array", "items": {"type": "number"}}`, `[1, "a"]`, "x[1]: must be of type number"},
 		{`{"type": "object", "required": ["a"]}`, `{}`, "x.a: is required"},
 		{`{"type": "object", "properties": {"a": {"type": "number"}}}`, `{"a": "1"}`, "x.a: must be of type number"},
-		{`{"type": "object", "properties": {}, "additionalProperties": false}`, `{"a": 1}`, "x.a: is not known"},
+		{`{"type": "object", "properties": {}, "additionalProperties": false}`, `{"a": 1}`, "x.a: is unknown"},
 	} {
 		var scheme map[string]any
 		var value any

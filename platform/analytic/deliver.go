@@ -10,7 +10,7 @@ import (
 	"transect/client/imagery"
 )
 
-// deliver writes what the report consists of.
+// deliver writes the deliverables of the report.
 func (e edition) deliver(o *Order, frames []frame) ([]Deliverable, error) {
 	inventory, err := e.inventoryFiles(frames)
 	if err != nil {
@@ -44,7 +44,7 @@ func (e edition) deliver(o *Order, frames []frame) ([]Deliverable, error) {
 // column is one column of the inventory.
 type column struct {
 	name  string
-	value func(frame) any // nil for nothing known
+	value func(frame) any // nil when unknown
 }
 
 // columns of the inventory. Altitudes are in metres, angles in degrees.
@@ -139,14 +139,14 @@ func (e edition) inventoryFiles(frames []frame) ([]File, error) {
 	}, err
 }
 
-// feature is one of a GeoJSON feature collection (RFC 7946).
+// feature is a GeoJSON feature (RFC 7946).
 type feature struct {
 	Type       string         `json:"type"`
 	Geometry   map[string]any `json:"geometry"`
 	Properties map[string]any `json:"properties"`
 }
 
-// footprintsOf gives the ground that each image covers.
+// footprintsOf returns the ground that each image covers.
 func footprintsOf(frames []frame) []feature {
 	var features []feature
 	for _, f := range frames {
@@ -158,7 +158,7 @@ func footprintsOf(frames []frame) []feature {
 	return features
 }
 
-// trackOf gives the line through the positions, in the order of time.
+// trackOf returns the line through the positions, in the order of time.
 func trackOf(frames []frame) []feature {
 	placed := slices.DeleteFunc(slices.Clone(frames), func(f frame) bool { return !f.photo.HasPosition })
 	slices.SortStableFunc(placed, func(a, b frame) int { return a.photo.Acquired.Compare(b.photo.Acquired) })
@@ -183,7 +183,7 @@ func collection(features []feature) ([]byte, error) {
 	return json.Marshal(map[string]any{"type": "FeatureCollection", "features": features})
 }
 
-// area is a ring as a GeoJSON geometry; nil when there is none.
+// area returns a ring as a GeoJSON geometry, or nil when there is none.
 func area(ring [][2]float64) map[string]any {
 	if ring == nil {
 		return nil

@@ -10,15 +10,15 @@ import (
 	"transect/client/imagery"
 )
 
-// edition is what differs between the versions of the flight report.
+// edition holds the differences between the versions of the flight report.
 type edition struct {
 	version   string
-	inventory string // name of the inventory's deliverable
-	track     bool   // has the optional deliverable "track" and the angles of the camera
-	metric    bool   // names the unit in the inventory's keys
+	inventory string // name of the deliverable with the inventory
+	track     bool   // has the optional deliverable "track", and the angles of the camera
+	metric    bool   // names units in the keys of the inventory
 }
 
-// The editions: 1.1.0 adds to 1.0.0 and breaks nothing; 2.0.0 renames.
+// 1.1.0 is compatible with 1.0.0; 2.0.0 renames keys.
 var editions = []edition{
 	{version: "1.0.0", inventory: "inventory"},
 	{version: "1.1.0", inventory: "inventory", track: true},
@@ -64,14 +64,14 @@ func dataset(name, title, description, kind string, required bool) Slot {
 				"type": map[string]any{"type": "string", "enum": []string{kind}}}}}}
 }
 
-// frame is one image and what was read of it.
+// frame is one image with its metadata.
 type frame struct {
 	Image
 	photo   imagery.Photo
 	problem string // why it could not be read, or ""
 }
 
-// maxLines bounds how many images get a log line of their own.
+// maxLines is about how many log lines are written for the images.
 const maxLines = 200
 
 func (e edition) run(ctx context.Context, o *Order) ([]Deliverable, error) {
@@ -99,7 +99,7 @@ func (e edition) run(ctx context.Context, o *Order) ([]Deliverable, error) {
 	return e.deliver(o, frames)
 }
 
-// read reads every image, and writes a line for each or for each so many.
+// read reads all images and logs the progress.
 func (e edition) read(ctx context.Context, o *Order, images []Image) (frames []frame, bad int, err error) {
 	every := (len(images) + maxLines - 1) / maxLines
 	for i, image := range images {

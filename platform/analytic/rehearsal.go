@@ -9,8 +9,8 @@ import (
 	"transect/client/wait"
 )
 
-// rehearsal does nothing, for as long and with as many log lines as ordered,
-// and ends as ordered: for trying out scripts.
+// rehearsal does nothing but wait, write log lines and end as ordered, for trying
+// out scripts.
 func rehearsal() Program {
 	return Program{
 		Definition: Definition{
@@ -43,8 +43,7 @@ func rehearse(ctx context.Context, o *Order) ([]Deliverable, error) {
 	if s, ok := o.Parameters["outcome"].(string); ok {
 		outcome = s
 	}
-	// The lines are spread evenly; their times are counted from the start, so
-	// that slow writing does not add up.
+	// The times of the lines are counted from the start, so that delays do not add up.
 	start := time.Now()
 	whole := time.Duration(duration * float64(time.Second))
 	for i := range int(lines) {

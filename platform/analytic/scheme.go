@@ -5,16 +5,20 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
+	"strings"
 	"unicode/utf8"
 )
 
-// Check checks a value against a scheme: the part of JSON Schema that analytics
-// use (type, enum, pattern, bounds of numbers, lengths, items, properties,
-// required). Other words of a scheme are not looked at. The error says what is
-// wrong, after the path of the value.
+// Check checks a value against a JSON Schema. The error names the path of the
+// value and what is wrong with it.
+//
+// It knows the keywords that analytics use: type, enum, pattern, minimum, maximum,
+// the lengths, items, properties, additionalProperties and required. It is
+// written by hand because santhosh-tekuri/jsonschema compiles its metaschemas in
+// an init function, which takes longer than transect needs to start a script.
 func Check(scheme map[string]any, path string, value any) error {
 	if want := texts(scheme["type"]); len(want) > 0 && !hasType(want, value) {
-		return fmt.Errorf("%s: must be of type %s", path, join(want))
+		return fmt.Errorf("%s: must be of type %s", path, strings.Join(want, " or "))
 	}
 	if allowed, ok := list(scheme["enum"]); ok && !contains(allowed, value) {
 		return fmt.Errorf("%s: must be one of %s", path, plain(allowed))
@@ -49,7 +53,7 @@ func checkText(scheme map[string]any, path, value string) error {
 	if pattern, ok := scheme["pattern"].(string); ok {
 		expression, err := regexp.Compile(pattern)
 		if err != nil {
-			return fmt.Errorf("%s: the analytic's scheme has a pattern that cannot be read: %w", path, err)
+			return fmt.Errorf("%s: the analytic's schema has an invalid pattern: %w", path, err)
 		}
 		if !expression.MatchString(value) {
 			return fmt.Errorf("%s: must match %s", path, pattern)
@@ -84,7 +88,7 @@ func checkObject(scheme map[string]any, path string, value map[string]any) error
 	for key, inner := range value {
 		property, ok := properties[key].(map[string]any)
 		if !ok && scheme["additionalProperties"] == any(false) {
-			return fmt.Errorf("%s.%s: is not known", path, key)
+			return fmt.Errorf("%s.%s: is unknown", path, key)
 		}
 		if ok {
 			if err := Check(property, path+"."+key, inner); err != nil {
@@ -141,7 +145,7 @@ func number(v any) (float64, bool) {
 	return 0, false
 }
 
-// texts reads a text or a list of texts.
+// texts returns a string, or the strings of a list.
 func texts(v any) []string {
 	if s, ok := v.(string); ok {
 		return []string{s}
@@ -156,7 +160,7 @@ func texts(v any) []string {
 	return found
 }
 
-// list reads a list, as decoded from JSON or as written in Go.
+// list returns a list, as decoded from JSON or written in Go.
 func list(v any) ([]any, bool) {
 	switch v := v.(type) {
 	case []any:
@@ -179,14 +183,6 @@ func contains(allowed []any, value any) bool {
 		}
 	}
 	return false
-}
-
-func join(words []string) string {
-	s := words[0]
-	for _, w := range words[1:] {
-		s += " or " + w
-	}
-	return s
 }
 
 func plain(v any) string {
