@@ -17,13 +17,13 @@ import (
 	"transect/bindings"
 	"transect/client"
 	"transect/client/declare"
-	"transect/client/imagery/flightgen"
 	"transect/platform"
 	"transect/runtime/luastd"
 	"transect/runtime/module"
 	"transect/runtime/sandbox"
 	"transect/runtime/vm"
 	"transect/stdlib"
+	"transect/testdata/flightgen"
 )
 
 // What only the closed folder holds. LEAK is in names there, too.

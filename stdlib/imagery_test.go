@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"transect/client/imagery/flightgen"
 	"transect/runtime/vm"
+	"transect/testdata/flightgen"
 )
 
 // imageryCases run in a folder with flight (12 photos from 30 m, the fourth

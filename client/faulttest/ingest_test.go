@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"transect/client"
-	"transect/client/imagery/flightgen"
 	"transect/client/ingest"
 	"transect/client/scan"
+	"transect/testdata/flightgen"
 )
 
 // intake is a folder of files of several kinds, one of them sent in parts.

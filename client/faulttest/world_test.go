@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"transect/client"
-	"transect/client/imagery/flightgen"
 	"transect/client/journal"
 	"transect/client/transfer"
 	"transect/platform"
+	"transect/testdata/flightgen"
 )
 
 // world is a platform, a proxy before it, and the disk of one who works on it.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"transect/client/imagery"
-	"transect/client/imagery/flightgen"
+	"transect/testdata/flightgen"
 )
 
 // tiffField is tag, type, count and value of a directory entry.

@@ -14,7 +14,7 @@ import (
 
 	"transect/client/fault"
 	"transect/client/imagery"
-	"transect/client/imagery/flightgen"
+	"transect/testdata/flightgen"
 )
 
 // flight makes a flight of n photos in a new folder.

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"transect/client/imagery/flightgen"
+	"transect/testdata/flightgen"
 )
 
 // TestFasterThanOneByOne brings the same flight to two platforms: by Run, and

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"transect/client/imagery/flightgen"
+	"transect/testdata/flightgen"
 )
 
 // Two cameras that fly side by side number their images alike, at the same

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"transect/client/imagery/flightgen"
+	"transect/testdata/flightgen"
 )
 
 // backup makes a folder that holds the same photos twice.

@@ -17,8 +17,8 @@ import (
 
 	"transect/client"
 	"transect/client/fault"
-	"transect/client/imagery/flightgen"
 	"transect/client/scan"
+	"transect/testdata/flightgen"
 )
 
 func TestAgainIsSkipped(t *testing.T) {

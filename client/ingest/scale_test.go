@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"transect/client"
-	"transect/client/imagery/flightgen"
 	"transect/client/scan"
+	"transect/testdata/flightgen"
 	"transect/testdata/peaktest"
 )
 

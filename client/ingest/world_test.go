@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"transect/client"
-	"transect/client/imagery/flightgen"
 	"transect/client/scan"
 	"transect/platform"
+	"transect/testdata/flightgen"
 )
 
 // world is a platform served over HTTP, a client of it, and a mission.

@@ -11,9 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"transect/client/imagery/flightgen"
 	"transect/client/preflight"
 	"transect/client/scan"
+	"transect/testdata/flightgen"
 )
 
 var shared = filepath.Join("..", "..", "..", "..", "shared", "data")

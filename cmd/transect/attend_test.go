@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"transect/client/imagery/flightgen"
+	"transect/testdata/flightgen"
 	"transect/testdata/smtptest"
 )
 

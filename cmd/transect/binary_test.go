@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"transect/client/imagery/flightgen"
+	"transect/testdata/flightgen"
 )
 
 // home is an empty home folder with one flight in it.

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"transect/client/imagery/flightgen"
+	"transect/testdata/flightgen"
 )
 
 // TestCronDaemon has the cron of this machine run jobs: one holds its lock and

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"transect/client/imagery/flightgen"
+	"transect/testdata/flightgen"
 )
 
 const fetchScript = `

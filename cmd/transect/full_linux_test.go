@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"transect/client/imagery/flightgen"
+	"transect/testdata/flightgen"
 )
 
 // disk is a file system of a megabyte in a home folder, that is full.

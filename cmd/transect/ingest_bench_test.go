@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"transect/client/imagery/flightgen"
+	"transect/testdata/flightgen"
 	"transect/testdata/floor"
 )
 

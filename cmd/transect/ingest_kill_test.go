@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"transect/client/imagery/flightgen"
+	"transect/testdata/flightgen"
 )
 
 const ingestScript = `

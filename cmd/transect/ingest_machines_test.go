@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"transect/client/imagery/flightgen"
+	"transect/testdata/flightgen"
 )
 
 // TestTwoMachinesIngest lets two machines, each with its own state and its own

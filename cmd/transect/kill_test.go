@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"transect/client/imagery/flightgen"
+	"transect/testdata/flightgen"
 )
 
 // TestKilledAnywhere kills the main job at random moments and runs it again:

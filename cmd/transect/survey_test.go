@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"transect/client/imagery/flightgen"
+	"transect/testdata/flightgen"
 )
 
 func TestSurveyTwice(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"transect/client/imagery/flightgen"
+	"transect/testdata/flightgen"
 )
 
 // The workflows of scripts/ pass their own tests and raise no alarm.

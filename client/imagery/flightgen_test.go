@@ -1,4 +1,4 @@
-package flightgen_test
+package imagery_test
 
 import (
 	"bytes"
@@ -11,15 +11,17 @@ import (
 	"time"
 
 	"transect/client/imagery"
-	"transect/client/imagery/flightgen"
+	"transect/testdata/flightgen"
 )
+
+//go:generate go test -run TestCommittedFlight -update .
 
 var update = flag.Bool("update", false, "write the example flight anew")
 
 // TestCommittedFlight keeps testdata/flight what the generator makes of it.
 func TestCommittedFlight(t *testing.T) {
 	const photos = 8
-	committed := filepath.Join("..", "..", "..", "testdata", "flight")
+	committed := filepath.Join("..", "..", "testdata", "flight")
 	if *update {
 		if err := flightgen.Write(committed, photos, flightgen.Options{}); err != nil {
 			t.Fatal(err)
@@ -30,9 +32,9 @@ func TestCommittedFlight(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, shot := range flightgen.Shots(photos, flightgen.Options{}) {
-		want := read(t, filepath.Join(made, shot.Name))
-		if !bytes.Equal(read(t, filepath.Join(committed, shot.Name)), want) {
-			t.Errorf("%s differs from what the generator makes: run go generate ./client/imagery/flightgen", shot.Name)
+		want := readFile(t, filepath.Join(made, shot.Name))
+		if !bytes.Equal(readFile(t, filepath.Join(committed, shot.Name)), want) {
+			t.Errorf("%s differs from what the generator makes: run go generate ./client/imagery", shot.Name)
 		}
 		if len(want) >= 20_000 {
 			t.Errorf("%s has %d bytes, more than an example should", shot.Name, len(want))
@@ -65,13 +67,13 @@ func TestPhotosReadBack(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				compare(t, got, want, opt)
+				compareShot(t, got, want, opt)
 			}
 		})
 	}
 }
 
-func compare(t *testing.T, got imagery.Photo, want flightgen.Shot, opt flightgen.Options) {
+func compareShot(t *testing.T, got imagery.Photo, want flightgen.Shot, opt flightgen.Options) {
 	t.Helper()
 	near := func(what string, got, want float64) {
 		t.Helper()
@@ -108,7 +110,7 @@ func TestFileSizes(t *testing.T) {
 	if err := flightgen.Write(dir, 1, flightgen.Options{Width: 16, Height: 16}); err != nil {
 		t.Fatal(err)
 	}
-	bare := int64(len(read(t, filepath.Join(dir, "FLIGHT_0001.JPG"))))
+	bare := int64(len(readFile(t, filepath.Join(dir, "FLIGHT_0001.JPG"))))
 	// Around one and two full segments, where the filling has to be split.
 	for _, more := range []int64{0, 4, 5, 65536, 65537, 65538, 65540, 65541, 2 * 65537, 2*65537 + 3} {
 		opt := flightgen.Options{Width: 16, Height: 16, FileSize: bare + more}
@@ -125,7 +127,7 @@ func TestFileSizes(t *testing.T) {
 	}
 }
 
-func read(t *testing.T, path string) []byte {
+func readFile(t *testing.T, path string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(path)
 	if err != nil {

@@ -15,8 +15,6 @@ import (
 	"time"
 )
 
-//go:generate go test -run TestCommittedFlight -update .
-
 // Options describes a flight. Zero values mean what is said at each field.
 type Options struct {
 	Width, Height int // pixels, 320 x 240
