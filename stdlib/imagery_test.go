@@ -40,7 +40,7 @@ var imageryCases = map[string]string{
 		refused("ParameterError", "item 2 must be the path of a photo, got a number", imagery.each, { "a.jpg", 5 })
 		refused("ParameterError", "did you mean recursive", imagery.each, "flight", { recursiv = true })
 		local nothing = require("fs").temp_dir()
-		refused("FileError", "holds no images", imagery.each, nothing)`,
+		refused("FileError", "has no images", imagery.each, nothing)`,
 	"a footprint follows from what the photo says": `
 		local seen = imagery.footprint("flight/FLIGHT_0001.JPG")
 		local p = seen.properties

@@ -5,10 +5,10 @@ import (
 	"io"
 )
 
-// readPNG walks the chunks to the last one, IEND.
+// readPNG reads the chunks up to the last one, IEND.
 func readPNG(s *source) (layout, error) {
 	var l layout
-	cut := defectf(Truncated, "the end of the picture is missing")
+	cut := defectf(Truncated, "the end of the image is missing")
 	var head [16]byte
 	for offset := int64(8); ; {
 		if !s.full(head[:8], offset) {
@@ -38,11 +38,11 @@ func readPNG(s *source) (layout, error) {
 	}
 }
 
-// readWebP walks the chunks of the RIFF container, whose header tells how long
-// the file must be.
+// readWebP reads the chunks of the RIFF container, whose header has the length of
+// the file.
 func readWebP(s *source) (layout, error) {
 	var l layout
-	cut := defectf(Truncated, "the end of the picture is missing")
+	cut := defectf(Truncated, "the end of the image is missing")
 	var head [18]byte
 	s.full(head[:8], 0)
 	if 8+int64(binary.LittleEndian.Uint32(head[4:8])) > s.size {
@@ -63,7 +63,7 @@ func readWebP(s *source) (layout, error) {
 		case "XMP ":
 			l.xmp = s.section(offset+8, length)
 		case "VP8X", "VP8 ", "VP8L":
-			// In an extended file VP8X comes first and holds the canvas size.
+			// In an extended file VP8X comes first and has the canvas size.
 			if n := min(length, int64(len(body))); l.width == 0 && s.full(body[:n], offset+8) {
 				l.width, l.height = sizeOfWebP(kind, body[:n])
 			}
@@ -73,7 +73,7 @@ func readWebP(s *source) (layout, error) {
 	return l, nil
 }
 
-// sizeOfWebP reads the size from the head of a picture chunk.
+// sizeOfWebP reads the size from the header of an image chunk.
 func sizeOfWebP(kind string, b []byte) (width, height int) {
 	switch {
 	case kind == "VP8X" && len(b) >= 10:
@@ -87,8 +87,7 @@ func sizeOfWebP(kind string, b []byte) (width, height int) {
 	return 0, 0
 }
 
-// exifOfWebP skips the JPEG-style header that some writers put before the
-// record.
+// exifOfWebP skips the JPEG-style header that some writers add.
 func exifOfWebP(s *source, offset, length int64) *io.SectionReader {
 	if n := int64(len(exifHeader)); s.begins(exifHeader, offset, length) {
 		return s.section(offset+n, length-n)

@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// tiffReader reads the directories of a TIFF structure: of a TIFF file, or of
-// an EXIF record, which is one as well. Cameras write odd entries, so one that
-// cannot be understood is passed over and the rest still counts.
+// tiffReader reads the directories of a TIFF structure: a TIFF file or an EXIF
+// record. Cameras write invalid entries; those are skipped.
 type tiffReader struct {
 	r     io.ReaderAt
 	size  int64
@@ -30,15 +29,15 @@ type entry struct {
 	offset int64 // of the value
 }
 
-// Limits far above what real files hold; they bound memory on broken ones.
+// Limits far above those of real files; they bound the memory for damaged ones.
 const (
 	maxEntries = 4096
 	maxValues  = 1 << 20
 	maxText    = 4096
-	maxLength  = 1 << 55 // times 8 and added to another it still fits
+	maxLength  = 1 << 55 // 8 times it plus another one does not overflow
 )
 
-// kindSizes are the bytes of one value of each TIFF type.
+// kindSizes are the sizes of one value of each TIFF type.
 var kindSizes = [...]int64{0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8}
 
 // newTIFFReader reads the header and returns the offset of the first directory.
@@ -66,10 +65,9 @@ func newTIFFReader(r io.ReaderAt, size int64) (t tiffReader, first int64, ok boo
 	return t, t.word(head), true
 }
 
-// directory reads the directory at offset; ok is false when it is not all
-// there.
+// directory reads the directory at offset; ok is false when it is truncated.
 func (t tiffReader) directory(offset int64) (d directory, ok bool) {
-	// A field is: tag, type, count and value, or the value's offset if longer.
+	// A field is tag, type, count and value, or the offset of a longer value.
 	countSize, fieldSize, wordSize := int64(2), 12, 4
 	if t.big {
 		countSize, fieldSize, wordSize = 8, 20, 8
@@ -98,7 +96,7 @@ func (t tiffReader) directory(offset int64) (d directory, ok bool) {
 		e := entry{kind: kind, count: t.word(field[4:])}
 		e.offset = offset + countSize + int64(i*fieldSize+4+wordSize)
 		if e.count > maxLength {
-			e.count = maxLength // far outside, whatever the type
+			e.count = maxLength // beyond any file, whatever the type
 		}
 		if e.length() > int64(wordSize) {
 			e.offset = t.word(field[4+wordSize:])
@@ -113,7 +111,7 @@ func (t tiffReader) directory(offset int64) (d directory, ok bool) {
 	return d, true
 }
 
-// word reads a count or an offset; what no file can hold becomes maxLength.
+// word reads a count or an offset, at most maxLength.
 func (t tiffReader) word(b []byte) int64 {
 	if !t.big {
 		return int64(t.order.Uint32(b))
@@ -123,12 +121,12 @@ func (t tiffReader) word(b []byte) int64 {
 
 func (e entry) length() int64 { return e.count * kindSizes[e.kind] }
 
-// inside tells whether the value of e lies within the structure.
+// inside reports whether the value of e is within the structure.
 func (t tiffReader) inside(e entry) bool {
 	return e.offset >= 0 && e.offset+e.length() <= t.size
 }
 
-// bytes returns the value as stored, nil when it is missing or absurdly long.
+// bytes returns the value as stored, nil when it is missing or too long.
 func (t tiffReader) bytes(d directory, tag uint16) []byte {
 	e, ok := d.entries[tag]
 	if !ok || e.count == 0 || e.count > maxValues || !t.inside(e) {
@@ -141,7 +139,7 @@ func (t tiffReader) bytes(d directory, tag uint16) []byte {
 	return b
 }
 
-// text returns a text value without padding, "" when there is none.
+// text returns a text value without padding, or "".
 func (t tiffReader) text(d directory, tag uint16) string {
 	if d.entries[tag].count > maxText {
 		return ""
@@ -151,7 +149,7 @@ func (t tiffReader) text(d directory, tag uint16) string {
 	return strings.TrimSpace(strings.ToValidUTF8(s, ""))
 }
 
-// number returns a value that is a single number.
+// number returns the first number of a value.
 func (t tiffReader) number(d directory, tag uint16) (float64, bool) {
 	if n := t.numbers(d, tag); len(n) > 0 && !notFinite(n[0]) {
 		return n[0], true
@@ -159,7 +157,7 @@ func (t tiffReader) number(d directory, tag uint16) (float64, bool) {
 	return 0, false
 }
 
-// integers returns the whole numbers of a value.
+// integers returns the unsigned integers of a value.
 func (t tiffReader) integers(d directory, tag uint16) []int64 {
 	b := t.bytes(d, tag)
 	var values []int64
@@ -180,7 +178,7 @@ func (t tiffReader) integers(d directory, tag uint16) []int64 {
 	return values
 }
 
-// numbers returns the values of any numeric type; a fraction over 0 is NaN.
+// numbers returns the numbers of a value of any numeric type; a fraction over 0 is NaN.
 func (t tiffReader) numbers(d directory, tag uint16) []float64 {
 	e := d.entries[tag]
 	b := t.bytes(d, tag)

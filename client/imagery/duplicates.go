@@ -9,10 +9,9 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// likeness is what byte-identical photos have in common. Only photos alike in
-// all of it are worth reading whole: size alone would not do, as all photos of
-// an uncompressed flight have the same.
-type likeness struct {
+// metadataKey is equal for identical photos. Only photos with equal keys are
+// hashed: the size alone is the same for all photos of an uncompressed flight.
+type metadataKey struct {
 	size                int64
 	width, height       int
 	latitude, longitude float64
@@ -20,16 +19,15 @@ type likeness struct {
 	band, capture       string
 }
 
-func likenessOf(p Photo) likeness {
-	return likeness{p.Size, p.Width, p.Height, p.Latitude, p.Longitude, p.Acquired.UTC(), p.Band, p.CaptureID}
+func keyOf(p Photo) metadataKey {
+	return metadataKey{p.Size, p.Width, p.Height, p.Latitude, p.Longitude, p.Acquired.UTC(), p.Band, p.CaptureID}
 }
 
-// dropDuplicates turns photos that repeat an earlier one, byte for byte, into
-// problems.
+// dropDuplicates turns photos that are identical to an earlier one into problems.
 func (s *Survey) dropDuplicates(ctx context.Context, open Opener, workers int) {
-	alike := map[likeness][]int{}
+	alike := map[metadataKey][]int{}
 	for i, p := range s.Photos {
-		alike[likenessOf(p)] = append(alike[likenessOf(p)], i)
+		alike[keyOf(p)] = append(alike[keyOf(p)], i)
 	}
 	sums := make([][sha256.Size]byte, len(s.Photos))
 	hashed := make([]bool, len(s.Photos))
@@ -42,7 +40,7 @@ func (s *Survey) dropDuplicates(ctx context.Context, open Opener, workers int) {
 		for _, i := range members {
 			group.Go(func() error {
 				sum, err := open.Checksum(ctx, s.Photos[i].Path)
-				sums[i], hashed[i] = sum, err == nil // a file that just went away repeats nothing
+				sums[i], hashed[i] = sum, err == nil // a file deleted meanwhile is no duplicate
 				return nil
 			})
 		}
@@ -59,15 +57,14 @@ func (s *Survey) dropDuplicates(ctx context.Context, open Opener, workers int) {
 			kept = append(kept, p)
 			continue
 		}
-		problem := newProblem(p.Path, Duplicate, "it is the same file as %s", original)
+		problem := newProblem(p.Path, Duplicate, "it is identical to %s", original)
 		problem.Original = original
 		s.Problems = append(s.Problems, problem)
 	}
 	s.Photos = kept
 }
 
-// Checksum reads a whole file for its SHA-256, until ctx ends. Two files of one
-// checksum are duplicates.
+// Checksum returns the SHA-256 of a file. It stops when ctx ends.
 func (open Opener) Checksum(ctx context.Context, path string) (sum [sha256.Size]byte, err error) {
 	f, err := open.Open(path)
 	if err != nil {
@@ -82,7 +79,7 @@ func (open Opener) Checksum(ctx context.Context, path string) (sum [sha256.Size]
 	return sum, nil
 }
 
-// stoppable ends a read when its context does.
+// stoppable is a reader that stops when its context ends.
 type stoppable struct {
 	ctx context.Context
 	r   io.Reader

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Reader reads photos one after the other, several ahead, so that a folder
-// however large takes little memory. It is for one goroutine at a time.
+// Reader reads photos in order, a few ahead, so that large folders take little
+// memory. It is not safe for concurrent use.
 type Reader struct {
 	paths []string
 	open  Opener
@@ -19,12 +19,11 @@ type reading struct {
 	problem *Problem
 }
 
-// NewReader reads the photos of these files, in their order.
+// NewReader returns a Reader of files.
 func NewReader(paths []string, open Opener) *Reader { return &Reader{paths: paths, open: open} }
 
-// Next reads the next photo. A problem says why it does not count, as Scan does:
-// it is empty, broken or without position; what could be read comes with it.
-// Copies are not found. ok is false at the end; err is the end of ctx.
+// Next returns the next photo, and the problem that Scan would report for it,
+// except for duplicates. ok is false at the end; err is the cause of ctx's end.
 func (r *Reader) Next(ctx context.Context) (p Photo, problem *Problem, ok bool, err error) {
 	if len(r.ready) == 0 {
 		if err := r.read(ctx); err != nil {
@@ -39,7 +38,7 @@ func (r *Reader) Next(ctx context.Context) (p Photo, problem *Problem, ok bool, 
 	return next.photo, next.problem, true, nil
 }
 
-// read reads some photos side by side.
+// read reads some photos concurrently.
 func (r *Reader) read(ctx context.Context) error {
 	batch := r.paths[:min(4*runtime.GOMAXPROCS(0), len(r.paths))]
 	found := make([]reading, len(batch))

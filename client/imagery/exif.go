@@ -31,10 +31,9 @@ const (
 	tagGPSDateStamp    = 0x1D
 )
 
-// addEXIF takes over what the EXIF record tells. It is read here because the
-// library for it (github.com/bep/imagemeta) gives up on a record at its first
-// odd entry, and
-// some cameras write one in every photo.
+// addEXIF sets the fields that the EXIF record has. EXIF is read by hand because
+// github.com/bep/imagemeta gives up on a record at its first invalid entry, which
+// some cameras write in every photo, and needs the record in memory.
 func (p *Photo) addEXIF(record *io.SectionReader) {
 	t, first, ok := newTIFFReader(record, record.Size())
 	if !ok {
@@ -67,8 +66,8 @@ func (p *Photo) addEXIF(record *io.SectionReader) {
 	}
 }
 
-// sensorWidth is that of the sensor in millimetres, from how many pixels there
-// are on each millimetre of it; 0 when that is not said, or makes no sensor.
+// sensorWidth returns the width of the sensor in millimetres, from the pixel
+// density on the focal plane; 0 when that is unknown or implausible.
 func sensorWidth(t tiffReader, exif directory, stored int) float64 {
 	density, ok := t.number(exif, tagFocalPlaneXRes)
 	if !ok || density <= 0 {
@@ -78,7 +77,7 @@ func sensorWidth(t tiffReader, exif directory, stored int) float64 {
 	if !ok || pixels <= 0 {
 		pixels = float64(stored)
 	}
-	unit := 25.4 // inches, also where nothing is said
+	unit := 25.4 // inches are the default
 	if code, ok := t.number(exif, tagFocalPlaneUnit); ok {
 		unit = map[float64]float64{2: 25.4, 3: 10, 4: 1, 5: 1e-3}[code]
 	}
@@ -88,7 +87,7 @@ func sensorWidth(t tiffReader, exif directory, stored int) float64 {
 	return 0
 }
 
-// addGPS takes over position, altitude and, for want of a better one, time.
+// addGPS sets position, altitude and time of the GPS directory.
 func (p *Photo) addGPS(t tiffReader, gps directory) {
 	latitude, ok := degrees(t.numbers(gps, tagGPSLatitude), t.text(gps, tagGPSLatitudeRef), "S")
 	longitude, ok2 := degrees(t.numbers(gps, tagGPSLongitude), t.text(gps, tagGPSLongitudeRef), "W")
@@ -111,7 +110,7 @@ func (p *Photo) addGPS(t tiffReader, gps directory) {
 	}
 }
 
-// setPosition takes over a position that is one.
+// setPosition sets a valid position.
 func (p *Photo) setPosition(latitude, longitude float64) {
 	switch {
 	case latitude == 0 && longitude == 0:
@@ -121,14 +120,14 @@ func (p *Photo) setPosition(latitude, longitude float64) {
 	}
 }
 
-// degrees turns degrees, minutes and seconds into signed degrees.
+// degrees converts degrees, minutes and seconds to signed degrees.
 func degrees(parts []float64, reference, negative string) (float64, bool) {
 	if len(parts) == 0 {
 		return 0, false
 	}
 	sum, unit := 0.0, 1.0
 	for _, part := range parts[:min(len(parts), 3)] {
-		// Writers of decimal degrees leave minutes and seconds as 0/0.
+		// Some writers of decimal degrees set minutes and seconds to 0/0.
 		if !math.IsNaN(part) {
 			sum += part / unit
 		} else if unit == 1 {
@@ -142,8 +141,8 @@ func degrees(parts []float64, reference, negative string) (float64, bool) {
 	return sum, true
 }
 
-// parseTime reads an EXIF time such as "2016:06:23 16:31:59" and its zone,
-// such as "+02:00".
+// parseTime parses an EXIF time such as "2016:06:23 16:31:59" and a zone such as
+// "+02:00".
 func parseTime(text, zone string) (acquired time.Time, zoned, ok bool) {
 	const layout = "2006:01:02 15:04:05"
 	if acquired, err := time.Parse(layout+"Z07:00", text+zone); err == nil {

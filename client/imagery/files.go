@@ -11,9 +11,9 @@ import (
 	"transect/client/fault"
 )
 
-// Files finds the image files of a folder by their extension, in natural order:
-// 2 before 10; and sub-folders that cannot be read. Hidden folders are left out.
-// A folder without images is a FileError.
+// Files lists the image files of a folder, chosen by their extension, in natural
+// order (2 before 10), and the subfolders that cannot be read. Hidden folders are
+// left out. A folder without images is a FileError.
 func Files(ctx context.Context, dir string, recursive bool) ([]string, []Problem, error) {
 	info, err := os.Stat(dir)
 	switch {
@@ -25,7 +25,7 @@ func Files(ctx context.Context, dir string, recursive bool) ([]string, []Problem
 			"check its permissions")
 	case !info.IsDir():
 		return nil, nil, fault.Hinted(fault.Of(&fault.FileError{}, "%s is a file, not a folder", dir),
-			"give the folder that holds the photos")
+			"name the folder with the photos")
 	}
 	var paths []string
 	var problems []Problem
@@ -56,11 +56,11 @@ func Files(ctx context.Context, dir string, recursive bool) ([]string, []Problem
 		return nil, nil, err
 	}
 	if len(paths) == 0 && len(problems) == 0 {
-		f := fault.Of(&fault.FileError{}, "the folder %s holds no images", dir)
+		f := fault.Of(&fault.FileError{}, "the folder %s has no images", dir)
 		if folders > 0 && !recursive {
-			return nil, nil, fault.Hinted(f, "it has folders of its own: name one of them, or read them all with the recursive option")
+			return nil, nil, fault.Hinted(f, "it has subfolders: name one of them, or include them with the recursive option")
 		}
-		return nil, nil, fault.Hinted(f, "give the folder that holds the photos (.jpg, .tif, .dng, .png or .webp)")
+		return nil, nil, fault.Hinted(f, "name the folder with the photos (.jpg, .tif, .dng, .png or .webp)")
 	}
 	sort.SliceStable(paths, func(i, j int) bool { return naturalLess(paths[i], paths[j]) })
 	return paths, problems, nil

@@ -10,35 +10,32 @@ import (
 )
 
 const (
-	// frameDiagonal is that of the 36 x 24 mm frame, to which a 35 mm
-	// equivalent focal length refers: it gives the same diagonal angle of view
-	// (CIPA DCG-001).
+	// frameDiagonal is the diagonal of the 36 x 24 mm frame in millimetres. A 35 mm
+	// equivalent focal length gives the same diagonal angle of view (CIPA DCG-001).
 	frameDiagonal = 43.2666
-	// defaultReach is how far in metres a photo is taken to show the ground
-	// around it when height or focal length are unknown: what a usual 24 mm
-	// equivalent lens sees, corner to corner, from 55 m.
+	// defaultReach is the radius in metres of the ground shown when height or focal
+	// length are unknown: what a 24 mm equivalent lens sees from 55 m.
 	defaultReach = 50.0
-	// maxReach bounds what odd records can do.
+	// maxReach limits the radius for implausible records.
 	maxReach = 5000.0
-	// circleCorners is the number of corners of the polygon for a circle.
+	// circleCorners is the number of corners of a circle.
 	circleCorners = 16
-	// mapping is how far in degrees a camera of a flight may look away from
-	// straight down for what it shows to be followed to the ground.
-	mapping = 45.0
+	// maxTilt is how far in degrees from straight down a camera may look for its
+	// view to be projected to the ground.
+	maxTilt = 45.0
 )
 
-// Footprint estimates the ground that photos cover: the ring of a GeoJSON
-// polygon of longitudes and latitudes in degrees, closed, counter-clockwise.
-// It is nil when no photo has a position.
+// Footprint estimates the ground that photos cover, as the ring of a GeoJSON
+// polygon: longitudes and latitudes in degrees, closed, counter-clockwise; nil
+// when no photo has a position.
 //
-// The ring is the convex hull of the Outline of each photo. A camera that looks
-// more than 45 degrees away from straight down counts with a circle: from height
-// h above take-off, with a 35 mm equivalent focal length f, its radius is
-// h * 43.27 mm / 2f.
+// The ring is the convex hull of the Outlines of the photos. A camera that looks
+// more than 45 degrees away from straight down counts as a circle with the radius
+// h * 43.27 mm / 2f, for the height h above take-off and the 35 mm equivalent
+// focal length f.
 //
-// A survey across the antimeridian gives a ring that runs on past 180 or -180
-// degrees instead of one cut in two. Within some metres of a pole the estimate
-// means little.
+// A ring across the antimeridian continues past 180 or -180 degrees. Within a few
+// metres of a pole the estimate is meaningless.
 func Footprint(photos []Photo) [][2]float64 {
 	var g Ground
 	for _, p := range photos {
@@ -47,20 +44,20 @@ func Footprint(photos []Photo) [][2]float64 {
 	return g.Ring()
 }
 
-// Ground gathers what photos cover, one at a time: Footprint for surveys too
-// large to be held in memory. The zero value is ready for use.
+// Ground computes the Footprint of photos added one at a time, in little memory.
+// The zero value is ready for use.
 type Ground struct {
 	plane  plane
 	began  bool
 	points []orb.Point
-	hull   int // points left when they were last reduced
+	hull   int // number of points after the last reduction
 }
 
-// maxPoints is when the points gathered are reduced to their hull, which has
-// a few hundred at most.
+// maxPoints is how many points are kept before they are reduced to their convex
+// hull, which has a few hundred at most.
 const maxPoints = 1 << 14
 
-// Add takes a photo in; one without position is passed over.
+// Add adds a photo; one without position is ignored.
 func (g *Ground) Add(p Photo) {
 	if !p.HasPosition {
 		return
@@ -75,7 +72,7 @@ func (g *Ground) Add(p Photo) {
 	}
 }
 
-// Ring is the footprint so far, nil when nothing was added.
+// Ring returns the footprint so far, nil when nothing was added.
 func (g *Ground) Ring() [][2]float64 {
 	if !g.began {
 		return nil
@@ -88,16 +85,14 @@ func (g *Ground) Ring() [][2]float64 {
 	return append(ring, ring[0])
 }
 
-// Area returns the area in square metres, on the ellipsoid, of a ring such as
-// Footprint returns.
+// Area returns the area of a ring in square metres, on the ellipsoid.
 func Area(ring [][2]float64) float64 { return geodesic.Area(ring) }
 
-// corners are those of the ground a photo of a flight shows, around its place on
-// the plane: as its Outline, but a camera that looks far ahead, which is not
-// there for the map, counts with the ground around it.
+// corners returns the corners of the ground that a photo at a point of the plane
+// shows: its Outline, or a circle for a camera that looks ahead.
 func corners(p Photo, at orb.Point) []orb.Point {
-	p.Roll = nil // a gimbal keeps it level
-	if len(p.missing()) == 0 && math.Abs(*p.Pitch+90) <= mapping {
+	p.Roll = nil // gimbals keep level
+	if len(p.missing()) == 0 && math.Abs(*p.Pitch+90) <= maxTilt {
 		if points, _ := p.project(at); points != nil {
 			return points
 		}
@@ -105,8 +100,8 @@ func corners(p Photo, at orb.Point) []orb.Point {
 	return circle(at, reach(p))
 }
 
-// plane is a local map in metres around one photo. Over the few kilometres of a
-// flight it is true to well under a percent.
+// plane is a local map projection in metres around one photo. Its error is well
+// below a percent over a few kilometres.
 type plane struct {
 	origin orb.Point
 	scale  orb.Point // metres of a degree of longitude and latitude
@@ -114,12 +109,12 @@ type plane struct {
 
 func newPlane(p Photo) plane {
 	east, north := geodesic.Degree(p.Latitude)
-	// At the poles all longitudes are one; keep the scale invertible.
+	// At the poles the scale must stay invertible.
 	return plane{orb.Point{p.Longitude, p.Latitude}, orb.Point{max(east, 0.1), north}}
 }
 
 func (m plane) to(p Photo) orb.Point {
-	// The short way round, so that a survey across the antimeridian is one.
+	// The remainder keeps a survey across the antimeridian together.
 	east := math.Remainder(p.Longitude-m.origin[0], 360)
 	return orb.Point{east * m.scale[0], (p.Latitude - m.origin[1]) * m.scale[1]}
 }
@@ -132,9 +127,8 @@ func (m plane) from(point orb.Point) [2]float64 {
 	return [2]float64{round(m.origin[0] + east), round(latitude)}
 }
 
-// ConvexHull returns the corners of the hull of points on a plane,
-// counter-clockwise and not closed (Andrew's monotone chain). Points on one
-// line give the two ends.
+// ConvexHull returns the convex hull of points, counter-clockwise and not closed
+// (Andrew's monotone chain). Collinear points give the two ends.
 func ConvexHull(points []orb.Point) []orb.Point {
 	points = slices.Clone(points)
 	slices.SortFunc(points, func(a, b orb.Point) int { return slices.Compare(a[:], b[:]) })
@@ -150,7 +144,7 @@ func ConvexHull(points []orb.Point) []orb.Point {
 			}
 			hull = append(hull, p)
 		}
-		return hull[:len(hull)-1] // the last is the first of the other half
+		return hull[:len(hull)-1] // the last point is the first of the other half
 	}
 	hull := half(nil, points)
 	slices.Reverse(points)

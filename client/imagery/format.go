@@ -10,7 +10,7 @@ import (
 // Format is a file format, recognised by content.
 type Format string
 
-// The formats read. DNG is a kind of TIFF.
+// The supported formats. DNG is a kind of TIFF.
 const (
 	JPEG Format = "jpeg"
 	TIFF Format = "tiff"
@@ -18,7 +18,7 @@ const (
 	WebP Format = "webp"
 )
 
-// extensions are those of files taken for images, by whether they are read.
+// extensions are the extensions of image files; the value tells the supported ones.
 var extensions = map[string]bool{
 	".jpg": true, ".jpeg": true, ".jpe": true, ".tif": true, ".tiff": true,
 	".dng": true, ".png": true, ".webp": true,
@@ -27,22 +27,21 @@ var extensions = map[string]bool{
 	".pef": false, ".bmp": false, ".gif": false, ".jp2": false,
 }
 
-// isImage tells by its name whether a file is to be read with the survey.
-// Names with a leading dot are the system's own, such as the "._" companions
-// that macOS leaves on cards.
+// isImage reports whether a file is an image by its name. Hidden files are not,
+// such as the "._" files that macOS leaves on cards.
 func isImage(name string) bool {
 	_, known := extensions[strings.ToLower(filepath.Ext(name))]
 	return known && !strings.HasPrefix(name, ".")
 }
 
-// full reads len(b) bytes at offset and tells whether they are there.
+// full fills b from offset, and reports whether the file has that many bytes.
 func (s *source) full(b []byte, offset int64) bool {
 	n, _ := s.ReadAt(b, offset)
 	return n == len(b)
 }
 
-// begins tells whether a piece of the file begins with a header and goes on
-// after it.
+// begins reports whether a section of the file begins with a header and has more
+// bytes after it.
 func (s *source) begins(header string, offset, length int64) bool {
 	head := make([]byte, len(header))
 	return length > int64(len(head)) && s.full(head, offset) && string(head) == header
@@ -74,17 +73,17 @@ func (s *source) format() (Format, error) {
 		case string(head[:4]) == "RIFF" && string(head[8:]) == "WEBP":
 			return WebP, nil
 		case string(head[4:8]) == "ftyp":
-			return "", defectf(Unsupported, "HEIF, AVIF and video files are not read")
+			return "", defectf(Unsupported, "HEIF, AVIF and video files are not supported")
 		}
 	}
 	switch {
 	case bytes.HasPrefix(head, []byte("II+\x00")), bytes.HasPrefix(head, []byte("MM\x00+")):
-		return "", defectf(Unsupported, "BigTIFF is not read")
+		return "", defectf(Unsupported, "BigTIFF is not supported")
 	case bytes.HasPrefix(head, []byte("BM")), bytes.HasPrefix(head, []byte("GIF8")):
-		return "", defectf(Unsupported, "BMP and GIF are not read")
+		return "", defectf(Unsupported, "BMP and GIF are not supported")
 	}
 	if len(bytes.Trim(head, "\x00")) == 0 {
-		return "", defectf(Damaged, "the file holds zeros instead of a picture")
+		return "", defectf(Damaged, "the file contains zeros instead of an image")
 	}
 	return "", defectf(NotImage, "it is not an image")
 }

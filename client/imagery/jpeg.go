@@ -17,9 +17,9 @@ const (
 
 const exifHeader = "Exif\x00\x00"
 
-// readJPEG walks the segments before the pixels. Whether the file is whole is
-// told by its end: it has the end-of-image marker, unless something was
-// appended; only then the pixel data is searched for that marker.
+// readJPEG reads the segments before the pixels. A complete file ends with the
+// end-of-image marker, unless something was appended; only then the pixel data is
+// searched for the marker.
 func readJPEG(s *source) (layout, error) {
 	var l layout
 	pixels, err := walkJPEG(s, 0, func(marker byte, offset, length int64) {
@@ -39,16 +39,16 @@ func readJPEG(s *source) (layout, error) {
 	if err != nil || endsWithEOI(s) {
 		return l, err
 	}
-	return l, checkPictures(s, pixels)
+	return l, checkImages(s, pixels)
 }
 
-// isFrame tells whether a marker starts a frame, which holds the size.
+// isFrame reports whether a marker starts a frame, which has the size.
 func isFrame(marker byte) bool {
 	return marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 && marker != 0xC8 && marker != 0xCC
 }
 
-// walkJPEG visits the segments of the picture that starts at offset and
-// returns where its pixel data does.
+// walkJPEG visits the segments of the image that starts at offset and returns the
+// offset of its pixel data.
 func walkJPEG(s *source, offset int64, visit func(marker byte, offset, length int64)) (int64, error) {
 	cut := defectf(Truncated, "the file ends within its header")
 	offset += 2
@@ -58,7 +58,7 @@ func walkJPEG(s *source, offset int64, visit func(marker byte, offset, length in
 			return 0, cut
 		}
 		if b[0] != 0xFF {
-			return 0, defectf(Damaged, "its header makes no sense at byte %d", offset)
+			return 0, defectf(Damaged, "its header is invalid at byte %d", offset)
 		}
 		marker := b[1]
 		switch {
@@ -69,14 +69,14 @@ func walkJPEG(s *source, offset int64, visit func(marker byte, offset, length in
 			offset += 2
 			continue
 		case marker == markerEOI:
-			return 0, defectf(Damaged, "it holds no picture")
+			return 0, defectf(Damaged, "it contains no image")
 		}
 		if !s.full(b[:], offset) {
 			return 0, cut
 		}
 		length := int64(binary.BigEndian.Uint16(b[2:]))
 		if length < 2 {
-			return 0, defectf(Damaged, "its header makes no sense at byte %d", offset)
+			return 0, defectf(Damaged, "its header is invalid at byte %d", offset)
 		}
 		end := offset + 2 + length
 		if end > s.size {
@@ -90,8 +90,8 @@ func walkJPEG(s *source, offset int64, visit func(marker byte, offset, length in
 	}
 }
 
-// endsWithEOI tells whether the last bytes but padding are the end-of-image
-// marker. Pixel data cannot hold it, so a file that was cut does not end so.
+// endsWithEOI reports whether the file ends with the end-of-image marker, before
+// padding. Pixel data cannot contain the marker, so a truncated file does not.
 func endsWithEOI(s *source) bool {
 	tail := make([]byte, min(s.size, 4096))
 	if !s.full(tail, s.size-int64(len(tail))) {
@@ -104,14 +104,14 @@ func endsWithEOI(s *source) bool {
 	return end >= 2 && tail[end-2] == 0xFF && tail[end-1] == markerEOI
 }
 
-// checkPictures searches pixel data for its end. Cameras append a smaller
-// second picture (multi-picture format), which must be whole as well, or
-// records of their own, which are passed over.
-func checkPictures(s *source, pixels int64) error {
+// checkImages searches pixel data for its end. Cameras append a smaller second
+// image (multi-picture format), which must be complete, too, or records of their
+// own, which are ignored.
+func checkImages(s *source, pixels int64) error {
 	for {
 		end, found := findEOI(s, pixels)
 		if !found {
-			return defectf(Truncated, "the end of the picture is missing")
+			return defectf(Truncated, "the end of the image is missing")
 		}
 		end = skipZeros(s, end)
 		var next [3]byte
@@ -125,8 +125,7 @@ func checkPictures(s *source, pixels int64) error {
 	}
 }
 
-// skipZeros passes over the padding between two pictures. More than 64 KiB is
-// none.
+// skipZeros skips the padding between two images, at most 64 KiB.
 func skipZeros(s *source, offset int64) int64 {
 	padding := make([]byte, 64<<10)
 	n, _ := s.ReadAt(padding, offset)
@@ -158,8 +157,8 @@ func findEOI(s *source, offset int64) (end int64, found bool) {
 		case marker == markerEOI:
 			return position(), true
 		case marker == 0 || marker == 1 || marker >= 0xD0 && marker <= markerSOI:
-			// a stuffed byte or a restart: pixel data goes on
-		default: // tables between the scans of a progressive picture
+			// a stuffed byte or a restart: pixel data continues
+		default: // tables between the scans of a progressive image
 			var length [2]byte
 			if _, err := io.ReadFull(r, length[:]); err != nil {
 				return 0, false

@@ -7,18 +7,17 @@ import (
 
 func naturalLess(a, b string) bool { return NaturalCompare(a, b) < 0 }
 
-// NaturalCompare orders names as people do: letters of ASCII without regard to
-// case, numbers by value, so that DJI_2 comes before DJI_10. It is 0 for equal
-// names only. It allocates nothing.
+// NaturalCompare compares names in natural order: ASCII letters without case,
+// numbers by value, so that DJI_2 comes before DJI_10. It is 0 for equal names
+// only, and does not allocate.
 func NaturalCompare(a, b string) int {
 	restA, restB, c := naturalSplit(a, b)
 	return cmp.Or(c, cmp.Compare(len(restA), len(restB)), strings.Compare(a, b))
 }
 
-// ComparePrefix compares name with prefix in the order of NaturalCompare and
-// is 0 for every name that starts with prefix, in whatever letter case. Names
-// sorted by NaturalCompare are sorted by this, if prefix does not end with a
-// digit. "01" and "1" are one to it.
+// ComparePrefix compares name with prefix in natural order. It is 0 for every name
+// that starts with prefix, without case and with "01" equal to "1". Names sorted
+// by NaturalCompare are sorted by it, too, if prefix does not end with a digit.
 func ComparePrefix(name, prefix string) int {
 	_, rest, c := naturalSplit(name, prefix)
 	if c == 0 && rest != "" {
@@ -27,7 +26,7 @@ func ComparePrefix(name, prefix string) int {
 	return c
 }
 
-// naturalSplit compares until one of the two ends; what remains is returned.
+// naturalSplit compares until one of the names ends, and returns the rest of both.
 func naturalSplit(a, b string) (restA, restB string, c int) {
 	for a != "" && b != "" {
 		if isDigit(a[0]) && isDigit(b[0]) {
@@ -35,7 +34,7 @@ func naturalSplit(a, b string) (restA, restB string, c int) {
 			numberA, a = cutDigits(a)
 			numberB, b = cutDigits(b)
 			valueA, valueB := strings.TrimLeft(numberA, "0"), strings.TrimLeft(numberB, "0")
-			// Of two numbers without leading zeros the longer is the greater.
+			// Without leading zeros, the longer number is the greater.
 			if c := cmp.Or(cmp.Compare(len(valueA), len(valueB)), cmp.Compare(valueA, valueB)); c != 0 {
 				return a, b, c
 			}

@@ -6,10 +6,10 @@ import (
 	"github.com/paulmach/orb"
 )
 
-// Fact is what a photo may not say of its view.
+// Fact is metadata that an outline needs.
 type Fact string
 
-// The facts an outline follows from.
+// The metadata that an outline is computed from.
 const (
 	FactPosition Fact = "position"
 	FactHeight   Fact = "height above the ground"
@@ -18,30 +18,30 @@ const (
 	FactPitch    Fact = "pitch"
 )
 
-// Outline is the ground that one photo shows.
+// Outline is the ground that a photo shows.
 type Outline struct {
-	// Ring is that of a GeoJSON polygon, closed and counter-clockwise; nil when
-	// there is no position, or no ground in the picture. On the antimeridian it
-	// runs on past 180 or -180 degrees.
+	// Ring is the ring of a GeoJSON polygon, closed and counter-clockwise; nil
+	// without a position or without ground in the photo. Across the antimeridian
+	// it continues past 180 or -180 degrees.
 	Ring [][2]float64
-	// Missing are the facts that the photo does not say. Without height or angle
-	// of view the ring is a circle of 50 m, without yaw or pitch one that holds
-	// what a camera looking down shows.
+	// Missing lists the metadata that the photo lacks. Without height or angle of
+	// view the ring is a circle of 50 m, without yaw or pitch the circle around
+	// what a camera looking straight down shows.
 	Missing []Fact
-	// Cut tells that the picture shows ground farther than 75 degrees from
-	// straight down, where the ring ends.
+	// Cut reports that the photo shows ground more than 75 degrees from straight
+	// down, where the ring ends.
 	Cut bool
-	// Height is metres above the ground, and Pixel how many metres of ground a
-	// pixel in the middle shows across; 0 when not known.
+	// Height is in metres above the ground, Pixel the width in metres of the ground
+	// that the middle pixel shows; 0 when unknown.
 	Height, Pixel float64
 }
 
-// farthest is the tangent of the angle from straight down up to which ground
-// counts: 3.7 times the height away, where a degree more is a quarter farther.
+// farthest is the tangent of the largest angle from straight down: 3.7 times the
+// height away, where one more degree is a quarter farther.
 var farthest = math.Tan(75 * math.Pi / 180)
 
-// Outline estimates the ground the photo shows, which is taken to be flat and
-// as high as the take-off point; lens distortion is not considered.
+// Outline estimates the ground that the photo shows, for flat ground at the height
+// of the take-off point and without lens distortion.
 func (p Photo) Outline() Outline {
 	o := Outline{Missing: p.missing()}
 	if !p.HasPosition {
@@ -89,8 +89,8 @@ func (p Photo) missing() []Fact {
 	return facts
 }
 
-// Focal35 is the focal length in millimetres for a 35 mm frame: the one recorded,
-// or what focal length and sensor give; 0 when not known.
+// Focal35 returns the 35 mm equivalent focal length in millimetres: as recorded, or
+// from focal length and sensor; 0 when unknown.
 func (p Photo) Focal35() float64 {
 	if p.FocalLength35 > 0 || p.FocalLength <= 0 || p.SensorWidth <= 0 || p.Width <= 0 || p.Height <= 0 {
 		return max(p.FocalLength35, 0)
@@ -99,8 +99,9 @@ func (p Photo) Focal35() float64 {
 	return p.FocalLength * frameDiagonal / diagonal
 }
 
-// project follows the rays of the corners to the ground, for a photo that says
-// all it takes; nil when none comes there. Rays that go too far are cut.
+// project follows the rays of the corners to the ground, for a photo that has all
+// the metadata. It returns nil when no ray hits the ground; rays that go too far
+// are cut.
 func (p Photo) project(at orb.Point) (points []orb.Point, cut bool) {
 	sinYaw, cosYaw := math.Sincos(*p.Yaw * math.Pi / 180)
 	sinPitch, cosPitch := math.Sincos(*p.Pitch * math.Pi / 180)
@@ -108,8 +109,8 @@ func (p Photo) project(at orb.Point) (points []orb.Point, cut bool) {
 	if p.Roll != nil {
 		sinRoll, cosRoll = math.Sincos(*p.Roll * math.Pi / 180)
 	}
-	// East, north and up of the camera's axes: ahead, to the right, and upwards
-	// in the picture; roll turns it clockwise.
+	// The camera's axes (ahead, right, up) as east, north and up; roll turns the
+	// image clockwise.
 	ahead := [3]float64{cosPitch * sinYaw, cosPitch * cosYaw, sinPitch}
 	right := [3]float64{cosYaw, -sinYaw, 0}
 	up := [3]float64{-sinPitch * sinYaw, -sinPitch * cosYaw, cosPitch}
@@ -119,7 +120,7 @@ func (p Photo) project(at orb.Point) (points []orb.Point, cut bool) {
 	diagonal := math.Hypot(float64(p.Width), float64(p.Height))
 	half := frameDiagonal / 2 / p.Focal35()
 	wide, high := half*float64(p.Width)/diagonal, half*float64(p.Height)/diagonal
-	height := reach(p) / half // within the bounds of what odd records can do
+	height := reach(p) / half // limited for implausible records
 	grounded := false
 	for _, corner := range [][2]float64{{1, 1}, {-1, 1}, {-1, -1}, {1, -1}} {
 		var ray [3]float64
@@ -153,8 +154,8 @@ func circle(at orb.Point, radius float64) []orb.Point {
 	return points
 }
 
-// reach is half the diagonal in metres of the ground a photo shows that looks
-// straight down.
+// reach returns half the diagonal, in metres, of the ground that a photo straight
+// down shows.
 func reach(p Photo) float64 {
 	focal := p.Focal35()
 	if p.RelativeAltitude == nil || *p.RelativeAltitude <= 0 || focal <= 0 {

@@ -1,11 +1,15 @@
-// Package imagery reads what drone photos say of themselves: where and when
-// they were taken, by which camera, how large they are, and whether the file
-// is whole. Scan does so for a folder and estimates the ground it covers.
+// Package imagery reads the metadata of drone photos (JPEG, TIFF with DNG, PNG,
+// WebP): position, time, camera, size, and whether the file is complete.
 //
-// JPEG, TIFF (with DNG), PNG and WebP are read. Only headers and directories
-// are, so a folder of large photos takes little memory and time; pixels are
-// never decoded, and passed through only to find the end of a JPEG file that
-// something was appended to, and to compare photos that look the same.
+// Read and ReadFrom read one photo, Reader and Scan a folder of them; Scan also
+// finds duplicates. Footprint and Photo.Outline estimate the ground that photos
+// show. The ingest, its checks, the scripts' module imagery and the local
+// platform use it; it uses package geodesic and orb.
+//
+// It reads headers and directories through a window of 16 KiB, never pixels, so
+// that folders of large photos take little time and memory: format.go tells the
+// formats apart, jpeg.go, tiff.go and chunks.go find the EXIF and XMP records,
+// exif.go and xmp.go read them. Begin with Photo and readSource.
 package imagery
 
 import (
@@ -17,19 +21,19 @@ import (
 	"transect/client/fault"
 )
 
-// Photo is one image file, as described by its own EXIF and XMP records.
+// Photo is the metadata of one image file.
 type Photo struct {
 	Path   string // as given to Read; empty from ReadFrom
 	Size   int64  // bytes
 	Format Format
 
-	// Width and Height are the pixels stored, before any rotation; what EXIF
-	// claims may be that of an earlier, larger picture.
+	// Width and Height are of the stored pixels, before any rotation. (EXIF may
+	// record the size of an earlier, larger image.)
 	Width, Height int
 
-	// HasPosition tells whether Latitude and Longitude (signed degrees, WGS 84)
-	// are known. A position of exactly 0, 0 is what cameras write without a
-	// fix, and counts as none.
+	// HasPosition reports whether Latitude and Longitude (signed degrees, WGS 84)
+	// are known. Exactly 0, 0 counts as no position: cameras write it without a
+	// GPS fix.
 	HasPosition         bool
 	Latitude, Longitude float64
 	Altitude            *float64 // metres above sea level, negative below it
@@ -39,39 +43,38 @@ type Photo struct {
 	// straight down.
 	Yaw, Pitch, Roll *float64
 
-	// Acquired is when the photo was taken, the zero time when not known. The
-	// zone is the one recorded; without one (ZoneKnown false) the camera's
-	// clock is taken as UTC.
+	// Acquired is when the photo was taken; the zero time when unknown. Without a
+	// recorded zone (ZoneKnown false) it is the camera's clock, taken as UTC.
 	Acquired  time.Time
 	ZoneKnown bool
 
 	Make, Model   string  // of the camera
-	FocalLength   float64 // millimetres, 0 when not known
-	FocalLength35 float64 // the same for a 35 mm frame, 0 when not known
-	SensorWidth   float64 // millimetres, 0 when not known
+	FocalLength   float64 // millimetres, 0 when unknown
+	FocalLength35 float64 // the same for a 35 mm frame, 0 when unknown
+	SensorWidth   float64 // millimetres, 0 when unknown
 
 	// Band names the spectral band ("NIR"), or several as "Red, Green, Blue".
 	Band string
 	// CaptureID is shared by the photos a multi-camera rig took at one moment.
 	CaptureID string
 
-	// Void tells that a position is recorded, but it is 0, 0.
+	// Void reports that the recorded position is 0, 0.
 	Void bool
-	// XMP is what the XMP record says of what EXIF tells as well, for
-	// comparing the two; the fields above prefer EXIF.
+	// XMP holds the values of the XMP record for comparison; the fields above
+	// prefer EXIF.
 	XMP Claims
 }
 
-// Claims is what one record of a photo says of where and when.
+// Claims are the position and time in one record of a photo.
 type Claims struct {
 	HasPosition         bool
 	Latitude, Longitude float64
 	Altitude            *float64
-	Acquired            time.Time // the zero time when not said
+	Acquired            time.Time // the zero time when unknown
 	DateOnly            bool      // Acquired has no time of day
 }
 
-// Opener opens files that are read, and may refuse to; nil is os.Open.
+// Opener opens a file for reading, or refuses to; nil is os.Open.
 type Opener func(path string) (*os.File, error)
 
 // Open opens a file.
@@ -82,11 +85,11 @@ func (open Opener) Open(path string) (*os.File, error) {
 	return open(path)
 }
 
-// Read reads one photo. The error is a fault.FileError, of which CauseOf tells
-// the cause; what could be read of a truncated photo comes with it.
+// Read reads one photo. The error is a fault.FileError with a cause, see CauseOf;
+// a truncated photo is returned as far as it could be read.
 func Read(path string) (Photo, error) { return Opener(nil).Read(path) }
 
-// Read is the function Read for files opened this way.
+// Read is like the function Read.
 func (open Opener) Read(path string) (Photo, error) {
 	p, err := open.readFile(path)
 	p.Path = path
@@ -96,7 +99,7 @@ func (open Opener) Read(path string) (Photo, error) {
 	return p, nil
 }
 
-// ReadFrom reads a photo of size bytes from r. Errors are as those of Read.
+// ReadFrom reads a photo of size bytes from r, with the errors of Read.
 func ReadFrom(r io.ReadSeeker, size int64) (Photo, error) {
 	s := newSource(r, size)
 	defer s.done()
@@ -112,9 +115,9 @@ func (open Opener) readFile(path string) (Photo, error) {
 	if err != nil {
 		return Photo{}, unreadable(err)
 	}
-	// Opening a pipe would wait for ever.
+	// Opening a pipe would block.
 	if !info.Mode().IsRegular() {
-		return Photo{}, defectf(NotImage, "it is not a file")
+		return Photo{}, defectf(NotImage, "it is not a regular file")
 	}
 	f, err := open.Open(path)
 	if err != nil {
@@ -137,7 +140,7 @@ func readSource(s *source) (Photo, error) {
 	}
 	p.Format = format
 	l, err := s.layout(format)
-	// A read that failed is the file's trouble, whatever the parser made of it.
+	// A failed read explains any error of the parser.
 	if s.err != nil {
 		return p, unreadable(s.err)
 	}
@@ -146,7 +149,7 @@ func readSource(s *source) (Photo, error) {
 		p.addEXIF(l.exif)
 	}
 	if err == nil && (p.Width <= 0 || p.Height <= 0) {
-		err = defectf(Damaged, "the picture has no size")
+		err = defectf(Damaged, "the image has no size")
 	}
 	if err == nil && l.xmp != nil {
 		p.addXMP(l.xmp)
@@ -154,7 +157,7 @@ func readSource(s *source) (Photo, error) {
 	return p, err
 }
 
-// layout is what the structure of a file tells.
+// layout is the size of an image and the location of its metadata.
 type layout struct {
 	width, height int
 	exif          *io.SectionReader // TIFF structure holding the EXIF record, or nil
@@ -177,8 +180,7 @@ func unreadable(err error) error {
 	return defectf(Unreadable, "the file cannot be read: %w", fault.Reason(err))
 }
 
-// CauseOf returns why an image could not be read, "" when err is of another
-// kind.
+// CauseOf returns why an image could not be read, or "" for other errors.
 func CauseOf(err error) Cause {
 	var d *defect
 	if errors.As(err, &d) {

@@ -7,7 +7,7 @@ import (
 	"transect/client/fault"
 )
 
-// Cause is why an image is not usable.
+// Cause is why an image cannot be used.
 type Cause string
 
 // The causes.
@@ -15,36 +15,36 @@ const (
 	Unreadable  Cause = "unreadable" // the system refuses to read the file
 	Empty       Cause = "empty"      // 0 bytes
 	Truncated   Cause = "truncated"  // the end of the file is missing
-	Damaged     Cause = "damaged"    // the structure makes no sense
+	Damaged     Cause = "damaged"    // the structure is invalid
 	NotImage    Cause = "not an image"
-	Unsupported Cause = "unsupported" // an image, but of a format not read
+	Unsupported Cause = "unsupported" // an image of another format
 	NoPosition  Cause = "no position"
-	Duplicate   Cause = "duplicate" // byte for byte another photo of the survey
+	Duplicate   Cause = "duplicate" // identical to another photo of the survey
 )
 
-// hints says what to do about each cause.
+// hints are what to do about each cause.
 var hints = map[Cause]string{
 	Unreadable:  "check that the file exists and its permissions",
 	Empty:       "copy the file again from the camera's card",
 	Truncated:   "copy the file again from the camera's card",
-	Damaged:     "copy the file again from the camera's card, or export it anew",
+	Damaged:     "copy the file again from the camera's card, or export it again",
 	NotImage:    "move the file out of the folder, or give it its right extension",
 	Unsupported: "convert the file to JPEG or TIFF, keeping its metadata",
 	NoPosition:  "write the position into the photo's EXIF record, or leave the photo out",
 	Duplicate:   "remove one of the two files",
 }
 
-// Problem is an image file of a survey that is left out, and why.
+// Problem is why an image file is left out of a survey.
 type Problem struct {
 	Path    string
 	Cause   Cause
 	Message string // without the path
 	Hint    string // what to do next
-	// Original is the path of the photo this one repeats, for Duplicate.
+	// Original is the path of the identical photo, for Duplicate.
 	Original string
 }
 
-// String is one readable line.
+// String returns one line.
 func (p Problem) String() string {
 	if p.Path == "" {
 		return p.Message

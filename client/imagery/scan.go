@@ -13,28 +13,28 @@ import (
 	"transect/client/fault"
 )
 
-// ScanOptions changes how a folder is scanned.
+// ScanOptions are the options of Scan.
 type ScanOptions struct {
-	// Recursive reads the folders below as well, hidden ones excepted.
+	// Recursive includes subfolders, but not hidden ones.
 	Recursive bool
-	// Workers is how many files are read at once; 0 means two per core.
+	// Workers is how many files are read concurrently; 0 means two per core.
 	Workers int
-	// Progress is told how many of the image files were read, one call at a
-	// time and each with a greater number.
+	// Progress, unless nil, is called after each file, one call at a time, with
+	// an increasing done.
 	Progress func(done, total int)
-	// Among leaves out files that must not be read; nil reads them all.
+	// Among, unless nil, filters the files that may be read.
 	Among func(paths []string) []string
-	// Open opens them.
+	// Open opens the files.
 	Open Opener
 }
 
-// Survey is what a folder of photos amounts to.
+// Survey is the result of Scan.
 type Survey struct {
-	// Photos are the usable ones, in natural order of their paths: 2 before 10.
+	// Photos are the usable photos in natural order of their paths (2 before 10).
 	Photos []Photo
 	// Problems are the image files left out, in the same order.
 	Problems []Problem
-	// Date is the earliest acquisition, the zero time when no photo has one.
+	// Date is the earliest acquisition, the zero time when unknown.
 	Date time.Time
 	// Footprint estimates the ground covered, see Footprint.
 	Footprint [][2]float64
@@ -44,12 +44,11 @@ type Survey struct {
 	Bytes int64
 }
 
-// Scan reads the image files of a folder. Files that are no images by their
-// extension are passed over. An image that is empty, broken, a copy of another
-// or without position becomes a Problem and the rest still counts.
+// Scan reads the image files of a folder, chosen by their extension. An image that
+// is empty, damaged, a duplicate or without position becomes a Problem.
 //
-// Errors are faults: a FileError when there is no such folder or no image in
-// it, a CancelledError or TimeoutError when ctx ends.
+// Errors are faults: a FileError for a missing folder or one without images, a
+// CancelledError or TimeoutError when ctx ends.
 func Scan(ctx context.Context, dir string, opt ScanOptions) (Survey, error) {
 	paths, problems, err := Files(ctx, dir, opt.Recursive)
 	if err != nil {
@@ -99,7 +98,7 @@ func Scan(ctx context.Context, dir string, opt ScanOptions) (Survey, error) {
 	return survey, nil
 }
 
-// problemWith is why a photo does not count, nil when it does.
+// problemWith returns why a photo is left out, or nil.
 func problemWith(p Photo, err error) *Problem {
 	var problem Problem
 	switch {
@@ -115,7 +114,7 @@ func problemWith(p Photo, err error) *Problem {
 	return &problem
 }
 
-// conclude works out what the photos amount to.
+// conclude computes the totals of the photos.
 func (s *Survey) conclude() {
 	sort.SliceStable(s.Problems, func(i, j int) bool { return naturalLess(s.Problems[i].Path, s.Problems[j].Path) })
 	for _, p := range s.Photos {

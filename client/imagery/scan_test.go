@@ -132,8 +132,8 @@ func TestScanRefusesFolders(t *testing.T) {
 	for path, words := range map[string]string{
 		filepath.Join(dir, "missing"):         "does not exist",
 		filepath.Join(dir, "file.txt"):        "not a folder",
-		dir:                                   "holds no images",
-		filepath.Join(dir, "parent"):          "holds no images",
+		dir:                                   "has no images",
+		filepath.Join(dir, "parent"):          "has no images",
 		filepath.Join(dir, "parent", "child"): "",
 	} {
 		_, err := imagery.Scan(t.Context(), path, imagery.ScanOptions{})

@@ -6,34 +6,34 @@ import (
 	"sync"
 )
 
-// windowSize is how much is read of a file at once where little is asked for:
-// headers and directories are read a few bytes at a time.
+// windowSize is how much a small read reads ahead: headers and directories are
+// read a few bytes at a time.
 const windowSize = 16 << 10
 
 var windows = sync.Pool{New: func() any { return new([windowSize]byte) }}
 
-// source gives random access to an image and remembers a failing read.
+// source is random access to an image. It remembers a failed read.
 type source struct {
 	r    io.ReadSeeker
 	size int64
 	err  error // the first failure that is not the end of the file
 
-	window *[windowSize]byte // what was read last, unless nil
-	from   int64
-	held   int64 // bytes of it
+	window *[windowSize]byte // the bytes read last, or nil
+	from   int64             // offset of the window
+	filled int64             // bytes in the window
 }
 
 func newSource(r io.ReadSeeker, size int64) *source { return &source{r: r, size: size} }
 
-// done gives back what a source has used.
+// done releases the window.
 func (s *source) done() {
 	if s.window != nil {
 		windows.Put(s.window)
-		s.window, s.held = nil, 0
+		s.window, s.filled = nil, 0
 	}
 }
 
-// ReadAt implements io.ReaderAt, for one caller at a time.
+// ReadAt implements io.ReaderAt; it is not safe for concurrent use.
 func (s *source) ReadAt(b []byte, offset int64) (int, error) {
 	if offset < 0 || offset >= s.size {
 		return 0, io.EOF
@@ -48,24 +48,24 @@ func (s *source) ReadAt(b []byte, offset int64) (int, error) {
 	return n, err
 }
 
-// near reads b, from the window where that is worth it.
+// near fills b, from the window when b is small.
 func (s *source) near(b []byte, offset int64) (int, error) {
 	if len(b) > windowSize/2 {
 		return s.read(b, offset)
 	}
-	if offset < s.from || offset+int64(len(b)) > s.from+s.held {
+	if offset < s.from || offset+int64(len(b)) > s.from+s.filled {
 		if s.window == nil {
 			s.window = windows.Get().(*[windowSize]byte)
 		}
 		n, err := s.read(s.window[:min(windowSize, s.size-offset)], offset)
-		if s.from, s.held = offset, int64(n); n < len(b) {
+		if s.from, s.filled = offset, int64(n); n < len(b) {
 			return copy(b, s.window[:n]), err
 		}
 	}
-	return copy(b, s.window[offset-s.from:s.held]), nil
+	return copy(b, s.window[offset-s.from:s.filled]), nil
 }
 
-// read reads b. A file that has become shorter ends early.
+// read fills b; io.EOF means that the file has become shorter.
 func (s *source) read(b []byte, offset int64) (n int, err error) {
 	if at, ok := s.r.(io.ReaderAt); ok {
 		if n, err = at.ReadAt(b, offset); n == len(b) {

@@ -2,8 +2,8 @@ package imagery
 
 import "io"
 
-// TIFF tags that tell where the pixels are (TIFF 6.0; SubIFDs from the
-// PageMaker 6.0 notes).
+// TIFF tags for the location of the pixels (TIFF 6.0; SubIFDs from the PageMaker
+// 6.0 notes).
 const (
 	tagNewSubfileType  = 0x00FE
 	tagImageWidth      = 0x0100
@@ -16,12 +16,12 @@ const (
 	tagXMP             = 0x02BC
 )
 
-// maxDirectories bounds the walk on files whose directories form a loop.
+// maxDirectories bounds reading files whose directories form a loop.
 const maxDirectories = 256
 
-// CheckTIFF tells whether a TIFF or BigTIFF file of size bytes is whole: its
-// directories can be read, and the pixels they point at lie within it. The
-// error is a fault.FileError, of which CauseOf tells the cause.
+// CheckTIFF checks that a TIFF or BigTIFF file of size bytes is complete: its
+// directories can be read, and their pixels are within the file. The error is a
+// fault.FileError with a cause, see CauseOf.
 func CheckTIFF(r io.ReadSeeker, size int64) error {
 	s := newSource(r, size)
 	defer s.done()
@@ -30,7 +30,7 @@ func CheckTIFF(r io.ReadSeeker, size int64) error {
 	case s.err != nil:
 		err = unreadable(s.err)
 	case err == nil && (l.width <= 0 || l.height <= 0):
-		err = defectf(Damaged, "the picture has no size")
+		err = defectf(Damaged, "the image has no size")
 	}
 	if err != nil {
 		return problemOf("", err).fault(err)
@@ -38,9 +38,8 @@ func CheckTIFF(r io.ReadSeeker, size int64) error {
 	return nil
 }
 
-// readTIFF reads all directories and checks that the pixels they point at are
-// within the file: cameras write the directory first, so a file that was cut
-// still has it.
+// readTIFF reads all directories and checks that their pixels are within the file:
+// cameras write the directory first, so a truncated file still has it.
 func readTIFF(s *source) (layout, error) {
 	l := layout{exif: s.section(0, s.size)}
 	t, first, ok := newTIFFReader(s, s.size)
@@ -49,7 +48,7 @@ func readTIFF(s *source) (layout, error) {
 	}
 	pending := []int64{first}
 	seen := map[int64]bool{0: true}
-	reduced := true // the size so far is that of a preview
+	reduced := true // the size so far is of a preview
 	for len(pending) > 0 && len(seen) <= maxDirectories {
 		offset := pending[0]
 		pending = pending[1:]
@@ -59,7 +58,7 @@ func readTIFF(s *source) (layout, error) {
 		seen[offset] = true
 		d, ok := t.directory(offset)
 		if !ok {
-			return l, defectf(Truncated, "the end of the picture is missing")
+			return l, defectf(Truncated, "the end of the image is missing")
 		}
 		if err := t.checkPixels(d); err != nil {
 			return l, err
@@ -67,7 +66,7 @@ func readTIFF(s *source) (layout, error) {
 		if e, ok := d.entries[tagXMP]; ok && l.xmp == nil && t.inside(e) {
 			l.xmp = io.NewSectionReader(t.r, e.offset, e.length())
 		}
-		// DNG files keep the real picture in a sub-directory.
+		// DNG files have the full image in a subdirectory.
 		kind, _ := t.number(d, tagNewSubfileType)
 		width, _ := t.number(d, tagImageWidth)
 		height, _ := t.number(d, tagImageLength)
@@ -81,18 +80,18 @@ func readTIFF(s *source) (layout, error) {
 	return l, nil
 }
 
-// checkPixels checks that strips and tiles lie within the file.
+// checkPixels checks that strips and tiles are within the file.
 func (t tiffReader) checkPixels(d directory) error {
 	for _, tags := range [][2]uint16{
 		{tagStripOffsets, tagStripByteCounts}, {tagTileOffsets, tagTileByteCounts},
 	} {
 		if e, ok := d.entries[tags[0]]; ok && !t.inside(e) {
-			return defectf(Truncated, "the end of the picture is missing")
+			return defectf(Truncated, "the end of the image is missing")
 		}
 		offsets, counts := t.integers(d, tags[0]), t.integers(d, tags[1])
 		for i := range min(len(offsets), len(counts)) {
 			if offsets[i]+counts[i] > t.size {
-				return defectf(Truncated, "the end of the picture is missing")
+				return defectf(Truncated, "the end of the image is missing")
 			}
 		}
 	}

@@ -2,7 +2,7 @@ package imagery
 
 import "io"
 
-// TIFF tags that tell what a file is for (GeoTIFF 1.1; DNG 1.7; TIFF 6.0).
+// TIFF tags that tell photos, rasters and maps apart (GeoTIFF 1.1; DNG 1.7; TIFF 6.0).
 const (
 	tagSamplesPerPixel = 0x0115
 	tagSampleFormat    = 0x0153
@@ -14,21 +14,20 @@ const (
 	tagDNGVersion      = 0xC612
 )
 
-// Traits is what the first directory of a TIFF file tells of its purpose.
+// Traits tell the purpose of a TIFF file.
 type Traits struct {
-	// Georeferenced tells that its place on earth is recorded (GeoTIFF).
+	// Georeferenced: it has a georeference (GeoTIFF).
 	Georeferenced bool
-	// Camera tells that a camera took it: EXIF, or its make and model.
+	// Camera: a camera took it, by its EXIF record or its make and model.
 	Camera bool
-	// DNG tells that it is a raw photo.
+	// DNG: it is a raw photo.
 	DNG bool
-	// Picture is false for what cannot be shown as it is: floating point
-	// numbers, or any number of bands but 1, 3 and 4.
+	// Picture: it can be displayed as it is, with integers in 1, 3 or 4 bands.
 	Picture bool
 }
 
-// TraitsOf reads the first directory of a TIFF or BigTIFF file; ok is false
-// when it is no such file, or cut before the directory's end.
+// TraitsOf reads the first directory of a TIFF or BigTIFF file; ok is false for
+// other files and truncated directories.
 func TraitsOf(r io.ReaderAt, size int64) (traits Traits, ok bool) {
 	t, first, ok := newTIFFReader(r, size)
 	if !ok {

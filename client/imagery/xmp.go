@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// addXMP takes over what only the XMP record tells: height above take-off,
-// gimbal angles, spectral band, and the position where EXIF has none.
+// addXMP sets the fields that only the XMP record has: height above take-off,
+// gimbal angles, spectral band, and the position when EXIF has none.
 //
-// Properties are recognised by their local name: makers of drones and cameras
-// use the same names, each in a namespace of its own.
+// Properties are matched by their local name: drone and camera makers use the
+// same names, each in a namespace of their own.
 func (p *Photo) addXMP(record io.Reader) {
 	found := readXMP(record)
 	number := func(names ...string) *float64 {
@@ -33,7 +33,7 @@ func (p *Photo) addXMP(record io.Reader) {
 			p.CaptureID = xmpText(found[name])
 		}
 	}
-	// "GpsLongtitude" is how some firmware spells it.
+	// Some firmware writes "GpsLongtitude".
 	latitude := coordinate(found, "S", "GPSLatitude", "GpsLatitude")
 	longitude := coordinate(found, "W", "GPSLongitude", "GpsLongitude", "GpsLongtitude")
 	if latitude != nil && longitude != nil && math.Abs(*latitude) <= 90 && math.Abs(*longitude) <= 180 {
@@ -52,8 +52,8 @@ func (p *Photo) addXMP(record io.Reader) {
 	}
 }
 
-// coordinate returns degrees under one of several names: a number, or as in
-// "50,43.872N" (XMP part 2, GPSCoordinate).
+// coordinate returns the degrees under one of several names: a number, or a text
+// such as "50,43.872N" (XMP part 2, GPSCoordinate).
 func coordinate(found map[string]any, negative string, names ...string) *float64 {
 	for _, name := range names {
 		if n, ok := xmpNumber(found[name]); ok {
@@ -83,7 +83,7 @@ func coordinate(found map[string]any, negative string, names ...string) *float64
 	return nil
 }
 
-// xmpTime reads a date as XMP writes it (ISO 8601), whole or cut short.
+// xmpTime parses an XMP date (ISO 8601), possibly abbreviated.
 func xmpTime(text string) (acquired time.Time, dateOnly bool) {
 	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04Z07:00", "2006-01-02T15:04"} {
 		if acquired, err := time.Parse(layout, text); err == nil {

@@ -14,14 +14,14 @@ const (
 	xmpKeyword   = "XML:com.adobe.xmp\x00"            // of the text chunk of a PNG file
 	rdfNamespace = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 
-	maxXMP = 16 << 20 // bytes of a record that are looked at
+	maxXMP = 16 << 20 // bytes of a record that are read
 )
 
-// readXMP reads the properties of an XMP record (ISO 16684-1): those written as
-// attributes of a description, as elements, and as lists. Structures are passed
-// over. Names come without their namespace, beginning with a capital letter;
-// of a repeated one the first counts. Of a damaged record that is used which
-// comes before the damage.
+// readXMP reads the properties of an XMP record (ISO 16684-1) by their local name,
+// capitalised: attributes of a description, elements and lists, but no structures.
+// The first of several values counts. A damaged record is read up to the damage.
+// XMP is read by hand, as a stream, so that a record of any length takes little
+// memory; github.com/bep/imagemeta reads it whole.
 func readXMP(r io.Reader) map[string]any {
 	found := map[string]any{}
 	add := func(name xml.Name, value any) {
@@ -35,7 +35,7 @@ func readXMP(r io.Reader) map[string]any {
 		}
 	}
 	d := xml.NewDecoder(io.LimitReader(r, maxXMP))
-	within := 0 // elements around, from rdf:RDF on
+	within := 0 // depth of elements from rdf:RDF on
 	for {
 		token, err := d.Token()
 		if err != nil {
@@ -65,8 +65,7 @@ func readXMP(r io.Reader) map[string]any {
 	}
 }
 
-// readProperty reads an element to its end: its text, a text list, or what it
-// refers to.
+// readProperty reads an element: its text, a list of texts, or its rdf:resource.
 func readProperty(d *xml.Decoder, start xml.StartElement) (any, error) {
 	var text strings.Builder
 	var items []string
@@ -116,8 +115,8 @@ func readProperty(d *xml.Decoder, start xml.StartElement) (any, error) {
 	return nil, nil
 }
 
-// xmpOfPNG finds the record in an international text chunk, which has a
-// keyword, two flags, a language and a translated keyword before its text.
+// xmpOfPNG returns the record in an international text chunk, whose text follows a
+// keyword, two flags, a language and a translated keyword.
 func xmpOfPNG(s *source, offset, length int64) *io.SectionReader {
 	head := make([]byte, min(length, 256))
 	if !s.full(head, offset) || !bytes.HasPrefix(head, []byte(xmpKeyword)) || len(head) < len(xmpKeyword)+2 {
@@ -125,7 +124,7 @@ func xmpOfPNG(s *source, offset, length int64) *io.SectionReader {
 	}
 	at := len(xmpKeyword) + 2
 	if head[at-2] != 0 {
-		return nil // compressed, which XMP says it must not be
+		return nil // compressed, which XMP forbids
 	}
 	for range 2 {
 		n := bytes.IndexByte(head[at:], 0)
