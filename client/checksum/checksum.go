@@ -1,5 +1,6 @@
-// Package checksum computes MD5s, several at a time on the lanes of the CPU
-// where that is faster than each for itself, and what tells damage.
+// Package checksum computes MD5 sums, several at a time in SIMD lanes (minio/md5-simd)
+// when that is faster than one after the other. Transfers use it: All hashes data
+// in memory, Take lends lanes for streams.
 package checksum
 
 import (
@@ -12,24 +13,22 @@ import (
 )
 
 const (
-	// Width is how many hashes Lanes hold.
+	// Width is the number of lanes.
 	Width = 8
-	// fromLanes is from how many on hashing side by side is faster than one
-	// after the other.
-	fromLanes = 3
+	// minLanes is from how many hashes on lanes are faster.
+	minLanes = 3
 )
 
-// Lanes are hashes that are computed side by side.
+// Lanes are hashes computed in parallel.
 type Lanes struct {
 	server md5simd.Server
 	hashes [Width]md5simd.Hasher
 }
 
-// spare are Lanes that nobody uses: making some takes longer than hashing many
-// a file.
+// spare are unused Lanes: creating them takes longer than hashing many a file.
 var spare = make(chan *Lanes, 2)
 
-// Take gives Lanes to use, and to be given back.
+// Take returns Lanes to use until Give.
 func Take() *Lanes {
 	select {
 	case l := <-spare:
@@ -43,13 +42,13 @@ func Take() *Lanes {
 	return l
 }
 
-// Hash is the i-th hash, from 0, at its beginning.
+// Hash returns the i-th hash, from 0, after resetting it.
 func (l *Lanes) Hash(i int) hash.Hash {
 	l.hashes[i].Reset()
 	return l.hashes[i]
 }
 
-// Give ends the use of Lanes and their hashes.
+// Give returns Lanes for reuse.
 func (l *Lanes) Give() {
 	select {
 	case spare <- l:
@@ -61,14 +60,13 @@ func (l *Lanes) Give() {
 	}
 }
 
-// All gives the checksum of each of some bytes in memory, which come in blocks,
-// in hexadecimal.
+// All returns the MD5 sums in hexadecimal of data in memory, each in blocks.
 func All(data [][][]byte) []string {
 	sums := make([]string, 0, len(data))
 	for len(data) > 0 {
 		now := data[:min(len(data), Width)]
 		data = data[len(now):]
-		if len(now) < fromLanes {
+		if len(now) < minLanes {
 			for _, blocks := range now {
 				sums = append(sums, of(md5.New(), blocks))
 			}
@@ -98,5 +96,5 @@ func of(h hash.Hash, blocks [][]byte) string {
 	return Hex(h)
 }
 
-// Hex is the sum of a hash in hexadecimal.
+// Hex returns the sum of a hash in hexadecimal.
 func Hex(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)) }

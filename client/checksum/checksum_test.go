@@ -48,7 +48,7 @@ func TestLanesAgain(t *testing.T) {
 
 // BenchmarkAll compares files of 200 KB hashed side by side with each for itself.
 func BenchmarkAll(b *testing.B) {
-	for _, n := range []int{1, fromLanes, Width} {
+	for _, n := range []int{1, minLanes, Width} {
 		data := make([][][]byte, n)
 		for i := range data {
 			data[i] = [][]byte{make([]byte, 200<<10)}

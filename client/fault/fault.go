@@ -1,6 +1,11 @@
-// Package fault holds the errors of Transect: one Go type for each name a
-// script can see. Every one carries what failed, why, and what to do next.
-// It imports nothing of the house, so every room can raise the same errors.
+// Package fault defines the errors of Transect: one Go type for each error name
+// that scripts can test (names.go). A fault says what failed, why, and what to do
+// next.
+//
+// Create one with Of, add a hint with Hinted and the operation with In; find one
+// in a chain with Find. cause.go decides what is transient and words the reasons
+// of the system. The package imports no other package of the module, so that all
+// can use it.
 package fault
 
 import (
@@ -10,29 +15,29 @@ import (
 	"sync"
 )
 
-// Fault is an error with a name scripts can test and the facts around it.
+// Fault is an error with a name and details.
 type Fault interface {
 	error
 	// Name is the error's name in the interface, such as "ResponseError".
 	Name() string
-	// Facts gives what is common to all faults, for reading and completing.
+	// Facts returns the details, which may be changed.
 	Facts() *Info
 }
 
-// Info is what every fault can say.
+// Info holds the details of a fault.
 type Info struct {
 	Message   string // what failed, one sentence without the operation
 	Operation string // "projects.create", or "" outside operations
 	Hint      string // what to do next, or ""
 	Cause     error  // the error underneath, or nil
 
-	Done, Pending []string // of a list of ids: done, and not done, when it failed
+	Done, Pending []string // of an operation on a list: the ids done, and not done
 }
 
-// Facts returns itself, so that embedding types satisfy Fault.
+// Facts returns i, so that types with an embedded Info are Faults.
 func (i *Info) Facts() *Info { return i }
 
-// Error is one readable line: operation, message, cause.
+// Error returns one line: operation, message, cause.
 func (i *Info) Error() string {
 	var b strings.Builder
 	if i.Operation != "" {
@@ -61,7 +66,7 @@ func Find(err error) Fault {
 	return nil
 }
 
-// Of fills a fault's message and returns it:
+// Of sets the message of a fault and returns the fault:
 // fault.Of(&fault.ParameterError{}, "limit must be positive, got %d", n).
 // A %w verb sets the cause.
 func Of[F Fault](f F, format string, args ...any) F {
@@ -71,14 +76,14 @@ func Of[F Fault](f F, format string, args ...any) F {
 	return f
 }
 
-// Hinted adds what to do next to a fault.
+// Hinted sets the hint of a fault and returns the fault.
 func Hinted[F Fault](f F, format string, args ...any) F {
 	f.Facts().Hint = fmt.Sprintf(format, args...)
 	return f
 }
 
-// In names the operation an error happened in, unless it has one already.
-// Errors that are no faults become a RuntimeError.
+// In sets the operation of an error, unless it has one. Other errors become a
+// RuntimeError.
 func In(operation string, err error) error {
 	if err == nil {
 		return nil
@@ -96,6 +101,6 @@ func In(operation string, err error) error {
 	return err
 }
 
-// naming guards the names of operations: what ends a context is the error of
-// every operation under way in it.
+// naming guards Operation: the cause of a context is the error of all operations
+// that use the context.
 var naming sync.Mutex

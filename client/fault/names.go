@@ -1,6 +1,10 @@
 package fault
 
-import "sort"
+import (
+	"maps"
+	"reflect"
+	"slices"
+)
 
 // The error names of the platform's client interface.
 type (
@@ -8,18 +12,18 @@ type (
 	BoundingBoxError struct{ Info }
 	// ConfigError: the connection settings or the configuration file are wrong.
 	ConfigError struct{ Info }
-	// DownloadError: a downloaded file is not what it should be.
+	// DownloadError: a downloaded file is not the expected one.
 	DownloadError struct{ Info }
-	// FileError: a local file cannot be read, or holds what it should not.
+	// FileError: a local file cannot be read or written, or has the wrong content.
 	FileError struct{ Info }
 	// ImmutableAttribute: a script assigned to a field of a resource.
 	ImmutableAttribute struct{ Info }
-	// MissingCredentialsError: no credentials were given where some are needed.
+	// MissingCredentialsError: credentials are required and none were given.
 	MissingCredentialsError struct{ Info }
-	// ParameterError: an argument is missing, unknown, of the wrong type, or at
-	// odds with another one. Nothing was sent.
+	// ParameterError: an argument is missing, unknown, of the wrong type, or
+	// contradicts another one. Nothing was sent.
 	ParameterError struct{ Info }
-	// QueryError: a query is malformed, or an answer does not hold what it must.
+	// QueryError: a query is malformed, or an answer lacks a required value.
 	QueryError struct{ Info }
 	// SearchError: a search failed.
 	SearchError struct{ Info }
@@ -27,7 +31,7 @@ type (
 	TokenRenewalError struct{ Info }
 	// UnsupportedOperationError: the operation does not exist for this resource.
 	UnsupportedOperationError struct{ Info }
-	// UnsupportedResourceError: the resource is not of a kind the operation takes.
+	// UnsupportedResourceError: the operation does not take this kind of resource.
 	UnsupportedResourceError struct{ Info }
 	// UploadError: a file could not be uploaded.
 	UploadError struct{ Info }
@@ -36,18 +40,18 @@ type (
 	ResponseError struct {
 		Info
 		Status  int    // HTTP status
-		Service string // service that answered, when the body says so
-		Code    string // error name given by the service, not the HTTP status
+		Service string // that answered, if the body names it
+		Code    string // error name of the service, not the HTTP status
 		Details any    // as the service sent it
 		Data    any    // the whole body: decoded JSON, else text
 	}
 )
 
-// Names of the interface's host language, kept because scripts test them.
+// Names from the host language of the interface, kept because scripts test them.
 type (
 	// KeyError: a key is not supported.
 	KeyError struct{ Info }
-	// RuntimeError: a value is not allowed, or anything without a better name.
+	// RuntimeError: any error without a better name.
 	RuntimeError struct{ Info }
 	// ValueError: a value is out of range.
 	ValueError struct{ Info }
@@ -59,8 +63,8 @@ type (
 
 // Names of Transect's own.
 type (
-	// ConnectionError: the platform could not be reached, or the connection
-	// broke and repeating did not help. Running again may.
+	// ConnectionError: the platform could not be reached, or the connection broke,
+	// also after retries. Running again may help.
 	ConnectionError struct{ Info }
 	// TimeoutError: a time limit passed.
 	TimeoutError struct{ Info }
@@ -72,11 +76,11 @@ type (
 	UsageError struct{ Info }
 	// LockedError: another run holds the lock.
 	LockedError struct{ Info }
-	// LimitError: a script went past a limit set for it.
+	// LimitError: a script exceeded one of its limits.
 	LimitError struct{ Info }
-	// PermissionError: the script may not reach that.
+	// PermissionError: the sandbox does not allow it.
 	PermissionError struct{ Info }
-	// AssertionError: a test found something else than it expects.
+	// AssertionError: an assertion of a test failed.
 	AssertionError struct{ Info }
 	// PlatformError: the local platform's folder cannot be used.
 	PlatformError struct{ Info }
@@ -112,45 +116,30 @@ func (*PermissionError) Name() string           { return "PermissionError" }
 func (*AssertionError) Name() string            { return "AssertionError" }
 func (*PlatformError) Name() string             { return "PlatformError" }
 
-var makers = map[string]func() Fault{}
-
-func init() {
-	for _, f := range []func() Fault{
-		func() Fault { return &BoundingBoxError{} }, func() Fault { return &ConfigError{} },
-		func() Fault { return &DownloadError{} }, func() Fault { return &FileError{} },
-		func() Fault { return &ImmutableAttribute{} }, func() Fault { return &MissingCredentialsError{} },
-		func() Fault { return &ParameterError{} }, func() Fault { return &QueryError{} },
-		func() Fault { return &SearchError{} }, func() Fault { return &TokenRenewalError{} },
-		func() Fault { return &UnsupportedOperationError{} }, func() Fault { return &UnsupportedResourceError{} },
-		func() Fault { return &UploadError{} }, func() Fault { return &ResponseError{} },
-		func() Fault { return &KeyError{} }, func() Fault { return &RuntimeError{} },
-		func() Fault { return &ValueError{} }, func() Fault { return &TypeError{} },
-		func() Fault { return &FileExistsError{} }, func() Fault { return &ConnectionError{} },
-		func() Fault { return &TimeoutError{} }, func() Fault { return &CancelledError{} },
-		func() Fault { return &SyntaxError{} }, func() Fault { return &UsageError{} },
-		func() Fault { return &LockedError{} }, func() Fault { return &LimitError{} }, func() Fault { return &PermissionError{} },
-		func() Fault { return &AssertionError{} },
-		func() Fault { return &PlatformError{} },
+var types = func() map[string]reflect.Type {
+	types := map[string]reflect.Type{}
+	for _, f := range []Fault{
+		(*BoundingBoxError)(nil), (*ConfigError)(nil), (*DownloadError)(nil), (*FileError)(nil),
+		(*ImmutableAttribute)(nil), (*MissingCredentialsError)(nil), (*ParameterError)(nil),
+		(*QueryError)(nil), (*SearchError)(nil), (*TokenRenewalError)(nil), (*UnsupportedOperationError)(nil),
+		(*UnsupportedResourceError)(nil), (*UploadError)(nil), (*ResponseError)(nil), (*KeyError)(nil),
+		(*RuntimeError)(nil), (*ValueError)(nil), (*TypeError)(nil), (*FileExistsError)(nil),
+		(*ConnectionError)(nil), (*TimeoutError)(nil), (*CancelledError)(nil), (*SyntaxError)(nil),
+		(*UsageError)(nil), (*LockedError)(nil), (*LimitError)(nil), (*PermissionError)(nil),
+		(*AssertionError)(nil), (*PlatformError)(nil),
 	} {
-		makers[f().Name()] = f
+		types[f.Name()] = reflect.TypeOf(f).Elem()
 	}
-}
+	return types
+}()
 
-// Named returns a new, empty fault of that name; ParameterError for a name
-// that does not exist.
+// Named returns a new, empty fault of a name; a ParameterError for an unknown name.
 func Named(name string) Fault {
-	if make, ok := makers[name]; ok {
-		return make()
+	if t, ok := types[name]; ok {
+		return reflect.New(t).Interface().(Fault)
 	}
 	return &ParameterError{}
 }
 
-// Names lists every error name, sorted.
-func Names() []string {
-	names := make([]string, 0, len(makers))
-	for name := range makers {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	return names
-}
+// Names lists all error names, sorted.
+func Names() []string { return slices.Sorted(maps.Keys(types)) }

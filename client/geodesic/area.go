@@ -3,14 +3,13 @@ package geodesic
 import "math"
 
 var (
-	// authalic2 is the square of the radius of the sphere of the same area
-	// (eq. 60).
+	// authalic2 is the square of the authalic radius (eq. 60).
 	authalic2 = Equator*Equator/2 + polar*polar/2*math.Atanh(math.Sqrt(e2))/math.Sqrt(e2)
-	// Whole is the area of the earth in square metres.
+	// Whole is the area of the ellipsoid in square metres.
 	Whole = 4 * math.Pi * authalic2
 )
 
-// below is the area between the line and the equator (eqs. 58 and 59).
+// below returns the area between the line and the equator (eqs. 58 and 59).
 func (t *triangle) below() float64 {
 	area := authalic2 * t.excess()
 	if a := t.arc; a.sin0 != 0 && a.cos0 != 0 {
@@ -21,16 +20,16 @@ func (t *triangle) below() float64 {
 	return area
 }
 
-// excess is how far the azimuth turns along the line.
+// excess returns the difference of the azimuths.
 func (t *triangle) excess() float64 {
 	sin, cos := math.Sincos(t.sphere)
 	if !t.meridian && cos > -math.Sqrt2/2 && t.sin2-t.sin1 < 1.75 {
-		// From the longitudes, which keeps the digits of short lines (eq. 63).
+		// This is exact for short lines (eq. 63).
 		up, d1, d2 := 1+cos, 1+t.cos1, 1+t.cos2
 		return 2 * math.Atan2(sin*(t.sin1*d2+t.sin2*d1), up*(t.sin1*t.sin2+d1*d2))
 	}
 	s, c := t.sinA2*t.cosA1-t.cosA2*t.sinA1, t.cosA2*t.cosA1+t.sinA2*t.sinA1
-	if s == 0 && c < 0 { // half a turn, to the side of the line
+	if s == 0 && c < 0 { // half a turn, on the side of the line
 		s = 1e-150 * t.cosA1
 	}
 	return math.Atan2(s, c)
@@ -53,17 +52,16 @@ func slope(x, y float64) float64 {
 	return sum
 }
 
-// Area is that of a ring of longitudes and latitudes, closed or not, whose edges
-// are shortest lines, in square metres. It is the part that does not hold most
-// of the earth; the direction of the ring does not matter. A ring around a pole
-// is fine.
+// Area returns the area in square metres of a ring of longitudes and latitudes,
+// closed or not, with geodesics as edges. It is the smaller part of the ellipsoid,
+// whatever the direction of the ring. A ring may enclose a pole.
 func Area(ring [][2]float64) float64 {
 	sum, crossings := 0.0, 0
 	eachEdge(ring, true, func(from, to [2]float64) {
 		sum += Inverse(from[1], from[0], to[1], to[0]).Below
 		crossings += transit(from[0], to[0])
 	})
-	if crossings&1 == 1 { // it goes around a pole
+	if crossings&1 == 1 { // it encloses a pole
 		if sum < 0 {
 			sum += Whole / 2
 		} else {
@@ -74,7 +72,7 @@ func Area(ring [][2]float64) float64 {
 	return math.Min(sum, Whole-sum)
 }
 
-// Length is that of a line through longitudes and latitudes, in metres.
+// Length returns the length in metres of a line of longitudes and latitudes.
 func Length(line [][2]float64) float64 {
 	sum := 0.0
 	eachEdge(line, false, func(from, to [2]float64) { sum += Inverse(from[1], from[0], to[1], to[0]).Metres })
@@ -90,8 +88,8 @@ func eachEdge(points [][2]float64, closed bool, f func(from, to [2]float64)) {
 	}
 }
 
-// transit says whether an edge crosses the prime meridian: 1 eastwards, -1
-// westwards.
+// transit returns 1 or -1 for an edge that crosses the prime meridian eastwards or
+// westwards, else 0.
 func transit(from, to float64) int {
 	east := math.Remainder(to-from, 360)
 	from, to = math.Remainder(from, 360), math.Remainder(to, 360)

@@ -1,12 +1,15 @@
-// Package geodesic measures on the WGS 84 ellipsoid: distances, directions and
-// areas, between points in degrees, along the shortest lines.
+// Package geodesic computes distances, azimuths and areas on the WGS 84 ellipsoid,
+// for points in degrees. Package imagery and the scripts' geometry functions use
+// it: Inverse and Direct solve the two geodesic problems, Length and Area measure
+// lines and rings.
 //
-// The method is that of C. F. F. Karney, "Algorithms for geodesics", Journal of
-// Geodesy 87 (2013) 43-55, doi:10.1007/s00190-012-0578-z; equation numbers are
-// those of the paper. Its integrals are taken by Gauss-Legendre quadrature in
-// place of series, and the azimuth of the inverse problem is found between
-// bounds. Results are good to some nanometres, also between points on opposite
-// sides of the earth.
+// It is written by hand because no Go module for it is available to this project,
+// and formulas on the sphere are wrong by half a percent. The method is that of
+// C. F. F. Karney, "Algorithms for geodesics", Journal of Geodesy 87 (2013) 43-55,
+// doi:10.1007/s00190-012-0578-z; the comments give its equation numbers. Integrals
+// are computed by Gauss-Legendre quadrature instead of series, the azimuth of the
+// inverse problem by a bracketed search. Errors are a few nanometres, also between
+// nearly antipodal points.
 package geodesic
 
 import "math"
@@ -21,47 +24,47 @@ const (
 	ep2   = e2 / (1 - e2)                 // second eccentricity squared
 )
 
-// Line is the shortest line between two points.
+// Line is the geodesic between two points.
 type Line struct {
 	Metres float64
-	// Start and End are the azimuths at both ends, in the direction of travel:
-	// degrees clockwise from north, -180 to 180.
+	// Start and End are the forward azimuths at both ends: degrees clockwise from
+	// north, -180 to 180.
 	Start, End float64
-	// Below is the area in square metres between the line, the equator, and the
+	// Below is the area in square metres between the line, the equator and the
 	// meridians of its ends.
 	Below float64
 }
 
-// arc is a part of a geodesic on the auxiliary sphere, from where it crosses
-// the equator northwards (fig. 1).
+// arc is a section of a geodesic on the auxiliary sphere, measured from its
+// northward equator crossing (fig. 1).
 type arc struct {
 	sin0, cos0 float64 // of the azimuth at the equator
 	start, len float64 // σ1 and σ12
 	k2         float64
 }
 
-// root is sqrt(1 + k² sin²σ).
+// root returns sqrt(1 + k² sin²σ).
 func (a arc) root(sin float64) float64 { return math.Sqrt(1 + a.k2*sin*sin) }
 
-// metres is the length (eq. 7).
+// metres returns the length (eq. 7).
 func (a arc) metres() float64 { return polar * integrate(a.start, a.len, a.root) }
 
-// lag is how far the longitude stays behind the one on the sphere (eq. 8).
+// lag returns by how much the longitude is less than on the sphere (eq. 8).
 func (a arc) lag() float64 {
 	return Flattening * a.sin0 * integrate(a.start, a.len, func(sin float64) float64 {
 		return (2 - Flattening) / (1 + (1-Flattening)*a.root(sin))
 	})
 }
 
-// reduced is sine and cosine of the latitude on the auxiliary sphere (eq. 6).
+// reduced returns sine and cosine of the reduced latitude (eq. 6).
 func reduced(latitude float64) (sin, cos float64) {
 	sin, cos = sincos(latitude)
 	sin *= 1 - Flattening
 	h := math.Hypot(sin, cos)
-	return sin / h, math.Max(cos/h, 1e-150) // so that a pole has an azimuth
+	return sin / h, math.Max(cos/h, 1e-150) // a pole needs an azimuth
 }
 
-// sincos is exact at the quarters.
+// sincos is exact at multiples of 90 degrees.
 func sincos(degrees float64) (sin, cos float64) {
 	r := math.Remainder(degrees, 90)
 	quarter := int(math.Remainder(math.Round((degrees-r)/90), 4))
@@ -79,15 +82,15 @@ func sincos(degrees float64) (sin, cos float64) {
 
 func degrees(radians float64) float64 { return radians * 180 / math.Pi }
 
-// Direct goes so many metres from a point in a direction, degrees clockwise
-// from north, and says where that is and in which direction one comes there.
+// Direct returns the point at a distance in metres and an azimuth in degrees from
+// another point, and the forward azimuth there.
 func Direct(latitude, longitude, azimuth, metres float64) (lat, lon, end float64) {
 	sinB, cosB := reduced(latitude)
 	sinA, cosA := sincos(azimuth)
 	g := arc{sin0: sinA * cosB, cos0: math.Hypot(cosA, sinA*sinB)}
 	g.k2 = ep2 * g.cos0 * g.cos0
 	g.start = math.Atan2(sinB, cosA*cosB)
-	for range 8 { // Newton: the length grows evenly to a third of a percent
+	for range 8 { // Newton converges fast: the integrand varies by a third of a percent
 		g.len += (metres - g.metres()) / polar / g.root(math.Sin(g.start+g.len))
 	}
 	sin1, cos1 := math.Sincos(g.start)
@@ -98,8 +101,8 @@ func Direct(latitude, longitude, azimuth, metres float64) (lat, lon, end float64
 	return lat, lon, degrees(math.Atan2(g.sin0, g.cos0*cos2))
 }
 
-// Degree is how many metres a degree of longitude and one of latitude are at a
-// latitude: the scale of a map of its neighbourhood.
+// Degree returns the metres of a degree of longitude and of latitude at a latitude,
+// which is the scale of a local map.
 func Degree(latitude float64) (east, north float64) {
 	sin, cos := sincos(latitude)
 	w := 1 - e2*sin*sin

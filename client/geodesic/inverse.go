@@ -2,10 +2,10 @@ package geodesic
 
 import "math"
 
-// Inverse is the shortest line from point 1 to point 2.
+// Inverse returns the geodesic from point 1 to point 2.
 func Inverse(lat1, lon1, lat2, lon2 float64) Line {
-	// The problem is turned so that point 1 is the one farther from the equator,
-	// in the south, and point 2 east of it (fig. 1 and sec. 4).
+	// Transform the problem so that point 1 is the one farther from the equator, in
+	// the south, and point 2 is east of it (fig. 1 and sec. 4).
 	lat1, lat2 = rounded(lat1), rounded(lat2)
 	east := math.Remainder(lon2-lon1, 360)
 	lonSign, latSign, swap := 1.0, 1.0, false
@@ -35,7 +35,7 @@ func Inverse(lat1, lon1, lat2, lon2 float64) Line {
 		l.Below = -l.Below
 		t.sinA1, t.sinA2, t.cosA1, t.cosA2 = t.sinA2, t.sinA1, t.cosA2, t.cosA1
 		lonSign = -lonSign // back to the sign of the way east
-		// Point 2 is where the line began: it goes the other way there.
+		// The points are swapped, so the direction is reversed.
 		t.sinA1, t.sinA2 = lonSign*t.sinA1, lonSign*t.sinA2
 		t.cosA1, t.cosA2 = -latSign*t.cosA1, -latSign*t.cosA2
 		l.Start, l.End = turn(t.sinA1, t.cosA1), turn(t.sinA2, t.cosA2)
@@ -45,8 +45,8 @@ func Inverse(lat1, lon1, lat2, lon2 float64) Line {
 	return l
 }
 
-// rounded leaves nothing of what is less than a picometre from the equator, where
-// the digits of a line would be lost.
+// rounded sets latitudes within a picometre of the equator to 0, where a line would
+// lose precision.
 func rounded(latitude float64) float64 {
 	const near = 1.0 / 16
 	if size := math.Abs(latitude); size < near {
@@ -57,7 +57,7 @@ func rounded(latitude float64) float64 {
 
 func turn(sin, cos float64) float64 { return degrees(math.Atan2(sin+0, cos)) }
 
-// triangle is that of two points and a pole on the auxiliary sphere.
+// triangle is the triangle of two points and a pole on the auxiliary sphere.
 type triangle struct {
 	sin1, cos1, sin2, cos2     float64 // of the reduced latitudes
 	sinA1, cosA1, sinA2, cosA2 float64 // of the azimuths
@@ -88,10 +88,9 @@ func (t *triangle) solve(pole bool, east float64) {
 	t.metres = t.arc.metres()
 }
 
-// azimuth finds the azimuth at point 1 whose line meets point 2. The longitude
-// grows with it, from nothing northwards to half a turn southwards. It is
-// counted from the east, so that lines that just leave the equator keep their
-// digits.
+// azimuth finds the azimuth at point 1 of the line through point 2. The longitude
+// increases with it, from 0 in the north to half a turn in the south. It is
+// counted from the east, which is precise for lines close to the equator.
 func (t *triangle) azimuth() {
 	miss := func(a float64) float64 {
 		t.cosA1, t.sinA1 = math.Sincos(-a)
@@ -99,7 +98,7 @@ func (t *triangle) azimuth() {
 	}
 	low, high := -math.Pi/2, math.Pi/2
 	lowMiss, highMiss := -t.east, math.Pi-t.east
-	// What the sphere says is near, unless the points are nearly opposite.
+	// The solution on the sphere is close, unless the points are nearly antipodal.
 	sin, cos := math.Sincos(t.east / math.Sqrt(1-e2*t.cos1*t.cos1))
 	guess := math.Atan2(t.sin1*t.cos2*cos-t.cos1*t.sin2, sin*t.cos2)
 	if from, to := guess-0.01, guess+0.01; from > low && to < high {
@@ -110,14 +109,14 @@ func (t *triangle) azimuth() {
 	miss(root(low, high, lowMiss, highMiss, miss))
 }
 
-// meet follows the line of an azimuth from point 1 to the latitude of point 2,
-// and says how far east that is (sec. 4, the hybrid problem).
+// meet follows the line of an azimuth from point 1 to the latitude of point 2 and
+// returns how far east that is (sec. 4, the hybrid problem).
 func (t *triangle) meet() float64 {
 	sin0 := t.sinA1 * t.cos1
 	t.sinA2, t.cosA2 = t.sinA1, math.Abs(t.cosA1)
 	if t.cos2 != t.cos1 || math.Abs(t.sin2) != -t.sin1 {
 		t.sinA2 = sin0 / t.cos2
-		// eq. 45, without loss of digits on either side.
+		// eq. 45, without loss of precision.
 		more := (t.sin1 - t.sin2) * (t.sin1 + t.sin2)
 		if t.cos1 < -t.sin1 {
 			more = (t.cos2 - t.cos1) * (t.cos1 + t.cos2)
@@ -125,13 +124,13 @@ func (t *triangle) meet() float64 {
 		t.cosA2 = math.Sqrt(math.Max(0, t.cosA1*t.cos1*t.cosA1*t.cos1+more)) / t.cos2
 	}
 	t.bend(sin0)
-	// ω1 and ω2: the same angle for both gives a difference of full precision.
+	// ω1 and ω2; the same angle for both keeps the difference precise.
 	s1, c1, s2, c2 := sin0*t.sin1, t.cosA1*t.cos1, sin0*t.sin2, t.cosA2*t.cos2
 	t.sphere = math.Atan2(math.Max(0, c1*s2-s1*c2), c1*c2+s1*s2)
 	return t.sphere - t.arc.lag()
 }
 
-// bend lays out the arc of the azimuths.
+// bend sets the arc of the azimuths.
 func (t *triangle) bend(sin0 float64) {
 	t.arc = arc{sin0: sin0, cos0: math.Hypot(t.cosA1, t.sinA1*t.sin1)}
 	t.arc.k2 = ep2 * t.arc.cos0 * t.arc.cos0
@@ -140,9 +139,9 @@ func (t *triangle) bend(sin0 float64) {
 	t.arc.len = math.Atan2(math.Max(0, c1*t.sin2-t.sin1*c2), c1*c2+t.sin1*t.sin2)
 }
 
-// root is where f, which grows from a below zero to b above it, is zero, to the
-// last digit (Chandrupatla 1997: bisection, or inverse quadratic interpolation
-// where it is safe).
+// root returns the zero of f between a, where f is negative, and b, where it is
+// positive, to full precision (Chandrupatla 1997: bisection, or inverse quadratic
+// interpolation where it is safe).
 func root(a, b, fa, fb float64, f func(float64) float64) float64 {
 	c, fc, step := a, fa, 0.5
 	for range 200 {

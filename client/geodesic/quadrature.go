@@ -5,11 +5,11 @@ import (
 	"sync"
 )
 
-// rule is a Gauss-Legendre rule for an interval from -1 to 1.
+// rule is a Gauss-Legendre rule for the interval from -1 to 1.
 type rule struct{ nodes, weights []float64 }
 
-// The integrands are analytic far around the interval, so that few nodes give
-// all digits: the nearest singularity is 3.2 from the real axis.
+// The integrands are analytic, with the nearest singularity 3.2 from the real axis,
+// so that few nodes give full precision.
 var (
 	short = sync.OnceValue(func() rule { return gaussLegendre(6) })  // up to longestShort
 	long  = sync.OnceValue(func() rule { return gaussLegendre(16) }) // up to half a turn
@@ -17,7 +17,7 @@ var (
 
 const longestShort = 0.3
 
-// gaussLegendre finds the roots of the Legendre polynomial of degree n by
+// gaussLegendre computes the roots of the Legendre polynomial of degree n by
 // Newton's method, and their weights.
 func gaussLegendre(n int) rule {
 	r := rule{make([]float64, n), make([]float64, n)}
@@ -37,8 +37,7 @@ func gaussLegendre(n int) rule {
 	return r
 }
 
-// integrate is the integral of f of sin σ, squared or not as f likes, from start
-// over an arc.
+// integrate returns the integral of f(sin σ) over an arc from start.
 func integrate(start, arc float64, f func(sin float64) float64) float64 {
 	r, pieces := long(), 1.0
 	switch size := math.Abs(arc); {

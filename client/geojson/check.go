@@ -1,5 +1,7 @@
-// Package geojson checks GeoJSON (RFC 7946) and says which coordinate is
-// wrong. It works on decoded JSON: maps, lists, numbers and texts.
+// Package geojson checks decoded GeoJSON (RFC 7946): maps, lists, numbers and
+// strings. Its errors name the wrong coordinate with its path, counted from 1 as
+// in Lua. Operations, the scripts' geometry functions and the local platform use
+// it. Check takes any GeoJSON object, Geometry a geometry.
 package geojson
 
 import (
@@ -8,18 +10,16 @@ import (
 	"math"
 )
 
-// Options loosen a check.
+// Options relax a check.
 type Options struct {
-	// AnyNumber takes every number for a coordinate, as pixels and metres are,
-	// instead of degrees within the globe.
+	// AnyNumber accepts any number as a coordinate, such as pixels and metres,
+	// instead of degrees only.
 	AnyNumber bool
-	// Empty takes a Point without coordinates, which stands for no place as the
-	// other geometries do without theirs.
+	// Empty accepts a Point without coordinates (POINT EMPTY).
 	Empty bool
 }
 
-// Check refuses what is no GeoJSON object: a geometry, a Feature or a
-// FeatureCollection.
+// Check checks a GeoJSON object: a geometry, a Feature or a FeatureCollection.
 func Check(v any, opt Options) error {
 	o, ok := v.(map[string]any)
 	if !ok {
@@ -37,7 +37,7 @@ func Check(v any, opt Options) error {
 			at := fmt.Sprintf("features[%d]", i+1)
 			object, ok := f.(map[string]any)
 			if !ok || object["type"] != "Feature" {
-				return fmt.Errorf("%s is no Feature", at)
+				return fmt.Errorf("%s is not a Feature", at)
 			}
 			if err := opt.feature(object, at+": "); err != nil {
 				return err
@@ -114,7 +114,7 @@ func number(v any) (float64, bool) {
 	return 0, false
 }
 
-// kind names a value as its author would.
+// kind describes a value for messages.
 func kind(v any) string {
 	switch v := v.(type) {
 	case nil:

@@ -2,13 +2,13 @@ package geojson
 
 import "fmt"
 
-// depths of the coordinates of each geometry type: 0 is one position.
+// depths are the nesting depths of coordinates: 0 is one position.
 var depths = map[string]int{
 	"Point": 0, "MultiPoint": 1, "LineString": 1, "MultiLineString": 2, "Polygon": 2, "MultiPolygon": 3,
 }
 
-// Geometry refuses what is no GeoJSON geometry (RFC 7946 §3.1): unknown types,
-// positions off the globe, lines too short, rings that are not closed.
+// Geometry checks a geometry (RFC 7946 §3.1): its type, degrees within range, the
+// length of lines, closed rings.
 func Geometry(o map[string]any, opt Options) error { return opt.geometry(o, "") }
 
 func (opt Options) geometry(o map[string]any, at string) error {
@@ -61,7 +61,7 @@ func (opt Options) coordinates(v any, depth int, at string) error {
 	if depth == 0 {
 		return opt.position(list, at)
 	}
-	opt.Empty = false // a list is empty by holding nothing
+	opt.Empty = false // within lists, there are no empty positions
 	for i, e := range list {
 		if err := opt.coordinates(e, depth-1, fmt.Sprintf("%s[%d]", at, i+1)); err != nil {
 			return err
@@ -70,9 +70,8 @@ func (opt Options) coordinates(v any, depth int, at string) error {
 	return nil
 }
 
-// position checks one [longitude, latitude, altitude?] in degrees and metres.
-// More numbers are discouraged, not forbidden (RFC 7946 §3.1.1); beyond four
-// it is surely a nesting gone wrong.
+// position checks one [longitude, latitude, altitude?] in degrees and metres. More
+// numbers are allowed (RFC 7946 §3.1.1), but more than four are a wrong nesting.
 func (opt Options) position(list []any, at string) error {
 	if len(list) == 0 && opt.Empty {
 		return nil
@@ -97,7 +96,7 @@ func (opt Options) position(list []any, at string) error {
 	return nil
 }
 
-// closure checks that lines are long enough and rings closed.
+// closure checks that lines have two positions and rings are closed.
 func closure(kindOf string, c any, at string) error {
 	list := c.([]any)
 	switch kindOf {

@@ -1,4 +1,5 @@
-// Package suggest finds the name a person probably meant.
+// Package suggest finds the known name that is closest to a misspelt one, for "did
+// you mean" messages. Everything that checks names uses it.
 package suggest
 
 import (
@@ -7,9 +8,8 @@ import (
 	"github.com/agnivade/levenshtein"
 )
 
-// Nearest returns the candidate closest to name, or "" when none is close
-// enough to be worth naming: more than a third of the letters (and at least
-// two) would have to change.
+// Nearest returns the candidate with the smallest edit distance to name, without
+// case, or "" when more than a third of the letters (and more than two) differ.
 func Nearest(name string, candidates []string) string {
 	best, bestDistance := "", len(name)/3+2
 	for _, c := range candidates {
