@@ -132,11 +132,11 @@ var waitOption = module.Param{Name: "options", Fields: []module.Param{
 	{Name: "timeout", Type: "number", Doc: "seconds to wait at most; then a TimeoutError", Optional: true}}}
 
 var channelType = &module.Type{
-	Name: "channel", Doc: "Hands values from task to task, first come first served.",
+	Name: "channel", Doc: "Passes values between tasks in first-in, first-out order.",
 	Methods: []module.Func{
 		{
-			Name: "send", Doc: "Sends a value, and waits until there is room for it or somebody takes it. To a closed channel it raises.",
-			Params: []module.Param{{Name: "value", Type: "any", Doc: "what to send, not nil"}, waitOption},
+			Name: "send", Doc: "Sends a value, waiting for a free buffer slot or a receiver. Raises on a closed channel.",
+			Params: []module.Param{{Name: "value", Type: "any", Doc: "the value; not nil"}, waitOption},
 			Example: `local task = require("task")
 local ch = task.channel(1)
 ch:send("DJI_0001.JPG")
@@ -149,7 +149,7 @@ assert(ch:receive() == "DJI_0001.JPG")`,
 			},
 		},
 		{
-			Name: "receive", Doc: "Takes the next value, and waits for one.", Params: []module.Param{waitOption}, Returns: "the value; nil when the channel is closed and empty",
+			Name: "receive", Doc: "Receives the next value, waiting for one.", Params: []module.Param{waitOption}, Returns: "the value; nil when the channel is closed and empty",
 			Example: `local task = require("task")
 local ch = task.channel()
 task.spawn(function() ch:send(7) end)
@@ -159,7 +159,7 @@ assert(err.name == "TimeoutError")`,
 			Call: func(c *module.Call) (any, error) { return c.Self.(*channel).receive(c) },
 		},
 		{
-			Name: "each", Doc: "Goes through the values until the channel is closed and empty. Several tasks may: each value goes to one of them.",
+			Name: "each", Doc: "Iterates over the values until the channel is closed and empty. Several tasks may iterate; each value goes to one of them.",
 			Returns: "an iterator",
 			Example: `local task = require("task")
 local ch, sum = task.channel(), 0
@@ -184,7 +184,7 @@ assert(sum == 6)`,
 			},
 		},
 		{
-			Name: "close", Doc: "Says that nothing more will be sent. What was sent before is still received.",
+			Name: "close", Doc: "Closes the channel. Values sent before are still received.",
 			Example: `local ch = require("task").channel(1)
 ch:send(1)
 ch:close()
@@ -192,7 +192,7 @@ assert(ch:receive() == 1 and ch:receive() == nil and ch:closed())`,
 			Call: func(c *module.Call) (any, error) { c.Self.(*channel).close(); return nil, nil },
 		},
 		{
-			Name: "closed", Doc: "Says whether the channel was closed.", Returns: "true or false",
+			Name: "closed", Doc: "Reports whether the channel is closed.", Returns: "true or false",
 			Example: `assert(not require("task").channel():closed())`,
 			Call:    func(c *module.Call) (any, error) { return c.Self.(*channel).closed, nil },
 		},
@@ -209,7 +209,7 @@ assert(ch:receive() == 1 and ch:receive() == nil and ch:closed())`,
 
 var channelFunc = module.Func{
 	Name: "channel", Doc: "Makes a channel between tasks.",
-	Params:  []module.Param{{Name: "room", Type: "integer", Doc: "how many values it keeps while nobody takes them; with 0, sending waits for who receives", Default: 0}},
+	Params:  []module.Param{{Name: "room", Type: "integer", Doc: "capacity of the buffer; with 0, send waits for a receiver", Default: 0}},
 	Returns: "a channel",
 	Example: `local task = require("task")
 local photos = task.channel(16)

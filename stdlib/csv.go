@@ -17,33 +17,33 @@ import (
 
 // The options of a dialect, shared by reading and writing.
 var (
-	csvSeparator = module.Param{Name: "separator", Type: "string", Doc: "what stands between fields, one character", Default: ","}
-	csvQuote     = module.Param{Name: "quote", Type: "string", Doc: "what fields are quoted with; empty when quotes mean nothing", Default: `"`}
-	csvCharset   = module.Param{Name: "encoding", Type: "string", Doc: "how the characters are written; a mark at the start of what is read wins", Default: csvtext.UTF8, Choices: csvtext.Encodings}
+	csvSeparator = module.Param{Name: "separator", Type: "string", Doc: "field separator, one character", Default: ","}
+	csvQuote     = module.Param{Name: "quote", Type: "string", Doc: "quote character; empty to treat quotes as data", Default: `"`}
+	csvCharset   = module.Param{Name: "encoding", Type: "string", Doc: "character encoding; a byte order mark in the input takes precedence", Default: csvtext.UTF8, Choices: csvtext.Encodings}
 	csvReading   = module.Param{Name: "options", Fields: []module.Param{
 		csvSeparator, csvQuote, csvCharset,
 		{Name: "header", Type: "boolean|table", Doc: "true: the first row names the columns; false: rows are lists; a list: these are the names, and the first row is data", Default: true},
-		{Name: "types", Type: "table", Doc: "columns that are no text: number, integer or boolean by name (by place without header); an empty field is then absent", Optional: true},
+		{Name: "types", Type: "table", Doc: "types of columns that are not text: number, integer or boolean by name (by index without header); an empty field is then absent", Optional: true},
 		{Name: "comment", Type: "string", Doc: "lines that begin with this character are skipped", Optional: true},
 		{Name: "trim", Type: "boolean", Doc: "remove spaces around fields", Default: false},
-		{Name: "skip", Type: "integer", Doc: "how many lines stand before the table", Default: 0},
-		{Name: "decimal", Type: "string", Doc: "what stands before the decimals of numbers, such as a comma", Default: "."},
+		{Name: "skip", Type: "integer", Doc: "lines before the table", Default: 0},
+		{Name: "decimal", Type: "string", Doc: "decimal separator of numbers, such as a comma", Default: "."},
 	}}
 	csvColumns = module.Param{Name: "header", Type: "boolean|table", Doc: "the columns in order, written as first row; false for lists without one. " +
 		"Left out, the sorted names of the first row when that has names", Optional: true}
 	csvEncoding = []module.Param{csvSeparator, csvQuote, csvCharset, csvColumns,
-		{Name: "crlf", Type: "boolean", Doc: "end lines as Windows does", Default: false},
-		{Name: "bom", Type: "boolean", Doc: "begin with the mark by which spreadsheets know UTF-8", Default: false}}
+		{Name: "crlf", Type: "boolean", Doc: "end lines with CRLF", Default: false},
+		{Name: "bom", Type: "boolean", Doc: "begin with the UTF-8 byte order mark, which spreadsheets need", Default: false}}
 )
 
 var csvModule = &module.Module{
 	Name: "csv",
 	Doc: "Reads and writes CSV: rows as tables by column name, or as lists. Values stay text unless types says otherwise; " +
-		"a mark of UTF-8 or UTF-16 at the start and any line ends are understood; a row of the wrong length is a ValueError with its line.",
+		"byte order marks and all line endings are accepted; a row of the wrong length is a ValueError with its line.",
 	Types: []*module.Type{csvWriterType},
 	Funcs: []module.Func{
 		{
-			Name: "read", Doc: "Goes through the rows of a file, however large.",
+			Name: "read", Doc: "Iterates over the rows of a file of any size.",
 			Params: []module.Param{pathParam("the file"), csvReading}, Returns: "an iterator of rows, each with its line number",
 			Example: `local csv = require("csv")
 require("fs").write("fields.csv", "id,area\nn1,2.5\nn2,4\n")
@@ -68,7 +68,7 @@ assert(sum == 6.5)`,
 			},
 		},
 		{
-			Name: "parse", Doc: "Reads the rows of a text.",
+			Name: "parse", Doc: "Parses the rows of a text.",
 			Params: []module.Param{{Name: "text", Type: "string", Doc: "the lines"}, csvReading}, Returns: "a list of rows",
 			Example: `local csv = require("csv")
 local rows = csv.parse("id;name\n1;'Hof; Nord'\n", { separator = ";", quote = "'" })
@@ -95,7 +95,7 @@ assert(csv.parse("a,b\n", { header = false })[1][2] == "b")`,
 			},
 		},
 		{
-			Name: "encode", Doc: "Writes rows as a text.",
+			Name: "encode", Doc: "Formats rows as text.",
 			Params:  []module.Param{{Name: "rows", Type: "table", Doc: "a list of tables by column name, of lists, or of resources"}, {Name: "options", Fields: csvEncoding}},
 			Returns: "the text",
 			Example: `local text = require("csv").encode({ { id = "n1", note = "wet, cold" }, { id = "n2" } }, { header = { "id", "note" } })
@@ -117,7 +117,7 @@ assert(text == 'id,note\nn1,"wet, cold"\nn2,\n')`,
 			},
 		},
 		{
-			Name: "write", Doc: "Writes rows to a file in one step: it is there whole, or not at all.",
+			Name: "write", Doc: "Writes rows to a file atomically.",
 			Params: []module.Param{pathParam("the file"), {Name: "rows", Type: "any", Doc: "a list of rows, or an iterator"}, {Name: "options", Fields: csvEncoding}},
 			Example: `local csv = require("csv")
 csv.write("out.csv", { { id = "a", n = 1 }, { id = "b", n = 2 } })
@@ -125,7 +125,7 @@ for row in csv.read("out.csv") do assert(row.id and row.n) end`,
 			Call: csvWrite,
 		},
 		{
-			Name: "writer", Doc: "Starts a file that is written row by row; close puts it in its place. One that is not closed by the end of the run is removed, with a warning.",
+			Name: "writer", Doc: "Opens a file to write row by row; it appears under its name on close. A file not closed by the end of the run is removed, with a warning.",
 			Params:  []module.Param{pathParam("the file"), {Name: "options", Fields: csvEncoding}},
 			Returns: "a csv_writer",
 			Example: `local out = require("csv").writer("sizes.csv", { header = { "name", "bytes" } })

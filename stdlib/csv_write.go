@@ -181,7 +181,7 @@ var csvWriterType = &module.Type{
 	Name: "csv_writer", Doc: "A file that is written row by row.",
 	Methods: []module.Func{
 		{
-			Name: "write", Doc: "Writes a row: a table by column name, or a list. A name that is no column is a ParameterError.",
+			Name: "write", Doc: "Writes a row: a table by column name, or a list. A name that is not a column is a ParameterError.",
 			Params: []module.Param{{Name: "row", Type: "table", Doc: "the fields: texts, numbers, booleans; absent ones are empty"}},
 			Example: `local out = require("csv").writer("w.csv", { header = false })
 out:write({ "a", 1, true })
@@ -197,7 +197,7 @@ out:close()`,
 			},
 		},
 		{
-			Name: "close", Doc: "Puts the file in its place. Once more does nothing.",
+			Name: "close", Doc: "Moves the file to its name. Further calls do nothing.",
 			Example: `local out = require("csv").writer("c.csv", { header = { "id" } })
 out:close()
 assert(require("fs").read("c.csv") == "id\n")`,
@@ -207,7 +207,7 @@ assert(require("fs").read("c.csv") == "id\n")`,
 			},
 		},
 		{
-			Name: "discard", Doc: "Removes what was written; a file that was there stays as it is.",
+			Name: "discard", Doc: "Discards what was written; an existing file stays unchanged.",
 			Example: `local out = require("csv").writer("d.csv")
 out:discard()
 assert(not require("fs").exists("d.csv"))`,

@@ -18,7 +18,7 @@ var envName = module.Param{Name: "name", Type: "string", Doc: "the variable"}
 func envFunc(name string, typ schema.Type, doc, example string, read func(text string) (any, string)) module.Func {
 	return module.Func{
 		Name: name, Doc: doc + " One that is not set, or empty, gives the default; without a default a ConfigError says so.",
-		Params:  []module.Param{envName, {Name: "default", Type: typ, Doc: "what to give when the variable is not set", Optional: true}},
+		Params:  []module.Param{envName, {Name: "default", Type: typ, Doc: "returned when the variable is unset", Optional: true}},
 		Returns: "its value", Example: example,
 		Call: func(c *module.Call) (any, error) {
 			text, err := lookEnv(c)
@@ -45,7 +45,7 @@ var envModule = &module.Module{
 	Funcs: []module.Func{
 		{
 			Name: "get", Doc: "Reads a variable.",
-			Params:  []module.Param{envName, {Name: "default", Type: "any", Doc: "what to give when the variable is not set, or empty"}},
+			Params:  []module.Param{envName, {Name: "default", Type: "any", Doc: "returned when the variable is unset or empty"}},
 			Returns: "its text, or the default, or nil",
 			Example: `assert(require("env").get("NO_SUCH_VARIABLE", "none") == "none")`,
 			Call: func(c *module.Call) (any, error) {
@@ -57,7 +57,7 @@ var envModule = &module.Module{
 			},
 		},
 		{
-			Name: "require", Doc: "Reads a variable that must be set: a ConfigError says which one is not.",
+			Name: "require", Doc: "Reads a required variable; a missing one is a ConfigError.",
 			Params: []module.Param{envName}, Returns: "its text",
 			Example: `local _, err = try(require("env").require, "NO_SUCH_VARIABLE")
 assert(err.name == "ConfigError")`,
@@ -99,7 +99,7 @@ assert(err.name == "ConfigError")`,
 			Name: "load", Doc: "Reads a file of NAME=value lines, such as .env, and adds its variables to the environment of this run; those set already win. " +
 				"Programs started by the script do not see them. Values may be quoted: 'as it stands' or \"with \\n and \\t\"; # begins a comment; $ means nothing.",
 			Params:  []module.Param{{Name: "path", Type: "string", Doc: "the file", Default: ".env"}},
-			Returns: "a table of what the file says",
+			Returns: "a table of the file's variables",
 			Example: `local env = require("env")
 require("fs").write(".env", "SEASON=2024  # this one\nexport GREETING='hello # world'\n")
 assert(env.load().GREETING == "hello # world" and env.integer("SEASON") == 2024)`,

@@ -21,7 +21,7 @@ func pathParam(doc string) module.Param { return module.Param{Name: "path", Type
 
 var fsModule = &module.Module{
 	Name: "fs",
-	Doc:  "Reads and writes files and folders. Nothing is ever half-written: files are written aside and renamed.",
+	Doc:  "Reads and writes files and folders. Writes are atomic: to a temporary file, then renamed.",
 	Funcs: slices.Concat([]module.Func{
 		{
 			Name: "read", Doc: "Reads a whole file.", Params: []module.Param{pathParam("the file")}, Returns: "its bytes",
@@ -35,7 +35,7 @@ assert(fs.read("note.txt") == "hello")`,
 			},
 		},
 		{
-			Name: "write", Doc: "Writes a file in one step: whoever reads it sees the old content or the new, also after a crash.",
+			Name: "write", Doc: "Writes a file atomically: readers see the old or the new content, also after a crash.",
 			Params: []module.Param{pathParam("the file"), {Name: "text", Type: "string", Doc: "its bytes"},
 				{Name: "options", Fields: []module.Param{
 					{Name: "overwrite", Type: "boolean", Doc: "replace an existing file", Default: true},
@@ -44,7 +44,7 @@ assert(fs.read("note.txt") == "hello")`,
 			Call:    write,
 		},
 		{
-			Name: "exists", Doc: "Says whether there is a file or folder.", Params: []module.Param{pathParam("a path")}, Returns: "true or false",
+			Name: "exists", Doc: "Reports whether a file or folder exists.", Params: []module.Param{pathParam("a path")}, Returns: "true or false",
 			Example: `assert(not require("fs").exists("nowhere"))`,
 			Call: func(c *module.Call) (any, error) {
 				err := onFile(c, func(path string) error { _, err := c.In.Stat(path); return err })
@@ -104,7 +104,7 @@ assert(#fs.glob("g/**/*.tif") == 1)`,
 			Call: glob,
 		},
 		{
-			Name: "find", Doc: "Goes through the files a pattern matches, as glob lists them, without reading all folders first.",
+			Name: "find", Doc: "Iterates over the files matching a pattern, in the order of glob, without listing all folders first.",
 			Params: []module.Param{{Name: "pattern", Type: "string", Doc: "such as flight/**/*.{jpg,JPG}"},
 				{Name: "options", Fields: []module.Param{
 					{Name: "dir", Type: "string", Doc: "folder the pattern starts in; results are relative to it", Optional: true},
@@ -117,11 +117,11 @@ for path, info in fs.find("f/**/*.tif") do assert(info.size == 4) end`,
 			Call: find,
 		},
 		{
-			Name: "walk", Doc: "Goes through everything below a folder, sorted within each. Links to folders are not followed.",
+			Name: "walk", Doc: "Iterates over everything below a folder, sorted within each folder. Links to folders are not followed.",
 			Params: []module.Param{pathParam("the folder"), {Name: "options", Fields: []module.Param{
-				{Name: "type", Type: "string", Doc: "what to give", Default: "file", Choices: []string{"file", "dir", "any"}},
-				{Name: "depth", Type: "integer", Doc: "how many levels; 1 is the folder alone", Default: 1 << 20},
-				{Name: "hidden", Type: "boolean", Doc: "also names that begin with a dot", Default: true},
+				{Name: "type", Type: "string", Doc: "what to return", Default: "file", Choices: []string{"file", "dir", "any"}},
+				{Name: "depth", Type: "integer", Doc: "maximum depth; 1 is the folder alone", Default: 1 << 20},
+				{Name: "hidden", Type: "boolean", Doc: "include names that begin with a dot", Default: true},
 			}}},
 			Returns: "an iterator of paths that start with the folder's, each with a description as of stat",
 			Example: `local fs = require("fs")
@@ -133,24 +133,24 @@ assert(bytes == 4)`,
 			Call: walk,
 		},
 		{
-			Name: "lines", Doc: "Goes through the lines of a file, however large.", Params: []module.Param{pathParam("the file")},
-			Returns: "an iterator of lines without their ends, each with its number",
+			Name: "lines", Doc: "Iterates over the lines of a file of any size.", Params: []module.Param{pathParam("the file")},
+			Returns: "an iterator of lines without line endings, each with its number",
 			Example: `local fs = require("fs")
 fs.write("list.txt", "one\r\ntwo\n")
 for line, n in fs.lines("list.txt") do assert(line == (n == 1 and "one" or "two")) end`,
 			Call: readLines,
 		},
 		{
-			Name: "mkdir", Doc: "Makes a folder, with those above it; an existing one is fine.", Params: []module.Param{pathParam("the folder")},
+			Name: "mkdir", Doc: "Creates a folder and its parents; an existing one is not an error.", Params: []module.Param{pathParam("the folder")},
 			Example: `require("fs").mkdir("out/maps")`,
 			Call: func(c *module.Call) (any, error) {
 				return nil, onFile(c, func(path string) error { return c.In.MakeFolder(path) })
 			},
 		},
 		{
-			Name: "remove", Doc: "Removes a file or an empty folder; recursive takes a folder with all in it. What is not there is fine.",
+			Name: "remove", Doc: "Removes a file or an empty folder; recursive removes a folder with its contents. A missing path is not an error.",
 			Params: []module.Param{pathParam("what to remove"), {Name: "options", Fields: []module.Param{
-				{Name: "recursive", Type: "boolean", Doc: "also what is inside", Default: false},
+				{Name: "recursive", Type: "boolean", Doc: "including its contents", Default: false},
 			}}},
 			Example: `local fs = require("fs")
 fs.mkdir("old/deep")

@@ -43,13 +43,13 @@ func fromPath(err error) error {
 	return err
 }
 
-var fromTo = []module.Param{{Name: "from", Type: "string", Doc: "what is there"}, {Name: "to", Type: "string", Doc: "its new place, or the folder to put it in"}}
+var fromTo = []module.Param{{Name: "from", Type: "string", Doc: "the source path"}, {Name: "to", Type: "string", Doc: "the new path, or the folder to put it in"}}
 
 var copyFuncs = []module.Func{
 	{
-		Name: "copy", Doc: "Copies a file in one step, with its permissions and time; recursive copies a folder into a new or existing one.",
+		Name: "copy", Doc: "Copies a file atomically, with its permissions and modification time; recursive copies a folder into a new or existing one.",
 		Params: append(fromTo[:2:2], module.Param{Name: "options", Fields: []module.Param{overwriteOption,
-			{Name: "recursive", Type: "boolean", Doc: "take a folder with all in it", Default: false}}}),
+			{Name: "recursive", Type: "boolean", Doc: "copy a folder with its contents", Default: false}}}),
 		Returns: "how many files were copied",
 		Example: `local fs = require("fs")
 fs.write("a.txt", "one")
@@ -60,7 +60,7 @@ assert(fs.copy("backup", "again", { recursive = true }) == 1 and fs.exists("agai
 		Call: copyFiles,
 	},
 	{
-		Name: "move", Doc: "Renames a file or folder, or moves it to another one, also on another disk.",
+		Name: "move", Doc: "Renames or moves a file or folder, also across file systems.",
 		Params: append(fromTo[:2:2], module.Param{Name: "options", Fields: []module.Param{overwriteOption}}),
 		Example: `local fs = require("fs")
 fs.write("new.txt", "one")
@@ -69,8 +69,8 @@ assert(fs.exists("old.txt") and not fs.exists("new.txt"))`,
 		Call: moveFile,
 	},
 	{
-		Name: "append", Doc: "Adds to the end of a file, and makes it if it is not there.",
-		Params: []module.Param{pathParam("the file"), {Name: "text", Type: "string", Doc: "what to add"}},
+		Name: "append", Doc: "Appends to a file, which is created when missing.",
+		Params: []module.Param{pathParam("the file"), {Name: "text", Type: "string", Doc: "the bytes to append"}},
 		Example: `local fs = require("fs")
 fs.append("notes.txt", "one\n")
 fs.append("notes.txt", "two\n")
@@ -88,7 +88,7 @@ assert(fs.read("notes.txt") == "one\ntwo\n")`,
 		},
 	},
 	{
-		Name: "temp_dir", Doc: "Makes a folder that is removed when the run ends.", Returns: "its path",
+		Name: "temp_dir", Doc: "Creates a temporary folder, removed when the run ends.", Returns: "its path",
 		Example: `local fs = require("fs")
 assert(fs.stat(fs.temp_dir()).type == "dir")`,
 		Call: func(c *module.Call) (any, error) {
@@ -97,8 +97,8 @@ assert(fs.stat(fs.temp_dir()).type == "dir")`,
 		},
 	},
 	{
-		Name: "temp_file", Doc: "Makes an empty file that is removed when the run ends.",
-		Params: []module.Param{{Name: "name", Type: "string", Doc: "what it is called, in a folder of its own", Default: "file"}}, Returns: "its path",
+		Name: "temp_file", Doc: "Creates an empty temporary file, removed when the run ends.",
+		Params: []module.Param{{Name: "name", Type: "string", Doc: "its name, in a folder of its own", Default: "file"}}, Returns: "its path",
 		Example: `local fs = require("fs")
 assert(fs.stat(fs.temp_file("preview.tif")).size == 0)`,
 		Call: func(c *module.Call) (any, error) {

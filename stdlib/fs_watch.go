@@ -65,14 +65,14 @@ func watchFolder(c *module.Call) (any, error) {
 }
 
 var watchFunc = module.Func{
-	Name: "watch", Doc: "Waits for files that are finished, one after the other: a file that stays as it is for some seconds, also one that was replaced. " +
+	Name: "watch", Doc: "Iterates over files as they are finished: a file, new or replaced, whose size and time stay unchanged for some seconds. " +
 		"Hidden files, and names that end in .part, .tmp and the like, do not count. It goes on until the loop is left, the run ends, or nothing happens for idle seconds.",
 	Params: []module.Param{pathParam("the folder"), {Name: "options", Fields: []module.Param{
-		{Name: "pattern", Type: "string", Doc: "which files, from the folder on", Default: "**"},
+		{Name: "pattern", Type: "string", Doc: "pattern of the paths, relative to the folder", Default: "**"},
 		{Name: "settle", Type: "number", Doc: "seconds a file must not change", Default: 5},
-		{Name: "interval", Type: "number", Doc: "seconds between looks at the folder", Default: 2},
-		{Name: "existing", Type: "boolean", Doc: "also files that are there already", Default: true},
-		{Name: "idle", Type: "number", Doc: "seconds without a change after which the iterator ends; without it, it never does", Optional: true},
+		{Name: "interval", Type: "number", Doc: "seconds between scans of the folder", Default: 2},
+		{Name: "existing", Type: "boolean", Doc: "include files that exist already", Default: true},
+		{Name: "idle", Type: "number", Doc: "seconds without a change after which the iterator ends; never if left out", Optional: true},
 	}}},
 	Returns: "an iterator of paths that start with the folder's",
 	Example: `local fs, path = require("fs"), require("path")

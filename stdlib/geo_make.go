@@ -61,7 +61,7 @@ assert(#geo.collection({ geo.point(4, 52) }).geometries == 1)`,
 	},
 	{
 		Name: "feature", Doc: "Makes a Feature: a geometry with properties.",
-		Params: []module.Param{{Name: "geometry", Type: "table", Doc: "a geometry"}, {Name: "properties", Type: "table", Doc: "what is known of it", Optional: true},
+		Params: []module.Param{{Name: "geometry", Type: "table", Doc: "a geometry"}, {Name: "properties", Type: "table", Doc: "its properties", Optional: true},
 			{Name: "id", Type: "string|number", Doc: "its id", Optional: true}},
 		Returns: "a Feature",
 		Example: `local geo = require("geo")

@@ -11,10 +11,10 @@ import (
 
 var wktFuncs = []module.Func{
 	{
-		Name: "to_wkt", Doc: "Writes a geometry as WKT. Heights are written as Z; measures of the member that from_wkt gives, or a fourth number of a position, as M. " +
+		Name: "to_wkt", Doc: "Writes a geometry as WKT. Altitudes are written as Z; measures (the member measures, or a fourth number of a position) as M. " +
 			"Several geometries, as of a FeatureCollection, become a GEOMETRYCOLLECTION.",
 		Params: []module.Param{geoShape, {Name: "options", Fields: []module.Param{
-			{Name: "heights", Type: "boolean", Doc: "false leaves heights and measures out", Default: true}}}},
+			{Name: "heights", Type: "boolean", Doc: "false omits altitudes and measures", Default: true}}}},
 		Returns: "the text",
 		Example: `local geo = require("geo")
 assert(geo.to_wkt({ 4.5, 52 }) == "POINT(4.5 52)")
@@ -35,7 +35,7 @@ assert(geo.to_wkt(geo.point(4.5, 52, 10)) == "POINT Z (4.5 52 10)")`,
 		},
 	},
 	{
-		Name: "from_wkt", Doc: "Reads WKT, also with heights (Z), with measures (M) and EMPTY. SRID=4326; may stand before. Measures become a member of the geometry called measures, " +
+		Name: "from_wkt", Doc: "Reads WKT with altitudes (Z), measures (M) and EMPTY, optionally prefixed with SRID=4326;. Measures become the member measures of the geometry, " +
 			"nested as its coordinates are, with a number in the place of each position.",
 		Params: []module.Param{{Name: "text", Type: "string", Doc: "such as POINT(4.5 52)"}}, Returns: "a geometry",
 		Example: `local geo = require("geo")

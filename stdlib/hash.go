@@ -13,7 +13,7 @@ import (
 
 var (
 	hashText   = module.Param{Name: "text", Type: "string", Doc: "any bytes"}
-	hashForm   = module.Param{Name: "form", Type: "string", Doc: "how it is written: hex is lower-case hexadecimal, raw its bytes, number is for 32 bits", Default: "hex", Choices: checksum.Forms}
+	hashForm   = module.Param{Name: "form", Type: "string", Doc: "output encoding: hex is lower-case hexadecimal, raw the bytes, number for checksums of 32 bits", Default: "hex", Choices: checksum.Forms}
 	hashOption = module.Param{Name: "options", Fields: []module.Param{hashForm}}
 	hmacMethod = module.Param{Name: "method", Type: "string", Doc: "of the checksum", Choices: checksum.Keyed}
 	hmacKey    = module.Param{Name: "key", Type: "string", Doc: "the secret, any bytes"}
@@ -45,7 +45,7 @@ func keyedHash(c *module.Call) (hash.Hash, error) {
 
 var hashModule = &module.Module{
 	Name: "hash",
-	Doc: "Checksums of texts and files, and keyed ones (HMAC). For what somebody could forge take sha256 or sha512; " +
+	Doc: "Checksums of texts and files, plain and keyed (HMAC). Against forgery use sha256 or sha512; " +
 		"crc32 and xxh64 only find damage, and xxh64 is the fastest.",
 	Types: []*module.Type{hasherType},
 	Funcs: slices.Concat(
@@ -58,14 +58,14 @@ var hashModule = &module.Module{
 		hashFuncs("xxh64", "XXH64", "44bc2cf5ad770999"),
 		[]module.Func{
 			{
-				Name: "hmac", Doc: "The keyed checksum of a text (HMAC, RFC 2104), as web hooks are signed.",
+				Name: "hmac", Doc: "The HMAC of a text (RFC 2104), as used to sign webhooks.",
 				Params: []module.Param{hmacMethod, hmacKey, hashText, hashOption}, Returns: "the checksum",
 				Example: `local hash = require("hash")
 assert(hash.hmac("sha256", "Jefe", "what do ya want for nothing?") == "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843")`,
 				Call: func(c *module.Call) (any, error) { return hashOfText(c, keyedHash) },
 			},
 			{
-				Name: "hmac_file", Doc: "The keyed checksum of a file, read piece by piece.",
+				Name: "hmac_file", Doc: "The HMAC of a file, read in pieces.",
 				Params: []module.Param{hmacMethod, hmacKey, pathParam("the file"), hashOption}, Returns: "the checksum",
 				Example: `local hash = require("hash")
 require("fs").write("abc.txt", "abc")
@@ -73,7 +73,7 @@ assert(hash.hmac_file("sha1", "key", "abc.txt") == hash.hmac("sha1", "key", "abc
 				Call: func(c *module.Call) (any, error) { return hashOfFile(c, keyedHash) },
 			},
 			{
-				Name: "new", Doc: "Begins a checksum of what comes piece by piece.",
+				Name: "new", Doc: "Starts an incremental checksum.",
 				Params: []module.Param{{Name: "method", Type: "string", Doc: "of the checksum", Choices: checksum.Methods},
 					{Name: "options", Fields: []module.Param{{Name: "key", Type: "string", Doc: "a secret, for a keyed checksum (HMAC)", Optional: true}}}},
 				Returns: "a hasher",
@@ -93,7 +93,7 @@ assert(h:sum() == hash.sha256("abc"))`,
 				},
 			},
 			{
-				Name: "equal", Doc: "Compares two checksums in a time that tells nothing, for signatures; in hexadecimal the case of letters does not count.",
+				Name: "equal", Doc: "Compares two checksums in constant time, for signatures; hexadecimal is case-insensitive.",
 				Params: []module.Param{{Name: "a", Type: "string", Doc: "a checksum"}, {Name: "b", Type: "string", Doc: "another"}}, Returns: "true or false",
 				Example: `assert(require("hash").equal("352441C2", "352441c2"))`,
 				Call:    func(c *module.Call) (any, error) { return checksum.Equal(c.String("a"), c.String("b")), nil },
@@ -108,10 +108,10 @@ type hasher struct {
 }
 
 var hasherType = &module.Type{
-	Name: "hasher", Doc: "A checksum of what comes piece by piece.",
+	Name: "hasher", Doc: "An incremental checksum.",
 	Methods: []module.Func{
 		{
-			Name: "update", Doc: "Takes more bytes in.", Params: []module.Param{hashText}, Returns: "the hasher, for more",
+			Name: "update", Doc: "Adds bytes.", Params: []module.Param{hashText}, Returns: "the hasher, for more",
 			Example: `local h = require("hash").new("crc32")
 for _, piece in ipairs({ "a", "b", "c" }) do h:update(piece) end
 assert(h:sum() == "352441c2")`,
@@ -122,7 +122,7 @@ assert(h:sum() == "352441c2")`,
 			},
 		},
 		{
-			Name: "sum", Doc: "The checksum of all so far. More can follow.", Params: []module.Param{hashOption}, Returns: "the checksum",
+			Name: "sum", Doc: "The checksum of all bytes so far; more may follow.", Params: []module.Param{hashOption}, Returns: "the checksum",
 			Example: `local h = require("hash").new("sha1", { key = "secret" })
 assert(h:update("abc"):sum({ form = "base64" }) == require("hash").hmac("sha1", "secret", "abc", { form = "base64" }))`,
 			Call: func(c *module.Call) (any, error) { return checksum.Text(c.Self.(*hasher).Sum(nil), c.String("form")) },

@@ -58,7 +58,7 @@ assert(s:get("weather.json", { query = { field = "n1" } }):json().wind == 3.5)`,
 	},
 }
 
-var sessionPath = module.Param{Name: "url", Type: "string", Doc: "what to add to the session's address, or a whole one"}
+var sessionPath = module.Param{Name: "url", Type: "string", Doc: "the bytes to append to the session's address, or a whole one"}
 
 // sessionFuncs are the methods of a session, one for each of HTTP's.
 func sessionFuncs() []module.Func {

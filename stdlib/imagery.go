@@ -18,10 +18,10 @@ const photoFields = "a table of path, name, size (bytes), format, width, height 
 
 var imageryModule = &module.Module{
 	Name: "imagery",
-	Doc:  "Reads what drone photos say of themselves: where and when they were taken, by which camera, and whether the file is whole.",
+	Doc:  "Reads the metadata of drone photos: position, time, camera, and whether the file is complete.",
 	Funcs: []module.Func{
 		{
-			Name: "read", Doc: "Reads one photo. A FileError says what is wrong with a file that is empty, truncated or no image.",
+			Name: "read", Doc: "Reads one photo. An empty, truncated or non-image file is a FileError.",
 			Params:  []module.Param{{Name: "path", Type: "string", Doc: "the photo"}},
 			Returns: photoFields,
 			Example: `local imagery = require("imagery")
@@ -38,10 +38,10 @@ assert(err.name == "FileError")`,
 			},
 		},
 		{
-			Name: "scan", Doc: "Reads the photos of a folder. Photos that are empty, broken, without position or copies of another become problems; the rest still counts.",
+			Name: "scan", Doc: "Reads the photos of a folder. Empty or damaged photos, photos without position and duplicates become problems; the others still count.",
 			Params: []module.Param{
 				{Name: "folder", Type: "string", Doc: "the folder"},
-				{Name: "options", Fields: []module.Param{{Name: "recursive", Type: "boolean", Doc: "read the folders below as well", Default: false}}},
+				{Name: "options", Fields: []module.Param{{Name: "recursive", Type: "boolean", Doc: "include subfolders", Default: false}}},
 			},
 			Returns: "a table of photos (each as read gives it), problems (path, name, cause, message, hint), date (of the first photo), footprint (a ring of positions), area (square metres) and bytes",
 			Example: `local imagery = require("imagery")
@@ -50,11 +50,11 @@ assert(err.name == "FileError" and err.hint)`,
 			Call: scan,
 		},
 		{
-			Name: "each", Doc: "Goes through photos one after the other, however many: of a folder, in natural order (2 before 10), or of a list. " +
+			Name: "each", Doc: "Iterates over any number of photos: of a folder, in natural order (2 before 10), or of a list. " +
 				"A photo that is empty, broken or without position comes with what is wrong with it; copies of another are not found.",
 			Params: []module.Param{
 				{Name: "source", Type: "string|table", Doc: "a folder, or a list of files"},
-				{Name: "options", Fields: []module.Param{{Name: "recursive", Type: "boolean", Doc: "read the folders below as well", Default: false}}},
+				{Name: "options", Fields: []module.Param{{Name: "recursive", Type: "boolean", Doc: "include subfolders", Default: false}}},
 			},
 			Returns: "an iterator of photos, each as read gives it, with a problem (cause, message, hint) or nil",
 			Example: `local imagery, fs = require("imagery"), require("fs")

@@ -21,7 +21,7 @@ var viewOptions = []module.Param{
 	{Name: "roll", Type: "number", Doc: "degrees clockwise", Optional: true},
 	{Name: "focal_length_35", Type: "number", Doc: "mm, for a 35 mm frame", Optional: true},
 	{Name: "sensor_width", Type: "number", Doc: "mm, which goes with focal_length", Optional: true},
-	{Name: "missing", Type: "string", Doc: "what facts that are not known do: error raises; assume takes a circle, of 50 m where height or lens are not known, and names them in assumed", Default: "error", Choices: []string{"error", "assume"}},
+	{Name: "missing", Type: "string", Doc: "what missing facts do: error raises; assume takes a circle, of 50 m where height or lens are unknown, and lists them in assumed", Default: "error", Choices: []string{"error", "assume"}},
 }
 
 var footprintFunc = module.Func{

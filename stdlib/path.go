@@ -62,7 +62,7 @@ assert(path.base(path.join("out", "a", "b.tif")) == "b.tif")`,
 			Call:    func(c *module.Call) (any, error) { return filepath.Abs(c.In.Path(c.String("path"))) },
 		},
 		{
-			Name: "relative", Doc: "The way from a folder to a path. A ValueError says that there is none, as between two drives.",
+			Name: "relative", Doc: "The relative path from a folder to a path; a ValueError when there is none, as between two drives.",
 			Params:  []module.Param{{Name: "path", Type: "string", Doc: "where to"}, {Name: "base", Type: "string", Doc: "the folder from which", Default: "."}},
 			Returns: "the path from there",
 			Example: `local path = require("path")
@@ -106,7 +106,7 @@ assert(#parts == 3 and parts[2] == "may")`,
 			},
 		},
 		{
-			Name: "with_ext", Doc: "A path with another extension in place of the one it has.",
+			Name: "with_ext", Doc: "Replaces the extension of a path.",
 			Params:  []module.Param{{Name: "path", Type: "string", Doc: "a path"}, {Name: "ext", Type: "string", Doc: "such as .tif, with or without its dot; empty for none"}},
 			Returns: "the path",
 			Example: `assert(require("path").with_ext("maps/ortho.tif", "png") == "maps/ortho.png")`,
@@ -122,14 +122,14 @@ assert(#parts == 3 and parts[2] == "may")`,
 			},
 		},
 		{
-			Name: "is_abs", Doc: "Says whether a path begins at the root.",
+			Name: "is_abs", Doc: "Reports whether a path is absolute.",
 			Params: []module.Param{{Name: "path", Type: "string", Doc: "a path"}}, Returns: "true or false",
 			Example: `local path = require("path")
 assert(path.is_abs(path.abs("x")) and not path.is_abs("x"))`,
 			Call: func(c *module.Call) (any, error) { return filepath.IsAbs(c.String("path")), nil },
 		},
 		{
-			Name: "match", Doc: "Says whether a path follows a pattern, as those of fs.glob; no file is looked at.",
+			Name: "match", Doc: "Reports whether a path matches a pattern of fs.glob; no file is accessed.",
 			Params:  []module.Param{{Name: "pattern", Type: "string", Doc: "such as **/*.{jpg,JPG}"}, {Name: "path", Type: "string", Doc: "a path"}},
 			Returns: "true or false",
 			Example: `local path = require("path")

@@ -15,13 +15,13 @@ var amounts = []module.Param{
 
 var progressType = &module.Type{
 	Name: "progress",
-	Doc:  "The progress of one piece of work.",
+	Doc:  "The progress of one job.",
 	Methods: []module.Func{
 		{
-			Name: "add", Doc: "Counts work that is done.",
+			Name: "add", Doc: "Adds finished work.",
 			Params: []module.Param{{Name: "done", Fields: append(append([]module.Param{}, amounts...),
 				module.Param{Name: "failed", Type: "integer", Doc: "how many items failed", Optional: true},
-				module.Param{Name: "retries", Type: "integer", Doc: "how often something was tried again", Optional: true})}},
+				module.Param{Name: "retries", Type: "integer", Doc: "retries", Optional: true})}},
 			Example: `local p = require("progress").start({ label = "upload", files = 2 })
 p:add({ files = 1, bytes = 1024 })
 p:add({ failed = 1 })
@@ -36,7 +36,7 @@ p:finish()`,
 			},
 		},
 		{
-			Name: "finish", Doc: "Ends the display with a line that sums up.",
+			Name: "finish", Doc: "Ends the display with a summary line.",
 			Example: `require("progress").start({ label = "check" }):finish()`,
 			Call:    func(c *module.Call) (any, error) { c.Self.(*meter.Meter).Finish(); return nil, nil },
 		},
@@ -45,14 +45,14 @@ p:finish()`,
 
 var progressModule = &module.Module{
 	Name: "progress",
-	Doc: "Shows how far work has come, on the error stream: a line on a terminal that is redrawn, elsewhere a line a minute " +
+	Doc: "Shows progress on the error stream: a redrawn line on a terminal, elsewhere a line a minute " +
 		"and one at the end, or JSON lines. A percentage appears only where the total is known.",
 	Types: []*module.Type{progressType},
 	Funcs: []module.Func{progressEach, {
 		Name: "start", Doc: "Starts a display.",
 		Params: []module.Param{{Name: "options", Fields: append([]module.Param{
-			{Name: "label", Type: "string", Doc: "what is going on", Default: "progress"},
-			{Name: "transfers", Type: "boolean", Doc: "count the bytes of uploads and downloads as they move", Default: false},
+			{Name: "label", Type: "string", Doc: "what the work is", Default: "progress"},
+			{Name: "transfers", Type: "boolean", Doc: "count transferred bytes of uploads and downloads", Default: false},
 		}, amounts...)}},
 		Returns: "a progress object",
 		Example: `local p = require("progress").start({ label = "upload", files = 10, bytes = 5e6 })
@@ -69,15 +69,15 @@ p:finish()`,
 }
 
 var progressEach = module.Func{
-	Name: "each", Doc: "Goes through items and shows how far that has come. The display ends with the last item, or with the run when the loop is left.",
+	Name: "each", Doc: "Iterates over items and shows progress. The display ends with the last item, or with the run when the loop is left.",
 	Params: []module.Param{
 		{Name: "items", Type: "any", Doc: "a list, or an iterator"},
 		{Name: "options", Fields: []module.Param{
-			{Name: "label", Type: "string", Doc: "what is going on", Default: "progress"},
-			{Name: "total", Type: "integer", Doc: "how many there are, where an iterator does not say it", Optional: true},
+			{Name: "label", Type: "string", Doc: "what the work is", Default: "progress"},
+			{Name: "total", Type: "integer", Doc: "total number, which an iterator does not know", Optional: true},
 		}},
 	},
-	Returns: "an iterator of the items, each with its place (with all values of an iterator)",
+	Returns: "an iterator of the items, each with its index (with all values of an iterator)",
 	Example: `local sum = 0
 for n in require("progress").each({ 1, 2, 3 }, { label = "adding" }) do sum = sum + n end
 assert(sum == 6)`,

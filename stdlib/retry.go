@@ -26,20 +26,20 @@ type policy struct {
 }
 
 var policyOptions = module.Param{Name: "options", Fields: []module.Param{
-	{Name: "attempts", Type: "integer", Doc: "how often to call at most", Default: 5},
+	{Name: "attempts", Type: "integer", Doc: "maximum number of calls", Default: 5},
 	{Name: "wait", Type: "number", Doc: "seconds before the second attempt", Default: 1},
-	{Name: "factor", Type: "number", Doc: "how much longer each further wait is", Default: 2},
+	{Name: "factor", Type: "number", Doc: "factor between waits", Default: 2},
 	{Name: "max_wait", Type: "number", Doc: "the longest wait, in seconds", Default: 60},
-	{Name: "jitter", Type: "number", Doc: "how much of each wait is left to chance, 0 to 1, so that many runs do not come back together", Default: 0.5},
+	{Name: "jitter", Type: "number", Doc: "random share of each wait, 0 to 1, so that many runs do not retry together", Default: 0.5},
 	{Name: "timeout", Type: "number", Doc: "seconds for all attempts together; then a TimeoutError", Optional: true},
 	{Name: "on", Type: "function|table", Doc: "a function that gets the error and says whether to try again, or a list of error names; " +
 		"temporary errors if left out: ConnectionError, TimeoutError, and ResponseError with status 408, 429 or 5xx (not 501, 505, 507)", Optional: true},
 }}
 
 var policyType = &module.Type{
-	Name: "policy", Doc: "How often and how long to try, for many calls.",
+	Name: "policy", Doc: "A retry policy for many calls.",
 	Methods: []module.Func{{
-		Name: "call", Doc: "Calls a function until it succeeds, as the policy says; what it raises last is raised.",
+		Name: "call", Doc: "Calls a function until it succeeds or the policy gives up; the last error is raised.",
 		Params:  []module.Param{{Name: "f", Type: "function", Doc: "what to call"}, {Name: "...", Type: "any", Doc: "its arguments"}},
 		Returns: "what f returned",
 		Example: `local careful = require("retry").policy{ attempts = 3, wait = 0.001 }
@@ -50,11 +50,11 @@ assert(careful:call(function(n) return n + 1 end, 1) == 2)`,
 }
 
 var retryModule = &module.Module{
-	Name: "retry", Doc: "Calls again what may succeed the next time. A cancelled or limited run is never held up.",
+	Name: "retry", Doc: "Retries calls that may succeed later. Cancellation and limits are never delayed.",
 	Types: []*module.Type{policyType},
 	Funcs: []module.Func{
 		{
-			Name: "call", Doc: "Calls a function until it succeeds; the waits in between grow. What it raises last is raised.",
+			Name: "call", Doc: "Calls a function until it succeeds, with growing waits; the last error is raised.",
 			Params:  []module.Param{{Name: "f", Type: "function", Doc: "what to call"}, policyOptions},
 			Returns: "what f returned",
 			Example: `local tried = 0
@@ -73,7 +73,7 @@ assert(result == "done" and tried == 3)`,
 			},
 		},
 		{
-			Name: "policy", Doc: "Keeps the options of call, for many calls.", Params: []module.Param{policyOptions}, Returns: "a policy",
+			Name: "policy", Doc: "Creates a policy for many calls.", Params: []module.Param{policyOptions}, Returns: "a policy",
 			Example: `local patient = require("retry").policy{ attempts = 10, max_wait = 300 }
 assert(patient:call(function() return "fine" end) == "fine")`,
 			Call: func(c *module.Call) (any, error) {

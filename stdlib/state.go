@@ -13,7 +13,7 @@ import (
 var (
 	stateKey = module.Param{Name: "key", Type: "string", Doc: "the name of the value"}
 	stateTTL = module.Param{Name: "options", Fields: []module.Param{
-		{Name: "ttl", Type: "number", Doc: "seconds after which the value is gone; without it, it stays", Optional: true}}}
+		{Name: "ttl", Type: "number", Doc: "seconds until the value expires; without it, it is kept", Optional: true}}}
 )
 
 // stateFuncs are the operations on a namespace; in an example, $ stands for
@@ -21,7 +21,7 @@ var (
 var stateFuncs = []module.Func{
 	{
 		Name: "get", Doc: "Reads a value.", Returns: "the value, or the default, or nil",
-		Params:  []module.Param{stateKey, {Name: "default", Type: "any", Doc: "what to give when there is none"}},
+		Params:  []module.Param{stateKey, {Name: "default", Type: "any", Doc: "returned when there is no value"}},
 		Example: `assert($get("last run", "never") == "never")`,
 		Call: func(c *module.Call) (any, error) {
 			e, err := readState(c, c.String("key"))
@@ -32,8 +32,8 @@ var stateFuncs = []module.Func{
 		},
 	},
 	{
-		Name: "set", Doc: "Keeps a value: text, number, boolean, or a table of those. nil deletes it.",
-		Params: []module.Param{stateKey, {Name: "value", Type: "any", Doc: "what to keep"}, stateTTL},
+		Name: "set", Doc: "Stores a value: text, number, boolean, or a table of those. nil deletes it.",
+		Params: []module.Param{stateKey, {Name: "value", Type: "any", Doc: "the value"}, stateTTL},
 		Example: `$set("survey", { mission = "m1", photos = 120 })
 assert($get("survey").photos == 120)`,
 		Call: func(c *module.Call) (any, error) {
@@ -46,7 +46,7 @@ assert($get("survey").photos == 120)`,
 		},
 	},
 	{
-		Name: "delete", Doc: "Forgets a value.", Params: []module.Param{stateKey}, Returns: "whether there was one",
+		Name: "delete", Doc: "Deletes a value.", Params: []module.Param{stateKey}, Returns: "whether there was one",
 		Example: `$set("old", 1)
 assert($delete("old") and not $delete("old"))`,
 		Call: func(c *module.Call) (any, error) {
@@ -64,7 +64,7 @@ assert(#$keys("done/") == 2)`,
 		Call: func(c *module.Call) (any, error) { return listState(c, c.String("prefix")) },
 	},
 	{
-		Name: "each", Doc: "Goes through the values in the order of their keys.",
+		Name: "each", Doc: "Iterates over the values in the order of their keys.",
 		Params:  []module.Param{{Name: "prefix", Type: "string", Doc: "how the keys begin", Default: ""}},
 		Returns: "an iterator of keys and values",
 		Example: `$set("n/1", 10)
@@ -75,8 +75,8 @@ assert(sum == 30)`,
 		Call: eachState,
 	},
 	{
-		Name: "update", Doc: "Changes a value in one step: the function gets the value (or nil) and returns the new one (nil deletes). " +
-			"It is called again when another run changed the value meanwhile, so it should do nothing else. A ttl that is not given stays as it was.",
+		Name: "update", Doc: "Changes a value atomically: the function gets the value (or nil) and returns the new one (nil deletes). " +
+			"It is called again when another run changed the value meanwhile, so it must have no side effects. Without ttl the expiry is unchanged.",
 		Params:  []module.Param{stateKey, {Name: "f", Type: "function", Doc: "from the old value to the new"}, stateTTL},
 		Returns: "the new value",
 		Example: `$update("seen", function(list)
@@ -107,7 +107,7 @@ assert($get("seen")[1] == "DJI_0001.JPG")`,
 		},
 	},
 	{
-		Name: "increment", Doc: "Adds to a number in one step; one that is not there counts as 0.",
+		Name: "increment", Doc: "Adds to a number atomically; a missing one counts as 0.",
 		Params: []module.Param{stateKey, {Name: "by", Type: "number", Doc: "how much", Default: 1}}, Returns: "the new number",
 		Example: `assert($increment("runs") == 1 and $increment("runs", 5) == 6)`,
 		Call: func(c *module.Call) (any, error) {
@@ -125,8 +125,8 @@ assert($get("seen")[1] == "DJI_0001.JPG")`,
 		},
 	},
 	{
-		Name: "expire", Doc: "Says when a value is gone.",
-		Params:  []module.Param{stateKey, {Name: "ttl", Type: "number", Doc: "seconds from now; left out, it stays", Optional: true}},
+		Name: "expire", Doc: "Sets the expiry of a value.",
+		Params:  []module.Param{stateKey, {Name: "ttl", Type: "number", Doc: "seconds from now; left out, the value is kept", Optional: true}},
 		Returns: "whether there is such a value",
 		Example: `$set("token", "x")
 assert($expire("token", 3600) and not $expire("other", 1))`,
@@ -143,7 +143,7 @@ assert($expire("token", 3600) and not $expire("other", 1))`,
 		},
 	},
 	{
-		Name: "clear", Doc: "Forgets every value whose key begins so.",
+		Name: "clear", Doc: "Deletes all values whose key begins with a prefix.",
 		Params:  []module.Param{{Name: "prefix", Type: "string", Doc: "how the keys begin; left out, all", Default: ""}},
 		Returns: "how many there were",
 		Example: `$set("tmp/a", 1)
@@ -166,15 +166,15 @@ func stateCalls(before, on string) []module.Func {
 type namespace string
 
 var namespaceType = &module.Type{
-	Name: "namespace", Doc: "Values under a name of their own, shared by the scripts that open it.",
+	Name: "namespace", Doc: "Values under a name, shared by the scripts that open it.",
 	Methods: stateCalls(`local s = require("state").open("survey")`, "s:"),
 	Text:    func(self any) string { return "namespace (" + string(self.(namespace)) + ")" },
 }
 
 var stateModule = &module.Module{
 	Name: "state",
-	Doc: "Keeps values from run to run on this machine, in a database of the state folder. Each script has its own, by the place of its file; " +
-		"several share those of a name they open. Every operation is one step, also when runs do it at once. Do not keep passwords there.",
+	Doc: "Stores values between runs on this machine, in a database in the state folder. Each script has its own, by the path of its file; " +
+		"scripts share those of a name they open. Every operation is atomic, also between concurrent runs. Do not store passwords there.",
 	Types: []*module.Type{namespaceType},
 	Funcs: append(stateCalls(`local state = require("state")`, "state."), module.Func{
 		Name: "open", Doc: "Opens the values of a name, which several scripts may share.",

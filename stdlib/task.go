@@ -14,7 +14,7 @@ import (
 
 var taskType = &module.Type{
 	Name: "task",
-	Doc:  "A piece of the script that runs beside the rest.",
+	Doc:  "A concurrent part of the script.",
 	Methods: []module.Func{
 		{
 			Name: "await", Doc: "Waits for the task; raises what it raised.", Returns: "what the task's function returned",
@@ -24,7 +24,7 @@ assert(a == 1 and b == 2)`,
 			Call: func(c *module.Call) (any, error) { return luaValues(c.Self.(*vm.Task).Await(c.L)), nil },
 		},
 		{
-			Name: "cancel", Doc: "Stops the task. Whoever waits for it gets a CancelledError.",
+			Name: "cancel", Doc: "Cancels the task; await raises a CancelledError.",
 			Example: `local task = require("task")
 local t = task.spawn(function() task.sleep(60) end)
 t:cancel()
@@ -32,7 +32,7 @@ assert(not pcall(t.await, t))`,
 			Call: func(c *module.Call) (any, error) { c.Self.(*vm.Task).Cancel(); return nil, nil },
 		},
 		{
-			Name: "status", Doc: "How the task is doing.", Returns: "running, finished, failed or cancelled",
+			Name: "status", Doc: "The state of the task.", Returns: "running, finished, failed or cancelled",
 			Example: `local t = require("task").spawn(function() end)
 t:await()
 assert(t:status() == "finished")`,
@@ -44,8 +44,8 @@ assert(t:status() == "finished")`,
 
 var taskModule = &module.Module{
 	Name: "task",
-	Doc: "Runs functions beside each other. A scope, or a task, ends when all tasks spawned in it have; " +
-		"a failure nobody handles fails the run.",
+	Doc: "Runs functions concurrently. A scope, or a task, ends when all tasks spawned in it have ended; " +
+		"an unhandled failure fails the run.",
 	Types: []*module.Type{taskType, channelType},
 	Funcs: []module.Func{
 		{
@@ -67,7 +67,7 @@ assert(task.await(task.spawn(function() return "done" end)) == "done")`,
 			Call: func(c *module.Call) (any, error) { return luaValues(c.Object("task").(*vm.Task).Await(c.L)), nil },
 		},
 		{
-			Name: "all", Doc: "Runs functions side by side and waits for all. The first failure cancels the rest and is raised.",
+			Name: "all", Doc: "Runs functions concurrently and waits for all. The first failure cancels the rest and is raised.",
 			Params:  []module.Param{{Name: "list", Type: "table", Doc: "functions, or tasks spawned before"}},
 			Returns: "a list of what each returned first, in the same order",
 			Example: `local r = require("task").all({ function() return "a" end, function() return "b" end })
@@ -75,16 +75,16 @@ assert(r[1] == "a" and r[2] == "b")`,
 			Call: all,
 		},
 		{
-			Name: "map", Doc: "Calls a function for every item, several at a time. The first failure cancels the rest and is raised, unless failures are collected.",
+			Name: "map", Doc: "Calls a function for every item, several at a time. The first failure cancels the rest and is raised, unless collect is set.",
 			Params: []module.Param{
 				{Name: "items", Type: "any", Doc: "a list, or an iterator function"},
-				{Name: "f", Type: "function", Doc: "called with the item and its place (with all values of an iterator)"},
+				{Name: "f", Type: "function", Doc: "called with the item and its index (with all values of an iterator)"},
 				{Name: "options", Fields: []module.Param{
 					{Name: "workers", Type: "integer", Doc: "how many at a time", Default: 8},
-					{Name: "collect", Type: "boolean", Doc: "go on after failures and give them: results are by place then, with nothing where one failed", Default: false},
+					{Name: "collect", Type: "boolean", Doc: "continue after failures and return them; results are then by index, with nil where one failed", Default: false},
 				}},
 			},
-			Returns: "a list of what f returned first, in the items' order; with collect also a list of failures in that order, each a table of place, item and error",
+			Returns: "a list of what f returned first, in the items' order; with collect also a list of failures in that order, each a table of index, item and error",
 			Example: `local task = require("task")
 local squares = task.map({ 1, 2, 3 }, function(n) return n * n end, { workers = 2 })
 assert(squares[3] == 9)
@@ -96,7 +96,7 @@ assert(#failures == 1 and failures[1].place == 2 and failures[1].item == 5 and t
 			Call: taskMap,
 		},
 		{
-			Name: "race", Doc: "Runs functions side by side until the first is over, and cancels the others.",
+			Name: "race", Doc: "Runs functions concurrently until the first ends, and cancels the others.",
 			Params:  []module.Param{{Name: "list", Type: "table", Doc: "functions"}},
 			Returns: "what the first returned; its failure is raised",
 			Example: `local task = require("task")
@@ -104,7 +104,7 @@ assert(task.race({ function() task.sleep(60) end, function() return "quick" end 
 			Call: race,
 		},
 		{
-			Name: "timeout", Doc: "Calls a function that may take so long; after that it is stopped and a TimeoutError raised.",
+			Name: "timeout", Doc: "Calls a function with a time limit; after it the function is cancelled and a TimeoutError raised.",
 			Params: []module.Param{{Name: "seconds", Type: "number", Doc: "the limit"}, {Name: "f", Type: "function", Doc: "what to call"},
 				{Name: "...", Type: "any", Doc: "its arguments"}},
 			Returns: "what f returned",

@@ -12,17 +12,17 @@ import (
 
 var (
 	templateOptions = module.Param{Name: "options", Fields: []module.Param{
-		{Name: "escape", Type: "string", Doc: "what values are written for; {{{name}}} and {{&name}} are never changed", Default: "none", Choices: mustache.Escapes},
-		{Name: "missing", Type: "string", Doc: "what a name without a value does", Default: "error", Choices: []string{"error", "empty"}},
+		{Name: "escape", Type: "string", Doc: "how values are escaped; {{{name}}} and {{&name}} never are", Default: "none", Choices: mustache.Escapes},
+		{Name: "missing", Type: "string", Doc: "what a missing value does", Default: "error", Choices: []string{"error", "empty"}},
 		{Name: "partials", Type: "table", Doc: "templates by name, for {{> name}}", Optional: true},
 	}}
 	templateValues = module.Param{Name: "values", Type: "any", Doc: "a table or resource with the values"}
 )
 
 var templateType = &module.Type{
-	Name: "template", Doc: "A template, read once for many texts.",
+	Name: "template", Doc: "A parsed template.",
 	Methods: []module.Func{{
-		Name: "render", Doc: "Fills the template in.", Params: []module.Param{templateValues}, Returns: "the text",
+		Name: "render", Doc: "Renders the template.", Params: []module.Param{templateValues}, Returns: "the text",
 		Example: `local line = require("template").compile("{{id}}: {{area|%.1f}} ha\n")
 assert(line:render({ id = "n1", area = 2.345 }) == "n1: 2.3 ha\n")`,
 		Call: func(c *module.Call) (any, error) { return c.Self.(*textTemplate).render(c, c.Value("values")) },
@@ -31,13 +31,13 @@ assert(line:render({ id = "n1", area = 2.345 }) == "n1: 2.3 ha\n")`,
 
 var templateModule = &module.Module{
 	Name: "template",
-	Doc: "Fills in texts, after Mustache: {{name}} or {{a.b}} is a value, {{.}} the current one, {{{name}}} one without escaping, {{name|%.2f}} one by a format of string.format; " +
+	Doc: "Renders Mustache templates: {{name}} or {{a.b}} is a value, {{.}} the current one, {{{name}}} one without escaping, {{name|%.2f}} one by a format of string.format; " +
 		"{{#list}}…{{/list}} repeats for a list or iterator, goes into a table, or shows for what is true; {{^list}}…{{/list}} shows for what is empty, false or missing; " +
 		"{{> name}} is another template; {{! a comment }}. Lines that hold only such a tag leave no empty line.",
 	Types: []*module.Type{templateType},
 	Funcs: []module.Func{
 		{
-			Name: "render", Doc: "Fills a text in. A name without a value is a KeyError, with its line.",
+			Name: "render", Doc: "Renders a text. A missing value is a KeyError with its line.",
 			Params: []module.Param{{Name: "text", Type: "string", Doc: "the template"}, templateValues, templateOptions}, Returns: "the text",
 			Example: `local text = require("template").render([[
 {{project}}: {{#missions}}{{name}} ({{images}}) {{/missions}}{{^missions}}nothing flown{{/missions}}
@@ -54,7 +54,7 @@ assert(html == "<p>&lt;Hof &amp; Wald&gt;</p>")`,
 			},
 		},
 		{
-			Name: "compile", Doc: "Reads a template once, for many texts.",
+			Name: "compile", Doc: "Parses a template for repeated use.",
 			Params: []module.Param{{Name: "text", Type: "string", Doc: "the template"}, templateOptions}, Returns: "a template",
 			Example: `local hello = require("template").compile("Hello {{name}}")
 assert(hello:render({ name = "Mia" }) == "Hello Mia")`,

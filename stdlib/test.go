@@ -97,7 +97,7 @@ end)`,
 			},
 		},
 		{
-			Name: "before", Doc: "Has a function called before each test of the file.",
+			Name: "before", Doc: "Registers a function to call before each test of the file.",
 			Params:  []module.Param{{Name: "body", Type: "function", Doc: "what to do"}},
 			Example: `require("test").before(function() end)`,
 			Call: func(c *module.Call) (any, error) {
@@ -107,7 +107,7 @@ end)`,
 			},
 		},
 		{
-			Name: "after", Doc: "Has a function called after each test of the file, also after one that failed.",
+			Name: "after", Doc: "Registers a function to call after each test of the file, also after failures.",
 			Params:  []module.Param{{Name: "body", Type: "function", Doc: "what to do"}},
 			Example: `require("test").after(function() end)`,
 			Call: func(c *module.Call) (any, error) {
@@ -117,7 +117,7 @@ end)`,
 			},
 		},
 		{
-			Name: "temp_dir", Doc: "Makes a folder that is removed when the test is over.", Returns: "its path",
+			Name: "temp_dir", Doc: "Creates a folder that is removed when the test ends.", Returns: "its path",
 			Example: `local dir = require("test").temp_dir()
 assert(require("fs").exists(dir))`,
 			Call: func(c *module.Call) (any, error) {
@@ -130,7 +130,7 @@ assert(require("fs").exists(dir))`,
 		},
 		runFunc,
 		{
-			Name: "skip", Doc: "Ends the test without a verdict.",
+			Name: "skip", Doc: "Skips the rest of the test.",
 			Params:  []module.Param{{Name: "reason", Type: "string", Doc: "why"}},
 			Example: `if false then require("test").skip("needs the network") end`,
 			Call: func(c *module.Call) (any, error) {
@@ -194,7 +194,7 @@ func expectation(c *module.Call, found string) error {
 
 var assertions = []module.Func{
 	{
-		Name: "equal", Doc: "Wants two values to be the same; tables and resources are compared by what they hold. The report names each field that differs.",
+		Name: "equal", Doc: "Asserts that two values are equal; tables and resources are compared by content. The report names each differing field.",
 		Params:  []module.Param{{Name: "got", Type: "any", Doc: "the value"}, {Name: "want", Type: "any", Doc: "what it should be"}, message},
 		Example: `require("test").equal({ a = { 1, 2 } }, { a = { 1, 2 } })`,
 		Call: func(c *module.Call) (any, error) {
@@ -205,7 +205,7 @@ var assertions = []module.Func{
 		},
 	},
 	{
-		Name: "different", Doc: "Wants two values not to be the same.",
+		Name: "different", Doc: "Asserts that two values differ.",
 		Params:  []module.Param{{Name: "got", Type: "any", Doc: "the value"}, {Name: "other", Type: "any", Doc: "what it should not be"}, message},
 		Example: `require("test").different({ 1 }, { 2 })`,
 		Call: func(c *module.Call) (any, error) {
@@ -216,7 +216,7 @@ var assertions = []module.Func{
 		},
 	},
 	{
-		Name: "truthy", Doc: "Wants a value that is neither nil nor false.",
+		Name: "truthy", Doc: "Asserts that a value is neither nil nor false.",
 		Params:  []module.Param{{Name: "got", Type: "any", Doc: "the value"}, message},
 		Example: `require("test").truthy(#"x" == 1)`,
 		Call: func(c *module.Call) (any, error) {
@@ -227,7 +227,7 @@ var assertions = []module.Func{
 		},
 	},
 	{
-		Name: "falsy", Doc: "Wants a value that is nil or false.",
+		Name: "falsy", Doc: "Asserts that a value is nil or false.",
 		Params:  []module.Param{{Name: "got", Type: "any", Doc: "the value"}, message},
 		Example: `require("test").falsy(nil)`,
 		Call: func(c *module.Call) (any, error) {
@@ -238,7 +238,7 @@ var assertions = []module.Func{
 		},
 	},
 	{
-		Name: "matches", Doc: "Wants a text to follow a pattern of string.find.",
+		Name: "matches", Doc: "Asserts that a text matches a Lua pattern.",
 		Params:  []module.Param{{Name: "got", Type: "string", Doc: "the text"}, {Name: "pattern", Type: "string", Doc: "such as ^DJI_%d+"}, message},
 		Example: `require("test").matches("DJI_0001.JPG", "^DJI_%d+%.JPG$")`,
 		Call: func(c *module.Call) (any, error) {
@@ -253,7 +253,7 @@ var assertions = []module.Func{
 		},
 	},
 	{
-		Name: "near", Doc: "Wants two numbers to differ by no more than a tolerance.",
+		Name: "near", Doc: "Asserts that two numbers differ by no more than a tolerance.",
 		Params: []module.Param{{Name: "got", Type: "number", Doc: "the number"}, {Name: "want", Type: "number", Doc: "what it should be"},
 			{Name: "tolerance", Type: "number", Doc: "the most they may differ by", Default: 1e-9}, message},
 		Example: `require("test").near(0.1 + 0.2, 0.3)`,
@@ -266,7 +266,7 @@ var assertions = []module.Func{
 		},
 	},
 	{
-		Name: "contains", Doc: "Wants a text to hold a text, or a list to hold a value.",
+		Name: "contains", Doc: "Asserts that a text contains a text, or a list a value.",
 		Params:  []module.Param{{Name: "got", Type: "string|table", Doc: "text or list"}, {Name: "item", Type: "any", Doc: "what should be in it"}, message},
 		Example: `require("test").contains({ "a", "b" }, "b")`,
 		Call: func(c *module.Call) (any, error) {
@@ -277,7 +277,7 @@ var assertions = []module.Func{
 		},
 	},
 	{
-		Name: "raises", Doc: "Wants a function to raise an error whose name is the given one or whose message holds the given text.",
+		Name: "raises", Doc: "Asserts that a function raises an error with a given name or with a given text in its message.",
 		Params: []module.Param{{Name: "body", Type: "function", Doc: "what should fail"},
 			{Name: "expected", Type: "string", Doc: "name of the error, or part of its message", Optional: true}},
 		Returns: "the error",

@@ -24,14 +24,14 @@ var timeModule = &module.Module{
 			Call:    func(c *module.Call) (any, error) { return float64(c.In.Options().Now().UnixMilli()) / 1000, nil },
 		},
 		{
-			Name: "clock", Doc: "A clock that only goes forward, for measuring how long something takes.", Returns: "seconds since the program began",
+			Name: "clock", Doc: "A monotonic clock, for measuring durations.", Returns: "seconds since the program started",
 			Example: `local time = require("time")
 local start = time.clock()
 assert(time.clock() - start >= 0)`,
 			Call: func(*module.Call) (any, error) { return time.Since(began).Seconds(), nil },
 		},
 		{
-			Name: "format", Doc: "Writes a time: as RFC 3339 text with milliseconds, or by a layout.",
+			Name: "format", Doc: "Formats a time: as RFC 3339 text with milliseconds, or by a layout.",
 			Params:  []module.Param{timeArg, {Name: "layout", Type: "string", Doc: calendar.LayoutDoc, Default: "datetime"}, zoneOnly},
 			Returns: "the text: 2024-05-01T10:00:00.000Z, 2024-05-01, 20240501T100000Z, 2024-W18 or what the layout says",
 			Example: `local time = require("time")
@@ -49,7 +49,7 @@ assert(time.format("2024-05-01T10:00:00Z", "%d.%m.%Y %H:%M %Z", { zone = "Europe
 			},
 		},
 		{
-			Name: "parse", Doc: "Reads a time: RFC 3339, or a date (its midnight), or by a layout. A time that does not say its zone is in that of the option.",
+			Name: "parse", Doc: "Parses a time: RFC 3339, a date (its midnight), or by a layout. A time without a zone is in that of the option.",
 			Params: []module.Param{{Name: "text", Type: "string", Doc: "2024-05-01T10:00:00Z or 2024-05-01"},
 				{Name: "layout", Type: "string", Doc: calendar.LayoutDoc, Optional: true}, zoneOnly},
 			Returns: "seconds since 1970",

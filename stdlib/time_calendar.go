@@ -95,7 +95,7 @@ func dateTable(t time.Time) map[string]any {
 
 var calendarFuncs = []module.Func{
 	{
-		Name: "date", Doc: "Takes a time apart.", Params: []module.Param{timeArg, zoneOnly},
+		Name: "date", Doc: "Splits a time into its fields.", Params: []module.Param{timeArg, zoneOnly},
 		Returns: "a table of year, month, day, hour, minute, second, weekday (1 is Monday), yearday, week and weekyear (ISO 8601), zone, offset (seconds east of Greenwich) and dst",
 		Example: `local d = require("time").date("2024-12-30T23:30:00Z", { zone = "Europe/Berlin" })
 assert(d.year == 2024 and d.day == 31 and d.hour == 0 and d.week == 1 and d.weekyear == 2025 and d.offset == 3600)`,
@@ -108,7 +108,7 @@ assert(d.year == 2024 and d.day == 31 and d.hour == 0 and d.week == 1 and d.week
 		},
 	},
 	{
-		Name: "at", Doc: "Makes a time of a date, or of an ISO week. A time of day that clocks jump over counts on from the jump; of one that they show twice, the first is meant.",
+		Name: "at", Doc: "Makes a time from a date or an ISO week. A local time skipped by a clock change counts on from the change; of an ambiguous one the first is taken.",
 		Params: []module.Param{{Name: "date", Fields: []module.Param{
 			{Name: "year", Type: "integer", Doc: "1 to 9999"},
 			{Name: "month", Type: "integer", Doc: "1 to 12; 1 if left out", Optional: true},
@@ -126,7 +126,7 @@ assert(time.format(time.at{ year = 2020, week = 53, weekday = 7 }, "date") == "2
 		Call: timeAt,
 	},
 	{
-		Name: "add", Doc: "Goes through the calendar: years, months, weeks and days keep the time of day, also over a change of the clocks; January 31 and a month is the last of February. Hours and below are exact.",
+		Name: "add", Doc: "Adds calendar units: years, months, weeks and days keep the local time, also across clock changes; January 31 plus a month is the last of February. Hours and below are exact.",
 		Params:  []module.Param{{Name: "time", Type: "number|string", Doc: "seconds since 1970, or RFC 3339 text"}, {Name: "step", Fields: stepFields}},
 		Returns: "seconds since 1970",
 		Example: `local time = require("time")
@@ -161,7 +161,7 @@ assert(time.format(time.start_of("week", "2024-05-01T10:00:00Z"), "date") == "20
 		},
 	},
 	{
-		Name: "each", Doc: "Goes from one time to another in steps of the calendar. Both ends count.",
+		Name: "each", Doc: "Iterates from one time to another in calendar steps, both ends included.",
 		Params:  []module.Param{{Name: "from", Type: "number|string", Doc: "the first time"}, {Name: "to", Type: "number|string", Doc: "the last"}, {Name: "step", Fields: stepFields}},
 		Returns: "an iterator of seconds since 1970",
 		Example: `local time = require("time")

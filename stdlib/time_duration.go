@@ -10,7 +10,7 @@ import (
 
 var durationFuncs = []module.Func{
 	{
-		Name: "duration", Doc: "Reads a duration such as 1h30m, 90s, 2d, 1w, 250ms or PT1H30M. A day is 24 hours.",
+		Name: "duration", Doc: "Parses a duration such as 1h30m, 90s, 2d, 1w, 250ms or PT1H30M. A day is 24 hours.",
 		Params:  []module.Param{{Name: "text", Type: "string", Doc: "the duration"}},
 		Returns: "seconds",
 		Example: `local time = require("time")
@@ -18,7 +18,7 @@ assert(time.duration("1h30m") == 5400 and time.duration("2d") == 172800 and time
 		Call: func(c *module.Call) (any, error) { return calendar.ParseDuration(c.String("text")) },
 	},
 	{
-		Name: "format_duration", Doc: "Writes a duration in days, hours, minutes and seconds, to the millisecond.",
+		Name: "format_duration", Doc: "Formats a duration in days, hours, minutes and seconds, to the millisecond.",
 		Params:  []module.Param{{Name: "seconds", Type: "number", Doc: "how long"}},
 		Returns: "the text, such as 1h30m",
 		Example: `local time = require("time")

@@ -17,7 +17,7 @@ type Dialect struct {
 	Trim      bool // spaces around fields do not count; for reading
 	Skip      int  // lines before the first row; for reading
 	CRLF      bool // lines end as on Windows; for writing
-	BOM       bool // begin with the mark by which spreadsheets know UTF-8; for writing
+	BOM       bool // begin with the UTF-8 byte order mark, which spreadsheets need; for writing
 
 	Encoding string // of the text, one of Encodings; UTF8 when empty
 }
