@@ -14,22 +14,58 @@ import (
 	"transect/client/fault"
 )
 
-// Module code reaches files through these: they ask Permit, and touch the file
-// that was asked for and no other.
+// Open opens a file for the script, as os.OpenFile does. In a restricted
+// sandbox it checks the canonical path and follows no link that appeared since.
+func (s *Sandbox) Open(path string, flag int, perm os.FileMode) (*os.File, error) {
+	if !s.Restricted() {
+		return os.OpenFile(path, flag, perm)
+	}
+	real := Canonical(path)
+	writes := flag&(os.O_RDWR|os.O_WRONLY|os.O_CREATE|os.O_TRUNC|os.O_APPEND) != 0
+	if !writes || flag&os.O_RDWR != 0 {
+		if err := s.permit(Read, real); err != nil {
+			return nil, err
+		}
+	}
+	if writes {
+		if err := s.permit(Write, real); err != nil {
+			return nil, err
+		}
+	}
+	file, err := openChecked(real, flag, perm)
+	return file, withPath(err, path)
+}
 
-// ReadFile reads a whole file for the script, up to the longest text there may be.
+// OpenToRead is Open for packages that read files and know no sandbox.
+func (s *Sandbox) OpenToRead(path string) (*os.File, error) { return s.Open(path, os.O_RDONLY, 0) }
+
+// ReadFile reads a whole file for the script, up to Options.MaxFile.
 func (s *Sandbox) ReadFile(path string) ([]byte, error) {
-	f, err := s.Open(path, os.O_RDONLY, 0)
+	f, err := s.OpenToRead(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	// A device may give bytes without end.
-	data, err := io.ReadAll(io.LimitReader(f, int64(s.maxFile)+1))
+	data, err := io.ReadAll(io.LimitReader(f, int64(s.maxFile)+1)) // a device may be endless
 	if len(data) > s.maxFile {
 		return nil, TooLong("read", float64(len(data)), s.maxFile)
 	}
 	return data, err
+}
+
+// ReadModule reads the source of a module. Modules in the given folders,
+// canonical paths, are part of the script and need no permission.
+func (s *Sandbox) ReadModule(path string, folders []string) ([]byte, error) {
+	real := Canonical(path)
+	if !s.Restricted() || !Below(real, folders...) {
+		return s.ReadFile(path)
+	}
+	f, err := openChecked(real, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, withPath(err, path)
+	}
+	defer f.Close()
+	return io.ReadAll(f)
 }
 
 // Stat describes a file or folder for the script.
@@ -41,21 +77,18 @@ func (s *Sandbox) Stat(path string) (os.FileInfo, error) {
 	if err := s.permit(Read, real); err != nil {
 		return nil, err
 	}
-	root, name, err := opened(real)
+	folder, name, err := openParent(real)
 	if err != nil {
-		return nil, renamed(err, path)
+		return nil, withPath(err, path)
 	}
-	defer root.Close()
-	info, err := root.Lstat(name)
-	return info, renamed(err, path)
+	defer folder.Close()
+	info, err := folder.Lstat(name)
+	return info, withPath(err, path)
 }
 
 // ReadDir lists a folder for the script, sorted by name.
 func (s *Sandbox) ReadDir(path string) ([]os.DirEntry, error) {
-	if !s.Restricted() {
-		return os.ReadDir(path)
-	}
-	f, err := s.Open(path, os.O_RDONLY, 0)
+	f, err := s.OpenToRead(path)
 	if err != nil {
 		return nil, err
 	}
@@ -65,22 +98,64 @@ func (s *Sandbox) ReadDir(path string) ([]os.DirEntry, error) {
 	return entries, err
 }
 
-// Readable leaves out the paths the script may not read: links in a folder it
-// may read can lead out of it.
+// Readable returns the paths the script may read: links in a folder it may read
+// can lead out of it.
 func (s *Sandbox) Readable(paths []string) []string {
 	if !s.Restricted() {
 		return paths
 	}
-	var kept []string
-	for _, path := range paths {
-		if s.Permit(Read, path) == nil {
-			kept = append(kept, path)
-		}
-	}
-	return kept
+	return slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return s.Permit(Read, path) != nil })
 }
 
-// MakeFolder makes a folder for the script, with those above it.
+// Folder checks whether the script may write path, which itself may be a link,
+// and opens the folder that contains it, for changing names in it.
+func (s *Sandbox) Folder(path string) (folder *os.Root, name string, err error) {
+	dir, name := filepath.Split(filepath.Clean(path))
+	if dir == "" {
+		dir = "."
+	}
+	real := filepath.Join(Canonical(dir), name)
+	if s.Restricted() {
+		if err := s.permit(Write, real); err != nil {
+			return nil, "", err
+		}
+	}
+	folder, name, err = openParent(real)
+	return folder, name, withPath(err, path)
+}
+
+// Into opens a folder, made when missing, in which the script is to create a
+// file of that name; "" stands for the folder itself.
+func (s *Sandbox) Into(folder, name string) (*os.Root, error) {
+	real := Canonical(folder)
+	if s.Restricted() {
+		if err := s.permit(Write, filepath.Join(real, name)); err != nil {
+			return nil, err
+		}
+	}
+	root, err := makeFolder(real)
+	return root, withPath(err, folder)
+}
+
+// makeFolder opens the folder at a canonical path. Missing folders are made one
+// by one, each below one that was verified.
+func makeFolder(real string) (*os.Root, error) {
+	root, err := openFolder(real)
+	if !errors.Is(err, fs.ErrNotExist) || filepath.Dir(real) == real {
+		return root, err
+	}
+	parent, err := makeFolder(filepath.Dir(real))
+	if err != nil {
+		return nil, err
+	}
+	defer parent.Close()
+	if err := parent.Mkdir(filepath.Base(real), 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	return openFolder(real)
+}
+
+// MakeFolder makes a folder and its parents for the script.
 func (s *Sandbox) MakeFolder(path string) error {
 	if !s.Restricted() {
 		return os.MkdirAll(path, 0o777)
@@ -92,39 +167,8 @@ func (s *Sandbox) MakeFolder(path string) error {
 	return folder.Close()
 }
 
-// Into opens a folder, made when missing, in which the script is to make a file
-// of that name; "" asks for the folder itself.
-func (s *Sandbox) Into(folder, name string) (*os.Root, error) {
-	real := Canonical(folder)
-	if s.Restricted() {
-		if err := s.permit(Write, filepath.Join(real, name)); err != nil {
-			return nil, err
-		}
-	}
-	root, err := madeFolder(real)
-	return root, renamed(err, folder)
-}
-
-// madeFolder opens the folder at a true path, and makes it, step by step below
-// folders known to be those, where there is none.
-func madeFolder(real string) (*os.Root, error) {
-	root, err := openedFolder(real)
-	if !errors.Is(err, fs.ErrNotExist) || filepath.Dir(real) == real {
-		return root, err
-	}
-	above, err := madeFolder(filepath.Dir(real))
-	if err != nil {
-		return nil, err
-	}
-	defer above.Close()
-	if err := above.Mkdir(filepath.Base(real), 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
-		return nil, err
-	}
-	return openedFolder(real)
-}
-
-// Remove removes a file or an empty folder for the script, or with all a
-// folder with what is in it. Of a link it removes the link.
+// Remove removes a file or an empty folder for the script, or with all a folder
+// and its contents. Of a link it removes the link.
 func (s *Sandbox) Remove(path string, all bool) error {
 	if !s.Restricted() {
 		if all {
@@ -138,9 +182,9 @@ func (s *Sandbox) Remove(path string, all bool) error {
 	}
 	defer folder.Close()
 	if all {
-		return renamed(folder.RemoveAll(name), path)
+		return withPath(folder.RemoveAll(name), path)
 	}
-	return renamed(folder.Remove(name), path)
+	return withPath(folder.Remove(name), path)
 }
 
 // Rename moves a file or folder for the script. The result is readable at the
@@ -173,18 +217,3 @@ func TooLong(operation string, length float64, limit int) error {
 
 // Size formats a number of bytes.
 func Size(n int64) string { return strings.ReplaceAll(humanize.IBytes(uint64(n)), ".0 ", " ") }
-
-// ReadModule reads the source of a module. Modules in the given folders, true
-// paths, are part of the script and need no permission.
-func (s *Sandbox) ReadModule(path string, folders []string) ([]byte, error) {
-	real := Canonical(path)
-	if !s.Restricted() || !Below(real, folders...) {
-		return s.ReadFile(path)
-	}
-	f, err := openTrue(real, os.O_RDONLY, 0)
-	if err != nil {
-		return nil, renamed(err, path)
-	}
-	defer f.Close()
-	return io.ReadAll(f)
-}

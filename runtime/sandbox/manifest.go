@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,27 +13,22 @@ import (
 
 	"transect/client/atomicfile"
 	"transect/client/fault"
-	"transect/client/suggest"
 )
 
-// Manifest is the file beside a script that says what it may reach. Paths in it
-// start at its folder.
+// ManifestSuffix replaces .lua in the name of a script's manifest.
+const ManifestSuffix = ".allow.json"
+
+// Manifest is the file beside a script that says what it may reach. Its paths
+// are relative to its folder.
 type Manifest struct {
-	Sandbox bool            `json:"sandbox"`
-	Allow   List            `json:"allow,omitempty"`
-	Deny    List            `json:"deny,omitempty"`
-	Budget  *ManifestBudget `json:"budget,omitempty"`
+	Sandbox bool    `json:"sandbox"`
+	Allow   List    `json:"allow,omitempty"`
+	Deny    List    `json:"deny,omitempty"`
+	Budget  *Budget `json:"budget,omitempty"`
 }
 
-// ManifestBudget is the budget as it is written in the file.
-type ManifestBudget struct {
-	Creates *int64 `json:"creates,omitempty"`
-	Deletes *int64 `json:"deletes,omitempty"`
-	Bytes   *int64 `json:"bytes,omitempty"`
-}
-
-// ManifestOf is where the manifest of a script is.
-func ManifestOf(script string) string { return strings.TrimSuffix(script, ".lua") + ManifestEnding }
+// ManifestOf is the path of a script's manifest.
+func ManifestOf(script string) string { return strings.TrimSuffix(script, ".lua") + ManifestSuffix }
 
 // ReadManifest reads a manifest; found is false when there is none.
 func ReadManifest(path string) (rules Rules, found bool, err error) {
@@ -40,57 +36,55 @@ func ReadManifest(path string) (rules Rules, found bool, err error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return Rules{}, false, nil
 	}
-	wrong := func(format string, args ...any) error {
-		return fault.Hinted(fault.Of(&fault.ConfigError{}, "the permissions in "+path+": "+format, args...),
-			`write it like {"sandbox": true, "allow": {"read": ["flight"], "ops": ["datasets.*"]}, "budget": {"deletes": 0}}; --no-manifest leaves it aside`)
+	wrong := func(format string, args ...any) (Rules, bool, error) {
+		return Rules{}, true, fault.Hinted(fault.Of(&fault.ConfigError{}, "the permissions in "+path+": "+format, args...),
+			`write it like {"sandbox": true, "allow": {"read": ["flight"], "ops": ["datasets.*"]}, "budget": {"deletes": 0}}; --no-manifest ignores it`)
 	}
 	if err != nil {
-		return Rules{}, true, wrong("%w", err)
+		return wrong("%w", err)
 	}
-	var m Manifest
+	m := Manifest{Budget: &Budget{}}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&m); err != nil {
-		return Rules{}, true, wrong("%w", err)
+		return wrong("%w", err)
 	}
-	place := func(rel string) string { return within(filepath.Dir(path), rel) }
+	abs := func(path string) string { return path }
+	if dir, err := filepath.Abs(filepath.Dir(path)); err == nil {
+		abs = func(path string) string {
+			if !filepath.IsAbs(path) {
+				path = filepath.Join(dir, path)
+			}
+			return filepath.Clean(path)
+		}
+	}
 	rules = Rules{Sandbox: m.Sandbox, Allow: List{}, Deny: List{}}
 	for _, list := range []struct{ from, to List }{{m.Allow, rules.Allow}, {m.Deny, rules.Deny}} {
 		for kind, whats := range list.from {
 			if !slices.Contains(Kinds, kind) {
-				return Rules{}, true, wrong("there is no kind %s %s", kind, suggest.Hint(string(kind), kindNames()))
+				return wrong("there is no kind %s %s", kind, suggestKind(string(kind)))
 			}
-			list.to[kind] = []string{} // named, so closed
+			list.to[kind] = []string{} // an empty list limits the kind too
 			for _, what := range whats {
-				if err := list.to.Add(kind, what, place); err != nil {
-					return Rules{}, true, wrong("%w", err)
+				if err := list.to.Add(kind, what, abs); err != nil {
+					return wrong("%w", err)
 				}
 			}
 		}
 	}
-	if b := m.Budget; b != nil {
-		for name, n := range map[string]*int64{"creates": b.Creates, "deletes": b.Deletes, "bytes": b.Bytes} {
-			if n != nil && *n < 0 {
-				return Rules{}, true, wrong("the budget of %s is negative", name)
-			}
+	if m.Budget != nil {
+		rules.Budget = *m.Budget
+	}
+	for name, n := range rules.Budget.fields() {
+		if *n != nil && **n < 0 {
+			return wrong("the budget of %s is negative", name)
 		}
-		rules.Budget = Budget{b.Creates, b.Deletes, b.Bytes}
 	}
 	return rules, true, nil
 }
 
-// within makes a path absolute that starts at dir.
-func within(dir, path string) string {
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(dir, path)
-	}
-	if full, err := filepath.Abs(path); err == nil {
-		return full
-	}
-	return path
-}
-
-func (p *Policy) note(kind Access, what string) {
+// record notes what the script reached.
+func (p *Policy) record(kind Access, what string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.reached[kind] == nil {
@@ -99,39 +93,29 @@ func (p *Policy) note(kind Access, what string) {
 	p.reached[kind][what] = true
 }
 
-// Learned is the manifest of what the run reached, added to what the rules
-// allowed already. Many files of a folder become the folder; budgets leave room
-// for twice as much, but for deletions only for as many.
+// minBytes is the least a learned manifest takes a run to send, requests included.
+const minBytes = 512 << 10
+
+// Learned is the manifest of what the run reached, in addition to what the
+// rules allowed already. Many files of one folder become the folder. Budgets
+// leave room for twice as much, but not for more deletions.
 func (p *Policy) Learned() Manifest {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	dir := filepath.Dir(p.protected)
-	m := Manifest{Sandbox: true, Allow: List{}, Deny: p.rules.Deny, Budget: &ManifestBudget{}}
+	m := Manifest{Sandbox: true, Allow: List{}, Deny: List{}, Budget: &Budget{}}
 	for _, kind := range Kinds {
-		list := []string{}
-		for what := range p.reached[kind] {
-			list = append(list, what)
-		}
-		if kind == Read || kind == Write {
+		list := slices.Collect(maps.Keys(p.reached[kind]))
+		if kind.file() {
 			list = folders(list, dir)
 		}
-		for _, old := range p.rules.Allow[kind] {
-			if old != all && (kind == Read || kind == Write) {
-				old = shortened(old, dir)
-			}
-			list = append(list, old)
-		}
+		list = append(list, relative(kind, p.rules.Allow[kind], dir)...)
 		slices.Sort(list)
 		if list = slices.Compact(list); len(list) > 0 {
 			m.Allow[kind] = list
 		}
-	}
-	for kind, list := range m.Deny {
-		if kind == Read || kind == Write {
-			m.Deny[kind] = slices.Clone(list)
-			for i := range list {
-				m.Deny[kind][i] = shortened(list[i], dir)
-			}
+		if denied, ok := p.rules.Deny[kind]; ok {
+			m.Deny[kind] = relative(kind, denied, dir)
 		}
 	}
 	room := func(old *int64, used, times int64) *int64 {
@@ -143,38 +127,44 @@ func (p *Policy) Learned() Manifest {
 	}
 	m.Budget.Creates = room(p.rules.Budget.Creates, p.used.creates, 2)
 	m.Budget.Deletes = room(p.rules.Budget.Deletes, p.used.deletes, 1)
-	m.Budget.Bytes = room(p.rules.Budget.Bytes, max(p.used.bytes, leastBytes), 2)
+	m.Budget.Bytes = room(p.rules.Budget.Bytes, max(p.used.bytes, minBytes), 2)
 	return m
 }
-
-// leastBytes is what a run is taken to send at least, questions included.
-const leastBytes = 512 << 10
 
 // manyFiles is how many files of one folder stand for the folder.
 const manyFiles = 4
 
-func folders(list []string, dir string) []string {
+// folders makes rules of paths: folders in place of many files, and nothing
+// that another rule covers.
+func folders(list []string, dir string) (rules []string) {
 	count := map[string]int{}
 	for _, path := range list {
 		count[filepath.Dir(path)]++
 	}
-	var whole, out []string
 	for folder, n := range count {
-		if n >= manyFiles && folder != filepath.Dir(folder) {
-			whole = append(whole, folder)
+		if n >= manyFiles && folder != filepath.Dir(folder) && !slices.Contains(list, folder) {
+			list = append(list, folder)
 		}
 	}
-	for _, path := range append(list, whole...) {
-		covered := slices.ContainsFunc(whole, func(folder string) bool { return folder != path && Below(path, folder) }) ||
-			slices.ContainsFunc(list, func(folder string) bool { return folder != path && Below(path, folder) })
-		if !covered {
-			out = append(out, literal(shortened(path, dir)))
+	for _, path := range list {
+		if !slices.ContainsFunc(list, func(other string) bool { return other != path && Below(path, other) }) {
+			rules = append(rules, literal(shortened(path, dir)))
 		}
 	}
-	return out
+	return rules
 }
 
-// shortened names a path as the manifest in dir does.
+// relative names the paths of a list as the manifest in dir does.
+func relative(kind Access, list []string, dir string) []string {
+	list = slices.Clone(list)
+	for i, path := range list {
+		if kind.file() && path != anything {
+			list[i] = shortened(path, dir)
+		}
+	}
+	return list
+}
+
 func shortened(path, dir string) string {
 	if Below(path, dir) {
 		if rel, err := filepath.Rel(dir, path); err == nil {
@@ -184,22 +174,22 @@ func shortened(path, dir string) string {
 	return path
 }
 
-// literal is a rule for a path as it is, also where it looks like a pattern.
+// literal escapes a path that looks like a pattern.
 func literal(path string) string {
 	if filepath.Separator != '/' {
-		return path // there is no way to say so here
+		return path // there is no escape character
 	}
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`, `{`, `\{`, `}`, `\}`).Replace(path)
 }
 
-// Write writes the manifest in one step.
+// Write replaces the manifest.
 func (m Manifest) Write(path string) error {
 	text, err := json.MarshalIndent(m, "", "  ")
-	if err != nil {
-		return err
+	if err == nil {
+		err = atomicfile.Write(path, append(text, '\n'), 0o644)
 	}
-	if err := atomicfile.Write(path, append(text, '\n'), 0o644); err != nil {
-		return fault.Of(&fault.FileError{}, "cannot write the permissions %s: %w", path, fault.Reason(err))
+	if err != nil {
+		return fault.Of(&fault.FileError{}, "cannot write the permissions %s: %w", path, err)
 	}
 	return nil
 }

@@ -65,12 +65,12 @@ func TestWrongManifests(t *testing.T) {
 		`{"allow": {"read": "x"}}`:          "cannot unmarshal",
 		`{"budget": {"deletes": -1}}`:       "deletes is negative",
 		`{"budget": {"files": 1}}`:          `unknown field "files"`,
-		`{"allow": {"read": ["/w/[x"]}}`:    "no pattern",
-		`{"deny": {"write": ["ok", "[x"]}}`: "no pattern",
+		`{"allow": {"read": ["/w/[x"]}}`:    "not a valid path pattern",
+		`{"deny": {"write": ["ok", "[x"]}}`: "not a valid path pattern",
 	} {
 		_, found, err := sandbox.ReadManifest(manifest(t, text))
 		if f := fault.Find(err); !found || f == nil || f.Name() != "ConfigError" || !strings.Contains(err.Error(), want) ||
-			!strings.Contains(err.Error(), sandbox.ManifestEnding) || f.Facts().Hint == "" {
+			!strings.Contains(err.Error(), sandbox.ManifestSuffix) || f.Facts().Hint == "" {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}
 	}
@@ -80,7 +80,7 @@ func TestWrongManifests(t *testing.T) {
 // written and read, and no write beside it.
 func TestLearnedPermitsTheSameAgain(t *testing.T) {
 	root := sandbox.Canonical(t.TempDir())
-	path := filepath.Join(root, "x"+sandbox.ManifestEnding)
+	path := filepath.Join(root, "x"+sandbox.ManifestSuffix)
 	name := rapid.SampledFrom([]string{"a.jpg", "b.jpg", "c d.jpg", "ä.tif", "IMG[1].jpg", "{x}.csv", "q?.txt", "star*.txt", "deep/er/f", "back\\slash", "plain"})
 	folder := rapid.SampledFrom([]string{root, root + "/flight", root + "/out", "/elsewhere", "/"})
 	rapid.Check(t, func(t *rapid.T) {

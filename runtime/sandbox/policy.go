@@ -11,24 +11,21 @@ import (
 	"transect/client/fault"
 )
 
-// ManifestEnding is what the name of a script's manifest ends with, in place of
-// .lua.
-const ManifestEnding = ".allow.json"
-
-// Policy decides for one run. Any goroutine may use it.
+// Policy decides what one run may reach. Safe for concurrent use.
 type Policy struct {
 	rules       Rules
-	allow, deny compiled
-	manifest    string // the file rules come from or go to, as people name it; "" when there is none
-	protected   string // its true path
+	allow, deny map[Access][]rule
+	manifest    string // as shown to users, "" for none
+	protected   string // its canonical path
 
 	mu      sync.Mutex
-	used    spent
-	reached map[Access]map[string]bool // when it is learned
+	used    usage
+	reached map[Access]map[string]bool // for --learn, else nil
 }
 
-// New makes the gate of a run. manifest is the file some of the rules come
-// from, or "". learn has it let everything pass that is not denied, and note it.
+// NewPolicy makes the policy of a run. manifest is the file that holds some of
+// the rules, or "". With learn everything that is not denied is allowed and
+// recorded.
 func NewPolicy(rules Rules, manifest string, learn bool) *Policy {
 	p := &Policy{rules: rules, manifest: manifest, allow: compile(rules.Allow), deny: compile(rules.Deny)}
 	if manifest != "" {
@@ -40,101 +37,103 @@ func NewPolicy(rules Rules, manifest string, learn bool) *Policy {
 	return p
 }
 
-// Permit says whether the script may reach something: nil, or the error to
-// raise. Paths are true paths.
+// Permit checks whether the script may reach something. Paths are canonical.
 func (p *Policy) Permit(kind Access, what string) error {
 	if err := p.Denied(kind, what); err != nil {
 		return err
 	}
 	if p.reached != nil {
-		p.note(kind, what)
+		p.record(kind, what)
 		return nil
 	}
-	if _, closed := p.rules.Allow[kind]; !closed && !p.rules.Sandbox {
-		return nil
-	}
-	if _, ok := p.allow.find(kind, what); ok {
+	if _, closed := p.rules.Allow[kind]; !closed && !p.rules.Sandbox || find(p.allow[kind], what) != nil {
 		return nil
 	}
 	hint := fmt.Sprintf("allow it with --allow %s=%s", kind, what)
 	if kind == Exec {
 		hint += ", which lets it run any program"
 	}
-	if p.manifest != "" {
-		hint += ", or in " + p.manifest
-	}
-	return fault.Hinted(fault.Of(&fault.PermissionError{}, "the script may not %s", deed(kind, what)), "%s", hint)
+	return forbidden(kind, what, hint+p.orManifest())
 }
 
-// Denied is Permit for what the person who started the run named: it is open
-// unless it is denied.
+// Denied is Permit for what the person who started the run named: allowed
+// unless a rule denies it.
 func (p *Policy) Denied(kind Access, what string) error {
-	if kind == Write && (strings.HasSuffix(what, ManifestEnding) || what == p.protected) {
-		return fault.Hinted(fault.Of(&fault.PermissionError{}, "the script may not write %s", what),
-			"permissions are not for scripts to give: no rule allows it to write a file named *%s", ManifestEnding)
+	if kind == Write && (strings.HasSuffix(what, ManifestSuffix) || what == p.protected) {
+		return forbidden(kind, what, "scripts cannot change permissions: no rule allows writing a file named *"+ManifestSuffix)
 	}
-	if r, ok := p.deny.find(kind, what); ok {
-		source := "the rule --deny " + string(kind) + "=" + r.text + " forbids it"
-		if p.manifest != "" {
-			source += ", from the command line or from " + p.manifest
-		}
-		return fault.Hinted(fault.Of(&fault.PermissionError{}, "the script may not %s", deed(kind, what)), "%s", source)
+	r := find(p.deny[kind], what)
+	if r == nil {
+		return nil
 	}
-	return nil
+	hint := "the rule --deny " + string(kind) + "=" + r.text + " forbids it"
+	if p.manifest != "" {
+		hint += ", from the command line or from " + p.manifest
+	}
+	return forbidden(kind, what, hint)
 }
 
-func deed(kind Access, what string) string {
-	switch kind {
-	case Net:
-		return "connect to " + what
-	case Env:
-		return "use the environment variable " + what
-	case Exec:
-		return "run programs (" + what + ")"
-	case Op:
-		return "call " + what
+func (p *Policy) orManifest() string {
+	if p.manifest == "" {
+		return ""
 	}
-	return string(kind) + " " + what
+	return ", or in " + p.manifest
 }
 
-type withinKey struct{}
+func forbidden(kind Access, what, hint string) error {
+	action := map[Access]string{
+		Read:  "read %s",
+		Write: "write %s",
+		Net:   "connect to %s",
+		Env:   "use the environment variable %s",
+		Exec:  "run programs (%s)",
+		Op:    "call %s",
+	}[kind]
+	return fault.Hinted(fault.Of(&fault.PermissionError{}, "the script may not "+action, what), "%s", hint)
+}
 
-// Intercept asks about every operation: whether it may be called, about the files
-// among its arguments, and about the budget. What an allowed operation is made
-// of needs no leave of its own, but may be denied.
+type nestedKey struct{}
+
+// Intercept checks each operation, the files among its arguments, and the
+// budget. The steps of an allowed operation need no rule of their own, but may
+// be denied.
 func (p *Policy) Intercept(ctx context.Context, call *declare.Call, next declare.Handler) (declare.Value, error) {
-	ask := p.Permit
-	if ctx.Value(withinKey{}) != nil {
-		ask = p.Denied
+	check := p.Permit
+	if ctx.Value(nestedKey{}) != nil {
+		check = p.Denied
 	}
-	if err := ask(Op, call.Spec.FullName()); err != nil {
+	if err := check(Op, call.Spec.FullName()); err != nil {
 		return declare.Value{}, err
 	}
-	if err := p.files(call); err != nil {
+	if err := p.checkFiles(call); err != nil {
 		return declare.Value{}, err
 	}
 	ctx, err := p.charge(ctx, call)
 	if err != nil {
 		return declare.Value{}, err
 	}
-	return next(context.WithValue(ctx, withinKey{}, true), call)
+	return next(context.WithValue(ctx, nestedKey{}, true), call)
 }
 
-// files asks about the local files an operation reads and writes.
-func (p *Policy) files(call *declare.Call) error {
+// checkFiles checks the local files an operation reads and writes.
+func (p *Policy) checkFiles(call *declare.Call) error {
 	for i := range call.Spec.Params {
-		param := &call.Spec.Params[i]
-		if !strings.HasPrefix(param.Name, "target_path") && !strings.HasPrefix(param.Name, "file_path") {
-			continue
-		}
-		kind := Read
-		if param.Name == "target_path" {
-			kind = Write
-		}
-		for _, path := range paths(call.Args.Values[param.Name], kind) {
-			if name := call.Args.Text("target_name"); kind == Write && name != "" {
-				path = filepath.Join(path, name)
+		name := call.Spec.Params[i].Name
+		var kind Access
+		var files []string
+		switch {
+		case name == "target_path":
+			kind, files = Write, paths(call.Args.Values[name])
+			if files == nil {
+				files = []string{"."}
 			}
+			for i, path := range files {
+				files[i] = filepath.Join(path, call.Args.Text("target_name"))
+			}
+		case strings.HasPrefix(name, "target_path"), strings.HasPrefix(name, "file_path"):
+			kind, files = Read, paths(call.Args.Values[name])
+		}
+		for _, path := range files {
 			if err := p.Permit(kind, Canonical(path)); err != nil {
 				return err
 			}
@@ -143,21 +142,18 @@ func (p *Policy) files(call *declare.Call) error {
 	return nil
 }
 
-func paths(value any, kind Access) []string {
+// paths are the paths in an argument; nil when it was not given.
+func paths(value any) (list []string) {
 	switch v := value.(type) {
 	case nil:
-		if kind == Write {
-			return []string{"."}
-		}
-		return nil
 	case []any:
-		var list []string
-		for _, one := range v {
-			list = append(list, fmt.Sprint(one))
+		for _, path := range v {
+			list = append(list, fmt.Sprint(path))
 		}
-		return list
 	case []string:
-		return v
+		list = append(list, v...)
+	default:
+		list = append(list, fmt.Sprint(value))
 	}
-	return []string{fmt.Sprint(value)}
+	return list
 }

@@ -12,14 +12,14 @@ import (
 	"transect/client/suggest"
 )
 
-// Kinds are the kinds of things rules are about, in the order they are told.
+// Kinds lists the kinds of access in the order they are shown.
 var Kinds = []Access{Read, Write, Net, Env, Exec, Op}
 
-// all stands for everything of a kind.
-const all = "*"
+const anything = "*" // the pattern that matches everything of a kind
 
-// Rules say what a script may reach. A kind with a list in Allow is closed but
-// for that list; Sandbox closes all kinds that way. Deny wins over Allow.
+// Rules say what a script may reach. A kind that has a list in Allow is limited
+// to that list, also to an empty one; Sandbox limits all kinds. Deny wins over
+// Allow.
 type Rules struct {
 	Sandbox     bool
 	Allow, Deny List
@@ -29,12 +29,12 @@ type Rules struct {
 // List holds patterns by kind. Those of files are absolute paths.
 type List map[Access][]string
 
-// Empty tells whether the rules say nothing.
+// Empty reports whether the rules restrict nothing.
 func (r Rules) Empty() bool {
 	return !r.Sandbox && len(r.Allow) == 0 && len(r.Deny) == 0 && r.Budget == Budget{}
 }
 
-// Over lays rules over others: lists are joined, of budgets the given ones win.
+// Over joins two sets of rules; where both set a budget, r's counts.
 func (r Rules) Over(under Rules) Rules {
 	return Rules{Sandbox: r.Sandbox || under.Sandbox, Allow: joined(r.Allow, under.Allow), Deny: joined(r.Deny, under.Deny),
 		Budget: r.Budget.over(under.Budget)}
@@ -42,20 +42,18 @@ func (r Rules) Over(under Rules) Rules {
 
 func joined(a, b List) List {
 	out := List{}
-	for _, kind := range Kinds {
-		_, first := a[kind]
-		_, second := b[kind]
-		if first || second { // an empty list closes the kind
-			out[kind] = slices.Concat(a[kind], b[kind])
+	for _, l := range []List{a, b} {
+		for kind, list := range l {
+			out[kind] = append(slices.Clip(out[kind]), list...)
 		}
 	}
 	return out
 }
 
-// Parse adds rules as they are written on a command line: read=DIR,write=OUT,
-// net=HOST. A part without = belongs to the kind before it; a kind alone is all
-// of it. place makes paths absolute.
-func (l List) Parse(text string, place func(path string) string) error {
+// Parse adds rules in command line form: read=DIR,write=OUT,net=HOST. A part
+// without = belongs to the kind before it; a kind alone means all of it. abs
+// makes paths absolute.
+func (l List) Parse(text string, abs func(path string) string) error {
 	kind := Access("")
 	for part := range strings.SplitSeq(text, ",") {
 		part = strings.TrimSpace(part)
@@ -63,18 +61,18 @@ func (l List) Parse(text string, place func(path string) string) error {
 		switch {
 		case slices.Contains(Kinds, Access(name)):
 			if kind = Access(name); !given {
-				what = all
+				what = anything
 			}
 		case kind == "":
-			return fault.Hinted(fault.Of(&fault.UsageError{}, "%q names no kind of permission", part),
-				"%s", strings.TrimSpace(suggest.Hint(name, kindNames())+" write it like read=flight,write=out,net=example.com; the kinds are "+strings.Join(kindNames(), ", ")))
+			return fault.Hinted(fault.Of(&fault.UsageError{}, "%q is not a kind of permission", part),
+				"%swrite it like read=flight,write=out,net=example.com; the kinds are %s", suggestKind(name), strings.Join(kindNames(), ", "))
 		default:
 			what = part
 		}
 		if what == "" {
-			return fault.Hinted(fault.Of(&fault.UsageError{}, "nothing is named behind %s", part), "name something, or write %s alone for all of it", kind)
+			return fault.Hinted(fault.Of(&fault.UsageError{}, "nothing follows %s", part), "name something, or write %s alone for all of it", kind)
 		}
-		if err := l.Add(kind, what, place); err != nil {
+		if err := l.Add(kind, what, abs); err != nil {
 			return err
 		}
 	}
@@ -82,71 +80,78 @@ func (l List) Parse(text string, place func(path string) string) error {
 }
 
 // Add adds one rule.
-func (l List) Add(kind Access, what string, place func(path string) string) error {
-	if what != all && (kind == Read || kind == Write) {
-		what = place(what)
+func (l List) Add(kind Access, what string, abs func(path string) string) error {
+	if what != anything && kind.file() {
+		what = abs(what)
 		if !doublestar.ValidatePathPattern(what) {
-			return fault.Of(&fault.UsageError{}, "%s is no pattern of paths", what)
+			return fault.Of(&fault.UsageError{}, "%s is not a valid path pattern", what)
 		}
 	}
 	l[kind] = append(l[kind], what)
 	return nil
 }
 
-func kindNames() []string {
-	names := make([]string, len(Kinds))
-	for i, k := range Kinds {
-		names[i] = string(k)
+func (a Access) file() bool { return a == Read || a == Write }
+
+func kindNames() (names []string) {
+	for _, k := range Kinds {
+		names = append(names, string(k))
 	}
 	return names
 }
 
-// compiled are the rules of one list, ready to be compared.
-type compiled map[Access][]rule
+// suggestKind is "did you mean X? " or "".
+func suggestKind(name string) string {
+	if hint := suggest.Hint(name, kindNames()); hint != "" {
+		return hint + " "
+	}
+	return ""
+}
 
-// rule is one pattern, and the name it was given.
+// rule is one pattern as it was written, and its matcher.
 type rule struct {
 	text  string
 	match func(what string) bool
 }
 
-func compile(l List) compiled {
-	c := compiled{}
+func compile(l List) map[Access][]rule {
+	rules := map[Access][]rule{}
 	for kind, list := range l {
 		for _, text := range list {
-			c[kind] = append(c[kind], rule{text, matcher(kind, text)})
+			rules[kind] = append(rules[kind], rule{text, matcher(kind, text)})
 		}
 	}
-	return c
+	return rules
 }
 
-func (c compiled) find(kind Access, what string) (rule, bool) {
-	for _, r := range c[kind] {
-		if r.match(what) {
-			return r, true
+// find returns the first rule that matches, or nil.
+func find(rules []rule, what string) *rule {
+	for i := range rules {
+		if rules[i].match(what) {
+			return &rules[i]
 		}
 	}
-	return rule{}, false
+	return nil
 }
 
 func matcher(kind Access, text string) func(string) bool {
 	switch {
-	case text == all:
+	case text == anything:
 		return func(string) bool { return true }
-	case kind == Read || kind == Write:
+	case kind.file():
 		return pathMatcher(text)
 	case kind == Net:
 		return hostMatcher(text)
 	}
-	return func(what string) bool { return wild(text, what) }
+	return func(what string) bool { return wildcard(text, what) }
 }
 
-// pathMatcher takes a folder with all below it, or a pattern. Links in its
-// fixed part are resolved, as they are in what is asked for.
+// pathMatcher matches a folder with everything below it, or a glob pattern.
+// Links in its fixed part are resolved, as they are in the paths to match.
 func pathMatcher(text string) func(string) bool {
 	special := "*?[{"
 	if filepath.Separator == '/' {
-		special += `\` // takes their meaning from those
+		special += `\` // the escape character
 	}
 	if _, err := os.Lstat(text); err == nil || !strings.ContainsAny(text, special) {
 		real := Canonical(text)
@@ -166,12 +171,12 @@ func pathMatcher(text string) func(string) bool {
 	}
 }
 
-// hostMatcher takes host or host:port; *.example.com is all hosts below one.
+// hostMatcher matches host or host:port; *.example.com matches all subdomains.
 func hostMatcher(text string) func(string) bool {
 	host, port := splitHost(strings.ToLower(text))
 	return func(what string) bool {
 		h, p := splitHost(strings.ToLower(what))
-		return wild(host, strings.TrimSuffix(h, ".")) && (port == "" || port == p)
+		return wildcard(host, strings.TrimSuffix(h, ".")) && (port == "" || port == p)
 	}
 }
 
@@ -182,8 +187,8 @@ func splitHost(text string) (host, port string) {
 	return strings.Trim(text, "[]"), port
 }
 
-// wild compares a text with a pattern in which * stands for any characters.
-func wild(pattern, text string) bool {
+// wildcard matches a pattern in which * stands for any characters.
+func wildcard(pattern, text string) bool {
 	parts := strings.Split(pattern, "*")
 	if len(parts) == 1 {
 		return pattern == text

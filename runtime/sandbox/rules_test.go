@@ -283,12 +283,12 @@ func TestStars(t *testing.T) {
 func TestWrongRules(t *testing.T) {
 	for text, want := range map[string]string{
 		"raed=x":          "did you mean read?",
-		"flight":          "names no kind",
-		"read=":           "nothing is named behind read=",
-		"read=flight,":    "nothing is named behind",
-		"":                "names no kind",
-		"read=/w/[x":      "no pattern of paths",
-		"budget=1,read=x": "names no kind",
+		"flight":          "is not a kind of permission",
+		"read=":           "nothing follows read=",
+		"read=flight,":    "nothing follows",
+		"":                "is not a kind of permission",
+		"read=/w/[x":      "not a valid path pattern",
+		"budget=1,read=x": "is not a kind of permission",
 	} {
 		err := sandbox.List{}.Parse(text, as)
 		if err == nil || !strings.Contains(err.Error()+" "+fault.Find(err).Facts().Hint, want) {
