@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"io"
+	"runtime"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -24,7 +25,7 @@ func keyOf(p Photo) metadataKey {
 }
 
 // dropDuplicates turns photos that are identical to an earlier one into problems.
-func (s *Survey) dropDuplicates(ctx context.Context, open Opener, workers int) {
+func (s *Survey) dropDuplicates(ctx context.Context, open Opener) {
 	alike := map[metadataKey][]int{}
 	for i, p := range s.Photos {
 		alike[keyOf(p)] = append(alike[keyOf(p)], i)
@@ -32,7 +33,7 @@ func (s *Survey) dropDuplicates(ctx context.Context, open Opener, workers int) {
 	sums := make([][sha256.Size]byte, len(s.Photos))
 	hashed := make([]bool, len(s.Photos))
 	var group errgroup.Group
-	group.SetLimit(workers)
+	group.SetLimit(2 * runtime.GOMAXPROCS(0))
 	for _, members := range alike {
 		if len(members) < 2 {
 			continue

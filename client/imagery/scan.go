@@ -3,12 +3,8 @@ package imagery
 import (
 	"context"
 	"errors"
-	"runtime"
 	"sort"
-	"sync"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"transect/client/fault"
 )
@@ -17,11 +13,6 @@ import (
 type ScanOptions struct {
 	// Recursive includes subfolders, but not hidden ones.
 	Recursive bool
-	// Workers is how many files are read concurrently; 0 means two per core.
-	Workers int
-	// Progress, unless nil, is called after each file, one call at a time, with
-	// an increasing done.
-	Progress func(done, total int)
 	// Among, unless nil, filters the files that may be read.
 	Among func(paths []string) []string
 	// Open opens the files.
@@ -57,41 +48,22 @@ func Scan(ctx context.Context, dir string, opt ScanOptions) (Survey, error) {
 	if opt.Among != nil {
 		paths = opt.Among(paths)
 	}
-	photos := make([]Photo, len(paths))
-	defects := make([]error, len(paths))
-	report := reporter(opt.Progress, len(paths))
-	workers := opt.Workers
-	if workers <= 0 {
-		workers = 2 * runtime.GOMAXPROCS(0)
-	}
-	var group errgroup.Group
-	group.SetLimit(workers)
-	for i, path := range paths {
-		if ctx.Err() != nil {
+	survey := Survey{Problems: problems}
+	for r := NewReader(paths, opt.Open); ; {
+		p, problem, ok, err := r.Next(ctx)
+		if err != nil {
+			return Survey{}, stopped(ctx, dir)
+		}
+		if !ok {
 			break
 		}
-		group.Go(func() error {
-			if ctx.Err() == nil {
-				photos[i], defects[i] = opt.Open.readFile(path)
-				photos[i].Path = path
-				report()
-			}
-			return nil
-		})
-	}
-	_ = group.Wait()
-	survey := Survey{Problems: problems}
-	for i, p := range photos {
-		if problem := problemWith(p, defects[i]); problem != nil {
+		if problem != nil {
 			survey.Problems = append(survey.Problems, *problem)
 		} else {
 			survey.Photos = append(survey.Photos, p)
 		}
 	}
-	if ctx.Err() == nil {
-		survey.dropDuplicates(ctx, opt.Open, workers)
-	}
-	if ctx.Err() != nil {
+	if survey.dropDuplicates(ctx, opt.Open); ctx.Err() != nil {
 		return Survey{}, stopped(ctx, dir)
 	}
 	survey.conclude()
@@ -125,20 +97,6 @@ func (s *Survey) conclude() {
 	}
 	s.Footprint = Footprint(s.Photos)
 	s.Area = Area(s.Footprint)
-}
-
-func reporter(progress func(done, total int), total int) func() {
-	if progress == nil {
-		return func() {}
-	}
-	var lock sync.Mutex
-	done := 0
-	return func() {
-		lock.Lock()
-		defer lock.Unlock()
-		done++
-		progress(done, total)
-	}
 }
 
 func stopped(ctx context.Context, dir string) error {
