@@ -67,8 +67,9 @@ func (p *Platform) startWorkers() {
 	for kind, do := range map[string]func(context.Context, job) error{
 		ingestionJob: p.ingest, productJob: p.runProduct, archiveJob: p.archive,
 	} {
-		w.wakeups[kind] = make(chan struct{}, 1)
-		w.all.Go(func() { w.loop(kind, w.wakeups[kind], do) })
+		wakeup := make(chan struct{}, 1)
+		w.wakeups[kind] = wakeup
+		w.all.Go(func() { w.loop(kind, wakeup, do) })
 	}
 	w.all.Go(w.renewLeases)
 	w.all.Go(func() { p.blobs.Sweep(time.Now().Add(-24 * time.Hour)) })
