@@ -1,7 +1,6 @@
 package scan
 
 import (
-	"encoding/binary"
 	"errors"
 	"io"
 	"io/fs"
@@ -12,7 +11,7 @@ import (
 	"transect/client/imagery"
 )
 
-// entryType is what a folder says of an entry.
+// entryType is the type of a directory entry.
 type entryType byte
 
 const (
@@ -22,46 +21,37 @@ const (
 	special
 )
 
-// listing holds the names of one folder in natural order. Names of a flight
-// differ in a few digits, so each is written as what it adds to the one before
-// it: a dozen bytes, where a DirEntry would take some hundred.
+// listing holds the names of one folder in natural order: their bytes, and 8
+// more a name to find them. A million DirEntries would take some hundred
+// megabytes.
 type listing struct {
-	blocks []string // of blockSize names each, the last may have fewer
-	n      int
+	chunks []string // names one after the other, each preceded by its type
+	chunk  strings.Builder
+	order  []uint64 // 28 bits chunk, 20 bits offset, 16 bits length
 }
 
-// A name in a block is its type, how many bytes of the name before it it
-// begins with, how many follow, and these. The first of a block is whole.
-const blockSize = 16
-
-// place is where a name lies while a folder is read: 28 bits of chunk, 20 of
-// offset, 16 of length.
-type place uint64
-
-const (
-	chunkSize = 1 << 20
-	batch     = 1024 // entries read at once
-)
+const chunkSize = 1 << 20
 
 // list reads a folder. Entries read before an error are returned with it.
 func list(open imagery.Opener, dir string) (*listing, error) {
+	l := &listing{}
 	f, err := open.Open(dir)
 	if err != nil {
-		return &listing{}, err
+		return l, err
 	}
 	defer f.Close()
-	var b listingBuilder
 	for err == nil {
 		var entries []fs.DirEntry
-		entries, err = f.ReadDir(batch)
+		entries, err = f.ReadDir(1024)
 		for _, e := range entries {
-			b.add(e.Name(), typeOf(e.Type()))
+			l.add(e.Name(), typeOf(e.Type()))
 		}
 	}
 	if errors.Is(err, io.EOF) {
 		err = nil
 	}
-	return b.done(), err
+	l.sort()
+	return l, err
 }
 
 func typeOf(mode fs.FileMode) entryType {
@@ -76,117 +66,42 @@ func typeOf(mode fs.FileMode) entryType {
 	return special
 }
 
-// listingBuilder fills a listing.
-type listingBuilder struct {
-	chunks []string // names one after the other, each preceded by its type
-	order  []place
-	chunk  strings.Builder
-}
-
-func (b *listingBuilder) add(name string, kind entryType) {
+func (l *listing) add(name string, kind entryType) {
 	if len(name) == 0 || len(name) > 1<<16-1 {
 		return
 	}
-	if b.chunk.Len()+1+len(name) > chunkSize {
-		b.chunks = append(b.chunks, b.chunk.String())
-		b.chunk = strings.Builder{}
+	if l.chunk.Len()+1+len(name) > chunkSize {
+		l.sealChunk()
 	}
-	if b.chunk.Cap() == 0 && len(b.chunks) > 0 { // a small folder needs no whole chunk
-		b.chunk.Grow(chunkSize)
+	if l.chunk.Cap() == 0 && len(l.chunks) > 0 { // a small folder needs no whole chunk
+		l.chunk.Grow(chunkSize)
 	}
-	b.order = append(b.order, place(len(b.chunks)<<36|b.chunk.Len()<<16|len(name)))
-	b.chunk.WriteByte(byte(kind))
-	b.chunk.WriteString(name)
+	l.order = append(l.order, uint64(len(l.chunks)<<36|l.chunk.Len()<<16|len(name)))
+	l.chunk.WriteByte(byte(kind))
+	l.chunk.WriteString(name)
 }
 
-// at returns a name, preceded by its type.
-func (b *listingBuilder) at(p place) string {
-	start := p >> 16 & (chunkSize - 1)
-	return b.chunks[p>>36][start : start+1+p&(1<<16-1)]
+func (l *listing) sealChunk() {
+	l.chunks = append(l.chunks, l.chunk.String())
+	l.chunk = strings.Builder{}
 }
 
-func (b *listingBuilder) done() *listing {
-	b.chunks = append(b.chunks, b.chunk.String())
-	slices.SortFunc(b.order, func(x, y place) int { return imagery.NaturalCompare(b.at(x)[1:], b.at(y)[1:]) })
-	l := &listing{n: len(b.order), blocks: make([]string, 0, (len(b.order)+blockSize-1)/blockSize)}
-	var block []byte
-	for names := range slices.Chunk(b.order, blockSize) {
-		block = block[:0]
-		before := ""
-		for _, p := range names {
-			kind, name := b.at(p)[0], b.at(p)[1:]
-			shared := 0
-			for shared < len(before) && shared < len(name) && before[shared] == name[shared] {
-				shared++
-			}
-			block = append(block, kind)
-			block = binary.AppendUvarint(block, uint64(shared))
-			block = binary.AppendUvarint(block, uint64(len(name)-shared))
-			block = append(block, name[shared:]...)
-			before = name
-		}
-		l.blocks = append(l.blocks, string(block))
-	}
-	return l
+// sort ends the adding.
+func (l *listing) sort() {
+	l.sealChunk()
+	slices.SortFunc(l.order, func(a, b uint64) int { return imagery.NaturalCompare(l.at(a)[1:], l.at(b)[1:]) })
 }
 
-func (l *listing) len() int { return l.n }
-
-// next reads one name of a block.
-func next(block string) (kind entryType, shared int, added, rest string) {
-	kind, block = entryType(block[0]), block[1:]
-	shared, block = number(block)
-	length, block := number(block)
-	return kind, shared, block[:length], block[length:]
+// at is a name, preceded by its type.
+func (l *listing) at(slot uint64) string {
+	return l.chunks[slot>>36][slot>>16&(chunkSize-1):][:slot&(1<<16-1)+1]
 }
 
-// number reads an unsigned varint.
-func number(text string) (n int, rest string) {
-	for shift := 0; ; shift += 7 {
-		b := text[0]
-		n |= int(b&0x7f) << shift
-		if text = text[1:]; b < 0x80 {
-			return n, text
-		}
-	}
-}
+func (l *listing) len() int { return len(l.order) }
 
-func (l *listing) entryAt(i int, name []byte) (entryType, []byte) {
-	var kind entryType
-	block := l.blocks[i/blockSize]
-	for range i%blockSize + 1 {
-		var shared int
-		var added string
-		kind, shared, added, block = next(block)
-		name = append(name[:shared], added...)
-	}
-	return kind, name
-}
+func (l *listing) name(i int) string { return l.at(l.order[i])[1:] }
 
-func (l *listing) name(i int) string {
-	var space [128]byte
-	_, name := l.entryAt(i, space[:0])
-	return string(name)
-}
-
-func (l *listing) kind(i int) entryType {
-	var space [128]byte
-	kind, _ := l.entryAt(i, space[:0])
-	return kind
-}
-
-// from returns the first entry that does not come before the prefix.
-func (l *listing) from(prefix string) int {
-	block := sort.Search(len(l.blocks), func(b int) bool {
-		_, _, first, _ := next(l.blocks[b])
-		return imagery.ComparePrefix(first, prefix) >= 0
-	})
-	i := max(0, block-1) * blockSize
-	for i < min(block*blockSize, l.n) && imagery.ComparePrefix(l.name(i), prefix) < 0 {
-		i++
-	}
-	return i
-}
+func (l *listing) kind(i int) entryType { return entryType(l.at(l.order[i])[0]) }
 
 // find returns the entry of that name, one in the same letter case first, -1
 // when there is none.
@@ -207,10 +122,11 @@ func (l *listing) find(name string) int {
 // case.
 func (l *listing) withPrefix(prefix string) func(yield func(int) bool) {
 	return func(yield func(int) bool) {
-		// The order of names is that of prefixes only up to a digit that the
-		// next character of a name may follow.
+		// Names are sorted by prefixes only up to a digit that the next character of
+		// a name may follow.
 		key := strings.TrimRight(prefix, "0123456789")
-		for i := l.from(key); i < l.n; i++ {
+		first := sort.Search(l.len(), func(i int) bool { return imagery.ComparePrefix(l.name(i), key) >= 0 })
+		for i := first; i < l.len(); i++ {
 			name := l.name(i)
 			if imagery.ComparePrefix(name, key) != 0 {
 				return

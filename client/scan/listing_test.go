@@ -15,15 +15,15 @@ func TestListing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		names := rapid.SliceOfNDistinct(rapid.StringMatching(`(DJI_|dji_0|a|é)?[0-9]{0,5}(_V|\.b)?(\.JPG|\.jpg|\.tif|x{130})?`), 0, 100, rapid.ID).Draw(t, "names")
 		names = slices.DeleteFunc(names, func(n string) bool { return n == "" })
-		var b listingBuilder
+		var l listing
 		for i, name := range names {
-			b.add(name, entryType(i%4))
+			l.add(name, entryType(i%4))
 		}
 		kinds := map[string]entryType{}
 		for i, name := range names {
 			kinds[name] = entryType(i % 4)
 		}
-		l := b.done()
+		l.sort()
 		sorted := slices.SortedFunc(slices.Values(names), imagery.NaturalCompare)
 		if l.len() != len(sorted) {
 			t.Fatalf("%d of %d names", l.len(), len(sorted))

@@ -14,76 +14,68 @@ import (
 	"transect/client/imagery"
 )
 
-// numbered names one of several components as the platform does.
-func numbered(component string, n, count int) string {
-	if count > 1 && (component == "texture" || component == "material") {
-		return component + "_" + strconv.Itoa(n)
-	}
-	return component
-}
-
-// claim looks at the meshes of the folder before anything else: the textures
-// they name are theirs and no images, wherever they come in the order.
-func (h *here) claim() {
-	for i := range h.len() {
-		name := h.name(i)
+// claimTextures examines the meshes of the folder before anything else: textures
+// they refer to are not images of their own, wherever they come in the order.
+func (d *directory) claimTextures() {
+	for i := range d.len() {
+		name := d.name(i)
 		_, ext := cutExtension(name)
 		if ext = strings.ToLower(ext); ext != "obj" && ext != "gltf" {
 			continue
 		}
-		if !h.selected(name) || h.entry(i) != regular {
+		if !d.selected(name) || d.entry(i) != regular {
 			continue
 		}
-		if d := h.decide(i); d.kind == "mesh" && d.err == nil {
-			for _, p := range d.parts {
-				h.w.claimed[p.Path] = true
+		if c := d.classify(i); c.kind == "mesh" && c.err == nil {
+			for _, p := range c.parts {
+				d.w.claimed[p.Path] = true
 			}
 		}
 	}
 }
 
-// maxMeshHead is how much of a mesh file is searched for the names of others.
+// maxMeshHead is how much of a mesh file is searched for references.
 const maxMeshHead = 1 << 20
 
-// mesh finds the materials and textures of a mesh by the names in it.
-func (h *here) mesh(d *decision, i int) {
-	file := h.path(h.name(i))
-	switch d.format {
+// addMeshFiles adds the materials and textures that a mesh refers to.
+func (d *directory) addMeshFiles(c *class, i int) {
+	file := d.path(d.name(i))
+	switch c.format {
 	case "obj":
-		materials := h.materials(file, i)
+		materials := d.materials(file, i)
 		for _, m := range materials {
-			h.addNamed(d, m, "material")
+			d.addNamed(c, m, "material")
 		}
 		for _, m := range materials {
-			for _, texture := range texturesOf(h.w.source.Open, filepath.Join(h.dir, filepath.FromSlash(m))) {
-				h.addNamed(d, path.Join(path.Dir(m), texture), "texture")
+			for _, texture := range texturesOf(d.w.source.Open, filepath.Join(d.dir, filepath.FromSlash(m))) {
+				d.addNamed(c, path.Join(path.Dir(m), texture), "texture")
 			}
 		}
 	case "gltf":
-		images, buffers := gltfFiles(h.w.source.Open, file)
+		images, buffers := gltfFiles(d.w.source.Open, file)
 		for _, name := range images {
-			h.addNamed(d, name, "texture")
+			d.addNamed(c, name, "texture")
 		}
 		for _, name := range buffers {
-			if h.addNamed(d, name, aside) {
-				d.note = "the model keeps its shape in " + name + ", which no component can take: convert it to .glb"
+			if d.addNamed(c, name, notSent) {
+				c.note = "the model keeps its shape in " + name + ", which no component can take: convert it to .glb"
 			}
 		}
 	}
 }
 
 // materials are the libraries an OBJ file names, else the one of its own name.
-func (h *here) materials(file string, i int) []string {
+func (d *directory) materials(file string, i int) []string {
 	var found []string
-	readLines(h.w.source.Open, file, maxMeshHead, func(line string) bool {
+	readLines(d.w.source.Open, file, maxMeshHead, func(line string) bool {
 		if rest, ok := strings.CutPrefix(line, "mtllib "); ok {
 			rest = strings.TrimSpace(rest)
-			if name, ok := h.locate(rest); ok { // a name may hold blanks
+			if name, ok := d.locate(rest); ok { // a name may hold blanks
 				found = append(found, name)
 				return true
 			}
 			for _, field := range strings.Fields(rest) {
-				if name, ok := h.locate(field); ok {
+				if name, ok := d.locate(field); ok {
 					found = append(found, name)
 				}
 			}
@@ -91,9 +83,9 @@ func (h *here) materials(file string, i int) []string {
 		return true
 	})
 	if len(found) == 0 {
-		stem, _ := cutExtension(h.name(i))
-		if j := h.find(stem + ".mtl"); j >= 0 {
-			found = append(found, h.name(j))
+		stem, _ := cutExtension(d.name(i))
+		if j := d.find(stem + ".mtl"); j >= 0 {
+			found = append(found, d.name(j))
 		}
 	}
 	return found
@@ -168,31 +160,30 @@ func gltfFiles(open imagery.Opener, file string) (images, buffers []string) {
 	return names(model.Images), names(model.Buffers)
 }
 
-// addNamed takes along a file that another one names; false when it is not
-// there.
-func (h *here) addNamed(d *decision, name, component string) bool {
-	local, ok := h.locate(name)
+// addNamed adds a file that another one refers to; false when it does not exist.
+func (d *directory) addNamed(c *class, name, component string) bool {
+	local, ok := d.locate(name)
 	if !ok {
-		if component == "texture" && d.note == "" {
-			d.note = "its texture " + name + " is not there"
+		if component == "texture" && c.note == "" {
+			c.note = "its texture " + name + " is not there"
 		}
 		return false
 	}
-	file := filepath.Join(h.dir, filepath.FromSlash(local))
-	for _, p := range d.parts {
+	file := filepath.Join(d.dir, filepath.FromSlash(local))
+	for _, p := range c.parts {
 		if p.Path == file {
 			return true
 		}
 	}
 	entry := -1
 	if !strings.Contains(local, "/") {
-		entry = h.find(local)
+		entry = d.find(local)
 	}
 	info, err := os.Stat(file)
 	if err != nil || info.Size() == 0 {
 		return false
 	}
-	d.parts = append(d.parts, part{fileOf(file, h.full(local), info), entry, component})
+	c.parts = append(c.parts, part{fileOf(file, d.fullName(local), info), entry, component})
 	return true
 }
 
@@ -200,7 +191,7 @@ func (h *here) addNamed(d *decision, name, component string) bool {
 // letter case. Names that lead elsewhere are looked for in the folder: those
 // of the machine that made the model mean nothing here, and what lies outside
 // of the folder is not to be sent because a file says so.
-func (h *here) locate(name string) (string, bool) {
+func (d *directory) locate(name string) (string, bool) {
 	name = path.Clean(slashed(strings.Trim(strings.TrimSpace(name), `"`)))
 	if !filepath.IsLocal(filepath.FromSlash(name)) || strings.Contains(name, ":") {
 		name = path.Base(name)
@@ -209,22 +200,22 @@ func (h *here) locate(name string) (string, bool) {
 		return "", false
 	}
 	if !strings.Contains(name, "/") {
-		j := h.find(name)
-		if j < 0 || h.entry(j) != regular {
+		j := d.find(name)
+		if j < 0 || d.entry(j) != regular {
 			return "", false
 		}
-		return h.name(j), true
+		return d.name(j), true
 	}
 	at := ""
 	for _, step := range strings.Split(name, "/") {
 		found, above := false, at
-		entries, err := os.ReadDir(filepath.Join(h.dir, filepath.FromSlash(above)))
+		entries, err := os.ReadDir(filepath.Join(d.dir, filepath.FromSlash(above)))
 		if err != nil {
 			return "", false
 		}
 		for _, e := range entries {
 			if strings.EqualFold(e.Name(), step) && (!found || e.Name() == step) {
-				if e.Type()&os.ModeSymlink != 0 && !h.w.source.FollowLinks {
+				if e.Type()&os.ModeSymlink != 0 && !d.w.source.FollowLinks {
 					continue
 				}
 				at, found = path.Join(above, e.Name()), true
@@ -237,7 +228,7 @@ func (h *here) locate(name string) (string, bool) {
 			return "", false
 		}
 	}
-	info, err := os.Stat(filepath.Join(h.dir, filepath.FromSlash(at)))
+	info, err := os.Stat(filepath.Join(d.dir, filepath.FromSlash(at)))
 	return at, err == nil && info.Mode().IsRegular()
 }
 

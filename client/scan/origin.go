@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -24,10 +25,9 @@ type origin struct {
 	beside  string            // put before names of files beside those listed
 }
 
-// origins resolves the paths of a source. Listed files of one folder become
+// newOrigins resolves the paths of a source. Listed files of one folder become
 // one origin, so that the folder is read once.
-func (w *walk) origins() ([]*origin, error) {
-	s := w.source
+func newOrigins(s Source) ([]*origin, error) {
 	if len(s.Paths) == 0 {
 		if s.Root == "" {
 			return nil, fault.Hinted(fault.Of(&fault.ParameterError{}, "there is nothing to gather: no path was given"),
@@ -48,8 +48,9 @@ func (w *walk) origins() ([]*origin, error) {
 			all = append(all, &origin{dir: filepath.Clean(full)})
 		case err == nil:
 			files = append(files, filepath.Clean(full))
-		case isPattern(given):
-			base, pattern := splitPattern(full)
+		case strings.ContainsAny(given, "*?[{"):
+			base, pattern := doublestar.SplitPattern(filepath.ToSlash(full))
+			base = filepath.FromSlash(base)
 			if !doublestar.ValidatePattern(pattern) {
 				return nil, fault.Hinted(fault.Of(&fault.ParameterError{}, "%q is not a pattern", given),
 					`a [ or { without its end; write \[ for the character itself`)
@@ -64,8 +65,8 @@ func (w *walk) origins() ([]*origin, error) {
 			return nil, mustBeFolder(full)
 		}
 	}
-	w.label(all)
-	return append(all, w.group(files)...), nil
+	setLabels(s.Root, all)
+	return append(all, groupFiles(s.Root, files)...), nil
 }
 
 func mustBeFolder(dir string) error {
@@ -82,79 +83,61 @@ func mustBeFolder(dir string) error {
 	return nil
 }
 
-func isPattern(p string) bool { return strings.ContainsAny(p, "*?[{") }
-
-// splitPattern parts the folders without wildcards from the pattern.
-func splitPattern(p string) (base, pattern string) {
-	base, pattern = doublestar.SplitPattern(filepath.ToSlash(p))
-	return filepath.FromSlash(base), pattern
-}
-
-// label makes names unique when several folders are read, and relative to the
-// root when there is one.
-func (w *walk) label(all []*origin) {
-	if root := w.source.Root; root != "" {
-		for _, o := range all {
-			if rel, err := filepath.Rel(root, o.dir); err == nil && rel != "." && filepath.IsLocal(rel) {
-				o.label = filepath.ToSlash(rel)
+// setLabels makes names unique when several folders are read, and relative to
+// the root when there is one.
+func setLabels(root string, all []*origin) {
+	var dirs []string
+	for _, o := range all {
+		dirs = append(dirs, o.dir)
+	}
+	names := distinctNames(dirs)
+	for _, o := range all {
+		if root != "" {
+			if o.label = relative(root, o.dir); o.label == "." {
+				o.label = ""
 			}
+		} else if len(names) > 1 {
+			o.label = names[o.dir]
 		}
-		return
-	}
-	dirs := map[string]bool{}
-	for _, o := range all {
-		dirs[o.dir] = true
-	}
-	if len(dirs) < 2 {
-		return
-	}
-	paths := make([]string, 0, len(dirs))
-	for dir := range dirs {
-		paths = append(paths, dir)
-	}
-	names := distinct(paths)
-	for _, o := range all {
-		o.label = names[o.dir]
 	}
 }
 
-// group collects listed files by their folder, in order of first appearance.
-func (w *walk) group(files []string) []*origin {
-	names := map[string]string{}
-	if root := w.source.Root; root != "" {
-		for _, f := range files {
-			if rel, err := filepath.Rel(root, f); err == nil && filepath.IsLocal(rel) {
-				names[f] = filepath.ToSlash(rel)
-			}
-		}
+// relative is the path below a root, with slashes; "" for one outside.
+func relative(root, path string) string {
+	rel, err := filepath.Rel(root, path)
+	if root == "" || err != nil || !filepath.IsLocal(rel) {
+		return ""
 	}
-	var rest []string
+	return filepath.ToSlash(rel)
+}
+
+// groupFiles collects listed files by their folder, in order of first appearance.
+func groupFiles(root string, files []string) (groups []*origin) {
+	var outside []string
 	for _, f := range files {
-		if names[f] == "" {
-			rest = append(rest, f)
+		if relative(root, f) == "" {
+			outside = append(outside, f)
 		}
 	}
-	for f, name := range distinct(rest) {
-		names[f] = name
-	}
-	var groups []*origin
+	names := distinctNames(outside)
 	byDir := map[string]*origin{}
 	for _, f := range files {
+		name := cmp.Or(relative(root, f), names[f])
 		dir, base := filepath.Split(f)
 		o := byDir[dir]
 		if o == nil {
-			o = &origin{dir: filepath.Clean(dir), listed: map[string]string{}, beside: path.Dir(names[f])}
+			o = &origin{dir: filepath.Clean(dir), listed: map[string]string{}, beside: path.Dir(name)}
 			byDir[dir] = o
 			groups = append(groups, o)
 		}
-		o.listed[base] = names[f]
+		o.listed[base] = name
 	}
 	return groups
 }
 
-// distinct names paths by their last part, or by as many parts as it takes to
+// distinctNames names paths by their last part, or by as many parts as it takes to
 // tell those of the same last part from each other.
-func distinct(paths []string) map[string]string {
+func distinctNames(paths []string) map[string]string {
 	names := make(map[string]string, len(paths))
 	slices.Sort(paths)
 	open := slices.Compact(paths)
@@ -185,15 +168,13 @@ func lastParts(p string, n int) string {
 	return path.Join(parts[max(0, len(parts)-n):]...)
 }
 
-// covers tells whether an origin gives the file rel of dir, so that a later
-// one does not give it again.
+// covers reports whether an origin gives a file, so that a later one does not
+// give it again.
 func (o *origin) covers(full string) bool {
-	rel, err := filepath.Rel(o.dir, full)
-	if err != nil || !filepath.IsLocal(rel) {
-		return false
-	}
-	rel = filepath.ToSlash(rel)
+	rel := relative(o.dir, full)
 	switch {
+	case rel == "":
+		return false
 	case o.listed != nil:
 		_, ok := o.listed[rel]
 		return ok
@@ -203,7 +184,7 @@ func (o *origin) covers(full string) bool {
 	return true
 }
 
-// enters tells whether a pattern can match anything below the folder rel.
+// enters reports whether a pattern can match anything below the folder rel.
 func (o *origin) enters(rel string) bool {
 	switch {
 	case o.listed != nil:

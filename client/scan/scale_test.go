@@ -15,7 +15,7 @@ import (
 // TestManyFilesInLittleMemory lists a folder in a process of its own and reads
 // the most memory it held. With TRANSECT_MANY_FILES=1000000 it takes minutes.
 func TestManyFilesInLittleMemory(t *testing.T) {
-	if dir := os.Getenv("TRANSECT_GATHER_DIR"); dir != "" {
+	if dir := os.Getenv("TRANSECT_SCAN_DIR"); dir != "" {
 		count(t, dir)
 		return
 	}
@@ -26,7 +26,7 @@ func TestManyFilesInLittleMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	peaktest.Run(t, "TestManyFilesInLittleMemory", n, "TRANSECT_GATHER_DIR="+dir)
+	peaktest.Run(t, "TestManyFilesInLittleMemory", n, "TRANSECT_SCAN_DIR="+dir)
 }
 
 func count(t *testing.T, dir string) {

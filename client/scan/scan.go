@@ -1,11 +1,16 @@
-// Package scan turns folders, file patterns and lists of paths into the
-// items to ingest: files that belong together, with the type of dataset and
-// the component each file fills. Files are recognised by what they hold; a
-// name's extension only decides where contents say nothing.
+// Package scan turns folders, file patterns and lists of paths into the items to
+// ingest: files that belong together, with the type of dataset and the component
+// each file fills. Formats are recognised by content; the extension only decides
+// where content says nothing.
 //
 // A source is read as a stream, folder by folder: of a folder with a million
 // files only the names are in memory, and a file is opened when its turn has
 // come and no filter left it out.
+//
+// Items is the entry; client/ingest uploads what it yields and client/preflight
+// checks it. Begin at walk.go; directory.go decides which files belong together
+// by the tables in sidecar.go, sniff.go recognises formats, origin.go resolves
+// the paths of a Source.
 package scan
 
 import (
@@ -42,10 +47,10 @@ type Item struct {
 	Name string
 	// Members are the files to send, the main file first.
 	Members []Member
-	// Aside are files that belong to the item but that no component of the
-	// dataset can take, such as the .cpg of a shapefile. They are not sent.
-	Aside []File
-	// Note tells what is odd about the item, "" mostly.
+	// NotSent are sidecar files that no component of the dataset can hold, such as
+	// the .cpg of a shapefile.
+	NotSent []File
+	// Note says what is odd about the item, or is "".
 	Note string
 }
 
@@ -58,7 +63,7 @@ func (i Item) Size() int64 {
 	return sum
 }
 
-// Source says what to gather. The zero values of filters let everything pass.
+// Source says what to scan. The zero values of filters let everything pass.
 type Source struct {
 	// Root is the folder relative Paths start at and names are relative to;
 	// without Paths, the folder to read. When it is empty, names are relative
@@ -98,8 +103,8 @@ func Kinds() []string { return []string{"image", "raster", "vector", "mesh", "pc
 // CancelledError or TimeoutError when ctx ends.
 func Items(ctx context.Context, s Source) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
-		w := &walk{ctx: ctx, source: s, yield: yield, entered: map[string]string{}, claimed: map[string]bool{}}
-		if err := w.run(); err != nil && !w.stopped {
+		w := &walk{ctx: ctx, source: s, yield: yield, entered: map[string]bool{}, claimed: map[string]bool{}}
+		if err := w.run(); err != nil && err != errStopped {
 			yield(Item{}, err)
 		}
 	}

@@ -2,49 +2,48 @@ package scan
 
 import "strings"
 
-// aside marks a file that belongs to a main file, but that no component can
-// take.
-const aside = "-"
+// notSent marks a sidecar file that no component of a dataset can hold.
+const notSent = "-"
 
 // shapeParts are the files of a shapefile beside the .shp (ESRI, "Shapefile
 // Technical Description", and what its software adds).
 var shapeParts = map[string]string{
 	".shx": "index", ".dbf": "database", ".prj": "projection",
-	".cpg": aside, ".cst": aside, ".sbn": aside, ".sbx": aside, ".qix": aside, ".fbn": aside, ".fbx": aside,
-	".ain": aside, ".aih": aside, ".atx": aside, ".ixs": aside, ".mxs": aside, ".qpj": aside, ".qmd": aside,
-	".qml": aside, ".sld": aside, ".shp.xml": aside,
+	".cpg": notSent, ".cst": notSent, ".sbn": notSent, ".sbx": notSent, ".qix": notSent, ".fbn": notSent, ".fbx": notSent,
+	".ain": notSent, ".aih": notSent, ".atx": notSent, ".ixs": notSent, ".mxs": notSent, ".qpj": notSent, ".qmd": notSent,
+	".qml": notSent, ".sld": notSent, ".shp.xml": notSent,
 }
 
 // rasterParts are the files that can go with any raster; world files depend on
 // the raster's extension.
 var rasterParts = map[string]string{
 	".prj": "projection", ".hdr": "header",
-	".aux.xml": aside, ".aux": aside, ".ovr": aside, ".rrd": aside, ".msk": aside, ".rpb": aside, ".rpc": aside,
-	".qml": aside, ".sld": aside, ".stx": aside, ".clr": aside, ".tif.xml": aside, ".xmp": aside, ".qpj": aside,
+	".aux.xml": notSent, ".aux": notSent, ".ovr": notSent, ".rrd": notSent, ".msk": notSent, ".rpb": notSent, ".rpc": notSent,
+	".qml": notSent, ".sld": notSent, ".stx": notSent, ".clr": notSent, ".tif.xml": notSent, ".xmp": notSent, ".qpj": notSent,
 }
 
 // otherParts are what goes with the main files of other kinds.
 var otherParts = map[string]map[string]string{
-	"image":  {".aux.xml": aside, ".xmp": aside, ".ovr": aside, ".thm": aside},
-	"vector": {".prj": "projection", ".qpj": aside, ".qml": aside, ".sld": aside},
-	"pcl":    {".prj": aside, ".lax": aside, ".aux.xml": aside},
-	"mesh":   {".prj": aside, ".mtl": "material"},
+	"image":  {".aux.xml": notSent, ".xmp": notSent, ".ovr": notSent, ".thm": notSent},
+	"vector": {".prj": "projection", ".qpj": notSent, ".qml": notSent, ".sld": notSent},
+	"pcl":    {".prj": notSent, ".lax": notSent, ".aux.xml": notSent},
+	"mesh":   {".prj": notSent, ".mtl": "material"},
 }
 
-// worldExtensions is for telling world files from others by their name.
+// worldExtensions are the extensions of world files.
 var worldExtensions = map[string]bool{
 	".wld": true, ".tfw": true, ".tifw": true, ".tiffw": true, ".jgw": true, ".jpgw": true, ".jpegw": true,
 	".pgw": true, ".pngw": true, ".gfw": true, ".bpw": true, ".j2w": true, ".jp2w": true, ".sdw": true, ".eww": true,
 	".blw": true, ".bqw": true, ".bilw": true,
 }
 
-// accompanies are all extensions that may belong to a main file. True means
-// that such a file makes no sense alone.
-var accompanies = func() map[string]bool {
+// sidecars are all extensions that may belong to a main file. True means that
+// such a file makes no sense alone.
+var sidecars = func() map[string]bool {
 	all := map[string]bool{}
 	for _, parts := range []map[string]string{shapeParts, rasterParts, otherParts["image"], otherParts["vector"], otherParts["pcl"], otherParts["mesh"]} {
 		for ext, component := range parts {
-			all[ext] = all[ext] || component != aside
+			all[ext] = all[ext] || component != notSent
 		}
 	}
 	for ext := range worldExtensions {
@@ -63,39 +62,37 @@ func sidecarStem(name string) (stem string, ok bool) {
 		return "", false
 	}
 	if previous := strings.LastIndexByte(name[:last], '.'); previous > 0 {
-		if _, known := accompanies[strings.ToLower(name[previous:])]; known {
+		if _, known := sidecars[strings.ToLower(name[previous:])]; known {
 			return name[:previous], true
 		}
 	}
 	if last+1 == len(name) || len(name)-last > 8 {
 		return "", false
 	}
-	_, known := accompanies[strings.ToLower(name[last:])]
+	_, known := sidecars[strings.ToLower(name[last:])]
 	return name[:last], known
 }
 
-// part tells which component of main's dataset the file other fills; "" when
-// it does not belong to it.
+// part returns the component of main's dataset that the file other fills; ""
+// when it does not belong to it.
 func (c content) part(main, other string) string {
 	if c.archive || len(other) <= len(main) && len(other) < 2 {
 		return ""
 	}
 	stem, ext := cutExtension(main)
 	var suffix string
-	whole := false // other is main with something appended
+	appended := hasPrefixFold(other, main) // x.tif.xml, not x.xml
 	switch {
-	case hasPrefixFold(other, main):
-		suffix, whole = strings.ToLower(other[len(main):]), true
+	case appended:
+		suffix = strings.ToLower(other[len(main):])
 	case hasPrefixFold(other, stem):
 		suffix = strings.ToLower(other[len(stem):])
 	}
-	if len(suffix) < 2 || suffix[0] != '.' {
-		return ""
-	}
-	if whole && suffix == ".xml" {
-		return aside
-	}
 	switch {
+	case len(suffix) < 2 || suffix[0] != '.':
+		return ""
+	case appended && suffix == ".xml":
+		return notSent
 	case c.format == "shapefile":
 		return shapeParts[suffix]
 	case c.kind == "raster":
@@ -104,10 +101,7 @@ func (c content) part(main, other string) string {
 		}
 		return rasterParts[suffix]
 	}
-	if component := otherParts[c.kind][suffix]; component != "" {
-		return component
-	}
-	return ""
+	return otherParts[c.kind][suffix]
 }
 
 // isWorldFile knows the three ways to name one: first and last letter and w,

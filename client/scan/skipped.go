@@ -26,14 +26,18 @@ const (
 	Missing    Reason = "missing"     // a listed file that does not exist
 )
 
-var reasonHints = map[Reason]string{
-	Hidden:     "rename it if it is to be sent",
-	Unfinished: "finish the download it belongs to, or remove it",
-	Empty:      "copy the file again from where it came from",
-	Unreadable: "check its permissions",
-	Link:       "follow links if what it points at is to be sent",
-	BrokenLink: "remove the link, or restore what it points at",
-	Missing:    "check the list; a relative path starts at the current folder",
+// reasons say what is the matter with a file, and what to do about it.
+var reasons = map[Reason]struct{ sentence, hint string }{
+	Hidden:     {"it is hidden", "rename it if it is to be sent"},
+	SystemFile: {"it is a file of the operating system", ""},
+	Unfinished: {"it is a download that did not finish", "finish the download it belongs to, or remove it"},
+	Empty:      {"it is empty", "copy the file again from where it came from"},
+	Unreadable: {"it cannot be read", "check its permissions"},
+	NotRegular: {"it is neither a file nor a folder", ""},
+	Link:       {"it is a symbolic link", "follow links if what it points at is to be sent"},
+	BrokenLink: {"it is a symbolic link to nothing", "remove the link, or restore what it points at"},
+	Repeated:   {"it links to a folder that is read already", ""},
+	Missing:    {"it does not exist", "check the list; a relative path starts at the current folder"},
 }
 
 // Skipped is a file, link or folder that was left out. Items gives it as an
@@ -50,29 +54,7 @@ func (s *Skipped) Error() string { return s.Name + ": left out, " + s.Why() }
 
 // Why is the reason as a sentence about the file.
 func (s *Skipped) Why() string {
-	what := string(s.Reason)
-	switch s.Reason {
-	case Hidden:
-		what = "it is hidden"
-	case SystemFile:
-		what = "it is a file of the operating system"
-	case Unfinished:
-		what = "it is a download that did not finish"
-	case Empty:
-		what = "it is empty"
-	case Unreadable:
-		what = "it cannot be read"
-	case NotRegular:
-		what = "it is neither a file nor a folder"
-	case Link:
-		what = "it is a symbolic link"
-	case BrokenLink:
-		what = "it is a symbolic link to nothing"
-	case Repeated:
-		what = "it links to a folder that is read already"
-	case Missing:
-		what = "it does not exist"
-	}
+	what := reasons[s.Reason].sentence
 	if s.Folder && s.Reason != Repeated {
 		what = strings.Replace(what, "it is a file", "it is a folder", 1)
 		what = strings.Replace(what, "it ", "the folder ", 1)
@@ -90,19 +72,18 @@ func (s *Skipped) Unwrap() error { return s.Err }
 func (s *Skipped) Hint() string {
 	switch {
 	case s.Reason != Unreadable || errors.Is(s.Err, fs.ErrPermission):
-		return reasonHints[s.Reason]
+		return reasons[s.Reason].hint
 	case errors.Is(s.Err, syscall.ENAMETOOLONG):
 		return "move it up, or give its folders shorter names"
 	}
 	return "check the disk or card it lies on"
 }
 
-// Harmless tells whether the file was not meant to be sent anyway: hidden ones
-// and those of the operating system.
+// Harmless reports whether the file was not meant to be sent anyway.
 func (s *Skipped) Harmless() bool { return s.Reason == Hidden || s.Reason == SystemFile }
 
-// Passed tells whether nothing is missed by leaving it out: what is harmless, and
-// links, which are followed when they are wanted.
+// Passed reports whether leaving it out loses nothing: harmless files, and links,
+// which are followed on request.
 func (s *Skipped) Passed() bool { return s.Harmless() || s.Reason == Link || s.Reason == Repeated }
 
 // systemFiles are names, in lower case, that operating systems leave behind.
@@ -111,7 +92,7 @@ var systemFiles = map[string]bool{
 	"__macosx": true, "system volume information": true, "$recycle.bin": true, "lost+found": true,
 }
 
-// unwanted tells by its name that a file or folder is not to be sent.
+// unwanted reports names of files and folders that are never sent.
 func unwanted(name string) (Reason, bool) {
 	switch {
 	case strings.HasPrefix(name, ".transect-") && strings.HasSuffix(name, ".part"):

@@ -1,0 +1,282 @@
+package scan
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// directory is the folder being read.
+type directory struct {
+	*listing
+	w        *walk
+	origin   *origin
+	number   int    // of the origin
+	dir, rel string // path, and path within the origin
+
+	// Files that share a stem are neighbours, and each is asked for several times:
+	// in its own turn and by those it may be a sidecar file of.
+	classes map[int]*class
+	stem    string
+}
+
+// class is what a file was recognised as, and what goes with it.
+type class struct {
+	content
+	parts []part
+	note  string
+	err   error
+}
+
+// part is a file that goes with the main one.
+type part struct {
+	File
+	entry     int // of the listing, -1 for one in another folder
+	component string
+}
+
+func (d *directory) path(name string) string { return filepath.Join(d.dir, name) }
+
+// fullName is the path of a file within the source, as text.
+func (d *directory) fullName(name string) string {
+	if d.origin.listed == nil {
+		return Readable(path.Join(d.origin.label, d.rel, name))
+	}
+	if given, ok := d.origin.listed[name]; ok {
+		return Readable(given)
+	}
+	return Readable(path.Join(d.origin.beside, name))
+}
+
+// Readable writes the bytes of a name that are not valid UTF-8 as %FF.
+func Readable(name string) string {
+	if utf8.ValidString(name) {
+		return name
+	}
+	var b strings.Builder
+	for i, r := range name {
+		if _, size := utf8.DecodeRuneInString(name[i:]); r == utf8.RuneError && size == 1 {
+			fmt.Fprintf(&b, "%%%02X", name[i])
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// requested reports whether the origin asks for the file.
+func (d *directory) requested(name string) bool {
+	switch {
+	case d.origin.listed != nil:
+		_, ok := d.origin.listed[name]
+		return ok
+	case d.origin.pattern != "":
+		return doublestar.MatchUnvalidated(d.origin.pattern, path.Join(d.rel, name))
+	}
+	return true
+}
+
+// selected reports whether a file is wanted, by its name alone.
+func (d *directory) selected(name string) bool {
+	if _, bad := unwanted(name); bad && d.origin.listed == nil {
+		return false
+	}
+	return d.requested(name) && d.w.filter.passes(d.fullName(name))
+}
+
+// entry is the type of an entry, or of the target of a link that is followed.
+func (d *directory) entry(i int) entryType {
+	kind := d.kind(i)
+	if kind != link || !d.w.source.FollowLinks && d.origin.listed == nil {
+		return kind
+	}
+	info, err := os.Stat(d.path(d.name(i)))
+	if err != nil {
+		return regular // reported when it is opened
+	}
+	return typeOf(info.Mode())
+}
+
+// siblings lists the entries that start with the stem of i and a dot, but i.
+func (d *directory) siblings(i int) []int {
+	stem, _ := cutExtension(d.name(i))
+	var all []int
+	for j := range d.withPrefix(stem + ".") {
+		if j != i {
+			all = append(all, j)
+		}
+	}
+	return all
+}
+
+// hasOwner reports whether entry i is a sidecar of a file that is sent with it.
+// When the main file is excluded by its name, the sidecar is sent alone.
+func (d *directory) hasOwner(i int, stem string) bool {
+	owns := func(j int) bool {
+		name := d.name(j)
+		if j == i || d.entry(j) != regular || !d.selected(name) {
+			return false
+		}
+		if _, may := sidecarStem(name); may {
+			return false
+		}
+		return slices.ContainsFunc(d.classify(j).parts, func(p part) bool { return p.entry == i })
+	}
+	if j := d.find(stem); j >= 0 && owns(j) {
+		return true
+	}
+	for j := range d.withPrefix(stem + ".") {
+		if owns(j) {
+			return true
+		}
+	}
+	return false
+}
+
+// classify recognises entry i and finds what goes with it.
+func (d *directory) classify(i int) *class {
+	name := d.name(i)
+	stem, ext := cutExtension(name)
+	if !strings.EqualFold(stem, d.stem) || d.classes == nil {
+		d.stem, d.classes = stem, map[int]*class{}
+	}
+	if c, known := d.classes[i]; known {
+		return c
+	}
+	c := &class{}
+	d.classes[i] = c
+	info, err := os.Stat(d.path(name))
+	if err != nil || info.Size() == 0 {
+		c.err = err
+		return c
+	}
+	c.content, c.err = sniff(d.w.source.Open, d.path(name), info.Size(), strings.ToLower(ext))
+	c.note = c.content.note
+	if c.err != nil || d.w.source.Kind == "file" {
+		return c
+	}
+	siblings := d.siblings(i)
+	d.georeference(c, name, siblings)
+	for _, j := range siblings {
+		component := c.part(name, d.name(j))
+		if component != "" && !(c.kind == "mesh" && component == "material") {
+			d.addSibling(c, j, component)
+		}
+	}
+	if c.kind == "mesh" {
+		d.addMeshFiles(c, i)
+	}
+	if c.format == "shapefile" && !c.archive {
+		var lacks []string
+		for ext, component := range map[string]string{".dbf": "database", ".shx": "index"} {
+			if !slices.ContainsFunc(c.parts, func(p part) bool { return p.component == component }) {
+				lacks = append(lacks, stem+ext)
+			}
+		}
+		if slices.Sort(lacks); len(lacks) > 0 {
+			c.note = "the shapefile is not complete: " + strings.Join(lacks, " and ") + " missing"
+		}
+	}
+	c.sortParts()
+	return c
+}
+
+// georeference makes a raster of a file that its sidecar files georeference.
+func (d *directory) georeference(c *class, name string, siblings []int) {
+	world, projection, header := false, false, ""
+	stem, ext := cutExtension(name)
+	for _, j := range siblings {
+		other, suffix := cutExtension(d.name(j))
+		if suffix = "." + strings.ToLower(suffix); !strings.EqualFold(other, stem) && !strings.EqualFold(other, name) {
+			continue
+		}
+		world = world || isWorldFile(ext, suffix)
+		projection = projection || suffix == ".prj"
+		if suffix == ".hdr" {
+			header = d.path(d.name(j))
+		}
+	}
+	switch {
+	case c.kind == "image" && c.flat && (world || c.format == "tiff" && !c.camera && projection):
+		c.kind = "raster"
+	case c.kind == "file" && c.format == "" && header != "":
+		if format := sniffHeader(d.w.source.Open, header); format != "" {
+			c.kind, c.format = "raster", format
+		}
+	}
+}
+
+// addSibling adds entry j to a class, unless it cannot be sent.
+func (d *directory) addSibling(c *class, j int, component string) {
+	name := d.name(j)
+	// The main file was asked for; only what is excluded by its name stays out.
+	if d.entry(j) != regular || matchAny(d.w.filter.exclude, strings.ToLower(d.fullName(name))) {
+		return
+	}
+	if info, err := os.Stat(d.path(name)); err == nil && info.Size() > 0 { // else it is reported in its turn
+		c.parts = append(c.parts, part{fileOf(d.path(name), d.fullName(name), info), j, component})
+	}
+}
+
+// componentOrder is the order of components in an item, after the main file.
+var componentOrder = []string{notSent, "database", "index", "projection", "worldfile", "header", "texture", "material"}
+
+// repeatable reports components that a mesh can have several of.
+func repeatable(component string) bool { return component == "texture" || component == "material" }
+
+// sortParts sorts the parts and keeps one file for each component: of several
+// in different letter case, the first.
+func (c *class) sortParts() {
+	slices.SortStableFunc(c.parts, func(a, b part) int {
+		return slices.Index(componentOrder, a.component) - slices.Index(componentOrder, b.component)
+	})
+	seen := map[string]bool{}
+	for i, p := range c.parts {
+		if repeatable(p.component) || p.component == notSent {
+			continue
+		}
+		if seen[p.component] {
+			c.parts[i].component = notSent
+			c.note = "there are two files for its " + p.component + ": " + p.Name + " is not sent"
+		}
+		seen[p.component] = true
+	}
+}
+
+// item is the item whose main file is entry i.
+func (d *directory) item(i int, info fs.FileInfo, c *class) Item {
+	name := d.name(i)
+	item := Item{Kind: c.kind, Format: c.format, Name: d.fullName(name), Note: c.note}
+	component, kept := c.kind, true
+	if c.archive {
+		component = "archive"
+	}
+	if forced := d.w.source.Kind; forced != "" && forced != c.kind {
+		item.Kind, component, kept = forced, forced, false
+	}
+	item.Members = []Member{{fileOf(d.path(name), item.Name, info), component}}
+	counts, next := map[string]int{}, map[string]int{}
+	for _, p := range c.parts {
+		counts[p.component]++
+	}
+	for _, p := range c.parts {
+		if p.component == notSent || !kept {
+			item.NotSent = append(item.NotSent, p.File)
+			continue
+		}
+		component := p.component
+		if counts[component] > 1 && repeatable(component) {
+			component = fmt.Sprintf("%s_%d", component, next[p.component]) // as the platform numbers them
+		}
+		next[p.component]++
+		item.Members = append(item.Members, Member{p.File, component})
+	}
+	return item
+}
