@@ -2,7 +2,6 @@ package preflight
 
 import (
 	"fmt"
-	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -12,14 +11,14 @@ import (
 	"transect/client/imagery"
 )
 
-// bandNames brings the names of bands to one form.
+// bandNames are short names of bands, and their full ones.
 var bandNames = map[string]string{
 	"g": "green", "gre": "green", "r": "red", "re": "rededge", "reg": "rededge", "b": "blue", "blu": "blue",
 	"nearinfrared": "nir", "nearir": "nir", "lwir": "thermal", "panchro": "panchromatic", "pan": "panchromatic",
 }
 
-// rigs are the bands of multispectral cameras that write one file for each, by
-// a part of the model's name in lower case.
+// rigs are the bands of multispectral cameras that write one file each, by a part
+// of the model name in lower case.
 var rigs = []struct {
 	model string
 	bands []string
@@ -44,8 +43,8 @@ var (
 	phantomNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)^(DJI_\d+)([1-5])\.tiff?$`) })
 )
 
-// captureOf tells what the files of one moment share and which band a photo
-// is; ok is false for photos that are no single band.
+// captureOf returns what the files of one capture share, and the band of a photo;
+// ok is false for photos that are not a single band.
 func captureOf(name string, p imagery.Photo) (capture, band string, ok bool) {
 	base := path.Base(name)
 	band = normalBand(p.Band)
@@ -88,87 +87,71 @@ func normalBand(name string) string {
 	return plain
 }
 
-// checkBands finds captures that lack a band: one that the rig is known for,
+// checkBands finds captures that lack a band: one that the camera is known for,
 // or that more than half of its captures have.
 func (s *survey) checkBands() {
-	type moment struct {
-		capture uint64
-		photo   uint32
-	}
-	var all []moment
-	for i, p := range s.photos.All {
-		if p.capture != 0 {
-			all = append(all, moment{p.capture, uint32(i)})
+	captures := s.captures()
+	total, having := map[uint16]int{}, map[uint16]map[uint16]int{} // by camera: captures; those with each band
+	for _, c := range captures {
+		if total[c.camera]++; having[c.camera] == nil {
+			having[c.camera] = map[uint16]int{}
+		}
+		for _, b := range c.bands {
+			having[c.camera][b]++
 		}
 	}
-	slices.SortStableFunc(all, func(a, b moment) int {
-		switch {
-		case a.capture < b.capture:
-			return -1
-		case a.capture > b.capture:
-			return 1
-		}
-		return 0
-	})
-	type rig struct {
-		captures int
-		having   map[uint16]int
-	}
-	found := map[uint16]*rig{}
-	each := func(visit func(first photoRecord, has map[uint16]bool)) {
-		for start := 0; start < len(all); {
-			has := map[uint16]bool{}
-			end := start
-			for ; end < len(all) && all[end].capture == all[start].capture; end++ {
-				has[s.photos.At(int(all[end].photo)).band] = true
-			}
-			visit(s.photos.At(int(all[start].photo)), has)
-			start = end
-		}
-	}
-	each(func(first photoRecord, has map[uint16]bool) {
-		r := found[first.camera]
-		if r == nil {
-			r = &rig{having: map[uint16]int{}}
-			found[first.camera] = r
-		}
-		r.captures++
-		for b := range has {
-			r.having[b]++
-		}
-	})
-	expected := map[uint16][]uint16{}
-	for camera, r := range found {
-		want := map[uint16]bool{}
-		for b, n := range r.having {
-			if 2*n > r.captures {
-				want[b] = true
+	expected := map[uint16][]string{}
+	for camera, count := range having {
+		bands := slices.Clone(knownBands(s.cameras.text(camera)))
+		for b, n := range count {
+			if 2*n > total[camera] {
+				bands = append(bands, s.bands.text(b))
 			}
 		}
-		for _, b := range knownBands(s.cameras.text(camera)) {
-			want[s.bands.add(b)] = true
-		}
-		expected[camera] = slices.Sorted(maps.Keys(want))
+		slices.Sort(bands)
+		expected[camera] = slices.Compact(bands)
 	}
-	each(func(first photoRecord, has map[uint16]bool) {
-		var lacks []string
-		for _, b := range expected[first.camera] {
-			if !has[b] {
-				lacks = append(lacks, s.bands.text(b))
-			}
-		}
+	for _, c := range captures {
+		lacks := slices.DeleteFunc(slices.Clone(expected[c.camera]), func(band string) bool {
+			return slices.ContainsFunc(c.bands, func(b uint16) bool { return s.bands.text(b) == band })
+		})
 		if len(lacks) == 0 {
-			return
+			continue
 		}
-		slices.Sort(lacks)
 		what := "the band " + lacks[0] + " is"
 		if len(lacks) > 1 {
 			what = "the bands " + strings.Join(lacks, ", ") + " are"
 		}
-		s.problems.add(Problem{"missing-band", Error, s.name(first),
-			fmt.Sprintf("%s missing from its capture, which has %d", what, len(has)),
+		s.problems.add(Problem{"missing-band", Error, s.name(s.photos.At(c.first)),
+			fmt.Sprintf("%s missing from its capture, which has %d", what, len(c.bands)),
 			"copy the missing files from the card, or leave the capture out"})
-	})
+	}
+}
+
+// capture is what a multispectral camera took at one moment.
+type capture struct {
+	first  int // its first photo
+	camera uint16
+	bands  []uint16
+}
+
+func (s *survey) captures() (list []*capture) {
+	byID := map[uint64]*capture{}
+	for i, p := range s.photos.All {
+		c := byID[p.capture]
+		if p.capture == 0 {
+			continue
+		}
+		if c == nil {
+			c = &capture{first: i, camera: p.camera}
+			byID[p.capture] = c
+			list = append(list, c)
+		}
+		if !slices.Contains(c.bands, p.band) {
+			c.bands = append(c.bands, p.band)
+		}
+	}
+	return list
 }
 
 func knownBands(camera string) []string {

@@ -7,15 +7,15 @@ import (
 )
 
 const (
-	// longFlight is how long a survey may take; photos farther than this from
-	// most others are told.
+	// longFlight is how long a survey may take; photos farther than this from the
+	// median time are reported.
 	longFlight = 7 * 24 * time.Hour
 	// fromMission is how far from the mission's date photos may be.
 	fromMission = 2 * 24 * time.Hour
 )
 
-// unset tells a clock that was never set: it starts from 1970 or 1980, or from
-// New Year's Day of some later year. Drones came after all of these.
+// unset reports the time of a clock that was never set: it starts from 1970 or
+// 1980, or from New Year's Day of some later year, all before the first drones.
 func unset(t time.Time) bool {
 	return t.Year() < 2000 || t.Year() <= 2010 && t.YearDay() == 1
 }

@@ -11,96 +11,77 @@ import (
 	"transect/client/imagery"
 )
 
-// checkDuplicates finds files that are byte for byte the same. Only files of
-// one size are opened, and only those whose ends are the same as well are read
-// whole: files of an uncompressed flight are all of one size.
-func (s *survey) checkDuplicates(ctx context.Context) {
-	type sized struct {
-		size int64
-		file uint32
-	}
-	order := make([]sized, 0, s.files.Len())
-	for i, f := range s.files.All {
-		order = append(order, sized{f.size, uint32(i)})
-	}
-	slices.SortFunc(order, func(a, b sized) int { return cmp.Or(cmp.Compare(a.size, b.size), cmp.Compare(a.file, b.file)) })
-	seed := maphash.MakeSeed()
-	var group []ending
-	for start := 0; start < len(order) && ctx.Err() == nil; {
-		end := start + 1
-		for end < len(order) && order[end].size == order[start].size {
-			end++
-		}
-		group = group[:0]
-		for _, f := range order[start:end] {
-			if end-start == 1 || ctx.Err() != nil {
-				break
-			}
-			if ends, ok := endsOf(s.opts.Open, s.path(f.file), f.size, seed); ok {
-				group = append(group, ending{ends, f.file})
-			}
-		}
-		s.compare(ctx, group)
-		start = end
-	}
-}
-
-// ending is a file by its ends.
-type ending struct {
-	ends uint64
+// candidate is a file that may have duplicates.
+type candidate struct {
+	size int64
+	ends uint64 // hash of its first and last bytes, for files that share their size
 	file uint32
 }
 
-func (s *survey) path(file uint32) string { return s.names.path(s.files.At(int(file)).name) }
-
-func (s *survey) fileName(file uint32) string { return s.names.name(s.files.At(int(file)).name) }
-
-// compare tells the duplicates among files of one size.
-func (s *survey) compare(ctx context.Context, files []ending) {
-	slices.SortFunc(files, func(a, b ending) int { return cmp.Or(cmp.Compare(a.ends, b.ends), cmp.Compare(a.file, b.file)) })
-	for start := 0; start < len(files); {
-		end := start + 1
-		for end < len(files) && files[end].ends == files[start].ends {
-			end++
+// checkDuplicates finds files that are byte for byte the same. Only files of one
+// size are opened, and only those with the same ends are read whole: the files
+// of an uncompressed flight are all of one size.
+func (s *survey) checkDuplicates(ctx context.Context) {
+	list := make([]candidate, 0, s.files.Len())
+	for i, f := range s.files.All {
+		list = append(list, candidate{size: f.size, file: uint32(i)})
+	}
+	bySize := func(a, b candidate) int { return cmp.Compare(a.size, b.size) }
+	byEnds := func(a, b candidate) int { return cmp.Compare(a.ends, b.ends) }
+	seed := maphash.MakeSeed()
+	groups(list, bySize, func(sameSize []candidate) {
+		var readable []candidate
+		for _, f := range sameSize {
+			var ok bool
+			if f.ends, ok = endsOf(s.opts.Open, s.path(f.file), f.size, seed); ok && ctx.Err() == nil {
+				readable = append(readable, f)
+			}
 		}
-		if end-start > 1 {
-			s.compareWhole(ctx, files[start:end])
+		groups(readable, byEnds, func(sameEnds []candidate) { s.compareWhole(ctx, sameEnds) })
+	})
+}
+
+// groups sorts a list and visits the runs of two or more equal elements.
+func groups(list []candidate, compare func(a, b candidate) int, visit func([]candidate)) {
+	slices.SortStableFunc(list, compare)
+	for len(list) > 0 {
+		n := 1
+		for n < len(list) && compare(list[n], list[0]) == 0 {
+			n++
 		}
-		start = end
+		if n > 1 {
+			visit(list[:n])
+		}
+		list = list[n:]
 	}
 }
 
-// compareWhole tells the duplicates among files that share size and ends: the
+func (s *survey) path(file uint32) string { return s.filePath(s.files.At(int(file))) }
+
+// compareWhole reports the duplicates among files that share size and ends: the
 // first by name is the original.
-func (s *survey) compareWhole(ctx context.Context, files []ending) {
-	slices.SortFunc(files, func(a, b ending) int {
-		return cmp.Or(imagery.NaturalCompare(s.fileName(a.file), s.fileName(b.file)), cmp.Compare(a.file, b.file))
-	})
+func (s *survey) compareWhole(ctx context.Context, files []candidate) {
+	name := func(f uint32) string { return s.fileName(s.files.At(int(f))) }
+	slices.SortStableFunc(files, func(a, b candidate) int { return imagery.NaturalCompare(name(a.file), name(b.file)) })
 	originals := map[[sha256.Size]byte]uint32{}
 	for _, f := range files {
-		if ctx.Err() != nil {
-			return
-		}
 		sum, err := s.opts.Open.Checksum(ctx, s.path(f.file))
 		if err != nil {
-			continue // a file that just went away repeats nothing
+			continue // stopped, or the file has just been deleted
 		}
 		original, repeated := originals[sum]
 		if !repeated {
 			originals[sum] = f.file
 			continue
 		}
-		if s.path(original) == s.path(f.file) {
-			continue // one file in two items, such as a shared .prj
+		if s.path(original) != s.path(f.file) { // else it is in two items, such as a shared .prj
+			s.problems.add(Problem{"duplicate", Warning, name(f.file), "it is the same file as " + name(original), "leave one of the two out"})
 		}
-		s.problems.add(Problem{"duplicate", Warning, s.fileName(f.file),
-			"it is the same file as " + s.fileName(original), "leave one of the two out"})
 	}
 }
 
 // endsOf hashes the first and the last bytes of a file.
 func endsOf(open imagery.Opener, path string, size int64, seed maphash.Seed) (uint64, bool) {
-	const length = 8 << 10
 	f, err := open.Open(path)
 	if err != nil {
 		return 0, false
@@ -108,9 +89,9 @@ func endsOf(open imagery.Opener, path string, size int64, seed maphash.Seed) (ui
 	defer f.Close()
 	var hash maphash.Hash
 	hash.SetSeed(seed)
-	buffer := make([]byte, min(size, length))
-	for _, at := range []int64{0, size - int64(len(buffer))} {
-		n, err := f.ReadAt(buffer, at)
+	buffer := make([]byte, min(size, 8<<10))
+	for _, offset := range []int64{0, size - int64(len(buffer))} {
+		n, err := f.ReadAt(buffer, offset)
 		if err != nil && err != io.EOF {
 			return 0, false
 		}

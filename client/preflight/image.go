@@ -13,12 +13,12 @@ import (
 	"transect/client/scan"
 )
 
-// How far the two records of a photo may be apart.
+// Tolerances between the EXIF and XMP metadata of a photo.
 const (
 	samePlace    = 30.0 // metres
 	sameAltitude = 10.0 // metres
 	sameTime     = 2 * time.Minute
-	zones        = 27 * time.Hour // between the clocks of the farthest zones
+	zones        = 27 * time.Hour // between the farthest time zones
 )
 
 // imageProblems are those of one image.
@@ -60,11 +60,11 @@ func imageProblems(file scan.File, format string, p *imagery.Photo, err error) [
 	return found
 }
 
-// clocksDisagree tells whether the two times cannot be the same moment, told
-// in two zones.
+// clocksDisagree reports whether the two times cannot be the same moment in two
+// time zones.
 func clocksDisagree(p *imagery.Photo) bool {
 	if p.Acquired.IsZero() || p.XMP.Acquired.IsZero() || p.XMP.Acquired.Year() < 1990 || p.Acquired.Year() < 1990 {
-		return false // an unset clock is told elsewhere
+		return false // an unset clock is reported by checkDates
 	}
 	apart := p.Acquired.Sub(p.XMP.Acquired).Abs()
 	switch {
@@ -77,10 +77,10 @@ func clocksDisagree(p *imagery.Photo) bool {
 	return min(apart, 15*time.Minute-apart) > sameTime
 }
 
-// readable are the image formats imagery reads; of others nothing is known.
+// readable are the image formats that imagery reads.
 var readable = map[string]bool{"jpeg": true, "tiff": true, "dng": true, "png": true, "webp": true}
 
-// readProblems turns what kept an image from being read into problems.
+// readProblems are those of an image that could not be read.
 func readProblems(file scan.File, format string, err error) []Problem {
 	cause := imagery.CauseOf(err)
 	p := Problem{Severity: Error, Name: file.Name, Message: err.Error()}
@@ -95,7 +95,7 @@ func readProblems(file scan.File, format string, err error) []Problem {
 	case imagery.Unsupported, imagery.NotImage:
 		if cause == imagery.Unsupported || !readable[format] {
 			p.Severity, p.Code = Warning, "not-checked"
-			p.Message = "nothing can be said of it: " + p.Message
+			p.Message = "it was not checked: " + p.Message
 			break
 		}
 		p.Code = "not-an-image"
@@ -105,8 +105,8 @@ func readProblems(file scan.File, format string, err error) []Problem {
 	return []Problem{p}
 }
 
-// addSkipped counts a file that was left out, and tells of those that somebody
-// may have meant to send.
+// addSkipped counts a file that was left out, and reports it unless it is
+// harmless.
 func (c *Checker) addSkipped(err error) {
 	if err == nil {
 		return
@@ -115,7 +115,11 @@ func (c *Checker) addSkipped(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !errors.As(err, &s) {
-		c.problems.add(Problem{Code: "unreadable", Severity: Error, Message: err.Error(), Hint: hintOf(err)})
+		p := Problem{Code: "unreadable", Severity: Error, Message: err.Error()}
+		if f := fault.Find(err); f != nil {
+			p.Hint = f.Facts().Hint
+		}
+		c.problems.add(p)
 		return
 	}
 	c.report.BySkipped[string(s.Reason)]++
@@ -131,14 +135,7 @@ func (c *Checker) addSkipped(err error) {
 	c.problems.add(p)
 }
 
-func hintOf(err error) string {
-	if f := fault.Find(err); f != nil {
-		return f.Facts().Hint
-	}
-	return ""
-}
-
-// noteProblem passes on what gathering found odd.
+// noteProblem reports what the scan found odd.
 func noteProblem(item scan.Item) Problem {
 	p := Problem{Code: "odd", Severity: Warning, Name: item.Name, Message: item.Note}
 	if item.Format == "shapefile" && strings.Contains(item.Note, "missing") {

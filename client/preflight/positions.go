@@ -6,32 +6,34 @@ import (
 	"slices"
 
 	"github.com/dustin/go-humanize"
+	"github.com/paulmach/orb"
+	"github.com/paulmach/orb/geo"
 
 	"transect/client/tempfile"
 )
 
-// survey is one working out of the report.
+// survey is the state of one report.
 type survey struct {
 	*Checker
-	problems *problemList
+	problems problemList
 	photos   *tempfile.Column[photoRecord] // by camera, time and name
-	jumps    map[uint32]bool               // indices of photos whose position is not believed
+	jumps    map[uint32]bool               // indices of photos whose position is implausible
 }
 
 const (
 	// tolerance is how far in metres two positions of one place may be apart,
 	// besides what speed allows for: GPS drift and clocks in whole seconds.
 	tolerance = 100.0
-	// ahead is how many photos in a row may jump before it is the aircraft
-	// that moved.
+	// ahead is how many photos in a row may be outliers; after more of them the
+	// aircraft has moved.
 	ahead = 8
-	// tooMany is the part of photos that cannot all be outliers.
+	// tooMany is the share of photos that cannot all be outliers.
 	tooMany = 0.1
 )
 
-// checkPositions finds positions no aircraft can have come to: a photo from
-// which its neighbours in time are too far, while these are near each other.
-// Photos without time are compared with all others.
+// checkPositions finds positions that no aircraft can have reached: the
+// neighbours in time are too far away, but near each other. Photos without a
+// time are compared with the middle of the survey.
 func (s *survey) checkPositions() {
 	s.jumps = map[uint32]bool{}
 	reasons := map[uint32]uint32{}
@@ -62,28 +64,28 @@ func (s *survey) checkPositions() {
 			"several aircraft of one model? Check each folder apart; else the clock or the GPS was broken"})
 		clear(reasons)
 	}
-	far := s.stray(located, reasons)
-	tell := func(i uint32, reason string) {
+	far := s.farAway(located, reasons)
+	report := func(i uint32, reason string) {
 		s.jumps[i] = true
 		s.problems.add(Problem{"position-jumps", Warning, s.name(s.photos.At(int(i))), reason,
 			"correct the position in the photo's EXIF record, or leave the photo out"})
 	}
 	for i, from := range reasons {
 		seconds := math.Abs(float64(s.photos.At(int(i)).taken-s.photos.At(int(from)).taken)) / 1e9
-		tell(i, fmt.Sprintf("its position jumps: %s from a photo taken %s s apart", metres(s.apart(i, from)), humanize.FtoaWithDigits(seconds, 1)))
+		report(i, fmt.Sprintf("its position jumps: %s from a photo taken %s s apart", metres(s.apart(i, from)), humanize.FtoaWithDigits(seconds, 1)))
 	}
 	for i, metresAway := range far {
-		tell(i, fmt.Sprintf("its position is %s from the middle of the survey, far from all others", metres(metresAway)))
+		report(i, fmt.Sprintf("its position is %s from the middle of the survey, far from all others", metres(metresAway)))
 	}
 }
 
-// follow goes along the photos of one camera in order of time. For each that
-// jumps it notes from where.
+// follow goes along the photos of one camera in order of time. For each outlier
+// it records the photo it cannot be reached from.
 func (s *survey) follow(track []uint32, reasons map[uint32]uint32) {
 	if len(track) < 3 {
 		return
 	}
-	// The first photo may be the one that jumps: begin where three agree.
+	// The first photo may be an outlier: begin where three agree.
 	good := 0
 	for good < min(len(track)-2, ahead) && !(s.reaches(track[good], track[good+1]) && s.reaches(track[good], track[good+2])) {
 		good++
@@ -108,7 +110,7 @@ func (s *survey) follow(track []uint32, reasons map[uint32]uint32) {
 				break
 			}
 		}
-		// At the end nobody comes back: one alone is taken for the outlier.
+		// Nothing follows the last photo: alone it counts as an outlier.
 		if back < 0 && i == len(track)-1 {
 			back = len(track)
 		}
@@ -126,7 +128,7 @@ func (s *survey) follow(track []uint32, reasons map[uint32]uint32) {
 	}
 }
 
-// reaches tells whether an aircraft can be at both places at their times.
+// reaches reports whether an aircraft can be at both places at their times.
 func (s *survey) reaches(a, b uint32) bool {
 	seconds := math.Abs(float64(s.photos.At(int(a)).taken-s.photos.At(int(b)).taken)) / 1e9
 	return s.apart(a, b) <= tolerance+s.opts.MaxSpeed*(seconds+1)
@@ -137,10 +139,10 @@ func (s *survey) apart(a, b uint32) float64 {
 	return distance(p.latitude, p.longitude, q.latitude, q.longitude)
 }
 
-// stray finds positions far from all others, whatever their times, and how
-// far: more than a kilometre from the middle, and twenty times as far as half
-// of the photos are. It needs a handful of photos to know where the middle is.
-func (s *survey) stray(located int, reasons map[uint32]uint32) map[uint32]float64 {
+// farAway finds positions far from all others, whatever their times, and how far:
+// more than a kilometre from the middle, and twenty times as far as the median.
+// It needs a handful of photos to know the middle.
+func (s *survey) farAway(located int, reasons map[uint32]uint32) map[uint32]float64 {
 	if located < 5 {
 		return nil
 	}
@@ -180,7 +182,7 @@ func (s *survey) stray(located int, reasons map[uint32]uint32) map[uint32]float6
 	return far
 }
 
-// median puts values in order.
+// median sorts the values.
 func median(values []float64) float64 {
 	slices.Sort(values)
 	return values[len(values)/2]
@@ -188,11 +190,7 @@ func median(values []float64) float64 {
 
 // distance is that of two positions in metres, on a sphere.
 func distance(latitude, longitude, otherLatitude, otherLongitude float64) float64 {
-	const radius, degree = 6_371_008.8, math.Pi / 180
-	north := math.Sin((latitude - otherLatitude) * degree / 2)
-	east := math.Sin((longitude - otherLongitude) * degree / 2)
-	h := north*north + math.Cos(latitude*degree)*math.Cos(otherLatitude*degree)*east*east
-	return 2 * radius * math.Asin(math.Sqrt(min(h, 1)))
+	return geo.DistanceHaversine(orb.Point{longitude, latitude}, orb.Point{otherLongitude, otherLatitude})
 }
 
 func metres(m float64) string {

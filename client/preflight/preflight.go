@@ -1,7 +1,12 @@
-// Package preflight looks at what is about to be sent and tells what is wrong
-// with it: damaged files, photos without a place, bands that are missing, a
-// survey that is not the one ordered. It changes nothing and stops nothing;
-// what to do about a report is for the caller to decide.
+// Package preflight checks files before they are ingested, and reports what is
+// wrong with them: damaged files, photos without a position, missing bands, a
+// survey that is not the one ordered. It changes nothing and stops nothing; what
+// to do about a report is for the caller to decide.
+//
+// client/ingest adds each scan.Item to a Checker as it reads it, and asks for the
+// Report at the end. Single images are checked in image.go, other files in
+// truncated.go; the survey as a whole in positions.go, dates.go, bands.go and
+// ground.go, from compact records of each photo (record.go). Begin at Checker.
 package preflight
 
 import (
@@ -14,7 +19,7 @@ import (
 	"transect/client/tempfile"
 )
 
-// Options is what is known of the survey beforehand. All of it is optional.
+// Options is what is known about the survey. All of it is optional.
 type Options struct {
 	// Expected is the number of images the mission should have.
 	Expected int
@@ -28,10 +33,9 @@ type Options struct {
 	MaxListed int
 	// MaxSpeed is how fast an aircraft may be, in m/s; 0 means 70.
 	MaxSpeed float64
-	// Now is the time that later photos are from the future of; zero is the
-	// clock's.
+	// Now is the present time; zero is the clock's. Later photos are from the future.
 	Now time.Time
-	// SkipDuplicates spares the reading of files that are of one size.
+	// SkipDuplicates saves reading the files that have the same size.
 	SkipDuplicates bool
 	// Dir is the folder of temporary files, which only large surveys need; ""
 	// is the system's.
@@ -40,24 +44,24 @@ type Options struct {
 	Open imagery.Opener
 }
 
-// Checker collects what files say of themselves. Its methods may be called
+// Checker collects what files say about themselves. Its methods may be called
 // from several goroutines; the report does not depend on the order of calls.
 //
-// It keeps 80 bytes of an image and 16 of any other file, and their names with
-// 4 bytes each, in temporary files once they are many: of a million images a
-// few megabytes are in memory, and some 40 while the report is made.
+// It keeps 80 bytes of an image, 16 of any other file, and their names in
+// temporary files once they are many: of a million images a few megabytes are in
+// memory, and some 40 while the report is made.
 type Checker struct {
 	opts Options
 
 	mu       sync.Mutex
 	report   Report
 	problems problemList
-	names    names
+	names    tempfile.Records
 	files    tempfile.Column[fileRecord]
 	photos   tempfile.Column[photoRecord]
-	cameras  labels
-	bands    labels
-	unread   int // images that count, but were not looked at
+	cameras  interner
+	bands    interner
+	unread   int // images that are counted, but were not read
 }
 
 // New returns a checker.
@@ -71,7 +75,7 @@ func New(opts Options) *Checker {
 	if opts.Now.IsZero() {
 		opts.Now = time.Now()
 	}
-	c := &Checker{opts: opts, report: Report{ByKind: map[string]int{}, BySkipped: map[string]int{}}}
+	c := &Checker{opts: opts, problems: problemList{}, report: Report{ByKind: map[string]int{}, BySkipped: map[string]int{}}}
 	c.names.Dir, c.files.Dir, c.photos.Dir = opts.Dir, opts.Dir, opts.Dir
 	return c
 }
@@ -85,9 +89,9 @@ func (c *Checker) Close() {
 	c.photos.Close()
 }
 
-// Add takes in an item, or an error that scan.Items gave in place of one.
-// photo and err are what imagery.Read said of an image; when both are nil, Add
-// reads it. Other files are opened to see whether they are whole.
+// Add checks an item, or an error that scan.Items gave in place of one. photo and
+// err are the result of imagery.Read for an image; when both are nil, Add reads
+// it. Other files are opened to see whether they are truncated.
 func (c *Checker) Add(item scan.Item, photo *imagery.Photo, err error) {
 	if len(item.Members) == 0 {
 		c.addSkipped(err)
@@ -95,16 +99,15 @@ func (c *Checker) Add(item scan.Item, photo *imagery.Photo, err error) {
 	}
 	main := item.Members[0].File
 	var found []Problem
-	switch {
-	case item.Kind == "image":
+	if item.Kind == "image" {
 		if photo == nil && err == nil {
 			p, readErr := c.opts.Open.Read(main.Path)
 			photo, err = &p, readErr
 		}
 		found = imageProblems(main, item.Format, photo, err)
-	default:
+	} else {
 		for _, m := range item.Members {
-			if p, bad := checkWhole(c.opts.Open, m.File, item.Format, m.Component); bad {
+			if p, bad := checkTruncated(c.opts.Open, m.File, item.Format, m.Component); bad {
 				found = append(found, p)
 			}
 		}
@@ -116,7 +119,7 @@ func (c *Checker) Add(item scan.Item, photo *imagery.Photo, err error) {
 	defer c.mu.Unlock()
 	c.count(item)
 	for _, m := range item.Members {
-		c.files.Add(fileRecord{c.names.add(m.Path, m.Name), m.Size})
+		c.addFile(m.File)
 	}
 	for _, p := range found {
 		c.problems.add(p)
@@ -126,16 +129,15 @@ func (c *Checker) Add(item scan.Item, photo *imagery.Photo, err error) {
 	}
 }
 
-// Compare says where and when the survey was to be, when that becomes known
-// later than the other options.
+// Compare sets Mission and Date when they become known later than the other
+// options.
 func (c *Checker) Compare(mission [][2]float64, date time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.opts.Mission, c.opts.Date = mission, date
 }
 
-// AddKnown takes in an item that is there already: it counts, and is not looked
-// at.
+// AddKnown counts an item that is uploaded already, and does not check it.
 func (c *Checker) AddKnown(item scan.Item) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -155,18 +157,18 @@ func (c *Checker) count(item scan.Item) {
 	}
 }
 
-// Report works out what was added so far. It may be called again after more
-// was added.
+// Report reports on what was added so far. It may be called again after more was
+// added.
 func (c *Checker) Report() *Report { return c.ReportContext(context.Background()) }
 
-// ReportContext is Report with an end to the reading of files that may be
-// duplicates: when ctx ends, those not compared yet are not reported.
+// ReportContext is Report; when ctx ends, duplicates not yet compared are not
+// reported.
 func (c *Checker) ReportContext(ctx context.Context) *Report {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	report := c.report.clone()
 	problems := c.problems.clone()
-	s := &survey{Checker: c, problems: &problems, photos: c.byTime()}
+	s := &survey{Checker: c, problems: problems, photos: c.byTime()}
 	defer s.photos.Close()
 	s.checkPositions()
 	s.checkDates(report)

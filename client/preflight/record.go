@@ -4,23 +4,22 @@ import (
 	"cmp"
 	"hash/fnv"
 	"math"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"transect/client/imagery"
+	"transect/client/scan"
 	"transect/client/tempfile"
 )
 
-// fileRecord is what is kept of every file: 16 bytes and its name.
+// fileRecord is what is kept of every file, beside its names.
 type fileRecord struct {
-	name nameRef
-	size int64
+	names int64 // offset of its names
+	size  int64
 }
 
-// photoRecord is what is kept of a photo besides: 64 bytes. Pictures are known
-// by their shape alone, for the ground they show.
+// photoRecord is what is kept of a photo in addition: 64 bytes.
 type photoRecord struct {
 	taken               int64 // nanoseconds since 1970, noTime when not known
 	latitude, longitude float64
@@ -71,7 +70,7 @@ func cameraOf(p imagery.Photo) string {
 	return strings.TrimSpace(p.Make + " " + p.Model)
 }
 
-// shape gives back what imagery needs to work out the ground a photo shows.
+// shape is what imagery needs to compute the footprint of a photo.
 func (r photoRecord) shape() imagery.Photo {
 	p := imagery.Photo{
 		HasPosition: r.positioned, Latitude: r.latitude, Longitude: r.longitude,
@@ -90,8 +89,8 @@ func (r photoRecord) shape() imagery.Photo {
 
 func (r photoRecord) time() time.Time { return time.Unix(0, r.taken).UTC() }
 
-// byTime gives the photos in order of camera, time and name; those without
-// time come first.
+// byTime returns the photos in order of camera, time and name; those without a
+// time first.
 func (c *Checker) byTime() *tempfile.Column[photoRecord] {
 	type key struct {
 		taken  int64
@@ -118,90 +117,49 @@ func (c *Checker) byTime() *tempfile.Column[photoRecord] {
 	return sorted
 }
 
-func (c *Checker) name(r photoRecord) string { return c.names.name(c.files.At(int(r.file)).name) }
-
-// names keeps names one after the other, and what stands before them in their
-// paths once.
-type names struct {
-	tempfile.Bytes
-	prefixes labels
+// addFile keeps the name and path of a file.
+func (c *Checker) addFile(f scan.File) {
+	c.files.Add(fileRecord{c.names.Add([]byte(f.Name + "\x00" + f.Path)), f.Size})
 }
 
-// nameRef is where a name lies.
-type nameRef int64
-
-// add keeps a path and the name that mostly ends it.
-func (n *names) add(path, name string) nameRef {
-	prefix, ok := strings.CutSuffix(path, filepath.FromSlash(name))
-	entry := name
-	number := uint16(0)
-	if ok {
-		number, ok = n.prefixes.number(prefix)
-	}
-	if !ok { // nothing in common, or too many folders
-		entry = name + "\x00" + path
-	}
-	b := append(make([]byte, 0, 256), byte(len(entry)), byte(len(entry)>>8), byte(number), byte(number>>8))
-	return nameRef(n.Bytes.Add(append(b, entry...)))
+// namesOf returns the name and path of a file; "" when they cannot be read back.
+func (c *Checker) namesOf(f fileRecord) (name, path string) {
+	record, _ := c.names.Get(f.names)
+	name, path, _ = strings.Cut(string(record), "\x00")
+	return name, path
 }
 
-// read returns the entry at ref and the index of its prefix.
-func (n *names) read(ref nameRef) (entry string, prefix uint16) {
-	var head [256]byte
-	got, err := n.Bytes.Read(head[:], int64(ref))
-	if err != nil || got < 4 {
-		return "", 0
-	}
-	length, prefix := int(head[0])|int(head[1])<<8, uint16(head[2])|uint16(head[3])<<8
-	if 4+length <= got {
-		return string(head[4 : 4+length]), prefix
-	}
-	long := make([]byte, length)
-	got, _ = n.Bytes.Read(long, int64(ref)+4)
-	return string(long[:got]), prefix
-}
-
-func (n *names) name(ref nameRef) string {
-	entry, _ := n.read(ref)
-	name, _, _ := strings.Cut(entry, "\x00")
+func (c *Checker) fileName(f fileRecord) string {
+	name, _ := c.namesOf(f)
 	return name
 }
 
-func (n *names) path(ref nameRef) string {
-	entry, prefix := n.read(ref)
-	if _, path, whole := strings.Cut(entry, "\x00"); whole {
-		return path
-	}
-	return n.prefixes.text(prefix) + filepath.FromSlash(entry)
+func (c *Checker) filePath(f fileRecord) string {
+	_, path := c.namesOf(f)
+	return path
 }
 
-// labels numbers texts, of which there are few.
-type labels struct {
+// name is that of a photo's file.
+func (c *Checker) name(r photoRecord) string { return c.fileName(c.files.At(int(r.file))) }
+
+// interner numbers texts, of which there are few.
+type interner struct {
 	texts   []string
 	numbers map[string]uint16
 }
 
-// number returns the number of a text; false when there are too many.
-func (l *labels) number(text string) (uint16, bool) {
-	if n, known := l.numbers[text]; known {
-		return n, true
-	}
-	if len(l.texts) > math.MaxUint16 {
-		return 0, false
+// add returns the number of a text. Beyond 65,536 texts all others count as the
+// first.
+func (l *interner) add(text string) uint16 {
+	if n, known := l.numbers[text]; known || len(l.texts) > math.MaxUint16 {
+		return n
 	}
 	if l.numbers == nil {
 		l.numbers = map[string]uint16{}
 	}
 	n := uint16(len(l.texts))
 	l.texts, l.numbers[strings.Clone(text)] = append(l.texts, strings.Clone(text)), n
-	return n, true
-}
-
-// add is number for texts that may as well be taken for the first one when
-// there are too many.
-func (l *labels) add(text string) uint16 {
-	n, _ := l.number(text)
 	return n
 }
 
-func (l *labels) text(n uint16) string { return l.texts[n] }
+func (l *interner) text(n uint16) string { return l.texts[n] }

@@ -2,9 +2,10 @@ package preflight
 
 import (
 	"fmt"
-	"path/filepath"
 	"testing"
 	"unsafe"
+
+	"transect/client/scan"
 )
 
 func TestRecordsAreSmall(t *testing.T) {
@@ -14,21 +15,16 @@ func TestRecordsAreSmall(t *testing.T) {
 }
 
 func TestNamesComeBack(t *testing.T) {
-	var n names
-	type both struct{ path, name string }
-	kept := map[nameRef]both{}
-	for i := range 70_000 {
-		b := both{filepath.FromSlash(fmt.Sprintf("/photos/of/%d/DCIM/DJI_%05d.JPG", i/10*10, i)), fmt.Sprintf("DCIM/DJI_%05d.JPG", i)}
-		if i%3 == 0 { // every one in a folder of its own: more than can be numbered
-			b = both{fmt.Sprintf("/%d/elsewhere", i), "another name"}
-		} else if i%3 == 1 {
-			b.path = filepath.FromSlash(fmt.Sprintf("/p%d/", i)) + filepath.FromSlash(b.name)
-		}
-		kept[n.add(b.path, b.name)] = b
+	c := New(Options{Dir: t.TempDir()})
+	defer c.Close()
+	var files []scan.File
+	for i := range 20_000 {
+		files = append(files, scan.File{Path: fmt.Sprintf("/photos/of/%d/DCIM/DJI_%05d.JPG", i/10*10, i), Name: fmt.Sprintf("DCIM/DJI_%05d.JPG", i)})
+		c.addFile(files[i])
 	}
-	for ref, b := range kept {
-		if n.path(ref) != b.path || n.name(ref) != b.name {
-			t.Fatalf("got %q, %q of %q, %q", n.path(ref), n.name(ref), b.path, b.name)
+	for i, r := range c.files.All {
+		if c.fileName(r) != files[i].Name || c.filePath(r) != files[i].Path {
+			t.Fatalf("got %q, %q of %+v", c.fileName(r), c.filePath(r), files[i])
 		}
 	}
 }

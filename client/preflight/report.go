@@ -9,8 +9,8 @@ import (
 	"transect/client/imagery"
 )
 
-// Severities. An error means that a file will be of no use as it is; a warning,
-// that somebody should look.
+// Severities. An error means that a file is unusable as it is; a warning, that
+// somebody should look at it.
 const (
 	Error   = "error"
 	Warning = "warning"
@@ -54,14 +54,14 @@ type Report struct {
 	Bytes  int64          `json:"bytes"`
 	Images int            `json:"images"`
 	ByKind map[string]int `json:"by_kind"` // items
-	// BySkipped counts files left out, by gather's reason.
+	// BySkipped counts files left out, by scan.Reason.
 	BySkipped map[string]int `json:"skipped"`
-	// First and Last are the times of the earliest and the latest photo, those
-	// with a clock that is plainly wrong aside; zero when none has a time.
+	// First and Last are the times of the earliest and the latest photo, without
+	// those whose clock is plainly wrong; zero when none has a time.
 	First time.Time `json:"first,omitzero"`
 	Last  time.Time `json:"last,omitzero"`
-	// Footprint estimates the ground the photos cover, jumps aside; nil when
-	// none has a position. Area is its area in square metres.
+	// Footprint estimates the ground that the photos cover, without outliers; nil
+	// when none has a position. Area is its area in square metres.
 	Footprint *Polygon `json:"footprint,omitempty"`
 	Area      float64  `json:"area"`
 	// Problems are the first of each code, errors before warnings; Counts says
@@ -90,30 +90,26 @@ func (r *Report) clone() *Report {
 }
 
 // problemList keeps the first problems of each code by name, and counts all.
-type problemList struct {
-	kept   map[string][]Problem
-	counts map[string]*Count
+type problemList map[string]problemsOf // by severity and code
+
+type problemsOf struct {
+	Count
+	list []Problem
 }
 
-// slack is how many more than are listed are kept, so that the list is sorted
-// once in so many additions.
-const slack = 512
+// maxProblems is how many problems of a code are kept at least; twice as many
+// before the list is sorted and cut.
+const maxProblems = 512
 
-func (l *problemList) add(p Problem) {
-	if l.kept == nil {
-		l.kept, l.counts = map[string][]Problem{}, map[string]*Count{}
+func (l problemList) add(p Problem) {
+	of := l[p.Severity+p.Code]
+	of.Code, of.Severity = p.Code, p.Severity
+	of.Count.Count++
+	if of.list = append(of.list, p); len(of.list) >= 2*maxProblems {
+		sortProblems(of.list)
+		of.list = slices.Clone(of.list[:maxProblems])
 	}
-	key := p.Severity + p.Code
-	if l.counts[key] == nil {
-		l.counts[key] = &Count{Code: p.Code, Severity: p.Severity}
-	}
-	l.counts[key].Count++
-	kept := append(l.kept[key], p)
-	if len(kept) >= 2*slack {
-		sortProblems(kept)
-		kept = slices.Clone(kept[:slack])
-	}
-	l.kept[key] = kept
+	l[p.Severity+p.Code] = of
 }
 
 func sortProblems(list []Problem) {
@@ -122,27 +118,24 @@ func sortProblems(list []Problem) {
 	})
 }
 
-func (l *problemList) clone() problemList {
-	c := problemList{map[string][]Problem{}, map[string]*Count{}}
-	for key, list := range l.kept {
-		c.kept[key] = slices.Clone(list)
-	}
-	for key, n := range l.counts {
-		same := *n
-		c.counts[key] = &same
+func (l problemList) clone() problemList {
+	c := maps.Clone(l)
+	for key, of := range c {
+		of.list = slices.Clone(of.list)
+		c[key] = of
 	}
 	return c
 }
 
 // list returns at most limit problems of each code, and all counts: errors
 // first, then by code.
-func (l *problemList) list(limit int) ([]Problem, []Count) {
+func (l problemList) list(limit int) ([]Problem, []Count) {
 	problems, counts := []Problem{}, []Count{}
-	for _, key := range slices.Sorted(maps.Keys(l.kept)) { // "error…" is before "warning…"
-		list := l.kept[key]
+	for _, key := range slices.Sorted(maps.Keys(l)) { // "error…" is before "warning…"
+		list := l[key].list
 		sortProblems(list)
-		problems = append(problems, list[:min(limit, len(list), slack)]...)
-		counts = append(counts, *l.counts[key])
+		problems = append(problems, list[:min(limit, len(list), maxProblems)]...)
+		counts = append(counts, l[key].Count)
 	}
 	return problems, counts
 }

@@ -14,8 +14,8 @@ import (
 	"transect/client/imagery"
 )
 
-// checkCameras tells of a survey taken by several cameras. The lenses of one
-// rig have one model.
+// checkCameras reports a survey taken by several cameras. The lenses of one rig
+// have one model.
 func (s *survey) checkCameras() {
 	counts := map[uint16]int{}
 	for _, p := range s.photos.All {
@@ -40,7 +40,7 @@ func (s *survey) checkCameras() {
 		"photos of different cameras mostly belong in different flights"})
 }
 
-// checkGround works out the footprint and compares it with the mission's.
+// checkGround computes the footprint and compares it with the mission's.
 func (s *survey) checkGround(report *Report) {
 	var ground imagery.Ground
 	for i, p := range s.photos.All {
@@ -99,7 +99,7 @@ func radius(ring orb.Ring, middle orb.Point) float64 {
 	return r
 }
 
-// checkCount compares the number of images with what was announced.
+// checkCount compares the number of images with the expected one.
 func (s *survey) checkCount() {
 	if s.opts.Expected <= 0 || s.report.Images == s.opts.Expected {
 		return

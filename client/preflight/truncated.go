@@ -14,8 +14,8 @@ import (
 	"transect/client/scan"
 )
 
-// checkWhole tells whether a file that is no photo has its end.
-func checkWhole(open imagery.Opener, file scan.File, format, component string) (Problem, bool) {
+// checkTruncated reports whether a file that is not a photo lacks its end.
+func checkTruncated(open imagery.Opener, file scan.File, format, component string) (Problem, bool) {
 	again := "copy the file again from where it came from"
 	f, err := open.Open(file.Path)
 	if err != nil {
@@ -26,22 +26,22 @@ func checkWhole(open imagery.Opener, file scan.File, format, component string) (
 	if info, err := f.Stat(); err == nil {
 		size = info.Size()
 	}
-	if message := cutShort(f, size, format, component); message != "" {
+	if message := truncation(f, size, format, component); message != "" {
 		return Problem{"truncated", Error, file.Name, message, again}, true
 	}
 	return Problem{}, false
 }
 
-// cutShort returns what shows that the file is not whole, "" when nothing does.
-func cutShort(f *os.File, size int64, format, component string) string {
+// truncation returns what shows that a file is truncated, "" when nothing does.
+func truncation(f *os.File, size int64, format, component string) string {
 	switch component {
 	case "index":
-		return cutShape(f, size)
+		return truncatedShape(f, size)
 	case "database":
-		return cutTable(f, size)
+		return truncatedTable(f, size)
 	case "raster":
 		if format == "geotiff" || format == "tiff" {
-			return cutTIFF(f, size)
+			return truncatedTIFF(f, size)
 		}
 		if format == "jpeg" || format == "png" || format == "webp" {
 			if _, err := imagery.ReadFrom(f, size); imagery.CauseOf(err) == imagery.Truncated {
@@ -49,17 +49,17 @@ func cutShort(f *os.File, size int64, format, component string) string {
 			}
 		}
 	case "archive", "file":
-		return cutArchive(f, size, format)
+		return truncatedArchive(f, size, format)
 	case "pcl", "mesh", "vector":
 		switch format {
 		case "las", "laz":
-			return cutLAS(f, size, format == "laz")
+			return truncatedLAS(f, size, format == "laz")
 		case "shapefile":
-			return cutShape(f, size)
+			return truncatedShape(f, size)
 		case "glb":
-			return shorterThan(f, size, 8, 4, 1, 0)
+			return truncatedGLB(f, size)
 		case "geopackage":
-			return cutSQLite(f, size)
+			return truncatedSQLite(f, size)
 		case "geojson", "topojson", "gltf":
 			return endsWith(f, size, "}")
 		case "kml", "gpx", "gml", "collada":
@@ -78,17 +78,17 @@ func tooShort(size, want int64) string {
 
 const headerCut = "it ends within its header"
 
-func cutTIFF(f *os.File, size int64) string {
+func truncatedTIFF(f *os.File, size int64) string {
 	if err := imagery.CheckTIFF(f, size); err != nil && imagery.CauseOf(err) == imagery.Truncated {
 		return "it points at pixels past its end: its end is missing"
 	}
 	return ""
 }
 
-// cutLAS goes by the public header block (LAS 1.4 R15): where points begin, how
-// long each is, how many there are. Packed points have no fixed length, but
-// say where the table of their chunks is, which comes last.
-func cutLAS(f io.ReaderAt, size int64, packed bool) string {
+// truncatedLAS goes by the public header block (LAS 1.4 R15): offset, size and
+// number of the points. Compressed points have no fixed size, but the offset of
+// their chunk table, which comes last.
+func truncatedLAS(f io.ReaderAt, size int64, compressed bool) string {
 	head := make([]byte, 375)
 	n, _ := f.ReadAt(head, 0)
 	if n < 227 {
@@ -107,7 +107,7 @@ func cutLAS(f io.ReaderAt, size int64, packed bool) string {
 		return headerCut
 	case count == 0:
 		return ""
-	case !packed:
+	case !compressed:
 		if length > 0 && count > math.MaxInt64/2/uint64(length) {
 			return "its header counts more points than any file can hold"
 		}
@@ -118,7 +118,7 @@ func cutLAS(f io.ReaderAt, size int64, packed bool) string {
 		return headerCut
 	}
 	at := int64(binary.LittleEndian.Uint64(table[:]))
-	if at == -1 { // written in one pass: the place is in the last bytes
+	if at == -1 { // written in one pass: the offset is in the last bytes
 		if n, _ := f.ReadAt(table[:], size-8); n < len(table) {
 			return headerCut
 		}
@@ -130,8 +130,8 @@ func cutLAS(f io.ReaderAt, size int64, packed bool) string {
 	return ""
 }
 
-// cutShape goes by the length in 16-bit words, of .shp and .shx alike.
-func cutShape(f io.ReaderAt, size int64) string {
+// truncatedShape goes by the length in 16-bit words, of .shp and .shx alike.
+func truncatedShape(f io.ReaderAt, size int64) string {
 	head := make([]byte, 28)
 	if n, _ := f.ReadAt(head, 0); n < len(head) {
 		return headerCut
@@ -142,9 +142,9 @@ func cutShape(f io.ReaderAt, size int64) string {
 	return tooShort(size, 2*int64(binary.BigEndian.Uint32(head[24:])))
 }
 
-// cutTable goes by the header of dBASE: records, and the lengths of header and
+// truncatedTable goes by the header of dBASE: records, and the lengths of header and
 // record.
-func cutTable(f io.ReaderAt, size int64) string {
+func truncatedTable(f io.ReaderAt, size int64) string {
 	head := make([]byte, 12)
 	if n, _ := f.ReadAt(head, 0); n < len(head) {
 		return headerCut
@@ -153,8 +153,8 @@ func cutTable(f io.ReaderAt, size int64) string {
 		int64(binary.LittleEndian.Uint32(head[4:]))*int64(binary.LittleEndian.Uint16(head[10:])))
 }
 
-// cutSQLite goes by the size in pages, if the header says it is valid.
-func cutSQLite(f io.ReaderAt, size int64) string {
+// truncatedSQLite goes by the size in pages, if the header says it is valid.
+func truncatedSQLite(f io.ReaderAt, size int64) string {
 	head := make([]byte, 100)
 	if n, _ := f.ReadAt(head, 0); n < len(head) {
 		return headerCut
@@ -169,18 +169,18 @@ func cutSQLite(f io.ReaderAt, size int64) string {
 	return tooShort(size, page*int64(binary.BigEndian.Uint32(head[28:])))
 }
 
-// shorterThan reads a little-endian length at offset.
-func shorterThan(f io.ReaderAt, size, offset int64, width int, unit, more int64) string {
-	b := make([]byte, 8)
-	if n, _ := f.ReadAt(b[:width], offset); n < width {
+// truncatedGLB goes by the length in its header.
+func truncatedGLB(f io.ReaderAt, size int64) string {
+	b := make([]byte, 4)
+	if n, _ := f.ReadAt(b, 8); n < len(b) {
 		return headerCut
 	}
-	return tooShort(size, int64(binary.LittleEndian.Uint64(b))*unit+more)
+	return tooShort(size, int64(binary.LittleEndian.Uint32(b)))
 }
 
-// cutArchive looks for the table of contents, which comes last in zip files
+// truncatedArchive looks for the table of contents, which comes last in zip files
 // and is pointed at by the header of 7z files.
-func cutArchive(f io.ReaderAt, size int64, format string) string {
+func truncatedArchive(f io.ReaderAt, size int64, format string) string {
 	head := make([]byte, 32)
 	n, _ := f.ReadAt(head, 0)
 	switch {
