@@ -116,14 +116,14 @@ assert(n == %d, n)`, arguments, want)
 	}
 }
 
-// naive asks for one page of 50 after the other, decodes it into maps and
-// reads the name of each.
-func naive(t testing.TB, url, token string, records int) {
+// naive asks for one page of limit records after the other, decodes it into
+// maps and reads the name of each.
+func naive(t testing.TB, url, token string, limit, records int) {
 	t.Helper()
 	seen := 0
 	for page := 0; seen < records; page++ {
 		request, err := http.NewRequest("POST", url+"/data-manager/search-datasets",
-			strings.NewReader(fmt.Sprintf(`{"filter":{},"limit":50,"page":%d,"sort":{"_id":1}}`, page)))
+			strings.NewReader(fmt.Sprintf(`{"filter":{},"limit":%d,"page":%d,"sort":{"_id":1}}`, limit, page)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -174,11 +174,14 @@ func benchRecords(b *testing.B) int {
 func BenchmarkSearchGenerator(b *testing.B) {
 	for _, c := range []struct {
 		name, arguments string
+		naive           int // records a page of the naive way
 		delay           time.Duration
 	}{
-		{"loopback", "", 0},
-		{"latency 20ms limit 50", "limit = 50", 20 * time.Millisecond},
-		{"latency 20ms", "", 20 * time.Millisecond},
+		{"loopback", "", 50, 0},
+		{"loopback limit 50", "limit = 50", 50, 0},
+		{"loopback limit 500", "limit = 500", 500, 0},
+		{"latency 20ms", "", 50, 20 * time.Millisecond},
+		{"latency 20ms limit 50", "limit = 50", 50, 20 * time.Millisecond},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			records := benchRecords(b)
@@ -188,7 +191,7 @@ func BenchmarkSearchGenerator(b *testing.B) {
 			in := searcher(b, client.Settings{URL: server.URL, User: "ann", Password: "secret"})
 			slow, ours := newLap(), newLap()
 			for b.Loop() {
-				slow.time(sample, func() { naive(b, server.URL, "t", sample) })
+				slow.time(sample, func() { naive(b, server.URL, "t", c.naive, sample) })
 				ours.time(records, func() { throughAll(b, in, c.arguments, records) })
 			}
 			b.ReportMetric(ours.took*1e6, "µs/record")
@@ -246,7 +249,7 @@ end`, records)); err != nil {
 	token := gjson.GetBytes(body, "access_token").String()
 	slow, ours := newLap(), newLap()
 	for b.Loop() {
-		slow.time(records, func() { naive(b, server.URL, token, records) })
+		slow.time(records, func() { naive(b, server.URL, token, 50, records) })
 		ours.time(records, func() { throughAll(b, in, "", records) })
 	}
 	b.ReportMetric(slow.took/ours.took, "times_naive")
