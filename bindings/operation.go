@@ -87,10 +87,10 @@ func resources(L *lua.LState, s *declare.Spec, items [][]byte) *lua.LTable {
 }
 
 // iterator makes a function for a for loop. After an error, calling it again
-// tries the same place once more. A record that is there already is given
-// without letting go of the lock: its clock sees to it that others get on.
+// retries the same page. A record that is buffered is returned without releasing
+// the interpreter lock.
 func iterator(L *lua.LState, s *declare.Spec, stream declare.Stream) *lua.LFunction {
-	taker, _ := stream.(declare.Taker)
+	buffered, _ := stream.(declare.TryNexter)
 	meta := metaOf(L)
 	return L.NewClosure(func(L *lua.LState) int {
 		if vm.Ending(L) {
@@ -99,8 +99,8 @@ func iterator(L *lua.LState, s *declare.Spec, stream declare.Stream) *lua.LFunct
 		var record []byte
 		var ok bool
 		var err error
-		if taker != nil {
-			record, ok = taker.Take(vm.Context(L))
+		if buffered != nil {
+			record, ok = buffered.TryNext()
 		}
 		if !ok {
 			err = vm.Blocking(L, func(ctx context.Context) (err error) {

@@ -136,7 +136,7 @@ func New(ctx context.Context, s Settings, o Options) (*Client, error) {
 	c := &Client{transport: t, log: o.Logger, revision: s.Revision, sleep: o.Sleep, open: o.Open}
 	c.transfers = transfer.New(wire{c}, transfer.Options{Budget: o.Budget, Stats: o.Stats, Bandwidth: o.Bandwidth, Journal: o.Journal,
 		Open: o.Open, Folder: o.Folder, Platform: t.BaseURL(), Mode: uploadMode(o.Env), Logger: o.Logger, Sleep: o.Sleep})
-	c.engine = &declare.Engine{Links: append([]declare.Interceptor{warnDeprecated(o.Logger), warnKeyset(o.Logger)}, o.Links...), Send: c.send}
+	c.engine = &declare.Engine{Links: append([]declare.Interceptor{warnDeprecated(o.Logger)}, o.Links...), Send: c.send, Log: o.Logger}
 	return c, c.bind()
 }
 
@@ -223,6 +223,6 @@ func (c *Client) send(ctx context.Context, req declare.Request) ([]byte, error) 
 		return nil, err
 	}
 	answer, err := c.transport.Do(ctx, transport.Request{Operation: req.Spec.FullName(), Repeatable: req.Repeatable(),
-		Method: req.Method, Path: req.Path, Query: req.Query, Body: body})
+		Method: req.Method, Path: req.Path, Query: req.Query, Body: body, GiveUp: req.GiveUp})
 	return answer.Body, err
 }

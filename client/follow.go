@@ -39,7 +39,7 @@ func (c *Client) followLogs(_ context.Context, in FollowLogs) (*Cursor[LogLine],
 		log.cursor, log.covered = after, after.covering()
 		f.logs = append(f.logs, log)
 	}
-	return &Cursor[LogLine]{Stream: declare.InTurn(f)}, nil
+	return &Cursor[LogLine]{Stream: declare.Serialized(f)}, nil
 }
 
 // cursorOf finds where to go on with a product.

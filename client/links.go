@@ -20,13 +20,3 @@ func warnDeprecated(log *slog.Logger) declare.Interceptor {
 		return next(ctx, call)
 	}
 }
-
-// warnKeyset tells when a generator cannot follow identifiers as it was asked to.
-func warnKeyset(log *slog.Logger) declare.Interceptor {
-	return func(ctx context.Context, call *declare.Call, next declare.Handler) (declare.Value, error) {
-		if reason := call.KeysetGivenUp(); reason != "" {
-			log.Warn("keyset_pagination is given up: pages are numbered", "operation", call.Spec.FullName(), "reason", reason)
-		}
-		return next(ctx, call)
-	}
-}

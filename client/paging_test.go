@@ -1,6 +1,13 @@
 package client
 
 import (
+	"context"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/tidwall/gjson"
+
 	"bytes"
 	"fmt"
 	"log/slog"
@@ -10,6 +17,7 @@ import (
 	"testing"
 
 	"transect/client/declare"
+	"transect/client/schema"
 )
 
 // drain goes through a generator to its end and gives the ids.
@@ -98,7 +106,7 @@ func TestGeneratorsOnTheWire(t *testing.T) {
 }
 
 // A place or an order of the caller's own goes before following identifiers.
-func TestKeysetGivenUp(t *testing.T) {
+func TestKeysetConflicts(t *testing.T) {
 	for _, test := range []struct {
 		operation string
 		args      object
@@ -113,14 +121,14 @@ func TestKeysetGivenUp(t *testing.T) {
 	} {
 		var log bytes.Buffer
 		c, r := record(t, map[string]string{"": `{"results":[]}`})
-		c.engine.Links = append(c.engine.Links, warnKeyset(slog.New(slog.NewTextHandler(&log, nil))))
+		c.engine.Log = slog.New(slog.NewTextHandler(&log, nil))
 		args := maps.Clone(test.args)
 		args["keyset_pagination"] = true
 		drain(t, c, test.operation, args)
 		if body := r.last(t).Body; !strings.Contains(body, test.body) || strings.Contains(body, "keyset") {
 			t.Errorf("%v: sent %s, want %s", test.args, body, test.body)
 		}
-		if warned := strings.Contains(log.String(), "keyset_pagination is given up"); warned != (test.warning != "") || !strings.Contains(log.String(), test.warning) {
+		if warned := strings.Contains(log.String(), "keyset_pagination is ignored"); warned != (test.warning != "") || !strings.Contains(log.String(), test.warning) {
 			t.Errorf("%v: the log is %q, want %q", test.args, log.String(), test.warning)
 		}
 	}
@@ -159,6 +167,65 @@ func TestReturnTotalIsNotSent(t *testing.T) {
 		v, err := invoke(t, c, manager+".search", object{"return_total": true})
 		if err != nil || v.Total != 7 || len(v.Items) != 1 || strings.Contains(r.last(t).Body, "return_total") {
 			t.Errorf("%s: total %d, %d records, %v, sent %s", manager, v.Total, len(v.Items), err, r.last(t))
+		}
+	}
+}
+
+// largePages answers dataset searches over 1,000 records and refuses pages of
+// more than 60.
+type largePages struct {
+	status int
+	limits []int64
+}
+
+func (s *largePages) RoundTrip(r *http.Request) (*http.Response, error) {
+	status, text := http.StatusOK, `{"access_token":"t","token_type":"bearer","expires_in":36000}`
+	if strings.Contains(r.URL.Path, "search-datasets") {
+		body, _ := io.ReadAll(r.Body)
+		limit, page := gjson.GetBytes(body, "limit").Int(), gjson.GetBytes(body, "page").Int()
+		s.limits = append(s.limits, limit)
+		var b strings.Builder
+		for i := page * limit; i < min(page*limit+limit, 1000); i++ {
+			fmt.Fprintf(&b, `,{"_id":"%04d"}`, i)
+		}
+		text = `{"results":[` + strings.TrimPrefix(b.String(), ",") + `],"total":1000}`
+		if limit > 60 {
+			status, text = s.status, `{"message":"too much"}`
+		}
+	}
+	return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(text)), Request: r}, nil
+}
+
+func TestTooLargePagesShrink(t *testing.T) {
+	for status, refusals := range map[int]int{http.StatusRequestEntityTooLarge: 1, http.StatusInternalServerError: 2, http.StatusGatewayTimeout: 2} {
+		var log bytes.Buffer
+		server, called := &largePages{status: status}, 0
+		count := func(ctx context.Context, call *declare.Call, next declare.Handler) (declare.Value, error) {
+			if !call.SendsNothing() {
+				called++
+			}
+			return next(ctx, call)
+		}
+		c, err := New(t.Context(), Settings{URL: "http://large.invalid", User: "ann", Password: "secret"}, Options{RoundTripper: server,
+			Logger: slog.New(slog.NewTextHandler(&log, nil)), Links: []declare.Interceptor{count},
+			Sleep: func(context.Context, time.Duration) error { return nil }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids := drain(t, c, "datasets.search_generator", object{"sort": schema.Null{}})
+		if len(ids) != 1000 || !slices.IsSorted(ids) {
+			t.Errorf("status %d: %d records", status, len(ids))
+		}
+		first := slices.IndexFunc(server.limits, func(n int64) bool { return n > 60 })
+		if first < 0 || server.limits[first+refusals] > 60 || refusals == 2 && server.limits[first+1] <= 60 {
+			t.Errorf("status %d: pages of %v", status, server.limits)
+		}
+		if !strings.Contains(log.String(), "a page of 100 records is too large for the platform: continuing with 50") {
+			t.Errorf("status %d: the log is %q", status, log.String())
+		}
+		repeated := len(server.limits) - called
+		if tries := strings.Count(log.String(), "too large"); repeated != tries*(refusals-1) {
+			t.Errorf("status %d: %d requests in %d calls, %d refusals", status, len(server.limits), called, tries)
 		}
 	}
 }

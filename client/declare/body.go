@@ -21,6 +21,10 @@ type Request struct {
 	Path   string
 	Query  url.Values
 	Body   map[string]any // nil when the request has none
+
+	// GiveUp tells after failed attempt n, from 1, that another one is of no use;
+	// nil to repeat as the connection is set.
+	GiveUp func(err error, n int) bool
 }
 
 // Repeatable tells whether the request may be sent again when nobody knows if

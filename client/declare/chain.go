@@ -3,6 +3,7 @@ package declare
 import (
 	"context"
 	"fmt"
+	"log/slog"
 
 	"transect/client/fault"
 	"transect/client/schema"
@@ -13,7 +14,13 @@ type Call struct {
 	Spec *Spec
 	Args Args // checked
 	In   any  // the same as a filled input struct
+
+	page bool // one page of a search_generator
 }
+
+// SendsNothing is true of a search_generator: it makes an iterator, and each
+// page of that passes the chain as a call of its own.
+func (call *Call) SendsNothing() bool { return call.Spec.paged && !call.page }
 
 // Handler carries out a call.
 type Handler func(ctx context.Context, call *Call) (Value, error)
@@ -27,6 +34,7 @@ type Interceptor func(ctx context.Context, call *Call, next Handler) (Value, err
 type Engine struct {
 	Links []Interceptor
 	Send  func(ctx context.Context, req Request) ([]byte, error)
+	Log   *slog.Logger // of what users should know; none when nil
 }
 
 // do runs one call through the chain, ending in last.
@@ -44,14 +52,19 @@ func (e *Engine) do(ctx context.Context, s *Spec, args Args, newIn func(Args) (a
 			return Value{}, fault.In(s.FullName(), err)
 		}
 	}
+	return e.through(ctx, &Call{Spec: s, Args: checked, In: in}, last)
+}
+
+// through passes a checked call along the links to last.
+func (e *Engine) through(ctx context.Context, call *Call, last Handler) (Value, error) {
 	handler := last
 	for i := len(e.Links) - 1; i >= 0; i-- {
 		link, next := e.Links[i], handler
 		handler = func(ctx context.Context, call *Call) (Value, error) { return link(ctx, call, next) }
 	}
-	value, err := handler(ctx, &Call{Spec: s, Args: checked, In: in})
+	value, err := handler(ctx, call)
 	if err != nil {
-		return Value{}, fault.In(s.FullName(), err)
+		return Value{}, fault.In(call.Spec.FullName(), err)
 	}
 	return value, nil
 }

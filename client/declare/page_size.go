@@ -1,133 +1,143 @@
 package declare
 
 import (
+	"errors"
 	"net/http"
+	"time"
 
 	"transect/client/fault"
 )
 
 const (
-	longestPage  = 5000    // records
-	largestPage  = 4 << 20 // bytes, about
-	slowerFactor = 1.5     // a record may take this much longer in a larger page
-	patience     = 3       // pages that took too long before the size goes back
-	quickPage    = 0.25    // seconds a page may take in any case
+	maxPageRecords = 5000
+	maxPageBytes   = 4 << 20     // about
+	slowPage       = time.Second // a page that takes longer is not doubled
+
+	// refusalsToShrink is how often a page is refused before a smaller one is
+	// requested.
+	refusalsToShrink = 2
+	// After a refusal this many pages must succeed before its size is tried
+	// again; each further refusal doubles the number.
+	firstRegrowth, lastRegrowth = 4, 64
 )
 
-// sizes decides how long the next page is. A limit the caller gives is kept;
-// otherwise pages double while each record costs no more time than before.
-type sizes struct {
-	now    int64
-	proven int64 // largest size that came whole
-	most   int64 // never above
-	fixed  bool  // the size is the caller's
-	free   bool  // no number was given for it: the platform decides
-	begun  int64 // where it started
+// pageSize decides how many records the next page requests. A limit of the
+// caller's is kept; otherwise pages double from the default, and shrink when the
+// platform refuses one as too large.
+type pageSize struct {
+	now     int64
+	start   int64 // the first size
+	max     int64
+	proven  int64 // largest size that came complete
+	fixed   bool  // given by the caller
+	unknown bool  // the limit is no number: the platform decides
 
-	perRecord map[int64]float64 // least seconds, by size
-	slow      int               // pages in a row that took too long
-	bytes     float64           // of a record, on average
+	recordBytes float64 // on average
+	slow        bool    // the last page was a slowPage
+	refused     int64   // smallest size refused and not yet tried again; 0 for none
+	complete    int     // complete pages since then
+	regrowth    int     // complete pages needed before trying it
 }
 
-func startingSizes(values map[string]any, standard int64) sizes {
-	s := sizes{now: standard, most: longestPage, perRecord: map[int64]float64{}}
+func newPageSize(values map[string]any, standard int64) pageSize {
+	s := pageSize{now: standard, max: maxPageRecords}
 	if limit, given := values["limit"]; given {
 		n, number := limit.(int64)
-		s.fixed, s.now, s.most = true, n, n
-		s.free = !number || n < 1
+		s.fixed, s.now, s.max = true, n, n
+		s.unknown = !number
 	}
-	s.free, s.begun = s.free || s.now < 1, s.now
+	s.unknown, s.start = s.unknown || s.now < 1, s.now
 	return s
 }
 
 // step is the distance of two pages. Pages of unknown size count as one.
-func (s *sizes) step() int64 {
-	if s.free {
+func (s *pageSize) step() int64 {
+	if s.unknown {
 		return 1
 	}
 	return s.now
 }
 
-// came notes a page that was as long as asked.
-func (s *sizes) came(size int64, got pageAnswer) {
+// succeeded notes a page that was as long as requested.
+func (s *pageSize) succeeded(size int64, got pageAnswer) {
 	s.proven = max(s.proven, size)
-	if n := len(got.items); n > 0 {
-		s.bytes = float64(got.bytes) / float64(n)
-		took := got.took.Seconds() / float64(n)
-		if best, known := s.perRecord[size]; !known || took < best {
-			s.perRecord[size] = took
-		}
-		smaller, known := s.perRecord[size/2]
-		switch {
-		case s.fixed || size != s.now || size <= s.begun:
-		case known && took > slowerFactor*smaller && got.took.Seconds() > quickPage:
-			if s.slow++; s.slow >= patience {
-				s.now, s.most, s.slow = size/2, size/2, 0
-				clear(s.perRecord) // it has settled
-			}
-		default:
-			s.slow = 0
-		}
+	s.slow = got.took > slowPage
+	s.recordBytes = float64(got.bytes) / float64(max(1, len(got.items)))
+	if s.complete++; s.refused > 0 && size >= s.refused {
+		s.refused = 0
 	}
 }
 
-// grow doubles the size where that keeps pages aligned: the next one starts at
-// offset; total is -1 when unknown.
-func (s *sizes) grow(offset, total int64) {
+// grow doubles the size where pages stay aligned: offset is that of the next
+// page, total the number of matches or -1.
+func (s *pageSize) grow(offset, total int64) {
 	twice := 2 * s.now
 	switch {
-	case s.fixed || s.free || s.proven < s.now || s.slow > 0,
-		twice > s.most || float64(twice)*s.bytes > largestPage,
-		offset%twice != 0 || total >= 0 && offset+twice > total:
+	case s.fixed, s.unknown, s.slow, s.proven < s.now,
+		twice > s.max, float64(twice)*s.recordBytes > maxPageBytes,
+		offset%twice != 0, total >= 0 && offset+twice > total,
+		s.refused > 0 && twice >= s.refused && s.complete < s.regrowth:
 		return
 	}
 	s.now = twice
 }
 
-// fall goes back to a size that comes whole: one that did, else the length n
-// of a page that did not.
-func (s *sizes) fall(n int64) {
+// limitTo returns to a size that comes complete: a proven one, else n, the
+// length of a page that came short.
+func (s *pageSize) limitTo(n int64) {
 	if s.proven > 0 && s.proven < s.now {
 		n = s.proven
 	}
-	s.now, s.most, s.proven = n, n, n
+	s.now, s.max, s.proven = n, n, n
 }
 
-// fix takes the platform's own page size.
-func (s *sizes) fix(n int64) {
-	s.now, s.most, s.proven, s.fixed = n, n, n, true
-}
+// shrinkable tells whether a refused page can be requested in smaller ones.
+func (s *pageSize) shrinkable() bool { return !s.fixed && !s.unknown && s.now > 1 }
 
-// shrink answers an error that a shorter page may avoid; false when there is
-// no such page.
-func (s *sizes) shrink(size int64, err error) bool {
-	if s.fixed || s.free || size <= 1 || !tooMuch(err) {
+// shrink reacts to a refused page at an offset, with a proven size or a quarter:
+// false when neither can help. The size divides the offset: pages stay aligned.
+func (s *pageSize) shrink(size, offset int64, err error) bool {
+	if !s.shrinkable() || size <= 1 || !tooLarge(err) {
 		return false
 	}
-	s.now = max(1, size/4)
-	s.most, s.proven, s.slow = s.now, min(s.proven, s.now), 0
+	if s.now = max(1, size/4); s.proven < size {
+		s.now = max(s.now, s.proven)
+	}
+	for offset%s.now != 0 {
+		s.now--
+	}
+	s.proven = min(s.proven, s.now)
+	s.refused, s.complete = size, 0
+	s.regrowth = min(max(firstRegrowth, 2*s.regrowth), lastRegrowth)
+	if !fault.TransientStatus(status(err)) {
+		s.max = s.now // a limit or a time-out, which a later page would meet as well
+	}
 	return true
 }
 
-// tooMuch tells errors of a platform that could not finish a page.
-func tooMuch(err error) bool {
-	switch f := fault.Find(err).(type) {
-	case *fault.ResponseError:
-		switch f.Status {
-		case http.StatusRequestEntityTooLarge, http.StatusBadGateway, http.StatusGatewayTimeout:
-			return true
-		}
-	case *fault.TimeoutError:
+// tooLarge recognises the errors of a platform that cannot deliver a page.
+func tooLarge(err error) bool {
+	var timeout *fault.TimeoutError
+	switch status(err) {
+	case http.StatusRequestEntityTooLarge, http.StatusInternalServerError, http.StatusBadGateway, http.StatusGatewayTimeout:
 		return true
 	}
-	return false
+	return errors.As(err, &timeout)
 }
 
-// inBytes is how many pages fit into so many bytes.
-func (s *sizes) inBytes(most int) int {
-	page := s.bytes * float64(s.now)
-	if page <= 0 {
-		return mostInFlight
+func status(err error) int {
+	var response *fault.ResponseError
+	if errors.As(err, &response) {
+		return response.Status
 	}
-	return max(1, int(float64(most)/page))
+	return 0
+}
+
+// pagesIn is how many pages of the present size fit into so many bytes.
+func (s *pageSize) pagesIn(bytes int) int {
+	page := s.recordBytes * float64(s.now)
+	if page <= 0 {
+		return maxAhead
+	}
+	return max(1, int(float64(bytes)/page))
 }

@@ -2,6 +2,8 @@ package declare
 
 import (
 	"context"
+	"fmt"
+	"log/slog"
 	"runtime"
 
 	"github.com/tidwall/gjson"
@@ -10,58 +12,56 @@ import (
 	"transect/client/schema"
 )
 
-// pager goes through the pages of a search. It keeps several numbered pages in
-// flight, as many as its reader can use, and delivers their records in order.
+// pager goes through the pages of a search: it keeps several of them in flight,
+// as many as its reader keeps up with, and yields their records in order.
 //
-// It counts in offsets, not in pages, so that the page size may change on the
-// way: page p of size s starts at offset p*s. A page that starts before the
-// offset wanted has the records before it dropped.
+// It counts in offsets, not in pages, so that the page size may change: page p
+// of size s starts at offset p*s. Where a page comes shorter than requested it
+// begins anew behind the last record, with a size that is known to come whole.
 type pager struct {
-	call   *Call
-	send   func(ctx context.Context, args Args) ([]byte, error)
-	sizes  sizes
+	send   func(ctx context.Context, args Args, shrinkable bool) (Value, error)
+	log    *slog.Logger
+	args   Args
 	keyset bool
 	first  int64 // number of the first page
-	deep   bool  // several pages may be in flight: numbered, in a known order
+	ahead  bool  // pages may be prefetched: numbered, in a stable order
 
 	buffer   [][]byte
-	requests []*pageRequest // in order of their offsets; the first is the next to deliver
+	size     pageSize
+	requests []*pageRequest // by offset; the first is delivered next
 	next     int64          // offset behind the last request
-	last     string         // identifier of the last record, for keyset
-	window   int            // requests in flight or waiting, at most
-	quickest float64        // least seconds a page of the present size took
-	quickAt  int64          // the size that was
+	lastID   string         // of the last record, for keyset
+	window   int            // pages in flight or waiting, at most
 	accepted int            // pages so far
-	full     bool           // the last page was as long as asked
-	total    int64          // matches, as the last page told; -1 when unknown
-	doubted  bool           // the totals are known to be wrong
-	cut      *cutPage       // set while one record is asked for to explain it
-	gaps     bool           // pages leave some of their records out
+	full     bool           // the last page was as long as requested
+	total    int64          // matches, as the last page has it; -1 when unknown
+	badTotal bool           // records came behind the total
+	short    *shortPage     // the page before, where it came short
+	gaps     bool           // pages leave out some of their records
 	empty    int64          // offsets without a record since the last one
 	done     bool
 }
 
 const (
-	mostInFlight = 16
-	// Without a total nobody knows where the end is, so fewer pages are asked
-	// for that may lie behind it.
-	mostInTheDark = 4
-	// Bytes of pages that wait for their reader, about.
-	mostHeld = 16 << 20
+	maxAhead = 16
+	// maxAheadUncounted is the prefetch limit while the total is unknown: some
+	// of the pages may lie behind the end.
+	maxAheadUncounted = 4
+	// maxPrefetchBytes limits the pages that wait for their reader.
+	maxPrefetchBytes = 16 << 20
 )
 
-func newPager(call *Call, send func(context.Context, Args) ([]byte, error)) *pager {
+func newPager(call *Call, log *slog.Logger, send func(context.Context, Args, bool) (Value, error)) *pager {
 	values, spec := call.Args.Values, call.Spec
-	p := &pager{call: call, send: send, first: int64(spec.FirstPage), window: 1, total: -1}
-	p.keyset = values["keyset_pagination"] == true && call.KeysetGivenUp() == ""
-	p.sizes = startingSizes(values, spec.generatorLimit)
-	_, nullSort := values["sort"].(schema.Null)
-	p.deep = !p.keyset && spec.Param("sort") != nil && !nullSort
+	p := &pager{send: send, log: log, args: call.Args, first: int64(spec.FirstPage), window: 1, total: -1}
+	p.keyset = values["keyset_pagination"] == true && call.keysetConflict() == ""
+	p.size = newPageSize(values, spec.generatorLimit)
+	_, unsorted := values["sort"].(schema.Null)
+	p.ahead = !p.keyset && spec.Param("sort") != nil && !unsorted
 	if page, ok := values["page"].(int64); ok {
-		p.next = (page - p.first) * p.sizes.step()
+		p.next = (page - p.first) * p.size.step()
 	}
-	// A for loop that is left does not say so: whatever is still on its way ends
-	// when nobody can ask for it any more.
+	// A script's loop that is left early does not close its iterator.
 	runtime.SetFinalizer(p, (*pager).Close)
 	return p
 }
@@ -72,7 +72,7 @@ func (p *pager) Next(ctx context.Context) ([]byte, bool, error) {
 		if p.done {
 			return nil, false, nil
 		}
-		if err := ctx.Err(); err != nil {
+		if ctx.Err() != nil {
 			return nil, false, context.Cause(ctx)
 		}
 		p.fill(ctx)
@@ -82,148 +82,183 @@ func (p *pager) Next(ctx context.Context) ([]byte, bool, error) {
 		case got = <-r.answer:
 		default:
 			select {
+			case got = <-r.answer: // the reader is faster than the pages
+				if p.accepted > 0 {
+					p.window = min(2*p.window, maxAhead)
+				}
 			case <-ctx.Done():
 				return nil, false, context.Cause(ctx)
-			case got = <-r.answer:
-				p.waited(got)
 			}
 		}
-		if err := p.settle(ctx, r, got); err != nil {
+		if err := p.receive(ctx, r, got); err != nil {
 			return nil, false, err
 		}
 	}
-	return p.pop(), true, nil
+	record, _ := p.TryNext()
+	return record, true, nil
 }
 
-// Take implements Taker.
-func (p *pager) Take(ctx context.Context) ([]byte, bool) {
-	for len(p.buffer) == 0 {
-		if p.done || len(p.requests) == 0 || p.requests[0].answer == nil || ctx.Err() != nil {
-			return nil, false
-		}
-		r := p.requests[0]
-		if len(r.answer) == 0 {
-			return nil, false
-		}
-		got := <-r.answer
-		if got.err != nil {
-			r.answer <- got // Next is the one to tell
-			return nil, false
-		}
-		if err := p.settle(ctx, r, got); err != nil {
-			r.answer, r.failed = make(chan pageAnswer, 1), true
-			r.answer <- pageAnswer{err: err}
-			return nil, false
+// TryNext implements TryNexter.
+func (p *pager) TryNext() ([]byte, bool) {
+	if len(p.buffer) == 0 {
+		return nil, false
+	}
+	record := p.buffer[0]
+	p.buffer[0] = nil // the reader's alone from here
+	p.buffer = p.buffer[1:]
+	return record, true
+}
+
+// Close implements Stream.
+func (p *pager) Close() {
+	p.finish()
+	p.buffer = nil
+}
+
+// fill keeps the wanted pages in flight, at least the next one.
+func (p *pager) fill(ctx context.Context) {
+	for !p.done && (len(p.requests) == 0 || p.wantsMore()) {
+		p.request()
+	}
+	for _, r := range p.requests {
+		if r.answer == nil {
+			p.start(ctx, r)
 		}
 	}
-	return p.pop(), true
 }
 
-func (p *pager) pop() []byte {
-	record := p.buffer[0]
-	p.buffer[0] = nil // what was delivered is its reader's alone
-	p.buffer = p.buffer[1:]
-	return record
+func (p *pager) wantsMore() bool {
+	if !p.ahead || p.accepted == 0 || p.short != nil {
+		return false
+	}
+	ahead := min(p.window, p.size.pagesIn(maxPrefetchBytes))
+	if p.total >= 0 {
+		return len(p.requests) < ahead && p.next < p.total
+	}
+	return p.full && len(p.requests) < min(ahead, maxAheadUncounted, p.accepted)
 }
 
-// settle takes the answer to the first request: its records into the buffer,
-// or an error that leaves the pager where it was.
-func (p *pager) settle(ctx context.Context, r *pageRequest, got pageAnswer) error {
-	over := r.ctx.Err() != nil && !r.failed
-	r.drop()
-	if got.err != nil {
-		p.window = 1
-		switch {
-		case over && ctx.Err() == nil: // the task that asked for it is over; ask again
-			return nil
-		case p.sizes.shrink(r.size, got.err):
-			for p.gaps && r.offset%p.sizes.now != 0 {
-				p.sizes.now-- // records cannot be counted where some are left out
-			}
-			p.restart(r.offset)
-			return nil
+// request lines up the page at p.next.
+func (p *pager) request() {
+	if p.keyset {
+		p.requests = append(p.requests, &pageRequest{size: p.size.now, after: p.lastID})
+		return
+	}
+	if p.accepted > 0 && (p.total >= 0 || p.full) {
+		p.size.grow(p.next, p.total)
+	}
+	size := p.size.step()
+	page := p.next / size
+	if page < 0 {
+		page = (p.next - size + 1) / size
+	}
+	p.requests = append(p.requests, &pageRequest{offset: p.next, page: page, size: size})
+	p.next = (page + 1) * size
+}
+
+// receive takes the answer to the first request: its records into the buffer, or
+// an error that leaves the pager where it was.
+func (p *pager) receive(ctx context.Context, r *pageRequest, got pageAnswer) error {
+	abandoned := r.ctx.Err() != nil && ctx.Err() == nil // by the reader that sent it
+	r.stop()
+	switch {
+	case got.err == nil && p.keyset:
+		if err := p.acceptKeyset(r, got); err != nil {
+			return err
 		}
+		p.fill(ctx)
+	case got.err == nil:
+		p.accept(r, got)
+		p.fill(ctx)
+	case abandoned:
+	case p.size.shrink(r.size, r.offset, got.err):
+		p.log.Info(fmt.Sprintf("a page of %d records is too large for the platform: continuing with %d", r.size, p.size.now),
+			"reason", fault.Find(got.err).Facts().Message)
+		p.restart(r.offset)
+	default:
+		p.window = 1
 		return got.err
 	}
-	if !p.keyset {
-		p.accept(r, got)
-	} else if err := p.follow(r, got); err != nil {
-		return err
-	}
-	p.fill(ctx)
 	return nil
 }
 
 // accept takes a numbered page.
 func (p *pager) accept(r *pageRequest, got pageAnswer) {
 	n, start, total := int64(len(got.items)), r.page*r.size, got.total
-	if p.doubted || p.sizes.free {
+	if p.badTotal || p.size.unknown {
 		total = -1
 	}
+	skip := min(max(0, r.offset-start), n)
+	records := got.items[skip:]
+	if p.short != nil {
+		if p.short.repeated(records) {
+			// The short page was whole but for records that are not for this caller.
+			p.size, p.gaps = p.short.size, true
+			for p.short.end%p.size.now != 0 {
+				p.size.now-- // pages stay aligned: with gaps records cannot be counted
+			}
+			p.size.max = p.size.now
+			p.restart(p.short.end)
+			p.short, p.full = nil, false
+			return
+		}
+		records = p.short.without(got.items)
+	}
 	switch {
-	case p.cut != nil && p.cut.whole(got.items):
-		p.sizes, p.gaps = p.cut.sizes, true
-		p.sizes.now, p.sizes.most = p.cut.size, p.cut.size // stays aligned: records cannot be counted
-		p.restart(p.cut.start + p.cut.size)
-		p.cut, p.full = nil, false
-		return
-	case n == 0 && (total < 0 || start+r.size < total) && p.empty+r.size < p.sizes.begun:
-		// Of a page this short all records may have been left out.
-		p.empty, p.gaps = p.empty+r.size, true
-		p.requests = remove(p.requests, r)
+	case n == 0 && (total < 0 || start+r.size < total) && p.empty+r.size < p.size.start:
+		p.empty, p.gaps = p.empty+r.size, true // all records of so short a page may be left out
+		p.requests = p.requests[1:]
 		return
 	case n == 0, start >= total && total >= 0 && p.accepted == 0 && n < r.size:
-		p.finish() // also when the caller starts behind the end, and a cut page is from before it
+		p.finish() // also when the caller starts behind the end, and the page is from before it
 		return
-	case total >= 0 && start >= total: // records behind the end: it is not the end
-		p.doubted, total = true, -1
+	case total >= 0 && start >= total:
+		p.badTotal, total = true, -1
 	}
-	p.cut, p.empty = nil, 0
-	if p.sizes.free || p.gaps {
+	p.empty = 0
+	if p.short != nil && start+r.size >= p.short.end {
+		p.short = nil
+	}
+	if p.size.unknown || p.gaps {
 		n = r.size
 	}
+	p.requests = p.requests[1:]
 	switch {
-	case n > r.size && start == 0 && p.accepted == 0:
-		// The platform has a page size of its own.
-		p.sizes.fix(n)
+	case n > r.size && start == 0 && p.accepted == 0: // the platform has a page size of its own
+		p.size.limitTo(n)
+		p.size.fixed = true
 		p.restart(n)
-	case n < r.size && start > 0 && r.size > p.sizes.proven && (p.sizes.proven > 0 || total >= 0):
-		// The end, or the most the platform gives. In the second case nobody can tell
-		// which records these are, so take them in pages known to come whole.
-		p.sizes.fall(n)
+	case n < r.size && start > 0 && r.size > p.size.proven && (p.size.proven > 0 || total >= 0):
+		// The end, or the platform's limit; then these are other records than those
+		// requested. Fetch them in pages that come complete.
+		p.size.limitTo(n)
 		p.restart(r.offset)
 		return
-	case n < r.size && total > start+n:
-		p.cut = newCutPage(got.items, p.sizes, start, r.size)
-		p.sizes.fall(n)
+	case n < r.size && total > start+n: // more should follow: a limit of the platform's, or gaps
+		p.short = newShortPage(p.short, got.items, p.size, start+r.size)
+		p.size.limitTo(n)
 		p.restart(max(start+n, r.offset))
 	case n < r.size && total < 0:
-		// Cut, or the end: without a total only page numbers are sure, and they
-		// mean something else at another size.
-		p.sizes.fixed = true
+		// Cut, or the end. Without a total only page numbers are reliable, and
+		// they depend on the size.
+		p.size.fixed = true
 	case n >= r.size:
-		p.sizes.came(r.size, got)
+		p.size.succeeded(r.size, got)
 	}
-	p.full = n >= r.size && !p.sizes.free
-	p.total = total
-	if skip := r.offset - start; skip < int64(len(got.items)) {
-		p.buffer = got.items[max(skip, 0):]
-	}
-	p.requests = remove(p.requests, r)
+	p.full = n >= r.size && !p.size.unknown
+	p.total, p.buffer = total, records
 	p.accepted++
 	switch {
 	case total < 0 || start+n < total:
 	case n >= r.size && start == 0 && r.size > 1:
-		// A platform that does not count may give the length of the page for a
-		// total. One more page tells.
-		p.total = -1
+		p.total = -1 // may be the length of the page only; one more page tells
 	default:
 		p.finish()
 	}
 }
 
-// follow takes a page of the keyset kind.
-func (p *pager) follow(r *pageRequest, got pageAnswer) error {
+// acceptKeyset takes a page that follows an identifier.
+func (p *pager) acceptKeyset(r *pageRequest, got pageAnswer) error {
 	n := int64(len(got.items))
 	if n == 0 {
 		p.finish()
@@ -234,40 +269,68 @@ func (p *pager) follow(r *pageRequest, got pageAnswer) error {
 		return fault.Hinted(fault.Of(&fault.QueryError{}, "the records carry no identifier to go on from"),
 			"with keyset_pagination fields must not leave out _id")
 	}
-	p.requests = remove(p.requests, r)
-	p.last, p.buffer = last, got.items
+	p.requests = nil
+	p.lastID, p.buffer = last, got.items
 	p.accepted++
 	switch {
 	case n >= r.size:
-		p.sizes.came(r.size, got)
-		p.sizes.grow(0, -1)
-	case got.total == n && !p.sizes.free: // counted with the same filter: these are the rest
+		p.size.succeeded(r.size, got)
+		p.size.grow(0, -1)
+	case got.total == n && !p.size.unknown: // counted with the same filter: these are the last
 		p.finish()
 	}
 	return nil
 }
 
 func (p *pager) finish() {
+	p.restart(p.next)
 	p.done = true
-	p.clear()
 }
 
-func (p *pager) clear() {
-	for _, r := range p.requests {
-		r.drop()
-	}
-	p.requests = nil
-}
-
-// restart forgets what was asked for and goes on at an offset.
+// restart drops all requests and goes on at an offset.
 func (p *pager) restart(offset int64) {
-	p.clear()
-	p.next = offset
-	p.window = 1
+	for _, r := range p.requests {
+		r.stop()
+	}
+	p.requests, p.next, p.window = nil, offset, 1
 }
 
-// Close implements Stream.
-func (p *pager) Close() {
-	p.finish()
-	p.buffer = nil
+// shortPage is a page that came shorter than requested although more should
+// follow. Either the platform delivers no more at once: then the next record is
+// right behind its last. Or it left out records that are not for this caller:
+// then what follows has been delivered already.
+type shortPage struct {
+	delivered map[string]struct{}
+	size      pageSize // before
+	end       int64    // offset up to which was requested
+}
+
+func newShortPage(before *shortPage, items [][]byte, size pageSize, end int64) *shortPage {
+	s := &shortPage{delivered: make(map[string]struct{}, len(items)), size: size, end: end}
+	if before != nil {
+		s.delivered, s.size, s.end = before.delivered, before.size, max(end, before.end)
+	}
+	for _, item := range items {
+		s.delivered[string(item)] = struct{}{}
+	}
+	return s
+}
+
+// repeated tells whether the records behind a short page are its own.
+func (s *shortPage) repeated(records [][]byte) bool {
+	if len(records) == 0 {
+		return true
+	}
+	_, again := s.delivered[string(records[0])]
+	return again
+}
+
+// without are the records that were not delivered yet.
+func (s *shortPage) without(items [][]byte) (records [][]byte) {
+	for _, item := range items {
+		if _, again := s.delivered[string(item)]; !again {
+			records = append(records, item)
+		}
+	}
+	return records
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"net/http"
 	"slices"
@@ -41,7 +42,16 @@ type shelf struct {
 	limits                   []int64
 }
 
-func (s *shelf) send(ctx context.Context, args Args) ([]byte, error) {
+func (s *shelf) send(ctx context.Context, args Args, _ bool) (Value, error) {
+	body, err := s.answer(ctx, args)
+	if err != nil {
+		return Value{}, err
+	}
+	items, total, err := SplitPage(body)
+	return Value{Items: items, Total: total}, err
+}
+
+func (s *shelf) answer(ctx context.Context, args Args) ([]byte, error) {
 	request := s.requests.Add(1)
 	if now := s.inFlight.Add(1); now > s.peak.Load() {
 		s.peak.Store(now)
@@ -113,12 +123,12 @@ func (s *shelf) iterate(standard int64, values map[string]any) Stream {
 	if values == nil {
 		values = map[string]any{}
 	}
-	return InTurn(newPager(&Call{Spec: spec, Args: Args{Values: values}}, s.send))
+	return Serialized(newPager(&Call{Spec: spec, Args: Args{Values: values}}, slog.New(slog.DiscardHandler), s.send))
 }
 
 // read takes the next record in either way, as a number.
 func read(ctx context.Context, stream Stream) (int, bool, error) {
-	raw, ok := stream.(Taker).Take(ctx)
+	raw, ok := stream.(TryNexter).TryNext()
 	if !ok {
 		var err error
 		if raw, ok, err = stream.Next(ctx); err != nil || !ok {
@@ -223,7 +233,7 @@ func TestPagerStopsAtTheTotal(t *testing.T) {
 	if n := s.requests.Load(); n != 101 {
 		t.Errorf("%d requests for 101 pages", n)
 	}
-	if peak := s.peak.Load(); peak < 3 || peak > mostInFlight {
+	if peak := s.peak.Load(); peak < 3 || peak > maxAhead {
 		t.Errorf("at most %d requests in flight", peak)
 	}
 }
@@ -247,7 +257,7 @@ func TestPagesGrowAndShrink(t *testing.T) {
 	if got := drainShelf(t, s, s.iterate(50, nil)); len(got) != 60_000 {
 		t.Fatalf("%d records", len(got))
 	}
-	if s.limits[0] != 50 || slices.Max(s.limits) <= 400 || slices.Max(s.limits) > longestPage {
+	if s.limits[0] != 50 || slices.Max(s.limits) <= 400 || slices.Max(s.limits) > maxPageRecords {
 		t.Errorf("sizes of pages: %v", s.limits)
 	}
 	for name, refusal := range map[string]error{
@@ -396,7 +406,9 @@ func TestPagerLetsGo(t *testing.T) {
 func TestKeysetWithoutIdentifiers(t *testing.T) {
 	spec := &Spec{Shape: ShapeIterator, generatorLimit: 50, Params: []schema.Param{{Name: "sort"}}}
 	call := &Call{Spec: spec, Args: Args{Values: map[string]any{"keyset_pagination": true}}}
-	stream := newPager(call, func(context.Context, Args) ([]byte, error) { return []byte(`{"results":[{"name":"a"}]}`), nil })
+	stream := newPager(call, slog.New(slog.DiscardHandler), func(context.Context, Args, bool) (Value, error) {
+		return Value{Items: [][]byte{[]byte(`{"name":"a"}`)}, Total: -1}, nil
+	})
 	defer stream.Close()
 	if _, _, err := stream.Next(t.Context()); err == nil || !strings.Contains(err.Error(), "no identifier") {
 		t.Errorf("the error is %v", err)

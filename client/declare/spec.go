@@ -69,6 +69,7 @@ type Spec struct {
 	FirstPage  int      // first page number of a search
 
 	generatorLimit int64
+	paged          bool // it goes through the pages of a search
 
 	invoke  func(ctx context.Context, a Args) (Value, error)
 	manager *Manager

@@ -2,56 +2,57 @@ package declare
 
 import "context"
 
-// Stream yields records one after the other, as JSON. After an error it stays
-// where it was: calling Next again tries the same place once more.
+// Stream yields the records of an iterator one by one, as JSON. After an error
+// it stays where it was: calling Next again retries the same page.
 type Stream interface {
 	Next(ctx context.Context) (record []byte, ok bool, err error)
 	Close()
 }
 
-// Taker is implemented by streams that can tell whether a record is there
-// already. Take never waits; without a record the reader calls Next.
-type Taker interface {
-	Take(ctx context.Context) (record []byte, ok bool)
+// TryNexter is implemented by streams with a buffer. TryNext never waits: it
+// reports false when the next record is yet to be fetched, or another goroutine
+// is reading.
+type TryNexter interface {
+	TryNext() (record []byte, ok bool)
 }
 
-// InTurn lets several goroutines read one stream: each record goes to one of
-// them, and whoever waits for its turn can be stopped.
-func InTurn(s Stream) Stream { return &inTurn{stream: s, turn: make(chan struct{}, 1)} }
+// Serialized lets several goroutines read one stream; each record goes to one of
+// them. A wait for the other readers ends with its context.
+func Serialized(s Stream) Stream { return &serialized{stream: s, lock: make(chan struct{}, 1)} }
 
-type inTurn struct {
+type serialized struct {
 	stream Stream
-	turn   chan struct{}
+	lock   chan struct{}
 }
 
-func (s *inTurn) Next(ctx context.Context) ([]byte, bool, error) {
+func (s *serialized) Next(ctx context.Context) ([]byte, bool, error) {
 	select {
-	case s.turn <- struct{}{}:
+	case s.lock <- struct{}{}:
 	case <-ctx.Done():
 		return nil, false, context.Cause(ctx)
 	}
-	defer func() { <-s.turn }()
+	defer func() { <-s.lock }()
 	return s.stream.Next(ctx)
 }
 
-// Take implements Taker. Whoever holds the turn is not waited for.
-func (s *inTurn) Take(ctx context.Context) ([]byte, bool) {
-	taker, ok := s.stream.(Taker)
+// TryNext implements TryNexter.
+func (s *serialized) TryNext() ([]byte, bool) {
+	buffered, ok := s.stream.(TryNexter)
 	if !ok {
 		return nil, false
 	}
 	select {
-	case s.turn <- struct{}{}:
+	case s.lock <- struct{}{}:
 	default:
 		return nil, false
 	}
-	defer func() { <-s.turn }()
-	return taker.Take(ctx)
+	defer func() { <-s.lock }()
+	return buffered.TryNext()
 }
 
-func (s *inTurn) Close() {
-	s.turn <- struct{}{}
-	defer func() { <-s.turn }()
+func (s *serialized) Close() {
+	s.lock <- struct{}{}
+	defer func() { <-s.lock }()
 	s.stream.Close()
 }
 

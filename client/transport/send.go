@@ -77,7 +77,7 @@ func (t *Transport) send(ctx context.Context, c call) (*answer, error) {
 		if err != nil && !p.everReached() {
 			limit = min(limit, firstContactRetries)
 		}
-		if !v.again || attempt > limit || ctx.Err() != nil {
+		if !v.again || attempt > limit || ctx.Err() != nil || c.GiveUp != nil && c.GiveUp(failure, attempt) {
 			return nil, fault.AfterAttempts(failure, attempt)
 		}
 		wait := backoff(attempt)

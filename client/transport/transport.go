@@ -80,8 +80,9 @@ type Request struct {
 	// only when it was surely not processed: no connection was made, or the
 	// platform answered 429, or 503 with Retry-After.
 	Repeatable bool
-	Method     string // POST when empty
-	Path       string // "/project-manager/projects"
+	GiveUp     func(err error, n int) bool // tells that another attempt after the nth is of no use; optional
+	Method     string                      // POST when empty
+	Path       string                      // "/project-manager/projects"
 	Query      url.Values
 	Body       []byte // JSON, unless ContentType says otherwise
 

@@ -24,6 +24,9 @@ type calls struct {
 }
 
 func (c *calls) intercept(ctx context.Context, call *declare.Call, next declare.Handler) (declare.Value, error) {
+	if call.SendsNothing() {
+		return next(ctx, call)
+	}
 	value, err := next(ctx, call)
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -17,7 +17,7 @@ func TestRecordsDoNotKeepTheirPage(t *testing.T) {
 	for _, item := range items {
 		want = append(want, bytes.Clone(item))
 	}
-	unpin(items, len(body))
+	copyOut(items, len(body))
 	first, last := uintptr(unsafe.Pointer(&body[0])), uintptr(unsafe.Pointer(&body[len(body)-1]))
 	for i, item := range items {
 		if at := uintptr(unsafe.Pointer(&item[0])); at >= first && at <= last {

@@ -3,6 +3,7 @@ package declare
 import (
 	"context"
 	"fmt"
+	"log/slog"
 
 	"transect/client/schema"
 )
@@ -13,7 +14,7 @@ func (s *Spec) generator() *Spec {
 	each.Name = "search_generator"
 	each.Aliases = nil
 	each.Doc = s.Doc + " Goes through all pages, lazily, in the order of their identifiers."
-	each.Shape, each.Records = ShapeIterator, true
+	each.Shape, each.Records, each.paged = ShapeIterator, true, true
 	each.Params = append([]schema.Param{}, s.Params...)
 	for i := range each.Params {
 		p := &each.Params[i]
@@ -45,26 +46,45 @@ func (s *Spec) dropParams(only string) {
 	s.Params = kept
 }
 
-// iterate is the last link of search_generator.
+// iterate is the last link of search_generator: it makes the iterator.
 func (e *Engine) iterate(_ context.Context, call *Call) (Value, error) {
-	send := func(ctx context.Context, args Args) ([]byte, error) {
-		req, err := call.Spec.request(args, call.In, false)
-		if err != nil {
-			return nil, err
-		}
-		return e.Send(ctx, req)
+	log := e.Log
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
 	}
-	return Value{Shape: ShapeIterator, Stream: InTurn(newPager(call, send))}, nil
+	if reason := call.keysetConflict(); reason != "" && call.Args.Values["keyset_pagination"] == true {
+		log.Warn("keyset_pagination is ignored: pages are numbered", "operation", call.Spec.FullName(), "reason", reason)
+	}
+	send := func(ctx context.Context, args Args, shrinkable bool) (Value, error) {
+		page := &Call{Spec: call.Spec, Args: args, In: call.In, page: true}
+		return e.through(ctx, page, func(ctx context.Context, call *Call) (Value, error) {
+			return e.sendPage(ctx, call, shrinkable)
+		})
+	}
+	return Value{Shape: ShapeIterator, Stream: Serialized(newPager(call, log, send))}, nil
 }
 
-// KeysetGivenUp says why a generator takes numbered pages although it was asked
-// to follow identifiers; "" when it was not asked, or does follow them. A page,
-// an order or a filter on _id of the caller's own cannot be kept meanwhile.
-func (call *Call) KeysetGivenUp() string {
-	values := call.Args.Values
-	if call.Spec.Shape != ShapeIterator || values["keyset_pagination"] != true {
-		return ""
+// sendPage is the last link of one page.
+func (e *Engine) sendPage(ctx context.Context, call *Call, shrinkable bool) (Value, error) {
+	req, err := call.Spec.request(call.Args, call.In, false)
+	if err != nil {
+		return Value{}, err
 	}
+	if shrinkable {
+		req.GiveUp = func(err error, attempt int) bool { return attempt >= refusalsToShrink && tooLarge(err) }
+	}
+	body, err := e.Send(ctx, req)
+	if err != nil {
+		return Value{}, err
+	}
+	items, total, err := SplitPage(body)
+	return Value{Shape: ShapePage, Items: items, Total: total}, err
+}
+
+// keysetConflict says which argument of the caller's keeps pages from following
+// identifiers; "" when none does.
+func (call *Call) keysetConflict() string {
+	values := call.Args.Values
 	filter, _ := values["filter"].(map[string]any)
 	_, byID := filter["_id"]
 	switch {
