@@ -113,8 +113,12 @@ func readNamed(a *declare.Args, t *lua.LTable) error {
 	return failure
 }
 
-// toGo converts a Lua value into what the client's checks work on.
+// toGo converts a Lua value into what the client's checks work on. A function
+// becomes a callback once the call begins.
 func toGo(v lua.LValue) (any, error) {
+	if f, ok := v.(*lua.LFunction); ok {
+		return f, nil
+	}
 	value, err := vm.FromLua(v)
 	if err != nil {
 		return nil, err

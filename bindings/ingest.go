@@ -129,7 +129,7 @@ func join(lists ...[]module.Param) []module.Param {
 }
 
 func runIngest(c *module.Call, b *Binding) (any, error) {
-	s := newServer(c)
+	s := newCallbacks(c.L, "ingest")
 	o, err := ingestOptions(c, s)
 	if err != nil {
 		return nil, err
@@ -186,7 +186,7 @@ func reading(p *ingest.Progress, c *client.Client) meter.Reading {
 }
 
 func checkIngest(c *module.Call) (any, error) {
-	s := newServer(c)
+	s := newCallbacks(c.L, "ingest")
 	o, err := ingestOptions(c, s)
 	if err != nil {
 		return nil, err
@@ -203,7 +203,7 @@ func checkIngest(c *module.Call) (any, error) {
 }
 
 func verifyIngest(c *module.Call, b *Binding) (any, error) {
-	s := newServer(c)
+	s := newCallbacks(c.L, "ingest")
 	tell := s.verdicts(c.Function("on_file"))
 	var v *ingest.Verification
 	if c.Has("ingest") {

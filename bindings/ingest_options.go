@@ -23,7 +23,7 @@ import (
 )
 
 // ingestOptions reads what is to be ingested.
-func ingestOptions(c *module.Call, s *server) (ingest.Options, error) {
+func ingestOptions(c *module.Call, s *callbacks) (ingest.Options, error) {
 	o := ingest.Options{StateDir: c.In.StateDir(), Expected: c.Int("expected"), Logger: c.In.Options().Logger, Now: c.In.Options().Now,
 		Progress: &ingest.Progress{}}
 	if c.In.Restricted() {
@@ -67,7 +67,7 @@ func ingestOptions(c *module.Call, s *server) (ingest.Options, error) {
 }
 
 // sourceOf reads where the files are.
-func sourceOf(c *module.Call, s *server, o *ingest.Options) error {
+func sourceOf(c *module.Call, s *callbacks, o *ingest.Options) error {
 	g := &o.Source
 	if each := c.Function("source"); each != nil {
 		if c.Has("paths") {
@@ -165,7 +165,7 @@ func targetOf(c *module.Call, o *ingest.Options) error {
 }
 
 // runOptionsOf reads how a run is to be done.
-func runOptionsOf(c *module.Call, s *server, o *ingest.Options) error {
+func runOptionsOf(c *module.Call, s *callbacks, o *ingest.Options) error {
 	if err := targetOf(c, o); err != nil {
 		return err
 	}
@@ -240,7 +240,7 @@ func retryOf(c *module.Call, o *ingest.Options) error {
 var nameWords = []string{"name", "base", "stem"}
 
 // naming is how datasets are named; nil for the names of their files.
-func naming(c *module.Call, s *server) (func(scan.File) (string, error), error) {
+func naming(c *module.Call, s *callbacks) (func(scan.File) (string, error), error) {
 	if f := c.Function("name"); f != nil {
 		return func(file scan.File) (name string, err error) {
 			err = s.call(f, func(L *lua.LState) []lua.LValue { return []lua.LValue{fileTable(L, file)} }, func(v lua.LValue) error {

@@ -20,10 +20,24 @@ func operation(s *declare.Spec) lua.LGFunction {
 		in := vm.Of(L)
 		resolvePaths(in, s, &args)
 		var value declare.Value
-		err = vm.Blocking(L, func(ctx context.Context) (err error) {
+		run := func(ctx context.Context) (err error) {
 			value, err = s.Invoke(client.WithTransfers(ctx, client.Transferring{Progress: in.Moved}), args)
 			return err
-		})
+		}
+		var calls *callbacks
+		for name, v := range args.Values {
+			if f, ok := v.(*lua.LFunction); ok {
+				if calls == nil {
+					calls = newCallbacks(L, s.FullName())
+				}
+				args.Values[name] = calls.callback(s, f)
+			}
+		}
+		if calls != nil {
+			err = calls.serve(run)
+		} else {
+			err = vm.Blocking(L, run)
+		}
 		if err != nil {
 			vm.Raise(L, err)
 		}

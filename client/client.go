@@ -182,6 +182,11 @@ func (c *Client) Patience() time.Duration { return c.transport.Patience() }
 func (c *Client) bind() (err error) {
 	c.Missions.Create = c.createMission
 	c.Missions.CompleteSurveyUpload = c.completeSurveyUpload
+	c.Missions.FindOrCreate = c.findOrCreateMission
+	c.Projects.FindOrCreate = c.findOrCreateProject
+	c.Datasets.Wait = c.waitForDatasets
+	c.Products.Wait = c.waitForProduct
+	c.Products.DownloadOutputs = c.downloadOutputs
 	c.Flights.Create = c.createFlight
 	c.Datasets.UploadFile = c.uploadFile
 	c.Datasets.DownloadComponent = c.downloadComponent

@@ -95,6 +95,10 @@ var shapedByCode = map[string]string{
 	"datastreamtemplates.search":          "exclude is spelled right, which the reference does not",
 }
 
+// composedHere are operations that the platform does not have: they are made of
+// others, which the contract covers.
+var composedHere = []string{"projects.find_or_create", "missions.find_or_create", "datasets.wait", "products.wait", "products.download_outputs"}
+
 // furtherArguments are arguments we take and the contract does not name.
 var furtherArguments = map[string]string{
 	"fields":            "every search of the platform takes it as an extra argument",
@@ -126,6 +130,9 @@ func TestDeclarationsKeepTheContract(t *testing.T) {
 		compareOperation(t, want, got)
 	}
 	for name, s := range declared {
+		if slices.Contains(composedHere, name) && s.Composed && len(s.Routes) == 0 {
+			continue
+		}
 		if !seen[name] && s.Name != "search_generator" {
 			t.Errorf("%s is declared but not in the contract", name)
 		}

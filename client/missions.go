@@ -9,19 +9,20 @@ import (
 
 // Missions are the surveys flown over a project.
 type Missions struct {
-	Create               Op[CreateMissionOrSurvey, Survey]    `create:"" composed:"yes" returns:"flight (nil without images), mission" doc:"Create a mission, with a flight when there are images."`
-	CreateMission        Op[CreateMission, Mission]           `create:"missions" result:"mission" extra:"over" doc:"Create a mission without images: it has no flight."`
-	CreateSurvey         Op[CreateSurvey, Survey]             `create:"projects/survey" extra:"over" returns:"flight, mission" doc:"Create a mission with images, and its flight."`
-	CreateArchive        Op[CreateArchive, Accepted]          `create:"create-mission-archive" returns:"true when the request was accepted" doc:"Ask for an archive of the mission's images."`
-	CompleteSurveyUpload Op[CompleteSurveyUpload, None]       `set:"" composed:"yes" deprecated:"flights.update_status" doc:"Tell that the uploads of a flight have ended."`
-	ComputeBbox          Op[MissionRef, Mission]              `set:"compute-mission-bbox" doc:"Compute the bounding box from the mission's content."`
-	UpdateBbox           Op[UpdateMissionBbox, Mission]       `set:"update-mission-bbox" doc:"Set the bounding box."`
-	UpdateGeometry       Op[UpdateMissionGeometry, Mission]   `set:"update-mission-geometry" doc:"Set the geometry."`
-	UpdateName           Op[UpdateMissionName, Mission]       `set:"update-mission-name" doc:"Rename a mission."`
-	UpdateSurveyDate     Op[UpdateMissionSurveyDate, Mission] `set:"update-mission-survey-date" doc:"Set the survey date."`
-	Delete               Op[MissionOnly, None]                `delete:"missions/delete-survey" extra:"no" doc:"Delete a mission."`
-	Describe             Op[MissionIDs, Some[Mission]]        `read:"describe-mission|describe-missions" chunk:"1000" doc:"Describe one mission or a list of missions."`
-	Search               SearchOp[Query, Mission]             `read:"search-missions" page:"1" limit:"100" generator:"100" refuse:"missions|flights|project|deleted" doc:"Find missions."`
+	Create               Op[CreateMissionOrSurvey, Survey]       `create:"" composed:"yes" returns:"flight (nil without images), mission" doc:"Create a mission, with a flight when there are images."`
+	FindOrCreate         Op[FindOrCreateMission, Found[Mission]] `create:"" composed:"yes" returns:"mission; true when it was created" doc:"Find the mission of a project by its exact name, or create it, with a flight when there are images. Several of that name are an error that lists them."`
+	CreateMission        Op[CreateMission, Mission]              `create:"missions" result:"mission" extra:"over" doc:"Create a mission without images: it has no flight."`
+	CreateSurvey         Op[CreateSurvey, Survey]                `create:"projects/survey" extra:"over" returns:"flight, mission" doc:"Create a mission with images, and its flight."`
+	CreateArchive        Op[CreateArchive, Accepted]             `create:"create-mission-archive" returns:"true when the request was accepted" doc:"Ask for an archive of the mission's images."`
+	CompleteSurveyUpload Op[CompleteSurveyUpload, None]          `set:"" composed:"yes" deprecated:"flights.update_status" doc:"Tell that the uploads of a flight have ended."`
+	ComputeBbox          Op[MissionRef, Mission]                 `set:"compute-mission-bbox" doc:"Compute the bounding box from the mission's content."`
+	UpdateBbox           Op[UpdateMissionBbox, Mission]          `set:"update-mission-bbox" doc:"Set the bounding box."`
+	UpdateGeometry       Op[UpdateMissionGeometry, Mission]      `set:"update-mission-geometry" doc:"Set the geometry."`
+	UpdateName           Op[UpdateMissionName, Mission]          `set:"update-mission-name" doc:"Rename a mission."`
+	UpdateSurveyDate     Op[UpdateMissionSurveyDate, Mission]    `set:"update-mission-survey-date" doc:"Set the survey date."`
+	Delete               Op[MissionOnly, None]                   `delete:"missions/delete-survey" extra:"no" doc:"Delete a mission."`
+	Describe             Op[MissionIDs, Some[Mission]]           `read:"describe-mission|describe-missions" chunk:"1000" doc:"Describe one mission or a list of missions."`
+	Search               SearchOp[Query, Mission]                `read:"search-missions" page:"1" limit:"100" generator:"100" refuse:"missions|flights|project|deleted" doc:"Find missions."`
 }
 
 // Inputs of the mission operations.

@@ -14,6 +14,12 @@ local function ingested(dataset)
   return dataset
 end
 
+-- datasets.wait
+local counts = sdk.datasets.wait{ filter = { project = { ["$eq"] = project.id } }, timeout = 60,
+  on_change = function(state) print(state.pending .. " to go") end }
+assert(counts.pending == 0 and counts.failed == 0 and sdk.datasets.describe(notes).ingestion.status == "completed")
+assert(sdk.datasets.wait(notes).completed == 1)
+
 -- datasets.create_datasets
 local made = sdk.datasets.create_datasets{ datasets = {
   { name = "Sheet 1", type = "file", project = project.id, components = { { name = "file" } } },

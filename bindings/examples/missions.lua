@@ -12,6 +12,13 @@ local taking, june = sdk.missions.create{
 }
 assert(june.flights[1] == taking.id)
 
+-- missions.find_or_create
+local august, created = sdk.missions.find_or_create{
+  project = project, name = "August survey", number_of_images = 80, coordinates = outline,
+}
+local again, twice = sdk.missions.find_or_create(project, "August survey")
+assert(created and not twice and august.id == again.id and #august.flights == 1)
+
 -- missions.create_mission
 local plain = sdk.missions.create_mission{ project = project, name = "Deliverables only", survey_date = "2026-06-30" }
 assert(#(plain.flights or {}) == 0)

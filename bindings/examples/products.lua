@@ -25,6 +25,16 @@ for line in sdk.products.follow_logs(product) do
 end
 assert(lines > 0 and sdk.products.describe(product).status == "available")
 
+-- products.wait
+local finished = sdk.products.wait(product, { timeout = 60, on_change = function(p) print(p.status) end })
+assert(finished.status == "available")
+
+-- products.download_outputs
+sdk.products.wait(product)
+for _, file in ipairs(sdk.products.download_outputs(product, { target_path = "out", overwrite = true })) do
+  print(file.path, file.bytes, file.skipped)
+end
+
 -- products.search
 local mine = sdk.products.search{ filter = { status = { ["$in"] = { "pending", "running", "available" } } }, limit = 5 }
 assert(#mine == 1)

@@ -9,6 +9,11 @@ local south = sdk.projects.create{
 }
 assert(sdk.projects.describe(south).name == "South quarry")
 
+-- projects.find_or_create
+local west, created = sdk.projects.find_or_create{ name = "West quarry" }
+local again, twice = sdk.projects.find_or_create{ name = "West quarry", company = company }
+assert(created and not twice and west.id == again.id)
+
 -- projects.delete
 sdk.projects.delete(project)
 local gone, err = try(sdk.projects.describe, project)

@@ -32,6 +32,9 @@ type (
 	Empty struct{}
 	// Null is sent as JSON null.
 	Null struct{}
+	// Callback is a function of the caller, called with a value while an
+	// operation runs. An error ends the operation.
+	Callback func(value any) error
 	// Extra holds undocumented arguments, which are sent unchanged. An input
 	// struct embeds it to accept them.
 	Extra struct{ Extra map[string]any }

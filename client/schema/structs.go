@@ -57,6 +57,7 @@ var goTypes = map[reflect.Type]Type{
 	reflect.TypeFor[Geometry]():       "geometry",
 	reflect.TypeFor[Drawing]():        "drawing",
 	reflect.TypeFor[Sort]():           "sort",
+	reflect.TypeFor[Callback]():       "function",
 	reflect.TypeFor[any]():            "any",
 }
 
@@ -308,7 +309,7 @@ func extraField(v reflect.Value) (reflect.Value, bool) {
 
 func absent(v reflect.Value) bool {
 	switch v.Kind() {
-	case reflect.Slice, reflect.Map, reflect.Pointer, reflect.Interface:
+	case reflect.Slice, reflect.Map, reflect.Pointer, reflect.Interface, reflect.Func:
 		return v.IsNil()
 	}
 	return v.IsZero()

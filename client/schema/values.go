@@ -47,6 +47,8 @@ func KindOf(v any) Kind {
 		return Resource
 	case time.Time:
 		return Time
+	case Callback:
+		return Function
 	case string, ID, Date, Path, fmt.Stringer: // a version, a duration
 		return String_
 	}

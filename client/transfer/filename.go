@@ -23,7 +23,7 @@ func FileName(contentDisposition string) string {
 	parameters := dispositionParameters(contentDisposition)
 	if v, ok := parameters["filename*"]; ok {
 		if name, ok := decodeExtended(v); ok {
-			if safe := safeName(name); safe != nameless {
+			if safe := SafeName(name); safe != nameless {
 				return safe
 			}
 		}
@@ -32,11 +32,11 @@ func FileName(contentDisposition string) string {
 		if decoded, err := new(mime.WordDecoder).DecodeHeader(name); err == nil {
 			name = decoded
 		}
-		return safeName(name)
+		return SafeName(name)
 	}
 	// Names cut into numbered pieces.
 	if _, p, err := mime.ParseMediaType(contentDisposition); err == nil {
-		return safeName(p["filename"])
+		return SafeName(p["filename"])
 	}
 	return nameless
 }
@@ -117,8 +117,8 @@ func latin1(s string) string {
 	return string(runes)
 }
 
-// safeName makes a plain file name of any text.
-func safeName(name string) string {
+// SafeName makes a plain file name of any text.
+func SafeName(name string) string {
 	if !utf8.ValidString(name) {
 		name = latin1(name)
 	}

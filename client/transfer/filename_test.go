@@ -71,7 +71,7 @@ func FuzzFileName(f *testing.F) {
 			strings.ContainsAny(name, "/\\:\x00") || isDevice(name) || trimName(name) != name {
 			t.Errorf("%q gives %q", header, name)
 		}
-		if again := safeName(name); again != name {
+		if again := SafeName(name); again != name {
 			t.Errorf("%q becomes %q", name, again)
 		}
 	})

@@ -6,36 +6,51 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
+	"transect/client/declare"
 	"transect/client/fault"
 	"transect/client/ingest"
 	"transect/client/scan"
-	"transect/runtime/module"
+	"transect/client/schema"
 	"transect/runtime/sandbox"
+	"transect/runtime/vm"
 )
 
-// server lets goroutines of the engine call Lua functions: the thread that
-// called ingest.run carries them out, while it waits for the run.
-type server struct {
-	c      *module.Call
-	asks   chan ask
-	over   chan struct{}
-	raised lua.LValue // by a Lua function; it ends the run
+// callbacks lets goroutines of an operation call Lua functions. The thread that
+// called the operation carries the calls out while it waits for the result.
+type callbacks struct {
+	L         *lua.LState
+	operation string // named by errors
+	requests  chan request
+	over      chan struct{}
+	raised    lua.LValue // by a Lua function; it ends the operation
 }
 
-type ask struct {
+type request struct {
 	do   func(L *lua.LState) error
 	done chan error
 }
 
-func newServer(c *module.Call) *server {
-	return &server{c: c, asks: make(chan ask), over: make(chan struct{})}
+func newCallbacks(L *lua.LState, operation string) *callbacks {
+	return &callbacks{L: L, operation: operation, requests: make(chan request), over: make(chan struct{})}
 }
 
-// serve does the work aside and answers its calls until it ends. What a Lua
-// function raised is raised again.
-func (s *server) serve(work func(ctx context.Context) error) error {
-	L := s.c.L
-	ctx, cancel := context.WithCancelCause(s.c.Context())
+// callback is a Lua function as an argument of an operation.
+func (s *callbacks) callback(spec *declare.Spec, f *lua.LFunction) schema.Callback {
+	return func(value any) error {
+		return s.call(f, func(L *lua.LState) []lua.LValue {
+			n := pushGo(L, spec, value)
+			v := L.Get(-1)
+			L.Pop(n)
+			return []lua.LValue{v}
+		}, nil)
+	}
+}
+
+// serve runs work on a goroutine and carries out its calls until it ends. An
+// error raised by a Lua function is raised again.
+func (s *callbacks) serve(work func(ctx context.Context) error) error {
+	L := s.L
+	ctx, cancel := context.WithCancelCause(vm.Context(s.L))
 	defer cancel(nil)
 	finished := make(chan error, 1)
 	go func() {
@@ -43,13 +58,13 @@ func (s *server) serve(work func(ctx context.Context) error) error {
 		close(s.over)
 	}()
 	for {
-		var next ask
+		var next request
 		var err error
 		ended := false
 		// The work ends by itself when the context does.
-		blocked := s.c.Blocking(func(context.Context) error {
+		blocked := vm.Blocking(L, func(context.Context) error {
 			select {
-			case next = <-s.asks:
+			case next = <-s.requests:
 			case err = <-finished:
 				ended = true
 			}
@@ -66,7 +81,7 @@ func (s *server) serve(work func(ctx context.Context) error) error {
 			continue
 		}
 		if err = next.do(L); err != nil {
-			err = fault.In("ingest", err) // before the requests under way take it for their own
+			err = fault.In(s.operation, err) // before the requests under way take it for their own
 			cancel(err)
 		}
 		next.done <- err
@@ -79,8 +94,8 @@ func errRaised() error {
 }
 
 // call calls a Lua function from a goroutine of the engine.
-func (s *server) call(f *lua.LFunction, arguments func(L *lua.LState) []lua.LValue, take func(lua.LValue) error) error {
-	a := ask{done: make(chan error, 1), do: func(L *lua.LState) error {
+func (s *callbacks) call(f *lua.LFunction, arguments func(L *lua.LState) []lua.LValue, take func(lua.LValue) error) error {
+	a := request{done: make(chan error, 1), do: func(L *lua.LState) error {
 		top := L.GetTop()
 		defer L.SetTop(top)
 		L.Push(f)
@@ -103,7 +118,7 @@ func (s *server) call(f *lua.LFunction, arguments func(L *lua.LState) []lua.LVal
 		return take(L.Get(-1))
 	}}
 	select {
-	case s.asks <- a:
+	case s.requests <- a:
 		return <-a.done
 	case <-s.over:
 		return errRaised()
@@ -111,7 +126,7 @@ func (s *server) call(f *lua.LFunction, arguments func(L *lua.LState) []lua.LVal
 }
 
 // outcomes tells outcomes to a Lua function.
-func (s *server) outcomes(f *lua.LFunction) func(ingest.Outcome) error {
+func (s *callbacks) outcomes(f *lua.LFunction) func(ingest.Outcome) error {
 	if f == nil {
 		return nil
 	}
@@ -121,7 +136,7 @@ func (s *server) outcomes(f *lua.LFunction) func(ingest.Outcome) error {
 }
 
 // verdicts tells verdicts to a Lua function.
-func (s *server) verdicts(f *lua.LFunction) func(ingest.Verdict) error {
+func (s *callbacks) verdicts(f *lua.LFunction) func(ingest.Verdict) error {
 	if f == nil {
 		return nil
 	}
@@ -135,7 +150,7 @@ func (s *server) verdicts(f *lua.LFunction) func(ingest.Verdict) error {
 const pathsAtOnce = 1000
 
 // items gathers the paths that a Lua iterator gives.
-func (s *server) items(each *lua.LFunction, source scan.Source) iter.Seq2[scan.Item, error] {
+func (s *callbacks) items(each *lua.LFunction, source scan.Source) iter.Seq2[scan.Item, error] {
 	return func(yield func(scan.Item, error) bool) {
 		for more := true; more; {
 			var paths []string
@@ -146,9 +161,9 @@ func (s *server) items(each *lua.LFunction, source scan.Source) iter.Seq2[scan.I
 						more = false
 						return nil
 					case lua.LString:
-						path := s.c.In.Path(string(v))
+						path := vm.Of(s.L).Path(string(v))
 						paths = append(paths, path)
-						return s.c.In.Permit(sandbox.Read, path)
+						return vm.Of(s.L).Permit(sandbox.Read, path)
 					}
 					return fault.Of(&fault.ParameterError{}, "the iterator source must give paths, got a %s", v.Type())
 				})
@@ -161,7 +176,7 @@ func (s *server) items(each *lua.LFunction, source scan.Source) iter.Seq2[scan.I
 				return
 			}
 			source.Paths = paths
-			for item, err := range scan.Items(s.c.Context(), source) {
+			for item, err := range scan.Items(vm.Context(s.L), source) {
 				if !yield(item, err) {
 					return
 				}

@@ -1,0 +1,117 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"time"
+
+	"transect/client/fault"
+	"transect/client/schema"
+)
+
+// Inputs of the operations that wait for the platform.
+type (
+	Waiting struct {
+		Timeout  *float64        `arg:"timeout" in:"none" unit:"seconds" doc:"most seconds to wait; without it there is no limit"`
+		OnChange schema.Callback `arg:"on_change" in:"none" doc:"function called with the new state whenever it has changed"`
+	}
+	WaitForDatasets struct {
+		Datasets IDs    `arg:"datasets,pos" in:"none" doc:"dataset, or a list of datasets; or give filter"`
+		Filter   Filter `arg:"filter" in:"none" doc:"which datasets: property to operator object"`
+		Waiting
+	}
+	WaitForProduct struct {
+		Product ID `arg:"product,req,pos" in:"none" doc:"product"`
+		Waiting
+		MustSucceed *bool `arg:"must_succeed" in:"none" default:"true" doc:"false returns a product that failed, was rejected or cancelled instead of raising an error"`
+	}
+)
+
+// IngestionState counts datasets by the state of their ingestion.
+type IngestionState struct {
+	Pending   int64 `json:"pending"` // or running
+	Completed int64 `json:"completed"`
+	Failed    int64 `json:"failed"`
+}
+
+// Validate wants to know which datasets are meant.
+func (in WaitForDatasets) Validate() error {
+	if (in.Datasets == nil) == (in.Filter == nil) {
+		return fault.Of(&fault.ParameterError{}, "exactly one of datasets and filter is needed")
+	}
+	return nil
+}
+
+// poll calls look until it is done, calling on_change whenever the state it
+// returns has changed. Polls are frequent while something happens.
+func poll[T comparable](ctx context.Context, c *Client, in Waiting, what string, look func() (state T, value any, done bool, err error)) error {
+	began, wait := time.Now(), shortestPoll
+	var last T
+	for n := 0; ; n++ {
+		state, value, done, err := look()
+		if err != nil {
+			return err
+		}
+		if n == 0 || state != last {
+			last, wait = state, shortestPoll
+			if in.OnChange != nil {
+				if err := in.OnChange(value); err != nil {
+					return err
+				}
+			}
+		}
+		if done {
+			return nil
+		}
+		if in.Timeout != nil {
+			left := time.Duration(*in.Timeout*float64(time.Second)) - time.Since(began)
+			if left <= 0 {
+				return fault.Hinted(fault.Of(&fault.TimeoutError{}, "%s after %v seconds", what, *in.Timeout), "give it more time with timeout, or run again later")
+			}
+			wait = min(wait, left)
+		}
+		if err := c.Pause(ctx, wait); err != nil {
+			return err
+		}
+		wait = min(wait*3/2, 5*time.Second)
+	}
+}
+
+func (c *Client) waitForDatasets(ctx context.Context, in WaitForDatasets) (IngestionState, error) {
+	filter := in.Filter
+	if in.Datasets != nil {
+		filter = Filter{"_id": map[string]any{"$in": []string(in.Datasets)}}
+	}
+	count := func(statuses ...string) (int64, error) {
+		one, match := 1, maps.Clone(filter)
+		match["ingestion.status"] = map[string]any{"$in": statuses}
+		page, err := c.Datasets.Search.Page(ctx, DatasetQuery{Query: Query{Filter: match, Limit: &one, ReturnTotal: true}})
+		return max(page.Total, int64(len(page.Results))), err
+	}
+	var state IngestionState
+	look := func() (_ IngestionState, _ any, _ bool, err error) {
+		if state.Pending, err = count("pending", "running"); err == nil {
+			state.Failed, err = count("failed")
+		}
+		if err == nil {
+			state.Completed, err = count("completed")
+		}
+		return state, state, state.Pending == 0, err
+	}
+	err := poll(ctx, c, in.Waiting, "datasets are still being ingested", look)
+	return state, err
+}
+
+func (c *Client) waitForProduct(ctx context.Context, in WaitForProduct) (Product, error) {
+	var product Product
+	look := func() (_ string, _ any, _ bool, err error) {
+		product, err = c.Products.Describe(ctx, ProductRef{Product: in.Product})
+		return product.Status, product, ended[product.Status], err
+	}
+	err := poll(ctx, c, in.Waiting, fmt.Sprintf("product %s has not ended", in.Product), look)
+	if err == nil && *in.MustSucceed && product.Status != "available" {
+		err = fault.Hinted(fault.Of(&fault.RuntimeError{}, "product %s ended as %s", in.Product, product.Status), "products.retrieve_logs shows why")
+	}
+	return product, err
+}
