@@ -137,7 +137,7 @@ func (w *walk) value(s *declare.Spec, p *schema.Param, a argument) {
 	switch tables := schema.Table | schema.List | schema.EmptyOne; {
 	case known:
 		_, err = p.Check(v)
-	case a.kind == "function" || a.kind == "table" && p.Type.Kinds()&tables == 0:
+	case a.kind == "function" && p.Type.Kinds()&schema.Function == 0, a.kind == "table" && p.Type.Kinds()&tables == 0:
 		err = fmt.Errorf("%s %w", p.Name, &schema.Mismatch{Want: p.Type, Got: "a " + a.kind})
 	}
 	if err == nil {
