@@ -16,6 +16,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"os"
 	"sync"
@@ -61,6 +62,9 @@ type Platform struct {
 
 	log *slog.Logger
 
+	pipes  chan net.Conn // see RoundTripper
+	server *http.Server
+
 	closing context.Context // ends when Close is called
 	shut    context.CancelFunc
 
@@ -91,6 +95,7 @@ func Open(ctx context.Context, options Options) (*Platform, error) {
 	p.closing, p.shut = context.WithCancel(context.Background())
 	p.handler = p.routes()
 	p.startWorkers()
+	p.servePipes()
 	return p, nil
 }
 
@@ -155,16 +160,6 @@ func (p *Platform) Dir() string { return p.options.Dir }
 // Handler serves all routes and the signed storage addresses.
 func (p *Platform) Handler() http.Handler { return p.handler }
 
-// begin counts an in-process request, unless the platform is closed.
-func (p *Platform) begin() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.closed {
-		p.inFlight.Add(1)
-	}
-	return !p.closed
-}
-
 // Close interrupts the background jobs, which are resumed when the folder is
 // opened again, and closes the database. Closing again does nothing.
 func (p *Platform) Close() error {
@@ -176,6 +171,7 @@ func (p *Platform) Close() error {
 		return nil
 	}
 	p.shut()
+	p.server.Close()
 	p.workers.all.Wait()
 	p.inFlight.Wait()
 	err := p.store.Close()

@@ -10,7 +10,6 @@ import (
 	"image/png"
 	"io"
 	"math/rand/v2"
-	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
@@ -315,11 +314,13 @@ func TestComputeBox(t *testing.T) {
 
 func TestPanicIsAnError(t *testing.T) {
 	s := inside(t, Options{})
-	handler := s.p.serve(write("project-manager/panics", func(*Request) (any, error) { panic("oh") }))
-	mux := http.NewServeMux()
-	mux.HandleFunc("/", handler)
-	s.p.handler = mux
-	s.refused(500, "failed", "project-manager/panics", store.Doc{})
+	panics := s.p.serve(write("project-manager/panics", func(*Request) (any, error) { panic("oh") }))
+	w, r := httptest.NewRecorder(), httptest.NewRequest("POST", "/project-manager/panics", strings.NewReader("{}"))
+	r.Header.Set("Authorization", "Bearer "+s.token)
+	panics(w, r)
+	if w.Code != 500 || !strings.Contains(w.Body.String(), "failed") {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
 }
 
 // A part of an upload that was replaced while it came leaves no file behind, and
