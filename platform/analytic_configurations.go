@@ -3,112 +3,52 @@ package platform
 import (
 	"github.com/Masterminds/semver/v3"
 
-	"transect/client/semrange"
 	"transect/platform/store"
 )
 
 // analyticConfigurations are sets of values for an analytic, each value for a
-// range of its versions.
-var analyticConfigurations = kind{
-	name: "analytic_configuration", plural: "analytic_configurations", firstPage: 0, limit: 100,
-}
+// range of its versions. configurationAssignments say which set a company uses
+// for an analytic.
+var (
+	analyticConfigurations = &resource{
+		name: "analytic_configuration", plural: "analytic_configurations", unique: []string{"company", "name"},
+	}
+	configurationAssignments = &resource{name: "assignment", plural: "analytic_configuration_assignments"}
+)
 
-// configurationAssignments say which set a company uses for an analytic.
-var configurationAssignments = kind{name: "assignment", plural: "analytic_configuration_assignments"}
-
-func configurationRoutes() []route {
-	const root = "analytics-service/"
-	return []route{
-		write(root+"create-analytic-configuration", createConfiguration),
-		write(root+"update-analytic-configuration", analyticConfigurations.setter(updateConfiguration)),
-		write(root+"delete-analytic-configuration", analyticConfigurations.one(deleteConfiguration)),
-		read(root+"describe-analytic-configuration", analyticConfigurations.describe),
-		read(root+"search-analytic-configurations", analyticConfigurations.search),
-		write(root+"assign-analytic-configuration-to-company", assignConfiguration),
-		write(root+"unassign-analytic-configuration-from-company", unassignConfiguration),
-	}
-}
-
-func createConfiguration(r *Request) (any, error) {
-	a := r.args()
-	name, analytic := a.text("name"), a.text("analytic_name")
-	a.optText("description")
-	a.configurations("versions")
-	company, err := r.owner(a)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := r.newestVersion(analytic, "analytic_name"); err != nil {
-		return nil, err
-	}
-	if err := r.needFree(analyticConfigurations, company, name, ""); err != nil {
-		return nil, err
-	}
-	doc, err := r.extras()
-	if err != nil {
-		return nil, err
-	}
-	doc["company"] = company
-	return doc, r.create(analyticConfigurations, doc)
-}
-
-// configurations checks a list of {analytic_version_range, value}.
-func (a *args) configurations(key string) []any {
-	list := a.list(key)
-	if a.err == nil && len(list) == 0 {
-		a.wrong(key, "must have at least one configuration")
-	}
-	for i, v := range list {
-		object, ok := v.(map[string]any)
-		if !ok {
-			a.wrong(key, "element %d must be an object", i)
-			return nil
+func init() {
+	configuration := list(object(fields{"value": object(nil), "analytic_version_range": versionRange}, "value", "analytic_version_range"))
+	analyticConfigurations.rules = map[string]rule{"versions": func(key string, v any) error {
+		if v, ok := v.([]any); ok && len(v) == 0 {
+			return wrong(key, "must have at least one configuration")
 		}
-		inner := within(object, a.at+key+"["+itoa(i)+"]")
-		inner.object("value")
-		versions := inner.text("analytic_version_range")
-		if _, err := semrange.Parse(versions); err != nil {
-			inner.wrong("analytic_version_range", "%q is no range of versions", versions)
+		return configuration(key, v)
+	}}
+	analyticConfigurations.refs = []ref{{"company", companies, leave}}
+	analyticConfigurations.complete = func(r *Request, given, doc store.Doc) error {
+		if doc["_id"] == nil {
+			if _, err := r.newestVersion(store.Text(doc, "analytic_name"), "analytic_name"); err != nil {
+				return err
+			}
 		}
-		if a.err == nil {
-			a.err = inner.err
-		}
+		return owned(r, given, doc)
 	}
-	return list
+	configurationAssignments.refs = []ref{{analyticConfigurations.name, analyticConfigurations, cascade}}
+	resources = append(resources, configurationAssignments)
+	serve("analytic_configurations", analyticConfigurations, map[string]endpoint{
+		"update-analytic-configuration":                do(updateConfiguration),
+		"assign-analytic-configuration-to-company":     do(assignConfiguration),
+		"unassign-analytic-configuration-from-company": do(unassignConfiguration),
+	})
 }
 
-// updateConfiguration changes what is given; new configurations take the place
-// of all there were.
-func updateConfiguration(r *Request, a *args, doc store.Doc) error {
-	if !a.has("name") && !a.has("description") && !a.has("versions") {
-		return invalid("nothing to change: name, description or versions is needed")
+// updateConfiguration changes what is given; new configurations replace all
+// there were.
+func updateConfiguration(r *Request) (any, error) {
+	if r.body["name"] == nil && r.body["description"] == nil && r.body["versions"] == nil {
+		return nil, invalid("nothing to change: name, description or versions is needed")
 	}
-	if a.has("name") {
-		doc["name"] = a.text("name")
-		company, id := store.Text(doc, "company"), store.Text(doc, "_id")
-		if a.err == nil {
-			a.err = r.needFree(analyticConfigurations, company, store.Text(doc, "name"), id)
-		}
-	}
-	if a.has("description") {
-		doc["description"] = a.optText("description")
-	}
-	if a.has("versions") {
-		doc["versions"] = a.configurations("versions")
-	}
-	return nil
-}
-
-// deleteConfiguration deletes a set and has no company use it any longer.
-func deleteConfiguration(r *Request, id string) error {
-	doc, err := r.get(analyticConfigurations, id)
-	if err != nil {
-		return err
-	}
-	if err := r.deleteWhere(configurationAssignments, store.Doc{analyticConfigurations.name: id}); err != nil {
-		return err
-	}
-	return r.softDelete(analyticConfigurations, doc)
+	return analyticConfigurations.change(r)
 }
 
 // newestVersion finds the highest version of an analytic.
@@ -136,24 +76,14 @@ func (r *Request) newestVersion(name, key string) (store.Doc, error) {
 // assignment reads a set and a company, and finds which set the company uses
 // for the same analytic; nil when it uses none.
 func (r *Request) assignment() (set store.Doc, company string, used store.Doc, err error) {
-	a := r.args()
-	id := a.id(analyticConfigurations.name)
-	company = a.id("company")
-	if a.err != nil {
-		return nil, "", nil, a.err
-	}
-	if set, err = r.get(analyticConfigurations, id); err != nil {
+	company = r.text("company")
+	if set, err = r.get(analyticConfigurations, r.text(analyticConfigurations.name)); err != nil {
 		return nil, "", nil, err
 	}
 	if _, err = r.need(companies, company, "company"); err != nil {
 		return nil, "", nil, err
 	}
-	found, err := r.tx.All(configurationAssignments.plural, store.Doc{
-		"company": company, "analytic_name": set["analytic_name"],
-	})
-	if err == nil && len(found) > 0 {
-		used = found[0]
-	}
+	used, err = r.first(configurationAssignments, store.Doc{"company": company, "analytic_name": set["analytic_name"]})
 	return set, company, used, err
 }
 

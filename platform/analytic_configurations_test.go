@@ -30,7 +30,7 @@ func TestAnalyticConfigurations(t *testing.T) {
 		"at least one":                            []any{},
 		"versions[0].value: is required":          []any{store.Doc{"analytic_version_range": "*"}},
 		"versions[0].analytic_version_range: \"a": []any{store.Doc{"analytic_version_range": "a b", "value": store.Doc{}}},
-		"element 0 must be an object":             []any{1},
+		"versions[0]: must be an object":          []any{1},
 	} {
 		body := set("new", "rehearsal")
 		body["versions"] = versions

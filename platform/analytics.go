@@ -2,7 +2,7 @@ package platform
 
 import (
 	"encoding/json"
-	"slices"
+	"fmt"
 
 	"github.com/Masterminds/semver/v3"
 
@@ -10,26 +10,40 @@ import (
 	"transect/platform/store"
 )
 
-var analytics = kind{name: "analytic", plural: "analytics", firstPage: 0, limit: 50}
+// Analytics are programs that make products of the data on the platform.
+var analytics = &resource{name: "analytic", plural: "analytics", unique: []string{"name", "version"}}
 
 // localImage is the image of the analytics that the platform runs itself.
 const localImage = "transect.local/"
 
-func analyticRoutes() []route {
-	return []route{
-		write("analytics-service/create-analytic", createAnalytic),
-		write("analytics-service/delete-analytic-permanently", deleteAnalytic),
-		read("analytics-service/describe-analytic", analytics.describe),
-		read("analytics-service/search-analytics", analytics.search),
-		write("analytics-service/expose-analytics", changeAccess("expose", "root_company")),
-		write("analytics-service/unexpose-analytics", changeAccess("unexpose", "root_company")),
-		write("analytics-service/enable-analytics", changeAccess("enable", "company")),
-		write("analytics-service/disable-analytics", changeAccess("disable", "company")),
-		write("analytics-service/assign-analytic-credentials", assignCredentials),
-		write("analytics-service/unassign-analytic-credentials", unassignCredentials),
-		write("analytics-service/set-analytic-docker-credentials", setDockerCredentials),
-		write("analytics-service/order-analytic", orderAnalytic),
+func init() {
+	slots := named(fields{"name": word, "required": flag, "scheme": object(nil), "source": object(nil)})
+	analytics.rules = map[string]rule{"version": version, "inputs": slots, "parameters": slots, "credentials": slots,
+		"deliverables": slots, "outputs": slots, "tags": list(word), "groups": list(word)}
+	analytics.complete = func(r *Request, _, doc store.Doc) error {
+		const key = "algorithm.docker_credentials_name"
+		_, err := r.needCredentials(store.Text(doc, "company"), store.Text(doc, key), key)
+		return err
 	}
+	serve("analytics", analytics, map[string]endpoint{
+		"delete-analytic-permanently":     do(deleteAnalytic),
+		"expose-analytics":                changeAccess("expose", "root_company"),
+		"unexpose-analytics":              changeAccess("unexpose", "root_company"),
+		"enable-analytics":                changeAccess("enable", "company"),
+		"disable-analytics":               changeAccess("disable", "company"),
+		"assign-analytic-credentials":     do(assignCredentials),
+		"unassign-analytic-credentials":   do(unassignCredentials),
+		"set-analytic-docker-credentials": do(setDockerCredentials),
+		"order-analytic":                  do(orderAnalytic, "*", "deliverables"),
+	})
+}
+
+// version accepts a semantic version.
+func version(key string, v any) error {
+	if _, err := semver.StrictNewVersion(fmt.Sprint(v)); err != nil {
+		return wrong(key, "%q is not a semantic version such as 1.0.0", v)
+	}
+	return nil
 }
 
 // seedAnalytics puts in the analytics that the platform runs itself, exposed
@@ -75,79 +89,8 @@ func describeProgram(program analytic.Program) (store.Doc, error) {
 	return doc, err
 }
 
-func createAnalytic(r *Request) (any, error) {
-	a := r.args()
-	name, version, company := a.text("name"), a.text("version"), a.id("company")
-	algorithm := within(a.object("algorithm"), "algorithm")
-	algorithm.text("docker_image")
-	algorithm.text("docker_credentials_name")
-	if a.err == nil {
-		a.err = algorithm.err
-	}
-	if _, err := semver.StrictNewVersion(version); a.err == nil && err != nil {
-		a.wrong("version", "%q is no semantic version such as 1.0.0", version)
-	}
-	for _, key := range []string{"inputs", "parameters", "credentials", "deliverables", "outputs"} {
-		a.slots(key)
-	}
-	for _, key := range []string{"tags", "groups"} {
-		if a.has(key) {
-			a.texts(key)
-		}
-	}
-	if a.err != nil {
-		return nil, a.err
-	}
-	if _, err := r.needCredentials(company, algorithm.text("docker_credentials_name"), "algorithm.docker_credentials_name"); err != nil {
-		return nil, err
-	}
-	same, err := r.tx.All(analytics.plural, store.Doc{"name": name, "version": version})
-	if err != nil {
-		return nil, err
-	}
-	if len(same) > 0 {
-		return nil, conflict("analytic %s %s exists already", name, version)
-	}
-	doc, err := r.extras()
-	if err != nil {
-		return nil, err
-	}
-	return doc, r.create(analytics, doc)
-}
-
-// slots checks a list of inputs, parameters or deliverables.
-func (a *args) slots(key string) {
-	if !a.has(key) {
-		return
-	}
-	var names []string
-	for i, v := range a.list(key) {
-		object, ok := v.(map[string]any)
-		if !ok {
-			a.wrong(key, "element %d must be an object", i)
-			return
-		}
-		inner := within(object, key+"["+itoa(i)+"]")
-		name := inner.text("name")
-		if slices.Contains(names, name) {
-			inner.wrong("name", "%q is there twice", name)
-		}
-		names = append(names, name)
-		inner.boolean("required")
-		inner.optObject("scheme")
-		inner.optObject("source")
-		if a.err == nil {
-			a.err = inner.err
-		}
-	}
-}
-
 func deleteAnalytic(r *Request) (any, error) {
-	a := r.args()
-	id := a.id("analytic")
-	if a.err != nil {
-		return nil, a.err
-	}
+	id := r.text("analytic")
 	if _, err := r.get(analytics, id); err != nil {
 		return nil, err
 	}
@@ -155,22 +98,18 @@ func deleteAnalytic(r *Request) (any, error) {
 }
 
 func setDockerCredentials(r *Request) (any, error) {
-	a := r.args()
-	name, version, company := a.text("name"), a.text("version"), a.id("company")
-	credentials := a.text("docker_credentials_name")
-	if a.err != nil {
-		return nil, a.err
-	}
-	found, err := r.tx.All(analytics.plural, store.Doc{"name": name, "version": version, "company": company})
+	name, version, company := r.text("name"), r.text("version"), r.text("company")
+	doc, err := r.first(analytics, store.Doc{"name": name, "version": version, "company": company})
 	if err != nil {
 		return nil, err
 	}
-	if len(found) == 0 {
+	if doc == nil {
 		return nil, notFound("analytic", name+" "+version)
 	}
+	credentials := r.text("docker_credentials_name")
 	if _, err := r.needCredentials(company, credentials, "docker_credentials_name"); err != nil {
 		return nil, err
 	}
-	store.Set(found[0], "algorithm.docker_credentials_name", credentials)
-	return found[0], r.save(analytics, found[0])
+	store.Set(doc, "algorithm.docker_credentials_name", credentials)
+	return doc, r.save(analytics, doc)
 }

@@ -13,16 +13,9 @@ const exportPage = 1000
 
 // exportCollection sends a collection as a GeoJSON FeatureCollection (RFC 7946).
 func exportCollection(w http.ResponseWriter, r *Request) error {
-	if err := r.readBody(); err != nil {
-		return err
-	}
-	a := r.args()
-	id := a.id("collection")
-	if a.has("format") {
-		a.oneOf("format", "geojson")
-	}
-	if a.err != nil {
-		return a.err
+	id, format := r.text("collection"), r.text("format")
+	if format != "" && format != "geojson" {
+		return wrong("format", "must be geojson, not %q", format)
 	}
 	var doc store.Doc
 	var docs []store.Doc
@@ -48,7 +41,7 @@ func exportCollection(w http.ResponseWriter, r *Request) error {
 	out.WriteString(`,"features":[`)
 	for separator := ""; len(docs) > 0; {
 		for _, feature := range docs {
-			text, err := json.Marshal(geoJSON(feature))
+			text, err := json.Marshal(asGeoJSON(feature))
 			if err != nil {
 				return err
 			}
@@ -90,7 +83,7 @@ func (r *Request) featuresAfter(collection, last string) ([]store.Doc, error) {
 	return docs, nil
 }
 
-func geoJSON(feature store.Doc) store.Doc {
+func asGeoJSON(feature store.Doc) store.Doc {
 	return store.Doc{
 		"type": "Feature", "id": feature["_id"], "geometry": feature["geometry"], "properties": feature["properties"],
 	}

@@ -24,50 +24,56 @@ var optionalParts = map[string][]string{
 	"mesh":   {"texture", "material"},
 }
 
-// components reads the components of a dataset to be created.
-func (a *args) components(kind string) []any {
-	var names []string
-	components := []any{}
-	list := a.list("components")
-	if len(list) > maxComponents {
-		a.wrong("components", "holds more than %d", maxComponents)
-		return nil
+// newComponents reads the components of a dataset to be created.
+func newComponents(kind string, v any) ([]any, error) {
+	if err := named(fields{"name": word})("components", v); err != nil {
+		return nil, err
 	}
-	for i, v := range list {
-		object, ok := v.(map[string]any)
-		if !ok {
-			a.wrong("components", "element %d must be an object with a name", i)
-			return nil
-		}
-		inner := within(object, a.at+"components["+itoa(i)+"]")
-		name := inner.text("name")
-		if slices.Contains(names, name) {
-			inner.wrong("name", "%q is listed twice", name)
-		}
-		names = append(names, name)
-		component := store.Doc{"name": name, "status": componentPending}
-		if name == "collection" && inner.has("collection") {
-			collection := within(inner.object("collection"), inner.at+"collection")
-			component["collection"] = store.Doc{"id": collection.id("id")}
+	given := v.([]any)
+	if len(given) > maxComponents {
+		return nil, wrong("components", "has more than %d elements", maxComponents)
+	}
+	names, components := make([]string, len(given)), make([]any, len(given))
+	for i, v := range given {
+		c := v.(map[string]any)
+		names[i] = store.Text(c, "name")
+		component := store.Doc{"name": names[i], "status": componentPending}
+		if names[i] == "collection" && c["collection"] != nil {
+			component["collection"] = store.Doc{"id": store.Lookup(c, "collection.id")}
 			component["status"] = componentCompleted
-			if origin := inner.optObject("origin"); origin != nil {
-				component["origin"] = origin
-			}
-			if inner.err == nil {
-				inner.err = collection.err
+			if c["origin"] != nil {
+				component["origin"] = c["origin"]
 			}
 		}
-		if a.err == nil {
-			a.err = inner.err
-		}
-		components = append(components, component)
+		components[i] = component
 	}
-	if a.err == nil {
-		if problem := checkComponents(kind, names); problem != "" {
-			a.wrong("components", "%s", problem)
+	if problem := checkComponents(kind, names); problem != "" {
+		return nil, wrong("components", "%s", problem)
+	}
+	return components, nil
+}
+
+// needCollections checks the collections that a new dataset of a company is to
+// show, and the datasets they come from.
+func (r *Request) needCollections(components []any, company string) error {
+	shown := &resource{refs: []ref{{"collection.id", collections, leave}, {"origin.id", datasets, leave}}}
+	for i, v := range components {
+		c := v.(map[string]any)
+		if c["collection"] == nil {
+			continue
+		}
+		found, err := shown.resolve(r, c)
+		if err == nil && store.Text(c, "collection.id") == "" {
+			err = wrong("collection.id", "is required")
+		}
+		if err == nil {
+			err = checkCompanies(store.Doc{"company": company}, found)
+		}
+		if err != nil {
+			return inElement(err, "components", i)
 		}
 	}
-	return components
+	return nil
 }
 
 // checkComponents returns what is wrong with the components of a dataset type, or "".

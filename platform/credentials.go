@@ -7,15 +7,17 @@ import (
 	"transect/platform/store"
 )
 
-var credentials = kind{name: "credentials", plural: "credentials", firstPage: 0, limit: 50}
+// Credentials are what analytics and datastreams sign in elsewhere with. A
+// company knows its own by their names.
+var credentials = &resource{name: "credentials", plural: "credentials", unique: []string{"company", "name"}}
 
-// secretShape says which keys credentials of a type have.
-type secretShape struct {
+// secretKeys says which keys credentials of a type have.
+type secretKeys struct {
 	required []string
 	shown    []string // those that are neither password, secret nor key
 }
 
-var secretShapes = map[string]secretShape{
+var secretTypes = map[string]secretKeys{
 	"docker": {[]string{"login", "password"}, []string{"login", "registry"}},
 	"aws":    {[]string{"aws_access_key_id", "aws_secret_access_key"}, []string{"aws_region"}},
 	"s3":     {[]string{"aws_access_key_id", "aws_secret_access_key"}, []string{"aws_region"}},
@@ -25,96 +27,68 @@ var secretShapes = map[string]secretShape{
 	"oauth":                {[]string{"client_id", "client_secret", "token_url"}, []string{"client_id", "token_url"}},
 }
 
-func credentialRoutes() []route {
-	const root = "credentials-service/"
-	return []route{
-		write(root+"create-credentials", createCredentials),
-		write(root+"delete-credentials", credentials.one(deleteCredentials)),
-		read(root+"search-credentials", credentials.search),
-		write(root+"set-credentials", changeCredentials(setSecrets)),
-		write(root+"set-labels", changeCredentials(setLabels)),
-	}
+func init() {
+	credentials.refs = []ref{{"company", companies, leave}}
+	credentials.rules = map[string]rule{"credentials": checkSecrets, "labels": every(anyText)}
+	credentials.defaults = store.Doc{"labels": store.Doc{}}
+	credentials.complete = hideSecrets
+	credentials.deletable = unusedCredentials
+	serve("credentials", credentials, map[string]endpoint{
+		"set-credentials": do(changeCredentials),
+		"set-labels":      do(changeCredentials),
+	})
 }
 
-func createCredentials(r *Request) (any, error) {
-	a := r.args()
-	name, company := a.text("name"), a.id("company")
-	doc, err := r.extras()
+// changeCredentials changes those that a company has under a name.
+func changeCredentials(r *Request) (any, error) {
+	doc, err := r.needCredentials(r.text("company"), r.text("name"), "name")
 	if err != nil {
 		return nil, err
 	}
-	setSecrets(a, doc)
-	doc["labels"] = store.Doc{}
-	if a.has("labels") {
-		setLabels(a, doc)
-	}
-	if a.err != nil {
-		return nil, a.err
-	}
-	if _, err := r.need(companies, company, "company"); err != nil {
-		return nil, err
-	}
-	if err := r.needFree(credentials, company, name, ""); err != nil {
-		return nil, err
-	}
-	return doc, r.create(credentials, doc)
-}
-
-// changeCredentials is the handler of a change to the credentials that a
-// company has under a name.
-func changeCredentials(change func(*args, store.Doc)) handler {
-	return func(r *Request) (any, error) {
-		a := r.args()
-		name, company := a.text("name"), a.id("company")
-		if a.err != nil {
-			return nil, a.err
+	for _, key := range []string{"credentials", "labels"} {
+		if r.body[key] == nil {
+			continue
 		}
-		doc, err := r.needCredentials(company, name, "name")
-		if err != nil {
+		if err := credentials.rules[key](key, r.body[key]); err != nil {
 			return nil, err
 		}
-		change(a, doc)
-		if a.err != nil {
-			return nil, a.err
-		}
-		return doc, r.save(credentials, doc)
+		doc[key] = r.body[key]
 	}
+	if err := hideSecrets(r, r.body, doc); err != nil {
+		return nil, err
+	}
+	return doc, r.save(credentials, doc)
 }
 
-// setSecrets checks credentials and keeps what may be shown of them. The rest
-// is not kept anywhere: nothing here signs in elsewhere with it.
-func setSecrets(a *args, doc store.Doc) {
-	inner := within(a.object("credentials"), "credentials")
-	if a.err != nil {
-		return
+func checkSecrets(key string, v any) error {
+	types := oneOf(slices.Sorted(maps.Keys(secretTypes))...)
+	if err := object(fields{"type": types}, "type")(key, v); err != nil {
+		return err
 	}
-	kind := inner.oneOf("type", slices.Sorted(maps.Keys(secretShapes))...)
-	shape := secretShapes[kind]
-	for _, key := range shape.required {
-		inner.text(key)
+	keys := secretTypes[store.Text(v.(map[string]any), "type")]
+	known := fields{}
+	for _, name := range slices.Concat(keys.required, keys.shown) {
+		known[name] = word
 	}
+	return object(known, keys.required...)(key, v)
+}
+
+// hideSecrets keeps what may be shown of credentials. The rest is not stored
+// anywhere: nothing here signs in elsewhere with it.
+func hideSecrets(_ *Request, given, doc store.Doc) error {
+	secrets, ok := given["credentials"].(map[string]any)
+	if !ok {
+		return nil
+	}
+	kind := store.Text(secrets, "type")
 	shown := store.Doc{"type": kind}
-	for _, key := range shape.shown {
-		if inner.has(key) {
-			shown[key] = inner.text(key)
+	for _, key := range secretTypes[kind].shown {
+		if secrets[key] != nil {
+			shown[key] = secrets[key]
 		}
 	}
-	a.err = inner.err
 	doc["credentials"], doc["type"] = shown, kind
-}
-
-func setLabels(a *args, doc store.Doc) {
-	labels := a.object("labels")
-	inner := within(labels, "labels")
-	for _, key := range slices.Sorted(maps.Keys(labels)) {
-		if inner.need(key) {
-			inner.optText(key)
-		}
-	}
-	if a.err == nil {
-		a.err = inner.err
-	}
-	doc["labels"] = labels
+	return nil
 }
 
 // needCredentials returns those that a company has under a name.
@@ -122,7 +96,7 @@ func (r *Request) needCredentials(company, name, key string) (store.Doc, error) 
 	if _, err := r.need(companies, company, "company"); err != nil {
 		return nil, err
 	}
-	doc, err := r.named(credentials, company, name)
+	doc, err := r.first(credentials, store.Doc{"company": company, "name": name})
 	if err == nil && doc == nil {
 		f := notFound(credentials.name, name)
 		f.Message = key + ": company " + company + " has no credentials " + name
@@ -131,20 +105,15 @@ func (r *Request) needCredentials(company, name, key string) (store.Doc, error) 
 	return doc, err
 }
 
-// deleteCredentials deletes credentials that no analytic uses: what analytics
-// name is always there.
-func deleteCredentials(r *Request, id string) error {
-	doc, err := r.get(credentials, id)
+// unusedCredentials refuses to delete credentials that an analytic uses.
+func unusedCredentials(r *Request, doc store.Doc) error {
+	name, company := store.Text(doc, "name"), doc["company"]
+	user, err := r.first(analytics, store.Doc{"company": company, "algorithm.docker_credentials_name": name})
 	if err != nil {
 		return err
 	}
-	name, company := store.Text(doc, "name"), store.Text(doc, "company")
-	users, err := r.tx.All(analytics.plural, store.Doc{"company": company, "algorithm.docker_credentials_name": name})
-	if err != nil {
-		return err
-	}
-	if len(users) > 0 {
-		return conflict("credentials %s fetch the image of analytic %s %s", name, users[0]["name"], users[0]["version"])
+	if user != nil {
+		return conflict("credentials %s fetch the image of analytic %s %s", name, user["name"], user["version"])
 	}
 	assigned, err := r.tx.All(analyticCredentials.plural, store.Doc{"company": company})
 	if err != nil {
@@ -158,5 +127,5 @@ func deleteCredentials(r *Request, id string) error {
 			}
 		}
 	}
-	return r.softDelete(credentials, doc)
+	return nil
 }

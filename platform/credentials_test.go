@@ -58,9 +58,9 @@ func TestCredentials(t *testing.T) {
 	if labels := labelled["labels"].(store.Doc); len(labels) != 1 || labels["bucket"] != "b" {
 		t.Errorf("labels %v", labelled)
 	}
-	for _, route := range []string{"set-credentials", "set-labels"} {
-		s.refused(404, "nobody", credentialRoot+route, store.Doc{"company": s.company, "name": "nobody", "labels": store.Doc{}, "credentials": shapes["s3"]})
-		s.refused(404, nothing, credentialRoot+route, store.Doc{"company": nothing, "name": "s3", "labels": store.Doc{}, "credentials": shapes["s3"]})
+	for route, body := range map[string]store.Doc{"set-credentials": {"credentials": shapes["s3"]}, "set-labels": {"labels": store.Doc{}}} {
+		s.refused(404, "nobody", credentialRoot+route, with(with(body, "company", s.company), "name", "nobody"))
+		s.refused(404, nothing, credentialRoot+route, with(with(body, "company", nothing), "name", "s3"))
 		s.refused(400, "company", credentialRoot+route, store.Doc{"company": "c", "name": "s3"})
 	}
 	for want, body := range map[string]store.Doc{
@@ -83,14 +83,14 @@ func TestCredentialsInUse(t *testing.T) {
 	image, assigned := s.credentials("image"), s.credentials("assigned")
 	analytic := store.Text(s.ok("analytics-service/create-analytic", store.Doc{"name": "mine", "version": "1.0.0", "company": s.company,
 		"algorithm": store.Doc{"docker_image": "r/i:1", "docker_credentials_name": "image"}}), "_id")
-	target := store.Doc{"analytic_name": "mine", "analytic_version_range": "1.x", "company": s.company,
-		"credentials": store.Doc{"bucket": "assigned"}, "credential_names": []any{"bucket"}}
-	s.ok("analytics-service/assign-analytic-credentials", target)
+	target := store.Doc{"analytic_name": "mine", "analytic_version_range": "1.x", "company": s.company}
+	assign := with(target, "credentials", store.Doc{"bucket": "assigned"})
+	s.ok("analytics-service/assign-analytic-credentials", assign)
 	s.refused(409, "analytic mine 1.0.0", credentialRoot+"delete-credentials", store.Doc{"credentials": image})
 	s.refused(409, "as bucket", credentialRoot+"delete-credentials", store.Doc{"credentials": assigned})
 	s.ok("analytics-service/delete-analytic-permanently", store.Doc{"analytic": analytic})
-	s.refused(404, "analytic_name", "analytics-service/assign-analytic-credentials", target)
-	s.ok("analytics-service/unassign-analytic-credentials", target)
+	s.refused(404, "analytic_name", "analytics-service/assign-analytic-credentials", assign)
+	s.ok("analytics-service/unassign-analytic-credentials", with(target, "credential_names", []any{"bucket"}))
 	for _, id := range []string{image, assigned} {
 		s.ok(credentialRoot+"delete-credentials", store.Doc{"credentials": id})
 		s.refused(404, id, credentialRoot+"delete-credentials", store.Doc{"credentials": id})

@@ -6,24 +6,9 @@ import (
 	"transect/platform/store"
 )
 
-var datasets = kind{name: "dataset", plural: "datasets", firstPage: 0, limit: 50}
-
-func datasetRoutes() []route {
-	return []route{
-		write("data-manager/create-dataset", createDataset),
-		write("data-manager/create-datasets", createDatasets),
-		read("data-manager/describe-dataset", datasets.describe),
-		read("data-manager/describe-datasets", datasets.describeMany),
-		read("data-manager/search-datasets", datasets.search),
-		write("data-manager/rename-dataset", datasets.setText("name")),
-		write("data-manager/add-dataset-categories", datasets.setter(addCategories)),
-		write("data-manager/delete-dataset-categories", datasets.setter(deleteCategories)),
-		write("data-manager/update-dataset-properties", datasets.setter(updateProperties)),
-		write("data-manager/delete-dataset-properties", datasets.setter(deleteProperties)),
-		write("data-manager/delete-datasets", datasets.deleteMany),
-		write("data-manager/restore-datasets", datasets.restoreMany),
-	}
-}
+// Datasets are files, images, rasters, meshes, point clouds and vectors of a
+// company; mostly of one of its projects.
+var datasets = &resource{name: "dataset", plural: "datasets"}
 
 var datasetTypes = []string{"file", "image", "mesh", "pcl", "raster", "vector"}
 
@@ -35,61 +20,41 @@ const (
 	ingestionFailed    = "failed"
 )
 
-func createDataset(r *Request) (any, error) {
-	return r.createDataset(r.body, "")
+func init() {
+	datasets.refs = []ref{{"company", companies, leave}, {"project", projects, cascade},
+		{"mission", missions, cascade}, {"flight", flights, leave}}
+	datasets.rules = map[string]rule{"type": oneOf(datasetTypes...), "hidden": flag, "published": flag, "geometry": geometry,
+		"properties": object(nil), "source": object(nil), "ingestion": object(nil), "categories": list(word)}
+	datasets.complete = completeDataset
+	serve("datasets", datasets, map[string]endpoint{
+		"create-dataset":            do(datasets.createOne, "*"),
+		"add-dataset-categories":    do(datasets.changing(addCategories)),
+		"delete-dataset-categories": do(datasets.changing(deleteCategories)),
+		"update-dataset-properties": do(datasets.changing(updateProperties)),
+		"delete-dataset-properties": do(datasets.changing(deleteProperties)),
+	})
 }
 
-// createDatasets makes all or none of a list.
-func createDatasets(r *Request) (any, error) {
-	a := r.args()
-	list := a.list("datasets")
-	if a.err != nil {
-		return nil, a.err
+// completeDataset sets what a new dataset is without further word, what it
+// belongs to, and the state of its components.
+func completeDataset(r *Request, given, doc store.Doc) error {
+	if doc["_id"] != nil {
+		return nil
 	}
-	docs := make([]store.Doc, len(list))
-	for i, v := range list {
-		at := "datasets[" + itoa(i) + "]"
-		body, ok := v.(map[string]any)
-		if !ok {
-			return nil, invalid("%s: must be an object", at)
-		}
-		var err error
-		if docs[i], err = r.createDataset(body, at); err != nil {
-			return nil, err
+	for _, key := range []string{"type", "components"} {
+		if given[key] == nil {
+			return wrong(key, "is required")
 		}
 	}
-	return docs, nil
-}
-
-func (r *Request) createDataset(body store.Doc, at string) (store.Doc, error) {
-	a := &args{doc: body}
-	if at != "" {
-		a = within(body, at)
-	}
-	a.text("name")
-	kind := a.oneOf("type", datasetTypes...)
-	a.boolean("hidden")
-	a.boolean("published")
-	a.optGeometry("geometry")
-	a.optObject("properties")
-	a.optObject("source")
-	a.optObject("ingestion")
-	components := a.components(kind)
-	if a.has("categories") {
-		a.texts("categories")
-	}
-	doc, err := extras(body)
+	components, err := newComponents(store.Text(doc, "type"), given["components"])
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if err := r.place(a, doc); err != nil {
-		return nil, err
+	if err := r.setOwners(doc); err != nil {
+		return err
 	}
-	if a.err != nil {
-		return nil, a.err
-	}
-	if err := r.needCollections(components, store.Text(doc, "company"), a.at); err != nil {
-		return nil, err
+	if err := r.needCollections(components, store.Text(doc, "company")); err != nil {
+		return err
 	}
 	doc["components"] = components
 	defaults := store.Doc{"categories": []any{}, "properties": store.Doc{}, "hidden": false, "published": false}
@@ -113,93 +78,101 @@ func (r *Request) createDataset(body store.Doc, at string) (store.Doc, error) {
 	if parameters != nil {
 		store.Set(doc, "ingestion.parameters", parameters)
 	}
-	return doc, r.create(datasets, doc)
-}
-
-// place checks what the dataset is said to belong to, and fills in what follows
-// from it.
-func (r *Request) place(a *args, doc store.Doc) error {
-	company, project := a.optID("company"), a.optID("project")
-	mission, flight := a.optID("mission"), a.optID("flight")
-	if a.err == nil && company == "" && project == "" {
-		a.wrong("project", "is required, or company")
-	}
-	if a.err != nil {
-		return a.err
-	}
-	inherit := func(key, value string) {
-		if given := store.Text(doc, key); given == "" {
-			doc[key] = value
-		} else if given != value {
-			a.wrong(key, "%s does not fit: the others belong to %s %s", given, key, value)
-		}
-	}
-	if flight != "" {
-		parent, err := r.need(flights, flight, a.at+"flight")
-		if err != nil {
-			return err
-		}
-		inherit("mission", store.Text(parent, "mission"))
-		mission = store.Text(doc, "mission")
-	}
-	if mission != "" {
-		parent, err := r.need(missions, mission, a.at+"mission")
-		if err != nil {
-			return err
-		}
-		inherit("project", store.Text(parent, "project"))
-		project = store.Text(doc, "project")
-	}
-	if project != "" {
-		parent, err := r.need(projects, project, a.at+"project")
-		if err != nil {
-			return err
-		}
-		inherit("company", store.Text(parent, "company"))
-	} else if _, err := r.need(companies, company, a.at+"company"); err != nil {
-		return err
-	}
-	return a.err
-}
-
-func addCategories(_ *Request, a *args, doc store.Doc) error {
-	list, _ := doc["categories"].([]any)
-	for _, category := range a.texts("categories") {
-		if !slices.Contains(list, any(category)) {
-			list = append(list, category)
-		}
-	}
-	doc["categories"] = list
 	return nil
 }
 
-func deleteCategories(_ *Request, a *args, doc store.Doc) error {
-	gone := a.texts("categories")
-	list, _ := doc["categories"].([]any)
-	doc["categories"] = slices.DeleteFunc(list, func(v any) bool {
-		s, ok := v.(string)
-		return ok && slices.Contains(gone, s)
-	})
+// setOwners fills in what a dataset belongs to by what it is said to belong
+// to: its flight has a mission, that a project, and that a company.
+func (r *Request) setOwners(doc store.Doc) error {
+	if doc["company"] == nil && doc["project"] == nil {
+		return wrong("project", "is required, or company")
+	}
+	for _, step := range []struct {
+		t     *resource
+		owner string
+	}{{flights, "mission"}, {missions, "project"}, {projects, "company"}} {
+		id := store.Text(doc, step.t.name)
+		if id == "" {
+			continue
+		}
+		parent, err := r.need(step.t, id, step.t.name)
+		if err != nil {
+			return err
+		}
+		owner := store.Text(parent, step.owner)
+		if given := doc[step.owner]; given != nil && given != any(owner) {
+			return wrong(step.owner, "%s is not the %s of %s %s", given, step.owner, step.t.name, id)
+		}
+		doc[step.owner] = owner
+	}
+	return nil
+}
+
+func addCategories(r *Request, doc store.Doc) error {
+	doc["categories"] = union(doc["categories"], r.texts("categories"))
+	return nil
+}
+
+func deleteCategories(r *Request, doc store.Doc) error {
+	doc["categories"] = without(doc["categories"], r.texts("categories"))
 	return nil
 }
 
 // updateProperties sets the properties given and leaves the others.
-func updateProperties(_ *Request, a *args, doc store.Doc) error {
+func updateProperties(r *Request, doc store.Doc) error {
 	properties, _ := doc["properties"].(map[string]any)
 	if properties == nil {
 		properties = store.Doc{}
 	}
-	for key, value := range a.object("properties") {
+	for key, value := range r.object("properties") {
 		properties[key] = value
 	}
 	doc["properties"] = properties
 	return nil
 }
 
-func deleteProperties(_ *Request, a *args, doc store.Doc) error {
+func deleteProperties(r *Request, doc store.Doc) error {
 	properties, _ := doc["properties"].(map[string]any)
-	for _, key := range a.texts("properties") {
+	for _, key := range r.texts("properties") {
 		delete(properties, key)
 	}
+	return nil
+}
+
+// union appends those texts to a list that it does not have.
+func union(v any, texts []string) []any {
+	list, _ := v.([]any)
+	list = append([]any{}, list...)
+	for _, text := range texts {
+		if !slices.Contains(list, any(text)) {
+			list = append(list, text)
+		}
+	}
+	return list
+}
+
+// without removes texts from a list.
+func without(v any, texts []string) []any {
+	list, _ := v.([]any)
+	return slices.DeleteFunc(append([]any{}, list...), func(v any) bool {
+		text, ok := v.(string)
+		return ok && slices.Contains(texts, text)
+	})
+}
+
+// addAttachments attaches datasets of the same company. What is attached
+// already stays, so that the request can be repeated.
+func addAttachments(r *Request, doc store.Doc) error {
+	attached, err := (&resource{refs: []ref{{"attachments", datasets, leave}}}).resolve(r, r.body)
+	if err != nil {
+		return err
+	}
+	doc["attachments"] = union(doc["attachments"], r.texts("attachments"))
+	return checkCompanies(doc, attached)
+}
+
+// removeAttachments detaches datasets, also those that were deleted since.
+func removeAttachments(r *Request, doc store.Doc) error {
+	doc["attachments"] = without(doc["attachments"], r.texts("attachments"))
 	return nil
 }

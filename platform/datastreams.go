@@ -2,91 +2,77 @@ package platform
 
 import "transect/platform/store"
 
+// Datastreams are made from templates. Found files and monitored assets are
+// what a running datastream notes of its source. The local platform reaches
+// out to no source, so it adds none by itself.
 var (
-	datastreams = kind{name: "datastream", plural: "datastreams", firstPage: 0, limit: 50}
-
-	// Found files and watched assets are what a running datastream notes of
-	// its source. The local platform reaches out to no source, so it adds none
-	// by itself; searches answer with what there is.
-	datastreamFiles  = kind{name: "file", plural: "datastream_files", firstPage: 0, limit: 50}
-	datastreamAssets = kind{name: "asset", plural: "datastream_assets", firstPage: 0, limit: 50}
+	datastreamTemplates = &resource{name: "datastreamtemplate", plural: "datastreamtemplates", unique: []string{"company", "name"}}
+	datastreams         = &resource{name: "datastream", plural: "datastreams"}
+	datastreamFiles     = &resource{name: "file", plural: "datastream_files"}
+	datastreamAssets    = &resource{name: "asset", plural: "datastream_assets"}
 )
 
-func datastreamRoutes() []route {
-	return []route{
-		write(dataflowRoot+"create-datastream", createDatastream),
-		write(dataflowRoot+"delete-datastream", datastreams.one(deleteDatastream)),
-		read(dataflowRoot+"describe-datastream", datastreams.describe),
-		read(dataflowRoot+"search-datastreams", datastreams.search),
+func init() {
+	datastreamTemplates.refs = []ref{{"company", companies, leave}}
+	datastreamTemplates.rules = map[string]rule{
+		"description": anyText, "source": object(fields{"type": word}, "type"),
+		"contextualisation": object(nil), "transform": object(nil), "aggregate": object(nil),
+		"import": object(fields{"dataset_parameters": object(fields{
+			"type": oneOf(datasetTypes...), "categories": list(word), "horizontal_srs_wkt": anyText, "ingestion": object(nil),
+		})}),
 	}
+	datastreamTemplates.complete = owned
+
+	datastreams.refs = []ref{{"template", datastreamTemplates, refuse}}
+	datastreams.rules = map[string]rule{"description": anyText,
+		"source": object(fields{"url": word, "regex": anyText, "synchronisation": object(fields{"type": anyText})}, "url")}
+	datastreams.complete = completeDatastream
+
+	datastreamFiles.refs = []ref{{"datastream", datastreams, cascade}}
+	datastreamAssets.refs = []ref{{"datastream", datastreams, cascade}}
+
+	serve("datastreamtemplates", datastreamTemplates, map[string]endpoint{
+		"search": do(searchDatastreamTemplates, "exlude"), // clients are known that misspell it
+	})
+	serve("datastreams", datastreams, nil)
+	serve("datastreamsfiles", datastreamFiles, nil)
+	serve("datastreamsassetsmonitored", datastreamAssets, nil)
 }
 
-func datastreamFileRoutes() []route {
-	return []route{read(dataflowRoot+"search-datastreams-files", datastreamFiles.search)}
-}
-
-func datastreamAssetRoutes() []route {
-	return []route{read(dataflowRoot+"search-datastreams-assets-monitoring", datastreamAssets.search)}
-}
-
-// createDatastream makes a datastream of the company of its template.
-func createDatastream(r *Request) (any, error) {
-	a := r.args()
-	a.text("name")
-	a.optText("description")
-	start, end := a.date("start_date"), a.date("end_date")
-	if a.err == nil && end < start {
-		a.wrong("end_date", "is before start_date")
+// completeDatastream gives a datastream the company of its template.
+func completeDatastream(r *Request, _, doc store.Doc) error {
+	if err := checkPeriod("", doc); err != nil {
+		return err
 	}
-	a.datastreamSource()
-	template := a.id("template")
-	if a.err != nil {
-		return nil, a.err
-	}
-	parent, err := r.need(datastreamTemplates, template, "template")
-	if err != nil {
-		return nil, err
-	}
-	if given := a.optID("company"); a.err == nil && given != "" && given != store.Text(parent, "company") {
-		a.wrong("company", "%s is not the company of template %s", given, template)
-	}
-	if a.err != nil {
-		return nil, a.err
-	}
-	doc, err := r.extras()
-	if err != nil {
-		return nil, err
-	}
-	doc["company"], doc["start_date"], doc["end_date"] = parent["company"], start, end
-	return doc, r.create(datastreams, doc)
-}
-
-// datastreamSource checks where files come from.
-func (a *args) datastreamSource() {
-	inner := within(a.object("source"), a.at+"source")
-	if a.err != nil {
-		return
-	}
-	inner.text("url")
-	inner.optText("regex")
-	synchronisation := within(inner.optObject("synchronisation"), inner.at+"synchronisation")
-	synchronisation.optText("type")
-	a.err = inner.err
-	if a.err == nil {
-		a.err = synchronisation.err
-	}
-}
-
-// deleteDatastream deletes a datastream with what is noted of its source.
-func deleteDatastream(r *Request, id string) error {
-	doc, err := r.get(datastreams, id)
+	setDates(doc, "start_date", "end_date")
+	template, err := r.get(datastreamTemplates, store.Text(doc, "template"))
 	if err != nil {
 		return err
 	}
-	for _, k := range []kind{datastreamFiles, datastreamAssets} {
-		if err := r.deleteWhere(k, store.Doc{"datastream": id}); err != nil {
-			return err
+	if given := doc["company"]; given != nil && given != template["company"] {
+		return wrong("company", "%s is not the company of template %s", given, template["_id"])
+	}
+	doc["company"] = template["company"]
+	return nil
+}
+
+// searchDatastreamTemplates also takes a list of keys to leave out.
+func searchDatastreamTemplates(r *Request) (any, error) {
+	q, err := datastreamTemplates.query(r)
+	if err != nil {
+		return nil, err
+	}
+	for _, key := range []string{"exclude", "exlude"} {
+		if r.body[key] == nil {
+			continue
+		}
+		if err := list(word)(key, r.body[key]); err != nil {
+			return nil, err
+		}
+		q.Fields.Exclude = append(q.Fields.Exclude, r.texts(key)...)
+		if q.Fields.Include != nil {
+			return nil, wrong(key, "cannot be given together with fields.include")
 		}
 	}
-	return r.softDelete(datastreams, doc)
+	return r.tx.Search(datastreamTemplates.plural, q)
 }

@@ -84,11 +84,11 @@ func TestDatastreams(t *testing.T) {
 		t.Errorf("second page %q", got)
 	}
 	for want, more := range map[string]store.Doc{
-		"end_date: is before start_date": {"end_date": "2024-04-01"},
-		"start_date: \"now\"":            {"start_date": "now"},
+		"end_date: 2024-04-01 is before": {"end_date": "2024-04-01"},
+		"start_date: must be a date":           {"start_date": "now"},
 		"source.url: is required":        {"source": store.Doc{}},
 		"source.synchronisation: must":   {"source": store.Doc{"url": "u", "synchronisation": "always"}},
-		"template: must be":              {"template": "scans"},
+		"template: \"scans\" is not":     {"template": "scans"},
 		"is not the company of template": {"company": nothing},
 	} {
 		s.refused(400, want, dataflowRoot+"create-datastream", body(more))
@@ -119,7 +119,7 @@ func TestDatastreams(t *testing.T) {
 	s.refused(400, "page", files, store.Doc{"page": -1})
 	s.refused(400, "filter", assets, store.Doc{"filter": "x"})
 
-	s.refused(409, "delete them first", dataflowRoot+"delete-datastream-template", store.Doc{"datastreamtemplate": template})
+	s.refused(409, "is in use by datastream ", dataflowRoot+"delete-datastream-template", store.Doc{"datastreamtemplate": template})
 	s.ok(dataflowRoot+"delete-datastream", store.Doc{"datastream": id})
 	s.refused(404, id, dataflowRoot+"delete-datastream", store.Doc{"datastream": id})
 	s.refused(404, id, dataflowRoot+"describe-datastream", store.Doc{"datastream": id})

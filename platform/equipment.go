@@ -1,98 +1,82 @@
 package platform
 
-import "transect/platform/store"
+import (
+	"slices"
 
-// equipmentRoot is where teams and what they fly with are managed.
-const equipmentRoot = "dct-service/asset-management/"
-
-var (
-	carrierModels = kind{name: "carrier_model", plural: "carrier_models", limit: 50}
-	carriers      = kind{name: "carrier", plural: "carriers", limit: 50}
-	sensorModels  = kind{name: "sensor_model", plural: "sensor_models", limit: 50}
-	sensors       = kind{name: "sensor", plural: "sensors", limit: 50}
+	"transect/platform/store"
 )
 
+// Teams, their pilots, and what they fly with.
 var (
-	carrierTypes    = []string{"fixed-wind", "multirotor", "ground-robot", "helicopter", "pedestrian"}
-	carrierStatuses = []string{"ready", "in-maintenance", "out-of-service"}
-	sensorTypes     = []string{"rgb", "ms", "hs", "lidar", "thermal"}
-	lensTypes       = []string{"perspective", "fisheye"}
+	teams         = &resource{name: "team", plural: "teams", unique: []string{"company", "name"}}
+	pilots        = &resource{name: "pilot", plural: "pilots", unique: []string{"user"}}
+	carrierModels = &resource{name: "carrier_model", plural: "carrier_models"}
+	carriers      = &resource{name: "carrier", plural: "carriers"}
+	sensorModels  = &resource{name: "sensor_model", plural: "sensor_models"}
+	sensors       = &resource{name: "sensor", plural: "sensors"}
 )
 
-// equipmentModel is a resource that describes what a maker sells. A model of no
-// company is there for all of them.
-func equipmentModel(k kind, types []string, properties ...property) resource {
-	return resource{
-		kind: k,
-		properties: append([]property{
-			{key: "name", rule: words, when: atFirst},
-			{key: "maker", rule: words, when: atFirst},
-			{key: "type", rule: choice(types...), when: atFirst},
-			{key: "company", rule: ref(companies)},
-		}, properties...),
-		unique: []string{"maker", "name", "company"},
+// carrierTypes are those the service stores; clients translate other names.
+var carrierTypes = []string{"fixed-wind", "multirotor", "ground-robot", "helicopter", "pedestrian"}
+
+func init() {
+	teams.refs = []ref{{"company", companies, leave}, {"leader", pilots, unlink}}
+	teams.fixed = []string{"company"}
+
+	// A user is one pilot, of any number of teams.
+	pilots.refs = []ref{{"user", users, leave}, {"teams", teams, unlink},
+		{"carrier_models", carrierModels, unlink}, {"sensor_models", sensorModels, unlink}}
+	pilots.rules = map[string]rule{"teams": distinct, "carrier_models": distinct, "sensor_models": distinct}
+	pilots.fixed = []string{"user"}
+	pilots.derived = []string{"company", "companies"}
+	pilots.defaults = store.Doc{"carrier_models": []any{}, "sensor_models": []any{}}
+	pilots.complete = setPilotCompanies
+
+	// A model without a company is there for all of them.
+	for _, model := range []*resource{carrierModels, sensorModels} {
+		model.refs = []ref{{"company", companies, leave}}
+		model.unique = []string{"maker", "name", "company"}
 	}
-}
+	carrierModels.refs = append(carrierModels.refs, ref{"compatible_sensor_models", sensorModels, unlink})
+	carrierModels.defaults = store.Doc{"compatible_sensor_models": []any{}}
+	carrierModels.rules = map[string]rule{"type": oneOf(carrierTypes...), "compatible_sensor_models": distinct,
+		"unloaded_weight": quantity(), "flight_time": quantity(), "speed": quantities, "altitude": quantities}
+	sensorModels.rules = map[string]rule{"weight": quantity("g", "kg"), "width": pixels, "height": pixels, "bands": bands}
 
-func carrierModelRoutes() []route {
-	t := equipmentModel(carrierModels, carrierTypes,
-		property{key: "unloaded_weight", rule: quantity()},
-		property{key: "flight_time", rule: quantity()},
-		property{key: "speed", rule: quantities},
-		property{key: "altitude", rule: quantities},
-		property{key: "compatible_sensor_models", rule: refs(sensorModels), otherwise: []any{}},
-	)
-	t.uses = []use{{by: carriers, key: "carrier_model"}, {pilots, "carrier_models", letGo}}
-	return t.routes(equipmentRoot, "carrier-model")
-}
-
-func sensorModelRoutes() []route {
-	t := equipmentModel(sensorModels, sensorTypes,
-		property{key: "weight", rule: quantity("g", "kg")},
-		property{key: "lens_type", rule: choice(lensTypes...)},
-		property{key: "width", rule: pixels},
-		property{key: "height", rule: pixels},
-		property{key: "focal_length", rule: number},
-		property{key: "pixel_size", rule: number},
-		property{key: "principal_point", rule: numbers},
-		property{key: "distortion", rule: object},
-		property{key: "bands", rule: bands},
-	)
-	t.uses = []use{
-		{by: sensors, key: "sensor_model"},
-		{pilots, "sensor_models", letGo},
-		{carrierModels, "compatible_sensor_models", letGo},
-	}
-	return t.routes(equipmentRoot, "sensor-model")
-}
-
-// equipment is a resource that a team owns a piece of, told from others of its
-// model by the serial number.
-func equipment(k, model kind, properties ...property) resource {
-	return resource{
-		kind: k,
-		properties: append([]property{
-			{key: model.name, rule: ref(model), when: atFirst},
-			{key: "team", rule: ref(teams), when: atFirst},
-			{key: "serial_number", rule: words, when: atFirst},
-			{key: "firmware", rule: remark},
-			{key: "comment", rule: remark},
-		}, properties...),
-		derived: []string{"company"},
-		unique:  []string{model.name, "serial_number"},
-		complete: func(r *Request, _ *args, doc store.Doc) error {
+	// A piece of equipment belongs to a team; its serial number tells it from
+	// others of its model.
+	for piece, model := range map[*resource]*resource{carriers: carrierModels, sensors: sensorModels} {
+		piece.refs = []ref{{model.name, model, refuse}, {"team", teams, refuse}}
+		piece.unique = []string{model.name, "serial_number"}
+		piece.derived = []string{"company"}
+		piece.complete = func(r *Request, _, doc store.Doc) error {
 			team, err := r.get(teams, store.Text(doc, "team"))
 			doc["company"] = team["company"]
 			return err
-		},
+		}
 	}
+	carriers.defaults = store.Doc{"status": "ready"}
+
+	serve("teams", teams, nil)
+	serve("pilots", pilots, nil)
+	serve("carrier_models", carrierModels, nil)
+	serve("carriers", carriers, nil)
+	serve("sensors_models", sensorModels, nil)
+	serve("sensors", sensors, nil)
 }
 
-func carrierRoutes() []route {
-	t := equipment(carriers, carrierModels, property{key: "status", rule: choice(carrierStatuses...), otherwise: "ready"})
-	return t.routes(equipmentRoot, "carrier")
-}
-
-func sensorRoutes() []route {
-	return equipment(sensors, sensorModels).routes(equipmentRoot, "sensor")
+// setPilotCompanies gives a pilot the companies of the pilot's teams.
+func setPilotCompanies(r *Request, _, doc store.Doc) error {
+	joined := []any{}
+	for _, id := range textsOf(doc["teams"]) {
+		team, err := r.get(teams, id)
+		if err != nil {
+			return err
+		}
+		if !slices.Contains(joined, team["company"]) {
+			joined = append(joined, team["company"])
+		}
+	}
+	doc["companies"] = joined
+	return nil
 }

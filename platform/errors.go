@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 
+	"transect/platform/api"
 	"transect/platform/store"
 )
 
@@ -56,15 +57,17 @@ func unauthorized(code, format string, args ...any) *failure {
 // the request is the platform's own: its text stays in the log.
 func (p *Platform) failed(r *Request, err error) *failure {
 	var f *failure
+	var argument *api.Error
 	var query *store.QueryError
 	var tooLong *http.MaxBytesError
 	switch {
 	case errors.As(err, &f):
 		copied := *f
 		f = &copied
+	case errors.As(err, &argument):
+		f = wrong(argument.Key, "%s", argument.Message)
 	case errors.As(err, &query):
-		f = invalid("%s", query.Error())
-		f.Details = map[string]any{"key": query.Key}
+		f = wrong(query.Key, "%s", query.Message)
 	case errors.As(err, &tooLong):
 		f = fail(http.StatusRequestEntityTooLarge, "RequestTooLarge", "the request's body is longer than %d bytes", tooLong.Limit)
 	case errors.Is(err, os.ErrDeadlineExceeded):

@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -8,9 +9,13 @@ import (
 	"transect/platform/store"
 )
 
-// estimations are those of assessment parameters: one for each method of each
-// mission of a trial.
-var estimations = kind{name: "assessment_parameter_estimation", plural: "assessment_parameter_estimations", limit: 1000}
+// Estimations are those of assessment parameters: one for each method of each
+// mission of a trial. Report entries are the values they came to: one for each
+// assessment parameter of each deliverable.
+var (
+	estimations   = &resource{name: "assessment_parameter_estimation", plural: "assessment_parameter_estimations", limit: 1000}
+	reportEntries = &resource{name: "report_entry", plural: "report_entries"}
+)
 
 // The states of an estimation. Its analysis ends when its product does.
 const (
@@ -19,14 +24,16 @@ const (
 	estimationReported  = "reported"
 )
 
-func estimationRoutes() []route {
-	const root = "season-planner/"
-	return []route{
-		read(root+"search-assessment-parameter-estimations", estimations.search),
-		write(root+"start-analysis-on-ape", estimations.setter(startAnalysis)),
-		write(root+"start-reporting-on-ape", estimations.setter(startReporting)),
-		read(root+"export-report-entries", exportReportEntries),
+func init() {
+	for _, t := range []*resource{estimations, reportEntries} {
+		t.refs = []ref{{"mission", plannedMissions, cascade}, {"trial", trials, cascade}}
 	}
+	resources = append(resources, reportEntries)
+	serve("assessment_parameters_estimations", estimations, map[string]endpoint{
+		"start-analysis-on-ape":  do(estimations.changing(startAnalysis), "collection_task", "survey"),
+		"start-reporting-on-ape": do(estimations.changing(startReporting)),
+		"export-report-entries":  do(exportReportEntries),
+	})
 }
 
 // planEstimations makes the estimations that a mission is missing, and takes
@@ -64,11 +71,11 @@ func (r *Request) planEstimations(mission store.Doc) error {
 
 // startAnalysis orders the analytic of an estimation's method. It can be done
 // again after the product failed.
-func startAnalysis(r *Request, a *args, estimation store.Doc) error {
+func startAnalysis(r *Request, estimation store.Doc) error {
 	if err := r.checkAnalysable(estimation); err != nil {
 		return err
 	}
-	if err := r.chooseSurvey(a, estimation); err != nil {
+	if err := r.chooseSurvey(estimation); err != nil {
 		return err
 	}
 	method, err := r.get(estimationMethods, store.Text(estimation, "estimation_method"))
@@ -79,14 +86,11 @@ func startAnalysis(r *Request, a *args, estimation store.Doc) error {
 	if err != nil {
 		return err
 	}
-	ordering := *r
-	ordering.body = order
-	product, err := orderAnalytic(&ordering)
+	product, err := r.order(order)
 	if err != nil {
 		return err
 	}
-	r.after = ordering.after
-	estimation["product"] = product.(store.Doc)["_id"]
+	estimation["product"] = product["_id"]
 	estimation["status"] = estimationAnalysing
 	return nil
 }
@@ -113,20 +117,19 @@ func (r *Request) checkAnalysable(estimation store.Doc) error {
 
 // chooseSurvey sets the survey whose data is analysed: the one given, or that
 // of the collection task given.
-func (r *Request) chooseSurvey(a *args, estimation store.Doc) error {
-	given := store.Doc{}
-	f := &form{args: a, r: r, referred: new([]reference)}
-	f.read([]property{{key: "collection_task", rule: ref(tasks)}, {key: "survey", rule: ref(missions)}}, given, creating)
-	if a.err != nil {
-		return a.err
+func (r *Request) chooseSurvey(estimation store.Doc) error {
+	chosen := &resource{refs: []ref{{"collection_task", tasks, leave}, {"survey", missions, leave}}}
+	found, err := chosen.resolve(r, r.body)
+	if err != nil {
+		return err
 	}
-	for _, ref := range *f.referred {
+	for _, ref := range found {
 		estimation[ref.key] = ref.doc["_id"]
-		if survey := ref.doc["survey"]; ref.key == "collection_task" && survey != nil && given["survey"] == nil {
+		if survey := ref.doc["survey"]; ref.to == tasks && survey != nil {
 			estimation["survey"] = survey
 		}
 	}
-	return f.checkCompanies(estimation)
+	return checkCompanies(estimation, found)
 }
 
 // orderFor makes the order of a method's analytic: its highest version in the
@@ -190,4 +193,77 @@ func (r *Request) inputsOf(method, estimation store.Doc) (store.Doc, error) {
 		inputs[input] = found[len(found)-1]["_id"]
 	}
 	return inputs, nil
+}
+
+// startReporting makes the report entries of an estimation whose product is
+// available.
+func startReporting(r *Request, estimation store.Doc) error {
+	switch estimation["status"] {
+	case estimationPending:
+		return conflict("estimation %s is not analysed yet; start its analysis first", estimation["_id"])
+	case estimationReported:
+		return conflict("estimation %s is reported already", estimation["_id"])
+	}
+	product, err := r.tx.Get(products.plural, store.Text(estimation, "product"))
+	if err != nil {
+		return err
+	}
+	if status := product["status"]; status != productAvailable {
+		return conflict("the analysis of estimation %s is %s: there is nothing to report", estimation["_id"], status)
+	}
+	method, err := r.get(estimationMethods, store.Text(estimation, "estimation_method"))
+	if err != nil {
+		return err
+	}
+	mapping, _ := store.Lookup(method, "analytic.outputs_mapping").(map[string]any)
+	for _, deliverable := range slices.Sorted(maps.Keys(mapping)) {
+		properties, _ := mapping[deliverable].(map[string]any)
+		if err := r.report(estimation, product, deliverable, properties); err != nil {
+			return err
+		}
+	}
+	estimation["status"] = estimationReported
+	return nil
+}
+
+// report makes the entries of one deliverable. The properties say where in it
+// the value of each assessment parameter is.
+func (r *Request) report(estimation, product store.Doc, deliverable string, properties store.Doc) error {
+	made, _ := product["deliverables"].(map[string]any)
+	id, ok := made[deliverable].(string)
+	if !ok {
+		return invalid("outputs_mapping: product %s has no deliverable %s", product["_id"], deliverable)
+	}
+	dataset, err := r.tx.Get(datasets.plural, id)
+	if err != nil {
+		return err
+	}
+	found, _ := dataset["properties"].(map[string]any)
+	for _, variable := range slices.Sorted(maps.Keys(properties)) {
+		property, _ := properties[variable].(string)
+		value, ok := found[property]
+		if !ok {
+			return invalid("outputs_mapping: deliverable %s has no property %s", deliverable, property)
+		}
+		quantity, err := r.tx.Get(variables.plural, variable)
+		if err != nil {
+			return err
+		}
+		err = r.create(reportEntries, store.Doc{
+			"company": estimation["company"], "trial": estimation["trial"], "mission": estimation["mission"],
+			"ap_estimation": estimation["_id"], "estimation_method": estimation["estimation_method"],
+			"assessment_parameter_variable": variable, "name": quantity["name"],
+			"deliverable": deliverable, "dataset": id, "value": value,
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// exportReportEntries answers with all the entries that pass a filter.
+func exportReportEntries(r *Request) (any, error) {
+	page, err := r.tx.Search(reportEntries.plural, store.Query{Filter: r.object("filter"), Limit: -1, NoTotal: true})
+	return store.Doc{"results": page.Results}, err
 }

@@ -17,7 +17,7 @@ const (
 // method makes an estimation method that orders an analytic.
 func (s *site) method(g ground, name string, analytic store.Doc) string {
 	s.t.Helper()
-	return s.make(assetsAt+"create-estimation-method", store.Doc{"name": name, "companies": s.company,
+	return s.make(assetsAt+"create-estimation-method", store.Doc{"name": name, "companies": []any{s.company},
 		"crops": []any{g.crop}, "input_data_requirements": store.Doc{}, "analytic": analytic})
 }
 
@@ -143,7 +143,7 @@ func TestAnalysesThatCannotBe(t *testing.T) {
 		"parameters.speed":             {400, store.Doc{"name": "rehearsal", "parameters": store.Doc{"speed": 1}}},
 		"no dataset named orthomosaic": {400, store.Doc{"name": "rehearsal", "inputs_mapping": store.Doc{"ortho": "orthomosaic"}}},
 	} {
-		id, _, _ := s.estimation(g, s.make(assetsAt+"create-estimation-method", store.Doc{"name": want, "companies": s.company,
+		id, _, _ := s.estimation(g, s.make(assetsAt+"create-estimation-method", store.Doc{"name": want, "companies": []any{s.company},
 			"crops": []any{g.crop}, "input_data_requirements": store.Doc{}, "analytic": c.analytic}))
 		s.refused(c.status, want, startAnalyses, store.Doc{estimations.name: id, "survey": g.mission})
 	}

@@ -2,116 +2,143 @@ package platform
 
 import (
 	"errors"
+	"maps"
 
 	"github.com/tidwall/gjson"
 
 	"transect/platform/store"
 )
 
-var features = kind{name: "feature", plural: "features", firstPage: 1, limit: 50}
+// Features are geometries with properties, mostly of a collection.
+var (
+	features    = &resource{name: "feature", plural: "features"}
+	collections = &resource{name: "collection", plural: "collections"}
+)
 
-// featureRoot is where the routes of features and their collections lie.
-const featureRoot = "map-service/features/"
+func init() {
+	features.refs = []ref{{"company", companies, leave}, {"collection", collections, cascade}, {"attachments", datasets, leave}}
+	features.rules = map[string]rule{"properties": object(nil)}
+	features.defaults = store.Doc{"attachments": []any{}}
+	features.complete = completeFeature
+	serve("features", features, map[string]endpoint{
+		"delete-feature-permanently":  do(removePermanently(features)),
+		"delete-features-permanently": do(removePermanently(features)),
+		"add-attachments":             do(features.changing(addAttachments)),
+		"remove-attachments":          do(features.changing(removeAttachments)),
+		"update-feature-properties":   do(features.changing(updateProperties)),
+		"delete-feature-properties":   do(features.changing(deleteProperties)),
+		"update-features-properties":  do(changeFeatures(updateProperties, object(nil)), "*"),
+		"delete-features-properties":  do(changeFeatures(deleteProperties, list(word)), "*"),
+	})
 
-func featureRoutes() []route {
-	return []route{
-		write(featureRoot+"create-feature", createFeature),
-		write(featureRoot+"create-features", createFeatures),
-		read(featureRoot+"describe-feature", features.describe),
-		read(featureRoot+"describe-features", features.describeMany),
-		read(featureRoot+"search-features", features.search),
-		write(featureRoot+"delete-feature", features.one(deleteFeature)),
-		write(featureRoot+"delete-features", features.deleteMany),
-		write(featureRoot+"delete-feature-permanently", features.one(removeFeature)),
-		write(featureRoot+"delete-features-permanently", features.many(maxDeleted, removeFeature)),
-		write(featureRoot+"restore-feature", features.one(restoreFeature)),
-		write(featureRoot+"restore-features", features.many(maxRestored, restoreFeature)),
-		write(featureRoot+"add-attachments", features.setter(addAttachments)),
-		write(featureRoot+"remove-attachments", features.setter(removeAttachments)),
-		write(featureRoot+"set-feature-geometry", features.setGeometry("geometry")),
-		write(featureRoot+"update-feature-properties", features.setter(updateProperties)),
-		write(featureRoot+"update-features-properties", changeFeatures(updateProperties)),
-		write(featureRoot+"delete-feature-properties", features.setter(deleteProperties)),
-		write(featureRoot+"delete-features-properties", changeFeatures(deleteProperties)),
+	collections.refs = []ref{{"company", companies, leave}}
+	collections.ignored = []string{"features"}
+	collections.complete = func(r *Request, given, doc store.Doc) error {
+		if doc["properties"] == nil {
+			doc["properties"] = store.Doc{}
+		}
+		return owned(r, given, doc)
 	}
+	serve("collections", collections, map[string]endpoint{
+		"create-collection":              do(func(r *Request) (any, error) { return r.createCollection(r.body) }, "*"),
+		"create-collections":             do(createCollections),
+		"describe-collection":            do(describeCollections),
+		"describe-collections":           do(describeCollections),
+		"delete-collection-permanently":  do(removePermanently(collections)),
+		"delete-collections-permanently": do(removePermanently(collections)),
+		"export-collection":              {stream: exportCollection},
+	})
 }
 
-func createFeature(r *Request) (any, error) { return r.createFeature(r.body, "") }
-
-// createFeatures makes all or none of a list.
-func createFeatures(r *Request) (any, error) { return r.eachOf("features", r.createFeature) }
-
-func (r *Request) createFeature(body store.Doc, at string) (store.Doc, error) {
-	a := argsAt(body, at)
-	a.optGeometry("geometry")
-	properties, collection := a.optObject("properties"), a.optID("collection")
-	company, err := r.owner(a)
-	if err != nil {
-		return nil, err
+// completeFeature gives a feature the company of its collection, which is the
+// one given if any is.
+func completeFeature(r *Request, given, doc store.Doc) error {
+	if doc["properties"] == nil {
+		doc["properties"] = store.Doc{}
 	}
-	if collection != "" {
-		parent, err := r.need(collections, collection, a.at+"collection")
+	doc["attachments"] = union(nil, textsOf(doc["attachments"]))
+	if id := store.Text(doc, "collection"); id != "" {
+		collection, err := r.get(collections, id)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if given := a.optID("company"); given != "" && given != store.Text(parent, "company") {
-			return nil, invalid("%scollection: %s is not of company %s", a.at, collection, given)
+		if doc["company"] != nil && doc["company"] != collection["company"] {
+			return wrong("collection", "%s is not of company %s", id, doc["company"])
 		}
-		company = store.Text(parent, "company")
+		doc["company"] = collection["company"]
 	}
-	attachments, err := r.attachments(a, company)
-	if err != nil {
-		return nil, err
-	}
-	doc, err := extras(body, deletedWith)
-	if err != nil {
-		return nil, err
-	}
-	doc["company"], doc["attachments"], doc["properties"] = company, attachments, orEmpty(properties)
-	return doc, r.create(features, doc)
+	return owned(r, given, doc)
 }
 
-func deleteFeature(r *Request, id string) error {
-	doc, err := r.get(features, id)
+// removePermanently deletes for good, also what could be restored: features, or
+// collections with all features in them unless a dataset shows them.
+func removePermanently(t *resource) handler {
+	return func(r *Request) (any, error) {
+		ids := []string{r.text(t.name)}
+		if key := r.op.List(); key != "" {
+			ids = r.texts(key)
+		}
+		for _, id := range ids {
+			if t == collections {
+				if err := r.emptyCollection(id); err != nil {
+					return nil, err
+				}
+			}
+			err := r.tx.Remove(t.plural, id)
+			if errors.Is(err, store.ErrNotFound) {
+				err = notFound(t.name, id)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		return nil, nil
+	}
+}
+
+// emptyCollection removes all features of a collection, deleted ones too.
+func (r *Request) emptyCollection(id string) error {
+	shown, err := r.first(datasets, store.Doc{"type": "vector", "components.collection.id": id})
 	if err != nil {
 		return err
 	}
-	return r.softDelete(features, doc)
-}
-
-// removeFeature deletes a feature for good, also one that could be restored.
-func removeFeature(r *Request, id string) error {
-	err := r.tx.Remove(features.plural, id)
-	if errors.Is(err, store.ErrNotFound) {
-		return notFound(features.name, id)
+	if shown != nil {
+		return conflict("collection %s is shown by vector dataset %s; delete the dataset first", id, shown["_id"])
+	}
+	anyState := []any{store.Doc{"deletion_date": nil}, store.Doc{"deletion_date": store.Doc{"$ne": nil}}}
+	docs, err := r.tx.All(features.plural, store.Doc{"collection": id, "$or": anyState})
+	for i := 0; err == nil && i < len(docs); i++ {
+		err = r.tx.Remove(features.plural, store.Text(docs[i], "_id"))
 	}
 	return err
-}
-
-// restoreFeature takes the mark of deletion away, unless the collection is
-// still deleted.
-func restoreFeature(r *Request, id string) error {
-	doc, err := r.getDeleted(features, id)
-	if err != nil {
-		return err
-	}
-	if err := r.needAlive(collections, doc); err != nil {
-		return err
-	}
-	delete(doc, deletedWith)
-	return r.revive(features, doc)
 }
 
 // changeFeatures is the handler of a change whose body gives the properties of
 // each feature under its identifier. All or none are changed; the answer has
 // them in the order of the body.
-func changeFeatures(change func(*Request, *args, store.Doc) error) handler {
+func changeFeatures(change func(*Request, store.Doc) error, check rule) handler {
 	return func(r *Request) (any, error) {
 		docs := []store.Doc{}
 		var failed error
+		given := r.body
 		gjson.ParseBytes(r.raw).ForEach(func(key, _ gjson.Result) bool {
+			id := key.Str
 			var doc store.Doc
-			doc, failed = r.changeFeature(key.Str, change)
+			switch properties := given[id]; {
+			case !store.IsID(id):
+				failed = invalid("%q is not an identifier of 24 hexadecimal digits", id)
+			case properties == nil:
+				failed = wrong(id+".properties", "is required")
+			default:
+				if failed = check(id+".properties", properties); failed != nil {
+					break
+				}
+				r.body = store.Doc{"feature": id, "properties": properties}
+				_, failed = features.modify(r, func(stored store.Doc) error {
+					doc = stored
+					return change(r, stored)
+				})
+			}
 			docs = append(docs, doc)
 			return failed == nil
 		})
@@ -122,20 +149,79 @@ func changeFeatures(change func(*Request, *args, store.Doc) error) handler {
 	}
 }
 
-func (r *Request) changeFeature(id string, change func(*Request, *args, store.Doc) error) (store.Doc, error) {
-	if !store.IsID(id) {
-		return nil, invalid("%q is not an identifier of 24 hexadecimal digits", id)
+// createCollections makes all or none of a list.
+func createCollections(r *Request) (any, error) {
+	list, _ := r.body["collections"].([]any)
+	docs := make([]store.Doc, len(list))
+	for i, v := range list {
+		var err error
+		if docs[i], err = r.createCollection(v.(map[string]any)); err != nil {
+			return nil, inElement(err, "collections", i)
+		}
 	}
-	doc, err := r.get(features, id)
+	return docs, nil
+}
+
+// createCollection makes a collection and puts the features named into it.
+func (r *Request) createCollection(given store.Doc) (store.Doc, error) {
+	doc, err := collections.build(r, given)
 	if err != nil {
 		return nil, err
 	}
-	a := within(store.Doc{"properties": r.body[id]}, id)
-	if err := change(r, a, doc); err != nil {
+	if err := r.create(collections, doc); err != nil {
 		return nil, err
 	}
-	if a.err != nil {
-		return nil, a.err
+	chosen := &resource{refs: []ref{{"features", features, leave}}}
+	found, err := chosen.resolve(r, given)
+	if err == nil {
+		err = checkCompanies(doc, found)
 	}
-	return doc, r.save(features, doc)
+	for i := 0; err == nil && i < len(found); i++ {
+		feature := found[i].doc
+		if other := feature["collection"]; other != nil {
+			return nil, conflict("features: feature %s is in collection %s already", feature["_id"], other)
+		}
+		feature["collection"] = doc["_id"]
+		err = r.save(features, feature)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r.withFeatures(doc)
+}
+
+// withFeatures adds the identifiers of a collection's features to it. They are
+// not stored in the collection, which would have to be written with each of them.
+func (r *Request) withFeatures(doc store.Doc) (store.Doc, error) {
+	page, err := r.tx.Search(features.plural, store.Query{
+		Filter: store.Doc{"collection": doc["_id"]}, Limit: -1, NoTotal: true, Fields: store.Projection{Include: []string{}},
+	})
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]any, len(page.Results))
+	for i, raw := range page.Results {
+		ids[i] = gjson.GetBytes(raw, "_id").Str
+	}
+	doc = maps.Clone(doc)
+	doc["features"] = ids
+	return doc, nil
+}
+
+// describeCollections answers with one collection or a list of them, each with
+// its features.
+func describeCollections(r *Request) (any, error) {
+	fields, err := r.fields()
+	if err != nil {
+		return nil, err
+	}
+	docs, err := r.getAll(collections, append(r.texts("collections"), r.texts("collection")...))
+	for i := 0; err == nil && i < len(docs); i++ {
+		docs[i], err = r.withFeatures(docs[i])
+		docs[i] = fields.Apply(docs[i])
+	}
+	if err == nil && r.op.List() == "" {
+		return docs[0], nil
+	}
+	return docs, err
 }

@@ -2,73 +2,67 @@ package platform
 
 import "transect/platform/store"
 
-var flights = kind{name: "flight", plural: "flights", firstPage: 1, limit: 100}
+// Flights hold the images of a mission.
+var flights = &resource{name: "flight", plural: "flights", limit: 100}
 
-var flightStatuses = []string{"flying", "uploading", "temporary-blocked", "error", "completed"}
-
-func flightRoutes() []route {
-	return []route{
-		read("project-manager/describe-flight", flights.describe),
-		read("project-manager/describe-flights", flights.describeMany),
-		read("project-manager/search-flights", flights.search),
-		read("project-manager/describe-flight-uploads-status", describeUploads),
-		write("project-manager/update-flight-name", flights.setText("name")),
-		write("project-manager/update-flight-bbox", flights.setGeometry("real_bbox")),
-		write("project-manager/update-flight-survey-date", flights.setDate("survey_date")),
-		write("project-manager/update-flight-status", flights.setter(setFlightStatus)),
-		write("project-manager/update-flight-data", flights.setter(setFlightData)),
+func init() {
+	flights.refs = []ref{{"project", projects, cascade}, {"mission", missions, cascade}}
+	flights.complete = func(_ *Request, _, doc store.Doc) error {
+		setDates(doc, "survey_date")
+		return nil
 	}
+	serve("flights", flights, map[string]endpoint{
+		"describe-flight-uploads-status": do(describeUploads),
+		"update-flight-status":           do(flights.changing(setFlightStatus)),
+		"update-flight-data":             do(flights.changing(setFlightData)),
+	})
 }
 
-func setFlightStatus(r *Request, a *args, doc store.Doc) error {
-	doc["status"] = store.Doc{"name": a.oneOf("status", flightStatuses...), "date": date(r.now())}
+func setFlightStatus(r *Request, doc store.Doc) error {
+	doc["status"] = store.Doc{"name": r.text("status"), "date": date(r.now())}
 	return nil
 }
 
 // setFlightData sets what is known of where the flight was.
-func setFlightData(_ *Request, a *args, doc store.Doc) error {
-	inner := within(a.object("data"), "data")
-	if g := inner.optGeometry("geometry"); g != nil {
-		doc["geometry"] = g
+func setFlightData(r *Request, doc store.Doc) error {
+	data := r.object("data")
+	if data == nil {
+		return wrong("data", "is required")
 	}
-	if inner.has("bbox") {
-		bbox := inner.list("bbox")
-		if len(bbox) != 4 || checkPosition(bbox[:2]) != nil || checkPosition(bbox[2:]) != nil {
-			inner.wrong("bbox", "must be [minimal longitude, minimal latitude, maximal longitude, maximal latitude]")
-		}
-		doc["bbox"] = bbox
+	if data["geometry"] != nil {
+		doc["geometry"] = data["geometry"]
 	}
-	if a.err == nil {
-		a.err = inner.err
+	if data["bbox"] == nil {
+		return nil
 	}
+	bbox, _ := data["bbox"].([]any)
+	if len(bbox) != 4 || position("", bbox[:2]) != nil || position("", bbox[2:]) != nil {
+		return wrong("data.bbox", "must be [minimal longitude, minimal latitude, maximal longitude, maximal latitude]")
+	}
+	doc["bbox"] = bbox
 	return nil
 }
 
-// uploadStates are the states of an image on its way, and the names under
-// which the uploads' status counts them.
+// uploadStates are the states of an image's ingestion, and the names under
+// which the status of uploads counts them.
 var uploadStates = map[string]string{
 	"pending": "waiting", "running": "running", "completed": "completed", "failed": "failed",
 }
 
 // describeUploads counts for each flight how far its images are.
 func describeUploads(r *Request) (any, error) {
-	a := r.args()
 	filter := store.Doc{}
 	for key, field := range map[string]string{"flights": "_id", "missions": "mission", "projects": "project"} {
-		if a.has(key) {
-			var ids []any
-			for _, id := range a.ids(key, maxDescribed) {
-				ids = append(ids, id)
-			}
-			filter[field] = store.Doc{"$in": ids}
+		if r.body[key] != nil {
+			filter[field] = store.Doc{"$in": r.body[key]}
 		}
 	}
-	if len(filter) == 0 && a.err == nil {
-		a.wrong("flights", "is required, or missions, or projects")
+	if len(filter) == 0 {
+		return nil, wrong("flights", "is required, or missions, or projects")
 	}
-	limit, offset := flights.paging(a)
-	if a.err != nil {
-		return nil, a.err
+	limit, offset, err := flights.paging(r, 1)
+	if err != nil {
+		return nil, err
 	}
 	page, err := r.tx.Search(flights.plural, store.Query{Filter: filter, Limit: limit, Offset: offset})
 	if err != nil {

@@ -1,126 +1,69 @@
 package platform
 
 import (
-	"encoding/json"
-	"errors"
-	"fmt"
-	"reflect"
-
+	"transect/client/geojson"
 	"transect/platform/store"
 )
 
-// checkPosition checks [longitude, latitude] in degrees.
-func checkPosition(position []any) error {
-	if len(position) != 2 {
-		return errors.New("must be [longitude, latitude]")
+// geometry accepts a GeoJSON geometry in degrees.
+func geometry(key string, v any) error {
+	object, ok := v.(map[string]any)
+	if !ok {
+		return wrong(key, "must be an object")
 	}
-	for i, limit := range []float64{180, 90} {
-		n, ok := position[i].(json.Number)
-		if !ok {
-			return errors.New("must be two numbers")
-		}
-		if f, err := n.Float64(); err != nil || f < -limit || f > limit {
-			return errors.New("must be [longitude, latitude] in degrees")
-		}
+	if err := geojson.Geometry(object, geojson.Options{}); err != nil {
+		return wrong(key, "%v", err)
 	}
 	return nil
 }
 
-// box gathers the rectangle around geometries.
+// position accepts [longitude, latitude] in degrees.
+func position(key string, v any) error {
+	if list, ok := v.([]any); !ok || len(list) != 2 || geojson.Geometry(store.Doc{"type": "Point", "coordinates": v}, geojson.Options{}) != nil {
+		return wrong(key, "must be [longitude, latitude] in degrees")
+	}
+	return nil
+}
+
+// box is the rectangle around geometries.
 type box struct {
 	low, high [2]float64
 	any       bool
 }
 
-// depths is how deep the positions of a GeoJSON geometry lie in its lists.
-var depths = map[string]int{
-	"Point": 0, "MultiPoint": 1, "LineString": 1, "MultiLineString": 2, "Polygon": 2, "MultiPolygon": 3,
+// include extends the box by a value of a document if it is a geometry.
+func (b *box) include(v any) {
+	geometry, _ := v.(map[string]any)
+	if geometries, ok := geometry["geometries"].([]any); ok {
+		for _, one := range geometries {
+			b.include(one)
+		}
+	}
+	b.positions(geometry["coordinates"])
 }
 
-// maxNested bounds how deep collections of geometries may be nested.
-const maxNested = 8
-
-// add takes a GeoJSON geometry (RFC 7946) in, or says what is wrong with it.
-func (b *box) add(geometry store.Doc) error { return b.addNested(geometry, 0) }
-
-func (b *box) addNested(geometry store.Doc, nested int) error {
-	kind, _ := geometry["type"].(string)
-	if kind == "GeometryCollection" {
-		list, ok := geometry["geometries"].([]any)
-		if !ok || nested > maxNested {
-			return errors.New("a GeometryCollection needs a list of geometries")
+// positions extends the box by nested lists of positions.
+func (b *box) positions(v any) {
+	list, _ := v.([]any)
+	if len(list) < 2 || !isNumber(list[0]) {
+		for _, inner := range list {
+			b.positions(inner)
 		}
-		for _, v := range list {
-			inner, ok := v.(map[string]any)
-			if !ok {
-				return errors.New("geometries must be objects")
-			}
-			if err := b.addNested(inner, nested+1); err != nil {
-				return err
-			}
+		return
+	}
+	for i := range b.low {
+		n, _ := asNumber(list[i])
+		if !b.any {
+			b.low[i], b.high[i] = n, n
 		}
-		return nil
+		b.low[i], b.high[i] = min(b.low[i], n), max(b.high[i], n)
 	}
-	depth, ok := depths[kind]
-	if !ok {
-		return fmt.Errorf("%q is no type of geometry", kind)
-	}
-	coordinates, ok := geometry["coordinates"].([]any)
-	if !ok {
-		return errors.New("coordinates must be a list")
-	}
-	return b.addPositions(coordinates, depth, kind)
+	b.any = true
 }
 
-func (b *box) addPositions(list []any, depth int, kind string) error {
-	if depth == 0 {
-		return b.addPosition(list)
-	}
-	if kind == "Polygon" && depth == 1 || kind == "MultiPolygon" && depth == 1 {
-		if len(list) < 4 || !reflect.DeepEqual(list[0], list[len(list)-1]) {
-			return errors.New("a ring needs four positions or more, and its last must be its first")
-		}
-	}
-	if kind == "LineString" && len(list) < 2 {
-		return errors.New("a LineString needs two positions or more")
-	}
-	for _, v := range list {
-		inner, ok := v.([]any)
-		if !ok {
-			return fmt.Errorf("the coordinates of a %s must be nested %d lists deep", kind, depths[kind]+1)
-		}
-		if err := b.addPositions(inner, depth-1, kind); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (b *box) addPosition(position []any) error {
-	if len(position) < 2 {
-		return errors.New("a position needs two numbers or more")
-	}
-	var at [2]float64
-	for i, v := range position {
-		n, ok := v.(json.Number)
-		if !ok {
-			return errors.New("a position must be a list of numbers")
-		}
-		f, err := n.Float64()
-		if err != nil {
-			return err
-		}
-		if i < 2 {
-			at[i] = f
-		}
-	}
-	if !b.any {
-		b.low, b.high, b.any = at, at, true
-	}
-	for i := range at {
-		b.low[i], b.high[i] = min(b.low[i], at[i]), max(b.high[i], at[i])
-	}
-	return nil
+func isNumber(v any) bool {
+	_, ok := asNumber(v)
+	return ok
 }
 
 // polygon gives the rectangle as a GeoJSON geometry, or nil when there is none.
@@ -133,28 +76,13 @@ func (b *box) polygon() any {
 	}}}
 }
 
-// include takes a value of a document in when it is a geometry.
-func (b *box) include(v any) {
-	if geometry, ok := v.(map[string]any); ok {
-		around := *b
-		if around.add(geometry) == nil {
-			*b = around
-		}
+// computeBox sets the rectangle around the datasets of a mission or a project.
+// Without any, it is that around the missions, or the document's own geometry.
+func computeBox(r *Request, doc store.Doc) error {
+	filter := store.Doc{"mission": doc["_id"]}
+	if doc["project"] == nil {
+		filter = store.Doc{"project": doc["_id"]}
 	}
-}
-
-// computeMissionBox sets the rectangle around a mission's datasets; around
-// its own geometry while none of them has a position.
-func computeMissionBox(r *Request, _ *args, doc store.Doc) error {
-	return r.computeBox(doc, store.Doc{"mission": doc["_id"]})
-}
-
-// computeProjectBox does the same for all that is in a project.
-func computeProjectBox(r *Request, _ *args, doc store.Doc) error {
-	return r.computeBox(doc, store.Doc{"project": doc["_id"]})
-}
-
-func (r *Request) computeBox(doc, filter store.Doc) error {
 	var b box
 	page, err := r.tx.Search(datasets.plural, store.Query{
 		Filter: filter, Limit: -1, NoTotal: true, Fields: store.Projection{Include: []string{"geometry"}},

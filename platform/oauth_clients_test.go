@@ -73,7 +73,7 @@ func TestOAuthClients(t *testing.T) {
 	for want, body := range map[string]store.Doc{
 		"name: is required":              {"name": nil},
 		"client_type":                    {"client_type": "web"},
-		"expiration_date: \"soon\"":      {"expiration_date": "soon"},
+		"expiration_date: must be a date":      {"expiration_date": "soon"},
 		"is over already":                {"expiration_date": "2020-01-01"},
 		"company: must be an identifier": {"company": "c"},
 	} {

@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"maps"
 	"slices"
 
 	"transect/client/suggest"
@@ -8,16 +9,23 @@ import (
 	"transect/platform/store"
 )
 
-// orderAnalytic checks an order and makes the product that will hold its result.
-func orderAnalytic(r *Request) (any, error) {
-	a := r.args()
-	id := a.id("analytic")
-	project, mission := a.optID("project"), a.optID("mission")
-	inputs, parameters, wanted := a.optObject("inputs"), a.optObject("parameters"), a.optObject("deliverables")
-	if a.err != nil {
-		return nil, a.err
+func orderAnalytic(r *Request) (any, error) { return r.order(r.body) }
+
+// order checks an order and makes the product that will hold its result.
+func (r *Request) order(given store.Doc) (store.Doc, error) {
+	project, mission := store.Text(given, "project"), store.Text(given, "mission")
+	objects := map[string]store.Doc{}
+	for _, key := range []string{"inputs", "parameters", "deliverables"} {
+		if given[key] == nil {
+			continue
+		}
+		if err := object(nil)(key, given[key]); err != nil {
+			return nil, err
+		}
+		objects[key] = given[key].(map[string]any)
 	}
-	ordered, err := r.need(analytics, id, "analytic")
+	inputs, parameters := objects["inputs"], objects["parameters"]
+	ordered, err := r.need(analytics, store.Text(given, "analytic"), "analytic")
 	if err != nil {
 		return nil, err
 	}
@@ -26,7 +34,7 @@ func orderAnalytic(r *Request) (any, error) {
 			return nil, err
 		}
 	}
-	deliverables, err := wantedDeliverables(ordered, wanted)
+	deliverables, err := wantedDeliverables(ordered, objects["deliverables"])
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +70,7 @@ func orderAnalytic(r *Request) (any, error) {
 	if !allowed {
 		return nil, forbidden("analytic %s is not enabled for company %s", name, company)
 	}
-	doc, err := r.extras("name", "status", "outputs")
+	doc, err := extras(given, "name", "status", "outputs")
 	if err != nil {
 		return nil, err
 	}
@@ -83,6 +91,21 @@ func orderAnalytic(r *Request) (any, error) {
 	}
 	r.afterwards(r.p.workers.wake)
 	return doc, enqueue(r.tx, productJob, store.Text(doc, "_id"))
+}
+
+// extras returns a copy of a body without the keys named: what a request gives
+// beyond the arguments of the operation is kept in the document.
+func extras(body store.Doc, without ...string) (store.Doc, error) {
+	doc := maps.Clone(body)
+	for _, key := range without {
+		delete(doc, key)
+	}
+	for _, key := range reserved {
+		if _, ok := doc[key]; ok {
+			return nil, wrong(key, "is set by the platform")
+		}
+	}
+	return doc, nil
 }
 
 func orEmpty(doc store.Doc) store.Doc {

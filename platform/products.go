@@ -7,7 +7,8 @@ import (
 	"transect/platform/store"
 )
 
-var products = kind{name: "product", plural: "products", firstPage: 0, limit: 50}
+// Products are the results of orders.
+var products = &resource{name: "product", plural: "products"}
 
 // The states of a product.
 const (
@@ -22,29 +23,21 @@ const (
 // maxLogs is how many log lines are answered when no limit is given.
 const maxLogs = 1_000_000
 
-func productRoutes() []route {
-	return []route{
-		read("analytics-service/describe-product", products.describe),
-		read("analytics-service/search-products", products.search),
-		write("analytics-service/cancel-product", cancelProduct),
-		read("analytics-service/retrieve-product-logs", retrieveLogs),
-	}
+func init() {
+	serve("products", products, map[string]endpoint{
+		"cancel-product":        do(cancelProduct),
+		"retrieve-product-logs": do(retrieveLogs, "limit", "offset", "after"),
+	})
 }
 
 // cancelProduct ends a product that has not ended yet.
 func cancelProduct(r *Request) (any, error) {
-	a := r.args()
-	id := a.id("product")
-	if a.err != nil {
-		return nil, a.err
-	}
+	id := r.text("product")
 	doc, err := r.get(products, id)
 	if err != nil {
 		return nil, err
 	}
-	switch status := store.Text(doc, "status"); status {
-	case productPending, productRunning:
-	default:
+	if status := store.Text(doc, "status"); status != productPending && status != productRunning {
 		return nil, conflict("product %s has ended already: it is %s", id, status)
 	}
 	doc["status"] = productCancelled
@@ -63,8 +56,7 @@ func cancelProduct(r *Request) (any, error) {
 // retrieveLogs answers with the log lines of a product, oldest first: all of
 // them, or at most limit of those after a timestamp, or from an offset.
 func retrieveLogs(r *Request) (any, error) {
-	a := r.args()
-	id := a.id("product")
+	a, id := r.args(), r.text("product")
 	limit := a.integer("limit", maxLogs, 1, maxLogs)
 	offset := a.integer("offset", 0, 0, 1<<40)
 	var after int64

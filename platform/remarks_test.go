@@ -114,9 +114,9 @@ func TestRemarkRefusals(t *testing.T) {
 		more   store.Doc
 	}{
 		{400, "text: is required", store.Doc{"text": nil}},
-		{400, "text: must be text", store.Doc{"text": 1}},
+		{400, "text: ", store.Doc{"text": 1}},
 		{404, "project_id", store.Doc{"project_id": nothing}},
-		{400, "target: is required", store.Doc{"target": nil}},
+		{400, "target.type: is required", store.Doc{"target": nil}},
 		{400, "target.type", store.Doc{"target": store.Doc{"type": "mood"}}},
 		{400, "target.id", store.Doc{"target": store.Doc{"type": "dataset"}}},
 		{404, "target.id", store.Doc{"target": store.Doc{"type": "dataset", "id": nothing}}},
@@ -125,8 +125,8 @@ func TestRemarkRefusals(t *testing.T) {
 		{400, "is not in project", store.Doc{"target": store.Doc{"type": "flight", "id": flight}}},
 		{400, "target.subId", store.Doc{"target": store.Doc{"type": "photo", "id": c.flight}}},
 		{404, "target.subId", store.Doc{"target": store.Doc{"type": "photo", "id": c.flight, "subId": nothing}}},
-		{400, "no photo of flight", store.Doc{"target": store.Doc{"type": "photo", "id": flight, "subId": c.photo}}},
-		{400, "no photo of flight", store.Doc{"target": store.Doc{"type": "photo", "id": c.flight, "subId": c.dataset}}},
+		{400, "not a photo of flight", store.Doc{"target": store.Doc{"type": "photo", "id": flight, "subId": c.photo}}},
+		{400, "not a photo of flight", store.Doc{"target": store.Doc{"type": "photo", "id": c.flight, "subId": c.dataset}}},
 	} {
 		body := store.Doc{"project_id": c.project, "text": "x", "target": store.Doc{"type": "project"}}
 		for key, value := range r.more {

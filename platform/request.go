@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"time"
 
+	"transect/platform/api"
 	"transect/platform/store"
 )
 
@@ -18,7 +19,8 @@ const maxBody = 64 << 20
 type Request struct {
 	p       *Platform
 	http    *http.Request
-	service string // first part of the route, named in errors
+	op      *api.Operation
+	service string // first part of the path, named in errors
 	caller  caller
 	body    store.Doc // the JSON body; the query of a GET
 	raw     []byte    // the body as it came, where the order of keys counts
@@ -63,7 +65,33 @@ func (r *Request) query() store.Doc {
 	return doc
 }
 
-// path gives a part of the route that is an argument.
+// text returns an argument that is text or an identifier, "" when absent.
+func (r *Request) text(key string) string { return store.Text(r.body, key) }
+
+// object returns an argument that is an object, nil when absent.
+func (r *Request) object(key string) store.Doc {
+	object, _ := r.body[key].(map[string]any)
+	return object
+}
+
+// texts returns an argument that is a list of texts or identifiers, or one.
+func (r *Request) texts(key string) []string { return textsOf(store.Lookup(r.body, key)) }
+
+func textsOf(v any) []string {
+	if text, ok := v.(string); ok {
+		return []string{text}
+	}
+	list, _ := v.([]any)
+	var all []string
+	for _, v := range list {
+		if text, ok := v.(string); ok {
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
+// path gives a part of the path that is an argument.
 func (r *Request) path(name string) string { return r.http.PathValue(name) }
 
 func (r *Request) ctx() context.Context { return r.http.Context() }

@@ -3,198 +3,166 @@ package platform
 import (
 	"fmt"
 	"maps"
+	"net/http"
 	"reflect"
 	"slices"
 	"strings"
 
+	"transect/platform/api"
 	"transect/platform/store"
 )
 
-// resource is a kind whose documents are read by a table of properties, with
-// the handlers that follow from the table.
+// resource is one kind of document. The declared operations of its manager are
+// served by the standard handlers (handlers.go) and this table; operations
+// that mean more have a handler of their own.
 type resource struct {
-	kind
-	properties []property
-	derived    []string // properties that follow from others and cannot be given
-	unique     []string // no two documents share the values of all of these
-	// complete checks properties against each other and sets the derived ones.
-	complete func(r *Request, a *args, doc store.Doc) error
-	uses     []use
+	name   string // key of one identifier in a body
+	plural string // key of a list of identifiers, and the collection's name
+	limit  int64  // page size of searches that neither give nor declare one; 50 when 0
+
+	// rules check values beyond their declared type, by key.
+	rules    map[string]rule
+	refs     []ref
+	defaults store.Doc
+	derived  []string // keys that follow from others and cannot be given
+	ignored  []string // keys that may be given and are not kept
+	fixed    []string // keys that cannot change after creation
+	unique   []string // no two documents share the values of all these keys
+	// complete checks a document as a whole and sets the derived keys. given is
+	// what the request says.
+	complete func(r *Request, given, doc store.Doc) error
+	// deletable refuses a deletion for reasons that refs cannot tell.
+	deletable func(r *Request, doc store.Doc) error
+	// rewrite changes a search's filter, for keys of this resource alone.
+	rewrite func(filter store.Doc) (store.Doc, error)
+
+	creation *api.Operation // the declared creation of one document
 }
 
-// property is one key of a document.
-type property struct {
-	key       string
-	rule      rule
-	when      occasion
-	otherwise any // in a new document that is given none; no rule checks it
+// reserved are the keys that the platform writes itself.
+var reserved = []string{
+	"_id", "id", "created", "creation_date", "creation_user", "modification_date", "modification_user",
+	"deletion_date", "deletion_user", deletedWith,
 }
 
-// occasion says when a property has to be given.
-type occasion int
-
-const (
-	optional occasion = iota
-	always            // whenever the document is created or updated
-	atFirst           // when it is created
-	once              // when it is created; it can never be changed
-)
-
-// act is what is done with a document.
-type act int
-
-const (
-	creating act = iota
-	updating
-	setting // some properties alone
-)
-
-// routes are those that every resource has. thing is its name in them.
-func (t resource) routes(root, thing string, more ...route) []route {
-	return append([]route{
-		write(root+"create-"+thing, t.createOne),
-		write(root+"delete-"+thing, t.one(t.delete)),
-		read(root+"describe-"+thing, t.describe),
-		read(root+"describe-"+thing+"s", t.describeMany),
-		read(root+"search-"+thing+"s", t.search),
-	}, more...)
-}
-
-// createOne makes a document of the body.
-func (t resource) createOne(r *Request) (any, error) {
-	doc, err := t.build(r, r.args())
-	if err != nil {
-		return nil, err
-	}
-	return doc, r.create(t.kind, doc)
-}
-
-// update is a handler that changes what is given of one document.
-func (t resource) update() handler {
-	return t.setter(func(r *Request, a *args, doc store.Doc) error { return t.fill(r, a, doc, updating) })
-}
-
-// set is a handler that changes one property of a document.
-func (t resource) set(key string) handler {
-	return t.setter(func(r *Request, a *args, doc store.Doc) error {
-		a.need(key)
-		return t.fill(r, a, doc, setting)
-	})
-}
-
-// build reads a new document, which is not kept yet.
-func (t resource) build(r *Request, a *args) (store.Doc, error) {
-	doc := store.Doc{}
-	return doc, t.fill(r, a, doc, creating)
-}
-
-// fill reads what is given into a document. Keys that are no properties are
-// kept as they are.
-func (t resource) fill(r *Request, a *args, doc store.Doc, doing act) error {
-	known := []string{t.name}
-	for _, p := range t.properties {
-		known = append(known, p.key)
-	}
-	more, err := extras(a.doc, known...)
-	if err != nil {
-		return err
-	}
-	for _, key := range t.derived {
-		if _, given := more[key]; given {
-			a.wrong(key, "follows from other properties and cannot be set")
+// build makes a new document of what a request gives. It is not stored yet.
+func (t *resource) build(r *Request, given store.Doc) (store.Doc, error) {
+	if t.creation != nil {
+		if err := t.creation.Check(given); err != nil {
+			return nil, err
 		}
 	}
-	maps.Copy(doc, more)
-	f := &form{args: a, r: r, referred: new([]reference)}
-	f.read(t.properties, doc, doing)
-	if a.err != nil {
-		return a.err
+	doc := maps.Clone(t.defaults)
+	if doc == nil {
+		doc = store.Doc{}
 	}
-	if t.complete != nil {
-		if err := t.complete(r, a, doc); err != nil {
-			return err
-		}
-		if a.err != nil {
-			return a.err
-		}
-	}
-	if err := f.checkCompanies(doc); err != nil {
-		return err
-	}
-	return t.checkUnique(r, doc)
+	return doc, t.fill(r, given, doc)
 }
 
-// read reads properties into a document, or into an object inside one.
-func (f *form) read(properties []property, doc store.Doc, doing act) {
-	for _, p := range properties {
-		_, given := f.doc[p.key]
+// fill checks what a request gives and puts it into a document. Keys that no
+// declaration names are kept as they are.
+func (t *resource) fill(r *Request, given, doc store.Doc) error {
+	created := doc["_id"] != nil
+	for _, key := range slices.Sorted(maps.Keys(given)) {
+		value := given[key]
 		switch {
-		case f.has(p.key):
-			value := p.rule(f, p.key)
-			if p.when == once && doing != creating && !reflect.DeepEqual(value, doc[p.key]) {
-				f.wrong(p.key, "cannot be changed")
+		case key == t.name && (created || t.creation.Param(key) == nil), slices.Contains(t.ignored, key):
+			continue
+		case slices.Contains(reserved, key):
+			return wrong(key, "is set by the platform")
+		case slices.Contains(t.derived, key):
+			return wrong(key, "follows from other keys and cannot be set")
+		case value == nil && created && t.requires(key):
+			return wrong(key, "cannot be removed")
+		case value == nil:
+			if created {
+				delete(doc, key)
 			}
-			doc[p.key] = value
-		case p.when == always && doing != setting || p.when != optional && doing == creating:
-			f.need(p.key)
-		case doing == creating:
-			delete(doc, p.key)
-			if p.otherwise != nil {
-				doc[p.key] = p.otherwise
+			continue
+		}
+		if check := t.rules[key]; check != nil {
+			if err := check(key, value); err != nil {
+				return err
 			}
-		case given && p.when != optional:
-			f.wrong(p.key, "cannot be taken away")
-		case given:
-			delete(doc, p.key)
 		}
-	}
-}
-
-// checkUnique refuses what is there already.
-func (t resource) checkUnique(r *Request, doc store.Doc) error {
-	if t.unique == nil {
-		return nil
-	}
-	filter := store.Doc{"_id": store.Doc{"$ne": doc["_id"]}}
-	var told []string
-	for _, key := range t.unique {
-		filter[key] = doc[key]
-		if doc[key] != nil {
-			told = append(told, fmt.Sprintf("%s %v", key, doc[key]))
+		if created && slices.Contains(t.fixed, key) && !reflect.DeepEqual(value, doc[key]) {
+			return wrong(key, "cannot be changed")
 		}
+		doc[key] = value
 	}
-	same, err := r.tx.All(t.plural, filter)
-	if err == nil && len(same) > 0 {
-		return conflict("a %s with %s exists already: %s", t.name, strings.Join(told, ", "), same[0]["_id"])
+	referred, err := t.resolve(r, given)
+	if err == nil && t.complete != nil {
+		err = t.complete(r, given, doc)
+	}
+	if err == nil {
+		err = checkCompanies(doc, referred)
+	}
+	if err == nil {
+		err = t.checkUnique(r, doc)
 	}
 	return err
 }
 
-// describeUnder is describeMany for a list of identifiers under another key
-// than the collection's name. Where that key is the one of the wanted fields,
-// all fields are answered.
-func (k kind) describeUnder(key string) handler {
-	return func(r *Request) (any, error) {
-		a := r.args()
-		ids := a.ids(key, maxDescribed)
-		var fields store.Projection
-		if key != "fields" {
-			fields = a.fields()
-		}
-		if a.err != nil {
-			return nil, a.err
-		}
-		docs, err := r.getAll(k, ids)
-		for i := range docs {
-			docs[i] = fields.Apply(docs[i])
-		}
-		return docs, err
+// requires tells whether no document can be without a key.
+func (t *resource) requires(key string) bool {
+	if t.creation == nil {
+		return false
 	}
+	p := t.creation.Param(key)
+	return p != nil && p.Required
 }
 
-// replaced returns routes with another handler at one path.
-func replaced(routes []route, path string, h handler) []route {
-	i := slices.IndexFunc(routes, func(rt route) bool { return rt.path == path })
-	routes[i].handle = h
-	return routes
+// checkUnique refuses a document that exists already.
+func (t *resource) checkUnique(r *Request, doc store.Doc) error {
+	if t.unique == nil {
+		return nil
+	}
+	filter := store.Doc{"_id": store.Doc{"$ne": doc["_id"]}}
+	var values []string
+	for _, key := range t.unique {
+		filter[key] = doc[key]
+		if doc[key] != nil {
+			values = append(values, fmt.Sprintf("%s %v", key, doc[key]))
+		}
+	}
+	same, err := r.tx.All(t.plural, filter)
+	if err == nil && len(same) > 0 {
+		return conflict("a %s with %s exists already: %s", t.name, strings.Join(values, ", "), same[0]["_id"])
+	}
+	return err
+}
+
+// owned is the complete function of resources that belong to the platform's
+// company unless another one is given.
+func owned(r *Request, _, doc store.Doc) error {
+	if doc["company"] == nil {
+		doc["company"] = r.p.secrets.Company
+	}
+	return nil
+}
+
+// wrong is the failure of a request whose argument under a key cannot be right.
+func wrong(key, format string, values ...any) *failure {
+	f := invalid(key+": "+format, values...)
+	f.Details = store.Doc{"key": key}
+	return f
+}
+
+// inElement names the element of a list that a failure is about.
+func inElement(err error, list string, i int) error {
+	at := fmt.Sprintf("%s[%d].", list, i)
+	switch e := err.(type) {
+	case *api.Error:
+		return &api.Error{Key: at + e.Key, Message: e.Message}
+	case *failure:
+		copied := *e
+		if e.status == http.StatusBadRequest || e.status == http.StatusNotFound {
+			copied.Message = at + e.Message
+		}
+		if details, ok := e.Details.(store.Doc); ok && details["key"] != nil {
+			copied.Details = store.Doc{"key": at + store.Text(details, "key")}
+		}
+		return &copied
+	}
+	return err
 }

@@ -8,6 +8,9 @@ import (
 )
 
 const (
+	dataflowRoot = "dataflow/"
+	featureRoot  = "map-service/features/"
+
 	assetsAt = "season-planner/asset-management/"
 	flyAt    = "dct-service/asset-management/"
 	tasksAt  = "dct-service/task/"
@@ -53,7 +56,7 @@ func (s *site) ground() (g ground) {
 	g.stage = s.make(assetsAt+"create-growth-stage", named)
 	g.variable = s.make(assetsAt+"create-assessment-parameter-variable", named)
 	g.field = s.make(assetsAt+"create-field", with(named, "project", g.project))
-	g.method = s.make(assetsAt+"create-estimation-method", store.Doc{"name": "height", "companies": s.company,
+	g.method = s.make(assetsAt+"create-estimation-method", store.Doc{"name": "height", "companies": []any{s.company},
 		"crops": []any{g.crop}, "input_data_requirements": store.Doc{"sensor_type": "rgb"}})
 	return g
 }

@@ -2,92 +2,87 @@ package platform
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"runtime/debug"
+	"slices"
 	"strings"
+	"sync"
 
+	"transect/client"
+	"transect/client/declare"
+	"transect/client/schema"
+	"transect/platform/api"
 	"transect/platform/store"
 )
 
-// handler does the work of one route. What it returns is the answer's JSON.
-type handler func(*Request) (any, error)
+// streamer answers a request whose bodies are not JSON.
+type streamer func(http.ResponseWriter, *Request) error
 
-// route is one address of the platform.
+// route is one method and path of the platform.
 type route struct {
 	method string
 	path   string // without the leading slash; {name} is an argument
 	writes bool
 	open   bool // needs no access token
 	handle handler
-	// stream takes the place of handle where bodies are no JSON: it reads and
-	// writes them itself, and opens transactions only for as long as needed.
-	stream func(http.ResponseWriter, *Request) error
+	stream streamer
+	// op and keys say which arguments a request may have; op is nil for steps
+	// of an operation that no declaration names.
+	op   *api.Operation
+	keys []string
 }
 
-// read is a route that changes nothing; write is one whose changes are kept
-// together, when it succeeds.
+// read is an undeclared route that changes nothing; write is one whose changes
+// are committed when it succeeds.
 func read(path string, h handler) route { return route{method: "POST", path: path, handle: h} }
 func write(path string, h handler) route {
 	return route{method: "POST", path: path, handle: h, writes: true}
 }
 
-// managers lists the routes, a file each. A new manager is a line here.
-var managers = []func() []route{
-	tokenRoutes,
-	analyticRoutes,
-	annotationRoutes,
-	carrierModelRoutes,
-	carrierRoutes,
-	collectionRoutes,
-	commentRoutes,
-	companyRoutes,
-	configurationRoutes,
-	credentialRoutes,
-	cropRoutes,
-	datasetRoutes,
-	datastreamAssetRoutes,
-	datastreamFileRoutes,
-	datastreamRoutes,
-	datastreamTemplateRoutes,
-	downloadRoutes,
-	estimationMethodRoutes,
-	estimationRoutes,
-	featureRoutes,
-	fieldRoutes,
-	flightRoutes,
-	growthStageRoutes,
-	missionRoutes,
-	oauthClientRoutes,
-	pilotRoutes,
-	plannedMissionRoutes,
-	productRoutes,
-	projectRoutes,
-	sensorModelRoutes,
-	sensorRoutes,
-	shareTokenRoutes,
-	storageRoutes,
-	tagRoutes,
-	taskRoutes,
-	teamRoutes,
-	trialRoutes,
-	uploadRoutes,
-	userRoutes,
-	variableRoutes,
-}
+// undeclared lists the routes that no declaration names: signing in, and the
+// steps and addresses of transfers.
+var undeclared = []func() []route{tokenRoutes, uploadRoutes, storageRoutes, downloadRoutes}
+
+// allRoutes lists every route: those of the declarations, found once, and the
+// undeclared ones.
+var allRoutes = sync.OnceValue(func() []route {
+	var all []route
+	known := map[string]bool{}
+	for _, list := range undeclared {
+		for _, rt := range list() {
+			known[rt.method+" /"+rt.path] = true
+			all = append(all, rt)
+		}
+	}
+	for _, op := range api.Operations(client.Declarations()) {
+		s := services[op.Manager]
+		if t := s.resource; t != nil && op.Creates(t.name) {
+			t.creation = op
+			op.Override(slices.Collect(maps.Keys(t.rules)))
+		}
+		e, ok := s.endpoint(op)
+		if !ok || known[op.Method+" "+op.Path] {
+			continue
+		}
+		op.Override(e.keys)
+		all = append(all, route{method: op.Method, path: op.Path[1:], writes: op.Effect != declare.Read,
+			handle: e.handle, stream: e.stream, op: op, keys: e.keys})
+	}
+	return all
+})
 
 // routes builds the handler of all of them.
 func (p *Platform) routes() http.Handler {
 	mux := http.NewServeMux()
 	methods := map[string]string{}
-	for _, list := range managers {
-		for _, rt := range list() {
-			mux.HandleFunc(rt.method+" /"+rt.path, p.serve(rt))
-			methods["/"+rt.path] = rt.method
-		}
+	for _, rt := range allRoutes() {
+		mux.HandleFunc(rt.method+" /"+rt.path, p.serve(rt))
+		methods["/"+rt.path] = rt.method
 	}
 	mux.HandleFunc("/", p.serve(route{open: true, stream: func(_ http.ResponseWriter, r *Request) error {
 		if method, ok := methods[r.http.URL.Path]; ok {
-			return fail(http.StatusMethodNotAllowed, "MethodNotAllowed", "%s takes %s requests only", r.http.URL.Path, method)
+			return fail(http.StatusMethodNotAllowed, "MethodNotAllowed", "%s accepts %s requests only", r.http.URL.Path, method)
 		}
 		return fail(http.StatusNotFound, "RouteNotFound", "the platform has no route %s", r.http.URL.Path)
 	}}))
@@ -98,7 +93,7 @@ func (p *Platform) routes() http.Handler {
 func (p *Platform) serve(rt route) http.HandlerFunc {
 	return func(w http.ResponseWriter, hr *http.Request) {
 		service, _, _ := strings.Cut(strings.TrimPrefix(hr.URL.Path, "/"), "/")
-		r := &Request{p: p, http: hr, service: service}
+		r := &Request{p: p, http: hr, op: rt.op, service: service}
 		started := &startedWriter{ResponseWriter: w}
 		err := p.answer(rt, started, r)
 		if err == nil {
@@ -106,7 +101,7 @@ func (p *Platform) serve(rt route) http.HandlerFunc {
 		}
 		f := p.failed(r, err)
 		if started.begun {
-			// The status is out already: breaking off is all there is to say.
+			// The status is out already; the answer can only be broken off.
 			panic(http.ErrAbortHandler)
 		}
 		writeJSON(w, f.status, f)
@@ -120,39 +115,63 @@ func (p *Platform) answer(rt route, w http.ResponseWriter, r *Request) (err erro
 			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
 		}
 	}()
-	if rt.stream != nil {
-		if !rt.open {
-			if err := r.read(r.authenticate); err != nil {
-				return err
-			}
-		}
-		return rt.stream(w, r)
+	var unreadable error
+	if rt.stream == nil || rt.op != nil {
+		unreadable = r.readBody()
 	}
-	unreadable := r.readBody()
 	var result any
 	run := r.read
 	if rt.writes {
 		run = r.write
 	}
-	if err := run(func() (err error) {
-		if !rt.open {
-			err = r.authenticate()
+	if !rt.open || rt.stream == nil {
+		if err := run(func() (err error) {
+			if !rt.open {
+				err = r.authenticate()
+			}
+			if err == nil {
+				err = unreadable
+			}
+			if err == nil && rt.op != nil {
+				err = r.check(rt.keys)
+			}
+			if err == nil && rt.handle != nil {
+				result, err = rt.handle(r)
+			}
+			return err
+		}); err != nil {
+			return err
 		}
-		if err == nil {
-			err = unreadable
-		}
-		if err == nil {
-			result, err = rt.handle(r)
-		}
-		return err
-	}); err != nil {
-		return err
 	}
-	if result == nil {
+	if rt.stream != nil {
+		return rt.stream(w, r)
+	}
+	switch {
+	case result == nil:
 		result = store.Doc{}
+	case rt.op != nil && rt.op.ResultKey != "":
+		result = store.Doc{rt.op.ResultKey: result}
 	}
 	writeJSON(w, http.StatusOK, result)
 	return nil
+}
+
+// check refuses a body that the operation's declaration does not allow.
+func (r *Request) check(more []string) error {
+	for _, p := range r.op.Params {
+		if p.In == schema.InPath {
+			if given := r.body[p.Key]; given != nil && given != r.path(p.Key) {
+				return wrong(p.Key, "is not the %s of the path", p.Key)
+			}
+			r.body[p.Key] = r.path(p.Key)
+		}
+	}
+	if !slices.Contains(more, "*") {
+		if err := r.op.CheckKeys(r.body, more); err != nil {
+			return err
+		}
+	}
+	return r.op.Check(r.body)
 }
 
 // startedWriter knows whether the answer has begun.

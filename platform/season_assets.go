@@ -1,98 +1,140 @@
 package platform
 
-import "transect/platform/store"
+import (
+	"slices"
 
-// seasonRoot is where the assets of season planning are managed.
-const seasonRoot = "season-planner/asset-management/"
-
-var (
-	crops        = kind{name: "crop", plural: "crops", limit: 1000}
-	growthStages = kind{name: "growth_stage", plural: "growth_stages", limit: 1000}
-	variables    = kind{name: "assessment_parameter_variable", plural: "assessment_parameter_variables", limit: 1000}
+	"transect/platform/store"
 )
 
-// seasonAsset is a resource that a company names.
-func seasonAsset(k kind, uses ...use) resource {
-	return resource{
-		kind: k,
-		properties: []property{
-			{key: "company", rule: ref(companies), when: atFirst},
-			{key: "name", rule: words, when: always},
-		},
-		unique: []string{"company", "name"},
-		uses:   uses,
+// What seasons are planned with. Fields are those that trials are on.
+var (
+	crops             = &resource{name: "crop", plural: "crops", limit: 1000}
+	growthStages      = &resource{name: "growth_stage", plural: "growth_stages", limit: 1000}
+	variables         = &resource{name: "assessment_parameter_variable", plural: "assessment_parameter_variables", limit: 1000}
+	parcels           = &resource{name: "field", plural: "fields", limit: 1000}
+	estimationMethods = &resource{name: "estimation_method", plural: "estimation_methods", limit: 1000}
+)
+
+func init() {
+	for _, asset := range []*resource{crops, growthStages, variables} {
+		asset.refs = []ref{{"company", companies, leave}}
+		asset.unique = []string{"company", "name"}
 	}
+	variables.rules = map[string]rule{"custom_ids": customIDs}
+
+	parcels.refs = []ref{{"company", companies, leave}, {"project", projects, leave}}
+	parcels.unique = []string{"project", "name"}
+	parcels.complete = checkTrialsCompany
+
+	estimationMethods.refs = []ref{{"companies", companies, leave}, {"crops", crops, refuse}, {"growth_stages", growthStages, refuse}}
+	estimationMethods.derived = []string{"company"}
+	estimationMethods.unique = []string{"company", "name"}
+	estimationMethods.defaults = store.Doc{"status": "development", "growth_stages": []any{}}
+	estimationMethods.complete = completeMethod
+	estimationMethods.rules = map[string]rule{
+		"companies": distinct, "crops": distinct, "growth_stages": distinct,
+		"input_data_requirements": object(fields{
+			"sensor_type": oneOf(captureTypes...), "bands": bands, "gsd": quantity(), "overlap": overlap, "speed": quantity(),
+			"ppk_rtk": object(fields{"use": flag}), "calibration": object(fields{"use": flag}), "gcp": object(fields{"type": anyText}),
+		}),
+		"analytic": object(fields{
+			"name": word, "version_range": versionRange, "parameters": object(nil), "inputs_mapping": every(word),
+			// by deliverable: the property that holds each assessment parameter's value
+			"outputs_mapping": every(every(word)),
+		}),
+	}
+
+	serve("crops", crops, nil)
+	serve("growth_stages", growthStages, nil)
+	serve("assessment_parameters_variables", variables, nil)
+	serve("fields", parcels, nil)
+	serve("estimation_methods", estimationMethods, map[string]endpoint{"list-deliverable-definitions": do(listDeliverables)})
 }
 
-func cropRoutes() []route {
-	t := seasonAsset(crops, use{by: trials, key: "crop"}, use{by: estimationMethods, key: "crops"})
-	return t.routes(seasonRoot, "crop", write(seasonRoot+"update-crop", t.update()))
-}
-
-func growthStageRoutes() []route {
-	t := seasonAsset(growthStages,
-		use{by: estimationMethods, key: "growth_stages"},
-		use{by: plannedMissions, key: "growth_stages_range.from"},
-		use{by: plannedMissions, key: "growth_stages_range.to"})
-	return t.routes(seasonRoot, "growth-stage", write(seasonRoot+"update-growth-stage", t.update()))
-}
-
-func variableRoutes() []route {
-	t := seasonAsset(variables)
-	t.properties = append(t.properties, property{key: "custom_ids", rule: customIDs})
-	return t.routes(seasonRoot, "assessment-parameter-variable",
-		write(seasonRoot+"update-assessment-parameter-variable", t.update()))
-}
-
-// customIDs takes identifiers of the company's own: a text, a list of texts, or
-// an object of texts by system.
-func customIDs(f *form, key string) any {
-	switch v := f.doc[key].(type) {
-	case string:
+// customIDs accepts identifiers of the company's own: a text, a list of texts,
+// or an object of texts by system.
+func customIDs(key string, v any) error {
+	switch v.(type) {
 	case []any:
-		f.texts(key)
+		return list(word)(key, v)
 	case map[string]any:
-		inner := within(v, f.at+key)
-		for system := range v {
-			inner.text(system)
-		}
-		f.fail(inner.err)
-	default:
-		f.wrong(key, "must be text, a list of texts or an object of texts")
+		return every(word)(key, v)
 	}
-	return f.doc[key]
+	return anyText(key, v)
 }
 
-// parcels are the fields that trials are on.
-var parcels = kind{name: "field", plural: "fields", limit: 1000}
-
-func fieldRoutes() []route {
-	t := resource{
-		kind: parcels,
-		properties: []property{
-			{key: "company", rule: ref(companies), when: atFirst},
-			{key: "project", rule: ref(projects), when: always},
-			{key: "name", rule: words, when: always},
-			{key: "description", rule: remark},
-		},
-		unique:   []string{"project", "name"},
-		complete: keepTrialsCompany,
-		uses:     []use{{by: trials, key: "field"}},
-	}
-	// The identifiers of a list come under the key of the wanted fields.
-	return replaced(t.routes(seasonRoot, "field", write(seasonRoot+"update-field", t.update())),
-		seasonRoot+"describe-fields", parcels.describeUnder("fields"))
-}
-
-// keepTrialsCompany refuses to give a field to another company than that of
+// checkTrialsCompany refuses to give a field to another company than that of
 // the trials on it.
-func keepTrialsCompany(r *Request, a *args, doc store.Doc) error {
-	if doc["_id"] == nil || !a.has("company") {
+func checkTrialsCompany(r *Request, given, doc store.Doc) error {
+	if doc["_id"] == nil || given["company"] == nil {
 		return nil
 	}
-	others, err := r.tx.All(trials.plural, store.Doc{"field": doc["_id"], "company": store.Doc{"$ne": doc["company"]}})
-	if err == nil && len(others) > 0 {
-		err = conflict("field %s cannot leave its company: trial %s is on it", doc["_id"], others[0]["_id"])
+	trial, err := r.first(trials, store.Doc{"field": doc["_id"], "company": store.Doc{"$ne": doc["company"]}})
+	if trial != nil {
+		return conflict("field %s cannot change its company: trial %s is on it", doc["_id"], trial["_id"])
 	}
 	return err
+}
+
+// completeMethod makes the first company of a method the one it is found by,
+// and checks the variables that its outputs are for.
+func completeMethod(r *Request, _, doc store.Doc) error {
+	list, _ := doc["companies"].([]any)
+	if len(list) == 0 {
+		return wrong("companies", "must name at least one")
+	}
+	doc["company"] = list[0]
+	mapping, _ := store.Lookup(doc, "analytic.outputs_mapping").(map[string]any)
+	for deliverable, properties := range mapping {
+		key := "analytic.outputs_mapping." + deliverable
+		for id := range properties.(map[string]any) {
+			if !store.IsID(id) {
+				return wrong(key, "%q is not the identifier of an assessment parameter variable", id)
+			}
+			if _, err := r.need(variables, id, key); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// captureTypes are the types of sensors that estimations use data of.
+var captureTypes = []string{"hs", "lidar", "ms", "rgb"}
+
+// deliverableDefinition is something that a collection task can deliver.
+type deliverableDefinition struct {
+	name, title, kind string   // kind is the type of its dataset
+	purpose           string   // of the task
+	sensors           []string // types of sensor it can be made with
+}
+
+// surveyImages is the deliverable that is the survey itself, as it was flown.
+const surveyImages = "images"
+
+var deliverableDefinitions = []deliverableDefinition{
+	{"orthomosaic", "Orthomosaic", "raster", "mapping", []string{"rgb"}},
+	{"reflectance_map", "Reflectance map", "raster", "mapping", []string{"ms", "hs"}},
+	{"digital_surface_model", "Digital surface model", "raster", "mapping", []string{"rgb", "ms", "lidar"}},
+	{"digital_terrain_model", "Digital terrain model", "raster", "mapping", []string{"rgb", "lidar"}},
+	{"point_cloud", "Point cloud", "pcl", "3d-modeling", []string{"rgb", "lidar"}},
+	{"mesh", "Textured mesh", "mesh", "3d-modeling", []string{"rgb"}},
+	{surveyImages, "Images", "image", "raw", []string{"rgb", "ms", "hs"}},
+	{"raw_point_cloud", "Raw point cloud", "pcl", "raw", []string{"lidar"}},
+}
+
+// listDeliverables answers with what a task can deliver with a type of sensor.
+func listDeliverables(r *Request) (any, error) {
+	sensor, purpose := r.text("sensor_type"), r.text("task_purpose")
+	if purpose == "" {
+		purpose = "mapping"
+	}
+	list := []store.Doc{}
+	for _, d := range deliverableDefinitions {
+		if d.purpose == purpose && slices.Contains(d.sensors, sensor) {
+			list = append(list, store.Doc{"name": d.name, "display_name": d.title, "type": d.kind,
+				"task_purpose": purpose, "sensor_type": sensor})
+		}
+	}
+	return list, nil
 }

@@ -43,7 +43,7 @@ func TestSeasonAssets(t *testing.T) {
 	s.refused(404, "growth_stages: growth_stage "+nothing, assetsAt+"update-estimation-method", with(method, "growth_stages", []any{nothing}))
 	s.refused(404, "analytic.outputs_mapping.table: ", assetsAt+"update-estimation-method",
 		with(method, "analytic", store.Doc{"outputs_mapping": store.Doc{"table": store.Doc{nothing: "height"}}}))
-	s.refused(400, "\"height\" is not an identifier", assetsAt+"update-estimation-method",
+	s.refused(400, "\"height\" is not the identifier", assetsAt+"update-estimation-method",
 		with(method, "analytic", store.Doc{"outputs_mapping": store.Doc{"table": store.Doc{"height": "height"}}}))
 	s.refused(409, "in use by estimation_method "+g.method, assetsAt+"delete-crop", store.Doc{"crop": g.crop})
 	s.refused(409, "in use by estimation_method "+g.method, assetsAt+"delete-growth-stage", store.Doc{"growth_stage": g.stage})
@@ -75,7 +75,7 @@ func TestDeliverableDefinitions(t *testing.T) {
 func TestDefaultLimitsOfSeasonPlanning(t *testing.T) {
 	s := start(t, Options{})
 	for _, c := range []struct {
-		k     kind
+		k     *resource
 		route string
 		limit int
 	}{
@@ -126,7 +126,7 @@ func TestTrials(t *testing.T) {
 	s.refused(400, "field: trial "+second+" is linked", trialsAt+"update-trial", with(change, "field", field))
 	s.refused(409, "exists already", trialsAt+"update-trial", with(change, "season", "2027-03-01"))
 	s.refused(409, "in use by trial", assetsAt+"delete-field", store.Doc{"field": g.field})
-	s.refused(409, "cannot leave its company", assetsAt+"update-field",
+	s.refused(409, "cannot change its company", assetsAt+"update-field",
 		store.Doc{"field": g.field, "project": s.otherProject(), "name": "first", "company": s.otherCompany()})
 
 	point := store.Doc{"type": "Feature", "geometry": store.Doc{"type": "Point", "coordinates": []any{1, 45}}}
@@ -138,8 +138,8 @@ func TestTrials(t *testing.T) {
 			t.Errorf("plots: %v", doc)
 		}
 	}
-	s.refused(400, "plots.location: is no GeoJSON", trialsAt+"set-plots-on-trial", plots(store.Doc{"type": "Square"}))
-	s.refused(400, "plots.location.features: element 0", trialsAt+"set-plots-on-trial", plots(store.Doc{"type": "FeatureCollection", "features": []any{1}}))
+	s.refused(400, "plots.location: \"Square\" is not a GeoJSON", trialsAt+"set-plots-on-trial", plots(store.Doc{"type": "Square"}))
+	s.refused(400, "plots.location.features[0]", trialsAt+"set-plots-on-trial", plots(store.Doc{"type": "FeatureCollection", "features": []any{1}}))
 	s.refused(400, "plots.location.features[0].geometry: is required", trialsAt+"set-plots-on-trial",
 		plots(store.Doc{"type": "FeatureCollection", "features": []any{store.Doc{"type": "Feature"}}}))
 	s.refused(400, "plots.location: is required", trialsAt+"set-plots-on-trial", store.Doc{"trial": first, "plots": store.Doc{"rows": 2}})
@@ -149,7 +149,7 @@ func TestTrials(t *testing.T) {
 	if doc := s.ok(trialsAt+"set-dtm-dataset-on-trial", store.Doc{"trial": first, "dataset": raster}); doc["dtm_dataset"] != raster {
 		t.Errorf("terrain: %v", doc)
 	}
-	s.refused(400, "terrain is a raster", trialsAt+"set-dtm-dataset-on-trial", store.Doc{"trial": first, "dataset": s.dataset("file", store.Doc{"project": g.project}, "file")})
+	s.refused(400, "terrain must be a raster", trialsAt+"set-dtm-dataset-on-trial", store.Doc{"trial": first, "dataset": s.dataset("file", store.Doc{"project": g.project}, "file")})
 	s.refused(400, "of another project", trialsAt+"set-dtm-dataset-on-trial",
 		store.Doc{"trial": first, "dataset": s.dataset("raster", store.Doc{"project": s.project("elsewhere")}, "raster")})
 	s.refused(404, "dataset: ", trialsAt+"set-dtm-dataset-on-trial", store.Doc{"trial": first, "dataset": nothing})
@@ -203,7 +203,7 @@ func TestPlannedMissions(t *testing.T) {
 		value  any
 	}{
 		{404, "trial", "trial", nothing},
-		{400, "trial: must be an identifier", "trial", "t1"},
+		{400, "trial: \"t1\" is not an identifier", "trial", "t1"},
 		{400, "name: is required", "name", nil},
 		{400, "end_date: 2026-02-28 is before start_date", "end_date", "2026-02-28"},
 		{400, "start_date", "start_date", "spring"},
@@ -213,7 +213,7 @@ func TestPlannedMissions(t *testing.T) {
 		s.refused(c.status, c.want, trialsAt+"add-mission-to-trial", with(add, c.key, c.value))
 	}
 	rye := s.make(assetsAt+"create-crop", store.Doc{"company": s.company, "name": "rye"})
-	forRye := s.make(assetsAt+"create-estimation-method", store.Doc{"name": "rye height", "companies": s.company, "crops": []any{rye}, "input_data_requirements": store.Doc{}})
+	forRye := s.make(assetsAt+"create-estimation-method", store.Doc{"name": "rye height", "companies": []any{s.company}, "crops": []any{rye}, "input_data_requirements": store.Doc{}})
 	s.refused(400, "is not for the crop", trialsAt+"add-mission-to-trial", with(add, "estimation_methods", []any{forRye}))
 
 	early := missionIDs[0]

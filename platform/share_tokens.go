@@ -6,79 +6,52 @@ import (
 	"transect/platform/store"
 )
 
-var shareTokens = kind{name: "share_token", plural: "share_tokens", firstPage: 1, limit: 50, unsorted: true}
+// Share tokens give access to the tiles of datasets of one company, for a
+// number of seconds or for good.
+var shareTokens = &resource{name: "share_token", plural: "share_tokens"}
 
 // maxDuration of a share token, in seconds: 100 years.
 const maxDuration = 100 * 365 * 24 * 3600
 
-func shareTokenRoutes() []route {
-	return []route{
-		write("dxauth/create-share-token", createShareToken),
-		write("dxauth/revoke-share-token", revokeShareToken),
-		read("dxauth/search-share-tokens", searchShareTokens),
-	}
+func init() {
+	shareTokens.refs = []ref{{"scope.datasets", datasets, leave}}
+	shareTokens.ignored = []string{"duration", "token", "expiration_date"}
+	shareTokens.complete = completeShareToken
+	serve("share_tokens", shareTokens, map[string]endpoint{
+		"revoke-share-token":  do(revokeShareToken),
+		"search-share-tokens": do(searchShareTokens),
+	})
 }
 
-// createShareToken gives access to the tiles of datasets of one company, for
-// so many seconds or for good.
-func createShareToken(r *Request) (any, error) {
-	a := r.args()
-	company, scope := a.id("company"), a.object("scope")
+func completeShareToken(r *Request, given, doc store.Doc) error {
+	if len(textsOf(store.Lookup(given, "scope.datasets"))) == 0 {
+		return wrong("scope.datasets", "must name at least one dataset")
+	}
+	if err := r.needManager(store.Text(doc, "company")); err != nil {
+		return err
+	}
+	a := &args{doc: given}
 	duration := a.integer("duration", 0, 1, maxDuration)
-	inner := within(scope, "scope")
-	var ids []string
-	if a.err == nil {
-		ids = inner.ids("datasets", maxDescribed)
-		if len(ids) == 0 {
-			inner.wrong("datasets", "must name at least one dataset")
-		}
-		a.err = inner.err
-	}
-	if a.err != nil {
-		return nil, a.err
-	}
-	if err := r.needManager(company); err != nil {
-		return nil, err
-	}
-	docs, err := r.getAll(datasets, ids)
-	if err != nil {
-		return nil, err
-	}
-	for _, dataset := range docs {
-		if dataset["company"] != any(company) {
-			return nil, invalid("scope.datasets: dataset %s is not of company %s", dataset["_id"], company)
-		}
-	}
-	doc, err := r.extras("duration", "token", "expiration_date")
-	if err != nil {
-		return nil, err
-	}
-	doc["token"] = randomToken()
-	doc["expiration_date"] = nil
-	if a.has("duration") {
+	doc["token"], doc["expiration_date"] = randomToken(), nil
+	if duration > 0 {
 		doc["expiration_date"] = date(r.now().Add(time.Duration(duration) * time.Second))
 	}
-	return doc, r.create(shareTokens, doc)
+	return a.err
 }
 
 func revokeShareToken(r *Request) (any, error) {
-	a := r.args()
-	token := a.text("token")
-	if a.err != nil {
-		return nil, a.err
-	}
-	found, err := r.tx.All(shareTokens.plural, store.Doc{"token": token})
+	token, err := r.first(shareTokens, store.Doc{"token": r.text("token")})
 	if err != nil {
 		return nil, err
 	}
-	if len(found) == 0 {
+	if token == nil {
 		// The token itself is a secret and stays out of the answer.
 		return nil, fail(404, "ResourceNotFound", "there is no such share token")
 	}
-	if err := r.needManager(store.Text(found[0], "company")); err != nil {
+	if err := r.needManager(store.Text(token, "company")); err != nil {
 		return nil, err
 	}
-	return nil, r.softDelete(shareTokens, found[0])
+	return nil, r.softDelete(shareTokens, token)
 }
 
 func searchShareTokens(r *Request) (any, error) {

@@ -300,8 +300,8 @@ func TestComputeBox(t *testing.T) {
 	for _, at := range [][]any{{1, 2}, {3, -4, 100}} {
 		s.dataset("file", store.Doc{"project": project, "mission": mission, "geometry": store.Doc{"type": "Point", "coordinates": at}})
 	}
-	for _, kind := range []string{"mission", "project"} {
-		doc := s.ok("project-manager/compute-"+kind+"-bbox", store.Doc{"mission": mission, "project": project})
+	for kind, id := range map[string]string{"mission": mission, "project": project} {
+		doc := s.ok("project-manager/compute-"+kind+"-bbox", store.Doc{kind: id})
 		got, err := json.Marshal(store.Lookup(doc, "real_bbox.coordinates"))
 		if err != nil {
 			t.Fatal(err)

@@ -1,0 +1,129 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"transect/client/fault"
+	"transect/platform/store"
+)
+
+// check tells what is wrong with the value of an argument. Identifiers have a
+// form of their own on the wire; everything else is checked as the client does.
+func (p *Param) check(v any) error {
+	switch p.Type {
+	case "any", "sort":
+		return nil
+	case "object", "filter":
+		if _, ok := v.(map[string]any); !ok {
+			return fmt.Errorf("must be an object, not %s", kind(v))
+		}
+		return nil
+	case "id":
+		return checkID(v)
+	case "id|[]id":
+		if _, isText := v.(string); p.form == single || isText && p.form == either {
+			return checkID(v)
+		}
+		return p.checkIDs(v)
+	case "[]id":
+		return p.checkIDs(v)
+	case "[]object":
+		return checkObjects(v)
+	}
+	_, err := p.Check(plain(v))
+	switch f := fault.Find(err); {
+	case f != nil:
+		return errors.New(strings.TrimLeft(strings.TrimPrefix(f.Facts().Message, p.Name), ": "))
+	case err == nil && p.Required && v == "":
+		return errors.New("must not be empty")
+	}
+	return err
+}
+
+func checkID(v any) error {
+	if id, ok := v.(string); !ok || !store.IsID(id) {
+		return fmt.Errorf("%s is not an identifier of 24 hexadecimal digits", kind(v))
+	}
+	return nil
+}
+
+func (p *Param) checkIDs(v any) error {
+	ids, ok := v.([]any)
+	if !ok {
+		return fmt.Errorf("must be a list of identifiers, not %s", kind(v))
+	}
+	if len(ids) > p.max {
+		return fmt.Errorf("has %d identifiers; at most %d are accepted in one request", len(ids), p.max)
+	}
+	for i, id := range ids {
+		if err := checkID(id); err != nil {
+			return fmt.Errorf("element %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+func checkObjects(v any) error {
+	all, ok := v.([]any)
+	if !ok {
+		return fmt.Errorf("must be a list of objects, not %s", kind(v))
+	}
+	for i, one := range all {
+		if _, ok := one.(map[string]any); !ok {
+			return fmt.Errorf("element %d must be an object, not %s", i, kind(one))
+		}
+	}
+	return nil
+}
+
+// plain converts numbers to the type that the client's checks expect.
+func plain(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		n, err := v.Float64()
+		if err != nil {
+			return v.String() // too large for any argument
+		}
+		return n
+	case []any:
+		list := make([]any, len(v))
+		for i := range v {
+			list[i] = plain(v[i])
+		}
+		return list
+	case map[string]any:
+		object := make(map[string]any, len(v))
+		for key, value := range v {
+			object[key] = plain(value)
+		}
+		return object
+	}
+	return v
+}
+
+// kind describes a JSON value in messages.
+func kind(v any) string {
+	switch v := v.(type) {
+	case string:
+		return fmt.Sprintf("%q", v)
+	case bool, json.Number:
+		return fmt.Sprint(v)
+	case []any:
+		return "a list"
+	case map[string]any:
+		return "an object"
+	}
+	return "null"
+}
+
+// Limit is the page size that a search declares for requests without one, or 0.
+func (o *Operation) Limit() int64 {
+	if p := o.Param("limit"); p != nil {
+		n, _ := p.Default.(int64)
+		return n
+	}
+	return 0
+}
