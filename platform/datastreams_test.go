@@ -85,7 +85,7 @@ func TestDatastreams(t *testing.T) {
 	}
 	for want, more := range map[string]store.Doc{
 		"end_date: 2024-04-01 is before": {"end_date": "2024-04-01"},
-		"start_date: must be a date":           {"start_date": "now"},
+		"start_date: must be a date":     {"start_date": "now"},
 		"source.url: is required":        {"source": store.Doc{}},
 		"source.synchronisation: must":   {"source": store.Doc{"url": "u", "synchronisation": "always"}},
 		"template: \"scans\" is not":     {"template": "scans"},

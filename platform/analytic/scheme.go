@@ -3,8 +3,10 @@ package analytic
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -17,63 +19,61 @@ import (
 // written by hand because santhosh-tekuri/jsonschema compiles its metaschemas in
 // an init function, which takes longer than transect needs to start a script.
 func Check(scheme map[string]any, path string, value any) error {
-	if want := texts(scheme["type"]); len(want) > 0 && !hasType(want, value) {
+	types := typesOf(value)
+	if want := texts(scheme["type"]); len(want) > 0 && !slices.ContainsFunc(want, func(t string) bool { return slices.Contains(types, t) }) {
 		return fmt.Errorf("%s: must be of type %s", path, strings.Join(want, " or "))
 	}
 	if allowed, ok := list(scheme["enum"]); ok && !contains(allowed, value) {
-		return fmt.Errorf("%s: must be one of %s", path, plain(allowed))
+		text, err := json.Marshal(allowed)
+		if err != nil {
+			return err
+		}
+		return fmt.Errorf("%s: must be one of %s", path, text)
+	}
+	n, _ := number(value)
+	s, _ := value.(string)
+	elements, _ := value.([]any)
+	for _, bound := range []struct {
+		kind, low, high string
+		size            float64
+		format          string
+	}{
+		{"number", "minimum", "maximum", n, "%s: must be at %s %v"},
+		{"string", "minLength", "maxLength", float64(utf8.RuneCountInString(s)), "%s: must have at %s %v characters"},
+		{"array", "minItems", "maxItems", float64(len(elements)), "%s: must have at %s %v elements"},
+	} {
+		if !slices.Contains(types, bound.kind) {
+			continue
+		}
+		if low, ok := number(scheme[bound.low]); ok && bound.size < low {
+			return fmt.Errorf(bound.format, path, "least", low)
+		}
+		if high, ok := number(scheme[bound.high]); ok && bound.size > high {
+			return fmt.Errorf(bound.format, path, "most", high)
+		}
 	}
 	switch v := value.(type) {
 	case string:
-		return checkText(scheme, path, v)
-	case []any:
-		return checkList(scheme, path, v)
-	case map[string]any:
-		return checkObject(scheme, path, v)
-	}
-	if n, ok := number(value); ok {
-		if low, ok := number(scheme["minimum"]); ok && n < low {
-			return fmt.Errorf("%s: must be at least %v", path, low)
+		pattern, ok := scheme["pattern"].(string)
+		if !ok {
+			return nil
 		}
-		if high, ok := number(scheme["maximum"]); ok && n > high {
-			return fmt.Errorf("%s: must be at most %v", path, high)
-		}
-	}
-	return nil
-}
-
-func checkText(scheme map[string]any, path, value string) error {
-	length := float64(utf8.RuneCountInString(value))
-	if low, ok := number(scheme["minLength"]); ok && length < low {
-		return fmt.Errorf("%s: must have at least %v characters", path, low)
-	}
-	if high, ok := number(scheme["maxLength"]); ok && length > high {
-		return fmt.Errorf("%s: must have at most %v characters", path, high)
-	}
-	if pattern, ok := scheme["pattern"].(string); ok {
 		expression, err := regexp.Compile(pattern)
 		if err != nil {
-			return fmt.Errorf("%s: the analytic's schema has an invalid pattern: %w", path, err)
+			return fmt.Errorf("%s: the analytic's scheme has an invalid pattern: %w", path, err)
 		}
-		if !expression.MatchString(value) {
+		if !expression.MatchString(v) {
 			return fmt.Errorf("%s: must match %s", path, pattern)
 		}
-	}
-	return nil
-}
-
-func checkList(scheme map[string]any, path string, value []any) error {
-	if low, ok := number(scheme["minItems"]); ok && float64(len(value)) < low {
-		return fmt.Errorf("%s: must have at least %v elements", path, low)
-	}
-	if high, ok := number(scheme["maxItems"]); ok && float64(len(value)) > high {
-		return fmt.Errorf("%s: must have at most %v elements", path, high)
-	}
-	items, ok := scheme["items"].(map[string]any)
-	for i := 0; ok && i < len(value); i++ {
-		if err := Check(items, fmt.Sprintf("%s[%d]", path, i), value[i]); err != nil {
-			return err
+	case []any:
+		items, ok := scheme["items"].(map[string]any)
+		for i := 0; ok && i < len(v); i++ {
+			if err := Check(items, fmt.Sprintf("%s[%d]", path, i), v[i]); err != nil {
+				return err
+			}
 		}
+	case map[string]any:
+		return checkObject(scheme, path, v)
 	}
 	return nil
 }
@@ -85,13 +85,13 @@ func checkObject(scheme map[string]any, path string, value map[string]any) error
 		}
 	}
 	properties, _ := scheme["properties"].(map[string]any)
-	for key, inner := range value {
+	for _, key := range slices.Sorted(maps.Keys(value)) {
 		property, ok := properties[key].(map[string]any)
 		if !ok && scheme["additionalProperties"] == any(false) {
 			return fmt.Errorf("%s.%s: is unknown", path, key)
 		}
 		if ok {
-			if err := Check(property, path+"."+key, inner); err != nil {
+			if err := Check(property, path+"."+key, value[key]); err != nil {
 				return err
 			}
 		}
@@ -99,39 +99,28 @@ func checkObject(scheme map[string]any, path string, value map[string]any) error
 	return nil
 }
 
-func hasType(types []string, value any) bool {
-	for _, t := range types {
-		switch v := value.(type) {
-		case nil:
-			if t == "null" {
-				return true
-			}
-		case string:
-			if t == "string" {
-				return true
-			}
-		case bool:
-			if t == "boolean" {
-				return true
-			}
-		case []any:
-			if t == "array" {
-				return true
-			}
-		case map[string]any:
-			if t == "object" {
-				return true
-			}
-		default:
-			n, ok := number(v)
-			if ok && (t == "number" || t == "integer" && n == float64(int64(n))) {
-				return true
-			}
+// typesOf lists the types of JSON Schema that a value is of.
+func typesOf(value any) []string {
+	switch v := value.(type) {
+	case nil:
+		return []string{"null"}
+	case string:
+		return []string{"string"}
+	case bool:
+		return []string{"boolean"}
+	case []any:
+		return []string{"array"}
+	case map[string]any:
+		return []string{"object"}
+	default:
+		if n, ok := number(v); ok && n == float64(int64(n)) {
+			return []string{"number", "integer"}
 		}
+		return []string{"number"}
 	}
-	return false
 }
 
+// number reads a number, as decoded from JSON or as written in Go.
 func number(v any) (float64, bool) {
 	switch v := v.(type) {
 	case json.Number:
@@ -145,7 +134,7 @@ func number(v any) (float64, bool) {
 	return 0, false
 }
 
-// texts returns a string, or the strings of a list.
+// texts reads a text or a list of texts.
 func texts(v any) []string {
 	if s, ok := v.(string); ok {
 		return []string{s}
@@ -160,7 +149,7 @@ func texts(v any) []string {
 	return found
 }
 
-// list returns a list, as decoded from JSON or written in Go.
+// list reads a list, as decoded from JSON or as written in Go.
 func list(v any) ([]any, bool) {
 	switch v := v.(type) {
 	case []any:
@@ -177,18 +166,8 @@ func list(v any) ([]any, bool) {
 
 func contains(allowed []any, value any) bool {
 	n, isNumber := number(value)
-	for _, one := range allowed {
-		if m, ok := number(one); ok && isNumber && m == n || reflect.DeepEqual(one, value) {
-			return true
-		}
-	}
-	return false
-}
-
-func plain(v any) string {
-	text, err := json.Marshal(v)
-	if err != nil {
-		return fmt.Sprint(v)
-	}
-	return string(text)
+	return slices.ContainsFunc(allowed, func(one any) bool {
+		m, ok := number(one)
+		return ok && isNumber && m == n || reflect.DeepEqual(one, value)
+	})
 }

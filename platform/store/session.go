@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// sessions are the connections to a database, a transaction each at a time.
-// They keep their statements prepared: reading SQL takes longer than most of
+// sessions are the connections of one kind, a transaction each at a time.
+// They keep their statements prepared: parsing SQL takes longer than most of
 // the statements do.
 type sessions struct {
 	db     *sql.DB
@@ -23,8 +23,7 @@ type session struct {
 	statements map[string]*sql.Stmt
 }
 
-// maxStatements bounds what a connection keeps prepared. Searches are of
-// endless kinds; what is asked all the time comes first.
+// maxStatements bounds what a connection keeps prepared: searches differ without end.
 const maxStatements = 200
 
 func newSessions(db *sql.DB, connections int) *sessions {
@@ -37,8 +36,8 @@ func newSessions(db *sql.DB, connections int) *sessions {
 
 var errClosed = errors.New("the database is closed")
 
-// run runs f in a transaction.
-func (s *sessions) run(ctx context.Context, f func(*Tx) error) error {
+// run runs f in a transaction whose statements end with a context of their own.
+func (s *sessions) run(ctx, statements context.Context, f func(*Tx) error) error {
 	var own *session
 	select {
 	case own = <-s.free:
@@ -48,51 +47,42 @@ func (s *sessions) run(ctx context.Context, f func(*Tx) error) error {
 		return ctx.Err()
 	}
 	defer func() { s.free <- own }()
-	err := own.transaction(ctx, s.db, f)
+	err := own.transaction(ctx, statements, s.db, f)
 	if errors.Is(err, driver.ErrBadConn) {
 		own.close()
 	}
 	return err
 }
 
-// transaction runs f in a transaction.
-func (s *session) transaction(ctx context.Context, db *sql.DB, f func(*Tx) error) error {
+func (s *session) transaction(ctx, statements context.Context, db *sql.DB, f func(*Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	tx, err := s.begin(ctx, db)
-	if err != nil {
-		return err
+	// The transaction must not end by itself with ctx: statements run on the
+	// connection, and one that came after the end would be committed at once.
+	always := context.WithoutCancel(ctx)
+	if s.conn == nil {
+		conn, err := db.Conn(always)
+		if err != nil {
+			return classify(err)
+		}
+		s.conn, s.statements = conn, map[string]*sql.Stmt{}
 	}
-	defer tx.tx.Rollback() // does nothing after a commit; undoes all on a panic
-	if err := f(tx); err != nil {
+	tx, err := s.conn.BeginTx(always, nil)
+	if err != nil {
+		return classify(err)
+	}
+	defer tx.Rollback() // does nothing after a commit; undoes all on a panic
+	if err := f(&Tx{ctx: statements, tx: tx, session: s}); err != nil {
 		return classify(err)
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return classify(tx.tx.Commit())
+	return classify(tx.Commit())
 }
 
-func (s *session) begin(ctx context.Context, db *sql.DB) (*Tx, error) {
-	// The transaction must not end by itself with ctx: statements run on the
-	// connection, and one that came after the end would be kept at once.
-	always := context.WithoutCancel(ctx)
-	if s.conn == nil {
-		conn, err := db.Conn(always)
-		if err != nil {
-			return nil, classify(err)
-		}
-		s.conn, s.statements = conn, map[string]*sql.Stmt{}
-	}
-	t, err := s.conn.BeginTx(always, nil)
-	if err != nil {
-		return nil, classify(err)
-	}
-	return &Tx{ctx: ctx, tx: t, session: s}, nil
-}
-
-// prepared is a statement made ready, or nil when there are too many.
+// prepared is a prepared statement, or nil when there are too many.
 func (s *session) prepared(ctx context.Context, query string) *sql.Stmt {
 	if p := s.statements[query]; p != nil {
 		return p
@@ -102,7 +92,7 @@ func (s *session) prepared(ctx context.Context, query string) *sql.Stmt {
 	}
 	p, err := s.conn.PrepareContext(ctx, query)
 	if err != nil {
-		return nil // running it tells why
+		return nil // running it returns the reason
 	}
 	s.statements[query] = p
 	return p
@@ -121,7 +111,7 @@ func (s *session) close() error {
 	return errors.Join(errs...)
 }
 
-// close waits for the transactions under way and closes the database.
+// close waits for the transactions in progress and closes the database.
 func (s *sessions) close() error {
 	var errs []error
 	s.once.Do(func() {

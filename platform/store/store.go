@@ -35,7 +35,7 @@ const busyTime = 20 * time.Second
 // Store is an open database. Several processes may have the same one open.
 type Store struct {
 	readers *sessions
-	writer  *writer // of this process; they queue in Go, not in SQLite
+	writer  *sessions // one: writers of this process wait in Go, not in SQLite
 }
 
 // Options says how to open a database.
@@ -78,7 +78,7 @@ func open(ctx context.Context, path string, options Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{writer: newWriter(one)}
+	s := &Store{writer: newSessions(one, 1)}
 	readers := max(4, runtime.GOMAXPROCS(0))
 	many, err := connect(path, readers, "&_pragma=query_only(1)")
 	if err == nil {
@@ -200,12 +200,12 @@ func (s *Store) Close() error {
 
 // Read runs f on one unchanging state of the database.
 func (s *Store) Read(ctx context.Context, f func(*Tx) error) error {
-	return s.readers.run(ctx, f)
+	return s.readers.run(ctx, ctx, f)
 }
 
-// Write runs f while no other writer does, in any process, and keeps what it
-// did when f returns nil. It returns when that is kept. f may run on another
-// goroutine.
+// Write runs f while no other writer does, in any process, and commits what it
+// did when f returns nil. Once it returns, that is on the disk.
 func (s *Store) Write(ctx context.Context, f func(*Tx) error) error {
-	return s.writer.run(ctx, f)
+	// A statement that ends with ctx makes SQLite undo the whole transaction.
+	return s.writer.run(ctx, context.WithoutCancel(ctx), f)
 }
