@@ -32,16 +32,16 @@ platform, and a complete example.`,
 				return cannotWrite(reference.Replace(markdown, c.Markdown(), ".md", ""))
 			}
 			if len(args) == 0 {
-				return a.show(c, c.WriteList, asJSON)
+				return a.show(c, c.Overview().WriteText, asJSON)
 			}
 			group, entry, err := c.Find(args[0])
 			switch {
 			case err != nil:
 				return err
 			case entry != nil:
-				return a.show(entry, entry.WriteText, asJSON)
+				return a.show(entry, entry.Document().WriteText, asJSON)
 			}
-			return a.show(group, group.WriteText, asJSON)
+			return a.show(group, group.Document().WriteText, asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON; without NAME the whole reference")

@@ -11,7 +11,7 @@ import (
 	"transect/runtime/reference"
 )
 
-// TestEverythingIsThere compares the catalogue with the declarations, and wants
+// TestEverythingIsThere compares the reference with the declarations, and wants
 // of each entry all that documentation shows.
 func TestEverythingIsThere(t *testing.T) {
 	t.Parallel()
@@ -108,8 +108,8 @@ func TestFind(t *testing.T) {
 	}
 	for name, hint := range map[string]string{
 		"projcts": "did you mean projects?", "projects.crate": "did you mean projects.create?", "jsn.encode": "did you mean json.encode?",
-		"rename": "there is missions.", "projects.zzzzzzzzzzzz": "transect doc projects lists what there is", "": "transect doc lists what there is",
-		"order": "there is analytics.order", "qqqqqqqqqqqqqq.x": "transect doc lists what there is",
+		"rename": "there is missions.", "projects.zzzzzzzzzzzz": "transect doc projects lists its entries", "": "transect doc lists all names",
+		"order": "there is analytics.order", "qqqqqqqqqqqqqq.x": "transect doc lists all names",
 	} {
 		_, _, err := c.Find(name)
 		f := fault.Find(err)
@@ -134,7 +134,7 @@ func TestText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, err := range []error{c.WriteList(&list), g.WriteText(&group), e.WriteText(&entry)} {
+	for _, err := range []error{c.Overview().WriteText(&list), g.Document().WriteText(&group), e.Document().WriteText(&entry)} {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,5 +5,5 @@ import (
 	"slices"
 )
 
-// Own lists the operations whose own errors are written down.
-func Own() []string { return slices.Sorted(maps.Keys(own)) }
+// Own lists the operations in ownErrors.
+func Own() []string { return slices.Sorted(maps.Keys(ownErrors)) }

@@ -20,7 +20,7 @@ func parameter(p schema.Param) Parameter {
 	return out
 }
 
-// luaTypes are the schema's types in the words of definitions for editors.
+// luaTypes maps types of the schema to types of lua-language-server.
 var luaTypes = map[string]string{
 	"": "table", "id": "ID", "date": "string", "path": "string", "object": "table<string, any>", "filter": "Filter",
 	"geometry": "Geometry", "drawing": "Geometry", "sort": "Sort", "error": "Error",

@@ -1,8 +1,11 @@
-// Package reference is one view of everything scripts can use: the managers
-// with their operations, the modules with their functions. All of it is read
-// off the declarations that calls are checked by, so nothing written from it,
-// help, reference, definitions for editors, can say something else than what
-// the program does.
+// Package reference is the documentation of everything scripts can use: managers
+// with their operations, modules with their functions. It is read from the
+// declarations that also check calls, so it cannot disagree with the program.
+//
+// New makes the model from the declarations (declarations.go, results.go).
+// Find looks up a name for transect doc and the prompt. A document is a page of
+// text or Markdown; Definitions are stubs for editors; JSON is the model itself.
+// Begin reading with the types below.
 package reference
 
 import (
@@ -25,20 +28,20 @@ type Group struct {
 	Aliases    []string `json:"aliases,omitempty"`
 	Doc        string   `json:"doc"`
 	Operations []*Entry `json:"operations,omitempty"` // of a manager
-	Functions  []*Entry `json:"functions,omitempty"`  // of a module, and methods of its objects
+	Functions  []*Entry `json:"functions,omitempty"`  // of a module, with the methods of its objects
 	Fields     []Field  `json:"fields,omitempty"`
 	Objects    []Object `json:"objects,omitempty"`
 
-	preamble string // what the examples begin with
+	preamble string // first lines of its examples
 }
 
-// Field is a value of a module.
+// Field is a constant of a module.
 type Field struct {
 	Name string `json:"name"`
 	Doc  string `json:"doc"`
 }
 
-// Object is a kind of object that functions of a module make.
+// Object is a type of objects made by a module.
 type Object struct {
 	Name string `json:"name"`
 	Doc  string `json:"doc"`
@@ -50,7 +53,7 @@ type Entry struct {
 	Operation  string      `json:"operation,omitempty"`
 	Module     string      `json:"module,omitempty"`
 	Function   string      `json:"function,omitempty"`
-	Object     string      `json:"object,omitempty"` // whose method it is
+	Object     string      `json:"object,omitempty"` // of a method
 	Aliases    []string    `json:"aliases,omitempty"`
 	Doc        string      `json:"doc"`
 	Signature  string      `json:"signature"`
@@ -58,13 +61,13 @@ type Entry struct {
 	Method     string      `json:"method,omitempty"` // of HTTP
 	Paths      []string    `json:"paths,omitempty"`
 	Parameters []Parameter `json:"parameters"`
-	Extra      bool        `json:"extra,omitempty"` // takes further keys in a table named extra
+	Extra      bool        `json:"extra,omitempty"` // accepts further keys in a table named extra
 	Returns    string      `json:"returns"`         // in words
 	Raises     []Raise     `json:"raises"`
 	Deprecated string      `json:"deprecated,omitempty"` // what to use instead
-	Example    string      `json:"example,omitempty"`    // runs by itself
+	Example    string      `json:"example,omitempty"`    // complete
 
-	section string // the example without what it begins with
+	section string // the example without the preamble
 	result  results
 }
 
@@ -79,12 +82,12 @@ type Parameter struct {
 	Default    any         `json:"default,omitempty"`
 	Choices    []string    `json:"choices,omitempty"`
 	Secret     bool        `json:"secret,omitempty"`
-	Options    []Parameter `json:"options,omitempty"` // what a table of options may hold
+	Options    []Parameter `json:"options,omitempty"` // keys of a table of options
 
-	lua string // its type in definitions for editors
+	lua string // type in definitions for editors
 }
 
-// Raise is an error and when it is raised.
+// Raise is an error and its cause.
 type Raise struct {
 	Name string `json:"name"`
 	When string `json:"when"`
@@ -92,32 +95,32 @@ type Raise struct {
 
 // New reads the declarations.
 func New() *Reference {
-	c := &Reference{}
+	r := &Reference{}
 	types := resultTypes()
 	for _, m := range client.Declarations() {
-		c.Managers = append(c.Managers, manager(m, types))
+		r.Managers = append(r.Managers, managerGroup(m, types))
 	}
-	c.Modules = append(c.Modules, modulePage(bindings.Declaration()))
+	r.Modules = append(r.Modules, moduleGroup(bindings.Declaration()))
 	for _, m := range slices.Concat(bindings.Modules(), stdlib.Modules()) {
-		c.Modules = append(c.Modules, modulePage(m))
+		r.Modules = append(r.Modules, moduleGroup(m))
 	}
-	return c
+	return r
 }
 
 // Groups lists managers, then modules.
-func (c *Reference) Groups() []*Group {
-	return append(append([]*Group{}, c.Managers...), c.Modules...)
+func (r *Reference) Groups() []*Group {
+	return append(append([]*Group{}, r.Managers...), r.Modules...)
 }
 
-// Entries lists what a group offers.
+// Entries lists the operations or functions of a group.
 func (g *Group) Entries() []*Entry {
 	return append(append([]*Entry{}, g.Operations...), g.Functions...)
 }
 
-// IsManager tells managers from modules.
+// IsManager distinguishes managers from modules.
 func (g *Group) IsManager() bool { return g.Operations != nil }
 
-// FullName is how an entry is named everywhere: projects.create, task:await.
+// FullName is the name of an entry: projects.create, task:await.
 func (e *Entry) FullName() string {
 	switch {
 	case e.Manager != "":
@@ -128,5 +131,5 @@ func (e *Entry) FullName() string {
 	return e.Module + "." + e.Function
 }
 
-// Name is the entry's name within its group.
+// Name is the name within the group.
 func (e *Entry) Name() string { return e.Operation + e.Function }

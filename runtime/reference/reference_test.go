@@ -31,6 +31,6 @@ func TestReferenceIsFresh(t *testing.T) {
 		got[e.Name()] = string(text)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("docs/reference is stale; to write it anew: go generate ./runtime/reference\n(-declared +committed)\n%s", diff)
+		t.Errorf("docs/reference is stale; run: go generate ./runtime/reference\n(-declared +committed)\n%s", diff)
 	}
 }

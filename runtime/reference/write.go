@@ -1,15 +1,45 @@
 package reference
 
 import (
+	"embed"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 )
 
-// Replace writes files into a folder that holds nothing else of their kind: a
-// file of the same extension that is not among them is left from an earlier
-// time, and removed. Files without the mark, if there is one, are kept.
+//go:generate go run transect/cmd/transect doc --markdown ../../docs/reference
+
+// File is a file to be written; its path has slashes.
+type File struct {
+	Path string
+	Text string
+}
+
+// MetaFolder is where a project keeps the definitions for editors.
+const MetaFolder = ".transect/meta"
+
+//go:embed project
+var project embed.FS
+
+// Project returns the first files of a project.
+func Project() []File {
+	var files []File
+	for _, path := range []string{".luarc.json", "README.md", "main.lua", "main_test.lua"} {
+		text, err := project.ReadFile("project/" + strings.TrimPrefix(path, "."))
+		if err != nil {
+			panic(err) // the files are part of the program
+		}
+		files = append(files, File{path, string(text)})
+	}
+	return files
+}
+
+// Refresh writes the definitions to a folder and removes obsolete ones.
+func Refresh(dir string) error { return Replace(dir, New().Definitions(), ".lua", generated) }
+
+// Replace writes files to a folder and removes all other files with the
+// extension that contain the mark.
 func Replace(dir string, files []File, extension, mark string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
@@ -33,7 +63,7 @@ func Replace(dir string, files []File, extension, mark string) error {
 	return Write(dir, files)
 }
 
-// Write writes files below a folder, with the folders they need.
+// Write writes files below a folder and creates the folders they need.
 func Write(dir string, files []File) error {
 	for _, f := range files {
 		path := filepath.Join(dir, filepath.FromSlash(f.Path))

@@ -55,9 +55,9 @@ func about(w io.Writer, name string) error {
 	case err != nil:
 		return err
 	case entry != nil:
-		return entry.WriteText(w)
+		return entry.Document().WriteText(w)
 	}
-	return group.WriteText(w)
+	return group.Document().WriteText(w)
 }
 
 // defineHelp makes help a function of the session.

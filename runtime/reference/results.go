@@ -9,14 +9,13 @@ import (
 	"transect/client/declare"
 )
 
-// results is what an operation returns to Go, from which follows what editors
-// are told it returns to Lua.
+// results are the Go results of an operation as Lua types for editors.
 type results struct {
-	record string   // name of the Go type of its resources, "" when it returns none
-	values []string // types in definitions, of one call with one id
+	record string   // name of the Go type of its records, or ""
+	values []string // types of the values of a call with one id
 }
 
-// record is a type with an identifier and the platform's JSON.
+// record is a Go type with the platform's JSON.
 type record interface{ JSON() []byte }
 
 var (
@@ -26,61 +25,48 @@ var (
 	pairType   = reflect.TypeFor[interface{ Values() []any }]()
 )
 
-// resultTypes reads off the client what each operation returns. The operations
-// of a manager are bound in the order of its fields, a search as two.
+// outputs lists the Go result types of a manager's operations in their order;
+// a search has two, one page and all pages.
+func outputs(manager string) (outs []reflect.Type) {
+	c := reflect.TypeFor[client.Client]()
+	for i := range c.NumField() {
+		m := c.Field(i)
+		if m.Tag.Get("manager") != manager {
+			continue
+		}
+		for j := range m.Type.NumField() {
+			op := m.Type.Field(j)
+			switch {
+			case op.Tag.Get("hidden") == "yes":
+			case op.Type.Kind() == reflect.Func:
+				outs = append(outs, op.Type.Out(0))
+			default:
+				for k := range op.Type.NumField() {
+					outs = append(outs, op.Type.Field(k).Type.Out(0))
+				}
+			}
+		}
+	}
+	return outs
+}
+
+// resultTypes maps operations to their results.
 func resultTypes() map[string]results {
 	all := map[string]results{}
-	fields := reflect.TypeFor[client.Client]()
 	for _, m := range client.Declarations() {
-		ops := m.Ops
-		for _, op := range visible(managerType(fields, m.Name)) {
-			for _, out := range outputs(op.Type) {
-				if len(ops) == 0 {
-					break
-				}
-				all[ops[0].FullName()] = resultsOf(out, ops[0].Shape)
-				ops = ops[1:]
+		for i, out := range outputs(m.Name) {
+			if i < len(m.Ops) {
+				all[m.Ops[i].FullName()] = resultsOf(out, m.Ops[i].Shape)
 			}
 		}
 	}
 	return all
 }
 
-func managerType(fields reflect.Type, name string) reflect.Type {
-	for i := range fields.NumField() {
-		if f := fields.Field(i); f.Tag.Get("manager") == name {
-			return f.Type
-		}
-	}
-	return noneType
-}
-
-func visible(manager reflect.Type) []reflect.StructField {
-	var ops []reflect.StructField
-	for i := range manager.NumField() {
-		if f := manager.Field(i); f.Tag.Get("hidden") != "yes" {
-			ops = append(ops, f)
-		}
-	}
-	return ops
-}
-
-// outputs are the results of a field's operations.
-func outputs(t reflect.Type) []reflect.Type {
-	if t.Kind() == reflect.Func {
-		return []reflect.Type{t.Out(0)}
-	}
-	var outs []reflect.Type
-	for i := range t.NumField() { // a search: one page, and all pages
-		outs = append(outs, t.Field(i).Type.Out(0))
-	}
-	return outs
-}
-
 func resultsOf(out reflect.Type, shape declare.Shape) results {
 	elem := element(out)
 	r := results{}
-	if elem != nil && elem.Implements(recordType) {
+	if elem.Implements(recordType) {
 		r.record = elem.Name()
 	}
 	switch {
@@ -101,23 +87,23 @@ func resultsOf(out reflect.Type, shape declare.Shape) results {
 	return r
 }
 
-// element is the type of the records in a result.
+// element is the type of the records in a cursor, a list or a page.
 func element(out reflect.Type) reflect.Type {
-	if next, ok := out.MethodByName("Next"); ok { // a cursor
+	if next, ok := out.MethodByName("Next"); ok {
 		return next.Type.Out(0)
 	}
 	if out.Kind() == reflect.Slice {
 		return out.Elem()
 	}
-	if page, ok := out, out.Kind() == reflect.Struct; ok {
-		if results, ok := page.FieldByName("Results"); ok {
+	if out.Kind() == reflect.Struct {
+		if results, ok := out.FieldByName("Results"); ok {
 			return results.Type.Elem()
 		}
 	}
 	return out
 }
 
-// luaType is a Go type in the words of definitions.
+// luaType is a Go type as a Lua type.
 func luaType(t reflect.Type) string {
 	switch {
 	case t == rawType:
@@ -150,7 +136,7 @@ func luaType(t reflect.Type) string {
 	return "any"
 }
 
-// recordFields lists the fields of a record by the names they have in Lua.
+// recordFields lists the fields of a record by their names in Lua.
 func recordFields(t reflect.Type) []Parameter {
 	var fields []Parameter
 	for i := range t.NumField() {
@@ -166,7 +152,7 @@ func recordFields(t reflect.Type) []Parameter {
 	return fields
 }
 
-// records lists the types of resources that operations return, by name.
+// records lists the record types that operations return, by name.
 func records() map[string]reflect.Type {
 	found := map[string]reflect.Type{}
 	var add func(t reflect.Type)
@@ -186,12 +172,9 @@ func records() map[string]reflect.Type {
 			}
 		}
 	}
-	fields := reflect.TypeFor[client.Client]()
 	for _, m := range client.Managers() {
-		for _, op := range visible(managerType(fields, m.Name)) {
-			for _, out := range outputs(op.Type) {
-				add(element(out))
-			}
+		for _, out := range outputs(m.Name) {
+			add(element(out))
 		}
 	}
 	return found

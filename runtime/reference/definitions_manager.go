@@ -15,18 +15,18 @@ func (g *Group) writeManager(w io.Writer) {
 	fmt.Fprintf(w, "return %s\n", g.Name)
 }
 
-// call is one way of calling an operation: arguments by position, and the class
-// of the table behind them, "" for none.
+// call is one signature of an operation: arguments by position, and the class of
+// the table that follows them, or "".
 type call struct {
 	positional []Parameter
 	table      string // class of the table of named arguments
-	called     string // its name
-	must       bool   // the table is needed
+	tableName  string
+	required   bool // the table is
 	values     []string
 }
 
 // writeOperation writes the classes of an operation's tables and its function
-// with every way of calling it: f(args), f(first, opts), f(first, second, …, opts).
+// with all signatures: f(args), f(first, opts), f(first, second, …, opts).
 func (e *Entry) writeOperation(w io.Writer) {
 	var positional, named []Parameter
 	for _, p := range e.Parameters {
@@ -48,8 +48,8 @@ func (e *Entry) writeOperation(w io.Writer) {
 		names = append(names, p.Name)
 	}
 	if main.table != "" {
-		fmt.Fprintf(w, "---@param %s%s %s\n", main.called, unless(main.must), main.table)
-		names = append(names, main.called)
+		fmt.Fprintf(w, "---@param %s%s %s\n", main.tableName, unless(main.required), main.table)
+		names = append(names, main.tableName)
 	}
 	for i, v := range main.values {
 		if i == 0 {
@@ -66,47 +66,47 @@ func (e *Entry) writeOperation(w io.Writer) {
 	}
 }
 
-// calls lists the ways of calling an operation, the main one first, and writes
-// the classes they need, each on top of the one with fewer keys.
+// calls lists the signatures of an operation, the main one first, and writes the
+// classes they need, each inheriting from the one with fewer keys.
 func (e *Entry) calls(w io.Writer, positional, named []Parameter) []call {
 	values := e.result.values
-	behind := ""
+	options := ""
 	if len(named) > 0 || e.Extra {
-		behind = e.FullName() + ".more"
+		options = e.FullName() + ".more"
 		if len(positional) == 1 {
-			behind = e.FullName() + ".opts"
+			options = e.FullName() + ".opts"
 		} else if len(positional) == 0 {
-			behind = e.FullName() + ".args"
+			options = e.FullName() + ".args"
 		}
-		writeClass(w, behind, "", named, e.Extra)
+		writeClass(w, options, "", named, e.Extra)
 	}
 	if len(positional) == 0 {
-		return []call{{table: behind, called: "args", must: anyRequired(named), values: values}}
+		return []call{{table: options, tableName: "args", required: anyRequired(named), values: values}}
 	}
-	main := call{positional: positional, table: behind, called: "opts", must: anyRequired(named), values: values}
+	main := call{positional: positional, table: options, tableName: "opts", required: anyRequired(named), values: values}
 	list := []call{main}
-	top := behind
+	top := options
 	if len(positional) > 1 {
 		top = e.FullName() + ".opts"
-		writeClass(w, top, behind, positional[1:], false)
+		writeClass(w, top, options, positional[1:], false)
 		rest := slices.Concat(positional[1:], named)
-		list = append(list, call{positional: positional[:1], table: top, called: "opts", must: anyRequired(rest), values: values})
+		list = append(list, call{positional: positional[:1], table: top, tableName: "opts", required: anyRequired(rest), values: values})
 	}
 	writeClass(w, e.FullName()+".args", top, positional[:1], false)
-	list = append(list, call{table: e.FullName() + ".args", called: "args", must: anyRequired(e.Parameters), values: values})
-	if e.listToo() {
+	list = append(list, call{table: e.FullName() + ".args", tableName: "args", required: anyRequired(e.Parameters), values: values})
+	if e.acceptsList() {
 		list[0].positional = slices.Clone(positional)
 		list[0].positional[0].lua = "ID"
 		ids := positional[0]
 		ids.lua, ids.Required = "ID[]", true
-		list = append(list, call{positional: []Parameter{ids}, table: main.table, called: "opts", must: main.must, values: []string{values[0] + "[]"}})
+		list = append(list, call{positional: []Parameter{ids}, table: main.table, tableName: "opts", required: main.required, values: []string{values[0] + "[]"}})
 	}
 	return list
 }
 
-// listToo tells operations that return one resource for one id and a list for
-// a list.
-func (e *Entry) listToo() bool {
+// acceptsList reports operations that return one resource for one id and a list
+// for a list of ids.
+func (e *Entry) acceptsList() bool {
 	return len(e.Paths) == 2 && e.Operation == "describe" && len(e.result.values) == 1
 }
 
@@ -114,21 +114,21 @@ func anyRequired(list []Parameter) bool {
 	return slices.ContainsFunc(list, func(p Parameter) bool { return p.Required })
 }
 
-func unless(must bool) string {
-	if must {
+func unless(required bool) string {
+	if required {
 		return ""
 	}
 	return "?"
 }
 
-// String is the call as the type of a function.
+// String is the signature as a function type.
 func (c call) String() string {
 	var params []string
 	for _, p := range c.positional {
 		params = append(params, p.Name+optionalMark(p)+": "+p.lua)
 	}
 	if c.table != "" {
-		params = append(params, c.called+unless(c.must)+": "+c.table)
+		params = append(params, c.tableName+unless(c.required)+": "+c.table)
 	}
 	text := "fun(" + strings.Join(params, ", ") + ")"
 	values := slices.Clone(c.values)

@@ -1,0 +1,201 @@
+package reference
+
+import (
+	"slices"
+	"strings"
+
+	"transect/bindings"
+	"transect/client/declare"
+	"transect/client/schema"
+	"transect/runtime/module"
+)
+
+func managerGroup(m *declare.Manager, types map[string]results) *Group {
+	g := &Group{Name: m.Name, Aliases: m.Aliases, Doc: m.Doc, preamble: bindings.Preamble(m.Name)}
+	for _, s := range m.Ops {
+		g.Operations = append(g.Operations, operation(s, types[s.FullName()]))
+	}
+	return g
+}
+
+func operation(s *declare.Spec, result results) *Entry {
+	e := &Entry{
+		Manager: s.Manager, Operation: s.Name, Aliases: s.Aliases, Doc: s.Doc, Signature: s.Signature(),
+		Effect: string(s.Effect), Paths: s.Routes, Parameters: []Parameter{}, Extra: !s.NoExtra, Raises: raises(s),
+		Deprecated: s.Deprecated, Example: s.Example, section: s.Example, result: result, Returns: returned(s, result),
+	}
+	if len(s.Routes) > 0 {
+		e.Method = s.Method
+	}
+	if section := bindings.Example(s.FullName()); section != "" {
+		e.section = section
+		e.Example = strings.TrimLeft(bindings.Preamble(s.Manager)+"\n\n"+section, "\n")
+	}
+	for _, p := range s.Params {
+		e.Parameters = append(e.Parameters, parameter(p))
+	}
+	return e
+}
+
+// returned describes the result in words.
+func returned(s *declare.Spec, r results) string {
+	kind := r.record
+	if kind == "" {
+		kind = "resource"
+	}
+	switch {
+	case s.Returns != "":
+		return s.Returns
+	case s.Shape == declare.ShapeNone:
+		return "nothing"
+	case s.Shape == declare.ShapeResource:
+		return kind
+	case s.Shape == declare.ShapeResources:
+		return "list of " + kind
+	case s.Shape == declare.ShapeSome:
+		return kind + "; for a list, a list of them in the same order"
+	case s.Shape == declare.ShapePage:
+		return "list of " + kind + "; with return_total = true {total, results}"
+	case s.Shape == declare.ShapeIterator:
+		return "iterator of " + kind
+	case s.Shape == declare.ShapeObject:
+		return "table"
+	}
+	return strings.Join(r.values, ", ")
+}
+
+// effects in words.
+var effects = map[string]string{
+	"read":   "reads; changes nothing",
+	"create": "creates; a repeated call creates again",
+	"set":    "changes; a repeated call changes nothing more",
+	"delete": "removes",
+}
+
+// raises lists the errors of an operation. Its declaration determines nearly
+// all: the checks of its arguments, and whether it sends requests.
+func raises(s *declare.Spec) []Raise {
+	var list []Raise
+	add := func(name, when string) { // reasons of the same error are merged
+		if i := slices.IndexFunc(list, func(r Raise) bool { return r.Name == name }); i >= 0 {
+			list[i].When += "; " + when
+			return
+		}
+		list = append(list, Raise{name, when})
+	}
+	add("ParameterError", "an argument is missing, unknown or of the wrong type; nothing was sent")
+	for _, p := range s.Params {
+		if p.Raises != "" {
+			add(p.Raises, p.Name+" is none of "+strings.Join(p.Choices, ", "))
+		}
+	}
+	if slices.ContainsFunc(s.Params, func(p schema.Param) bool { return strings.Contains(string(p.Type), "path") }) {
+		if s.Effect == declare.Read {
+			add("FileExistsError", "the file exists and overwrite is not true")
+			add("FileError", "the file cannot be written")
+			add("DownloadError", "the file arrives with another checksum, or the transfer fails")
+		} else {
+			add("UploadError", "a file cannot be read, is empty, changes during the upload, or arrives with another checksum")
+		}
+	}
+	for _, r := range ownErrors[s.FullName()] {
+		add(r.Name, r.When)
+	}
+	for _, p := range s.Params {
+		if p.Type == "geometry" || p.Type == "drawing" {
+			add("QueryError", p.Name+" is not a valid GeoJSON geometry")
+		}
+	}
+	if len(s.Refused) > 0 {
+		add("QueryError", "an argument is combined with a filter on it ("+strings.Join(s.Refused, ", ")+")")
+	}
+	if s.Shape != declare.ShapeNone && sends(s) {
+		add("QueryError", "the response is not of the documented form")
+	}
+	if s.Missing != "QueryError" && s.ResultKey != "" {
+		add(s.Missing, "the response does not contain "+s.ResultKey)
+	}
+	if sends(s) {
+		add("ResponseError", "the platform refuses: what is named does not exist, is not allowed, or is taken; see status")
+		add("TokenRenewalError", "the platform refuses the credentials")
+		add("ConnectionError", "the platform cannot be reached; running again may help")
+	}
+	return list
+}
+
+// sends reports whether an operation sends requests. Some exist only to name
+// their replacement.
+func sends(s *declare.Spec) bool {
+	if !s.Composed || len(s.Routes) > 0 || s.Shape != declare.ShapeNone {
+		return true
+	}
+	return slices.ContainsFunc(s.Params, func(p schema.Param) bool { return p.In != schema.NotSent })
+}
+
+// ownErrors are the errors raised by the code of an operation, which its
+// declaration does not show.
+var ownErrors = map[string][]Raise{
+	"analytic_configurations.update": {{"QueryError", "nothing to change is given, versions is combined with value, or value lacks analytic_version_range"}},
+	"annotations.create":             {{"ValueError", "a colour or an opacity is out of range"}},
+	"datasets.create_file_dataset":   {{"TypeError", "a component is neither a name nor a table"}},
+	"datasets.share_tiles": {
+		{"UnsupportedResourceError", "a dataset is not ingested, has no tiles, or is of another kind than the others"},
+		{"RuntimeError", "there are too many rasters for one URL, or the datasets belong to several companies"},
+	},
+	"datasets.upload_file":   {{"ValueError", "chunk_size is out of range"}},
+	"flights.create":         {{"UnsupportedOperationError", "always: missions.create creates flights"}},
+	"missions.create":        {{"QueryError", "with images, coordinates and geometry are both given, or neither"}},
+	"missions.create_survey": {{"QueryError", "coordinates and geometry are both given, or neither"}},
+	"share_tokens.create":    {{"RuntimeError", "the datasets belong to several companies"}},
+}
+
+func moduleGroup(m *module.Module) *Group {
+	g := &Group{Name: m.Name, Doc: m.Doc, Functions: []*Entry{}}
+	for _, f := range m.Fields {
+		g.Fields = append(g.Fields, Field{f.Name, f.Doc})
+	}
+	for _, f := range m.Funcs {
+		g.Functions = append(g.Functions, function(m.Name, "", f))
+	}
+	for _, t := range m.Types {
+		g.Objects = append(g.Objects, Object{t.Name, t.Doc})
+		for _, f := range t.Methods {
+			g.Functions = append(g.Functions, function(m.Name, t.Name, f))
+		}
+	}
+	return g
+}
+
+func function(group, object string, f module.Func) *Entry {
+	e := &Entry{Module: group, Object: object, Function: f.Name, Doc: f.Doc, Parameters: []Parameter{}, Returns: f.Returns,
+		Raises: []Raise{}, Example: f.Example, section: f.Example}
+	if e.Returns == "" {
+		e.Returns = "nothing"
+	}
+	var names []string
+	for _, p := range f.Params {
+		p.Positional = true
+		e.Parameters = append(e.Parameters, parameter(p))
+		names = append(names, signatureName(p))
+	}
+	e.Signature = e.FullName() + "(" + strings.Join(names, ", ") + ")"
+	if len(f.Params) > 0 {
+		e.Raises = append(e.Raises, Raise{"ParameterError", "an argument is missing, unknown or of the wrong type"})
+	}
+	return e
+}
+
+// signatureName is a parameter in a signature: text, [limit], {indent=, …}.
+func signatureName(p schema.Param) string {
+	if p.Fields == nil {
+		if p.Required() || p.Name == "..." || p.Type == "any" && !p.Optional {
+			return p.Name
+		}
+		return "[" + p.Name + "]"
+	}
+	names := make([]string, len(p.Fields))
+	for i, f := range p.Fields {
+		names[i] = f.Name + "="
+	}
+	return "{" + strings.Join(names, ", ") + "}"
+}
