@@ -1,5 +1,12 @@
-// Package cron knows the times of cron, and keeps a user's crontab: it adds,
-// lists and removes lines of its own and leaves all others as they are.
+// Package cron parses cron expressions, computes the next times of a job, and
+// edits the user's crontab: it adds, lists and removes marked lines and keeps
+// all others byte for byte.
+//
+// No library is used: the ones available report no columns, accept expressions
+// that common crons refuse, and do not follow cron when clocks are set or when
+// one of the two day fields begins with *.
+//
+// Begin reading with Parse (expression.go), Next (next.go) and Table (table.go).
 package cron
 
 import (
@@ -12,22 +19,22 @@ import (
 	"transect/client/suggest"
 )
 
-// Expression is when a job fires: five fields, or a name such as @daily.
+// Expression is the schedule of a job: five fields, or a name such as @daily.
 type Expression struct {
 	Text   string
 	Reboot bool // @reboot: when the machine starts
 
-	minute, hour, day, month, weekday uint64 // a bit a value
+	minute, hour, day, month, weekday uint64 // one bit per value
 	anyDay, anyWeekday                bool   // the field begins with *
-	floats                            bool   // minute or hour begins with *: it follows a clock that is set
+	wildcardTime                      bool   // minute or hour begins with *: the job follows the clock when it is set
 }
 
 type field struct {
 	name     string
 	min, max int
 	names    []string // of the values from min on
-	such     string   // examples
-	beyond   string   // what somebody means who writes max+1
+	examples string
+	overflow string // hint for max+1
 }
 
 var fields = []field{
@@ -42,8 +49,8 @@ var macros = map[string]string{
 	"@daily": "0 0 * * *", "@midnight": "0 0 * * *", "@hourly": "0 * * * *",
 }
 
-// Parse reads an expression. It refuses what the common crons do not
-// understand, or understand differently, and tells the column of the mistake.
+// Parse parses an expression. It refuses what common crons do not accept, or
+// interpret differently; errors name the column.
 func Parse(text string) (*Expression, error) {
 	e := &Expression{Text: strings.Join(strings.Fields(text), " ")}
 	trimmed := strings.TrimSpace(text)
@@ -56,7 +63,7 @@ func Parse(text string) (*Expression, error) {
 	for i, f := range fields {
 		p.spaces()
 		if p.at == len(text) {
-			return nil, p.wrong(p.at, fmt.Sprintf("there are %d fields, cron wants 5", i), "they are: minute hour day-of-month month day-of-week, such as 30 2 * * mon-fri")
+			return nil, p.wrong(p.at, fmt.Sprintf("there are %d fields, cron needs 5", i), "they are: minute hour day-of-month month day-of-week, such as 30 2 * * mon-fri")
 		}
 		stars[i] = text[p.at] == '*'
 		set, err := p.list(f)
@@ -67,15 +74,15 @@ func Parse(text string) (*Expression, error) {
 	}
 	p.spaces()
 	if p.at < len(text) {
-		return nil, p.wrong(p.at, "there is more behind the fifth field", "cron knows five fields; it has none for seconds or years")
+		return nil, p.wrong(p.at, "unexpected text after the fifth field", "cron has five fields, and none for seconds or years")
 	}
 	e.minute, e.hour, e.day, e.month, e.weekday = sets[0], sets[1], sets[2], sets[3], sets[4]
 	if e.weekday&(1<<7) != 0 {
-		e.weekday = e.weekday&^(1<<7) | 1 // 7 is Sunday too
+		e.weekday = e.weekday&^(1<<7) | 1 // 7 is Sunday, too
 	}
-	e.floats, e.anyDay, e.anyWeekday = stars[0] || stars[1], stars[2], stars[4]
+	e.wildcardTime, e.anyDay, e.anyWeekday = stars[0] || stars[1], stars[2], stars[4]
 	if e.never() {
-		return nil, p.wrong(0, "there is no such day", "no month named has that day")
+		return nil, p.wrong(0, "this day does not exist", "none of the months has that day")
 	}
 	return e, nil
 }
@@ -92,7 +99,7 @@ func (e *Expression) macro(text string) (*Expression, error) {
 		if near := suggest.Nearest(name, []string{"@hourly", "@daily", "@midnight", "@weekly", "@monthly", "@yearly", "@annually", "@reboot"}); near != "" {
 			hint = "did you mean " + near + "?"
 		}
-		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "cron does not know %s", text), "%s", hint)
+		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "%s is not a cron expression", text), "%s", hint)
 	}
 	parsed, err := Parse(same)
 	if err != nil {
@@ -100,13 +107,13 @@ func (e *Expression) macro(text string) (*Expression, error) {
 	}
 	parsed.Text = name
 	if name == "@hourly" {
-		parsed.floats = true
+		parsed.wildcardTime = true
 	}
 	return parsed, nil
 }
 
-// never says that only days are named that none of the months has. With a
-// weekday beside it, that one counts.
+// never reports that none of the months has one of the days. With a weekday,
+// that one counts.
 func (e *Expression) never() bool {
 	if !e.anyWeekday {
 		return false
@@ -128,7 +135,7 @@ type parser struct {
 }
 
 func (p *parser) wrong(at int, what, hint string) error {
-	return fault.Hinted(fault.Of(&fault.UsageError{}, "cron does not understand %q: column %d: %s", p.text, at+1, what), "%s", hint)
+	return fault.Hinted(fault.Of(&fault.UsageError{}, "invalid cron expression %q: column %d: %s", p.text, at+1, what), "%s", hint)
 }
 
 func (p *parser) spaces() {
@@ -137,7 +144,7 @@ func (p *parser) spaces() {
 	}
 }
 
-// peek is the next character, 0 at the end of a field.
+// peek is the next character, or 0 at the end of a field.
 func (p *parser) peek() byte {
 	if p.at == len(p.text) || p.text[p.at] == ' ' || p.text[p.at] == '\t' {
 		return 0
@@ -159,7 +166,7 @@ func (p *parser) list(f field) (uint64, error) {
 		case ',':
 			p.at++
 		default:
-			return 0, p.wrong(p.at, fmt.Sprintf("%q does not belong into the %s", p.rune(), f.name), "a field is *, a value, a range a-b, a step */n or a-b/n, or a list of them with commas")
+			return 0, p.wrong(p.at, fmt.Sprintf("%q is not allowed in the %s", p.rune(), f.name), "a field is *, a value, a range a-b, a step */n or a-b/n, or a list of them with commas")
 		}
 	}
 }
@@ -171,7 +178,7 @@ func (p *parser) rune() rune {
 	return 0
 }
 
-// part reads *, a, a-b, */n or a-b/n.
+// part parses *, a, a-b, */n or a-b/n.
 func (p *parser) part(f field) (uint64, error) {
 	start := p.at
 	low, high, several := f.min, f.max, true
@@ -192,14 +199,14 @@ func (p *parser) part(f field) (uint64, error) {
 		}
 	}
 	if low > high {
-		return 0, p.wrong(start, fmt.Sprintf("the range goes backwards, from %d to %d", low, high), "write the two pieces with a comma between them")
+		return 0, p.wrong(start, fmt.Sprintf("the range is reversed: %d to %d", low, high), "write two ranges separated by a comma")
 	}
 	step := 1
 	if p.peek() == '/' {
 		slash := p.at
 		p.at++
 		if !several {
-			return 0, p.wrong(slash, "a step wants a range or *", fmt.Sprintf("write %d-%d%s", low, f.max, p.text[slash:slash+1]+"n"))
+			return 0, p.wrong(slash, "a step needs a range or *", fmt.Sprintf("write %d-%d%s", low, f.max, p.text[slash:slash+1]+"n"))
 		}
 		from := p.at
 		n, ok := p.number()
@@ -224,7 +231,7 @@ func (p *parser) number() (int, bool) {
 	return n, err == nil && p.at-from <= 3
 }
 
-// value reads a number or a name.
+// value parses a number or a name.
 func (p *parser) value(f field) (int, error) {
 	from := p.at
 	if n, ok := p.number(); p.at > from {
@@ -244,21 +251,21 @@ func (p *parser) value(f field) (int, error) {
 	}
 	switch {
 	case name != "" && f.names != nil:
-		return 0, p.wrong(from, fmt.Sprintf("there is no %s %q", f.name, name), "the names are "+strings.Join(f.names, ", "))
+		return 0, p.wrong(from, fmt.Sprintf("unknown %s %q", f.name, name), "the names are "+strings.Join(f.names, ", "))
 	case name != "":
 		return 0, p.wrong(from, fmt.Sprintf("the %s is a number, got %q", f.name, name), rangeHint(f))
 	case p.peek() == 0:
-		return 0, p.wrong(from, "a value is missing for the "+f.name, rangeHint(f))
+		return 0, p.wrong(from, "the "+f.name+" is missing", rangeHint(f))
 	}
-	return 0, p.wrong(from, fmt.Sprintf("%q is no %s", p.rune(), f.name), rangeHint(f))
+	return 0, p.wrong(from, fmt.Sprintf("%q is not a %s", p.rune(), f.name), rangeHint(f))
 }
 
-// hint helps with a value that is out of range.
+// hint is the hint for a value that is out of range.
 func (f field) hint(n int) string {
-	if n == f.max+1 && f.beyond != "" {
-		return f.beyond
+	if n == f.max+1 && f.overflow != "" {
+		return f.overflow
 	}
-	return "such as " + f.such
+	return "such as " + f.examples
 }
 
 func rangeHint(f field) string {

@@ -1,7 +1,6 @@
 package cron
 
 import (
-	"fmt"
 	"regexp"
 	"strings"
 	"sync"
@@ -9,33 +8,33 @@ import (
 	"transect/client/fault"
 )
 
-// longestCommand is what the common crons take; they cut off the rest.
-const longestCommand = 990
+// maxCommand is the longest command that common crons accept; they truncate it.
+const maxCommand = 990
 
-// mark stands behind each command of ours: a comment for the shell.
+// mark follows the command of each of our lines: a comment for the shell.
 const mark = " # transect job "
 
-// Job is one line of a crontab that is ours.
+// Job is one of our lines in a crontab.
 type Job struct {
 	Name     string
-	Schedule *Expression // nil when the line was changed to what cron does not know
+	Schedule *Expression // nil when the line was edited to an invalid one
 	Expr     string
-	Command  string // as a shell gets it
+	Command  string // as the shell gets it
 	Line     string
 	Off      bool // commented out
 }
 
 var jobName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`) })
 
-// CheckName refuses names that could be mistaken in a line of a crontab.
+// CheckName refuses names that would be ambiguous in a crontab.
 func CheckName(name string) error {
 	if !jobName().MatchString(name) {
-		return fault.Hinted(fault.Of(&fault.UsageError{}, "%q is no name for a job", name), "use letters, digits, dots, dashes and underscores, such as nightly-ingest")
+		return fault.Hinted(fault.Of(&fault.UsageError{}, "%q is not a valid job name", name), "use letters, digits, dots, dashes and underscores, such as nightly-ingest")
 	}
 	return nil
 }
 
-// NewJob makes the line of a job. Folder is where the command starts.
+// NewJob makes a job. The command runs in folder.
 func NewJob(name string, when *Expression, folder string, env, command []string) (*Job, error) {
 	words := make([]string, 0, len(env)+len(command))
 	for _, word := range env {
@@ -47,12 +46,12 @@ func NewJob(name string, when *Expression, folder string, env, command []string)
 	}
 	text := "cd " + quote(folder) + " && " + strings.Join(words, " ")
 	if strings.ContainsAny(text, "\n\r\x00") {
-		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "an argument holds a line break, and a line of a crontab cannot"), "put it into the script or into a file")
+		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "an argument contains a line break, which a crontab cannot"), "put it into the script or a file")
 	}
 	j := &Job{Name: name, Schedule: when, Expr: when.Text, Command: text}
 	escaped := text + mark + name
-	if len(escaped) > longestCommand {
-		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "the command is %d characters long, cron takes %d", len(escaped), longestCommand),
+	if len(escaped) > maxCommand {
+		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "the command has %d characters, the limit of cron is %d", len(escaped), maxCommand),
 			"put the flags into a configuration file, or the arguments into the script")
 	}
 	j.Line = when.Text + " " + escaped
@@ -61,11 +60,10 @@ func NewJob(name string, when *Expression, folder string, env, command []string)
 
 var plainWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_./:=@,+-]+$`) })
 
-// quote makes a word of the shell that survives cron as well. Cron ends a
-// command at a percent sign unless a backslash stands before it; some crons
-// take that backslash away, and make one of two. So a percent sign stands
-// outside of quotes, where the shell takes the backslash away if cron has not,
-// and no two backslashes ever meet.
+// quote quotes a word for the shell and for cron. Cron ends a command at a
+// percent sign unless a backslash precedes it; some crons remove that backslash,
+// and replace two by one. So percent signs are put outside of quotes, where the
+// shell removes the backslash if cron has not, and two backslashes never meet.
 func quote(word string) string {
 	if plainWord().MatchString(word) {
 		return word
@@ -88,7 +86,7 @@ func quote(word string) string {
 	return b.String()
 }
 
-// parseLine reads a line of a crontab; nil when it is not ours.
+// parseLine parses a line of a crontab; nil when it is not ours.
 func parseLine(line string) *Job {
 	at := strings.LastIndex(line, mark)
 	if at < 0 {
@@ -113,9 +111,6 @@ func parseLine(line string) *Job {
 		rest = after
 	}
 	j.Command = strings.TrimSpace(rest)
-	j.Schedule, _ = Parse(j.Expr) // somebody may have changed it by hand
+	j.Schedule, _ = Parse(j.Expr) // it may have been edited by hand
 	return j
 }
-
-// String is the job for a list.
-func (j *Job) String() string { return fmt.Sprintf("%s %s", j.Expr, j.Name) }

@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// horizon is how far ahead a time is looked for: from one 29 February to the
-// next it may be eight years, and three are asked for.
+// horizon limits the search, in days: two leap days can be eight years apart,
+// and callers ask for three times.
 const horizon = 25 * 366
 
-// Next gives the next n times after t, in t's time zone. It does as cron does
-// when clocks are set: a job at a fixed time that falls into the lost hour
-// fires when that hour is skipped, and one in the hour that comes twice fires
-// once; a job with * for minute or hour follows the clock.
+// Next returns the next n times after t, in t's time zone. When clocks are set
+// it does as cron does: a job at a fixed time within the skipped hour runs when
+// the hour is skipped, one in the repeated hour runs once; a job with * for
+// minute or hour follows the clock.
 func (e *Expression) Next(t time.Time, n int) []time.Time {
 	if e.Reboot {
 		return nil
@@ -25,8 +25,8 @@ func (e *Expression) Next(t time.Time, n int) []time.Time {
 			continue
 		}
 		list := e.fixed(noon, t.Location())
-		if e.floats {
-			list = e.floating(noon, t.Location())
+		if e.wildcardTime {
+			list = e.matching(noon, t.Location())
 		}
 		for _, at := range list {
 			if at.After(t) && len(times) < n && (len(times) == 0 || at.After(times[len(times)-1])) {
@@ -37,8 +37,8 @@ func (e *Expression) Next(t time.Time, n int) []time.Time {
 	return times
 }
 
-// onDay says whether the job fires on a date. When both kinds of day are given,
-// either is enough.
+// onDay reports whether the job runs on a date. When both days are given, either
+// is sufficient.
 func (e *Expression) onDay(d time.Time) bool {
 	if e.month&(1<<d.Month()) == 0 {
 		return false
@@ -50,7 +50,7 @@ func (e *Expression) onDay(d time.Time) bool {
 	return byDay || byWeekday
 }
 
-// fixed are the moments of a job at fixed times on a date.
+// fixed are the times of a job at fixed times on a date.
 func (e *Expression) fixed(date time.Time, zone *time.Location) []time.Time {
 	var times []time.Time
 	for hour := range 24 {
@@ -64,8 +64,8 @@ func (e *Expression) fixed(date time.Time, zone *time.Location) []time.Time {
 	return times
 }
 
-// moment is when a clock in a zone first shows what wall says; when it never
-// does, the moment it is set past that.
+// moment is the first time at which a clock in a zone shows wall; when it never
+// does, the time at which the clock is set forward.
 func moment(wall time.Time, zone *time.Location) time.Time {
 	before := wall.Add(-24 * time.Hour).In(zone)
 	after := wall.Add(24 * time.Hour).In(zone)
@@ -88,8 +88,8 @@ func shows(at, wall time.Time) bool {
 	return at.Hour() == wall.Hour() && at.Minute() == wall.Minute() && at.Day() == wall.Day()
 }
 
-// floating are the moments on a date whose clock time fits, minute by minute.
-func (e *Expression) floating(date time.Time, zone *time.Location) []time.Time {
+// matching are the minutes of a date whose clock time matches.
+func (e *Expression) matching(date time.Time, zone *time.Location) []time.Time {
 	var times []time.Time
 	at := moment(time.Date(date.Year(), date.Month(), date.Day(), 0, 0, 0, 0, time.UTC), zone)
 	for ; at.Day() == date.Day(); at = at.Add(time.Minute) {

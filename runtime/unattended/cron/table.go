@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"os/exec"
 	"strings"
 	"time"
@@ -13,7 +12,7 @@ import (
 	"transect/client/suggest"
 )
 
-// Table is a user's crontab as it stands.
+// Table is a user's crontab.
 type Table struct {
 	text string
 }
@@ -29,7 +28,7 @@ func (t *Table) Jobs() []*Job {
 	return jobs
 }
 
-// Find gives the job of a name.
+// Find returns the job with a name.
 func (t *Table) Find(name string) (*Job, error) {
 	var names []string
 	for _, j := range t.Jobs() {
@@ -38,7 +37,7 @@ func (t *Table) Find(name string) (*Job, error) {
 		}
 		names = append(names, j.Name)
 	}
-	hint := "there are none; transect cron add makes one"
+	hint := "there are none; transect cron add adds one"
 	if near := suggest.Nearest(name, names); near != "" {
 		hint = "did you mean " + near + "?"
 	} else if len(names) > 0 {
@@ -47,50 +46,46 @@ func (t *Table) Find(name string) (*Job, error) {
 	return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "there is no job %s", name), "%s", hint)
 }
 
-// Add adds a job, in the place of one of its name.
+// Add adds a job, or replaces the one with its name.
 func (t *Table) Add(j *Job) {
-	var b strings.Builder
-	placed := false
-	for line := range strings.Lines(t.text) {
-		if old := parseLine(strings.TrimRight(line, "\r\n")); old == nil || old.Name != j.Name {
-			b.WriteString(line)
-			continue
+	if !t.replace(j.Name, j.Line+"\n") {
+		if t.text != "" && !strings.HasSuffix(t.text, "\n") {
+			t.text += "\n"
 		}
-		if !placed {
-			b.WriteString(j.Line + "\n")
-			placed = true
-		}
+		t.text += j.Line + "\n"
 	}
-	if !placed {
-		if b.Len() > 0 && !strings.HasSuffix(b.String(), "\n") {
-			b.WriteByte('\n')
-		}
-		b.WriteString(j.Line + "\n")
-	}
-	t.text = b.String()
 }
 
-// Remove removes the job of a name.
-func (t *Table) Remove(name string) {
+// Remove removes the job with a name.
+func (t *Table) Remove(name string) { t.replace(name, "") }
+
+// replace puts a text in place of the job with a name.
+func (t *Table) replace(name, text string) (found bool) {
 	var b strings.Builder
 	for line := range strings.Lines(t.text) {
 		if j := parseLine(strings.TrimRight(line, "\r\n")); j == nil || j.Name != name {
 			b.WriteString(line)
+			continue
 		}
+		if !found {
+			b.WriteString(text)
+		}
+		found = true
 	}
 	t.text = b.String()
+	return found
 }
 
-// Program is the program that keeps crontabs.
+// Program is the crontab program.
 type Program struct {
-	Path string // crontab when empty
+	Path string // default: crontab
 }
 
-// patience is far more than the program takes.
-const patience = 30 * time.Second
+// timeout is far more than the program needs.
+const timeout = 30 * time.Second
 
-func (p Program) run(ctx context.Context, input string, args ...string) (out, told string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+func (p Program) run(ctx context.Context, input string, args ...string) (out, message string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	path := p.Path
 	if path == "" {
@@ -102,51 +97,51 @@ func (p Program) run(ctx context.Context, input string, args ...string) (out, to
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err = cmd.Run()
 	if errors.Is(err, exec.ErrNotFound) {
-		err = fault.Hinted(fault.Of(&fault.ConfigError{}, "there is no program crontab here"),
-			"install cron (Debian: apt install cron), or name the program in TRANSECT_CRONTAB; where there is no cron, call transect run from what the system has instead")
+		err = fault.Hinted(fault.Of(&fault.ConfigError{}, "cannot find the program crontab"),
+			"install cron (Debian: apt install cron), or name the program in TRANSECT_CRONTAB; without cron, call transect run from the scheduler of the system")
 	}
 	return stdout.String(), strings.TrimSpace(stderr.String()), err
 }
 
-// Read reads the user's crontab; one that does not exist is empty.
+// Read reads the user's crontab; a missing one is empty.
 func (p Program) Read(ctx context.Context) (*Table, error) {
-	text, told, err := p.run(ctx, "", "-l")
+	text, message, err := p.run(ctx, "", "-l")
 	var failed *exec.ExitError
 	switch {
-	case errors.As(err, &failed) && (strings.Contains(told, "no crontab for") ||
-		strings.Contains(told, "can't open") && strings.Contains(told, "No such file or directory")): // BusyBox
+	case errors.As(err, &failed) && (strings.Contains(message, "no crontab for") ||
+		strings.Contains(message, "can't open") && strings.Contains(message, "No such file or directory")): // BusyBox
 		return &Table{}, nil
 	case err != nil:
-		return nil, problem("cannot read the crontab", told, err)
+		return nil, problem("cannot read the crontab", message, err)
 	}
 	return &Table{text}, nil
 }
 
-// Write puts a crontab in the place of the user's, and looks whether it is
-// there. An empty one is no crontab at all, as before the first job.
+// Write replaces the user's crontab and reads it back. An empty one is removed,
+// as before the first job.
 func (p Program) Write(ctx context.Context, t *Table) error {
 	if t.text == "" {
-		_, _, _ = p.run(ctx, "", "-r") // where it cannot, it is written empty
+		_, _, _ = p.run(ctx, "", "-r") // if that fails, an empty one is written
 		if now, err := p.Read(ctx); err == nil && now.text == "" {
 			return nil
 		}
 	}
-	if _, told, err := p.run(ctx, t.text, "-"); err != nil {
-		return problem("the crontab was not changed", told, err)
+	if _, message, err := p.run(ctx, t.text, "-"); err != nil {
+		return problem("the crontab was not changed", message, err)
 	}
 	now, err := p.Read(ctx)
 	if err == nil && now.text != t.text {
-		err = fault.Hinted(fault.Of(&fault.FileError{}, "the crontab is not what was written: somebody else may have changed it meanwhile"), "look at it with crontab -l")
+		err = fault.Hinted(fault.Of(&fault.FileError{}, "the crontab is not what was written: it may have been changed concurrently"), "check it with crontab -l")
 	}
 	return err
 }
 
-func problem(what, told string, err error) error {
+func problem(what, message string, err error) error {
 	if fault.Find(err) != nil {
 		return err
 	}
-	if told != "" {
-		err = fmt.Errorf("%s", told)
+	if message != "" {
+		err = errors.New(message)
 	}
 	return fault.Hinted(fault.Of(&fault.ConfigError{}, "%s: %w", what, err), "try crontab -l yourself; cron may not be allowed for this user")
 }
