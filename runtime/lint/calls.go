@@ -12,62 +12,62 @@ import (
 	"transect/runtime/module"
 )
 
-// argument is one of a call.
+// argument is an argument of a call.
 type argument struct {
 	fact
 	expr ast.Expr
-	at   place
+	at   position
 }
 
-// call walks a call and checks what is known of it.
+// call checks a call and returns its result.
 func (w *walk) call(e *ast.FuncCallExpr) fact {
 	var callee fact
 	if e.Method != "" {
 		receiver := w.expression(e.Receiver)
-		w.where[e] = w.at.of(e.Line(), e.Method)
-		callee = w.method(receiver, e.Method, w.where[e])
+		w.positions[e] = w.tokens.of(e.Line(), e.Method)
+		callee = w.method(receiver, e.Method, w.positions[e])
 	} else {
 		callee = w.expression(e.Func)
-		w.where[e] = w.placeOf(e.Func, w.at.line(e.Line()))
+		w.positions[e] = w.positionOf(e.Func, w.tokens.line(e.Line()))
 	}
 	args := make([]argument, len(e.Args))
 	for i, a := range e.Args {
 		known := w.expression(a)
-		args[i] = argument{known, a, w.placeOf(a, w.where[e])}
+		args[i] = argument{known, a, w.positionOf(a, w.positions[e])}
 	}
 	if callee.builtin == "require" {
 		return w.required(args)
 	}
 	for i, a := range args {
-		if a.nothing && i < len(args)-1 {
+		if a.noValue && i < len(args)-1 {
 			w.empty(a.fact, a.at)
 		}
 	}
 	w.callable(e, callee, args)
-	// pcall(f, …) and try(f, …) call f with the rest.
+	// pcall(f, …) and try(f, …) call f with the remaining arguments.
 	if (callee.builtin == "pcall" || callee.builtin == "try") && len(args) > 0 {
 		w.tried(callee.builtin, args[0])
 		w.check(args[0].fact, args[1:], args[0].at)
 		return fact{}
 	}
-	return w.check(callee, args, w.where[e])
+	return w.check(callee, args, w.positions[e])
 }
 
-// placeOf is where an expression stands, or the given place.
-func (w *walk) placeOf(e ast.Expr, otherwise place) place {
-	if at, ok := w.where[e]; ok {
+// positionOf is the position of an expression, or a default.
+func (w *walk) positionOf(e ast.Expr, otherwise position) position {
+	if at, ok := w.positions[e]; ok {
 		return at
 	}
 	return otherwise
 }
 
-func (w *walk) check(callee fact, args []argument, at place) fact {
+func (w *walk) check(callee fact, args []argument, at position) fact {
 	switch {
 	case callee.operation != nil:
 		w.operation(callee.operation, args, at)
 		return w.answer(callee.operation, args)
 	case callee.function != nil:
-		w.arguments(callee.called, callee.function.Params, args, at)
+		w.arguments(callee.name, callee.function.Params, args, at)
 		return w.result(callee, args)
 	case callee.script != nil:
 		return w.scripted(callee, args, at)
@@ -77,22 +77,23 @@ func (w *walk) check(callee fact, args []argument, at place) fact {
 	return fact{}
 }
 
-// method finds the mistake of calling an operation or a module's function as a
-// method: it would get the module as its first argument.
-func (w *walk) method(receiver fact, name string, at place) fact {
+// method reports an operation or a module's function called as a method: it
+// would receive the module as its first argument.
+func (w *walk) method(receiver fact, name string, at position) fact {
 	if f, known := w.methodOf(receiver, name, at); known {
 		return f
 	}
 	if receiver.manager == nil && receiver.module == nil && !receiver.sdk && receiver.library == "" {
 		return fact{}
 	}
-	w.report(at, WrongCall, fmt.Sprintf("%s:%s is called with a colon", receiver.called, name),
-		fmt.Sprintf("write %s.%s(…)", receiver.called, name))
+	w.report(at, WrongCall, fmt.Sprintf("%s:%s is called with a colon", receiver.name, name),
+		fmt.Sprintf("write %s.%s(…)", receiver.name, name))
 	return fact{}
 }
 
-// endless tells whether the number of values of a call's last argument is not known.
-func endless(args []argument) bool {
+// openEnded reports whether the last argument may expand to any number of
+// values.
+func openEnded(args []argument) bool {
 	if len(args) == 0 {
 		return false
 	}
@@ -106,23 +107,23 @@ func endless(args []argument) bool {
 }
 
 // arguments checks a call of a module's function.
-func (w *walk) arguments(called string, params []module.Param, args []argument, at place) {
+func (w *walk) arguments(called string, params []module.Param, args []argument, at position) {
 	for i, p := range params {
 		if p.Name == "..." {
 			return
 		}
 		if i >= len(args) {
-			if !endless(args) {
+			if !openEnded(args) {
 				w.missing(called, p, "argument", at)
 			}
 			continue
 		}
-		if i == len(args)-1 && endless(args) {
+		if i == len(args)-1 && openEnded(args) {
 			continue
 		}
 		w.param(called, p, args[i], "argument")
 	}
-	if len(args) > len(params) && !(len(args) == len(params)+1 && endless(args)) {
+	if len(args) > len(params) && !(len(args) == len(params)+1 && openEnded(args)) {
 		w.report(args[len(params)].at, TooManyArguments, fmt.Sprintf("%s takes %s, not %d", called, upTo(len(params)), len(args)), "")
 	}
 }
@@ -137,7 +138,7 @@ func upTo(n int) string {
 	return fmt.Sprintf("at most %d arguments", n)
 }
 
-func (w *walk) missing(called string, p module.Param, what string, at place) {
+func (w *walk) missing(called string, p module.Param, what string, at position) {
 	for _, f := range p.Fields {
 		w.missing(called, f, "option", at)
 	}
@@ -163,9 +164,9 @@ func (w *walk) param(called string, p module.Param, a argument, what string) {
 	}
 }
 
-// options checks a table of options written out in the call.
+// options checks a table constructor given as options.
 func (w *walk) options(called string, params []module.Param, a argument) {
-	given, whole := w.fields(a.table)
+	given, complete := w.fields(a.table)
 	names := make([]string, len(params))
 	for i, p := range params {
 		names[i] = p.Name
@@ -173,7 +174,7 @@ func (w *walk) options(called string, params []module.Param, a argument) {
 		switch {
 		case ok:
 			w.param(called, p, value, "option")
-		case whole:
+		case complete:
 			w.missing(called, p, "option", a.at)
 		}
 	}
@@ -184,7 +185,7 @@ func (w *walk) options(called string, params []module.Param, a argument) {
 	}
 }
 
-// sample is a value of the kind that is known.
+// sample is a value of the known type.
 func sample(f fact) lua.LValue {
 	switch {
 	case f.constant != nil:
@@ -208,7 +209,7 @@ func shown(f fact) string {
 		return "a " + f.kind
 	}
 	if f.kind == "string" {
-		return fmt.Sprintf("the text %q", f.constant.String())
+		return fmt.Sprintf("the string %q", f.constant.String())
 	}
 	return f.constant.String()
 }

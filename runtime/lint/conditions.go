@@ -8,7 +8,7 @@ import (
 	"github.com/yuin/gopher-lua/ast"
 )
 
-// condition checks what decides about a branch or loop.
+// condition checks the condition of a branch or loop.
 func (w *walk) condition(e ast.Expr, loop bool) {
 	f := w.expression(e)
 	if _, number := e.(*ast.NumberExpr); number && loop {
@@ -17,50 +17,50 @@ func (w *walk) condition(e ast.Expr, loop bool) {
 	w.decides(e, f)
 }
 
-// decides tells of a condition that is the same whatever happens.
+// decides reports conditions that are constant.
 func (w *walk) decides(e ast.Expr, f fact) {
-	at := w.placeOf(e, w.at.line(e.Line()))
+	at := w.positionOf(e, w.tokens.line(e.Line()))
 	switch e := e.(type) {
 	case *ast.LogicalOpExpr:
 		w.decides(e.Lhs, w.facts[e.Lhs])
 		right := w.facts[e.Rhs]
 		if _, compared := e.Lhs.(*ast.RelationalOpExpr); compared && e.Operator == "or" && right.constant != nil && right.kind != "boolean" {
-			w.report(w.placeOf(e.Rhs, at), SameAlways, "this is always true: "+shown(right)+" stands alone behind or", "compare again: x == a or x == b")
+			w.report(w.positionOf(e.Rhs, at), SameAlways, "the condition is always true: "+shown(right)+" follows or alone", "repeat the comparison: x == a or x == b")
 			return
 		}
 		w.decides(e.Rhs, right)
 	case *ast.UnaryNotOpExpr:
 		w.decides(e.Expr, w.facts[e.Expr])
 	case *ast.UnaryLenOpExpr:
-		w.report(w.placeOf(e.Expr, at), SameAlways, "a length is always true, 0 too", "write #… > 0")
+		w.report(w.positionOf(e.Expr, at), SameAlways, "a length is always true, also 0", "write #… > 0")
 	case *ast.NumberExpr, *ast.StringExpr, *ast.TableExpr:
-		w.report(at, SameAlways, "this is always true: in Lua only nil and false are not", "")
+		w.report(at, SameAlways, "the condition is always true: only nil and false are false", "")
 	case *ast.FuncCallExpr:
 		switch {
-		case f.nothing:
+		case f.noValue:
 			w.empty(f, at)
 		case f.list, f.each != 0, f.kind == "number", f.kind == "string":
-			w.report(at, SameAlways, "what "+f.called+" gives is always true, when empty too", "compare it, or its length")
+			w.report(at, SameAlways, "the result of "+f.name+" is always true, also when empty", "compare it, or its length")
 		}
 	case *ast.AttrGetExpr:
 		if f.operation != nil || f.function != nil || f.bound != "" {
-			w.report(at, SameAlways, f.called+" is a function, and always true", "call it: "+f.called+"(…)")
+			w.report(at, SameAlways, f.name+" is a function, which is always true", "call it: "+f.name+"(…)")
 		}
 	}
 }
 
-// kinds are what type gives.
+// kinds are the results of type.
 var kinds = []string{"nil", "number", "string", "boolean", "table", "function", "thread", "userdata", "channel"}
 
 // compared checks both sides of a comparison.
 func (w *walk) compared(e *ast.RelationalOpExpr, left, right fact) {
-	at := w.placeOf(e.Rhs, w.placeOf(e.Lhs, w.at.line(e.Line())))
+	at := w.positionOf(e.Rhs, w.positionOf(e.Lhs, w.tokens.line(e.Line())))
 	for _, side := range []struct {
 		expr ast.Expr
 		fact
 	}{{e.Lhs, left}, {e.Rhs, right}} {
-		if side.nothing {
-			w.empty(side.fact, w.placeOf(side.expr, at))
+		if side.noValue {
+			w.empty(side.fact, w.positionOf(side.expr, at))
 			return
 		}
 	}
@@ -68,24 +68,24 @@ func (w *walk) compared(e *ast.RelationalOpExpr, left, right fact) {
 	_, not := e.Lhs.(*ast.UnaryNotOpExpr)
 	_, made := e.Lhs.(*ast.TableExpr)
 	_, make := e.Rhs.(*ast.TableExpr)
-	if name, ok := right.constant.(lua.LString); ok && equality && left.called == "type" && !slices.Contains(kinds, string(name)) {
-		w.report(at, SameAlways, "type never gives "+strconv.Quote(string(name)), near(string(name), kinds, ""))
+	if name, ok := right.constant.(lua.LString); ok && equality && left.name == "type" && !slices.Contains(kinds, string(name)) {
+		w.report(at, SameAlways, "type never returns "+strconv.Quote(string(name)), near(string(name), kinds, ""))
 		return
 	}
 	switch {
 	case equality && not && right.kind != "" && right.kind != "boolean":
-		w.report(at, SameAlways, "not … "+e.Operator+" … compares true or false with "+w.shownKind(right), "write ~= instead, or brackets: not (a == b)")
+		w.report(at, SameAlways, "not … "+e.Operator+" … compares a boolean with "+w.shownKind(right), "write ~= or not (a == b)")
 	case equality && (made || make):
-		w.report(at, SameAlways, "a new table is equal to no other", "compare the length with 0, or field by field")
+		w.report(at, SameAlways, "a new table never equals another", "compare the length with 0, or field by field")
 	case equality && right.kind == "nil" && (left.manager != nil || left.module != nil || left.operation != nil || left.function != nil || left.list):
-		w.report(at, SameAlways, left.called+" is never nil", "what goes wrong is raised; try(f, …) gives nil and the error")
+		w.report(at, SameAlways, left.name+" is never nil", "errors are raised; try(f, …) returns nil and the error")
 	case left.kind == "" || right.kind == "" || left.kind == right.kind && (equality || left.kind == "number" || left.kind == "string"):
 	case equality && (left.kind == "nil" || right.kind == "nil"):
 	case equality:
-		w.report(at, SameAlways, w.shownKind(left)+" is never "+w.shownKind(right), "tonumber and tostring make one of the other")
-	case left.kind == right.kind && left.kind == "table" && !left.list && !right.list: // a metatable may know
+		w.report(at, SameAlways, w.shownKind(left)+" is never "+w.shownKind(right), "convert with tonumber or tostring")
+	case left.kind == right.kind && left.kind == "table" && !left.list && !right.list: // a metatable may define it
 	default:
-		w.report(at, WrongType, w.shownKind(left)+" and "+w.shownKind(right)+" cannot be compared with "+e.Operator, "tonumber and tostring make one of the other")
+		w.report(at, WrongType, w.shownKind(left)+" and "+w.shownKind(right)+" cannot be compared with "+e.Operator, "convert with tonumber or tostring")
 	}
 }
 
@@ -96,12 +96,12 @@ func (w *walk) shownKind(f fact) string {
 	case f.constant != nil:
 		return shown(f)
 	case f.kind == "string":
-		return "a text"
+		return "a string"
 	}
 	return "a " + f.kind
 }
 
-// repeated finds a branch whose condition an earlier one has.
+// repeated reports a branch with the same condition as an earlier one.
 func (w *walk) repeated(s *ast.IfStmt) {
 	for next := s; len(next.Else) == 1; {
 		other, ok := next.Else[0].(*ast.IfStmt)
@@ -109,23 +109,23 @@ func (w *walk) repeated(s *ast.IfStmt) {
 			return
 		}
 		if same(s.Condition, other.Condition) {
-			w.report(w.at.line(other.Condition.Line()), SameAlways, "an earlier branch has the same condition", "this one is never taken")
+			w.report(w.tokens.line(other.Condition.Line()), SameAlways, "an earlier branch has the same condition", "this branch never runs")
 			return
 		}
 		next = other
 	}
 }
 
-// toItself finds a variable that gets its own value.
+// toItself reports a variable assigned to itself.
 func (w *walk) toItself(s *ast.AssignStmt) {
 	for i := range s.Lhs {
 		if _, variable := s.Lhs[i].(*ast.IdentExpr); variable && i < len(s.Rhs) && same(s.Lhs[i], s.Rhs[i]) {
-			w.report(w.placeOf(s.Rhs[i], w.at.line(s.Line())), SameAlways, "a variable gets its own value", "")
+			w.report(w.positionOf(s.Rhs[i], w.tokens.line(s.Line())), SameAlways, "the variable is assigned to itself", "")
 		}
 	}
 }
 
-// same tells whether two expressions are alike, and calling nothing.
+// same reports whether two expressions without calls are equal.
 func same(a, b ast.Expr) bool {
 	switch a := a.(type) {
 	case *ast.IdentExpr:

@@ -11,39 +11,37 @@ import (
 	"transect/runtime/module"
 )
 
-// fact is what is known of a value without running anything. The zero fact
-// knows nothing.
+// fact is what is known statically about a value. The zero fact knows nothing.
 type fact struct {
-	kind     string     // Lua's type; "" when it is not known
-	constant lua.LValue // of a string, number or boolean that is known
+	kind     string     // Lua type; "" when unknown
+	constant lua.LValue // a known string, number or boolean
 	table    *ast.TableExpr
 
-	sdk       bool              // sdk, or a connection of its own
-	library   string            // of Lua's own
-	module    *module.Module    // a module
-	manager   *declare.Manager  // a manager
-	operation *declare.Spec     // an operation
-	function  *module.Func      // a function of a module
+	sdk       bool   // sdk, or another connection
+	library   string // a library of Lua
+	module    *module.Module
+	manager   *declare.Manager
+	operation *declare.Spec
+	function  *module.Func      // of a module
 	builtin   string            // a global function
-	standard  string            // a function of Lua's own libraries
-	script    *ast.FunctionExpr // a function of the script itself
+	standard  string            // a function of a library of Lua
+	script    *ast.FunctionExpr // a function of the script
 	object    *module.Type      // an object with methods
-	bound     string            // a method read off an object
-	list      bool              // a table made by a call, which no field was added to
+	bound     string            // name of a method read from an object
+	list      bool              // a table returned by a call, without fields added
 	resource  bool              // one record
-	each      int               // an iterator: how many values it gives at a time, -1 when that is not known
-	nothing   bool              // a call that gives no value
-	names     []string          // all the fields a table has
-	called    string            // its name, as the script has it
+	each      int               // an iterator: values per step, -1 when unknown
+	noValue   bool              // a call that returns nothing
+	names     []string          // all fields of a table
+	name      string            // its name in the script
 }
 
-// unknown tells whether nothing is known but the name.
+// unknown reports whether nothing but the name is known.
 func (f fact) unknown() bool {
-	f.called = ""
+	f.name = ""
 	return reflect.ValueOf(f).IsZero()
 }
 
-// expressions walks expressions and gives what is known of each.
 func (w *walk) expressions(list []ast.Expr) []fact {
 	facts := make([]fact, len(list))
 	for i, e := range list {
@@ -52,7 +50,7 @@ func (w *walk) expressions(list []ast.Expr) []fact {
 	return facts
 }
 
-// expression walks an expression once and remembers what is known of it.
+// expression checks an expression and records what is known about it.
 func (w *walk) expression(e ast.Expr) fact {
 	f := w.visit(e)
 	w.facts[e] = f
@@ -68,17 +66,17 @@ func (w *walk) visit(e ast.Expr) fact {
 	case *ast.NilExpr:
 		return fact{kind: "nil"}
 	case *ast.NumberExpr:
-		w.where[e] = w.at.literal(e.Line(), e.Value)
+		w.positions[e] = w.tokens.literal(e.Line(), e.Value)
 		n, err := strconv.ParseFloat(e.Value, 64)
 		if err != nil {
-			if whole, err := strconv.ParseInt(e.Value, 0, 64); err == nil {
-				return fact{kind: "number", constant: lua.LNumber(whole)}
+			if complete, err := strconv.ParseInt(e.Value, 0, 64); err == nil {
+				return fact{kind: "number", constant: lua.LNumber(complete)}
 			}
 			return fact{kind: "number"}
 		}
 		return fact{kind: "number", constant: lua.LNumber(n)}
 	case *ast.StringExpr:
-		w.where[e] = w.at.literal(e.Line(), e.Value)
+		w.positions[e] = w.tokens.literal(e.Line(), e.Value)
 		return fact{kind: "string", constant: lua.LString(e.Value)}
 	case *ast.IdentExpr:
 		return w.variable(e)
@@ -98,9 +96,9 @@ func (w *walk) visit(e ast.Expr) fact {
 		w.compared(e, w.expression(e.Lhs), w.expression(e.Rhs))
 		return fact{kind: "boolean"}
 	case *ast.StringConcatOpExpr:
-		w.operand(e.Lhs, w.expression(e.Lhs), "joined with ..")
-		w.operand(e.Rhs, w.expression(e.Rhs), "joined with ..")
-		// Objects may say otherwise; text is what it is nearly always.
+		w.operand(e.Lhs, w.expression(e.Lhs), "concatenated")
+		w.operand(e.Rhs, w.expression(e.Rhs), "concatenated")
+		// Objects may define concatenation; a string is usual.
 		return fact{}
 	case *ast.ArithmeticOpExpr:
 		w.operand(e.Lhs, w.expression(e.Lhs), calculated)
@@ -122,20 +120,20 @@ func (w *walk) visit(e ast.Expr) fact {
 }
 
 func (w *walk) variable(e *ast.IdentExpr) fact {
-	at := w.at.of(e.Line(), e.Value)
-	w.where[e] = at
+	at := w.tokens.of(e.Line(), e.Value)
+	w.positions[e] = at
 	if v := w.find(e.Value); v != nil {
 		v.used = true
 		known := v.known
-		known.called = e.Value
+		known.name = e.Value
 		return known
 	}
 	w.read = append(w.read, use{e.Value, at})
-	if _, library := w.world.libraries[e.Value]; library {
+	if _, library := w.env.libraries[e.Value]; library {
 		return fact{kind: "table", library: e.Value}
 	}
-	if w.world.global(e.Value) {
-		return fact{builtin: e.Value, called: e.Value}
+	if w.env.global(e.Value) {
+		return fact{builtin: e.Value, name: e.Value}
 	}
 	return fact{}
 }
@@ -144,9 +142,9 @@ func (w *walk) table(e *ast.TableExpr) fact {
 	given := map[string]bool{}
 	for _, f := range e.Fields {
 		if key, ok := f.Key.(*ast.StringExpr); ok {
-			w.where[key] = w.key(key)
+			w.positions[key] = w.key(key)
 			if given[key.Value] {
-				w.report(w.where[key], DuplicateKey, "the key "+key.Value+" is given twice; the last one counts", "remove one of the two")
+				w.report(w.positions[key], DuplicateKey, "the key "+key.Value+" is given twice; the last one is used", "remove one of them")
 			}
 			given[key.Value] = true
 		} else if f.Key != nil {
@@ -157,5 +155,5 @@ func (w *walk) table(e *ast.TableExpr) fact {
 	return fact{kind: "table", table: e}
 }
 
-// key is where a key stands: a name, or a text in brackets.
-func (w *walk) key(key *ast.StringExpr) place { return w.at.of(key.Line(), key.Value) }
+// key is the position of a key: a name, or a string in brackets.
+func (w *walk) key(key *ast.StringExpr) position { return w.tokens.of(key.Line(), key.Value) }

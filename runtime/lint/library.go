@@ -10,7 +10,7 @@ import (
 	"transect/runtime/module"
 )
 
-// standard are the functions of Lua whose arguments are checked. A question
+// standard declares the functions of Lua whose arguments are checked. A question
 // mark makes one optional.
 var standard = map[string]string{
 	"tonumber": "value:any base:number?", "ipairs": "list:table", "pairs": "table:table", "setmetatable": "table:table metatable:table|nil",
@@ -25,7 +25,7 @@ var standard = map[string]string{
 	"os.remove": "path:string", "os.rename": "from:string to:string", "os.getenv": "name:string", "io.open": "path:string mode:string?",
 }
 
-// standardParams reads them as declarations.
+// standardParams parses standard.
 func standardParams() map[string][]module.Param {
 	all := map[string][]module.Param{}
 	for name, text := range standard {
@@ -40,29 +40,29 @@ func standardParams() map[string][]module.Param {
 	return all
 }
 
-// lua checks a call of one of Lua's own functions.
-func (w *walk) lua(callee fact, args []argument, at place) fact {
+// lua checks a call of a function of Lua.
+func (w *walk) lua(callee fact, args []argument, at position) fact {
 	name := callee.standard
 	if name == "" {
 		name = callee.builtin
 	}
-	if callee.bound != "" { // a method of a text, which is its first argument
+	if callee.bound != "" { // a method of a string, which is its first argument
 		args = append([]argument{{fact: fact{kind: "string", constant: callee.constant}, at: at}}, args...)
 	}
 	if (name == "pairs" || name == "ipairs") && len(args) > 0 && args[0].each != 0 {
-		w.report(args[0].at, NoIterator, args[0].called+" gives an iterator already", "write for … in "+args[0].called+"(…) do")
+		w.report(args[0].at, NoIterator, args[0].name+" returns an iterator already", "write for … in "+args[0].name+"(…) do")
 		return fact{}
 	}
-	if params := w.world.standard[name]; params != nil {
+	if params := w.env.standard[name]; params != nil {
 		for i, p := range params {
 			switch {
-			case i < len(args) && (i < len(args)-1 || !endless(args)):
+			case i < len(args) && (i < len(args)-1 || !openEnded(args)):
 				w.luaParam(name, p, args[i])
-			case i >= len(args) && !p.Optional && p.Name != "at" && !endless(args):
+			case i >= len(args) && !p.Optional && p.Name != "at" && !openEnded(args):
 				w.report(at, MissingArgument, name+": argument "+p.Missing(), "")
 			}
 		}
-		if len(args) > len(params) && !(len(args) == len(params)+1 && endless(args)) {
+		if len(args) > len(params) && !(len(args) == len(params)+1 && openEnded(args)) {
 			w.report(args[len(params)].at, TooManyArguments, fmt.Sprintf("%s takes %s, not %d", name, upTo(len(params)), len(args)), "")
 		}
 	}
@@ -73,23 +73,23 @@ func (w *walk) lua(callee fact, args []argument, at place) fact {
 		plain := name == "string.find" && len(args) > 3
 		if text, ok := texts(args, 1); ok && !plain {
 			if wrong := malformed(text); wrong != "" {
-				w.report(args[1].at, WrongValue, name+": the pattern "+fmt.Sprintf("%q", text)+" "+wrong, "the characters ^$()%.[]*+-? are written with % before them")
+				w.report(args[1].at, WrongValue, name+": the pattern "+fmt.Sprintf("%q", text)+" "+wrong, "escape the characters ^$()%.[]*+-? with %")
 			}
 		}
 	case "type":
-		return fact{kind: "string", called: "type"}
+		return fact{kind: "string", name: "type"}
 	case "tostring", "table.concat", "string.upper", "string.lower", "string.rep", "string.sub", "string.reverse":
-		return fact{kind: "string", called: name}
+		return fact{kind: "string", name: name}
 	case "string.len", "math.floor", "math.ceil", "math.abs", "os.clock":
-		return fact{kind: "number", called: name}
+		return fact{kind: "number", name: name}
 	}
 	return fact{}
 }
 
-// luaParam checks one argument; resources and objects may behave like others.
+// luaParam checks one argument; records and objects may act as other types.
 func (w *walk) luaParam(name string, p module.Param, a argument) {
 	switch {
-	case a.nothing:
+	case a.noValue:
 		w.empty(a.fact, a.at)
 	case a.kind == "" || a.kind == "nil" && p.Optional || module.Accepts(p.Type, sample(a.fact)):
 	default:
@@ -105,8 +105,8 @@ func texts(args []argument, i int) (string, bool) {
 	return string(text), ok
 }
 
-// format compares the directives of a format with what they are to show.
-func (w *walk) format(args []argument, at place) {
+// format compares the directives of a format with the arguments.
+func (w *walk) format(args []argument, at position) {
 	text, ok := texts(args, 0)
 	if !ok {
 		return
@@ -124,22 +124,22 @@ func (w *walk) format(args []argument, at place) {
 		case i < len(text) && text[i] == '%':
 			continue
 		case i >= len(text) || strings.IndexByte("cdiouxXeEfFgGaAqs", text[i]) < 0:
-			w.report(args[0].at, WrongValue, "string.format: there is no such directive in "+fmt.Sprintf("%q", text), "a percent sign is written %%")
+			w.report(args[0].at, WrongValue, "string.format: invalid directive in "+fmt.Sprintf("%q", text), "write %% for a percent sign")
 			return
 		}
 		wanted++
 	}
 	given := len(args) - 1
 	switch {
-	case endless(args):
+	case openEnded(args):
 	case given < wanted:
-		w.report(at, MissingArgument, fmt.Sprintf("string.format: the text wants %d values, and gets %d", wanted, given), "")
+		w.report(at, MissingArgument, fmt.Sprintf("string.format: the format needs %d values, got %d", wanted, given), "")
 	case given > wanted:
-		w.report(args[wanted+1].at, TooManyArguments, fmt.Sprintf("string.format: the text wants %d values, and gets %d", wanted, given), "")
+		w.report(args[wanted+1].at, TooManyArguments, fmt.Sprintf("string.format: the format needs %d values, got %d", wanted, given), "")
 	}
 }
 
-// malformed tells what is wrong with a pattern; "" when nothing is.
+// malformed describes the error of a pattern, or "".
 func malformed(p string) string {
 	open := 0
 	for i := 0; i < len(p); i++ {
@@ -157,7 +157,7 @@ func malformed(p string) string {
 			}
 			for first := true; ; first = false {
 				if i >= len(p) {
-					return "has a [ without its ]"
+					return "has a [ without ]"
 				}
 				if p[i] == ']' && !first {
 					break
@@ -171,12 +171,12 @@ func malformed(p string) string {
 			open++
 		case ')':
 			if open--; open < 0 {
-				return "has a ) without its ("
+				return "has a ) without ("
 			}
 		}
 	}
 	if open > 0 {
-		return "has a ( without its )"
+		return "has a ( without )"
 	}
 	return ""
 }

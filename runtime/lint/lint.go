@@ -1,7 +1,13 @@
-// Package lint finds mistakes in scripts without running them: what does not
-// parse, names that do not exist, arguments that operations and functions will
-// refuse, variables nobody reads, statements nothing reaches. What exists is
-// read off the same declarations that calls are checked by at run time.
+// Package lint finds mistakes in scripts without running them: syntax, unknown
+// names, arguments that operations and functions will refuse, unused variables,
+// unreachable statements.
+//
+// A Checker walks the syntax tree of a script (statements.go) and keeps a fact
+// about each expression (facts.go): its type, and which module, manager or
+// operation it is. Names and arguments are checked against the same declarations
+// as calls at run time (environment.go, operations.go, calls.go; Lua's own
+// library in library.go). Nothing is reported unless it is certain. Begin
+// reading with Checker.Script.
 package lint
 
 import (
@@ -49,21 +55,21 @@ const (
 	ReadOnly         = "read-only"
 )
 
-// ignored on a line silences what is found there.
+// ignored suppresses the problems of its line.
 const ignored = "-- check: ignore"
 
-// Checker checks scripts against everything scripts can use.
+// Checker checks scripts.
 type Checker struct {
-	world *world
-	// Local tells whether require finds a module of that name among the files
-	// beside the script. Nothing is known of such modules. Optional.
+	env *environment
+	// Local reports whether require finds a module among the files beside the
+	// script. Optional.
 	Local func(script, module string) bool
 }
 
 // New makes a Checker.
-func New() *Checker { return &Checker{world: newWorld()} }
+func New() *Checker { return &Checker{env: newEnvironment()} }
 
-// Script checks one script and gives what was found, in the order of lines.
+// Script checks one script and returns its problems in the order of lines.
 func (c *Checker) Script(file string, code []byte) []Problem {
 	code = bytes.TrimPrefix(code, []byte("\xef\xbb\xbf"))
 	if bytes.HasPrefix(code, []byte("#")) {
@@ -73,16 +79,16 @@ func (c *Checker) Script(file string, code []byte) []Problem {
 	if problem != nil {
 		return []Problem{*problem}
 	}
-	// The first walk only finds out which variables are assigned to again.
+	// The first walk only finds reassigned variables.
 	first := newWalk(c, file, code, nil)
 	first.chunk(chunk)
 	second := newWalk(c, file, code, first.reassigned)
 	second.chunk(chunk)
-	return kept(second.problems, code)
+	return filter(second.problems, code)
 }
 
-// kept sorts the problems and leaves out those of lines that say so.
-func kept(problems []Problem, code []byte) []Problem {
+// filter sorts the problems and removes suppressed ones.
+func filter(problems []Problem, code []byte) []Problem {
 	lines := strings.Split(string(code), "\n")
 	problems = slices.DeleteFunc(problems, func(p Problem) bool {
 		return p.Line <= len(lines) && p.Line > 0 && strings.Contains(lines[p.Line-1], ignored)
@@ -93,35 +99,35 @@ func kept(problems []Problem, code []byte) []Problem {
 	return problems
 }
 
-// walk goes once through a script.
+// walk is one pass over a script.
 type walk struct {
 	*Checker
-	file     string
-	at       *positions
-	scope    *scope
-	problems []Problem
-	facts    map[ast.Expr]fact  // of each expression walked
-	where    map[ast.Expr]place // of names and constants
+	file      string
+	tokens    *tokens
+	scope     *scope
+	problems  []Problem
+	facts     map[ast.Expr]fact     // of each visited expression
+	positions map[ast.Expr]position // of names and constants
 
-	reassigned map[declaration]bool // what this walk finds, or the one before found
-	settled    bool                 // reassigned is known
-	assigned   map[string]place     // globals the script makes itself
-	read       []use                // globals it reads
+	reassigned map[declaration]bool // variables assigned to after their declaration
+	final      bool                 // reassigned is complete
+	assigned   map[string]position  // globals the script defines
+	read       []use                // globals the script reads
 }
 
-// use is a global that is read somewhere.
+// use is a read of a global.
 type use struct {
 	name string
-	place
+	position
 }
 
-// place is a line and a column.
-type place struct{ line, column int }
+// position is a line and a column.
+type position struct{ line, column int }
 
 func newWalk(c *Checker, file string, code []byte, reassigned map[declaration]bool) *walk {
-	w := &walk{Checker: c, file: file, at: newPositions(code), facts: map[ast.Expr]fact{}, where: map[ast.Expr]place{},
-		reassigned: reassigned, settled: reassigned != nil, assigned: map[string]place{}}
-	if !w.settled {
+	w := &walk{Checker: c, file: file, tokens: newTokens(code), facts: map[ast.Expr]fact{}, positions: map[ast.Expr]position{},
+		reassigned: reassigned, final: reassigned != nil, assigned: map[string]position{}}
+	if !w.final {
 		w.reassigned = map[declaration]bool{}
 	}
 	return w
@@ -132,6 +138,6 @@ func (w *walk) chunk(stmts []ast.Stmt) {
 	w.globals()
 }
 
-func (w *walk) report(at place, rule, message, hint string) {
+func (w *walk) report(at position, rule, message, hint string) {
 	w.problems = append(w.problems, Problem{File: w.file, Line: at.line, Column: at.column, Rule: rule, Message: message, Hint: hint})
 }

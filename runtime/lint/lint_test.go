@@ -277,7 +277,7 @@ func TestExamplesAreClean(t *testing.T) {
 	c := New()
 	clean := func(name, code string) {
 		t.Helper()
-		c.Local = func(_, module string) bool { return !slices.Contains(c.world.names, module) } // the script's own
+		c.Local = func(_, module string) bool { return !slices.Contains(c.env.names, module) } // the script's own
 		for _, p := range c.Script(name, []byte(code)) {
 			if p.Rule == UnusedVariable {
 				continue // examples name what there is

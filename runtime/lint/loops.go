@@ -7,55 +7,55 @@ import (
 	"github.com/yuin/gopher-lua/ast"
 )
 
-// iterated checks what a loop goes through.
-func (w *walk) iterated(s *ast.GenericForStmt, facts []fact, places []place) {
+// iterated checks what a for loop iterates over.
+func (w *walk) iterated(s *ast.GenericForStmt, facts []fact, positions []position) {
 	if len(facts) == 0 {
 		return
 	}
 	f, e := facts[0], s.Exprs[0]
-	at := w.placeOf(e, w.at.line(e.Line()))
+	at := w.positionOf(e, w.tokens.line(e.Line()))
 	_, literal := e.(*ast.TableExpr)
 	switch {
-	case f.nothing:
+	case f.noValue:
 		w.empty(f, at)
 	case f.list, literal:
-		w.report(at, NoIterator, "a list is gone through with ipairs", "write for _, … in ipairs(…) do")
+		w.report(at, NoIterator, "a list is not an iterator", "write for _, … in ipairs(…) do")
 	case f.operation != nil, f.function != nil:
-		w.report(at, NoIterator, f.called+" is not called", "write "+f.called+"(…)")
+		w.report(at, NoIterator, f.name+" is not called", "write "+f.name+"(…)")
 	case f.manager != nil, f.module != nil, f.sdk, f.library != "", f.resource,
 		f.kind == "number", f.kind == "string", f.kind == "boolean", f.kind == "nil":
-		w.report(at, NoIterator, "a loop cannot go through this", "it wants an iterator: pairs(…), ipairs(…), or a function that makes one")
+		w.report(at, NoIterator, "this is not an iterator", "use pairs(…), ipairs(…), or a function that returns an iterator")
 	case f.each == 1 && len(s.Names) > 1 && !strings.HasPrefix(s.Names[1], "_"):
-		w.report(places[1], NoValue, f.called+" gives one value at a time; "+s.Names[1]+" is always nil", "write for "+s.Names[1]+" in … do")
+		w.report(positions[1], NoValue, f.name+" returns one value per step; "+s.Names[1]+" is always nil", "write for "+s.Names[1]+" in … do")
 	}
 }
 
-// counted checks the limits of a counting loop.
+// counted checks the limits of a numeric for loop.
 func (w *walk) counted(s *ast.NumberForStmt, from, to fact) {
 	for _, limit := range []struct {
 		expr ast.Expr
 		fact
 	}{{s.Init, from}, {s.Limit, to}} {
-		if what := w.known(limit.expr, limit.fact); what != "" {
-			w.report(w.placeOf(limit.expr, w.at.line(s.Line())), WrongType, "a loop cannot count with "+what, "write #… for a length")
+		if what := w.notOperand(limit.expr, limit.fact); what != "" {
+			w.report(w.positionOf(limit.expr, w.tokens.line(s.Line())), WrongType, what+" cannot be the limit of a loop", "write #… for a length")
 			return
 		}
 	}
 	first, known := from.constant.(lua.LNumber)
 	last, ends := to.constant.(lua.LNumber)
 	if known && ends && first > last && s.Step == nil {
-		w.report(w.placeOf(s.Limit, w.at.line(s.Line())), SameAlways, "the loop never runs: it counts up from "+first.String()+" to "+last.String(), "to count down, add a step: , -1")
+		w.report(w.positionOf(s.Limit, w.tokens.line(s.Line())), SameAlways, "the loop never runs from "+first.String()+" to "+last.String(), "to count down, add the step -1")
 	}
 }
 
-// dropped checks a call whose result nobody takes.
+// dropped checks a call whose result is not used.
 func (w *walk) dropped(e ast.Expr, result fact) {
 	call, ok := e.(*ast.FuncCallExpr)
 	if !ok {
 		return
 	}
 	if result.each != 0 {
-		w.report(w.where[call], UnusedValue, "the iterator of "+result.called+" is not gone through", "write for … in "+result.called+"(…) do")
+		w.report(w.positions[call], UnusedValue, "the iterator of "+result.name+" is not used", "write for … in "+result.name+"(…) do")
 		return
 	}
 	name := w.facts[call.Func].standard
@@ -67,17 +67,17 @@ func (w *walk) dropped(e ast.Expr, result fact) {
 			name = "string." + call.Method
 		}
 	}
-	if f := w.facts[call.Func]; f.function != nil && strings.HasPrefix(f.called, "path.") {
-		name = f.called
+	if f := w.facts[call.Func]; f.function != nil && strings.HasPrefix(f.name, "path.") {
+		name = f.name
 	}
 	pure := strings.HasPrefix(name, "string.") || strings.HasPrefix(name, "path.") ||
 		strings.HasPrefix(name, "math.") && !strings.HasPrefix(name, "math.random") ||
 		name == "table.concat" || name == "tostring" || name == "tonumber" || name == "type" || name == "pairs" || name == "ipairs"
 	if name == "string.gsub" && len(call.Args) > 0 {
 		with := w.facts[call.Args[len(call.Args)-1]]
-		pure = with.kind == "string" // a function may do more
+		pure = with.kind == "string" // a function may have side effects
 	}
 	if pure {
-		w.report(w.where[call], UnusedValue, "what "+name+" gives is not used", "it changes nothing by itself: write local x = …")
+		w.report(w.positions[call], UnusedValue, "the result of "+name+" is not used", "it has no other effect: write local x = …")
 	}
 }

@@ -12,7 +12,8 @@ import (
 	"transect/client/suggest"
 )
 
-// attribute reads a field, and tells of names that modules and managers do not have.
+// attribute checks a field access and reports names that modules and managers do
+// not have.
 func (w *walk) attribute(e *ast.AttrGetExpr) fact {
 	object := w.expression(e.Object)
 	key, ok := e.Key.(*ast.StringExpr)
@@ -20,9 +21,9 @@ func (w *walk) attribute(e *ast.AttrGetExpr) fact {
 		w.expression(e.Key)
 		return fact{}
 	}
-	at := w.at.of(key.Line(), key.Value)
-	w.where[e] = at
-	called := object.called + "." + key.Value
+	at := w.tokens.of(key.Line(), key.Value)
+	w.positions[e] = at
+	called := object.name + "." + key.Value
 	w.indexed(object, key.Value, at)
 	switch {
 	case object.sdk:
@@ -31,45 +32,45 @@ func (w *walk) attribute(e *ast.AttrGetExpr) fact {
 		return w.ofManager(object.manager, key.Value, called, at)
 	case object.module != nil:
 		if f := function(object.module, key.Value); f != nil {
-			return fact{kind: "function", function: f, called: object.module.Name + "." + key.Value}
+			return fact{kind: "function", function: f, name: object.module.Name + "." + key.Value}
 		}
 		names := fields(object.module)
 		if !slices.Contains(names, key.Value) && object.module.Open == nil {
-			w.report(at, UnknownFunction, object.module.Name+" has no "+key.Value, near(key.Value, names, "transect doc "+object.module.Name+" lists what it has"))
+			w.report(at, UnknownFunction, object.module.Name+" has no "+key.Value, near(key.Value, names, "transect doc "+object.module.Name+" lists its functions"))
 		}
 	case object.library != "":
-		names := w.world.libraries[object.library]
+		names := w.env.libraries[object.library]
 		if !slices.Contains(names, key.Value) {
 			w.report(at, UnknownFunction, "Lua's "+object.library+" has no "+key.Value, near(key.Value, names, ""))
 		}
-		return fact{standard: object.library + "." + key.Value, called: object.library + "." + key.Value}
+		return fact{standard: object.library + "." + key.Value, name: object.library + "." + key.Value}
 	case object.object != nil:
 		return w.ofObject(object, key.Value, at)
 	case object.names != nil:
 		if !slices.Contains(object.names, key.Value) {
-			w.report(at, UnknownArgument, "script.args declares no argument "+key.Value, near(key.Value, object.names, "it declares "+strings.Join(object.names, ", ")))
+			w.report(at, UnknownArgument, "script.args does not declare the argument "+key.Value, near(key.Value, object.names, "it declares "+strings.Join(object.names, ", ")))
 		}
 	}
 	return fact{}
 }
 
-func (w *walk) ofSDK(name, called string, at place) fact {
-	if m := w.world.managers[name]; m != nil {
-		return fact{kind: "table", manager: m, called: called}
+func (w *walk) ofSDK(name, called string, at position) fact {
+	if m := w.env.managers[name]; m != nil {
+		return fact{kind: "table", manager: m, name: called}
 	}
-	if f := function(w.world.sdk, name); f != nil {
-		return fact{kind: "function", function: f, called: called}
+	if f := function(w.env.sdk, name); f != nil {
+		return fact{kind: "function", function: f, name: called}
 	}
-	known := append(fields(w.world.sdk), slices.Sorted(maps.Keys(w.world.managers))...)
+	known := append(fields(w.env.sdk), slices.Sorted(maps.Keys(w.env.managers))...)
 	if !slices.Contains(known, name) {
-		w.report(at, UnknownManager, "there is no manager "+name, near(name, known, "transect doc lists them"))
+		w.report(at, UnknownManager, "unknown manager "+name, near(name, known, "transect doc lists them"))
 	}
 	return fact{}
 }
 
-func (w *walk) ofManager(m *declare.Manager, name, called string, at place) fact {
+func (w *walk) ofManager(m *declare.Manager, name, called string, at position) fact {
 	if spec := m.Op(name); spec != nil {
-		return fact{kind: "function", operation: spec, called: called}
+		return fact{kind: "function", operation: spec, name: called}
 	}
 	var known []string
 	for _, s := range m.Ops {
@@ -79,7 +80,7 @@ func (w *walk) ofManager(m *declare.Manager, name, called string, at place) fact
 	return fact{}
 }
 
-// required is what require gives.
+// required is the result of require.
 func (w *walk) required(args []argument) fact {
 	if len(args) != 1 || args[0].constant == nil || args[0].kind != "string" {
 		return fact{}
@@ -88,15 +89,15 @@ func (w *walk) required(args []argument) fact {
 	switch {
 	case name == "sdk":
 		return fact{kind: "table", sdk: true}
-	case w.world.modules[name] != nil:
-		return fact{kind: "table", module: w.world.modules[name]}
-	case w.world.managers[name] != nil:
-		return fact{kind: "table", manager: w.world.managers[name]}
-	case w.world.libraries[name] != nil:
+	case w.env.modules[name] != nil:
+		return fact{kind: "table", module: w.env.modules[name]}
+	case w.env.managers[name] != nil:
+		return fact{kind: "table", manager: w.env.managers[name]}
+	case w.env.libraries[name] != nil:
 		return fact{kind: "table", library: name}
 	case w.Local == nil || !w.Local(w.file, name):
-		w.report(at, UnknownModule, "there is no module "+name,
-			near(name, w.world.names, "transect doc lists them; files beside the script are found too"))
+		w.report(at, UnknownModule, "unknown module "+name,
+			near(name, w.env.names, "transect doc lists them; files beside the script are found, too"))
 	}
 	return fact{}
 }

@@ -15,19 +15,19 @@ import (
 	"transect/client/schema"
 )
 
-// fields gives the named fields of a table written out; whole is false when it
-// holds more than can be seen.
-func (w *walk) fields(t *ast.TableExpr) (given map[string]argument, whole bool) {
-	given, whole = map[string]argument{}, true
+// fields lists the named fields of a table constructor; complete is false when
+// it has others.
+func (w *walk) fields(t *ast.TableExpr) (given map[string]argument, complete bool) {
+	given, complete = map[string]argument{}, true
 	for _, f := range t.Fields {
 		key, named := f.Key.(*ast.StringExpr)
 		if !named {
-			whole = false
+			complete = false
 			continue
 		}
-		given[key.Value] = argument{w.facts[f.Value], f.Value, w.placeOf(key, w.placeOf(f.Value, w.at.line(key.Line())))}
+		given[key.Value] = argument{w.facts[f.Value], f.Value, w.positionOf(key, w.positionOf(f.Value, w.tokens.line(key.Line())))}
 	}
-	return given, whole
+	return given, complete
 }
 
 func inOrder(given map[string]argument) []string {
@@ -39,9 +39,9 @@ func inOrder(given map[string]argument) []string {
 	return names
 }
 
-// operation checks a call of an operation: arguments named in one table, or
+// operation checks a call of an operation: named arguments in one table, or
 // positional ones followed by such a table.
-func (w *walk) operation(s *declare.Spec, args []argument, at place) {
+func (w *walk) operation(s *declare.Spec, args []argument, at position) {
 	var positional []*schema.Param
 	for i := range s.Params {
 		if s.Params[i].Positional {
@@ -49,18 +49,18 @@ func (w *walk) operation(s *declare.Spec, args []argument, at place) {
 		}
 	}
 	given := map[string]bool{}
-	whole := !endless(args)
+	complete := !openEnded(args)
 	for i, a := range args {
 		last := i == len(args)-1
 		if last && (a.kind == "table" || a.kind == "") && w.named(s, a, positional, i) {
 			if a.table == nil {
-				whole = false // a variable: who knows what it holds
+				complete = false // a variable whose content is unknown
 				break
 			}
-			whole = w.namedArguments(s, a, given) && whole
+			complete = w.namedArguments(s, a, given) && complete
 			break
 		}
-		if last && !whole {
+		if last && !complete {
 			break
 		}
 		if i >= len(positional) {
@@ -71,19 +71,19 @@ func (w *walk) operation(s *declare.Spec, args []argument, at place) {
 		w.value(s, positional[i], a)
 	}
 	for i := range s.Params {
-		if p := &s.Params[i]; p.Required() && !given[p.Name] && whole {
+		if p := &s.Params[i]; p.Required() && !given[p.Name] && complete {
 			w.report(at, MissingArgument, s.FullName()+": argument "+p.Missing(), "call it as "+s.Signature())
 		}
 	}
 }
 
-// named tells whether the last argument holds named ones, as a call at run
-// time would take it.
+// named reports whether the last argument is a table of named ones, as at run
+// time.
 func (w *walk) named(s *declare.Spec, a argument, positional []*schema.Param, at int) bool {
 	if a.table == nil {
 		return true
 	}
-	given, whole := w.fields(a.table)
+	given, complete := w.fields(a.table)
 	known := 0
 	for name := range given {
 		if s.Param(name) != nil || name == "extra" {
@@ -93,7 +93,7 @@ func (w *walk) named(s *declare.Spec, a argument, positional []*schema.Param, at
 	_, id := given["id"]
 	_, id2 := given["_id"]
 	switch {
-	case !whole && known == 0, (id || id2) && at < len(positional) && known == 0:
+	case !complete && known == 0, (id || id2) && at < len(positional) && known == 0:
 		return at >= len(positional)
 	case at >= len(positional):
 		return true
@@ -105,8 +105,8 @@ func (w *walk) named(s *declare.Spec, a argument, positional []*schema.Param, at
 	return true
 }
 
-func (w *walk) namedArguments(s *declare.Spec, a argument, given map[string]bool) (whole bool) {
-	values, whole := w.fields(a.table)
+func (w *walk) namedArguments(s *declare.Spec, a argument, given map[string]bool) (complete bool) {
+	values, complete := w.fields(a.table)
 	for _, name := range inOrder(values) {
 		v := values[name]
 		p := s.Param(name)
@@ -127,10 +127,10 @@ func (w *walk) namedArguments(s *declare.Spec, a argument, given map[string]bool
 		given[p.Name] = true
 		w.value(s, p, v)
 	}
-	return whole
+	return complete
 }
 
-// value checks an argument whose value is known, or at least its type.
+// value checks an argument whose value or type is known.
 func (w *walk) value(s *declare.Spec, p *schema.Param, a argument) {
 	v, known := w.constant(a.fact)
 	var err error
@@ -153,7 +153,7 @@ func (w *walk) value(s *declare.Spec, p *schema.Param, a argument) {
 	w.report(a.at, rule, fmt.Sprintf("%s: argument %s", s.FullName(), err), hint)
 }
 
-// constant is a value that is known completely, as the client's checks take it.
+// constant is a completely known value in the types of the client.
 func (w *walk) constant(f fact) (any, bool) {
 	switch v := f.constant.(type) {
 	case lua.LString:

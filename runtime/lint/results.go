@@ -11,42 +11,42 @@ import (
 	"transect/runtime/module"
 )
 
-// answer is what is known of an operation's result.
+// answer is the result of an operation.
 func (w *walk) answer(s *declare.Spec, args []argument) fact {
 	switch s.Shape {
 	case declare.ShapeNone:
-		return fact{nothing: true, called: s.FullName()}
+		return fact{noValue: true, name: s.FullName()}
 	case declare.ShapeResource:
-		return fact{resource: true, called: s.FullName()}
+		return fact{resource: true, name: s.FullName()}
 	case declare.ShapeResources:
-		return fact{kind: "table", list: true, called: s.FullName()}
+		return fact{kind: "table", list: true, name: s.FullName()}
 	case declare.ShapeIterator:
-		return fact{kind: "function", each: 1, called: s.FullName()}
+		return fact{kind: "function", each: 1, name: s.FullName()}
 	case declare.ShapePage:
 		if len(args) == 0 {
-			return fact{kind: "table", list: true, called: s.FullName()}
+			return fact{kind: "table", list: true, name: s.FullName()}
 		}
 		if t := args[len(args)-1].table; t != nil {
-			if given, whole := w.fields(t); whole && given["return_total"].expr == nil {
-				return fact{kind: "table", list: true, called: s.FullName()}
+			if given, complete := w.fields(t); complete && given["return_total"].expr == nil {
+				return fact{kind: "table", list: true, name: s.FullName()}
 			}
 		}
 	}
 	return fact{}
 }
 
-// result is what is known of what a module's function gives, by the words its
-// documentation begins with.
+// result is the result of a module's function, by the first words of its
+// documentation.
 func (w *walk) result(callee fact, args []argument) fact {
 	f := callee.function
-	words, known := f.Returns, fact{called: callee.called}
+	words, known := f.Returns, fact{name: callee.name}
 	switch {
-	case f == function(w.world.sdk, "connect"):
+	case f == function(w.env.sdk, "connect"):
 		return fact{kind: "table", sdk: true}
-	case callee.called == "script.args":
+	case callee.name == "script.args":
 		known.kind, known.names = "table", w.declared(args)
 	case words == "":
-		known.nothing = true
+		known.noValue = true
 	case strings.Contains(words, " nil"):
 	case strings.HasPrefix(words, "an iterator"):
 		known.kind, known.each = "function", -1
@@ -60,13 +60,14 @@ func (w *walk) result(callee fact, args []argument) fact {
 		// "a response", "the task", "a logger, with …"
 		words, _, _ = strings.Cut(words, ",")
 		if article, name, _ := strings.Cut(strings.TrimSuffix(words, " object"), " "); article == "a" || article == "an" || article == "the" {
-			known.object = w.world.types[name]
+			known.object = w.env.types[name]
 		}
 	}
 	return known
 }
 
-// declared lists the arguments a script declares, nil when not all can be seen.
+// declared lists the arguments that a script declares, or nil when not all are
+// known.
 func (w *walk) declared(args []argument) []string {
 	if len(args) != 1 || args[0].table == nil {
 		return nil
@@ -87,12 +88,12 @@ func (w *walk) declared(args []argument) []string {
 	return names
 }
 
-// ofObject reads a field of an object.
-func (w *walk) ofObject(object fact, name string, at place) fact {
+// ofObject checks a field access of an object.
+func (w *walk) ofObject(object fact, name string, at position) fact {
 	i := slices.IndexFunc(object.object.Methods, func(f module.Func) bool { return f.Name == name })
 	switch {
 	case i >= 0:
-		return fact{kind: "function", bound: name, called: object.called + "." + name}
+		return fact{kind: "function", bound: name, name: object.name + "." + name}
 	case object.object.Get == nil:
 		w.report(at, UnknownFunction, "a "+object.object.Name+" has no "+name, near(name, methods(object.object), "it has "+strings.Join(methods(object.object), ", ")))
 	}
@@ -107,8 +108,8 @@ func methods(t *module.Type) []string {
 	return names
 }
 
-// methodOf finds the method of a value of which the kind is known.
-func (w *walk) methodOf(receiver fact, name string, at place) (fact, bool) {
+// methodOf finds the method of a value of a known type.
+func (w *walk) methodOf(receiver fact, name string, at position) (fact, bool) {
 	switch {
 	case receiver.object != nil:
 		i := slices.IndexFunc(receiver.object.Methods, func(f module.Func) bool { return f.Name == name })
@@ -116,13 +117,13 @@ func (w *walk) methodOf(receiver fact, name string, at place) (fact, bool) {
 			w.report(at, UnknownFunction, "a "+receiver.object.Name+" has no method "+name, near(name, methods(receiver.object), "it has "+strings.Join(methods(receiver.object), ", ")))
 			return fact{}, true
 		}
-		return fact{kind: "function", function: &receiver.object.Methods[i], called: receiver.object.Name + ":" + name}, true
+		return fact{kind: "function", function: &receiver.object.Methods[i], name: receiver.object.Name + ":" + name}, true
 	case receiver.kind == "string":
-		if !slices.Contains(w.world.libraries["string"], name) {
-			w.report(at, UnknownFunction, "a text has no method "+name, near(name, w.world.libraries["string"], ""))
+		if !slices.Contains(w.env.libraries["string"], name) {
+			w.report(at, UnknownFunction, "a string has no method "+name, near(name, w.env.libraries["string"], ""))
 		}
-		return fact{standard: "string." + name, bound: name, called: "string." + name, constant: receiver.constant}, true
-	case receiver.nothing:
+		return fact{standard: "string." + name, bound: name, name: "string." + name, constant: receiver.constant}, true
+	case receiver.noValue:
 		w.empty(receiver, at)
 	case receiver.kind == "number", receiver.kind == "boolean", receiver.kind == "function":
 		w.report(at, WrongCall, "a "+receiver.kind+" has no method "+name, "")
@@ -132,42 +133,13 @@ func (w *walk) methodOf(receiver fact, name string, at place) (fact, bool) {
 }
 
 // scripted checks a call of a function of the script.
-func (w *walk) scripted(callee fact, args []argument, at place) fact {
+func (w *walk) scripted(callee fact, args []argument, at position) fact {
 	most := len(callee.script.ParList.Names)
-	if !callee.script.ParList.HasVargs && len(args) > most && !(len(args) == most+1 && endless(args)) {
-		w.report(args[most].at, TooManyArguments, callee.called+" takes "+upTo(most)+", not "+lua.LNumber(len(args)).String(), "")
+	if !callee.script.ParList.HasVargs && len(args) > most && !(len(args) == most+1 && openEnded(args)) {
+		w.report(args[most].at, TooManyArguments, callee.name+" takes "+upTo(most)+", not "+lua.LNumber(len(args)).String(), "")
 	}
 	if !returns(callee.script.Stmts) {
-		return fact{nothing: true, called: callee.called}
+		return fact{noValue: true, name: callee.name}
 	}
 	return fact{}
-}
-
-// returns tells whether a function's body gives a value anywhere.
-func returns(stmts []ast.Stmt) bool {
-	for _, s := range stmts {
-		var inner [][]ast.Stmt
-		switch s := s.(type) {
-		case *ast.ReturnStmt:
-			if len(s.Exprs) > 0 {
-				return true
-			}
-		case *ast.DoBlockStmt:
-			inner = [][]ast.Stmt{s.Stmts}
-		case *ast.WhileStmt:
-			inner = [][]ast.Stmt{s.Stmts}
-		case *ast.RepeatStmt:
-			inner = [][]ast.Stmt{s.Stmts}
-		case *ast.NumberForStmt:
-			inner = [][]ast.Stmt{s.Stmts}
-		case *ast.GenericForStmt:
-			inner = [][]ast.Stmt{s.Stmts}
-		case *ast.IfStmt:
-			inner = [][]ast.Stmt{s.Then, s.Else}
-		}
-		if slices.ContainsFunc(inner, returns) {
-			return true
-		}
-	}
-	return false
 }

@@ -6,20 +6,20 @@ import (
 	"github.com/yuin/gopher-lua/ast"
 )
 
-// declaration tells the places apart where variables are declared.
+// declaration identifies where a variable is declared.
 type declaration struct {
 	node any // statement or function
-	n    int // which of its names
+	n    int // index of the name
 }
 
-// variable is a local one.
+// variable is a local variable.
 type variable struct {
 	name      string
-	place     place
+	position  position
 	from      declaration
-	known     fact // what its first value is
+	known     fact // about its first value
 	used      bool
-	optional  bool // nobody minds when it is not used
+	optional  bool // may be unused
 	parameter bool // of a function
 }
 
@@ -31,8 +31,8 @@ type scope struct {
 
 func (w *walk) open() { w.scope = &scope{outer: w.scope} }
 
-// close ends a block and tells of variables nobody read. Of a row of names only
-// the last ones count: the first ones are needed to reach the others.
+// close ends a block and reports unused variables. Of several names in one
+// declaration, those before a used one are needed.
 func (w *walk) close() {
 	for i, v := range w.scope.vars {
 		if v.used || v.optional || strings.HasPrefix(v.name, "_") {
@@ -43,17 +43,17 @@ func (w *walk) close() {
 			needed = needed || later.from.node == v.from.node && later.used
 		}
 		if !needed {
-			w.report(v.place, UnusedVariable, "the variable "+v.name+" is never read", "remove it, or begin its name with _")
+			w.report(v.position, UnusedVariable, "the variable "+v.name+" is never used", "remove it, or begin its name with _")
 		}
 	}
 	w.scope = w.scope.outer
 }
 
-func (w *walk) declare(name string, at place, from declaration, known fact) *variable {
-	if w.settled && w.reassigned[from] {
+func (w *walk) declare(name string, at position, from declaration, known fact) *variable {
+	if w.final && w.reassigned[from] {
 		known = fact{}
 	}
-	v := &variable{name: name, place: at, from: from, known: known}
+	v := &variable{name: name, position: at, from: from, known: known}
 	w.scope.vars = append(w.scope.vars, v)
 	return v
 }
@@ -69,25 +69,25 @@ func (w *walk) find(name string) *variable {
 	return nil
 }
 
-// globals tells of the globals that nobody makes, and of those the script does.
+// globals reports undefined globals, and globals defined by the script.
 func (w *walk) globals() {
 	for _, u := range w.read {
-		if _, own := w.assigned[u.name]; own || w.world.global(u.name) {
+		if _, own := w.assigned[u.name]; own || w.env.global(u.name) {
 			continue
 		}
-		hint := w.world.nearGlobal(u.name)
-		w.report(u.place, UndeclaredGlobal, "there is no variable "+u.name, hint)
+		hint := w.env.suggestGlobal(u.name)
+		w.report(u.position, UndeclaredGlobal, "undefined variable "+u.name, hint)
 	}
 	for name, at := range w.assigned {
-		if !w.world.global(name) {
-			w.report(at, AssignedGlobal, name+" becomes a global variable", "write local "+name+" where it begins")
+		if !w.env.global(name) {
+			w.report(at, AssignedGlobal, name+" is assigned as a global variable", "declare it with local "+name)
 		}
 	}
 }
 
-// assign notes that a variable or global gets a value.
+// assign records an assignment to a variable or global.
 func (w *walk) assign(e *ast.IdentExpr) {
-	at := w.at.of(e.Line(), e.Value)
+	at := w.tokens.of(e.Line(), e.Value)
 	if v := w.find(e.Value); v != nil {
 		w.reassigned[v.from] = true
 		return

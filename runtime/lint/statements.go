@@ -6,7 +6,7 @@ import (
 	"github.com/yuin/gopher-lua/ast"
 )
 
-// block walks statements in a scope of their own.
+// block checks statements in a new scope.
 func (w *walk) block(stmts []ast.Stmt) {
 	w.open()
 	w.statements(stmts)
@@ -14,14 +14,14 @@ func (w *walk) block(stmts []ast.Stmt) {
 }
 
 func (w *walk) statements(stmts []ast.Stmt) {
-	ended, told := false, false
+	ended, reported := false, false
 	for _, s := range stmts {
 		if _, label := s.(*ast.LabelStmt); label {
 			ended = false // a goto may lead here
 		}
-		if ended && !told {
-			w.report(w.at.line(s.Line()), Unreachable, "nothing reaches this line", "the line before it always leaves")
-			told = true
+		if ended && !reported {
+			w.report(w.tokens.line(s.Line()), Unreachable, "unreachable code", "the statement before it never continues")
+			reported = true
 		}
 		w.statement(s)
 		ended = ended || w.leaves(s)
@@ -38,7 +38,7 @@ func (w *walk) statement(s ast.Stmt) {
 			}
 			w.stored(e)
 		}
-		w.taken(s.Rhs, w.expressions(s.Rhs), "")
+		w.assignedValues(s.Rhs, w.expressions(s.Rhs), "")
 		w.toItself(s)
 	case *ast.LocalAssignStmt:
 		w.local(s)
@@ -60,7 +60,7 @@ func (w *walk) statement(s ast.Stmt) {
 		w.block(s.Then)
 		w.block(s.Else)
 	case *ast.NumberForStmt:
-		at := w.at.of(s.Line(), s.Name)
+		at := w.tokens.of(s.Line(), s.Name)
 		w.counted(s, w.expression(s.Init), w.expression(s.Limit))
 		if s.Step != nil {
 			w.expression(s.Step)
@@ -79,41 +79,41 @@ func (w *walk) statement(s ast.Stmt) {
 }
 
 func (w *walk) local(s *ast.LocalAssignStmt) {
-	places := make([]place, len(s.Names))
+	positions := make([]position, len(s.Names))
 	for i, name := range s.Names {
-		places[i] = w.at.of(s.Line(), name)
+		positions[i] = w.tokens.of(s.Line(), name)
 	}
 	// A function may call itself.
 	if len(s.Names) == 1 && len(s.Exprs) == 1 {
 		if f, ok := s.Exprs[0].(*ast.FunctionExpr); ok {
-			w.declare(s.Names[0], places[0], declaration{s, 0}, fact{kind: "function", script: f})
+			w.declare(s.Names[0], positions[0], declaration{s, 0}, fact{kind: "function", script: f})
 			w.function(f, false)
 			return
 		}
 	}
 	facts := w.expressions(s.Exprs)
-	w.taken(s.Exprs, facts, s.Names[0])
-	w.convention(s, facts, places)
+	w.assignedValues(s.Exprs, facts, s.Names[0])
+	w.convention(s, facts, positions)
 	for i, name := range s.Names {
 		var known fact
 		if i < len(facts) {
 			known = facts[i]  // of a call, its first value
-			known.table = nil // which may be filled later
+			known.table = nil // may be filled later
 		}
-		w.declare(name, places[i], declaration{s, i}, known)
+		w.declare(name, positions[i], declaration{s, i}, known)
 	}
 }
 
 func (w *walk) loop(s *ast.GenericForStmt) {
-	places := make([]place, len(s.Names))
+	positions := make([]position, len(s.Names))
 	for i, name := range s.Names {
-		places[i] = w.at.of(s.Line(), name)
+		positions[i] = w.tokens.of(s.Line(), name)
 	}
-	w.iterated(s, w.expressions(s.Exprs), places)
+	w.iterated(s, w.expressions(s.Exprs), positions)
 	w.open()
 	for i, name := range s.Names {
-		// The first one makes the loop go round.
-		w.declare(name, places[i], declaration{s, i}, fact{}).optional = i == 0
+		// The first one is needed for the loop itself.
+		w.declare(name, positions[i], declaration{s, i}, fact{}).optional = i == 0
 	}
 	w.statements(s.Stmts)
 	w.close()
@@ -123,7 +123,7 @@ func (w *walk) definition(s *ast.FuncDefStmt) {
 	switch {
 	case s.Name.Func == nil: // function object:method()
 		w.expression(s.Name.Receiver)
-		w.at.of(s.Line(), s.Name.Method)
+		w.tokens.of(s.Line(), s.Name.Method)
 		w.function(s.Func, true)
 		return
 	default:
@@ -139,12 +139,12 @@ func (w *walk) definition(s *ast.FuncDefStmt) {
 func (w *walk) function(f *ast.FunctionExpr, method bool) {
 	w.open()
 	if method {
-		w.declare("self", place{}, declaration{f, -1}, fact{}).optional = true
+		w.declare("self", position{}, declaration{f, -1}, fact{}).optional = true
 	}
 	for i, name := range f.ParList.Names {
-		at := w.at.of(f.Line(), name)
+		at := w.tokens.of(f.Line(), name)
 		if slices.Contains(f.ParList.Names[:i], name) && name != "_" {
-			w.report(at, Hidden, "two parameters are called "+name, "the first one cannot be reached: give one another name")
+			w.report(at, Hidden, "duplicate parameter "+name, "rename one of them")
 		}
 		v := w.declare(name, at, declaration{f, i}, fact{})
 		v.optional, v.parameter = true, true

@@ -11,7 +11,7 @@ import (
 	"github.com/yuin/gopher-lua/parse"
 )
 
-// foreign are ways of writing that other languages have.
+// foreign are constructs of other languages.
 var foreign = []struct {
 	form, hint string
 }{
@@ -20,20 +20,20 @@ var foreign = []struct {
 	{`\|\|`, "Lua writes or"},
 	{`\w\s*(\+\+|[-+*/.]=)`, "Lua has no such short form: write x = x + 1, or i = i + 1"},
 	{`\bcontinue\b`, "Lua has no continue: goto a label at the end of the loop (goto next … ::next::), or put the rest in an if"},
-	{`\b(if|elseif|while|until)\b[^=~<>]*[^=~<>]=[^=]`, "== compares, = gives a value"},
+	{`\b(if|elseif|while|until)\b[^=~<>]*[^=~<>]=[^=]`, "== compares, = assigns"},
 	{`\?`, "Lua has no ?: write condition and a or b: and … or"},
 	{`//`, "write math.floor(a / b); comments begin with --"},
-	{`<(const|close)>`, "variables have no attributes here: write local x = …"},
+	{`<(const|close)>`, "Lua 5.1 has no attributes: write local x = …"},
 	{`^\s*(const|var|let)\b`, "variables begin with local"},
 	{`[=(,]\s*\[[^\[=]`, "lists are written in braces: { 1, 2 }"},
 	{`[{,]\s*["']?\w+["']?\s*:[^:]`, "fields are written with =: { name = value }"},
 	{`!`, "Lua writes not"},
 	{`^\s*(import|from)\b`, "modules are loaded with local m = require(\"m\")"},
-	{`\)\s*\{`, "bodies end with end, and have no braces"},
+	{`\)\s*\{`, "blocks end with end and have no braces"},
 }
 
-// instead says what Lua has for something on a line.
-func instead(line string) string {
+// suggestion is Lua's equivalent of a construct on a line.
+func suggestion(line string) string {
 	for _, f := range foreign {
 		if regexp.MustCompile(f.form).MatchString(line) {
 			return f.hint
@@ -42,15 +42,15 @@ func instead(line string) string {
 	return ""
 }
 
-// parsed gives the tree of a script, or what is wrong with it.
+// parsed returns the syntax tree of a script, or its syntax error.
 func parsed(file string, code []byte) ([]ast.Stmt, *Problem) {
 	chunk, err := parse.Parse(bytes.NewReader(code), file)
 	if err == nil {
-		// The compiler refuses a few things the grammar takes.
+		// The compiler refuses more than the grammar.
 		_, err = lua.Compile(chunk, file)
 	}
 	if err == nil {
-		// It also changes the tree; take a fresh one.
+		// It also modifies the tree: parse again.
 		chunk, err = parse.Parse(bytes.NewReader(code), file)
 	}
 	if err == nil {
@@ -62,7 +62,7 @@ func parsed(file string, code []byte) ([]ast.Stmt, *Problem) {
 	switch {
 	case errors.As(err, &wrong) && wrong.Pos.Line == parse.EOF:
 		p.Line = bytes.Count(bytes.TrimRight(code, "\r\n \t"), []byte("\n")) + 1
-		p.Message, p.Hint = "the script ends in the middle of a statement", "is there an end or a bracket missing?"
+		p.Message, p.Hint = "unexpected end of the script", "an end or a bracket may be missing"
 	case errors.As(err, &wrong):
 		p.Line, p.Column, p.Message = wrong.Pos.Line, max(wrong.Pos.Column, 1), wrong.Message
 		if wrong.Token != "" {
@@ -72,9 +72,9 @@ func parsed(file string, code []byte) ([]ast.Stmt, *Problem) {
 		p.Line, p.Message = refused.Line, refused.Message
 	}
 	if lines := strings.Split(string(code), "\n"); p.Hint == "" && p.Line <= len(lines) {
-		p.Hint = instead(lines[p.Line-1])
+		p.Hint = suggestion(lines[p.Line-1])
 	} else if bytes.Contains(code, []byte("else if ")) {
-		p.Hint = "is there an end missing? else if opens a branch of its own; elseif does not"
+		p.Hint = "an end may be missing: else if opens a block of its own, elseif does not"
 	}
 	return nil, p
 }

@@ -2,11 +2,14 @@ package repl
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/yuin/gopher-lua/ast"
 	"github.com/yuin/gopher-lua/parse"
+
+	"transect/runtime/lint"
 )
 
 var returnWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\breturn\b`) })
@@ -36,42 +39,15 @@ func isReturn(s ast.Stmt) bool {
 	return ok
 }
 
-// leavesEarly tells whether a chunk may return before its end.
-func leavesEarly(text string) bool {
+// returnsEarly reports whether a chunk may return before its end.
+func returnsEarly(text string) bool {
 	chunk, err := parse.Parse(strings.NewReader(text), "")
 	if err != nil {
 		return false
 	}
-	for _, s := range chunk {
-		if !isReturn(s) && hasReturn(s) {
-			return true
-		}
+	var returns func([]ast.Stmt) bool
+	returns = func(stmts []ast.Stmt) bool {
+		return slices.ContainsFunc(stmts, func(s ast.Stmt) bool { return isReturn(s) || slices.ContainsFunc(lint.Blocks(s), returns) })
 	}
-	return false
-}
-
-func hasReturn(s ast.Stmt) bool {
-	var inner []ast.Stmt
-	switch s := s.(type) {
-	case *ast.ReturnStmt:
-		return true
-	case *ast.DoBlockStmt:
-		inner = s.Stmts
-	case *ast.WhileStmt:
-		inner = s.Stmts
-	case *ast.RepeatStmt:
-		inner = s.Stmts
-	case *ast.NumberForStmt:
-		inner = s.Stmts
-	case *ast.GenericForStmt:
-		inner = s.Stmts
-	case *ast.IfStmt:
-		inner = append(append(inner, s.Then...), s.Else...)
-	}
-	for _, each := range inner {
-		if hasReturn(each) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(chunk, func(s ast.Stmt) bool { return slices.ContainsFunc(lint.Blocks(s), returns) })
 }

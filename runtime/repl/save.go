@@ -93,7 +93,7 @@ func wanted(inputs []input) bool {
 // asStatement makes of an input what can stand in the middle of a script.
 func asStatement(text string, value bool) string {
 	if classify(text) != expression {
-		if leavesEarly(text) { // only itself
+		if returnsEarly(text) { // only itself
 			return "_ = (function()\n" + text + "\nend)()"
 		}
 		before, values, ok := returned(text)

@@ -1,8 +1,12 @@
 package lint
 
-import "github.com/yuin/gopher-lua/ast"
+import (
+	"slices"
 
-// leaves tells whether control never goes on behind a statement.
+	"github.com/yuin/gopher-lua/ast"
+)
+
+// leaves reports whether control never continues after a statement.
 func (w *walk) leaves(s ast.Stmt) bool {
 	switch s := s.(type) {
 	case *ast.ReturnStmt, *ast.BreakStmt, *ast.GotoStmt:
@@ -26,7 +30,7 @@ func (w *walk) leaves(s ast.Stmt) bool {
 func (w *walk) anyLeaves(stmts []ast.Stmt) bool {
 	for _, s := range stmts {
 		if _, label := s.(*ast.LabelStmt); label {
-			return false // too entangled to tell
+			return false // a goto may lead there
 		}
 		if w.leaves(s) {
 			return true
@@ -35,7 +39,7 @@ func (w *walk) anyLeaves(stmts []ast.Stmt) bool {
 	return false
 }
 
-// ends tells calls that do not come back.
+// ends reports calls that do not return.
 func (w *walk) ends(e ast.Expr) bool {
 	call, ok := e.(*ast.FuncCallExpr)
 	if !ok || call.Method != "" {
@@ -58,21 +62,15 @@ func (w *walk) ends(e ast.Expr) bool {
 	return false
 }
 
-// breaks tells whether a loop's body has a way out of the loop. A goto may be one.
+// breaks reports whether a loop's body may leave the loop; a goto may.
 func breaks(stmts []ast.Stmt) bool {
-	for _, s := range stmts {
-		switch s := s.(type) {
+	return slices.ContainsFunc(stmts, func(s ast.Stmt) bool {
+		switch s.(type) {
 		case *ast.BreakStmt, *ast.GotoStmt:
 			return true
-		case *ast.DoBlockStmt:
-			if breaks(s.Stmts) {
-				return true
-			}
-		case *ast.IfStmt:
-			if breaks(s.Then) || breaks(s.Else) {
-				return true
-			}
+		case *ast.DoBlockStmt, *ast.IfStmt:
+			return slices.ContainsFunc(Blocks(s), breaks)
 		}
-	}
-	return false
+		return false
+	})
 }

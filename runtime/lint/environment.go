@@ -14,10 +14,10 @@ import (
 	"transect/stdlib"
 )
 
-// world is everything scripts can use.
-type world struct {
+// environment is everything scripts can use.
+type environment struct {
 	globals   []string
-	libraries map[string][]string // Lua's own, with what they hold
+	libraries map[string][]string // of Lua, with their fields
 	modules   map[string]*module.Module
 	managers  map[string]*declare.Manager
 	names     []string // of modules and managers
@@ -26,66 +26,66 @@ type world struct {
 	standard  map[string][]module.Param
 }
 
-func newWorld() *world {
-	w := &world{libraries: map[string][]string{}, modules: map[string]*module.Module{}, managers: map[string]*declare.Manager{}, sdk: bindings.Declaration(),
+func newEnvironment() *environment {
+	v := &environment{libraries: map[string][]string{}, modules: map[string]*module.Module{}, managers: map[string]*declare.Manager{}, sdk: bindings.Declaration(),
 		types: map[string]*module.Type{}, standard: standardParams()}
 	in := luastd.New(context.Background(), vm.Options{})
 	defer in.Close()
 	for name, fields := range in.Globals() {
-		w.globals = append(w.globals, name)
+		v.globals = append(v.globals, name)
 		if fields != nil {
-			w.libraries[name] = fields
+			v.libraries[name] = fields
 		}
 	}
-	slices.Sort(w.globals)
+	slices.Sort(v.globals)
 	for _, m := range slices.Concat(bindings.Modules(), stdlib.Modules()) {
-		w.modules[m.Name] = m
-		w.names = append(w.names, m.Name)
+		v.modules[m.Name] = m
+		v.names = append(v.names, m.Name)
 		for _, t := range m.Types {
-			w.types[t.Name] = t
+			v.types[t.Name] = t
 		}
 	}
 	for _, m := range client.Declarations() {
 		for _, name := range append([]string{m.Name}, m.Aliases...) {
-			w.managers[name] = m
+			v.managers[name] = m
 		}
-		w.names = append(w.names, m.Name)
+		v.names = append(v.names, m.Name)
 	}
-	w.names = append(w.names, "sdk")
-	return w
+	v.names = append(v.names, "sdk")
+	return v
 }
 
-func (w *world) global(name string) bool {
-	_, found := slices.BinarySearch(w.globals, name)
+func (v *environment) global(name string) bool {
+	_, found := slices.BinarySearch(v.globals, name)
 	return found
 }
 
-// known are names of other languages.
-var known = map[string]string{
-	"null": "Lua writes nil; json.null is the null that is sent", "None": "Lua writes nil", "undefined": "Lua writes nil",
+// foreignNames are names of other languages.
+var foreignNames = map[string]string{
+	"null": "Lua writes nil; json.null is JSON's null", "None": "Lua writes nil", "undefined": "Lua writes nil",
 	"True": "Lua writes true", "False": "Lua writes false", "throw": "error(…) raises", "raise": "error(…) raises",
-	"len": "#list is the length of a list or text", "printf": "print(string.format(…))", "console": "print(…) shows values",
+	"len": "#list is the length of a list or string", "printf": "print(string.format(…))", "console": "print(…) shows values",
 	"self": "methods have it: function object:method()", "this": "methods have self: function object:method()",
-	"str": "tostring(…) makes a text", "int": "math.floor(tonumber(…)) makes a whole number",
+	"str": "tostring(…) makes a string", "int": "math.floor(tonumber(…)) makes a complete number",
 	"range": "for i = 1, n do counts", "exit": "os.exit(code), or script.exit(code), ends the script",
 }
 
-// nearGlobal says what was probably meant by a name nobody declared: a module
-// that was not required is the likeliest.
-func (w *world) nearGlobal(name string) string {
-	if slices.Contains(w.names, name) {
+// suggestGlobal suggests what an undefined name may mean: most likely a module that
+// was not required.
+func (v *environment) suggestGlobal(name string) string {
+	if slices.Contains(v.names, name) {
 		return "write local " + name + ` = require("` + name + `") at the top`
 	}
-	if hint := known[name]; hint != "" {
+	if hint := foreignNames[name]; hint != "" {
 		return hint
 	}
-	if hint := suggest.Hint(name, w.globals); hint != "" {
+	if hint := suggest.Hint(name, v.globals); hint != "" {
 		return hint
 	}
 	return "declare it with local, or pass it in"
 }
 
-// fields lists what a module holds.
+// fields lists the fields of a module.
 func fields(m *module.Module) []string {
 	var names []string
 	for _, f := range m.Funcs {
