@@ -37,7 +37,7 @@ func TestPrompt(t *testing.T) {
 	tm.says("projects.search_generator{}", "iterator of projects.search_generator")
 	tm.says("setmetatable({}, { __tostring = function() error('no ' .. 'text') end })", "__tostring failed: prompt:15: no text")
 	tm.says("local t = {} t.me = t", "")
-	tm.says("t", "itself")
+	tm.says("t", "cycle")
 	tm.says("'Ünïcødé 飛行'", `"Ünïcødé 飛行"`)
 	tm.says("task.sleep(0)", "")
 	tm.says(":quot", "did you mean :quit?")
@@ -186,7 +186,7 @@ func TestPromptFits(t *testing.T) {
 	tm.says("company = users.describe().company", "")
 	tm.says("for i = 1, 40 do projects.create{ name = ('飛行 Steinbruch Überflug '):rep(5) .. i, company = company } end", "")
 	tm.keys("projects.search{}\r")
-	tm.sees(":more shows on")
+	tm.sees(":more shows them")
 	for line := range strings.SplitSeq(tm.all, "\r\n") {
 		if strings.Contains(line, "Steinbruch Überflug 飛") && strings.Contains(line, "20") && !strings.Contains(line, "rep(5)") && columns(line) > 80 {
 			t.Errorf("%d columns wide: %s", columns(line), line)

@@ -21,34 +21,35 @@ type command struct {
 	run                 func(s *Session, argument string) error
 }
 
-// commands lists them, in the order help shows them. It is a function because
-// the list and what is in it name each other.
+// commands lists them in the order of help. It is a function because commands
+// and help refer to each other.
 func commands() []command {
 	return []command{
-		{"help", "[NAME]", "list the commands, or tell about NAME: an operation, a manager, a module, a function", (*Session).help},
+		{"help", "[NAME]", "list the commands, or show the reference of NAME: an operation, a manager, a module, a function", (*Session).help},
 		{"doc", "NAME", "the same as :help NAME", (*Session).help},
-		{"more", "", "show more of what was cut", func(s *Session, _ string) error { return s.again() }},
-		{"time", "CODE", "run CODE and tell how long it took", (*Session).timed},
-		{"load", "FILE", "run a script here; its locals stay", (*Session).load},
-		{"save", "FILE", "write what was typed and worked as a script; -f in front replaces a file", (*Session).save},
-		{"trace", "on|off", "show each request and answer, without secrets", (*Session).trace},
-		{"profile", "[NAME]", "work on another platform of the configuration file; - goes back to the first", (*Session).profile},
-		{"quit", "", "leave, as Ctrl-D does", func(*Session, string) error { return io.EOF }},
+		{"more", "", "show more of the last output", func(s *Session, _ string) error { return s.showMore() }},
+		{"time", "CODE", "run CODE and print how long it took", (*Session).timed},
+		{"load", "FILE", "run a script in this session; its locals are kept", (*Session).load},
+		{"save", "FILE", "save the inputs that ran without an error as a script; -f FILE replaces a file", (*Session).save},
+		{"trace", "on|off", "print each request and response, without secrets", (*Session).trace},
+		{"profile", "[NAME]", "switch to another profile of the configuration file; - for the first one", (*Session).profile},
+		{"quit", "", "leave the prompt, like Ctrl-D", func(*Session, string) error { return io.EOF }},
 	}
 }
 
-// isCommand tells commands, and words people leave and ask for help with, from Lua.
+// isCommand distinguishes commands, and words that other prompts use as such,
+// from Lua.
 func isCommand(line string) bool {
 	line = strings.TrimSpace(line)
-	return strings.HasPrefix(line, ":") || plain[line] != ""
+	return strings.HasPrefix(line, ":") || aliases[line] != ""
 }
 
-// plain are words of other prompts.
-var plain = map[string]string{"exit": ":quit", "quit": ":quit", "exit()": ":quit", "quit()": ":quit", "help": ":help", "?": ":help", ":q": ":quit", ":?": ":help"}
+// aliases are commands of other prompts.
+var aliases = map[string]string{"exit": ":quit", "quit": ":quit", "exit()": ":quit", "quit()": ":quit", "help": ":help", "?": ":help", ":q": ":quit", ":?": ":help"}
 
-// obey runs a command or Lua.
-func (s *Session) obey(text string) error {
-	if s.skips(text) {
+// execute runs a command or Lua.
+func (s *Session) execute(text string) error {
+	if s.isShebang(text) {
 		s.lines = append(s.lines, text)
 		return nil
 	}
@@ -56,11 +57,11 @@ func (s *Session) obey(text string) error {
 		return s.evaluate(dropEquals(text))
 	}
 	line := strings.TrimSpace(text)
-	if other := plain[line]; other != "" {
+	if other := aliases[line]; other != "" {
 		line = other
 	}
 	if !s.cfg.Terminal {
-		s.lines = append(s.lines, text) // it counts in the numbers of lines
+		s.lines = append(s.lines, text) // it counts in line numbers
 	}
 	name, argument, _ := strings.Cut(line[1:], " ")
 	argument = strings.TrimSpace(argument)
@@ -68,13 +69,13 @@ func (s *Session) obey(text string) error {
 	for _, c := range commands() {
 		if c.name == name {
 			if c.argument != "" && !strings.HasPrefix(c.argument, "[") && argument == "" {
-				return fault.Hinted(fault.Of(&fault.UsageError{}, ":%s wants %s", c.name, c.argument), ":%s %s: %s", c.name, c.argument, c.doc)
+				return fault.Hinted(fault.Of(&fault.UsageError{}, ":%s needs %s", c.name, c.argument), ":%s %s: %s", c.name, c.argument, c.doc)
 			}
 			return c.run(s, argument)
 		}
 		known = append(known, c.name)
 	}
-	err := fault.Of(&fault.UsageError{}, "there is no command :%s", name)
+	err := fault.Of(&fault.UsageError{}, "unknown command :%s", name)
 	if near := suggest.Nearest(name, known); near != "" {
 		return fault.Hinted(err, "did you mean :%s?", near)
 	}
@@ -84,12 +85,12 @@ func (s *Session) obey(text string) error {
 func (s *Session) timed(code string) error {
 	command := isCommand(code)
 	if k := classify(code); !command && (k == unfinished || k == blank) {
-		return fault.Hinted(fault.Of(&fault.UsageError{}, ":time wants code in one line"), "such as :time projects.search{}")
+		return fault.Hinted(fault.Of(&fault.UsageError{}, ":time needs code on one line"), "such as :time projects.search{}")
 	}
 	began := time.Now()
 	var err error
 	if command {
-		err = s.obey(code)
+		err = s.execute(code)
 	} else {
 		err = s.evaluate(code)
 	}
@@ -101,7 +102,7 @@ func (s *Session) load(path string) error {
 	path = unquoted(path)
 	code, err := os.ReadFile(s.cfg.Interp.Path(path))
 	if err != nil {
-		return misplaced("cannot load", path, err)
+		return fileError("cannot load", path, err)
 	}
 	used := s.preload(string(code))
 	values, err := s.run(func() ([]lua.LValue, error) { return s.lua.Run(path, string(code)) })
@@ -114,7 +115,7 @@ func (s *Session) load(path string) error {
 
 func (s *Session) trace(argument string) error {
 	if argument != "on" && argument != "off" {
-		return fault.Hinted(fault.Of(&fault.UsageError{}, ":trace wants on or off, got %s", argument), ":trace on shows each request and answer")
+		return fault.Hinted(fault.Of(&fault.UsageError{}, ":trace needs on or off, got %s", argument), ":trace on prints each request and response")
 	}
 	s.cfg.Trace(argument == "on")
 	return nil
@@ -130,7 +131,7 @@ func (s *Session) profile(name string) error {
 	}
 	list, current := s.cfg.Profiles()
 	if len(list) == 0 {
-		s.note("the configuration file has no profiles; it is named with --config when the prompt is started")
+		s.note("there are no profiles; start the prompt with --config to name a configuration file")
 		return nil
 	}
 	for _, p := range list {
@@ -143,11 +144,11 @@ func (s *Session) profile(name string) error {
 	return nil
 }
 
-// misplaced explains paths where a file or folder is not there.
-func misplaced(what, path string, err error) error {
+// fileError adds a hint about relative paths.
+func fileError(what, path string, err error) error {
 	failed := fault.Of(&fault.FileError{}, "%s %s: %w", what, path, fault.Reason(err))
 	if errors.Is(err, fs.ErrNotExist) {
-		return fault.Hinted(failed, "the path starts from the folder the prompt was started in; Tab completes it")
+		return fault.Hinted(failed, "relative paths start at the folder of the prompt; Tab completes them")
 	}
 	return failed
 }

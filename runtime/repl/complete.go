@@ -12,22 +12,21 @@ import (
 	"transect/runtime/reference"
 )
 
-// typing remembers the lines of the unfinished input, which decide what the
-// next one means.
-func (s *Session) typing(lines []string) {
+// setPending records the lines of the unfinished input for completion.
+func (s *Session) setPending(lines []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.before = strings.Join(lines, "\n")
 }
 
-// completeLine is what Tab asks for: the part before the word, the words it
-// can become, and the part behind the cursor. pos counts runes.
+// completeLine is the completer of the editor: the text before the word, the
+// words that complete it, and the text after the cursor. pos counts runes.
 func (s *Session) completeLine(line string, pos int) (head string, words []string, tail string) {
 	runes := []rune(line)
 	pos = min(pos, len(runes))
 	left, tail := string(runes[:pos]), string(runes[pos:])
 	defer func() {
-		if recover() != nil { // Tab must never end a session
+		if recover() != nil { // completion must never end a session
 			head, words = left, nil
 		}
 	}()
@@ -38,7 +37,7 @@ func (s *Session) completeLine(line string, pos int) (head string, words []strin
 	return strings.TrimSuffix(left, word), words, tail
 }
 
-// candidates gives the word before the cursor and what it can become.
+// candidates returns the word before the cursor and its completions.
 func (s *Session) candidates(before, left string) (string, []string) {
 	if before == "" && strings.HasPrefix(strings.TrimSpace(left), ":") {
 		if word, words, ok := s.commandWords(left); ok {
@@ -64,7 +63,7 @@ func (s *Session) candidates(before, left string) (string, []string) {
 	return word, s.files(at.text)
 }
 
-// matching keeps the words that begin as typed, sorted, each once.
+// matching returns the words with a prefix, sorted, without duplicates.
 func matching(words []string, typed string) []string {
 	var list []string
 	for _, w := range words {
@@ -76,7 +75,8 @@ func matching(words []string, typed string) []string {
 	return slices.Compact(list)
 }
 
-// commandWords completes commands and what they take; false leaves it to Lua.
+// commandWords completes commands and their arguments; ok is false when Lua is
+// to be completed.
 func (s *Session) commandWords(left string) (string, []string, bool) {
 	name, argument, has := strings.Cut(strings.TrimLeft(left, " \t"), " ")
 	if !has {
@@ -103,7 +103,7 @@ func (s *Session) commandWords(left string) (string, []string, bool) {
 	return argument, nil, true
 }
 
-// files lists the paths that begin as typed: their last parts.
+// files lists the last parts of the paths that complete a path.
 func (s *Session) files(typed string) []string {
 	folder, start := typed[:len(typed)-len(lastPart(typed))], lastPart(typed)
 	list, err := os.ReadDir(s.cfg.Interp.Path(filepath.FromSlash(folder + ".")))
@@ -128,19 +128,19 @@ func lastPart(path string) string {
 	return path[strings.LastIndexAny(path, `/\`)+1:]
 }
 
-// completer knows the words for a place. It works on raw values: no Lua runs,
-// nothing is sent.
+// completer completes Lua. It works on raw values: it runs no Lua and sends
+// nothing.
 type completer struct {
 	*Session
 	locals, globals *lua.LTable
 }
 
-func (c *completer) words(at place) []string {
+func (c *completer) words(at cursor) []string {
 	switch {
 	case at.comment:
 		return nil
 	case at.quote != "":
-		return c.inText(at)
+		return c.inString(at)
 	case at.sep != "":
 		if at.path == nil {
 			return nil
@@ -152,7 +152,7 @@ func (c *completer) words(at place) []string {
 			return named
 		}
 	}
-	if at.word == "" { // all there is would be a long list
+	if at.word == "" { // the list of everything would be too long
 		if at.table && at.key == "" {
 			return nil
 		}
@@ -161,7 +161,7 @@ func (c *completer) words(at place) []string {
 	return c.everything()
 }
 
-// own is what this session has beside Lua's own.
+// own lists the names of this session besides Lua's own.
 func (c *completer) own() []string {
 	words := keysOf(c.locals)
 	for name := range c.known {
@@ -170,7 +170,7 @@ func (c *completer) own() []string {
 	return words
 }
 
-// everything is what an expression can begin with.
+// everything lists what an expression can begin with.
 func (c *completer) everything() []string {
 	words := append(c.own(), keysOf(c.globals)...)
 	for k := range keywords {
@@ -179,7 +179,7 @@ func (c *completer) everything() []string {
 	return words
 }
 
-// entry is the operation or function a path names.
+// entry is the operation or function at a path.
 func (c *completer) entry(path []any) *reference.Entry {
 	if len(path) == 0 {
 		return nil
@@ -187,8 +187,8 @@ func (c *completer) entry(path []any) *reference.Entry {
 	return c.find(path).entry
 }
 
-// arguments are the names that a call still takes, ready for their values.
-func (c *completer) arguments(at place) []string {
+// arguments lists the remaining named arguments of a call.
+func (c *completer) arguments(at cursor) []string {
 	var words []string
 	for _, p := range parameters(c.entry(at.call)) {
 		if !at.given[p.Name] {
@@ -198,8 +198,8 @@ func (c *completer) arguments(at place) []string {
 	return words
 }
 
-// parameters are those a table can name: of an operation all, of a function
-// its options.
+// parameters are the named parameters: all of an operation, the options of a
+// function.
 func parameters(e *reference.Entry) []reference.Parameter {
 	if e == nil {
 		return nil
@@ -215,8 +215,8 @@ func parameters(e *reference.Entry) []reference.Parameter {
 	return nil
 }
 
-// inText is what a text can be, where that is known; nil means a path.
-func (c *completer) inText(at place) []string {
+// inString lists the known values of a string; nil means a path.
+func (c *completer) inString(at cursor) []string {
 	if name, ok := single(at.call); ok && (name == "require" || name == "help") && !at.table {
 		if name == "help" {
 			return declared().Names()

@@ -110,9 +110,9 @@ func TestCompletion(t *testing.T) {
 		{"", "Überflug = proj|", "=projects"},
 	} {
 		left, right, _ := strings.Cut(test.line, "|")
-		s.typing(nil)
+		s.setPending(nil)
 		if test.before != "" {
-			s.typing([]string{test.before})
+			s.setPending([]string{test.before})
 		}
 		head, words, tail := s.completeLine(left+right, len([]rune(left)))
 		if tail != right {

@@ -9,28 +9,27 @@ import (
 	"github.com/peterh/liner"
 )
 
-// editor edits lines on a terminal. Between two lines the terminal is as it
-// was found, so that what a script asks for is seen when it is typed, and
-// Ctrl-C is a signal.
+// editor edits lines on a terminal. Between lines the terminal mode is restored,
+// so that input of scripts is echoed and Ctrl-C is a signal.
 type editor struct {
 	state *liner.State
 	found liner.ModeApplier
 	raw   liner.ModeApplier
 
 	mu  sync.Mutex
-	add []string // to what the arrow keys go through
+	add []string // to the history, before the next line
 }
 
-// remember lets the arrow keys find an entry from the next line on. While a
-// line is typed, the editor's own list is locked.
+// remember adds to the history from the next line on: while a line is edited,
+// the history is locked.
 func (e *editor) remember(entries ...string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.add = append(e.add, entries...)
 }
 
-// Editing reads lines from the process's terminal with editing, or is nil
-// where the terminal cannot do that.
+// Editing reads lines from the process's terminal with editing. It returns nil
+// when the terminal does not support it.
 func Editing() *Input {
 	if !liner.TerminalSupported() {
 		return nil
@@ -47,7 +46,7 @@ func Editing() *Input {
 	e.state.SetCtrlCAborts(true)
 	e.state.SetTabCompletionStyle(liner.TabPrints)
 	e.state.SetBeep(false)
-	_ = e.found.ApplyMode() // worked a moment ago
+	_ = e.found.ApplyMode() // succeeded above
 	in := newInput()
 	in.editor = e
 	in.read = e.read
@@ -56,8 +55,8 @@ func Editing() *Input {
 }
 
 func (e *editor) read(prompt string) (string, error) {
-	_ = e.raw.ApplyMode() // where one of these fails, the prompt below does too
-	_ = quiet(os.Stdin)
+	_ = e.raw.ApplyMode() // if one of these fails, the prompt below does, too
+	_ = disableSignals(os.Stdin)
 	defer func() { _ = e.found.ApplyMode() }()
 	e.mu.Lock()
 	for _, entry := range e.add {
@@ -73,6 +72,6 @@ func (e *editor) read(prompt string) (string, error) {
 }
 
 func (e *editor) close() {
-	_ = e.state.Close() // nothing to be done at the end
+	_ = e.state.Close() // the session is over
 	_ = e.found.ApplyMode()
 }

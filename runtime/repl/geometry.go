@@ -10,8 +10,8 @@ import (
 var geometries = map[string]bool{"Point": true, "MultiPoint": true, "LineString": true, "MultiLineString": true,
 	"Polygon": true, "MultiPolygon": true, "GeometryCollection": true, "Feature": true, "FeatureCollection": true}
 
-// geometry is a GeoJSON table in few words: its type, how many points it has,
-// and where they lie. "" means that it is none.
+// geometry summarizes a GeoJSON table: type, number of points and bounding box.
+// It is "" for other tables.
 func geometry(t *lua.LTable) string {
 	kind, ok := t.RawGetString("type").(lua.LString)
 	if !ok || !geometries[string(kind)] {
@@ -36,7 +36,7 @@ type extent struct {
 	west, south, east, north float64
 }
 
-// object takes in what a GeoJSON object is made of.
+// object adds the points of a GeoJSON object.
 func (e *extent) object(t *lua.LTable, depth int) bool {
 	if depth > 4 {
 		return false

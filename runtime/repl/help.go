@@ -14,18 +14,20 @@ import (
 	"transect/runtime/vm"
 )
 
-// declared is read off the declarations when it is asked for first.
+// declared is the reference, made on first use.
 var declared = sync.OnceValue(reference.New)
 
 const keys = `
-Anything else is Lua. What an expression gives is shown, and kept as _. Every
-manager and module is there without require; sdk too. help(x) tells about x.
+Everything else is Lua. The values of an expression are printed, the first one is
+kept as _. All managers, modules and sdk are available without require. help(x)
+shows the reference of x.
 
-  Tab      completes, twice lists       Ctrl-C   stops what runs, or clears the line
-  Up, Down what was typed before        Ctrl-R   searches in it
+  Tab      completes, twice lists       Ctrl-C   cancels the input, or clears the line
+  Up, Down history                      Ctrl-R   searches the history
   Ctrl-D   leaves
 
-A line that begins with a space, or may hold a secret, is not remembered.
+A line that begins with a space, or may contain a secret, is not stored in the
+history.
 `
 
 // help is :help and :doc.
@@ -36,14 +38,14 @@ func (s *Session) help(name string) error {
 			fmt.Fprintf(&b, "  :%-16s %s\n", c.name+" "+c.argument, c.doc)
 		}
 		b.WriteString(keys)
-	} else if err := about(&b, strings.TrimSuffix(strings.TrimPrefix(name, ":"), "()")); err != nil {
+	} else if err := writeHelp(&b, strings.TrimSuffix(strings.TrimPrefix(name, ":"), "()")); err != nil {
 		return err
 	}
 	return s.showText(b.String())
 }
 
-// about writes what is known of a name.
-func about(w io.Writer, name string) error {
+// writeHelp writes the reference of a name.
+func writeHelp(w io.Writer, name string) error {
 	for _, c := range commands() {
 		if c.name == name {
 			_, err := fmt.Fprintf(w, ":%s %s: %s\n", c.name, c.argument, c.doc)
@@ -60,14 +62,14 @@ func about(w io.Writer, name string) error {
 	return group.Document().WriteText(w)
 }
 
-// defineHelp makes help a function of the session.
+// defineHelp defines the function help.
 func (s *Session) defineHelp() {
 	var f *lua.LFunction
 	_ = s.lua.Do(func(L *lua.LState) error { // making a function cannot fail
 		f = L.NewFunction(func(L *lua.LState) int {
 			var b strings.Builder
 			if L.GetTop() == 0 {
-				b.WriteString("help(x) tells about x: a function, a manager, a module, a resource, or the name of one.\n:help lists the commands of the prompt.\n")
+				b.WriteString("help(x) shows the reference of a function, a manager, a module, a record, or a name.\n:help lists the commands of the prompt.\n")
 			} else if err := s.describe(L, &b, L.Get(1)); err != nil {
 				vm.Raise(L, err)
 			}
@@ -81,24 +83,24 @@ func (s *Session) defineHelp() {
 	s.lua.Set("help", f)
 }
 
-// describe writes what is known of a value.
+// describe writes the reference of a value.
 func (s *Session) describe(L *lua.LState, w io.Writer, v lua.LValue) error {
 	if text, ok := v.(lua.LString); ok {
-		return about(w, string(text))
+		return writeHelp(w, string(text))
 	}
 	if name := nameOf(L, v); name != "" {
-		return about(w, name)
+		return writeHelp(w, name)
 	}
 	if operation := bindings.IteratorOf(v); operation != "" {
 		_, err := fmt.Fprintf(w, "an iterator of %s: for x in it do … end\n", operation)
 		return err
 	}
 	if r, ok := bindings.RecordOf(v); ok {
-		_, err := fmt.Fprintf(w, "%s\n\nfields: %s\nr:totable() is a copy that can be changed.\n\nIts manager:\n\n", clean(r.Text), clean(strings.Join(r.Fields, ", ")))
+		_, err := fmt.Fprintf(w, "%s\n\nfields: %s\nr:totable() returns a copy that can be changed.\n\nIts manager:\n\n", clean(r.Text), clean(strings.Join(r.Fields, ", ")))
 		if err != nil {
 			return err
 		}
-		return about(w, r.Manager)
+		return writeHelp(w, r.Manager)
 	}
 	if ud, ok := v.(*lua.LUserData); ok {
 		if methods := methodsOf(ud); len(methods) > 0 {
@@ -114,8 +116,8 @@ func (s *Session) describe(L *lua.LState, w io.Writer, v lua.LValue) error {
 		_, err := fmt.Fprintln(w, functionText(f))
 		return err
 	}
-	return fault.Hinted(fault.Of(&fault.UsageError{}, "there is nothing to tell about a %s", v.Type()),
-		"help takes a function, a manager, a module, a resource, or the name of one")
+	return fault.Hinted(fault.Of(&fault.UsageError{}, "there is no help for a %s", v.Type()),
+		"help takes a function, a manager, a module, a record, or a name")
 }
 
 // methodsOf lists the documented methods of an object.
@@ -135,8 +137,8 @@ func methodsOf(ud *lua.LUserData) []*reference.Entry {
 	return methods
 }
 
-// nameOf finds the documented name of a manager, a module, or a function of
-// one, by looking where they are kept.
+// nameOf finds the documented name of a manager, a module, or a function in the
+// loaded modules.
 func nameOf(L *lua.LState, v lua.LValue) string {
 	if name := bindings.ManagerOf(v); name != "" {
 		return name

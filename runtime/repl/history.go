@@ -13,14 +13,14 @@ import (
 )
 
 const (
-	mostRemembered = 1000      // inputs
-	longestEntry   = 400       // bytes of several lines that are kept as one
-	largestHistory = 256 << 10 // bytes of the file, from which it is cut down
+	maxEntries = 1000      // inputs
+	maxJoined  = 400       // bytes of a multi-line input stored as one line
+	maxHistory = 256 << 10 // bytes at which the file is truncated
 )
 
-// history is the file of what was typed, for every prompt of this person. Each
-// input is added when it was typed: what one prompt adds another does not
-// lose, and a killed one has lost nothing.
+// history is the file of inputs, shared by all prompts of the user. Each input
+// is appended when it was typed, so that concurrent or killed prompts lose
+// nothing.
 type history struct {
 	path   string
 	failed bool
@@ -31,7 +31,7 @@ func openHistory(dir string, tell func(string)) *history {
 	return &history{path: filepath.Join(dir, "history"), tell: tell}
 }
 
-// read gives what is remembered, oldest first.
+// read returns the entries, oldest first.
 func (h *history) read() []string {
 	content, err := os.ReadFile(h.path)
 	if err != nil {
@@ -50,10 +50,10 @@ func lastLines(content []byte) []string {
 			lines = append(lines, line)
 		}
 	}
-	return lines[max(0, len(lines)-mostRemembered):]
+	return lines[max(0, len(lines)-maxEntries):]
 }
 
-// add remembers entries of one line each.
+// add appends one-line entries.
 func (h *history) add(entries []string) {
 	if h.failed || len(entries) == 0 {
 		return
@@ -88,34 +88,34 @@ func (h *history) append(text string) error {
 	if closed := f.Close(); err == nil {
 		err = closed
 	}
-	if err != nil || info.Size() < largestHistory {
+	if err != nil || info.Size() < maxHistory {
 		return err
 	}
-	return h.cut()
+	return h.truncate()
 }
 
-// cut keeps the newest half, beside and then in place of the old file.
-func (h *history) cut() error {
+// truncate keeps the newest half.
+func (h *history) truncate() error {
 	content, err := os.ReadFile(h.path)
 	if err != nil {
 		return err
 	}
-	content = content[len(content)-min(len(content), largestHistory/2):]
+	content = content[len(content)-min(len(content), maxHistory/2):]
 	if at := bytes.IndexByte(content, '\n'); at >= 0 {
 		content = content[at+1:]
 	}
 	return atomicfile.Write(h.path, content, 0o600)
 }
 
-// fail tells once that nothing is remembered: the prompt works without.
+// fail reports once that the history does not work; the prompt does without.
 func (h *history) fail(err error) {
 	h.failed = true
-	h.tell(fmt.Sprintf("what is typed will not be remembered: %v", err))
+	h.tell(fmt.Sprintf("the history is not available: %v", err))
 }
 
-// keep remembers an input: in the editor, and in the file unless it may hold a
-// secret or begins with a space.
-func (s *Session) keep(text string) {
+// remember adds an input to the history of the editor, and to the file unless it
+// may contain a secret or begins with a space.
+func (s *Session) remember(text string) {
 	if s.history == nil || strings.TrimSpace(text) == "" {
 		return
 	}
@@ -128,10 +128,10 @@ func (s *Session) keep(text string) {
 	}
 }
 
-// entriesOf makes one line of an input of several, where that means the same.
+// entriesOf joins the lines of an input when that does not change its meaning.
 func entriesOf(text string) []string {
 	lines := strings.Split(text, "\n")
-	if len(text) <= longestEntry && !strings.Contains(text, "--") && !strings.Contains(text, "[[") &&
+	if len(text) <= maxJoined && !strings.Contains(text, "--") && !strings.Contains(text, "[[") &&
 		!strings.Contains(text, "[=") && !strings.Contains(text, "\\\n") {
 		for i, line := range lines {
 			lines[i] = strings.TrimSpace(line)

@@ -9,21 +9,20 @@ import (
 	"sync"
 )
 
-// errAborted is Ctrl-C while a line was typed.
-var errAborted = errors.New("the line was given up")
+// errAborted is Ctrl-C while a line is typed.
+var errAborted = errors.New("the line was discarded")
 
-// Input gives the lines that are typed, to the prompt and to scripts that read
-// standard input. Reading from a terminal cannot be broken off: a reading that
-// nobody waits for any more is left under way, and its line goes to whoever
-// asks next.
+// Input provides the typed lines to the prompt and to scripts that read standard
+// input. A read from a terminal cannot be cancelled: an abandoned read stays
+// pending, and its line goes to the next reader.
 type Input struct {
 	read   func(prompt string) (string, error)
-	prompt func(text string) // shows another prompt while a reading is under way
-	editor *editor           // nil where lines are not edited
+	prompt func(text string) // shows another prompt while a read is pending
+	editor *editor           // nil without editing
 
 	mu      sync.Mutex
 	pending chan typed
-	ctx     context.Context // of the run under way: its end ends the script's reading
+	ctx     context.Context // of the current run: its end cancels reads of the script
 	rest    string          // of a line, for the script
 	aborts  chan struct{}
 	onAbort func()
@@ -38,7 +37,7 @@ type typed struct {
 func Plain(from io.Reader, out io.Writer) *Input {
 	in := newInput()
 	lines := bufio.NewReader(from)
-	in.prompt = func(text string) { _, _ = io.WriteString(out, text) } // the reading behind it tells of trouble
+	in.prompt = func(text string) { _, _ = io.WriteString(out, text) } // a failure shows in the read that follows
 	in.read = func(prompt string) (string, error) {
 		in.prompt(prompt)
 		line, err := lines.ReadString('\n')
@@ -54,7 +53,7 @@ func newInput() *Input {
 	return &Input{aborts: make(chan struct{}, 1), ctx: context.Background(), onAbort: func() {}}
 }
 
-// next is the next line.
+// next reads a line.
 func (in *Input) next(ctx context.Context, prompt string) (string, error) {
 	in.mu.Lock()
 	pending := in.pending
@@ -82,7 +81,7 @@ func (in *Input) next(ctx context.Context, prompt string) (string, error) {
 	}
 }
 
-// abort gives up the line that is typed.
+// abort discards the line that is typed.
 func (in *Input) abort() {
 	select {
 	case in.aborts <- struct{}{}:
@@ -90,14 +89,14 @@ func (in *Input) abort() {
 	}
 }
 
-// during lets a script read while it runs.
+// during lets a script read until ctx ends.
 func (in *Input) during(ctx context.Context) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.ctx, in.rest = ctx, ""
 }
 
-// Read gives a script what is typed while it runs.
+// Read provides a script with input.
 func (in *Input) Read(p []byte) (int, error) {
 	in.mu.Lock()
 	ctx, rest := in.ctx, in.rest

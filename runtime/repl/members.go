@@ -8,27 +8,27 @@ import (
 	"transect/runtime/reference"
 )
 
-// thing is what a path leads to: a value, or what the declarations say.
-type thing struct {
+// target is what a path leads to: a value, or an entry of the reference.
+type target struct {
 	value lua.LValue
-	json  gjson.Result // a part of a resource
+	json  gjson.Result // part of a record
 	group *reference.Group
 	entry *reference.Entry
 	sdk   bool
-	text  *lua.LTable // the functions of texts
+	text  *lua.LTable // the functions of strings
 }
 
-// find follows a path without running Lua.
-func (c *completer) find(path []any) thing {
+// find resolves a path without running Lua.
+func (c *completer) find(path []any) target {
 	first, ok := path[0].(string)
 	if !ok {
-		return thing{}
+		return target{}
 	}
 	value := c.locals.RawGetString(first)
 	if value == lua.LNil {
 		value = c.globals.RawGetString(first)
 	}
-	at := c.thing(value)
+	at := c.target(value)
 	if value == lua.LNil && c.known[first] != nil {
 		at = c.declared(first)
 	} else if m := c.known[first]; m != nil && at.group == nil && c.isLoaded(first, value) {
@@ -40,7 +40,7 @@ func (c *completer) find(path []any) thing {
 	return at
 }
 
-// isLoaded tells whether a value is the module of that name.
+// isLoaded reports whether a value is the loaded module with a name.
 func (c *completer) isLoaded(name string, v lua.LValue) bool {
 	lib, _ := c.globals.RawGetString("package").(*lua.LTable)
 	if lib == nil {
@@ -50,25 +50,25 @@ func (c *completer) isLoaded(name string, v lua.LValue) bool {
 	return loaded != nil && loaded.RawGetString(name) == v
 }
 
-func (c *completer) declared(name string) thing {
+func (c *completer) declared(name string) target {
 	group, _, err := declared().Find(name)
 	if err != nil {
-		return thing{}
+		return target{}
 	}
-	return thing{group: group, sdk: name == "sdk"}
+	return target{group: group, sdk: name == "sdk"}
 }
 
-func (c *completer) thing(v lua.LValue) thing {
+func (c *completer) target(v lua.LValue) target {
 	if name := bindings.ManagerOf(v); name != "" {
 		return c.declared(name)
 	}
-	at := thing{value: v}
+	at := target{value: v}
 	at.text, _ = c.globals.RawGetString("string").(*lua.LTable)
 	return at
 }
 
-// step is what is at a key of a thing.
-func (c *completer) step(at thing, key any) thing {
+// step resolves a key of a target.
+func (c *completer) step(at target, key any) target {
 	name, isName := key.(string)
 	switch {
 	case at.group != nil && isName:
@@ -77,36 +77,36 @@ func (c *completer) step(at thing, key any) thing {
 		}
 		_, entry, err := declared().Find(at.group.Name + "." + name)
 		if err != nil {
-			return thing{}
+			return target{}
 		}
-		return thing{entry: entry}
+		return target{entry: entry}
 	case at.json.Exists() && isName:
-		return thing{json: at.json.Get(gjson.Escape(name))}
+		return target{json: at.json.Get(gjson.Escape(name))}
 	case at.json.IsArray():
 		if i, ok := key.(int); ok && i >= 1 && i <= len(at.json.Array()) {
-			return thing{json: at.json.Array()[i-1]}
+			return target{json: at.json.Array()[i-1]}
 		}
-		return thing{}
+		return target{}
 	}
 	if r, ok := bindings.RecordOf(at.value); ok && isName {
-		return thing{json: gjson.GetBytes(r.JSON, gjson.Escape(name))}
+		return target{json: gjson.GetBytes(r.JSON, gjson.Escape(name))}
 	}
 	if t, ok := at.value.(*lua.LTable); ok {
 		if i, ok := key.(int); ok {
-			return c.thing(t.RawGetInt(i))
+			return c.target(t.RawGetInt(i))
 		}
-		return c.thing(t.RawGetString(name))
+		return c.target(t.RawGetString(name))
 	}
-	return thing{}
+	return target{}
 }
 
-// members are the names behind a dot or a colon.
-func (t thing) members(sep string) []string {
+// members lists the names after a dot or a colon.
+func (t target) members(sep string) []string {
 	var words []string
 	switch v := t.value.(type) {
 	case *lua.LTable:
 		words = keysOf(v)
-		for range 5 { // what a class keeps for its objects
+		for range 5 { // inherited by its metatables
 			meta, ok := v.Metatable.(*lua.LTable)
 			if !ok {
 				break
@@ -154,7 +154,7 @@ func (t thing) members(sep string) []string {
 	return words
 }
 
-// keysOf lists the keys of a table that can be written as names.
+// keysOf lists the keys of a table that are identifiers.
 func keysOf(t *lua.LTable) []string {
 	var keys []string
 	t.ForEach(func(k, _ lua.LValue) {

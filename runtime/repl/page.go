@@ -8,21 +8,21 @@ import (
 	"transect/client/fault"
 )
 
-// page is what is to be shown, and how far that is done.
+// page is output that is shown a screen at a time.
 type page struct {
-	head  []string // above the lines
+	head  []string // heading, on the first screen
 	lines []string
-	more  int    // things behind the lines that were not even laid out
-	noun  string // what a line is, for the count of what was left out
-	loop  bool   // the lines are of a table, that a loop goes through too
+	more  int    // rows that were not laid out
+	noun  string // unit of the number of remaining lines
+	loop  bool   // the lines are a list that a loop can go through
 }
 
 func textPage(text string) *page {
 	return &page{lines: strings.Split(strings.TrimRight(text, "\n"), "\n"), noun: "lines"}
 }
 
-// turn shows as much of the page as the screen holds; in a pipe, all.
-func (s *Session) turn() error {
+// showPage shows as much of the page as fits the screen; in a pipe, all.
+func (s *Session) showPage() error {
 	p := s.more
 	if p == nil {
 		return nil
@@ -41,13 +41,13 @@ func (s *Session) turn() error {
 	p.head, p.lines = nil, p.lines[fits:]
 	switch left := len(p.lines) + p.more; {
 	case len(p.lines) > 0:
-		fmt.Fprintf(&b, "… %d more %s: :more shows on", left, p.noun)
+		fmt.Fprintf(&b, "… %d more %s: :more shows them", left, p.noun)
 		if p.loop {
-			b.WriteString(", for … do goes through all")
+			b.WriteString(", a for loop visits all")
 		}
 		b.WriteByte('\n')
 	case left > 0:
-		fmt.Fprintf(&b, "… %d more: for … do goes through all\n", left)
+		fmt.Fprintf(&b, "… %d more: a for loop visits all\n", left)
 		s.more = nil
 	default:
 		s.more = nil
@@ -58,13 +58,13 @@ func (s *Session) turn() error {
 
 func (s *Session) showText(text string) error {
 	s.more = textPage(text)
-	return s.turn()
+	return s.showPage()
 }
 
-// again is :more.
-func (s *Session) again() error {
+// showMore is :more.
+func (s *Session) showMore() error {
 	if s.more == nil {
-		return fault.Of(&fault.UsageError{}, "there is no more to show")
+		return fault.Of(&fault.UsageError{}, "there is no more output")
 	}
-	return s.turn()
+	return s.showPage()
 }

@@ -11,34 +11,34 @@ import (
 )
 
 const (
-	mostLines   = 5000 // that are laid out of one value on a terminal
-	mostDepth   = 6    // tables inside one another
-	longestText = 2000 // runes of a text inside a value
-	noLimit     = 1 << 20
+	maxLines  = 5000 // of one value on a terminal
+	maxDepth  = 6    // of nested tables
+	maxString = 2000 // runes of a string inside a value
+	noLimit   = 1 << 20
 )
 
-// printer lays values out for people. It never runs more of a script than
-// __tostring, and survives what that raises.
+// printer formats values. It runs no code of the script but __tostring, whose
+// errors it handles.
 type printer struct {
 	L     *lua.LState
 	width int
-	most  int  // lines that are laid out
-	texts bool // texts are shown as they are, for pipes
+	max   int  // of lines
+	texts bool // strings are printed raw, for pipes
 	seen  map[*lua.LTable]bool
 	lines []string
-	left  int // things not laid out
+	left  int // entries that were not formatted
 }
 
-// printed lays out the values of an input.
-func (s *Session) printed(L *lua.LState, values []lua.LValue) *page {
+// format formats the values of an input.
+func (s *Session) format(L *lua.LState, values []lua.LValue) *page {
 	width, _ := s.size()
-	most := mostLines
+	maxRows := maxLines
 	if !s.cfg.Terminal {
-		width, most = noLimit, math.MaxInt
+		width, maxRows = noLimit, math.MaxInt
 	}
-	p := &printer{L: L, width: width, most: most, texts: !s.cfg.Terminal, seen: map[*lua.LTable]bool{}}
+	p := &printer{L: L, width: width, max: maxRows, texts: !s.cfg.Terminal, seen: map[*lua.LTable]bool{}}
 	if len(values) == 1 {
-		if page := p.special(values[0]); page != nil {
+		if page := p.list(values[0]); page != nil {
 			return page
 		}
 	}
@@ -48,8 +48,8 @@ func (s *Session) printed(L *lua.LState, values []lua.LValue) *page {
 	return &page{lines: p.lines, more: p.left, noun: "lines"}
 }
 
-// special lays out what has a form of its own.
-func (p *printer) special(v lua.LValue) *page {
+// list formats lists of records as tables.
+func (p *printer) list(v lua.LValue) *page {
 	t, ok := v.(*lua.LTable)
 	if !ok || bindings.ManagerOf(v) != "" {
 		return nil
@@ -67,12 +67,12 @@ func (p *printer) special(v lua.LValue) *page {
 	return nil
 }
 
-// top lays out a value by itself.
+// top formats a top-level value.
 func (p *printer) top(v lua.LValue) {
 	switch v := v.(type) {
 	case lua.LString:
 		if p.texts || strings.Contains(strings.TrimRight(string(v), "\n"), "\n") {
-			p.add(strings.Split(p.shown(strings.TrimSuffix(string(v), "\n")), "\n")...)
+			p.add(strings.Split(p.rawText(strings.TrimSuffix(string(v), "\n")), "\n")...)
 			return
 		}
 	case *lua.LUserData:
@@ -81,7 +81,7 @@ func (p *printer) top(v lua.LValue) {
 			return
 		}
 	case *lua.LTable:
-		if p.plain(v) {
+		if p.isPlain(v) {
 			p.table(v, "", "", 0)
 			return
 		}
@@ -89,8 +89,8 @@ func (p *printer) top(v lua.LValue) {
 	p.add(p.short(v, p.width, 0))
 }
 
-// shown is a text as it is; on a terminal without what would drive it.
-func (p *printer) shown(s string) string {
+// rawText is a string as it is; on a terminal without control characters.
+func (p *printer) rawText(s string) string {
 	if p.texts {
 		return s
 	}
@@ -103,7 +103,7 @@ func (p *printer) shown(s string) string {
 
 func (p *printer) add(lines ...string) {
 	for _, line := range lines {
-		if len(p.lines) >= p.most {
+		if len(p.lines) >= p.max {
 			p.left++
 			continue
 		}
@@ -111,12 +111,13 @@ func (p *printer) add(lines ...string) {
 	}
 }
 
-// plain tells a table whose contents are to be shown from one that has a text.
-func (p *printer) plain(t *lua.LTable) bool {
+// isPlain distinguishes tables whose content is shown from those with a text
+// form.
+func (p *printer) isPlain(t *lua.LTable) bool {
 	return bindings.ManagerOf(t) == "" && p.L.GetMetaField(t, "__tostring") == lua.LNil && geometry(t) == "" && nameOf(p.L, t) == ""
 }
 
-// record lays out one resource, a field a line.
+// record formats one record, a field per line.
 func (p *printer) record(v *lua.LUserData, r bindings.Record) {
 	p.add(text.Snip(clean(r.Text), p.width, "…"))
 	widest := 0
@@ -130,20 +131,20 @@ func (p *printer) record(v *lua.LUserData, r bindings.Record) {
 	}
 }
 
-// table lays a table out in one line where it fits, else an entry a line.
+// table formats a table on one line if it fits, else an entry per line.
 func (p *printer) table(t *lua.LTable, lead, end string, depth int) {
 	indent := strings.Repeat("  ", depth)
-	room := min(p.width, 100) - len(indent) - text.StringWidth(lead) - len(end) // a pipe has no width, but lines want to be read
-	if line := p.short(t, noLimit, depth); text.StringWidth(line) <= room && !strings.HasSuffix(line, cut) || depth >= mostDepth || p.seen[t] {
+	room := min(p.width, 100) - len(indent) - text.StringWidth(lead) - len(end) // lines in a pipe have a readable length, too
+	if line := p.short(t, noLimit, depth); text.StringWidth(line) <= room && !strings.HasSuffix(line, cut) || depth >= maxDepth || p.seen[t] {
 		p.add(indent + lead + text.Snip(line, max(room, 10), "…") + end)
 		return
 	}
 	p.seen[t] = true
 	defer delete(p.seen, t)
 	p.add(indent + lead + "{")
-	row := "" // short entries of a list share lines
+	row := "" // short list entries share a line
 	entries(t, func(k, v lua.LValue) bool {
-		if len(p.lines) >= p.most {
+		if len(p.lines) >= p.max {
 			p.left++
 			return true
 		}
@@ -163,7 +164,7 @@ func (p *printer) table(t *lua.LTable, lead, end string, depth int) {
 			p.add(indent + "  " + row)
 			row = ""
 		}
-		if inner, ok := v.(*lua.LTable); ok && p.plain(inner) {
+		if inner, ok := v.(*lua.LTable); ok && p.isPlain(inner) {
 			p.table(inner, lead, ",", depth+1)
 		} else {
 			p.add(indent + "  " + lead + p.short(v, max(10, p.width-len(indent)-3-text.StringWidth(lead)), depth+1) + ",")

@@ -15,13 +15,13 @@ import (
 	"transect/runtime/vm"
 )
 
-// isShort tells values that share a line.
+// isShort reports values that share a line.
 func isShort(v lua.LValue) bool {
 	s, ok := v.(lua.LString)
 	return ok && len(s) <= 24 || v.Type() == lua.LTNumber || v.Type() == lua.LTBool
 }
 
-// number is written in full, not in powers of ten, as long as it can be read.
+// number avoids exponents for common magnitudes.
 func number(n lua.LNumber) string {
 	if f := math.Abs(float64(n)); f >= 1e-6 && f < 1e15 {
 		return strconv.FormatFloat(float64(n), 'f', -1, 64)
@@ -29,10 +29,10 @@ func number(n lua.LNumber) string {
 	return n.String()
 }
 
-// cut ends a value that was not written whole.
+// cut ends an incomplete value.
 const cut = "… }"
 
-// short is a value in one line of at most so many columns.
+// short formats a value on one line of a width.
 func (p *printer) short(v lua.LValue, width, depth int) string {
 	return text.Snip(p.line(v, depth), max(width, 1), "…")
 }
@@ -45,7 +45,7 @@ func (p *printer) line(v lua.LValue, depth int) string {
 		return number(v)
 	case *lua.LTable:
 		if name := nameOf(p.L, v); name != "" {
-			return about1(name)
+			return summarize(name)
 		}
 		if g := geometry(v); g != "" {
 			return g
@@ -55,22 +55,22 @@ func (p *printer) line(v lua.LValue, depth int) string {
 		}
 	case *lua.LFunction:
 		if operation := bindings.IteratorOf(v); operation != "" {
-			return "iterator of " + operation + " (for x in it do … end goes through it)"
+			return "iterator of " + operation + " (use it in a for loop)"
 		}
 		if name := nameOf(p.L, v); name != "" {
-			return about1(name)
+			return summarize(name)
 		}
 		return functionText(v)
 	}
 	return clean(p.tostring(v))
 }
 
-// flat writes a table in one line.
+// flat formats a table on one line.
 func (p *printer) flat(t *lua.LTable, depth int) string {
 	if p.seen[t] {
-		return "{ … itself … }"
+		return "{ … cycle … }"
 	}
-	if depth > mostDepth {
+	if depth > maxDepth {
 		return "{ " + cut
 	}
 	p.seen[t] = true
@@ -79,7 +79,7 @@ func (p *printer) flat(t *lua.LTable, depth int) string {
 	b.WriteString("{")
 	first, whole := true, true
 	entries(t, func(k, v lua.LValue) bool {
-		if b.Len() > 4*longestText {
+		if b.Len() > 4*maxString {
 			whole = false
 			return false
 		}
@@ -99,8 +99,8 @@ func (p *printer) flat(t *lua.LTable, depth int) string {
 	return b.String() + " }"
 }
 
-// entries goes through a table: the list in its order, then the keys in
-// theirs. The key of a list's entry is nil.
+// entries iterates over a table: the list in order, then the keys sorted. The
+// key of a list entry is nil.
 func entries(t *lua.LTable, each func(k, v lua.LValue) bool) {
 	n := t.Len()
 	for i := 1; i <= n; i++ {
@@ -142,7 +142,7 @@ func key(k lua.LValue) string {
 	return "[" + k.String() + "] = "
 }
 
-// tostring is the value's own text, or what its __tostring raised.
+// tostring is the value's own text, or the error of its __tostring.
 func (p *printer) tostring(v lua.LValue) string {
 	if p.L.GetMetaField(v, "__tostring") == lua.LNil {
 		return v.String()
@@ -162,12 +162,12 @@ func (p *printer) tostring(v lua.LValue) string {
 	if s, ok := p.L.Get(-1).(lua.LString); ok {
 		return string(s)
 	}
-	return v.Type().String() + " whose __tostring gave no text"
+	return v.Type().String() + " whose __tostring did not return a string"
 }
 
 func functionText(f *lua.LFunction) string {
 	if f.IsG || f.Proto == nil {
-		return "function of Lua's own or of Go"
+		return "built-in function"
 	}
 	params := make([]string, 0, f.Proto.NumParameters)
 	for i := range int(f.Proto.NumParameters) {
@@ -183,8 +183,8 @@ func functionText(f *lua.LFunction) string {
 	return fmt.Sprintf("function(%s) of %s:%d", strings.Join(params, ", "), f.Proto.SourceName, f.Proto.LineDefined)
 }
 
-// about1 is a manager, a module or a function of one, in a line.
-func about1(name string) string {
+// summarize describes a manager, a module or a function on one line.
+func summarize(name string) string {
 	group, entry, err := declared().Find(name)
 	switch {
 	case err != nil:
@@ -194,17 +194,17 @@ func about1(name string) string {
 	case group.IsManager():
 		return fmt.Sprintf("manager %s, %d operations; help(%s) lists them", name, len(group.Operations), name)
 	}
-	return fmt.Sprintf("module %s; help(%s) tells what is in it", name, name)
+	return fmt.Sprintf("module %s; help(%s) shows its reference", name, name)
 }
 
 func quoted(s string) string {
-	if runes := []rune(s); len(runes) > longestText {
-		return strconv.Quote(string(runes[:longestText])) + fmt.Sprintf("… (%d bytes)", len(s))
+	if runes := []rune(s); len(runes) > maxString {
+		return strconv.Quote(string(runes[:maxString])) + fmt.Sprintf("… (%d bytes)", len(s))
 	}
 	return strconv.Quote(s)
 }
 
-// clean writes what would drive the terminal as what it is.
+// clean escapes control characters.
 func clean(s string) string {
 	if !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return s

@@ -10,7 +10,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// open greets, and makes the editor ready.
+// open prints the greeting and prepares the editor.
 func (s *Session) open() {
 	s.history = openHistory(s.cfg.Interp.StateDir(), s.note)
 	if e := s.cfg.Input.editor; e != nil {
@@ -22,7 +22,7 @@ func (s *Session) open() {
 	}
 }
 
-// read reads lines until they are something whole: an input or a command.
+// read reads lines until they are a complete input or a command.
 func (s *Session) read(ctx context.Context) (string, error) {
 	var lines []string
 	empty := 0
@@ -32,7 +32,7 @@ func (s *Session) read(ctx context.Context) (string, error) {
 			s.cfg.Out.newline()
 			prompt = s.prompt(len(lines) > 0)
 		}
-		s.typing(lines)
+		s.setPending(lines)
 		line, err := s.cfg.Input.next(ctx, prompt)
 		switch {
 		case errors.Is(err, errAborted):
@@ -44,9 +44,9 @@ func (s *Session) read(ctx context.Context) (string, error) {
 		case errors.Is(err, io.EOF) && len(lines) > 0:
 			if s.cfg.Terminal {
 				s.note("")
-				return "", nil // the unfinished input is given up; a second Ctrl-D leaves
+				return "", nil // discard the unfinished input; a second Ctrl-D leaves
 			}
-			return strings.Join(lines, "\n"), nil // running it says what is missing
+			return strings.Join(lines, "\n"), nil // running it reports what is missing
 		case errors.Is(err, io.EOF):
 			if s.cfg.Terminal {
 				s.note("")
@@ -56,7 +56,7 @@ func (s *Session) read(ctx context.Context) (string, error) {
 			return "", err
 		}
 		s.lastAborted = false
-		if len(lines) == 0 && (isCommand(line) || s.skips(line)) {
+		if len(lines) == 0 && (isCommand(line) || s.isShebang(line)) {
 			return line, nil
 		}
 		lines = append(lines, line)
@@ -67,10 +67,10 @@ func (s *Session) read(ctx context.Context) (string, error) {
 				empty = 0
 			}
 			if empty == 2 && s.cfg.Terminal {
-				s.note("the statement is not finished yet; Ctrl-C gives it up")
+				s.note("the statement is incomplete; Ctrl-C discards it")
 			}
 		case blank:
-			s.lines = append(s.lines, lines...) // they count in the numbers of lines
+			s.lines = append(s.lines, lines...) // they count in line numbers
 			return "", nil
 		default:
 			return input, nil
@@ -78,12 +78,13 @@ func (s *Session) read(ctx context.Context) (string, error) {
 	}
 }
 
-// skips tells of a first line that names an interpreter.
-func (s *Session) skips(line string) bool {
+// isShebang reports a first line that names an interpreter.
+func (s *Session) isShebang(line string) bool {
 	return !s.cfg.Terminal && len(s.lines) == 0 && strings.HasPrefix(line, "#!")
 }
 
-// dropEquals removes the = that asked older prompts to show an expression.
+// dropEquals removes the leading = that older prompts need to print an
+// expression.
 func dropEquals(input string) string {
 	if rest, ok := strings.CutPrefix(strings.TrimLeft(input, " \t"), "="); ok && !strings.HasPrefix(rest, "=") {
 		return rest
@@ -91,12 +92,12 @@ func dropEquals(input string) string {
 	return input
 }
 
-// prompt says which platform is worked on. It leaves room to type in, and
-// holds no colours: the editor could not tell how wide they are.
-func (s *Session) prompt(goesOn bool) string {
+// prompt names the platform. It is short, and without colours: the editor could
+// not compute its width.
+func (s *Session) prompt(endsTooSoon bool) string {
 	width, _ := s.size()
 	label := text.Snip(clean(s.cfg.Label()), max(8, width/3), "…") + "> "
-	if goesOn {
+	if endsTooSoon {
 		return strings.Repeat(" ", max(0, text.StringWidth(label)-3)) + ">> "
 	}
 	return label

@@ -1,6 +1,12 @@
-// Package repl is the prompt: it reads Lua line by line, runs it, and shows
-// what came of it. On a terminal it edits, completes and remembers; in a pipe
-// it is a filter.
+// Package repl is the prompt: it reads Lua line by line, runs it and prints its
+// values. On a terminal it edits, completes and keeps a history; in a pipe it is
+// a filter.
+//
+// Repl in package runtime makes a Config and calls New and Session.Run. Run
+// reads complete inputs (reading.go, input.go, editor.go), executes them
+// (commands.go, session.go) and prints their values (print.go, table.go,
+// page.go). complete.go finds completions with scan.go and members.go. Begin
+// reading with Session.Run.
 package repl
 
 import (
@@ -15,28 +21,28 @@ import (
 	"transect/runtime/vm"
 )
 
-// Config is what a prompt works with.
+// Config configures a prompt.
 type Config struct {
 	Interp   *vm.Interp
 	Input    *Input
-	Out      *Edge // what the interpreter's standard output goes to
+	Out      *Edge // of the interpreter
 	Name     string
 	Version  string
 	Quiet    bool
-	Terminal bool          // a person types; else lines come from a pipe or a file
-	Timeout  time.Duration // limit of one input; 0 is none
+	Terminal bool          // interactive; otherwise lines come from a pipe or a file
+	Timeout  time.Duration // of one input; 0 is none
 
-	Label    func() string                             // of the platform that is worked on, for the prompt
-	Report   func(err error, source string)            // tells about an error; source is all that was typed
-	Failed   func(err error, source string) error      // makes the end of a pipe of an error
-	Trace    func(on bool)                             // turns the trace on and off
-	Profile  func(name string) error                   // connects to another platform; "-" is the first one
-	Profiles func() (names []string, current string)   // there are
-	Env      func(name string) (value string, ok bool) // the environment
+	Label    func() string                           // names the platform in the prompt
+	Report   func(err error, source string)          // prints an error; source is everything typed
+	Failed   func(err error, source string) error    // makes the result of a pipe of an error
+	Trace    func(on bool)                           // turns tracing on and off
+	Profile  func(name string) error                 // switches the platform; "-" is the first one
+	Profiles func() (names []string, current string) // lists the available ones
+	Env      func(name string) (value string, ok bool)
 }
 
-// Run reads and runs until the input ends, or ctx does. Its error is a
-// *vm.Exit where the code asked for an end; in a pipe, the first error.
+// Run reads and runs until the input ends, or ctx does. Its error is a *vm.Exit
+// when the code asked for it; in a pipe, the first error.
 func (s *Session) Run(ctx context.Context) error {
 	if s.cfg.Terminal {
 		s.open()
@@ -59,8 +65,8 @@ func (s *Session) Run(ctx context.Context) error {
 	}
 }
 
-// step reads one input and runs it. On a terminal only what ends the session
-// is an error.
+// step reads and runs one input. On a terminal only what ends the session is an
+// error.
 func (s *Session) step(ctx context.Context) error {
 	text, err := s.read(ctx)
 	if err != nil || text == "" {
@@ -68,13 +74,13 @@ func (s *Session) step(ctx context.Context) error {
 	}
 	s.begin()
 	defer s.end()
-	err = s.obey(text)
-	s.keep(text)
-	return s.told(err)
+	err = s.execute(text)
+	s.remember(text)
+	return s.handle(err)
 }
 
-// told reports an error and forgets it, unless it ends the session.
-func (s *Session) told(err error) error {
+// handle prints an error and drops it, unless it ends the session.
+func (s *Session) handle(err error) error {
 	var asked *vm.Exit
 	switch {
 	case err == nil && s.stopped():
@@ -92,7 +98,7 @@ func (s *Session) told(err error) error {
 	return nil
 }
 
-// size is that of the terminal, or of an ordinary one.
+// size is the size of the terminal, or a default.
 func (s *Session) size() (width, height int) {
 	if f, ok := s.cfg.Out.to.(*os.File); ok {
 		if w, h, err := term.GetSize(int(f.Fd())); err == nil && w > 0 && h > 0 {

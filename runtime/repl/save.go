@@ -12,21 +12,21 @@ import (
 	"transect/client/fault"
 )
 
-// input is something that was typed and ran without an error.
+// input is an input that ran without an error.
 type input struct {
 	text    string
 	from    string   // the file it was loaded from
-	modules []string // that it named without requiring them
+	modules []string // used without require
 }
 
 var lastValue = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[^\w.:])_(?:$|\W)`) })
 
-// save writes the session as a script that does the same without a prompt.
+// save writes the session as a script.
 func (s *Session) save(argument string) error {
 	path, replace := strings.CutPrefix(argument, "-f ")
 	path = unquoted(strings.TrimSpace(path))
 	if len(s.inputs) == 0 {
-		return fault.Of(&fault.UsageError{}, "there is nothing to save yet")
+		return fault.Of(&fault.UsageError{}, "there is nothing to save")
 	}
 	flags := os.O_WRONLY | os.O_CREATE | os.O_EXCL
 	if replace {
@@ -43,13 +43,13 @@ func (s *Session) save(argument string) error {
 		}
 	}
 	if err != nil {
-		return misplaced("cannot save", path, err)
+		return fileError("cannot save", path, err)
 	}
-	s.note("saved; transect run " + path + ", with the same flags, does the same")
+	s.note("saved; run it with transect run " + path + " and the same flags")
 	return nil
 }
 
-// script makes a script of what was typed.
+// script makes a script of inputs.
 func script(inputs []input) string {
 	var modules []string
 	for _, in := range inputs {
@@ -66,37 +66,36 @@ func script(inputs []input) string {
 	for i, in := range inputs {
 		switch {
 		case in.from != "":
-			b.WriteString("-- " + in.from + "\n" + asStatement(in.text, wanted(inputs[i+1:])) + "\n")
+			b.WriteString("-- " + in.from + "\n" + asStatement(in.text, valueUsed(inputs[i+1:])) + "\n")
 		case secret(in.text):
-			b.WriteString("-- a line that may hold a secret was left out\n")
+			b.WriteString("-- a line that may contain a secret was removed\n")
 		default:
-			b.WriteString(asStatement(in.text, wanted(inputs[i+1:])) + "\n")
+			b.WriteString(asStatement(in.text, valueUsed(inputs[i+1:])) + "\n")
 		}
 	}
 	return b.String()
 }
 
-// wanted tells whether what follows uses the value of the input before it,
-// before there is another.
-func wanted(inputs []input) bool {
+// valueUsed reports whether the following inputs use _ before it is set again.
+func valueUsed(inputs []input) bool {
 	for _, in := range inputs {
 		if lastValue().MatchString(in.text) {
 			return true
 		}
-		if _, _, returns := returned(in.text); returns || classify(in.text) == expression {
+		if _, _, returns := splitReturn(in.text); returns || classify(in.text) == expression {
 			return false
 		}
 	}
 	return false
 }
 
-// asStatement makes of an input what can stand in the middle of a script.
+// asStatement makes a statement of an input.
 func asStatement(text string, value bool) string {
 	if classify(text) != expression {
-		if returnsEarly(text) { // only itself
+		if returnsEarly(text) { // leave only this input
 			return "_ = (function()\n" + text + "\nend)()"
 		}
-		before, values, ok := returned(text)
+		before, values, ok := splitReturn(text)
 		switch {
 		case !ok:
 			return text
@@ -107,12 +106,12 @@ func asStatement(text string, value bool) string {
 	}
 	end := ""
 	if strings.Contains(text, "--") {
-		end = "\n" // a comment must not take the bracket along
+		end = "\n" // a comment must not include the bracket
 	}
 	switch {
 	case value:
 		return "_ = " + text
-	case text[0] != '(' && classify("do "+text+"\nend") == statement: // a call; a bracket would call what stands before it
+	case text[0] != '(' && classify("do "+text+"\nend") == statement: // a call; a bracket would continue the line before
 		return text
 	}
 	return "print(" + text + end + ")"

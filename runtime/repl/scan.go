@@ -5,65 +5,65 @@ import (
 	"strings"
 )
 
-// place is where the cursor is in a text of Lua: what Tab completes depends on it.
-type place struct {
+// cursor describes the code at the cursor for completion.
+type cursor struct {
 	comment bool
-	quote   string // what a text the cursor is in began with, or ""
-	text    string // what is in the quotes so far
-	path    []any  // names and numbers that lead to the word: projects, search
-	sep     string // what stands before the word: ".", ":" or ""
+	quote   string // opening quote of the string at the cursor, or ""
+	text    string // content of that string so far
+	path    []any  // names and numbers before the word: projects, search
+	sep     string // before the word: ".", ":" or ""
 	word    string // the name being typed
-	call    []any  // the function whose arguments these are
-	table   bool   // the cursor is in a table of named arguments
+	call    []any  // the function whose arguments are typed
+	table   bool   // in a table of named arguments
 	key     string // the argument whose value is being typed
 	given   map[string]bool
 }
 
-// frame is a bracket that is open.
+// frame is an open bracket.
 type frame struct {
 	open  byte
-	call  []any // what is called with it
-	outer []any // what is indexed by it
-	only  any   // the one literal in it, for an index
-	count int   // tokens in it
+	call  []any // the called function
+	outer []any // the indexed expression
+	only  any   // the only literal in it, for an index
+	count int   // number of tokens
 	key   string
 	given map[string]bool
 }
 
-// scanner goes through a text once, up to the cursor.
+// scanner scans a text up to the cursor.
 type scanner struct {
 	src    string
 	pos    int
 	frames []*frame
-	path   []any  // of the expression that just ended; nil is unknown or none
-	sep    string // a dot or a colon behind it
+	path   []any  // of the last expression; nil when unknown
+	sep    string // the dot or colon after it
 	value  bool   // an expression just ended
 }
 
-// scan finds out where the end of the text is.
-func scan(src string) place {
+// scan describes the end of a text.
+func scan(src string) cursor {
 	s := &scanner{src: src, frames: []*frame{{}}}
 	for s.pos < len(src) {
 		if at, ended := s.token(); ended {
 			return at
 		}
 	}
-	return s.place()
+	return s.cursor()
 }
 
 func (s *scanner) top() *frame { return s.frames[len(s.frames)-1] }
 
-func (s *scanner) place() place {
+func (s *scanner) cursor() cursor {
 	f := s.top()
-	p := place{call: f.call, table: f.open == '{', key: f.key, given: f.given}
+	p := cursor{call: f.call, table: f.open == '{', key: f.key, given: f.given}
 	if s.sep != "" {
 		p.path, p.sep = s.path, s.sep
 	}
 	return p
 }
 
-// token reads one; ended means that the cursor is inside of it.
-func (s *scanner) token() (place, bool) {
+// token scans one token; ended means that the cursor is inside it.
+func (s *scanner) token() (cursor, bool) {
 	c := s.src[s.pos]
 	switch {
 	case c == ' ' || c == '\t' || c == '\n' || c == '\r':
@@ -81,30 +81,30 @@ func (s *scanner) token() (place, bool) {
 	default:
 		s.symbol(c)
 	}
-	return place{}, false
+	return cursor{}, false
 }
 
-func (s *scanner) comment() (place, bool) {
+func (s *scanner) comment() (cursor, bool) {
 	rest := s.src[s.pos+2:]
 	if n := longBracket(rest); n > 0 {
 		end := strings.Index(rest, closing(n))
 		if end < 0 {
-			return place{comment: true}, true
+			return cursor{comment: true}, true
 		}
 		s.pos += 2 + end + n
-		return place{}, false
+		return cursor{}, false
 	}
 	end := strings.IndexByte(rest, '\n')
 	if end < 0 {
-		return place{comment: true}, true
+		return cursor{comment: true}, true
 	}
 	s.pos += 2 + end
-	return place{}, false
+	return cursor{}, false
 }
 
-// inText is the place of a cursor inside a text.
-func (s *scanner) inText(quote, content string) place {
-	p := s.place()
+// inString is a cursor inside a string.
+func (s *scanner) inString(quote, content string) cursor {
+	p := s.cursor()
 	p.quote, p.text, p.path, p.sep = quote, content, nil, ""
 	if s.value && len(s.path) > 0 { // f"text"
 		p.call, p.key, p.table = s.path, "", false
@@ -112,7 +112,7 @@ func (s *scanner) inText(quote, content string) place {
 	return p
 }
 
-func (s *scanner) text() (place, bool) {
+func (s *scanner) text() (cursor, bool) {
 	quote := s.src[s.pos]
 	for i := s.pos + 1; i < len(s.src); i++ {
 		switch s.src[i] {
@@ -121,23 +121,23 @@ func (s *scanner) text() (place, bool) {
 		case quote:
 			s.literal(s.src[s.pos+1 : i])
 			s.pos = i + 1
-			return place{}, false
+			return cursor{}, false
 		}
 	}
-	return s.inText(string(quote), s.src[s.pos+1:]), true
+	return s.inString(string(quote), s.src[s.pos+1:]), true
 }
 
-func (s *scanner) long(n int) (place, bool) {
+func (s *scanner) long(n int) (cursor, bool) {
 	end := strings.Index(s.src[s.pos:], closing(n))
 	if end < 0 {
-		return s.inText(s.src[s.pos:s.pos+n], s.src[s.pos+n:]), true
+		return s.inString(s.src[s.pos:s.pos+n], s.src[s.pos+n:]), true
 	}
 	s.literal(nil)
 	s.pos += end + n
-	return place{}, false
+	return cursor{}, false
 }
 
-// literal notes a constant: the value of an index, or the end of a call.
+// literal records a constant: the value of an index, or the end of a call.
 func (s *scanner) literal(v any) {
 	f := s.top()
 	f.count++
@@ -145,14 +145,14 @@ func (s *scanner) literal(v any) {
 	s.path, s.sep, s.value = nil, "", true
 }
 
-func (s *scanner) name() (place, bool) {
+func (s *scanner) name() (cursor, bool) {
 	start := s.pos
 	for s.pos < len(s.src) && (isLetter(s.src[s.pos]) || s.src[s.pos] >= '0' && s.src[s.pos] <= '9') {
 		s.pos++
 	}
 	name := s.src[start:s.pos]
 	if s.pos == len(s.src) {
-		p := s.place()
+		p := s.cursor()
 		p.word = name
 		return p, true
 	}
@@ -170,7 +170,7 @@ func (s *scanner) name() (place, bool) {
 		s.path, s.value = []any{name}, true
 	}
 	s.sep = ""
-	return place{}, false
+	return cursor{}, false
 }
 
 func (s *scanner) number() {
@@ -192,7 +192,7 @@ func (s *scanner) symbol(c byte) {
 	switch c {
 	case '.', ':':
 		s.sep = string(c)
-		if s.pos < len(s.src) && s.src[s.pos] == '.' { // concatenation, or what follows all arguments
+		if s.pos < len(s.src) && s.src[s.pos] == '.' { // concatenation, or varargs
 			s.pos++
 			s.sep, s.path, s.value = "", nil, false
 		}

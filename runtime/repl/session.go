@@ -16,9 +16,9 @@ import (
 	"transect/runtime/vm"
 )
 
-// stubborn is how long an input that was interrupted may go on before the
-// session offers to end with it.
-const stubborn = 2 * time.Second
+// stuckAfter is how long an interrupted input may continue before the session
+// offers to end with it.
+const stuckAfter = 2 * time.Second
 
 var errInterrupted = errors.New("interrupted")
 
@@ -28,19 +28,19 @@ type Session struct {
 	lua     *vm.Session
 	known   map[string]*module.Module
 	history *history
-	lines   []string // everything that was typed to be run
-	inputs  []input  // what ran without an error
-	more    *page    // of what was shown last
+	lines   []string // all inputs
+	inputs  []input  // inputs that ran without an error
+	more    *page    // rest of the last output
 
-	aborted     int  // how many lines were given up
-	lastAborted bool // the last one was
+	aborted     int  // number of discarded lines
+	lastAborted bool // the last line was discarded
 
 	mu          sync.Mutex
-	before      string // the lines of the unfinished input
-	running     int    // counts the runs, negative between them
+	before      string // lines of the unfinished input
+	running     int    // number of the current run, 0 between runs
 	runs        int
-	busy        bool // with an input: it may be several runs
-	interrupted bool // the input is
+	busy        bool // with an input, which may be several runs
+	interrupted bool // the current input is
 	stuck       bool
 }
 
@@ -53,19 +53,19 @@ func New(cfg Config) *Session {
 	return s
 }
 
-// source is everything that was typed, for quoting lines of it.
+// source is everything typed, for quoting lines of it.
 func (s *Session) source() string { return strings.Join(s.lines, "\n") }
 
-// evaluate runs a text and shows its values.
+// evaluate runs a text and prints its values.
 func (s *Session) evaluate(text string) error {
 	first := len(s.lines)
 	s.lines = append(s.lines, strings.Split(text, "\n")...)
 	used := s.preload(text)
 	code := text
-	if shows(text) {
+	if returnsValues(text) {
 		code = "return " + text
 	}
-	// The line numbers of errors count from the first input.
+	// Line numbers of errors count from the first input.
 	values, err := s.run(func() ([]lua.LValue, error) {
 		return s.lua.Run(s.cfg.Name, strings.Repeat("\n", first)+code)
 	})
@@ -76,7 +76,7 @@ func (s *Session) evaluate(text string) error {
 	return s.show(values)
 }
 
-// show keeps the first value as _ and shows all.
+// show sets _ to the first value and prints all.
 func (s *Session) show(values []lua.LValue) error {
 	if len(values) == 0 {
 		return nil
@@ -87,7 +87,7 @@ func (s *Session) show(values []lua.LValue) error {
 	}
 	_, err := s.run(func() ([]lua.LValue, error) {
 		return nil, s.lua.Do(func(L *lua.LState) error {
-			s.more = s.printed(L, values)
+			s.more = s.format(L, values)
 			return nil
 		})
 	})
@@ -95,12 +95,12 @@ func (s *Session) show(values []lua.LValue) error {
 		return err
 	}
 	if len(values) == 1 && len(s.more.lines) == 1 && strings.HasPrefix(s.more.lines[0], "file (std") {
-		s.more = nil // what io.write gives
+		s.more = nil // result of io.write
 	}
-	return s.turn()
+	return s.showPage()
 }
 
-// preload makes the modules and managers a text names globals.
+// preload requires the modules and managers that a text names as globals.
 func (s *Session) preload(text string) []string {
 	var used []string
 	for _, name := range names(text) {
@@ -116,7 +116,7 @@ func (s *Session) preload(text string) []string {
 		if taken == lua.LNil {
 			values, err := s.lua.Run(s.cfg.Name, fmt.Sprintf("return require(%q)", name))
 			if err != nil || len(values) == 0 {
-				continue // the text itself will say what is missing
+				continue // the text itself reports what is missing
 			}
 			s.lua.Set(name, values[0])
 		}
@@ -125,10 +125,10 @@ func (s *Session) preload(text string) []string {
 	return used
 }
 
-// run lets Ctrl-C and the time limit end what f runs.
+// run runs f with Ctrl-C and the timeout of the input.
 func (s *Session) run(f func() ([]lua.LValue, error)) ([]lua.LValue, error) {
 	s.mu.Lock()
-	if s.interrupted { // before, in the same input
+	if s.interrupted { // earlier in the same input
 		s.mu.Unlock()
 		return nil, errInterrupted
 	}
@@ -154,7 +154,7 @@ func (s *Session) run(f func() ([]lua.LValue, error)) ([]lua.LValue, error) {
 	return f()
 }
 
-// begin is the start of an input, from which on Ctrl-C means it.
+// begin starts an input: Ctrl-C cancels it from now on.
 func (s *Session) begin() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -167,7 +167,7 @@ func (s *Session) end() {
 	s.busy = false
 }
 
-// stopped tells, once, whether the last run was ended by Ctrl-C.
+// stopped reports, once, whether the last run was cancelled by Ctrl-C.
 func (s *Session) stopped() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -176,9 +176,9 @@ func (s *Session) stopped() bool {
 	return was
 }
 
-// Interrupt is Ctrl-C: it ends the run under way, or gives up the line that is
-// typed. False means that the run does not end, as the person was told, and
-// the session should.
+// Interrupt handles Ctrl-C: it cancels the current run, or discards the line
+// that is typed. False means that the run cannot be cancelled, as was printed,
+// and the session should end.
 func (s *Session) Interrupt() bool {
 	s.mu.Lock()
 	busy, stuck := s.busy, s.stuck
@@ -199,19 +199,19 @@ func (s *Session) interrupt() {
 	run, first := s.running, s.busy && !s.interrupted
 	s.interrupted = s.interrupted || first
 	s.mu.Unlock()
-	if first && run != 0 { // else the next run of the input does not begin
-		s.cfg.Interp.Interrupt(errInterrupted) // at once: what was read in vain must not be worked with
+	if first && run != 0 { // otherwise the next run of the input does not start
+		s.cfg.Interp.Interrupt(errInterrupted) // at once: the script must not use what it failed to read
 		go s.insist(run, time.Now())
 	}
 }
 
-// insist interrupts the run until it ends: the first time may have been before
-// it was quite under way.
+// insist interrupts the run until it ends: the first attempt may have been
+// before its start.
 func (s *Session) insist(run int, since time.Time) {
 	for {
 		s.mu.Lock()
 		over := s.running != run
-		late := !over && !s.stuck && time.Since(since) > stubborn
+		late := !over && !s.stuck && time.Since(since) > stuckAfter
 		if late {
 			s.stuck = true
 		}
@@ -221,13 +221,13 @@ func (s *Session) insist(run int, since time.Time) {
 		}
 		s.cfg.Interp.Interrupt(errInterrupted)
 		if late {
-			s.note("it cannot be stopped where it is; Ctrl-C once more ends the session")
+			s.note("the input cannot be cancelled; press Ctrl-C again to end the session")
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
 }
 
-// waits tells why an input whose code is over is not.
+// waits explains why an input does not end although its code did.
 func (s *Session) waits(tasks int) {
 	s.mu.Lock()
 	run := s.running
@@ -240,12 +240,12 @@ func (s *Session) waits(tasks int) {
 		over := s.running != run
 		s.mu.Unlock()
 		if !over {
-			s.note(fmt.Sprintf("waiting for what this line started (%d of its tasks are left); Ctrl-C ends it", tasks))
+			s.note(fmt.Sprintf("waiting for %d tasks of this input; Ctrl-C cancels them", tasks))
 		}
 	})
 }
 
-// note tells the person something, beside the values.
+// note prints a message besides the values.
 func (s *Session) note(text string) {
-	_, _ = fmt.Fprintln(s.cfg.Interp.Options().Stderr, text) // nobody is left to tell
+	_, _ = fmt.Fprintln(s.cfg.Interp.Options().Stderr, text) // there is nowhere to report its error
 }

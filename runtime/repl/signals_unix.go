@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// quiet makes Ctrl-C a character on this terminal. The editor does so itself,
-// but only when its prompt is on the screen already.
-func quiet(f *os.File) error {
+// disableSignals makes Ctrl-C a character on this terminal. The editor does so,
+// too, but only after it has printed its prompt.
+func disableSignals(f *os.File) error {
 	mode, err := unix.IoctlGetTermios(int(f.Fd()), getMode)
 	if err != nil {
 		return err

@@ -2,4 +2,4 @@ package repl
 
 import "os"
 
-func quiet(*os.File) error { return nil }
+func disableSignals(*os.File) error { return nil }

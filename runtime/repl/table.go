@@ -12,20 +12,20 @@ import (
 )
 
 const (
-	mostColumns = 5
-	gap         = "  "
-	narrowest   = 6 // columns of the screen a column keeps
+	maxColumns = 5
+	gap        = "  "
+	minWidth   = 6 // smallest width of a shrunk column
 )
 
-// column is one of a table of resources: the first of several fields that a
+// column is a column of a table of records: the first of several fields that a
 // record has.
 type column struct {
 	title  string
 	fields []string
-	whole  bool // is not shortened as long as others can be
+	last   bool // shrunk last
 }
 
-// usual are the columns people look for, in order.
+// usual are common columns, in order.
 var usual = []column{
 	{"name", []string{"name", "display_name", "email", "title"}, false},
 	{"id", []string{"_id", "id"}, true},
@@ -34,14 +34,14 @@ var usual = []column{
 	{"date", []string{"survey_date", "creation_date", "created", "date", "modification_date"}, false},
 }
 
-// records lays a list of resources out as a table; nil when it is no such list.
+// records formats a list of records as a table; nil for other lists.
 func (p *printer) records(t *lua.LTable) *page {
 	n := t.Len()
 	if n == 0 {
 		return nil
 	}
-	rows := make([][]byte, 0, min(n, p.most))
-	for i := 1; i <= n && i <= p.most; i++ {
+	rows := make([][]byte, 0, min(n, p.max))
+	for i := 1; i <= n && i <= p.max; i++ {
 		r, ok := bindings.RecordOf(t.RawGetInt(i))
 		if !ok {
 			return nil
@@ -62,11 +62,11 @@ func (p *printer) records(t *lua.LTable) *page {
 		}
 		cells = append(cells, line)
 	}
-	lines := laidOut(cells, columns, p.width)
+	lines := align(cells, columns, p.width)
 	return &page{head: lines[:1], lines: lines[1:], more: n - len(rows), noun: "of " + strconv.Itoa(n), loop: true}
 }
 
-// columnsOf chooses the columns that say something of these records.
+// columnsOf chooses the columns that have values.
 func columnsOf(rows [][]byte) []column {
 	some := rows[:min(len(rows), 50)]
 	var columns []column
@@ -82,18 +82,18 @@ func columnsOf(rows [][]byte) []column {
 			taken[f] = true
 		}
 	}
-	if len(columns) < 3 { // a kind of record that has none of them: its own first fields
+	if len(columns) < 3 { // other kinds of records: their first fields
 		gjson.ParseBytes(rows[0]).ForEach(func(k, v gjson.Result) bool {
 			if name := k.String(); !taken[name] && !v.IsObject() && !v.IsArray() && v.Type != gjson.Null {
 				columns = append(columns, column{title: name, fields: []string{gjson.Escape(name)}})
 			}
-			return len(columns) < mostColumns
+			return len(columns) < maxColumns
 		})
 	}
 	return columns
 }
 
-// cell is what a record has in a column, as text.
+// cell is the text of a record's field.
 func (c column) cell(row []byte) string {
 	for _, f := range c.fields {
 		if v := gjson.GetBytes(row, f); v.Exists() && v.Type != gjson.Null && v.Type != gjson.JSON {
@@ -103,7 +103,7 @@ func (c column) cell(row []byte) string {
 	return ""
 }
 
-// date shortens a time to what tells days apart.
+// date shortens a timestamp.
 func date(s string) string {
 	if len(s) < 16 || s[4] != '-' || s[7] != '-' || s[10] != 'T' || s[13] != ':' {
 		return s
@@ -114,8 +114,8 @@ func date(s string) string {
 	return s[:10] + " " + s[11:16]
 }
 
-// laidOut aligns cells to the width of the screen.
-func laidOut(cells [][]string, columns []column, width int) []string {
+// align formats cells for the width of the screen.
+func align(cells [][]string, columns []column, width int) []string {
 	widths := make([]int, len(cells[0]))
 	for _, row := range cells {
 		for i, cell := range row {
@@ -143,8 +143,8 @@ func laidOut(cells [][]string, columns []column, width int) []string {
 	return lines
 }
 
-// fit narrows columns until the row fits: the widest first, identifiers last,
-// and when that is not enough it leaves out the last ones.
+// fit shrinks columns until a row fits: the widest first, identifiers last; then
+// it drops the last columns.
 func fit(widths []int, columns []column, width int) {
 	total := func() int {
 		sum := -len(gap)
@@ -158,7 +158,7 @@ func fit(widths []int, columns []column, width int) {
 	for total() > width {
 		widest := 0
 		for i, w := range widths[1:] {
-			if w > narrowest && !columns[i].whole && (widest == 0 || w > widths[widest]) {
+			if w > minWidth && !columns[i].last && (widest == 0 || w > widths[widest]) {
 				widest = i + 1
 			}
 		}
@@ -167,11 +167,11 @@ func fit(widths []int, columns []column, width int) {
 			continue
 		}
 		last := len(widths) - 1
-		for last > 1 && (widths[last] == 0 || columns[last-1].whole) {
+		for last > 1 && (widths[last] == 0 || columns[last-1].last) {
 			last--
 		}
 		if last <= 1 {
-			return // the line is cut
+			return // the line is truncated
 		}
 		widths[last] = 0
 	}

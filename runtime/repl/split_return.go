@@ -14,10 +14,10 @@ import (
 
 var returnWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\breturn\b`) })
 
-// returned splits a chunk that ends with a return before it, and gives what
-// follows the word. The syntax tree knows lines only: the place is the one
-// where both halves are Lua.
-func returned(text string) (before, values string, ok bool) {
+// splitReturn splits a chunk before its final return and gives the returned
+// expressions. The syntax tree has no columns: the chunk is split where both
+// halves parse.
+func splitReturn(text string) (before, values string, ok bool) {
 	chunk, err := parse.Parse(strings.NewReader(text), "")
 	if err != nil || len(chunk) == 0 || !isReturn(chunk[len(chunk)-1]) {
 		return text, "", false

@@ -5,15 +5,15 @@ import (
 	"sync"
 )
 
-// Edge writes on, and knows whether the last line was ended: a prompt behind
-// half a line would be drawn over it.
+// Edge is a writer that knows whether the last line was ended: the editor would
+// draw its prompt over an open line.
 type Edge struct {
 	mu   sync.Mutex
 	to   io.Writer
 	open bool
 }
 
-// NewEdge makes one before a stream.
+// NewEdge makes an Edge for a stream.
 func NewEdge(to io.Writer) *Edge { return &Edge{to: to} }
 
 func (e *Edge) Write(p []byte) (int, error) {
@@ -25,12 +25,12 @@ func (e *Edge) Write(p []byte) (int, error) {
 	return e.to.Write(p)
 }
 
-// newline ends a line that was left open.
+// newline ends an open line.
 func (e *Edge) newline() {
 	e.mu.Lock()
 	open := e.open
 	e.mu.Unlock()
 	if open {
-		_, _ = e.Write([]byte("\n")) // the prompt that follows would fail too
+		_, _ = e.Write([]byte("\n")) // the prompt that follows would fail, too
 	}
 }
