@@ -42,7 +42,7 @@ func (r *run) check(ctx context.Context) (*preflight.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.checker.Report(), nil
+	return r.checker.Report(ctx), nil
 }
 
 // readAll visits the items of the source from several goroutines, outside of

@@ -14,16 +14,6 @@ import (
 	"transect/client/fault"
 )
 
-// locked is the one lock file of a state folder.
-func locked(t *testing.T, state string) string {
-	t.Helper()
-	paths, _ := filepath.Glob(filepath.Join(state, "locks", "*"))
-	if len(paths) != 1 {
-		t.Fatalf("locks: %v", paths)
-	}
-	return paths[0]
-}
-
 // holding keeps a lock from being collected as garbage, which frees it.
 var holding func()
 
@@ -43,8 +33,8 @@ func TestHoldLock(t *testing.T) {
 	time.Sleep(time.Hour) // until it is killed; nothing to wait for would end it as a deadlock
 }
 
-// An old lock is removed once its process is dead, and not before.
-func TestPruneLocks(t *testing.T) {
+// The lock of a killed process is free, and no lock file is left behind.
+func TestLockOfAKilledProcess(t *testing.T) {
 	state := t.TempDir()
 	holder := exec.Command(os.Args[0], "-test.run=^TestHoldLock$")
 	holder.Env = append(os.Environ(), "TRANSECT_TEST_HOLD="+state)
@@ -59,74 +49,42 @@ func TestPruneLocks(t *testing.T) {
 	if line, err := bufio.NewReader(out).ReadString('\n'); line != "held\n" {
 		t.Fatalf("%q %v", line, err)
 	}
-	path := locked(t, state)
-	old := time.Now().Add(-2 * keptLocks)
-	age := func(path string) {
-		t.Helper()
-		if err := os.Chtimes(path, old, old); err != nil {
-			t.Fatal(err)
-		}
-	}
-	age(path)
 	o := Options{StateDir: state}
 	o.Source.Root = "/card"
-	var taken *fault.LockedError
-	if _, err := lock(o, "http://there"); !errors.As(err, &taken) {
-		t.Fatalf("a held lock: %v", err)
+	var locked *fault.LockedError
+	if _, err := lock(o, "http://there"); !errors.As(err, &locked) {
+		t.Fatalf("a lock that is held: %v", err)
 	}
-	// A run of something else prunes.
 	other := o
 	other.Source.Root = "/another card"
-	prune := func() {
-		t.Helper()
-		unlock, err := lock(other, "http://there")
-		if err != nil {
-			t.Fatal(err)
-		}
-		unlock()
+	unlock, err := lock(other, "http://there")
+	if err != nil {
+		t.Fatal(err)
 	}
-	prune()
-	if !exists(path) {
-		t.Fatal("a lock was removed that is held")
-	}
+	unlock()
 	_ = holder.Process.Kill()
 	_ = holder.Wait()
-	prune()
-	if exists(path) {
-		t.Error("an old lock that nobody holds is still there")
+	if unlock, err = lock(o, "http://there"); err != nil {
+		t.Fatal(err)
 	}
-	age(locked(t, state))
-	prune() // its own
-	if info, err := os.Stat(locked(t, state)); err != nil || !info.ModTime().After(old) {
-		t.Errorf("a lock in use looks old: %v", err)
+	unlock()
+	if paths, _ := filepath.Glob(filepath.Join(state, "locks", "*")); len(paths) != 0 {
+		t.Errorf("left behind: %v", paths)
 	}
 }
 
-// However locks are taken and pruned at once, one run at a time holds one.
-func TestLocksPrunedMeanwhile(t *testing.T) {
+// However runs acquire and remove a lock file, one at a time holds the lock.
+func TestLockIsExclusive(t *testing.T) {
 	o := Options{StateDir: t.TempDir()}
 	o.Source.Root = "/card"
 	var holders, most, times atomic.Int64
-	var all, pruners sync.WaitGroup
-	done := make(chan struct{})
-	for range 2 {
-		pruners.Go(func() {
-			for {
-				select {
-				case <-done:
-					return
-				default:
-					pruneLocks(filepath.Join(o.StateDir, "locks"), time.Now().Add(time.Hour))
-				}
-			}
-		})
-	}
-	for range 4 {
+	var all sync.WaitGroup
+	for range 6 {
 		all.Go(func() {
-			for range 150 {
+			for range 300 {
 				unlock, err := lock(o, "http://there")
-				var taken *fault.LockedError
-				if errors.As(err, &taken) {
+				var locked *fault.LockedError
+				if errors.As(err, &locked) {
 					continue
 				}
 				if err != nil {
@@ -144,8 +102,6 @@ func TestLocksPrunedMeanwhile(t *testing.T) {
 		})
 	}
 	all.Wait()
-	close(done)
-	pruners.Wait()
 	if most.Load() > 1 {
 		t.Errorf("%d runs held the same lock", most.Load())
 	}

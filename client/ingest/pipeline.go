@@ -105,7 +105,7 @@ func (r *run) result() *Result {
 	defer r.mu.Unlock()
 	counts := r.counts
 	counts.Bytes = r.options.Progress.Transferred.Load()
-	return &Result{ID: r.id, Counts: counts, Failures: r.failures, Preflight: r.checker.Report(), Outcomes: r.outcomes,
+	return &Result{ID: r.id, Counts: counts, Failures: r.failures, Preflight: r.checker.Report(context.Background()), Outcomes: r.outcomes,
 		Seconds: r.options.Now().Sub(r.started).Seconds()}
 }
 

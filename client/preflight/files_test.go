@@ -25,7 +25,7 @@ func check(t testing.TB, dir string, opts preflight.Options) *preflight.Report {
 	for item, err := range scan.Items(context.Background(), scan.Source{Root: dir}) {
 		c.Add(item, nil, err)
 	}
-	return c.Report()
+	return c.Report(context.Background())
 }
 
 func TestFolderOfAFlight(t *testing.T) {
@@ -129,7 +129,7 @@ func TestBandsThatAreThereAreNotMissed(t *testing.T) {
 		}
 		c.Add(item, nil, err)
 	}
-	if r := c.Report(); len(r.Problems) != 0 || r.Images != 3 || r.Files != 3 {
+	if r := c.Report(context.Background()); len(r.Problems) != 0 || r.Images != 3 || r.Files != 3 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -157,7 +157,7 @@ func TestErrorsInPlaceOfItems(t *testing.T) {
 	c.Add(scan.Item{}, nil, &scan.Skipped{Name: "a", Reason: scan.Unreadable, Err: os.ErrPermission})
 	c.Add(scan.Item{}, nil, errors.New("the disk is gone"))
 	c.Add(scan.Item{}, nil, nil)
-	r := c.Report()
+	r := c.Report(context.Background())
 	if r.Errors != 2 || r.Warnings != 0 || r.BySkipped["system file"] != 1 {
 		t.Errorf("%+v", r)
 	}
@@ -174,9 +174,9 @@ func TestAddFromManyGoroutines(t *testing.T) {
 			}
 		})
 	}
-	_ = c.Report() // while photos are being added
+	_ = c.Report(context.Background()) // while photos are being added
 	group.Wait()
-	if r := c.Report(); r.Images != 400 || len(r.Counts) != 0 {
+	if r := c.Report(context.Background()); r.Images != 400 || len(r.Counts) != 0 {
 		t.Errorf("%+v", r)
 	}
 }

@@ -24,6 +24,8 @@ const (
 	// tolerance is how far in metres two positions of one place may be apart,
 	// besides what speed allows for: GPS drift and clocks in whole seconds.
 	tolerance = 100.0
+	// maxSpeed of an aircraft, in m/s.
+	maxSpeed = 70.0
 	// ahead is how many photos in a row may be outliers; after more of them the
 	// aircraft has moved.
 	ahead = 8
@@ -131,7 +133,7 @@ func (s *survey) follow(track []uint32, reasons map[uint32]uint32) {
 // reaches reports whether an aircraft can be at both places at their times.
 func (s *survey) reaches(a, b uint32) bool {
 	seconds := math.Abs(float64(s.photos.At(int(a)).taken-s.photos.At(int(b)).taken)) / 1e9
-	return s.apart(a, b) <= tolerance+s.opts.MaxSpeed*(seconds+1)
+	return s.apart(a, b) <= tolerance+maxSpeed*(seconds+1)
 }
 
 func (s *survey) apart(a, b uint32) float64 {

@@ -28,11 +28,6 @@ type Options struct {
 	Mission [][2]float64
 	// Date is when the flight was, in any zone.
 	Date time.Time
-	// MaxListed is how many problems of one code the report lists; 0 means 20.
-	// All are counted.
-	MaxListed int
-	// MaxSpeed is how fast an aircraft may be, in m/s; 0 means 70.
-	MaxSpeed float64
 	// Now is the present time; zero is the clock's. Later photos are from the future.
 	Now time.Time
 	// SkipDuplicates saves reading the files that have the same size.
@@ -66,12 +61,6 @@ type Checker struct {
 
 // New returns a checker.
 func New(opts Options) *Checker {
-	if opts.MaxListed <= 0 {
-		opts.MaxListed = 20
-	}
-	if opts.MaxSpeed <= 0 {
-		opts.MaxSpeed = 70
-	}
 	if opts.Now.IsZero() {
 		opts.Now = time.Now()
 	}
@@ -158,12 +147,8 @@ func (c *Checker) count(item scan.Item) {
 }
 
 // Report reports on what was added so far. It may be called again after more was
-// added.
-func (c *Checker) Report() *Report { return c.ReportContext(context.Background()) }
-
-// ReportContext is Report; when ctx ends, duplicates not yet compared are not
-// reported.
-func (c *Checker) ReportContext(ctx context.Context) *Report {
+// added. When ctx ends, duplicates not yet compared are not reported.
+func (c *Checker) Report(ctx context.Context) *Report {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	report := c.report.clone()
@@ -181,7 +166,7 @@ func (c *Checker) ReportContext(ctx context.Context) *Report {
 	if !c.opts.SkipDuplicates {
 		s.checkDuplicates(ctx)
 	}
-	report.Problems, report.Counts = problems.list(c.opts.MaxListed)
+	report.Problems, report.Counts = problems.list()
 	for _, n := range report.Counts {
 		if n.Severity == Error {
 			report.Errors += n.Count

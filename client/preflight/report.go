@@ -25,15 +25,6 @@ type Problem struct {
 	Hint     string `json:"hint"`     // what to do, or ""
 }
 
-// String is one readable line.
-func (p Problem) String() string {
-	line := p.Message
-	if p.Name != "" {
-		line = p.Name + ": " + line
-	}
-	return p.Severity + ": " + line
-}
-
 // Count is how often a problem was found, listed or not.
 type Count struct {
 	Code     string `json:"code"`
@@ -97,17 +88,17 @@ type problemsOf struct {
 	list []Problem
 }
 
-// maxProblems is how many problems of a code are kept at least; twice as many
-// before the list is sorted and cut.
-const maxProblems = 512
+// maxKept is how many problems of a code are kept before the list is sorted and
+// cut to half of them.
+const maxKept = 1024
 
 func (l problemList) add(p Problem) {
 	of := l[p.Severity+p.Code]
 	of.Code, of.Severity = p.Code, p.Severity
 	of.Count.Count++
-	if of.list = append(of.list, p); len(of.list) >= 2*maxProblems {
+	if of.list = append(of.list, p); len(of.list) >= maxKept {
 		sortProblems(of.list)
-		of.list = slices.Clone(of.list[:maxProblems])
+		of.list = slices.Clone(of.list[:maxKept/2])
 	}
 	l[p.Severity+p.Code] = of
 }
@@ -127,14 +118,17 @@ func (l problemList) clone() problemList {
 	return c
 }
 
-// list returns at most limit problems of each code, and all counts: errors
-// first, then by code.
-func (l problemList) list(limit int) ([]Problem, []Count) {
+// maxListed is how many problems of a code a report lists.
+const maxListed = 20
+
+// list returns the first problems of each code, and all counts: errors first,
+// then by code.
+func (l problemList) list() ([]Problem, []Count) {
 	problems, counts := []Problem{}, []Count{}
 	for _, key := range slices.Sorted(maps.Keys(l)) { // "error…" is before "warning…"
 		list := l[key].list
 		sortProblems(list)
-		problems = append(problems, list[:min(limit, len(list), maxProblems)]...)
+		problems = append(problems, list[:min(maxListed, len(list))]...)
 		counts = append(counts, l[key].Count)
 	}
 	return problems, counts

@@ -1,6 +1,7 @@
 package preflight_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -49,7 +50,7 @@ func report(opts preflight.Options, photos []imagery.Photo) *preflight.Report {
 	for i := range photos {
 		c.Add(item(photos[i].Path), &photos[i], nil)
 	}
-	return c.Report()
+	return c.Report(context.Background())
 }
 
 func codes(r *preflight.Report) map[string]int {
@@ -224,8 +225,8 @@ func TestListsAreBounded(t *testing.T) {
 	for i := range photos {
 		photos[i].HasPosition = false
 	}
-	r := report(preflight.Options{MaxListed: 7}, photos)
-	if len(r.Problems) != 7 || r.Count("no-position") != 3000 || r.Problems[0].Name != "DJI_0000.JPG" || r.Warnings != 3000 {
+	r := report(preflight.Options{}, photos)
+	if len(r.Problems) != 20 || r.Count("no-position") != 3000 || r.Problems[0].Name != "DJI_0000.JPG" || r.Warnings != 3000 {
 		t.Errorf("%d listed of %d, from %v", len(r.Problems), r.Count("no-position"), r.Problems[0])
 	}
 }
