@@ -35,7 +35,7 @@ func newFilter(s Source) (filter, error) {
 	return f, nil
 }
 
-// passes tells whether a name relative to the source is wanted.
+// passes reports whether a path within the source is wanted.
 func (f filter) passes(name string) bool {
 	if len(f.include)+len(f.exclude) == 0 {
 		return true
@@ -44,7 +44,7 @@ func (f filter) passes(name string) bool {
 	return (len(f.include) == 0 || matchAny(f.include, name)) && !matchAny(f.exclude, name)
 }
 
-// prunes tells whether a folder is left out with all that it holds.
+// prunes reports whether a folder is left out with all its content.
 func (f filter) prunes(name string) bool {
 	return len(f.exclude) > 0 && (matchAny(f.exclude, strings.ToLower(name)) || matchAny(f.exclude, strings.ToLower(name)+"/"))
 }

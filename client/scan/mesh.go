@@ -64,7 +64,7 @@ func (d *directory) addMeshFiles(c *class, i int) {
 	}
 }
 
-// materials are the libraries an OBJ file names, else the one of its own name.
+// materials are the libraries that an OBJ file refers to, else the one of its own name.
 func (d *directory) materials(file string, i int) []string {
 	var found []string
 	readLines(d.w.source.Open, file, maxMeshHead, func(line string) bool {
@@ -91,8 +91,8 @@ func (d *directory) materials(file string, i int) []string {
 	return found
 }
 
-// texturesOf lists the pictures a material library names (MTL, "Texture map
-// statements").
+// texturesOf lists the images that a material library refers to (MTL, "Texture
+// map statements").
 func texturesOf(open imagery.Opener, file string) []string {
 	var found []string
 	readLines(open, file, 16<<20, func(line string) bool {
@@ -187,10 +187,10 @@ func (d *directory) addNamed(c *class, name, component string) bool {
 	return true
 }
 
-// locate finds a file named in another one, in the folder or below it, in any
-// letter case. Names that lead elsewhere are looked for in the folder: those
-// of the machine that made the model mean nothing here, and what lies outside
-// of the folder is not to be sent because a file says so.
+// locate finds a file that another one refers to, in the folder or below it, in
+// any letter case. Of paths that lead elsewhere only the base name counts: those
+// of the machine that made the model mean nothing here, and no reference may
+// send a file from outside of the folder.
 func (d *directory) locate(name string) (string, bool) {
 	name = path.Clean(slashed(strings.Trim(strings.TrimSpace(name), `"`)))
 	if !filepath.IsLocal(filepath.FromSlash(name)) || strings.Contains(name, ":") {
@@ -234,8 +234,7 @@ func (d *directory) locate(name string) (string, bool) {
 
 func slashed(name string) string { return strings.ReplaceAll(name, `\`, "/") }
 
-// readLines visits the lines of a text file, up to so many bytes. Endless
-// lines end it.
+// readLines visits the lines of a text file, up to limit bytes or an overlong line.
 func readLines(open imagery.Opener, file string, limit int64, visit func(line string) bool) {
 	f, err := open.Open(file)
 	if err != nil {
@@ -247,7 +246,7 @@ func readLines(open imagery.Opener, file string, limit int64, visit func(line st
 	}
 }
 
-// sniffHeader tells what a .hdr beside a raster without magic number says.
+// sniffHeader returns the format that a .hdr file gives a raster without a magic number.
 func sniffHeader(open imagery.Opener, file string) string {
 	format := ""
 	readLines(open, file, headSize, func(line string) bool {

@@ -15,14 +15,13 @@ import (
 	"transect/client/fault"
 )
 
-// origin is a folder to read: all of it, what a pattern matches, or files that
-// were listed.
+// origin is a folder to read: all of it, what a pattern matches, or listed files.
 type origin struct {
 	dir     string
-	label   string            // put before names, "" or "folder"
+	label   string            // prefix of names, "" or "folder"
 	pattern string            // relative to dir; "" matches all
 	listed  map[string]string // base names of listed files, and their names; nil reads all
-	beside  string            // put before names of files beside those listed
+	beside  string            // prefix of names of files beside those listed
 }
 
 // newOrigins resolves the paths of a source. Listed files of one folder become
@@ -30,7 +29,7 @@ type origin struct {
 func newOrigins(s Source) ([]*origin, error) {
 	if len(s.Paths) == 0 {
 		if s.Root == "" {
-			return nil, fault.Hinted(fault.Of(&fault.ParameterError{}, "there is nothing to gather: no path was given"),
+			return nil, fault.Hinted(fault.Of(&fault.ParameterError{}, "there is nothing to scan: no path was given"),
 				"give a folder, a pattern such as flight/**/*.jpg, or a list of files")
 		}
 		return []*origin{{dir: s.Root}}, mustBeFolder(s.Root)
@@ -60,7 +59,7 @@ func newOrigins(s Source) ([]*origin, error) {
 			}
 			all = append(all, &origin{dir: base, pattern: pattern})
 		case len(s.Paths) > 1 && filepath.Ext(given) != "":
-			files = append(files, filepath.Clean(full)) // told in its turn
+			files = append(files, filepath.Clean(full)) // reported as missing
 		default:
 			return nil, mustBeFolder(full)
 		}
@@ -135,8 +134,8 @@ func groupFiles(root string, files []string) (groups []*origin) {
 	return groups
 }
 
-// distinctNames names paths by their last part, or by as many parts as it takes to
-// tell those of the same last part from each other.
+// distinctNames names paths by their last element, or by as many as it takes to
+// make the names unique.
 func distinctNames(paths []string) map[string]string {
 	names := make(map[string]string, len(paths))
 	slices.Sort(paths)

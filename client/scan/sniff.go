@@ -1,10 +1,13 @@
 package scan
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/binary"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"transect/client/imagery"
@@ -13,11 +16,9 @@ import (
 // content is what a file was recognised as.
 type content struct {
 	kind, format string
-	archive      bool // packed: fills the component archive of a vector
-	camera       bool // a camera took it
-	flat         bool // an image that a world file can place on earth
-	picture      bool // a TIFF that can be shown as it is
-	georef       bool // it says where it is
+	archive      bool // a zip: fills the component archive of a vector
+	camera       bool // taken by a camera
+	flat         bool // an image that a world file can georeference
 	note         string
 }
 
@@ -25,39 +26,25 @@ type content struct {
 // first lines of text formats.
 const headSize = 4096
 
-// magics are the first bytes of formats that need no further look.
+// magics are the first bytes of formats that need no further examination.
 var magics = []struct {
-	offset int
-	bytes  string
-	is     content
+	offset       int
+	bytes        string
+	kind, format string
 }{
-	{0, "\xff\xd8\xff", content{kind: "image", format: "jpeg", flat: true, picture: true}},
-	{0, "\x89PNG\r\n\x1a\n", content{kind: "image", format: "png", flat: true, picture: true}},
-	{0, "\x00\x00\x00\x0cjP  ", content{kind: "raster", format: "jp2", flat: true}},
-	{0, "GIF8", content{kind: "image", format: "gif", flat: true, picture: true}},
-	{0, "FUJIFILMCCD-RAW", content{kind: "image", format: "raf"}},
-	{0, "EHFA_HEADER_TAG", content{kind: "raster", format: "hfa"}},
-	{0, "ASTM-E57", content{kind: "pcl", format: "e57"}},
-	{0, "# .PCD", content{kind: "pcl", format: "pcd"}},
-	{0, "glTF", content{kind: "mesh", format: "glb"}},
-	{0, "Kaydara FBX Binary", content{kind: "mesh", format: "fbx"}},
-	{0, "fgb\x03fgb", content{kind: "vector", format: "flatgeobuf"}},
-	{0, "7z\xbc\xaf\x27\x1c", content{kind: "file", format: "7z"}},
-	{0, "Rar!\x1a\x07", content{kind: "file", format: "rar"}},
-	{0, "%PDF-", content{kind: "file", format: "pdf"}},
-	{0, "CDF\x01", content{kind: "file", format: "netcdf"}},
-	{0, "CDF\x02", content{kind: "file", format: "netcdf"}},
-	{0, "\x89HDF\r\n", content{kind: "file", format: "hdf5"}},
-	{0, "PAR1", content{kind: "file", format: "parquet"}},
-	{4, "ftypheic", content{kind: "image", format: "heic"}},
-	{4, "ftypheix", content{kind: "image", format: "heic"}},
-	{4, "ftypmif1", content{kind: "image", format: "heif"}},
-	{4, "ftypavif", content{kind: "image", format: "avif"}},
-	{4, "ftypcrx ", content{kind: "image", format: "cr3"}},
-	{4, "ftypqt  ", content{kind: "file", format: "mov"}},
-	{4, "ftyp", content{kind: "file", format: "mp4"}},
-	{257, "ustar", content{kind: "file", format: "tar"}},
+	{0, "\xff\xd8\xff", "image", "jpeg"}, {0, "\x89PNG\r\n\x1a\n", "image", "png"}, {0, "GIF8", "image", "gif"},
+	{0, "FUJIFILMCCD-RAW", "image", "raf"}, {4, "ftypheic", "image", "heic"}, {4, "ftypheix", "image", "heic"},
+	{4, "ftypmif1", "image", "heif"}, {4, "ftypavif", "image", "avif"}, {4, "ftypcrx ", "image", "cr3"},
+	{0, "\x00\x00\x00\x0cjP  ", "raster", "jp2"}, {0, "EHFA_HEADER_TAG", "raster", "hfa"},
+	{0, "ASTM-E57", "pcl", "e57"}, {0, "# .PCD", "pcl", "pcd"},
+	{0, "glTF", "mesh", "glb"}, {0, "Kaydara FBX Binary", "mesh", "fbx"}, {0, "fgb\x03fgb", "vector", "flatgeobuf"},
+	{0, "7z\xbc\xaf\x27\x1c", "file", "7z"}, {0, "Rar!\x1a\x07", "file", "rar"}, {0, "%PDF-", "file", "pdf"},
+	{0, "CDF\x01", "file", "netcdf"}, {0, "CDF\x02", "file", "netcdf"}, {0, "\x89HDF\r\n", "file", "hdf5"}, {0, "PAR1", "file", "parquet"},
+	{4, "ftypqt  ", "file", "mov"}, {4, "ftyp", "file", "mp4"}, {257, "ustar", "file", "tar"},
 }
+
+// flatFormats are images that a world file can georeference.
+var flatFormats = []string{"jpeg", "png", "gif", "webp", "bmp", "tiff"}
 
 // sniff recognises a file by its content. ext is its extension in lower case,
 // without the dot.
@@ -75,7 +62,7 @@ func sniff(open imagery.Opener, path string, size int64, ext string) (content, e
 	head := buffer[:n]
 	for _, m := range magics {
 		if len(head) > m.offset && bytes.HasPrefix(head[m.offset:], []byte(m.bytes)) {
-			return m.is, nil
+			return content{kind: m.kind, format: m.format, flat: slices.Contains(flatFormats, m.format)}, nil
 		}
 	}
 	switch {
@@ -94,23 +81,20 @@ func sniff(open imagery.Opener, path string, size int64, ext string) (content, e
 	case len(head) >= 100 && binary.BigEndian.Uint32(head) == 9994 && binary.LittleEndian.Uint32(head[28:]) == 1000:
 		return sniffShape(head, ext), nil
 	case len(head) >= 12 && hasAny(head, "RIFF") && string(head[8:12]) == "WEBP":
-		return content{kind: "image", format: "webp", flat: true, picture: true}, nil
+		return content{kind: "image", format: "webp", flat: true}, nil
 	case len(head) >= 84 && size == 84+50*int64(binary.LittleEndian.Uint32(head[80:])):
 		return content{kind: "mesh", format: "stl"}, nil
 	case ext == "bmp" && hasAny(head, "BM"):
-		return content{kind: "image", format: "bmp", flat: true, picture: true}, nil
+		return content{kind: "image", format: "bmp", flat: true}, nil
 	}
 	if text, ok := asText(head); ok {
 		return sniffText(f, size, text, ext), nil
 	}
-	return content{kind: "file", format: binaryFormat(ext)}, nil
+	return content{kind: "file", format: binaryFormats[ext]}, nil
 }
 
-// binaryFormats are those without a magic number worth the name: only here the
-// extension is all there is.
+// binaryFormats have no usable magic number: here the extension decides.
 var binaryFormats = map[string]string{"dbf": "dbf", "ecw": "ecw", "sid": "mrsid", "dwg": "dwg", "3ds": "3ds"}
-
-func binaryFormat(ext string) string { return binaryFormats[ext] }
 
 func hasAny(head []byte, magics ...string) bool {
 	for _, m := range magics {
@@ -121,29 +105,29 @@ func hasAny(head []byte, magics ...string) bool {
 	return false
 }
 
-// rawFormats are raw photos in the clothes of a TIFF; only the extension tells
-// whose they are.
+// rawFormats are raw photos in TIFF containers; only the extension tells them
+// apart.
 var rawFormats = map[string]bool{"cr2": true, "nef": true, "arw": true, "pef": true, "srw": true, "rwl": true}
 
-// sniffTIFF tells a photo from a map: what is georeferenced is a raster, even
-// if a camera wrote it; what a camera took is an image; of the rest, what can
-// be shown as it is.
+// sniffTIFF distinguishes photos from maps. A georeferenced file is a raster, even
+// if a camera wrote it; what a camera took is an image, and so is anything else
+// that can be displayed as it is.
 func sniffTIFF(f *os.File, size int64, head []byte, ext string) content {
-	c := content{kind: "image", format: "tiff", flat: true, picture: true}
+	c := content{kind: "image", format: "tiff", flat: true}
 	if len(head) > 10 && string(head[8:10]) == "CR" || rawFormats[ext] {
 		if !rawFormats[ext] {
 			ext = "cr2"
 		}
-		return content{kind: "image", format: ext, camera: true, picture: true}
+		return content{kind: "image", format: ext, camera: true}
 	}
 	traits, ok := imagery.TraitsOf(f, size)
-	if !ok { // cut, or damaged: what it was is for the checks to say
+	if !ok { // truncated or damaged: the check reports it
 		if ext == "dng" {
 			c.format = ext
 		}
 		return c
 	}
-	c.camera, c.picture, c.georef = traits.Camera, traits.Picture, traits.Georeferenced
+	c.camera = traits.Camera
 	switch {
 	case traits.Georeferenced:
 		c.kind, c.format = "raster", "geotiff"
@@ -155,7 +139,7 @@ func sniffTIFF(f *os.File, size int64, head []byte, ext string) content {
 	return c
 }
 
-// sniffLAS tells LAZ by the top bits of the point format, which compressors
+// sniffLAS recognises LAZ by the top bits of the point format, which compressors
 // set (LAS 1.4, "Point Data Record Format").
 func sniffLAS(head []byte) content {
 	c := content{kind: "pcl", format: "las"}
@@ -165,8 +149,8 @@ func sniffLAS(head []byte) content {
 	return c
 }
 
-// sniffShape tells the main file of a shapefile from its index, which has the
-// same header.
+// sniffShape distinguishes the main file of a shapefile from its index, which has
+// the same header.
 func sniffShape(head []byte, ext string) content {
 	if ext == "shx" {
 		return content{kind: "file", format: "shx"}
@@ -198,4 +182,19 @@ func sniffGzip(name, ext string) content {
 		return content{kind: "file", format: "tar.gz"}
 	}
 	return content{kind: "file", format: "gzip"}
+}
+
+// sniffPLY distinguishes a mesh, which has faces, from a point cloud.
+func sniffPLY(f *os.File, size int64) content {
+	lines := bufio.NewScanner(io.NewSectionReader(f, 0, min(size, 256<<10)))
+	for lines.Scan() {
+		fields := strings.Fields(lines.Text())
+		switch {
+		case len(fields) == 3 && fields[0] == "element" && (fields[1] == "face" || fields[1] == "tristrips") && fields[2] != "0":
+			return content{kind: "mesh", format: "ply"}
+		case len(fields) == 1 && fields[0] == "end_header":
+			return content{kind: "pcl", format: "ply"}
+		}
+	}
+	return content{kind: "pcl", format: "ply"}
 }

@@ -26,7 +26,7 @@ func asText(head []byte) (string, bool) {
 		}
 		i += n
 	}
-	return string(head), odd*20 <= len(head) // texts in old encodings pass
+	return string(head), odd*20 <= len(head) // texts in legacy encodings pass
 }
 
 var (
@@ -40,7 +40,7 @@ var (
 	xmlRoot = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`<(?:[A-Za-z_][\w.-]*:)?([A-Za-z_][\w.-]*)[\s/>]`) })
 )
 
-// textFormats are those whose content says nothing of them.
+// textFormats cannot be recognised by content.
 var textFormats = map[string]string{
 	"csv": "csv", "txt": "txt", "json": "json", "xml": "xml", "prj": "wkt", "mtl": "mtl",
 	"srt": "srt", "log": "log", "md": "md", "html": "html", "lua": "lua",
@@ -55,7 +55,7 @@ func sniffText(f *os.File, size int64, text, ext string) content {
 	case strings.HasPrefix(trimmed, "<"):
 		return sniffXML(trimmed, ext)
 	case ascGrid().MatchString(trimmed):
-		return content{kind: "raster", format: "aaigrid", georef: true}
+		return content{kind: "raster", format: "aaigrid"}
 	case strings.HasPrefix(trimmed, "solid ") && strings.Contains(text, "facet"):
 		return content{kind: "mesh", format: "stl"}
 	case strings.HasPrefix(trimmed, "VERSION") && strings.Contains(text, "\nFIELDS "):
@@ -72,14 +72,14 @@ func sniffText(f *os.File, size int64, text, ext string) content {
 	return content{kind: "file", format: textFormats[ext]}
 }
 
-// looksOBJ wants more than one kind of line when the name does not say so.
+// looksOBJ requires several kinds of lines, as the extension does not say so.
 func looksOBJ(text string) bool {
 	return strings.Contains(text, "\nv ") && (strings.Contains(text, "\nmtllib ") || strings.HasPrefix(text, "mtllib ") ||
 		strings.Contains(text, "\nvn ") || strings.Contains(text, "\nf ")) && len(objLine().FindAllStringIndex(text, 4)) == 4
 }
 
-// pointLines tells whether lines hold three numbers or more; the first two may
-// be a header, the last one may be cut.
+// pointLines reports whether lines hold three numbers or more; the first two may
+// be a header, the last one may be incomplete.
 func pointLines(text string, cut bool) bool {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	if cut && len(lines) > 1 {
@@ -129,11 +129,10 @@ var geoJSONTypes = map[string]bool{
 	"MultiLineString": true, "Polygon": true, "MultiPolygon": true, "GeometryCollection": true,
 }
 
-// maxJSON bounds how far the top level of a JSON text is read: "type" may come
-// after the features.
+// maxJSON limits how far a JSON text is read: "type" may come after the features.
 const maxJSON = 4 << 20
 
-// sniffJSON reads the names of the top level. Bytes are passed over, not kept.
+// sniffJSON reads the names of the top level.
 func sniffJSON(f *os.File, size int64, ext string) content {
 	other := content{kind: "file", format: "json"}
 	if _, err := f.Seek(0, 0); err != nil {
@@ -180,8 +179,8 @@ func sniffJSON(f *os.File, size int64, ext string) content {
 	return other
 }
 
-// skipValue passes over a value token by token, so that a long one is never in
-// memory whole.
+// skipValue skips a value token by token, so that a long one is never in memory
+// as a whole.
 func skipValue(d *jsontext.Decoder) error {
 	depth := d.StackDepth()
 	for {
@@ -194,9 +193,9 @@ func skipValue(d *jsontext.Decoder) error {
 	}
 }
 
-var errTooLong = errors.New("too long to be looked at whole")
+var errTooLong = errors.New("too long to be read as a whole")
 
-// limited reads so many bytes; a byte order mark at the start is dropped.
+// limited reads a limited number of bytes, without a byte order mark at the start.
 type limited struct {
 	f     *os.File
 	left  int64

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// maxDirectory bounds the table of contents of a zip that is read.
+// maxDirectory limits the size of a zip's central directory.
 const maxDirectory = 16 << 20
 
 // vectorNames are extensions of vectors in a zip, and their formats.
@@ -19,7 +19,7 @@ var vectorNames = map[string]string{
 	".gml": "gml", ".fgb": "flatgeobuf", ".tab": "mapinfo", ".mif": "mapinfo",
 }
 
-// sniffZip reads the table of contents: a zip that holds a vector is an archive
+// sniffZip reads the central directory: a zip that contains a vector is an archive
 // of it.
 func sniffZip(f *os.File, size int64, ext string) content {
 	plain := content{kind: "file", format: "zip"}
@@ -62,7 +62,7 @@ func sniffZip(f *os.File, size int64, ext string) content {
 	return c
 }
 
-// zipDirectory finds the length of the table of contents (APPNOTE 4.3.16).
+// zipDirectory finds the length of the central directory (APPNOTE 4.3.16).
 func zipDirectory(f *os.File, size int64) (int64, bool) {
 	tail := make([]byte, min(size, 22+1<<16))
 	if _, err := f.ReadAt(tail, size-int64(len(tail))); err != nil && err != io.EOF {
