@@ -17,7 +17,7 @@ import (
 	"transect/testdata/flightgen"
 )
 
-// TestFasterThanOneByOne brings the same flight to two platforms: by Run, and
+// TestFasterThanOneByOne uploads the same flight to two platforms: by Run, and
 // the way a script of one's own does it, file by file, four requests each. It
 // prints how many times faster Run is; TRANSECT_BENCH=1 takes the full size,
 // and only then is the time compared: a few files on a busy machine say nothing.
@@ -37,7 +37,7 @@ func TestFasterThanOneByOne(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var wrap func(http.Handler) http.Handler
 			if c.delay > 0 {
-				wrap = later(c.delay)
+				wrap = delayed(c.delay)
 			}
 			naive := newWorld(t, wrap)
 			some := files

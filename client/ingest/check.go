@@ -82,7 +82,7 @@ func (r *run) checkAll(ctx context.Context) error {
 		"correct them, or send the good files without check = \"strict\"; a report = \"….json\" lists all of them")
 }
 
-// compareMission tells the check when and where the mission was flown, so that
+// compareMission passes the date and area of the mission to the check, so that
 // photos of another flight are noticed. A mission that cannot be read keeps no
 // photo from being sent.
 func (r *run) compareMission(ctx context.Context) {

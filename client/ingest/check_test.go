@@ -73,7 +73,7 @@ func TestCheckCountsWhatIsThere(t *testing.T) {
 	}
 }
 
-// Photos taken elsewhere, in another year, are told when the mission says where
+// Photos taken elsewhere, in another year, are reported when the mission says where
 // and when it was flown.
 func TestPhotosOfAnotherMission(t *testing.T) {
 	w := newWorld(t, nil)

@@ -27,7 +27,7 @@ const (
 func (r *run) create(ctx context.Context, from <-chan *item, to chan<- *item) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(batchesInFlight)
-	seen := map[uint64]struct{}{} // keys, as numbers: a million take 20 MB
+	var seen keySet
 	for open := true; open; {
 		var batch []*item
 		var delay <-chan time.Time
@@ -38,12 +38,9 @@ func (r *run) create(ctx context.Context, from <-chan *item, to chan<- *item) er
 				if open = more; !open {
 					break fill
 				}
-				key := shortKey(it.key)
-				_, again := seen[key]
-				seen[key] = struct{}{}
 				switch {
 				case r.stopping():
-				case again:
+				case !seen.add(it.key):
 					r.copies[it.key] = ""
 					if err := r.skip(it, "", "a copy of another file of this run"); err != nil {
 						return groupError(group, err)
@@ -78,10 +75,22 @@ func groupError(group *errgroup.Group, err error) error {
 	return err
 }
 
-// shortKey is the first half of a key.
-func shortKey(key string) uint64 {
+// keySet holds the first halves of keys: a million take 9 MB, a map would take
+// two to four times that.
+type keySet struct{ buckets [4096][]uint64 }
+
+// add reports whether a key is new.
+func (s *keySet) add(key string) bool {
 	n, _ := strconv.ParseUint(key[:min(16, len(key))], 16, 64) // of our own making
-	return n
+	bucket := &s.buckets[n>>52]                                // hashes: all buckets fill alike
+	at, found := slices.BinarySearch(*bucket, n)
+	if !found {
+		if n := len(*bucket); n == cap(*bucket) {
+			*bucket = append(make([]uint64, 0, n+n/8+4), *bucket...)
+		}
+		*bucket = slices.Insert(*bucket, at, n)
+	}
+	return !found
 }
 
 func (r *run) createBatch(ctx context.Context, items []*item, to chan<- *item) error {

@@ -13,7 +13,7 @@ import (
 // platform counts as unreachable.
 const maxBroken = 6
 
-// breaker tells failures of single files from those of the platform.
+// breaker distinguishes failures of single files from those of the platform.
 type breaker struct{ broken atomic.Int32 }
 
 func (b *breaker) success() { b.broken.Store(0) }

@@ -317,7 +317,7 @@ func TestPlatformWideFailures(t *testing.T) {
 			}
 			f.times.Store(0)
 			r = w.run(folder)
-			// A request that was given up may have come to its end late.
+			// A request that was given up may have been processed later.
 			if r.Counts.Created+r.Counts.Resumed+r.Counts.Skipped != 5 {
 				t.Errorf("%+v", r.Counts)
 			}
@@ -376,7 +376,7 @@ func TestStateFolderThatCannotBeUsed(t *testing.T) {
 }
 
 func TestLocked(t *testing.T) {
-	w := newWorld(t, later(5*time.Millisecond))
+	w := newWorld(t, delayed(5*time.Millisecond))
 	folder := flight(t, 30, flightgen.Options{})
 	var once sync.Once
 	second := make(chan error, 1)
@@ -393,7 +393,7 @@ func TestLocked(t *testing.T) {
 }
 
 // TestTwoMachines runs ingests of the same folder without a common lock: no
-// dataset is doubled, none is missing.
+// dataset is duplicated, none is missing.
 func TestTwoMachines(t *testing.T) {
 	w := newWorld(t, nil)
 	folder := flight(t, 60, flightgen.Options{})
@@ -419,8 +419,8 @@ func TestTwoMachines(t *testing.T) {
 	w.expect(w.run(folder), 0, 0, 60, 0)
 }
 
-// TestSurveysOfBefore recognises images whose datasets were made by name and date.
-func TestSurveysOfBefore(t *testing.T) {
+// TestForeignDatasets recognises images, by name and date, whose datasets no ingest created.
+func TestForeignDatasets(t *testing.T) {
 	w := newWorld(t, nil)
 	folder := flight(t, 4, flightgen.Options{})
 	w.run(folder)

@@ -29,7 +29,7 @@ func TestHoldLock(t *testing.T) {
 	if holding, err = lock(o, "http://there"); err != nil {
 		t.Fatal(err)
 	}
-	os.Stdout.WriteString("held\n")
+	os.Stdout.WriteString("locked\n")
 	time.Sleep(time.Hour) // until it is killed; nothing to wait for would end it as a deadlock
 }
 
@@ -46,7 +46,7 @@ func TestLockOfAKilledProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = holder.Process.Kill() }()
-	if line, err := bufio.NewReader(out).ReadString('\n'); line != "held\n" {
+	if line, err := bufio.NewReader(out).ReadString('\n'); line != "locked\n" {
 		t.Fatalf("%q %v", line, err)
 	}
 	o := Options{StateDir: state}

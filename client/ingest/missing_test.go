@@ -11,8 +11,8 @@ import (
 	"transect/client/fault"
 )
 
-// A card that is taken out while its files are sent is told as that, and what
-// came of them does not count as done.
+// A memory card that is removed during the upload is reported as such, and its
+// files do not count as done.
 func TestCardTakenOut(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "card")
 	var once sync.Once

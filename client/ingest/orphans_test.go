@@ -16,9 +16,9 @@ import (
 	"transect/client/reconcile"
 )
 
-// double makes an empty dataset with the key of another one, as a creation does
-// that reaches the platform late.
-func (w *world) double(of client.Dataset) string {
+// duplicate creates an empty dataset with the key of another one, like a request
+// that reaches the platform after its run has given it up.
+func (w *world) duplicate(of client.Dataset) string {
 	w.t.Helper()
 	body := client.Object{}
 	if err := json.Unmarshal(of.JSON(), &body); err != nil {
@@ -44,16 +44,15 @@ func (w *world) delete(id string) {
 	}
 }
 
-// TestStraysAreSwept: empty doubles that came late go with the next run, and
-// nothing else does.
-func TestStraysAreSwept(t *testing.T) {
+// TestOrphansAreDeleted: the next run deletes orphans and nothing else.
+func TestOrphansAreDeleted(t *testing.T) {
 	w := newWorld(t, nil)
 	folder := numbered(t, 3, 500)
 	w.run(folder)
 	list := w.datasets()
-	w.double(list[0])
-	w.double(list[0])
-	w.double(list[1])
+	w.duplicate(list[0])
+	w.duplicate(list[0])
+	w.duplicate(list[1])
 	w.expect(w.run(folder, func(o *Options) { o.DryRun = true }), 0, 0, 3, 0)
 	if n := len(w.datasets()); n != 6 {
 		t.Fatalf("%d datasets after a dry run, want 6", n)
@@ -61,22 +60,22 @@ func TestStraysAreSwept(t *testing.T) {
 	w.expect(w.run(folder), 0, 0, 3, 0)
 	w.allHere(3)
 
-	// Of two that are empty one is filled, and the other one goes.
-	w.double(list[2])
-	w.double(list[2])
+	// Of two that are empty one is completed, and the other one deleted.
+	w.duplicate(list[2])
+	w.duplicate(list[2])
 	w.delete(list[2].ID)
 	w.expect(w.run(folder), 0, 1, 2, 0)
 	w.allHere(3)
 }
 
-// TestStrayOfThisRun: the double is there before the run ends.
-func TestStrayOfThisRun(t *testing.T) {
+// TestOrphanOfThisRun: the duplicate appears before the run ends.
+func TestOrphanOfThisRun(t *testing.T) {
 	var w *world
 	var once atomic.Bool
 	w = newWorld(t, func(h http.Handler) http.Handler {
 		return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 			if endsUpload(r) && once.CompareAndSwap(false, true) {
-				w.double(w.datasets()[0])
+				w.duplicate(w.datasets()[0])
 			}
 			h.ServeHTTP(out, r)
 		})
@@ -85,9 +84,9 @@ func TestStrayOfThisRun(t *testing.T) {
 	w.allHere(2)
 }
 
-// TestSweptWhileSending: another run has brought the file and deletes the empty
-// dataset that this one sends to.
-func TestSweptWhileSending(t *testing.T) {
+// TestDeletedWhileUploading: another run has uploaded the file and deletes the
+// empty dataset that this one is uploading to.
+func TestDeletedWhileUploading(t *testing.T) {
 	var w *world
 	var once atomic.Bool
 	var folder string
@@ -95,7 +94,7 @@ func TestSweptWhileSending(t *testing.T) {
 		return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 			if endsUpload(r) && once.CompareAndSwap(false, true) {
 				mine := w.datasets()[0]
-				other := w.double(mine)
+				other := w.duplicate(mine)
 				path := client.Path(filepath.Join(folder, "f00000.bin"))
 				if _, err := w.c.Datasets.UploadFile(r.Context(), client.UploadFile{Dataset: client.ID(other), Component: "file", FilePath: path}); err != nil {
 					t.Error(err)
@@ -114,9 +113,9 @@ func TestSweptWhileSending(t *testing.T) {
 	}
 }
 
-// TestKeptOneGoes: when the dataset that was to stay goes at the same moment,
-// the other is restored, and the next run fills it.
-func TestKeptOneGoes(t *testing.T) {
+// TestSurvivorDeleted: when the survivor is deleted at the same moment, the orphan
+// is restored, and the next run completes it.
+func TestSurvivorDeleted(t *testing.T) {
 	var w *world
 	var kept atomic.Pointer[string]
 	w = newWorld(t, func(h http.Handler) http.Handler {
@@ -132,7 +131,7 @@ func TestKeptOneGoes(t *testing.T) {
 	folder := numbered(t, 1, 500)
 	w.run(folder)
 	first := w.datasets()[0]
-	other := w.double(first)
+	other := w.duplicate(first)
 	kept.Store(&first.ID)
 	w.run(folder)
 	if list := w.datasets(); len(list) != 1 || list[0].ID != other {
@@ -175,9 +174,9 @@ func TestEarlierStateStays(t *testing.T) {
 	w.allHere(2)
 }
 
-// TestStrayOfAnEarlierState: the file has changed since, and what came late is
-// a dataset of a state that another one has taken the place of.
-func TestStrayOfAnEarlierState(t *testing.T) {
+// TestOrphanOfAnEarlierState: the file has changed since, and the orphan is one of
+// a version that has been replaced.
+func TestOrphanOfAnEarlierState(t *testing.T) {
 	w := newWorld(t, nil)
 	folder := numbered(t, 2, 500)
 	replace := func(o *Options) { o.Replace = true }
@@ -194,10 +193,10 @@ func TestStrayOfAnEarlierState(t *testing.T) {
 	if err := os.Chtimes(path, soon, soon); err != nil {
 		t.Fatal(err)
 	}
-	w.double(first) // between two runs
+	w.duplicate(first) // between two runs
 	w.expect(w.run(folder, replace), 1, 0, 1, 0)
 	w.allHere(2)
-	w.double(first) // after both
+	w.duplicate(first) // after both
 	w.expect(w.run(folder), 0, 0, 2, 0)
 	if n := len(w.datasets()); n != 3 {
 		t.Errorf("%d datasets after a run that does not replace, want 3", n)

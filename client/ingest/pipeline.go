@@ -77,7 +77,7 @@ func newRun(c *client.Client, o Options) (*run, error) {
 func (r *run) do(ctx context.Context) (*Result, error) {
 	err := r.pipeline(ctx)
 	if err == nil && r.stopping() {
-		err = fault.Of(&fault.CancelledError{}, "told to stop")
+		err = fault.Of(&fault.CancelledError{}, "stop requested")
 	}
 	if err == nil && !r.options.DryRun {
 		err = r.finish(ctx)

@@ -23,7 +23,7 @@ func shapefile(t testing.TB, stem string) {
 	write(t, stem+".prj", []byte(`GEOGCS["WGS 84"]`))
 }
 
-func TestFilesBroughtInFromElsewhere(t *testing.T) {
+func TestRelocatedFiles(t *testing.T) {
 	w := newWorld(t, nil)
 	card := filepath.Join(t.TempDir(), "card")
 	shapefile(t, filepath.Join(card, "survey", "area"))

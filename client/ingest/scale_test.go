@@ -41,7 +41,7 @@ func TestManyImagesInLittleMemory(t *testing.T) {
 	for _, what := range []string{"check", "run", "again"} {
 		t.Run(what, func(t *testing.T) {
 			if what == "again" {
-				w.bring(dir)
+				w.pretendIngested(dir)
 			}
 			peaktest.Run(t, "TestManyImagesInLittleMemory", n,
 				"TRANSECT_INGEST_SCALE="+what, "SCALE_DIR="+dir, "SCALE_URL="+w.server.URL, "SCALE_USER="+login.User,
@@ -88,10 +88,10 @@ func scale(t *testing.T, what string) {
 	peaktest.Tell(t, images, began)
 }
 
-// bring makes the photos of a folder look as if they had been ingested: the
+// pretendIngested makes the photos of a folder look as if they had been ingested: the
 // first is, and the platform's record of it is copied for the others, as
 // sending so many would take hours.
-func (w *world) bring(dir string) {
+func (w *world) pretendIngested(dir string) {
 	w.t.Helper()
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -129,7 +129,7 @@ func (v *Verification) judge(ctx context.Context, r *run, it *item, buffer []byt
 		}
 	}
 	for _, d := range datasets {
-		if d.ID == o.Dataset || o.Dataset == "" && d.Key == "" && d.Taken == 0 { // nothing tells whose image that is
+		if d.ID == o.Dataset || o.Dataset == "" && d.Key == "" && d.Taken == 0 { // an image without a date
 			v.mu.Lock()
 			v.matched[d.ID] = true
 			v.mu.Unlock()

@@ -179,8 +179,8 @@ func write(t testing.TB, path string, content []byte) {
 	}
 }
 
-// later makes requests take their time, as on a real network.
-func later(d time.Duration) func(http.Handler) http.Handler {
+// delayed delays requests, as on a real network.
+func delayed(d time.Duration) func(http.Handler) http.Handler {
 	return func(h http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			time.Sleep(d)
@@ -203,12 +203,12 @@ func numbered(t testing.TB, n, size int) string {
 	return folder
 }
 
-// beginsUpload tells the first request of each way to send a file whole.
+// beginsUpload recognises the first request of each way to send a file whole.
 func beginsUpload(r *http.Request) bool {
 	return strings.HasSuffix(r.URL.Path, "/init-upload-component") || strings.HasSuffix(r.URL.Path, "/upload-component")
 }
 
-// endsUpload tells the last one.
+// endsUpload recognises the last one.
 func endsUpload(r *http.Request) bool {
 	return strings.HasSuffix(r.URL.Path, "/complete-upload-component") || strings.HasSuffix(r.URL.Path, "/upload-component")
 }

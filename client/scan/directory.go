@@ -47,7 +47,7 @@ func (d *directory) path(name string) string { return filepath.Join(d.dir, name)
 // fullName is the path of a file within the source, as text.
 func (d *directory) fullName(name string) string {
 	if d.origin.listed == nil {
-		return Readable(path.Join(d.origin.label, d.rel, name))
+		return Readable(path.Join(d.origin.prefix, d.rel, name))
 	}
 	if given, ok := d.origin.listed[name]; ok {
 		return Readable(given)

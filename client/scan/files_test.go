@@ -116,8 +116,8 @@ func tree(t testing.TB, files map[string]string) string {
 	return dir
 }
 
-// told puts each item, and what was skipped, on one line.
-func told(t testing.TB, s scan.Source) (items, skipped []string) {
+// describe puts each item, and what was skipped, on one line.
+func describe(t testing.TB, s scan.Source) (items, skipped []string) {
 	t.Helper()
 	for item, err := range scan.Items(context.Background(), s) {
 		var skip *scan.Skipped

@@ -127,7 +127,7 @@ func TestGrouping(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, skipped := told(t, scan.Source{Root: tree(t, c.files)})
+			got, skipped := describe(t, scan.Source{Root: tree(t, c.files)})
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Error(diff)
 			}

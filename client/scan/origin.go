@@ -18,7 +18,7 @@ import (
 // origin is a folder to read: all of it, what a pattern matches, or listed files.
 type origin struct {
 	dir     string
-	label   string            // prefix of names, "" or "folder"
+	prefix  string            // prefix of names, "" or "folder"
 	pattern string            // relative to dir; "" matches all
 	listed  map[string]string // base names of listed files, and their names; nil reads all
 	beside  string            // prefix of names of files beside those listed
@@ -64,7 +64,7 @@ func newOrigins(s Source) ([]*origin, error) {
 			return nil, mustBeFolder(full)
 		}
 	}
-	setLabels(s.Root, all)
+	setPrefixes(s.Root, all)
 	return append(all, groupFiles(s.Root, files)...), nil
 }
 
@@ -82,9 +82,9 @@ func mustBeFolder(dir string) error {
 	return nil
 }
 
-// setLabels makes names unique when several folders are read, and relative to
+// setPrefixes makes names unique when several folders are read, and relative to
 // the root when there is one.
-func setLabels(root string, all []*origin) {
+func setPrefixes(root string, all []*origin) {
 	var dirs []string
 	for _, o := range all {
 		dirs = append(dirs, o.dir)
@@ -92,11 +92,11 @@ func setLabels(root string, all []*origin) {
 	names := distinctNames(dirs)
 	for _, o := range all {
 		if root != "" {
-			if o.label = relative(root, o.dir); o.label == "." {
-				o.label = ""
+			if o.prefix = relative(root, o.dir); o.prefix == "." {
+				o.prefix = ""
 			}
 		} else if len(names) > 1 {
-			o.label = names[o.dir]
+			o.prefix = names[o.dir]
 		}
 	}
 }

@@ -78,7 +78,7 @@ func TestSources(t *testing.T) {
 
 func TestForcedKind(t *testing.T) {
 	dir := tree(t, map[string]string{"a.tif": photo, "b.tif": geotiff, "b.tfw": tfw, "c.las": las})
-	got, _ := told(t, scan.Source{Root: dir, Kind: "raster"})
+	got, _ := describe(t, scan.Source{Root: dir, Kind: "raster"})
 	want := []string{"raster/tiff raster=a.tif", "raster/geotiff raster=b.tif worldfile=b.tfw", "raster/las raster=c.las"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -113,7 +113,7 @@ func TestSkippedFilesAreTold(t *testing.T) {
 		link(t, "a.jpg", filepath.Join(dir, "linked.jpg"))
 		want = append(want, "broken.jpg: link", "linked.jpg: link")
 	}
-	items, skipped := told(t, scan.Source{Root: dir})
+	items, skipped := describe(t, scan.Source{Root: dir})
 	slices.Sort(want)
 	slices.Sort(skipped)
 	if diff := cmp.Diff(want, skipped); diff != "" {
@@ -139,7 +139,7 @@ func TestUnreadableFilesAreTold(t *testing.T) {
 	_ = os.Chmod(filepath.Join(dir, "a.jpg"), 0)
 	_ = os.Chmod(filepath.Join(dir, "c"), 0)
 	defer os.Chmod(filepath.Join(dir, "c"), 0o755)
-	items, skipped := told(t, scan.Source{Root: dir})
+	items, skipped := describe(t, scan.Source{Root: dir})
 	if diff := cmp.Diff([]string{"a.jpg: unreadable", "c: unreadable"}, skipped); diff != "" || len(items) != 1 {
 		t.Error(diff, items)
 	}
@@ -167,7 +167,7 @@ func TestLinks(t *testing.T) {
 	link(t, "gone.jpg", filepath.Join(dir, "real", "broken.jpg"))
 	link(t, "real", filepath.Join(dir, "start"))
 
-	items, skipped := told(t, scan.Source{Root: filepath.Join(dir, "start"), FollowLinks: true})
+	items, skipped := describe(t, scan.Source{Root: filepath.Join(dir, "start"), FollowLinks: true})
 	if diff := cmp.Diff([]string{
 		"image/jpeg image=1.jpg", "image/jpeg image=again.jpg", "image/jpeg image=deep/2.jpg", "image/jpeg image=other/3.jpg",
 	}, items); diff != "" {
@@ -176,7 +176,7 @@ func TestLinks(t *testing.T) {
 	if diff := cmp.Diff([]string{"broken.jpg: broken link", "deep/up: repeated", "other2: repeated"}, skipped); diff != "" {
 		t.Error(diff)
 	}
-	items, skipped = told(t, scan.Source{Root: filepath.Join(dir, "start")})
+	items, skipped = describe(t, scan.Source{Root: filepath.Join(dir, "start")})
 	if len(items) != 2 || len(skipped) != 5 {
 		t.Errorf("without following: %v, %v", items, skipped)
 	}

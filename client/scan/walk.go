@@ -57,7 +57,7 @@ func (w *walk) skip(s *Skipped) error { return w.give(Item{}, s) }
 func (w *walk) readFolder(number int, rel string) error {
 	o := w.origins[number]
 	dir := &directory{w: w, origin: o, number: number, dir: filepath.Join(o.dir, filepath.FromSlash(rel)), rel: rel}
-	name := path.Join(o.label, rel)
+	name := path.Join(o.prefix, rel)
 	if w.source.FollowLinks && o.listed == nil {
 		real, err := filepath.EvalSymlinks(dir.dir)
 		if err == nil {
