@@ -1,6 +1,8 @@
-// Package checksum computes MD5 sums, several at a time in SIMD lanes (minio/md5-simd)
-// when that is faster than one after the other. Transfers use it: All hashes data
-// in memory, Take lends lanes for streams.
+// Package checksum computes MD5 checksums, several at a time on the SIMD lanes
+// of the processor where that is faster than one after the other.
+//
+// Batcher is for files in memory that come one by one, Lanes for streams that
+// are read side by side.
 package checksum
 
 import (
@@ -8,30 +10,34 @@ import (
 	"encoding/hex"
 	"hash"
 	"sync"
+	"time"
 
 	md5simd "github.com/minio/md5-simd"
 )
 
 const (
 	// Width is the number of lanes.
-	Width = 8
-	// minLanes is from how many hashes on lanes are faster.
+	Width = md5simd.Lanes
+	// minLanes is the number of hashes from which SIMD is faster than one hash
+	// after the other.
 	minLanes = 3
+	// batchDelay is the maximum batching delay for SIMD MD5.
+	batchDelay = 10 * time.Millisecond
 )
 
-// Lanes are hashes computed in parallel.
+// Lanes are hashes computed side by side.
 type Lanes struct {
 	server md5simd.Server
 	hashes [Width]md5simd.Hasher
 }
 
-// spare are unused Lanes: creating them takes longer than hashing many a file.
-var spare = make(chan *Lanes, 2)
+// idleLanes are reused: creating some takes longer than hashing a small file.
+var idleLanes = make(chan *Lanes, 2)
 
-// Take returns Lanes to use until Give.
-func Take() *Lanes {
+// TakeLanes returns lanes for exclusive use until Release.
+func TakeLanes() *Lanes {
 	select {
-	case l := <-spare:
+	case l := <-idleLanes:
 		return l
 	default:
 	}
@@ -42,16 +48,16 @@ func Take() *Lanes {
 	return l
 }
 
-// Hash returns the i-th hash, from 0, after resetting it.
+// Hash returns the i-th hash, reset.
 func (l *Lanes) Hash(i int) hash.Hash {
 	l.hashes[i].Reset()
 	return l.hashes[i]
 }
 
-// Give returns Lanes for reuse.
-func (l *Lanes) Give() {
+// Release ends the use of the lanes and their hashes.
+func (l *Lanes) Release() {
 	select {
-	case spare <- l:
+	case idleLanes <- l:
 	default:
 		for _, h := range l.hashes {
 			h.Close()
@@ -60,41 +66,67 @@ func (l *Lanes) Give() {
 	}
 }
 
-// All returns the MD5 sums in hexadecimal of data in memory, each in blocks.
-func All(data [][][]byte) []string {
-	sums := make([]string, 0, len(data))
-	for len(data) > 0 {
-		now := data[:min(len(data), Width)]
-		data = data[len(now):]
-		if len(now) < minLanes {
-			for _, blocks := range now {
-				sums = append(sums, of(md5.New(), blocks))
-			}
-			continue
+// Hex is the sum of a hash in hexadecimal.
+func Hex(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)) }
+
+// Batcher hashes files in memory in batches. Its zero value is ready for use by
+// several goroutines.
+type Batcher struct {
+	mu    sync.Mutex
+	batch []*job
+}
+
+// job is a file in memory, in blocks.
+type job struct {
+	blocks [][]byte
+	sum    chan string
+}
+
+// Sum returns the checksum of a file in hexadecimal. With delay it waits for
+// other files, up to the maximum batching delay, unless the batch is full.
+func (b *Batcher) Sum(blocks [][]byte, delay bool) string {
+	j := &job{blocks, make(chan string, 1)}
+	b.mu.Lock()
+	b.batch = append(b.batch, j)
+	n := len(b.batch)
+	b.mu.Unlock()
+	switch {
+	case !delay, n == Width:
+		b.flush()
+	case n == 1:
+		time.AfterFunc(batchDelay, b.flush)
+	}
+	return <-j.sum
+}
+
+// flush hashes the files of the present batch.
+func (b *Batcher) flush() {
+	b.mu.Lock()
+	batch := b.batch
+	b.batch = nil
+	b.mu.Unlock()
+	if len(batch) < minLanes {
+		for _, j := range batch {
+			j.run(md5.New())
 		}
-		sums = append(sums, sideBySide(now)...)
+		return
 	}
-	return sums
+	for len(batch) > 0 {
+		now := batch[:min(len(batch), Width)]
+		batch = batch[len(now):]
+		lanes := TakeLanes()
+		var group sync.WaitGroup
+		for i, j := range now {
+			group.Go(func() { j.run(lanes.Hash(i)) })
+		}
+		group.Wait()
+		lanes.Release()
+	}
 }
 
-func sideBySide(data [][][]byte) []string {
-	sums := make([]string, len(data))
-	l := Take()
-	defer l.Give()
-	var group sync.WaitGroup
-	for i, blocks := range data {
-		group.Go(func() { sums[i] = of(l.Hash(i), blocks) })
-	}
-	group.Wait()
-	return sums
-}
-
-func of(h hash.Hash, blocks [][]byte) string {
-	for _, b := range blocks {
+func (j *job) run(h hash.Hash) {
+	for _, b := range j.blocks {
 		h.Write(b) // never fails
 	}
-	return Hex(h)
+	j.sum <- Hex(h)
 }
-
-// Hex returns the sum of a hash in hexadecimal.
-func Hex(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)) }

@@ -9,33 +9,29 @@ import (
 	"testing"
 )
 
-// Sums are right, however many are computed at a time and by how many.
-func TestAll(t *testing.T) {
-	var wait sync.WaitGroup
-	for n := range 20 {
-		wait.Go(func() {
-			data := make([][][]byte, n)
-			want := make([]string, n)
-			for i := range data {
-				block := bytes.Repeat([]byte{byte(i), byte(n)}, i*500)
-				data[i] = [][]byte{block, nil, block[:len(block)/3]}
-				sum := md5.Sum(bytes.Join(data[i], nil))
-				want[i] = hex.EncodeToString(sum[:])
-			}
-			if got := All(data); fmt.Sprint(got) != fmt.Sprint(want) {
-				t.Errorf("%d: %v, not %v", n, got, want)
+// TestBatcher: sums are right, however many are computed at a time.
+func TestBatcher(t *testing.T) {
+	var b Batcher
+	var group sync.WaitGroup
+	for i := range 200 {
+		group.Go(func() {
+			block := bytes.Repeat([]byte{byte(i), 7}, i*300)
+			blocks := [][]byte{block, nil, block[:len(block)/3]}
+			want := md5.Sum(bytes.Join(blocks, nil))
+			if got := b.Sum(blocks, i%3 > 0); got != hex.EncodeToString(want[:]) {
+				t.Errorf("%d: %v", i, got)
 			}
 		})
 	}
-	wait.Wait()
+	group.Wait()
 }
 
-// Lanes that were given back begin anew.
-func TestLanesAgain(t *testing.T) {
+// TestLanesAreReset: released lanes start anew.
+func TestLanesAreReset(t *testing.T) {
 	want := md5.Sum([]byte("another"))
-	for range 3 * cap(spare) {
-		l := Take()
-		defer l.Give()
+	for range 3 * cap(idleLanes) {
+		l := TakeLanes()
+		defer l.Release()
 		l.Hash(1).Write([]byte("left over"))
 		h := l.Hash(1)
 		h.Write([]byte("another"))
@@ -46,17 +42,19 @@ func TestLanesAgain(t *testing.T) {
 	}
 }
 
-// BenchmarkAll compares files of 200 KB hashed side by side with each for itself.
-func BenchmarkAll(b *testing.B) {
-	for _, n := range []int{1, minLanes, Width} {
-		data := make([][][]byte, n)
-		for i := range data {
-			data[i] = [][]byte{make([]byte, 200<<10)}
-		}
+// BenchmarkBatcher hashes files of 200 kB, n at a time.
+func BenchmarkBatcher(b *testing.B) {
+	for _, n := range []int{1, minLanes, Width / 2, Width} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			b.SetBytes(int64(n) * 200 << 10)
+			b.SetBytes(int64(n) * 200_000)
+			var batcher Batcher
+			data := [][]byte{make([]byte, 200_000)}
 			for b.Loop() {
-				All(data)
+				var group sync.WaitGroup
+				for range n {
+					group.Go(func() { batcher.Sum(data, n == Width) })
+				}
+				group.Wait()
 			}
 		})
 	}

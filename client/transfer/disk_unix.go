@@ -14,31 +14,32 @@ func isFull(err error) bool {
 
 func isReadOnly(err error) bool { return errors.Is(err, syscall.EROFS) }
 
-// claim opens a file that nobody else is writing. The lock goes with the file.
-func claim(in *os.Root, name string) (*os.File, error) {
+// openLocked opens or creates a file and locks it against other processes, until
+// it is closed.
+func openLocked(in *os.Root, name string) (*os.File, error) {
 	file, err := in.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		return nil, err
 	}
 	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		_ = file.Close()
-		return nil, errClaimed
+		return nil, errLocked
 	}
-	// Between opening and locking, its last owner may have given it its name.
+	// Between opening and locking, its last owner may have renamed it.
 	mine, err := file.Stat()
-	there, errThere := in.Lstat(name)
-	if err != nil || errThere != nil || !os.SameFile(mine, there) {
+	current, errCurrent := in.Lstat(name)
+	if err != nil || errCurrent != nil || !os.SameFile(mine, current) {
 		_ = file.Close()
-		return nil, errClaimed
+		return nil, errLocked
 	}
 	return file, nil
 }
 
-// closeFirst: a file must be closed before it is renamed.
-const closeFirst = false
+// closeBeforeRename: whether a file must be closed before it is renamed.
+const closeBeforeRename = false
 
-// removeClaimed removes a claimed file, and its lock with it.
-func removeClaimed(in *os.Root, name string, f *os.File) {
-	_ = in.Remove(name) // nothing can be done about it
+// removeLocked removes a locked file and its lock.
+func removeLocked(in *os.Root, name string, f *os.File) {
+	_ = in.Remove(name) // pruned some day
 	_ = f.Close()
 }

@@ -13,9 +13,9 @@ func isFull(err error) bool {
 
 func isReadOnly(err error) bool { return errors.Is(err, windows.ERROR_WRITE_PROTECT) }
 
-// claim opens a file that nobody else is writing. The lock is on a byte far
-// beyond its end, and goes with the file.
-func claim(in *os.Root, name string) (*os.File, error) {
+// openLocked opens or creates a file and locks it against other processes, until
+// it is closed. The lock is on a byte far beyond its end.
+func openLocked(in *os.Root, name string) (*os.File, error) {
 	file, err := in.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		return nil, err
@@ -24,16 +24,16 @@ func claim(in *os.Root, name string) (*os.File, error) {
 		0, 1, 0, &windows.Overlapped{OffsetHigh: 1 << 30})
 	if err != nil {
 		_ = file.Close()
-		return nil, errClaimed
+		return nil, errLocked
 	}
 	return file, nil
 }
 
-// closeFirst: a file must be closed before it is renamed.
-const closeFirst = true
+// closeBeforeRename: whether a file must be closed before it is renamed.
+const closeBeforeRename = true
 
-// removeClaimed removes a claimed file; one that is open cannot be.
-func removeClaimed(in *os.Root, name string, f *os.File) {
+// removeLocked removes a locked file; one that is open cannot be removed.
+func removeLocked(in *os.Root, name string, f *os.File) {
 	_ = f.Close()
-	_ = in.Remove(name) // nothing can be done about it
+	_ = in.Remove(name) // pruned some day
 }

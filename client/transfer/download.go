@@ -1,8 +1,8 @@
 package transfer
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"net/http"
 	"path/filepath"
 	"strings"
@@ -10,39 +10,34 @@ import (
 	"transect/client/fault"
 )
 
-// Download fetches a file into a folder and gives its path. The file appears
+// Download fetches a file into a folder and returns its path. The file appears
 // under its name only when it is complete, verified and on disk. A large file
-// whose state the server can name comes in several ranges at a time; what came
-// of one when the download was killed or failed in passing is kept beside its
-// place, and the next download from and to the same place goes on from there.
+// with a strong ETag is downloaded in several ranges at a time. After a kill or
+// a transient failure the partial file is kept, and the next download from the
+// same source to the same path resumes it.
 //
-// Errors: *fault.FileExistsError when a file of that name is there and
-// Overwrite is not set; *fault.DownloadError when the bytes are not what they
-// should be or cannot be had in full; *fault.FileError when the folder or file
-// cannot be written; what the platform refuses comes as it is.
+// Errors: *fault.FileExistsError when the file exists and Overwrite is not set;
+// *fault.DownloadError when the content is wrong or incomplete;
+// *fault.FileError when the folder or file cannot be written; refusals of the
+// platform as they are.
 func (t *Transfers) Download(ctx context.Context, d Download) (string, error) {
 	want, err := normalizeMD5(d.MD5)
 	if err != nil {
 		return "", err
 	}
-	folder := d.TargetPath
-	if folder == "" {
-		folder = "."
+	name := d.TargetName
+	if name == "." || name == ".." || strings.ContainsAny(name, "/\x00") || name != "" && filepath.Base(name) != name {
+		return "", fault.Hinted(fault.Of(&fault.ParameterError{}, "target_name %q is not a plain file name", name),
+			"put the folder into target_path")
 	}
-	if d.TargetName != "" {
-		if d.TargetName == "." || d.TargetName == ".." || strings.ContainsAny(d.TargetName, "/\x00") || filepath.Base(d.TargetName) != d.TargetName {
-			return "", fault.Hinted(fault.Of(&fault.ParameterError{}, "target_name %q is not a plain file name", d.TargetName),
-				"the folder goes into target_path")
-		}
-	}
-	in, err := t.folder(folder, d.TargetName)
+	in, err := t.folder(cmp.Or(d.TargetPath, "."), name)
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = in.Close() }() // it was only looked up
-	if d.TargetName != "" {
-		// Told before anything is asked of the platform.
-		if err := in.checkFree(d.TargetName, d.Overwrite); err != nil {
+	defer func() { _ = in.Close() }() // only used for lookups
+	if name != "" {
+		// Reported before any request.
+		if err := in.checkFree(name, d.Overwrite); err != nil {
 			return "", err
 		}
 	}
@@ -51,28 +46,31 @@ func (t *Transfers) Download(ctx context.Context, d Download) (string, error) {
 		return "", err
 	}
 	defer t.budget.Release()
-	path, err := t.fetch(withConnection(ctx, t.budget), d, in, want)
+	path, err := t.fetchFile(withConnection(ctx, t.budget), d, in, want)
 	return path, contextError(ctx, err)
 }
 
-func (t *Transfers) fetch(ctx context.Context, d Download, in folder, want string) (string, error) {
+func (t *Transfers) fetchFile(ctx context.Context, d Download, in folder, want string) (string, error) {
 	answer, err := t.caller.Get(ctx, d.Path, d.Query, Span{})
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = answer.Body.Close() }() // closed once more at most
-	if want == "" && isPage(answer.Header) {
-		return "", fault.Hinted(fault.Of(&fault.DownloadError{}, "a web page came instead of a file; it was not kept"),
-			"does the network want a login first, or a proxy answer for the platform? Where the file is a web page itself, give its md5hash")
+	defer func() { _ = answer.Body.Close() }() // closed twice at most
+	// The platform names its files; a page without a name comes from a server
+	// in between.
+	page := strings.HasPrefix(strings.ToLower(answer.Header.Get("Content-Type")), "text/html")
+	if want == "" && page && answer.Header.Get("Content-Disposition") == "" {
+		return "", fault.Hinted(fault.Of(&fault.DownloadError{}, "received a web page instead of a file; it was discarded"),
+			"check whether the network requires a login or a proxy answers for the platform; for a file that is a web page, give its md5hash")
 	}
 	name := d.TargetName
 	if name == "" {
 		name = FileName(answer.Header.Get("Content-Disposition"))
-		// Asked for once more: a file of that name may not be wanted there.
+		// Opened again: a file of that name may not be permitted there.
 		if in, err = t.folder(in.path, name); err != nil {
 			return "", err
 		}
-		defer func() { _ = in.Close() }() // it was only looked up
+		defer func() { _ = in.Close() }() // only used for lookups
 	}
 	if err := in.checkFree(name, d.Overwrite); err != nil {
 		return "", err
@@ -81,42 +79,27 @@ func (t *Transfers) fetch(ctx context.Context, d Download, in folder, want strin
 	if err != nil {
 		return "", err
 	}
-	r := &receiving{Transfers: t, Download: d, file: file, want: want, first: &worker{}}
-	err = r.all(ctx, answer)
-	if err == nil {
-		err = file.keep(d.Overwrite)
+	r := &receiver{Transfers: t, Download: d, file: file, want: want, first: &rangeWorker{}}
+	if err = r.receive(ctx, answer); err == nil {
+		err = file.commit(d.Overwrite)
+	}
+	if err != nil && r.worthKeeping(ctx, err) {
+		file.leave()
+	} else {
+		file.discard()
 	}
 	if err != nil {
-		if r.worthKeeping(ctx, err) {
-			file.leave()
-		} else {
-			file.discard()
-		}
 		return "", err
 	}
-	file.discard()
 	return file.path, nil
 }
 
-// isPage tells a page somebody in between answers with from files, which the
-// platform gives a name.
-func isPage(h http.Header) bool {
-	return strings.HasPrefix(strings.ToLower(h.Get("Content-Type")), "text/html") && h.Get("Content-Disposition") == ""
-}
-
-// worthKeeping tells failures after which the next download may go on.
-func (r *receiving) worthKeeping(ctx context.Context, err error) bool {
+// worthKeeping is true for failures after which the next download may resume.
+func (r *receiver) worthKeeping(ctx context.Context, err error) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.resumable || r.have.bytes() < enoughFurther || r.file.broken() != nil {
+	if !r.resumable || r.have.bytes() < minProgress || r.file.broken() != nil {
 		return false
 	}
-	if ctx.Err() != nil {
-		return true
-	}
-	var refused *fault.ResponseError
-	if errors.As(err, &refused) && refused.Status == http.StatusUnauthorized {
-		return true
-	}
-	return r.cut || fault.Transient(err)
+	return ctx.Err() != nil || r.cut || fault.Transient(err) || isStatus(err, http.StatusUnauthorized)
 }

@@ -140,7 +140,7 @@ func TestDownloadNeverEnds(t *testing.T) {
 	if strings.Contains(fault.Find(err).Facts().Cause.Error(), "EOF") {
 		t.Errorf("a word of the trade: %v", fault.Find(err).Facts().Cause)
 	}
-	if n.Load() != continuations+1 || entries(t, folder) != "" {
+	if n.Load() != maxBreaks+1 || entries(t, folder) != "" {
 		t.Errorf("%d requests, %q", n.Load(), entries(t, folder))
 	}
 }
@@ -319,7 +319,7 @@ func opened(t *testing.T, path string) folder {
 	return folder{root, path}
 }
 
-func TestLeftoversOfAKilledDownloadAreTakenOver(t *testing.T) {
+func TestPartialFileOfAKilledDownloadIsTakenOver(t *testing.T) {
 	folder := t.TempDir()
 	first, err := newTarget(opened(t, folder), "ortho.tif")
 	if err != nil {

@@ -9,23 +9,22 @@ import (
 	"transect/client/fault"
 )
 
-// folder is where files are received. It is held open: what comes to stand
-// under its path later has no part in it.
+// folder is where files are received. It is held open: a link that replaces its
+// path later is not followed.
 type folder struct {
 	*os.Root
 	path string // as it was given
 }
 
-// folder opens the folder that is to take a file, and makes it when missing.
+// folder opens the folder for a file, and creates it when missing.
 func (t *Transfers) folder(path, name string) (folder, error) {
-	root, err := t.into(path, name)
+	root, err := t.openFolder(path, name)
 	if err != nil && fault.Find(err) == nil {
-		err = fileError(err, "cannot make the folder %s", path)
+		err = fileError(err, "cannot create the folder %s", path)
 	}
 	return folder{root, path}, err
 }
 
-// makeFolder is how a folder is opened where all may be written to.
 func makeFolder(path, _ string) (*os.Root, error) {
 	if err := os.MkdirAll(path, 0o777); err != nil {
 		return nil, err
@@ -33,10 +32,10 @@ func makeFolder(path, _ string) (*os.Root, error) {
 	return os.OpenRoot(path)
 }
 
-// told is how people call a file in it.
-func (f folder) told(name string) string { return filepath.Join(f.path, name) }
+// join is the path of a file in it, for messages.
+func (f folder) join(name string) string { return filepath.Join(f.path, name) }
 
-// sync makes a new name durable where the system can do that.
+// sync makes a new name durable where the system supports that.
 func (f folder) sync() {
 	if d, err := f.Open("."); err == nil {
 		_ = d.Sync()
@@ -44,18 +43,18 @@ func (f folder) sync() {
 	}
 }
 
-// checkFree fails when something stands in the way of a file.
+// checkFree fails when a file must not be written.
 func (f folder) checkFree(name string, overwrite bool) error {
 	info, err := f.Lstat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return fileError(err, "cannot look at %s", f.told(name))
+		return fileError(err, "cannot read %s", f.join(name))
 	case info.IsDir():
-		return fault.Of(&fault.FileExistsError{}, "%s is a folder", f.told(name))
+		return fault.Of(&fault.FileExistsError{}, "%s is a folder", f.join(name))
 	case !overwrite:
-		return exists(f.told(name))
+		return exists(f.join(name))
 	}
 	return nil
 }

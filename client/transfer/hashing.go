@@ -17,33 +17,37 @@ import (
 )
 
 const (
-	// hashSlots are for files being hashed at a time: as many as fill the lanes
-	// of the CPU. A long file takes several, as it keeps two cores busy.
-	hashSlots    = 16
-	longFileSlot = 4
-	// lanes is how many parts of one file are hashed side by side.
-	lanes = checksum.Width
-	// windowAtMost bounds how far apart such parts may lie. They are read a
-	// second time from the system's cache, where they must still be.
-	windowAtMost = 256 << 20
-	hashBuffer   = 256 << 10
+	// hashSlots is how many files are hashed at a time. A long file takes
+	// several slots, as it keeps two cores busy.
+	hashSlots    = 2 * checksum.Width
+	longFileSlot = hashSlots / 4
+	hashBuffer   = 256 << 10 // of one hash
+	laneBuffer   = 32 << 10  // of each hash when several run side by side: what the lanes take at a time
+	// maxHashWindow bounds how far apart parts hashed side by side lie. They
+	// are read a second time, from the page cache, where they must still be.
+	maxHashWindow = 256 << 20
 )
 
-// hashing computes MD5s: of many files, or many parts, side by side on the
-// lanes of the CPU where that is faster than each for itself.
-type hashing struct {
-	slots  *semaphore.Weighted
-	stats  *Stats
-	window int64 // see windowAtMost
+// sums are a file's checksums: of the whole, and of each part when there are
+// several.
+type sums struct {
+	whole string
+	parts []string
+}
 
-	gathering *gathering
+// hashing computes the checksums of files being uploaded.
+type hashing struct {
+	slots   *semaphore.Weighted
+	batcher checksum.Batcher
+	stats   *Stats
+	window  int64 // maxHashWindow, smaller in tests
 }
 
 func newHashing(stats *Stats) *hashing {
-	return &hashing{slots: semaphore.NewWeighted(hashSlots), stats: stats, window: windowAtMost, gathering: &gathering{stats: stats}}
+	return &hashing{slots: semaphore.NewWeighted(hashSlots), stats: stats, window: maxHashWindow}
 }
 
-// enter waits for slots. The function gives them back.
+// enter waits for slots. The function returns them.
 func (h *hashing) enter(ctx context.Context, slots int64) (func(), error) {
 	if h.slots.Acquire(ctx, slots) != nil {
 		return nil, fault.Stopped(ctx)
@@ -51,52 +55,34 @@ func (h *hashing) enter(ctx context.Context, slots int64) (func(), error) {
 	return func() { h.slots.Release(slots) }, nil
 }
 
-// pass is one reading of a file for its checksums.
-type pass struct {
-	*hashing
-	src  *source
-	plan plan
-
-	mu      sync.Mutex
-	further *sync.Cond
-	at      int64 // read so far by the hash of the whole
-	failed  bool
+// inMemory hashes a file in memory, together with others when delay is set.
+func (h *hashing) inMemory(file *buffered, delay bool) string {
+	began := time.Now()
+	sum := h.batcher.Sum(file.contents(), delay)
+	h.stats.since(onCPU, began)
+	return sum
 }
 
-// file hashes a file that is not held: the whole unless given, and its parts.
-// The hash of the whole reads ahead, once, in order; it cannot be shared among
-// cores. The parts follow on another core, several side by side, from what the
-// system still has in memory.
+// file hashes a file in one go: the whole, unless given, is read in order on
+// one core. The parts follow on another core, several side by side, from the
+// page cache.
 func (h *hashing) file(ctx context.Context, src *source, p plan, given string) (sums, error) {
+	r := &hashRun{hashing: h, src: src, plan: p}
+	r.advanced = sync.NewCond(&r.mu)
 	out := sums{whole: given}
-	r := &pass{hashing: h, src: src, plan: p}
-	r.further = sync.NewCond(&r.mu)
-	if given != "" {
-		r.at = p.size
-	}
-	apart := p.parts > 1 && min(lanes, int64(p.parts))*p.chunk <= h.window
 	group, inner := errgroup.WithContext(ctx)
-	stop := context.AfterFunc(inner, r.fail)
-	defer stop()
-	if apart {
-		out.parts = make([]string, p.parts)
-		group.Go(func() error { return r.parts(inner, out.parts) })
-	} else if p.parts > 1 {
-		out.parts = make([]string, p.parts)
-	}
-	if given == "" || p.parts > 1 && !apart {
+	defer context.AfterFunc(inner, func() { r.advance(-1) })()
+	if given == "" {
 		group.Go(func() (err error) {
-			var whole string
-			if apart || p.parts == 1 {
-				whole, err = r.whole(inner)
-			} else {
-				whole, err = r.together(inner, out.parts, given == "")
-			}
-			if given == "" {
-				out.whole = whole
-			}
+			out.whole, err = r.whole(inner)
 			return err
 		})
+	} else {
+		r.position = p.size
+	}
+	if p.parts > 1 {
+		out.parts = make([]string, p.parts)
+		group.Go(func() error { return r.parts(inner, out.parts) })
 	}
 	if err := group.Wait(); err != nil {
 		if ctx.Err() != nil {
@@ -107,151 +93,98 @@ func (h *hashing) file(ctx context.Context, src *source, p plan, given string) (
 	return out, nil
 }
 
-func (r *pass) fail() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.failed = true
-	r.further.Broadcast()
+// hashRun is the hashing of one file.
+type hashRun struct {
+	*hashing
+	src  *source
+	plan plan
+
+	mu       sync.Mutex
+	advanced *sync.Cond
+	position int64 // of the hash of the whole; negative when it has failed
 }
 
-// reached notes how far the whole was read.
-func (r *pass) reached(at int64) {
+func (r *hashRun) advance(to int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.at = at
-	r.further.Broadcast()
+	r.position = to
+	r.advanced.Broadcast()
 }
 
-// wait returns when the whole was read to a byte, false when it never will be.
-func (r *pass) wait(until int64) bool {
+// wait returns when the whole is hashed up to an offset, false when it failed.
+func (r *hashRun) wait(offset int64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for r.at < until && !r.failed {
-		r.further.Wait()
+	for r.position >= 0 && r.position < offset {
+		r.advanced.Wait()
 	}
-	return !r.failed
+	return r.position >= 0
 }
 
-// read fills b from the file.
-func (r *pass) read(ctx context.Context, b []byte, offset int64) error {
+// read fills b from the file and adds it to a hash.
+func (r *hashRun) read(ctx context.Context, h hash.Hash, b []byte, offset int64) error {
 	if ctx.Err() != nil {
 		return fault.Stopped(ctx)
 	}
-	from := time.Now()
+	began := time.Now()
 	n, err := r.src.file.ReadAt(b, offset)
-	r.stats.since(onDisk, from)
+	now := r.stats.since(onDisk, began)
 	switch {
 	case n == len(b):
+		h.Write(b) // never fails
+		r.stats.since(onCPU, now)
 		return nil
 	case err == nil, errors.Is(err, io.EOF):
 		return r.src.changed()
 	}
-	return fault.Of(&fault.UploadError{}, "cannot read %s: %w", r.src.path, fault.Reason(err))
+	return r.src.unreadable(err)
 }
 
-// whole hashes the file from its first to its last byte.
-func (r *pass) whole(ctx context.Context) (string, error) {
-	d := md5.New()
+func (r *hashRun) whole(ctx context.Context) (string, error) {
+	h := md5.New()
 	buffer := make([]byte, hashBuffer)
 	for at := int64(0); at < r.plan.size; {
 		b := buffer[:min(hashBuffer, r.plan.size-at)]
-		if err := r.read(ctx, b, at); err != nil {
+		if err := r.read(ctx, h, b, at); err != nil {
 			return "", err
 		}
-		from := time.Now()
-		d.Write(b)
-		r.stats.since(onCPU, from)
 		at += int64(len(b))
-		r.reached(at)
+		r.advance(at)
 	}
-	return checksum.Hex(d), nil
+	return checksum.Hex(h), nil
 }
 
-// parts hashes the parts, a few side by side, behind the hash of the whole.
-func (r *pass) parts(ctx context.Context, out []string) error {
-	buffer := make([]byte, hashBuffer/2)
-	for first := 1; first <= r.plan.parts; first += lanes {
-		last := min(first+lanes-1, r.plan.parts)
-		offset, size := r.plan.span(last)
-		if !r.wait(offset + size) {
-			return context.Canceled // another error is the one to tell
+// parts hashes the parts behind the hash of the whole, as many side by side as
+// fit into the window.
+func (r *hashRun) parts(ctx context.Context, out []string) error {
+	lanes := checksum.TakeLanes()
+	defer lanes.Release()
+	width := int(max(1, min(checksum.Width, r.window/r.plan.chunk)))
+	buffer := make([]byte, laneBuffer)
+	for first := 1; first <= r.plan.parts; first += width {
+		last := min(first+width-1, r.plan.parts)
+		hashes := []hash.Hash{md5.New()}
+		for i := 0; i <= last-first && width > 1; i++ {
+			hashes = append(hashes[:i], lanes.Hash(i))
 		}
-		if err := r.sideBySide(ctx, first, last, buffer, out); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (r *pass) sideBySide(ctx context.Context, first, last int, buffer []byte, out []string) error {
-	digests := make([]hash.Hash, last-first+1)
-	side := checksum.Take()
-	defer side.Give()
-	for i := range digests {
-		digests[i] = side.Hash(i)
-	}
-	_, longest := r.plan.span(first)
-	for at := int64(0); at < longest; at += int64(len(buffer)) {
-		for i, d := range digests {
-			offset, size := r.plan.span(first + i)
-			if at >= size {
-				continue // the last part is shorter
+		lastOffset, _ := r.plan.span(last)
+		for at := int64(0); at < r.plan.chunk; at += int64(len(buffer)) {
+			if !r.wait(min(lastOffset+at+int64(len(buffer)), r.plan.size)) {
+				return context.Canceled // another error is reported
 			}
-			b := buffer[:min(int64(len(buffer)), size-at)]
-			if err := r.read(ctx, b, offset+at); err != nil {
-				return err
-			}
-			from := time.Now()
-			d.Write(b)
-			r.stats.since(onCPU, from)
-		}
-	}
-	for i, d := range digests {
-		out[first+i-1] = checksum.Hex(d)
-	}
-	return nil
-}
-
-// together hashes long parts one after the other, and the whole on another
-// core, from the same buffers.
-func (r *pass) together(ctx context.Context, out []string, alsoWhole bool) (string, error) {
-	buffer := make([]byte, hashBuffer)
-	filled := make(chan []byte)
-	whole := md5.New()
-	both := make(chan struct{}) // the whole is done with the buffer
-	group := errgroup.Group{}
-	group.Go(func() error {
-		for b := range filled {
-			from := time.Now()
-			if alsoWhole {
-				whole.Write(b)
-			}
-			r.stats.since(onCPU, from)
-			both <- struct{}{}
-		}
-		return nil
-	})
-	err := func() error {
-		defer close(filled)
-		for n := 1; n <= r.plan.parts; n++ {
-			offset, size := r.plan.span(n)
-			part := md5.New()
-			for at := int64(0); at < size; {
-				b := buffer[:min(hashBuffer, size-at)]
-				if err := r.read(ctx, b, offset+at); err != nil {
+			for i, h := range hashes {
+				offset, size := r.plan.span(first + i)
+				if at >= size {
+					continue // the last part is shorter
+				}
+				if err := r.read(ctx, h, buffer[:min(int64(len(buffer)), size-at)], offset+at); err != nil {
 					return err
 				}
-				filled <- b
-				from := time.Now()
-				part.Write(b)
-				r.stats.since(onCPU, from)
-				<-both
-				at += int64(len(b))
 			}
-			out[n-1] = checksum.Hex(part)
 		}
-		return nil
-	}()
-	group.Wait()
-	return checksum.Hex(whole), err
+		for i, h := range hashes {
+			out[first+i-1] = checksum.Hex(h)
+		}
+	}
+	return nil
 }

@@ -8,15 +8,16 @@ import (
 )
 
 const (
-	// memoryBlock is the unit memory is lent in, memoryBlocks how many there are:
-	// what all transfers together hold of files.
+	// Memory is lent in blocks of this size; all transfers together hold at
+	// most memoryBlocks of them.
 	memoryBlock  = 256 << 10
 	memoryBlocks = 128
-	// heldAtMost is the longest file that is read once and sent from memory.
-	heldAtMost = memoryBlocks / 2 * memoryBlock
+	// maxBuffered is the size of the longest file that is read once, for its
+	// checksum, and sent from memory.
+	maxBuffered = memoryBlocks / 2 * memoryBlock
 )
 
-// memory lends blocks to whatever holds bytes of files, never more than it has.
+// memory is the memory for contents of files.
 type memory struct {
 	free *semaphore.Weighted
 	mu   sync.Mutex
@@ -25,53 +26,58 @@ type memory struct {
 
 func newMemory() *memory { return &memory{free: semaphore.NewWeighted(memoryBlocks)} }
 
-// tryHold gives room for size bytes, or nil when that is lent already.
-func (m *memory) tryHold(size int64) *held {
-	n := (size + memoryBlock - 1) / memoryBlock
-	if size > heldAtMost || !m.free.TryAcquire(n) {
-		return nil
-	}
-	h := &held{memory: m, size: size}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for range n {
-		if last := len(m.idle) - 1; last >= 0 {
-			h.blocks = append(h.blocks, m.idle[last])
-			m.idle = m.idle[:last]
-		} else {
-			h.blocks = append(h.blocks, make([]byte, memoryBlock))
-		}
-	}
-	return h
-}
-
-// held is a file in memory.
-type held struct {
+// buffered is a file in memory.
+type buffered struct {
 	memory *memory
 	blocks [][]byte
 	size   int64
 }
 
-// block is the i-th stretch of the file.
-func (h *held) block(i int) []byte {
-	return h.blocks[i][:min(memoryBlock, h.size-int64(i)*memoryBlock)]
+// tryAllocate returns memory for a file, nil when too little is free.
+func (m *memory) tryAllocate(size int64) *buffered {
+	n := (size + memoryBlock - 1) / memoryBlock
+	if size > maxBuffered || !m.free.TryAcquire(n) {
+		return nil
+	}
+	f := &buffered{memory: m, size: size, blocks: make([][]byte, 0, n)}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for range n {
+		if last := len(m.idle) - 1; last >= 0 {
+			f.blocks = append(f.blocks, m.idle[last])
+			m.idle = m.idle[:last]
+		} else {
+			f.blocks = append(f.blocks, make([]byte, memoryBlock))
+		}
+	}
+	return f
 }
 
-// ReadAt reads from memory.
-func (h *held) ReadAt(b []byte, offset int64) (int, error) {
-	if offset >= h.size {
+// contents are the blocks, the last one as long as the file goes.
+func (f *buffered) contents() [][]byte {
+	blocks := append([][]byte(nil), f.blocks...)
+	last := len(blocks) - 1
+	blocks[last] = blocks[last][:f.size-int64(last)*memoryBlock]
+	return blocks
+}
+
+// ReadAt copies bytes of the file; a block at most.
+func (f *buffered) ReadAt(b []byte, offset int64) (int, error) {
+	if offset >= f.size {
 		return 0, io.EOF
 	}
-	return copy(b, h.block(int(offset / memoryBlock))[offset%memoryBlock:]), nil
+	b = b[:min(int64(len(b)), f.size-offset)]
+	return copy(b, f.blocks[offset/memoryBlock][offset%memoryBlock:]), nil
 }
 
-func (h *held) release() {
-	if h == nil || h.blocks == nil {
+// release returns the memory. Releasing again does nothing.
+func (f *buffered) release() {
+	if f == nil || f.blocks == nil {
 		return
 	}
-	h.memory.mu.Lock()
-	h.memory.idle = append(h.memory.idle, h.blocks...)
-	h.memory.mu.Unlock()
-	h.memory.free.Release(int64(len(h.blocks)))
-	h.blocks = nil
+	f.memory.mu.Lock()
+	f.memory.idle = append(f.memory.idle, f.blocks...)
+	f.memory.mu.Unlock()
+	f.memory.free.Release(int64(len(f.blocks)))
+	f.blocks = nil
 }

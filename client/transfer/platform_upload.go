@@ -12,7 +12,7 @@ import (
 type UploadMode int
 
 // The upload modes of the protocol. Uploads through the platform are not
-// recommended; their requests are repeated by the transport, like every other
+// recommended; their requests are retried by the transport, like every other
 // platform request.
 const (
 	ToStorage       UploadMode = iota // PUT to signed URLs of the storage
@@ -28,7 +28,7 @@ func (u *upload) postWhole(ctx context.Context) error {
 	}
 	err = u.src.unchanged()
 	if f := fault.Find(err); f != nil {
-		f.Facts().Hint = "the platform has what it was before; upload it again when nothing touches it"
+		f.Facts().Hint = "the platform has the earlier content; run again when nothing writes to the file"
 	}
 	return err
 }
@@ -42,24 +42,25 @@ func (u *upload) postPart(ctx context.Context, n int) error {
 
 func (u *upload) post(ctx context.Context, n int, route string, query url.Values) error {
 	_, size := u.plan.span(n)
-	opened := 0
-	bytes := &attempts{open: func() *sending {
-		if opened++; opened > 1 {
+	attempts := 0
+	body := &bodies{open: func() *requestBody {
+		if attempts++; attempts > 1 {
 			u.stats.retries.Add(1)
 		}
-		return u.sending(ctx, n)
+		return u.newBody(ctx, n)
 	}}
-	err := u.caller.Post(ctx, "/"+service+"/"+route, query, bytes.reader, size)
-	if unread := bytes.end(err == nil); unread != nil {
-		return unread
+	err := u.caller.Post(ctx, "/"+service+"/"+route, query, body.next, size)
+	if readError := body.end(err == nil); readError != nil {
+		return readError
 	}
-	if err != nil {
-		if ctx.Err() != nil {
-			return fault.Stopped(ctx)
-		}
-		if changed := u.src.unchanged(); changed != nil {
-			return changed
-		}
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return fault.Stopped(ctx)
+	}
+	if changed := u.src.unchanged(); changed != nil {
+		return changed
 	}
 	return err
 }

@@ -9,11 +9,11 @@ import (
 )
 
 const (
-	// putAttempts bounds how often one part is sent after storage failed.
+	// putAttempts is how often a part is sent when the storage fails.
 	putAttempts = 6
-	// resigns bounds how often a refused address is asked for again: one that
-	// expired is fine the next time, one that is wrong never is.
-	resigns = 3
+	// maxResigns is how often a new URL is requested after a refusal: one that
+	// expired succeeds the next time, one that is wrong never does.
+	maxResigns = 3
 )
 
 // signed is a URL of the storage and the headers it was signed for.
@@ -22,15 +22,15 @@ type signed struct {
 	Headers map[string]string `json:"headers"`
 }
 
-// put sends span n to storage. A refused address (it expires) is asked for
-// again and only this span sent again; storage that fails is given time.
+// put sends part n to the storage. After a refusal it requests a new URL, as
+// URLs expire; after a transient failure it backs off.
 func (u *upload) put(ctx context.Context, n int, sign func(context.Context) (signed, error), success func(int) bool) error {
 	to, err := u.sign(ctx, sign)
 	if err != nil {
 		return err
 	}
-	refusals := 0
-	for attempt := 1; ; attempt++ {
+	attempt, resigns := 1, 0
+	for {
 		status, err := u.putOnce(ctx, n, to)
 		switch {
 		case ctx.Err() != nil:
@@ -40,71 +40,71 @@ func (u *upload) put(ctx context.Context, n int, sign func(context.Context) (sig
 		case err == nil && success(status):
 			return nil
 		}
-		reason := fmt.Sprintf("status %d", status)
-		if err != nil {
-			reason = err.Error()
-		}
 		if changed := u.src.unchanged(); changed != nil {
 			return changed
 		}
-		if err == nil && (status == http.StatusUnauthorized || status == http.StatusForbidden) && refusals < resigns {
-			refusals++
+		refused := status == http.StatusUnauthorized || status == http.StatusForbidden
+		final := !refused && !fault.TransientStatus(status)
+		if err == nil {
+			err = u.storageError(status)
+		} else {
+			refused, final = false, false
+		}
+		switch {
+		case refused && resigns < maxResigns:
+			resigns++
 			u.stats.retries.Add(1)
-			u.log.Debug("asking for a new address", "file", u.Path, "part", n, "reason", reason)
+			u.log.Debug("requesting a new upload URL", "file", u.Path, "part", n, "reason", err)
 			if to, err = u.sign(ctx, sign); err != nil {
 				return err
 			}
-			attempt--
 			continue
-		}
-		if err == nil && !fault.TransientStatus(status) || attempt == putAttempts {
-			if err == nil {
-				err = u.refusedBytes(status)
-			}
+		case refused, final, attempt == putAttempts:
 			return err
 		}
 		u.stats.retries.Add(1)
-		u.log.Debug("sending again", "file", u.Path, "part", n, "attempt", attempt, "reason", reason)
+		u.log.Debug("retrying an upload", "file", u.Path, "part", n, "attempt", attempt, "reason", err)
 		if err := u.backoff(ctx, attempt); err != nil {
 			return err
 		}
+		attempt++
 	}
 }
 
 func (u *upload) sign(ctx context.Context, sign func(context.Context) (signed, error)) (signed, error) {
 	to, err := sign(ctx)
 	if err == nil && to.PutURL == "" {
-		err = fault.Of(&fault.QueryError{}, "the platform gave no address to send %s to", u.Path)
+		err = fault.Of(&fault.QueryError{}, "the platform returned no upload URL for %s", u.Path)
 	}
 	return to, err
 }
 
-// putOnce makes one attempt, with exactly the headers its address was signed for.
-func (u *upload) putOnce(ctx context.Context, n int, to signed) (int, error) {
-	header := http.Header{}
+// putOnce makes one attempt, with exactly the headers the URL was signed for.
+func (u *upload) putOnce(ctx context.Context, n int, to signed) (status int, err error) {
+	header := make(http.Header, len(to.Headers))
 	for name, value := range to.Headers {
 		header.Set(name, value)
 	}
 	_, size := u.plan.span(n)
-	bytes := &attempts{open: func() *sending { return u.sending(ctx, n) }}
-	status, err := u.caller.Put(ctx, to.PutURL, header, bytes.reader, size)
-	if unread := bytes.end(err == nil && status >= 200 && status < 300); unread != nil {
-		return 0, unread
+	body := &bodies{open: func() *requestBody { return u.newBody(ctx, n) }}
+	status, err = u.caller.Put(ctx, to.PutURL, header, body.next, size)
+	if readError := body.end(err == nil && status >= 200 && status < 300); readError != nil {
+		return 0, readError
 	}
 	return status, err
 }
 
-// refusedBytes is the error of storage that takes the bytes for nothing.
-func (u *upload) refusedBytes(status int) error {
+// storageError is a failed answer of the storage.
+func (u *upload) storageError(status int) error {
 	f := fault.Of(&fault.ResponseError{}, "the storage refused %s with status %d %s", u.Path, status, http.StatusText(status))
 	f.Status = status
 	switch {
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		f.Hint = "the addresses are refused although they are fresh: is this machine's clock right, does a proxy change requests?"
+		f.Hint = "fresh upload URLs are refused: check this machine's clock and any proxy that changes requests"
 	case fault.TransientStatus(status):
-		f.Hint = fmt.Sprintf("a fault of the storage, it was tried %d times: run again later", putAttempts)
+		f.Hint = fmt.Sprintf("a fault of the storage, tried %d times: run again later", putAttempts)
 	default:
-		f.Hint = "it does not take the file as it is: look at its size and at what the platform allows"
+		f.Hint = "the storage does not accept the file: check its size and the platform's limits"
 	}
 	return f
 }

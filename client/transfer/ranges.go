@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// Span is the part of a file that is asked for: bytes From to To, To not
-// included; 0 is the end of the file. The zero Span is the whole file.
+// Span is a requested range of a file: bytes From to To, To not included; a To
+// of 0 is the end of the file. The zero Span is the whole file.
 type Span struct {
 	From, To int64
-	// Tag, when not empty, is the state of the file (ETag) the part must be of:
-	// of any other state the whole is wanted.
+	// Tag is the ETag the range must be of, or "": of any other state the whole
+	// file is wanted.
 	Tag string
 }
 
-// Header gives the headers that ask for a span.
+// Header returns the request headers for a span.
 func (s Span) Header() http.Header {
 	h := http.Header{}
 	switch {
@@ -33,7 +33,7 @@ func (s Span) Header() http.Header {
 	return h
 }
 
-// strongTag is the ETag of an answer, when it stands for the very bytes.
+// strongTag is the strong ETag of an answer, or "".
 func strongTag(h http.Header) string {
 	tag := strings.TrimSpace(h.Get("ETag"))
 	if len(tag) < 3 || tag[0] != '"' || tag[len(tag)-1] != '"' {
@@ -42,7 +42,7 @@ func strongTag(h http.Header) string {
 	return tag
 }
 
-// contentRange reads "bytes first-last/total"; total is -1 for "*".
+// contentRange parses "bytes first-last/total"; total is -1 for "*".
 func contentRange(h string) (first, last, total int64, ok bool) {
 	rest, found := strings.CutPrefix(strings.TrimSpace(h), "bytes ")
 	if !found {
@@ -65,8 +65,8 @@ func contentRange(h string) (first, last, total int64, ok bool) {
 	return first, last, total, err == nil && total > last
 }
 
-// spans is a set of bytes of a file: ascending, apart from each other, each
-// from its first number to before its second.
+// spans is a set of bytes of a file: disjoint ranges in ascending order, each
+// from its first number up to, not including, its second.
 type spans [][2]int64
 
 // with adds bytes.
@@ -86,7 +86,7 @@ func (s spans) with(from, to int64) spans {
 	return slices.Replace(s, i, j, [2]int64{from, to})
 }
 
-// front is how far the set goes from byte 0 on without a gap.
+// front is the end of the range that begins at byte 0.
 func (s spans) front() int64 {
 	if len(s) > 0 && s[0][0] == 0 {
 		return s[0][1]
@@ -101,7 +101,7 @@ func (s spans) bytes() (n int64) {
 	return n
 }
 
-// gaps are what is missing up to total, in pieces of at most that size.
+// gaps are the missing ranges up to total, of at most a size.
 func (s spans) gaps(total, size int64) (out spans) {
 	at := int64(0)
 	for _, p := range append(slices.Clone(s), [2]int64{total, total}) {
@@ -115,8 +115,8 @@ func (s spans) gaps(total, size int64) (out spans) {
 	return out
 }
 
-// sound tells whether a set read from somewhere is one, within a file of that size.
-func (s spans) sound(total int64) bool {
+// valid tells whether a set that was read is one, within a file of that size.
+func (s spans) valid(total int64) bool {
 	at := int64(-1)
 	for _, p := range s {
 		if p[0] <= at || p[1] <= p[0] {

@@ -89,7 +89,7 @@ func (s *rangeService) fetch(t *testing.T, ctx context.Context, folder, md5 stri
 	t.Helper()
 	var progress atomic.Int64
 	transfers := fast(s.testService, Options{})
-	transfers.manyRanges, transfers.pieceSize = 4*MiB, 2*MiB
+	transfers.minParallel, transfers.rangeSize = 4*MiB, 2*MiB
 	path, err := transfers.Download(ctx, Download{Path: "/f", TargetPath: folder, TargetName: "ortho.tif", MD5: md5,
 		Overwrite: true, Progress: func(n int64) { progress.Add(n) }})
 	if err == nil {
@@ -140,7 +140,7 @@ func TestManyRanges(t *testing.T) {
 			t.Fatal(err)
 		}
 		// One more than at a time: an answer that was read may not have ended.
-		if s.ranges.Load() != 4 || s.most.Load() < 2 || s.most.Load() > atATime+1 {
+		if s.ranges.Load() != 4 || s.most.Load() < 2 || s.most.Load() > rangesPerFile+1 {
 			t.Errorf("%d ranges, %d at a time", s.ranges.Load(), s.most.Load())
 		}
 	}
@@ -218,7 +218,7 @@ func (c *cutWriter) Write(b []byte) (int, error) {
 	return n, nil
 }
 
-func TestStoppedDownloadGoesOn(t *testing.T) {
+func TestStoppedDownloadIsResumed(t *testing.T) {
 	for name, size := range map[string]int{"many": 16 * MiB, "without a tag": 12 * MiB} {
 		t.Run(name, func(t *testing.T) {
 			for _, md5 := range []bool{true, false} {
@@ -249,7 +249,7 @@ func TestStoppedDownloadGoesOn(t *testing.T) {
 	}
 }
 
-func TestLeftoversOfAnotherStateAreNotUsed(t *testing.T) {
+func TestPartialFileOfAnotherStateAreNotUsed(t *testing.T) {
 	for name, change := range map[string]func(t *testing.T, s *rangeService, folder string) (md5 string){
 		"replaced on the server": func(t *testing.T, s *rangeService, _ string) string {
 			s.set(bytes.Repeat([]byte("new "), len(s.content)/4), `"two"`)
@@ -337,9 +337,9 @@ func TestGzipIsUnpacked(t *testing.T) {
 	}
 }
 
-func TestOldLeftoversGo(t *testing.T) {
+func TestOldPartialFilesArePruned(t *testing.T) {
 	folder := t.TempDir()
-	old := time.Now().Add(-leftoverAge - time.Hour)
+	old := time.Now().Add(-partialAge - time.Hour)
 	for name, aged := range map[string]bool{
 		".transect-0011223344556677.part": true, ".transect-0011223344556677.resume": true,
 		".transect-8811223344556677.resume": true,
@@ -353,7 +353,7 @@ func TestOldLeftoversGo(t *testing.T) {
 			_ = os.Chtimes(path, old, old)
 		}
 	}
-	held, err := claim(opened(t, folder).Root, ".transect-7711223344556677.part")
+	held, err := openLocked(opened(t, folder).Root, ".transect-7711223344556677.part")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -378,7 +378,7 @@ func TestSpans(t *testing.T) {
 				have[i] = true
 			}
 		}
-		if !set.sound(total) {
+		if !set.valid(total) {
 			t.Fatalf("%v", set)
 		}
 		var got, missing [total]bool
@@ -400,7 +400,7 @@ func TestSpans(t *testing.T) {
 	})
 }
 
-// fetchUntilKilled is the process that TestKilledDownloadGoesOn kills.
+// fetchUntilKilled is the process that TestKilledDownloadIsResumed kills.
 func fetchUntilKilled(address, folder string) {
 	s := &testService{Server: &httptest.Server{URL: address}}
 	_, err := fast(s, Options{}).Download(context.Background(), Download{Path: "/f", TargetPath: folder, TargetName: "ortho.tif", Query: url.Values{}})
@@ -408,7 +408,7 @@ func fetchUntilKilled(address, folder string) {
 	os.Exit(3)
 }
 
-func TestKilledDownloadGoesOn(t *testing.T) {
+func TestKilledDownloadIsResumed(t *testing.T) {
 	s := newRangeService(t, 64*MiB)
 	s.slow.Store(int64(time.Millisecond))
 	folder := t.TempDir()

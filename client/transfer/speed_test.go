@@ -11,19 +11,18 @@ import (
 	"testing"
 
 	"time"
-	"transect/client/checksum"
 
 	"pgregory.net/rapid"
 
 	"transect/client/fault"
 )
 
-// TestHashing: whatever way is chosen, the checksums are those of the bytes.
+// TestHashing: the checksums are those of the bytes, however a file is cut.
 func TestHashing(t *testing.T) {
 	path, content := fileOf(t, 21*MiB+12345)
 	for _, p := range []plan{
 		{chunk: 21*MiB + 12345, parts: 1}, {chunk: 5 * MiB, parts: 5}, {chunk: 20 * MiB, parts: 2}, {chunk: MiB, parts: 22},
-		{chunk: windowAtMost, parts: 1}, {chunk: 9 * MiB, parts: 3},
+		{chunk: maxHashWindow, parts: 1}, {chunk: 9 * MiB, parts: 3},
 	} {
 		p.size = int64(len(content))
 		for _, given := range []string{"", sum(content)} {
@@ -45,7 +44,7 @@ func TestHashing(t *testing.T) {
 	}
 }
 
-// TestHashingLongParts: parts too far apart to be read twice.
+// TestHashingLongParts: parts too long to be hashed side by side.
 func TestHashingLongParts(t *testing.T) {
 	path, content := fileOf(t, 7*MiB+1)
 	for _, given := range []string{"", sum(content)} {
@@ -81,11 +80,11 @@ func TestHashingSideBySideOfManyFiles(t *testing.T) {
 				return
 			}
 			defer leave()
-			room := m.tryHold(src.info.Size())
-			if room == nil {
-				return // all is lent: sent another way
+			buffer := m.tryAllocate(src.info.Size())
+			if buffer == nil {
+				return // no memory is free
 			}
-			if err := src.hold(t.Context(), room, h.stats); err != nil || h.gathering.sum(room, i%3*checksum.Width) != sum(content) {
+			if err := src.load(t.Context(), buffer, h.stats); err != nil || h.inMemory(buffer, i%3 > 0) != sum(content) {
 				t.Error("wrong checksum", err)
 			}
 		})
@@ -99,7 +98,7 @@ func TestHashingSideBySideOfManyFiles(t *testing.T) {
 func TestMemoryIsBounded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := newMemory()
-		var lent []*held
+		var lent []*buffered
 		blocks := 0
 		for range 60 {
 			if len(lent) > 0 && rapid.Bool().Draw(t, "back") {
@@ -111,7 +110,7 @@ func TestMemoryIsBounded(t *testing.T) {
 				continue
 			}
 			size := rapid.Int64Range(1, 20*MiB).Draw(t, "size")
-			if h := m.tryHold(size); h != nil {
+			if h := m.tryAllocate(size); h != nil {
 				lent = append(lent, h)
 				blocks += len(h.blocks)
 			}

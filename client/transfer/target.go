@@ -12,34 +12,33 @@ import (
 	"transect/client/fault"
 )
 
-// target is a file being received under a temporary name beside its place.
+// target is a file being received under a temporary name in its folder.
 type target struct {
-	in     folder // where it goes
+	in     folder
 	name   string // in that folder
-	path   string // the same for people
-	temp   string // its name meanwhile
+	path   string // for messages
+	temp   string // the temporary name
 	file   *os.File
-	shared bool // somebody else writes under the usual temporary name
+	shared bool // another process writes under the usual temporary name
 	closed bool
 	kept   bool
 
 	mu      sync.Mutex
-	failure error // what went wrong on this side
+	failure error // of writing
 
 	identity identity
-	notes    *os.File // of the record
-	turn     int64
+	records  *os.File // see record
 }
 
 // newTarget opens the temporary file. Its name follows from the target's, so
-// that a run takes over what a killed one left behind; while somebody else is
-// writing it, another name is used.
+// that a run takes over what a killed one left behind; while another process is
+// writing it, a random name is used.
 func newTarget(in folder, name string) (*target, error) {
 	sum := sha256.Sum256([]byte(name))
-	t := &target{in: in, name: name, path: in.told(name), temp: fmt.Sprintf("%s%x%s", temporaryStart, sum[:8], temporaryEnd)}
+	t := &target{in: in, name: name, path: in.join(name), temp: fmt.Sprintf("%s%x%s", temporaryPrefix, sum[:8], partSuffix)}
 	var err error
-	if t.file, err = claim(in.Root, t.temp); err != nil {
-		t.shared, t.temp = true, temporaryStart+rand.Text()+temporaryEnd
+	if t.file, err = openLocked(in.Root, t.temp); err != nil {
+		t.shared, t.temp = true, temporaryPrefix+rand.Text()+partSuffix
 		t.file, err = in.OpenFile(t.temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
 	}
 	if err != nil {
@@ -48,9 +47,9 @@ func newTarget(in folder, name string) (*target, error) {
 	return t, nil
 }
 
-var errClaimed = errors.New("another process is writing the file")
+var errLocked = errors.New("another process is writing the file")
 
-// writeAt notes its own errors, to tell them from those of the connection.
+// writeAt keeps its first error, to tell it from those of the connection.
 func (t *target) writeAt(b []byte, at int64) error {
 	_, err := t.file.WriteAt(b, at)
 	return t.failed(err)
@@ -68,24 +67,24 @@ func (t *target) failed(err error) error {
 	return t.failure
 }
 
-// broken is what went wrong on this side, or nil.
+// broken is the first error of writing, or nil.
 func (t *target) broken() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.failure
 }
 
-// empty starts the file over.
-func (t *target) empty() error {
+// reset discards what was received.
+func (t *target) reset() error {
 	t.forgetRecord()
 	return t.failed(t.file.Truncate(0))
 }
 
-// keep brings the file to disk and to its name. The lock on it is held until
-// then, where the system allows that: nobody takes it over in between.
-func (t *target) keep(overwrite bool) error {
+// commit syncs the file and gives it its name. It stays locked until then,
+// where the system allows that, so that no other process takes it over.
+func (t *target) commit(overwrite bool) error {
 	err := t.file.Sync()
-	if closeFirst {
+	if closeBeforeRename {
 		t.closed = true
 		if closing := t.file.Close(); err == nil {
 			err = closing
@@ -95,7 +94,7 @@ func (t *target) keep(overwrite bool) error {
 		return fileError(err, "cannot write %s", t.path)
 	}
 	if !overwrite {
-		// A link, unlike a renaming, never replaces a file that came meanwhile.
+		// A link, unlike a rename, never replaces a file that came meanwhile.
 		err = t.in.Link(t.temp, t.name)
 		if err == nil {
 			t.in.sync()
@@ -117,31 +116,31 @@ func (t *target) keep(overwrite bool) error {
 	return nil
 }
 
-// discard removes the temporary name and the record. It does not remove a file
-// that was renamed.
+// discard removes the temporary name and the record, but not a file that was
+// renamed.
 func (t *target) discard() {
 	t.forgetRecord()
-	if !t.kept && !t.closed {
-		removeClaimed(t.in.Root, t.temp, t.file)
+	switch {
+	case !t.kept && !t.closed:
+		removeLocked(t.in.Root, t.temp, t.file)
 		return
-	}
-	if !t.kept {
-		_ = t.in.Remove(t.temp) // nothing can be done about it
+	case !t.kept:
+		_ = t.in.Remove(t.temp) // pruned some day
 	}
 	t.close()
 }
 
-// leave keeps what came for the next download.
+// leave keeps the partial file for the next download.
 func (t *target) leave() {
-	if t.notes != nil {
-		_ = t.notes.Close() // what it lacks is fetched again
+	if t.records != nil {
+		_ = t.records.Close() // what it lacks is downloaded again
 	}
 	t.close()
 }
 
 func (t *target) close() {
 	if !t.closed {
-		_ = t.file.Close() // synced, or not wanted any more
+		_ = t.file.Close() // synced, or not needed any more
 	}
 }
 
@@ -153,7 +152,7 @@ func fileError(err error, format string, args ...any) error {
 	case errors.Is(err, fs.ErrPermission), isReadOnly(err):
 		f.Hint = "choose a folder that can be written to"
 	case isFull(err):
-		f.Hint = "the disk is full: make room, or choose another folder"
+		f.Hint = "the disk is full: free some space, or choose another folder"
 	}
 	return f
 }

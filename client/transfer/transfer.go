@@ -100,11 +100,11 @@ type Transfers struct {
 	hashing   *hashing
 	pruned    sync.Map // folders
 
-	manyRanges, pieceSize int64 // tests make them smaller
+	minParallel, rangeSize int64 // smaller in tests
 
-	pause func(ctx context.Context, attempt int) error
-	open  func(path string) (*os.File, error)
-	into  func(folder, name string) (*os.Root, error)
+	pause      func(ctx context.Context, attempt int) error
+	open       func(path string) (*os.File, error)
+	openFolder func(folder, name string) (*os.Root, error)
 }
 
 // New makes Transfers on a caller.
@@ -112,7 +112,7 @@ func New(c Caller, o Options) *Transfers {
 	t := &Transfers{
 		caller: c, budget: o.Budget, journal: o.Journal, platform: o.Platform, mode: o.Mode, log: o.Logger,
 		stats: o.Stats, bandwidth: o.Bandwidth, memory: newMemory(),
-		manyRanges: manyRanges, pieceSize: pieceSize,
+		minParallel: minParallel, rangeSize: rangeSize,
 	}
 	if o.Sleep == nil {
 		o.Sleep = wait.Sleep
@@ -121,8 +121,8 @@ func New(c Caller, o Options) *Transfers {
 	if t.open = o.Open; t.open == nil {
 		t.open = os.Open
 	}
-	if t.into = o.Folder; t.into == nil {
-		t.into = makeFolder
+	if t.openFolder = o.Folder; t.openFolder == nil {
+		t.openFolder = makeFolder
 	}
 	if t.budget == nil {
 		t.budget = NewTunedBudget(MostConnections)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path/filepath"
 
+	"transect/client/checksum"
 	"transect/client/fault"
 )
 
@@ -102,11 +103,13 @@ func (u *upload) hash(ctx context.Context, whole string) error {
 	}
 	defer leave()
 	if u.plan.parts == 1 {
-		if room := u.memory.tryHold(u.plan.size); room != nil {
-			if err := u.src.hold(ctx, room, u.stats); err != nil {
+		if buffer := u.memory.tryAllocate(u.plan.size); buffer != nil {
+			if err := u.src.load(ctx, buffer, u.stats); err != nil {
 				return err
 			}
-			u.sums.whole = u.hashing.gathering.sum(room, u.budget.Queued())
+			// Waiting for a full batch costs nothing while other files wait for
+			// a connection.
+			u.sums.whole = u.hashing.inMemory(buffer, u.budget.Queued() >= checksum.Width/2)
 			return nil
 		}
 	}

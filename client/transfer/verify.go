@@ -10,18 +10,18 @@ import (
 	"transect/client/fault"
 )
 
-// verification computes the checksum of a file while it comes: of the part
-// from its beginning that is there without a gap, read back from the disk.
+// verification computes the checksum of a file while it is received: of what
+// is there from its beginning on without a gap, read back from the page cache.
 type verification struct {
-	r    *receiving
+	r    *receiver
 	sum  chan string
 	end  bool // under r.mu: no more bytes come
 	quit bool // under r.mu: the checksum is not wanted any more
 	err  error
 }
 
-// verify begins the checksum, when there is one to compare with.
-func (r *receiving) verify() *verification {
+// verify starts the checksum, if there is one to compare with.
+func (r *receiver) verify() *verification {
 	v := &verification{r: r, sum: make(chan string, 1)}
 	if r.want != "" {
 		go v.run()
@@ -30,11 +30,11 @@ func (r *receiving) verify() *verification {
 }
 
 func (v *verification) run() {
-	h, at, buffer := md5.New(), int64(0), make([]byte, readBuffer)
+	h, at, buffer := md5.New(), int64(0), make([]byte, hashBuffer)
 	for {
 		v.r.mu.Lock()
 		for v.r.have.front() <= at && !v.end && !v.quit {
-			v.r.moved.Wait()
+			v.r.grown.Wait()
 		}
 		front, end, quit := v.r.have.front(), v.end, v.quit
 		v.r.mu.Unlock()
@@ -42,7 +42,7 @@ func (v *verification) run() {
 			break
 		}
 		n, err := v.r.file.file.ReadAt(buffer[:min(int64(len(buffer)), front-at)], at)
-		if n == 0 && err != nil && !errors.Is(err, io.EOF) || n == 0 {
+		if n == 0 || err != nil && !errors.Is(err, io.EOF) {
 			v.err = fileError(err, "cannot read %s", v.r.file.path)
 			break
 		}
@@ -52,13 +52,14 @@ func (v *verification) run() {
 	v.sum <- checksum.Hex(h)
 }
 
-func (v *verification) finish(set *bool) string {
+// finish sets a flag and waits for the checksum.
+func (v *verification) finish(flag *bool) string {
 	if v.r.want == "" {
 		return ""
 	}
 	v.r.mu.Lock()
-	*set = true
-	v.r.moved.Broadcast()
+	*flag = true
+	v.r.grown.Broadcast()
 	v.r.mu.Unlock()
 	return <-v.sum
 }
@@ -66,21 +67,21 @@ func (v *verification) finish(set *bool) string {
 func (v *verification) stop() { v.finish(&v.quit) }
 
 // result compares the checksum of the complete file.
-func (v *verification) result(r *receiving) error {
+func (v *verification) result() error {
 	got := v.finish(&v.end)
 	switch {
 	case v.err != nil:
 		return v.err
-	case got != r.want:
-		r.wrong = true
-		return fault.Hinted(fault.Of(&fault.DownloadError{}, "%s has the MD5 %s instead of %s; it was not kept", r.file.path, got, r.want),
-			"fetch it again; if it stays so, the file on the platform is not the expected one")
+	case got != v.r.want:
+		v.r.wrong = true
+		return fault.Hinted(fault.Of(&fault.DownloadError{}, "%s has the MD5 %s instead of %s; it was discarded", v.r.file.path, got, v.r.want),
+			"download it again; if the MD5 is the same, the file on the platform is not the expected one")
 	}
 	return nil
 }
 
-// note records what is on disk, now and then, until the end.
-func (r *receiving) note(ended <-chan struct{}) {
+// recordProgress records what is on disk, now and then, until ended.
+func (r *receiver) recordProgress(ended <-chan struct{}) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
@@ -91,10 +92,10 @@ func (r *receiving) note(ended <-chan struct{}) {
 		case <-r.due:
 		}
 		r.mu.Lock()
-		have, news := append(spans(nil), r.have...), r.unsynced
+		have, unsynced := append(spans(nil), r.have...), r.unsynced
 		r.unsynced = 0
 		r.mu.Unlock()
-		if news > 0 {
+		if unsynced > 0 {
 			r.file.record(have)
 		}
 	}

@@ -1,0 +1,250 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"transect/client/fault"
+)
+
+// ranges receives what is missing: in one go, or in parallel where the file is
+// large and the server supports it. answer is the file from its beginning.
+func (r *receiver) ranges(ctx context.Context, answer *http.Response) error {
+	if r.total < 0 {
+		return r.fetch(ctx, r.first, 0, -1, answer)
+	}
+	parallel := r.resumable && !r.restarted && r.total >= r.minParallel && strings.EqualFold(answer.Header.Get("Accept-Ranges"), "bytes")
+	size := r.total + 1
+	if parallel {
+		size = r.rangeSize
+	}
+	missing := r.have.gaps(r.total, size)
+	var mu sync.Mutex
+	next := func() (from, to int64, ok bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		if len(missing) == 0 {
+			return 0, 0, false
+		}
+		s := missing[0]
+		missing = missing[1:]
+		return s[0], s[1], true
+	}
+	group, inner := errgroup.WithContext(ctx)
+	waiting, allTaken := context.WithCancel(inner)
+	defer allTaken()
+	// The first worker uses the download's own connection and answer, which
+	// begins with the first byte.
+	from, to, ok := next()
+	group.Go(func() error {
+		defer allTaken()
+		if ok && from > 0 {
+			_ = answer.Body.Close() // resumed further on
+			answer = nil
+		}
+		for ok {
+			if err := r.fetch(inner, r.first, from, to, answer); err != nil {
+				return err
+			}
+			answer = nil
+			from, to, ok = next()
+		}
+		return nil
+	})
+	for range min(rangesPerFile-1, len(missing)) {
+		if !parallel {
+			break
+		}
+		group.Go(func() error {
+			w := &rangeWorker{}
+			// The connection is released after each range: others wait as well.
+			for r.budget.Acquire(waiting) == nil {
+				from, to, ok := next()
+				var err error
+				if ok {
+					err = r.fetch(inner, w, from, to, nil)
+				}
+				r.budget.Release()
+				if !ok || err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	err := group.Wait()
+	if ctx.Err() != nil {
+		return fault.Stopped(ctx)
+	}
+	return err
+}
+
+// fetch receives bytes from to to, or to the end when to is -1. answer begins
+// at from, or is nil.
+func (r *receiver) fetch(ctx context.Context, w *rangeWorker, from, to int64, answer *http.Response) error {
+	at := from
+	for {
+		var err error
+		if answer == nil {
+			if answer, err = r.open(ctx, at, to); err != nil {
+				return r.limited(w, err)
+			}
+		}
+		checkEnd := to < 0 && !r.encoded && unknownLength(answer)
+		at, err = r.copyBody(ctx, w, answer, at, to)
+		_ = answer.Body.Close() // read to its end, or broken
+		answer = nil
+		if err == nil && checkEnd {
+			if answer, err = r.openAfterEnd(ctx, at); answer != nil {
+				continue
+			}
+		}
+		var over *startOver
+		switch {
+		case ctx.Err() != nil:
+			return fault.Stopped(ctx)
+		case err == nil:
+			return nil
+		case r.file.broken() != nil:
+			return r.file.broken()
+		case errors.As(err, &over):
+			return r.limited(w, err)
+		}
+		if w.received >= minProgress {
+			w.received, w.breaks = 0, 0
+		}
+		if w.breaks++; w.breaks > maxBreaks {
+			return r.incomplete(err)
+		}
+		r.log.Debug("continuing a download", "path", r.Path, "from", at, "reason", err)
+		if err := r.backoff(ctx, w.breaks); err != nil {
+			return err
+		}
+		if r.encoded {
+			return &startOver{reason: err.Error()}
+		}
+	}
+}
+
+// limited bounds how often a file is started over in vain. An answer that
+// contains the file from its beginning counts when it breaks off.
+func (r *receiver) limited(w *rangeWorker, err error) error {
+	var over *startOver
+	if errors.As(err, &over) && over.answer == nil {
+		if w.breaks++; w.breaks > maxBreaks {
+			return r.incomplete(err)
+		}
+	}
+	return err
+}
+
+// open requests bytes from to to. Only exactly those of the same file are
+// accepted.
+func (r *receiver) open(ctx context.Context, from, to int64) (*http.Response, error) {
+	span := Span{From: from, Tag: r.tag}
+	if to != r.total {
+		span.To = max(to, 0)
+	}
+	answer, err := r.caller.Get(ctx, r.Path, r.Query, span)
+	if isStatus(err, http.StatusRequestedRangeNotSatisfiable) && from > 0 {
+		return nil, &startOver{reason: "the range does not exist any more"}
+	}
+	if err != nil || from == 0 && span.To == 0 && answer.StatusCode != http.StatusPartialContent && r.sameFile(answer, answer.ContentLength) {
+		return answer, err
+	}
+	first, _, total, ok := contentRange(answer.Header.Get("Content-Range"))
+	switch {
+	case answer.StatusCode != http.StatusPartialContent:
+		return nil, &startOver{reason: "the server sent the whole file instead of a range", answer: answer}
+	case !ok, first != from, !r.sameFile(answer, total):
+		_ = answer.Body.Close() // not read
+		return nil, &startOver{reason: "the server sent another range than the one requested"}
+	}
+	return answer, nil
+}
+
+// sameFile tells whether an answer is of the state of the file that was begun.
+func (r *receiver) sameFile(answer *http.Response, total int64) bool {
+	if tag := answer.Header.Get("ETag"); tag != "" && r.tag != "" && tag != r.tag {
+		return false
+	}
+	if e := answer.Header.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
+		return false
+	}
+	return total < 0 || r.total < 0 || total == r.total
+}
+
+// copyBody writes an answer to the file, up to to, and returns the position
+// reached.
+func (r *receiver) copyBody(ctx context.Context, w *rangeWorker, answer *http.Response, at, to int64) (int64, error) {
+	buffer := make([]byte, hashBuffer)
+	for to < 0 || at < to {
+		if err := ctx.Err(); err != nil {
+			return at, err
+		}
+		wanted := buffer
+		if to >= 0 {
+			wanted = buffer[:min(int64(len(buffer)), to-at)]
+		}
+		n, err := answer.Body.Read(wanted)
+		if n > 0 {
+			if err := r.file.writeAt(buffer[:n], at); err != nil {
+				return at, err
+			}
+			r.received(at, int64(n))
+			at, w.received = at+int64(n), w.received+int64(n)
+		}
+		switch {
+		case errors.Is(err, io.EOF) && to < 0:
+			return at, nil
+		case errors.Is(err, io.EOF) && at < to:
+			return at, io.ErrUnexpectedEOF
+		case err != nil && !errors.Is(err, io.EOF):
+			return at, err
+		}
+	}
+	if at == r.total && to == r.total {
+		if n, _ := answer.Body.Read(buffer[:1]); n > 0 {
+			return at, &startOver{reason: "the server sent more bytes than announced"}
+		}
+	}
+	return at, nil
+}
+
+// unknownLength is true for answers that end with their connection: it may have
+// broken instead.
+func unknownLength(answer *http.Response) bool {
+	return answer.ContentLength < 0 && len(answer.TransferEncoding) == 0 && !answer.Uncompressed && answer.ProtoMajor < 2
+}
+
+// openAfterEnd requests what follows the end of such an answer. It returns nil
+// when the file has ended there, or the server does not support ranges.
+func (r *receiver) openAfterEnd(ctx context.Context, at int64) (*http.Response, error) {
+	if at == 0 {
+		return nil, nil
+	}
+	answer, err := r.caller.Get(ctx, r.Path, r.Query, Span{From: at, Tag: r.tag})
+	if err != nil {
+		if isStatus(err, http.StatusRequestedRangeNotSatisfiable) {
+			err = nil
+		}
+		return nil, err
+	}
+	first, _, total, ok := contentRange(answer.Header.Get("Content-Range"))
+	if answer.StatusCode == http.StatusPartialContent && ok && first == at && r.sameFile(answer, total) {
+		return answer, nil
+	}
+	_ = answer.Body.Close() // not read
+	return nil, nil
+}
+
+func isStatus(err error, status int) bool {
+	var refused *fault.ResponseError
+	return errors.As(err, &refused) && refused.Status == status
+}
