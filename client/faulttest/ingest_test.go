@@ -142,13 +142,13 @@ func seedMission(ctx context.Context, w *world) error {
 
 func TestIngest(t *testing.T) {
 	t.Parallel()
-	matrix(t, 20, seedMission, takeIn)
+	matrix(t, 40, seedMission, takeIn)
 }
 
 // TestIngestThroughPlatform is the same with uploads through the platform.
 func TestIngestThroughPlatform(t *testing.T) {
 	t.Parallel()
-	matrix(t, 40, seedMission, func(ctx context.Context, w *world) ([]string, error) {
+	matrix(t, 30, seedMission, func(ctx context.Context, w *world) ([]string, error) {
 		w.proxied = true
 		return takeIn(ctx, w)
 	})

@@ -14,33 +14,33 @@ import (
 	"transect/client/wait"
 )
 
-// Bandwidth limits how many bytes a second all transfers move together, up and
-// down. Nil limits nothing. It is safe for concurrent use.
+// Bandwidth limits the bytes per second of all transfers together, up and down.
+// Nil is unlimited. It is safe for concurrent use.
 type Bandwidth struct {
-	table []stretch // by time of day, at least one
+	table []limitFrom // by time of day, at least one
 	now   func() time.Time
 	sleep func(context.Context, time.Duration) error
 
 	mu      sync.Mutex
 	limiter *rate.Limiter
-	present float64 // bytes a second, 0: no limit
+	present float64 // the limiter's limit
 }
 
-// stretch is a limit from a time of day on.
-type stretch struct {
-	from  int // minutes after midnight
-	limit float64
+// limitFrom is a limit from a time of day on.
+type limitFrom struct {
+	from  int     // minutes after midnight
+	limit float64 // bytes per second; 0 is unlimited
 }
 
 const bandwidthHint = "write it like 512k or 10M (bytes a second; k, M and G are 1024, 1024² and 1024³ bytes), off, " +
 	"or by local time of day: \"08:00,512k 19:00,10M 23:00,off\""
 
-// ParseBandwidth reads a limit: "512k", "10M", "off", or a table by time of
-// day, "08:00,512k 19:00,10M 23:00,off", in which the last entry goes on after
-// midnight. It gives nil where there is no limit at all.
+// ParseBandwidth parses a limit: "512k", "10M", "off", or a table by time of
+// day, "08:00,512k 19:00,10M 23:00,off", whose last entry goes on after midnight.
+// It returns nil when there is no limit at all.
 func ParseBandwidth(text string) (*Bandwidth, error) {
 	wrong := func(what string) error {
-		return fault.Hinted(fault.Of(&fault.ValueError{}, "%q is no bandwidth limit: %s", text, what), "%s", bandwidthHint)
+		return fault.Hinted(fault.Of(&fault.ValueError{}, "%q is not a bandwidth limit: %s", text, what), "%s", bandwidthHint)
 	}
 	b := &Bandwidth{now: time.Now, sleep: wait.Sleep}
 	entries := strings.Fields(text)
@@ -56,7 +56,7 @@ func ParseBandwidth(text string) (*Bandwidth, error) {
 		}
 		clock, err := time.Parse("15:04", at)
 		if err != nil {
-			return nil, wrong(strconv.Quote(at) + " is no time of day")
+			return nil, wrong(strconv.Quote(at) + " is not a time of day")
 		}
 		limit, reason := bytesPerSecond(amount)
 		if reason != "" {
@@ -66,7 +66,7 @@ func ParseBandwidth(text string) (*Bandwidth, error) {
 		if n := len(b.table); n > 0 && b.table[n-1].from >= from {
 			return nil, wrong("the times are not in order at " + at)
 		}
-		b.table = append(b.table, stretch{from, limit})
+		b.table = append(b.table, limitFrom{from, limit})
 	}
 	if len(b.table) == 1 && b.table[0].limit == 0 {
 		return nil, nil
@@ -74,7 +74,7 @@ func ParseBandwidth(text string) (*Bandwidth, error) {
 	return b, nil
 }
 
-// bytesPerSecond reads an amount; 0 is no limit. reason says what is wrong.
+// bytesPerSecond parses an amount; 0 is unlimited. reason says what is wrong.
 func bytesPerSecond(text string) (limit float64, reason string) {
 	lower := strings.ToLower(text)
 	if lower == "off" {
@@ -93,18 +93,18 @@ func bytesPerSecond(text string) (limit float64, reason string) {
 	n, err := strconv.ParseFloat(number, 64)
 	switch {
 	case err != nil || math.IsNaN(n) || math.IsInf(n, 0):
-		return 0, strconv.Quote(text) + " is no number of bytes"
+		return 0, strconv.Quote(text) + " is not a number of bytes"
 	case n == 0:
-		return 0, "nothing would ever move; off means no limit"
+		return 0, "nothing would ever be transferred; off means no limit"
 	case n < 0:
 		return 0, strconv.Quote(text) + " is negative"
 	case n*factor < 1024:
-		return 0, strconv.Quote(text) + " is less than 1k, at which no connection lives"
+		return 0, strconv.Quote(text) + " is less than 1k, too little to keep a connection alive"
 	}
 	return n * factor, ""
 }
 
-// at is the limit at a moment, by local time.
+// at is the limit at a moment, in local time.
 func (b *Bandwidth) at(now time.Time) float64 {
 	minute := now.Hour()*60 + now.Minute()
 	limit := b.table[len(b.table)-1].limit // of the day before
@@ -116,14 +116,14 @@ func (b *Bandwidth) at(now time.Time) float64 {
 	return limit
 }
 
-// Limited tells whether there is a limit at the moment.
+// Limited is true while there is a limit.
 func (b *Bandwidth) Limited() bool { return b != nil && b.at(b.now()) > 0 }
 
-// piece is how much of a limit is given away at a time: little enough that no
-// connection waits for long, and that a change of the limit is soon felt.
-func piece(limit float64) int { return int(max(512, min(limit/16, 64<<10))) }
+// maxGrant is how many bytes are granted at a time: few enough that no connection
+// waits for long and that a change of the limit takes effect soon.
+func maxGrant(limit float64) int { return int(max(512, min(limit/16, 64<<10))) }
 
-// untilNext is how long the limit of a moment holds at most.
+// untilNext is the time until the next entry of the table.
 func (b *Bandwidth) untilNext(now time.Time) time.Duration {
 	since := time.Duration(now.Hour())*time.Hour + time.Duration(now.Minute())*time.Minute + time.Duration(now.Second())*time.Second +
 		time.Duration(now.Nanosecond())
@@ -135,8 +135,8 @@ func (b *Bandwidth) untilNext(now time.Time) time.Duration {
 	return 24*time.Hour - since + time.Duration(b.table[0].from)*time.Minute
 }
 
-// Take waits until bytes may move and says how many, at least one and at most
-// want. Who waits when the limit changes waits by the new one.
+// Take waits until bytes may be transferred and returns how many, from 1 to want.
+// A change of the limit applies to those who wait, too.
 func (b *Bandwidth) Take(ctx context.Context, want int) (int, error) {
 	if b == nil || want <= 0 {
 		return want, nil
@@ -147,24 +147,24 @@ func (b *Bandwidth) Take(ctx context.Context, want int) (int, error) {
 		if limit == 0 {
 			return want, nil
 		}
-		n := min(want, piece(limit))
+		n := min(want, maxGrant(limit))
 		b.mu.Lock()
 		if b.limiter == nil || b.present != limit {
-			// Bytes for a twentieth of a second make up for timers that are late.
-			burst := max(piece(limit), int(limit/20))
+			// A burst of a twentieth of a second makes up for late timers.
+			burst := max(maxGrant(limit), int(limit/20))
 			b.limiter, b.present = rate.NewLimiter(rate.Limit(limit), burst), limit
-			b.limiter.AllowN(now, burst) // nothing was saved up
+			b.limiter.AllowN(now, burst) // start empty
 		}
-		turn := b.limiter.ReserveN(now, n)
+		reservation := b.limiter.ReserveN(now, n)
 		b.mu.Unlock()
-		wait, next := turn.DelayFrom(now), b.untilNext(now)
+		wait, next := reservation.DelayFrom(now), b.untilNext(now)
 		if err := b.sleep(ctx, min(wait, next)); err != nil {
-			turn.CancelAt(b.now())
+			reservation.CancelAt(b.now())
 			return 0, err
 		}
 		if wait <= next || b.at(b.now()) == limit {
 			return n, nil
 		}
-		turn.CancelAt(b.now())
+		reservation.CancelAt(b.now())
 	}
 }

@@ -193,9 +193,9 @@ func TestBandwidthEndsWithItsContext(t *testing.T) {
 
 func TestBandwidthsThatAreNone(t *testing.T) {
 	for text, want := range map[string]string{
-		"": "empty", "fast": "no number", "-1M": "negative", "0": "off means no limit", "10Mbit": "divide by 8", "100": "less than 1k",
-		"25:00,1M": "no time of day", "08:00,": "no number", "08:00,1M 07:00,2M": "not in order", "08:00,1M 08:00,2M": "not in order",
-		"08:00,1M 2M": "the time is missing", "NaN": "no number", "infM": "no number", "1,5M": "no time of day",
+		"": "empty", "fast": "not a number", "-1M": "negative", "0": "off means no limit", "10Mbit": "divide by 8", "100": "less than 1k",
+		"25:00,1M": "not a time of day", "08:00,": "not a number", "08:00,1M 07:00,2M": "not in order", "08:00,1M 08:00,2M": "not in order",
+		"08:00,1M 2M": "the time is missing", "NaN": "not a number", "infM": "not a number", "1,5M": "not a time of day",
 	} {
 		_, err := ParseBandwidth(text)
 		if f, ok := fault.Find(err).(*fault.ValueError); !ok || !strings.Contains(f.Message, want) || !strings.Contains(f.Hint, "512k") {

@@ -86,7 +86,7 @@ func (b *requestBody) count(n int64) {
 	}
 	b.sent += n
 	b.stats.sent.Add(n)
-	b.budget.Moved(n)
+	b.budget.Transferred(n)
 	count(b.progress, n)
 }
 

@@ -10,8 +10,7 @@ import (
 )
 
 const (
-	// MostConnections is how far a budget that tunes itself goes unless told
-	// otherwise.
+	// MostConnections is the default maximum of a budget that tunes itself.
 	MostConnections = 64
 	// firstConnections is what such a budget starts with.
 	firstConnections = 4
@@ -24,7 +23,7 @@ type Budget struct {
 	limit   int
 	used    int
 	waiting list.List // of chan struct{}, first come first served
-	meter   *window   // nil when the number is fixed
+	window  *window   // nil when the number is fixed
 	tuner   *tuner
 	now     func() time.Time
 }
@@ -32,12 +31,13 @@ type Budget struct {
 // NewBudget allows n transfers of bytes at a time, at least one.
 func NewBudget(n int) *Budget { return &Budget{limit: max(n, 1), now: time.Now} }
 
-// NewTunedBudget starts with few connections and takes more for as long as
-// that moves more, up to most; it takes fewer when the other side complains.
+// NewTunedBudget starts with few connections, adds more as long as that
+// increases the throughput, up to most, and reduces them when the other side is
+// overloaded.
 func NewTunedBudget(most int) *Budget {
 	b := &Budget{now: time.Now, tuner: newTuner(most)}
 	b.limit = b.tuner.limit
-	b.meter = &window{start: b.now()}
+	b.window = &window{start: b.now()}
 	return b
 }
 
@@ -48,7 +48,7 @@ func (b *Budget) Limit() int {
 	return b.limit
 }
 
-// Most is how many transfers there will be at a time at most.
+// Most is the maximum of Limit.
 func (b *Budget) Most() int {
 	if b.tuner != nil {
 		return b.tuner.most
@@ -82,29 +82,29 @@ func (b *Budget) Acquire(ctx context.Context) error {
 		b.mu.Unlock()
 		return nil
 	}
-	turn := make(chan struct{})
-	place := b.waiting.PushBack(turn)
-	b.clock()
+	admitted := make(chan struct{})
+	element := b.waiting.PushBack(admitted)
+	b.contend()
 	b.mu.Unlock()
 	select {
-	case <-turn:
+	case <-admitted:
 		return nil
 	case <-ctx.Done():
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	select {
-	case <-turn: // it came at the same time: pass it on
+	case <-admitted: // at the same moment: pass it on
 		b.used--
 		b.admit()
 	default:
-		b.waiting.Remove(place)
-		b.clock()
+		b.waiting.Remove(element)
+		b.contend()
 	}
 	return fault.Stopped(ctx)
 }
 
-// Release gives a connection back.
+// Release returns a connection.
 func (b *Budget) Release() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -112,48 +112,47 @@ func (b *Budget) Release() {
 	b.admit()
 }
 
-// admit lets in who waits, as far as the limit goes.
+// admit admits waiting transfers up to the limit.
 func (b *Budget) admit() {
 	for b.used < b.limit && b.waiting.Len() > 0 {
-		turn, _ := b.waiting.Remove(b.waiting.Front()).(chan struct{})
+		admitted, _ := b.waiting.Remove(b.waiting.Front()).(chan struct{})
 		b.used++
-		close(turn)
+		close(admitted)
 	}
-	b.clock()
+	b.contend()
 }
 
-// clock notes when somebody began or ceased to wait: only what happens while
-// all connections are wanted says whether another one would help.
-func (b *Budget) clock() {
-	if b.meter != nil {
-		b.meter.contend(b.now(), b.waiting.Len() > 0)
+// contend records whether somebody waits: only windows in which all connections
+// were in demand say whether another one would help.
+func (b *Budget) contend() {
+	if b.window != nil {
+		b.window.contend(b.now(), b.waiting.Len() > 0)
 	}
 }
 
-// Moved notes bytes that moved over a connection of the budget.
-func (b *Budget) Moved(n int64) {
-	if b.tuner == nil || n <= 0 {
+// Transferred counts bytes sent or received over a connection of the budget.
+func (b *Budget) Transferred(n int64) { b.observe(n, 0) }
+
+// Answered counts a request that was carried out.
+func (b *Budget) Answered() { b.observe(0, 1) }
+
+// observe feeds the tuner once the window holds enough.
+func (b *Budget) observe(bytes, requests int64) {
+	if b.tuner == nil || bytes+requests <= 0 {
 		return
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.meter.bytes += n
-	b.measure()
-}
-
-// Answered notes a request that was carried out.
-func (b *Budget) Answered() {
-	if b.tuner == nil {
-		return
+	b.window.bytes += bytes
+	b.window.requests += requests
+	if now := b.now(); b.window.full(now, b.limit, b.tuner.starting) {
+		b.tuner.observe(b.window.end(now))
+		b.follow()
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.meter.requests++
-	b.measure()
 }
 
-// Overloaded notes that the other side complained: it asked for patience, was
-// silent, or broke a connection off.
+// Overloaded tells that the other side is overloaded: it asked to retry later,
+// did not answer, or broke a connection off.
 func (b *Budget) Overloaded() {
 	if b.tuner == nil {
 		return
@@ -164,20 +163,11 @@ func (b *Budget) Overloaded() {
 	b.follow()
 }
 
-// measure ends the window when it holds enough, and follows the tuner.
-func (b *Budget) measure() {
-	now := b.now()
-	if !b.meter.full(now, b.limit, b.tuner.starting) {
-		return
-	}
-	b.tuner.observe(b.meter.end(now))
-	b.follow()
-}
-
+// follow takes over the tuner's limit.
 func (b *Budget) follow() {
 	if b.limit != b.tuner.limit {
 		b.limit = b.tuner.limit
-		b.meter.restart(b.now(), b.waiting.Len() > 0)
+		b.window.restart(b.now(), b.waiting.Len() > 0)
 	}
 	b.admit()
 }

@@ -16,17 +16,17 @@ import (
 
 // virtual is a server seen from here, in virtual time.
 type virtual struct {
-	each     float64 // bytes a second over one connection, at most
-	all      float64 // bytes a second together
-	answer   float64 // seconds from a request to its first byte
-	size     float64 // bytes a request
-	thrash   int     // with more connections than that it gets slower
-	patience int     // with more connections than that it complains; 0: never
-	noise    float64 // how much a window is off, as a share
-	workers  int     // who want connections
+	each    float64 // bytes a second over one connection, at most
+	all     float64 // bytes a second together
+	answer  float64 // seconds from a request to its first byte
+	size    float64 // bytes a request
+	thrash  int     // with more connections than that it gets slower
+	limit   int     // with more connections than that it is overloaded; 0: never
+	noise   float64 // how much a window is off, as a share
+	workers int     // who want connections
 }
 
-// speed is what n connections move, in bytes a second.
+// speed is the throughput of n connections in bytes per second.
 func (v virtual) speed(n int) float64 {
 	n = min(n, v.workers)
 	all := v.all
@@ -39,7 +39,7 @@ func (v virtual) speed(n int) float64 {
 
 func (v virtual) best(most int) (speed float64) {
 	for n := 1; n <= most; n++ {
-		if v.patience == 0 || n <= v.patience {
+		if v.limit == 0 || n <= v.limit {
 			speed = max(speed, v.speed(n))
 		}
 	}
@@ -50,11 +50,11 @@ func (v virtual) best(most int) (speed float64) {
 // half and the limits that were set.
 func (v virtual) run(t *tuner, random *rand.Rand, windows int) (speed float64, limits []int) {
 	for i := range windows {
-		if v.patience > 0 && min(t.limit, v.workers) > v.patience {
+		if v.limit > 0 && min(t.limit, v.workers) > v.limit {
 			t.overloaded()
 		}
-		moved := v.speed(t.limit)
-		seen := moved * (1 + v.noise*(2*random.Float64()-1))
+		real := v.speed(t.limit)
+		seen := real * (1 + v.noise*(2*random.Float64()-1))
 		s := sample{bytes: seen, requests: seen / v.size, counted: int64(seen / v.size)}
 		if v.workers > t.limit {
 			s.contended = 1
@@ -62,13 +62,13 @@ func (v virtual) run(t *tuner, random *rand.Rand, windows int) (speed float64, l
 		t.observe(s)
 		limits = append(limits, t.limit)
 		if i >= windows/2 {
-			speed += moved / float64(windows-windows/2)
+			speed += real / float64(windows-windows/2)
 		}
 	}
 	return speed, limits
 }
 
-func TestTunerFindsWhatMovesMost(t *testing.T) {
+func TestTunerFindsTheMaximum(t *testing.T) {
 	for name, v := range map[string]virtual{
 		"one connection fills the line":     {each: 10 * MiB, all: 10 * MiB, size: 10 * MiB, answer: 0.05},
 		"eight fill it":                     {each: 1 * MiB, all: 8 * MiB, size: 10 * MiB, answer: 0.1},
@@ -76,9 +76,9 @@ func TestTunerFindsWhatMovesMost(t *testing.T) {
 		"small files far away":              {each: 5 * MiB, all: 500 * MiB, size: 50 << 10, answer: 0.3},
 		"more than the most":                {each: 1 * MiB, all: GiB, size: MiB, answer: 0.2},
 		"it gets slower when crowded":       {each: 2 * MiB, all: 20 * MiB, size: 4 * MiB, answer: 0.05, thrash: 12},
-		"it complains above ten":            {each: 1 * MiB, all: 100 * MiB, size: 4 * MiB, answer: 0.05, patience: 10},
-		"it complains above one":            {each: 1 * MiB, all: 100 * MiB, size: 4 * MiB, answer: 0.05, patience: 1},
-		"few want to send":                  {each: 1 * MiB, all: 100 * MiB, size: 4 * MiB, answer: 0.05, workers: 3},
+		"it is overloaded above ten":        {each: 1 * MiB, all: 100 * MiB, size: 4 * MiB, answer: 0.05, limit: 10},
+		"it is overloaded above one":        {each: 1 * MiB, all: 100 * MiB, size: 4 * MiB, answer: 0.05, limit: 1},
+		"few files":                         {each: 1 * MiB, all: 100 * MiB, size: 4 * MiB, answer: 0.05, workers: 3},
 		"a slow line":                       {each: 60 << 10, all: 60 << 10, size: 5 * MiB, answer: 0.5},
 		"it is fast and everything is near": {each: GiB, all: 2 * GiB, size: 10 * MiB, answer: 0.0001},
 	} {
@@ -98,7 +98,7 @@ func TestTunerFindsWhatMovesMost(t *testing.T) {
 	}
 }
 
-// TestTunerIsNotGreedy: connections that bring nothing are not kept.
+// TestTunerIsNotGreedy: connections that bring nothing are given up.
 func TestTunerIsNotGreedy(t *testing.T) {
 	v := virtual{each: 2 * MiB, all: 16 * MiB, size: 10 * MiB, answer: 0.01, workers: 1000, noise: 0.02}
 	_, limits := v.run(newTuner(MostConnections), rand.New(rand.NewPCG(3, 4)), 400)
@@ -111,7 +111,7 @@ func TestTunerIsNotGreedy(t *testing.T) {
 	}
 }
 
-// TestTunerFollowsTheNetwork: what was right once is found again when it changed.
+// TestTunerFollowsTheNetwork: a new maximum is found.
 func TestTunerFollowsTheNetwork(t *testing.T) {
 	tune, random := newTuner(MostConnections), rand.New(rand.NewPCG(5, 6))
 	v := virtual{each: MiB, all: 6 * MiB, size: 5 * MiB, answer: 0.1, workers: 1000}
@@ -142,7 +142,7 @@ func TestTunerKeepsItsBounds(t *testing.T) {
 
 func TestOneComplaintCountsOnce(t *testing.T) {
 	tune := newTuner(64)
-	tune.limit, tune.home = 30, 30
+	tune.limit, tune.best = 30, 30
 	for range 30 {
 		tune.overloaded()
 	}
@@ -155,7 +155,7 @@ func TestBudgetGrowsByItsWindows(t *testing.T) {
 	b := NewTunedBudget(16)
 	now := time.Now()
 	b.now = func() time.Time { return now }
-	b.meter = &window{start: now}
+	b.window = &window{start: now}
 	ctx, cancel := context.WithCancel(t.Context())
 	var wait sync.WaitGroup
 	for range 40 { // more than there can be: somebody always waits
@@ -166,13 +166,13 @@ func TestBudgetGrowsByItsWindows(t *testing.T) {
 			}
 		})
 	}
-	for b.waitingNow() < 40-firstConnections {
+	for b.Queued() < 40-firstConnections {
 		time.Sleep(time.Millisecond)
 	}
-	for range 60 { // each connection moves one MiB a second
+	for range 60 { // each connection transfers one MiB a second
 		now = now.Add(50 * time.Millisecond)
 		for range b.Active() {
-			b.Moved(MiB / 20)
+			b.Transferred(MiB / 20)
 		}
 	}
 	if b.Limit() != 16 || b.Active() != 16 {
@@ -184,8 +184,8 @@ func TestBudgetGrowsByItsWindows(t *testing.T) {
 	}
 	cancel()
 	wait.Wait()
-	if b.Active() != 0 || b.waitingNow() != 0 {
-		t.Errorf("%d held, %d wait", b.Active(), b.waitingNow())
+	if b.Active() != 0 || b.Queued() != 0 {
+		t.Errorf("%d held, %d wait", b.Active(), b.Queued())
 	}
 }
 
@@ -195,8 +195,8 @@ func TestBudgetStartsQuickly(t *testing.T) {
 	b := NewTunedBudget(64)
 	now := time.Now()
 	b.now = func() time.Time { return now }
-	b.meter = &window{start: now}
-	b.meter.contend(now, true)
+	b.window = &window{start: now}
+	b.window.contend(now, true)
 	steps := 0
 	for ; b.Limit() < 64 && steps < 100; steps++ { // a round of requests, 25 ms
 		now = now.Add(25 * time.Millisecond)
@@ -204,18 +204,12 @@ func TestBudgetStartsQuickly(t *testing.T) {
 			b.Answered()
 		}
 		b.mu.Lock()
-		b.meter.contend(now, true)
+		b.window.contend(now, true)
 		b.mu.Unlock()
 	}
 	if steps > 25 {
 		t.Errorf("%d connections after %d rounds", b.Limit(), steps)
 	}
-}
-
-func (b *Budget) waitingNow() int {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.waiting.Len()
 }
 
 // TestBudgetIsNeverExceeded: also not while its limit changes and waiting ends.
@@ -240,7 +234,7 @@ func TestBudgetIsNeverExceeded(t *testing.T) {
 					held++
 					most = max(most, held)
 					mu.Unlock()
-					b.Moved(1000)
+					b.Transferred(1000)
 					b.Answered()
 					if i == 5 {
 						b.Overloaded()

@@ -15,10 +15,11 @@ const (
 	nameless         = "unknown"
 )
 
-// FileName gives the name a server suggests for a download, made safe: one
-// plain name that every system accepts and that stays in its folder. The
-// extended form (filename*) wins over the plain one. It is "unknown" when the
-// header suggests nothing usable.
+// FileName is the file name a Content-Disposition header suggests, made safe: a
+// plain name that is valid on every system and stays in its folder. The
+// extended form (filename*) has precedence. It is "unknown" when the header has
+// no usable name. It is written by hand because mime.ParseMediaType rejects
+// headers that servers send.
 func FileName(contentDisposition string) string {
 	parameters := dispositionParameters(contentDisposition)
 	if v, ok := parameters["filename*"]; ok {
@@ -34,15 +35,15 @@ func FileName(contentDisposition string) string {
 		}
 		return SafeName(name)
 	}
-	// Names cut into numbered pieces.
+	// Continuations: filename*0, filename*1.
 	if _, p, err := mime.ParseMediaType(contentDisposition); err == nil {
 		return SafeName(p["filename"])
 	}
 	return nameless
 }
 
-// dispositionParameters reads parameters more forgivingly than the standard
-// asks for: servers send unquoted blanks, raw Latin-1 and Windows paths.
+// dispositionParameters parses parameters leniently: servers send unquoted
+// blanks, raw Latin-1 and Windows paths.
 func dispositionParameters(header string) map[string]string {
 	out := map[string]string{}
 	_, rest, found := strings.Cut(header, ";")
@@ -117,7 +118,7 @@ func latin1(s string) string {
 	return string(runes)
 }
 
-// SafeName makes a plain file name of any text.
+// SafeName turns any text into a plain file name.
 func SafeName(name string) string {
 	if !utf8.ValidString(name) {
 		name = latin1(name)
@@ -127,7 +128,7 @@ func SafeName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsControl(r), unicode.Is(unicode.Cf, r), r == utf8.RuneError:
-			return -1 // also marks that turn the order of letters around
+			return -1 // including marks that reverse the direction of text
 		case strings.ContainsRune(`<>:"|?*`, r):
 			return '_'
 		case unicode.IsSpace(r):
@@ -147,7 +148,7 @@ func SafeName(name string) string {
 
 func trimName(name string) string { return strings.Trim(name, ". ") }
 
-// shorten keeps the extension, which says what the file is.
+// shorten cuts a name to longestName bytes and keeps its extension.
 func shorten(name string) string {
 	if len(name) <= longestName {
 		return name
@@ -163,7 +164,7 @@ func shorten(name string) string {
 	return trimName(stem) + extension
 }
 
-// isDevice tells names that Windows takes for devices, whatever follows a dot.
+// isDevice is true for the names of devices on Windows, with any extension.
 func isDevice(name string) bool {
 	stem, _, _ := strings.Cut(strings.ToUpper(name), ".")
 	stem = strings.TrimRight(stem, " ")

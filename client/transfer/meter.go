@@ -12,45 +12,44 @@ import (
 	"transect/client/fault"
 )
 
-// metered tells the budget and the counters what the requests of transfers
-// move and meet.
-type metered struct {
+// meteredCaller reports the requests of transfers to the budget and the stats.
+type meteredCaller struct {
 	Caller
 	*Transfers
 }
 
-func (m metered) Call(ctx context.Context, service, route string, body, out any) error {
+func (m meteredCaller) Call(ctx context.Context, service, route string, body, out any) error {
 	defer m.stats.since(onServer, time.Now())
-	return m.noted(ctx, m.Caller.Call(ctx, service, route, body, out))
+	return m.observe(ctx, m.Caller.Call(ctx, service, route, body, out))
 }
 
-func (m metered) Post(ctx context.Context, path string, query url.Values, body func() (io.ReadCloser, error), size int64) error {
-	return m.noted(ctx, m.Caller.Post(ctx, path, query, body, size))
+func (m meteredCaller) Post(ctx context.Context, path string, query url.Values, body func() (io.ReadCloser, error), size int64) error {
+	return m.observe(ctx, m.Caller.Post(ctx, path, query, body, size))
 }
 
-func (m metered) Put(ctx context.Context, address string, header http.Header, body func() (io.ReadCloser, error), size int64) (int, error) {
-	status, err := m.Caller.Put(ctx, address, header, body, size)
-	if err == nil && busy(status) {
+func (m meteredCaller) Put(ctx context.Context, url string, header http.Header, body func() (io.ReadCloser, error), size int64) (int, error) {
+	status, err := m.Caller.Put(ctx, url, header, body, size)
+	if err == nil && overloaded(status) {
 		m.budget.Overloaded()
 		return status, nil
 	}
-	return status, m.noted(ctx, err)
+	return status, m.observe(ctx, err)
 }
 
-func (m metered) Get(ctx context.Context, path string, query url.Values, part Span) (*http.Response, error) {
+func (m meteredCaller) Get(ctx context.Context, path string, query url.Values, span Span) (*http.Response, error) {
 	began := time.Now()
-	answer, err := m.Caller.Get(ctx, path, query, part)
-	if err = m.noted(ctx, err); err != nil {
+	answer, err := m.Caller.Get(ctx, path, query, span)
+	if err = m.observe(ctx, err); err != nil {
 		return nil, err
 	}
-	m.stats.since(onServer, began)
+	now := m.stats.since(onServer, began)
 	m.stats.active.Add(1)
-	answer.Body = &meteredBody{ReadCloser: answer.Body, ctx: ctx, meter: m, last: time.Now()}
+	answer.Body = &meteredBody{ReadCloser: answer.Body, ctx: ctx, meter: m, last: now}
 	return answer, nil
 }
 
-// noted tells the budget how a request ended.
-func (m metered) noted(ctx context.Context, err error) error {
+// observe tells the budget how a request ended.
+func (m meteredCaller) observe(ctx context.Context, err error) error {
 	var refused *fault.ResponseError
 	var silent *fault.TimeoutError
 	var broken *fault.ConnectionError
@@ -58,23 +57,22 @@ func (m metered) noted(ctx context.Context, err error) error {
 	case err == nil:
 		m.budget.Answered()
 	case ctx.Err() != nil:
-	case errors.As(err, &refused) && busy(refused.Status), errors.As(err, &silent), errors.As(err, &broken):
+	case errors.As(err, &refused) && overloaded(refused.Status), errors.As(err, &silent), errors.As(err, &broken):
 		m.budget.Overloaded()
 	}
 	return err
 }
 
-// busy statuses ask for patience.
-func busy(status int) bool {
+func overloaded(status int) bool {
 	return status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable || status == http.StatusRequestTimeout
 }
 
-// meteredBody is what is being received.
+// meteredBody is the body of an answer being received.
 type meteredBody struct {
 	io.ReadCloser
 	ctx    context.Context
-	meter  metered
-	last   time.Time // when bytes were last handed over
+	meter  meteredCaller
+	last   time.Time // when bytes were last returned
 	closed sync.Once
 }
 
@@ -91,7 +89,7 @@ func (b *meteredBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.last = b.meter.stats.since(onNetwork, now)
 	b.meter.stats.received.Add(int64(n))
-	b.meter.budget.Moved(int64(n))
+	b.meter.budget.Transferred(int64(n))
 	return n, err
 }
 

@@ -14,15 +14,15 @@ const (
 	MaxParts         = 10000
 )
 
-// plan says how a file is cut.
+// plan is how a file is cut into parts.
 type plan struct {
 	size  int64
 	chunk int64
-	parts int // 1: sent whole
+	parts int // 1: sent in one piece
 }
 
-// planFor cuts a file of that size. Chunks grow where the allowed number of
-// parts would not do.
+// planFor cuts a file of that size. Chunks grow where there would be too many
+// parts.
 func planFor(size int64, u Upload, throughPlatform bool) (plan, error) {
 	largest := int64(MaxChunk)
 	if throughPlatform {
@@ -53,7 +53,7 @@ func checkChunk(chunk, largest int64) (int64, error) {
 	return chunk, nil
 }
 
-// span gives where part number n, from 1, stands in the file.
+// span is the range of part n, from 1.
 func (p plan) span(n int) (offset, size int64) {
 	if p.parts == 1 {
 		return 0, p.size

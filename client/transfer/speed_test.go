@@ -152,22 +152,22 @@ func TestOneBudgetForFilesAndParts(t *testing.T) {
 	}
 }
 
-func TestStatsTellWhatHolds(t *testing.T) {
+func TestLimiter(t *testing.T) {
 	s := NewStats()
 	now := time.Now()
-	s.now, s.last = func() time.Time { return now }, now
+	s.now, s.start = func() time.Time { return now }, now
 	if s.Limiter() != "" {
-		t.Error("something holds an idle run: ", s.Limiter())
+		t.Error("an idle run is limited by ", s.Limiter())
 	}
 	for _, a := range []activity{onDisk, onCPU, onServer, onLimit, onNetwork} {
-		for range 4 { // what was before is forgotten
+		for range 4 { // what was before is outside the window
 			now = now.Add(limiterWindow)
 			s.add(a, 3*time.Second)
 			s.add(onNetwork, time.Second)
 			s.Limiter()
 		}
 		if got := s.Limiter(); got != activityNames[a] {
-			t.Errorf("%s holds, told is %q", activityNames[a], got)
+			t.Errorf("limited by %s, reported is %q", activityNames[a], got)
 		}
 	}
 	for range 3 {
@@ -175,7 +175,7 @@ func TestStatsTellWhatHolds(t *testing.T) {
 		s.Limiter()
 	}
 	if got := s.Limiter(); got != "" {
-		t.Errorf("%q holds at rest", got)
+		t.Errorf("an idle run is limited by %q", got)
 	}
 }
 
@@ -198,8 +198,8 @@ func TestStatsCount(t *testing.T) {
 		t.Fatal(err)
 	}
 	stats := transfers.Stats()
-	if stats.Retries() != 1 || stats.Resent() != 1 || stats.Moved() != int64(len(content))+5*MiB || progress.Load() != int64(len(content)) {
-		t.Errorf("%d retries, %d sent again, %d bytes moved, %d counted", stats.Retries(), stats.Resent(), stats.Moved(), progress.Load())
+	if stats.Retries() != 1 || stats.Resent() != 1 || stats.Transferred() != int64(len(content))+5*MiB || progress.Load() != int64(len(content)) {
+		t.Errorf("%d retries, %d sent again, %d bytes transferred, %d counted", stats.Retries(), stats.Resent(), stats.Transferred(), progress.Load())
 	}
 	spent := stats.Spent()
 	if spent["cpu"] <= 0 || spent["disk"] <= 0 || spent["server"] <= 0 {

@@ -1,6 +1,14 @@
-// Package transfer moves the bytes of files between this machine and the
-// platform's storage: hashed as they are read, in parts where that pays, with
-// bounded memory, and with every file either complete and verified or absent.
+// Package transfer uploads and downloads files: checksums, parts, retries,
+// connections, bandwidth, and resuming after a kill.
+//
+// Package client calls Transfers.Upload and Download and implements Caller,
+// which makes the requests; package journal implements Journal. An upload is
+// hashed as it is read (hashing.go), acquires a connection of the budget
+// (budget.go, tune.go) and is sent in one piece (upload.go) or in parts
+// (multipart.go), each with retries (put.go). A download is received in ranges
+// (receive.go) into a temporary file (target.go) that can be resumed
+// (resume.go), and gets its name when it is complete and verified. Memory is
+// bounded (memory.go). Begin reading with Upload in upload.go.
 package transfer
 
 import (
@@ -17,75 +25,73 @@ import (
 	"transect/client/wait"
 )
 
-// Caller makes the requests a transfer needs. The client's core implements it.
+// Caller makes the requests of transfers.
 type Caller interface {
 	// Call posts a JSON body to a route of a service ("data-manager",
-	// "init-upload-component") and decodes the answer into out unless nil.
-	// What transfers ask for may be asked twice.
+	// "init-upload-component") and decodes the answer into out unless nil. The
+	// request may be retried.
 	Call(ctx context.Context, service, route string, body, out any) error
-	// Post sends size bytes to a platform path. It may be repeated.
+	// Post sends size bytes to a platform path. It may be retried.
 	Post(ctx context.Context, path string, query url.Values, body func() (io.ReadCloser, error), size int64) error
-	// Put sends size bytes to a signed address, once, and gives the answer's
-	// status. The error is for exchanges without an answer.
-	Put(ctx context.Context, address string, header http.Header, body func() (io.ReadCloser, error), size int64) (status int, err error)
-	// Get opens a platform path for reading, asking for a range only when one
-	// is given. Statuses from 400 are errors.
-	Get(ctx context.Context, path string, query url.Values, part Span) (*http.Response, error)
+	// Put sends size bytes to a signed URL, once, and returns the status of the
+	// answer. The error is for exchanges without an answer.
+	Put(ctx context.Context, url string, header http.Header, body func() (io.ReadCloser, error), size int64) (status int, err error)
+	// Get opens a platform path for reading. Statuses from 400 are errors.
+	Get(ctx context.Context, path string, query url.Values, span Span) (*http.Response, error)
 }
 
-// Options configure Transfers. All may be left out.
+// Options configure Transfers. All are optional.
 type Options struct {
-	Budget   *Budget // connections shared with other transfers; one of its own that tunes itself when nil
-	Journal  Journal // remembers across runs; nothing is remembered when nil
+	Budget   *Budget // connections, shared with other transfers; a tuned one when nil
+	Journal  Journal // nothing is remembered when nil
 	Platform string  // the platform's address, for the journal
 	Mode     UploadMode
 	Logger   *slog.Logger
 
-	Stats     *Stats     // counts what is done; of its own when nil
-	Bandwidth *Bandwidth // limits bytes a second; nothing does when nil
+	Stats     *Stats     // shared with other transfers; new when nil
+	Bandwidth *Bandwidth // unlimited when nil
 
-	// Sleep waits before repeats; in real time when nil.
+	// Sleep waits before retries; in real time when nil.
 	Sleep func(ctx context.Context, d time.Duration) error
-	Open  func(path string) (*os.File, error) // opens a file to be sent; os.Open when nil
-	// Folder opens the folder of a download, made when missing. name is the
-	// file to be made in it, "" while the server has not told it.
+	// Open opens a file to be uploaded; os.Open when nil.
+	Open func(path string) (*os.File, error)
+	// Folder opens the folder of a download and creates it when missing. name
+	// is the file to be written there, "" while it is unknown.
 	Folder func(folder, name string) (*os.Root, error)
 }
 
-// Upload is one local file to be sent into a component of a dataset.
+// Upload is one local file to be uploaded into a component of a dataset.
 type Upload struct {
 	Dataset, Component string
 	Path               string
 	MD5                string            // hexadecimal; computed when empty
 	Multipart          bool              // send in parts when longer than a chunk
 	ChunkSize          int64             // bytes; 10 MiB when 0
-	New                bool              // the component was made just now: nothing is remembered of it
+	New                bool              // the component was just created: the journal knows nothing of it
 	Progress           func(delta int64) // bytes sent since the last call; negative when a part starts over
-	Found              func(delta int64) // which of those bytes an earlier run had sent
+	Found              func(delta int64) // those of them that an earlier run has sent
 }
 
-// Uploaded says what was sent.
+// Uploaded is the result of an upload.
 type Uploaded struct {
-	MD5   string
-	Bytes int64
-	Parts int
-
-	Resumed int // parts that were confirmed before
+	MD5     string
+	Bytes   int64
+	Parts   int
+	Resumed int // parts that an earlier run has sent
 }
 
-// Download is one file to be fetched.
+// Download is one file to be downloaded.
 type Download struct {
 	Path       string // platform path, "/data-manager/download-component"
 	Query      url.Values
-	TargetPath string // folder, made when missing; the current one when empty
+	TargetPath string // folder, created when missing; the current one when empty
 	TargetName string // file name; the one the server suggests when empty
 	Overwrite  bool   // replace a file of that name
 	MD5        string // hexadecimal; not compared when empty
 	Progress   func(delta int64)
 }
 
-// Transfers uploads and downloads files. It is safe for concurrent use; all its
-// transfers share one budget of connections.
+// Transfers uploads and downloads files. It is safe for concurrent use.
 type Transfers struct {
 	caller   Caller
 	budget   *Budget
@@ -107,7 +113,7 @@ type Transfers struct {
 	openFolder func(folder, name string) (*os.Root, error)
 }
 
-// New makes Transfers on a caller.
+// New returns transfers whose requests c makes.
 func New(c Caller, o Options) *Transfers {
 	t := &Transfers{
 		caller: c, budget: o.Budget, journal: o.Journal, platform: o.Platform, mode: o.Mode, log: o.Logger,
@@ -137,11 +143,11 @@ func New(c Caller, o Options) *Transfers {
 		t.stats = NewStats()
 	}
 	t.hashing = newHashing(t.stats)
-	t.caller = metered{t.caller, t}
+	t.caller = meteredCaller{t.caller, t}
 	return t
 }
 
-// Stats counts what these transfers do.
+// Stats counts what the transfers do.
 func (t *Transfers) Stats() *Stats { return t.stats }
 
 // contextError reports an ended context as such, whatever error it caused.
@@ -152,7 +158,7 @@ func contextError(ctx context.Context, err error) error {
 	return err
 }
 
-// pauseBefore waits before a repeat, longer each time, half of it random.
+// pauseBefore waits before a retry.
 func pauseBefore(ctx context.Context, attempt int, sleep func(context.Context, time.Duration) error) error {
 	if err := sleep(ctx, wait.Backoff(attempt, time.Second, 16*time.Second)); err != nil {
 		return fault.Stopped(ctx)

@@ -6,34 +6,30 @@ import (
 )
 
 const (
-	// A window ends early when so many requests for each connection were
-	// answered in it: with small files a quarter of a second tells enough.
-	enoughRequests = 4
-	shortestWindow = 250 * time.Millisecond
-	longestWindow  = 1500 * time.Millisecond
-	// At the start, when each window decides on twice as many connections, it
-	// needs to tell less.
-	enoughAtStart   = 2
-	shortestAtStart = 60 * time.Millisecond
-	longestAtStart  = 500 * time.Millisecond
-	// countable is how many requests tell more than chance.
-	countable = 16
+	// A window ends once this many requests per connection were answered in it,
+	// or after maxWindow. While the number of connections doubles with each
+	// window, less evidence is enough.
+	windowRequests, startRequests = 4, 2
+	minWindow, minStartWindow     = 250 * time.Millisecond, 60 * time.Millisecond
+	maxWindow, maxStartWindow     = 1500 * time.Millisecond, 500 * time.Millisecond
+	// minCounted is the number of requests from which their rate is significant.
+	minCounted = 16
 )
 
-// window is what moved in a stretch of time.
+// window is what was transferred in a stretch of time.
 type window struct {
 	start     time.Time
 	bytes     int64
 	requests  int64
 	contended time.Duration // how long somebody waited for a connection
-	since     time.Time     // somebody waits since then; zero when nobody does
+	since     time.Time     // when the present wait began, or zero
 }
 
-// sample is a window that is over, in amounts a second.
+// sample is a finished window, in amounts per second.
 type sample struct {
 	bytes, requests float64
-	counted         int64   // requests
-	contended       float64 // share of the time that somebody waited, 0 to 1
+	counted         int64   // requests in total
+	contended       float64 // share of the time somebody waited, 0 to 1
 }
 
 func (w *window) contend(now time.Time, waiting bool) {
@@ -47,12 +43,12 @@ func (w *window) contend(now time.Time, waiting bool) {
 }
 
 func (w *window) full(now time.Time, connections int, starting bool) bool {
-	enough, shortest, longest := enoughRequests, shortestWindow, longestWindow
+	enough, shortest, longest := windowRequests, minWindow, maxWindow
 	if starting {
-		enough, shortest, longest = enoughAtStart, shortestAtStart, longestAtStart
+		enough, shortest, longest = startRequests, minStartWindow, maxStartWindow
 	}
 	took := now.Sub(w.start)
-	return took >= longest || took >= shortest && w.requests >= int64(max(enough*connections, countable))
+	return took >= longest || took >= shortest && w.requests >= int64(max(enough*connections, minCounted))
 }
 
 func (w *window) restart(now time.Time, waiting bool) {
@@ -72,101 +68,103 @@ func (w *window) end(now time.Time) sample {
 	return s
 }
 
-// over is how much more s moved than before, as a factor: in bytes, and in
-// requests where there were enough to count, as small files take their time by
-// number and not by size.
-func (s sample) over(before sample) float64 {
+// gainOver is the factor by which s transferred more than before: in bytes and,
+// where there were enough, in requests, as the time of small files depends on
+// their number.
+func (s sample) gainOver(before sample) float64 {
 	ratio := func(a, b float64) float64 {
 		if b <= 0 {
 			return 1
 		}
 		return a / b
 	}
-	if s.counted < countable || before.counted < countable {
-		return ratio(s.bytes, before.bytes)
+	bytes, requests := ratio(s.bytes, before.bytes), ratio(s.requests, before.requests)
+	switch {
+	case s.counted < minCounted || before.counted < minCounted:
+		return bytes
+	case s.bytes <= 0 || before.bytes <= 0:
+		return requests
 	}
-	if s.bytes <= 0 || before.bytes <= 0 {
-		return ratio(s.requests, before.requests)
-	}
-	return math.Sqrt(ratio(s.bytes, before.bytes) * ratio(s.requests, before.requests))
+	return math.Sqrt(bytes * requests)
 }
 
 const (
-	// Connections that bring less than this share of what they would at best
-	// are not worth having.
-	worth = 0.25
-	// Going down is worth it when no more than this is lost.
-	lossless = 0.97
-	// looks is how many windows one number of connections is judged by.
-	looks = 2
-	// The time between two trials, in judgements, grows while they bring nothing.
-	shortestRest, longestRest = 3, 24
-	// wanted is the share of time somebody must wait for a connection in a window.
-	wanted = 0.5
+	// minShare is the share of its ideal gain a connection must bring.
+	minShare = 0.25
+	// maxLoss is how much may be lost when a connection is given up, as a
+	// factor of what remains.
+	maxLoss = 0.97
+	// windowsPerDecision is how many windows a decision is based on.
+	windowsPerDecision = 2
+	// Between two trials the tuner stays put for this many decisions, longer
+	// while trials bring nothing.
+	minStay, maxStay = 3, 24
+	// minContended is the share of a window in which somebody must wait for a
+	// connection: otherwise the window says nothing about more connections.
+	minContended = 0.5
 )
 
-// tuner climbs to the number of connections that moves most. It doubles while
-// that helps, then tries one step up or down now and then. It knows no clock:
-// it is fed with one sample after the other.
+// tuner finds the number of connections that transfers most. It doubles while
+// that helps, then tries a step up or down now and then. It has no clock: it is
+// fed one sample after the other.
 type tuner struct {
 	limit, most int
 
 	starting bool   // every window so far was better than the one before
-	climbing bool   // no end was found yet: double
-	settling bool   // the next sample is of before and after a change
-	fell     bool   // it gave way to complaints, and nothing was seen since
-	trial    bool   // limit is being tried against home
+	climbing bool   // no maximum was found yet: double
+	skip     bool   // the next sample spans a change of limit
+	fell     bool   // complaints reduced the limit, and no window has ended since
+	trial    bool   // limit is tried against best
 	down     bool   // the next trial goes down
-	home     int    // the best number so far
-	base     sample // what home moves
-	seen     int    // samples in sum
+	best     int    // the best number so far
+	base     sample // what best transfers
+	seen     int    // windows in sum
 	sum      sample
-	rest     int // judgements until the next trial
-	pause    int // how long to rest after a trial that brought nothing
+	stay     int // decisions until the next trial
+	stayNext int // stay after a trial that brings nothing
 	ceiling  int // the other side complained above it
-	lift     int // judgements until that is forgotten
+	lift     int // decisions until the ceiling is lifted
 }
 
 func newTuner(most int) *tuner {
 	most = max(most, 1)
 	start := min(firstConnections, most)
-	return &tuner{limit: start, home: start, most: most, ceiling: most, starting: true, climbing: true, settling: true, pause: shortestRest}
+	return &tuner{limit: start, best: start, most: most, ceiling: most, starting: true, climbing: true, skip: true, stayNext: minStay}
 }
 
-// overloaded gives way to complaints, once for all that one load brings: a
-// number that was being tried is given up, any other loses a third.
+// overloaded reduces the limit after a complaint, once for all complaints about
+// one load: a number being tried is given up, any other loses a third.
 func (t *tuner) overloaded() {
 	if t.fell {
 		return
 	}
-	t.ceiling, t.lift = max(1, t.limit-1), longestRest
-	if !t.trial || t.limit < t.home {
-		t.home = max(1, min(t.home, t.limit)*2/3)
+	t.ceiling, t.lift = max(1, t.limit-1), maxStay
+	if !t.trial || t.limit < t.best {
+		t.best = max(1, min(t.best, t.limit)*2/3)
 	}
 	t.fell, t.starting, t.climbing, t.down = true, false, false, false
-	t.rest = shortestRest
-	t.look(t.home, false)
+	t.stay = minStay
+	t.set(t.best, false)
 }
 
-// look begins to judge a number of connections.
-func (t *tuner) look(n int, trial bool) {
+// set changes the limit and begins to measure it.
+func (t *tuner) set(n int, trial bool) {
 	t.limit, t.trial = n, trial
-	t.settling, t.seen, t.sum = true, 0, sample{}
+	t.skip, t.seen, t.sum = true, 0, sample{}
 }
 
-// observe takes in what the present number of connections moved.
+// observe takes a sample of the present limit.
 func (t *tuner) observe(s sample) {
 	t.fell = false
-	if t.starting && s.contended >= wanted {
-		t.start(s)
+	if t.starting && s.contended >= minContended {
+		t.double(s)
 		return
 	}
-	if t.settling {
-		t.settling = false
+	if t.skip {
+		t.skip = false
 		return
 	}
-	if s.contended < wanted {
-		// Nobody wanted more connections: nothing can be learned.
+	if s.contended < minContended {
 		t.seen, t.sum = 0, sample{}
 		return
 	}
@@ -174,74 +172,74 @@ func (t *tuner) observe(s sample) {
 	t.sum.bytes += s.bytes
 	t.sum.requests += s.requests
 	t.sum.counted += s.counted
-	if t.seen < looks {
+	if t.seen < windowsPerDecision {
 		return
 	}
-	mean := sample{bytes: t.sum.bytes / looks, requests: t.sum.requests / looks, counted: t.sum.counted}
+	mean := sample{bytes: t.sum.bytes / windowsPerDecision, requests: t.sum.requests / windowsPerDecision, counted: t.sum.counted}
 	t.seen, t.sum = 0, sample{}
 	if t.lift--; t.lift <= 0 {
 		t.ceiling = t.most
 	}
-	if t.trial {
+	switch {
+	case t.trial:
 		t.judge(mean)
-		return
+	case t.stay > 0:
+		t.base = mean // the network changes
+		t.stay--
+	default:
+		t.base = mean
+		t.try()
 	}
-	t.base = mean // the network changes: compare with what it is now
-	if t.rest > 0 {
-		t.rest--
-		return
-	}
-	t.try()
 }
 
-// start doubles with every window, as long as the last doubling helped. When it
-// did not, it may be for the time that new connections take to be made: they
-// are looked at once more, with care.
-func (t *tuner) start(s sample) {
-	if !t.trial || s.over(t.base) >= t.gainFor(t.limit) {
-		t.home, t.base, t.trial = t.limit, s, false
+// double doubles the limit with every window, as long as the last doubling
+// helped. If it did not, that may be due to the time new connections take: the
+// limit is measured again, like any trial.
+func (t *tuner) double(s sample) {
+	if !t.trial || s.gainOver(t.base) >= t.minGain(t.limit) {
+		t.best, t.base, t.trial = t.limit, s, false
 		t.try()
 		t.starting = t.trial
 		return
 	}
 	t.starting = false
-	t.look(t.limit, true)
+	t.set(t.limit, true)
 }
 
-// gainFor is how much more so many connections must move than those at home.
-func (t *tuner) gainFor(n int) float64 { return 1 + worth*(float64(n)/float64(t.home)-1) }
+// minGain is the gain n connections must bring over the best.
+func (t *tuner) minGain(n int) float64 { return 1 + minShare*(float64(n)/float64(t.best)-1) }
 
-// try goes one step from home, up or down.
+// try begins a trial one step up or down from the best.
 func (t *tuner) try() {
-	step := max(1, t.home/4)
-	n := t.home + step
+	step := max(1, t.best/4)
+	n := t.best + step
 	switch {
 	case t.climbing:
-		n = t.home * 2
+		n = t.best * 2
 	case t.down:
-		n = t.home - step
+		n = t.best - step
 	}
 	n = max(1, min(n, t.ceiling))
-	if n == t.home { // at an end: look the other way some time
+	if n == t.best { // at a bound: the next trial goes the other way
 		t.climbing, t.down = false, !t.down
-		t.rest = t.pause
+		t.stay = t.stayNext
 		return
 	}
-	t.look(n, true)
+	t.set(n, true)
 }
 
-// judge keeps the number that was tried and goes on, or goes back to rest.
+// judge keeps the number that was tried and goes on, or returns to the best.
 func (t *tuner) judge(tried sample) {
-	gain := tried.over(t.base)
-	if t.limit > t.home && gain >= t.gainFor(t.limit) || t.limit < t.home && gain >= lossless {
-		t.home, t.base, t.trial, t.pause = t.limit, tried, false, shortestRest
+	gain := tried.gainOver(t.base)
+	if t.limit > t.best && gain >= t.minGain(t.limit) || t.limit < t.best && gain >= maxLoss {
+		t.best, t.base, t.trial, t.stayNext = t.limit, tried, false, minStay
 		t.try()
 		return
 	}
 	if !t.climbing {
-		t.pause = min(t.pause*2, longestRest)
+		t.stayNext = min(t.stayNext*2, maxStay)
 	}
 	t.climbing, t.down = false, !t.down
-	t.rest = t.pause
-	t.look(t.home, false)
+	t.stay = t.stayNext
+	t.set(t.best, false)
 }
