@@ -22,7 +22,7 @@ const (
 	// after the other.
 	minLanes = 3
 	// batchDelay is the maximum batching delay for SIMD MD5.
-	batchDelay = 10 * time.Millisecond
+	batchDelay = 5 * time.Millisecond
 )
 
 // Lanes are hashes computed side by side.
@@ -76,16 +76,15 @@ type Batcher struct {
 	batch []*job
 }
 
-// job is a file in memory, in blocks.
 type job struct {
-	blocks [][]byte
-	sum    chan string
+	data []byte
+	sum  chan string
 }
 
 // Sum returns the checksum of a file in hexadecimal. With delay it waits for
 // other files, up to the maximum batching delay, unless the batch is full.
-func (b *Batcher) Sum(blocks [][]byte, delay bool) string {
-	j := &job{blocks, make(chan string, 1)}
+func (b *Batcher) Sum(data []byte, delay bool) string {
+	j := &job{data, make(chan string, 1)}
 	b.mu.Lock()
 	b.batch = append(b.batch, j)
 	n := len(b.batch)
@@ -125,8 +124,6 @@ func (b *Batcher) flush() {
 }
 
 func (j *job) run(h hash.Hash) {
-	for _, b := range j.blocks {
-		h.Write(b) // never fails
-	}
+	h.Write(j.data) // never fails
 	j.sum <- Hex(h)
 }

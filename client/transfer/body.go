@@ -62,9 +62,9 @@ func (b *requestBody) Read(p []byte) (int, error) {
 	b.closeHandle()
 	p = p[:min(int64(len(p)), b.size-b.sent)]
 	if b.src.buffer != nil {
-		n, err := b.src.buffer.ReadAt(p, b.offset+b.sent)
+		n := copy(p, b.src.buffer[b.offset+b.sent:])
 		b.count(int64(n))
-		return n, err
+		return n, nil
 	}
 	n, err := b.src.file.ReadAt(p, b.offset+b.sent)
 	b.last = b.stats.since(onDisk, b.last)
@@ -160,7 +160,6 @@ func (b *requestBody) end(ok bool) error {
 	b.stats.since(waitedFor, b.last)
 	b.closeHandle()
 	if !ok && b.sent > 0 {
-		b.stats.resent.Add(1)
 		count(b.progress, -b.sent)
 	}
 	return b.err

@@ -47,22 +47,6 @@ func newHashing(stats *Stats) *hashing {
 	return &hashing{slots: semaphore.NewWeighted(hashSlots), stats: stats, window: maxHashWindow}
 }
 
-// enter waits for slots. The function returns them.
-func (h *hashing) enter(ctx context.Context, slots int64) (func(), error) {
-	if h.slots.Acquire(ctx, slots) != nil {
-		return nil, fault.Stopped(ctx)
-	}
-	return func() { h.slots.Release(slots) }, nil
-}
-
-// inMemory hashes a file in memory, together with others when delay is set.
-func (h *hashing) inMemory(file *buffered, delay bool) string {
-	began := time.Now()
-	sum := h.batcher.Sum(file.contents(), delay)
-	h.stats.since(onCPU, began)
-	return sum
-}
-
 // file hashes a file in one go: the whole, unless given, is read in order on
 // one core. The parts follow on another core, several side by side, from the
 // page cache.

@@ -1,83 +1,47 @@
 package transfer
 
 import (
-	"io"
 	"sync"
 
 	"golang.org/x/sync/semaphore"
 )
 
 const (
-	// Memory is lent in blocks of this size; all transfers together hold at
-	// most memoryBlocks of them.
-	memoryBlock  = 256 << 10
-	memoryBlocks = 128
+	// maxMemory bounds what all transfers together hold of files in memory.
+	maxMemory = 32 * MiB
 	// maxBuffered is the size of the longest file that is read once, for its
 	// checksum, and sent from memory.
-	maxBuffered = memoryBlocks / 2 * memoryBlock
+	maxBuffered = maxMemory / 2
+	// bufferUnit is what sizes of buffers are rounded up to, for reuse.
+	bufferUnit = 256 << 10
 )
 
 // memory is the memory for contents of files.
 type memory struct {
 	free *semaphore.Weighted
-	mu   sync.Mutex
-	idle [][]byte
+	idle sync.Pool // of *[]byte
 }
 
-func newMemory() *memory { return &memory{free: semaphore.NewWeighted(memoryBlocks)} }
+func newMemory() *memory { return &memory{free: semaphore.NewWeighted(maxMemory)} }
 
-// buffered is a file in memory.
-type buffered struct {
-	memory *memory
-	blocks [][]byte
-	size   int64
-}
+// rounded is the capacity of a buffer of some size.
+func rounded(size int64) int64 { return (size + bufferUnit - 1) / bufferUnit * bufferUnit }
 
-// tryAllocate returns memory for a file, nil when too little is free.
-func (m *memory) tryAllocate(size int64) *buffered {
-	n := (size + memoryBlock - 1) / memoryBlock
-	if size > maxBuffered || !m.free.TryAcquire(n) {
+// tryAllocate returns a buffer, nil when too little memory is free.
+func (m *memory) tryAllocate(size int64) []byte {
+	if size > maxBuffered || !m.free.TryAcquire(rounded(size)) {
 		return nil
 	}
-	f := &buffered{memory: m, size: size, blocks: make([][]byte, 0, n)}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for range n {
-		if last := len(m.idle) - 1; last >= 0 {
-			f.blocks = append(f.blocks, m.idle[last])
-			m.idle = m.idle[:last]
-		} else {
-			f.blocks = append(f.blocks, make([]byte, memoryBlock))
-		}
+	if b, ok := m.idle.Get().(*[]byte); ok && int64(cap(*b)) >= size {
+		return (*b)[:size]
 	}
-	return f
+	return make([]byte, size, rounded(size))
 }
 
-// contents are the blocks, the last one as long as the file goes.
-func (f *buffered) contents() [][]byte {
-	blocks := append([][]byte(nil), f.blocks...)
-	last := len(blocks) - 1
-	blocks[last] = blocks[last][:f.size-int64(last)*memoryBlock]
-	return blocks
-}
-
-// ReadAt copies bytes of the file; a block at most.
-func (f *buffered) ReadAt(b []byte, offset int64) (int, error) {
-	if offset >= f.size {
-		return 0, io.EOF
+// release returns a buffer for reuse.
+func (m *memory) release(b []byte) {
+	if b != nil {
+		m.free.Release(rounded(int64(len(b))))
+		m.idle.Put(&b)
 	}
-	b = b[:min(int64(len(b)), f.size-offset)]
-	return copy(b, f.blocks[offset/memoryBlock][offset%memoryBlock:]), nil
-}
-
-// release returns the memory. Releasing again does nothing.
-func (f *buffered) release() {
-	if f == nil || f.blocks == nil {
-		return
-	}
-	f.memory.mu.Lock()
-	f.memory.idle = append(f.memory.idle, f.blocks...)
-	f.memory.mu.Unlock()
-	f.memory.free.Release(int64(len(f.blocks)))
-	f.blocks = nil
 }

@@ -1,7 +1,6 @@
 package transfer
 
 import (
-	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -17,7 +16,7 @@ type source struct {
 	path   string
 	file   *os.File
 	info   fs.FileInfo
-	buffer *buffered // its content, when it fits into memory
+	buffer []byte // its content, when it fits into memory
 }
 
 func openSource(path string, open func(string) (*os.File, error)) (*source, error) {
@@ -49,30 +48,21 @@ func openSource(path string, open func(string) (*os.File, error)) (*source, erro
 	return s, nil
 }
 
-func (s *source) close() {
-	_ = s.file.Close() // only read from
-	s.buffer.release()
-}
+func (s *source) close() { _ = s.file.Close() } // only read from
 
-// load reads the file into memory.
-func (s *source) load(ctx context.Context, into *buffered, stats *Stats) error {
-	s.buffer = into
-	for i, b := range into.contents() {
-		if ctx.Err() != nil {
-			return fault.Stopped(ctx)
-		}
-		began := time.Now()
-		n, err := s.file.ReadAt(b, int64(i)*memoryBlock)
-		stats.since(onDisk, began)
-		switch {
-		case n == len(b):
-		case err == nil, errors.Is(err, io.EOF):
-			return s.changed()
-		default:
-			return s.unreadable(err)
-		}
+// load reads the file into a buffer of its size.
+func (s *source) load(buffer []byte, stats *Stats) error {
+	s.buffer = buffer
+	began := time.Now()
+	n, err := s.file.ReadAt(buffer, 0)
+	stats.since(onDisk, began)
+	switch {
+	case n == len(buffer):
+		return nil
+	case err == nil, errors.Is(err, io.EOF):
+		return s.changed()
 	}
-	return nil
+	return s.unreadable(err)
 }
 
 // unchanged fails when the file is not what it was when it was opened.

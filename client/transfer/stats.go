@@ -25,8 +25,8 @@ const limiterWindow = 2 * time.Second
 
 // Stats counts what transfers do, for displays. It is safe for concurrent use.
 type Stats struct {
-	sent, received, retries, resent, active atomic.Int64
-	spent                                   [activities]atomic.Int64 // nanoseconds
+	sent, received, retries, active atomic.Int64
+	spent                           [activities]atomic.Int64 // nanoseconds
 
 	mu    sync.Mutex
 	now   func() time.Time
@@ -49,25 +49,12 @@ func (s *Stats) Received() int64 { return s.received.Load() }
 // Retries is how often a request of a transfer was repeated.
 func (s *Stats) Retries() int64 { return s.retries.Load() }
 
-// Resent is how many parts, or whole files, were sent again after some of their
-// bytes had left already.
-func (s *Stats) Resent() int64 { return s.resent.Load() }
-
 // Active is how many connections transfer bytes at the moment.
 func (s *Stats) Active() int { return int(s.active.Load()) }
 
-// Spent is the time spent by all transfers together on "disk", "cpu" (hashing),
-// "network", "server" (waiting for answers) and "limit" (bandwidth).
-func (s *Stats) Spent() map[string]time.Duration {
-	all := map[string]time.Duration{}
-	for a, name := range activityNames {
-		all[name] = time.Duration(s.spent[a].Load())
-	}
-	return all
-}
-
-// Limiter is the name, as in Spent, of what transfers spent most of their time
-// on in the last seconds; "" when nothing is transferred.
+// Limiter is what transfers spent most of their time on in the last seconds:
+// "disk", "cpu" (hashing), "network", "server" (waiting for answers) or "limit"
+// (bandwidth); "" when nothing is transferred.
 func (s *Stats) Limiter() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -12,6 +12,7 @@
 package transfer
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"log/slog"
@@ -116,34 +117,32 @@ type Transfers struct {
 // New returns transfers whose requests c makes.
 func New(c Caller, o Options) *Transfers {
 	t := &Transfers{
-		caller: c, budget: o.Budget, journal: o.Journal, platform: o.Platform, mode: o.Mode, log: o.Logger,
-		stats: o.Stats, bandwidth: o.Bandwidth, memory: newMemory(),
-		minParallel: minParallel, rangeSize: rangeSize,
-	}
-	if o.Sleep == nil {
-		o.Sleep = wait.Sleep
-	}
-	t.pause = func(ctx context.Context, attempt int) error { return pauseBefore(ctx, attempt, o.Sleep) }
-	if t.open = o.Open; t.open == nil {
-		t.open = os.Open
-	}
-	if t.openFolder = o.Folder; t.openFolder == nil {
-		t.openFolder = makeFolder
+		budget: o.Budget, platform: o.Platform, mode: o.Mode, bandwidth: o.Bandwidth, memory: newMemory(),
+		journal: cmp.Or[Journal](o.Journal, noJournal{}), log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)),
+		stats: cmp.Or(o.Stats, NewStats()), minParallel: minParallel, rangeSize: rangeSize,
+		open: o.Open, openFolder: o.Folder,
 	}
 	if t.budget == nil {
 		t.budget = NewTunedBudget(MostConnections)
 	}
-	if t.journal == nil {
-		t.journal = noJournal{}
+	if t.open == nil {
+		t.open = os.Open
 	}
-	if t.log == nil {
-		t.log = slog.New(slog.DiscardHandler)
+	if t.openFolder == nil {
+		t.openFolder = makeFolder
 	}
-	if t.stats == nil {
-		t.stats = NewStats()
+	sleep := o.Sleep
+	if sleep == nil {
+		sleep = wait.Sleep
+	}
+	t.pause = func(ctx context.Context, attempt int) error {
+		if sleep(ctx, wait.Backoff(attempt, time.Second, 16*time.Second)) != nil {
+			return fault.Stopped(ctx)
+		}
+		return nil
 	}
 	t.hashing = newHashing(t.stats)
-	t.caller = meteredCaller{t.caller, t}
+	t.caller = meteredCaller{c, t}
 	return t
 }
 
@@ -156,12 +155,4 @@ func contextError(ctx context.Context, err error) error {
 		return fault.Stopped(ctx)
 	}
 	return err
-}
-
-// pauseBefore waits before a retry.
-func pauseBefore(ctx context.Context, attempt int, sleep func(context.Context, time.Duration) error) error {
-	if err := sleep(ctx, wait.Backoff(attempt, time.Second, 16*time.Second)); err != nil {
-		return fault.Stopped(ctx)
-	}
-	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"time"
 
 	"transect/client/checksum"
 	"transect/client/fault"
@@ -39,7 +40,10 @@ func (t *Transfers) Upload(ctx context.Context, u Upload) (Uploaded, error) {
 	if err != nil {
 		return Uploaded{}, err
 	}
-	defer src.close()
+	defer func() {
+		src.close()
+		t.memory.release(src.buffer)
+	}()
 	p, err := planFor(src.info.Size(), u, t.mode == ThroughPlatform)
 	if err != nil {
 		return Uploaded{}, err
@@ -97,24 +101,28 @@ func (u *upload) hash(ctx context.Context, whole string) error {
 	if u.plan.parts == 1 {
 		slots = 1
 	}
-	leave, err := u.hashing.enter(ctx, slots)
-	if err != nil {
+	if u.hashing.slots.Acquire(ctx, slots) != nil {
+		return fault.Stopped(ctx)
+	}
+	defer u.hashing.slots.Release(slots)
+	var buffer []byte
+	if u.plan.parts == 1 {
+		buffer = u.memory.tryAllocate(u.plan.size)
+	}
+	if buffer == nil {
+		var err error
+		u.sums, err = u.hashing.file(ctx, u.src, u.plan, whole)
 		return err
 	}
-	defer leave()
-	if u.plan.parts == 1 {
-		if buffer := u.memory.tryAllocate(u.plan.size); buffer != nil {
-			if err := u.src.load(ctx, buffer, u.stats); err != nil {
-				return err
-			}
-			// Waiting for a full batch costs nothing while other files wait for
-			// a connection.
-			u.sums.whole = u.hashing.inMemory(buffer, u.budget.Queued() >= checksum.Width/2)
-			return nil
-		}
+	if err := u.src.load(buffer, u.stats); err != nil {
+		return err
 	}
-	u.sums, err = u.hashing.file(ctx, u.src, u.plan, whole)
-	return err
+	// With many files under way the delay of a batch costs no throughput.
+	many := u.budget.Active()+u.budget.Queued() >= checksum.Width
+	began := time.Now()
+	u.sums.whole = u.hashing.batcher.Sum(buffer, many)
+	u.stats.since(onCPU, began)
+	return nil
 }
 
 // fields are the fields of every request about this file, and some more.
