@@ -41,7 +41,7 @@ func summed(t *testing.T, out string, images, uploaded int) {
 	t.Helper()
 	lines := strings.Split(strings.TrimSpace(out), "\n")
 	last := strings.Fields(lines[len(lines)-1])
-	if len(last) != 8 || last[2] != strconv.Itoa(images) || last[3] != strconv.Itoa(uploaded) {
+	if len(last) != 7 || last[2] != strconv.Itoa(images) || last[3] != strconv.Itoa(uploaded) {
 		t.Errorf("the summary does not say %d images, %d uploaded:\n%s", images, uploaded, out)
 	}
 }
