@@ -39,13 +39,13 @@ func TestFolderFaults(t *testing.T) {
 		"not a database": {func(t *testing.T, dir string) {
 			write(t, dir, databaseFile, "this is no database, but it is long enough")
 		}, "is damaged", "reset"},
-		"broken pages":     {spoilPages, "is damaged", "reset"},
-		"newer database":   {newerDatabase, "newer version", "upgrade"},
-		"newer folder":     {func(t *testing.T, dir string) { write(t, dir, stampFile, `{"folder": "`+stampText+`", "version": 99}`) }, "newer version", "upgrade"},
-		"broken stamp":     {func(t *testing.T, dir string) { write(t, dir, stampFile, "x") }, "is damaged", "reset"},
-		"broken secrets":   {func(t *testing.T, dir string) { write(t, dir, secretsFile, "{}") }, "is damaged", "reset"},
-		"missing secrets":  {func(t *testing.T, dir string) { os.Remove(filepath.Join(dir, secretsFile)) }, "is damaged", "reset"},
-		"somebody's files": {func(t *testing.T, dir string) { os.Remove(filepath.Join(dir, stampFile)) }, "is not empty", "new folder"},
+		"broken pages":    {spoilPages, "is damaged", "reset"},
+		"newer database":  {newerDatabase, "newer version", "upgrade"},
+		"newer folder":    {func(t *testing.T, dir string) { write(t, dir, stampFile, `{"folder": "`+stampText+`", "version": 99}`) }, "newer version", "upgrade"},
+		"broken stamp":    {func(t *testing.T, dir string) { write(t, dir, stampFile, "x") }, "is damaged", "reset"},
+		"broken secrets":  {func(t *testing.T, dir string) { write(t, dir, secretsFile, "{}") }, "is damaged", "reset"},
+		"missing secrets": {func(t *testing.T, dir string) { os.Remove(filepath.Join(dir, secretsFile)) }, "is damaged", "reset"},
+		"other files":     {func(t *testing.T, dir string) { os.Remove(filepath.Join(dir, stampFile)) }, "is not empty", "new folder"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := made(t)
@@ -232,8 +232,8 @@ func killed(dir string) {
 	select {}
 }
 
-// TestOpenAtOnce lets several open a folder that is not there yet.
-func TestOpenAtOnce(t *testing.T) {
+// TestOpenConcurrently opens a new folder several times concurrently.
+func TestOpenConcurrently(t *testing.T) {
 	for range 5 {
 		dir := filepath.Join(t.TempDir(), "p")
 		opened := make(chan *Platform)

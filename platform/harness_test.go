@@ -19,7 +19,7 @@ import (
 	"transect/platform/store"
 )
 
-// site is a platform under test, spoken to as clients do.
+// site is a platform under test with a client.
 type site struct {
 	t       testing.TB
 	p       *Platform
@@ -29,7 +29,7 @@ type site struct {
 	company string
 }
 
-// start opens a platform and answers for it over TCP.
+// start opens a platform and serves it over TCP.
 func start(t testing.TB, options Options) *site {
 	t.Helper()
 	if options.Dir == "" {
@@ -65,7 +65,7 @@ func start(t testing.TB, options Options) *site {
 	return logIn(t, p, "http://"+listener.Addr().String(), client)
 }
 
-// inside opens a platform and speaks to it in the process.
+// inside opens a platform with an in-process client.
 func inside(t testing.TB, options Options) *site {
 	t.Helper()
 	options.Memory = true
@@ -95,7 +95,7 @@ func (w testWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// answer is what came back.
+// answer is a response.
 type answer struct {
 	status int
 	text   string
@@ -179,7 +179,7 @@ func (s *site) expect(a answer, status int, message string) {
 	}
 }
 
-// project makes a project, and survey a mission with a flight in it.
+// project creates a project; survey creates a mission with a flight in it.
 func (s *site) project(name string) string {
 	s.t.Helper()
 	doc := s.ok("project-manager/projects", store.Doc{"name": name, "company": s.company, "addProjectToUsers": true})
@@ -219,7 +219,7 @@ func (s *site) put(signed store.Doc, content []byte) answer {
 	return s.do(r)
 }
 
-// upload sends a component in one piece.
+// upload uploads a component as a whole file.
 func (s *site) upload(dataset, component, filename string, content []byte) {
 	s.t.Helper()
 	signed := s.ok("data-manager/init-upload-component", store.Doc{
@@ -256,5 +256,5 @@ func (s *site) get(path string) answer {
 	return s.do(s.request("GET", path, nil))
 }
 
-// newClient speaks to a platform in the process.
+// newClient returns an in-process client of a platform.
 func newClient(p *Platform) *http.Client { return &http.Client{Transport: p.RoundTripper()} }

@@ -143,7 +143,7 @@ func (w *workers) run(ctx context.Context, j job, do func(context.Context, job) 
 	if err == nil || errors.Is(err, errLost) || errors.Is(context.Cause(ctx), errLost) {
 		return
 	}
-	// The next attempt is later, or at once in another process when this one stops.
+	// The next attempt is later, or immediately in another process when this one stops.
 	lease, attempts := time.Now().Add(w.p.options.Lease).UnixMilli(), j.attempt
 	if w.p.closing.Err() != nil {
 		lease, attempts = 0, j.attempt-1

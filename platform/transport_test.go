@@ -12,7 +12,7 @@ import (
 	"transect/platform/store"
 )
 
-// TestCancelUpload gives up a request whose body never ends.
+// TestCancelUpload cancels a request whose body never ends.
 func TestCancelUpload(t *testing.T) {
 	s := inside(t, Options{})
 	id := s.dataset("file", store.Doc{"company": s.company}, "file")
@@ -39,7 +39,7 @@ func TestCancelUpload(t *testing.T) {
 	}
 }
 
-// TestCancelDownload gives up, and closes early, an answer being streamed.
+// TestCancelDownload cancels, and closes early, a response being streamed.
 func TestCancelDownload(t *testing.T) {
 	s := inside(t, Options{})
 	id := s.dataset("file", store.Doc{"company": s.company}, "file")

@@ -21,7 +21,7 @@ import (
 	"transect/platform/store"
 )
 
-// noise gives bytes that are the same in every run.
+// noise returns bytes that are the same in every run.
 func noise(n int) []byte {
 	r := rand.NewChaCha8([32]byte{1})
 	b := make([]byte, n)
@@ -35,7 +35,7 @@ func TestUploadWhole(t *testing.T) {
 			s := open(t, Options{})
 			project := s.project("p")
 			id := s.dataset("file", store.Doc{"project": project}, "file")
-			content := noise(300_000) // longer than what is handed over in one piece
+			content := noise(300_000) // larger than any buffer on the way
 			ref := store.Doc{"dataset": id, "component": "file"}
 
 			s.expect(s.get("/data-manager/download-component?dataset="+id+"&component=file"), 404, "not uploaded")
@@ -172,7 +172,7 @@ func TestSignedAddresses(t *testing.T) {
 	if a := s.put(s.ok("data-manager/init-upload-component", begin), content); a.status != 200 {
 		t.Errorf("another address: %d %s", a.status, a.text)
 	}
-	// The first address is of an upload that another one took the place of.
+	// The first address is of an upload that was replaced.
 	now = now.Add(-10 * time.Minute)
 	s.expect(s.put(signed, content), 409, "a later one replaced it")
 }

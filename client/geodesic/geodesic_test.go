@@ -113,8 +113,7 @@ func TestPublishedAreas(t *testing.T) {
 	near(t, "the earth", geodesic.Whole, 510065621724088.5093, 1)
 }
 
-// Who goes where the shortest line leads comes there, and the way back is as
-// long.
+// Direct follows the line of Inverse to its end, and the way back is as long.
 func TestThereAndBack(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		point := func(name string) (lat, lon float64) {

@@ -16,9 +16,9 @@ import (
 
 //go:generate go test -run TestCommittedFlight -update .
 
-var update = flag.Bool("update", false, "write the example flight anew")
+var update = flag.Bool("update", false, "write the example flight again")
 
-// TestCommittedFlight keeps testdata/flight what the generator makes of it.
+// TestCommittedFlight checks that testdata/flight is what the generator writes.
 func TestCommittedFlight(t *testing.T) {
 	const photos = 8
 	committed := filepath.Join("..", "..", "testdata", "flight")
@@ -34,7 +34,7 @@ func TestCommittedFlight(t *testing.T) {
 	for _, shot := range flightgen.Shots(photos, flightgen.Options{}) {
 		want := readFile(t, filepath.Join(made, shot.Name))
 		if !bytes.Equal(readFile(t, filepath.Join(committed, shot.Name)), want) {
-			t.Errorf("%s differs from what the generator makes: run go generate ./client/imagery", shot.Name)
+			t.Errorf("%s differs from the generator's: run go generate ./client/imagery", shot.Name)
 		}
 		if len(want) >= 20_000 {
 			t.Errorf("%s has %d bytes, more than an example should", shot.Name, len(want))

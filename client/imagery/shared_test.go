@@ -182,8 +182,8 @@ func TestScanOfVariedFiles(t *testing.T) {
 	}
 }
 
-// TestCutFilesOfRealCameras cuts every real photo at many places: none may
-// pass for whole.
+// TestCutFilesOfRealCameras truncates every real photo at many offsets: none may
+// pass as complete.
 func TestCutFilesOfRealCameras(t *testing.T) {
 	for _, want := range readings(t) {
 		if _, refused := notRead[want.File]; refused || testing.Short() && want.Bytes > 1<<20 {

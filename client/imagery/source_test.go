@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Reading through the window gives what reading the file gives, also of a file
-// that is shorter than it was said to be.
+// Reads through the window equal reads of the file, also when the file is shorter
+// than expected.
 func TestSourceReadsAsTheFile(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		content := make([]byte, rapid.IntRange(0, 4*windowSize).Draw(t, "bytes"))

@@ -15,9 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A library that reads all there is in photos must find the same properties in
-// the example photos. It is not used itself: it takes a millisecond of every
-// start of the program to prepare for what nobody asked.
+// The library imagemeta must find the same properties in the example photos. It is
+// used in this test only: its initialisation takes a millisecond of every start.
 func TestXMPAgreesWithLibrary(t *testing.T) {
 	formats := map[Format]imagemeta.ImageFormat{JPEG: imagemeta.JPEG, TIFF: imagemeta.TIFF, PNG: imagemeta.PNG, WebP: imagemeta.WebP}
 	seen := map[Format]int{}
@@ -108,7 +107,7 @@ func TestXMPForms(t *testing.T) {
 	}
 }
 
-// The record has another place in each format.
+// Each format has the record at another location.
 func TestXMPPlaces(t *testing.T) {
 	u32 := binary.BigEndian.AppendUint32
 	chunk := func(kind, body string) string {

@@ -1,7 +1,7 @@
-// Package flightgen makes small drone flights out of nothing: JPEG photos of a
-// drawn field with the EXIF and XMP records a drone writes. It serves tests
-// and the example flight in testdata/flight. The same options give the
-// same bytes, as long as image/jpeg encodes the same way.
+// Package flightgen generates small drone flights for tests and the example flight
+// in testdata/flight: JPEG photos of a drawn field with the EXIF and XMP records of
+// a drone. The same options give the same bytes, as long as image/jpeg encodes the
+// same way. Begin with Write.
 package flightgen
 
 import (
@@ -15,11 +15,11 @@ import (
 	"time"
 )
 
-// Options describes a flight. Zero values mean what is said at each field.
+// Options describes a flight; zero values have the defaults given with the fields.
 type Options struct {
 	Width, Height int // pixels, 320 x 240
-	// FileSize is the exact size in bytes to fill each file up to; 0 leaves
-	// files as they are. It must exceed the unfilled size by 4 bytes at least.
+	// FileSize is the exact size in bytes to pad each file to; 0 does not pad. It
+	// must exceed the unpadded size by at least 4 bytes.
 	FileSize int64
 	// Latitude and Longitude of the first photo in degrees; when both are 0,
 	// a field at 50.7312, 4.9127.
@@ -114,7 +114,7 @@ func Shots(n int, opt Options) []Shot {
 
 func roundTo(v, step float64) float64 { return math.Round(v/step) * step }
 
-// Write makes a flight of n photos in dir, which it creates when missing.
+// Write writes a flight of n photos to dir, which it creates when missing.
 func Write(dir string, n int, opt Options) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -145,7 +145,7 @@ func writeFile(path string, i int, shot Shot, opt Options) (err error) {
 	return w.Flush()
 }
 
-// writePhoto writes a JPEG file: metadata, filling, picture.
+// writePhoto writes a JPEG file: metadata, padding, image.
 func writePhoto(w io.Writer, i int, shot Shot, opt Options) error {
 	picture, err := drawJPEG(i, opt.Width, opt.Height)
 	if err != nil {

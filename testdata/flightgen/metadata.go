@@ -29,7 +29,7 @@ func long(tag uint16, value uint32) field {
 	return field{tag, 4, 1, order.AppendUint32(nil, value)}
 }
 
-// rationals gives fractions of the given denominators.
+// rationals returns fractions with the given denominators.
 func rationals(tag uint16, pairs ...[2]float64) field {
 	var value []byte
 	for _, p := range pairs {
@@ -39,7 +39,7 @@ func rationals(tag uint16, pairs ...[2]float64) field {
 	return field{tag, 5, uint32(len(pairs)), value}
 }
 
-// directorySize is how many bytes appendDirectory appends.
+// directorySize returns how many bytes appendDirectory appends.
 func directorySize(fields []field) int {
 	size := 2 + 12*len(fields) + 4
 	for _, f := range fields {
@@ -118,7 +118,7 @@ func exifRecord(shot Shot) []byte {
 	return b
 }
 
-// sexagesimal gives degrees, minutes and seconds to a millionth of a second.
+// sexagesimal returns degrees, minutes and seconds to a millionth of a second.
 func sexagesimal(degrees float64) [][2]float64 {
 	micro := math.Round(math.Abs(degrees) * 3600e6)
 	seconds := math.Mod(micro, 60e6) / 1e6
@@ -142,8 +142,8 @@ func belowSea(altitude float64) byte {
 
 func abs(n int) int { return max(n, -n) }
 
-// xmpRecord has the height above take-off and the gimbal's angles, which EXIF
-// has no place for, under the names most drones use.
+// xmpRecord has the height above take-off and the gimbal angles, which EXIF has no
+// tags for, under the names most drones use.
 func xmpRecord(shot Shot) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `<?xpacket begin="" id="W5M0MpCehiHzreSzNTczkc9d"?>
