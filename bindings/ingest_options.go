@@ -266,7 +266,7 @@ func naming(c *module.Call, s *callbacks) (func(scan.File) (string, error), erro
 		}
 		if !slices.Contains(nameWords, word) {
 			return nil, fault.Of(&fault.ParameterError{}, "option name: there is no {%s}%s; it can hold {name}, {base} and {stem}",
-				word, suggest.Aside(word, nameWords))
+				word, suggest.Suffix(word, nameWords))
 		}
 		rest = end
 	}

@@ -73,7 +73,7 @@ func (t *csvTable) readTypes(types *lua.LTable) error {
 			return
 		}
 		err = fault.Of(&fault.ParameterError{}, "option types: column %s must be one of %s, got %q%s", k, strings.Join(csvtext.Types, ", "), name,
-			suggest.Aside(name, csvtext.Types))
+			suggest.Suffix(name, csvtext.Types))
 	})
 	return err
 }
@@ -101,7 +101,7 @@ func (t *csvTable) place() error {
 		unknown = append(unknown, name)
 	}
 	sort.Strings(unknown)
-	return fault.Hinted(fault.Of(&fault.ParameterError{}, "option types: there is no column %s%s", unknown[0], suggest.Aside(unknown[0], t.header)),
+	return fault.Hinted(fault.Of(&fault.ParameterError{}, "option types: there is no column %s%s", unknown[0], suggest.Suffix(unknown[0], t.header)),
 		"the columns are %s", strings.Join(t.header, ", "))
 }
 

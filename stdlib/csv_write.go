@@ -88,7 +88,7 @@ func (r *rowWriter) record(L *lua.LState, row lua.LValue) ([]string, error) {
 	}
 	for _, name := range names {
 		if !slices.Contains(r.columns, name) {
-			return nil, fault.Hinted(fault.Of(&fault.ParameterError{}, "row %d has %s, which is no column%s", r.rows, name, suggest.Aside(name, r.columns)),
+			return nil, fault.Hinted(fault.Of(&fault.ParameterError{}, "row %d has %s, which is no column%s", r.rows, name, suggest.Suffix(name, r.columns)),
 				"the columns are %s; name them all with header", strings.Join(r.columns, ", "))
 		}
 	}

@@ -339,7 +339,7 @@ func httpAuth(c *module.Call, h http.Header) error {
 		name := k.String()
 		switch {
 		case name != "user" && name != "password" && name != "bearer":
-			err = fault.Of(&fault.ParameterError{}, "option auth: unknown field %s%s", name, suggest.Aside(name, known))
+			err = fault.Of(&fault.ParameterError{}, "option auth: unknown field %s%s", name, suggest.Suffix(name, known))
 		case v.Type() != lua.LTString || strings.ContainsAny(v.String(), "\r\n"):
 			err = fault.Of(&fault.ParameterError{}, "option auth: %s must be a text of one line", name)
 		}

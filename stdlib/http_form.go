@@ -88,7 +88,7 @@ func formFileOf(c *module.Call, field string, t *lua.LTable) (*formFile, error) 
 		_, text := v.(lua.LString)
 		switch name := k.String(); {
 		case name != "file" && name != "name" && name != "type":
-			err = fault.Of(&fault.ParameterError{}, "option form: %s has no %s%s", field, name, suggest.Aside(name, known))
+			err = fault.Of(&fault.ParameterError{}, "option form: %s has no %s%s", field, name, suggest.Suffix(name, known))
 		case !text || strings.ContainsAny(v.String(), "\r\n"):
 			err = fault.Of(&fault.ParameterError{}, "option form: %s of %s must be a text of one line", name, field)
 		default:

@@ -109,7 +109,7 @@ func readPolicy(c *module.Call) (*policy, error) {
 		for i := 1; i <= names.Len(); i++ {
 			name := names.RawGetInt(i).String()
 			if !slices.Contains(fault.Names(), name) {
-				return nil, fault.Of(&fault.ParameterError{}, "option on: there is no error %q%s", name, suggest.Aside(name, fault.Names()))
+				return nil, fault.Of(&fault.ParameterError{}, "option on: there is no error %q%s", name, suggest.Suffix(name, fault.Names()))
 			}
 			p.names = append(p.names, name)
 		}

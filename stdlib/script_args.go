@@ -87,7 +87,7 @@ func readArgKey(a *argparse.Arg, key string, v lua.LValue) error {
 		}
 	default:
 		return fault.Of(&fault.ParameterError{}, "argument %s: unknown key %s%s", a.Name, key,
-			suggest.Aside(key, []string{"doc", "env", "optional", "default", "choices"}))
+			suggest.Suffix(key, []string{"doc", "env", "optional", "default", "choices"}))
 	}
 	return nil
 }

@@ -66,7 +66,7 @@ func (f *filling) write(pieces []mustache.Piece) error {
 				for name := range f.partials {
 					names = append(names, name)
 				}
-				return fault.Of(&fault.KeyError{}, "line %d: there is no partial %s%s", p.Line, p.Text, suggest.Aside(p.Text, names))
+				return fault.Of(&fault.KeyError{}, "line %d: there is no partial %s%s", p.Line, p.Text, suggest.Suffix(p.Text, names))
 			}
 			err = f.write(inner)
 		default:
@@ -125,7 +125,7 @@ func (f *filling) value(p mustache.Piece) error {
 		if !f.strict {
 			return nil
 		}
-		return fault.Hinted(fault.Of(&fault.KeyError{}, "line %d: {{%s}} has no value%s", p.Line, p.Text, suggest.Aside(p.Text, f.names())),
+		return fault.Hinted(fault.Of(&fault.KeyError{}, "line %d: {{%s}} has no value%s", p.Line, p.Text, suggest.Suffix(p.Text, f.names())),
 			`give it one, or pass missing = "empty"`)
 	}
 	text, err := f.text(p, v)

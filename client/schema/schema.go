@@ -162,7 +162,7 @@ func (p *Param) Choose(text string) error {
 	if len(p.Choices) == 0 || slices.Contains(p.Choices, text) {
 		return nil
 	}
-	return fault.Of(p.fault(true), "must be one of %s, got %q%s", strings.Join(p.Choices, ", "), text, suggest.Aside(text, p.Choices))
+	return fault.Of(p.fault(true), "must be one of %s, got %q%s", strings.Join(p.Choices, ", "), text, suggest.Suffix(text, p.Choices))
 }
 
 // AtLeast refuses a number below Min.
@@ -184,5 +184,5 @@ func (p *Param) Missing() string {
 // Unknown is the error for a name that no parameter has. noun says what it is:
 // argument, option, key.
 func Unknown(noun, name string, params []Param) fault.Fault {
-	return fault.Of(&fault.ParameterError{}, "unknown %s %s%s", noun, name, suggest.Aside(name, Names(params)))
+	return fault.Of(&fault.ParameterError{}, "unknown %s %s%s", noun, name, suggest.Suffix(name, Names(params)))
 }

@@ -29,8 +29,8 @@ func Hint(name string, candidates []string) string {
 	return ""
 }
 
-// Aside is Hint in brackets, to stand behind a message: " (did you mean X?)".
-func Aside(name string, candidates []string) string {
+// Suffix returns the hint in parentheses to append to a message, or "".
+func Suffix(name string, candidates []string) string {
 	if hint := Hint(name, candidates); hint != "" {
 		return " (" + hint + ")"
 	}

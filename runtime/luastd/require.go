@@ -144,6 +144,6 @@ func (l *library) find(patterns, name string) (path string, tried []string) {
 }
 
 func (l *library) notFound(name string, tried []string) error {
-	return fault.Hinted(fault.Of(&fault.RuntimeError{}, "module %s not found%s", name, suggest.Aside(name, l.in.Loaders())),
+	return fault.Hinted(fault.Of(&fault.RuntimeError{}, "module %s not found%s", name, suggest.Suffix(name, l.in.Loaders())),
 		"looked at %s; further folders are named with --path", strings.Join(tried, ", "))
 }

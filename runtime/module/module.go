@@ -88,7 +88,7 @@ func strict(L *lua.LState, name string) *lua.LTable {
 		field, known := L.Get(2).String(), []string{}
 		L.CheckTable(1).ForEach(func(k, _ lua.LValue) { known = append(known, k.String()) })
 		sort.Strings(known)
-		vm.Raise(L, fault.Hinted(fault.Of(&fault.KeyError{}, "%s has no %s%s", name, field, suggest.Aside(field, known)),
+		vm.Raise(L, fault.Hinted(fault.Of(&fault.KeyError{}, "%s has no %s%s", name, field, suggest.Suffix(field, known)),
 			"it has %s", strings.Join(known, ", ")))
 		return 0
 	}))

@@ -143,7 +143,7 @@ func (s *Spec) complete(values map[string]any, env func(string) (string, bool)) 
 
 func (a *Arg) set(values map[string]any, text, where string) error {
 	if a.Choices != nil && !slices.Contains(a.Choices, text) {
-		return usageError("%s must be one of %s, got %q%s", where, strings.Join(a.Choices, ", "), text, suggest.Aside(text, a.Choices))
+		return usageError("%s must be one of %s, got %q%s", where, strings.Join(a.Choices, ", "), text, suggest.Suffix(text, a.Choices))
 	}
 	switch a.Type {
 	case "number", "integer":
@@ -184,7 +184,7 @@ func (s *Spec) unknown(name string) error {
 	for _, n := range s.names() {
 		flags = append(flags, "--"+flag(n))
 	}
-	return usageError("unknown argument %s%s", name, suggest.Aside(name, flags))
+	return usageError("unknown argument %s%s", name, suggest.Suffix(name, flags))
 }
 
 func (s *Spec) names() []string {

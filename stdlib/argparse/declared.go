@@ -16,7 +16,7 @@ import (
 func (a *Arg) Check() error {
 	if !slices.Contains(Types, a.Type) {
 		return fault.Of(&fault.ParameterError{}, "argument %s: unknown type %s%s, the types are %s", a.Name, a.Type,
-			suggest.Aside(a.Type, Types), strings.Join(Types, ", "))
+			suggest.Suffix(a.Type, Types), strings.Join(Types, ", "))
 	}
 	for _, text := range a.Choices {
 		if err := (&Arg{Name: a.Name, Type: a.Type}).set(map[string]any{}, text, "x"); err != nil {
@@ -39,7 +39,7 @@ func (a *Arg) Check() error {
 	for _, text := range texts {
 		if a.Choices != nil && !slices.Contains(a.Choices, text) {
 			return fault.Of(&fault.ParameterError{}, "argument %s: the default %q is none of the choices %s%s", a.Name, text, strings.Join(a.Choices, ", "),
-				suggest.Aside(text, a.Choices))
+				suggest.Suffix(text, a.Choices))
 		}
 	}
 	return nil

@@ -40,7 +40,7 @@ func Zone(name string, env func(string) (string, bool)) (*time.Location, error) 
 	}
 	loc, err := time.LoadLocation(name)
 	if err != nil || name == "Local" {
-		return nil, fault.Hinted(fault.Of(&fault.ParameterError{}, "%q is no time zone%s", name, suggest.Aside(name, someZones())),
+		return nil, fault.Hinted(fault.Of(&fault.ParameterError{}, "%q is no time zone%s", name, suggest.Suffix(name, someZones())),
 			"write a name such as Europe/Berlin, an offset such as +02:00, UTC or local")
 	}
 	return loc, nil

@@ -53,7 +53,7 @@ func NewKeyed(method string, key []byte) (hash.Hash, error) {
 }
 
 func unknown(method string, known []string) error {
-	return fault.Of(&fault.ParameterError{}, "there is no method %q%s; the methods are %s", method, suggest.Aside(method, known), strings.Join(known, ", "))
+	return fault.Of(&fault.ParameterError{}, "there is no method %q%s; the methods are %s", method, suggest.Suffix(method, known), strings.Join(known, ", "))
 }
 
 // Forms are how a checksum can be written.
