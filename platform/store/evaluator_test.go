@@ -33,7 +33,7 @@ func holds(doc Doc, filter Doc) bool {
 				operators = Doc{"$eq": asked}
 			}
 			for operator, value := range operators {
-				if !passes(doc, strings.Split(key, "."), operator, value) {
+				if !expected(doc, strings.Split(key, "."), operator, value) {
 					return false
 				}
 			}
@@ -42,8 +42,8 @@ func holds(doc Doc, filter Doc) bool {
 	return true
 }
 
-func passes(doc Doc, path []string, operator string, value any) bool {
-	found, exists := reach(doc, path)
+func expected(doc Doc, path []string, operator string, value any) bool {
+	found, exists := expectedValues(doc, path)
 	some := func(test func(any) bool) bool {
 		for _, v := range found {
 			if test(v) {
@@ -53,7 +53,7 @@ func passes(doc Doc, path []string, operator string, value any) bool {
 		return false
 	}
 	equals := func(want any) bool {
-		return want == nil && !exists || some(func(v any) bool { return compare(v, want, "=") })
+		return want == nil && !exists || some(func(v any) bool { return expectedOrder(v, want, "=") })
 	}
 	among := func(list []any) bool {
 		for _, want := range list {
@@ -80,12 +80,12 @@ func passes(doc Doc, path []string, operator string, value any) bool {
 			return ok && strings.Contains(strings.ToLower(s), strings.ToLower(value.(string)))
 		})
 	}
-	return some(func(v any) bool { return compare(v, value, operator) })
+	return some(func(v any) bool { return expectedOrder(v, value, operator) })
 }
 
 // reach gives the values under a path, lists taken apart, and whether the key
 // is there at all.
-func reach(v any, path []string) (found []any, exists bool) {
+func expectedValues(v any, path []string) (found []any, exists bool) {
 	object, ok := v.(map[string]any)
 	if !ok {
 		return nil, false
@@ -102,13 +102,13 @@ func reach(v any, path []string) (found []any, exists bool) {
 		return each, true
 	}
 	for _, element := range each {
-		f, e := reach(element, path[1:])
+		f, e := expectedValues(element, path[1:])
 		found, exists = append(found, f...), exists || e
 	}
 	return found, exists
 }
 
-func compare(have, want any, sign string) bool {
+func expectedOrder(have, want any, sign string) bool {
 	if h, w := rational(have), rational(want); h != nil && w != nil {
 		return signed(h.Cmp(w), sign)
 	}

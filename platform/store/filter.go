@@ -2,7 +2,8 @@ package store
 
 import (
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 	"strings"
 
 	"transect/client/suggest"
@@ -101,8 +102,8 @@ func (c *condition) list(value any, operator, at string, depth int) (string, err
 // key compiles what is asked of one key: a plain value, or operators.
 func (c *condition) key(key string, value any, at string) (string, error) {
 	c.keys[key] = true
-	f, err := newField(key, at)
-	if err != nil {
+	if _, err := jsonPath(key); err != nil {
+		err.(*QueryError).Key = at
 		return "", err
 	}
 	operators, ok := value.(map[string]any)
@@ -118,78 +119,113 @@ func (c *condition) key(key string, value any, at string) (string, error) {
 			return "", &QueryError{Key: at, Message: fmt.Sprintf(
 				"an object cannot be compared with; ask for the key inside it (%s.%s)", key, operator)}
 		}
-		sql, err := c.operator(f, operator, operators[operator], at+"."+operator)
-		if err != nil {
+		value := operators[operator]
+		if err := checkOperand(operator, value, at+"."+operator); err != nil {
 			return "", err
 		}
+		sql, args, ok := columnTest(key, operator, value)
+		if !ok {
+			text, err := encode(value)
+			if err != nil {
+				return "", err
+			}
+			sql, args = "passes(body, ?, ?, ?)", []any{key, operator, string(text)}
+		}
 		all = append(all, sql)
+		c.args = append(c.args, args...)
 	}
 	return strings.Join(all, " AND "), nil
 }
 
-func (c *condition) operator(f field, operator string, value any, at string) (string, error) {
+// checkOperand refuses what an operator cannot be used with.
+func checkOperand(operator string, value any, at string) error {
+	var ok bool
+	var want string
 	switch operator {
 	case "$eq", "$ne":
-		v, err := newLiteral(value, at)
-		if err != nil {
-			return "", err
-		}
-		return c.emit(f, anyOf{v}, operator == "$ne"), nil
+		return checkLiteral(value, at)
 	case "$in", "$nin":
 		values, ok := value.([]any)
 		if !ok {
-			return "", &QueryError{Key: at, Message: "must be a list of values"}
+			return &QueryError{Key: at, Message: "must be a list of values"}
 		}
-		set := make(anyOf, len(values))
 		for i := range values {
-			var err error
-			if set[i], err = newLiteral(values[i], fmt.Sprintf("%s[%d]", at, i)); err != nil {
-				return "", err
+			if err := checkLiteral(values[i], fmt.Sprintf("%s[%d]", at, i)); err != nil {
+				return err
 			}
 		}
-		return c.emit(f, set, operator == "$nin"), nil
+		return nil
 	case "$gt", "$gte", "$lt", "$lte":
-		v, err := newLiteral(value, at)
-		if err != nil {
-			return "", err
+		if err := checkLiteral(value, at); err != nil {
+			return err
 		}
-		if v.kind != textKind && v.kind != numberKind {
-			return "", &QueryError{Key: at, Message: "must be text or a number"}
-		}
-		return c.emit(f, comparison{sign: signs[operator], value: v}, false), nil
+		_, isBool := value.(bool)
+		ok, want = !isBool && value != nil, "text or a number"
 	case "$match":
-		text, ok := value.(string)
-		if !ok {
-			return "", &QueryError{Key: at, Message: "must be text"}
-		}
-		return c.emit(f, substring(text), false), nil
+		_, ok = value.(string)
+		want = "text"
 	case "$exists":
-		wanted, ok := value.(bool)
-		if !ok {
-			return "", &QueryError{Key: at, Message: "must be true or false"}
-		}
-		sql, args := f.exists()
-		c.args = append(c.args, args...)
-		if !wanted {
-			sql = "NOT " + sql
-		}
-		return sql, nil
+		_, ok = value.(bool)
+		want = "true or false"
+	default:
+		return unknownOperator(strings.TrimSuffix(at, "."+operator), operator)
 	}
-	return "", unknownOperator(strings.TrimSuffix(at, "."+operator), operator)
+	if !ok {
+		return &QueryError{Key: at, Message: "must be " + want}
+	}
+	return nil
 }
 
 var signs = map[string]string{"$gt": ">", "$gte": ">=", "$lt": "<", "$lte": "<="}
 
-// emit adds the test's arguments and returns its SQL. Of a value that is not
-// there it may be NULL, which counts as false: only a NOT would keep it NULL. To
-// wrap the other tests as well would hide their columns from the indexes.
-func (c *condition) emit(f field, t test, negate bool) string {
-	sql, args := f.test(t)
-	c.args = append(c.args, args...)
-	if negate {
-		return "NOT COALESCE(" + sql + ", 0)"
+// columnTest gives the SQL of a test on a key that has a column, which holds
+// text or NULL, or false. Only such a test can use an index.
+func columnTest(key, operator string, value any) (sql string, args []any, ok bool) {
+	column := columns[key]
+	if column == "" || operator == "$exists" {
+		return "", nil, false
 	}
-	return sql
+	text, isText := value.(string)
+	if sign := signs[operator]; sign != "" {
+		if !isText {
+			return "0", nil, true
+		}
+		return column + " " + sign + " ?", []any{text}, true
+	}
+	if operator == "$match" {
+		return "contains_fold(" + column + ", ?)", []any{text}, true
+	}
+	values, isList := value.([]any)
+	if !isList {
+		values = []any{value}
+	}
+	var texts []string
+	null := false
+	for _, v := range values {
+		if text, ok := v.(string); ok {
+			texts = append(texts, text)
+		}
+		null = null || v == nil
+	}
+	if null && key == "status" {
+		return "", nil, false // a status may be an object, which its column shows as NULL
+	}
+	switch len(texts) {
+	case 0:
+		sql = "0"
+	case 1:
+		sql, args = column+" = ?", []any{texts[0]}
+	default: // one JSON argument, because the number of arguments is limited
+		list, _ := encode(texts)
+		sql, args = column+" IN (SELECT value FROM json_each(?))", []any{string(list)}
+	}
+	if null {
+		sql = "(" + column + " IS NULL OR " + sql + ")"
+	}
+	if operator == "$ne" || operator == "$nin" {
+		sql = "NOT COALESCE(" + sql + ", 0)" // what is NULL passes
+	}
+	return sql, args, true
 }
 
 func unknownOperator(at, operator string) error {
@@ -200,11 +236,19 @@ func unknownOperator(at, operator string) error {
 	return &QueryError{Key: at, Message: message}
 }
 
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
+// jsonPath writes a dotted key as a path of SQLite's JSON functions.
+func jsonPath(key string) (string, error) {
+	parts := strings.Split(key, ".")
+	if len(parts) > maxDepth {
+		return "", &QueryError{Key: key, Message: "has too many parts"}
 	}
-	sort.Strings(keys)
-	return keys
+	for _, part := range parts {
+		// Inside a quoted label there is no way to write these.
+		if part == "" || strings.ContainsAny(part, "\"\\\x00") {
+			return "", &QueryError{Key: key, Message: fmt.Sprintf("%q is not a key", key)}
+		}
+	}
+	return `$."` + strings.Join(parts, `"."`) + `"`, nil
 }
+
+func sortedKeys(m Doc) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,6 +1,9 @@
 package store
 
-import "strings"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // Projection chooses the keys that a search returns. The zero one returns all.
 type Projection struct {
@@ -11,21 +14,25 @@ type Projection struct {
 func (p Projection) Apply(doc Doc) Doc {
 	switch {
 	case p.Include != nil:
-		kept, _ := include(doc, p.included()).(map[string]any)
-		return kept
+		doc, _ = include(doc, tree(append([]string{"_id"}, p.Include...))).(map[string]any)
 	case p.Exclude != nil:
-		kept, _ := exclude(doc, p.excluded()).(map[string]any)
-		return kept
+		keys := tree(p.Exclude)
+		delete(keys, "_id")
+		doc, _ = exclude(doc, keys).(map[string]any)
 	}
 	return doc
 }
 
-func (p Projection) included() branch { return tree(append([]string{"_id"}, p.Include...)) }
-
-func (p Projection) excluded() branch {
-	t := tree(p.Exclude)
-	delete(t, "_id")
-	return t
+// applyTo is Apply for a document as it is stored.
+func (p Projection) applyTo(body []byte) (json.RawMessage, error) {
+	if p.Include == nil && p.Exclude == nil {
+		return body, nil
+	}
+	doc, err := read(body)
+	if err != nil {
+		return nil, err
+	}
+	return encode(p.Apply(doc))
 }
 
 // branch is a set of dotted keys as a tree; a branch without twigs is a whole key.
@@ -33,33 +40,22 @@ type branch map[string]branch
 
 func tree(keys []string) branch {
 	root := branch{}
-	whole := map[string]bool{}
 	for _, key := range keys {
-		whole[key] = true
-	}
-	for _, key := range keys {
-		at, parts := root, strings.Split(key, ".")
-		for i, part := range parts {
-			if at[part] == nil {
-				at[part] = branch{}
-			}
-			at = at[part]
-			if whole[strings.Join(parts[:i+1], ".")] && i < len(parts)-1 {
-				break // a part of a key that is chosen as a whole
-			}
-		}
-	}
-	for key := range whole {
 		at := root
-		for _, part := range strings.Split(key, ".") {
-			next, ok := at[part]
-			if !ok {
-				at = nil
-				break
+		parts := strings.Split(key, ".")
+		for i, part := range parts {
+			next, known := at[part]
+			if known && len(next) == 0 {
+				break // part of a key that is chosen as a whole
 			}
+			if i == len(parts)-1 {
+				next = nil
+			} else if !known {
+				next = branch{}
+			}
+			at[part] = next
 			at = next
 		}
-		clear(at)
 	}
 	return root
 }

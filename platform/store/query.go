@@ -55,13 +55,16 @@ func (tx *Tx) Search(collection string, q Query) (Page, error) {
 		return Page{}, err
 	}
 	defer rows.Close()
-	cutter := q.Fields.cutter()
 	for rows.Next() {
 		var body []byte
 		if err := rows.Scan(&body); err != nil {
 			return Page{}, err
 		}
-		page.Results = append(page.Results, cutter.cut(body))
+		chosen, err := q.Fields.applyTo(body)
+		if err != nil {
+			return Page{}, err
+		}
+		page.Results = append(page.Results, chosen)
 	}
 	if err := rows.Err(); err != nil {
 		return Page{}, err

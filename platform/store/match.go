@@ -1,0 +1,191 @@
+package store
+
+import (
+	"database/sql/driver"
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+	"modernc.org/sqlite"
+)
+
+func init() {
+	// passes(body, key, operator, value) tests a document; value is JSON.
+	sqlite.MustRegisterDeterministicScalarFunction("passes", 4,
+		func(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, error) {
+			body, _ := args[0].(string)
+			key, _ := args[1].(string)
+			operator, _ := args[2].(string)
+			value, _ := args[3].(string)
+			return passes(gjson.Parse(body), strings.Split(key, "."), operator, gjson.Parse(value)), nil
+		})
+	// SQLite's own lower() knows the letters of ASCII alone.
+	sqlite.MustRegisterDeterministicScalarFunction("contains_fold", 2,
+		func(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, error) {
+			text, ok := args[0].(string)
+			part, _ := args[1].(string)
+			return ok && containsFold(text, part), nil
+		})
+}
+
+func containsFold(text, part string) bool {
+	return strings.Contains(strings.ToLower(text), strings.ToLower(part))
+}
+
+// passes tells whether one of the values under a key passes a test. A list
+// passes when one of its elements does, also a list on the way to the key.
+func passes(doc gjson.Result, path []string, operator string, want gjson.Result) bool {
+	switch operator {
+	case "$ne":
+		return !passes(doc, path, "$eq", want)
+	case "$nin":
+		return !passes(doc, path, "$in", want)
+	}
+	test := func(have gjson.Result) bool { return compare(have, operator, want) }
+	if operator == "$in" {
+		test = func(have gjson.Result) (found bool) {
+			want.ForEach(func(_, one gjson.Result) bool {
+				found = compare(have, "$eq", one)
+				return !found
+			})
+			return found
+		}
+	}
+	// A number in a key names an element of a list where there is one.
+	if element, ok := element(doc, path); ok {
+		return operator == "$exists" && want.Bool() || operator != "$exists" && test(element)
+	}
+	found := false
+	exists := reach(doc, path, func(have gjson.Result) bool {
+		found = test(have)
+		return !found
+	})
+	switch {
+	case operator == "$exists":
+		return exists == want.Bool()
+	case !exists: // counts as null
+		return operator != "$match" && test(gjson.Result{Type: gjson.Null})
+	}
+	return found
+}
+
+// element follows a key with numbers as indexes of lists.
+func element(v gjson.Result, path []string) (gjson.Result, bool) {
+	numbered := false
+	for i, part := range path {
+		index, err := strconv.ParseUint(part, 10, 30)
+		var next gjson.Result
+		switch {
+		case i > 0 && err == nil && v.IsArray():
+			numbered = true
+			if list := v.Array(); int(index) < len(list) {
+				next = list[index]
+			}
+		case v.IsObject():
+			next = child(v, part)
+		}
+		if !next.Exists() {
+			return next, false
+		}
+		v = next
+	}
+	return v, numbered
+}
+
+// child is the value of an object's key, which may have any characters.
+func child(object gjson.Result, key string) (value gjson.Result) {
+	object.ForEach(func(name, v gjson.Result) bool {
+		if name.Str == key {
+			value = v
+		}
+		return name.Str != key
+	})
+	return value
+}
+
+// reach visits the values under a key until visit returns false, and tells
+// whether the key exists.
+func reach(v gjson.Result, path []string, visit func(gjson.Result) bool) (exists bool) {
+	if !v.IsObject() {
+		return false
+	}
+	v = child(v, path[0])
+	if !v.Exists() {
+		return false
+	}
+	last := len(path) == 1
+	each := func(_, v gjson.Result) bool {
+		if last {
+			return visit(v)
+		}
+		exists = reach(v, path[1:], visit) || exists
+		return true
+	}
+	if v.IsArray() {
+		v.ForEach(each)
+	} else {
+		each(v, v)
+	}
+	return exists || last
+}
+
+// compare compares values of the same type.
+func compare(have gjson.Result, operator string, want gjson.Result) bool {
+	order := 0
+	switch {
+	case have.Type != want.Type:
+		return false
+	case have.Type == gjson.String && operator == "$match":
+		return containsFold(have.Str, want.Str)
+	case have.Type == gjson.String:
+		order = strings.Compare(have.Str, want.Str)
+	case have.Type == gjson.Number:
+		order = compareNumbers(have, want)
+	default: // null, true, false
+		return operator == "$eq" && have.Type != gjson.JSON
+	}
+	switch operator {
+	case "$eq":
+		return order == 0
+	case "$gt":
+		return order > 0
+	case "$gte":
+		return order >= 0
+	case "$lt":
+		return order < 0
+	case "$lte":
+		return order <= 0
+	}
+	return false
+}
+
+func compareNumbers(a, b gjson.Result) int {
+	m, errA := strconv.ParseInt(a.Raw, 10, 64)
+	n, errB := strconv.ParseInt(b.Raw, 10, 64)
+	switch {
+	case errA == nil && errB == nil && m != n:
+		return map[bool]int{true: -1, false: 1}[m < n]
+	case errA == nil && errB == nil || a.Num == b.Num:
+		return 0
+	case a.Num < b.Num:
+		return -1
+	}
+	return 1
+}
+
+// checkLiteral refuses what a value cannot be compared with.
+func checkLiteral(v any, at string) error {
+	switch v := v.(type) {
+	case nil, string, bool, int, float64:
+		return nil
+	case json.Number:
+		if _, err := v.Float64(); err != nil {
+			return &QueryError{Key: at, Message: "is not a number that can be compared with"}
+		}
+		return nil
+	case []any:
+		return &QueryError{Key: at, Message: "a list cannot be compared with; use $in for any of several values"}
+	}
+	return &QueryError{Key: at, Message: "must be text, a number, true, false or null"}
+}
