@@ -38,7 +38,7 @@ func TestDiskFull(t *testing.T) {
 	}
 	if strings.Count(text.String(), "level=WARN") != 1 || !strings.Contains(text.String(), "going on without a journal") || !strings.Contains(text.String(), "free space") ||
 		!strings.Contains(text.String(), `is full`) {
-		t.Errorf("told: %s", text)
+		t.Errorf("log: %s", text)
 	}
 	if err := os.Remove(filepath.Join(dir, "full")); err != nil {
 		t.Fatal(err)
@@ -47,7 +47,7 @@ func TestDiskFull(t *testing.T) {
 	k := open(t, dir, log)
 	known := done(k, "a")
 	if len(known) == 0 || known[0] != 1 || text.Len() > 0 {
-		t.Errorf("the next run: %d parts known, told: %s", len(known), text)
+		t.Errorf("the next run: %d parts known, log: %s", len(known), text)
 	}
 	t.Logf("%d parts of 9000, confirmed on a full disk, are known to the next run", len(known))
 	k.Confirm(to("a"), id, 9000)

@@ -375,7 +375,7 @@ func TestRotated(t *testing.T) {
 			log, text := logged()
 			use(log)
 			if strings.Count(text.String(), "moved away") != 1 || strings.Count(text.String(), "\n") != 1 {
-				t.Errorf("told: %s", text)
+				t.Errorf("log: %s", text)
 			}
 			kind := "corrupt"
 			if name == "newer" {
@@ -386,7 +386,7 @@ func TestRotated(t *testing.T) {
 				t.Error(kept)
 			}
 			if newer := strings.Contains(text.String(), "made by a newer version"); newer != (name == "newer") || newer && strings.Contains(text.String(), "cannot be read") {
-				t.Errorf("told: %s", text)
+				t.Errorf("log: %s", text)
 			}
 			if code := regexp.MustCompile(`\(\d+\)`).FindString(text.String()); code != "" {
 				t.Errorf("a bare code %s in %s", code, text)
@@ -434,7 +434,7 @@ func TestNoJournalIsNoFailure(t *testing.T) {
 		j.Forget(to("a"), 0)
 	}
 	if strings.Count(text.String(), "level=WARN") != 1 {
-		t.Errorf("told: %s", text)
+		t.Errorf("log: %s", text)
 	}
 }
 
@@ -491,7 +491,7 @@ func TestVersion1(t *testing.T) {
 		}
 	}
 	if _, err := os.Stat(receipts); err == nil || text.Len() > 0 {
-		t.Errorf("%v, told: %s", err, text)
+		t.Errorf("%v, log: %s", err, text)
 	}
 }
 

@@ -159,7 +159,7 @@ func TestRangesThatGoWrong(t *testing.T) {
 			}
 			return false
 		},
-		"replaced, told by no tag": func(s *rangeService, w http.ResponseWriter, r *http.Request, n int64) bool {
+		"replaced, without an ETag": func(s *rangeService, w http.ResponseWriter, r *http.Request, n int64) bool {
 			if r.Header.Get("Range") == "" || n != 2 {
 				return false
 			}

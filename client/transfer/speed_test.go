@@ -197,7 +197,7 @@ func TestStatsCount(t *testing.T) {
 	}
 }
 
-// TestLimitedUpload: a limit holds for all files together, and is told.
+// TestLimitedUpload: a limit holds for all files together.
 func TestLimitedUpload(t *testing.T) {
 	s := newService(t)
 	limit, err := ParseBandwidth("1M")

@@ -36,7 +36,7 @@ print(sdk.datasets.download_component(d, { component = "file", target_path = "ou
 type counter struct {
 	*httptest.Server
 	served atomic.Int64
-	ranges atomic.Int64 // answers that were a part of a file
+	ranges atomic.Int64 // partial answers
 	flying atomic.Int64
 }
 
@@ -81,8 +81,8 @@ func (w countingWriter) Write(b []byte) (int, error) {
 func (w countingWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // TestDownloadKilled kills a script in the middle of a large file and runs it
-// again: it goes on from what is on the disk, and the file is verified as a
-// whole. Where what is on the disk is not what was sent, it begins anew.
+// again: the download resumes from the partial file and the whole file is
+// verified. A damaged partial file starts over.
 func TestDownloadKilled(t *testing.T) {
 	const size, stop = 64 << 20, 40 << 20
 	h := newHome(t, 0, flightgen.Options{})

@@ -17,27 +17,27 @@ import (
 	"time"
 )
 
-// witness is a proxy between runs and the platform that writes down what has
-// been acknowledged: a part, and a file sent in one request, with the answer to
-// its bytes, any other file sent whole with its completion. Checksums say which part or file it is, whatever address
-// and dataset it went to.
+// witness is a proxy between runs and the platform that records what has been
+// acknowledged: parts and uploads through the platform with the answer to their
+// bytes, other files sent whole with their completion. They are identified by
+// checksum, whatever URL and dataset they went to.
 //
-// An answer that the run had not read when it was killed acknowledged nothing
-// to it. The system tells: a socket that dies with unread bytes resets its
-// connection, one that has read all closes it in good order (see wasRead).
+// An answer that the run had not read when it was killed does not count: a
+// socket closed with unread bytes resets its connection, one that has read all
+// closes it in order (see wasRead).
 type witness struct {
 	*httptest.Server
 	multipart map[string]bool // checksums of parts; all others are of whole files
 
 	mu     sync.Mutex
 	acked  map[string]bool
-	unread map[string]bool   // acknowledged to nobody: the run was dead
+	unread map[string]bool   // acknowledged to a dead run
 	again  []string          // sent although acknowledged
-	twice  int               // sent although the platform had it: the answer was not read
-	of     map[string]string // dataset: checksum of the whole file on its way
-	flying int               // requests with bytes, under way
+	twice  int               // number of those in unread that were sent again
+	of     map[string]string // dataset: checksum of the whole file being sent
+	flying int               // requests with bytes in flight
 	open   int               // connections
-	bytes  int64             // taken by the platform
+	bytes  int64             // received by the platform
 	first  chan struct{}     // closed by the first request
 	began  time.Time         // when that came
 	once   *sync.Once
@@ -124,7 +124,7 @@ func (c *watchedConn) Close() error {
 	return c.Conn.Close()
 }
 
-// begin forgets everything, for files of which these are the parts.
+// begin starts over with files whose parts have these checksums.
 func (w *witness) begin(multipart map[string]bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -184,14 +184,14 @@ func (w *witness) call(proxy http.Handler, rw *statusCode, r *http.Request) {
 	}
 }
 
-// inFlight tells whether bytes are on their way.
+// inFlight is true while a request with bytes is in flight.
 func (w *witness) inFlight() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.flying > 0
 }
 
-// quiet tells whether all that a killed run had begun has come to its end.
+// quiet is true once all requests and connections of a killed run have ended.
 func (w *witness) quiet() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
