@@ -4,7 +4,9 @@ import (
 	"mime"
 	"net/url"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -42,49 +44,25 @@ func FileName(contentDisposition string) string {
 	return nameless
 }
 
+// parameterPattern matches a parameter and its value, quoted or up to the next
+// semicolon.
+var parameterPattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`([^;="\s]+)\s*=[ \t]*(?:"((?:[^"\\]|\\.)*)|([^;]*))`)
+})
+
+var unquote = strings.NewReplacer(`\"`, `"`, `\\`, `\`)
+
 // dispositionParameters parses parameters leniently: servers send unquoted
-// blanks, raw Latin-1 and Windows paths.
+// blanks, raw Latin-1 and Windows paths. The first of several counts.
 func dispositionParameters(header string) map[string]string {
 	out := map[string]string{}
-	_, rest, found := strings.Cut(header, ";")
-	if !found {
-		rest = header
-	}
-	for rest != "" {
-		name, after, found := strings.Cut(rest, "=")
-		if !found {
-			break
-		}
-		if i := strings.LastIndexByte(name, ';'); i >= 0 {
-			name = name[i+1:]
-		}
-		var value string
-		value, rest = parameterValue(strings.TrimLeft(after, " \t"))
-		name = strings.ToLower(strings.TrimSpace(name))
+	for _, match := range parameterPattern().FindAllStringSubmatch(header, -1) {
+		name := strings.ToLower(match[1])
 		if _, twice := out[name]; !twice {
-			out[name] = value
+			out[name] = unquote.Replace(match[2]) + strings.TrimSpace(match[3])
 		}
 	}
 	return out
-}
-
-// parameterValue splits off a value, quoted or up to the next semicolon.
-func parameterValue(s string) (value, rest string) {
-	if !strings.HasPrefix(s, `"`) {
-		value, rest, _ = strings.Cut(s, ";")
-		return strings.TrimSpace(value), rest
-	}
-	var b strings.Builder
-	for i := 1; i < len(s); i++ {
-		switch {
-		case s[i] == '"':
-			return b.String(), s[i+1:]
-		case s[i] == '\\' && i+1 < len(s) && (s[i+1] == '"' || s[i+1] == '\\'):
-			i++
-		}
-		b.WriteByte(s[i])
-	}
-	return b.String(), ""
 }
 
 // decodeExtended decodes charset'language'percent-encoded.

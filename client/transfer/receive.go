@@ -146,21 +146,18 @@ func (r *receiver) attempt(ctx context.Context, answer *http.Response) error {
 	if r.resumable {
 		recording.Go(func() { r.recordProgress(ended) })
 	}
-	verifying := r.verify()
+	verified := r.verify()
 	err := r.ranges(ctx, answer)
 	close(ended)
 	recording.Wait()
-	if err != nil {
-		verifying.stop()
-		if r.resumable && r.file.broken() == nil {
-			r.file.record(r.have)
-		}
-		return err
+	wrong := verified(err != nil)
+	if err == nil {
+		return wrong
 	}
-	if r.want == "" {
-		return nil
+	if r.resumable && r.file.broken() == nil {
+		r.file.record(r.have)
 	}
-	return verifying.result()
+	return err
 }
 
 // received notes bytes that were written.

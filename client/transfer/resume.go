@@ -135,3 +135,24 @@ func (t *Transfers) pruneOnce(in folder) {
 		}
 	}
 }
+
+// recordProgress records what is on disk, now and then, until ended.
+func (r *receiver) recordProgress(ended <-chan struct{}) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ended:
+			return
+		case <-tick.C:
+		case <-r.due:
+		}
+		r.mu.Lock()
+		have, unsynced := append(spans(nil), r.have...), r.unsynced
+		r.unsynced = 0
+		r.mu.Unlock()
+		if unsynced > 0 {
+			r.file.record(have)
+		}
+	}
+}
