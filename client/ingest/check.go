@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/tidwall/gjson"
-	"golang.org/x/sync/errgroup"
 
 	"transect/client"
 	"transect/client/fault"
@@ -31,7 +30,7 @@ func Preflight(ctx context.Context, o Options) (*preflight.Report, error) {
 
 // check reads all files.
 func (r *run) check(ctx context.Context) (*preflight.Report, error) {
-	err := r.readAll(ctx, func(s *scan.Skipped) error {
+	err := r.readAll(ctx, &Progress{}, func(s *scan.Skipped) error {
 		r.checker.Add(scan.Item{}, nil, s)
 		return nil
 	}, func(_ context.Context, it *item, buffer []byte) error {
@@ -39,27 +38,7 @@ func (r *run) check(ctx context.Context) (*preflight.Report, error) {
 		r.checker.Add(it.Item, it.photo, err)
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return r.checker.Report(ctx), nil
-}
-
-// readAll visits the items of the source from several goroutines, outside of
-// the pipeline.
-func (r *run) readAll(ctx context.Context, leftOut func(*scan.Skipped) error, visit func(context.Context, *item, []byte) error) error {
-	group, inner := errgroup.WithContext(ctx)
-	scanned := make(chan *item, 256)
-	group.Go(func() error {
-		defer close(scanned)
-		return named(r.eachScanned(inner, func(it *item) error { return put(inner, scanned, it) }, leftOut))
-	})
-	group.Go(func() error { return r.eachItem(inner, scanned, visit) })
-	err := group.Wait()
-	if err == nil && ctx.Err() != nil {
-		err = fault.Stopped(ctx)
-	}
-	return err
+	return r.checker.Report(ctx), err
 }
 
 // checkAll checks all files before the run, and fails when one has an error.

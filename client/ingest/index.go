@@ -7,7 +7,6 @@ import (
 	"path"
 	"slices"
 	"strconv"
-	"strings"
 
 	"transect/client"
 	"transect/client/fault"
@@ -168,16 +167,13 @@ func (ix *index) named(kind, name string) ([]reconcile.Dataset, error) {
 // Where there are more (the tiles of a map) relocated files are not recognised.
 const maxRelocated = 200
 
-// relocated returns the complete datasets of a kind, base name and size whose
-// path ends with name, or the other way round.
+// relocated returns the complete datasets of a kind, base name and size.
 func (ix *index) relocated(kind, name string, size int64) ([]reconcile.Dataset, error) {
 	list, err := ix.find(contentIdentity(kind, name, size), maxRelocated+1)
 	if len(list) > maxRelocated {
-		return nil, err
+		list = nil
 	}
-	return slices.DeleteFunc(list, func(d reconcile.Dataset) bool {
-		return !strings.HasSuffix(d.Name, "/"+name) && !strings.HasSuffix(name, "/"+d.Name)
-	}), err
+	return list, err
 }
 
 // each visits all records in order of dataset identifiers.

@@ -123,7 +123,6 @@ func (r *run) pipeline(ctx context.Context) error {
 	if r.index, err = load(ctx, r.client, r.options.Target, tempDir(r.options.StateDir)); err != nil {
 		return err
 	}
-	scanned := make(chan *item, 256)
 	inspected := make(chan *item, 2*r.options.Batch)
 	ready := make(chan *item, 2*r.options.Workers)
 	group, ctx := errgroup.WithContext(ctx)
@@ -134,14 +133,19 @@ func (r *run) pipeline(ctx context.Context) error {
 		})
 	}
 	group.Go(func() error {
-		defer close(scanned)
-		return named(r.scan(ctx, scanned))
-	})
-	group.Go(func() error {
 		defer close(inspected)
-		return named(r.eachItem(ctx, scanned, func(ctx context.Context, it *item, buffer []byte) error {
+		return r.readAll(ctx, r.options.Progress, func(skipped *scan.Skipped) error {
+			r.checker.Add(scan.Item{}, nil, skipped)
+			if skipped.Passed() {
+				return nil
+			}
+			r.options.Progress.Files.Add(1)
+			o := Outcome{Name: skipped.Name, Path: absolute(skipped.Path)}
+			o.fail(skipped)
+			return r.record(o)
+		}, func(ctx context.Context, it *item, buffer []byte) error {
 			return r.inspect(ctx, it, buffer, inspected)
-		}))
+		})
 	})
 	group.Go(func() error {
 		defer close(ready)
@@ -185,64 +189,52 @@ func put(ctx context.Context, to chan<- *item, it *item) error {
 	}
 }
 
-// eachItem calls visit for each item from several goroutines, with a buffer for
-// three samples.
-func (r *run) eachItem(ctx context.Context, from <-chan *item, visit func(context.Context, *item, []byte) error) error {
-	group, ctx := errgroup.WithContext(ctx)
+// readAll scans the source. It visits items from several goroutines, each with a
+// buffer for three samples, counts them, and passes files that cannot be ingested
+// to leftOut.
+func (r *run) readAll(ctx context.Context, p *Progress, leftOut func(*scan.Skipped) error,
+	visit func(context.Context, *item, []byte) error) error {
+	group, inner := errgroup.WithContext(ctx)
+	scanned := make(chan *item, 256)
+	group.Go(func() error {
+		defer close(scanned)
+		return named(r.scan(inner, scanned, p, leftOut))
+	})
 	for range 2 * runtime.GOMAXPROCS(0) {
 		group.Go(func() error {
 			buffer := make([]byte, 3*sampleSize)
-			for it := range from {
-				if ctx.Err() != nil {
-					return fault.Stopped(ctx)
+			for it := range scanned {
+				if inner.Err() != nil {
+					return fault.Stopped(inner)
 				}
-				if err := visit(ctx, it, buffer); err != nil {
-					return err
+				if err := visit(inner, it, buffer); err != nil {
+					return named(err)
 				}
 			}
 			return nil
 		})
 	}
-	return group.Wait()
-}
-
-// scan finds the files of a run.
-func (r *run) scan(ctx context.Context, to chan<- *item) error {
-	p := r.options.Progress
-	err := r.eachScanned(ctx, func(it *item) error {
-		p.Files.Add(1)
-		p.Bytes.Add(it.Size())
-		return put(ctx, to, it)
-	}, func(skipped *scan.Skipped) error {
-		r.checker.Add(scan.Item{}, nil, skipped)
-		if skipped.Passed() {
-			return nil
-		}
-		o := Outcome{Name: skipped.Name, Path: absolute(skipped.Path)}
-		o.fail(skipped)
-		p.Files.Add(1)
-		return r.record(o)
-	})
+	err := group.Wait()
 	if err == nil && ctx.Err() != nil {
-		return fault.Stopped(ctx)
+		err = fault.Stopped(ctx)
 	}
-	p.Complete.Store(err == nil && !r.stopping())
 	return err
 }
 
-// eachScanned visits the items of the source that pass the filter, and the files
-// that were left out.
-func (r *run) eachScanned(ctx context.Context, visit func(*item) error, leftOut func(*scan.Skipped) error) error {
+// scan yields the items of the source that pass the filter.
+func (r *run) scan(ctx context.Context, to chan<- *item, p *Progress, leftOut func(*scan.Skipped) error) error {
 	items := r.options.Items
 	if items == nil {
 		items = scan.Items(ctx, r.options.Source)
 	}
 	for found, err := range items {
 		var skipped *scan.Skipped
-		if r.stopping() {
+		switch {
+		case r.stopping():
 			return nil
-		}
-		if err == nil && len(found.Members) > 0 {
+		case errors.As(err, &skipped):
+			err = leftOut(skipped)
+		case err == nil && len(found.Members) > 0:
 			keep := true
 			if r.options.Filter != nil {
 				r.callback.Lock()
@@ -250,15 +242,16 @@ func (r *run) eachScanned(ctx context.Context, visit func(*item) error, leftOut 
 				r.callback.Unlock()
 			}
 			if err == nil && keep {
-				err = visit(&item{Item: found})
+				p.Files.Add(1)
+				p.Bytes.Add(found.Size())
+				err = put(ctx, to, &item{Item: found})
 			}
-		} else if errors.As(err, &skipped) {
-			err = leftOut(skipped)
 		}
 		if err != nil {
 			return err
 		}
 	}
+	p.Complete.Store(ctx.Err() == nil)
 	return nil
 }
 

@@ -58,7 +58,7 @@ func Verify(ctx context.Context, c *client.Client, o Options, report func(Verdic
 	defer ix.close()
 	v := &Verification{report: report, matched: map[string]bool{}}
 	r := &run{client: c, options: o, index: ix, relocated: map[string]bool{}}
-	err = r.readAll(ctx, func(skipped *scan.Skipped) error {
+	err = r.readAll(ctx, &Progress{}, func(skipped *scan.Skipped) error {
 		if skipped.Passed() {
 			return nil
 		}
