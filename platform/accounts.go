@@ -114,14 +114,14 @@ func (r *Request) clientUser(id, secret string) (user string, ends time.Time, er
 		return known.UserID, ends, nil
 	}
 	wrong := unauthorized("InvalidClient", "client id or secret is wrong")
-	kept, err := r.tx.Get(oauthSecrets, id)
+	stored, err := r.tx.Get(oauthSecrets, id)
 	if errors.Is(err, store.ErrNotFound) {
 		return "", ends, wrong
 	}
 	if err != nil {
 		return "", ends, err
 	}
-	if !same(store.Text(kept, "hash"), hashed(secret)) {
+	if !same(store.Text(stored, "hash"), hashed(secret)) {
 		return "", ends, wrong
 	}
 	doc, err := r.get(oauthClients, id)
@@ -140,7 +140,7 @@ func (r *Request) clientUser(id, secret string) (user string, ends time.Time, er
 }
 
 // Share tokens give access to the tiles of datasets of one company, for a
-// number of seconds or for good.
+// number of seconds or without end.
 var shareTokens = &resource{name: "share_token", plural: "share_tokens"}
 
 // maxDuration of a share token, in seconds: 100 years.
@@ -179,7 +179,7 @@ func revokeShareToken(r *Request) (any, error) {
 	}
 	if token == nil {
 		// The token itself is a secret and stays out of the answer.
-		return nil, fail(404, "ResourceNotFound", "there is no such share token")
+		return nil, fail(404, "ResourceNotFound", "the share token does not exist")
 	}
 	if err := r.needManager(store.Text(token, "company")); err != nil {
 		return nil, err

@@ -42,8 +42,8 @@ func init() {
 	})
 }
 
-// updateConfiguration changes what is given; new configurations replace all
-// there were.
+// updateConfiguration changes the given keys; a list of versions replaces the
+// stored one.
 func updateConfiguration(r *Request) (any, error) {
 	if r.body["name"] == nil && r.body["description"] == nil && r.body["versions"] == nil {
 		return nil, invalid("nothing to change: name, description or versions is needed")

@@ -170,7 +170,7 @@ func (r *Request) setAccess(verb, company, name string) error {
 	switch verb {
 	case "expose":
 		doc["exposed"] = true
-	case "unexpose": // nobody may order what is not exposed
+	case "unexpose": // what is not exposed cannot be ordered
 		doc["exposed"], doc["enabled"] = false, false
 	case "enable":
 		if doc["exposed"] != true {
@@ -207,8 +207,8 @@ func (r *Request) credentialTarget() (target, assigned store.Doc, err error) {
 	return target, assigned, err
 }
 
-// assignCredentials sets by name what analytics run with; what is set under
-// other names stays.
+// assignCredentials sets by name which credentials analytics run with. Those
+// under other names stay.
 func assignCredentials(r *Request) (any, error) {
 	credentials := r.object("credentials")
 	target, doc, err := r.credentialTarget()
@@ -231,9 +231,9 @@ func assignCredentials(r *Request) (any, error) {
 		target["credentials"] = credentials
 		return target, r.create(analyticCredentials, target)
 	}
-	kept, _ := doc["credentials"].(map[string]any)
+	assigned, _ := doc["credentials"].(map[string]any)
 	all := maps.Clone(credentials)
-	for name, value := range kept {
+	for name, value := range assigned {
 		if all[name] == nil {
 			all[name] = value
 		}

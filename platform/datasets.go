@@ -27,7 +27,6 @@ func init() {
 		"properties": object(nil), "source": object(nil), "ingestion": object(nil), "categories": list(word)}
 	datasets.complete = completeDataset
 	serve("datasets", datasets, map[string]endpoint{
-		"create-dataset":            do(datasets.createOne, "*"),
 		"add-dataset-categories":    do(datasets.changing(addCategories)),
 		"delete-dataset-categories": do(datasets.changing(deleteCategories)),
 		"update-dataset-properties": do(datasets.changing(updateProperties)),

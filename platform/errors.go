@@ -30,7 +30,7 @@ func fail(status int, code, format string, args ...any) *failure {
 	return &failure{status: status, Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// invalid is a request that cannot be right, whatever the platform holds.
+// invalid is the failure of a request that is wrong by itself.
 func invalid(format string, args ...any) *failure {
 	return fail(http.StatusBadRequest, "InvalidRequest", format, args...)
 }

@@ -36,17 +36,17 @@ func init() {
 	})
 }
 
-// planEstimations makes the estimations that a mission is missing, and takes
-// away those of methods it has no more, unless they were begun.
+// planEstimations creates the missing estimations of a mission, and deletes
+// pending ones of methods that the mission no longer has.
 func (r *Request) planEstimations(mission store.Doc) error {
 	planned, err := r.tx.All(estimations.plural, store.Doc{"mission": mission["_id"]})
 	if err != nil {
 		return err
 	}
 	methods, _ := mission["estimation_methods"].([]any)
-	var there []any
+	var existing []any
 	for _, doc := range planned {
-		there = append(there, doc["estimation_method"])
+		existing = append(existing, doc["estimation_method"])
 		if slices.Contains(methods, doc["estimation_method"]) || doc["status"] != estimationPending {
 			continue
 		}
@@ -55,7 +55,7 @@ func (r *Request) planEstimations(mission store.Doc) error {
 		}
 	}
 	for _, method := range methods {
-		if slices.Contains(there, method) {
+		if slices.Contains(existing, method) {
 			continue
 		}
 		err := r.create(estimations, store.Doc{

@@ -70,8 +70,8 @@ func completeFeature(r *Request, given, doc store.Doc) error {
 	return owned(r, given, doc)
 }
 
-// removePermanently deletes for good, also what could be restored: features, or
-// collections with all features in them unless a dataset shows them.
+// removePermanently deletes features without the possibility to restore them,
+// or collections with all their features unless a dataset shows them.
 func removePermanently(t *resource) handler {
 	return func(r *Request) (any, error) {
 		ids := []string{r.text(t.name)}

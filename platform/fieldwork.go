@@ -33,7 +33,7 @@ func init() {
 	pilots.defaults = store.Doc{"carrier_models": []any{}, "sensor_models": []any{}}
 	pilots.complete = setPilotCompanies
 
-	// A model without a company is there for all of them.
+	// A model without a company is available to all companies.
 	for _, model := range []*resource{carrierModels, sensorModels} {
 		model.refs = []ref{{"company", companies, leave}}
 		model.unique = []string{"maker", "name", "company"}

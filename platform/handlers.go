@@ -17,7 +17,7 @@ import (
 type handler func(*Request) (any, error)
 
 // standard finds the handler that an operation's declaration asks for, or
-// returns false. Creations and updates keep keys that no declaration names.
+// returns false. Creations and updates store keys that no declaration names.
 func (t *resource) standard(op *api.Operation) (endpoint, bool) {
 	many := op.List() != ""
 	each := func(do func(*Request, *resource, string) error) handler {

@@ -45,7 +45,7 @@ func cancelProduct(r *Request) (any, error) {
 	}
 	doc["status"] = productCancelled
 	doc["end_date"] = date(r.now())
-	// Without its job nothing more is kept of what is still running.
+	// A run without a job cannot store anything more.
 	if err := r.tx.Exec("DELETE FROM jobs WHERE id = ?", id); err != nil {
 		return nil, err
 	}
@@ -192,7 +192,7 @@ func (r *Request) order(given store.Doc) (store.Doc, error) {
 }
 
 // extras returns a copy of a body without the keys named: what a request gives
-// beyond the arguments of the operation is kept in the document.
+// beyond the arguments of the operation is stored.
 func extras(body store.Doc, without ...string) (store.Doc, error) {
 	doc := maps.Clone(body)
 	for _, key := range without {

@@ -25,7 +25,6 @@ func init() {
 		return nil
 	}
 	serve("projects", projects, map[string]endpoint{
-		"create":               do(projects.createOne, "*"),
 		"compute-project-bbox": do(projects.changing(computeBox)),
 	})
 }

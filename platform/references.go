@@ -26,8 +26,8 @@ const (
 	cascade                 // the document is deleted too, and restored with the other
 )
 
-// deletedWith is the key of a document that was deleted with another, which
-// holds the other's identifier.
+// deletedWith is the key that holds, in a document deleted by a cascade, the
+// identifier of the document whose deletion caused it.
 const deletedWith = "deleted_with"
 
 // referred is a document that a request refers to.
@@ -83,7 +83,7 @@ func distinct(key string, v any) error {
 	ids, err := idsOf(key, v)
 	for i, id := range ids {
 		if slices.Contains(ids[:i], id) {
-			return wrong(key, "%s is there twice", id)
+			return wrong(key, "%s is listed twice", id)
 		}
 	}
 	return err
@@ -192,8 +192,8 @@ func (r *Request) softDelete(t *resource, doc store.Doc) error {
 	return r.tx.Replace(t.plural, doc)
 }
 
-// delete marks a document as deleted if those that refer to it allow that, and
-// does with them what their references say.
+// delete soft-deletes a document and applies the reaction of every reference
+// to it: refuse, unlink or cascade.
 func (r *Request) delete(t *resource, doc store.Doc) error {
 	if t.deletable != nil {
 		if err := t.deletable(r, doc); err != nil {
@@ -234,8 +234,8 @@ func (r *Request) delete(t *resource, doc store.Doc) error {
 	return r.softDelete(t, doc)
 }
 
-// restore takes the mark of deletion from a document and from those that were
-// deleted with it. A document that has none stays as it is, so that the
+// restore makes a soft-deleted document, and those deleted with it, visible
+// again. It changes nothing in a document that is not deleted, so that the
 // request can be repeated.
 func (r *Request) restore(t *resource, id string) error {
 	doc, err := r.tx.Get(t.plural, id)

@@ -27,7 +27,7 @@ type Request struct {
 	body    store.Doc // the JSON body; the query of a GET
 	raw     []byte    // the body as it came, where the order of keys counts
 	tx      *store.Tx // of the route's kind; nil for a stream
-	after   []func()  // what to do once the transaction is kept
+	after   []func()  // run after the transaction is committed
 }
 
 // readBody reads the request's arguments.
@@ -100,7 +100,7 @@ func (r *Request) ctx() context.Context { return r.http.Context() }
 
 func (r *Request) now() time.Time { return r.p.options.Now() }
 
-// afterwards runs f once the transaction of the request is kept.
+// afterwards runs f once the transaction of the request is committed.
 func (r *Request) afterwards(f func()) { r.after = append(r.after, f) }
 
 // read runs f in a reading transaction, for routes that stream.
@@ -126,8 +126,8 @@ func (r *Request) in(tx *store.Tx, f func() error) error {
 	return f()
 }
 
-// args reads arguments that no declaration checks. The first that is wrong is
-// kept as the error, so that a handler reads them all and asks once.
+// args reads arguments that no declaration checks. The first error is
+// remembered, so that a handler reads them all and checks once.
 type args struct {
 	doc store.Doc
 	err error

@@ -25,7 +25,7 @@ type resource struct {
 	refs     []ref
 	defaults store.Doc
 	derived  []string // keys that follow from others and cannot be given
-	ignored  []string // keys that may be given and are not kept
+	ignored  []string // keys that may be given and are not stored
 	fixed    []string // keys that cannot change after creation
 	unique   []string // no two documents share the values of all these keys
 	// complete checks a document as a whole and sets the derived keys. given is
@@ -59,8 +59,8 @@ func (t *resource) build(r *Request, given store.Doc) (store.Doc, error) {
 	return doc, t.fill(r, given, doc)
 }
 
-// fill checks what a request gives and puts it into a document. Keys that no
-// declaration names are kept as they are.
+// fill checks the keys that a request gives and sets them in a document. Keys
+// that no declaration names are stored unchanged.
 func (t *resource) fill(r *Request, given, doc store.Doc) error {
 	created := doc["_id"] != nil
 	for _, key := range slices.Sorted(maps.Keys(given)) {

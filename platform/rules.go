@@ -143,7 +143,7 @@ func named(known fields) rule {
 		for i, v := range v.([]any) {
 			name := v.(map[string]any)["name"]
 			if slices.Contains(names, name) {
-				return wrong(fmt.Sprintf("%s[%d].name", key, i), "%q is there twice", name)
+				return wrong(fmt.Sprintf("%s[%d].name", key, i), "%q is listed twice", name)
 			}
 			names = append(names, name)
 		}

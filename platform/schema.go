@@ -68,8 +68,8 @@ CREATE TABLE logs (
 ) WITHOUT ROWID;
 `
 
-// seed puts in what is there from the start: a company, its user, and the
-// analytics that the platform runs itself.
+// seed inserts the first documents: a company, its user, and the built-in
+// analytics.
 func (p *Platform) seed(tx *store.Tx) error {
 	now := date(p.options.Now())
 	s := p.secrets

@@ -23,7 +23,7 @@ func Decode(data []byte) (Doc, error) {
 	return doc, nil
 }
 
-// read reads a document as it is kept: it needs no checking.
+// read decodes a stored document without validating it.
 func read(body []byte) (Doc, error) {
 	v := gjson.ParseBytes(body)
 	if !v.IsObject() {
@@ -97,13 +97,13 @@ func Lookup(doc Doc, key string) any {
 	return v
 }
 
-// Text follows a dotted key to a text; "" when there is none.
+// Text follows a dotted key to a text; "" when it is absent.
 func Text(doc Doc, key string) string {
 	s, _ := Lookup(doc, key).(string)
 	return s
 }
 
-// Set stores a value under a dotted key, making the objects on the way.
+// Set stores a value under a dotted key, creating the objects on the way.
 func Set(doc Doc, key string, value any) {
 	parts := strings.Split(key, ".")
 	for _, part := range parts[:len(parts)-1] {

@@ -9,7 +9,7 @@ import (
 )
 
 // IDs makes identifiers of 24 hexadecimal digits whose order is the order of
-// their making: the first 8 are the second, the next 5 the microsecond, and the
+// their creation: the first 8 are the second, the next 5 the microsecond, and the
 // remaining 11 are random, so that two processes never make the same one.
 type IDs struct {
 	mu   sync.Mutex

@@ -1,5 +1,12 @@
 // Package store keeps JSON documents in SQLite: collections of documents with
-// an _id each, searched by filters that become SQL.
+// an _id each, searched by the filters of the service. The platform opens one
+// Store per folder; every request runs in one transaction (Read or Write) and
+// works on documents and the platform's own tables through its Tx.
+//
+// All documents are rows of one table: JSON, and columns for the keys that have
+// an index. A filter becomes SQL on those columns (filter.go); other keys are
+// tested in Go by a function registered with SQLite (match.go). Begin reading at
+// Open and Tx; session.go has the connections.
 package store
 
 import (
@@ -21,7 +28,7 @@ import (
 )
 
 var (
-	// ErrNotFound: there is no such document.
+	// ErrNotFound: the document does not exist.
 	ErrNotFound = errors.New("no such document")
 	// ErrCorrupt: the file is no database, or a damaged one.
 	ErrCorrupt = errors.New("the database is damaged")
@@ -43,14 +50,14 @@ type Options struct {
 	// Tables holds the statements for further tables of the caller, run once
 	// when the database is made.
 	Tables string
-	// Fill puts in what is there from the start, in the same transaction.
+	// Fill inserts the first documents, in the same transaction.
 	Fill func(*Tx) error
-	// Temporary leaves the disk to itself: a crash of the machine may take the
-	// database. Without it, what Write has kept is on the disk.
+	// Temporary does not wait for the disk: a crash of the machine may destroy
+	// the database. Without it, what Write has committed is on the disk.
 	Temporary bool
 }
 
-// Open opens the database, making it when the file is not there.
+// Open opens the database and creates it when the file does not exist.
 func Open(ctx context.Context, path string, options Options) (*Store, error) {
 	if err := checkHeader(path); err != nil {
 		return nil, err
@@ -130,7 +137,7 @@ func connect(path string, connections int, options string) (*sql.DB, error) {
 	return db, nil
 }
 
-// prepare makes the tables when the database is new and checks its version.
+// prepare creates the tables of a new database and checks the version.
 func (s *Store) prepare(ctx context.Context, options Options) error {
 	version, err := s.version(ctx)
 	if err != nil {

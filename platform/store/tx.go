@@ -41,8 +41,8 @@ func (tx *Tx) Affected(query string, args ...any) (int64, error) {
 	return result.RowsAffected()
 }
 
-// QueryRow asks the caller's own tables for one row. It is found at once: being
-// ready to stop for the end of the context would take as long.
+// QueryRow queries the caller's own tables for one row. It ignores the end of
+// the context: watching for it would take as long as the query.
 func (tx *Tx) QueryRow(query string, args ...any) *sql.Row {
 	return tx.one(context.WithoutCancel(tx.ctx), query, args)
 }
@@ -72,7 +72,7 @@ func (tx *Tx) Insert(collection string, doc Doc) error {
 		", body) VALUES (?"+strings.Repeat(", ?", len(columnOrder)+2)+")", args...)
 }
 
-// Replace puts a document in the place of the one with its _id.
+// Replace stores a document over the one with its _id.
 func (tx *Tx) Replace(collection string, doc Doc) error {
 	args, err := row(collection, doc)
 	if err != nil {
@@ -123,7 +123,7 @@ func row(collection string, doc Doc) ([]any, error) {
 	return append(args, string(body)), nil
 }
 
-// Remove takes a document away for good.
+// Remove deletes a document permanently.
 func (tx *Tx) Remove(collection, id string) error {
 	n, err := tx.Affected("DELETE FROM docs WHERE collection = ? AND id = ?", collection, id)
 	if err == nil && n == 0 {
