@@ -16,99 +16,92 @@ import (
 	"transect/runtime/vm"
 )
 
-// stream is a file as scripts see it: one of the three standard streams, one
-// on disk, or the end of a pipe to a program.
-type stream struct {
-	name   string // in messages
-	w      io.Writer
-	r      *bufio.Reader
-	held   *bufio.Writer // what w writes to, after setvbuf
-	file   *os.File      // on disk, else nil
-	cmd    *exec.Cmd     // at the other end of a pipe, else nil
-	pipe   io.Closer     // our end of it
-	closed bool
-	most   int           // bytes one read may give
-	turn   chan struct{} // one reader at a time
-	self   *lua.LUserData
+// file is a Lua file: a standard stream, a file on disk, or a pipe to a program.
+type file struct {
+	name     string // in messages
+	w        io.Writer
+	r        *bufio.Reader
+	buffered *bufio.Writer // in front of w, after setvbuf
+	disk     *os.File      // nil unless on disk
+	cmd      *exec.Cmd     // at the other end of a pipe, else nil
+	pipe     io.Closer     // our end of it
+	closed   bool
+	maxText  int           // bytes one read may return
+	reading  chan struct{} // one reader at a time
+	self     *lua.LUserData
 }
 
-// LuaValue makes a stream convertible: as its name.
-func (s *stream) LuaValue() any { return s.name }
+// LuaValue converts a file to its name.
+func (f *file) LuaValue() any { return f.name }
 
-func (s *stream) standard() bool { return s.file == nil && s.cmd == nil }
+// standard reports whether f is one of the three standard streams.
+func (f *file) standard() bool { return f.disk == nil && f.cmd == nil }
 
 // openIO replaces the io library: gopher-lua's is bound to the process's streams
 // and reads with the lock held.
-func (l *library) openIO() {
-	L := l.L
-	l.file = L.NewTable()
-	methods := L.SetFuncs(L.NewTable(), map[string]lua.LGFunction{
-		"write":   func(L *lua.LState) int { return l.write(L, streamArg(L), 2) },
-		"read":    func(L *lua.LState) int { return streamRead(L, streamArg(L), 2) },
-		"lines":   func(L *lua.LState) int { return streamLines(L, streamArg(L), false) },
-		"flush":   func(L *lua.LState) int { return result(L, streamArg(L).flush()) },
-		"close":   func(L *lua.LState) int { return l.close(L, streamArg(L)) },
+func (l *library) openIO(L *lua.LState) {
+	l.fileMeta = L.NewTable()
+	l.fileMeta.RawSetString("__index", L.SetFuncs(L.NewTable(), map[string]lua.LGFunction{
+		"write":   func(L *lua.LState) int { return write(L, fileArg(L), 2) },
+		"read":    func(L *lua.LState) int { return read(L, fileArg(L), 2) },
+		"lines":   func(L *lua.LState) int { return lines(L, fileArg(L), false) },
+		"flush":   func(L *lua.LState) int { return result(L, fileArg(L).flush()) },
+		"close":   func(L *lua.LState) int { return closeFile(L, fileArg(L)) },
 		"seek":    seek,
 		"setvbuf": setvbuf,
-	})
-	l.file.RawSetString("__index", methods)
-	l.file.RawSetString("__metatable", lua.LString("file"))
-	l.file.RawSetString("__tostring", L.NewFunction(func(L *lua.LState) int {
-		s, _ := L.CheckUserData(1).Value.(*stream)
+	}))
+	l.fileMeta.RawSetString("__metatable", lua.LString("file"))
+	l.fileMeta.RawSetString("__tostring", L.NewFunction(func(L *lua.LState) int {
+		f, _ := L.CheckUserData(1).Value.(*file)
 		switch {
-		case s == nil:
+		case f == nil:
 			L.ArgError(1, "file expected")
-		case s.closed:
+		case f.closed:
 			L.Push(lua.LString("file (closed)"))
 		default:
-			L.Push(lua.LString("file (" + s.name + ")"))
+			L.Push(lua.LString("file (" + f.name + ")"))
 		}
 		return 1
 	}))
-	lib := L.GetGlobal("io").(*lua.LTable)
-	for name, f := range map[string]lua.LGFunction{
-		"open": l.open, "popen": l.popen, "tmpfile": l.tmpfile, "type": streamType,
-		"read":  func(L *lua.LState) int { return streamRead(L, use(L, l.input), 1) },
-		"write": func(L *lua.LState) int { return l.write(L, use(L, l.output), 1) },
+	set(L, "io", map[string]lua.LGFunction{
+		"open": l.open, "popen": l.popen, "tmpfile": l.tmpfile, "type": fileType, "lines": l.lines,
+		"read":  func(L *lua.LState) int { return read(L, use(L, l.input), 1) },
+		"write": func(L *lua.LState) int { return write(L, use(L, l.output), 1) },
 		"flush": func(L *lua.LState) int { return result(L, use(L, l.output).flush()) },
-		"lines": l.lines,
 		"close": func(L *lua.LState) int {
 			if L.GetTop() > 0 {
-				return l.close(L, streamArg(L))
+				return closeFile(L, fileArg(L))
 			}
-			return l.close(L, use(L, l.output))
+			return closeFile(L, use(L, l.output))
 		},
 		"input":  func(L *lua.LState) int { return l.choose(L, &l.input, os.O_RDONLY) },
 		"output": func(L *lua.LState) int { return l.choose(L, &l.output, os.O_WRONLY|os.O_CREATE|os.O_TRUNC) },
-	} {
-		lib.RawSetString(name, L.NewFunction(f))
-	}
-	lib.RawSetString("stderr", l.made(L, &stream{name: "stderr", w: l.in.Options().Stderr}))
-	l.output = l.made(L, &stream{name: "stdout", w: l.in.Options().Stdout})
-	l.input = l.made(L, &stream{name: "stdin", r: bufio.NewReader(l.in.Options().Stdin)})
+	})
+	lib, opt := L.GetGlobal("io").(*lua.LTable), l.Options()
+	l.output = l.userdata(L, &file{name: "stdout", w: opt.Stdout})
+	l.input = l.userdata(L, &file{name: "stdin", r: bufio.NewReader(opt.Stdin)})
+	lib.RawSetString("stderr", l.userdata(L, &file{name: "stderr", w: opt.Stderr}))
 	lib.RawSetString("stdout", l.output)
 	lib.RawSetString("stdin", l.input)
 }
 
-// made gives a stream to Lua.
-func (l *library) made(L *lua.LState, s *stream) *lua.LUserData {
-	s.turn, s.most = make(chan struct{}, 1), l.in.MaxText()
-	s.self = &lua.LUserData{Value: s, Env: L.Env, Metatable: l.file}
-	return s.self
+func (l *library) userdata(L *lua.LState, f *file) *lua.LUserData {
+	f.reading, f.maxText = make(chan struct{}, 1), l.MaxText()
+	f.self = &lua.LUserData{Value: f, Env: L.Env, Metatable: l.fileMeta}
+	return f.self
 }
 
-// choose sets the stream that functions without one use, and gives it.
+// choose sets and returns the default input or output.
 func (l *library) choose(L *lua.LState, current **lua.LUserData, flag int) int {
 	switch v := L.Get(1).(type) {
 	case lua.LString:
-		s, err := l.openFile(L, string(v), flag)
+		f, err := l.openFile(L, string(v), flag)
 		if err != nil {
 			raiseFile(L, err)
 		}
-		*current = l.made(L, s)
+		*current = f.self
 	case *lua.LUserData:
-		streamArg(L)
-		*current = v
+		*current = fileArg(L).self
 	}
 	L.Push(*current)
 	return 1
@@ -125,27 +118,28 @@ func (l *library) open(L *lua.LState) int {
 	if !known {
 		L.ArgError(2, "invalid mode: "+mode)
 	}
-	s, err := l.openFile(L, path, flag)
+	f, err := l.openFile(L, path, flag)
 	if err != nil {
 		return failed(L, err)
 	}
-	L.Push(l.made(L, s))
+	L.Push(f.self)
 	return 1
 }
 
-// file opens a file. A pipe in the file system waits for its other end, so it
-// happens aside.
-func (l *library) openFile(L *lua.LState, path string, flag int) (*stream, error) {
-	type opened struct {
-		file *os.File
-		err  error
+// background runs f in a goroutine without the lock and waits for it or for the
+// end of the task: nothing can interrupt the opening of a named pipe, or a read
+// from a terminal.
+func background[T any](L *lua.LState, f func() (T, error)) (T, error) {
+	type outcome struct {
+		value T
+		err   error
 	}
-	done := make(chan opened, 1)
-	var got opened
+	done := make(chan outcome, 1)
+	var got outcome
 	err := vm.Blocking(L, func(ctx context.Context) error {
 		go func() {
-			file, err := l.in.Open(l.in.Path(path), flag, 0o666)
-			done <- opened{file, err}
+			value, err := f()
+			done <- outcome{value, err}
 		}()
 		select {
 		case got = <-done:
@@ -154,36 +148,40 @@ func (l *library) openFile(L *lua.LState, path string, flag int) (*stream, error
 			return ctx.Err()
 		}
 	})
-	if err == nil {
-		err = got.err
-	}
 	if err != nil {
-		return nil, named(err, path)
+		return got.value, err
 	}
-	return onDisk(got.file, path, flag), nil
+	return got.value, got.err
 }
 
-func onDisk(file *os.File, name string, flag int) *stream {
-	s := &stream{name: name, file: file}
+func (l *library) openFile(L *lua.LState, path string, flag int) (*file, error) {
+	disk, err := background(L, func() (*os.File, error) { return l.Open(l.Path(path), flag, 0o666) })
+	if err != nil {
+		return nil, luaFileError(err, path)
+	}
+	return l.onDisk(L, disk, path, flag), nil
+}
+
+func (l *library) onDisk(L *lua.LState, disk *os.File, name string, flag int) *file {
+	f := &file{name: name, disk: disk}
 	if flag&os.O_WRONLY == 0 {
-		s.r = bufio.NewReader(file)
+		f.r = bufio.NewReader(disk)
 	}
 	if flag&(os.O_WRONLY|os.O_RDWR) != 0 {
-		s.w = file
+		f.w = disk
 	}
-	return s
+	l.userdata(L, f)
+	return f
 }
 
 func (l *library) tmpfile(L *lua.LState) int {
-	if err := l.in.Permit(sandbox.Write, os.TempDir()); err != nil {
-		vm.Raise(L, err)
-	}
-	file, err := os.CreateTemp("", "transect-*")
+	l.permit(L, sandbox.Write, os.TempDir())
+	disk, err := os.CreateTemp("", "transect-*")
 	if err != nil {
 		return failed(L, err)
 	}
-	l.in.OnClose(func() { file.Close(); os.Remove(file.Name()) })
-	L.Push(l.made(L, onDisk(file, "temporary", os.O_RDWR)))
+	l.OnClose(func() { disk.Close(); os.Remove(disk.Name()) })
+	L.Push(l.onDisk(L, disk, "temporary", os.O_RDWR).self)
 	return 1
 }
 
@@ -192,64 +190,58 @@ func (l *library) popen(L *lua.LState) int {
 	if mode != "r" && mode != "w" {
 		L.ArgError(2, "invalid mode: "+mode)
 	}
-	if err := l.in.Permit(sandbox.Exec, sandbox.Shell); err != nil {
-		vm.Raise(L, err)
-	}
-	cmd := l.shellCommand(l.in.Context(), command)
-	s := &stream{name: "process", cmd: cmd}
+	l.permit(L, sandbox.Exec, sandbox.Shell)
+	cmd, opt := l.shell(l.Context(), command), l.Options()
+	f := &file{name: "process", cmd: cmd}
+	cmd.Stderr = opt.Stderr
 	var err error
 	if mode == "r" {
 		var out io.ReadCloser
-		if out, err = cmd.StdoutPipe(); err == nil {
-			cmd.Stdin = l.in.Options().Stdin
-			s.r, s.pipe = bufio.NewReader(out), out
-		}
+		cmd.Stdin = opt.Stdin
+		out, err = cmd.StdoutPipe()
+		f.r, f.pipe = bufio.NewReader(out), out
 	} else {
 		var in io.WriteCloser
-		if in, err = cmd.StdinPipe(); err == nil {
-			cmd.Stdout = l.in.Options().Stdout
-			s.w, s.pipe = in, in
-		}
+		cmd.Stdout = opt.Stdout
+		in, err = cmd.StdinPipe()
+		f.w, f.pipe = in, in
 	}
 	if err == nil {
-		cmd.Stderr = l.in.Options().Stderr
 		err = cmd.Start()
 	}
 	if err != nil {
 		return failed(L, err)
 	}
-	l.in.OnClose(func() {
-		if !s.closed {
-			_ = cmd.Process.Kill() // nobody is left to read from it
+	l.OnClose(func() {
+		if !f.closed {
+			_ = cmd.Process.Kill() // nobody reads its output any more
 			_ = cmd.Wait()
 		}
 	})
-	L.Push(l.made(L, s))
+	L.Push(l.userdata(L, f))
 	return 1
 }
 
 func (l *library) lines(L *lua.LState) int {
 	if L.GetTop() == 0 || L.Get(1) == lua.LNil {
-		return streamLines(L, use(L, l.input), false)
+		return lines(L, use(L, l.input), false)
 	}
-	s, err := l.openFile(L, L.CheckString(1), os.O_RDONLY)
+	f, err := l.openFile(L, L.CheckString(1), os.O_RDONLY)
 	if err != nil {
 		raiseFile(L, err)
 	}
-	l.made(L, s)
-	return streamLines(L, s, true)
+	return lines(L, f, true)
 }
 
-func streamType(L *lua.LState) int {
-	s, ok := L.CheckAny(1).(*lua.LUserData)
-	file, is := (*stream)(nil), false
-	if ok {
-		file, is = s.Value.(*stream)
+func fileType(L *lua.LState) int {
+	var f *file
+	if ud, ok := L.CheckAny(1).(*lua.LUserData); ok {
+		f, _ = ud.Value.(*file)
 	}
 	switch {
-	case !is:
+	case f == nil:
 		L.Push(lua.LNil)
-	case file.closed:
+	case f.closed:
 		L.Push(lua.LString("closed file"))
 	default:
 		L.Push(lua.LString("file"))
@@ -257,22 +249,22 @@ func streamType(L *lua.LState) int {
 	return 1
 }
 
-func streamArg(L *lua.LState) *stream { return use(L, L.CheckUserData(1)) }
+func fileArg(L *lua.LState) *file { return use(L, L.CheckUserData(1)) }
 
-// use is the stream of a value that must be an open one.
-func use(L *lua.LState, ud *lua.LUserData) *stream {
-	s, ok := ud.Value.(*stream)
+// use is the file in a userdata; it must be open.
+func use(L *lua.LState, ud *lua.LUserData) *file {
+	f, ok := ud.Value.(*file)
 	if !ok {
 		L.ArgError(1, "file expected")
 	}
-	if s.closed {
+	if f.closed {
 		L.RaiseError("attempt to use a closed file")
 	}
-	return s
+	return f
 }
 
-// named makes a file's error the text Lua 5.1 gives; others stay.
-func named(err error, path string) error {
+// luaFileError words the error of a file as Lua 5.1 does; faults stay.
+func luaFileError(err error, path string) error {
 	var p *os.PathError
 	if errors.As(err, &p) && fault.Find(err) == nil {
 		return errors.New(path + ": " + p.Err.Error())
@@ -280,7 +272,7 @@ func named(err error, path string) error {
 	return err
 }
 
-// raiseFile raises what is wrong with a file, as a text where it is no fault.
+// raiseFile raises the error of a file: a fault, or a string.
 func raiseFile(L *lua.LState, err error) {
 	if fault.Find(err) != nil {
 		vm.Raise(L, err)
@@ -288,18 +280,15 @@ func raiseFile(L *lua.LState, err error) {
 	L.RaiseError("%s", err)
 }
 
-// failed returns nil and what is wrong, as the functions of files do; what is
-// a fault is raised.
+// failed returns nil and the error, as functions of files do; faults are raised.
 func failed(L *lua.LState, err error) int {
 	if fault.Find(err) != nil {
 		vm.Raise(L, err)
 	}
-	L.Push(lua.LNil)
-	L.Push(lua.LString(err.Error()))
-	L.Push(lua.LNumber(1))
-	return 3
+	return vm.Push(L, []lua.LValue{lua.LNil, lua.LString(err.Error()), lua.LNumber(1)})
 }
 
+// result returns true, or nil and the error.
 func result(L *lua.LState, err error) int {
 	if err != nil {
 		return failed(L, err)

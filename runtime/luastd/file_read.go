@@ -3,7 +3,6 @@ package luastd
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"errors"
 	"io"
 	"strconv"
@@ -15,68 +14,69 @@ import (
 	"transect/runtime/vm"
 )
 
-func streamRead(L *lua.LState, s *stream, first int) int {
-	if s.r == nil {
-		return failed(L, errors.New(s.name+" is not open for reading"))
+const unlimited = 1 << 62
+
+// read is file:read; its formats start at argument first.
+func read(L *lua.LState, f *file, first int) int {
+	if f.r == nil {
+		return failed(L, errors.New(f.name+" is not open for reading"))
 	}
 	formats := vm.Args(L, first)
 	if len(formats) == 0 {
 		formats = []lua.LValue{lua.LString("*l")}
 	}
 	for i, format := range formats {
-		format = kindOf(L, format, first+i)
-		text, ok, err := s.read(L, format)
+		format = normalized(L, format, first+i)
+		text, err := f.read(L, format)
+		if err != nil && err != io.EOF {
+			return failed(L, luaFileError(err, f.name))
+		}
+		value := lua.LValue(lua.LString(text))
+		if format == lua.LString("*n") && err == nil {
+			var number float64
+			number, err = strconv.ParseFloat(text, 64)
+			value = lua.LNumber(number)
+		}
 		if err != nil {
-			return failed(L, named(err, s.name))
-		}
-		number, bad := 0.0, error(nil)
-		if format == lua.LString("*n") && ok {
-			number, bad = strconv.ParseFloat(text, 64)
-		}
-		switch {
-		case !ok || bad != nil:
 			L.Push(lua.LNil)
 			return i + 1
-		case format == lua.LString("*n"):
-			L.Push(lua.LNumber(number))
-		default:
-			L.Push(lua.LString(text))
 		}
+		L.Push(value)
 	}
 	return len(formats)
 }
 
-// kindOf brings what to read into one form: a number, *a, *l or *n.
-func kindOf(L *lua.LState, format lua.LValue, place int) lua.LValue {
+// normalized is a read format as a number, *a, *l or *n.
+func normalized(L *lua.LState, format lua.LValue, arg int) lua.LValue {
 	if n, ok := format.(lua.LNumber); ok {
 		return n
 	}
 	if text := strings.TrimPrefix(format.String(), "*"); text != "" && strings.Contains("aln", text[:1]) {
 		return lua.LString("*" + text[:1])
 	}
-	L.ArgError(place, "invalid format")
+	L.ArgError(arg, "invalid format")
 	return lua.LNil
 }
 
-func streamLines(L *lua.LState, s *stream, closing bool) int {
-	if s.r == nil {
-		L.RaiseError("%s is not open for reading", s.name)
+// lines returns an iterator over the lines of a file, which it may close at the end.
+func lines(L *lua.LState, f *file, closing bool) int {
+	if f.r == nil {
+		L.RaiseError("%s is not open for reading", f.name)
 	}
 	L.Push(L.NewFunction(func(L *lua.LState) int {
-		if s.closed {
+		if f.closed {
 			L.RaiseError("file is already closed")
 		}
-		line, ok, err := s.read(L, lua.LString("*l"))
-		if err != nil {
-			raiseFile(L, named(err, s.name))
-		}
-		if ok {
+		line, err := f.read(L, lua.LString("*l"))
+		switch {
+		case err == nil:
 			L.Push(lua.LString(line))
 			return 1
-		}
-		if closing {
-			s.closed = true
-			_ = s.file.Close() // only read from
+		case err != io.EOF:
+			raiseFile(L, luaFileError(err, f.name))
+		case closing:
+			f.closed = true
+			_ = f.disk.Close() // only read from
 		}
 		L.Push(lua.LNil)
 		return 1
@@ -84,90 +84,83 @@ func streamLines(L *lua.LState, s *stream, closing bool) int {
 	return 1
 }
 
-// buffered takes a line that has been read already.
-func (s *stream) buffered(format lua.LValue) (string, bool) {
+// read reads one item; io.EOF means there was none.
+func (f *file) read(L *lua.LState, format lua.LValue) (string, error) {
+	if line, ok := f.bufferedLine(format); ok {
+		return line, nil
+	}
+	type outcome struct {
+		text string
+		err  error
+	}
+	got, err := background(L, func() (outcome, error) {
+		f.reading <- struct{}{}
+		defer func() { <-f.reading }()
+		text, err := f.readItem(format)
+		return outcome{text, err}, nil
+	})
+	if err != nil {
+		vm.Raise(L, err) // cancelled
+	}
+	return got.text, got.err
+}
+
+// bufferedLine takes a line that is in the buffer already, without waiting.
+func (f *file) bufferedLine(format lua.LValue) (string, bool) {
 	if format != lua.LString("*l") {
 		return "", false
 	}
 	select {
-	case s.turn <- struct{}{}:
+	case f.reading <- struct{}{}:
 	default:
 		return "", false
 	}
-	defer func() { <-s.turn }()
-	ready, _ := s.r.Peek(s.r.Buffered())
+	defer func() { <-f.reading }()
+	ready, _ := f.r.Peek(f.r.Buffered())
 	n := bytes.IndexByte(ready, '\n')
 	if n < 0 {
 		return "", false
 	}
 	line := strings.TrimSuffix(string(ready[:n]), "\r")
-	_, _ = s.r.Discard(n + 1) // it is there
+	_, _ = f.r.Discard(n + 1) // it is in the buffer
 	return line, true
 }
 
-// read takes one item off the stream. Nothing can interrupt a read from a
-// terminal, so it happens aside: a cancelled task does not wait for it.
-func (s *stream) read(L *lua.LState, format lua.LValue) (text string, ok bool, err error) {
-	if line, ok := s.buffered(format); ok {
-		return line, true, nil
+func (f *file) readItem(format lua.LValue) (string, error) {
+	switch format {
+	case lua.LString("*a"):
+		return f.readBytes(unlimited)
+	case lua.LString("*n"):
+		return f.readWord()
+	case lua.LString("*l"):
+		return f.readLine()
+	case lua.LNumber(0):
+		_, err := f.r.Peek(1)
+		return "", err
 	}
-	type result struct {
-		text string
-		err  error
+	text, err := f.readBytes(int64(min(max(float64(format.(lua.LNumber)), 0), unlimited)))
+	if err == nil && text == "" {
+		err = io.EOF
 	}
-	done := make(chan result, 1)
-	var got result
-	err = vm.Blocking(L, func(ctx context.Context) error {
-		select {
-		case s.turn <- struct{}{}:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-		go func() {
-			defer func() { <-s.turn }()
-			text, err := s.take(format)
-			done <- result{text, err}
-		}()
-		select {
-		case got = <-done:
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	})
-	if err != nil {
-		vm.Raise(L, err)
-	}
-	if got.err == io.EOF {
-		return "", false, nil
-	}
-	return got.text, got.err == nil, got.err
+	return text, err
 }
 
-// take reads one item; io.EOF means there was none.
-func (s *stream) take(format lua.LValue) (string, error) {
-	if n, ok := format.(lua.LNumber); ok {
-		if n == 0 {
-			_, err := s.r.Peek(1)
-			return "", err
-		}
-		text, err := s.all(int64(min(max(float64(n), 0), 1<<62)))
-		if err == nil && text == "" {
-			err = io.EOF
-		}
-		return text, err
+// readBytes reads up to n bytes.
+func (f *file) readBytes(n int64) (string, error) {
+	var b strings.Builder
+	_, err := io.Copy(&b, io.LimitReader(f.r, min(n, int64(f.maxText)+1)))
+	if b.Len() > f.maxText {
+		return "", sandbox.TooLong("read", float64(b.Len()), f.maxText)
 	}
-	switch strings.TrimPrefix(format.String(), "*") {
-	case "a":
-		return s.all(1 << 62)
-	case "n":
-		return s.word()
-	}
+	return b.String(), err
+}
+
+func (f *file) readLine() (string, error) {
 	var line []byte
 	for {
-		piece, err := s.r.ReadSlice('\n')
-		if line = append(line, piece...); len(line) > s.most {
-			return "", sandbox.TooLong("read", float64(len(line)), s.most)
+		piece, err := f.r.ReadSlice('\n')
+		if line = append(line, piece...); len(line) > f.maxText {
+			return "", sandbox.TooLong("read", float64(len(line)), f.maxText)
 		}
 		switch {
 		case err == bufio.ErrBufferFull:
@@ -175,34 +168,23 @@ func (s *stream) take(format lua.LValue) (string, error) {
 		case err == io.EOF && len(line) > 0:
 			err = nil
 		}
-		text := strings.TrimSuffix(string(line), "\n")
-		return strings.TrimSuffix(text, "\r"), err
+		return strings.TrimSuffix(strings.TrimSuffix(string(line), "\n"), "\r"), err
 	}
 }
 
-// all reads up to n bytes.
-func (s *stream) all(n int64) (string, error) {
-	var b strings.Builder
-	_, err := io.Copy(&b, io.LimitReader(s.r, min(n, int64(s.most)+1)))
-	if b.Len() > s.most {
-		return "", sandbox.TooLong("read", float64(b.Len()), s.most)
-	}
-	return b.String(), err
-}
-
-// word reads up to the next space.
-func (s *stream) word() (string, error) {
+// readWord reads up to the next space.
+func (f *file) readWord() (string, error) {
 	var word []byte
 	for {
-		b, err := s.r.ReadByte()
-		space := b == ' ' || b == '\t' || b == '\n' || b == '\r'
+		b, err := f.r.ReadByte()
+		space := strings.IndexByte(" \t\n\r", b) >= 0
 		switch {
 		case err != nil && len(word) > 0:
 			return string(word), nil
 		case err != nil:
 			return "", err
 		case space && len(word) > 0:
-			return string(word), s.r.UnreadByte()
+			return string(word), f.r.UnreadByte()
 		case !space:
 			if word = append(word, b); len(word) > 200 {
 				return string(word), nil // no number is that long

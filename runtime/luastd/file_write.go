@@ -11,117 +11,117 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
+	"transect/runtime/sandbox"
 	"transect/runtime/vm"
 )
 
-func (l *library) write(L *lua.LState, s *stream, first int) int {
-	if s.w == nil {
-		return failed(L, errors.New(s.name+" is not open for writing"))
+// write is file:write; what to write starts at argument first.
+func write(L *lua.LState, f *file, first int) int {
+	if f.w == nil {
+		return failed(L, errors.New(f.name+" is not open for writing"))
 	}
 	var b strings.Builder
 	for i := first; i <= L.GetTop(); i++ {
 		b.WriteString(L.CheckString(i))
-		if b.Len() > l.in.MaxText() {
-			vm.Raise(L, l.tooLong("write", float64(b.Len())))
+		if b.Len() > f.maxText {
+			vm.Raise(L, sandbox.TooLong("write", float64(b.Len()), f.maxText))
 		}
 	}
 	var err error
 	switch {
-	case s.standard():
-		_, err = io.WriteString(s.w, b.String())
-		if err != nil {
+	case f.standard():
+		if _, err = io.WriteString(f.w, b.String()); err != nil {
 			vm.Raise(L, err)
 		}
-	case s.held != nil:
-		_, err = s.held.WriteString(b.String())
+	case f.buffered != nil:
+		_, err = f.buffered.WriteString(b.String())
 	default:
 		err = vm.Blocking(L, func(context.Context) error {
-			if err := s.forget(); err != nil {
+			if err := f.dropReadAhead(); err != nil {
 				return err
 			}
-			_, err := io.WriteString(s.w, b.String())
+			_, err := io.WriteString(f.w, b.String())
 			return err
 		})
 	}
 	if err != nil {
-		return failed(L, named(err, s.name))
+		return failed(L, luaFileError(err, f.name))
 	}
-	L.Push(s.self) // so that writes can follow one another
+	L.Push(f.self) // for chaining
 	return 1
 }
 
-// forget drops what was read ahead, so that writing and seeking start where
-// the script thinks it is.
-func (s *stream) forget() error {
-	if s.r == nil || s.file == nil || s.r.Buffered() == 0 {
+// dropReadAhead moves the file offset back to where the script has read to.
+func (f *file) dropReadAhead() error {
+	if f.r == nil || f.disk == nil || f.r.Buffered() == 0 {
 		return nil
 	}
-	_, err := s.file.Seek(-int64(s.r.Buffered()), io.SeekCurrent)
-	s.r.Reset(s.file)
+	_, err := f.disk.Seek(-int64(f.r.Buffered()), io.SeekCurrent)
+	f.r.Reset(f.disk)
 	return err
 }
 
-func (s *stream) flush() error {
-	if s.held == nil {
-		return nil // nothing is held back
+func (f *file) flush() error {
+	if f.buffered == nil {
+		return nil
 	}
-	return s.held.Flush()
+	return f.buffered.Flush()
 }
 
 func setvbuf(L *lua.LState) int {
-	s := streamArg(L)
+	f := fileArg(L)
 	mode := L.CheckString(2)
 	if mode != "no" && mode != "full" && mode != "line" {
 		L.ArgError(2, "invalid option: "+mode)
 	}
-	if s.standard() || s.w == nil {
+	if f.standard() || f.w == nil {
 		return result(L, nil)
 	}
-	err := s.flush()
-	s.held = nil
+	err := f.flush()
+	f.buffered = nil
 	if mode == "full" {
-		s.held = bufio.NewWriterSize(s.w, min(max(L.OptInt(3, 4096), 16), 1<<20))
+		f.buffered = bufio.NewWriterSize(f.w, min(max(L.OptInt(3, 4096), 16), 1<<20))
 	}
 	return result(L, err)
 }
 
 func seek(L *lua.LState) int {
-	s := streamArg(L)
+	f := fileArg(L)
 	whence, known := map[string]int{"set": io.SeekStart, "cur": io.SeekCurrent, "end": io.SeekEnd}[L.OptString(2, "cur")]
 	if !known {
 		L.ArgError(2, "invalid option: "+L.CheckString(2))
 	}
-	if s.file == nil {
-		return failed(L, errors.New("cannot seek in "+s.name))
+	if f.disk == nil {
+		return failed(L, errors.New("cannot seek in "+f.name))
 	}
-	err := errors.Join(s.flush(), s.forget())
-	var at int64
+	err := errors.Join(f.flush(), f.dropReadAhead())
+	var offset int64
 	if err == nil {
-		at, err = s.file.Seek(L.OptInt64(3, 0), whence)
+		offset, err = f.disk.Seek(L.OptInt64(3, 0), whence)
 	}
 	if err != nil {
-		return failed(L, named(err, s.name))
+		return failed(L, luaFileError(err, f.name))
 	}
-	L.Push(lua.LNumber(at))
+	L.Push(lua.LNumber(offset))
 	return 1
 }
 
-// close closes a file; of a program it waits for the end and gives its exit
-// code. The standard streams are not the script's to close.
-func (l *library) close(L *lua.LState, s *stream) int {
-	if s.standard() {
+// closeFile closes a file. Of a pipe it waits for the program and returns its
+// exit code. The standard streams stay open.
+func closeFile(L *lua.LState, f *file) int {
+	if f.standard() {
 		return result(L, nil)
 	}
-	s.closed = true
-	err := s.flush()
-	if s.file != nil {
-		return result(L, named(errors.Join(err, s.file.Close()), s.name))
+	f.closed = true
+	err := f.flush()
+	if f.disk != nil {
+		return result(L, luaFileError(errors.Join(err, f.disk.Close()), f.name))
 	}
-	_ = s.pipe.Close() // the program may have closed it
+	_ = f.pipe.Close() // the program may have closed it
 	err = vm.Blocking(L, func(ctx context.Context) error {
-		kill := context.AfterFunc(ctx, func() { _ = s.cmd.Process.Kill() })
-		defer kill()
-		err := s.cmd.Wait()
+		stop := context.AfterFunc(ctx, func() { _ = f.cmd.Process.Kill() })
+		defer stop()
+		err := f.cmd.Wait()
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -131,6 +131,6 @@ func (l *library) close(L *lua.LState, s *stream) int {
 	if err != nil && !errors.As(err, &exit) && !errors.Is(err, os.ErrClosed) {
 		vm.Raise(L, err)
 	}
-	L.Push(lua.LNumber(s.cmd.ProcessState.ExitCode()))
+	L.Push(lua.LNumber(f.cmd.ProcessState.ExitCode()))
 	return 1
 }

@@ -11,14 +11,15 @@ import (
 	"transect/runtime/vm"
 )
 
-// format is string.format as Lua 5.1 has it. The interpreter's own writes 0
-// for what is no number, and Go's complaints into the text.
-func format(L *lua.LState) int {
+// format is string.format. gopher-lua's writes 0 for a value that is not a
+// number, and Go's complaints into the text.
+func (l *library) format(L *lua.LState) int {
 	text := L.CheckString(1)
 	var b strings.Builder
 	for next := 2; ; {
 		before, rest, found := strings.Cut(text, "%")
 		b.WriteString(before)
+		l.check(L, "format", float64(b.Len()))
 		if !found {
 			break
 		}
@@ -33,7 +34,7 @@ func format(L *lua.LState) int {
 		}
 		verb := rest[len(spec)]
 		text = rest[len(spec)+1:]
-		checkSpec(L, spec, verb)
+		l.checkSpec(L, spec, verb)
 		if next > L.GetTop() {
 			L.RaiseError("bad argument #%d to format (no value for %%%s%c)", next, spec, verb)
 		}
@@ -44,16 +45,18 @@ func format(L *lua.LState) int {
 	return 1
 }
 
-// checkSpec refuses what Lua does: flags in the wrong place, widths and
+// checkSpec refuses what Lua refuses: flags in the wrong place, widths and
 // precisions of more than two digits.
-func checkSpec(L *lua.LState, spec string, verb byte) {
+func (l *library) checkSpec(L *lua.LState, spec string, verb byte) {
 	if !strings.ContainsRune("cdiouxXeEfgGqs", rune(verb)) {
 		L.RaiseError("invalid option '%%%s%c' to 'format'", spec, verb)
 	}
 	digits := strings.TrimLeft(spec, "-+ #0")
 	width, precision, _ := strings.Cut(digits, ".")
 	for _, n := range []string{width, precision} {
-		if _, err := strconv.ParseUint("0"+n, 10, 64); err != nil || len(n) > 2 {
+		size, err := strconv.ParseUint("0"+n, 10, 64)
+		l.check(L, "format", float64(size))
+		if err != nil || len(n) > 2 {
 			L.RaiseError("invalid format (width or precision too long): %%%s%c", spec, verb)
 		}
 	}
@@ -90,7 +93,7 @@ func formatOne(L *lua.LState, spec string, verb byte, n int) string {
 	return fmt.Sprintf("%"+spec+string(verb), number)
 }
 
-// formatNumber is an argument that is a number, or a text that reads as one.
+// formatNumber is an argument that is a number or a numeric string.
 func formatNumber(L *lua.LState, n int) float64 {
 	switch v := L.Get(n).(type) {
 	case lua.LNumber:
@@ -104,10 +107,10 @@ func formatNumber(L *lua.LState, n int) float64 {
 	return 0
 }
 
-// readNumber reads a text as tonumber does.
+// readNumber parses a number as tonumber does.
 func readNumber(text string) (float64, bool) {
 	text = strings.TrimSpace(text)
-	if strings.ContainsAny(text, "iInNpP_") { // Go reads more than Lua
+	if strings.ContainsAny(text, "iInNpP_") { // Go accepts more than Lua
 		return 0, false
 	}
 	if digits, hex := strings.CutPrefix(strings.ToLower(text), "0x"); hex {
@@ -118,10 +121,10 @@ func readNumber(text string) (float64, bool) {
 	return n, err == nil
 }
 
-// whole is a number cut to a whole one.
+// whole is a number truncated to an integer.
 func whole(L *lua.LState, n int) int64 { return int64(formatNumber(L, n)) }
 
-// luaQuoted writes a text so that Lua reads the same.
+// luaQuoted writes a string literal.
 func luaQuoted(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", "\\\n", "\r", `\r`, "\x00", `\000`).Replace(text) + `"`
 }

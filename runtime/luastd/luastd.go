@@ -13,9 +13,11 @@ package luastd
 
 import (
 	"context"
+	"strings"
 
 	lua "github.com/yuin/gopher-lua"
 
+	"transect/runtime/sandbox"
 	"transect/runtime/vm"
 )
 
@@ -24,34 +26,100 @@ import (
 func New(ctx context.Context, opt vm.Options) *vm.Interp {
 	in := vm.New(ctx, opt)
 	in.Locked(func(L *lua.LState) {
-		l := &library{in: in, L: L, loading: map[string]*loading{}}
-		l.openBase()
-		l.openLoad()
-		l.openString()
-		l.openTable()
-		l.openOS()
-		l.openIO()
-		l.openRequire()
-		l.openDebug()
+		l := &library{Interp: in, loading: map[string]*loading{}}
+		set(L, "_G", map[string]lua.LGFunction{
+			"print": l.print, "error": raise, "unpack": unpack(L), "require": l.require,
+			"load": l.load, "loadstring": l.loadString, "loadfile": l.loadFile, "dofile": l.doFile,
+		})
+		set(L, "string", map[string]lua.LGFunction{
+			"find": find, "match": match, "gmatch": gmatch, "gsub": l.gsub, "format": l.format, "rep": l.rep,
+		})
+		L.SetField(L.GetGlobal("string"), "gfind", L.GetField(L.GetGlobal("string"), "gmatch"))
+		set(L, "table", map[string]lua.LGFunction{"concat": l.concat, "sort": sortTable})
+		set(L, "os", map[string]lua.LGFunction{
+			"execute": l.execute, "exit": exit, "getenv": l.getenv, "setenv": l.setenv,
+			"remove": l.remove, "rename": l.rename, "tmpname": l.tmpname,
+		})
+		l.openIO(L)
+		l.openPackage(L)
+		l.removeUnsafe(L)
 	})
 	return in
 }
 
 // library is the standard library of one interpreter.
 type library struct {
-	in *vm.Interp
-	L  *lua.LState // the main thread, for opening the libraries
+	*vm.Interp
 
-	// io
-	file          *lua.LTable // metatable of files
-	input, output *lua.LUserData
+	fileMeta      *lua.LTable    // metatable of files
+	input, output *lua.LUserData // what io.read and io.write use
 
-	// require
-	folders []string // where modules are part of the script: true paths
+	folders []string // where modules are part of the script: canonical paths
 	loading map[string]*loading
 }
 
 // set replaces functions of a global table.
-func (l *library) set(table string, functions map[string]lua.LGFunction) {
-	l.L.SetFuncs(l.L.GetGlobal(table).(*lua.LTable), functions)
+func set(L *lua.LState, table string, functions map[string]lua.LGFunction) {
+	L.SetFuncs(L.GetGlobal(table).(*lua.LTable), functions)
+}
+
+// check raises an error when a function is about to build a text of that length.
+func (l *library) check(L *lua.LState, function string, length float64) {
+	if length > float64(l.MaxText()) {
+		vm.Raise(L, sandbox.TooLong(function, length, l.MaxText()))
+	}
+}
+
+// removeUnsafe removes what is no part of Lua 5.1: channels, which wait with the
+// lock held, and a debugging aid. A restricted script also loses the functions
+// of debug that reach into other functions.
+func (l *library) removeUnsafe(L *lua.LState) {
+	remove := func(table lua.LValue, names ...string) {
+		for _, name := range names {
+			table.(*lua.LTable).RawSetString(name, lua.LNil)
+		}
+	}
+	remove(L.G.Global, "channel", "_printregs")
+	remove(L.GetField(L.GetGlobal("package"), "loaded"), "channel")
+	if l.Restricted() {
+		remove(L.GetGlobal("debug"),
+			"getfenv", "setfenv", "getlocal", "setlocal", "getmetatable", "setmetatable", "getupvalue", "setupvalue")
+	}
+}
+
+func (l *library) print(L *lua.LState) int {
+	var b strings.Builder
+	for i, n := 1, L.GetTop(); i <= n; i++ {
+		if i > 1 {
+			b.WriteByte('\t')
+		}
+		b.WriteString(L.ToStringMeta(L.Get(i)).String())
+	}
+	b.WriteByte('\n')
+	if _, err := l.Options().Stdout.Write([]byte(b.String())); err != nil {
+		vm.Raise(L, err)
+	}
+	return 0
+}
+
+// raise is error. Unlike gopher-lua's it works without arguments, and puts no
+// position before a message that was raised outside of Lua code.
+func raise(L *lua.LState) int {
+	v := L.Get(1)
+	if text, ok := v.(lua.LString); ok {
+		if where := L.Where(L.OptInt(2, 1)); where != "" && !strings.HasPrefix(where, "[G]") && L.OptInt(2, 1) > 0 {
+			v = lua.LString(where+" ") + text
+		}
+	}
+	L.Error(v, 0)
+	return 0
+}
+
+// call calls a function and returns its first value.
+func call(L *lua.LState, f lua.LValue, args ...lua.LValue) lua.LValue {
+	L.Push(f)
+	L.Call(vm.Push(L, args), 1)
+	v := L.Get(-1)
+	L.Pop(1)
+	return v
 }

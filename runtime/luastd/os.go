@@ -13,84 +13,86 @@ import (
 	"transect/runtime/vm"
 )
 
-// openOS keeps the os library inside the interpreter's world: its environment,
-// its way to end, and no waiting with the lock held.
-func (l *library) openOS() {
-	lib := l.L.GetGlobal("os").(*lua.LTable)
-	set := func(name string, f lua.LGFunction) { lib.RawSetString(name, l.L.NewFunction(f)) }
-	set("exit", func(L *lua.LState) int {
-		code := 0
-		switch v := L.Get(1).(type) {
-		case lua.LNumber:
-			code = int(v)
-		case lua.LBool:
-			if !bool(v) {
-				code = 1
-			}
+// The functions of os that touch the world: the interpreter's environment,
+// sandboxed files, and no waiting with the lock held.
+
+func exit(L *lua.LState) int {
+	code := 0
+	switch v := L.Get(1).(type) {
+	case lua.LNumber:
+		code = int(v)
+	case lua.LBool:
+		if !bool(v) {
+			code = 1
 		}
-		vm.Stop(L, &vm.Exit{Code: code})
-		return 0
-	})
-	set("getenv", func(L *lua.LState) int {
-		v, ok, err := l.in.Env(L.CheckString(1))
-		if err != nil {
-			vm.Raise(L, err)
-		}
-		if ok {
-			L.Push(lua.LString(v))
-		} else {
-			L.Push(lua.LNil)
-		}
-		return 1
-	})
-	set("execute", l.shell)
-	set("remove", func(L *lua.LState) int {
-		path := L.CheckString(1)
-		folder, name, err := l.in.Folder(l.in.Path(path))
-		if err == nil {
-			err = folder.Remove(name)
-			folder.Close()
-		}
-		return result(L, named(err, path))
-	})
-	set("rename", func(L *lua.LState) int {
-		from, to := L.CheckString(1), L.CheckString(2)
-		return result(L, named(l.in.Rename(l.in.Path(from), l.in.Path(to)), from))
-	})
-	set("tmpname", func(L *lua.LState) int {
-		if err := l.in.Permit(sandbox.Write, os.TempDir()); err != nil {
-			vm.Raise(L, err)
-		}
-		file, err := os.CreateTemp("", "lua_*")
-		if err != nil {
-			L.RaiseError("cannot make a temporary name: %s", err)
-		}
-		_ = file.Close() // nothing was written
-		L.Push(lua.LString(file.Name()))
-		return 1
-	})
-	set("setenv", func(L *lua.LState) int {
-		name, value := L.CheckString(1), L.CheckString(2)
-		if err := l.in.Permit(sandbox.Env, name); err != nil {
-			vm.Raise(L, err)
-		}
-		return result(L, os.Setenv(name, value))
-	})
+	}
+	vm.Stop(L, &vm.Exit{Code: code})
+	return 0
 }
 
-func (l *library) shell(L *lua.LState) int {
+func (l *library) getenv(L *lua.LState) int {
+	v, ok, err := l.Env(L.CheckString(1))
+	if err != nil {
+		vm.Raise(L, err)
+	}
+	if ok {
+		L.Push(lua.LString(v))
+	} else {
+		L.Push(lua.LNil)
+	}
+	return 1
+}
+
+func (l *library) setenv(L *lua.LState) int {
+	name, value := L.CheckString(1), L.CheckString(2)
+	l.permit(L, sandbox.Env, name)
+	return result(L, os.Setenv(name, value))
+}
+
+// permit raises an error when the script may not reach something.
+func (l *library) permit(L *lua.LState, a sandbox.Access, what string) {
+	if err := l.Permit(a, what); err != nil {
+		vm.Raise(L, err)
+	}
+}
+
+func (l *library) remove(L *lua.LState) int {
+	path := L.CheckString(1)
+	folder, name, err := l.Folder(l.Path(path))
+	if err == nil {
+		err = folder.Remove(name)
+		folder.Close()
+	}
+	return result(L, luaFileError(err, path))
+}
+
+func (l *library) rename(L *lua.LState) int {
+	from, to := L.CheckString(1), L.CheckString(2)
+	return result(L, luaFileError(l.Rename(l.Path(from), l.Path(to)), from))
+}
+
+func (l *library) tmpname(L *lua.LState) int {
+	l.permit(L, sandbox.Write, os.TempDir())
+	file, err := os.CreateTemp("", "lua_*")
+	if err != nil {
+		L.RaiseError("cannot make a temporary name: %s", err)
+	}
+	_ = file.Close() // nothing was written
+	L.Push(lua.LString(file.Name()))
+	return 1
+}
+
+func (l *library) execute(L *lua.LState) int {
 	if L.GetTop() == 0 {
 		L.Push(lua.LNumber(1)) // there is a shell
 		return 1
 	}
 	command := L.CheckString(1)
-	if err := l.in.Permit(sandbox.Exec, sandbox.Shell); err != nil {
-		vm.Raise(L, err)
-	}
-	code := 0
+	l.permit(L, sandbox.Exec, sandbox.Shell)
+	code, opt := 0, l.Options()
 	err := vm.Blocking(L, func(ctx context.Context) error {
-		cmd := l.shellCommand(ctx, command)
-		cmd.Stdin, cmd.Stdout, cmd.Stderr = l.in.Options().Stdin, l.in.Options().Stdout, l.in.Options().Stderr
+		cmd := l.shell(ctx, command)
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = opt.Stdin, opt.Stdout, opt.Stderr
 		err := cmd.Run()
 		if _, failed := err.(*exec.ExitError); failed {
 			code = cmd.ProcessState.ExitCode()
@@ -105,14 +107,14 @@ func (l *library) shell(L *lua.LState) int {
 	return 1
 }
 
-// shellCommand is a program run by the system's shell.
-func (l *library) shellCommand(ctx context.Context, command string) *exec.Cmd {
+// shell is a command for the system's shell.
+func (l *library) shell(ctx context.Context, command string) *exec.Cmd {
 	args := []string{sandbox.Shell, "-c", command}
 	if runtime.GOOS == "windows" {
 		args = []string{"cmd", "/C", command}
 	}
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.WaitDelay = 100 * time.Millisecond // its children may keep the output open
-	cmd.Dir = l.in.Options().Dir
+	cmd.Dir = l.Options().Dir
 	return cmd
 }

@@ -14,35 +14,31 @@ import (
 	"transect/runtime/vm"
 )
 
-// loading is a module under way. Loading may wait, so another task can ask
-// for the same module meanwhile: it waits for the first.
+// loading is a module that is being loaded. Loading may wait, so another task
+// can require the same module meanwhile: it waits for the first.
 type loading struct {
 	task *vm.Task
 	done chan struct{}
 }
 
-func (l *library) openRequire() {
-	var folders []string
-	if l.in.Options().Script != "" {
-		folders = append(folders, filepath.Dir(l.in.Path(l.in.Options().Script)))
-	} else {
-		folders = append(folders, l.in.Path("."))
+// openPackage sets where require looks: beside the script, then in Options.Path.
+func (l *library) openPackage(L *lua.LState) {
+	opt := l.Options()
+	folders := []string{l.Path(".")}
+	if opt.Script != "" {
+		folders[0] = filepath.Dir(l.Path(opt.Script))
 	}
-	for _, p := range l.in.Options().Path {
-		folders = append(folders, l.in.Path(p))
-	}
-	for _, dir := range folders {
-		l.folders = append(l.folders, sandbox.Canonical(dir))
+	for _, p := range opt.Path {
+		folders = append(folders, l.Path(p))
 	}
 	var patterns []string
 	for _, dir := range folders {
+		l.folders = append(l.folders, sandbox.Canonical(dir))
 		patterns = append(patterns, filepath.Join(dir, "?.lua"), filepath.Join(dir, "?", "init.lua"))
 	}
-	lib := l.L.GetGlobal("package").(*lua.LTable)
+	lib := L.GetGlobal("package").(*lua.LTable)
 	lib.RawSetString("path", lua.LString(strings.Join(patterns, ";")))
-	// Loaders of the interpreter's own read any file, and nothing asks them.
-	lib.RawSetString("loaders", l.L.NewTable())
-	l.L.SetGlobal("require", l.L.NewFunction(l.require))
+	lib.RawSetString("loaders", L.NewTable()) // gopher-lua's read any file
 }
 
 func (l *library) require(L *lua.LState) int {
@@ -82,7 +78,7 @@ func (l *library) require(L *lua.LState) int {
 		delete(l.loading, name)
 		close(own.done)
 	}()
-	v := l.load(L, lib, name)
+	v := l.loadModule(L, lib, name)
 	if loaded, ok := lib.RawGetString("loaded").(*lua.LTable); ok {
 		if set := loaded.RawGetString(name); v == lua.LNil && set != lua.LNil {
 			v = set // the module put itself there
@@ -95,55 +91,43 @@ func (l *library) require(L *lua.LState) int {
 	return 1
 }
 
-func (l *library) load(L *lua.LState, lib *lua.LTable, name string) lua.LValue {
+// loadModule takes a module from package.preload, from Go, or from a file.
+func (l *library) loadModule(L *lua.LState, lib *lua.LTable, name string) lua.LValue {
 	if preload, ok := lib.RawGetString("preload").(*lua.LTable); ok {
 		if fn := preload.RawGetString(name); fn != lua.LNil {
-			return callLoader(L, fn, name)
+			return call(L, fn, lua.LString(name))
 		}
 	}
-	if load := l.in.Loader(name); load != nil {
+	if load := l.Loader(name); load != nil {
 		return load(L)
 	}
-	path, tried := l.find(lib.RawGetString("path").String(), name)
+	path, tried := l.findModule(lib.RawGetString("path").String(), name)
 	if path == "" {
-		vm.Raise(L, l.notFound(name, tried))
+		vm.Raise(L, fault.Hinted(fault.Of(&fault.RuntimeError{}, "module %s not found%s", name, suggest.Suffix(name, l.Loaders())),
+			"looked at %s; add folders with --path", strings.Join(tried, ", ")))
 	}
-	code, err := l.in.ReadModule(path, l.folders)
+	code, err := l.ReadModule(path, l.folders)
 	if err != nil {
-		if fault.Find(err) != nil {
-			vm.Raise(L, err)
+		if fault.Find(err) == nil {
+			err = fault.Of(&fault.FileError{}, "module %s: %w", name, err)
 		}
-		vm.Raise(L, fault.Of(&fault.FileError{}, "module %s: %w", name, err))
+		vm.Raise(L, err)
 	}
-	fn, err := l.in.Compile(L, path, code)
+	fn, err := l.Compile(L, path, code)
 	if err != nil {
 		vm.Raise(L, err)
 	}
-	return callLoader(L, fn, name)
+	return call(L, fn, lua.LString(name))
 }
 
-func callLoader(L *lua.LState, fn lua.LValue, name string) lua.LValue {
-	L.Push(fn)
-	L.Push(lua.LString(name))
-	L.Call(1, 1)
-	v := L.Get(-1)
-	L.Pop(1)
-	return v
-}
-
-func (l *library) find(patterns, name string) (path string, tried []string) {
+func (l *library) findModule(patterns, name string) (path string, tried []string) {
 	name = strings.ReplaceAll(name, ".", string(filepath.Separator))
 	for _, pattern := range strings.Split(patterns, ";") {
-		path := l.in.Path(strings.ReplaceAll(pattern, "?", name))
+		path := l.Path(strings.ReplaceAll(pattern, "?", name))
 		if info, err := os.Stat(path); err == nil && !info.IsDir() {
 			return path, nil
 		}
 		tried = append(tried, path)
 	}
 	return "", tried
-}
-
-func (l *library) notFound(name string, tried []string) error {
-	return fault.Hinted(fault.Of(&fault.RuntimeError{}, "module %s not found%s", name, suggest.Suffix(name, l.in.Loaders())),
-		"looked at %s; further folders are named with --path", strings.Join(tried, ", "))
 }

@@ -9,73 +9,73 @@ import (
 	"transect/runtime/vm"
 )
 
-// openString replaces the functions with patterns. Those of the interpreter find
-// all matches in one go that nothing can end, and take quadratic time to
-// replace them.
-func (l *library) openString() {
-	lib := l.L.GetGlobal("string").(*lua.LTable)
-	l.set("string", map[string]lua.LGFunction{
-		"find":   func(L *lua.LState) int { return findText(L, true) },
-		"match":  func(L *lua.LState) int { return findText(L, false) },
-		"gmatch": gmatch,
-		"gsub":   l.gsub,
-		"format": format,
-	})
-	l.bound(lib, "rep", func(L *lua.LState) float64 {
-		return float64(len(L.CheckString(1))) * float64(L.CheckNumber(2))
-	})
-	l.bound(lib, "format", formatted)
-	lib.RawSetString("gfind", lib.RawGetString("gmatch"))
+func (l *library) rep(L *lua.LState) int {
+	text, n := L.CheckString(1), L.CheckNumber(2)
+	l.check(L, "rep", float64(len(text))*float64(n))
+	L.Push(lua.LString(strings.Repeat(text, max(int(n), 0))))
+	return 1
 }
+
+// The functions with patterns. gopher-lua's find all matches in one call that
+// cannot be cancelled, and its gsub takes quadratic time.
 
 func matcher(L *lua.LState, text, pat string) *pattern.Matcher {
 	return &pattern.Matcher{Text: text, Pattern: pat, Steps: func(n int) { vm.Work(L, n) }}
 }
 
-func findText(L *lua.LState, places bool) int {
-	text, pat := L.CheckString(1), L.CheckString(2)
+// must raises what is wrong with a pattern.
+func must(L *lua.LState, err error) {
+	if err != nil {
+		L.RaiseError("%s", err)
+	}
+}
+
+// start is the argument init of find and match, from 0.
+func start(L *lua.LState, text string) int {
 	from := L.OptInt(3, 1)
 	if from < 0 {
 		from += len(text) + 1
 	}
-	from = min(max(from-1, 0), len(text))
-	if places && (lua.LVAsBool(L.Get(4)) || !strings.ContainsAny(pat, "^$*+?.([%-")) {
-		at := strings.Index(text[from:], pat)
-		if at < 0 {
+	return min(max(from-1, 0), len(text))
+}
+
+func find(L *lua.LState) int {
+	text, pat := L.CheckString(1), L.CheckString(2)
+	from := start(L, text)
+	if lua.LVAsBool(L.Get(4)) || !strings.ContainsAny(pat, "^$*+?.([%-") {
+		i := strings.Index(text[from:], pat)
+		if i < 0 {
 			L.Push(lua.LNil)
 			return 1
 		}
-		L.Push(lua.LNumber(from + at + 1))
-		L.Push(lua.LNumber(from + at + len(pat)))
-		return 2
+		return vm.Push(L, []lua.LValue{lua.LNumber(from + i + 1), lua.LNumber(from + i + len(pat))})
 	}
 	m := matcher(L, text, pat)
-	start, end, err := m.Find(from)
-	if err != nil {
-		L.RaiseError("%s", err)
-	}
+	begin, end, err := m.Find(from)
+	must(L, err)
 	if end < 0 {
 		L.Push(lua.LNil)
 		return 1
 	}
-	if places {
-		L.Push(lua.LNumber(start + 1))
-		L.Push(lua.LNumber(end))
-		return 2 + vm.Push(L, captured(L, m, nil))
-	}
-	return vm.Push(L, captured(L, m, &[2]int{start, end}))
+	return vm.Push(L, append([]lua.LValue{lua.LNumber(begin + 1), lua.LNumber(end)}, captures(L, m)...))
 }
 
-// captured gives the captures of the last match; the whole match when there
-// are none and whole is given.
-func captured(L *lua.LState, m *pattern.Matcher, whole *[2]int) []lua.LValue {
+func match(L *lua.LState) int {
+	text, pat := L.CheckString(1), L.CheckString(2)
+	m := matcher(L, text, pat)
+	begin, end, err := m.Find(start(L, text))
+	must(L, err)
+	if end < 0 {
+		L.Push(lua.LNil)
+		return 1
+	}
+	return vm.Push(L, capturesOr(L, m, begin, end))
+}
+
+// captures are the captures of the last match.
+func captures(L *lua.LState, m *pattern.Matcher) []lua.LValue {
 	list, err := m.Captures()
-	if err != nil {
-		L.RaiseError("%s", err)
-	}
-	if len(list) == 0 && whole != nil {
-		return []lua.LValue{lua.LString(m.Text[whole[0]:whole[1]])}
-	}
+	must(L, err)
 	values := make([]lua.LValue, len(list))
 	for i, c := range list {
 		if c.Position {
@@ -87,22 +87,29 @@ func captured(L *lua.LState, m *pattern.Matcher, whole *[2]int) []lua.LValue {
 	return values
 }
 
+// capturesOr is captures, or the whole match when the pattern has none.
+func capturesOr(L *lua.LState, m *pattern.Matcher, begin, end int) []lua.LValue {
+	values := captures(L, m)
+	if len(values) == 0 {
+		values = []lua.LValue{lua.LString(m.Text[begin:end])}
+	}
+	return values
+}
+
 func gmatch(L *lua.LState) int {
 	text, pat := L.CheckString(1), L.CheckString(2)
-	at := 0
+	next := 0
 	L.Push(L.NewFunction(func(L *lua.LState) int {
 		m := matcher(L, text, pat)
-		for ; at <= len(text); at++ {
-			end, err := m.Match(at)
-			if err != nil {
-				L.RaiseError("%s", err)
-			}
+		for ; next <= len(text); next++ {
+			begin := next
+			end, err := m.Match(begin)
+			must(L, err)
 			if end >= 0 {
-				whole := [2]int{at, end}
-				if at = end; end == whole[0] {
-					at++ // an empty match: go on behind it
+				if next = end; end == begin {
+					next++ // empty matches must not repeat
 				}
-				return vm.Push(L, captured(L, m, &whole))
+				return vm.Push(L, capturesOr(L, m, begin, end))
 			}
 		}
 		L.Push(lua.LNil)
@@ -119,58 +126,48 @@ func (l *library) gsub(L *lua.LState) int {
 	default:
 		L.ArgError(3, "string/function/table expected")
 	}
-	most := L.OptInt(4, len(text)+1)
+	limit := L.OptInt(4, len(text)+1)
 	m := matcher(L, text, pat)
 	var b strings.Builder
-	at, n := 0, 0
-	for n < most {
+	i, n := 0, 0
+	for n < limit {
 		vm.Work(L, 1)
-		end, err := m.MatchAnchored(at)
-		if err != nil {
-			L.RaiseError("%s", err)
-		}
+		end, err := m.MatchAnchored(i)
+		must(L, err)
 		if end >= 0 {
 			n++
-			b.WriteString(replacement(L, m, with, at, end))
-			if b.Len() > l.in.MaxText() {
-				vm.Raise(L, l.tooLong("gsub", float64(b.Len())))
-			}
+			b.WriteString(replacement(L, m, with, i, end))
+			l.check(L, "gsub", float64(b.Len()))
 		}
 		switch {
-		case end > at:
-			at = end
-		case at < len(text):
-			b.WriteByte(text[at])
-			at++
+		case end > i:
+			i = end
+		case i < len(text):
+			b.WriteByte(text[i])
+			i++
 		default:
-			at = len(text) + 1
+			i = len(text) + 1
 		}
-		if at > len(text) || strings.HasPrefix(pat, "^") {
+		if i > len(text) || strings.HasPrefix(pat, "^") {
 			break
 		}
 	}
-	if at < len(text) {
-		b.WriteString(text[at:])
+	if i < len(text) {
+		b.WriteString(text[i:])
 	}
-	L.Push(lua.LString(b.String()))
-	L.Push(lua.LNumber(n))
-	return 2
+	return vm.Push(L, []lua.LValue{lua.LString(b.String()), lua.LNumber(n)})
 }
 
-// replacement is what gsub puts in the place of the match from start to end.
-func replacement(L *lua.LState, m *pattern.Matcher, with lua.LValue, start, end int) string {
-	whole := m.Text[start:end]
-	values := captured(L, m, &[2]int{start, end})
+// replacement is what gsub puts in place of a match.
+func replacement(L *lua.LState, m *pattern.Matcher, with lua.LValue, begin, end int) string {
+	whole := m.Text[begin:end]
+	values := capturesOr(L, m, begin, end)
 	var v lua.LValue
 	switch with := with.(type) {
 	case *lua.LTable:
 		v = L.GetTable(with, values[0])
 	case *lua.LFunction:
-		L.Push(with)
-		vm.Push(L, values)
-		L.Call(len(values), 1)
-		v = L.Get(-1)
-		L.Pop(1)
+		v = call(L, with, values...)
 	default:
 		return expand(L, with.String(), whole, values)
 	}
@@ -184,7 +181,7 @@ func replacement(L *lua.LState, m *pattern.Matcher, with lua.LValue, start, end 
 	return whole
 }
 
-// expand puts captures for %0 … %9; %% is a single one, and any other stays.
+// expand replaces %0 to %9 by captures and %% by %; any other % stays.
 func expand(L *lua.LState, with, whole string, values []lua.LValue) string {
 	if strings.IndexByte(with, '%') < 0 {
 		return with
@@ -207,8 +204,7 @@ func expand(L *lua.LState, with, whole string, values []lua.LValue) string {
 		case c == '%':
 			b.WriteByte(c)
 		default:
-			b.WriteByte('%')
-			b.WriteByte(c)
+			b.WriteString(with[i-1 : i+1])
 		}
 	}
 	return b.String()

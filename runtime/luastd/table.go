@@ -9,14 +9,7 @@ import (
 	"transect/runtime/vm"
 )
 
-// openTable replaces the functions that may work long on one table: they
-// count what they do. The interpreter's concat also has no room for more than
-// half a million items.
-func (l *library) openTable() {
-	l.set("table", map[string]lua.LGFunction{"concat": l.concat, "sort": sortTable})
-	l.boundUnpack()
-}
-
+// concat counts its work; gopher-lua's also fails beyond half a million items.
 func (l *library) concat(L *lua.LState) int {
 	list, sep := L.CheckTable(1), L.OptString(2, "")
 	first, last := L.OptInt(3, 1), 0
@@ -36,16 +29,14 @@ func (l *library) concat(L *lua.LState) int {
 		if i < last {
 			b.WriteString(sep)
 		}
-		if b.Len() > l.in.MaxText() {
-			vm.Raise(L, l.tooLong("concat", float64(b.Len())))
-		}
+		l.check(L, "concat", float64(b.Len()))
 	}
 	L.Push(lua.LString(b.String()))
 	return 1
 }
 
-// sortTable sorts a copy, so that an order function that raises, or changes
-// the table, leaves it whole.
+// sortTable sorts a copy: a comparison that raises or changes the table leaves
+// it whole.
 func sortTable(L *lua.LState) int {
 	list := L.CheckTable(1)
 	s := &sorter{L: L, values: make([]lua.LValue, list.Len())}
@@ -62,6 +53,7 @@ func sortTable(L *lua.LState) int {
 	return 0
 }
 
+// sorter is for sort.Sort, which copes with inconsistent comparisons.
 type sorter struct {
 	L      *lua.LState
 	less   *lua.LFunction
@@ -72,16 +64,30 @@ func (s *sorter) Len() int      { return len(s.values) }
 func (s *sorter) Swap(i, j int) { s.values[i], s.values[j] = s.values[j], s.values[i] }
 
 func (s *sorter) Less(i, j int) bool {
-	L := s.L
-	vm.Work(L, 1)
+	vm.Work(s.L, 1)
 	if s.less == nil {
-		return L.LessThan(s.values[i], s.values[j])
+		return s.L.LessThan(s.values[i], s.values[j])
 	}
-	L.Push(s.less)
-	L.Push(s.values[i])
-	L.Push(s.values[j])
-	L.Call(2, 1)
-	less := lua.LVAsBool(L.Get(-1))
-	L.Pop(1)
-	return less
+	return lua.LVAsBool(call(s.L, s.less, s.values[i], s.values[j]))
+}
+
+// maxUnpack is how many values unpack returns at most.
+const maxUnpack = 1 << 16
+
+// unpack refuses early to put more values on the stack than it holds: finding
+// that out one by one takes minutes.
+func unpack(L *lua.LState) lua.LGFunction {
+	original := L.GetGlobal("unpack").(*lua.LFunction).GFunction
+	return func(L *lua.LState) int {
+		from, to := float64(L.OptNumber(2, 1)), float64(0)
+		if t, ok := L.Get(1).(*lua.LTable); ok && L.Get(3) == lua.LNil {
+			to = float64(t.Len())
+		} else {
+			to = float64(L.OptNumber(3, 0))
+		}
+		if to-from >= maxUnpack {
+			L.RaiseError("too many results to unpack")
+		}
+		return original(L)
+	}
 }

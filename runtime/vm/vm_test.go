@@ -108,6 +108,7 @@ func TestErrorsInLua(t *testing.T) {
 		local ok, e = pcall(string.format, "%999999999d", 1); assert(e.name == "LimitError")
 		local s = string.rep("x", 2^20); local t = {}; for i = 1, 300 do t[i] = s end
 		local ok, e = pcall(table.concat, t); assert(e.name == "LimitError")
+		local ok, e = pcall(string.format, ("%s"):rep(300), unpack(t)); assert(e.name == "LimitError")
 		assert(table.concat({1, 2, "c"}, "-") == "1-2-c")`)
 }
 
