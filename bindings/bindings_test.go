@@ -301,9 +301,10 @@ func TestConnectionSlips(t *testing.T) {
 	newWorld(t).lua(t, `
 local sdk = require("sdk")
 for _, c in ipairs({
-  { { passwrd = "x" }, "did you mean password?" }, { { url = 3 }, "wants text" }, { { force_prompt = "yes" }, "wants true or false" },
-  { { timeout = -3 }, "wants seconds" }, { { connection = { disable_ssl_certificates = true } }, "has no key disable_ssl_certificates" },
-  { { connection = "fast" }, "wants a table" }, { { revision = "x" }, "wants 1, 2 or 3" },
+  { { passwrd = "x" }, "did you mean password?" }, { { url = 3 }, "url must be a string, got 3" }, { { force_prompt = "yes" }, "must be true or false" },
+  { { timeout = -3 }, "timeout must be at least" }, { { connection = { disable_ssl_certificates = true } }, "unknown key disable_ssl_certificates" },
+  { { connection = { ssl = false } }, "unknown key of connection: ssl" },
+  { { connection = "fast" }, "must be a table" }, { { revision = "x" }, "revision must be an integer" },
 }) do
   local _, err = try(sdk.connect, c[1])
   assert(err and err.name == "ParameterError" and tostring(err):find(c[2], 1, true), tostring(err))

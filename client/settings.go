@@ -22,35 +22,35 @@ import (
 // Settings say which platform to connect to, as whom, and how. Empty values
 // count as absent.
 type Settings struct {
-	URL          string `json:"url"`
-	User         string `json:"user"`
-	Password     string `json:"password"`
-	ClientID     string `json:"client_id"`
-	ClientSecret string `json:"client_secret"`
-	AccessToken  string `json:"access_token"`
-	Domain       string `json:"domain"` // kept for those who read it; nothing depends on it
-	ProxyURL     string `json:"proxy_url"`
-	Scope        string `json:"scope"`
-	CACert       string `json:"ca_cert"` // PEM file of further trusted certificates
+	URL          string `json:"url" arg:"url" doc:"address of the platform"`
+	User         string `json:"user" arg:"user" doc:"user to log in as"`
+	Password     string `json:"password" arg:"password" secret:"yes" doc:"the user's password"`
+	ClientID     string `json:"client_id" arg:"client_id" doc:"OAuth client to log in as"`
+	ClientSecret string `json:"client_secret" arg:"client_secret" alias:"secret" secret:"yes" doc:"the client's secret"`
+	AccessToken  string `json:"access_token" arg:"access_token" secret:"yes" doc:"access token, instead of a login"`
+	Domain       string `json:"domain" arg:"domain" doc:"domain of the login"` // kept for those who read it; nothing depends on it
+	ProxyURL     string `json:"proxy_url" arg:"proxy_url" doc:"proxy for every request"`
+	Scope        string `json:"scope" arg:"scope" doc:"scope of the token"`
+	CACert       string `json:"ca_cert" arg:"ca_cert" doc:"PEM file of further trusted certificates"`
 
-	Revision int `json:"revision"` // of the interface: 1, the newest, when 0; else 2 or 3
+	Revision int `json:"revision" arg:"revision" doc:"revision of the interface: 1 is the newest and the default, 2 and 3 are older"`
 
-	Connection *Connection `json:"connection"` // taken whole, never merged
+	Connection *Connection `json:"connection" arg:"connection" doc:"max_retries, disable_ssl_certificate"` // replaces the file's, never merged
 
 	ConfigFile  string        `json:"-"` // set by Resolve: the file that was read, if any
-	ConfigPath  string        `json:"-"` // configuration file; the default one when empty
-	Profile     string        `json:"-"` // entry of the file's profiles to use
-	Service     []string      `json:"-"` // names added to the User-Agent
-	Timeout     time.Duration `json:"-"`
-	ForcePrompt bool          `json:"-"` // ask for url, user and password on the terminal
+	ConfigPath  string        `json:"-" arg:"config_path" alias:"file_path" doc:"configuration file with any of these settings"`
+	Profile     string        `json:"-" arg:"profile" doc:"entry of the configuration file's profiles"`
+	Service     []string      `json:"-" arg:"service" type:"string|[]string" doc:"names of the program, for the platform's logs"`
+	Timeout     time.Duration `json:"-" arg:"timeout" unit:"seconds" min:"0.001" doc:"seconds one request may take"`
+	ForcePrompt bool          `json:"-" arg:"force_prompt" doc:"true asks for url, user and password on the terminal"`
 
 	Extra map[string]any `json:"-"` // further keys, merged over the file's
 }
 
-// Connection are the settings of the wire.
+// Connection are the settings of the transport.
 type Connection struct {
-	MaxRetries            *int `json:"max_retries"`
-	DisableSSLCertificate bool `json:"disable_ssl_certificate"`
+	MaxRetries            *int `json:"max_retries" arg:"max_retries" min:"0" doc:"retries of a request"`
+	DisableSSLCertificate bool `json:"disable_ssl_certificate" arg:"disable_ssl_certificate" doc:"true accepts any certificate"`
 }
 
 const configName = "config-connection.json"

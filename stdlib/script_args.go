@@ -4,6 +4,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
+	"transect/client/schema"
 	"transect/client/suggest"
 	"transect/runtime/vm"
 	"transect/stdlib/argparse"
@@ -28,9 +29,9 @@ func readArgSpec(t *lua.LTable) (*argparse.Spec, error) {
 	for i := 1; i <= t.Len() && err == nil; i++ {
 		name := t.RawGetInt(i).String()
 		if s.Args[name] == nil {
-			s.Args[name] = &argparse.Arg{Name: name, Type: "string"}
+			s.Args[name] = newArg(name)
 		}
-		if i > 1 && s.Args[s.Positional[i-2]].Type == "strings" {
+		if i > 1 && s.Args[s.Positional[i-2]].Type == "[]string" {
 			err = fault.Of(&fault.ParameterError{}, "%s takes all further arguments, %s cannot follow it", s.Positional[i-2], name)
 		}
 		s.Positional = append(s.Positional, name)
@@ -38,14 +39,16 @@ func readArgSpec(t *lua.LTable) (*argparse.Spec, error) {
 	return s, err
 }
 
+func newArg(name string) *argparse.Arg {
+	return &argparse.Arg{Param: schema.Param{Name: name, Type: "string"}}
+}
+
 func readArg(name string, v lua.LValue) (*argparse.Arg, error) {
-	a := &argparse.Arg{Name: name}
+	a := newArg(name)
 	t, ok := v.(*lua.LTable)
 	if !ok {
-		a.Type = v.String()
-		return a, a.Check()
+		return a, a.SetType(v.String())
 	}
-	a.Type = "string"
 	var err error
 	t.ForEach(func(k, v lua.LValue) {
 		if err == nil {
@@ -61,7 +64,7 @@ func readArg(name string, v lua.LValue) (*argparse.Arg, error) {
 func readArgKey(a *argparse.Arg, key string, v lua.LValue) error {
 	switch key {
 	case "1":
-		a.Type = v.String()
+		return a.SetType(v.String())
 	case "doc":
 		a.Doc = v.String()
 	case "env":

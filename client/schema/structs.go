@@ -58,12 +58,22 @@ var goTypes = map[reflect.Type]Type{
 	reflect.TypeFor[Drawing]():        "drawing",
 	reflect.TypeFor[Sort]():           "sort",
 	reflect.TypeFor[Callback]():       "function",
+	reflect.TypeFor[time.Duration]():  "number", // seconds
 	reflect.TypeFor[any]():            "any",
 }
 
 var extraType = reflect.TypeFor[Extra]()
 
 var structs sync.Map // reflect.Type to []Param: the same structs are read by many operations
+
+// TableOf describes a table whose keys are the parameters of a struct.
+func TableOf[T any](name, doc string) Param {
+	p := Param{Name: name, Doc: doc, Optional: true}
+	if err := p.typeFrom(reflect.TypeFor[T]()); err != nil {
+		panic(err) // a wrong tag, which every use of the struct shows
+	}
+	return p
+}
 
 // FromStruct reads the parameters off the tags of a struct. Embedded structs
 // share parameters between several.
@@ -408,10 +418,14 @@ func (p *Param) assign(field reflect.Value, value any) error {
 		return fill(p.Fields, field, table, extra)
 	}
 	v := reflect.ValueOf(value)
-	if one, ok := value.(string); ok && (field.Type() == reflect.TypeFor[IDs]() || field.Type() == reflect.TypeFor[Strings]()) {
+	if one, ok := value.(string); ok && field.Kind() == reflect.Slice { // one or a list
 		v = reflect.ValueOf([]string{one})
 	}
+	seconds, isNumber := value.(float64)
 	switch {
+	case isNumber && field.Type() == reflect.TypeFor[time.Duration]():
+		field.SetInt(int64(seconds * float64(time.Second)))
+		return nil
 	case v.Type().AssignableTo(field.Type()), v.Type().ConvertibleTo(field.Type()):
 		field.Set(v.Convert(field.Type()))
 		return nil

@@ -2,7 +2,6 @@ package lint
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
@@ -167,20 +166,20 @@ func (w *walk) param(called string, p module.Param, a argument, what string) {
 // options checks a table constructor given as options.
 func (w *walk) options(called string, params []module.Param, a argument) {
 	given, complete := w.fields(a.table)
-	names := make([]string, len(params))
-	for i, p := range params {
-		names[i] = p.Name
-		value, ok := given[p.Name]
-		switch {
-		case ok:
-			w.param(called, p, value, "option")
-		case complete:
-			w.missing(called, p, "option", a.at)
-		}
-	}
+	seen := map[string]bool{}
 	for _, name := range inOrder(given) {
-		if !slices.Contains(names, name) {
+		p := schema.Find(params, name)
+		if p == nil {
+			names := schema.Names(params)
 			w.report(given[name].at, UnknownArgument, called+" has no option "+name, near(name, names, "it has "+strings.Join(names, ", ")))
+			continue
+		}
+		seen[p.Name] = true
+		w.param(called, *p, given[name], "option")
+	}
+	for _, p := range params {
+		if complete && !seen[p.Name] {
+			w.missing(called, p, "option", a.at)
 		}
 	}
 }

@@ -3,13 +3,13 @@
 package argparse
 
 import (
-	"math"
 	"slices"
 	"sort"
 	"strconv"
 	"strings"
 
 	"transect/client/fault"
+	"transect/client/schema"
 	"transect/client/suggest"
 )
 
@@ -22,15 +22,13 @@ type Spec struct {
 
 // Arg is one argument.
 type Arg struct {
-	Name, Type, Doc string
-	Env             string // the variable that gives it when the command line does not
-	Choices         []string
-	Default         any
-	Optional        bool
+	schema.Param
+	Env string // the variable that gives it when the command line does not
 }
 
-// Types are what an argument can be; strings takes all further ones.
-var Types = []string{"string", "number", "integer", "boolean", "strings"}
+// types are what an argument can be, by the names scripts use; strings takes
+// all further arguments.
+var types = map[string]schema.Type{"string": "string", "number": "number", "integer": "integer", "boolean": "boolean", "strings": "[]string"}
 
 // HelpAsked says whether --help is among the arguments.
 func (s *Spec) HelpAsked(args []string) bool {
@@ -90,7 +88,7 @@ func (s *Spec) place(values map[string]any, loose []string) error {
 	next := 0
 	for _, name := range s.Positional {
 		a := s.Args[name]
-		if _, given := values[name]; given && a.Type != "strings" {
+		if _, given := values[name]; given && !a.list() {
 			continue
 		}
 		for next < len(loose) {
@@ -98,7 +96,7 @@ func (s *Spec) place(values map[string]any, loose []string) error {
 				return err
 			}
 			next++
-			if a.Type != "strings" {
+			if !a.list() {
 				break
 			}
 		}
@@ -129,7 +127,7 @@ func (s *Spec) complete(values map[string]any, env func(string) (string, bool)) 
 			values[name] = a.Default
 		case a.Type == "boolean":
 			values[name] = false
-		case a.Type == "strings" && a.Optional:
+		case a.list() && a.Optional:
 			values[name] = []any{}
 		case !a.Optional:
 			if slices.Contains(s.Positional, name) {
@@ -141,30 +139,47 @@ func (s *Spec) complete(values map[string]any, env func(string) (string, bool)) 
 	return nil
 }
 
-func (a *Arg) set(values map[string]any, text, where string) error {
-	if a.Choices != nil && !slices.Contains(a.Choices, text) {
-		return usageError("%s must be one of %s, got %q%s", where, strings.Join(a.Choices, ", "), text, suggest.Suffix(text, a.Choices))
+// set reads an argument from a text of the command line.
+func (a *Arg) set(values map[string]any, text, source string) error {
+	v, err := a.parse(text)
+	if err != nil {
+		return usageError("%s %w", source, err)
 	}
-	switch a.Type {
-	case "number", "integer":
-		n, err := strconv.ParseFloat(text, 64)
-		if err != nil || math.IsNaN(n) || math.IsInf(n, 0) || a.Type == "integer" && n != math.Trunc(n) {
-			return usageError("%s must be %s, got %q", where, map[string]string{"number": "a number", "integer": "an integer"}[a.Type], text)
-		}
-		values[a.Name] = n
-	case "boolean":
-		b, err := strconv.ParseBool(text)
-		if err != nil {
-			return usageError("%s must be true or false, got %q", where, text)
-		}
-		values[a.Name] = b
-	case "strings":
+	if a.list() {
 		list, _ := values[a.Name].([]any)
-		values[a.Name] = append(list, text)
-	default:
-		values[a.Name] = text
+		v = append(list, text)
 	}
+	values[a.Name] = v
 	return nil
+}
+
+// list tells whether the argument takes any number of texts.
+func (a *Arg) list() bool { return a.Type == "[]string" }
+
+// parse converts and checks one text.
+func (a *Arg) parse(text string) (v any, err error) {
+	if err := a.Choose(text); err != nil {
+		return nil, err
+	}
+	switch v = any(text); a.Type {
+	case "[]string":
+		return text, nil
+	case "number", "integer":
+		if n, err := strconv.ParseFloat(text, 64); err == nil {
+			v = n
+		}
+	case "boolean":
+		if b, err := strconv.ParseBool(text); err == nil {
+			v = b
+		}
+	}
+	if v, err = a.Type.Check(v); err != nil {
+		return nil, &schema.Mismatch{Want: a.Type, Got: strconv.Quote(text)}
+	}
+	if n, ok := v.(int64); ok {
+		return float64(n), a.AtLeast(float64(n))
+	}
+	return v, nil
 }
 
 // named finds an argument by its flag: --max-size and --max_size are the same.

@@ -39,7 +39,7 @@ func (s *Spec) Usage(script string) string {
 		a := s.Args[name]
 		left := "--" + flag(name)
 		if a.Type != "boolean" {
-			left += " " + strings.ToUpper(strings.TrimSuffix(a.Type, "s"))
+			left += " " + strings.ToUpper(strings.TrimPrefix(string(a.Type), "[]"))
 		}
 		fmt.Fprintf(w, "  %s\t%s\n", left, a.explain())
 	}
@@ -55,7 +55,7 @@ func (s *Spec) Usage(script string) string {
 // place is how a positional argument looks in the first line.
 func (a *Arg) place() string {
 	text := strings.ToUpper(a.Name)
-	if a.Type == "strings" {
+	if a.list() {
 		text += "..."
 	}
 	if a.Optional || a.Default != nil {
