@@ -173,9 +173,9 @@ func (c *Client) BaseURL() string { return c.transport.BaseURL() }
 // TransferStats counts what the client's transfers do.
 func (c *Client) TransferStats() *transfer.Stats { return c.transfers.Stats() }
 
-// Patience is for how long requests are held back from now on because the
+// RetryAfter is for how long requests are held back from now on because the
 // platform or its storage asked for it; 0 when none are.
-func (c *Client) Patience() time.Duration { return c.transport.Patience() }
+func (c *Client) RetryAfter() time.Duration { return c.transport.RetryAfter() }
 
 // bind gives the operations with logic of their own their Go methods, and
 // everything else what its tags say.

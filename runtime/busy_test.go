@@ -12,7 +12,7 @@ import (
 	"transect/client/transfer"
 )
 
-// TestBusyStorage: storage that asks for patience is left alone for as long as
+// TestBusyStorage: storage that limits requests is left alone for as long as
 // it asked, gets fewer connections from then on, and every file arrives.
 func TestBusyStorage(t *testing.T) {
 	t.Parallel()
@@ -68,7 +68,7 @@ func TestBusyStorage(t *testing.T) {
 	group.Wait()
 	// What was on its way when storage complained may still have come.
 	if asked != files+1 || early > most {
-		t.Errorf("%d requests, %d of them although it had asked for patience", asked, early)
+		t.Errorf("%d requests, %d of them although it had limited requests", asked, early)
 	}
 	if lowest >= most {
 		t.Errorf("still %d connections, %d before", lowest, most)

@@ -209,7 +209,7 @@ func expire(d time.Duration) fault {
 	}
 }
 
-// dated asks for patience until a moment.
+// dated limits requests until a moment (Retry-After as a date).
 func dated(status int) fault {
 	return func(p *proxy, w http.ResponseWriter, r *http.Request) {
 		refuse(status, "Retry-After", time.Now().Add(time.Second).UTC().Format(http.TimeFormat))(p, w, r)
@@ -274,11 +274,11 @@ type kind struct {
 	fault fault
 	lasts fault // of all requests after it; nil when it happens once
 
-	silent bool // the client has to lose its patience
+	silent bool // the client has to time out
 	again  bool // it shows once the workflow has ended: it is run again in any case
 }
 
-// silence is the patience of a client with hosts that do not answer.
+// silence is how long a client waits for hosts that do not answer.
 const silence = 1500 * time.Millisecond
 
 // kinds are all of them.

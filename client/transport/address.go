@@ -5,9 +5,10 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
-
 	"sync"
+
 	"transect/client/fault"
+	"transect/client/transport/httpcore"
 )
 
 var slashes = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`//+`) })
@@ -54,31 +55,10 @@ func (t *Transport) locate(path string, query url.Values) (*url.URL, error) {
 	return u, nil
 }
 
-// sameOrigin tells whether the platform's token may travel to b.
-func sameOrigin(a, b *url.URL) bool {
-	return a.Scheme == b.Scheme && strings.EqualFold(a.Hostname(), b.Hostname()) && port(a) == port(b)
-}
-
 // ours tells whether an answer came from the platform rather than from where
 // it redirected to.
 func (t *Transport) ours(u *url.URL) bool {
-	return sameOrigin(t.base, u) || upgrades(t.base, u)
-}
-
-// upgrades tells whether b is a's host under https, both on their usual ports.
-func upgrades(a, b *url.URL) bool {
-	return a.Scheme == "http" && b.Scheme == "https" && strings.EqualFold(a.Hostname(), b.Hostname()) &&
-		port(a) == "80" && port(b) == "443"
-}
-
-func port(u *url.URL) string {
-	if p := u.Port(); p != "" {
-		return p
-	}
-	if u.Scheme == "https" {
-		return "443"
-	}
-	return "80"
+	return httpcore.SameOrigin(t.base, u) || httpcore.Upgrades(t.base, u)
 }
 
 func isLoopback(host string) bool {

@@ -3,116 +3,50 @@ package transport
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
 
 	"transect/client/fault"
+	"transect/client/transport/httpcore"
 )
 
-// interrupted is the error of a call whose context ended: the context's own
-// cause when that is a fault.
-func (t *Transport) interrupted(ctx context.Context, operation string, err error) error {
-	cause := context.Cause(ctx)
-	if f := fault.Find(cause); f != nil {
-		return cause
-	}
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) || cause == nil && errors.Is(err, context.DeadlineExceeded) {
-		return fault.In(operation, fault.Of(&fault.TimeoutError{}, "the time given for this has passed"))
-	}
-	f := fault.Of(&fault.CancelledError{}, "stopped")
-	if cause != nil && !errors.Is(cause, context.Canceled) {
-		f.Cause = cause
-	}
-	return fault.In(operation, f)
+// interrupted is the error of a call whose context ended.
+func (t *Transport) interrupted(ctx context.Context, operation string) error {
+	return fault.In(operation, fault.Stopped(ctx))
 }
+
+// names are what the settings are called on the command line.
+var names = httpcore.Names{Proxy: "--proxy, HTTPS_PROXY, HTTP_PROXY, NO_PROXY", Address: " (--url, TRANSECT_URL)", CACert: "--ca-cert"}
 
 // broken is the error of an exchange without an answer. uncertain says that the
 // request may nevertheless have been processed.
 func (t *Transport) broken(ctx context.Context, operation string, u *url.URL, err error, uncertain bool) error {
 	if ctx.Err() != nil {
-		return t.interrupted(ctx, operation, err)
+		return t.interrupted(ctx, operation)
 	}
 	if fault.Find(err) != nil {
 		return fault.In(operation, err)
 	}
-	var f fault.Fault
-	hint := "check the network and run again"
-	var dns *net.DNSError
-	var refused *proxyRefusal
-	var op *net.OpError
+	host, redirected := u.Host, false
+	var lost *httpcore.Lost
+	if errors.As(err, &lost) && lost.At != nil && lost.At.Host != u.Host {
+		host, redirected = lost.At.Host+", where "+u.Host+" redirects to", true
+	}
+	f := httpcore.Failure(host, err, names)
+	info := f.Facts()
+	info.Operation, info.Cause = operation, errors.New(t.Redact(info.Cause.Error()))
+	var refused *httpcore.ProxyRefusal
 	switch {
-	case errors.As(err, &refused), errors.As(err, &op) && op.Op == "proxyconnect":
-		f, hint = &fault.ConnectionError{}, "check the proxy: --proxy, HTTPS_PROXY, HTTP_PROXY, NO_PROXY"
-	case isTrustError(err):
-		f, hint = &fault.ConnectionError{}, trustHint(err)
-	case isTimeout(err):
-		f = &fault.TimeoutError{}
-	case errors.As(err, &dns):
-		f, hint = &fault.ConnectionError{}, "check the address (--url, TRANSECT_URL) and the network"
-	case neverConnected(err):
-		f, hint = &fault.ConnectionError{}, "check the address (--url, TRANSECT_URL), and that the platform runs"
-	default:
-		f = &fault.ConnectionError{}
+	case uncertain:
+		info.Hint = "it may have been processed: look before doing it again"
+	case redirected && !errors.As(err, &refused):
+		info.Hint = "check the network, and that this host may be reached from here"
 	}
-	if uncertain {
-		hint = "it may have been processed: look before doing it again"
-	}
-	verb := "the connection to %s broke"
-	if neverConnected(err) || refused != nil {
-		verb = "cannot reach %s"
-	} else if isTimeout(err) {
-		verb = "%s is silent"
-	}
-	host := u.Host
-	var lost *lostExchange
-	if errors.As(err, &lost) && lost.at != nil && lost.at.Host != u.Host {
-		host = lost.at.Host + ", where " + u.Host + " sends this on to"
-		if !uncertain && refused == nil {
-			hint = "check the network, and that this host may be reached from here"
-		}
-	}
-	*f.Facts() = fault.Info{Message: fmt.Sprintf(verb, host), Operation: operation, Hint: hint,
-		Cause: errors.New(t.Redact(reason(err)))}
 	return f
-}
-
-// reason is the innermost useful text of a network error.
-func reason(err error) string {
-	var dns *net.DNSError
-	if errors.As(err, &dns) {
-		return fmt.Sprintf("%s: %s", dns.Name, dns.Err)
-	}
-	var op *net.OpError
-	if errors.As(err, &op) && op.Err != nil {
-		if op.Op == "proxyconnect" {
-			return "proxy: " + reason(op.Err)
-		}
-		return op.Err.Error()
-	}
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return "it ended before the answer was complete"
-	}
-	return err.Error()
-}
-
-func trustHint(err error) string {
-	var record tls.RecordHeaderError
-	if errors.As(err, &record) {
-		return "the host does not speak TLS there; does its address start with http://?"
-	}
-	return "if the platform uses a certificate of its own, name the file that vouches for it with --ca-cert"
-}
-
-func isTimeout(err error) bool {
-	var n net.Error
-	return errors.As(err, &n) && n.Timeout()
 }
 
 // webPage is the error for a host that is not a platform.
@@ -203,7 +137,7 @@ func (t *Transport) statusHint(c call, a *answer) string {
 	case s == http.StatusRequestEntityTooLarge:
 		return "it is too large for the platform: send less at once"
 	case s == http.StatusTooManyRequests:
-		return "the platform asks for patience: run again later, or with fewer workers"
+		return "the platform limits requests: run again later, or with fewer workers"
 	case s == http.StatusInsufficientStorage:
 		return "make room where the platform keeps its data, and run again"
 	case s >= 500 && !c.Repeatable:

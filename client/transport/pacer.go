@@ -2,9 +2,10 @@ package transport
 
 import (
 	"context"
-	"math/rand/v2"
 	"sync"
 	"time"
+
+	"golang.org/x/time/rate"
 )
 
 const (
@@ -16,19 +17,9 @@ const (
 	longestInterval   = 2 * time.Second
 )
 
-// backoff is the wait before repeat n (from 1): doubling, half of it random so
-// that many clients do not come back together.
-func backoff(n int) time.Duration {
-	d := longestBackoff
-	if n < 8 {
-		d = min(firstBackoff<<(n-1), longestBackoff)
-	}
-	return d/2 + rand.N(d/2)
-}
-
-// A pacer spaces the requests to one host, for all callers together. It stays
-// out of the way until the host complains: then the interval between requests
-// doubles with each complaint and halves with each answer.
+// A pacer spaces the requests of all callers to one host. The interval between
+// them is zero until the host is overloaded; it doubles with each such answer and
+// halves with each other one.
 type pacer struct {
 	mu       sync.Mutex
 	interval time.Duration
@@ -66,12 +57,12 @@ func (p *pacer) wait(ctx context.Context, sleep func(context.Context, time.Durat
 	}
 }
 
-// answered notes an answer: slow when the host asked for patience.
-func (p *pacer) answered(slow bool, retryAfter time.Duration) {
+// answered notes an answer, and whether it asks for fewer requests.
+func (p *pacer) answered(overloaded bool, retryAfter time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.reached = true
-	if !slow {
+	if !overloaded {
 		if p.interval /= 2; p.interval < firstInterval {
 			p.interval = 0
 		}
@@ -87,4 +78,52 @@ func (p *pacer) everReached() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.reached
+}
+
+// reportedWait is the shortest Retry-After that is logged.
+const reportedWait = 10 * time.Second
+
+// RetryAfter is for how long requests are held back from now on because a host
+// asked for it; 0 when none are.
+func (t *Transport) RetryAfter() time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	longest := time.Duration(0)
+	now := time.Now()
+	for _, p := range t.pacers {
+		longest = max(longest, p.pause(now))
+	}
+	return longest
+}
+
+// pause is how long the host asked to wait from now on.
+func (p *pacer) pause(now time.Time) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return max(0, p.paused.Sub(now))
+}
+
+// requestRate makes the limiter of requests a second; none for 0.
+func requestRate(perSecond float64) *rate.Limiter {
+	if perSecond <= 0 {
+		return nil
+	}
+	return rate.NewLimiter(rate.Limit(perSecond), 1)
+}
+
+// paced waits until a request may start: by the host's pacer, then by the rate
+// that was set.
+func (t *Transport) paced(ctx context.Context, p *pacer) error {
+	if err := p.wait(ctx, t.options.Sleep); err != nil || t.rate == nil {
+		return err
+	}
+	now := time.Now()
+	turn := t.rate.ReserveN(now, 1)
+	if wait := turn.DelayFrom(now); wait > 0 {
+		if err := t.options.Sleep(ctx, wait); err != nil {
+			turn.Cancel()
+			return err
+		}
+	}
+	return nil
 }

@@ -17,14 +17,16 @@ import (
 	"golang.org/x/oauth2"
 
 	"transect/client/fault"
+	"transect/client/transport/httpcore"
+	"transect/client/wait"
 )
 
 const (
-	// A host that never answered is given up after this many repeats, so that
-	// a mistyped address is told within seconds.
+	// firstContactRetries is for a host that never answered: a mistyped address
+	// is reported within seconds.
 	firstContactRetries = 2
-	// An error answer says what it has to say within this.
-	longestRefusal = 1 << 20
+	// maxRefusal is read of the body of an error answer.
+	maxRefusal = 1 << 20
 )
 
 // call is a request with what only this package decides about it.
@@ -58,7 +60,7 @@ func (t *Transport) send(ctx context.Context, c call) (*answer, error) {
 			return nil, err
 		}
 		if err := t.paced(ctx, p); err != nil {
-			return nil, t.interrupted(ctx, c.Operation, err)
+			return nil, t.interrupted(ctx, c.Operation)
 		}
 		a, err := t.once(ctx, c, u, token, attempt)
 		if a != nil && a.StatusCode == http.StatusUnauthorized && token != nil && !renewed && t.ours(a.Request.URL) {
@@ -80,14 +82,14 @@ func (t *Transport) send(ctx context.Context, c call) (*answer, error) {
 		if !v.again || attempt > limit || ctx.Err() != nil || c.GiveUp != nil && c.GiveUp(failure, attempt) {
 			return nil, fault.AfterAttempts(failure, attempt)
 		}
-		wait := backoff(attempt)
-		if v.told {
-			wait = v.retryAfter + backoff(1)/2
+		delay := wait.Backoff(attempt, firstBackoff, longestBackoff)
+		if v.hasRetry {
+			delay = v.retryAfter + wait.Backoff(1, firstBackoff, longestBackoff)/2
 		}
 		t.log.Debug("repeating", "operation", c.Operation, "path", c.Path, "attempt", attempt,
-			"wait", wait.Round(time.Millisecond), "reason", t.Redact(v.reason))
-		if err := t.options.Sleep(ctx, wait); err != nil {
-			return nil, t.interrupted(ctx, c.Operation, err)
+			"wait", delay.Round(time.Millisecond), "reason", t.Redact(v.reason))
+		if err := t.options.Sleep(ctx, delay); err != nil {
+			return nil, t.interrupted(ctx, c.Operation)
 		}
 	}
 }
@@ -96,16 +98,16 @@ func (t *Transport) send(ctx context.Context, c call) (*answer, error) {
 // no error when it went well.
 func (t *Transport) assess(ctx context.Context, c call, u *url.URL, p *pacer, a *answer, err error) (verdict, error) {
 	if err != nil {
-		var lost *lostExchange
-		sent := !errors.As(err, &lost) || lost.sent
+		var lost *httpcore.Lost
+		sent := !errors.As(err, &lost) || lost.Sent
 		v := judgeError(err, sent, c.Repeatable)
 		if final(err) {
 			v.again = false
 		}
-		if isTimeout(err) && !p.everReached() {
-			v.again = false // one long wait for nobody is enough
+		if httpcore.IsTimeout(err) && !p.everReached() {
+			v.again = false // one long wait for a host that never answered is enough
 		}
-		return v, t.broken(ctx, c.Operation, u, err, sent && !c.Repeatable && !neverConnected(err))
+		return v, t.broken(ctx, c.Operation, u, err, sent && !c.Repeatable && !httpcore.NeverConnected(err))
 	}
 	v := judgeStatus(a.StatusCode, a.Header, c.Repeatable, time.Now())
 	known := p.everReached()
@@ -120,13 +122,15 @@ func (t *Transport) assess(ctx context.Context, c call, u *url.URL, p *pacer, a 
 // and is there.
 func (t *Transport) once(ctx context.Context, c call, u *url.URL, token *oauth2.Token, attempt int) (*answer, error) {
 	x := &exchange{
-		operation: c.Operation, method: c.Method, url: u, header: t.header(c, token),
-		body: c.BodyReader, size: c.Size, sample: c.Body, attempt: attempt,
-		watched: c.stream || c.BodyReader != nil,
+		Request:   httpcore.Request{Method: c.Method, URL: u, Header: t.header(c, token), Body: c.BodyReader, Size: c.Size, SlowAnswer: true},
+		operation: c.Operation, sample: c.Body, attempt: attempt,
+	}
+	if c.stream || c.BodyReader != nil {
+		x.Stall = t.options.Stall
 	}
 	if c.BodyReader == nil && c.Body != nil {
-		x.size = int64(len(c.Body))
-		x.body = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(c.Body)), nil }
+		x.Size = int64(len(c.Body))
+		x.Request.Body = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(c.Body)), nil }
 	}
 	a, err := t.exchange(ctx, x)
 	if err != nil {
@@ -139,7 +143,7 @@ func (t *Transport) once(ctx context.Context, c call, u *url.URL, token *oauth2.
 	defer func() { _ = a.Body.Close() }()
 	var limited io.Reader = a.Body
 	if a.StatusCode >= 300 {
-		limited = io.LimitReader(a.Body, longestRefusal)
+		limited = io.LimitReader(a.Body, maxRefusal)
 	}
 	a.body, err = readAll(limited, a.ContentLength)
 	t.traceAnswer(x, a, err)
@@ -147,13 +151,13 @@ func (t *Transport) once(ctx context.Context, c call, u *url.URL, token *oauth2.
 		err = io.ErrUnexpectedEOF
 	}
 	if err != nil {
-		return nil, &lostExchange{cause: fmt.Errorf("the answer broke off: %w", err), sent: true}
+		return nil, &httpcore.Lost{Cause: fmt.Errorf("the answer broke off: %w", err), Sent: true}
 	}
 	return a, nil
 }
 
-// cutShort finds JSON that ends too soon in an answer whose length nobody told:
-// there the end of the connection is all that marks the end of the body.
+// cutShort finds JSON that ends too soon in an answer of unknown length, where
+// only the end of the connection marks the end of the body.
 func (a *answer) cutShort() bool {
 	if a.StatusCode >= 300 || a.ContentLength >= 0 || len(a.TransferEncoding) > 0 || a.Uncompressed {
 		return false

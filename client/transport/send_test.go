@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"transect/client/fault"
+	"transect/client/transport/httpcore"
 )
 
 type roundTripper func(*http.Request) (*http.Response, error)
@@ -228,12 +229,12 @@ func TestSilenceInTheBody(t *testing.T) {
 	if err := read("/s/slow"); err != nil {
 		t.Error(err)
 	}
-	if err := read("/s/stall"); !isTimeout(err) {
+	if err := read("/s/stall"); !httpcore.IsTimeout(err) {
 		t.Errorf("a stalled body gave %v", err)
 	}
 }
 
-// The pace is shared: while a host wants patience, nobody's request goes out.
+// The pace is shared: while a host limits requests, none goes out.
 func TestPauseHoldsForEveryone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
@@ -262,7 +263,7 @@ func TestPauseHoldsForEveryone(t *testing.T) {
 			go ask()
 		}
 		time.Sleep(5 * time.Second)
-		if left := tr.Patience(); left != 15*time.Second {
+		if left := tr.RetryAfter(); left != 15*time.Second {
 			t.Errorf("5 s later %s are left", left)
 		}
 		for range 10 {
@@ -273,10 +274,10 @@ func TestPauseHoldsForEveryone(t *testing.T) {
 		if early.Load() != 0 || time.Since(start) > 25*time.Second {
 			t.Errorf("%d early requests, done after %s", early.Load(), time.Since(start))
 		}
-		if left := tr.Patience(); left != 0 {
+		if left := tr.RetryAfter(); left != 0 {
 			t.Errorf("in the end %s are left", left)
 		}
-		if told := log.String(); strings.Count(told, "the platform asks for patience") != 1 || !strings.Contains(told, "wait=20s") {
+		if told := log.String(); strings.Count(told, "the platform limits requests") != 1 || !strings.Contains(told, "wait=20s") {
 			t.Errorf("told %q", told)
 		}
 	})

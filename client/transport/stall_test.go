@@ -2,7 +2,6 @@ package transport
 
 import (
 	"bytes"
-	"context"
 	"io"
 	"net"
 	"net/http"
@@ -185,26 +184,5 @@ func TestRequestRate(t *testing.T) {
 	// Nobody really slept: each request waits for all before it.
 	if n := len(waited.all); n < 20 || waited.all[n-1] < time.Second || waited.all[n-1] > 2300*time.Millisecond {
 		t.Errorf("%d waits, %v", n, waited.all)
-	}
-}
-
-// TestWatchdogFollowsTheConnection: an exchange whose connection turns out to be
-// closed goes on over another, while it is watched.
-func TestWatchdogFollowsTheConnection(t *testing.T) {
-	tr := &Transport{options: Options{Stall: 20 * time.Millisecond}}
-	ctx, w := tr.watch(t.Context(), 1000)
-	defer w.end()
-	for i := range 100 {
-		here, there := net.Pipe()
-		c := &limitedConn{Conn: here}
-		c.moved.Store(int64(5000 + i))
-		w.over(c)
-		c.moved.Add(10)
-		time.Sleep(time.Millisecond)
-		here.Close()
-		there.Close()
-	}
-	if ctx.Err() != nil {
-		t.Error(context.Cause(ctx))
 	}
 }

@@ -180,7 +180,7 @@ func (t *Transport) tokenFor(ctx context.Context, c call, refused *oauth2.Token)
 			fault.Of(&fault.TokenRenewalError{}, "%s does not accept the access token", t.base.Host),
 			"it has expired or was revoked: give a new one (--access-token-file, TRANSECT_ACCESS_TOKEN), or credentials that can renew it"))
 	case ctx.Err() != nil:
-		return nil, t.interrupted(ctx, c.Operation, err)
+		return nil, t.interrupted(ctx, c.Operation)
 	}
 	return nil, fault.In(c.Operation, err)
 }

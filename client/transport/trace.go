@@ -92,13 +92,13 @@ func (t *Transport) traceLost(x *exchange, err error) {
 
 func (t *Transport) record(x *exchange) TraceRecord {
 	r := TraceRecord{
-		Time: x.started, Operation: x.operation, Attempt: x.attempt, Method: x.method,
-		URL: t.Redact(x.url.String()), RequestHeader: t.secrets.header(x.header),
-		RequestBody: t.traced(x.sample, x.size, x.header.Get("Content-Type")),
-		Duration:    time.Since(x.started),
+		Time: x.Started, Operation: x.operation, Attempt: x.attempt, Method: x.Method,
+		URL: t.Redact(x.URL.String()), RequestHeader: t.secrets.header(x.Header),
+		RequestBody: t.traced(x.sample, x.Size, x.Header.Get("Content-Type")),
+		Duration:    time.Since(x.Started),
 	}
 	if x.signed {
-		r.URL = t.secrets.address(x.url.String())
+		r.URL = t.secrets.address(x.URL.String())
 	}
 	return r
 }

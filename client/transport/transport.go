@@ -8,6 +8,7 @@ package transport
 
 import (
 	"context"
+	"crypto/x509"
 	"io"
 	"log/slog"
 	"net/http"
@@ -19,12 +20,16 @@ import (
 	"golang.org/x/time/rate"
 
 	"transect/client/fault"
+	"transect/client/transport/httpcore"
 	"transect/client/wait"
 )
 
 const (
 	defaultTimeout = 10 * time.Minute
+	defaultStall   = time.Minute
 	defaultRetries = 10
+	// minIdleConnections is what a busy ingest has in flight.
+	minIdleConnections = 64
 )
 
 // Credentials say who asks. User and Password win over the client pair, which
@@ -65,7 +70,7 @@ type Options struct {
 	Reach   func(hostport string) error
 	Sending func(n int64) error
 
-	// Busy is called when a host asks for patience (429, 503).
+	// Busy is called when a host asks for fewer requests (429, 503).
 	Busy func()
 
 	// Sleep waits between repeats; a test may replace it.
@@ -106,7 +111,7 @@ type Response struct {
 type Transport struct {
 	options Options
 	base    *url.URL
-	wire    http.RoundTripper
+	core    *httpcore.Core
 	local   bool // answered in-process
 	agent   string
 	log     *slog.Logger
@@ -130,16 +135,13 @@ func New(o Options) (*Transport, error) {
 	}
 	o = withDefaults(o)
 	t := &Transport{
-		options: o, base: base, wire: o.RoundTripper, local: o.RoundTripper != nil,
+		options: o, base: base, local: o.RoundTripper != nil,
 		agent: userAgent(o), log: o.Logger, pacers: map[string]*pacer{}, rate: requestRate(o.Rate),
 	}
 	t.secrets.keepCredentials(o.Credentials)
 	t.tokens.start(o.Credentials, t.fetchToken)
-	if t.local {
-		return t, nil
-	}
-	if t.wire, err = dialTransport(o); err != nil {
-		return nil, err
+	if t.core, err = connect(o); err != nil || t.local {
+		return t, err
 	}
 	if o.InsecureTLS {
 		t.log.Warn("certificates are not verified: anybody on the way can read and change what is sent",
@@ -184,11 +186,7 @@ func (t *Transport) BaseURL() string { return t.base.String() }
 func (t *Transport) Redact(text string) string { return t.secrets.text(text) }
 
 // Close drops idle connections.
-func (t *Transport) Close() {
-	if c, ok := t.wire.(interface{ CloseIdleConnections() }); ok {
-		c.CloseIdleConnections()
-	}
-}
+func (t *Transport) Close() { t.core.Close() }
 
 // Do sends a request and reads the whole answer. Statuses outside 200-299 are
 // a *fault.ResponseError.
@@ -224,13 +222,14 @@ func (t *Transport) Storage(ctx context.Context, method, address string, header 
 	}
 	p := t.pacer(u)
 	if err := t.paced(ctx, p); err != nil {
-		return nil, t.interrupted(ctx, "", err)
+		return nil, t.interrupted(ctx, "")
 	}
-	x := &exchange{method: method, url: u, header: header.Clone(), body: body, size: size, signed: true, watched: true, attempt: 1}
-	if x.header == nil {
-		x.header = http.Header{}
+	x := &exchange{signed: true, attempt: 1, Request: httpcore.Request{Method: method, URL: u, Header: header.Clone(),
+		Body: body, Size: size, Stall: t.options.Stall, SlowAnswer: true}}
+	if x.Header == nil {
+		x.Header = http.Header{}
 	}
-	x.header.Set("User-Agent", t.agent)
+	x.Header.Set("User-Agent", t.agent)
 	a, err := t.exchange(ctx, x)
 	if err != nil {
 		return nil, t.broken(ctx, "", u, err, false)
@@ -243,18 +242,31 @@ func (t *Transport) Storage(ctx context.Context, method, address string, header 
 
 // answered notes what an answer says of its host's load.
 func (t *Transport) answered(p *pacer, v verdict) {
-	if v.slow && v.retryAfter >= worthTelling && p.patience(time.Now()) == 0 {
-		t.log.Info("the platform asks for patience", "wait", v.retryAfter.Round(time.Second), "reason", v.reason)
+	if v.overloaded && v.retryAfter >= reportedWait && p.pause(time.Now()) == 0 {
+		t.log.Info("the platform limits requests", "wait", v.retryAfter.Round(time.Second), "reason", v.reason)
 	}
-	p.answered(v.slow, v.retryAfter)
-	if v.slow && t.options.Busy != nil {
+	p.answered(v.overloaded, v.retryAfter)
+	if v.overloaded && t.options.Busy != nil {
 		t.options.Busy()
 	}
 }
 
+// connect makes the HTTP core.
+func connect(o Options) (*httpcore.Core, error) {
+	var roots *x509.CertPool
+	if o.CACert != "" {
+		var err error
+		if roots, err = httpcore.LoadRoots(o.CACert, os.ReadFile); err != nil {
+			return nil, fault.Hinted(fault.Of(&fault.ConfigError{}, "cannot read the certificate file: %w", err), "check --ca-cert")
+		}
+	}
+	return httpcore.New(httpcore.Options{Proxy: o.Proxy, Env: o.Env, Roots: roots, InsecureTLS: o.InsecureTLS, Silence: o.Timeout,
+		Connections: max(minIdleConnections, o.Connections), Local: o.RoundTripper, Reach: o.Reach, Sending: o.Sending})
+}
+
 // pacer gives the one pacer of a host.
 func (t *Transport) pacer(u *url.URL) *pacer {
-	key := u.Hostname() + ":" + port(u)
+	key := httpcore.HostPort(u)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	p := t.pacers[key]

@@ -1,42 +1,38 @@
 package transport
 
 import (
-	"crypto/tls"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
+
+	"transect/client/fault"
+	"transect/client/transport/httpcore"
 )
 
 // A verdict says whether a failed exchange is worth repeating, and why.
 type verdict struct {
 	again      bool
 	reason     string
-	slow       bool          // the host asked for patience
-	retryAfter time.Duration // what it asked for, capped
-	told       bool          // it asked for a certain time
+	overloaded bool          // the host asks for fewer requests (429, 503)
+	retryAfter time.Duration // the wait it asks for, capped
+	hasRetry   bool          // it named one
 }
 
-// judgeStatus decides on an answer. 409 and 413 are final like any other 4xx:
-// repeating changes nothing about them.
+// judgeStatus decides on an answer.
 func judgeStatus(status int, header http.Header, repeatable bool, now time.Time) verdict {
 	v := verdict{reason: "status " + strconv.Itoa(status)}
 	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
-		v.slow = true
-		v.retryAfter, v.told = retryAfter(header.Get("Retry-After"), now)
+		v.overloaded = true
+		v.retryAfter, v.hasRetry = retryAfter(header.Get("Retry-After"), now)
 	}
-	switch status {
-	case http.StatusTooManyRequests:
-		v.again = true
-	case http.StatusServiceUnavailable:
-		// With Retry-After it says that it did not take the request.
-		v.again = repeatable || v.told
-	case http.StatusNotImplemented, http.StatusHTTPVersionNotSupported, http.StatusInsufficientStorage:
+	switch {
+	case status == http.StatusTooManyRequests, status == http.StatusServiceUnavailable && v.hasRetry:
+		v.again = true // surely not processed
 	default:
-		v.again = repeatable && status >= 500
+		v.again = repeatable && fault.TransientStatus(status)
 	}
 	return v
 }
@@ -44,36 +40,15 @@ func judgeStatus(status int, header http.Header, repeatable bool, now time.Time)
 // judgeError decides on an exchange without an answer.
 func judgeError(err error, sent, repeatable bool) verdict {
 	v := verdict{reason: err.Error()}
-	if isTrustError(err) {
-		return v // a certificate does not get better
+	var refused *httpcore.ProxyRefusal
+	if httpcore.IsTrustError(err) || errors.As(err, &refused) && refused.Status < 500 {
+		return v // time does not cure these
 	}
-	var refused *proxyRefusal
-	if errors.As(err, &refused) && refused.status < 500 {
-		return v
-	}
-	v.again = repeatable || !sent || neverConnected(err)
+	v.again = repeatable || !sent || httpcore.NeverConnected(err)
 	if !v.again {
 		v.reason = fmt.Sprintf("may have been processed (%s)", err)
 	}
 	return v
-}
-
-// neverConnected is true when no byte of the request can have left.
-func neverConnected(err error) bool {
-	var op *net.OpError
-	if errors.As(err, &op) && (op.Op == "dial" || op.Op == "proxyconnect") {
-		return true
-	}
-	var dns *net.DNSError
-	var refused *proxyRefusal
-	return errors.As(err, &dns) || errors.As(err, &refused) || isTrustError(err)
-}
-
-func isTrustError(err error) bool {
-	var cert *tls.CertificateVerificationError
-	var record tls.RecordHeaderError
-	var alert tls.AlertError
-	return errors.As(err, &cert) || errors.As(err, &record) || errors.As(err, &alert)
 }
 
 // retryAfter reads the header, in seconds or as a date.

@@ -78,10 +78,10 @@ func (m *Meter) figures(last bool) figures {
 // 2 retries, 1 failed, 2s".
 func (f figures) text() string {
 	var parts []string
-	waits := f.Patience > 0 && !f.last
+	waits := f.RetryAfter > 0 && !f.last
 	if waits {
 		// First, as a line is cut to the terminal.
-		parts = append(parts, "the platform asks for patience: "+max(f.Patience, time.Second).Round(time.Second).String()+" left")
+		parts = append(parts, "the platform limits requests: "+max(f.RetryAfter, time.Second).Round(time.Second).String()+" left")
 	}
 	switch {
 	case f.TotalFiles > 0:
@@ -151,8 +151,8 @@ func (f figures) json(label string) string {
 	if f.left >= 0 {
 		line["seconds_left"] = f.left.Seconds()
 	}
-	if f.Patience > 0 && !f.last {
-		line["patience_seconds"] = f.Patience.Seconds()
+	if f.RetryAfter > 0 && !f.last {
+		line["retry_after_seconds"] = f.RetryAfter.Seconds()
 	}
 	if f.Limiter != "" {
 		line["limiter"] = f.Limiter

@@ -27,7 +27,7 @@ type Reading struct {
 	Moved                  int64 // bytes moved by this run: what the rate is of
 	Failed, Retries        int64
 	Limiter                string        // what work waits for most: disk, cpu, network, server; "" when not known
-	Patience               time.Duration // for how long the platform wants to be left alone; 0 when it does not
+	RetryAfter             time.Duration // how long requests are held back because the platform asked for it (Retry-After); 0 when not
 }
 
 // Options describe a display.

@@ -35,17 +35,17 @@ func TestFigures(t *testing.T) {
 		{time.Second, Reading{TotalFiles: 100, TotalBytes: 100e6, Files: 82, Bytes: 82e6, Moved: 2e6, Limiter: "network", Retries: 1},
 			"82 of 100 files, 82 MB of 100 MB (82%), 200 kB/s, 1m30s left, waits for the network, 1 retry, 3s"},
 		// Nothing can be said of the rate and the time left while nothing may move.
-		{time.Second, Reading{TotalFiles: 100, TotalBytes: 100e6, Files: 82, Bytes: 82e6, Moved: 2e6, Limiter: "server", Retries: 1, Patience: 70 * time.Second},
-			"the platform asks for patience: 1m10s left, 82 of 100 files, 82 MB of 100 MB (82%), 1 retry, 4s"},
-		{time.Second, Reading{Patience: time.Millisecond}, "the platform asks for patience: 1s left, 5s"},
+		{time.Second, Reading{TotalFiles: 100, TotalBytes: 100e6, Files: 82, Bytes: 82e6, Moved: 2e6, Limiter: "server", Retries: 1, RetryAfter: 70 * time.Second},
+			"the platform limits requests: 1m10s left, 82 of 100 files, 82 MB of 100 MB (82%), 1 retry, 4s"},
+		{time.Second, Reading{RetryAfter: time.Millisecond}, "the platform limits requests: 1s left, 5s"},
 	} {
 		if got := step(c.after, c.r); got != c.want {
 			t.Errorf("%d: got %q, want %q", i, got, c.want)
 		}
 	}
-	r = Reading{TotalFiles: 100, TotalBytes: 100e6, Files: 82, Bytes: 82e6, Moved: 2e6, Patience: time.Minute}
+	r = Reading{TotalFiles: 100, TotalBytes: 100e6, Files: 82, Bytes: 82e6, Moved: 2e6, RetryAfter: time.Minute}
 	*now = now.Add(-2 * time.Second)
-	if got := m.figures(true).text(); !strings.Contains(got, "667 kB/s") || strings.Contains(got, "left") || strings.Contains(got, "waits") || strings.Contains(got, "patience") {
+	if got := m.figures(true).text(); !strings.Contains(got, "667 kB/s") || strings.Contains(got, "left") || strings.Contains(got, "waits") || strings.Contains(got, "limits") {
 		t.Errorf("at the end: %q", got)
 	}
 }

@@ -18,7 +18,6 @@ import (
 	"github.com/wneessen/go-mail"
 
 	"transect/client/fault"
-	"transect/stdlib/web"
 )
 
 // Encryption modes of the connection to a mail server.
@@ -230,7 +229,7 @@ func (m *Mail) failure(server string, err error) error {
 	var certificate *tls.CertificateVerificationError
 	var reply *textproto.Error
 	var sending *mail.SendError
-	reason, _, _ := strings.Cut(web.Reason(err), ", affected message ID")
+	reason, _, _ := strings.Cut(fault.Reason(err).Error(), ", affected message ID")
 	said := errors.New(strings.ReplaceAll(m.redact(reason), `"`, ""))
 	switch {
 	case strings.Contains(err.Error(), "does not support STARTTLS"):

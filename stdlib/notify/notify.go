@@ -21,7 +21,7 @@ import (
 
 const (
 	attempts = 3
-	patience = 10 * time.Second // of silence, each attempt
+	silence  = 10 * time.Second // longest, each attempt
 	answer   = 64 << 10         // of which at most the start matters
 	// longestBody is what monitors keep of a ping's body.
 	longestBody = 100_000
@@ -89,7 +89,7 @@ func post(ctx context.Context, c *web.Client, url, kind string, body []byte) err
 var pause = 500 * time.Millisecond
 
 func once(ctx context.Context, c *web.Client, url, kind string, body []byte) error {
-	r := &web.Request{Method: http.MethodPost, URL: url, Header: http.Header{"Content-Type": {kind}}, Timeout: patience,
+	r := &web.Request{Method: http.MethodPost, URL: url, Header: http.Header{"Content-Type": {kind}}, Timeout: silence,
 		Size: int64(len(body)), Body: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }}
 	if len(body) == 0 {
 		r.Body = nil

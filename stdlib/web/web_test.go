@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"transect/client/fault"
+	"transect/client/transport/httpcore"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -191,7 +192,7 @@ func TestNoSecretsInErrors(t *testing.T) {
 		}
 	}
 	u, _ := url.Parse("https://example.com/x")
-	if HostPort(u) != "example.com:443" {
-		t.Error(HostPort(u))
+	if got := httpcore.HostPort(u); got != "example.com:443" {
+		t.Error(got)
 	}
 }

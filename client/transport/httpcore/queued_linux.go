@@ -1,4 +1,4 @@
-package transport
+package httpcore
 
 import (
 	"syscall"
@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// queued is how many bytes this system has taken but the other side has not
-// confirmed: what is still under way moves, although nobody here writes.
+// queued is how many bytes the system has taken and the peer has not confirmed:
+// they still move, although nobody here writes.
 func (c *limitedConn) queued() int64 {
 	s, ok := c.Conn.(syscall.Conn)
 	if !ok {

@@ -1,4 +1,4 @@
-package transport
+package httpcore
 
 import (
 	"context"
@@ -12,46 +12,45 @@ import (
 )
 
 const (
-	defaultStall = time.Minute
-	// slowestTaking is how fast a host at least checks and stores what it was
-	// sent, in bytes a second: it is given that time before it has to answer.
-	slowestTaking = 8 << 20
+	// minStoreRate is how fast a host checks and stores what it was sent, in bytes
+	// a second at least: it has that time before it must answer.
+	minStoreRate = 8 << 20
 )
 
-// errStalled is the cause of a transfer that was broken off.
+// errStalled is the cause of an exchange that was cancelled.
 var errStalled = errors.New("no byte moved")
 
-// watchdog breaks one exchange of bytes off when none of them moves for too
-// long. One that is slow but moves is left alone, and so are all others.
+// watchdog cancels one exchange when none of its bytes moves for too long. A slow
+// one that moves is left alone.
 type watchdog struct {
 	limit    time.Duration
-	taking   time.Duration // further time for the answer, once all is sent
+	storing  time.Duration // further time for the answer, once all is sent
 	size     int64
 	breakOff context.CancelCauseFunc
 	ctx      context.Context
 	conn     atomic.Pointer[carrier]
-	sleeping atomic.Bool // nobody reads the answer at the moment
+	paused   atomic.Bool // nobody reads the answer at the moment
 	stop     chan struct{}
 	once     sync.Once
 }
 
-// carrier is the connection an exchange goes over. When it turns out to be
-// closed already, another one takes its place.
+// carrier is the connection of an exchange. When it turns out to be closed
+// already, another one takes its place.
 type carrier struct {
 	*limitedConn
 	start int64 // moved on it before
 }
 
 // watch starts a watchdog over an exchange. It has to be ended.
-func (t *Transport) watch(ctx context.Context, size int64) (context.Context, *watchdog) {
+func watch(ctx context.Context, limit time.Duration, size int64) (context.Context, *watchdog) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	w := &watchdog{ctx: ctx, limit: t.options.Stall, taking: time.Duration(float64(size) / slowestTaking * float64(time.Second)),
+	w := &watchdog{ctx: ctx, limit: limit, storing: time.Duration(float64(max(size, 0)) / minStoreRate * float64(time.Second)),
 		size: size, breakOff: cancel, stop: make(chan struct{})}
 	go w.run()
 	return ctx, w
 }
 
-// over takes the connection that was found.
+// over notes the connection that is used.
 func (w *watchdog) over(c net.Conn) {
 	if s, ok := c.(*tls.Conn); ok {
 		c = s.NetConn()
@@ -62,29 +61,29 @@ func (w *watchdog) over(c net.Conn) {
 }
 
 func (w *watchdog) run() {
-	look := time.NewTicker(max(w.limit/8, time.Millisecond))
-	defer look.Stop()
+	tick := time.NewTicker(max(w.limit/8, time.Millisecond))
+	defer tick.Stop()
 	var seen int64
 	since := time.Now()
 	for {
 		select {
 		case <-w.stop:
 			return
-		case <-look.C:
+		case <-tick.C:
 		}
-		moved, patience := int64(0), w.limit
+		moved, limit := int64(0), w.limit
 		if c := w.conn.Load(); c != nil {
 			total := c.moved.Load()
 			queued := c.queued()
 			moved = total - queued
 			if total-c.start >= w.size && queued == 0 {
-				patience += w.taking
+				limit += w.storing
 			}
 		}
 		switch {
-		case moved != seen, w.sleeping.Load():
+		case moved != seen, w.paused.Load():
 			seen, since = moved, time.Now()
-		case time.Since(since) >= patience:
+		case time.Since(since) >= limit:
 			w.breakOff(errStalled)
 			return
 		}
@@ -97,7 +96,7 @@ func (w *watchdog) end() {
 
 // body goes on watching while an answer is read.
 func (w *watchdog) body(b io.ReadCloser) io.ReadCloser {
-	w.sleeping.Store(true)
+	w.paused.Store(true)
 	return &watchedBody{ReadCloser: b, dog: w}
 }
 
@@ -107,9 +106,9 @@ type watchedBody struct {
 }
 
 func (b *watchedBody) Read(p []byte) (int, error) {
-	b.dog.sleeping.Store(false)
+	b.dog.paused.Store(false)
 	n, err := b.ReadCloser.Read(p)
-	b.dog.sleeping.Store(true)
+	b.dog.paused.Store(true)
 	if err != nil && errors.Is(context.Cause(b.dog.ctx), errStalled) {
 		err = stalledError{b.dog.limit}
 	}
@@ -123,8 +122,7 @@ func (b *watchedBody) Close() error {
 	return err
 }
 
-// stalledError is a transfer that was broken off, as the network's own
-// time-outs are.
+// stalledError is a cancelled exchange, a time-out like the network's own.
 type stalledError struct{ limit time.Duration }
 
 func (e stalledError) Error() string   { return "no byte moved for " + e.limit.String() }

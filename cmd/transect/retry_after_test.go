@@ -12,8 +12,8 @@ import (
 )
 
 // Who looks at an ingest is told that it waits because the platform asked for
-// patience, and for how long, and that it went on.
-func TestPatienceIsShown(t *testing.T) {
+// a pause, and for how long, and that it went on.
+func TestRetryAfterIsShown(t *testing.T) {
 	t.Parallel()
 	p, err := platform.Open(context.Background(), platform.Options{Memory: true})
 	if err != nil {
@@ -41,7 +41,7 @@ print("created", require("ingest").run{ source = "card.txt", project = project }
 	login := p.Credentials()
 	tm := onTerminal(t, dir, []string{"TRANSECT_URL=" + server.URL, "TRANSECT_USER=" + login.User, "TRANSECT_PASSWORD=" + login.Password,
 		"TRANSECT_CLIENT_ID=" + login.ClientID, "TRANSECT_CLIENT_SECRET=" + login.ClientSecret}, "run", "ingest.lua")
-	tm.sees("ingest: the platform asks for patience: ")
+	tm.sees("ingest: the platform limits requests: ")
 	tm.sees("s left, 0 ")
 	tm.sees("ingest: 1 of 1 files")
 	tm.sees("created\t1")

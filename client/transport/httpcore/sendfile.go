@@ -1,4 +1,4 @@
-package transport
+package httpcore
 
 import (
 	"io"
@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// FileBody is a request's body that lies in a file. Over a connection without
-// encryption the system copies it from there, past this process.
+// FileBody is a request body in a file. Over a connection without encryption the
+// system copies it from there (sendfile), past this process.
 type FileBody interface {
 	// Span gives the file, positioned at the next byte, and how many bytes
 	// follow; no file when the body has to be read.
@@ -16,8 +16,8 @@ type FileBody interface {
 	Sent(n int64) error
 }
 
-// spanAtATime is how much moves between two looks at the time: little enough
-// that a slow connection is seen to move.
+// spanAtATime is sent between two checks of the time: little enough that a slow
+// connection is seen to move.
 const spanAtATime = 128 << 10
 
 var copyBuffers = sync.Pool{New: func() any { b := make([]byte, 64<<10); return &b }}

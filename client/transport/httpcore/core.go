@@ -1,0 +1,256 @@
+// Package httpcore sends HTTP requests by the rules that all of Transect's share:
+// proxies, verified certificates, bounded redirects, stall detection, and the
+// permission hooks of the sandbox. It knows neither the platform nor Lua.
+//
+// client/transport (the platform) and stdlib/web (any other host) come in with a
+// Request; its Redirect function is their own policy of what a redirect may take
+// along. Faults of the hooks pass through; an exchange without an answer is a
+// *Lost, which Failure puts into words.
+//
+// Begin reading at Core.Do; dial.go makes the connections, stall.go watches them.
+package httpcore
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"transect/client/fault"
+)
+
+// Options configure a Core.
+type Options struct {
+	Proxy       string                           // for every host; by the environment when empty
+	Env         func(name string) (string, bool) // where HTTPS_PROXY, HTTP_PROXY and NO_PROXY are read
+	Roots       *x509.CertPool                   // trusted certificates; the system's when nil
+	InsecureTLS bool                             // do not verify certificates
+	HTTP2       bool                             // HTTP/1.1 only unless set
+	Silence     time.Duration                    // longest silence of a connection; no limit when 0
+	Connections int                              // idle connections kept to one host
+	Local       http.RoundTripper                // answers in-process, without network, when set
+
+	// Reach is asked for host:port before a host is connected to, also those of
+	// redirects; Sending for the bytes of each body. Optional.
+	Reach   func(hostport string) error
+	Sending func(n int64) error
+}
+
+// Core sends requests. It is safe for concurrent use.
+type Core struct {
+	options Options
+	wire    http.RoundTripper
+}
+
+// New makes a Core; a *fault.ConfigError says what is wrong with the proxy.
+func New(o Options) (*Core, error) {
+	c := &Core{options: o, wire: o.Local}
+	if o.Local != nil {
+		return c, nil
+	}
+	wire, err := dial(o)
+	c.wire = wire
+	return c, err
+}
+
+// Close drops idle connections.
+func (c *Core) Close() {
+	if wire, ok := c.wire.(interface{ CloseIdleConnections() }); ok {
+		wire.CloseIdleConnections()
+	}
+}
+
+// Request is one request with the redirects it follows, which change it.
+type Request struct {
+	Method string
+	URL    *url.URL
+	Header http.Header // a Host in it replaces the URL's
+	Body   func() (io.ReadCloser, error)
+	Size   int64 // of the body; -1 when unknown
+
+	Stall      time.Duration  // longest time without a moving byte; not watched when 0
+	SlowAnswer bool           // the wait for the answer to a request without body is no stall
+	Cookies    http.CookieJar // sent and kept; none when nil
+	Redirects  int            // followed at most; none when negative
+
+	// Redirect prepares the request for another address, or refuses to follow.
+	Redirect func(status int, next *url.URL) error
+	// Observe is called for hops that Do does not return: redirects, and those
+	// without an answer. Optional.
+	Observe func(answer *http.Response, err error)
+	Started time.Time // when the last hop was sent
+}
+
+// Lost is the error of an exchange without a complete answer.
+type Lost struct {
+	Cause error
+	Sent  bool     // some of the request may have arrived
+	At    *url.URL // where a redirect has led; nil when there was none
+}
+
+func (e *Lost) Error() string { return e.Cause.Error() }
+func (e *Lost) Unwrap() error { return e.Cause }
+
+// Do sends a request and follows redirects. Any status is an answer; its body is
+// to be closed.
+func (c *Core) Do(ctx context.Context, r *Request) (*http.Response, error) {
+	for n := 0; ; n++ {
+		answer, err := c.hop(ctx, r)
+		if err != nil {
+			var lost *Lost
+			if errors.As(err, &lost) {
+				if n > 0 {
+					lost.At = r.URL
+				}
+				r.observe(nil, err)
+			}
+			return nil, err
+		}
+		target := redirection(answer)
+		if target == "" || r.Redirects < 0 {
+			return answer, nil
+		}
+		r.observe(answer, nil)
+		_ = answer.Body.Close()
+		next, err := r.URL.Parse(target)
+		switch {
+		case err != nil || next.Hostname() == "" || next.Scheme != "http" && next.Scheme != "https":
+			return nil, fault.Of(&fault.ConnectionError{}, "%s redirects to something that is no address", r.URL.Host)
+		case n >= r.Redirects:
+			return nil, fault.Of(&fault.ConnectionError{}, "%s redirects more than %d times", r.URL.Host, r.Redirects)
+		}
+		if err := r.Redirect(answer.StatusCode, next); err != nil {
+			return nil, err
+		}
+		r.URL = next
+	}
+}
+
+func (r *Request) observe(answer *http.Response, err error) {
+	if r.Observe != nil {
+		r.Observe(answer, err)
+	}
+}
+
+func redirection(r *http.Response) string {
+	switch r.StatusCode {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther,
+		http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		return r.Header.Get("Location")
+	}
+	return ""
+}
+
+// hop makes one request and waits for the head of its answer.
+func (c *Core) hop(ctx context.Context, r *Request) (*http.Response, error) {
+	local := c.options.Local != nil
+	if reach := c.options.Reach; reach != nil && !local {
+		if err := reach(HostPort(r.URL)); err != nil {
+			return nil, err
+		}
+	}
+	if sending := c.options.Sending; sending != nil && r.Body != nil {
+		if err := sending(r.Size); err != nil {
+			return nil, err
+		}
+	}
+	r.Started = time.Now()
+	var connected atomic.Bool
+	var dog *watchdog
+	if !local {
+		if r.Stall > 0 {
+			ctx, dog = watch(ctx, r.Stall, r.Size)
+			dog.paused.Store(r.SlowAnswer && r.Body == nil)
+		}
+		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(i httptrace.GotConnInfo) {
+			connected.Store(true)
+			if dog != nil {
+				dog.over(i.Conn)
+			}
+		}})
+	}
+	answer, err := c.roundTrip(ctx, r)
+	if err != nil {
+		if dog != nil {
+			dog.end()
+			if errors.Is(context.Cause(ctx), errStalled) {
+				err = stalledError{dog.limit}
+			}
+			dog.breakOff(nil)
+		}
+		if fault.Find(err) != nil {
+			return nil, err
+		}
+		return nil, &Lost{Cause: err, Sent: local || connected.Load()}
+	}
+	if dog != nil {
+		answer.Body = dog.body(answer.Body)
+	}
+	return answer, nil
+}
+
+func (c *Core) roundTrip(ctx context.Context, r *Request) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, r.Method, r.URL.String(), nil)
+	if err != nil {
+		return nil, fault.Of(&fault.ParameterError{}, "the method %q cannot be sent", r.Method)
+	}
+	if request.Header = r.Header; r.Cookies != nil {
+		request.Header = r.Header.Clone()
+		for _, cookie := range r.Cookies.Cookies(r.URL) {
+			request.AddCookie(cookie)
+		}
+	}
+	if host := r.Header.Get("Host"); host != "" {
+		request.Host = host
+	}
+	if r.Body != nil {
+		if request.Body, err = r.Body(); err != nil {
+			if fault.Find(err) == nil {
+				err = fault.Of(&fault.FileError{}, "cannot read what is to be sent: %w", err)
+			}
+			return nil, err
+		}
+		request.ContentLength, request.GetBody = r.Size, r.Body
+	}
+	answer, err := c.wire.RoundTrip(request)
+	if err != nil {
+		return nil, err
+	}
+	if r.Cookies != nil {
+		r.Cookies.SetCookies(r.URL, answer.Cookies())
+	}
+	answer.Request = request
+	return answer, nil
+}
+
+// HostPort is where u leads, as permissions name it.
+func HostPort(u *url.URL) string { return net.JoinHostPort(u.Hostname(), Port(u)) }
+
+// Port is u's port, or the usual one of its scheme.
+func Port(u *url.URL) string {
+	switch {
+	case u.Port() != "":
+		return u.Port()
+	case u.Scheme == "https":
+		return "443"
+	}
+	return "80"
+}
+
+// SameOrigin tells whether b is a's host under the same scheme and port.
+func SameOrigin(a, b *url.URL) bool {
+	return a.Scheme == b.Scheme && strings.EqualFold(a.Hostname(), b.Hostname()) && Port(a) == Port(b)
+}
+
+// Upgrades tells whether b is a's host under https, both on their usual ports.
+func Upgrades(a, b *url.URL) bool {
+	return a.Scheme == "http" && b.Scheme == "https" && strings.EqualFold(a.Hostname(), b.Hostname()) &&
+		Port(a) == "80" && Port(b) == "443"
+}

@@ -1,0 +1,81 @@
+package httpcore
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+
+	"transect/client/fault"
+)
+
+// Names are what users call the settings that hints point to.
+type Names struct{ Proxy, Address, CACert string }
+
+// Failure is the fault of an exchange with a host that gave no complete answer.
+// It names no path and no query, which may be secrets.
+func Failure(host string, err error, names Names) fault.Fault {
+	var f fault.Fault = &fault.ConnectionError{}
+	var dns *net.DNSError
+	hint, what := "check the network and run again", "the connection to %s broke"
+	switch {
+	case isProxyError(err):
+		hint = "check the proxy: " + names.Proxy
+	case isRecordError(err):
+		hint = "the host does not speak TLS there; does its address start with http://?"
+	case IsTrustError(err):
+		hint = "if the host uses a certificate of its own, name the file that vouches for it with " + names.CACert
+	case IsTimeout(err):
+		f = &fault.TimeoutError{}
+	case errors.As(err, &dns):
+		hint = "check the address" + names.Address + " and the network"
+	case NeverConnected(err):
+		hint = "check the address" + names.Address + ", and that its service runs"
+	}
+	if NeverConnected(err) {
+		what = "cannot reach %s"
+	} else if IsTimeout(err) {
+		what = "%s is silent"
+	}
+	*f.Facts() = fault.Info{Message: fmt.Sprintf(what, host), Hint: hint, Cause: reason(err)}
+	return f
+}
+
+func reason(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return errors.New("it ended before the answer was complete")
+	}
+	return fault.Reason(err)
+}
+
+// NeverConnected is true when no byte of the request can have left.
+func NeverConnected(err error) bool {
+	var op *net.OpError
+	var dns *net.DNSError
+	return errors.As(err, &op) && op.Op == "dial" || errors.As(err, &dns) || isProxyError(err) || IsTrustError(err)
+}
+
+func isProxyError(err error) bool {
+	var op *net.OpError
+	var refused *ProxyRefusal
+	return errors.As(err, &refused) || errors.As(err, &op) && op.Op == "proxyconnect"
+}
+
+// IsTrustError is true when TLS could not be agreed on: time does not cure that.
+func IsTrustError(err error) bool {
+	var cert *tls.CertificateVerificationError
+	var alert tls.AlertError
+	return errors.As(err, &cert) || errors.As(err, &alert) || isRecordError(err)
+}
+
+func isRecordError(err error) bool {
+	var record tls.RecordHeaderError
+	return errors.As(err, &record)
+}
+
+// IsTimeout is true of the network's time-outs and of stalls.
+func IsTimeout(err error) bool {
+	var n net.Error
+	return errors.As(err, &n) && n.Timeout()
+}

@@ -1,0 +1,28 @@
+package httpcore
+
+import (
+	"context"
+	"net"
+	"testing"
+	"time"
+)
+
+// TestWatchdogFollowsTheConnection: an exchange whose connection turns out to be
+// closed goes on over another, while it is watched.
+func TestWatchdogFollowsTheConnection(t *testing.T) {
+	ctx, w := watch(t.Context(), 20*time.Millisecond, 1000)
+	defer w.end()
+	for i := range 100 {
+		here, there := net.Pipe()
+		c := &limitedConn{Conn: here}
+		c.moved.Store(int64(5000 + i))
+		w.over(c)
+		c.moved.Add(10)
+		time.Sleep(time.Millisecond)
+		here.Close()
+		there.Close()
+	}
+	if ctx.Err() != nil {
+		t.Error(context.Cause(ctx))
+	}
+}

@@ -1,0 +1,257 @@
+// Package web sends requests to hosts other than the platform: for the module
+// http, notifications and monitors. The HTTP core does the work; this package
+// adds the policy of arbitrary hosts: credentials stay with their origin, bodies
+// do not follow a redirect to another host, errors name a host and nothing else
+// of an address, which may be secret.
+//
+// Begin reading at Client.Do.
+package web
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"transect/client/fault"
+	"transect/client/transport/httpcore"
+)
+
+// DefaultRedirects are followed unless a request says otherwise.
+const DefaultRedirects = 10
+
+// Options configure a client. Zero values are fine.
+type Options struct {
+	// Env is where HTTPS_PROXY, HTTP_PROXY and NO_PROXY are looked up; the
+	// process's environment when nil.
+	Env func(name string) (string, bool)
+	// Permit is asked for host:port before a host is connected to, also those of
+	// redirects. Everything is allowed when nil.
+	Permit func(hostport string) error
+	// Sending is asked for the bytes of a body before they are sent.
+	Sending func(n int64) error
+	// Roots are the trusted certificates: when nil the system's, with those of the
+	// file SSL_CERT_FILE of Env.
+	Roots *x509.CertPool
+	// UserAgent names the program.
+	UserAgent string
+}
+
+// Client sends requests and keeps connections: Close it. It is safe for
+// concurrent use.
+type Client struct {
+	options Options
+	core    *httpcore.Core
+	broken  error // what is wrong with the settings
+}
+
+// New makes a client.
+func New(o Options) *Client {
+	if o.Env == nil {
+		o.Env = os.LookupEnv
+	}
+	if o.UserAgent == "" {
+		o.UserAgent = "transect"
+	}
+	c := &Client{}
+	if file, ok := o.Env("SSL_CERT_FILE"); ok && file != "" && o.Roots == nil {
+		o.Roots, c.broken = LoadRoots(file, os.ReadFile)
+	}
+	c.options = o
+	c.core, _ = httpcore.New(httpcore.Options{Env: o.Env, Roots: o.Roots, HTTP2: true, Connections: 16, // no proxy of its own: cannot fail
+		Reach: o.Permit, Sending: o.Sending})
+	return c
+}
+
+// Close ends idle connections.
+func (c *Client) Close() { c.core.Close() }
+
+// Permit asks whether a host may be connected to.
+func (c *Client) Permit(hostport string) error {
+	if c.options.Permit == nil {
+		return nil
+	}
+	return c.options.Permit(hostport)
+}
+
+// Sending asks whether n more bytes may be sent.
+func (c *Client) Sending(n int64) error {
+	if c.options.Sending == nil {
+		return nil
+	}
+	return c.options.Sending(n)
+}
+
+// Roots are the certificates the client trusts, nil for the system's.
+func (c *Client) Roots() (*x509.CertPool, error) { return c.options.Roots, c.broken }
+
+// LoadRoots reads a PEM file of certificates to trust beside the system's.
+func LoadRoots(path string, read func(path string) ([]byte, error)) (*x509.CertPool, error) {
+	roots, err := httpcore.LoadRoots(path, read)
+	if err != nil && fault.Find(err) == nil {
+		err = fault.Of(&fault.FileError{}, "cannot read the certificates: %w", err)
+	}
+	return roots, err
+}
+
+// Parse reads an address a request can go to.
+func Parse(raw string) (*url.URL, error) {
+	u, err := url.Parse(raw)
+	switch {
+	case err != nil: // its text may hold a password
+		return nil, fault.Of(&fault.ParameterError{}, "the url is no address")
+	case u.Scheme != "http" && u.Scheme != "https":
+		return nil, fault.Of(&fault.ParameterError{}, "the url must start with https:// or http://")
+	case u.Hostname() == "":
+		return nil, fault.Of(&fault.ParameterError{}, "the url names no host")
+	}
+	return u, nil
+}
+
+// Basic is the Authorization header of a user with a password.
+func Basic(user, password string) string {
+	return "Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+password))
+}
+
+// Request is one request. Credentials are headers, or userinfo in the URL.
+type Request struct {
+	Method    string // GET when empty
+	URL       string
+	Header    http.Header
+	Body      func() (io.ReadCloser, error) // opened for each hop; nil sends none
+	Size      int64                         // of the body; -1 when unknown
+	Redirects int                           // how many to follow; DefaultRedirects when 0, none below
+	Timeout   time.Duration                 // longest time without a moving byte; no limit when 0
+	Cookies   http.CookieJar                // sent and kept; none when nil
+}
+
+// Response is an answer whose body is yet to be read. Close it.
+type Response struct {
+	*http.Response
+	URL *url.URL // where the answer came from in the end
+	ctx context.Context
+}
+
+// Do sends a request and follows redirects. Any status is an answer.
+func (c *Client) Do(ctx context.Context, r *Request) (*Response, error) {
+	at, err := Parse(r.URL)
+	if err == nil {
+		err = c.broken
+	}
+	if err != nil {
+		return nil, err
+	}
+	h := &httpcore.Request{Method: r.Method, URL: at, Header: r.Header.Clone(), Body: r.Body, Size: r.Size, Stall: r.Timeout,
+		Cookies: r.Cookies, Redirects: r.Redirects}
+	if h.Method == "" {
+		h.Method = http.MethodGet
+	}
+	if h.Redirects == 0 {
+		h.Redirects = DefaultRedirects
+	}
+	if h.Header == nil {
+		h.Header = http.Header{}
+	}
+	if h.Header.Get("User-Agent") == "" {
+		h.Header.Set("User-Agent", c.options.UserAgent)
+	}
+	if user := at.User; user != nil && h.Header.Get("Authorization") == "" {
+		password, _ := user.Password()
+		h.Header.Set("Authorization", Basic(user.Username(), password))
+	}
+	at.User, at.Fragment = nil, ""
+	h.Redirect = func(status int, next *url.URL) error { return redirect(h, status, next) }
+	answer, err := c.core.Do(ctx, h)
+	if err != nil {
+		return nil, failure(ctx, h.URL, err)
+	}
+	return &Response{Response: answer, URL: h.URL, ctx: ctx}, nil
+}
+
+// harmless headers travel to another origin; all others may be credentials.
+var harmless = []string{"Accept", "Accept-Language", "User-Agent", "Range", "If-Modified-Since", "If-None-Match"}
+
+// redirect prepares a request for its next address, or refuses to follow.
+func redirect(r *httpcore.Request, status int, next *url.URL) error {
+	if r.URL.Scheme == "https" && next.Scheme == "http" {
+		return fault.Of(&fault.ConnectionError{}, "%s redirects from https to http, which is not followed", r.URL.Host)
+	}
+	r.Header = r.Header.Clone()
+	if (status == http.StatusSeeOther || status < http.StatusTemporaryRedirect && r.Method == http.MethodPost) && r.Method != http.MethodHead {
+		r.Method, r.Body, r.Size = http.MethodGet, nil, 0
+		r.Header.Del("Content-Type")
+	}
+	if httpcore.HostPort(r.URL) != httpcore.HostPort(next) {
+		if r.Body != nil {
+			return fault.Hinted(fault.Of(&fault.ConnectionError{}, "%s redirects a %s to %s, another host", r.URL.Host, r.Method, next.Host),
+				"what is sent is for the first host alone; if the other is right, use its address")
+		}
+		for name := range r.Header {
+			if !slices.Contains(harmless, name) {
+				r.Header.Del(name)
+			}
+		}
+	}
+	next.User = nil
+	r.Header.Del("Host")
+	return nil
+}
+
+// Close ends the exchange.
+func (r *Response) Close() { _ = r.Body.Close() }
+
+// Read reads the body up to limit bytes; a longer one is a LimitError.
+func (r *Response) Read(limit int64) ([]byte, error) {
+	defer r.Close()
+	data, err := io.ReadAll(io.LimitReader(r.Body, limit+1))
+	if err != nil {
+		return nil, r.Broken(err)
+	}
+	if int64(len(data)) > limit || r.ContentLength > limit {
+		return nil, fault.Hinted(fault.Of(&fault.LimitError{}, "the answer of %s is longer than %d bytes", r.URL.Host, limit),
+			"write it to a file with target, or raise max_body")
+	}
+	return data, nil
+}
+
+// Broken is the error of a body that could not be read to its end.
+func (r *Response) Broken(err error) error { return failure(r.ctx, r.URL, err) }
+
+// failure is the error of an exchange without a complete answer.
+func failure(ctx context.Context, u *url.URL, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case fault.Find(err) != nil:
+		return err
+	}
+	return httpcore.Failure(u.Host, err, httpcore.Names{Proxy: "HTTPS_PROXY, HTTP_PROXY, NO_PROXY", CACert: "ca_cert"})
+}
+
+// Failed is the error for a status outside 200-299, or nil. Its data is body.
+func (r *Response) Failed(body []byte) error {
+	if r.StatusCode >= 200 && r.StatusCode < 300 {
+		return nil
+	}
+	f := &fault.ResponseError{Status: r.StatusCode}
+	f.Message = strings.TrimSpace(fmt.Sprintf("%s answered with status %d %s", r.URL.Host, r.StatusCode, http.StatusText(r.StatusCode)))
+	switch {
+	case r.StatusCode == http.StatusUnauthorized || r.StatusCode == http.StatusForbidden:
+		f.Hint = "check the credentials"
+	case r.StatusCode == http.StatusNotFound || r.StatusCode == http.StatusGone:
+		f.Hint = "check the address"
+	case fault.Transient(f):
+		f.Hint = "run again later"
+	}
+	if len(body) > 0 {
+		f.Data = string(body)
+	}
+	return f
+}
