@@ -86,9 +86,9 @@ var outsideCalls = []string{
 	"keyvalue/open.go os.MkdirAll", "keyvalue/open.go os.OpenFile", "../bindings/ingest_options.go os.Stat", // after Permit
 	"lock.go os.MkdirAll",                                                                                         // below the state folder
 	"lock/lock.go os.MkdirAll", "lock/lock.go os.ReadFile", "lock/lock.go os.WriteFile", "lock/lock.go os.Remove", // below the state folder
-	"web/web.go os.ReadFile",  // after Permit, or the person's own SSL_CERT_FILE
-	"web/web.go os.LookupEnv", // the default of Go callers
-	"web/web.go net.Dialer",   // each hop asks before
+	"web/web.go os.ReadFile",     // after Permit, or the person's own SSL_CERT_FILE
+	"web/web.go os.LookupEnv",    // the default of Go callers
+	"web/web.go net.Dialer",      // each hop asks before
 	"notify/mail.go net.Dialer",  // asks before
 	"notify/mail.go os.Hostname", // of the greeting
 }
