@@ -21,7 +21,7 @@ func operation(s *declare.Spec) lua.LGFunction {
 		resolvePaths(in, s, &args)
 		var value declare.Value
 		run := func(ctx context.Context) (err error) {
-			value, err = s.Invoke(client.WithTransfers(ctx, client.Transferring{Progress: in.Moved}), args)
+			value, err = s.Invoke(client.WithTransfers(ctx, client.TransferOptions{Progress: in.Moved}), args)
 			return err
 		}
 		var calls *callbacks

@@ -81,7 +81,7 @@ func (c *Client) exportCollection(ctx context.Context, in ExportCollection) (Pat
 	}
 	file, err := transfer.New(export{wire{c}, body}, transfer.Options{Logger: c.log}).Download(ctx, transfer.Download{
 		Path: "/map-service/features/export-collection", TargetPath: string(in.TargetPath), TargetName: in.TargetName,
-		Overwrite: true, Progress: transferring(ctx).Progress})
+		Overwrite: true, Progress: transferOptions(ctx).Progress})
 	return Path(file), err
 }
 

@@ -17,7 +17,7 @@ import (
 	"transect/client/transport"
 )
 
-// wire makes the requests of transfers on the client's transport.
+// wire implements transfer.Caller on the client's transport.
 type wire struct{ client *Client }
 
 func (w wire) Call(ctx context.Context, service, route string, body, out any) error {
@@ -30,8 +30,8 @@ func (w wire) Call(ctx context.Context, service, route string, body, out any) er
 		return err
 	}
 	if err := json.Unmarshal(answer.Body, out); err != nil {
-		return fault.Hinted(fault.Of(&fault.QueryError{}, "the platform's answer to %s is not what it should be: %w", route, err),
-			"does something on the way change answers? running again does no harm")
+		return fault.Hinted(fault.Of(&fault.QueryError{}, "the platform's answer to %s is malformed: %w", route, err),
+			"check whether a proxy changes answers; running again is safe")
 	}
 	return nil
 }
@@ -62,45 +62,44 @@ func backoffFor(sleep func(context.Context, time.Duration) error) func(context.C
 	}
 }
 
-// Transferring says how the transfers of an operation are done, and who hears
-// of them.
-type Transferring struct {
-	Progress func(delta int64)       // bytes moved since it was called last; negative when a part starts over
-	Found    func(delta int64)       // which of these bytes an earlier run had sent
-	Uploaded func(transfer.Uploaded) // what was sent
+// TransferOptions configure the transfers of an operation.
+type TransferOptions struct {
+	Progress func(delta int64)       // bytes transferred since the last call; negative when a part starts over
+	Found    func(delta int64)       // those of them that an earlier run has sent
+	Uploaded func(transfer.Uploaded) // called with the result of an upload
 
-	New bool // the component was made just now
+	New bool // the component was just created
 }
 
-type transferringKey struct{}
+type transferOptionsKey struct{}
 
-// WithTransfers returns a context whose transfers are done like that.
-func WithTransfers(ctx context.Context, t Transferring) context.Context {
-	return context.WithValue(ctx, transferringKey{}, t)
+// WithTransfers returns a context whose transfers have these options.
+func WithTransfers(ctx context.Context, o TransferOptions) context.Context {
+	return context.WithValue(ctx, transferOptionsKey{}, o)
 }
 
-func transferring(ctx context.Context) Transferring {
-	t, _ := ctx.Value(transferringKey{}).(Transferring)
-	return t
+func transferOptions(ctx context.Context) TransferOptions {
+	o, _ := ctx.Value(transferOptionsKey{}).(TransferOptions)
+	return o
 }
 
 func (c *Client) uploadFile(ctx context.Context, in UploadFile) (None, error) {
-	how := transferring(ctx)
+	o := transferOptions(ctx)
 	u := transfer.Upload{Dataset: string(in.Dataset), Component: in.Component, Path: string(in.FilePath), MD5: in.MD5,
-		Multipart: *in.Multipart, New: how.New, Progress: how.Progress, Found: how.Found}
+		Multipart: *in.Multipart, New: o.New, Progress: o.Progress, Found: o.Found}
 	if in.ChunkSize != nil {
 		u.ChunkSize = *in.ChunkSize
 	}
 	sent, err := c.transfers.Upload(ctx, u)
-	if how.Uploaded != nil && err == nil {
-		how.Uploaded(sent)
+	if o.Uploaded != nil && err == nil {
+		o.Uploaded(sent)
 	}
 	return None{}, err
 }
 
 func (c *Client) download(ctx context.Context, path string, query url.Values, target Target, md5 string) (Path, error) {
 	file, err := c.transfers.Download(ctx, transfer.Download{Path: path, Query: query, TargetPath: string(target.TargetPath),
-		TargetName: target.TargetName, Overwrite: target.Overwrite, MD5: md5, Progress: transferring(ctx).Progress})
+		TargetName: target.TargetName, Overwrite: target.Overwrite, MD5: md5, Progress: transferOptions(ctx).Progress})
 	return Path(file), err
 }
 

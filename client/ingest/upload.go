@@ -68,7 +68,7 @@ func (r *run) uploadItem(ctx context.Context, it *item) error {
 func (r *run) uploadFile(ctx context.Context, it *item, m scan.Member) (sum string, err error) {
 	p := r.options.Progress
 	var counted atomic.Int64
-	how := client.Transferring{
+	how := client.TransferOptions{
 		Progress: func(delta int64) {
 			p.Transferred.Add(delta)
 			p.DoneBytes.Add(delta)

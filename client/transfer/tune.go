@@ -122,14 +122,12 @@ type tuner struct {
 	sum      sample
 	stay     int // decisions until the next trial
 	stayNext int // stay after a trial that brings nothing
-	ceiling  int // the other side complained above it
-	lift     int // decisions until the ceiling is lifted
 }
 
 func newTuner(most int) *tuner {
 	most = max(most, 1)
 	start := min(firstConnections, most)
-	return &tuner{limit: start, best: start, most: most, ceiling: most, starting: true, climbing: true, skip: true, stayNext: minStay}
+	return &tuner{limit: start, best: start, most: most, starting: true, climbing: true, skip: true, stayNext: minStay}
 }
 
 // overloaded reduces the limit after a complaint, once for all complaints about
@@ -138,12 +136,11 @@ func (t *tuner) overloaded() {
 	if t.fell {
 		return
 	}
-	t.ceiling, t.lift = max(1, t.limit-1), maxStay
 	if !t.trial || t.limit < t.best {
 		t.best = max(1, min(t.best, t.limit)*2/3)
 	}
 	t.fell, t.starting, t.climbing, t.down = true, false, false, false
-	t.stay = minStay
+	t.stay = maxStay
 	t.set(t.best, false)
 }
 
@@ -177,9 +174,6 @@ func (t *tuner) observe(s sample) {
 	}
 	mean := sample{bytes: t.sum.bytes / windowsPerDecision, requests: t.sum.requests / windowsPerDecision, counted: t.sum.counted}
 	t.seen, t.sum = 0, sample{}
-	if t.lift--; t.lift <= 0 {
-		t.ceiling = t.most
-	}
 	switch {
 	case t.trial:
 		t.judge(mean)
@@ -219,7 +213,7 @@ func (t *tuner) try() {
 	case t.down:
 		n = t.best - step
 	}
-	n = max(1, min(n, t.ceiling))
+	n = max(1, min(n, t.most))
 	if n == t.best { // at a bound: the next trial goes the other way
 		t.climbing, t.down = false, !t.down
 		t.stay = t.stayNext
