@@ -32,7 +32,7 @@ type formField struct {
 type formFile struct {
 	path string // of the script
 	full string
-	name string // told to the server
+	name string // as sent to the server
 	kind string
 	size int64
 }

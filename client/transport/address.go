@@ -13,8 +13,8 @@ import (
 
 var slashes = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`//+`) })
 
-// parseBase checks a platform address and brings it into the one form used
-// from there on: no final slash, no double slashes, path kept.
+// parseBase checks a platform address and normalises it: no final slash, no
+// double slashes, path kept.
 func parseBase(raw string) (*url.URL, error) {
 	const example = "give it like https://platform.example.com, with --url or TRANSECT_URL"
 	wrong := func(why string) error {
@@ -45,7 +45,7 @@ func parseBase(raw string) (*url.URL, error) {
 // identifier in it needs that.
 func (t *Transport) locate(path string, query url.Values) (*url.URL, error) {
 	for segment := range strings.SplitSeq(path, "/") {
-		// A path is cleaned on its way; an identifier must not lead elsewhere.
+		// Servers clean paths: an identifier must not lead to another route.
 		if plain, err := url.PathUnescape(segment); err != nil || plain == "." || plain == ".." {
 			return nil, fault.Of(&fault.ParameterError{}, "%q cannot be part of an address", segment)
 		}

@@ -56,7 +56,7 @@ func (t *Transport) webPage(operation string) error {
 		"is %s the platform's address? check --url or TRANSECT_URL, and whether the network wants a login first", t.base))
 }
 
-// isPage tells a web page from data and from files that only look similar.
+// isPage recognises a web page, not data or files that contain one.
 func isPage(h http.Header, body []byte) bool {
 	start := bytes.ToLower(bytes.TrimSpace(bytes.TrimPrefix(body[:min(len(body), 512)], []byte("\xef\xbb\xbf"))))
 	return bytes.HasPrefix(start, []byte("<!doctype html")) || bytes.HasPrefix(start, []byte("<html")) ||
@@ -98,8 +98,8 @@ func (t *Transport) refusal(c call, a *answer, known bool) error {
 	return f
 }
 
-// fromGateway tells statuses that a server in between gives, with a page of
-// its own, when the platform behind it does not answer.
+// fromGateway recognises the statuses of a gateway, with a page of its own, when
+// the platform behind it does not answer.
 func fromGateway(status int) bool {
 	switch status {
 	case http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:

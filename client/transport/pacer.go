@@ -83,8 +83,8 @@ func (p *pacer) everReached() bool {
 // reportedWait is the shortest Retry-After that is logged.
 const reportedWait = 10 * time.Second
 
-// RetryAfter is for how long requests are held back from now on because a host
-// asked for it; 0 when none are.
+// RetryAfter is how long requests wait from now on because a host asked for it;
+// 0 when none do.
 func (t *Transport) RetryAfter() time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -43,7 +43,7 @@ type answer struct {
 	body []byte
 }
 
-// send makes a request, as often as its effect allows and is worth it.
+// send makes a request and repeats it as its effect allows.
 func (t *Transport) send(ctx context.Context, c call) (*answer, error) {
 	if c.Method == "" {
 		c.Method = http.MethodPost
@@ -191,7 +191,7 @@ func (t *Transport) header(c call, token *oauth2.Token) http.Header {
 		h.Set("Cache-Control", "no-cache")
 	}
 	if c.stream {
-		// Compressed on the way, a file could not be continued from a byte.
+		// A compressed download could not be resumed at a byte offset.
 		h.Set("Accept-Encoding", "identity")
 	}
 	h.Set("User-Agent", t.agent)

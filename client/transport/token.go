@@ -39,7 +39,7 @@ func (c Credentials) check() error {
 	return fault.Hinted(fault.Of(&fault.ConfigError{}, "there are no credentials"), ways)
 }
 
-// renewable tells whether a token can be obtained.
+// renewable reports whether a token can be requested.
 func (c Credentials) renewable() bool {
 	if c.User != "" {
 		return c.Password != ""

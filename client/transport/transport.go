@@ -1,9 +1,14 @@
-// Package transport is everything between an operation and the wire:
-// addresses, tokens, headers, time limits, repeats, TLS and proxies, and the
-// translation of whatever goes wrong into faults. It knows no operation.
+// Package transport is everything between an operation and the HTTP core
+// (httpcore): addresses, tokens, headers, retries, rate limits, tracing with
+// secrets removed, and the translation of failures into faults. It knows no
+// operation.
 //
-// One Transport serves any number of goroutines. They share its connections,
-// its token (renewed once for all of them) and the pace each host asks for.
+// client comes in with a Request (Do, Stream) or a signed storage address
+// (Storage); httpcore goes out to the network. One Transport serves any number of
+// goroutines, which share its connections, its token (renewed once for all) and
+// the pace each host allows.
+//
+// Begin reading at Transport.send: token, pacer, one attempt, verdict, backoff.
 package transport
 
 import (
@@ -85,7 +90,7 @@ type Request struct {
 	// only when it was surely not processed: no connection was made, or the
 	// platform answered 429, or 503 with Retry-After.
 	Repeatable bool
-	GiveUp     func(err error, n int) bool // tells that another attempt after the nth is of no use; optional
+	GiveUp     func(err error, n int) bool // stops the repeats after attempt n when true; optional
 	Method     string                      // POST when empty
 	Path       string                      // "/project-manager/projects"
 	Query      url.Values

@@ -1,6 +1,6 @@
-// Package notify tells people and monitors how a run went: pings for
-// healthchecks-style monitors, webhooks, mail. What it sends may arrive twice
-// when a connection breaks, rather than not at all.
+// Package notify reports how a run went: pings for healthchecks-style monitors,
+// webhooks, mail. Delivery is at least once: a notification may arrive twice when
+// a connection breaks.
 //
 // Addresses of monitors and webhooks are secrets: errors name their host alone.
 package notify

@@ -7,7 +7,7 @@ import (
 )
 
 // queued is how many bytes the system has taken and the peer has not confirmed:
-// they still move, although nobody here writes.
+// they still move, although nothing is being written.
 func (c *limitedConn) queued() int64 {
 	s, ok := c.Conn.(syscall.Conn)
 	if !ok {

@@ -12,7 +12,7 @@ type FileBody interface {
 	// Span gives the file, positioned at the next byte, and how many bytes
 	// follow; no file when the body has to be read.
 	Span() (file *os.File, left int64)
-	// Sent notes bytes that were taken from there; none when the file ended early.
+	// Sent counts bytes that were sent; 0 when the file ended early.
 	Sent(n int64) error
 }
 

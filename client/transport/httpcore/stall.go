@@ -29,7 +29,7 @@ type watchdog struct {
 	breakOff context.CancelCauseFunc
 	ctx      context.Context
 	conn     atomic.Pointer[carrier]
-	paused   atomic.Bool // nobody reads the answer at the moment
+	paused   atomic.Bool // the caller is not reading the answer
 	stop     chan struct{}
 	once     sync.Once
 }
