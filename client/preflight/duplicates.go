@@ -30,7 +30,7 @@ func (s *survey) checkDuplicates(ctx context.Context) {
 	byEnds := func(a, b candidate) int { return cmp.Compare(a.ends, b.ends) }
 	seed := maphash.MakeSeed()
 	groups(list, bySize, func(sameSize []candidate) {
-		var readable []candidate
+		readable := sameSize[:0] // in place: they may be a million
 		for _, f := range sameSize {
 			var ok bool
 			if f.ends, ok = endsOf(s.opts.Open, s.path(f.file), f.size, seed); ok && ctx.Err() == nil {
