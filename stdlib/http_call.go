@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"os"
 	"regexp"
-	"sort"
 	"strings"
 	"sync"
 
@@ -204,7 +203,7 @@ func httpRequest(c *module.Call, method string) (*web.Request, error) {
 }
 
 func httpHeaders(c *module.Call, r *web.Request) error {
-	fields, err := pairs(c, "headers")
+	fields, err := namedValues(c, "headers", false)
 	for _, f := range fields {
 		if !token().MatchString(f.name) || strings.ContainsAny(f.value, "\r\n\x00") {
 			return fault.Of(&fault.ParameterError{}, "option headers: %q cannot be sent", f.name)
@@ -226,7 +225,7 @@ func address(c *module.Call) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	fields, err := pairs(c, "query")
+	fields, err := namedValues(c, "query", false)
 	if err != nil || len(fields) == 0 {
 		return u.String(), err
 	}
@@ -236,42 +235,6 @@ func address(c *module.Call) (string, error) {
 	}
 	u.RawQuery = query.Encode()
 	return u.String(), nil
-}
-
-type pair struct{ name, value string }
-
-// pairs reads an option of names and values, a list for several of one name.
-func pairs(c *module.Call, option string) ([]pair, error) {
-	t := c.Table(option)
-	if t == nil {
-		return nil, nil
-	}
-	var out []pair
-	var err error
-	add := func(name string, v lua.LValue) {
-		switch v.Type() {
-		case lua.LTString, lua.LTNumber, lua.LTBool:
-			out = append(out, pair{name, v.String()})
-		default:
-			err = fault.Of(&fault.ParameterError{}, "option %s: %s must be a text, a number or a boolean, got a %s", option, name, v.Type())
-		}
-	}
-	t.ForEach(func(k, v lua.LValue) {
-		name, ok := k.(lua.LString)
-		if !ok {
-			err = fault.Of(&fault.ParameterError{}, "option %s must have names, such as { name = \"value\" }", option)
-			return
-		}
-		if list, ok := v.(*lua.LTable); ok {
-			for i := 1; i <= list.Len(); i++ {
-				add(string(name), list.RawGetInt(i))
-			}
-			return
-		}
-		add(string(name), v)
-	})
-	sort.SliceStable(out, func(i, j int) bool { return out[i].name < out[j].name })
-	return out, err
 }
 
 func httpBody(c *module.Call, r *web.Request) error {

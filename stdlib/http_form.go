@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -23,8 +24,8 @@ import (
 	"transect/stdlib/web"
 )
 
-// formField is a value of a form, or a file.
-type formField struct {
+// field is a named value of an option; in a form also a file.
+type field struct {
 	name, value string
 	file        *formFile
 }
@@ -37,43 +38,51 @@ type formFile struct {
 	size int64
 }
 
-// formOf reads the option form.
-func formOf(c *module.Call) (fields []formField, files bool, err error) {
+// namedValues reads an option of names and values, sorted by name; a list gives a
+// name several values. A form may also hold files.
+func namedValues(c *module.Call, option string, files bool) (fields []field, err error) {
+	allowed := "a text, a number or a boolean"
+	if files {
+		allowed = "a text, a number, a boolean or { file = path }"
+	}
 	var add func(name string, v lua.LValue) error
 	add = func(name string, v lua.LValue) error {
-		t, ok := v.(*lua.LTable)
+		t, isTable := v.(*lua.LTable)
 		switch {
-		case !ok && v.Type() != lua.LTString && v.Type() != lua.LTNumber && v.Type() != lua.LTBool:
-			return fault.Of(&fault.ParameterError{}, "option form: %s must be a text, a number, a boolean or { file = path }, got a %s", name, v.Type())
-		case !ok:
-			fields = append(fields, formField{name: name, value: v.String()})
-			return nil
-		case t.RawGetString("file") == lua.LNil && t.Len() == 0 && firstKey(t) != lua.LNil:
-			return fault.Hinted(fault.Of(&fault.ParameterError{}, "option form: %s is a table without a file", name), `a file is { file = "photo.jpg" }, several values are a list`)
-		case t.RawGetString("file") == lua.LNil:
+		case v.Type() == lua.LTString || v.Type() == lua.LTNumber || v.Type() == lua.LTBool:
+			fields = append(fields, field{name: name, value: v.String()})
+		case isTable && files && t.RawGetString("file") != lua.LNil:
+			f, err := formFileOf(c, name, t)
+			fields = append(fields, field{name: name, file: f})
+			return err
+		case isTable && files && t.Len() == 0 && firstKey(t) != lua.LNil:
+			return fault.Hinted(fault.Of(&fault.ParameterError{}, "option form: %s is a table without a file", name),
+				`a file is { file = "photo.jpg" }, several values are a list`)
+		case isTable:
 			for i := 1; i <= t.Len(); i++ {
 				if err := add(name, t.RawGetInt(i)); err != nil {
 					return err
 				}
 			}
-			return nil
-		}
-		f, err := formFileOf(c, name, t)
-		fields, files = append(fields, formField{name: name, file: f}), true
-		return err
-	}
-	c.Table("form").ForEach(func(k, v lua.LValue) {
-		name, ok := k.(lua.LString)
-		switch {
-		case err != nil:
-		case !ok:
-			err = fault.Of(&fault.ParameterError{}, "option form must have names, such as { name = \"value\" }")
 		default:
-			err = add(string(name), v)
+			return fault.Of(&fault.ParameterError{}, "option %s: %s must be %s, got a %s", option, name, allowed, v.Type())
 		}
-	})
+		return nil
+	}
+	if t := c.Table(option); t != nil {
+		t.ForEach(func(k, v lua.LValue) {
+			name, ok := k.(lua.LString)
+			switch {
+			case err != nil:
+			case !ok:
+				err = fault.Of(&fault.ParameterError{}, "option %s must have names, such as { name = \"value\" }", option)
+			default:
+				err = add(string(name), v)
+			}
+		})
+	}
 	sort.SliceStable(fields, func(i, j int) bool { return fields[i].name < fields[j].name })
-	return fields, files, err
+	return fields, err
 }
 
 func firstKey(t *lua.LTable) lua.LValue {
@@ -123,11 +132,11 @@ func formFileOf(c *module.Call, field string, t *lua.LTable) (*formFile, error) 
 // httpForm sends a form: in one line of text, or, with files in it, piece by
 // piece as they are read.
 func httpForm(c *module.Call, r *web.Request) error {
-	fields, files, err := formOf(c)
+	fields, err := namedValues(c, "form", true)
 	if err != nil {
 		return err
 	}
-	if !files {
+	if !slices.ContainsFunc(fields, func(f field) bool { return f.file != nil }) {
 		form := url.Values{}
 		for _, f := range fields {
 			form.Add(f.name, f.value)

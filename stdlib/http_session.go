@@ -16,7 +16,7 @@ import (
 type session struct {
 	base    *url.URL
 	jar     *cookiejar.Jar
-	headers []pair
+	headers []field
 	auth    string // the header
 	caCert  string
 }
@@ -47,7 +47,7 @@ assert(s:get("weather.json", { query = { field = "n1" } }):json().wind == 3.5)`,
 		if err := httpHeaders(c, r); err != nil {
 			return nil, err
 		}
-		if s.headers, err = pairs(c, "headers"); err != nil {
+		if s.headers, err = namedValues(c, "headers", false); err != nil {
 			return nil, err
 		}
 		if err := httpAuth(c, r.Header); err != nil {
