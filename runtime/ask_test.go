@@ -44,7 +44,7 @@ func TestAskIsNotAnswered(t *testing.T) {
 	if f := fault.Find(err); f == nil || f.Name() != "ConfigError" {
 		t.Errorf("got %v", err)
 	}
-	// A broken file is told before anything is asked.
+	// A broken file is reported before anything is asked.
 	m.err.Reset()
 	m.write(t, "broken.json", "{")
 	err = r.connector.ask(context.Background(), &client.Settings{ConfigPath: m.Path("broken.json")})

@@ -30,7 +30,7 @@ func TestBusyStorage(t *testing.T) {
 	var asked, early int
 	var until time.Time
 	lowest := most
-	y.gate = func(w http.ResponseWriter, r *http.Request) bool {
+	y.intercept = func(w http.ResponseWriter, r *http.Request) bool {
 		if r.Method != http.MethodPut {
 			return false
 		}
@@ -73,7 +73,7 @@ func TestBusyStorage(t *testing.T) {
 	if lowest >= most {
 		t.Errorf("still %d connections, %d before", lowest, most)
 	}
-	y.gate = nil
+	y.intercept = nil
 	for i := range files {
 		y.holds(ids[i], contents[i])
 	}

@@ -17,17 +17,17 @@ import (
 	"transect/platform"
 )
 
-// yard is a platform served over HTTP behind a gate, and a folder with its
+// yard is a platform served over HTTP behind an interceptor, and a folder with its
 // state folder: what scripts do with files, as they do it.
 type yard struct {
 	*testing.T
 	*httptest.Server
-	platform *platform.Platform
-	dir      string
-	gate     func(w http.ResponseWriter, r *http.Request) (answered bool)
-	puts     atomic.Int64 // what went through the gate to storage
-	served   atomic.Int64 // bytes of downloads
-	env      map[string]string
+	platform  *platform.Platform
+	dir       string
+	intercept func(w http.ResponseWriter, r *http.Request) (answered bool)
+	puts      atomic.Int64 // what reached the storage
+	served    atomic.Int64 // bytes of downloads
+	env       map[string]string
 }
 
 type servedWriter struct {
@@ -50,7 +50,7 @@ func newYard(t *testing.T) *yard {
 	y := &yard{T: t, platform: p, dir: t.TempDir()}
 	y.env = map[string]string{"TRANSECT_STATE_DIR": filepath.Join(y.dir, "state"), "TRANSECT_CONNECTIONS": "1"}
 	y.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if y.gate != nil && y.gate(w, r) {
+		if y.intercept != nil && y.intercept(w, r) {
 			return
 		}
 		if r.Method == http.MethodPut {
@@ -129,7 +129,7 @@ func (y *yard) holds(dataset string, content []byte) {
 // refuseFrom lets so many parts through to storage.
 func (y *yard) refuseFrom(parts int64) {
 	y.puts.Store(0)
-	y.gate = func(w http.ResponseWriter, r *http.Request) bool {
+	y.intercept = func(w http.ResponseWriter, r *http.Request) bool {
 		if r.Method != http.MethodPut || y.puts.Load() < parts {
 			return false
 		}
@@ -138,7 +138,7 @@ func (y *yard) refuseFrom(parts int64) {
 	}
 }
 
-func (y *yard) open() { y.gate = nil; y.puts.Store(0); y.served.Store(0) }
+func (y *yard) open() { y.intercept = nil; y.puts.Store(0); y.served.Store(0) }
 
 func TestUploadGoesOnInTheNextRun(t *testing.T) {
 	t.Parallel()
@@ -197,7 +197,7 @@ func TestUploadGoesOnInTheNextRun(t *testing.T) {
 		y := newYard(t)
 		y.file("mosaic.tif", size, 0)
 		id := y.dataset()
-		y.gate = func(w http.ResponseWriter, r *http.Request) bool {
+		y.intercept = func(w http.ResponseWriter, r *http.Request) bool {
 			if y.puts.Load() == 1 {
 				y.file("mosaic.tif", size, 2)
 			}
@@ -223,7 +223,7 @@ func TestStalledUploadIsSentAgain(t *testing.T) {
 	content, id := y.file("photo.jpg", 8<<20, 0), y.dataset()
 	var stalls atomic.Int64
 	again := make(chan struct{})
-	y.gate = func(w http.ResponseWriter, r *http.Request) bool {
+	y.intercept = func(w http.ResponseWriter, r *http.Request) bool {
 		if r.Method != http.MethodPut {
 			return false
 		}
@@ -301,7 +301,7 @@ func TestHostileNames(t *testing.T) {
 		`attachment; filename="` + strings.Repeat("x", 4000) + `.tif"`: strings.Repeat("x", 196) + ".tif",
 		`attachment; filename*=UTF-8''na%C3%AFve.tif`:                  "naïve.tif",
 	} {
-		y.gate = func(w http.ResponseWriter, r *http.Request) bool {
+		y.intercept = func(w http.ResponseWriter, r *http.Request) bool {
 			if !strings.Contains(r.URL.Path, "/download-") {
 				return false
 			}
@@ -332,7 +332,7 @@ func TestTargetIsWholeOrAsItWas(t *testing.T) {
 	id, content := y.stored(6 << 20)
 	for name, c := range map[string]struct {
 		arguments string
-		gate      func(w http.ResponseWriter, r *http.Request) bool
+		intercept func(w http.ResponseWriter, r *http.Request) bool
 		want      string
 		code      int
 	}{
@@ -354,8 +354,8 @@ func TestTargetIsWholeOrAsItWas(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(y.dir, "in", "stored.tif"), []byte("mine"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		y.gate = func(w http.ResponseWriter, r *http.Request) bool {
-			return c.gate != nil && strings.Contains(r.URL.Path, "/download-") && c.gate(w, r)
+		y.intercept = func(w http.ResponseWriter, r *http.Request) bool {
+			return c.intercept != nil && strings.Contains(r.URL.Path, "/download-") && c.intercept(w, r)
 		}
 		arguments := c.arguments
 		if !strings.Contains(arguments, "overwrite") {
@@ -383,7 +383,7 @@ func TestDownloadGoesOnInTheNextRun(t *testing.T) {
 	y := newYard(t)
 	const size, first = 24 << 20, 16 << 20
 	id, content := y.stored(size)
-	y.gate = func(w http.ResponseWriter, r *http.Request) bool {
+	y.intercept = func(w http.ResponseWriter, r *http.Request) bool {
 		if !strings.Contains(r.URL.Path, "/download-") {
 			return false
 		}
@@ -393,7 +393,7 @@ func TestDownloadGoesOnInTheNextRun(t *testing.T) {
 		_, _ = w.Write(content[:first])
 		_ = http.NewResponseController(w).Flush()
 		time.Sleep(200 * time.Millisecond) // it comes
-		y.gate = func(w http.ResponseWriter, r *http.Request) bool {
+		y.intercept = func(w http.ResponseWriter, r *http.Request) bool {
 			w.WriteHeader(http.StatusUnauthorized)
 			return true
 		}

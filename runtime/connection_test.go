@@ -24,7 +24,7 @@ func TestSourcesOverOneAnother(t *testing.T) {
 			Connection{User: "u"}, Connection{User: "u", Password: "p"}, Connection{User: "u", Password: "p"}},
 		{"a file for a value",
 			Connection{PasswordFile: "f"}, Connection{User: "u", Password: "p"}, Connection{User: "u", PasswordFile: "f"}},
-		{"nobody else's password",
+		{"the password of another user",
 			Connection{User: "u"}, Connection{User: "v", Password: "p"}, Connection{User: "u"}},
 		{"no token beside a user",
 			Connection{User: "u", PasswordFile: "f"}, Connection{AccessTokenFile: "t"}, Connection{User: "u", PasswordFile: "f"}},

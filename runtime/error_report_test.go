@@ -52,7 +52,7 @@ func TestReportSaysNothingOfAnExit(t *testing.T) {
 	Report(&m.Process, Output{}, nil)
 	Report(&m.Process, Output{}, &vm.Exit{Code: 3})
 	if m.err.Len() > 0 {
-		t.Errorf("told %q", m.err.String())
+		t.Errorf("printed %q", m.err.String())
 	}
 }
 
@@ -82,10 +82,10 @@ func TestStackOnlyWhenAskedFor(t *testing.T) {
 		Report(&m.Process, Output{}, Internal("out of cheese", []byte("goroutine 1\n")))
 		text := m.err.String()
 		if !strings.Contains(text, "internal error: out of cheese") || !strings.Contains(text, "please report it") {
-			t.Errorf("told %q", text)
+			t.Errorf("printed %q", text)
 		}
 		if strings.Contains(text, "goroutine") != (asked != "") {
-			t.Errorf("TRANSECT_DEBUG=%s: told %q", asked, text)
+			t.Errorf("TRANSECT_DEBUG=%s: printed %q", asked, text)
 		}
 	}
 }

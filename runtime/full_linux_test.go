@@ -44,7 +44,7 @@ func (y *yard) fill(folder string) {
 	}
 }
 
-// TestFullStateFolder: what cannot be remembered is told, and nothing else
+// TestFullStateFolder: what cannot be stored is reported, and nothing else
 // suffers.
 func TestFullStateFolder(t *testing.T) {
 	y := newYard(t)
@@ -103,7 +103,7 @@ func TestRemovedSource(t *testing.T) {
 	y := newYard(t)
 	y.file("mosaic.tif", 12<<20, 0)
 	id := y.dataset()
-	y.gate = func(http.ResponseWriter, *http.Request) bool {
+	y.intercept = func(http.ResponseWriter, *http.Request) bool {
 		if y.puts.Load() == 1 {
 			_ = os.Remove(filepath.Join(y.dir, "mosaic.tif"))
 		}

@@ -34,12 +34,12 @@ func TestCronDaemon(t *testing.T) {
 	t.Cleanup(func() { forgetTestJobs(t) })
 
 	var mu sync.Mutex
-	told := map[string]string{}
+	notified := map[string]string{}
 	monitor := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		mu.Lock()
 		defer mu.Unlock()
-		told[r.URL.Path] = string(body)
+		notified[r.URL.Path] = string(body)
 	}))
 	defer monitor.Close()
 
@@ -76,7 +76,7 @@ func TestCronDaemon(t *testing.T) {
 	mu.Lock()
 	defer mu.Unlock()
 	winner := "first"
-	if _, ok := told["/second"]; ok {
+	if _, ok := notified["/second"]; ok {
 		winner = "second"
 	}
 	for file, want := range map[string]string{winner + ".json": `"exit_code": 0`, winner + ".prom": "transect_run_success{", "mailed.txt": "the card is empty",
@@ -85,11 +85,11 @@ func TestCronDaemon(t *testing.T) {
 			t.Errorf("%s: %q, error %v; want %q in it", file, text, err, want)
 		}
 	}
-	if _, ok := told["/failing/start"]; !ok || !strings.Contains(told["/failing/fail"], "exit code 1") || !strings.Contains(told["/failing/fail"], "card 3 of 12") {
-		t.Errorf("the monitor was told %q", told)
+	if _, ok := notified["/failing/start"]; !ok || !strings.Contains(notified["/failing/fail"], "exit code 1") || !strings.Contains(notified["/failing/fail"], "card 3 of 12") {
+		t.Errorf("the monitor received %q", notified)
 	}
-	if _, ok := told["/"+winner+"/start"]; !ok {
-		t.Errorf("the monitor was told %q", told)
+	if _, ok := notified["/"+winner+"/start"]; !ok {
+		t.Errorf("the monitor received %q", notified)
 	}
 }
 

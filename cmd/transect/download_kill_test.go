@@ -109,7 +109,7 @@ func TestDownloadKilled(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		for began := time.Now(); c.served.Load() < stop && time.Since(began) < patience; {
+		for began := time.Now(); c.served.Load() < stop && time.Since(began) < testTimeout; {
 			time.Sleep(5 * time.Millisecond)
 		}
 		cmd.Process.Kill()

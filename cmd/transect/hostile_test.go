@@ -25,10 +25,10 @@ type hostile struct {
 }
 
 const (
-	counted = "--max-instructions 3e6"
-	sized   = "--max-memory 64MiB"
-	limited = "--timeout 300ms"
-	walled  = "--sandbox --allow read=WORK,write=WORK"
+	counted   = "--max-instructions 3e6"
+	sized     = "--max-memory 64MiB"
+	limited   = "--timeout 300ms"
+	sandboxed = "--sandbox --allow read=WORK,write=WORK"
 )
 
 const (
@@ -90,51 +90,51 @@ var hostiles = []hostile{
 	{"recursion through pcall", "", `local function f() return assert(pcall(f)) and f() end f()`, "", 1, byDepth},
 	{"deeply nested code", "", `assert(loadstring(("("):rep(1e5) .. "1" .. (")"):rep(1e5)))`, "", 1, "the nesting of code is bounded"},
 
-	{"io.open of a file outside", walled, `assert(io.open("OUTSIDE/secret.txt"))`, "PermissionError", 1, byAsking},
-	{"io.lines outside", walled, `for l in io.lines("OUTSIDE/secret.txt") do print(l) end`, "PermissionError", 1, byAsking},
-	{"io.input outside", walled, `io.input("OUTSIDE/secret.txt") print(io.read())`, "PermissionError", 1, byAsking},
-	{"a path with ..", walled, `print(io.open("WORK/../outside/secret.txt"):read("*a"))`, "PermissionError", 1, byPath},
-	{"a symbolic link to a file", walled, `print(io.open("link"):read("*a"))`, "PermissionError", 1, byPath},
-	{"a symbolic link to a folder", walled, `print(require("fs").read("folder/secret.txt"))`, "PermissionError", 1, byPath},
-	{"a link that is renamed first", walled, `os.rename("link", "plain") print(io.open("plain"):read())`, "PermissionError", 1, byPath},
-	{"writing through a link", walled, `require("fs").write("link", "changed")`, "PermissionError", 1, byPath},
-	{"making a file through a dangling link", walled, `io.open("dangling", "w"):write("made")`, "PermissionError", 1, byPath},
-	{"a file: address", walled, `print(require("http").get("file://OUTSIDE/secret.txt"):text())`, "ParameterError", 1, "only http and https are spoken"},
-	{"loadfile outside", walled, `print(loadfile("OUTSIDE/secret.txt"))`, "PermissionError", 1, byAsking},
-	{"dofile outside", walled, `dofile("OUTSIDE/secret.txt")`, "PermissionError", 1, byAsking},
-	{"package.path outside", walled, `package.path = "OUTSIDE/?.txt" require("secret")`, "PermissionError", 1, byAsking},
-	{"package.loaders", walled, `package.loaders[2]("secret")`, "", 1, "the interpreter's own loaders are taken away"},
-	{"os.remove outside", walled, `assert(os.remove("OUTSIDE/secret.txt"))`, "PermissionError", 1, byAsking},
-	{"os.rename to the outside", walled, `assert(os.rename("hostile.lua", "OUTSIDE/there"))`, "PermissionError", 1, byAsking},
-	{"os.rename from the outside", walled, `assert(os.rename("OUTSIDE/secret.txt", "here"))`, "PermissionError", 1, byAsking},
-	{"os.tmpname", walled, `print(os.tmpname())`, "PermissionError", 1, byAsking},
-	{"fs.remove outside", walled, `require("fs").remove("OUTSIDE", { recursive = true })`, "PermissionError", 1, byAsking},
-	{"fs.list outside", walled, `print(#require("fs").list("OUTSIDE"))`, "PermissionError", 1, byAsking},
-	{"hash of a file outside", walled, `print(require("hash").md5_file("OUTSIDE/secret.txt"))`, "PermissionError", 1, byAsking},
-	{"csv of a file outside", walled, `for row in require("csv").read("OUTSIDE/secret.txt") do end`, "PermissionError", 1, byAsking},
-	{"giving itself more permissions", walled, `require("fs").write("hostile.allow.json", "{}")`, "PermissionError", 1, "no script may write a file of permissions"},
-	{"os.execute", walled, `os.execute("cat OUTSIDE/secret.txt")`, "PermissionError", 1, byAsking},
-	{"io.popen", walled, `print(io.popen("cat OUTSIDE/secret.txt"):read("*a"))`, "PermissionError", 1, byAsking},
-	{"os.getenv", walled, `print(os.getenv("HOME"))`, "PermissionError", 1, byAsking},
-	{"the environment as a default of arguments", walled, `print(require("script").args{ home = { "string", env = "HOME", optional = true } }.home)`, "PermissionError", 1, byAsking},
-	{"http to a host", walled, `require("http").get("http://OTHER/")`, "PermissionError", 1, byAsking},
-	{"a redirect to another host", walled + " --allow net=ALLOWED", `print(require("http").get("http://ALLOWED/redirect"):text())`, "PermissionError", 1, "each hop of a redirect is asked about"},
-	{"notify to a host", walled, `require("notify").webhook("http://OTHER/", { text = "x" })`, "PermissionError", 1, byAsking},
-	{"mail to a host", walled, `require("notify").email{ smtp = "OTHER", from = "a@b.c", to = "a@b.c", subject = "x" }`, "PermissionError", 1, byAsking},
-	{"connecting to another platform", walled, `require("sdk").connect{ url = "http://OTHER", user = "u", password = "p" }.projects.search()`, "PermissionError", 1, "a platform the script names counts as a host"},
-	{"an operation", walled + " --local --allow ops=users.*", `require("projects").search()`, "PermissionError", 1, "every operation is asked about"},
+	{"io.open of a file outside", sandboxed, `assert(io.open("OUTSIDE/secret.txt"))`, "PermissionError", 1, byAsking},
+	{"io.lines outside", sandboxed, `for l in io.lines("OUTSIDE/secret.txt") do print(l) end`, "PermissionError", 1, byAsking},
+	{"io.input outside", sandboxed, `io.input("OUTSIDE/secret.txt") print(io.read())`, "PermissionError", 1, byAsking},
+	{"a path with ..", sandboxed, `print(io.open("WORK/../outside/secret.txt"):read("*a"))`, "PermissionError", 1, byPath},
+	{"a symbolic link to a file", sandboxed, `print(io.open("link"):read("*a"))`, "PermissionError", 1, byPath},
+	{"a symbolic link to a folder", sandboxed, `print(require("fs").read("folder/secret.txt"))`, "PermissionError", 1, byPath},
+	{"a link that is renamed first", sandboxed, `os.rename("link", "plain") print(io.open("plain"):read())`, "PermissionError", 1, byPath},
+	{"writing through a link", sandboxed, `require("fs").write("link", "changed")`, "PermissionError", 1, byPath},
+	{"making a file through a dangling link", sandboxed, `io.open("dangling", "w"):write("made")`, "PermissionError", 1, byPath},
+	{"a file: address", sandboxed, `print(require("http").get("file://OUTSIDE/secret.txt"):text())`, "ParameterError", 1, "only http and https are spoken"},
+	{"loadfile outside", sandboxed, `print(loadfile("OUTSIDE/secret.txt"))`, "PermissionError", 1, byAsking},
+	{"dofile outside", sandboxed, `dofile("OUTSIDE/secret.txt")`, "PermissionError", 1, byAsking},
+	{"package.path outside", sandboxed, `package.path = "OUTSIDE/?.txt" require("secret")`, "PermissionError", 1, byAsking},
+	{"package.loaders", sandboxed, `package.loaders[2]("secret")`, "", 1, "the interpreter's own loaders are taken away"},
+	{"os.remove outside", sandboxed, `assert(os.remove("OUTSIDE/secret.txt"))`, "PermissionError", 1, byAsking},
+	{"os.rename to the outside", sandboxed, `assert(os.rename("hostile.lua", "OUTSIDE/there"))`, "PermissionError", 1, byAsking},
+	{"os.rename from the outside", sandboxed, `assert(os.rename("OUTSIDE/secret.txt", "here"))`, "PermissionError", 1, byAsking},
+	{"os.tmpname", sandboxed, `print(os.tmpname())`, "PermissionError", 1, byAsking},
+	{"fs.remove outside", sandboxed, `require("fs").remove("OUTSIDE", { recursive = true })`, "PermissionError", 1, byAsking},
+	{"fs.list outside", sandboxed, `print(#require("fs").list("OUTSIDE"))`, "PermissionError", 1, byAsking},
+	{"hash of a file outside", sandboxed, `print(require("hash").md5_file("OUTSIDE/secret.txt"))`, "PermissionError", 1, byAsking},
+	{"csv of a file outside", sandboxed, `for row in require("csv").read("OUTSIDE/secret.txt") do end`, "PermissionError", 1, byAsking},
+	{"giving itself more permissions", sandboxed, `require("fs").write("hostile.allow.json", "{}")`, "PermissionError", 1, "no script may write a file of permissions"},
+	{"os.execute", sandboxed, `os.execute("cat OUTSIDE/secret.txt")`, "PermissionError", 1, byAsking},
+	{"io.popen", sandboxed, `print(io.popen("cat OUTSIDE/secret.txt"):read("*a"))`, "PermissionError", 1, byAsking},
+	{"os.getenv", sandboxed, `print(os.getenv("HOME"))`, "PermissionError", 1, byAsking},
+	{"the environment as a default of arguments", sandboxed, `print(require("script").args{ home = { "string", env = "HOME", optional = true } }.home)`, "PermissionError", 1, byAsking},
+	{"http to a host", sandboxed, `require("http").get("http://OTHER/")`, "PermissionError", 1, byAsking},
+	{"a redirect to another host", sandboxed + " --allow net=ALLOWED", `print(require("http").get("http://ALLOWED/redirect"):text())`, "PermissionError", 1, "each hop of a redirect is asked about"},
+	{"notify to a host", sandboxed, `require("notify").webhook("http://OTHER/", { text = "x" })`, "PermissionError", 1, byAsking},
+	{"mail to a host", sandboxed, `require("notify").email{ smtp = "OTHER", from = "a@b.c", to = "a@b.c", subject = "x" }`, "PermissionError", 1, byAsking},
+	{"connecting to another platform", sandboxed, `require("sdk").connect{ url = "http://OTHER", user = "u", password = "p" }.projects.search()`, "PermissionError", 1, "a platform the script names counts as a host"},
+	{"an operation", sandboxed + " --local --allow ops=users.*", `require("projects").search()`, "PermissionError", 1, "every operation is asked about"},
 	{"deleting under a ban", "--local --deny ops=*.delete", `require("projects").delete("5f0000000000000000000000")`, "PermissionError", 1, "every operation is asked about"},
 	{"more creations than the budget", "--local --budget creates=1", `local sdk = require("sdk") local c = sdk.users.describe().company for i = 1, 3 do sdk.projects.create("p" .. i, c) end`, "LimitError", 1, "operations are counted before they are sent"},
-	{"uploading a file outside", walled + " --local --allow ops", `require("datasets").upload_file{ dataset = "5f0000000000000000000000", component = "file", file_path = "OUTSIDE/secret.txt" }`, "PermissionError", 1, "the files of an operation are asked about"},
-	{"downloading to the outside", walled + " --local --allow ops", `require("datasets").download_component{ dataset = "5f0000000000000000000000", component = "file", target_path = "OUTSIDE" }`, "PermissionError", 1, "the files of an operation are asked about"},
+	{"uploading a file outside", sandboxed + " --local --allow ops", `require("datasets").upload_file{ dataset = "5f0000000000000000000000", component = "file", file_path = "OUTSIDE/secret.txt" }`, "PermissionError", 1, "the files of an operation are asked about"},
+	{"downloading to the outside", sandboxed + " --local --allow ops", `require("datasets").download_component{ dataset = "5f0000000000000000000000", component = "file", target_path = "OUTSIDE" }`, "PermissionError", 1, "the files of an operation are asked about"},
 	{"more bytes than the budget", "--budget bytes=1kB", `require("http").post("http://ALLOWED/", { body = ("x"):rep(2000) })`, "LimitError", 1, "bytes are counted before they are sent"},
-	{"debug.setmetatable", walled, `debug.setmetatable("", { __index = {} })`, "", 1, "with walls debug keeps only what looks"},
-	{"debug.getupvalue", walled, `print(debug.getupvalue(require, 1))`, "", 1, "with walls debug keeps only what looks"},
-	{"changing the metatable of texts", walled, `getmetatable("").__index = function() return function() return "OUTSIDE/secret.txt" end end print(io.open(("x"):rep(1)):read("*a"))`, "PermissionError", 1, "checks are in Go and use nothing a script can change"},
-	{"replacing functions", walled, `string.find = function() return nil end _G.type = function() return "string" end print(io.open("OUTSIDE/secret.txt"):read("*a"))`, "PermissionError", 1, "checks are in Go and use nothing a script can change"},
-	{"asking from a coroutine", walled, `print(coroutine.wrap(function() return io.open("OUTSIDE/secret.txt"):read("*a") end)())`, "PermissionError", 1, byAsking},
-	{"asking from a task", walled, `print(require("task").spawn(function() return io.open("OUTSIDE/secret.txt"):read("*a") end):await())`, "PermissionError", 1, byAsking},
-	{"setfenv on a library function", walled, `setfenv(io.open, {}) print(io.open("OUTSIDE/secret.txt"):read("*a"))`, "RuntimeError", 1, "the environment of functions in Go cannot be changed"},
+	{"debug.setmetatable", sandboxed, `debug.setmetatable("", { __index = {} })`, "", 1, "in the sandbox debug keeps only functions that read"},
+	{"debug.getupvalue", sandboxed, `print(debug.getupvalue(require, 1))`, "", 1, "in the sandbox debug keeps only functions that read"},
+	{"changing the metatable of texts", sandboxed, `getmetatable("").__index = function() return function() return "OUTSIDE/secret.txt" end end print(io.open(("x"):rep(1)):read("*a"))`, "PermissionError", 1, "checks are in Go and use nothing a script can change"},
+	{"replacing functions", sandboxed, `string.find = function() return nil end _G.type = function() return "string" end print(io.open("OUTSIDE/secret.txt"):read("*a"))`, "PermissionError", 1, "checks are in Go and use nothing a script can change"},
+	{"asking from a coroutine", sandboxed, `print(coroutine.wrap(function() return io.open("OUTSIDE/secret.txt"):read("*a") end)())`, "PermissionError", 1, byAsking},
+	{"asking from a task", sandboxed, `print(require("task").spawn(function() return io.open("OUTSIDE/secret.txt"):read("*a") end):await())`, "PermissionError", 1, byAsking},
+	{"setfenv on a library function", sandboxed, `setfenv(io.open, {}) print(io.open("OUTSIDE/secret.txt"):read("*a"))`, "RuntimeError", 1, "the environment of functions in Go cannot be changed"},
 }
 
 // mostSeconds is how long a script may compute until it is stopped, in seconds
@@ -165,7 +165,7 @@ func cpu(cmd *exec.Cmd) time.Duration {
 }
 
 // TestHostileScripts runs each in a process of its own. None may end by the
-// patience of the test: what stops it must be the limit it runs into.
+// timeout of the test: what stops it must be the limit it runs into.
 func TestHostileScripts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("ninety processes: not in a short run")
@@ -203,7 +203,7 @@ func TestHostileScripts(t *testing.T) {
 			place := strings.NewReplacer("WORK", work, "OUTSIDE", outside, "ALLOWED", strings.TrimPrefix(allowed.URL, "http://"),
 				"OTHER", strings.TrimPrefix(other.URL, "http://")).Replace
 			write(t, work, "hostile.lua", place(h.code))
-			ctx, cancel := context.WithTimeout(context.Background(), patience)
+			ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 			defer cancel()
 			cmd := exec.CommandContext(ctx, "transect", append(append([]string{"run"}, strings.Fields(place(h.flags))...), "hostile.lua")...)
 			cmd.Dir = work
@@ -214,17 +214,17 @@ func TestHostileScripts(t *testing.T) {
 			if used := cpu(cmd); used > mostSeconds*second {
 				t.Errorf("it took %s of computing to stop it; what takes a second elsewhere takes %s here", used, second)
 			}
-			switch told := errs.String(); {
+			switch stderr := errs.String(); {
 			case ctx.Err() != nil:
-				t.Fatalf("it was not stopped\n%s", told)
+				t.Fatalf("it was not stopped\n%s", stderr)
 			case cmd.ProcessState.ExitCode() != h.exit:
-				t.Errorf("exit code %d, want %d\n%s%s", cmd.ProcessState.ExitCode(), h.exit, out.String(), told)
-			case h.want != "" && !strings.Contains(told, h.want+": "):
-				t.Errorf("not a %s:\n%s", h.want, told)
-			case h.exit != 7 && !strings.Contains(told, "Error: "):
-				t.Errorf("no report:\n%s", told)
-			case strings.Contains(told, "goroutine ") || strings.Contains(told, "internal fault"):
-				t.Errorf("a fault of the program:\n%s", told)
+				t.Errorf("exit code %d, want %d\n%s%s", cmd.ProcessState.ExitCode(), h.exit, out.String(), stderr)
+			case h.want != "" && !strings.Contains(stderr, h.want+": "):
+				t.Errorf("not a %s:\n%s", h.want, stderr)
+			case h.exit != 7 && !strings.Contains(stderr, "Error: "):
+				t.Errorf("no report:\n%s", stderr)
+			case strings.Contains(stderr, "goroutine ") || strings.Contains(stderr, "internal error: "):
+				t.Errorf("a fault of the program:\n%s", stderr)
 			case strings.Contains(out.String(), "s3cret"):
 				t.Error("it got at the secret")
 			}

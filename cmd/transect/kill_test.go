@@ -10,7 +10,7 @@ import (
 )
 
 // TestKilledAnywhere kills the main job at random moments and runs it again:
-// whatever the moment, the end is that of a run nobody disturbed.
+// whatever the moment, the end is that of an undisturbed run.
 func TestKilledAnywhere(t *testing.T) {
 	kills := 30
 	if testing.Short() {

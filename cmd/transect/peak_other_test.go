@@ -4,5 +4,5 @@ package main
 
 import "os"
 
-// peakMemory is not told by this system in one unit.
+// peakMemory has no portable unit on this system.
 func peakMemory(*os.ProcessState) int64 { return 0 }

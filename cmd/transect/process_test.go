@@ -13,42 +13,42 @@ import (
 	"time"
 )
 
-// patience is far more than anything here takes. It only keeps a test that
+// testTimeout is far more than anything here takes. It only keeps a test that
 // would never end from doing so.
-const patience = 30 * time.Second
+const testTimeout = 30 * time.Second
 
 // process is this program under way.
 type process struct {
 	t      *testing.T
 	cmd    *exec.Cmd
 	stdout *bufio.Reader
-	stderr overheard
+	stderr stderrBuffer
 }
 
-// overheard is what a process says while it runs.
-type overheard struct {
+// stderrBuffer collects standard error of a running process.
+type stderrBuffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 }
 
-func (o *overheard) Write(b []byte) (int, error) {
+func (o *stderrBuffer) Write(b []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.text.Write(b)
 }
 
-func (o *overheard) String() string {
+func (o *stderrBuffer) String() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.text.String()
 }
 
-// told waits for something on standard error.
-func (p *process) told(what string) {
+// waitForStderr waits for a text on standard error.
+func (p *process) waitForStderr(what string) {
 	p.t.Helper()
 	for began := time.Now(); !strings.Contains(p.stderr.String(), what); time.Sleep(5 * time.Millisecond) {
-		if time.Since(began) > patience {
-			p.t.Fatalf("did not tell %q:\n%s", what, p.stderr.String())
+		if time.Since(began) > testTimeout {
+			p.t.Fatalf("did not print %q:\n%s", what, p.stderr.String())
 		}
 	}
 }
@@ -72,7 +72,7 @@ func start(t *testing.T, dir string, env []string, args ...string) *process {
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	guard := time.AfterFunc(patience, func() { _ = p.cmd.Process.Kill() })
+	guard := time.AfterFunc(testTimeout, func() { _ = p.cmd.Process.Kill() })
 	t.Cleanup(func() {
 		guard.Stop()
 		_ = stdin.Close()

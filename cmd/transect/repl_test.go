@@ -240,7 +240,7 @@ func TestPromptOnDumbTerminal(t *testing.T) {
 func TestPromptProfiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	listener, err := net.Listen("tcp", "127.0.0.1:0") // an address where nobody answers
+	listener, err := net.Listen("tcp", "127.0.0.1:0") // an address without a server
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -61,7 +61,7 @@ func TestServe(t *testing.T) {
 			p := start(t, dir, c.env, c.args...)
 			printed, code := p.end()
 			if code != c.code || c.code == 0 && printed != "0\n" {
-				t.Errorf("exit code %d, want %d, printed %q, told\n%s", code, c.code, printed, p.stderr.String())
+				t.Errorf("exit code %d, want %d, printed %q, stderr\n%s", code, c.code, printed, p.stderr.String())
 			}
 		})
 	}
@@ -95,6 +95,6 @@ func TestServeOnATakenPort(t *testing.T) {
 	}
 	second := start(t, dir, nil, "platform", "serve", "--listen", at.URL[len("http://"):])
 	if printed, code := second.end(); code != 2 || printed != "" {
-		t.Errorf("exit code %d, printed %q, told\n%s", code, printed, second.stderr.String())
+		t.Errorf("exit code %d, printed %q, stderr\n%s", code, printed, second.stderr.String())
 	}
 }

@@ -44,7 +44,7 @@ func TestSignals(t *testing.T) {
 				rest, code := p.end()
 				t.Logf("%s: ended after %s", signal, time.Since(sent).Round(time.Millisecond))
 				if code != want || rest != "" {
-					t.Errorf("%s: exit code %d, printed %q, told\n%s", signal, code, rest, p.stderr.String())
+					t.Errorf("%s: exit code %d, printed %q, stderr\n%s", signal, code, rest, p.stderr.String())
 				}
 			}
 		})

@@ -116,7 +116,7 @@ func (s *sources) check(p source) {
 		config.GoVersion = "go" + p.Module.GoVersion
 	}
 	path, _, _ := strings.Cut(p.ImportPath, " ")
-	s.checked[p.ImportPath], _ = config.Check(path, s.files, files, nil) // Error was told
+	s.checked[p.ImportPath], _ = config.Check(path, s.files, files, nil) // Error was reported
 }
 
 // imports finds what one package imports.

@@ -43,7 +43,7 @@ func onTerminal(t *testing.T, dir string, env []string, args ...string) *termina
 	if tm.pty, err = pty.StartWithSize(tm.cmd, &pty.Winsize{Rows: 24, Cols: 80}); err != nil {
 		t.Fatal(err)
 	}
-	guard := time.AfterFunc(4*patience, func() { _ = tm.cmd.Process.Kill() })
+	guard := time.AfterFunc(4*testTimeout, func() { _ = tm.cmd.Process.Kill() })
 	read := make(chan struct{})
 	go func() {
 		defer close(read)
@@ -110,7 +110,7 @@ func (tm *terminal) prompts(prompt string) {
 // waits waits until a text is found in the output.
 func (tm *terminal) waits(text string, find func(last, seen string) int) {
 	tm.t.Helper()
-	late := time.After(patience)
+	late := time.After(testTimeout)
 	for {
 		tm.mu.Lock()
 		at := find(tm.last, tm.seen)

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// wasRead tells whether the other end of a connection, which is gone, had read
+// wasRead reports whether the other end of a connection, which is gone, had read
 // all that was sent to it: a socket that closes with bytes unread, or gets them
 // afterwards, answers with a reset; else the connection is half closed.
 func wasRead(c net.Conn) bool {

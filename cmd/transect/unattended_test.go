@@ -18,21 +18,21 @@ import (
 	"transect/testdata/smtptest"
 )
 
-// monitor is a place that runs are told to.
-type monitored struct {
+// fakeMonitor records the notifications of runs.
+type fakeMonitor struct {
 	*httptest.Server
-	mu   sync.Mutex
-	told []string          // paths, in order
-	body map[string]string // the last of each
+	mu    sync.Mutex
+	paths []string          // requested, in order
+	body  map[string]string // the last of each
 }
 
-func newMonitored(t *testing.T, status int) *monitored {
-	m := &monitored{body: map[string]string{}}
+func newFakeMonitor(t *testing.T, status int) *fakeMonitor {
+	m := &fakeMonitor{body: map[string]string{}}
 	m.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		m.told = append(m.told, r.URL.Path)
+		m.paths = append(m.paths, r.URL.Path)
 		m.body[r.URL.Path] = string(body)
 		w.WriteHeader(status)
 	}))
@@ -57,23 +57,23 @@ func TestPing(t *testing.T) {
 		code       int
 		last, body string
 	}{"good.lua": {0, "/check", ""}, "bad.lua": {1, "/check/fail", "card 3 of 12"}, "exit.lua": {3, "/check/fail", "3 failed"}} {
-		m := newMonitored(t, http.StatusOK)
+		m := newFakeMonitor(t, http.StatusOK)
 		if _, stderr, code := h.run("run", "--ping", m.URL+"/check", script); code != want.code {
 			t.Errorf("%s: exit code %d\n%s", script, code, stderr)
 		}
 		m.mu.Lock()
-		if got := strings.Join(m.told, " "); got != "/check/start "+want.last {
-			t.Errorf("%s: the monitor was told %s", script, got)
+		if got := strings.Join(m.paths, " "); got != "/check/start "+want.last {
+			t.Errorf("%s: the monitor received %s", script, got)
 		}
 		if body := m.body[want.last]; !strings.Contains(body, want.body) || want.code != 0 && !strings.Contains(body, "exit code "+string(rune('0'+want.code))) {
-			t.Errorf("%s: the monitor was told %q", script, body)
+			t.Errorf("%s: the monitor received %q", script, body)
 		}
 		m.mu.Unlock()
 	}
-	broken := newMonitored(t, http.StatusInternalServerError)
-	gone := newMonitored(t, http.StatusOK)
+	broken := newFakeMonitor(t, http.StatusInternalServerError)
+	gone := newFakeMonitor(t, http.StatusOK)
 	gone.Close()
-	for _, m := range []*monitored{broken, gone} {
+	for _, m := range []*fakeMonitor{broken, gone} {
 		if stdout, stderr, code := h.run("run", "--ping", m.URL+"/secret-uuid", "good.lua"); code != 0 || !strings.Contains(stdout, "12 cards") ||
 			!strings.Contains(stderr, "the monitor was not notified of the success") || strings.Contains(stderr, "secret-uuid") {
 			t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
@@ -82,7 +82,7 @@ func TestPing(t *testing.T) {
 }
 
 // A failure goes to a command, to an address, or to people by mail; a success
-// to nobody; and what does not work is told also by a quiet run.
+// to nobody; and a failed notification is reported also by a quiet run.
 func TestOnFailure(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, 0, flightgen.Options{})
@@ -97,7 +97,7 @@ func TestOnFailure(t *testing.T) {
 		return stderr
 	}
 
-	m := newMonitored(t, http.StatusNoContent)
+	m := newFakeMonitor(t, http.StatusNoContent)
 	failing(m.URL + "/hook")
 	h.must("run", "--on-failure", m.URL+"/hook", "good.lua")
 	m.mu.Lock()
@@ -107,17 +107,17 @@ func TestOnFailure(t *testing.T) {
 		LastLines                  string `json:"last_lines"`
 		Error                      struct{ Name, Message string }
 	}
-	if err := json.Unmarshal([]byte(m.body["/hook"]), &post); err != nil || len(m.told) != 1 || post.ExitCode != 1 || post.Outcome != "failed" ||
+	if err := json.Unmarshal([]byte(m.body["/hook"]), &post); err != nil || len(m.paths) != 1 || post.ExitCode != 1 || post.Outcome != "failed" ||
 		!strings.Contains(post.LastLines, "card 3 of 12") || post.Error.Message != "the card is empty" || !strings.HasSuffix(post.Script, "bad.lua") || post.Run == "" {
-		t.Errorf("posted %v %s: %v", m.told, m.body, err)
+		t.Errorf("posted %v %s: %v", m.paths, m.body, err)
 	}
 	m.mu.Unlock()
 
 	server := smtptest.New(smtptest.Options{Auth: "PLAIN", User: "robot", Password: "hunter2hunter2"})
 	defer server.Close()
 	h.settings = []string{"TRANSECT_SMTP=smtp://" + server.Addr, "TRANSECT_MAIL_FROM=robot@example.com"}
-	if told := failing("mailto:crew@example.com,boss@example.com"); strings.Contains(told, "--on-failure") {
-		t.Error(told)
+	if stderr := failing("mailto:crew@example.com,boss@example.com"); strings.Contains(stderr, "--on-failure") {
+		t.Error(stderr)
 	}
 	mails := server.Messages()
 	if len(mails) != 1 || mails[0].From != "robot@example.com" || mails[0].To != "crew@example.com,boss@example.com" ||
@@ -127,15 +127,15 @@ func TestOnFailure(t *testing.T) {
 
 	h.settings = nil
 	for to, want := range map[string]string{"mailto:crew@example.com": "set TRANSECT_SMTP", m.URL + "0/gone": "", "exit 7": "exit status 7"} {
-		if told := failing(to); !strings.Contains(told, "--on-failure failed") || !strings.Contains(told, want) {
-			t.Errorf("%s:\n%s", to, told)
+		if stderr := failing(to); !strings.Contains(stderr, "--on-failure failed") || !strings.Contains(stderr, want) {
+			t.Errorf("%s:\n%s", to, stderr)
 		}
 	}
 	if runtime.GOOS != "windows" {
-		failing(`{ echo "$TRANSECT_EXIT_CODE $TRANSECT_OUTCOME $TRANSECT_ERROR"; cat; } > told.txt`)
-		text, err := os.ReadFile(filepath.Join(h.dir, "told.txt"))
+		failing(`{ echo "$TRANSECT_EXIT_CODE $TRANSECT_OUTCOME $TRANSECT_ERROR"; cat; } > mailed.txt`)
+		text, err := os.ReadFile(filepath.Join(h.dir, "mailed.txt"))
 		if err != nil || !strings.HasPrefix(string(text), "1 failed RuntimeError: the card is empty\n") || !strings.Contains(string(text), "card 3 of 12") {
-			t.Errorf("the command was told %q, %v", text, err)
+			t.Errorf("the command received %q, %v", text, err)
 		}
 	}
 }
@@ -148,8 +148,8 @@ func TestGrace(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("processes cannot send one another signals here")
 	}
-	// Each item tells its beginning, waits for a word on standard input, and
-	// tells its end.
+	// Each item prints its start, waits for a file, and
+	// prints its end.
 	const items = `local task, script = require("task"), require("script")
 for i = 1, 3 do
   script.checkpoint()
@@ -176,7 +176,7 @@ end, { workers = 1 })`
 				if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 					t.Fatal(err)
 				}
-				p.told("finishing the items in hand")
+				p.waitForStderr("finishing the items in hand")
 				return p, dir
 			}
 			ended := func(p *process, dir, want string) {
@@ -184,7 +184,7 @@ end, { workers = 1 })`
 				rest, code := p.end()
 				report, _ := os.ReadFile(filepath.Join(dir, "r.json"))
 				if code != 143 || rest != want || !strings.Contains(string(report), `"outcome": "terminated"`) {
-					t.Errorf("exit code %d, printed %q, told\n%s\n%s", code, rest, p.stderr.String(), report)
+					t.Errorf("exit code %d, printed %q, stderr\n%s\n%s", code, rest, p.stderr.String(), report)
 				}
 			}
 			p, dir := begin("1h")
