@@ -15,7 +15,7 @@ const Address = "http://transect.local"
 // RoundTripper answers requests inside the process, whatever host they name. They
 // go over in-memory connections to the same handlers as those over TCP.
 func (p *Platform) RoundTripper() http.RoundTripper {
-	return &http.Transport{
+	return inProcess{&http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			client, server := net.Pipe()
 			select {
@@ -31,8 +31,27 @@ func (p *Platform) RoundTripper() http.RoundTripper {
 		MaxIdleConnsPerHost: 100,
 		WriteBufferSize:     64 << 10,
 		ReadBufferSize:      64 << 10,
-	}
+	}}
 }
+
+type inProcess struct{ transport *http.Transport }
+
+// RoundTrip closes the body of a cancelled request: http.Transport may wait for
+// a read of it that never ends.
+func (t inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Body != nil {
+		stop := context.AfterFunc(r.Context(), func() { r.Body.Close() })
+		defer stop()
+	}
+	response, err := t.transport.RoundTrip(r)
+	if err != nil && r.Context().Err() != nil {
+		return nil, r.Context().Err()
+	}
+	return response, err
+}
+
+// CloseIdleConnections is what http.Client calls.
+func (t inProcess) CloseIdleConnections() { t.transport.CloseIdleConnections() }
 
 // servePipes answers the requests of RoundTrippers until the platform closes, which
 // interrupts those in progress.
