@@ -60,3 +60,34 @@ func TestRootOf(t *testing.T) {
 		}
 	}
 }
+
+// A path that is not valid UTF-8 survives the rewriting of the log.
+func TestRewriteKeepsPaths(t *testing.T) {
+	l, err := newOutcomeLog(t.TempDir(), "run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := "/card/caf\xe9.txt"
+	if err := l.add(Outcome{Name: "caf%E9.txt", Path: path, Outcome: Created}); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.rewrite(func(o *Outcome) { o.Dataset = "d" }); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.add(Outcome{Name: "b.txt", Path: "/card/b.txt", Outcome: Created}); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	err = l.each(all, 1, func(list []Outcome) error {
+		if n++; n == 1 && (list[0].Path != path || list[0].Dataset != "d") {
+			t.Errorf("%+v", list[0])
+		}
+		return nil
+	})
+	if err != nil || n != 2 {
+		t.Errorf("%d outcomes, %v", n, err)
+	}
+	if err := l.close(); err != nil {
+		t.Error(err)
+	}
+}

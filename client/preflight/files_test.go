@@ -116,7 +116,7 @@ func TestBandsOfARealCapture(t *testing.T) {
 }
 
 // A band that is there already, and so was not looked at, is not missing.
-func TestBandsThatAreThereAreNotMissed(t *testing.T) {
+func TestCompleteCaptures(t *testing.T) {
 	dir := filepath.Join(shared, "images", "sequoia-garfield")
 	if _, err := os.Stat(dir); err != nil {
 		t.Skipf("no shared test data: %v", err)

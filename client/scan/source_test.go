@@ -99,7 +99,7 @@ func TestNewerThan(t *testing.T) {
 	}
 }
 
-func TestSkippedFilesAreTold(t *testing.T) {
+func TestSkippedFilesAreReported(t *testing.T) {
 	dir := tree(t, map[string]string{
 		"a.jpg": jpeg, ".DS_Store": "x", "._a.jpg": "x", ".git/config": "x", "Thumbs.db": "x", "empty.jpg": "",
 		".transect-a.jpg-12.part": "x", "__MACOSX/a.jpg": jpeg, "x.shp": shp, "x.dbf": "", "x.shx": shp,
@@ -131,7 +131,7 @@ func link(t *testing.T, target, path string) {
 	}
 }
 
-func TestUnreadableFilesAreTold(t *testing.T) {
+func TestUnreadableFilesAreReported(t *testing.T) {
 	if os.Getuid() == 0 || runtime.GOOS == "windows" {
 		t.Skip("this user may read everything: a folder nobody may read cannot be made")
 	}
