@@ -141,7 +141,7 @@ func TestDownloadKilled(t *testing.T) {
 		}
 	}
 
-	t.Run("goes on", func(t *testing.T) {
+	t.Run("resumes", func(t *testing.T) {
 		killed(t)
 		if printed := h.must("run", "fetch.lua"); strings.TrimSpace(filepath.ToSlash(printed)) != "out/ortho.bin" {
 			t.Errorf("printed %q", printed)
@@ -154,7 +154,7 @@ func TestDownloadKilled(t *testing.T) {
 			t.Errorf("%d bytes of %d were served to the second run, in %d ranges", again, size, c.ranges.Load())
 		}
 	})
-	t.Run("does not trust what is there", func(t *testing.T) {
+	t.Run("damaged partial file", func(t *testing.T) {
 		killed(t)
 		left, _ := filepath.Glob(filepath.Join(out, ".*"))
 		var largest string
