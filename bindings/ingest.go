@@ -137,7 +137,7 @@ func runIngest(c *module.Call, b *Binding) (any, error) {
 	if err := runOptionsOf(c, s, &o); err != nil {
 		return nil, err
 	}
-	o.Stop = vm.Drained(c.L)
+	o.Stop = vm.StopRequested(c.L)
 	connection := b.command(c.L)
 	var show *meter.Meter
 	if c.Bool("progress") {
@@ -161,7 +161,7 @@ func runIngest(c *module.Call, b *Binding) (any, error) {
 			c.In.Options().Logger.Warn("the ingest stopped before its end; what it did stays, run again to go on", "ingest", result.ID,
 				"created", n.Created, "resumed", n.Resumed, "skipped", n.Skipped, "failed", n.Failed, "bytes", n.Bytes)
 		}
-		if vm.Ending(c.L) {
+		if vm.Stopping(c.L) {
 			vm.Checkpoint(c.L)
 		}
 		return nil, err

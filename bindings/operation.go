@@ -21,7 +21,7 @@ func operation(s *declare.Spec) lua.LGFunction {
 		resolvePaths(in, s, &args)
 		var value declare.Value
 		run := func(ctx context.Context) (err error) {
-			value, err = s.Invoke(client.WithTransfers(ctx, client.TransferOptions{Progress: in.Moved}), args)
+			value, err = s.Invoke(client.WithTransfers(ctx, client.TransferOptions{Progress: in.Transferred}), args)
 			return err
 		}
 		var calls *callbacks
@@ -107,7 +107,7 @@ func iterator(L *lua.LState, s *declare.Spec, stream declare.Stream) *lua.LFunct
 	buffered, _ := stream.(declare.TryNexter)
 	meta := metaOf(L)
 	return L.NewClosure(func(L *lua.LState) int {
-		if vm.Ending(L) {
+		if vm.Stopping(L) {
 			vm.Checkpoint(L)
 		}
 		var record []byte

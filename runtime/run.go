@@ -117,7 +117,7 @@ func perform(ctx context.Context, p *Process, job *Job, work func(*Execution, co
 	for {
 		select {
 		case reason := <-draining:
-			x.Interp.Drain(reason)
+			x.Interp.StopGracefully(reason)
 			x.Interp.Options().Logger.Info("terminating: finishing the items in hand; another signal stops at once", "grace", job.Grace)
 		case err := <-done:
 			return stopReason(err)
@@ -221,7 +221,7 @@ func withoutSuccess(err error) error {
 
 // clearStatus removes a progress line that is still on the terminal.
 func (x *Execution) clearStatus() {
-	if screen, ok := x.Interp.Options().Stderr.(*vm.Screen); ok {
+	if screen, ok := x.Interp.Options().Stderr.(*vm.Console); ok {
 		screen.SetStatus("")
 	}
 }

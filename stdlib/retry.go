@@ -138,11 +138,11 @@ func (p *policy) tries(c *module.Call, args []lua.LValue) []lua.LValue {
 			return values
 		}
 		if c.Context().Err() != nil || !p.again(c, caught) {
-			caught.Again(c.L)
+			caught.Reraise(c.L)
 		}
 		if n == p.attempts {
 			fault.AfterAttempts(caught.Err(), n)
-			caught.Again(c.L)
+			caught.Reraise(c.L)
 		}
 		d := min(next, p.maxWait)
 		d -= time.Duration(p.jitter * rand.Float64() * float64(d))

@@ -231,7 +231,7 @@ func taskMap(c *module.Call) (any, error) {
 			if err != nil {
 				return err
 			}
-			if vm.Ending(c.L) {
+			if vm.Stopping(c.L) {
 				return nil // those under way finish
 			}
 			item := next()
@@ -249,7 +249,7 @@ func taskMap(c *module.Call) (any, error) {
 				values, caught := vm.Try(L, c.Value("f"), item...)
 				switch {
 				case caught != nil && vm.Context(L).Err() != nil:
-					caught.Again(L) // the run ends, or the map does
+					caught.Reraise(L) // the run ends, or the map does
 				case caught != nil:
 					failed := L.NewTable()
 					failed.RawSetString("place", lua.LNumber(i))
@@ -263,7 +263,7 @@ func taskMap(c *module.Call) (any, error) {
 			}), item...)
 		}
 	})
-	if vm.Ending(c.L) {
+	if vm.Stopping(c.L) {
 		vm.Checkpoint(c.L)
 	}
 	if !collect {

@@ -53,7 +53,7 @@ type Meter struct {
 
 	mode   vm.ProgressMode
 	out    io.Writer
-	screen *vm.Screen
+	screen *vm.Console
 	width  int
 
 	unwatch func() // stops counting transfers
@@ -71,7 +71,7 @@ func Start(in *vm.Interp, o Options) *Meter {
 	if m.read == nil {
 		m.read = m.own
 	}
-	m.screen, _ = opt.Stderr.(*vm.Screen)
+	m.screen, _ = opt.Stderr.(*vm.Console)
 	m.chooseMode(opt.Log.JSON)
 	go m.show(in.Context())
 	return m
@@ -97,7 +97,7 @@ func (m *Meter) chooseMode(jsonLog bool) {
 
 // WatchTransfers counts the bytes of the interpreter's uploads and downloads.
 func (m *Meter) WatchTransfers(in *vm.Interp) {
-	m.unwatch = in.WatchMoved(func(delta int64) { m.bytes.Add(delta) })
+	m.unwatch = in.WatchTransfers(func(delta int64) { m.bytes.Add(delta) })
 }
 
 // Add counts finished files, transferred bytes, failed items and repeated

@@ -147,7 +147,7 @@ func (s *Session) run(f func() ([]lua.LValue, error)) ([]lua.LValue, error) {
 		s.mu.Lock()
 		s.running = 0
 		s.mu.Unlock()
-		if screen, ok := s.cfg.Interp.Options().Stderr.(*vm.Screen); ok {
+		if screen, ok := s.cfg.Interp.Options().Stderr.(*vm.Console); ok {
 			screen.SetStatus("")
 		}
 	}()

@@ -78,8 +78,8 @@ func (o Options) withDefaults() Options {
 		o.Stderr = os.Stderr
 	}
 	// A progress line at the bottom of the terminal must survive other output.
-	screen := &Screen{out: o.Stderr, copy: o.ErrCopy}
-	o.Stderr, o.Stdout = screen, beside{screen, o.Stdout, o.OutCopy}
+	screen := &Console{out: o.Stderr, copy: o.ErrCopy}
+	o.Stderr, o.Stdout = screen, consoleOut{screen, o.Stdout, o.OutCopy}
 	if o.Logger == nil {
 		o.Logger = newLogger(o.Stderr, o.Log)
 	}
@@ -108,11 +108,11 @@ type Interp struct {
 	tasks  sync.WaitGroup
 	runs   sync.Mutex // one run at a time
 
-	movement movement
-	tally    tally
-	drain    drain
-	stopping sync.Mutex              // guards run, which Interrupt uses without the lock
-	run      context.CancelCauseFunc // ends the run under way, nil between runs
+	transfers transferWatchers
+	items     itemCounter
+	stop      gracefulStop
+	runMu     sync.Mutex              // guards run, which Interrupt uses without the lock
+	run       context.CancelCauseFunc // ends the run under way, nil between runs
 
 	// Everything below belongs to whoever holds the lock.
 	loaders map[string]func(L *lua.LState) lua.LValue
@@ -146,7 +146,7 @@ func New(ctx context.Context, opt Options) *Interp {
 		owner:   map[*lua.LState]*lua.LState{},
 		sources: map[string][]byte{},
 		maxText: defaultMaxText,
-		drain:   drain{asked: make(chan struct{})},
+		stop:    gracefulStop{requested: make(chan struct{})},
 	}
 	in.ctx, in.cancel = context.WithCancelCause(ctx)
 	if most := in.opt.Limits.Memory; most > 0 {
@@ -158,7 +158,7 @@ func New(ctx context.Context, opt Options) *Interp {
 	in.main = newMainThread()
 	in.main.SetContext(&clock{Context: in.ctx, in: in})
 	in.openErrors()
-	in.openBase()
+	in.openProtect()
 	in.openCoroutines()
 	in.openArgs()
 	return in
@@ -220,9 +220,9 @@ func (in *Interp) TempDir(pattern string) (string, error) {
 // prompt does; the interpreter stays usable. Call it from a Lua function or
 // from any other goroutine.
 func (in *Interp) Interrupt(err error) {
-	in.stopping.Lock()
+	in.runMu.Lock()
 	stop := in.run
-	in.stopping.Unlock()
+	in.runMu.Unlock()
 	if stop != nil {
 		stop(err)
 	}

@@ -11,13 +11,13 @@ import (
 )
 
 // raised is the value of an error userdata: the Go error and where it arose.
-type raised struct {
+type errorValue struct {
 	err    error
 	frames []Frame
 }
 
 // LuaValue makes an error convertible: as its text.
-func (r *raised) LuaValue() any { return r.err.Error() }
+func (r *errorValue) LuaValue() any { return r.err.Error() }
 
 // Raise raises err in Lua as a userdata that holds it. Errors that are no
 // faults become a RuntimeError around them. It does not return.
@@ -28,22 +28,19 @@ func Raise(L *lua.LState, err error) {
 
 // ErrorOf returns the Go error held by a raised value, or nil.
 func ErrorOf(v lua.LValue) error {
-	if r := raisedOf(v); r != nil {
+	if r := errorValueOf(v); r != nil {
 		return r.err
 	}
 	return nil
 }
 
-func raisedOf(v lua.LValue) *raised {
+func errorValueOf(v lua.LValue) *errorValue {
 	if ud, ok := v.(*lua.LUserData); ok {
-		r, _ := ud.Value.(*raised)
+		r, _ := ud.Value.(*errorValue)
 		return r
 	}
 	return nil
 }
-
-// again raises a caught value once more, unchanged.
-func again(L *lua.LState, t *thrown) { L.Error(t.value, 0) }
 
 func (in *Interp) newError(err error, frames []Frame) *lua.LUserData {
 	var placed *ScriptError // a module that does not parse: its line comes first
@@ -53,7 +50,7 @@ func (in *Interp) newError(err error, frames []Frame) *lua.LUserData {
 	if fault.Find(err) == nil {
 		err = fault.Of(&fault.RuntimeError{}, "%w", err)
 	}
-	return &lua.LUserData{Value: &raised{err, frames}, Env: in.main.Env, Metatable: in.errors}
+	return &lua.LUserData{Value: &errorValue{err, frames}, Env: in.main.Env, Metatable: in.errors}
 }
 
 func (in *Interp) openErrors() {
@@ -61,7 +58,7 @@ func (in *Interp) openErrors() {
 	in.errors = L.NewTable()
 	L.SetFuncs(in.errors, map[string]lua.LGFunction{
 		"__index": func(L *lua.LState) int {
-			r := raisedOf(L.Get(1))
+			r := errorValueOf(L.Get(1))
 			if r == nil {
 				return 0
 			}

@@ -56,9 +56,9 @@ func Failure(err error) *Report {
 }
 
 // scriptError makes a run's error of an uncaught raise.
-func (in *Interp) scriptError(t *thrown) error {
+func (in *Interp) scriptError(t *Caught) error {
 	trace := parseTrace(t.trace)
-	if r := raisedOf(t.value); r != nil {
+	if r := errorValueOf(t.value); r != nil {
 		if len(r.frames) > 0 {
 			trace = r.frames
 		}

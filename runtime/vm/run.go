@@ -70,23 +70,23 @@ func (in *Interp) perform(made func() (*lua.LFunction, error), waits func(tasks 
 }
 
 // placed adds to why a run was stopped where it was.
-func (in *Interp) placed(err error, failure *thrown) error {
+func (in *Interp) placed(err error, failure *Caught) error {
 	frames := in.stoppedAt
 	if _, asked := err.(*Exit); asked {
 		return err
 	}
 	if frames == nil && failure != nil {
-		if frames = parseTrace(failure.trace); raisedOf(failure.value) != nil {
-			frames = raisedOf(failure.value).frames
+		if frames = parseTrace(failure.trace); errorValueOf(failure.value) != nil {
+			frames = errorValueOf(failure.value).frames
 		}
 	}
 	return &ScriptError{Err: err, Frames: frames}
 }
 
 func (in *Interp) begin(stop context.CancelCauseFunc) {
-	in.stopping.Lock()
+	in.runMu.Lock()
 	in.run = stop
-	in.stopping.Unlock()
+	in.runMu.Unlock()
 }
 
 func (in *Interp) arguments() []lua.LValue {

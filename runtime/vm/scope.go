@@ -52,7 +52,7 @@ func (s *Scope) failed(t *Task) {
 }
 
 // unobserved is the first failure nobody got to see.
-func (s *Scope) unobserved() *thrown {
+func (s *Scope) unobserved() *Caught {
 	for _, t := range s.broken {
 		if !t.observed {
 			return t.failure
@@ -63,7 +63,7 @@ func (s *Scope) unobserved() *thrown {
 
 // settle ends the scope after its code: with a failure of the code the rest is
 // cancelled. It needs the lock, and gives it up while it waits.
-func (s *Scope) settle(failure *thrown) *thrown {
+func (s *Scope) settle(failure *Caught) *Caught {
 	stopped := s.ctx.Err() != nil // the code's failure follows from another's
 	s.strict = true
 	if failure != nil || s.unobserved() != nil {
@@ -99,11 +99,11 @@ type ScopeOptions struct {
 // cancels the rest and is raised.
 func WithScope(L *lua.LState, opt ScopeOptions, fn lua.LValue, args ...lua.LValue) []lua.LValue {
 	c := clockOf(L)
-	values, failure := c.scoped(L, opt, func(inner *clock) ([]lua.LValue, *thrown) {
+	values, failure := c.scoped(L, opt, func(inner *clock) ([]lua.LValue, *Caught) {
 		return c.in.protect(L, inner, fn, args, nil)
 	})
 	if failure != nil {
-		again(L, failure)
+		failure.Reraise(L)
 	}
 	return values
 }
@@ -112,7 +112,7 @@ func WithScope(L *lua.LState, opt ScopeOptions, fn lua.LValue, args ...lua.LValu
 // scope: Spawn adds to it, and Blocking ends when it does. Body may call Lua.
 func WithGroup(L *lua.LState, opt ScopeOptions, body func() error) {
 	c := clockOf(L)
-	_, failure := c.scoped(L, opt, func(inner *clock) (_ []lua.LValue, failure *thrown) {
+	_, failure := c.scoped(L, opt, func(inner *clock) (_ []lua.LValue, failure *Caught) {
 		L.SetContext(inner)
 		defer L.SetContext(c)
 		defer func() {
@@ -121,20 +121,20 @@ func WithGroup(L *lua.LState, opt ScopeOptions, body func() error) {
 			case *lua.ApiError:
 				failure = c.in.caught(p) // raised again below
 			default:
-				failure = &thrown{value: c.in.newError(Internal(p), c.in.frames(L))}
+				failure = &Caught{value: c.in.newError(Internal(p), c.in.frames(L))}
 			}
 		}()
 		if err := body(); err != nil {
-			failure = &thrown{value: c.in.newError(err, c.in.frames(L))}
+			failure = &Caught{value: c.in.newError(err, c.in.frames(L))}
 		}
 		return nil, failure
 	})
 	if failure != nil {
-		again(L, failure)
+		failure.Reraise(L)
 	}
 }
 
-func (c *clock) scoped(L *lua.LState, opt ScopeOptions, body func(inner *clock) ([]lua.LValue, *thrown)) ([]lua.LValue, *thrown) {
+func (c *clock) scoped(L *lua.LState, opt ScopeOptions, body func(inner *clock) ([]lua.LValue, *Caught)) ([]lua.LValue, *Caught) {
 	s := newScope(c.in, c.Context, true)
 	if opt.Timeout > 0 {
 		late := fault.Of(&fault.TimeoutError{}, "the time limit of %s passed", opt.Timeout)
@@ -146,7 +146,7 @@ func (c *clock) scoped(L *lua.LState, opt ScopeOptions, body func(inner *clock) 
 	timedOut := failure != nil && isTimeout(s.ctx) && c.Context.Err() == nil
 	failure = s.settle(failure)
 	if timedOut && s.unobserved() == nil {
-		failure = &thrown{value: c.in.newError(stopped(s.ctx), c.in.frames(L))}
+		failure = &Caught{value: c.in.newError(stopped(s.ctx), c.in.frames(L))}
 	}
 	return values, failure
 }

@@ -20,7 +20,7 @@ type Task struct {
 	nesting int // protected calls and coroutines it is inside of
 
 	values   []lua.LValue
-	failure  *thrown
+	failure  *Caught
 	waiting  int  // how many wait for it
 	observed bool // somebody got its failure
 }
@@ -34,19 +34,19 @@ func Spawn(L *lua.LState, fn *lua.LFunction, args ...lua.LValue) *Task {
 	s.live[t] = struct{}{}
 	th := c.in.thread(&clock{Context: t.ctx, in: c.in, task: t})
 	c.in.tasks.Add(1)
-	c.in.drain.live.Add(1)
+	c.in.stop.tasks.Add(1)
 	go t.run(th, fn, args)
 	return t
 }
 
 func (t *Task) run(th *lua.LState, fn *lua.LFunction, args []lua.LValue) {
 	defer t.in.tasks.Done()
-	defer t.in.drain.live.Add(-1)
+	defer t.in.stop.tasks.Add(-1)
 	defer close(t.done)
 	t.in.acquire()
 	defer t.in.release()
 	var values []lua.LValue
-	var failure *thrown
+	var failure *Caught
 	if t.ctx.Err() == nil {
 		values, failure = t.in.call(th, fn, args, nil)
 		failure = t.settle(failure)
@@ -57,18 +57,18 @@ func (t *Task) run(th *lua.LState, fn *lua.LFunction, args []lua.LValue) {
 
 // settle waits for the tasks this one spawned; a failure nobody looked at
 // becomes its own.
-func (t *Task) settle(failure *thrown) *thrown {
+func (t *Task) settle(failure *Caught) *Caught {
 	if t.own == nil {
 		return failure
 	}
 	return t.own.settle(failure)
 }
 
-func (t *Task) finish(values []lua.LValue, failure *thrown) {
+func (t *Task) finish(values []lua.LValue, failure *Caught) {
 	cut := t.ctx.Err() != nil && (failure != nil || values == nil)
 	t.values, t.failure = values, failure
 	if cut {
-		t.failure = &thrown{value: t.in.newError(stopped(t.ctx), nil)}
+		t.failure = &Caught{value: t.in.newError(stopped(t.ctx), nil)}
 	}
 	t.cancel(nil)
 	delete(t.parent.live, t)
@@ -116,14 +116,14 @@ func (t *Task) Status() string {
 func (t *Task) Await(L *lua.LState) []lua.LValue {
 	values, failure := t.wait(L)
 	if failure != nil {
-		again(L, failure)
+		failure.Reraise(L)
 	}
 	return values
 }
 
-func (t *Task) wait(L *lua.LState) ([]lua.LValue, *thrown) {
+func (t *Task) wait(L *lua.LState) ([]lua.LValue, *Caught) {
 	if clockOf(L).task == t {
-		return nil, &thrown{value: t.in.newError(fault.Of(&fault.RuntimeError{}, "a task cannot wait for itself"), t.in.frames(L))}
+		return nil, &Caught{value: t.in.newError(fault.Of(&fault.RuntimeError{}, "a task cannot wait for itself"), t.in.frames(L))}
 	}
 	t.waiting++
 	err := Blocking(L, func(ctx context.Context) error {
@@ -136,7 +136,7 @@ func (t *Task) wait(L *lua.LState) ([]lua.LValue, *thrown) {
 	})
 	t.waiting--
 	if err != nil {
-		return nil, &thrown{value: t.in.newError(err, t.in.frames(L))}
+		return nil, &Caught{value: t.in.newError(err, t.in.frames(L))}
 	}
 	t.observed = true
 	return t.values, t.failure

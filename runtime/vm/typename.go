@@ -9,7 +9,7 @@ import (
 // TypeName names the type of a value the way messages do.
 func TypeName(v lua.LValue) string {
 	switch {
-	case raisedOf(v) != nil:
+	case errorValueOf(v) != nil:
 		return "an error"
 	case v == Null:
 		return "json.null"

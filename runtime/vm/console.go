@@ -13,9 +13,9 @@ import (
 	"transect/client/fault"
 )
 
-// Screen writes to the error stream and keeps one status line below what is
+// Console writes to the error stream and keeps one status line below what is
 // written, such as a progress bar. Options.Stderr is one.
-type Screen struct {
+type Console struct {
 	mu     sync.Mutex
 	out    io.Writer
 	copy   io.Writer // of what is written, not of the status line; may be nil
@@ -25,9 +25,9 @@ type Screen struct {
 const eraseLine = "\r\x1b[K"
 
 // Write writes above the status line.
-func (s *Screen) Write(p []byte) (int, error) { return s.above(s.out, s.copy, p) }
+func (s *Console) Write(p []byte) (int, error) { return s.write(s.out, s.copy, p) }
 
-func (s *Screen) above(w, twin io.Writer, p []byte) (int, error) {
+func (s *Console) write(w, twin io.Writer, p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if twin != nil {
@@ -56,7 +56,7 @@ func unwritten(err error) error {
 }
 
 // SetStatus draws the status line; "" removes it.
-func (s *Screen) SetStatus(line string) {
+func (s *Console) SetStatus(line string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if line != s.status {
@@ -66,7 +66,7 @@ func (s *Screen) SetStatus(line string) {
 }
 
 // Terminal says whether a person looks at the stream, and how wide it is.
-func (s *Screen) Terminal() (width int, ok bool) {
+func (s *Console) Terminal() (width int, ok bool) {
 	f, isFile := s.out.(*os.File)
 	if !isFile || !term.IsTerminal(int(f.Fd())) {
 		return 0, false
@@ -79,13 +79,13 @@ func (s *Screen) Terminal() (width int, ok bool) {
 }
 
 // beside is standard output when it may share the terminal with a status line.
-type beside struct {
-	screen *Screen
+type consoleOut struct {
+	screen *Console
 	out    io.Writer
 	copy   io.Writer
 }
 
-func (b beside) Write(p []byte) (int, error) { return b.screen.above(b.out, b.copy, p) }
+func (b consoleOut) Write(p []byte) (int, error) { return b.screen.write(b.out, b.copy, p) }
 
 func newLogger(w io.Writer, l Log) *slog.Logger {
 	opt := &slog.HandlerOptions{Level: l.Level}

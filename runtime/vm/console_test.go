@@ -10,7 +10,7 @@ import (
 func TestStatusLineStaysBelowOutput(t *testing.T) {
 	var terminal bytes.Buffer
 	in := interp(t, vm.Options{Stdout: &terminal, Stderr: &terminal})
-	screen := in.Options().Stderr.(*vm.Screen)
+	screen := in.Options().Stderr.(*vm.Console)
 	screen.SetStatus("50%")
 	if _, err := in.RunString("test", `print("a line")`); err != nil {
 		t.Fatal(err)

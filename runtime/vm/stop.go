@@ -1,0 +1,94 @@
+package vm
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	lua "github.com/yuin/gopher-lua"
+)
+
+// gracefulStop ends a run between two items. Safe for concurrent use.
+type gracefulStop struct {
+	once      sync.Once
+	requested chan struct{}
+	reason    error
+	tasks     atomic.Int64 // spawned tasks that still run
+}
+
+// StopGracefully makes the run end, with err as its outcome, as soon as the
+// items it works on are finished.
+func (in *Interp) StopGracefully(err error) {
+	in.stop.once.Do(func() {
+		in.stop.reason = err
+		close(in.stop.requested)
+	})
+}
+
+func (in *Interp) stopping() bool {
+	select {
+	case <-in.stop.requested:
+		return true
+	default:
+		return false
+	}
+}
+
+// Stopping reports whether a loop over items must begin no further one: the run
+// is to stop, and the loop is that of the main task. What a spawned task loops
+// over belongs to the item it works on, which it finishes.
+func Stopping(L *lua.LState) bool { return inMain(L) && Of(L).stopping() }
+
+// StopRequested is closed when Stopping becomes true; nil where it never does.
+func StopRequested(L *lua.LState) <-chan struct{} {
+	if !inMain(L) {
+		return nil
+	}
+	return Of(L).stop.requested
+}
+
+func inMain(L *lua.LState) bool {
+	c := clockOf(L)
+	return c.task != nil && c.task.parent == nil
+}
+
+// taskPoll is how often the main task checks whether the others are done.
+const taskPoll = 5 * time.Millisecond
+
+// Checkpoint is called between two items. When the run is to stop it does not
+// return: a spawned task ends here, and the main task ends the run once the
+// spawned ones have finished their items.
+func Checkpoint(L *lua.LState) {
+	c := clockOf(L)
+	if !c.in.stopping() || c.task == nil {
+		return
+	}
+	if c.task.parent != nil {
+		c.task.cancel(c.in.stop.reason)
+		c.in.slice.end()
+		Raise(L, stopped(c.task.ctx))
+	}
+	err := Blocking(L, func(ctx context.Context) error {
+		for c.in.stop.tasks.Load() > 0 {
+			select {
+			case <-time.After(taskPoll):
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		Raise(L, err)
+	}
+	Stop(L, c.in.stop.reason)
+}
+
+// Stop ends the run with err as its outcome. No further Lua runs, whatever
+// catches errors in between. It does not return.
+func Stop(L *lua.LState, err error) {
+	Of(L).Interrupt(err)
+	Of(L).slice.end()
+	L.RaiseError("the run ends here")
+}
