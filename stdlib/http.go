@@ -7,21 +7,21 @@ import (
 )
 
 var (
-	httpURL     = module.Param{Name: "url", Type: "string", Doc: "the address, with http:// or https://"}
+	httpURL     = module.Param{Name: "url", Type: "string", Doc: "the URL, with http:// or https://"}
 	httpOptions = []module.Param{
 		{Name: "headers", Type: "table", Doc: "names and values to send", Optional: true},
-		{Name: "query", Type: "table", Doc: "names and values added to the address; a list repeats the name", Optional: true},
+		{Name: "query", Type: "table", Doc: "names and values added to the URL; a list repeats the name", Optional: true},
 		{Name: "json", Type: "any", Doc: "a value to send as JSON"},
 		{Name: "form", Type: "table", Doc: "names and values to send as a form; a list repeats the name, { file = path } sends a file of any size (name and type say what to call it)", Optional: true},
 		{Name: "body", Type: "string", Doc: "a text to send as it is", Optional: true},
 		{Name: "file", Type: "string", Doc: "a file to send as it is, of any size", Optional: true},
 		{Name: "auth", Type: "table", Doc: "{ user = …, password = … } or { bearer = token }", Optional: true},
-		{Name: "timeout", Type: "number", Doc: "seconds of silence after which it is given up", Default: 60},
-		{Name: "target", Type: "string", Doc: "a file to write the answer's body to, of any size; it is there whole, or not at all", Optional: true},
+		{Name: "timeout", Type: "number", Doc: "longest time without a moving byte, in seconds; then a TimeoutError", Default: 60},
+		{Name: "target", Type: "string", Doc: "a file to write the answer's body to, of any size; it appears once it is complete", Optional: true},
 		{Name: "max_body", Type: "integer", Doc: "the longest body to keep in memory, in bytes", Default: 64 << 20},
 		{Name: "redirects", Type: "integer", Doc: "how many redirects to follow", Default: 10},
 		{Name: "raise_for_status", Type: "boolean", Doc: "raise a ResponseError for a status outside 200-299", Default: true},
-		{Name: "ca_cert", Type: "string", Doc: "a file of certificates to believe beside the system's", Optional: true},
+		{Name: "ca_cert", Type: "string", Doc: "a PEM file of certificates to trust beside the system's", Optional: true},
 	}
 )
 
@@ -36,18 +36,18 @@ func httpFunc(name, method, doc, example string) module.Func {
 var httpModule = &module.Module{
 	Name: "http",
 	Doc: "Talks to web services other than the platform. Certificates are verified, the proxies of the environment used (HTTPS_PROXY, HTTP_PROXY, NO_PROXY); " +
-		"credentials do not follow a redirect to another host. A host that cannot be reached is a ConnectionError, one that is silent a TimeoutError. Nothing is repeated: see retry.",
+		"credentials do not follow a redirect to another host. A host that cannot be reached raises a ConnectionError, one that stays silent a TimeoutError. Requests are not repeated: see retry.",
 	Types: []*module.Type{responseType, sessionType},
 	Funcs: []module.Func{
 		httpFunc("get", "GET", "Fetches something.", `local http = require("http")
 local weather = http.get("https://example.com/weather.json", { query = { field = "n1" }, timeout = 10 }):json()
 assert(weather.wind == 3.5)`),
-		httpFunc("head", "HEAD", "Asks for the head of an answer alone.", `local http = require("http")
+		httpFunc("head", "HEAD", "Fetches the headers of an answer only.", `local http = require("http")
 assert(http.head("https://example.com/ortho.tif").headers["content-type"] == "image/tiff")`),
 		httpFunc("post", "POST", "Sends something.", `local http = require("http")
 local answer = http.post("https://example.com/echo", { json = { field = "n1" }, auth = { bearer = "token" } })
 assert(answer.status == 200 and answer:json().field == "n1")`),
-		httpFunc("put", "PUT", "Puts something in a place.", `require("fs").write("map.txt", "north")
+		httpFunc("put", "PUT", "Stores something at a URL.", `require("fs").write("map.txt", "north")
 local answer = require("http").put("https://example.com/echo", { file = "map.txt" })
 assert(answer:text() == "north")`),
 		httpFunc("patch", "PATCH", "Changes something.", `require("http").patch("https://example.com/echo", { form = { note = "dry" } })

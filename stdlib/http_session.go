@@ -22,12 +22,12 @@ type session struct {
 }
 
 var sessionFunc = module.Func{
-	Name: "session", Doc: "Begins a session with one service: it keeps the cookies that answers set, and sends the same headers and credentials each time, to the host of its address alone.",
-	Params: []module.Param{{Name: "url", Type: "string", Doc: "the address that those of its requests are below"},
+	Name: "session", Doc: "Starts a session with one service: it keeps the cookies that answers set, and sends the same headers and credentials each time, only to the host of its URL.",
+	Params: []module.Param{{Name: "url", Type: "string", Doc: "the base URL of its requests"},
 		{Name: "options", Fields: []module.Param{
 			{Name: "headers", Type: "table", Doc: "names and values to send each time", Optional: true},
 			{Name: "auth", Type: "table", Doc: "{ user = …, password = … } or { bearer = token }", Optional: true},
-			{Name: "ca_cert", Type: "string", Doc: "a file of certificates to believe beside the system's", Optional: true},
+			{Name: "ca_cert", Type: "string", Doc: "a PEM file of certificates to trust beside the system's", Optional: true},
 		}}},
 	Returns: "a session",
 	Example: `local http = require("http")
@@ -65,9 +65,9 @@ func sessionFuncs() []module.Func {
 	var list []module.Func
 	for _, m := range []struct{ name, method, doc, example string }{
 		{"get", "GET", "Fetches something.", `assert(s:get("hello.txt"):text() == "hello")`},
-		{"head", "HEAD", "Asks for the head of an answer alone.", `assert(s:head("ortho.tif").status == 200)`},
+		{"head", "HEAD", "Fetches the headers of an answer only.", `assert(s:head("ortho.tif").status == 200)`},
 		{"post", "POST", "Sends something.", `assert(s:post("echo", { json = { n = 1 } }):json().n == 1)`},
-		{"put", "PUT", "Puts something in a place.", `assert(s:put("echo", { body = "north" }):text() == "north")`},
+		{"put", "PUT", "Stores something at a URL.", `assert(s:put("echo", { body = "north" }):text() == "north")`},
 		{"patch", "PATCH", "Changes something.", `s:patch("echo", { form = { note = "dry" } })`},
 		{"delete", "DELETE", "Removes something.", `s:delete("echo")`},
 	} {
@@ -83,8 +83,8 @@ var sessionType = &module.Type{
 	Doc:  "Requests to one service that share cookies, headers and credentials.",
 	Text: func(self any) string { return "session with " + self.(*session).base.Host },
 	Methods: append(sessionFuncs(), module.Func{
-		Name: "cookies", Doc: "The cookies that are sent to an address.",
-		Params:  []module.Param{{Name: "url", Type: "string", Doc: "below the session's address, or a whole one", Default: ""}},
+		Name: "cookies", Doc: "The cookies that are sent to a URL.",
+		Params:  []module.Param{{Name: "url", Type: "string", Doc: "a path below the session's URL, or a whole URL", Default: ""}},
 		Returns: "a table of values by name",
 		Example: `local s = require("http").session("https://example.com")
 assert(next(s:cookies()) == nil)`,
@@ -121,7 +121,7 @@ func (s *session) add(r *web.Request) {
 	r.Cookies = s.jar
 	at, err := url.Parse(r.URL)
 	if err != nil || at.Host != s.base.Host || at.Scheme != s.base.Scheme {
-		return // what is not for others
+		return // headers and credentials are for the session's host only
 	}
 	for _, h := range s.headers {
 		if r.Header.Get(h.name) == "" {

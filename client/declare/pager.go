@@ -43,7 +43,7 @@ type pager struct {
 }
 
 const (
-	maxAhead = 16
+	maxAhead = 24
 	// maxAheadUncounted is the prefetch limit while the total is unknown: some
 	// of the pages may lie behind the end.
 	maxAheadUncounted = 4

@@ -414,3 +414,20 @@ func TestKeysetWithoutIdentifiers(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 }
+
+// A platform that is down for a moment must not leave tiny pages behind.
+func TestPagesGrowAgainAfterAnOutage(t *testing.T) {
+	s := &shelf{records: 20_000}
+	s.fail = func(request int64) error {
+		if request <= 3 {
+			return &fault.ResponseError{Status: http.StatusBadGateway}
+		}
+		return nil
+	}
+	if got := drainShelf(t, s, s.iterate(48, nil)); len(got) != 20_000 {
+		t.Fatalf("%d records", len(got))
+	}
+	if slices.Max(s.limits) < 400 || len(s.limits) > 400 {
+		t.Errorf("%d requests, sizes %v", len(s.limits), s.limits)
+	}
+}
