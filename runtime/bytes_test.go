@@ -346,7 +346,7 @@ func TestTargetIsWholeOrAsItWas(t *testing.T) {
 			w.Header().Set("Content-Encoding", "br")
 			_, _ = w.Write(content[:100])
 			return true
-		}, "not asked for", ExitRaised},
+		}, "unsupported encoding", ExitRaised},
 	} {
 		if err := os.MkdirAll(filepath.Join(y.dir, "in"), 0o700); err != nil {
 			t.Fatal(err)

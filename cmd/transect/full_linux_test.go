@@ -122,7 +122,7 @@ print(r.created + r.skipped .. " there")`)
 		{"journal", state("run", "--local", "upload.lua"),
 			result{0, "completed", "going on without a journal"}, result{0, "completed", "going on without a journal"}},
 		{"outcomes of an ingest", state("run", "--local", "bring.lua"),
-			result{1, "", "FileError: ingest.run: cannot"}, result{1, "", "FileError: ingest.run: cannot make the folder of locks"}},
+			result{1, "", "FileError: ingest.run: cannot"}, result{1, "", "FileError: ingest.run: cannot create the folder of locks"}},
 		{"lock", state("run", "--local", "--lock=nightly", "upload.lua"),
 			result{2, "", "ConfigError: cannot"}, result{2, "", "ConfigError: cannot create the folder of locks"}},
 	}
