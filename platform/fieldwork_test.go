@@ -52,7 +52,7 @@ func TestTeamsAndPilots(t *testing.T) {
 	s.refused(409, "a pilot with user", flyAt+"create-pilot", store.Doc{"user": user, "teams": []any{south}})
 	s.refused(404, "user: ", flyAt+"create-pilot", store.Doc{"user": nothing, "teams": []any{}})
 	s.refused(404, "teams: team "+nothing, flyAt+"update-pilot", with(pilot, "teams", []any{south, nothing}))
-	s.refused(400, "is there twice", flyAt+"update-pilot", with(pilot, "teams", []any{south, south}))
+	s.refused(400, "is listed twice", flyAt+"update-pilot", with(pilot, "teams", []any{south, south}))
 	s.refused(400, "must be a list", flyAt+"update-pilot", with(pilot, "teams", south))
 	s.refused(404, "carrier_models: ", flyAt+"update-pilot", with(pilot, "carrier_models", []any{g.sensorModel}))
 	doc := s.ok(flyAt+"update-pilot", store.Doc{"pilot": g.pilot, "teams": []any{g.team, south},
