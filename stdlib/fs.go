@@ -195,11 +195,7 @@ func onFile(c *module.Call, f func(path string) error) error {
 
 // fileError makes a FileError that names the file as the script did.
 func fileError(c *module.Call, param string, err error) error {
-	var perr *fs.PathError
-	if !errors.As(err, &perr) || fault.Find(err) != nil {
-		return err
-	}
-	return fault.Of(&fault.FileError{}, "%s: %w", c.String(param), perr.Err)
+	return namedFile(c.String(param), err)
 }
 
 func fileType(mode fs.FileMode) string {

@@ -117,10 +117,8 @@ func formFileOf(c *module.Call, field string, t *lua.LTable) (*formFile, error) 
 	return f, c.Blocking(func(context.Context) error {
 		info, err := c.In.Stat(f.full)
 		switch {
-		case err != nil && fault.Find(err) == nil:
-			return fault.Of(&fault.FileError{}, "%s: %w", f.path, fault.Reason(err))
 		case err != nil:
-			return err
+			return namedFile(f.path, err)
 		case !info.Mode().IsRegular():
 			return fault.Of(&fault.FileError{}, "%s: is no file", f.path)
 		}

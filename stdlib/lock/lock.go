@@ -17,6 +17,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"transect/client/fault"
+	"transect/client/wait"
 )
 
 // Holder describes the process that holds a lock.
@@ -91,9 +92,7 @@ func Take(ctx context.Context, r Request) (*Lock, error) {
 		if first && r.Waiting != nil {
 			r.Waiting(l.holderText(r.Now()))
 		}
-		select {
-		case <-time.After(retry):
-		case <-ctx.Done():
+		if wait.Sleep(ctx, retry) != nil {
 			return nil, context.Cause(ctx)
 		}
 	}
