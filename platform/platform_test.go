@@ -160,6 +160,7 @@ func TestSearch(t *testing.T) {
 		{store.Doc{"filter": store.Doc{"name": store.Doc{"$mach": "x"}}}, "did you mean $match?"},
 		{store.Doc{"fields": store.Doc{"include": []any{"a"}, "exclude": []any{"b"}}}, "fields.exclude"},
 		{store.Doc{"filter": []any{}}, "filter"},
+		{store.Doc{"filtre": store.Doc{}}, "filtre: is not an argument of this request; did you mean filter?"},
 	} {
 		s.refused(400, c.want, "project-manager/search-projects", c.body)
 	}

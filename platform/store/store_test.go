@@ -116,8 +116,8 @@ func TestSortAndReplace(t *testing.T) {
 	}
 }
 
-// TestWritersTakeTurns counts up in one document from two stores at once.
-func TestWritersTakeTurns(t *testing.T) {
+// TestConcurrentWriters counts up in one document from two stores at once.
+func TestConcurrentWriters(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "docs.db")
 	const each = 100
 	var all sync.WaitGroup
@@ -159,7 +159,7 @@ func TestWritersTakeTurns(t *testing.T) {
 	}
 }
 
-func TestAFullDiskIsTold(t *testing.T) {
+func TestFullDisk(t *testing.T) {
 	s := openTest(t)
 	// As many pages as the file has are what a full disk leaves.
 	if err := s.Write(t.Context(), func(tx *Tx) error { return tx.Exec("PRAGMA max_page_count = 1") }); err != nil {
