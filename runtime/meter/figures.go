@@ -158,7 +158,7 @@ func (f figures) json(label string) string {
 		line["limiter"] = f.Limiter
 	}
 	data, err := json.Marshal(line)
-	if err != nil { // a rate that is no number
+	if err != nil { // a rate that is not a number
 		return "{}"
 	}
 	return string(data)

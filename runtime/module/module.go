@@ -1,3 +1,13 @@
+// Package module declares Lua modules in Go.
+//
+// A Module lists functions, constants and types; a Func lists its parameters. A
+// call is bound before Go code sees it: arguments are checked against the
+// declaration, defaults filled in, options read from a table, unknown ones
+// refused with the nearest name. The same declarations make help, stubs,
+// completion and the reference.
+//
+// stdlib and bindings declare their modules with it, and Preload makes them
+// available to require. Below is package vm. Begin reading at Module and Call.
 package module
 
 import (

@@ -28,7 +28,7 @@ type clock struct {
 	scope *Scope // where spawned tasks go, nil for the task's own
 }
 
-// slice counts the instructions of whoever holds the lock.
+// slice counts the instructions of the lock holder.
 type slice struct {
 	left    int   // instructions until the next tick
 	granted int   // what left started from

@@ -13,13 +13,13 @@ import (
 	"github.com/yuin/gopher-lua/parse"
 )
 
-// Compile makes a function of code; a first line with # is left out, so that
-// scripts can name their interpreter.
+// Compile compiles code to a function. A first line that starts with # is
+// skipped.
 func (in *Interp) Compile(L *lua.LState, name string, code []byte) (*lua.LFunction, error) {
 	return compiled(L, name, code, func(chunk []ast.Stmt) []ast.Stmt { return chunk })
 }
 
-// compiled compiles what change makes of the chunk.
+// compiled compiles a chunk after change has rewritten it.
 func compiled(L *lua.LState, name string, code []byte, change func([]ast.Stmt) []ast.Stmt) (*lua.LFunction, error) {
 	code = bytes.TrimPrefix(code, []byte("\xef\xbb\xbf"))
 	if bytes.HasPrefix(code, []byte("#")) {
@@ -49,8 +49,8 @@ func compiled(L *lua.LState, name string, code []byte, change func([]ast.Stmt) [
 	return L.NewFunctionFromProto(proto), nil
 }
 
-// source is code being read. It ends early when the run is stopped: parsing
-// is one Go call, which the clock does not see into.
+// source is the code for the parser. It ends early when the run is cancelled:
+// parsing is one Go call, which the clock cannot interrupt.
 type source struct {
 	code *bytes.Reader
 	ctx  context.Context
@@ -69,13 +69,13 @@ const maxDepth = 20_000
 
 var errTooDeep = errors.New("the code is nested too deeply")
 
-// rewriter changes what the compiler makes a mess of. Each
+// rewriter works around bugs of the compiler. Each
 // "for … in EXPRESSIONS" becomes
 //
 //	do local f, s, c = EXPRESSIONS; for … in f, s, c do … end end
 //
-// The compiler gets the expressions of a loop's head wrong in two cases that
-// a local statement gets right: a field of a call's result, as in
+// The compiler mishandles the expressions of a loop head in two cases that a
+// local statement handles: a field of a call's result, as in
 // require("json").lines(text), and fewer than three values, where a second
 // loop starts with what the first left behind.
 //
@@ -85,7 +85,7 @@ var errTooDeep = errors.New("the code is nested too deeply")
 //
 // With pairs, a .. b .. c becomes a .. (false or b .. c). The compiler makes
 // one instruction of a chain, which could join hundreds of the longest texts
-// there may be before a limit of memory is looked at.
+// there may be before the memory limit is checked.
 type rewriter struct {
 	pairs   bool
 	tooDeep bool
@@ -109,7 +109,7 @@ func (w *rewriter) walk(v reflect.Value, depth int) {
 		}
 		if w.pairs && v.CanAddr() {
 			if joined, ok := v.Addr().Interface().(*ast.StringConcatOpExpr); ok {
-				apart(joined)
+				splitChain(joined)
 			}
 		}
 	case reflect.Slice:
@@ -122,14 +122,14 @@ func (w *rewriter) walk(v reflect.Value, depth int) {
 					stmts[i] = hoisted(loop)
 				}
 			}
-			v.Set(reflect.ValueOf(steadied(stmts)))
+			v.Set(reflect.ValueOf(padded(stmts)))
 		}
 	}
 }
 
-// steadied puts a statement that does nothing before those that may begin with a
-// jump, where a jump may lead: at the start, and behind a label.
-func steadied(stmts []ast.Stmt) []ast.Stmt {
+// padded puts an empty statement before those that may begin with a jump, where a
+// jump may lead: at the start of a block, and behind a label.
+func padded(stmts []ast.Stmt) []ast.Stmt {
 	out := stmts
 	for i := len(stmts) - 1; i >= 0; i-- {
 		label := false
@@ -167,7 +167,7 @@ func beginsWithJump(s ast.Stmt) bool {
 	return logical
 }
 
-func apart(e *ast.StringConcatOpExpr) {
+func splitChain(e *ast.StringConcatOpExpr) {
 	if _, chain := e.Rhs.(*ast.StringConcatOpExpr); !chain {
 		return
 	}

@@ -31,7 +31,7 @@ func (s *Console) write(w, twin io.Writer, p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if twin != nil {
-		_, _ = twin.Write(p) // whoever keeps a copy sees to its own errors
+		_, _ = twin.Write(p) // the copy handles its own errors
 	}
 	if s.status == "" {
 		n, err := w.Write(p)
@@ -45,7 +45,7 @@ func (s *Console) write(w, twin io.Writer, p []byte) (int, error) {
 	return n, unwritten(err)
 }
 
-// unwritten is the error of what cannot be printed.
+// unwritten is the error of output that cannot be written.
 func unwritten(err error) error {
 	var at *os.PathError
 	if !errors.As(err, &at) {

@@ -2,8 +2,8 @@ package vm
 
 import lua "github.com/yuin/gopher-lua"
 
-// openCoroutines makes coroutines run under the clock of whoever resumes them,
-// so that they are counted, take turns and stop like all other code.
+// openCoroutines makes coroutines run under the clock of the code that resumes
+// them: they are counted, scheduled and cancelled like it.
 func (in *Interp) openCoroutines() {
 	L := in.main
 	lib := L.GetGlobal("coroutine").(*lua.LTable)
@@ -71,8 +71,8 @@ func (in *Interp) openCoroutines() {
 	}))
 }
 
-// outermost is the thread scripts know L as: protected calls run on threads
-// they never see.
+// outermost is the thread that scripts know L as: protected calls run on hidden
+// threads.
 func (in *Interp) outermost(L *lua.LState) *lua.LState {
 	for in.owner[L] != nil {
 		L = in.owner[L]

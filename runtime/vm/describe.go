@@ -16,20 +16,20 @@ const (
 	shownTotal   = 600 // bytes
 )
 
-// shown writes a raised value in one line, as Lua would read it; of a large
-// one the beginning. What is named like a secret is left out.
+// shown formats a raised value in one line as Lua source, shortened. Values of
+// keys that name secrets are left out.
 func shown(v lua.LValue) string {
-	s := &shower{}
+	s := &printer{}
 	s.value(v, 0)
 	return s.String()
 }
 
-type shower struct {
+type printer struct {
 	strings.Builder
 	within []*lua.LTable
 }
 
-func (s *shower) value(v lua.LValue, depth int) {
+func (s *printer) value(v lua.LValue, depth int) {
 	switch v := v.(type) {
 	case lua.LString:
 		s.WriteString(quotedText(string(v)))
@@ -49,7 +49,7 @@ func quotedText(text string) string {
 	return strconv.Quote(text)
 }
 
-func (s *shower) table(t *lua.LTable, depth int) {
+func (s *printer) table(t *lua.LTable, depth int) {
 	for _, outer := range s.within {
 		if outer == t {
 			s.WriteString("{ … itself … }")
@@ -106,7 +106,7 @@ func (s *shower) table(t *lua.LTable, depth int) {
 	s.WriteString(" }")
 }
 
-func (s *shower) key(k lua.LValue) {
+func (s *printer) key(k lua.LValue) {
 	name, ok := k.(lua.LString)
 	plain := ok && name != "" && strings.IndexFunc(string(name), func(r rune) bool {
 		return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')

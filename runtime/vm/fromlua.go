@@ -14,7 +14,7 @@ import (
 
 var errTrailing = errors.New("text after the end of the JSON value")
 
-// EmptyTable is the table {}: a list or an object, whoever receives it knows.
+// EmptyTable is the table {}: a list or an object, the receiver decides.
 type EmptyTable struct{}
 
 // MarshalJSON writes the empty object.
@@ -115,7 +115,7 @@ func keysOf(t *lua.LTable, path string) (list int, texts []string, err error) {
 			texts = append(texts, string(k))
 		case lua.LNumber:
 			if f := float64(k); f < 1 || f != math.Trunc(f) {
-				err = unconvertible(path, fmt.Sprintf("the key [%s] is no list place", k))
+				err = unconvertible(path, fmt.Sprintf("the key [%s] is not a list index", k))
 			}
 			list++
 		default:

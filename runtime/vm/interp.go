@@ -1,7 +1,14 @@
-// Package vm is the interpreter room: one Lua interpreter, one lock, many
-// tasks. It owns what crosses the border between Lua and Go — values, errors,
-// blocking calls, cancellation — and the way modules declare themselves, so
-// that modules only say what they do.
+// Package vm runs Lua: one interpreter, one lock, many tasks.
+//
+// It converts values and errors between Lua and Go, releases the interpreter
+// lock during blocking calls, counts instructions, applies limits, and cancels
+// runs in a way that pcall cannot catch. Tasks are structured: a scope waits for
+// the tasks spawned in it.
+//
+// Modules (stdlib, bindings) come in through Blocking, Raise, ToLua, FromLua,
+// Spawn and Interp; the runtime through RunFile and Session. luastd.New makes a
+// complete interpreter with Lua's libraries; declared modules are in package
+// module. Begin reading at clock.go, lock.go and run.go.
 package vm
 
 import (
@@ -21,12 +28,12 @@ import (
 	"transect/runtime/sandbox"
 )
 
-// Options is everything an interpreter may touch of the outside world. Zero
-// values mean the process's own streams, environment, clock and folder.
+// Options connect an interpreter with the outside world. Zero values mean the
+// process's own streams, environment, clock and folder.
 type Options struct {
 	Stdout, Stderr io.Writer
-	OutCopy        io.Writer // gets what Stdout gets, if not nil
-	ErrCopy        io.Writer // gets what Stderr gets, but for status lines, if not nil
+	OutCopy        io.Writer // a copy of Stdout, if not nil
+	ErrCopy        io.Writer // a copy of Stderr without status lines, if not nil
 	Stdin          io.Reader
 	Env            func(name string) (string, bool)
 	Now            func() time.Time
@@ -39,15 +46,14 @@ type Options struct {
 	Log      Log
 	Progress ProgressMode
 
-	// Line is told each line that runs, again and again, with the lock held:
-	// for coverage. It slows everything down.
+	// Line is called with the line of each instruction, with the lock held, for
+	// coverage. It is slow.
 	Line func(file string, line int)
 
 	Limits Limits
-	Permit func(a sandbox.Access, what string) error // says what the script may reach; everything when nil
+	Permit func(a sandbox.Access, what string) error // checks what the script may reach; nil permits everything
 
-	// Sending is told how many bytes modules are about to send, and may refuse.
-	// Optional.
+	// Sending is called before modules send n bytes, and may refuse. Optional.
 	Sending func(n int64) error
 }
 
@@ -60,8 +66,8 @@ type Log struct {
 // ProgressMode says how progress is shown on Options.Stderr.
 type ProgressMode int
 
-// Auto draws a bar on a terminal, writes JSON lines where the log does, and
-// plain lines elsewhere.
+// ProgressAuto draws a bar on a terminal, writes JSON lines where the log does,
+// and plain lines elsewhere.
 const (
 	ProgressAuto ProgressMode = iota
 	ProgressBar
@@ -114,7 +120,7 @@ type Interp struct {
 	runMu     sync.Mutex              // guards run, which Interrupt uses without the lock
 	run       context.CancelCauseFunc // ends the run under way, nil between runs
 
-	// Everything below belongs to whoever holds the lock.
+	// The lock guards everything below.
 	loaders map[string]func(L *lua.LState) lua.LValue
 	state   map[any]any
 	errors  *lua.LTable
@@ -129,8 +135,8 @@ type Interp struct {
 	lasting   *lua.LTable       // locals of the prompt; nil elsewhere
 }
 
-// OnClose has f called when the interpreter closes. Only for code that runs
-// with the lock, as every function called from Lua does.
+// OnClose registers f to be called when the interpreter closes. It needs the
+// lock, which functions called from Lua hold.
 func (in *Interp) OnClose(f func()) { in.closers = append(in.closers, f) }
 
 var errClosed = errors.New("the interpreter was closed")
@@ -164,7 +170,7 @@ func New(ctx context.Context, opt Options) *Interp {
 	return in
 }
 
-// Close cancels what still runs, waits for it, and frees the interpreter.
+// Close cancels the run and its tasks, waits for them, and frees the interpreter.
 func (in *Interp) Close() {
 	in.cancel(errClosed)
 	in.runs.Lock()
@@ -243,9 +249,9 @@ func (in *Interp) Path(path string) string {
 // Of returns the interpreter a Lua thread belongs to.
 func Of(L *lua.LState) *Interp { return clockOf(L).in }
 
-// State returns what a module keeps per interpreter under key, made by init
-// when asked for first. Only for code that runs with the lock, as every
-// function called from Lua does. Keys follow the rules of context keys.
+// State returns per-interpreter state of a module, made by init at first use. It
+// needs the lock, which functions called from Lua hold. Keys follow the rules of
+// context keys.
 func State[T any](in *Interp, key any, init func() T) T {
 	if v, ok := in.state[key]; ok {
 		return v.(T)
@@ -255,8 +261,8 @@ func State[T any](in *Interp, key any, init func() T) T {
 	return v
 }
 
-// Context ends when the interpreter is closed or its run is cancelled from
-// outside. What a module keeps running beside the script must end with it.
+// Context ends when the interpreter is closed or cancelled from outside.
+// Background work of modules must end with it.
 func (in *Interp) Context() context.Context { return in.ctx }
 
 // Globals lists the global names, and of tables their fields. Code called from

@@ -18,8 +18,8 @@ type Limits struct {
 	Instructions int64 // of the interpreter; a step of matching a pattern counts as one
 	Memory       int64 // bytes on the heap beyond what the program had at the start
 
-	// Exceeded is told of the LimitError as well: it can end what the
-	// interpreter cannot, a run that hangs in Go. Optional.
+	// Exceeded is called with the LimitError: it can end a run that hangs in Go.
+	// Optional.
 	Exceeded func(error)
 }
 
@@ -33,14 +33,14 @@ func (in *Interp) exceed(err error) {
 
 const (
 	memoryCheck = 5 * time.Millisecond
-	heapNow     = "/memory/classes/heap/objects:bytes" // with what nobody uses any more
-	heapLive    = "/gc/heap/live:bytes"                // what the last collection found in use
+	heapNow     = "/memory/classes/heap/objects:bytes" // garbage included
+	heapLive    = "/gc/heap/live:bytes"                // in use at the last collection
 )
 
 // watchMemory measures the heap of the process until the interpreter closes.
-// The interpreter has no allocator of its own that could be asked. What is over
-// the limit is collected before anybody is accused; when much of it is in use,
-// collections are kept apart so that they do not take all the time.
+// gopher-lua has no allocator of its own. Above the limit it collects garbage
+// before it fails the run; collections are spaced out so that they do not take
+// all the time.
 func (in *Interp) watchMemory() {
 	most := uint64(in.opt.Limits.Memory)
 	runtime.GC()
@@ -66,7 +66,7 @@ func (in *Interp) watchMemory() {
 			pause = 3 * last.Sub(start)
 			if measure(heapLive) > most {
 				in.exceed(fault.Hinted(fault.Of(&fault.LimitError{}, "the script uses more than %s of memory", sandbox.Size(in.opt.Limits.Memory)),
-					"keep less at a time, or allow it more with --max-memory"))
+					"keep less at a time, or allow more with --max-memory"))
 				return
 			}
 		}
@@ -80,10 +80,10 @@ func measure(name string) uint64 {
 }
 
 // BoundArrays makes tables use no array larger than limit bytes: storing one
-// value at a high index would else allocate all places before it, a gigabyte
+// value at a high index would otherwise allocate all slots before it, a gigabyte
 // in one instruction. It holds for the process; call it before there is an
 // interpreter.
 func BoundArrays(limit int64) {
-	const place = 16 // bytes of one
-	lua.MaxArrayIndex = int(min(int64(lua.MaxArrayIndex), max(limit/place, 1<<16)))
+	const slot = 16 // bytes
+	lua.MaxArrayIndex = int(min(int64(lua.MaxArrayIndex), max(limit/slot, 1<<16)))
 }

@@ -10,9 +10,9 @@ import (
 	"transect/client/fault"
 )
 
-// lock is the interpreter lock. A channel of one slot serves waiters in the
-// order they came, which sync.Mutex does not promise: a task that yields after
-// its time slice must not win the lock straight back.
+// lock is the interpreter lock. A channel serves waiters in order, which
+// sync.Mutex does not: a task that yields after its time slice must not get the
+// lock straight back.
 type lock struct {
 	slot    chan struct{}
 	waiting atomic.Int32

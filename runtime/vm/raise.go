@@ -26,7 +26,7 @@ func Raise(L *lua.LState, err error) {
 	L.Error(in.newError(err, in.frames(L)), 1)
 }
 
-// ErrorOf returns the Go error held by a raised value, or nil.
+// ErrorOf returns the Go error of a raised value, or nil.
 func ErrorOf(v lua.LValue) error {
 	if r := errorValueOf(v); r != nil {
 		return r.err
@@ -43,9 +43,9 @@ func errorValueOf(v lua.LValue) *errorValue {
 }
 
 func (in *Interp) newError(err error, frames []Frame) *lua.LUserData {
-	var placed *ScriptError // a module that does not parse: its line comes first
-	if errors.As(err, &placed) {
-		err, frames = placed.Err, append(placed.Frames, frames...)
+	var located *ScriptError // a module that does not compile: its line comes first
+	if errors.As(err, &located) {
+		err, frames = located.Err, append(located.Frames, frames...)
 	}
 	if fault.Find(err) == nil {
 		err = fault.Of(&fault.RuntimeError{}, "%w", err)

@@ -13,7 +13,7 @@ import (
 	"transect/client/fault"
 )
 
-// Frame is one place of a stack trace.
+// Frame is one entry of a stack trace.
 type Frame struct {
 	File     string
 	Line     int // from 1; 0 when unknown
@@ -42,8 +42,7 @@ type ScriptError struct {
 func (e *ScriptError) Error() string { return e.Err.Error() }
 func (e *ScriptError) Unwrap() error { return e.Err }
 
-// Failure says what a Run method's error has to tell: never nil for an error
-// that is not nil.
+// Failure is the report of a Run method's error; nil only for nil.
 func Failure(err error) *Report {
 	if err == nil {
 		return nil
@@ -69,7 +68,7 @@ func (in *Interp) scriptError(t *Caught) error {
 	err := fault.Of(&fault.RuntimeError{}, "%s", text)
 	e.Err = err
 	// The message names the line that failed, also when a task failed there
-	// and the trace is that of whoever waited for it.
+	// and the trace is that of the task that waited for it.
 	if m := position().FindStringSubmatch(text); m != nil {
 		line, _ := strconv.Atoi(m[2])
 		if len(trace) == 0 || trace[0].File != m[1] || trace[0].Line != line {
@@ -146,7 +145,7 @@ func (in *Interp) frames(L *lua.LState) []Frame {
 	return frames
 }
 
-// syntaxError makes a fault of what the compiler says of code of so many lines.
+// syntaxError makes a fault of a compiler error.
 func syntaxError(name string, lines int, err error) error {
 	line, message := 0, err.Error()
 	var api *lua.ApiError

@@ -32,7 +32,7 @@ func (in *Interp) execute(name string, code []byte) ([]lua.LValue, error) {
 }
 
 // perform makes a function, calls it as the main task, and waits for the tasks
-// it spawned; waits, if any, is told how many are left when its code is over.
+// it spawned; waits, if not nil, is called with the number of tasks left when its code is over.
 func (in *Interp) perform(made func() (*lua.LFunction, error), waits func(tasks int)) ([]lua.LValue, error) {
 	in.runs.Lock()
 	defer in.runs.Unlock()
@@ -59,9 +59,9 @@ func (in *Interp) perform(made func() (*lua.LFunction, error), waits func(tasks 
 	if waits != nil && failure == nil && t.own != nil && len(t.own.live) > 0 {
 		waits(len(t.own.live))
 	}
-	failure = t.settle(failure)
+	failure = t.join(failure)
 	if ctx.Err() != nil {
-		return nil, in.placed(outcome(ctx), failure)
+		return nil, in.withFrames(outcome(ctx), failure)
 	}
 	if failure != nil {
 		return nil, in.scriptError(failure)
@@ -69,8 +69,8 @@ func (in *Interp) perform(made func() (*lua.LFunction, error), waits func(tasks 
 	return values, nil
 }
 
-// placed adds to why a run was stopped where it was.
-func (in *Interp) placed(err error, failure *Caught) error {
+// withFrames adds where the run was stopped.
+func (in *Interp) withFrames(err error, failure *Caught) error {
 	frames := in.stoppedAt
 	if _, asked := err.(*Exit); asked {
 		return err

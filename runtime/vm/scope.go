@@ -12,14 +12,14 @@ import (
 // Scope holds the tasks spawned inside one stretch of code, which does not
 // end before they do. The scope of a task lets its code look at a failure
 // (await) until the code ends; a strict scope stops everything in it at the
-// first failure nobody waits for.
+// first failure that no task awaits.
 type Scope struct {
 	in     *Interp
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	live   map[*Task]struct{}
 	strict bool
-	broken []*Task // failed while nobody waited for them, in order
+	broken []*Task // failed without being awaited, in order
 }
 
 func newScope(in *Interp, parent context.Context, strict bool) *Scope {
@@ -39,7 +39,7 @@ func (c *clock) current() *Scope {
 	return c.task.own
 }
 
-// stop cancels what is left because something else failed.
+// stop cancels the remaining tasks because another failed.
 func (s *Scope) stop() {
 	s.cancel(fault.Of(&fault.CancelledError{}, "cancelled because another task of its scope failed"))
 }
@@ -51,7 +51,7 @@ func (s *Scope) failed(t *Task) {
 	}
 }
 
-// unobserved is the first failure nobody got to see.
+// unobserved is the first failure that was not awaited.
 func (s *Scope) unobserved() *Caught {
 	for _, t := range s.broken {
 		if !t.observed {
@@ -61,9 +61,9 @@ func (s *Scope) unobserved() *Caught {
 	return nil
 }
 
-// settle ends the scope after its code: with a failure of the code the rest is
+// join ends the scope after its code: with a failure of the code the rest is
 // cancelled. It needs the lock, and gives it up while it waits.
-func (s *Scope) settle(failure *Caught) *Caught {
+func (s *Scope) join(failure *Caught) *Caught {
 	stopped := s.ctx.Err() != nil // the code's failure follows from another's
 	s.strict = true
 	if failure != nil || s.unobserved() != nil {
@@ -144,7 +144,7 @@ func (c *clock) scoped(L *lua.LState, opt ScopeOptions, body func(inner *clock) 
 	inner := &clock{Context: s.ctx, in: c.in, task: c.task, scope: s}
 	values, failure := body(inner)
 	timedOut := failure != nil && isTimeout(s.ctx) && c.Context.Err() == nil
-	failure = s.settle(failure)
+	failure = s.join(failure)
 	if timedOut && s.unobserved() == nil {
 		failure = &Caught{value: c.in.newError(stopped(s.ctx), c.in.frames(L))}
 	}

@@ -12,8 +12,8 @@ type Session struct {
 	in  *Interp
 	env *lua.LTable // the lasting locals; behind them, the globals
 
-	// Waits is told how many tasks a chunk still waits for when its own code
-	// is over. Optional; it runs with the lock.
+	// Waits is called with the number of tasks a chunk still waits for when its
+	// own code is over. Optional; it runs with the lock.
 	Waits func(tasks int)
 }
 

@@ -13,7 +13,7 @@ const StateVariable = "TRANSECT_STATE_DIR"
 
 // StateDir is the folder of what must outlive a run on this machine: locks,
 // journals, the state of scripts, the history of runs. It is TRANSECT_STATE_DIR,
-// or the place for such files on this system, or a folder among the temporary
+// or the system's folder for such files, or a folder among the temporary
 // ones without a home. It may not exist yet; make it with mode 0700.
 func StateDir(env func(name string) (string, bool)) string {
 	if dir, ok := env(StateVariable); ok && dir != "" {

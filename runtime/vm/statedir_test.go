@@ -23,9 +23,9 @@ func TestStateDirAmongTemporaryFiles(t *testing.T) {
 		"none yet":   {func(dir, _ string) error { return nil }, ""},
 		"own":        {func(dir, _ string) error { return os.Mkdir(dir, 0o700) }, ""},
 		"open":       {func(dir, _ string) error { return os.Mkdir(dir, 0o755) }, "is open to others"},
-		"a link":     {func(dir, elsewhere string) error { return os.Symlink(elsewhere, dir) }, "is no folder"},
-		"a file":     {func(dir, _ string) error { return os.WriteFile(dir, nil, 0o600) }, "is no folder"},
-		"a stranger": {func(dir, _ string) error { return pairOf(os.Mkdir(dir, 0o700), os.Chown(dir, 12345, -1)) }, "belongs to somebody else"},
+		"a link":     {func(dir, elsewhere string) error { return os.Symlink(elsewhere, dir) }, "is not a folder"},
+		"a file":     {func(dir, _ string) error { return os.WriteFile(dir, nil, 0o600) }, "is not a folder"},
+		"a stranger": {func(dir, _ string) error { return pairOf(os.Mkdir(dir, 0o700), os.Chown(dir, 12345, -1)) }, "belongs to another user"},
 	} {
 		t.Setenv("TMPDIR", t.TempDir())
 		dir := vm.StateDir(env)

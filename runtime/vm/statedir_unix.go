@@ -12,8 +12,8 @@ import (
 )
 
 // CheckStateDir makes sure that a state folder among the temporary files is the
-// user's own: everybody may make folders there, and whoever made this one could
-// read, or replace, what runs leave in it. Other places need no check.
+// user's own: any user may create folders there, and the owner could read or
+// replace its contents. Other folders need no check.
 func CheckStateDir(env func(name string) (string, bool)) error {
 	dir := StateDir(env)
 	if dir != sharedStateDir() {
@@ -32,14 +32,14 @@ func CheckStateDir(env func(name string) (string, bool)) error {
 	}
 	info, err := os.Lstat(dir)
 	if err != nil {
-		return wrong("cannot be looked at: %w", err)
+		return wrong("cannot be read: %w", err)
 	}
 	owner, ok := info.Sys().(*syscall.Stat_t)
 	switch {
 	case !info.IsDir():
-		return wrong("is no folder")
+		return wrong("is not a folder")
 	case !ok || int(owner.Uid) != os.Getuid():
-		return wrong("belongs to somebody else")
+		return wrong("belongs to another user")
 	case info.Mode().Perm()&0o077 != 0:
 		return wrong("is open to others (%v)", info.Mode().Perm())
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // Task is a concurrent piece of a run: a Lua call on a thread and a goroutine
-// of its own. Its fields belong to whoever holds the lock.
+// of its own. The lock guards its fields.
 type Task struct {
 	in      *Interp
 	ctx     context.Context
@@ -22,7 +22,7 @@ type Task struct {
 	values   []lua.LValue
 	failure  *Caught
 	waiting  int  // how many wait for it
-	observed bool // somebody got its failure
+	observed bool // its failure was awaited
 }
 
 // Spawn starts fn(args…) as a task of the scope L runs in.
@@ -49,19 +49,19 @@ func (t *Task) run(th *lua.LState, fn *lua.LFunction, args []lua.LValue) {
 	var failure *Caught
 	if t.ctx.Err() == nil {
 		values, failure = t.in.call(th, fn, args, nil)
-		failure = t.settle(failure)
+		failure = t.join(failure)
 	}
 	t.finish(values, failure)
 	t.in.keep(th)
 }
 
-// settle waits for the tasks this one spawned; a failure nobody looked at
+// join waits for the tasks this one spawned; a failure that was not awaited
 // becomes its own.
-func (t *Task) settle(failure *Caught) *Caught {
+func (t *Task) join(failure *Caught) *Caught {
 	if t.own == nil {
 		return failure
 	}
-	return t.own.settle(failure)
+	return t.own.join(failure)
 }
 
 func (t *Task) finish(values []lua.LValue, failure *Caught) {
@@ -82,7 +82,7 @@ func (t *Task) finish(values []lua.LValue, failure *Caught) {
 	t.parent.failed(t)
 }
 
-// Cancel stops the task; whoever waits for it gets a CancelledError. Only for
+// Cancel stops the task; tasks that await it get a CancelledError. Only for
 // code called from Lua.
 func (t *Task) Cancel() {
 	defer t.in.slice.end() // a task may cancel itself
@@ -142,7 +142,7 @@ func (t *Task) wait(L *lua.LState) ([]lua.LValue, *Caught) {
 	return t.values, t.failure
 }
 
-// Race waits for the first of tasks to be over and returns its place in the
+// Race waits for the first of tasks to be over and returns its index in the
 // list, from 0.
 func Race(L *lua.LState, tasks []*Task) (int, error) {
 	first := make(chan int, len(tasks))

@@ -87,7 +87,7 @@ func ToLua(L *lua.LState, v any) lua.LValue {
 	case []any:
 		return list(L, len(v), func(i int) any {
 			if v[i] == nil {
-				return NullValue // keeps the places of those after it
+				return NullValue // keeps the indexes of those after it
 			}
 			return v[i]
 		})

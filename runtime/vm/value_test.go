@@ -67,8 +67,8 @@ func TestFromLuaRefusesWhatHasNoMeaning(t *testing.T) {
 	for code, want := range map[string]string{
 		`return {1, 2, name = "x"}`:                           `the table mixes list items with the key "name"`,
 		`return {a = {1, nil, 3}}`:                            "at a: the list has a gap at [2]",
-		`return {[0] = 1}`:                                    "the key [0] is no list place",
-		`return {[1.5] = 1}`:                                  "the key [1.5] is no list place",
+		`return {[0] = 1}`:                                    "the key [0] is not a list index",
+		`return {[1.5] = 1}`:                                  "the key [1.5] is not a list index",
 		`return {[true] = 1}`:                                 "a boolean cannot be a key",
 		`local t = {}; t.a = {t}; return t`:                   "at a[1]: the table contains itself",
 		`return {f = {print}}`:                                "at f[1]: a function has no value outside of Lua",

@@ -1,6 +1,6 @@
-// Package pattern matches Lua 5.1 patterns. Patterns with several repetitions
-// can take time beyond all measure, so the matcher tells how many steps it has
-// made, and whoever drives it can end it.
+// Package pattern matches Lua 5.1 patterns. It is written by hand because
+// patterns with several repetitions can take exponential time: the matcher reports
+// its steps, so that the caller can interrupt it.
 package pattern
 
 import (
@@ -14,7 +14,7 @@ const (
 	report      = 1024   // steps between two calls of Matcher.Steps
 )
 
-// What is wrong with a pattern.
+// Errors of patterns.
 var (
 	ErrEndsWithEscape = errors.New("malformed pattern (ends with '%')")
 	ErrMissingBracket = errors.New("malformed pattern (missing ']')")
@@ -35,7 +35,7 @@ const (
 // Capture is what one pair of parentheses matched.
 type Capture struct {
 	Start, Len int
-	Position   bool // "()": the place itself, Start, from 0
+	Position   bool // "()": the offset Start, from 0
 }
 
 // Matcher matches one pattern against one text.
@@ -56,10 +56,10 @@ type failure struct{ err error }
 
 func (m *Matcher) fail(err error) { panic(failure{err}) }
 
-// Match matches at one place of the text, and gives where the match ends, or -1.
+// Match matches at one offset of the text and returns the end of the match, or -1.
 func (m *Matcher) Match(at int) (end int, err error) { return m.matchFrom(at, 0) }
 
-// Find searches from a place on. A pattern that starts with ^ matches only there.
+// Find searches from an offset on. A pattern that starts with ^ matches only there.
 func (m *Matcher) Find(from int) (start, end int, err error) {
 	first, anchored := 0, strings.HasPrefix(m.Pattern, "^")
 	if anchored {
