@@ -163,13 +163,12 @@ func completeShareToken(r *Request, given, doc store.Doc) error {
 	if err := r.needManager(store.Text(doc, "company")); err != nil {
 		return err
 	}
-	a := &args{doc: given}
-	duration := a.integer("duration", 0, 1, maxDuration)
+	duration, err := integer(given, "duration", 0, 1, maxDuration)
 	doc["token"], doc["expiration_date"] = randomToken(), nil
 	if duration > 0 {
 		doc["expiration_date"] = date(r.now().Add(time.Duration(duration) * time.Second))
 	}
-	return a.err
+	return err
 }
 
 func revokeShareToken(r *Request) (any, error) {

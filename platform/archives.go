@@ -17,11 +17,10 @@ import (
 // createMissionArchive creates the dataset that will hold the images of a
 // mission in one ZIP file, or in several of at most chunk_size bytes of images.
 func createMissionArchive(r *Request) (any, error) {
-	a := r.args()
-	mission, name := a.id("mission"), a.optText("name")
-	chunk := a.integer("chunk_size", 0, 1, 1<<50)
-	if a.err != nil {
-		return nil, a.err
+	mission, name := r.text("mission"), r.text("name")
+	chunk, err := r.integer("chunk_size", 0, 1, 1<<50)
+	if err != nil {
+		return nil, err
 	}
 	doc, err := r.get(missions, mission)
 	if err != nil {

@@ -23,12 +23,13 @@ type caller struct {
 
 // tokenRoutes are the routes that issue, describe and revoke access tokens.
 func tokenRoutes() []route {
-	obtain := write("dxauth/oauth/token", obtainToken)
-	obtain.open = true
+	grant := fields{"grant_type": oneOf("password", "client_credentials")}
+	token := fields{"token": anyText}
+	optional := []string{"token"}
 	return []route{
-		obtain,
-		read("dxauth/describe-token", describeToken),
-		write("dxauth/oauth2/revoke", revokeToken),
+		{method: "POST", path: "dxauth/oauth/token", args: grant, keys: []string{"*"}, open: true, writes: true, handle: obtainToken},
+		{method: "POST", path: "dxauth/describe-token", args: token, optional: optional, handle: describeToken},
+		{method: "POST", path: "dxauth/oauth2/revoke", args: token, optional: optional, writes: true, handle: revokeToken},
 	}
 }
 
@@ -40,18 +41,12 @@ func obtainToken(r *Request) (any, error) {
 	}
 	known := r.p.secrets
 	account, ends := known.UserID, time.Time{}
-	a := r.args()
-	switch grant := a.oneOf("grant_type", "password", "client_credentials"); {
-	case a.err != nil:
-		return nil, a.err
-	case grant == "password":
+	if r.text("grant_type") == "password" {
 		// Any client is accepted: programs have one of their own built in.
-		user, _ := r.body["username"].(string)
-		password, _ := r.body["password"].(string)
-		if !same(user, known.User) || !same(password, known.Password) {
+		if !same(r.text("username"), known.User) || !same(r.text("password"), known.Password) {
 			return nil, unauthorized("InvalidGrant", "user or password is wrong")
 		}
-	default:
+	} else {
 		var err error
 		if account, ends, err = r.clientUser(client, secret); err != nil {
 			return nil, err
@@ -104,13 +99,8 @@ func (r *Request) lookUp(token string) (caller, error) {
 // describeToken answers with the user and expiry of a token, by default that of
 // the request.
 func describeToken(r *Request) (any, error) {
-	a := r.args()
-	token := a.optText("token")
-	if a.err != nil {
-		return nil, a.err
-	}
 	c := r.caller
-	if token != "" {
+	if token := r.text("token"); token != "" {
 		var err error
 		if c, err = r.lookUp(token); err != nil {
 			var f *failure
@@ -134,13 +124,9 @@ func describeToken(r *Request) (any, error) {
 // revokeToken revokes a token, by default that of the request. An unknown token
 // is no error.
 func revokeToken(r *Request) (any, error) {
-	a := r.args()
 	hash := r.caller.hash
-	if token := a.optText("token"); token != "" {
+	if token := r.text("token"); token != "" {
 		hash = hashed(token)
-	}
-	if a.err != nil {
-		return nil, a.err
 	}
 	return nil, r.tx.Exec("DELETE FROM tokens WHERE hash = ?", hash)
 }

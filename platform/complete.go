@@ -16,14 +16,7 @@ import (
 // as reading the parts together may take long.
 func completeUpload(multipart bool) func(http.ResponseWriter, *Request) error {
 	return func(w http.ResponseWriter, r *Request) error {
-		if err := r.readBody(); err != nil {
-			return err
-		}
-		a := r.args()
-		dataset, component := a.id("dataset"), a.text("component")
-		if a.err != nil {
-			return a.err
-		}
+		dataset, component := r.text("dataset"), r.text("component")
 		var u upload
 		var parts map[int64]blob.Blob
 		if err := r.read(func() (err error) {

@@ -2,6 +2,7 @@ package platform
 
 import (
 	"bytes"
+	"cmp"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -9,9 +10,11 @@ import (
 	"image/jpeg"
 	_ "image/png" // formats of previews
 	"io"
+	"maps"
 	"mime"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,10 +26,12 @@ import (
 )
 
 func downloadRoutes() []route {
+	kind := oneOf(slices.Sorted(maps.Keys(previewSides))...)
 	return []route{
-		{method: "GET", path: "data-manager/download-component", stream: downloadComponent},
-		{method: "GET", path: "data-manager/download-image-as-jpeg", stream: downloadJPEG},
-		{method: "GET", path: "data-manager/download-preview", stream: downloadPreview},
+		{method: "GET", path: "data-manager/download-component", args: fields{"dataset": identifier, "component": word}, stream: downloadComponent},
+		{method: "GET", path: "data-manager/download-image-as-jpeg", args: fields{"dataset": identifier}, stream: downloadJPEG},
+		{method: "GET", path: "data-manager/download-preview", args: fields{"dataset": identifier, "kind": kind},
+			optional: []string{"kind"}, stream: downloadPreview},
 	}
 }
 
@@ -38,12 +43,7 @@ const maxPixels = 250_000_000
 
 // downloadComponent sends the file of a component, or a range of it.
 func downloadComponent(w http.ResponseWriter, r *Request) error {
-	a := &args{doc: r.query()}
-	dataset, name := a.id("dataset"), a.text("component")
-	if a.err != nil {
-		return a.err
-	}
-	s, err := r.storedFile(dataset, name)
+	s, err := r.storedFile(r.text("dataset"), r.text("component"))
 	if err != nil {
 		return err
 	}
@@ -92,12 +92,7 @@ func disposition(filename string) string {
 
 // downloadJPEG sends the file of an image dataset as JPEG.
 func downloadJPEG(w http.ResponseWriter, r *Request) error {
-	a := &args{doc: r.query()}
-	dataset := a.id("dataset")
-	if a.err != nil {
-		return a.err
-	}
-	s, picture, format, err := r.picture(dataset)
+	s, picture, format, err := r.picture(r.text("dataset"))
 	if err != nil {
 		return err
 	}
@@ -115,15 +110,8 @@ func downloadJPEG(w http.ResponseWriter, r *Request) error {
 
 // downloadPreview sends a small version of an image.
 func downloadPreview(w http.ResponseWriter, r *Request) error {
-	a := &args{doc: r.query()}
-	dataset, kind := a.id("dataset"), "small"
-	if a.has("kind") {
-		kind = a.oneOf("kind", "tiny", "small")
-	}
-	if a.err != nil {
-		return a.err
-	}
-	s, picture, _, err := r.picture(dataset)
+	kind := cmp.Or(r.text("kind"), "small")
+	s, picture, _, err := r.picture(r.text("dataset"))
 	if err != nil {
 		return err
 	}

@@ -230,10 +230,11 @@ func (t *resource) paging(r *Request, first int64) (limit, offset int, err error
 	} else if size == 0 {
 		size = 50
 	}
-	a := r.args()
-	size = a.integer("limit", size, 1, maxLimit)
-	page := a.integer("page", first, first, 1<<31)
-	return int(size), int((page - first) * size), a.err
+	if size, err = r.integer("limit", size, 1, maxLimit); err != nil {
+		return 0, 0, err
+	}
+	page, err := r.integer("page", first, first, 1<<31)
+	return int(size), int((page - first) * size), err
 }
 
 // sort reads the keys to order by from the text of the body, where their order

@@ -32,10 +32,9 @@ func createMission(r *Request) (any, error) { return r.addMission(nil) }
 
 // createSurvey makes a mission and the flight its images belong to.
 func createSurvey(r *Request) (any, error) {
-	a := r.args()
-	photos := a.integer("number_of_photos", 0, 1, 1<<31)
-	if a.err != nil {
-		return nil, a.err
+	photos, err := r.integer("number_of_photos", 0, 1, 1<<31)
+	if err != nil {
+		return nil, err
 	}
 	if _, err := r.need(projects, r.text("project_id"), "project_id"); err != nil {
 		return nil, err

@@ -59,19 +59,22 @@ func cancelProduct(r *Request) (any, error) {
 // retrieveLogs answers with the log lines of a product, oldest first: all of
 // them, or at most limit of those after a timestamp, or from an offset.
 func retrieveLogs(r *Request) (any, error) {
-	a, id := r.args(), r.text("product")
-	limit := a.integer("limit", maxLogs, 1, maxLogs)
-	offset := a.integer("offset", 0, 0, 1<<40)
+	id := r.text("product")
+	limit, err := r.integer("limit", maxLogs, 1, maxLogs)
+	if err != nil {
+		return nil, err
+	}
+	offset, err := r.integer("offset", 0, 0, 1<<40)
+	if err != nil {
+		return nil, err
+	}
 	var after int64
-	if a.has("after") {
-		t, err := time.Parse(time.RFC3339Nano, a.optText("after"))
+	if r.body["after"] != nil {
+		t, err := time.Parse(time.RFC3339Nano, r.text("after"))
 		if err != nil {
-			a.wrong("after", "must be the timestamp of a log line")
+			return nil, wrong("after", "must be the timestamp of a log line")
 		}
 		after = t.UnixMicro()
-	}
-	if a.err != nil {
-		return nil, a.err
 	}
 	doc, err := r.get(products, id)
 	if err != nil {

@@ -31,13 +31,10 @@ type route struct {
 	// of an operation that no declaration names.
 	op   *api.Operation
 	keys []string
-}
-
-// read is an undeclared route that changes nothing; write is one whose changes
-// are committed when it succeeds.
-func read(path string, h handler) route { return route{method: "POST", path: path, handle: h} }
-func write(path string, h handler) route {
-	return route{method: "POST", path: path, handle: h, writes: true}
+	// The arguments of an undeclared route, and which of them are optional.
+	args     fields
+	optional []string
+	query    bool // the arguments are in the query, as the body is bytes
 }
 
 // undeclared lists the routes that no declaration names: signing in, and the
@@ -116,7 +113,10 @@ func (p *Platform) answer(rt route, w http.ResponseWriter, r *Request) (err erro
 		}
 	}()
 	var unreadable error
-	if rt.stream == nil || rt.op != nil {
+	switch {
+	case rt.query:
+		r.body = r.query()
+	case rt.stream == nil || rt.op != nil || rt.args != nil:
 		unreadable = r.readBody()
 	}
 	var result any
@@ -134,6 +134,9 @@ func (p *Platform) answer(rt route, w http.ResponseWriter, r *Request) (err erro
 			}
 			if err == nil && rt.op != nil {
 				err = r.check(rt.keys)
+			}
+			if err == nil && rt.args != nil {
+				err = rt.checkArgs(r.body)
 			}
 			if err == nil && rt.handle != nil {
 				result, err = rt.handle(r)
@@ -172,6 +175,26 @@ func (r *Request) check(more []string) error {
 		}
 	}
 	return r.op.Check(r.body)
+}
+
+// checkArgs refuses arguments that an undeclared route does not take.
+func (rt route) checkArgs(given store.Doc) error {
+	if !slices.Contains(rt.keys, "*") {
+		if err := api.CheckKeys(given, slices.Collect(maps.Keys(rt.args))); err != nil {
+			return err
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(rt.args)) {
+		switch v := given[key]; {
+		case v != nil:
+			if err := rt.args[key](key, v); err != nil {
+				return err
+			}
+		case !slices.Contains(rt.optional, key):
+			return wrong(key, "is required")
+		}
+	}
+	return nil
 }
 
 // startedWriter knows whether the answer has begun.

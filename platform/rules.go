@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -30,6 +31,24 @@ func word(key string, v any) error {
 	}
 	return anyText(key, v)
 }
+
+func identifier(key string, v any) error {
+	if id, ok := v.(string); !ok || !store.IsID(id) {
+		return wrong(key, "must be an identifier of 24 hexadecimal digits")
+	}
+	return nil
+}
+
+func md5Sum(key string, v any) error {
+	text, _ := v.(string)
+	if raw, err := hex.DecodeString(text); err != nil || len(raw) != 16 {
+		return wrong(key, "must be an MD5 of 32 hexadecimal digits")
+	}
+	return nil
+}
+
+// unchecked leaves the check to the handler.
+func unchecked(string, any) error { return nil }
 
 func flag(key string, v any) error {
 	if _, ok := v.(bool); !ok {

@@ -43,14 +43,13 @@ func putPart(w http.ResponseWriter, r *Request) error {
 func uploadPart(w http.ResponseWriter, r *Request) error {
 	var u upload
 	var part int64
-	var checksum string
 	if err := r.read(func() (err error) {
-		u, part, checksum, err = r.partArgs(&args{doc: r.query()}, false)
+		u, part, err = r.partUpload(false)
 		return err
 	}); err != nil {
 		return err
 	}
-	if err := r.receive(u, part, checksum); err != nil {
+	if err := r.receive(u, part, r.checksum()); err != nil {
 		return err
 	}
 	writeJSON(w, http.StatusOK, store.Doc{"part_number": part})
@@ -61,11 +60,7 @@ func uploadPart(w http.ResponseWriter, r *Request) error {
 // upload begins and is complete once they are here: one that breaks off
 // replaces nothing, and of several the last to arrive wins.
 func uploadWhole(w http.ResponseWriter, r *Request) error {
-	a := &args{doc: r.query()}
-	u := uploadArgs(a)
-	if a.err != nil {
-		return a.err
-	}
+	u := r.newUpload()
 	if err := r.read(func() error {
 		_, _, err := r.componentOf(u.dataset, u.component)
 		return err

@@ -1,7 +1,7 @@
 package platform
 
 import (
-	"encoding/hex"
+	"maps"
 	"strings"
 
 	"transect/platform/store"
@@ -22,14 +22,20 @@ const (
 )
 
 func uploadRoutes() []route {
+	target := fields{"dataset": identifier, "component": word}
+	file := fields{"dataset": identifier, "component": word, "filename": word, "checksum": md5Sum}
+	part := fields{"dataset": identifier, "component": word, "checksum": md5Sum, "part_number": unchecked}
+	multipart := fields{"total_size": unchecked, "chunk_size": unchecked, "direct_upload": flag}
+	maps.Copy(multipart, file)
 	return []route{
-		write("data-manager/init-upload-component", initUpload),
-		{method: "POST", path: "data-manager/complete-upload-component", stream: completeUpload(false)},
-		write("data-manager/create-multipart-upload", createMultipart),
-		read("data-manager/get-upload-part-url", partAddress),
-		{method: "POST", path: "data-manager/complete-multipart-upload", stream: completeUpload(true)},
-		{method: "POST", path: "data-manager/upload-component", stream: uploadWhole},
-		{method: "POST", path: "data-manager/upload-part", stream: uploadPart},
+		{method: "POST", path: "data-manager/init-upload-component", args: file, writes: true, handle: initUpload},
+		{method: "POST", path: "data-manager/complete-upload-component", args: target, stream: completeUpload(false)},
+		{method: "POST", path: "data-manager/create-multipart-upload", args: multipart, optional: []string{"direct_upload"},
+			writes: true, handle: createMultipart},
+		{method: "POST", path: "data-manager/get-upload-part-url", args: part, handle: partAddress},
+		{method: "POST", path: "data-manager/complete-multipart-upload", args: target, stream: completeUpload(true)},
+		{method: "POST", path: "data-manager/upload-component", args: file, query: true, stream: uploadWhole},
+		{method: "POST", path: "data-manager/upload-part", args: part, query: true, stream: uploadPart},
 	}
 }
 
@@ -53,19 +59,17 @@ func (u upload) partSize(part int64) int64 {
 	return u.size - u.chunk*(u.parts-1)
 }
 
-// uploadArgs reads the arguments that all uploads begin with.
-func uploadArgs(a *args) upload {
-	return upload{dataset: a.id("dataset"), component: a.text("component"), filename: a.text("filename"),
-		checksum: a.checksum("checksum"), size: -1, parts: 1, direct: true}
+// newUpload returns the upload of a whole file that a request describes.
+func (r *Request) newUpload() upload {
+	return upload{dataset: r.text("dataset"), component: r.text("component"), filename: r.text("filename"),
+		checksum: r.checksum(), size: -1, parts: 1, direct: true}
 }
+
+func (r *Request) checksum() string { return strings.ToLower(r.text("checksum")) }
 
 // initUpload begins the upload of a whole file.
 func initUpload(r *Request) (any, error) {
-	a := r.args()
-	u := uploadArgs(a)
-	if a.err != nil {
-		return nil, a.err
-	}
+	u := r.newUpload()
 	if err := r.startUpload(&u); err != nil {
 		return nil, err
 	}
@@ -74,19 +78,18 @@ func initUpload(r *Request) (any, error) {
 
 // createMultipart begins an upload in parts.
 func createMultipart(r *Request) (any, error) {
-	a := r.args()
-	u := uploadArgs(a)
-	u.direct = a.boolean("direct_upload")
-	a.need("total_size")
-	a.need("chunk_size")
+	u := r.newUpload()
+	u.direct, _ = r.body["direct_upload"].(bool)
 	largest := int64(maxChunk)
 	if !u.direct {
 		largest = maxLegacyChunk
 	}
-	u.size = a.integer("total_size", 0, 1, maxParts*largest)
-	u.chunk = a.integer("chunk_size", 0, minChunk, largest)
-	if a.err != nil {
-		return nil, a.err
+	var err error
+	if u.size, err = r.integer("total_size", 0, 1, maxParts*largest); err != nil {
+		return nil, err
+	}
+	if u.chunk, err = r.integer("chunk_size", 0, minChunk, largest); err != nil {
+		return nil, err
 	}
 	u.parts = (u.size + u.chunk - 1) / u.chunk
 	if u.parts > maxParts {
@@ -100,54 +103,32 @@ func createMultipart(r *Request) (any, error) {
 
 // partAddress signs the storage address of one part.
 func partAddress(r *Request) (any, error) {
-	u, part, checksum, err := r.partArgs(r.args(), true)
+	u, part, err := r.partUpload(true)
 	if err != nil {
 		return nil, err
 	}
-	return r.signedPut(u, part, checksum), nil
+	return r.signedPut(u, part, r.checksum()), nil
 }
 
-// partArgs reads which part a request is about, and finds its upload.
-func (r *Request) partArgs(a *args, direct bool) (u upload, part int64, checksum string, err error) {
-	dataset, component := a.id("dataset"), a.text("component")
-	checksum = a.checksum("checksum")
-	a.need("part_number")
-	part = a.integer("part_number", 0, 1, maxParts)
-	if a.err != nil {
-		return u, part, checksum, a.err
+// partUpload returns the upload and the number of the part that a request is about.
+func (r *Request) partUpload(direct bool) (u upload, part int64, err error) {
+	if _, _, err = r.componentOf(r.text("dataset"), r.text("component")); err != nil {
+		return u, 0, err
 	}
-	if u, err = r.partUpload(dataset, component, direct); err == nil && part > u.parts {
-		err = invalid("part_number: the upload has %d parts, not %d", u.parts, part)
+	if u, err = r.uploadOf(r.text("dataset"), r.text("component")); err != nil {
+		return u, 0, err
 	}
-	return u, part, checksum, err
-}
-
-// partUpload returns the multipart upload to a component that takes parts.
-func (r *Request) partUpload(dataset, component string, direct bool) (upload, error) {
-	if _, _, err := r.componentOf(dataset, component); err != nil {
-		return upload{}, err
-	}
-	u, err := r.uploadOf(dataset, component)
 	switch {
-	case err != nil:
-		return u, err
 	case !u.multipart():
-		return u, conflict("the upload to this component is not in parts")
+		err = conflict("the upload to this component is not in parts")
 	case u.complete: // a part of another upload must not get lost
-		return u, conflict("the upload to this component is complete; start another one")
+		err = conflict("the upload to this component is complete; start another one")
 	case u.direct && !direct:
-		return u, conflict("the upload was started with direct_upload: its parts go to signed addresses")
+		err = conflict("the upload was started with direct_upload: its parts go to signed addresses")
 	case !u.direct && direct:
-		return u, conflict("the upload was started without direct_upload: its parts go to upload-part")
+		err = conflict("the upload was started without direct_upload: its parts go to upload-part")
+	default:
+		part, err = r.integer("part_number", 0, 1, u.parts)
 	}
-	return u, nil
-}
-
-// checksum reads an MD5 in hexadecimal.
-func (a *args) checksum(key string) string {
-	s := strings.ToLower(a.text(key))
-	if raw, err := hex.DecodeString(s); a.err == nil && (err != nil || len(raw) != 16) {
-		a.wrong(key, "must be an MD5 of 32 hexadecimal digits")
-	}
-	return s
+	return u, part, err
 }

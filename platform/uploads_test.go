@@ -314,7 +314,7 @@ func TestComputeBox(t *testing.T) {
 
 func TestPanicIsAnError(t *testing.T) {
 	s := inside(t, Options{})
-	panics := s.p.serve(write("project-manager/panics", func(*Request) (any, error) { panic("oh") }))
+	panics := s.p.serve(route{writes: true, handle: func(*Request) (any, error) { panic("oh") }})
 	w, r := httptest.NewRecorder(), httptest.NewRequest("POST", "/project-manager/panics", strings.NewReader("{}"))
 	r.Header.Set("Authorization", "Bearer "+s.token)
 	panics(w, r)
@@ -354,5 +354,48 @@ func TestPartOfReplacedUpload(t *testing.T) {
 		t.Errorf("the component's bytes are gone: %v", err)
 	} else {
 		file.Close()
+	}
+}
+
+// The arguments of requests that no operation declares are checked, too.
+func TestUploadArguments(t *testing.T) {
+	s := inside(t, Options{})
+	good := store.Doc{"dataset": s.dataset("file", store.Doc{"company": s.company}, "file"), "component": "file", "filename": "a", "checksum": sum(nil)}
+	for message, change := range map[string]store.Doc{
+		"checksun: is not an argument of this request; did you mean checksum": {"checksun": sum(nil)},
+		"checksum: is required":                 {"checksum": nil},
+		"checksum: must be an MD5":              {"checksum": "12"},
+		"dataset: must be an identifier":        {"dataset": "12"},
+		"filename: must not be empty":           {"filename": ""},
+		"part_number: must be a whole number":   {"part_number": "x"},
+		"part_number: must be between 1 and 1,": {"part_number": 2},
+		"chunk_size: must be between 5242880":   {"chunk_size": 10, "total_size": 10},
+		"direct_upload: must be true or false":  {"direct_upload": "yes", "chunk_size": minChunk, "total_size": 10},
+		"total_size: must be a whole number":    {"direct_upload": true, "chunk_size": minChunk, "total_size": 1.5},
+		"is not in parts":                       {"part_number": 1},
+	} {
+		body := store.Doc{}
+		for _, more := range []store.Doc{good, change} {
+			for key, value := range more {
+				body[key] = value
+			}
+		}
+		route, status := "init-upload-component", 400
+		switch {
+		case body["chunk_size"] != nil:
+			route = "create-multipart-upload"
+		case body["part_number"] != nil:
+			route = "get-upload-part-url"
+			delete(body, "filename")
+			begin := store.Doc{"dataset": good["dataset"], "component": "file", "filename": "a", "checksum": sum(nil)}
+			if body["part_number"] == 1 {
+				s.ok("data-manager/init-upload-component", begin)
+				status = 409
+			} else {
+				begin["direct_upload"], begin["chunk_size"], begin["total_size"] = true, minChunk, 10
+				s.ok("data-manager/create-multipart-upload", begin)
+			}
+		}
+		s.refused(status, message, "data-manager/"+route, body)
 	}
 }

@@ -215,6 +215,11 @@ func (o *Operation) CheckKeys(args map[string]any, more []string) error {
 		head, _, _ := strings.Cut(p.Key, ".")
 		known = append(known, head)
 	}
+	return CheckKeys(args, known)
+}
+
+// CheckKeys refuses keys that are not known.
+func CheckKeys(args map[string]any, known []string) error {
 	for _, key := range slices.Sorted(maps.Keys(args)) {
 		if slices.Contains(known, key) {
 			continue
