@@ -3,11 +3,11 @@ package bindings
 import (
 	"bytes"
 	"encoding/json"
-	"strings"
 
 	"github.com/tidwall/gjson"
 	lua "github.com/yuin/gopher-lua"
 
+	"transect/client/declare"
 	"transect/client/fault"
 	"transect/runtime/vm"
 )
@@ -73,19 +73,11 @@ func (r *resource) MarshalJSON() ([]byte, error) { return r.raw, nil }
 
 // String names the resource in one line: its kind, its name, its id.
 func (r *resource) String() string {
-	kind := singular(r.kind)
+	kind := declare.Singular(r.kind)
 	if name := gjson.GetBytes(r.raw, "name"); name.Type == gjson.String {
 		return kind + " " + name.String() + " (" + r.ResourceID() + ")"
 	}
 	return kind + " " + r.ResourceID()
-}
-
-// singular is what one of a manager's records is called.
-func singular(manager string) string {
-	if stem, ok := strings.CutSuffix(manager, "ies"); ok {
-		return stem + "y"
-	}
-	return strings.TrimSuffix(manager, "s")
 }
 
 func check(L *lua.LState, n int) *resource {
@@ -121,7 +113,7 @@ func resourceMeta(L *lua.LState) *lua.LTable {
 		return 1
 	}))
 	meta.RawSetString("__newindex", L.NewFunction(func(L *lua.LState) int {
-		vm.Raise(L, fault.Hinted(fault.Of(&fault.ImmutableAttribute{}, "%s of a %s cannot be assigned", L.Get(2), singular(check(L, 1).kind)),
+		vm.Raise(L, fault.Hinted(fault.Of(&fault.ImmutableAttribute{}, "%s of a %s cannot be assigned", L.Get(2), declare.Singular(check(L, 1).kind)),
 			"change it on the platform with an operation, or work on a copy: resource:totable()"))
 		return 0
 	}))

@@ -47,7 +47,7 @@ func TestLogsInOrder(t *testing.T) {
 		{"timestamp":"2026-05-31T10:00:01+02:00","message":"a"},
 		{"timestamp":"2026-05-31T08:00:01.5000001Z","message":"e"}]}`
 	c, _ := record(t, map[string]string{"": strings.ReplaceAll(answer, "\n", "")})
-	in := ProductRef{Product: "r1"}
+	in := Ref{ID: "r1"}
 	v, err := c.operation("products", "retrieve_logs").Invoke(t.Context(), declare.Args{Values: object{"product": "r1"}})
 	if err != nil {
 		t.Fatal(err)

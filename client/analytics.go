@@ -6,7 +6,7 @@ import "transect/client/fault"
 type Analytics struct {
 	Create              Op[CreateAnalytic, Analytic]        `create:"create-analytic" doc:"Create a version of an analytic. Name and version together are unique."`
 	Delete              Op[AnalyticIDs, None]               `delete:"delete-analytic-permanently" chunk:"1" extra:"over" doc:"Delete analytics for good, one request each."`
-	Describe            Op[AnalyticRef, Analytic]           `read:"describe-analytic" doc:"Describe an analytic."`
+	Describe            Op[Ref, Analytic]                   `read:"describe-analytic" doc:"Describe an analytic."`
 	DescribeByName      Op[AnalyticByName, Analytic]        `read:"" composed:"yes" extra:"no" returns:"analytic, or nil" doc:"Describe the highest version of an analytic, all versions or those in a range."`
 	Order               Op[OrderAnalytic, Product]          `create:"order-analytic" composed:"yes" doc:"Order an analytic, by id or by name and version range. The product tells how it goes."`
 	OrderByID           Op[OrderByID, Product]              `create:"order-analytic" hidden:"yes" extra:"over" name:"order" doc:"Order an analytic by its id."`
@@ -41,10 +41,6 @@ type (
 		Outputs                  []Object `arg:"outputs" omit:"falsy" doc:"outputs it makes"`
 		Tags                     []string `arg:"tags" omit:"falsy" doc:"tags"`
 		Groups                   []string `arg:"groups" omit:"falsy" doc:"groups of a catalogue it belongs to"`
-		Extra
-	}
-	AnalyticRef struct {
-		Analytic ID `arg:"analytic,req,pos" doc:"analytic"`
 		Extra
 	}
 	AnalyticIDs struct {

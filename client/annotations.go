@@ -10,7 +10,7 @@ type Annotations struct {
 	RemoveAttachments  Op[RemoveAnnotationAttachments, None] `set:"remove-attachments" doc:"Detach datasets from an annotation."`
 	Delete             Op[AnnotationList, None]              `delete:"delete-annotations" chunk:"100" doc:"Delete one annotation or a list of annotations. They can be restored."`
 	Restore            Op[AnnotationList, None]              `set:"restore-annotations" doc:"Restore deleted annotations."`
-	Describe           Op[AnnotationIDs, Some[Annotation]]   `read:"describe-annotation|describe-annotations" chunk:"1000" doc:"Describe one annotation or a list of annotations."`
+	Describe           Op[Refs, Some[Annotation]]            `read:"describe-annotation|describe-annotations" chunk:"1000" doc:"Describe one annotation or a list of annotations."`
 	Rename             Op[RenameAnnotation, None]            `set:"rename-annotation" doc:"Rename an annotation."`
 	Search             SearchOp[AnnotationQuery, Annotation] `read:"search-annotations" page:"1" doc:"Find annotations."`
 	SetDescription     Op[SetAnnotationDescription, None]    `set:"set-annotation-description" doc:"Set the description."`
@@ -69,27 +69,19 @@ type (
 		FilePaths []Path `arg:"file_paths" in:"none" doc:"files to upload and attach, each as a dataset named after the file"`
 	}
 	AttachToAnnotation struct {
-		AnnotationRef
+		Ref
 		Attachments []ID `arg:"attachments" doc:"datasets to attach"`
 	}
 	RemoveAnnotationAttachments struct {
-		AnnotationRef
+		Ref
 		Attachments IDs `arg:"attachments,req" doc:"dataset to detach, or a list of datasets"`
-	}
-	AnnotationRef struct {
-		Annotation ID `arg:"annotation,req,pos" doc:"annotation"`
-		Extra
-	}
-	AnnotationIDs struct {
-		Annotation IDs `arg:"annotation,req,pos" many:"annotations" doc:"annotation, or a list of annotations"`
-		Extra
 	}
 	AnnotationList struct {
 		Annotation IDs `arg:"annotation,req,pos" wire:"annotations" wrap:"yes" doc:"annotation, or a list of annotations"`
 		Extra
 	}
 	RenameAnnotation struct {
-		AnnotationRef
+		Ref
 		Name string `arg:"name,req" doc:"new name"`
 	}
 	AnnotationQuery struct {
@@ -97,45 +89,45 @@ type (
 		Project ID `arg:"project" in:"none" only:"search" doc:"project, in place of a filter"`
 	}
 	SetAnnotationDescription struct {
-		AnnotationRef
+		Ref
 		Description string `arg:"description,req" doc:"new description"`
 	}
 	SetAnnotationFill struct {
-		AnnotationRef
+		Ref
 		Color   []int    `arg:"color,req" wire:"fill" doc:"red, green and blue, 0 to 255"`
 		Opacity *float64 `arg:"opacity" in:"none" doc:"opacity of the fill, 0 to 1"`
 	}
 	SetAnnotationFillOpacity struct {
-		AnnotationRef
+		Ref
 		Opacity float64 `arg:"opacity,req" wire:"fill_opacity" doc:"opacity of the fill, 0 to 1"`
 	}
 	SetAnnotationGeometry struct {
-		AnnotationRef
+		Ref
 		Geometry Drawing `arg:"geometry,req" doc:"what is drawn, GeoJSON geometry"`
 	}
 	SetAnnotationIcon struct {
-		AnnotationRef
+		Ref
 		Icon string `arg:"icon" null:"send" doc:"name such as CONVEYOR, or a text; the platform's own choice when absent"`
 	}
 	SetAnnotationNormals struct {
-		AnnotationRef
+		Ref
 		Normals [][]float64 `arg:"normals,req" doc:"a vector of three numbers for each vertex"`
 	}
 	SetAnnotationStroke struct {
-		AnnotationRef
+		Ref
 		Color   []int    `arg:"color,req" wire:"stroke" doc:"red, green and blue, 0 to 255"`
 		Opacity *float64 `arg:"opacity" in:"none" doc:"opacity of the line, 0 to 1"`
 	}
 	SetAnnotationDashes struct {
-		AnnotationRef
+		Ref
 		Dashes []float64 `arg:"dasharray,req" wire:"stroke_dasharray" doc:"lengths of dashes and gaps"`
 	}
 	SetAnnotationStrokeOpacity struct {
-		AnnotationRef
+		Ref
 		Opacity float64 `arg:"opacity,req" wire:"stroke_opacity" doc:"opacity of the line, 0 to 1"`
 	}
 	SetAnnotationStrokeWidth struct {
-		AnnotationRef
+		Ref
 		Width float64 `arg:"width,req" wire:"stroke_width" doc:"width of the line"`
 	}
 )

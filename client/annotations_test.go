@@ -254,7 +254,7 @@ func TestAnnotationTyped(t *testing.T) {
 	if want := annotationsPath + `create-annotation {"project":"p","type":"2d","geometry":null,"fill_opacity":0,"normals":[[0,0,1]]}`; !sameRequest(t, r.last(t).String(), want) {
 		t.Errorf("got %s", r.last(t))
 	}
-	if _, err := c.Annotations.SetFillOpacity(t.Context(), SetAnnotationFillOpacity{AnnotationRef: AnnotationRef{Annotation: "a1"}}); err != nil {
+	if _, err := c.Annotations.SetFillOpacity(t.Context(), SetAnnotationFillOpacity{Ref: Ref{ID: "a1"}}); err != nil {
 		t.Errorf("an opacity of 0: %v", err)
 	}
 }

@@ -12,20 +12,16 @@ import (
 // AssessmentParametersEstimations are the estimations of assessment parameters
 // over the missions of trials.
 type AssessmentParametersEstimations struct {
-	ExportReportEntries Op[ReportFilter, Listing]                        `read:"export-report-entries" returns:"list of tables, the entries" doc:"Return the report entries of estimations. Filter keys: _id, trial, mission, ap_estimation, creation_date."`
-	Search              SearchOp[Query, AssessmentParameterEstimation]   `read:"search-assessment-parameter-estimations" page:"0" doc:"Find estimations."`
-	StartAnalysisOnAPE  Op[EstimationRef, AssessmentParameterEstimation] `create:"start-analysis-on-ape" doc:"Start the analysis of an estimation."`
-	StartReportingOnAPE Op[EstimationRef, AssessmentParameterEstimation] `create:"start-reporting-on-ape" doc:"Start the reporting of an estimation."`
+	ExportReportEntries Op[ReportFilter, Listing]                      `read:"export-report-entries" returns:"list of tables, the entries" doc:"Return the report entries of estimations. Filter keys: _id, trial, mission, ap_estimation, creation_date."`
+	Search              SearchOp[Query, AssessmentParameterEstimation] `read:"search-assessment-parameter-estimations" page:"0" doc:"Find estimations."`
+	StartAnalysisOnAPE  Op[Ref, AssessmentParameterEstimation]         `create:"start-analysis-on-ape" doc:"Start the analysis of an estimation."`
+	StartReportingOnAPE Op[Ref, AssessmentParameterEstimation]         `create:"start-reporting-on-ape" doc:"Start the reporting of an estimation."`
 }
 
 // Inputs of the operations on assessment parameter estimations.
 type (
 	ReportFilter struct {
 		Filter Filter `arg:"filter,req,pos" doc:"which entries: property to operator object, such as {trial = {[\"$eq\"] = id}}"`
-		Extra
-	}
-	EstimationRef struct {
-		Estimation ID `arg:"assessment_parameter_estimation,req,pos" doc:"estimation"`
 		Extra
 	}
 )

@@ -4,23 +4,15 @@ import "encoding/json"
 
 // AssessmentParametersVariables are the quantities that estimations assess.
 type AssessmentParametersVariables struct {
-	Create   Op[CreateSeasonAsset, AssessmentParameterVariable]                    `create:"create-assessment-parameter-variable" doc:"Create a variable."`
-	Delete   Op[AssessmentParameterVariableRef, None]                              `delete:"delete-assessment-parameter-variable" doc:"Delete a variable."`
-	Describe Op[AssessmentParameterVariableIDs, Some[AssessmentParameterVariable]] `read:"describe-assessment-parameter-variable|describe-assessment-parameter-variables" chunk:"1000" doc:"Describe one variable or a list of variables."`
-	Search   SearchOp[Query, AssessmentParameterVariable]                          `read:"search-assessment-parameter-variables" page:"0" doc:"Find variables."`
-	Update   Op[UpdateAssessmentParameterVariable, AssessmentParameterVariable]    `set:"update-assessment-parameter-variable" doc:"Set name, company and identifiers of your own of a variable."`
+	Create   Op[CreateSeasonAsset, AssessmentParameterVariable]                 `create:"create-assessment-parameter-variable" doc:"Create a variable."`
+	Delete   Op[Ref, None]                                                      `delete:"delete-assessment-parameter-variable" doc:"Delete a variable."`
+	Describe Op[Refs, Some[AssessmentParameterVariable]]                        `read:"describe-assessment-parameter-variable|describe-assessment-parameter-variables" chunk:"1000" doc:"Describe one variable or a list of variables."`
+	Search   SearchOp[Query, AssessmentParameterVariable]                       `read:"search-assessment-parameter-variables" page:"0" doc:"Find variables."`
+	Update   Op[UpdateAssessmentParameterVariable, AssessmentParameterVariable] `set:"update-assessment-parameter-variable" doc:"Set name, company and identifiers of your own of a variable."`
 }
 
 // Inputs of the operations on assessment parameter variables.
 type (
-	AssessmentParameterVariableRef struct {
-		Variable ID `arg:"assessment_parameter_variable,req,pos" doc:"variable"`
-		Extra
-	}
-	AssessmentParameterVariableIDs struct {
-		Variable IDs `arg:"assessment_parameter_variable,req,pos" many:"assessment_parameter_variables" doc:"variable, or a list of variables"`
-		Extra
-	}
 	UpdateAssessmentParameterVariable struct {
 		Variable ID `arg:"assessment_parameter_variable,req" doc:"variable"`
 		UpdateSeasonAsset

@@ -162,7 +162,7 @@ func (c *Client) addAttachments(ctx context.Context, in AddAnnotationAttachments
 	}
 	uploads := attaching{client: c}
 	if len(files) > 0 {
-		project, err := c.projectOf(ctx, in.Annotation)
+		project, err := c.projectOf(ctx, in.ID)
 		if err != nil {
 			return None{}, err
 		}

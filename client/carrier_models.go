@@ -5,7 +5,7 @@ import "encoding/json"
 // CarrierModels are the kinds of carriers.
 type CarrierModels struct {
 	Create   Op[CreateCarrierModel, CarrierModel]    `create:"create-carrier-model" doc:"Create a carrier model."`
-	Delete   Op[CarrierModelRef, None]               `delete:"delete-carrier-model" doc:"Delete a carrier model."`
+	Delete   Op[Ref, None]                           `delete:"delete-carrier-model" doc:"Delete a carrier model."`
 	Describe Op[CarrierModelIDs, Some[CarrierModel]] `read:"describe-carrier-model|describe-carrier-models" chunk:"1000" doc:"Describe one carrier model or a list of carrier models."`
 	Search   SearchOp[Query, CarrierModel]           `read:"search-carrier-models" page:"0" doc:"Find carrier models."`
 }
@@ -22,10 +22,6 @@ type (
 		Speed          *QuantityRange `arg:"speed" doc:"speeds it flies at, {min, max}, each {value, unit}"`
 		Altitude       *QuantityRange `arg:"altitude" doc:"altitudes it flies at, {min, max}, each {value, unit}"`
 		Sensors        []ID           `arg:"compatible_sensor_models" doc:"sensor models it can carry"`
-		Extra
-	}
-	CarrierModelRef struct {
-		CarrierModel ID `arg:"carrier_model,req,pos" doc:"carrier model"`
 		Extra
 	}
 	CarrierModelIDs struct {

@@ -2,10 +2,10 @@ package client
 
 // Carriers are the drones, robots and people that carry sensors.
 type Carriers struct {
-	Create   Op[CreateCarrier, Carrier]    `create:"create-carrier" doc:"Create a carrier."`
-	Delete   Op[CarrierRef, None]          `delete:"delete-carrier" doc:"Delete a carrier."`
-	Describe Op[CarrierIDs, Some[Carrier]] `read:"describe-carrier|describe-carriers" chunk:"1000" doc:"Describe one carrier or a list of carriers."`
-	Search   SearchOp[Query, Carrier]      `read:"search-carriers" page:"0" doc:"Find carriers."`
+	Create   Op[CreateCarrier, Carrier] `create:"create-carrier" doc:"Create a carrier."`
+	Delete   Op[Ref, None]              `delete:"delete-carrier" doc:"Delete a carrier."`
+	Describe Op[Refs, Some[Carrier]]    `read:"describe-carrier|describe-carriers" chunk:"1000" doc:"Describe one carrier or a list of carriers."`
+	Search   SearchOp[Query, Carrier]   `read:"search-carriers" page:"0" doc:"Find carriers."`
 }
 
 // Inputs of the carrier operations.
@@ -22,14 +22,6 @@ type (
 		SerialNumber string `arg:"serial_number,req" doc:"serial number"`
 		Firmware     string `arg:"firmware" doc:"version of its firmware"`
 		Comment      string `arg:"comment" doc:"remark"`
-	}
-	CarrierRef struct {
-		Carrier ID `arg:"carrier,req,pos" doc:"carrier"`
-		Extra
-	}
-	CarrierIDs struct {
-		Carrier IDs `arg:"carrier,req,pos" many:"carriers" doc:"carrier, or a list of carriers"`
-		Extra
 	}
 )
 

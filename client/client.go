@@ -36,16 +36,16 @@ type Client struct {
 	Carriers                        Carriers                        `manager:"carriers" root:"/dct-service/asset-management" doc:"Drones, robots and people that carry sensors."`
 	CarrierModels                   CarrierModels                   `manager:"carrier_models" root:"/dct-service/asset-management" doc:"Kinds of carriers."`
 	Sensors                         Sensors                         `manager:"sensors" root:"/dct-service/asset-management" doc:"Cameras and scanners that carriers carry."`
-	SensorsModels                   SensorsModels                   `manager:"sensors_models" alias:"sensor_models" root:"/dct-service/asset-management" doc:"Kinds of sensors."`
-	CollectionTasks                 CollectionTasks                 `manager:"collection_tasks" root:"/dct-service/task" doc:"Orders to collect data in the field."`
+	SensorsModels                   SensorsModels                   `manager:"sensors_models" one:"sensor_model" alias:"sensor_models" root:"/dct-service/asset-management" doc:"Kinds of sensors."`
+	CollectionTasks                 CollectionTasks                 `manager:"collection_tasks" one:"task" root:"/dct-service/task" doc:"Orders to collect data in the field."`
 	Fields                          Fields                          `manager:"fields" root:"/season-planner/asset-management" doc:"Pieces of land that trials are on."`
 	Crops                           Crops                           `manager:"crops" root:"/season-planner/asset-management" doc:"Plants that trials grow."`
 	GrowthStages                    GrowthStages                    `manager:"growth_stages" root:"/season-planner/asset-management" doc:"Steps in the growth of crops."`
 	Trials                          Trials                          `manager:"trials" root:"/season-planner/trial-management" doc:"Experiments with a crop on a field in a season."`
-	SeasonPlannerMissions           SeasonPlannerMissions           `manager:"season_planner_missions" root:"/season-planner/trial-management" doc:"Data collections a trial plans."`
+	SeasonPlannerMissions           SeasonPlannerMissions           `manager:"season_planner_missions" one:"mission" root:"/season-planner/trial-management" doc:"Data collections a trial plans."`
 	EstimationMethods               EstimationMethods               `manager:"estimation_methods" root:"/season-planner/asset-management" doc:"Ways to estimate assessment parameters."`
-	AssessmentParametersVariables   AssessmentParametersVariables   `manager:"assessment_parameters_variables" root:"/season-planner/asset-management" doc:"Quantities that estimations assess."`
-	AssessmentParametersEstimations AssessmentParametersEstimations `manager:"assessment_parameters_estimations" root:"/season-planner" doc:"Estimations of assessment parameters over missions."`
+	AssessmentParametersVariables   AssessmentParametersVariables   `manager:"assessment_parameters_variables" one:"assessment_parameter_variable" root:"/season-planner/asset-management" doc:"Quantities that estimations assess."`
+	AssessmentParametersEstimations AssessmentParametersEstimations `manager:"assessment_parameters_estimations" one:"assessment_parameter_estimation" root:"/season-planner" doc:"Estimations of assessment parameters over missions."`
 
 	Annotations                Annotations                `manager:"annotations" root:"/map-service/annotations" doc:"Drawings on maps, models and images."`
 	Features                   Features                   `manager:"features" root:"/map-service/features" doc:"Geometries with properties."`
@@ -53,7 +53,7 @@ type Client struct {
 	Tags                       Tags                       `manager:"tags" root:"/project-manager" doc:"Words attached to things of a project."`
 	Comments                   Comments                   `manager:"comments" root:"/project-manager" doc:"What people write about things of a project."`
 	Credentials                Credentials                `manager:"credentials" root:"/credentials-service" doc:"Secrets a company keeps on the platform."`
-	OAuthClients               OAuthClients               `manager:"oauth_clients" root:"/dxauth" doc:"What programs sign in with."`
+	OAuthClients               OAuthClients               `manager:"oauth_clients" one:"client" root:"/dxauth" doc:"What programs sign in with."`
 	AnalyticConfigurations     AnalyticConfigurations     `manager:"analytic_configurations" root:"/analytics-service" doc:"Sets of values for analytics."`
 	Datastreams                Datastreams                `manager:"datastreams" root:"/dataflow" doc:"What brings files into the platform, again and again."`
 	DatastreamsAssetsMonitored DatastreamsAssetsMonitored `manager:"datastreamsassetsmonitored" alias:"datastreams_assets_monitored" root:"/dataflow" doc:"Assets that datastreams watch."`

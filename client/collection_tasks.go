@@ -5,8 +5,8 @@ import "encoding/json"
 // CollectionTasks are orders to collect data in the field.
 type CollectionTasks struct {
 	Create               Op[CreateCollectionTask, CollectionTask]    `create:"create-task" doc:"Create a collection task."`
-	CreateFlightLog      Op[CollectionTaskRef, None]                 `create:"/dct-service/task-management/create-or-update-task-flight-log" doc:"Create or replace the flight log of a task. The log itself goes in extra."`
-	Delete               Op[CollectionTaskRef, None]                 `delete:"delete-task" doc:"Delete a collection task."`
+	CreateFlightLog      Op[Ref, None]                               `create:"/dct-service/task-management/create-or-update-task-flight-log" doc:"Create or replace the flight log of a task. The log itself goes in extra."`
+	Delete               Op[Ref, None]                               `delete:"delete-task" doc:"Delete a collection task."`
 	Describe             Op[CollectionTaskIDs, Some[CollectionTask]] `read:"describe-task|describe-tasks" chunk:"1000" doc:"Describe one collection task or a list of collection tasks."`
 	Rename               Op[RenameCollectionTask, CollectionTask]    `set:"set-task-name" doc:"Rename a collection task."`
 	Search               SearchOp[Query, CollectionTask]             `read:"search-tasks" page:"0" doc:"Find collection tasks."`
@@ -41,21 +41,17 @@ type (
 		Purpose            string        `arg:"purpose" doc:"what the data is for, such as mapping"`
 		Extra
 	}
-	CollectionTaskRef struct {
-		Task ID `arg:"task,req,pos" doc:"collection task"`
-		Extra
-	}
 	CollectionTaskIDs struct {
 		Task   IDs    `arg:"task,req,pos" many:"tasks" doc:"collection task, or a list of collection tasks"`
 		Fields Object `arg:"fields" omit:"falsy" doc:"what to return of each: {include = {names}} or {exclude = {names}}, not both"`
 		Extra
 	}
 	RenameCollectionTask struct {
-		CollectionTaskRef
+		Ref
 		Name string `arg:"name,req" doc:"new name"`
 	}
 	SetTaskStatus struct {
-		CollectionTaskRef
+		Ref
 		Status string `arg:"status,req" choices:"pending|ready|assigned|scheduled|data-captured|data-submitted|completed" doc:"new status"`
 	}
 	SetFieldReport struct {

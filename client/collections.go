@@ -16,9 +16,9 @@ type Collections struct {
 	Create            Op[CreateCollection, Collection]    `create:"create-collection" doc:"Create a collection."`
 	CreateCollections Op[CreateCollections, []Collection] `create:"create-collections" doc:"Create many collections in one request."`
 	Delete            Op[DeleteCollections, None]         `delete:"delete-collection|delete-collections|delete-collection-permanently|delete-collections-permanently" chunk:"100" doc:"Delete one collection or a list of collections, for good if asked to. Otherwise they can be restored."`
-	Describe          Op[CollectionIDs, Some[Collection]] `read:"describe-collection|describe-collections" chunk:"10" doc:"Describe one collection or a list of collections."`
+	Describe          Op[Refs, Some[Collection]]          `read:"describe-collection|describe-collections" chunk:"10" doc:"Describe one collection or a list of collections."`
 	Export            Op[ExportCollection, Path]          `read:"export-collection" extra:"no" returns:"path of the file" doc:"Write a collection to a file, such as GeoJSON. An existing file is replaced once the new one is complete."`
-	Restore           Op[CollectionIDs, None]             `set:"restore-collection|restore-collections" doc:"Restore deleted collections."`
+	Restore           Op[Refs, None]                      `set:"restore-collection|restore-collections" doc:"Restore deleted collections."`
 }
 
 // Inputs of the collection operations.
@@ -34,12 +34,8 @@ type (
 		Descriptions []CreateCollection `arg:"descriptions,req,pos" wire:"collections" doc:"collections, each a table with the arguments of create"`
 		Extra
 	}
-	CollectionIDs struct {
-		Collection IDs `arg:"collection,req,pos" many:"collections" doc:"collection, or a list of collections"`
-		Extra
-	}
 	DeleteCollections struct {
-		CollectionIDs
+		Refs
 		Permanent bool `arg:"permanent" in:"none" default:"false" doc:"true deletes for good"`
 	}
 	ExportCollection struct {

@@ -3,8 +3,8 @@ package client
 // Crops are the plants that trials grow.
 type Crops struct {
 	Create   Op[CreateSeasonAsset, Crop] `create:"create-crop" doc:"Create a crop."`
-	Delete   Op[CropRef, None]           `delete:"delete-crop" doc:"Delete a crop."`
-	Describe Op[CropIDs, Some[Crop]]     `read:"describe-crop|describe-crops" chunk:"1000" doc:"Describe one crop or a list of crops."`
+	Delete   Op[Ref, None]               `delete:"delete-crop" doc:"Delete a crop."`
+	Describe Op[Refs, Some[Crop]]        `read:"describe-crop|describe-crops" chunk:"1000" doc:"Describe one crop or a list of crops."`
 	Search   SearchOp[Query, Crop]       `read:"search-crops" page:"0" doc:"Find crops."`
 	Update   Op[UpdateCrop, Crop]        `set:"update-crop" doc:"Rename a crop, or give it to another company."`
 }
@@ -21,14 +21,6 @@ type (
 	UpdateSeasonAsset struct {
 		Name    string `arg:"name,req" doc:"its name, the old one or a new one"`
 		Company ID     `arg:"company" doc:"company it belongs to from now on"`
-		Extra
-	}
-	CropRef struct {
-		Crop ID `arg:"crop,req,pos" doc:"crop"`
-		Extra
-	}
-	CropIDs struct {
-		Crop IDs `arg:"crop,req,pos" many:"crops" doc:"crop, or a list of crops"`
 		Extra
 	}
 	UpdateCrop struct {

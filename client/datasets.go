@@ -12,7 +12,7 @@ type Datasets struct {
 	CreateVectorDataset Op[CreateVectorDataset, Dataset]    `create:"create-dataset" doc:"Create a vector dataset: a file, a shape file set, an archive, or a collection of features."`
 	Delete              Op[DatasetList, None]               `delete:"delete-datasets" chunk:"100" doc:"Delete one dataset or a list of datasets. They can be restored."`
 	Restore             Op[DatasetList, None]               `set:"restore-datasets" doc:"Restore deleted datasets."`
-	Describe            Op[DatasetIDs, Some[Dataset]]       `read:"describe-dataset|describe-datasets" chunk:"1000" doc:"Describe one dataset or a list of datasets."`
+	Describe            Op[Refs, Some[Dataset]]             `read:"describe-dataset|describe-datasets" chunk:"1000" doc:"Describe one dataset or a list of datasets."`
 	Rename              Op[RenameDataset, None]             `set:"rename-dataset" doc:"Rename a dataset."`
 	AddCategories       Op[DatasetCategories, None]         `set:"add-dataset-categories" doc:"Add categories to a dataset."`
 	RemoveCategories    Op[DatasetCategories, None]         `set:"delete-dataset-categories" doc:"Remove categories from a dataset."`
@@ -29,32 +29,24 @@ type Datasets struct {
 
 // Inputs of the dataset operations, but for creation.
 type (
-	DatasetIDs struct {
-		Dataset IDs `arg:"dataset,req,pos" many:"datasets" doc:"dataset, or a list of datasets"`
-		Extra
-	}
 	DatasetList struct {
 		Dataset IDs `arg:"dataset,req,pos" wire:"datasets" wrap:"yes" doc:"dataset, or a list of datasets"`
 		Extra
 	}
-	DatasetRef struct {
-		Dataset ID `arg:"dataset,req,pos" doc:"dataset"`
-		Extra
-	}
 	RenameDataset struct {
-		DatasetRef
+		Ref
 		Name string `arg:"name,req" doc:"new name"`
 	}
 	DatasetCategories struct {
-		DatasetRef
+		Ref
 		Categories []string `arg:"categories,req" doc:"names of the categories"`
 	}
 	UpdateDatasetProperties struct {
-		DatasetRef
+		Ref
 		Properties Object `arg:"properties,req" doc:"properties to set"`
 	}
 	DeleteDatasetProperties struct {
-		DatasetRef
+		Ref
 		Properties []string `arg:"properties,req" doc:"names of the properties to remove"`
 	}
 	DatasetQuery struct {

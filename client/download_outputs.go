@@ -37,7 +37,7 @@ type Output struct {
 // downloadOutputs downloads every component of every dataset a product made.
 // Files that are there with the right checksum are skipped.
 func (c *Client) downloadOutputs(ctx context.Context, in DownloadOutputs) ([]Output, error) {
-	product, err := c.Products.Describe(ctx, ProductRef{Product: in.Product})
+	product, err := c.Products.Describe(ctx, Ref{ID: in.Product})
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func (c *Client) downloadOutputs(ctx context.Context, in DownloadOutputs) ([]Out
 	if len(ids) == 0 {
 		return []Output{}, nil
 	}
-	datasets, err := c.Datasets.Describe(ctx, DatasetIDs{Dataset: ids})
+	datasets, err := c.Datasets.Describe(ctx, Refs{IDs: ids})
 	if err != nil {
 		return nil, err
 	}

@@ -10,12 +10,12 @@ import (
 // EstimationMethods say how assessment parameters are estimated: from what
 // data, of which crops, by which analytic.
 type EstimationMethods struct {
-	Create                      Op[CreateEstimationMethod, EstimationMethod]    `create:"create-estimation-method" doc:"Create an estimation method."`
-	Delete                      Op[EstimationMethodRef, None]                   `delete:"delete-estimation-method" doc:"Delete an estimation method."`
-	Describe                    Op[EstimationMethodIDs, Some[EstimationMethod]] `read:"describe-estimation-method|describe-estimation-methods" chunk:"1000" doc:"Describe one estimation method or a list of estimation methods."`
-	ListDeliverablesDefinitions Op[DeliverablesQuery, Listing]                  `read:"list-deliverable-definitions" returns:"list of tables, the definitions" doc:"List what collection tasks can deliver with a type of sensor."`
-	Search                      SearchOp[Query, EstimationMethod]               `read:"search-estimation-methods" page:"0" doc:"Find estimation methods."`
-	Update                      Op[UpdateEstimationMethod, EstimationMethod]    `set:"update-estimation-method" doc:"Change an estimation method. What is not given stays."`
+	Create                      Op[CreateEstimationMethod, EstimationMethod] `create:"create-estimation-method" doc:"Create an estimation method."`
+	Delete                      Op[Ref, None]                                `delete:"delete-estimation-method" doc:"Delete an estimation method."`
+	Describe                    Op[Refs, Some[EstimationMethod]]             `read:"describe-estimation-method|describe-estimation-methods" chunk:"1000" doc:"Describe one estimation method or a list of estimation methods."`
+	ListDeliverablesDefinitions Op[DeliverablesQuery, Listing]               `read:"list-deliverable-definitions" returns:"list of tables, the definitions" doc:"List what collection tasks can deliver with a type of sensor."`
+	Search                      SearchOp[Query, EstimationMethod]            `read:"search-estimation-methods" page:"0" doc:"Find estimation methods."`
+	Update                      Op[UpdateEstimationMethod, EstimationMethod] `set:"update-estimation-method" doc:"Change an estimation method. What is not given stays."`
 }
 
 // Inputs of the estimation method operations.
@@ -40,14 +40,6 @@ type (
 		Status       string          `arg:"status" choices:"development|validated" doc:"how far it is"`
 		Analytic     *MethodAnalytic `arg:"analytic" doc:"analytic it orders: {name, version_range, inputs_mapping, parameters, outputs_mapping}"`
 		GrowthStages []ID            `arg:"growth_stages" doc:"growth stages it is for"`
-		Extra
-	}
-	EstimationMethodRef struct {
-		EstimationMethod ID `arg:"estimation_method,req,pos" doc:"estimation method"`
-		Extra
-	}
-	EstimationMethodIDs struct {
-		EstimationMethod IDs `arg:"estimation_method,req,pos" many:"estimation_methods" doc:"estimation method, or a list of estimation methods"`
 		Extra
 	}
 	DeliverablesQuery struct {

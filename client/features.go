@@ -16,8 +16,8 @@ type Features struct {
 	AddAttachments           Op[FeatureAttachments, None]            `set:"add-attachments" doc:"Attach datasets to a feature."`
 	RemoveAttachments        Op[FeatureAttachments, None]            `set:"remove-attachments" doc:"Detach datasets from a feature."`
 	Delete                   Op[DeleteFeatures, None]                `delete:"delete-feature|delete-features|delete-feature-permanently|delete-features-permanently" chunk:"100" doc:"Delete one feature or a list of features, for good if asked to. Otherwise they can be restored."`
-	Restore                  Op[FeatureIDs, None]                    `set:"restore-feature|restore-features" doc:"Restore deleted features."`
-	Describe                 Op[FeatureIDs, Some[Feature]]           `read:"describe-feature|describe-features" chunk:"1000" doc:"Describe one feature or a list of features."`
+	Restore                  Op[Refs, None]                          `set:"restore-feature|restore-features" doc:"Restore deleted features."`
+	Describe                 Op[Refs, Some[Feature]]                 `read:"describe-feature|describe-features" chunk:"1000" doc:"Describe one feature or a list of features."`
 	DeleteFeatureProperties  Op[DeleteFeatureProperties, Feature]    `set:"delete-feature-properties" extra:"no" doc:"Remove properties from a feature."`
 	DeleteFeaturesProperties Op[DeleteFeaturesProperties, []Feature] `set:"delete-features-properties" extra:"no" doc:"Remove properties from many features in one request."`
 	UpdateFeatureProperties  Op[UpdateFeatureProperties, Feature]    `set:"update-feature-properties" extra:"no" doc:"Set properties of a feature; the others stay."`
@@ -38,21 +38,13 @@ type (
 		Descriptions []CreateFeature `arg:"descriptions,req,pos" wire:"features" doc:"features, each a table with the arguments of create"`
 		Extra
 	}
-	FeatureRef struct {
-		Feature ID `arg:"feature,req,pos" doc:"feature"`
-		Extra
-	}
-	FeatureIDs struct {
-		Feature IDs `arg:"feature,req,pos" many:"features" doc:"feature, or a list of features"`
-		Extra
-	}
 	FeatureAttachments struct {
 		Feature     ID   `arg:"feature,req" doc:"feature"`
 		Attachments []ID `arg:"attachments,req" doc:"datasets"`
 		Extra
 	}
 	DeleteFeatures struct {
-		FeatureIDs
+		Refs
 		Permanent bool `arg:"permanent" in:"none" default:"false" doc:"true deletes for good"`
 	}
 	DeleteFeatureProperties struct {
@@ -70,7 +62,7 @@ type (
 		Properties Object `arg:"features_properties,req,pos" in:"none" doc:"feature id to a table of properties to set"`
 	}
 	SetFeatureGeometry struct {
-		FeatureRef
+		Ref
 		Geometry Geometry `arg:"geometry,req" doc:"where it is, GeoJSON geometry"`
 	}
 )

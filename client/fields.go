@@ -3,7 +3,7 @@ package client
 // Fields are the pieces of land that trials are on.
 type Fields struct {
 	Create   Op[CreateField, Field]    `create:"create-field" doc:"Create a field."`
-	Delete   Op[FieldRef, None]        `delete:"delete-field" doc:"Delete a field."`
+	Delete   Op[Ref, None]             `delete:"delete-field" doc:"Delete a field."`
 	Describe Op[FieldIDs, Some[Field]] `read:"describe-field|describe-fields" chunk:"1000" doc:"Describe one field or a list of fields. A choice of properties of several fields takes one request each."`
 	Search   SearchOp[Query, Field]    `read:"search-fields" page:"0" doc:"Find fields."`
 	Update   Op[UpdateField, Field]    `set:"update-field" doc:"Change a field."`
@@ -16,10 +16,6 @@ type (
 		Project     ID     `arg:"project,req" doc:"project it lies in"`
 		Name        string `arg:"name,req" doc:"name of the field"`
 		Description string `arg:"description" doc:"what it is"`
-		Extra
-	}
-	FieldRef struct {
-		Field ID `arg:"field,req,pos" doc:"field"`
 		Extra
 	}
 	FieldIDs struct {

@@ -9,7 +9,7 @@ import (
 // Flights are the image takings of a mission.
 type Flights struct {
 	Create                Op[None, None]                                 `create:"" composed:"yes" doc:"Refused: missions.create makes the flight of a mission with images."`
-	Describe              Op[FlightIDs, Some[Flight]]                    `read:"describe-flight|describe-flights" chunk:"1000" doc:"Describe one flight or a list of flights."`
+	Describe              Op[Refs, Some[Flight]]                         `read:"describe-flight|describe-flights" chunk:"1000" doc:"Describe one flight or a list of flights."`
 	DescribeUploadsStatus Op[DescribeUploadsStatus, Page[UploadsStatus]] `read:"describe-flight-uploads-status" rename:"flight>_id" doc:"Tell how far the uploads of flights are, by flights, missions or projects."`
 	Search                SearchOp[Query, Flight]                        `read:"search-flights" page:"1" limit:"100" generator:"100" refuse:"project|mission" doc:"Find flights."`
 	UpdateBbox            Op[UpdateFlightBbox, Flight]                   `set:"update-flight-bbox" doc:"Set the bounding box."`
@@ -21,14 +21,6 @@ type Flights struct {
 
 // Inputs of the flight operations.
 type (
-	FlightRef struct {
-		Flight ID `arg:"flight,req,pos" doc:"flight"`
-		Extra
-	}
-	FlightIDs struct {
-		Flight IDs `arg:"flight,req,pos" many:"flights" doc:"flight, or a list of flights"`
-		Extra
-	}
 	DescribeUploadsStatus struct {
 		Flights     IDs  `arg:"flights" wrap:"yes" doc:"flight, or a list of flights"`
 		Missions    IDs  `arg:"missions" wrap:"yes" doc:"mission, or a list of missions"`
@@ -39,24 +31,24 @@ type (
 		Extra
 	}
 	UpdateFlightBbox struct {
-		FlightRef
+		Ref
 		RealBbox Geometry `arg:"real_bbox,req" doc:"bounding box, GeoJSON geometry"`
 	}
 	UpdateFlightGeodata struct {
-		FlightRef
+		Ref
 		Bbox     []float64 `arg:"bbox" wire:"data.bbox" doc:"bounding box: west, south, east, north in degrees"`
 		Geometry Geometry  `arg:"geometry" wire:"data.geometry" doc:"outline, GeoJSON geometry"`
 	}
 	UpdateFlightName struct {
-		FlightRef
+		Ref
 		Name string `arg:"name,req" doc:"new name"`
 	}
 	UpdateFlightStatus struct {
-		FlightRef
+		Ref
 		Status string `arg:"status,req" choices:"flying|uploading|temporary-blocked|error|completed" doc:"new status"`
 	}
 	UpdateFlightSurveyDate struct {
-		FlightRef
+		Ref
 		SurveyDate Date `arg:"survey_date,req" doc:"new survey date"`
 	}
 )

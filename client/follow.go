@@ -168,7 +168,7 @@ func (f *follower) poll(ctx context.Context) error {
 // look asks for the status first and the lines after: lines written before the
 // end are then in the answer that follows the end.
 func (f *follower) look(ctx context.Context, l *look) error {
-	product, err := f.client.Products.Describe(ctx, ProductRef{Product: ID(l.log.product)})
+	product, err := f.client.Products.Describe(ctx, Ref{ID: ID(l.log.product)})
 	if err != nil {
 		return err
 	}

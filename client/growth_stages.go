@@ -2,23 +2,15 @@ package client
 
 // GrowthStages are the steps in the growth of crops.
 type GrowthStages struct {
-	Create   Op[CreateSeasonAsset, GrowthStage]    `create:"create-growth-stage" doc:"Create a growth stage."`
-	Delete   Op[GrowthStageRef, None]              `delete:"delete-growth-stage" doc:"Delete a growth stage."`
-	Describe Op[GrowthStageIDs, Some[GrowthStage]] `read:"describe-growth-stage|describe-growth-stages" chunk:"1000" doc:"Describe one growth stage or a list of growth stages."`
-	Search   SearchOp[Query, GrowthStage]          `read:"search-growth-stages" page:"0" doc:"Find growth stages."`
-	Update   Op[UpdateGrowthStage, GrowthStage]    `set:"update-growth-stage" doc:"Rename a growth stage, or give it to another company."`
+	Create   Op[CreateSeasonAsset, GrowthStage] `create:"create-growth-stage" doc:"Create a growth stage."`
+	Delete   Op[Ref, None]                      `delete:"delete-growth-stage" doc:"Delete a growth stage."`
+	Describe Op[Refs, Some[GrowthStage]]        `read:"describe-growth-stage|describe-growth-stages" chunk:"1000" doc:"Describe one growth stage or a list of growth stages."`
+	Search   SearchOp[Query, GrowthStage]       `read:"search-growth-stages" page:"0" doc:"Find growth stages."`
+	Update   Op[UpdateGrowthStage, GrowthStage] `set:"update-growth-stage" doc:"Rename a growth stage, or give it to another company."`
 }
 
 // Inputs of the growth stage operations.
 type (
-	GrowthStageRef struct {
-		GrowthStage ID `arg:"growth_stage,req,pos" doc:"growth stage"`
-		Extra
-	}
-	GrowthStageIDs struct {
-		GrowthStage IDs `arg:"growth_stage,req,pos" many:"growth_stages" doc:"growth stage, or a list of growth stages"`
-		Extra
-	}
 	UpdateGrowthStage struct {
 		GrowthStage ID `arg:"growth_stage,req" doc:"growth stage"`
 		UpdateSeasonAsset

@@ -46,6 +46,21 @@ type (
 // SearchOp is a search and its generator.
 type SearchOp[In, T any] = declare.Search[In, T]
 
+// Inputs that many managers share. An @ stands for what one of a manager's
+// resources is called: the argument of projects.describe is project.
+type (
+	// Ref names one resource.
+	Ref struct {
+		ID ID `arg:"@,req,pos" doc:"@"`
+		Extra
+	}
+	// Refs names one resource or a list of them.
+	Refs struct {
+		IDs IDs `arg:"@,req,pos" many:"@s" doc:"@, or a list of @s"`
+		Extra
+	}
+)
+
 // Query are the arguments of most searches.
 type Query struct {
 	Filter      Filter `arg:"filter" default:"{}" doc:"which to find: property to operator object, such as {name = {[\"$eq\"] = \"North\"}}"`

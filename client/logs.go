@@ -58,7 +58,7 @@ func earlier(a, b string) bool {
 	return s.Before(t)
 }
 
-func (c *Client) retrieveLogs(ctx context.Context, in ProductRef) (ProductLogs, error) {
-	lines, answer, err := c.fetchLogs(ctx, string(in.Product), in.Extra)
+func (c *Client) retrieveLogs(ctx context.Context, in Ref) (ProductLogs, error) {
+	lines, answer, err := c.fetchLogs(ctx, string(in.ID), in.Extra)
 	return ProductLogs{Total: max(answer.Total.Value, int64(len(lines))), Logs: lines}, err
 }

@@ -15,13 +15,13 @@ type Missions struct {
 	CreateSurvey         Op[CreateSurvey, Survey]                `create:"projects/survey" extra:"over" returns:"flight, mission" doc:"Create a mission with images, and its flight."`
 	CreateArchive        Op[CreateArchive, Accepted]             `create:"create-mission-archive" returns:"true when the request was accepted" doc:"Ask for an archive of the mission's images."`
 	CompleteSurveyUpload Op[CompleteSurveyUpload, None]          `set:"" composed:"yes" deprecated:"flights.update_status" doc:"Tell that the uploads of a flight have ended."`
-	ComputeBbox          Op[MissionRef, Mission]                 `set:"compute-mission-bbox" doc:"Compute the bounding box from the mission's content."`
+	ComputeBbox          Op[Ref, Mission]                        `set:"compute-mission-bbox" doc:"Compute the bounding box from the mission's content."`
 	UpdateBbox           Op[UpdateMissionBbox, Mission]          `set:"update-mission-bbox" doc:"Set the bounding box."`
 	UpdateGeometry       Op[UpdateMissionGeometry, Mission]      `set:"update-mission-geometry" doc:"Set the geometry."`
 	UpdateName           Op[UpdateMissionName, Mission]          `set:"update-mission-name" doc:"Rename a mission."`
 	UpdateSurveyDate     Op[UpdateMissionSurveyDate, Mission]    `set:"update-mission-survey-date" doc:"Set the survey date."`
 	Delete               Op[MissionOnly, None]                   `delete:"missions/delete-survey" extra:"no" doc:"Delete a mission."`
-	Describe             Op[MissionIDs, Some[Mission]]           `read:"describe-mission|describe-missions" chunk:"1000" doc:"Describe one mission or a list of missions."`
+	Describe             Op[Refs, Some[Mission]]                 `read:"describe-mission|describe-missions" chunk:"1000" doc:"Describe one mission or a list of missions."`
 	Search               SearchOp[Query, Mission]                `read:"search-missions" page:"1" limit:"100" generator:"100" refuse:"missions|flights|project|deleted" doc:"Find missions."`
 }
 
@@ -54,7 +54,7 @@ type (
 		Extra
 	}
 	CreateArchive struct {
-		MissionRef
+		Ref
 		Name      string `arg:"name" doc:"name of the archive"`
 		ChunkSize *int   `arg:"chunk_size" doc:"largest size of one archive file, in megabytes"`
 	}
@@ -62,31 +62,23 @@ type (
 		Flight ID     `arg:"flight,req" doc:"flight"`
 		Status string `arg:"status" default:"complete" choices:"complete|failed" doc:"how the uploads ended"`
 	}
-	MissionRef struct {
-		Mission ID `arg:"mission,req,pos" doc:"mission"`
-		Extra
-	}
 	MissionOnly struct {
 		Mission ID `arg:"mission,req,pos" doc:"mission"`
 	}
-	MissionIDs struct {
-		Mission IDs `arg:"mission,req,pos" many:"missions" doc:"mission, or a list of missions"`
-		Extra
-	}
 	UpdateMissionBbox struct {
-		MissionRef
+		Ref
 		RealBbox Geometry `arg:"real_bbox,req" doc:"bounding box, GeoJSON geometry"`
 	}
 	UpdateMissionGeometry struct {
-		MissionRef
+		Ref
 		Geometry Geometry `arg:"geometry,req" doc:"outline, GeoJSON geometry"`
 	}
 	UpdateMissionName struct {
-		MissionRef
+		Ref
 		Name string `arg:"name,req" doc:"new name"`
 	}
 	UpdateMissionSurveyDate struct {
-		MissionRef
+		Ref
 		SurveyDate Date `arg:"survey_date,req" doc:"new survey date"`
 	}
 )
@@ -163,6 +155,6 @@ func (in CreateMissionOrSurvey) further() Extra {
 // completeSurveyUpload takes the route that replaced the withdrawn one.
 func (c *Client) completeSurveyUpload(ctx context.Context, in CompleteSurveyUpload) (None, error) {
 	status := map[string]string{"complete": "completed", "failed": "error"}[in.Status]
-	_, err := c.Flights.UpdateStatus(ctx, UpdateFlightStatus{FlightRef: FlightRef{Flight: in.Flight}, Status: status})
+	_, err := c.Flights.UpdateStatus(ctx, UpdateFlightStatus{Ref: Ref{ID: in.Flight}, Status: status})
 	return None{}, err
 }

@@ -68,7 +68,7 @@ func TestMissionResults(t *testing.T) {
 		t.Errorf("with images: %+v, %v", s, err)
 	}
 	for _, want := range []Accepted{true, false, false} {
-		if got, err := c.Missions.CreateArchive(t.Context(), CreateArchive{MissionRef: MissionRef{Mission: "m1"}}); err != nil || got != want {
+		if got, err := c.Missions.CreateArchive(t.Context(), CreateArchive{Ref: Ref{ID: "m1"}}); err != nil || got != want {
 			t.Errorf("the archive request is accepted: %t, %v; want %t", got, err, want)
 		}
 	}

@@ -3,7 +3,7 @@ package client
 // OAuthClients are pairs of id and secret that programs sign in with.
 type OAuthClients struct {
 	Create Op[CreateOAuthClient, OAuthClient] `create:"create-client" doc:"Create a client. The answer holds its secret, which is not shown again."`
-	Delete Op[OAuthClientRef, OAuthClient]    `delete:"delete-client" doc:"Delete a client."`
+	Delete Op[Ref, OAuthClient]               `delete:"delete-client" doc:"Delete a client."`
 	Search SearchOp[Query, OAuthClient]       `read:"search-clients" page:"1" doc:"Find clients."`
 }
 
@@ -13,10 +13,6 @@ type (
 		Name           string `arg:"name,req,pos" doc:"name of the client"`
 		ClientType     string `arg:"client_type" default:"sdk" choices:"sdk" doc:"kind of client"`
 		ExpirationDate Date   `arg:"expiration_date" doc:"when it ends to be valid; never when absent"`
-		Extra
-	}
-	OAuthClientRef struct {
-		Client ID `arg:"client,req,pos" doc:"client"`
 		Extra
 	}
 )

@@ -16,7 +16,7 @@ func (c *Client) describeByName(ctx context.Context, in AnalyticByName) (Analyti
 		return a, err
 	}
 	// The versions were listed with few fields: fetch the whole record.
-	return c.Analytics.Describe(ctx, AnalyticRef{Analytic: ID(a.ID)})
+	return c.Analytics.Describe(ctx, Ref{ID: ID(a.ID)})
 }
 
 // findAnalytic finds an exact version by a search, and the highest of a range

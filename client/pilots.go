@@ -2,11 +2,11 @@ package client
 
 // Pilots are the users who fly, with what they can fly.
 type Pilots struct {
-	Create   Op[CreatePilot, Pilot]    `create:"create-pilot" doc:"Make a user a pilot."`
-	Delete   Op[PilotRef, None]        `delete:"delete-pilot" doc:"Delete a pilot; the user stays."`
-	Describe Op[PilotIDs, Some[Pilot]] `read:"describe-pilot|describe-pilots" chunk:"1000" doc:"Describe one pilot or a list of pilots."`
-	Search   SearchOp[Query, Pilot]    `read:"search-pilots" page:"0" doc:"Find pilots."`
-	Update   Op[UpdatePilot, Pilot]    `set:"update-pilot" doc:"Set the teams of a pilot and what the pilot can fly."`
+	Create   Op[CreatePilot, Pilot] `create:"create-pilot" doc:"Make a user a pilot."`
+	Delete   Op[Ref, None]          `delete:"delete-pilot" doc:"Delete a pilot; the user stays."`
+	Describe Op[Refs, Some[Pilot]]  `read:"describe-pilot|describe-pilots" chunk:"1000" doc:"Describe one pilot or a list of pilots."`
+	Search   SearchOp[Query, Pilot] `read:"search-pilots" page:"0" doc:"Find pilots."`
+	Update   Op[UpdatePilot, Pilot] `set:"update-pilot" doc:"Set the teams of a pilot and what the pilot can fly."`
 }
 
 // Inputs of the pilot operations.
@@ -20,14 +20,6 @@ type (
 	PilotSkills struct {
 		CarrierModels []ID `arg:"carrier_models" doc:"carrier models the pilot can fly"`
 		SensorModels  []ID `arg:"sensor_models" doc:"sensor models the pilot can handle"`
-	}
-	PilotRef struct {
-		Pilot ID `arg:"pilot,req,pos" doc:"pilot"`
-		Extra
-	}
-	PilotIDs struct {
-		Pilot IDs `arg:"pilot,req,pos" many:"pilots" doc:"pilot, or a list of pilots"`
-		Extra
 	}
 	UpdatePilot struct {
 		Pilot ID   `arg:"pilot,req" doc:"pilot"`

@@ -3,8 +3,8 @@ package client
 // Products are ordered analytics: their state, their logs, what they made.
 type Products struct {
 	Cancel          Op[ProductOnly, Product]         `set:"cancel-product" extra:"no" doc:"Cancel a running product."`
-	Describe        Op[ProductRef, Product]          `read:"describe-product" doc:"Describe a product."`
-	RetrieveLogs    Op[ProductRef, ProductLogs]      `read:"retrieve-product-logs" returns:"{total, logs}, oldest first, each {timestamp, record}" doc:"Return the log lines written so far."`
+	Describe        Op[Ref, Product]                 `read:"describe-product" doc:"Describe a product."`
+	RetrieveLogs    Op[Ref, ProductLogs]             `read:"retrieve-product-logs" returns:"{total, logs}, oldest first, each {timestamp, record}" doc:"Return the log lines written so far."`
 	FollowLogs      Op[FollowLogs, *Cursor[LogLine]] `read:"describe-product|retrieve-product-logs" returns:"iterator of {timestamp, record, product, cursor}" doc:"Go through the log lines of a product, or of several in order of time, as they come, until all have ended."`
 	Wait            Op[WaitForProduct, Product]      `read:"" composed:"yes" extra:"no" doc:"Wait until a product has ended, and return it. One that is not available then raises a RuntimeError."`
 	DownloadOutputs Op[DownloadOutputs, []Output]    `read:"" composed:"yes" extra:"no" returns:"list of {path, bytes, dataset, component, skipped}" doc:"Download all files of all datasets a product made, verified by checksum. Files that are there with the right content are skipped."`
@@ -13,10 +13,6 @@ type Products struct {
 
 // Inputs of the product operations.
 type (
-	ProductRef struct {
-		Product ID `arg:"product,req,pos" doc:"product"`
-		Extra
-	}
 	ProductOnly struct {
 		Product ID `arg:"product,req,pos" doc:"product"`
 	}

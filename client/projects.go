@@ -11,9 +11,9 @@ type Projects struct {
 	Create                        Op[CreateProject, Project]              `create:"projects" result:"project" rename:"companyId>company" doc:"Create a project."`
 	FindOrCreate                  Op[FindOrCreateProject, Found[Project]] `create:"" composed:"yes" returns:"project; true when it was created" doc:"Find the project of a company by its exact name, or create it. Several of that name are an error that lists them."`
 	Delete                        Op[ProjectID, None]                     `delete:"projects/{project}" method:"DELETE" extra:"no" doc:"Delete a project."`
-	Describe                      Op[ProjectIDs, Some[Project]]           `read:"describe-project|describe-projects" chunk:"1000" doc:"Describe one project or a list of projects."`
+	Describe                      Op[Refs, Some[Project]]                 `read:"describe-project|describe-projects" chunk:"1000" doc:"Describe one project or a list of projects."`
 	Search                        SearchOp[Query, Project]                `read:"search-projects" page:"1" limit:"100" generator:"100" refuse:"name|deleted" doc:"Find projects. The filter key search matches name, place name and tags."`
-	ComputeBbox                   Op[ProjectRef, Project]                 `set:"compute-project-bbox" rename:"companyId>company" doc:"Compute the bounding box from the project's content."`
+	ComputeBbox                   Op[Ref, Project]                        `set:"compute-project-bbox" rename:"companyId>company" doc:"Compute the bounding box from the project's content."`
 	UpdateBbox                    Op[UpdateProjectBbox, Project]          `set:"update-project-bbox" rename:"companyId>company" doc:"Set the bounding box."`
 	UpdateGeometry                Op[UpdateProjectGeometry, Project]      `set:"update-project-geometry" rename:"companyId>company" doc:"Set the geometry."`
 	UpdateLocalCoordinatesDataset Op[UpdateProjectLocalCoords, Project]   `set:"update-project-local-coords" rename:"companyId>company" doc:"Set the dataset that defines the local coordinates."`
@@ -32,40 +32,32 @@ type (
 		Geometry Geometry `arg:"geometry,pos" doc:"its outline, GeoJSON"`
 		Extra
 	}
-	ProjectRef struct {
-		Project ID `arg:"project,req,pos" doc:"project"`
-		Extra
-	}
 	ProjectID struct {
 		Project ID `arg:"project,req,pos" in:"path" doc:"project"`
 	}
-	ProjectIDs struct {
-		Project IDs `arg:"project,req,pos" many:"projects" doc:"project, or a list of projects"`
-		Extra
-	}
 	UpdateProjectBbox struct {
-		ProjectRef
+		Ref
 		RealBbox Geometry `arg:"real_bbox,req" doc:"bounding box, GeoJSON geometry"`
 	}
 	UpdateProjectGeometry struct {
-		ProjectRef
+		Ref
 		Geometry Geometry `arg:"geometry,req" doc:"outline, GeoJSON geometry"`
 	}
 	UpdateProjectLocalCoords struct {
-		ProjectRef
+		Ref
 		Dataset ID `arg:"dataset,req" wire:"local_coords_dataset" doc:"dataset with the local coordinates"`
 	}
 	UpdateProjectLocation struct {
-		ProjectRef
+		Ref
 		Location []float64 `arg:"location" doc:"longitude and latitude in degrees, WGS 84"`
 		Fixed    *bool     `arg:"fixed" doc:"true keeps the location, false lets it follow the content"`
 	}
 	UpdateProjectName struct {
-		ProjectRef
+		Ref
 		Name string `arg:"name,req" doc:"new name"`
 	}
 	UpdateProjectSRS struct {
-		ProjectRef
+		Ref
 		HorizontalSRS string `arg:"horizontal_srs_wkt" doc:"horizontal reference system, WKT"`
 		VerticalSRS   string `arg:"vertical_srs_wkt" doc:"vertical reference system, WKT"`
 	}
@@ -74,7 +66,7 @@ type (
 		Status  string `arg:"status,req,pos" choices:"pending|available|failed|maintenance" raises:"RuntimeError" doc:"new status"`
 	}
 	UpdateProjectUnits struct {
-		ProjectRef
+		Ref
 		Units Object `arg:"units,req" doc:"unit names for distances, surfaces, volumes, altitude, gsd, weight, slope"`
 	}
 )

@@ -7,8 +7,8 @@ import (
 // SeasonPlannerMissions are the data collections a trial plans.
 type SeasonPlannerMissions struct {
 	AddMissionToTrial Op[AddMissionToTrial, Trial]                         `create:"add-mission-to-trial" doc:"Plan a mission of a trial. The trial comes back."`
-	Delete            Op[MissionRef, None]                                 `delete:"delete-mission" doc:"Delete a planned mission."`
-	Describe          Op[MissionIDs, Some[SeasonPlannerMission]]           `read:"describe-mission|describe-missions" chunk:"1000" doc:"Describe one planned mission or a list of planned missions."`
+	Delete            Op[Ref, None]                                        `delete:"delete-mission" doc:"Delete a planned mission."`
+	Describe          Op[Refs, Some[SeasonPlannerMission]]                 `read:"describe-mission|describe-missions" chunk:"1000" doc:"Describe one planned mission or a list of planned missions."`
 	Search            SearchOp[Query, SeasonPlannerMission]                `read:"search-missions" page:"0" doc:"Find planned missions."`
 	UpdateMission     Op[UpdateSeasonPlannerMission, SeasonPlannerMission] `set:"update-mission" doc:"Change a planned mission."`
 }

@@ -2,10 +2,10 @@ package client
 
 // Sensors are the cameras and scanners that carriers carry.
 type Sensors struct {
-	Create   Op[CreateSensor, Sensor]    `create:"create-sensor" doc:"Create a sensor."`
-	Delete   Op[SensorRef, None]         `delete:"delete-sensor" doc:"Delete a sensor."`
-	Describe Op[SensorIDs, Some[Sensor]] `read:"describe-sensor|describe-sensors" chunk:"1000" doc:"Describe one sensor or a list of sensors."`
-	Search   SearchOp[Query, Sensor]     `read:"search-sensors" page:"0" doc:"Find sensors."`
+	Create   Op[CreateSensor, Sensor] `create:"create-sensor" doc:"Create a sensor."`
+	Delete   Op[Ref, None]            `delete:"delete-sensor" doc:"Delete a sensor."`
+	Describe Op[Refs, Some[Sensor]]   `read:"describe-sensor|describe-sensors" chunk:"1000" doc:"Describe one sensor or a list of sensors."`
+	Search   SearchOp[Query, Sensor]  `read:"search-sensors" page:"0" doc:"Find sensors."`
 }
 
 // Inputs of the sensor operations.
@@ -13,14 +13,6 @@ type (
 	CreateSensor struct {
 		SensorModel ID `arg:"sensor_model,req" doc:"model of the sensor"`
 		Equipment
-		Extra
-	}
-	SensorRef struct {
-		Sensor ID `arg:"sensor,req,pos" doc:"sensor"`
-		Extra
-	}
-	SensorIDs struct {
-		Sensor IDs `arg:"sensor,req,pos" many:"sensors" doc:"sensor, or a list of sensors"`
 		Extra
 	}
 )

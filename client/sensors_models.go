@@ -10,7 +10,7 @@ import (
 // SensorsModels are the kinds of sensors.
 type SensorsModels struct {
 	Create   Op[CreateSensorModel, SensorModel]    `create:"create-sensor-model" doc:"Create a sensor model."`
-	Delete   Op[SensorModelRef, None]              `delete:"delete-sensor-model" doc:"Delete a sensor model."`
+	Delete   Op[Ref, None]                         `delete:"delete-sensor-model" doc:"Delete a sensor model."`
 	Describe Op[SensorModelIDs, Some[SensorModel]] `read:"describe-sensor-model|describe-sensor-models" chunk:"1000" doc:"Describe one sensor model or a list of sensor models."`
 	Search   SearchOp[Query, SensorModel]          `read:"search-sensor-models" page:"0" doc:"Find sensor models."`
 }
@@ -31,10 +31,6 @@ type (
 		PrincipalPoint []float64 `arg:"principal_point" doc:"where the optical axis meets the image"`
 		Distortion     Object    `arg:"distortion" doc:"coefficients of the lens's distortion by name"`
 		Bands          []Band    `arg:"bands" doc:"bands, each {name, full_width_half_maximum, central_wavelength}, in nanometres"`
-		Extra
-	}
-	SensorModelRef struct {
-		SensorModel ID `arg:"sensor_model,req,pos" doc:"sensor model"`
 		Extra
 	}
 	SensorModelIDs struct {

@@ -21,7 +21,7 @@ func (c *Client) shareTiles(ctx context.Context, in ShareTiles) (string, error) 
 		return "", fault.Hinted(fault.Of(&fault.ParameterError{}, "argument dataset: revision 3 shares one dataset at a time, got %d", len(in.Dataset)),
 			"a connection of revision 1 shares several rasters")
 	}
-	datasets, err := c.Datasets.Describe(ctx, DatasetIDs{Dataset: in.Dataset})
+	datasets, err := c.Datasets.Describe(ctx, Refs{IDs: in.Dataset})
 	if err != nil {
 		return "", err
 	}

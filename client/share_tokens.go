@@ -50,7 +50,7 @@ func (TokenQuery) Shape(body map[string]any) error {
 }
 
 func (c *Client) createShareToken(ctx context.Context, in CreateShareToken) (ShareToken, error) {
-	datasets, err := c.Datasets.Describe(ctx, DatasetIDs{Dataset: in.Dataset,
+	datasets, err := c.Datasets.Describe(ctx, Refs{IDs: in.Dataset,
 		Extra: Extra{Extra: map[string]any{"fields": map[string]any{"include": []any{"company"}}}}})
 	if err != nil {
 		return ShareToken{}, err

@@ -3,8 +3,8 @@ package client
 // Teams are the groups of pilots of a company.
 type Teams struct {
 	Create    Op[CreateTeam, Team]    `create:"create-team" doc:"Create a team."`
-	Delete    Op[TeamRef, None]       `delete:"delete-team" doc:"Delete a team."`
-	Describe  Op[TeamIDs, Some[Team]] `read:"describe-team|describe-teams" chunk:"1000" doc:"Describe one team or a list of teams."`
+	Delete    Op[Ref, None]           `delete:"delete-team" doc:"Delete a team."`
+	Describe  Op[Refs, Some[Team]]    `read:"describe-team|describe-teams" chunk:"1000" doc:"Describe one team or a list of teams."`
 	Rename    Op[RenameTeam, Team]    `set:"set-team-name" doc:"Rename a team."`
 	Search    SearchOp[Query, Team]   `read:"search-teams" page:"0" doc:"Find teams."`
 	SetLeader Op[SetTeamLeader, Team] `set:"set-team-leader" doc:"Set the pilot who leads a team."`
@@ -18,20 +18,12 @@ type (
 		Leader  ID     `arg:"leader" doc:"pilot who leads it"`
 		Extra
 	}
-	TeamRef struct {
-		Team ID `arg:"team,req,pos" doc:"team"`
-		Extra
-	}
-	TeamIDs struct {
-		Team IDs `arg:"team,req,pos" many:"teams" doc:"team, or a list of teams"`
-		Extra
-	}
 	RenameTeam struct {
-		TeamRef
+		Ref
 		Name string `arg:"name,req,pos" doc:"new name"`
 	}
 	SetTeamLeader struct {
-		TeamRef
+		Ref
 		Leader ID `arg:"leader,req" doc:"pilot who leads it from now on"`
 	}
 )

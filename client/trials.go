@@ -8,13 +8,13 @@ import (
 
 // Trials are experiments with a crop on a field in a season.
 type Trials struct {
-	Create               Op[CreateTrial, Trial]    `create:"create-trial" doc:"Create a trial, with its planned missions if there are any."`
-	Delete               Op[TrialRef, None]        `delete:"delete-trial" doc:"Delete a trial."`
-	Describe             Op[TrialIDs, Some[Trial]] `read:"describe-trial|describe-trials" chunk:"1000" doc:"Describe one trial or a list of trials."`
-	Search               SearchOp[Query, Trial]    `read:"search-trials" page:"0" doc:"Find trials."`
-	SetDTMDatasetOnTrial Op[SetTrialDTM, Trial]    `set:"set-dtm-dataset-on-trial" doc:"Set the terrain model of a trial."`
-	SetPlotsOnTrial      Op[SetTrialPlots, Trial]  `set:"set-plots-on-trial" doc:"Set the plots of a trial."`
-	Update               Op[UpdateTrial, Trial]    `set:"update-trial" doc:"Change a trial. What is not given stays."`
+	Create               Op[CreateTrial, Trial]   `create:"create-trial" doc:"Create a trial, with its planned missions if there are any."`
+	Delete               Op[Ref, None]            `delete:"delete-trial" doc:"Delete a trial."`
+	Describe             Op[Refs, Some[Trial]]    `read:"describe-trial|describe-trials" chunk:"1000" doc:"Describe one trial or a list of trials."`
+	Search               SearchOp[Query, Trial]   `read:"search-trials" page:"0" doc:"Find trials."`
+	SetDTMDatasetOnTrial Op[SetTrialDTM, Trial]   `set:"set-dtm-dataset-on-trial" doc:"Set the terrain model of a trial."`
+	SetPlotsOnTrial      Op[SetTrialPlots, Trial] `set:"set-plots-on-trial" doc:"Set the plots of a trial."`
+	Update               Op[UpdateTrial, Trial]   `set:"update-trial" doc:"Change a trial. What is not given stays."`
 }
 
 // Inputs of the trial operations.
@@ -41,14 +41,6 @@ type (
 		Location *TrialLocation `arg:"location,pos" doc:"where it is: GeoJSON Feature {type, crs, geometry, bbox}, its geometry a Polygon"`
 		Links    []ID           `arg:"links,pos" doc:"trials it is linked to, all on the same field"`
 		CustomID ID             `arg:"custom_id,pos" doc:"identifier of your own"`
-		Extra
-	}
-	TrialRef struct {
-		Trial ID `arg:"trial,req,pos" doc:"trial"`
-		Extra
-	}
-	TrialIDs struct {
-		Trial IDs `arg:"trial,req,pos" many:"trials" doc:"trial, or a list of trials"`
 		Extra
 	}
 	SetTrialDTM struct {

@@ -106,7 +106,7 @@ func (c *Client) waitForDatasets(ctx context.Context, in WaitForDatasets) (Inges
 func (c *Client) waitForProduct(ctx context.Context, in WaitForProduct) (Product, error) {
 	var product Product
 	look := func() (_ string, _ any, _ bool, err error) {
-		product, err = c.Products.Describe(ctx, ProductRef{Product: in.Product})
+		product, err = c.Products.Describe(ctx, Ref{ID: in.Product})
 		return product.Status, product, ended[product.Status], err
 	}
 	err := poll(ctx, c, in.Waiting, fmt.Sprintf("product %s has not ended", in.Product), look)

@@ -1,6 +1,7 @@
 package declare
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"strconv"
@@ -15,6 +16,7 @@ type Manager struct {
 	Name    string
 	Aliases []string
 	Doc     string
+	One     string // what one of its resources is called
 	Root    string // path its routes start with
 	Ops     []*Spec
 	Hidden  []*Spec // steps of composed operations, which nobody calls by name
@@ -67,7 +69,7 @@ func Names(client any) []*Manager {
 	for i := 0; i < t.NumField(); i++ {
 		field := t.Field(i)
 		if name, ok := field.Tag.Lookup("manager"); ok {
-			managers = append(managers, &Manager{Name: name, Doc: field.Tag.Get("doc"), Root: field.Tag.Get("root"),
+			managers = append(managers, &Manager{Name: name, One: cmp.Or(field.Tag.Get("one"), Singular(name)), Doc: field.Tag.Get("doc"), Root: field.Tag.Get("root"),
 				Aliases: schema.Words(field.Tag.Get("alias")), field: field.Index})
 		}
 	}
@@ -162,8 +164,14 @@ func (m *Manager) spec(field reflect.StructField, op operation) (*Spec, error) {
 	if s.Params, err = schema.FromStruct(op.input()); err != nil {
 		return nil, err
 	}
+	noun := m.One
 	for i := range s.Params {
-		if p := &s.Params[i]; p.Name == "limit" && limit > 0 {
+		p := &s.Params[i]
+		if p.Name == "@" {
+			p.Name, p.Key, p.KeyMany = noun, noun, strings.ReplaceAll(p.KeyMany, "@", noun)
+			p.Doc = strings.ReplaceAll(p.Doc, "@", strings.ReplaceAll(noun, "_", " "))
+		}
+		if p.Name == "limit" && limit > 0 {
 			p.Default = int64(limit)
 		}
 	}
@@ -195,6 +203,14 @@ func number(tag reflect.StructTag, key string, otherwise int) (int, error) {
 		return 0, fmt.Errorf("tag %s: %w", key, err)
 	}
 	return n, nil
+}
+
+// Singular is what one of a manager's resources is called by default.
+func Singular(manager string) string {
+	if stem, ok := strings.CutSuffix(manager, "ies"); ok {
+		return stem + "y"
+	}
+	return strings.TrimSuffix(manager, "s")
 }
 
 // snake turns a Go name into the interface's spelling: UpdateSRS, update_srs.

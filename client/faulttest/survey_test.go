@@ -103,17 +103,17 @@ func (s *session) tidy(ctx context.Context) error {
 		return err
 	}
 	for _, d := range old.Results {
-		ref := client.DatasetRef{Dataset: client.ID(d.ID)}
+		ref := client.Ref{ID: client.ID(d.ID)}
 		if d.Name == "leftover" {
 			if _, err := s.Datasets.Delete(ctx, client.DatasetList{Dataset: client.IDs{d.ID}}); err != nil {
 				return err
 			}
 			continue
 		}
-		if _, err := s.Datasets.UpdateProperties(ctx, client.UpdateDatasetProperties{DatasetRef: ref, Properties: client.Object{"season": "2026"}}); err != nil {
+		if _, err := s.Datasets.UpdateProperties(ctx, client.UpdateDatasetProperties{Ref: ref, Properties: client.Object{"season": "2026"}}); err != nil {
 			return err
 		}
-		if _, err := s.Datasets.Rename(ctx, client.RenameDataset{DatasetRef: ref, Name: "final"}); err != nil {
+		if _, err := s.Datasets.Rename(ctx, client.RenameDataset{Ref: ref, Name: "final"}); err != nil {
 			return err
 		}
 	}
@@ -247,7 +247,7 @@ func (s *session) report(ctx context.Context, mission client.Mission) (product c
 		}
 		lines = append(lines, fmt.Sprint("log ", line.Record["level"], " ", line.Record["message"]))
 	}
-	product, err = s.Products.Describe(ctx, client.ProductRef{Product: client.ID(product.ID)})
+	product, err = s.Products.Describe(ctx, client.Ref{ID: client.ID(product.ID)})
 	return product, append(lines, "product "+product.Status), err
 }
 
@@ -257,7 +257,7 @@ func (s *session) fetch(ctx context.Context, product client.Product, long client
 	if err := decode(product.JSON(), &outputs); err != nil {
 		return nil, err
 	}
-	made, err := s.Datasets.Describe(ctx, client.DatasetIDs{Dataset: outputs.Outputs})
+	made, err := s.Datasets.Describe(ctx, client.Refs{IDs: outputs.Outputs})
 	if err != nil {
 		return nil, err
 	}

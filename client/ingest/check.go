@@ -68,7 +68,7 @@ func (r *run) compareMission(ctx context.Context) {
 	if r.options.Mission == "" || r.options.Check == CheckOff {
 		return
 	}
-	missions, err := r.client.Missions.Describe(ctx, client.MissionIDs{Mission: client.IDs{r.options.Mission}})
+	missions, err := r.client.Missions.Describe(ctx, client.Refs{IDs: client.IDs{r.options.Mission}})
 	if err != nil || len(missions) == 0 {
 		r.options.Logger.Debug("the photos are not compared with the mission", "mission", r.options.Mission, "reason", err)
 		return

@@ -88,7 +88,7 @@ func (t *Target) complete(ctx context.Context, c *client.Client) error {
 	if t.Mission == "" || t.Project != "" {
 		return nil
 	}
-	m, err := c.Missions.Describe(ctx, client.MissionIDs{Mission: client.IDs{t.Mission}})
+	m, err := c.Missions.Describe(ctx, client.Refs{IDs: client.IDs{t.Mission}})
 	if err == nil {
 		t.Project = m.One().Project
 	}

@@ -426,7 +426,7 @@ func TestForeignDatasets(t *testing.T) {
 	w.run(folder)
 	for _, d := range w.datasets() {
 		if _, err := w.c.Datasets.DeleteProperties(t.Context(), client.DeleteDatasetProperties{
-			DatasetRef: client.DatasetRef{Dataset: client.ID(d.ID)}, Properties: []string{propertyName}}); err != nil {
+			Ref: client.Ref{ID: client.ID(d.ID)}, Properties: []string{propertyName}}); err != nil {
 			t.Fatal(err)
 		}
 	}

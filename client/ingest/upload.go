@@ -123,7 +123,7 @@ func (r *run) uploadedBytes(ctx context.Context, dataset string, m scan.Member) 
 }
 
 func (r *run) describe(ctx context.Context, dataset string) (reconcile.Dataset, error) {
-	d, err := r.client.Datasets.Describe(ctx, client.DatasetIDs{Dataset: client.IDs{dataset}})
+	d, err := r.client.Datasets.Describe(ctx, client.Refs{IDs: client.IDs{dataset}})
 	if err != nil || len(d) == 0 {
 		return reconcile.Dataset{}, err
 	}
