@@ -30,8 +30,8 @@ type field struct {
 	value lua.LValue
 }
 
-// held is a resource and its userdata in one piece of memory.
-type held struct {
+// allocation holds a resource and its userdata, so that both take one allocation.
+type allocation struct {
 	userdata lua.LUserData
 	resource resource
 }
@@ -51,7 +51,7 @@ func resourceWith(L *lua.LState, meta *lua.LTable, kind string, raw []byte) lua.
 	if len(raw) == 0 {
 		return lua.LNil
 	}
-	h := &held{resource: resource{kind: kind, raw: raw}}
+	h := &allocation{resource: resource{kind: kind, raw: raw}}
 	h.userdata = lua.LUserData{Value: &h.resource, Env: L.Env, Metatable: meta}
 	return &h.userdata
 }

@@ -12,8 +12,7 @@ import (
 	"transect/client/fault"
 )
 
-// Waits between two looks at a running product: short while lines come, longer
-// while nothing happens.
+// Polling intervals of a running product: short while lines arrive, longer while idle.
 const (
 	shortestPoll = 200 * time.Millisecond
 	longestPoll  = 2 * time.Second
@@ -119,8 +118,8 @@ func (f *follower) pause(ctx context.Context) error {
 	return f.client.Pause(ctx, f.wait)
 }
 
-// look is what one product has to say at one moment.
-type look struct {
+// snapshot is the state of one product and the lines of its log.
+type snapshot struct {
 	log    *followedLog
 	lines  []LogLine
 	ended  bool
@@ -130,25 +129,25 @@ type look struct {
 // poll asks every product that still runs. What one round brings is taken only
 // when all have answered, so that an error leaves nothing half taken.
 func (f *follower) poll(ctx context.Context) error {
-	var looks []*look
+	var snapshots []*snapshot
 	group, within := errgroup.WithContext(ctx)
 	group.SetLimit(followers)
 	for _, log := range f.logs {
 		if log.done {
 			continue
 		}
-		l := &look{log: log}
-		looks = append(looks, l)
-		group.Go(func() error { return f.look(within, l) })
+		l := &snapshot{log: log}
+		snapshots = append(snapshots, l)
+		group.Go(func() error { return f.snapshot(within, l) })
 	}
 	if err := group.Wait(); err != nil {
 		return err
 	}
 	var fresh []LogLine
-	for _, l := range looks {
+	for _, l := range snapshots {
 		lines := l.log.take(l.lines)
 		fresh = append(fresh, lines...)
-		l.log.settle(l, len(lines))
+		l.log.updateDone(l, len(lines))
 	}
 	sort.SliceStable(fresh, func(i, j int) bool { return earlier(fresh[i].Timestamp, fresh[j].Timestamp) })
 	for _, line := range fresh {
@@ -165,9 +164,9 @@ func (f *follower) poll(ctx context.Context) error {
 	return nil
 }
 
-// look asks for the status first and the lines after: lines written before the
+// snapshot requests the status first and the lines after: lines written before the
 // end are then in the answer that follows the end.
-func (f *follower) look(ctx context.Context, l *look) error {
+func (f *follower) snapshot(ctx context.Context, l *snapshot) error {
 	product, err := f.client.Products.Describe(ctx, Ref{ID: ID(l.log.product)})
 	if err != nil {
 		return err
@@ -177,8 +176,8 @@ func (f *follower) look(ctx context.Context, l *look) error {
 	return err
 }
 
-// settle decides whether more lines can follow.
-func (log *followedLog) settle(l *look, fresh int) {
+// updateDone records whether more lines can follow.
+func (log *followedLog) updateDone(l *snapshot, fresh int) {
 	if fresh > 0 {
 		log.endedAt = time.Time{}
 	}

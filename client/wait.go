@@ -43,13 +43,13 @@ func (in WaitForDatasets) Validate() error {
 	return nil
 }
 
-// poll calls look until it is done, calling on_change whenever the state it
+// poll calls check until it is done, calling on_change whenever the state it
 // returns has changed. Polls are frequent while something happens.
-func poll[T comparable](ctx context.Context, c *Client, in Waiting, what string, look func() (state T, value any, done bool, err error)) error {
+func poll[T comparable](ctx context.Context, c *Client, in Waiting, what string, check func() (state T, value any, done bool, err error)) error {
 	began, wait := time.Now(), shortestPoll
 	var last T
 	for n := 0; ; n++ {
-		state, value, done, err := look()
+		state, value, done, err := check()
 		if err != nil {
 			return err
 		}
@@ -90,7 +90,7 @@ func (c *Client) waitForDatasets(ctx context.Context, in WaitForDatasets) (Inges
 		return max(page.Total, int64(len(page.Results))), err
 	}
 	var state IngestionState
-	look := func() (_ IngestionState, _ any, _ bool, err error) {
+	check := func() (_ IngestionState, _ any, _ bool, err error) {
 		if state.Pending, err = count("pending", "running"); err == nil {
 			state.Failed, err = count("failed")
 		}
@@ -99,17 +99,17 @@ func (c *Client) waitForDatasets(ctx context.Context, in WaitForDatasets) (Inges
 		}
 		return state, state, state.Pending == 0, err
 	}
-	err := poll(ctx, c, in.Waiting, "datasets are still being ingested", look)
+	err := poll(ctx, c, in.Waiting, "datasets are still being ingested", check)
 	return state, err
 }
 
 func (c *Client) waitForProduct(ctx context.Context, in WaitForProduct) (Product, error) {
 	var product Product
-	look := func() (_ string, _ any, _ bool, err error) {
+	check := func() (_ string, _ any, _ bool, err error) {
 		product, err = c.Products.Describe(ctx, Ref{ID: in.Product})
 		return product.Status, product, ended[product.Status], err
 	}
-	err := poll(ctx, c, in.Waiting, fmt.Sprintf("product %s has not ended", in.Product), look)
+	err := poll(ctx, c, in.Waiting, fmt.Sprintf("product %s has not ended", in.Product), check)
 	if err == nil && *in.MustSucceed && product.Status != "available" {
 		err = fault.Hinted(fault.Of(&fault.RuntimeError{}, "product %s ended as %s", in.Product, product.Status), "products.retrieve_logs shows why")
 	}
