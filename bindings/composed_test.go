@@ -43,6 +43,8 @@ func TestWaiting(t *testing.T) {
 local empty = sdk.datasets.create_file_dataset{ name = "never uploaded", project = project }
 local _, err = try(sdk.datasets.wait, empty, { timeout = 0.05 })
 assert(err.name == "TimeoutError", tostring(err))
+local counts = sdk.datasets.wait{ filter = { project = { ["$eq"] = project.id } }, timeout = 5 }
+assert(counts.pending == 0 and counts.completed == 0, "a dataset without an upload was waited for")
 local _, err = try(sdk.datasets.wait, {})
 assert(err.message:find("exactly one of datasets and filter"), tostring(err))
 

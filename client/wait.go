@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"fmt"
-	"maps"
 	"time"
 
 	"transect/client/fault"
@@ -18,7 +17,7 @@ type (
 	}
 	WaitForDatasets struct {
 		Datasets IDs    `arg:"datasets,pos" in:"none" doc:"dataset, or a list of datasets; or give filter"`
-		Filter   Filter `arg:"filter" in:"none" doc:"which datasets: property to operator object"`
+		Filter   Filter `arg:"filter" in:"none" doc:"which datasets: property to operator object; those without an upload are not waited for"`
 		Waiting
 	}
 	WaitForProduct struct {
@@ -83,19 +82,26 @@ func (c *Client) waitForDatasets(ctx context.Context, in WaitForDatasets) (Inges
 	if in.Datasets != nil {
 		filter = Filter{"_id": map[string]any{"$in": []string(in.Datasets)}}
 	}
-	count := func(statuses ...string) (int64, error) {
-		one, match := 1, maps.Clone(filter)
-		match["ingestion.status"] = map[string]any{"$in": statuses}
+	count := func(status map[string]any) (int64, error) {
+		one := 1
+		match := Filter{"$and": []any{map[string]any(filter), status}}
 		page, err := c.Datasets.Search.Page(ctx, DatasetQuery{Query: Query{Filter: match, Limit: &one, ReturnTotal: true}})
 		return max(page.Total, int64(len(page.Results))), err
 	}
 	var state IngestionState
+	is := func(status string) map[string]any {
+		return map[string]any{"ingestion.status": map[string]any{"$eq": status}}
+	}
+	pending := is("pending")
+	if in.Filter != nil { // a failed upload must not hold up the others
+		pending["components.status"] = map[string]any{"$ne": "pending"}
+	}
 	check := func() (_ IngestionState, _ any, _ bool, err error) {
-		if state.Pending, err = count("pending", "running"); err == nil {
-			state.Failed, err = count("failed")
+		if state.Pending, err = count(map[string]any{"$or": []any{is("running"), pending}}); err == nil {
+			state.Failed, err = count(is("failed"))
 		}
 		if err == nil {
-			state.Completed, err = count("completed")
+			state.Completed, err = count(is("completed"))
 		}
 		return state, state, state.Pending == 0, err
 	}
