@@ -175,7 +175,7 @@ func runIngest(c *module.Call, b *Binding) (any, error) {
 // reading is how far an ingest has come.
 func reading(p *ingest.Progress, c *client.Client) meter.Reading {
 	stats := c.TransferStats()
-	r := meter.Reading{Files: p.DoneFiles.Load(), Bytes: p.DoneBytes.Load(), Failed: p.Failed.Load(), Moved: p.Transferred.Load(),
+	r := meter.Reading{Files: p.DoneFiles.Load(), Bytes: p.DoneBytes.Load(), Failed: p.Failed.Load(), Transferred: p.Transferred.Load(),
 		Retries: stats.Retries(), Limiter: stats.Limiter(), RetryAfter: c.RetryAfter()}
 	if p.Complete.Load() {
 		r.TotalFiles, r.TotalBytes = p.Files.Load(), p.Bytes.Load()

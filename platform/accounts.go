@@ -25,7 +25,7 @@ const (
 // identifier, out of the reach of searches.
 const oauthSecrets = "oauth_secrets"
 
-func init() {
+func serveAccounts() {
 	oauthClients.refs = []ref{{"company", companies, leave}}
 	oauthClients.ignored = []string{"client_id", "client_secret", "secret", "user"}
 	oauthClients.complete = completeOAuthClient
@@ -146,7 +146,7 @@ var shareTokens = &resource{name: "share_token", plural: "share_tokens"}
 // maxDuration of a share token, in seconds: 100 years.
 const maxDuration = 100 * 365 * 24 * 3600
 
-func init() {
+func serveShareTokens() {
 	shareTokens.refs = []ref{{"scope.datasets", datasets, leave}}
 	shareTokens.ignored = []string{"duration", "token", "expiration_date"}
 	shareTokens.complete = completeShareToken

@@ -16,7 +16,7 @@ var (
 	configurationAssignments = &resource{name: "assignment", plural: "analytic_configuration_assignments"}
 )
 
-func init() {
+func serveAnalyticConfigurations() {
 	configuration := list(object(fields{"value": object(nil), "analytic_version_range": versionRange}, "value", "analytic_version_range"))
 	analyticConfigurations.rules = map[string]rule{"versions": func(key string, v any) error {
 		if v, ok := v.([]any); ok && len(v) == 0 {

@@ -18,7 +18,7 @@ var analytics = &resource{name: "analytic", plural: "analytics", unique: []strin
 // localImage is the image of the analytics that the platform runs itself.
 const localImage = "transect.local/"
 
-func init() {
+func serveAnalytics() {
 	slots := named(fields{"name": word, "required": flag, "scheme": object(nil), "source": object(nil)})
 	analytics.rules = map[string]rule{"version": version, "inputs": slots, "parameters": slots, "credentials": slots,
 		"deliverables": slots, "outputs": slots, "tags": list(word), "groups": list(word)}

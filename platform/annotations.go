@@ -9,7 +9,7 @@ import (
 // Annotations are drawings on a map, a model or an image of a project.
 var annotations = &resource{name: "annotation", plural: "annotations"}
 
-func init() {
+func serveAnnotations() {
 	annotations.refs = []ref{{"project", projects, cascade}, {"mission", missions, cascade}, {"target.id", datasets, leave},
 		{"followers", users, leave}, {"attachments", datasets, leave}}
 	opacity := number(0, 1)

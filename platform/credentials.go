@@ -27,7 +27,7 @@ var secretTypes = map[string]secretKeys{
 	"oauth":                {[]string{"client_id", "client_secret", "token_url"}, []string{"client_id", "token_url"}},
 }
 
-func init() {
+func serveCredentials() {
 	credentials.refs = []ref{{"company", companies, leave}}
 	credentials.rules = map[string]rule{"credentials": checkSecrets, "labels": every(anyText)}
 	credentials.defaults = store.Doc{"labels": store.Doc{}}

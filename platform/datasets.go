@@ -20,7 +20,7 @@ const (
 	ingestionFailed    = "failed"
 )
 
-func init() {
+func serveDatasets() {
 	datasets.refs = []ref{{"company", companies, leave}, {"project", projects, cascade},
 		{"mission", missions, cascade}, {"flight", flights, leave}}
 	datasets.rules = map[string]rule{"type": oneOf(datasetTypes...), "hidden": flag, "published": flag, "geometry": geometry,

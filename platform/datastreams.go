@@ -12,7 +12,7 @@ var (
 	datastreamAssets    = &resource{name: "asset", plural: "datastream_assets"}
 )
 
-func init() {
+func serveDatastreams() {
 	datastreamTemplates.refs = []ref{{"company", companies, leave}}
 	datastreamTemplates.rules = map[string]rule{
 		"description": anyText, "source": object(fields{"type": word}, "type"),

@@ -24,7 +24,7 @@ const (
 	estimationReported  = "reported"
 )
 
-func init() {
+func serveEstimations() {
 	for _, t := range []*resource{estimations, reportEntries} {
 		t.refs = []ref{{"mission", plannedMissions, cascade}, {"trial", trials, cascade}}
 	}

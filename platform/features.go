@@ -15,7 +15,7 @@ var (
 	collections = &resource{name: "collection", plural: "collections"}
 )
 
-func init() {
+func serveFeatures() {
 	features.refs = []ref{{"company", companies, leave}, {"collection", collections, cascade}, {"attachments", datasets, leave}}
 	features.rules = map[string]rule{"properties": object(nil)}
 	features.defaults = store.Doc{"attachments": []any{}}

@@ -20,7 +20,7 @@ var (
 // carrierTypes are those the service stores; clients translate other names.
 var carrierTypes = []string{"fixed-wind", "multirotor", "ground-robot", "helicopter", "pedestrian"}
 
-func init() {
+func serveEquipment() {
 	teams.refs = []ref{{"company", companies, leave}, {"leader", pilots, unlink}}
 	teams.fixed = []string{"company"}
 
@@ -85,7 +85,7 @@ func setPilotCompanies(r *Request, _, doc store.Doc) error {
 // Tasks are orders to fly a site and collect its data.
 var tasks = &resource{name: "task", plural: "tasks"}
 
-func init() {
+func serveTasks() {
 	tasks.refs = []ref{{"company", companies, leave}, {"site", projects, leave}, {"survey", missions, leave},
 		{"team", teams, leave}, {"pic", pilots, leave}, {"field_report.team", teams, leave}, {"field_report.pic", pilots, leave},
 		{"field_report.carrier", carriers, leave}, {"field_report.sensor", sensors, leave}}

@@ -7,7 +7,7 @@ import (
 // Missions are surveys of a project. Their images belong to flights.
 var missions = &resource{name: "mission", plural: "missions", limit: 100}
 
-func init() {
+func serveMissions() {
 	missions.refs = []ref{{"project", projects, cascade}}
 	missions.ignored = []string{"flights", "user", "project_id", "mission_name", "number_of_photos", "addProjectToUsers",
 		"orderAnalytic", "processSettings"}
@@ -87,7 +87,7 @@ func (r *Request) addMission(flight store.Doc) (store.Doc, error) {
 // Flights hold the images of a mission.
 var flights = &resource{name: "flight", plural: "flights", limit: 100}
 
-func init() {
+func serveFlights() {
 	flights.refs = []ref{{"project", projects, cascade}, {"mission", missions, cascade}}
 	flights.complete = func(_ *Request, _, doc store.Doc) error {
 		setDates(doc, "survey_date")

@@ -26,7 +26,7 @@ const (
 // maxLogs is how many log lines are answered when no limit is given.
 const maxLogs = 1_000_000
 
-func init() {
+func serveProducts() {
 	serve("products", products, map[string]endpoint{
 		"cancel-product":        do(cancelProduct),
 		"retrieve-product-logs": do(retrieveLogs, "limit", "offset", "after"),

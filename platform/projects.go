@@ -10,7 +10,7 @@ import (
 // Projects hold missions, and with them flights, datasets and annotations.
 var projects = &resource{name: "project", plural: "projects", limit: 100}
 
-func init() {
+func serveProjects() {
 	projects.refs = []ref{{"company", companies, leave}, {"local_coords_dataset", datasets, leave}, {"missions", missions, unlink}}
 	projects.ignored = []string{"addProjectToUsers", "companyId", "missions", "user"}
 	projects.rules = map[string]rule{"location": position, "units": checkUnits}

@@ -14,7 +14,7 @@ var (
 	comments = &resource{name: "comment", plural: "comments"}
 )
 
-func init() {
+func serveRemarks() {
 	query := []string{"target_subid"}
 	serve("tags", tags, map[string]endpoint{
 		"create": do(createTag, "*"),

@@ -41,9 +41,20 @@ type route struct {
 // steps and addresses of transfers.
 var undeclared = []func() []route{tokenRoutes, uploadRoutes, storageRoutes, downloadRoutes}
 
+// managers register how the operations of the declared managers are answered.
+var managers = []func(){
+	serveAccounts, serveShareTokens, serveAnalyticConfigurations, serveAnalytics,
+	serveAnnotations, serveCredentials, serveDatasets, serveDatastreams, serveEstimations,
+	serveFeatures, serveEquipment, serveTasks, serveMissions, serveFlights, serveProducts,
+	serveProjects, serveRemarks, serveSeasons, serveTrials,
+}
+
 // allRoutes lists every route: those of the declarations, found once, and the
 // undeclared ones.
 var allRoutes = sync.OnceValue(func() []route {
+	for _, register := range managers {
+		register()
+	}
 	var all []route
 	known := map[string]bool{}
 	for _, list := range undeclared {

@@ -15,7 +15,7 @@ var (
 	estimationMethods = &resource{name: "estimation_method", plural: "estimation_methods", limit: 1000}
 )
 
-func init() {
+func serveSeasons() {
 	for _, asset := range []*resource{crops, growthStages, variables} {
 		asset.refs = []ref{{"company", companies, leave}}
 		asset.unique = []string{"company", "name"}

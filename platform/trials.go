@@ -13,7 +13,7 @@ var (
 	plannedMissions = &resource{name: "mission", plural: "season_planner_missions", limit: 5000}
 )
 
-func init() {
+func serveTrials() {
 	trials.refs = []ref{{"field", parcels, refuse}, {"crop", crops, refuse}, {"links", trials, unlink}, {"missions", plannedMissions, unlink}}
 	trials.rules = map[string]rule{"season": day, "links": distinct, "custom_id": anyText,
 		"location": trialLocation, "plots": object(fields{"location": geoJSON}, "location")}

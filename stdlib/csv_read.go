@@ -21,14 +21,14 @@ import (
 
 // csvTable reads rows.
 type csvTable struct {
-	mu      sync.Mutex // several tasks may read from one
-	in      *csvtext.Reader
-	name    string // of the file, for messages
-	file    *os.File
-	header  []string // nil for lists
-	types   map[string]string
-	byPlace []string // the type of each column
-	decimal byte
+	mu          sync.Mutex // several tasks may read from one
+	in          *csvtext.Reader
+	name        string // of the file, for messages
+	file        *os.File
+	header      []string // nil for lists
+	types       map[string]string
+	columnTypes []string
+	decimal     byte
 }
 
 // newTable reads the options and the header.
@@ -58,7 +58,7 @@ func newTable(c *module.Call, r io.Reader) (*csvTable, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t, t.place()
+	return t, t.resolveTypes()
 }
 
 func (t *csvTable) readTypes(types *lua.LTable) error {
@@ -78,19 +78,19 @@ func (t *csvTable) readTypes(types *lua.LTable) error {
 	return err
 }
 
-// place finds the columns that types names.
-func (t *csvTable) place() error {
+// resolveTypes assigns the types to columns.
+func (t *csvTable) resolveTypes() error {
 	if t.header == nil {
 		return nil
 	}
 	t.in.SetWidth(len(t.header))
-	t.byPlace = make([]string, len(t.header))
+	t.columnTypes = make([]string, len(t.header))
 	left := make(map[string]bool, len(t.types))
 	for name := range t.types {
 		left[name] = true
 	}
 	for i, name := range t.header {
-		t.byPlace[i] = t.types[name]
+		t.columnTypes[i] = t.types[name]
 		delete(left, name)
 	}
 	if len(left) == 0 || t.in.Over() { // an empty file has no columns
@@ -154,7 +154,7 @@ func (t *csvTable) row(L *lua.LState, record []string, line int) (*lua.LTable, e
 	}
 	row := L.CreateTable(0, len(record))
 	for i, field := range record {
-		v, err := t.value(line, t.header[i], t.byPlace[i], field)
+		v, err := t.value(line, t.header[i], t.columnTypes[i], field)
 		if err != nil {
 			return nil, err
 		}

@@ -21,7 +21,7 @@ func envFunc(name string, typ schema.Type, doc, example string, read func(text s
 		Params:  []module.Param{envName, {Name: "default", Type: typ, Doc: "returned when the variable is unset", Optional: true}},
 		Returns: "its value", Example: example,
 		Call: func(c *module.Call) (any, error) {
-			text, err := lookEnv(c)
+			text, err := lookupEnv(c)
 			switch {
 			case err != nil:
 				return nil, err
@@ -49,7 +49,7 @@ var envModule = &module.Module{
 			Returns: "its text, or the default, or nil",
 			Example: `assert(require("env").get("NO_SUCH_VARIABLE", "none") == "none")`,
 			Call: func(c *module.Call) (any, error) {
-				text, err := lookEnv(c)
+				text, err := lookupEnv(c)
 				if err != nil || text != "" {
 					return text, err
 				}
@@ -62,7 +62,7 @@ var envModule = &module.Module{
 			Example: `local _, err = try(require("env").require, "NO_SUCH_VARIABLE")
 assert(err.name == "ConfigError")`,
 			Call: func(c *module.Call) (any, error) {
-				text, err := lookEnv(c)
+				text, err := lookupEnv(c)
 				if err == nil && text == "" {
 					err = unset(c.String("name"))
 				}
@@ -125,7 +125,7 @@ assert(env.load().GREETING == "hello # world" and env.integer("SEASON") == 2024)
 	},
 }
 
-func lookEnv(c *module.Call) (string, error) {
+func lookupEnv(c *module.Call) (string, error) {
 	name := c.String("name")
 	text, _, err := c.In.Env(name)
 	return text, err

@@ -148,7 +148,7 @@ func download(in *vm.Interp, a *web.Response, path string) error {
 		return err
 	}
 	defer f.Discard()
-	body := &telling{Reader: a.Body}
+	body := &readErrors{Reader: a.Body}
 	if _, err := io.Copy(f, body); err != nil {
 		if body.failed != nil {
 			return a.Broken(body.failed)
@@ -158,13 +158,13 @@ func download(in *vm.Interp, a *web.Response, path string) error {
 	return f.Commit()
 }
 
-// telling remembers which side of a copy failed.
-type telling struct {
+// readErrors records the error of the reading side of a copy.
+type readErrors struct {
 	io.Reader
 	failed error
 }
 
-func (t *telling) Read(p []byte) (int, error) {
+func (t *readErrors) Read(p []byte) (int, error) {
 	n, err := t.Reader.Read(p)
 	if err != nil && err != io.EOF {
 		t.failed = err

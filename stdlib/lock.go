@@ -16,7 +16,7 @@ var lockFunc = module.Func{
 	Example: `require("script").lock("nightly ingest")`,
 	Call: func(c *module.Call) (any, error) {
 		name := c.String("name")
-		held := heldLocks(c.In)
+		held := runLocks(c.In)
 		if held[name] {
 			return nil, nil
 		}
@@ -33,13 +33,13 @@ var lockFunc = module.Func{
 
 type lockKey struct{}
 
-func heldLocks(in *vm.Interp) map[string]bool {
+func runLocks(in *vm.Interp) map[string]bool {
 	return vm.State(in, lockKey{}, func() map[string]bool { return map[string]bool{} })
 }
 
 // LockFolder is where the locks are, below the state folder.
 func LockFolder(stateDir string) string { return filepath.Join(stateDir, "locks") }
 
-// HoldsLock says that the run has a lock already: a script that asks for it
+// HoldsLock records that the run has a lock already: a script that asks for it
 // gets it. Not while Lua runs.
-func HoldsLock(in *vm.Interp, name string) { heldLocks(in)[name] = true }
+func HoldsLock(in *vm.Interp, name string) { runLocks(in)[name] = true }

@@ -17,7 +17,7 @@ import (
 
 const (
 	// Width is the number of lanes.
-	Width = md5simd.Lanes
+	Width = 16 // md5simd.Lanes, which only amd64 defines
 	// minLanes is the number of hashes from which SIMD is faster than one hash
 	// after the other.
 	minLanes = 3

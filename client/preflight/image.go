@@ -30,12 +30,12 @@ func imageProblems(file scan.File, format string, p *imagery.Photo, err error) [
 	warn := func(code, hint, text string, args ...any) {
 		found = append(found, Problem{code, Warning, file.Name, fmt.Sprintf(text, args...), hint})
 	}
-	const place = "write the position into the photo's EXIF record, or leave the photo out"
+	const hint = "write the position into the photo's EXIF record, or leave the photo out"
 	switch {
 	case p.Void && !p.HasPosition:
-		warn("void-position", place, "its position is 0, 0: the camera had no GPS fix")
+		warn("void-position", hint, "its position is 0, 0: the camera had no GPS fix")
 	case !p.HasPosition:
-		warn("no-position", place, "it has no GPS position")
+		warn("no-position", hint, "it has no GPS position")
 	case p.XMP.HasPosition:
 		if apart := distance(p.Latitude, p.Longitude, p.XMP.Latitude, p.XMP.Longitude); apart > samePlace {
 			warn("position-disagrees", "find out which tool changed one of the two; EXIF is what is used",

@@ -42,7 +42,7 @@ type Param struct {
 
 // Wire says how an argument of an operation is encoded in a request.
 type Wire struct {
-	In        Place
+	In        Location
 	Key       string // dotted; the name unless declared otherwise
 	KeyMany   string // key of a list, where one id and a list differ
 	Wrap      bool   // one value travels as a list of one
@@ -51,15 +51,15 @@ type Wire struct {
 	Only      string // "search" or "generator": the only one of the pair that has it
 }
 
-// Place is the part of a request that carries an argument.
-type Place string
+// Location is the part of a request that carries an argument.
+type Location string
 
 // The places.
 const (
-	InBody  Place = "body"
-	InPath  Place = "path"
-	InQuery Place = "query"
-	NotSent Place = "none"
+	InBody  Location = "body"
+	InPath  Location = "path"
+	InQuery Location = "query"
+	NotSent Location = "none"
 )
 
 // Required tells whether a call must give the argument.

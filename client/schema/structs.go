@@ -128,7 +128,7 @@ func fromField(field reflect.StructField, index []int) (p Param, err error) {
 		p.Key = p.Name
 	}
 	if in := tag.Get("in"); in != "" {
-		p.In = Place(in)
+		p.In = Location(in)
 	}
 	for _, word := range parts[1:] {
 		switch word {

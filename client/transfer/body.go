@@ -37,7 +37,7 @@ func (u *upload) newBody(ctx context.Context, n int) *requestBody {
 	return &requestBody{Transfers: u.Transfers, ctx: ctx, src: u.src, offset: offset, size: size, progress: u.Progress, last: time.Now()}
 }
 
-// Read implements io.Reader. A file that is shorter than announced fails the
+// Read implements io.Reader. A file that is shorter than declared fails the
 // request.
 func (b *requestBody) Read(p []byte) (int, error) {
 	now := time.Now()

@@ -211,7 +211,7 @@ func (r *receiver) copyBody(ctx context.Context, w *rangeWorker, answer *http.Re
 	}
 	if at == r.total && to == r.total {
 		if n, _ := answer.Body.Read(buffer[:1]); n > 0 {
-			return at, &startOver{reason: "the server sent more bytes than announced"}
+			return at, &startOver{reason: "the server sent more bytes than declared"}
 		}
 	}
 	return at, nil

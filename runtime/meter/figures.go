@@ -51,14 +51,14 @@ func (m *Meter) figures(last bool) figures {
 	f := figures{Reading: m.read(), elapsed: now.Sub(m.started), left: -1, last: last}
 	if m.rate.at.IsZero() {
 		m.rate = rate{at: m.started}
-		if f.Bytes > f.Moved || f.Files > 0 && f.Moved == 0 {
+		if f.Bytes > f.Transferred || f.Files > 0 && f.Transferred == 0 {
 			m.rate.files = f.Files // found done already, at no time at all
 		}
 	}
-	m.rate.add(now, f.Moved, f.Files)
+	m.rate.add(now, f.Transferred, f.Files)
 	f.rate = m.rate.bytesPer
 	if last && f.elapsed > 0 {
-		f.rate = float64(f.Moved) / f.elapsed.Seconds()
+		f.rate = float64(f.Transferred) / f.elapsed.Seconds()
 	}
 	seconds := -1.0
 	switch {
@@ -99,7 +99,7 @@ func (f figures) text() string {
 	if percent, ok := f.percent(); ok {
 		parts[len(parts)-1] += fmt.Sprintf(" (%d%%)", percent)
 	}
-	if f.Moved > 0 && f.rate > 0 && !waits {
+	if f.Transferred > 0 && f.rate > 0 && !waits {
 		parts = append(parts, size(int64(f.rate))+"/s")
 	}
 	if f.left >= 0 && !waits {

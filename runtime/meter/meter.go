@@ -24,7 +24,7 @@ type Reading struct {
 	Files, Bytes           int64 // done, by earlier runs as well
 	TotalFiles, TotalBytes int64 // of all the work; 0 when not known
 	FoundFiles             int64 // while the total is not known
-	Moved                  int64 // bytes moved by this run: what the rate is of
+	Transferred            int64 // bytes moved by this run: what the rate is of
 	Failed, Retries        int64
 	Limiter                string        // what work waits for most: disk, cpu, network, server; "" when not known
 	RetryAfter             time.Duration // how long requests are held back because the platform asked for it (Retry-After); 0 when not
@@ -48,7 +48,7 @@ type Meter struct {
 	read                               func() Reading
 	started                            time.Time
 	now                                func() time.Time
-	tell                               func(done, failed int64) // the run, of items
+	report                             func(done, failed int64) // called with items done and failed
 	rate                               rate
 
 	mode   vm.ProgressMode
@@ -66,7 +66,7 @@ type Meter struct {
 func Start(in *vm.Interp, o Options) *Meter {
 	opt := in.Options()
 	m := &Meter{label: o.Label, total: Reading{TotalFiles: o.TotalFiles, TotalBytes: o.TotalBytes}, read: o.Read,
-		started: opt.Now(), now: opt.Now, tell: in.CountItems, mode: opt.Progress, out: opt.Stderr, unwatch: func() {},
+		started: opt.Now(), now: opt.Now, report: in.CountItems, mode: opt.Progress, out: opt.Stderr, unwatch: func() {},
 		stop: make(chan struct{}), over: make(chan struct{})}
 	if m.read == nil {
 		m.read = m.own
@@ -107,14 +107,14 @@ func (m *Meter) Add(files, bytes, failed, retries int64) {
 	m.bytes.Add(bytes)
 	m.failedItems.Add(failed)
 	m.retries.Add(retries)
-	m.tell(files, failed)
+	m.report(files, failed)
 }
 
 // own is the reading of the meter's own counters.
 func (m *Meter) own() Reading {
 	r := m.total
 	r.Files, r.Bytes, r.Failed, r.Retries = m.files.Load(), m.bytes.Load(), m.failedItems.Load(), m.retries.Load()
-	r.Moved = r.Bytes
+	r.Transferred = r.Bytes
 	return r
 }
 

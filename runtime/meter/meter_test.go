@@ -29,13 +29,13 @@ func TestFigures(t *testing.T) {
 		want  string
 	}{
 		{0, Reading{}, "0s"},
-		{time.Second, Reading{FoundFiles: 40, Files: 3, Bytes: 3e6, Moved: 0}, "3 files, 40 found so far, 3.0 MB, 1s"},
+		{time.Second, Reading{FoundFiles: 40, Files: 3, Bytes: 3e6, Transferred: 0}, "3 files, 40 found so far, 3.0 MB, 1s"},
 		// Resumed: most was there, and the rate is only of what this run moved.
 		{time.Second, Reading{TotalFiles: 100, TotalBytes: 100e6, Files: 80, Bytes: 80e6}, "80 of 100 files, 80 MB of 100 MB (80%), 2s"},
-		{time.Second, Reading{TotalFiles: 100, TotalBytes: 100e6, Files: 82, Bytes: 82e6, Moved: 2e6, Limiter: "network", Retries: 1},
+		{time.Second, Reading{TotalFiles: 100, TotalBytes: 100e6, Files: 82, Bytes: 82e6, Transferred: 2e6, Limiter: "network", Retries: 1},
 			"82 of 100 files, 82 MB of 100 MB (82%), 200 kB/s, 1m30s left, waits for the network, 1 retry, 3s"},
 		// Nothing can be said of the rate and the time left while nothing may move.
-		{time.Second, Reading{TotalFiles: 100, TotalBytes: 100e6, Files: 82, Bytes: 82e6, Moved: 2e6, Limiter: "server", Retries: 1, RetryAfter: 70 * time.Second},
+		{time.Second, Reading{TotalFiles: 100, TotalBytes: 100e6, Files: 82, Bytes: 82e6, Transferred: 2e6, Limiter: "server", Retries: 1, RetryAfter: 70 * time.Second},
 			"the platform limits requests: 1m10s left, 82 of 100 files, 82 MB of 100 MB (82%), 1 retry, 4s"},
 		{time.Second, Reading{RetryAfter: time.Millisecond}, "the platform limits requests: 1s left, 5s"},
 	} {
@@ -43,7 +43,7 @@ func TestFigures(t *testing.T) {
 			t.Errorf("%d: got %q, want %q", i, got, c.want)
 		}
 	}
-	r = Reading{TotalFiles: 100, TotalBytes: 100e6, Files: 82, Bytes: 82e6, Moved: 2e6, RetryAfter: time.Minute}
+	r = Reading{TotalFiles: 100, TotalBytes: 100e6, Files: 82, Bytes: 82e6, Transferred: 2e6, RetryAfter: time.Minute}
 	*now = now.Add(-2 * time.Second)
 	if got := m.figures(true).text(); !strings.Contains(got, "667 kB/s") || strings.Contains(got, "left") || strings.Contains(got, "waits") || strings.Contains(got, "limits") {
 		t.Errorf("at the end: %q", got)

@@ -24,11 +24,11 @@ const (
 type history struct {
 	path   string
 	failed bool
-	tell   func(string)
+	warn   func(string)
 }
 
-func openHistory(dir string, tell func(string)) *history {
-	return &history{path: filepath.Join(dir, "history"), tell: tell}
+func openHistory(dir string, warn func(string)) *history {
+	return &history{path: filepath.Join(dir, "history"), warn: warn}
 }
 
 // read returns the entries, oldest first.
@@ -110,7 +110,7 @@ func (h *history) truncate() error {
 // fail reports once that the history does not work; the prompt does without.
 func (h *history) fail(err error) {
 	h.failed = true
-	h.tell(fmt.Sprintf("the history is not available: %v", err))
+	h.warn(fmt.Sprintf("the history is not available: %v", err))
 }
 
 // remember adds an input to the history of the editor, and to the file unless it

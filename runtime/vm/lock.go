@@ -81,9 +81,9 @@ func outcome(ctx context.Context) error {
 // since several calls fail for one reason and each adds its name.
 func stopped(ctx context.Context) error {
 	cause := context.Cause(ctx)
-	var late *fault.TimeoutError
-	if errors.As(cause, &late) {
-		return fault.Of(&fault.TimeoutError{}, "%s", late.Message)
+	var timeout *fault.TimeoutError
+	if errors.As(cause, &timeout) {
+		return fault.Of(&fault.TimeoutError{}, "%s", timeout.Message)
 	}
 	if errors.Is(cause, context.DeadlineExceeded) {
 		return fault.Of(&fault.TimeoutError{}, "the time limit passed")

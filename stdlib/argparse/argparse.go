@@ -77,14 +77,14 @@ func (s *Spec) Parse(args []string, env func(string) (string, bool)) (map[string
 			return nil, err
 		}
 	}
-	if err := s.place(values, loose); err != nil {
+	if err := s.assignPositional(values, loose); err != nil {
 		return nil, err
 	}
 	return values, s.complete(values, env)
 }
 
-// place hands out what was given by position.
-func (s *Spec) place(values map[string]any, loose []string) error {
+// assignPositional assigns positional values to arguments.
+func (s *Spec) assignPositional(values map[string]any, loose []string) error {
 	next := 0
 	for _, name := range s.Positional {
 		a := s.Args[name]

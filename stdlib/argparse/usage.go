@@ -20,7 +20,7 @@ func (s *Spec) Usage(script string) string {
 		b.WriteString(" [options]")
 	}
 	for _, name := range s.Positional {
-		b.WriteString(" " + s.Args[name].place())
+		b.WriteString(" " + s.Args[name].synopsis())
 	}
 	b.WriteString("\n")
 
@@ -52,8 +52,8 @@ func (s *Spec) Usage(script string) string {
 	return strings.Join(lines, "\n")
 }
 
-// place is how a positional argument looks in the first line.
-func (a *Arg) place() string {
+// synopsis is a positional argument in the usage line.
+func (a *Arg) synopsis() string {
 	text := strings.ToUpper(a.Name)
 	if a.list() {
 		text += "..."

@@ -104,12 +104,12 @@ func LoadRoots(path string, read func(path string) ([]byte, error)) (*x509.CertP
 	return roots, nil
 }
 
-// limitedConn closes a connection on which nothing moved for too long, in
+// limitedConn closes a connection that transfers nothing for too long, in
 // whatever state it is: sending, waiting for the answer, or receiving it.
 type limitedConn struct {
 	net.Conn
-	silence time.Duration // 0 for no limit
-	moved   atomic.Int64  // bytes, both ways
+	silence     time.Duration // 0 for no limit
+	transferred atomic.Int64  // bytes, both ways
 }
 
 // alive restarts the time limit, both ways: the pending read began before this
@@ -128,7 +128,7 @@ func (c *limitedConn) Read(p []byte) (int, error) {
 		}
 	}
 	n, err := c.Conn.Read(p)
-	c.moved.Add(int64(n))
+	c.transferred.Add(int64(n))
 	return n, err
 }
 
@@ -137,7 +137,7 @@ func (c *limitedConn) Write(p []byte) (int, error) {
 		return 0, err
 	}
 	n, err := c.Conn.Write(p)
-	c.moved.Add(int64(n))
+	c.transferred.Add(int64(n))
 	return n, err
 }
 

@@ -56,7 +56,7 @@ func (c *limitedConn) sendFile(to io.ReaderFrom, body FileBody, limited *io.Limi
 			return sent, err
 		}
 		n, err := to.ReadFrom(&io.LimitedReader{R: file, N: min(left, limited.N, spanAtATime)})
-		c.moved.Add(n)
+		c.transferred.Add(n)
 		sent += n
 		limited.N -= n
 		if err != nil {

@@ -56,7 +56,7 @@ func (w *watchdog) over(c net.Conn) {
 		c = s.NetConn()
 	}
 	if l, ok := c.(*limitedConn); ok {
-		w.conn.Store(&carrier{l, l.moved.Load()})
+		w.conn.Store(&carrier{l, l.transferred.Load()})
 	}
 }
 
@@ -73,7 +73,7 @@ func (w *watchdog) run() {
 		}
 		moved, limit := int64(0), w.limit
 		if c := w.conn.Load(); c != nil {
-			total := c.moved.Load()
+			total := c.transferred.Load()
 			queued := c.queued()
 			moved = total - queued
 			if total-c.start >= w.size && queued == 0 {

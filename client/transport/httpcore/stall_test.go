@@ -15,9 +15,9 @@ func TestWatchdogFollowsTheConnection(t *testing.T) {
 	for i := range 100 {
 		here, there := net.Pipe()
 		c := &limitedConn{Conn: here}
-		c.moved.Store(int64(5000 + i))
+		c.transferred.Store(int64(5000 + i))
 		w.over(c)
-		c.moved.Add(10)
+		c.transferred.Add(10)
 		time.Sleep(time.Millisecond)
 		here.Close()
 		there.Close()
