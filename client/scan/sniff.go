@@ -1,5 +1,8 @@
 package scan
 
+// Content detection is written by hand: the libraries for it do not know LAS,
+// LAZ, E57, GeoPackage or georeferenced TIFF.
+
 import (
 	"bufio"
 	"bytes"

@@ -1,5 +1,9 @@
-// Package calendar reads, writes and steps through times: layouts as strftime
-// has them, zones by name, ISO weeks, durations.
+// Package calendar parses, formats and steps through times: strftime layouts,
+// zones by name, ISO weeks, durations. The Lua module time is its caller. Begin
+// reading at Zone, Format and Read.
+//
+// Layouts are handled here because the strftime libraries for Go format only, or
+// parse a smaller set of directives than they format.
 package calendar
 
 import (

@@ -1,5 +1,9 @@
-// Package csvtext reads and writes CSV in its dialects: other separators and
-// quotes, comments, marks of UTF-8, Windows line ends.
+// Package csvtext reads and writes CSV dialects on top of encoding/csv: other
+// quotes, character encodings, byte order marks, CRLF, typed columns. The Lua
+// module csv is its caller. Begin reading at NewReader and NewWriter.
+//
+// The dialects are handled here because encoding/csv has a fixed quote character
+// and knows UTF-8 only.
 package csvtext
 
 import (

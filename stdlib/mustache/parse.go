@@ -1,5 +1,9 @@
-// Package mustache takes templates apart, as the specification of Mustache has
-// them, with formats for values beside it.
+// Package mustache parses Mustache templates and escapes values; the Lua module
+// template renders them. Beyond the specification a value may have a format,
+// {{area|%.2f}}. Begin reading at Parse.
+//
+// It is written by hand because sections iterate over Lua tables, resources and
+// iterators that may wait for the platform, which the Go libraries cannot.
 package mustache
 
 import (

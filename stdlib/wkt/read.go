@@ -1,9 +1,10 @@
-// Package wkt reads and writes geometries as text, well-known text of OGC
-// 06-103r4 and its dialects, from and to GeoJSON objects.
+// Package wkt converts between well-known text (OGC 06-103r4 and its dialects)
+// and GeoJSON objects. The Lua module geo is its caller. Begin reading at Parse
+// and Format.
 //
-// GeoJSON has heights (Z) and no measures (M): those travel in a member of
-// their own, "measures", nested as the coordinates are with a number in the
-// place of each position.
+// It is written by hand because orb/encoding/wkt has neither altitudes (Z) nor
+// measures (M). GeoJSON has no measures: they are kept in a member "measures",
+// nested like the coordinates, with a number instead of each position.
 package wkt
 
 import (
