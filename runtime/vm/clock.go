@@ -15,7 +15,7 @@ const timeSlice = 10_000
 
 // clock is the context of a Lua thread. gopher-lua asks for Done before each
 // instruction, so Done counts them. It returns nil, a channel that is never
-// ready, until the time slice is used up; only then tick looks at limits,
+// ready, until the time slice is used up or a limit is exceeded; only then tick looks at limits,
 // waiting tasks and cancellation. A standard context costs a mutex and a
 // channel operation for each instruction instead.
 //
@@ -45,7 +45,7 @@ func clockOf(L *lua.LState) *clock { return L.Context().(*clock) }
 
 func (c *clock) Done() <-chan struct{} {
 	c.in.slice.left--
-	if c.in.slice.left > 0 {
+	if c.in.slice.left > 0 && !c.in.exceeded.Load() {
 		return nil
 	}
 	return c.tick()

@@ -21,6 +21,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	lua "github.com/yuin/gopher-lua"
@@ -121,14 +122,15 @@ type Interp struct {
 	run       context.CancelCauseFunc // ends the run under way, nil between runs
 
 	// The lock guards everything below.
-	loaders map[string]func(L *lua.LState) lua.LValue
-	state   map[any]any
-	errors  *lua.LTable
-	idle    []*lua.LState
-	owner   map[*lua.LState]*lua.LState
-	maxText int
-	closers []func()
-	slice   slice
+	loaders  map[string]func(L *lua.LState) lua.LValue
+	state    map[any]any
+	errors   *lua.LTable
+	idle     []*lua.LState
+	owner    map[*lua.LState]*lua.LState
+	maxText  int
+	closers  []func()
+	slice    slice
+	exceeded atomic.Bool // a limit is: the run stops at its next instruction
 
 	stoppedAt []Frame           // where the run under way was stopped
 	sources   map[string][]byte // of compiled chunks by name, for explaining errors
