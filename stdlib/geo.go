@@ -155,7 +155,7 @@ assert(geo.contains(field, { 4.5, 52.5 }) and not geo.contains(field, { 6, 52 })
 					return nil, err
 				}
 				inside, areas := geometry.Contains(area, p)
-				if areas == 0 {
+				if !areas {
 					return nil, fault.Of(&fault.ParameterError{}, "argument area must hold a Polygon or MultiPolygon, got a %s", area.GeoJSONType())
 				}
 				return inside, nil

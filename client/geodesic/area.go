@@ -55,7 +55,7 @@ func slope(x, y float64) float64 {
 // Area returns the area in square metres of a ring of longitudes and latitudes,
 // closed or not, with geodesics as edges. It is the smaller part of the ellipsoid,
 // whatever the direction of the ring. A ring may enclose a pole.
-func Area(ring [][2]float64) float64 {
+func Area[P ~[2]float64](ring []P) float64 {
 	sum, crossings := 0.0, 0
 	eachEdge(ring, true, func(from, to [2]float64) {
 		sum += Inverse(from[1], from[0], to[1], to[0]).Below
@@ -73,13 +73,13 @@ func Area(ring [][2]float64) float64 {
 }
 
 // Length returns the length in metres of a line of longitudes and latitudes.
-func Length(line [][2]float64) float64 {
+func Length[P ~[2]float64](line []P) float64 {
 	sum := 0.0
 	eachEdge(line, false, func(from, to [2]float64) { sum += Inverse(from[1], from[0], to[1], to[0]).Metres })
 	return sum
 }
 
-func eachEdge(points [][2]float64, closed bool, f func(from, to [2]float64)) {
+func eachEdge[P ~[2]float64](points []P, closed bool, f func(from, to [2]float64)) {
 	for i := 1; i < len(points); i++ {
 		f(points[i-1], points[i])
 	}

@@ -95,11 +95,12 @@ func bbox(o map[string]any, at string) error {
 }
 
 func isNumber(v any) bool {
-	_, ok := number(v)
+	_, ok := Number(v)
 	return ok
 }
 
-func number(v any) (float64, bool) {
+// Number is a finite number, however it was decoded.
+func Number(v any) (float64, bool) {
 	switch v := v.(type) {
 	case float64:
 		return v, !math.IsNaN(v) && !math.IsInf(v, 0)

@@ -80,7 +80,7 @@ func (opt Options) position(list []any, at string) error {
 		return fmt.Errorf("%s has %d numbers, wants longitude, latitude and perhaps altitude", at, len(list))
 	}
 	for i, e := range list {
-		f, ok := number(e)
+		f, ok := Number(e)
 		if !ok {
 			return fmt.Errorf("%s[%d] is %s, not a number", at, i+1, kind(e))
 		}
@@ -128,8 +128,8 @@ func closed(ring []any, at string) error {
 	first, last := ring[0].([]any), ring[len(ring)-1].([]any)
 	same := len(first) == len(last)
 	for i := 0; same && i < len(first); i++ {
-		a, _ := number(first[i])
-		b, _ := number(last[i])
+		a, _ := Number(first[i])
+		b, _ := Number(last[i])
 		same = a == b
 	}
 	if !same {

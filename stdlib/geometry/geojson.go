@@ -7,9 +7,11 @@
 package geometry
 
 import (
-	"encoding/json"
+	"reflect"
 
 	"github.com/paulmach/orb"
+
+	"transect/client/geojson"
 )
 
 // Of collects the geometries of a checked GeoJSON object, also those of its
@@ -41,95 +43,55 @@ func collect(o map[string]any, parts *orb.Collection) {
 		}
 		return
 	}
-	typ, _ := o["type"].(string)
-	if shape := toOrb(typ, o["coordinates"]); shape != nil && len(Positions(shape)) > 0 {
-		*parts = append(*parts, shape)
-	}
-}
-
-// toOrb converts checked coordinates, without altitudes.
-func toOrb(typ string, coordinates any) orb.Geometry {
-	switch typ {
-	case "Point":
-		if list, ok := coordinates.([]any); !ok || len(list) == 0 {
-			return nil
+	coordinates, _ := o["coordinates"].([]any)
+	for _, kind := range []orb.Geometry{orb.Point{}, orb.MultiPoint{}, orb.LineString{}, orb.MultiLineString{}, orb.Polygon{}, orb.MultiPolygon{}} {
+		if kind.GeoJSONType() != o["type"] || len(coordinates) == 0 {
+			continue
 		}
-		return orbPoint(coordinates)
-	case "MultiPoint":
-		return orb.MultiPoint(orbList(coordinates, orbPoint))
-	case "LineString":
-		return orb.LineString(orbList(coordinates, orbPoint))
-	case "MultiLineString":
-		return orb.MultiLineString(orbList(coordinates, func(v any) orb.LineString { return orbList(v, orbPoint) }))
-	case "Polygon":
-		return orbPolygon(coordinates)
-	case "MultiPolygon":
-		return orb.MultiPolygon(orbList(coordinates, orbPolygon))
+		shape := reflect.New(reflect.TypeOf(kind)).Elem()
+		fill(shape, coordinates)
+		if g := shape.Interface().(orb.Geometry); len(Positions(g)) > 0 {
+			*parts = append(*parts, g)
+		}
 	}
-	return nil
 }
 
-func orbPolygon(v any) orb.Polygon {
-	return orbList(v, func(v any) orb.Ring { return orbList(v, orbPoint) })
-}
-
-func orbPoint(v any) orb.Point {
-	list := v.([]any)
-	return orb.Point{orbNumber(list[0]), orbNumber(list[1])}
-}
-
-func orbNumber(v any) float64 {
-	switch v := v.(type) {
-	case float64:
-		return v
-	case int64:
-		return float64(v)
-	case json.Number:
-		f, _ := v.Float64()
-		return f
+// fill sets a point, or a list of points or lists, to checked coordinates.
+func fill(to reflect.Value, coordinates []any) {
+	if to.Kind() == reflect.Array {
+		for i := range to.Len() {
+			n, _ := geojson.Number(coordinates[i])
+			to.Index(i).SetFloat(n)
+		}
+		return
 	}
-	return 0
-}
-
-func orbList[T any](v any, of func(any) T) []T {
-	list, _ := v.([]any)
-	out := make([]T, len(list))
-	for i, e := range list {
-		out[i] = of(e)
+	to.Set(reflect.MakeSlice(to.Type(), len(coordinates), len(coordinates)))
+	for i, inner := range coordinates {
+		fill(to.Index(i), inner.([]any))
 	}
-	return out
 }
 
 // GeoJSON converts a geometry to its GeoJSON object.
 func GeoJSON(g orb.Geometry) map[string]any {
-	if c, ok := g.(orb.Collection); ok {
-		return map[string]any{"type": "GeometryCollection", "geometries": tables(c, func(g orb.Geometry) any { return GeoJSON(g) })}
+	c, ok := g.(orb.Collection)
+	if !ok {
+		return map[string]any{"type": g.GeoJSONType(), "coordinates": lists(reflect.ValueOf(g))}
 	}
-	var coordinates any
-	point := func(p orb.Point) any { return []any{p[0], p[1]} }
-	line := func(l orb.LineString) any { return tables(l, point) }
-	polygon := func(p orb.Polygon) any { return tables(p, func(r orb.Ring) any { return tables(r, point) }) }
-	switch g := g.(type) {
-	case orb.Point:
-		coordinates = point(g)
-	case orb.MultiPoint:
-		coordinates = tables(g, point)
-	case orb.LineString:
-		coordinates = line(g)
-	case orb.MultiLineString:
-		coordinates = tables(g, line)
-	case orb.Polygon:
-		coordinates = polygon(g)
-	case orb.MultiPolygon:
-		coordinates = tables(g, polygon)
+	members := make([]any, len(c))
+	for i, part := range c {
+		members[i] = GeoJSON(part)
 	}
-	return map[string]any{"type": g.GeoJSONType(), "coordinates": coordinates}
+	return map[string]any{"type": "GeometryCollection", "geometries": members}
 }
 
-func tables[T any](list []T, of func(T) any) []any {
-	out := make([]any, len(list))
-	for i, e := range list {
-		out[i] = of(e)
+// lists is the reverse of fill.
+func lists(coordinates reflect.Value) any {
+	if coordinates.Kind() == reflect.Float64 {
+		return coordinates.Float()
+	}
+	out := make([]any, coordinates.Len())
+	for i := range out {
+		out[i] = lists(coordinates.Index(i))
 	}
 	return out
 }

@@ -4,58 +4,94 @@ import (
 	"math"
 
 	"github.com/paulmach/orb"
+	"github.com/paulmach/orb/planar"
+	"github.com/paulmach/orb/project"
 
+	"transect/client/fault"
 	"transect/client/geodesic"
+	"transect/client/imagery"
 )
+
+// parts calls f for the points, lines and polygons that g consists of.
+func parts(g orb.Geometry, f func(part orb.Geometry)) {
+	switch g := g.(type) {
+	case orb.MultiPoint:
+		eachPart(g, f)
+	case orb.MultiLineString:
+		eachPart(g, f)
+	case orb.MultiPolygon:
+		eachPart(g, f)
+	case orb.Collection:
+		eachPart(g, f)
+	default:
+		f(g)
+	}
+}
+
+func eachPart[G orb.Geometry](list []G, f func(part orb.Geometry)) {
+	for _, part := range list {
+		parts(part, f)
+	}
+}
 
 // Area is the area of polygons without their holes in square metres on the
 // ellipsoid; edges are geodesics. Points and lines have none.
-func Area(g orb.Geometry) float64 {
-	sum := 0.0
-	switch g := g.(type) {
-	case orb.Polygon:
-		for i, ring := range g {
-			if area := geodesic.Area(points(ring)); i == 0 {
-				sum = area
+func Area(g orb.Geometry) (sum float64) {
+	parts(g, func(part orb.Geometry) {
+		polygon, _ := part.(orb.Polygon)
+		for i, ring := range polygon {
+			if area := geodesic.Area(ring); i == 0 {
+				sum += area
 			} else {
 				sum -= area
 			}
 		}
-	case orb.MultiPolygon:
-		return total(g, Area)
-	case orb.Collection:
-		return total(g, Area)
-	}
+	})
 	return sum
 }
 
 // Length is the length of lines, and of the edges of polygons, in metres on the
 // ellipsoid.
-func Length(g orb.Geometry) float64 {
-	sum := 0.0
-	switch g := g.(type) {
-	case orb.LineString:
-		sum = geodesic.Length(points(g))
-	case orb.MultiLineString:
-		return total(g, Length)
-	case orb.Polygon:
-		for _, ring := range g {
-			sum += geodesic.Length(points(ring))
+func Length(g orb.Geometry) (sum float64) {
+	parts(g, func(part orb.Geometry) {
+		switch part := part.(type) {
+		case orb.LineString:
+			sum += geodesic.Length(part)
+		case orb.Polygon:
+			for _, ring := range part {
+				sum += geodesic.Length(ring)
+			}
 		}
-	case orb.MultiPolygon:
-		return total(g, Length)
-	case orb.Collection:
-		return total(g, Length)
-	}
+	})
 	return sum
 }
 
-// total is the sum over parts.
-func total[G orb.Geometry](parts []G, measure func(orb.Geometry) float64) (sum float64) {
-	for _, part := range parts {
-		sum += measure(part)
-	}
-	return sum
+// Contains reports whether a point lies in any polygon of g, and whether there is
+// a polygon.
+func Contains(g orb.Geometry, p orb.Point) (inside, areas bool) {
+	parts(g, func(part orb.Geometry) {
+		if polygon, ok := part.(orb.Polygon); ok {
+			inside, areas = inside || planar.PolygonContains(polygon, p), true
+		}
+	})
+	return inside, areas
+}
+
+// Positions lists the positions of a geometry.
+func Positions(g orb.Geometry) (points []orb.Point) {
+	parts(g, func(part orb.Geometry) {
+		switch part := part.(type) {
+		case orb.Point:
+			points = append(points, part)
+		case orb.LineString:
+			points = append(points, part...)
+		case orb.Polygon:
+			for _, ring := range part {
+				points = append(points, ring...)
+			}
+		}
+	})
+	return points
 }
 
 // Between is the geodesic between two points.
@@ -91,10 +127,55 @@ func Pad(b orb.Bound, metres float64) orb.Bound {
 	return out
 }
 
-func points[T ~[]orb.Point](list T) [][2]float64 {
-	out := make([][2]float64, len(list))
-	for i, p := range list {
-		out[i] = p
+// OnPlane applies f to a geometry projected to metres around its centre, with
+// less than a percent of distortion over tens of kilometres.
+func OnPlane(g orb.Geometry, f func(orb.Geometry) (orb.Geometry, error)) (orb.Geometry, error) {
+	centre := g.Bound().Center()
+	east, north := geodesic.Degree(centre[1])
+	east = max(east, 0.1) // invertible at the poles too
+	g, err := f(project.Geometry(orb.Clone(g), func(p orb.Point) orb.Point {
+		return orb.Point{(p[0] - centre[0]) * east, (p[1] - centre[1]) * north}
+	}))
+	if err != nil {
+		return nil, err
 	}
-	return out
+	round := func(v float64) float64 { return math.Round(v*1e9) / 1e9 } // a tenth of a millimetre
+	return project.Geometry(g, func(p orb.Point) orb.Point {
+		return orb.Point{round(p[0]/east + centre[0]), round(p[1]/north + centre[1])}
+	}), nil
+}
+
+// Hull is the convex hull. Collinear positions are a ValueError.
+func Hull(g orb.Geometry) (orb.Geometry, error) {
+	ring := orb.Ring(imagery.ConvexHull(Positions(g)))
+	if len(ring) < 3 {
+		return nil, fault.Of(&fault.ValueError{}, "the positions are collinear and enclose no area")
+	}
+	return orb.Polygon{append(ring, ring[0])}, nil
+}
+
+// Simplify reduces the positions of g, which it changes. A ring that would
+// vanish is kept as it is.
+func Simplify(g orb.Geometry, by orb.Simplifier) orb.Geometry {
+	switch g := g.(type) {
+	case orb.Polygon:
+		out := make(orb.Polygon, len(g))
+		for i, ring := range g {
+			if out[i] = by.Ring(ring.Clone()); len(out[i]) < 4 {
+				out[i] = ring
+			}
+		}
+		return out
+	case orb.MultiPolygon:
+		for i, part := range g {
+			g[i] = Simplify(part, by).(orb.Polygon)
+		}
+		return g
+	case orb.Collection:
+		for i, part := range g {
+			g[i] = Simplify(part, by)
+		}
+		return g
+	}
+	return by.Simplify(g)
 }

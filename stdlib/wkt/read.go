@@ -9,7 +9,11 @@ package wkt
 
 import (
 	"fmt"
+	"math"
+	"regexp"
+	"strconv"
 	"strings"
+	"sync"
 )
 
 // shape is what the coordinates of a geometry are like.
@@ -27,25 +31,32 @@ var shapes = []shape{
 // foreign are the geometries of the standard that GeoJSON does not have.
 var foreign = []string{"CIRCULARSTRING", "COMPOUNDCURVE", "CURVEPOLYGON", "MULTICURVE", "MULTISURFACE", "CURVE", "SURFACE", "POLYHEDRALSURFACE", "TIN", "TRIANGLE"}
 
+// dimensions is what the numbers of a position are; -1 for not known.
+type dimensions struct{ numbers, measure int }
+
+var unknown = dimensions{-1, -1}
+
 const deepest = 32 // collections inside one another
+
+var srid = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*(?i:SRID)\s*=([^;]*);`) })
 
 // Parse reads one geometry. Without Z, M or ZM the numbers of a position decide:
 // two, three with a height, four with a measure too. SRID=4326; may stand
-// before. Points without a place in a MULTIPOINT are left out. Whether rings
-// are closed is not asked.
+// before. Empty points in a MULTIPOINT are left out. Whether rings are closed is
+// not asked.
 func Parse(text string) (map[string]any, error) {
 	r := &reader{text: text}
-	if number, found := r.srid(); found && number != "4326" {
-		return nil, fmt.Errorf("it is in the reference system %s, not in longitude and latitude of WGS 84 (4326)", number)
+	if system := srid().FindStringSubmatch(text); system != nil {
+		if number := strings.TrimSpace(system[1]); number != "4326" {
+			return nil, fmt.Errorf("it is in the reference system %s, not in longitude and latitude of WGS 84 (4326)", number)
+		}
+		r.at = len(system[0])
 	}
 	g, err := r.geometry(0)
-	if err != nil {
-		return nil, err
+	if err == nil && r.peek() != 0 {
+		err = r.wrong("the end")
 	}
-	if r.space(); r.at < len(r.text) {
-		return nil, r.wrong("the end")
-	}
-	return g, nil
+	return g, err
 }
 
 // reader takes a text apart.
@@ -57,90 +68,75 @@ type reader struct {
 func (r *reader) wrong(want string) error {
 	got := "the end"
 	if r.at < len(r.text) {
-		rest := []rune(r.text[r.at:min(r.at+64, len(r.text))])
-		got = fmt.Sprintf("%q", string(rest[:min(12, len(rest))]))
+		got = fmt.Sprintf("%.12q", r.text[r.at:])
 	}
 	return fmt.Errorf("character %d should be %s, and is %s", r.at+1, want, got)
 }
 
-func (r *reader) space() {
-	for r.at < len(r.text) && strings.IndexByte(" \t\r\n", r.text[r.at]) >= 0 {
-		r.at++
-	}
+// take takes what consists of the given characters off the text.
+func (r *reader) take(characters string) string {
+	rest := r.text[r.at:]
+	taken := rest[:len(rest)-len(strings.TrimLeft(rest, characters))]
+	r.at += len(taken)
+	return taken
 }
 
-// next takes a sign off the text.
-func (r *reader) next(sign byte) bool {
-	r.space()
-	if r.at < len(r.text) && r.text[r.at] == sign {
-		r.at++
-		return true
+// peek is the next character behind spaces, 0 at the end.
+func (r *reader) peek() byte {
+	if r.take(" \t\r\n"); r.at < len(r.text) {
+		return r.text[r.at]
 	}
-	return false
+	return 0
 }
 
-// word takes letters off the text, as capitals.
-func (r *reader) word() string {
-	r.space()
+// next takes a character off the text if it is the given one.
+func (r *reader) next(character byte) bool {
+	found := r.peek() == character
+	if found {
+		r.at++
+	}
+	return found
+}
+
+// word takes letters off the text if want accepts them, as capitals.
+func (r *reader) word(want func(word string) bool) bool {
+	r.peek()
 	start := r.at
-	for r.at < len(r.text) && (r.text[r.at]|0x20) >= 'a' && (r.text[r.at]|0x20) <= 'z' {
-		r.at++
+	if !want(strings.ToUpper(r.take("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"))) {
+		r.at = start
+		return false
 	}
-	return strings.ToUpper(r.text[start:r.at])
+	return true
 }
-
-// srid takes the reference system of EWKT off the text.
-func (r *reader) srid() (number string, found bool) {
-	if r.word() != "SRID" || !r.next('=') {
-		r.at = 0
-		return "", false
-	}
-	number, _, found = strings.Cut(r.text[r.at:], ";")
-	if !found {
-		r.at = 0
-		return "", false
-	}
-	r.at += len(number) + 1
-	return strings.TrimSpace(number), true
-}
-
-// dimensions is what the numbers of a position are; -1 for not said.
-type dimensions struct{ numbers, measure int }
-
-var unsaid = dimensions{-1, -1}
 
 // tag takes the name of a geometry off the text, with its dimensions, attached
 // or not.
-func (r *reader) tag() (shape, dimensions, error) {
-	r.space()
-	start := r.at
-	name := r.word()
-	said := map[string]dimensions{"Z": {3, -1}, "M": {3, 2}, "ZM": {4, 3}}
-	for _, s := range shapes {
-		rest, ok := strings.CutPrefix(name, s.tag)
-		if !ok {
-			continue
+func (r *reader) tag() (s shape, d dimensions, err error) {
+	known := map[string]dimensions{"": unknown, "Z": {3, -1}, "M": {3, 2}, "ZM": {4, 3}}
+	name := ""
+	found := r.word(func(word string) bool {
+		name = word
+		for _, s = range shapes {
+			rest, prefixed := strings.CutPrefix(word, s.tag)
+			if _, said := known[rest]; prefixed && said {
+				d = known[rest]
+				return true
+			}
 		}
-		if d, attached := said[rest]; attached {
-			return s, d, nil
+		return false
+	})
+	if !found {
+		for _, f := range foreign {
+			if strings.HasPrefix(name, f) {
+				return s, d, fmt.Errorf("GeoJSON has no %s", name)
+			}
 		}
-		if rest != "" {
-			continue
-		}
-		before := r.at
-		if d, follows := said[r.word()]; follows {
-			return s, d, nil
-		}
-		r.at = before
-		return s, unsaid, nil
+		return s, d, r.wrong("a geometry such as POINT or POLYGON")
 	}
-	r.at = start
-	for _, f := range foreign {
-		if strings.HasPrefix(name, f) {
-			return shape{}, unsaid, fmt.Errorf("GeoJSON has no %s", name)
-		}
+	if d == unknown && r.word(func(word string) bool { name = word; return known[word].numbers > 0 }) {
+		d = known[name]
 	}
-	return shape{}, unsaid, r.wrong("a geometry such as POINT or POLYGON")
+	return s, d, nil
 }
 
 func (r *reader) geometry(depth int) (map[string]any, error) {
@@ -166,30 +162,105 @@ func (r *reader) geometry(depth int) (map[string]any, error) {
 		return nil, err
 	}
 	g := map[string]any{"type": s.typ, "coordinates": coordinates}
-	if p.said.measure >= 0 {
+	if p.measure >= 0 {
 		g["measures"] = measures
 	}
 	return g, nil
 }
 
+// open takes a bracket off the text, or EMPTY.
+func (r *reader) open() (empty bool, err error) {
+	if empty = r.word(func(word string) bool { return word == "EMPTY" }); !empty && !r.next('(') {
+		err = r.wrong("( or EMPTY")
+	}
+	return empty, err
+}
+
 // list takes items in brackets off the text, or EMPTY for none.
 func (r *reader) list(item func() error) error {
-	if before := r.at; r.word() != "EMPTY" {
-		r.at = before
-		if !r.next('(') {
-			return r.wrong("( or EMPTY")
+	if empty, err := r.open(); empty || err != nil {
+		return err
+	}
+	for {
+		if err := item(); err != nil {
+			return err
 		}
-		for {
-			if err := item(); err != nil {
-				return err
-			}
-			if r.next(')') {
-				return nil
-			}
-			if !r.next(',') {
-				return r.wrong(", or )")
-			}
+		if r.next(')') {
+			return nil
+		}
+		if !r.next(',') {
+			return r.wrong(", or )")
 		}
 	}
-	return nil
+}
+
+// positions reads the coordinates of one geometry.
+type positions struct {
+	*reader
+	dimensions
+	multi bool // a list of points, each in brackets or not
+}
+
+// nested reads lists of positions of a depth, and the measures in them.
+func (p *positions) nested(depth int) (coordinates, measures any, err error) {
+	if depth == 0 {
+		return p.point()
+	}
+	list, marks := []any{}, []any{}
+	err = p.list(func() error {
+		read := func() (any, any, error) { return p.nested(depth - 1) }
+		if next := p.peek(); depth == 1 && !(p.multi && (next == '(' || next == 'E' || next == 'e')) {
+			read = p.position
+		}
+		c, m, err := read()
+		if empty, ok := c.([]any); p.multi && ok && len(empty) == 0 {
+			return err
+		}
+		list, marks = append(list, c), append(marks, m)
+		return err
+	})
+	return list, marks, err
+}
+
+// point reads one position in brackets, or EMPTY.
+func (p *positions) point() (coordinates, measure any, err error) {
+	if empty, err := p.open(); empty || err != nil {
+		return []any{}, []any{}, err
+	}
+	if coordinates, measure, err = p.position(); err == nil && !p.next(')') {
+		err = p.wrong(")")
+	}
+	return coordinates, measure, err
+}
+
+// position reads the numbers of one; the first decides how many there are.
+func (p *positions) position() (coordinates, measure any, err error) {
+	var numbers []any
+	for len(numbers) < 4 {
+		p.peek()
+		start := p.at
+		text := p.take("+-.0123456789eE")
+		if text == "" {
+			break
+		}
+		n, err := strconv.ParseFloat(text, 64)
+		if err != nil || math.IsInf(n, 0) {
+			p.at = start
+			return nil, nil, p.wrong("a number")
+		}
+		numbers = append(numbers, n)
+	}
+	if len(numbers) < 2 {
+		return nil, nil, p.wrong("a number")
+	}
+	if p.dimensions == unknown {
+		p.dimensions = []dimensions{{2, -1}, {3, -1}, {4, 3}}[len(numbers)-2]
+	}
+	if len(numbers) != p.numbers {
+		return nil, nil, fmt.Errorf("the position that ends at character %d has %d numbers, not %d", p.at, len(numbers), p.numbers)
+	}
+	if at := p.measure; at >= 0 {
+		return numbers[:at:at], numbers[at], nil
+	}
+	return numbers, nil, nil
 }
