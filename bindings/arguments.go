@@ -119,28 +119,5 @@ func toGo(v lua.LValue) (any, error) {
 	if f, ok := v.(*lua.LFunction); ok {
 		return f, nil
 	}
-	value, err := vm.FromLua(v)
-	if err != nil {
-		return nil, err
-	}
-	return clientForm(value), nil
-}
-
-func clientForm(v any) any {
-	switch v := v.(type) {
-	case vm.EmptyTable:
-		return schema.Empty{}
-	case []any:
-		for i := range v {
-			v[i] = clientForm(v[i])
-		}
-	case map[string]any:
-		for k := range v {
-			v[k] = clientForm(v[k])
-		}
-	}
-	if v == vm.NullValue {
-		return schema.Null{}
-	}
-	return v
+	return vm.FromLua(v)
 }

@@ -19,7 +19,6 @@ import (
 	"transect/client/suggest"
 	"transect/runtime/module"
 	"transect/runtime/sandbox"
-	"transect/runtime/vm"
 )
 
 // ingestOptions reads what is to be ingested.
@@ -283,7 +282,7 @@ func texts(c *module.Call, name string) ([]string, error) {
 		return nil, err
 	}
 	switch v := v.(type) {
-	case nil, vm.EmptyTable:
+	case nil, schema.Empty:
 		return nil, nil
 	case string:
 		return []string{v}, nil
@@ -301,13 +300,13 @@ func texts(c *module.Call, name string) ([]string, error) {
 	return nil, fault.Of(&fault.ParameterError{}, "option %s must be a list of texts", name)
 }
 
-// object reads a table with keys, in the client's form.
+// object reads a table with keys.
 func object(c *module.Call, name string) (map[string]any, error) {
 	v, err := c.Go(name)
 	if err != nil {
 		return nil, err
 	}
-	switch v := clientForm(v).(type) {
+	switch v := v.(type) {
 	case nil, schema.Empty:
 		return nil, nil
 	case map[string]any:

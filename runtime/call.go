@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"strings"
 
 	"transect/client/declare"
 	"transect/client/fault"
@@ -68,40 +67,13 @@ func jsonArguments(text []byte) (declare.Args, error) {
 		}
 		return args, fault.Hinted(f, `write them like '{"limit": 10}', or - to read them from standard input`)
 	}
-	for name, v := range object {
-		args.Values[name] = clientValue(v)
-	}
-	if extra, ok := args.Values["extra"].(map[string]any); ok {
+	schema.KeepNulls(object)
+	if extra, ok := object["extra"].(map[string]any); ok {
 		args.Extra = extra
-		delete(args.Values, "extra")
+		delete(object, "extra")
 	}
+	args.Values = object
 	return args, nil
-}
-
-// clientValue converts decoded JSON to the types that the client checks.
-func clientValue(v any) any {
-	switch v := v.(type) {
-	case nil:
-		return schema.Null{}
-	case json.Number:
-		if n, err := v.Int64(); err == nil && !strings.ContainsAny(v.String(), ".eE") {
-			return n
-		}
-		n, err := v.Float64()
-		if err != nil {
-			return v.String() // out of range: refused by the checks
-		}
-		return n
-	case []any:
-		for i := range v {
-			v[i] = clientValue(v[i])
-		}
-	case map[string]any:
-		for k := range v {
-			v[k] = clientValue(v[k])
-		}
-	}
-	return v
 }
 
 // jsonPrinter prints results: indented on a terminal, one line otherwise.

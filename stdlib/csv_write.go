@@ -13,6 +13,7 @@ import (
 
 	"transect/client/atomicfile"
 	"transect/client/fault"
+	"transect/client/schema"
 	"transect/client/suggest"
 	"transect/runtime/module"
 	"transect/runtime/vm"
@@ -158,7 +159,7 @@ func (r *rowWriter) text(column string, v lua.LValue) (string, error) {
 			if text, ok := plain.(string); ok {
 				return text, nil
 			}
-			if plain == vm.NullValue {
+			if plain == (schema.Null{}) {
 				return "", nil
 			}
 		}

@@ -8,6 +8,7 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
+	"transect/client/schema"
 	"transect/runtime/vm"
 )
 
@@ -82,7 +83,7 @@ func short(v any) string {
 		return fmt.Sprintf("a table with %d fields", len(v))
 	case []any:
 		return fmt.Sprintf("a list of %d", len(v))
-	case vm.EmptyTable:
+	case schema.Empty:
 		return "{}"
 	}
 	return fmt.Sprint(v)

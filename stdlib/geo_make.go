@@ -5,8 +5,8 @@ import (
 
 	"transect/client/fault"
 	"transect/client/geojson"
+	"transect/client/schema"
 	"transect/runtime/module"
-	"transect/runtime/vm"
 )
 
 // geoMaker declares the function that makes a geometry of coordinates.
@@ -18,7 +18,7 @@ func geoMaker(name, typ, doc, positions, example string, shape func(any) any) mo
 			if err != nil {
 				return nil, err
 			}
-			if _, empty := v.(vm.EmptyTable); empty {
+			if _, empty := v.(schema.Empty); empty {
 				v = []any{}
 			}
 			return made(map[string]any{"type": typ, "coordinates": shape(v)})
@@ -76,7 +76,7 @@ assert(geo.feature(geo.point(4, 52), { name = "gate" }).properties.name == "gate
 				if f["properties"], err = c.Go("properties"); err != nil {
 					return nil, err
 				}
-				if _, empty := f["properties"].(vm.EmptyTable); empty {
+				if _, empty := f["properties"].(schema.Empty); empty {
 					f["properties"] = map[string]any{}
 				}
 			}
@@ -101,7 +101,7 @@ func makeList(c *module.Call, typ, member string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, empty := v.(vm.EmptyTable); empty {
+	if _, empty := v.(schema.Empty); empty {
 		v = []any{}
 	}
 	return made(map[string]any{"type": typ, member: v})
@@ -125,7 +125,7 @@ func plainTables(v any) any {
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for k, e := range v {
-			_, empty := e.(vm.EmptyTable)
+			_, empty := e.(schema.Empty)
 			switch {
 			case empty && k == "properties":
 				out[k] = map[string]any{}
@@ -149,7 +149,7 @@ func plainTables(v any) any {
 		}
 		return out
 	}
-	if v == vm.NullValue {
+	if v == (schema.Null{}) {
 		return nil
 	}
 	return v

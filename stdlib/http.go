@@ -2,6 +2,7 @@ package stdlib
 
 import (
 	"transect/client/fault"
+	"transect/client/schema"
 	"transect/runtime/module"
 	"transect/runtime/vm"
 )
@@ -111,7 +112,7 @@ var responseType = &module.Type{
 					return nil, fault.Hinted(jsonError(string(r.body), err).(*fault.ValueError), "the answer is of type %s", r.kind())
 				}
 				if v == nil {
-					v = vm.NullValue
+					v = schema.Null{}
 				}
 				return v, nil
 			},

@@ -10,6 +10,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
+	"transect/client/schema"
 	"transect/runtime/module"
 	"transect/runtime/vm"
 	"transect/stdlib/lines"
@@ -19,7 +20,7 @@ var jsonModule = &module.Module{
 	Name: "json",
 	Doc:  "Reads and writes JSON. Integers a Lua number cannot hold exactly are read as text.",
 	Fields: []module.Field{
-		{Name: "null", Doc: "stands for JSON null, where a field must be there and empty", Value: vm.NullValue},
+		{Name: "null", Doc: "stands for JSON null, where a field must be there and empty", Value: schema.Null{}},
 	},
 	Types: []*module.Type{integerType},
 	Funcs: slices.Concat([]module.Func{
@@ -93,7 +94,7 @@ func decodeJSON(text string, nulls bool) (any, error) {
 		return nil, jsonError(text, err)
 	}
 	if v == nil || nulls {
-		v = keepNulls(v)
+		v = schema.KeepNulls(v)
 	}
 	return v, nil
 }
@@ -120,23 +121,6 @@ func encodeJSON(v any, indent int) (string, error) {
 		return "", fault.Of(&fault.ParameterError{}, "cannot be written as JSON: %w", err) // NaN, infinity
 	}
 	return strings.TrimSuffix(b.String(), "\n"), nil
-}
-
-// keepNulls replaces nil by the sentinel throughout.
-func keepNulls(v any) any {
-	switch v := v.(type) {
-	case nil:
-		return vm.NullValue
-	case []any:
-		for i := range v {
-			v[i] = keepNulls(v[i])
-		}
-	case map[string]any:
-		for k := range v {
-			v[k] = keepNulls(v[k])
-		}
-	}
-	return v
 }
 
 // jsonError names line and column of what does not parse.
@@ -169,7 +153,7 @@ func jsonLine(L *lua.LState, line string, number int) (lua.LValue, error) {
 		return nil, fault.Of(&fault.ValueError{}, "line %d is not JSON: %w", number, err)
 	}
 	if v == nil {
-		v = vm.NullValue
+		v = schema.Null{}
 	}
 	return vm.ToLua(L, v), nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"transect/client/fault"
+	"transect/client/schema"
 	"transect/runtime/module"
 	"transect/runtime/vm"
 )
@@ -107,7 +108,7 @@ func logFields(c *module.Call) ([]slog.Attr, error) {
 		return nil, fault.Of(&fault.ParameterError{}, "argument fields: %w", err)
 	}
 	object, ok := v.(map[string]any)
-	if _, empty := v.(vm.EmptyTable); !ok && !empty {
+	if _, empty := v.(schema.Empty); !ok && !empty {
 		return nil, fault.Of(&fault.ParameterError{}, "argument fields must have names for keys")
 	}
 	attrs := make([]slog.Attr, 0, len(object))

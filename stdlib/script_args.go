@@ -76,7 +76,7 @@ func readArgKey(a *argparse.Arg, key string, v lua.LValue) error {
 		if err != nil {
 			return fault.Of(&fault.ParameterError{}, "argument %s: the default cannot be used: %w", a.Name, err)
 		}
-		if _, empty := value.(vm.EmptyTable); empty {
+		if _, empty := value.(schema.Empty); empty {
 			value = []any{}
 		}
 		a.Default = value

@@ -55,6 +55,23 @@ func (Empty) MarshalJSON() ([]byte, error) { return []byte("{}"), nil }
 // MarshalJSON writes null.
 func (Null) MarshalJSON() ([]byte, error) { return []byte("null"), nil }
 
+// KeepNulls replaces nil in decoded JSON by Null, in place.
+func KeepNulls(v any) any {
+	switch v := v.(type) {
+	case nil:
+		return Null{}
+	case []any:
+		for i := range v {
+			v[i] = KeepNulls(v[i])
+		}
+	case map[string]any:
+		for k := range v {
+			v[k] = KeepNulls(v[k])
+		}
+	}
+	return v
+}
+
 // Sort is an order of results: attributes, most significant first.
 type Sort []SortKey
 

@@ -10,18 +10,13 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
+	"transect/client/schema"
 )
 
 var errTrailing = errors.New("text after the end of the JSON value")
 
-// EmptyTable is the table {}: a list or an object, the receiver decides.
-type EmptyTable struct{}
-
-// MarshalJSON writes the empty object.
-func (EmptyTable) MarshalJSON() ([]byte, error) { return []byte("{}"), nil }
-
 // FromLua converts a Lua value: nil, bool, string, int64 (whole numbers up to
-// 2^53) or float64, []any, map[string]any, EmptyTable, NullValue. Userdata
+// 2^53) or float64, []any, map[string]any, schema.Empty, schema.Null. Userdata
 // says itself what it is through LuaValue() any. Tables that are neither a
 // list nor an object, and tables that contain themselves, are errors.
 func FromLua(v lua.LValue) (any, error) {
@@ -56,7 +51,7 @@ func fromLua(v lua.LValue, path string, up *outer) (any, error) {
 			value = object.Unwrap()
 		}
 		switch u := value.(type) {
-		case nullValue:
+		case schema.Null:
 			return u, nil
 		case interface{ LuaValue() any }:
 			return u.LuaValue(), nil
@@ -82,7 +77,7 @@ func fromTable(t *lua.LTable, path string, up *outer) (any, error) {
 		if t.Metatable == listMeta {
 			return []any{}, nil
 		}
-		return EmptyTable{}, nil
+		return schema.Empty{}, nil
 	case keys > 0 && len(texts) > 0:
 		return nil, unconvertible(path, fmt.Sprintf("the table mixes list items with the key %q", texts[0]))
 	case keys > 0:

@@ -10,22 +10,16 @@ import (
 	"time"
 
 	lua "github.com/yuin/gopher-lua"
+
+	"transect/client/schema"
 )
 
 // MaxExact is the largest magnitude below which every integer is a Lua number.
 const MaxExact = 1 << 53
 
-// NullValue stands for a JSON null inside Go values: a field that is there
-// and empty. Go's nil means no value.
-var NullValue = nullValue{}
-
-type nullValue struct{}
-
-// MarshalJSON writes null.
-func (nullValue) MarshalJSON() ([]byte, error) { return []byte("null"), nil }
-
-// Null is the sentinel scripts see as json.null.
-var Null = &lua.LUserData{Value: NullValue, Metatable: nullMeta()}
+// Null is the sentinel scripts see as json.null, and Go as schema.Null: a field
+// that is there and empty. Go's nil means no value.
+var Null = &lua.LUserData{Value: schema.Null{}, Metatable: nullMeta()}
 
 func nullMeta() *lua.LTable {
 	mt := &lua.LTable{Metatable: lua.LNil}
@@ -57,7 +51,7 @@ func ToLua(L *lua.LState, v any) lua.LValue {
 		return lua.LNil
 	case lua.LValue:
 		return v
-	case nullValue:
+	case schema.Null:
 		return Null
 	case bool:
 		return lua.LBool(v)
@@ -87,11 +81,11 @@ func ToLua(L *lua.LState, v any) lua.LValue {
 	case []any:
 		return list(L, len(v), func(i int) any {
 			if v[i] == nil {
-				return NullValue // keeps the indexes of those after it
+				return schema.Null{} // keeps the indexes of those after it
 			}
 			return v[i]
 		})
-	case EmptyTable:
+	case schema.Empty:
 		return L.NewTable()
 	case []string:
 		return list(L, len(v), func(i int) any { return v[i] })

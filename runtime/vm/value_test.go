@@ -26,7 +26,7 @@ func jsonValue(depth int) *rapid.Generator[any] {
 		return rapid.OneOf(scalars...)
 	}
 	inner := rapid.Deferred(func() *rapid.Generator[any] { return jsonValue(depth - 1) })
-	list := rapid.Map(rapid.SliceOfN(rapid.OneOf(inner, rapid.Just[any](vm.NullValue)), 0, 5), func(l []any) any { return l })
+	list := rapid.Map(rapid.SliceOfN(rapid.OneOf(inner, rapid.Just[any](schema.Null{})), 0, 5), func(l []any) any { return l })
 	object := rapid.Map(rapid.MapOfN(rapid.StringMatching(`[a-z0-9 ]{1,6}`), inner, 1, 5), func(m map[string]any) any { return m })
 	return rapid.OneOf(append(scalars, list, object)...)
 }
