@@ -75,7 +75,7 @@ func (tx *Tx) Search(collection string, q Query) (Page, error) {
 		page.Total = q.Offset + n
 		return page, nil
 	}
-	err = tx.one(tx.ctx, "SELECT count(*) FROM docs WHERE "+condition, args).Scan(&page.Total)
+	err = tx.tx.QueryRowContext(tx.ctx, "SELECT count(*) FROM docs WHERE "+condition, args...).Scan(&page.Total)
 	return page, err
 }
 

@@ -6,7 +6,7 @@
 // All documents are rows of one table: JSON, and columns for the keys that have
 // an index. A filter becomes SQL on those columns (filter.go); other keys are
 // tested in Go by a function registered with SQLite (match.go). Begin reading at
-// Open and Tx; session.go has the connections.
+// Open and Tx.
 package store
 
 import (
@@ -41,8 +41,8 @@ const busyTime = 20 * time.Second
 
 // Store is an open database. Several processes may have the same one open.
 type Store struct {
-	readers *sessions
-	writer  *sessions // one: writers of this process wait in Go, not in SQLite
+	readers *sql.DB
+	writer  *sql.DB // one connection: writers of this process wait in Go, not in SQLite
 }
 
 // Options says how to open a database.
@@ -81,18 +81,16 @@ func open(ctx context.Context, path string, options Options) (*Store, error) {
 	if options.Temporary {
 		synchronous = "OFF"
 	}
-	one, err := connect(path, 1, "&_txlock=immediate&_pragma=synchronous("+synchronous+")")
+	writer, err := connect(path, 1, "&_txlock=immediate&_pragma=synchronous("+synchronous+")")
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{writer: newSessions(one, 1)}
-	readers := max(4, runtime.GOMAXPROCS(0))
-	many, err := connect(path, readers, "&_pragma=query_only(1)")
-	if err == nil {
-		s.readers = newSessions(many, readers)
-		err = s.prepare(ctx, options)
-	}
+	readers, err := connect(path, max(4, runtime.GOMAXPROCS(0)), "&_pragma=query_only(1)")
 	if err != nil {
+		return nil, errors.Join(err, writer.Close())
+	}
+	s := &Store{readers, writer}
+	if err := s.prepare(ctx, options); err != nil {
 		s.Close()
 		return nil, err
 	}
@@ -139,12 +137,12 @@ func connect(path string, connections int, options string) (*sql.DB, error) {
 
 // prepare creates the tables of a new database and checks the version.
 func (s *Store) prepare(ctx context.Context, options Options) error {
-	version, err := s.version(ctx)
-	if err != nil {
+	var version int
+	if err := s.writer.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
 		return err
 	}
 	if version == 0 {
-		err = s.Write(ctx, func(tx *Tx) error {
+		err := s.Write(ctx, func(tx *Tx) error {
 			// Another process may have made them while this one waited to write.
 			if err := tx.QueryRow("PRAGMA user_version").Scan(&version); err != nil || version != 0 {
 				return err
@@ -166,11 +164,6 @@ func (s *Store) prepare(ctx context.Context, options Options) error {
 		return fmt.Errorf("%w: %d, this program knows %d", ErrNewer, version, Version)
 	}
 	return nil
-}
-
-func (s *Store) version(ctx context.Context) (version int, err error) {
-	err = s.writer.db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version) // before the first transaction
-	return version, err
 }
 
 func isBusy(err error) bool {
@@ -196,23 +189,40 @@ func classify(err error) error {
 	return err
 }
 
-// Close closes the database after the running transactions.
-func (s *Store) Close() error {
-	err := s.writer.close()
-	if s.readers != nil {
-		err = errors.Join(err, s.readers.close())
-	}
-	return err
-}
+// Close closes the database.
+func (s *Store) Close() error { return errors.Join(s.writer.Close(), s.readers.Close()) }
 
 // Read runs f on one unchanging state of the database.
 func (s *Store) Read(ctx context.Context, f func(*Tx) error) error {
-	return s.readers.run(ctx, ctx, f)
+	return run(ctx, ctx, s.readers, f)
 }
 
 // Write runs f while no other writer does, in any process, and commits what it
 // did when f returns nil. Once it returns, that is on the disk.
 func (s *Store) Write(ctx context.Context, f func(*Tx) error) error {
 	// A statement that ends with ctx makes SQLite undo the whole transaction.
-	return s.writer.run(ctx, context.WithoutCancel(ctx), f)
+	return run(ctx, context.WithoutCancel(ctx), s.writer, f)
+}
+
+// run runs f in a transaction whose statements end with a context of their own.
+func run(ctx, statements context.Context, db *sql.DB, f func(*Tx) error) error {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return classify(err)
+	}
+	defer conn.Close()
+	// The transaction must not end by itself with ctx: statements run on the
+	// connection, and one that came after the end would be committed at once.
+	tx, err := conn.BeginTx(context.WithoutCancel(ctx), nil)
+	if err != nil {
+		return classify(err)
+	}
+	defer tx.Rollback() // does nothing after a commit; undoes all on a panic
+	if err := f(&Tx{statements, tx}); err != nil {
+		return classify(err)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return classify(tx.Commit())
 }

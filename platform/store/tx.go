@@ -10,31 +10,19 @@ import (
 
 // Tx is a transaction.
 type Tx struct {
-	ctx     context.Context
-	tx      *sql.Tx
-	session *session
+	ctx context.Context
+	tx  *sql.Tx
 }
 
 // Exec runs a statement on the caller's own tables.
 func (tx *Tx) Exec(query string, args ...any) error {
-	_, err := tx.exec(query, args)
+	_, err := tx.Affected(query, args...)
 	return err
-}
-
-// exec runs a statement that was prepared before, when it has arguments.
-// Scripts and pragmas have none.
-func (tx *Tx) exec(query string, args []any) (sql.Result, error) {
-	if len(args) > 0 {
-		if p := tx.session.prepared(tx.ctx, query); p != nil {
-			return p.ExecContext(tx.ctx, args...)
-		}
-	}
-	return tx.tx.ExecContext(tx.ctx, query, args...)
 }
 
 // Affected runs a statement and returns how many rows it changed.
 func (tx *Tx) Affected(query string, args ...any) (int64, error) {
-	result, err := tx.exec(query, args)
+	result, err := tx.tx.ExecContext(tx.ctx, query, args...)
 	if err != nil {
 		return 0, err
 	}
@@ -44,20 +32,10 @@ func (tx *Tx) Affected(query string, args ...any) (int64, error) {
 // QueryRow queries the caller's own tables for one row. It ignores the end of
 // the context: watching for it would take as long as the query.
 func (tx *Tx) QueryRow(query string, args ...any) *sql.Row {
-	return tx.one(context.WithoutCancel(tx.ctx), query, args)
+	return tx.tx.QueryRowContext(context.WithoutCancel(tx.ctx), query, args...)
 }
 
-func (tx *Tx) one(ctx context.Context, query string, args []any) *sql.Row {
-	if len(args) > 0 {
-		if p := tx.session.prepared(ctx, query); p != nil {
-			return p.QueryRowContext(ctx, args...)
-		}
-	}
-	return tx.tx.QueryRowContext(ctx, query, args...)
-}
-
-// Query asks the caller's own tables for rows. It is prepared anew, for the
-// same may be asked again while its rows are read.
+// Query asks the caller's own tables for rows.
 func (tx *Tx) Query(query string, args ...any) (*sql.Rows, error) {
 	return tx.tx.QueryContext(tx.ctx, query, args...)
 }
