@@ -79,7 +79,7 @@ func (p *Platform) archive(ctx context.Context, j job) (err error) {
 		blobs, images = append(blobs, b), images[n:]
 	}
 	return p.store.Write(ctx, func(tx *store.Tx) error {
-		if err := p.finishJob(tx, j); err != nil {
+		if err := finishJob(tx, j); err != nil {
 			return err
 		}
 		doc, err := tx.Get(datasets.plural, j.id)

@@ -29,10 +29,11 @@ const (
 	lockFile     = "lock"                   // locked while the folder is being created
 	secretsFile  = "secrets.json"
 	databaseFile = "platform.db"
+	jobsFile     = "jobs.lock" // locked by the process that runs the jobs
 )
 
 var entries = []string{
-	databaseFile, databaseFile + "-wal", databaseFile + "-shm", secretsFile, "blobs", "packs", "incoming", lockFile, stampFile,
+	databaseFile, databaseFile + "-wal", databaseFile + "-shm", secretsFile, "blobs", "packs", "incoming", jobsFile, lockFile, stampFile,
 }
 
 func databasePath(dir string) string { return filepath.Join(dir, databaseFile) }

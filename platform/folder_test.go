@@ -198,7 +198,7 @@ func TestTakeover(t *testing.T) {
 	command.Wait()
 	product, dataset := string(line[:24]), string(line[25:])
 
-	s := start(t, Options{Dir: dir, Lease: 300 * time.Millisecond})
+	s := start(t, Options{Dir: dir})
 	doc := s.ended(product)
 	if doc["status"] != "available" {
 		t.Errorf("product %v", doc)
@@ -217,7 +217,7 @@ func TestTakeover(t *testing.T) {
 
 // killed is the process that is killed, once it has said what it works on.
 func killed(dir string) {
-	p, err := Open(context.Background(), Options{Dir: dir, Lease: 300 * time.Millisecond, IngestDelay: time.Hour})
+	p, err := Open(context.Background(), Options{Dir: dir, IngestDelay: time.Hour})
 	if err != nil {
 		panic(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"transect/client/fault"
 	"transect/client/imagery"
 	"transect/platform/store"
 )
@@ -39,7 +40,7 @@ func (p *Platform) ingest(ctx context.Context, j job) error {
 	}
 	found, problem := p.inspect(doc, files, j)
 	return p.store.Write(ctx, func(tx *store.Tx) error {
-		if err := p.finishJob(tx, j); err != nil {
+		if err := finishJob(tx, j); err != nil {
 			return err
 		}
 		doc, err := tx.Get(datasets.plural, j.id) // it may have been changed meanwhile
@@ -133,4 +134,12 @@ func describePhoto(found store.Doc, photo imagery.Photo, dataset store.Doc) {
 		found["sensor"] = sensor
 	}
 	found["format"] = string(photo.Format)
+}
+
+// errorText is how a dataset tells what went wrong with it.
+func errorText(err error) string {
+	if f := fault.Find(err); f != nil {
+		return f.Facts().Message
+	}
+	return err.Error()
 }

@@ -2,22 +2,25 @@ package platform
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"runtime/debug"
 	"sync"
 	"time"
 
-	"transect/client/fault"
+	"github.com/gofrs/flock"
+
+	"transect/client/wait"
 	"transect/platform/store"
 )
 
 // Background jobs. Requests add a row to the table "jobs" in their transaction
-// (enqueue); the workers of any process that has the folder open take it, renew
-// its lease while they work, and delete the row in the transaction that stores
-// the result. A job whose process died is taken again when its lease has passed.
+// (enqueue). Of the processes that have the folder open, the one that holds the
+// lock of jobsFile runs the jobs; the lock of a process that died is free at
+// once. A job deletes its row in the transaction that stores its result, so
+// nothing is stored twice, nor for a job that was cancelled meanwhile.
 
 // The kinds of jobs.
 const (
@@ -29,15 +32,18 @@ const (
 // slots is how many jobs of a kind run at once. Ingestions mostly wait for the disk.
 var slots = map[string]int{ingestionJob: 8, productJob: 4, archiveJob: 1}
 
-// maxAttempts is how often a job is begun before it fails: one that takes its
-// process down must not do so forever.
-const maxAttempts = 10
+const (
+	// maxAttempts is how often a job is begun before it fails: one that takes its
+	// process down must not do so forever.
+	maxAttempts = 10
+	retryDelay  = 3 * time.Second        // before a job that failed is begun again
+	pollDelay   = 200 * time.Millisecond // between two looks for jobs of other processes
+)
 
-// errLost means that the job was cancelled, or that its lease passed and another
-// process took it.
-var errLost = errors.New("the job was cancelled or taken over")
+// errLost means that the job was cancelled or started over.
+var errLost = errors.New("the job was cancelled or started over")
 
-// job is one piece of work that this process leased.
+// job is one attempt at a piece of work.
 type job struct {
 	id, kind string
 	attempt  int64 // from 1
@@ -45,10 +51,9 @@ type job struct {
 
 // workers run the jobs of one process.
 type workers struct {
-	p       *Platform
-	owner   string
-	all     sync.WaitGroup
-	wakeups map[string]chan struct{} // by kind
+	p      *Platform
+	all    sync.WaitGroup
+	wakeup chan struct{}
 
 	mu      sync.Mutex
 	running map[job]context.CancelCauseFunc
@@ -57,181 +62,158 @@ type workers struct {
 // enqueue adds a job, or starts it over.
 func enqueue(tx *store.Tx, kind, id string) error {
 	return tx.Exec(`INSERT INTO jobs (id, kind) VALUES (?, ?)
-		ON CONFLICT (id) DO UPDATE SET kind = excluded.kind, owner = NULL, lease = 0, attempts = attempts + 1`, id, kind)
+		ON CONFLICT (id) DO UPDATE SET kind = excluded.kind, attempts = attempts + 1`, id, kind)
 }
 
-// startWorkers starts the loops that run jobs until the platform closes.
+// startWorkers starts the loop that runs jobs until the platform closes.
 func (p *Platform) startWorkers() {
-	w := &workers{p: p, owner: randomText(), wakeups: map[string]chan struct{}{}, running: map[job]context.CancelCauseFunc{}}
-	p.workers = w
-	for kind, do := range map[string]func(context.Context, job) error{
-		ingestionJob: p.ingest, productJob: p.runProduct, archiveJob: p.archive,
-	} {
-		wakeup := make(chan struct{}, 1)
-		w.wakeups[kind] = wakeup
-		w.all.Go(func() { w.loop(kind, wakeup, do) })
-	}
-	w.all.Go(w.renewLeases)
-	w.all.Go(func() { p.blobs.Sweep(time.Now().Add(-24 * time.Hour)) })
+	p.workers = &workers{p: p, wakeup: make(chan struct{}, 1), running: map[job]context.CancelCauseFunc{}}
+	p.workers.all.Go(p.workers.loop)
+	p.workers.all.Go(func() { p.blobs.Sweep(time.Now().Add(-24 * time.Hour)) })
 }
 
-// wake has the loops look for jobs now.
+// wake has the loop look for jobs now.
 func (w *workers) wake() {
-	for _, c := range w.wakeups {
-		select {
-		case c <- struct{}{}:
-		default:
-		}
+	select {
+	case w.wakeup <- struct{}{}:
+	default:
 	}
 }
 
-// loop runs the jobs of one kind.
-func (w *workers) loop(kind string, wakeup chan struct{}, do func(context.Context, job) error) {
-	closing := w.p.closing
-	free := make(chan struct{}, slots[kind])
-	for closing.Err() == nil {
-		free <- struct{}{}
-		j, err := w.lease(closing, kind)
-		if err == nil {
-			ctx, cancel := context.WithCancelCause(closing)
-			w.mu.Lock()
-			w.running[j] = cancel
-			w.mu.Unlock()
-			w.all.Go(func() {
-				w.run(ctx, j, do)
-				cancel(nil)
-				<-free
-			})
-			continue
+func (w *workers) loop() {
+	lock := flock.New(filepath.Join(w.p.options.Dir, jobsFile), flock.SetPermissions(0o600))
+	defer lock.Unlock()
+	var jobs sync.WaitGroup
+	defer jobs.Wait()
+	for closing := w.p.closing; closing.Err() == nil; {
+		locked, err := lock.TryLock()
+		if locked {
+			err = w.schedule(&jobs)
 		}
-		<-free
-		if !errors.Is(err, sql.ErrNoRows) && closing.Err() == nil {
-			w.p.log.Error("cannot look for jobs", "kind", kind, "error", err)
+		if err != nil && closing.Err() == nil {
+			w.p.log.Error("cannot look for jobs", "error", err)
 		}
 		select {
-		case <-wakeup:
-		case <-time.After(w.p.options.Lease / 6): // another process may have added one, or died
+		case <-w.wakeup:
+		case <-time.After(pollDelay):
 		case <-closing.Done():
 		}
 	}
 }
 
-// lease takes the next job of a kind, or fails with sql.ErrNoRows.
-func (w *workers) lease(ctx context.Context, kind string) (job, error) {
-	now := time.Now()
-	j := job{kind: kind}
-	const due = "SELECT id FROM jobs WHERE kind = ? AND lease < ? ORDER BY id LIMIT 1"
-	// Looking first saves writing transactions while there is nothing to do.
-	if err := w.p.store.Read(ctx, func(tx *store.Tx) error {
-		return tx.QueryRow(due, kind, now.UnixMilli()).Scan(&j.id)
-	}); err != nil {
-		return j, err
+// schedule stops the jobs that were cancelled or started over, and starts those
+// that are due.
+func (w *workers) schedule(jobs *sync.WaitGroup) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var due []job
+	if err := w.p.store.Read(w.p.closing, func(tx *store.Tx) error {
+		free := map[string]int{}
+		for kind, n := range slots {
+			free[kind] = n
+		}
+		for j, cancel := range w.running {
+			free[j.kind]--
+			if err := checkJob(tx, j); errors.Is(err, errLost) {
+				cancel(err)
+			} else if err != nil {
+				return err
+			}
+		}
+		for kind, n := range slots {
+			waiting, err := w.waiting(tx, kind, n)
+			if err != nil {
+				return err
+			}
+			due = append(due, waiting[:min(len(waiting), free[kind])]...)
+		}
+		return nil
+	}); err != nil || len(due) == 0 {
+		return err
 	}
-	err := w.p.store.Write(ctx, func(tx *store.Tx) error {
-		return tx.QueryRow("UPDATE jobs SET owner = ?, lease = ?, attempts = attempts + 1 WHERE id = ("+due+") RETURNING id, attempts",
-			w.owner, now.Add(w.p.options.Lease).UnixMilli(), kind, now.UnixMilli()).Scan(&j.id, &j.attempt)
-	})
-	return j, err
+	if err := w.p.store.Write(w.p.closing, func(tx *store.Tx) error {
+		for _, j := range due {
+			if err := tx.Exec("UPDATE jobs SET attempts = ? WHERE id = ? AND attempts = ?", j.attempt, j.id, j.attempt-1); err != nil {
+				return err
+			}
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	for _, j := range due {
+		ctx, cancel := context.WithCancelCause(w.p.closing)
+		w.running[j] = cancel
+		jobs.Go(func() { w.run(ctx, j) })
+	}
+	return nil
+}
+
+// waiting lists the first jobs of a kind, without those that run.
+func (w *workers) waiting(tx *store.Tx, kind string, limit int) (waiting []job, err error) {
+	rows, err := tx.Query("SELECT id, attempts FROM jobs WHERE kind = ? ORDER BY id LIMIT ?", kind, limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		j := job{kind: kind}
+		if err := rows.Scan(&j.id, &j.attempt); err != nil {
+			return nil, err
+		}
+		if w.running[j] == nil {
+			j.attempt++
+			waiting = append(waiting, j)
+		}
+	}
+	return waiting, rows.Err()
 }
 
 // run does one job. One that failed is left for another attempt.
-func (w *workers) run(ctx context.Context, j job, do func(context.Context, job) error) {
+func (w *workers) run(ctx context.Context, j job) {
+	do := map[string]func(context.Context, job) error{
+		ingestionJob: w.p.ingest, productJob: w.p.runProduct, archiveJob: w.p.archive,
+	}[j.kind]
 	err := recovered(func() error { return do(ctx, j) })
+	switch {
+	case err == nil, errors.Is(err, errLost), errors.Is(context.Cause(ctx), errLost):
+	case w.p.closing.Err() != nil: // an interrupted attempt does not count
+		w.p.store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error {
+			return tx.Exec("UPDATE jobs SET attempts = attempts - 1 WHERE id = ? AND attempts = ?", j.id, j.attempt)
+		})
+	default:
+		w.p.log.Error("a job failed", "kind", j.kind, "id", j.id, "attempt", j.attempt, "error", err)
+		wait.Sleep(ctx, retryDelay)
+	}
 	w.mu.Lock()
+	w.running[j](nil)
 	delete(w.running, j)
 	w.mu.Unlock()
-	if err == nil || errors.Is(err, errLost) || errors.Is(context.Cause(ctx), errLost) {
-		return
-	}
-	// The next attempt is later, or immediately in another process when this one stops.
-	lease, attempts := time.Now().Add(w.p.options.Lease).UnixMilli(), j.attempt
-	if w.p.closing.Err() != nil {
-		lease, attempts = 0, j.attempt-1
-	} else {
-		w.p.log.Error("a job failed", "kind", j.kind, "id", j.id, "attempt", j.attempt, "error", err)
-	}
-	w.p.store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error {
-		return tx.Exec("UPDATE jobs SET owner = NULL, lease = ?, attempts = ? WHERE id = ? AND owner = ? AND attempts = ?",
-			lease, attempts, j.id, w.owner, j.attempt)
-	})
+	w.wake()
 }
 
-// renewLeases keeps the leases of the running jobs, and stops those that were lost.
-func (w *workers) renewLeases() {
-	ticks := time.NewTicker(w.p.options.Lease / 3)
-	defer ticks.Stop()
-	for {
-		select {
-		case <-ticks.C:
-		case <-w.p.closing.Done():
-			return
-		}
-		w.mu.Lock()
-		running := make([]job, 0, len(w.running))
-		for j := range w.running {
-			running = append(running, j)
-		}
-		w.mu.Unlock()
-		if len(running) == 0 {
-			continue
-		}
-		var lost []job
-		err := w.p.store.Write(w.p.closing, func(tx *store.Tx) error {
-			until := time.Now().Add(w.p.options.Lease).UnixMilli()
-			for _, j := range running {
-				n, err := tx.Affected("UPDATE jobs SET lease = ? WHERE id = ? AND owner = ? AND attempts = ?", until, j.id, w.owner, j.attempt)
-				if err != nil {
-					return err
-				}
-				if n == 0 {
-					lost = append(lost, j)
-				}
-			}
-			return nil
-		})
-		if err != nil && w.p.closing.Err() == nil {
-			w.p.log.Error("cannot renew the leases of jobs", "error", err)
-		}
-		for _, j := range lost {
-			w.stop(j.id)
-		}
-	}
-}
-
-// stop cancels a job that is no longer in the table or no longer this process's,
-// if it runs here.
-func (w *workers) stop(id string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for j, cancel := range w.running {
-		if j.id == id {
-			cancel(errLost)
-		}
-	}
-}
-
-// checkLease fails with errLost when a job is no longer this process's. It runs
-// in the transaction that stores what the job did, so nothing is stored twice.
-func (p *Platform) checkLease(tx *store.Tx, j job) error {
-	var leased bool
-	err := tx.QueryRow("SELECT EXISTS (SELECT 1 FROM jobs WHERE id = ? AND owner = ? AND attempts = ?)",
-		j.id, p.workers.owner, j.attempt).Scan(&leased)
-	if err == nil && !leased {
+// checkJob fails with errLost when a job was cancelled or started over. It runs
+// in the transaction that stores what the job did.
+func checkJob(tx *store.Tx, j job) error {
+	var wanted bool
+	err := tx.QueryRow("SELECT EXISTS (SELECT 1 FROM jobs WHERE id = ? AND attempts = ?)", j.id, j.attempt).Scan(&wanted)
+	if err == nil && !wanted {
 		err = errLost
 	}
 	return err
 }
 
-// finishJob removes a job from the table, or fails like checkLease.
-func (p *Platform) finishJob(tx *store.Tx, j job) error {
-	n, err := tx.Affected("DELETE FROM jobs WHERE id = ? AND owner = ? AND attempts = ?", j.id, p.workers.owner, j.attempt)
+// finishJob removes a job from the table, or fails like checkJob.
+func finishJob(tx *store.Tx, j job) error {
+	n, err := tx.Affected("DELETE FROM jobs WHERE id = ? AND attempts = ?", j.id, j.attempt)
 	if err == nil && n == 0 {
 		err = errLost
 	}
 	return err
 }
 
-// panicError is a panic in a job: a sentence for users, the stack for the log.
+// panicError is a panic in a job or a handler: a sentence for users, the stack
+// for the log.
 type panicError struct {
 	cause any
 	stack []byte
@@ -259,12 +241,4 @@ func (p *Platform) logPanic(err error, attributes ...any) {
 	if e := (*panicError)(nil); errors.As(err, &e) {
 		p.log.Error("a job panicked", append(attributes, "error", e)...)
 	}
-}
-
-// errorText is how a dataset tells what went wrong with it.
-func errorText(err error) string {
-	if f := fault.Find(err); f != nil {
-		return f.Facts().Message
-	}
-	return err.Error()
 }

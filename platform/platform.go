@@ -44,9 +44,6 @@ type Options struct {
 	IngestDelay time.Duration
 	// Latency delays every request over TCP, as a distant platform does.
 	Latency time.Duration
-	// Lease is how long a job of a process that died waits before another process
-	// takes it over; 3 seconds when 0.
-	Lease time.Duration
 }
 
 // Platform is an open local platform. Several processes may have the same
@@ -111,9 +108,6 @@ func (o *Options) fill() {
 	}
 	if o.AddressLife <= 0 {
 		o.AddressLife = 15 * time.Minute
-	}
-	if o.Lease <= 0 {
-		o.Lease = 3 * time.Second
 	}
 }
 

@@ -74,7 +74,7 @@ func (p *Platform) isBuiltIn(ctx context.Context, id string) (builtIn bool) {
 
 func (p *Platform) beginProduct(ctx context.Context, j job) (doc store.Doc, err error) {
 	err = p.store.Write(ctx, func(tx *store.Tx) error {
-		if err := p.checkLease(tx, j); err != nil {
+		if err := checkJob(tx, j); err != nil {
 			return err
 		}
 		if doc, err = tx.Get(products.plural, j.id); err != nil {
@@ -110,7 +110,7 @@ func (p *Platform) orderOf(ctx context.Context, j job, doc store.Doc) *analytic.
 		},
 		Log: func(level, message string, fields map[string]any) error {
 			return p.store.Write(ctx, func(tx *store.Tx) error {
-				if err := p.checkLease(tx, j); err != nil {
+				if err := checkJob(tx, j); err != nil {
 					return err
 				}
 				return p.addLog(tx, j.id, level, message, fields)
@@ -167,7 +167,7 @@ func (p *Platform) endProduct(ctx context.Context, j job, doc store.Doc, made []
 		}
 	}
 	return p.store.Write(ctx, func(tx *store.Tx) error {
-		if err := p.finishJob(tx, j); err != nil {
+		if err := finishJob(tx, j); err != nil {
 			return err
 		}
 		current, err := tx.Get(products.plural, j.id)

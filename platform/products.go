@@ -52,7 +52,7 @@ func cancelProduct(r *Request) (any, error) {
 	if err := r.p.addLog(r.tx, id, "warning", "cancelled", nil); err != nil {
 		return nil, err
 	}
-	r.afterwards(func() { r.p.workers.stop(id) })
+	r.afterwards(r.p.workers.wake)
 	return doc, r.save(products, doc)
 }
 

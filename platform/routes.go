@@ -1,10 +1,8 @@
 package platform
 
 import (
-	"fmt"
 	"maps"
 	"net/http"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -103,7 +101,7 @@ func (p *Platform) serve(rt route) http.HandlerFunc {
 		service, _, _ := strings.Cut(strings.TrimPrefix(hr.URL.Path, "/"), "/")
 		r := &Request{p: p, http: hr, op: rt.op, service: service}
 		started := &startedWriter{ResponseWriter: w}
-		err := p.answer(rt, started, r)
+		err := recovered(func() error { return p.answer(rt, started, r) })
 		if err == nil {
 			return
 		}
@@ -116,13 +114,8 @@ func (p *Platform) serve(rt route) http.HandlerFunc {
 	}
 }
 
-// answer runs a route; a panic in it becomes an error.
-func (p *Platform) answer(rt route, w http.ResponseWriter, r *Request) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
-		}
-	}()
+// answer runs a route.
+func (p *Platform) answer(rt route, w http.ResponseWriter, r *Request) error {
 	var unreadable error
 	switch {
 	case rt.query:

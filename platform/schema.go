@@ -50,8 +50,7 @@ CREATE TABLE parts (
 	PRIMARY KEY (upload, number)
 ) WITHOUT ROWID;
 
--- Background jobs. A process renews the lease of the jobs it runs; any process
--- may take a job whose lease has passed.
+-- Background jobs. Earlier versions leased them to one of several processes.
 CREATE TABLE jobs (
 	id TEXT PRIMARY KEY,         -- of the document the job is for
 	kind TEXT NOT NULL,
