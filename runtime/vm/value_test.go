@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"transect/client/fault"
+	"transect/client/schema"
 	"transect/runtime/module"
 	"transect/runtime/vm"
 )
