@@ -173,9 +173,9 @@ assert(#sdk.projects.search{} == 0, "something was sent")
 }
 
 func TestModuleExamples(t *testing.T) {
-	for _, m := range bindings.Modules() {
+	for _, m := range append(bindings.Modules(), bindings.Declaration()) {
 		for _, f := range m.Funcs {
-			t.Run(m.Name+"."+f.Name, func(t *testing.T) { newWorld(t).lua(t, f.Example) })
+			t.Run(m.Name+"."+f.Name, func(t *testing.T) { newWorld(t).lua(t, bindings.Examples()[m.Name+"."+f.Name].Text()) })
 		}
 	}
 }

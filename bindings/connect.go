@@ -65,16 +65,11 @@ func Declaration() *module.Module {
 		Funcs: []module.Func{
 			{
 				Name: "managers", Doc: "Lists the names of the managers.", Returns: "a list of names",
-				Example: `local names = require("sdk").managers()
-assert(names[1] == "projects")`,
 			},
 			{
 				Name: "connect", Doc: "Opens another connection. Settings that are absent come from the command line, unless another platform is named.",
 				Params:  []module.Param{settings},
 				Returns: "the connection: a table like sdk",
-				Example: `local sdk = require("sdk")
-local other = sdk.connect{ timeout = 30 }
-assert(other.url == sdk.url and #other.projects.search{} == 0)`,
 			},
 		},
 	}

@@ -30,11 +30,11 @@ func eachExample(t *testing.T, run func(t *testing.T, photo, code string)) {
 	for _, m := range client.Declarations() {
 		for _, s := range m.Ops {
 			t.Run(s.FullName(), func(t *testing.T) {
-				example := bindings.Example(s.FullName())
-				if example == "" {
+				example, ok := bindings.Examples()[s.FullName()]
+				if !ok {
 					t.Fatalf("bindings/examples/%s.lua has no section -- %s", m.Name, s.FullName())
 				}
-				run(t, photo, bindings.Preamble(m.Name)+"\n"+example)
+				run(t, photo, example.Text())
 			})
 		}
 	}
@@ -48,16 +48,14 @@ func TestExamplesAreOfOperations(t *testing.T) {
 			known[s.FullName()] = true
 		}
 	}
-	for _, name := range bindings.Examples() {
+	for _, m := range append(bindings.Modules(), bindings.Declaration()) {
+		for _, f := range m.Funcs {
+			known[m.Name+"."+f.Name] = true
+		}
+	}
+	for name := range bindings.Examples() {
 		if !known[name] {
 			t.Errorf("there is an example of %s, which is no operation", name)
 		}
-	}
-}
-
-// The module sdk has examples of its own.
-func TestDeclaredExamples(t *testing.T) {
-	for _, f := range bindings.Declaration().Funcs {
-		t.Run(f.Name, func(t *testing.T) { newWorld(t).lua(t, f.Example) })
 	}
 }

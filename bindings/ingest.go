@@ -80,22 +80,13 @@ func ingestModule(b *Binding) *module.Module {
 				Params: []module.Param{{Name: "options", Fields: join(sourceOptions, targetOptions, runOptions)}},
 				Returns: "a table: id of the run, total, created, resumed, skipped, failed (numbers of datasets), bytes sent, seconds; failures, the first 100 failed outcomes; " +
 					"preflight, the report of the check; files(), an iterator over all outcomes {name, path, size, outcome, kind, dataset, component, md5, cause, hint}",
-				Example: ingestSetup + `
-local result = ingest.run{ source = "flight", project = project, report = "out.json" }
-assert(result.created == 2 and result.failed == 0)
-for file in result.files() do assert(file.outcome == "created" and file.dataset) end
-assert(ingest.run{ source = "flight", project = project }.skipped == 2)
-require("script").fail_items(result.failed, result.total)`,
 				Call: func(c *module.Call) (any, error) { return runIngest(c, b) },
 			},
 			{
 				Name: "check", Doc: "Looks at the files as a run would, and sends nothing. It needs no platform.",
 				Params:  []module.Param{{Name: "options", Fields: sourceOptions}},
 				Returns: "the report: items, files, bytes, images, by_kind, skipped, first, last, footprint, area, problems {code, severity, name, message, hint}, counts, errors, warnings",
-				Example: ingestSetup + `
-local report = ingest.check{ source = "flight" }
-assert(report.files == 2 and report.errors == 0)`,
-				Call: checkIngest,
+				Call:    checkIngest,
 			},
 			{
 				Name: "verify", Doc: "Compares local files, size and checksum, with what the platform holds: those of a source with a target, or those of an earlier run. Nothing is changed.",
@@ -104,21 +95,11 @@ assert(report.files == 2 and report.errors == 0)`,
 					{Name: "on_file", Type: "function", Doc: "called with each verdict {name, path, size, verdict, dataset, cause} as it comes", Optional: true},
 				})}},
 				Returns: "a table: same, different, missing, extra (numbers), ok when all are the same; findings, the first 100 verdicts that are not \"same\"",
-				Example: ingestSetup + `
-local result = ingest.run{ source = "flight", project = project }
-assert(ingest.verify{ source = "flight", project = project }.same == 2)
-assert(ingest.verify{ ingest = result.id }.ok)`,
-				Call: func(c *module.Call) (any, error) { return verifyIngest(c, b) },
+				Call:    func(c *module.Call) (any, error) { return verifyIngest(c, b) },
 			},
 		},
 	}
 }
-
-const ingestSetup = `local ingest, sdk, fs = require("ingest"), require("sdk"), require("fs")
-fs.mkdir("flight")
-fs.write("flight/log.txt", "take-off 10:30")
-fs.write("flight/plan.txt", "two strips")
-local project = sdk.projects.create("Quarry", sdk.users.describe().company)`
 
 func join(lists ...[]module.Param) []module.Param {
 	var all []module.Param

@@ -19,8 +19,6 @@ var queryModule = &module.Module{
 			Name: "between", Doc: "The property lies between two values, both included.",
 			Params:  []module.Param{property, {Name: "low", Type: "any", Doc: "a number, or a date as text"}, {Name: "high", Type: "any", Doc: "of the same kind"}},
 			Returns: "a filter",
-			Example: `local f = require("query").between("creation_date", "2026-05-01", "2026-05-31")
-assert(f.creation_date["$gte"] == "2026-05-01" and f.creation_date["$lte"] == "2026-05-31")`,
 			Call: func(c *module.Call) (any, error) {
 				if c.Value("low") == lua.LNil || c.Value("high") == lua.LNil {
 					return nil, fault.Of(&fault.ParameterError{}, "low and high must be given; for an open end use gte or lte")
@@ -35,7 +33,6 @@ assert(f.creation_date["$gte"] == "2026-05-01" and f.creation_date["$lte"] == "2
 			Name: "exists", Doc: "The property is there, or with false is absent.",
 			Params:  []module.Param{property, {Name: "there", Type: "boolean", Doc: "false finds what lacks it", Default: true}},
 			Returns: "a filter",
-			Example: `assert(require("query").exists("mission", false).mission["$exists"] == false)`,
 			Call: func(c *module.Call) (any, error) {
 				return operator(c, "$exists", lua.LBool(c.Bool("there"))), nil
 			},
@@ -48,28 +45,19 @@ assert(f.creation_date["$gte"] == "2026-05-01" and f.creation_date["$lte"] == "2
 				{Name: "property", Type: "string", Doc: "the geometry", Default: "geometry"},
 			},
 			Returns: "a filter",
-			Example: `local f = require("query").near(4.9127, 50.7312, 100)
-local latitude = f["geometry.coordinates.1"]
-assert(latitude["$gte"] < 50.7312 and latitude["$lte"] > 50.7312)`,
-			Call: near,
+			Call:    near,
 		},
 		module.Func{
 			Name: "all", Doc: "All the filters hold.",
 			Params:  []module.Param{{Name: "...", Type: "table", Doc: "filters"}},
 			Returns: "a filter",
-			Example: `local q = require("query")
-local f = q.all(q.eq("type", "image"), q.gte("width", 4000))
-assert(f["$and"][2].width["$gte"] == 4000)`,
-			Call: func(c *module.Call) (any, error) { return combined(c, "$and") },
+			Call:    func(c *module.Call) (any, error) { return combined(c, "$and") },
 		},
 		module.Func{
 			Name: "any", Doc: "One of the filters holds, or several.",
 			Params:  []module.Param{{Name: "...", Type: "table", Doc: "filters"}},
 			Returns: "a filter",
-			Example: `local q = require("query")
-local f = q.any(q.eq("status", "failed"), q.eq("status", "rejected"))
-assert(#f["$or"] == 2)`,
-			Call: func(c *module.Call) (any, error) { return combined(c, "$or") },
+			Call:    func(c *module.Call) (any, error) { return combined(c, "$or") },
 		},
 	),
 }
@@ -79,16 +67,16 @@ var property = module.Param{Name: "property", Type: "string", Doc: "such as name
 // comparisons are the operators with one value.
 func comparisons() []module.Func {
 	var funcs []module.Func
-	for _, o := range []struct{ name, doc, value, typ, example string }{
-		{"eq", "The property equals the value.", "a text, number, boolean or resource", "any", `"x"`},
-		{"ne", "The property differs from the value, or is absent.", "a text, number, boolean or resource", "any", `"x"`},
-		{"gt", "The property is greater than the value.", "a number, or a date as text", "any", `1`},
-		{"gte", "The property is the value or greater.", "a number, or a date as text", "any", `1`},
-		{"lt", "The property is less than the value.", "a number, or a date as text", "any", `1`},
-		{"lte", "The property is the value or less.", "a number, or a date as text", "any", `1`},
-		{"match", "The property contains the text, in any case.", "part of the text", "string", `"x"`},
-		{"in", "The property is one of the values.", "a list", "table", `{ "x" }`},
-		{"nin", "The property is none of the values.", "a list", "table", `{ "x" }`},
+	for _, o := range []struct{ name, doc, value, typ string }{
+		{"eq", "The property equals the value.", "a text, number, boolean or resource", "any"},
+		{"ne", "The property differs from the value, or is absent.", "a text, number, boolean or resource", "any"},
+		{"gt", "The property is greater than the value.", "a number, or a date as text", "any"},
+		{"gte", "The property is the value or greater.", "a number, or a date as text", "any"},
+		{"lt", "The property is less than the value.", "a number, or a date as text", "any"},
+		{"lte", "The property is the value or less.", "a number, or a date as text", "any"},
+		{"match", "The property contains the text, in any case.", "part of the text", "string"},
+		{"in", "The property is one of the values.", "a list", "table"},
+		{"nin", "The property is none of the values.", "a list", "table"},
 	} {
 		name := o.name
 		if name == "in" { // a word of Lua's own
@@ -100,7 +88,6 @@ func comparisons() []module.Func {
 			Name: name, Doc: o.doc,
 			Params:  []module.Param{property, {Name: "value", Type: schema.Type(o.typ), Doc: o.value}},
 			Returns: "a filter",
-			Example: `assert(require("query").` + name + `("name", ` + o.example + `).name["$` + o.name + `"] ~= nil)`,
 			Call: func(c *module.Call) (any, error) {
 				if c.Value("value") == lua.LNil {
 					return nil, fault.Hinted(fault.Of(&fault.ParameterError{}, "the value is nil"), "exists(property, false) finds what lacks a property")

@@ -5,7 +5,9 @@ package bindings
 
 import (
 	"context"
+	"embed"
 	"slices"
+	"sync"
 
 	lua "github.com/yuin/gopher-lua"
 
@@ -16,6 +18,12 @@ import (
 	"transect/runtime/module"
 	"transect/runtime/vm"
 )
+
+//go:embed examples/*.lua
+var exampleFiles embed.FS
+
+// Examples are the examples of the operations, and of the modules made here.
+var Examples = sync.OnceValue(func() map[string]module.Example { return module.ReadExamples(exampleFiles) })
 
 // Connect opens a connection: with the command line's settings when own is
 // nil, else with those a script gave.

@@ -137,10 +137,6 @@ var channelType = &module.Type{
 		{
 			Name: "send", Doc: "Sends a value, waiting for a free buffer slot or a receiver. Raises on a closed channel.",
 			Params: []module.Param{{Name: "value", Type: "any", Doc: "the value; not nil"}, waitOption},
-			Example: `local task = require("task")
-local ch = task.channel(1)
-ch:send("DJI_0001.JPG")
-assert(ch:receive() == "DJI_0001.JPG")`,
 			Call: func(c *module.Call) (any, error) {
 				if !c.Has("value") {
 					return nil, fault.Of(&fault.ParameterError{}, "nil cannot be sent, it says that a channel is closed; send false, or json.null")
@@ -150,25 +146,11 @@ assert(ch:receive() == "DJI_0001.JPG")`,
 		},
 		{
 			Name: "receive", Doc: "Receives the next value, waiting for one.", Params: []module.Param{waitOption}, Returns: "the value; nil when the channel is closed and empty",
-			Example: `local task = require("task")
-local ch = task.channel()
-task.spawn(function() ch:send(7) end)
-assert(ch:receive() == 7)
-local _, err = try(ch.receive, ch, { timeout = 0.01 })
-assert(err.name == "TimeoutError")`,
 			Call: func(c *module.Call) (any, error) { return c.Self.(*channel).receive(c) },
 		},
 		{
 			Name: "each", Doc: "Iterates over the values until the channel is closed and empty. Several tasks may iterate; each value goes to one of them.",
 			Returns: "an iterator",
-			Example: `local task = require("task")
-local ch, sum = task.channel(), 0
-task.spawn(function()
-  for i = 1, 3 do ch:send(i) end
-  ch:close()
-end)
-for n in ch:each() do sum = sum + n end
-assert(sum == 6)`,
 			Call: func(c *module.Call) (any, error) {
 				ch := c.Self.(*channel)
 				return c.L.NewFunction(func(L *lua.LState) int {
@@ -185,16 +167,11 @@ assert(sum == 6)`,
 		},
 		{
 			Name: "close", Doc: "Closes the channel. Values sent before are still received.",
-			Example: `local ch = require("task").channel(1)
-ch:send(1)
-ch:close()
-assert(ch:receive() == 1 and ch:receive() == nil and ch:closed())`,
 			Call: func(c *module.Call) (any, error) { c.Self.(*channel).close(); return nil, nil },
 		},
 		{
 			Name: "closed", Doc: "Reports whether the channel is closed.", Returns: "true or false",
-			Example: `assert(not require("task").channel():closed())`,
-			Call:    func(c *module.Call) (any, error) { return c.Self.(*channel).closed, nil },
+			Call: func(c *module.Call) (any, error) { return c.Self.(*channel).closed, nil },
 		},
 	},
 	Text: func(self any) string {
@@ -211,17 +188,6 @@ var channelFunc = module.Func{
 	Name: "channel", Doc: "Makes a channel between tasks.",
 	Params:  []module.Param{{Name: "room", Type: "integer", Doc: "capacity of the buffer; with 0, send waits for a receiver", Default: 0}},
 	Returns: "a channel",
-	Example: `local task = require("task")
-local photos = task.channel(16)
-task.scope(function()
-  task.spawn(function()
-    for i = 1, 40 do photos:send(i) end
-    photos:close()
-  end)
-  for worker = 1, 4 do
-    task.spawn(function() for photo in photos:each() do task.sleep(0) end end)
-  end
-end)`,
 	Call: func(c *module.Call) (any, error) {
 		room := c.Int("room")
 		if room < 0 || room > 1<<20 {

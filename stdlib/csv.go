@@ -45,11 +45,6 @@ var csvModule = &module.Module{
 		{
 			Name: "read", Doc: "Iterates over the rows of a file of any size.",
 			Params: []module.Param{pathParam("the file"), csvReading}, Returns: "an iterator of rows, each with its line number",
-			Example: `local csv = require("csv")
-require("fs").write("fields.csv", "id,area\nn1,2.5\nn2,4\n")
-local sum = 0
-for row, line in csv.read("fields.csv", { types = { area = "number" } }) do sum = sum + row.area end
-assert(sum == 6.5)`,
 			Call: func(c *module.Call) (any, error) {
 				path := c.In.Path(c.String("path"))
 				var f *os.File
@@ -70,10 +65,6 @@ assert(sum == 6.5)`,
 		{
 			Name: "parse", Doc: "Parses the rows of a text.",
 			Params: []module.Param{{Name: "text", Type: "string", Doc: "the lines"}, csvReading}, Returns: "a list of rows",
-			Example: `local csv = require("csv")
-local rows = csv.parse("id;name\n1;'Hof; Nord'\n", { separator = ";", quote = "'" })
-assert(#rows == 1 and rows[1].name == "Hof; Nord")
-assert(csv.parse("a,b\n", { header = false })[1][2] == "b")`,
 			Call: func(c *module.Call) (any, error) {
 				t, err := newTable(c, strings.NewReader(c.String("text")))
 				if err != nil {
@@ -98,8 +89,6 @@ assert(csv.parse("a,b\n", { header = false })[1][2] == "b")`,
 			Name: "encode", Doc: "Formats rows as text.",
 			Params:  []module.Param{{Name: "rows", Type: "table", Doc: "a list of tables by column name, of lists, or of resources"}, {Name: "options", Fields: csvEncoding}},
 			Returns: "the text",
-			Example: `local text = require("csv").encode({ { id = "n1", note = "wet, cold" }, { id = "n2" } }, { header = { "id", "note" } })
-assert(text == 'id,note\nn1,"wet, cold"\nn2,\n')`,
 			Call: func(c *module.Call) (any, error) {
 				var b bytes.Buffer
 				w, err := newRowWriter(c, &b)
@@ -119,19 +108,12 @@ assert(text == 'id,note\nn1,"wet, cold"\nn2,\n')`,
 		{
 			Name: "write", Doc: "Writes rows to a file atomically.",
 			Params: []module.Param{pathParam("the file"), {Name: "rows", Type: "any", Doc: "a list of rows, or an iterator"}, {Name: "options", Fields: csvEncoding}},
-			Example: `local csv = require("csv")
-csv.write("out.csv", { { id = "a", n = 1 }, { id = "b", n = 2 } })
-for row in csv.read("out.csv") do assert(row.id and row.n) end`,
-			Call: csvWrite,
+			Call:   csvWrite,
 		},
 		{
 			Name: "writer", Doc: "Opens a file to write row by row; it appears under its name on close. A file not closed by the end of the run is removed, with a warning.",
 			Params:  []module.Param{pathParam("the file"), {Name: "options", Fields: csvEncoding}},
 			Returns: "a csv_writer",
-			Example: `local out = require("csv").writer("sizes.csv", { header = { "name", "bytes" } })
-out:write({ name = "a.tif", bytes = 12 })
-out:close()
-assert(require("fs").read("sizes.csv") == "name,bytes\na.tif,12\n")`,
 			Call: func(c *module.Call) (any, error) {
 				w, err := newCSVWriter(c)
 				if err != nil {

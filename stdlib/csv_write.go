@@ -184,9 +184,6 @@ var csvWriterType = &module.Type{
 		{
 			Name: "write", Doc: "Writes a row: a table by column name, or a list. A name that is not a column is a ParameterError.",
 			Params: []module.Param{{Name: "row", Type: "table", Doc: "the fields: texts, numbers, booleans; absent ones are empty"}},
-			Example: `local out = require("csv").writer("w.csv", { header = false })
-out:write({ "a", 1, true })
-out:close()`,
 			Call: func(c *module.Call) (any, error) {
 				w := c.Self.(*csvWriter)
 				w.mu.Lock()
@@ -199,9 +196,6 @@ out:close()`,
 		},
 		{
 			Name: "close", Doc: "Moves the file to its name. Further calls do nothing.",
-			Example: `local out = require("csv").writer("c.csv", { header = { "id" } })
-out:close()
-assert(require("fs").read("c.csv") == "id\n")`,
 			Call: func(c *module.Call) (any, error) {
 				w := c.Self.(*csvWriter)
 				return nil, c.Blocking(func(context.Context) error { return w.trouble(w.finish()) })
@@ -209,9 +203,6 @@ assert(require("fs").read("c.csv") == "id\n")`,
 		},
 		{
 			Name: "discard", Doc: "Discards what was written; an existing file stays unchanged.",
-			Example: `local out = require("csv").writer("d.csv")
-out:discard()
-assert(not require("fs").exists("d.csv"))`,
 			Call: func(c *module.Call) (any, error) { c.Self.(*csvWriter).discard(); return nil, nil },
 		},
 	},

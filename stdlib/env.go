@@ -15,11 +15,11 @@ import (
 var envName = module.Param{Name: "name", Type: "string", Doc: "the variable"}
 
 // envFunc declares a reader of variables of one type.
-func envFunc(name string, typ schema.Type, doc, example string, read func(text string) (any, string)) module.Func {
+func envFunc(name string, typ schema.Type, doc string, read func(text string) (any, string)) module.Func {
 	return module.Func{
 		Name: name, Doc: doc + " One that is not set, or empty, gives the default; without a default a ConfigError says so.",
 		Params:  []module.Param{envName, {Name: "default", Type: typ, Doc: "returned when the variable is unset", Optional: true}},
-		Returns: "its value", Example: example,
+		Returns: "its value",
 		Call: func(c *module.Call) (any, error) {
 			text, err := lookupEnv(c)
 			switch {
@@ -47,7 +47,6 @@ var envModule = &module.Module{
 			Name: "get", Doc: "Reads a variable.",
 			Params:  []module.Param{envName, {Name: "default", Type: "any", Doc: "returned when the variable is unset or empty"}},
 			Returns: "its text, or the default, or nil",
-			Example: `assert(require("env").get("NO_SUCH_VARIABLE", "none") == "none")`,
 			Call: func(c *module.Call) (any, error) {
 				text, err := lookupEnv(c)
 				if err != nil || text != "" {
@@ -59,8 +58,6 @@ var envModule = &module.Module{
 		{
 			Name: "require", Doc: "Reads a required variable; a missing one is a ConfigError.",
 			Params: []module.Param{envName}, Returns: "its text",
-			Example: `local _, err = try(require("env").require, "NO_SUCH_VARIABLE")
-assert(err.name == "ConfigError")`,
 			Call: func(c *module.Call) (any, error) {
 				text, err := lookupEnv(c)
 				if err == nil && text == "" {
@@ -69,40 +66,34 @@ assert(err.name == "ConfigError")`,
 				return text, err
 			},
 		},
-		envFunc("number", "number", "Reads a variable that holds a number.",
-			`assert(require("env").number("NO_SUCH_VARIABLE", 2.5) == 2.5)`, func(text string) (any, string) {
-				n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-				if err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
-					return nil, "a number"
-				}
-				return n, ""
-			}),
-		envFunc("integer", "integer", "Reads a variable that holds a whole number.",
-			`assert(require("env").integer("NO_SUCH_VARIABLE", 8) == 8)`, func(text string) (any, string) {
-				n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
-				if err != nil || n > 1<<53 || n < -1<<53 {
-					return nil, "a whole number"
-				}
-				return n, ""
-			}),
-		envFunc("boolean", "boolean", "Reads a variable that is a switch: true, yes, on, 1, or false, no, off, 0.",
-			`assert(require("env").boolean("NO_SUCH_VARIABLE", false) == false)`, func(text string) (any, string) {
-				switch strings.ToLower(strings.TrimSpace(text)) {
-				case "true", "yes", "on", "1":
-					return true, ""
-				case "false", "no", "off", "0":
-					return false, ""
-				}
-				return nil, "true or false"
-			}),
+		envFunc("number", "number", "Reads a variable that holds a number.", func(text string) (any, string) {
+			n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+			if err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
+				return nil, "a number"
+			}
+			return n, ""
+		}),
+		envFunc("integer", "integer", "Reads a variable that holds a whole number.", func(text string) (any, string) {
+			n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
+			if err != nil || n > 1<<53 || n < -1<<53 {
+				return nil, "a whole number"
+			}
+			return n, ""
+		}),
+		envFunc("boolean", "boolean", "Reads a variable that is a switch: true, yes, on, 1, or false, no, off, 0.", func(text string) (any, string) {
+			switch strings.ToLower(strings.TrimSpace(text)) {
+			case "true", "yes", "on", "1":
+				return true, ""
+			case "false", "no", "off", "0":
+				return false, ""
+			}
+			return nil, "true or false"
+		}),
 		{
 			Name: "load", Doc: "Reads a file of NAME=value lines, such as .env, and adds its variables to the environment of this run; those set already win. " +
 				"Programs started by the script do not see them. Values may be quoted: 'as it stands' or \"with \\n and \\t\"; # begins a comment; $ means nothing.",
 			Params:  []module.Param{{Name: "path", Type: "string", Doc: "the file", Default: ".env"}},
 			Returns: "a table of the file's variables",
-			Example: `local env = require("env")
-require("fs").write(".env", "SEASON=2024  # this one\nexport GREETING='hello # world'\n")
-assert(env.load().GREETING == "hello # world" and env.integer("SEASON") == 2024)`,
 			Call: func(c *module.Call) (any, error) {
 				path := c.In.Path(c.String("path"))
 				var data []byte

@@ -25,9 +25,6 @@ var fsModule = &module.Module{
 	Funcs: slices.Concat([]module.Func{
 		{
 			Name: "read", Doc: "Reads a whole file.", Params: []module.Param{pathParam("the file")}, Returns: "its bytes",
-			Example: `local fs = require("fs")
-fs.write("note.txt", "hello")
-assert(fs.read("note.txt") == "hello")`,
 			Call: func(c *module.Call) (any, error) {
 				var data []byte
 				err := onFile(c, func(path string) (err error) { data, err = c.In.ReadFile(path); return err })
@@ -40,12 +37,10 @@ assert(fs.read("note.txt") == "hello")`,
 				{Name: "options", Fields: []module.Param{
 					{Name: "overwrite", Type: "boolean", Doc: "replace an existing file", Default: true},
 				}}},
-			Example: `require("fs").write("report.json", "{}")`,
-			Call:    write,
+			Call: write,
 		},
 		{
 			Name: "exists", Doc: "Reports whether a file or folder exists.", Params: []module.Param{pathParam("a path")}, Returns: "true or false",
-			Example: `assert(not require("fs").exists("nowhere"))`,
 			Call: func(c *module.Call) (any, error) {
 				err := onFile(c, func(path string) error { _, err := c.In.Stat(path); return err })
 				if errors.Is(err, fs.ErrNotExist) {
@@ -54,17 +49,11 @@ assert(fs.read("note.txt") == "hello")`,
 				return err == nil, err
 			},
 		},
-		kindFunc("is_file", "Says whether there is a file, and no folder.", `local fs = require("fs")
-fs.write("a.txt", "")
-assert(fs.is_file("a.txt") and not fs.is_file(".") and not fs.is_file("nowhere"))`, fs.FileMode.IsRegular),
-		kindFunc("is_dir", "Says whether there is a folder.", `local fs = require("fs")
-assert(fs.is_dir(".") and not fs.is_dir("nowhere"))`, fs.FileMode.IsDir),
+		kindFunc("is_file", "Says whether there is a file, and no folder.", fs.FileMode.IsRegular),
+		kindFunc("is_dir", "Says whether there is a folder.", fs.FileMode.IsDir),
 		{
 			Name: "stat", Doc: "Describes a file or folder.", Params: []module.Param{pathParam("a path")},
 			Returns: "a table: name, size in bytes, type (file, dir or other), modified in seconds since 1970",
-			Example: `local fs = require("fs")
-fs.write("a.bin", "1234")
-assert(fs.stat("a.bin").size == 4 and fs.stat(".").type == "dir")`,
 			Call: func(c *module.Call) (any, error) {
 				var info fs.FileInfo
 				err := onFile(c, func(path string) (err error) { info, err = c.In.Stat(path); return err })
@@ -77,7 +66,6 @@ assert(fs.stat("a.bin").size == 4 and fs.stat(".").type == "dir")`,
 		{
 			Name: "list", Doc: "Lists the names in a folder, sorted.", Params: []module.Param{{Name: "path", Type: "string", Doc: "the folder", Default: "."}},
 			Returns: "a list of names",
-			Example: `assert(type(require("fs").list(".")) == "table")`,
 			Call: func(c *module.Call) (any, error) {
 				names := []string{}
 				err := onFile(c, func(path string) error {
@@ -97,11 +85,7 @@ assert(fs.stat("a.bin").size == 4 and fs.stat(".").type == "dir")`,
 					{Name: "dir", Type: "string", Doc: "folder the pattern starts in; results are relative to it", Optional: true},
 				}}},
 			Returns: "a sorted list of paths",
-			Example: `local fs = require("fs")
-fs.mkdir("g/deep")
-fs.write("g/deep/a.tif", "")
-assert(#fs.glob("g/**/*.tif") == 1)`,
-			Call: glob,
+			Call:    glob,
 		},
 		{
 			Name: "find", Doc: "Iterates over the files matching a pattern, in the order of glob, without listing all folders first.",
@@ -110,11 +94,7 @@ assert(#fs.glob("g/**/*.tif") == 1)`,
 					{Name: "dir", Type: "string", Doc: "folder the pattern starts in; results are relative to it", Optional: true},
 				}}},
 			Returns: "an iterator of paths, each with a description as of stat",
-			Example: `local fs = require("fs")
-fs.mkdir("f/deep")
-fs.write("f/deep/a.tif", "1234")
-for path, info in fs.find("f/**/*.tif") do assert(info.size == 4) end`,
-			Call: find,
+			Call:    find,
 		},
 		{
 			Name: "walk", Doc: "Iterates over everything below a folder, sorted within each folder. Links to folders are not followed.",
@@ -124,25 +104,15 @@ for path, info in fs.find("f/**/*.tif") do assert(info.size == 4) end`,
 				{Name: "hidden", Type: "boolean", Doc: "include names that begin with a dot", Default: true},
 			}}},
 			Returns: "an iterator of paths that start with the folder's, each with a description as of stat",
-			Example: `local fs = require("fs")
-fs.mkdir("w/deep")
-fs.write("w/deep/a.txt", "1234")
-local bytes = 0
-for path, info in fs.walk("w") do bytes = bytes + info.size end
-assert(bytes == 4)`,
-			Call: walk,
+			Call:    walk,
 		},
 		{
 			Name: "lines", Doc: "Iterates over the lines of a file of any size.", Params: []module.Param{pathParam("the file")},
 			Returns: "an iterator of lines without line endings, each with its number",
-			Example: `local fs = require("fs")
-fs.write("list.txt", "one\r\ntwo\n")
-for line, n in fs.lines("list.txt") do assert(line == (n == 1 and "one" or "two")) end`,
-			Call: readLines,
+			Call:    readLines,
 		},
 		{
 			Name: "mkdir", Doc: "Creates a folder and its parents; an existing one is not an error.", Params: []module.Param{pathParam("the folder")},
-			Example: `require("fs").mkdir("out/maps")`,
 			Call: func(c *module.Call) (any, error) {
 				return nil, onFile(c, func(path string) error { return c.In.MakeFolder(path) })
 			},
@@ -152,10 +122,6 @@ for line, n in fs.lines("list.txt") do assert(line == (n == 1 and "one" or "two"
 			Params: []module.Param{pathParam("what to remove"), {Name: "options", Fields: []module.Param{
 				{Name: "recursive", Type: "boolean", Doc: "including its contents", Default: false},
 			}}},
-			Example: `local fs = require("fs")
-fs.mkdir("old/deep")
-fs.remove("old", { recursive = true })
-assert(not fs.exists("old"))`,
 			Call: func(c *module.Call) (any, error) {
 				all := c.Bool("recursive")
 				err := onFile(c, func(path string) error { return c.In.Remove(path, all) })
@@ -169,9 +135,9 @@ assert(not fs.exists("old"))`,
 }
 
 // kindFunc declares a question about what a path is.
-func kindFunc(name, doc, example string, is func(fs.FileMode) bool) module.Func {
+func kindFunc(name, doc string, is func(fs.FileMode) bool) module.Func {
 	return module.Func{
-		Name: name, Doc: doc, Params: []module.Param{pathParam("a path")}, Returns: "true or false", Example: example,
+		Name: name, Doc: doc, Params: []module.Param{pathParam("a path")}, Returns: "true or false",
 		Call: func(c *module.Call) (any, error) {
 			found := false
 			err := onFile(c, func(path string) error {

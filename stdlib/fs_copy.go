@@ -51,30 +51,16 @@ var copyFuncs = []module.Func{
 		Params: append(fromTo[:2:2], module.Param{Name: "options", Fields: []module.Param{overwriteOption,
 			{Name: "recursive", Type: "boolean", Doc: "copy a folder with its contents", Default: false}}}),
 		Returns: "how many files were copied",
-		Example: `local fs = require("fs")
-fs.write("a.txt", "one")
-fs.mkdir("backup")
-fs.copy("a.txt", "backup")
-assert(fs.read("backup/a.txt") == "one")
-assert(fs.copy("backup", "again", { recursive = true }) == 1 and fs.exists("again/a.txt"))`,
-		Call: copyFiles,
+		Call:    copyFiles,
 	},
 	{
 		Name: "move", Doc: "Renames or moves a file or folder, also across file systems.",
 		Params: append(fromTo[:2:2], module.Param{Name: "options", Fields: []module.Param{overwriteOption}}),
-		Example: `local fs = require("fs")
-fs.write("new.txt", "one")
-fs.move("new.txt", "old.txt")
-assert(fs.exists("old.txt") and not fs.exists("new.txt"))`,
-		Call: moveFile,
+		Call:   moveFile,
 	},
 	{
 		Name: "append", Doc: "Appends to a file, which is created when missing.",
 		Params: []module.Param{pathParam("the file"), {Name: "text", Type: "string", Doc: "the bytes to append"}},
-		Example: `local fs = require("fs")
-fs.append("notes.txt", "one\n")
-fs.append("notes.txt", "two\n")
-assert(fs.read("notes.txt") == "one\ntwo\n")`,
 		Call: func(c *module.Call) (any, error) {
 			text := c.String("text")
 			return nil, onFile(c, func(path string) error {
@@ -89,8 +75,6 @@ assert(fs.read("notes.txt") == "one\ntwo\n")`,
 	},
 	{
 		Name: "temp_dir", Doc: "Creates a temporary folder, removed when the run ends.", Returns: "its path",
-		Example: `local fs = require("fs")
-assert(fs.stat(fs.temp_dir()).type == "dir")`,
 		Call: func(c *module.Call) (any, error) {
 			dir, err := c.In.TempDir("transect-")
 			return dir, fromPath(err)
@@ -99,8 +83,6 @@ assert(fs.stat(fs.temp_dir()).type == "dir")`,
 	{
 		Name: "temp_file", Doc: "Creates an empty temporary file, removed when the run ends.",
 		Params: []module.Param{{Name: "name", Type: "string", Doc: "its name, in a folder of its own", Default: "file"}}, Returns: "its path",
-		Example: `local fs = require("fs")
-assert(fs.stat(fs.temp_file("preview.tif")).size == 0)`,
 		Call: func(c *module.Call) (any, error) {
 			name := c.String("name")
 			if !filepath.IsLocal(name) || filepath.Base(name) != name || name == "." {

@@ -75,14 +75,5 @@ var watchFunc = module.Func{
 		{Name: "idle", Type: "number", Doc: "seconds without a change after which the iterator ends; never if left out", Optional: true},
 	}}},
 	Returns: "an iterator of paths that start with the folder's",
-	Example: `local fs, path = require("fs"), require("path")
-fs.mkdir("card")
-fs.write("card/DJI_0001.JPG", "…")
-fs.write("card/DJI_0002.JPG.part", "…")
-local names = {}
-for file in fs.watch("card", { pattern = "**/*.{jpg,JPG}", settle = 0.01, interval = 0.005, idle = 0.05 }) do
-  names[#names + 1] = path.base(file)
-end
-assert(#names == 1 and names[1] == "DJI_0001.JPG")`,
-	Call: watchFolder,
+	Call:    watchFolder,
 }

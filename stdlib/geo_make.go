@@ -10,9 +10,9 @@ import (
 )
 
 // geoMaker declares the function that makes a geometry of coordinates.
-func geoMaker(name, typ, doc, positions, example string, shape func(any) any) module.Func {
+func geoMaker(name, typ, doc, positions string, shape func(any) any) module.Func {
 	return module.Func{
-		Name: name, Doc: doc, Params: []module.Param{{Name: "coordinates", Type: "table", Doc: positions}}, Returns: "a " + typ, Example: example,
+		Name: name, Doc: doc, Params: []module.Param{{Name: "coordinates", Type: "table", Doc: positions}}, Returns: "a " + typ,
 		Call: func(c *module.Call) (any, error) {
 			v, err := c.Go("coordinates")
 			if err != nil {
@@ -34,7 +34,6 @@ var geoMakers = []module.Func{
 		Params: []module.Param{{Name: "longitude", Type: "number", Doc: "degrees east"}, {Name: "latitude", Type: "number", Doc: "degrees north"},
 			{Name: "altitude", Type: "number", Doc: "metres", Optional: true}},
 		Returns: "a Point",
-		Example: `assert(require("geo").point(4.5, 52).coordinates[2] == 52)`,
 		Call: func(c *module.Call) (any, error) {
 			at := []any{c.Number("longitude"), c.Number("latitude")}
 			if c.Has("altitude") {
@@ -43,20 +42,13 @@ var geoMakers = []module.Func{
 			return made(map[string]any{"type": "Point", "coordinates": at})
 		},
 	},
-	geoMaker("line", "LineString", "Makes a LineString.", "a list of positions",
-		`assert(require("geo").line({ { 4, 52 }, { 5, 52 } }).type == "LineString")`, same),
-	geoMaker("polygon", "Polygon", "Makes a Polygon. Rings that are not closed are closed.", "a ring of positions, or a list of rings, the outer one first",
-		`assert(#require("geo").polygon({ { 4, 52 }, { 5, 52 }, { 5, 53 } }).coordinates[1] == 4)`, polygonOf),
-	geoMaker("multi_point", "MultiPoint", "Makes a MultiPoint.", "a list of positions",
-		`assert(#require("geo").multi_point({ { 4, 52 }, { 5, 52 } }).coordinates == 2)`, same),
-	geoMaker("multi_line", "MultiLineString", "Makes a MultiLineString.", "a list of lists of positions",
-		`assert(require("geo").multi_line({ { { 4, 52 }, { 5, 52 } } }).type == "MultiLineString")`, same),
-	geoMaker("multi_polygon", "MultiPolygon", "Makes a MultiPolygon. Rings that are not closed are closed.", "a list of polygons, each a ring or a list of rings",
-		`assert(require("geo").multi_polygon({ { { 4, 52 }, { 5, 52 }, { 5, 53 } } }).type == "MultiPolygon")`, func(v any) any { return each(v, polygonOf) }),
+	geoMaker("line", "LineString", "Makes a LineString.", "a list of positions", same),
+	geoMaker("polygon", "Polygon", "Makes a Polygon. Rings that are not closed are closed.", "a ring of positions, or a list of rings, the outer one first", polygonOf),
+	geoMaker("multi_point", "MultiPoint", "Makes a MultiPoint.", "a list of positions", same),
+	geoMaker("multi_line", "MultiLineString", "Makes a MultiLineString.", "a list of lists of positions", same),
+	geoMaker("multi_polygon", "MultiPolygon", "Makes a MultiPolygon. Rings that are not closed are closed.", "a list of polygons, each a ring or a list of rings", func(v any) any { return each(v, polygonOf) }),
 	{
 		Name: "collection", Doc: "Makes a GeometryCollection.", Params: []module.Param{{Name: "geometries", Type: "table", Doc: "a list of geometries"}}, Returns: "a GeometryCollection",
-		Example: `local geo = require("geo")
-assert(#geo.collection({ geo.point(4, 52) }).geometries == 1)`,
 		Call: func(c *module.Call) (any, error) { return makeList(c, "GeometryCollection", "geometries") },
 	},
 	{
@@ -64,8 +56,6 @@ assert(#geo.collection({ geo.point(4, 52) }).geometries == 1)`,
 		Params: []module.Param{{Name: "geometry", Type: "table", Doc: "a geometry"}, {Name: "properties", Type: "table", Doc: "its properties", Optional: true},
 			{Name: "id", Type: "string|number", Doc: "its id", Optional: true}},
 		Returns: "a Feature",
-		Example: `local geo = require("geo")
-assert(geo.feature(geo.point(4, 52), { name = "gate" }).properties.name == "gate")`,
 		Call: func(c *module.Call) (any, error) {
 			geometry, err := c.Go("geometry")
 			if err != nil {
@@ -90,8 +80,6 @@ assert(geo.feature(geo.point(4, 52), { name = "gate" }).properties.name == "gate
 	},
 	{
 		Name: "features", Doc: "Makes a FeatureCollection.", Params: []module.Param{{Name: "features", Type: "table", Doc: "a list of Features"}}, Returns: "a FeatureCollection",
-		Example: `local geo = require("geo")
-assert(geo.features({ geo.feature(geo.point(4, 52)) }).type == "FeatureCollection")`,
 		Call: func(c *module.Call) (any, error) { return makeList(c, "FeatureCollection", "features") },
 	},
 }

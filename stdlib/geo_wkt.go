@@ -16,9 +16,6 @@ var wktFuncs = []module.Func{
 		Params: []module.Param{geoShape, {Name: "options", Fields: []module.Param{
 			{Name: "heights", Type: "boolean", Doc: "false omits altitudes and measures", Default: true}}}},
 		Returns: "the text",
-		Example: `local geo = require("geo")
-assert(geo.to_wkt({ 4.5, 52 }) == "POINT(4.5 52)")
-assert(geo.to_wkt(geo.point(4.5, 52, 10)) == "POINT Z (4.5 52 10)")`,
 		Call: func(c *module.Call) (any, error) {
 			g, err := plainGeometry(c, "geometry")
 			if err != nil {
@@ -38,11 +35,6 @@ assert(geo.to_wkt(geo.point(4.5, 52, 10)) == "POINT Z (4.5 52 10)")`,
 		Name: "from_wkt", Doc: "Reads WKT with altitudes (Z), measures (M) and EMPTY, optionally prefixed with SRID=4326;. Measures become the member measures of the geometry, " +
 			"nested as its coordinates are, with a number in the place of each position.",
 		Params: []module.Param{{Name: "text", Type: "string", Doc: "such as POINT(4.5 52)"}}, Returns: "a geometry",
-		Example: `local geo = require("geo")
-assert(geo.from_wkt("LINESTRING(4 52,5 52)").coordinates[2][1] == 5)
-assert(geo.from_wkt("POINT Z (4 52 10)").coordinates[3] == 10)
-assert(geo.from_wkt("LINESTRING M (4 52 0,5 52 250)").measures[2] == 250)
-assert(#geo.from_wkt("MULTIPOINT(1 2, 3 4)").coordinates == 2)`,
 		Call: func(c *module.Call) (any, error) {
 			v, err := wkt.Parse(c.String("text"))
 			if err != nil {

@@ -27,9 +27,9 @@ var (
 )
 
 // httpFunc declares the function of a method.
-func httpFunc(name, method, doc, example string) module.Func {
+func httpFunc(name, method, doc string) module.Func {
 	return module.Func{
-		Name: name, Doc: doc, Params: []module.Param{httpURL, {Name: "options", Fields: httpOptions}}, Returns: "a response", Example: example,
+		Name: name, Doc: doc, Params: []module.Param{httpURL, {Name: "options", Fields: httpOptions}}, Returns: "a response",
 		Call: func(c *module.Call) (any, error) { return httpCall(c, method) },
 	}
 }
@@ -40,31 +40,19 @@ var httpModule = &module.Module{
 		"credentials do not follow a redirect to another host. A host that cannot be reached raises a ConnectionError, one that stays silent a TimeoutError. Requests are not repeated: see retry.",
 	Types: []*module.Type{responseType, sessionType},
 	Funcs: []module.Func{
-		httpFunc("get", "GET", "Fetches something.", `local http = require("http")
-local weather = http.get("https://example.com/weather.json", { query = { field = "n1" }, timeout = 10 }):json()
-assert(weather.wind == 3.5)`),
-		httpFunc("head", "HEAD", "Fetches the headers of an answer only.", `local http = require("http")
-assert(http.head("https://example.com/ortho.tif").headers["content-type"] == "image/tiff")`),
-		httpFunc("post", "POST", "Sends something.", `local http = require("http")
-local answer = http.post("https://example.com/echo", { json = { field = "n1" }, auth = { bearer = "token" } })
-assert(answer.status == 200 and answer:json().field == "n1")`),
-		httpFunc("put", "PUT", "Stores something at a URL.", `require("fs").write("map.txt", "north")
-local answer = require("http").put("https://example.com/echo", { file = "map.txt" })
-assert(answer:text() == "north")`),
-		httpFunc("patch", "PATCH", "Changes something.", `require("http").patch("https://example.com/echo", { form = { note = "dry" } })
-require("fs").write("photo.jpg", "…")
-require("http").post("https://example.com/echo", { form = { note = "dry", photo = { file = "photo.jpg", type = "image/jpeg" } } })`),
-		httpFunc("delete", "DELETE", "Removes something.", `require("http").delete("https://example.com/echo")`),
+		httpFunc("get", "GET", "Fetches something."),
+		httpFunc("head", "HEAD", "Fetches the headers of an answer only."),
+		httpFunc("post", "POST", "Sends something."),
+		httpFunc("put", "PUT", "Stores something at a URL."),
+		httpFunc("patch", "PATCH", "Changes something."),
+		httpFunc("delete", "DELETE", "Removes something."),
 		sessionFunc,
 		{
 			Name: "request", Doc: "Sends any request.",
 			Params: []module.Param{{Name: "options", Fields: append([]module.Param{
 				httpURL, {Name: "method", Type: "string", Doc: "such as GET or POST", Default: "GET"}}, httpOptions...)}},
 			Returns: "a response",
-			Example: `local http = require("http")
-local answer = http.request{ method = "GET", url = "https://example.com/ortho.tif", target = "ortho.tif" }
-assert(answer.status == 200 and require("fs").stat("ortho.tif").size > 0)`,
-			Call: func(c *module.Call) (any, error) { return httpCall(c, c.String("method")) },
+			Call:    func(c *module.Call) (any, error) { return httpCall(c, c.String("method")) },
 		},
 	},
 }
@@ -90,7 +78,6 @@ var responseType = &module.Type{
 	Methods: []module.Func{
 		{
 			Name: "text", Doc: "The body. One that went to a file is a RuntimeError.", Returns: "its bytes",
-			Example: `assert(require("http").get("https://example.com/hello.txt"):text() == "hello")`,
 			Call: func(c *module.Call) (any, error) {
 				r := c.Self.(*response)
 				if r.target != "" {
@@ -101,7 +88,6 @@ var responseType = &module.Type{
 		},
 		{
 			Name: "json", Doc: "The body read as JSON; a ValueError when it is none.", Returns: "the value",
-			Example: `assert(require("http").get("https://example.com/weather.json"):json().wind == 3.5)`,
 			Call: func(c *module.Call) (any, error) {
 				r := c.Self.(*response)
 				if r.target != "" {

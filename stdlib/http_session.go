@@ -30,10 +30,6 @@ var sessionFunc = module.Func{
 			{Name: "ca_cert", Type: "string", Doc: "a PEM file of certificates to trust beside the system's", Optional: true},
 		}}},
 	Returns: "a session",
-	Example: `local http = require("http")
-local s = http.session("https://example.com", { headers = { Accept = "application/json" } })
-s:post("echo", { form = { user = "ops" } })
-assert(s:get("weather.json", { query = { field = "n1" } }):json().wind == 3.5)`,
 	Call: func(c *module.Call) (any, error) {
 		base, err := web.Parse(c.String("url"))
 		if err != nil {
@@ -63,17 +59,16 @@ var sessionPath = module.Param{Name: "url", Type: "string", Doc: "the bytes to a
 // sessionFuncs are the methods of a session, one for each of HTTP's.
 func sessionFuncs() []module.Func {
 	var list []module.Func
-	for _, m := range []struct{ name, method, doc, example string }{
-		{"get", "GET", "Fetches something.", `assert(s:get("hello.txt"):text() == "hello")`},
-		{"head", "HEAD", "Fetches the headers of an answer only.", `assert(s:head("ortho.tif").status == 200)`},
-		{"post", "POST", "Sends something.", `assert(s:post("echo", { json = { n = 1 } }):json().n == 1)`},
-		{"put", "PUT", "Stores something at a URL.", `assert(s:put("echo", { body = "north" }):text() == "north")`},
-		{"patch", "PATCH", "Changes something.", `s:patch("echo", { form = { note = "dry" } })`},
-		{"delete", "DELETE", "Removes something.", `s:delete("echo")`},
+	for _, m := range []struct{ name, method, doc string }{
+		{"get", "GET", "Fetches something."},
+		{"head", "HEAD", "Fetches the headers of an answer only."},
+		{"post", "POST", "Sends something."},
+		{"put", "PUT", "Stores something at a URL."},
+		{"patch", "PATCH", "Changes something."},
+		{"delete", "DELETE", "Removes something."},
 	} {
 		list = append(list, module.Func{Name: m.name, Doc: m.doc, Params: []module.Param{sessionPath, {Name: "options", Fields: httpOptions}}, Returns: "a response",
-			Example: "local s = require(\"http\").session(\"https://example.com\")\n" + m.example,
-			Call:    func(c *module.Call) (any, error) { return httpCall(c, m.method) }})
+			Call: func(c *module.Call) (any, error) { return httpCall(c, m.method) }})
 	}
 	return list
 }
@@ -86,8 +81,6 @@ var sessionType = &module.Type{
 		Name: "cookies", Doc: "The cookies that are sent to a URL.",
 		Params:  []module.Param{{Name: "url", Type: "string", Doc: "a path below the session's URL, or a whole URL", Default: ""}},
 		Returns: "a table of values by name",
-		Example: `local s = require("http").session("https://example.com")
-assert(next(s:cookies()) == nil)`,
 		Call: func(c *module.Call) (any, error) {
 			s := c.Self.(*session)
 			at, err := url.Parse(s.address(c.String("url")))

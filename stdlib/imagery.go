@@ -24,9 +24,6 @@ var imageryModule = &module.Module{
 			Name: "read", Doc: "Reads one photo. An empty, truncated or non-image file is a FileError.",
 			Params:  []module.Param{{Name: "path", Type: "string", Doc: "the photo"}},
 			Returns: photoFields,
-			Example: `local imagery = require("imagery")
-local _, err = try(imagery.read, "missing.jpg")
-assert(err.name == "FileError")`,
 			Call: func(c *module.Call) (any, error) {
 				var photo imagery.Photo
 				path := c.In.Path(c.String("path"))
@@ -44,10 +41,7 @@ assert(err.name == "FileError")`,
 				{Name: "options", Fields: []module.Param{{Name: "recursive", Type: "boolean", Doc: "include subfolders", Default: false}}},
 			},
 			Returns: "a table of photos (each as read gives it), problems (path, name, cause, message, hint), date (of the first photo), footprint (a ring of positions), area (square metres) and bytes",
-			Example: `local imagery = require("imagery")
-local _, err = try(imagery.scan, "no such folder")
-assert(err.name == "FileError" and err.hint)`,
-			Call: scan,
+			Call:    scan,
 		},
 		{
 			Name: "each", Doc: "Iterates over any number of photos: of a folder, in natural order (2 before 10), or of a list. " +
@@ -57,12 +51,7 @@ assert(err.name == "FileError" and err.hint)`,
 				{Name: "options", Fields: []module.Param{{Name: "recursive", Type: "boolean", Doc: "include subfolders", Default: false}}},
 			},
 			Returns: "an iterator of photos, each as read gives it, with a problem (cause, message, hint) or nil",
-			Example: `local imagery, fs = require("imagery"), require("fs")
-fs.write("broken.jpg", "")
-for photo, problem in imagery.each({ "broken.jpg" }) do
-  assert(photo.name == "broken.jpg" and problem.cause == "empty")
-end`,
-			Call: eachPhoto,
+			Call:    eachPhoto,
 		},
 		footprintFunc,
 	},

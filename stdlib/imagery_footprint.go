@@ -30,12 +30,6 @@ var footprintFunc = module.Func{
 	Params: []module.Param{{Name: "photo", Type: "string|table", Doc: "a file, or what read, scan or each gave"}, {Name: "options", Fields: viewOptions}},
 	Returns: "a Feature with the polygon, and as properties name, area (square metres), height (metres), ground_sample_distance (metres of ground a pixel in the middle shows), " +
 		"cut (whether it shows more, farther away) and assumed (a list of the facts that are not known)",
-	Example: `local imagery, geo = require("imagery"), require("geo")
-local photo = { name = "DJI_0001.JPG", latitude = 52, longitude = 4.5, width = 4000, height = 3000, yaw = 0, pitch = -90, focal_length_35 = 24 }
-local seen = imagery.footprint(photo, { height = 60 })
-assert(geo.contains(seen, { 4.5, 52 }) and seen.properties.area > 5600 and seen.properties.area < 5700)
-local _, err = try(imagery.footprint, photo)
-assert(err.message:find("height above the ground"))`,
 	Call: footprint,
 }
 

@@ -31,15 +31,11 @@ var inspectModule = &module.Module{
 		{
 			Name: "value", Doc: "Writes any value as Lua would read it, tables with sorted keys.",
 			Params: []module.Param{inspectAny, inspectLimits}, Returns: "the text",
-			Example: `local inspect = require("inspect")
-assert(inspect.value({ b = 1, a = { 1, "x" } }) == '{\n  a = { 1, "x" },\n  b = 1,\n}')
-assert(inspect.value({ 1, 2, 3 }, { items = 2 }) == "{ 1, 2, … 1 more }")`,
 			Call: func(c *module.Call) (any, error) { return inspected(c) },
 		},
 		{
 			Name: "print", Doc: "Prints any value as Lua would read it.",
-			Params:  []module.Param{inspectAny, inspectLimits},
-			Example: `require("inspect").print({ mission = "m1", photos = { 1, 2 } }, { depth = 1 })`,
+			Params: []module.Param{inspectAny, inspectLimits},
 			Call: func(c *module.Call) (any, error) {
 				text, err := inspected(c)
 				if err != nil {
@@ -52,15 +48,11 @@ assert(inspect.value({ 1, 2, 3 }, { items = 2 }) == "{ 1, 2, … 1 more }")`,
 		{
 			Name: "table", Doc: "Lays rows out as a table with aligned columns.",
 			Params: []module.Param{inspectRows, inspectColumns, tableLimits}, Returns: "the text, one line a row",
-			Example: `local text = require("inspect").table({ { id = "p1", size = 20 }, { id = "p2", size = 5 } }, { "id", "size" })
-assert(text:find("p2"))`,
 			Call: func(c *module.Call) (any, error) { return layTable(c) },
 		},
 		{
 			Name: "print_table", Doc: "Prints rows as a table with aligned columns.",
 			Params: []module.Param{inspectRows, inspectColumns, tableLimits},
-			Example: `require("fs").write("fields.csv", "id,area\nn1,2.5\nn2,4\nn3,1\n")
-require("inspect").print_table(require("csv").read("fields.csv"), { "id", "area" }, { limit = 2 })`,
 			Call: func(c *module.Call) (any, error) {
 				text, err := layTable(c)
 				if err != nil {

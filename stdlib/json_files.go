@@ -35,8 +35,6 @@ var jsonFiles = []module.Func{
 	{
 		Name: "read", Doc: "Reads a file with one JSON value.",
 		Params: []module.Param{pathParam("the file"), jsonNulls}, Returns: "the value",
-		Example: `require("fs").write("field.json", '{"name": "North"}')
-assert(require("json").read("field.json").name == "North")`,
 		Call: func(c *module.Call) (any, error) {
 			path := c.In.Path(c.String("path"))
 			var data []byte
@@ -56,9 +54,6 @@ assert(require("json").read("field.json").name == "North")`,
 		Name: "write", Doc: "Writes a value to a file in one step, as encode does.",
 		Params: []module.Param{pathParam("the file"), {Name: "value", Type: "any", Doc: "what to write"}, {Name: "options", Fields: []module.Param{
 			{Name: "indent", Type: "integer", Doc: "spaces per level; 0 writes one line", Default: 2}}}},
-		Example: `local json = require("json")
-json.write("field.json", { name = "North" })
-assert(json.read("field.json").name == "North")`,
 		Call: func(c *module.Call) (any, error) {
 			text, err := encode(c, c.Int("indent"))
 			if err != nil {
@@ -70,23 +65,15 @@ assert(json.read("field.json").name == "North")`,
 	{
 		Name: "read_lines", Doc: "Goes through a file with one JSON value a line (JSON Lines), however large; empty lines are skipped.",
 		Params: []module.Param{pathParam("the file")}, Returns: "an iterator of values, each with its line number",
-		Example: `local json = require("json")
-json.write_lines("log.jsonl", { { n = 1 }, { n = 2 } })
-local sum = 0
-for v, line in json.read_lines("log.jsonl") do sum = sum + v.n end
-assert(sum == 3)`,
 		Call: readJSONLines,
 	},
 	{
 		Name: "write_lines", Doc: "Writes values to a file in one step, one a line (JSON Lines).",
 		Params: []module.Param{pathParam("the file"), rowsParam}, Returns: "how many",
-		Example: `local json = require("json")
-assert(json.write_lines("log.jsonl", { { event = "flown" }, { event = "sent" } }) == 2)`,
 		Call: writeJSONLines,
 	},
 	{
 		Name: "encode_lines", Doc: "Writes values as a text, one a line (JSON Lines).", Params: []module.Param{rowsParam}, Returns: "the text",
-		Example: `assert(require("json").encode_lines({ { a = 1 }, 2 }) == '{"a":1}\n2\n')`,
 		Call: func(c *module.Call) (any, error) {
 			var b strings.Builder
 			_, err := eachJSONLine(c, func(line string) error { b.WriteString(line); return nil })
@@ -96,8 +83,6 @@ assert(json.write_lines("log.jsonl", { { event = "flown" }, { event = "sent" } }
 	{
 		Name: "integer", Doc: "Makes a whole number of any size from its digits, so that it is written as a number: decode gives such numbers as text.",
 		Params: []module.Param{{Name: "digits", Type: "string", Doc: "the number"}}, Returns: "the number, for encode",
-		Example: `local json = require("json")
-assert(json.encode({ id = json.integer("9007199254740993") }) == '{"id":9007199254740993}')`,
 		Call: func(c *module.Call) (any, error) {
 			text := c.String("digits")
 			if !wholeNumber().MatchString(text) {

@@ -12,8 +12,7 @@ import (
 var lockFunc = module.Func{
 	Name: "lock", Doc: "Makes sure that no other run on this machine holds the lock of that name; it is held until the run ends. " +
 		"A LockedError, exit code 6, says that another run has it.",
-	Params:  []module.Param{{Name: "name", Type: "string", Doc: "what must not be done twice at once, such as the folder that is ingested"}},
-	Example: `require("script").lock("nightly ingest")`,
+	Params: []module.Param{{Name: "name", Type: "string", Doc: "what must not be done twice at once, such as the folder that is ingested"}},
 	Call: func(c *module.Call) (any, error) {
 		name := c.String("name")
 		held := runLocks(c.In)

@@ -26,10 +26,9 @@ func (l logger) with(more []slog.Attr) logger {
 	return merged
 }
 
-// logFuncs are the functions of the module, or of a logger; in an example, $
-// stands for what they are called on.
-func logFuncs(before, on string) []module.Func {
-	funcs := []module.Func{
+// logFuncs are the functions of the module, or of a logger.
+func logFuncs() []module.Func {
+	return []module.Func{
 		logFunc("debug", slog.LevelDebug, "Writes a message for finding faults; shown with -v."),
 		logFunc("info", slog.LevelInfo, "Writes a message about the normal course."),
 		logFunc("warn", slog.LevelWarn, "Writes a message about something that may need attention."),
@@ -38,9 +37,6 @@ func logFuncs(before, on string) []module.Func {
 			Name: "with", Doc: "Makes a logger that writes these fields with each of its messages; those of a message go before.",
 			Params:  []module.Param{{Name: "fields", Type: "table", Doc: "names and values"}},
 			Returns: "a logger, with the functions of this module as methods",
-			Example: `local flight = $with({ mission = "m1" })
-flight:info("uploaded", { file = "DJI_0001.JPG" })
-flight:with({ part = 2 }):warn("slow")`,
 			Call: func(c *module.Call) (any, error) {
 				fields, err := logFields(c)
 				if err != nil {
@@ -51,10 +47,6 @@ flight:with({ part = 2 }):warn("slow")`,
 			},
 		},
 	}
-	for i := range funcs {
-		funcs[i].Example = before + "\n" + strings.ReplaceAll(funcs[i].Example, "$", on)
-	}
-	return funcs
 }
 
 func logFunc(name string, level slog.Level, doc string) module.Func {
@@ -64,7 +56,6 @@ func logFunc(name string, level slog.Level, doc string) module.Func {
 			{Name: "message", Type: "any", Doc: "what happened"},
 			{Name: "fields", Type: "table", Doc: "names and values written with it", Optional: true},
 		},
-		Example: `$` + name + `("ordered", { product = "p1", files = 3 })`,
 		Call: func(c *module.Call) (any, error) {
 			fields, err := logFields(c)
 			if err != nil {
@@ -89,13 +80,13 @@ var loggerType = &module.Type{
 }
 
 // A logger makes loggers, which a variable cannot say of itself.
-func init() { loggerType.Methods = logFuncs(`local log = require("log").with({ run = 7 })`, "log:") }
+func init() { loggerType.Methods = logFuncs() }
 
 var logModule = &module.Module{
 	Name:  "log",
 	Doc:   "Writes messages with fields to the error stream, as text or JSON lines.",
 	Types: []*module.Type{loggerType},
-	Funcs: logFuncs(`local log = require("log")`, "log."),
+	Funcs: logFuncs(),
 }
 
 func logFields(c *module.Call) ([]slog.Attr, error) {

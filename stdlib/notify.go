@@ -26,9 +26,6 @@ var notifyModule = &module.Module{
 					{Name: "body", Type: "string", Doc: "what to keep with it, such as the end of a log; of a long one the last 100 kB are sent", Default: ""},
 					{Name: "ca_cert", Type: "string", Doc: "a file of certificates to believe beside the system's", Optional: true},
 				}}},
-			Example: `local notify = require("notify")
-notify.ping("https://example.com/ping/nightly", "start")
-notify.ping("https://example.com/ping/nightly", "fail", { body = "3 of 12 photos failed" })`,
 			Call: func(c *module.Call) (any, error) {
 				client, err := webClient(c)
 				if err != nil {
@@ -46,18 +43,12 @@ notify.ping("https://example.com/ping/nightly", "fail", { body = "3 of 12 photos
 					{Name: "json", Type: "any", Doc: "a value to send instead"},
 					{Name: "ca_cert", Type: "string", Doc: "a file of certificates to believe beside the system's", Optional: true},
 				}}},
-			Example: `local notify = require("notify")
-notify.webhook("https://example.com/hooks/field", { text = "the map of n1 is ready" })
-notify.webhook("https://example.com/hooks/field", { json = { title = "map", field = "n1" } })`,
 			Call: webhook,
 		},
 		{
 			Name: "email", Doc: "Sends a mail. User and password only ever travel encrypted. A server that cannot take it now is a ConnectionError, refused credentials are a ConfigError.",
 			Params: []module.Param{{Name: "options", Fields: emailOptions}},
-			Example: `local env, notify = require("env"), require("notify")
-notify.email{ smtp = env.require("SMTP_SERVER"), user = "survey@example.com", password = env.require("SMTP_PASSWORD"),
-  from = "Survey <survey@example.com>", to = "ops@example.com", subject = "The map of n1 is ready", body = "See the share." }`,
-			Call: email,
+			Call:   email,
 		},
 	},
 }

@@ -12,9 +12,9 @@ import (
 )
 
 // pathFunc declares a function from one path to one text.
-func pathFunc(name, doc, returns, example string, f func(string) string) module.Func {
+func pathFunc(name, doc, returns string, f func(string) string) module.Func {
 	return module.Func{
-		Name: name, Doc: doc, Returns: returns, Example: example,
+		Name: name, Doc: doc, Returns: returns,
 		Params: []module.Param{{Name: "path", Type: "string", Doc: "a path"}},
 		Call:   func(c *module.Call) (any, error) { return f(c.String("path")), nil },
 	}
@@ -28,8 +28,6 @@ var pathModule = &module.Module{
 			Name: "join", Doc: "Joins parts with the system's separator and cleans the result.",
 			Params:  []module.Param{{Name: "...", Type: "string", Doc: "the parts"}},
 			Returns: "the path",
-			Example: `local path = require("path")
-assert(path.base(path.join("out", "a", "b.tif")) == "b.tif")`,
 			Call: func(c *module.Call) (any, error) {
 				var parts []string
 				for i, v := range c.Rest() {
@@ -41,32 +39,24 @@ assert(path.base(path.join("out", "a", "b.tif")) == "b.tif")`,
 				return filepath.Join(parts...), nil
 			},
 		},
-		pathFunc("base", "The last element of a path.", "the name",
-			`assert(require("path").base("flight/DJI_0001.JPG") == "DJI_0001.JPG")`, filepath.Base),
-		pathFunc("dir", "All but the last element of a path.", "the folder",
-			`assert(require("path").dir("flight/DJI_0001.JPG") == "flight")`, filepath.Dir),
-		pathFunc("ext", "The file name's extension with its dot, or an empty text.", "the extension",
-			`assert(require("path").ext("ortho.tif") == ".tif")`, filepath.Ext),
-		pathFunc("stem", "The file name without its extension.", "the name",
-			`assert(require("path").stem("maps/ortho.tif") == "ortho")`, func(p string) string {
-				base := filepath.Base(p)
-				return base[:len(base)-len(filepath.Ext(base))]
-			}),
-		pathFunc("clean", "The shortest path that means the same.", "the path",
-			`assert(require("path").clean("a/../b") == "b")`, filepath.Clean),
+		pathFunc("base", "The last element of a path.", "the name", filepath.Base),
+		pathFunc("dir", "All but the last element of a path.", "the folder", filepath.Dir),
+		pathFunc("ext", "The file name's extension with its dot, or an empty text.", "the extension", filepath.Ext),
+		pathFunc("stem", "The file name without its extension.", "the name", func(p string) string {
+			base := filepath.Base(p)
+			return base[:len(base)-len(filepath.Ext(base))]
+		}),
+		pathFunc("clean", "The shortest path that means the same.", "the path", filepath.Clean),
 		{
 			Name: "abs", Doc: "The path from the root; relative ones start where scripts' paths do.",
 			Params:  []module.Param{{Name: "path", Type: "string", Doc: "a path"}},
 			Returns: "the path",
-			Example: `assert(require("path").base(require("path").abs("x")) == "x")`,
 			Call:    func(c *module.Call) (any, error) { return filepath.Abs(c.In.Path(c.String("path"))) },
 		},
 		{
 			Name: "relative", Doc: "The relative path from a folder to a path; a ValueError when there is none, as between two drives.",
 			Params:  []module.Param{{Name: "path", Type: "string", Doc: "where to"}, {Name: "base", Type: "string", Doc: "the folder from which", Default: "."}},
 			Returns: "the path from there",
-			Example: `local path = require("path")
-assert(path.relative("flights/may/a.jpg", "flights") == path.join("may", "a.jpg"))`,
 			Call: func(c *module.Call) (any, error) {
 				from, err := filepath.Abs(c.In.Path(c.String("base")))
 				if err != nil {
@@ -86,8 +76,6 @@ assert(path.relative("flights/may/a.jpg", "flights") == path.join("may", "a.jpg"
 		{
 			Name: "parts", Doc: "The elements of a path, the root as its first.",
 			Params: []module.Param{{Name: "path", Type: "string", Doc: "a path"}}, Returns: "a list of names",
-			Example: `local parts = require("path").parts("flights/may/a.jpg")
-assert(#parts == 3 and parts[2] == "may")`,
 			Call: func(c *module.Call) (any, error) {
 				clean := filepath.Clean(c.String("path"))
 				root := filepath.VolumeName(clean)
@@ -109,7 +97,6 @@ assert(#parts == 3 and parts[2] == "may")`,
 			Name: "with_ext", Doc: "Replaces the extension of a path.",
 			Params:  []module.Param{{Name: "path", Type: "string", Doc: "a path"}, {Name: "ext", Type: "string", Doc: "such as .tif, with or without its dot; empty for none"}},
 			Returns: "the path",
-			Example: `assert(require("path").with_ext("maps/ortho.tif", "png") == "maps/ortho.png")`,
 			Call: func(c *module.Call) (any, error) {
 				name, ext := c.String("path"), c.String("ext")
 				if ext != "" && !strings.HasPrefix(ext, ".") {
@@ -124,16 +111,12 @@ assert(#parts == 3 and parts[2] == "may")`,
 		{
 			Name: "is_abs", Doc: "Reports whether a path is absolute.",
 			Params: []module.Param{{Name: "path", Type: "string", Doc: "a path"}}, Returns: "true or false",
-			Example: `local path = require("path")
-assert(path.is_abs(path.abs("x")) and not path.is_abs("x"))`,
 			Call: func(c *module.Call) (any, error) { return filepath.IsAbs(c.String("path")), nil },
 		},
 		{
 			Name: "match", Doc: "Reports whether a path matches a pattern of fs.glob; no file is accessed.",
 			Params:  []module.Param{{Name: "pattern", Type: "string", Doc: "such as **/*.{jpg,JPG}"}, {Name: "path", Type: "string", Doc: "a path"}},
 			Returns: "true or false",
-			Example: `local path = require("path")
-assert(path.match("**/*.{jpg,JPG}", "flight/DJI_0001.JPG") and not path.match("*.jpg", "flight/a.jpg"))`,
 			Call: func(c *module.Call) (any, error) {
 				pattern := filepath.ToSlash(c.String("pattern"))
 				if !doublestar.ValidatePattern(pattern) {

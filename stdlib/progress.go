@@ -22,10 +22,6 @@ var progressType = &module.Type{
 			Params: []module.Param{{Name: "done", Fields: append(append([]module.Param{}, amounts...),
 				module.Param{Name: "failed", Type: "integer", Doc: "how many items failed", Optional: true},
 				module.Param{Name: "retries", Type: "integer", Doc: "retries", Optional: true})}},
-			Example: `local p = require("progress").start({ label = "upload", files = 2 })
-p:add({ files = 1, bytes = 1024 })
-p:add({ failed = 1 })
-p:finish()`,
 			Call: func(c *module.Call) (any, error) {
 				files, bytes, failed, retries := c.Int("files"), c.Int("bytes"), c.Int("failed"), c.Int("retries")
 				if files < 0 || bytes < 0 || failed < 0 || retries < 0 {
@@ -37,8 +33,7 @@ p:finish()`,
 		},
 		{
 			Name: "finish", Doc: "Ends the display with a summary line.",
-			Example: `require("progress").start({ label = "check" }):finish()`,
-			Call:    func(c *module.Call) (any, error) { c.Self.(*meter.Meter).Finish(); return nil, nil },
+			Call: func(c *module.Call) (any, error) { c.Self.(*meter.Meter).Finish(); return nil, nil },
 		},
 	},
 }
@@ -55,9 +50,6 @@ var progressModule = &module.Module{
 			{Name: "transfers", Type: "boolean", Doc: "count transferred bytes of uploads and downloads", Default: false},
 		}, amounts...)}},
 		Returns: "a progress object",
-		Example: `local p = require("progress").start({ label = "upload", files = 10, bytes = 5e6 })
-p:add({ files = 10, bytes = 5e6 })
-p:finish()`,
 		Call: func(c *module.Call) (any, error) {
 			m := meter.Start(c.In, meter.Options{Label: c.String("label"), TotalFiles: int64(c.Int("files")), TotalBytes: int64(c.Int("bytes"))})
 			if c.Bool("transfers") {
@@ -78,9 +70,6 @@ var progressEach = module.Func{
 		}},
 	},
 	Returns: "an iterator of the items, each with its index (with all values of an iterator)",
-	Example: `local sum = 0
-for n in require("progress").each({ 1, 2, 3 }, { label = "adding" }) do sum = sum + n end
-assert(sum == 6)`,
 	Call: func(c *module.Call) (any, error) {
 		next, err := itemsFrom(c, "items")
 		if err != nil {

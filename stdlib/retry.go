@@ -42,9 +42,7 @@ var policyType = &module.Type{
 		Name: "call", Doc: "Calls a function until it succeeds or the policy gives up; the last error is raised.",
 		Params:  []module.Param{{Name: "f", Type: "function", Doc: "what to call"}, {Name: "...", Type: "any", Doc: "its arguments"}},
 		Returns: "what f returned",
-		Example: `local careful = require("retry").policy{ attempts = 3, wait = 0.001 }
-assert(careful:call(function(n) return n + 1 end, 1) == 2)`,
-		Call: func(c *module.Call) (any, error) { return c.Self.(*policy).call(c, c.Rest()), nil },
+		Call:    func(c *module.Call) (any, error) { return c.Self.(*policy).call(c, c.Rest()), nil },
 	}},
 	Text: func(self any) string { return fmt.Sprintf("policy (%d attempts)", self.(*policy).attempts) },
 }
@@ -57,13 +55,6 @@ var retryModule = &module.Module{
 			Name: "call", Doc: "Calls a function until it succeeds, with growing waits; the last error is raised.",
 			Params:  []module.Param{{Name: "f", Type: "function", Doc: "what to call"}, policyOptions},
 			Returns: "what f returned",
-			Example: `local tried = 0
-local result = require("retry").call(function()
-  tried = tried + 1
-  if tried < 3 then error("not yet") end
-  return "done"
-end, { wait = 0.001, on = function(err) return tostring(err):find("not yet") end })
-assert(result == "done" and tried == 3)`,
 			Call: func(c *module.Call) (any, error) {
 				p, err := readPolicy(c)
 				if err != nil {
@@ -74,8 +65,6 @@ assert(result == "done" and tried == 3)`,
 		},
 		{
 			Name: "policy", Doc: "Creates a policy for many calls.", Params: []module.Param{policyOptions}, Returns: "a policy",
-			Example: `local patient = require("retry").policy{ attempts = 10, max_wait = 300 }
-assert(patient:call(function() return "fine" end) == "fine")`,
 			Call: func(c *module.Call) (any, error) {
 				p, err := readPolicy(c)
 				if err != nil {

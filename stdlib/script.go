@@ -22,14 +22,6 @@ var scriptModule = &module.Module{
 				"Arguments without default that are not optional must be given. --help prints what was declared and ends the run.",
 			Params:  []module.Param{{Name: "declared", Type: "table", Doc: "the arguments; _doc says what the script does"}},
 			Returns: "a table of the values",
-			Example: `local args = require("script").args({
-  "folder",
-  folder = { "string", default = "flight", doc = "where the images are" },
-  workers = { "integer", default = 4 },
-  mode = { "string", default = "fast", choices = { "fast", "careful" } },
-  verbose = "boolean",
-})
-assert(args.folder == "flight" and args.workers == 4 and args.verbose == false)`,
 			Call: func(c *module.Call) (any, error) {
 				spec, err := readArgSpec(c.Table("declared"))
 				if err != nil {
@@ -59,8 +51,6 @@ assert(args.folder == "flight" and args.workers == 4 and args.verbose == false)`
 		{
 			Name: "exit", Doc: "Ends the run with an exit code: 0 success, 3 finished but some items failed.",
 			Params: []module.Param{{Name: "code", Type: "integer", Doc: "0 to 255", Default: 0}},
-			Example: `local script = require("script")
-if false then script.exit(3) end`,
 			Call: func(c *module.Call) (any, error) {
 				code := c.Int("code")
 				if code < 0 || code > 255 {
@@ -74,7 +64,6 @@ if false then script.exit(3) end`,
 			Name: "fail_items", Doc: "Ends a run that finished although some items failed: exit code 3, after a line that says how many. With 0 the script goes on.",
 			Params: []module.Param{{Name: "failed", Type: "integer", Doc: "how many failed"},
 				{Name: "total", Type: "integer", Doc: "of how many", Optional: true}},
-			Example: `require("script").fail_items(0, 12)`,
 			Call: func(c *module.Call) (any, error) {
 				failed := c.Int("failed")
 				if failed == 0 {
@@ -98,11 +87,6 @@ if false then script.exit(3) end`,
 		{
 			Name: "checkpoint", Doc: "A place between two pieces of work. A run that was told to end (SIGTERM, with --grace) ends here and not in the middle of the next piece. " +
 				"task.map and the loops over a search do it by themselves, each time round.",
-			Example: `local script = require("script")
-for _, field in ipairs({ "n1", "n2" }) do
-  script.checkpoint()
-  -- work on the field
-end`,
 			Call: func(c *module.Call) (any, error) {
 				vm.Checkpoint(c.L)
 				return nil, nil
@@ -111,8 +95,6 @@ end`,
 		lockFunc,
 		{
 			Name: "path", Doc: "The script's file, from the root.", Returns: "its path; nil at the prompt",
-			Example: `local file = require("script").path()
-assert(file == nil or require("path").is_abs(file))`,
 			Call: func(c *module.Call) (any, error) {
 				path, err := scriptPath(c)
 				if err != nil || path == "" {
@@ -123,8 +105,6 @@ assert(file == nil or require("path").is_abs(file))`,
 		},
 		{
 			Name: "dir", Doc: "The folder of the script's file, for what lies beside it: templates, lists.", Returns: "its path; at the prompt the current folder",
-			Example: `local script, path, fs = require("script"), require("path"), require("fs")
-if fs.exists(path.join(script.dir(), "mail.txt")) then print(fs.read(path.join(script.dir(), "mail.txt"))) end`,
 			Call: func(c *module.Call) (any, error) {
 				path, err := scriptPath(c)
 				if err != nil || path == "" {

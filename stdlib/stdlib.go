@@ -1,8 +1,11 @@
 // Package stdlib holds the Lua modules that know nothing of the platform.
-// Each is one declaration: functions, arguments, documentation, examples.
+// Each is one declaration: functions, arguments, documentation. The folder
+// examples shows each function in use.
 package stdlib
 
 import (
+	"embed"
+	"sync"
 	"time"
 
 	lua "github.com/yuin/gopher-lua"
@@ -10,6 +13,12 @@ import (
 	"transect/client/fault"
 	"transect/runtime/module"
 )
+
+//go:embed examples/*.lua
+var exampleFiles embed.FS
+
+// Examples are the examples of all functions and methods.
+var Examples = sync.OnceValue(func() map[string]module.Example { return module.ReadExamples(exampleFiles) })
 
 // Modules lists every module, in the order the reference shows them.
 func Modules() []*module.Module {

@@ -32,9 +32,12 @@ func run(t testing.TB, opt vm.Options, code string) (stdout, stderr string, err 
 
 func TestEveryFunctionHasARunningExample(t *testing.T) {
 	outside := exampleWorld(t)
+	checked := map[string]bool{}
 	check := func(name string, f module.Func) {
+		checked[name] = true
 		t.Run(name, func(t *testing.T) {
-			if f.Doc == "" || f.Example == "" || f.Call == nil {
+			example := stdlib.Examples()[name].Text()
+			if f.Doc == "" || example == "" || f.Call == nil {
 				t.Fatal("needs a doc, an example and a call")
 			}
 			for _, p := range f.Params {
@@ -42,7 +45,7 @@ func TestEveryFunctionHasARunningExample(t *testing.T) {
 					t.Errorf("parameter %s needs a doc", p.Name)
 				}
 			}
-			if _, _, err := run(t, vm.Options{Env: outside}, f.Example); err != nil {
+			if _, _, err := run(t, vm.Options{Env: outside}, example); err != nil {
 				t.Errorf("%v\n%+v", err, vm.Failure(err).Frames)
 			}
 		})
@@ -55,6 +58,11 @@ func TestEveryFunctionHasARunningExample(t *testing.T) {
 			for _, f := range typ.Methods {
 				check(typ.Name+":"+f.Name, f)
 			}
+		}
+	}
+	for name := range stdlib.Examples() {
+		if !checked[name] {
+			t.Errorf("there is an example of %s, which is no function", name)
 		}
 	}
 }

@@ -18,24 +18,14 @@ var taskType = &module.Type{
 	Methods: []module.Func{
 		{
 			Name: "await", Doc: "Waits for the task; raises what it raised.", Returns: "what the task's function returned",
-			Example: `local t = require("task").spawn(function() return 1, 2 end)
-local a, b = t:await()
-assert(a == 1 and b == 2)`,
 			Call: func(c *module.Call) (any, error) { return luaValues(c.Self.(*vm.Task).Await(c.L)), nil },
 		},
 		{
 			Name: "cancel", Doc: "Cancels the task; await raises a CancelledError.",
-			Example: `local task = require("task")
-local t = task.spawn(function() task.sleep(60) end)
-t:cancel()
-assert(not pcall(t.await, t))`,
 			Call: func(c *module.Call) (any, error) { c.Self.(*vm.Task).Cancel(); return nil, nil },
 		},
 		{
 			Name: "status", Doc: "The state of the task.", Returns: "running, finished, failed or cancelled",
-			Example: `local t = require("task").spawn(function() end)
-t:await()
-assert(t:status() == "finished")`,
 			Call: func(c *module.Call) (any, error) { return c.Self.(*vm.Task).Status(), nil },
 		},
 	},
@@ -50,9 +40,7 @@ var taskModule = &module.Module{
 	Funcs: []module.Func{
 		{
 			Name: "spawn", Doc: "Starts a function as a task.",
-			Params: []module.Param{{Name: "f", Type: "function", Doc: "what to run"}, {Name: "...", Type: "any", Doc: "its arguments"}},
-			Example: `local t = require("task").spawn(function(a, b) return a + b end, 1, 2)
-assert(t:await() == 3)`,
+			Params:  []module.Param{{Name: "f", Type: "function", Doc: "what to run"}, {Name: "...", Type: "any", Doc: "its arguments"}},
 			Returns: "the task",
 			Call: func(c *module.Call) (any, error) {
 				return module.NewObject(c.L, taskType, vm.Spawn(c.L, c.Function("f"), c.Rest()...)), nil
@@ -62,17 +50,13 @@ assert(t:await() == 3)`,
 			Name: "await", Doc: "Waits for a task; raises what it raised.",
 			Params:  []module.Param{{Name: "task", Type: "task", Doc: "a spawned task"}},
 			Returns: "what the task's function returned",
-			Example: `local task = require("task")
-assert(task.await(task.spawn(function() return "done" end)) == "done")`,
-			Call: func(c *module.Call) (any, error) { return luaValues(c.Object("task").(*vm.Task).Await(c.L)), nil },
+			Call:    func(c *module.Call) (any, error) { return luaValues(c.Object("task").(*vm.Task).Await(c.L)), nil },
 		},
 		{
 			Name: "all", Doc: "Runs functions concurrently and waits for all. The first failure cancels the rest and is raised.",
 			Params:  []module.Param{{Name: "list", Type: "table", Doc: "functions, or tasks spawned before"}},
 			Returns: "a list of what each returned first, in the same order",
-			Example: `local r = require("task").all({ function() return "a" end, function() return "b" end })
-assert(r[1] == "a" and r[2] == "b")`,
-			Call: all,
+			Call:    all,
 		},
 		{
 			Name: "map", Doc: "Calls a function for every item, several at a time. The first failure cancels the rest and is raised, unless collect is set.",
@@ -85,32 +69,19 @@ assert(r[1] == "a" and r[2] == "b")`,
 				}},
 			},
 			Returns: "a list of what f returned first, in the items' order; with collect also a list of failures in that order, each a table of index, item and error",
-			Example: `local task = require("task")
-local squares = task.map({ 1, 2, 3 }, function(n) return n * n end, { workers = 2 })
-assert(squares[3] == 9)
-local halves, failures = task.map({ 4, 5, 6 }, function(n)
-  return n % 2 == 0 and n / 2 or error(n .. " is odd")
-end, { collect = true })
-assert(halves[1] == 2 and halves[2] == nil and halves[3] == 3)
-assert(#failures == 1 and failures[1].place == 2 and failures[1].item == 5 and tostring(failures[1].error):find("odd"))`,
-			Call: taskMap,
+			Call:    taskMap,
 		},
 		{
 			Name: "race", Doc: "Runs functions concurrently until the first ends, and cancels the others.",
 			Params:  []module.Param{{Name: "list", Type: "table", Doc: "functions"}},
 			Returns: "what the first returned; its failure is raised",
-			Example: `local task = require("task")
-assert(task.race({ function() task.sleep(60) end, function() return "quick" end }) == "quick")`,
-			Call: race,
+			Call:    race,
 		},
 		{
 			Name: "timeout", Doc: "Calls a function with a time limit; after it the function is cancelled and a TimeoutError raised.",
 			Params: []module.Param{{Name: "seconds", Type: "number", Doc: "the limit"}, {Name: "f", Type: "function", Doc: "what to call"},
 				{Name: "...", Type: "any", Doc: "its arguments"}},
 			Returns: "what f returned",
-			Example: `local task = require("task")
-local _, err = try(task.timeout, 0.01, task.sleep, 60)
-assert(err.name == "TimeoutError")`,
 			Call: func(c *module.Call) (any, error) {
 				limit, err := seconds(c, "seconds")
 				if err != nil {
@@ -121,20 +92,13 @@ assert(err.name == "TimeoutError")`,
 		},
 		{
 			Name: "sleep", Doc: "Waits; other tasks go on.",
-			Params:  []module.Param{{Name: "seconds", Type: "number", Doc: "how long, in seconds"}},
-			Example: `require("task").sleep(0.001)`,
-			Call:    sleepCall,
+			Params: []module.Param{{Name: "seconds", Type: "number", Doc: "how long, in seconds"}},
+			Call:   sleepCall,
 		},
 		{
 			Name: "scope", Doc: "Calls a function and waits for every task spawned in it. The first failure cancels the rest and is raised.",
 			Params:  []module.Param{{Name: "f", Type: "function", Doc: "what to call"}, {Name: "...", Type: "any", Doc: "its arguments"}},
 			Returns: "what f returned",
-			Example: `local task = require("task")
-local n = 0
-task.scope(function()
-  for i = 1, 3 do task.spawn(function() n = n + i end) end
-end)
-assert(n == 6)`,
 			Call: func(c *module.Call) (any, error) {
 				return luaValues(vm.WithScope(c.L, vm.ScopeOptions{}, c.Value("f"), c.Rest()...)), nil
 			},

@@ -23,8 +23,6 @@ var templateType = &module.Type{
 	Name: "template", Doc: "A parsed template.",
 	Methods: []module.Func{{
 		Name: "render", Doc: "Renders the template.", Params: []module.Param{templateValues}, Returns: "the text",
-		Example: `local line = require("template").compile("{{id}}: {{area|%.1f}} ha\n")
-assert(line:render({ id = "n1", area = 2.345 }) == "n1: 2.3 ha\n")`,
 		Call: func(c *module.Call) (any, error) { return c.Self.(*textTemplate).render(c, c.Value("values")) },
 	}},
 }
@@ -39,12 +37,6 @@ var templateModule = &module.Module{
 		{
 			Name: "render", Doc: "Renders a text. A missing value is a KeyError with its line.",
 			Params: []module.Param{{Name: "text", Type: "string", Doc: "the template"}, templateValues, templateOptions}, Returns: "the text",
-			Example: `local text = require("template").render([[
-{{project}}: {{#missions}}{{name}} ({{images}}) {{/missions}}{{^missions}}nothing flown{{/missions}}
-]], { project = "North quarry", missions = { { name = "May", images = 120 }, { name = "June", images = 98 } } })
-assert(text == "North quarry: May (120) June (98) \n")
-local html = require("template").render("<p>{{name}}</p>", { name = "<Hof & Wald>" }, { escape = "html" })
-assert(html == "<p>&lt;Hof &amp; Wald&gt;</p>")`,
 			Call: func(c *module.Call) (any, error) {
 				t, err := compileTemplate(c, c.String("text"))
 				if err != nil {
@@ -56,8 +48,6 @@ assert(html == "<p>&lt;Hof &amp; Wald&gt;</p>")`,
 		{
 			Name: "compile", Doc: "Parses a template for repeated use.",
 			Params: []module.Param{{Name: "text", Type: "string", Doc: "the template"}, templateOptions}, Returns: "a template",
-			Example: `local hello = require("template").compile("Hello {{name}}")
-assert(hello:render({ name = "Mia" }) == "Hello Mia")`,
 			Call: func(c *module.Call) (any, error) {
 				t, err := compileTemplate(c, c.String("text"))
 				if err != nil {
@@ -69,8 +59,6 @@ assert(hello:render({ name = "Mia" }) == "Hello Mia")`,
 		{
 			Name: "load", Doc: "Reads a template from a file.",
 			Params: []module.Param{pathParam("the file"), templateOptions}, Returns: "a template",
-			Example: `require("fs").write("mail.txt", "Dear {{name}},\n")
-assert(require("template").load("mail.txt"):render({ name = "Mia" }) == "Dear Mia,\n")`,
 			Call: func(c *module.Call) (any, error) {
 				path := c.In.Path(c.String("path"))
 				var data []byte

@@ -19,12 +19,6 @@ var runFunc = module.Func{
 		{Name: "...", Type: "string|number|boolean", Doc: "its arguments", Optional: true},
 	},
 	Returns: "a table: code is the exit code, output what it printed, errors what it wrote to the error stream",
-	Example: `local test = require("test")
-test.case("asks for a folder", function()
-  local run = test.run("survey.lua")
-  test.equal(run.code, 2)
-  test.contains(run.errors, "folder")
-end)`,
 	Call: func(c *module.Call) (any, error) {
 		run := SuiteOf(c.In).Run
 		if run == nil {

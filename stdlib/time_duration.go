@@ -13,16 +13,12 @@ var durationFuncs = []module.Func{
 		Name: "duration", Doc: "Parses a duration such as 1h30m, 90s, 2d, 1w, 250ms or PT1H30M. A day is 24 hours.",
 		Params:  []module.Param{{Name: "text", Type: "string", Doc: "the duration"}},
 		Returns: "seconds",
-		Example: `local time = require("time")
-assert(time.duration("1h30m") == 5400 and time.duration("2d") == 172800 and time.duration("PT1M0.5S") == 60.5)`,
-		Call: func(c *module.Call) (any, error) { return calendar.ParseDuration(c.String("text")) },
+		Call:    func(c *module.Call) (any, error) { return calendar.ParseDuration(c.String("text")) },
 	},
 	{
 		Name: "format_duration", Doc: "Formats a duration in days, hours, minutes and seconds, to the millisecond.",
 		Params:  []module.Param{{Name: "seconds", Type: "number", Doc: "how long"}},
 		Returns: "the text, such as 1h30m",
-		Example: `local time = require("time")
-assert(time.format_duration(5400) == "1h30m" and time.format_duration(0.25) == "250ms")`,
 		Call: func(c *module.Call) (any, error) {
 			n := c.Number("seconds")
 			if !(math.Abs(n) <= 1e12) {

@@ -107,7 +107,7 @@ func (m *Manager) spec(field reflect.StructField, op operation) (*Spec, error) {
 	s := &Spec{
 		manager: m, Manager: m.Name, Name: snake(field.Name), Aliases: schema.Words(tag.Get("alias")), Doc: tag.Get("doc"),
 		Method: "POST", ResultKey: tag.Get("result"), Missing: "QueryError", Shape: op.output(), Returns: tag.Get("returns"),
-		Refused: schema.Words(tag.Get("refuse")), NoExtra: tag.Get("extra") == "no", ExtraWins: tag.Get("extra") == "over", Composed: tag.Get("composed") == "yes", Deprecated: tag.Get("deprecated"), Example: tag.Get("example"),
+		Refused: schema.Words(tag.Get("refuse")), NoExtra: tag.Get("extra") == "no", ExtraWins: tag.Get("extra") == "over", Composed: tag.Get("composed") == "yes", Deprecated: tag.Get("deprecated"),
 	}
 	if name := tag.Get("name"); name != "" {
 		s.Name = name

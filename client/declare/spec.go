@@ -65,7 +65,6 @@ type Spec struct {
 	ExtraWins  bool     // an extra argument replaces what the named ones put under its key
 	Composed   bool     // made of other operations only, which are intercepted themselves
 	Deprecated string   // what to use instead
-	Example    string   // runnable Lua
 	FirstPage  int      // first page number of a search
 
 	generatorLimit int64

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"transect/bindings"
-	"transect/client"
 	"transect/runtime/module"
 	"transect/stdlib"
 )
@@ -285,19 +284,9 @@ func TestExamplesAreClean(t *testing.T) {
 			t.Errorf("%s:%d:%d: %s [%s]\n%s", p.File, p.Line, p.Column, p.Message, p.Rule, strings.Split(code, "\n")[p.Line-1])
 		}
 	}
-	for _, m := range slices.Concat(stdlib.Modules(), bindings.Modules(), []*module.Module{bindings.Declaration()}) {
-		for _, f := range m.Funcs {
-			clean(m.Name+"."+f.Name, f.Example)
-		}
-		for _, typ := range m.Types {
-			for _, f := range typ.Methods {
-				clean(typ.Name+":"+f.Name, f.Example)
-			}
-		}
-	}
-	for _, m := range client.Declarations() {
-		for _, s := range m.Ops {
-			clean(s.FullName(), bindings.Preamble(m.Name)+"\n"+bindings.Example(s.FullName()))
+	for _, examples := range []map[string]module.Example{stdlib.Examples(), bindings.Examples()} {
+		for name, example := range examples {
+			clean(name, example.Text())
 		}
 	}
 	for _, pattern := range []string{"../../scripts/*_test.lua", "../../scripts/lib/*.lua", "../reference/project/*.lua"} {

@@ -47,7 +47,6 @@ type Func struct {
 	Doc     string
 	Params  []Param
 	Returns string // what comes back, for people
-	Example string // Lua that runs by itself
 	// Call does the work with checked arguments. Its result goes through
 	// ToLua; Values are several results; an error is raised.
 	Call func(c *Call) (any, error)

@@ -4,14 +4,13 @@ import (
 	"slices"
 	"strings"
 
-	"transect/bindings"
 	"transect/client/declare"
 	"transect/client/schema"
 	"transect/runtime/module"
 )
 
 func managerGroup(m *declare.Manager, types map[string]results) *Group {
-	g := &Group{Name: m.Name, Aliases: m.Aliases, Doc: m.Doc, preamble: bindings.Preamble(m.Name)}
+	g := &Group{Name: m.Name, Aliases: m.Aliases, Doc: m.Doc}
 	for _, s := range m.Ops {
 		g.Operations = append(g.Operations, operation(s, types[s.FullName()]))
 	}
@@ -22,14 +21,10 @@ func operation(s *declare.Spec, result results) *Entry {
 	e := &Entry{
 		Manager: s.Manager, Operation: s.Name, Aliases: s.Aliases, Doc: s.Doc, Signature: s.Signature(),
 		Effect: string(s.Effect), Paths: s.Routes, Parameters: []Parameter{}, Extra: !s.NoExtra, Raises: raises(s),
-		Deprecated: s.Deprecated, Example: s.Example, section: s.Example, result: result, Returns: returned(s, result),
+		Deprecated: s.Deprecated, result: result, Returns: returned(s, result),
 	}
 	if len(s.Routes) > 0 {
 		e.Method = s.Method
-	}
-	if section := bindings.Example(s.FullName()); section != "" {
-		e.section = section
-		e.Example = strings.TrimLeft(bindings.Preamble(s.Manager)+"\n\n"+section, "\n")
 	}
 	for _, p := range s.Params {
 		e.Parameters = append(e.Parameters, parameter(p))
@@ -168,7 +163,7 @@ func moduleGroup(m *module.Module) *Group {
 
 func function(group, object string, f module.Func) *Entry {
 	e := &Entry{Module: group, Object: object, Function: f.Name, Doc: f.Doc, Parameters: []Parameter{}, Returns: f.Returns,
-		Raises: []Raise{}, Example: f.Example, section: f.Example}
+		Raises: []Raise{}}
 	if e.Returns == "" {
 		e.Returns = "nothing"
 	}

@@ -173,7 +173,7 @@ func (e *Entry) Document() *Document {
 		requests[i] = e.Method + " " + path
 	}
 	d.add(section{title: "Request", text: strings.Join(requests, "\n")})
-	d.add(section{title: "Example", code: strings.TrimSpace(e.Example)})
+	d.add(section{title: "Example", code: e.Example})
 	return d
 }
 
@@ -237,15 +237,15 @@ func (r *Reference) Markdown() []File {
 		d := g.Document()
 		d.title = g.Name
 		page := d.markdown(1)
-		if g.preamble != "" {
-			page += fmt.Sprintf("\nThe examples of this page begin with:\n\n```lua\n%s\n```\n", g.preamble)
+		if preamble := g.Entries()[0].example.Preamble; preamble != "" {
+			page += fmt.Sprintf("\nThe examples of this page begin with:\n\n```lua\n%s\n```\n", preamble)
 		}
 		for _, e := range g.Entries() {
 			d := e.Document()
 			d.title = e.FullName()
 			d.sections = append([]section{{code: e.Signature}}, d.sections...)
 			if last := &d.sections[len(d.sections)-1]; last.title == "Example" {
-				last.code = e.section
+				last.code = e.example.Code
 			}
 			page += "\n" + d.markdown(2)
 		}

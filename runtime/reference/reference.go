@@ -13,6 +13,7 @@ import (
 
 	"transect/bindings"
 	"transect/client"
+	"transect/runtime/module"
 	"transect/stdlib"
 )
 
@@ -31,8 +32,6 @@ type Group struct {
 	Functions  []*Entry `json:"functions,omitempty"`  // of a module, with the methods of its objects
 	Fields     []Field  `json:"fields,omitempty"`
 	Objects    []Object `json:"objects,omitempty"`
-
-	preamble string // first lines of its examples
 }
 
 // Field is a constant of a module.
@@ -67,7 +66,7 @@ type Entry struct {
 	Deprecated string      `json:"deprecated,omitempty"` // what to use instead
 	Example    string      `json:"example,omitempty"`    // complete
 
-	section string // the example without the preamble
+	example module.Example
 	result  results
 }
 
@@ -103,6 +102,15 @@ func New() *Reference {
 	r.Modules = append(r.Modules, moduleGroup(bindings.Declaration()))
 	for _, m := range slices.Concat(bindings.Modules(), stdlib.Modules()) {
 		r.Modules = append(r.Modules, moduleGroup(m))
+	}
+	for _, g := range r.Groups() {
+		for _, e := range g.Entries() {
+			name, ok := e.FullName(), false
+			if e.example, ok = bindings.Examples()[name]; !ok {
+				e.example = stdlib.Examples()[name]
+			}
+			e.Example = e.example.Text()
+		}
 	}
 	return r
 }

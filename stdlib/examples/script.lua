@@ -1,0 +1,34 @@
+-- script.args
+local args = require("script").args({
+  "folder",
+  folder = { "string", default = "flight", doc = "where the images are" },
+  workers = { "integer", default = 4 },
+  mode = { "string", default = "fast", choices = { "fast", "careful" } },
+  verbose = "boolean",
+})
+assert(args.folder == "flight" and args.workers == 4 and args.verbose == false)
+
+-- script.exit
+local script = require("script")
+if false then script.exit(3) end
+
+-- script.fail_items
+require("script").fail_items(0, 12)
+
+-- script.checkpoint
+local script = require("script")
+for _, field in ipairs({ "n1", "n2" }) do
+  script.checkpoint()
+  -- work on the field
+end
+
+-- script.lock
+require("script").lock("nightly ingest")
+
+-- script.path
+local file = require("script").path()
+assert(file == nil or require("path").is_abs(file))
+
+-- script.dir
+local script, path, fs = require("script"), require("path"), require("fs")
+if fs.exists(path.join(script.dir(), "mail.txt")) then print(fs.read(path.join(script.dir(), "mail.txt"))) end
