@@ -25,15 +25,6 @@ type Prerelease struct {
 	Unnumbered bool
 }
 
-// Increment returns the version that a release makes of version, with the
-// default options: "1.2.3" and "minor" give "1.3.0". The identifiers, if any,
-// name a prerelease: "1.2.3", "premajor" and "rc" give "2.0.0-rc.0". It is
-// false where Options.Increment fails.
-func Increment(version, release string, identifier ...string) (string, bool) {
-	next, err := Options{}.Increment(version, release, Prerelease{Identifier: strings.Join(identifier, ".")})
-	return next, err == nil
-}
-
 // Increment returns the version that a release, one of Releases, makes of
 // version. Build metadata is dropped. A prerelease that leads to the release
 // asked for is finished: the next "minor" of 1.2.0-rc.1 is 1.2.0. "prerelease"
@@ -46,11 +37,6 @@ func (o Options) Increment(version, release string, pre Prerelease) (string, err
 		return "", err
 	}
 	core, begins := strings.CutPrefix(release, "pre")
-	if begins {
-		if err := pre.check(); err != nil {
-			return "", err
-		}
-	}
 	major, minor, patch := v.Major(), v.Minor(), v.Patch()
 	current := v.Prerelease()
 	// Only a prerelease of x.0.0 leads to a major release, only one of x.y.0
@@ -85,7 +71,7 @@ func (o Options) Increment(version, release string, pre Prerelease) (string, err
 		return "", fmt.Errorf("%q is not a kind of release: use one of %s", release, strings.Join(Releases, ", "))
 	}
 	if max(major, minor, patch) > maxNumber {
-		return "", fmt.Errorf("no number is greater than %d", maxNumber)
+		return "", errTooGreat
 	}
 	if begins {
 		if current, err = pre.after(current); err != nil {
@@ -95,19 +81,6 @@ func (o Options) Increment(version, release string, pre Prerelease) (string, err
 	return semver.New(major, minor, patch, current, "").String(), nil
 }
 
-func (p Prerelease) check() error {
-	if p.Identifier == "" {
-		if p.Unnumbered {
-			return errors.New("a prerelease without a number needs an identifier, such as rc")
-		}
-		return nil
-	}
-	if !validIdentifiers(p.Identifier, false) {
-		return fmt.Errorf("%q cannot name a prerelease: use letters, digits and hyphens, such as rc", p.Identifier)
-	}
-	return nil
-}
-
 // after gives the prerelease that follows current, which is "" when there is
 // none yet.
 func (p Prerelease) after(current string) (string, error) {
@@ -115,23 +88,15 @@ func (p Prerelease) after(current string) (string, error) {
 	if p.FromOne {
 		first = "1"
 	}
-	begin := p.Identifier // what a prerelease of this name begins with
-	if begin != "" && !p.Unnumbered {
-		begin += "." + first
+	switch {
+	case p.Identifier == "" && p.Unnumbered:
+		return "", errors.New("a prerelease without a number needs an identifier, such as rc")
+	case p.Identifier != "" && !isPrerelease(p.Identifier):
+		return "", fmt.Errorf("%q cannot name a prerelease: use letters, digits and hyphens, such as rc", p.Identifier)
+	case p.Unnumbered && p.Identifier == current:
+		return "", fmt.Errorf("the version is the prerelease %q already: number it, or choose another identifier", current)
 	}
-	if current == "" {
-		if begin == "" {
-			return first, nil
-		}
-		return begin, nil
-	}
-	next, counted := count(current)
-	if !counted {
-		if p.Unnumbered && p.Identifier == current {
-			return "", fmt.Errorf("the version is the prerelease %q already: number it, or choose another identifier", current)
-		}
-		next = current + "." + first
-	}
+	next := count(current, first)
 	if p.Identifier == "" {
 		return next, nil
 	}
@@ -141,21 +106,53 @@ func (p Prerelease) after(current string) (string, error) {
 			return next, nil
 		}
 	}
-	return begin, nil
+	if p.Unnumbered {
+		return p.Identifier, nil
+	}
+	return p.Identifier + "." + first, nil
 }
 
-// count increments the last number of a prerelease; false when it has none.
-func count(pre string) (string, bool) {
+func isPrerelease(text string) bool {
+	p, err := Options{}.parsePartial("0.0.0-" + text)
+	return err == nil && p.pre == text
+}
+
+// count increments the last number of a prerelease, or adds a first one.
+func count(pre, first string) string {
+	if pre == "" {
+		return first
+	}
 	ids := strings.Split(pre, ".")
 	for i := len(ids) - 1; i >= 0; i-- {
-		if !isNumeric(ids[i]) {
-			continue
-		}
 		// Beyond maxNumber npm takes digits for text.
-		if n, err := parseNumber(ids[i]); err == nil && n < maxNumber {
+		if n, err := strconv.ParseUint(ids[i], 10, numberBits); err == nil && n < maxNumber {
 			ids[i] = strconv.FormatUint(n+1, 10)
-			return strings.Join(ids, "."), true
+			return strings.Join(ids, ".")
 		}
 	}
-	return pre, false
+	return pre + "." + first
+}
+
+// Truncate cuts version down to a kind of release: "1.2.3-rc.1" is "1.2.3" to
+// the "patch", "1.2.0" to the "minor" and "1.0.0" to the "major". The kinds
+// that begin with "pre" keep the prerelease. Build metadata is dropped. It
+// fails when version or release is none.
+func (o Options) Truncate(version, release string) (string, error) {
+	v, err := o.ParseVersion(version)
+	if err != nil {
+		return "", err
+	}
+	major, minor, patch, pre := v.Major(), v.Minor(), v.Patch(), ""
+	switch release {
+	case "major":
+		minor, patch = 0, 0
+	case "minor":
+		patch = 0
+	case "patch":
+	case "premajor", "preminor", "prepatch", "prerelease":
+		pre = v.Prerelease()
+	default:
+		return "", fmt.Errorf("a version cannot be truncated to %q: use major, minor, patch or prerelease", release)
+	}
+	return semver.New(major, minor, patch, pre, "").String(), nil
 }

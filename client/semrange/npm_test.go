@@ -106,7 +106,13 @@ func checkSatisfies(c npmCase) error {
 	if err != nil {
 		return err
 	}
-	return differs(r.Matches(fmt.Sprint(c.Version)), c.Satisfies)
+	return differs(matches(c.options(), r, fmt.Sprint(c.Version)), c.Satisfies)
+}
+
+// matches tells whether a range holds the version in a text; false when it is none.
+func matches(o semrange.Options, r semrange.Range, version string) bool {
+	v, err := o.ParseVersion(version)
+	return err == nil && r.Contains(v)
 }
 
 func checkRangeText(c npmCase) error {

@@ -2,32 +2,90 @@ package semrange
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/Masterminds/semver/v3"
 )
 
-const (
-	space  = " \t\r\n\v\f"
-	lowest = "0" // the prerelease before all others of a version
-)
+// Parse reads a range with the default options. An empty text is the range of
+// all versions.
+func Parse(text string) (Range, error) { return Options{}.Parse(text) }
+
+// Parse reads a range.
+func (o Options) Parse(text string) (Range, error) {
+	r := Range{options: o}
+	for alternative := range strings.SplitSeq(text, "||") {
+		set, err := o.parseSet(strings.Fields(alternative))
+		if err != nil {
+			return Range{}, fmt.Errorf("%q is not a version range: %w", text, err)
+		}
+		if len(set) > 0 {
+			r.sets = append(r.sets, o.tidy(set))
+		}
+	}
+	if len(r.sets) == 0 {
+		return Range{}, fmt.Errorf("%q is not a version range: write one such as ^1.2.0, 1.x or >=1.2 <3", text)
+	}
+	r.simplify()
+	return r, nil
+}
+
+// simplify drops alternatives that add nothing.
+func (r *Range) simplify() {
+	begins := func(bound string) func([]comparator) bool {
+		return func(set []comparator) bool { return set[0].String() == bound }
+	}
+	if all := slices.IndexFunc(r.sets, begins(r.options.lowest().String())); all >= 0 {
+		r.sets = r.sets[all : all+1]
+	} else if some := slices.DeleteFunc(slices.Clone(r.sets), begins(nothing)); len(some) > 0 {
+		r.sets = some
+	} else {
+		r.sets = r.sets[:1]
+	}
+}
+
+// tidy drops repeated comparators and those that exclude nothing.
+func (o Options) tidy(set []comparator) (tidied []comparator) {
+	lowest := o.lowest()
+	for _, c := range set {
+		text := c.String()
+		if text == nothing {
+			return []comparator{c}
+		}
+		if text != lowest.String() && !slices.ContainsFunc(tidied, func(t comparator) bool { return t.String() == text }) {
+			tidied = append(tidied, c)
+		}
+	}
+	if len(tidied) == 0 {
+		return []comparator{lowest}
+	}
+	return tidied
+}
+
+// comparators finds the operator and the version of each comparator, which
+// white space may separate.
+var comparators = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(` ?(~ ?>?|[<>]=?|=|\^|) ?([^ ]+|$)`)
+})
 
 // parseSet reads one alternative: comparators separated by white space, or a
 // hyphen range. It is empty when Loose left nothing of it.
-func (o Options) parseSet(text string) ([]comparator, error) {
-	text = strings.Trim(text, space)
-	if set, ok, err := o.parseHyphen(text); ok || err != nil {
-		return o.tidy(set), err
+func (o Options) parseSet(words []string) (set []comparator, err error) {
+	if len(words) == 0 {
+		return []comparator{o.lowest()}, nil
 	}
-	if text == "" {
-		return []comparator{{}}, nil
+	if len(words) == 3 && words[1] == "-" {
+		from, errFrom := o.parseWord(words[0])
+		to, errTo := o.parseWord(words[2])
+		if errFrom == nil && errTo == nil {
+			return o.hyphen(from, to)
+		}
 	}
-	var set []comparator
-	for text != "" {
-		var op, word string
-		op, word, text = cutComparator(text)
-		bounds, err := o.bounds(op, word)
+	for _, m := range comparators().FindAllStringSubmatch(strings.Join(words, " "), -1) {
+		bounds, err := o.bounds(m[1], m[2])
 		if err != nil && !o.Loose {
 			return nil, err
 		}
@@ -35,208 +93,87 @@ func (o Options) parseSet(text string) ([]comparator, error) {
 			set = append(set, bounds...)
 		}
 	}
-	return o.tidy(set), nil
+	return set, nil
 }
 
-// cutComparator cuts one comparator off the front: its operator, which white
-// space may follow, and its version.
-func cutComparator(text string) (op, word, rest string) {
-	rest = strings.TrimLeft(text, space)
-	for _, candidate := range []string{">=", "<=", ">", "<", "=", "~", "^"} {
-		if strings.HasPrefix(rest, candidate) {
-			op = candidate
-			rest = strings.TrimLeft(rest[len(op):], space)
-			break
-		}
-	}
-	if op == "~" {
-		rest = strings.TrimLeft(strings.TrimPrefix(rest, ">"), space)
-	}
-	end := strings.IndexAny(rest, space)
-	if end < 0 {
-		end = len(rest)
-	}
-	word = rest[:end]
-	return op, word, strings.TrimLeft(rest[end:], space)
+func (o Options) parseWord(word string) (partial, error) {
+	return o.parsePartial(strings.TrimLeft(word, "v="))
 }
 
-// bounds turns one comparator into plain ones.
+// bounds turns one comparator into plain ones. A partial version stands for all
+// it holds, so >1.x begins at 2.0.0 and <=1.x ends before it.
 func (o Options) bounds(op, word string) ([]comparator, error) {
-	p, ok := o.parsePartial(strings.TrimLeft(word, "v="))
-	if !ok {
+	p, err := o.parseWord(word)
+	if err != nil {
 		return nil, fmt.Errorf("%q means nothing", op+word)
 	}
-	switch op {
-	case "^", "~":
-		return o.upTo(p, op)
-	}
+	op = strings.TrimPrefix(op, "=")
+	isTilde := strings.HasPrefix(op, "~")
 	// npm overlooks a number after a wildcard in ^1.x.5, ~1.x.5 and hyphen
 	// ranges only.
-	if p.gap {
+	if p.gap && op != "^" && !isTilde {
 		return nil, fmt.Errorf("%q has a number after a wildcard", op+word)
 	}
-	switch op {
-	case "", "=":
-		if p.wildcards() > 0 {
-			return o.upTo(p, op)
-		}
-		op = ""
-	}
-	return o.compare(op, p)
-}
-
-// upTo gives the bounds of ^p, ~p and of a version with wildcards: from p to
-// before the next version that the operator or the wildcard rules out.
-func (o Options) upTo(p partial, op string) ([]comparator, error) {
-	if p.wildcards() == 3 {
-		return []comparator{{}}, nil
-	}
-	fixed := 2 - p.wildcards() // the number that must not change
-	if op == "^" {
-		// The leftmost number that is not zero counts, as far as given.
-		for i := range fixed + 1 {
-			if p.numbers[i] != "0" {
-				fixed = i
-				break
-			}
-		}
-	} else if op == "~" {
-		fixed = min(fixed, 1)
-	}
-	low, err := o.from(p)
-	if err != nil {
-		return nil, err
-	}
-	high, err := next(p, fixed, lowest)
-	if err != nil {
-		return nil, err
-	}
-	return []comparator{{">=", low}, {"<", high}}, nil
-}
-
-// from is the first version p holds.
-func (o Options) from(p partial) (*semver.Version, error) {
+	fixed := p.given - 1 // the last number given
 	p.build = ""
-	if p.wildcards() > 0 && o.IncludePrerelease {
-		p.pre = lowest
-	}
-	return p.version()
-}
-
-// next is the version after p that differs in number i.
-func next(p partial, i int, pre string) (*semver.Version, error) {
-	p.pre, p.build = "", ""
-	for j := i + 1; j < 3; j++ {
-		p.numbers[j] = ""
-	}
-	v, err := p.version()
-	if err != nil {
-		return nil, err
-	}
-	n := [3]uint64{v.Major(), v.Minor(), v.Patch()}
-	if n[i]++; n[i] > maxNumber {
-		return nil, fmt.Errorf("no number is greater than %d", maxNumber)
-	}
-	return semver.New(n[0], n[1], n[2], pre, ""), nil
-}
-
-// compare gives the bound of an operator and a version; wildcards stand for
-// all they hold, so >1.x begins at 2.0.0 and <=1.x ends before it.
-func (o Options) compare(op string, p partial) ([]comparator, error) {
-	open := p.wildcards()
-	if open == 3 {
-		if op == ">" || op == "<" {
-			return []comparator{{"<", semver.New(0, 0, 0, lowest, "")}}, nil
-		}
-		return []comparator{{}}, nil
-	}
 	pre := ""
 	if o.IncludePrerelease {
-		pre = lowest
+		pre = firstPrerelease
 	}
-	var v *semver.Version
-	var err error
 	switch {
-	case open > 0 && op == ">":
-		op = ">="
-		v, err = next(p, 2-open, pre)
-	case open > 0 && op == "<=":
-		op = "<"
-		v, err = next(p, 2-open, lowest)
-	case open > 0 && op == "<":
-		p.pre, p.build = lowest, ""
-		v, err = p.version()
-	default:
-		v, err = o.from(p)
+	case fixed < 0:
+		if op == ">" || op == "<" {
+			return []comparator{{"<", semver.New(0, 0, 0, firstPrerelease, "")}}, nil
+		}
+		return []comparator{o.lowest()}, nil
+	case op == "^": // the leftmost number that is not zero must not change
+		if i := slices.IndexFunc(p.numbers[:p.given], func(n uint64) bool { return n != 0 }); i >= 0 {
+			fixed = i
+		}
+		return o.between(p, fixed)
+	case isTilde:
+		return o.between(p, min(fixed, 1))
+	case op == "" && fixed < 2:
+		return o.between(p, fixed)
+	case op == ">" && fixed < 2:
+		v, err := p.next(fixed, pre)
+		return []comparator{{">=", v}}, err
+	case op == "<=" && fixed < 2:
+		v, err := p.next(fixed, firstPrerelease)
+		return []comparator{{"<", v}}, err
+	case op == "<" && fixed < 2:
+		p.pre = firstPrerelease
+	case fixed < 2:
+		p.pre = pre
 	}
-	return []comparator{{op, v}}, err
+	return []comparator{{op, p.version()}}, nil
 }
 
-// parseHyphen reads "1.2 - 3.4"; ok is false when text is no hyphen range.
-func (o Options) parseHyphen(text string) (set []comparator, ok bool, err error) {
-	words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(space, r) })
-	if len(words) != 3 || words[1] != "-" {
-		return nil, false, nil
+// between is what p begins, up to the next version that differs in number fixed.
+func (o Options) between(p partial, fixed int) ([]comparator, error) {
+	if p.given < 3 && o.IncludePrerelease {
+		p.pre = firstPrerelease
 	}
-	from, okFrom := o.parsePartial(strings.TrimLeft(words[0], "v="))
-	to, okTo := o.parsePartial(strings.TrimLeft(words[2], "v="))
-	if !okFrom || !okTo {
-		return nil, false, nil
-	}
-	if from.wildcards() < 3 {
+	high, err := p.next(fixed, firstPrerelease)
+	return []comparator{{">=", p.version()}, {"<", high}}, err
+}
+
+// hyphen is "1.2 - 3.4".
+func (o Options) hyphen(from, to partial) ([]comparator, error) {
+	low := o.lowest()
+	from.build, to.build = "", ""
+	if from.given > 0 {
 		if o.IncludePrerelease && from.pre == "" {
-			from.pre = lowest
+			from.pre = firstPrerelease
 		}
-		from.build = ""
-		v, err := from.version()
-		if err != nil {
-			return nil, true, err
-		}
-		set = append(set, comparator{">=", v})
+		low.version = from.version()
 	}
-	if open := to.wildcards(); open < 3 {
-		var high comparator
-		switch {
-		case open > 0 || to.pre == "" && o.IncludePrerelease:
-			high.op = "<"
-			high.version, err = next(to, 2-open, lowest)
-		default:
-			high.op = "<="
-			high.version, err = o.from(to)
-		}
-		if err != nil {
-			return nil, true, err
-		}
-		set = append(set, high)
+	switch {
+	case to.given == 0:
+		return []comparator{low}, nil
+	case to.given < 3 || to.pre == "" && o.IncludePrerelease:
+		next, err := to.next(to.given-1, firstPrerelease)
+		return []comparator{low, {"<", next}}, err
 	}
-	if len(set) == 0 {
-		set = []comparator{{}}
-	}
-	return set, true, nil
-}
-
-// tidy drops repeated comparators and those that exclude nothing.
-func (o Options) tidy(set []comparator) []comparator {
-	zero := ">=0.0.0"
-	if o.IncludePrerelease {
-		zero += "-" + lowest
-	}
-	var tidied []comparator
-	seen := map[string]bool{}
-	for _, c := range set {
-		if c.String() == nothing {
-			return []comparator{c}
-		}
-		if c.String() == zero || c.version == nil {
-			c = comparator{}
-		}
-		if !seen[c.String()] {
-			seen[c.String()] = true
-			tidied = append(tidied, c)
-		}
-	}
-	if len(tidied) > 1 {
-		tidied = slices.DeleteFunc(tidied, func(c comparator) bool { return c.version == nil })
-	}
-	return tidied
+	return []comparator{low, {"<=", to.version()}}, nil
 }

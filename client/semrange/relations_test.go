@@ -76,22 +76,23 @@ func TestAboveAndBelow(t *testing.T) {
 func TestIncrement(t *testing.T) {
 	for _, c := range []struct {
 		version, release string
-		identifier       []string
+		identifier       string
 		want             string // "" where it is refused
 	}{
-		{"v1.2.3+build", "minor", nil, "1.3.0"},
-		{"1.2.3", "prerelease", []string{"alpha", "beta"}, "1.2.4-alpha.beta.0"},
-		{"1.2.3-01a.9007199254740991", "prerelease", nil, "1.2.3-01a.9007199254740991.0"},
-		{"1.2.3-rc.1", "release", []string{"not a name"}, "1.2.3"},
-		{"1.2.3", "prepatch", []string{"not a name"}, ""},
-		{"1.2.3", "prerelease", []string{"01"}, ""},
-		{"1.2.3", "release", nil, ""},
-		{"1.2.9007199254740991", "patch", nil, ""},
-		{"1.2.3-rc.1", "pre", nil, ""},
-		{"1.2", "major", nil, ""},
+		{"v1.2.3+build", "minor", "", "1.3.0"},
+		{"1.2.3", "prerelease", "alpha.beta", "1.2.4-alpha.beta.0"},
+		{"1.2.3-01a.9007199254740991", "prerelease", "", "1.2.3-01a.9007199254740991.0"},
+		{"1.2.3-rc.1", "release", "not a name", "1.2.3"},
+		{"1.2.3", "prepatch", "not a name", ""},
+		{"1.2.3", "prerelease", "01", ""},
+		{"1.2.3", "release", "", ""},
+		{"1.2.9007199254740991", "patch", "", ""},
+		{"1.2.3-rc.1", "pre", "", ""},
+		{"1.2", "major", "", ""},
 	} {
-		if got, ok := semrange.Increment(c.version, c.release, c.identifier...); got != c.want || ok != (c.want != "") {
-			t.Errorf("Increment(%q, %q, %q) = %q, %v, want %q", c.version, c.release, c.identifier, got, ok, c.want)
+		got, err := semrange.Options{}.Increment(c.version, c.release, semrange.Prerelease{Identifier: c.identifier})
+		if got != c.want || (err == nil) != (c.want != "") {
+			t.Errorf("Increment(%q, %q, %q) = %q, %v, want %q", c.version, c.release, c.identifier, got, err, c.want)
 		}
 	}
 }

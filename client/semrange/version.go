@@ -1,45 +1,27 @@
-// Package semrange reads version ranges as npm writes them ("^1.2.0",
-// "1.x || >=2.5.0 <3", "1.0 - 2.0"), tells which versions they hold and which
-// ranges overlap, and makes the next version of a release.
-//
-// Versions are those of github.com/Masterminds/semver/v3. Ranges are read
-// here: that library's constraints agree with npm on everyday ranges, but not
-// on empty alternatives, prerelease bounds, build metadata after wildcards or
-// the two options below. Two oddities of npm are not followed: white space
-// after a "v" inside a range ("v 1.2.3"), and the way Loose tells meaningless
-// operators such as "<<" or ">=~" from the versions beside them.
 package semrange
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/Masterminds/semver/v3"
 )
 
-// maxNumber is the greatest major, minor or patch number npm knows: the
-// greatest integer a JavaScript number holds exactly.
-const maxNumber = 1<<53 - 1
+const (
+	// maxNumber is the greatest major, minor or patch number npm knows: the
+	// greatest integer a JavaScript number holds exactly.
+	maxNumber  = 1<<numberBits - 1
+	numberBits = 53
 
-// Options changes how versions and ranges are read. The zero value is what
-// npm does unless told otherwise.
-type Options struct {
-	// Loose accepts leading zeros, "=" and "v" before a version, a prerelease
-	// without its hyphen ("1.2.3beta"), and ignores comparators that mean
-	// nothing.
-	Loose bool
-	// IncludePrerelease treats prereleases as ordinary versions. Otherwise a
-	// range holds a prerelease only when one of its comparators names a
-	// prerelease of the same major.minor.patch.
-	IncludePrerelease bool
-}
+	firstPrerelease = "0" // comes before all others of a version
+)
 
 // ParseVersion reads a complete version with the default options. A leading
 // "v" and surrounding white space are accepted.
-func ParseVersion(text string) (*semver.Version, error) {
-	return Options{}.ParseVersion(text)
-}
+func ParseVersion(text string) (*semver.Version, error) { return Options{}.ParseVersion(text) }
 
 // ParseVersion reads a complete version.
 func (o Options) ParseVersion(text string) (*semver.Version, error) {
@@ -52,16 +34,17 @@ func (o Options) ParseVersion(text string) (*semver.Version, error) {
 	} else {
 		trimmed = strings.TrimPrefix(trimmed, "v")
 	}
-	p, ok := o.parsePartial(trimmed)
-	if !ok || p.gap || p.wildcards() != 0 {
-		return nil, fmt.Errorf("%q is not a version: write major.minor.patch, such as 1.2.3", text)
-	}
-	v, err := p.version()
+	p, err := o.parsePartial(trimmed)
 	if err != nil {
 		return nil, fmt.Errorf("%q is not a version: %w", text, err)
 	}
-	return v, nil
+	if p.given < 3 || p.gap {
+		return nil, fmt.Errorf("%q is not a version: %s", text, wantVersion)
+	}
+	return p.version(), nil
 }
+
+const wantVersion = "write major.minor.patch, such as 1.2.3"
 
 // IsExact tells whether text is one complete version and not a range.
 func IsExact(text string) bool {
@@ -72,153 +55,80 @@ func IsExact(text string) bool {
 // partial is a version of which the trailing numbers may be left open:
 // "1", "1.2.x", "*", "1.2.3-beta+build".
 type partial struct {
-	numbers [3]string // "" where left open
-	pre     string
-	build   string
-	gap     bool // a number followed a wildcard, as in 1.x.5; it is dropped
-}
-
-// wildcards counts the open numbers: 0 for a complete version, 3 for "*".
-func (p partial) wildcards() int {
-	n := 0
-	for _, number := range p.numbers {
-		if number == "" {
-			n++
-		}
-	}
-	return n
+	numbers    [3]uint64 // 0 where left open
+	given      int       // how many are not
+	pre, build string
+	gap        bool // a number followed a wildcard, as in 1.x.5; it is dropped
 }
 
 // version completes p, open numbers counting as 0.
-func (p partial) version() (*semver.Version, error) {
-	var n [3]uint64
-	for i := range n {
-		if p.numbers[i] == "" {
-			continue
-		}
-		var err error
-		if n[i], err = parseNumber(p.numbers[i]); err != nil {
-			return nil, err
-		}
-	}
-	return semver.New(n[0], n[1], n[2], p.pre, p.build), nil
+func (p partial) version() *semver.Version {
+	return semver.New(p.numbers[0], p.numbers[1], p.numbers[2], p.pre, p.build)
 }
 
-func parseNumber(digits string) (uint64, error) {
-	n, err := strconv.ParseUint(digits, 10, 64)
-	if err != nil || n > maxNumber {
-		return 0, fmt.Errorf("the number %s is greater than %d", digits, maxNumber)
+// next is the first version, or prerelease of it, that differs from p in number i.
+func (p partial) next(i int, pre string) (*semver.Version, error) {
+	n := partial{numbers: p.numbers, pre: pre}
+	clear(n.numbers[i+1:])
+	if n.numbers[i]++; n.numbers[i] > maxNumber {
+		return nil, errTooGreat
 	}
-	return n, nil
+	return n.version(), nil
 }
 
-// parsePartial reads the whole text; ok is false when it is none.
-func (o Options) parsePartial(text string) (p partial, ok bool) {
-	rest := text
-	parts := 0
-	for parts < 3 {
-		var number string
-		if number, rest, ok = o.cutNumber(rest); !ok {
-			return p, false
-		}
-		if parts == 0 || p.numbers[parts-1] != "" {
-			p.numbers[parts] = number
-		} else if number != "" {
-			p.gap = true
-		}
-		parts++
-		if parts == 3 || !strings.HasPrefix(rest, ".") {
-			break
-		}
-		rest = rest[1:]
-	}
-	if parts == 3 {
-		if p.pre, p.build, ok = o.cutTail(rest); !ok {
-			return p, false
-		}
-		if p.wildcards() > 0 {
-			p.pre = "" // 1.x.x-beta is npm's 1.x.x
-		}
-		return p, true
-	}
-	// Builds are harmless anywhere ("1.x+build"), prereleases are not.
-	if build, found := strings.CutPrefix(rest, "+"); found && validIdentifiers(build, true) {
-		p.build, rest = build, ""
-	}
-	return p, rest == ""
+var errTooGreat = fmt.Errorf("no number is greater than %d", maxNumber)
+
+var strictGrammar = sync.OnceValue(func() *regexp.Regexp { return grammar(`(?:0|[1-9]\d*)`, `-`) })
+var looseGrammar = sync.OnceValue(func() *regexp.Regexp { return grammar(`\d+`, `-?`) })
+
+// grammar is that of a partial version: numbers, prerelease and build.
+func grammar(number, hyphen string) *regexp.Regexp {
+	part := `(` + number + `|[xX*])`
+	identifier := `(?:\d*[A-Za-z-][0-9A-Za-z-]*|` + number + `)`
+	pre := `(?:` + hyphen + `(` + identifier + `(?:\.` + identifier + `)*))?`
+	build := `(?:\+([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?`
+	return regexp.MustCompile(`^` + part + `(?:\.` + part + `(?:\.` + part + pre + `)?)?` + build + `$`)
 }
 
-// cutNumber cuts a number or a wildcard (returned as "") off the front.
-func (o Options) cutNumber(s string) (number, rest string, ok bool) {
-	if s != "" && strings.IndexByte("xX*", s[0]) >= 0 {
-		return "", s[1:], true
-	}
-	end := 0
-	for end < len(s) && isDigit(s[end]) {
-		end++
-	}
-	if end == 0 || end > 1 && s[0] == '0' && !o.Loose {
-		return "", s, false
-	}
-	return trimZeros(s[:end]), s[end:], true
-}
-
-// cutTail reads what may follow three numbers: -prerelease and +build.
-func (o Options) cutTail(s string) (pre, build string, ok bool) {
-	s, build, hasBuild := strings.Cut(s, "+")
-	if hasBuild && !validIdentifiers(build, true) {
-		return "", "", false
-	}
-	if s == "" {
-		return "", build, true
-	}
-	pre, hyphen := strings.CutPrefix(s, "-")
-	if !hyphen && !o.Loose {
-		return "", "", false
-	}
-	if !validIdentifiers(pre, o.Loose) {
-		// Where the hyphen is optional it may be part of the identifier.
-		if pre = s; !o.Loose || !validIdentifiers(pre, true) {
-			return "", "", false
-		}
-	}
+// parsePartial reads the whole text.
+func (o Options) parsePartial(text string) (p partial, err error) {
+	pattern := strictGrammar
 	if o.Loose {
-		ids := strings.Split(pre, ".")
+		pattern = looseGrammar
+	}
+	m := pattern().FindStringSubmatch(text)
+	if m == nil {
+		return p, fmt.Errorf("%s", wantVersion)
+	}
+	for i, number := range m[1:4] {
+		number = strings.Trim(number, "xX*")
+		switch {
+		case p.given < i:
+			p.gap = p.gap || number != ""
+		case number != "":
+			if p.numbers[i], err = strconv.ParseUint(number, 10, numberBits); err != nil {
+				return p, fmt.Errorf("the number %s is greater than %d", number, maxNumber)
+			}
+			p.given++
+		}
+	}
+	p.build = m[5]
+	if p.given == 3 { // 1.x.x-beta is npm's 1.x.x
+		p.pre = m[4]
+	}
+	if o.Loose && p.pre != "" {
+		ids := strings.Split(p.pre, ".")
 		for i, id := range ids {
-			if isNumeric(id) {
-				ids[i] = trimZeros(id)
+			if trimmed := strings.TrimLeft(id, "0"); isNumeric(id) {
+				ids[i] = trimmed
+				if trimmed == "" {
+					ids[i] = "0"
+				}
 			}
 		}
-		pre = strings.Join(ids, ".")
+		p.pre = strings.Join(ids, ".")
 	}
-	return pre, build, true
-}
-
-// validIdentifiers checks dot-separated identifiers of a prerelease or build.
-func validIdentifiers(s string, leadingZeros bool) bool {
-	for id := range strings.SplitSeq(s, ".") {
-		if id == "" || !leadingZeros && len(id) > 1 && id[0] == '0' && isNumeric(id) {
-			return false
-		}
-		for i := range len(id) {
-			c := id[i]
-			if !isDigit(c) && c != '-' && (c|0x20 < 'a' || c|0x20 > 'z') {
-				return false
-			}
-		}
-	}
-	return true
+	return p, nil
 }
 
 func isNumeric(s string) bool { return strings.Trim(s, "0123456789") == "" }
-
-func isDigit(c byte) bool { return c >= '0' && c <= '9' }
-
-// trimZeros drops leading zeros but the last digit.
-func trimZeros(digits string) string {
-	trimmed := strings.TrimLeft(digits, "0")
-	if trimmed == "" && digits != "" {
-		return "0"
-	}
-	return trimmed
-}
