@@ -30,7 +30,7 @@ type Param struct {
 	Positional bool     // may be given by position, in declared order
 	Default    any      // used when the argument is absent; nil for none
 	Choices    []string // the only strings allowed, if any
-	Min        *float64 // smallest number allowed, if any
+	Min, Max   *float64 // the numbers allowed, if bounded
 	Raises     string   // error for a value that is not allowed; ParameterError when empty
 	Secret     bool     // its value is never shown
 	Fields     []Param  // the keys of a table
@@ -94,8 +94,8 @@ func Names(params []Param) []string {
 	return names
 }
 
-// Min is the Min of a literal.
-func Min(n float64) *float64 { return &n }
+// Bound is the Min or Max of a literal.
+func Bound(n float64) *float64 { return &n }
 
 // Check returns a value in canonical form. The error is a fault whose message
 // begins with the name of the parameter; its cause is a Mismatch where the type
@@ -150,9 +150,9 @@ func (p *Param) allowed(v any) error {
 	case string:
 		return p.Choose(v)
 	case int64:
-		return p.AtLeast(float64(v))
+		return p.InRange(float64(v))
 	case float64:
-		return p.AtLeast(v)
+		return p.InRange(v)
 	}
 	return nil
 }
@@ -165,12 +165,17 @@ func (p *Param) Choose(text string) error {
 	return fault.Of(p.fault(true), "must be one of %s, got %q%s", strings.Join(p.Choices, ", "), text, suggest.Suffix(text, p.Choices))
 }
 
-// AtLeast refuses a number below Min.
-func (p *Param) AtLeast(n float64) error {
-	if p.Min == nil || n >= *p.Min {
+// InRange refuses a number below Min or above Max.
+func (p *Param) InRange(n float64) error {
+	switch {
+	case (p.Min == nil || n >= *p.Min) && (p.Max == nil || n <= *p.Max):
 		return nil
+	case p.Min == nil:
+		return fault.Of(p.fault(true), "must be at most %v, got %v", *p.Max, n)
+	case p.Max == nil:
+		return fault.Of(p.fault(true), "must be at least %v, got %v", *p.Min, n)
 	}
-	return fault.Of(p.fault(true), "must be at least %v, got %v", *p.Min, n)
+	return fault.Of(p.fault(true), "must be between %v and %v, got %v", *p.Min, *p.Max, n)
 }
 
 // Missing is the message for an argument that was not given.

@@ -3,6 +3,7 @@ package module
 import (
 	"math"
 	"strings"
+	"time"
 
 	lua "github.com/yuin/gopher-lua"
 
@@ -38,6 +39,11 @@ func (c *Call) Number(name string) float64 {
 
 // Int is an integer argument.
 func (c *Call) Int(name string) int { return int(c.Number(name)) }
+
+// Seconds is a number argument as a duration.
+func (c *Call) Seconds(name string) time.Duration {
+	return time.Duration(c.Number(name) * float64(time.Second))
+}
 
 // Bool is a boolean argument.
 func (c *Call) Bool(name string) bool { return lua.LVAsBool(c.Value(name)) }

@@ -32,16 +32,12 @@ func (f *Func) bind(name string, self *Type) lua.LGFunction {
 			vm.Raise(L, fault.In(name, err))
 		}
 		if values, ok := result.(Values); ok {
-			for _, v := range values {
-				L.Push(vm.ToLua(L, v))
-			}
-			return len(values)
+			return values.push(L)
 		}
 		if result == nil && f.Returns == "" {
 			return 0
 		}
-		L.Push(vm.ToLua(L, result))
-		return 1
+		return Values{result}.push(L)
 	}
 }
 
@@ -130,7 +126,7 @@ func (c *Call) bindParam(p *Param, v lua.LValue, noun string) error {
 	case lua.LString:
 		err = p.Choose(string(v))
 	case lua.LNumber:
-		err = p.AtLeast(float64(v))
+		err = p.InRange(float64(v))
 	}
 	if err != nil {
 		return fault.Of(&fault.ParameterError{}, "%s %s %w", noun, p.Name, err)
@@ -167,6 +163,26 @@ func (c *Call) bindOptions(p *Param, v lua.LValue) error {
 		return schema.Unknown("option", unknown, p.Fields)
 	}
 	return nil
+}
+
+// Iterator makes the function of a for loop. next gives the values of a step, none
+// at the end; its call is that of the task which steps.
+func (c *Call) Iterator(next func(c *Call) (Values, error)) lua.LValue {
+	return c.L.NewFunction(func(L *lua.LState) int {
+		if c.L != L {
+			here := *c
+			here.L = L
+			c = &here
+		}
+		values, err := next(c)
+		if err != nil {
+			vm.Raise(L, fault.In(c.Name, err))
+		}
+		if len(values) == 0 {
+			values = Values{nil}
+		}
+		return values.push(L)
+	})
 }
 
 // Context is the context of the running task.

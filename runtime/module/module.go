@@ -107,6 +107,13 @@ func strict(L *lua.LState, name string) *lua.LTable {
 // Values are several results of one function.
 type Values []any
 
+func (values Values) push(L *lua.LState) int {
+	for _, v := range values {
+		L.Push(vm.ToLua(L, v))
+	}
+	return len(values)
+}
+
 type typesKey struct{}
 
 // NewObject wraps a Go value as an object of a declared type.

@@ -177,7 +177,7 @@ func (a *Arg) parse(text string) (v any, err error) {
 		return nil, &schema.Mismatch{Want: a.Type, Got: strconv.Quote(text)}
 	}
 	if n, ok := v.(int64); ok {
-		return float64(n), a.AtLeast(float64(n))
+		return float64(n), a.InRange(float64(n))
 	}
 	return v, nil
 }
