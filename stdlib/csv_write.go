@@ -211,7 +211,7 @@ var csvWriterType = &module.Type{
 
 func newCSVWriter(c *module.Call) (*csvWriter, error) {
 	path := c.In.Path(c.String("path"))
-	f, err := disk{c.In}.Create(path)
+	f, err := c.In.Create(path)
 	if err != nil {
 		return nil, fileError(c, "path", err)
 	}

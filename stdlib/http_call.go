@@ -143,7 +143,7 @@ func refusal(a *web.Response, r *response) error {
 
 // download streams a body to a file that appears when it is whole.
 func download(in *vm.Interp, a *web.Response, path string) error {
-	f, err := disk{in}.Create(path)
+	f, err := in.Create(path)
 	if err != nil {
 		return err
 	}

@@ -59,7 +59,7 @@ var jsonFiles = []module.Func{
 			if err != nil {
 				return nil, err
 			}
-			return nil, onFile(c, func(path string) error { return writeAtomic(c.In, path, text.(string)+"\n") })
+			return nil, onFile(c, func(path string) error { return c.In.WriteFile(path, []byte(text.(string)+"\n")) })
 		},
 	},
 	{
@@ -133,7 +133,7 @@ func eachJSONLine(c *module.Call, add func(string) error) (n int, err error) {
 func writeJSONLines(c *module.Call) (any, error) {
 	path := c.In.Path(c.String("path"))
 	var f *atomicfile.File
-	err := c.Blocking(func(context.Context) (err error) { f, err = disk{c.In}.Create(path); return err })
+	err := c.Blocking(func(context.Context) (err error) { f, err = c.In.Create(path); return err })
 	if err != nil {
 		return nil, fileError(c, "path", err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"transect/client/atomicfile"
 	"transect/client/fault"
 )
 
@@ -153,6 +154,30 @@ func makeFolder(real string) (*os.Root, error) {
 		return nil, err
 	}
 	return openFolder(real)
+}
+
+// Create starts a file of the script that appears under its name when committed.
+// What a link points to is replaced, not the link.
+func (s *Sandbox) Create(path string) (*atomicfile.File, error) {
+	folder, name, err := s.Folder(Canonical(path))
+	if err != nil {
+		return nil, err
+	}
+	f, err := atomicfile.Create(folder, name, 0o644)
+	return f, withPath(err, path)
+}
+
+// WriteFile writes a file for the script in one step.
+func (s *Sandbox) WriteFile(path string, data []byte) error {
+	f, err := s.Create(path)
+	if err != nil {
+		return err
+	}
+	defer f.Discard()
+	if _, err := f.Write(data); err != nil {
+		return err
+	}
+	return f.Commit()
 }
 
 // MakeFolder makes a folder and its parents for the script.

@@ -7,32 +7,17 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
+	"runtime"
+	"syscall"
 
-	"transect/client/atomicfile"
 	"transect/client/fault"
+	"transect/runtime/sandbox"
 )
-
-// Disk is the file system under the policy of the run.
-type Disk interface {
-	Stat(path string) (os.FileInfo, error)
-	Open(path string, flag int, perm os.FileMode) (*os.File, error)
-	// Create starts a file that appears under its name when committed.
-	Create(path string) (*atomicfile.File, error)
-	ReadDir(path string) ([]os.DirEntry, error)
-	MakeFolder(path string) error
-	Rename(from, to string) error
-	Remove(path string, all bool) error
-	// MayWrite refuses a path the policy protects from writing.
-	MayWrite(path string) error
-	// Canonical resolves links, as far as the path exists.
-	Canonical(path string) string
-}
 
 // Copier copies and moves files and folders. A target that is a folder takes
 // a file under its name.
 type Copier struct {
-	Disk      Disk
+	Disk      *sandbox.Sandbox
 	Overwrite bool // replace files that exist
 	Recursive bool // copy folders with their contents
 	Count     int  // files copied so far
@@ -68,22 +53,25 @@ func (c *Copier) Move(ctx context.Context, from, to string) error {
 	if to, err = c.into(from, to); err != nil {
 		return err
 	}
-	if err := c.Disk.MayWrite(to); err != nil {
+	switch err := c.check(to, info); {
+	case errors.Is(err, errItself) && filepath.Clean(from) == filepath.Clean(to):
+		return nil
+	case err != nil && !errors.Is(err, errItself): // a change of case on a case-insensitive file system is a rename
 		return err
 	}
-	if existing, err := os.Stat(to); err == nil && os.SameFile(existing, info) && filepath.Clean(from) == filepath.Clean(to) {
-		return nil
-	} else if err := c.check(to, info); err != nil && !os.SameFile(existing, info) {
-		return err // a change of case on a case-insensitive file system is a rename
-	}
-	err = c.Disk.Rename(from, to)
-	if err == nil || !otherDevice(err) {
+	if err = c.Disk.Rename(from, to); err == nil || !otherDevice(err) {
 		return err
 	}
 	if err := c.tree(ctx, from, to); err != nil {
 		return err
 	}
 	return c.Disk.Remove(from, info.IsDir())
+}
+
+// otherDevice reports that a rename failed because it crosses file systems.
+func otherDevice(err error) bool {
+	const notSameDevice = syscall.Errno(17) // ERROR_NOT_SAME_DEVICE
+	return errors.Is(err, syscall.EXDEV) || runtime.GOOS == "windows" && errors.Is(err, notSameDevice)
 }
 
 func (c *Copier) tree(ctx context.Context, from, to string) error {
@@ -94,8 +82,7 @@ func (c *Copier) tree(ctx context.Context, from, to string) error {
 	if !info.IsDir() {
 		return c.file(ctx, from, to, info)
 	}
-	source, target := c.Disk.Canonical(from), c.Disk.Canonical(to)
-	if target == source || strings.HasPrefix(target, source+string(filepath.Separator)) {
+	if sandbox.Below(sandbox.Canonical(to), sandbox.Canonical(from)) {
 		return &fs.PathError{Op: "copy", Path: to, Err: errors.New("is inside the folder to copy")}
 	}
 	if err := c.Disk.MakeFolder(to); err != nil {
@@ -131,22 +118,21 @@ func (c *Copier) file(ctx context.Context, from, to string, info fs.FileInfo) er
 		return err
 	}
 	defer f.Discard()
-	if _, err := io.Copy(f, contextReader{ctx, source}); err != nil {
+	if _, err := io.Copy(f, Reader{ctx, source}); err != nil {
 		return err
 	}
 	if err := f.Like(info); err != nil {
 		return err
 	}
-	if err := f.Commit(); err != nil {
-		return err
-	}
 	c.Count++
-	return nil
+	return f.Commit()
 }
+
+var errItself = errors.New("is the source itself")
 
 // check refuses a target that must not be replaced or is the source itself.
 func (c *Copier) check(to string, source fs.FileInfo) error {
-	if err := c.Disk.MayWrite(to); err != nil {
+	if err := c.Disk.Permit(sandbox.Write, to); err != nil {
 		return err
 	}
 	existing, err := os.Stat(to)
@@ -156,7 +142,7 @@ func (c *Copier) check(to string, source fs.FileInfo) error {
 	case err != nil:
 		return err
 	case os.SameFile(existing, source):
-		return &fs.PathError{Op: "copy", Path: to, Err: errors.New("is the source itself")}
+		return &fs.PathError{Op: "copy", Path: to, Err: errItself}
 	case !c.Overwrite:
 		return fault.Hinted(fault.Of(&fault.FileExistsError{}, "%s exists", to), "pass overwrite = true to replace it")
 	}
@@ -165,7 +151,7 @@ func (c *Copier) check(to string, source fs.FileInfo) error {
 
 // into returns the target path: inside it when it is an existing folder.
 func (c *Copier) into(from, to string) (string, error) {
-	if err := c.Disk.MayWrite(to); err != nil {
+	if err := c.Disk.Permit(sandbox.Write, to); err != nil {
 		return "", err
 	}
 	if info, err := os.Stat(to); err == nil && info.IsDir() {
@@ -174,15 +160,15 @@ func (c *Copier) into(from, to string) (string, error) {
 	return to, nil
 }
 
-// contextReader ends with its context.
-type contextReader struct {
-	ctx context.Context
-	r   io.Reader
+// Reader ends with its context.
+type Reader struct {
+	Context context.Context
+	From    io.Reader
 }
 
-func (s contextReader) Read(p []byte) (int, error) {
-	if err := s.ctx.Err(); err != nil {
+func (r Reader) Read(p []byte) (int, error) {
+	if err := r.Context.Err(); err != nil {
 		return 0, err
 	}
-	return s.r.Read(p)
+	return r.From.Read(p)
 }

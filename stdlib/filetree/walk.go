@@ -1,5 +1,5 @@
-// Package filetree walks, watches and copies folders through a Disk, which
-// enforces the permissions of a run. The Lua module fs is its caller. Start
+// Package filetree walks, watches and copies folders within the sandbox of a
+// run. The Lua module fs is its caller. Start
 // reading at Walk; Watch and Copier build on it.
 package filetree
 
@@ -11,11 +11,12 @@ import (
 	"slices"
 
 	"transect/client/fault"
+	"transect/runtime/sandbox"
 )
 
 // Walker visits a tree depth first, one entry at a time, in bounded memory.
 type Walker struct {
-	disk  Folders
+	disk  *sandbox.Sandbox
 	root  string
 	stack []Entry
 	depth int
@@ -32,15 +33,8 @@ type Entry struct {
 // Unlimited is a depth without a limit.
 const Unlimited = 1 << 20
 
-// Folders reads the tree. What the policy of the run forbids is a
-// PermissionError.
-type Folders interface {
-	Stat(path string) (fs.FileInfo, error)
-	ReadDir(path string) ([]fs.DirEntry, error)
-}
-
 // Walk starts at a folder and descends depth levels; 1 is the folder alone.
-func Walk(root string, depth int, disk Folders, want func(Entry) bool) *Walker {
+func Walk(root string, depth int, disk *sandbox.Sandbox, want func(Entry) bool) *Walker {
 	return &Walker{disk: disk, root: root, depth: depth, want: want, stack: []Entry{{Rel: "."}}}
 }
 

@@ -8,11 +8,14 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"transect/client/wait"
+	"transect/runtime/sandbox"
 )
 
 // WatchOptions selects the files to wait for.
 type WatchOptions struct {
-	Disk     Folders
+	Disk     *sandbox.Sandbox
 	Want     func(Entry) bool
 	Existing bool          // include files that exist at the start
 	Settle   time.Duration // how long a file must stay unchanged
@@ -108,12 +111,8 @@ func (w *Watch) Next(ctx context.Context) (rel string, ok bool, err error) {
 		if w.Idle > 0 && time.Since(w.lastChange) >= w.Idle {
 			return "", false, nil
 		}
-		timer := time.NewTimer(max(w.Interval, time.Millisecond))
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return "", false, ctx.Err()
+		if err := wait.Sleep(ctx, max(w.Interval, time.Millisecond)); err != nil {
+			return "", false, err
 		}
 	}
 	rel, w.ready = w.ready[0], w.ready[1:]
