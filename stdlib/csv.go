@@ -50,7 +50,7 @@ var csvModule = &module.Module{
 				var f *os.File
 				err := c.Blocking(func(context.Context) (err error) { f, err = c.In.Open(path, os.O_RDONLY, 0); return err })
 				if err != nil {
-					return nil, fileError(c, "path", err)
+					return nil, namedFile(c.String("path"), err)
 				}
 				t, err := newTable(c, f)
 				if err != nil {

@@ -213,7 +213,7 @@ func newCSVWriter(c *module.Call) (*csvWriter, error) {
 	path := c.In.Path(c.String("path"))
 	f, err := c.In.Create(path)
 	if err != nil {
-		return nil, fileError(c, "path", err)
+		return nil, namedFile(c.String("path"), err)
 	}
 	w := &csvWriter{file: f, name: c.String("path"), warn: func(text string) { c.In.Options().Logger.Warn(text) }}
 	if w.rows, err = newRowWriter(c, f); err != nil {

@@ -1,7 +1,6 @@
 package stdlib
 
 import (
-	"context"
 	"math"
 	"strconv"
 	"strings"
@@ -95,11 +94,9 @@ var envModule = &module.Module{
 			Params:  []module.Param{{Name: "path", Type: "string", Doc: "the file", Default: ".env"}},
 			Returns: "a table of the file's variables",
 			Call: func(c *module.Call) (any, error) {
-				path := c.In.Path(c.String("path"))
-				var data []byte
-				err := c.Blocking(func(context.Context) (err error) { data, err = c.In.ReadFile(path); return err })
+				data, err := atPath(c, c.In.ReadFile)
 				if err != nil {
-					return nil, fileError(c, "path", err)
+					return nil, err
 				}
 				values, line, why := dotenv.Parse(string(data))
 				if why != "" {

@@ -6,57 +6,47 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
-	"sort"
-
-	"github.com/bmatcuk/doublestar/v4"
 
 	"transect/client/fault"
 	"transect/runtime/module"
 	"transect/runtime/sandbox"
-	"transect/runtime/vm"
+	"transect/stdlib/filetree"
 )
 
 func pathParam(doc string) module.Param { return module.Param{Name: "path", Type: "string", Doc: doc} }
 
+var (
+	overwriteOption = module.Param{Name: "overwrite", Type: "boolean", Doc: "replace an existing file", Default: true}
+	fromParam       = module.Param{Name: "from", Type: "string", Doc: "the source path"}
+	toParam         = module.Param{Name: "to", Type: "string", Doc: "the new path, or the folder to put it in"}
+	patternParams   = []module.Param{{Name: "pattern", Type: "string", Doc: "such as flight/**/*.{jpg,JPG}"},
+		{Name: "options", Fields: []module.Param{
+			{Name: "dir", Type: "string", Doc: "folder the pattern starts in; results are relative to it", Optional: true},
+		}}}
+)
+
 var fsModule = &module.Module{
 	Name: "fs",
 	Doc:  "Reads and writes files and folders. Writes are atomic: to a temporary file, then renamed.",
-	Funcs: slices.Concat([]module.Func{
+	Funcs: []module.Func{
 		{
 			Name: "read", Doc: "Reads a whole file.", Params: []module.Param{pathParam("the file")}, Returns: "its bytes",
-			Call: func(c *module.Call) (any, error) {
-				var data []byte
-				err := onFile(c, func(path string) (err error) { data, err = c.In.ReadFile(path); return err })
-				return data, err
-			},
+			Call: func(c *module.Call) (any, error) { return atPath(c, c.In.ReadFile) },
 		},
 		{
 			Name: "write", Doc: "Writes a file atomically: readers see the old or the new content, also after a crash.",
 			Params: []module.Param{pathParam("the file"), {Name: "text", Type: "string", Doc: "its bytes"},
-				{Name: "options", Fields: []module.Param{
-					{Name: "overwrite", Type: "boolean", Doc: "replace an existing file", Default: true},
-				}}},
+				{Name: "options", Fields: []module.Param{overwriteOption}}},
 			Call: write,
 		},
-		{
-			Name: "exists", Doc: "Reports whether a file or folder exists.", Params: []module.Param{pathParam("a path")}, Returns: "true or false",
-			Call: func(c *module.Call) (any, error) {
-				err := onFile(c, func(path string) error { _, err := c.In.Stat(path); return err })
-				if errors.Is(err, fs.ErrNotExist) {
-					return false, nil
-				}
-				return err == nil, err
-			},
-		},
+		kindFunc("exists", "Reports whether a file or folder exists.", func(fs.FileMode) bool { return true }),
 		kindFunc("is_file", "Says whether there is a file, and no folder.", fs.FileMode.IsRegular),
 		kindFunc("is_dir", "Says whether there is a folder.", fs.FileMode.IsDir),
 		{
 			Name: "stat", Doc: "Describes a file or folder.", Params: []module.Param{pathParam("a path")},
 			Returns: "a table: name, size in bytes, type (file, dir or other), modified in seconds since 1970",
 			Call: func(c *module.Call) (any, error) {
-				var info fs.FileInfo
-				err := onFile(c, func(path string) (err error) { info, err = c.In.Stat(path); return err })
+				info, err := atPath(c, c.In.Stat)
 				if err != nil {
 					return nil, err
 				}
@@ -67,40 +57,27 @@ var fsModule = &module.Module{
 			Name: "list", Doc: "Lists the names in a folder, sorted.", Params: []module.Param{{Name: "path", Type: "string", Doc: "the folder", Default: "."}},
 			Returns: "a list of names",
 			Call: func(c *module.Call) (any, error) {
-				names := []string{}
-				err := onFile(c, func(path string) error {
-					entries, err := c.In.ReadDir(path)
-					for _, e := range entries {
-						names = append(names, e.Name())
-					}
-					return err
-				})
+				entries, err := atPath(c, c.In.ReadDir)
+				names := make([]string, len(entries))
+				for i, e := range entries {
+					names[i] = e.Name()
+				}
 				return names, err
 			},
 		},
 		{
 			Name: "glob", Doc: "Finds files by pattern: * and ? inside a name, ** through folders, {a,b} for either.",
-			Params: []module.Param{{Name: "pattern", Type: "string", Doc: "such as flight/**/*.{jpg,JPG}"},
-				{Name: "options", Fields: []module.Param{
-					{Name: "dir", Type: "string", Doc: "folder the pattern starts in; results are relative to it", Optional: true},
-				}}},
-			Returns: "a sorted list of paths",
-			Call:    glob,
+			Params: patternParams, Returns: "a sorted list of paths", Call: glob,
 		},
 		{
 			Name: "find", Doc: "Iterates over the files matching a pattern, in the order of glob, without listing all folders first.",
-			Params: []module.Param{{Name: "pattern", Type: "string", Doc: "such as flight/**/*.{jpg,JPG}"},
-				{Name: "options", Fields: []module.Param{
-					{Name: "dir", Type: "string", Doc: "folder the pattern starts in; results are relative to it", Optional: true},
-				}}},
-			Returns: "an iterator of paths, each with a description as of stat",
-			Call:    find,
+			Params: patternParams, Returns: "an iterator of paths, each with a description as of stat", Call: find,
 		},
 		{
 			Name: "walk", Doc: "Iterates over everything below a folder, sorted within each folder. Links to folders are not followed.",
 			Params: []module.Param{pathParam("the folder"), {Name: "options", Fields: []module.Param{
 				{Name: "type", Type: "string", Doc: "what to return", Default: "file", Choices: []string{"file", "dir", "any"}},
-				{Name: "depth", Type: "integer", Doc: "maximum depth; 1 is the folder alone", Default: 1 << 20},
+				{Name: "depth", Type: "integer", Doc: "maximum depth; 1 is the folder alone", Default: filetree.Unlimited, Min: atLeastOne},
 				{Name: "hidden", Type: "boolean", Doc: "include names that begin with a dot", Default: true},
 			}}},
 			Returns: "an iterator of paths that start with the folder's, each with a description as of stat",
@@ -109,13 +86,13 @@ var fsModule = &module.Module{
 		{
 			Name: "lines", Doc: "Iterates over the lines of a file of any size.", Params: []module.Param{pathParam("the file")},
 			Returns: "an iterator of lines without line endings, each with its number",
-			Call:    readLines,
+			Call: func(c *module.Call) (any, error) {
+				return fileLines(c, func(line string, _ int) (any, error) { return line, nil })
+			},
 		},
 		{
 			Name: "mkdir", Doc: "Creates a folder and its parents; an existing one is not an error.", Params: []module.Param{pathParam("the folder")},
-			Call: func(c *module.Call) (any, error) {
-				return nil, onFile(c, func(path string) error { return c.In.MakeFolder(path) })
-			},
+			Call: func(c *module.Call) (any, error) { return nil, onFile(c, c.In.MakeFolder) },
 		},
 		{
 			Name: "remove", Doc: "Removes a file or an empty folder; recursive removes a folder with its contents. A missing path is not an error.",
@@ -131,7 +108,81 @@ var fsModule = &module.Module{
 				return nil, err
 			},
 		},
-	}, copyFuncs, []module.Func{watchFunc}),
+		{
+			Name: "copy", Doc: "Copies a file atomically, with its permissions and modification time; recursive copies a folder into a new or existing one.",
+			Params: []module.Param{fromParam, toParam, {Name: "options", Fields: []module.Param{overwriteOption,
+				{Name: "recursive", Type: "boolean", Doc: "copy a folder with its contents", Default: false}}}},
+			Returns: "how many files were copied",
+			Call: func(c *module.Call) (any, error) {
+				w := filetree.Copier{Disk: c.In.Sandbox, Overwrite: c.Bool("overwrite"), Recursive: c.Bool("recursive")}
+				err := fromTo(c, w.Copy)
+				return w.Count, err
+			},
+		},
+		{
+			Name: "move", Doc: "Renames or moves a file or folder, also across file systems.",
+			Params: []module.Param{fromParam, toParam, {Name: "options", Fields: []module.Param{overwriteOption}}},
+			Call: func(c *module.Call) (any, error) {
+				w := filetree.Copier{Disk: c.In.Sandbox, Overwrite: c.Bool("overwrite")}
+				return nil, fromTo(c, w.Move)
+			},
+		},
+		{
+			Name: "append", Doc: "Appends to a file, which is created when missing.",
+			Params: []module.Param{pathParam("the file"), {Name: "text", Type: "string", Doc: "the bytes to append"}},
+			Call: func(c *module.Call) (any, error) {
+				text := c.String("text")
+				return nil, onFile(c, func(path string) error {
+					f, err := c.In.Open(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644)
+					if err != nil {
+						return err
+					}
+					_, err = f.WriteString(text)
+					return errors.Join(err, f.Close())
+				})
+			},
+		},
+		{
+			Name: "temp_dir", Doc: "Creates a temporary folder, removed when the run ends.", Returns: "its path",
+			Call: func(c *module.Call) (any, error) {
+				dir, err := c.In.TempDir("transect-")
+				return dir, ownPath(err)
+			},
+		},
+		{
+			Name: "temp_file", Doc: "Creates an empty temporary file, removed when the run ends.",
+			Params: []module.Param{{Name: "name", Type: "string", Doc: "its name, in a folder of its own", Default: "file"}}, Returns: "its path",
+			Call: func(c *module.Call) (any, error) {
+				name := c.String("name")
+				if !filepath.IsLocal(name) || filepath.Base(name) != name || name == "." {
+					return nil, fault.Of(&fault.ParameterError{}, "argument name must be the name of a file, without a folder, got %q", name)
+				}
+				dir, err := c.In.TempDir("transect-")
+				if err != nil {
+					return nil, ownPath(err)
+				}
+				path := filepath.Join(dir, name)
+				f, err := c.In.Open(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+				if err == nil {
+					err = f.Close()
+				}
+				return path, ownPath(err)
+			},
+		},
+		{
+			Name: "watch", Doc: "Iterates over files as they are finished: a file, new or replaced, whose size and time stay unchanged for some seconds. " +
+				"Hidden files, and names that end in .part, .tmp and the like, do not count. It goes on until the loop is left, the run ends, or nothing happens for idle seconds.",
+			Params: []module.Param{pathParam("the folder"), {Name: "options", Fields: []module.Param{
+				{Name: "pattern", Type: "string", Doc: "pattern of the paths, relative to the folder", Default: "**"},
+				secondsParam(module.Param{Name: "settle", Doc: "seconds a file must not change", Default: 5}),
+				secondsParam(module.Param{Name: "interval", Doc: "seconds between scans of the folder", Default: 2}),
+				{Name: "existing", Type: "boolean", Doc: "include files that exist already", Default: true},
+				secondsParam(module.Param{Name: "idle", Doc: "seconds without a change after which the iterator ends; never if left out", Optional: true}),
+			}}},
+			Returns: "an iterator of paths that start with the folder's",
+			Call:    watch,
+		},
+	},
 }
 
 // kindFunc declares a question about what a path is.
@@ -139,104 +190,72 @@ func kindFunc(name, doc string, is func(fs.FileMode) bool) module.Func {
 	return module.Func{
 		Name: name, Doc: doc, Params: []module.Param{pathParam("a path")}, Returns: "true or false",
 		Call: func(c *module.Call) (any, error) {
-			found := false
-			err := onFile(c, func(path string) error {
-				info, err := c.In.Stat(path)
-				found = err == nil && is(info.Mode())
-				return err
-			})
+			info, err := atPath(c, c.In.Stat)
 			if errors.Is(err, fs.ErrNotExist) {
-				err = nil
+				return false, nil
 			}
-			return found, err
+			return err == nil && is(info.Mode()), err
 		},
 	}
+}
+
+// atPath is what f finds at the argument path, without the interpreter lock.
+func atPath[T any](c *module.Call, f func(path string) (T, error)) (found T, err error) {
+	err = onFile(c, func(path string) (err error) { found, err = f(path); return err })
+	return found, err
 }
 
 // onFile runs f on the argument path without the interpreter lock.
 func onFile(c *module.Call, f func(path string) error) error {
 	path := c.In.Path(c.String("path"))
-	return fileError(c, "path", c.Blocking(func(context.Context) error { return f(path) }))
+	return namedFile(c.String("path"), c.Blocking(func(context.Context) error { return f(path) }))
 }
 
-// fileError makes a FileError that names the file as the script did.
-func fileError(c *module.Call, param string, err error) error {
-	return namedFile(c.String(param), err)
+// fromTo runs f on the arguments from and to without the interpreter lock.
+func fromTo(c *module.Call, f func(ctx context.Context, from, to string) error) error {
+	from, to := c.In.Path(c.String("from")), c.In.Path(c.String("to"))
+	return ownPath(c.Blocking(func(ctx context.Context) error { return f(ctx, from, to) }))
 }
 
-func fileType(mode fs.FileMode) string {
-	switch {
-	case mode.IsDir():
-		return "dir"
-	case mode.IsRegular():
-		return "file"
+// namedFile is a FileError that names the file as the script did.
+func namedFile(name string, err error) error {
+	if reason := fault.Reason(err); reason != err {
+		return fault.Of(&fault.FileError{}, "%s: %w", name, reason)
 	}
-	return "other"
+	return err
+}
+
+// ownPath is a FileError that names the file by its own path.
+func ownPath(err error) error {
+	if link, ok := errors.AsType[*os.LinkError](err); ok {
+		return namedFile(link.Old, err)
+	}
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
+		return namedFile(path.Path, err)
+	}
+	return err
+}
+
+func describe(info fs.FileInfo) map[string]any {
+	kind := "other"
+	switch {
+	case info.IsDir():
+		kind = "dir"
+	case info.Mode().IsRegular():
+		kind = "file"
+	}
+	return map[string]any{"name": info.Name(), "size": info.Size(), "type": kind, "modified": float64(info.ModTime().UnixMilli()) / 1000}
 }
 
 func write(c *module.Call) (any, error) {
-	text, overwrite := c.String("text"), c.Bool("overwrite")
+	text, overwrite := []byte(c.String("text")), c.Bool("overwrite")
 	return nil, onFile(c, func(path string) error {
 		if err := c.In.Permit(sandbox.Write, path); err != nil {
 			return err
 		}
-		if !overwrite {
-			if _, err := os.Lstat(path); err == nil {
-				return fault.Hinted(fault.Of(&fault.FileExistsError{}, "%s exists", path), "pass overwrite = true to replace it")
-			}
+		if _, err := os.Lstat(path); err == nil && !overwrite {
+			return fault.Hinted(fault.Of(&fault.FileExistsError{}, "%s exists", path), "pass overwrite = true to replace it")
 		}
-		return writeAtomic(c.In, path, text)
+		return c.In.WriteFile(path, text)
 	})
-}
-
-// matching finds the files of a pattern that begins in a folder.
-func matching(in *vm.Interp, pattern, folder string) ([]string, error) {
-	if !in.Restricted() {
-		return doublestar.FilepathGlob(pattern, doublestar.WithFilesOnly())
-	}
-	if err := in.Permit(sandbox.Read, folder); err != nil {
-		return nil, err
-	}
-	rest, err := filepath.Rel(folder, pattern)
-	if err != nil {
-		return nil, err
-	}
-	found, err := doublestar.Glob(within{in, folder}, filepath.ToSlash(rest), doublestar.WithFilesOnly())
-	for i, name := range found {
-		found[i] = filepath.Join(folder, filepath.FromSlash(name))
-	}
-	return found, err
-}
-
-func glob(c *module.Call) (any, error) {
-	pattern, dir := c.String("pattern"), c.String("dir")
-	if !doublestar.ValidatePathPattern(pattern) {
-		return nil, fault.Of(&fault.ParameterError{}, "%q is not a pattern", pattern)
-	}
-	// Patterns are matched from the script's folder, results given as written.
-	base := dir
-	if base == "" && !filepath.IsAbs(pattern) {
-		base = "."
-	}
-	full := pattern
-	if base != "" {
-		base = c.In.Path(base)
-		full = filepath.Join(base, pattern)
-	}
-	found := []string{}
-	start, _ := doublestar.SplitPattern(filepath.ToSlash(full))
-	err := c.Blocking(func(context.Context) error {
-		matches, err := matching(c.In, full, filepath.FromSlash(start))
-		for _, m := range c.In.Readable(matches) {
-			if base != "" {
-				if m, err = filepath.Rel(base, m); err != nil {
-					return err
-				}
-			}
-			found = append(found, m)
-		}
-		return err
-	})
-	sort.Strings(found)
-	return found, fileError(c, "pattern", err)
 }

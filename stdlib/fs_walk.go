@@ -5,97 +5,194 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
-	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
 	"transect/runtime/module"
 	"transect/runtime/sandbox"
-	"transect/runtime/vm"
 	"transect/stdlib/filetree"
+	"transect/stdlib/lines"
 )
 
-// treeIterator makes the Lua function that gives path and description; shown
-// is how paths begin.
-func treeIterator(c *module.Call, w *filetree.Walker, shown string) lua.LValue {
-	name := c.Name
-	return c.L.NewFunction(func(L *lua.LState) int {
-		var p filetree.Entry
-		var info fs.FileInfo
-		ok := false
-		err := vm.Blocking(L, func(ctx context.Context) (err error) { p, info, ok, err = w.Next(ctx); return err })
-		if err != nil {
-			vm.Raise(L, fault.In(name, namedFile(filepath.Join(shown, p.Rel), err)))
-		}
-		if !ok {
-			L.Push(lua.LNil)
-			return 1
-		}
-		L.Push(lua.LString(filepath.Join(shown, p.Rel)))
-		L.Push(vm.ToLua(L, describe(info)))
-		return 2
-	})
-}
-
-// namedFile is a FileError about a file under the name scripts know.
-func namedFile(name string, err error) error {
-	var p *fs.PathError
-	if !errors.As(err, &p) || fault.Find(err) != nil {
-		return err
-	}
-	return fault.Of(&fault.FileError{}, "%s: %w", name, p.Err)
-}
-
-func describe(info fs.FileInfo) map[string]any {
-	return map[string]any{"name": info.Name(), "size": info.Size(), "type": fileType(info.Mode()),
-		"modified": float64(info.ModTime().UnixMilli()) / 1000}
-}
-
-func walk(c *module.Call) (any, error) {
-	root, depth, kind := c.In.Path(c.String("path")), c.Int("depth"), c.String("type")
-	if depth < 1 {
-		return nil, fault.Of(&fault.ParameterError{}, "option depth must be at least 1, got %d", depth)
-	}
-	err := onFile(c, func(path string) error {
-		info, err := c.In.Stat(path)
-		if err == nil && !info.IsDir() {
-			err = &fs.PathError{Op: "walk", Path: path, Err: errors.New("is no folder")}
-		}
-		return err
-	})
+// fileLines iterates over the lines of the file that the argument path names.
+// value makes of a line what comes beside its number; nil skips it.
+func fileLines(c *module.Call, value func(line string, number int) (any, error)) (any, error) {
+	f, err := atPath(c, c.In.OpenToRead)
 	if err != nil {
 		return nil, err
 	}
-	hidden := c.Bool("hidden")
-	w := filetree.Walk(root, depth, c.In, func(p filetree.Entry) bool {
-		return (hidden || !strings.HasPrefix(p.DirEntry.Name(), ".")) && (kind == "any" || p.DirEntry.IsDir() == (kind == "dir"))
+	c.In.OnClose(func() { _ = f.Close() }) // where the loop is left
+	name, source := c.String("path"), lines.New(f)
+	return blockingIterator(c, func(context.Context) (module.Values, error) {
+		for {
+			line, ok, err := source.Next()
+			if !ok || err != nil {
+				_ = f.Close() // it was only read
+				return nil, namedFile(name, err)
+			}
+			if v, err := value(line, source.Number()); v != nil || err != nil {
+				return module.Values{v, source.Number()}, err
+			}
+		}
+	}), nil
+}
+
+// blockingIterator makes an iterator whose steps run without the interpreter lock,
+// one at a time.
+func blockingIterator(c *module.Call, next func(ctx context.Context) (module.Values, error)) any {
+	stepping := make(chan struct{}, 1) // several tasks may share the iterator
+	return c.Iterator(func(c *module.Call) (values module.Values, err error) {
+		err = c.Blocking(func(ctx context.Context) error {
+			select {
+			case stepping <- struct{}{}:
+				defer func() { <-stepping }()
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+			values, err = next(ctx)
+			return err
+		})
+		return values, err
+	})
+}
+
+// treeIterator gives paths and descriptions; shown is how paths begin.
+func treeIterator(c *module.Call, w *filetree.Walker, shown string) any {
+	return blockingIterator(c, func(ctx context.Context) (module.Values, error) {
+		e, info, ok, err := w.Next(ctx)
+		path := filepath.Join(shown, e.Rel)
+		if !ok || err != nil {
+			return nil, namedFile(path, err)
+		}
+		return module.Values{path, describe(info)}, nil
+	})
+}
+
+// folder checks that the argument path is a folder.
+func folder(c *module.Call) error {
+	return onFile(c, func(path string) error {
+		info, err := c.In.Stat(path)
+		if err == nil && !info.IsDir() {
+			err = &fs.PathError{Path: path, Err: errors.New("is no folder")}
+		}
+		return err
+	})
+}
+
+func walk(c *module.Call) (any, error) {
+	if err := folder(c); err != nil {
+		return nil, err
+	}
+	hidden, kind := c.Bool("hidden"), c.String("type")
+	w := filetree.Walk(c.In.Path(c.String("path")), c.Int("depth"), c.In.Sandbox, func(e filetree.Entry) bool {
+		return (hidden || !strings.HasPrefix(e.Name(), ".")) && (kind == "any" || e.IsDir() == (kind == "dir"))
 	})
 	return treeIterator(c, w, c.String("path")), nil
 }
 
-// find goes through the files a pattern matches.
-func find(c *module.Call) (any, error) {
+// splitPattern splits the argument pattern into the folder it starts in, under
+// its path and as results show it, and the rest.
+func splitPattern(c *module.Call) (root, shown, rest string, err error) {
 	pattern := filepath.ToSlash(c.String("pattern"))
 	if !doublestar.ValidatePattern(pattern) {
-		return nil, fault.Of(&fault.ParameterError{}, "%q is not a pattern", pattern)
+		return "", "", "", fault.Of(&fault.ParameterError{}, "%q is not a pattern", pattern)
 	}
-	start, rest := doublestar.SplitPattern(pattern)
-	shown := filepath.FromSlash(start)
-	root := c.In.Path(filepath.Join(c.String("dir"), shown))
-	if c.String("dir") == "" {
-		root = c.In.Path(shown)
+	shown, rest = doublestar.SplitPattern(pattern)
+	shown = filepath.FromSlash(shown)
+	root = c.In.Path(shown)
+	if dir := c.String("dir"); dir != "" {
+		root = c.In.Path(filepath.Join(dir, shown))
 	}
-	if err := c.In.Permit(sandbox.Read, root); err != nil {
+	return root, shown, rest, c.In.Permit(sandbox.Read, root)
+}
+
+func glob(c *module.Call) (any, error) {
+	root, shown, rest, err := splitPattern(c)
+	if err != nil {
+		return nil, err
+	}
+	found := []string{}
+	err = c.Blocking(func(context.Context) error {
+		matches, err := doublestar.Glob(readable{c.In.Sandbox, root}, rest, doublestar.WithFilesOnly())
+		for _, name := range matches {
+			if c.In.Permit(sandbox.Read, filepath.Join(root, name)) == nil { // links can lead out of a folder
+				found = append(found, filepath.Join(shown, name))
+			}
+		}
+		return err
+	})
+	slices.Sort(found)
+	return found, namedFile(c.String("pattern"), err)
+}
+
+// readable is a folder as doublestar reads it, without what the script may not read.
+type readable struct {
+	*sandbox.Sandbox
+	folder string
+}
+
+func (r readable) Open(name string) (fs.File, error) {
+	f, err := r.OpenToRead(filepath.Join(r.folder, name))
+	return f, hidden(err)
+}
+
+func (r readable) Stat(name string) (fs.FileInfo, error) {
+	info, err := r.Sandbox.Stat(filepath.Join(r.folder, name))
+	return info, hidden(err)
+}
+
+func (r readable) ReadDir(name string) ([]fs.DirEntry, error) {
+	entries, err := r.Sandbox.ReadDir(filepath.Join(r.folder, name))
+	return entries, hidden(err)
+}
+
+func hidden(err error) error {
+	if _, denied := errors.AsType[*fault.PermissionError](err); denied {
+		return fs.ErrNotExist
+	}
+	return err
+}
+
+func find(c *module.Call) (any, error) {
+	root, shown, rest, err := splitPattern(c)
+	if err != nil {
 		return nil, err
 	}
 	depth := strings.Count(rest, "/") + 1
 	if strings.Contains(rest, "**") {
 		depth = filetree.Unlimited
 	}
-	w := filetree.Walk(root, depth, c.In, func(p filetree.Entry) bool {
-		return !p.DirEntry.IsDir() && doublestar.MatchUnvalidated(rest, filepath.ToSlash(p.Rel))
+	w := filetree.Walk(root, depth, c.In.Sandbox, func(e filetree.Entry) bool {
+		return !e.IsDir() && doublestar.MatchUnvalidated(rest, filepath.ToSlash(e.Rel))
 	})
 	return treeIterator(c, w, shown), nil
+}
+
+func watch(c *module.Call) (any, error) {
+	pattern, shown := c.String("pattern"), c.String("path")
+	if !doublestar.ValidatePattern(pattern) {
+		return nil, fault.Of(&fault.ParameterError{}, "option pattern: %q is not a pattern", pattern)
+	}
+	opt := filetree.WatchOptions{Disk: c.In.Sandbox, Existing: c.Bool("existing"),
+		Settle: c.Seconds("settle"), Interval: c.Seconds("interval"), Idle: c.Seconds("idle"),
+		Want: func(e filetree.Entry) bool { return doublestar.MatchUnvalidated(pattern, filepath.ToSlash(e.Rel)) }}
+	if err := folder(c); err != nil {
+		return nil, err
+	}
+	var w *filetree.Watch
+	root := c.In.Path(shown)
+	err := c.Blocking(func(ctx context.Context) (err error) { w, err = filetree.NewWatch(ctx, root, opt); return err })
+	if err != nil {
+		return nil, namedFile(shown, err)
+	}
+	return blockingIterator(c, func(ctx context.Context) (module.Values, error) {
+		rel, ok, err := w.Next(ctx)
+		if !ok || err != nil {
+			return nil, namedFile(shown, err)
+		}
+		return module.Values{filepath.Join(shown, rel)}, nil
+	}), nil
 }

@@ -140,7 +140,7 @@ func hashOfFile(c *module.Call, start func(*module.Call) (hash.Hash, error)) (an
 		return err
 	})
 	if err != nil {
-		return nil, fileError(c, "path", err)
+		return nil, namedFile(c.String("path"), err)
 	}
 	return checksum.Text(h.Sum(nil), c.String("form"))
 }

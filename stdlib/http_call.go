@@ -114,7 +114,7 @@ func httpCall(c *module.Call, method string) (any, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, fileError(c, "target", err)
+		return nil, namedFile(c.String("target"), err)
 	}
 	return module.NewObject(c.L, responseType, out), nil
 }
@@ -278,7 +278,7 @@ func httpFile(c *module.Call, r *web.Request) error {
 		return fault.Of(&fault.FileError{}, "%s: is no file", name)
 	}
 	if err != nil {
-		return fileError(c, "file", err)
+		return namedFile(c.String("file"), err)
 	}
 	r.Size = info.Size()
 	r.Body = func() (io.ReadCloser, error) {

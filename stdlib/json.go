@@ -131,7 +131,7 @@ func jsonError(text string, err error) error {
 }
 
 // jsonLine is the value of one line, nil for an empty one.
-func jsonLine(L *lua.LState, line string, number int) (lua.LValue, error) {
+func jsonLine(line string, number int) (any, error) {
 	if number == 1 {
 		line = strings.TrimPrefix(line, "\ufeff")
 	}
@@ -145,24 +145,19 @@ func jsonLine(L *lua.LState, line string, number int) (lua.LValue, error) {
 	if v == nil {
 		v = schema.Null{}
 	}
-	return vm.ToLua(L, v), nil
+	return v, nil
 }
 
 func jsonLines(c *module.Call) lua.LValue {
 	source := lines.New(strings.NewReader(c.String("text")))
-	return c.L.NewFunction(func(L *lua.LState) int {
+	return c.Iterator(func(*module.Call) (module.Values, error) {
 		for {
 			line, ok, err := source.Next()
-			var v lua.LValue = lua.LNil
-			if err == nil && ok {
-				v, err = jsonLine(L, line, source.Number())
+			if !ok || err != nil {
+				return nil, err
 			}
-			if err != nil {
-				vm.Raise(L, fault.In("json.lines", err))
-			}
-			if v != nil {
-				L.Push(v)
-				return 1
+			if v, err := jsonLine(line, source.Number()); v != nil || err != nil {
+				return module.Values{v}, err
 			}
 		}
 	})

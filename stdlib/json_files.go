@@ -8,9 +8,6 @@ import (
 	"strings"
 	"sync"
 
-	lua "github.com/yuin/gopher-lua"
-
-	"transect/client/atomicfile"
 	"transect/client/fault"
 	"transect/runtime/module"
 	"transect/runtime/vm"
@@ -36,11 +33,9 @@ var jsonFiles = []module.Func{
 		Name: "read", Doc: "Reads a file with one JSON value.",
 		Params: []module.Param{pathParam("the file"), jsonNulls}, Returns: "the value",
 		Call: func(c *module.Call) (any, error) {
-			path := c.In.Path(c.String("path"))
-			var data []byte
-			err := c.Blocking(func(context.Context) (err error) { data, err = c.In.ReadFile(path); return err })
+			data, err := atPath(c, c.In.ReadFile)
 			if err != nil {
-				return nil, fileError(c, "path", err)
+				return nil, err
 			}
 			data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 			v, err := decodeJSON(string(data), c.Bool("nulls"))
@@ -95,8 +90,8 @@ var jsonFiles = []module.Func{
 
 func readJSONLines(c *module.Call) (any, error) {
 	name := c.String("path")
-	return fileLines(c, func(L *lua.LState, line string, number int) (lua.LValue, error) {
-		v, err := jsonLine(L, line, number)
+	return fileLines(c, func(line string, number int) (any, error) {
+		v, err := jsonLine(line, number)
 		if err != nil {
 			return nil, fault.Of(&fault.ValueError{}, "%s: %w", name, err)
 		}
@@ -131,11 +126,9 @@ func eachJSONLine(c *module.Call, add func(string) error) (n int, err error) {
 }
 
 func writeJSONLines(c *module.Call) (any, error) {
-	path := c.In.Path(c.String("path"))
-	var f *atomicfile.File
-	err := c.Blocking(func(context.Context) (err error) { f, err = c.In.Create(path); return err })
+	f, err := atPath(c, c.In.Create)
 	if err != nil {
-		return nil, fileError(c, "path", err)
+		return nil, err
 	}
 	defer f.Discard()
 	var b bytes.Buffer
@@ -155,5 +148,5 @@ func writeJSONLines(c *module.Call) (any, error) {
 	if err == nil {
 		err = c.Blocking(func(context.Context) error { return f.Commit() })
 	}
-	return n, fileError(c, "path", err)
+	return n, namedFile(c.String("path"), err)
 }

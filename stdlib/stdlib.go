@@ -11,6 +11,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
+	"transect/client/schema"
 	"transect/runtime/module"
 )
 
@@ -28,6 +29,14 @@ func Modules() []*module.Module {
 		csvModule, envModule, httpModule, geoModule, notifyModule, retryModule, stateModule,
 	}
 }
+
+// secondsParam declares an argument that Call.Seconds reads.
+func secondsParam(p module.Param) module.Param {
+	p.Type, p.Min, p.Max = "number", schema.Bound(0), schema.Bound(1e9)
+	return p
+}
+
+var atLeastOne = schema.Bound(1)
 
 // seconds reads an argument given in seconds.
 func seconds(c *module.Call, name string) (time.Duration, error) {

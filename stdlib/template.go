@@ -1,8 +1,6 @@
 package stdlib
 
 import (
-	"context"
-
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
@@ -60,11 +58,9 @@ var templateModule = &module.Module{
 			Name: "load", Doc: "Reads a template from a file.",
 			Params: []module.Param{pathParam("the file"), templateOptions}, Returns: "a template",
 			Call: func(c *module.Call) (any, error) {
-				path := c.In.Path(c.String("path"))
-				var data []byte
-				err := c.Blocking(func(context.Context) (err error) { data, err = c.In.ReadFile(path); return err })
+				data, err := atPath(c, c.In.ReadFile)
 				if err != nil {
-					return nil, fileError(c, "path", err)
+					return nil, err
 				}
 				t, err := compileTemplate(c, string(data))
 				if err != nil {

@@ -36,13 +36,10 @@ func (c *Copier) Copy(ctx context.Context, from, to string) error {
 		return c.file(ctx, from, to, info)
 	}
 	if !c.Recursive {
-		return &fs.PathError{Op: "copy", Path: from, Err: ErrFolder}
+		return fault.Hinted(fault.Of(&fault.FileError{}, "%s: is a folder", from), "pass recursive = true to copy it with all in it")
 	}
 	return c.tree(ctx, from, to)
 }
-
-// ErrFolder is why a folder is not copied without Recursive.
-var ErrFolder = errors.New("is a folder")
 
 // Move renames a file or folder; across file systems it copies and removes.
 func (c *Copier) Move(ctx context.Context, from, to string) error {
