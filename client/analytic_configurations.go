@@ -9,7 +9,7 @@ type AnalyticConfigurations struct {
 	Update              Op[UpdateConfigurationSet, ConfigurationSet]    `set:"update-analytic-configuration" doc:"Change a configuration set. New configurations replace all it had."`
 	Delete              Op[ConfigurationSetIDs, None]                   `delete:"delete-analytic-configuration" chunk:"1" doc:"Delete configuration sets with their configurations, one request each."`
 	Describe            Op[ConfigurationSetIDs, Some[ConfigurationSet]] `read:"describe-analytic-configuration" chunk:"1" doc:"Describe one configuration set or a list of them, one request each."`
-	Search              SearchOp[Query, ConfigurationSet]               `read:"search-analytic-configurations" page:"0" limit:"100" generator:"100" doc:"Find configuration sets."`
+	Search              SearchOp[Query, ConfigurationSet]               `read:"search-analytic-configurations" page:"0" limit:"100" doc:"Find configuration sets."`
 	AssignToCompany     Op[ConfigurationAssignment, Object]             `set:"assign-analytic-configuration-to-company" returns:"ids of company, analytic and configuration set" doc:"Have a company use a configuration set, with all configurations it will ever have."`
 	UnassignFromCompany Op[ConfigurationAssignment, None]               `set:"unassign-analytic-configuration-from-company" doc:"Have a company no longer use a configuration set."`
 }

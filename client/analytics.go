@@ -4,22 +4,21 @@ import "transect/client/fault"
 
 // Analytics are the algorithms one can order.
 type Analytics struct {
-	Create              Op[CreateAnalytic, Analytic]        `create:"create-analytic" doc:"Create a version of an analytic. Name and version together are unique."`
-	Delete              Op[AnalyticIDs, None]               `delete:"delete-analytic-permanently" chunk:"1" extra:"over" doc:"Delete analytics for good, one request each."`
-	Describe            Op[Ref, Analytic]                   `read:"describe-analytic" doc:"Describe an analytic."`
-	DescribeByName      Op[AnalyticByName, Analytic]        `read:"" composed:"yes" extra:"no" returns:"analytic, or nil" doc:"Describe the highest version of an analytic, all versions or those in a range."`
-	Order               Op[OrderAnalytic, Product]          `create:"order-analytic" composed:"yes" doc:"Order an analytic, by id or by name and version range. The product tells how it goes."`
-	OrderByID           Op[OrderByID, Product]              `create:"order-analytic" hidden:"yes" extra:"over" name:"order" doc:"Order an analytic by its id."`
-	Search              SearchOp[AnalyticQuery, Analytic]   `read:"search-analytics" page:"0" doc:"Find analytics."`
-	Expose              Op[ExposeAnalytics, Object]         `set:"expose-analytics" doc:"Show analytics on the domains of root companies."`
-	Unexpose            Op[UnexposeAnalytics, Object]       `set:"unexpose-analytics" doc:"Hide analytics from the domains of root companies."`
-	Enable              Op[EnableAnalytics, Object]         `set:"enable-analytics" doc:"Let companies order analytics that are exposed on their domain."`
-	Disable             Op[DisableAnalytics, Object]        `set:"disable-analytics" doc:"Keep companies from ordering analytics."`
-	SetDockerCreds      Op[SetContainerCredentials, Object] `set:"set-analytic-docker-credentials" name:"set_container_credentials" alias:"set_docker_credentials" extra:"over" doc:"Set the credentials the container image is fetched with."`
-	AssignCredentials   Op[AssignCredentials, None]         `set:"assign-analytic-credentials" extra:"over" doc:"Give an analytic credentials of a company."`
-	UnassignCredentials Op[UnassignCredentials, None]       `set:"unassign-analytic-credentials" extra:"over" doc:"Take credentials from an analytic."`
-	ShareWithCompany    Op[ShareAnalytic, None]             `set:"" composed:"yes" deprecated:"analytics.expose and analytics.enable" doc:"Does nothing any more."`
-	UnshareWithCompany  Op[ShareAnalytic, None]             `set:"" composed:"yes" deprecated:"analytics.unexpose and analytics.disable" doc:"Does nothing any more."`
+	Create                  Op[CreateAnalytic, Analytic]        `create:"create-analytic" doc:"Create a version of an analytic. Name and version together are unique."`
+	Delete                  Op[AnalyticIDs, None]               `delete:"delete-analytic-permanently" chunk:"1" extra:"over" doc:"Delete analytics for good, one request each."`
+	Describe                Op[Ref, Analytic]                   `read:"describe-analytic" doc:"Describe an analytic."`
+	DescribeByName          Op[AnalyticByName, Analytic]        `read:"" composed:"yes" extra:"no" returns:"analytic, or nil" doc:"Describe the highest version of an analytic, all versions or those in a range."`
+	Order                   Op[OrderAnalytic, Product]          `create:"order-analytic" composed:"yes" extra:"over" doc:"Order an analytic, by id or by name and version range. The product tells how it goes."`
+	Search                  SearchOp[AnalyticQuery, Analytic]   `read:"search-analytics" page:"0" doc:"Find analytics."`
+	Expose                  Op[ExposeAnalytics, Object]         `set:"expose-analytics" doc:"Show analytics on the domains of root companies."`
+	Unexpose                Op[UnexposeAnalytics, Object]       `set:"unexpose-analytics" doc:"Hide analytics from the domains of root companies."`
+	Enable                  Op[EnableAnalytics, Object]         `set:"enable-analytics" doc:"Let companies order analytics that are exposed on their domain."`
+	Disable                 Op[DisableAnalytics, Object]        `set:"disable-analytics" doc:"Keep companies from ordering analytics."`
+	SetContainerCredentials Op[SetContainerCredentials, Object] `set:"set-analytic-docker-credentials" alias:"set_docker_credentials" extra:"over" doc:"Set the credentials the container image is fetched with."`
+	AssignCredentials       Op[AssignCredentials, None]         `set:"assign-analytic-credentials" extra:"over" doc:"Give an analytic credentials of a company."`
+	UnassignCredentials     Op[UnassignCredentials, None]       `set:"unassign-analytic-credentials" extra:"over" doc:"Take credentials from an analytic."`
+	ShareWithCompany        Op[ShareAnalytic, None]             `set:"" composed:"yes" deprecated:"analytics.expose and analytics.enable" doc:"Does nothing any more."`
+	UnshareWithCompany      Op[ShareAnalytic, None]             `set:"" composed:"yes" deprecated:"analytics.unexpose and analytics.disable" doc:"Does nothing any more."`
 }
 
 // Inputs of the analytic operations.
@@ -53,25 +52,18 @@ type (
 	}
 	AnalyticQuery struct {
 		Query
-		Name string `arg:"name" in:"none" only:"search" doc:"exact name, in place of a filter"`
+		Name string `arg:"name" wire:"filter.name.$eq" omit:"falsy" only:"search" doc:"exact name, in place of a filter"`
 	}
 	OrderAnalytic struct {
-		Analytic ID      `arg:"analytic,pos" doc:"analytic; or give name"`
-		Name     string  `arg:"name" in:"none" doc:"name of the analytic, in place of its id"`
-		Version  *string `arg:"version" in:"none" doc:"with name: version or range, such as 1.x; the highest when absent"`
-		OrderDetails
-	}
-	OrderDetails struct {
+		Analytic     ID       `arg:"analytic,pos" doc:"analytic; or give name"`
+		Name         string   `arg:"name" in:"none" doc:"name of the analytic, in place of its id"`
+		Version      *string  `arg:"version" in:"none" doc:"with name: version or range, such as 1.x; the highest when absent"`
 		Inputs       Object   `arg:"inputs" omit:"falsy" doc:"inputs by name"`
 		Parameters   Object   `arg:"parameters" omit:"falsy" doc:"parameters by name"`
 		Deliverables []string `arg:"deliverables" omit:"falsy" doc:"names of optional deliverables to make; only the required ones when absent"`
 		Project      ID       `arg:"project" omit:"falsy" doc:"project the product belongs to"`
 		Mission      ID       `arg:"mission" omit:"falsy" doc:"mission the product belongs to"`
 		Extra
-	}
-	OrderByID struct {
-		Analytic ID `arg:"analytic,req,pos" doc:"analytic"`
-		OrderDetails
 	}
 	ExposeAnalytics struct {
 		Analytics     Strings `arg:"analytics,req,pos" in:"none" doc:"name, or a list of names"`
@@ -120,9 +112,6 @@ func (in OrderAnalytic) Validate() error {
 	}
 	return nil
 }
-
-// Shape writes the name into the filter.
-func (in AnalyticQuery) Shape(body map[string]any) error { return equals(body, "name", in.Name) }
 
 // grants writes one entry per company: {verb: [{company, analytics_names}]}.
 func grants(body map[string]any, verb, company string, companies IDs, names Strings) error {

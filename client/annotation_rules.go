@@ -42,7 +42,7 @@ func vectors(argument string, list [][]float64) error {
 
 // Validate checks colours, opacities, normals, the icon, and on a map that the
 // geometry lies on the globe.
-func (in AnnotationDetails) Validate() error {
+func (in CreateAnnotation) Validate() error {
 	if in.Type == "2d" && in.Geometry != nil {
 		if err := Geometry(in.Geometry).Check(); err != nil {
 			return fault.Of(&fault.QueryError{}, "argument geometry: %w", err)
@@ -54,7 +54,7 @@ func (in AnnotationDetails) Validate() error {
 }
 
 // Shape writes the icon's text and spells out a target that is a dataset.
-func (in AnnotationDetails) Shape(body map[string]any) error {
+func (in CreateAnnotation) Shape(body map[string]any) error {
 	if dataset, ok := in.Target.(string); ok {
 		body["target"] = map[string]any{"type": "dataset", "id": dataset}
 	}
@@ -67,11 +67,6 @@ func (in AddAnnotationAttachments) Validate() error {
 		return fault.Of(&fault.ParameterError{}, "attachments or file_paths is missing: one of them is needed")
 	}
 	return nil
-}
-
-// Shape writes the project into the filter.
-func (in AnnotationQuery) Shape(body map[string]any) error {
-	return equals(body, "project", string(in.Project))
 }
 
 // Validate checks the icon.

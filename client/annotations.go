@@ -11,7 +11,7 @@ type Annotations struct {
 	Delete             Op[AnnotationList, None]              `delete:"delete-annotations" chunk:"100" doc:"Delete one annotation or a list of annotations. They can be restored."`
 	Restore            Op[AnnotationList, None]              `set:"restore-annotations" doc:"Restore deleted annotations."`
 	Describe           Op[Refs, Some[Annotation]]            `read:"describe-annotation|describe-annotations" chunk:"1000" doc:"Describe one annotation or a list of annotations."`
-	Rename             Op[RenameAnnotation, None]            `set:"rename-annotation" doc:"Rename an annotation."`
+	Rename             Op[Rename, None]                      `set:"rename-annotation" doc:"Rename an annotation."`
 	Search             SearchOp[AnnotationQuery, Annotation] `read:"search-annotations" page:"1" doc:"Find annotations."`
 	SetDescription     Op[SetAnnotationDescription, None]    `set:"set-annotation-description" doc:"Set the description."`
 	SetFillColor       Op[SetAnnotationFill, None]           `set:"set-annotation-fill" doc:"Set the fill colour, and its opacity if given."`
@@ -23,15 +23,11 @@ type Annotations struct {
 	SetStrokeDasharray Op[SetAnnotationDashes, None]         `set:"set-annotation-stroke-dasharray" doc:"Set the dashes of the stroke."`
 	SetStrokeOpacity   Op[SetAnnotationStrokeOpacity, None]  `set:"set-annotation-stroke-opacity" doc:"Set the opacity of the stroke."`
 	SetStrokeWidth     Op[SetAnnotationStrokeWidth, None]    `set:"set-annotation-stroke-width" doc:"Set the width of the stroke."`
-	Draw               Op[DrawAnnotation, Annotation]        `create:"create-annotation" hidden:"yes" name:"create" doc:"Create an annotation whose attachments are datasets."`
-	DrawMany           Op[DrawAnnotations, []Annotation]     `create:"create-annotations" hidden:"yes" name:"create_annotations" doc:"Create annotations whose attachments are datasets."`
-	Attach             Op[AttachToAnnotation, None]          `set:"add-attachments" hidden:"yes" name:"add_attachments" doc:"Attach datasets to an annotation."`
 }
 
 // Inputs of the annotation operations.
 type (
-	// AnnotationDetails are what an annotation is made of.
-	AnnotationDetails struct {
+	CreateAnnotation struct {
 		Project       ID          `arg:"project,req" doc:"project it belongs to"`
 		Mission       ID          `arg:"mission" doc:"mission it belongs to"`
 		Geometry      Drawing     `arg:"geometry" null:"send" doc:"what is drawn, GeoJSON geometry; in degrees for type 2d"`
@@ -49,28 +45,17 @@ type (
 		Followers     []ID        `arg:"followers" doc:"users told of changes"`
 		Attachments   []ID        `arg:"attachments" doc:"datasets to attach"`
 		Normals       [][]float64 `arg:"normals" doc:"for type 3d: a vector of three numbers for each vertex"`
+		FilePaths     []Path      `arg:"file_paths" in:"none" doc:"files to upload and attach, each as a dataset named after the file"`
 		Extra
 	}
-	CreateAnnotation struct {
-		AnnotationDetails
-		FilePaths []Path `arg:"file_paths" in:"none" doc:"files to upload and attach, each as a dataset named after the file"`
-	}
-	DrawAnnotation    struct{ AnnotationDetails }
 	CreateAnnotations struct {
 		Annotations []CreateAnnotation `arg:"annotations,req,pos" doc:"annotations, each a table with the arguments of create"`
 		Extra
 	}
-	DrawAnnotations struct {
-		Annotations []DrawAnnotation `arg:"annotations,req,pos" doc:"annotations, each a table with the arguments of create"`
-		Extra
-	}
 	AddAnnotationAttachments struct {
-		AttachToAnnotation
-		FilePaths []Path `arg:"file_paths" in:"none" doc:"files to upload and attach, each as a dataset named after the file"`
-	}
-	AttachToAnnotation struct {
 		Ref
-		Attachments []ID `arg:"attachments" doc:"datasets to attach"`
+		Attachments []ID   `arg:"attachments" doc:"datasets to attach"`
+		FilePaths   []Path `arg:"file_paths" in:"none" doc:"files to upload and attach, each as a dataset named after the file"`
 	}
 	RemoveAnnotationAttachments struct {
 		Ref
@@ -80,13 +65,9 @@ type (
 		Annotation IDs `arg:"annotation,req,pos" wire:"annotations" wrap:"yes" doc:"annotation, or a list of annotations"`
 		Extra
 	}
-	RenameAnnotation struct {
-		Ref
-		Name string `arg:"name,req" doc:"new name"`
-	}
 	AnnotationQuery struct {
 		Query
-		Project ID `arg:"project" in:"none" only:"search" doc:"project, in place of a filter"`
+		Project ID `arg:"project" wire:"filter.project.$eq" only:"search" doc:"project, in place of a filter"`
 	}
 	SetAnnotationDescription struct {
 		Ref

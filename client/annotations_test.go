@@ -45,6 +45,11 @@ func TestAnnotationsOnTheWire(t *testing.T) {
 			want: []string{annotationsPath + `create-annotations {"quiet":true,"annotations":[
 			{"project":"p","type":"2d","geometry":null,"icon":"delair::icon::speedlimitUS10","target":{"id":"d1","type":"dataset"},"attachments":[],"tint":7},
 			{"project":"p","type":"3d","geometry":{"type":"Point","coordinates":[500,900]},"target":{"type":"photo","id":"d2"},"colr":1}]}`}},
+		call("create", map[string]any{"project": "p", "mission": schema.Null{}, "name": schema.Null{}},
+			annotationsPath+`create-annotation {"project":"p","mission":null,"name":null,"type":"2d","geometry":null}`),
+		{call: "annotations.create_annotations", answer: `[{"_id":"a1"}]`, args: map[string]any{"annotations": []any{
+			map[string]any{"project": "p", "mission": schema.Null{}, "description": schema.Null{}, "colr": schema.Null{}}}},
+			want: []string{annotationsPath + `create-annotations {"annotations":[{"project":"p","mission":null,"description":null,"colr":null,"type":"2d","geometry":null}]}`}},
 		call("add_attachments", with("attachments", []any{"d1"}), annotationsPath+`add-attachments {"annotation":"a1","attachments":["d1"]}`),
 		call("remove_attachments", with("attachments", "d1"), annotationsPath+`remove-attachments {"annotation":"a1","attachments":"d1"}`),
 		call("remove_attachments", with("attachments", []any{"d1", "d2"}), annotationsPath+`remove-attachments {"annotation":"a1","attachments":["d1","d2"]}`),
@@ -195,8 +200,8 @@ func TestAnnotationWithFiles(t *testing.T) {
 	t.Run("create_annotations", func(t *testing.T) {
 		c, r := record(t, attachmentAnswers())
 		list := []CreateAnnotation{
-			{AnnotationDetails{Project: "p1", Attachments: []ID{"d0"}}, []Path{Path(image)}},
-			{AnnotationDetails{Project: "p1"}, []Path{Path(text)}},
+			{Project: "p1", Attachments: []ID{"d0"}, FilePaths: []Path{Path(image)}},
+			{Project: "p1", FilePaths: []Path{Path(text)}},
 		}
 		made, err := c.Annotations.CreateAnnotations(t.Context(), CreateAnnotations{Annotations: list})
 		if err != nil || len(made) != 2 || made[1].ID != "a2" {
@@ -247,7 +252,7 @@ func TestAnnotationWithFiles(t *testing.T) {
 func TestAnnotationTyped(t *testing.T) {
 	c, r := record(t, map[string]string{"": `{"_id":"a1","project":"p","type":"2d","stroke":[1,2,3,0.5],"target":{"type":"dataset","id":"d"},"normals":[[0,0,1]],"creation_date":"2026-01-01T00:00:00.000Z"}`})
 	zero := 0.0
-	a, err := c.Annotations.Create(t.Context(), CreateAnnotation{AnnotationDetails: AnnotationDetails{Project: "p", FillOpacity: &zero, Normals: [][]float64{{0, 0, 1}}}})
+	a, err := c.Annotations.Create(t.Context(), CreateAnnotation{Project: "p", FillOpacity: &zero, Normals: [][]float64{{0, 0, 1}}})
 	if err != nil || a.Target.ID != "d" || a.Stroke[3] != 0.5 || a.CreationDate == "" {
 		t.Fatal(a, err)
 	}
@@ -266,7 +271,7 @@ func TestAnnotationDryRun(t *testing.T) {
 	c, r := record(t, nil)
 	c.engine.Links = append(c.engine.Links, DryRun(&out))
 	made, err := c.Annotations.CreateAnnotations(t.Context(), CreateAnnotations{Annotations: []CreateAnnotation{
-		{AnnotationDetails{Project: "p", Name: &one}, []Path{Path(image), Path(text)}}, {AnnotationDetails: AnnotationDetails{Project: "p", Name: &two}}}})
+		{Project: "p", Name: &one, FilePaths: []Path{Path(image), Path(text)}}, {Project: "p", Name: &two}}})
 	if err != nil || len(r.all()) > 0 {
 		t.Fatal(err, r.all())
 	}

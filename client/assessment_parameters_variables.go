@@ -14,7 +14,6 @@ type AssessmentParametersVariables struct {
 // Inputs of the operations on assessment parameter variables.
 type (
 	UpdateAssessmentParameterVariable struct {
-		Variable ID `arg:"assessment_parameter_variable,req" doc:"variable"`
 		UpdateSeasonAsset
 		CustomIDs any `arg:"custom_ids" doc:"identifiers of your own, sent as they are"`
 	}

@@ -8,7 +8,7 @@ type CollectionTasks struct {
 	CreateFlightLog      Op[Ref, None]                               `create:"/dct-service/task-management/create-or-update-task-flight-log" doc:"Create or replace the flight log of a task. The log itself goes in extra."`
 	Delete               Op[Ref, None]                               `delete:"delete-task" doc:"Delete a collection task."`
 	Describe             Op[CollectionTaskIDs, Some[CollectionTask]] `read:"describe-task|describe-tasks" chunk:"1000" doc:"Describe one collection task or a list of collection tasks."`
-	Rename               Op[RenameCollectionTask, CollectionTask]    `set:"set-task-name" doc:"Rename a collection task."`
+	Rename               Op[Rename, CollectionTask]                  `set:"set-task-name" doc:"Rename a collection task."`
 	Search               SearchOp[Query, CollectionTask]             `read:"search-tasks" page:"0" doc:"Find collection tasks."`
 	SetFieldreportInTask Op[SetFieldReport, CollectionTask]          `set:"set-fieldreport-in-task" doc:"Set the report on the collection of the data."`
 	SetTaskStatus        Op[SetTaskStatus, CollectionTask]           `set:"set-task-status" doc:"Set the status of a collection task."`
@@ -45,10 +45,6 @@ type (
 		Task   IDs    `arg:"task,req,pos" many:"tasks" doc:"collection task, or a list of collection tasks"`
 		Fields Object `arg:"fields" omit:"falsy" doc:"what to return of each: {include = {names}} or {exclude = {names}}, not both"`
 		Extra
-	}
-	RenameCollectionTask struct {
-		Ref
-		Name string `arg:"name,req" doc:"new name"`
 	}
 	SetTaskStatus struct {
 		Ref

@@ -73,15 +73,12 @@ var shapedByCode = map[string]string{
 	"missions.create_survey":          "coordinates become a geometry",
 	"missions.complete_survey_upload": "composed of flights.update_status",
 	"analytics.describe_by_name":      "composed of searches",
-	"analytics.search":                "name becomes part of the filter",
 	"analytics.expose":                "entries are grouped by company",
 	"analytics.unexpose":              "entries are grouped by company",
 	"analytics.enable":                "entries are grouped by company",
 	"analytics.disable":               "entries are grouped by company",
-	"products.search":                 "project becomes part of the filter",
 
 	"annotations.create":                  "a target is always a dataset",
-	"annotations.search":                  "project becomes part of the filter",
 	"annotations.set_fill_color":          "opacity is the fourth number of the colour",
 	"annotations.set_stroke_color":        "opacity is the fourth number of the colour",
 	"features.update_features_properties": "the argument is the whole body",
@@ -91,7 +88,6 @@ var shapedByCode = map[string]string{
 	"comments.create":                     "the target of a photo has two parts",
 	"comments.search":                     "the target of a photo has two parts",
 	"comments.mark_as_read":               "the target of a photo has two parts",
-	"credentials.search":                  "name becomes part of the filter",
 	"datastreamtemplates.search":          "exclude is spelled right, which the reference does not",
 }
 
@@ -184,13 +180,13 @@ func compareParam(t *testing.T, op string, w contractedParam, p *schema.Param) {
 	if _, byCode := shapedByCode[op]; byCode {
 		return
 	}
-	where := p.Key
+	where := strings.TrimSuffix(p.Key, ".$eq")
 	switch {
 	case p.In == schema.NotSent:
 		where = "none"
 	case p.In == schema.InPath:
 		where = "path"
-	case p.KeyMany != "":
+	case p.KeyMany != "" && !strings.HasPrefix(p.Key, "filter."):
 		where += "|" + p.KeyMany
 	}
 	if where != w.to {

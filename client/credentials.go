@@ -107,14 +107,6 @@ func (SetCredentials) Shape(body map[string]any) error { return spellSecrets(bod
 // Validate checks the labels.
 func (in SetLabels) Validate() error { return textLabels(in.Labels) }
 
-// Validate refuses a name beside a filter on it.
-func (in CredentialQuery) Validate() error {
-	if _, taken := in.Filter["name"]; taken && in.Name != nil {
-		return fault.Of(&fault.ParameterError{}, "argument name and a filter on name exclude each other")
-	}
-	return in.Query.Validate()
-}
-
 // Credential is what is known of stored credentials. The platform shows no
 // password, secret or key.
 type Credential struct {

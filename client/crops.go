@@ -6,7 +6,7 @@ type Crops struct {
 	Delete   Op[Ref, None]               `delete:"delete-crop" doc:"Delete a crop."`
 	Describe Op[Refs, Some[Crop]]        `read:"describe-crop|describe-crops" chunk:"1000" doc:"Describe one crop or a list of crops."`
 	Search   SearchOp[Query, Crop]       `read:"search-crops" page:"0" doc:"Find crops."`
-	Update   Op[UpdateCrop, Crop]        `set:"update-crop" doc:"Rename a crop, or give it to another company."`
+	Update   Op[UpdateSeasonAsset, Crop] `set:"update-crop" doc:"Rename a crop, or give it to another company."`
 }
 
 // Inputs of the crop operations.
@@ -19,13 +19,10 @@ type (
 	}
 	// UpdateSeasonAsset changes what CreateSeasonAsset creates.
 	UpdateSeasonAsset struct {
+		ID      ID     `arg:"@,req" doc:"@"`
 		Name    string `arg:"name,req" doc:"its name, the old one or a new one"`
 		Company ID     `arg:"company" doc:"company it belongs to from now on"`
 		Extra
-	}
-	UpdateCrop struct {
-		Crop ID `arg:"crop,req" doc:"crop"`
-		UpdateSeasonAsset
 	}
 )
 

@@ -13,7 +13,7 @@ type Datasets struct {
 	Delete              Op[DatasetList, None]               `delete:"delete-datasets" chunk:"100" doc:"Delete one dataset or a list of datasets. They can be restored."`
 	Restore             Op[DatasetList, None]               `set:"restore-datasets" doc:"Restore deleted datasets."`
 	Describe            Op[Refs, Some[Dataset]]             `read:"describe-dataset|describe-datasets" chunk:"1000" doc:"Describe one dataset or a list of datasets."`
-	Rename              Op[RenameDataset, None]             `set:"rename-dataset" doc:"Rename a dataset."`
+	Rename              Op[Rename, None]                    `set:"rename-dataset" doc:"Rename a dataset."`
 	AddCategories       Op[DatasetCategories, None]         `set:"add-dataset-categories" doc:"Add categories to a dataset."`
 	RemoveCategories    Op[DatasetCategories, None]         `set:"delete-dataset-categories" doc:"Remove categories from a dataset."`
 	UpdateProperties    Op[UpdateDatasetProperties, None]   `set:"update-dataset-properties" doc:"Set properties of a dataset; the others stay."`
@@ -22,7 +22,7 @@ type Datasets struct {
 	Wait                Op[WaitForDatasets, IngestionState] `read:"" composed:"yes" extra:"no" returns:"table of counts: pending (0 in the end), completed, failed" doc:"Wait until no dataset of those meant is waiting for its ingestion or being ingested. One whose files were never uploaded is waiting."`
 	UploadFile          Op[UploadFile, None]                `set:"init-upload-component|create-multipart-upload" extra:"no" doc:"Upload a file as a component, straight to storage, in parallel parts when it is large. The checksum is verified."`
 	DownloadComponent   Op[DownloadComponent, Path]         `read:"download-component" method:"GET" extra:"no" returns:"path of the file" doc:"Download a component. The file appears under its name only when it is complete and verified."`
-	DownloadImageAsJPEG Op[DownloadImage, Path]             `read:"download-image-as-jpeg" method:"GET" name:"download_image_as_jpeg" extra:"no" returns:"path of the file" doc:"Download an image as JPEG."`
+	DownloadImageAsJPEG Op[DownloadImage, Path]             `read:"download-image-as-jpeg" method:"GET" extra:"no" returns:"path of the file" doc:"Download an image as JPEG."`
 	DownloadPreview     Op[DownloadPreview, Path]           `read:"download-preview" method:"GET" extra:"no" returns:"path of the file" doc:"Download a small picture of a dataset."`
 	ShareTiles          Op[ShareTiles, string]              `create:"" composed:"yes" extra:"no" returns:"URL template with {z}, {x} and {y}" doc:"Share the tiles of rasters, or of one vector collection, by a URL with a token in it."`
 }
@@ -32,10 +32,6 @@ type (
 	DatasetList struct {
 		Dataset IDs `arg:"dataset,req,pos" wire:"datasets" wrap:"yes" doc:"dataset, or a list of datasets"`
 		Extra
-	}
-	RenameDataset struct {
-		Ref
-		Name string `arg:"name,req" doc:"new name"`
 	}
 	DatasetCategories struct {
 		Ref

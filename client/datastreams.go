@@ -5,7 +5,7 @@ import "encoding/json"
 // Datastreams bring files from a source into the platform, again and again.
 type Datastreams struct {
 	Create   Op[CreateDatastream, Datastream] `create:"create-datastream" doc:"Create a datastream from a template."`
-	Delete   Op[DatastreamOnly, None]         `delete:"delete-datastream" extra:"no" doc:"Delete a datastream."`
+	Delete   Op[Ref, None]                    `delete:"delete-datastream" extra:"no" doc:"Delete a datastream."`
 	Describe Op[DatastreamKey, Datastream]    `read:"describe-datastream" extra:"no" doc:"Describe a datastream."`
 	Search   SearchOp[Query, Datastream]      `read:"search-datastreams" page:"0" doc:"Find datastreams."`
 }
@@ -19,9 +19,6 @@ type (
 		Source    Object `arg:"source,req" doc:"where files come from: {url, regex, synchronisation = {type}}"`
 		Template  ID     `arg:"template,req" doc:"datastream template"`
 		Extra
-	}
-	DatastreamOnly struct {
-		Datastream ID `arg:"datastream,req,pos" doc:"datastream"`
 	}
 	DatastreamKey struct {
 		Datastream ID `arg:"datastream,req" doc:"datastream"`

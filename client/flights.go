@@ -11,12 +11,12 @@ type Flights struct {
 	Create                Op[None, None]                                 `create:"" composed:"yes" doc:"Refused: missions.create makes the flight of a mission with images."`
 	Describe              Op[Refs, Some[Flight]]                         `read:"describe-flight|describe-flights" chunk:"1000" doc:"Describe one flight or a list of flights."`
 	DescribeUploadsStatus Op[DescribeUploadsStatus, Page[UploadsStatus]] `read:"describe-flight-uploads-status" rename:"flight>_id" doc:"Tell how far the uploads of flights are, by flights, missions or projects."`
-	Search                SearchOp[Query, Flight]                        `read:"search-flights" page:"1" limit:"100" generator:"100" refuse:"project|mission" doc:"Find flights."`
-	UpdateBbox            Op[UpdateFlightBbox, Flight]                   `set:"update-flight-bbox" doc:"Set the bounding box."`
+	Search                SearchOp[Query, Flight]                        `read:"search-flights" page:"1" limit:"100" refuse:"project|mission" doc:"Find flights."`
+	UpdateBbox            Op[UpdateBbox, Flight]                         `set:"update-flight-bbox" doc:"Set the bounding box."`
 	UpdateGeodata         Op[UpdateFlightGeodata, Flight]                `set:"update-flight-data" doc:"Set bounding box and geometry."`
-	UpdateName            Op[UpdateFlightName, Flight]                   `set:"update-flight-name" doc:"Rename a flight."`
+	UpdateName            Op[Rename, Flight]                             `set:"update-flight-name" doc:"Rename a flight."`
 	UpdateStatus          Op[UpdateFlightStatus, Flight]                 `set:"update-flight-status" doc:"Set the status, such as completed once all images are uploaded."`
-	UpdateSurveyDate      Op[UpdateFlightSurveyDate, Flight]             `set:"update-flight-survey-date" doc:"Set the survey date."`
+	UpdateSurveyDate      Op[UpdateSurveyDate, Flight]                   `set:"update-flight-survey-date" doc:"Set the survey date."`
 }
 
 // Inputs of the flight operations.
@@ -30,26 +30,14 @@ type (
 		ReturnTotal bool `arg:"return_total" in:"none" default:"false" doc:"return {total, results} instead of the list alone"`
 		Extra
 	}
-	UpdateFlightBbox struct {
-		Ref
-		RealBbox Geometry `arg:"real_bbox,req" doc:"bounding box, GeoJSON geometry"`
-	}
 	UpdateFlightGeodata struct {
 		Ref
 		Bbox     []float64 `arg:"bbox" wire:"data.bbox" doc:"bounding box: west, south, east, north in degrees"`
 		Geometry Geometry  `arg:"geometry" wire:"data.geometry" doc:"outline, GeoJSON geometry"`
 	}
-	UpdateFlightName struct {
-		Ref
-		Name string `arg:"name,req" doc:"new name"`
-	}
 	UpdateFlightStatus struct {
 		Ref
 		Status string `arg:"status,req" choices:"flying|uploading|temporary-blocked|error|completed" doc:"new status"`
-	}
-	UpdateFlightSurveyDate struct {
-		Ref
-		SurveyDate Date `arg:"survey_date,req" doc:"new survey date"`
 	}
 )
 

@@ -6,16 +6,8 @@ type GrowthStages struct {
 	Delete   Op[Ref, None]                      `delete:"delete-growth-stage" doc:"Delete a growth stage."`
 	Describe Op[Refs, Some[GrowthStage]]        `read:"describe-growth-stage|describe-growth-stages" chunk:"1000" doc:"Describe one growth stage or a list of growth stages."`
 	Search   SearchOp[Query, GrowthStage]       `read:"search-growth-stages" page:"0" doc:"Find growth stages."`
-	Update   Op[UpdateGrowthStage, GrowthStage] `set:"update-growth-stage" doc:"Rename a growth stage, or give it to another company."`
+	Update   Op[UpdateSeasonAsset, GrowthStage] `set:"update-growth-stage" doc:"Rename a growth stage, or give it to another company."`
 }
-
-// Inputs of the growth stage operations.
-type (
-	UpdateGrowthStage struct {
-		GrowthStage ID `arg:"growth_stage,req" doc:"growth stage"`
-		UpdateSeasonAsset
-	}
-)
 
 // GrowthStage is a step in the growth of crops.
 type GrowthStage struct {

@@ -2,6 +2,7 @@ package client
 
 import (
 	"transect/client/declare"
+	"transect/client/fault"
 	"transect/client/schema"
 )
 
@@ -61,6 +62,30 @@ type (
 	}
 )
 
+// Changes that several managers make alike.
+type (
+	// Rename gives a resource another name.
+	Rename struct {
+		Ref
+		Name string `arg:"name,req" doc:"new name"`
+	}
+	// UpdateBbox sets a bounding box.
+	UpdateBbox struct {
+		Ref
+		RealBbox Geometry `arg:"real_bbox,req" doc:"bounding box, GeoJSON geometry"`
+	}
+	// UpdateGeometry sets an outline.
+	UpdateGeometry struct {
+		Ref
+		Geometry Geometry `arg:"geometry,req" doc:"outline, GeoJSON geometry"`
+	}
+	// UpdateSurveyDate says when a survey was flown.
+	UpdateSurveyDate struct {
+		Ref
+		SurveyDate Date `arg:"survey_date,req" doc:"new survey date"`
+	}
+)
+
 // Query are the arguments of most searches.
 type Query struct {
 	Filter      Filter `arg:"filter" default:"{}" doc:"which to find: property to operator object, such as {name = {[\"$eq\"] = \"North\"}}"`
@@ -74,3 +99,15 @@ type Query struct {
 
 // Validate refuses fields that both include and exclude.
 func (q Query) Validate() error { return oneChoice(q.Fields) }
+
+func oneChoice(fields Object) error {
+	if fields["include"] != nil && fields["exclude"] != nil {
+		return fault.Of(&fault.ParameterError{}, "fields: include and exclude exclude each other; give one of them")
+	}
+	for key := range fields {
+		if key != "include" && key != "exclude" {
+			return fault.Of(&fault.ParameterError{}, "fields: unknown key %s, there are include and exclude", key)
+		}
+	}
+	return nil
+}

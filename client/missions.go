@@ -16,13 +16,13 @@ type Missions struct {
 	CreateArchive        Op[CreateArchive, Accepted]             `create:"create-mission-archive" returns:"true when the request was accepted" doc:"Ask for an archive of the mission's images."`
 	CompleteSurveyUpload Op[CompleteSurveyUpload, None]          `set:"" composed:"yes" deprecated:"flights.update_status" doc:"Tell that the uploads of a flight have ended."`
 	ComputeBbox          Op[Ref, Mission]                        `set:"compute-mission-bbox" doc:"Compute the bounding box from the mission's content."`
-	UpdateBbox           Op[UpdateMissionBbox, Mission]          `set:"update-mission-bbox" doc:"Set the bounding box."`
-	UpdateGeometry       Op[UpdateMissionGeometry, Mission]      `set:"update-mission-geometry" doc:"Set the geometry."`
-	UpdateName           Op[UpdateMissionName, Mission]          `set:"update-mission-name" doc:"Rename a mission."`
-	UpdateSurveyDate     Op[UpdateMissionSurveyDate, Mission]    `set:"update-mission-survey-date" doc:"Set the survey date."`
-	Delete               Op[MissionOnly, None]                   `delete:"missions/delete-survey" extra:"no" doc:"Delete a mission."`
+	UpdateBbox           Op[UpdateBbox, Mission]                 `set:"update-mission-bbox" doc:"Set the bounding box."`
+	UpdateGeometry       Op[UpdateGeometry, Mission]             `set:"update-mission-geometry" doc:"Set the geometry."`
+	UpdateName           Op[Rename, Mission]                     `set:"update-mission-name" doc:"Rename a mission."`
+	UpdateSurveyDate     Op[UpdateSurveyDate, Mission]           `set:"update-mission-survey-date" doc:"Set the survey date."`
+	Delete               Op[Ref, None]                           `delete:"missions/delete-survey" extra:"no" doc:"Delete a mission."`
 	Describe             Op[Refs, Some[Mission]]                 `read:"describe-mission|describe-missions" chunk:"1000" doc:"Describe one mission or a list of missions."`
-	Search               SearchOp[Query, Mission]                `read:"search-missions" page:"1" limit:"100" generator:"100" refuse:"missions|flights|project|deleted" doc:"Find missions."`
+	Search               SearchOp[Query, Mission]                `read:"search-missions" page:"1" limit:"100" refuse:"missions|flights|project|deleted" doc:"Find missions."`
 }
 
 // Inputs of the mission operations.
@@ -61,25 +61,6 @@ type (
 	CompleteSurveyUpload struct {
 		Flight ID     `arg:"flight,req" doc:"flight"`
 		Status string `arg:"status" default:"complete" choices:"complete|failed" doc:"how the uploads ended"`
-	}
-	MissionOnly struct {
-		Mission ID `arg:"mission,req,pos" doc:"mission"`
-	}
-	UpdateMissionBbox struct {
-		Ref
-		RealBbox Geometry `arg:"real_bbox,req" doc:"bounding box, GeoJSON geometry"`
-	}
-	UpdateMissionGeometry struct {
-		Ref
-		Geometry Geometry `arg:"geometry,req" doc:"outline, GeoJSON geometry"`
-	}
-	UpdateMissionName struct {
-		Ref
-		Name string `arg:"name,req" doc:"new name"`
-	}
-	UpdateMissionSurveyDate struct {
-		Ref
-		SurveyDate Date `arg:"survey_date,req" doc:"new survey date"`
 	}
 )
 

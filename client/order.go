@@ -6,6 +6,7 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 
+	"transect/client/declare"
 	"transect/client/fault"
 	"transect/client/semrange"
 )
@@ -88,6 +89,7 @@ func newest(versions []string) string {
 }
 
 func (c *Client) orderAnalytic(ctx context.Context, in OrderAnalytic) (Product, error) {
+	args := declare.Running(ctx)
 	if in.Name != "" {
 		a, err := c.findAnalytic(ctx, AnalyticByName{Name: in.Name, Version: in.Version})
 		if err != nil {
@@ -101,15 +103,17 @@ func (c *Client) orderAnalytic(ctx context.Context, in OrderAnalytic) (Product, 
 			return Product{}, fault.Hinted(fault.Of(&fault.ParameterError{}, "no analytic %s", wanted),
 				"analytics.search{name = %q} lists the versions there are", in.Name)
 		}
-		in.Analytic = ID(a.ID)
+		args.Values["analytic"] = a.ID
 	} else if in.Version != nil {
 		c.log.Warn("version goes with name and is ignored", "operation", "analytics.order", "version", *in.Version)
 	}
-	return c.Analytics.OrderByID(ctx, OrderByID{Analytic: in.Analytic, OrderDetails: in.OrderDetails})
+	delete(args.Values, "name")
+	delete(args.Values, "version")
+	return declare.Proceed[Product](ctx, c.operation("analytics", "order"), args)
 }
 
 // Shape asks for optional deliverables as an object of nulls.
-func (in OrderByID) Shape(body map[string]any) error {
+func (in OrderAnalytic) Shape(body map[string]any) error {
 	if len(in.Deliverables) > 0 {
 		asked := map[string]any{}
 		for _, name := range in.Deliverables {

@@ -2,7 +2,7 @@ package client
 
 // Products are ordered analytics: their state, their logs, what they made.
 type Products struct {
-	Cancel          Op[ProductOnly, Product]         `set:"cancel-product" extra:"no" doc:"Cancel a running product."`
+	Cancel          Op[Ref, Product]                 `set:"cancel-product" extra:"no" doc:"Cancel a running product."`
 	Describe        Op[Ref, Product]                 `read:"describe-product" doc:"Describe a product."`
 	RetrieveLogs    Op[Ref, ProductLogs]             `read:"retrieve-product-logs" returns:"{total, logs}, oldest first, each {timestamp, record}" doc:"Return the log lines written so far."`
 	FollowLogs      Op[FollowLogs, *Cursor[LogLine]] `read:"describe-product|retrieve-product-logs" returns:"iterator of {timestamp, record, product, cursor}" doc:"Go through the log lines of a product, or of several in order of time, as they come, until all have ended."`
@@ -13,9 +13,6 @@ type Products struct {
 
 // Inputs of the product operations.
 type (
-	ProductOnly struct {
-		Product ID `arg:"product,req,pos" doc:"product"`
-	}
 	FollowLogs struct {
 		Product IDs `arg:"product,req,pos" doc:"product, or a list of products"`
 		After   any `arg:"after" in:"none" doc:"cursor of the last line that was read, to go on behind it; with several products a table, product to cursor"`
@@ -23,11 +20,6 @@ type (
 	}
 	ProductQuery struct {
 		Query
-		Project ID `arg:"project" in:"none" only:"search" doc:"project, in place of a filter"`
+		Project ID `arg:"project" wire:"filter.project.$eq" only:"search" doc:"project, in place of a filter"`
 	}
 )
-
-// Shape writes the project into the filter.
-func (in ProductQuery) Shape(body map[string]any) error {
-	return equals(body, "project", string(in.Project))
-}

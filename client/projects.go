@@ -12,13 +12,13 @@ type Projects struct {
 	FindOrCreate                  Op[FindOrCreateProject, Found[Project]] `create:"" composed:"yes" returns:"project; true when it was created" doc:"Find the project of a company by its exact name, or create it. Several of that name are an error that lists them."`
 	Delete                        Op[ProjectID, None]                     `delete:"projects/{project}" method:"DELETE" extra:"no" doc:"Delete a project."`
 	Describe                      Op[Refs, Some[Project]]                 `read:"describe-project|describe-projects" chunk:"1000" doc:"Describe one project or a list of projects."`
-	Search                        SearchOp[Query, Project]                `read:"search-projects" page:"1" limit:"100" generator:"100" refuse:"name|deleted" doc:"Find projects. The filter key search matches name, place name and tags."`
+	Search                        SearchOp[Query, Project]                `read:"search-projects" page:"1" limit:"100" refuse:"name|deleted" doc:"Find projects. The filter key search matches name, place name and tags."`
 	ComputeBbox                   Op[Ref, Project]                        `set:"compute-project-bbox" rename:"companyId>company" doc:"Compute the bounding box from the project's content."`
-	UpdateBbox                    Op[UpdateProjectBbox, Project]          `set:"update-project-bbox" rename:"companyId>company" doc:"Set the bounding box."`
-	UpdateGeometry                Op[UpdateProjectGeometry, Project]      `set:"update-project-geometry" rename:"companyId>company" doc:"Set the geometry."`
+	UpdateBbox                    Op[UpdateBbox, Project]                 `set:"update-project-bbox" rename:"companyId>company" doc:"Set the bounding box."`
+	UpdateGeometry                Op[UpdateGeometry, Project]             `set:"update-project-geometry" rename:"companyId>company" doc:"Set the geometry."`
 	UpdateLocalCoordinatesDataset Op[UpdateProjectLocalCoords, Project]   `set:"update-project-local-coords" rename:"companyId>company" doc:"Set the dataset that defines the local coordinates."`
 	UpdateLocation                Op[UpdateProjectLocation, Project]      `set:"update-project-location" rename:"companyId>company" doc:"Set the location, and whether it stays fixed."`
-	UpdateName                    Op[UpdateProjectName, Project]          `set:"update-project-name" rename:"companyId>company" doc:"Rename a project."`
+	UpdateName                    Op[Rename, Project]                     `set:"update-project-name" rename:"companyId>company" doc:"Rename a project."`
 	UpdateSRS                     Op[UpdateProjectSRS, Project]           `set:"update-project-srs" rename:"companyId>company" doc:"Set the spatial reference systems."`
 	UpdateStatus                  Op[UpdateProjectStatus, Project]        `set:"projects/update/{project}" result:"project" missing:"ResponseError" rename:"companyId>company" extra:"no" doc:"Set the status."`
 	UpdateUnits                   Op[UpdateProjectUnits, Project]         `set:"update-project-units" rename:"companyId>company" doc:"Set the units measures are shown in."`
@@ -35,14 +35,6 @@ type (
 	ProjectID struct {
 		Project ID `arg:"project,req,pos" in:"path" doc:"project"`
 	}
-	UpdateProjectBbox struct {
-		Ref
-		RealBbox Geometry `arg:"real_bbox,req" doc:"bounding box, GeoJSON geometry"`
-	}
-	UpdateProjectGeometry struct {
-		Ref
-		Geometry Geometry `arg:"geometry,req" doc:"outline, GeoJSON geometry"`
-	}
 	UpdateProjectLocalCoords struct {
 		Ref
 		Dataset ID `arg:"dataset,req" wire:"local_coords_dataset" doc:"dataset with the local coordinates"`
@@ -51,10 +43,6 @@ type (
 		Ref
 		Location []float64 `arg:"location" doc:"longitude and latitude in degrees, WGS 84"`
 		Fixed    *bool     `arg:"fixed" doc:"true keeps the location, false lets it follow the content"`
-	}
-	UpdateProjectName struct {
-		Ref
-		Name string `arg:"name,req" doc:"new name"`
 	}
 	UpdateProjectSRS struct {
 		Ref

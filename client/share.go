@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 
+	"transect/client/declare"
 	"transect/client/fault"
 )
 
@@ -29,7 +30,11 @@ func (c *Client) shareTiles(ctx context.Context, in ShareTiles) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	token, err := c.shareDatasets(ctx, datasets, IssueShareToken{Company: in.Company, Duration: in.Duration})
+	args := declare.Args{Values: map[string]any{"dataset": []string(in.Dataset)}}
+	if in.Duration != nil {
+		args.Values["duration"] = int64(*in.Duration)
+	}
+	token, err := c.shareDatasets(ctx, datasets, in.Company, args)
 	if err != nil {
 		return "", err
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"transect/client/declare"
 	"transect/client/fault"
 )
 
@@ -14,20 +15,13 @@ type ShareTokens struct {
 	Create Op[CreateShareToken, ShareToken] `create:"create-share-token" composed:"yes" doc:"Create a token for one dataset or several of one company."`
 	Revoke Op[RevokeShareToken, None]       `delete:"revoke-share-token" doc:"Make a token worthless."`
 	Search SearchOp[TokenQuery, ShareToken] `read:"search-share-tokens" page:"1" doc:"Find share tokens. They cannot be sorted."`
-	Issue  Op[IssueShareToken, ShareToken]  `create:"create-share-token" hidden:"yes" name:"create" doc:"Create a token for datasets of a company that is known."`
 }
 
 // Inputs of the share token operations.
 type (
 	CreateShareToken struct {
-		Dataset  IDs  `arg:"dataset,req,pos" doc:"dataset, or a list of datasets of one company"`
+		Dataset  IDs  `arg:"dataset,req,pos" wire:"scope.datasets" wrap:"yes" doc:"dataset, or a list of datasets of one company"`
 		Duration *int `arg:"duration" doc:"seconds until it expires; it never does when absent"`
-		Extra
-	}
-	IssueShareToken struct {
-		Datasets IDs  `arg:"datasets,req" wire:"scope.datasets" wrap:"yes" doc:"datasets of the company"`
-		Company  ID   `arg:"company,req" doc:"company they belong to"`
-		Duration *int `arg:"duration" doc:"seconds until it expires"`
 		Extra
 	}
 	RevokeShareToken struct {
@@ -55,15 +49,14 @@ func (c *Client) createShareToken(ctx context.Context, in CreateShareToken) (Sha
 	if err != nil {
 		return ShareToken{}, err
 	}
-	return c.shareDatasets(ctx, datasets, IssueShareToken{Duration: in.Duration, Extra: in.Extra})
+	return c.shareDatasets(ctx, datasets, "", declare.Running(ctx))
 }
 
-// shareDatasets issues a token for datasets that are already described, for the
+// shareDatasets creates a token for datasets that are already described, for the
 // company they belong to unless another is named.
-func (c *Client) shareDatasets(ctx context.Context, datasets []Dataset, in IssueShareToken) (ShareToken, error) {
+func (c *Client) shareDatasets(ctx context.Context, datasets []Dataset, company ID, args declare.Args) (ShareToken, error) {
 	var companies []string
 	for _, d := range datasets {
-		in.Datasets = append(in.Datasets, d.ID)
 		if !slices.Contains(companies, d.Company) {
 			companies = append(companies, d.Company)
 		}
@@ -72,8 +65,12 @@ func (c *Client) shareDatasets(ctx context.Context, datasets []Dataset, in Issue
 		return ShareToken{}, fault.Hinted(fault.Of(&fault.RuntimeError{}, "the datasets belong to %d companies; a token opens those of one", len(companies)),
 			"create one token per company")
 	}
-	if in.Company = cmp.Or(in.Company, ID(companies[0])); in.Company == "" {
+	if company = cmp.Or(company, ID(companies[0])); company == "" {
 		return ShareToken{}, fault.Of(&fault.RuntimeError{}, "the platform does not tell which company the datasets belong to")
 	}
-	return c.ShareTokens.Issue(ctx, in)
+	if args.Extra == nil {
+		args.Extra = map[string]any{}
+	}
+	args.Extra["company"] = string(company)
+	return declare.Proceed[ShareToken](ctx, c.operation("share_tokens", "create"), args)
 }

@@ -19,7 +19,6 @@ type Manager struct {
 	One     string // what one of its resources is called
 	Root    string // path its routes start with
 	Ops     []*Spec
-	Hidden  []*Spec // steps of composed operations, which nobody calls by name
 
 	field []int // of the client
 }
@@ -87,36 +86,23 @@ func (m *Manager) bind(v reflect.Value, e *Engine) error {
 		if err != nil {
 			return fmt.Errorf("%s.%s: %w", m.Name, field.Name, err)
 		}
-		specs := op.bind(e, spec)
-		if field.Tag.Get("hidden") == "yes" {
-			m.Hidden = append(m.Hidden, specs...)
-			continue
-		}
-		m.Ops = append(m.Ops, specs...)
+		m.Ops = append(m.Ops, op.bind(e, spec)...)
 	}
 	return nil
 }
 
 // opTags is the closed set of tags of an operation. Wanting another one is a
 // sign of logic: write a Go method.
-var opTags = []string{"read", "create", "set", "delete", "doc", "name", "alias", "method", "result", "missing", "rename",
-	"chunk", "page", "limit", "generator", "extra", "composed", "hidden", "refuse", "deprecated", "returns", "example"}
+var opTags = []string{"read", "create", "set", "delete", "doc", "alias", "method", "result", "missing", "rename",
+	"chunk", "page", "limit", "extra", "composed", "refuse", "deprecated", "returns"}
 
 func (m *Manager) spec(field reflect.StructField, op operation) (*Spec, error) {
 	tag := field.Tag
 	s := &Spec{
 		manager: m, Manager: m.Name, Name: snake(field.Name), Aliases: schema.Words(tag.Get("alias")), Doc: tag.Get("doc"),
-		Method: "POST", ResultKey: tag.Get("result"), Missing: "QueryError", Shape: op.output(), Returns: tag.Get("returns"),
-		Refused: schema.Words(tag.Get("refuse")), NoExtra: tag.Get("extra") == "no", ExtraWins: tag.Get("extra") == "over", Composed: tag.Get("composed") == "yes", Deprecated: tag.Get("deprecated"),
-	}
-	if name := tag.Get("name"); name != "" {
-		s.Name = name
-	}
-	if method := tag.Get("method"); method != "" {
-		s.Method = method
-	}
-	if missing := tag.Get("missing"); missing != "" {
-		s.Missing = missing
+		Method: cmp.Or(tag.Get("method"), "POST"), ResultKey: tag.Get("result"), Missing: cmp.Or(tag.Get("missing"), "QueryError"), Shape: op.output(), Returns: tag.Get("returns"),
+		Refused: schema.Words(tag.Get("refuse")), NoExtra: tag.Get("extra") == "no", ExtraWins: tag.Get("extra") == "over", Composed: tag.Get("composed") == "yes",
+		Deprecated: tag.Get("deprecated"),
 	}
 	if old, now, ok := strings.Cut(tag.Get("rename"), ">"); ok {
 		s.Rename = [2]string{old, now}
@@ -145,22 +131,16 @@ func (m *Manager) spec(field reflect.StructField, op operation) (*Spec, error) {
 	case s.Doc == "":
 		return nil, fmt.Errorf("no doc")
 	}
+	var limit int
 	var err error
-	if s.Chunk, err = number(tag, "chunk", 0); err != nil {
-		return nil, err
+	for key, to := range map[string]*int{"chunk": &s.Chunk, "page": &s.FirstPage, "limit": &limit} {
+		if text, ok := tag.Lookup(key); ok {
+			if *to, err = strconv.Atoi(text); err != nil {
+				return nil, fmt.Errorf("tag %s: %w", key, err)
+			}
+		}
 	}
-	if s.FirstPage, err = number(tag, "page", 0); err != nil {
-		return nil, err
-	}
-	limit, err := number(tag, "limit", 0)
-	if err != nil {
-		return nil, err
-	}
-	generator, err := number(tag, "generator", 50)
-	if err != nil {
-		return nil, err
-	}
-	s.generatorLimit = int64(generator)
+	s.generatorLimit = int64(cmp.Or(limit, 50))
 	if s.Params, err = schema.FromStruct(op.input()); err != nil {
 		return nil, err
 	}
@@ -191,18 +171,6 @@ func (s *Spec) checkPath() error {
 		}
 	}
 	return nil
-}
-
-func number(tag reflect.StructTag, key string, otherwise int) (int, error) {
-	text, ok := tag.Lookup(key)
-	if !ok {
-		return otherwise, nil
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		return 0, fmt.Errorf("tag %s: %w", key, err)
-	}
-	return n, nil
 }
 
 // Singular is what one of a manager's resources is called by default.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"transect/client/fault"
 	"transect/client/schema"
 )
 
@@ -155,6 +156,12 @@ func fillBody(body map[string]any, params []schema.Param, values map[string]any,
 		key := p.Key
 		if p.KeyMany != "" && isList(v) {
 			key = p.KeyMany
+		}
+		if condition, ok := strings.CutPrefix(key, "filter."); ok {
+			property, _, _ := strings.Cut(condition, ".")
+			if filter, _ := body["filter"].(map[string]any); filter[property] != nil {
+				return fault.Of(&fault.ParameterError{}, "argument %s and a filter on %s exclude each other", p.Name, property)
+			}
 		}
 		v, err := tableBodies(p, v)
 		if err != nil {

@@ -3,6 +3,7 @@ package declare
 import (
 	"context"
 	"iter"
+	"maps"
 	"reflect"
 
 	"transect/client/schema"
@@ -127,8 +128,13 @@ func (op *Op[In, Out]) bind(e *Engine, s *Spec) []*Spec {
 		}
 	}
 	if own := *op; own != nil {
+		request := *s
+		request.Composed = false
+		s.proceed = func(ctx context.Context, a Args) (Value, error) {
+			return e.do(ctx, &request, a, filled[In](s), e.send)
+		}
 		last = func(ctx context.Context, call *Call) (Value, error) {
-			out, err := own(ctx, call.In.(In))
+			out, err := own(context.WithValue(ctx, runningKey{}, call.Args), call.In.(In))
 			if err != nil {
 				return Value{}, err
 			}
@@ -147,6 +153,25 @@ func (op *Op[In, Out]) bind(e *Engine, s *Spec) []*Spec {
 		return decodeInto[Out](v)
 	}
 	return []*Spec{s}
+}
+
+type runningKey struct{}
+
+// Running are the arguments of the operation whose Go method runs with ctx, for
+// it to complete. Other than its input struct they tell null from absent.
+func Running(ctx context.Context) Args {
+	args := ctx.Value(runningKey{}).(Args)
+	return Args{Values: maps.Clone(args.Values), Extra: maps.Clone(args.Extra)}
+}
+
+// Proceed sends the request of a composed operation, whose Go method has
+// completed the arguments. It passes the links like any call.
+func Proceed[Out any](ctx context.Context, s *Spec, a Args) (out Out, err error) {
+	v, err := s.proceed(ctx, a)
+	if err != nil {
+		return out, err
+	}
+	return decodeInto[Out](v)
 }
 
 func (s *Search[In, T]) input() reflect.Type { return reflect.TypeFor[In]() }

@@ -63,7 +63,7 @@ type Spec struct {
 	Refused    []string // arguments of old that a filter replaces
 	NoExtra    bool     // extra arguments are refused
 	ExtraWins  bool     // an extra argument replaces what the named ones put under its key
-	Composed   bool     // made of other operations only, which are intercepted themselves
+	Composed   bool     // its Go method calls operations, or proceeds to its request; those are intercepted
 	Deprecated string   // what to use instead
 	FirstPage  int      // first page number of a search
 
@@ -71,6 +71,7 @@ type Spec struct {
 	paged          bool // it goes through the pages of a search
 
 	invoke  func(ctx context.Context, a Args) (Value, error)
+	proceed func(ctx context.Context, a Args) (Value, error)
 	manager *Manager
 }
 

@@ -113,7 +113,7 @@ func (s *session) tidy(ctx context.Context) error {
 		if _, err := s.Datasets.UpdateProperties(ctx, client.UpdateDatasetProperties{Ref: ref, Properties: client.Object{"season": "2026"}}); err != nil {
 			return err
 		}
-		if _, err := s.Datasets.Rename(ctx, client.RenameDataset{Ref: ref, Name: "final"}); err != nil {
+		if _, err := s.Datasets.Rename(ctx, client.Rename{Ref: ref, Name: "final"}); err != nil {
 			return err
 		}
 	}
@@ -226,8 +226,8 @@ func (s *session) report(ctx context.Context, mission client.Mission) (product c
 		product = ordered.Results[0]
 	} else {
 		version := "1.x"
-		product, err = s.Analytics.Order(ctx, client.OrderAnalytic{Name: "flight_report", Version: &version, OrderDetails: client.OrderDetails{
-			Project: client.ID(mission.Project), Mission: client.ID(mission.ID), Inputs: client.Object{"mission": mission.ID}}})
+		product, err = s.Analytics.Order(ctx, client.OrderAnalytic{Name: "flight_report", Version: &version,
+			Project: client.ID(mission.Project), Mission: client.ID(mission.ID), Inputs: client.Object{"mission": mission.ID}})
 		if err != nil {
 			return product, nil, err
 		}

@@ -48,6 +48,15 @@ func openSource(path string, open func(string) (*os.File, error)) (*source, erro
 	return s, nil
 }
 
+// Open opens a file that is to be uploaded, with the errors of an upload.
+func (t *Transfers) Open(path string) (*os.File, error) {
+	s, err := openSource(path, t.open)
+	if err != nil {
+		return nil, err
+	}
+	return s.file, nil
+}
+
 func (s *source) close() { _ = s.file.Close() } // only read from
 
 // load reads the file into a buffer of its size.

@@ -70,8 +70,8 @@ func Operations(managers []*declare.Manager) []*Operation {
 	var all []*Operation
 	known := map[string]*Operation{}
 	for _, m := range managers {
-		for _, s := range slices.Concat(m.Ops, m.Hidden) {
-			if s.Composed || s.Shape == declare.ShapeIterator && s.Name != "search_generator" {
+		for _, s := range m.Ops {
+			if s.Shape == declare.ShapeIterator && s.Name != "search_generator" {
 				continue // made of requests that other operations declare
 			}
 			for i, path := range s.Routes {
