@@ -2,16 +2,13 @@ package stdlib
 
 import (
 	"bytes"
-	"context"
-	"os"
 	"slices"
-	"strings"
 
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
+	"transect/client/schema"
 	"transect/runtime/module"
-	"transect/runtime/vm"
 	"transect/stdlib/csvtext"
 )
 
@@ -26,7 +23,7 @@ var (
 		{Name: "types", Type: "table", Doc: "types of columns that are not text: number, integer or boolean by name (by index without header); an empty field is then absent", Optional: true},
 		{Name: "comment", Type: "string", Doc: "lines that begin with this character are skipped", Optional: true},
 		{Name: "trim", Type: "boolean", Doc: "remove spaces around fields", Default: false},
-		{Name: "skip", Type: "integer", Doc: "lines before the table", Default: 0},
+		{Name: "skip", Type: "integer", Doc: "lines before the table", Default: 0, Min: schema.Bound(0)},
 		{Name: "decimal", Type: "string", Doc: "decimal separator of numbers, such as a comma", Default: "."},
 	}}
 	csvColumns = module.Param{Name: "header", Type: "boolean|table", Doc: "the columns in order, written as first row; false for lists without one. " +
@@ -45,45 +42,12 @@ var csvModule = &module.Module{
 		{
 			Name: "read", Doc: "Iterates over the rows of a file of any size.",
 			Params: []module.Param{pathParam("the file"), csvReading}, Returns: "an iterator of rows, each with its line number",
-			Call: func(c *module.Call) (any, error) {
-				path := c.In.Path(c.String("path"))
-				var f *os.File
-				err := c.Blocking(func(context.Context) (err error) { f, err = c.In.Open(path, os.O_RDONLY, 0); return err })
-				if err != nil {
-					return nil, namedFile(c.String("path"), err)
-				}
-				t, err := newTable(c, f)
-				if err != nil {
-					_ = f.Close()
-					return nil, err
-				}
-				t.name, t.file = c.String("path"), f
-				closeAtEnd(c.In, f)
-				return c.L.NewFunction(t.next), nil
-			},
+			Call: csvRead,
 		},
 		{
 			Name: "parse", Doc: "Parses the rows of a text.",
 			Params: []module.Param{{Name: "text", Type: "string", Doc: "the lines"}, csvReading}, Returns: "a list of rows",
-			Call: func(c *module.Call) (any, error) {
-				t, err := newTable(c, strings.NewReader(c.String("text")))
-				if err != nil {
-					return nil, err
-				}
-				rows := c.L.NewTable()
-				vm.MarkList(rows)
-				for n := 1; ; n++ {
-					record, line, err := t.read()
-					if err != nil || record == nil {
-						return rows, err
-					}
-					row, err := t.row(c.L, record, line)
-					if err != nil {
-						return nil, err
-					}
-					rows.RawSetInt(n, row)
-				}
-			},
+			Call: csvParse,
 		},
 		{
 			Name: "encode", Doc: "Formats rows as text.",
@@ -116,42 +80,28 @@ var csvModule = &module.Module{
 			Returns: "a csv_writer",
 			Call: func(c *module.Call) (any, error) {
 				w, err := newCSVWriter(c)
-				if err != nil {
-					return nil, err
-				}
-				return module.NewObject(c.L, csvWriterType, w), nil
+				return module.NewObject(c.L, csvWriterType, w), err
 			},
 		},
 	},
 }
 
-// one reads an option that is one character of ASCII.
-func one(c *module.Call, name string) (byte, error) {
-	text := c.String(name)
-	if len(text) != 1 || text[0] >= 0x80 || text == "\n" || text == "\r" {
-		return 0, fault.Of(&fault.ParameterError{}, "option %s must be one character, got %q", name, text)
-	}
-	return text[0], nil
-}
-
 // dialect reads the options of a dialect that were given.
-func dialect(c *module.Call) (d csvtext.Dialect, err error) {
-	if d.Separator, err = one(c, "separator"); err != nil {
-		return d, err
-	}
-	for name, to := range map[string]*byte{"quote": &d.Quote, "comment": &d.Comment} {
-		if c.String(name) == "" && (name == "quote" || !c.Has(name)) {
+func dialect(c *module.Call) (csvtext.Dialect, error) {
+	d := csvtext.Dialect{Skip: c.Int("skip"), Encoding: c.String("encoding"), Trim: c.Bool("trim"), CRLF: c.Bool("crlf"), BOM: c.Bool("bom")}
+	for _, o := range []struct {
+		name string
+		to   *byte
+	}{{"separator", &d.Separator}, {"quote", &d.Quote}, {"comment", &d.Comment}, {"decimal", &d.Decimal}} {
+		text := c.String(o.name)
+		if !c.Has(o.name) || text == "" && o.name == "quote" {
 			continue
 		}
-		if *to, err = one(c, name); err != nil {
-			return d, err
+		if len(text) != 1 || text[0] >= 0x80 || text == "\n" || text == "\r" {
+			return d, fault.Of(&fault.ParameterError{}, "option %s must be one character, got %q", o.name, text)
 		}
+		*o.to = text[0]
 	}
-	if d.Skip = c.Int("skip"); d.Skip < 0 {
-		return d, fault.Of(&fault.ParameterError{}, "option skip must not be negative, got %d", d.Skip)
-	}
-	d.Encoding = c.String("encoding")
-	d.Trim, d.CRLF, d.BOM = c.Bool("trim"), c.Bool("crlf"), c.Bool("bom")
 	return d, nil
 }
 

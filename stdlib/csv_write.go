@@ -4,10 +4,8 @@ import (
 	"context"
 	"io"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
-	"sync"
 
 	lua "github.com/yuin/gopher-lua"
 
@@ -41,7 +39,7 @@ func newRowWriter(c *module.Call, w io.Writer) (*rowWriter, error) {
 		if r.columns, err = columnList(h); err != nil {
 			return nil, err
 		}
-		return r, r.out.Write(slices.Clone(r.columns))
+		return r, r.out.Write(r.columns)
 	case lua.LBool:
 		if bool(h) {
 			return nil, fault.Of(&fault.ParameterError{}, `option header must list the columns to write, such as { "id", "name" }`)
@@ -51,131 +49,97 @@ func newRowWriter(c *module.Call, w io.Writer) (*rowWriter, error) {
 	return r, nil
 }
 
+// write writes a row, after the header when the first row decides on it.
 func (r *rowWriter) write(L *lua.LState, row lua.LValue) error {
 	r.rows++
-	record, err := r.record(L, row)
-	if err != nil {
-		return err
+	t, _ := row.(*lua.LTable)
+	if _, object := row.(*lua.LUserData); t == nil && !object {
+		return fault.Of(&fault.ParameterError{}, "row %d must be a table, got a %s", r.rows, row.Type())
+	}
+	var names []string
+	if t != nil || r.columns == nil {
+		names = fieldsOf(L, row)
+	}
+	if r.columns == nil {
+		if r.columns = names; len(names) == 0 {
+			r.columns = []string{}
+		} else if err := r.out.Write(names); err != nil {
+			return err
+		}
+	}
+	switch {
+	case t != nil && len(names) == 0 && (t.Len() > 0 || len(r.columns) == 0):
+		return r.list(t)
+	case len(r.columns) == 0 && t == nil:
+		return fault.Of(&fault.ParameterError{}, `row %d: name the columns to write with header, such as { "id", "name" }`, r.rows)
+	}
+	for _, name := range names {
+		if !slices.Contains(r.columns, name) {
+			return fault.Hinted(fault.Of(&fault.ParameterError{}, "row %d has %s, which is no column%s", r.rows, name, suggest.Suffix(name, r.columns)),
+				"the columns are %s; name them all with header", strings.Join(r.columns, ", "))
+		}
+	}
+	return r.record(len(r.columns), func(i int) (string, lua.LValue) {
+		if t != nil {
+			return r.columns[i], t.RawGetString(r.columns[i])
+		}
+		return r.columns[i], L.GetField(row, r.columns[i])
+	})
+}
+
+func (r *rowWriter) list(t *lua.LTable) error {
+	n := t.Len()
+	if most := len(r.columns); most > 0 {
+		if n > most {
+			return fault.Of(&fault.ParameterError{}, "row %d has %d fields, there are %d columns", r.rows, n, most)
+		}
+		n = most
+	}
+	return r.record(n, func(i int) (string, lua.LValue) { return strconv.Itoa(i + 1), t.RawGetInt(i + 1) })
+}
+
+// record writes n fields, each with the name of its column.
+func (r *rowWriter) record(n int, field func(i int) (column string, v lua.LValue)) error {
+	record := make([]string, n)
+	for i := range record {
+		column, v := field(i)
+		text, ok := fieldText(v)
+		if !ok {
+			return fault.Hinted(fault.Of(&fault.ParameterError{}, "row %d, column %s: a %s is no field", r.rows, column, v.Type()),
+				"make a text of it, such as with json.encode")
+		}
+		record[i] = text
 	}
 	return r.out.Write(record)
 }
 
-// record lays out a row, after the header when the first row decides on it.
-func (r *rowWriter) record(L *lua.LState, row lua.LValue) ([]string, error) {
-	if object, ok := row.(*lua.LUserData); ok {
-		return r.object(L, object)
-	}
-	t, ok := row.(*lua.LTable)
-	if !ok {
-		return nil, fault.Of(&fault.ParameterError{}, "row %d must be a table, got a %s", r.rows, row.Type())
-	}
-	var names []string
-	t.ForEach(func(k, _ lua.LValue) {
-		if name, ok := k.(lua.LString); ok {
-			names = append(names, string(name))
-		}
-	})
-	sort.Strings(names)
-	if r.columns == nil {
-		r.columns = slices.Clone(names)
-		if len(names) == 0 {
-			r.columns = []string{}
-		} else if err := r.out.Write(slices.Clone(names)); err != nil {
-			return nil, err
-		}
-	}
-	if len(names) == 0 && (t.Len() > 0 || len(r.columns) == 0) {
-		return r.list(L, t)
-	}
-	for _, name := range names {
-		if !slices.Contains(r.columns, name) {
-			return nil, fault.Hinted(fault.Of(&fault.ParameterError{}, "row %d has %s, which is no column%s", r.rows, name, suggest.Suffix(name, r.columns)),
-				"the columns are %s; name them all with header", strings.Join(r.columns, ", "))
-		}
-	}
-	record := make([]string, len(r.columns))
-	for i, name := range r.columns {
-		var err error
-		if record[i], err = r.text(name, t.RawGetString(name)); err != nil {
-			return nil, err
-		}
-	}
-	return record, nil
-}
-
-// object lays out a resource: the columns, or else all of its fields.
-func (r *rowWriter) object(L *lua.LState, object *lua.LUserData) ([]string, error) {
-	if r.columns == nil {
-		if r.columns = fieldsOf(L, object); len(r.columns) > 0 {
-			if err := r.out.Write(slices.Clone(r.columns)); err != nil {
-				return nil, err
-			}
-		}
-	}
-	if len(r.columns) == 0 {
-		return nil, fault.Of(&fault.ParameterError{}, `row %d: name the columns to write with header, such as { "id", "name" }`, r.rows)
-	}
-	record := make([]string, len(r.columns))
-	for i, name := range r.columns {
-		var err error
-		if record[i], err = r.text(name, L.GetField(object, name)); err != nil {
-			return nil, err
-		}
-	}
-	return record, nil
-}
-
-func (r *rowWriter) list(L *lua.LState, t *lua.LTable) ([]string, error) {
-	n := t.Len()
-	if len(r.columns) > 0 {
-		if n > len(r.columns) {
-			return nil, fault.Of(&fault.ParameterError{}, "row %d has %d fields, there are %d columns", r.rows, n, len(r.columns))
-		}
-		n = len(r.columns)
-	}
-	record := make([]string, n)
-	for i := range record {
-		var err error
-		if record[i], err = r.text(strconv.Itoa(i+1), t.RawGetInt(i+1)); err != nil {
-			return nil, err
-		}
-	}
-	return record, nil
-}
-
-// text is a value as a field: nil and null are empty.
-func (r *rowWriter) text(column string, v lua.LValue) (string, error) {
+// fieldText is a value as a field: nil and null are empty.
+func fieldText(v lua.LValue) (text string, ok bool) {
 	switch v := v.(type) {
 	case *lua.LNilType:
-		return "", nil
+		return "", true
 	case lua.LString:
-		return string(v), nil
+		return string(v), true
 	case lua.LNumber:
-		return strconv.FormatFloat(float64(v), 'f', -1, 64), nil
+		return strconv.FormatFloat(float64(v), 'f', -1, 64), true
 	case lua.LBool:
-		return v.String(), nil
+		return v.String(), true
 	case *lua.LUserData:
-		if plain, err := vm.FromLua(v); err == nil {
-			if text, ok := plain.(string); ok {
-				return text, nil
-			}
-			if plain == (schema.Null{}) {
-				return "", nil
-			}
+		plain, err := vm.FromLua(v)
+		if text, ok := plain.(string); ok && err == nil {
+			return text, true
 		}
+		return "", plain == schema.Null{}
 	}
-	return "", fault.Hinted(fault.Of(&fault.ParameterError{}, "row %d, column %s: a %s is no field", r.rows, column, v.Type()),
-		"make a text of it, such as with json.encode")
+	return "", false
 }
 
 // csvWriter is a file that is being written.
 type csvWriter struct {
-	mu     sync.Mutex
 	rows   *rowWriter
 	file   *atomicfile.File
 	name   string
 	closed bool
-	warn   func(string)
 }
 
 var csvWriterType = &module.Type{
@@ -186,20 +150,15 @@ var csvWriterType = &module.Type{
 			Params: []module.Param{{Name: "row", Type: "table", Doc: "the fields: texts, numbers, booleans; absent ones are empty"}},
 			Call: func(c *module.Call) (any, error) {
 				w := c.Self.(*csvWriter)
-				w.mu.Lock()
-				defer w.mu.Unlock()
 				if w.closed {
 					return nil, fault.Of(&fault.RuntimeError{}, "%s is closed already", w.name)
 				}
-				return nil, w.trouble(w.rows.write(c.L, c.Value("row")))
+				return nil, namedFile(w.name, w.rows.write(c.L, c.Value("row")))
 			},
 		},
 		{
 			Name: "close", Doc: "Moves the file to its name. Further calls do nothing.",
-			Call: func(c *module.Call) (any, error) {
-				w := c.Self.(*csvWriter)
-				return nil, c.Blocking(func(context.Context) error { return w.trouble(w.finish()) })
-			},
+			Call: func(c *module.Call) (any, error) { return nil, c.Self.(*csvWriter).close(c) },
 		},
 		{
 			Name: "discard", Doc: "Discards what was written; an existing file stays unchanged.",
@@ -210,58 +169,46 @@ var csvWriterType = &module.Type{
 }
 
 func newCSVWriter(c *module.Call) (*csvWriter, error) {
-	path := c.In.Path(c.String("path"))
-	f, err := c.In.Create(path)
+	f, err := atPath(c, c.In.Create)
 	if err != nil {
-		return nil, namedFile(c.String("path"), err)
+		return nil, err
 	}
-	w := &csvWriter{file: f, name: c.String("path"), warn: func(text string) { c.In.Options().Logger.Warn(text) }}
+	w := &csvWriter{file: f, name: c.String("path")}
 	if w.rows, err = newRowWriter(c, f); err != nil {
 		f.Discard()
 		return nil, err
 	}
-	closeAtEnd(c.In, w)
+	in := c.In
+	in.OnClose(func() {
+		if !w.closed {
+			in.Options().Logger.Warn("csv: " + w.name + " was never closed, so it was not written")
+			w.discard()
+		}
+	})
 	return w, nil
 }
 
-func (w *csvWriter) finish() error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+func (w *csvWriter) close(c *module.Call) error {
 	if w.closed {
 		return nil
 	}
 	w.closed = true
-	defer w.file.Discard()
 	rows := w.rows
 	w.rows = nil // its buffers
-	if err := rows.out.Flush(); err != nil {
-		return err
-	}
-	return w.file.Commit()
+	return namedFile(w.name, c.Blocking(func(context.Context) error {
+		defer w.file.Discard()
+		if err := rows.out.Flush(); err != nil {
+			return err
+		}
+		return w.file.Commit()
+	}))
 }
 
 func (w *csvWriter) discard() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.closed, w.rows = true, nil
-	w.file.Discard()
-}
-
-// Close is the end of the run.
-func (w *csvWriter) Close() error {
 	if !w.closed {
-		w.warn("csv: " + w.name + " was never closed, so it was not written")
-		w.discard()
+		w.closed, w.rows = true, nil
+		w.file.Discard()
 	}
-	return nil
-}
-
-// trouble names the file in an error of the disk.
-func (w *csvWriter) trouble(err error) error {
-	if err == nil || fault.Find(err) != nil {
-		return err
-	}
-	return fault.Of(&fault.FileError{}, "%s: %w", w.name, err)
 }
 
 func csvWrite(c *module.Call) (any, error) {
@@ -276,8 +223,8 @@ func csvWrite(c *module.Call) (any, error) {
 	defer w.discard()
 	for row := next(); row != nil; row = next() {
 		if err := w.rows.write(c.L, row[0]); err != nil {
-			return nil, w.trouble(err)
+			return nil, namedFile(w.name, err)
 		}
 	}
-	return nil, c.Blocking(func(context.Context) error { return w.trouble(w.finish()) })
+	return nil, w.close(c)
 }

@@ -122,13 +122,7 @@ func columnsOf(c *module.Call, rows []lua.LValue) ([]string, error) {
 			columns = append(columns, t.RawGetInt(i).String())
 		}
 	} else if len(rows) > 0 {
-		switch first := rows[0].(type) {
-		case *lua.LTable:
-			first.ForEach(func(k, _ lua.LValue) { columns = append(columns, k.String()) })
-			sort.Strings(columns)
-		case *lua.LUserData:
-			columns = fieldsOf(c.L, first)
-		}
+		columns = fieldsOf(c.L, rows[0])
 	}
 	if len(columns) == 0 && len(rows) > 0 {
 		return nil, fault.Of(&fault.ParameterError{}, "argument columns must name the fields to show")
@@ -136,18 +130,27 @@ func columnsOf(c *module.Call, rows []lua.LValue) ([]string, error) {
 	return columns, nil
 }
 
-// fieldsOf asks an object for the names of its fields, as a resource has them.
-func fieldsOf(L *lua.LState, object *lua.LUserData) []string {
-	method, ok := L.GetField(object, "fields").(*lua.LFunction)
+// fieldsOf are the names of a row's fields: the keys of a table, sorted, or what
+// a resource lists.
+func fieldsOf(L *lua.LState, row lua.LValue) (names []string) {
+	if t, ok := row.(*lua.LTable); ok {
+		t.ForEach(func(k, _ lua.LValue) {
+			if name, ok := k.(lua.LString); ok {
+				names = append(names, string(name))
+			}
+		})
+		sort.Strings(names)
+		return names
+	}
+	method, ok := L.GetField(row, "fields").(*lua.LFunction)
 	if !ok {
 		return nil
 	}
 	L.Push(method)
-	L.Push(object)
+	L.Push(row)
 	L.Call(1, 1)
 	list, ok := L.Get(-1).(*lua.LTable)
 	L.Pop(1)
-	var names []string
 	for i := 1; ok && i <= list.Len(); i++ {
 		names = append(names, list.RawGetInt(i).String())
 	}

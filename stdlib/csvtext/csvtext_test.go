@@ -42,7 +42,7 @@ func TestRowsComeBackAsTheyWent(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, row := range rows {
-			if err := w.Write(slices.Clone(row)); err != nil {
+			if err := w.Write(row); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -7,8 +7,16 @@
 package csvtext
 
 import (
+	"bufio"
+	"bytes"
+	"errors"
 	"io"
 	"strings"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
 
 	"transect/client/fault"
 )
@@ -17,7 +25,8 @@ import (
 type Dialect struct {
 	Separator byte // between fields
 	Quote     byte // around fields; 0 when quotes mean nothing, for reading only
-	Comment   byte // lines that begin with it are passed over; 0 for none; for reading
+	Comment   byte // lines that begin with it are skipped; 0 for none; for reading
+	Decimal   byte // in numbers; for reading
 	Trim      bool // spaces around fields do not count; for reading
 	Skip      int  // lines before the first row; for reading
 	CRLF      bool // lines end as on Windows; for writing
@@ -29,10 +38,7 @@ type Dialect struct {
 // check refuses what cannot be told apart.
 func (d Dialect) check() error {
 	if d.Quote == d.Separator || d.Separator == '"' || d.Separator == 0 {
-		quote := ""
-		if d.Quote != 0 {
-			quote = string(rune(d.Quote))
-		}
+		quote := strings.Trim(string(rune(d.Quote)), "\x00")
 		return fault.Of(&fault.ParameterError{}, "separator %q and quote %q cannot be used together", string(rune(d.Separator)), quote)
 	}
 	if d.Comment != 0 && (d.Comment == d.Separator || d.Comment == d.Quote) {
@@ -41,54 +47,78 @@ func (d Dialect) check() error {
 	return nil
 }
 
-// swap exchanges two bytes: a text with another quote, seen through it, is one
-// with the usual quote.
-func swap(text []byte, a, b byte) {
-	if a == b {
-		return
-	}
+// swap exchanges the quote of a dialect with the usual one: encoding/csv sees the
+// text through it.
+func (d Dialect) swap(text []byte) {
 	for i, ch := range text {
 		switch ch {
-		case a:
-			text[i] = b
-		case b:
-			text[i] = a
+		case d.Quote:
+			text[i] = '"'
+		case '"':
+			text[i] = d.Quote
 		}
 	}
 }
 
-func swapped(text string, a, b byte) string {
-	if a == b || strings.IndexByte(text, a) < 0 && strings.IndexByte(text, b) < 0 {
-		return text
+func (d Dialect) swapped(field string) string {
+	if d.Quote == '"' || strings.IndexByte(field, d.Quote) < 0 && strings.IndexByte(field, '"') < 0 {
+		return field
 	}
-	bytes := []byte(text)
-	swap(bytes, a, b)
-	return string(bytes)
+	text := []byte(field)
+	d.swap(text)
+	return string(text)
 }
 
-// swapReader lets a text with another quote be read as one with the usual.
-type swapReader struct {
-	io.Reader
-	quote byte
-}
+// UTF8 is the encoding of texts unless something else is said.
+const UTF8 = "utf-8"
 
-func (r *swapReader) Read(p []byte) (int, error) {
-	n, err := r.Reader.Read(p)
-	swap(p[:n], r.quote, '"')
-	return n, err
-}
+// Encodings are the encodings texts may have.
+var Encodings = []string{UTF8, "utf-16", "latin1", "windows-1252"}
 
-// swapWriter is the reverse of swapReader.
-type swapWriter struct {
-	io.Writer
-	quote byte
-}
-
-func (w *swapWriter) Write(p []byte) (int, error) {
-	if w.quote == '"' {
-		return w.Writer.Write(p)
+// encodingOf finds the tables of an encoding, nil for UTF-8. UTF-16 is told
+// apart by its mark, and written with one.
+func encodingOf(name string) encoding.Encoding {
+	switch name {
+	case "utf-16":
+		return unicode.UTF16(unicode.LittleEndian, unicode.UseBOM)
+	case "latin1":
+		return charmap.ISO8859_1
+	case "windows-1252":
+		return charmap.Windows1252
 	}
-	other := append([]byte(nil), p...)
-	swap(other, w.quote, '"')
-	return w.Writer.Write(other)
+	return nil
+}
+
+// decoded reads a text as UTF-8. A mark at its start says how it is written,
+// whatever was expected.
+func decoded(r io.Reader, name string) *bufio.Reader {
+	in := bufio.NewReaderSize(r, 64<<10)
+	switch start, _ := in.Peek(3); {
+	case bytes.Equal(start, []byte("\xef\xbb\xbf")):
+		_, _ = in.Discard(3) // is there
+		return in
+	case bytes.HasPrefix(start, []byte("\xff\xfe")), bytes.HasPrefix(start, []byte("\xfe\xff")):
+		name = "utf-16"
+	}
+	if e := encodingOf(name); e != nil {
+		return bufio.NewReaderSize(transform.NewReader(in, e.NewDecoder()), 64<<10)
+	}
+	return in
+}
+
+// encoded writes UTF-8 as another encoding.
+func encoded(w io.Writer, name string) io.Writer {
+	if e := encodingOf(name); e != nil {
+		return transform.NewWriter(w, e.NewEncoder())
+	}
+	return w
+}
+
+// unwritable explains a character that an encoding does not have.
+func unwritable(err error, name string) error {
+	var none interface{ Replacement() byte } // what errors of the package have that say so
+	if !errors.As(err, &none) {
+		return err
+	}
+	return fault.Hinted(fault.Of(&fault.ValueError{}, "a character cannot be written in %s", name), "leave encoding out, for UTF-8, which has them all")
 }

@@ -3,9 +3,11 @@ package csvtext
 import (
 	"bufio"
 	"encoding/csv"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 
@@ -14,13 +16,10 @@ import (
 
 // Reader reads rows of equal length. It is for one goroutine at a time.
 type Reader struct {
-	in    *csv.Reader
-	quote byte
-	trim  bool
-	width int // of every row; 0 until known
-	past  int // lines left out before the first row
-	line  int
-	over  bool
+	in      *csv.Reader
+	dialect Dialect
+	line    int
+	over    bool // the end was reached, or an error
 }
 
 // NewReader begins to read. A mark at the start says how the text is written,
@@ -30,29 +29,38 @@ func NewReader(r io.Reader, d Dialect) (*Reader, error) {
 		return nil, err
 	}
 	buffered := decoded(r, d.Encoding)
-	past := 0
 	for range d.Skip {
 		for more := true; more; { // a line longer than the buffer comes in pieces
 			_, err := buffered.ReadSlice('\n')
 			more = err == bufio.ErrBufferFull
 		}
-		past++
 	}
-	in := csv.NewReader(&swapReader{buffered, d.Quote})
-	in.Comma, in.FieldsPerRecord, in.ReuseRecord = rune(d.Separator), -1, true
+	in := csv.NewReader(&swapReader{buffered, d})
+	in.Comma, in.ReuseRecord = rune(d.Separator), true
 	in.TrimLeadingSpace = d.Trim && d.Separator != '\t' && d.Separator != ' '
 	in.Comment = rune(d.Comment)
-	return &Reader{in: in, quote: d.Quote, trim: d.Trim, past: past}, nil
+	return &Reader{in: in, dialect: d}, nil
+}
+
+// swapReader lets a text with another quote be read as one with the usual.
+type swapReader struct {
+	io.Reader
+	dialect Dialect
+}
+
+func (r *swapReader) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	if r.dialect.Quote != '"' {
+		r.dialect.swap(p[:n])
+	}
+	return n, err
 }
 
 // SetWidth says how many fields every row has; else the first row decides.
-func (r *Reader) SetWidth(n int) { r.width = n }
+func (r *Reader) SetWidth(n int) { r.in.FieldsPerRecord = n }
 
 // Line is where the row read last begins, from 1.
 func (r *Reader) Line() int { return r.line }
-
-// Over says that there is nothing more: the end was reached, or an error.
-func (r *Reader) Over() bool { return r.over }
 
 // Read gives the next row, nil at the end. It is overwritten by the next one.
 // A row of another length, or with quotes that do not end well, is a
@@ -62,36 +70,26 @@ func (r *Reader) Read() ([]string, error) {
 		return nil, nil
 	}
 	record, err := r.in.Read()
-	if err == nil {
-		r.line, _ = r.in.FieldPos(0)
-		r.line += r.past
-		for i, field := range record {
-			field = swapped(field, r.quote, '"')
-			if r.trim {
-				field = strings.TrimSpace(field)
-			}
-			record[i] = field
-		}
-		if r.width == 0 {
-			r.width = len(record)
-		}
-		if len(record) != r.width {
-			err = fault.Hinted(fault.Of(&fault.ValueError{}, "line %d has %d fields, not %d as those before it", r.line, len(record), r.width),
-				"is a field with a separator not quoted, or the separator another one?")
-		}
-	}
-	if err == nil {
-		return record, nil
-	}
-	r.over = true
-	if err == io.EOF {
+	switch {
+	case err == io.EOF:
+		r.over = true
 		return nil, nil
+	case err != nil:
+		r.over = true
+		return nil, r.explain(err, len(record))
 	}
-	return nil, r.explain(err)
+	r.line, _ = r.in.FieldPos(0)
+	r.line += r.dialect.Skip
+	for i, field := range record {
+		if record[i] = r.dialect.swapped(field); r.dialect.Trim {
+			record[i] = strings.TrimSpace(record[i])
+		}
+	}
+	return record, nil
 }
 
 // Header takes the names of the columns from the first row. Columns without
-// one are named by their place, column_2; one named twice is a ValueError. Of
+// one are named by their position, column_2; one named twice is a ValueError. Of
 // an empty text there are none.
 func (r *Reader) Header() ([]string, error) {
 	record, err := r.Read()
@@ -113,23 +111,60 @@ func (r *Reader) Header() ([]string, error) {
 	return names, nil
 }
 
-func (r *Reader) explain(err error) error {
-	var bad *csv.ParseError
-	if errors.As(err, &bad) {
-		why := bad.Err.Error()
+func (r *Reader) explain(err error, fields int) error {
+	if bad, ok := errors.AsType[*csv.ParseError](err); ok {
+		skip, why := r.dialect.Skip, bad.Err.Error()
 		switch {
+		case errors.Is(bad.Err, csv.ErrFieldCount):
+			return fault.Hinted(fault.Of(&fault.ValueError{}, "line %d has %d fields, not %d as those before it", bad.StartLine+skip, fields, r.in.FieldsPerRecord),
+				"is a field with a separator not quoted, or the separator another one?")
 		case errors.Is(bad.Err, csv.ErrQuote) && bad.StartLine != bad.Line:
-			why = fmt.Sprintf("the quoted field that begins in line %d does not end well", bad.StartLine+r.past)
+			why = fmt.Sprintf("the quoted field that begins in line %d does not end well", bad.StartLine+skip)
 		case errors.Is(bad.Err, csv.ErrQuote):
 			why = "a quoted field does not end where it should"
 		case errors.Is(bad.Err, csv.ErrBareQuote):
 			why = "a quote stands inside a field that is not quoted"
 		}
-		return fault.Hinted(fault.Of(&fault.ValueError{}, "line %d, column %d: %s", bad.Line+r.past, bad.Column, why),
+		return fault.Hinted(fault.Of(&fault.ValueError{}, "line %d, column %d: %s", bad.Line+skip, bad.Column, why),
 			`inside a quoted field a quote is written twice; quote = "" when quotes mean nothing`)
 	}
 	if fault.Find(err) == nil {
 		err = fault.Of(&fault.FileError{}, "cannot be read on: %w", err)
 	}
 	return err
+}
+
+// Types are what a column may hold.
+var Types = []string{"string", "number", "integer", "boolean"}
+
+// Value reads a field as a type: string, float64, json.Number for an integer of
+// any size up to 64 bits, bool; nil for an empty field that is no text. ok is
+// false when it is none.
+func (r *Reader) Value(typ, field string) (v any, ok bool) {
+	text := strings.TrimSpace(field)
+	switch {
+	case typ == "" || typ == "string":
+		return field, true
+	case text == "":
+		return nil, true
+	case typ == "number":
+		if decimal := r.dialect.Decimal; decimal != '.' {
+			if strings.Contains(text, ".") {
+				return nil, false
+			}
+			text = strings.Replace(text, string(rune(decimal)), ".", 1)
+		}
+		n, err := strconv.ParseFloat(text, 64)
+		return n, err == nil && !math.IsNaN(n) && !math.IsInf(n, 0)
+	case typ == "integer":
+		n, err := strconv.ParseInt(text, 10, 64)
+		return json.Number(strconv.FormatInt(n, 10)), err == nil
+	}
+	switch strings.ToLower(text) {
+	case "true", "yes", "1":
+		return true, true
+	case "false", "no", "0":
+		return false, true
+	}
+	return nil, false
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/csv"
 	"io"
+	"slices"
 	"strings"
 
 	"transect/client/fault"
@@ -11,12 +12,9 @@ import (
 
 // Writer writes rows. It is for one goroutine at a time.
 type Writer struct {
-	out    *csv.Writer
-	buffer *bufio.Writer
-	quote  byte
-	crlf   bool
-
-	encoding string
+	out     *csv.Writer
+	buffer  *bufio.Writer
+	dialect Dialect
 }
 
 // NewWriter begins to write; Flush ends it.
@@ -31,36 +29,56 @@ func NewWriter(w io.Writer, d Dialect) (*Writer, error) {
 		return nil, fault.Of(&fault.ParameterError{}, "option bom is for UTF-8, not for %s", d.Encoding)
 	}
 	buffer := bufio.NewWriterSize(encoded(w, d.Encoding), 64<<10)
-	out := &Writer{encoding: d.Encoding, out: csv.NewWriter(&swapWriter{buffer, d.Quote}), buffer: buffer, quote: d.Quote, crlf: d.CRLF}
-	out.out.Comma, out.out.UseCRLF = rune(d.Separator), d.CRLF
+	out := csv.NewWriter(&swapWriter{buffer, d})
+	out.Comma, out.UseCRLF = rune(d.Separator), d.CRLF
 	if d.BOM {
 		_, _ = buffer.WriteString("\xef\xbb\xbf") // an error stays in the buffer
 	}
-	return out, nil
+	return &Writer{out, buffer, d}, nil
 }
 
-// Write writes one row. The row is changed.
+// swapWriter is the reverse of swapReader.
+type swapWriter struct {
+	io.Writer
+	dialect Dialect
+}
+
+func (w *swapWriter) Write(p []byte) (int, error) {
+	if w.dialect.Quote != '"' {
+		p = slices.Clone(p)
+		w.dialect.swap(p)
+	}
+	return w.Writer.Write(p)
+}
+
+// Write writes one row.
 func (w *Writer) Write(record []string) error {
+	var err error
 	if len(record) == 1 && record[0] == "" { // an empty line would be no row
 		w.out.Flush()
 		end := "\n"
-		if w.crlf {
+		if w.dialect.CRLF {
 			end = "\r\n"
 		}
-		_, err := w.buffer.WriteString(strings.Repeat(string(rune(w.quote)), 2) + end)
-		return unwritable(err, w.encoding)
+		_, err = w.buffer.WriteString(strings.Repeat(string(rune(w.dialect.Quote)), 2) + end)
+	} else {
+		if w.dialect.Quote != '"' {
+			record = slices.Clone(record)
+			for i := range record {
+				record[i] = w.dialect.swapped(record[i])
+			}
+		}
+		err = w.out.Write(record)
 	}
-	for i := range record {
-		record[i] = swapped(record[i], w.quote, '"')
-	}
-	return unwritable(w.out.Write(record), w.encoding)
+	return unwritable(err, w.dialect.Encoding)
 }
 
 // Flush hands on what is written so far.
 func (w *Writer) Flush() error {
 	w.out.Flush()
-	if err := w.out.Error(); err != nil {
-		return unwritable(err, w.encoding)
+	err := w.out.Error()
+	if err == nil {
+		err = w.buffer.Flush()
 	}
-	return unwritable(w.buffer.Flush(), w.encoding)
+	return unwritable(err, w.dialect.Encoding)
 }
