@@ -26,13 +26,10 @@ type ErrorReport struct {
 
 // Report prints why a run or a command failed to standard error.
 func Report(p *Process, out Output, err error) {
-	var exit *vm.Exit
-	var interrupted *Interrupted
-	var reported *Reported
-	switch {
-	case err == nil || errors.As(err, &exit) || errors.As(err, &reported):
+	if err == nil || is[*vm.Exit](err) || is[*Reported](err) {
 		return
-	case errors.As(err, &interrupted) && !out.JSON:
+	}
+	if interrupted, ok := errors.AsType[*Interrupted](err); ok && !out.JSON {
 		fmt.Fprintln(p.Stderr, interrupted)
 		return
 	}
@@ -42,8 +39,7 @@ func Report(p *Process, out Output, err error) {
 		text = r.line(p.Now(), ExitCode(err))
 	}
 	_, _ = p.Stderr.Write([]byte(text)) // there is nowhere to report its error
-	var internal *InternalError
-	if errors.As(err, &internal) && p.Getenv("TRANSECT_DEBUG") != "" {
+	if internal, ok := errors.AsType[*vm.InternalError](err); ok && p.Getenv("TRANSECT_DEBUG") != "" {
 		_, _ = p.Stderr.Write(internal.Stack)
 	}
 }
@@ -59,7 +55,7 @@ func Describe(p *Process, err error) *ErrorReport {
 	if r.Message == "" {
 		r.Message = "failed"
 	}
-	if facts.Cause != nil && f.Name() != (&fault.SyntaxError{}).Name() && !strings.Contains(r.Message, facts.Cause.Error()) {
+	if facts.Cause != nil && !strings.Contains(r.Message, facts.Cause.Error()) {
 		r.Cause = facts.Cause.Error()
 	}
 	for cause := facts.Cause; r.Hint == "" && cause != nil; cause = errors.Unwrap(cause) {
@@ -67,8 +63,7 @@ func Describe(p *Process, err error) *ErrorReport {
 			r.Hint = inner.Facts().Hint
 		}
 	}
-	var response *fault.ResponseError
-	if errors.As(err, &response) {
+	if response, ok := errors.AsType[*fault.ResponseError](err); ok {
 		r.Status, r.Service, r.Code = response.Status, response.Service, response.Code
 	}
 	if len(r.Stack) > 0 { // plain Lua errors begin with the position, which is printed with its source line

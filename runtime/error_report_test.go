@@ -79,7 +79,7 @@ func TestStackOnlyWhenAskedFor(t *testing.T) {
 	t.Parallel()
 	for _, asked := range []string{"", "1"} {
 		m := newMemory(t, map[string]string{"TRANSECT_DEBUG": asked})
-		Report(&m.Process, Output{}, Internal("out of cheese", []byte("goroutine 1\n")))
+		Report(&m.Process, Output{}, vm.Internal("out of cheese"))
 		text := m.err.String()
 		if !strings.Contains(text, "internal error: out of cheese") || !strings.Contains(text, "please report it") {
 			t.Errorf("printed %q", text)

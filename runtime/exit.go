@@ -28,24 +28,20 @@ const (
 // ExitCode is the exit code of the process for the error of a run or a
 // command. Of several errors in the chain, the most specific one counts.
 func ExitCode(err error) int {
-	var reported *Reported
-	if errors.As(err, &reported) {
+	if reported, ok := errors.AsType[*Reported](err); ok {
 		err = reported.Err
 	}
-	var (
-		exit        *vm.Exit
-		interrupted *Interrupted
-		timeLimit   *timeoutError
-		response    *fault.ResponseError
-	)
+	if exit, ok := errors.AsType[*vm.Exit](err); ok {
+		return truncate(exit.Code)
+	}
+	if interrupted, ok := errors.AsType[*Interrupted](err); ok {
+		return interrupted.code()
+	}
+	response, _ := errors.AsType[*fault.ResponseError](err)
 	switch {
 	case err == nil:
 		return ExitOK
-	case errors.As(err, &exit):
-		return truncate(exit.Code)
-	case errors.As(err, &interrupted):
-		return interrupted.code()
-	case errors.As(err, &timeLimit):
+	case is[*timeoutError](err):
 		return ExitTimeLimit
 	case is[*fault.UsageError](err), is[*fault.ConfigError](err), is[*fault.SyntaxError](err), is[*fault.MissingCredentialsError](err):
 		return ExitUsage
@@ -53,7 +49,7 @@ func ExitCode(err error) int {
 		return ExitLocked
 	case is[*fault.TokenRenewalError](err):
 		return ExitCredentials
-	case errors.As(err, &response) && response.Status == http.StatusUnauthorized:
+	case response != nil && response.Status == http.StatusUnauthorized:
 		return ExitCredentials
 	case fault.Transient(err), response != nil && response.Status == http.StatusInsufficientStorage:
 		return ExitTemporary
@@ -62,8 +58,8 @@ func ExitCode(err error) int {
 }
 
 func is[E error](err error) bool {
-	var target E
-	return errors.As(err, &target)
+	_, ok := errors.AsType[E](err)
+	return ok
 }
 
 // truncate keeps the eight bits that every system hands on. A code that would
@@ -101,17 +97,15 @@ func (e *timeoutError) Error() string { return "the run reached its time limit o
 // stopReason is the error of a run that was cancelled: the reason itself,
 // without the faults of the calls that were cancelled with it.
 func stopReason(err error) error {
-	var interrupted *Interrupted
-	if errors.As(err, &interrupted) {
+	if interrupted, ok := errors.AsType[*Interrupted](err); ok {
 		return interrupted
 	}
-	var limit *timeoutError
-	if !errors.As(err, &limit) {
+	limit, ok := errors.AsType[*timeoutError](err)
+	if !ok {
 		return err
 	}
 	timeout := fault.Hinted(fault.Of(&fault.TimeoutError{}, "%w", limit), "give it more time with --timeout")
-	var script *vm.ScriptError
-	if errors.As(err, &script) {
+	if script, ok := errors.AsType[*vm.ScriptError](err); ok {
 		return &vm.ScriptError{Err: timeout, Frames: script.Frames}
 	}
 	return timeout

@@ -48,7 +48,7 @@ func TestExitCode(t *testing.T) {
 		{"time limit", stopReason(&timeoutError{time.Second}), 10},
 		{"interrupted", &Interrupted{os.Interrupt}, 130},
 		{"terminated", fmt.Errorf("x: %w", &Interrupted{syscall.SIGTERM}), 143},
-		{"internal", Internal("broken", nil), 1},
+		{"internal", vm.Internal("broken"), 1},
 		{"unnamed", errors.New("x"), 1},
 	} {
 		if got := ExitCode(c.err); got != c.want {

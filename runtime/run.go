@@ -3,10 +3,8 @@ package runtime
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
-	"runtime/debug"
 	"time"
 
 	"transect/bindings"
@@ -168,7 +166,7 @@ func (x *Execution) Transferred() (sent, received int64) {
 func (x *Execution) run(ctx context.Context, work func(*Execution, context.Context) error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = Internal(p, debug.Stack())
+			err = vm.Internal(p)
 		}
 	}()
 	defer func() {
@@ -212,8 +210,7 @@ func (x *Execution) script(context.Context) error {
 
 // withoutSuccess drops the "error" of a script that called os.exit(0).
 func withoutSuccess(err error) error {
-	var exit *vm.Exit
-	if errors.As(err, &exit) && exit.Code == ExitOK {
+	if exit, ok := errors.AsType[*vm.Exit](err); ok && exit.Code == ExitOK {
 		return nil
 	}
 	return err
@@ -223,23 +220,5 @@ func withoutSuccess(err error) error {
 func (x *Execution) clearStatus() {
 	if screen, ok := x.Interp.Options().Stderr.(*vm.Console); ok {
 		screen.SetStatus("")
-	}
-}
-
-// InternalError is a bug of the program itself.
-type InternalError struct {
-	*fault.RuntimeError
-	Stack []byte // of the Go panic
-}
-
-// Unwrap returns the fault, for errors.As.
-func (e *InternalError) Unwrap() error { return e.RuntimeError }
-
-// Internal makes an error of a recovered panic.
-func Internal(panicked any, stack []byte) error {
-	return &InternalError{
-		RuntimeError: fault.Hinted(fault.Of(&fault.RuntimeError{}, "internal error: %s", fmt.Sprint(panicked)),
-			"this is a bug in Transect, please report it; TRANSECT_DEBUG=1 prints the stack"),
-		Stack: stack,
 	}
 }

@@ -49,8 +49,7 @@ func withSource(name, code string, err error) error {
 func (p *Process) stack(err error) []SourceLine {
 	var stack []SourceLine
 	files := map[string][]string{}
-	var own *sourceError
-	if errors.As(err, &own) {
+	if own, ok := errors.AsType[*sourceError](err); ok {
 		files[own.name] = strings.Split(own.code, "\n")
 	}
 	for _, frame := range vm.Failure(err).Frames {

@@ -118,8 +118,7 @@ const caseName = "test"
 
 func runPart(x *Execution, part string, n int) error {
 	_, err := x.Interp.RunString(caseName, stdlib.RunCase(part, n))
-	var script *vm.ScriptError
-	if errors.As(err, &script) { // the line that calls the test is of no interest
+	if script, ok := errors.AsType[*vm.ScriptError](err); ok { // the line that calls the test is of no interest
 		script.Frames = slices.DeleteFunc(script.Frames, func(f vm.Frame) bool { return f.File == caseName })
 	}
 	return withoutSuccess(err)

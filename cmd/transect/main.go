@@ -11,7 +11,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -19,6 +18,7 @@ import (
 	"golang.org/x/term"
 
 	"transect/runtime"
+	"transect/runtime/vm"
 )
 
 func main() {
@@ -74,7 +74,7 @@ func execute(p *runtime.Process) int {
 func (a *app) command() (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = runtime.Internal(p, debug.Stack())
+			err = vm.Internal(p)
 		}
 	}()
 	root := a.root()

@@ -81,15 +81,10 @@ func outcome(ctx context.Context) error {
 // since several calls fail for one reason and each adds its name.
 func stopped(ctx context.Context) error {
 	cause := context.Cause(ctx)
-	var timeout *fault.TimeoutError
-	if errors.As(cause, &timeout) {
+	if timeout, ok := errors.AsType[*fault.TimeoutError](cause); ok {
 		return fault.Of(&fault.TimeoutError{}, "%s", timeout.Message)
 	}
-	if errors.Is(cause, context.DeadlineExceeded) {
-		return fault.Of(&fault.TimeoutError{}, "the time limit passed")
-	}
-	var known *fault.CancelledError
-	if errors.As(cause, &known) {
+	if known, ok := errors.AsType[*fault.CancelledError](cause); ok {
 		return fault.Of(&fault.CancelledError{}, "%s", known.Message)
 	}
 	err := fault.Of(&fault.CancelledError{}, "the run was stopped")

@@ -1,6 +1,8 @@
 package vm
 
 import (
+	"runtime/debug"
+
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
@@ -165,8 +167,17 @@ func (in *Interp) caught(err *lua.ApiError) *Caught {
 	return &Caught{value: value, trace: err.StackTrace}
 }
 
-// Internal is the error of a Go panic.
-func Internal(what any) error {
-	return fault.Hinted(fault.Of(&fault.RuntimeError{}, "internal error: %v", what),
-		"this is a fault of Transect, please report it")
+// InternalError is a bug of the program itself.
+type InternalError struct {
+	*fault.RuntimeError
+	Stack []byte // of the Go panic
+}
+
+// Unwrap returns the fault, for errors.As.
+func (e *InternalError) Unwrap() error { return e.RuntimeError }
+
+// Internal makes an error of a recovered panic.
+func Internal(panicked any) error {
+	return &InternalError{fault.Hinted(fault.Of(&fault.RuntimeError{}, "internal error: %v", panicked),
+		"this is a bug in Transect, please report it; TRANSECT_DEBUG=1 prints the stack"), debug.Stack()}
 }

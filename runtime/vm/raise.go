@@ -43,8 +43,7 @@ func errorValueOf(v lua.LValue) *errorValue {
 }
 
 func (in *Interp) newError(err error, frames []Frame) *lua.LUserData {
-	var located *ScriptError // a module that does not compile: its line comes first
-	if errors.As(err, &located) {
+	if located, ok := errors.AsType[*ScriptError](err); ok { // a module that does not compile: its line comes first
 		err, frames = located.Err, append(located.Frames, frames...)
 	}
 	if fault.Find(err) == nil {

@@ -15,15 +15,8 @@ import (
 
 // Frame is one entry of a stack trace.
 type Frame struct {
-	File     string
-	Line     int // from 1; 0 when unknown
-	Function string
-}
-
-// Report is what there is to show of a failed run.
-type Report struct {
-	Err    error
-	Frames []Frame // innermost first
+	File string
+	Line int // from 1; 0 when unknown
 }
 
 // Exit is how os.exit and script.exit end a run: not a failure, but an exit
@@ -35,38 +28,30 @@ func (e *Exit) Error() string { return "exit " + strconv.Itoa(e.Code) }
 // ScriptError is the failure of a run: a fault, and where in the script.
 type ScriptError struct {
 	Err    error
-	Value  lua.LValue // what the script raised, when it was not a fault
-	Frames []Frame
+	Frames []Frame // innermost first
 }
 
 func (e *ScriptError) Error() string { return e.Err.Error() }
 func (e *ScriptError) Unwrap() error { return e.Err }
 
-// Failure is the report of a Run method's error; nil only for nil.
-func Failure(err error) *Report {
-	if err == nil {
-		return nil
+// Failure is a Run method's error with where it arose, which may be unknown;
+// nil only for nil.
+func Failure(err error) *ScriptError {
+	if s, ok := errors.AsType[*ScriptError](err); ok || err == nil {
+		return s
 	}
-	var s *ScriptError
-	if errors.As(err, &s) {
-		return &Report{Err: s.Err, Frames: s.Frames}
-	}
-	return &Report{Err: err}
+	return &ScriptError{Err: err}
 }
 
 // scriptError makes a run's error of an uncaught raise.
 func (in *Interp) scriptError(t *Caught) error {
-	trace := parseTrace(t.trace)
-	if r := errorValueOf(t.value); r != nil {
-		if len(r.frames) > 0 {
-			trace = r.frames
-		}
-		return &ScriptError{Err: r.err, Frames: trace}
+	trace := t.frames()
+	if err := t.Err(); err != nil {
+		return &ScriptError{Err: err, Frames: trace}
 	}
-	e := &ScriptError{Value: t.value, Frames: trace}
 	text := in.describe(t.value)
 	err := fault.Of(&fault.RuntimeError{}, "%s", text)
-	e.Err = err
+	e := &ScriptError{Err: err, Frames: trace}
 	// The message names the line that failed, also when a task failed there
 	// and the trace is that of the task that waited for it.
 	if m := position().FindStringSubmatch(text); m != nil {
@@ -106,23 +91,21 @@ func (in *Interp) describe(v lua.LValue) string {
 var (
 	position   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.+?\.lua|[^\s:][^:\n]*):(\d+): `) })
 	nilGlobal  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`global '([^']+)' \(a nil value\)$`) })
-	traceEntry = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\t(.+):(\d+): in (.*)$`) })
+	traceEntry = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\t(.+):(\d+): in `) })
 )
 
-func parseTrace(trace string) []Frame {
-	var frames []Frame
-	for _, line := range strings.Split(trace, "\n") {
+// frames is where the value was raised.
+func (c *Caught) frames() (frames []Frame) {
+	if r := errorValueOf(c.value); r != nil && len(r.frames) > 0 {
+		return r.frames
+	}
+	for line := range strings.SplitSeq(c.trace, "\n") {
 		if m := traceEntry().FindStringSubmatch(line); m != nil {
 			n, _ := strconv.Atoi(m[2])
-			frames = append(frames, Frame{File: m[1], Line: n, Function: functionName(m[3])})
+			frames = append(frames, Frame{m[1], n})
 		}
 	}
 	return frames
-}
-
-func functionName(s string) string {
-	s = strings.TrimPrefix(s, "function ")
-	return strings.Trim(s, "'<>")
 }
 
 const maxReportedFrames = 20
@@ -136,58 +119,38 @@ func (in *Interp) frames(L *lua.LState) []Frame {
 			if !ok {
 				break
 			}
-			if _, err := th.GetInfo("Sln", dbg, lua.LNil); err != nil || dbg.CurrentLine <= 0 {
+			if _, err := th.GetInfo("Sl", dbg, lua.LNil); err != nil || dbg.CurrentLine <= 0 {
 				continue // a Go function
 			}
-			frames = append(frames, Frame{File: dbg.Source, Line: dbg.CurrentLine, Function: functionName(dbg.Name)})
+			frames = append(frames, Frame{dbg.Source, dbg.CurrentLine})
 		}
 	}
 	return frames
 }
 
-// syntaxError makes a fault of a compiler error.
+// syntaxError makes a fault of a compiler error; lines is the length of the code.
 func syntaxError(name string, lines int, err error) error {
 	line, message := 0, err.Error()
-	var api *lua.ApiError
-	if errors.As(err, &api) && api.Cause != nil {
-		err = api.Cause
+	if c, ok := errors.AsType[*lua.CompileError](err); ok {
+		line, message = c.Line, c.Message
 	}
-	var p *parse.Error
-	var c *lua.CompileError
-	switch {
-	case errors.As(err, &p) && strings.HasPrefix(p.Message, "unterminated"):
-		line, message = p.Pos.Line, p.Message+" near '"+p.Token+"'"
+	if p, ok := errors.AsType[*parse.Error](err); ok {
+		line, message = p.Pos.Line, p.Message
+		switch {
+		case line == parse.EOF && !strings.HasPrefix(message, "unterminated"):
+			message = "the script ends in the middle of a statement"
+		case p.Token != "":
+			message += " near '" + p.Token + "'"
+		}
 		if line == parse.EOF {
 			line = lines
 		}
-	case errors.As(err, &p) && p.Pos.Line == parse.EOF:
-		message = "the script ends in the middle of a statement"
-		line = lines
-	case errors.As(err, &p):
-		line, message = p.Pos.Line, p.Message
-		if p.Token != "" {
-			message += " near '" + p.Token + "'"
-		}
-	case errors.As(err, &c):
-		line, message = c.Line, c.Message
 	}
 	e := &ScriptError{}
-	where := name
 	if line > 0 {
-		where += ":" + strconv.Itoa(line)
-		e.Frames = []Frame{{File: name, Line: line}}
+		e.Frames = []Frame{{name, line}}
+		name += ":" + strconv.Itoa(line)
 	}
-	f := fault.Of(&fault.SyntaxError{}, "%s: %s", where, message)
-	f.Cause = err
-	e.Err = quiet{f}
+	e.Err = fault.Of(&fault.SyntaxError{}, "%s: %s", name, message)
 	return e
 }
-
-// quiet is a syntax error whose cause says the same once more: it is kept for
-// the prompt, which asks it whether more input is needed, but not printed.
-type quiet struct{ *fault.SyntaxError }
-
-func (q quiet) Error() string { return q.Message }
-
-// Unwrap leads to the fault itself, for errors.As.
-func (q quiet) Unwrap() error { return q.SyntaxError }

@@ -76,9 +76,7 @@ func (in *Interp) withFrames(err error, failure *Caught) error {
 		return err
 	}
 	if frames == nil && failure != nil {
-		if frames = parseTrace(failure.trace); errorValueOf(failure.value) != nil {
-			frames = errorValueOf(failure.value).frames
-		}
+		frames = failure.frames()
 	}
 	return &ScriptError{Err: err, Frames: frames}
 }
