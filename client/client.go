@@ -13,6 +13,7 @@ import (
 
 	"transect/client/declare"
 	"transect/client/imagery"
+	"transect/client/journal"
 	"transect/client/transfer"
 	"transect/client/transport"
 	"transect/client/wait"
@@ -84,7 +85,7 @@ type Options struct {
 	Bandwidth    *transfer.Bandwidth              // limits the bytes a second of all transfers; nothing does when nil
 	RequestRate  float64                          // requests a second; 0 is no limit
 	Stall        time.Duration                    // longest time without a moving byte in a transfer; a minute when 0
-	Journal      transfer.Journal                 // what transfers remember across runs; nothing when nil
+	Journal      *journal.Journal                 // of begun uploads; nothing is remembered when nil
 
 	// Sleep waits before repeats and between looks; in real time when nil.
 	Sleep   func(ctx context.Context, d time.Duration) error
@@ -171,7 +172,7 @@ func Declarations() []*declare.Manager {
 func (c *Client) BaseURL() string { return c.transport.BaseURL() }
 
 // TransferStats counts what the client's transfers do.
-func (c *Client) TransferStats() *transfer.Stats { return c.transfers.Stats() }
+func (c *Client) TransferStats() *transfer.Stats { return c.transfers.Stats }
 
 // RetryAfter is for how long requests are held back from now on because the
 // platform or its storage asked for it; 0 when none are.

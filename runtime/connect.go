@@ -3,7 +3,6 @@ package runtime
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"os"
 	"slices"
@@ -35,7 +34,7 @@ type connector struct {
 	interceptors []declare.Interceptor
 	tuning       tuning           // shared by all connections
 	stats        *transfer.Stats  // shared by all connections
-	journal      *journal.Journal // of uploads; opened by the first one
+	journal      *journal.Journal // of uploads
 	dryRun       func() declare.Interceptor
 
 	traceable bool // tracing can be turned on later
@@ -103,9 +102,9 @@ func (c *connector) connect(ctx context.Context, own *client.Settings) (*client.
 
 func (c *connector) close() error {
 	if c.sharesLocal {
-		return c.journal.Close()
+		return nil
 	}
-	return errors.Join(c.journal.Close(), c.local.close())
+	return c.local.close()
 }
 
 func (c *connector) options() client.Options {

@@ -33,7 +33,6 @@ func fetchBulk(ctx context.Context, w *world) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer s.close()
 	found, err := s.Datasets.Search.Page(ctx, client.DatasetQuery{Query: client.Query{Filter: client.Filter{"name": is("bulk")}}})
 	if err != nil {
 		return nil, err

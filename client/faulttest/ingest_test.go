@@ -49,7 +49,6 @@ func takeIn(ctx context.Context, w *world) (seen []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer s.close()
 	folder, err := w.card()
 	if err != nil {
 		return nil, err

@@ -23,7 +23,6 @@ func survey(ctx context.Context, w *world) (seen []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer s.close()
 	from := source
 	if w.light {
 		from = lightSource

@@ -61,22 +61,19 @@ func (w *world) close() {
 // session is one process that works on the platform.
 type session struct {
 	*client.Client
-	disk  string
-	close func()
+	disk string
 }
 
 // connect starts a process, through the proxy unless direct.
 func (w *world) connect(ctx context.Context) (*session, error) {
 	login := w.platform.Credentials()
-	remembered := journal.New(filepath.Join(w.disk, "state"), nil)
 	c, err := client.New(ctx, client.Settings{URL: w.url, Timeout: w.timeout, User: login.User, Password: login.Password,
 		ClientID: login.ClientID, ClientSecret: login.ClientSecret}, client.Options{
-		Env: w.env, Sleep: w.hurried, Journal: remembered, Stall: w.stall, Budget: transfer.NewBudget(4)})
+		Env: w.env, Sleep: w.hurried, Journal: journal.New(filepath.Join(w.disk, "state"), nil), Stall: w.stall, Budget: transfer.NewBudget(4)})
 	if err != nil {
-		remembered.Close()
 		return nil, err
 	}
-	return &session{Client: c, disk: w.disk, close: func() { remembered.Close() }}, nil
+	return &session{Client: c, disk: w.disk}, nil
 }
 
 func (w *world) env(name string) (value string, set bool) {

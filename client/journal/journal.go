@@ -1,36 +1,37 @@
 // Package journal remembers begun multipart uploads across runs, so that the
 // next run sends only the parts the platform has not confirmed.
 //
-// It implements transfer.Journal with one table in one SQLite file in the state
-// folder, shared by all processes of a user. A row holds hashes of the path and
-// of the destination, MD5 checksums, sizes and times; no URLs, tokens or names.
+// The folder "uploads" of the state folder, shared by all processes of a user,
+// holds one file per destination, named by a hash of it. The first line is the
+// upload's random ID; each other line is a CRC and a text: what was begun, then
+// the number of one confirmed part per line. Lines that do not match their CRC
+// are ignored. There are hashes, sizes and times in it, no URLs, tokens or names.
 //
 // Durability: beginning and forgetting an upload is synced to disk. A confirmed
-// part is written to the write-ahead log without waiting for the disk: a killed
-// process loses nothing, after a power cut some parts are sent again.
-//
-// Begin reading at Journal.Find; file.go opens, checks and rotates the file.
+// part is appended without waiting for the disk: a killed process loses nothing,
+// after a power cut some parts are sent again.
 package journal
 
 import (
+	"crypto/rand"
 	"crypto/sha256"
-	"database/sql"
-	"encoding/binary"
-	"encoding/hex"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"hash/crc32"
+	"io"
+	"io/fs"
 	"log/slog"
-	"math/rand/v2"
+	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
-	"transect/client/transfer"
+	"transect/client/atomicfile"
+	"transect/client/fault"
 )
-
-// File is the name of the journal's file in its folder.
-const File = "journal.db"
 
 const (
 	// keepFor is how long an upload is remembered after its last part.
@@ -40,166 +41,210 @@ const (
 	minFileAge = 2 * time.Second
 )
 
-// Journal is a transfer.Journal on disk, opened when it is first needed. A
-// journal that cannot be used is reported once, as a warning; transfers go on
-// without one.
-type Journal struct {
-	dir string
-	log *slog.Logger
-	now func() time.Time
-
-	mu      sync.Mutex // of all below, and held while the database is used
-	db      *sql.DB    // nil until opened, and when off
-	off     bool       // closed or unusable
-	rotated bool       // a damaged file was moved aside by this process
-	warned  bool
-	full    bool // the connection syncs every commit
+// File is one state of one local file.
+type File struct {
+	Path    string // absolute
+	Size    int64
+	ModTime time.Time
 }
 
-// New returns a journal in a folder, which is created when needed.
-func New(dir string, log *slog.Logger) *Journal {
+// Destination is where a file is uploaded to.
+type Destination struct {
+	Platform  string // its address
+	Dataset   string
+	Component string
+}
+
+// Upload is a multipart upload the platform has confirmed the beginning of.
+type Upload struct {
+	ID        string `json:"-"` // distinguishes uploads to one destination
+	Size      int64
+	Chunk     int64
+	MD5       string       // in hexadecimal, as are Parts
+	Parts     []string     // in order
+	Done      map[int]bool `json:"-"`
+	Unchanged bool         `json:"-"` // MD5 and Parts were computed from the file, which is unchanged
+	SamePath  bool         `json:"-"` // it was begun with a file of the same path
+}
+
+// record is the second line of a file.
+type record struct {
+	Upload
+	Path    string // hash
+	ModTime int64  // in nanoseconds; 0 when the checksums must not be reused
+}
+
+// Journal is safe for concurrent use, also by several processes. Its methods
+// never fail: what cannot be remembered is sent again, and the first problem is
+// logged as a warning. A nil Journal remembers nothing.
+type Journal struct {
+	dir  string
+	log  *slog.Logger
+	now  func() time.Time
+	once struct{ prune, warn sync.Once }
+}
+
+// New returns a journal in the state folder, which is created when needed.
+func New(state string, log *slog.Logger) *Journal {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &Journal{dir: dir, log: log, now: time.Now}
+	return &Journal{dir: filepath.Join(state, "uploads"), log: log, now: time.Now}
 }
 
-func (j *Journal) path() string { return filepath.Join(j.dir, File) }
+func hash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return fmt.Sprintf("%x", sum[:16])
+}
 
-// Close closes the file. Nothing is remembered afterwards.
-func (j *Journal) Close() error {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.off = true
-	if j.db == nil {
+func (j *Journal) path(d Destination) string {
+	j.once.prune.Do(j.prune)
+	return filepath.Join(j.dir, hash(d.Platform+"\x00"+d.Dataset+"\x00"+d.Component))
+}
+
+// prune removes uploads that are too old to be resumed.
+func (j *Journal) prune() {
+	list, _ := os.ReadDir(j.dir)
+	for _, e := range list {
+		if info, err := e.Info(); err == nil && j.now().Sub(info.ModTime()) > keepFor {
+			_ = os.Remove(filepath.Join(j.dir, e.Name())) // tried again by the next run
+		}
+	}
+}
+
+// line returns a line for the upload with an ID. The newline comes first: a line
+// cut short by a full disk does not spoil the next one.
+func line(id, text string) string {
+	return fmt.Sprintf("\n%08x %s", crc32.ChecksumIEEE([]byte(id+text)), text)
+}
+
+// parse returns the text of a line.
+func parse(id, l string) (text string, ok bool) {
+	_, text, _ = strings.Cut(l, " ")
+	return text, "\n"+l == line(id, text)
+}
+
+// Find returns the upload begun to a destination, or nil. f is compared with the
+// file it was begun with.
+func (j *Journal) Find(d Destination, f File) *Upload {
+	if j == nil {
 		return nil
 	}
-	defer func() { j.db = nil }()
-	return j.db.Close()
-}
-
-// row is a row of the table.
-type row struct {
-	id              int64 // random, one for each beginning
-	path            int64 // hash
-	size, mtime     int64 // mtime in nanoseconds; 0 when the checksums must not be reused
-	chunk           int64
-	md5, parts      []byte // of the file, and of all parts in order
-	done            []byte // bitmap: part n, from 1, is bit n-1
-	updated, stored int64  // time in seconds, and the stored checksum of the row
-}
-
-const columns = `id, path, size, mtime, chunk, md5, parts, done, updated, "check"`
-
-func (r *row) fields() []any {
-	return []any{&r.id, &r.path, &r.size, &r.mtime, &r.chunk, &r.md5, &r.parts, &r.done, &r.updated, &r.stored}
-}
-
-// checksum protects a row: a damaged one must not claim parts that were never
-// confirmed.
-func (r *row) checksum(key []byte) int64 {
-	b := append([]byte(nil), key...)
-	for _, n := range []int64{r.id, r.path, r.size, r.mtime, r.chunk, r.updated, int64(len(r.parts))} {
-		b = binary.LittleEndian.AppendUint64(b, uint64(n))
-	}
-	b = append(append(append(b, r.md5...), r.parts...), r.done...)
-	return int64(crc32.ChecksumIEEE(b))
-}
-
-func (r *row) valid(key []byte) bool {
-	return r.stored == r.checksum(key) && len(r.md5) == 16 && r.chunk > 0
-}
-
-func keyOf(d transfer.Destination) []byte {
-	sum := sha256.Sum256([]byte(d.Platform + "\x00" + d.Dataset + "\x00" + d.Component))
-	return sum[:16]
-}
-
-func pathHash(path string) int64 {
-	sum := sha256.Sum256([]byte(path))
-	return int64(binary.LittleEndian.Uint64(sum[:8]))
-}
-
-// find reads a row; nil when there is none, or a damaged one.
-func find(tx *sql.Tx, key []byte) (*row, error) {
-	r := &row{}
-	err := tx.QueryRow("SELECT "+columns+" FROM uploads WHERE destination = ?", key).Scan(r.fields()...)
-	if errors.Is(err, sql.ErrNoRows) || err == nil && !r.valid(key) {
-		return nil, nil
-	}
-	return r, scanned(err)
-}
-
-func put(tx *sql.Tx, key []byte, r *row) error {
-	_, err := tx.Exec("INSERT OR REPLACE INTO uploads (destination, "+columns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		key, r.id, r.path, r.size, r.mtime, r.chunk, r.md5, r.parts, r.done, r.updated, r.checksum(key))
-	return err
-}
-
-// Find implements transfer.Journal.
-func (j *Journal) Find(d transfer.Destination, f transfer.File) *transfer.BegunUpload {
-	var r *row
-	j.transaction(false, func(tx *sql.Tx) (err error) {
-		r, err = find(tx, keyOf(d))
-		return err
-	})
-	if r == nil {
+	path := j.path(d)
+	b, err := os.ReadFile(path)
+	if err != nil {
+		j.check(err)
 		return nil
 	}
-	b := &transfer.BegunUpload{ID: r.id, Size: r.size, Chunk: r.chunk, MD5: hex.EncodeToString(r.md5), Done: map[int]bool{}}
-	b.SamePath = r.path == pathHash(f.Path)
-	b.Unchanged = b.SamePath && r.size == f.Size && r.mtime == f.ModTime.UnixNano()
-	for p := r.parts; len(p) >= 16; p = p[16:] {
-		b.Parts = append(b.Parts, hex.EncodeToString(p[:16]))
-	}
-	for i := range 8 * len(r.done) {
-		if r.done[i/8]&(1<<(i%8)) != 0 {
-			b.Done[i+1] = true
+	lines := strings.Split(string(b), "\n")
+	id, r := lines[0], record{}
+	if len(lines) > 1 {
+		text, ok := parse(id, lines[1])
+		if !ok || json.Unmarshal([]byte(text), &r) != nil {
+			r = record{}
 		}
 	}
-	return b
+	if r.Chunk <= 0 {
+		j.log.Warn("the journal of an upload is damaged; the upload starts over", "journal", path)
+		return nil
+	}
+	u := r.Upload
+	u.ID, u.Done = id, map[int]bool{}
+	u.SamePath = r.Path == hash(f.Path)
+	u.Unchanged = u.SamePath && u.Size == f.Size && r.ModTime == f.ModTime.UnixNano()
+	for _, l := range lines[2:] {
+		text, ok := parse(id, l)
+		if n, err := strconv.Atoi(text); ok && err == nil && n > 0 && int64(n) <= (u.Size+u.Chunk-1)/u.Chunk {
+			u.Done[n] = true
+		}
+	}
+	return &u
 }
 
-// Begin implements transfer.Journal.
-func (j *Journal) Begin(d transfer.Destination, f transfer.File, b transfer.BegunUpload) (id int64) {
-	now := j.now()
-	r := &row{id: rand.Int64(), path: pathHash(f.Path), size: b.Size, chunk: b.Chunk, updated: now.Unix(), done: []byte{}}
-	if b.Unchanged && now.Sub(f.ModTime) >= minFileAge {
-		r.mtime = f.ModTime.UnixNano()
+// Begin records an upload in place of any other to the destination, and returns
+// its ID. It is on disk when Begin returns.
+func (j *Journal) Begin(d Destination, f File, u Upload) (id string) {
+	if j == nil {
+		return ""
 	}
-	var err, err2 error
-	r.md5, err = hex.DecodeString(b.MD5)
-	r.parts, err2 = hex.DecodeString(strings.Join(b.Parts, ""))
-	if err != nil || err2 != nil {
-		return 0
+	r := record{Upload: u, Path: hash(f.Path)}
+	if u.Unchanged && j.now().Sub(f.ModTime) >= minFileAge {
+		r.ModTime = f.ModTime.UnixNano()
 	}
-	j.transaction(true, func(tx *sql.Tx) error { return put(tx, keyOf(d), r) })
-	return r.id
+	text, err := json.Marshal(r)
+	if err == nil {
+		err = os.MkdirAll(j.dir, 0o700)
+	}
+	id = rand.Text()
+	if err == nil {
+		err = atomicfile.Write(j.path(d), []byte(id+line(id, string(text))), 0o600)
+	}
+	if !j.check(err) {
+		return ""
+	}
+	j.sync()
+	return id
 }
 
-// Confirm implements transfer.Journal.
-func (j *Journal) Confirm(d transfer.Destination, id int64, part int) {
-	key := keyOf(d)
-	j.transaction(false, func(tx *sql.Tx) error {
-		r, err := find(tx, key)
-		if err != nil || r == nil || r.id != id || part < 1 || int64(part) > (r.size+r.chunk-1)/r.chunk {
-			return err // another upload to the destination has begun
-		}
-		i := part - 1
-		for len(r.done) <= i/8 {
-			r.done = append(r.done, 0)
-		}
-		r.done[i/8] |= 1 << (i % 8)
-		r.updated = j.now().Unix()
-		_, err = tx.Exec(`UPDATE uploads SET done = ?, updated = ?, "check" = ? WHERE destination = ?`, r.done, r.updated, r.checksum(key), key)
-		return err
+// Confirm records a part, from 1, once the platform has confirmed it. When it
+// returns, the death of the process does not lose it.
+func (j *Journal) Confirm(d Destination, id string, part int) {
+	f := j.open(d, id)
+	if f == nil {
+		return // another upload to the destination has begun
+	}
+	_, err := f.WriteString(line(id, strconv.Itoa(part)))
+	j.check(errors.Join(err, f.Close()))
+}
+
+// Forget deletes the upload with that ID, any one when empty. The deletion is on
+// disk when Forget returns.
+func (j *Journal) Forget(d Destination, id string) {
+	f := j.open(d, id)
+	if f == nil {
+		return
+	}
+	_ = f.Close() // not written to
+	if j.check(os.Remove(f.Name())) {
+		j.sync()
+	}
+}
+
+// open opens the file of the upload with that ID, any one when empty, for adding
+// to it; nil when there is none.
+func (j *Journal) open(d Destination, id string) *os.File {
+	if j == nil {
+		return nil
+	}
+	f, err := os.OpenFile(j.path(d), os.O_RDWR|os.O_APPEND, 0)
+	if err != nil {
+		j.check(err)
+		return nil
+	}
+	begin := make([]byte, len(id))
+	if _, err := io.ReadFull(f, begin); err != nil || string(begin) != id {
+		_ = f.Close() // not written to
+		return nil
+	}
+	return f
+}
+
+// sync makes a changed name durable where the system supports that.
+func (j *Journal) sync() {
+	if d, err := os.Open(j.dir); err == nil {
+		_ = d.Sync()
+		_ = d.Close()
+	}
+}
+
+// check is false after an error, which is logged once, but for a missing file.
+func (j *Journal) check(err error) bool {
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		return true
+	}
+	j.once.warn.Do(func() {
+		j.log.Warn("cannot write the journal of uploads; going on without a journal",
+			"journal", j.dir, "reason", fault.Reason(err), "hint", "check the folder's permissions and the free space")
 	})
-}
-
-// Forget implements transfer.Journal.
-func (j *Journal) Forget(d transfer.Destination, id int64) {
-	j.transaction(true, func(tx *sql.Tx) error {
-		_, err := tx.Exec("DELETE FROM uploads WHERE destination = ? AND (id = ? OR ? = 0)", keyOf(d), id, id)
-		return err
-	})
+	return false
 }

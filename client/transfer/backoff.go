@@ -1,6 +1,12 @@
 package transfer
 
-import "context"
+import (
+	"context"
+	"time"
+
+	"transect/client/fault"
+	"transect/client/wait"
+)
 
 // budgetKey is the context key of the budget whose connection is in use.
 type budgetKey struct{}
@@ -35,5 +41,10 @@ func Backoff(ctx context.Context, wait func() error) error {
 
 // backoff waits before a retry.
 func (t *Transfers) backoff(ctx context.Context, attempt int) error {
-	return Backoff(ctx, func() error { return t.pause(ctx, attempt) })
+	return Backoff(ctx, func() error {
+		if t.Sleep(ctx, wait.Backoff(attempt, time.Second, 16*time.Second)) != nil {
+			return fault.Stopped(ctx)
+		}
+		return nil
+	})
 }

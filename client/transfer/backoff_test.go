@@ -24,7 +24,7 @@ func TestOthersMoveWhileOneWaits(t *testing.T) {
 	budget := NewBudget(1)
 	tr := New(s, Options{Budget: budget})
 	waiting, other := make(chan struct{}), make(chan struct{})
-	tr.pause = func(ctx context.Context, _ int) error {
+	tr.Sleep = func(ctx context.Context, _ time.Duration) error {
 		close(waiting)
 		select {
 		case <-other:

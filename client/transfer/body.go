@@ -33,7 +33,7 @@ type requestBody struct {
 // newBody returns the body of part n, which is closed by end.
 func (u *upload) newBody(ctx context.Context, n int) *requestBody {
 	offset, size := u.plan.span(n)
-	u.stats.active.Add(1)
+	u.Stats.active.Add(1)
 	return &requestBody{Transfers: u.Transfers, ctx: ctx, src: u.src, offset: offset, size: size, progress: u.Progress, last: time.Now()}
 }
 
@@ -41,17 +41,17 @@ func (u *upload) newBody(ctx context.Context, n int) *requestBody {
 // request.
 func (b *requestBody) Read(p []byte) (int, error) {
 	now := time.Now()
-	if b.bandwidth != nil && len(p) > 0 {
-		n, err := b.bandwidth.Take(b.ctx, len(p))
+	if b.Bandwidth != nil && len(p) > 0 {
+		n, err := b.Bandwidth.Take(b.ctx, len(p))
 		if err != nil {
 			return 0, err
 		}
 		p = p[:n]
-		b.stats.since(onLimit, now)
+		b.Stats.since(onLimit, now)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.stats.add(onNetwork, now.Sub(b.last))
+	b.Stats.add(onNetwork, now.Sub(b.last))
 	b.last = time.Now()
 	if b.over {
 		return 0, fs.ErrClosed // the connection may still read after its answer
@@ -67,7 +67,7 @@ func (b *requestBody) Read(p []byte) (int, error) {
 		return n, nil
 	}
 	n, err := b.src.file.ReadAt(p, b.offset+b.sent)
-	b.last = b.stats.since(onDisk, b.last)
+	b.last = b.Stats.since(onDisk, b.last)
 	b.count(int64(n))
 	switch {
 	case n == len(p):
@@ -85,8 +85,8 @@ func (b *requestBody) count(n int64) {
 		return
 	}
 	b.sent += n
-	b.stats.sent.Add(n)
-	b.budget.Transferred(n)
+	b.Stats.sent.Add(n)
+	b.Budget.Transferred(n)
 	count(b.progress, n)
 }
 
@@ -95,7 +95,7 @@ func (b *requestBody) Span() (*os.File, int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	left := b.size - b.sent
-	if b.over || left == 0 || b.src.buffer != nil || b.bandwidth.Limited() {
+	if b.over || left == 0 || b.src.buffer != nil || b.Bandwidth.Limited() {
 		return nil, 0
 	}
 	if b.handle == nil {
@@ -121,7 +121,7 @@ func (b *requestBody) Span() (*os.File, int64) {
 func (b *requestBody) Sent(n int64) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.last = b.stats.since(onNetwork, b.last)
+	b.last = b.Stats.since(onNetwork, b.last)
 	switch {
 	case b.over:
 		return fs.ErrClosed
@@ -152,12 +152,12 @@ func (b *requestBody) end(ok bool) error {
 		return b.err
 	}
 	b.over = true
-	b.stats.active.Add(-1)
+	b.Stats.active.Add(-1)
 	waitedFor := onNetwork
 	if b.sent == b.size {
 		waitedFor = onServer
 	}
-	b.stats.since(waitedFor, b.last)
+	b.Stats.since(waitedFor, b.last)
 	b.closeHandle()
 	if !ok && b.sent > 0 {
 		count(b.progress, -b.sent)

@@ -42,11 +42,11 @@ func (t *Transfers) Download(ctx context.Context, d Download) (string, error) {
 		}
 	}
 	t.pruneOnce(in)
-	if err := t.budget.Acquire(ctx); err != nil {
+	if err := t.Budget.Acquire(ctx); err != nil {
 		return "", err
 	}
-	defer t.budget.Release()
-	path, err := t.fetchFile(withConnection(ctx, t.budget), d, in, want)
+	defer t.Budget.Release()
+	path, err := t.fetchFile(withConnection(ctx, t.Budget), d, in, want)
 	return path, contextError(ctx, err)
 }
 

@@ -18,7 +18,7 @@ type folder struct {
 
 // folder opens the folder for a file, and creates it when missing.
 func (t *Transfers) folder(path, name string) (folder, error) {
-	root, err := t.openFolder(path, name)
+	root, err := t.Folder(path, name)
 	if err != nil && fault.Find(err) == nil {
 		err = fileError(err, "cannot create the folder %s", path)
 	}

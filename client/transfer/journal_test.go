@@ -3,68 +3,22 @@ package transfer
 import (
 	"bytes"
 	"log/slog"
-	"maps"
-	"math/rand/v2"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"transect/client/fault"
+	"transect/client/journal"
 )
 
-// memoryJournal keeps uploads for as long as a test lasts.
-type memoryJournal struct {
-	mu      sync.Mutex
-	uploads map[Destination]*memoryUpload
-}
-
-type memoryUpload struct {
-	BegunUpload
-	file File
-}
-
-func (j *memoryJournal) Find(d Destination, f File) *BegunUpload {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	u := j.uploads[d]
-	if u == nil {
-		return nil
-	}
-	b := u.BegunUpload
-	b.Done = maps.Clone(b.Done)
-	b.SamePath, b.Unchanged = u.file.Path == f.Path, u.file == f
-	return &b
-}
-
-func (j *memoryJournal) Begin(d Destination, f File, b BegunUpload) int64 {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.uploads == nil {
-		j.uploads = map[Destination]*memoryUpload{}
-	}
-	b.ID, b.Done = rand.Int64(), map[int]bool{}
-	j.uploads[d] = &memoryUpload{b, f}
-	return b.ID
-}
-
-func (j *memoryJournal) Confirm(d Destination, id int64, part int) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if u := j.uploads[d]; u != nil && u.ID == id {
-		u.Done[part] = true
-	}
-}
-
-func (j *memoryJournal) Forget(d Destination, id int64) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if u := j.uploads[d]; u != nil && (id == 0 || u.ID == id) {
-		delete(j.uploads, d)
-	}
+// newJournal returns a journal and a function that lists its files.
+func newJournal(t *testing.T) (j *journal.Journal, files func() string) {
+	state := t.TempDir()
+	return journal.New(state, nil), func() string { return entries(t, filepath.Join(state, "uploads")) }
 }
 
 // refusePart answers the first attempt at a part with a final status.
@@ -82,7 +36,8 @@ func TestJournalSkipsConfirmedParts(t *testing.T) {
 	s := newService(t)
 	s.onPut = refusePart(3)
 	path, content := fileOf(t, 14*MiB)
-	transfers := fast(s, Options{Journal: &memoryJournal{}, Budget: NewBudget(1)})
+	kept, _ := newJournal(t)
+	transfers := fast(s, Options{Journal: kept, Budget: NewBudget(1)})
 	u := Upload{Path: path, Multipart: true, ChunkSize: 5 * MiB}
 	_, err := transfers.Upload(t.Context(), u)
 	isFault[*fault.UploadError](t, err)
@@ -101,7 +56,8 @@ func TestUploadThePlatformLostStartsOver(t *testing.T) {
 			s := newService(t)
 			s.onPut = refusePart(3)
 			path, content := fileOf(t, 14*MiB)
-			transfers := fast(s, Options{Journal: &memoryJournal{}, Budget: NewBudget(1)})
+			kept, _ := newJournal(t)
+			transfers := fast(s, Options{Journal: kept, Budget: NewBudget(1)})
 			var progress atomic.Int64
 			u := Upload{Path: path, Multipart: true, ChunkSize: 5 * MiB}
 			if _, err := transfers.Upload(t.Context(), u); err == nil {
@@ -140,8 +96,8 @@ func TestChangedFileStartsOver(t *testing.T) {
 			s.onPut = refusePart(3)
 			path, _ := fileOf(t, 14*MiB)
 			var log bytes.Buffer
-			journal := &memoryJournal{}
-			transfers := fast(s, Options{Journal: journal, Budget: NewBudget(1), Logger: slog.New(slog.NewTextHandler(&log, nil))})
+			kept, files := newJournal(t)
+			transfers := fast(s, Options{Journal: kept, Budget: NewBudget(1), Logger: slog.New(slog.NewTextHandler(&log, nil))})
 			u := Upload{Path: path, Multipart: true, ChunkSize: 5 * MiB}
 			if _, err := transfers.Upload(t.Context(), u); err == nil {
 				t.Fatal("it did not break off")
@@ -165,7 +121,7 @@ func TestChangedFileStartsOver(t *testing.T) {
 			if strings.Contains(log.String(), "changed since its upload began") != c.warned {
 				t.Errorf("log: %s", log.String())
 			}
-			if len(journal.uploads) != 0 {
+			if files() != "" {
 				t.Error("a completed upload is remembered")
 			}
 		})

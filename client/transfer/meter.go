@@ -19,7 +19,7 @@ type meteredCaller struct {
 }
 
 func (m meteredCaller) Call(ctx context.Context, service, route string, body, out any) error {
-	defer m.stats.since(onServer, time.Now())
+	defer m.Stats.since(onServer, time.Now())
 	return m.observe(ctx, m.Caller.Call(ctx, service, route, body, out))
 }
 
@@ -30,7 +30,7 @@ func (m meteredCaller) Post(ctx context.Context, path string, query url.Values, 
 func (m meteredCaller) Put(ctx context.Context, url string, header http.Header, body func() (io.ReadCloser, error), size int64) (int, error) {
 	status, err := m.Caller.Put(ctx, url, header, body, size)
 	if err == nil && overloaded(status) {
-		m.budget.Overloaded()
+		m.Budget.Overloaded()
 		return status, nil
 	}
 	return status, m.observe(ctx, err)
@@ -42,8 +42,8 @@ func (m meteredCaller) Get(ctx context.Context, path string, query url.Values, s
 	if err = m.observe(ctx, err); err != nil {
 		return nil, err
 	}
-	now := m.stats.since(onServer, began)
-	m.stats.active.Add(1)
+	now := m.Stats.since(onServer, began)
+	m.Stats.active.Add(1)
 	answer.Body = &meteredBody{ReadCloser: answer.Body, ctx: ctx, meter: m, last: now}
 	return answer, nil
 }
@@ -55,10 +55,10 @@ func (m meteredCaller) observe(ctx context.Context, err error) error {
 	var broken *fault.ConnectionError
 	switch {
 	case err == nil:
-		m.budget.Answered()
+		m.Budget.Answered()
 	case ctx.Err() != nil:
 	case errors.As(err, &refused) && overloaded(refused.Status), errors.As(err, &silent), errors.As(err, &broken):
-		m.budget.Overloaded()
+		m.Budget.Overloaded()
 	}
 	return err
 }
@@ -77,23 +77,23 @@ type meteredBody struct {
 }
 
 func (b *meteredBody) Read(p []byte) (int, error) {
-	now := b.meter.stats.since(onDisk, b.last)
-	if b.meter.bandwidth != nil {
-		n, err := b.meter.bandwidth.Take(b.ctx, len(p))
+	now := b.meter.Stats.since(onDisk, b.last)
+	if b.meter.Bandwidth != nil {
+		n, err := b.meter.Bandwidth.Take(b.ctx, len(p))
 		if err != nil {
 			return 0, err
 		}
 		p = p[:n]
-		now = b.meter.stats.since(onLimit, now)
+		now = b.meter.Stats.since(onLimit, now)
 	}
 	n, err := b.ReadCloser.Read(p)
-	b.last = b.meter.stats.since(onNetwork, now)
-	b.meter.stats.received.Add(int64(n))
-	b.meter.budget.Transferred(int64(n))
+	b.last = b.meter.Stats.since(onNetwork, now)
+	b.meter.Stats.received.Add(int64(n))
+	b.meter.Budget.Transferred(int64(n))
 	return n, err
 }
 
 func (b *meteredBody) Close() error {
-	b.closed.Do(func() { b.meter.stats.active.Add(-1) })
+	b.closed.Do(func() { b.meter.Stats.active.Add(-1) })
 	return b.ReadCloser.Close()
 }

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"transect/client/fault"
+	"transect/client/journal"
 )
 
 // multipart sends the parts that no earlier run has sent, and returns how many
@@ -22,17 +23,17 @@ func (u *upload) multipart(ctx context.Context) (resumed int, err error) {
 			if err == nil || ctx.Err() != nil || !isLost(err) {
 				return resumed, err
 			}
-			u.log.Debug("starting an upload over", "file", u.Path, "reason", err)
+			u.Logger.Debug("starting an upload over", "file", u.Path, "reason", err)
 			count(u.Progress, -counted.Load())
 			count(u.Found, -found.Load())
 		}
-		u.journal.Forget(u.destination, 0)
+		u.Journal.Forget(u.destination, "")
 	}
 	if err := u.create(ctx); err != nil {
 		return 0, err
 	}
-	b := &BegunUpload{Size: u.plan.size, Chunk: u.plan.chunk, MD5: u.sums.whole, Parts: u.sums.parts, Unchanged: u.computed}
-	b.ID = u.journal.Begin(u.destination, u.src.state(), *b)
+	b := &journal.Upload{Size: u.plan.size, Chunk: u.plan.chunk, MD5: u.sums.whole, Parts: u.sums.parts, Unchanged: u.computed}
+	b.ID = u.Journal.Begin(u.destination, u.src.state(), *b)
 	var counted, found atomic.Int64
 	_, err = u.sendParts(ctx, b, &counted, &found)
 	return 0, err
@@ -54,7 +55,7 @@ func isLost(err error) bool {
 // sendParts sends the parts that are not done and completes the upload. counted
 // is the number of bytes of parts that were sent, found of those among them
 // that an earlier run has sent.
-func (u *upload) sendParts(ctx context.Context, b *BegunUpload, counted, found *atomic.Int64) (resumed int, err error) {
+func (u *upload) sendParts(ctx context.Context, b *journal.Upload, counted, found *atomic.Int64) (resumed int, err error) {
 	group, inner := errgroup.WithContext(ctx)
 	for n := 1; n <= u.plan.parts; n++ {
 		_, size := u.plan.span(n)
@@ -66,15 +67,15 @@ func (u *upload) sendParts(ctx context.Context, b *BegunUpload, counted, found *
 			count(u.Found, size)
 			continue
 		}
-		if u.budget.Acquire(inner) != nil {
+		if u.Budget.Acquire(inner) != nil {
 			break // the group or the caller stopped; its error is reported
 		}
 		group.Go(func() error {
-			defer u.budget.Release()
-			if err := u.sendPart(withConnection(inner, u.budget), n); err != nil {
+			defer u.Budget.Release()
+			if err := u.sendPart(withConnection(inner, u.Budget), n); err != nil {
 				return err
 			}
-			u.journal.Confirm(u.destination, b.ID, n) // first of all: the process may be killed
+			u.Journal.Confirm(u.destination, b.ID, n) // first of all: the process may be killed
 			counted.Add(size)
 			return nil
 		})
@@ -92,7 +93,7 @@ func (u *upload) sendParts(ctx context.Context, b *BegunUpload, counted, found *
 	if err := u.caller.Call(ctx, service, "complete-multipart-upload", u.fields(nil), nil); err != nil {
 		return resumed, err
 	}
-	u.journal.Forget(u.destination, b.ID)
+	u.Journal.Forget(u.destination, b.ID)
 	return resumed, nil
 }
 
@@ -100,7 +101,7 @@ func (u *upload) create(ctx context.Context) error {
 	fields := map[string]any{
 		"filename": u.name(), "chunk_size": u.plan.chunk, "total_size": u.plan.size, "checksum": u.sums.whole,
 	}
-	if u.mode == ToStorage {
+	if u.Mode == ToStorage {
 		fields["direct_upload"] = true
 	}
 	return u.caller.Call(ctx, service, "create-multipart-upload", u.fields(fields), nil)
@@ -108,7 +109,7 @@ func (u *upload) create(ctx context.Context) error {
 
 func (u *upload) sendPart(ctx context.Context, n int) error {
 	var err error
-	if u.mode == ThroughPlatform {
+	if u.Mode == ThroughPlatform {
 		err = u.postPart(ctx, n)
 	} else {
 		sign := func(ctx context.Context) (signed, error) {

@@ -45,7 +45,7 @@ func (u *upload) post(ctx context.Context, n int, route string, query url.Values
 	attempts := 0
 	body := &bodies{open: func() *requestBody {
 		if attempts++; attempts > 1 {
-			u.stats.retries.Add(1)
+			u.Stats.retries.Add(1)
 		}
 		return u.newBody(ctx, n)
 	}}

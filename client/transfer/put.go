@@ -53,8 +53,8 @@ func (u *upload) put(ctx context.Context, n int, sign func(context.Context) (sig
 		switch {
 		case refused && resigns < maxResigns:
 			resigns++
-			u.stats.retries.Add(1)
-			u.log.Debug("requesting a new upload URL", "file", u.Path, "part", n, "reason", err)
+			u.Stats.retries.Add(1)
+			u.Logger.Debug("requesting a new upload URL", "file", u.Path, "part", n, "reason", err)
 			if to, err = u.sign(ctx, sign); err != nil {
 				return err
 			}
@@ -62,8 +62,8 @@ func (u *upload) put(ctx context.Context, n int, sign func(context.Context) (sig
 		case refused, final, attempt == putAttempts:
 			return err
 		}
-		u.stats.retries.Add(1)
-		u.log.Debug("retrying an upload", "file", u.Path, "part", n, "attempt", attempt, "reason", err)
+		u.Stats.retries.Add(1)
+		u.Logger.Debug("retrying an upload", "file", u.Path, "part", n, "attempt", attempt, "reason", err)
 		if err := u.backoff(ctx, attempt); err != nil {
 			return err
 		}

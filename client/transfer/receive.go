@@ -92,7 +92,7 @@ func (r *receiver) receive(ctx context.Context, answer *http.Response) error {
 		default:
 			return err
 		}
-		r.log.Debug("starting a download over", "path", r.Path, "reason", err)
+		r.Logger.Debug("starting a download over", "path", r.Path, "reason", err)
 		lost := r.have.bytes()
 		count(r.Progress, -lost)
 		r.first.received = -lost // coming as far again is no progress
@@ -120,14 +120,14 @@ func (r *receiver) begin(answer *http.Response) (resumed bool, err error) {
 		return false, fault.Of(&fault.DownloadError{}, "%s has the unsupported encoding %q", r.file.path, encoding)
 	}
 	r.resumable = !r.encoded && r.total >= minProgress && (r.tag != "" || r.want != "") && !r.file.shared
-	r.file.identity = identity{Source: sourceHash(r.platform, r.Download), Tag: r.tag, Total: r.total, MD5: r.want}
+	r.file.identity = identity{Source: sourceHash(r.Platform, r.Download), Tag: r.tag, Total: r.total, MD5: r.want}
 	if r.resumable && !r.restarted {
 		r.have = r.file.recorded()
 	}
 	if len(r.have) == 0 {
 		return false, r.file.reset()
 	}
-	r.log.Debug("resuming a download", "path", r.Path, "have", r.have.bytes(), "of", r.total)
+	r.Logger.Debug("resuming a download", "path", r.Path, "have", r.have.bytes(), "of", r.total)
 	count(r.Progress, r.have.bytes())
 	return true, nil
 }

@@ -64,13 +64,13 @@ func (r *receiver) ranges(ctx context.Context, answer *http.Response) error {
 		group.Go(func() error {
 			w := &rangeWorker{}
 			// The connection is released after each range: others wait as well.
-			for r.budget.Acquire(waiting) == nil {
+			for r.Budget.Acquire(waiting) == nil {
 				from, to, ok := next()
 				var err error
 				if ok {
 					err = r.fetch(inner, w, from, to, nil)
 				}
-				r.budget.Release()
+				r.Budget.Release()
 				if !ok || err != nil {
 					return err
 				}
@@ -122,7 +122,7 @@ func (r *receiver) fetch(ctx context.Context, w *rangeWorker, from, to int64, an
 		if w.breaks++; w.breaks > maxBreaks {
 			return r.incomplete(err)
 		}
-		r.log.Debug("continuing a download", "path", r.Path, "from", at, "reason", err)
+		r.Logger.Debug("continuing a download", "path", r.Path, "from", at, "reason", err)
 		if err := r.backoff(ctx, w.breaks); err != nil {
 			return err
 		}

@@ -131,7 +131,7 @@ func (t *Transfers) pruneOnce(in folder) {
 		if f, err := openLocked(in.Root, name); err == nil {
 			_ = in.Remove(recordName(name))
 			removeLocked(in.Root, name, f)
-			t.log.Debug("removed an old partial download", "file", in.join(name))
+			t.Logger.Debug("removed an old partial download", "file", in.join(name))
 		}
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -284,9 +285,8 @@ func refusal(status int) error {
 
 // fast makes transfers that do not wait between attempts.
 func fast(s *testService, o Options) *Transfers {
-	t := New(s, o)
-	t.pause = func(ctx context.Context, _ int) error { return ctx.Err() }
-	return t
+	o.Sleep = func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
+	return New(s, o)
 }
 
 func fileOf(t *testing.T, size int) (path string, content []byte) {

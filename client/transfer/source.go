@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"transect/client/fault"
+	"transect/client/journal"
 )
 
 // source is a local file being uploaded, as it was when it was opened.
@@ -50,7 +51,7 @@ func openSource(path string, open func(string) (*os.File, error)) (*source, erro
 
 // Open opens a file that is to be uploaded, with the errors of an upload.
 func (t *Transfers) Open(path string) (*os.File, error) {
-	s, err := openSource(path, t.open)
+	s, err := openSource(path, t.Options.Open)
 	if err != nil {
 		return nil, err
 	}
@@ -100,10 +101,10 @@ func (s *source) unreadable(err error) error {
 
 // state is how the journal knows the file. Links are not resolved: they may
 // point elsewhere the next time.
-func (s *source) state() File {
+func (s *source) state() journal.File {
 	path := s.path
 	if full, err := filepath.Abs(path); err == nil {
 		path = full
 	}
-	return File{Path: path, Size: s.info.Size(), ModTime: s.info.ModTime()}
+	return journal.File{Path: path, Size: s.info.Size(), ModTime: s.info.ModTime()}
 }

@@ -136,7 +136,7 @@ func TestOneBudgetForFilesAndParts(t *testing.T) {
 	if s.most > 4 || s.most < 3 {
 		t.Errorf("%d at a time of 4", s.most)
 	}
-	if n := transfers.Stats().Active(); n != 0 {
+	if n := transfers.Stats.Active(); n != 0 {
 		t.Errorf("%d active at the end", n)
 	}
 }
@@ -186,7 +186,7 @@ func TestStatsCount(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stats := transfers.Stats()
+	stats := transfers.Stats
 	if stats.Retries() != 1 || stats.Transferred() != int64(len(content))+5*MiB || progress.Load() != int64(len(content)) {
 		t.Errorf("%d retries, %d bytes transferred, %d counted", stats.Retries(), stats.Transferred(), progress.Load())
 	}

@@ -2,7 +2,7 @@
 // connections, bandwidth, and resuming after a kill.
 //
 // Package client calls Transfers.Upload and Download and implements Caller,
-// which makes the requests; package journal implements Journal. An upload is
+// which makes the requests. An upload is
 // hashed as it is read (hashing.go), acquires a connection of the budget
 // (budget.go, tune.go) and is sent in one piece (upload.go) or in parts
 // (multipart.go), each with retries (put.go). A download is received in ranges
@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"transect/client/fault"
+	"transect/client/journal"
 	"transect/client/wait"
 )
 
@@ -44,8 +45,8 @@ type Caller interface {
 // Options configure Transfers. All are optional.
 type Options struct {
 	Budget   *Budget // connections, shared with other transfers; a tuned one when nil
-	Journal  Journal // nothing is remembered when nil
-	Platform string  // the platform's address, for the journal
+	Journal  *journal.Journal
+	Platform string // the platform's address, for the journal
 	Mode     UploadMode
 	Logger   *slog.Logger
 
@@ -94,60 +95,34 @@ type Download struct {
 
 // Transfers uploads and downloads files. It is safe for concurrent use.
 type Transfers struct {
-	caller   Caller
-	budget   *Budget
-	journal  Journal
-	platform string
-	mode     UploadMode
-	log      *slog.Logger
-
-	stats     *Stats
-	bandwidth *Bandwidth
-	memory    *memory
-	hashing   *hashing
-	pruned    sync.Map // folders
+	Options // completed by New
+	caller  Caller
+	memory  *memory
+	hashing *hashing
+	pruned  sync.Map // folders
 
 	minParallel, rangeSize int64 // smaller in tests
-
-	pause      func(ctx context.Context, attempt int) error
-	open       func(path string) (*os.File, error)
-	openFolder func(folder, name string) (*os.Root, error)
 }
 
 // New returns transfers whose requests c makes.
 func New(c Caller, o Options) *Transfers {
-	t := &Transfers{
-		budget: o.Budget, platform: o.Platform, mode: o.Mode, bandwidth: o.Bandwidth, memory: newMemory(),
-		journal: cmp.Or[Journal](o.Journal, noJournal{}), log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)),
-		stats: cmp.Or(o.Stats, NewStats()), minParallel: minParallel, rangeSize: rangeSize,
-		open: o.Open, openFolder: o.Folder,
+	o.Logger, o.Stats = cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), cmp.Or(o.Stats, NewStats())
+	if o.Budget == nil {
+		o.Budget = NewTunedBudget(MostConnections)
 	}
-	if t.budget == nil {
-		t.budget = NewTunedBudget(MostConnections)
+	if o.Open == nil {
+		o.Open = os.Open
 	}
-	if t.open == nil {
-		t.open = os.Open
+	if o.Folder == nil {
+		o.Folder = makeFolder
 	}
-	if t.openFolder == nil {
-		t.openFolder = makeFolder
+	if o.Sleep == nil {
+		o.Sleep = wait.Sleep
 	}
-	sleep := o.Sleep
-	if sleep == nil {
-		sleep = wait.Sleep
-	}
-	t.pause = func(ctx context.Context, attempt int) error {
-		if sleep(ctx, wait.Backoff(attempt, time.Second, 16*time.Second)) != nil {
-			return fault.Stopped(ctx)
-		}
-		return nil
-	}
-	t.hashing = newHashing(t.stats)
+	t := &Transfers{Options: o, memory: newMemory(), hashing: newHashing(o.Stats), minParallel: minParallel, rangeSize: rangeSize}
 	t.caller = meteredCaller{c, t}
 	return t
 }
-
-// Stats counts what the transfers do.
-func (t *Transfers) Stats() *Stats { return t.stats }
 
 // contextError reports an ended context as such, whatever error it caused.
 func contextError(ctx context.Context, err error) error {

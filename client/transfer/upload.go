@@ -8,6 +8,7 @@ import (
 
 	"transect/client/checksum"
 	"transect/client/fault"
+	"transect/client/journal"
 )
 
 const service = "data-manager"
@@ -20,8 +21,8 @@ type upload struct {
 	plan        plan
 	sums        sums
 	computed    bool // sums.whole was computed from the file, not given
-	destination Destination
-	begun       *BegunUpload // by an earlier run, or nil
+	destination journal.Destination
+	begun       *journal.Upload // by an earlier run, or nil
 }
 
 // Upload sends a file into a component, whole or in parts, and completes it
@@ -36,7 +37,7 @@ func (t *Transfers) Upload(ctx context.Context, u Upload) (Uploaded, error) {
 	if err != nil {
 		return Uploaded{}, err
 	}
-	src, err := openSource(u.Path, t.open)
+	src, err := openSource(u.Path, t.Options.Open)
 	if err != nil {
 		return Uploaded{}, err
 	}
@@ -44,20 +45,20 @@ func (t *Transfers) Upload(ctx context.Context, u Upload) (Uploaded, error) {
 		src.close()
 		t.memory.release(src.buffer)
 	}()
-	p, err := planFor(src.info.Size(), u, t.mode == ThroughPlatform)
+	p, err := planFor(src.info.Size(), u, t.Mode == ThroughPlatform)
 	if err != nil {
 		return Uploaded{}, err
 	}
 	up := &upload{Transfers: t, Upload: u, src: src, plan: p,
-		destination: Destination{Platform: t.platform, Dataset: u.Dataset, Component: u.Component}}
+		destination: journal.Destination{Platform: t.Platform, Dataset: u.Dataset, Component: u.Component}}
 	if !u.New {
-		up.begun = t.journal.Find(up.destination, src.state())
+		up.begun = t.Journal.Find(up.destination, src.state())
 	}
 	if err := up.checksums(ctx, given); err != nil {
 		return Uploaded{}, err
 	}
 	if b := up.begun; b != nil && b.SamePath && b.MD5 != up.sums.whole {
-		t.log.Warn("the file changed since its upload began; the upload starts over", "file", u.Path)
+		t.Logger.Warn("the file changed since its upload began; the upload starts over", "file", u.Path)
 	}
 	done := Uploaded{MD5: up.sums.whole, Bytes: p.size, Parts: p.parts}
 	if p.parts == 1 {
@@ -114,14 +115,14 @@ func (u *upload) hash(ctx context.Context, whole string) error {
 		u.sums, err = u.hashing.file(ctx, u.src, u.plan, whole)
 		return err
 	}
-	if err := u.src.load(buffer, u.stats); err != nil {
+	if err := u.src.load(buffer, u.Stats); err != nil {
 		return err
 	}
 	// With many files under way the delay of a batch costs no throughput.
-	many := u.budget.Active()+u.budget.Queued() >= checksum.Width
+	many := u.Budget.Active()+u.Budget.Queued() >= checksum.Width
 	began := time.Now()
 	u.sums.whole = u.hashing.batcher.Sum(buffer, many)
-	u.stats.since(onCPU, began)
+	u.Stats.since(onCPU, began)
 	return nil
 }
 
@@ -138,15 +139,15 @@ func (u *upload) name() string { return filepath.Base(u.Path) }
 
 // whole sends the file in one piece.
 func (u *upload) whole(ctx context.Context) error {
-	if err := u.budget.Acquire(ctx); err != nil {
+	if err := u.Budget.Acquire(ctx); err != nil {
 		return err
 	}
-	defer u.budget.Release()
-	ctx = withConnection(ctx, u.budget)
+	defer u.Budget.Release()
+	ctx = withConnection(ctx, u.Budget)
 	if u.begun != nil {
-		u.journal.Forget(u.destination, 0)
+		u.Journal.Forget(u.destination, "")
 	}
-	if u.mode == ThroughPlatform {
+	if u.Mode == ThroughPlatform {
 		return u.postWhole(ctx)
 	}
 	// Asking again returns a new URL for the same component.
