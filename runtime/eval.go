@@ -43,13 +43,7 @@ print(texts(select("#", results()), results()))
 func (x *Execution) print(values []lua.LValue) error {
 	module.Preload(x.Interp, &module.Module{Name: "eval.results", Doc: "The values of the code of the command line.", Funcs: []module.Func{{
 		Name: "get", Doc: "Gives the values.", Returns: "the values",
-		Call: func(*module.Call) (any, error) {
-			results := make(module.Values, len(values))
-			for i, v := range values {
-				results[i] = v
-			}
-			return results, nil
-		},
+		Call: func(*module.Call) (any, error) { return values, nil },
 	}}})
 	_, err := x.Interp.RunString("print", printResults)
 	return err

@@ -40,11 +40,7 @@ func (w *waiter) serve() {
 func await(c *module.Call, queue *[]*waiter, w *waiter) error {
 	var limit time.Duration
 	if c.Has("timeout") {
-		d, err := seconds(c, "timeout")
-		if err != nil {
-			return err
-		}
-		limit = max(d, 1)
+		limit = max(c.Seconds("timeout"), 1)
 	}
 	*queue = append(*queue, w)
 	err := c.Blocking(func(ctx context.Context) error {
@@ -129,7 +125,7 @@ func (ch *channel) close() {
 }
 
 var waitOption = module.Param{Name: "options", Fields: []module.Param{
-	{Name: "timeout", Type: "number", Doc: "seconds to wait at most; then a TimeoutError", Optional: true}}}
+	secondsParam(module.Param{Name: "timeout", Doc: "seconds to wait at most; then a TimeoutError", Optional: true})}}
 
 var channelType = &module.Type{
 	Name: "channel", Doc: "Passes values between tasks in first-in, first-out order.",

@@ -77,7 +77,7 @@ var fsModule = &module.Module{
 			Name: "walk", Doc: "Iterates over everything below a folder, sorted within each folder. Links to folders are not followed.",
 			Params: []module.Param{pathParam("the folder"), {Name: "options", Fields: []module.Param{
 				{Name: "type", Type: "string", Doc: "what to return", Default: "file", Choices: []string{"file", "dir", "any"}},
-				{Name: "depth", Type: "integer", Doc: "maximum depth; 1 is the folder alone", Default: filetree.Unlimited, Min: atLeastOne},
+				{Name: "depth", Type: "integer", Doc: "maximum depth; 1 is the folder alone", Default: filetree.Unlimited, Min: new(1.0)},
 				{Name: "hidden", Type: "boolean", Doc: "include names that begin with a dot", Default: true},
 			}}},
 			Returns: "an iterator of paths that start with the folder's, each with a description as of stat",

@@ -17,7 +17,7 @@ var (
 		{Name: "body", Type: "string", Doc: "a text to send as it is", Optional: true},
 		{Name: "file", Type: "string", Doc: "a file to send as it is, of any size", Optional: true},
 		{Name: "auth", Type: "table", Doc: "{ user = …, password = … } or { bearer = token }", Optional: true},
-		{Name: "timeout", Type: "number", Doc: "longest time without a moving byte, in seconds; then a TimeoutError", Default: 60},
+		secondsParam(module.Param{Name: "timeout", Doc: "longest time without a moving byte, in seconds; then a TimeoutError", Default: 60}),
 		{Name: "target", Type: "string", Doc: "a file to write the answer's body to, of any size; it appears once it is complete", Optional: true},
 		{Name: "max_body", Type: "integer", Doc: "the longest body to keep in memory, in bytes", Default: 64 << 20},
 		{Name: "redirects", Type: "integer", Doc: "how many redirects to follow", Default: 10},

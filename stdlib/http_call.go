@@ -179,11 +179,8 @@ func httpRequest(c *module.Call, method string) (*web.Request, error) {
 	if !token().MatchString(method) {
 		return nil, fault.Of(&fault.ParameterError{}, "option method: %q is no method", method)
 	}
-	r := &web.Request{Method: strings.ToUpper(method), Header: http.Header{}, Redirects: c.Int("redirects")}
+	r := &web.Request{Method: strings.ToUpper(method), Header: http.Header{}, Redirects: c.Int("redirects"), Timeout: c.Seconds("timeout")}
 	var err error
-	if r.Timeout, err = seconds(c, "timeout"); err != nil {
-		return nil, err
-	}
 	if r.Redirects < 1 {
 		r.Redirects = -1
 	}

@@ -68,7 +68,7 @@ var emailOptions = []module.Param{
 	{Name: "body", Type: "string", Doc: "the text", Default: ""},
 	{Name: "html", Type: "string", Doc: "the same as a page", Optional: true},
 	{Name: "attachments", Type: "table", Doc: "a list of files to send along, 25 MiB together", Optional: true},
-	{Name: "timeout", Type: "number", Doc: "seconds for all of it", Default: 60},
+	secondsParam(module.Param{Name: "timeout", Doc: "seconds for all of it", Default: 60}),
 	{Name: "ca_cert", Type: "string", Doc: "a file of certificates to believe beside the system's", Optional: true},
 }
 
@@ -103,11 +103,8 @@ func email(c *module.Call) (any, error) {
 	}
 	m := notify.Mail{Server: c.String("smtp"), Security: c.String("tls"), User: c.String("user"), Password: c.String("password"),
 		From: c.String("from"), ReplyTo: c.String("reply_to"), Subject: c.String("subject"), Text: c.String("body"), HTML: c.String("html"),
-		Permit: client.Permit, Sending: client.Sending}
+		Timeout: c.Seconds("timeout"), Permit: client.Permit, Sending: client.Sending}
 	if m.Roots, err = client.Roots(); err != nil {
-		return nil, err
-	}
-	if m.Timeout, err = seconds(c, "timeout"); err != nil {
 		return nil, err
 	}
 	for name, list := range map[string]*[]string{"to": &m.To, "cc": &m.Cc, "bcc": &m.Bcc} {

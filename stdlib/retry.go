@@ -26,12 +26,13 @@ type policy struct {
 }
 
 var policyOptions = module.Param{Name: "options", Fields: []module.Param{
-	{Name: "attempts", Type: "integer", Doc: "maximum number of calls", Default: 5},
-	{Name: "wait", Type: "number", Doc: "seconds before the second attempt", Default: 1},
-	{Name: "factor", Type: "number", Doc: "factor between waits", Default: 2},
-	{Name: "max_wait", Type: "number", Doc: "the longest wait, in seconds", Default: 60},
-	{Name: "jitter", Type: "number", Doc: "random share of each wait, 0 to 1, so that many runs do not retry together", Default: 0.5},
-	{Name: "timeout", Type: "number", Doc: "seconds for all attempts together; then a TimeoutError", Optional: true},
+	{Name: "attempts", Type: "integer", Doc: "maximum number of calls", Default: 5, Min: new(1.0)},
+	secondsParam(module.Param{Name: "wait", Doc: "seconds before the second attempt", Default: 1}),
+	{Name: "factor", Type: "number", Doc: "factor between waits", Default: 2, Min: new(1.0), Max: new(100.0)},
+	secondsParam(module.Param{Name: "max_wait", Doc: "the longest wait, in seconds", Default: 60}),
+	{Name: "jitter", Type: "number", Doc: "random share of each wait, 0 to 1, so that many runs do not retry together", Default: 0.5,
+		Min: new(0.0), Max: new(1.0)},
+	secondsParam(module.Param{Name: "timeout", Doc: "seconds for all attempts together; then a TimeoutError", Optional: true}),
 	{Name: "on", Type: "function|table", Doc: "a function that gets the error and says whether to try again, or a list of error names; " +
 		"temporary errors if left out: ConnectionError, TimeoutError, and ResponseError with status 408, 429 or 5xx (not 501, 505, 507)", Optional: true},
 }}
@@ -55,68 +56,42 @@ var retryModule = &module.Module{
 			Name: "call", Doc: "Calls a function until it succeeds, with growing waits; the last error is raised.",
 			Params:  []module.Param{{Name: "f", Type: "function", Doc: "what to call"}, policyOptions},
 			Returns: "what f returned",
-			Call: func(c *module.Call) (any, error) {
-				p, err := readPolicy(c)
-				if err != nil {
-					return nil, err
-				}
-				return p.call(c, nil), nil
-			},
+			Call:    func(c *module.Call) (any, error) { return readPolicy(c).call(c, nil), nil },
 		},
 		{
 			Name: "policy", Doc: "Creates a policy for many calls.", Params: []module.Param{policyOptions}, Returns: "a policy",
-			Call: func(c *module.Call) (any, error) {
-				p, err := readPolicy(c)
-				if err != nil {
-					return nil, err
-				}
-				return module.NewObject(c.L, policyType, p), nil
-			},
+			Call: func(c *module.Call) (any, error) { return module.NewObject(c.L, policyType, readPolicy(c)), nil },
 		},
 	},
 }
 
-func readPolicy(c *module.Call) (*policy, error) {
-	p := &policy{attempts: c.Int("attempts"), factor: c.Number("factor"), jitter: c.Number("jitter"), judge: c.Function("on")}
-	var err error
-	for name, d := range map[string]*time.Duration{"wait": &p.wait, "max_wait": &p.maxWait, "timeout": &p.timeout} {
-		if *d, err = seconds(c, name); err != nil {
-			return nil, err
-		}
-	}
-	switch {
-	case p.attempts < 1:
-		return nil, fault.Of(&fault.ParameterError{}, "option attempts must be at least 1, got %d", p.attempts)
-	case !(p.factor >= 1 && p.factor <= 100):
-		return nil, fault.Of(&fault.ParameterError{}, "option factor must be between 1 and 100, got %v", p.factor)
-	case !(p.jitter >= 0 && p.jitter <= 1):
-		return nil, fault.Of(&fault.ParameterError{}, "option jitter must be between 0 and 1, got %v", p.jitter)
-	case c.Has("timeout") && p.timeout == 0:
-		return nil, fault.Of(&fault.ParameterError{}, "option timeout must be positive")
+func readPolicy(c *module.Call) *policy {
+	p := &policy{attempts: c.Int("attempts"), factor: c.Number("factor"), jitter: c.Number("jitter"), judge: c.Function("on"),
+		wait: c.Seconds("wait"), maxWait: c.Seconds("max_wait"), timeout: c.Seconds("timeout")}
+	if c.Has("timeout") && p.timeout == 0 {
+		c.Raise(fault.Of(&fault.ParameterError{}, "option timeout must be positive"))
 	}
 	if names := c.Table("on"); names != nil {
 		for i := 1; i <= names.Len(); i++ {
 			name := names.RawGetInt(i).String()
 			if !slices.Contains(fault.Names(), name) {
-				return nil, fault.Of(&fault.ParameterError{}, "option on: there is no error %q%s", name, suggest.Suffix(name, fault.Names()))
+				c.Raise(fault.Of(&fault.ParameterError{}, "option on: there is no error %q%s", name, suggest.Suffix(name, fault.Names())))
 			}
 			p.names = append(p.names, name)
 		}
 		if len(p.names) == 0 {
-			return nil, fault.Of(&fault.ParameterError{}, "option on must be a list of error names, such as { \"ConnectionError\" }")
+			c.Raise(fault.Of(&fault.ParameterError{}, `option on must be a list of error names, such as { "ConnectionError" }`))
 		}
 	}
-	return p, nil
+	return p
 }
 
-func (p *policy) call(c *module.Call, args []lua.LValue) module.Values {
-	var values []lua.LValue
+func (p *policy) call(c *module.Call, args []lua.LValue) (values []lua.LValue) {
 	if p.timeout == 0 {
-		values = p.tries(c, args)
-	} else {
-		vm.WithGroup(c.L, vm.ScopeOptions{Timeout: p.timeout}, func() error { values = p.tries(c, args); return nil })
+		return p.tries(c, args)
 	}
-	return luaValues(values)
+	vm.WithGroup(c.L, vm.ScopeOptions{Timeout: p.timeout}, func() error { values = p.tries(c, args); return nil })
+	return values
 }
 
 func (p *policy) tries(c *module.Call, args []lua.LValue) []lua.LValue {

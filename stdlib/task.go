@@ -18,7 +18,7 @@ var taskType = &module.Type{
 	Methods: []module.Func{
 		{
 			Name: "await", Doc: "Waits for the task; raises what it raised.", Returns: "what the task's function returned",
-			Call: func(c *module.Call) (any, error) { return luaValues(c.Self.(*vm.Task).Await(c.L)), nil },
+			Call: func(c *module.Call) (any, error) { return c.Self.(*vm.Task).Await(c.L), nil },
 		},
 		{
 			Name: "cancel", Doc: "Cancels the task; await raises a CancelledError.",
@@ -50,7 +50,7 @@ var taskModule = &module.Module{
 			Name: "await", Doc: "Waits for a task; raises what it raised.",
 			Params:  []module.Param{{Name: "task", Type: "task", Doc: "a spawned task"}},
 			Returns: "what the task's function returned",
-			Call:    func(c *module.Call) (any, error) { return luaValues(c.Object("task").(*vm.Task).Await(c.L)), nil },
+			Call:    func(c *module.Call) (any, error) { return c.Object("task").(*vm.Task).Await(c.L), nil },
 		},
 		{
 			Name: "all", Doc: "Runs functions concurrently and waits for all. The first failure cancels the rest and is raised.",
@@ -64,7 +64,7 @@ var taskModule = &module.Module{
 				{Name: "items", Type: "any", Doc: "a list, or an iterator function"},
 				{Name: "f", Type: "function", Doc: "called with the item and its index (with all values of an iterator)"},
 				{Name: "options", Fields: []module.Param{
-					{Name: "workers", Type: "integer", Doc: "how many at a time", Default: 8},
+					{Name: "workers", Type: "integer", Doc: "how many at a time", Default: 8, Min: new(1.0)},
 					{Name: "collect", Type: "boolean", Doc: "continue after failures and return them; results are then by index, with nil where one failed", Default: false},
 				}},
 			},
@@ -79,28 +79,23 @@ var taskModule = &module.Module{
 		},
 		{
 			Name: "timeout", Doc: "Calls a function with a time limit; after it the function is cancelled and a TimeoutError raised.",
-			Params: []module.Param{{Name: "seconds", Type: "number", Doc: "the limit"}, {Name: "f", Type: "function", Doc: "what to call"},
+			Params: []module.Param{secondsParam(module.Param{Name: "seconds", Doc: "the limit"}), {Name: "f", Type: "function", Doc: "what to call"},
 				{Name: "...", Type: "any", Doc: "its arguments"}},
 			Returns: "what f returned",
 			Call: func(c *module.Call) (any, error) {
-				limit, err := seconds(c, "seconds")
-				if err != nil {
-					return nil, err
-				}
-				return luaValues(vm.WithScope(c.L, vm.ScopeOptions{Timeout: max(limit, 1)}, c.Value("f"), c.Rest()...)), nil
+				limit := max(c.Seconds("seconds"), 1)
+				return vm.WithScope(c.L, vm.ScopeOptions{Timeout: limit}, c.Value("f"), c.Rest()...), nil
 			},
 		},
 		{
-			Name: "sleep", Doc: "Waits; other tasks go on.",
-			Params: []module.Param{{Name: "seconds", Type: "number", Doc: "how long, in seconds"}},
-			Call:   sleepCall,
+			Name: "sleep", Doc: "Waits; other tasks go on.", Params: []module.Param{sleepArg}, Call: sleepCall,
 		},
 		{
 			Name: "scope", Doc: "Calls a function and waits for every task spawned in it. The first failure cancels the rest and is raised.",
 			Params:  []module.Param{{Name: "f", Type: "function", Doc: "what to call"}, {Name: "...", Type: "any", Doc: "its arguments"}},
 			Returns: "what f returned",
 			Call: func(c *module.Call) (any, error) {
-				return luaValues(vm.WithScope(c.L, vm.ScopeOptions{}, c.Value("f"), c.Rest()...)), nil
+				return vm.WithScope(c.L, vm.ScopeOptions{}, c.Value("f"), c.Rest()...), nil
 			},
 		},
 		channelFunc,
@@ -167,21 +162,17 @@ func race(c *module.Call) (any, error) {
 		values = tasks[winner].Await(c.L)
 		return nil
 	})
-	return luaValues(values), nil
+	return values, nil
 }
 
 func taskMap(c *module.Call) (any, error) {
-	workers := c.Int("workers")
-	if workers < 1 {
-		return nil, fault.Of(&fault.ParameterError{}, "option workers must be at least 1, got %d", workers)
-	}
 	next, err := itemsOf(c, "items")
 	if err != nil {
 		return nil, err
 	}
 	results, failures := c.L.NewTable(), map[int]*lua.LTable{}
 	collect := c.Bool("collect")
-	free := make(chan struct{}, workers)
+	free := make(chan struct{}, c.Int("workers"))
 	vm.WithGroup(c.L, vm.ScopeOptions{}, func() error {
 		for i := 1; ; i++ {
 			err := c.Blocking(func(ctx context.Context) error {
@@ -237,7 +228,7 @@ func taskMap(c *module.Call) (any, error) {
 	for _, i := range slices.Sorted(maps.Keys(failures)) {
 		list.Append(failures[i])
 	}
-	return module.Values{results, list}, nil
+	return []lua.LValue{results, list}, nil
 }
 
 // itemsOf returns a function that gives the arguments for the next item, nil at

@@ -31,8 +31,11 @@ func (f *Func) bind(name string, self *Type) lua.LGFunction {
 		if err != nil {
 			vm.Raise(L, fault.In(name, err))
 		}
-		if values, ok := result.(Values); ok {
+		switch values := result.(type) {
+		case Values:
 			return values.push(L)
+		case []lua.LValue:
+			return vm.Push(L, values)
 		}
 		if result == nil && f.Returns == "" {
 			return 0
@@ -187,6 +190,10 @@ func (c *Call) Iterator(next func(c *Call) (Values, error)) lua.LValue {
 
 // Context is the context of the running task.
 func (c *Call) Context() context.Context { return vm.Context(c.L) }
+
+// Raise raises err as the error of the call. It does not return; inside
+// Blocking return the error instead.
+func (c *Call) Raise(err error) { vm.Raise(c.L, fault.In(c.Name, err)) }
 
 // Blocking runs f without the interpreter lock.
 func (c *Call) Blocking(f func(ctx context.Context) error) error { return vm.Blocking(c.L, f) }

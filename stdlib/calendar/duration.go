@@ -3,8 +3,10 @@ package calendar
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"transect/client/fault"
 )
@@ -15,53 +17,42 @@ var durationUnits = []struct {
 	seconds float64
 }{{"w", 7 * 86400}, {"d", 86400}, {"h", 3600}, {"m", 60}, {"s", 1}, {"ms", 1e-3}}
 
+// durationForm has a group for the number of each unit.
+var durationForm = sync.OnceValue(func() *regexp.Regexp {
+	form := ""
+	for _, u := range durationUnits {
+		form += `(?:(\d*\.?\d+)` + u.name + `)?`
+	}
+	return regexp.MustCompile("^" + form + "$")
+})
+
 // ParseDuration reads a duration in seconds: 1h30m, 90s, 2d, 1.5h, 250ms, also with spaces and a
 // minus in front; and the form of ISO 8601, PT1H30M.
 func ParseDuration(text string) (float64, error) {
-	rest := strings.ToLower(strings.ReplaceAll(strings.TrimSpace(text), " ", ""))
-	sign := 1.0
-	if after, negative := strings.CutPrefix(rest, "-"); negative {
-		sign, rest = -1, after
-	}
-	date := false // m is months before the T of ISO 8601
-	if after, iso := strings.CutPrefix(rest, "p"); iso {
-		var clock string
-		rest, clock, _ = strings.Cut(after, "t")
-		if strings.Contains(rest, "m") || strings.Contains(rest, "y") {
+	rest, negative := strings.CutPrefix(strings.ToLower(strings.ReplaceAll(strings.TrimSpace(text), " ", "")), "-")
+	rest, iso := strings.CutPrefix(rest, "p")
+	if iso {
+		date, clock, t := strings.Cut(rest, "t")
+		if strings.ContainsAny(date, "my") {
 			return 0, fault.Hinted(fault.Of(&fault.ValueError{}, "%q has months or years, which are of different lengths", text), "add those with time.add")
 		}
-		date = clock == "" && strings.HasSuffix(after, "t")
-		rest += clock
+		if rest = date + clock; t && clock == "" {
+			rest = "t"
+		}
 	}
-	wrong := fault.Hinted(fault.Of(&fault.ValueError{}, "%q is no duration", text), "write it like 1h30m, 90s, 2d, 250ms or PT1H30M")
-	if rest == "" || date {
-		return 0, wrong
+	found := durationForm().FindStringSubmatch(rest)
+	if found == nil || rest == "" {
+		return 0, fault.Hinted(fault.Of(&fault.ValueError{}, "%q is no duration", text), "write it like 1h30m, 90s, 2d, 250ms or PT1H30M")
 	}
-	sum, last := 0.0, len(durationUnits)+1
-	for rest != "" {
-		end := strings.IndexFunc(rest, func(r rune) bool { return (r < '0' || r > '9') && r != '.' })
-		if end <= 0 {
-			return 0, wrong
-		}
-		n, err := strconv.ParseFloat(rest[:end], 64)
-		unit := rest[end:]
-		if i := strings.IndexAny(unit, "0123456789."); i >= 0 {
-			unit = unit[:i]
-		}
-		rest = rest[end+len(unit):]
-		place := -1
-		for i, u := range durationUnits {
-			if u.name == unit {
-				place = i
-			}
-		}
-		if err != nil || place < 0 || last <= len(durationUnits) && place <= last {
-			return 0, wrong // unknown, twice, or a larger one after a smaller
-		}
-		last = place
-		sum += n * durationUnits[place].seconds
+	sum := 0.0
+	for i, u := range durationUnits {
+		n, _ := strconv.ParseFloat(found[i+1], 64) // 0 for a unit that is absent
+		sum += n * u.seconds
 	}
-	return sign * math.Round(sum*1e6) / 1e6, nil
+	if negative {
+		sum = -sum
+	}
+	return math.Round(sum*1e6) / 1e6, nil
 }
 
 // FormatDuration is the reverse of ParseDuration, without weeks: 1d2h, 1h30m, 1.5s.

@@ -1,6 +1,7 @@
 package calendar
 
 import (
+	"math"
 	"time"
 
 	"transect/client/fault"
@@ -13,26 +14,20 @@ type Step struct {
 	Seconds      float64
 }
 
-// From goes a number of steps from t in a zone. A day that a month does not
+// From goes a number of steps from t in its zone. A day that a month does not
 // have becomes its last.
-func (s Step) From(t time.Time, loc *time.Location, times int) (time.Time, error) {
-	wrong := fault.Of(&fault.ValueError{}, "the time is %w", ErrYears)
-	months, days := times*s.Months, times*s.Days
+func (s Step) From(t time.Time, times int) (time.Time, error) {
+	months, days, clock := times*s.Months, times*s.Days, float64(times)*s.Seconds
+	if max(months, -months) > 12*9999 || max(days, -days) > 366*9999 || !(math.Abs(clock) <= 1e12) {
+		return t, fault.Of(&fault.ValueError{}, "the time is %w", ErrYears)
+	}
 	if months != 0 || days != 0 {
-		if max(months, -months) > 12*9999 || max(days, -days) > 366*9999 {
-			return t, wrong
-		}
-		local := t.In(loc)
-		first := time.Date(local.Year(), local.Month()+time.Month(months), 1, local.Hour(), local.Minute(), local.Second(), local.Nanosecond(), time.UTC)
+		first := time.Date(t.Year(), t.Month()+time.Month(months), 1, t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC)
 		last := first.AddDate(0, 1, -1).Day()
-		t = Wall(first.AddDate(0, 0, min(local.Day(), last)-1+days), loc)
+		t = Wall(first.AddDate(0, 0, min(t.Day(), last)-1+days), t.Location())
 	}
-	clock := float64(times) * s.Seconds
-	if !(clock >= -1e12 && clock <= 1e12) {
-		return t, wrong
-	}
-	whole := int64(clock)
-	t = time.Unix(t.Unix()+whole, int64(t.Nanosecond())+int64((clock-float64(whole))*1e9)).In(loc)
+	whole, part := math.Modf(clock)
+	t = time.Unix(t.Unix()+int64(whole), int64(t.Nanosecond())+int64(part*1e9)).In(t.Location())
 	return t, InYears(t)
 }
 

@@ -109,7 +109,7 @@ func digits(text string, least, most int) (n int, rest string, ok bool) {
 	return n, text[i:], i >= least
 }
 
-// wall is the moment at which clocks of a zone show t's date and time. A time
+// Wall is the moment at which clocks of a zone show t's date and time. A time
 // that clocks jump over counts on from the last one before the jump; of one
 // they show twice, the first is meant.
 func Wall(t time.Time, loc *time.Location) time.Time {
@@ -134,16 +134,16 @@ func Wall(t time.Time, loc *time.Location) time.Time {
 	return guess
 }
 
-// ErrYears is why a time cannot be told.
+// ErrYears is the reason why a time is refused.
 var ErrYears = errors.New("outside of the years 1 to 9999")
 
 // FromSeconds is the time so many seconds after 1970 began, to the
-// millisecond; ok is false for what no year holds.
-func FromSeconds(n float64) (t time.Time, ok bool) {
+// millisecond, or ErrYears.
+func FromSeconds(n float64) (time.Time, error) {
 	if !(n >= firstSecond && n < lastSecond) {
-		return t, false
+		return time.Time{}, ErrYears
 	}
-	return time.UnixMilli(int64(math.Floor(n*1000 + 0.5))).UTC(), true
+	return time.UnixMilli(int64(math.Floor(n*1000 + 0.5))).UTC(), nil
 }
 
 // InYears refuses a time that is not in the years 1 to 9999.
