@@ -10,7 +10,6 @@ import (
 	"transect/client/fault"
 	"transect/client/semrange"
 	"transect/runtime/module"
-	"transect/runtime/vm"
 )
 
 // version is a semantic version in Lua. Its methods are its interface, so the
@@ -34,44 +33,21 @@ var semverModule = &module.Module{
 			Name: "parse", Doc: "Reads a version; a leading v is allowed.",
 			Params:  []module.Param{{Name: "version", Type: "string", Doc: "such as 1.2.3 or v2.0.0-rc.1"}},
 			Returns: "a version, with the methods major, minor, patch and prerelease; tostring gives its text",
-			Call: func(c *module.Call) (any, error) {
-				v, err := parseVersion(c, "version")
-				if err != nil {
-					return nil, err
-				}
-				return luar.New(c.L, &version{v}), nil
-			},
+			Call:    func(c *module.Call) (any, error) { return luar.New(c.L, &version{versionArg(c, "version")}), nil },
 		},
 		{
 			Name: "compare", Doc: "Orders two versions.",
 			Params:  []module.Param{{Name: "a", Type: "any", Doc: "a version or its text"}, {Name: "b", Type: "any", Doc: "a version or its text"}},
 			Returns: "-1 when a is lower, 0 when they are equal, 1 when a is higher",
-			Call: func(c *module.Call) (any, error) {
-				a, err := parseVersion(c, "a")
-				if err != nil {
-					return nil, err
-				}
-				b, err := parseVersion(c, "b")
-				if err != nil {
-					return nil, err
-				}
-				return a.Compare(b), nil
-			},
+			Call:    func(c *module.Call) (any, error) { return versionArg(c, "a").Compare(versionArg(c, "b")), nil },
 		},
 		{
 			Name: "satisfies", Doc: "Reports whether a version is in a range. A prerelease is only where the range names one of the same version.",
 			Params:  []module.Param{{Name: "version", Type: "any", Doc: "a version or its text"}, {Name: "range", Type: "string", Doc: "such as 1.x, ^1.2 or >=1 <3"}},
 			Returns: "true or false",
 			Call: func(c *module.Call) (any, error) {
-				v, err := parseVersion(c, "version")
-				if err != nil {
-					return nil, err
-				}
-				r, err := parseRange(c, "range")
-				if err != nil {
-					return nil, err
-				}
-				return r.Contains(v), nil
+				v := versionArg(c, "version")
+				return rangeArg(c, "range").Contains(v), nil
 			},
 		},
 		{
@@ -79,13 +55,9 @@ var semverModule = &module.Module{
 			Params:  []module.Param{{Name: "versions", Type: "table", Doc: "a list of texts"}, {Name: "range", Type: "string", Doc: "such as 1.x", Default: "*"}},
 			Returns: "the version as the list has it, or nil",
 			Call: func(c *module.Call) (any, error) {
-				r, err := parseRange(c, "range")
-				if err != nil {
-					return nil, err
-				}
 				var versions []string
 				c.Table("versions").ForEach(func(_, v lua.LValue) { versions = append(versions, v.String()) })
-				if best, ok := r.Highest(versions); ok {
+				if best, ok := rangeArg(c, "range").Highest(versions); ok {
 					return best, nil
 				}
 				return nil, nil
@@ -95,7 +67,7 @@ var semverModule = &module.Module{
 			Name: "valid", Doc: "Reports whether a text is a version.",
 			Params: []module.Param{{Name: "version", Type: "any", Doc: "a text"}}, Returns: "true or false",
 			Call: func(c *module.Call) (any, error) {
-				_, err := parseVersion(c, "version")
+				_, err := versionOf(c.Value("version"))
 				return err == nil, nil
 			},
 		},
@@ -113,11 +85,8 @@ var semverModule = &module.Module{
 			},
 			Returns: "the text of the next version",
 			Call: func(c *module.Call) (any, error) {
-				v, err := parseVersion(c, "version")
-				if err != nil {
-					return nil, err
-				}
-				next, err := semrange.Options{}.Increment(v.String(), c.String("release"), semrange.Prerelease{Identifier: c.String("identifier")})
+				v := versionArg(c, "version").String()
+				next, err := semrange.Options{}.Increment(v, c.String("release"), semrange.Prerelease{Identifier: c.String("identifier")})
 				if err != nil {
 					return nil, fault.Of(&fault.ValueError{}, "no next version: %w", err)
 				}
@@ -128,17 +97,7 @@ var semverModule = &module.Module{
 			Name: "intersects", Doc: "Reports whether two ranges overlap. Their bounds decide: >1.0.0 and <1.0.1 overlap, though no release lies between them.",
 			Params:  []module.Param{{Name: "a", Type: "string", Doc: "such as 1.x"}, {Name: "b", Type: "string", Doc: "such as >=1.4"}},
 			Returns: "true or false",
-			Call: func(c *module.Call) (any, error) {
-				a, err := parseRange(c, "a")
-				if err != nil {
-					return nil, err
-				}
-				b, err := parseRange(c, "b")
-				if err != nil {
-					return nil, err
-				}
-				return a.Intersects(b), nil
-			},
+			Call:    func(c *module.Call) (any, error) { return rangeArg(c, "a").Intersects(rangeArg(c, "b")), nil },
 		},
 	},
 }
@@ -151,18 +110,17 @@ func sortVersions(c *module.Call) (any, error) {
 	}
 	items := make([]item, list.Len())
 	for i := range items {
-		items[i].given = list.RawGetInt(i + 1)
-		v, err := versionOf(items[i].given)
+		given := list.RawGetInt(i + 1)
+		parsed, err := versionOf(given)
 		if err != nil {
 			return nil, fault.Of(&fault.ValueError{}, "item %d of versions: %w", i+1, err)
 		}
-		items[i].parsed = v
+		items[i] = item{given, parsed}
 	}
 	slices.SortStableFunc(items, func(a, b item) int { return a.parsed.Compare(b.parsed) })
-	sorted := c.L.CreateTable(len(items), 0)
-	vm.MarkList(sorted)
+	sorted := make([]any, len(items))
 	for i, it := range items {
-		sorted.RawSetInt(i+1, it.given)
+		sorted[i] = it.given
 	}
 	return sorted, nil
 }
@@ -177,20 +135,20 @@ func versionOf(v lua.LValue) (*semver.Version, error) {
 	return semrange.ParseVersion(v.String())
 }
 
-// parseVersion reads an argument that is a version or its text.
-func parseVersion(c *module.Call, name string) (*semver.Version, error) {
+// versionArg reads an argument that is a version or its text.
+func versionArg(c *module.Call, name string) *semver.Version {
 	v, err := versionOf(c.Value(name))
 	if err != nil {
-		return nil, fault.Of(&fault.ValueError{}, "argument %s: %w", name, err)
+		c.Raise(fault.Of(&fault.ValueError{}, "argument %s: %w", name, err))
 	}
-	return v, nil
+	return v
 }
 
-// parseRange reads an argument that is a range.
-func parseRange(c *module.Call, name string) (semrange.Range, error) {
+// rangeArg reads an argument that is a range.
+func rangeArg(c *module.Call, name string) semrange.Range {
 	r, err := semrange.Parse(c.String(name))
 	if err != nil {
-		return r, fault.Of(&fault.ValueError{}, "argument %s: %w", name, err)
+		c.Raise(fault.Of(&fault.ValueError{}, "argument %s: %w", name, err))
 	}
-	return r, nil
+	return r
 }
