@@ -212,10 +212,7 @@ func (w *csvWriter) discard() {
 }
 
 func csvWrite(c *module.Call) (any, error) {
-	next, err := itemsOf(c, "rows")
-	if err != nil {
-		return nil, err
-	}
+	next := itemsOf(c, "rows")
 	w, err := newCSVWriter(c)
 	if err != nil {
 		return nil, err

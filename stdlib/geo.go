@@ -42,11 +42,7 @@ var geoModule = &module.Module{
 				{Name: "any_number", Type: "boolean", Doc: "accept any number as coordinate, for pixels or metres", Default: false}}}},
 			Returns: "the value",
 			Call: func(c *module.Call) (any, error) {
-				v, err := c.Go("value")
-				if err == nil {
-					err = checked(v, geojson.Options{AnyNumber: c.Bool("any_number")})
-				}
-				return c.Value("value"), err
+				return c.Value("value"), checked(c.Go("value"), geojson.Options{AnyNumber: c.Bool("any_number")})
 			},
 		},
 		{

@@ -14,10 +14,7 @@ func geoMaker(name, typ, doc, positions string, shape func(any) any) module.Func
 	return module.Func{
 		Name: name, Doc: doc, Params: []module.Param{{Name: "coordinates", Type: "table", Doc: positions}}, Returns: "a " + typ,
 		Call: func(c *module.Call) (any, error) {
-			v, err := c.Go("coordinates")
-			if err != nil {
-				return nil, err
-			}
+			v := c.Go("coordinates")
 			if _, empty := v.(schema.Empty); empty {
 				v = []any{}
 			}
@@ -57,23 +54,15 @@ var geoMakers = []module.Func{
 			{Name: "id", Type: "string|number", Doc: "its id", Optional: true}},
 		Returns: "a Feature",
 		Call: func(c *module.Call) (any, error) {
-			geometry, err := c.Go("geometry")
-			if err != nil {
-				return nil, err
-			}
-			f := map[string]any{"type": "Feature", "geometry": geometry, "properties": map[string]any{}}
+			f := map[string]any{"type": "Feature", "geometry": c.Go("geometry"), "properties": map[string]any{}}
 			if c.Has("properties") {
-				if f["properties"], err = c.Go("properties"); err != nil {
-					return nil, err
-				}
+				f["properties"] = c.Go("properties")
 				if _, empty := f["properties"].(schema.Empty); empty {
 					f["properties"] = map[string]any{}
 				}
 			}
 			if c.Has("id") {
-				if f["id"], err = c.Go("id"); err != nil {
-					return nil, err
-				}
+				f["id"] = c.Go("id")
 			}
 			return made(f)
 		},
@@ -85,10 +74,7 @@ var geoMakers = []module.Func{
 }
 
 func makeList(c *module.Call, typ, member string) (any, error) {
-	v, err := c.Go(member)
-	if err != nil {
-		return nil, err
-	}
+	v := c.Go(member)
 	if _, empty := v.(schema.Empty); empty {
 		v = []any{}
 	}

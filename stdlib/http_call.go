@@ -1,7 +1,6 @@
 package stdlib
 
 import (
-	"bytes"
 	"context"
 	"crypto/x509"
 	"encoding/json"
@@ -322,15 +321,9 @@ func httpAuth(c *module.Call, h http.Header) error {
 
 // encodeValue writes an argument as JSON.
 func encodeValue(c *module.Call, name string) (string, error) {
-	v, err := c.Go(name)
+	text, err := encodeJSON(c.Go(name), 0)
 	if err != nil {
-		return "", err
+		err = fault.Of(&fault.ParameterError{}, "argument %s %w", name, err)
 	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return "", fault.Of(&fault.ParameterError{}, "argument %s cannot be written as JSON: %w", name, err)
-	}
-	return strings.TrimSuffix(b.String(), "\n"), nil
+	return text, err
 }

@@ -73,10 +73,7 @@ func layTable(c *module.Call) (string, error) {
 
 // tableRows takes the rows to show, and says how many more there are.
 func tableRows(c *module.Call, most int) (rows []lua.LValue, more string, err error) {
-	next, err := itemsOf(c, "rows")
-	if err != nil {
-		return nil, "", err
-	}
+	next := itemsOf(c, "rows")
 	list, isList := c.Value("rows").(*lua.LTable)
 	for item := next(); item != nil; item = next() {
 		if most > 0 && len(rows) == most {

@@ -2,12 +2,12 @@ package stdlib
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
-	"slices"
+	"regexp"
 	"strings"
-
-	lua "github.com/yuin/gopher-lua"
+	"sync"
 
 	"transect/client/fault"
 	"transect/client/schema"
@@ -23,40 +23,43 @@ var jsonModule = &module.Module{
 		{Name: "null", Doc: "stands for JSON null, where a field must be there and empty", Value: schema.Null{}},
 	},
 	Types: []*module.Type{integerType},
-	Funcs: slices.Concat([]module.Func{
+	Funcs: []module.Func{
 		{
 			Name: "encode", Doc: "Writes a value as JSON, keys sorted. An empty table becomes {} unless made by json.list.",
-			Params: []module.Param{
-				{Name: "value", Type: "any", Doc: "what to write"},
-				{Name: "options", Fields: []module.Param{
-					{Name: "indent", Type: "integer", Doc: "spaces per level; 0 writes one line", Default: 0},
-				}},
-			},
+			Params:  []module.Param{jsonValue, jsonIndent(0)},
 			Returns: "the text",
-			Call:    func(c *module.Call) (any, error) { return encode(c, c.Int("indent")) },
+			Call:    func(c *module.Call) (any, error) { return encodeJSON(c.Go("value"), c.Int("indent")) },
 		},
 		{
 			Name: "pretty", Doc: "Writes a value as JSON for people, two spaces a level.",
-			Params:  []module.Param{{Name: "value", Type: "any", Doc: "what to write"}},
+			Params:  []module.Param{jsonValue},
 			Returns: "the text",
-			Call:    func(c *module.Call) (any, error) { return encode(c, 2) },
+			Call:    func(c *module.Call) (any, error) { return encodeJSON(c.Go("value"), 2) },
 		},
 		{
 			Name: "decode", Doc: "Reads a JSON text. A null in an object reads as nil, in a list as json.null.",
-			Params: []module.Param{
-				{Name: "text", Type: "string", Doc: "one JSON value"},
-				jsonNulls,
-			},
+			Params:  []module.Param{{Name: "text", Type: "string", Doc: "one JSON value"}, jsonNulls},
 			Returns: "the value",
-			Call: func(c *module.Call) (any, error) {
-				return decodeJSON(c.String("text"), c.Bool("nulls"))
-			},
+			Call:    func(c *module.Call) (any, error) { return decodeJSON(c.String("text"), c.Bool("nulls")) },
 		},
 		{
 			Name: "lines", Doc: "Goes through a text with one JSON value a line; empty lines are skipped.",
 			Params:  []module.Param{{Name: "text", Type: "string", Doc: "the lines"}},
 			Returns: "an iterator",
-			Call:    func(c *module.Call) (any, error) { return jsonLines(c), nil },
+			Call: func(c *module.Call) (any, error) {
+				source := lines.New(strings.NewReader(c.String("text")))
+				return c.Iterator(func(*module.Call) (module.Values, error) {
+					for {
+						line, ok, err := source.Next()
+						if !ok || err != nil {
+							return nil, err
+						}
+						if v, err := jsonLine(line, source.Number()); v != nil || err != nil {
+							return module.Values{v}, err
+						}
+					}
+				}), nil
+			},
 		},
 		{
 			Name: "list", Doc: "Marks a table as a list, so that it is written as [] while it is empty.",
@@ -71,12 +74,96 @@ var jsonModule = &module.Module{
 				return t, nil
 			},
 		},
-	}, jsonFiles),
+		{
+			Name: "read", Doc: "Reads a file with one JSON value.",
+			Params: []module.Param{pathParam("the file"), jsonNulls}, Returns: "the value",
+			Call: func(c *module.Call) (any, error) {
+				data, err := atPath(c, c.In.ReadFile)
+				if err != nil {
+					return nil, err
+				}
+				v, err := decodeJSON(strings.TrimPrefix(string(data), "\ufeff"), c.Bool("nulls"))
+				if err != nil {
+					err = fault.Of(&fault.ValueError{}, "%s: %w", c.String("path"), err)
+				}
+				return v, err
+			},
+		},
+		{
+			Name: "write", Doc: "Writes a value to a file in one step, as encode does.",
+			Params: []module.Param{pathParam("the file"), jsonValue, jsonIndent(2)},
+			Call: func(c *module.Call) (any, error) {
+				text, err := encodeJSON(c.Go("value"), c.Int("indent"))
+				if err != nil {
+					return nil, err
+				}
+				return nil, onFile(c, func(path string) error { return c.In.WriteFile(path, []byte(text+"\n")) })
+			},
+		},
+		{
+			Name: "read_lines", Doc: "Goes through a file with one JSON value a line (JSON Lines), however large; empty lines are skipped.",
+			Params: []module.Param{pathParam("the file")}, Returns: "an iterator of values, each with its line number",
+			Call: func(c *module.Call) (any, error) {
+				name := c.String("path")
+				return fileLines(c, func(line string, number int) (any, error) {
+					v, err := jsonLine(line, number)
+					if err != nil {
+						err = fault.Of(&fault.ValueError{}, "%s: %w", name, err)
+					}
+					return v, err
+				})
+			},
+		},
+		{
+			Name: "write_lines", Doc: "Writes values to a file in one step, one a line (JSON Lines).",
+			Params: []module.Param{pathParam("the file"), rowsParam}, Returns: "how many",
+			Call: writeJSONLines,
+		},
+		{
+			Name: "encode_lines", Doc: "Writes values as a text, one a line (JSON Lines).", Params: []module.Param{rowsParam}, Returns: "the text",
+			Call: func(c *module.Call) (any, error) {
+				var b strings.Builder
+				_, err := eachJSONLine(c, func(line string) error { b.WriteString(line); return nil })
+				return b.String(), err
+			},
+		},
+		{
+			Name: "integer", Doc: "Makes a whole number of any size from its digits, so that it is written as a number: decode gives such numbers as text.",
+			Params: []module.Param{{Name: "digits", Type: "string", Doc: "the number"}}, Returns: "the number, for encode",
+			Call: func(c *module.Call) (any, error) {
+				text := c.String("digits")
+				if !wholeNumber().MatchString(text) {
+					return nil, fault.Of(&fault.ValueError{}, "%q is no whole number", text)
+				}
+				return module.NewObject(c.L, integerType, exactInteger(text)), nil
+			},
+		},
+	},
 }
 
-var jsonNulls = module.Param{Name: "options", Fields: []module.Param{
-	{Name: "nulls", Type: "boolean", Doc: "keep every null as json.null", Default: false},
-}}
+// exactInteger is a whole number of any size.
+type exactInteger json.Number
+
+// LuaValue makes it travel as a number without rounding.
+func (n exactInteger) LuaValue() any { return json.Number(n) }
+
+var integerType = &module.Type{
+	Name: "exact_integer", Doc: "A whole number of any size, for writing; tostring gives its digits.",
+	Text: func(self any) string { return string(self.(exactInteger)) },
+}
+
+var wholeNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-?(0|[1-9][0-9]*)$`) })
+
+var (
+	jsonValue = module.Param{Name: "value", Type: "any", Doc: "what to write"}
+	jsonNulls = module.Param{Name: "options", Fields: []module.Param{{Name: "nulls", Type: "boolean", Doc: "keep every null as json.null", Default: false}}}
+	rowsParam = module.Param{Name: "rows", Type: "any", Doc: "a list of values, or an iterator function"}
+)
+
+func jsonIndent(usual int) module.Param {
+	return module.Param{Name: "options", Fields: []module.Param{
+		{Name: "indent", Type: "integer", Doc: "spaces per level; 0 writes one line", Default: usual, Min: new(0.0), Max: new(16.0)}}}
+}
 
 func decodeJSON(text string, nulls bool) (any, error) {
 	v, err := vm.DecodeJSON([]byte(text))
@@ -87,17 +174,6 @@ func decodeJSON(text string, nulls bool) (any, error) {
 		v = schema.KeepNulls(v)
 	}
 	return v, nil
-}
-
-func encode(c *module.Call, indent int) (any, error) {
-	v, err := c.Go("value")
-	if err != nil {
-		return nil, err
-	}
-	if indent < 0 || indent > 16 {
-		return nil, fault.Of(&fault.ParameterError{}, "option indent must be between 0 and 16, got %d", indent)
-	}
-	return encodeJSON(v, indent)
 }
 
 func encodeJSON(v any, indent int) (string, error) {
@@ -148,17 +224,48 @@ func jsonLine(line string, number int) (any, error) {
 	return v, nil
 }
 
-func jsonLines(c *module.Call) lua.LValue {
-	source := lines.New(strings.NewReader(c.String("text")))
-	return c.Iterator(func(*module.Call) (module.Values, error) {
-		for {
-			line, ok, err := source.Next()
-			if !ok || err != nil {
-				return nil, err
-			}
-			if v, err := jsonLine(line, source.Number()); v != nil || err != nil {
-				return module.Values{v}, err
-			}
+// eachJSONLine encodes the rows one by one.
+func eachJSONLine(c *module.Call, add func(string) error) (n int, err error) {
+	next := itemsOf(c, "rows")
+	for item := next(); item != nil; item = next() {
+		n++
+		var text string
+		v, err := vm.FromLua(item[0])
+		if err == nil {
+			text, err = encodeJSON(v, 0)
 		}
+		if err != nil {
+			return n, fault.Of(&fault.ParameterError{}, "row %d: %w", n, err)
+		}
+		if err := add(text + "\n"); err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+func writeJSONLines(c *module.Call) (any, error) {
+	f, err := atPath(c, c.In.Create)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Discard()
+	var b bytes.Buffer
+	flush := func() error {
+		return c.Blocking(func(context.Context) error { _, err := b.WriteTo(f); return err })
+	}
+	n, err := eachJSONLine(c, func(line string) error {
+		b.WriteString(line)
+		if b.Len() > 256<<10 {
+			return flush()
+		}
+		return nil
 	})
+	if err == nil {
+		err = flush()
+	}
+	if err == nil {
+		err = c.Blocking(func(context.Context) error { return f.Commit() })
+	}
+	return n, namedFile(c.String("path"), err)
 }

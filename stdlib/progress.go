@@ -71,10 +71,7 @@ var progressEach = module.Func{
 	},
 	Returns: "an iterator of the items, each with its index (with all values of an iterator)",
 	Call: func(c *module.Call) (any, error) {
-		next, err := itemsFrom(c, "items")
-		if err != nil {
-			return nil, err
-		}
+		next := itemsFrom(c, "items")
 		total := c.Int("total")
 		if list := c.Table("items"); list != nil && !c.Has("total") {
 			total = list.Len()

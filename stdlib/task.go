@@ -166,10 +166,7 @@ func race(c *module.Call) (any, error) {
 }
 
 func taskMap(c *module.Call) (any, error) {
-	next, err := itemsOf(c, "items")
-	if err != nil {
-		return nil, err
-	}
+	next := itemsOf(c, "items")
 	results, failures := c.L.NewTable(), map[int]*lua.LTable{}
 	collect := c.Bool("collect")
 	free := make(chan struct{}, c.Int("workers"))
@@ -233,13 +230,13 @@ func taskMap(c *module.Call) (any, error) {
 
 // itemsOf returns a function that gives the arguments for the next item, nil at
 // the end. It is for the call alone.
-func itemsOf(c *module.Call, name string) (func() []lua.LValue, error) {
-	next, err := itemsFrom(c, name)
-	return func() []lua.LValue { return next(c.L) }, err
+func itemsOf(c *module.Call, name string) func() []lua.LValue {
+	next := itemsFrom(c, name)
+	return func() []lua.LValue { return next(c.L) }
 }
 
 // itemsFrom is itemsOf for what goes on after the call, in any task.
-func itemsFrom(c *module.Call, name string) (func(L *lua.LState) []lua.LValue, error) {
+func itemsFrom(c *module.Call, name string) func(L *lua.LState) []lua.LValue {
 	source := c.Value(name)
 	if list, ok := source.(*lua.LTable); ok && c.L.GetMetaField(source, "__call") == lua.LNil {
 		i := 0
@@ -248,10 +245,10 @@ func itemsFrom(c *module.Call, name string) (func(L *lua.LState) []lua.LValue, e
 				return nil
 			}
 			return []lua.LValue{list.RawGetInt(i), lua.LNumber(i)}
-		}, nil
+		}
 	}
 	if source.Type() != lua.LTFunction && c.L.GetMetaField(source, "__call") == lua.LNil {
-		return nil, fault.Of(&fault.ParameterError{}, "argument %s must be a list or an iterator, got a %s", name, source.Type())
+		c.Raise(fault.Of(&fault.ParameterError{}, "argument %s must be a list or an iterator, got a %s", name, source.Type()))
 	}
 	return func(L *lua.LState) []lua.LValue {
 		top := L.GetTop()
@@ -266,5 +263,5 @@ func itemsFrom(c *module.Call, name string) (func(L *lua.LState) []lua.LValue, e
 			return nil
 		}
 		return values
-	}, nil
+	}
 }

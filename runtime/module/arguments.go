@@ -60,13 +60,13 @@ func (c *Call) Function(name string) *lua.LFunction {
 	return f
 }
 
-// Go is an argument converted by FromLua.
-func (c *Call) Go(name string) (any, error) {
+// Go is an argument converted by FromLua; it raises what cannot be converted.
+func (c *Call) Go(name string) any {
 	v, err := vm.FromLua(c.Value(name))
 	if err != nil {
-		return nil, fault.Of(&fault.ParameterError{}, "argument %s: %w", name, err)
+		c.Raise(fault.Of(&fault.ParameterError{}, "argument %s: %w", name, err))
 	}
-	return v, nil
+	return v
 }
 
 // Object is the Go value of an object argument, or nil.
