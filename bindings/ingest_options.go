@@ -146,11 +146,7 @@ func sourceName(c *module.Call) string {
 // targetOf reads where the datasets belong.
 func targetOf(c *module.Call, o *ingest.Options) error {
 	for name, to := range map[string]*string{"project": &o.Project, "mission": &o.Mission, "company": &o.Company, "flight": &o.Flight} {
-		v, err := c.Go(name)
-		if err != nil {
-			return err
-		}
-		switch v := v.(type) {
+		switch v := c.Go(name).(type) {
 		case nil:
 		case string:
 			*to = v
@@ -277,11 +273,7 @@ func naming(c *module.Call, s *callbacks) (func(scan.File) (string, error), erro
 
 // texts reads a list of texts, or one.
 func texts(c *module.Call, name string) ([]string, error) {
-	v, err := c.Go(name)
-	if err != nil {
-		return nil, err
-	}
-	switch v := v.(type) {
+	switch v := c.Go(name).(type) {
 	case nil, schema.Empty:
 		return nil, nil
 	case string:
@@ -302,11 +294,7 @@ func texts(c *module.Call, name string) ([]string, error) {
 
 // object reads a table with keys.
 func object(c *module.Call, name string) (map[string]any, error) {
-	v, err := c.Go(name)
-	if err != nil {
-		return nil, err
-	}
-	switch v := v.(type) {
+	switch v := c.Go(name).(type) {
 	case nil, schema.Empty:
 		return nil, nil
 	case map[string]any:
