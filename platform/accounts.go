@@ -1,7 +1,6 @@
 package platform
 
 import (
-	"errors"
 	"maps"
 	"time"
 
@@ -23,22 +22,22 @@ const (
 
 // oauthSecrets holds the hash of each client's secret under the client's
 // identifier, out of the reach of searches.
-const oauthSecrets = "oauth_secrets"
+var oauthSecrets = &resource{plural: "oauth_secrets"}
 
 func serveAccounts() {
 	oauthClients.refs = []ref{{"company", companies, leave}}
 	oauthClients.ignored = []string{"client_id", "client_secret", "secret", "user"}
 	oauthClients.complete = completeOAuthClient
+	oauthClients.make = makeOAuthClient
 	serve("companies", companies, nil)
 	serve("users", users, map[string]endpoint{"describe-user": do(describeUser)})
 	serve("oauth_clients", oauthClients, map[string]endpoint{
-		"create-client": do(createOAuthClient, "*"),
 		"delete-client": do(deleteOAuthClient),
 	})
 }
 
 // describeUser answers with a user; with the caller when none is named.
-func describeUser(r *Request) (any, error) {
+func describeUser(r *Request) any {
 	if r.text("user") == "" {
 		r.body["user"] = r.caller.user
 	}
@@ -47,96 +46,71 @@ func describeUser(r *Request) (any, error) {
 
 // needManager refuses callers who are neither administrators nor managers of
 // their company.
-func (r *Request) needManager(company string) error {
-	user, err := r.get(users, r.caller.user)
-	if err != nil {
-		return err
-	}
+func (r *Request) needManager(company string) {
+	user := r.get(users, r.caller.user)
 	if store.Text(user, "profile") == profileAdmin ||
 		store.Text(user, "companyRole") == roleManager && store.Text(user, "company") == company {
-		return nil
+		return
 	}
-	return forbidden("an administrator's profile, or the role of a manager of company %s, is required", company)
+	panic(forbidden("an administrator's profile, or the role of a manager of company %s, is required", company))
 }
 
-func completeOAuthClient(r *Request, given, doc store.Doc) error {
+func completeOAuthClient(r *Request, given, doc store.Doc) {
 	doc["user"], doc["expiration_date"] = r.caller.user, nil
 	if given["expiration_date"] != nil {
 		doc["expiration_date"] = given["expiration_date"]
 		setDates(doc, "expiration_date")
 		if end := store.Text(doc, "expiration_date"); end <= date(r.now()) {
-			return wrong("expiration_date", "%s is over already", end)
+			panic(wrong("expiration_date", "%s is over already", end))
 		}
 	}
-	return owned(r, given, doc)
+	owned(r, given, doc)
 }
 
-// createOAuthClient makes a pair of id and secret that tokens are issued for.
+// makeOAuthClient makes a pair of id and secret that tokens are issued for.
 // Only this answer has the secret.
-func createOAuthClient(r *Request) (any, error) {
-	if r.text("client_type") == "" {
-		return nil, wrong("client_type", "is required")
+func makeOAuthClient(r *Request, given store.Doc) store.Doc {
+	if store.Text(given, "client_type") == "" {
+		panic(wrong("client_type", "is required"))
 	}
-	doc, err := oauthClients.build(r, r.body)
-	if err != nil {
-		return nil, err
-	}
-	if err := r.create(oauthClients, doc); err != nil {
-		return nil, err
-	}
+	doc := oauthClients.build(r, given)
+	r.create(oauthClients, doc)
 	secret := randomToken()
 	answer := maps.Clone(doc)
 	answer["client_id"], answer["client_secret"] = doc["_id"], secret
-	return answer, r.tx.Insert(oauthSecrets, store.Doc{"_id": doc["_id"], "hash": hashed(secret)})
+	r.insert(oauthSecrets, store.Doc{"_id": doc["_id"], "hash": hashed(secret)})
+	return answer
 }
 
 // deleteOAuthClient ends a client and the tokens issued for it.
-func deleteOAuthClient(r *Request) (any, error) {
+func deleteOAuthClient(r *Request) any {
 	id := r.text("client")
-	doc, err := r.get(oauthClients, id)
-	if err != nil {
-		return nil, err
-	}
-	if err := r.tx.Remove(oauthSecrets, id); err != nil {
-		return nil, err
-	}
-	if err := r.tx.Exec("DELETE FROM tokens WHERE client = ?", id); err != nil {
-		return nil, err
-	}
-	return doc, r.softDelete(oauthClients, doc)
+	doc := r.get(oauthClients, id)
+	r.remove(oauthSecrets, id)
+	r.exec("DELETE FROM tokens WHERE client = ?", id)
+	r.softDelete(oauthClients, doc)
+	return doc
 }
 
 // clientUser finds the user for whom a client acts, and when the client ends;
 // a zero time is never. It fails with 401 for a wrong pair.
-func (r *Request) clientUser(id, secret string) (user string, ends time.Time, err error) {
+func (r *Request) clientUser(id, secret string) (user string, ends time.Time) {
 	known := r.p.secrets
 	if same(id, known.ClientID) && same(secret, known.ClientSecret) {
-		return known.UserID, ends, nil
+		return known.UserID, ends
 	}
-	wrong := unauthorized("InvalidClient", "client id or secret is wrong")
-	stored, err := r.tx.Get(oauthSecrets, id)
-	if errors.Is(err, store.ErrNotFound) {
-		return "", ends, wrong
+	stored := r.find(oauthSecrets, id)
+	if stored == nil || !same(store.Text(stored, "hash"), hashed(secret)) {
+		panic(unauthorized("InvalidClient", "client id or secret is wrong"))
 	}
-	if err != nil {
-		return "", ends, err
-	}
-	if !same(store.Text(stored, "hash"), hashed(secret)) {
-		return "", ends, wrong
-	}
-	doc, err := r.get(oauthClients, id)
-	if err != nil {
-		return "", ends, err
-	}
+	doc := r.get(oauthClients, id)
 	if end := store.Text(doc, "expiration_date"); end != "" {
-		if ends, err = time.Parse(time.RFC3339, end); err != nil {
-			return "", ends, err
-		}
+		ends = must(time.Parse(time.RFC3339, end))
 		if !r.now().Before(ends) {
-			return "", ends, unauthorized("ExpiredClient", "the client has expired on %s", end)
+			panic(unauthorized("ExpiredClient", "the client has expired on %s", end))
 		}
 	}
-	return store.Text(doc, "user"), ends, nil
+	return store.Text(doc, "user"), ends
 }
 
 // Share tokens give access to the tiles of datasets of one company, for a
@@ -156,39 +130,29 @@ func serveShareTokens() {
 	})
 }
 
-func completeShareToken(r *Request, given, doc store.Doc) error {
+func completeShareToken(r *Request, given, doc store.Doc) {
 	if len(textsOf(store.Lookup(given, "scope.datasets"))) == 0 {
-		return wrong("scope.datasets", "must name at least one dataset")
+		panic(wrong("scope.datasets", "must name at least one dataset"))
 	}
-	if err := r.needManager(store.Text(doc, "company")); err != nil {
-		return err
-	}
-	duration, err := integer(given, "duration", 0, 1, maxDuration)
+	r.needManager(store.Text(doc, "company"))
 	doc["token"], doc["expiration_date"] = randomToken(), nil
-	if duration > 0 {
+	if duration := r.integer("duration", 0, 1, maxDuration); duration > 0 {
 		doc["expiration_date"] = date(r.now().Add(time.Duration(duration) * time.Second))
 	}
-	return err
 }
 
-func revokeShareToken(r *Request) (any, error) {
-	token, err := r.first(shareTokens, store.Doc{"token": r.text("token")})
-	if err != nil {
-		return nil, err
-	}
+func revokeShareToken(r *Request) any {
+	token := r.first(shareTokens, store.Doc{"token": r.text("token")})
 	if token == nil {
 		// The token itself is a secret and stays out of the answer.
-		return nil, fail(404, "ResourceNotFound", "the share token does not exist")
+		panic(fail(404, "ResourceNotFound", "the share token does not exist"))
 	}
-	if err := r.needManager(store.Text(token, "company")); err != nil {
-		return nil, err
-	}
-	return nil, r.softDelete(shareTokens, token)
+	r.needManager(store.Text(token, "company"))
+	r.softDelete(shareTokens, token)
+	return nil
 }
 
-func searchShareTokens(r *Request) (any, error) {
-	if err := r.needManager(r.p.secrets.Company); err != nil {
-		return nil, err
-	}
+func searchShareTokens(r *Request) any {
+	r.needManager(r.p.secrets.Company)
 	return shareTokens.search(r)
 }

@@ -18,20 +18,18 @@ var (
 
 func serveAnalyticConfigurations() {
 	configuration := list(object(fields{"value": object(nil), "analytic_version_range": versionRange}, "value", "analytic_version_range"))
-	analyticConfigurations.rules = map[string]rule{"versions": func(key string, v any) error {
+	analyticConfigurations.rules = map[string]rule{"versions": func(key string, v any) {
 		if v, ok := v.([]any); ok && len(v) == 0 {
-			return wrong(key, "must have at least one configuration")
+			panic(wrong(key, "must have at least one configuration"))
 		}
-		return configuration(key, v)
+		configuration(key, v)
 	}}
 	analyticConfigurations.refs = []ref{{"company", companies, leave}}
-	analyticConfigurations.complete = func(r *Request, given, doc store.Doc) error {
+	analyticConfigurations.complete = func(r *Request, given, doc store.Doc) {
 		if doc["_id"] == nil {
-			if _, err := r.newestVersion(store.Text(doc, "analytic_name"), "analytic_name"); err != nil {
-				return err
-			}
+			r.newestVersion(store.Text(doc, "analytic_name"), "analytic_name")
 		}
-		return owned(r, given, doc)
+		owned(r, given, doc)
 	}
 	configurationAssignments.refs = []ref{{analyticConfigurations.name, analyticConfigurations, cascade}}
 	resources = append(resources, configurationAssignments)
@@ -44,22 +42,18 @@ func serveAnalyticConfigurations() {
 
 // updateConfiguration changes the given keys; a list of versions replaces the
 // stored one.
-func updateConfiguration(r *Request) (any, error) {
+func updateConfiguration(r *Request) any {
 	if r.body["name"] == nil && r.body["description"] == nil && r.body["versions"] == nil {
-		return nil, invalid("nothing to change: name, description or versions is needed")
+		panic(invalid("nothing to change: name, description or versions is needed"))
 	}
 	return analyticConfigurations.change(r)
 }
 
 // newestVersion finds the highest version of an analytic.
-func (r *Request) newestVersion(name, key string) (store.Doc, error) {
-	docs, err := r.tx.All(analytics.plural, store.Doc{"name": name})
-	if err != nil {
-		return nil, err
-	}
+func (r *Request) newestVersion(name, key string) store.Doc {
 	var newest store.Doc
 	var highest *semver.Version
-	for _, doc := range docs {
+	for _, doc := range r.all(analytics, store.Doc{"name": name}) {
 		version, err := semver.StrictNewVersion(store.Text(doc, "version"))
 		if err == nil && (highest == nil || version.GreaterThan(highest)) {
 			newest, highest = doc, version
@@ -68,58 +62,47 @@ func (r *Request) newestVersion(name, key string) (store.Doc, error) {
 	if newest == nil {
 		f := notFound("analytic", name)
 		f.Message = key + ": " + f.Message
-		return nil, f
+		panic(f)
 	}
-	return newest, nil
+	return newest
 }
 
 // assignment reads a set and a company, and finds which set the company uses
 // for the same analytic; nil when it uses none.
-func (r *Request) assignment() (set store.Doc, company string, used store.Doc, err error) {
+func (r *Request) assignment() (set store.Doc, company string, used store.Doc) {
 	company = r.text("company")
-	if set, err = r.get(analyticConfigurations, r.text(analyticConfigurations.name)); err != nil {
-		return nil, "", nil, err
-	}
-	if _, err = r.need(companies, company, "company"); err != nil {
-		return nil, "", nil, err
-	}
-	used, err = r.first(configurationAssignments, store.Doc{"company": company, "analytic_name": set["analytic_name"]})
-	return set, company, used, err
+	set = r.get(analyticConfigurations, r.text(analyticConfigurations.name))
+	r.need(companies, company, "company")
+	used = r.first(configurationAssignments, store.Doc{"company": company, "analytic_name": set["analytic_name"]})
+	return set, company, used
 }
 
 // assignConfiguration has a company use a set, with all configurations it will
 // ever have. A company uses one set for an analytic: with two there would be no
 // telling which configuration counts.
-func assignConfiguration(r *Request) (any, error) {
-	set, company, used, err := r.assignment()
-	if err != nil {
-		return nil, err
-	}
-	analytic, err := r.newestVersion(store.Text(set, "analytic_name"), analyticConfigurations.name)
-	if err != nil {
-		return nil, err
-	}
+func assignConfiguration(r *Request) any {
+	set, company, used := r.assignment()
+	analytic := r.newestVersion(store.Text(set, "analytic_name"), analyticConfigurations.name)
 	relation := store.Doc{"company": company, "analytic": analytic["_id"], analyticConfigurations.name: set["_id"]}
 	switch {
 	case used == nil:
 	case used[analyticConfigurations.name] == set["_id"]:
-		return relation, nil
+		return relation
 	default:
-		return nil, conflict("company %s uses configuration set %s for analytic %s; unassign that first",
-			company, used[analyticConfigurations.name], set["analytic_name"])
+		panic(conflict("company %s uses configuration set %s for analytic %s; unassign that first",
+			company, used[analyticConfigurations.name], set["analytic_name"]))
 	}
-	return relation, r.create(configurationAssignments, store.Doc{
+	r.create(configurationAssignments, store.Doc{
 		"company": company, "analytic_name": set["analytic_name"], analyticConfigurations.name: set["_id"],
 	})
+	return relation
 }
 
-func unassignConfiguration(r *Request) (any, error) {
-	set, company, used, err := r.assignment()
-	if err != nil {
-		return nil, err
-	}
+func unassignConfiguration(r *Request) any {
+	set, company, used := r.assignment()
 	if used == nil || used[analyticConfigurations.name] != set["_id"] {
-		return nil, fail(404, "ResourceNotFound", "configuration set %s is not assigned to company %s", set["_id"], company)
+		panic(fail(404, "ResourceNotFound", "configuration set %s is not assigned to company %s", set["_id"], company))
 	}
-	return nil, r.softDelete(configurationAssignments, used)
+	r.softDelete(configurationAssignments, used)
+	return nil
 }

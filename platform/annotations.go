@@ -30,11 +30,8 @@ func serveAnnotations() {
 
 // completeAnnotation gives an annotation the company of its project, and checks
 // that its mission and the dataset it is drawn on fit the project.
-func completeAnnotation(r *Request, given, doc store.Doc) error {
-	project, err := r.get(projects, store.Text(doc, "project"))
-	if err != nil {
-		return err
-	}
+func completeAnnotation(r *Request, given, doc store.Doc) {
+	project := r.get(projects, store.Text(doc, "project"))
 	doc["company"] = project["company"]
 	for _, key := range []string{"followers", "attachments"} {
 		doc[key] = union(nil, textsOf(doc[key]))
@@ -44,44 +41,35 @@ func completeAnnotation(r *Request, given, doc store.Doc) error {
 		if id == "" {
 			continue
 		}
-		on, err := r.get(ref.to, id)
-		if err != nil {
-			return err
-		}
+		on := r.get(ref.to, id)
 		if on["project"] != nil && on["project"] != project["_id"] {
-			return wrong(ref.key, "%s %s is not in project %s", ref.to.name, id, project["_id"])
+			panic(wrong(ref.key, "%s %s is not in project %s", ref.to.name, id, project["_id"]))
 		}
 	}
-	return nil
 }
 
 // setIcon sets the icon; null leaves the choice to whoever draws it.
-func setIcon(r *Request, doc store.Doc) error {
+func setIcon(r *Request, doc store.Doc) {
 	doc["icon"] = r.body["icon"]
-	return nil
 }
 
 // colour accepts red, green and blue, and perhaps alpha or opacity.
-func colour(key string, v any) error {
-	if err := list(number(0, 255))(key, v); err != nil {
-		return err
-	}
+func colour(key string, v any) {
+	list(number(0, 255))(key, v)
 	parts := v.([]any)
 	if len(parts) != 3 && len(parts) != 4 {
-		return wrong(key, "must have 3 numbers, or 4 with an opacity, not %d", len(parts))
+		panic(wrong(key, "must have 3 numbers, or 4 with an opacity, not %d", len(parts)))
 	}
 	for i, v := range parts[:3] {
 		if n, _ := asNumber(v); n != math.Trunc(n) {
-			return wrong(key, "element %d must be a whole number", i)
+			panic(wrong(key, "element %d must be a whole number", i))
 		}
 	}
-	return nil
 }
 
 // vector accepts three numbers.
-func vector(key string, v any) error {
-	if err := list(anyNumber)(key, v); err != nil || len(v.([]any)) != 3 {
-		return wrong(key, "must be a vector of three numbers")
+func vector(key string, v any) {
+	if numbers, _ := v.([]any); len(numbers) != 3 || recovered(func() { list(anyNumber)(key, v) }) != nil {
+		panic(wrong(key, "must be a vector of three numbers"))
 	}
-	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"path"
+	"strconv"
 	"strings"
 
 	"transect/platform/analytic"
@@ -16,16 +17,10 @@ import (
 
 // createMissionArchive creates the dataset that will hold the images of a
 // mission in one ZIP file, or in several of at most chunk_size bytes of images.
-func createMissionArchive(r *Request) (any, error) {
+func createMissionArchive(r *Request) any {
 	mission, name := r.text("mission"), r.text("name")
-	chunk, err := r.integer("chunk_size", 0, 1, 1<<50)
-	if err != nil {
-		return nil, err
-	}
-	doc, err := r.get(missions, mission)
-	if err != nil {
-		return nil, err
-	}
+	chunk := r.integer("chunk_size", 0, 1, 1<<50)
+	doc := r.get(missions, mission)
 	if name == "" {
 		name = store.Text(doc, "name") + " images"
 	}
@@ -36,67 +31,41 @@ func createMissionArchive(r *Request) (any, error) {
 		"source":     store.Doc{"name": "project-manager"},
 		"ingestion":  store.Doc{"status": ingestionPending},
 	}
-	if err := r.create(datasets, archive); err != nil {
-		return nil, err
-	}
-	r.afterwards(r.p.workers.wake)
-	return store.Doc{"request": "accepted", "dataset": archive["_id"]}, enqueue(r.tx, archiveJob, store.Text(archive, "_id"))
+	r.create(datasets, archive)
+	r.enqueue(archiveJob, store.Text(archive, "_id"))
+	return store.Doc{"request": "accepted", "dataset": archive["_id"]}
 }
 
 // archive writes the ZIP files of a mission's archive.
-func (p *Platform) archive(ctx context.Context, j job) (err error) {
+func (p *Platform) archive(ctx context.Context, j job) {
 	var doc store.Doc
-	if err := p.store.Read(ctx, func(tx *store.Tx) (err error) {
-		doc, err = tx.Get(datasets.plural, j.id)
-		return err
-	}); err != nil {
-		return err
-	}
-	images, err := p.imagesOf(ctx, store.Doc{"mission": store.Text(doc, "mission"), "type": "image"})
-	if err != nil {
-		return err
-	}
+	check(p.read(ctx, func(t tx) { doc = t.load(datasets, j.id) }))
+	images := must(p.imagesOf(ctx, store.Doc{"mission": store.Text(doc, "mission"), "type": "image"}))
 	limit := int64(0)
 	if n, ok := store.Lookup(doc, "properties.chunk_size").(json.Number); ok {
 		limit, _ = n.Int64()
 	}
 	var blobs []blob.Blob
-	defer func() {
-		if err != nil {
-			p.removeBlobs(blobs)
-		}
-	}()
+	kept := false
+	defer func() { p.removeUnless(kept, blobs) }()
 	for len(images) > 0 {
 		n, size := 0, int64(0)
 		for n < len(images) && (n == 0 || limit == 0 || size+images[n].Size <= limit) {
 			size += images[n].Size
 			n++
 		}
-		b, err := p.zip(ctx, images[:n])
-		if err != nil {
-			return err
-		}
-		blobs, images = append(blobs, b), images[n:]
+		blobs, images = append(blobs, must(p.zip(ctx, images[:n]))), images[n:]
 	}
-	return p.store.Write(ctx, func(tx *store.Tx) error {
-		if err := finishJob(tx, j); err != nil {
-			return err
-		}
-		doc, err := tx.Get(datasets.plural, j.id)
-		if err != nil {
-			return err
-		}
+	check(p.write(ctx, func(t tx) {
+		t.finish(j)
+		doc := t.load(datasets, j.id)
 		components := []any{}
 		for i, b := range blobs {
 			name := "archive"
 			if len(blobs) > 1 {
-				name += "_" + itoa(i)
+				name += "_" + strconv.Itoa(i)
 			}
-			c, err := keepBytes(tx, j.id, name, name+".zip", b)
-			if err != nil {
-				return err
-			}
-			components = append(components, c)
+			components = append(components, t.keepBytes(j.id, name, name+".zip", b))
 		}
 		doc["components"] = components
 		store.Set(doc, "ingestion.status", ingestionCompleted)
@@ -104,8 +73,9 @@ func (p *Platform) archive(ctx context.Context, j job) (err error) {
 			store.Set(doc, "ingestion.status", ingestionFailed)
 			store.Set(doc, "ingestion.error", store.Doc{"message": "the mission has no images"})
 		}
-		return tx.Replace(datasets.plural, doc)
-	})
+		t.replace(datasets, doc)
+	}))
+	kept = true
 }
 
 // zip writes files into one archive, uncompressed: photos do not get smaller.
@@ -150,7 +120,7 @@ func entryName(filename string, names map[string]int) string {
 	names[name]++
 	if n := names[name]; n > 1 {
 		ext := path.Ext(name)
-		name = strings.TrimSuffix(name, ext) + "_" + itoa(n) + ext
+		name = strings.TrimSuffix(name, ext) + "_" + strconv.Itoa(n) + ext
 	}
 	return name
 }

@@ -4,10 +4,9 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
-	"database/sql"
 	"encoding/base64"
 	"encoding/hex"
-	"errors"
+	"net/http"
 	"strings"
 	"time"
 
@@ -34,81 +33,71 @@ func tokenRoutes() []route {
 }
 
 // obtainToken issues an access token for either grant.
-func obtainToken(r *Request) (any, error) {
+func obtainToken(r *Request) any {
 	client, secret, ok := r.http.BasicAuth()
 	if !ok {
-		return nil, unauthorized("InvalidClient", "a Basic Authorization header with a client id and secret is required")
+		panic(unauthorized("InvalidClient", "a Basic Authorization header with a client id and secret is required"))
 	}
 	known := r.p.secrets
 	account, ends := known.UserID, time.Time{}
 	if r.text("grant_type") == "password" {
 		// Any client is accepted: programs have one of their own built in.
 		if !same(r.text("username"), known.User) || !same(r.text("password"), known.Password) {
-			return nil, unauthorized("InvalidGrant", "user or password is wrong")
+			panic(unauthorized("InvalidGrant", "user or password is wrong"))
 		}
 	} else {
-		var err error
-		if account, ends, err = r.clientUser(client, secret); err != nil {
-			return nil, err
-		}
+		account, ends = r.clientUser(client, secret)
 	}
 	token := randomToken()
 	now, life := r.now(), r.p.options.TokenLife
 	if !ends.IsZero() {
 		life = min(life, ends.Sub(now)) // no token outlives its client
 	}
-	if err := r.tx.Exec("DELETE FROM tokens WHERE expires < ?", now.UnixMilli()); err != nil {
-		return nil, err
-	}
-	err := r.tx.Exec("INSERT INTO tokens (hash, user, client, issued, expires) VALUES (?, ?, ?, ?, ?)",
+	r.exec("DELETE FROM tokens WHERE expires < ?", now.UnixMilli())
+	r.exec("INSERT INTO tokens (hash, user, client, issued, expires) VALUES (?, ?, ?, ?, ?)",
 		hashed(token), account, client, now.UnixMilli(), now.Add(life).UnixMilli())
 	return store.Doc{
 		"access_token":  token,
 		"token_type":    "Bearer",
 		"expires_in":    int64(life / time.Second),
 		"refresh_token": randomToken(), // clients expect one; no grant accepts it
-	}, err
+	}
 }
 
 // authenticate sets the caller of the request by its access token.
-func (r *Request) authenticate() (err error) {
+func (r *Request) authenticate() {
 	kind, token, _ := strings.Cut(r.http.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(kind, "Bearer") || token == "" {
-		return unauthorized("MissingToken", "an access token is required: Authorization: Bearer TOKEN")
+		panic(unauthorized("MissingToken", "an access token is required: Authorization: Bearer TOKEN"))
 	}
-	r.caller, err = r.lookUp(token)
-	return err
+	r.caller = r.lookUp(token)
 }
 
 // lookUp returns the caller of a valid token, or fails with 401.
-func (r *Request) lookUp(token string) (caller, error) {
+func (r *Request) lookUp(token string) caller {
 	c := caller{hash: hashed(token)}
 	var issued, expires int64
-	err := r.tx.QueryRow("SELECT user, client, issued, expires FROM tokens WHERE hash = ?", c.hash).
-		Scan(&c.user, &c.client, &issued, &expires)
-	if errors.Is(err, sql.ErrNoRows) {
-		return c, unauthorized("InvalidToken", "the access token is unknown or was revoked")
+	if !found(r.QueryRow("SELECT user, client, issued, expires FROM tokens WHERE hash = ?", c.hash).
+		Scan(&c.user, &c.client, &issued, &expires)) {
+		panic(unauthorized("InvalidToken", "the access token is unknown or was revoked"))
 	}
 	c.issued, c.expires = time.UnixMilli(issued), time.UnixMilli(expires)
-	if err == nil && !r.now().Before(c.expires) {
-		return c, unauthorized("ExpiredToken", "the access token has expired")
+	if !r.now().Before(c.expires) {
+		panic(unauthorized("ExpiredToken", "the access token has expired"))
 	}
-	return c, err
+	return c
 }
 
 // describeToken answers with the user and expiry of a token, by default that of
 // the request.
-func describeToken(r *Request) (any, error) {
+func describeToken(r *Request) any {
 	c := r.caller
 	if token := r.text("token"); token != "" {
-		var err error
-		if c, err = r.lookUp(token); err != nil {
-			var f *failure
-			if errors.As(err, &f) {
-				return nil, fail(404, f.Code, "%s", f.Message)
-			}
-			return nil, err
+		err := recovered(func() { c = r.lookUp(token) })
+		if f, ok := err.(*failure); ok {
+			f.status = http.StatusNotFound
 		}
+		check(err)
 	}
 	return store.Doc{
 		"token_type":      "Bearer",
@@ -118,17 +107,18 @@ func describeToken(r *Request) (any, error) {
 		"creation_date":   date(c.issued),
 		"expiration_date": date(c.expires),
 		"expires_in":      int64(c.expires.Sub(r.now()) / time.Second),
-	}, nil
+	}
 }
 
 // revokeToken revokes a token, by default that of the request. An unknown token
 // is no error.
-func revokeToken(r *Request) (any, error) {
+func revokeToken(r *Request) any {
 	hash := r.caller.hash
 	if token := r.text("token"); token != "" {
 		hash = hashed(token)
 	}
-	return nil, r.tx.Exec("DELETE FROM tokens WHERE hash = ?", hash)
+	r.exec("DELETE FROM tokens WHERE hash = ?", hash)
+	return nil
 }
 
 // same compares in constant time.

@@ -2,6 +2,7 @@ package platform
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"net/http"
 
@@ -12,87 +13,47 @@ import (
 const exportPage = 1000
 
 // exportCollection sends a collection as a GeoJSON FeatureCollection (RFC 7946).
-func exportCollection(w http.ResponseWriter, r *Request) error {
-	id, format := r.text("collection"), r.text("format")
-	if format != "" && format != "geojson" {
-		return wrong("format", "must be geojson, not %q", format)
+func exportCollection(w http.ResponseWriter, r *Request) {
+	id := r.text("collection")
+	if format := r.text("format"); format != "" && format != "geojson" {
+		panic(wrong("format", "must be geojson, not %q", format))
 	}
 	var doc store.Doc
 	var docs []store.Doc
-	if err := r.read(func() (err error) {
-		if doc, err = r.get(collections, id); err == nil {
-			docs, err = r.featuresAfter(id, "")
+	next := func() { // a transaction for each page: a slow reader must not hold one open
+		last := ""
+		if docs != nil {
+			last = store.Text(docs[len(docs)-1], "_id")
 		}
-		return err
-	}); err != nil {
-		return err
+		docs = must(r.All(features.plural, store.Query{
+			Filter: store.Doc{"collection": id, "_id": store.Doc{"$gt": last}}, Limit: exportPage, NoTotal: true,
+		}))
 	}
+	r.read(func() {
+		doc = r.get(collections, id)
+		next()
+	})
 	w.Header().Set("Content-Type", "application/geo+json")
-	w.Header().Set("Content-Disposition", disposition(exportName(doc)))
+	w.Header().Set("Content-Disposition", disposition(cmp.Or(store.Text(doc, "name"), id)+".geojson"))
 	out := bufio.NewWriterSize(w, 64<<10)
 	out.WriteString(`{"type":"FeatureCollection"`)
 	if name := store.Text(doc, "name"); name != "" {
-		text, err := json.Marshal(name)
-		if err != nil {
-			return err
-		}
-		out.WriteString(`,"name":` + string(text))
+		out.WriteString(`,"name":` + string(must(json.Marshal(name))))
 	}
 	out.WriteString(`,"features":[`)
 	for separator := ""; len(docs) > 0; {
 		for _, feature := range docs {
-			text, err := json.Marshal(asGeoJSON(feature))
-			if err != nil {
-				return err
-			}
 			out.WriteString(separator)
-			out.Write(text)
+			out.Write(must(json.Marshal(store.Doc{
+				"type": "Feature", "id": feature["_id"], "geometry": feature["geometry"], "properties": feature["properties"],
+			})))
 			separator = ","
 		}
 		if len(docs) < exportPage {
 			break
 		}
-		// A transaction for each page: a slow reader must not hold one open.
-		last := store.Text(docs[len(docs)-1], "_id")
-		if err := r.read(func() (err error) {
-			docs, err = r.featuresAfter(id, last)
-			return err
-		}); err != nil {
-			return err
-		}
+		r.read(next)
 	}
 	out.WriteString("]}")
-	return out.Flush()
-}
-
-// featuresAfter returns the next features of a collection, in the order of
-// their identifiers.
-func (r *Request) featuresAfter(collection, last string) ([]store.Doc, error) {
-	page, err := r.tx.Search(features.plural, store.Query{
-		Filter: store.Doc{"collection": collection, "_id": store.Doc{"$gt": last}}, Limit: exportPage, NoTotal: true,
-	})
-	if err != nil {
-		return nil, err
-	}
-	docs := make([]store.Doc, len(page.Results))
-	for i, raw := range page.Results {
-		if docs[i], err = store.Decode(raw); err != nil {
-			return nil, err
-		}
-	}
-	return docs, nil
-}
-
-func asGeoJSON(feature store.Doc) store.Doc {
-	return store.Doc{
-		"type": "Feature", "id": feature["_id"], "geometry": feature["geometry"], "properties": feature["properties"],
-	}
-}
-
-func exportName(collection store.Doc) string {
-	name := store.Text(collection, "name")
-	if name == "" {
-		name = store.Text(collection, "_id")
-	}
-	return name + ".geojson"
+	check(out.Flush())
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -30,13 +31,11 @@ var optionalParts = map[string][]string{
 }
 
 // newComponents reads the components of a dataset to be created.
-func newComponents(kind string, v any) ([]any, error) {
-	if err := named(fields{"name": word})("components", v); err != nil {
-		return nil, err
-	}
+func newComponents(kind string, v any) []any {
+	named(fields{"name": word})("components", v)
 	given := v.([]any)
 	if len(given) > maxComponents {
-		return nil, wrong("components", "has more than %d elements", maxComponents)
+		panic(wrong("components", "has more than %d elements", maxComponents))
 	}
 	names, components := make([]string, len(given)), make([]any, len(given))
 	for i, v := range given {
@@ -53,32 +52,28 @@ func newComponents(kind string, v any) ([]any, error) {
 		components[i] = component
 	}
 	if problem := checkComponents(kind, names); problem != "" {
-		return nil, wrong("components", "%s", problem)
+		panic(wrong("components", "%s", problem))
 	}
-	return components, nil
+	return components
 }
 
 // needCollections checks the collections that a new dataset of a company is to
 // show, and the datasets they come from.
-func (r *Request) needCollections(components []any, company string) error {
-	shown := &resource{refs: []ref{{"collection.id", collections, leave}, {"origin.id", datasets, leave}}}
+func (r *Request) needCollections(components []any, company string) {
+	shown := []ref{{"collection.id", collections, leave}, {"origin.id", datasets, leave}}
 	for i, v := range components {
 		c := v.(map[string]any)
 		if c["collection"] == nil {
 			continue
 		}
-		found, err := shown.resolve(r, c)
-		if err == nil && store.Text(c, "collection.id") == "" {
-			err = wrong("collection.id", "is required")
-		}
-		if err == nil {
-			err = checkCompanies(store.Doc{"company": company}, found)
-		}
-		if err != nil {
-			return inElement(err, "components", i)
-		}
+		inElement("components", i, func() {
+			found := r.resolve(shown, c)
+			if store.Text(c, "collection.id") == "" {
+				panic(wrong("collection.id", "is required"))
+			}
+			checkCompanies(store.Doc{"company": company}, found)
+		})
 	}
-	return nil
 }
 
 // checkComponents returns what is wrong with the components of a dataset type, or "".
@@ -112,33 +107,18 @@ func unnumbered(name string) string {
 	return name
 }
 
-// component returns the component of a dataset with a name.
-func component(dataset store.Doc, name string) (store.Doc, bool) {
-	list, _ := dataset["components"].([]any)
-	for _, v := range list {
-		if c, ok := v.(map[string]any); ok && c["name"] == any(name) {
-			return c, true
+// componentOf returns the dataset and its component that a request is about.
+func (r *Request) componentOf(dataset, name string) (doc, c store.Doc) {
+	doc = r.get(datasets, dataset)
+	for _, v := range listOf(doc, "components") {
+		if c := v.(map[string]any); c["collection"] != nil && c["name"] == any(name) {
+			panic(invalid("component: %q is a collection of features and has no file", name))
+		} else if c["name"] == any(name) {
+			return doc, c
 		}
 	}
-	return nil, false
+	panic(fail(http.StatusNotFound, "ResourceNotFound", "dataset %s has no component %q", dataset, name))
 }
-
-// componentOf returns the dataset and its component that a request is about.
-func (r *Request) componentOf(dataset, name string) (doc, c store.Doc, err error) {
-	if doc, err = r.get(datasets, dataset); err != nil {
-		return nil, nil, err
-	}
-	c, ok := component(doc, name)
-	if !ok {
-		return nil, nil, fail(404, "ResourceNotFound", "dataset %s has no component %q", dataset, name)
-	}
-	if c["collection"] != nil {
-		return nil, nil, invalid("component: %q is a collection of features and has no file", name)
-	}
-	return doc, c, nil
-}
-
-func itoa(i int) string { return strconv.Itoa(i) }
 
 // signatures are the first bytes of the files of a dataset type.
 var signatures = map[string][][]byte{

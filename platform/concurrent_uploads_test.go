@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
@@ -41,7 +42,7 @@ func TestPhotoIngestion(t *testing.T) {
 		id := s.dataset("image", store.Doc{"company": s.company}, "image")
 		s.upload(id, "image", "a.jpg", bytes)
 		doc := s.until("data-manager/describe-dataset", store.Doc{"dataset": id}, "ingestion.status", "completed", "failed")
-		if store.Text(doc, "ingestion.status") != want || text(doc["size"]) != itoa(len(bytes)) ||
+		if store.Text(doc, "ingestion.status") != want || text(doc["size"]) != strconv.Itoa(len(bytes)) ||
 			(want == "failed") != (store.Text(doc, "ingestion.error.message") != "") {
 			t.Errorf("%s: %v", want, doc)
 		}

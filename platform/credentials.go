@@ -40,45 +40,37 @@ func serveCredentials() {
 }
 
 // changeCredentials changes those that a company has under a name.
-func changeCredentials(r *Request) (any, error) {
-	doc, err := r.needCredentials(r.text("company"), r.text("name"), "name")
-	if err != nil {
-		return nil, err
-	}
+func changeCredentials(r *Request) any {
+	doc := r.needCredentials(r.text("company"), r.text("name"), "name")
 	for _, key := range []string{"credentials", "labels"} {
 		if r.body[key] == nil {
 			continue
 		}
-		if err := credentials.rules[key](key, r.body[key]); err != nil {
-			return nil, err
-		}
+		credentials.rules[key](key, r.body[key])
 		doc[key] = r.body[key]
 	}
-	if err := hideSecrets(r, r.body, doc); err != nil {
-		return nil, err
-	}
-	return doc, r.save(credentials, doc)
+	hideSecrets(r, r.body, doc)
+	r.save(credentials, doc)
+	return doc
 }
 
-func checkSecrets(key string, v any) error {
+func checkSecrets(key string, v any) {
 	types := oneOf(slices.Sorted(maps.Keys(secretTypes))...)
-	if err := object(fields{"type": types}, "type")(key, v); err != nil {
-		return err
-	}
+	object(fields{"type": types}, "type")(key, v)
 	keys := secretTypes[store.Text(v.(map[string]any), "type")]
 	known := fields{}
 	for _, name := range slices.Concat(keys.required, keys.shown) {
 		known[name] = word
 	}
-	return object(known, keys.required...)(key, v)
+	object(known, keys.required...)(key, v)
 }
 
 // hideSecrets keeps what may be shown of credentials. The rest is not stored
 // anywhere: nothing here signs in elsewhere with it.
-func hideSecrets(_ *Request, given, doc store.Doc) error {
+func hideSecrets(_ *Request, given, doc store.Doc) {
 	secrets, ok := given["credentials"].(map[string]any)
 	if !ok {
-		return nil
+		return
 	}
 	kind := store.Text(secrets, "type")
 	shown := store.Doc{"type": kind}
@@ -88,44 +80,31 @@ func hideSecrets(_ *Request, given, doc store.Doc) error {
 		}
 	}
 	doc["credentials"], doc["type"] = shown, kind
-	return nil
 }
 
 // needCredentials returns those that a company has under a name.
-func (r *Request) needCredentials(company, name, key string) (store.Doc, error) {
-	if _, err := r.need(companies, company, "company"); err != nil {
-		return nil, err
-	}
-	doc, err := r.first(credentials, store.Doc{"company": company, "name": name})
-	if err == nil && doc == nil {
+func (r *Request) needCredentials(company, name, key string) store.Doc {
+	r.need(companies, company, "company")
+	doc := r.first(credentials, store.Doc{"company": company, "name": name})
+	if doc == nil {
 		f := notFound(credentials.name, name)
 		f.Message = key + ": company " + company + " has no credentials " + name
-		err = f
+		panic(f)
 	}
-	return doc, err
+	return doc
 }
 
 // unusedCredentials refuses to delete credentials that an analytic uses.
-func unusedCredentials(r *Request, doc store.Doc) error {
+func unusedCredentials(r *Request, doc store.Doc) {
 	name, company := store.Text(doc, "name"), doc["company"]
-	user, err := r.first(analytics, store.Doc{"company": company, "algorithm.docker_credentials_name": name})
-	if err != nil {
-		return err
+	if user := r.first(analytics, store.Doc{"company": company, "algorithm.docker_credentials_name": name}); user != nil {
+		panic(conflict("credentials %s fetch the image of analytic %s %s", name, user["name"], user["version"]))
 	}
-	if user != nil {
-		return conflict("credentials %s fetch the image of analytic %s %s", name, user["name"], user["version"])
-	}
-	assigned, err := r.tx.All(analyticCredentials.plural, store.Doc{"company": company})
-	if err != nil {
-		return err
-	}
-	for _, a := range assigned {
-		given, _ := a["credentials"].(map[string]any)
-		for field, value := range given {
+	for _, a := range r.all(analyticCredentials, store.Doc{"company": company}) {
+		for field, value := range objectOf(a, "credentials") {
 			if value == any(name) {
-				return conflict("credentials %s are assigned to analytic %s as %s; unassign them first", name, a["name"], field)
+				panic(conflict("credentials %s are assigned to analytic %s as %s; unassign them first", name, a["name"], field))
 			}
 		}
 	}
-	return nil
 }

@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"maps"
 	"slices"
 
 	"transect/platform/store"
@@ -23,8 +24,7 @@ const (
 func serveDatasets() {
 	datasets.refs = []ref{{"company", companies, leave}, {"project", projects, cascade},
 		{"mission", missions, cascade}, {"flight", flights, leave}}
-	datasets.rules = map[string]rule{"type": oneOf(datasetTypes...), "hidden": flag, "published": flag, "geometry": geometry,
-		"properties": object(nil), "source": object(nil), "ingestion": object(nil), "categories": list(word)}
+	datasets.rules = map[string]rule{"type": oneOf(datasetTypes...), "source": object(nil), "ingestion": object(nil)}
 	datasets.complete = completeDataset
 	serve("datasets", datasets, map[string]endpoint{
 		"add-dataset-categories":    do(datasets.changing(addCategories)),
@@ -36,25 +36,18 @@ func serveDatasets() {
 
 // completeDataset sets what a new dataset is without further word, what it
 // belongs to, and the state of its components.
-func completeDataset(r *Request, given, doc store.Doc) error {
+func completeDataset(r *Request, given, doc store.Doc) {
 	if doc["_id"] != nil {
-		return nil
+		return
 	}
 	for _, key := range []string{"type", "components"} {
 		if given[key] == nil {
-			return wrong(key, "is required")
+			panic(wrong(key, "is required"))
 		}
 	}
-	components, err := newComponents(store.Text(doc, "type"), given["components"])
-	if err != nil {
-		return err
-	}
-	if err := r.setOwners(doc); err != nil {
-		return err
-	}
-	if err := r.needCollections(components, store.Text(doc, "company")); err != nil {
-		return err
-	}
+	components := newComponents(store.Text(doc, "type"), given["components"])
+	r.setOwners(doc)
+	r.needCollections(components, store.Text(doc, "company"))
 	doc["components"] = components
 	defaults := store.Doc{"categories": []any{}, "properties": store.Doc{}, "hidden": false, "published": false}
 	for key, value := range defaults {
@@ -77,14 +70,13 @@ func completeDataset(r *Request, given, doc store.Doc) error {
 	if parameters != nil {
 		store.Set(doc, "ingestion.parameters", parameters)
 	}
-	return nil
 }
 
 // setOwners fills in what a dataset belongs to by what it is said to belong
 // to: its flight has a mission, that a project, and that a company.
-func (r *Request) setOwners(doc store.Doc) error {
+func (r *Request) setOwners(doc store.Doc) {
 	if doc["company"] == nil && doc["project"] == nil {
-		return wrong("project", "is required, or company")
+		panic(wrong("project", "is required, or company"))
 	}
 	for _, step := range []struct {
 		t     *resource
@@ -94,48 +86,35 @@ func (r *Request) setOwners(doc store.Doc) error {
 		if id == "" {
 			continue
 		}
-		parent, err := r.need(step.t, id, step.t.name)
-		if err != nil {
-			return err
-		}
+		parent := r.need(step.t, id, step.t.name)
 		owner := store.Text(parent, step.owner)
 		if given := doc[step.owner]; given != nil && given != any(owner) {
-			return wrong(step.owner, "%s is not the %s of %s %s", given, step.owner, step.t.name, id)
+			panic(wrong(step.owner, "%s is not the %s of %s %s", given, step.owner, step.t.name, id))
 		}
 		doc[step.owner] = owner
 	}
-	return nil
 }
 
-func addCategories(r *Request, doc store.Doc) error {
+func addCategories(r *Request, doc store.Doc) {
 	doc["categories"] = union(doc["categories"], r.texts("categories"))
-	return nil
 }
 
-func deleteCategories(r *Request, doc store.Doc) error {
+func deleteCategories(r *Request, doc store.Doc) {
 	doc["categories"] = without(doc["categories"], r.texts("categories"))
-	return nil
 }
 
 // updateProperties sets the properties given and leaves the others.
-func updateProperties(r *Request, doc store.Doc) error {
-	properties, _ := doc["properties"].(map[string]any)
-	if properties == nil {
-		properties = store.Doc{}
-	}
-	for key, value := range r.object("properties") {
-		properties[key] = value
-	}
+func updateProperties(r *Request, doc store.Doc) {
+	properties := store.Doc{}
+	maps.Copy(properties, objectOf(doc, "properties"))
+	maps.Copy(properties, r.object("properties"))
 	doc["properties"] = properties
-	return nil
 }
 
-func deleteProperties(r *Request, doc store.Doc) error {
-	properties, _ := doc["properties"].(map[string]any)
+func deleteProperties(r *Request, doc store.Doc) {
 	for _, key := range r.texts("properties") {
-		delete(properties, key)
+		delete(objectOf(doc, "properties"), key)
 	}
-	return nil
 }
 
 // union appends those texts to a list that it does not have.
@@ -161,17 +140,12 @@ func without(v any, texts []string) []any {
 
 // addAttachments attaches datasets of the same company. What is attached
 // already stays, so that the request can be repeated.
-func addAttachments(r *Request, doc store.Doc) error {
-	attached, err := (&resource{refs: []ref{{"attachments", datasets, leave}}}).resolve(r, r.body)
-	if err != nil {
-		return err
-	}
+func addAttachments(r *Request, doc store.Doc) {
+	checkCompanies(doc, r.resolve([]ref{{"attachments", datasets, leave}}, r.body))
 	doc["attachments"] = union(doc["attachments"], r.texts("attachments"))
-	return checkCompanies(doc, attached)
 }
 
 // removeAttachments detaches datasets, also those that were deleted since.
-func removeAttachments(r *Request, doc store.Doc) error {
+func removeAttachments(r *Request, doc store.Doc) {
 	doc["attachments"] = without(doc["attachments"], r.texts("attachments"))
-	return nil
 }

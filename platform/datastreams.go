@@ -40,39 +40,28 @@ func serveDatastreams() {
 }
 
 // completeDatastream gives a datastream the company of its template.
-func completeDatastream(r *Request, _, doc store.Doc) error {
-	if err := checkPeriod("", doc); err != nil {
-		return err
-	}
+func completeDatastream(r *Request, _, doc store.Doc) {
+	checkPeriod(doc)
 	setDates(doc, "start_date", "end_date")
-	template, err := r.get(datastreamTemplates, store.Text(doc, "template"))
-	if err != nil {
-		return err
-	}
+	template := r.get(datastreamTemplates, store.Text(doc, "template"))
 	if given := doc["company"]; given != nil && given != template["company"] {
-		return wrong("company", "%s is not the company of template %s", given, template["_id"])
+		panic(wrong("company", "%s is not the company of template %s", given, template["_id"]))
 	}
 	doc["company"] = template["company"]
-	return nil
 }
 
 // searchDatastreamTemplates also takes a list of keys to leave out.
-func searchDatastreamTemplates(r *Request) (any, error) {
-	q, err := datastreamTemplates.query(r)
-	if err != nil {
-		return nil, err
-	}
+func searchDatastreamTemplates(r *Request) any {
+	q := datastreamTemplates.query(r)
 	for _, key := range []string{"exclude", "exlude"} {
 		if r.body[key] == nil {
 			continue
 		}
-		if err := list(word)(key, r.body[key]); err != nil {
-			return nil, err
-		}
+		list(word)(key, r.body[key])
 		q.Fields.Exclude = append(q.Fields.Exclude, r.texts(key)...)
 		if q.Fields.Include != nil {
-			return nil, wrong(key, "cannot be given together with fields.include")
+			panic(wrong(key, "cannot be given together with fields.include"))
 		}
 	}
-	return r.tx.Search(datastreamTemplates.plural, q)
+	return must(r.Search(datastreamTemplates.plural, q))
 }

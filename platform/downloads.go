@@ -3,8 +3,6 @@ package platform
 import (
 	"bytes"
 	"cmp"
-	"database/sql"
-	"errors"
 	"fmt"
 	"image"
 	"image/jpeg"
@@ -21,8 +19,6 @@ import (
 	"golang.org/x/image/draw"
 	_ "golang.org/x/image/tiff"
 	_ "golang.org/x/image/webp"
-
-	"transect/platform/store"
 )
 
 func downloadRoutes() []route {
@@ -42,42 +38,32 @@ var previewSides = map[string]int{"tiny": 128, "small": 512}
 const maxPixels = 250_000_000
 
 // downloadComponent sends the file of a component, or a range of it.
-func downloadComponent(w http.ResponseWriter, r *Request) error {
-	s, err := r.storedFile(r.text("dataset"), r.text("component"))
-	if err != nil {
-		return err
-	}
-	f, err := r.p.blobs.Open(s.blob)
-	if err != nil {
-		return err
-	}
+func downloadComponent(w http.ResponseWriter, r *Request) {
+	s := r.storedFile(r.text("dataset"), r.text("component"))
+	f := must(r.p.blobs.Open(s.blob))
 	defer f.Close()
-	return sendFile(w, r, f, "application/octet-stream", s.filename, s.checksum)
+	sendFile(w, r, f, "application/octet-stream", s.filename, s.checksum)
 }
 
 // sendFile sends content as an attachment.
-func sendFile(w http.ResponseWriter, r *Request, content io.ReadSeeker, contentType, filename, tag string) error {
+func sendFile(w http.ResponseWriter, r *Request, content io.ReadSeeker, contentType, filename, tag string) {
 	h := w.Header()
 	h.Set("Content-Type", contentType)
 	h.Set("Content-Disposition", disposition(filename))
 	h.Set("ETag", `"`+tag+`"`)
 	http.ServeContent(w, r.http, "", time.Time{}, content)
-	return nil
 }
 
 // storedFile returns the file of a component.
-func (r *Request) storedFile(dataset, component string) (s stored, err error) {
-	err = r.read(func() error {
-		if _, _, err := r.componentOf(dataset, component); err != nil {
-			return err
+func (r *Request) storedFile(dataset, component string) (s stored) {
+	r.read(func() {
+		var ok bool
+		r.componentOf(dataset, component)
+		if s, ok = r.bytesOf(dataset, component); !ok {
+			panic(fail(http.StatusNotFound, "ResourceNotFound", "the component %q of dataset %s was not uploaded yet", component, dataset))
 		}
-		s, err = bytesOf(r.tx, dataset, component)
-		return err
 	})
-	if errors.Is(err, sql.ErrNoRows) {
-		err = fail(http.StatusNotFound, "ResourceNotFound", "the component %q of dataset %s was not uploaded yet", component, dataset)
-	}
-	return s, err
+	return s
 }
 
 // disposition returns a Content-Disposition header, with the name percent-encoded
@@ -91,59 +77,41 @@ func disposition(filename string) string {
 }
 
 // downloadJPEG sends the file of an image dataset as JPEG.
-func downloadJPEG(w http.ResponseWriter, r *Request) error {
-	s, picture, format, err := r.picture(r.text("dataset"))
-	if err != nil {
-		return err
-	}
+func downloadJPEG(w http.ResponseWriter, r *Request) {
+	s, picture, format := r.picture(r.text("dataset"))
 	filename := strings.TrimSuffix(s.filename, filepath.Ext(s.filename)) + ".jpg"
 	if format == "jpeg" {
 		f, err := r.p.blobs.Open(s.blob)
-		if err != nil {
-			return err
-		}
+		check(err)
 		defer f.Close()
-		return sendFile(w, r, f, "image/jpeg", filename, s.checksum)
+		sendFile(w, r, f, "image/jpeg", filename, s.checksum)
+		return
 	}
-	return encodeJPEG(w, r, picture, filename, s.checksum+"-jpeg")
+	encodeJPEG(w, r, picture, filename, s.checksum+"-jpeg")
 }
 
 // downloadPreview sends a small version of an image.
-func downloadPreview(w http.ResponseWriter, r *Request) error {
+func downloadPreview(w http.ResponseWriter, r *Request) {
 	kind := cmp.Or(r.text("kind"), "small")
-	s, picture, _, err := r.picture(r.text("dataset"))
-	if err != nil {
-		return err
-	}
-	return encodeJPEG(w, r, shrink(picture, previewSides[kind]), "preview-"+kind+".jpg", s.checksum+"-"+kind)
+	s, picture, _ := r.picture(r.text("dataset"))
+	encodeJPEG(w, r, shrink(picture, previewSides[kind]), "preview-"+kind+".jpg", s.checksum+"-"+kind)
 }
 
 // picture decodes the file of an image dataset, or fails with 404.
-func (r *Request) picture(dataset string) (s stored, picture image.Image, format string, err error) {
-	var doc store.Doc
-	err = r.read(func() (err error) {
-		doc, err = r.get(datasets, dataset)
-		return err
+func (r *Request) picture(dataset string) (s stored, picture image.Image, format string) {
+	r.read(func() {
+		if doc := r.get(datasets, dataset); doc["type"] != any("image") {
+			panic(fail(http.StatusNotFound, "NoPicture", "dataset %s is not an image", dataset))
+		}
 	})
-	if err != nil {
-		return s, nil, "", err
-	}
-	if doc["type"] != any("image") {
-		return s, nil, "", fail(http.StatusNotFound, "NoPicture", "dataset %s is not an image", dataset)
-	}
-	if s, err = r.storedFile(dataset, "image"); err != nil {
-		return s, nil, "", err
-	}
-	f, err := r.p.blobs.Open(s.blob)
-	if err != nil {
-		return s, nil, "", err
-	}
+	s = r.storedFile(dataset, "image")
+	f := must(r.p.blobs.Open(s.blob))
 	defer f.Close()
-	picture, format, err = decodePicture(f)
+	picture, format, err := decodePicture(f)
 	if err != nil {
-		err = fail(http.StatusNotFound, "NoPicture", "the file of dataset %s cannot be decoded as an image: %v", dataset, err)
+		panic(fail(http.StatusNotFound, "NoPicture", "the file of dataset %s cannot be decoded as an image: %v", dataset, err))
 	}
-	return s, picture, format, err
+	return s, picture, format
 }
 
 func decodePicture(f io.ReadSeeker) (image.Image, string, error) {
@@ -173,10 +141,8 @@ func shrink(picture image.Image, side int) image.Image {
 	return small
 }
 
-func encodeJPEG(w http.ResponseWriter, r *Request, picture image.Image, filename, tag string) error {
+func encodeJPEG(w http.ResponseWriter, r *Request, picture image.Image, filename, tag string) {
 	var b bytes.Buffer
-	if err := jpeg.Encode(&b, picture, &jpeg.Options{Quality: 90}); err != nil {
-		return err
-	}
-	return sendFile(w, r, bytes.NewReader(b.Bytes()), "image/jpeg", filename, tag)
+	check(jpeg.Encode(&b, picture, &jpeg.Options{Quality: 90}))
+	sendFile(w, r, bytes.NewReader(b.Bytes()), "image/jpeg", filename, tag)
 }

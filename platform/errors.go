@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"transect/platform/api"
+	"transect/platform/blob"
 	"transect/platform/store"
 )
 
@@ -59,6 +60,7 @@ func (p *Platform) failed(r *Request, err error) *failure {
 	var f *failure
 	var argument *api.Error
 	var query *store.QueryError
+	var digest *blob.ChecksumError
 	var tooLong *http.MaxBytesError
 	switch {
 	case errors.As(err, &f):
@@ -68,6 +70,8 @@ func (p *Platform) failed(r *Request, err error) *failure {
 		f = wrong(argument.Key, "%s", argument.Message)
 	case errors.As(err, &query):
 		f = wrong(query.Key, "%s", query.Message)
+	case errors.As(err, &digest):
+		f = fail(http.StatusBadRequest, "BadDigest", "%s", digest)
 	case errors.As(err, &tooLong):
 		f = fail(http.StatusRequestEntityTooLarge, "RequestTooLarge", "the request's body is longer than %d bytes", tooLong.Limit)
 	case errors.Is(err, os.ErrDeadlineExceeded):

@@ -40,9 +40,8 @@ func serveEquipment() {
 	}
 	carrierModels.refs = append(carrierModels.refs, ref{"compatible_sensor_models", sensorModels, unlink})
 	carrierModels.defaults = store.Doc{"compatible_sensor_models": []any{}}
-	carrierModels.rules = map[string]rule{"type": oneOf(carrierTypes...), "compatible_sensor_models": distinct,
-		"unloaded_weight": quantity(), "flight_time": quantity(), "speed": quantities, "altitude": quantities}
-	sensorModels.rules = map[string]rule{"weight": quantity("g", "kg"), "width": pixels, "height": pixels, "bands": bands}
+	carrierModels.rules = map[string]rule{"type": oneOf(carrierTypes...), "compatible_sensor_models": distinct}
+	sensorModels.rules = map[string]rule{"width": pixels, "height": pixels}
 
 	// A piece of equipment belongs to a team; its serial number tells it from
 	// others of its model.
@@ -50,10 +49,8 @@ func serveEquipment() {
 		piece.refs = []ref{{model.name, model, refuse}, {"team", teams, refuse}}
 		piece.unique = []string{model.name, "serial_number"}
 		piece.derived = []string{"company"}
-		piece.complete = func(r *Request, _, doc store.Doc) error {
-			team, err := r.get(teams, store.Text(doc, "team"))
-			doc["company"] = team["company"]
-			return err
+		piece.complete = func(r *Request, _, doc store.Doc) {
+			doc["company"] = r.get(teams, store.Text(doc, "team"))["company"]
 		}
 	}
 	carriers.defaults = store.Doc{"status": "ready"}
@@ -67,19 +64,15 @@ func serveEquipment() {
 }
 
 // setPilotCompanies gives a pilot the companies of the pilot's teams.
-func setPilotCompanies(r *Request, _, doc store.Doc) error {
+func setPilotCompanies(r *Request, _, doc store.Doc) {
 	joined := []any{}
 	for _, id := range textsOf(doc["teams"]) {
-		team, err := r.get(teams, id)
-		if err != nil {
-			return err
-		}
+		team := r.get(teams, id)
 		if !slices.Contains(joined, team["company"]) {
 			joined = append(joined, team["company"])
 		}
 	}
 	doc["companies"] = joined
-	return nil
 }
 
 // Tasks are orders to fly a site and collect its data.
@@ -94,15 +87,7 @@ func serveTasks() {
 	tasks.defaults = store.Doc{"status": "pending"}
 	tasks.complete = checkTask
 	tasks.rules = map[string]rule{
-		// "adress" is how the interface spells it.
-		"location":            object(fields{"adress": object(nil), "contact": object(nil), "task_area": object(nil)}),
-		"forecast_date_range": period, "scheduled_date_range": period,
 		"status": oneOf("pending", "ready", "assigned", "scheduled", "data-captured", "data-submitted", "completed"),
-		"field_report": object(fields{
-			"capture_date": day, "speed": quantity(), "altitude": quantity(), "duration": quantity(), "overlap": overlap,
-			"comment": anyText, "custom_props": object(nil),
-			"weather": object(fields{"wind_speed": quantity(), "type": anyText, "dew": flag, "wind": flag}),
-		}),
 	}
 	serve("collection_tasks", tasks, map[string]endpoint{
 		"create-or-update-task-flight-log": do(tasks.changing(setFlightLog), "*"),
@@ -111,34 +96,26 @@ func serveTasks() {
 
 // checkTask refuses a pilot in charge who is not of the team, and a survey that
 // is not of the site.
-func checkTask(r *Request, given, doc store.Doc) error {
+func checkTask(r *Request, given, doc store.Doc) {
 	team, pic := store.Text(doc, "team"), store.Text(doc, "pic")
 	if (given["team"] != nil || given["pic"] != nil) && team != "" && pic != "" {
-		pilot, err := r.tx.Get(pilots.plural, pic)
-		if err != nil {
-			return err
-		}
+		pilot := r.load(pilots, pic)
 		if !slices.Contains(textsOf(pilot["teams"]), team) {
-			return wrong("pic", "pilot %s is not of team %s", pic, team)
+			panic(wrong("pic", "pilot %s is not of team %s", pic, team))
 		}
 	}
 	site, survey := store.Text(doc, "site"), store.Text(doc, "survey")
 	if (given["site"] != nil || given["survey"] != nil) && site != "" && survey != "" {
-		mission, err := r.tx.Get(missions.plural, survey)
-		if err != nil {
-			return err
-		}
+		mission := r.load(missions, survey)
 		if mission["project"] != any(site) {
-			return wrong("survey", "mission %s is not of project %s", survey, site)
+			panic(wrong("survey", "mission %s is not of project %s", survey, site))
 		}
 	}
-	return nil
 }
 
 // setFlightLog replaces a task's flight log by what is given beside the task.
-func setFlightLog(r *Request, doc store.Doc) error {
+func setFlightLog(r *Request, doc store.Doc) {
 	log := maps.Clone(r.body)
 	delete(log, tasks.name)
 	doc["flight_log"] = log
-	return nil
 }

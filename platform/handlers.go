@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -13,25 +14,19 @@ import (
 )
 
 // handler answers one operation. What it returns is the answer's JSON; nil is
-// an empty object.
-type handler func(*Request) (any, error)
+// an empty object. It fails by a panic (see check).
+type handler func(*Request) any
 
 // standard finds the handler that an operation's declaration asks for, or
 // returns false. Creations and updates store keys that no declaration names.
 func (t *resource) standard(op *api.Operation) (endpoint, bool) {
 	many := op.List() != ""
-	each := func(do func(*Request, *resource, string) error) handler {
-		return func(r *Request) (any, error) {
-			ids := []string{r.text(t.name)}
-			if many {
-				ids = r.texts(op.List())
+	each := func(do func(*Request, *resource, string)) handler {
+		return func(r *Request) any {
+			for _, id := range r.idsOf(t) {
+				do(r, t, id)
 			}
-			for _, id := range ids {
-				if err := do(r, t, id); err != nil {
-					return nil, err
-				}
-			}
-			return nil, nil
+			return nil
 		}
 	}
 	switch {
@@ -46,7 +41,7 @@ func (t *resource) standard(op *api.Operation) (endpoint, bool) {
 	case op.Creates(t.name):
 		return do(t.createOne, "*"), true
 	case op.Effect == declare.Delete:
-		return do(each(deleteOne)), true
+		return do(each(func(r *Request, t *resource, id string) { r.delete(t, r.get(t, id)) })), true
 	case op.Name == "restore":
 		return do(each((*Request).restore)), true
 	case op.Name == "update":
@@ -57,90 +52,80 @@ func (t *resource) standard(op *api.Operation) (endpoint, bool) {
 	return endpoint{}, false
 }
 
-// createOne makes a document of the body.
-func (t *resource) createOne(r *Request) (any, error) {
-	doc, err := t.build(r, r.body)
-	if err != nil {
-		return nil, err
+// idsOf lists the documents that a request is about.
+func (r *Request) idsOf(t *resource) []string {
+	if key := r.op.List(); key != "" {
+		return r.texts(key)
 	}
-	return doc, r.create(t, doc)
+	return []string{r.text(t.name)}
+}
+
+// createOne makes a document of the body.
+func (t *resource) createOne(r *Request) any {
+	return t.created(r, r.body)
+}
+
+func (t *resource) created(r *Request, given store.Doc) store.Doc {
+	if t.make != nil {
+		return t.make(r, given)
+	}
+	doc := t.build(r, given)
+	r.create(t, doc)
+	return doc
 }
 
 // createMany makes all or none of the documents in a list.
-func (t *resource) createMany(r *Request) (any, error) {
-	list, _ := r.body[t.plural].([]any)
+func (t *resource) createMany(r *Request) any {
+	list := listOf(r.body, t.plural)
 	docs := make([]store.Doc, len(list))
 	for i, v := range list {
-		doc, err := t.build(r, v.(map[string]any))
-		if err == nil {
-			err = r.create(t, doc)
-		}
-		if err != nil {
-			return nil, inElement(err, t.plural, i)
-		}
-		docs[i] = doc
+		inElement(t.plural, i, func() { docs[i] = t.created(r, v.(map[string]any)) })
 	}
-	return docs, nil
+	return docs
 }
 
 // describe answers with one document.
-func (t *resource) describe(r *Request) (any, error) {
-	fields, err := r.fields()
-	if err != nil {
-		return nil, err
+func (t *resource) describe(r *Request) any {
+	fields := r.fields()
+	return t.shown(r, fields, r.get(t, r.text(t.name)))
+}
+
+func (t *resource) shown(r *Request, fields store.Projection, doc store.Doc) store.Doc {
+	if t.show != nil {
+		doc = t.show(r, doc)
 	}
-	doc, err := r.get(t, r.text(t.name))
-	return fields.Apply(doc), err
+	return fields.Apply(doc)
 }
 
 // describeMany answers with a list of documents.
-func (t *resource) describeMany(r *Request) (any, error) {
+func (t *resource) describeMany(r *Request) any {
 	key := r.op.List()
 	var fields store.Projection
-	var err error
 	if key != "fields" { // the fields of trials are resources
-		if fields, err = r.fields(); err != nil {
-			return nil, err
-		}
+		fields = r.fields()
 	}
-	docs, err := r.getAll(t, r.texts(key))
+	docs := r.getAll(t, r.texts(key))
 	for i := range docs {
-		docs[i] = fields.Apply(docs[i])
+		docs[i] = t.shown(r, fields, docs[i])
 	}
-	return docs, err
+	return docs
 }
 
 // change sets the declared keys of one document that the body gives, and
 // answers with the document.
-func (t *resource) change(r *Request) (any, error) {
-	return t.modify(r, func(doc store.Doc) error { return t.fill(r, r.body, doc) })
+func (t *resource) change(r *Request) any {
+	return t.changing(func(r *Request, doc store.Doc) { t.fill(r, r.body, doc) })(r)
 }
 
 // changing is the handler of an operation that changes one document in a way
 // of its own.
-func (t *resource) changing(do func(r *Request, doc store.Doc) error) handler {
-	return func(r *Request) (any, error) {
-		return t.modify(r, func(doc store.Doc) error { return do(r, doc) })
+func (t *resource) changing(do func(r *Request, doc store.Doc)) handler {
+	return func(r *Request) any {
+		doc := r.get(t, r.text(t.name))
+		do(r, doc)
+		r.save(t, doc)
+		return doc
 	}
-}
-
-func (t *resource) modify(r *Request, do func(doc store.Doc) error) (any, error) {
-	doc, err := r.get(t, r.text(t.name))
-	if err != nil {
-		return nil, err
-	}
-	if err := do(doc); err != nil {
-		return nil, err
-	}
-	return doc, r.save(t, doc)
-}
-
-func deleteOne(r *Request, t *resource, id string) error {
-	doc, err := r.get(t, id)
-	if err != nil {
-		return err
-	}
-	return r.delete(t, doc)
 }
 
 // endpoint is how an operation is answered.
@@ -196,78 +181,50 @@ func serve(manager string, t *resource, endpoints map[string]endpoint) {
 const maxLimit = 10_000
 
 // search answers with a page of documents.
-func (t *resource) search(r *Request) (any, error) {
-	q, err := t.query(r)
-	if err != nil {
-		return nil, err
-	}
-	return r.tx.Search(t.plural, q)
-}
+func (t *resource) search(r *Request) any { return must(r.Search(t.plural, t.query(r))) }
 
 // query reads the arguments of a search.
-func (t *resource) query(r *Request) (q store.Query, err error) {
-	if q.Limit, q.Offset, err = t.paging(r, r.op.FirstPage); err != nil {
-		return q, err
-	}
-	if q.Fields, err = r.fields(); err != nil {
-		return q, err
-	}
-	if q.Sort, err = r.sort(); err != nil {
-		return q, err
-	}
-	q.Filter = r.object("filter")
+func (t *resource) query(r *Request) (q store.Query) {
+	q.Limit, q.Offset = t.paging(r, r.op.FirstPage)
+	q.Fields, q.Sort, q.Filter = r.fields(), r.sort(), r.object("filter")
 	if t.rewrite != nil && q.Filter != nil {
-		q.Filter, err = t.rewrite(q.Filter)
+		q.Filter = t.rewrite(q.Filter)
 	}
-	return q, err
+	return q
 }
 
 // paging reads limit and page.
-func (t *resource) paging(r *Request, first int64) (limit, offset int, err error) {
-	size := t.limit
-	if declared := r.op.Limit(); declared > 0 {
-		size = declared
-	} else if size == 0 {
-		size = 50
-	}
-	if size, err = r.integer("limit", size, 1, maxLimit); err != nil {
-		return 0, 0, err
-	}
-	page, err := r.integer("page", first, first, 1<<31)
-	return int(size), int((page - first) * size), err
+func (t *resource) paging(r *Request, first int64) (limit, offset int) {
+	size := r.integer("limit", cmp.Or(r.op.Limit(), t.limit, 50), 1, maxLimit)
+	page := r.integer("page", first, first, 1<<31)
+	return int(size), int((page - first) * size)
 }
 
 // sort reads the keys to order by from the text of the body, where their order
 // is still known.
-func (r *Request) sort() (keys []store.SortKey, err error) {
+func (r *Request) sort() (keys []store.SortKey) {
 	given := gjson.GetBytes(r.raw, "sort")
-	if given.Type == gjson.Null {
-		return nil, nil
-	}
-	if !given.IsObject() {
-		return nil, wrong("sort", "must be an object such as {\"name\": 1}")
+	if given.Type != gjson.Null && !given.IsObject() {
+		panic(wrong("sort", "must be an object such as {\"name\": 1}"))
 	}
 	given.ForEach(func(key, direction gjson.Result) bool {
 		if direction.Type != gjson.Number || direction.Num != 1 && direction.Num != -1 {
-			err = wrong("sort."+key.Str, "must be 1 (ascending) or -1 (descending)")
-			return false
+			panic(wrong("sort."+key.Str, "must be 1 (ascending) or -1 (descending)"))
 		}
 		keys = append(keys, store.SortKey{Key: key.Str, Descending: direction.Num < 0})
 		return true
 	})
-	return keys, err
+	return keys
 }
 
 // fields reads which keys of documents are wanted.
-func (r *Request) fields() (p store.Projection, err error) {
+func (r *Request) fields() (p store.Projection) {
 	given := r.object("fields")
 	for key, value := range given {
 		if key != "include" && key != "exclude" {
-			return p, wrong("fields."+key, "is not known; fields takes include or exclude")
+			panic(wrong("fields."+key, "is not known; fields takes include or exclude"))
 		}
-		if err := list(word)("fields."+key, value); err != nil {
-			return p, err
-		}
+		list(word)("fields."+key, value)
 	}
 	if given["include"] != nil {
 		p.Include = append([]string{}, textsOf(given["include"])...)
@@ -276,7 +233,7 @@ func (r *Request) fields() (p store.Projection, err error) {
 		p.Exclude = append([]string{}, textsOf(given["exclude"])...)
 	}
 	if p.Include != nil && p.Exclude != nil {
-		return p, wrong("fields.exclude", "cannot be given together with include")
+		panic(wrong("fields.exclude", "cannot be given together with include"))
 	}
-	return p, nil
+	return p
 }

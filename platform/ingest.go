@@ -4,49 +4,32 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"transect/client/fault"
 	"transect/client/imagery"
+	"transect/client/wait"
 	"transect/platform/store"
 )
 
 // ingest reads what was uploaded to a dataset and completes its description.
-func (p *Platform) ingest(ctx context.Context, j job) error {
+func (p *Platform) ingest(ctx context.Context, j job) {
 	var doc store.Doc
 	var files []stored
-	err := p.store.Read(ctx, func(tx *store.Tx) (err error) {
-		if doc, err = tx.Get(datasets.plural, j.id); err != nil {
-			return err
-		}
-		list, _ := doc["components"].([]any)
-		for _, v := range list {
-			name, _ := v.(map[string]any)["name"].(string)
-			s, err := bytesOf(tx, j.id, name)
-			if err != nil {
-				return err
+	check(p.read(ctx, func(t tx) {
+		doc = t.load(datasets, j.id)
+		for _, c := range listOf(doc, "components") {
+			s, ok := t.bytesOf(j.id, store.Text(c.(map[string]any), "name"))
+			if !ok {
+				panic(fmt.Errorf("dataset %s: a completed component has no file", j.id))
 			}
 			files = append(files, s)
 		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	select {
-	case <-time.After(p.options.IngestDelay):
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	}))
+	check(wait.Sleep(ctx, p.options.IngestDelay))
 	found, problem := p.inspect(doc, files, j)
-	return p.store.Write(ctx, func(tx *store.Tx) error {
-		if err := finishJob(tx, j); err != nil {
-			return err
-		}
-		doc, err := tx.Get(datasets.plural, j.id) // it may have been changed meanwhile
-		if err != nil {
-			return err
-		}
+	check(p.write(ctx, func(t tx) {
+		t.finish(j)
+		doc := t.load(datasets, j.id) // it may have been changed meanwhile
 		for key, value := range found {
 			if store.Lookup(doc, key) == nil {
 				store.Set(doc, key, value)
@@ -58,8 +41,8 @@ func (p *Platform) ingest(ctx context.Context, j job) error {
 			store.Set(doc, "ingestion.error", store.Doc{"message": errorText(problem)})
 		}
 		store.Set(doc, "ingestion.date", date(p.options.Now()))
-		return tx.Replace(datasets.plural, doc)
-	})
+		t.replace(datasets, doc)
+	}))
 }
 
 // inspect reads the files of a dataset. It returns what they say of it, under
@@ -74,9 +57,9 @@ func (p *Platform) inspect(doc store.Doc, files []stored, j job) (found store.Do
 	}
 	found = store.Doc{"size": size}
 	for i, s := range files {
-		err := recovered(func() error { return p.inspectFile(found, doc, i, s) })
-		if e := (*panicError)(nil); errors.As(err, &e) {
-			p.logPanic(err, "dataset", store.Text(doc, "_id"), "file", s.filename)
+		err := recovered(func() { check(p.inspectFile(found, doc, i, s)) })
+		if _, defect := errors.AsType[*defectError](err); defect {
+			p.logDefect(err, "dataset", store.Text(doc, "_id"), "file", s.filename)
 			err = fmt.Errorf("%s could not be read: %w", s.filename, err)
 		}
 		if err != nil {

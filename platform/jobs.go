@@ -3,17 +3,14 @@ package platform
 import (
 	"context"
 	"errors"
-	"fmt"
-	"log/slog"
+	"maps"
 	"path/filepath"
-	"runtime/debug"
 	"sync"
 	"time"
 
 	"github.com/gofrs/flock"
 
 	"transect/client/wait"
-	"transect/platform/store"
 )
 
 // Background jobs. Requests add a row to the table "jobs" in their transaction
@@ -60,9 +57,10 @@ type workers struct {
 }
 
 // enqueue adds a job, or starts it over.
-func enqueue(tx *store.Tx, kind, id string) error {
-	return tx.Exec(`INSERT INTO jobs (id, kind) VALUES (?, ?)
+func (r *Request) enqueue(kind, id string) {
+	r.exec(`INSERT INTO jobs (id, kind) VALUES (?, ?)
 		ON CONFLICT (id) DO UPDATE SET kind = excluded.kind, attempts = attempts + 1`, id, kind)
+	r.afterwards(r.p.workers.wake)
 }
 
 // startWorkers starts the loop that runs jobs until the platform closes.
@@ -107,37 +105,25 @@ func (w *workers) schedule(jobs *sync.WaitGroup) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var due []job
-	if err := w.p.store.Read(w.p.closing, func(tx *store.Tx) error {
-		free := map[string]int{}
-		for kind, n := range slots {
-			free[kind] = n
-		}
+	if err := w.p.read(w.p.closing, func(t tx) {
+		free := maps.Clone(slots)
 		for j, cancel := range w.running {
 			free[j.kind]--
-			if err := checkJob(tx, j); errors.Is(err, errLost) {
-				cancel(err)
-			} else if err != nil {
-				return err
+			if !t.wants(j) {
+				cancel(errLost)
 			}
 		}
 		for kind, n := range slots {
-			waiting, err := w.waiting(tx, kind, n)
-			if err != nil {
-				return err
-			}
+			waiting := w.waiting(t, kind, n)
 			due = append(due, waiting[:min(len(waiting), free[kind])]...)
 		}
-		return nil
 	}); err != nil || len(due) == 0 {
 		return err
 	}
-	if err := w.p.store.Write(w.p.closing, func(tx *store.Tx) error {
+	if err := w.p.write(w.p.closing, func(t tx) {
 		for _, j := range due {
-			if err := tx.Exec("UPDATE jobs SET attempts = ? WHERE id = ? AND attempts = ?", j.attempt, j.id, j.attempt-1); err != nil {
-				return err
-			}
+			t.exec("UPDATE jobs SET attempts = ? WHERE id = ? AND attempts = ?", j.attempt, j.id, j.attempt-1)
 		}
-		return nil
 	}); err != nil {
 		return err
 	}
@@ -150,36 +136,29 @@ func (w *workers) schedule(jobs *sync.WaitGroup) error {
 }
 
 // waiting lists the first jobs of a kind, without those that run.
-func (w *workers) waiting(tx *store.Tx, kind string, limit int) (waiting []job, err error) {
-	rows, err := tx.Query("SELECT id, attempts FROM jobs WHERE kind = ? ORDER BY id LIMIT ?", kind, limit)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
+func (w *workers) waiting(t tx, kind string, limit int) (waiting []job) {
+	for row := range t.rows("SELECT id, attempts FROM jobs WHERE kind = ? ORDER BY id LIMIT ?", kind, limit) {
 		j := job{kind: kind}
-		if err := rows.Scan(&j.id, &j.attempt); err != nil {
-			return nil, err
-		}
+		check(row.Scan(&j.id, &j.attempt))
 		if w.running[j] == nil {
 			j.attempt++
 			waiting = append(waiting, j)
 		}
 	}
-	return waiting, rows.Err()
+	return waiting
 }
 
 // run does one job. One that failed is left for another attempt.
 func (w *workers) run(ctx context.Context, j job) {
-	do := map[string]func(context.Context, job) error{
+	do := map[string]func(context.Context, job){
 		ingestionJob: w.p.ingest, productJob: w.p.runProduct, archiveJob: w.p.archive,
 	}[j.kind]
-	err := recovered(func() error { return do(ctx, j) })
+	err := recovered(func() { do(ctx, j) })
 	switch {
 	case err == nil, errors.Is(err, errLost), errors.Is(context.Cause(ctx), errLost):
 	case w.p.closing.Err() != nil: // an interrupted attempt does not count
-		w.p.store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error {
-			return tx.Exec("UPDATE jobs SET attempts = attempts - 1 WHERE id = ? AND attempts = ?", j.id, j.attempt)
+		w.p.write(context.WithoutCancel(ctx), func(t tx) {
+			t.exec("UPDATE jobs SET attempts = attempts - 1 WHERE id = ? AND attempts = ?", j.id, j.attempt)
 		})
 	default:
 		w.p.log.Error("a job failed", "kind", j.kind, "id", j.id, "attempt", j.attempt, "error", err)
@@ -192,53 +171,23 @@ func (w *workers) run(ctx context.Context, j job) {
 	w.wake()
 }
 
-// checkJob fails with errLost when a job was cancelled or started over. It runs
-// in the transaction that stores what the job did.
-func checkJob(tx *store.Tx, j job) error {
-	var wanted bool
-	err := tx.QueryRow("SELECT EXISTS (SELECT 1 FROM jobs WHERE id = ? AND attempts = ?)", j.id, j.attempt).Scan(&wanted)
-	if err == nil && !wanted {
-		err = errLost
+// wants tells whether a job was neither cancelled nor started over.
+func (t tx) wants(j job) (wanted bool) {
+	check(t.QueryRow("SELECT EXISTS (SELECT 1 FROM jobs WHERE id = ? AND attempts = ?)", j.id, j.attempt).Scan(&wanted))
+	return wanted
+}
+
+// need fails with errLost when a job is not wanted any more.
+func (t tx) need(j job) {
+	if !t.wants(j) {
+		panic(errLost)
 	}
-	return err
 }
 
-// finishJob removes a job from the table, or fails like checkJob.
-func finishJob(tx *store.Tx, j job) error {
-	n, err := tx.Affected("DELETE FROM jobs WHERE id = ? AND attempts = ?", j.id, j.attempt)
-	if err == nil && n == 0 {
-		err = errLost
-	}
-	return err
-}
-
-// panicError is a panic in a job or a handler: a sentence for users, the stack
-// for the log.
-type panicError struct {
-	cause any
-	stack []byte
-}
-
-func (e *panicError) Error() string { return "internal error of the local platform; see its log" }
-
-// LogValue is what the log shows.
-func (e *panicError) LogValue() slog.Value {
-	return slog.StringValue(fmt.Sprintf("panic: %v\n%s", e.cause, e.stack))
-}
-
-// recovered runs f and turns a panic into an error.
-func recovered(f func() error) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = &panicError{v, debug.Stack()}
-		}
-	}()
-	return f()
-}
-
-// logPanic logs err when it is a panic.
-func (p *Platform) logPanic(err error, attributes ...any) {
-	if e := (*panicError)(nil); errors.As(err, &e) {
-		p.log.Error("a job panicked", append(attributes, "error", e)...)
+// finish removes a job from the table, in the transaction that stores its
+// result, or fails like need.
+func (t tx) finish(j job) {
+	if must(t.Affected("DELETE FROM jobs WHERE id = ? AND attempts = ?", j.id, j.attempt)) == 0 {
+		panic(errLost)
 	}
 }

@@ -12,58 +12,41 @@ func serveMissions() {
 	missions.ignored = []string{"flights", "user", "project_id", "mission_name", "number_of_photos", "addProjectToUsers",
 		"orderAnalytic", "processSettings"}
 	missions.rules = map[string]rule{"geometry": geometry}
-	missions.complete = func(_ *Request, _, doc store.Doc) error {
+	missions.complete = func(_ *Request, _, doc store.Doc) {
 		setDates(doc, "survey_date")
 		if doc["_id"] == nil && store.Text(doc, "name") == "" {
 			doc["name"] = store.Text(doc, "survey_date")[:len("2006-01-02")]
 		}
-		return nil
 	}
 	serve("missions", missions, map[string]endpoint{
-		"create_mission":         do(createMission, "*"),
+		// A mission without images has no flight.
+		"create_mission":         do(func(r *Request) any { return r.addMission(nil) }, "*"),
 		"create_survey":          do(createSurvey, "*"),
 		"create-mission-archive": do(createMissionArchive),
 		"compute-mission-bbox":   do(missions.changing(computeBox)),
 	})
 }
 
-// createMission makes a mission without images, which has no flight.
-func createMission(r *Request) (any, error) { return r.addMission(nil) }
-
 // createSurvey makes a mission and the flight its images belong to.
-func createSurvey(r *Request) (any, error) {
-	photos, err := r.integer("number_of_photos", 0, 1, 1<<31)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := r.need(projects, r.text("project_id"), "project_id"); err != nil {
-		return nil, err
-	}
+func createSurvey(r *Request) any {
+	photos := r.integer("number_of_photos", 0, 1, 1<<31)
+	r.need(projects, r.text("project_id"), "project_id")
 	if name := r.text("mission_name"); name != "" {
 		r.body["name"] = name
 	}
 	r.body["project"] = r.body["project_id"]
 	flight := store.Doc{"number_of_photos": photos, "status": store.Doc{"name": "uploading"}}
-	mission, err := r.addMission(flight)
-	return store.Doc{"mission": mission, "flight": flight}, err
+	return store.Doc{"mission": r.addMission(flight), "flight": flight}
 }
 
 // addMission stores a new mission, its flight if it has one, and their
 // identifiers in the project's and the mission's lists.
-func (r *Request) addMission(flight store.Doc) (store.Doc, error) {
-	mission, err := missions.build(r, r.body)
-	if err != nil {
-		return nil, err
-	}
-	project, err := r.get(projects, store.Text(mission, "project"))
-	if err != nil {
-		return nil, err
-	}
+func (r *Request) addMission(flight store.Doc) store.Doc {
+	mission := missions.build(r, r.body)
+	project := r.get(projects, store.Text(mission, "project"))
 	mission["company"], mission["user"], mission["created"] = project["company"], r.caller.user, date(r.now())
 	mission["flights"] = []any{}
-	if err := r.create(missions, mission); err != nil {
-		return nil, err
-	}
+	r.create(missions, mission)
 	if flight != nil {
 		flight["mission"] = mission["_id"]
 		for _, key := range []string{"project", "company", "name", "survey_date", "user", "created", "geometry"} {
@@ -71,17 +54,13 @@ func (r *Request) addMission(flight store.Doc) (store.Doc, error) {
 				flight[key] = mission[key]
 			}
 		}
-		if err := r.create(flights, flight); err != nil {
-			return nil, err
-		}
+		r.create(flights, flight)
 		mission["flights"] = []any{flight["_id"]}
-		if err := r.tx.Replace(missions.plural, mission); err != nil {
-			return nil, err
-		}
+		r.replace(missions, mission)
 	}
-	list, _ := project["missions"].([]any)
-	project["missions"] = append(list, mission["_id"])
-	return mission, r.tx.Replace(projects.plural, project)
+	project["missions"] = append(listOf(project, "missions"), mission["_id"])
+	r.replace(projects, project)
+	return mission
 }
 
 // Flights hold the images of a mission.
@@ -89,10 +68,7 @@ var flights = &resource{name: "flight", plural: "flights", limit: 100}
 
 func serveFlights() {
 	flights.refs = []ref{{"project", projects, cascade}, {"mission", missions, cascade}}
-	flights.complete = func(_ *Request, _, doc store.Doc) error {
-		setDates(doc, "survey_date")
-		return nil
-	}
+	flights.complete = func(_ *Request, _, doc store.Doc) { setDates(doc, "survey_date") }
 	serve("flights", flights, map[string]endpoint{
 		"describe-flight-uploads-status": do(describeUploads),
 		"update-flight-status":           do(flights.changing(setFlightStatus)),
@@ -100,29 +76,27 @@ func serveFlights() {
 	})
 }
 
-func setFlightStatus(r *Request, doc store.Doc) error {
+func setFlightStatus(r *Request, doc store.Doc) {
 	doc["status"] = store.Doc{"name": r.text("status"), "date": date(r.now())}
-	return nil
 }
 
 // setFlightData sets what is known of where the flight was.
-func setFlightData(r *Request, doc store.Doc) error {
+func setFlightData(r *Request, doc store.Doc) {
 	data := r.object("data")
 	if data == nil {
-		return wrong("data", "is required")
+		panic(wrong("data", "is required"))
 	}
 	if data["geometry"] != nil {
 		doc["geometry"] = data["geometry"]
 	}
 	if data["bbox"] == nil {
-		return nil
+		return
 	}
 	bbox, _ := data["bbox"].([]any)
-	if len(bbox) != 4 || position("", bbox[:2]) != nil || position("", bbox[2:]) != nil {
-		return wrong("data.bbox", "must be [minimal longitude, minimal latitude, maximal longitude, maximal latitude]")
+	if len(bbox) != 4 || recovered(func() { position("", bbox[:2]); position("", bbox[2:]) }) != nil {
+		panic(wrong("data.bbox", "must be [minimal longitude, minimal latitude, maximal longitude, maximal latitude]"))
 	}
 	doc["bbox"] = bbox
-	return nil
 }
 
 // uploadStates are the states of an image's ingestion, and the names under
@@ -132,7 +106,7 @@ var uploadStates = map[string]string{
 }
 
 // describeUploads counts for each flight how far its images are.
-func describeUploads(r *Request) (any, error) {
+func describeUploads(r *Request) any {
 	filter := store.Doc{}
 	for key, field := range map[string]string{"flights": "_id", "missions": "mission", "projects": "project"} {
 		if r.body[key] != nil {
@@ -140,32 +114,18 @@ func describeUploads(r *Request) (any, error) {
 		}
 	}
 	if len(filter) == 0 {
-		return nil, wrong("flights", "is required, or missions, or projects")
+		panic(wrong("flights", "is required, or missions, or projects"))
 	}
-	limit, offset, err := flights.paging(r, 1)
-	if err != nil {
-		return nil, err
-	}
-	page, err := r.tx.Search(flights.plural, store.Query{Filter: filter, Limit: limit, Offset: offset})
-	if err != nil {
-		return nil, err
-	}
+	limit, offset := flights.paging(r, 1)
+	page := must(r.Search(flights.plural, store.Query{Filter: filter, Limit: limit, Offset: offset}))
 	results := []store.Doc{}
-	for _, raw := range page.Results {
-		flight, err := store.Decode(raw)
-		if err != nil {
-			return nil, err
-		}
-		status, err := r.uploadsOf(flight)
-		if err != nil {
-			return nil, err
-		}
-		results = append(results, status)
+	for _, flight := range page.Results {
+		results = append(results, r.uploadsOf(must(store.Decode(flight))))
 	}
-	return store.Doc{"results": results, "total": page.Total}, nil
+	return store.Doc{"results": results, "total": page.Total}
 }
 
-func (r *Request) uploadsOf(flight store.Doc) (store.Doc, error) {
+func (r *Request) uploadsOf(flight store.Doc) store.Doc {
 	status := store.Doc{
 		"flight": flight["_id"], "mission": flight["mission"], "project": flight["project"],
 		"number_of_photos": flight["number_of_photos"], "status": store.Text(flight, "status.name"),
@@ -174,22 +134,15 @@ func (r *Request) uploadsOf(flight store.Doc) (store.Doc, error) {
 		status[name] = 0
 	}
 	total := 0
-	rows, err := r.tx.Query(`SELECT json_extract(body, '$.ingestion.status'), count(*) FROM docs
-		WHERE collection = ? AND flight = ? AND deletion_date IS NULL GROUP BY 1`, datasets.plural, flight["_id"])
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
+	for row := range r.rows(`SELECT json_extract(body, '$.ingestion.status'), count(*) FROM docs
+		WHERE collection = ? AND flight = ? AND deletion_date IS NULL GROUP BY 1`, datasets.plural, flight["_id"]) {
 		var state string
 		var count int
-		if err := rows.Scan(&state, &count); err != nil {
-			return nil, err
-		}
+		check(row.Scan(&state, &count))
 		status[uploadStates[state]] = count
 		total += count
 	}
 	status["datasets"] = total
 	status["uploaded"] = total - status["waiting"].(int)
-	return status, rows.Err()
+	return status
 }

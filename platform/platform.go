@@ -122,7 +122,8 @@ func (p *Platform) open(ctx context.Context) error {
 		return cannotUse(dir, err)
 	}
 	p.store, err = store.Open(ctx, databasePath(dir), store.Options{
-		Tables: tables, Fill: p.seed, Temporary: p.options.Memory,
+		Tables: tables, Temporary: p.options.Memory,
+		Fill: func(t *store.Tx) error { return recovered(func() { p.seed(tx{t}) }) },
 	})
 	if err == nil {
 		if err = p.unpackBlobs(ctx); err != nil {

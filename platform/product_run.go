@@ -3,7 +3,6 @@ package platform
 import (
 	"bytes"
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,25 +16,18 @@ import (
 
 // addLog stores a log line. Its time is later than that of the line before,
 // because clients use it as a cursor.
-func (p *Platform) addLog(tx *store.Tx, product, level, message string, fields map[string]any) error {
+func (p *Platform) addLog(t tx, product, level, message string, fields map[string]any) {
 	record := store.Doc{}
 	maps.Copy(record, fields)
 	record["level"], record["message"] = level, message
-	text, err := json.Marshal(record)
-	if err != nil {
-		return err
-	}
-	return tx.Exec(`INSERT INTO logs (product, time, record) VALUES (?1,
+	t.exec(`INSERT INTO logs (product, time, record) VALUES (?1,
 		max(?2, 1 + coalesce((SELECT max(time) FROM logs WHERE product = ?1), 0)), ?3)`,
-		product, p.options.Now().UnixMicro(), string(text))
+		product, p.options.Now().UnixMicro(), string(must(json.Marshal(record))))
 }
 
 // runProduct runs an ordered analytic. A product whose process died starts over.
-func (p *Platform) runProduct(ctx context.Context, j job) error {
-	doc, err := p.beginProduct(ctx, j)
-	if err != nil {
-		return err
-	}
+func (p *Platform) runProduct(ctx context.Context, j job) {
+	doc := p.beginProduct(ctx, j)
 	program, ok := analytic.Find(store.Text(doc, "analytic_name"), store.Text(doc, "analytic_version"))
 	var made []analytic.Deliverable
 	var result error
@@ -45,75 +37,58 @@ func (p *Platform) runProduct(ctx context.Context, j job) error {
 	case !ok || !p.isBuiltIn(ctx, store.Text(doc, "analytic")):
 		result = errors.Join(analytic.ErrRejected, errors.New("the local platform runs no containers, only its own analytics"))
 	default:
-		result = recovered(func() (err error) {
-			made, err = program.Run(ctx, p.orderOf(ctx, j, doc))
-			return err
-		})
-		p.logPanic(result, "product", j.id)
+		result = recovered(func() { made = must(program.Run(ctx, p.orderOf(ctx, j, doc))) })
+		p.logDefect(result, "product", j.id)
 	}
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
+	check(context.Cause(ctx))
 	if errors.Is(result, errLost) {
-		return result
+		panic(result)
 	}
-	return p.endProduct(ctx, j, doc, made, result)
+	p.endProduct(ctx, j, doc, made, result)
 }
 
 // isBuiltIn reports whether an analytic is one of the platform's own, and not
 // one of the same name created after it was deleted.
 func (p *Platform) isBuiltIn(ctx context.Context, id string) (builtIn bool) {
-	p.store.Read(ctx, func(tx *store.Tx) error {
-		doc, err := tx.Get(analytics.plural, id)
+	check(p.read(ctx, func(t tx) {
+		doc := t.find(analytics, id)
 		image := localImage + store.Text(doc, "name") + ":" + store.Text(doc, "version")
-		builtIn = err == nil && store.Text(doc, "algorithm.docker_image") == image
-		return err
-	})
+		builtIn = store.Text(doc, "algorithm.docker_image") == image
+	}))
 	return builtIn
 }
 
-func (p *Platform) beginProduct(ctx context.Context, j job) (doc store.Doc, err error) {
-	err = p.store.Write(ctx, func(tx *store.Tx) error {
-		if err := checkJob(tx, j); err != nil {
-			return err
-		}
-		if doc, err = tx.Get(products.plural, j.id); err != nil {
-			return err
-		}
+func (p *Platform) beginProduct(ctx context.Context, j job) (doc store.Doc) {
+	check(p.write(ctx, func(t tx) {
+		t.need(j)
+		doc = t.load(products, j.id)
 		message := "started"
 		if doc["status"] != any(productPending) {
 			message = "started again: the process that ran it ended"
 		}
 		doc["status"] = productRunning
 		doc["start_date"] = date(p.options.Now())
-		if err := p.addLog(tx, j.id, "info", message, nil); err != nil {
-			return err
-		}
-		return tx.Replace(products.plural, doc)
-	})
-	return doc, err
+		p.addLog(t, j.id, "info", message, nil)
+		t.replace(products, doc)
+	}))
+	return doc
 }
 
 // orderOf returns what a program may use.
 func (p *Platform) orderOf(ctx context.Context, j job, doc store.Doc) *analytic.Order {
-	inputs, _ := doc["inputs"].(map[string]any)
-	parameters, _ := doc["parameters"].(map[string]any)
 	return &analytic.Order{
-		Inputs: inputs, Parameters: parameters,
+		Inputs: objectOf(doc, "inputs"), Parameters: objectOf(doc, "parameters"),
 		Wanted: func(name string) bool {
-			wanted, _ := doc["deliverables"].(map[string]any)
-			_, ok := wanted[name]
+			_, ok := objectOf(doc, "deliverables")[name]
 			return ok
 		},
 		Images: func(ctx context.Context, mission string) ([]analytic.Image, error) {
 			return p.imagesOf(ctx, store.Doc{"mission": mission, "type": "image", "ingestion.status": ingestionCompleted})
 		},
 		Log: func(level, message string, fields map[string]any) error {
-			return p.store.Write(ctx, func(tx *store.Tx) error {
-				if err := checkJob(tx, j); err != nil {
-					return err
-				}
-				return p.addLog(tx, j.id, level, message, fields)
+			return p.write(ctx, func(t tx) {
+				t.need(j)
+				p.addLog(t, j.id, level, message, fields)
 			})
 		},
 	}
@@ -121,68 +96,37 @@ func (p *Platform) orderOf(ctx context.Context, j job, doc store.Doc) *analytic.
 
 // imagesOf lists the image datasets that a filter matches and that have a file.
 func (p *Platform) imagesOf(ctx context.Context, filter store.Doc) (images []analytic.Image, err error) {
-	err = p.store.Read(ctx, func(tx *store.Tx) error {
-		docs, err := tx.All(datasets.plural, filter)
-		for _, doc := range docs {
+	return images, p.read(ctx, func(t tx) {
+		for _, doc := range t.all(datasets, filter) {
 			id := store.Text(doc, "_id")
-			s, err := bytesOf(tx, id, "image")
-			if errors.Is(err, sql.ErrNoRows) {
-				continue
+			if s, ok := t.bytesOf(id, "image"); ok {
+				images = append(images, analytic.Image{
+					Dataset: id, Name: store.Text(doc, "name"), Filename: s.filename, Size: s.size, Checksum: s.checksum,
+					Open: func() (io.ReadSeekCloser, error) { return p.blobs.Open(s.blob) },
+				})
 			}
-			if err != nil {
-				return err
-			}
-			images = append(images, analytic.Image{
-				Dataset: id, Name: store.Text(doc, "name"), Filename: s.filename, Size: s.size, Checksum: s.checksum,
-				Open: func() (io.ReadSeekCloser, error) { return p.blobs.Open(s.blob) },
-			})
 		}
-		return err
 	})
-	return images, err
-}
-
-func (p *Platform) removeBlobs(blobs []blob.Blob) {
-	for _, b := range blobs {
-		p.blobs.Remove(b.ID)
-	}
 }
 
 // endProduct stores the status and all deliverables of a product in one
 // transaction.
-func (p *Platform) endProduct(ctx context.Context, j job, doc store.Doc, made []analytic.Deliverable, result error) (err error) {
-	var kept []blob.Blob
-	defer func() {
-		if err != nil {
-			p.removeBlobs(kept)
-		}
-	}()
+func (p *Platform) endProduct(ctx context.Context, j job, doc store.Doc, made []analytic.Deliverable, result error) {
+	var blobs []blob.Blob
+	kept := false
+	defer func() { p.removeUnless(kept, blobs) }()
 	for _, d := range made {
 		for _, f := range d.Files {
-			b, err := p.blobs.Put(blob.NewID(), bytes.NewReader(f.Content), "")
-			if err != nil {
-				return err
-			}
-			kept = append(kept, b)
+			blobs = append(blobs, must(p.blobs.Put(blob.NewID(), bytes.NewReader(f.Content), "")))
 		}
 	}
-	return p.store.Write(ctx, func(tx *store.Tx) error {
-		if err := finishJob(tx, j); err != nil {
-			return err
-		}
-		current, err := tx.Get(products.plural, j.id)
-		if err != nil {
-			return err
-		}
-		blobs := kept
-		deliverables, _ := current["deliverables"].(map[string]any)
-		outputs := []any{}
+	check(p.write(ctx, func(t tx) {
+		t.finish(j)
+		current := t.load(products, j.id)
+		deliverables, outputs, files := objectOf(current, "deliverables"), []any{}, blobs
 		for _, d := range made {
-			id, err := p.keepDeliverable(tx, doc, d, blobs[:len(d.Files)])
-			if err != nil {
-				return err
-			}
-			blobs = blobs[len(d.Files):]
+			id := p.keepDeliverable(t, doc, d, files[:len(d.Files)])
+			files = files[len(d.Files):]
 			deliverables[d.Name] = id
 			outputs = append(outputs, id)
 		}
@@ -196,15 +140,23 @@ func (p *Platform) endProduct(ctx context.Context, j job, doc store.Doc, made []
 			}
 		}
 		current["end_date"] = date(p.options.Now())
-		if err := p.addLog(tx, j.id, level, message, map[string]any{"status": current["status"]}); err != nil {
-			return err
+		p.addLog(t, j.id, level, message, map[string]any{"status": current["status"]})
+		t.replace(products, current)
+	}))
+	kept = true
+}
+
+// removeUnless removes blobs that were not kept.
+func (p *Platform) removeUnless(kept bool, blobs []blob.Blob) {
+	for _, b := range blobs {
+		if !kept {
+			p.blobs.Remove(b.ID)
 		}
-		return tx.Replace(products.plural, current)
-	})
+	}
 }
 
 // keepDeliverable creates the dataset of a deliverable, with its files.
-func (p *Platform) keepDeliverable(tx *store.Tx, product store.Doc, d analytic.Deliverable, blobs []blob.Blob) (string, error) {
+func (p *Platform) keepDeliverable(t tx, product store.Doc, d analytic.Deliverable, blobs []blob.Blob) string {
 	id := p.ids.Next(p.options.Now())
 	properties := store.Doc{}
 	maps.Copy(properties, d.Properties)
@@ -213,11 +165,7 @@ func (p *Platform) keepDeliverable(tx *store.Tx, product store.Doc, d analytic.D
 	components := []any{}
 	var size int64
 	for i, f := range d.Files {
-		c, err := keepBytes(tx, id, f.Component, f.Filename, blobs[i])
-		if err != nil {
-			return "", err
-		}
-		components = append(components, c)
+		components = append(components, t.keepBytes(id, f.Component, f.Filename, blobs[i]))
 		size += blobs[i].Size
 	}
 	doc := store.Doc{
@@ -236,5 +184,6 @@ func (p *Platform) keepDeliverable(tx *store.Tx, product store.Doc, d analytic.D
 	if d.Geometry != nil {
 		doc["geometry"] = d.Geometry
 	}
-	return id, tx.Insert(datasets.plural, doc)
+	t.insert(datasets, doc)
+	return id
 }

@@ -27,6 +27,7 @@ const (
 const maxLogs = 1_000_000
 
 func serveProducts() {
+	products.ignored = []string{"name", "status", "outputs"}
 	serve("products", products, map[string]endpoint{
 		"cancel-product":        do(cancelProduct),
 		"retrieve-product-logs": do(retrieveLogs, "limit", "offset", "after"),
@@ -34,248 +35,146 @@ func serveProducts() {
 }
 
 // cancelProduct ends a product that has not ended yet.
-func cancelProduct(r *Request) (any, error) {
+func cancelProduct(r *Request) any {
 	id := r.text("product")
-	doc, err := r.get(products, id)
-	if err != nil {
-		return nil, err
-	}
+	doc := r.get(products, id)
 	if status := store.Text(doc, "status"); status != productPending && status != productRunning {
-		return nil, conflict("product %s has ended already: it is %s", id, status)
+		panic(conflict("product %s has ended already: it is %s", id, status))
 	}
 	doc["status"] = productCancelled
 	doc["end_date"] = date(r.now())
 	// A run without a job cannot store anything more.
-	if err := r.tx.Exec("DELETE FROM jobs WHERE id = ?", id); err != nil {
-		return nil, err
-	}
-	if err := r.p.addLog(r.tx, id, "warning", "cancelled", nil); err != nil {
-		return nil, err
-	}
+	r.exec("DELETE FROM jobs WHERE id = ?", id)
+	r.p.addLog(r.tx, id, "warning", "cancelled", nil)
 	r.afterwards(r.p.workers.wake)
-	return doc, r.save(products, doc)
+	r.save(products, doc)
+	return doc
 }
 
 // retrieveLogs answers with the log lines of a product, oldest first: all of
 // them, or at most limit of those after a timestamp, or from an offset.
-func retrieveLogs(r *Request) (any, error) {
+func retrieveLogs(r *Request) any {
 	id := r.text("product")
-	limit, err := r.integer("limit", maxLogs, 1, maxLogs)
-	if err != nil {
-		return nil, err
-	}
-	offset, err := r.integer("offset", 0, 0, 1<<40)
-	if err != nil {
-		return nil, err
-	}
+	limit := r.integer("limit", maxLogs, 1, maxLogs)
+	offset := r.integer("offset", 0, 0, 1<<40)
 	var after int64
 	if r.body["after"] != nil {
 		t, err := time.Parse(time.RFC3339Nano, r.text("after"))
 		if err != nil {
-			return nil, wrong("after", "must be the timestamp of a log line")
+			panic(wrong("after", "must be the timestamp of a log line"))
 		}
 		after = t.UnixMicro()
 	}
-	doc, err := r.get(products, id)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := r.tx.Query("SELECT time, record FROM logs WHERE product = ? AND time > ? ORDER BY time LIMIT ? OFFSET ?",
-		id, after, limit, offset)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	logs := []store.Doc{}
-	for rows.Next() {
+	doc := r.get(products, id)
+	logs, total := []store.Doc{}, 0
+	for row := range r.rows("SELECT time, record FROM logs WHERE product = ? AND time > ? ORDER BY time LIMIT ? OFFSET ?",
+		id, after, limit, offset) {
 		var micro int64
 		var record []byte
-		if err := rows.Scan(&micro, &record); err != nil {
-			return nil, err
-		}
-		line, err := store.Decode(record)
-		if err != nil {
-			return nil, err
-		}
+		check(row.Scan(&micro, &record))
+		line := must(store.Decode(record))
 		line["timestamp"] = time.UnixMicro(micro).UTC().Format("2006-01-02T15:04:05.000000Z")
 		logs = append(logs, line)
 	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	total := 0
-	err = r.tx.QueryRow("SELECT count(*) FROM logs WHERE product = ?", id).Scan(&total)
+	check(r.QueryRow("SELECT count(*) FROM logs WHERE product = ?", id).Scan(&total))
 	// The last line is written together with the end, so none can follow it.
 	ended := !slices.Contains([]string{productPending, productRunning}, store.Text(doc, "status"))
-	return store.Doc{"total": store.Doc{"value": total}, "logs": logs, "complete": ended}, err
+	return store.Doc{"total": store.Doc{"value": total}, "logs": logs, "complete": ended}
 }
 
-func orderAnalytic(r *Request) (any, error) { return r.order(r.body) }
-
 // order checks an order and makes the product that will hold its result.
-func (r *Request) order(given store.Doc) (store.Doc, error) {
+func (r *Request) order(given store.Doc) store.Doc {
 	project, mission := store.Text(given, "project"), store.Text(given, "mission")
-	objects := map[string]store.Doc{}
 	for _, key := range []string{"inputs", "parameters", "deliverables"} {
-		if given[key] == nil {
-			continue
-		}
-		if err := object(nil)(key, given[key]); err != nil {
-			return nil, err
-		}
-		objects[key] = given[key].(map[string]any)
-	}
-	inputs, parameters := objects["inputs"], objects["parameters"]
-	ordered, err := r.need(analytics, store.Text(given, "analytic"), "analytic")
-	if err != nil {
-		return nil, err
-	}
-	for key, given := range map[string]store.Doc{"inputs": inputs, "parameters": parameters} {
-		if err := checkSlots(ordered, key, given); err != nil {
-			return nil, err
+		if given[key] != nil {
+			asObject(key, given[key])
 		}
 	}
-	deliverables, err := wantedDeliverables(ordered, objects["deliverables"])
-	if err != nil {
-		return nil, err
-	}
+	ordered := r.need(analytics, store.Text(given, "analytic"), "analytic")
+	name := store.Text(ordered, "name")
+	checkSlots(ordered, "inputs", given)
+	checkSlots(ordered, "parameters", given)
+	deliverables := wantedDeliverables(ordered, given)
 	// An input that is a mission says where the product belongs.
 	if mission == "" {
-		mission = store.Text(inputs, "mission")
+		mission = store.Text(given, "inputs.mission")
 	}
 	company := r.p.secrets.Company
 	if mission != "" {
-		doc, err := r.need(missions, mission, "mission")
-		if err != nil {
-			return nil, err
+		of := store.Text(r.need(missions, mission, "mission"), "project")
+		if project != "" && project != of {
+			panic(invalid("mission: %s is not in project %s", mission, project))
 		}
-		if project == "" {
-			project = store.Text(doc, "project")
-		}
-		if project != store.Text(doc, "project") {
-			return nil, invalid("mission: %s is not in project %s", mission, project)
-		}
+		project = of
 	}
 	if project != "" {
-		doc, err := r.need(projects, project, "project")
-		if err != nil {
-			return nil, err
-		}
-		company = store.Text(doc, "company")
+		company = store.Text(r.need(projects, project, "project"), "company")
 	}
-	name, version := store.Text(ordered, "name"), store.Text(ordered, "version")
-	allowed, err := r.mayOrder(company, name)
-	if err != nil {
-		return nil, err
+	if r.first(analyticAccess, store.Doc{"name": name, "company": company, "enabled": true}) == nil {
+		panic(forbidden("analytic %s is not enabled for company %s", name, company))
 	}
-	if !allowed {
-		return nil, forbidden("analytic %s is not enabled for company %s", name, company)
-	}
-	doc, err := extras(given, "name", "status", "outputs")
-	if err != nil {
-		return nil, err
-	}
-	doc["name"] = name
-	doc["analytic_name"], doc["analytic_version"] = name, version
-	doc["company"] = company
-	doc["status"] = productPending
-	doc["inputs"], doc["parameters"] = orEmpty(inputs), orEmpty(parameters)
-	doc["deliverables"] = deliverables
-	doc["outputs"] = []any{}
-	for key, value := range map[string]string{"project": project, "mission": mission} {
-		if value != "" {
+	doc := products.build(r, given)
+	maps.Copy(doc, store.Doc{
+		"name": name, "analytic_name": name, "analytic_version": ordered["version"], "company": company, "status": productPending,
+		"deliverables": deliverables, "outputs": []any{},
+	})
+	for key, value := range map[string]any{"inputs": store.Doc{}, "parameters": store.Doc{}, "project": project, "mission": mission} {
+		if doc[key] == nil && value != "" {
 			doc[key] = value
 		}
 	}
-	if err := r.create(products, doc); err != nil {
-		return nil, err
-	}
-	r.afterwards(r.p.workers.wake)
-	return doc, enqueue(r.tx, productJob, store.Text(doc, "_id"))
-}
-
-// extras returns a copy of a body without the keys named: what a request gives
-// beyond the arguments of the operation is stored.
-func extras(body store.Doc, without ...string) (store.Doc, error) {
-	doc := maps.Clone(body)
-	for _, key := range without {
-		delete(doc, key)
-	}
-	for _, key := range reserved {
-		if _, ok := doc[key]; ok {
-			return nil, wrong(key, "is set by the platform")
-		}
-	}
-	return doc, nil
-}
-
-func orEmpty(doc store.Doc) store.Doc {
-	if doc == nil {
-		return store.Doc{}
-	}
+	r.create(products, doc)
+	r.enqueue(productJob, store.Text(doc, "_id"))
 	return doc
 }
 
-// slotsOf lists the entries that an analytic declares under a key.
-func slotsOf(ordered store.Doc, key string) (slots []store.Doc, names []string) {
-	list, _ := ordered[key].([]any)
-	for _, v := range list {
-		if slot, ok := v.(map[string]any); ok {
-			slots = append(slots, slot)
-			names = append(names, store.Text(slot, "name"))
-		}
+// slotsOf lists the entries that an analytic declares under a key, and refuses
+// what is ordered under another name.
+func slotsOf(ordered store.Doc, key string, given store.Doc) (slots []store.Doc) {
+	var names []string
+	for _, v := range listOf(ordered, key) {
+		slots = append(slots, v.(map[string]any))
+		names = append(names, store.Text(v.(map[string]any), "name"))
 	}
-	return slots, names
+	for name := range given {
+		if slices.Contains(names, name) {
+			continue
+		}
+		hint := suggest.Hint(name, names)
+		if hint != "" {
+			hint = "; " + hint
+		}
+		panic(invalid("%s.%s: is not known to analytic %s %s%s", key, name, ordered["name"], ordered["version"], hint))
+	}
+	return slots
 }
 
 // checkSlots checks what an analytic is ordered with against what it declares.
-func checkSlots(ordered store.Doc, key string, given store.Doc) error {
-	slots, names := slotsOf(ordered, key)
-	for name := range given {
-		if !slices.Contains(names, name) {
-			return unknownSlot(ordered, key, name, names)
-		}
-	}
-	for _, slot := range slots {
+func checkSlots(ordered store.Doc, key string, given store.Doc) {
+	given = objectOf(given, key)
+	for _, slot := range slotsOf(ordered, key, given) {
 		name := store.Text(slot, "name")
-		value, ok := given[name]
-		if !ok || value == nil {
-			if slot["required"] == true {
-				return invalid("%s.%s: is required by analytic %s", key, name, store.Text(ordered, "name"))
+		switch value := given[name]; {
+		case value != nil:
+			if err := analytic.Check(objectOf(slot, "scheme"), key+"."+name, value); err != nil {
+				panic(invalid("%v", err))
 			}
-			continue
-		}
-		scheme, _ := slot["scheme"].(map[string]any)
-		if err := analytic.Check(scheme, key+"."+name, value); err != nil {
-			return invalid("%v", err)
+		case slot["required"] == true:
+			panic(invalid("%s.%s: is required by analytic %s", key, name, ordered["name"]))
 		}
 	}
-	return nil
-}
-
-func unknownSlot(ordered store.Doc, key, name string, names []string) error {
-	message := key + "." + name + ": is not known to analytic " + store.Text(ordered, "name") + " " + store.Text(ordered, "version")
-	if hint := suggest.Hint(name, names); hint != "" {
-		message += "; " + hint
-	}
-	return invalid("%s", message)
 }
 
 // wantedDeliverables gives an object of those that will be made: the required
 // ones and those asked for. Each will hold the id of its dataset.
-func wantedDeliverables(ordered, wanted store.Doc) (store.Doc, error) {
-	slots, names := slotsOf(ordered, "deliverables")
-	for name := range wanted {
-		if !slices.Contains(names, name) {
-			return nil, unknownSlot(ordered, "deliverables", name, names)
-		}
-	}
+func wantedDeliverables(ordered, given store.Doc) store.Doc {
+	wanted := objectOf(given, "deliverables")
 	made := store.Doc{}
-	for _, slot := range slots {
+	for _, slot := range slotsOf(ordered, "deliverables", wanted) {
 		name := store.Text(slot, "name")
 		if _, ok := wanted[name]; ok || slot["required"] == true {
 			made[name] = nil
 		}
 	}
-	return made, nil
+	return made
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -50,7 +51,7 @@ func (s *site) logs(product string) []string {
 		last = at
 		messages = append(messages, store.Text(line, "message"))
 	}
-	if text(store.Lookup(doc, "total.value")) != itoa(len(messages)) {
+	if text(store.Lookup(doc, "total.value")) != strconv.Itoa(len(messages)) {
 		s.t.Errorf("total %v of %d lines", doc["total"], len(messages))
 	}
 	return messages

@@ -4,6 +4,9 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/paulmach/orb"
+	"github.com/tidwall/gjson"
+
 	"transect/platform/store"
 )
 
@@ -16,13 +19,12 @@ func serveProjects() {
 	projects.rules = map[string]rule{"location": position, "units": checkUnits}
 	projects.defaults = store.Doc{"status": "available", "missions": []any{}}
 	projects.rewrite = expandProjectSearch
-	projects.complete = func(r *Request, _, doc store.Doc) error {
+	projects.complete = func(r *Request, _, doc store.Doc) {
 		if doc["_id"] == nil {
 			doc["companyId"] = doc["company"] // the service has both names for it
 			doc["user"], doc["created"] = r.caller.user, date(r.now())
 			doc["status"] = "available"
 		}
-		return nil
 	}
 	serve("projects", projects, map[string]endpoint{
 		"compute-project-bbox": do(projects.changing(computeBox)),
@@ -31,32 +33,81 @@ func serveProjects() {
 
 var unitKinds = []string{"distances", "surfaces", "volumes", "altitude", "gsd", "weight", "slope"}
 
-func checkUnits(key string, v any) error {
+func checkUnits(key string, v any) {
 	for _, kind := range slices.Sorted(maps.Keys(v.(map[string]any))) {
 		if !slices.Contains(unitKinds, kind) {
-			return wrong(key+"."+kind, "must be one of the kinds of units %v", unitKinds)
+			panic(wrong(key+"."+kind, "must be one of the kinds of units %v", unitKinds))
 		}
 	}
-	return every(word)(key, v)
+	every(word)(key, v)
 }
 
 // expandProjectSearch turns the key "search" into one over name, place name
 // and tags.
-func expandProjectSearch(filter store.Doc) (store.Doc, error) {
+func expandProjectSearch(filter store.Doc) store.Doc {
 	value, ok := filter["search"]
 	if !ok {
-		return filter, nil
+		return filter
 	}
 	if operators, ok := value.(map[string]any); ok && len(operators) == 1 {
 		value = operators["$match"]
 	}
 	if _, ok := value.(string); !ok {
-		return nil, wrong("filter.search", "must be text, or {\"$match\": text}")
+		panic(wrong("filter.search", "must be text, or {\"$match\": text}"))
 	}
 	others := maps.Clone(filter)
 	delete(others, "search")
 	match := store.Doc{"$match": value}
 	return store.Doc{"$and": []any{others, store.Doc{"$or": []any{
 		store.Doc{"name": match}, store.Doc{"place_name": match}, store.Doc{"tags": match},
-	}}}}, nil
+	}}}}
+}
+
+// computeBox sets the rectangle around the datasets of a mission or a project.
+// Without any, it is that around the missions, or the document's own geometry.
+func computeBox(r *Request, doc store.Doc) {
+	of, filter := missions, store.Doc{"mission": doc["_id"]}
+	if doc["project"] == nil {
+		of, filter = projects, store.Doc{"project": doc["_id"]}
+	}
+	around := r.around(datasets, filter, "geometry")
+	if around.IsEmpty() && of == projects {
+		around = r.around(missions, filter, "real_bbox", "geometry")
+	}
+	if around.IsEmpty() {
+		around = r.around(of, store.Doc{"_id": doc["_id"]}, "geometry")
+	}
+	doc["real_bbox"] = nil
+	if !around.IsEmpty() {
+		doc["real_bbox"] = store.Doc{"type": "Polygon", "coordinates": around.ToPolygon()}
+	}
+}
+
+// around is the rectangle around the geometries under some keys of documents.
+func (r *Request) around(t *resource, filter store.Doc, keys ...string) orb.Bound {
+	bound := orb.Bound{Min: orb.Point{1, 1}, Max: orb.Point{-1, -1}} // an empty one
+	query := store.Query{Filter: filter, Limit: -1, NoTotal: true, Fields: store.Projection{Include: keys}}
+	for _, doc := range must(r.Search(t.plural, query)).Results {
+		for _, key := range keys {
+			bound = extended(bound, gjson.GetBytes(doc, key))
+		}
+	}
+	return bound
+}
+
+// extended extends a rectangle by a geometry, or by nested lists of positions.
+func extended(bound orb.Bound, v gjson.Result) orb.Bound {
+	list := v.Array()
+	switch {
+	case v.IsObject():
+		list = []gjson.Result{v.Get("coordinates"), v.Get("geometries")}
+	case len(list) >= 2 && list[0].Type == gjson.Number:
+		return bound.Union(orb.Point{list[0].Num, list[1].Num}.Bound())
+	}
+	for _, inner := range list {
+		if inner.IsArray() || inner.IsObject() {
+			bound = extended(bound, inner)
+		}
+	}
+	return bound
 }

@@ -1,8 +1,6 @@
 package platform
 
 import (
-	"errors"
-	"net/http"
 	"slices"
 
 	"transect/platform/store"
@@ -37,74 +35,58 @@ type referred struct {
 }
 
 // resolve finds the documents that what is given refers to.
-func (t *resource) resolve(r *Request, given store.Doc) ([]referred, error) {
+func (r *Request) resolve(refs []ref, given store.Doc) []referred {
 	var all []referred
-	for _, ref := range t.refs {
-		if slices.Contains(t.ignored, ref.key) {
-			continue
-		}
-		ids, err := idsOf(ref.key, store.Lookup(given, ref.key))
-		if err != nil {
-			return nil, err
-		}
-		docs, err := r.needAll(ref.to, ids, ref.key)
-		if err != nil {
-			return nil, err
-		}
-		for _, doc := range docs {
+	for _, ref := range refs {
+		for _, doc := range r.needAll(ref.to, idsOf(ref.key, store.Lookup(given, ref.key)), ref.key) {
 			all = append(all, referred{ref, doc})
 		}
 	}
-	return all, nil
+	return all
 }
 
 // idsOf reads one identifier or a list of them.
-func idsOf(key string, v any) ([]string, error) {
+func idsOf(key string, v any) []string {
 	list, isList := v.([]any)
 	if v != nil && !isList {
 		list = []any{v}
 	}
 	ids := make([]string, len(list))
 	for i, v := range list {
-		id, ok := v.(string)
-		if !ok || !store.IsID(id) {
-			return nil, wrong(key, "must be an identifier of 24 hexadecimal digits")
-		}
-		ids[i] = id
+		identifier(key, v)
+		ids[i] = v.(string)
 	}
-	return ids, nil
+	return ids
 }
 
 // distinct accepts a list of identifiers, none of them twice.
-func distinct(key string, v any) error {
+func distinct(key string, v any) {
 	if _, isList := v.([]any); !isList {
-		return wrong(key, "must be a list of identifiers")
+		panic(wrong(key, "must be a list of identifiers"))
 	}
-	ids, err := idsOf(key, v)
+	ids := idsOf(key, v)
 	for i, id := range ids {
 		if slices.Contains(ids[:i], id) {
-			return wrong(key, "%s is listed twice", id)
+			panic(wrong(key, "%s is listed twice", id))
 		}
 	}
-	return err
 }
 
 // checkCompanies refuses references to documents of other companies.
-func checkCompanies(doc store.Doc, all []referred) error {
+func checkCompanies(doc store.Doc, all []referred) {
 	own := companiesOf(doc)
 	for _, ref := range all {
 		theirs := companiesOf(ref.doc)
 		shared := slices.ContainsFunc(theirs, func(id any) bool { return slices.Contains(own, id) })
 		if len(own) > 0 && len(theirs) > 0 && !shared {
-			return wrong(ref.key, "%s %s is of another company", ref.to.name, ref.doc["_id"])
+			panic(wrong(ref.key, "%s %s is of another company", ref.to.name, ref.doc["_id"]))
 		}
 	}
-	return nil
 }
 
 // companiesOf lists the companies that a document says it belongs to.
 func companiesOf(doc store.Doc) []any {
-	list, _ := doc["companies"].([]any)
+	list := listOf(doc, "companies")
 	if company := doc["company"]; company != nil {
 		list = append(slices.Clone(list), company)
 	}
@@ -112,93 +94,67 @@ func companiesOf(doc store.Doc) []any {
 }
 
 // get returns a document that exists and is not deleted.
-func (r *Request) get(t *resource, id string) (store.Doc, error) {
-	doc, err := r.tx.Get(t.plural, id)
-	if errors.Is(err, store.ErrNotFound) || err == nil && doc["deletion_date"] != nil {
-		return nil, notFound(t.name, id)
-	}
-	return doc, err
+func (r *Request) get(t *resource, id string) store.Doc {
+	return r.getAll(t, []string{id})[0]
 }
 
 // getAll returns documents in the order of their identifiers in the list, or
 // names those that do not exist.
-func (r *Request) getAll(t *resource, ids []string) ([]store.Doc, error) {
-	docs := make([]store.Doc, 0, len(ids))
+func (r *Request) getAll(t *resource, ids []string) []store.Doc {
+	docs := make([]store.Doc, len(ids))
 	var missing []string
-	for _, id := range ids {
-		doc, err := r.get(t, id)
-		var f *failure
-		switch {
-		case errors.As(err, &f):
+	for i, id := range ids {
+		if docs[i] = r.find(t, id); docs[i] == nil || docs[i]["deletion_date"] != nil {
 			missing = append(missing, id)
-		case err != nil:
-			return nil, err
-		default:
-			docs = append(docs, doc)
 		}
 	}
 	if missing != nil {
-		return nil, notFound(t.name, missing...)
+		panic(notFound(t.name, missing...))
 	}
-	return docs, nil
+	return docs
 }
 
 // need returns a document that an argument refers to.
-func (r *Request) need(t *resource, id, key string) (store.Doc, error) {
-	docs, err := r.needAll(t, []string{id}, key)
-	if err != nil {
-		return nil, err
-	}
-	return docs[0], nil
+func (r *Request) need(t *resource, id, key string) store.Doc {
+	return r.needAll(t, []string{id}, key)[0]
 }
 
-func (r *Request) needAll(t *resource, ids []string, key string) ([]store.Doc, error) {
-	docs, err := r.getAll(t, ids)
-	var f *failure
-	if errors.As(err, &f) && f.status == http.StatusNotFound {
+func (r *Request) needAll(t *resource, ids []string, key string) (docs []store.Doc) {
+	err := recovered(func() { docs = r.getAll(t, ids) })
+	if f, ok := err.(*failure); ok {
 		f.Message = key + ": " + f.Message
 	}
-	return docs, err
-}
-
-// first finds the first document that passes a filter, or nil.
-func (r *Request) first(t *resource, filter store.Doc) (store.Doc, error) {
-	page, err := r.tx.Search(t.plural, store.Query{Filter: filter, Limit: 1, NoTotal: true})
-	if err != nil || len(page.Results) == 0 {
-		return nil, err
-	}
-	return store.Decode(page.Results[0])
+	check(err)
+	return docs
 }
 
 // create adds what every document has, and stores it.
-func (r *Request) create(t *resource, doc store.Doc) error {
+func (r *Request) create(t *resource, doc store.Doc) {
 	doc["_id"] = r.p.ids.Next(r.now())
 	doc["creation_date"] = date(r.now())
 	doc["creation_user"] = r.caller.user
-	return r.tx.Insert(t.plural, doc)
+	r.insert(t, doc)
 }
 
 // save stores a changed document.
-func (r *Request) save(t *resource, doc store.Doc) error {
+func (r *Request) save(t *resource, doc store.Doc) {
 	doc["modification_date"] = date(r.now())
 	doc["modification_user"] = r.caller.user
-	return r.tx.Replace(t.plural, doc)
+	r.replace(t, doc)
 }
 
 // softDelete marks a document as deleted; it can be restored.
-func (r *Request) softDelete(t *resource, doc store.Doc) error {
+func (r *Request) softDelete(t *resource, doc store.Doc) {
 	doc["deletion_date"] = date(r.now())
 	doc["deletion_user"] = r.caller.user
-	return r.tx.Replace(t.plural, doc)
+	r.replace(t, doc)
 }
 
 // delete soft-deletes a document and applies the reaction of every reference
 // to it: refuse, unlink or cascade.
-func (r *Request) delete(t *resource, doc store.Doc) error {
+func (r *Request) delete(t *resource, doc store.Doc) {
 	if t.deletable != nil {
-		if err := t.deletable(r, doc); err != nil {
-			return err
-		}
+		t.deletable(r, doc)
 	}
 	id := doc["_id"]
 	for _, by := range resources {
@@ -206,89 +162,63 @@ func (r *Request) delete(t *resource, doc store.Doc) error {
 			if ref.to != t || ref.then == leave {
 				continue
 			}
-			docs, err := r.tx.All(by.plural, store.Doc{ref.key: id})
-			if err != nil {
-				return err
-			}
-			for _, user := range docs {
+			for _, user := range r.all(by, store.Doc{ref.key: id}) {
 				switch ref.then {
 				case refuse:
-					return conflict("%s %s is in use by %s %s", t.name, id, by.name, user["_id"])
+					panic(conflict("%s %s is in use by %s %s", t.name, id, by.name, user["_id"]))
 				case unlink:
 					if list, ok := user[ref.key].([]any); ok {
 						user[ref.key] = slices.DeleteFunc(list, func(v any) bool { return v == id })
 					} else {
 						delete(user, ref.key)
 					}
-					err = r.save(by, user)
+					r.save(by, user)
 				case cascade:
 					user[deletedWith] = id
-					err = r.softDelete(by, user)
-				}
-				if err != nil {
-					return err
+					r.softDelete(by, user)
 				}
 			}
 		}
 	}
-	return r.softDelete(t, doc)
+	r.softDelete(t, doc)
 }
 
 // restore makes a soft-deleted document, and those deleted with it, visible
 // again. It changes nothing in a document that is not deleted, so that the
 // request can be repeated.
-func (r *Request) restore(t *resource, id string) error {
-	doc, err := r.tx.Get(t.plural, id)
-	if errors.Is(err, store.ErrNotFound) {
-		return notFound(t.name, id)
-	}
-	if err != nil {
-		return err
+func (r *Request) restore(t *resource, id string) {
+	doc := r.find(t, id)
+	if doc == nil {
+		panic(notFound(t.name, id))
 	}
 	for _, ref := range t.refs {
 		parent := store.Text(doc, ref.key)
 		if ref.then != cascade || parent == "" {
 			continue
 		}
-		_, err := r.get(ref.to, parent)
-		var f *failure
-		if errors.As(err, &f) {
-			return conflict("%s cannot be restored: its %s %s is deleted", id, ref.to.name, parent)
-		}
-		if err != nil {
-			return err
+		if parent := r.find(ref.to, parent); parent == nil || parent["deletion_date"] != nil {
+			panic(conflict("%s cannot be restored: its %s %s is deleted", id, ref.to.name, store.Text(doc, ref.key)))
 		}
 	}
 	if doc["deletion_date"] == nil {
-		return nil
+		return
 	}
-	if err := r.revive(t, doc); err != nil {
-		return err
-	}
+	r.revive(t, doc)
 	for _, by := range resources {
 		for _, ref := range by.refs {
 			if ref.to != t || ref.then != cascade {
 				continue
 			}
-			docs, err := r.tx.All(by.plural, store.Doc{
-				ref.key: id, deletedWith: id, "deletion_date": store.Doc{"$ne": nil},
-			})
-			if err != nil {
-				return err
-			}
-			for _, child := range docs {
-				if err := r.revive(by, child); err != nil {
-					return err
-				}
+			for _, child := range r.all(by, store.Doc{ref.key: id, deletedWith: id, "deletion_date": store.Doc{"$ne": nil}}) {
+				r.revive(by, child)
 			}
 		}
 	}
-	return nil
 }
 
-func (r *Request) revive(t *resource, doc store.Doc) error {
+func (r *Request) revive(t *resource, doc store.Doc) {
 	delete(doc, "deletion_date")
 	delete(doc, "deletion_user")
 	delete(doc, deletedWith)
-	return r.save(t, doc)
+	r.save(t, doc)
 }

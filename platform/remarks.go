@@ -1,7 +1,6 @@
 package platform
 
 import (
-	"errors"
 	"maps"
 	"slices"
 
@@ -44,103 +43,76 @@ func subjects(kind string) *resource {
 }
 
 // remark makes a tag or a comment.
-func (r *Request) remark(t *resource, more store.Doc) (store.Doc, error) {
-	project, err := r.need(projects, r.text("project_id"), "project_id")
-	if err != nil {
-		return nil, err
-	}
-	target, err := r.target(true)
-	if err != nil {
-		return nil, err
-	}
-	if err := r.needSubject(project, target); err != nil {
-		return nil, err
-	}
-	author, err := r.author()
-	if err != nil {
-		return nil, err
-	}
+func (r *Request) remark(t *resource, more store.Doc) store.Doc {
+	project := r.need(projects, r.text("project_id"), "project_id")
+	target := r.target(true)
+	r.needSubject(project, target)
 	doc := store.Doc{}
-	if err := t.fill(r, r.body, doc); err != nil {
-		return nil, err
-	}
+	t.fill(r, r.body, doc)
 	doc["text"], doc["project"], doc["target"] = r.text("text"), project["_id"], target
-	doc["company"], doc["author"] = project["company"], author
+	doc["company"], doc["author"] = project["company"], r.author()
 	maps.Copy(doc, more)
-	err = r.create(t, doc)
-	return wording(doc), err
+	r.create(t, doc)
+	return wording(doc)
 }
 
 // target reads what a remark is about. The project itself goes without an
 // identifier; of anything else one is needed when exact is set.
-func (r *Request) target(exact bool) (store.Doc, error) {
+func (r *Request) target(exact bool) store.Doc {
 	given, project := r.object("target"), r.text("project_id")
-	if err := object(fields{"type": oneOf(subjectTypes...)}, "type")("target", given); err != nil {
-		return nil, err
-	}
-	for _, key := range []string{"id", "subId"} {
-		if id := given[key]; id != nil && !store.IsID(store.Text(given, key)) {
-			return nil, wrong("target."+key, "must be an identifier of 24 hexadecimal digits")
-		}
-	}
+	object(fields{"type": oneOf(subjectTypes...), "id": identifier, "subId": identifier}, "type")("target", given)
 	kind, id, photo := store.Text(given, "type"), store.Text(given, "id"), store.Text(given, "subId")
 	target := store.Doc{"type": kind}
 	switch {
 	case kind == "project" && id != "" && id != project:
-		return nil, wrong("target.id", "is not the project of project_id")
+		panic(wrong("target.id", "is not the project of project_id"))
 	case kind == "project":
-		return target, nil
+		return target
 	case id == "" && exact:
-		return nil, wrong("target.id", "is required")
+		panic(wrong("target.id", "is required"))
 	case id == "":
-		return target, nil
+		return target
 	}
 	target["id"] = id
 	if kind == "photo" {
 		if photo == "" {
-			return nil, wrong("target.subId", "is required")
+			panic(wrong("target.subId", "is required"))
 		}
 		target["subId"] = photo
 	}
-	return target, nil
+	return target
 }
 
 // needSubject checks that what a remark is about exists, in the project.
-func (r *Request) needSubject(project, target store.Doc) error {
+func (r *Request) needSubject(project, target store.Doc) {
 	id := store.Text(target, "id")
 	if target["type"] == "photo" {
-		photo, err := r.need(datasets, store.Text(target, "subId"), "target.subId")
-		if err != nil {
-			return err
-		}
+		photo := r.need(datasets, store.Text(target, "subId"), "target.subId")
 		if photo["type"] != any("image") || photo["flight"] != any(id) {
-			return wrong("target.subId", "dataset %s is not a photo of flight %s", photo["_id"], id)
+			panic(wrong("target.subId", "dataset %s is not a photo of flight %s", photo["_id"], id))
 		}
 	}
 	t := subjects(store.Text(target, "type"))
 	if t == nil {
-		return nil
+		return
 	}
-	doc, err := r.need(t, id, "target.id")
+	doc := r.need(t, id, "target.id")
 	switch {
-	case err != nil:
-		return err
 	case doc["company"] != project["company"]:
-		return wrong("target.id", "%s %s is of another company", t.name, id)
+		panic(wrong("target.id", "%s %s is of another company", t.name, id))
 	// Features and datasets of a company need not be in a project.
 	case doc["project"] != nil && doc["project"] != project["_id"]:
-		return wrong("target.id", "%s %s is not in project %s", t.name, id, project["_id"])
+		panic(wrong("target.id", "%s %s is not in project %s", t.name, id, project["_id"]))
 	}
-	return nil
 }
 
 // author is the caller as remarks name them.
-func (r *Request) author() (store.Doc, error) {
-	user, err := r.tx.Get(users.plural, r.caller.user)
-	if errors.Is(err, store.ErrNotFound) {
-		return store.Doc{"id": r.caller.user}, nil
+func (r *Request) author() store.Doc {
+	author := store.Doc{"id": r.caller.user}
+	if user := r.find(users, r.caller.user); user != nil {
+		author["displayName"] = store.Text(user, "displayName")
 	}
-	return store.Doc{"id": r.caller.user, "displayName": store.Text(user, "displayName")}, err
+	return author
 }
 
 // group is the remarks about one thing.
@@ -151,11 +123,9 @@ type group struct {
 
 // groups returns the remarks of a project, or of the things in it that the
 // query names: a group for each thing, in the order of its first remark.
-func (r *Request) groups(t *resource) ([]*group, error) {
+func (r *Request) groups(t *resource) []*group {
 	project := r.text("project_id")
-	if _, err := r.need(projects, project, "project_id"); err != nil {
-		return nil, err
-	}
+	r.need(projects, project, "project_id")
 	filter := store.Doc{"project": project}
 	for key, value := range map[string]string{"target.type": r.text("target_type"), "target.id": r.text("target_id"),
 		"target.subId": r.text("target_subid")} {
@@ -166,10 +136,9 @@ func (r *Request) groups(t *resource) ([]*group, error) {
 	if filter["target.type"] == "project" && filter["target.id"] == project {
 		delete(filter, "target.id")
 	}
-	docs, err := r.tx.All(t.plural, filter)
 	var groups []*group
 	known := map[[3]string]*group{}
-	for _, doc := range docs {
+	for _, doc := range r.all(t, filter) {
 		key := [3]string{store.Text(doc, "target.type"), store.Text(doc, "target.id"), store.Text(doc, "target.subId")}
 		if known[key] == nil {
 			known[key] = &group{target: doc["target"]}
@@ -177,7 +146,7 @@ func (r *Request) groups(t *resource) ([]*group, error) {
 		}
 		known[key].remarks = append(known[key].remarks, doc)
 	}
-	return groups, err
+	return groups
 }
 
 // worded are the remarks of a group, without what the group says.
@@ -211,43 +180,34 @@ func wording(doc store.Doc) store.Doc {
 	return worded
 }
 
-func createTag(r *Request) (any, error) {
-	tag, err := r.remark(tags, nil)
-	return store.Doc{"tag": tag}, err
+func createTag(r *Request) any {
+	return store.Doc{"tag": r.remark(tags, nil)}
 }
 
-func deleteTag(r *Request) (any, error) {
-	doc, err := r.get(tags, r.text("tag"))
-	if err != nil {
-		return nil, err
-	}
-	if doc["deleted_by"], err = r.author(); err != nil {
-		return nil, err
-	}
-	err = r.softDelete(tags, doc)
-	return store.Doc{"tag": wording(doc)}, err
+func deleteTag(r *Request) any {
+	doc := r.get(tags, r.text("tag"))
+	doc["deleted_by"] = r.author()
+	r.softDelete(tags, doc)
+	return store.Doc{"tag": wording(doc)}
 }
 
-func searchTags(r *Request) (any, error) {
-	groups, err := r.groups(tags)
+func searchTags(r *Request) any {
 	all := []any{}
-	for _, g := range groups {
+	for _, g := range r.groups(tags) {
 		all = append(all, store.Doc{"_id": g.target, "tags": g.worded()})
 	}
-	return store.Doc{"tagGroups": all}, err
+	return store.Doc{"tagGroups": all}
 }
 
-func createComment(r *Request) (any, error) {
+func createComment(r *Request) any {
 	// Who wrote a comment has read it.
-	comment, err := r.remark(comments, store.Doc{"read_by": []any{r.caller.user}})
-	return store.Doc{"comment": comment}, err
+	return store.Doc{"comment": r.remark(comments, store.Doc{"read_by": []any{r.caller.user}})}
 }
 
 // searchComments answers with a conversation for each thing commented on.
-func searchComments(r *Request) (any, error) {
-	groups, err := r.groups(comments)
+func searchComments(r *Request) any {
 	conversations := []any{}
-	for _, g := range groups {
+	for _, g := range r.groups(comments) {
 		participants, known, unread := []any{}, []string{}, 0
 		for _, comment := range g.remarks {
 			if author := store.Text(comment, "author.id"); !slices.Contains(known, author) {
@@ -263,31 +223,24 @@ func searchComments(r *Request) (any, error) {
 			"lastUpdate": g.remarks[len(g.remarks)-1]["creation_date"],
 		})
 	}
-	return store.Doc{"conversations": conversations}, err
+	return store.Doc{"conversations": conversations}
 }
 
 // markAsRead marks the comments about one thing, about all things of a type, or
 // without a target all of a project, as read by the caller.
-func markAsRead(r *Request) (any, error) {
+func markAsRead(r *Request) any {
 	filter := store.Doc{"project": r.text("project_id")}
 	if r.body["target"] != nil {
-		target, err := r.target(false)
-		if err != nil {
-			return nil, err
-		}
-		for key, value := range target {
+		for key, value := range r.target(false) {
 			filter["target."+key] = value
 		}
 	}
-	if _, err := r.need(projects, r.text("project_id"), "project_id"); err != nil {
-		return nil, err
-	}
-	docs, err := r.tx.All(comments.plural, filter)
-	for i := 0; err == nil && i < len(docs); i++ {
-		if comment := docs[i]; !slices.Contains(textsOf(comment["read_by"]), r.caller.user) {
+	r.need(projects, r.text("project_id"), "project_id")
+	for _, comment := range r.all(comments, filter) {
+		if !slices.Contains(textsOf(comment["read_by"]), r.caller.user) {
 			comment["read_by"] = union(comment["read_by"], []string{r.caller.user})
-			err = r.tx.Replace(comments.plural, comment)
+			r.replace(comments, comment)
 		}
 	}
-	return nil, err
+	return nil
 }

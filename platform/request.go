@@ -1,7 +1,6 @@
 package platform
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,14 +25,14 @@ type Request struct {
 	caller  caller
 	body    store.Doc // the JSON body; the query of a GET
 	raw     []byte    // the body as it came, where the order of keys counts
-	tx      *store.Tx // of the route's kind; nil for a stream
+	tx                // of the route's kind; of none for a stream
 	after   []func()  // run after the transaction is committed
 }
 
 // readBody reads the request's arguments.
 func (r *Request) readBody() error {
 	if r.http.Method == http.MethodGet {
-		r.body = r.query()
+		r.readQuery()
 		return nil
 	}
 	data, err := io.ReadAll(http.MaxBytesReader(nil, r.http.Body, maxBody))
@@ -46,8 +45,7 @@ func (r *Request) readBody() error {
 	}
 	r.raw = data
 	if r.body, err = store.Decode(data); err != nil {
-		var wrongType *json.UnmarshalTypeError
-		if errors.As(err, &wrongType) {
+		if wrongType, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 			return invalid("the body must be one JSON object, not %s", wrongType.Value)
 		}
 		return invalid("the body is not JSON: %v", err)
@@ -58,22 +56,28 @@ func (r *Request) readBody() error {
 	return nil
 }
 
-// query gives the arguments after the question mark.
-func (r *Request) query() store.Doc {
-	doc := store.Doc{}
+// readQuery reads the arguments after the question mark.
+func (r *Request) readQuery() {
+	r.body = store.Doc{}
 	for key, values := range r.http.URL.Query() {
-		doc[key] = values[0]
+		r.body[key] = values[0]
 	}
-	return doc
 }
 
 // text returns an argument that is text or an identifier, "" when absent.
 func (r *Request) text(key string) string { return store.Text(r.body, key) }
 
 // object returns an argument that is an object, nil when absent.
-func (r *Request) object(key string) store.Doc {
-	object, _ := r.body[key].(map[string]any)
+func (r *Request) object(key string) store.Doc { return objectOf(r.body, key) }
+
+func objectOf(doc store.Doc, key string) store.Doc {
+	object, _ := store.Lookup(doc, key).(map[string]any)
 	return object
+}
+
+func listOf(doc store.Doc, key string) []any {
+	list, _ := store.Lookup(doc, key).([]any)
+	return list
 }
 
 // texts returns an argument that is a list of texts or identifiers, or one.
@@ -96,52 +100,43 @@ func textsOf(v any) []string {
 // path gives a part of the path that is an argument.
 func (r *Request) path(name string) string { return r.http.PathValue(name) }
 
-func (r *Request) ctx() context.Context { return r.http.Context() }
-
 func (r *Request) now() time.Time { return r.p.options.Now() }
 
 // afterwards runs f once the transaction of the request is committed.
 func (r *Request) afterwards(f func()) { r.after = append(r.after, f) }
 
 // read runs f in a reading transaction, for routes that stream.
-func (r *Request) read(f func() error) error {
-	return r.p.store.Read(r.ctx(), func(tx *store.Tx) error { return r.in(tx, f) })
+func (r *Request) read(f func()) {
+	check(r.p.read(r.http.Context(), func(t tx) { r.in(t, f) }))
 }
 
 // write runs f in a writing transaction and then what is due after it.
-func (r *Request) write(f func() error) error {
-	err := r.p.store.Write(r.ctx(), func(tx *store.Tx) error { return r.in(tx, f) })
-	if err == nil {
-		for _, do := range r.after {
-			do()
-		}
-	}
+func (r *Request) write(f func()) {
 	r.after = nil
-	return err
+	check(r.p.write(r.http.Context(), func(t tx) { r.in(t, f) }))
+	for _, do := range r.after {
+		do()
+	}
 }
 
-func (r *Request) in(tx *store.Tx, f func() error) error {
-	r.tx = tx
-	defer func() { r.tx = nil }()
-	return f()
+func (r *Request) in(t tx, f func()) {
+	r.tx = t
+	defer func() { r.tx = tx{} }()
+	f()
 }
 
 // integer returns an argument that is a whole number between two bounds, or
 // otherwise when it is absent. In a query it is text.
-func (r *Request) integer(key string, otherwise, from, to int64) (int64, error) {
-	return integer(r.body, key, otherwise, from, to)
-}
-
-func integer(doc store.Doc, key string, otherwise, from, to int64) (int64, error) {
-	if doc[key] == nil {
-		return otherwise, nil
+func (r *Request) integer(key string, otherwise, from, to int64) int64 {
+	if r.body[key] == nil {
+		return otherwise
 	}
-	n, err := strconv.ParseInt(fmt.Sprint(doc[key]), 10, 64)
+	n, err := strconv.ParseInt(fmt.Sprint(r.body[key]), 10, 64)
 	switch {
 	case err != nil:
-		return 0, wrong(key, "must be a whole number")
+		panic(wrong(key, "must be a whole number"))
 	case n < from || n > to:
-		return 0, wrong(key, "must be between %d and %d, not %d", from, to, n)
+		panic(wrong(key, "must be between %d and %d, not %d", from, to, n))
 	}
-	return n, nil
+	return n
 }

@@ -30,11 +30,15 @@ type resource struct {
 	unique   []string // no two documents share the values of all these keys
 	// complete checks a document as a whole and sets the derived keys. given is
 	// what the request says.
-	complete func(r *Request, given, doc store.Doc) error
+	complete func(r *Request, given, doc store.Doc)
+	// make makes and stores a document; build and create do when it is nil.
+	make func(r *Request, given store.Doc) store.Doc
+	// show adds to an answer what is not stored in the document.
+	show func(r *Request, doc store.Doc) store.Doc
 	// deletable refuses a deletion for reasons that refs cannot tell.
-	deletable func(r *Request, doc store.Doc) error
+	deletable func(r *Request, doc store.Doc)
 	// rewrite changes a search's filter, for keys of this resource alone.
-	rewrite func(filter store.Doc) (store.Doc, error)
+	rewrite func(filter store.Doc) store.Doc
 
 	creation *api.Operation // the declared creation of one document
 }
@@ -46,61 +50,52 @@ var reserved = []string{
 }
 
 // build makes a new document of what a request gives. It is not stored yet.
-func (t *resource) build(r *Request, given store.Doc) (store.Doc, error) {
+func (t *resource) build(r *Request, given store.Doc) store.Doc {
 	if t.creation != nil {
-		if err := t.creation.Check(given); err != nil {
-			return nil, err
-		}
+		check(t.creation.Check(given))
 	}
-	doc := maps.Clone(t.defaults)
-	if doc == nil {
-		doc = store.Doc{}
-	}
-	return doc, t.fill(r, given, doc)
+	doc := store.Doc{}
+	maps.Copy(doc, t.defaults)
+	t.fill(r, given, doc)
+	return doc
 }
 
 // fill checks the keys that a request gives and sets them in a document. Keys
 // that no declaration names are stored unchanged.
-func (t *resource) fill(r *Request, given, doc store.Doc) error {
+func (t *resource) fill(r *Request, given, doc store.Doc) {
 	created := doc["_id"] != nil
+	accepted := store.Doc{}
 	for _, key := range slices.Sorted(maps.Keys(given)) {
 		value := given[key]
 		switch {
 		case key == t.name && (created || t.creation.Param(key) == nil), slices.Contains(t.ignored, key):
 			continue
 		case slices.Contains(reserved, key):
-			return wrong(key, "is set by the platform")
+			panic(wrong(key, "is set by the platform"))
 		case slices.Contains(t.derived, key):
-			return wrong(key, "follows from other keys and cannot be set")
+			panic(wrong(key, "follows from other keys and cannot be set"))
 		case value == nil && created && t.requires(key):
-			return wrong(key, "cannot be removed")
+			panic(wrong(key, "cannot be removed"))
 		case value == nil:
 			if created {
 				delete(doc, key)
 			}
 			continue
 		}
-		if check := t.rules[key]; check != nil {
-			if err := check(key, value); err != nil {
-				return err
-			}
+		if rule := t.rules[key]; rule != nil {
+			rule(key, value)
 		}
 		if created && slices.Contains(t.fixed, key) && !reflect.DeepEqual(value, doc[key]) {
-			return wrong(key, "cannot be changed")
+			panic(wrong(key, "cannot be changed"))
 		}
-		doc[key] = value
+		doc[key], accepted[key] = value, value
 	}
-	referred, err := t.resolve(r, given)
-	if err == nil && t.complete != nil {
-		err = t.complete(r, given, doc)
+	referred := r.resolve(t.refs, accepted)
+	if t.complete != nil {
+		t.complete(r, given, doc)
 	}
-	if err == nil {
-		err = checkCompanies(doc, referred)
-	}
-	if err == nil {
-		err = t.checkUnique(r, doc)
-	}
-	return err
+	checkCompanies(doc, referred)
+	t.checkUnique(r, doc)
 }
 
 // requires tells whether no document can be without a key.
@@ -113,9 +108,9 @@ func (t *resource) requires(key string) bool {
 }
 
 // checkUnique refuses a document that exists already.
-func (t *resource) checkUnique(r *Request, doc store.Doc) error {
+func (t *resource) checkUnique(r *Request, doc store.Doc) {
 	if t.unique == nil {
-		return nil
+		return
 	}
 	filter := store.Doc{"_id": store.Doc{"$ne": doc["_id"]}}
 	var values []string
@@ -125,20 +120,17 @@ func (t *resource) checkUnique(r *Request, doc store.Doc) error {
 			values = append(values, fmt.Sprintf("%s %v", key, doc[key]))
 		}
 	}
-	same, err := r.tx.All(t.plural, filter)
-	if err == nil && len(same) > 0 {
-		return conflict("a %s with %s exists already: %s", t.name, strings.Join(values, ", "), same[0]["_id"])
+	if same := r.first(t, filter); same != nil {
+		panic(conflict("a %s with %s exists already: %s", t.name, strings.Join(values, ", "), same["_id"]))
 	}
-	return err
 }
 
 // owned is the complete function of resources that belong to the platform's
 // company unless another one is given.
-func owned(r *Request, _, doc store.Doc) error {
+func owned(r *Request, _, doc store.Doc) {
 	if doc["company"] == nil {
 		doc["company"] = r.p.secrets.Company
 	}
-	return nil
 }
 
 // wrong is the failure of a request whose argument under a key cannot be right.
@@ -148,21 +140,20 @@ func wrong(key, format string, values ...any) *failure {
 	return f
 }
 
-// inElement names the element of a list that a failure is about.
-func inElement(err error, list string, i int) error {
+// inElement runs f for the element of a list, which a failure then names.
+func inElement(list string, i int, f func()) {
+	err := recovered(f)
 	at := fmt.Sprintf("%s[%d].", list, i)
 	switch e := err.(type) {
 	case *api.Error:
-		return &api.Error{Key: at + e.Key, Message: e.Message}
+		e.Key = at + e.Key
 	case *failure:
-		copied := *e
 		if e.status == http.StatusBadRequest || e.status == http.StatusNotFound {
-			copied.Message = at + e.Message
+			e.Message = at + e.Message
 		}
 		if details, ok := e.Details.(store.Doc); ok && details["key"] != nil {
-			copied.Details = store.Doc{"key": at + store.Text(details, "key")}
+			details["key"] = at + store.Text(details, "key")
 		}
-		return &copied
 	}
-	return err
+	check(err)
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // streamer answers a request whose bodies are not JSON.
-type streamer func(http.ResponseWriter, *Request) error
+type streamer func(http.ResponseWriter, *Request)
 
 // route is one method and path of the platform.
 type route struct {
@@ -86,11 +86,11 @@ func (p *Platform) routes() http.Handler {
 		mux.HandleFunc(rt.method+" /"+rt.path, p.serve(rt))
 		methods["/"+rt.path] = rt.method
 	}
-	mux.HandleFunc("/", p.serve(route{open: true, stream: func(_ http.ResponseWriter, r *Request) error {
+	mux.HandleFunc("/", p.serve(route{open: true, stream: func(_ http.ResponseWriter, r *Request) {
 		if method, ok := methods[r.http.URL.Path]; ok {
-			return fail(http.StatusMethodNotAllowed, "MethodNotAllowed", "%s accepts %s requests only", r.http.URL.Path, method)
+			panic(fail(http.StatusMethodNotAllowed, "MethodNotAllowed", "%s accepts %s requests only", r.http.URL.Path, method))
 		}
-		return fail(http.StatusNotFound, "RouteNotFound", "the platform has no route %s", r.http.URL.Path)
+		panic(fail(http.StatusNotFound, "RouteNotFound", "the platform has no route %s", r.http.URL.Path))
 	}}))
 	return mux
 }
@@ -101,7 +101,7 @@ func (p *Platform) serve(rt route) http.HandlerFunc {
 		service, _, _ := strings.Cut(strings.TrimPrefix(hr.URL.Path, "/"), "/")
 		r := &Request{p: p, http: hr, op: rt.op, service: service}
 		started := &startedWriter{ResponseWriter: w}
-		err := recovered(func() error { return p.answer(rt, started, r) })
+		err := recovered(func() { p.answer(rt, started, r) })
 		if err == nil {
 			return
 		}
@@ -115,11 +115,11 @@ func (p *Platform) serve(rt route) http.HandlerFunc {
 }
 
 // answer runs a route.
-func (p *Platform) answer(rt route, w http.ResponseWriter, r *Request) error {
+func (p *Platform) answer(rt route, w http.ResponseWriter, r *Request) {
 	var unreadable error
 	switch {
 	case rt.query:
-		r.body = r.query()
+		r.readQuery()
 	case rt.stream == nil || rt.op != nil || rt.args != nil:
 		unreadable = r.readBody()
 	}
@@ -129,29 +129,25 @@ func (p *Platform) answer(rt route, w http.ResponseWriter, r *Request) error {
 		run = r.write
 	}
 	if !rt.open || rt.stream == nil {
-		if err := run(func() (err error) {
+		run(func() {
 			if !rt.open {
-				err = r.authenticate()
+				r.authenticate()
 			}
-			if err == nil {
-				err = unreadable
+			check(unreadable)
+			if rt.op != nil {
+				r.check(rt.keys)
 			}
-			if err == nil && rt.op != nil {
-				err = r.check(rt.keys)
+			if rt.args != nil {
+				rt.checkArgs(r.body)
 			}
-			if err == nil && rt.args != nil {
-				err = rt.checkArgs(r.body)
+			if rt.handle != nil {
+				result = rt.handle(r)
 			}
-			if err == nil && rt.handle != nil {
-				result, err = rt.handle(r)
-			}
-			return err
-		}); err != nil {
-			return err
-		}
+		})
 	}
 	if rt.stream != nil {
-		return rt.stream(w, r)
+		rt.stream(w, r)
+		return
 	}
 	switch {
 	case result == nil:
@@ -160,45 +156,37 @@ func (p *Platform) answer(rt route, w http.ResponseWriter, r *Request) error {
 		result = store.Doc{rt.op.ResultKey: result}
 	}
 	writeJSON(w, http.StatusOK, result)
-	return nil
 }
 
 // check refuses a body that the operation's declaration does not allow.
-func (r *Request) check(more []string) error {
+func (r *Request) check(more []string) {
 	for _, p := range r.op.Params {
 		if p.In == schema.InPath {
 			if given := r.body[p.Key]; given != nil && given != r.path(p.Key) {
-				return wrong(p.Key, "is not the %s of the path", p.Key)
+				panic(wrong(p.Key, "is not the %s of the path", p.Key))
 			}
 			r.body[p.Key] = r.path(p.Key)
 		}
 	}
 	if !slices.Contains(more, "*") {
-		if err := r.op.CheckKeys(r.body, more); err != nil {
-			return err
-		}
+		check(r.op.CheckKeys(r.body, more))
 	}
-	return r.op.Check(r.body)
+	check(r.op.Check(r.body))
 }
 
 // checkArgs refuses arguments that an undeclared route does not take.
-func (rt route) checkArgs(given store.Doc) error {
+func (rt route) checkArgs(given store.Doc) {
 	if !slices.Contains(rt.keys, "*") {
-		if err := api.CheckKeys(given, slices.Collect(maps.Keys(rt.args))); err != nil {
-			return err
-		}
+		check(api.CheckKeys(given, slices.Collect(maps.Keys(rt.args))))
 	}
 	for _, key := range slices.Sorted(maps.Keys(rt.args)) {
 		switch v := given[key]; {
 		case v != nil:
-			if err := rt.args[key](key, v); err != nil {
-				return err
-			}
+			rt.args[key](key, v)
 		case !slices.Contains(rt.optional, key):
-			return wrong(key, "is required")
+			panic(wrong(key, "is required"))
 		}
 	}
-	return nil
 }
 
 // startedWriter knows whether the answer has begun.

@@ -10,66 +10,64 @@ import (
 	"strconv"
 	"time"
 
+	"transect/client/geojson"
 	"transect/client/semrange"
 	"transect/platform/store"
 )
 
-// rule checks a value in a body that is not null. key is its whole key, for messages.
-type rule func(key string, v any) error
+// rule checks a value in a body that is not null, and fails with the request
+// (check). key is its whole key, for messages.
+type rule func(key string, v any)
 
 // anyText accepts any text, word text that is not empty.
-func anyText(key string, v any) error {
+func anyText(key string, v any) {
 	if _, ok := v.(string); !ok {
-		return wrong(key, "must be text")
+		panic(wrong(key, "must be text"))
 	}
-	return nil
 }
 
-func word(key string, v any) error {
+func word(key string, v any) {
 	if v == "" {
-		return wrong(key, "must not be empty")
+		panic(wrong(key, "must not be empty"))
 	}
-	return anyText(key, v)
+	anyText(key, v)
 }
 
-func identifier(key string, v any) error {
+func identifier(key string, v any) {
 	if id, ok := v.(string); !ok || !store.IsID(id) {
-		return wrong(key, "must be an identifier of 24 hexadecimal digits")
+		panic(wrong(key, "must be an identifier of 24 hexadecimal digits"))
 	}
-	return nil
 }
 
-func md5Sum(key string, v any) error {
+func md5Sum(key string, v any) {
 	text, _ := v.(string)
 	if raw, err := hex.DecodeString(text); err != nil || len(raw) != 16 {
-		return wrong(key, "must be an MD5 of 32 hexadecimal digits")
+		panic(wrong(key, "must be an MD5 of 32 hexadecimal digits"))
 	}
-	return nil
 }
 
 // unchecked leaves the check to the handler.
-func unchecked(string, any) error { return nil }
+func unchecked(string, any) {}
 
-func flag(key string, v any) error {
+func flag(key string, v any) {
 	if _, ok := v.(bool); !ok {
-		return wrong(key, "must be true or false")
+		panic(wrong(key, "must be true or false"))
 	}
-	return nil
 }
 
 // number accepts a number between two bounds.
 func number(from, to float64) rule {
-	return func(key string, v any) error {
+	return func(key string, v any) {
 		n, ok := asNumber(v)
 		switch {
 		case !ok:
-			return wrong(key, "must be a number")
+			panic(wrong(key, "must be a number"))
 		case n >= from && n <= to:
-			return nil
 		case math.IsInf(to, 1):
-			return wrong(key, "must be %v or more, not %v", from, n)
+			panic(wrong(key, "must be %v or more, not %v", from, n))
+		default:
+			panic(wrong(key, "must be between %v and %v, not %v", from, to, n))
 		}
-		return wrong(key, "must be between %v and %v, not %v", from, to, n)
 	}
 }
 
@@ -85,11 +83,10 @@ func asNumber(v any) (float64, bool) {
 }
 
 func oneOf(allowed ...string) rule {
-	return func(key string, v any) error {
+	return func(key string, v any) {
 		if s, ok := v.(string); !ok || !slices.Contains(allowed, s) {
-			return wrong(key, "must be one of %v, not %v", allowed, v)
+			panic(wrong(key, "must be one of %v, not %v", allowed, v))
 		}
-		return nil
 	}
 }
 
@@ -97,108 +94,80 @@ func oneOf(allowed ...string) rule {
 type fields map[string]rule
 
 func object(known fields, required ...string) rule {
-	return func(key string, v any) error {
-		object, ok := v.(map[string]any)
-		if !ok {
-			return wrong(key, "must be an object")
-		}
+	return func(key string, v any) {
+		object := asObject(key, v)
 		for _, name := range required {
 			if object[name] == nil {
-				return wrong(key+"."+name, "is required")
+				panic(wrong(key+"."+name, "is required"))
 			}
 		}
 		for _, name := range slices.Sorted(maps.Keys(known)) {
-			if object[name] == nil {
-				continue
-			}
-			if err := known[name](key+"."+name, object[name]); err != nil {
-				return err
+			if object[name] != nil {
+				known[name](key+"."+name, object[name])
 			}
 		}
-		return nil
 	}
+}
+
+func asObject(key string, v any) store.Doc {
+	object, ok := v.(map[string]any)
+	if !ok {
+		panic(wrong(key, "must be an object"))
+	}
+	return object
 }
 
 // every accepts an object all of whose values pass a rule.
 func every(element rule) rule {
-	return func(key string, v any) error {
-		object, ok := v.(map[string]any)
-		if !ok {
-			return wrong(key, "must be an object")
-		}
+	return func(key string, v any) {
+		object := asObject(key, v)
 		for _, name := range slices.Sorted(maps.Keys(object)) {
-			if err := element(key+"."+name, object[name]); err != nil {
-				return err
-			}
+			element(key+"."+name, object[name])
 		}
-		return nil
 	}
 }
 
 // list accepts a list whose elements pass a rule.
 func list(element rule) rule {
-	return func(key string, v any) error {
+	return func(key string, v any) {
 		list, ok := v.([]any)
 		if !ok {
-			return wrong(key, "must be a list")
+			panic(wrong(key, "must be a list"))
 		}
 		for i, v := range list {
-			if err := element(fmt.Sprintf("%s[%d]", key, i), v); err != nil {
-				return err
-			}
+			element(fmt.Sprintf("%s[%d]", key, i), v)
 		}
-		return nil
 	}
 }
 
 // named accepts a list of objects whose names are all different.
 func named(known fields) rule {
-	element := object(known, "name")
-	return func(key string, v any) error {
-		if err := list(element)(key, v); err != nil {
-			return err
-		}
+	objects := list(object(known, "name"))
+	return func(key string, v any) {
+		objects(key, v)
 		var names []any
 		for i, v := range v.([]any) {
 			name := v.(map[string]any)["name"]
 			if slices.Contains(names, name) {
-				return wrong(fmt.Sprintf("%s[%d].name", key, i), "%q is listed twice", name)
+				panic(wrong(fmt.Sprintf("%s[%d].name", key, i), "%q is listed twice", name))
 			}
 			names = append(names, name)
 		}
-		return nil
 	}
 }
-
-// quantity accepts a number with its unit: any, or one of those given.
-func quantity(units ...string) rule {
-	unit := rule(word)
-	if units != nil {
-		unit = oneOf(units...)
-	}
-	return object(fields{"value": anyNumber, "unit": unit}, "value", "unit")
-}
-
-var (
-	quantities = object(fields{"min": quantity(), "max": quantity()})
-	bands      = list(object(fields{"name": anyText, "full_width_half_maximum": anyNumber, "central_wavelength": anyNumber}))
-	overlap    = object(fields{"forward": anyNumber, "lateral": anyNumber})
-)
 
 // pixels accepts a count of pixels, or the text of one.
-func pixels(key string, v any) error {
+func pixels(key string, v any) {
 	if n, err := strconv.ParseInt(fmt.Sprint(v), 10, 32); err != nil || n < 1 {
-		return wrong(key, "must be a number of pixels")
+		panic(wrong(key, "must be a number of pixels"))
 	}
-	return nil
 }
 
-func versionRange(key string, v any) error {
+func versionRange(key string, v any) {
 	text, _ := v.(string)
 	if _, err := semrange.Parse(text); err != nil || text == "" {
-		return wrong(key, "%q is not a range of versions", text)
+		panic(wrong(key, "%q is not a range of versions", text))
 	}
-	return nil
 }
 
 // dateForms are the forms in which a date may be given; it is in UTC where it
@@ -216,30 +185,13 @@ func parseDate(v any) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// day accepts a date.
-func day(key string, v any) error {
-	if _, ok := parseDate(v); !ok {
-		return wrong(key, "%q is not a date such as 2024-03-31 or 2024-03-31T12:00:00.000Z", v)
-	}
-	return nil
-}
-
-// period accepts a start and an end.
-func period(key string, v any) error {
-	if err := object(fields{"start_date": day, "end_date": day})(key, v); err != nil {
-		return err
-	}
-	return checkPeriod(key+".", v.(map[string]any))
-}
-
 // checkPeriod refuses an end_date before the start_date.
-func checkPeriod(at string, doc store.Doc) error {
+func checkPeriod(doc store.Doc) {
 	start, started := parseDate(doc["start_date"])
 	end, ended := parseDate(doc["end_date"])
 	if started && ended && end.Before(start) {
-		return wrong(at+"end_date", "%s is before start_date %s", doc["end_date"], doc["start_date"])
+		panic(wrong("end_date", "%s is before start_date %s", doc["end_date"], doc["start_date"]))
 	}
-	return nil
 }
 
 // setDates writes dates of a document in the platform's own form.
@@ -248,5 +200,19 @@ func setDates(doc store.Doc, keys ...string) {
 		if t, ok := parseDate(doc[key]); ok {
 			doc[key] = date(t)
 		}
+	}
+}
+
+// geometry accepts a GeoJSON geometry in degrees.
+func geometry(key string, v any) {
+	if err := geojson.Geometry(asObject(key, v), geojson.Options{}); err != nil {
+		panic(wrong(key, "%v", err))
+	}
+}
+
+// position accepts [longitude, latitude] in degrees.
+func position(key string, v any) {
+	if list, ok := v.([]any); !ok || len(list) != 2 || geojson.Geometry(store.Doc{"type": "Point", "coordinates": v}, geojson.Options{}) != nil {
+		panic(wrong(key, "must be [longitude, latitude] in degrees"))
 	}
 }

@@ -69,16 +69,13 @@ CREATE TABLE logs (
 
 // seed inserts the first documents: a company, its user, and the built-in
 // analytics.
-func (p *Platform) seed(tx *store.Tx) error {
+func (p *Platform) seed(t tx) {
 	now := date(p.options.Now())
 	s := p.secrets
-	err := tx.Insert(companies.plural, store.Doc{
+	t.insert(companies, store.Doc{
 		"_id": s.Company, "name": "Local company", "creation_date": now, "creation_user": s.UserID,
 	})
-	if err != nil {
-		return err
-	}
-	err = tx.Insert(users.plural, store.Doc{
+	t.insert(users, store.Doc{
 		"_id": s.UserID, "company": s.Company, "companies": []any{s.Company},
 		"companyRole": roleManager, "profile": profileAdmin,
 		"username": s.User, "email": s.User,
@@ -86,8 +83,5 @@ func (p *Platform) seed(tx *store.Tx) error {
 		"status": "active", "language": "en", "country": "", "dateFormat": "YYYY-MM-DD",
 		"units": "metric", "created": now, "creation_date": now,
 	})
-	if err != nil {
-		return err
-	}
-	return p.seedAnalytics(tx, now)
+	p.seedAnalytics(t, now)
 }

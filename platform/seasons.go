@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"cmp"
 	"slices"
 
 	"transect/platform/store"
@@ -33,10 +34,6 @@ func serveSeasons() {
 	estimationMethods.complete = completeMethod
 	estimationMethods.rules = map[string]rule{
 		"companies": distinct, "crops": distinct, "growth_stages": distinct,
-		"input_data_requirements": object(fields{
-			"sensor_type": oneOf(captureTypes...), "bands": bands, "gsd": quantity(), "overlap": overlap, "speed": quantity(),
-			"ppk_rtk": object(fields{"use": flag}), "calibration": object(fields{"use": flag}), "gcp": object(fields{"type": anyText}),
-		}),
 		"analytic": object(fields{
 			"name": word, "version_range": versionRange, "parameters": object(nil), "inputs_mapping": every(word),
 			// by deliverable: the property that holds each assessment parameter's value
@@ -53,54 +50,46 @@ func serveSeasons() {
 
 // customIDs accepts identifiers of the company's own: a text, a list of texts,
 // or an object of texts by system.
-func customIDs(key string, v any) error {
+func customIDs(key string, v any) {
 	switch v.(type) {
 	case []any:
-		return list(word)(key, v)
+		list(word)(key, v)
 	case map[string]any:
-		return every(word)(key, v)
+		every(word)(key, v)
+	default:
+		anyText(key, v)
 	}
-	return anyText(key, v)
 }
 
 // checkTrialsCompany refuses to give a field to another company than that of
 // the trials on it.
-func checkTrialsCompany(r *Request, given, doc store.Doc) error {
+func checkTrialsCompany(r *Request, given, doc store.Doc) {
 	if doc["_id"] == nil || given["company"] == nil {
-		return nil
+		return
 	}
-	trial, err := r.first(trials, store.Doc{"field": doc["_id"], "company": store.Doc{"$ne": doc["company"]}})
-	if trial != nil {
-		return conflict("field %s cannot change its company: trial %s is on it", doc["_id"], trial["_id"])
+	if trial := r.first(trials, store.Doc{"field": doc["_id"], "company": store.Doc{"$ne": doc["company"]}}); trial != nil {
+		panic(conflict("field %s cannot change its company: trial %s is on it", doc["_id"], trial["_id"]))
 	}
-	return err
 }
 
 // completeMethod makes the first company of a method the one it is found by,
 // and checks the variables that its outputs are for.
-func completeMethod(r *Request, _, doc store.Doc) error {
-	list, _ := doc["companies"].([]any)
+func completeMethod(r *Request, _, doc store.Doc) {
+	list := listOf(doc, "companies")
 	if len(list) == 0 {
-		return wrong("companies", "must name at least one")
+		panic(wrong("companies", "must name at least one"))
 	}
 	doc["company"] = list[0]
-	mapping, _ := store.Lookup(doc, "analytic.outputs_mapping").(map[string]any)
-	for deliverable, properties := range mapping {
+	for deliverable, properties := range objectOf(doc, "analytic.outputs_mapping") {
 		key := "analytic.outputs_mapping." + deliverable
 		for id := range properties.(map[string]any) {
 			if !store.IsID(id) {
-				return wrong(key, "%q is not the identifier of an assessment parameter variable", id)
+				panic(wrong(key, "%q is not the identifier of an assessment parameter variable", id))
 			}
-			if _, err := r.need(variables, id, key); err != nil {
-				return err
-			}
+			r.need(variables, id, key)
 		}
 	}
-	return nil
 }
-
-// captureTypes are the types of sensors that estimations use data of.
-var captureTypes = []string{"hs", "lidar", "ms", "rgb"}
 
 // deliverableDefinition is something that a collection task can deliver.
 type deliverableDefinition struct {
@@ -124,11 +113,8 @@ var deliverableDefinitions = []deliverableDefinition{
 }
 
 // listDeliverables answers with what a task can deliver with a type of sensor.
-func listDeliverables(r *Request) (any, error) {
-	sensor, purpose := r.text("sensor_type"), r.text("task_purpose")
-	if purpose == "" {
-		purpose = "mapping"
-	}
+func listDeliverables(r *Request) any {
+	sensor, purpose := r.text("sensor_type"), cmp.Or(r.text("task_purpose"), "mapping")
 	list := []store.Doc{}
 	for _, d := range deliverableDefinitions {
 		if d.purpose == purpose && slices.Contains(d.sensors, sensor) {
@@ -136,5 +122,5 @@ func listDeliverables(r *Request) (any, error) {
 				"task_purpose": purpose, "sensor_type": sensor})
 		}
 	}
-	return list, nil
+	return list
 }

@@ -1,9 +1,16 @@
 package platform
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"io"
 	"net/http"
+	"net/url"
+	"strconv"
+	"time"
 
 	"transect/platform/blob"
 	"transect/platform/store"
@@ -19,146 +26,163 @@ func storageRoutes() []route {
 }
 
 // putPart receives a part, or a whole file, at its signed address.
-func putPart(w http.ResponseWriter, r *Request) error {
-	part, checksum, err := r.checkSignature()
-	if err != nil {
-		return err
-	}
+func putPart(w http.ResponseWriter, r *Request) {
+	part, checksum := r.checkSignature()
 	var u upload
-	if err := r.read(func() (err error) {
-		u, err = r.uploadByID(r.path("upload"))
-		return err
-	}); err != nil {
-		return err
-	}
-	if err := r.receive(u, part, checksum); err != nil {
-		return err
-	}
+	r.read(func() { u = r.needUpload("id = ?", r.path("upload")) })
+	r.receive(u, part, checksum)
 	w.Header().Set("ETag", `"`+checksum+`"`)
 	w.WriteHeader(http.StatusOK)
-	return nil
 }
 
 // uploadPart receives a part through the platform.
-func uploadPart(w http.ResponseWriter, r *Request) error {
+func uploadPart(w http.ResponseWriter, r *Request) {
 	var u upload
 	var part int64
-	if err := r.read(func() (err error) {
-		u, part, err = r.partUpload(false)
-		return err
-	}); err != nil {
-		return err
-	}
-	if err := r.receive(u, part, r.checksum()); err != nil {
-		return err
-	}
+	r.read(func() { u, part = r.partUpload(false) })
+	r.receive(u, part, r.checksum())
 	writeJSON(w, http.StatusOK, store.Doc{"part_number": part})
-	return nil
 }
 
 // uploadWhole receives the bytes of a component through the platform. The
 // upload begins and is complete once they are here: one that breaks off
 // replaces nothing, and of several the last to arrive wins.
-func uploadWhole(w http.ResponseWriter, r *Request) error {
+func uploadWhole(w http.ResponseWriter, r *Request) {
 	u := r.newUpload()
-	if err := r.read(func() error {
-		_, _, err := r.componentOf(u.dataset, u.component)
-		return err
-	}); err != nil {
-		return err
-	}
+	r.read(func() { r.componentOf(u.dataset, u.component) })
 	u.id, u.direct, u.complete = blob.NewID(), false, true
-	b, err := r.p.blobs.Put(u.id, r.http.Body, u.checksum)
-	if err != nil {
-		return uploadError(err)
-	}
-	same := false
-	err = r.write(func() error {
-		doc, c, err := r.componentOf(u.dataset, u.component)
-		if err != nil {
-			return err
+	b := must(r.p.blobs.Put(u.id, r.http.Body, u.checksum))
+	kept := false
+	defer func() {
+		if !kept {
+			r.p.blobs.Remove(b.ID)
 		}
-		same = c["status"] == any(componentCompleted) && c["checksum"] == any(b.MD5) && c["filename"] == any(u.filename) &&
-			store.Lookup(doc, "ingestion.status") != any(ingestionFailed)
-		if same {
-			return nil // a client repeats what it got no answer to
+	}()
+	r.write(func() {
+		doc, c := r.componentOf(u.dataset, u.component)
+		if c["status"] == any(componentCompleted) && c["checksum"] == any(b.MD5) && c["filename"] == any(u.filename) &&
+			store.Lookup(doc, "ingestion.status") != any(ingestionFailed) {
+			return // a client repeats what it got no answer to
 		}
-		if err := r.insertUpload(u); err != nil {
-			return err
-		}
-		return r.keepWhole(u, b, doc, c)
+		r.insertUpload(u)
+		r.keepWhole(u, b, doc, c)
+		r.afterwards(func() { kept = true })
 	})
-	if err != nil || same {
-		r.p.blobs.Remove(b.ID)
-	}
-	if err == nil {
-		writeJSON(w, http.StatusOK, completed(u))
-	}
-	return err
+	writeJSON(w, http.StatusOK, completed(u))
 }
 
 // receive streams the body of a request into the blob of an upload. The part
 // counts when its size and checksum are right.
-func (r *Request) receive(u upload, part int64, checksum string) error {
+func (r *Request) receive(u upload, part int64, checksum string) {
 	if u.complete { // a client repeats what it got no answer to
-		_, err := io.Copy(io.Discard, r.http.Body)
-		return err
+		must(io.Copy(io.Discard, r.http.Body))
+		return
 	}
 	var b blob.Blob
-	var err error
 	if u.multipart() {
-		b, err = r.receivePart(u, part, checksum)
+		b = r.receivePart(u, part, checksum)
 	} else {
-		b, err = r.p.blobs.Put(u.id, r.http.Body, checksum)
+		b = must(r.p.blobs.Put(u.id, r.http.Body, checksum))
 	}
-	if err != nil {
-		return uploadError(err)
+	if err := recovered(func() { r.write(func() { r.keepPart(u, part, b) }) }); err != nil {
+		r.removeUnused(u)
+		panic(err)
 	}
-	if err := r.write(func() error { return r.keepPart(u, part, b) }); err != nil {
-		return errors.Join(err, r.removeUnused(u))
-	}
-	return nil
 }
 
-func (r *Request) receivePart(u upload, part int64, checksum string) (blob.Blob, error) {
+func (r *Request) receivePart(u upload, part int64, checksum string) blob.Blob {
 	want := u.partSize(part)
 	if length := r.http.ContentLength; length >= 0 && length != want {
-		return blob.Blob{}, wrongSize(part, length, want)
+		panic(invalid("part %d must have %d bytes, not %d", part, want, length))
 	}
 	b, err := r.p.blobs.PutPart(u.id, (part-1)*u.chunk, want, r.http.Body)
 	switch {
 	case errors.Is(err, blob.ErrTooLong):
-		err = invalid("part %d must have %d bytes and has more", part, want)
+		panic(invalid("part %d must have %d bytes and has more", part, want))
 	case err == nil && b.Size != want:
-		err = wrongSize(part, b.Size, want)
+		panic(invalid("part %d must have %d bytes, not %d", part, want, b.Size))
 	case err == nil && b.MD5 != checksum:
 		err = &blob.ChecksumError{Got: b.MD5, Want: checksum}
 	}
-	return b, err
+	check(err)
+	return b
 }
 
 // removeUnused removes the blob of an upload that was replaced while its bytes
 // came, unless it was complete by then.
-func (r *Request) removeUnused(u upload) error {
+func (r *Request) removeUnused(u upload) {
 	used := true
-	if err := r.read(func() error {
-		return r.tx.QueryRow(`SELECT EXISTS (SELECT 1 FROM uploads WHERE id = ?1) OR
+	r.read(func() {
+		check(r.QueryRow(`SELECT EXISTS (SELECT 1 FROM uploads WHERE id = ?1) OR
 			EXISTS (SELECT 1 FROM components WHERE dataset = ?2 AND component = ?3 AND blob = ?1)`,
-			u.id, u.dataset, u.component).Scan(&used)
-	}); err != nil || used {
-		return err
+			u.id, u.dataset, u.component).Scan(&used))
+	})
+	if !used {
+		check(r.p.blobs.Remove(u.id))
 	}
-	return r.p.blobs.Remove(u.id)
 }
 
-// uploadError is the answer to bytes that could not be stored.
-func uploadError(err error) error {
-	if wrong := (*blob.ChecksumError)(nil); errors.As(err, &wrong) {
-		return fail(http.StatusBadRequest, "BadDigest", "%s", wrong)
-	}
-	return err
+// A signed storage address allows a PUT of one part of an upload, with a given
+// MD5, until it expires. It needs no access token.
+
+// sign returns the signature of a method, a path and all other arguments.
+func (p *Platform) sign(method, path string, query url.Values) string {
+	mac := hmac.New(sha256.New, p.secrets.Key)
+	io.WriteString(mac, method+"\n"+path+"\n"+query.Encode())
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-func wrongSize(part, got, want int64) error {
-	return invalid("part %d must have %d bytes, not %d", part, want, got)
+// storageHeaders are the headers that a PUT to a signed address must have.
+func storageHeaders(checksum string) map[string]string {
+	raw, _ := hex.DecodeString(checksum) // checked when the address was asked for
+	return map[string]string{"Content-Md5": base64.StdEncoding.EncodeToString(raw), "Content-Type": "application/octet-stream"}
+}
+
+// signedPut is the answer with the signed address of a part, on the host that
+// the request came to.
+func (r *Request) signedPut(u upload, part int64, checksum string) store.Doc {
+	query := url.Values{
+		"checksum": {checksum},
+		"expires":  {strconv.FormatInt(r.now().Add(r.p.options.AddressLife).Unix(), 10)},
+	}
+	to := url.URL{Scheme: r.scheme(), Host: r.http.Host, Path: "/" + storagePrefix + u.id + "/" + strconv.FormatInt(part, 10)}
+	query.Set("signature", r.p.sign(http.MethodPut, to.Path, query))
+	to.RawQuery = query.Encode()
+	return store.Doc{"put_url": to.String(), "headers": storageHeaders(checksum)}
+}
+
+// scheme returns the scheme of the address the request came to.
+func (r *Request) scheme() string {
+	switch {
+	case r.http.TLS != nil:
+		return "https"
+	case r.http.URL.Scheme != "":
+		return r.http.URL.Scheme
+	}
+	return "http"
+}
+
+// checkSignature checks the address and the headers of a request to the storage
+// and returns which part, with which checksum, it allows.
+func (r *Request) checkSignature() (part int64, checksum string) {
+	query := r.http.URL.Query()
+	signature := query.Get("signature")
+	query.Del("signature")
+	if !hmac.Equal([]byte(r.p.sign(r.http.Method, r.http.URL.Path, query)), []byte(signature)) {
+		panic(fail(http.StatusForbidden, "SignatureDoesNotMatch", "the address was not signed by this platform, or was changed"))
+	}
+	// What is signed needs no further check.
+	part, _ = strconv.ParseInt(r.path("part"), 10, 64)
+	expires, _ := strconv.ParseInt(query.Get("expires"), 10, 64)
+	if !r.now().Before(time.Unix(expires, 0)) {
+		panic(fail(http.StatusForbidden, "ExpiredAddress", "the address has expired; ask for another one"))
+	}
+	checksum = query.Get("checksum")
+	for name, want := range storageHeaders(checksum) {
+		if got := r.http.Header.Get(name); got != want {
+			panic(fail(http.StatusForbidden, "HeaderMismatch",
+				"the header %s must be %q, as in the signed answer, not %q", name, want, got))
+		}
+	}
+	return part, checksum
 }

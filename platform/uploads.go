@@ -4,14 +4,15 @@ import (
 	"maps"
 	"strings"
 
+	"transect/platform/blob"
 	"transect/platform/store"
 )
 
 // Uploads. A whole file or a multipart upload begins with a row in the table
-// "uploads" (this file, upload_table.go), receives its bytes at signed storage
-// addresses or at upload-part (storage.go, signing.go), and ends with a complete
-// request that makes the blob the bytes of the component (complete.go).
-// upload-component does all of it in one request.
+// "uploads" (this file), receives its bytes at signed storage addresses or at
+// upload-part (storage.go), and ends with a complete request that makes the blob
+// the bytes of the component (complete.go). upload-component does all of it in
+// one request.
 
 // Limits of uploads, in bytes and parts.
 const (
@@ -68,67 +69,121 @@ func (r *Request) newUpload() upload {
 func (r *Request) checksum() string { return strings.ToLower(r.text("checksum")) }
 
 // initUpload begins the upload of a whole file.
-func initUpload(r *Request) (any, error) {
+func initUpload(r *Request) any {
 	u := r.newUpload()
-	if err := r.startUpload(&u); err != nil {
-		return nil, err
-	}
-	return r.signedPut(u, 1, u.checksum), nil
+	r.startUpload(&u)
+	return r.signedPut(u, 1, u.checksum)
 }
 
 // createMultipart begins an upload in parts.
-func createMultipart(r *Request) (any, error) {
+func createMultipart(r *Request) any {
 	u := r.newUpload()
 	u.direct, _ = r.body["direct_upload"].(bool)
 	largest := int64(maxChunk)
 	if !u.direct {
 		largest = maxLegacyChunk
 	}
-	var err error
-	if u.size, err = r.integer("total_size", 0, 1, maxParts*largest); err != nil {
-		return nil, err
-	}
-	if u.chunk, err = r.integer("chunk_size", 0, minChunk, largest); err != nil {
-		return nil, err
-	}
+	u.size = r.integer("total_size", 0, 1, maxParts*largest)
+	u.chunk = r.integer("chunk_size", 0, minChunk, largest)
 	u.parts = (u.size + u.chunk - 1) / u.chunk
 	if u.parts > maxParts {
-		return nil, invalid("chunk_size: gives %d parts; the limit is %d", u.parts, maxParts)
+		panic(invalid("chunk_size: gives %d parts; the limit is %d", u.parts, maxParts))
 	}
-	if err := r.startUpload(&u); err != nil {
-		return nil, err
-	}
-	return store.Doc{"dataset": u.dataset, "component": u.component, "total_parts": u.parts}, nil
+	r.startUpload(&u)
+	return store.Doc{"dataset": u.dataset, "component": u.component, "total_parts": u.parts}
 }
 
 // partAddress signs the storage address of one part.
-func partAddress(r *Request) (any, error) {
-	u, part, err := r.partUpload(true)
-	if err != nil {
-		return nil, err
-	}
-	return r.signedPut(u, part, r.checksum()), nil
+func partAddress(r *Request) any {
+	u, part := r.partUpload(true)
+	return r.signedPut(u, part, r.checksum())
 }
 
 // partUpload returns the upload and the number of the part that a request is about.
-func (r *Request) partUpload(direct bool) (u upload, part int64, err error) {
-	if _, _, err = r.componentOf(r.text("dataset"), r.text("component")); err != nil {
-		return u, 0, err
-	}
-	if u, err = r.uploadOf(r.text("dataset"), r.text("component")); err != nil {
-		return u, 0, err
-	}
-	switch {
+func (r *Request) partUpload(direct bool) (u upload, part int64) {
+	switch u = r.componentUpload(); {
 	case !u.multipart():
-		err = conflict("the upload to this component is not in parts")
+		panic(conflict("the upload to this component is not in parts"))
 	case u.complete: // a part of another upload must not get lost
-		err = conflict("the upload to this component is complete; start another one")
+		panic(conflict("the upload to this component is complete; start another one"))
 	case u.direct && !direct:
-		err = conflict("the upload was started with direct_upload: its parts go to signed addresses")
+		panic(conflict("the upload was started with direct_upload: its parts go to signed addresses"))
 	case !u.direct && direct:
-		err = conflict("the upload was started without direct_upload: its parts go to upload-part")
-	default:
-		part, err = r.integer("part_number", 0, 1, u.parts)
+		panic(conflict("the upload was started without direct_upload: its parts go to upload-part"))
 	}
-	return u, part, err
+	return u, r.integer("part_number", 0, 1, u.parts)
+}
+
+// startUpload replaces the upload to a component, if there is one, with u.
+func (r *Request) startUpload(u *upload) {
+	r.componentOf(u.dataset, u.component)
+	u.id = blob.NewID()
+	r.insertUpload(*u)
+}
+
+// insertUpload stores u as the upload to its component, and drops the one before
+// it with the bytes received so far.
+func (r *Request) insertUpload(u upload) {
+	if before, ok := r.findUpload("dataset = ? AND component = ?", u.dataset, u.component); ok {
+		r.dropUpload(before)
+	}
+	r.exec("INSERT INTO uploads ("+uploadColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		u.id, u.dataset, u.component, u.filename, u.checksum, u.chunk, u.size, u.parts, u.direct, u.complete)
+}
+
+func (r *Request) dropUpload(u upload) {
+	if !u.complete {
+		parts := r.partsOf(u)
+		r.afterwards(func() {
+			r.p.blobs.Remove(u.id)
+			for _, b := range parts { // earlier versions gave a whole file another ID
+				r.p.blobs.Remove(b.ID)
+			}
+		})
+		r.exec("DELETE FROM parts WHERE upload = ?", u.id)
+	}
+	r.exec("DELETE FROM uploads WHERE id = ?", u.id)
+}
+
+const uploadColumns = "id, dataset, component, filename, checksum, chunk_size, total_size, total_parts, direct, complete"
+
+func (r *Request) findUpload(where string, args ...any) (u upload, ok bool) {
+	return u, found(r.QueryRow("SELECT "+uploadColumns+" FROM uploads WHERE "+where, args...).Scan(
+		&u.id, &u.dataset, &u.component, &u.filename, &u.checksum, &u.chunk, &u.size, &u.parts, &u.direct, &u.complete))
+}
+
+func (r *Request) needUpload(where string, args ...any) upload {
+	u, ok := r.findUpload(where, args...)
+	if !ok {
+		panic(conflict("there is no upload to this component, or a later one replaced it"))
+	}
+	return u
+}
+
+// componentUpload returns the latest upload to the component that a request is about.
+func (r *Request) componentUpload() upload {
+	dataset, component := r.text("dataset"), r.text("component")
+	r.componentOf(dataset, component)
+	return r.needUpload("dataset = ? AND component = ?", dataset, component)
+}
+
+// partsOf returns the parts that were received, by their number from 1. All
+// parts of an upload are in one blob; a whole file is part 1.
+func (r *Request) partsOf(u upload) map[int64]blob.Blob {
+	parts := map[int64]blob.Blob{}
+	for row := range r.rows("SELECT number, blob, size, checksum FROM parts WHERE upload = ?", u.id) {
+		var number int64
+		var b blob.Blob
+		check(row.Scan(&number, &b.ID, &b.Size, &b.MD5))
+		parts[number] = b
+	}
+	return parts
+}
+
+// keepPart stores that a part was received, unless the upload is complete.
+func (r *Request) keepPart(u upload, part int64, b blob.Blob) {
+	if !r.needUpload("id = ?", u.id).complete {
+		r.exec("INSERT OR REPLACE INTO parts (upload, number, blob, size, checksum) VALUES (?, ?, ?, ?, ?)",
+			u.id, part, b.ID, b.Size, b.MD5)
+	}
 }

@@ -13,6 +13,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -98,7 +99,7 @@ func TestUploadInParts(t *testing.T) {
 		}
 		send := func(number int, part []byte) answer {
 			if !direct {
-				q := url.Values{"dataset": {id}, "component": {"file"}, "part_number": {itoa(number)}, "checksum": {sum(part)}}
+				q := url.Values{"dataset": {id}, "component": {"file"}, "part_number": {strconv.Itoa(number)}, "checksum": {sum(part)}}
 				return s.do(s.request("POST", "/data-manager/upload-part?"+q.Encode(), bytes.NewReader(part)))
 			}
 			signed := s.ok("data-manager/get-upload-part-url", with(store.Doc{"part_number": number, "checksum": sum(part)}))
@@ -314,7 +315,7 @@ func TestComputeBox(t *testing.T) {
 
 func TestPanicIsAnError(t *testing.T) {
 	s := inside(t, Options{})
-	panics := s.p.serve(route{writes: true, handle: func(*Request) (any, error) { panic("oh") }})
+	panics := s.p.serve(route{writes: true, handle: func(*Request) any { panic("oh") }})
 	w, r := httptest.NewRecorder(), httptest.NewRequest("POST", "/project-manager/panics", strings.NewReader("{}"))
 	r.Header.Set("Authorization", "Bearer "+s.token)
 	panics(w, r)
@@ -335,7 +336,7 @@ func TestPartOfReplacedUpload(t *testing.T) {
 		t.Helper()
 		r.http.Body, r.http.ContentLength = io.NopCloser(strings.NewReader("hello")), 5
 		var f *failure
-		if err := r.receive(u, 1, sum); !errors.As(err, &f) || f.status != 409 {
+		if err := recovered(func() { r.receive(u, 1, sum) }); !errors.As(err, &f) || f.status != 409 {
 			t.Fatalf("%v", err)
 		}
 	}
@@ -343,10 +344,7 @@ func TestPartOfReplacedUpload(t *testing.T) {
 	if _, err := s.p.blobs.Open(u.id); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("left behind: %v", err)
 	}
-	if err := s.p.store.Write(t.Context(), func(tx *store.Tx) error {
-		_, err := keepBytes(tx, id, "file", "f", blob.Blob{ID: u.id, Size: 5, MD5: sum})
-		return err
-	}); err != nil {
+	if err := s.p.write(t.Context(), func(t tx) { t.keepBytes(id, "file", "f", blob.Blob{ID: u.id, Size: 5, MD5: sum}) }); err != nil {
 		t.Fatal(err)
 	}
 	replaced()

@@ -13,14 +13,17 @@ import (
 // check tells what is wrong with the value of an argument. Identifiers have a
 // form of their own on the wire; everything else is checked as the client does.
 func (p *Param) check(v any) error {
+	_, isObject := v.(map[string]any)
 	switch p.Type {
 	case "any", "sort":
 		return nil
 	case "object", "filter":
-		if _, ok := v.(map[string]any); !ok {
+		if !isObject {
 			return fmt.Errorf("must be an object, not %s", kind(v))
 		}
-		return nil
+		if p.Fields == nil {
+			return nil
+		}
 	case "id":
 		return checkID(v)
 	case "id|[]id":
@@ -31,7 +34,9 @@ func (p *Param) check(v any) error {
 	case "[]id":
 		return p.checkIDs(v)
 	case "[]object":
-		return checkObjects(v)
+		if err := checkObjects(v); err != nil || p.Fields == nil {
+			return err
+		}
 	}
 	_, err := p.Check(plain(v))
 	switch f := fault.Find(err); {

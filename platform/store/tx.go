@@ -123,9 +123,9 @@ func (tx *Tx) Get(collection, id string) (Doc, error) {
 	return read(body)
 }
 
-// All returns every document that passes a filter, in the order of their ids.
-func (tx *Tx) All(collection string, filter Doc) ([]Doc, error) {
-	page, err := tx.Search(collection, Query{Filter: filter, Limit: -1, NoTotal: true})
+// All returns the documents that a query finds.
+func (tx *Tx) All(collection string, q Query) ([]Doc, error) {
+	page, err := tx.Search(collection, q)
 	if err != nil {
 		return nil, err
 	}
