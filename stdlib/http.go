@@ -1,10 +1,12 @@
 package stdlib
 
 import (
+	"cmp"
+	"fmt"
+
 	"transect/client/fault"
 	"transect/client/schema"
 	"transect/runtime/module"
-	"transect/runtime/vm"
 )
 
 var (
@@ -19,19 +21,24 @@ var (
 		{Name: "auth", Type: "table", Doc: "{ user = …, password = … } or { bearer = token }", Optional: true},
 		secondsParam(module.Param{Name: "timeout", Doc: "longest time without a moving byte, in seconds; then a TimeoutError", Default: 60}),
 		{Name: "target", Type: "string", Doc: "a file to write the answer's body to, of any size; it appears once it is complete", Optional: true},
-		{Name: "max_body", Type: "integer", Doc: "the longest body to keep in memory, in bytes", Default: 64 << 20},
+		{Name: "max_body", Type: "integer", Doc: "the longest body to keep in memory, in bytes", Default: 64 << 20, Min: schema.Bound(0)},
 		{Name: "redirects", Type: "integer", Doc: "how many redirects to follow", Default: 10},
 		{Name: "raise_for_status", Type: "boolean", Doc: "raise a ResponseError for a status outside 200-299", Default: true},
 		{Name: "ca_cert", Type: "string", Doc: "a PEM file of certificates to trust beside the system's", Optional: true},
 	}
 )
 
-// httpFunc declares the function of a method.
-func httpFunc(name, method, doc string) module.Func {
-	return module.Func{
-		Name: name, Doc: doc, Params: []module.Param{httpURL, {Name: "options", Fields: httpOptions}}, Returns: "a response",
-		Call: func(c *module.Call) (any, error) { return httpCall(c, method) },
+// httpFuncs declares a function for each method of HTTP.
+func httpFuncs(url module.Param) []module.Func {
+	var list []module.Func
+	for _, m := range [][2]string{
+		{"get", "Fetches something."}, {"head", "Fetches the headers of an answer only."}, {"post", "Sends something."},
+		{"put", "Stores something at a URL."}, {"patch", "Changes something."}, {"delete", "Removes something."},
+	} {
+		list = append(list, module.Func{Name: m[0], Doc: m[1], Params: []module.Param{url, {Name: "options", Fields: httpOptions}}, Returns: "a response",
+			Call: func(c *module.Call) (any, error) { return httpCall(c, m[0]) }})
 	}
+	return list
 }
 
 var httpModule = &module.Module{
@@ -39,69 +46,56 @@ var httpModule = &module.Module{
 	Doc: "Talks to web services other than the platform. Certificates are verified, the proxies of the environment used (HTTPS_PROXY, HTTP_PROXY, NO_PROXY); " +
 		"credentials do not follow a redirect to another host. A host that cannot be reached raises a ConnectionError, one that stays silent a TimeoutError. Requests are not repeated: see retry.",
 	Types: []*module.Type{responseType, sessionType},
-	Funcs: []module.Func{
-		httpFunc("get", "GET", "Fetches something."),
-		httpFunc("head", "HEAD", "Fetches the headers of an answer only."),
-		httpFunc("post", "POST", "Sends something."),
-		httpFunc("put", "PUT", "Stores something at a URL."),
-		httpFunc("patch", "PATCH", "Changes something."),
-		httpFunc("delete", "DELETE", "Removes something."),
+	Funcs: append(httpFuncs(httpURL),
 		sessionFunc,
-		{
+		module.Func{
 			Name: "request", Doc: "Sends any request.",
 			Params: []module.Param{{Name: "options", Fields: append([]module.Param{
 				httpURL, {Name: "method", Type: "string", Doc: "such as GET or POST", Default: "GET"}}, httpOptions...)}},
 			Returns: "a response",
 			Call:    func(c *module.Call) (any, error) { return httpCall(c, c.String("method")) },
-		},
-	},
+		}),
 }
 
 var responseType = &module.Type{
 	Name: "response",
 	Doc:  "The answer to a request: status, ok (status 200-299), url (where it came from in the end, without query), headers (by lower-case name).",
-	Get: func(self any, name string) any {
-		r := self.(*response)
-		switch name {
-		case "status":
-			return r.status
-		case "ok":
-			return r.status >= 200 && r.status < 300
-		case "url":
-			return r.url
-		case "headers":
-			return r.headers
-		}
-		return nil
-	},
-	Text: func(self any) string { return self.(*response).String() },
+	Get:  func(self any, name string) any { return self.(*response).fields[name] },
+	Text: func(self any) string { return fmt.Sprintf("response (status %v)", self.(*response).fields["status"]) },
 	Methods: []module.Func{
 		{
 			Name: "text", Doc: "The body. One that went to a file is a RuntimeError.", Returns: "its bytes",
-			Call: func(c *module.Call) (any, error) {
-				r := c.Self.(*response)
-				if r.target != "" {
-					return nil, fault.Of(&fault.RuntimeError{}, "the body went to the file %s", r.target)
-				}
-				return r.body, nil
-			},
+			Call: func(c *module.Call) (any, error) { return c.Self.(*response).text() },
 		},
 		{
 			Name: "json", Doc: "The body read as JSON; a ValueError when it is none.", Returns: "the value",
 			Call: func(c *module.Call) (any, error) {
 				r := c.Self.(*response)
-				if r.target != "" {
-					return nil, fault.Of(&fault.RuntimeError{}, "the body went to the file %s", r.target)
-				}
-				v, err := vm.DecodeJSON(r.body)
+				body, err := r.text()
 				if err != nil {
-					return nil, fault.Hinted(jsonError(string(r.body), err).(*fault.ValueError), "the answer is of type %s", r.kind())
+					return nil, err
 				}
-				if v == nil {
-					v = schema.Null{}
+				v, err := decodeJSON(string(body), false)
+				if f, ok := err.(*fault.ValueError); ok {
+					err = fault.Hinted(f, "the answer is of type %s", cmp.Or(r.kind, "unknown"))
 				}
-				return v, nil
+				return v, err
 			},
 		},
 	},
+}
+
+// response is an answer.
+type response struct {
+	fields map[string]any
+	kind   string // of the body
+	body   []byte
+	target string // the file the body went to, if any
+}
+
+func (r *response) text() ([]byte, error) {
+	if r.target != "" {
+		return nil, fault.Of(&fault.RuntimeError{}, "the body went to the file %s", r.target)
+	}
+	return r.body, nil
 }

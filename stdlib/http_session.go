@@ -1,6 +1,7 @@
 package stdlib
 
 import (
+	"net/http"
 	"net/http/cookiejar"
 	"net/url"
 	"strings"
@@ -8,17 +9,17 @@ import (
 	"golang.org/x/net/publicsuffix"
 
 	"transect/client/fault"
+	"transect/client/transport/httpcore"
 	"transect/runtime/module"
 	"transect/stdlib/web"
 )
 
 // session is what several requests to one service have in common.
 type session struct {
-	base    *url.URL
-	jar     *cookiejar.Jar
-	headers []field
-	auth    string // the header
-	caCert  string
+	base   *url.URL
+	jar    *cookiejar.Jar
+	header http.Header
+	caCert string
 }
 
 var sessionFunc = module.Func{
@@ -35,49 +36,22 @@ var sessionFunc = module.Func{
 		if err != nil {
 			return nil, err
 		}
-		r := &web.Request{Header: map[string][]string{}}
-		s := &session{base: base, caCert: c.String("ca_cert")}
+		s := &session{base: base, header: http.Header{}, caCert: c.String("ca_cert")}
 		if s.jar, err = cookiejar.New(&cookiejar.Options{PublicSuffixList: publicsuffix.List}); err != nil {
 			return nil, err
 		}
-		if err := httpHeaders(c, r); err != nil {
+		if err := httpHeaders(c, s.header); err != nil {
 			return nil, err
 		}
-		if s.headers, err = namedValues(c, "headers", false); err != nil {
-			return nil, err
-		}
-		if err := httpAuth(c, r.Header); err != nil {
-			return nil, err
-		}
-		s.auth = r.Header.Get("Authorization")
 		return module.NewObject(c.L, sessionType, s), nil
 	},
-}
-
-var sessionPath = module.Param{Name: "url", Type: "string", Doc: "the bytes to append to the session's address, or a whole one"}
-
-// sessionFuncs are the methods of a session, one for each of HTTP's.
-func sessionFuncs() []module.Func {
-	var list []module.Func
-	for _, m := range []struct{ name, method, doc string }{
-		{"get", "GET", "Fetches something."},
-		{"head", "HEAD", "Fetches the headers of an answer only."},
-		{"post", "POST", "Sends something."},
-		{"put", "PUT", "Stores something at a URL."},
-		{"patch", "PATCH", "Changes something."},
-		{"delete", "DELETE", "Removes something."},
-	} {
-		list = append(list, module.Func{Name: m.name, Doc: m.doc, Params: []module.Param{sessionPath, {Name: "options", Fields: httpOptions}}, Returns: "a response",
-			Call: func(c *module.Call) (any, error) { return httpCall(c, m.method) }})
-	}
-	return list
 }
 
 var sessionType = &module.Type{
 	Name: "session",
 	Doc:  "Requests to one service that share cookies, headers and credentials.",
 	Text: func(self any) string { return "session with " + self.(*session).base.Host },
-	Methods: append(sessionFuncs(), module.Func{
+	Methods: append(httpFuncs(module.Param{Name: "url", Type: "string", Doc: "the path below the session's URL, or a whole URL"}), module.Func{
 		Name: "cookies", Doc: "The cookies that are sent to a URL.",
 		Params:  []module.Param{{Name: "url", Type: "string", Doc: "a path below the session's URL, or a whole URL", Default: ""}},
 		Returns: "a table of values by name",
@@ -110,18 +84,14 @@ func (s *session) address(path string) string {
 }
 
 // add lays the session's part under a request's own.
-func (s *session) add(r *web.Request) {
+func (s *session) add(r *httpcore.Request) {
 	r.Cookies = s.jar
-	at, err := url.Parse(r.URL)
-	if err != nil || at.Host != s.base.Host || at.Scheme != s.base.Scheme {
+	if r.URL.Host != s.base.Host || r.URL.Scheme != s.base.Scheme {
 		return // headers and credentials are for the session's host only
 	}
-	for _, h := range s.headers {
-		if r.Header.Get(h.name) == "" {
-			r.Header.Set(h.name, h.value)
+	for name, values := range s.header {
+		if r.Header.Get(name) == "" {
+			r.Header[name] = values
 		}
-	}
-	if s.auth != "" && r.Header.Get("Authorization") == "" {
-		r.Header.Set("Authorization", s.auth)
 	}
 }

@@ -104,7 +104,7 @@ func email(c *module.Call) (any, error) {
 	m := notify.Mail{Server: c.String("smtp"), Security: c.String("tls"), User: c.String("user"), Password: c.String("password"),
 		From: c.String("from"), ReplyTo: c.String("reply_to"), Subject: c.String("subject"), Text: c.String("body"), HTML: c.String("html"),
 		Timeout: c.Seconds("timeout"), Permit: client.Permit, Sending: client.Sending}
-	if m.Roots, err = client.Roots(); err != nil {
+	if m.Roots, err = client.Trusted(); err != nil {
 		return nil, err
 	}
 	for name, list := range map[string]*[]string{"to": &m.To, "cc": &m.Cc, "bcc": &m.Bcc} {

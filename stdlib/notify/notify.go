@@ -11,10 +11,12 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
 	"transect/client/fault"
+	"transect/client/transport/httpcore"
 	"transect/client/wait"
 	"transect/stdlib/web"
 )
@@ -38,9 +40,9 @@ const (
 func Events() []string { return []string{Start, Success, Fail} }
 
 // Ping tells a monitor that something started, succeeded or failed: a request
-// to url, or to url/start, url/fail. Of a long body the end is sent.
-func Ping(ctx context.Context, c *web.Client, url, event, body string) error {
-	u, err := web.Parse(url)
+// to an address, or to /start and /fail below it. Of a long body the end is sent.
+func Ping(ctx context.Context, c *web.Client, to, event, body string) error {
+	u, err := web.Parse(to)
 	if err != nil {
 		return err
 	}
@@ -54,12 +56,16 @@ func Ping(ctx context.Context, c *web.Client, url, event, body string) error {
 	if len(body) > longestBody {
 		body = strings.ToValidUTF8(body[len(body)-longestBody:], "")
 	}
-	return post(ctx, c, u.String(), "text/plain; charset=utf-8", []byte(body))
+	return post(ctx, c, u, "text/plain; charset=utf-8", []byte(body))
 }
 
 // Webhook posts a message as JSON. A text becomes {"text": …}, which chat
 // services understand.
-func Webhook(ctx context.Context, c *web.Client, url string, message any) error {
+func Webhook(ctx context.Context, c *web.Client, to string, message any) error {
+	u, err := web.Parse(to)
+	if err != nil {
+		return err
+	}
 	if text, ok := message.(string); ok {
 		message = map[string]string{"text": text}
 	}
@@ -69,13 +75,13 @@ func Webhook(ctx context.Context, c *web.Client, url string, message any) error 
 	if err := e.Encode(message); err != nil {
 		return fault.Of(&fault.ParameterError{}, "the message cannot be written as JSON: %w", err)
 	}
-	return post(ctx, c, url, "application/json", bytes.TrimSpace(b.Bytes()))
+	return post(ctx, c, u, "application/json", bytes.TrimSpace(b.Bytes()))
 }
 
 // post sends until somebody answers, a few times.
-func post(ctx context.Context, c *web.Client, url, kind string, body []byte) error {
+func post(ctx context.Context, c *web.Client, to *url.URL, kind string, body []byte) error {
 	for n := 1; ; n++ {
-		err := once(ctx, c, url, kind, body)
+		err := once(ctx, c, to, kind, body)
 		if err == nil || ctx.Err() != nil || n == attempts || !fault.Transient(err) {
 			return err
 		}
@@ -88,8 +94,8 @@ func post(ctx context.Context, c *web.Client, url, kind string, body []byte) err
 // pause is the wait before the second attempt.
 var pause = 500 * time.Millisecond
 
-func once(ctx context.Context, c *web.Client, url, kind string, body []byte) error {
-	r := &web.Request{Method: http.MethodPost, URL: url, Header: http.Header{"Content-Type": {kind}}, Timeout: silence,
+func once(ctx context.Context, c *web.Client, to *url.URL, kind string, body []byte) error {
+	r := &httpcore.Request{Method: http.MethodPost, URL: to, Header: http.Header{"Content-Type": {kind}}, Stall: silence,
 		Size: int64(len(body)), Body: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }}
 	if len(body) == 0 {
 		r.Body = nil

@@ -8,6 +8,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"crypto/x509"
 	"encoding/base64"
@@ -18,7 +19,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"transect/client/fault"
 	"transect/client/transport/httpcore"
@@ -47,9 +47,9 @@ type Options struct {
 // Client sends requests and keeps connections: Close it. It is safe for
 // concurrent use.
 type Client struct {
-	options Options
-	core    *httpcore.Core
-	broken  error // what is wrong with the settings
+	Options
+	core   *httpcore.Core
+	broken error // what is wrong with the settings
 }
 
 // New makes a client.
@@ -57,15 +57,18 @@ func New(o Options) *Client {
 	if o.Env == nil {
 		o.Env = os.LookupEnv
 	}
-	if o.UserAgent == "" {
-		o.UserAgent = "transect"
+	if o.Permit == nil {
+		o.Permit = func(string) error { return nil }
 	}
-	c := &Client{}
+	if o.Sending == nil {
+		o.Sending = func(int64) error { return nil }
+	}
+	o.UserAgent = cmp.Or(o.UserAgent, "transect")
+	c := &Client{Options: o}
 	if file, ok := o.Env("SSL_CERT_FILE"); ok && file != "" && o.Roots == nil {
-		o.Roots, c.broken = LoadRoots(file, os.ReadFile)
+		c.Roots, c.broken = LoadRoots(file, os.ReadFile)
 	}
-	c.options = o
-	c.core, _ = httpcore.New(httpcore.Options{Env: o.Env, Roots: o.Roots, HTTP2: true, Connections: 16, // no proxy of its own: cannot fail
+	c.core, _ = httpcore.New(httpcore.Options{Env: o.Env, Roots: c.Roots, HTTP2: true, Connections: 16, // no proxy of its own: cannot fail
 		Reach: o.Permit, Sending: o.Sending})
 	return c
 }
@@ -73,24 +76,8 @@ func New(o Options) *Client {
 // Close ends idle connections.
 func (c *Client) Close() { c.core.Close() }
 
-// Permit asks whether a host may be connected to.
-func (c *Client) Permit(hostport string) error {
-	if c.options.Permit == nil {
-		return nil
-	}
-	return c.options.Permit(hostport)
-}
-
-// Sending asks whether n more bytes may be sent.
-func (c *Client) Sending(n int64) error {
-	if c.options.Sending == nil {
-		return nil
-	}
-	return c.options.Sending(n)
-}
-
-// Roots are the certificates the client trusts, nil for the system's.
-func (c *Client) Roots() (*x509.CertPool, error) { return c.options.Roots, c.broken }
+// Trusted are the certificates the client trusts, nil for the system's.
+func (c *Client) Trusted() (*x509.CertPool, error) { return c.Roots, c.broken }
 
 // LoadRoots reads a PEM file of certificates to trust beside the system's.
 func LoadRoots(path string, read func(path string) ([]byte, error)) (*x509.CertPool, error) {
@@ -120,18 +107,6 @@ func Basic(user, password string) string {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+password))
 }
 
-// Request is one request. Credentials are headers, or userinfo in the URL.
-type Request struct {
-	Method    string // GET when empty
-	URL       string
-	Header    http.Header
-	Body      func() (io.ReadCloser, error) // opened for each hop; nil sends none
-	Size      int64                         // of the body; -1 when unknown
-	Redirects int                           // how many to follow; DefaultRedirects when 0, none below
-	Timeout   time.Duration                 // longest time without a moving byte; no limit when 0
-	Cookies   http.CookieJar                // sent and kept; none when nil
-}
-
 // Response is an answer whose body is yet to be read. Close it.
 type Response struct {
 	*http.Response
@@ -139,40 +114,33 @@ type Response struct {
 	ctx context.Context
 }
 
-// Do sends a request and follows redirects. Any status is an answer.
-func (c *Client) Do(ctx context.Context, r *Request) (*Response, error) {
-	at, err := Parse(r.URL)
-	if err == nil {
-		err = c.broken
+// Do sends a request, to an address of Parse, and follows redirects: by default
+// DefaultRedirects. Any status is an answer. Credentials are headers, or userinfo
+// in the URL.
+func (c *Client) Do(ctx context.Context, r *httpcore.Request) (*Response, error) {
+	if c.broken != nil {
+		return nil, c.broken
 	}
-	if err != nil {
-		return nil, err
+	at := *r.URL
+	r.URL, r.Header = &at, r.Header.Clone()
+	if r.Header == nil {
+		r.Header = http.Header{}
 	}
-	h := &httpcore.Request{Method: r.Method, URL: at, Header: r.Header.Clone(), Body: r.Body, Size: r.Size, Stall: r.Timeout,
-		Cookies: r.Cookies, Redirects: r.Redirects}
-	if h.Method == "" {
-		h.Method = http.MethodGet
+	if r.Header.Get("User-Agent") == "" {
+		r.Header.Set("User-Agent", c.UserAgent)
 	}
-	if h.Redirects == 0 {
-		h.Redirects = DefaultRedirects
-	}
-	if h.Header == nil {
-		h.Header = http.Header{}
-	}
-	if h.Header.Get("User-Agent") == "" {
-		h.Header.Set("User-Agent", c.options.UserAgent)
-	}
-	if user := at.User; user != nil && h.Header.Get("Authorization") == "" {
+	if user := at.User; user != nil && r.Header.Get("Authorization") == "" {
 		password, _ := user.Password()
-		h.Header.Set("Authorization", Basic(user.Username(), password))
+		r.Header.Set("Authorization", Basic(user.Username(), password))
 	}
 	at.User, at.Fragment = nil, ""
-	h.Redirect = func(status int, next *url.URL) error { return redirect(h, status, next) }
-	answer, err := c.core.Do(ctx, h)
+	r.Method, r.Redirects = cmp.Or(r.Method, http.MethodGet), cmp.Or(r.Redirects, DefaultRedirects)
+	r.Redirect = func(status int, next *url.URL) error { return redirect(r, status, next) }
+	answer, err := c.core.Do(ctx, r)
 	if err != nil {
-		return nil, failure(ctx, h.URL, err)
+		return nil, failure(ctx, r.URL, err)
 	}
-	return &Response{Response: answer, URL: h.URL, ctx: ctx}, nil
+	return &Response{Response: answer, URL: r.URL, ctx: ctx}, nil
 }
 
 // harmless headers travel to another origin; all others may be credentials.

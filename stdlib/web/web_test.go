@@ -36,7 +36,19 @@ func serve(t *testing.T, h http.HandlerFunc) *httptest.Server {
 	return s
 }
 
-func get(c *Client, r Request) (string, error) {
+func address(t *testing.T, raw string) *url.URL {
+	u, err := Parse(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+func get(c *Client, at string, r httpcore.Request) (string, error) {
+	var err error
+	if r.URL, err = Parse(at); err != nil {
+		return "", err
+	}
 	a, err := c.Do(context.Background(), &r)
 	if err != nil {
 		return "", err
@@ -68,7 +80,7 @@ func TestCredentialsStayWithTheirOrigin(t *testing.T) {
 	})
 	c := client(t, Options{})
 	header := http.Header{"Authorization": {"Bearer s3cret"}, "Cookie": {"s3cret"}, "X-Api-Key": {"s3cret"}, "Accept": {"text/plain"}}
-	body, err := get(c, Request{URL: first.URL, Header: header})
+	body, err := get(c, first.URL, httpcore.Request{Header: header})
 	if err != nil || body != "other" || there.Get("Accept") != "text/plain" {
 		t.Fatal(body, err, there)
 	}
@@ -77,21 +89,21 @@ func TestCredentialsStayWithTheirOrigin(t *testing.T) {
 			t.Errorf("%s went to another host", name)
 		}
 	}
-	if _, err := get(c, Request{URL: first.URL + "/here", Header: header}); err != nil || second.Get("Authorization") == "" {
+	if _, err := get(c, first.URL+"/here", httpcore.Request{Header: header}); err != nil || second.Get("Authorization") == "" {
 		t.Errorf("lost on the same host: %v", err)
 	}
 	there = nil
-	_, err = get(c, Request{Method: "PUT", URL: first.URL, Header: header, Size: 1,
+	_, err = get(c, first.URL, httpcore.Request{Method: "PUT", Header: header, Size: 1,
 		Body: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("x")), nil }})
 	if err == nil || !strings.Contains(err.Error(), "another host") || there != nil {
 		t.Errorf("a body followed to another host: %v", err)
 	}
 	for path, want := range map[string]string{"/loop": "more than 10 times", "/odd": "no address"} {
-		if _, err := get(c, Request{URL: first.URL + path}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := get(c, first.URL+path, httpcore.Request{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
-	if a, err := c.Do(context.Background(), &Request{URL: first.URL + "/here", Redirects: -1}); err != nil || a.StatusCode != 302 {
+	if a, err := c.Do(context.Background(), &httpcore.Request{URL: address(t, first.URL+"/here"), Redirects: -1}); err != nil || a.StatusCode != 302 {
 		t.Error(a, err)
 	} else {
 		a.Close()
@@ -109,7 +121,7 @@ func TestPermitIsAskedForEachHop(t *testing.T) {
 		}
 		return nil
 	}})
-	_, err := get(c, Request{URL: first.URL})
+	_, err := get(c, first.URL, httpcore.Request{})
 	if f := fault.Find(err); f == nil || f.Name() != "PermissionError" || "http://"+asked[0] != first.URL || "http://"+asked[1] != other.URL {
 		t.Error(err, asked)
 	}
@@ -122,15 +134,15 @@ func TestCertificatesAreVerified(t *testing.T) {
 		}
 	}))
 	defer s.Close()
-	if _, err := get(client(t, Options{}), Request{URL: s.URL}); err == nil || !strings.Contains(fault.Find(err).Facts().Hint, "ca_cert") {
+	if _, err := get(client(t, Options{}), s.URL, httpcore.Request{}); err == nil || !strings.Contains(fault.Find(err).Facts().Hint, "ca_cert") {
 		t.Error(err)
 	}
 	roots := s.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
 	trusting := client(t, Options{Roots: roots})
-	if _, err := get(trusting, Request{URL: s.URL}); err != nil {
+	if _, err := get(trusting, s.URL, httpcore.Request{}); err != nil {
 		t.Error(err)
 	}
-	if _, err := get(trusting, Request{URL: s.URL + "/down"}); err == nil || !strings.Contains(err.Error(), "https to http") {
+	if _, err := get(trusting, s.URL+"/down", httpcore.Request{}); err == nil || !strings.Contains(err.Error(), "https to http") {
 		t.Error(err)
 	}
 }
@@ -139,10 +151,10 @@ func TestProxyOfTheEnvironment(t *testing.T) {
 	proxy := serve(t, func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, "proxied "+r.URL.String()) })
 	env := map[string]string{"http_proxy": proxy.URL, "NO_PROXY": "direct.invalid"}
 	c := client(t, Options{Env: func(n string) (string, bool) { v, ok := env[n]; return v, ok }})
-	if body, err := get(c, Request{URL: "http://far.invalid/x"}); err != nil || body != "proxied http://far.invalid/x" {
+	if body, err := get(c, "http://far.invalid/x", httpcore.Request{}); err != nil || body != "proxied http://far.invalid/x" {
 		t.Error(body, err)
 	}
-	if _, err := get(c, Request{URL: "http://direct.invalid/x"}); err == nil {
+	if _, err := get(c, "http://direct.invalid/x", httpcore.Request{}); err == nil {
 		t.Error("NO_PROXY was not heeded")
 	}
 }
@@ -171,14 +183,14 @@ func TestBounds(t *testing.T) {
 	t.Cleanup(func() { close(stop) })
 	c := client(t, Options{})
 	for path, want := range map[string]string{"/long": "LimitError", "/slow": "", "/stuck": "TimeoutError", "/cut": "ConnectionError"} {
-		_, err := get(c, Request{URL: s.URL + path, Timeout: 250 * time.Millisecond})
+		_, err := get(c, s.URL+path, httpcore.Request{Stall: 250 * time.Millisecond})
 		if f := fault.Find(err); want == "" && err != nil || want != "" && (f == nil || f.Name() != want) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	time.AfterFunc(20*time.Millisecond, cancel)
-	if a, err := c.Do(ctx, &Request{URL: s.URL + "/stuck"}); err == nil {
+	if a, err := c.Do(ctx, &httpcore.Request{URL: address(t, s.URL+"/stuck")}); err == nil {
 		if _, err = a.Read(10); err != context.Canceled {
 			t.Error(err)
 		}
@@ -187,7 +199,7 @@ func TestBounds(t *testing.T) {
 
 func TestNoSecretsInErrors(t *testing.T) {
 	for _, at := range []string{"http://u:s3cret@127.0.0.1:1/s3cret?token=s3cret", "http://u:s3cret@%zz/", "s3cret", "http:///s3cret"} {
-		if _, err := get(client(t, Options{}), Request{URL: at}); err == nil || strings.Contains(err.Error(), "s3cret") {
+		if _, err := get(client(t, Options{}), at, httpcore.Request{}); err == nil || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("got %v", err)
 		}
 	}

@@ -1,0 +1,272 @@
+package stdlib
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"mime/multipart"
+	"net/textproto"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strings"
+	"sync"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"transect/client/fault"
+	"transect/client/transport/httpcore"
+	"transect/runtime/module"
+	"transect/runtime/vm"
+)
+
+// httpBody reads the option that gives the body.
+func httpBody(c *module.Call, r *httpcore.Request) error {
+	given := slices.DeleteFunc([]string{"json", "form", "body", "file"}, func(name string) bool { return c.Value(name) == lua.LNil })
+	if len(given) == 0 {
+		return nil
+	}
+	if len(given) > 1 {
+		return fault.Of(&fault.ParameterError{}, "options %s exclude each other", strings.Join(given, " and "))
+	}
+	switch given[0] {
+	case "json":
+		text, err := encodeValue(c, "json")
+		if err != nil {
+			return err
+		}
+		r.Header.Set("Content-Type", "application/json")
+		send(c, r, text)
+	case "form":
+		return httpForm(c, r)
+	case "body":
+		send(c, r, c.String("body"))
+	case "file":
+		f, err := fileToSend(c, c.String("file"))
+		if err != nil {
+			return err
+		}
+		send(c, r, f)
+	}
+	return nil
+}
+
+// encodeValue writes an argument as JSON.
+func encodeValue(c *module.Call, name string) (string, error) {
+	text, err := encodeJSON(c.Go(name), 0)
+	if err != nil {
+		err = fault.Of(&fault.ParameterError{}, "argument %s %w", name, err)
+	}
+	return text, err
+}
+
+// field is a named value of an option; in a form also a file.
+type field struct {
+	name, value string
+	file        *sentFile
+}
+
+// namedValues reads an option of names and values, sorted by name; a list gives a
+// name several values. A form may also hold files.
+func namedValues(c *module.Call, option string, files bool) (fields []field, err error) {
+	allowed := "a text, a number or a boolean"
+	if files {
+		allowed = "a text, a number, a boolean or { file = path }"
+	}
+	var add func(name string, v lua.LValue) error
+	add = func(name string, v lua.LValue) error {
+		t, isTable := v.(*lua.LTable)
+		switch {
+		case v.Type() == lua.LTString || v.Type() == lua.LTNumber || v.Type() == lua.LTBool:
+			fields = append(fields, field{name: name, value: v.String()})
+		case isTable && files && t.RawGetString("file") != lua.LNil:
+			f, err := formFile(c, name, t)
+			fields = append(fields, field{name: name, file: f})
+			return err
+		case isTable:
+			if k, _ := t.Next(lua.LNil); files && t.Len() == 0 && k != lua.LNil {
+				return fault.Hinted(fault.Of(&fault.ParameterError{}, "option form: %s is a table without a file", name),
+					`a file is { file = "photo.jpg" }, several values are a list`)
+			}
+			for i := 1; i <= t.Len(); i++ {
+				if err := add(name, t.RawGetInt(i)); err != nil {
+					return err
+				}
+			}
+		default:
+			return fault.Of(&fault.ParameterError{}, "option %s: %s must be %s, got a %s", option, name, allowed, v.Type())
+		}
+		return nil
+	}
+	if t := c.Table(option); t != nil {
+		t.ForEach(func(k, v lua.LValue) {
+			name, ok := k.(lua.LString)
+			switch {
+			case err != nil:
+			case !ok:
+				err = fault.Of(&fault.ParameterError{}, "option %s must have names, such as { name = \"value\" }", option)
+			default:
+				err = add(string(name), v)
+			}
+		})
+	}
+	sort.SliceStable(fields, func(i, j int) bool { return fields[i].name < fields[j].name })
+	return fields, err
+}
+
+func formFile(c *module.Call, field string, t *lua.LTable) (*sentFile, error) {
+	given, err := textFields("option form: "+field, t, "file", "name", "type")
+	if err != nil {
+		return nil, err
+	}
+	f, err := fileToSend(c, given["file"])
+	if err != nil {
+		return nil, err
+	}
+	if f.kind = "application/octet-stream"; given["type"] != "" {
+		f.kind = given["type"]
+	}
+	if given["name"] != "" {
+		f.name = given["name"]
+	}
+	return f, nil
+}
+
+// httpForm sends a form: in one line of text, or, with files in it, piece by
+// piece as they are read.
+func httpForm(c *module.Call, r *httpcore.Request) error {
+	fields, err := namedValues(c, "form", true)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(fields, func(f field) bool { return f.file != nil }) {
+		form := url.Values{}
+		for _, f := range fields {
+			form.Add(f.name, f.value)
+		}
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		send(c, r, form.Encode())
+		return nil
+	}
+	var text bytes.Buffer
+	var pieces []any // texts and files, alternating
+	w := multipart.NewWriter(&text)
+	for _, f := range fields {
+		if f.file == nil {
+			err = w.WriteField(f.name, f.value)
+		} else {
+			_, err = w.CreatePart(textproto.MIMEHeader{
+				"Content-Disposition": {multipart.FileContentDisposition(f.name, f.file.name)}, "Content-Type": {f.file.kind}})
+			pieces = append(pieces, text.String(), f.file)
+			text.Reset()
+		}
+		if err != nil {
+			return fault.Of(&fault.ParameterError{}, "option form: %w", err)
+		}
+	}
+	_ = w.Close() // to memory
+	r.Header.Set("Content-Type", w.FormDataContentType())
+	send(c, r, append(pieces, text.String())...)
+	return nil
+}
+
+// sentFile is a file that is part of a body, or all of it.
+type sentFile struct {
+	given, path string // as the script names it, and where it is
+	name, kind  string // in a form
+	size        int64
+}
+
+func fileToSend(c *module.Call, given string) (*sentFile, error) {
+	f := &sentFile{given: given, path: c.In.Path(given)}
+	f.name = filepath.Base(f.path)
+	return f, c.Blocking(func(context.Context) error {
+		info, err := c.In.Stat(f.path)
+		switch {
+		case err != nil:
+			return namedFile(given, err)
+		case !info.Mode().IsRegular():
+			return fault.Of(&fault.FileError{}, "%s: is no file", given)
+		}
+		f.size = info.Size()
+		return nil
+	})
+}
+
+// send makes a body of texts and files.
+func send(c *module.Call, r *httpcore.Request, pieces ...any) {
+	for _, p := range pieces {
+		switch p := p.(type) {
+		case string:
+			r.Size += int64(len(p))
+		case *sentFile:
+			r.Size += p.size
+		}
+	}
+	in := c.In
+	r.Body = func() (io.ReadCloser, error) {
+		b := &body{in: in, pieces: pieces}
+		return b, b.next()
+	}
+}
+
+// body reads texts and files; one file is open at a time.
+type body struct {
+	in     *vm.Interp
+	mu     sync.Mutex // an exchange that is given up closes while it reads
+	pieces []any
+	now    io.ReadCloser // nil at the end
+	name   string
+	left   int64 // of it
+}
+
+// next goes on with the next piece, if there is one.
+func (b *body) next() error {
+	if b.now != nil {
+		_ = b.now.Close() // it was only read
+		b.now = nil
+	}
+	if len(b.pieces) == 0 {
+		return nil
+	}
+	piece := b.pieces[0]
+	b.pieces = b.pieces[1:]
+	switch piece := piece.(type) {
+	case string:
+		b.now, b.left = io.NopCloser(strings.NewReader(piece)), int64(len(piece))
+	case *sentFile:
+		f, err := b.in.OpenToRead(piece.path)
+		if err != nil {
+			return namedFile(piece.given, err)
+		}
+		b.now, b.name, b.left = f, piece.path, piece.size
+	}
+	return nil
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for b.now != nil {
+		n, err := b.now.Read(p)
+		if b.left -= int64(n); b.left < 0 || err == io.EOF && b.left > 0 {
+			return 0, fault.Hinted(fault.Of(&fault.FileError{}, "%s changed while it was sent", b.name), "run again when nothing writes it")
+		}
+		if err == io.EOF {
+			err = b.next()
+		}
+		if n > 0 || err != nil {
+			return n, err
+		}
+	}
+	return 0, io.EOF
+}
+
+// Close closes the file that is open, and gives nothing more.
+func (b *body) Close() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.pieces = nil
+	return b.next()
+}
