@@ -4,11 +4,11 @@ import (
 	"context"
 	"hash"
 	"io"
-	"os"
 	"slices"
 
 	"transect/runtime/module"
 	"transect/stdlib/checksum"
+	"transect/stdlib/filetree"
 )
 
 var (
@@ -21,23 +21,17 @@ var (
 
 // hashFuncs declares the functions of a method.
 func hashFuncs(name, long string) []module.Func {
-	start := func(c *module.Call) (hash.Hash, error) { return checksum.New(name) }
+	call := func(c *module.Call) (any, error) { return sumOf(c, name) }
 	return []module.Func{
 		{
 			Name: name, Doc: "The " + long + " checksum of a text.",
-			Params: []module.Param{hashText, hashOption}, Returns: "the checksum",
-			Call: func(c *module.Call) (any, error) { return hashOfText(c, start) },
+			Params: []module.Param{hashText, hashOption}, Returns: "the checksum", Call: call,
 		},
 		{
 			Name: name + "_file", Doc: "The " + long + " checksum of a file, read piece by piece.",
-			Params: []module.Param{pathParam("the file"), hashOption}, Returns: "the checksum",
-			Call: func(c *module.Call) (any, error) { return hashOfFile(c, start) },
+			Params: []module.Param{pathParam("the file"), hashOption}, Returns: "the checksum", Call: call,
 		},
 	}
-}
-
-func keyedHash(c *module.Call) (hash.Hash, error) {
-	return checksum.NewKeyed(c.String("method"), []byte(c.String("key")))
 }
 
 var hashModule = &module.Module{
@@ -57,12 +51,12 @@ var hashModule = &module.Module{
 			{
 				Name: "hmac", Doc: "The HMAC of a text (RFC 2104), as used to sign webhooks.",
 				Params: []module.Param{hmacMethod, hmacKey, hashText, hashOption}, Returns: "the checksum",
-				Call: func(c *module.Call) (any, error) { return hashOfText(c, keyedHash) },
+				Call: func(c *module.Call) (any, error) { return sumOf(c, c.String("method")) },
 			},
 			{
 				Name: "hmac_file", Doc: "The HMAC of a file, read in pieces.",
 				Params: []module.Param{hmacMethod, hmacKey, pathParam("the file"), hashOption}, Returns: "the checksum",
-				Call: func(c *module.Call) (any, error) { return hashOfFile(c, keyedHash) },
+				Call: func(c *module.Call) (any, error) { return sumOf(c, c.String("method")) },
 			},
 			{
 				Name: "new", Doc: "Starts an incremental checksum.",
@@ -70,10 +64,7 @@ var hashModule = &module.Module{
 					{Name: "options", Fields: []module.Param{{Name: "key", Type: "string", Doc: "a secret, for a keyed checksum (HMAC)", Optional: true}}}},
 				Returns: "a hasher",
 				Call: func(c *module.Call) (any, error) {
-					h, err := checksum.New(c.String("method"))
-					if c.Has("key") {
-						h, err = keyedHash(c)
-					}
+					h, err := newHash(c, c.String("method"))
 					if err != nil {
 						return nil, err
 					}
@@ -113,47 +104,39 @@ var hasherType = &module.Type{
 	Text: func(self any) string { return "hasher (" + self.(*hasher).method + ")" },
 }
 
-func hashOfText(c *module.Call, start func(*module.Call) (hash.Hash, error)) (any, error) {
-	h, err := start(c)
+// newHash starts a checksum, keyed when the call has a key.
+func newHash(c *module.Call, method string) (hash.Hash, error) {
+	if c.Has("key") {
+		return checksum.NewKeyed(method, []byte(c.String("key")))
+	}
+	return checksum.New(method)
+}
+
+// sumOf is the checksum of the argument text, or of the file path.
+func sumOf(c *module.Call, method string) (any, error) {
+	h, err := newHash(c, method)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := io.WriteString(h, c.String("text")); err != nil {
+	if c.Has("path") {
+		err = hashFile(c, h)
+	} else {
+		_, err = io.WriteString(h, c.String("text"))
+	}
+	if err != nil {
 		return nil, err
 	}
 	return checksum.Text(h.Sum(nil), c.String("form"))
 }
 
-func hashOfFile(c *module.Call, start func(*module.Call) (hash.Hash, error)) (any, error) {
-	h, err := start(c)
+func hashFile(c *module.Call, h hash.Hash) error {
+	f, err := atPath(c, c.In.OpenToRead)
 	if err != nil {
-		return nil, err
-	}
-	path := c.In.Path(c.String("path"))
-	err = c.Blocking(func(ctx context.Context) error {
-		f, err := c.In.Open(path, os.O_RDONLY, 0)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		_, err = io.Copy(h, reader{ctx, f})
 		return err
-	})
-	if err != nil {
-		return nil, namedFile(c.String("path"), err)
 	}
-	return checksum.Text(h.Sum(nil), c.String("form"))
-}
-
-// reader stops reading when ctx ends.
-type reader struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (r reader) Read(p []byte) (int, error) {
-	if err := r.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return r.r.Read(p)
+	defer f.Close()
+	return namedFile(c.String("path"), c.Blocking(func(ctx context.Context) error {
+		_, err := io.Copy(h, filetree.Reader{Context: ctx, From: f})
+		return err
+	}))
 }

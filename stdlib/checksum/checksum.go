@@ -13,6 +13,7 @@ import (
 	"encoding/hex"
 	"hash"
 	"hash/crc32"
+	"slices"
 	"strings"
 
 	"github.com/cespare/xxhash/v2"
@@ -44,10 +45,8 @@ func New(method string) (hash.Hash, error) {
 
 // NewKeyed begins an HMAC.
 func NewKeyed(method string, key []byte) (hash.Hash, error) {
-	for _, m := range Keyed {
-		if m == method {
-			return hmac.New(made[method], key), nil
-		}
+	if slices.Contains(Keyed, method) {
+		return hmac.New(made[method], key), nil
 	}
 	return nil, unknown(method, Keyed)
 }
