@@ -1,6 +1,8 @@
 package stdlib
 
 import (
+	"slices"
+
 	"github.com/paulmach/orb"
 	"github.com/paulmach/orb/planar"
 
@@ -17,25 +19,11 @@ var (
 	}
 )
 
-// geoNumber declares a measure of a shape.
-func geoNumber(name, doc, returns string, f func(orb.Geometry) float64) module.Func {
-	return module.Func{
-		Name: name, Doc: doc, Params: []module.Param{geoShape}, Returns: returns,
-		Call: func(c *module.Call) (any, error) {
-			g, err := shape(c, "geometry")
-			if err != nil {
-				return nil, err
-			}
-			return f(g), nil
-		},
-	}
-}
-
 var geoModule = &module.Module{
 	Name: "geo",
 	Doc: "Makes, checks and measures GeoJSON: positions are { longitude, latitude } in degrees (WGS 84), results in metres. Lengths and areas are geodesic, on the WGS 84 ellipsoid " +
 		"(geodesics, Karney 2013), good to less than a millimetre; heights are kept by what makes geometries and ignored by what measures them. Nothing is cut at the antimeridian.",
-	Funcs: append(geoMakers, append([]module.Func{
+	Funcs: slices.Concat(geoMakers, []module.Func{
 		{
 			Name: "check", Doc: "Checks GeoJSON (RFC 7946); a ValueError names the wrong coordinate.",
 			Params: []module.Param{{Name: "value", Type: "table", Doc: "a geometry, Feature or FeatureCollection"}, {Name: "options", Fields: []module.Param{
@@ -47,114 +35,82 @@ var geoModule = &module.Module{
 		},
 		{
 			Name: "bbox", Doc: "The bounding box of a shape.", Params: []module.Param{geoShape}, Returns: "{ west, south, east, north }",
-			Call: func(c *module.Call) (any, error) {
-				g, err := shape(c, "geometry")
-				if err != nil {
-					return nil, err
-				}
-				return boxList(g.Bound()), nil
-			},
+			Call: shaped(func(s *shapes) any { return boxList(s.shape("geometry").Bound()) }),
 		},
 		{
 			Name: "bbox_pad", Doc: "Extends a box by a distance on each side, at most to the poles; one that would circle the globe spans -180 to 180.",
 			Params:  []module.Param{{Name: "bbox", Type: "any", Doc: "{ west, south, east, north }, or a shape"}, {Name: "metres", Type: "number", Doc: "how many"}},
 			Returns: "{ west, south, east, north }",
-			Call: func(c *module.Call) (any, error) {
-				b, err := box(c, "bbox")
-				if err != nil {
-					return nil, err
-				}
-				return boxList(geometry.Pad(b, c.Number("metres"))), nil
-			},
+			Call:    shaped(func(s *shapes) any { return boxList(geometry.Pad(s.box("bbox"), s.Number("metres"))) }),
 		},
 		{
 			Name: "bbox_intersects", Doc: "Reports whether two boxes share a point: a quick test before exact ones.",
 			Params:  []module.Param{{Name: "a", Type: "any", Doc: "{ west, south, east, north }, or a shape"}, {Name: "b", Type: "any", Doc: "the same"}},
 			Returns: "true or false",
-			Call: func(c *module.Call) (any, error) {
-				a, err := box(c, "a")
-				if err != nil {
-					return nil, err
-				}
-				b, err := box(c, "b")
-				return err == nil && a.Intersects(b), err
-			},
+			Call:    shaped(func(s *shapes) any { return s.box("a").Intersects(s.box("b")) }),
 		},
-		geoNumber("area", "The area of polygons, holes left out, on the ellipsoid. Edges are shortest lines; which way round a ring goes does not matter.", "square metres; 0 for points and lines", geometry.Area),
-		geoNumber("length", "The length of lines, and of the edges of polygons, on the ellipsoid.", "metres", geometry.Length),
+		{
+			Name: "area", Doc: "The area of polygons, holes left out, on the ellipsoid. Edges are shortest lines; which way round a ring goes does not matter.",
+			Params: []module.Param{geoShape}, Returns: "square metres; 0 for points and lines",
+			Call: shaped(func(s *shapes) any { return geometry.Area(s.shape("geometry")) }),
+		},
+		{
+			Name: "length", Doc: "The length of lines, and of the edges of polygons, on the ellipsoid.",
+			Params: []module.Param{geoShape}, Returns: "metres",
+			Call: shaped(func(s *shapes) any { return geometry.Length(s.shape("geometry")) }),
+		},
 		{
 			Name: "distance", Doc: "The geodesic distance between two points.", Params: []module.Param{geoPoint("a"), geoPoint("b")}, Returns: "metres",
-			Call: func(c *module.Call) (any, error) {
-				a, err := position(c, "a")
-				if err != nil {
-					return nil, err
-				}
-				b, err := position(c, "b")
-				return geometry.Between(a, b).Metres, err
-			},
+			Call: shaped(func(s *shapes) any { return geometry.Between(s.point("a"), s.point("b")).Metres }),
 		},
 		{
 			Name: "bearing", Doc: "The azimuth at a of the geodesic to b.", Params: []module.Param{geoPoint("a"), geoPoint("b")},
 			Returns: "degrees clockwise from north, 0 to 360",
-			Call: func(c *module.Call) (any, error) {
-				a, err := position(c, "a")
-				if err != nil {
-					return nil, err
+			Call: shaped(func(s *shapes) any {
+				azimuth := geometry.Between(s.point("a"), s.point("b")).Start
+				if azimuth < 0 {
+					azimuth += 360
 				}
-				b, err := position(c, "b")
-				d := geometry.Between(a, b).Start
-				if d < 0 {
-					d += 360
-				}
-				return d, err
-			},
+				return azimuth
+			}),
 		},
 		{
 			Name: "destination", Doc: "The point at a distance and azimuth, along the geodesic.",
 			Params:  []module.Param{geoPoint("from"), {Name: "bearing", Type: "number", Doc: "degrees clockwise from north"}, {Name: "metres", Type: "number", Doc: "how far"}},
 			Returns: "a Point",
-			Call: func(c *module.Call) (any, error) {
-				from, err := position(c, "from")
-				if err != nil {
-					return nil, err
-				}
-				return geometry.GeoJSON(geometry.From(from, c.Number("bearing"), c.Number("metres"))), nil
-			},
+			Call: shaped(func(s *shapes) any {
+				return geometry.GeoJSON(geometry.From(s.point("from"), s.Number("bearing"), s.Number("metres")))
+			}),
 		},
 		{
 			Name: "contains", Doc: "Reports whether a point lies inside or on the border of polygons, outside their holes. Edges are straight in longitude and latitude.",
 			Params: []module.Param{{Name: "area", Type: "any", Doc: "a Polygon or MultiPolygon, as such or in a Feature, collection or resource"}, geoPoint("point")}, Returns: "true or false",
-			Call: func(c *module.Call) (any, error) {
-				area, err := shape(c, "area")
-				if err != nil {
-					return nil, err
-				}
-				p, err := position(c, "point")
-				if err != nil {
-					return nil, err
-				}
-				inside, areas := geometry.Contains(area, p)
+			Call: shaped(func(s *shapes) any {
+				area := s.shape("area")
+				inside, areas := geometry.Contains(area, s.point("point"))
 				if !areas {
-					return nil, fault.Of(&fault.ParameterError{}, "argument area must hold a Polygon or MultiPolygon, got a %s", area.GeoJSONType())
+					s.fail(fault.Of(&fault.ParameterError{}, "argument area must hold a Polygon or MultiPolygon, got a %s", area.GeoJSONType()))
 				}
-				return inside, nil
-			},
+				return inside
+			}),
 		},
 		{
 			Name: "centroid", Doc: "The centroid: of the area of polygons, the length of lines, or points. It may lie outside the shape.",
 			Params: []module.Param{geoShape}, Returns: "a Point",
-			Call: onPlane(func(g orb.Geometry) (orb.Geometry, error) { p, _ := planar.CentroidArea(g); return p, nil }),
+			Call: shaped(func(s *shapes) any {
+				return s.onPlane(func(g orb.Geometry) (orb.Geometry, error) { p, _ := planar.CentroidArea(g); return p, nil })
+			}),
 		},
 		{
 			Name: "hull", Doc: "The convex hull.", Params: []module.Param{geoShape}, Returns: "a Polygon",
-			Call: onPlane(geometry.Hull),
+			Call: shaped(func(s *shapes) any { return s.onPlane(geometry.Hull) }),
 		},
 		{
 			Name: "simplify", Doc: "Removes positions closer to the line than the tolerance (Douglas-Peucker). Rings keep at least a triangle.",
 			Params: []module.Param{geoShape, {Name: "tolerance", Type: "number", Doc: "how far the line may move, in the unit"}, {Name: "options", Fields: []module.Param{
 				{Name: "unit", Type: "string", Doc: "of the tolerance", Default: "metres", Choices: []string{"metres", "degrees"}}}}},
 			Returns: "a geometry",
-			Call:    simplified,
+			Call:    shaped(simplified),
 		},
-	}, wktFuncs...)...),
+	}, wktFuncs),
 }

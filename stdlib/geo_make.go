@@ -9,16 +9,17 @@ import (
 	"transect/runtime/module"
 )
 
-// geoMaker declares the function that makes a geometry of coordinates.
-func geoMaker(name, typ, doc, positions string, shape func(any) any) module.Func {
+// geoMaker declares the function that makes an object of the list in a member;
+// shape brings the list into form.
+func geoMaker(name, typ, doc, member, list string, shape func(any) any) module.Func {
 	return module.Func{
-		Name: name, Doc: doc, Params: []module.Param{{Name: "coordinates", Type: "table", Doc: positions}}, Returns: "a " + typ,
+		Name: name, Doc: doc, Params: []module.Param{{Name: member, Type: "table", Doc: list}}, Returns: "a " + typ,
 		Call: func(c *module.Call) (any, error) {
-			v := c.Go("coordinates")
+			v := c.Go(member)
 			if _, empty := v.(schema.Empty); empty {
 				v = []any{}
 			}
-			return made(map[string]any{"type": typ, "coordinates": shape(v)})
+			return made(map[string]any{"type": typ, member: shape(v)})
 		},
 	}
 }
@@ -39,46 +40,28 @@ var geoMakers = []module.Func{
 			return made(map[string]any{"type": "Point", "coordinates": at})
 		},
 	},
-	geoMaker("line", "LineString", "Makes a LineString.", "a list of positions", same),
-	geoMaker("polygon", "Polygon", "Makes a Polygon. Rings that are not closed are closed.", "a ring of positions, or a list of rings, the outer one first", polygonOf),
-	geoMaker("multi_point", "MultiPoint", "Makes a MultiPoint.", "a list of positions", same),
-	geoMaker("multi_line", "MultiLineString", "Makes a MultiLineString.", "a list of lists of positions", same),
-	geoMaker("multi_polygon", "MultiPolygon", "Makes a MultiPolygon. Rings that are not closed are closed.", "a list of polygons, each a ring or a list of rings", func(v any) any { return each(v, polygonOf) }),
-	{
-		Name: "collection", Doc: "Makes a GeometryCollection.", Params: []module.Param{{Name: "geometries", Type: "table", Doc: "a list of geometries"}}, Returns: "a GeometryCollection",
-		Call: func(c *module.Call) (any, error) { return makeList(c, "GeometryCollection", "geometries") },
-	},
+	geoMaker("line", "LineString", "Makes a LineString.", "coordinates", "a list of positions", same),
+	geoMaker("polygon", "Polygon", "Makes a Polygon. Rings that are not closed are closed.", "coordinates", "a ring of positions, or a list of rings, the outer one first", polygonOf),
+	geoMaker("multi_point", "MultiPoint", "Makes a MultiPoint.", "coordinates", "a list of positions", same),
+	geoMaker("multi_line", "MultiLineString", "Makes a MultiLineString.", "coordinates", "a list of lists of positions", same),
+	geoMaker("multi_polygon", "MultiPolygon", "Makes a MultiPolygon. Rings that are not closed are closed.", "coordinates", "a list of polygons, each a ring or a list of rings", func(v any) any { return each(v, polygonOf) }),
+	geoMaker("collection", "GeometryCollection", "Makes a GeometryCollection.", "geometries", "a list of geometries", same),
 	{
 		Name: "feature", Doc: "Makes a Feature: a geometry with properties.",
 		Params: []module.Param{{Name: "geometry", Type: "table", Doc: "a geometry"}, {Name: "properties", Type: "table", Doc: "its properties", Optional: true},
 			{Name: "id", Type: "string|number", Doc: "its id", Optional: true}},
 		Returns: "a Feature",
 		Call: func(c *module.Call) (any, error) {
-			f := map[string]any{"type": "Feature", "geometry": c.Go("geometry"), "properties": map[string]any{}}
-			if c.Has("properties") {
-				f["properties"] = c.Go("properties")
-				if _, empty := f["properties"].(schema.Empty); empty {
-					f["properties"] = map[string]any{}
+			f := map[string]any{"type": "Feature", "properties": map[string]any{}}
+			for _, member := range []string{"geometry", "properties", "id"} {
+				if c.Has(member) {
+					f[member] = c.Go(member)
 				}
-			}
-			if c.Has("id") {
-				f["id"] = c.Go("id")
 			}
 			return made(f)
 		},
 	},
-	{
-		Name: "features", Doc: "Makes a FeatureCollection.", Params: []module.Param{{Name: "features", Type: "table", Doc: "a list of Features"}}, Returns: "a FeatureCollection",
-		Call: func(c *module.Call) (any, error) { return makeList(c, "FeatureCollection", "features") },
-	},
-}
-
-func makeList(c *module.Call, typ, member string) (any, error) {
-	v := c.Go(member)
-	if _, empty := v.(schema.Empty); empty {
-		v = []any{}
-	}
-	return made(map[string]any{"type": typ, member: v})
+	geoMaker("features", "FeatureCollection", "Makes a FeatureCollection.", "features", "a list of Features", same),
 }
 
 // made is a new object, checked.

@@ -35,85 +35,96 @@ func geoObject(c *module.Call, name string) (map[string]any, error) {
 	return plain.(map[string]any), nil
 }
 
-// shape reads an argument as a geometry to work on.
-func shape(c *module.Call, name string) (orb.Geometry, error) {
-	o, err := geoObject(c, name)
-	if err != nil {
-		return nil, err
-	}
-	g, ok := geometry.Of(o)
-	if !ok {
-		return nil, fault.Of(&fault.ValueError{}, "argument %s has no geometry", name)
-	}
-	return g, nil
+// shapes reads the shapes among the arguments of a call. The first error stays;
+// what is read after it is a point at 0, 0.
+type shapes struct {
+	*module.Call
+	err error
 }
 
-// position reads an argument that is a point.
-func position(c *module.Call, name string) (orb.Point, error) {
-	g, err := shape(c, name)
-	if err != nil {
-		return orb.Point{}, err
+// shaped makes the call of a function that works on shapes.
+func shaped(f func(s *shapes) any) func(*module.Call) (any, error) {
+	return func(c *module.Call) (any, error) {
+		s := &shapes{Call: c}
+		v := f(s)
+		return v, s.err
 	}
+}
+
+func (s *shapes) fail(err error) {
+	if s.err == nil {
+		s.err = err
+	}
+}
+
+// shape reads an argument as a geometry to work on.
+func (s *shapes) shape(name string) orb.Geometry {
+	o, err := geoObject(s.Call, name)
+	g, ok := geometry.Of(o)
+	if err == nil && !ok {
+		err = fault.Of(&fault.ValueError{}, "argument %s has no geometry", name)
+	}
+	if err != nil {
+		s.fail(err)
+		return orb.Point{}
+	}
+	return g
+}
+
+// point reads an argument that is a point.
+func (s *shapes) point(name string) orb.Point {
+	g := s.shape(name)
 	p, ok := g.(orb.Point)
 	if !ok {
-		return p, fault.Of(&fault.ParameterError{}, "argument %s must be a Point or { longitude, latitude }, got a %s", name, g.GeoJSONType())
+		s.fail(fault.Of(&fault.ParameterError{}, "argument %s must be a Point or { longitude, latitude }, got a %s", name, g.GeoJSONType()))
 	}
-	return p, nil
+	return p
 }
 
 // box reads an argument that is a box, or the box of a shape.
-func box(c *module.Call, name string) (orb.Bound, error) {
-	if t, ok := c.Value(name).(*lua.LTable); ok && t.Len() == 4 {
-		var n [4]float64
-		for i := range n {
-			v, ok := t.RawGetInt(i + 1).(lua.LNumber)
-			if !ok {
-				return orb.Bound{}, fault.Of(&fault.BoundingBoxError{}, "argument %s must be { west, south, east, north }, four numbers", name)
-			}
-			n[i] = float64(v)
-		}
-		if !(n[0] <= n[2] && n[1] <= n[3]) {
-			return orb.Bound{}, fault.Of(&fault.BoundingBoxError{}, "argument %s: west must not lie east of east, nor south north of north", name)
-		}
-		return orb.Bound{Min: orb.Point{n[0], n[1]}, Max: orb.Point{n[2], n[3]}}, nil
+func (s *shapes) box(name string) orb.Bound {
+	t, ok := s.Value(name).(*lua.LTable)
+	if !ok || t.Len() != 4 {
+		return s.shape(name).Bound()
 	}
-	g, err := shape(c, name)
-	if err != nil {
-		return orb.Bound{}, err
+	var n [4]float64
+	for i := range n {
+		v, ok := t.RawGetInt(i + 1).(lua.LNumber)
+		if !ok {
+			s.fail(fault.Of(&fault.BoundingBoxError{}, "argument %s must be { west, south, east, north }, four numbers", name))
+		}
+		n[i] = float64(v)
 	}
-	return g.Bound(), nil
+	if !(n[0] <= n[2] && n[1] <= n[3]) {
+		s.fail(fault.Of(&fault.BoundingBoxError{}, "argument %s: west must not lie east of east, nor south north of north", name))
+	}
+	return orb.Bound{Min: orb.Point{n[0], n[1]}, Max: orb.Point{n[2], n[3]}}
 }
 
 func boxList(b orb.Bound) []any { return []any{b.Min[0], b.Min[1], b.Max[0], b.Max[1]} }
 
-// onPlane declares a function that works on the plane.
-func onPlane(f func(orb.Geometry) (orb.Geometry, error)) func(*module.Call) (any, error) {
-	return func(c *module.Call) (any, error) {
-		g, err := shape(c, "geometry")
-		if err != nil {
-			return nil, err
-		}
-		if g, err = geometry.OnPlane(g, f); err != nil {
-			return nil, err
-		}
-		return geometry.GeoJSON(g), nil
+// onPlane applies f to the argument geometry in its local plane.
+func (s *shapes) onPlane(f func(orb.Geometry) (orb.Geometry, error)) any {
+	g, err := geometry.OnPlane(s.shape("geometry"), f)
+	if err != nil {
+		s.fail(err)
+		return nil
 	}
+	return geometry.GeoJSON(g)
 }
 
-func simplified(c *module.Call) (any, error) {
-	tolerance := c.Number("tolerance")
+func simplified(s *shapes) any {
+	tolerance := s.Number("tolerance")
 	if !(tolerance > 0) || math.IsInf(tolerance, 0) {
-		return nil, fault.Of(&fault.ParameterError{}, "argument tolerance must be positive, got %v", tolerance)
+		s.fail(fault.Of(&fault.ParameterError{}, "argument tolerance must be positive, got %v", tolerance))
+		return nil
 	}
 	reduce := func(g orb.Geometry) (orb.Geometry, error) {
 		return geometry.Simplify(g, simplify.DouglasPeucker(tolerance)), nil
 	}
-	if c.String("unit") == "metres" {
-		return onPlane(reduce)(c)
+	if s.String("unit") == "metres" {
+		return s.onPlane(reduce)
 	}
-	g, err := shape(c, "geometry")
-	if err != nil {
-		return nil, err
-	}
-	return geometry.GeoJSON(geometry.Simplify(orb.Clone(g), simplify.DouglasPeucker(tolerance))), nil
+	g, _ := reduce(orb.Clone(s.shape("geometry")))
+	return geometry.GeoJSON(g)
 }

@@ -84,10 +84,8 @@ func flatten(v any) any {
 		}
 	case []any:
 		if len(v) > 2 {
-			if _, nested := v[0].([]any); !nested {
-				if _, member := v[0].(map[string]any); !member {
-					return v[:2]
-				}
+			if _, position := geojson.Number(v[0]); position {
+				return v[:2]
 			}
 		}
 		for i := range v {
