@@ -3,7 +3,6 @@ package stdlib
 import (
 	"context"
 	"path/filepath"
-	"sync"
 
 	lua "github.com/yuin/gopher-lua"
 
@@ -11,10 +10,11 @@ import (
 	"transect/client/imagery"
 	"transect/runtime/module"
 	"transect/runtime/sandbox"
-	"transect/runtime/vm"
 )
 
 const photoFields = "a table of path, name, size (bytes), format, width, height (pixels), latitude, longitude (degrees), altitude, relative_altitude (metres), yaw, pitch, roll (degrees), acquired, make, model, focal_length, focal_length_35 (for a 35 mm frame), sensor_width (mm), band, capture_id; what the photo does not say is absent"
+
+var scanOptions = module.Param{Name: "options", Fields: []module.Param{{Name: "recursive", Type: "boolean", Doc: "include subfolders", Default: false}}}
 
 var imageryModule = &module.Module{
 	Name: "imagery",
@@ -25,12 +25,7 @@ var imageryModule = &module.Module{
 			Params:  []module.Param{{Name: "path", Type: "string", Doc: "the photo"}},
 			Returns: photoFields,
 			Call: func(c *module.Call) (any, error) {
-				var photo imagery.Photo
-				path := c.In.Path(c.String("path"))
-				err := c.Blocking(func(context.Context) (err error) {
-					photo, err = readPhoto(c.In, path)
-					return err
-				})
+				photo, err := readPhoto(c, c.String("path"))
 				return photoTable(photo), err
 			},
 		},
@@ -38,7 +33,7 @@ var imageryModule = &module.Module{
 			Name: "scan", Doc: "Reads the photos of a folder. Empty or damaged photos, photos without position and duplicates become problems; the others still count.",
 			Params: []module.Param{
 				{Name: "folder", Type: "string", Doc: "the folder"},
-				{Name: "options", Fields: []module.Param{{Name: "recursive", Type: "boolean", Doc: "include subfolders", Default: false}}},
+				scanOptions,
 			},
 			Returns: "a table of photos (each as read gives it), problems (path, name, cause, message, hint), date (of the first photo), footprint (a ring of positions), area (square metres) and bytes",
 			Call:    scan,
@@ -48,7 +43,7 @@ var imageryModule = &module.Module{
 				"A photo that is empty, broken or without position comes with what is wrong with it; copies of another are not found.",
 			Params: []module.Param{
 				{Name: "source", Type: "string|table", Doc: "a folder, or a list of files"},
-				{Name: "options", Fields: []module.Param{{Name: "recursive", Type: "boolean", Doc: "include subfolders", Default: false}}},
+				scanOptions,
 			},
 			Returns: "an iterator of photos, each as read gives it, with a problem (cause, message, hint) or nil",
 			Call:    eachPhoto,
@@ -58,24 +53,23 @@ var imageryModule = &module.Module{
 }
 
 // readPhoto reads a photo that the script may read.
-func readPhoto(in *vm.Interp, path string) (imagery.Photo, error) {
-	if err := in.Permit(sandbox.Read, path); err != nil { // before anything is known of the file
-		return imagery.Photo{}, err
+func readPhoto(c *module.Call, path string) (photo imagery.Photo, err error) {
+	path = c.In.Path(path)
+	if err := c.In.Permit(sandbox.Read, path); err != nil { // before anything is known of the file
+		return photo, err
 	}
-	return imagery.Opener(in.OpenToRead).Read(path)
+	err = c.Blocking(func(context.Context) (err error) { photo, err = imagery.Opener(c.In.OpenToRead).Read(path); return err })
+	return photo, err
 }
 
 func scan(c *module.Call) (any, error) {
-	var survey imagery.Survey
 	folder := c.In.Path(c.String("folder"))
-	recursive := c.Bool("recursive")
-	err := c.Blocking(func(ctx context.Context) (err error) {
-		if err := c.In.Permit(sandbox.Read, folder); err != nil {
-			return err
-		}
-		survey, err = imagery.Scan(ctx, folder, imagery.ScanOptions{Recursive: recursive, Among: c.In.Readable, Open: c.In.OpenToRead})
-		return err
-	})
+	if err := c.In.Permit(sandbox.Read, folder); err != nil {
+		return nil, err
+	}
+	options := imagery.ScanOptions{Recursive: c.Bool("recursive"), Among: c.In.Readable, Open: c.In.OpenToRead}
+	var survey imagery.Survey
+	err := c.Blocking(func(ctx context.Context) (err error) { survey, err = imagery.Scan(ctx, folder, options); return err })
 	if err != nil {
 		return nil, err
 	}
@@ -91,11 +85,7 @@ func scan(c *module.Call) (any, error) {
 	}
 	out := map[string]any{"photos": photos, "problems": problems, "area": survey.Area, "bytes": survey.Bytes}
 	if len(survey.Footprint) > 0 {
-		ring := make([]any, len(survey.Footprint))
-		for i, p := range survey.Footprint {
-			ring[i] = []any{p[0], p[1]}
-		}
-		out["footprint"] = ring
+		out["footprint"] = survey.Footprint
 	}
 	if !survey.Date.IsZero() {
 		out["date"] = survey.Date
@@ -116,9 +106,9 @@ func photoTable(p imagery.Photo) map[string]any {
 	if p.HasPosition {
 		t["latitude"], t["longitude"] = p.Latitude, p.Longitude
 	}
-	for name, v := range map[string]*float64{"altitude": p.Altitude, "relative_altitude": p.RelativeAltitude, "yaw": p.Yaw, "pitch": p.Pitch, "roll": p.Roll} {
-		if v != nil {
-			t[name] = *v
+	for name, v := range photoNumbers(&p) {
+		if *v != nil {
+			t[name] = **v
 		}
 	}
 	if !p.Acquired.IsZero() {
@@ -129,12 +119,22 @@ func photoTable(p imagery.Photo) map[string]any {
 			t[name] = v
 		}
 	}
-	for name, v := range map[string]float64{"focal_length": p.FocalLength, "focal_length_35": p.FocalLength35, "sensor_width": p.SensorWidth} {
-		if v > 0 {
-			t[name] = v
+	for name, v := range photoLens(&p) {
+		if *v > 0 {
+			t[name] = *v
 		}
 	}
 	return t
+}
+
+// photoNumbers are the numbers a photo may have, by name.
+func photoNumbers(p *imagery.Photo) map[string]**float64 {
+	return map[string]**float64{"altitude": &p.Altitude, "relative_altitude": &p.RelativeAltitude, "yaw": &p.Yaw, "pitch": &p.Pitch, "roll": &p.Roll}
+}
+
+// photoLens are the measures of the camera, by name; 0 is unknown.
+func photoLens(p *imagery.Photo) map[string]*float64 {
+	return map[string]*float64{"focal_length": &p.FocalLength, "focal_length_35": &p.FocalLength35, "sensor_width": &p.SensorWidth}
 }
 
 func problemTable(p imagery.Problem, name string) map[string]any {
@@ -178,31 +178,16 @@ func eachPhoto(c *module.Call) (any, error) {
 		c.In.Options().Logger.Warn(p.String())
 	}
 	r := imagery.NewReader(files, c.In.OpenToRead)
-	var mu sync.Mutex // several tasks may read from one
-	return c.L.NewFunction(func(L *lua.LState) int {
-		var photo imagery.Photo
-		var problem *imagery.Problem
-		ok := false
-		err := vm.Blocking(L, func(ctx context.Context) (err error) {
-			mu.Lock()
-			defer mu.Unlock()
-			photo, problem, ok, err = r.Next(ctx)
-			return err
-		})
-		if err != nil {
-			vm.Raise(L, fault.In("imagery.each", err))
-		}
-		if !ok {
-			L.Push(lua.LNil)
-			return 1
+	return blockingIterator(c, func(ctx context.Context) (module.Values, error) {
+		photo, problem, ok, err := r.Next(ctx)
+		if !ok || err != nil {
+			return nil, err
 		}
 		t := photoTable(photo)
 		t["name"] = name(photo.Path)
-		L.Push(vm.ToLua(L, t))
 		if problem == nil {
-			return 1
+			return module.Values{t}, nil
 		}
-		L.Push(vm.ToLua(L, problemTable(*problem, name(photo.Path))))
-		return 2
+		return module.Values{t, problemTable(*problem, name(photo.Path))}, nil
 	}), nil
 }

@@ -1,7 +1,6 @@
 package stdlib
 
 import (
-	"context"
 	"path/filepath"
 	"strings"
 
@@ -42,23 +41,17 @@ func footprint(c *module.Call) (any, error) {
 		return nil, err
 	}
 	o := p.Outline()
-	assumed := make([]any, len(o.Missing))
-	var missing []string
+	assumed := make([]string, len(o.Missing))
 	for i, f := range o.Missing {
 		assumed[i] = string(f)
-		missing = append(missing, string(f))
 	}
 	switch {
 	case !p.HasPosition:
 		return nil, fault.Hinted(fault.Of(&fault.ValueError{}, "%s has no position", name), "write it into the photo's EXIF record, or pass a table with latitude and longitude")
-	case len(missing) > 0 && c.String("missing") == "error":
-		return nil, fault.Hinted(fault.Of(&fault.ValueError{}, "%s does not say its %s", name, enumerated(missing)), "%s", viewHint(o.Missing))
+	case len(assumed) > 0 && c.String("missing") == "error":
+		return nil, fault.Hinted(fault.Of(&fault.ValueError{}, "%s does not say its %s", name, enumerated(assumed)), "%s", viewHint(o.Missing))
 	case o.Ring == nil:
 		return nil, fault.Of(&fault.ValueError{}, "%s looks at the sky or the horizon (pitch %v): it shows no ground nearby", name, *p.Pitch)
-	}
-	ring := make([]any, len(o.Ring))
-	for i, at := range o.Ring {
-		ring[i] = []any{at[0], at[1]}
 	}
 	properties := map[string]any{"name": name, "area": imagery.Area(o.Ring), "cut": o.Cut, "assumed": assumed}
 	for name, v := range map[string]float64{"height": o.Height, "ground_sample_distance": o.Pixel} {
@@ -66,7 +59,7 @@ func footprint(c *module.Call) (any, error) {
 			properties[name] = v
 		}
 	}
-	return map[string]any{"type": "Feature", "properties": properties, "geometry": map[string]any{"type": "Polygon", "coordinates": []any{ring}}}, nil
+	return map[string]any{"type": "Feature", "properties": properties, "geometry": map[string]any{"type": "Polygon", "coordinates": []any{o.Ring}}}, nil
 }
 
 // viewHint says how to give what is missing.
@@ -99,12 +92,8 @@ func enumerated(list []string) string {
 func viewedPhoto(c *module.Call) (p imagery.Photo, name string, err error) {
 	t := c.Table("photo")
 	if t == nil {
-		path := c.In.Path(c.String("photo"))
-		err := c.Blocking(func(context.Context) (err error) {
-			p, err = readPhoto(c.In, path)
-			return err
-		})
-		return p, filepath.Base(path), err
+		p, err := readPhoto(c, c.String("photo"))
+		return p, filepath.Base(c.String("photo")), err
 	}
 	name = "the photo"
 	if text, ok := t.RawGetString("name").(lua.LString); ok {
@@ -119,8 +108,7 @@ func viewedPhoto(c *module.Call) (p imagery.Photo, name string, err error) {
 		if !ok {
 			return nil
 		}
-		f := float64(n)
-		return &f
+		return new(float64(n))
 	}
 	plain := func(field string) float64 {
 		if n := number(field); n != nil {
@@ -130,31 +118,33 @@ func viewedPhoto(c *module.Call) (p imagery.Photo, name string, err error) {
 	}
 	if lat, lon := number("latitude"), number("longitude"); lat != nil && lon != nil {
 		if !(*lat >= -90 && *lat <= 90 && *lon >= -180 && *lon <= 180) {
-			return p, name, fault.Of(&fault.ValueError{}, "argument photo: latitude %v and longitude %v are no place", *lat, *lon)
+			return p, name, fault.Of(&fault.ValueError{}, "argument photo: latitude %v and longitude %v are not on the globe", *lat, *lon)
 		}
 		p.HasPosition, p.Latitude, p.Longitude = true, *lat, *lon
 	}
 	p.Width, p.Height = int(plain("width")), int(plain("height"))
-	p.Altitude, p.RelativeAltitude = number("altitude"), number("relative_altitude")
-	p.Yaw, p.Pitch, p.Roll = number("yaw"), number("pitch"), number("roll")
-	p.FocalLength, p.FocalLength35, p.SensorWidth = plain("focal_length"), plain("focal_length_35"), plain("sensor_width")
+	for name, to := range photoNumbers(&p) {
+		*to = number(name)
+	}
+	for name, to := range photoLens(&p) {
+		*to = plain(name)
+	}
 	return p, name, err
 }
 
 // knownView takes over what the options say.
 func knownView(c *module.Call, p *imagery.Photo) error {
-	for name, at := range map[string]**float64{"yaw": &p.Yaw, "pitch": &p.Pitch, "roll": &p.Roll} {
+	for name, to := range photoNumbers(p) {
 		if c.Has(name) {
-			n := c.Number(name)
-			*at = &n
+			*to = new(c.Number(name))
 		}
 	}
-	for name, at := range map[string]*float64{"focal_length_35": &p.FocalLength35, "sensor_width": &p.SensorWidth} {
+	for name, to := range photoLens(p) {
 		if !c.Has(name) {
 			continue
 		}
-		if *at = c.Number(name); !(*at > 0) {
-			return fault.Of(&fault.ParameterError{}, "option %s must be positive, got %v", name, *at)
+		if *to = c.Number(name); !(*to > 0) {
+			return fault.Of(&fault.ParameterError{}, "option %s must be positive, got %v", name, *to)
 		}
 	}
 	if c.Has("sensor_width") && !c.Has("focal_length_35") {
@@ -164,14 +154,12 @@ func knownView(c *module.Call, p *imagery.Photo) error {
 	case c.Has("height") && c.Has("ground"):
 		return fault.Of(&fault.ParameterError{}, "give either height or ground")
 	case c.Has("height"):
-		h := c.Number("height")
-		p.RelativeAltitude = &h
+		p.RelativeAltitude = new(c.Number("height"))
 	case c.Has("ground"):
 		if p.Altitude == nil {
 			return fault.Of(&fault.ValueError{}, "the photo does not say its altitude, from which ground would give the height")
 		}
-		h := *p.Altitude - c.Number("ground")
-		p.RelativeAltitude = &h
+		p.RelativeAltitude = new(*p.Altitude - c.Number("ground"))
 	default:
 		return nil
 	}

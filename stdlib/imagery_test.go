@@ -74,7 +74,7 @@ var imageryCases = map[string]string{
 		refused("ValueError", "does not say its altitude", imagery.footprint, photo, { ground = 1 })
 		refused("ParameterError", "did you mean height", imagery.footprint, photo, { hieght = 1 })
 		refused("ParameterError", "latitude must be a number, got a string", imagery.footprint, { latitude = "52", longitude = 4 })
-		refused("ValueError", "are no place", imagery.footprint, { latitude = 152, longitude = 4 })`,
+		refused("ValueError", "are not on the globe", imagery.footprint, { latitude = 152, longitude = 4 })`,
 }
 
 func TestImagery(t *testing.T) {
