@@ -17,16 +17,8 @@ import (
 // no end.
 const mostRows = 100_000
 
-func layTable(c *module.Call) (string, error) {
-	most, err := limit(c, "limit")
-	if err != nil {
-		return "", err
-	}
-	width, err := limit(c, "width")
-	if err != nil {
-		return "", err
-	}
-	rows, more, err := tableRows(c, most)
+func layTable(c *module.Call) (any, error) {
+	rows, more, err := tableRows(c, c.Int("limit"))
 	if err != nil {
 		return "", err
 	}
@@ -50,7 +42,7 @@ func layTable(c *module.Call) (string, error) {
 		for j, name := range columns {
 			v := c.L.GetField(fields, name)
 			right[j] = right[j] && (v.Type() == lua.LTNumber || v == lua.LNil)
-			row = append(row, cell(c.L, v, width))
+			row = append(row, cell(c.L, v, c.Int("width")))
 		}
 		w.AppendRow(row)
 	}

@@ -8,6 +8,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/bindings"
+	"transect/runtime/vm"
 )
 
 const (
@@ -143,12 +144,12 @@ func (p *printer) table(t *lua.LTable, lead, end string, depth int) {
 	defer delete(p.seen, t)
 	p.add(indent + lead + "{")
 	row := "" // short list entries share a line
-	entries(t, func(k, v lua.LValue) bool {
+	for k, v := range vm.Entries(t) {
 		if len(p.lines) >= p.max {
 			p.left++
-			return true
+			continue
 		}
-		lead := key(k)
+		lead := vm.KeyText(k, quoted)
 		if k == lua.LNil && isShort(v) {
 			if next := p.line(v, depth+1) + ","; row == "" {
 				row = next
@@ -158,7 +159,7 @@ func (p *printer) table(t *lua.LTable, lead, end string, depth int) {
 				p.add(indent + "  " + row)
 				row = next
 			}
-			return true
+			continue
 		}
 		if row != "" {
 			p.add(indent + "  " + row)
@@ -169,8 +170,7 @@ func (p *printer) table(t *lua.LTable, lead, end string, depth int) {
 		} else {
 			p.add(indent + "  " + lead + p.short(v, max(10, p.width-len(indent)-3-text.StringWidth(lead)), depth+1) + ",")
 		}
-		return true
-	})
+	}
 	if row != "" {
 		p.add(indent + "  " + row)
 	}

@@ -3,7 +3,6 @@ package repl
 import (
 	"fmt"
 	"math"
-	"sort"
 	"strconv"
 	"strings"
 	"unicode"
@@ -78,18 +77,17 @@ func (p *printer) flat(t *lua.LTable, depth int) string {
 	var b strings.Builder
 	b.WriteString("{")
 	first, whole := true, true
-	entries(t, func(k, v lua.LValue) bool {
+	for k, v := range vm.Entries(t) {
 		if b.Len() > 4*maxString {
 			whole = false
-			return false
+			break
 		}
 		if !first {
 			b.WriteString(",")
 		}
 		first = false
-		b.WriteString(" " + key(k) + p.line(v, depth+1))
-		return true
-	})
+		b.WriteString(" " + vm.KeyText(k, quoted) + p.line(v, depth+1))
+	}
 	switch {
 	case !whole:
 		return b.String() + ", " + cut
@@ -97,49 +95,6 @@ func (p *printer) flat(t *lua.LTable, depth int) string {
 		return "{}"
 	}
 	return b.String() + " }"
-}
-
-// entries iterates over a table: the list in order, then the keys sorted. The
-// key of a list entry is nil.
-func entries(t *lua.LTable, each func(k, v lua.LValue) bool) {
-	n := t.Len()
-	for i := 1; i <= n; i++ {
-		if !each(lua.LNil, t.RawGetInt(i)) {
-			return
-		}
-	}
-	var keys []lua.LValue
-	t.ForEach(func(k, _ lua.LValue) {
-		if i, ok := k.(lua.LNumber); !ok || i < 1 || int(i) > n || lua.LNumber(int(i)) != i {
-			keys = append(keys, k)
-		}
-	})
-	sort.SliceStable(keys, func(i, j int) bool {
-		a, aok := keys[i].(lua.LNumber)
-		b, bok := keys[j].(lua.LNumber)
-		if aok && bok {
-			return a < b
-		}
-		return keys[i].String() < keys[j].String()
-	})
-	for _, k := range keys {
-		if !each(k, t.RawGet(k)) {
-			return
-		}
-	}
-}
-
-func key(k lua.LValue) string {
-	switch k := k.(type) {
-	case *lua.LNilType:
-		return ""
-	case lua.LString:
-		if word().FindString(string(k)) == string(k) && k != "" {
-			return string(k) + " = "
-		}
-		return "[" + quoted(string(k)) + "] = "
-	}
-	return "[" + k.String() + "] = "
 }
 
 // tostring is the value's own text, or the error of its __tostring.

@@ -1,7 +1,9 @@
 package vm
 
 import (
-	"sort"
+	"cmp"
+	"iter"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -62,42 +64,19 @@ func (s *printer) table(t *lua.LTable, depth int) {
 	}
 	s.within = append(s.within, t)
 	defer func() { s.within = s.within[:len(s.within)-1] }()
-	n := 0
-	more := func() bool { // there is room for another entry
+	n, lead := 0, "{ "
+	for k, v := range Entries(t) {
 		if n++; n > shownEntries || s.Len() > shownTotal {
-			if n > 0 {
-				s.WriteString(", …")
-				n = -1 << 30 // once
-			}
-			return false
-		}
-		s.WriteString([]string{"{ ", ", "}[min(n-1, 1)])
-		return true
-	}
-	length := t.Len()
-	for i := 1; i <= length; i++ {
-		if !more() {
+			s.WriteString(lead + "…")
 			break
 		}
-		s.value(t.RawGetInt(i), depth+1)
-	}
-	var keys []lua.LValue
-	t.ForEach(func(k, _ lua.LValue) {
-		if i, ok := k.(lua.LNumber); !ok || i < 1 || int(i) > length || lua.LNumber(int(i)) != i {
-			keys = append(keys, k)
-		}
-	})
-	sort.Slice(keys, func(i, j int) bool { return keys[i].String() < keys[j].String() })
-	for _, k := range keys {
-		if n < 0 || !more() {
-			break
-		}
-		s.key(k)
+		s.WriteString(lead + KeyText(k, quotedText))
+		lead = ", "
 		if secretKey(k.String()) {
 			s.WriteString("…")
-			continue
+		} else {
+			s.value(v, depth+1)
 		}
-		s.value(t.RawGet(k), depth+1)
 	}
 	if n == 0 {
 		s.WriteString("{}")
@@ -106,19 +85,57 @@ func (s *printer) table(t *lua.LTable, depth int) {
 	s.WriteString(" }")
 }
 
-func (s *printer) key(k lua.LValue) {
-	name, ok := k.(lua.LString)
-	plain := ok && name != "" && strings.IndexFunc(string(name), func(r rune) bool {
-		return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
-	}) < 0 && (name[0] < '0' || name[0] > '9')
-	switch {
-	case plain:
-		s.WriteString(string(name) + " = ")
-	case ok:
-		s.WriteString("[" + quotedText(string(name)) + "] = ")
-	default:
-		s.WriteString("[" + k.String() + "] = ")
+// Entries iterates over a table as people read it: the list in order, with nil as
+// key, then the other keys, sorted.
+func Entries(t *lua.LTable) iter.Seq2[lua.LValue, lua.LValue] {
+	return func(yield func(k, v lua.LValue) bool) {
+		n := t.Len()
+		for i := 1; i <= n; i++ {
+			if !yield(lua.LNil, t.RawGetInt(i)) {
+				return
+			}
+		}
+		var keys []lua.LValue
+		t.ForEach(func(k, _ lua.LValue) {
+			if i, ok := k.(lua.LNumber); !ok || i < 1 || int(i) > n || lua.LNumber(int(i)) != i {
+				keys = append(keys, k)
+			}
+		})
+		slices.SortStableFunc(keys, func(a, b lua.LValue) int {
+			x, ok := a.(lua.LNumber)
+			if y, both := b.(lua.LNumber); ok && both {
+				return cmp.Compare(x, y)
+			}
+			return cmp.Compare(a.String(), b.String())
+		})
+		for _, k := range keys {
+			if !yield(k, t.RawGet(k)) {
+				return
+			}
+		}
 	}
+}
+
+// KeyText is what stands before a value in Lua source: name = , ["a b"] = , or
+// nothing in the list.
+func KeyText(k lua.LValue, quote func(string) string) string {
+	switch k := k.(type) {
+	case *lua.LNilType:
+		return ""
+	case lua.LString:
+		if isName(string(k)) {
+			return string(k) + " = "
+		}
+		return "[" + quote(string(k)) + "] = "
+	}
+	return "[" + k.String() + "] = "
+}
+
+// isName reports whether a text is written without quotes as a key.
+func isName(text string) bool {
+	return text != "" && (text[0] < '0' || text[0] > '9') && strings.IndexFunc(text, func(r rune) bool {
+		return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	}) < 0
 }
 
 func secretKey(name string) bool {
