@@ -4,13 +4,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
 	"transect/runtime/module"
-	"transect/runtime/vm"
 )
 
 // channel hands values from task to task. It belongs to whoever holds the
@@ -38,13 +36,10 @@ func (w *waiter) serve() {
 
 // wait lets other tasks go on until w is served.
 func await(c *module.Call, queue *[]*waiter, w *waiter) error {
-	var limit time.Duration
-	if c.Has("timeout") {
-		limit = max(c.Seconds("timeout"), 1)
-	}
+	limited, limit := c.Has("timeout"), c.Seconds("timeout")
 	*queue = append(*queue, w)
 	err := c.Blocking(func(ctx context.Context) error {
-		if limit > 0 {
+		if limited {
 			var cancel context.CancelFunc
 			ctx, cancel = context.WithTimeoutCause(ctx, limit, fault.Of(&fault.TimeoutError{}, "nobody came within %s", limit))
 			defer cancel()
@@ -149,15 +144,9 @@ var channelType = &module.Type{
 			Returns: "an iterator",
 			Call: func(c *module.Call) (any, error) {
 				ch := c.Self.(*channel)
-				return c.L.NewFunction(func(L *lua.LState) int {
-					here := *c
-					here.L = L // perhaps another task's
-					v, err := ch.receive(&here)
-					if err != nil {
-						vm.Raise(L, fault.In("channel:each", err))
-					}
-					L.Push(v)
-					return 1
+				return c.Iterator(func(c *module.Call) (module.Values, error) {
+					v, err := ch.receive(c)
+					return module.Values{v}, err
 				}), nil
 			},
 		},
@@ -182,13 +171,9 @@ var channelType = &module.Type{
 
 var channelFunc = module.Func{
 	Name: "channel", Doc: "Makes a channel between tasks.",
-	Params:  []module.Param{{Name: "room", Type: "integer", Doc: "capacity of the buffer; with 0, send waits for a receiver", Default: 0}},
+	Params:  []module.Param{{Name: "room", Type: "integer", Doc: "capacity of the buffer; with 0, send waits for a receiver", Default: 0, Min: new(0.0), Max: new(float64(1 << 20))}},
 	Returns: "a channel",
 	Call: func(c *module.Call) (any, error) {
-		room := c.Int("room")
-		if room < 0 || room > 1<<20 {
-			return nil, fault.Of(&fault.ParameterError{}, "argument room must be between 0 and %d, got %d", 1<<20, room)
-		}
-		return module.NewObject(c.L, channelType, &channel{room: room}), nil
+		return module.NewObject(c.L, channelType, &channel{room: c.Int("room")}), nil
 	},
 }

@@ -7,7 +7,6 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
-	"transect/client/schema"
 	"transect/runtime/module"
 	"transect/stdlib/csvtext"
 )
@@ -23,7 +22,7 @@ var (
 		{Name: "types", Type: "table", Doc: "types of columns that are not text: number, integer or boolean by name (by index without header); an empty field is then absent", Optional: true},
 		{Name: "comment", Type: "string", Doc: "lines that begin with this character are skipped", Optional: true},
 		{Name: "trim", Type: "boolean", Doc: "remove spaces around fields", Default: false},
-		{Name: "skip", Type: "integer", Doc: "lines before the table", Default: 0, Min: schema.Bound(0)},
+		{Name: "skip", Type: "integer", Doc: "lines before the table", Default: 0, Min: new(0.0)},
 		{Name: "decimal", Type: "string", Doc: "decimal separator of numbers, such as a comma", Default: "."},
 	}}
 	csvColumns = module.Param{Name: "header", Type: "boolean|table", Doc: "the columns in order, written as first row; false for lists without one. " +

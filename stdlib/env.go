@@ -2,38 +2,38 @@ package stdlib
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
 	"transect/client/fault"
 	"transect/client/schema"
 	"transect/runtime/module"
+	"transect/runtime/vm"
 	"transect/stdlib/dotenv"
 )
 
 var envName = module.Param{Name: "name", Type: "string", Doc: "the variable"}
 
-// envFunc declares a reader of variables of one type.
-func envFunc(name string, typ schema.Type, doc string, read func(text string) (any, string)) module.Func {
+// envFunc declares a reader of variables of one type; want names it in errors.
+func envFunc(name string, typ schema.Type, doc, want string, read func(text string) (v any, ok bool)) module.Func {
 	return module.Func{
 		Name: name, Doc: doc + " One that is not set, or empty, gives the default; without a default a ConfigError says so.",
 		Params:  []module.Param{envName, {Name: "default", Type: typ, Doc: "returned when the variable is unset", Optional: true}},
 		Returns: "its value",
 		Call: func(c *module.Call) (any, error) {
-			text, err := lookupEnv(c)
-			switch {
-			case err != nil:
-				return nil, err
-			case text == "" && c.Has("default"):
+			text, err := required(c)
+			if _, unset := err.(*fault.ConfigError); unset && c.Has("default") {
 				return c.Value("default"), nil
-			case text == "":
-				return nil, unset(c.String("name"))
 			}
-			v, want := read(text)
-			if want != "" { // the value may be a secret
-				return nil, fault.Of(&fault.ConfigError{}, "the environment variable %s must be %s", c.String("name"), want)
+			if err != nil {
+				return nil, err
 			}
-			return v, nil
+			v, ok := read(strings.TrimSpace(text))
+			if !ok { // the value may be a secret
+				err = fault.Of(&fault.ConfigError{}, "the environment variable %s must be %s", c.String("name"), want)
+			}
+			return v, err
 		},
 	}
 }
@@ -47,46 +47,29 @@ var envModule = &module.Module{
 			Params:  []module.Param{envName, {Name: "default", Type: "any", Doc: "returned when the variable is unset or empty"}},
 			Returns: "its text, or the default, or nil",
 			Call: func(c *module.Call) (any, error) {
-				text, err := lookupEnv(c)
-				if err != nil || text != "" {
-					return text, err
+				text, _, err := c.In.Env(c.String("name"))
+				if text == "" {
+					return c.Value("default"), err
 				}
-				return c.Value("default"), nil
+				return text, err
 			},
 		},
 		{
 			Name: "require", Doc: "Reads a required variable; a missing one is a ConfigError.",
 			Params: []module.Param{envName}, Returns: "its text",
-			Call: func(c *module.Call) (any, error) {
-				text, err := lookupEnv(c)
-				if err == nil && text == "" {
-					err = unset(c.String("name"))
-				}
-				return text, err
-			},
+			Call: func(c *module.Call) (any, error) { return required(c) },
 		},
-		envFunc("number", "number", "Reads a variable that holds a number.", func(text string) (any, string) {
-			n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-			if err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
-				return nil, "a number"
-			}
-			return n, ""
+		envFunc("number", "number", "Reads a variable that holds a number.", "a number", func(text string) (any, bool) {
+			n, err := strconv.ParseFloat(text, 64)
+			return n, err == nil && !math.IsNaN(n) && !math.IsInf(n, 0)
 		}),
-		envFunc("integer", "integer", "Reads a variable that holds a whole number.", func(text string) (any, string) {
-			n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
-			if err != nil || n > 1<<53 || n < -1<<53 {
-				return nil, "a whole number"
-			}
-			return n, ""
+		envFunc("integer", "integer", "Reads a variable that holds a whole number.", "a whole number", func(text string) (any, bool) {
+			n, err := strconv.ParseInt(text, 10, 64)
+			return n, err == nil && n <= vm.MaxExact && n >= -vm.MaxExact
 		}),
-		envFunc("boolean", "boolean", "Reads a variable that is a switch: true, yes, on, 1, or false, no, off, 0.", func(text string) (any, string) {
-			switch strings.ToLower(strings.TrimSpace(text)) {
-			case "true", "yes", "on", "1":
-				return true, ""
-			case "false", "no", "off", "0":
-				return false, ""
-			}
-			return nil, "true or false"
+		envFunc("boolean", "boolean", "Reads a variable that is a switch: true, yes, on, 1, or false, no, off, 0.", "true or false", func(text string) (any, bool) {
+			yes := slices.Contains([]string{"true", "yes", "on", "1"}, strings.ToLower(text))
+			return yes, yes || slices.Contains([]string{"false", "no", "off", "0"}, strings.ToLower(text))
 		}),
 		{
 			Name: "load", Doc: "Reads a file of NAME=value lines, such as .env, and adds its variables to the environment of this run; those set already win. " +
@@ -113,12 +96,12 @@ var envModule = &module.Module{
 	},
 }
 
-func lookupEnv(c *module.Call) (string, error) {
+// required is the text of the argument name's variable.
+func required(c *module.Call) (string, error) {
 	name := c.String("name")
 	text, _, err := c.In.Env(name)
+	if err == nil && text == "" {
+		err = fault.Hinted(fault.Of(&fault.ConfigError{}, "the environment variable %s is not set", name), "set it, or load a .env file that does")
+	}
 	return text, err
-}
-
-func unset(name string) error {
-	return fault.Hinted(fault.Of(&fault.ConfigError{}, "the environment variable %s is not set", name), "set it, or load a .env file that does")
 }

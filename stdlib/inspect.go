@@ -14,15 +14,15 @@ import (
 var (
 	inspectAny    = module.Param{Name: "value", Type: "any", Doc: "what to show"}
 	inspectLimits = module.Param{Name: "options", Fields: []module.Param{
-		{Name: "depth", Type: "integer", Min: atLeastOne, Doc: "how many levels of tables to show; deeper ones are { … }", Optional: true},
-		{Name: "items", Type: "integer", Min: atLeastOne, Doc: "how many items of each table to show", Optional: true},
-		{Name: "width", Type: "integer", Min: atLeastOne, Doc: "how many characters of each text to show", Optional: true},
+		{Name: "depth", Type: "integer", Min: new(1.0), Doc: "how many levels of tables to show; deeper ones are { … }", Optional: true},
+		{Name: "items", Type: "integer", Min: new(1.0), Doc: "how many items of each table to show", Optional: true},
+		{Name: "width", Type: "integer", Min: new(1.0), Doc: "how many characters of each text to show", Optional: true},
 	}}
 	inspectRows    = module.Param{Name: "rows", Type: "any", Doc: "a list of tables or resources, or an iterator of them"}
 	inspectColumns = module.Param{Name: "columns", Type: "table", Doc: "the fields to show, in order; all of the first row's if left out", Optional: true}
 	tableLimits    = module.Param{Name: "options", Fields: []module.Param{
-		{Name: "limit", Type: "integer", Min: atLeastOne, Doc: "how many rows to show; a line says that there are more", Optional: true},
-		{Name: "width", Type: "integer", Min: atLeastOne, Doc: "how many characters of each field to show", Optional: true},
+		{Name: "limit", Type: "integer", Min: new(1.0), Doc: "how many rows to show; a line says that there are more", Optional: true},
+		{Name: "width", Type: "integer", Min: new(1.0), Doc: "how many characters of each field to show", Optional: true},
 	}}
 )
 
