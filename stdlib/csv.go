@@ -54,17 +54,13 @@ var csvModule = &module.Module{
 			Returns: "the text",
 			Call: func(c *module.Call) (any, error) {
 				var b bytes.Buffer
-				w, err := newRowWriter(c, &b)
-				if err != nil {
-					return nil, err
-				}
-				rows := c.Table("rows")
+				w, rows := newRowWriter(c, &b), c.Table("rows")
 				for i := 1; i <= rows.Len(); i++ {
 					if err := w.write(c.L, rows.RawGetInt(i)); err != nil {
 						return nil, err
 					}
 				}
-				err = w.out.Flush()
+				err := w.out.Flush()
 				return b.Bytes(), err
 			},
 		},
@@ -78,44 +74,44 @@ var csvModule = &module.Module{
 			Params:  []module.Param{pathParam("the file"), {Name: "options", Fields: csvEncoding}},
 			Returns: "a csv_writer",
 			Call: func(c *module.Call) (any, error) {
-				w, err := newCSVWriter(c)
-				return module.NewObject(c.L, csvWriterType, w), err
+				return module.NewObject(c.L, csvWriterType, newCSVWriter(c)), nil
 			},
 		},
 	},
 }
 
 // dialect reads the options of a dialect that were given.
-func dialect(c *module.Call) (csvtext.Dialect, error) {
-	d := csvtext.Dialect{Skip: c.Int("skip"), Encoding: c.String("encoding"), Trim: c.Bool("trim"), CRLF: c.Bool("crlf"), BOM: c.Bool("bom")}
-	for _, o := range []struct {
-		name string
-		to   *byte
-	}{{"separator", &d.Separator}, {"quote", &d.Quote}, {"comment", &d.Comment}, {"decimal", &d.Decimal}} {
-		text := c.String(o.name)
-		if !c.Has(o.name) || text == "" && o.name == "quote" {
-			continue
+func dialect(c *module.Call) csvtext.Dialect {
+	char := func(name string) byte {
+		text := c.String(name)
+		if !c.Has(name) || text == "" && name == "quote" {
+			return 0
 		}
 		if len(text) != 1 || text[0] >= 0x80 || text == "\n" || text == "\r" {
-			return d, fault.Of(&fault.ParameterError{}, "option %s must be one character, got %q", o.name, text)
+			c.Raise(fault.Of(&fault.ParameterError{}, "option %s must be one character, got %q", name, text))
 		}
-		*o.to = text[0]
+		return text[0]
 	}
-	return d, nil
+	return csvtext.Dialect{Separator: char("separator"), Quote: char("quote"), Comment: char("comment"), Decimal: char("decimal"),
+		Skip: c.Int("skip"), Encoding: c.String("encoding"), Trim: c.Bool("trim"), CRLF: c.Bool("crlf"), BOM: c.Bool("bom")}
 }
 
-// columnList reads a list of names that are all different.
-func columnList(t *lua.LTable) ([]string, error) {
-	var names []string
+// columnList reads the option header: the names of a list, all different; nil for
+// another value.
+func columnList(c *module.Call) (names []string) {
+	t := c.Table("header")
+	if t == nil {
+		return nil
+	}
 	for i := 1; i <= t.Len(); i++ {
 		name := t.RawGetInt(i)
 		if name.Type() != lua.LTString || slices.Contains(names, name.String()) {
-			return nil, fault.Of(&fault.ParameterError{}, "option header must be a list of different names; item %d is %s", i, name.String())
+			c.Raise(fault.Of(&fault.ParameterError{}, "option header must be a list of different names; item %d is %s", i, name.String()))
 		}
 		names = append(names, name.String())
 	}
 	if len(names) == 0 {
-		return nil, fault.Of(&fault.ParameterError{}, "option header names no column")
+		c.Raise(fault.Of(&fault.ParameterError{}, "option header names no column"))
 	}
-	return names, nil
+	return names
 }

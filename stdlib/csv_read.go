@@ -26,46 +26,33 @@ type csvTable struct {
 }
 
 // newTable reads the options and the header.
-func newTable(c *module.Call, r io.Reader) (*csvTable, error) {
-	d, err := dialect(c)
-	if err != nil {
-		return nil, err
-	}
-	t := &csvTable{types: map[string]string{}}
-	if t.in, err = csvtext.NewReader(r, d); err != nil {
-		return nil, err
-	}
+func newTable(c *module.Call, r io.Reader) *csvTable {
+	in, err := csvtext.NewReader(r, dialect(c))
+	c.Must(err)
+	t := &csvTable{in: in, header: columnList(c), types: map[string]string{}}
 	if types := c.Table("types"); types != nil {
 		types.ForEach(func(k, v lua.LValue) {
 			name := v.String()
 			if t.types[k.String()] = name; !slices.Contains(csvtext.Types, name) {
-				err = fault.Of(&fault.ParameterError{}, "option types: column %s must be one of %s, got %q%s", k, strings.Join(csvtext.Types, ", "), name,
-					suggest.Suffix(name, csvtext.Types))
+				c.Raise(fault.Of(&fault.ParameterError{}, "option types: column %s must be one of %s, got %q%s", k, strings.Join(csvtext.Types, ", "), name,
+					suggest.Suffix(name, csvtext.Types)))
 			}
 		})
 	}
-	if err != nil {
-		return nil, err
+	if c.Bool("header") && t.header == nil {
+		c.Must(c.Blocking(func(context.Context) (err error) { t.header, err = in.Header(); return err }))
 	}
-	switch h := c.Value("header").(type) {
-	case *lua.LTable:
-		t.header, err = columnList(h)
-	case lua.LBool:
-		if bool(h) {
-			err = c.Blocking(func(context.Context) (err error) { t.header, err = t.in.Header(); return err })
-		}
+	if len(t.header) == 0 { // lists, or an empty file
+		return t
 	}
-	if err != nil || len(t.header) == 0 { // lists, or an empty file
-		return t, err
-	}
-	t.in.SetWidth(len(t.header))
+	in.SetWidth(len(t.header))
 	for _, name := range slices.Sorted(maps.Keys(t.types)) {
 		if !slices.Contains(t.header, name) {
-			return nil, fault.Hinted(fault.Of(&fault.ParameterError{}, "option types: there is no column %s%s", name, suggest.Suffix(name, t.header)),
-				"the columns are %s", strings.Join(t.header, ", "))
+			c.Raise(fault.Hinted(fault.Of(&fault.ParameterError{}, "option types: there is no column %s%s", name, suggest.Suffix(name, t.header)),
+				"the columns are %s", strings.Join(t.header, ", ")))
 		}
 	}
-	return t, nil
+	return t
 }
 
 // row makes the table of a record.
@@ -91,15 +78,9 @@ func (t *csvTable) row(L *lua.LState, record []string, line int) (*lua.LTable, e
 }
 
 func csvRead(c *module.Call) (any, error) {
-	f, err := atPath(c, c.In.OpenToRead)
-	if err != nil {
-		return nil, err
-	}
+	f := atPath(c, c.In.OpenToRead)
 	c.In.OnClose(func() { _ = f.Close() }) // where the loop is left
-	t, err := newTable(c, f)
-	if err != nil {
-		return nil, err
-	}
+	t := newTable(c, f)
 	name := c.String("path")
 	var reading sync.Mutex // several tasks may share the iterator
 	return c.Iterator(func(c *module.Call) (module.Values, error) {
@@ -130,10 +111,7 @@ func csvRead(c *module.Call) (any, error) {
 }
 
 func csvParse(c *module.Call) (any, error) {
-	t, err := newTable(c, strings.NewReader(c.String("text")))
-	if err != nil {
-		return nil, err
-	}
+	t := newTable(c, strings.NewReader(c.String("text")))
 	rows := c.L.NewTable()
 	vm.MarkList(rows)
 	for n := 1; ; n++ {

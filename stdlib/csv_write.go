@@ -25,28 +25,19 @@ type rowWriter struct {
 	rows    int
 }
 
-func newRowWriter(c *module.Call, w io.Writer) (*rowWriter, error) {
-	d, err := dialect(c)
-	if err != nil {
-		return nil, err
-	}
-	r := &rowWriter{}
-	if r.out, err = csvtext.NewWriter(w, d); err != nil {
-		return nil, err
-	}
-	switch h := c.Value("header").(type) {
-	case *lua.LTable:
-		if r.columns, err = columnList(h); err != nil {
-			return nil, err
-		}
-		return r, r.out.Write(r.columns)
-	case lua.LBool:
-		if bool(h) {
-			return nil, fault.Of(&fault.ParameterError{}, `option header must list the columns to write, such as { "id", "name" }`)
-		}
+func newRowWriter(c *module.Call, w io.Writer) *rowWriter {
+	out, err := csvtext.NewWriter(w, dialect(c))
+	c.Must(err)
+	r := &rowWriter{out: out, columns: columnList(c)}
+	switch {
+	case r.columns != nil:
+		c.Must(out.Write(r.columns))
+	case c.Bool("header"):
+		c.Raise(fault.Of(&fault.ParameterError{}, `option header must list the columns to write, such as { "id", "name" }`))
+	case c.Has("header"):
 		r.columns = []string{}
 	}
-	return r, nil
+	return r
 }
 
 // write writes a row, after the header when the first row decides on it.
@@ -168,16 +159,14 @@ var csvWriterType = &module.Type{
 	Text: func(self any) string { return "csv_writer (" + self.(*csvWriter).name + ")" },
 }
 
-func newCSVWriter(c *module.Call) (*csvWriter, error) {
-	f, err := atPath(c, c.In.Create)
-	if err != nil {
-		return nil, err
-	}
-	w := &csvWriter{file: f, name: c.String("path")}
-	if w.rows, err = newRowWriter(c, f); err != nil {
-		f.Discard()
-		return nil, err
-	}
+func newCSVWriter(c *module.Call) *csvWriter {
+	w := &csvWriter{file: atPath(c, c.In.Create), name: c.String("path")}
+	defer func() {
+		if w.rows == nil { // an option is wrong
+			w.discard()
+		}
+	}()
+	w.rows = newRowWriter(c, w.file)
 	in := c.In
 	in.OnClose(func() {
 		if !w.closed {
@@ -185,7 +174,7 @@ func newCSVWriter(c *module.Call) (*csvWriter, error) {
 			w.discard()
 		}
 	})
-	return w, nil
+	return w
 }
 
 func (w *csvWriter) close(c *module.Call) error {
@@ -213,10 +202,7 @@ func (w *csvWriter) discard() {
 
 func csvWrite(c *module.Call) (any, error) {
 	next := itemsOf(c, "rows")
-	w, err := newCSVWriter(c)
-	if err != nil {
-		return nil, err
-	}
+	w := newCSVWriter(c)
 	defer w.discard()
 	for row := next(); row != nil; row = next() {
 		if err := w.rows.write(c.L, row[0]); err != nil {

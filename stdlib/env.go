@@ -77,10 +77,7 @@ var envModule = &module.Module{
 			Params:  []module.Param{{Name: "path", Type: "string", Doc: "the file", Default: ".env"}},
 			Returns: "a table of the file's variables",
 			Call: func(c *module.Call) (any, error) {
-				data, err := atPath(c, c.In.ReadFile)
-				if err != nil {
-					return nil, err
-				}
+				data := atPath(c, c.In.ReadFile)
 				values, line, why := dotenv.Parse(string(data))
 				if why != "" {
 					return nil, fault.Hinted(fault.Of(&fault.FileError{}, "%s, line %d: %s", c.String("path"), line, why), "write NAME=value")

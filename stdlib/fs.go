@@ -31,7 +31,7 @@ var fsModule = &module.Module{
 	Funcs: []module.Func{
 		{
 			Name: "read", Doc: "Reads a whole file.", Params: []module.Param{pathParam("the file")}, Returns: "its bytes",
-			Call: func(c *module.Call) (any, error) { return atPath(c, c.In.ReadFile) },
+			Call: func(c *module.Call) (any, error) { return atPath(c, c.In.ReadFile), nil },
 		},
 		{
 			Name: "write", Doc: "Writes a file atomically: readers see the old or the new content, also after a crash.",
@@ -45,24 +45,18 @@ var fsModule = &module.Module{
 		{
 			Name: "stat", Doc: "Describes a file or folder.", Params: []module.Param{pathParam("a path")},
 			Returns: "a table: name, size in bytes, type (file, dir or other), modified in seconds since 1970",
-			Call: func(c *module.Call) (any, error) {
-				info, err := atPath(c, c.In.Stat)
-				if err != nil {
-					return nil, err
-				}
-				return describe(info), nil
-			},
+			Call:    func(c *module.Call) (any, error) { return describe(atPath(c, c.In.Stat)), nil },
 		},
 		{
 			Name: "list", Doc: "Lists the names in a folder, sorted.", Params: []module.Param{{Name: "path", Type: "string", Doc: "the folder", Default: "."}},
 			Returns: "a list of names",
 			Call: func(c *module.Call) (any, error) {
-				entries, err := atPath(c, c.In.ReadDir)
+				entries := atPath(c, c.In.ReadDir)
 				names := make([]string, len(entries))
 				for i, e := range entries {
 					names[i] = e.Name()
 				}
-				return names, err
+				return names, nil
 			},
 		},
 		{
@@ -158,9 +152,7 @@ var fsModule = &module.Module{
 					return nil, fault.Of(&fault.ParameterError{}, "argument name must be the name of a file, without a folder, got %q", name)
 				}
 				dir, err := c.In.TempDir("transect-")
-				if err != nil {
-					return nil, ownPath(err)
-				}
+				c.Must(ownPath(err))
 				path := filepath.Join(dir, name)
 				f, err := c.In.Open(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 				if err == nil {
@@ -190,19 +182,24 @@ func kindFunc(name, doc string, is func(fs.FileMode) bool) module.Func {
 	return module.Func{
 		Name: name, Doc: doc, Params: []module.Param{pathParam("a path")}, Returns: "true or false",
 		Call: func(c *module.Call) (any, error) {
-			info, err := atPath(c, c.In.Stat)
+			found := false
+			err := onFile(c, func(path string) error {
+				info, err := c.In.Stat(path)
+				found = err == nil && is(info.Mode())
+				return err
+			})
 			if errors.Is(err, fs.ErrNotExist) {
-				return false, nil
+				err = nil
 			}
-			return err == nil && is(info.Mode()), err
+			return found, err
 		},
 	}
 }
 
 // atPath is what f finds at the argument path, without the interpreter lock.
-func atPath[T any](c *module.Call, f func(path string) (T, error)) (found T, err error) {
-	err = onFile(c, func(path string) (err error) { found, err = f(path); return err })
-	return found, err
+func atPath[T any](c *module.Call, f func(path string) (T, error)) (found T) {
+	c.Must(onFile(c, func(path string) (err error) { found, err = f(path); return err }))
+	return found
 }
 
 // onFile runs f on the argument path without the interpreter lock.

@@ -20,10 +20,7 @@ import (
 // fileLines iterates over the lines of the file that the argument path names.
 // value makes of a line what comes beside its number; nil skips it.
 func fileLines(c *module.Call, value func(line string, number int) (any, error)) (any, error) {
-	f, err := atPath(c, c.In.OpenToRead)
-	if err != nil {
-		return nil, err
-	}
+	f := atPath(c, c.In.OpenToRead)
 	c.In.OnClose(func() { _ = f.Close() }) // where the loop is left
 	name, source := c.String("path"), lines.New(f)
 	return blockingIterator(c, func(context.Context) (module.Values, error) {
@@ -71,21 +68,19 @@ func treeIterator(c *module.Call, w *filetree.Walker, shown string) any {
 	})
 }
 
-// folder checks that the argument path is a folder.
-func folder(c *module.Call) error {
-	return onFile(c, func(path string) error {
+// needFolder raises unless the argument path is a folder.
+func needFolder(c *module.Call) {
+	c.Must(onFile(c, func(path string) error {
 		info, err := c.In.Stat(path)
 		if err == nil && !info.IsDir() {
 			err = &fs.PathError{Path: path, Err: errors.New("is no folder")}
 		}
 		return err
-	})
+	}))
 }
 
 func walk(c *module.Call) (any, error) {
-	if err := folder(c); err != nil {
-		return nil, err
-	}
+	needFolder(c)
 	hidden, kind := c.Bool("hidden"), c.String("type")
 	w := filetree.Walk(c.In.Path(c.String("path")), c.Int("depth"), c.In.Sandbox, func(e filetree.Entry) bool {
 		return (hidden || !strings.HasPrefix(e.Name(), ".")) && (kind == "any" || e.IsDir() == (kind == "dir"))
@@ -95,10 +90,10 @@ func walk(c *module.Call) (any, error) {
 
 // splitPattern splits the argument pattern into the folder it starts in, under
 // its path and as results show it, and the rest.
-func splitPattern(c *module.Call) (root, shown, rest string, err error) {
+func splitPattern(c *module.Call) (root, shown, rest string) {
 	pattern := filepath.ToSlash(c.String("pattern"))
 	if !doublestar.ValidatePattern(pattern) {
-		return "", "", "", fault.Of(&fault.ParameterError{}, "%q is not a pattern", pattern)
+		c.Raise(fault.Of(&fault.ParameterError{}, "%q is not a pattern", pattern))
 	}
 	shown, rest = doublestar.SplitPattern(pattern)
 	shown = filepath.FromSlash(shown)
@@ -106,16 +101,14 @@ func splitPattern(c *module.Call) (root, shown, rest string, err error) {
 	if dir := c.String("dir"); dir != "" {
 		root = c.In.Path(filepath.Join(dir, shown))
 	}
-	return root, shown, rest, c.In.Permit(sandbox.Read, root)
+	c.Must(c.In.Permit(sandbox.Read, root))
+	return root, shown, rest
 }
 
 func glob(c *module.Call) (any, error) {
-	root, shown, rest, err := splitPattern(c)
-	if err != nil {
-		return nil, err
-	}
+	root, shown, rest := splitPattern(c)
 	found := []string{}
-	err = c.Blocking(func(context.Context) error {
+	err := c.Blocking(func(context.Context) error {
 		matches, err := doublestar.Glob(readable{c.In.Sandbox, root}, rest, doublestar.WithFilesOnly())
 		for _, name := range matches {
 			if c.In.Permit(sandbox.Read, filepath.Join(root, name)) == nil { // links can lead out of a folder
@@ -157,10 +150,7 @@ func hidden(err error) error {
 }
 
 func find(c *module.Call) (any, error) {
-	root, shown, rest, err := splitPattern(c)
-	if err != nil {
-		return nil, err
-	}
+	root, shown, rest := splitPattern(c)
 	depth := strings.Count(rest, "/") + 1
 	if strings.Contains(rest, "**") {
 		depth = filetree.Unlimited
@@ -179,15 +169,13 @@ func watch(c *module.Call) (any, error) {
 	opt := filetree.WatchOptions{Disk: c.In.Sandbox, Existing: c.Bool("existing"),
 		Settle: c.Seconds("settle"), Interval: c.Seconds("interval"), Idle: c.Seconds("idle"),
 		Want: func(e filetree.Entry) bool { return doublestar.MatchUnvalidated(pattern, filepath.ToSlash(e.Rel)) }}
-	if err := folder(c); err != nil {
-		return nil, err
-	}
+	needFolder(c)
 	var w *filetree.Watch
 	root := c.In.Path(shown)
-	err := c.Blocking(func(ctx context.Context) (err error) { w, err = filetree.NewWatch(ctx, root, opt); return err })
-	if err != nil {
-		return nil, namedFile(shown, err)
-	}
+	c.Must(namedFile(shown, c.Blocking(func(ctx context.Context) (err error) {
+		w, err = filetree.NewWatch(ctx, root, opt)
+		return err
+	})))
 	return blockingIterator(c, func(ctx context.Context) (module.Values, error) {
 		rel, ok, err := w.Next(ctx)
 		if !ok || err != nil {

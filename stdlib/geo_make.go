@@ -69,47 +69,10 @@ func made(v any) (any, error) { return v, checked(v, geojson.Options{}) }
 
 // checked is the check of GeoJSON as an error of ours.
 func checked(v any, opt geojson.Options) error {
-	if err := geojson.Check(plainTables(v), opt); err != nil {
+	if err := geojson.Check(schema.PlainGeoJSON(v), opt); err != nil {
 		return fault.Of(&fault.ValueError{}, "this is no GeoJSON: %w", err)
 	}
 	return nil
-}
-
-// plainTables gives the empty tables and nulls of Lua their JSON form, which
-// the places of GeoJSON they are in decide.
-func plainTables(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for k, e := range v {
-			_, empty := e.(schema.Empty)
-			switch {
-			case empty && k == "properties":
-				out[k] = map[string]any{}
-			case empty && (k == "coordinates" || k == "features" || k == "geometries"):
-				out[k] = []any{}
-			default:
-				out[k] = plainTables(e)
-			}
-		}
-		if _, given := v["properties"]; !given && v["type"] == "Feature" {
-			out["properties"] = nil // a null that Lua does not keep
-		}
-		if _, given := v["geometry"]; !given && v["type"] == "Feature" {
-			out["geometry"] = nil
-		}
-		return out
-	case []any:
-		out := make([]any, len(v))
-		for i, e := range v {
-			out[i] = plainTables(e)
-		}
-		return out
-	}
-	if v == (schema.Null{}) {
-		return nil
-	}
-	return v
 }
 
 // polygonOf makes the rings of a polygon of one ring or several, closed.

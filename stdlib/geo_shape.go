@@ -10,6 +10,7 @@ import (
 
 	"transect/client/fault"
 	"transect/client/geojson"
+	"transect/client/schema"
 	"transect/runtime/module"
 	"transect/runtime/vm"
 	"transect/stdlib/geometry"
@@ -18,87 +19,60 @@ import (
 
 // geoObject reads an argument as a GeoJSON object: one, a resource with a
 // geometry, or a position.
-func geoObject(c *module.Call, name string) (map[string]any, error) {
+func geoObject(c *module.Call, name string) map[string]any {
 	value := c.Value(name)
 	if _, object := value.(*lua.LUserData); object { // a resource
 		value = c.L.GetField(value, "geometry")
 	}
 	v, err := vm.FromLua(value)
 	if err != nil {
-		return nil, fault.Of(&fault.ParameterError{}, "argument %s: %w", name, err)
+		c.Raise(fault.Of(&fault.ParameterError{}, "argument %s: %w", name, err))
 	}
 	if list, ok := v.([]any); ok {
 		v = map[string]any{"type": "Point", "coordinates": list}
 	}
-	plain := plainTables(v)
+	plain := schema.PlainGeoJSON(v)
 	if err := geojson.Check(plain, geojson.Options{Empty: true}); err != nil {
-		return nil, fault.Of(&fault.ValueError{}, "argument %s is no GeoJSON: %w", name, err)
+		c.Raise(fault.Of(&fault.ValueError{}, "argument %s is no GeoJSON: %w", name, err))
 	}
-	return plain.(map[string]any), nil
-}
-
-// shapes reads the shapes among the arguments of a call. The first error stays;
-// what is read after it is a point at 0, 0.
-type shapes struct {
-	*module.Call
-	err error
-}
-
-// shaped makes the call of a function that works on shapes.
-func shaped(f func(s *shapes) any) func(*module.Call) (any, error) {
-	return func(c *module.Call) (any, error) {
-		s := &shapes{Call: c}
-		v := f(s)
-		return v, s.err
-	}
-}
-
-func (s *shapes) fail(err error) {
-	if s.err == nil {
-		s.err = err
-	}
+	return plain.(map[string]any)
 }
 
 // shape reads an argument as a geometry to work on.
-func (s *shapes) shape(name string) orb.Geometry {
-	o, err := geoObject(s.Call, name)
-	g, ok := geometry.Of(o)
-	if err == nil && !ok {
-		err = fault.Of(&fault.ValueError{}, "argument %s has no geometry", name)
-	}
-	if err != nil {
-		s.fail(err)
-		return orb.Point{}
+func shape(c *module.Call, name string) orb.Geometry {
+	g, ok := geometry.Of(geoObject(c, name))
+	if !ok {
+		c.Raise(fault.Of(&fault.ValueError{}, "argument %s has no geometry", name))
 	}
 	return g
 }
 
 // point reads an argument that is a point.
-func (s *shapes) point(name string) orb.Point {
-	g := s.shape(name)
+func point(c *module.Call, name string) orb.Point {
+	g := shape(c, name)
 	p, ok := g.(orb.Point)
 	if !ok {
-		s.fail(fault.Of(&fault.ParameterError{}, "argument %s must be a Point or { longitude, latitude }, got a %s", name, g.GeoJSONType()))
+		c.Raise(fault.Of(&fault.ParameterError{}, "argument %s must be a Point or { longitude, latitude }, got a %s", name, g.GeoJSONType()))
 	}
 	return p
 }
 
 // box reads an argument that is a box, or the box of a shape.
-func (s *shapes) box(name string) orb.Bound {
-	t, ok := s.Value(name).(*lua.LTable)
+func box(c *module.Call, name string) orb.Bound {
+	t, ok := c.Value(name).(*lua.LTable)
 	if !ok || t.Len() != 4 {
-		return s.shape(name).Bound()
+		return shape(c, name).Bound()
 	}
 	var n [4]float64
 	for i := range n {
 		v, ok := t.RawGetInt(i + 1).(lua.LNumber)
 		if !ok {
-			s.fail(fault.Of(&fault.BoundingBoxError{}, "argument %s must be { west, south, east, north }, four numbers", name))
+			c.Raise(fault.Of(&fault.BoundingBoxError{}, "argument %s must be { west, south, east, north }, four numbers", name))
 		}
 		n[i] = float64(v)
 	}
 	if !(n[0] <= n[2] && n[1] <= n[3]) {
-		s.fail(fault.Of(&fault.BoundingBoxError{}, "argument %s: west must not lie east of east, nor south north of north", name))
+		c.Raise(fault.Of(&fault.BoundingBoxError{}, "argument %s: west must not lie east of east, nor south north of north", name))
 	}
 	return orb.Bound{Min: orb.Point{n[0], n[1]}, Max: orb.Point{n[2], n[3]}}
 }
@@ -106,29 +80,27 @@ func (s *shapes) box(name string) orb.Bound {
 func boxList(b orb.Bound) []any { return []any{b.Min[0], b.Min[1], b.Max[0], b.Max[1]} }
 
 // onPlane applies f to the argument geometry in its local plane.
-func (s *shapes) onPlane(f func(orb.Geometry) (orb.Geometry, error)) any {
-	g, err := geometry.OnPlane(s.shape("geometry"), f)
+func onPlane(c *module.Call, f func(orb.Geometry) (orb.Geometry, error)) (any, error) {
+	g, err := geometry.OnPlane(shape(c, "geometry"), f)
 	if err != nil {
-		s.fail(err)
-		return nil
+		return nil, err
 	}
-	return geometry.GeoJSON(g)
+	return geometry.GeoJSON(g), nil
 }
 
-func simplified(s *shapes) any {
-	tolerance := s.Number("tolerance")
+func simplified(c *module.Call) (any, error) {
+	tolerance := c.Number("tolerance")
 	if !(tolerance > 0) || math.IsInf(tolerance, 0) {
-		s.fail(fault.Of(&fault.ParameterError{}, "argument tolerance must be positive, got %v", tolerance))
-		return nil
+		return nil, fault.Of(&fault.ParameterError{}, "argument tolerance must be positive, got %v", tolerance)
 	}
 	reduce := func(g orb.Geometry) (orb.Geometry, error) {
 		return geometry.Simplify(g, simplify.DouglasPeucker(tolerance)), nil
 	}
-	if s.String("unit") == "metres" {
-		return s.onPlane(reduce)
+	if c.String("unit") == "metres" {
+		return onPlane(c, reduce)
 	}
-	g, _ := reduce(orb.Clone(s.shape("geometry")))
-	return geometry.GeoJSON(g)
+	g, err := reduce(orb.Clone(shape(c, "geometry")))
+	return geometry.GeoJSON(g), err
 }
 
 var wktFuncs = []module.Func{
@@ -139,10 +111,7 @@ var wktFuncs = []module.Func{
 			{Name: "heights", Type: "boolean", Doc: "false omits altitudes and measures", Default: true}}}},
 		Returns: "the text",
 		Call: func(c *module.Call) (any, error) {
-			g, err := plainGeometry(c, "geometry")
-			if err != nil {
-				return nil, err
-			}
+			g := plainGeometry(c, "geometry")
 			if !c.Bool("heights") {
 				flatten(g)
 			}
@@ -169,11 +138,8 @@ var wktFuncs = []module.Func{
 
 // plainGeometry reads an argument as a GeoJSON geometry, with all that its
 // positions hold.
-func plainGeometry(c *module.Call, name string) (map[string]any, error) {
-	o, err := geoObject(c, name)
-	if err != nil {
-		return nil, err
-	}
+func plainGeometry(c *module.Call, name string) map[string]any {
+	o := geoObject(c, name)
 	if o["type"] == "FeatureCollection" {
 		members := []any{}
 		for _, f := range o["features"].([]any) {
@@ -181,16 +147,16 @@ func plainGeometry(c *module.Call, name string) (map[string]any, error) {
 				members = append(members, g)
 			}
 		}
-		return map[string]any{"type": "GeometryCollection", "geometries": members}, nil
+		return map[string]any{"type": "GeometryCollection", "geometries": members}
 	}
 	if o["type"] == "Feature" {
 		g, ok := o["geometry"].(map[string]any)
 		if !ok {
-			return nil, fault.Of(&fault.ValueError{}, "argument %s has no geometry", name)
+			c.Raise(fault.Of(&fault.ValueError{}, "argument %s has no geometry", name))
 		}
-		return g, nil
+		return g
 	}
-	return o, nil
+	return o
 }
 
 // flatten leaves longitude and latitude of each position. The geometry is

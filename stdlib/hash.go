@@ -130,10 +130,7 @@ func sumOf(c *module.Call, method string) (any, error) {
 }
 
 func hashFile(c *module.Call, h hash.Hash) error {
-	f, err := atPath(c, c.In.OpenToRead)
-	if err != nil {
-		return err
-	}
+	f := atPath(c, c.In.OpenToRead)
 	defer f.Close()
 	return namedFile(c.String("path"), c.Blocking(func(ctx context.Context) error {
 		_, err := io.Copy(h, filetree.Reader{Context: ctx, From: f})

@@ -78,10 +78,7 @@ var jsonModule = &module.Module{
 			Name: "read", Doc: "Reads a file with one JSON value.",
 			Params: []module.Param{pathParam("the file"), jsonNulls}, Returns: "the value",
 			Call: func(c *module.Call) (any, error) {
-				data, err := atPath(c, c.In.ReadFile)
-				if err != nil {
-					return nil, err
-				}
+				data := atPath(c, c.In.ReadFile)
 				v, err := decodeJSON(strings.TrimPrefix(string(data), "\ufeff"), c.Bool("nulls"))
 				if err != nil {
 					err = fault.Of(&fault.ValueError{}, "%s: %w", c.String("path"), err)
@@ -245,10 +242,7 @@ func eachJSONLine(c *module.Call, add func(string) error) (n int, err error) {
 }
 
 func writeJSONLines(c *module.Call) (any, error) {
-	f, err := atPath(c, c.In.Create)
-	if err != nil {
-		return nil, err
-	}
+	f := atPath(c, c.In.Create)
 	defer f.Discard()
 	var b bytes.Buffer
 	flush := func() error {

@@ -58,10 +58,7 @@ var templateModule = &module.Module{
 			Name: "load", Doc: "Reads a template from a file.",
 			Params: []module.Param{pathParam("the file"), templateOptions}, Returns: "a template",
 			Call: func(c *module.Call) (any, error) {
-				data, err := atPath(c, c.In.ReadFile)
-				if err != nil {
-					return nil, err
-				}
+				data := atPath(c, c.In.ReadFile)
 				t, err := compileTemplate(c, string(data))
 				if err != nil {
 					return nil, err

@@ -94,9 +94,6 @@ func Names(params []Param) []string {
 	return names
 }
 
-// Bound is the Min or Max of a literal.
-func Bound(n float64) *float64 { return &n }
-
 // Check returns a value in canonical form. The error is a fault whose message
 // begins with the name of the parameter; its cause is a Mismatch where the type
 // is wrong.

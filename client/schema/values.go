@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -342,7 +341,7 @@ func toDrawing(v any) (any, error) { return toShape(v, geojson.Options{AnyNumber
 
 func toShape(v any, opt geojson.Options) (any, error) {
 	o, _ := AsObject(v)
-	if err := geojson.Geometry(plainJSON(o).(map[string]any), opt); err != nil {
+	if err := geojson.Geometry(PlainGeoJSON(o).(map[string]any), opt); err != nil {
 		return nil, fault.Of(&fault.QueryError{}, "%w", err)
 	}
 	return o, nil
@@ -354,16 +353,18 @@ func (g Geometry) Check() error {
 	return err
 }
 
-// plainJSON gives a geometry as decoded JSON has it. An empty table is a list:
-// nothing of a geometry is an empty object.
-func plainJSON(v any) any {
+// PlainGeoJSON gives a GeoJSON object as decoded JSON has it. Of what can be empty
+// only properties are an object; null members of a Feature may have been left out.
+func PlainGeoJSON(v any) any {
 	switch v := v.(type) {
+	case Null:
+		return nil
 	case Empty:
 		return []any{}
 	case []any:
 		out := make([]any, len(v))
 		for i, e := range v {
-			out[i] = plainJSON(e)
+			out[i] = PlainGeoJSON(e)
 		}
 		return out
 	}
@@ -371,9 +372,16 @@ func plainJSON(v any) any {
 	if !ok {
 		return v
 	}
-	out := maps.Clone(o)
-	for key, e := range out {
-		out[key] = plainJSON(e)
+	out := make(map[string]any, len(o))
+	if o["type"] == "Feature" {
+		out["geometry"], out["properties"] = nil, nil
+	}
+	for key, e := range o {
+		if _, empty := e.(Empty); empty && key == "properties" {
+			out[key] = map[string]any{}
+		} else {
+			out[key] = PlainGeoJSON(e)
+		}
 	}
 	return out
 }

@@ -195,5 +195,12 @@ func (c *Call) Context() context.Context { return vm.Context(c.L) }
 // Blocking return the error instead.
 func (c *Call) Raise(err error) { vm.Raise(c.L, fault.In(c.Name, err)) }
 
+// Must raises err unless it is nil.
+func (c *Call) Must(err error) {
+	if err != nil {
+		c.Raise(err)
+	}
+}
+
 // Blocking runs f without the interpreter lock.
 func (c *Call) Blocking(f func(ctx context.Context) error) error { return vm.Blocking(c.L, f) }
