@@ -133,9 +133,7 @@ var sessionFunc = module.Func{
 		if s.jar, err = cookiejar.New(&cookiejar.Options{PublicSuffixList: publicsuffix.List}); err != nil {
 			return nil, err
 		}
-		if err := httpHeaders(c, s.header); err != nil {
-			return nil, err
-		}
+		httpHeaders(c, s.header)
 		return module.NewObject(c.L, sessionType, s), nil
 	},
 }

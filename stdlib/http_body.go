@@ -2,6 +2,7 @@ package stdlib
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"io"
 	"mime/multipart"
@@ -22,43 +23,31 @@ import (
 )
 
 // httpBody reads the option that gives the body.
-func httpBody(c *module.Call, r *httpcore.Request) error {
+func httpBody(c *module.Call, r *httpcore.Request) {
 	given := slices.DeleteFunc([]string{"json", "form", "body", "file"}, func(name string) bool { return c.Value(name) == lua.LNil })
-	if len(given) == 0 {
-		return nil
-	}
-	if len(given) > 1 {
-		return fault.Of(&fault.ParameterError{}, "options %s exclude each other", strings.Join(given, " and "))
-	}
-	switch given[0] {
-	case "json":
-		text, err := encodeValue(c, "json")
-		if err != nil {
-			return err
-		}
+	switch {
+	case len(given) == 0:
+	case len(given) > 1:
+		c.Raise(fault.Of(&fault.ParameterError{}, "options %s exclude each other", strings.Join(given, " and ")))
+	case given[0] == "json":
 		r.Header.Set("Content-Type", "application/json")
-		send(c, r, text)
-	case "form":
-		return httpForm(c, r)
-	case "body":
+		send(c, r, encodeValue(c, "json"))
+	case given[0] == "form":
+		httpForm(c, r)
+	case given[0] == "body":
 		send(c, r, c.String("body"))
-	case "file":
-		f, err := fileToSend(c, c.String("file"))
-		if err != nil {
-			return err
-		}
-		send(c, r, f)
+	case given[0] == "file":
+		send(c, r, fileToSend(c, c.String("file")))
 	}
-	return nil
 }
 
 // encodeValue writes an argument as JSON.
-func encodeValue(c *module.Call, name string) (string, error) {
+func encodeValue(c *module.Call, name string) string {
 	text, err := encodeJSON(c.Go(name), 0)
 	if err != nil {
-		err = fault.Of(&fault.ParameterError{}, "argument %s %w", name, err)
+		c.Raise(fault.Of(&fault.ParameterError{}, "argument %s %w", name, err))
 	}
-	return text, err
+	return text
 }
 
 // field is a named value of an option; in a form also a file.
@@ -69,77 +58,54 @@ type field struct {
 
 // namedValues reads an option of names and values, sorted by name; a list gives a
 // name several values. A form may also hold files.
-func namedValues(c *module.Call, option string, files bool) (fields []field, err error) {
+func namedValues(c *module.Call, option string, files bool) (fields []field) {
 	allowed := "a text, a number or a boolean"
 	if files {
 		allowed = "a text, a number, a boolean or { file = path }"
 	}
-	var add func(name string, v lua.LValue) error
-	add = func(name string, v lua.LValue) error {
+	var add func(name string, v lua.LValue)
+	add = func(name string, v lua.LValue) {
 		t, isTable := v.(*lua.LTable)
 		switch {
 		case v.Type() == lua.LTString || v.Type() == lua.LTNumber || v.Type() == lua.LTBool:
 			fields = append(fields, field{name: name, value: v.String()})
 		case isTable && files && t.RawGetString("file") != lua.LNil:
-			f, err := formFile(c, name, t)
-			fields = append(fields, field{name: name, file: f})
-			return err
+			fields = append(fields, field{name: name, file: formFile(c, name, t)})
 		case isTable:
 			if k, _ := t.Next(lua.LNil); files && t.Len() == 0 && k != lua.LNil {
-				return fault.Hinted(fault.Of(&fault.ParameterError{}, "option form: %s is a table without a file", name),
-					`a file is { file = "photo.jpg" }, several values are a list`)
+				c.Raise(fault.Hinted(fault.Of(&fault.ParameterError{}, "option form: %s is a table without a file", name),
+					`a file is { file = "photo.jpg" }, several values are a list`))
 			}
 			for i := 1; i <= t.Len(); i++ {
-				if err := add(name, t.RawGetInt(i)); err != nil {
-					return err
-				}
+				add(name, t.RawGetInt(i))
 			}
 		default:
-			return fault.Of(&fault.ParameterError{}, "option %s: %s must be %s, got a %s", option, name, allowed, v.Type())
+			c.Raise(fault.Of(&fault.ParameterError{}, "option %s: %s must be %s, got a %s", option, name, allowed, v.Type()))
 		}
-		return nil
 	}
 	if t := c.Table(option); t != nil {
 		t.ForEach(func(k, v lua.LValue) {
-			name, ok := k.(lua.LString)
-			switch {
-			case err != nil:
-			case !ok:
-				err = fault.Of(&fault.ParameterError{}, "option %s must have names, such as { name = \"value\" }", option)
-			default:
-				err = add(string(name), v)
+			if _, text := k.(lua.LString); !text {
+				c.Raise(fault.Of(&fault.ParameterError{}, "option %s must have names, such as { name = \"value\" }", option))
 			}
+			add(k.String(), v)
 		})
 	}
 	sort.SliceStable(fields, func(i, j int) bool { return fields[i].name < fields[j].name })
-	return fields, err
+	return fields
 }
 
-func formFile(c *module.Call, field string, t *lua.LTable) (*sentFile, error) {
-	given, err := textFields("option form: "+field, t, "file", "name", "type")
-	if err != nil {
-		return nil, err
-	}
-	f, err := fileToSend(c, given["file"])
-	if err != nil {
-		return nil, err
-	}
-	if f.kind = "application/octet-stream"; given["type"] != "" {
-		f.kind = given["type"]
-	}
-	if given["name"] != "" {
-		f.name = given["name"]
-	}
-	return f, nil
+func formFile(c *module.Call, field string, t *lua.LTable) *sentFile {
+	given := textFields(c, "option form: "+field, t, "file", "name", "type")
+	f := fileToSend(c, given["file"])
+	f.name, f.kind = cmp.Or(given["name"], f.name), cmp.Or(given["type"], "application/octet-stream")
+	return f
 }
 
 // httpForm sends a form: in one line of text, or, with files in it, piece by
 // piece as they are read.
-func httpForm(c *module.Call, r *httpcore.Request) error {
-	fields, err := namedValues(c, "form", true)
-	if err != nil {
-		return err
-	}
+func httpForm(c *module.Call, r *httpcore.Request) {
+	fields := namedValues(c, "form", true)
 	if !slices.ContainsFunc(fields, func(f field) bool { return f.file != nil }) {
 		form := url.Values{}
 		for _, f := range fields {
@@ -147,12 +113,13 @@ func httpForm(c *module.Call, r *httpcore.Request) error {
 		}
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		send(c, r, form.Encode())
-		return nil
+		return
 	}
 	var text bytes.Buffer
 	var pieces []any // texts and files, alternating
 	w := multipart.NewWriter(&text)
 	for _, f := range fields {
+		var err error
 		if f.file == nil {
 			err = w.WriteField(f.name, f.value)
 		} else {
@@ -162,13 +129,12 @@ func httpForm(c *module.Call, r *httpcore.Request) error {
 			text.Reset()
 		}
 		if err != nil {
-			return fault.Of(&fault.ParameterError{}, "option form: %w", err)
+			c.Raise(fault.Of(&fault.ParameterError{}, "option form: %w", err))
 		}
 	}
 	_ = w.Close() // to memory
 	r.Header.Set("Content-Type", w.FormDataContentType())
 	send(c, r, append(pieces, text.String())...)
-	return nil
 }
 
 // sentFile is a file that is part of a body, or all of it.
@@ -178,10 +144,10 @@ type sentFile struct {
 	size        int64
 }
 
-func fileToSend(c *module.Call, given string) (*sentFile, error) {
+func fileToSend(c *module.Call, given string) *sentFile {
 	f := &sentFile{given: given, path: c.In.Path(given)}
 	f.name = filepath.Base(f.path)
-	return f, c.Blocking(func(context.Context) error {
+	c.Must(c.Blocking(func(context.Context) error {
 		info, err := c.In.Stat(f.path)
 		switch {
 		case err != nil:
@@ -191,7 +157,8 @@ func fileToSend(c *module.Call, given string) (*sentFile, error) {
 		}
 		f.size = info.Size()
 		return nil
-	})
+	}))
+	return f
 }
 
 // send makes a body of texts and files.

@@ -29,52 +29,40 @@ type webClients struct{}
 
 // webClient is this interpreter's client that trusts the certificates of the
 // option ca_cert.
-func webClient(c *module.Call) (*web.Client, error) {
+func webClient(c *module.Call) *web.Client {
 	file := c.String("ca_cert")
 	if s, ok := c.Self.(*session); ok && file == "" {
 		file = s.caCert
 	}
 	clients := vm.State(c.In, webClients{}, func() map[string]*web.Client { return map[string]*web.Client{} })
 	if client := clients[file]; client != nil {
-		return client, nil
+		return client
 	}
 	var roots *x509.CertPool
 	if file != "" {
 		path := c.In.Path(file)
-		if err := c.In.Permit(sandbox.Read, path); err != nil {
-			return nil, err
-		}
+		c.Must(c.In.Permit(sandbox.Read, path))
 		var err error
-		if roots, err = web.LoadRoots(path, c.In.ReadFile); err != nil {
-			return nil, err
-		}
+		roots, err = web.LoadRoots(path, c.In.ReadFile)
+		c.Must(err)
 	}
 	in := c.In
 	client := web.New(web.Options{Env: in.HostEnv(), Roots: roots,
 		Permit: func(hostport string) error { return in.Permit(sandbox.Net, hostport) }, Sending: in.Sending})
 	clients[file] = client
 	in.OnClose(client.Close)
-	return client, nil
+	return client
 }
 
 func httpCall(c *module.Call, method string) (any, error) {
-	client, err := webClient(c)
-	if err != nil {
-		return nil, err
-	}
-	r, err := httpRequest(c, method)
-	if err != nil {
-		return nil, err
-	}
+	client, r := webClient(c), httpRequest(c, method)
 	target, limit, raise := c.String("target"), int64(c.Int("max_body")), c.Bool("raise_for_status")
 	path := c.In.Path(target)
 	if target != "" {
-		if err := c.In.Permit(sandbox.Write, path); err != nil {
-			return nil, err
-		}
+		c.Must(c.In.Permit(sandbox.Write, path))
 	}
 	var out *response
-	err = c.Blocking(func(ctx context.Context) error {
+	err := c.Blocking(func(ctx context.Context) error {
 		answer, err := client.Do(ctx, r)
 		if err != nil {
 			return err
@@ -132,93 +120,80 @@ func download(in *vm.Interp, a *web.Response, path string) error {
 var token = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^[-!#$%&'*+.^_`|~0-9A-Za-z]+$") })
 
 // httpRequest reads the options.
-func httpRequest(c *module.Call, method string) (*httpcore.Request, error) {
+func httpRequest(c *module.Call, method string) *httpcore.Request {
 	if !token().MatchString(method) {
-		return nil, fault.Of(&fault.ParameterError{}, "option method: %q is no method", method)
+		c.Raise(fault.Of(&fault.ParameterError{}, "option method: %q is no method", method))
 	}
-	r := &httpcore.Request{Method: strings.ToUpper(method), Header: http.Header{}, Stall: c.Seconds("timeout"), Redirects: c.Int("redirects")}
+	r := &httpcore.Request{Method: strings.ToUpper(method), URL: address(c), Header: http.Header{}, Stall: c.Seconds("timeout"), Redirects: c.Int("redirects")}
 	if r.Redirects < 1 {
 		r.Redirects = -1
 	}
-	var err error
-	if r.URL, err = address(c); err != nil {
-		return nil, err
-	}
-	if err := httpBody(c, r); err != nil {
-		return nil, err
-	}
-	if err := httpHeaders(c, r.Header); err != nil {
-		return nil, err
-	}
+	httpBody(c, r)
+	httpHeaders(c, r.Header)
 	if s, ok := c.Self.(*session); ok {
 		s.add(r)
 	}
-	return r, nil
+	return r
 }
 
-// httpHeaders reads the options auth and headers.
-func httpHeaders(c *module.Call, h http.Header) error {
-	if auth := c.Table("auth"); auth != nil {
-		given, err := textFields("option auth", auth, "user", "password", "bearer")
-		if err != nil {
-			return err
-		}
-		_, user := given["user"]
-		bearer, isBearer := given["bearer"]
-		switch {
-		case user == isBearer:
-			return fault.Of(&fault.ParameterError{}, "option auth must be { user = …, password = … } or { bearer = … }")
-		case isBearer:
-			h.Set("Authorization", "Bearer "+bearer)
-		default:
-			h.Set("Authorization", web.Basic(given["user"], given["password"]))
-		}
-	}
-	fields, err := namedValues(c, "headers", false)
-	for _, f := range fields {
-		if !token().MatchString(f.name) || strings.ContainsAny(f.value, "\r\n\x00") {
-			return fault.Of(&fault.ParameterError{}, "option headers: %q cannot be sent", f.name)
-		}
-		h.Del(f.name) // what the script says goes before what is derived
-	}
-	for _, f := range fields {
-		h.Add(f.name, f.value)
-	}
-	return err
-}
-
-// textFields reads a table of known fields, each a text of one line. Its errors do not
-// show values, which may be secret.
-func textFields(what string, t *lua.LTable, known ...string) (given map[string]string, err error) {
-	given = map[string]string{}
-	t.ForEach(func(k, v lua.LValue) {
-		name := k.String()
-		if _, text := v.(lua.LString); !text || strings.ContainsAny(v.String(), "\r\n") {
-			err = fault.Of(&fault.ParameterError{}, "%s: %s must be a text of one line", what, name)
-		}
-		if given[name] = v.String(); !slices.Contains(known, name) {
-			err = fault.Of(&fault.ParameterError{}, "%s has no %s%s", what, name, suggest.Suffix(name, known))
-		}
-	})
-	return given, err
-}
-
-func address(c *module.Call) (*url.URL, error) {
+// address is the argument url with the option query.
+func address(c *module.Call) *url.URL {
 	given := c.String("url")
 	if s, ok := c.Self.(*session); ok {
 		given = s.address(given)
 	}
 	u, err := web.Parse(given)
-	if err != nil {
-		return nil, err
-	}
-	fields, err := namedValues(c, "query", false)
-	if len(fields) > 0 {
+	c.Must(err)
+	if fields := namedValues(c, "query", false); len(fields) > 0 {
 		query := u.Query()
 		for _, f := range fields {
 			query.Add(f.name, f.value)
 		}
 		u.RawQuery = query.Encode()
 	}
-	return u, err
+	return u
+}
+
+// httpHeaders reads the options auth and headers.
+func httpHeaders(c *module.Call, h http.Header) {
+	if auth := c.Table("auth"); auth != nil {
+		given := textFields(c, "option auth", auth, "user", "password", "bearer")
+		_, user := given["user"]
+		bearer, isBearer := given["bearer"]
+		switch {
+		case user == isBearer:
+			c.Raise(fault.Of(&fault.ParameterError{}, "option auth must be { user = …, password = … } or { bearer = … }"))
+		case isBearer:
+			h.Set("Authorization", "Bearer "+bearer)
+		default:
+			h.Set("Authorization", web.Basic(given["user"], given["password"]))
+		}
+	}
+	fields := namedValues(c, "headers", false)
+	for _, f := range fields {
+		if !token().MatchString(f.name) || strings.ContainsAny(f.value, "\r\n\x00") {
+			c.Raise(fault.Of(&fault.ParameterError{}, "option headers: %q cannot be sent", f.name))
+		}
+		h.Del(f.name) // what the script says goes before what is derived
+	}
+	for _, f := range fields {
+		h.Add(f.name, f.value)
+	}
+}
+
+// textFields reads a table of known fields, each a text of one line. Its errors do
+// not show values, which may be secret.
+func textFields(c *module.Call, what string, t *lua.LTable, known ...string) map[string]string {
+	given := map[string]string{}
+	t.ForEach(func(k, v lua.LValue) {
+		name := k.String()
+		if !slices.Contains(known, name) {
+			c.Raise(fault.Of(&fault.ParameterError{}, "%s has no %s%s", what, name, suggest.Suffix(name, known)))
+		}
+		if _, text := v.(lua.LString); !text || strings.ContainsAny(v.String(), "\r\n") {
+			c.Raise(fault.Of(&fault.ParameterError{}, "%s: %s must be a text of one line", what, name))
+		}
+		given[name] = v.String()
+	})
+	return given
 }

@@ -27,10 +27,7 @@ var notifyModule = &module.Module{
 					{Name: "ca_cert", Type: "string", Doc: "a file of certificates to believe beside the system's", Optional: true},
 				}}},
 			Call: func(c *module.Call) (any, error) {
-				client, err := webClient(c)
-				if err != nil {
-					return nil, err
-				}
+				client := webClient(c)
 				at, event, body := c.String("url"), c.String("event"), c.String("body")
 				return nil, c.Blocking(func(ctx context.Context) error { return notify.Ping(ctx, client, at, event, body) })
 			},
@@ -73,20 +70,14 @@ var emailOptions = []module.Param{
 }
 
 func webhook(c *module.Call) (any, error) {
-	client, err := webClient(c)
-	if err != nil {
-		return nil, err
-	}
+	client := webClient(c)
 	hasJSON := c.Value("json") != lua.LNil
 	if c.Has("text") == hasJSON {
 		return nil, fault.Of(&fault.ParameterError{}, "give either text or json")
 	}
 	var message any = c.String("text")
 	if hasJSON {
-		text, err := encodeValue(c, "json")
-		if err != nil {
-			return nil, err
-		}
+		text := encodeValue(c, "json")
 		message = json.RawMessage(text)
 	}
 	at := c.String("url")
@@ -97,16 +88,13 @@ func webhook(c *module.Call) (any, error) {
 const longestAttachments = 25 << 20
 
 func email(c *module.Call) (any, error) {
-	client, err := webClient(c)
-	if err != nil {
-		return nil, err
-	}
+	client := webClient(c)
 	m := notify.Mail{Server: c.String("smtp"), Security: c.String("tls"), User: c.String("user"), Password: c.String("password"),
 		From: c.String("from"), ReplyTo: c.String("reply_to"), Subject: c.String("subject"), Text: c.String("body"), HTML: c.String("html"),
 		Timeout: c.Seconds("timeout"), Permit: client.Permit, Sending: client.Sending}
-	if m.Roots, err = client.Trusted(); err != nil {
-		return nil, err
-	}
+	var err error
+	m.Roots, err = client.Trusted()
+	c.Must(err)
 	for name, list := range map[string]*[]string{"to": &m.To, "cc": &m.Cc, "bcc": &m.Bcc} {
 		*list = texts(c, name)
 	}
