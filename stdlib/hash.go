@@ -2,36 +2,74 @@ package stdlib
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/md5"
+	"crypto/sha1"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/hex"
 	"hash"
+	"hash/crc32"
 	"io"
 	"slices"
+	"strings"
 
+	"github.com/cespare/xxhash/v2"
+
+	"transect/client/fault"
 	"transect/runtime/module"
-	"transect/stdlib/checksum"
 	"transect/stdlib/filetree"
 )
 
+// hashMethods are the checksums; HMAC is for the keyed ones.
+var hashMethods = []struct {
+	name, long string
+	keyed      bool
+	start      func() hash.Hash
+}{
+	{"md5", "MD5", true, md5.New},
+	{"sha1", "SHA-1", true, sha1.New},
+	{"sha256", "SHA-256", true, sha256.New},
+	{"sha512", "SHA-512", true, sha512.New},
+	{"crc32", "CRC-32 (of zip and PNG)", false, func() hash.Hash { return crc32.NewIEEE() }},
+	{"crc32c", "CRC-32C (Castagnoli, of cloud storage)", false, func() hash.Hash { return crc32.New(crc32.MakeTable(crc32.Castagnoli)) }},
+	{"xxh64", "XXH64", false, func() hash.Hash { return xxhash.New() }},
+}
+
+// hashNames are the names of the methods, or of the keyed ones.
+func hashNames(keyed bool) (names []string) {
+	for _, m := range hashMethods {
+		if m.keyed || !keyed {
+			names = append(names, m.name)
+		}
+	}
+	return names
+}
+
 var (
 	hashText   = module.Param{Name: "text", Type: "string", Doc: "any bytes"}
-	hashForm   = module.Param{Name: "form", Type: "string", Doc: "output encoding: hex is lower-case hexadecimal, raw the bytes, number for checksums of 32 bits", Default: "hex", Choices: checksum.Forms}
-	hashOption = module.Param{Name: "options", Fields: []module.Param{hashForm}}
-	hmacMethod = module.Param{Name: "method", Type: "string", Doc: "of the checksum", Choices: checksum.Keyed}
+	hashOption = module.Param{Name: "options", Fields: []module.Param{
+		{Name: "form", Type: "string", Doc: "output encoding: hex is lower-case hexadecimal, raw the bytes, number for checksums of 32 bits",
+			Default: "hex", Choices: []string{"hex", "base64", "raw", "number"}}}}
+	hmacMethod = module.Param{Name: "method", Type: "string", Doc: "of the checksum", Choices: hashNames(true)}
 	hmacKey    = module.Param{Name: "key", Type: "string", Doc: "the secret, any bytes"}
 )
 
-// hashFuncs declares the functions of a method.
-func hashFuncs(name, long string) []module.Func {
-	call := func(c *module.Call) (any, error) { return sumOf(c, name) }
-	return []module.Func{
-		{
-			Name: name, Doc: "The " + long + " checksum of a text.",
+// hashFuncs declares the functions of each method.
+func hashFuncs() (list []module.Func) {
+	for _, m := range hashMethods {
+		call := func(c *module.Call) (any, error) { return sumOf(c, m.name) }
+		list = append(list, module.Func{
+			Name: m.name, Doc: "The " + m.long + " checksum of a text.",
 			Params: []module.Param{hashText, hashOption}, Returns: "the checksum", Call: call,
-		},
-		{
-			Name: name + "_file", Doc: "The " + long + " checksum of a file, read piece by piece.",
+		}, module.Func{
+			Name: m.name + "_file", Doc: "The " + m.long + " checksum of a file, read piece by piece.",
 			Params: []module.Param{pathParam("the file"), hashOption}, Returns: "the checksum", Call: call,
-		},
+		})
 	}
+	return list
 }
 
 var hashModule = &module.Module{
@@ -39,44 +77,32 @@ var hashModule = &module.Module{
 	Doc: "Checksums of texts and files, plain and keyed (HMAC). Against forgery use sha256 or sha512; " +
 		"crc32 and xxh64 only find damage, and xxh64 is the fastest.",
 	Types: []*module.Type{hasherType},
-	Funcs: slices.Concat(
-		hashFuncs("md5", "MD5"),
-		hashFuncs("sha1", "SHA-1"),
-		hashFuncs("sha256", "SHA-256"),
-		hashFuncs("sha512", "SHA-512"),
-		hashFuncs("crc32", "CRC-32 (of zip and PNG)"),
-		hashFuncs("crc32c", "CRC-32C (Castagnoli, of cloud storage)"),
-		hashFuncs("xxh64", "XXH64"),
-		[]module.Func{
-			{
-				Name: "hmac", Doc: "The HMAC of a text (RFC 2104), as used to sign webhooks.",
-				Params: []module.Param{hmacMethod, hmacKey, hashText, hashOption}, Returns: "the checksum",
-				Call: func(c *module.Call) (any, error) { return sumOf(c, c.String("method")) },
+	Funcs: append(hashFuncs(), []module.Func{
+		{
+			Name: "hmac", Doc: "The HMAC of a text (RFC 2104), as used to sign webhooks.",
+			Params: []module.Param{hmacMethod, hmacKey, hashText, hashOption}, Returns: "the checksum",
+			Call: func(c *module.Call) (any, error) { return sumOf(c, c.String("method")) },
+		},
+		{
+			Name: "hmac_file", Doc: "The HMAC of a file, read in pieces.",
+			Params: []module.Param{hmacMethod, hmacKey, pathParam("the file"), hashOption}, Returns: "the checksum",
+			Call: func(c *module.Call) (any, error) { return sumOf(c, c.String("method")) },
+		},
+		{
+			Name: "new", Doc: "Starts an incremental checksum.",
+			Params: []module.Param{{Name: "method", Type: "string", Doc: "of the checksum", Choices: hashNames(false)},
+				{Name: "options", Fields: []module.Param{{Name: "key", Type: "string", Doc: "a secret, for a keyed checksum (HMAC)", Optional: true}}}},
+			Returns: "a hasher",
+			Call: func(c *module.Call) (any, error) {
+				return module.NewObject(c.L, hasherType, &hasher{newHash(c, c.String("method")), c.String("method")}), nil
 			},
-			{
-				Name: "hmac_file", Doc: "The HMAC of a file, read in pieces.",
-				Params: []module.Param{hmacMethod, hmacKey, pathParam("the file"), hashOption}, Returns: "the checksum",
-				Call: func(c *module.Call) (any, error) { return sumOf(c, c.String("method")) },
-			},
-			{
-				Name: "new", Doc: "Starts an incremental checksum.",
-				Params: []module.Param{{Name: "method", Type: "string", Doc: "of the checksum", Choices: checksum.Methods},
-					{Name: "options", Fields: []module.Param{{Name: "key", Type: "string", Doc: "a secret, for a keyed checksum (HMAC)", Optional: true}}}},
-				Returns: "a hasher",
-				Call: func(c *module.Call) (any, error) {
-					h, err := newHash(c, c.String("method"))
-					if err != nil {
-						return nil, err
-					}
-					return module.NewObject(c.L, hasherType, &hasher{h, c.String("method")}), nil
-				},
-			},
-			{
-				Name: "equal", Doc: "Compares two checksums in constant time, for signatures; hexadecimal is case-insensitive.",
-				Params: []module.Param{{Name: "a", Type: "string", Doc: "a checksum"}, {Name: "b", Type: "string", Doc: "another"}}, Returns: "true or false",
-				Call: func(c *module.Call) (any, error) { return checksum.Equal(c.String("a"), c.String("b")), nil },
-			},
-		}),
+		},
+		{
+			Name: "equal", Doc: "Compares two checksums in constant time, for signatures; hexadecimal is case-insensitive.",
+			Params: []module.Param{{Name: "a", Type: "string", Doc: "a checksum"}, {Name: "b", Type: "string", Doc: "another"}}, Returns: "true or false",
+			Call: func(c *module.Call) (any, error) { return equalSums(c.String("a"), c.String("b")), nil },
+		},
+	}...),
 }
 
 // hasher is a checksum on its way.
@@ -98,42 +124,64 @@ var hasherType = &module.Type{
 		},
 		{
 			Name: "sum", Doc: "The checksum of all bytes so far; more may follow.", Params: []module.Param{hashOption}, Returns: "the checksum",
-			Call: func(c *module.Call) (any, error) { return checksum.Text(c.Self.(*hasher).Sum(nil), c.String("form")) },
+			Call: func(c *module.Call) (any, error) { return sumText(c, c.Self.(*hasher)) },
 		},
 	},
 	Text: func(self any) string { return "hasher (" + self.(*hasher).method + ")" },
 }
 
-// newHash starts a checksum, keyed when the call has a key.
-func newHash(c *module.Call, method string) (hash.Hash, error) {
-	if c.Has("key") {
-		return checksum.NewKeyed(method, []byte(c.String("key")))
+// newHash starts a checksum, keyed (HMAC) when the call has a key.
+func newHash(c *module.Call, method string) hash.Hash {
+	m := hashMethods[slices.Index(hashNames(false), method)]
+	switch {
+	case !c.Has("key"):
+		return m.start()
+	case !m.keyed:
+		c.Raise(fault.Of(&fault.ParameterError{}, "there is no HMAC of %s; the methods are %s", method, strings.Join(hashNames(true), ", ")))
 	}
-	return checksum.New(method)
+	return hmac.New(m.start, []byte(c.String("key")))
 }
 
 // sumOf is the checksum of the argument text, or of the file path.
 func sumOf(c *module.Call, method string) (any, error) {
-	h, err := newHash(c, method)
-	if err != nil {
-		return nil, err
+	h := newHash(c, method)
+	if !c.Has("path") {
+		_, _ = io.WriteString(h, c.String("text")) // to memory
+		return sumText(c, h)
 	}
-	if c.Has("path") {
-		err = hashFile(c, h)
-	} else {
-		_, err = io.WriteString(h, c.String("text"))
-	}
-	if err != nil {
-		return nil, err
-	}
-	return checksum.Text(h.Sum(nil), c.String("form"))
-}
-
-func hashFile(c *module.Call, h hash.Hash) error {
 	f := atPath(c, c.In.OpenToRead)
 	defer f.Close()
-	return namedFile(c.String("path"), c.Blocking(func(ctx context.Context) error {
+	c.Must(namedFile(c.String("path"), c.Blocking(func(ctx context.Context) error {
 		_, err := io.Copy(h, filetree.Reader{Context: ctx, From: f})
 		return err
-	}))
+	})))
+	return sumText(c, h)
+}
+
+// sumText writes a checksum in the form of the option.
+func sumText(c *module.Call, h hash.Hash) (any, error) {
+	sum := h.Sum(nil)
+	switch c.String("form") {
+	case "base64":
+		return base64.StdEncoding.EncodeToString(sum), nil
+	case "raw":
+		return sum, nil
+	case "number":
+		if len(sum) != 4 {
+			return nil, fault.Of(&fault.ParameterError{}, "only checksums of 32 bits are numbers, this one has %d", 8*len(sum))
+		}
+		return binary.BigEndian.Uint32(sum), nil
+	}
+	return hex.EncodeToString(sum), nil
+}
+
+// equalSums compares checksums without telling by its time where they differ; in
+// hexadecimal the case of letters does not count.
+func equalSums(a, b string) bool {
+	x, err := hex.DecodeString(a)
+	y, err2 := hex.DecodeString(b)
+	if err != nil || err2 != nil {
+		x, y = []byte(a), []byte(b)
+	}
+	return hmac.Equal(x, y)
 }
