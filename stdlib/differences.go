@@ -5,6 +5,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 
 	lua "github.com/yuin/gopher-lua"
 
@@ -12,7 +13,7 @@ import (
 	"transect/runtime/vm"
 )
 
-// mostDifferences is how many are told: enough to see what went wrong.
+// mostDifferences is how many are listed: enough to see what went wrong.
 const mostDifferences = 10
 
 // differences tells where two values differ, a line each; none when they do not.
@@ -37,14 +38,13 @@ func compare(d *[]string, path string, got, want any) {
 	switch want := want.(type) {
 	case map[string]any:
 		if got, ok := got.(map[string]any); ok {
-			keys := slices.Sorted(maps.Keys(want))
+			for _, k := range slices.Sorted(maps.Keys(want)) {
+				compare(d, path+"."+k, got[k], want[k])
+			}
 			for _, k := range slices.Sorted(maps.Keys(got)) {
 				if _, both := want[k]; !both {
-					keys = append(keys, k)
+					compare(d, path+"."+k, got[k], nil)
 				}
-			}
-			for _, k := range keys {
-				compare(d, path+"."+k, got[k], want[k])
 			}
 			return
 		}
@@ -59,11 +59,10 @@ func compare(d *[]string, path string, got, want any) {
 	if reflect.DeepEqual(got, want) {
 		return
 	}
-	where := ""
 	if path != "" {
-		where = path + ": "
+		path += ": "
 	}
-	*d = append(*d, fmt.Sprintf("%sgot %s, want %s", where, short(got), short(want)))
+	*d = append(*d, fmt.Sprintf("%sgot %s, want %s", path, short(got), short(want)))
 }
 
 func at(list []any, i int) any {
@@ -78,7 +77,7 @@ func short(v any) string {
 	case nil:
 		return "nil"
 	case string:
-		return cut(fmt.Sprintf("%q", v), 200)
+		return fmt.Sprintf("%.200s", strconv.Quote(v))
 	case map[string]any:
 		return fmt.Sprintf("a table with %d fields", len(v))
 	case []any:
@@ -93,12 +92,5 @@ func short(v any) string {
 func show(L *lua.LState, v lua.LValue) string {
 	p := newPrinter(L)
 	p.value(v, 0)
-	return cut(p.b.String(), 500)
-}
-
-func cut(s string, width int) string {
-	if r := []rune(s); width > 0 && len(r) > width {
-		return string(r[:width])
-	}
-	return s
+	return fmt.Sprintf("%.500s", p.b.String())
 }

@@ -22,18 +22,18 @@ func envFunc(name string, typ schema.Type, doc, want string, read func(text stri
 		Params:  []module.Param{envName, {Name: "default", Type: typ, Doc: "returned when the variable is unset", Optional: true}},
 		Returns: "its value",
 		Call: func(c *module.Call) (any, error) {
-			text, err := required(c)
-			if _, unset := err.(*fault.ConfigError); unset && c.Has("default") {
+			text := variable(c)
+			switch {
+			case text == "" && c.Has("default"):
 				return c.Value("default"), nil
-			}
-			if err != nil {
-				return nil, err
+			case text == "":
+				return nil, unset(c)
 			}
 			v, ok := read(strings.TrimSpace(text))
 			if !ok { // the value may be a secret
-				err = fault.Of(&fault.ConfigError{}, "the environment variable %s must be %s", c.String("name"), want)
+				return nil, fault.Of(&fault.ConfigError{}, "the environment variable %s must be %s", c.String("name"), want)
 			}
-			return v, err
+			return v, nil
 		},
 	}
 }
@@ -47,17 +47,22 @@ var envModule = &module.Module{
 			Params:  []module.Param{envName, {Name: "default", Type: "any", Doc: "returned when the variable is unset or empty"}},
 			Returns: "its text, or the default, or nil",
 			Call: func(c *module.Call) (any, error) {
-				text, _, err := c.In.Env(c.String("name"))
-				if text == "" {
-					return c.Value("default"), err
+				if text := variable(c); text != "" {
+					return text, nil
 				}
-				return text, err
+				return c.Value("default"), nil
 			},
 		},
 		{
 			Name: "require", Doc: "Reads a required variable; a missing one is a ConfigError.",
 			Params: []module.Param{envName}, Returns: "its text",
-			Call: func(c *module.Call) (any, error) { return required(c) },
+			Call: func(c *module.Call) (any, error) {
+				text := variable(c)
+				if text == "" {
+					return nil, unset(c)
+				}
+				return text, nil
+			},
 		},
 		envFunc("number", "number", "Reads a variable that holds a number.", "a number", func(text string) (any, bool) {
 			n, err := strconv.ParseFloat(text, 64)
@@ -93,12 +98,13 @@ var envModule = &module.Module{
 	},
 }
 
-// required is the text of the argument name's variable.
-func required(c *module.Call) (string, error) {
-	name := c.String("name")
-	text, _, err := c.In.Env(name)
-	if err == nil && text == "" {
-		err = fault.Hinted(fault.Of(&fault.ConfigError{}, "the environment variable %s is not set", name), "set it, or load a .env file that does")
-	}
-	return text, err
+// variable is the text of the variable that the argument name names.
+func variable(c *module.Call) string {
+	text, _, err := c.In.Env(c.String("name"))
+	c.Must(err)
+	return text
+}
+
+func unset(c *module.Call) error {
+	return fault.Hinted(fault.Of(&fault.ConfigError{}, "the environment variable %s is not set", c.String("name")), "set it, or load a .env file that does")
 }

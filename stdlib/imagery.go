@@ -25,8 +25,7 @@ var imageryModule = &module.Module{
 			Params:  []module.Param{{Name: "path", Type: "string", Doc: "the photo"}},
 			Returns: photoFields,
 			Call: func(c *module.Call) (any, error) {
-				photo, err := readPhoto(c, c.String("path"))
-				return photoTable(photo), err
+				return photoTable(readPhoto(c, c.String("path"))), nil
 			},
 		},
 		{
@@ -53,26 +52,24 @@ var imageryModule = &module.Module{
 }
 
 // readPhoto reads a photo that the script may read.
-func readPhoto(c *module.Call, path string) (photo imagery.Photo, err error) {
+func readPhoto(c *module.Call, path string) (photo imagery.Photo) {
+	path = mayRead(c, path) // before anything is known of the file
+	c.Must(c.Blocking(func(context.Context) (err error) { photo, err = imagery.Opener(c.In.OpenToRead).Read(path); return err }))
+	return photo
+}
+
+// mayRead is the path of a file or folder that the script may read.
+func mayRead(c *module.Call, path string) string {
 	path = c.In.Path(path)
-	if err := c.In.Permit(sandbox.Read, path); err != nil { // before anything is known of the file
-		return photo, err
-	}
-	err = c.Blocking(func(context.Context) (err error) { photo, err = imagery.Opener(c.In.OpenToRead).Read(path); return err })
-	return photo, err
+	c.Must(c.In.Permit(sandbox.Read, path))
+	return path
 }
 
 func scan(c *module.Call) (any, error) {
-	folder := c.In.Path(c.String("folder"))
-	if err := c.In.Permit(sandbox.Read, folder); err != nil {
-		return nil, err
-	}
+	folder := mayRead(c, c.String("folder"))
 	options := imagery.ScanOptions{Recursive: c.Bool("recursive"), Among: c.In.Readable, Open: c.In.OpenToRead}
 	var survey imagery.Survey
-	err := c.Blocking(func(ctx context.Context) (err error) { survey, err = imagery.Scan(ctx, folder, options); return err })
-	if err != nil {
-		return nil, err
-	}
+	c.Must(c.Blocking(func(ctx context.Context) (err error) { survey, err = imagery.Scan(ctx, folder, options); return err }))
 	photos := make([]any, len(survey.Photos))
 	for i, p := range survey.Photos {
 		t := photoTable(p)
@@ -152,26 +149,15 @@ func eachPhoto(c *module.Call) (any, error) {
 			if v.Type() != lua.LTString {
 				return nil, fault.Of(&fault.ParameterError{}, "argument source: item %d must be the path of a photo, got a %s", i, v.Type())
 			}
-			path := c.In.Path(v.String())
-			if err := c.In.Permit(sandbox.Read, path); err != nil {
-				return nil, err
-			}
-			files = append(files, path)
+			files = append(files, mayRead(c, v.String()))
 		}
 	} else {
-		folder := c.In.Path(c.String("source"))
-		if err := c.In.Permit(sandbox.Read, folder); err != nil {
-			return nil, err
-		}
-		recursive := c.Bool("recursive")
-		err := c.Blocking(func(ctx context.Context) (err error) {
+		folder, recursive := mayRead(c, c.String("source")), c.Bool("recursive")
+		c.Must(c.Blocking(func(ctx context.Context) (err error) {
 			files, problems, err = imagery.Files(ctx, folder, recursive)
 			files = c.In.Readable(files)
 			return err
-		})
-		if err != nil {
-			return nil, err
-		}
+		}))
 		name = func(path string) string { return nameIn(folder, path) }
 	}
 	for _, p := range problems {

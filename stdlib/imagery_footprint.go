@@ -33,13 +33,8 @@ var footprintFunc = module.Func{
 }
 
 func footprint(c *module.Call) (any, error) {
-	p, name, err := viewedPhoto(c)
-	if err != nil {
-		return nil, err
-	}
-	if err := knownView(c, &p); err != nil {
-		return nil, err
-	}
+	p, name := viewedPhoto(c)
+	knownView(c, &p)
 	o := p.Outline()
 	assumed := make([]string, len(o.Missing))
 	for i, f := range o.Missing {
@@ -89,11 +84,10 @@ func enumerated(list []string) string {
 
 // viewedPhoto is the photo of a call: read from its file, or from a table as
 // read gives it.
-func viewedPhoto(c *module.Call) (p imagery.Photo, name string, err error) {
+func viewedPhoto(c *module.Call) (p imagery.Photo, name string) {
 	t := c.Table("photo")
 	if t == nil {
-		p, err := readPhoto(c, c.String("photo"))
-		return p, filepath.Base(c.String("photo")), err
+		return readPhoto(c, c.String("photo")), filepath.Base(c.String("photo"))
 	}
 	name = "the photo"
 	if text, ok := t.RawGetString("name").(lua.LString); ok {
@@ -103,7 +97,7 @@ func viewedPhoto(c *module.Call) (p imagery.Photo, name string, err error) {
 		v := t.RawGetString(field)
 		n, ok := v.(lua.LNumber)
 		if !ok && v != lua.LNil {
-			err = fault.Of(&fault.ParameterError{}, "argument photo: %s must be a number, got a %s", field, v.Type())
+			c.Raise(fault.Of(&fault.ParameterError{}, "argument photo: %s must be a number, got a %s", field, v.Type()))
 		}
 		if !ok {
 			return nil
@@ -118,7 +112,7 @@ func viewedPhoto(c *module.Call) (p imagery.Photo, name string, err error) {
 	}
 	if lat, lon := number("latitude"), number("longitude"); lat != nil && lon != nil {
 		if !(*lat >= -90 && *lat <= 90 && *lon >= -180 && *lon <= 180) {
-			return p, name, fault.Of(&fault.ValueError{}, "argument photo: latitude %v and longitude %v are not on the globe", *lat, *lon)
+			c.Raise(fault.Of(&fault.ValueError{}, "argument photo: latitude %v and longitude %v are not on the globe", *lat, *lon))
 		}
 		p.HasPosition, p.Latitude, p.Longitude = true, *lat, *lon
 	}
@@ -129,11 +123,11 @@ func viewedPhoto(c *module.Call) (p imagery.Photo, name string, err error) {
 	for name, to := range photoLens(&p) {
 		*to = plain(name)
 	}
-	return p, name, err
+	return p, name
 }
 
 // knownView takes over what the options say.
-func knownView(c *module.Call, p *imagery.Photo) error {
+func knownView(c *module.Call, p *imagery.Photo) {
 	for name, to := range photoNumbers(p) {
 		if c.Has(name) {
 			*to = new(c.Number(name))
@@ -144,7 +138,7 @@ func knownView(c *module.Call, p *imagery.Photo) error {
 			continue
 		}
 		if *to = c.Number(name); !(*to > 0) {
-			return fault.Of(&fault.ParameterError{}, "option %s must be positive, got %v", name, *to)
+			c.Raise(fault.Of(&fault.ParameterError{}, "option %s must be positive, got %v", name, *to))
 		}
 	}
 	if c.Has("sensor_width") && !c.Has("focal_length_35") {
@@ -152,19 +146,18 @@ func knownView(c *module.Call, p *imagery.Photo) error {
 	}
 	switch {
 	case c.Has("height") && c.Has("ground"):
-		return fault.Of(&fault.ParameterError{}, "give either height or ground")
+		c.Raise(fault.Of(&fault.ParameterError{}, "give either height or ground"))
 	case c.Has("height"):
 		p.RelativeAltitude = new(c.Number("height"))
 	case c.Has("ground"):
 		if p.Altitude == nil {
-			return fault.Of(&fault.ValueError{}, "the photo does not say its altitude, from which ground would give the height")
+			c.Raise(fault.Of(&fault.ValueError{}, "the photo does not say its altitude, from which ground would give the height"))
 		}
 		p.RelativeAltitude = new(*p.Altitude - c.Number("ground"))
 	default:
-		return nil
+		return
 	}
 	if h := *p.RelativeAltitude; !(h > 0) {
-		return fault.Of(&fault.ParameterError{}, "the height above the ground must be positive, got %v", h)
+		c.Raise(fault.Of(&fault.ParameterError{}, "the height above the ground must be positive, got %v", h))
 	}
-	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	lua "github.com/yuin/gopher-lua"
 
@@ -89,12 +90,11 @@ const deepest = 200
 func (p *printer) value(v lua.LValue, depth int) {
 	switch v := v.(type) {
 	case lua.LString:
-		text := string(v)
-		if short := cut(text, p.width); short != text {
-			fmt.Fprintf(&p.b, "%q…", short)
+		if p.width > 0 && utf8.RuneCountInString(string(v)) > p.width {
+			fmt.Fprintf(&p.b, "%.*q…", p.width, string(v))
 			return
 		}
-		p.b.WriteString(strconv.Quote(text))
+		p.b.WriteString(strconv.Quote(string(v)))
 	case *lua.LTable:
 		p.table(v, depth)
 	default:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sort"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -18,14 +19,8 @@ import (
 const mostRows = 100_000
 
 func layTable(c *module.Call) (any, error) {
-	rows, more, err := tableRows(c, c.Int("limit"))
-	if err != nil {
-		return "", err
-	}
-	columns, err := columnsOf(c, rows)
-	if err != nil {
-		return "", err
-	}
+	rows, more := tableRows(c, c.Int("limit"))
+	columns := columnsOf(c, rows)
 	w := table.NewWriter()
 	style := table.StyleDefault
 	style.Options = table.OptionsNoBordersAndSeparators
@@ -53,38 +48,32 @@ func layTable(c *module.Call) (any, error) {
 		}
 	}
 	w.SetColumnConfigs(configs)
-	lines := strings.Split(w.Render(), "\n")
-	for i := range lines {
-		lines[i] = strings.TrimRight(lines[i], " ")
-	}
-	if more != "" {
-		lines = append(lines, more)
-	}
-	return strings.Join(lines, "\n"), nil
+	w.SuppressTrailingSpaces()
+	return w.Render() + more, nil
 }
 
-// tableRows takes the rows to show, and says how many more there are.
-func tableRows(c *module.Call, most int) (rows []lua.LValue, more string, err error) {
+// tableRows takes the rows to show; more is a line that says how many more there are.
+func tableRows(c *module.Call, most int) (rows []lua.LValue, more string) {
 	next := itemsOf(c, "rows")
 	list, isList := c.Value("rows").(*lua.LTable)
 	for item := next(); item != nil; item = next() {
 		if most > 0 && len(rows) == most {
 			if isList {
-				return rows, fmt.Sprintf("… %d more", list.Len()-most), nil
+				return rows, fmt.Sprintf("\n… %d more", list.Len()-most)
 			}
-			return rows, "… and more", nil // an iterator is not followed to its end
+			return rows, "\n… and more" // an iterator is not followed to its end
 		}
 		if len(rows) == mostRows {
-			return nil, "", fault.Hinted(fault.Of(&fault.LimitError{}, "a table has %d rows at most", mostRows), "show some of them with limit = 100, or write them with csv")
+			c.Raise(fault.Hinted(fault.Of(&fault.LimitError{}, "a table has %d rows at most", mostRows), "show some of them with limit = 100, or write them with csv"))
 		}
 		switch item[0].(type) {
 		case *lua.LTable, *lua.LUserData:
 		default:
-			return nil, "", fault.Of(&fault.ParameterError{}, "row %d must be a table or resource, got a %s", len(rows)+1, item[0].Type())
+			c.Raise(fault.Of(&fault.ParameterError{}, "row %d must be a table or resource, got a %s", len(rows)+1, item[0].Type()))
 		}
 		rows = append(rows, item[0])
 	}
-	return rows, "", nil
+	return rows, ""
 }
 
 // cell is a value in one line.
@@ -98,14 +87,13 @@ func cell(L *lua.LState, v lua.LValue, width int) string {
 		p.table(t, 0)
 		line = strings.Join(strings.Fields(p.b.String()), " ")
 	}
-	if short := cut(line, width); short != line {
-		return cut(line, max(width-1, 1)) + "…"
+	if width > 0 && utf8.RuneCountInString(line) > width {
+		return fmt.Sprintf("%.*s…", max(width-1, 1), line)
 	}
 	return line
 }
 
-func columnsOf(c *module.Call, rows []lua.LValue) ([]string, error) {
-	var columns []string
+func columnsOf(c *module.Call, rows []lua.LValue) (columns []string) {
 	if t := c.Table("columns"); t != nil {
 		for i := 1; i <= t.Len(); i++ {
 			columns = append(columns, t.RawGetInt(i).String())
@@ -114,9 +102,9 @@ func columnsOf(c *module.Call, rows []lua.LValue) ([]string, error) {
 		columns = fieldsOf(c.L, rows[0])
 	}
 	if len(columns) == 0 && len(rows) > 0 {
-		return nil, fault.Of(&fault.ParameterError{}, "argument columns must name the fields to show")
+		c.Raise(fault.Of(&fault.ParameterError{}, "argument columns must name the fields to show"))
 	}
-	return columns, nil
+	return columns
 }
 
 // fieldsOf are the names of a row's fields: the keys of a table, sorted, or what
