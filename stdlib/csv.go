@@ -56,9 +56,7 @@ var csvModule = &module.Module{
 				var b bytes.Buffer
 				w, rows := newRowWriter(c, &b), c.Table("rows")
 				for i := 1; i <= rows.Len(); i++ {
-					if err := w.write(c.L, rows.RawGetInt(i)); err != nil {
-						return nil, err
-					}
+					w.write(c, rows.RawGetInt(i))
 				}
 				err := w.out.Flush()
 				return b.Bytes(), err

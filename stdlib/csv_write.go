@@ -21,6 +21,7 @@ import (
 // rowWriter writes rows in a dialect.
 type rowWriter struct {
 	out     *csvtext.Writer
+	name    string   // of the file, for messages
 	columns []string // nil until known; empty for lists
 	rows    int
 }
@@ -28,7 +29,7 @@ type rowWriter struct {
 func newRowWriter(c *module.Call, w io.Writer) *rowWriter {
 	out, err := csvtext.NewWriter(w, dialect(c))
 	c.Must(err)
-	r := &rowWriter{out: out, columns: columnList(c)}
+	r := &rowWriter{out: out, name: c.String("path"), columns: columnList(c)}
 	switch {
 	case r.columns != nil:
 		c.Must(out.Write(r.columns))
@@ -41,67 +42,68 @@ func newRowWriter(c *module.Call, w io.Writer) *rowWriter {
 }
 
 // write writes a row, after the header when the first row decides on it.
-func (r *rowWriter) write(L *lua.LState, row lua.LValue) error {
+func (r *rowWriter) write(c *module.Call, row lua.LValue) {
 	r.rows++
 	t, _ := row.(*lua.LTable)
 	if _, object := row.(*lua.LUserData); t == nil && !object {
-		return fault.Of(&fault.ParameterError{}, "row %d must be a table, got a %s", r.rows, row.Type())
+		c.Raise(fault.Of(&fault.ParameterError{}, "row %d must be a table, got a %s", r.rows, row.Type()))
 	}
 	var names []string
 	if t != nil || r.columns == nil {
-		names = fieldsOf(L, row)
+		names = fieldsOf(c.L, row)
 	}
 	if r.columns == nil {
 		if r.columns = names; len(names) == 0 {
 			r.columns = []string{}
-		} else if err := r.out.Write(names); err != nil {
-			return err
+		} else {
+			c.Must(r.out.Write(names))
 		}
 	}
 	switch {
 	case t != nil && len(names) == 0 && (t.Len() > 0 || len(r.columns) == 0):
-		return r.list(t)
+		r.list(c, t)
+		return
 	case len(r.columns) == 0 && t == nil:
-		return fault.Of(&fault.ParameterError{}, `row %d: name the columns to write with header, such as { "id", "name" }`, r.rows)
+		c.Raise(fault.Of(&fault.ParameterError{}, `row %d: name the columns to write with header, such as { "id", "name" }`, r.rows))
 	}
 	for _, name := range names {
 		if !slices.Contains(r.columns, name) {
-			return fault.Hinted(fault.Of(&fault.ParameterError{}, "row %d has %s, which is no column%s", r.rows, name, suggest.Suffix(name, r.columns)),
-				"the columns are %s; name them all with header", strings.Join(r.columns, ", "))
+			c.Raise(fault.Hinted(fault.Of(&fault.ParameterError{}, "row %d has %s, which is no column%s", r.rows, name, suggest.Suffix(name, r.columns)),
+				"the columns are %s; name them all with header", strings.Join(r.columns, ", ")))
 		}
 	}
-	return r.record(len(r.columns), func(i int) (string, lua.LValue) {
+	r.record(c, len(r.columns), func(i int) (string, lua.LValue) {
 		if t != nil {
 			return r.columns[i], t.RawGetString(r.columns[i])
 		}
-		return r.columns[i], L.GetField(row, r.columns[i])
+		return r.columns[i], c.L.GetField(row, r.columns[i])
 	})
 }
 
-func (r *rowWriter) list(t *lua.LTable) error {
+func (r *rowWriter) list(c *module.Call, t *lua.LTable) {
 	n := t.Len()
 	if most := len(r.columns); most > 0 {
 		if n > most {
-			return fault.Of(&fault.ParameterError{}, "row %d has %d fields, there are %d columns", r.rows, n, most)
+			c.Raise(fault.Of(&fault.ParameterError{}, "row %d has %d fields, there are %d columns", r.rows, n, most))
 		}
 		n = most
 	}
-	return r.record(n, func(i int) (string, lua.LValue) { return strconv.Itoa(i + 1), t.RawGetInt(i + 1) })
+	r.record(c, n, func(i int) (string, lua.LValue) { return strconv.Itoa(i + 1), t.RawGetInt(i + 1) })
 }
 
 // record writes n fields, each with the name of its column.
-func (r *rowWriter) record(n int, field func(i int) (column string, v lua.LValue)) error {
+func (r *rowWriter) record(c *module.Call, n int, field func(i int) (column string, v lua.LValue)) {
 	record := make([]string, n)
 	for i := range record {
 		column, v := field(i)
 		text, ok := fieldText(v)
 		if !ok {
-			return fault.Hinted(fault.Of(&fault.ParameterError{}, "row %d, column %s: a %s is no field", r.rows, column, v.Type()),
-				"make a text of it, such as with json.encode")
+			c.Raise(fault.Hinted(fault.Of(&fault.ParameterError{}, "row %d, column %s: a %s is no field", r.rows, column, v.Type()),
+				"make a text of it, such as with json.encode"))
 		}
 		record[i] = text
 	}
-	return r.out.Write(record)
+	c.Must(namedFile(r.name, r.out.Write(record)))
 }
 
 // fieldText is a value as a field: nil and null are empty.
@@ -144,7 +146,8 @@ var csvWriterType = &module.Type{
 				if w.closed {
 					return nil, fault.Of(&fault.RuntimeError{}, "%s is closed already", w.name)
 				}
-				return nil, namedFile(w.name, w.rows.write(c.L, c.Value("row")))
+				w.rows.write(c, c.Value("row"))
+				return nil, nil
 			},
 		},
 		{
@@ -205,9 +208,7 @@ func csvWrite(c *module.Call) (any, error) {
 	w := newCSVWriter(c)
 	defer w.discard()
 	for row := next(); row != nil; row = next() {
-		if err := w.rows.write(c.L, row[0]); err != nil {
-			return nil, namedFile(w.name, err)
-		}
+		w.rows.write(c, row[0])
 	}
 	return nil, w.close(c)
 }
