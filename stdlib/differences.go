@@ -16,7 +16,7 @@ import (
 // mostDifferences is how many are listed: enough to see what went wrong.
 const mostDifferences = 10
 
-// differences tells where two values differ, a line each; none when they do not.
+// differences lists where two values differ, a line each; none when they are equal.
 func differences(L *lua.LState, got, want lua.LValue) []string {
 	if got == want {
 		return nil

@@ -105,7 +105,7 @@ var hashModule = &module.Module{
 	}...),
 }
 
-// hasher is a checksum on its way.
+// hasher is a checksum with bytes still to come.
 type hasher struct {
 	hash.Hash
 	method string

@@ -28,7 +28,7 @@ func service(t *testing.T) *httptest.Server {
 	})
 	mux.HandleFunc("POST /form", func(w http.ResponseWriter, r *http.Request) {
 		if r.ContentLength <= 0 {
-			t.Error("the length of a form was not told")
+			t.Error("a form was sent without its length")
 		}
 		form, err := r.MultipartReader()
 		if err != nil {

@@ -90,7 +90,7 @@ func scan(c *module.Call) (any, error) {
 	return out, nil
 }
 
-// nameIn names a file by its place in the folder, the same on every system.
+// nameIn names a file by its path in the folder, the same on every system.
 func nameIn(folder, path string) string {
 	if name, err := filepath.Rel(folder, path); err == nil {
 		return filepath.ToSlash(name)

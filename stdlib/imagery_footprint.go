@@ -59,7 +59,7 @@ func footprint(c *module.Call) (any, error) {
 
 // viewHint says how to give what is missing.
 func viewHint(facts []imagery.Fact) string {
-	ways := map[imagery.Fact]string{
+	options := map[imagery.Fact]string{
 		imagery.FactHeight: "height = metres above the ground, or ground = the ground's metres above sea level",
 		imagery.FactView:   "focal_length_35 = mm, or sensor_width = mm",
 		imagery.FactYaw:    "yaw = degrees",
@@ -67,8 +67,8 @@ func viewHint(facts []imagery.Fact) string {
 	}
 	var parts []string
 	for _, f := range facts {
-		if way, ok := ways[f]; ok {
-			parts = append(parts, way)
+		if option, ok := options[f]; ok {
+			parts = append(parts, option)
 		}
 	}
 	return "pass " + strings.Join(parts, "; ") + "; or missing = \"assume\" for a circle"

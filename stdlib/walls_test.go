@@ -70,8 +70,8 @@ func TestNoExampleReachesTheWorldWithoutAsking(t *testing.T) {
 	}
 }
 
-// outsideCalls are calls that are not behind the walls around a script. What is
-// listed here is asked for in another way, or is no script's to choose.
+// outsideCalls are calls that bypass the sandbox. What is listed here is permitted
+// by other means, or not for a script to choose.
 var outsideCalls = []string{
 	"fs.go os.Lstat",                                                                                        // after Permit
 	"filetree/copy.go os.Stat",                                                                              // after Permit

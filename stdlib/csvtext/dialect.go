@@ -35,7 +35,7 @@ type Dialect struct {
 	Encoding string // of the text, one of Encodings; UTF8 when empty
 }
 
-// check refuses what cannot be told apart.
+// check refuses characters that are used twice.
 func (d Dialect) check() error {
 	if d.Quote == d.Separator || d.Separator == '"' || d.Separator == 0 {
 		quote := strings.Trim(string(rune(d.Quote)), "\x00")
@@ -75,8 +75,8 @@ const UTF8 = "utf-8"
 // Encodings are the encodings texts may have.
 var Encodings = []string{UTF8, "utf-16", "latin1", "windows-1252"}
 
-// encodingOf finds the tables of an encoding, nil for UTF-8. UTF-16 is told
-// apart by its mark, and written with one.
+// encodingOf finds the tables of an encoding, nil for UTF-8. UTF-16 is
+// recognized by its byte order mark, and written with one.
 func encodingOf(name string) encoding.Encoding {
 	switch name {
 	case "utf-16":

@@ -39,7 +39,7 @@ func Walk(root string, depth int, disk *sandbox.Sandbox, want func(Entry) bool) 
 }
 
 // Next returns the next wanted entry; ok is false at the end. After an error it
-// continues behind the folder that could not be read. Links to folders are not
+// continues after the folder that could not be read. Links to folders are not
 // followed.
 func (w *Walker) Next(ctx context.Context) (p Entry, info fs.FileInfo, ok bool, err error) {
 	for len(w.stack) > 0 {

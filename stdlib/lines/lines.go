@@ -1,5 +1,4 @@
-// Package lines takes a text apart into lines, one at a time, however large it
-// is.
+// Package lines reads texts of any size line by line.
 package lines
 
 import (
@@ -13,7 +12,7 @@ import (
 // longest bounds the memory a file without line ends can take.
 const longest = 64 << 20
 
-// Reader goes through the lines of a text. It is for one goroutine at a time.
+// Reader reads the lines of a text. It is for one goroutine at a time.
 type Reader struct {
 	r      *bufio.Reader
 	number int
@@ -27,7 +26,7 @@ func New(r io.Reader) *Reader { return &Reader{r: bufio.NewReaderSize(r, 64<<10)
 func (l *Reader) Number() int { return l.number }
 
 // Next is the next line without its end, which is \n or \r\n; ok is false
-// behind the last one.
+// after the last one.
 func (l *Reader) Next() (line string, ok bool, err error) {
 	if l.over {
 		return "", false, nil

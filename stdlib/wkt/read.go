@@ -81,7 +81,7 @@ func (r *reader) take(characters string) string {
 	return taken
 }
 
-// peek is the next character behind spaces, 0 at the end.
+// peek is the next character after spaces, 0 at the end.
 func (r *reader) peek() byte {
 	if r.take(" \t\r\n"); r.at < len(r.text) {
 		return r.text[r.at]

@@ -30,7 +30,7 @@ func Format(g map[string]any) (string, error) {
 	return strings.ReplaceAll(text, tagged, tag), nil
 }
 
-// tagged stands behind the name of each geometry, for the dimensions: all of a
+// tagged follows the name of each geometry, for the dimensions: all of a
 // collection have the same, known when the positions are written.
 const tagged = "\x00"
 
