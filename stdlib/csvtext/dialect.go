@@ -8,7 +8,6 @@ package csvtext
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"io"
 	"strings"
@@ -75,8 +74,8 @@ const UTF8 = "utf-8"
 // Encodings are the encodings texts may have.
 var Encodings = []string{UTF8, "utf-16", "latin1", "windows-1252"}
 
-// encodingOf finds the tables of an encoding, nil for UTF-8. UTF-16 is
-// recognized by its byte order mark, and written with one.
+// encodingOf finds the tables of an encoding. UTF-16 is read by its byte order
+// mark, and written with one.
 func encodingOf(name string) encoding.Encoding {
 	switch name {
 	case "utf-16":
@@ -86,29 +85,18 @@ func encodingOf(name string) encoding.Encoding {
 	case "windows-1252":
 		return charmap.Windows1252
 	}
-	return nil
+	return encoding.Nop
 }
 
 // decoded reads a text as UTF-8. A mark at its start says how it is written,
 // whatever was expected.
 func decoded(r io.Reader, name string) *bufio.Reader {
-	in := bufio.NewReaderSize(r, 64<<10)
-	switch start, _ := in.Peek(3); {
-	case bytes.Equal(start, []byte("\xef\xbb\xbf")):
-		_, _ = in.Discard(3) // is there
-		return in
-	case bytes.HasPrefix(start, []byte("\xff\xfe")), bytes.HasPrefix(start, []byte("\xfe\xff")):
-		name = "utf-16"
-	}
-	if e := encodingOf(name); e != nil {
-		return bufio.NewReaderSize(transform.NewReader(in, e.NewDecoder()), 64<<10)
-	}
-	return in
+	return bufio.NewReaderSize(transform.NewReader(r, unicode.BOMOverride(encodingOf(name).NewDecoder())), 64<<10)
 }
 
 // encoded writes UTF-8 as another encoding.
 func encoded(w io.Writer, name string) io.Writer {
-	if e := encodingOf(name); e != nil {
+	if e := encodingOf(name); e != encoding.Nop {
 		return transform.NewWriter(w, e.NewEncoder())
 	}
 	return w

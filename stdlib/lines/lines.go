@@ -4,7 +4,6 @@ package lines
 import (
 	"bufio"
 	"io"
-	"strings"
 
 	"transect/client/fault"
 )
@@ -14,13 +13,16 @@ const longest = 64 << 20
 
 // Reader reads the lines of a text. It is for one goroutine at a time.
 type Reader struct {
-	r      *bufio.Reader
+	in     *bufio.Scanner
 	number int
-	over   bool
 }
 
 // New reads lines from r.
-func New(r io.Reader) *Reader { return &Reader{r: bufio.NewReaderSize(r, 64<<10)} }
+func New(r io.Reader) *Reader {
+	in := bufio.NewScanner(r)
+	in.Buffer(make([]byte, 64<<10), longest)
+	return &Reader{in: in}
+}
 
 // Number is that of the line read last, from 1.
 func (l *Reader) Number() int { return l.number }
@@ -28,30 +30,12 @@ func (l *Reader) Number() int { return l.number }
 // Next is the next line without its end, which is \n or \r\n; ok is false
 // after the last one.
 func (l *Reader) Next() (line string, ok bool, err error) {
-	if l.over {
-		return "", false, nil
-	}
-	var long []byte
-	for {
-		piece, err := l.r.ReadSlice('\n')
-		if len(long)+len(piece) > longest {
-			return "", false, fault.Of(&fault.LimitError{}, "line %d is longer than %d MiB", l.number+1, longest>>20)
-		}
-		if err == bufio.ErrBufferFull {
-			long = append(long, piece...)
-			continue
-		}
-		if err != nil {
-			l.over = true
-			if err != io.EOF {
-				return "", false, err
-			}
-			if len(long)+len(piece) == 0 {
-				return "", false, nil
-			}
-		}
+	if l.in.Scan() && l.in.Err() == nil { // not what came before a failed read
 		l.number++
-		text := string(append(long, piece...))
-		return strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r"), true, nil
+		return l.in.Text(), true, nil
 	}
+	if err = l.in.Err(); err == bufio.ErrTooLong {
+		err = fault.Of(&fault.LimitError{}, "line %d is longer than %d MiB", l.number+1, longest>>20)
+	}
+	return "", false, err
 }
