@@ -8,7 +8,6 @@ import (
 
 	"transect/client/declare"
 	"transect/client/fault"
-	"transect/client/ingest"
 	"transect/client/scan"
 	"transect/client/schema"
 	"transect/runtime/sandbox"
@@ -37,11 +36,11 @@ func newCallbacks(L *lua.LState, operation string) *callbacks {
 // callback is a Lua function as an argument of an operation.
 func (s *callbacks) callback(spec *declare.Spec, f *lua.LFunction) schema.Callback {
 	return func(value any) error {
-		return s.call(f, func(L *lua.LState) []lua.LValue {
+		return s.call(f, func(L *lua.LState) lua.LValue {
 			n := pushGo(L, spec, value)
 			v := L.Get(-1)
 			L.Pop(n)
-			return []lua.LValue{v}
+			return v
 		}, nil)
 	}
 }
@@ -93,17 +92,19 @@ func errRaised() error {
 	return fault.Of(&fault.CancelledError{}, "a function of the script failed")
 }
 
-// call calls a Lua function from a goroutine of the engine.
-func (s *callbacks) call(f *lua.LFunction, arguments func(L *lua.LState) []lua.LValue, take func(lua.LValue) error) error {
+// call calls a Lua function from a goroutine of the engine, with an argument or
+// none, and takes its result.
+func (s *callbacks) call(f *lua.LFunction, argument func(L *lua.LState) lua.LValue, take func(lua.LValue) error) error {
 	a := request{done: make(chan error, 1), do: func(L *lua.LState) error {
 		top := L.GetTop()
 		defer L.SetTop(top)
 		L.Push(f)
-		args := arguments(L)
-		for _, v := range args {
-			L.Push(v)
+		arguments := 0
+		if argument != nil {
+			L.Push(argument(L))
+			arguments = 1
 		}
-		if err := L.PCall(len(args), 1, nil); err != nil {
+		if err := L.PCall(arguments, 1, nil); err != nil {
 			if raised, ok := err.(*lua.ApiError); ok {
 				s.raised = raised.Object
 			}
@@ -125,23 +126,13 @@ func (s *callbacks) call(f *lua.LFunction, arguments func(L *lua.LState) []lua.L
 	}
 }
 
-// outcomes tells outcomes to a Lua function.
-func (s *callbacks) outcomes(f *lua.LFunction) func(ingest.Outcome) error {
+// forEach makes a Go callback of a Lua function that takes a table; nil of none.
+func forEach[T any](s *callbacks, f *lua.LFunction, table func(*lua.LState, T) lua.LValue) func(T) error {
 	if f == nil {
 		return nil
 	}
-	return func(o ingest.Outcome) error {
-		return s.call(f, func(L *lua.LState) []lua.LValue { return []lua.LValue{outcomeTable(L, o)} }, nil)
-	}
-}
-
-// verdicts tells verdicts to a Lua function.
-func (s *callbacks) verdicts(f *lua.LFunction) func(ingest.Verdict) error {
-	if f == nil {
-		return nil
-	}
-	return func(v ingest.Verdict) error {
-		return s.call(f, func(L *lua.LState) []lua.LValue { return []lua.LValue{verdictTable(L, v)} }, nil)
+	return func(v T) error {
+		return s.call(f, func(L *lua.LState) lua.LValue { return table(L, v) }, nil)
 	}
 }
 
@@ -155,7 +146,7 @@ func (s *callbacks) items(each *lua.LFunction, source scan.Source) iter.Seq2[sca
 		for more := true; more; {
 			var paths []string
 			for more && len(paths) < pathsAtOnce {
-				err := s.call(each, func(*lua.LState) []lua.LValue { return nil }, func(v lua.LValue) error {
+				err := s.call(each, nil, func(v lua.LValue) error {
 					switch v := v.(type) {
 					case *lua.LNilType:
 						more = false

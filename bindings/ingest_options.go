@@ -21,61 +21,105 @@ import (
 	"transect/runtime/sandbox"
 )
 
-// ingestOptions reads what is to be ingested.
-func ingestOptions(c *module.Call, s *callbacks) (ingest.Options, error) {
-	o := ingest.Options{StateDir: c.In.StateDir(), Expected: c.Int("expected"), Logger: c.In.Options().Logger, Now: c.In.Options().Now,
+// sourceOptions say what to ingest; check, run and verify share them.
+type sourceOptions struct {
+	Source      any            `arg:"source" type:"string|function" doc:"folder, pattern such as flight/**/*.jpg, or file; or an iterator function that gives paths"`
+	Paths       []string       `arg:"paths" doc:"list of files, folders and patterns, instead of source; relative ones lie in source when that is a folder"`
+	Kind        string         `arg:"kind" choices:"image|raster|vector|mesh|pcl|file" doc:"type of dataset for all files; found out from their contents when absent"`
+	Include     schema.Strings `arg:"include" doc:"pattern, or list of patterns, of names to take"`
+	Exclude     schema.Strings `arg:"exclude" doc:"pattern, or list of patterns, of names to leave out"`
+	MinSize     int64          `arg:"min_size" min:"0" doc:"least bytes of a file"`
+	MaxSize     int64          `arg:"max_size" min:"0" doc:"most bytes of a file"`
+	NewerThan   string         `arg:"newer_than" doc:"only files changed after that moment: 2026-05-31 or RFC 3339"`
+	FollowLinks bool           `arg:"follow_links" default:"false" doc:"read what symbolic links point at"`
+	Filter      *lua.LFunction `arg:"filter" type:"function" doc:"called with each file {name, path, size, modified}; false leaves it out"`
+	Expected    int            `arg:"expected" min:"0" doc:"how many images there should be; the check tells when there are not"`
+}
+
+// targetOptions say where the datasets belong.
+type targetOptions struct {
+	Project schema.ID `arg:"project" doc:"project the datasets belong to; that of the mission when absent"`
+	Mission schema.ID `arg:"mission" doc:"mission they belong to"`
+	Company schema.ID `arg:"company" doc:"company they belong to, where there is no project"`
+}
+
+func (t targetOptions) target() ingest.Target {
+	return ingest.Target{Project: string(t.Project), Mission: string(t.Mission), Company: string(t.Company)}
+}
+
+type runOptions struct {
+	sourceOptions
+	targetOptions
+	Flight      schema.ID      `arg:"flight" doc:"flight of the images"`
+	Name        any            `arg:"name" type:"string|function" doc:"name of each dataset: text with {name} (within the source), {base} or {stem}, or a function of the file; {name} when absent"`
+	Properties  schema.Object  `arg:"properties" doc:"properties of each dataset"`
+	Categories  []string       `arg:"categories" doc:"categories of each dataset"`
+	Published   *bool          `arg:"published" doc:"true when they are ready for delivery"`
+	Hidden      *bool          `arg:"hidden" doc:"true keeps them from end users"`
+	Extra       schema.Object  `arg:"extra" doc:"further keys of each dataset, sent as they are"`
+	OnFile      *lua.LFunction `arg:"on_file" type:"function" doc:"called with each outcome as it comes"`
+	Check       any            `arg:"check" type:"boolean|string" default:"true" doc:"true reports in result.preflight what is wrong with the files, \"strict\" checks all first and sends none when one is, false does not check"`
+	Replace     bool           `arg:"replace" default:"false" doc:"a changed file replaces its earlier state: that dataset is deleted once the new one is complete, and can be restored"`
+	DryRun      bool           `arg:"dry_run" default:"false" doc:"only find out what would be done; nothing is sent"`
+	Verify      bool           `arg:"verify" default:"false" doc:"compare size and checksum on the platform with the local files in the end"`
+	Wait        bool           `arg:"wait" default:"false" doc:"wait until the platform has read every file; one it cannot read has failed"`
+	Report      string         `arg:"report" doc:"file for the outcomes, .json or .csv; path_encoded in it is the percent-encoded path of a file whose name is no UTF-8"`
+	RetryFailed string         `arg:"retry_failed" doc:"report of an earlier run: take the files that failed in it, instead of source; relative paths in it begin in the current folder"`
+	Workers     *int           `arg:"workers" min:"1" doc:"most files sent at a time; the connection decides below that"`
+	Batch       int            `arg:"batch" min:"1" default:"200" doc:"most datasets created by one request, up to 500"`
+	Progress    bool           `arg:"progress" default:"true" doc:"show how far it has come, on the error stream"`
+}
+
+type verifyOptions struct {
+	sourceOptions
+	targetOptions
+	Ingest *string        `arg:"ingest" doc:"id of an earlier run on this machine, or its report; instead of source"`
+	OnFile *lua.LFunction `arg:"on_file" type:"function" doc:"called with each verdict {name, path, size, verdict, dataset, cause} as it comes"`
+}
+
+// filesGiven tells whether the options name files.
+func (in sourceOptions) filesGiven() bool {
+	return in.Source != nil && in.Source != "" || in.Paths != nil
+}
+
+// read gives the options that say what is to be ingested.
+func (in sourceOptions) read(c *module.Call, s *callbacks) (o ingest.Options, err error) {
+	o = ingest.Options{StateDir: c.In.StateDir(), Expected: in.Expected, Logger: c.In.Options().Logger, Now: c.In.Options().Now,
 		Progress: &ingest.Progress{}}
 	if c.In.Restricted() {
 		o.Source.Open, o.Folder = c.In.OpenToRead, c.In.Into
 	}
-	g := &o.Source
-	g.Kind, g.MinSize, g.MaxSize, g.FollowLinks = c.String("kind"), int64(c.Int("min_size")), int64(c.Int("max_size")), c.Bool("follow_links")
-	for _, name := range []string{"expected", "min_size", "max_size"} {
-		if c.Int(name) < 0 {
-			return o, fault.Of(&fault.ParameterError{}, "option %s must not be below 0, got %d", name, c.Int(name))
-		}
+	o.Source.Kind, o.Source.FollowLinks, o.Source.Include, o.Source.Exclude = in.Kind, in.FollowLinks, in.Include, in.Exclude
+	if o.Source.MinSize, o.Source.MaxSize = in.MinSize, in.MaxSize; in.MaxSize > 0 && in.MinSize > in.MaxSize {
+		return o, fault.Of(&fault.ParameterError{}, "no file has at least %d (min_size) and at most %d bytes (max_size)", in.MinSize, in.MaxSize)
 	}
-	if g.MaxSize > 0 && g.MinSize > g.MaxSize {
-		return o, fault.Of(&fault.ParameterError{}, "no file has at least %d (min_size) and at most %d bytes (max_size)", g.MinSize, g.MaxSize)
-	}
-	var err error
-	if g.Include, err = texts(c, "include"); err != nil {
-		return o, err
-	}
-	if g.Exclude, err = texts(c, "exclude"); err != nil {
-		return o, err
-	}
-	if text := c.String("newer_than"); text != "" {
-		if g.NewerThan, err = moment(text); err != nil {
+	if in.NewerThan != "" {
+		if o.Source.NewerThan, err = moment(in.NewerThan); err != nil {
 			return o, err
 		}
 	}
-	if err := sourceOf(c, s, &o); err != nil {
-		return o, err
-	}
-	if f := c.Function("filter"); f != nil {
+	if in.Filter != nil {
 		o.Filter = func(file scan.File) (keep bool, err error) {
-			err = s.call(f, func(L *lua.LState) []lua.LValue { return []lua.LValue{fileTable(L, file)} }, func(v lua.LValue) error {
+			err = s.call(in.Filter, func(L *lua.LState) lua.LValue { return fileTable(L, file) }, func(v lua.LValue) error {
 				keep = lua.LVAsBool(v)
 				return nil
 			})
 			return keep, err
 		}
 	}
-	return o, nil
+	return o, in.locate(c, s, &o)
 }
 
-// sourceOf reads where the files are.
-func sourceOf(c *module.Call, s *callbacks, o *ingest.Options) error {
-	g := &o.Source
-	if each := c.Function("source"); each != nil {
-		if c.Has("paths") {
+// locate reads where the files are.
+func (in sourceOptions) locate(c *module.Call, s *callbacks, o *ingest.Options) error {
+	if each, ok := in.Source.(*lua.LFunction); ok {
+		if in.Paths != nil {
 			return fault.Of(&fault.ParameterError{}, "source and paths exclude each other, where source is a function")
 		}
-		o.Items = s.items(each, *g)
+		o.Items = s.items(each, o.Source)
 		return nil
 	}
-	if source := c.String("source"); source != "" {
+	if source, _ := in.Source.(string); source != "" {
 		full := c.In.Path(source)
 		if err := c.In.Permit(sandbox.Read, full); err != nil {
 			return err
@@ -83,36 +127,29 @@ func sourceOf(c *module.Call, s *callbacks, o *ingest.Options) error {
 		info, err := os.Stat(full)
 		isFile := err == nil && !info.IsDir()
 		if isFile || errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(source, "*?[{") {
-			if c.Has("paths") {
+			if in.Paths != nil {
 				return fault.Of(&fault.ParameterError{}, "source must be a folder when paths are given with it")
 			}
-			g.Paths = []string{full}
+			o.Source.Paths = []string{full}
 			return nil
 		}
-		g.Root = full
+		o.Source.Root = full
 	}
-	paths, err := texts(c, "paths")
-	if err != nil {
-		return err
-	}
-	if c.Has("paths") && len(paths) == 0 {
+	if in.Paths != nil && len(in.Paths) == 0 {
 		o.Items = func(func(scan.Item, error) bool) {}
 	}
-	for i, p := range paths {
-		if g.Root == "" {
-			paths[i] = c.In.Path(p)
-		}
-		full := paths[i]
-		if g.Root != "" && !filepath.IsAbs(p) {
-			full = filepath.Join(g.Root, p)
+	for _, p := range in.Paths {
+		full := p
+		if o.Source.Root == "" {
+			p = c.In.Path(p)
+			full = p
+		} else if !filepath.IsAbs(p) {
+			full = filepath.Join(o.Source.Root, p)
 		}
 		if err := c.In.Permit(sandbox.Read, full); err != nil {
 			return err
 		}
-	}
-	g.Paths = paths
-	if c.String("source") == "" && !c.Has("paths") && !c.Has("retry_failed") && !c.Has("ingest") {
-		return noSource(c.Name)
+		o.Source.Paths = append(o.Source.Paths, p)
 	}
 	return nil
 }
@@ -130,94 +167,53 @@ func noSource(function string) error {
 	return fault.Hinted(fault.Of(&fault.ParameterError{}, "source is missing: %s", what), "%s", hint)
 }
 
-// sourceName is how a message calls what was to be ingested.
-func sourceName(c *module.Call) string {
-	switch {
-	case c.Function("source") != nil:
-		return "what the iterator gave"
-	case c.String("source") != "":
-		return c.String("source")
-	case c.Has("retry_failed"):
-		return "what failed in " + c.String("retry_failed")
+// read gives the options of a run.
+func (in runOptions) read(c *module.Call, s *callbacks) (o ingest.Options, err error) {
+	if !in.filesGiven() && in.RetryFailed == "" {
+		return o, noSource(c.Name)
 	}
-	return "the files given"
-}
-
-// targetOf reads where the datasets belong.
-func targetOf(c *module.Call, o *ingest.Options) error {
-	for name, to := range map[string]*string{"project": &o.Project, "mission": &o.Mission, "company": &o.Company, "flight": &o.Flight} {
-		switch v := c.Go(name).(type) {
-		case nil:
-		case string:
-			*to = v
-		case interface{ ResourceID() string }:
-			*to = v.ResourceID()
-		default:
-			return fault.Of(&fault.ParameterError{}, "option %s wants a resource or its id", name)
-		}
+	if o, err = in.sourceOptions.read(c, s); err != nil {
+		return o, err
 	}
-	return nil
-}
-
-// runOptionsOf reads how a run is to be done.
-func runOptionsOf(c *module.Call, s *callbacks, o *ingest.Options) error {
-	if err := targetOf(c, o); err != nil {
-		return err
+	o.Target = in.target()
+	o.Flight = string(in.Flight)
+	o.Replace, o.DryRun, o.Verify, o.Wait, o.Batch = in.Replace, in.DryRun, in.Verify, in.Wait, in.Batch
+	o.Published, o.Hidden, o.Categories, o.Properties, o.Extra = in.Published, in.Hidden, in.Categories, in.Properties, in.Extra
+	if in.Workers != nil {
+		o.Workers = *in.Workers
 	}
-	o.Replace, o.DryRun, o.Verify, o.Wait = c.Bool("replace"), c.Bool("dry_run"), c.Bool("verify"), c.Bool("wait")
-	o.Workers, o.Batch = c.Int("workers"), c.Int("batch")
-	if c.Has("workers") && o.Workers < 1 || o.Batch < 1 {
-		return fault.Of(&fault.ParameterError{}, "workers and batch must be 1 at least")
+	switch in.Check {
+	case true:
+		o.Check = ingest.CheckWarn
+	case false:
+		o.Check = ingest.CheckOff
+	case string(ingest.CheckStrict):
+		o.Check = ingest.CheckStrict
+	default:
+		return o, fault.Of(&fault.ParameterError{}, `option check must be true, false or "strict", got %q`, in.Check)
 	}
-	for name, to := range map[string]**bool{"published": &o.Published, "hidden": &o.Hidden} {
-		if c.Has(name) {
-			set := c.Bool(name)
-			*to = &set
-		}
-	}
-	var err error
-	if o.Categories, err = texts(c, "categories"); err != nil {
-		return err
-	}
-	if o.Properties, err = object(c, "properties"); err != nil {
-		return err
-	}
-	if o.Extra, err = object(c, "extra"); err != nil {
-		return err
-	}
-	switch v := c.Value("check").(type) {
-	case lua.LString:
-		if o.Check = ingest.Check(v); o.Check != ingest.CheckStrict {
-			return fault.Of(&fault.ParameterError{}, `option check must be true, false or "strict", got %q`, string(v))
-		}
-	case lua.LBool:
-		if o.Check = ingest.CheckOff; v {
-			o.Check = ingest.CheckWarn
-		}
-	}
-	if report := c.String("report"); report != "" {
-		o.Report = c.In.Path(report)
+	if in.Report != "" {
+		o.Report = c.In.Path(in.Report)
 		if err := c.In.Permit(sandbox.Write, o.Report); err != nil {
-			return err
+			return o, err
 		}
 	}
-	o.OnOutcome = s.outcomes(c.Function("on_file"))
-	if o.Name, err = naming(c, s); err != nil {
-		return err
+	o.OnOutcome = forEach(s, in.OnFile, outcomeTable)
+	if o.Name, err = naming(in.Name, s); err != nil {
+		return o, err
 	}
-	return retryOf(c, o)
+	return o, in.retry(c, &o)
 }
 
-// retryOf takes the files that failed in an earlier run.
-func retryOf(c *module.Call, o *ingest.Options) error {
-	report := c.String("retry_failed")
-	if report == "" {
+// retry takes the files that failed in an earlier run.
+func (in runOptions) retry(c *module.Call, o *ingest.Options) error {
+	if in.RetryFailed == "" {
 		return nil
 	}
-	if c.Has("source") || c.Has("paths") {
+	if in.filesGiven() {
 		return fault.Of(&fault.ParameterError{}, "retry_failed takes its files from the report; leave source and paths out")
 	}
-	if err := ingest.Retry(o, c.In.Path(report), c.In.Path(".")); err != nil {
+	if err := ingest.Retry(o, c.In.Path(in.RetryFailed), c.In.Path(".")); err != nil {
 		return err
 	}
 	for _, p := range append([]string{o.Source.Root}, o.Source.Paths...) {
@@ -231,14 +227,28 @@ func retryOf(c *module.Call, o *ingest.Options) error {
 	return nil
 }
 
+// sourceName is how a message calls what was to be ingested.
+func (in runOptions) sourceName() string {
+	switch source := in.Source.(type) {
+	case *lua.LFunction:
+		return "what the iterator gave"
+	case string:
+		return source
+	}
+	if in.RetryFailed != "" {
+		return "what failed in " + in.RetryFailed
+	}
+	return "the files given"
+}
+
 // nameWords are what a name can be made of.
 var nameWords = []string{"name", "base", "stem"}
 
 // naming is how datasets are named; nil for the names of their files.
-func naming(c *module.Call, s *callbacks) (func(scan.File) (string, error), error) {
-	if f := c.Function("name"); f != nil {
+func naming(name any, s *callbacks) (func(scan.File) (string, error), error) {
+	if f, ok := name.(*lua.LFunction); ok {
 		return func(file scan.File) (name string, err error) {
-			err = s.call(f, func(L *lua.LState) []lua.LValue { return []lua.LValue{fileTable(L, file)} }, func(v lua.LValue) error {
+			err = s.call(f, func(L *lua.LState) lua.LValue { return fileTable(L, file) }, func(v lua.LValue) error {
 				text, ok := v.(lua.LString)
 				if !ok || text == "" {
 					return fault.Of(&fault.ParameterError{}, "the function name must return a text for %s, got %s", file.Name, v.Type())
@@ -249,7 +259,7 @@ func naming(c *module.Call, s *callbacks) (func(scan.File) (string, error), erro
 			return name, err
 		}, nil
 	}
-	pattern := c.String("name")
+	pattern, _ := name.(string)
 	if pattern == "" {
 		return nil, nil
 	}
@@ -269,38 +279,6 @@ func naming(c *module.Call, s *callbacks) (func(scan.File) (string, error), erro
 		base := path.Base(file.Name)
 		return strings.NewReplacer("{name}", file.Name, "{base}", base, "{stem}", strings.TrimSuffix(base, path.Ext(base))).Replace(pattern), nil
 	}, nil
-}
-
-// texts reads a list of texts, or one.
-func texts(c *module.Call, name string) ([]string, error) {
-	switch v := c.Go(name).(type) {
-	case nil, schema.Empty:
-		return nil, nil
-	case string:
-		return []string{v}, nil
-	case []any:
-		list := make([]string, len(v))
-		for i, e := range v {
-			text, ok := e.(string)
-			if !ok {
-				return nil, fault.Of(&fault.ParameterError{}, "option %s must be a list of texts; item %d is none", name, i+1)
-			}
-			list[i] = text
-		}
-		return list, nil
-	}
-	return nil, fault.Of(&fault.ParameterError{}, "option %s must be a list of texts", name)
-}
-
-// object reads a table with keys.
-func object(c *module.Call, name string) (map[string]any, error) {
-	switch v := c.Go(name).(type) {
-	case nil, schema.Empty:
-		return nil, nil
-	case map[string]any:
-		return v, nil
-	}
-	return nil, fault.Of(&fault.ParameterError{}, "option %s must be a table with keys", name)
 }
 
 func moment(text string) (time.Time, error) {

@@ -109,8 +109,7 @@ func resultTable(c *module.Call, r *ingest.Result, dryRun bool) lua.LValue {
 func plainJSON(v any) (json.RawMessage, error) { return json.Marshal(v) }
 
 // earlierOutcomes opens those of an earlier run, by its id or its report.
-func earlierOutcomes(c *module.Call) (*ingest.OutcomeReader, error) {
-	name := c.String("ingest")
+func earlierOutcomes(c *module.Call, name string) (*ingest.OutcomeReader, error) {
 	if name == "" {
 		return nil, fault.Hinted(fault.Of(&fault.ParameterError{}, "option ingest is empty: which run is meant?"), "give the id of an earlier run (result.id), or its report")
 	}

@@ -210,9 +210,9 @@ for want, options in pairs{
   ['"yesterday" is no date'] = { source = "card", newer_than = "yesterday" },
   ["neither .json nor .csv"] = { source = "card", report = "x.txt" },
   ["folder of the report"] = { source = "card", report = "nowhere/x.csv" },
-  ["workers and batch must be 1"] = { source = "card", workers = 0 },
+  ["workers must be at least 1"] = { source = "card", workers = 0 },
   ["batch must be between 1 and 500"] = { source = "card", batch = 501 },
-  ["min_size must not be below 0"] = { source = "card", min_size = -1 },
+  ["min_size must be at least 0"] = { source = "card", min_size = -1 },
   ["no file has at least 5"] = { source = "card", min_size = 5, max_size = 4 },
   ["min_size must be an integer"] = { source = "card", min_size = "10MB" },
   ['check must be true, false or "strict"'] = { source = "card", check = "strickt" },
@@ -220,9 +220,9 @@ for want, options in pairs{
   ["cannot read the report"] = { retry_failed = "nowhere.json" },
   ["leave source and paths out"] = { source = "card", retry_failed = "nowhere.json" },
   ["source must be a folder when paths"] = { source = "card/a.txt", paths = { "card/b.txt" } },
-  ["item 2 is none"] = { paths = { "card/a.txt", 3 } },
+  ["paths[2] must be a string"] = { paths = { "card/a.txt", 3 } },
   ["must give paths, got a table"] = { source = function() return {} end },
-  ["option mission wants a resource"] = { source = "card", mission = { 1 } },
+  ["option mission must be an id"] = { source = "card", mission = { 1 } },
 } do
   options.project = project
   local result, err = try(ingest.run, options)

@@ -46,15 +46,15 @@ func Open(in *vm.Interp, connect Connect) *Binding {
 			}})
 		}
 	}
-	module.Preload(in, append(modules, b.modules()...)...)
+	module.Preload(in, append(modules, queryModule, ingestModule(b))...)
 	return b
 }
 
 // Modules lists the modules of this room beside sdk and the managers, for
 // documentation.
-func Modules() []*module.Module { return new(Binding).modules() }
-
-func (b *Binding) modules() []*module.Module { return []*module.Module{queryModule, ingestModule(b)} }
+func Modules() []*module.Module {
+	return []*module.Module{queryModule, ingestModule(new(Binding)).Declare()}
+}
 
 // Binding is the client as one interpreter sees it.
 type Binding struct {

@@ -393,7 +393,7 @@ func fill(params []Param, v reflect.Value, values, extra map[string]any) error {
 			continue
 		}
 		field := v.FieldByIndex(p.index)
-		if field.Kind() == reflect.Pointer {
+		if field.Kind() == reflect.Pointer && !reflect.TypeOf(value).AssignableTo(field.Type()) {
 			field.Set(reflect.New(field.Type().Elem()))
 			field = field.Elem()
 		}

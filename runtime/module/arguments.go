@@ -2,6 +2,7 @@ package module
 
 import (
 	"math"
+	"reflect"
 	"strings"
 	"time"
 
@@ -69,6 +70,33 @@ func (c *Call) Go(name string) any {
 	return v
 }
 
+// Fill sets a struct from the options of its argument names. The options are
+// declared by the same struct: schema.TableOf.
+func (c *Call) Fill(in any) error {
+	params, err := schema.FromStruct(reflect.TypeOf(in).Elem())
+	if err != nil {
+		return err
+	}
+	values := map[string]any{}
+	for i := range params {
+		p := &params[i]
+		if f := c.Function(p.Name); f != nil {
+			values[p.Name] = f
+			continue
+		}
+		v := c.Go(p.Name)
+		if v == nil {
+			continue
+		}
+		if values[p.Name], err = p.Check(v); err != nil {
+			f := fault.Find(err)
+			f.Facts().Message = "option " + f.Facts().Message
+			return f
+		}
+	}
+	return schema.Fill(params, in, values, nil)
+}
+
 // Object is the Go value of an object argument, or nil.
 func (c *Call) Object(name string) any {
 	v, _ := ObjectValue(c.Value(name))
@@ -119,6 +147,9 @@ func schemaKind(v lua.LValue) (kind schema.Kind, object string) {
 		}
 		if vm.ErrorOf(v) != nil {
 			return schema.Error | schema.Other, ""
+		}
+		if _, ok := v.Value.(schema.Identified); ok {
+			return schema.Resource | schema.Other, "userdata"
 		}
 		return schema.Other, "userdata"
 	}

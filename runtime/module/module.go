@@ -28,6 +28,7 @@ type Module struct {
 	Name   string
 	Doc    string
 	Funcs  []Func
+	Lazy   func() []Func // gives Funcs at first use, where declaring them takes time
 	Fields []Field
 	Types  []*Type
 	// Open adds what the lists above cannot say. Optional.
@@ -67,7 +68,16 @@ type Type struct {
 	Text func(self any) string
 }
 
+// Declare completes Funcs.
+func (m *Module) Declare() *Module {
+	if m.Lazy != nil {
+		m.Funcs, m.Lazy = m.Lazy(), nil
+	}
+	return m
+}
+
 func (m *Module) build(L *lua.LState) lua.LValue {
+	m.Declare()
 	t := L.CreateTable(0, len(m.Funcs)+len(m.Fields))
 	for i := range m.Funcs {
 		f := &m.Funcs[i]

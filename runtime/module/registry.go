@@ -28,6 +28,11 @@ func Preload(in *vm.Interp, mods ...*Module) {
 // Preloaded returns the available modules by name, for documentation and
 // completion. Code called from Lua holds the lock already and must not use it.
 func Preloaded(in *vm.Interp) (mods map[string]*Module) {
-	in.Locked(func(*lua.LState) { mods = maps.Clone(registry(in)) })
+	in.Locked(func(*lua.LState) {
+		mods = maps.Clone(registry(in))
+		for _, m := range mods {
+			m.Declare()
+		}
+	})
 	return mods
 }
