@@ -1,19 +1,26 @@
 package stdlib
 
 import (
+	"context"
+	"encoding/json"
+	"path/filepath"
 	"slices"
 
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
 	"transect/runtime/module"
+	"transect/runtime/sandbox"
+	"transect/runtime/vm"
 	"transect/stdlib/keyvalue"
 )
 
+const longestState = 16 << 20
+
 var (
-	stateKey = module.Param{Name: "key", Type: "string", Doc: "the name of the value"}
-	stateTTL = module.Param{Name: "options", Fields: []module.Param{
-		{Name: "ttl", Type: "number", Doc: "seconds until the value expires; without it, it is kept", Optional: true}}}
+	stateKey    = module.Param{Name: "key", Type: "string", Doc: "the name of the value"}
+	statePrefix = module.Param{Name: "prefix", Type: "string", Doc: "how the keys begin; left out, all", Default: ""}
+	stateTTL    = module.Param{Name: "ttl", Type: "number", Doc: "seconds until the value expires; without it, it is kept", Optional: true, Min: new(0.001), Max: new(1e10)}
 )
 
 // stateFuncs are the functions of the module and the methods of a namespace.
@@ -26,62 +33,54 @@ var stateFuncs = []module.Func{
 			if err != nil || e == nil {
 				return c.Value("default"), err
 			}
-			return stateValue(c.L, e)
+			return stateValue(c, e)
 		},
 	},
 	{
 		Name: "set", Doc: "Stores a value: text, number, boolean, or a table of those. nil deletes it.",
-		Params: []module.Param{stateKey, {Name: "value", Type: "any", Doc: "the value"}, stateTTL},
+		Params: []module.Param{stateKey, {Name: "value", Type: "any", Doc: "the value"}, {Name: "options", Fields: []module.Param{stateTTL}}},
 		Call: func(c *module.Call) (any, error) {
-			ttl, err := stateLimit(c)
+			next, err := stateEntry(c, c.Value("value"), expiry(c, nil))
 			if err != nil {
 				return nil, err
 			}
-			_, err = changeState(c, c.String("key"), func(*keyvalue.Entry) (lua.LValue, *float64, error) { return c.Value("value"), ttl, nil })
+			_, err = changeState(c, func(*keyvalue.Entry) (*keyvalue.Entry, error) { return next, nil })
 			return nil, err
 		},
 	},
 	{
 		Name: "delete", Doc: "Deletes a value.", Params: []module.Param{stateKey}, Returns: "whether there was one",
 		Call: func(c *module.Call) (any, error) {
-			old, err := changeState(c, c.String("key"), func(*keyvalue.Entry) (lua.LValue, *float64, error) { return lua.LNil, nil, nil })
-			return old != nil, err
+			return changeState(c, func(*keyvalue.Entry) (*keyvalue.Entry, error) { return nil, nil })
 		},
 	},
 	{
-		Name: "keys", Doc: "Lists the keys, sorted.",
-		Params:  []module.Param{{Name: "prefix", Type: "string", Doc: "how the keys begin", Default: ""}},
-		Returns: "a list of keys",
-		Call:    func(c *module.Call) (any, error) { return listState(c, c.String("prefix")) },
+		Name: "keys", Doc: "Lists the keys, sorted.", Params: []module.Param{statePrefix}, Returns: "a list of keys",
+		Call: func(c *module.Call) (any, error) { return stateKeys(c) },
 	},
 	{
-		Name: "each", Doc: "Iterates over the values in the order of their keys.",
-		Params:  []module.Param{{Name: "prefix", Type: "string", Doc: "how the keys begin", Default: ""}},
+		Name: "each", Doc: "Iterates over the values in the order of their keys.", Params: []module.Param{statePrefix},
 		Returns: "an iterator of keys and values",
 		Call:    eachState,
 	},
 	{
 		Name: "update", Doc: "Changes a value atomically: the function gets the value (or nil) and returns the new one (nil deletes). " +
 			"It is called again when another run changed the value meanwhile, so it must have no side effects. Without ttl the expiry is unchanged.",
-		Params:  []module.Param{stateKey, {Name: "f", Type: "function", Doc: "from the old value to the new"}, stateTTL},
+		Params:  []module.Param{stateKey, {Name: "f", Type: "function", Doc: "from the old value to the new"}, {Name: "options", Fields: []module.Param{stateTTL}}},
 		Returns: "the new value",
 		Call: func(c *module.Call) (any, error) {
-			ttl, err := stateLimit(c)
-			if err != nil {
-				return nil, err
-			}
 			var latest lua.LValue
-			_, err = changeState(c, c.String("key"), func(old *keyvalue.Entry) (lua.LValue, *float64, error) {
-				v, err := stateValue(c.L, old)
+			_, err := changeState(c, func(old *keyvalue.Entry) (*keyvalue.Entry, error) {
+				v, err := stateValue(c, old)
 				if err != nil {
-					return nil, nil, err
+					return nil, err
 				}
 				c.L.Push(c.Value("f"))
 				c.L.Push(v)
 				c.L.Call(1, 1)
 				latest = c.L.Get(-1)
 				c.L.Pop(1)
-				return latest, old.Keep(ttl), nil
+				return stateEntry(c, latest, expiry(c, old))
 			})
 			return latest, err
 		},
@@ -91,39 +90,39 @@ var stateFuncs = []module.Func{
 		Params: []module.Param{stateKey, {Name: "by", Type: "number", Doc: "how much", Default: 1}}, Returns: "the new number",
 		Call: func(c *module.Call) (any, error) {
 			var sum lua.LNumber
-			_, err := changeState(c, c.String("key"), func(old *keyvalue.Entry) (lua.LValue, *float64, error) {
-				v, err := stateValue(c.L, old)
+			_, err := changeState(c, func(old *keyvalue.Entry) (*keyvalue.Entry, error) {
+				v, err := stateValue(c, old)
+				if err != nil {
+					return nil, err
+				}
 				n, isNumber := v.(lua.LNumber)
-				if err == nil && v != lua.LNil && !isNumber {
-					err = fault.Of(&fault.TypeError{}, "the value of %q is a %s, not a number", c.String("key"), v.Type())
+				if v != lua.LNil && !isNumber {
+					return nil, fault.Of(&fault.TypeError{}, "the value of %q is a %s, not a number", c.String("key"), v.Type())
 				}
 				sum = n + lua.LNumber(c.Number("by"))
-				return sum, old.Keep(nil), err
+				return stateEntry(c, sum, expiry(c, old))
 			})
 			return sum, err
 		},
 	},
 	{
-		Name: "expire", Doc: "Sets the expiry of a value.",
-		Params:  []module.Param{stateKey, {Name: "ttl", Type: "number", Doc: "seconds from now; left out, the value is kept", Optional: true}},
-		Returns: "whether there is such a value",
+		Name: "expire", Doc: "Sets the expiry of a value.", Params: []module.Param{stateKey, stateTTL}, Returns: "whether there is such a value",
 		Call: func(c *module.Call) (any, error) {
-			ttl, err := stateLimit(c)
-			if err != nil {
-				return nil, err
-			}
-			old, err := changeState(c, c.String("key"), func(old *keyvalue.Entry) (lua.LValue, *float64, error) {
-				v, err := stateValue(c.L, old)
-				return v, ttl, err
+			return changeState(c, func(old *keyvalue.Entry) (*keyvalue.Entry, error) {
+				if old == nil {
+					return nil, nil
+				}
+				return &keyvalue.Entry{Text: old.Text, Expires: expiry(c, nil)}, nil
 			})
-			return old != nil, err
 		},
 	},
 	{
-		Name: "clear", Doc: "Deletes all values whose key begins with a prefix.",
-		Params:  []module.Param{{Name: "prefix", Type: "string", Doc: "how the keys begin; left out, all", Default: ""}},
-		Returns: "how many there were",
-		Call:    func(c *module.Call) (any, error) { return clearState(c, c.String("prefix")) },
+		Name: "clear", Doc: "Deletes all values whose key begins with a prefix.", Params: []module.Param{statePrefix}, Returns: "how many there were",
+		Call: func(c *module.Call) (any, error) {
+			return onState(c, sandbox.Write, func(ctx context.Context, s *keyvalue.Store, name string) (int64, error) {
+				return s.Clear(ctx, name, c.String("prefix"), now(c))
+			})
+		},
 	},
 }
 
@@ -152,4 +151,150 @@ var stateModule = &module.Module{
 			return module.NewObject(c.L, namespaceType, namespace("name:"+c.String("name"))), nil
 		},
 	}),
+}
+
+func now(c *module.Call) float64 { return float64(c.In.Options().Now().UnixMilli()) / 1000 }
+
+// expiry is when a value expires by ttl, or else as before; 0 is never.
+func expiry(c *module.Call, old *keyvalue.Entry) float64 {
+	switch {
+	case c.Has("ttl"):
+		return now(c) + c.Number("ttl")
+	case old != nil:
+		return old.Expires
+	}
+	return 0
+}
+
+// stateValue is a value as Lua has it, nil for no entry.
+func stateValue(c *module.Call, e *keyvalue.Entry) (lua.LValue, error) {
+	if e == nil {
+		return lua.LNil, nil
+	}
+	v, err := vm.DecodeJSON([]byte(e.Text))
+	if err != nil {
+		return lua.LNil, fault.Of(&fault.FileError{}, "a value in the database of state is damaged: %w", err)
+	}
+	return vm.ToLua(c.L, v), nil
+}
+
+// stateEntry is a value as it is stored, nil for none.
+func stateEntry(c *module.Call, v lua.LValue, expires float64) (*keyvalue.Entry, error) {
+	if v == lua.LNil {
+		return nil, nil
+	}
+	key := c.String("key")
+	plain, err := vm.FromLua(v)
+	if err != nil {
+		return nil, fault.Of(&fault.ParameterError{}, "the value of %q: %w", key, err)
+	}
+	text, err := json.Marshal(plain)
+	if err != nil {
+		return nil, fault.Of(&fault.ParameterError{}, "the value of %q cannot be kept: %w", key, err)
+	}
+	if len(text) > longestState {
+		return nil, fault.Hinted(fault.Of(&fault.LimitError{}, "the value of %q is longer than %d MiB", key, longestState>>20), "keep it in a file")
+	}
+	return &keyvalue.Entry{Text: string(text), Expires: expires}, nil
+}
+
+// stateOf names the namespace of a call: the one it is a method of, or that of
+// the script.
+func stateOf(c *module.Call) (string, error) {
+	if n, ok := c.Self.(namespace); ok {
+		return string(n), nil
+	}
+	path, err := scriptPath(c)
+	if path == "" || err != nil {
+		return "prompt", err
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	return "script:" + path, nil
+}
+
+type stateDBKey struct{}
+
+// stateDB is the database, opened when it is first used.
+type stateDB struct {
+	path  string
+	store *keyvalue.Store
+}
+
+// onState runs f on the database without the interpreter lock.
+func onState[T any](c *module.Call, access sandbox.Access, f func(ctx context.Context, s *keyvalue.Store, namespace string) (T, error)) (result T, err error) {
+	db := vm.State(c.In, stateDBKey{}, func() *stateDB { return &stateDB{path: filepath.Join(c.In.StateDir(), "state.db")} })
+	if err := c.In.Permit(access, db.path); err != nil {
+		return result, err
+	}
+	name, err := stateOf(c)
+	if err != nil {
+		return result, err
+	}
+	if db.store == nil {
+		if db.store, err = keyvalue.Open(c.Context(), db.path); err != nil {
+			return result, err
+		}
+		c.In.OnClose(func() { _ = db.store.Close() })
+	}
+	err = c.Blocking(func(ctx context.Context) (err error) { result, err = f(ctx, db.store, name); return err })
+	return result, err
+}
+
+func readState(c *module.Call, key string) (*keyvalue.Entry, error) {
+	return onState(c, sandbox.Read, func(ctx context.Context, s *keyvalue.Store, name string) (*keyvalue.Entry, error) {
+		return s.Get(ctx, name, key, now(c))
+	})
+}
+
+// changeState changes a value atomically: read, decide, and write if nobody
+// wrote meanwhile. The decision is Lua's, so no lock is held during it. It
+// reports whether there was a value before.
+func changeState(c *module.Call, decide func(old *keyvalue.Entry) (*keyvalue.Entry, error)) (bool, error) {
+	for {
+		old, err := readState(c, c.String("key"))
+		if err != nil {
+			return false, err
+		}
+		next, err := decide(old)
+		if err != nil {
+			return false, err
+		}
+		done, err := onState(c, sandbox.Write, func(ctx context.Context, s *keyvalue.Store, name string) (bool, error) {
+			return s.Replace(ctx, name, c.String("key"), old, next, now(c))
+		})
+		if done || err != nil {
+			return old != nil, err
+		}
+	}
+}
+
+func stateKeys(c *module.Call) ([]string, error) {
+	return onState(c, sandbox.Read, func(ctx context.Context, s *keyvalue.Store, name string) ([]string, error) {
+		return s.Keys(ctx, name, c.String("prefix"), now(c))
+	})
+}
+
+func eachState(c *module.Call) (any, error) {
+	keys, err := stateKeys(c)
+	if err != nil {
+		return nil, err
+	}
+	return c.Iterator(func(c *module.Call) (module.Values, error) {
+		for len(keys) > 0 {
+			key := keys[0]
+			keys = keys[1:]
+			e, err := readState(c, key)
+			if e == nil && err == nil {
+				continue // deleted meanwhile
+			}
+			var v lua.LValue
+			if err == nil {
+				v, err = stateValue(c, e)
+			}
+			return module.Values{key, v}, err
+		}
+		return nil, nil
+	}), nil
 }

@@ -1,108 +1,154 @@
 // Package keyvalue keeps texts by name in a SQLite database, for several
-// processes at once. Every operation is one step.
+// processes at once. Every operation is one step. Its errors are faults that
+// name the file and the way out.
 package keyvalue
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"transect/client/fault"
 )
 
-// Store is an open database. Its errors are faults that name the file and the
-// way out.
+const (
+	version = 1
+	schema  = `CREATE TABLE IF NOT EXISTS entries (
+  namespace TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, expires REAL,
+  PRIMARY KEY (namespace, key)) WITHOUT ROWID;
+PRAGMA user_version = 1;`
+	settings = "?_txlock=immediate&_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)"
+)
+
+// Store is an open database.
 type Store struct {
 	path string
 	db   *sql.DB
 }
 
-// Entry is a value as it is kept.
+// Entry is a stored value.
 type Entry struct {
-	Text string
-	// Left is how many seconds it is kept, nil when for good.
-	Left    *float64
-	expires sql.NullFloat64
+	Text    string
+	Expires float64 // seconds since 1970; 0 is never
 }
 
-// Keep is the limit given, or else that of before.
-func (e *Entry) Keep(ttl *float64) *float64 {
-	if ttl == nil && e != nil {
-		return e.Left
-	}
-	return ttl
-}
-
-// Open opens the database in a file, which is made for its owner alone when it
-// is not there. A file that is something else is left as it is.
+// Open opens the database in a file. A missing file is created for its owner
+// alone; a file of another kind is left unchanged.
 func Open(ctx context.Context, path string) (*Store, error) {
-	db, err := open(ctx, path)
-	if err != nil {
-		return nil, explain(path, err)
+	s := &Store{path: path}
+	if err := s.open(ctx); err != nil {
+		return nil, s.failed(ctx, err)
 	}
-	return &Store{path, db}, nil
+	return s, nil
+}
+
+func (s *Store) open(ctx context.Context) (err error) {
+	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
+		return err
+	}
+	if err := check(s.path); err != nil {
+		return err
+	}
+	if s.db, err = sql.Open("sqlite", "file:"+(&url.URL{Path: filepath.ToSlash(s.path)}).EscapedPath()+settings); err != nil {
+		return err
+	}
+	s.db.SetMaxOpenConns(4)
+	var found int
+	if err = s.db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&found); err == nil && found == 0 {
+		_, err = s.db.ExecContext(ctx, schema)
+	}
+	if err == nil && found > version {
+		err = fault.Hinted(fault.Of(&fault.FileError{}, "the database of state %s was made by a newer Transect", s.path), "use that one")
+	}
+	if err != nil {
+		_ = s.db.Close()
+	}
+	return err
+}
+
+var errNoDatabase = errors.New("it is no database")
+
+// check makes the file, for its owner alone, and refuses one that is
+// something else, so that it is never written to.
+func check(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	head := make([]byte, 16)
+	n, err := io.ReadFull(f, head)
+	if n > 0 && !bytes.Equal(head[:n], []byte("SQLite format 3\x00")) {
+		return errNoDatabase
+	}
+	if n == 0 || err == nil {
+		return nil
+	}
+	return err
 }
 
 // Close closes the database.
 func (s *Store) Close() error { return s.db.Close() }
 
-const current = "namespace = ? AND (expires IS NULL OR expires > ?)"
+const (
+	current = "namespace = ? AND (expires IS NULL OR expires > ?)"
+	find    = "SELECT value, coalesce(expires, 0) FROM entries WHERE " + current + " AND key = ?"
+	begins  = " AND substr(key, 1, length(?)) = ?" // whatever characters are in it
+)
 
 // Get reads a value, nil when there is none at the time now, in seconds since
 // 1970.
 func (s *Store) Get(ctx context.Context, namespace, key string, now float64) (*Entry, error) {
+	e, err := scan(s.db.QueryRowContext(ctx, find, namespace, now, key))
+	return e, s.failed(ctx, err)
+}
+
+func scan(row *sql.Row) (*Entry, error) {
 	e := &Entry{}
-	err := s.db.QueryRowContext(ctx, "SELECT value, expires FROM entries WHERE "+current+" AND key = ?", namespace, now, key).Scan(&e.Text, &e.expires)
+	err := row.Scan(&e.Text, &e.Expires)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, s.failed(ctx, err)
-	}
-	if e.expires.Valid {
-		left := e.expires.Float64 - now
-		e.Left = &left
-	}
-	return e, nil
+	return e, err
 }
 
-// Replace puts text, kept for ttl seconds or for good, in the place of the
-// value old, nil for none; "" deletes it. done is false when it is another
-// value by now.
-func (s *Store) Replace(ctx context.Context, namespace, key string, old *Entry, text string, ttl *float64, now float64) (done bool, err error) {
-	done, err = s.replace(ctx, namespace, key, old, text, ttl, now)
+// Replace replaces the value old by next; nil is none. done is false when the
+// value is another one by now.
+func (s *Store) Replace(ctx context.Context, namespace, key string, old, next *Entry, now float64) (done bool, err error) {
+	done, err = s.replace(ctx, namespace, key, old, next, now)
 	return done, s.failed(ctx, err)
 }
 
-func (s *Store) replace(ctx context.Context, namespace, key string, old *Entry, text string, ttl *float64, now float64) (bool, error) {
-	var expires any
-	if ttl != nil {
-		expires = now + *ttl
-	}
+func (s *Store) replace(ctx context.Context, namespace, key string, old, next *Entry, now float64) (bool, error) {
 	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
 		return false, err
 	}
-	defer func() { _ = tx.Rollback() }()
-	var there Entry
-	err = tx.QueryRowContext(ctx, "SELECT value, expires FROM entries WHERE "+current+" AND key = ?", namespace, now, key).Scan(&there.Text, &there.expires)
-	missing := errors.Is(err, sql.ErrNoRows)
+	defer func() { _ = tx.Rollback() }() // no effect after a commit
+	found, err := scan(tx.QueryRowContext(ctx, find, namespace, now, key))
 	switch {
-	case err != nil && !missing:
+	case err != nil:
 		return false, err
-	case missing != (old == nil), old != nil && (there.Text != old.Text || there.expires != old.expires):
+	case (found == nil) != (old == nil) || old != nil && *found != *old:
 		return false, nil // somebody was faster
-	case text == "":
+	case next == nil:
 		_, err = tx.ExecContext(ctx, "DELETE FROM entries WHERE namespace = ? AND key = ?", namespace, key)
 	default:
-		_, err = tx.ExecContext(ctx, "INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?)", namespace, key, text, expires)
+		_, err = tx.ExecContext(ctx, "INSERT OR REPLACE INTO entries VALUES (?, ?, ?, nullif(?, 0.0))", namespace, key, next.Text, next.Expires)
 	}
 	if err != nil {
 		return false, err
 	}
 	return true, tx.Commit()
 }
-
-// begins matches keys by their start, whatever characters are in it.
-const begins = " AND substr(key, 1, length(?)) = ?"
 
 // Keys lists the keys that begin with prefix, sorted.
 func (s *Store) Keys(ctx context.Context, namespace, prefix string, now float64) ([]string, error) {
@@ -136,11 +182,27 @@ func (s *Store) Clear(ctx context.Context, namespace, prefix string, now float64
 	return n, s.failed(ctx, err)
 }
 
-// failed is an error as a fault; the end of ctx goes before what it did to the
-// database.
+// failed is an error as a fault that says what is wrong with the database, and
+// the way out; the end of ctx comes before what it did to the database.
 func (s *Store) failed(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return explain(s.path, err)
+	if err == nil || fault.Find(err) != nil {
+		return err
+	}
+	code := 0
+	if e, ok := errors.AsType[*sqlite.Error](err); ok {
+		code = e.Code() & 0xff
+	}
+	switch {
+	case errors.Is(err, errNoDatabase), code == sqlite3.SQLITE_CORRUPT, code == sqlite3.SQLITE_NOTADB:
+		return fault.Hinted(fault.Of(&fault.FileError{}, "the database of state %s is damaged: %w", s.path, err),
+			"put a copy of it back, or move it away to start with nothing kept: with its neighbours %[1]s-wal and %[1]s-shm, if they are there",
+			filepath.Base(s.path))
+	case code == sqlite3.SQLITE_BUSY:
+		return fault.Hinted(fault.Of(&fault.TimeoutError{}, "another run keeps the database of state %s busy", s.path), "run again")
+	}
+	return fault.Hinted(fault.Of(&fault.FileError{}, "the database of state %s cannot be used: %w", s.path, err),
+		"check the room and the rights there, or name another folder in TRANSECT_STATE_DIR")
 }

@@ -44,7 +44,7 @@ func TestNoChangeIsLost(t *testing.T) {
 					if old != nil {
 						n, _ = strconv.Atoi(old.Text)
 					}
-					done, err := s.Replace(t.Context(), "a", "n", old, strconv.Itoa(n+1), nil, 0)
+					done, err := s.Replace(t.Context(), "a", "n", old, &keyvalue.Entry{Text: strconv.Itoa(n + 1)}, 0)
 					if err != nil {
 						t.Error(err)
 						return
@@ -63,12 +63,12 @@ func TestNoChangeIsLost(t *testing.T) {
 }
 
 func TestValuesGoWhenTheirTimeIsUp(t *testing.T) {
-	s, ttl := opened(t, filepath.Join(t.TempDir(), "state.db")), 10.0
-	if done, err := s.Replace(t.Context(), "a", "k", nil, "1", &ttl, 100); !done || err != nil {
+	s := opened(t, filepath.Join(t.TempDir(), "state.db"))
+	if done, err := s.Replace(t.Context(), "a", "k", nil, &keyvalue.Entry{Text: "1", Expires: 110}, 100); !done || err != nil {
 		t.Fatal(done, err)
 	}
 	e, err := s.Get(t.Context(), "a", "k", 104)
-	if err != nil || e == nil || *e.Left != 6 || e.Keep(nil) != e.Left {
+	if err != nil || e == nil || e.Expires != 110 {
 		t.Error(e, err)
 	}
 	if e, err := s.Get(t.Context(), "b", "k", 104); e != nil || err != nil {
