@@ -5,9 +5,15 @@ import (
 	"io"
 	"path/filepath"
 
+	lua "github.com/yuin/gopher-lua"
+
 	"transect/client/fault"
+	"transect/client/schema"
+	"transect/client/suggest"
 	"transect/runtime/module"
 	"transect/runtime/vm"
+	"transect/stdlib/argparse"
+	"transect/stdlib/lock"
 )
 
 var scriptModule = &module.Module{
@@ -34,70 +40,67 @@ var scriptModule = &module.Module{
 					}
 					vm.Stop(c.L, &vm.Exit{})
 				}
-				var refused error
-				values, err := spec.Parse(opt.Args, func(name string) (string, bool) {
+				return spec.Parse(opt.Args, func(name string) (string, bool) {
 					text, ok, err := c.In.Env(name)
-					if err != nil && refused == nil {
-						refused = err
+					if err != nil {
+						c.Raise(err)
 					}
 					return text, ok
 				})
-				if refused != nil {
-					return nil, refused
-				}
-				return values, err
 			},
 		},
 		{
 			Name: "exit", Doc: "Ends the run with an exit code: 0 success, 3 finished but some items failed.",
-			Params: []module.Param{{Name: "code", Type: "integer", Doc: "0 to 255", Default: 0}},
-			Call: func(c *module.Call) (any, error) {
-				code := c.Int("code")
-				if code < 0 || code > 255 {
-					return nil, fault.Of(&fault.ParameterError{}, "argument code must be between 0 and 255, got %d", code)
-				}
-				vm.Stop(c.L, &vm.Exit{Code: code})
-				return nil, nil
-			},
+			Params: []module.Param{{Name: "code", Type: "integer", Doc: "0 to 255", Default: 0, Min: new(0.0), Max: new(255.0)}},
+			Call:   func(c *module.Call) (any, error) { vm.Stop(c.L, &vm.Exit{Code: c.Int("code")}); return nil, nil },
 		},
 		{
 			Name: "fail_items", Doc: "Ends a run that finished although some items failed: exit code 3, after a line that says how many. With 0 the script goes on.",
-			Params: []module.Param{{Name: "failed", Type: "integer", Doc: "how many failed"},
+			Params: []module.Param{{Name: "failed", Type: "integer", Doc: "how many failed", Min: new(0.0)},
 				{Name: "total", Type: "integer", Doc: "of how many", Optional: true}},
 			Call: func(c *module.Call) (any, error) {
-				failed := c.Int("failed")
-				if failed == 0 {
-					if c.Has("total") {
-						c.In.SetItems(vm.Items{Done: int64(c.Int("total"))})
-					}
-					return nil, nil
-				}
-				items := vm.Items{Failed: int64(failed)}
-				of := ""
+				failed, total, of := c.Int("failed"), c.Int("total"), ""
 				if c.Has("total") {
-					of = fmt.Sprintf(" of %d", c.Int("total"))
-					items.Done = max(0, int64(c.Int("total")-failed))
+					of = fmt.Sprintf(" of %d", total)
 				}
-				c.In.SetItems(items)
-				c.In.Options().Logger.Warn(fmt.Sprintf("finished, but %d%s items failed", failed, of))
-				vm.Stop(c.L, &vm.Exit{Code: 3})
+				if failed > 0 || of != "" {
+					c.In.SetItems(vm.Items{Done: int64(max(0, total-failed)), Failed: int64(failed)})
+				}
+				if failed > 0 {
+					c.In.Options().Logger.Warn(fmt.Sprintf("finished, but %d%s items failed", failed, of))
+					vm.Stop(c.L, &vm.Exit{Code: 3})
+				}
 				return nil, nil
 			},
 		},
 		{
-			Name: "checkpoint", Doc: "A place between two pieces of work. A run that was told to end (SIGTERM, with --grace) ends here and not in the middle of the next piece. " +
+			Name: "checkpoint", Doc: "Marks a point between two pieces of work. A run that is to end (SIGTERM, with --grace) ends here and not in the middle of the next piece. " +
 				"task.map and the loops over a search do it by themselves, each time round.",
+			Call: func(c *module.Call) (any, error) { vm.Checkpoint(c.L); return nil, nil },
+		},
+		{
+			Name: "lock", Doc: "Makes sure that no other run on this machine holds the lock of that name. It is released when the run ends. " +
+				"A LockedError, exit code 6, says that another run has it.",
+			Params: []module.Param{{Name: "name", Type: "string", Doc: "what must not be done twice at once, such as the folder that is ingested"}},
 			Call: func(c *module.Call) (any, error) {
-				vm.Checkpoint(c.L)
+				name, locks, opt := c.String("name"), runLocks(c.In), c.In.Options()
+				if locks[name] {
+					return nil, nil
+				}
+				l, err := lock.Take(c.Context(), lock.Request{Folder: LockFolder(c.In.StateDir()), Name: name, Script: opt.Script, Now: opt.Now})
+				if err != nil {
+					return nil, err
+				}
+				locks[name] = true
+				c.In.OnClose(l.Release)
 				return nil, nil
 			},
 		},
-		lockFunc,
 		{
 			Name: "path", Doc: "The script's file, from the root.", Returns: "its path; nil at the prompt",
 			Call: func(c *module.Call) (any, error) {
 				path, err := scriptPath(c)
-				if err != nil || path == "" {
+				if path == "" {
 					return nil, err
 				}
 				return path, nil
@@ -107,13 +110,10 @@ var scriptModule = &module.Module{
 			Name: "dir", Doc: "The folder of the script's file, for what lies beside it: templates, lists.", Returns: "its path; at the prompt the current folder",
 			Call: func(c *module.Call) (any, error) {
 				path, err := scriptPath(c)
-				if err != nil || path == "" {
-					path = filepath.Join(c.In.Path("."), "x")
+				if path == "" && err == nil {
+					return filepath.Abs(c.In.Path("."))
 				}
-				if path, err = filepath.Abs(path); err != nil {
-					return nil, err
-				}
-				return filepath.Dir(path), nil
+				return filepath.Dir(path), err
 			},
 		},
 	},
@@ -126,4 +126,102 @@ func scriptPath(c *module.Call) (string, error) {
 		return "", nil
 	}
 	return filepath.Abs(c.In.Path(name))
+}
+
+type lockKey struct{}
+
+func runLocks(in *vm.Interp) map[string]bool {
+	return vm.State(in, lockKey{}, func() map[string]bool { return map[string]bool{} })
+}
+
+// LockFolder is where the locks are, below the state folder.
+func LockFolder(stateDir string) string { return filepath.Join(stateDir, "locks") }
+
+// HoldsLock records that the run has a lock already: a script that asks for it
+// gets it. Not while Lua runs.
+func HoldsLock(in *vm.Interp, name string) { runLocks(in)[name] = true }
+
+// readArgSpec reads the declaration of a script's arguments.
+func readArgSpec(t *lua.LTable) (*argparse.Spec, error) {
+	s := &argparse.Spec{Args: map[string]*argparse.Arg{}}
+	var err error
+	t.ForEach(func(k, v lua.LValue) {
+		name, ok := k.(lua.LString)
+		switch {
+		case err != nil || !ok:
+		case name == "_doc":
+			s.Doc = v.String()
+		case name == "help":
+			err = fault.Of(&fault.ParameterError{}, "argument help: --help is there already")
+		default:
+			s.Args[string(name)], err = readArg(string(name), v)
+		}
+	})
+	for i := 1; i <= t.Len() && err == nil; i++ {
+		name := t.RawGetInt(i).String()
+		if s.Args[name] == nil {
+			s.Args[name] = newArg(name)
+		}
+		if i > 1 && s.Args[s.Positional[i-2]].Type == "[]string" {
+			err = fault.Of(&fault.ParameterError{}, "%s takes all further arguments, %s cannot follow it", s.Positional[i-2], name)
+		}
+		s.Positional = append(s.Positional, name)
+	}
+	return s, err
+}
+
+func newArg(name string) *argparse.Arg {
+	return &argparse.Arg{Param: schema.Param{Name: name, Type: "string"}}
+}
+
+func readArg(name string, v lua.LValue) (*argparse.Arg, error) {
+	a := newArg(name)
+	t, ok := v.(*lua.LTable)
+	if !ok {
+		return a, a.SetType(v.String())
+	}
+	var err error
+	t.ForEach(func(k, v lua.LValue) {
+		if err == nil {
+			err = readArgKey(a, k.String(), v)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return a, a.Check()
+}
+
+func readArgKey(a *argparse.Arg, key string, v lua.LValue) error {
+	switch key {
+	case "1":
+		return a.SetType(v.String())
+	case "doc":
+		a.Doc = v.String()
+	case "env":
+		a.Env = v.String()
+	case "optional":
+		a.Optional = lua.LVAsBool(v)
+	case "default":
+		value, err := vm.FromLua(v)
+		if err != nil {
+			return fault.Of(&fault.ParameterError{}, "argument %s: the default cannot be used: %w", a.Name, err)
+		}
+		if _, empty := value.(schema.Empty); empty {
+			value = []any{}
+		}
+		a.Default = value
+	case "choices":
+		list, ok := v.(*lua.LTable)
+		if !ok || list.Len() == 0 {
+			return fault.Of(&fault.ParameterError{}, "argument %s: choices must be a list, got a %s", a.Name, v.Type())
+		}
+		for i := 1; i <= list.Len(); i++ {
+			a.Choices = append(a.Choices, list.RawGetInt(i).String())
+		}
+	default:
+		return fault.Of(&fault.ParameterError{}, "argument %s: unknown key %s%s", a.Name, key,
+			suggest.Suffix(key, []string{"doc", "env", "optional", "default", "choices"}))
+	}
+	return nil
 }

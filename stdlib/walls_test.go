@@ -76,7 +76,6 @@ var outsideCalls = []string{
 	"fs.go os.Lstat",                                                                                                // after Permit
 	"filetree/copy.go os.Stat",                                                                                      // after Permit
 	"keyvalue/keyvalue.go os.MkdirAll", "keyvalue/keyvalue.go os.OpenFile", "../bindings/ingest_options.go os.Stat", // after Permit
-	"lock.go os.MkdirAll",                                                                                         // below the state folder
 	"lock/lock.go os.MkdirAll", "lock/lock.go os.ReadFile", "lock/lock.go os.WriteFile", "lock/lock.go os.Remove", // below the state folder
 	"web/web.go os.ReadFile",     // after Permit, or the person's own SSL_CERT_FILE
 	"web/web.go os.LookupEnv",    // the default of Go callers

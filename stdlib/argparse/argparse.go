@@ -1,10 +1,12 @@
-// Package argparse reads command lines as they were declared, and writes the
-// text that --help prints.
+// Package argparse reads command lines as scripts declare them, and writes the
+// text that --help prints. It is written by hand over client/schema: flag
+// packages have no positional arguments, take -5 for a flag, and word their
+// errors without suggestions.
 package argparse
 
 import (
+	"fmt"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 
@@ -30,17 +32,54 @@ type Arg struct {
 // all further arguments.
 var types = map[string]schema.Type{"string": "string", "number": "number", "integer": "integer", "boolean": "boolean", "strings": "[]string"}
 
-// HelpAsked says whether --help is among the arguments.
-func (s *Spec) HelpAsked(args []string) bool {
-	for _, a := range args {
-		switch a {
-		case "--":
-			return false
-		case "--help", "-h":
-			return true
+// SetType gives the argument a type by the name scripts use for it.
+func (a *Arg) SetType(name string) error {
+	known, ok := types[name]
+	if !ok {
+		names := []string{"string", "number", "integer", "boolean", "strings"}
+		return fault.Of(&fault.ParameterError{}, "argument %s: unknown type %s%s, the types are %s", a.Name, name,
+			suggest.Suffix(name, names), strings.Join(names, ", "))
+	}
+	a.Type = known
+	return nil
+}
+
+// Check refuses a default or choices that the command line could not give.
+func (a *Arg) Check() error {
+	for _, text := range a.Choices {
+		if _, err := a.parse(text); err != nil {
+			return fault.Of(&fault.ParameterError{}, "argument %s: the choice %q is not %s", a.Name, text, a.Type.Article())
 		}
 	}
-	return false
+	if a.Default == nil {
+		return nil
+	}
+	p := schema.Param{Name: "the default", Type: a.Type}
+	value, err := p.Check(a.Default)
+	if err != nil {
+		return fault.Of(&fault.ParameterError{}, "argument %s: %w", a.Name, err)
+	}
+	texts, isList := value.([]string)
+	if n, isNumber := value.(float64); isNumber {
+		texts = []string{strconv.FormatFloat(n, 'f', -1, 64)} // as the command line would have it
+	} else if !isList {
+		texts = []string{fmt.Sprint(value)}
+	}
+	for _, text := range texts {
+		if a.Choices != nil && !slices.Contains(a.Choices, text) {
+			return fault.Of(&fault.ParameterError{}, "argument %s: the default %q is none of the choices %s%s", a.Name, text,
+				strings.Join(a.Choices, ", "), suggest.Suffix(text, a.Choices))
+		}
+	}
+	return nil
+}
+
+// HelpAsked reports whether --help is among the arguments.
+func (s *Spec) HelpAsked(args []string) bool {
+	if end := slices.Index(args, "--"); end >= 0 {
+		args = args[:end]
+	}
+	return slices.Contains(args, "--help") || slices.Contains(args, "-h")
 }
 
 // Parse reads the command line: the value of each argument, a string, float64,
@@ -48,28 +87,27 @@ func (s *Spec) HelpAsked(args []string) bool {
 func (s *Spec) Parse(args []string, env func(string) (string, bool)) (map[string]any, error) {
 	values := map[string]any{}
 	var loose []string
-	for i := 0; i < len(args); i++ {
-		name, value, inline := strings.Cut(args[i], "=")
-		switch {
-		case args[i] == "--":
-			loose = append(loose, args[i+1:]...)
-			i = len(args)
-			continue
-		case !strings.HasPrefix(name, "-") || len(name) < 2 || isNumber(args[i]):
-			loose = append(loose, args[i])
+	for len(args) > 0 {
+		arg := args[0]
+		args = args[1:]
+		if arg == "--" {
+			loose = append(loose, args...)
+			break
+		}
+		name, value, inline := strings.Cut(arg, "=")
+		if _, err := strconv.ParseFloat(arg, 64); err == nil || !strings.HasPrefix(name, "-") || len(name) < 2 {
+			loose = append(loose, arg)
 			continue
 		}
 		a := s.named(name)
-		if a == nil {
-			return nil, s.unknown(name)
-		}
 		switch {
+		case a == nil:
+			return nil, s.unknown(name)
 		case inline:
 		case a.Type == "boolean":
 			value = "true"
-		case i+1 < len(args):
-			i++
-			value = args[i]
+		case len(args) > 0:
+			value, args = args[0], args[1:]
 		default:
 			return nil, usageError("--%s needs a value", flag(a.Name))
 		}
@@ -77,41 +115,31 @@ func (s *Spec) Parse(args []string, env func(string) (string, bool)) (map[string
 			return nil, err
 		}
 	}
-	if err := s.assignPositional(values, loose); err != nil {
-		return nil, err
+	for _, name := range s.Positional {
+		a, n := s.Args[name], min(1, len(loose))
+		if a.list() {
+			n = len(loose)
+		} else if values[name] != nil {
+			n = 0
+		}
+		for _, text := range loose[:n] {
+			if err := a.set(values, text, a.Name); err != nil {
+				return nil, err
+			}
+		}
+		loose = loose[n:]
+	}
+	if len(loose) > 0 {
+		return nil, usageError("unexpected argument %q", loose[0])
 	}
 	return values, s.complete(values, env)
 }
 
-// assignPositional assigns positional values to arguments.
-func (s *Spec) assignPositional(values map[string]any, loose []string) error {
-	next := 0
-	for _, name := range s.Positional {
-		a := s.Args[name]
-		if _, given := values[name]; given && !a.list() {
-			continue
-		}
-		for next < len(loose) {
-			if err := a.set(values, loose[next], a.Name); err != nil {
-				return err
-			}
-			next++
-			if !a.list() {
-				break
-			}
-		}
-	}
-	if next < len(loose) {
-		return usageError("unexpected argument %q", loose[next])
-	}
-	return nil
-}
-
 // complete fills in what was not given.
 func (s *Spec) complete(values map[string]any, env func(string) (string, bool)) error {
-	for _, name := range s.names() {
+	for _, name := range schema.SortedKeys(s.Args) {
 		a := s.Args[name]
-		if _, given := values[name]; given {
+		if values[name] != nil {
 			continue
 		}
 		if a.Env != "" {
@@ -129,10 +157,10 @@ func (s *Spec) complete(values map[string]any, env func(string) (string, bool)) 
 			values[name] = false
 		case a.list() && a.Optional:
 			values[name] = []any{}
-		case !a.Optional:
-			if slices.Contains(s.Positional, name) {
-				return usageError("missing argument %s", strings.ToUpper(name))
-			}
+		case a.Optional:
+		case slices.Contains(s.Positional, name):
+			return usageError("missing argument %s", strings.ToUpper(name))
+		default:
 			return usageError("missing argument --%s", flag(name))
 		}
 	}
@@ -177,17 +205,17 @@ func (a *Arg) parse(text string) (v any, err error) {
 		return nil, &schema.Mismatch{Want: a.Type, Got: strconv.Quote(text)}
 	}
 	if n, ok := v.(int64); ok {
-		return float64(n), a.InRange(float64(n))
+		return float64(n), nil
 	}
 	return v, nil
 }
 
 // named finds an argument by its flag: --max-size and --max_size are the same.
 func (s *Spec) named(name string) *Arg {
-	if !strings.HasPrefix(name, "--") {
+	name, ok := strings.CutPrefix(name, "--")
+	if !ok {
 		return nil
 	}
-	name = name[2:]
 	if a := s.Args[name]; a != nil {
 		return a
 	}
@@ -196,27 +224,13 @@ func (s *Spec) named(name string) *Arg {
 
 func (s *Spec) unknown(name string) error {
 	flags := []string{"--help"}
-	for _, n := range s.names() {
+	for _, n := range schema.SortedKeys(s.Args) {
 		flags = append(flags, "--"+flag(n))
 	}
 	return usageError("unknown argument %s%s", name, suggest.Suffix(name, flags))
 }
 
-func (s *Spec) names() []string {
-	names := make([]string, 0, len(s.Args))
-	for n := range s.Args {
-		names = append(names, n)
-	}
-	sort.Strings(names)
-	return names
-}
-
 func flag(name string) string { return strings.ReplaceAll(name, "_", "-") }
-
-func isNumber(s string) bool {
-	_, err := strconv.ParseFloat(s, 64)
-	return err == nil
-}
 
 func usageError(format string, args ...any) error {
 	return fault.Hinted(fault.Of(&fault.UsageError{}, format, args...), "--help after the script shows its arguments")

@@ -1,12 +1,15 @@
 package argparse
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
+
+	"transect/client/schema"
 )
 
 // Usage is the text --help prints.
@@ -15,7 +18,7 @@ func (s *Spec) Usage(script string) string {
 	if s.Doc != "" {
 		b.WriteString(s.Doc + "\n\n")
 	}
-	fmt.Fprintf(&b, "Usage:\n  transect run %s", scriptName(script))
+	fmt.Fprintf(&b, "Usage:\n  transect run %s", cmp.Or(filepath.ToSlash(script), "SCRIPT"))
 	if len(s.Args) > len(s.Positional) {
 		b.WriteString(" [options]")
 	}
@@ -32,7 +35,7 @@ func (s *Spec) Usage(script string) string {
 		}
 	}
 	fmt.Fprint(w, "\nOptions:\n")
-	for _, name := range s.names() {
+	for _, name := range schema.SortedKeys(s.Args) {
 		if slices.Contains(s.Positional, name) {
 			continue
 		}
@@ -88,6 +91,9 @@ func (a *Arg) explain() string {
 
 // shown is a value as somebody would read it, "" where there is nothing in it.
 func shown(value any) string {
+	if value == "" {
+		return ""
+	}
 	list, ok := value.([]any)
 	if !ok {
 		list = []any{value}
@@ -95,9 +101,6 @@ func shown(value any) string {
 	texts := make([]string, len(list))
 	for i, v := range list {
 		texts[i] = fmt.Sprint(v)
-	}
-	if len(texts) == 1 && texts[0] == "" {
-		return ""
 	}
 	return listed(texts)
 }
@@ -111,11 +114,4 @@ func listed(texts []string) string {
 		}
 	}
 	return strings.Join(out, ", ")
-}
-
-func scriptName(script string) string {
-	if script == "" {
-		return "SCRIPT"
-	}
-	return filepath.ToSlash(script)
 }
