@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
@@ -50,8 +52,6 @@ func RunCase(part string, n int) string {
 	return fmt.Sprintf(`require("test")[0](%q, %d)`, part, n)
 }
 
-var message = module.Param{Name: "message", Type: "string", Doc: "what was expected, for the report", Optional: true}
-
 var testModule = &module.Module{
 	Name: "test",
 	Doc: "Tests of scripts, in files named like survey_test.lua. transect test runs each case in an interpreter of its own, " +
@@ -64,9 +64,7 @@ var testModule = &module.Module{
 		{
 			Name: "case", Doc: "Declares a test. It passes when its function returns.",
 			Params: []module.Param{{Name: "name", Type: "string", Doc: "what must be true"}, {Name: "body", Type: "function", Doc: "the test"}},
-			Call: func(c *module.Call) (any, error) {
-				return nil, declareCase(c, Case{Name: c.String("name"), body: c.Value("body").(*lua.LFunction), row: lua.LNil})
-			},
+			Call:   func(c *module.Call) (any, error) { return nil, declareCase(c, c.String("name"), lua.LNil) },
 		},
 		{
 			Name: "each", Doc: "Declares a test for each row of a table. A row's name, or its number, becomes part of the test's.",
@@ -78,36 +76,19 @@ var testModule = &module.Module{
 			Call: func(c *module.Call) (any, error) {
 				rows := c.Table("rows")
 				for i := 1; i <= rows.Len(); i++ {
-					name := fmt.Sprint(i)
-					if row, ok := rows.RawGetInt(i).(*lua.LTable); ok && row.RawGetString("name") != lua.LNil {
-						name = row.RawGetString("name").String()
+					name, row := fmt.Sprint(i), rows.RawGetInt(i)
+					if t, ok := row.(*lua.LTable); ok && t.RawGetString("name") != lua.LNil {
+						name = t.RawGetString("name").String()
 					}
-					err := declareCase(c, Case{Name: c.String("name") + "/" + name, body: c.Value("body").(*lua.LFunction), row: rows.RawGetInt(i)})
-					if err != nil {
+					if err := declareCase(c, c.String("name")+"/"+name, row); err != nil {
 						return nil, err
 					}
 				}
 				return nil, nil
 			},
 		},
-		{
-			Name: "before", Doc: "Registers a function to call before each test of the file.",
-			Params: []module.Param{{Name: "body", Type: "function", Doc: "what to do"}},
-			Call: func(c *module.Call) (any, error) {
-				s := SuiteOf(c.In)
-				s.before = append(s.before, c.Value("body").(*lua.LFunction))
-				return nil, nil
-			},
-		},
-		{
-			Name: "after", Doc: "Registers a function to call after each test of the file, also after failures.",
-			Params: []module.Param{{Name: "body", Type: "function", Doc: "what to do"}},
-			Call: func(c *module.Call) (any, error) {
-				s := SuiteOf(c.In)
-				s.after = append(s.after, c.Value("body").(*lua.LFunction))
-				return nil, nil
-			},
-		},
+		hookFunc("before", "Registers a function to call before each test of the file.", func(s *Suite) *[]*lua.LFunction { return &s.before }),
+		hookFunc("after", "Registers a function to call after each test of the file, also after failures.", func(s *Suite) *[]*lua.LFunction { return &s.after }),
 		{
 			Name: "temp_dir", Doc: "Creates a folder that is removed when the test ends.", Returns: "its path",
 			Call: func(c *module.Call) (any, error) {
@@ -118,7 +99,34 @@ var testModule = &module.Module{
 				return dir, err
 			},
 		},
-		runFunc,
+		{
+			Name: "run", Doc: "Runs a script as transect run would, in an interpreter of its own, on the local platform of the test.",
+			Params: []module.Param{
+				{Name: "script", Type: "string", Doc: "its path, from the folder of the test file"},
+				{Name: "...", Type: "string|number|boolean", Doc: "its arguments", Optional: true},
+			},
+			Returns: "a table: code is the exit code, output what it printed, errors what it wrote to the error stream",
+			Call: func(c *module.Call) (any, error) {
+				run := SuiteOf(c.In).Run
+				if run == nil {
+					return nil, fault.Hinted(fault.Of(&fault.RuntimeError{}, "there is no test under way"),
+						"call it within a test, and run the file with transect test")
+				}
+				script, args := c.String("script"), []string{}
+				if !filepath.IsAbs(script) {
+					script = filepath.Join(filepath.Dir(c.In.Options().Script), script)
+				}
+				for _, v := range c.Rest() {
+					args = append(args, lua.LVAsString(c.L.ToStringMeta(v)))
+				}
+				var o Outcome
+				err := vm.Blocking(c.L, func(ctx context.Context) error {
+					o = run(ctx, script, args)
+					return ctx.Err()
+				})
+				return map[string]any{"code": o.Code, "output": o.Output, "errors": o.Errors}, err
+			},
+		},
 		{
 			Name: "skip", Doc: "Skips the rest of the test.",
 			Params: []module.Param{{Name: "reason", Type: "string", Doc: "why"}},
@@ -135,128 +143,121 @@ var testModule = &module.Module{
 	}, assertions...),
 }
 
-func declareCase(c *module.Call, one Case) error {
-	s := SuiteOf(c.In)
-	for _, other := range s.Cases {
-		if other.Name == one.Name {
-			return fault.Of(&fault.ParameterError{}, "there is a test %q already", one.Name)
-		}
+func hookFunc(name, doc string, hooks func(*Suite) *[]*lua.LFunction) module.Func {
+	return module.Func{
+		Name: name, Doc: doc, Params: []module.Param{{Name: "body", Type: "function", Doc: "what to do"}},
+		Call: func(c *module.Call) (any, error) {
+			list := hooks(SuiteOf(c.In))
+			*list = append(*list, c.Function("body"))
+			return nil, nil
+		},
 	}
-	s.Cases = append(s.Cases, one)
+}
+
+func declareCase(c *module.Call, name string, row lua.LValue) error {
+	s := SuiteOf(c.In)
+	if slices.ContainsFunc(s.Cases, func(other Case) bool { return other.Name == name }) {
+		return fault.Of(&fault.ParameterError{}, "there is a test %q already", name)
+	}
+	s.Cases = append(s.Cases, Case{Name: name, body: c.Function("body"), row: row})
 	return nil
 }
 
 func runPart(L *lua.LState) int {
 	s := SuiteOf(vm.Of(L))
 	one := s.Cases[L.CheckInt(2)-1]
-	switch L.CheckString(1) {
-	case "before":
-		for _, f := range s.before {
-			L.Push(f)
-			L.Call(0, 0)
-		}
-	case "after":
-		for _, f := range s.after {
-			L.Push(f)
-			L.Call(0, 0)
-		}
-	case "body":
+	if part := L.CheckString(1); part == "body" {
 		L.Push(one.body)
 		L.Push(one.row)
 		L.Call(1, 0)
+	} else {
+		for _, f := range map[string][]*lua.LFunction{"before": s.before, "after": s.after}[part] {
+			L.Push(f)
+			L.Call(0, 0)
+		}
 	}
 	return 0
 }
 
 func failed(format string, args ...any) error {
-	return fault.Of(&fault.AssertionError{}, "%s", strings.TrimPrefix(fmt.Sprintf(format, args...), ": "))
+	return fault.Of(&fault.AssertionError{}, format, args...)
 }
 
-// expectation is how a test said it, before what was found.
-func expectation(c *module.Call, found string) error {
-	if m := c.String("message"); m != "" {
-		return failed("%s: %s", m, found)
+// assertion declares a check. found says what is wrong with the arguments, ""
+// for nothing.
+func assertion(name, doc string, params []module.Param, found func(c *module.Call) string) module.Func {
+	return module.Func{
+		Name: name, Doc: doc,
+		Params: append(params, module.Param{Name: "message", Type: "string", Doc: "what was expected, for the report", Optional: true}),
+		Call: func(c *module.Call) (any, error) {
+			wrong, message := found(c), c.String("message")
+			switch {
+			case wrong == "":
+				return nil, nil
+			case message == "":
+				return nil, failed("%s", wrong)
+			}
+			return nil, failed("%s: %s", message, wrong)
+		},
 	}
-	return failed("%s", found)
 }
+
+func truth(name, doc string, want bool) module.Func {
+	return assertion(name, doc, []module.Param{gotAny}, func(c *module.Call) string {
+		if c.Bool("got") == want {
+			return ""
+		}
+		return "got " + show(c.L, c.Value("got"))
+	})
+}
+
+var gotAny = module.Param{Name: "got", Type: "any", Doc: "the value"}
 
 var assertions = []module.Func{
-	{
-		Name: "equal", Doc: "Asserts that two values are equal; tables and resources are compared by content. The report names each differing field.",
-		Params: []module.Param{{Name: "got", Type: "any", Doc: "the value"}, {Name: "want", Type: "any", Doc: "what it should be"}, message},
-		Call: func(c *module.Call) (any, error) {
-			if d := differences(c.L, c.Value("got"), c.Value("want")); len(d) > 0 {
-				return nil, expectation(c, strings.Join(d, "\n"))
+	assertion("equal", "Asserts that two values are equal; tables and resources are compared by content. The report names each differing field.",
+		[]module.Param{gotAny, {Name: "want", Type: "any", Doc: "what it should be"}},
+		func(c *module.Call) string {
+			return strings.Join(differences(c.L, c.Value("got"), c.Value("want")), "\n")
+		}),
+	assertion("different", "Asserts that two values differ.", []module.Param{gotAny, {Name: "other", Type: "any", Doc: "what it should not be"}},
+		func(c *module.Call) string {
+			if len(differences(c.L, c.Value("got"), c.Value("other"))) > 0 {
+				return ""
 			}
-			return nil, nil
-		},
-	},
-	{
-		Name: "different", Doc: "Asserts that two values differ.",
-		Params: []module.Param{{Name: "got", Type: "any", Doc: "the value"}, {Name: "other", Type: "any", Doc: "what it should not be"}, message},
-		Call: func(c *module.Call) (any, error) {
-			if len(differences(c.L, c.Value("got"), c.Value("other"))) == 0 {
-				return nil, expectation(c, "both are "+show(c.L, c.Value("got")))
-			}
-			return nil, nil
-		},
-	},
-	{
-		Name: "truthy", Doc: "Asserts that a value is neither nil nor false.",
-		Params: []module.Param{{Name: "got", Type: "any", Doc: "the value"}, message},
-		Call: func(c *module.Call) (any, error) {
-			if !lua.LVAsBool(c.Value("got")) {
-				return nil, expectation(c, "got "+show(c.L, c.Value("got")))
-			}
-			return nil, nil
-		},
-	},
-	{
-		Name: "falsy", Doc: "Asserts that a value is nil or false.",
-		Params: []module.Param{{Name: "got", Type: "any", Doc: "the value"}, message},
-		Call: func(c *module.Call) (any, error) {
-			if lua.LVAsBool(c.Value("got")) {
-				return nil, expectation(c, "got "+show(c.L, c.Value("got")))
-			}
-			return nil, nil
-		},
-	},
-	{
-		Name: "matches", Doc: "Asserts that a text matches a Lua pattern.",
-		Params: []module.Param{{Name: "got", Type: "string", Doc: "the text"}, {Name: "pattern", Type: "string", Doc: "such as ^DJI_%d+"}, message},
-		Call: func(c *module.Call) (any, error) {
+			return "both are " + show(c.L, c.Value("got"))
+		}),
+	truth("truthy", "Asserts that a value is neither nil nor false.", true),
+	truth("falsy", "Asserts that a value is nil or false.", false),
+	assertion("matches", "Asserts that a text matches a Lua pattern.",
+		[]module.Param{{Name: "got", Type: "string", Doc: "the text"}, {Name: "pattern", Type: "string", Doc: "such as ^DJI_%d+"}},
+		func(c *module.Call) string {
 			values, caught := vm.Try(c.L, c.L.GetField(c.L.GetGlobal("string"), "find"), c.Value("got"), c.Value("pattern"))
 			if caught != nil {
-				return nil, fault.Of(&fault.ParameterError{}, "argument pattern: %s", c.L.ToStringMeta(caught.Value()))
+				c.Raise(fault.Of(&fault.ParameterError{}, "argument pattern: %s", c.L.ToStringMeta(caught.Value())))
 			}
-			if values[0] == lua.LNil {
-				return nil, expectation(c, fmt.Sprintf("%s does not match %q", show(c.L, c.Value("got")), c.String("pattern")))
+			if values[0] != lua.LNil {
+				return ""
 			}
-			return nil, nil
-		},
-	},
-	{
-		Name: "near", Doc: "Asserts that two numbers differ by no more than a tolerance.",
-		Params: []module.Param{{Name: "got", Type: "number", Doc: "the number"}, {Name: "want", Type: "number", Doc: "what it should be"},
-			{Name: "tolerance", Type: "number", Doc: "the most they may differ by", Default: 1e-9}, message},
-		Call: func(c *module.Call) (any, error) {
+			return fmt.Sprintf("%s does not match %q", show(c.L, c.Value("got")), c.String("pattern"))
+		}),
+	assertion("near", "Asserts that two numbers differ by no more than a tolerance.",
+		[]module.Param{{Name: "got", Type: "number", Doc: "the number"}, {Name: "want", Type: "number", Doc: "what it should be"},
+			{Name: "tolerance", Type: "number", Doc: "the most they may differ by", Default: 1e-9}},
+		func(c *module.Call) string {
 			got, want, most := c.Number("got"), c.Number("want"), c.Number("tolerance")
-			if !(math.Abs(got-want) <= most) {
-				return nil, expectation(c, fmt.Sprintf("got %v, want %v within %v", got, want, most))
+			if math.Abs(got-want) <= most {
+				return ""
 			}
-			return nil, nil
-		},
-	},
-	{
-		Name: "contains", Doc: "Asserts that a text contains a text, or a list a value.",
-		Params: []module.Param{{Name: "got", Type: "string|table", Doc: "text or list"}, {Name: "item", Type: "any", Doc: "what should be in it"}, message},
-		Call: func(c *module.Call) (any, error) {
-			if !holds(c.L, c.Value("got"), c.Value("item")) {
-				return nil, expectation(c, show(c.L, c.Value("item"))+" is not in "+show(c.L, c.Value("got")))
+			return fmt.Sprintf("got %v, want %v within %v", got, want, most)
+		}),
+	assertion("contains", "Asserts that a text contains a text, or a list a value.",
+		[]module.Param{{Name: "got", Type: "string|table", Doc: "text or list"}, {Name: "item", Type: "any", Doc: "what should be in it"}},
+		func(c *module.Call) string {
+			if holds(c.L, c.Value("got"), c.Value("item")) {
+				return ""
 			}
-			return nil, nil
-		},
-	},
+			return show(c.L, c.Value("item")) + " is not in " + show(c.L, c.Value("got"))
+		}),
 	{
 		Name: "raises", Doc: "Asserts that a function raises an error with a given name or with a given text in its message.",
 		Params: []module.Param{{Name: "body", Type: "function", Doc: "what should fail"},
@@ -268,14 +269,11 @@ var assertions = []module.Func{
 
 func raises(c *module.Call) (any, error) {
 	want := c.String("expected")
-	c.L.Push(c.L.GetGlobal("pcall"))
-	c.L.Push(c.Value("body"))
-	c.L.Call(1, 2)
-	ok, raised := c.L.Get(-2), c.L.Get(-1)
-	c.L.Pop(2)
-	if lua.LVAsBool(ok) {
+	_, caught := vm.Try(c.L, c.Value("body"))
+	if caught == nil {
 		return nil, failed("nothing was raised")
 	}
+	raised := caught.Value()
 	text := c.L.ToStringMeta(raised).String()
 	if f := fault.Find(vm.ErrorOf(raised)); f != nil && f.Name() == want {
 		return raised, nil
