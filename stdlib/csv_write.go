@@ -129,9 +129,8 @@ func fieldText(v lua.LValue) (text string, ok bool) {
 
 // csvWriter is a file that is being written.
 type csvWriter struct {
-	rows   *rowWriter
+	*rowWriter
 	file   *atomicfile.File
-	name   string
 	closed bool
 }
 
@@ -146,7 +145,7 @@ var csvWriterType = &module.Type{
 				if w.closed {
 					return nil, fault.Of(&fault.RuntimeError{}, "%s is closed already", w.name)
 				}
-				w.rows.write(c, c.Value("row"))
+				w.write(c, c.Value("row"))
 				return nil, nil
 			},
 		},
@@ -163,13 +162,13 @@ var csvWriterType = &module.Type{
 }
 
 func newCSVWriter(c *module.Call) *csvWriter {
-	w := &csvWriter{file: atPath(c, c.In.Create), name: c.String("path")}
+	w := &csvWriter{file: atPath(c, c.In.Create)}
 	defer func() {
-		if w.rows == nil { // an option is wrong
+		if w.rowWriter == nil { // an option is wrong
 			w.discard()
 		}
 	}()
-	w.rows = newRowWriter(c, w.file)
+	w.rowWriter = newRowWriter(c, w.file)
 	in := c.In
 	in.OnClose(func() {
 		if !w.closed {
@@ -184,12 +183,11 @@ func (w *csvWriter) close(c *module.Call) error {
 	if w.closed {
 		return nil
 	}
-	w.closed = true
-	rows := w.rows
-	w.rows = nil // its buffers
+	out := w.out
+	w.closed, w.out = true, nil // its buffers
 	return namedFile(w.name, c.Blocking(func(context.Context) error {
 		defer w.file.Discard()
-		if err := rows.out.Flush(); err != nil {
+		if err := out.Flush(); err != nil {
 			return err
 		}
 		return w.file.Commit()
@@ -198,7 +196,7 @@ func (w *csvWriter) close(c *module.Call) error {
 
 func (w *csvWriter) discard() {
 	if !w.closed {
-		w.closed, w.rows = true, nil
+		w.closed = true
 		w.file.Discard()
 	}
 }
@@ -208,7 +206,7 @@ func csvWrite(c *module.Call) (any, error) {
 	w := newCSVWriter(c)
 	defer w.discard()
 	for row := next(); row != nil; row = next() {
-		w.rows.write(c, row[0])
+		w.write(c, row[0])
 	}
 	return nil, w.close(c)
 }

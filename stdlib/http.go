@@ -25,14 +25,16 @@ var (
 		{Name: "form", Type: "table", Doc: "names and values to send as a form; a list repeats the name, { file = path } sends a file of any size (name and type say what to call it)", Optional: true},
 		{Name: "body", Type: "string", Doc: "a text to send as it is", Optional: true},
 		{Name: "file", Type: "string", Doc: "a file to send as it is, of any size", Optional: true},
-		{Name: "auth", Type: "table", Doc: "{ user = …, password = … } or { bearer = token }", Optional: true},
+		authOption,
 		secondsParam(module.Param{Name: "timeout", Doc: "longest time without a moving byte, in seconds; then a TimeoutError", Default: 60}),
 		{Name: "target", Type: "string", Doc: "a file to write the answer's body to, of any size; it appears once it is complete", Optional: true},
 		{Name: "max_body", Type: "integer", Doc: "the longest body to keep in memory, in bytes", Default: 64 << 20, Min: new(0.0)},
 		{Name: "redirects", Type: "integer", Doc: "how many redirects to follow", Default: 10},
 		{Name: "raise_for_status", Type: "boolean", Doc: "raise a ResponseError for a status outside 200-299", Default: true},
-		{Name: "ca_cert", Type: "string", Doc: "a PEM file of certificates to trust beside the system's", Optional: true},
+		rootsOption,
 	}
+	authOption  = module.Param{Name: "auth", Type: "table", Doc: "{ user = …, password = … } or { bearer = token }", Optional: true}
+	rootsOption = module.Param{Name: "ca_cert", Type: "string", Doc: "a PEM file of certificates to trust beside the system's", Optional: true}
 )
 
 // httpFuncs declares a function for each method of HTTP.
@@ -119,20 +121,13 @@ var sessionFunc = module.Func{
 	Name: "session", Doc: "Starts a session with one service: it keeps the cookies that answers set, and sends the same headers and credentials each time, only to the host of its URL.",
 	Params: []module.Param{{Name: "url", Type: "string", Doc: "the base URL of its requests"},
 		{Name: "options", Fields: []module.Param{
-			{Name: "headers", Type: "table", Doc: "names and values to send each time", Optional: true},
-			{Name: "auth", Type: "table", Doc: "{ user = …, password = … } or { bearer = token }", Optional: true},
-			{Name: "ca_cert", Type: "string", Doc: "a PEM file of certificates to trust beside the system's", Optional: true},
-		}}},
+			{Name: "headers", Type: "table", Doc: "names and values to send each time", Optional: true}, authOption, rootsOption}}},
 	Returns: "a session",
 	Call: func(c *module.Call) (any, error) {
 		base, err := web.Parse(c.String("url"))
-		if err != nil {
-			return nil, err
-		}
+		c.Must(err)
 		s := &session{base: base, header: http.Header{}, caCert: c.String("ca_cert")}
-		if s.jar, err = cookiejar.New(&cookiejar.Options{PublicSuffixList: publicsuffix.List}); err != nil {
-			return nil, err
-		}
+		s.jar, _ = cookiejar.New(&cookiejar.Options{PublicSuffixList: publicsuffix.List}) // never fails
 		httpHeaders(c, s.header)
 		return module.NewObject(c.L, sessionType, s), nil
 	},
@@ -148,10 +143,8 @@ var sessionType = &module.Type{
 		Returns: "a table of values by name",
 		Call: func(c *module.Call) (any, error) {
 			s := c.Self.(*session)
-			at, err := url.Parse(s.address(c.String("url")))
-			if err != nil {
-				return nil, fault.Of(&fault.ParameterError{}, "the url is no address")
-			}
+			at, err := web.Parse(s.address(c.String("url")))
+			c.Must(err)
 			values := map[string]any{}
 			for _, cookie := range s.jar.Cookies(at) {
 				values[cookie.Name] = cookie.Value

@@ -3,7 +3,6 @@ package stdlib
 import (
 	"context"
 	"crypto/x509"
-	"encoding/json"
 	"errors"
 	"io"
 	"io/fs"
@@ -76,13 +75,7 @@ func httpCall(c *module.Call, method string) (any, error) {
 		if out.body, err = answer.Read(limit); err != nil || !raise {
 			return err
 		}
-		err = answer.Failed(out.body)
-		if f, ok := err.(*fault.ResponseError); ok {
-			if data := any(nil); json.Unmarshal(out.body, &data) == nil && data != nil {
-				f.Data = data
-			}
-		}
-		return err
+		return answer.Failed(out.body)
 	})
 	if err != nil {
 		return nil, namedFile(target, err)

@@ -12,6 +12,7 @@ import (
 	"context"
 	"crypto/x509"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -203,7 +204,8 @@ func failure(ctx context.Context, u *url.URL, err error) error {
 	return httpcore.Failure(u.Host, err, httpcore.Names{Proxy: "HTTPS_PROXY, HTTP_PROXY, NO_PROXY", CACert: "ca_cert"})
 }
 
-// Failed is the error for a status outside 200-299, or nil. Its data is body.
+// Failed is the error for a status outside 200-299, or nil. Its data is what body
+// says as JSON, or else its text.
 func (r *Response) Failed(body []byte) error {
 	if r.StatusCode >= 200 && r.StatusCode < 300 {
 		return nil
@@ -218,7 +220,7 @@ func (r *Response) Failed(body []byte) error {
 	case fault.Transient(f):
 		f.Hint = "run again later"
 	}
-	if len(body) > 0 {
+	if _ = json.Unmarshal(body, &f.Data); f.Data == nil && len(body) > 0 {
 		f.Data = string(body)
 	}
 	return f
