@@ -115,7 +115,7 @@ func (p *printer) add(lines ...string) {
 // isPlain distinguishes tables whose content is shown from those with a text
 // form.
 func (p *printer) isPlain(t *lua.LTable) bool {
-	return bindings.ManagerOf(t) == "" && p.L.GetMetaField(t, "__tostring") == lua.LNil && geometry(t) == "" && nameOf(p.L, t) == ""
+	return bindings.ManagerOf(t) == "" && p.L.GetMetaField(t, "__tostring") == lua.LNil && geometryText(t) == "" && nameOf(p.L, t) == ""
 }
 
 // record formats one record, a field per line.

@@ -46,7 +46,7 @@ func (p *printer) line(v lua.LValue, depth int) string {
 		if name := nameOf(p.L, v); name != "" {
 			return summarize(name)
 		}
-		if g := geometry(v); g != "" {
+		if g := geometryText(v); g != "" {
 			return g
 		}
 		if p.L.GetMetaField(v, "__tostring") == lua.LNil {

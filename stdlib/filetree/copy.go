@@ -29,14 +29,13 @@ func (c *Copier) Copy(ctx context.Context, from, to string) error {
 	if err != nil {
 		return err
 	}
+	if info.IsDir() && !c.Recursive {
+		return fault.Hinted(fault.Of(&fault.FileError{}, "%s: is a folder", from), "pass recursive = true to copy it with all in it")
+	}
 	if !info.IsDir() {
 		if to, err = c.into(from, to); err != nil {
 			return err
 		}
-		return c.file(ctx, from, to, info)
-	}
-	if !c.Recursive {
-		return fault.Hinted(fault.Of(&fault.FileError{}, "%s: is a folder", from), "pass recursive = true to copy it with all in it")
 	}
 	return c.tree(ctx, from, to)
 }
@@ -105,7 +104,7 @@ func (c *Copier) file(ctx context.Context, from, to string, info fs.FileInfo) er
 	if err := c.check(to, info); err != nil {
 		return err
 	}
-	source, err := c.Disk.Open(from, os.O_RDONLY, 0)
+	source, err := c.Disk.OpenToRead(from)
 	if err != nil {
 		return err
 	}

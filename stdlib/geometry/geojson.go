@@ -2,8 +2,8 @@
 // the ellipsoid; hull, centroid, containment and simplification on a local
 // plane. GeoJSON objects come in already checked (client/geojson) and are
 // converted to orb geometries here, by hand because orb/geojson brings the
-// MongoDB driver along. The Lua module geo is the only caller. Start reading
-// at Of and OnPlane.
+// MongoDB driver along. The Lua module geo and the prompt are the callers. Start
+// reading at Of and OnPlane.
 package geometry
 
 import (
