@@ -10,8 +10,7 @@ import (
 
 // pageRequest is one page that is to be fetched.
 type pageRequest struct {
-	offset int64  // of the first record wanted
-	page   int64  // number, from 0
+	offset int64  // a multiple of the size
 	size   int64  // records requested
 	after  string // keyset: the identifier before the page
 
@@ -46,7 +45,7 @@ func (p *pager) arguments(r *pageRequest) Args {
 		args.Values["limit"] = r.size
 	}
 	if !p.keyset {
-		args.Values["page"] = p.first + r.page
+		args.Values["page"] = p.first + r.offset/r.size
 		return args
 	}
 	filter := map[string]any{}

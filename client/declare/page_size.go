@@ -82,20 +82,29 @@ func (s *pageSize) grow(offset, total int64) {
 	s.now = twice
 }
 
-// limitTo returns to a size that comes complete: a proven one, else n, the
-// length of a page that came short.
-func (s *pageSize) limitTo(n int64) {
+// limitTo returns to a size that comes complete, for the page at an offset: a
+// proven one, else n, the length of a page that came short.
+func (s *pageSize) limitTo(n, offset int64) {
 	if s.proven > 0 && s.proven < s.now {
 		n = s.proven
 	}
-	s.now, s.max, s.proven = n, n, n
+	s.now, s.max = n, n
+	s.align(offset)
+	s.proven = s.now
+}
+
+// align lowers the size until it divides the offset: pages stay aligned.
+func (s *pageSize) align(offset int64) {
+	for offset%s.now != 0 {
+		s.now--
+	}
 }
 
 // shrinkable tells whether a refused page can be requested in smaller ones.
 func (s *pageSize) shrinkable() bool { return !s.fixed && !s.unknown && s.now > 1 }
 
 // shrink reacts to a refused page at an offset, with a proven size or a quarter:
-// false when neither can help. The size divides the offset: pages stay aligned.
+// false when neither can help.
 func (s *pageSize) shrink(size, offset int64, err error) bool {
 	if !s.shrinkable() || size <= 1 || !tooLarge(err) {
 		return false
@@ -103,9 +112,7 @@ func (s *pageSize) shrink(size, offset int64, err error) bool {
 	if s.now = max(1, size/4); s.proven < size {
 		s.now = max(s.now, s.proven)
 	}
-	for offset%s.now != 0 {
-		s.now--
-	}
+	s.align(offset)
 	s.proven = min(s.proven, s.now)
 	s.refused, s.complete = size, 0
 	s.regrowth = min(max(firstRegrowth, 2*s.regrowth), lastRegrowth)

@@ -1,10 +1,12 @@
 package declare
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
 	"runtime"
+	"slices"
 
 	"github.com/tidwall/gjson"
 
@@ -16,8 +18,9 @@ import (
 // as many as its reader keeps up with, and yields their records in order.
 //
 // It counts in offsets, not in pages, so that the page size may change: page p
-// of size s starts at offset p*s. Where a page comes shorter than requested it
-// begins anew behind the last record, with a size that is known to come whole.
+// of size s starts at offset p*s, and a new size always divides the offset. Where
+// a page comes shorter than requested it begins anew behind the last record, with
+// a size that is known to come whole.
 type pager struct {
 	send   func(ctx context.Context, args Args, shrinkable bool) (Value, error)
 	log    *slog.Logger
@@ -36,7 +39,7 @@ type pager struct {
 	full     bool           // the last page was as long as requested
 	total    int64          // matches, as the last page has it; -1 when unknown
 	badTotal bool           // records came behind the total
-	short    *shortPage     // the page before, where it came short
+	short    *shortPage     // the page before, where it came short of the total
 	gaps     bool           // pages leave out some of their records
 	empty    int64          // offsets without a record since the last one
 	done     bool
@@ -147,13 +150,8 @@ func (p *pager) request() {
 	if p.accepted > 0 && (p.total >= 0 || p.full) {
 		p.size.grow(p.next, p.total)
 	}
-	size := p.size.step()
-	page := p.next / size
-	if page < 0 {
-		page = (p.next - size + 1) / size
-	}
-	p.requests = append(p.requests, &pageRequest{offset: p.next, page: page, size: size})
-	p.next = (page + 1) * size
+	p.requests = append(p.requests, &pageRequest{offset: p.next, size: p.size.step()})
+	p.next += p.size.step()
 }
 
 // receive takes the answer to the first request: its records into the buffer, or
@@ -184,60 +182,54 @@ func (p *pager) receive(ctx context.Context, r *pageRequest, got pageAnswer) err
 
 // accept takes a numbered page.
 func (p *pager) accept(r *pageRequest, got pageAnswer) {
-	n, start, total := int64(len(got.items)), r.page*r.size, got.total
+	n, total := int64(len(got.items)), got.total
 	if p.badTotal || p.size.unknown {
 		total = -1
 	}
-	skip := min(max(0, r.offset-start), n)
-	records := got.items[skip:]
-	if p.short != nil {
-		if p.short.repeated(records) {
-			// The short page was whole but for records that are not for this caller.
-			p.size, p.gaps = p.short.size, true
-			for p.short.end%p.size.now != 0 {
-				p.size.now-- // pages stay aligned: with gaps records cannot be counted
-			}
-			p.size.max = p.size.now
-			p.restart(p.short.end)
-			p.short, p.full = nil, false
+	short := p.short
+	p.short = nil
+	switch {
+	case short != nil && (n == 0 || short.delivered(got.items[0])):
+		// That page was whole but for records that are not for this caller.
+		p.size, p.gaps = short.size, true
+		p.size.align(short.end)
+		p.restart(short.end)
+		return
+	case n == 0:
+		p.empty += r.size
+		if p.empty >= p.size.start || total >= 0 && r.offset+r.size >= total {
+			p.finish()
 			return
 		}
-		records = p.short.without(got.items)
-	}
-	switch {
-	case n == 0 && (total < 0 || start+r.size < total) && p.empty+r.size < p.size.start:
-		p.empty, p.gaps = p.empty+r.size, true // all records of so short a page may be left out
-		p.requests = p.requests[1:]
+		p.gaps, p.requests = true, p.requests[1:] // all records of so short a page may be left out
 		return
-	case n == 0, start >= total && total >= 0 && p.accepted == 0 && n < r.size:
-		p.finish() // also when the caller starts behind the end, and the page is from before it
+	case total >= 0 && r.offset >= total && p.accepted == 0 && n < r.size:
+		p.finish() // the caller starts behind the end, and the page is from before it
 		return
-	case total >= 0 && start >= total:
+	case total >= 0 && r.offset >= total:
 		p.badTotal, total = true, -1
 	}
 	p.empty = 0
-	if p.short != nil && start+r.size >= p.short.end {
-		p.short = nil
-	}
 	if p.size.unknown || p.gaps {
 		n = r.size
 	}
+	end := r.offset + n
 	p.requests = p.requests[1:]
 	switch {
-	case n > r.size && start == 0 && p.accepted == 0: // the platform has a page size of its own
-		p.size.limitTo(n)
+	case n > r.size && end == n && p.accepted == 0: // the platform has a page size of its own
+		p.size.limitTo(n, n)
 		p.size.fixed = true
 		p.restart(n)
-	case n < r.size && start > 0 && r.size > p.size.proven && (p.size.proven > 0 || total >= 0):
+	case n < r.size && r.offset > 0 && r.size > p.size.proven && (p.size.proven > 0 || total >= 0):
 		// The end, or the platform's limit; then these are other records than those
 		// requested. Fetch them in pages that come complete.
-		p.size.limitTo(n)
+		p.size.limitTo(n, r.offset)
 		p.restart(r.offset)
 		return
-	case n < r.size && total > start+n: // more should follow: a limit of the platform's, or gaps
-		p.short = newShortPage(p.short, got.items, p.size, start+r.size)
-		p.size.limitTo(n)
-		p.restart(max(start+n, r.offset))
+	case n < r.size && total > end: // more should follow: a limit of the platform's, or gaps
+		p.short = &shortPage{items: slices.Clone(got.items), size: p.size, end: r.offset + r.size}
+		p.size.limitTo(n, end)
+		p.restart(end)
 	case n < r.size && total < 0:
 		// Cut, or the end. Without a total only page numbers are reliable, and
 		// they depend on the size.
@@ -246,11 +238,11 @@ func (p *pager) accept(r *pageRequest, got pageAnswer) {
 		p.size.succeeded(r.size, got)
 	}
 	p.full = n >= r.size && !p.size.unknown
-	p.total, p.buffer = total, records
+	p.total, p.buffer = total, got.items
 	p.accepted++
 	switch {
-	case total < 0 || start+n < total:
-	case n >= r.size && start == 0 && r.size > 1:
+	case total < 0 || end < total:
+	case p.full && r.offset == 0 && r.size > 1:
 		p.total = -1 // may be the length of the page only; one more page tells
 	default:
 		p.finish()
@@ -296,41 +288,15 @@ func (p *pager) restart(offset int64) {
 }
 
 // shortPage is a page that came shorter than requested although more should
-// follow. Either the platform delivers no more at once: then the next record is
-// right behind its last. Or it left out records that are not for this caller:
-// then what follows has been delivered already.
+// follow. Either the platform delivers no more in one answer: then the next record
+// is right behind its last. Or it left out records that are not for this caller:
+// then what follows has been delivered already, or is left out as well.
 type shortPage struct {
-	delivered map[string]struct{}
-	size      pageSize // before
-	end       int64    // offset up to which was requested
+	items [][]byte
+	size  pageSize // before
+	end   int64    // offset up to which was requested
 }
 
-func newShortPage(before *shortPage, items [][]byte, size pageSize, end int64) *shortPage {
-	s := &shortPage{delivered: make(map[string]struct{}, len(items)), size: size, end: end}
-	if before != nil {
-		s.delivered, s.size, s.end = before.delivered, before.size, max(end, before.end)
-	}
-	for _, item := range items {
-		s.delivered[string(item)] = struct{}{}
-	}
-	return s
-}
-
-// repeated tells whether the records behind a short page are its own.
-func (s *shortPage) repeated(records [][]byte) bool {
-	if len(records) == 0 {
-		return true
-	}
-	_, again := s.delivered[string(records[0])]
-	return again
-}
-
-// without are the records that were not delivered yet.
-func (s *shortPage) without(items [][]byte) (records [][]byte) {
-	for _, item := range items {
-		if _, again := s.delivered[string(item)]; !again {
-			records = append(records, item)
-		}
-	}
-	return records
+func (s *shortPage) delivered(record []byte) bool {
+	return slices.ContainsFunc(s.items, func(item []byte) bool { return bytes.Equal(item, record) })
 }
