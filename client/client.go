@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"sync"
 	"time"
 
 	"transect/client/declare"
@@ -231,4 +232,29 @@ func (c *Client) send(ctx context.Context, req declare.Request) ([]byte, error) 
 	answer, err := c.transport.Do(ctx, transport.Request{Operation: req.Spec.FullName(), Repeatable: req.Repeatable(),
 		Method: req.Method, Path: req.Path, Query: req.Query, Body: body, GiveUp: req.GiveUp})
 	return answer.Body, err
+}
+
+// Pause waits before the platform is asked again, by the clock the client was
+// given. It ends early, with the cause, when ctx does.
+func (c *Client) Pause(ctx context.Context, d time.Duration) error {
+	if err := c.sleep(ctx, d); err != nil {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return err
+	}
+	return nil
+}
+
+// warnDeprecated warns once for each operation that has a replacement.
+func warnDeprecated(log *slog.Logger) declare.Interceptor {
+	var warned sync.Map
+	return func(ctx context.Context, call *declare.Call, next declare.Handler) (declare.Value, error) {
+		if now := call.Spec.Deprecated; now != "" {
+			if _, before := warned.LoadOrStore(call.Spec.FullName(), true); !before {
+				log.Warn(call.Spec.FullName()+" is deprecated", "use", now)
+			}
+		}
+		return next(ctx, call)
+	}
 }

@@ -2,8 +2,12 @@ package client
 
 import (
 	"context"
+	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
+	"hash/fnv"
 	"sort"
+	"strings"
 	"time"
 
 	"transect/client/declare"
@@ -61,4 +65,91 @@ func earlier(a, b string) bool {
 func (c *Client) retrieveLogs(ctx context.Context, in Ref) (ProductLogs, error) {
 	lines, answer, err := c.fetchLogs(ctx, string(in.ID), in.Extra)
 	return ProductLogs{Total: max(answer.Total.Value, int64(len(lines))), Logs: lines}, err
+}
+
+// remembered is how many of the last lines a cursor knows one by one. A line
+// that comes late, behind more than so many others, is taken for seen when
+// following is resumed from a cursor.
+const remembered = 64
+
+// mark stands for one line: when it was written, and a hash of all it says.
+type mark struct {
+	micros int64
+	hash   uint32
+}
+
+func markOf(line LogLine, text string) mark {
+	h := fnv.New32a()
+	h.Write([]byte(text))
+	at, err := time.Parse(time.RFC3339Nano, line.Timestamp)
+	if err != nil {
+		return mark{0, h.Sum32()}
+	}
+	return mark{at.UnixMicro(), h.Sum32()}
+}
+
+// logCursor is a place in a product's log: the marks of its last lines, and the
+// time up to which everything counts as seen.
+type logCursor struct {
+	horizon int64 // microseconds since 1970
+	marks   []mark
+}
+
+// with returns the cursor after one more line.
+func (c logCursor) with(m mark) logCursor {
+	c.marks = append(c.marks[:len(c.marks):len(c.marks)], m)
+	if len(c.marks) <= remembered {
+		return c
+	}
+	earliest := 0
+	for i := range c.marks {
+		if c.marks[i].micros < c.marks[earliest].micros {
+			earliest = i
+		}
+	}
+	c.horizon = max(c.horizon, c.marks[earliest].micros)
+	c.marks = append(c.marks[:earliest], c.marks[earliest+1:]...)
+	return c
+}
+
+// covering gives a function that tells whether a line was yielded before the
+// cursor was made. Each mark counts once: equal lines are told apart by number.
+func (c logCursor) covering() func(mark) bool {
+	left := map[mark]int{}
+	for _, m := range c.marks {
+		left[m]++
+	}
+	return func(m mark) bool {
+		if left[m] > 0 {
+			left[m]--
+			return true
+		}
+		return c.horizon > 0 && m.micros <= c.horizon
+	}
+}
+
+// String is the cursor as scripts keep it.
+func (c logCursor) String() string {
+	b := binary.BigEndian.AppendUint64(nil, uint64(c.horizon))
+	for _, m := range c.marks {
+		b = binary.BigEndian.AppendUint64(b, uint64(m.micros))
+		b = binary.BigEndian.AppendUint32(b, m.hash)
+	}
+	return base64.RawURLEncoding.EncodeToString(b)
+}
+
+func parseCursor(text string) (logCursor, error) {
+	if text == "" {
+		return logCursor{}, nil
+	}
+	b, err := base64.RawURLEncoding.DecodeString(strings.TrimSpace(text))
+	if err != nil || len(b)%12 != 8 {
+		return logCursor{}, fault.Hinted(fault.Of(&fault.ParameterError{}, "argument after: %.20q is no cursor", text),
+			"it is the field cursor of a line that follow_logs gave")
+	}
+	c := logCursor{horizon: int64(binary.BigEndian.Uint64(b))}
+	for b = b[8:]; len(b) > 0; b = b[12:] {
+		c.marks = append(c.marks, mark{int64(binary.BigEndian.Uint64(b)), binary.BigEndian.Uint32(b[8:])})
+	}
+	return c, nil
 }

@@ -36,3 +36,43 @@ type Team struct {
 	Leader  string `json:"leader"`
 	History
 }
+
+// Pilots are the users who fly, with what they can fly.
+type Pilots struct {
+	Create   Op[CreatePilot, Pilot] `create:"create-pilot" doc:"Make a user a pilot."`
+	Delete   Op[Ref, None]          `delete:"delete-pilot" doc:"Delete a pilot; the user stays."`
+	Describe Op[Refs, Some[Pilot]]  `read:"describe-pilot|describe-pilots" chunk:"1000" doc:"Describe one pilot or a list of pilots."`
+	Search   SearchOp[Query, Pilot] `read:"search-pilots" page:"0" doc:"Find pilots."`
+	Update   Op[UpdatePilot, Pilot] `set:"update-pilot" doc:"Set the teams of a pilot and what the pilot can fly."`
+}
+
+// Inputs of the pilot operations.
+type (
+	CreatePilot struct {
+		User  ID   `arg:"user,req" doc:"user who flies"`
+		Teams []ID `arg:"teams,req" doc:"teams the pilot belongs to"`
+		PilotSkills
+		Extra
+	}
+	PilotSkills struct {
+		CarrierModels []ID `arg:"carrier_models" doc:"carrier models the pilot can fly"`
+		SensorModels  []ID `arg:"sensor_models" doc:"sensor models the pilot can handle"`
+	}
+	UpdatePilot struct {
+		Pilot ID   `arg:"pilot,req" doc:"pilot"`
+		Teams []ID `arg:"teams" doc:"teams the pilot belongs to"`
+		PilotSkills
+		Extra
+	}
+)
+
+// Pilot is a user who flies.
+type Pilot struct {
+	Record
+	User          string   `json:"user"`
+	Teams         []string `json:"teams"`
+	CarrierModels []string `json:"carrier_models"`
+	SensorModels  []string `json:"sensor_models"`
+	Companies     []string `json:"companies"`
+	History
+}

@@ -15,16 +15,16 @@ type Kind uint16
 
 // The kinds.
 const (
-	Nil   Kind = 1 << iota
-	Null_      // JSON null given on purpose
-	String_
+	Nil       Kind = 1 << iota
+	NullValue      // JSON null given on purpose
+	Text
 	Integer
 	Fraction // a number that is no integer
 	NotFinite
 	Boolean
 	List
-	Table    // with keys
-	EmptyOne // an empty table, which may be a list or a table with keys
+	Table      // with keys
+	EmptyTable // an empty table, which may be a list or a table with keys
 	Function
 	Resource // stands for its id
 	Time
@@ -44,18 +44,18 @@ var bases map[Type]base
 func init() { // converters refer to Check
 	bases = map[Type]base{
 		"any":      {^Kind(0), "any value", as},
-		"string":   {String_, "a string", toString},
-		"path":     {String_, "a path", toString},
-		"id":       {String_ | Resource | Table, "an id", toID},
-		"date":     {String_ | Time, "a date", toDate},
+		"string":   {Text, "a string", toString},
+		"path":     {Text, "a path", toString},
+		"id":       {Text | Resource | Table, "an id", toID},
+		"date":     {Text | Time, "a date", toDate},
 		"integer":  {Integer, "an integer", toInteger},
 		"number":   {Integer | Fraction, "a number", toNumber},
 		"boolean":  {Boolean, "true or false", as},
-		"table":    {List | Table | EmptyOne, "a table", as},
-		"object":   {Table | EmptyOne, "a table with keys", toObject},
-		"filter":   {Table | EmptyOne, "a filter table", toFilter},
-		"geometry": {Table | EmptyOne, "a GeoJSON geometry", toGeometry},
-		"drawing":  {Table | EmptyOne, "a GeoJSON geometry", toDrawing},
+		"table":    {List | Table | EmptyTable, "a table", as},
+		"object":   {Table | EmptyTable, "a table with keys", toObject},
+		"filter":   {Table | EmptyTable, "a filter table", toFilter},
+		"geometry": {Table | EmptyTable, "a GeoJSON geometry", toGeometry},
+		"drawing":  {Table | EmptyTable, "a GeoJSON geometry", toDrawing},
 		"sort":     {Table | List, "a table of attribute = 1 or -1", toSort},
 		"function": {Function, "a function", as},
 		"error":    {Error, "an error", as},
@@ -82,7 +82,7 @@ func (t Type) Kinds() Kind {
 		var one string
 		one, rest, more = strings.Cut(rest, "|")
 		if strings.HasPrefix(one, "[]") {
-			kinds |= List | EmptyOne
+			kinds |= List | EmptyTable
 		} else {
 			kinds |= bases[Type(one)].kinds
 		}

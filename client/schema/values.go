@@ -23,9 +23,9 @@ func KindOf(v any) Kind {
 	case nil:
 		return Nil
 	case Null:
-		return Null_
+		return NullValue
 	case Empty:
-		return EmptyOne
+		return EmptyTable
 	case bool:
 		return Boolean
 	case int, int64:
@@ -49,7 +49,7 @@ func KindOf(v any) Kind {
 	case Callback:
 		return Function
 	case string, ID, Date, Path, fmt.Stringer: // a version, a duration
-		return String_
+		return Text
 	}
 	return Other
 }
@@ -73,7 +73,7 @@ func (t Type) Check(v any) (any, error) {
 		var one string
 		one, rest, more = strings.Cut(rest, "|")
 		if elem, isList := strings.CutPrefix(one, "[]"); isList {
-			if kind&(List|EmptyOne) != 0 {
+			if kind&(List|EmptyTable) != 0 {
 				return toList(Type(elem), v)
 			}
 			continue

@@ -134,7 +134,7 @@ func (w *walk) namedArguments(s *declare.Spec, a argument, given map[string]bool
 func (w *walk) value(s *declare.Spec, p *schema.Param, a argument) {
 	v, known := w.constant(a.fact)
 	var err error
-	switch tables := schema.Table | schema.List | schema.EmptyOne; {
+	switch tables := schema.Table | schema.List | schema.EmptyTable; {
 	case known:
 		_, err = p.Check(v)
 	case a.kind == "function" && p.Type.Kinds()&schema.Function == 0, a.kind == "table" && p.Type.Kinds()&tables == 0:

@@ -129,16 +129,16 @@ func schemaKind(v lua.LValue) (kind schema.Kind, object string) {
 	case *lua.LNilType:
 		return schema.Nil, ""
 	case lua.LString:
-		return schema.String_, ""
+		return schema.Text, ""
 	case lua.LBool:
 		return schema.Boolean, ""
 	case lua.LNumber:
 		if n := float64(v); n == math.Trunc(n) && math.Abs(n) <= vm.MaxExact {
-			return schema.String_ | schema.Integer, ""
+			return schema.Text | schema.Integer, ""
 		}
-		return schema.String_ | schema.Fraction, ""
+		return schema.Text | schema.Fraction, ""
 	case *lua.LTable:
-		return schema.List | schema.Table | schema.EmptyOne, ""
+		return schema.List | schema.Table | schema.EmptyTable, ""
 	case *lua.LFunction:
 		return schema.Function, ""
 	case *lua.LUserData:

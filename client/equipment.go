@@ -1,0 +1,193 @@
+package client
+
+import (
+	"cmp"
+	"encoding/json"
+
+	"transect/client/fault"
+)
+
+// Carriers are the drones, robots and people that carry sensors.
+type Carriers struct {
+	Create   Op[CreateCarrier, Carrier] `create:"create-carrier" doc:"Create a carrier."`
+	Delete   Op[Ref, None]              `delete:"delete-carrier" doc:"Delete a carrier."`
+	Describe Op[Refs, Some[Carrier]]    `read:"describe-carrier|describe-carriers" chunk:"1000" doc:"Describe one carrier or a list of carriers."`
+	Search   SearchOp[Query, Carrier]   `read:"search-carriers" page:"0" doc:"Find carriers."`
+}
+
+// Inputs of the carrier operations.
+type (
+	CreateCarrier struct {
+		CarrierModel ID `arg:"carrier_model,req" doc:"model of the carrier"`
+		Equipment
+		Status string `arg:"status" choices:"ready|in-maintenance|out-of-service" doc:"whether it can be used"`
+		Extra
+	}
+	// Equipment is what carriers and sensors have in common.
+	Equipment struct {
+		Team         ID     `arg:"team,req" doc:"team it belongs to"`
+		SerialNumber string `arg:"serial_number,req" doc:"serial number"`
+		Firmware     string `arg:"firmware" doc:"version of its firmware"`
+		Comment      string `arg:"comment" doc:"remark"`
+	}
+)
+
+// Carrier carries sensors.
+type Carrier struct {
+	Record
+	CarrierModel string `json:"carrier_model"`
+	Team         string `json:"team"`
+	SerialNumber string `json:"serial_number"`
+	Firmware     string `json:"firmware"`
+	Status       string `json:"status"`
+	Comment      string `json:"comment"`
+	History
+}
+
+// CarrierModels are the kinds of carriers.
+type CarrierModels struct {
+	Create   Op[CreateCarrierModel, CarrierModel]    `create:"create-carrier-model" doc:"Create a carrier model."`
+	Delete   Op[Ref, None]                           `delete:"delete-carrier-model" doc:"Delete a carrier model."`
+	Describe Op[CarrierModelIDs, Some[CarrierModel]] `read:"describe-carrier-model|describe-carrier-models" chunk:"1000" doc:"Describe one carrier model or a list of carrier models."`
+	Search   SearchOp[Query, CarrierModel]           `read:"search-carrier-models" page:"0" doc:"Find carrier models."`
+}
+
+// Inputs of the carrier model operations.
+type (
+	CreateCarrierModel struct {
+		Name           string         `arg:"name,req" doc:"name of the model"`
+		Maker          string         `arg:"maker,req" doc:"who makes it"`
+		Type           string         `arg:"type,req" choices:"fixed-wing|fixed-wind|multirotor|ground-robot|helicopter|pedestrian" doc:"kind of carrier; fixed-wing travels as fixed-wind"`
+		Company        ID             `arg:"company" doc:"company it belongs to"`
+		UnloadedWeight *Quantity      `arg:"unloaded_weight" doc:"weight without sensor, {value, unit}"`
+		FlightTime     *Quantity      `arg:"flight_time" doc:"how long it flies, {value, unit}"`
+		Speed          *QuantityRange `arg:"speed" doc:"speeds it flies at, {min, max}, each {value, unit}"`
+		Altitude       *QuantityRange `arg:"altitude" doc:"altitudes it flies at, {min, max}, each {value, unit}"`
+		Sensors        []ID           `arg:"compatible_sensor_models" doc:"sensor models it can carry"`
+		Extra
+	}
+	CarrierModelIDs struct {
+		CarrierModels IDs `arg:"carrier_models,req,pos" wire:"carrier_model" many:"carrier_models" doc:"carrier model, or a list of carrier models"`
+		Extra
+	}
+)
+
+// fixedWing is how the platform spells fixed-wing.
+const fixedWing = "fixed-wind"
+
+// Shape spells the type as the platform does.
+func (in CreateCarrierModel) Shape(body map[string]any) error {
+	if in.Type == "fixed-wing" {
+		body["type"] = fixedWing
+	}
+	return nil
+}
+
+// CarrierModel is a kind of carrier. Its quantities are {value, unit}, speeds
+// and altitudes {min, max} of such.
+type CarrierModel struct {
+	Record
+	Name                   string          `json:"name"`
+	Maker                  string          `json:"maker"`
+	Type                   string          `json:"type"` // fixed-wind, multirotor, ground-robot, helicopter, pedestrian
+	Company                string          `json:"company"`
+	UnloadedWeight         json.RawMessage `json:"unloaded_weight"`
+	FlightTime             json.RawMessage `json:"flight_time"`
+	Speed                  json.RawMessage `json:"speed"`
+	Altitude               json.RawMessage `json:"altitude"`
+	CompatibleSensorModels []string        `json:"compatible_sensor_models"`
+	History
+}
+
+// Sensors are the cameras and scanners that carriers carry.
+type Sensors struct {
+	Create   Op[CreateSensor, Sensor] `create:"create-sensor" doc:"Create a sensor."`
+	Delete   Op[Ref, None]            `delete:"delete-sensor" doc:"Delete a sensor."`
+	Describe Op[Refs, Some[Sensor]]   `read:"describe-sensor|describe-sensors" chunk:"1000" doc:"Describe one sensor or a list of sensors."`
+	Search   SearchOp[Query, Sensor]  `read:"search-sensors" page:"0" doc:"Find sensors."`
+}
+
+// Inputs of the sensor operations.
+type (
+	CreateSensor struct {
+		SensorModel ID `arg:"sensor_model,req" doc:"model of the sensor"`
+		Equipment
+		Extra
+	}
+)
+
+// Sensor is a camera or scanner.
+type Sensor struct {
+	Record
+	SensorModel  string `json:"sensor_model"`
+	Team         string `json:"team"`
+	SerialNumber string `json:"serial_number"`
+	Firmware     string `json:"firmware"`
+	Comment      string `json:"comment"`
+	History
+}
+
+// SensorsModels are the kinds of sensors.
+type SensorsModels struct {
+	Create   Op[CreateSensorModel, SensorModel]    `create:"create-sensor-model" doc:"Create a sensor model."`
+	Delete   Op[Ref, None]                         `delete:"delete-sensor-model" doc:"Delete a sensor model."`
+	Describe Op[SensorModelIDs, Some[SensorModel]] `read:"describe-sensor-model|describe-sensor-models" chunk:"1000" doc:"Describe one sensor model or a list of sensor models."`
+	Search   SearchOp[Query, SensorModel]          `read:"search-sensor-models" page:"0" doc:"Find sensor models."`
+}
+
+// Inputs of the sensor model operations.
+type (
+	CreateSensorModel struct {
+		Name           string    `arg:"name,req" doc:"name of the model"`
+		Maker          string    `arg:"maker,req" doc:"who makes it"`
+		Type           string    `arg:"type,req" choices:"rgb|ms|hs|lidar|thermal" doc:"kind of sensor"`
+		Company        ID        `arg:"company" doc:"company it belongs to"`
+		Weight         *Weight   `arg:"weight" doc:"{value, unit}, in g or kg"`
+		LensType       string    `arg:"lens_type" choices:"perspective|fisheye" doc:"kind of lens"`
+		Width          any       `arg:"width" doc:"width of an image in pixels, number or text"`
+		Height         any       `arg:"height" doc:"height of an image in pixels, number or text"`
+		FocalLength    *float64  `arg:"focal_length" doc:"focal length"`
+		PixelSize      *float64  `arg:"pixel_size" doc:"size of a pixel of the sensor"`
+		PrincipalPoint []float64 `arg:"principal_point" doc:"where the optical axis meets the image"`
+		Distortion     Object    `arg:"distortion" doc:"coefficients of the lens's distortion by name"`
+		Bands          []Band    `arg:"bands" doc:"bands, each {name, full_width_half_maximum, central_wavelength}, in nanometres"`
+		Extra
+	}
+	SensorModelIDs struct {
+		SensorModels IDs `arg:"sensor_models,req,pos" wire:"sensor_model" many:"sensor_models" doc:"sensor model, or a list of sensor models"`
+		Extra
+	}
+)
+
+// Validate checks the size.
+func (in CreateSensorModel) Validate() error {
+	return cmp.Or(pixels("width", in.Width), pixels("height", in.Height))
+}
+
+// pixels takes a number, or a text as the reference has it.
+func pixels(argument string, v any) error {
+	switch v.(type) {
+	case nil, string, int, int64, float64:
+		return nil
+	}
+	return fault.Of(&fault.ParameterError{}, "argument %s: wants a number of pixels", argument)
+}
+
+// SensorModel is a kind of sensor.
+type SensorModel struct {
+	Record
+	Name           string          `json:"name"`
+	Maker          string          `json:"maker"`
+	Type           string          `json:"type"` // rgb, ms, hs, lidar, thermal
+	Company        string          `json:"company"`
+	Weight         json.RawMessage `json:"weight"`    // {value, unit}
+	LensType       string          `json:"lens_type"` // perspective, fisheye
+	Width          json.RawMessage `json:"width"`     // pixels, number or text
+	Height         json.RawMessage `json:"height"`    // pixels, number or text
+	FocalLength    float64         `json:"focal_length"`
+	PixelSize      float64         `json:"pixel_size"`
+	PrincipalPoint []float64       `json:"principal_point"`
+	Distortion     map[string]any  `json:"distortion"`
+	Bands          json.RawMessage `json:"bands"` // {name, full_width_half_maximum, central_wavelength} each
+	History
+}

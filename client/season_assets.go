@@ -1,0 +1,80 @@
+package client
+
+import "encoding/json"
+
+// Crops are the plants that trials grow.
+type Crops struct {
+	Create   Op[CreateSeasonAsset, Crop] `create:"create-crop" doc:"Create a crop."`
+	Delete   Op[Ref, None]               `delete:"delete-crop" doc:"Delete a crop."`
+	Describe Op[Refs, Some[Crop]]        `read:"describe-crop|describe-crops" chunk:"1000" doc:"Describe one crop or a list of crops."`
+	Search   SearchOp[Query, Crop]       `read:"search-crops" page:"0" doc:"Find crops."`
+	Update   Op[UpdateSeasonAsset, Crop] `set:"update-crop" doc:"Rename a crop, or give it to another company."`
+}
+
+// Inputs of the crop operations.
+type (
+	// CreateSeasonAsset creates what is a company's and has a name.
+	CreateSeasonAsset struct {
+		Company ID     `arg:"company,req" doc:"company it belongs to"`
+		Name    string `arg:"name,req" doc:"its name"`
+		Extra
+	}
+	// UpdateSeasonAsset changes what CreateSeasonAsset creates.
+	UpdateSeasonAsset struct {
+		ID      ID     `arg:"@,req" doc:"@"`
+		Name    string `arg:"name,req" doc:"its name, the old one or a new one"`
+		Company ID     `arg:"company" doc:"company it belongs to from now on"`
+		Extra
+	}
+)
+
+// Crop is a plant that trials grow.
+type Crop struct {
+	Record
+	Company string `json:"company"`
+	Name    string `json:"name"`
+	History
+}
+
+// GrowthStages are the steps in the growth of crops.
+type GrowthStages struct {
+	Create   Op[CreateSeasonAsset, GrowthStage] `create:"create-growth-stage" doc:"Create a growth stage."`
+	Delete   Op[Ref, None]                      `delete:"delete-growth-stage" doc:"Delete a growth stage."`
+	Describe Op[Refs, Some[GrowthStage]]        `read:"describe-growth-stage|describe-growth-stages" chunk:"1000" doc:"Describe one growth stage or a list of growth stages."`
+	Search   SearchOp[Query, GrowthStage]       `read:"search-growth-stages" page:"0" doc:"Find growth stages."`
+	Update   Op[UpdateSeasonAsset, GrowthStage] `set:"update-growth-stage" doc:"Rename a growth stage, or give it to another company."`
+}
+
+// GrowthStage is a step in the growth of crops.
+type GrowthStage struct {
+	Record
+	Company string `json:"company"`
+	Name    string `json:"name"`
+	History
+}
+
+// AssessmentParametersVariables are the quantities that estimations assess.
+type AssessmentParametersVariables struct {
+	Create   Op[CreateSeasonAsset, AssessmentParameterVariable]                 `create:"create-assessment-parameter-variable" doc:"Create a variable."`
+	Delete   Op[Ref, None]                                                      `delete:"delete-assessment-parameter-variable" doc:"Delete a variable."`
+	Describe Op[Refs, Some[AssessmentParameterVariable]]                        `read:"describe-assessment-parameter-variable|describe-assessment-parameter-variables" chunk:"1000" doc:"Describe one variable or a list of variables."`
+	Search   SearchOp[Query, AssessmentParameterVariable]                       `read:"search-assessment-parameter-variables" page:"0" doc:"Find variables."`
+	Update   Op[UpdateAssessmentParameterVariable, AssessmentParameterVariable] `set:"update-assessment-parameter-variable" doc:"Set name, company and identifiers of your own of a variable."`
+}
+
+// Inputs of the operations on assessment parameter variables.
+type (
+	UpdateAssessmentParameterVariable struct {
+		UpdateSeasonAsset
+		CustomIDs any `arg:"custom_ids" doc:"identifiers of your own, sent as they are"`
+	}
+)
+
+// AssessmentParameterVariable is a quantity that estimations assess.
+type AssessmentParameterVariable struct {
+	Record
+	Company   string          `json:"company"`
+	Name      string          `json:"name"`
+	CustomIDs json.RawMessage `json:"custom_ids"`
+	History
+}
