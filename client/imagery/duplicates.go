@@ -1,60 +1,24 @@
 package imagery
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
+	"hash/maphash"
 	"io"
-	"runtime"
-	"time"
-
-	"golang.org/x/sync/errgroup"
+	"slices"
 )
-
-// metadataKey is equal for identical photos. Only photos with equal keys are
-// hashed: the size alone is the same for all photos of an uncompressed flight.
-type metadataKey struct {
-	size                int64
-	width, height       int
-	latitude, longitude float64
-	acquired            time.Time
-	band, capture       string
-}
-
-func keyOf(p Photo) metadataKey {
-	return metadataKey{p.Size, p.Width, p.Height, p.Latitude, p.Longitude, p.Acquired.UTC(), p.Band, p.CaptureID}
-}
 
 // dropDuplicates turns photos that are identical to an earlier one into problems.
 func (s *Survey) dropDuplicates(ctx context.Context, open Opener) {
-	alike := map[metadataKey][]int{}
-	for i, p := range s.Photos {
-		alike[keyOf(p)] = append(alike[keyOf(p)], i)
-	}
-	sums := make([][sha256.Size]byte, len(s.Photos))
-	hashed := make([]bool, len(s.Photos))
-	var group errgroup.Group
-	group.SetLimit(2 * runtime.GOMAXPROCS(0))
-	for _, members := range alike {
-		if len(members) < 2 {
-			continue
-		}
-		for _, i := range members {
-			group.Go(func() error {
-				sum, err := open.Checksum(ctx, s.Photos[i].Path)
-				sums[i], hashed[i] = sum, err == nil // a file deleted meanwhile is no duplicate
-				return nil
-			})
-		}
-	}
-	_ = group.Wait()
-	first := map[[sha256.Size]byte]string{}
+	originals := map[int]string{}
+	path := func(i int) string { return s.Photos[i].Path }
+	size := func(i int) int64 { return s.Photos[i].Size }
+	open.Duplicates(ctx, len(s.Photos), size, path, cmp.Compare[int], func(duplicate, original int) { originals[duplicate] = path(original) })
 	var kept []Photo
 	for i, p := range s.Photos {
-		original, repeated := first[sums[i]]
-		if !hashed[i] || !repeated {
-			if hashed[i] {
-				first[sums[i]] = p.Path
-			}
+		original, repeated := originals[i]
+		if !repeated {
 			kept = append(kept, p)
 			continue
 		}
@@ -65,8 +29,89 @@ func (s *Survey) dropDuplicates(ctx context.Context, open Opener) {
 	s.Photos = kept
 }
 
-// Checksum returns the SHA-256 of a file. It stops when ctx ends.
-func (open Opener) Checksum(ctx context.Context, path string) (sum [sha256.Size]byte, err error) {
+// candidate is a file that may have duplicates.
+type candidate struct {
+	size int64
+	ends uint64 // hash of its first and last bytes, for files that share their size
+	file uint32
+}
+
+// Duplicates finds those of n files that are byte for byte the same, until ctx
+// ends. The first in the order of compare is the original of the others. Only
+// files of one size are opened, and only those with the same ends are read whole:
+// the files of an uncompressed flight are all of one size.
+func (open Opener) Duplicates(ctx context.Context, n int, size func(int) int64, path func(int) string,
+	compare func(a, b int) int, found func(duplicate, original int)) {
+	list := make([]candidate, n)
+	for i := range list {
+		list[i] = candidate{size: size(i), file: uint32(i)}
+	}
+	bySize := func(a, b candidate) int { return cmp.Compare(a.size, b.size) }
+	byEnds := func(a, b candidate) int { return cmp.Compare(a.ends, b.ends) }
+	seed := maphash.MakeSeed()
+	groups(list, bySize, func(sameSize []candidate) {
+		readable := sameSize[:0] // in place: they may be a million
+		for _, f := range sameSize {
+			var ok bool
+			if f.ends, ok = open.ends(path(int(f.file)), f.size, seed); ok && ctx.Err() == nil {
+				readable = append(readable, f)
+			}
+		}
+		groups(readable, byEnds, func(sameEnds []candidate) {
+			slices.SortFunc(sameEnds, func(a, b candidate) int { return compare(int(a.file), int(b.file)) })
+			originals := map[[sha256.Size]byte]int{}
+			for _, f := range sameEnds {
+				sum, err := open.checksum(ctx, path(int(f.file)))
+				if err != nil {
+					continue // stopped, or the file has just been deleted
+				}
+				if original, repeated := originals[sum]; repeated {
+					found(int(f.file), original)
+				} else {
+					originals[sum] = int(f.file)
+				}
+			}
+		})
+	})
+}
+
+// groups sorts a list and visits the runs of two or more equal elements.
+func groups(list []candidate, compare func(a, b candidate) int, visit func([]candidate)) {
+	slices.SortFunc(list, compare)
+	for len(list) > 0 {
+		n := 1
+		for n < len(list) && compare(list[n], list[0]) == 0 {
+			n++
+		}
+		if n > 1 {
+			visit(list[:n])
+		}
+		list = list[n:]
+	}
+}
+
+// ends hashes the first and the last bytes of a file.
+func (open Opener) ends(path string, size int64, seed maphash.Seed) (uint64, bool) {
+	f, err := open.Open(path)
+	if err != nil {
+		return 0, false
+	}
+	defer f.Close()
+	var hash maphash.Hash
+	hash.SetSeed(seed)
+	buffer := make([]byte, min(size, 8<<10))
+	for _, offset := range []int64{0, size - int64(len(buffer))} {
+		n, err := f.ReadAt(buffer, offset)
+		if err != nil && err != io.EOF {
+			return 0, false
+		}
+		_, _ = hash.Write(buffer[:n])
+	}
+	return hash.Sum64(), true
+}
+
+// checksum returns the SHA-256 of a file. It stops when ctx ends.
+func (open Opener) checksum(ctx context.Context, path string) (sum [sha256.Size]byte, err error) {
 	f, err := open.Open(path)
 	if err != nil {
 		return sum, err

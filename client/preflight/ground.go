@@ -2,6 +2,7 @@ package preflight
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/paulmach/orb"
 	"github.com/paulmach/orb/planar"
+	"github.com/tidwall/gjson"
 
 	"transect/client/imagery"
 )
@@ -114,4 +116,54 @@ func (s *survey) checkCount() {
 	}
 	s.problems.add(Problem{"image-count", Warning, "",
 		fmt.Sprintf("%s, the mission announces %s", there, humanize.Comma(int64(s.opts.Expected))), hint})
+}
+
+// checkDuplicates finds files that are byte for byte the same: the first by name
+// is the original.
+func (s *survey) checkDuplicates(ctx context.Context) {
+	size := func(i int) int64 { return s.files.At(i).size }
+	name := func(i int) string { return s.fileName(s.files.At(i)) }
+	path := func(i int) string { return s.filePath(s.files.At(i)) }
+	byName := func(a, b int) int { return cmp.Or(imagery.NaturalCompare(name(a), name(b)), cmp.Compare(a, b)) }
+	s.opts.Open.Duplicates(ctx, s.files.Len(), size, path, byName, func(duplicate, original int) {
+		if path(original) != path(duplicate) { // else it is in two items, such as a shared .prj
+			s.problems.add(Problem{"duplicate", Warning, name(duplicate), "it is the same file as " + name(original), "leave one of the two out"})
+		}
+	})
+}
+
+// RingOf makes Options.Mission of a GeoJSON geometry: the outer ring of a
+// polygon, the bounding box of anything else; nil without positions.
+func RingOf(text string) [][2]float64 {
+	g := gjson.Parse(text)
+	if g.Get("type").String() == "Polygon" {
+		return positions(g.Get("coordinates.0"), nil)
+	}
+	all := positions(g, nil)
+	if len(all) == 0 {
+		return nil
+	}
+	low, high := all[0], all[0]
+	for _, p := range all {
+		for i := range p {
+			low[i], high[i] = min(low[i], p[i]), max(high[i], p[i])
+		}
+	}
+	return [][2]float64{low, {high[0], low[1]}, high, {low[0], high[1]}, low}
+}
+
+// positions appends those at any depth of a GeoJSON value.
+func positions(v gjson.Result, all [][2]float64) [][2]float64 {
+	list := v.Array()
+	if v.IsObject() {
+		list = []gjson.Result{v.Get("coordinates"), v.Get("geometries")}
+	} else if len(list) >= 2 && list[0].Type == gjson.Number && list[1].Type == gjson.Number {
+		return append(all, [2]float64{list[0].Float(), list[1].Float()})
+	}
+	for _, e := range list {
+		if e.IsArray() || e.IsObject() {
+			all = positions(e, all)
+		}
+	}
+	return all
 }

@@ -16,7 +16,6 @@ import (
 
 // checkTruncated reports whether a file that is not a photo lacks its end.
 func checkTruncated(open imagery.Opener, file scan.File, format, component string) (Problem, bool) {
-	again := "copy the file again from where it came from"
 	f, err := open.Open(file.Path)
 	if err != nil {
 		return Problem{"unreadable", Error, file.Name, "it cannot be read: " + fault.Reason(err).Error(), "check its permissions"}, true
@@ -26,22 +25,22 @@ func checkTruncated(open imagery.Opener, file scan.File, format, component strin
 	if info, err := f.Stat(); err == nil {
 		size = info.Size()
 	}
-	if message := truncation(f, size, format, component); message != "" {
-		return Problem{"truncated", Error, file.Name, message, again}, true
-	}
-	return Problem{}, false
+	message := truncation(f, size, format, component)
+	return Problem{"truncated", Error, file.Name, message, "copy the file again from where it came from"}, message != ""
 }
 
 // truncation returns what shows that a file is truncated, "" when nothing does.
 func truncation(f *os.File, size int64, format, component string) string {
 	switch component {
 	case "index":
-		return truncatedShape(f, size)
+		return byHeader(f, size, 28, shapeSize)
 	case "database":
-		return truncatedTable(f, size)
+		return byHeader(f, size, 12, tableSize)
 	case "raster":
 		if format == "geotiff" || format == "tiff" {
-			return truncatedTIFF(f, size)
+			if imagery.CauseOf(imagery.CheckTIFF(f, size)) == imagery.Truncated {
+				return "it points at pixels past its end: its end is missing"
+			}
 		}
 		if format == "jpeg" || format == "png" || format == "webp" {
 			if _, err := imagery.ReadFrom(f, size); imagery.CauseOf(err) == imagery.Truncated {
@@ -55,11 +54,11 @@ func truncation(f *os.File, size int64, format, component string) string {
 		case "las", "laz":
 			return truncatedLAS(f, size, format == "laz")
 		case "shapefile":
-			return truncatedShape(f, size)
+			return byHeader(f, size, 28, shapeSize)
 		case "glb":
-			return truncatedGLB(f, size)
+			return byHeader(f, size, 12, glbSize)
 		case "geopackage":
-			return truncatedSQLite(f, size)
+			return byHeader(f, size, 100, sqliteSize)
 		case "geojson", "topojson", "gltf":
 			return endsWith(f, size, "}")
 		case "kml", "gpx", "gml", "collada":
@@ -77,13 +76,6 @@ func tooShort(size, want int64) string {
 }
 
 const headerCut = "it ends within its header"
-
-func truncatedTIFF(f *os.File, size int64) string {
-	if err := imagery.CheckTIFF(f, size); err != nil && imagery.CauseOf(err) == imagery.Truncated {
-		return "it points at pixels past its end: its end is missing"
-	}
-	return ""
-}
 
 // truncatedLAS goes by the public header block (LAS 1.4 R15): offset, size and
 // number of the points. Compressed points have no fixed size, but the offset of
@@ -130,53 +122,44 @@ func truncatedLAS(f io.ReaderAt, size int64, compressed bool) string {
 	return ""
 }
 
-// truncatedShape goes by the length in 16-bit words, of .shp and .shx alike.
-func truncatedShape(f io.ReaderAt, size int64) string {
-	head := make([]byte, 28)
-	if n, _ := f.ReadAt(head, 0); n < len(head) {
+// byHeader compares the size of a file with the one that its header gives, if it
+// gives any.
+func byHeader(f io.ReaderAt, size int64, length int, want func(head []byte) int64) string {
+	head := make([]byte, length)
+	if n, _ := f.ReadAt(head, 0); n < length {
 		return headerCut
 	}
+	return tooShort(size, want(head))
+}
+
+// shapeSize is in 16-bit words, of .shp and .shx alike.
+func shapeSize(head []byte) int64 {
 	if binary.BigEndian.Uint32(head) != 9994 {
-		return ""
+		return 0
 	}
-	return tooShort(size, 2*int64(binary.BigEndian.Uint32(head[24:])))
+	return 2 * int64(binary.BigEndian.Uint32(head[24:]))
 }
 
-// truncatedTable goes by the header of dBASE: records, and the lengths of header and
+// tableSize goes by the header of dBASE: records, and the lengths of header and
 // record.
-func truncatedTable(f io.ReaderAt, size int64) string {
-	head := make([]byte, 12)
-	if n, _ := f.ReadAt(head, 0); n < len(head) {
-		return headerCut
-	}
-	return tooShort(size, int64(binary.LittleEndian.Uint16(head[8:]))+
-		int64(binary.LittleEndian.Uint32(head[4:]))*int64(binary.LittleEndian.Uint16(head[10:])))
+func tableSize(head []byte) int64 {
+	return int64(binary.LittleEndian.Uint16(head[8:])) +
+		int64(binary.LittleEndian.Uint32(head[4:]))*int64(binary.LittleEndian.Uint16(head[10:]))
 }
 
-// truncatedSQLite goes by the size in pages, if the header says it is valid.
-func truncatedSQLite(f io.ReaderAt, size int64) string {
-	head := make([]byte, 100)
-	if n, _ := f.ReadAt(head, 0); n < len(head) {
-		return headerCut
-	}
+// sqliteSize is in pages, if the header says it is valid.
+func sqliteSize(head []byte) int64 {
 	page := int64(binary.BigEndian.Uint16(head[16:]))
 	if page == 1 {
 		page = 1 << 16
 	}
 	if !bytes.Equal(head[24:28], head[92:96]) {
-		return ""
+		return 0
 	}
-	return tooShort(size, page*int64(binary.BigEndian.Uint32(head[28:])))
+	return page * int64(binary.BigEndian.Uint32(head[28:]))
 }
 
-// truncatedGLB goes by the length in its header.
-func truncatedGLB(f io.ReaderAt, size int64) string {
-	b := make([]byte, 4)
-	if n, _ := f.ReadAt(b, 8); n < len(b) {
-		return headerCut
-	}
-	return tooShort(size, int64(binary.LittleEndian.Uint32(b)))
-}
+func glbSize(head []byte) int64 { return int64(binary.LittleEndian.Uint32(head[8:])) }
 
 // truncatedArchive looks for the table of contents, which comes last in zip files
 // and is pointed at by the header of 7z files.
