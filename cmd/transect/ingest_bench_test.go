@@ -1,14 +1,9 @@
 package main
 
 import (
-	"bytes"
-	"crypto/md5"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -44,9 +39,8 @@ func BenchmarkIngest(b *testing.B) {
 				some = min(files, 100) // the time of one does not depend on their number
 			}
 			for i := 0; b.Loop(); i++ {
-				n := &naive{b: b, url: s.URL}
 				began := time.Now()
-				n.ingest(filepath.Join(h.dir, "flight"), fmt.Sprint("naive ", i), some)
+				s.IngestNaively(b, filepath.Join(h.dir, "flight"), some)
 				slow += time.Since(began) / time.Duration(some)
 				cmd := h.command("run", "ingest.lua", "flight", fmt.Sprint("fast ", i))
 				cmd.Stderr = os.Stderr
@@ -64,76 +58,5 @@ func BenchmarkIngest(b *testing.B) {
 			b.ReportMetric(slow.Seconds()*1000/float64(b.N), "naive-ms/file")
 			b.ReportMetric(fast.Seconds()*1000/float64(b.N), "ingest-ms/file")
 		})
-	}
-}
-
-// naive is a client as people write it in an afternoon.
-type naive struct {
-	b          *testing.B
-	url, token string
-}
-
-func (n *naive) do(r *http.Request) map[string]any {
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		n.b.Fatal(err)
-	}
-	defer answer.Body.Close()
-	body, err := io.ReadAll(answer.Body)
-	if err != nil || answer.StatusCode != http.StatusOK {
-		n.b.Fatal(err, answer.Status, string(body))
-	}
-	var out map[string]any
-	if len(body) > 0 {
-		if err := json.Unmarshal(body, &out); err != nil {
-			n.b.Fatal(err)
-		}
-	}
-	return out
-}
-
-func (n *naive) call(path string, body map[string]any) map[string]any {
-	text, err := json.Marshal(body)
-	if err != nil {
-		n.b.Fatal(err)
-	}
-	r, err := http.NewRequest(http.MethodPost, n.url+path, bytes.NewReader(text))
-	if err != nil {
-		n.b.Fatal(err)
-	}
-	r.Header.Set("Authorization", "Bearer "+n.token)
-	r.Header.Set("Content-Type", "application/json")
-	return n.do(r)
-}
-
-func (n *naive) ingest(folder, project string, files int) {
-	entries, err := os.ReadDir(folder)
-	if err != nil {
-		n.b.Fatal(err)
-	}
-	me := n.call("/dxauth/describe-user", map[string]any{})
-	p := n.call("/project-manager/projects", map[string]any{"name": project, "company": me["company"]})
-	if inner, ok := p["project"].(map[string]any); ok {
-		p = inner
-	}
-	for _, e := range entries[:files] {
-		data, err := os.ReadFile(filepath.Join(folder, e.Name()))
-		if err != nil {
-			n.b.Fatal(err)
-		}
-		sum := md5.Sum(data)
-		d := n.call("/data-manager/create-dataset", map[string]any{"name": e.Name(), "type": "image", "project": p["_id"],
-			"components": []any{map[string]any{"name": "image"}}})
-		to := n.call("/data-manager/init-upload-component", map[string]any{"dataset": d["_id"], "component": "image",
-			"filename": e.Name(), "checksum": hex.EncodeToString(sum[:])})
-		r, err := http.NewRequest(http.MethodPut, to["put_url"].(string), bytes.NewReader(data))
-		if err != nil {
-			n.b.Fatal(err)
-		}
-		for name, value := range to["headers"].(map[string]any) {
-			r.Header.Set(name, value.(string))
-		}
-		n.do(r)
-		n.call("/data-manager/complete-upload-component", map[string]any{"dataset": d["_id"], "component": "image"})
 	}
 }
