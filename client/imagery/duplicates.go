@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"hash"
 	"hash/maphash"
 	"io"
 	"slices"
@@ -22,9 +23,7 @@ func (s *Survey) dropDuplicates(ctx context.Context, open Opener) {
 			kept = append(kept, p)
 			continue
 		}
-		problem := newProblem(p.Path, Duplicate, "it is identical to %s", original)
-		problem.Original = original
-		s.Problems = append(s.Problems, problem)
+		s.Problems = append(s.Problems, newProblem(p.Path, Duplicate, "it is identical to %s", original))
 	}
 	s.Photos = kept
 }
@@ -61,10 +60,11 @@ func (open Opener) Duplicates(ctx context.Context, n int, size func(int) int64, 
 			slices.SortFunc(sameEnds, func(a, b candidate) int { return compare(int(a.file), int(b.file)) })
 			originals := map[[sha256.Size]byte]int{}
 			for _, f := range sameEnds {
-				sum, err := open.checksum(ctx, path(int(f.file)))
-				if err != nil {
+				h := sha256.New()
+				if open.Hash(ctx, path(int(f.file)), h) != nil {
 					continue // stopped, or the file has just been deleted
 				}
+				sum := [sha256.Size]byte(h.Sum(nil))
 				if original, repeated := originals[sum]; repeated {
 					found(int(f.file), original)
 				} else {
@@ -97,32 +97,28 @@ func (open Opener) ends(path string, size int64, seed maphash.Seed) (uint64, boo
 		return 0, false
 	}
 	defer f.Close()
-	var hash maphash.Hash
-	hash.SetSeed(seed)
+	var h maphash.Hash
+	h.SetSeed(seed)
 	buffer := make([]byte, min(size, 8<<10))
 	for _, offset := range []int64{0, size - int64(len(buffer))} {
 		n, err := f.ReadAt(buffer, offset)
 		if err != nil && err != io.EOF {
 			return 0, false
 		}
-		_, _ = hash.Write(buffer[:n])
+		_, _ = h.Write(buffer[:n])
 	}
-	return hash.Sum64(), true
+	return h.Sum64(), true
 }
 
-// checksum returns the SHA-256 of a file. It stops when ctx ends.
-func (open Opener) checksum(ctx context.Context, path string) (sum [sha256.Size]byte, err error) {
+// Hash adds the content of a file to a hash. It stops when ctx ends.
+func (open Opener) Hash(ctx context.Context, path string, h hash.Hash) error {
 	f, err := open.Open(path)
 	if err != nil {
-		return sum, err
+		return err
 	}
 	defer f.Close()
-	hash := sha256.New()
-	if _, err := io.Copy(hash, stoppable{ctx, f}); err != nil {
-		return sum, err
-	}
-	hash.Sum(sum[:0])
-	return sum, nil
+	_, err = io.CopyBuffer(h, stoppable{ctx, f}, make([]byte, 256<<10))
+	return err
 }
 
 // stoppable is a reader that stops when its context ends.

@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sort"
+	"slices"
 
 	"transect/client/fault"
 )
@@ -62,6 +62,6 @@ func Files(ctx context.Context, dir string, recursive bool) ([]string, []Problem
 		}
 		return nil, nil, fault.Hinted(f, "name the folder with the photos (.jpg, .tif, .dng, .png or .webp)")
 	}
-	sort.SliceStable(paths, func(i, j int) bool { return naturalLess(paths[i], paths[j]) })
+	slices.SortFunc(paths, NaturalCompare)
 	return paths, problems, nil
 }

@@ -5,8 +5,6 @@ import (
 	"strings"
 )
 
-func naturalLess(a, b string) bool { return NaturalCompare(a, b) < 0 }
-
 // NaturalCompare compares names in natural order: ASCII letters without case,
 // numbers by value, so that DJI_2 comes before DJI_10. It is 0 for equal names
 // only, and does not allocate.

@@ -40,8 +40,6 @@ type Problem struct {
 	Cause   Cause
 	Message string // without the path
 	Hint    string // what to do next
-	// Original is the path of the identical photo, for Duplicate.
-	Original string
 }
 
 // String returns one line.

@@ -3,7 +3,7 @@ package imagery
 import (
 	"context"
 	"errors"
-	"sort"
+	"slices"
 	"time"
 
 	"transect/client/fault"
@@ -88,7 +88,7 @@ func problemWith(p Photo, err error) *Problem {
 
 // conclude computes the totals of the photos.
 func (s *Survey) conclude() {
-	sort.SliceStable(s.Problems, func(i, j int) bool { return naturalLess(s.Problems[i].Path, s.Problems[j].Path) })
+	slices.SortStableFunc(s.Problems, func(a, b Problem) int { return NaturalCompare(a.Path, b.Path) })
 	for _, p := range s.Photos {
 		s.Bytes += p.Size
 		if !p.Acquired.IsZero() && (s.Date.IsZero() || p.Acquired.Before(s.Date)) {

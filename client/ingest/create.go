@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"net/http"
@@ -27,12 +28,21 @@ const (
 func (r *run) create(ctx context.Context, from <-chan *item, to chan<- *item) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(batchesInFlight)
+	err := r.fillBatches(ctx, from, to, func(batch []*item) {
+		group.Go(func() error { return r.createBatch(ctx, batch, to) })
+	})
+	return cmp.Or(group.Wait(), err) // err may only follow from the other
+}
+
+// fillBatches calls send with the items that need a dataset, a batch at a time.
+func (r *run) fillBatches(ctx context.Context, from <-chan *item, to chan<- *item, send func([]*item)) error {
 	var seen keySet
 	for open := true; open; {
 		var batch []*item
 		var delay <-chan time.Time
 	fill:
 		for len(batch) < r.options.Batch {
+			var err error
 			select {
 			case it, more := <-from:
 				if open = more; !open {
@@ -42,13 +52,9 @@ func (r *run) create(ctx context.Context, from <-chan *item, to chan<- *item) er
 				case r.stopping():
 				case !seen.add(it.key):
 					r.copies[it.key] = ""
-					if err := r.skip(it, "", "a copy of another file of this run"); err != nil {
-						return groupError(group, err)
-					}
+					err = r.skip(it, "", "a copy of another file of this run")
 				case it.outcome == Resumed:
-					if err := put(ctx, to, it); err != nil {
-						return groupError(group, err)
-					}
+					err = put(ctx, to, it)
 				default:
 					if batch = append(batch, it); len(batch) == 1 {
 						delay = time.After(batchDelay)
@@ -57,22 +63,17 @@ func (r *run) create(ctx context.Context, from <-chan *item, to chan<- *item) er
 			case <-delay:
 				break fill
 			case <-ctx.Done():
-				return groupError(group, fault.Stopped(ctx))
+				err = fault.Stopped(ctx)
+			}
+			if err != nil {
+				return err
 			}
 		}
 		if len(batch) > 0 {
-			group.Go(func() error { return r.createBatch(ctx, batch, to) })
+			send(batch)
 		}
 	}
-	return group.Wait()
-}
-
-// groupError is the error that stopped a group, or else err.
-func groupError(group *errgroup.Group, err error) error {
-	if first := group.Wait(); first != nil {
-		return first
-	}
-	return err
+	return nil
 }
 
 // keySet holds the first halves of keys: a million take 9 MB, a map would take

@@ -3,12 +3,10 @@ package ingest
 import (
 	"context"
 	"crypto/md5" // the protocol's checksum, not a protection
-	"encoding/hex"
-	"errors"
-	"io"
 	"os"
 	"path/filepath"
 
+	"transect/client/checksum"
 	"transect/client/fault"
 	"transect/client/imagery"
 	"transect/client/reconcile"
@@ -186,22 +184,13 @@ func (r *run) claim(dataset string) bool {
 
 // md5Of reads a whole file for its checksum.
 func md5Of(ctx context.Context, open imagery.Opener, path string) (string, error) {
-	f, err := open.Open(path)
-	if err != nil {
-		return "", unreadable(path, err)
-	}
-	defer f.Close() // only read from
 	h := md5.New()
-	buffer := make([]byte, 256<<10)
-	for ctx.Err() == nil {
-		n, err := f.Read(buffer)
-		h.Write(buffer[:n]) // never fails
-		if errors.Is(err, io.EOF) {
-			return hex.EncodeToString(h.Sum(nil)), nil
-		}
-		if err != nil {
-			return "", unreadable(path, err)
-		}
+	err := open.Hash(ctx, path, h)
+	switch {
+	case err == nil:
+		return checksum.Hex(h), nil
+	case ctx.Err() != nil:
+		return "", fault.Stopped(ctx)
 	}
-	return "", fault.Stopped(ctx)
+	return "", unreadable(path, err)
 }

@@ -39,7 +39,7 @@ func lock(o Options, url string) (unlock func(), err error) {
 			"name another folder for locks in TRANSECT_STATE_DIR")
 	}
 	if l == nil {
-		return nil, fault.Hinted(fault.Of(&fault.LockedError{}, "another run is ingesting %s into the same place", name),
+		return nil, fault.Hinted(fault.Of(&fault.LockedError{}, "another run is ingesting %s into the same target", name),
 			"wait until it has ended, then run again: what it uploaded is skipped")
 	}
 	return func() { release(l) }, nil

@@ -151,17 +151,7 @@ func encodePath(path string) string {
 	if utf8.ValidString(path) && !strings.Contains(path, "\r") {
 		return ""
 	}
-	var b strings.Builder
-	for rest := path; rest != ""; {
-		r, size := utf8.DecodeRuneInString(rest)
-		if r == utf8.RuneError && size == 1 || r == '%' || r < ' ' {
-			fmt.Fprintf(&b, "%%%02X", rest[0])
-		} else {
-			b.WriteString(rest[:size])
-		}
-		rest = rest[size:]
-	}
-	return b.String()
+	return scan.Escape(path, func(r rune) bool { return r == '%' || r < ' ' })
 }
 
 // encoded is an outcome as the log and reports hold it.

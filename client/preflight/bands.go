@@ -47,29 +47,30 @@ var (
 // ok is false for photos that are not a single band.
 func captureOf(name string, p imagery.Photo) (capture, band string, ok bool) {
 	base := path.Base(name)
-	band = normalBand(p.Band)
-	if p.Band == "" || strings.Contains(p.Band, ",") { // colour photos name three
-		switch m := bandSuffix().FindStringSubmatch(base); {
-		case strings.Contains(p.Band, ","), m == nil, p.Format != imagery.TIFF:
-			return "", "", false
-		default:
-			band = normalBand(m[2])
-		}
+	suffix := bandSuffix().FindStringSubmatch(base)
+	switch {
+	case strings.Contains(p.Band, ","): // colour photos name three
+		return "", "", false
+	case p.Band != "":
+		band = normalBand(p.Band)
+	case suffix == nil || p.Format != imagery.TIFF:
+		return "", "", false
+	default:
+		band = normalBand(suffix[2])
 	}
 	if p.CaptureID != "" {
 		return p.CaptureID, band, true
 	}
-	switch m := bandSuffix().FindStringSubmatch(base); {
-	case m != nil:
-		base = m[1]
+	rig, phantom := rigNumber().FindStringSubmatch(base), phantomNumber().FindStringSubmatch(base)
+	switch {
+	case suffix != nil:
+		base = suffix[1]
+	case rig != nil:
+		base = rig[1]
+	case phantom != nil && strings.Contains(strings.ToLower(p.Model), "fc6360"):
+		base = phantom[1]
 	default:
-		if m := rigNumber().FindStringSubmatch(base); m != nil {
-			base = m[1]
-		} else if m := phantomNumber().FindStringSubmatch(base); m != nil && strings.Contains(strings.ToLower(p.Model), "fc6360") {
-			base = m[1]
-		} else {
-			return "", "", false
-		}
+		return "", "", false
 	}
 	return path.Join(path.Dir(name), base), band, true
 }

@@ -60,9 +60,14 @@ func Readable(name string) string {
 	if utf8.ValidString(name) {
 		return name
 	}
+	return Escape(name, func(rune) bool { return false })
+}
+
+// Escape does so, and writes some ASCII characters in the same way.
+func Escape(name string, also func(rune) bool) string {
 	var b strings.Builder
 	for i, r := range name {
-		if _, size := utf8.DecodeRuneInString(name[i:]); r == utf8.RuneError && size == 1 {
+		if _, size := utf8.DecodeRuneInString(name[i:]); r == utf8.RuneError && size == 1 || also(r) {
 			fmt.Fprintf(&b, "%%%02X", name[i])
 		} else {
 			b.WriteRune(r)

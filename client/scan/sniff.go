@@ -161,20 +161,18 @@ func sniffShape(head []byte, ext string) content {
 	return content{kind: "vector", format: "shapefile"}
 }
 
-// sniffSQLite goes by the application id (OGC 12-128r18, requirement 2).
+// sniffSQLite goes by the application id (OGC 12-128r18, requirement 2), else by
+// the extension.
 func sniffSQLite(head []byte, ext string) content {
+	id := ""
 	if len(head) >= 72 {
-		switch id := string(head[68:72]); {
-		case id == "GPKG", id == "GP10", id == "GP11":
-			return content{kind: "vector", format: "geopackage"}
-		case id == "MPBX":
-			return content{kind: "file", format: "mbtiles"}
-		}
+		id = string(head[68:72])
 	}
-	switch ext {
-	case "gpkg":
+	isPackage, isTiles := id == "GPKG" || id == "GP10" || id == "GP11", id == "MPBX"
+	switch {
+	case isPackage, !isTiles && ext == "gpkg":
 		return content{kind: "vector", format: "geopackage"}
-	case "mbtiles":
+	case isTiles, ext == "mbtiles":
 		return content{kind: "file", format: "mbtiles"}
 	}
 	return content{kind: "file", format: "sqlite"}
@@ -189,6 +187,7 @@ func sniffGzip(name, ext string) content {
 
 // sniffPLY distinguishes a mesh, which has faces, from a point cloud.
 func sniffPLY(f *os.File, size int64) content {
+	points := content{kind: "pcl", format: "ply"}
 	lines := bufio.NewScanner(io.NewSectionReader(f, 0, min(size, 256<<10)))
 	for lines.Scan() {
 		fields := strings.Fields(lines.Text())
@@ -196,8 +195,8 @@ func sniffPLY(f *os.File, size int64) content {
 		case len(fields) == 3 && fields[0] == "element" && (fields[1] == "face" || fields[1] == "tristrips") && fields[2] != "0":
 			return content{kind: "mesh", format: "ply"}
 		case len(fields) == 1 && fields[0] == "end_header":
-			return content{kind: "pcl", format: "ply"}
+			return points
 		}
 	}
-	return content{kind: "pcl", format: "ply"}
+	return points
 }

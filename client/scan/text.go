@@ -94,6 +94,13 @@ func pointLines(text string, cut bool) bool {
 	return good > 0 && good >= len(lines)-11 && good*2 >= len(lines)-2
 }
 
+// xmlRoots are the formats of XML by the name of the root element.
+var xmlRoots = map[string]content{
+	"kml": {kind: "vector", format: "kml"}, "gpx": {kind: "vector", format: "gpx"}, "FeatureCollection": {kind: "vector", format: "gml"},
+	"COLLADA": {kind: "mesh", format: "collada"}, "html": {kind: "file", format: "html"}, "HTML": {kind: "file", format: "html"},
+	"VRTDataset": {kind: "file", format: "vrt", note: "a VRT only points at other files: send those instead"},
+}
+
 // sniffXML goes by the name of the root element.
 func sniffXML(text, ext string) content {
 	if at := strings.Index(text, "-->"); strings.HasPrefix(text, "<!--") && at >= 0 {
@@ -103,19 +110,8 @@ func sniffXML(text, ext string) content {
 	if m := xmlRoot().FindStringSubmatch(text); m != nil {
 		root = m[1]
 	}
-	switch root {
-	case "kml":
-		return content{kind: "vector", format: "kml"}
-	case "gpx":
-		return content{kind: "vector", format: "gpx"}
-	case "FeatureCollection":
-		return content{kind: "vector", format: "gml"}
-	case "COLLADA":
-		return content{kind: "mesh", format: "collada"}
-	case "VRTDataset":
-		return content{kind: "file", format: "vrt", note: "a VRT only points at other files: send those instead"}
-	case "html", "HTML":
-		return content{kind: "file", format: "html"}
+	if c, known := xmlRoots[root]; known {
+		return c
 	}
 	if ext == "gml" {
 		return content{kind: "vector", format: "gml"}

@@ -21,7 +21,7 @@ import (
 )
 
 // Options changes how versions and ranges are read. The zero value is what
-// npm does unless told otherwise.
+// npm does by default.
 type Options struct {
 	// Loose accepts leading zeros, "=" and "v" before a version, a prerelease
 	// without its hyphen ("1.2.3beta"), and ignores comparators that mean
