@@ -162,7 +162,6 @@ func verifyIngest(c *module.Call, b *Binding) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		defer earlier.Close()
 		connection := b.command(c.L)
 		verify = func(ctx context.Context) (*ingest.Verification, error) {
 			return ingest.VerifyOutcomes(ctx, connection, earlier, c.In.OpenToRead, onVerdict)

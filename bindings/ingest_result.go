@@ -2,6 +2,7 @@ package bindings
 
 import (
 	"encoding/json"
+	"iter"
 	"path/filepath"
 	"strings"
 
@@ -82,14 +83,10 @@ func resultTable(c *module.Call, r *ingest.Result, dryRun bool) lua.LValue {
 		t.RawSetString("preflight", vm.ToLua(L, report))
 	}
 	t.RawSetString("files", L.NewFunction(func(L *lua.LState) int {
-		reader, err := r.Outcomes.Read()
-		if err != nil {
-			vm.Raise(L, err)
-		}
-		in := vm.Of(L)
-		in.OnClose(reader.Close)
+		next, stop := iter.Pull2(r.Outcomes.All)
+		vm.Of(L).OnClose(stop)
 		L.Push(L.NewFunction(func(L *lua.LState) int {
-			o, ok, err := reader.Next()
+			o, err, ok := next()
 			switch {
 			case err != nil:
 				vm.Raise(L, err)
@@ -109,13 +106,13 @@ func resultTable(c *module.Call, r *ingest.Result, dryRun bool) lua.LValue {
 func plainJSON(v any) (json.RawMessage, error) { return json.Marshal(v) }
 
 // earlierOutcomes opens those of an earlier run, by its id or its report.
-func earlierOutcomes(c *module.Call, name string) (*ingest.OutcomeReader, error) {
+func earlierOutcomes(c *module.Call, name string) (iter.Seq2[ingest.Outcome, error], error) {
 	if name == "" {
 		return nil, fault.Hinted(fault.Of(&fault.ParameterError{}, "option ingest is empty: which run is meant?"), "give the id of an earlier run (result.id), or its report")
 	}
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".json", ".csv":
-		return ingest.OpenReport(c.In.Path(name), c.In.OpenToRead)
+		return ingest.OpenReport(c.In.Path(name), c.In.OpenToRead), nil
 	}
 	return ingest.Earlier(c.In.StateDir(), name)
 }

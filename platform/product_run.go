@@ -6,8 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
+	"os"
 
 	"transect/platform/analytic"
 	"transect/platform/blob"
@@ -102,7 +102,7 @@ func (p *Platform) imagesOf(ctx context.Context, filter store.Doc) (images []ana
 			if s, ok := t.bytesOf(id, "image"); ok {
 				images = append(images, analytic.Image{
 					Dataset: id, Name: store.Text(doc, "name"), Filename: s.filename, Size: s.size, Checksum: s.checksum,
-					Open: func() (io.ReadSeekCloser, error) { return p.blobs.Open(s.blob) },
+					Open: func() (*os.File, error) { return p.blobs.Open(s.blob) },
 				})
 			}
 		}

@@ -100,7 +100,7 @@ func (open Opener) Read(path string) (Photo, error) {
 }
 
 // ReadFrom reads a photo of size bytes from r, with the errors of Read.
-func ReadFrom(r io.ReadSeeker, size int64) (Photo, error) {
+func ReadFrom(r io.ReaderAt, size int64) (Photo, error) {
 	s := newSource(r, size)
 	defer s.done()
 	p, err := readSource(s)

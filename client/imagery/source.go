@@ -1,7 +1,6 @@
 package imagery
 
 import (
-	"errors"
 	"io"
 	"sync"
 )
@@ -14,7 +13,7 @@ var windows = sync.Pool{New: func() any { return new([windowSize]byte) }}
 
 // source is random access to an image. It remembers a failed read.
 type source struct {
-	r    io.ReadSeeker
+	r    io.ReaderAt
 	size int64
 	err  error // the first failure that is not the end of the file
 
@@ -23,7 +22,7 @@ type source struct {
 	filled int64             // bytes in the window
 }
 
-func newSource(r io.ReadSeeker, size int64) *source { return &source{r: r, size: size} }
+func newSource(r io.ReaderAt, size int64) *source { return &source{r: r, size: size} }
 
 // done releases the window.
 func (s *source) done() {
@@ -33,57 +32,33 @@ func (s *source) done() {
 	}
 }
 
-// ReadAt implements io.ReaderAt; it is not safe for concurrent use.
-func (s *source) ReadAt(b []byte, offset int64) (int, error) {
+// ReadAt implements io.ReaderAt; it is not safe for concurrent use. Small reads
+// are from the window. io.EOF means that the file has become shorter as well.
+func (s *source) ReadAt(b []byte, offset int64) (n int, err error) {
 	if offset < 0 || offset >= s.size {
 		return 0, io.EOF
 	}
-	asked := len(b)
-	b = b[:min(int64(asked), s.size-offset)]
-	n, err := s.near(b, offset)
-	if err == nil && n < asked {
+	within := b[:min(int64(len(b)), s.size-offset)]
+	if len(within) > windowSize/2 || offset+int64(len(within)) == s.size { // the end is read once
+		n, err = s.r.ReadAt(within, offset)
+	} else {
+		if offset < s.from || offset+int64(len(within)) > s.from+s.filled {
+			if s.window == nil {
+				s.window = windows.Get().(*[windowSize]byte)
+			}
+			n, err = s.r.ReadAt(s.window[:min(windowSize, s.size-offset)], offset)
+			s.from, s.filled = offset, int64(n)
+		}
+		n = copy(within, s.window[offset-s.from:s.filled])
+	}
+	switch {
+	case n == len(b):
+		return n, nil
+	case n == len(within) || err == nil:
 		err = io.EOF
 	}
-	s.fail(err)
-	return n, err
-}
-
-// near fills b, from the window when b is small.
-func (s *source) near(b []byte, offset int64) (int, error) {
-	if len(b) > windowSize/2 {
-		return s.read(b, offset)
-	}
-	if offset < s.from || offset+int64(len(b)) > s.from+s.filled {
-		if s.window == nil {
-			s.window = windows.Get().(*[windowSize]byte)
-		}
-		n, err := s.read(s.window[:min(windowSize, s.size-offset)], offset)
-		if s.from, s.filled = offset, int64(n); n < len(b) {
-			return copy(b, s.window[:n]), err
-		}
-	}
-	return copy(b, s.window[offset-s.from:s.filled]), nil
-}
-
-// read fills b; io.EOF means that the file has become shorter.
-func (s *source) read(b []byte, offset int64) (n int, err error) {
-	if at, ok := s.r.(io.ReaderAt); ok {
-		if n, err = at.ReadAt(b, offset); n == len(b) {
-			err = nil
-		}
-		return n, err
-	}
-	if _, err := s.r.Seek(offset, io.SeekStart); err != nil {
-		return 0, err
-	}
-	if n, err = io.ReadFull(s.r, b); errors.Is(err, io.ErrUnexpectedEOF) {
-		err = io.EOF
-	}
-	return n, err
-}
-
-func (s *source) fail(err error) {
-	if err != nil && err != io.EOF && s.err == nil {
+	if err != io.EOF && s.err == nil {
 		s.err = err
 	}
+	return n, err
 }

@@ -17,11 +17,7 @@ func TestSourceReadsAsTheFile(t *testing.T) {
 			content[i] = byte(i * 31 >> 3)
 		}
 		said := int64(len(content) + rapid.SampledFrom([]int{0, 0, 1, windowSize}).Draw(t, "missing"))
-		var r io.ReadSeeker = bytes.NewReader(content)
-		if rapid.Bool().Draw(t, "seeking") {
-			r = struct{ io.ReadSeeker }{r}
-		}
-		s := newSource(r, said)
+		s := newSource(bytes.NewReader(content), said)
 		defer s.done()
 		for range rapid.IntRange(1, 20).Draw(t, "reads") {
 			b := make([]byte, rapid.IntRange(1, windowSize).Draw(t, "asked"))

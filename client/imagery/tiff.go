@@ -22,7 +22,7 @@ const maxDirectories = 256
 // CheckTIFF checks that a TIFF or BigTIFF file of size bytes is complete: its
 // directories can be read, and their pixels are within the file. The error is a
 // fault.FileError with a cause, see CauseOf.
-func CheckTIFF(r io.ReadSeeker, size int64) error {
+func CheckTIFF(r io.ReaderAt, size int64) error {
 	s := newSource(r, size)
 	defer s.done()
 	l, err := readTIFF(s)

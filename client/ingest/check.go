@@ -33,8 +33,8 @@ func (r *run) check(ctx context.Context) (*preflight.Report, error) {
 	err := r.readAll(ctx, &Progress{}, func(s *scan.Skipped) error {
 		r.checker.Add(scan.Item{}, nil, s)
 		return nil
-	}, func(_ context.Context, it *item, buffer []byte) error {
-		err := r.sample(it, buffer)
+	}, func(_ context.Context, it *item) error {
+		err := r.sample(it)
 		r.checker.Add(it.Item, it.photo, err)
 		return nil
 	})

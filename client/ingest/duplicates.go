@@ -189,7 +189,8 @@ func (r *run) uploadedElsewhere(ctx context.Context, it *item, err error) (bool,
 // deleteDuplicates looks once more for datasets that another run has created
 // meanwhile, and deletes those of this run that do not stay.
 func (r *run) deleteDuplicates(ctx context.Context) error {
-	return r.outcomes.each(func(o Outcome) bool { return o.Outcome == Created }, lookupSize, func(list []Outcome) error {
+	created := func(o Outcome) bool { return o.Outcome == Created }
+	return inBatches(r.outcomes.All, created, func(list []Outcome) error {
 		items := make([]*item, len(list))
 		for i, o := range list {
 			items[i] = o.item()

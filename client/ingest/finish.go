@@ -31,14 +31,13 @@ func (r *run) nameDatasets(context.Context) error {
 	if len(r.copies) == 0 && len(r.discarded) == 0 {
 		return nil
 	}
-	err := r.outcomes.each(func(o Outcome) bool { return o.Outcome != Failed && o.Dataset != "" }, 1, func(list []Outcome) error {
-		if _, repeated := r.copies[list[0].Key]; repeated {
-			r.copies[list[0].Key] = list[0].Dataset
+	for o, err := range r.outcomes.All {
+		if err != nil {
+			return err
 		}
-		return nil
-	})
-	if err != nil {
-		return err
+		if _, repeated := r.copies[o.Key]; repeated && o.Outcome != Failed && o.Dataset != "" {
+			r.copies[o.Key] = o.Dataset
+		}
 	}
 	return r.outcomes.rewrite(func(o *Outcome) {
 		if isCopy(*o) {
@@ -60,7 +59,7 @@ func (r *run) waitForIngestion(ctx context.Context) error {
 	}
 	failed := map[string]string{}
 	sent := func(o Outcome) bool { return o.Outcome == Created || o.Outcome == Resumed }
-	err := r.outcomes.each(sent, lookupSize, func(list []Outcome) error {
+	err := inBatches(r.outcomes.All, sent, func(list []Outcome) error {
 		waiting := make([]string, len(list))
 		for i, o := range list {
 			waiting[i] = o.Dataset
@@ -104,7 +103,7 @@ func (r *run) verify(ctx context.Context) error {
 	}
 	failed := map[string]string{}
 	uploaded := func(o Outcome) bool { return o.Outcome != Failed && o.Dataset != "" }
-	err := r.outcomes.each(uploaded, lookupSize, func(list []Outcome) error {
+	err := inBatches(r.outcomes.All, uploaded, func(list []Outcome) error {
 		verdicts, err := compare(ctx, r.client, r.options.Source.Open, list)
 		for _, v := range verdicts {
 			if v.Verdict != Same {

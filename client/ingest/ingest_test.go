@@ -221,18 +221,10 @@ func TestReports(t *testing.T) {
 		path := filepath.Join(t.TempDir(), name)
 		r := w.run(folder, func(o *Options) { o.Report = path })
 		want := outcomes(t, r)
-		report, err := OpenReport(path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
 		n := 0
-		for {
-			o, ok, err := report.Next()
+		for o, err := range OpenReport(path, nil) {
 			if err != nil {
 				t.Fatal(err)
-			}
-			if !ok {
-				break
 			}
 			n++
 			if same := want[o.Name]; same.Outcome != o.Outcome || same.Dataset != o.Dataset || same.Path != o.Path || same.Size != o.Size {
@@ -249,8 +241,10 @@ func TestReports(t *testing.T) {
 	for name, text := range map[string]string{"a.json": "[]", "b.json": `{"x": 1}`, "c.csv": "a,b\n1,2\n", "d.json": ""} {
 		path := filepath.Join(t.TempDir(), name)
 		write(t, path, []byte(text))
-		if _, err := OpenReport(path, nil); err == nil || !strings.Contains(err.Error(), "is no report") {
-			t.Errorf("%s: %v", name, err)
+		for _, err := range OpenReport(path, nil) {
+			if err == nil || !strings.Contains(err.Error(), "is no report") {
+				t.Errorf("%s: %v", name, err)
+			}
 		}
 	}
 }

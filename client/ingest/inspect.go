@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"crypto/md5" // the protocol's checksum, not a protection
+	"io"
 	"os"
 	"path/filepath"
 
@@ -14,13 +15,13 @@ import (
 
 // inspect decides what to do with an item. Files that are already uploaded, or
 // cannot be read, end here; the others go on to the creation of datasets.
-func (r *run) inspect(ctx context.Context, it *item, buffer []byte, to chan<- *item) error {
+func (r *run) inspect(ctx context.Context, it *item, to chan<- *item) error {
 	datasets, err := r.index.named(it.Kind, it.Name)
 	if err != nil {
 		return err
 	}
 	r.addOrphans(reconcile.Orphans(datasets))
-	decision, err := r.decide(ctx, it, datasets, buffer)
+	decision, err := r.decide(ctx, it, datasets)
 	if ctx.Err() != nil {
 		return fault.Stopped(ctx)
 	}
@@ -54,7 +55,7 @@ func (r *run) inspect(ctx context.Context, it *item, buffer []byte, to chan<- *i
 
 // decide asks reconcile, and gets it the information it asks for. datasets are
 // those of the item's name.
-func (r *run) decide(ctx context.Context, it *item, datasets []reconcile.Dataset, buffer []byte) (reconcile.Decision, error) {
+func (r *run) decide(ctx context.Context, it *item, datasets []reconcile.Dataset) (reconcile.Decision, error) {
 	state := reconcile.State{Replace: r.options.Replace, Datasets: datasets}
 	state.File = reconcile.File{Kind: it.Kind, Name: it.Name, Size: it.Size(), Modified: it.main().ModTime.UnixMilli(), Run: r.id}
 	for _, m := range it.Members {
@@ -65,7 +66,7 @@ func (r *run) decide(ctx context.Context, it *item, datasets []reconcile.Dataset
 		decision := reconcile.Decide(state)
 		switch decision.Action {
 		case reconcile.Sample:
-			err = r.sample(it, buffer)
+			err = r.sample(it)
 			if r.options.Check == CheckWarn {
 				r.checker.Add(it.Item, it.photo, err)
 			}
@@ -95,18 +96,19 @@ func (r *run) decide(ctx context.Context, it *item, datasets []reconcile.Dataset
 }
 
 // sample reads the content key, and what an image says about itself.
-func (r *run) sample(it *item, buffer []byte) error {
+func (r *run) sample(it *item) error {
 	k := newKeyer(it.Item)
+	s := sampleBuffers.Get().(*samples)
+	defer sampleBuffers.Put(s)
 	for i, m := range it.Members {
 		f, err := r.options.Source.Open.Open(m.Path)
 		if err != nil {
 			return unreadable(m.Path, err)
 		}
-		err = k.file(m.Component, f, m.Size, buffer)
-		if err != nil {
+		if err = s.read(f, m.Size); err != nil {
 			err = unreadable(m.Path, err)
-		} else if i == 0 && it.Kind == "image" {
-			err = r.readPhoto(it, f)
+		} else if k.file(m.Component, s); i == 0 && it.Kind == "image" {
+			err = r.readPhoto(it, s)
 		}
 		_ = f.Close() // only read from
 		if err != nil {
@@ -119,7 +121,7 @@ func (r *run) sample(it *item, buffer []byte) error {
 
 // readPhoto reads the metadata of an image. Formats that are not understood are
 // sent without.
-func (r *run) readPhoto(it *item, f *os.File) error {
+func (r *run) readPhoto(it *item, f io.ReaderAt) error {
 	photo, err := imagery.ReadFrom(f, it.main().Size)
 	photo.Path = it.main().Path
 	unsupported := imagery.CauseOf(err) == imagery.Unsupported

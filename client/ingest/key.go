@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"os"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -102,24 +104,52 @@ func (k keyer) write(text string) {
 	io.WriteString(k.h, text)
 }
 
-// file adds one file. The buffer has room for three samples.
-func (k keyer) file(component string, f io.ReaderAt, size int64, buffer []byte) error {
+// file adds one file.
+func (k keyer) file(component string, s *samples) {
 	k.write(component)
-	k.write(strconv.FormatInt(size, 10))
-	offsets, length := []int64{0, size/2 - sampleSize/2, size - sampleSize}, int64(sampleSize)
-	if size <= 3*sampleSize {
-		offsets, length = offsets[:1], size
+	k.write(strconv.FormatInt(s.size, 10))
+	for i := range s.offsets {
+		k.h.Write(s.sample(i))
 	}
-	for _, offset := range offsets {
-		if n, err := f.ReadAt(buffer[:length], offset); int64(n) < length {
+}
+
+func (k keyer) sum() string { return hex.EncodeToString(k.h.Sum(nil)[:16]) }
+
+// samples are what was read of a file for its key. Its metadata is mostly among it.
+type samples struct {
+	f       *os.File
+	size    int64
+	offsets []int64
+	length  int64 // of each
+	buffer  [3 * sampleSize]byte
+}
+
+var sampleBuffers = sync.Pool{New: func() any { return new(samples) }}
+
+func (s *samples) sample(i int) []byte { return s.buffer[i*sampleSize:][:s.length] }
+
+func (s *samples) read(f *os.File, size int64) error {
+	s.f, s.size, s.offsets, s.length = f, size, []int64{0, size/2 - sampleSize/2, size - sampleSize}, sampleSize
+	if size <= 3*sampleSize {
+		s.offsets, s.length = s.offsets[:1], size
+	}
+	for i, offset := range s.offsets {
+		if n, err := f.ReadAt(s.sample(i), offset); int64(n) < s.length {
 			if err == io.EOF || err == nil {
 				return fmt.Errorf("it became shorter while it was read")
 			}
 			return err
 		}
-		k.h.Write(buffer[:length])
 	}
 	return nil
 }
 
-func (k keyer) sum() string { return hex.EncodeToString(k.h.Sum(nil)[:16]) }
+// ReadAt reads from the samples, else from the file.
+func (s *samples) ReadAt(b []byte, offset int64) (int, error) {
+	for i, from := range s.offsets {
+		if offset >= from && offset+int64(len(b)) <= from+s.length {
+			return copy(b, s.sample(i)[offset-from:]), nil
+		}
+	}
+	return s.f.ReadAt(b, offset)
+}

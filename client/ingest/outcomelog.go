@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,11 +18,10 @@ import (
 // OutcomeLog is a file of outcomes, one JSON object a line, so that a million of
 // them take no memory.
 type OutcomeLog struct {
-	path      string
-	temporary bool
+	path string
 
 	mu   sync.Mutex
-	file *os.File
+	file *os.File // nil once closed
 	w    *bufio.Writer
 }
 
@@ -49,7 +48,6 @@ func newOutcomeLog(stateDir, id string) (*OutcomeLog, error) {
 	l := &OutcomeLog{}
 	var err error
 	if stateDir == "" {
-		l.temporary = true
 		l.file, err = os.CreateTemp("", "transect-ingest-*"+logEnding)
 	} else {
 		folder := filepath.Join(stateDir, logFolder)
@@ -92,7 +90,7 @@ func (l *OutcomeLog) add(o Outcome) error {
 func (l *OutcomeLog) flush() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.w == nil {
+	if l.file == nil {
 		return nil
 	}
 	return logError(l.w.Flush())
@@ -112,34 +110,18 @@ func (l *OutcomeLog) close() error {
 	defer l.mu.Unlock()
 	if l.file != nil {
 		err = errors.Join(err, logError(l.file.Close()))
-		l.file, l.w = nil, nil
+		l.file = nil
 	}
 	return err
 }
 
-// Remove deletes the outcomes when they are in a temporary file.
-func (l *OutcomeLog) Remove() {
-	_ = l.close()
-	if l.temporary {
-		_ = os.Remove(l.path) // the system clears its temporary files
-	}
-}
-
-// Read opens the outcomes for reading from the first on.
-func (l *OutcomeLog) Read() (*OutcomeReader, error) {
+// All reads the outcomes from the first on. An error ends it.
+func (l *OutcomeLog) All(yield func(Outcome, error) bool) {
 	if err := l.flush(); err != nil {
-		return nil, err
+		yield(Outcome{}, err)
+		return
 	}
-	return openLog(l.path)
-}
-
-// each visits the outcomes that are wanted, some at a time.
-func (l *OutcomeLog) each(want func(Outcome) bool, size int, visit func([]Outcome) error) error {
-	reader, err := l.Read()
-	if err != nil {
-		return err
-	}
-	return reader.each(want, size, visit)
+	readLog(l.path)(yield)
 }
 
 // rewrite changes the outcomes, all or none.
@@ -149,102 +131,83 @@ func (l *OutcomeLog) rewrite(change func(*Outcome)) error {
 		return logError(err)
 	}
 	changed := &OutcomeLog{file: file, w: bufio.NewWriterSize(file, 64<<10)}
-	err = l.each(all, 1, func(list []Outcome) error {
-		change(&list[0])
-		return changed.add(list[0])
-	})
-	// Both are closed first: Windows renames no open file.
-	err = errors.Join(err, changed.close())
-	if err == nil {
-		if err = l.close(); err == nil {
-			err = os.Rename(file.Name(), l.path)
+	for o, failed := range l.All {
+		if err = failed; err == nil {
+			change(&o)
+			err = changed.add(o)
 		}
+		if err != nil {
+			break
+		}
+	}
+	// Both are closed first: Windows renames no open file.
+	if err = errors.Join(err, changed.close()); err == nil {
+		err = l.close()
+	}
+	if err == nil {
+		err = os.Rename(file.Name(), l.path)
 	}
 	if err != nil {
 		_ = os.Remove(file.Name()) // the log is as it was
 		return logError(err)
 	}
-	if l.file, err = os.OpenFile(l.path, os.O_WRONLY|os.O_APPEND, 0o600); err != nil {
-		return logError(err)
-	}
-	l.w = bufio.NewWriterSize(l.file, 64<<10)
-	return nil
+	l.file, err = os.OpenFile(l.path, os.O_WRONLY|os.O_APPEND, 0o600)
+	l.w.Reset(l.file)
+	return logError(err)
 }
 
-func all(Outcome) bool { return true }
-
-// OutcomeReader reads outcomes one by one.
-type OutcomeReader struct {
-	file *os.File
-	next func() (Outcome, error) // io.EOF at the end
-}
-
-func openLog(path string) (*OutcomeReader, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, fault.Of(&fault.FileError{}, "cannot read the outcomes of the run: %w", err)
-	}
-	lines := json.NewDecoder(bufio.NewReaderSize(file, 64<<10))
-	return &OutcomeReader{file, func() (o Outcome, err error) {
-		err = lines.Decode(&o)
-		if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, fs.ErrClosed) { // a killed run leaves an incomplete line
-			err = io.EOF
+func readLog(path string) iter.Seq2[Outcome, error] {
+	return func(yield func(Outcome, error) bool) {
+		file, err := os.Open(path)
+		if err == nil {
+			defer file.Close()
 		}
-		if err != nil && err != io.EOF {
-			err = fault.Of(&fault.FileError{}, "cannot read the outcomes of the run: %w", err)
-		}
-		return o, err
-	}}, nil
-}
-
-// Next returns the next outcome; ok is false at the end.
-func (r *OutcomeReader) Next() (o Outcome, ok bool, err error) {
-	if o, err = r.next(); err == nil {
-		err = o.decode()
-	}
-	if err != nil {
-		r.Close()
-		if errors.Is(err, io.EOF) {
-			err = nil
-		}
-		return Outcome{}, false, err
-	}
-	return o, true, nil
-}
-
-// each visits the outcomes that are wanted, some at a time, and closes the reader.
-func (r *OutcomeReader) each(want func(Outcome) bool, size int, visit func([]Outcome) error) error {
-	defer r.Close()
-	var list []Outcome
-	for {
-		o, ok, err := r.Next()
-		if err != nil {
-			return err
-		}
-		if ok && want(o) {
-			list = append(list, o)
-		}
-		if len(list) > 0 && (!ok || len(list) == size) {
-			if err := visit(list); err != nil {
-				return err
+		lines := json.NewDecoder(bufio.NewReaderSize(file, 64<<10))
+		for err == nil {
+			var o Outcome
+			if err = lines.Decode(&o); err == nil {
+				err = o.decode()
 			}
-			list = nil
+			if err == nil && !yield(o, nil) {
+				return
+			}
 		}
-		if !ok {
-			return nil
+		if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) { // a killed run leaves an incomplete line
+			yield(Outcome{}, fault.Of(&fault.FileError{}, "cannot read the outcomes of the run: %w", err))
 		}
 	}
 }
 
-// Close frees the file. Closing again does nothing.
-func (r *OutcomeReader) Close() { _ = r.file.Close() } // only read from
-
-// Earlier opens the outcomes of an earlier run on this machine, by its id.
-func Earlier(stateDir, id string) (*OutcomeReader, error) {
+// Earlier reads the outcomes of an earlier run on this machine, by its id.
+func Earlier(stateDir, id string) (iter.Seq2[Outcome, error], error) {
 	path := filepath.Join(stateDir, logFolder, filepath.Base(id)+logEnding)
 	if _, err := os.Stat(path); err != nil {
 		return nil, fault.Hinted(fault.Of(&fault.FileError{}, "there is no ingest %s on this machine", id),
 			"the outcomes of the last %d runs are kept; name a report written with report = instead", maxLogs)
 	}
-	return openLog(path)
+	return readLog(path), nil
+}
+
+// inBatches visits the outcomes that are wanted, as many at a time as are looked
+// up by one request.
+func inBatches(outcomes iter.Seq2[Outcome, error], want func(Outcome) bool, visit func([]Outcome) error) error {
+	var batch []Outcome
+	for o, err := range outcomes {
+		if err != nil {
+			return err
+		}
+		if !want(o) {
+			continue
+		}
+		if batch = append(batch, o); len(batch) == lookupSize {
+			if err := visit(batch); err != nil {
+				return err
+			}
+			batch = nil
+		}
+	}
+	if len(batch) == 0 {
+		return nil
+	}
+	return visit(batch)
 }

@@ -143,8 +143,8 @@ func (r *run) pipeline(ctx context.Context) error {
 			o := Outcome{Name: skipped.Name, Path: absolute(skipped.Path)}
 			o.fail(skipped)
 			return r.record(o)
-		}, func(ctx context.Context, it *item, buffer []byte) error {
-			return r.inspect(ctx, it, buffer, inspected)
+		}, func(ctx context.Context, it *item) error {
+			return r.inspect(ctx, it, inspected)
 		})
 	})
 	group.Go(func() error {
@@ -189,11 +189,10 @@ func put(ctx context.Context, to chan<- *item, it *item) error {
 	}
 }
 
-// readAll scans the source. It visits items from several goroutines, each with a
-// buffer for three samples, counts them, and passes files that cannot be ingested
-// to leftOut.
+// readAll scans the source. It visits items from several goroutines, counts them,
+// and passes files that cannot be ingested to leftOut.
 func (r *run) readAll(ctx context.Context, p *Progress, leftOut func(*scan.Skipped) error,
-	visit func(context.Context, *item, []byte) error) error {
+	visit func(context.Context, *item) error) error {
 	group, inner := errgroup.WithContext(ctx)
 	scanned := make(chan *item, 256)
 	group.Go(func() error {
@@ -202,12 +201,11 @@ func (r *run) readAll(ctx context.Context, p *Progress, leftOut func(*scan.Skipp
 	})
 	for range 2 * runtime.GOMAXPROCS(0) {
 		group.Go(func() error {
-			buffer := make([]byte, 3*sampleSize)
 			for it := range scanned {
 				if inner.Err() != nil {
 					return fault.Stopped(inner)
 				}
-				if err := visit(inner, it, buffer); err != nil {
+				if err := visit(inner, it); err != nil {
 					return named(err)
 				}
 			}

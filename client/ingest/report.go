@@ -5,7 +5,9 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -97,7 +99,7 @@ func reportError(path string, err error) error {
 		"the files themselves were ingested; make room, or name another report, and run again: nothing is sent twice")
 }
 
-func (r *run) writeJSON(w io.Writer, result *Result, failure error) error {
+func (r *run) writeJSON(w *bufio.Writer, result *Result, failure error) error {
 	s := summary{Ingest: r.id, Platform: r.client.BaseURL(), Source: scan.Readable(r.options.Source.Root), Target: r.options.Target,
 		Started: r.started.UTC(), Seconds: result.Seconds, Counts: result.Counts, DryRun: r.options.DryRun, Preflight: result.Preflight}
 	if failure != nil {
@@ -107,124 +109,138 @@ func (r *run) writeJSON(w io.Writer, result *Result, failure error) error {
 	if err != nil {
 		return err
 	}
-	separator := string(head[:len(head)-2]) + ",\n  \"files\": [\n    " // without the closing brace
-	end := "\n  ]\n}\n"
-	err = r.outcomes.each(all, 1, func(list []Outcome) error {
-		line, err := json.Marshal(list[0].encoded())
-		if err == nil {
-			_, err = io.WriteString(w, separator+string(line))
+	w.Write(head[:len(head)-2]) // without the closing brace; an error is that of Flush
+	separator := ",\n  \"files\": [\n    "
+	end := separator[:len(separator)-5] + "\n  ]\n}\n"
+	for o, err := range r.outcomes.All {
+		if err != nil {
+			return err
 		}
-		separator = ",\n    "
-		return err
-	})
-	if err == nil {
-		if separator != ",\n    " { // no file at all
-			end = strings.TrimSuffix(separator, "\n    ") + end
+		line, err := json.Marshal(o.encoded())
+		if err != nil {
+			return err
 		}
-		_, err = io.WriteString(w, end)
+		w.WriteString(separator)
+		w.Write(line)
+		separator, end = ",\n    ", "\n  ]\n}\n"
 	}
+	_, err = w.WriteString(end)
 	return err
 }
 
-func (r *run) writeCSV(w io.Writer) error {
+func (r *run) writeCSV(w *bufio.Writer) error {
 	rows := csv.NewWriter(w)
-	if err := rows.Write(csvHeader); err != nil {
-		return err
-	}
+	rows.Write(csvHeader) // an error is that of rows.Error
 	row := make([]string, len(csvHeader))
-	err := r.outcomes.each(all, 1, func(list []Outcome) error {
-		o := list[0].encoded()
+	for o, err := range r.outcomes.All {
+		if err != nil {
+			return err
+		}
+		o = o.encoded()
 		for i, field := range o.csvFields() {
 			if row[i] = strconv.FormatInt(o.Size, 10); field != nil {
 				row[i] = *field
 			}
 		}
-		return rows.Write(row)
-	})
+		rows.Write(row)
+	}
 	rows.Flush()
-	return errors.Join(err, rows.Error())
+	return rows.Error()
 }
 
 const reportHint = "it is a file that ingest.run wrote with report = …"
 
-// OpenReport opens a report, JSON or CSV, to read its outcomes.
-func OpenReport(path string, open imagery.Opener) (*OutcomeReader, error) {
-	file, err := open.Open(path)
-	if err != nil {
-		if fault.Find(err) != nil {
-			return nil, err // access denied by policy
+// OpenReport reads the outcomes in a report, JSON or CSV. An error ends it.
+func OpenReport(path string, open imagery.Opener) iter.Seq2[Outcome, error] {
+	return func(yield func(Outcome, error) bool) {
+		file, err := open.Open(path)
+		switch {
+		case err != nil && fault.Find(err) != nil: // access denied by policy
+			yield(Outcome{}, err)
+			return
+		case err != nil:
+			yield(Outcome{}, fault.Hinted(fault.Of(&fault.FileError{}, "cannot read the report %s: %w", path, fault.Reason(err)), reportHint))
+			return
 		}
-		return nil, fault.Hinted(fault.Of(&fault.FileError{}, "cannot read the report %s: %w", path, fault.Reason(err)), reportHint)
-	}
-	in := bufio.NewReaderSize(file, 64<<10)
-	read := jsonOutcomes
-	if isCSV(path) {
-		read = csvOutcomes
-	}
-	next, err := read(in)
-	if err != nil {
-		_ = file.Close() // only read from
-		return nil, notReport(path, err)
-	}
-	return &OutcomeReader{file, func() (Outcome, error) {
-		o, err := next()
-		if err == nil {
-			err = o.decode()
+		defer file.Close()
+		read := readJSON
+		if isCSV(path) {
+			read = readCSV
 		}
-		if err != nil && err != io.EOF {
-			err = notReport(path, err)
+		next := read(bufio.NewReaderSize(file, 64<<10))
+		for {
+			o, err := next()
+			if err == nil {
+				err = o.decode()
+			}
+			if err == io.EOF {
+				return
+			}
+			if err != nil {
+				yield(Outcome{}, notReport(path, err))
+				return
+			}
+			if !yield(o, nil) {
+				return
+			}
 		}
-		return o, err
-	}}, nil
+	}
 }
 
 func notReport(path string, err error) error {
 	return fault.Hinted(fault.Of(&fault.FileError{}, "%s is no report of an ingest: %w", path, err), reportHint)
 }
 
-// jsonOutcomes reads up to the list of files, then one by one.
-func jsonOutcomes(in io.Reader) (func() (Outcome, error), error) {
+// readJSON reads up to the list of files, then one by one.
+func readJSON(in io.Reader) func() (Outcome, error) {
 	d := json.NewDecoder(in)
+	err := findFiles(d)
+	return func() (o Outcome, _ error) {
+		if err == nil && !d.More() {
+			err = io.EOF
+		}
+		if err == nil {
+			err = d.Decode(&o)
+		}
+		return o, err
+	}
+}
+
+func findFiles(d *json.Decoder) error {
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return nil, errors.New("it is not a JSON object")
+		return errors.New("it is not a JSON object")
 	}
 	for d.More() {
 		key, err := d.Token()
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if key == "files" {
 			if t, err := d.Token(); err != nil || t != json.Delim('[') {
-				return nil, errors.New("its files are no list")
+				return errors.New("its files are no list")
 			}
-			return func() (o Outcome, err error) {
-				if !d.More() {
-					return o, io.EOF
-				}
-				err = d.Decode(&o)
-				return o, err
-			}, nil
+			return nil
 		}
 		var ignored json.RawMessage
 		if err := d.Decode(&ignored); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return nil, errors.New("it has no list of files")
+	return errors.New("it has no list of files")
 }
 
-func csvOutcomes(in io.Reader) (func() (Outcome, error), error) {
+func readCSV(in io.Reader) func() (Outcome, error) {
 	rows := csv.NewReader(in)
 	head, err := rows.Read()
-	if err != nil {
-		return nil, err
-	}
 	for _, name := range []string{"name", "path", "outcome"} {
-		if !slices.Contains(head, name) {
-			return nil, errors.New("it has no column " + name)
+		if err == nil && !slices.Contains(head, name) {
+			err = errors.New("it has no column " + name)
 		}
 	}
-	return func() (o Outcome, err error) {
+	return func() (o Outcome, _ error) {
+		if err != nil {
+			return o, err
+		}
 		row, err := rows.Read()
 		if err != nil {
 			return o, err
@@ -240,5 +256,59 @@ func csvOutcomes(in io.Reader) (func() (Outcome, error), error) {
 			}
 		}
 		return o, nil
-	}, nil
+	}
+}
+
+// Retry makes the files that a report of an earlier run lists as failed the
+// source of a run. Names stay those of that run, and so do keys, when all files
+// were in one source folder. Relative paths, as in reports made by hand, begin
+// in the folder base.
+func Retry(o *Options, report, base string) error {
+	roots, paths := map[string]bool{}, map[string]bool{}
+	for earlier, err := range OpenReport(report, o.Source.Open) {
+		if err != nil {
+			return err
+		}
+		if earlier.Outcome != Failed {
+			continue
+		}
+		path := earlier.Path
+		if path == "" {
+			return notReport(report, fmt.Errorf("%q has failed, and has no path", earlier.Name))
+		}
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(base, path)
+		}
+		if path = absolute(path); paths[path] {
+			continue
+		}
+		paths[path] = true
+		o.Source.Paths = append(o.Source.Paths, path)
+		root, _ := rootOf(filepath.ToSlash(path), earlier.Name)
+		roots[filepath.FromSlash(root)] = true
+	}
+	if len(paths) == 0 {
+		o.Items = func(func(scan.Item, error) bool) {}
+	}
+	if len(roots) == 1 {
+		for root := range roots {
+			o.Source.Root = root
+		}
+	}
+	return nil
+}
+
+// rootOf is the folder in which a file has a name; ok is false when the path
+// does not end with that name.
+func rootOf(path, name string) (root string, ok bool) {
+	at := len(path)
+	for range strings.Count(name, "/") + 1 {
+		if at = strings.LastIndexByte(path[:at], '/'); at < 0 {
+			return "", false
+		}
+	}
+	if scan.Readable(path[at+1:]) != name {
+		return "", false
+	}
+	return path[:at], true
 }

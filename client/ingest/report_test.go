@@ -36,12 +36,10 @@ func TestExactPaths(t *testing.T) {
 func TestDamagedPath(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "report.csv")
 	write(t, path, []byte("name,path,outcome,path_encoded\na,/a,failed,%G1\n"))
-	report, err := OpenReport(path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if o, ok, err := report.Next(); err == nil || ok {
-		t.Errorf("%v %v", o, ok)
+	for o, err := range OpenReport(path, nil) {
+		if err == nil {
+			t.Errorf("%v", o)
+		}
 	}
 }
 
@@ -78,14 +76,16 @@ func TestRewriteKeepsPaths(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := 0
-	err = l.each(all, 1, func(list []Outcome) error {
-		if n++; n == 1 && (list[0].Path != path || list[0].Dataset != "d") {
-			t.Errorf("%+v", list[0])
+	for o, err := range l.All {
+		if err != nil {
+			t.Fatal(err)
 		}
-		return nil
-	})
-	if err != nil || n != 2 {
-		t.Errorf("%d outcomes, %v", n, err)
+		if n++; n == 1 && (o.Path != path || o.Dataset != "d") {
+			t.Errorf("%+v", o)
+		}
+	}
+	if n != 2 {
+		t.Errorf("%d outcomes", n)
 	}
 	if err := l.close(); err != nil {
 		t.Error(err)

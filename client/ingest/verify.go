@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"fmt"
+	"iter"
 	"sync"
 
 	"transect/client"
@@ -63,8 +64,8 @@ func Verify(ctx context.Context, c *client.Client, o Options, report func(Verdic
 			return nil
 		}
 		return v.add(Verdict{Name: skipped.Name, Path: absolute(skipped.Path), Verdict: Missing, Cause: skipped.Why()})
-	}, func(ctx context.Context, it *item, buffer []byte) error {
-		verdict, err := v.judge(ctx, r, it, buffer)
+	}, func(ctx context.Context, it *item) error {
+		verdict, err := v.judge(ctx, r, it)
 		if err != nil {
 			return err
 		}
@@ -77,9 +78,9 @@ func Verify(ctx context.Context, c *client.Client, o Options, report func(Verdic
 }
 
 // VerifyOutcomes does the same for the files of an earlier run, by its outcomes.
-func VerifyOutcomes(ctx context.Context, c *client.Client, earlier *OutcomeReader, open imagery.Opener, report func(Verdict) error) (*Verification, error) {
+func VerifyOutcomes(ctx context.Context, c *client.Client, earlier iter.Seq2[Outcome, error], open imagery.Opener, report func(Verdict) error) (*Verification, error) {
 	v := &Verification{report: report}
-	err := earlier.each(all, lookupSize, func(list []Outcome) error {
+	err := inBatches(earlier, func(Outcome) bool { return true }, func(list []Outcome) error {
 		verdicts, err := compare(ctx, c, open, list)
 		for _, verdict := range verdicts {
 			if err := v.add(verdict); err != nil {
@@ -105,13 +106,13 @@ func (v *Verification) add(verdict Verdict) error {
 }
 
 // judge finds the dataset of a local file and compares them.
-func (v *Verification) judge(ctx context.Context, r *run, it *item, buffer []byte) (Verdict, error) {
+func (v *Verification) judge(ctx context.Context, r *run, it *item) (Verdict, error) {
 	missing := Verdict{Name: it.Name, Path: absolute(it.main().Path), Size: it.Size(), Verdict: Missing, Cause: "there is no dataset for it"}
 	datasets, err := r.index.named(it.Kind, it.Name)
 	if err != nil {
 		return missing, err
 	}
-	decision, err := r.decide(ctx, it, datasets, buffer)
+	decision, err := r.decide(ctx, it, datasets)
 	if ctx.Err() != nil {
 		return missing, fault.Stopped(ctx)
 	}

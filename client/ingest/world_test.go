@@ -148,25 +148,17 @@ func flight(t testing.TB, n int, o flightgen.Options) string {
 
 func outcomes(t testing.TB, r *Result) map[string]Outcome {
 	t.Helper()
-	reader, err := r.Outcomes.Read()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer reader.Close()
 	found := map[string]Outcome{}
-	for {
-		o, ok, err := reader.Next()
+	for o, err := range r.Outcomes.All {
 		if err != nil {
 			t.Fatal(err)
-		}
-		if !ok {
-			return found
 		}
 		if _, twice := found[o.Name]; twice {
 			t.Errorf("%s has two outcomes", o.Name)
 		}
 		found[o.Name] = o
 	}
+	return found
 }
 
 func write(t testing.TB, path string, content []byte) {

@@ -12,7 +12,7 @@ package analytic
 import (
 	"context"
 	"errors"
-	"io"
+	"os"
 )
 
 // Program is an analytic that can be run.
@@ -72,7 +72,7 @@ type Image struct {
 	Filename string
 	Size     int64
 	Checksum string // MD5 in hexadecimal
-	Open     func() (io.ReadSeekCloser, error)
+	Open     func() (*os.File, error)
 }
 
 // Deliverable is a dataset that a program produced.

@@ -1,12 +1,12 @@
 package analytic
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
+	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -48,10 +48,6 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-type closer struct{ *bytes.Reader }
-
-func (closer) Close() error { return nil }
-
 // order runs a program over files, and returns what it logged.
 func order(t *testing.T, version string, parameters map[string]any, files ...string) ([]Deliverable, string, error) {
 	t.Helper()
@@ -64,10 +60,12 @@ func order(t *testing.T, version string, parameters map[string]any, files ...str
 		Inputs: map[string]any{"mission": "m"}, Parameters: parameters,
 		Wanted: func(string) bool { return false },
 		Images: func(context.Context, string) (images []Image, err error) {
-			for _, content := range files {
-				images = append(images, Image{Filename: "a.jpg", Size: int64(len(content)), Open: func() (io.ReadSeekCloser, error) {
-					return closer{bytes.NewReader([]byte(content))}, nil
-				}})
+			for i, content := range files {
+				path := filepath.Join(t.TempDir(), fmt.Sprint(i))
+				if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+					return nil, err
+				}
+				images = append(images, Image{Filename: "a.jpg", Size: int64(len(content)), Open: func() (*os.File, error) { return os.Open(path) }})
 			}
 			return images, nil
 		},
