@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"strconv"
@@ -13,30 +12,24 @@ import (
 	"transect/client/fault"
 )
 
-// Budget limits what one run may do. Nil fields are no limit.
-type Budget struct {
-	Creates *int64 `json:"creates,omitempty"` // resources created
-	Deletes *int64 `json:"deletes,omitempty"` // resources deleted
-	Bytes   *int64 `json:"bytes,omitempty"`   // sent, to the platform and elsewhere, retries included
-}
+// Budget limits what one run may do. A name that is absent has no limit.
+type Budget map[string]int64
 
-func (b Budget) over(under Budget) Budget {
-	return Budget{cmp.Or(b.Creates, under.Creates), cmp.Or(b.Deletes, under.Deletes), cmp.Or(b.Bytes, under.Bytes)}
-}
-
-func (b *Budget) fields() map[string]**int64 {
-	return map[string]**int64{"creates": &b.Creates, "deletes": &b.Deletes, "bytes": &b.Bytes}
-}
+// budgets are the names and what the script may do that often. Retries count as
+// sent bytes, to the platform and elsewhere.
+var budgets = map[string]string{"creates": "create", "deletes": "delete", "bytes": "send"}
 
 // Parse reads a budget in command line form: creates=500,deletes=0,bytes=20GB.
 func (b *Budget) Parse(text string) error {
 	wrong := func(format string, args ...any) error {
 		return fault.Hinted(fault.Of(&fault.UsageError{}, format, args...), "write it like creates=500,deletes=0,bytes=20GB")
 	}
+	if *b == nil {
+		*b = Budget{}
+	}
 	for part := range strings.SplitSeq(text, ",") {
 		name, value, _ := strings.Cut(strings.TrimSpace(part), "=")
-		field := b.fields()[name]
-		if field == nil {
+		if budgets[name] == "" {
 			return wrong("%q is not a budget", part)
 		}
 		n, err := strconv.ParseInt(value, 10, 64)
@@ -48,50 +41,42 @@ func (b *Budget) Parse(text string) error {
 		if err != nil || n < 0 {
 			return wrong("the budget of %s is not a number: %q", name, value)
 		}
-		*field = &n
+		(*b)[name] = n
 	}
 	return nil
 }
 
-// usage is what a run, or one operation made of several, was charged for.
-type usage struct{ creates, deletes, bytes int64 }
-
-type usageKey struct{}
+type chargedKey struct{}
 
 // charge counts an operation against the budget. The steps of a composed
 // operation use up what was charged for it before they are charged themselves.
 func (p *Policy) charge(ctx context.Context, call *declare.Call) (context.Context, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	outer, nested := ctx.Value(usageKey{}).(*usage)
-	if !nested {
-		if call.Spec.Composed {
-			return ctx, nil // its steps are charged
-		}
-		outer = &usage{}
+	outer, nested := ctx.Value(chargedKey{}).(map[string]int64)
+	if !nested && call.Spec.Composed {
+		return ctx, nil // its steps are charged
 	}
-	own := &usage{}
-	var reserved, used, charged, limit *int64
-	verb, name := "create", "creates"
-	switch call.Spec.Effect {
-	case declare.Create:
-		reserved, used, charged, limit = &outer.creates, &p.used.creates, &own.creates, p.rules.Budget.Creates
-	case declare.Delete:
-		verb, name = "delete", "deletes"
-		reserved, used, charged, limit = &outer.deletes, &p.used.deletes, &own.deletes, p.rules.Budget.Deletes
-	default:
+	name := map[declare.Effect]string{declare.Create: "creates", declare.Delete: "deletes"}[call.Spec.Effect]
+	if name == "" {
 		return ctx, nil
 	}
 	n := resources(call)
-	prepaid := max(min(n, *reserved), 0)
-	*reserved -= prepaid
-	n -= prepaid
-	if limit != nil && *used+n > *limit && p.reached == nil {
-		return ctx, p.exhausted(verb, *limit, name, strconv.FormatInt(*used+n, 10))
+	if prepaid := min(n, outer[name]); prepaid > 0 {
+		outer[name] -= prepaid
+		n -= prepaid
 	}
-	*used += n
-	*charged += n
-	return context.WithValue(ctx, usageKey{}, own), nil
+	return context.WithValue(ctx, chargedKey{}, map[string]int64{name: n}), p.spend(name, n)
+}
+
+// spend counts n against a budget. The policy is locked.
+func (p *Policy) spend(name string, n int64) error {
+	used := p.used[name] + n
+	if limit, limited := p.rules.Budget[name]; limited && used > limit && p.reached == nil {
+		return p.exhausted(name, limit, used)
+	}
+	p.used[name] = used
+	return nil
 }
 
 // resources is how many resources a call creates or deletes.
@@ -118,25 +103,21 @@ func resources(call *declare.Call) int64 {
 func (p *Policy) Sending(n int64) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	n = max(n, 0)
-	if limit := p.rules.Budget.Bytes; limit != nil && p.used.bytes+n > *limit && p.reached == nil {
-		return p.exhausted("send", *limit, "bytes", humanize.IBytes(uint64(p.used.bytes+n)))
-	}
-	p.used.bytes += n
-	return nil
+	return p.spend("bytes", max(n, 0))
 }
 
-func (p *Policy) exhausted(verb string, limit int64, name, would string) error {
-	amount := strconv.FormatInt(limit, 10) + " resources"
+func (p *Policy) exhausted(name string, limit, used int64) error {
+	amount := func(n int64) string { return strconv.FormatInt(n, 10) }
+	unit := " resources"
 	switch {
 	case name == "bytes":
-		amount = humanize.IBytes(uint64(limit))
+		amount, unit = func(n int64) string { return humanize.IBytes(uint64(n)) }, ""
 	case limit == 1:
-		amount = "1 resource"
+		unit = " resource"
 	}
-	message := "the script may " + verb + " at most " + amount + " in one run, this would make it " + would
-	if limit == 0 {
-		message = "the script may not " + verb + " anything"
+	message := "the script may not " + budgets[name] + " anything"
+	if limit > 0 {
+		message = "the script may " + budgets[name] + " at most " + amount(limit) + unit + " in one run, this would make it " + amount(used)
 	}
 	return fault.Hinted(fault.Of(&fault.LimitError{}, "%s", message), "allow more with --budget %s=N%s", name, p.orManifest())
 }

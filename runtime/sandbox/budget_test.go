@@ -15,10 +15,10 @@ import (
 
 func TestBudgetsAsWritten(t *testing.T) {
 	var b sandbox.Budget
-	if err := b.Parse("creates=500, deletes=0,bytes=2GB"); err != nil || *b.Creates != 500 || *b.Deletes != 0 || *b.Bytes != 2_000_000_000 {
+	if err := b.Parse("creates=500, deletes=0,bytes=2GB"); err != nil || b["creates"] != 500 || b["deletes"] != 0 || b["bytes"] != 2_000_000_000 {
 		t.Errorf("%v, %v", b, err)
 	}
-	if err := b.Parse("bytes=1KiB"); err != nil || *b.Bytes != 1024 || *b.Creates != 500 { // given again: the last counts
+	if err := b.Parse("bytes=1KiB"); err != nil || b["bytes"] != 1024 || b["creates"] != 500 { // given again: the last counts
 		t.Errorf("%v, %v", b, err)
 	}
 	for _, wrong := range []string{"", "creates", "creates=", "creates=-1", "creates=1.5", "creates=many", "files=3", "bytes=-1", "bytes=1 fathom"} {
@@ -43,7 +43,7 @@ func TestBudgetsBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		most := rapid.Int64Range(0, 8)
 		creates, deletes, sent := most.Draw(t, "creates"), most.Draw(t, "deletes"), most.Draw(t, "bytes")*100
-		g := sandbox.NewPolicy(sandbox.Rules{Budget: sandbox.Budget{Creates: &creates, Deletes: &deletes, Bytes: &sent}}, "", false)
+		g := sandbox.NewPolicy(sandbox.Rules{Budget: sandbox.Budget{"creates": creates, "deletes": deletes, "bytes": sent}}, "", false)
 		var created, deleted, bytes int64
 		done := func(context.Context, *declare.Call) (declare.Value, error) { return declare.Value{}, nil }
 		for range rapid.IntRange(1, 30).Draw(t, "calls") {
@@ -82,8 +82,7 @@ func TestBudgetsBound(t *testing.T) {
 // What an operation is made of is charged once: for the operation, or for its
 // steps.
 func TestBudgetsOfSteps(t *testing.T) {
-	one := int64(1)
-	g := sandbox.NewPolicy(sandbox.Rules{Budget: sandbox.Budget{Creates: &one}, Deny: sandbox.List{sandbox.Op: {"things.delete"}}}, "", false)
+	g := sandbox.NewPolicy(sandbox.Rules{Budget: sandbox.Budget{"creates": 1}, Deny: sandbox.List{sandbox.Op: {"things.delete"}}}, "", false)
 	done := func(context.Context, *declare.Call) (declare.Value, error) { return declare.Value{}, nil }
 	steps := func(list ...*declare.Call) declare.Handler {
 		return func(ctx context.Context, _ *declare.Call) (declare.Value, error) {

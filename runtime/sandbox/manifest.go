@@ -21,10 +21,10 @@ const ManifestSuffix = ".allow.json"
 // Manifest is the file beside a script that says what it may reach. Its paths
 // are relative to its folder.
 type Manifest struct {
-	Sandbox bool    `json:"sandbox"`
-	Allow   List    `json:"allow,omitempty"`
-	Deny    List    `json:"deny,omitempty"`
-	Budget  *Budget `json:"budget,omitempty"`
+	Sandbox bool   `json:"sandbox"`
+	Allow   List   `json:"allow,omitempty"`
+	Deny    List   `json:"deny,omitempty"`
+	Budget  Budget `json:"budget,omitempty"`
 }
 
 // ManifestOf is the path of a script's manifest.
@@ -43,7 +43,7 @@ func ReadManifest(path string) (rules Rules, found bool, err error) {
 	if err != nil {
 		return wrong("%w", err)
 	}
-	m := Manifest{Budget: &Budget{}}
+	m := Manifest{}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&m); err != nil {
@@ -72,11 +72,12 @@ func ReadManifest(path string) (rules Rules, found bool, err error) {
 			}
 		}
 	}
-	if m.Budget != nil {
-		rules.Budget = *m.Budget
-	}
-	for name, n := range rules.Budget.fields() {
-		if *n != nil && **n < 0 {
+	rules.Budget = m.Budget
+	for name, n := range m.Budget {
+		switch {
+		case budgets[name] == "":
+			return wrong("unknown field %q in the budget", name)
+		case n < 0:
 			return wrong("the budget of %s is negative", name)
 		}
 	}
@@ -103,7 +104,7 @@ func (p *Policy) Learned() Manifest {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	dir := filepath.Dir(p.protected)
-	m := Manifest{Sandbox: true, Allow: List{}, Deny: List{}, Budget: &Budget{}}
+	m := Manifest{Sandbox: true, Allow: List{}, Deny: List{}}
 	for _, kind := range Kinds {
 		list := slices.Collect(maps.Keys(p.reached[kind]))
 		if kind.file() {
@@ -118,16 +119,9 @@ func (p *Policy) Learned() Manifest {
 			m.Deny[kind] = relative(kind, denied, dir)
 		}
 	}
-	room := func(old *int64, used, times int64) *int64 {
-		n := used * times
-		if old != nil {
-			n = max(n, *old)
-		}
-		return &n
-	}
-	m.Budget.Creates = room(p.rules.Budget.Creates, p.used.creates, 2)
-	m.Budget.Deletes = room(p.rules.Budget.Deletes, p.used.deletes, 1)
-	m.Budget.Bytes = room(p.rules.Budget.Bytes, max(p.used.bytes, minBytes), 2)
+	old := p.rules.Budget
+	m.Budget = Budget{"creates": max(old["creates"], 2*p.used["creates"]), "deletes": max(old["deletes"], p.used["deletes"]),
+		"bytes": max(old["bytes"], 2*max(p.used["bytes"], minBytes))}
 	return m
 }
 

@@ -19,7 +19,7 @@ type Policy struct {
 	protected   string // its canonical path
 
 	mu      sync.Mutex
-	used    usage
+	used    map[string]int64           // by the name of the budget
 	reached map[Access]map[string]bool // for --learn, else nil
 }
 
@@ -27,7 +27,8 @@ type Policy struct {
 // the rules, or "". With learn everything that is not denied is allowed and
 // recorded.
 func NewPolicy(rules Rules, manifest string, learn bool) *Policy {
-	p := &Policy{rules: rules, manifest: manifest, allow: compile(rules.Allow), deny: compile(rules.Deny)}
+	p := &Policy{rules: rules, manifest: manifest, allow: compile(rules.Allow), deny: compile(rules.Deny),
+		used: map[string]int64{}}
 	if manifest != "" {
 		p.protected = Canonical(manifest)
 	}

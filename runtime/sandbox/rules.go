@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,13 +32,15 @@ type List map[Access][]string
 
 // Empty reports whether the rules restrict nothing.
 func (r Rules) Empty() bool {
-	return !r.Sandbox && len(r.Allow) == 0 && len(r.Deny) == 0 && r.Budget == Budget{}
+	return !r.Sandbox && len(r.Allow) == 0 && len(r.Deny) == 0 && len(r.Budget) == 0
 }
 
 // Over joins two sets of rules; where both set a budget, r's counts.
 func (r Rules) Over(under Rules) Rules {
-	return Rules{Sandbox: r.Sandbox || under.Sandbox, Allow: joined(r.Allow, under.Allow), Deny: joined(r.Deny, under.Deny),
-		Budget: r.Budget.over(under.Budget)}
+	budget := Budget{}
+	maps.Copy(budget, under.Budget)
+	maps.Copy(budget, r.Budget)
+	return Rules{Sandbox: r.Sandbox || under.Sandbox, Allow: joined(r.Allow, under.Allow), Deny: joined(r.Deny, under.Deny), Budget: budget}
 }
 
 func joined(a, b List) List {
