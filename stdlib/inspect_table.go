@@ -12,6 +12,7 @@ import (
 
 	"transect/client/fault"
 	"transect/runtime/module"
+	"transect/runtime/vm"
 )
 
 // mostRows is how many rows a table holds: what comes from an iterator may have
@@ -123,11 +124,7 @@ func fieldsOf(L *lua.LState, row lua.LValue) (names []string) {
 	if !ok {
 		return nil
 	}
-	L.Push(method)
-	L.Push(row)
-	L.Call(1, 1)
-	list, ok := L.Get(-1).(*lua.LTable)
-	L.Pop(1)
+	list, ok := vm.Call(L, method, row).(*lua.LTable)
 	for i := 1; ok && i <= list.Len(); i++ {
 		names = append(names, list.RawGetInt(i).String())
 	}

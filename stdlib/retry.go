@@ -127,11 +127,7 @@ func (p *policy) again(c *module.Call, caught *vm.Caught) bool {
 	}
 	switch {
 	case p.judge != nil:
-		c.L.Push(p.judge)
-		c.L.Push(caught.Value())
-		c.L.Call(1, 1)
-		defer c.L.Pop(1)
-		return lua.LVAsBool(c.L.Get(-1))
+		return lua.LVAsBool(vm.Call(c.L, p.judge, caught.Value()))
 	case f == nil:
 		return false
 	case p.names != nil:

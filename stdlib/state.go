@@ -75,11 +75,7 @@ var stateFuncs = []module.Func{
 				if err != nil {
 					return nil, err
 				}
-				c.L.Push(c.Value("f"))
-				c.L.Push(v)
-				c.L.Call(1, 1)
-				latest = c.L.Get(-1)
-				c.L.Pop(1)
+				latest = vm.Call(c.L, c.Value("f"), v)
 				return stateEntry(c, latest, expiry(c, old))
 			})
 			return latest, err

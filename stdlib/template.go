@@ -249,7 +249,7 @@ func (f *filling) section(p mustache.Piece) error {
 	list, isTable := v.(*lua.LTable)
 	function, first := v.Type() == lua.LTFunction, lua.LValue(lua.LNil)
 	if function {
-		first = f.pull(v)
+		first = vm.Call(f.c.L, v)
 	}
 	empty := !lua.LVAsBool(v) || v == vm.Null || isTable && isEmpty(list) || function && first == lua.LNil
 	switch {
@@ -258,7 +258,7 @@ func (f *filling) section(p mustache.Piece) error {
 	case empty:
 		return f.write(p.Inner)
 	case function:
-		for item := first; item != lua.LNil; item = f.pull(v) {
+		for item := first; item != lua.LNil; item = vm.Call(f.c.L, v) {
 			if err := f.inside(item, p.Inner); err != nil {
 				return err
 			}
@@ -278,16 +278,6 @@ func (f *filling) section(p mustache.Piece) error {
 func isEmpty(t *lua.LTable) bool {
 	k, _ := t.Next(lua.LNil)
 	return k == lua.LNil
-}
-
-// pull takes the next item of an iterator.
-func (f *filling) pull(iterator lua.LValue) lua.LValue {
-	L := f.c.L
-	L.Push(iterator)
-	L.Call(0, 1)
-	v := L.Get(-1)
-	L.Pop(1)
-	return v
 }
 
 func (f *filling) inside(v lua.LValue, inner []mustache.Piece) error {

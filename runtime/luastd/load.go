@@ -77,7 +77,7 @@ func (l *library) compile(L *lua.LState, name, code string) int {
 func (l *library) readPieces(L *lua.LState, read *lua.LFunction) (string, error) {
 	var b strings.Builder
 	for {
-		piece := call(L, read)
+		piece := vm.Call(L, read)
 		switch {
 		case piece == lua.LNil:
 			return b.String(), nil

@@ -114,12 +114,3 @@ func raise(L *lua.LState) int {
 	L.Error(v, 0)
 	return 0
 }
-
-// call calls a function and returns its first value.
-func call(L *lua.LState, f lua.LValue, args ...lua.LValue) lua.LValue {
-	L.Push(f)
-	L.Call(vm.Push(L, args), 1)
-	v := L.Get(-1)
-	L.Pop(1)
-	return v
-}

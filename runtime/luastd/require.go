@@ -95,7 +95,7 @@ func (l *library) require(L *lua.LState) int {
 func (l *library) loadModule(L *lua.LState, lib *lua.LTable, name string) lua.LValue {
 	if preload, ok := lib.RawGetString("preload").(*lua.LTable); ok {
 		if fn := preload.RawGetString(name); fn != lua.LNil {
-			return call(L, fn, lua.LString(name))
+			return vm.Call(L, fn, lua.LString(name))
 		}
 	}
 	if load := l.Loader(name); load != nil {
@@ -117,7 +117,7 @@ func (l *library) loadModule(L *lua.LState, lib *lua.LTable, name string) lua.LV
 	if err != nil {
 		vm.Raise(L, err)
 	}
-	return call(L, fn, lua.LString(name))
+	return vm.Call(L, fn, lua.LString(name))
 }
 
 func (l *library) findModule(patterns, name string) (path string, tried []string) {

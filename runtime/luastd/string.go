@@ -167,7 +167,7 @@ func replacement(L *lua.LState, m *pattern.Matcher, with lua.LValue, begin, end 
 	case *lua.LTable:
 		v = L.GetTable(with, values[0])
 	case *lua.LFunction:
-		v = call(L, with, values...)
+		v = vm.Call(L, with, values...)
 	default:
 		return expand(L, with.String(), whole, values)
 	}

@@ -68,7 +68,7 @@ func (s *sorter) Less(i, j int) bool {
 	if s.less == nil {
 		return s.L.LessThan(s.values[i], s.values[j])
 	}
-	return lua.LVAsBool(call(s.L, s.less, s.values[i], s.values[j]))
+	return lua.LVAsBool(vm.Call(s.L, s.less, s.values[i], s.values[j]))
 }
 
 // maxUnpack is how many values unpack returns at most.

@@ -62,6 +62,15 @@ func Push(L *lua.LState, values []lua.LValue) int {
 	return len(values)
 }
 
+// Call calls a function and returns its first value.
+func Call(L *lua.LState, f lua.LValue, args ...lua.LValue) lua.LValue {
+	L.Push(f)
+	L.Call(Push(L, args), 1)
+	v := L.Get(-1)
+	L.Pop(1)
+	return v
+}
+
 // Caught is a value that a protected call raised.
 type Caught struct {
 	value lua.LValue
