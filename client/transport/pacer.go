@@ -2,10 +2,14 @@ package transport
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"sync"
 	"time"
 
 	"golang.org/x/time/rate"
+
+	"transect/client/fault"
 )
 
 const (
@@ -94,6 +98,34 @@ func (t *Transport) RetryAfter() time.Duration {
 		longest = max(longest, p.pause(now))
 	}
 	return longest
+}
+
+const (
+	// shortestNotice is the shortest wait before a retry that the user sees:
+	// most failures are over within a second.
+	shortestNotice = time.Second
+	// noticeInterval is the least time between two notices of one connection.
+	noticeInterval = 10 * time.Second
+)
+
+// Waiting shows that a request waits before retry n, after an error.
+func (t *Transport) Waiting(n int, delay time.Duration, err error) {
+	now := time.Now()
+	t.mu.Lock()
+	show := delay >= shortestNotice && now.Sub(t.noticed) >= noticeInterval
+	if show {
+		t.noticed = now
+	}
+	t.mu.Unlock()
+	if !show {
+		return
+	}
+	what := "network"
+	var answered *fault.ResponseError
+	if errors.As(err, &answered) {
+		what = "platform"
+	}
+	t.log.Info(fmt.Sprintf("waiting for the %s (retry %d in %s)", what, n, delay.Round(time.Second)), "reason", t.Redact(err.Error()))
 }
 
 // pause is how long the host asked to wait from now on.

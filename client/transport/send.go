@@ -88,6 +88,9 @@ func (t *Transport) send(ctx context.Context, c call) (*answer, error) {
 		}
 		t.log.Debug("repeating", "operation", c.Operation, "path", c.Path, "attempt", attempt,
 			"wait", delay.Round(time.Millisecond), "reason", t.Redact(v.reason))
+		if v.retryAfter < reportedWait {
+			t.Waiting(attempt, delay, failure)
+		}
 		if err := t.options.Sleep(ctx, delay); err != nil {
 			return nil, t.interrupted(ctx, c.Operation)
 		}

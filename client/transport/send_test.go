@@ -10,7 +10,9 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -281,6 +283,49 @@ func TestPauseHoldsForEveryone(t *testing.T) {
 			t.Errorf("told %q", told)
 		}
 	})
+}
+
+// Whoever watches a run sees what it waits for, but not each short interruption
+// of each request.
+func TestWaitingIsShown(t *testing.T) {
+	for what, fail := range map[string]func(*http.Request) (*http.Response, error){
+		"network":  func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF },
+		"platform": func(r *http.Request) (*http.Response, error) { return plain(r, 502, ""), nil },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var log bytes.Buffer
+			away := false
+			tr, err := New(Options{BaseURL: "http://local", Logger: slog.New(slog.NewTextHandler(&log, nil)), Credentials: Credentials{AccessToken: "abcdef"},
+				RoundTripper: roundTripper(func(r *http.Request) (*http.Response, error) {
+					if away {
+						return fail(r)
+					}
+					return plain(r, 200, "{}"), nil
+				})})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := tr.Do(t.Context(), get("/s/r")); err != nil || log.Len() > 0 {
+				t.Fatalf("%v, shown: %s", err, log.String())
+			}
+			away = true
+			time.AfterFunc(2*time.Second, func() { away = false })
+			if _, err := tr.Do(t.Context(), get("/s/r")); err != nil {
+				t.Error(err)
+			}
+			away = true
+			start := time.Now()
+			var requests sync.WaitGroup
+			for range 20 {
+				requests.Go(func() { _, _ = tr.Do(t.Context(), get("/s/r")) })
+			}
+			requests.Wait()
+			lines := regexp.MustCompile(`level=INFO msg="waiting for the `+what+` \(retry \d+ in \d+s\)" reason=`).FindAllString(log.String(), -1)
+			if most := 3 + int(time.Since(start)/noticeInterval); len(lines) < 3 || len(lines) > most || strings.Count(log.String(), "\n") != len(lines) {
+				t.Errorf("%d notices in %s, want 3 to %d:\n%s", len(lines), time.Since(start), most, log.String())
+			}
+		})
+	}
 }
 
 func TestRetryAfter(t *testing.T) {

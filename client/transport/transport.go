@@ -124,8 +124,9 @@ type Transport struct {
 	tokens  tokens
 	rate    *rate.Limiter
 
-	mu     sync.Mutex
-	pacers map[string]*pacer // by host and port
+	mu      sync.Mutex
+	pacers  map[string]*pacer // by host and port
+	noticed time.Time         // when Waiting was last shown
 }
 
 // New prepares a transport. It sends nothing. A *fault.ConfigError says what
