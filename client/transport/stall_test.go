@@ -6,8 +6,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -120,56 +118,6 @@ func TestStalledReceivingIsBrokenOff(t *testing.T) {
 	_ = r.Body.Close()
 	if len(b) != 1000 || err != nil {
 		t.Errorf("%d bytes, %v", len(b), err)
-	}
-}
-
-// fromFile is a body that the system may copy.
-type fromFile struct {
-	*os.File
-	left, spans int64
-}
-
-func (b *fromFile) Read(p []byte) (int, error) {
-	n, err := b.File.Read(p[:min(int64(len(p)), b.left)])
-	b.left -= int64(n)
-	if b.left == 0 {
-		err = io.EOF
-	}
-	return n, err
-}
-func (b *fromFile) Span() (*os.File, int64) { b.spans++; return b.File, b.left }
-func (b *fromFile) Sent(n int64) error {
-	if n == 0 {
-		return io.ErrUnexpectedEOF
-	}
-	b.left -= n
-	return nil
-}
-
-func TestFilesAreSentByTheSystem(t *testing.T) {
-	var got []byte
-	storage := narrow(t, func(_ http.ResponseWriter, r *http.Request) { got, _ = io.ReadAll(r.Body) })
-	tr, _ := open(t, Options{BaseURL: newPlatform(t, nil).URL})
-	content := bytes.Repeat([]byte("0123456789abcdef"), 100_000)
-	path := filepath.Join(t.TempDir(), "file")
-	write(t, path, content)
-	for _, short := range []int64{0, 1000} { // promised but not there
-		file, err := os.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		size := int64(len(content)) + short
-		body := &fromFile{File: file, left: size}
-		r, err := tr.Storage(t.Context(), http.MethodPut, storage.URL, nil, func() (io.ReadCloser, error) { return body, nil }, size)
-		if err == nil {
-			_ = r.Body.Close()
-		}
-		if short == 0 && (err != nil || !bytes.Equal(got, content) || body.spans == 0) {
-			t.Errorf("%v, %d bytes, %d spans", err, len(got), body.spans)
-		}
-		if short > 0 && err == nil {
-			t.Error("bytes that are not there were sent")
-		}
 	}
 }
 
