@@ -136,8 +136,8 @@ func New(ctx context.Context, s Settings, o Options) (*Client, error) {
 		return nil, err
 	}
 	c := &Client{transport: t, log: o.Logger, revision: s.Revision, sleep: o.Sleep, open: o.Open}
-	c.transfers = transfer.New(wire{c}, transfer.Options{Budget: o.Budget, Stats: o.Stats, Bandwidth: o.Bandwidth, Journal: o.Journal,
-		Open: o.Open, Folder: o.Folder, Platform: t.BaseURL(), Mode: uploadMode(o.Env), Logger: o.Logger, Sleep: o.Sleep})
+	c.transfers = transfer.New(t, transfer.Options{Budget: o.Budget, Stats: o.Stats, Bandwidth: o.Bandwidth, Journal: o.Journal,
+		Open: o.Open, Folder: o.Folder, Mode: uploadMode(o.Env), Logger: o.Logger, Sleep: o.Sleep})
 	c.engine = &declare.Engine{Links: append([]declare.Interceptor{warnDeprecated(o.Logger)}, o.Links...), Send: c.send, Log: o.Logger}
 	return c, c.bind()
 }

@@ -3,12 +3,9 @@ package client
 import (
 	"context"
 	"encoding/json"
-	"net/http"
-	"net/url"
 
 	"transect/client/declare"
 	"transect/client/transfer"
-	"transect/client/transport"
 )
 
 // Collections are named groups of features.
@@ -58,25 +55,13 @@ func restorableOrNot(routes []string, permanent bool) []string {
 	return routes[:2]
 }
 
-// export makes the requests of an export: what is downloaded answers a POST.
-type export struct {
-	wire
-	collection []byte
-}
-
-// Get asks for the whole file, even to continue one that broke off: the
-// platform writes it anew each time.
-func (e export) Get(ctx context.Context, path string, _ url.Values, _ transfer.Span) (*http.Response, error) {
-	return e.client.transport.Stream(ctx, transport.Request{Repeatable: true, Path: path, Body: e.collection})
-}
-
 func (c *Client) exportCollection(ctx context.Context, in ExportCollection) (Path, error) {
 	body, err := declare.Encode(map[string]any{"collection": string(in.Collection), "format": in.Format})
 	if err != nil {
 		return "", err
 	}
-	file, err := transfer.New(export{wire{c}, body}, transfer.Options{Logger: c.log}).Download(ctx, transfer.Download{
-		Path: "/map-service/features/export-collection", TargetPath: string(in.TargetPath), TargetName: in.TargetName,
+	file, err := c.transfers.Download(ctx, transfer.Download{
+		Path: "/map-service/features/export-collection", Body: body, TargetPath: string(in.TargetPath), TargetName: in.TargetName,
 		Overwrite: true, Progress: transferOptions(ctx).Progress})
 	return Path(file), err
 }

@@ -2,58 +2,14 @@ package client
 
 import (
 	"context"
-	"encoding/json"
-	"io"
-	"net/http"
 	"net/url"
 	"os"
 	"slices"
 	"strings"
 	"time"
 
-	"transect/client/declare"
-	"transect/client/fault"
 	"transect/client/transfer"
-	"transect/client/transport"
 )
-
-// wire implements transfer.Caller on the client's transport.
-type wire struct{ client *Client }
-
-func (w wire) Call(ctx context.Context, service, route string, body, out any) error {
-	text, err := declare.Encode(body)
-	if err != nil {
-		return err
-	}
-	answer, err := w.client.transport.Do(ctx, transport.Request{Repeatable: true, Path: "/" + service + "/" + route, Body: text})
-	if err != nil || out == nil {
-		return err
-	}
-	if err := json.Unmarshal(answer.Body, out); err != nil {
-		return fault.Hinted(fault.Of(&fault.QueryError{}, "the platform's answer to %s is malformed: %w", route, err),
-			"check whether a proxy changes answers; running again is safe")
-	}
-	return nil
-}
-
-func (w wire) Post(ctx context.Context, path string, query url.Values, body func() (io.ReadCloser, error), size int64) error {
-	_, err := w.client.transport.Do(ctx, transport.Request{Repeatable: true, Path: path, Query: query, BodyReader: body, Size: size})
-	return err
-}
-
-func (w wire) Put(ctx context.Context, address string, header http.Header, body func() (io.ReadCloser, error), size int64) (int, error) {
-	answer, err := w.client.transport.Storage(ctx, http.MethodPut, address, header, body, size)
-	if err != nil {
-		return 0, err
-	}
-	defer answer.Body.Close()
-	io.Copy(io.Discard, io.LimitReader(answer.Body, 64<<10)) // so that the connection can be used again
-	return answer.StatusCode, nil
-}
-
-func (w wire) Get(ctx context.Context, path string, query url.Values, part transfer.Span) (*http.Response, error) {
-	return w.client.transport.Stream(ctx, transport.Request{Repeatable: true, Method: http.MethodGet, Path: path, Query: query, Header: part.Header()})
-}
 
 // backoffFor returns a sleep that releases the transfer's connection meanwhile.
 func backoffFor(sleep func(context.Context, time.Duration) error) func(context.Context, time.Duration) error {

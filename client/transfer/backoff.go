@@ -39,10 +39,12 @@ func Backoff(ctx context.Context, wait func() error) error {
 	return err
 }
 
-// backoff waits before a retry.
-func (t *Transfers) backoff(ctx context.Context, attempt int) error {
+// backoff waits before a retry, after an error.
+func (t *Transfers) backoff(ctx context.Context, attempt int, err error) error {
+	delay := wait.Backoff(attempt, time.Second, 16*time.Second)
+	t.transport.Waiting(attempt, delay, err)
 	return Backoff(ctx, func() error {
-		if t.Sleep(ctx, wait.Backoff(attempt, time.Second, 16*time.Second)) != nil {
+		if t.Sleep(ctx, delay) != nil {
 			return fault.Stopped(ctx)
 		}
 		return nil

@@ -22,7 +22,7 @@ func TestOthersMoveWhileOneWaits(t *testing.T) {
 		return answered
 	}
 	budget := NewBudget(1)
-	tr := New(s, Options{Budget: budget})
+	tr := fast(s, Options{Budget: budget})
 	waiting, other := make(chan struct{}), make(chan struct{})
 	tr.Sleep = func(ctx context.Context, _ time.Duration) error {
 		close(waiting)

@@ -5,49 +5,38 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"os"
 	"sync"
 	"time"
 )
 
-// requestBody is one attempt to send a span of a file. It counts the bytes that
-// leave, and takes them back when the attempt fails. The bytes come from memory
-// where the file is buffered, otherwise from the file; an unencrypted
-// connection may let the system copy the file, see Span.
+// requestBody is one attempt to send a range of a file, from memory where the
+// file is buffered. It counts the bytes that leave, and takes them back when the
+// attempt fails.
 type requestBody struct {
-	*Transfers
-	ctx      context.Context
-	src      *source
-	offset   int64
-	size     int64
-	progress func(int64)
+	*upload
+	ctx          context.Context
+	offset, size int64
 
-	mu     sync.Mutex
-	sent   int64
-	over   bool      // the attempt has ended, nothing counts any more
-	err    error     // of reading the file
-	handle *os.File  // of Span; the connection moves its position
-	last   time.Time // when the connection was last given bytes
+	mu   sync.Mutex
+	sent int64
+	over bool      // the attempt has ended, nothing counts any more
+	err  error     // of reading the file
+	last time.Time // when the connection was last given bytes
 }
 
-// newBody returns the body of part n, which is closed by end.
-func (u *upload) newBody(ctx context.Context, n int) *requestBody {
-	offset, size := u.plan.span(n)
+// newBody returns a body, which end closes.
+func (u *upload) newBody(ctx context.Context, offset, size int64) *requestBody {
 	u.Stats.active.Add(1)
-	return &requestBody{Transfers: u.Transfers, ctx: ctx, src: u.src, offset: offset, size: size, progress: u.Progress, last: time.Now()}
+	return &requestBody{upload: u, ctx: ctx, offset: offset, size: size, last: time.Now()}
 }
 
 // Read implements io.Reader. A file that is shorter than declared fails the
 // request.
 func (b *requestBody) Read(p []byte) (int, error) {
 	now := time.Now()
-	if b.Bandwidth != nil && len(p) > 0 {
-		n, err := b.Bandwidth.Take(b.ctx, len(p))
-		if err != nil {
-			return 0, err
-		}
-		p = p[:n]
-		b.Stats.since(onLimit, now)
+	p, _, err := b.limited(b.ctx, p, now)
+	if err != nil {
+		return 0, err
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -59,7 +48,6 @@ func (b *requestBody) Read(p []byte) (int, error) {
 	if b.sent == b.size {
 		return 0, io.EOF
 	}
-	b.closeHandle()
 	p = p[:min(int64(len(p)), b.size-b.sent)]
 	if b.src.buffer != nil {
 		n := copy(p, b.src.buffer[b.offset+b.sent:])
@@ -87,57 +75,7 @@ func (b *requestBody) count(n int64) {
 	b.sent += n
 	b.Stats.sent.Add(n)
 	b.Budget.Transferred(n)
-	count(b.progress, n)
-}
-
-// Span implements transport.FileBody.
-func (b *requestBody) Span() (*os.File, int64) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	left := b.size - b.sent
-	if b.over || left == 0 || b.src.buffer != nil || b.Bandwidth.Limited() {
-		return nil, 0
-	}
-	if b.handle == nil {
-		file, err := os.Open(b.src.path)
-		if err != nil {
-			return nil, 0
-		}
-		info, err := file.Stat()
-		if err == nil && os.SameFile(info, b.src.info) {
-			_, err = file.Seek(b.offset+b.sent, io.SeekStart)
-		}
-		if err != nil || !os.SameFile(info, b.src.info) {
-			_ = file.Close() // only read from
-			return nil, 0
-		}
-		b.handle = file
-	}
-	b.last = time.Now()
-	return b.handle, left
-}
-
-// Sent implements transport.FileBody.
-func (b *requestBody) Sent(n int64) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.last = b.Stats.since(onNetwork, b.last)
-	switch {
-	case b.over:
-		return fs.ErrClosed
-	case n == 0:
-		b.err = b.src.changed()
-		return b.err
-	}
-	b.count(n)
-	return nil
-}
-
-func (b *requestBody) closeHandle() {
-	if b.handle != nil {
-		_ = b.handle.Close() // only read from
-		b.handle = nil
-	}
+	count(b.Progress, n)
 }
 
 // Close implements io.Closer. The attempt ends with end.
@@ -158,33 +96,8 @@ func (b *requestBody) end(ok bool) error {
 		waitedFor = onServer
 	}
 	b.Stats.since(waitedFor, b.last)
-	b.closeHandle()
 	if !ok && b.sent > 0 {
-		count(b.progress, -b.sent)
+		count(b.Progress, -b.sent)
 	}
 	return b.err
-}
-
-// bodies are the bodies of one request: the transport opens another one for a
-// redirect or a retry, and only the last one counts.
-type bodies struct {
-	open func() *requestBody
-	last *requestBody
-}
-
-func (b *bodies) next() (io.ReadCloser, error) {
-	if b.last != nil {
-		if err := b.last.end(false); err != nil {
-			return nil, err
-		}
-	}
-	b.last = b.open()
-	return b.last, nil
-}
-
-func (b *bodies) end(ok bool) error {
-	if b.last == nil {
-		return nil
-	}
-	return b.last.end(ok)
 }

@@ -51,7 +51,7 @@ func (t *Transfers) Download(ctx context.Context, d Download) (string, error) {
 }
 
 func (t *Transfers) fetchFile(ctx context.Context, d Download, in folder, want string) (string, error) {
-	answer, err := t.caller.Get(ctx, d.Path, d.Query, Span{})
+	answer, err := t.get(ctx, d, span{})
 	if err != nil {
 		return "", err
 	}

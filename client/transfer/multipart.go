@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"path/filepath"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
@@ -29,7 +30,13 @@ func (u *upload) multipart(ctx context.Context) (resumed int, err error) {
 		}
 		u.Journal.Forget(u.destination, "")
 	}
-	if err := u.create(ctx); err != nil {
+	fields := u.fields(0)
+	fields["filename"], fields["checksum"] = filepath.Base(u.Path), u.sums.whole
+	fields["chunk_size"], fields["total_size"] = u.plan.chunk, u.plan.size
+	if u.Mode == ToStorage {
+		fields["direct_upload"] = true
+	}
+	if err := u.call(ctx, "create-multipart-upload", fields, nil); err != nil {
 		return 0, err
 	}
 	b := &journal.Upload{Size: u.plan.size, Chunk: u.plan.chunk, MD5: u.sums.whole, Parts: u.sums.parts, Unchanged: u.computed}
@@ -90,41 +97,11 @@ func (u *upload) sendParts(ctx context.Context, b *journal.Upload, counted, foun
 	if err := u.src.unchanged(); err != nil {
 		return resumed, err
 	}
-	if err := u.caller.Call(ctx, service, "complete-multipart-upload", u.fields(nil), nil); err != nil {
+	if err := u.call(ctx, "complete-multipart-upload", u.fields(0), nil); err != nil {
 		return resumed, err
 	}
 	u.Journal.Forget(u.destination, b.ID)
 	return resumed, nil
-}
-
-func (u *upload) create(ctx context.Context) error {
-	fields := map[string]any{
-		"filename": u.name(), "chunk_size": u.plan.chunk, "total_size": u.plan.size, "checksum": u.sums.whole,
-	}
-	if u.Mode == ToStorage {
-		fields["direct_upload"] = true
-	}
-	return u.caller.Call(ctx, service, "create-multipart-upload", u.fields(fields), nil)
-}
-
-func (u *upload) sendPart(ctx context.Context, n int) error {
-	var err error
-	if u.Mode == ThroughPlatform {
-		err = u.postPart(ctx, n)
-	} else {
-		sign := func(ctx context.Context) (signed, error) {
-			var s signed
-			err := u.caller.Call(ctx, service, "get-upload-part-url",
-				u.fields(map[string]any{"part_number": n, "checksum": u.sums.parts[n-1]}), &s)
-			return s, err
-		}
-		success := func(status int) bool { return status == http.StatusOK || status == http.StatusNoContent }
-		err = u.put(ctx, n, sign, success)
-	}
-	if err == nil || describesFile(err) {
-		return err
-	}
-	return uploadError(err, "part %d of %d of %s could not be sent", n, u.plan.parts, u.Path)
 }
 
 // count reports bytes unless nobody listens.

@@ -1,34 +1,35 @@
 package transfer
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 )
 
-// Span is a requested range of a file: bytes From to To, To not included; a To
-// of 0 is the end of the file. The zero Span is the whole file.
-type Span struct {
-	From, To int64
-	// Tag is the ETag the range must be of, or "": of any other state the whole
+// span is a requested range of a file: bytes from to to, to not included; a to
+// of 0 is the end of the file. The zero span is the whole file.
+type span struct {
+	from, to int64
+	// tag is the ETag the range must be of, or "": of any other state the whole
 	// file is wanted.
-	Tag string
+	tag string
 }
 
-// Header returns the request headers for a span.
-func (s Span) Header() http.Header {
+// header returns the request headers for a span.
+func (s span) header() http.Header {
 	h := http.Header{}
-	switch {
-	case s.From == 0 && s.To == 0:
+	if s.from == 0 && s.to == 0 {
 		return h
-	case s.To == 0:
-		h.Set("Range", "bytes="+strconv.FormatInt(s.From, 10)+"-")
-	default:
-		h.Set("Range", "bytes="+strconv.FormatInt(s.From, 10)+"-"+strconv.FormatInt(s.To-1, 10))
 	}
-	if s.Tag != "" {
-		h.Set("If-Range", s.Tag)
+	last := ""
+	if s.to > 0 {
+		last = strconv.FormatInt(s.to-1, 10)
+	}
+	h.Set("Range", fmt.Sprintf("bytes=%d-%s", s.from, last))
+	if s.tag != "" {
+		h.Set("If-Range", s.tag)
 	}
 	return h
 }

@@ -67,7 +67,7 @@ func (r *receiver) receive(ctx context.Context, answer *http.Response) error {
 	for {
 		if answer == nil {
 			var err error
-			if answer, err = r.caller.Get(ctx, r.Path, r.Query, Span{}); err != nil {
+			if answer, err = r.get(ctx, r.Download, span{}); err != nil {
 				return err
 			}
 		}
@@ -119,8 +119,8 @@ func (r *receiver) begin(answer *http.Response) (resumed bool, err error) {
 	default:
 		return false, fault.Of(&fault.DownloadError{}, "%s has the unsupported encoding %q", r.file.path, encoding)
 	}
-	r.resumable = !r.encoded && r.total >= minProgress && (r.tag != "" || r.want != "") && !r.file.shared
-	r.file.identity = identity{Source: sourceHash(r.Platform, r.Download), Tag: r.tag, Total: r.total, MD5: r.want}
+	r.resumable = !r.encoded && r.Body == nil && r.total >= minProgress && (r.tag != "" || r.want != "") && !r.file.shared
+	r.file.identity = identity{Source: sourceHash(r.transport.BaseURL(), r.Download), Tag: r.tag, Total: r.total, MD5: r.want}
 	if r.resumable && !r.restarted {
 		r.have = r.file.recorded()
 	}

@@ -123,7 +123,7 @@ func (r *receiver) fetch(ctx context.Context, w *rangeWorker, from, to int64, an
 			return r.incomplete(err)
 		}
 		r.Logger.Debug("continuing a download", "path", r.Path, "from", at, "reason", err)
-		if err := r.backoff(ctx, w.breaks); err != nil {
+		if err := r.backoff(ctx, w.breaks, err); err != nil {
 			return err
 		}
 		if r.encoded {
@@ -147,15 +147,15 @@ func (r *receiver) limited(w *rangeWorker, err error) error {
 // open requests bytes from to to. Only exactly those of the same file are
 // accepted.
 func (r *receiver) open(ctx context.Context, from, to int64) (*http.Response, error) {
-	span := Span{From: from, Tag: r.tag}
+	wanted := span{from: from, tag: r.tag}
 	if to != r.total {
-		span.To = max(to, 0)
+		wanted.to = max(to, 0)
 	}
-	answer, err := r.caller.Get(ctx, r.Path, r.Query, span)
+	answer, err := r.get(ctx, r.Download, wanted)
 	if isStatus(err, http.StatusRequestedRangeNotSatisfiable) && from > 0 {
 		return nil, &startOver{reason: "the range does not exist any more"}
 	}
-	if err != nil || from == 0 && span.To == 0 && answer.StatusCode != http.StatusPartialContent && r.sameFile(answer, answer.ContentLength) {
+	if err != nil || from == 0 && wanted.to == 0 && answer.StatusCode != http.StatusPartialContent && r.sameFile(answer, answer.ContentLength) {
 		return answer, err
 	}
 	first, _, total, ok := contentRange(answer.Header.Get("Content-Range"))
@@ -229,7 +229,7 @@ func (r *receiver) openAfterEnd(ctx context.Context, at int64) (*http.Response, 
 	if at == 0 {
 		return nil, nil
 	}
-	answer, err := r.caller.Get(ctx, r.Path, r.Query, Span{From: at, Tag: r.tag})
+	answer, err := r.get(ctx, r.Download, span{from: at, tag: r.tag})
 	if err != nil {
 		if isStatus(err, http.StatusRequestedRangeNotSatisfiable) {
 			err = nil

@@ -1,7 +1,6 @@
 package transfer
 
 import (
-	"bytes"
 	"context"
 	"crypto/md5"
 	"encoding/hex"
@@ -10,7 +9,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,6 +22,7 @@ import (
 	"go.uber.org/goleak"
 
 	"transect/client/fault"
+	"transect/client/transport"
 )
 
 func TestMain(m *testing.M) {
@@ -38,12 +37,13 @@ func TestMain(m *testing.M) {
 // other, checks their checksums, and joins them on completion.
 type testService struct {
 	*httptest.Server
-	mu        sync.Mutex
-	calls     []string // routes in order, parts left out
-	create    map[string]any
-	expected  map[int]string // checksum by part; 0: whole
-	parts     map[int][]byte
-	completed []byte
+	mu         sync.Mutex
+	transports []*transport.Transport
+	calls      []string // routes in order, parts left out
+	create     map[string]any
+	expected   map[int]string // checksum by part; 0: whole
+	parts      map[int][]byte
+	completed  []byte
 	// refuseComplete is the status of the next completion, once.
 	refuseComplete int
 	asked          atomic.Int64
@@ -63,7 +63,9 @@ func newService(t *testing.T) *testService {
 	s := &testService{expected: map[int]string{}, parts: map[int][]byte{}, tries: map[int]int{}}
 	s.Server = httptest.NewServer(s)
 	t.Cleanup(func() {
-		http.DefaultClient.CloseIdleConnections()
+		for _, t := range s.transports {
+			t.Close()
+		}
 		s.Close()
 	})
 	return s
@@ -200,93 +202,22 @@ func sum(b []byte) string {
 	return hex.EncodeToString(h[:])
 }
 
-// Call, Post, Put and Get make the service a Caller over real HTTP.
-func (s *testService) Call(ctx context.Context, service, route string, body, out any) error {
-	b, err := json.Marshal(body)
-	if err != nil {
-		return err
-	}
-	r, err := s.do(ctx, http.MethodPost, s.URL+"/"+service+"/"+route, nil, bytes.NewReader(b), int64(len(b)))
-	if err != nil {
-		return err
-	}
-	defer func() { _ = r.Body.Close() }()
-	if r.StatusCode >= 300 {
-		return refusal(r.StatusCode)
-	}
-	if out == nil {
-		_, err = io.Copy(io.Discard, r.Body)
-		return err
-	}
-	return json.NewDecoder(r.Body).Decode(out)
-}
-
-func (s *testService) Post(ctx context.Context, path string, query url.Values, body func() (io.ReadCloser, error), size int64) error {
-	status, err := s.send(ctx, http.MethodPost, s.URL+path+"?"+query.Encode(), nil, body, size)
-	if err == nil && status == http.StatusServiceUnavailable { // the client's core repeats it
-		status, err = s.send(ctx, http.MethodPost, s.URL+path+"?"+query.Encode(), nil, body, size)
-	}
-	switch {
-	case err != nil && ctx.Err() == nil && fault.Find(err) == nil:
-		err = fault.Of(&fault.ConnectionError{}, "%w", err)
-	case err == nil && status >= 300:
-		err = refusal(status)
-	}
-	return err
-}
-
-func (s *testService) Put(ctx context.Context, address string, header http.Header, body func() (io.ReadCloser, error), size int64) (int, error) {
-	return s.send(ctx, http.MethodPut, address, header, body, size)
-}
-
-func (s *testService) send(ctx context.Context, method, address string, header http.Header, body func() (io.ReadCloser, error), size int64) (int, error) {
-	b, err := body()
-	if err != nil {
-		return 0, err
-	}
-	r, err := s.do(ctx, method, address, header, b, size)
-	if err != nil {
-		return 0, err
-	}
-	_ = r.Body.Close()
-	return r.StatusCode, nil
-}
-
-func (s *testService) Get(ctx context.Context, path string, query url.Values, part Span) (*http.Response, error) {
-	header := part.Header()
-	header.Set("Accept-Encoding", "identity")
-	r, err := s.do(ctx, http.MethodGet, s.URL+path+"?"+query.Encode(), header, nil, 0)
-	if err == nil && r.StatusCode >= 400 {
-		_ = r.Body.Close()
-		return nil, refusal(r.StatusCode)
-	}
-	return r, err
-}
-
-func (s *testService) do(ctx context.Context, method, address string, header http.Header, body io.Reader, size int64) (*http.Response, error) {
-	r, err := http.NewRequestWithContext(ctx, method, address, body)
-	if err != nil {
-		return nil, err
-	}
-	if header != nil {
-		r.Header = header
-	}
-	if size > 0 {
-		r.ContentLength = size
-	}
-	return http.DefaultClient.Do(r)
-}
-
-func refusal(status int) error {
-	f := fault.Of(&fault.ResponseError{}, "status %d", status)
-	f.Status = status
-	return f
-}
-
 // fast makes transfers that do not wait between attempts.
 func fast(s *testService, o Options) *Transfers {
 	o.Sleep = func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
-	return New(s, o)
+	return New(s.connect(o.Sleep), o)
+}
+
+// connect returns a transport to the service.
+func (s *testService) connect(sleep func(context.Context, time.Duration) error) *transport.Transport {
+	t, err := transport.New(transport.Options{BaseURL: s.URL, Credentials: transport.Credentials{AccessToken: "token"}, Sleep: sleep})
+	if err != nil {
+		panic(err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.transports = append(s.transports, t)
+	return t
 }
 
 func fileOf(t *testing.T, size int) (path string, content []byte) {

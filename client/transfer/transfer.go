@@ -14,9 +14,7 @@ package transfer
 import (
 	"cmp"
 	"context"
-	"io"
 	"log/slog"
-	"net/http"
 	"net/url"
 	"os"
 	"sync"
@@ -24,31 +22,26 @@ import (
 
 	"transect/client/fault"
 	"transect/client/journal"
+	"transect/client/transport"
 	"transect/client/wait"
 )
 
-// Caller makes the requests of transfers.
-type Caller interface {
-	// Call posts a JSON body to a route of a service ("data-manager",
-	// "init-upload-component") and decodes the answer into out unless nil. The
-	// request may be retried.
-	Call(ctx context.Context, service, route string, body, out any) error
-	// Post sends size bytes to a platform path. It may be retried.
-	Post(ctx context.Context, path string, query url.Values, body func() (io.ReadCloser, error), size int64) error
-	// Put sends size bytes to a signed URL, once, and returns the status of the
-	// answer. The error is for exchanges without an answer.
-	Put(ctx context.Context, url string, header http.Header, body func() (io.ReadCloser, error), size int64) (status int, err error)
-	// Get opens a platform path for reading. Statuses from 400 are errors.
-	Get(ctx context.Context, path string, query url.Values, span Span) (*http.Response, error)
-}
+// UploadMode says where the bytes of uploads go.
+type UploadMode int
+
+// The upload modes of the protocol. Uploads through the platform are not
+// recommended.
+const (
+	ToStorage       UploadMode = iota // PUT to signed URLs of the storage
+	ThroughPlatform                   // POST to the platform itself
+)
 
 // Options configure Transfers. All are optional.
 type Options struct {
-	Budget   *Budget // connections, shared with other transfers; a tuned one when nil
-	Journal  *journal.Journal
-	Platform string // the platform's address, for the journal
-	Mode     UploadMode
-	Logger   *slog.Logger
+	Budget  *Budget // connections, shared with other transfers; a tuned one when nil
+	Journal *journal.Journal
+	Mode    UploadMode
+	Logger  *slog.Logger
 
 	Stats     *Stats     // shared with other transfers; new when nil
 	Bandwidth *Bandwidth // unlimited when nil
@@ -86,6 +79,7 @@ type Uploaded struct {
 type Download struct {
 	Path       string // platform path, "/data-manager/download-component"
 	Query      url.Values
+	Body       []byte // JSON, posted: the platform makes the file anew for each request
 	TargetPath string // folder, created when missing; the current one when empty
 	TargetName string // file name; the one the server suggests when empty
 	Overwrite  bool   // replace a file of that name
@@ -95,17 +89,17 @@ type Download struct {
 
 // Transfers uploads and downloads files. It is safe for concurrent use.
 type Transfers struct {
-	Options // completed by New
-	caller  Caller
-	memory  *memory
-	hashing *hashing
-	pruned  sync.Map // folders
+	Options   // completed by New
+	transport *transport.Transport
+	memory    *memory
+	hashing   *hashing
+	pruned    sync.Map // folders
 
 	minParallel, rangeSize int64 // smaller in tests
 }
 
-// New returns transfers whose requests c makes.
-func New(c Caller, o Options) *Transfers {
+// New returns transfers over a transport.
+func New(over *transport.Transport, o Options) *Transfers {
 	o.Logger, o.Stats = cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), cmp.Or(o.Stats, NewStats())
 	if o.Budget == nil {
 		o.Budget = NewTunedBudget(MostConnections)
@@ -119,9 +113,7 @@ func New(c Caller, o Options) *Transfers {
 	if o.Sleep == nil {
 		o.Sleep = wait.Sleep
 	}
-	t := &Transfers{Options: o, memory: newMemory(), hashing: newHashing(o.Stats), minParallel: minParallel, rangeSize: rangeSize}
-	t.caller = meteredCaller{c, t}
-	return t
+	return &Transfers{Options: o, transport: over, memory: newMemory(), hashing: newHashing(o.Stats), minParallel: minParallel, rangeSize: rangeSize}
 }
 
 // contextError reports an ended context as such, whatever error it caused.

@@ -2,16 +2,12 @@ package transfer
 
 import (
 	"context"
-	"errors"
-	"path/filepath"
 	"time"
 
 	"transect/client/checksum"
 	"transect/client/fault"
 	"transect/client/journal"
 )
-
-const service = "data-manager"
 
 // upload is one file being uploaded.
 type upload struct {
@@ -50,7 +46,7 @@ func (t *Transfers) Upload(ctx context.Context, u Upload) (Uploaded, error) {
 		return Uploaded{}, err
 	}
 	up := &upload{Transfers: t, Upload: u, src: src, plan: p,
-		destination: journal.Destination{Platform: t.Platform, Dataset: u.Dataset, Component: u.Component}}
+		destination: journal.Destination{Platform: t.transport.BaseURL(), Dataset: u.Dataset, Component: u.Component}}
 	if !u.New {
 		up.begun = t.Journal.Find(up.destination, src.state())
 	}
@@ -126,17 +122,6 @@ func (u *upload) hash(ctx context.Context, whole string) error {
 	return nil
 }
 
-// fields are the fields of every request about this file, and some more.
-func (u *upload) fields(added map[string]any) map[string]any {
-	f := map[string]any{"dataset": u.Dataset, "component": u.Component}
-	for k, v := range added {
-		f[k] = v
-	}
-	return f
-}
-
-func (u *upload) name() string { return filepath.Base(u.Path) }
-
 // whole sends the file in one piece.
 func (u *upload) whole(ctx context.Context) error {
 	if err := u.Budget.Acquire(ctx); err != nil {
@@ -147,49 +132,15 @@ func (u *upload) whole(ctx context.Context) error {
 	if u.begun != nil {
 		u.Journal.Forget(u.destination, "")
 	}
-	if u.Mode == ThroughPlatform {
-		return u.postWhole(ctx)
-	}
-	// Asking again returns a new URL for the same component.
-	sign := func(ctx context.Context) (signed, error) {
-		var s signed
-		err := u.caller.Call(ctx, service, "init-upload-component",
-			u.fields(map[string]any{"filename": u.name(), "checksum": u.sums.whole}), &s)
-		return s, err
-	}
-	success := func(status int) bool { return status >= 200 && status < 300 }
-	if err := u.put(ctx, 1, sign, success); err != nil {
-		return u.failed(err)
-	}
-	if err := u.src.unchanged(); err != nil {
+	if err := u.sendPart(ctx, 1); err != nil {
 		return err
 	}
-	return u.caller.Call(ctx, service, "complete-upload-component", u.fields(nil), nil)
-}
-
-// describesFile is true for errors whose message needs no file or part name
-// around it.
-func describesFile(err error) bool {
-	var upload *fault.UploadError
-	var cancelled *fault.CancelledError
-	return errors.As(err, &upload) || errors.As(err, &cancelled)
-}
-
-// failed adds the file to an error, except to a refusal by the platform.
-func (u *upload) failed(err error) error {
-	var refused *fault.ResponseError
-	if describesFile(err) || errors.As(err, &refused) {
+	err := u.src.unchanged()
+	if f := fault.Find(err); f != nil && u.Mode == ThroughPlatform {
+		f.Facts().Hint = "the platform has the earlier content; run again when nothing writes to the file"
+	}
+	if err != nil || u.Mode == ThroughPlatform {
 		return err
 	}
-	return uploadError(err, "%s could not be sent", u.Path)
-}
-
-// uploadError wraps an error and keeps its hint.
-func uploadError(err error, format string, args ...any) error {
-	f := fault.Of(&fault.UploadError{}, format, args...)
-	f.Cause = err
-	if cause := fault.Find(err); cause != nil {
-		f.Hint = cause.Facts().Hint
-	}
-	return f
+	return u.call(ctx, "complete-upload-component", u.fields(0), nil)
 }
