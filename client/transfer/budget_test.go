@@ -55,7 +55,7 @@ func (v virtual) run(t *tuner, random *rand.Rand, windows int) (speed float64, l
 		}
 		real := v.speed(t.limit)
 		seen := real * (1 + v.noise*(2*random.Float64()-1))
-		s := sample{bytes: seen, requests: seen / v.size, counted: int64(seen / v.size)}
+		s := sample{rate: seen * (1 + requestBytes/v.size)}
 		if v.workers > t.limit {
 			s.contended = 1
 		}
@@ -130,10 +130,9 @@ func TestTunerKeepsItsBounds(t *testing.T) {
 			if rapid.IntRange(0, 9).Draw(t, "what") == 0 {
 				tune.overloaded()
 			} else {
-				tune.observe(sample{bytes: rapid.Float64Range(0, 1e12).Draw(t, "bytes"), requests: rapid.Float64Range(0, 1e6).Draw(t, "requests"),
-					counted: rapid.Int64Range(0, 100).Draw(t, "counted"), contended: rapid.Float64Range(0, 1).Draw(t, "contended")})
+				tune.observe(sample{rate: rapid.Float64Range(0, 1e12).Draw(t, "rate"), contended: rapid.Float64Range(0, 1).Draw(t, "contended")})
 			}
-			if tune.limit < 1 || tune.limit > max(most, 1) || math.IsNaN(tune.base.bytes) {
+			if tune.limit < 1 || tune.limit > max(most, 1) || math.IsNaN(tune.base) {
 				t.Fatalf("%+v", tune)
 			}
 		}

@@ -1,9 +1,6 @@
 package transfer
 
-import (
-	"math"
-	"time"
-)
+import "time"
 
 const (
 	// A window ends once this many requests per connection were answered in it,
@@ -12,24 +9,25 @@ const (
 	windowRequests, startRequests = 4, 2
 	minWindow, minStartWindow     = 250 * time.Millisecond, 60 * time.Millisecond
 	maxWindow, maxStartWindow     = 1500 * time.Millisecond, 500 * time.Millisecond
-	// minCounted is the number of requests from which their rate is significant.
-	minCounted = 16
+	// minRequests is the number of requests of a short window.
+	minRequests = 16
+	// requestBytes is what a request counts besides its bytes: the time of small
+	// files depends on their number.
+	requestBytes = 256 << 10
 )
 
 // window is what was transferred in a stretch of time.
 type window struct {
-	start     time.Time
-	bytes     int64
-	requests  int64
-	contended time.Duration // how long somebody waited for a connection
-	since     time.Time     // when the present wait began, or zero
+	start           time.Time
+	bytes, requests int64
+	contended       time.Duration // how long somebody waited for a connection
+	since           time.Time     // when the present wait began, or zero
 }
 
-// sample is a finished window, in amounts per second.
+// sample is a finished window.
 type sample struct {
-	bytes, requests float64
-	counted         int64   // requests in total
-	contended       float64 // share of the time somebody waited, 0 to 1
+	rate      float64 // bytes per second, requests included
+	contended float64 // share of the time somebody waited, 0 to 1
 }
 
 func (w *window) contend(now time.Time, waiting bool) {
@@ -48,7 +46,7 @@ func (w *window) full(now time.Time, connections int, starting bool) bool {
 		enough, shortest, longest = startRequests, minStartWindow, maxStartWindow
 	}
 	took := now.Sub(w.start)
-	return took >= longest || took >= shortest && w.requests >= int64(max(enough*connections, minCounted))
+	return took >= longest || took >= shortest && w.requests >= int64(max(enough*connections, minRequests))
 }
 
 func (w *window) restart(now time.Time, waiting bool) {
@@ -60,32 +58,9 @@ func (w *window) end(now time.Time) sample {
 	waiting := !w.since.IsZero()
 	w.contend(now, waiting)
 	took := now.Sub(w.start)
-	s := sample{
-		bytes: float64(w.bytes) / took.Seconds(), requests: float64(w.requests) / took.Seconds(),
-		counted: w.requests, contended: float64(w.contended) / float64(took),
-	}
+	s := sample{rate: float64(w.bytes+requestBytes*w.requests) / took.Seconds(), contended: float64(w.contended) / float64(took)}
 	w.restart(now, waiting)
 	return s
-}
-
-// gainOver is the factor by which s transferred more than before: in bytes and,
-// where there were enough, in requests, as the time of small files depends on
-// their number.
-func (s sample) gainOver(before sample) float64 {
-	ratio := func(a, b float64) float64 {
-		if b <= 0 {
-			return 1
-		}
-		return a / b
-	}
-	bytes, requests := ratio(s.bytes, before.bytes), ratio(s.requests, before.requests)
-	switch {
-	case s.counted < minCounted || before.counted < minCounted:
-		return bytes
-	case s.bytes <= 0 || before.bytes <= 0:
-		return requests
-	}
-	return math.Sqrt(bytes * requests)
 }
 
 const (
@@ -110,16 +85,16 @@ const (
 type tuner struct {
 	limit, most int
 
-	starting bool   // every window so far was better than the one before
-	climbing bool   // no maximum was found yet: double
-	skip     bool   // the next sample spans a change of limit
-	fell     bool   // complaints reduced the limit, and no window has ended since
-	trial    bool   // limit is tried against best
-	down     bool   // the next trial goes down
-	best     int    // the best number so far
-	base     sample // what best transfers
-	seen     int    // windows in sum
-	sum      sample
+	starting bool    // every window so far was better than the one before
+	climbing bool    // no maximum was found yet: double
+	skip     bool    // the next sample spans a change of limit
+	fell     bool    // complaints reduced the limit, and no window has ended since
+	trial    bool    // limit is tried against best
+	down     bool    // the next trial goes down
+	best     int     // the best number so far
+	base     float64 // what best transfers
+	seen     int     // windows in sum
+	sum      float64
 	stay     int // decisions until the next trial
 	stayNext int // stay after a trial that brings nothing
 }
@@ -147,33 +122,27 @@ func (t *tuner) overloaded() {
 // set changes the limit and begins to measure it.
 func (t *tuner) set(n int, trial bool) {
 	t.limit, t.trial = n, trial
-	t.skip, t.seen, t.sum = true, 0, sample{}
+	t.skip, t.seen, t.sum = true, 0, 0
 }
 
 // observe takes a sample of the present limit.
 func (t *tuner) observe(s sample) {
 	t.fell = false
-	if t.starting && s.contended >= minContended {
-		t.double(s)
-		return
-	}
-	if t.skip {
+	switch {
+	case t.skip && !t.starting:
 		t.skip = false
 		return
-	}
-	if s.contended < minContended {
-		t.seen, t.sum = 0, sample{}
+	case s.contended < minContended:
+		t.seen, t.sum = 0, 0
 		return
 	}
 	t.seen++
-	t.sum.bytes += s.bytes
-	t.sum.requests += s.requests
-	t.sum.counted += s.counted
-	if t.seen < windowsPerDecision {
+	t.sum += s.rate
+	if t.seen < windowsPerDecision && !t.starting {
 		return
 	}
-	mean := sample{bytes: t.sum.bytes / windowsPerDecision, requests: t.sum.requests / windowsPerDecision, counted: t.sum.counted}
-	t.seen, t.sum = 0, sample{}
+	mean := t.sum / float64(t.seen)
+	t.seen, t.sum = 0, 0
 	switch {
 	case t.trial:
 		t.judge(mean)
@@ -184,20 +153,6 @@ func (t *tuner) observe(s sample) {
 		t.base = mean
 		t.try()
 	}
-}
-
-// double doubles the limit with every window, as long as the last doubling
-// helped. If it did not, that may be due to the time new connections take: the
-// limit is measured again, like any trial.
-func (t *tuner) double(s sample) {
-	if !t.trial || s.gainOver(t.base) >= t.minGain(t.limit) {
-		t.best, t.base, t.trial = t.limit, s, false
-		t.try()
-		t.starting = t.trial
-		return
-	}
-	t.starting = false
-	t.set(t.limit, true)
 }
 
 // minGain is the gain n connections must bring over the best.
@@ -215,7 +170,7 @@ func (t *tuner) try() {
 	}
 	n = max(1, min(n, t.most))
 	if n == t.best { // at a bound: the next trial goes the other way
-		t.climbing, t.down = false, !t.down
+		t.starting, t.climbing, t.down = false, false, !t.down
 		t.stay = t.stayNext
 		return
 	}
@@ -223,14 +178,21 @@ func (t *tuner) try() {
 }
 
 // judge keeps the number that was tried and goes on, or returns to the best.
-func (t *tuner) judge(tried sample) {
-	gain := tried.gainOver(t.base)
-	if t.limit > t.best && gain >= t.minGain(t.limit) || t.limit < t.best && gain >= maxLoss {
+func (t *tuner) judge(tried float64) {
+	gain := 1.0
+	if t.base > 0 {
+		gain = tried / t.base
+	}
+	switch {
+	case t.limit > t.best && gain >= t.minGain(t.limit), t.limit < t.best && gain >= maxLoss:
 		t.best, t.base, t.trial, t.stayNext = t.limit, tried, false, minStay
 		t.try()
 		return
-	}
-	if !t.climbing {
+	case t.starting: // new connections take their time: measure again
+		t.starting = false
+		t.set(t.limit, true)
+		return
+	case !t.climbing:
 		t.stayNext = min(t.stayNext*2, maxStay)
 	}
 	t.climbing, t.down = false, !t.down
