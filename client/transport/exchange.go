@@ -2,7 +2,6 @@ package transport
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"net/url"
 
@@ -60,10 +59,4 @@ func (t *Transport) redirect(x *exchange, status int, next *url.URL) error {
 	x.Header.Del("Content-Type")
 	x.signed = true
 	return nil
-}
-
-// final errors were decided on this side: another attempt would not change them.
-func final(err error) bool {
-	var lost *httpcore.Lost
-	return !errors.As(err, &lost) || fault.Find(err) != nil
 }

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -158,4 +161,37 @@ func (t *Transport) paced(ctx context.Context, p *pacer) error {
 		}
 	}
 	return nil
+}
+
+// A verdict says whether a failed exchange is worth repeating.
+type verdict struct {
+	again      bool
+	status     int           // of the answer; 0 without one
+	overloaded bool          // the host asks for fewer requests (429, 503)
+	retryAfter time.Duration // the wait it asks for, capped
+	hasRetry   bool          // it named one
+}
+
+// judgeStatus decides on an answer.
+func judgeStatus(status int, header http.Header, repeatable bool, now time.Time) verdict {
+	v := verdict{status: status}
+	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
+		v.overloaded = true
+		v.retryAfter, v.hasRetry = retryAfter(header.Get("Retry-After"), now)
+	}
+	notProcessed := status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable && v.hasRetry
+	v.again = notProcessed || repeatable && fault.TransientStatus(status)
+	return v
+}
+
+// retryAfter reads the header, in seconds or as a date.
+func retryAfter(value string, now time.Time) (time.Duration, bool) {
+	value = strings.TrimSpace(value)
+	if seconds, err := strconv.ParseUint(value, 10, 64); err == nil {
+		return time.Duration(min(seconds, uint64(longestRetryAfter/time.Second))) * time.Second, true
+	}
+	if at, err := http.ParseTime(value); err == nil {
+		return max(0, min(at.Sub(now), longestRetryAfter)), true
+	}
+	return 0, false
 }

@@ -87,7 +87,7 @@ func (t *Transport) send(ctx context.Context, c call) (*answer, error) {
 			delay = v.retryAfter + wait.Backoff(1, firstBackoff, longestBackoff)/2
 		}
 		t.log.Debug("repeating", "operation", c.Operation, "path", c.Path, "attempt", attempt,
-			"wait", delay.Round(time.Millisecond), "reason", t.Redact(v.reason))
+			"wait", delay.Round(time.Millisecond), "reason", t.Redact(failure.Error()))
 		if v.retryAfter < reportedWait {
 			t.Waiting(attempt, delay, failure)
 		}
@@ -101,16 +101,18 @@ func (t *Transport) send(ctx context.Context, c call) (*answer, error) {
 // no error when it went well.
 func (t *Transport) assess(ctx context.Context, c call, u *url.URL, p *pacer, a *answer, err error) (verdict, error) {
 	if err != nil {
+		var v verdict
 		var lost *httpcore.Lost
-		sent := !errors.As(err, &lost) || lost.Sent
-		v := judgeError(err, sent, c.Repeatable)
-		if final(err) {
-			v.again = false
+		var refused *httpcore.ProxyRefusal
+		sent := !errors.As(err, &lost) || lost.Sent && !httpcore.NeverConnected(err)
+		switch {
+		case lost == nil, fault.Find(err) != nil: // decided on this side
+		case httpcore.IsTrustError(err), errors.As(err, &refused) && refused.Status < 500: // time does not cure these
+		case httpcore.IsTimeout(err) && !p.everReached(): // one long wait for a host that never answered is enough
+		default:
+			v.again = c.Repeatable || !sent
 		}
-		if httpcore.IsTimeout(err) && !p.everReached() {
-			v.again = false // one long wait for a host that never answered is enough
-		}
-		return v, t.broken(ctx, c.Operation, u, err, sent && !c.Repeatable && !httpcore.NeverConnected(err))
+		return v, t.broken(ctx, c.Operation, u, err, sent && !c.Repeatable)
 	}
 	v := judgeStatus(a.StatusCode, a.Header, c.Repeatable, time.Now())
 	known := p.everReached()

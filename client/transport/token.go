@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"reflect"
 	"sync"
 	"time"
 
@@ -70,91 +71,77 @@ func (c Credentials) grant() map[string]string {
 	return g
 }
 
-// tokens holds the connection's token and renews it once for all who need it.
+// tokens caches the connection's token and renews it once for all who need it.
 type tokens struct {
-	fetch     func(context.Context) (*oauth2.Token, error)
-	renewable bool
+	fetch      func(context.Context) (*oauth2.Token, error)
+	renewable  bool
+	requesting chan struct{} // full while a token is requested
 
-	mu      sync.Mutex
-	current *oauth2.Token
-	renewAt time.Time // zero: not before it is refused
-	flight  *renewal
-}
-
-// renewal is a token request under way. It goes on while anybody waits for it,
-// whoever asked first.
-type renewal struct {
-	done    chan struct{}
-	token   *oauth2.Token
-	err     error
-	waiting int
-	stop    context.CancelFunc
+	mu       sync.Mutex
+	current  *oauth2.Token
+	renewAt  time.Time // zero: not before it is refused
+	failures int       // token requests that failed
+	err      error     // of the last one
 }
 
 var errNotRenewable = errors.New("no credentials to renew the token with")
 
 func (s *tokens) start(c Credentials, fetch func(context.Context) (*oauth2.Token, error)) {
-	s.fetch, s.renewable = fetch, c.renewable()
+	s.fetch, s.renewable, s.requesting = fetch, c.renewable(), make(chan struct{}, 1)
 	if c.AccessToken != "" {
 		s.current = &oauth2.Token{AccessToken: c.AccessToken, TokenType: "Bearer"}
 	}
 }
 
-// get gives a token that is good for now and is not the refused one.
-func (s *tokens) get(ctx context.Context, refused *oauth2.Token) (*oauth2.Token, error) {
+// cached returns the token that is good for now and is not the refused one, or
+// nil, and how many token requests have failed so far.
+func (s *tokens) cached(refused *oauth2.Token) (*oauth2.Token, int) {
 	s.mu.Lock()
-	if s.current != nil && s.current != refused && (s.renewAt.IsZero() || time.Now().Before(s.renewAt)) {
-		defer s.mu.Unlock()
-		return s.current, nil
+	defer s.mu.Unlock()
+	if s.current == nil || s.current == refused || !s.renewAt.IsZero() && !time.Now().Before(s.renewAt) {
+		return nil, s.failures
 	}
-	if !s.renewable {
-		s.mu.Unlock()
-		return nil, errNotRenewable
-	}
-	f := s.flight
-	if f == nil {
-		f = &renewal{done: make(chan struct{})}
-		var own context.Context
-		own, f.stop = context.WithCancel(context.WithoutCancel(ctx))
-		s.flight = f
-		go s.renew(own, f)
-	}
-	f.waiting++
-	s.mu.Unlock()
-
-	select {
-	case <-f.done:
-		return f.token, ownCopy(f.err)
-	case <-ctx.Done():
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if f.waiting--; f.waiting == 0 {
-			f.stop()
-			if s.flight == f {
-				s.flight = nil
-			}
-		}
-		return nil, ctx.Err()
-	}
+	return s.current, s.failures
 }
 
-func (s *tokens) renew(ctx context.Context, f *renewal) {
-	defer f.stop()
+// get returns a token that is good for now and is not the refused one. Those who
+// wait while another one requests a token share the result.
+func (s *tokens) get(ctx context.Context, refused *oauth2.Token) (*oauth2.Token, error) {
+	token, failures := s.cached(refused)
+	switch {
+	case token != nil:
+		return token, nil
+	case !s.renewable:
+		return nil, errNotRenewable
+	}
+	select {
+	case s.requesting <- struct{}{}:
+		defer func() { <-s.requesting }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	token, now := s.cached(refused)
+	if token != nil {
+		return token, nil
+	}
+	if now != failures {
+		return nil, ownCopy(s.err)
+	}
 	token, err := s.fetch(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.flight == f {
-		s.flight = nil
-	}
-	if err == nil {
+	switch {
+	case err == nil:
 		s.current, s.renewAt = token, time.Time{}
 		if !token.Expiry.IsZero() {
 			life := time.Until(token.Expiry)
 			s.renewAt = token.Expiry.Add(-min(renewalMargin, life/10))
 		}
+	case ctx.Err() == nil:
+		s.failures++
+		s.err = ownCopy(err)
 	}
-	f.token, f.err = token, err
-	close(f.done)
+	return token, err
 }
 
 // drop forgets the token, so that the next request obtains another.
@@ -192,13 +179,9 @@ func ownCopy(err error) error {
 	if f == nil {
 		return err
 	}
-	if r, ok := f.(*fault.ResponseError); ok {
-		r2 := *r
-		return &r2
-	}
-	f2 := fault.Named(f.Name())
-	*f2.Facts() = *f.Facts()
-	return f2
+	own := reflect.New(reflect.TypeOf(f).Elem())
+	own.Elem().Set(reflect.ValueOf(f).Elem())
+	return own.Interface().(error)
 }
 
 // fetchToken asks for a token with the connection's credentials.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"transect/client/fault"
@@ -134,43 +135,32 @@ func TestTokenAnswers(t *testing.T) {
 }
 
 func TestWaiterMayLeave(t *testing.T) {
-	hold := make(chan struct{})
-	tr, _ := open(t, Options{BaseURL: "http://local", RoundTripper: roundTripper(func(r *http.Request) (*http.Response, error) {
-		select {
-		case <-hold:
-			return plain(r, 200, `{"access_token":"abcdef"}`), nil
-		case <-r.Context().Done():
-			return nil, r.Context().Err()
+	synctest.Test(t, func(t *testing.T) {
+		hold := make(chan struct{})
+		tr, _ := open(t, Options{BaseURL: "http://local", RoundTripper: roundTripper(func(r *http.Request) (*http.Response, error) {
+			select {
+			case <-hold:
+				return plain(r, 200, `{"access_token":"abcdef"}`), nil
+			case <-r.Context().Done():
+				return nil, r.Context().Err()
+			}
+		})})
+		ctx, cancel := context.WithCancelCause(t.Context())
+		first, second := make(chan error), make(chan error)
+		go func() { first <- tr.Login(ctx) }()
+		synctest.Wait()
+		go func() { second <- tr.Login(t.Context()) }()
+		synctest.Wait()
+		why := fault.Of(&fault.LimitError{}, "enough")
+		cancel(why)
+		if err := <-first; !errors.Is(err, why) {
+			t.Errorf("the one who left got %v", err)
 		}
-	})})
-	ctx, cancel := context.WithCancelCause(t.Context())
-	first, second := make(chan error), make(chan error)
-	go func() { first <- tr.Login(ctx) }()
-	for tr.waiting() != 1 {
-		time.Sleep(time.Millisecond)
-	}
-	go func() { second <- tr.Login(t.Context()) }()
-	for tr.waiting() != 2 {
-		time.Sleep(time.Millisecond)
-	}
-	why := fault.Of(&fault.LimitError{}, "enough")
-	cancel(why)
-	if err := <-first; !errors.Is(err, why) {
-		t.Errorf("the one who left got %v", err)
-	}
-	close(hold)
-	if err := <-second; err != nil {
-		t.Errorf("the one who stayed got %v", err)
-	}
-}
-
-func (t *Transport) waiting() int {
-	t.tokens.mu.Lock()
-	defer t.tokens.mu.Unlock()
-	if t.tokens.flight == nil {
-		return 0
-	}
-	return t.tokens.flight.waiting
+		close(hold)
+		if err := <-second; err != nil {
+			t.Errorf("the one who stayed got %v", err)
+		}
+	})
 }
 
 func TestErrorsAreNotShared(t *testing.T) {

@@ -249,7 +249,7 @@ func (t *Transport) Storage(ctx context.Context, method, address string, header 
 // answered notes what an answer says of its host's load.
 func (t *Transport) answered(p *pacer, v verdict) {
 	if v.overloaded && v.retryAfter >= reportedWait && p.pause(time.Now()) == 0 {
-		t.log.Info("the platform limits requests", "wait", v.retryAfter.Round(time.Second), "reason", v.reason)
+		t.log.Info("the platform limits requests", "wait", v.retryAfter.Round(time.Second), "status", v.status)
 	}
 	p.answered(v.overloaded, v.retryAfter)
 	if v.overloaded && t.options.Busy != nil {
