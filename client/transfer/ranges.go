@@ -45,24 +45,14 @@ func strongTag(h http.Header) string {
 
 // contentRange parses "bytes first-last/total"; total is -1 for "*".
 func contentRange(h string) (first, last, total int64, ok bool) {
-	rest, found := strings.CutPrefix(strings.TrimSpace(h), "bytes ")
-	if !found {
+	var all string
+	if n, _ := fmt.Sscanf(strings.TrimSpace(h), "bytes %d-%d/%s", &first, &last, &all); n < 3 || first < 0 || last < first {
 		return 0, 0, 0, false
 	}
-	span, all, found := strings.Cut(rest, "/")
-	from, to, dash := strings.Cut(span, "-")
-	if !found || !dash {
-		return 0, 0, 0, false
-	}
-	first, err := strconv.ParseInt(strings.TrimSpace(from), 10, 64)
-	last, err2 := strconv.ParseInt(strings.TrimSpace(to), 10, 64)
-	if err != nil || err2 != nil || first < 0 || last < first {
-		return 0, 0, 0, false
-	}
-	if all = strings.TrimSpace(all); all == "*" {
+	if all == "*" {
 		return first, last, -1, true
 	}
-	total, err = strconv.ParseInt(all, 10, 64)
+	total, err := strconv.ParseInt(all, 10, 64)
 	return first, last, total, err == nil && total > last
 }
 

@@ -38,12 +38,10 @@ type receiver struct {
 	encoded   bool // the bytes sent are not those of the file
 	first     *rangeWorker
 
-	mu       sync.Mutex
-	cut      bool // the connection broke too often
-	have     spans
-	grown    sync.Cond // of mu: have has grown, or the end has come
-	unsynced int64     // bytes received since the last record
-	due      chan struct{}
+	mu    sync.Mutex
+	cut   bool // the connection broke too often
+	have  spans
+	grown sync.Cond // of mu: have has grown, or the end has come
 }
 
 // rangeWorker receives ranges one after the other.
@@ -54,12 +52,9 @@ type rangeWorker struct {
 
 // startOver is the error when what was received is of no use: the file was
 // replaced, or the server does not send the range asked for.
-type startOver struct {
-	reason string
-	answer *http.Response // the file from its beginning, or nil
-}
+type startOver string
 
-func (s *startOver) Error() string { return s.reason }
+func (s startOver) Error() string { return string(s) }
 
 // receive downloads the whole file and verifies it.
 func (r *receiver) receive(ctx context.Context, answer *http.Response) error {
@@ -77,7 +72,7 @@ func (r *receiver) receive(ctx context.Context, answer *http.Response) error {
 		}
 		_ = answer.Body.Close() // only read from
 		answer = nil
-		var over *startOver
+		var over startOver
 		switch {
 		case err == nil:
 			return nil
@@ -86,9 +81,7 @@ func (r *receiver) receive(ctx context.Context, answer *http.Response) error {
 		case r.file.broken() != nil:
 			return r.file.broken()
 		case errors.As(err, &over):
-			answer = over.answer
-		case resumed && r.wrong:
-			// The partial file may be to blame.
+		case resumed && r.wrong: // the partial file may be to blame
 		default:
 			return err
 		}
@@ -114,7 +107,10 @@ func (r *receiver) begin(answer *http.Response) (resumed bool, err error) {
 		if err != nil {
 			return false, fault.Of(&fault.DownloadError{}, "%s is not the gzip it is announced as: %w", r.file.path, err)
 		}
-		answer.Body = &decodedBody{Reader: body, Closer: answer.Body}
+		answer.Body = struct {
+			io.Reader
+			io.Closer
+		}{body, answer.Body}
 		r.total, r.encoded = -1, true
 	default:
 		return false, fault.Of(&fault.DownloadError{}, "%s has the unsupported encoding %q", r.file.path, encoding)
@@ -132,15 +128,9 @@ func (r *receiver) begin(answer *http.Response) (resumed bool, err error) {
 	return true, nil
 }
 
-type decodedBody struct {
-	io.Reader
-	io.Closer
-}
-
 // attempt receives what is missing, while the checksum is computed and progress
 // is recorded.
 func (r *receiver) attempt(ctx context.Context, answer *http.Response) error {
-	r.due = make(chan struct{}, 1)
 	ended := make(chan struct{})
 	var recording sync.WaitGroup
 	if r.resumable {
@@ -164,16 +154,8 @@ func (r *receiver) attempt(ctx context.Context, answer *http.Response) error {
 func (r *receiver) received(at, n int64) {
 	r.mu.Lock()
 	r.have = r.have.with(at, at+n)
-	r.unsynced += n
-	due := r.unsynced >= recordEvery
 	r.grown.Broadcast()
 	r.mu.Unlock()
-	if due {
-		select {
-		case r.due <- struct{}{}:
-		default:
-		}
-	}
 	count(r.Progress, n)
 }
 

@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -24,40 +23,33 @@ func (r *receiver) ranges(ctx context.Context, answer *http.Response) error {
 	if parallel {
 		size = r.rangeSize
 	}
-	missing := r.have.gaps(r.total, size)
-	var mu sync.Mutex
-	next := func() (from, to int64, ok bool) {
-		mu.Lock()
-		defer mu.Unlock()
-		if len(missing) == 0 {
-			return 0, 0, false
-		}
-		s := missing[0]
-		missing = missing[1:]
-		return s[0], s[1], true
+	gaps := r.have.gaps(r.total, size)
+	missing := make(chan [2]int64, len(gaps))
+	for _, gap := range gaps {
+		missing <- gap
 	}
+	close(missing)
 	group, inner := errgroup.WithContext(ctx)
 	waiting, allTaken := context.WithCancel(inner)
 	defer allTaken()
 	// The first worker uses the download's own connection and answer, which
 	// begins with the first byte.
-	from, to, ok := next()
+	gap, ok := <-missing
 	group.Go(func() error {
 		defer allTaken()
-		if ok && from > 0 {
+		if gap[0] > 0 {
 			_ = answer.Body.Close() // resumed further on
 			answer = nil
 		}
-		for ok {
-			if err := r.fetch(inner, r.first, from, to, answer); err != nil {
+		for ; ok; gap, ok = <-missing {
+			if err := r.fetch(inner, r.first, gap[0], gap[1], answer); err != nil {
 				return err
 			}
 			answer = nil
-			from, to, ok = next()
 		}
 		return nil
 	})
-	for range min(rangesPerFile-1, len(missing)) {
+	for range min(rangesPerFile, len(gaps)) - 1 {
 		if !parallel {
 			break
 		}
@@ -65,10 +57,10 @@ func (r *receiver) ranges(ctx context.Context, answer *http.Response) error {
 			w := &rangeWorker{}
 			// The connection is released after each range: others wait as well.
 			for r.Budget.Acquire(waiting) == nil {
-				from, to, ok := next()
+				gap, ok := <-missing
 				var err error
 				if ok {
-					err = r.fetch(inner, w, from, to, nil)
+					err = r.fetch(inner, w, gap[0], gap[1], nil)
 				}
 				r.Budget.Release()
 				if !ok || err != nil {
@@ -105,7 +97,7 @@ func (r *receiver) fetch(ctx context.Context, w *rangeWorker, from, to int64, an
 				continue
 			}
 		}
-		var over *startOver
+		var over startOver
 		switch {
 		case ctx.Err() != nil:
 			return fault.Stopped(ctx)
@@ -127,16 +119,15 @@ func (r *receiver) fetch(ctx context.Context, w *rangeWorker, from, to int64, an
 			return err
 		}
 		if r.encoded {
-			return &startOver{reason: err.Error()}
+			return startOver(err.Error())
 		}
 	}
 }
 
-// limited bounds how often a file is started over in vain. An answer that
-// contains the file from its beginning counts when it breaks off.
+// limited bounds how often a file is started over in vain.
 func (r *receiver) limited(w *rangeWorker, err error) error {
-	var over *startOver
-	if errors.As(err, &over) && over.answer == nil {
+	var over startOver
+	if errors.As(err, &over) {
 		if w.breaks++; w.breaks > maxBreaks {
 			return r.incomplete(err)
 		}
@@ -153,18 +144,15 @@ func (r *receiver) open(ctx context.Context, from, to int64) (*http.Response, er
 	}
 	answer, err := r.get(ctx, r.Download, wanted)
 	if isStatus(err, http.StatusRequestedRangeNotSatisfiable) && from > 0 {
-		return nil, &startOver{reason: "the range does not exist any more"}
+		return nil, startOver("the range does not exist any more")
 	}
 	if err != nil || from == 0 && wanted.to == 0 && answer.StatusCode != http.StatusPartialContent && r.sameFile(answer, answer.ContentLength) {
 		return answer, err
 	}
 	first, _, total, ok := contentRange(answer.Header.Get("Content-Range"))
-	switch {
-	case answer.StatusCode != http.StatusPartialContent:
-		return nil, &startOver{reason: "the server sent the whole file instead of a range", answer: answer}
-	case !ok, first != from, !r.sameFile(answer, total):
+	if answer.StatusCode != http.StatusPartialContent || !ok || first != from || !r.sameFile(answer, total) {
 		_ = answer.Body.Close() // not read
-		return nil, &startOver{reason: "the server sent another range than the one requested"}
+		return nil, startOver("the server did not send the range requested")
 	}
 	return answer, nil
 }
@@ -211,7 +199,7 @@ func (r *receiver) copyBody(ctx context.Context, w *rangeWorker, answer *http.Re
 	}
 	if at == r.total && to == r.total {
 		if n, _ := answer.Body.Read(buffer[:1]); n > 0 {
-			return at, &startOver{reason: "the server sent more bytes than declared"}
+			return at, startOver("the server sent more bytes than declared")
 		}
 	}
 	return at, nil
@@ -229,19 +217,12 @@ func (r *receiver) openAfterEnd(ctx context.Context, at int64) (*http.Response, 
 	if at == 0 {
 		return nil, nil
 	}
-	answer, err := r.get(ctx, r.Download, span{from: at, tag: r.tag})
-	if err != nil {
-		if isStatus(err, http.StatusRequestedRangeNotSatisfiable) {
-			err = nil
-		}
-		return nil, err
+	answer, err := r.open(ctx, at, -1)
+	var over startOver
+	if errors.As(err, &over) {
+		return nil, nil
 	}
-	first, _, total, ok := contentRange(answer.Header.Get("Content-Range"))
-	if answer.StatusCode == http.StatusPartialContent && ok && first == at && r.sameFile(answer, total) {
-		return answer, nil
-	}
-	_ = answer.Body.Close() // not read
-	return nil, nil
+	return answer, err
 }
 
 func isStatus(err error, status int) bool {

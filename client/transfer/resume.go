@@ -7,13 +7,15 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"time"
 )
 
 const (
 	// Progress is recorded each time this much came, or each second.
-	recordEvery = 16 * MiB
+	recordBytes = 16 * MiB
+	recordEvery = time.Second
 	maxRecorded = 150 // ranges in a record
 	// Partial downloads nobody resumes are removed after this time.
 	partialAge = 7 * 24 * time.Hour
@@ -138,21 +140,21 @@ func (t *Transfers) pruneOnce(in folder) {
 
 // recordProgress records what is on disk, now and then, until ended.
 func (r *receiver) recordProgress(ended <-chan struct{}) {
-	tick := time.NewTicker(time.Second)
+	tick := time.NewTicker(recordEvery / 10)
 	defer tick.Stop()
+	recorded, last := r.have.bytes(), time.Now()
 	for {
 		select {
 		case <-ended:
 			return
 		case <-tick.C:
-		case <-r.due:
 		}
 		r.mu.Lock()
-		have, unsynced := append(spans(nil), r.have...), r.unsynced
-		r.unsynced = 0
+		have := slices.Clone(r.have)
 		r.mu.Unlock()
-		if unsynced > 0 {
+		if n := have.bytes(); n-recorded >= recordBytes || n > recorded && time.Since(last) >= recordEvery {
 			r.file.record(have)
+			recorded, last = n, time.Now()
 		}
 	}
 }
