@@ -192,7 +192,7 @@ func (t *Transport) header(c call, token *oauth2.Token) http.Header {
 	case c.Method != http.MethodGet && c.Method != http.MethodHead:
 		h.Set("Content-Type", "application/json")
 	}
-	if c.Path != tokenRoute && c.Path != describeRoute && c.Path != revokeRoute {
+	if !c.clientPair {
 		h.Set("Cache-Control", "no-cache")
 	}
 	if c.stream {

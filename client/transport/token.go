@@ -15,9 +15,7 @@ import (
 )
 
 const (
-	tokenRoute    = "/dxauth/oauth/token"
-	describeRoute = "/dxauth/describe-token"
-	revokeRoute   = "/dxauth/oauth2/revoke"
+	tokenRoute = "/dxauth/oauth/token"
 
 	// A token is renewed this long before it expires, or at nine tenths of a
 	// short life, so that no request leaves with one that ends on the way.
@@ -144,15 +142,6 @@ func (s *tokens) get(ctx context.Context, refused *oauth2.Token) (*oauth2.Token,
 	return token, err
 }
 
-// drop forgets the token, so that the next request obtains another.
-func (s *tokens) drop(token string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.renewable && s.current != nil && (token == "" || s.current.AccessToken == token) {
-		s.current = nil
-	}
-}
-
 // tokenFor gives the token for a call; another one than refused when that is given.
 func (t *Transport) tokenFor(ctx context.Context, c call, refused *oauth2.Token) (*oauth2.Token, error) {
 	if c.clientPair {
@@ -227,7 +216,10 @@ func (t *Transport) refusedCredentials(err error) error {
 	switch r.Status {
 	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden:
 	case http.StatusNotFound:
-		return t.webPageLike(r)
+		f := fault.Hinted(fault.Of(&fault.ConfigError{}, "%s does not issue tokens", t.base.Host),
+			"is %s the platform's address? check --url or TRANSECT_URL", t.base)
+		f.Cause = r
+		return f
 	default:
 		return err
 	}
@@ -244,43 +236,9 @@ func (t *Transport) refusedCredentials(err error) error {
 	return f
 }
 
-// webPageLike is the error for a host without a token route.
-func (t *Transport) webPageLike(r *fault.ResponseError) error {
-	f := fault.Hinted(fault.Of(&fault.ConfigError{}, "%s does not issue tokens", t.base.Host),
-		"is %s the platform's address? check --url or TRANSECT_URL", t.base)
-	f.Cause = r
-	return f
-}
-
 // Login obtains a token unless there is one, so that bad credentials show
 // early: *fault.TokenRenewalError when the platform refuses them.
 func (t *Transport) Login(ctx context.Context) error {
 	_, err := t.tokenFor(ctx, call{}, nil)
 	return err
-}
-
-// DescribeToken asks what a token stands for, the current one when empty, and
-// gives the answer as JSON.
-func (t *Transport) DescribeToken(ctx context.Context, token string) ([]byte, error) {
-	r, err := t.Do(ctx, tokenRequest(describeRoute, token))
-	return r.Body, err
-}
-
-// Revoke ends a token, the current one when empty. The connection obtains a
-// new one when it needs one again.
-func (t *Transport) Revoke(ctx context.Context, token string) error {
-	t.secrets.keep(token)
-	if _, err := t.send(ctx, call{Request: tokenRequest(revokeRoute, token)}); err != nil {
-		return err
-	}
-	t.tokens.drop(token)
-	return nil
-}
-
-func tokenRequest(route, token string) Request {
-	body := []byte("{}")
-	if token != "" {
-		body, _ = json.Marshal(map[string]string{"token": token}) // cannot fail for text
-	}
-	return Request{Repeatable: true, Method: http.MethodPost, Path: route, Body: body}
 }

@@ -179,30 +179,6 @@ func TestErrorsAreNotShared(t *testing.T) {
 	all.Wait()
 }
 
-func TestDescribeAndRevoke(t *testing.T) {
-	var paths []string
-	p := newPlatform(t, func(w http.ResponseWriter, r *http.Request) {
-		paths = append(paths, r.URL.Path)
-		if r.Header.Get("Cache-Control") != "" {
-			t.Error("token requests are not marked no-cache")
-		}
-		fmt.Fprint(w, `{"user":"ann"}`)
-	})
-	tr, _ := open(t, Options{BaseURL: p.URL})
-	if b, err := tr.DescribeToken(t.Context(), ""); err != nil || string(b) != `{"user":"ann"}` {
-		t.Errorf("%s %v", b, err)
-	}
-	if err := tr.Revoke(t.Context(), ""); err != nil {
-		t.Error(err)
-	}
-	if err := tr.Login(t.Context()); err != nil || p.tokens.Load() != 2 {
-		t.Errorf("%v, %d tokens", err, p.tokens.Load())
-	}
-	if got := fmt.Sprint(paths); got != "[/dxauth/describe-token /dxauth/oauth2/revoke]" {
-		t.Error(got)
-	}
-}
-
 func TestCredentialsThatCannotWork(t *testing.T) {
 	for _, c := range []Credentials{{}, {User: "ann"}, {ClientID: "x"}, {Password: "only"}} {
 		_, err := New(Options{BaseURL: "http://local", Credentials: c})
