@@ -50,7 +50,7 @@ func TestOthersMoveWhileOneWaits(t *testing.T) {
 		t.Error(err)
 	}
 	if n := budget.Active(); n != 0 {
-		t.Errorf("%d connections are held in the end", n)
+		t.Errorf("%d connections are active in the end", n)
 	}
 }
 
@@ -64,7 +64,7 @@ func TestBackoffKeepsTheCount(t *testing.T) {
 	ctx := withConnection(t.Context(), b)
 	broken := errors.New("broken")
 	if err := Backoff(ctx, func() error { return broken }); !errors.Is(err, broken) || b.Active() != 1 {
-		t.Errorf("%v, %d held", err, b.Active())
+		t.Errorf("%v, %d active", err, b.Active())
 	}
 	ended, cancel := context.WithCancel(ctx)
 	err := Backoff(ended, func() error {
@@ -75,12 +75,12 @@ func TestBackoffKeepsTheCount(t *testing.T) {
 		return nil
 	})
 	if err == nil || b.Active() != 2 {
-		t.Errorf("%v, %d held", err, b.Active())
+		t.Errorf("%v, %d active", err, b.Active())
 	}
 	b.Release()
 	b.Release()
 	if b.Active() != 0 {
-		t.Errorf("%d held in the end", b.Active())
+		t.Errorf("%d active in the end", b.Active())
 	}
 	if err := Backoff(t.Context(), func() error { return broken }); !errors.Is(err, broken) {
 		t.Error(err)

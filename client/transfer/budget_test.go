@@ -184,7 +184,7 @@ func TestBudgetGrowsByItsWindows(t *testing.T) {
 	cancel()
 	wait.Wait()
 	if b.Active() != 0 || b.Queued() != 0 {
-		t.Errorf("%d held, %d wait", b.Active(), b.Queued())
+		t.Errorf("%d active, %d wait", b.Active(), b.Queued())
 	}
 }
 
@@ -216,7 +216,7 @@ func TestBudgetIsNeverExceeded(t *testing.T) {
 	for _, b := range []*Budget{NewBudget(3), NewTunedBudget(8)} {
 		var wait sync.WaitGroup
 		var mu sync.Mutex
-		held, most := 0, 0
+		active, most := 0, 0
 		for i := range 64 {
 			wait.Go(func() {
 				for range 50 {
@@ -230,8 +230,8 @@ func TestBudgetIsNeverExceeded(t *testing.T) {
 						continue
 					}
 					mu.Lock()
-					held++
-					most = max(most, held)
+					active++
+					most = max(most, active)
 					mu.Unlock()
 					b.Transferred(1000)
 					b.Answered()
@@ -239,7 +239,7 @@ func TestBudgetIsNeverExceeded(t *testing.T) {
 						b.Overloaded()
 					}
 					mu.Lock()
-					held--
+					active--
 					mu.Unlock()
 					b.Release()
 					cancel()

@@ -67,19 +67,15 @@ func dispositionParameters(header string) map[string]string {
 
 // decodeExtended decodes charset'language'percent-encoded.
 func decodeExtended(v string) (string, bool) {
-	charset, rest, ok := strings.Cut(v, "'")
-	if !ok {
+	parts := strings.SplitN(v, "'", 3)
+	if len(parts) < 3 {
 		return "", false
 	}
-	_, encoded, ok := strings.Cut(rest, "'")
-	if !ok {
-		return "", false
-	}
-	raw, err := url.PathUnescape(encoded)
+	raw, err := url.PathUnescape(parts[2])
 	if err != nil {
 		return "", false
 	}
-	switch strings.ToLower(strings.TrimSpace(charset)) {
+	switch strings.ToLower(strings.TrimSpace(parts[0])) {
 	case "utf-8", "utf8", "us-ascii":
 		return raw, utf8.ValidString(raw)
 	case "iso-8859-1", "latin1":

@@ -353,12 +353,12 @@ func TestOldPartialFilesArePruned(t *testing.T) {
 			_ = os.Chtimes(path, old, old)
 		}
 	}
-	held, err := openLocked(opened(t, folder).Root, ".transect-7711223344556677.part")
+	locked, err := openLocked(opened(t, folder).Root, ".transect-7711223344556677.part")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = held.Close() }()
-	_ = os.Chtimes(held.Name(), old, old)
+	defer func() { _ = locked.Close() }()
+	_ = os.Chtimes(locked.Name(), old, old)
 	fast(newService(t), Options{}).pruneOnce(opened(t, folder))
 	if e := entries(t, folder); e != ".transect-7711223344556677.part .transect-9911223344556677.part .transect-notes mine.part" {
 		t.Error(e)

@@ -24,11 +24,11 @@ type exchange struct {
 func (t *Transport) exchange(ctx context.Context, x *exchange) (*answer, error) {
 	x.Redirects, x.Redirect = maxRedirects, func(status int, next *url.URL) error { return t.redirect(x, status, next) }
 	x.Observe = func(r *http.Response, err error) {
-		if err != nil {
-			t.traceLost(x, err)
-		} else {
-			t.traceAnswer(x, &answer{Response: r}, nil)
+		var a *answer
+		if r != nil {
+			a = &answer{Response: r}
 		}
+		t.trace(x, a, err)
 	}
 	r, err := t.core.Do(ctx, &x.Request)
 	if err != nil {

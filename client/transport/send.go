@@ -142,7 +142,7 @@ func (t *Transport) once(ctx context.Context, c call, u *url.URL, token *oauth2.
 		return nil, err
 	}
 	if c.stream && a.StatusCode < 300 {
-		t.traceAnswer(x, a, nil)
+		t.trace(x, a, nil)
 		return a, nil
 	}
 	defer func() { _ = a.Body.Close() }()
@@ -151,7 +151,7 @@ func (t *Transport) once(ctx context.Context, c call, u *url.URL, token *oauth2.
 		limited = io.LimitReader(a.Body, maxRefusal)
 	}
 	a.body, err = readAll(limited, a.ContentLength)
-	t.traceAnswer(x, a, err)
+	t.trace(x, a, err)
 	if err == nil && !t.local && a.cutShort() {
 		err = io.ErrUnexpectedEOF
 	}

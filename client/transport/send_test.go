@@ -279,8 +279,8 @@ func TestPauseHoldsForEveryone(t *testing.T) {
 		if left := tr.RetryAfter(); left != 0 {
 			t.Errorf("in the end %s are left", left)
 		}
-		if told := log.String(); strings.Count(told, "the platform limits requests") != 1 || !strings.Contains(told, "wait=20s") {
-			t.Errorf("told %q", told)
+		if text := log.String(); strings.Count(text, "the platform limits requests") != 1 || !strings.Contains(text, "wait=20s") {
+			t.Errorf("log: %s", text)
 		}
 	})
 }

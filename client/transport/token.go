@@ -24,7 +24,6 @@ const (
 
 // check refuses credentials that cannot work.
 func (c Credentials) check() error {
-	const ways = "give user and password, a client id and secret, or an access token"
 	switch {
 	case c.AccessToken != "" || c.renewable():
 		return nil
@@ -35,7 +34,8 @@ func (c Credentials) check() error {
 		return fault.Hinted(fault.Of(&fault.ConfigError{}, "client %s has no secret", c.ClientID),
 			"give it with --client-secret-file or TRANSECT_CLIENT_SECRET")
 	}
-	return fault.Hinted(fault.Of(&fault.ConfigError{}, "there are no credentials"), ways)
+	return fault.Hinted(fault.Of(&fault.ConfigError{}, "there are no credentials"),
+		"give user and password, a client id and secret, or an access token")
 }
 
 // renewable reports whether a token can be requested.

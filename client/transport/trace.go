@@ -3,6 +3,7 @@ package transport
 import (
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -55,12 +56,7 @@ func TraceWriter(w io.Writer) func(TraceRecord) {
 }
 
 func writeSide(b *strings.Builder, mark string, h http.Header, body string) {
-	names := make([]string, 0, len(h))
-	for name := range h {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(h)) {
 		fmt.Fprintf(b, "%s%s: %s\n", mark, name, strings.Join(h[name], ", "))
 	}
 	if body != "" {
@@ -68,29 +64,11 @@ func writeSide(b *strings.Builder, mark string, h http.Header, body string) {
 	}
 }
 
-func (t *Transport) traceAnswer(x *exchange, a *answer, err error) {
+// trace reports an exchange; its answer is nil without one.
+func (t *Transport) trace(x *exchange, a *answer, err error) {
 	if t.options.Trace == nil {
 		return
 	}
-	r := t.record(x)
-	r.Status, r.ResponseHeader = a.StatusCode, t.secrets.header(a.Header)
-	r.ResponseBody = t.traced(a.body, max(int64(len(a.body)), a.ContentLength), a.Header.Get("Content-Type"))
-	if err != nil {
-		r.Error = t.Redact(err.Error())
-	}
-	t.options.Trace(r)
-}
-
-func (t *Transport) traceLost(x *exchange, err error) {
-	if t.options.Trace == nil {
-		return
-	}
-	r := t.record(x)
-	r.Error = t.Redact(err.Error())
-	t.options.Trace(r)
-}
-
-func (t *Transport) record(x *exchange) TraceRecord {
 	r := TraceRecord{
 		Time: x.Started, Operation: x.operation, Attempt: x.attempt, Method: x.Method,
 		URL: t.Redact(x.URL.String()), RequestHeader: t.secrets.header(x.Header),
@@ -100,7 +78,14 @@ func (t *Transport) record(x *exchange) TraceRecord {
 	if x.signed {
 		r.URL = t.secrets.address(x.URL.String())
 	}
-	return r
+	if a != nil {
+		r.Status, r.ResponseHeader = a.StatusCode, t.secrets.header(a.Header)
+		r.ResponseBody = t.traced(a.body, max(int64(len(a.body)), a.ContentLength), a.Header.Get("Content-Type"))
+	}
+	if err != nil {
+		r.Error = t.Redact(err.Error())
+	}
+	t.options.Trace(r)
 }
 
 // traced is a body as a trace shows it.

@@ -240,7 +240,7 @@ func (t *Transport) Storage(ctx context.Context, method, address string, header 
 	if err != nil {
 		return nil, t.broken(ctx, "", u, err, false)
 	}
-	t.traceAnswer(x, a, nil)
+	t.trace(x, a, nil)
 	v := judgeStatus(a.StatusCode, a.Header, true, time.Now())
 	t.answered(p, v)
 	return a.Response, nil
