@@ -5,10 +5,10 @@
 // which makes the requests. An upload is
 // hashed as it is read (hashing.go), acquires a connection of the budget
 // (budget.go, tune.go) and is sent in one piece (upload.go) or in parts
-// (multipart.go), each with retries (put.go). A download is received in ranges
+// (multipart.go), each with retries (send.go). A download is received in ranges
 // (receive.go) into a temporary file (target.go) that can be resumed
 // (resume.go), and gets its name when it is complete and verified. Memory is
-// bounded (memory.go). Begin reading with Upload in upload.go.
+// bounded (hashing.go). Begin reading with Upload in upload.go.
 package transfer
 
 import (
