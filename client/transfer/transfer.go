@@ -1,10 +1,10 @@
 // Package transfer uploads and downloads files: checksums, parts, retries,
 // connections, bandwidth, and resuming after a kill.
 //
-// Package client calls Transfers.Upload and Download and implements Caller,
-// which makes the requests. An upload is
-// hashed as it is read (hashing.go), acquires a connection of the budget
-// (budget.go, tune.go) and is sent in one piece (upload.go) or in parts
+// Package client calls Transfers.Upload and Download; the requests go out over
+// package transport (requests.go); package journal remembers begun uploads. An
+// upload is hashed as it is read (hashing.go), acquires a connection of the
+// budget (budget.go, tune.go) and is sent in one piece (upload.go) or in parts
 // (multipart.go), each with retries (send.go). A download is received in ranges
 // (receive.go) into a temporary file (target.go) that can be resumed
 // (resume.go), and gets its name when it is complete and verified. Memory is
