@@ -187,8 +187,8 @@ func TestStatsCount(t *testing.T) {
 		t.Fatal(err)
 	}
 	stats := transfers.Stats
-	if stats.Retries() != 1 || stats.Transferred() != int64(len(content))+5*MiB || progress.Load() != int64(len(content)) {
-		t.Errorf("%d retries, %d bytes transferred, %d counted", stats.Retries(), stats.Transferred(), progress.Load())
+	if stats.Retries() != 1 || stats.Sent() != int64(len(content))+5*MiB || progress.Load() != int64(len(content)) {
+		t.Errorf("%d retries, %d bytes transferred, %d counted", stats.Retries(), stats.Sent(), progress.Load())
 	}
 	for _, a := range []activity{onCPU, onDisk, onServer} {
 		if stats.spent[a].Load() <= 0 {

@@ -37,9 +37,6 @@ type Stats struct {
 // NewStats starts at zero.
 func NewStats() *Stats { return &Stats{now: time.Now, start: time.Now()} }
 
-// Transferred is the number of bytes sent and received, with repetitions.
-func (s *Stats) Transferred() int64 { return s.Sent() + s.Received() }
-
 // Sent is the number of bytes of files sent, with repetitions.
 func (s *Stats) Sent() int64 { return s.sent.Load() }
 
