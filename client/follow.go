@@ -30,13 +30,11 @@ const followers = 4
 func (c *Client) followLogs(_ context.Context, in FollowLogs) (*Cursor[LogLine], error) {
 	f := &follower{client: c, extra: in.Extra, wait: shortestPoll}
 	for _, id := range in.Product {
-		log := &followedLog{product: id, seen: map[string]int{}}
 		after, err := in.cursorOf(id)
 		if err != nil {
 			return nil, err
 		}
-		log.cursor, log.covered = after, after.covering()
-		f.logs = append(f.logs, log)
+		f.logs = append(f.logs, after.follow(id))
 	}
 	return &Cursor[LogLine]{Stream: declare.Serialized(f)}, nil
 }
@@ -73,9 +71,9 @@ type follower struct {
 // followedLog is one product's part of the stream.
 type followedLog struct {
 	product string
-	covered func(mark) bool // lines yielded before following was resumed
-	cursor  logCursor       // behind the last line yielded
-	seen    map[string]int  // how often each line has come
+	resumed int64        // all lines up to this time were yielded before
+	cursor  logCursor    // behind the last line yielded
+	seen    map[mark]int // how often each line has come
 	done    bool
 	endedAt time.Time
 }
@@ -192,18 +190,18 @@ func (log *followedLog) updateDone(l *snapshot, fresh int) {
 // equal timestamps and late lines are neither lost nor repeated.
 func (log *followedLog) take(lines []LogLine) []LogLine {
 	var fresh []LogLine
-	now := map[string]int{}
+	now := map[mark]int{}
 	for _, line := range lines {
 		text, err := json.Marshal(line)
 		if err != nil {
 			continue // it was decoded from JSON a moment ago
 		}
-		key := string(text)
-		if now[key]++; now[key] <= log.seen[key] {
+		m := markOf(line, text)
+		if now[m]++; now[m] <= log.seen[m] {
 			continue
 		}
-		log.seen[key] = now[key]
-		if m := markOf(line, key); !log.covered(m) {
+		log.seen[m] = now[m]
+		if log.resumed == 0 || m.micros > log.resumed {
 			log.cursor = log.cursor.with(m)
 			line.Product, line.Cursor = log.product, log.cursor.String()
 			fresh = append(fresh, line)

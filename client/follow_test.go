@@ -61,7 +61,7 @@ func resumed(t *rapid.T, cursor string) *followedLog {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &followedLog{product: "p", seen: map[string]int{}, cursor: c, covered: c.covering()}
+	return c.follow("p")
 }
 
 func TestLongLogsResume(t *testing.T) {
@@ -70,7 +70,7 @@ func TestLongLogsResume(t *testing.T) {
 		at := time.Date(2026, 5, 31, 8, 0, i, 0, time.UTC)
 		lines = append(lines, LogLine{Timestamp: at.Format(time.RFC3339Nano), Record: map[string]any{"message": "line"}})
 	}
-	log := &followedLog{seen: map[string]int{}, covered: logCursor{}.covering()}
+	log := logCursor{}.follow("")
 	first := log.take(lines[:300])
 	if n := len(first[299].Cursor); n > 2000 {
 		t.Errorf("a cursor of %d characters", n)
@@ -79,7 +79,7 @@ func TestLongLogsResume(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again := &followedLog{seen: map[string]int{}, cursor: c, covered: c.covering()}
+	again := c.follow("")
 	if rest := again.take(lines); len(rest) != 200 || rest[0].Timestamp != lines[300].Timestamp {
 		t.Errorf("%d lines after resuming, want 200", len(rest))
 	}

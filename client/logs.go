@@ -78,9 +78,9 @@ type mark struct {
 	hash   uint32
 }
 
-func markOf(line LogLine, text string) mark {
+func markOf(line LogLine, text []byte) mark {
 	h := fnv.New32a()
-	h.Write([]byte(text))
+	h.Write(text)
 	at, err := time.Parse(time.RFC3339Nano, line.Timestamp)
 	if err != nil {
 		return mark{0, h.Sum32()}
@@ -88,7 +88,7 @@ func markOf(line LogLine, text string) mark {
 	return mark{at.UnixMicro(), h.Sum32()}
 }
 
-// logCursor is a place in a product's log: the marks of its last lines, and the
+// logCursor is a position in a product's log: the marks of its last lines, and the
 // time up to which everything counts as seen.
 type logCursor struct {
 	horizon int64 // microseconds since 1970
@@ -112,20 +112,14 @@ func (c logCursor) with(m mark) logCursor {
 	return c
 }
 
-// covering gives a function that tells whether a line was yielded before the
-// cursor was made. Each mark counts once: equal lines are told apart by number.
-func (c logCursor) covering() func(mark) bool {
-	left := map[mark]int{}
+// follow gives a product's log behind the cursor. Each mark counts once: equal
+// lines are told apart by number.
+func (c logCursor) follow(product string) *followedLog {
+	log := &followedLog{product: product, resumed: c.horizon, cursor: c, seen: map[mark]int{}}
 	for _, m := range c.marks {
-		left[m]++
+		log.seen[m]++
 	}
-	return func(m mark) bool {
-		if left[m] > 0 {
-			left[m]--
-			return true
-		}
-		return c.horizon > 0 && m.micros <= c.horizon
-	}
+	return log
 }
 
 // String is the cursor as scripts keep it.

@@ -346,10 +346,17 @@ func (p *Param) plain(v reflect.Value) any {
 		return values
 	}
 	switch v.Interface().(type) {
-	case ID, IDs, Strings, Date, Path, Object, Geometry, Drawing, Filter, Sort, Empty, Null, time.Time, Identified:
+	case Sort, Empty, Null, time.Time, Identified:
 		return v.Interface()
 	}
+	for _, plain := range []reflect.Type{reflect.TypeFor[map[string]any](), reflect.TypeFor[[]string]()} {
+		if v.Kind() == plain.Kind() && v.CanConvert(plain) {
+			return v.Convert(plain).Interface()
+		}
+	}
 	switch v.Kind() {
+	case reflect.String:
+		return v.String()
 	case reflect.Slice:
 		list := make([]any, v.Len())
 		for i := range list {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"regexp"
 	"slices"
 	"sort"
@@ -38,9 +39,9 @@ func KindOf(v any) Kind {
 			return Other
 		}
 		return kindOfNumber(n)
-	case []any, []string, IDs, Strings, Sort:
+	case []any, []string, Sort:
 		return List
-	case map[string]any, Object, Filter, Geometry, Drawing:
+	case map[string]any:
 		return Table
 	case Identified:
 		return Resource
@@ -48,7 +49,7 @@ func KindOf(v any) Kind {
 		return Time
 	case Callback:
 		return Function
-	case string, ID, Date, Path, fmt.Stringer: // a version, a duration
+	case string, fmt.Stringer: // a version, a duration
 		return Text
 	}
 	return Other
@@ -100,7 +101,7 @@ func Describe(v any) string {
 		return "nil"
 	case Null:
 		return "json.null"
-	case string, ID, Date, Path:
+	case string:
 		text := fmt.Sprintf("%q", v)
 		if len(text) > 60 {
 			return "a string"
@@ -123,13 +124,7 @@ func Describe(v any) string {
 }
 
 func toString(v any) (any, error) {
-	switch v := v.(type) {
-	case string:
-		return v, nil
-	case fmt.Stringer:
-		return v.String(), nil
-	}
-	return fmt.Sprint(v), nil // one of this package's string types
+	return fmt.Sprint(v), nil
 }
 
 func toID(v any) (any, error) {
@@ -199,10 +194,6 @@ func toList(elem Type, v any) (any, error) {
 	switch list := v.(type) {
 	case Empty:
 		v = []any{}
-	case IDs:
-		return []string(list), nil
-	case Strings:
-		return []string(list), nil
 	case []string:
 		return list, nil
 	}
@@ -243,16 +234,11 @@ func AsObject(v any) (map[string]any, bool) {
 	switch v := v.(type) {
 	case map[string]any:
 		return v, true
-	case Object:
-		return v, true
-	case Filter:
-		return v, true
-	case Geometry:
-		return v, true
-	case Drawing:
-		return v, true
 	case Empty:
 		return map[string]any{}, true
+	}
+	if r := reflect.ValueOf(v); r.Kind() == reflect.Map && r.CanConvert(reflect.TypeFor[map[string]any]()) {
+		return r.Convert(reflect.TypeFor[map[string]any]()).Interface().(map[string]any), true
 	}
 	return nil, false
 }
@@ -349,7 +335,7 @@ func toShape(v any, opt geojson.Options) (any, error) {
 
 // Check is the check an argument of this type goes through.
 func (g Geometry) Check() error {
-	_, err := toGeometry(g)
+	_, err := toGeometry(map[string]any(g))
 	return err
 }
 
