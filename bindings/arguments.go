@@ -52,8 +52,8 @@ func tooMany(s *declare.Spec, positional int) error {
 }
 
 // named tells whether the last table of a call holds named arguments, or is
-// itself the value of the positional argument at that place.
-func named(t *lua.LTable, s *declare.Spec, positional []schema.Param, place int) bool {
+// itself the value of the positional argument at that index.
+func named(t *lua.LTable, s *declare.Spec, positional []schema.Param, index int) bool {
 	keys, known := 0, 0
 	list, record := false, false
 	t.ForEach(func(k, _ lua.LValue) {
@@ -68,16 +68,16 @@ func named(t *lua.LTable, s *declare.Spec, positional []schema.Param, place int)
 		}
 		record = record || name == "_id" || name == "id"
 	})
-	if list || record && place < len(positional) && known == 0 {
+	if list || record && index < len(positional) && known == 0 {
 		return false
 	}
-	if place >= len(positional) {
+	if index >= len(positional) {
 		return true
 	}
 	if keys == 0 {
-		return len(positional) == 0 || !positional[place].Required() || s.Params[0].Name != positional[place].Name
+		return len(positional) == 0 || !positional[index].Required() || s.Params[0].Name != positional[index].Name
 	}
-	if positional[place].Type.Keyed() {
+	if positional[index].Type.Keyed() {
 		return known == keys
 	}
 	return true
@@ -120,4 +120,46 @@ func toGo(v lua.LValue) (any, error) {
 		return f, nil
 	}
 	return vm.FromLua(v)
+}
+
+// resolvePaths makes relative local paths among the arguments of an operation
+// begin in the script's folder, as all its paths do. A download without a target
+// folder goes there, too.
+func resolvePaths(in *vm.Interp, s *declare.Spec, a *declare.Args) {
+	if in.Options().Dir == "" {
+		return
+	}
+	resolveIn(in, s.Params, a.Values)
+	if p := s.Param("target_path"); p != nil && (a.Values[p.Name] == nil || a.Values[p.Name] == "") {
+		a.Values[p.Name] = in.Path(".")
+	}
+}
+
+func resolveIn(in *vm.Interp, params []schema.Param, values map[string]any) {
+	for name, value := range values {
+		switch p := schema.Find(params, name); {
+		case p == nil:
+		case p.Type == "path" || p.Type == "[]path":
+			values[name] = absolute(in, value)
+		case p.Fields != nil:
+			tables, _ := value.([]any)
+			for _, table := range append(tables, value) {
+				if keys, ok := table.(map[string]any); ok {
+					resolveIn(in, p.Fields, keys)
+				}
+			}
+		}
+	}
+}
+
+func absolute(in *vm.Interp, value any) any {
+	switch v := value.(type) {
+	case string:
+		return in.Path(v)
+	case []any:
+		for i := range v {
+			v[i] = absolute(in, v[i])
+		}
+	}
+	return value
 }

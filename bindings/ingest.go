@@ -16,7 +16,7 @@ const ingestDoc = `Brings many files onto the platform: a folder, a pattern, a l
 filled side by side; files that belong together, such as a shapefile, become one.
 
 It can be killed and run again at any moment, and run twice at once: what is there is found and skipped, what was begun is completed, nothing is
-doubled. Should a request that was given up reach the platform late and leave an empty double of a dataset, the next run deletes it. Each dataset carries the key of its file in properties.transect: kind, name, size and samples of the content. The same card at another
+doubled. Should a request that was given up reach the platform late and leave an empty duplicate of a dataset, the next run deletes it. Each dataset carries the key of its file in properties.transect: kind, name, size and samples of the content. The same card at another
 place gives the same keys; a file that is no image is known by its name within source, and by its bytes where source now begins at a folder above
 or below. A file that changed since is a new file: it gets a dataset of its own, and the earlier one stays, unless replace says
 otherwise. Images made by other means are recognised by name and acquisition date.

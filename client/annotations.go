@@ -47,7 +47,7 @@ type (
 		Target        any         `arg:"target" type:"id|object" doc:"dataset it is drawn on; or {type, id}"`
 		Name          *string     `arg:"name" doc:"name of the annotation"`
 		Description   *string     `arg:"description" doc:"description"`
-		Followers     []ID        `arg:"followers" doc:"users told of changes"`
+		Followers     []ID        `arg:"followers" doc:"users notified of changes"`
 		Attachments   []ID        `arg:"attachments" doc:"datasets to attach"`
 		Normals       [][]float64 `arg:"normals" doc:"for type 3d: a vector of three numbers for each vertex"`
 		FilePaths     []Path      `arg:"file_paths" in:"none" doc:"files to upload and attach, each as a dataset named after the file"`

@@ -188,7 +188,7 @@ type (
 		Timestamp string         `json:"timestamp"`
 		Record    map[string]any `json:"record"`            // all other fields of the line
 		Product   string         `json:"product,omitempty"` // whose line it is, when following
-		Cursor    string         `json:"cursor,omitempty"`  // place behind the line, for resuming
+		Cursor    string         `json:"cursor,omitempty"`  // position behind the line, for resuming
 	}
 	// ProductLogs are the log lines of a product, oldest first.
 	ProductLogs struct {

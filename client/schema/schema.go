@@ -54,7 +54,7 @@ type Wire struct {
 // Location is the part of a request that carries an argument.
 type Location string
 
-// The places.
+// The locations.
 const (
 	InBody  Location = "body"
 	InPath  Location = "path"

@@ -221,12 +221,12 @@ func toList(elem Type, v any) (any, error) {
 
 // inItem says which item of a list an error is about, counted as in Lua.
 func inItem(i int, err error) error {
-	place := fmt.Sprintf("[%d]", i+1)
+	item := fmt.Sprintf("[%d]", i+1)
 	if f := fault.Find(err); f != nil {
-		f.Facts().Message = within(place, f.Facts().Message)
+		f.Facts().Message = within(item, f.Facts().Message)
 		return f
 	}
-	return fmt.Errorf("%s%s%w", place, strings.TrimSuffix(within("", err.Error()), err.Error()), err)
+	return fmt.Errorf("%s%s%w", item, strings.TrimSuffix(within("", err.Error()), err.Error()), err)
 }
 
 // AsObject returns the map of a table with keys; an empty table is one, too.
