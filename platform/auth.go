@@ -20,6 +20,9 @@ type caller struct {
 	issued, expires time.Time
 }
 
+// tokenLife is how long access tokens are valid.
+const tokenLife = 4 * time.Hour
+
 // tokenRoutes are the routes that issue, describe and revoke access tokens.
 func tokenRoutes() []route {
 	grant := fields{"grant_type": oneOf("password", "client_credentials")}
@@ -49,7 +52,7 @@ func obtainToken(r *Request) any {
 		account, ends = r.clientUser(client, secret)
 	}
 	token := randomToken()
-	now, life := r.now(), r.p.options.TokenLife
+	now, life := r.now(), tokenLife
 	if !ends.IsZero() {
 		life = min(life, ends.Sub(now)) // no token outlives its client
 	}

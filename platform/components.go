@@ -2,7 +2,6 @@ package platform
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -10,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"transect/platform/store"
 )
@@ -166,25 +167,15 @@ func sniff(doc store.Doc, index int, s stored, f io.Reader) error {
 	return fmt.Errorf("%s is not a valid %s file: its first bytes are wrong", s.filename, kind)
 }
 
-// checkJSON reads a JSON text to its end.
+// checkJSON reads JSON texts to their end.
 func checkJSON(s stored, r io.Reader) error {
-	d := json.NewDecoder(r)
-	for depth := 0; ; {
-		token, err := d.Token()
-		if err == io.EOF && depth == 0 {
+	d := jsontext.NewDecoder(r, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	for {
+		switch err := d.SkipValue(); {
+		case err == io.EOF:
 			return nil
-		}
-		if err == io.EOF {
-			err = io.ErrUnexpectedEOF
-		}
-		if err != nil {
+		case err != nil:
 			return fmt.Errorf("%s is not valid JSON: %w", s.filename, err)
-		}
-		switch token {
-		case json.Delim('{'), json.Delim('['):
-			depth++
-		case json.Delim('}'), json.Delim(']'):
-			depth--
 		}
 	}
 }

@@ -59,96 +59,82 @@ func openFolder(ctx context.Context, dir string) (secrets, error) {
 		return secrets{}, fault.Hinted(fault.Of(&fault.PlatformError{}, "no folder given for the local platform"),
 			"name one with --local-dir")
 	}
-	found, err := checkStamp(dir)
-	if err != nil {
-		return secrets{}, err
+	s, err := readFolder(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		// Another process may be creating the folder, or was killed while it did.
+		s, err = makeFolder(ctx, dir)
 	}
-	if found {
-		if s, err := readSecrets(dir); !errors.Is(err, os.ErrNotExist) {
-			return s, err
-		}
-		// Another process is creating the folder, or was killed while it did.
-	}
-	return makeFolder(ctx, dir)
+	return s, err
 }
 
-// checkStamp reports whether the folder is that of a local platform. It fails when
-// the folder is something else or of a newer version.
-func checkStamp(dir string) (bool, error) {
-	data, err := os.ReadFile(filepath.Join(dir, stampFile))
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		err := checkUnused(dir)
-		if _, statErr := os.Stat(filepath.Join(dir, stampFile)); err != nil && statErr == nil {
-			return checkStamp(dir) // another process created it meanwhile
-		}
-		return false, err
-	case err != nil:
-		return false, cannotUse(dir, err)
+// readFolder returns the secrets of a folder, or os.ErrNotExist where its stamp
+// or its secrets are missing.
+func readFolder(dir string) (s secrets, err error) {
+	var mark stamp
+	if err := readFile(dir, stampFile, &mark); err != nil {
+		return s, err
 	}
-	var s stamp
-	if err := json.Unmarshal(data, &s); err != nil || s.Folder != stampText || s.Version < 1 {
-		return false, damaged(dir, "%s is invalid", stampFile)
+	if mark.Folder != stampText || mark.Version < 1 {
+		return s, damaged(dir, "%s is invalid", stampFile)
 	}
-	if s.Version > folderVersion {
-		return false, newer(dir)
+	if mark.Version > folderVersion {
+		return s, newer(dir)
 	}
-	return true, nil
+	err = readFile(dir, secretsFile, &s)
+	if err == nil && (s.Password == "" || len(s.Key) == 0 || !store.IsID(s.Company)) {
+		err = damaged(dir, "%s cannot be read", secretsFile)
+	}
+	return s, err
 }
 
 // checkUnused refuses a folder with files that are not ours.
 func checkUnused(dir string) error {
 	list, err := os.ReadDir(dir)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return cannotUse(dir, err)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
 	}
+	foreign := ""
 	for _, entry := range list {
+		switch name := entry.Name(); {
+		case name == stampFile:
+			return nil
 		// A process that was killed here may have left a temporary file.
-		if entry.Name() != lockFile && entry.Name() != stampFile && !strings.HasPrefix(entry.Name(), ".transect-") {
-			return fault.Hinted(fault.Of(&fault.PlatformError{},
-				"%s is not the folder of a local platform and is not empty (%s)", dir, entry.Name()),
-				"name an empty or a new folder with --local-dir")
+		case name != lockFile && !strings.HasPrefix(name, ".transect-"):
+			foreign = name
 		}
 	}
-	return nil
-}
-
-func readSecrets(dir string) (s secrets, err error) {
-	data, err := os.ReadFile(filepath.Join(dir, secretsFile))
-	if errors.Is(err, os.ErrNotExist) {
-		return s, err
+	if foreign == "" {
+		return err
 	}
-	if err != nil {
-		return s, cannotUse(dir, err)
-	}
-	if err := json.Unmarshal(data, &s); err != nil || s.Password == "" || len(s.Key) == 0 || !store.IsID(s.Company) {
-		return s, damaged(dir, "%s cannot be read", secretsFile)
-	}
-	return s, nil
+	return fault.Hinted(fault.Of(&fault.PlatformError{}, "%s is not the folder of a local platform and is not empty (%s)", dir, foreign),
+		"name an empty or a new folder with --local-dir")
 }
 
 // makeFolder creates the folder, its stamp and its secrets, one process at a
 // time. It finishes what a killed process began.
 func makeFolder(ctx context.Context, dir string) (s secrets, err error) {
+	if err := checkUnused(dir); err != nil {
+		return s, err
+	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return s, cannotUse(dir, err)
+		return s, err
 	}
 	lock := flock.New(filepath.Join(dir, lockFile), flock.SetPermissions(0o600))
 	if _, err := lock.TryLockContext(ctx, 10*time.Millisecond); err != nil {
-		return s, cannotUse(dir, err)
+		return s, err
 	}
 	defer lock.Unlock()
 	if err := os.Chmod(dir, 0o700); err != nil {
-		return s, cannotUse(dir, err)
+		return s, err
 	}
-	if s, err = readSecrets(dir); !errors.Is(err, os.ErrNotExist) {
-		return s, err // another process created them meanwhile
+	if s, err = readFolder(dir); !errors.Is(err, os.ErrNotExist) {
+		return s, err // another process created it meanwhile
 	}
 	if _, err := os.Stat(databasePath(dir)); err == nil {
 		return s, damaged(dir, "%s is missing", secretsFile)
 	}
 	if err := writeFile(dir, stampFile, stamp{Folder: stampText, Version: folderVersion}); err != nil {
-		return s, cannotUse(dir, err)
+		return s, err
 	}
 	var ids store.IDs
 	s = secrets{Credentials: Credentials{
@@ -159,10 +145,16 @@ func makeFolder(ctx context.Context, dir string) (s secrets, err error) {
 		Company:      ids.Next(time.Now()),
 	}, UserID: ids.Next(time.Now()), Key: make([]byte, 32)}
 	rand.Read(s.Key)
-	if err := writeFile(dir, secretsFile, s); err != nil {
-		return s, cannotUse(dir, err)
+	return s, writeFile(dir, secretsFile, s)
+}
+
+// readFile reads a value from a file with JSON.
+func readFile(dir, name string, v any) error {
+	data, err := os.ReadFile(filepath.Join(dir, name))
+	if err == nil && json.Unmarshal(data, v) != nil {
+		err = damaged(dir, "%s cannot be read", name)
 	}
-	return s, nil
+	return err
 }
 
 // writeFile replaces a file with a value as JSON.
@@ -198,8 +190,11 @@ func newer(dir string) error {
 		"upgrade transect, or name another folder with --local-dir")
 }
 
-func databaseFault(ctx context.Context, dir string, err error) error {
+// folderFault is the fault of an error about the folder, or nil.
+func folderFault(ctx context.Context, dir string, err error) error {
 	switch {
+	case err == nil, fault.Find(err) != nil:
+		return err
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case errors.Is(err, store.ErrCorrupt):
@@ -216,37 +211,36 @@ func databaseFault(ctx context.Context, dir string, err error) error {
 // Reset deletes a local platform with all its data. It deletes only what Open
 // creates, and only in a folder that Open created. A missing folder is no error.
 func Reset(dir string) error {
+	return folderFault(context.Background(), dir, reset(dir))
+}
+
+func reset(dir string) error {
 	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
 	// The stamp may be damaged or of a newer version: such folders need a reset.
-	if _, err := os.Stat(filepath.Join(dir, stampFile)); err != nil {
-		if errors.Is(err, os.ErrNotExist) {
-			return fault.Hinted(fault.Of(&fault.PlatformError{}, "%s is not the folder of a local platform; nothing was deleted", dir),
-				"name the folder with --local-dir")
-		}
-		return cannotUse(dir, err)
+	if _, err := os.Stat(filepath.Join(dir, stampFile)); errors.Is(err, os.ErrNotExist) {
+		return fault.Hinted(fault.Of(&fault.PlatformError{}, "%s is not the folder of a local platform; nothing was deleted", dir),
+			"name the folder with --local-dir")
+	} else if err != nil {
+		return err
 	}
 	// Temporary files of a process that was killed while it created the folder.
 	left, err := filepath.Glob(filepath.Join(dir, ".transect-*"))
 	if err != nil {
-		return cannotUse(dir, err)
+		return err
+	}
+	for _, name := range entries {
+		left = append(left, filepath.Join(dir, name))
 	}
 	for _, path := range left {
-		if err := os.Remove(path); err != nil {
-			return cannotUse(dir, err)
-		}
-	}
-	for _, entry := range entries {
-		if err := os.RemoveAll(filepath.Join(dir, entry)); err != nil {
-			return cannotUse(dir, err)
+		if err := os.RemoveAll(path); err != nil {
+			return err
 		}
 	}
 	// Other files stay, and the folder with them.
-	if left, err := os.ReadDir(dir); err == nil && len(left) == 0 {
-		if err := os.Remove(dir); err != nil {
-			return cannotUse(dir, err)
-		}
+	if others, err := os.ReadDir(dir); err == nil && len(others) == 0 {
+		return os.Remove(dir)
 	}
 	return nil
 }

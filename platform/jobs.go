@@ -34,7 +34,7 @@ const (
 	// process down must not do so forever.
 	maxAttempts = 10
 	retryDelay  = 3 * time.Second        // before a job that failed is begun again
-	pollDelay   = 200 * time.Millisecond // between two looks for jobs of other processes
+	pollDelay   = 200 * time.Millisecond // between two checks for jobs of other processes
 )
 
 // errLost means that the job was cancelled or started over.
@@ -70,7 +70,7 @@ func (p *Platform) startWorkers() {
 	p.workers.all.Go(func() { p.blobs.Sweep(time.Now().Add(-24 * time.Hour)) })
 }
 
-// wake has the loop look for jobs now.
+// wake has the loop schedule jobs now.
 func (w *workers) wake() {
 	select {
 	case w.wakeup <- struct{}{}:
@@ -89,7 +89,7 @@ func (w *workers) loop() {
 			err = w.schedule(&jobs)
 		}
 		if err != nil && closing.Err() == nil {
-			w.p.log.Error("cannot look for jobs", "error", err)
+			w.p.log.Error("cannot schedule jobs", "error", err)
 		}
 		select {
 		case <-w.wakeup:

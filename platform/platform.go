@@ -7,8 +7,8 @@
 // in one transaction of package store. Uploads go through storage.go to package
 // blob; background jobs (jobs.go) ingest datasets, write archives and run the
 // programs of package analytic. Answers that were sent are on disk, and survive
-// kill -9 and power loss. Begin with Open, routes.go and a manager such as
-// projects.go.
+// kill -9 and power loss. Begin with Open, routes.go, tx.go (how failures travel)
+// and a manager such as projects.go.
 package platform
 
 import (
@@ -36,10 +36,6 @@ type Options struct {
 	Logger *slog.Logger
 	// Now is the clock of dates and expiries; time.Now when nil.
 	Now func() time.Time
-	// TokenLife is how long access tokens are valid; 4 hours when 0.
-	TokenLife time.Duration
-	// AddressLife is how long signed storage addresses are valid; 15 minutes when 0.
-	AddressLife time.Duration
 	// IngestDelay delays every ingestion.
 	IngestDelay time.Duration
 	// Latency delays every request over TCP, as a distant platform does.
@@ -87,7 +83,7 @@ func Open(ctx context.Context, options Options) (*Platform, error) {
 		if options.Memory {
 			os.RemoveAll(options.Dir)
 		}
-		return nil, err
+		return nil, folderFault(ctx, options.Dir, err)
 	}
 	p.closing, p.shut = context.WithCancel(context.Background())
 	p.handler = p.routes()
@@ -103,37 +99,28 @@ func (o *Options) fill() {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.TokenLife <= 0 {
-		o.TokenLife = 4 * time.Hour
-	}
-	if o.AddressLife <= 0 {
-		o.AddressLife = 15 * time.Minute
-	}
 }
 
 // open creates or checks the folder and opens its blobs and database.
-func (p *Platform) open(ctx context.Context) error {
+func (p *Platform) open(ctx context.Context) (err error) {
 	dir := p.options.Dir
-	var err error
 	if p.secrets, err = openFolder(ctx, dir); err != nil {
 		return err
 	}
 	if p.blobs, err = blob.Open(dir, p.options.Memory); err != nil {
-		return cannotUse(dir, err)
+		return err
 	}
 	p.store, err = store.Open(ctx, databasePath(dir), store.Options{
 		Tables: tables, Temporary: p.options.Memory,
 		Fill: func(t *store.Tx) error { return recovered(func() { p.seed(tx{t}) }) },
 	})
-	if err == nil {
-		if err = p.unpackBlobs(ctx); err != nil {
-			p.store.Close()
-		}
-	}
 	if err != nil {
-		return databaseFault(ctx, dir, err)
+		return err
 	}
-	return nil
+	if err = p.unpackBlobs(ctx); err != nil {
+		p.store.Close()
+	}
+	return err
 }
 
 // Credentials are what a client needs to connect.

@@ -149,7 +149,7 @@ func (s *site) asUser(name string) *site {
 			return err
 		}
 		return tx.Exec("INSERT INTO tokens (hash, user, client, issued, expires) VALUES (?, ?, 'x', ?, ?)",
-			hashed(other.token), id, now.UnixMilli(), now.Add(s.p.options.TokenLife).UnixMilli())
+			hashed(other.token), id, now.UnixMilli(), now.Add(tokenLife).UnixMilli())
 	}); err != nil {
 		s.t.Fatal(err)
 	}

@@ -125,6 +125,9 @@ func (r *Request) removeUnused(u upload) {
 // A signed storage address allows a PUT of one part of an upload, with a given
 // MD5, until it expires. It needs no access token.
 
+// addressLife is how long signed storage addresses are valid.
+const addressLife = 15 * time.Minute
+
 // sign returns the signature of a method, a path and all other arguments.
 func (p *Platform) sign(method, path string, query url.Values) string {
 	mac := hmac.New(sha256.New, p.secrets.Key)
@@ -143,7 +146,7 @@ func storageHeaders(checksum string) map[string]string {
 func (r *Request) signedPut(u upload, part int64, checksum string) store.Doc {
 	query := url.Values{
 		"checksum": {checksum},
-		"expires":  {strconv.FormatInt(r.now().Add(r.p.options.AddressLife).Unix(), 10)},
+		"expires":  {strconv.FormatInt(r.now().Add(addressLife).Unix(), 10)},
 	}
 	to := url.URL{Scheme: r.scheme(), Host: r.http.Host, Path: "/" + storagePrefix + u.id + "/" + strconv.FormatInt(part, 10)}
 	query.Set("signature", r.p.sign(http.MethodPut, to.Path, query))

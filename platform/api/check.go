@@ -38,7 +38,7 @@ func (p *Param) check(v any) error {
 			return err
 		}
 	}
-	_, err := p.Check(plain(v))
+	_, err := p.Check(v)
 	switch f := fault.Find(err); {
 	case f != nil:
 		return errors.New(strings.TrimLeft(strings.TrimPrefix(f.Facts().Message, p.Name), ": "))
@@ -82,31 +82,6 @@ func checkObjects(v any) error {
 		}
 	}
 	return nil
-}
-
-// plain converts numbers to the type that the client's checks expect.
-func plain(v any) any {
-	switch v := v.(type) {
-	case json.Number:
-		n, err := v.Float64()
-		if err != nil {
-			return v.String() // too large for any argument
-		}
-		return n
-	case []any:
-		list := make([]any, len(v))
-		for i := range v {
-			list[i] = plain(v[i])
-		}
-		return list
-	case map[string]any:
-		object := make(map[string]any, len(v))
-		for key, value := range v {
-			object[key] = plain(value)
-		}
-		return object
-	}
-	return v
 }
 
 // kind describes a JSON value in messages.

@@ -52,10 +52,6 @@ func passes(doc gjson.Result, path []string, operator string, want gjson.Result)
 			return found
 		}
 	}
-	// A number in a key names an element of a list where there is one.
-	if element, ok := element(doc, path); ok {
-		return operator == "$exists" && want.Bool() || operator != "$exists" && test(element)
-	}
 	found := false
 	exists := reach(doc, path, func(have gjson.Result) bool {
 		found = test(have)
@@ -70,64 +66,31 @@ func passes(doc gjson.Result, path []string, operator string, want gjson.Result)
 	return found
 }
 
-// element follows a key with numbers as indexes of lists.
-func element(v gjson.Result, path []string) (gjson.Result, bool) {
-	numbered := false
-	for i, part := range path {
-		index, err := strconv.ParseUint(part, 10, 30)
-		var next gjson.Result
-		switch {
-		case i > 0 && err == nil && v.IsArray():
-			numbered = true
-			if list := v.Array(); int(index) < len(list) {
-				next = list[index]
-			}
-		case v.IsObject():
-			next = child(v, part)
-		}
-		if !next.Exists() {
-			return next, false
-		}
-		v = next
-	}
-	return v, numbered
-}
-
-// child is the value of an object's key, which may have any characters.
-func child(object gjson.Result, key string) (value gjson.Result) {
-	object.ForEach(func(name, v gjson.Result) bool {
-		if name.Str == key {
-			value = v
-		}
-		return name.Str != key
-	})
-	return value
-}
-
 // reach visits the values under a key until visit returns false, and tells
-// whether the key exists.
+// whether the key exists. A number in a key names an element of a list where
+// there is one.
 func reach(v gjson.Result, path []string, visit func(gjson.Result) bool) (exists bool) {
-	if !v.IsObject() {
-		return false
+	switch {
+	case len(path) == 0 && v.IsArray():
+		v.ForEach(func(_, element gjson.Result) bool { return visit(element) })
+		return true
+	case len(path) == 0:
+		visit(v)
+		return true
+	case v.IsObject():
+		next := v.Get(gjson.Escape(path[0]))
+		return next.Exists() && reach(next, path[1:], visit)
 	}
-	v = child(v, path[0])
-	if !v.Exists() {
-		return false
-	}
-	last := len(path) == 1
-	each := func(_, v gjson.Result) bool {
-		if last {
-			return visit(v)
-		}
-		exists = reach(v, path[1:], visit) || exists
+	list := v.Array()
+	if i, err := strconv.ParseUint(path[0], 10, 30); err == nil && int(i) < len(list) && reach(list[i], path[1:], visit) {
 		return true
 	}
-	if v.IsArray() {
-		v.ForEach(each)
-	} else {
-		each(v, v)
+	for _, element := range list {
+		if element.IsObject() {
+			exists = reach(element, path, visit) || exists
+		}
 	}
-	return exists || last
+	return exists
 }
 
 // compare compares values of the same type.
