@@ -23,11 +23,8 @@ func Check(scheme map[string]any, path string, value any) error {
 	if want := texts(scheme["type"]); len(want) > 0 && !slices.ContainsFunc(want, func(t string) bool { return slices.Contains(types, t) }) {
 		return fmt.Errorf("%s: must be of type %s", path, strings.Join(want, " or "))
 	}
-	if allowed, ok := list(scheme["enum"]); ok && !contains(allowed, value) {
-		text, err := json.Marshal(allowed)
-		if err != nil {
-			return err
-		}
+	if allowed, ok := scheme["enum"].([]any); ok && !slices.ContainsFunc(allowed, func(one any) bool { return equal(one, value) }) {
+		text, _ := json.Marshal(allowed) // it was JSON
 		return fmt.Errorf("%s: must be one of %s", path, text)
 	}
 	n, _ := number(value)
@@ -120,18 +117,11 @@ func typesOf(value any) []string {
 	}
 }
 
-// number reads a number, as decoded from JSON or as written in Go.
+// number reads a number as decoded from JSON.
 func number(v any) (float64, bool) {
-	switch v := v.(type) {
-	case json.Number:
-		f, err := v.Float64()
-		return f, err == nil
-	case float64:
-		return v, true
-	case int:
-		return float64(v), true
-	}
-	return 0, false
+	text, _ := v.(json.Number)
+	n, err := text.Float64()
+	return n, err == nil
 }
 
 // texts reads a text or a list of texts.
@@ -139,9 +129,9 @@ func texts(v any) []string {
 	if s, ok := v.(string); ok {
 		return []string{s}
 	}
-	all, _ := list(v)
+	list, _ := v.([]any)
 	var found []string
-	for _, one := range all {
+	for _, one := range list {
 		if s, ok := one.(string); ok {
 			found = append(found, s)
 		}
@@ -149,25 +139,8 @@ func texts(v any) []string {
 	return found
 }
 
-// list reads a list, as decoded from JSON or as written in Go.
-func list(v any) ([]any, bool) {
-	switch v := v.(type) {
-	case []any:
-		return v, true
-	case []string:
-		all := make([]any, len(v))
-		for i := range v {
-			all[i] = v[i]
-		}
-		return all, true
-	}
-	return nil, false
-}
-
-func contains(allowed []any, value any) bool {
-	n, isNumber := number(value)
-	return slices.ContainsFunc(allowed, func(one any) bool {
-		m, ok := number(one)
-		return ok && isNumber && m == n || reflect.DeepEqual(one, value)
-	})
+func equal(a, b any) bool {
+	m, isNumber := number(a)
+	n, ok := number(b)
+	return isNumber && ok && m == n || reflect.DeepEqual(a, b)
 }
