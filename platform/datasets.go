@@ -25,6 +25,7 @@ func serveDatasets() {
 	datasets.refs = []ref{{"company", companies, leave}, {"project", projects, cascade},
 		{"mission", missions, cascade}, {"flight", flights, leave}}
 	datasets.rules = map[string]rule{"type": oneOf(datasetTypes...), "source": object(nil), "ingestion": object(nil)}
+	datasets.defaults = store.Doc{"categories": []any{}, "properties": store.Doc{}, "hidden": false, "published": false}
 	datasets.complete = completeDataset
 	serve("datasets", datasets, map[string]endpoint{
 		"add-dataset-categories":    do(datasets.changing(addCategories)),
@@ -49,12 +50,6 @@ func completeDataset(r *Request, given, doc store.Doc) {
 	r.setOwners(doc)
 	r.needCollections(components, store.Text(doc, "company"))
 	doc["components"] = components
-	defaults := store.Doc{"categories": []any{}, "properties": store.Doc{}, "hidden": false, "published": false}
-	for key, value := range defaults {
-		if doc[key] == nil {
-			doc[key] = value
-		}
-	}
 	if store.Lookup(doc, "source.name") == nil {
 		store.Set(doc, "source.name", "data-manager")
 	}

@@ -20,7 +20,7 @@ var (
 
 func serveFeatures() {
 	features.refs = []ref{{"company", companies, leave}, {"collection", collections, cascade}, {"attachments", datasets, leave}}
-	features.defaults = store.Doc{"attachments": []any{}}
+	features.defaults = store.Doc{"attachments": []any{}, "properties": store.Doc{}}
 	features.complete = completeFeature
 	serve("features", features, map[string]endpoint{
 		"delete-feature-permanently":  do(removePermanently(features)),
@@ -35,12 +35,8 @@ func serveFeatures() {
 
 	collections.refs = []ref{{"company", companies, leave}}
 	collections.ignored = []string{"features"}
-	collections.complete = func(r *Request, given, doc store.Doc) {
-		if doc["properties"] == nil {
-			doc["properties"] = store.Doc{}
-		}
-		owned(r, given, doc)
-	}
+	collections.defaults = store.Doc{"properties": store.Doc{}}
+	collections.complete = owned
 	collections.make, collections.show = makeCollection, withFeatures
 	serve("collections", collections, map[string]endpoint{
 		"delete-collection-permanently":  do(removePermanently(collections)),
@@ -52,9 +48,6 @@ func serveFeatures() {
 // completeFeature gives a feature the company of its collection, which is the
 // one given if any is.
 func completeFeature(r *Request, given, doc store.Doc) {
-	if doc["properties"] == nil {
-		doc["properties"] = store.Doc{}
-	}
 	doc["attachments"] = union(nil, textsOf(doc["attachments"]))
 	if id := store.Text(doc, "collection"); id != "" {
 		collection := r.get(collections, id)
