@@ -1,8 +1,6 @@
 package client
 
 import (
-	"time"
-
 	"transect/client/declare"
 	"transect/client/fault"
 	"transect/client/schema"
@@ -151,23 +149,9 @@ type (
 
 // Validate refuses a period that ends before it starts.
 func (in DateRange) Validate() error {
-	start, end := moment(in.StartDate), moment(in.EndDate)
+	start, end := in.StartDate.Time(), in.EndDate.Time()
 	if !start.IsZero() && !end.IsZero() && end.Before(start) {
 		return fault.Of(&fault.ParameterError{}, "end_date %s is before start_date %s", in.EndDate, in.StartDate)
 	}
 	return nil
-}
-
-// dateForms are the texts a date may be given as, by what they end in.
-var dateForms = []string{time.DateOnly, time.RFC3339, "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05",
-	"2006-01-02T15:04Z07:00", "2006-01-02T15:04Z0700", "2006-01-02T15:04"}
-
-// moment reads a date; without a zone it is taken as UTC.
-func moment(d Date) time.Time {
-	for _, form := range dateForms {
-		if t, err := time.Parse(form, string(d)); err == nil {
-			return t
-		}
-	}
-	return time.Time{}
 }

@@ -22,6 +22,7 @@ import (
 	"sync"
 	"time"
 
+	"transect/client/schema"
 	"transect/platform/blob"
 	"transect/platform/store"
 )
@@ -164,4 +165,4 @@ func (p *Platform) Close() error {
 }
 
 // date formats a time as in documents.
-func date(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+func date(t time.Time) string { return t.UTC().Format(schema.DateForm) }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"transect/client/geojson"
+	"transect/client/schema"
 	"transect/client/semrange"
 	"transect/platform/store"
 )
@@ -170,26 +171,13 @@ func versionRange(key string, v any) {
 	}
 }
 
-// dateForms are the forms in which a date may be given; it is in UTC where it
-// names no zone.
-var dateForms = []string{time.RFC3339Nano, "2006-01-02T15:04:05.999", "2006-01-02",
-	"2006-01-02T15:04:05Z0700", "2006-01-02T15:04Z07:00", "2006-01-02T15:04Z0700", "2006-01-02T15:04"}
-
-func parseDate(v any) (time.Time, bool) {
-	text, _ := v.(string)
-	for _, form := range dateForms {
-		if t, err := time.Parse(form, text); err == nil {
-			return t, true
-		}
-	}
-	return time.Time{}, false
-}
+// timeOf reads a date of a document; zero when there is none.
+func timeOf(doc store.Doc, key string) time.Time { return schema.Date(store.Text(doc, key)).Time() }
 
 // checkPeriod refuses an end_date before the start_date.
 func checkPeriod(doc store.Doc) {
-	start, started := parseDate(doc["start_date"])
-	end, ended := parseDate(doc["end_date"])
-	if started && ended && end.Before(start) {
+	start, end := timeOf(doc, "start_date"), timeOf(doc, "end_date")
+	if !start.IsZero() && !end.IsZero() && end.Before(start) {
 		panic(wrong("end_date", "%s is before start_date %s", doc["end_date"], doc["start_date"]))
 	}
 }
@@ -197,7 +185,7 @@ func checkPeriod(doc store.Doc) {
 // setDates writes dates of a document in the platform's own form.
 func setDates(doc store.Doc, keys ...string) {
 	for _, key := range keys {
-		if t, ok := parseDate(doc[key]); ok {
+		if t := timeOf(doc, key); !t.IsZero() {
 			doc[key] = date(t)
 		}
 	}

@@ -167,6 +167,20 @@ func toDate(v any) (any, error) {
 	return text, nil
 }
 
+// dateForms are the texts a date may be given as, by what they end in.
+var dateForms = []string{time.DateOnly, time.RFC3339, "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05",
+	"2006-01-02T15:04Z07:00", "2006-01-02T15:04Z0700", "2006-01-02T15:04"}
+
+// Time reads a date; without a zone it is taken as UTC. It is zero for another text.
+func (d Date) Time() time.Time {
+	for _, form := range dateForms {
+		if t, err := time.Parse(form, string(d)); err == nil {
+			return t
+		}
+	}
+	return time.Time{}
+}
+
 func toNumber(v any) (any, error) {
 	switch v := v.(type) {
 	case int:
