@@ -196,6 +196,6 @@ func (r *Request) report(estimation, product store.Doc, deliverable string, prop
 
 // exportReportEntries answers with all the entries that pass a filter.
 func exportReportEntries(r *Request) any {
-	page := must(r.Search(reportEntries.plural, store.Query{Filter: r.object("filter"), Limit: -1, NoTotal: true}))
+	page := must(r.Search(reportEntries.plural, store.Query{Filter: r.object("filter")}))
 	return store.Doc{"results": page.Results}
 }

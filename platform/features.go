@@ -132,7 +132,7 @@ func withFeatures(r *Request, doc store.Doc) store.Doc {
 	doc = maps.Clone(doc)
 	ids := []any{}
 	for _, feature := range must(r.All(features.plural, store.Query{
-		Filter: store.Doc{"collection": doc["_id"]}, Limit: -1, NoTotal: true, Fields: store.Projection{Include: []string{}},
+		Filter: store.Doc{"collection": doc["_id"]}, Fields: store.Projection{Include: []string{}},
 	})) {
 		ids = append(ids, feature["_id"])
 	}
@@ -157,7 +157,7 @@ func exportCollection(w http.ResponseWriter, r *Request) {
 			last = store.Text(docs[len(docs)-1], "_id")
 		}
 		docs = must(r.All(features.plural, store.Query{
-			Filter: store.Doc{"collection": id, "_id": store.Doc{"$gt": last}}, Limit: exportPage, NoTotal: true,
+			Filter: store.Doc{"collection": id, "_id": store.Doc{"$gt": last}}, Limit: exportPage,
 		}))
 	}
 	r.read(func() {

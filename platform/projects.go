@@ -86,7 +86,7 @@ func computeBox(r *Request, doc store.Doc) {
 // around is the rectangle around the geometries under some keys of documents.
 func (r *Request) around(t *resource, filter store.Doc, keys ...string) orb.Bound {
 	bound := orb.Bound{Min: orb.Point{1, 1}, Max: orb.Point{-1, -1}} // an empty one
-	query := store.Query{Filter: filter, Limit: -1, NoTotal: true, Fields: store.Projection{Include: keys}}
+	query := store.Query{Filter: filter, Fields: store.Projection{Include: keys}}
 	for _, doc := range must(r.Search(t.plural, query)).Results {
 		for _, key := range keys {
 			bound = extended(bound, gjson.GetBytes(doc, key))

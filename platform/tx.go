@@ -95,12 +95,12 @@ func (t tx) load(of *resource, id string) store.Doc { return must(t.Get(of.plura
 
 // all returns every document that passes a filter.
 func (t tx) all(of *resource, filter store.Doc) []store.Doc {
-	return must(t.All(of.plural, store.Query{Filter: filter, Limit: -1, NoTotal: true}))
+	return must(t.All(of.plural, store.Query{Filter: filter}))
 }
 
 // first returns the first document that passes a filter, or nil.
 func (t tx) first(of *resource, filter store.Doc) store.Doc {
-	for _, doc := range must(t.All(of.plural, store.Query{Filter: filter, Limit: 1, NoTotal: true})) {
+	for _, doc := range must(t.All(of.plural, store.Query{Filter: filter, Limit: 1})) {
 		return doc
 	}
 	return nil

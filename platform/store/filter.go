@@ -25,22 +25,28 @@ var Operators = []string{
 // maxDepth bounds how deep $and and $or may be nested, and the parts of a key.
 const maxDepth = 16
 
-// condition is a compiled filter.
+// condition is a filter being compiled.
 type condition struct {
-	sql  string
-	args []any
-	keys map[string]bool // the keys it speaks of
+	args    []any
+	deleted bool // it speaks of deletion_date
 }
 
-func (c *condition) mentions(key string) bool { return c.keys[key] }
-
-// compile turns a filter into SQL. No text of the filter ever becomes part of
-// the SQL itself; all of it is bound as arguments.
-func compile(filter Doc) (*condition, error) {
-	c := &condition{keys: map[string]bool{}}
-	var err error
-	c.sql, err = c.object(filter, "filter", 0)
-	return c, err
+// compile turns a filter into SQL. Deleted documents are left out unless it
+// speaks of deletion_date. No text of the filter ever becomes part of the SQL
+// itself; all of it is bound as arguments.
+func compile(collection string, filter Doc) (sql string, args []any, err error) {
+	c := &condition{args: []any{collection}}
+	if sql, err = c.object(filter, "filter", 0); err != nil {
+		return "", nil, err
+	}
+	condition := "collection = ?"
+	if !c.deleted {
+		condition += " AND deletion_date IS NULL"
+	}
+	if sql != "" {
+		condition += " AND " + sql
+	}
+	return condition, c.args, nil
 }
 
 // object compiles one level: all its entries must hold.
@@ -101,7 +107,7 @@ func (c *condition) list(value any, operator, at string, depth int) (string, err
 
 // key compiles what is asked of one key: a plain value, or operators.
 func (c *condition) key(key string, value any, at string) (string, error) {
-	c.keys[key] = true
+	c.deleted = c.deleted || key == "deletion_date"
 	if _, err := jsonPath(key); err != nil {
 		err.(*QueryError).Key = at
 		return "", err

@@ -1,7 +1,9 @@
 package store
 
 import (
+	"cmp"
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -9,11 +11,9 @@ import (
 type Query struct {
 	Filter Doc
 	Sort   []SortKey // by _id when empty; _id always decides between equals
-	Limit  int       // below zero: no limit
+	Limit  int       // none when 0
 	Offset int
 	Fields Projection
-	// NoTotal leaves the number of matches uncounted.
-	NoTotal bool
 }
 
 // SortKey is one key to order by.
@@ -28,55 +28,64 @@ type Page struct {
 	Total   int               `json:"total"` // matches on all pages
 }
 
-// Search returns the documents of one page. Deleted documents are left out
-// unless the filter speaks of deletion_date.
-func (tx *Tx) Search(collection string, q Query) (Page, error) {
-	where, err := compile(q.Filter)
+// Search returns the documents of one page.
+func (tx *Tx) Search(collection string, q Query) (page Page, err error) {
+	condition, args, err := compile(collection, q.Filter)
 	if err != nil {
-		return Page{}, err
+		return page, err
 	}
-	condition := "collection = ?"
-	args := []any{collection}
-	if !where.mentions("deletion_date") {
-		condition += " AND deletion_date IS NULL"
-	}
-	if where.sql != "" {
-		condition += " AND " + where.sql
-		args = append(args, where.args...)
-	}
-	order, orderArgs, err := orderBy(q.Sort)
-	if err != nil {
-		return Page{}, err
-	}
-	page := Page{Results: []json.RawMessage{}}
-	rows, err := tx.Query("SELECT body FROM docs WHERE "+condition+" ORDER BY "+order+" LIMIT ? OFFSET ?",
-		append(append(args[:len(args):len(args)], orderArgs...), q.Limit, q.Offset)...)
-	if err != nil {
-		return Page{}, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var body []byte
-		if err := rows.Scan(&body); err != nil {
-			return Page{}, err
-		}
-		chosen, err := q.Fields.applyTo(body)
-		if err != nil {
-			return Page{}, err
-		}
-		page.Results = append(page.Results, chosen)
-	}
-	if err := rows.Err(); err != nil {
-		return Page{}, err
+	if page.Results, err = tx.find(condition, args, q); err != nil {
+		return page, err
 	}
 	// A page that is not full is the last one, so there is nothing to count.
 	n := len(page.Results)
-	if q.NoTotal || q.Limit < 0 || n < q.Limit && (n > 0 || q.Offset == 0) {
+	if q.Limit == 0 || n < q.Limit && (n > 0 || q.Offset == 0) {
 		page.Total = q.Offset + n
 		return page, nil
 	}
 	err = tx.tx.QueryRowContext(tx.ctx, "SELECT count(*) FROM docs WHERE "+condition, args...).Scan(&page.Total)
 	return page, err
+}
+
+// All returns the documents that a query finds.
+func (tx *Tx) All(collection string, q Query) ([]Doc, error) {
+	condition, args, err := compile(collection, q.Filter)
+	if err != nil {
+		return nil, err
+	}
+	results, err := tx.find(condition, args, q)
+	docs := make([]Doc, len(results))
+	for i := 0; err == nil && i < len(docs); i++ {
+		docs[i], err = read(results[i])
+	}
+	return docs, err
+}
+
+// find returns the bodies of the documents that meet a condition.
+func (tx *Tx) find(condition string, args []any, q Query) ([]json.RawMessage, error) {
+	order, orderArgs, err := orderBy(q.Sort)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := tx.Query("SELECT body FROM docs WHERE "+condition+" ORDER BY "+order+" LIMIT ? OFFSET ?",
+		slices.Concat(args, orderArgs, []any{cmp.Or(q.Limit, -1), q.Offset})...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	results := []json.RawMessage{}
+	for rows.Next() {
+		var body []byte
+		if err := rows.Scan(&body); err != nil {
+			return nil, err
+		}
+		chosen, err := q.Fields.applyTo(body)
+		if err != nil {
+			return nil, err
+		}
+		results = append(results, chosen)
+	}
+	return results, rows.Err()
 }
 
 // orderBy turns sort keys into SQL.

@@ -122,18 +122,3 @@ func (tx *Tx) Get(collection, id string) (Doc, error) {
 	}
 	return read(body)
 }
-
-// All returns the documents that a query finds.
-func (tx *Tx) All(collection string, q Query) ([]Doc, error) {
-	page, err := tx.Search(collection, q)
-	if err != nil {
-		return nil, err
-	}
-	docs := make([]Doc, len(page.Results))
-	for i, raw := range page.Results {
-		if docs[i], err = read(raw); err != nil {
-			return nil, err
-		}
-	}
-	return docs, nil
-}

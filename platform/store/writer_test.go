@@ -62,7 +62,7 @@ func TestConcurrentChanges(t *testing.T) {
 	wait.Wait()
 	var docs []Doc
 	if err := s.Read(t.Context(), func(tx *Tx) (err error) {
-		docs, err = tx.All("things", Query{Limit: -1})
+		docs, err = tx.All("things", Query{})
 		return err
 	}); err != nil {
 		t.Fatal(err)
