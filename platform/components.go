@@ -1,7 +1,6 @@
 package platform
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"net/http"
@@ -52,9 +51,7 @@ func newComponents(kind string, v any) []any {
 		}
 		components[i] = component
 	}
-	if problem := checkComponents(kind, names); problem != "" {
-		panic(wrong("components", "%s", problem))
-	}
+	checkComponents(kind, names)
 	return components
 }
 
@@ -77,25 +74,19 @@ func (r *Request) needCollections(components []any, company string) {
 	}
 }
 
-// checkComponents returns what is wrong with the components of a dataset type, or "".
-func checkComponents(kind string, names []string) string {
-	switch kind {
-	case "file":
-		return ""
-	case "vector":
-		if slices.Equal(names, []string{"archive"}) || slices.Equal(names, []string{"collection"}) {
-			return ""
-		}
+// checkComponents refuses components that a dataset type does not have.
+func checkComponents(kind string, names []string) {
+	if kind == "file" || kind == "vector" && (slices.Equal(names, []string{"archive"}) || slices.Equal(names, []string{"collection"})) {
+		return
 	}
 	if !slices.Contains(names, kind) {
-		return "a dataset of type " + kind + " needs a component " + kind
+		panic(wrong("components", "a dataset of type %s needs a component %s", kind, kind))
 	}
 	for _, name := range names {
 		if name != kind && !slices.Contains(optionalParts[kind], unnumbered(name)) {
-			return "a dataset of type " + kind + " has no component " + name
+			panic(wrong("components", "a dataset of type %s has no component %s", kind, name))
 		}
 	}
-	return ""
 }
 
 // unnumbered removes the number from "texture_0".
@@ -112,59 +103,40 @@ func unnumbered(name string) string {
 func (r *Request) componentOf(dataset, name string) (doc, c store.Doc) {
 	doc = r.get(datasets, dataset)
 	for _, v := range listOf(doc, "components") {
-		if c := v.(map[string]any); c["collection"] != nil && c["name"] == any(name) {
+		switch c := v.(map[string]any); {
+		case c["name"] != any(name):
+		case c["collection"] != nil:
 			panic(invalid("component: %q is a collection of features and has no file", name))
-		} else if c["name"] == any(name) {
+		default:
 			return doc, c
 		}
 	}
 	panic(fail(http.StatusNotFound, "ResourceNotFound", "dataset %s has no component %q", dataset, name))
 }
 
-// signatures are the first bytes of the files of a dataset type.
-var signatures = map[string][][]byte{
-	"raster": {[]byte("II*\x00"), []byte("MM\x00*"), []byte("II+\x00"), []byte("MM\x00+")},
-	"pcl":    {[]byte("LASF")},
+// signatures are the first bytes of files, by their extension.
+var signatures = map[string][]string{
+	".tif": tiffSignatures, ".tiff": tiffSignatures, ".las": {"LASF"}, ".laz": {"LASF"}, ".zip": {"PK"},
 }
 
-// sniff checks, by the first bytes, that a file has the format of its extension
-// or of the dataset's type. Unknown formats pass.
-func sniff(doc store.Doc, index int, s stored, f io.Reader) error {
-	if doc["type"] == any("file") {
-		return nil
+var tiffSignatures = []string{"II*\x00", "MM\x00*", "II+\x00", "MM\x00+"}
+
+// sniff checks that a file has the format of its extension. Others pass.
+func sniff(s stored, f io.Reader) error {
+	extension := strings.ToLower(filepath.Ext(s.filename))
+	if extension == ".json" || extension == ".geojson" {
+		return checkJSON(s, f)
 	}
-	head := make([]byte, 512)
+	head := make([]byte, 4)
 	n, err := io.ReadFull(f, head)
 	if err != nil && err != io.ErrUnexpectedEOF {
 		return err
 	}
-	head = head[:n]
-	extension := strings.ToLower(filepath.Ext(s.filename))
-	kind, _ := doc["type"].(string)
-	switch extension {
-	case ".tif", ".tiff":
-		kind = "raster"
-	case ".las", ".laz":
-		kind = "pcl"
-	case ".zip":
-		if !bytes.HasPrefix(head, []byte("PK")) {
-			return fmt.Errorf("%s is not a ZIP archive", s.filename)
-		}
-		return nil
-	case ".json", ".geojson":
-		return checkJSON(s, io.MultiReader(bytes.NewReader(head), f))
-	default:
-		return nil
+	expected, known := signatures[extension]
+	if known && !slices.ContainsFunc(expected, func(first string) bool { return strings.HasPrefix(string(head[:n]), first) }) {
+		return fmt.Errorf("%s is not a valid %s file: its first bytes are wrong", s.filename, extension[1:])
 	}
-	if index > 0 {
-		return nil
-	}
-	for _, signature := range signatures[kind] {
-		if bytes.HasPrefix(head, signature) {
-			return nil
-		}
-	}
-	return fmt.Errorf("%s is not a valid %s file: its first bytes are wrong", s.filename, kind)
+	return nil
 }
 
 // checkJSON reads JSON texts to their end.

@@ -79,8 +79,11 @@ func (p *Platform) inspectFile(found, doc store.Doc, index int, s stored) error 
 		return err
 	}
 	defer f.Close()
-	if doc["type"] != any("image") {
-		return sniff(doc, index, s, f)
+	switch kind := store.Text(doc, "type"); {
+	case kind == "file", kind != "image" && index > 0:
+		return nil
+	case kind != "image":
+		return sniff(s, f)
 	}
 	photo, err := imagery.ReadFrom(f, s.size)
 	if err == nil {

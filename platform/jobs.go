@@ -33,7 +33,7 @@ const (
 	// maxAttempts is how often a job is begun before it fails: one that takes its
 	// process down must not do so forever.
 	maxAttempts = 10
-	retryDelay  = 3 * time.Second        // before a job that failed is begun again
+	retryDelay  = 3 * time.Second        // after a failure
 	pollDelay   = 200 * time.Millisecond // between two checks for jobs of other processes
 )
 
@@ -84,16 +84,18 @@ func (w *workers) loop() {
 	var jobs sync.WaitGroup
 	defer jobs.Wait()
 	for closing := w.p.closing; closing.Err() == nil; {
+		delay := pollDelay
 		locked, err := lock.TryLock()
 		if locked {
 			err = w.schedule(&jobs)
 		}
 		if err != nil && closing.Err() == nil {
 			w.p.log.Error("cannot schedule jobs", "error", err)
+			delay = retryDelay
 		}
 		select {
 		case <-w.wakeup:
-		case <-time.After(pollDelay):
+		case <-time.After(delay):
 		case <-closing.Done():
 		}
 	}
