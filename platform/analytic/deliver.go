@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"transect/client/imagery"
@@ -23,63 +25,50 @@ func (e edition) deliver(o *Order, frames []frame) ([]Deliverable, error) {
 	whole := area(imagery.Footprint(photos))
 	summary := map[string]any{"images": len(frames)}
 	made := []Deliverable{{Name: e.inventory, Title: "Flight inventory", Type: "file", Geometry: whole, Properties: summary, Files: inventory}}
-
-	footprints, err := collection(footprintsOf(frames))
-	if err != nil {
-		return nil, err
-	}
-	made = append(made, Deliverable{Name: "footprints", Title: "Flight footprints", Type: "vector", Geometry: whole, Properties: summary,
-		Files: []File{{Component: "vector", Filename: "footprints.geojson", Content: footprints}}})
+	vectors := map[string][]feature{"footprints": footprintsOf(frames)}
 	if e.track && o.Wanted("track") {
-		track, err := collection(trackOf(frames))
+		vectors["track"] = trackOf(frames)
+	}
+	for _, name := range slices.Sorted(maps.Keys(vectors)) {
+		text, err := json.Marshal(map[string]any{"type": "FeatureCollection", "features": vectors[name]})
 		if err != nil {
 			return nil, err
 		}
-		made = append(made, Deliverable{Name: "track", Title: "Flight track", Type: "vector", Geometry: whole, Properties: summary,
-			Files: []File{{Component: "vector", Filename: "track.geojson", Content: track}}})
+		made = append(made, Deliverable{Name: name, Title: "Flight " + name, Type: "vector", Geometry: whole, Properties: summary,
+			Files: []File{{Component: "vector", Filename: name + ".geojson", Content: text}}})
 	}
 	return made, nil
 }
 
-// column is one column of the inventory.
-type column struct {
+// cell is one value of the inventory, nil when unknown.
+type cell struct {
 	name  string
-	value func(frame) any // nil when unknown
+	value any
 }
 
-// columns of the inventory. Altitudes are in metres, angles in degrees.
-func (e edition) columns() []column {
+// cells of an image in the inventory. Altitudes are in metres, angles in degrees.
+func (e edition) cells(f frame) []cell {
+	p := f.photo
 	altitude := "altitude"
 	if e.metric {
 		altitude = "altitude_m"
 	}
-	list := []column{
-		{"dataset", func(f frame) any { return f.Dataset }},
-		{"name", func(f frame) any { return f.Name }},
-		{"filename", func(f frame) any { return f.Filename }},
-		{"size", func(f frame) any { return f.Size }},
-		{"checksum", func(f frame) any { return f.Checksum }},
-		{"width", func(f frame) any { return known(f.photo.Width) }},
-		{"height", func(f frame) any { return known(f.photo.Height) }},
-		{"latitude", func(f frame) any { return positioned(f, f.photo.Latitude) }},
-		{"longitude", func(f frame) any { return positioned(f, f.photo.Longitude) }},
-		{altitude, func(f frame) any { return optional(f.photo.Altitude) }},
-		{"acquisition_date", func(f frame) any {
-			if f.photo.Acquired.IsZero() {
-				return nil
-			}
-			return f.photo.Acquired.UTC().Format("2006-01-02T15:04:05.000Z")
-		}},
-		{"make", func(f frame) any { return known(f.photo.Make) }},
-		{"model", func(f frame) any { return known(f.photo.Model) }},
+	var latitude, longitude, acquired any
+	if p.HasPosition {
+		latitude, longitude = p.Latitude, p.Longitude
+	}
+	if !p.Acquired.IsZero() {
+		acquired = p.Acquired.UTC().Format("2006-01-02T15:04:05.000Z")
+	}
+	list := []cell{
+		{"dataset", f.Dataset}, {"name", f.Name}, {"filename", f.Filename}, {"size", f.Size}, {"checksum", f.Checksum},
+		{"width", known(p.Width)}, {"height", known(p.Height)}, {"latitude", latitude}, {"longitude", longitude},
+		{altitude, optional(p.Altitude)}, {"acquisition_date", acquired}, {"make", known(p.Make)}, {"model", known(p.Model)},
 	}
 	if e.track {
-		list = append(list,
-			column{"yaw", func(f frame) any { return optional(f.photo.Yaw) }},
-			column{"pitch", func(f frame) any { return optional(f.photo.Pitch) }},
-			column{"roll", func(f frame) any { return optional(f.photo.Roll) }})
+		list = append(list, cell{"yaw", optional(p.Yaw)}, cell{"pitch", optional(p.Pitch)}, cell{"roll", optional(p.Roll)})
 	}
-	return append(list, column{"problem", func(f frame) any { return known(f.problem) }})
+	return append(list, cell{"problem", known(f.problem)})
 }
 
 func known[T comparable](v T) any {
@@ -97,46 +86,35 @@ func optional(v *float64) any {
 	return *v
 }
 
-func positioned(f frame, v float64) any {
-	if !f.photo.HasPosition {
-		return nil
-	}
-	return v
-}
-
 // inventoryFiles writes the inventory as JSON and as CSV.
 func (e edition) inventoryFiles(frames []frame) ([]File, error) {
-	columns := e.columns()
-	header := make([]string, len(columns))
-	for i, c := range columns {
-		header[i] = c.name
-	}
 	var table bytes.Buffer
 	w := csv.NewWriter(&table)
-	if err := w.Write(header); err != nil {
-		return nil, err
+	var header []string
+	for _, c := range e.cells(frame{}) {
+		header = append(header, c.name)
 	}
+	w.Write(header)
 	list := make([]map[string]any, len(frames))
 	for i, f := range frames {
 		list[i] = map[string]any{}
-		row := make([]string, len(columns))
-		for j, c := range columns {
-			value := c.value(f)
-			list[i][c.name] = value
-			if value != nil {
-				row[j] = fmt.Sprint(value)
+		var row []string
+		for _, c := range e.cells(f) {
+			list[i][c.name] = c.value
+			text := ""
+			if c.value != nil {
+				text = fmt.Sprint(c.value)
 			}
+			row = append(row, text)
 		}
-		if err := w.Write(row); err != nil {
-			return nil, err
-		}
+		w.Write(row)
 	}
 	w.Flush()
 	text, err := json.MarshalIndent(map[string]any{"version": e.version, "images": list}, "", "  ")
 	return []File{
 		{Component: "json", Filename: e.inventory + ".json", Content: append(text, '\n')},
 		{Component: "csv", Filename: e.inventory + ".csv", Content: table.Bytes()},
-	}, err
+	}, errors.Join(err, w.Error())
 }
 
 // feature is a GeoJSON feature (RFC 7946).
@@ -148,7 +126,7 @@ type feature struct {
 
 // footprintsOf returns the ground that each image covers.
 func footprintsOf(frames []frame) []feature {
-	var features []feature
+	features := []feature{}
 	for _, f := range frames {
 		if ground := area(imagery.Footprint([]imagery.Photo{f.photo})); ground != nil {
 			features = append(features, feature{"Feature", ground,
@@ -160,27 +138,20 @@ func footprintsOf(frames []frame) []feature {
 
 // trackOf returns the line through the positions, in the order of time.
 func trackOf(frames []frame) []feature {
-	placed := slices.DeleteFunc(slices.Clone(frames), func(f frame) bool { return !f.photo.HasPosition })
-	slices.SortStableFunc(placed, func(a, b frame) int { return a.photo.Acquired.Compare(b.photo.Acquired) })
-	if len(placed) < 2 {
-		return nil
+	positioned := slices.DeleteFunc(slices.Clone(frames), func(f frame) bool { return !f.photo.HasPosition })
+	slices.SortStableFunc(positioned, func(a, b frame) int { return a.photo.Acquired.Compare(b.photo.Acquired) })
+	if len(positioned) < 2 {
+		return []feature{}
 	}
-	line := make([][2]float64, len(placed))
-	for i, f := range placed {
+	line := make([][2]float64, len(positioned))
+	for i, f := range positioned {
 		line[i] = [2]float64{f.photo.Longitude, f.photo.Latitude}
 	}
-	properties := map[string]any{"images": len(placed)}
-	if first := placed[0].photo.Acquired; !first.IsZero() {
-		properties["duration_s"] = placed[len(placed)-1].photo.Acquired.Sub(first).Seconds()
+	properties := map[string]any{"images": len(positioned)}
+	if first := positioned[0].photo.Acquired; !first.IsZero() {
+		properties["duration_s"] = positioned[len(positioned)-1].photo.Acquired.Sub(first).Seconds()
 	}
 	return []feature{{"Feature", map[string]any{"type": "LineString", "coordinates": line}, properties}}
-}
-
-func collection(features []feature) ([]byte, error) {
-	if features == nil {
-		features = []feature{} // an empty list, not null
-	}
-	return json.Marshal(map[string]any{"type": "FeatureCollection", "features": features})
 }
 
 // area returns a ring as a GeoJSON geometry, or nil when there is none.
