@@ -12,12 +12,17 @@
 // Policy.Permit and Sandbox.Open.
 package sandbox
 
+import "sync"
+
 // Sandbox gives a script access to files and the environment.
 type Sandbox struct {
 	permit  func(a Access, what string) error // nil: unrestricted
 	sending func(n int64) error               // nil: no limit
 	maxFile int                               // longest file ReadFile returns, in bytes
-	env     environment
+
+	env      func(name string) (string, bool) // of the process
+	mu       sync.RWMutex
+	addedEnv map[string]string // for this interpreter
 }
 
 // Options of a Sandbox. Nil functions restrict nothing.
@@ -30,5 +35,43 @@ type Options struct {
 
 // Open makes the sandbox of an interpreter.
 func Open(o Options) *Sandbox {
-	return &Sandbox{permit: o.Permit, sending: o.Sending, maxFile: o.MaxFile, env: environment{base: o.Env}}
+	return &Sandbox{permit: o.Permit, sending: o.Sending, maxFile: o.MaxFile, env: o.Env, addedEnv: map[string]string{}}
+}
+
+// Getenv looks up a variable without a permission check.
+func (s *Sandbox) Getenv(name string) (string, bool) {
+	if v, ok := s.env(name); ok {
+		return v, true
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	v, ok := s.addedEnv[name]
+	return v, ok
+}
+
+// Env reads an environment variable for the script.
+func (s *Sandbox) Env(name string) (string, bool, error) {
+	if err := s.Permit(Env, name); err != nil {
+		return "", false, err
+	}
+	value, ok := s.Getenv(name)
+	return value, ok, nil
+}
+
+// HostEnv returns the environment that decides about the host: proxies, the
+// state folder. Variables added by a restricted script are not in it.
+func (s *Sandbox) HostEnv() func(name string) (string, bool) {
+	if s.Restricted() {
+		return s.env
+	}
+	return s.Getenv
+}
+
+// AddEnv adds a variable unless it is already set.
+func (s *Sandbox) AddEnv(name, value string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, set := s.addedEnv[name]; !set {
+		s.addedEnv[name] = value
+	}
 }
