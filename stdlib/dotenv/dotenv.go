@@ -1,5 +1,6 @@
 // Package dotenv reads .env files: NAME=value lines, as a shell has them, but
-// without anything being replaced in the values.
+// without anything being replaced in the values. It is written by hand because
+// godotenv expands $ and quotes values, perhaps secrets, in its errors.
 package dotenv
 
 import "strings"
