@@ -69,7 +69,8 @@ func New(o Options) *Client {
 	if file, ok := o.Env("SSL_CERT_FILE"); ok && file != "" && o.Roots == nil {
 		c.Roots, c.broken = LoadRoots(file, os.ReadFile)
 	}
-	c.core, _ = httpcore.New(httpcore.Options{Env: o.Env, Roots: c.Roots, HTTP2: true, Connections: 16, // no proxy of its own: cannot fail
+	// It cannot fail: there is no proxy of its own.
+	c.core, _ = httpcore.New(httpcore.Options{Env: o.Env, Roots: c.Roots, HTTP2: true, Connections: 16,
 		Reach: o.Permit, Sending: o.Sending})
 	return c
 }
