@@ -2,6 +2,8 @@ package lint
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
@@ -52,6 +54,9 @@ func (w *walk) call(e *ast.FuncCallExpr) fact {
 	return w.check(callee, args, w.positions[e])
 }
 
+// at is the position of an expression, or the start of its line.
+func (w *walk) at(e ast.Expr) position { return w.positionOf(e, w.tokens.line(e.Line())) }
+
 // positionOf is the position of an expression, or a default.
 func (w *walk) positionOf(e ast.Expr, otherwise position) position {
 	if at, ok := w.positions[e]; ok {
@@ -82,11 +87,10 @@ func (w *walk) method(receiver fact, name string, at position) fact {
 	if f, known := w.methodOf(receiver, name, at); known {
 		return f
 	}
-	if receiver.manager == nil && receiver.module == nil && !receiver.sdk && receiver.library == "" {
-		return fact{}
+	if receiver.isModule() {
+		w.report(at, WrongCall, fmt.Sprintf("%s:%s is called with a colon", receiver.name, name),
+			fmt.Sprintf("write %s.%s(…)", receiver.name, name))
 	}
-	w.report(at, WrongCall, fmt.Sprintf("%s:%s is called with a colon", receiver.name, name),
-		fmt.Sprintf("write %s.%s(…)", receiver.name, name))
 	return fact{}
 }
 
@@ -167,7 +171,7 @@ func (w *walk) param(called string, p module.Param, a argument, what string) {
 func (w *walk) options(called string, params []module.Param, a argument) {
 	given, complete := w.fields(a.table)
 	seen := map[string]bool{}
-	for _, name := range inOrder(given) {
+	for _, name := range slices.Sorted(maps.Keys(given)) {
 		p := schema.Find(params, name)
 		if p == nil {
 			names := schema.Names(params)
@@ -186,28 +190,19 @@ func (w *walk) options(called string, params []module.Param, a argument) {
 
 // sample is a value of the known type.
 func sample(f fact) lua.LValue {
-	switch {
-	case f.constant != nil:
+	if f.constant != nil {
 		return f.constant
-	case f.kind == "table":
-		return &lua.LTable{}
-	case f.kind == "function":
-		return &lua.LFunction{}
-	case f.kind == "boolean":
-		return lua.LTrue
-	case f.kind == "number":
-		return lua.LNumber(1)
-	case f.kind == "string":
-		return lua.LString("a")
 	}
-	return lua.LNil
+	return map[string]lua.LValue{"table": &lua.LTable{}, "function": &lua.LFunction{}, "boolean": lua.LTrue,
+		"number": lua.LNumber(1), "string": lua.LString("a"), "nil": lua.LNil}[f.kind]
 }
 
+// shown describes a value of a known type.
 func shown(f fact) string {
-	if f.constant == nil {
-		return "a " + f.kind
-	}
-	if f.kind == "string" {
+	switch {
+	case f.constant == nil:
+		return f.article()
+	case f.kind == "string":
 		return fmt.Sprintf("the string %q", f.constant.String())
 	}
 	return f.constant.String()

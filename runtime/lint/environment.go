@@ -87,21 +87,24 @@ func (v *environment) suggestGlobal(name string) string {
 
 // fields lists the fields of a module.
 func fields(m *module.Module) []string {
-	var names []string
-	for _, f := range m.Funcs {
-		names = append(names, f.Name)
-	}
+	names := functions(m.Funcs)
 	for _, f := range m.Fields {
 		names = append(names, f.Name)
 	}
 	return names
 }
 
-func function(m *module.Module, name string) *module.Func {
-	for i := range m.Funcs {
-		if m.Funcs[i].Name == name {
-			return &m.Funcs[i]
-		}
+func functions(list []module.Func) []string {
+	names := make([]string, len(list))
+	for i, f := range list {
+		names[i] = f.Name
+	}
+	return names
+}
+
+func function(list []module.Func, name string) *module.Func {
+	if i := slices.IndexFunc(list, func(f module.Func) bool { return f.Name == name }); i >= 0 {
+		return &list[i]
 	}
 	return nil
 }

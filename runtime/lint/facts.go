@@ -36,6 +36,22 @@ type fact struct {
 	name      string            // its name in the script
 }
 
+// isModule reports tables of functions: a module, a manager, a library.
+func (f fact) isModule() bool {
+	return f.sdk || f.library != "" || f.module != nil || f.manager != nil
+}
+
+// isDocumented reports operations and functions of modules.
+func (f fact) isDocumented() bool { return f.operation != nil || f.function != nil }
+
+// article is the type with its article.
+func (f fact) article() string {
+	if f.kind == "nil" {
+		return "nil"
+	}
+	return "a " + f.kind
+}
+
 // unknown reports whether nothing but the name is known.
 func (f fact) unknown() bool {
 	f.name = ""

@@ -93,7 +93,7 @@ func (w *walk) luaParam(name string, p module.Param, a argument) {
 		w.empty(a.fact, a.at)
 	case a.kind == "" || a.kind == "nil" && p.Optional || module.Accepts(p.Type, sample(a.fact)):
 	default:
-		w.report(a.at, WrongType, fmt.Sprintf("%s: argument %s %s", name, p.Name, &schema.Mismatch{Want: p.Type, Got: w.shownKind(a.fact)}), "")
+		w.report(a.at, WrongType, fmt.Sprintf("%s: argument %s %s", name, p.Name, &schema.Mismatch{Want: p.Type, Got: shown(a.fact)}), "")
 	}
 }
 

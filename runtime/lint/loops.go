@@ -13,16 +13,16 @@ func (w *walk) iterated(s *ast.GenericForStmt, facts []fact, positions []positio
 		return
 	}
 	f, e := facts[0], s.Exprs[0]
-	at := w.positionOf(e, w.tokens.line(e.Line()))
+	at := w.at(e)
 	_, literal := e.(*ast.TableExpr)
 	switch {
 	case f.noValue:
 		w.empty(f, at)
 	case f.list, literal:
 		w.report(at, NoIterator, "a list is not an iterator", "write for _, … in ipairs(…) do")
-	case f.operation != nil, f.function != nil:
+	case f.isDocumented():
 		w.report(at, NoIterator, f.name+" is not called", "write "+f.name+"(…)")
-	case f.manager != nil, f.module != nil, f.sdk, f.library != "", f.resource,
+	case f.isModule(), f.resource,
 		f.kind == "number", f.kind == "string", f.kind == "boolean", f.kind == "nil":
 		w.report(at, NoIterator, "this is not an iterator", "use pairs(…), ipairs(…), or a function that returns an iterator")
 	case f.each == 1 && len(s.Names) > 1 && !strings.HasPrefix(s.Names[1], "_"):

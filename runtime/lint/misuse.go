@@ -21,19 +21,19 @@ func (w *walk) notOperand(e ast.Expr, f fact) string {
 		return "an iterator"
 	case f.list:
 		return "the list of " + f.name
-	case f.manager != nil, f.module != nil, f.sdk, f.library != "":
+	case f.isModule():
 		return "a module"
 	case literal:
 		return "a table"
 	case f.kind == "boolean", f.kind == "nil", f.kind == "function":
-		return strings.TrimPrefix("a "+f.kind, "a nil") + map[bool]string{true: "nil"}[f.kind == "nil"]
+		return f.article()
 	}
 	return ""
 }
 
 // operand checks one side of an operator.
 func (w *walk) operand(e ast.Expr, f fact, deed string) {
-	at := w.positionOf(e, w.tokens.line(e.Line()))
+	at := w.at(e)
 	if what := w.notOperand(e, f); what != "" {
 		w.report(at, WrongType, what+" cannot be "+deed, "")
 		return
@@ -50,12 +50,12 @@ func (w *walk) operand(e ast.Expr, f fact, deed string) {
 func (w *walk) measured(e ast.Expr, f fact) {
 	switch what := w.notOperand(e, f); {
 	case f.each != 0:
-		w.report(w.positionOf(e, w.tokens.line(e.Line())), WrongType, "an iterator has no length", "count its values in a loop")
+		w.report(w.at(e), WrongType, "an iterator has no length", "count its values in a loop")
 	case f.kind == "number" || what != "" && !f.list && f.kind != "table":
 		if what == "" {
 			what = "a number"
 		}
-		w.report(w.positionOf(e, w.tokens.line(e.Line())), WrongType, what+" has no length", "")
+		w.report(w.at(e), WrongType, what+" has no length", "")
 	}
 }
 
@@ -64,10 +64,10 @@ func (w *walk) indexed(object fact, key string, at position) {
 	switch {
 	case object.noValue:
 		w.empty(object, at)
-	case object.operation != nil, object.function != nil, object.each != 0, object.script != nil:
+	case object.isDocumented(), object.each != 0, object.script != nil:
 		w.report(at, WrongType, "a function has no field "+key, "call it first: "+object.name+"(…)."+key)
 	case object.kind == "number", object.kind == "boolean", object.kind == "nil":
-		w.report(at, WrongType, strings.TrimPrefix("a "+object.kind, "a nil")+map[bool]string{true: "nil"}[object.kind == "nil"]+" has no field "+key, "")
+		w.report(at, WrongType, object.article()+" has no field "+key, "")
 	case object.list && slices.Contains([]string{"id", "_id", "name"}, key):
 		w.report(at, UnknownArgument, "the list of "+object.name+" has no "+key, "its items have: loop with ipairs, or take the first one with [1]")
 	}
@@ -87,7 +87,7 @@ func (w *walk) stored(e ast.Expr) {
 		}
 	}
 	if object.resource {
-		w.report(w.positionOf(e, w.tokens.line(e.Line())), ReadOnly, "records are read-only", "change it with the operations of its manager, or copy it with :totable()")
+		w.report(w.at(e), ReadOnly, "records are read-only", "change it with the operations of its manager, or copy it with :totable()")
 	}
 }
 
@@ -100,7 +100,7 @@ func (w *walk) empty(f fact, at position) {
 func (w *walk) assignedValues(exprs []ast.Expr, facts []fact, name string) {
 	for i, f := range facts {
 		if f.noValue && !strings.HasPrefix(name, "_") {
-			w.empty(f, w.positionOf(exprs[i], w.tokens.line(exprs[i].Line())))
+			w.empty(f, w.at(exprs[i]))
 		}
 	}
 }
@@ -117,7 +117,7 @@ func (w *walk) convention(s *ast.LocalAssignStmt, facts []fact, positions []posi
 	if !ok || call.Method != "" {
 		return
 	}
-	if callee := w.facts[call.Func]; callee.operation != nil || callee.function != nil {
+	if callee := w.facts[call.Func]; callee.isDocumented() {
 		w.report(positions[1], NoValue, callee.name+" raises its errors; "+s.Names[1]+" is always nil",
 			"write local "+s.Names[0]+", "+s.Names[1]+" = try("+callee.name+", …)")
 	}
@@ -128,7 +128,7 @@ func (w *walk) tried(by string, first argument) {
 	call, called := first.expr.(*ast.FuncCallExpr)
 	name := ""
 	if called {
-		if f := w.facts[call.Func]; call.Method == "" && (f.operation != nil || f.function != nil) {
+		if f := w.facts[call.Func]; call.Method == "" && f.isDocumented() {
 			name = f.name
 		}
 	}
@@ -153,7 +153,7 @@ func (w *walk) callable(e *ast.FuncCallExpr, callee fact, args []argument) {
 		if len(args) == 0 || !same(self.Object, args[0].expr) {
 			w.report(at, WrongCall, callee.name+" is called without its object", "write it with a colon: "+strings.TrimSuffix(callee.name, "."+callee.bound)+":"+callee.bound+"(…)")
 		}
-	case callee.manager != nil, callee.module != nil, callee.sdk, callee.library != "":
+	case callee.isModule():
 		w.report(at, WrongCall, "a module is not a function", "call one of its functions")
 	case callee.list, callee.resource, callee.noValue, callee.kind == "number", callee.kind == "string", callee.kind == "boolean", callee.kind == "nil":
 		w.report(at, WrongCall, "this is not a function", "")

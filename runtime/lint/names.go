@@ -8,7 +8,6 @@ import (
 	lua "github.com/yuin/gopher-lua"
 	"github.com/yuin/gopher-lua/ast"
 
-	"transect/client/declare"
 	"transect/client/suggest"
 )
 
@@ -27,57 +26,55 @@ func (w *walk) attribute(e *ast.AttrGetExpr) fact {
 	w.indexed(object, key.Value, at)
 	switch {
 	case object.sdk:
-		return w.ofSDK(key.Value, called, at)
-	case object.manager != nil:
-		return w.ofManager(object.manager, key.Value, called, at)
-	case object.module != nil:
-		if f := function(object.module, key.Value); f != nil {
-			return fact{kind: "function", function: f, name: object.module.Name + "." + key.Value}
+		if m := w.env.managers[key.Value]; m != nil {
+			return fact{kind: "table", manager: m, name: called}
 		}
-		names := fields(object.module)
-		if !slices.Contains(names, key.Value) && object.module.Open == nil {
-			w.report(at, UnknownFunction, object.module.Name+" has no "+key.Value, near(key.Value, names, "transect doc "+object.module.Name+" lists its functions"))
+		if f := function(w.env.sdk.Funcs, key.Value); f != nil {
+			return fact{kind: "function", function: f, name: called}
+		}
+		known := append(fields(w.env.sdk), slices.Sorted(maps.Keys(w.env.managers))...)
+		w.among(known, key.Value, at, UnknownManager, "unknown manager "+key.Value, "transect doc lists them")
+	case object.manager != nil:
+		m := object.manager
+		if spec := m.Op(key.Value); spec != nil {
+			return fact{kind: "function", operation: spec, name: called}
+		}
+		var known []string
+		for _, s := range m.Ops {
+			known = append(append(known, s.Name), s.Aliases...)
+		}
+		w.among(known, key.Value, at, UnknownOperation, m.Name+" has no operation "+key.Value, "transect doc "+m.Name+" lists them")
+	case object.module != nil:
+		m := object.module
+		if f := function(m.Funcs, key.Value); f != nil {
+			return fact{kind: "function", function: f, name: m.Name + "." + key.Value}
+		}
+		if m.Open == nil {
+			w.among(fields(m), key.Value, at, UnknownFunction, m.Name+" has no "+key.Value, "transect doc "+m.Name+" lists its functions")
 		}
 	case object.library != "":
-		names := w.env.libraries[object.library]
-		if !slices.Contains(names, key.Value) {
-			w.report(at, UnknownFunction, "Lua's "+object.library+" has no "+key.Value, near(key.Value, names, ""))
-		}
+		w.among(w.env.libraries[object.library], key.Value, at, UnknownFunction, "Lua's "+object.library+" has no "+key.Value, "")
 		return fact{standard: object.library + "." + key.Value, name: object.library + "." + key.Value}
 	case object.object != nil:
-		return w.ofObject(object, key.Value, at)
-	case object.names != nil:
-		if !slices.Contains(object.names, key.Value) {
-			w.report(at, UnknownArgument, "script.args does not declare the argument "+key.Value, near(key.Value, object.names, "it declares "+strings.Join(object.names, ", ")))
+		if function(object.object.Methods, key.Value) != nil {
+			return fact{kind: "function", bound: key.Value, name: object.name + "." + key.Value}
 		}
+		if object.object.Get == nil {
+			known := functions(object.object.Methods)
+			w.among(known, key.Value, at, UnknownFunction, "a "+object.object.Name+" has no "+key.Value, "it has "+strings.Join(known, ", "))
+		}
+	case object.names != nil:
+		w.among(object.names, key.Value, at, UnknownArgument, "script.args does not declare the argument "+key.Value,
+			"it declares "+strings.Join(object.names, ", "))
 	}
 	return fact{}
 }
 
-func (w *walk) ofSDK(name, called string, at position) fact {
-	if m := w.env.managers[name]; m != nil {
-		return fact{kind: "table", manager: m, name: called}
-	}
-	if f := function(w.env.sdk, name); f != nil {
-		return fact{kind: "function", function: f, name: called}
-	}
-	known := append(fields(w.env.sdk), slices.Sorted(maps.Keys(w.env.managers))...)
+// among reports a name that is not among the known ones.
+func (w *walk) among(known []string, name string, at position, rule, message, otherwise string) {
 	if !slices.Contains(known, name) {
-		w.report(at, UnknownManager, "unknown manager "+name, near(name, known, "transect doc lists them"))
+		w.report(at, rule, message, near(name, known, otherwise))
 	}
-	return fact{}
-}
-
-func (w *walk) ofManager(m *declare.Manager, name, called string, at position) fact {
-	if spec := m.Op(name); spec != nil {
-		return fact{kind: "function", operation: spec, name: called}
-	}
-	var known []string
-	for _, s := range m.Ops {
-		known = append(append(known, s.Name), s.Aliases...)
-	}
-	w.report(at, UnknownOperation, m.Name+" has no operation "+name, near(name, known, "transect doc "+m.Name+" lists them"))
-	return fact{}
 }
 
 // required is the result of require.

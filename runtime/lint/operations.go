@@ -3,8 +3,8 @@ package lint
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
-	"sort"
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
@@ -28,15 +28,6 @@ func (w *walk) fields(t *ast.TableExpr) (given map[string]argument, complete boo
 		given[key.Value] = argument{w.facts[f.Value], f.Value, w.positionOf(key, w.positionOf(f.Value, w.tokens.line(key.Line())))}
 	}
 	return given, complete
-}
-
-func inOrder(given map[string]argument) []string {
-	names := make([]string, 0, len(given))
-	for name := range given {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	return names
 }
 
 // operation checks a call of an operation: named arguments in one table, or
@@ -107,7 +98,7 @@ func (w *walk) named(s *declare.Spec, a argument, positional []*schema.Param, at
 
 func (w *walk) namedArguments(s *declare.Spec, a argument, given map[string]bool) (complete bool) {
 	values, complete := w.fields(a.table)
-	for _, name := range inOrder(values) {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
 		v := values[name]
 		p := s.Param(name)
 		switch {

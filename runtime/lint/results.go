@@ -8,7 +8,6 @@ import (
 	"github.com/yuin/gopher-lua/ast"
 
 	"transect/client/declare"
-	"transect/runtime/module"
 )
 
 // answer is the result of an operation.
@@ -41,7 +40,7 @@ func (w *walk) result(callee fact, args []argument) fact {
 	f := callee.function
 	words, known := f.Returns, fact{name: callee.name}
 	switch {
-	case f == function(w.env.sdk, "connect"):
+	case f == function(w.env.sdk.Funcs, "connect"):
 		return fact{kind: "table", sdk: true}
 	case callee.name == "script.args":
 		known.kind, known.names = "table", w.declared(args)
@@ -88,40 +87,18 @@ func (w *walk) declared(args []argument) []string {
 	return names
 }
 
-// ofObject checks a field access of an object.
-func (w *walk) ofObject(object fact, name string, at position) fact {
-	i := slices.IndexFunc(object.object.Methods, func(f module.Func) bool { return f.Name == name })
-	switch {
-	case i >= 0:
-		return fact{kind: "function", bound: name, name: object.name + "." + name}
-	case object.object.Get == nil:
-		w.report(at, UnknownFunction, "a "+object.object.Name+" has no "+name, near(name, methods(object.object), "it has "+strings.Join(methods(object.object), ", ")))
-	}
-	return fact{}
-}
-
-func methods(t *module.Type) []string {
-	names := make([]string, len(t.Methods))
-	for i, f := range t.Methods {
-		names[i] = f.Name
-	}
-	return names
-}
-
 // methodOf finds the method of a value of a known type.
 func (w *walk) methodOf(receiver fact, name string, at position) (fact, bool) {
 	switch {
 	case receiver.object != nil:
-		i := slices.IndexFunc(receiver.object.Methods, func(f module.Func) bool { return f.Name == name })
-		if i < 0 {
-			w.report(at, UnknownFunction, "a "+receiver.object.Name+" has no method "+name, near(name, methods(receiver.object), "it has "+strings.Join(methods(receiver.object), ", ")))
-			return fact{}, true
+		if f := function(receiver.object.Methods, name); f != nil {
+			return fact{kind: "function", function: f, name: receiver.object.Name + ":" + name}, true
 		}
-		return fact{kind: "function", function: &receiver.object.Methods[i], name: receiver.object.Name + ":" + name}, true
+		known := functions(receiver.object.Methods)
+		w.among(known, name, at, UnknownFunction, "a "+receiver.object.Name+" has no method "+name, "it has "+strings.Join(known, ", "))
+		return fact{}, true
 	case receiver.kind == "string":
-		if !slices.Contains(w.env.libraries["string"], name) {
-			w.report(at, UnknownFunction, "a string has no method "+name, near(name, w.env.libraries["string"], ""))
-		}
+		w.among(w.env.libraries["string"], name, at, UnknownFunction, "a string has no method "+name, "")
 		return fact{standard: "string." + name, bound: name, name: "string." + name, constant: receiver.constant}, true
 	case receiver.noValue:
 		w.empty(receiver, at)
