@@ -111,6 +111,7 @@ func filled[In any](s *Spec) func(Args) (any, error) {
 }
 
 func (op *Op[In, Out]) bind(e *Engine, s *Spec) []*Spec {
+	s.Out = reflect.TypeFor[Out]()
 	last := e.send
 	var out Out
 	if c, ok := any(out).(interface{ records() bool }); ok {
@@ -182,6 +183,7 @@ func (s *Search[In, T]) bind(e *Engine, spec *Spec) []*Spec {
 	each := spec.generator()
 	spec.dropParams("generator")
 	each.dropParams("search")
+	spec.Out, each.Out = reflect.TypeFor[Page[T]](), reflect.TypeFor[*Cursor[T]]()
 	spec.invoke = func(ctx context.Context, a Args) (Value, error) {
 		return e.do(ctx, spec, a, filled[In](spec), e.send)
 	}

@@ -7,6 +7,7 @@ package declare
 
 import (
 	"context"
+	"reflect"
 	"strings"
 
 	"transect/client/schema"
@@ -59,13 +60,14 @@ type Spec struct {
 	ResultKey  string // key of the answer that holds the result; "" for the whole body
 	Missing    string // error raised when that key is absent
 	Rename     [2]string
-	Chunk      int      // most ids in one request; 0 for no cutting
-	Refused    []string // arguments of old that a filter replaces
-	NoExtra    bool     // extra arguments are refused
-	ExtraWins  bool     // an extra argument replaces what the named ones put under its key
-	Composed   bool     // its Go method calls operations, or proceeds to its request; those are intercepted
-	Deprecated string   // what to use instead
-	FirstPage  int      // first page number of a search
+	Chunk      int          // most ids in one request; 0 for no cutting
+	Refused    []string     // arguments of old that a filter replaces
+	NoExtra    bool         // extra arguments are refused
+	ExtraWins  bool         // an extra argument replaces what the named ones put under its key
+	Composed   bool         // its Go method calls operations, or proceeds to its request; those are intercepted
+	Deprecated string       // what to use instead
+	Out        reflect.Type // Go type of the result
+	FirstPage  int          // first page number of a search
 
 	generatorLimit int64
 	paged          bool // it goes through the pages of a search

@@ -9,15 +9,16 @@ import (
 	"transect/runtime/module"
 )
 
-func managerGroup(m *declare.Manager, types map[string]results) *Group {
+func managerGroup(m *declare.Manager) *Group {
 	g := &Group{Name: m.Name, Aliases: m.Aliases, Doc: m.Doc}
 	for _, s := range m.Ops {
-		g.Operations = append(g.Operations, operation(s, types[s.FullName()]))
+		g.Operations = append(g.Operations, operation(s))
 	}
 	return g
 }
 
-func operation(s *declare.Spec, result results) *Entry {
+func operation(s *declare.Spec) *Entry {
+	result := resultsOf(s)
 	e := &Entry{
 		Manager: s.Manager, Operation: s.Name, Aliases: s.Aliases, Doc: s.Doc, Signature: s.Signature(),
 		Effect: string(s.Effect), Paths: s.Routes, Parameters: []Parameter{}, Extra: !s.NoExtra, Raises: raises(s),

@@ -95,9 +95,8 @@ type Raise struct {
 // New reads the declarations.
 func New() *Reference {
 	r := &Reference{}
-	types := resultTypes()
 	for _, m := range client.Declarations() {
-		r.Managers = append(r.Managers, managerGroup(m, types))
+		r.Managers = append(r.Managers, managerGroup(m))
 	}
 	r.Modules = append(r.Modules, moduleGroup(bindings.Declaration()))
 	for _, m := range slices.Concat(bindings.Modules(), stdlib.Modules()) {

@@ -25,51 +25,13 @@ var (
 	pairType   = reflect.TypeFor[interface{ Values() []any }]()
 )
 
-// outputs lists the Go result types of a manager's operations in their order;
-// a search has two, one page and all pages.
-func outputs(manager string) (outs []reflect.Type) {
-	c := reflect.TypeFor[client.Client]()
-	for i := range c.NumField() {
-		m := c.Field(i)
-		if m.Tag.Get("manager") != manager {
-			continue
-		}
-		for j := range m.Type.NumField() {
-			op := m.Type.Field(j)
-			switch {
-			case op.Tag.Get("hidden") == "yes":
-			case op.Type.Kind() == reflect.Func:
-				outs = append(outs, op.Type.Out(0))
-			default:
-				for k := range op.Type.NumField() {
-					outs = append(outs, op.Type.Field(k).Type.Out(0))
-				}
-			}
-		}
-	}
-	return outs
-}
-
-// resultTypes maps operations to their results.
-func resultTypes() map[string]results {
-	all := map[string]results{}
-	for _, m := range client.Declarations() {
-		for i, out := range outputs(m.Name) {
-			if i < len(m.Ops) {
-				all[m.Ops[i].FullName()] = resultsOf(out, m.Ops[i].Shape)
-			}
-		}
-	}
-	return all
-}
-
-func resultsOf(out reflect.Type, shape declare.Shape) results {
-	elem := element(out)
+func resultsOf(s *declare.Spec) results {
+	out, elem := s.Out, element(s.Out)
 	r := results{}
 	if elem.Implements(recordType) {
 		r.record = elem.Name()
 	}
-	switch {
+	switch shape := s.Shape; {
 	case out == noneType:
 	case shape == declare.ShapeIterator:
 		r.values = []string{"fun(): " + luaType(elem) + "?"}
@@ -172,9 +134,9 @@ func records() map[string]reflect.Type {
 			}
 		}
 	}
-	for _, m := range client.Managers() {
-		for _, out := range outputs(m.Name) {
-			add(element(out))
+	for _, m := range client.Declarations() {
+		for _, s := range m.Ops {
+			add(element(s.Out))
 		}
 	}
 	return found
