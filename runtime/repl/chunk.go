@@ -2,9 +2,8 @@ package repl
 
 import (
 	"errors"
-	"regexp"
+	"slices"
 	"strings"
-	"sync"
 
 	"github.com/yuin/gopher-lua/parse"
 )
@@ -71,17 +70,16 @@ func endsTooSoon(err error, text string) bool {
 	return p.Pos.Line == parse.EOF || strings.Contains(p.Message, "unterminated multiline string")
 }
 
-var word = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_]*`) })
-
-// names lists the identifiers of a text, each once.
-func names(text string) []string {
-	var list []string
-	seen := map[string]bool{}
-	for _, w := range word().FindAllString(text, -1) {
-		if !seen[w] {
-			seen[w] = true
-			list = append(list, w)
+// identifiersOf lists the identifiers of a text, each once.
+func identifiersOf(text string) (list []string) {
+	tokens := parse.NewScanner(strings.NewReader(text), "")
+	for {
+		t, _ := tokens.Scan(&parse.Lexer{}) // running the text reports its errors
+		switch {
+		case t.Type == parse.EOF:
+			return list
+		case t.Type == parse.TIdent && !slices.Contains(list, t.Str):
+			list = append(list, t.Str)
 		}
 	}
-	return list
 }

@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,13 +12,6 @@ import (
 
 	"transect/runtime/reference"
 )
-
-// setPending records the lines of the unfinished input for completion.
-func (s *Session) setPending(lines []string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.before = strings.Join(lines, "\n")
-}
 
 // completeLine is the completer of the editor: the text before the word, the
 // words that complete it, and the text after the cursor. pos counts runes.
@@ -30,11 +24,13 @@ func (s *Session) completeLine(line string, pos int) (head string, words []strin
 			head, words = left, nil
 		}
 	}()
-	s.mu.Lock()
-	before := s.before
-	s.mu.Unlock()
+	before, _ := s.before.Load().(string)
 	word, words := s.candidates(before, left)
-	return strings.TrimSuffix(left, word), words, tail
+	head, ok := strings.CutSuffix(left, word)
+	if !ok { // an escape in a string
+		words = nil
+	}
+	return head, words, tail
 }
 
 // candidates returns the word before the cursor and its completions.
@@ -51,10 +47,10 @@ func (s *Session) candidates(before, left string) (string, []string) {
 	at := scan(before + left)
 	var words []string
 	s.lua.Look(func(locals, globals *lua.LTable) {
-		words = (&completer{s, locals, globals}).words(at)
+		words = (&completer{s, locals, globals, loadedNames(globals)}).words(at)
 	})
 	switch {
-	case at.quote == "":
+	case !at.quoted:
 		return at.word, matching(words, at.word)
 	case words != nil:
 		return at.text, matching(words, at.text)
@@ -133,64 +129,40 @@ func lastPart(path string) string {
 type completer struct {
 	*Session
 	locals, globals *lua.LTable
+	names           names
 }
 
 func (c *completer) words(at cursor) []string {
 	switch {
 	case at.comment:
 		return nil
-	case at.quote != "":
+	case at.quoted:
 		return c.inString(at)
 	case at.sep != "":
 		if at.path == nil {
 			return nil
 		}
-		return c.find(at.path).members(at.sep)
+		return c.members(c.find(at.path), at.sep)
 	}
 	if at.table && at.key == "" {
 		if named := c.arguments(at); len(named) > 0 && len(matching(named, at.word)) > 0 {
 			return named
 		}
 	}
-	if at.word == "" { // the list of everything would be too long
-		if at.table && at.key == "" {
-			return nil
-		}
-		return c.own()
-	}
-	return c.everything()
-}
-
-// own lists the names of this session besides Lua's own.
-func (c *completer) own() []string {
-	words := keysOf(c.locals)
-	for name := range c.known {
-		words = append(words, name)
-	}
-	return words
-}
-
-// everything lists what an expression can begin with.
-func (c *completer) everything() []string {
-	words := append(c.own(), keysOf(c.globals)...)
-	for k := range keywords {
-		words = append(words, k)
-	}
-	return words
-}
-
-// entry is the operation or function at a path.
-func (c *completer) entry(path []any) *reference.Entry {
-	if len(path) == 0 {
+	if at.word == "" && at.table && at.key == "" {
 		return nil
 	}
-	return c.find(path).entry
+	words := slices.AppendSeq(keysOf(c.locals), maps.Keys(c.known))
+	if at.word != "" { // the list of everything would be too long
+		words = slices.AppendSeq(append(words, keysOf(c.globals)...), maps.Keys(keywords))
+	}
+	return words
 }
 
 // arguments lists the remaining named arguments of a call.
 func (c *completer) arguments(at cursor) []string {
 	var words []string
-	for _, p := range parameters(c.entry(at.call)) {
+	for _, p := range c.parameters(at.call) {
 		if !at.given[p.Name] {
 			words = append(words, p.Name+" = ")
 		}
@@ -198,13 +170,17 @@ func (c *completer) arguments(at cursor) []string {
 	return words
 }
 
-// parameters are the named parameters: all of an operation, the options of a
-// function.
-func parameters(e *reference.Entry) []reference.Parameter {
-	if e == nil {
+// parameters are the named parameters of what a path leads to: all of an
+// operation, the options of a function.
+func (c *completer) parameters(path []any) []reference.Parameter {
+	if len(path) == 0 {
 		return nil
 	}
-	if e.Manager != "" {
+	e := c.find(path).entry
+	switch {
+	case e == nil:
+		return nil
+	case e.Manager != "":
 		return e.Parameters
 	}
 	for _, p := range e.Parameters {
@@ -221,17 +197,13 @@ func (c *completer) inString(at cursor) []string {
 		if name == "help" {
 			return declared().Names()
 		}
-		var words []string
-		for m := range c.known {
-			words = append(words, m)
-		}
-		return words
+		return slices.Collect(maps.Keys(c.known))
 	}
 	if at.key == "profile" {
 		list, _ := c.cfg.Profiles()
 		return list
 	}
-	for _, p := range parameters(c.entry(at.call)) {
+	for _, p := range c.parameters(at.call) {
 		if p.Name == at.key && len(p.Choices) > 0 {
 			return p.Choices
 		}

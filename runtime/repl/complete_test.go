@@ -110,10 +110,7 @@ func TestCompletion(t *testing.T) {
 		{"", "Überflug = proj|", "=projects"},
 	} {
 		left, right, _ := strings.Cut(test.line, "|")
-		s.setPending(nil)
-		if test.before != "" {
-			s.setPending([]string{test.before})
-		}
+		s.before.Store(test.before)
 		head, words, tail := s.completeLine(left+right, len([]rune(left)))
 		if tail != right {
 			t.Errorf("%s: the tail is %q", test.line, tail)

@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -88,7 +89,7 @@ func (s *Session) describe(L *lua.LState, w io.Writer, v lua.LValue) error {
 	if text, ok := v.(lua.LString); ok {
 		return writeHelp(w, string(text))
 	}
-	if name := nameOf(L, v); name != "" {
+	if name := loadedNames(L.G.Global).of(v); name != "" {
 		return writeHelp(w, name)
 	}
 	if operation := bindings.IteratorOf(v); operation != "" {
@@ -137,45 +138,42 @@ func methodsOf(ud *lua.LUserData) []*reference.Entry {
 	return methods
 }
 
-// nameOf finds the documented name of a manager, a module, or a function in the
-// loaded modules.
-func nameOf(L *lua.LState, v lua.LValue) string {
-	if name := bindings.ManagerOf(v); name != "" {
-		return name
-	}
-	if v.Type() != lua.LTTable && v.Type() != lua.LTFunction {
-		return ""
-	}
-	lib, _ := L.G.Global.RawGetString("package").(*lua.LTable)
+// names are the documented names of the loaded modules and their functions.
+type names map[lua.LValue]string
+
+// loadedNames reads the loaded modules; it runs no Lua.
+func loadedNames(globals *lua.LTable) names {
+	list := names{}
+	lib, _ := globals.RawGetString("package").(*lua.LTable)
 	if lib == nil {
-		return ""
+		return list
 	}
 	loaded, _ := lib.RawGetString("loaded").(*lua.LTable)
 	if loaded == nil {
-		return ""
+		return list
 	}
-	found := ""
-	look := func(name string, in *lua.LTable) {
-		in.ForEach(func(k, each lua.LValue) {
-			if each == v && found == "" {
-				found = name + "." + k.String()
-			}
-		})
+	sdk, ok := loaded.RawGetString("sdk").(*lua.LTable)
+	if !ok {
+		sdk = loaded
 	}
-	loaded.ForEach(func(k, m lua.LValue) {
-		t, ok := m.(*lua.LTable)
-		if _, _, err := declared().Find(k.String()); !ok || err != nil {
-			return
-		}
-		if m == v {
-			found = k.String()
-		}
-		look(k.String(), t)
-		t.ForEach(func(inner, each lua.LValue) { // managers of sdk
-			if each, ok := each.(*lua.LTable); ok && bindings.ManagerOf(each) != "" {
-				look(inner.String(), each)
+	for _, g := range declared().Groups() {
+		for _, name := range append([]string{g.Name}, g.Aliases...) {
+			for _, in := range []*lua.LTable{loaded, sdk} {
+				t, ok := in.RawGetString(name).(*lua.LTable)
+				if !ok {
+					continue
+				}
+				list[t] = name
+				t.ForEach(func(k, v lua.LValue) {
+					if _, known := list[v]; !known && (v.Type() == lua.LTFunction || v.Type() == lua.LTTable) {
+						list[v] = name + "." + k.String()
+					}
+				})
 			}
-		})
-	})
-	return found
+		}
+	}
+	return list
 }
+
+// of is the name of a manager, a module or a function, or "".
+func (n names) of(v lua.LValue) string { return cmp.Or(bindings.ManagerOf(v), n[v]) }

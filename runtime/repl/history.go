@@ -2,9 +2,11 @@ package repl
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/gofrs/flock"
@@ -40,16 +42,7 @@ func (h *history) read() []string {
 		}
 		return nil
 	}
-	return lastLines(content)
-}
-
-func lastLines(content []byte) []string {
-	var lines []string
-	for line := range strings.SplitSeq(strings.ToValidUTF8(string(content), "?"), "\n") {
-		if line != "" {
-			lines = append(lines, line)
-		}
-	}
+	lines := slices.DeleteFunc(strings.Split(strings.ToValidUTF8(string(content), "?"), "\n"), func(line string) bool { return line == "" })
 	return lines[max(0, len(lines)-maxEntries):]
 }
 
@@ -58,23 +51,21 @@ func (h *history) add(entries []string) {
 	if h.failed || len(entries) == 0 {
 		return
 	}
-	if err := os.MkdirAll(filepath.Dir(h.path), 0o700); err != nil {
-		h.fail(err)
-		return
-	}
-	lock := flock.New(h.path + ".lock")
-	if err := lock.Lock(); err != nil {
-		h.fail(err)
-		return
-	}
-	defer func() { _ = lock.Unlock() }()
 	if err := h.append(strings.Join(entries, "\n") + "\n"); err != nil {
 		h.fail(err)
 	}
 }
 
 func (h *history) append(text string) error {
-	f, err := os.OpenFile(h.path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	if err := os.MkdirAll(filepath.Dir(h.path), 0o700); err != nil {
+		return err
+	}
+	lock := flock.New(h.path + ".lock")
+	if err := lock.Lock(); err != nil {
+		return err
+	}
+	defer func() { _ = lock.Unlock() }()
+	f, err := os.OpenFile(h.path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return err
 	}
@@ -85,10 +76,7 @@ func (h *history) append(text string) error {
 	if err == nil {
 		_, err = f.WriteString(text)
 	}
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	if err != nil || info.Size() < maxHistory {
+	if err = errors.Join(err, f.Close()); err != nil || info.Size() < maxHistory {
 		return err
 	}
 	return h.truncate()

@@ -1,21 +1,22 @@
 package repl
 
 import (
+	"strconv"
+
 	"github.com/tidwall/gjson"
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/bindings"
 	"transect/runtime/reference"
+	"transect/runtime/vm"
 )
 
 // target is what a path leads to: a value, or an entry of the reference.
 type target struct {
 	value lua.LValue
-	json  gjson.Result // part of a record
+	json  gjson.Result // a record, or a part of one
 	group *reference.Group
 	entry *reference.Entry
-	sdk   bool
-	text  *lua.LTable // the functions of strings
 }
 
 // find resolves a path without running Lua.
@@ -30,80 +31,59 @@ func (c *completer) find(path []any) target {
 	}
 	at := c.target(value)
 	if value == lua.LNil && c.known[first] != nil {
-		at = c.declared(first)
-	} else if m := c.known[first]; m != nil && at.group == nil && c.isLoaded(first, value) {
-		at = c.declared(first)
+		at = documented(first)
 	}
-	for _, step := range path[1:] {
-		at = c.step(at, step)
+	for _, key := range path[1:] {
+		at = c.step(at, key)
 	}
 	return at
 }
 
-// isLoaded reports whether a value is the loaded module with a name.
-func (c *completer) isLoaded(name string, v lua.LValue) bool {
-	lib, _ := c.globals.RawGetString("package").(*lua.LTable)
-	if lib == nil {
-		return false
+func documented(name string) (at target) {
+	at.group, at.entry, _ = declared().Find(name)
+	if at.entry != nil {
+		at.group = nil
 	}
-	loaded, _ := lib.RawGetString("loaded").(*lua.LTable)
-	return loaded != nil && loaded.RawGetString(name) == v
+	return at
 }
 
-func (c *completer) declared(name string) target {
-	group, _, err := declared().Find(name)
-	if err != nil {
-		return target{}
+func (c *completer) target(v lua.LValue) (at target) {
+	if name := c.names.of(v); name != "" {
+		at = documented(name)
 	}
-	return target{group: group, sdk: name == "sdk"}
-}
-
-func (c *completer) target(v lua.LValue) target {
-	if name := bindings.ManagerOf(v); name != "" {
-		return c.declared(name)
+	if r, ok := bindings.RecordOf(v); ok {
+		at.json = gjson.ParseBytes(r.JSON)
 	}
-	at := target{value: v}
-	at.text, _ = c.globals.RawGetString("string").(*lua.LTable)
+	at.value = v
 	return at
 }
 
 // step resolves a key of a target.
 func (c *completer) step(at target, key any) target {
 	name, isName := key.(string)
+	i, _ := key.(int)
+	t, isTable := at.value.(*lua.LTable)
 	switch {
+	case at.group != nil && isName && at.group.Name == "sdk" && c.known[name] != nil:
+		return documented(name)
 	case at.group != nil && isName:
-		if at.sdk && c.known[name] != nil {
-			return c.declared(name)
-		}
-		_, entry, err := declared().Find(at.group.Name + "." + name)
-		if err != nil {
-			return target{}
-		}
-		return target{entry: entry}
+		return documented(at.group.Name + "." + name)
 	case at.json.Exists() && isName:
 		return target{json: at.json.Get(gjson.Escape(name))}
-	case at.json.IsArray():
-		if i, ok := key.(int); ok && i >= 1 && i <= len(at.json.Array()) {
-			return target{json: at.json.Array()[i-1]}
-		}
-		return target{}
-	}
-	if r, ok := bindings.RecordOf(at.value); ok && isName {
-		return target{json: gjson.GetBytes(r.JSON, gjson.Escape(name))}
-	}
-	if t, ok := at.value.(*lua.LTable); ok {
-		if i, ok := key.(int); ok {
-			return c.target(t.RawGetInt(i))
-		}
+	case at.json.IsArray() && i >= 1:
+		return target{json: at.json.Get(strconv.Itoa(i - 1))}
+	case isTable && isName:
 		return c.target(t.RawGetString(name))
+	case isTable:
+		return c.target(t.RawGetInt(i))
 	}
 	return target{}
 }
 
 // members lists the names after a dot or a colon.
-func (t target) members(sep string) []string {
+func (c *completer) members(at target, sep string) []string {
 	var words []string
-	switch v := t.value.(type) {
+	switch v := at.value.(type) {
 	case *lua.LTable:
 		words = keysOf(v)
 		for range 5 { // inherited by its metatables
@@ -117,41 +97,39 @@ func (t target) members(sep string) []string {
 			words = append(words, keysOf(v)...)
 		}
 	case *lua.LUserData:
-		if r, ok := bindings.RecordOf(v); ok {
-			if sep == ":" {
-				return []string{"fields", "totable"}
-			}
-			return append(identifiers(r.Fields), "id")
-		}
 		for _, e := range methodsOf(v) {
 			words = append(words, e.Function)
 		}
+		if at.json.Exists() && sep == ":" {
+			return []string{"fields", "totable"}
+		} else if at.json.Exists() {
+			words = append(words, "id")
+		}
 	case lua.LString:
-		if sep == ":" && t.text != nil {
-			words = keysOf(t.text)
+		if functions, ok := c.globals.RawGetString("string").(*lua.LTable); ok && sep == ":" {
+			words = keysOf(functions)
 		}
 	}
-	if t.group != nil {
-		for _, e := range t.group.Entries() {
+	if at.group != nil {
+		for _, e := range at.group.Entries() {
 			if e.Object == "" {
 				words = append(words, e.Name())
 			}
 		}
-		for _, f := range t.group.Fields {
+		for _, f := range at.group.Fields {
 			words = append(words, f.Name)
 		}
-	}
-	if t.sdk {
-		for _, g := range declared().Managers {
-			words = append(words, g.Name)
+		if at.group.Name == "sdk" {
+			for _, g := range declared().Managers {
+				words = append(words, g.Name)
+			}
 		}
 	}
-	if t.json.IsObject() {
-		var fields []string
-		t.json.ForEach(func(k, _ gjson.Result) bool { fields = append(fields, k.String()); return true })
-		words = append(words, identifiers(fields)...)
+	var fields []string
+	if at.json.IsObject() {
+		at.json.ForEach(func(k, _ gjson.Result) bool { fields = append(fields, k.String()); return true })
 	}
-	return words
+	return append(words, identifiers(fields)...)
 }
 
 // keysOf lists the keys of a table that are identifiers.
@@ -168,7 +146,7 @@ func keysOf(t *lua.LTable) []string {
 func identifiers(keys []string) []string {
 	var list []string
 	for _, k := range keys {
-		if k != "" && word().FindString(k) == k && !keywords[k] {
+		if vm.IsName(k) && !keywords[k] {
 			list = append(list, k)
 		}
 	}

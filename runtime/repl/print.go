@@ -25,6 +25,7 @@ type printer struct {
 	width int
 	max   int  // of lines
 	texts bool // strings are printed raw, for pipes
+	names names
 	seen  map[*lua.LTable]bool
 	lines []string
 	left  int // entries that were not formatted
@@ -37,7 +38,7 @@ func (s *Session) format(L *lua.LState, values []lua.LValue) *page {
 	if !s.cfg.Terminal {
 		width, maxRows = noLimit, math.MaxInt
 	}
-	p := &printer{L: L, width: width, max: maxRows, texts: !s.cfg.Terminal, seen: map[*lua.LTable]bool{}}
+	p := &printer{L: L, width: width, max: maxRows, texts: !s.cfg.Terminal, names: loadedNames(L.G.Global), seen: map[*lua.LTable]bool{}}
 	if len(values) == 1 {
 		if page := p.list(values[0]); page != nil {
 			return page
@@ -115,7 +116,7 @@ func (p *printer) add(lines ...string) {
 // isPlain distinguishes tables whose content is shown from those with a text
 // form.
 func (p *printer) isPlain(t *lua.LTable) bool {
-	return bindings.ManagerOf(t) == "" && p.L.GetMetaField(t, "__tostring") == lua.LNil && geometryText(t) == "" && nameOf(p.L, t) == ""
+	return p.names.of(t) == "" && p.L.GetMetaField(t, "__tostring") == lua.LNil && geometryText(t) == ""
 }
 
 // record formats one record, a field per line.
@@ -144,35 +145,32 @@ func (p *printer) table(t *lua.LTable, lead, end string, depth int) {
 	defer delete(p.seen, t)
 	p.add(indent + lead + "{")
 	row := "" // short list entries share a line
-	for k, v := range vm.Entries(t) {
-		if len(p.lines) >= p.max {
-			p.left++
-			continue
-		}
-		lead := vm.KeyText(k, quoted)
-		if k == lua.LNil && isShort(v) {
-			if next := p.line(v, depth+1) + ","; row == "" {
-				row = next
-			} else if len(indent)+3+text.StringWidth(row)+text.StringWidth(next) <= min(p.width, 100) {
-				row += " " + next
-			} else {
-				p.add(indent + "  " + row)
-				row = next
-			}
-			continue
-		}
+	flush := func() {
 		if row != "" {
 			p.add(indent + "  " + row)
 			row = ""
 		}
-		if inner, ok := v.(*lua.LTable); ok && p.isPlain(inner) {
+	}
+	for k, v := range vm.Entries(t) {
+		lead := vm.KeyText(k, quoted)
+		inner, isTable := v.(*lua.LTable)
+		switch {
+		case len(p.lines) >= p.max:
+			p.left++
+		case k == lua.LNil && isShort(v):
+			next := p.line(v, depth+1) + ","
+			if row != "" && len(indent)+3+text.StringWidth(row)+text.StringWidth(next) > min(p.width, 100) {
+				flush()
+			}
+			row = strings.TrimLeft(row+" "+next, " ")
+		case isTable && p.isPlain(inner):
+			flush()
 			p.table(inner, lead, ",", depth+1)
-		} else {
+		default:
+			flush()
 			p.add(indent + "  " + lead + p.short(v, max(10, p.width-len(indent)-3-text.StringWidth(lead)), depth+1) + ",")
 		}
 	}
-	if row != "" {
-		p.add(indent + "  " + row)
-	}
+	flush()
 	p.add(indent + "}" + end)
 }

@@ -43,7 +43,7 @@ func (p *printer) line(v lua.LValue, depth int) string {
 	case lua.LNumber:
 		return number(v)
 	case *lua.LTable:
-		if name := nameOf(p.L, v); name != "" {
+		if name := p.names.of(v); name != "" {
 			return summarize(name)
 		}
 		if g := geometryText(v); g != "" {
@@ -56,7 +56,7 @@ func (p *printer) line(v lua.LValue, depth int) string {
 		if operation := bindings.IteratorOf(v); operation != "" {
 			return "iterator of " + operation + " (use it in a for loop)"
 		}
-		if name := nameOf(p.L, v); name != "" {
+		if name := p.names.of(v); name != "" {
 			return summarize(name)
 		}
 		return functionText(v)
@@ -76,22 +76,15 @@ func (p *printer) flat(t *lua.LTable, depth int) string {
 	defer delete(p.seen, t)
 	var b strings.Builder
 	b.WriteString("{")
-	first, whole := true, true
+	lead := " "
 	for k, v := range vm.Entries(t) {
 		if b.Len() > 4*maxString {
-			whole = false
-			break
+			return b.String() + ", " + cut
 		}
-		if !first {
-			b.WriteString(",")
-		}
-		first = false
-		b.WriteString(" " + vm.KeyText(k, quoted) + p.line(v, depth+1))
+		b.WriteString(lead + vm.KeyText(k, quoted) + p.line(v, depth+1))
+		lead = ", "
 	}
-	switch {
-	case !whole:
-		return b.String() + ", " + cut
-	case first:
+	if lead == " " {
 		return "{}"
 	}
 	return b.String() + " }"

@@ -32,7 +32,7 @@ func (s *Session) read(ctx context.Context) (string, error) {
 			s.cfg.Out.newline()
 			prompt = s.prompt(len(lines) > 0)
 		}
-		s.setPending(lines)
+		s.before.Store(strings.Join(lines, "\n"))
 		line, err := s.cfg.Input.next(ctx, prompt)
 		switch {
 		case errors.Is(err, errAborted):

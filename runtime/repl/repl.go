@@ -49,16 +49,12 @@ func (s *Session) Run(ctx context.Context) error {
 		defer s.cfg.Input.close()
 	}
 	for {
-		err := s.step(ctx)
-		var asked *vm.Exit
-		switch {
+		switch err := s.step(ctx); {
 		case err == nil:
 		case errors.Is(err, io.EOF):
 			return nil
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		case errors.As(err, &asked), !s.cfg.Terminal:
-			return err
 		default:
 			return err
 		}
@@ -72,8 +68,10 @@ func (s *Session) step(ctx context.Context) error {
 	if err != nil || text == "" {
 		return err
 	}
-	s.begin()
-	defer s.end()
+	s.interrupted.Store(false)
+	s.stuck.Store(false)
+	s.busy.Store(true) // Ctrl-C cancels the input from now on
+	defer s.busy.Store(false)
 	err = s.execute(text)
 	s.remember(text)
 	return s.handle(err)
@@ -83,13 +81,12 @@ func (s *Session) step(ctx context.Context) error {
 func (s *Session) handle(err error) error {
 	var asked *vm.Exit
 	switch {
-	case err == nil && s.stopped():
+	case errors.Is(err, io.EOF), errors.As(err, &asked):
+		return err
+	case s.interrupted.Load():
 		s.note("interrupted")
 		return nil
-	case err == nil, errors.Is(err, io.EOF), errors.As(err, &asked):
-		return err
-	case s.stopped():
-		s.note("interrupted")
+	case err == nil:
 		return nil
 	case !s.cfg.Terminal:
 		return s.cfg.Failed(err, s.source())

@@ -4,12 +4,14 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
+
+	"github.com/yuin/gopher-lua/ast"
+	"github.com/yuin/gopher-lua/parse"
 
 	"transect/client/fault"
+	"transect/runtime/lint"
 )
 
 // input is an input that ran without an error.
@@ -18,8 +20,6 @@ type input struct {
 	from    string   // the file it was loaded from
 	modules []string // used without require
 }
-
-var lastValue = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[^\w.:])_(?:$|\W)`) })
 
 // save writes the session as a script.
 func (s *Session) save(argument string) error {
@@ -79,7 +79,7 @@ func script(inputs []input) string {
 // valueUsed reports whether the following inputs use _ before it is set again.
 func valueUsed(inputs []input) bool {
 	for _, in := range inputs {
-		if lastValue().MatchString(in.text) {
+		if slices.Contains(identifiersOf(in.text), "_") {
 			return true
 		}
 		if _, _, returns := splitReturn(in.text); returns || classify(in.text) == expression {
@@ -115,4 +115,42 @@ func asStatement(text string, value bool) string {
 		return text
 	}
 	return "print(" + text + end + ")"
+}
+
+// splitReturn splits a chunk before its final return and gives the returned
+// expressions. The syntax tree has no columns: the chunk is split where both
+// halves parse.
+func splitReturn(text string) (before, values string, ok bool) {
+	chunk, err := parse.Parse(strings.NewReader(text), "")
+	if err != nil || len(chunk) == 0 || !isReturn(chunk[len(chunk)-1]) {
+		return text, "", false
+	}
+	for at := strings.LastIndex(text, "return"); at >= 0; at = strings.LastIndex(text[:at], "return") {
+		end, err := parse.Parse(strings.NewReader(text[at:]), "")
+		if err != nil || len(end) != 1 || !isReturn(end[0]) {
+			continue
+		}
+		if first, err := parse.Parse(strings.NewReader(text[:at]), ""); err == nil && len(first) == len(chunk)-1 {
+			return text[:at], strings.Trim(text[at+len("return"):], "; \t\r\n"), true
+		}
+	}
+	return text, "", false
+}
+
+func isReturn(s ast.Stmt) bool {
+	_, ok := s.(*ast.ReturnStmt)
+	return ok
+}
+
+// returnsEarly reports whether a chunk may return before its end.
+func returnsEarly(text string) bool {
+	chunk, err := parse.Parse(strings.NewReader(text), "")
+	if err != nil {
+		return false
+	}
+	var returns func([]ast.Stmt) bool
+	returns = func(stmts []ast.Stmt) bool {
+		return slices.ContainsFunc(stmts, func(s ast.Stmt) bool { return isReturn(s) || slices.ContainsFunc(lint.Blocks(s), returns) })
+	}
+	return slices.ContainsFunc(chunk, func(s ast.Stmt) bool { return slices.ContainsFunc(lint.Blocks(s), returns) })
 }

@@ -3,12 +3,15 @@ package repl
 import (
 	"strconv"
 	"strings"
+
+	"github.com/yuin/gopher-lua/ast"
+	"github.com/yuin/gopher-lua/parse"
 )
 
 // cursor describes the code at the cursor for completion.
 type cursor struct {
 	comment bool
-	quote   string // opening quote of the string at the cursor, or ""
+	quoted  bool   // in a string
 	text    string // content of that string so far
 	path    []any  // names and numbers before the word: projects, search
 	sep     string // before the word: ".", ":" or ""
@@ -21,7 +24,7 @@ type cursor struct {
 
 // frame is an open bracket.
 type frame struct {
-	open  byte
+	open  int   // its token
 	call  []any // the called function
 	outer []any // the indexed expression
 	only  any   // the only literal in it, for an index
@@ -30,215 +33,112 @@ type frame struct {
 	given map[string]bool
 }
 
-// scanner scans a text up to the cursor.
+// scanner goes through the tokens before the cursor.
 type scanner struct {
-	src    string
-	pos    int
 	frames []*frame
 	path   []any  // of the last expression; nil when unknown
 	sep    string // the dot or colon after it
 	value  bool   // an expression just ended
 }
 
+// mark is a name at the end of the scanned text: the token that ends with it is
+// the one at the cursor. In a comment there is none.
+const mark = "_cursor_"
+
 // scan describes the end of a text.
 func scan(src string) cursor {
-	s := &scanner{src: src, frames: []*frame{{}}}
-	for s.pos < len(src) {
-		if at, ended := s.token(); ended {
+	s := &scanner{frames: []*frame{{}}}
+	tokens := parse.NewScanner(strings.NewReader(src+mark), "")
+	for {
+		t, err := tokens.Scan(&parse.Lexer{})
+		before, found := strings.CutSuffix(t.Str, mark)
+		switch {
+		case t.Type == parse.EOF, t.Type == 0 && tokens.Pos.Line == parse.EOF: // the error of a comment without an end
+			return cursor{comment: true}
+		case found && t.Type == parse.TString && err != nil:
+			return s.inString(before)
+		case found && t.Type == parse.TIdent:
+			at := s.cursor()
+			at.word = before
 			return at
 		}
+		s.token(t)
 	}
-	return s.cursor()
 }
 
 func (s *scanner) top() *frame { return s.frames[len(s.frames)-1] }
 
 func (s *scanner) cursor() cursor {
 	f := s.top()
-	p := cursor{call: f.call, table: f.open == '{', key: f.key, given: f.given}
+	at := cursor{call: f.call, table: f.open == '{', key: f.key, given: f.given}
 	if s.sep != "" {
-		p.path, p.sep = s.path, s.sep
+		at.path, at.sep = s.path, s.sep
 	}
-	return p
+	return at
 }
 
-// token scans one token; ended means that the cursor is inside it.
-func (s *scanner) token() (cursor, bool) {
-	c := s.src[s.pos]
-	switch {
-	case c == ' ' || c == '\t' || c == '\n' || c == '\r':
-		s.pos++
-	case strings.HasPrefix(s.src[s.pos:], "--"):
-		return s.comment()
-	case c == '"' || c == '\'':
-		return s.text()
-	case c == '[' && longBracket(s.src[s.pos:]) > 0:
-		return s.long(longBracket(s.src[s.pos:]))
-	case isLetter(c):
-		return s.name()
-	case c >= '0' && c <= '9':
-		s.number()
-	default:
-		s.symbol(c)
-	}
-	return cursor{}, false
-}
-
-func (s *scanner) comment() (cursor, bool) {
-	rest := s.src[s.pos+2:]
-	if n := longBracket(rest); n > 0 {
-		end := strings.Index(rest, closing(n))
-		if end < 0 {
-			return cursor{comment: true}, true
-		}
-		s.pos += 2 + end + n
-		return cursor{}, false
-	}
-	end := strings.IndexByte(rest, '\n')
-	if end < 0 {
-		return cursor{comment: true}, true
-	}
-	s.pos += 2 + end
-	return cursor{}, false
-}
-
-// inString is a cursor inside a string.
-func (s *scanner) inString(quote, content string) cursor {
-	p := s.cursor()
-	p.quote, p.text, p.path, p.sep = quote, content, nil, ""
+func (s *scanner) inString(content string) cursor {
+	at := s.cursor()
+	at.quoted, at.text, at.path, at.sep = true, content, nil, ""
 	if s.value && len(s.path) > 0 { // f"text"
-		p.call, p.key, p.table = s.path, "", false
+		at.call, at.key, at.table = s.path, "", false
 	}
-	return p
+	return at
 }
 
-func (s *scanner) text() (cursor, bool) {
-	quote := s.src[s.pos]
-	for i := s.pos + 1; i < len(s.src); i++ {
-		switch s.src[i] {
-		case '\\':
-			i++
-		case quote:
-			s.literal(s.src[s.pos+1 : i])
-			s.pos = i + 1
-			return cursor{}, false
-		}
-	}
-	return s.inString(string(quote), s.src[s.pos+1:]), true
-}
-
-func (s *scanner) long(n int) (cursor, bool) {
-	end := strings.Index(s.src[s.pos:], closing(n))
-	if end < 0 {
-		return s.inString(s.src[s.pos:s.pos+n], s.src[s.pos+n:]), true
-	}
-	s.literal(nil)
-	s.pos += end + n
-	return cursor{}, false
-}
-
-// literal records a constant: the value of an index, or the end of a call.
-func (s *scanner) literal(v any) {
+func (s *scanner) token(t ast.Token) {
 	f := s.top()
 	f.count++
-	f.only = v
-	s.path, s.sep, s.value = nil, "", true
-}
-
-func (s *scanner) name() (cursor, bool) {
-	start := s.pos
-	for s.pos < len(s.src) && (isLetter(s.src[s.pos]) || s.src[s.pos] >= '0' && s.src[s.pos] <= '9') {
-		s.pos++
-	}
-	name := s.src[start:s.pos]
-	if s.pos == len(s.src) {
-		p := s.cursor()
-		p.word = name
-		return p, true
-	}
-	f := s.top()
-	f.count++
+	path, value := s.path, s.value
+	s.path, s.value = nil, false
 	switch {
-	case s.sep != "":
-		if s.path != nil {
-			s.path = append(append([]any{}, s.path...), name)
+	case t.Type == parse.TString:
+		f.only, s.value = t.Str, true
+	case t.Type == parse.TNumber:
+		f.only, s.value = nil, true
+		if n, err := strconv.Atoi(t.Str); err == nil {
+			f.only = n
 		}
+	case t.Type == parse.TIdent, keywords[t.Str]:
+		switch {
+		case s.sep != "" && path != nil:
+			s.path, s.value = append(path[:len(path):len(path)], t.Str), true
+		case s.sep != "":
+			s.value = true
+		case t.Type == parse.TIdent:
+			s.path, s.value = []any{t.Str}, true
+		default:
+			s.value = t.Type == parse.TEnd || t.Type == parse.TNil || t.Type == parse.TTrue || t.Type == parse.TFalse
+		}
+	case t.Type == '.' || t.Type == ':':
+		s.path, s.sep = path, string(rune(t.Type))
+		return
+	case t.Type == '(' || t.Type == '{' || t.Type == '[':
+		inner := &frame{open: t.Type, given: map[string]bool{}}
+		switch {
+		case t.Type == '[':
+			inner.outer = path
+		case value:
+			inner.call = path
+		case t.Type == '{' && f.open == '(':
+			inner.call = f.call // f(x, { … })
+		}
+		s.frames = append(s.frames, inner)
+	case t.Type == ')' || t.Type == '}' || t.Type == ']':
+		s.frames = s.frames[:max(1, len(s.frames)-1)]
 		s.value = true
-	case keywords[name]:
-		s.path, s.value = nil, name == "end" || name == "nil" || name == "true" || name == "false"
-	default:
-		s.path, s.value = []any{name}, true
-	}
-	s.sep = ""
-	return cursor{}, false
-}
-
-func (s *scanner) number() {
-	start := s.pos
-	for s.pos < len(s.src) && (isLetter(s.src[s.pos]) || s.src[s.pos] >= '0' && s.src[s.pos] <= '9' || s.src[s.pos] == '.') {
-		s.pos++
-	}
-	n, err := strconv.Atoi(s.src[start:s.pos])
-	s.literal(nil)
-	if err == nil {
-		s.top().only = n
-	}
-}
-
-func (s *scanner) symbol(c byte) {
-	s.pos++
-	f := s.top()
-	f.count++
-	switch c {
-	case '.', ':':
-		s.sep = string(c)
-		if s.pos < len(s.src) && s.src[s.pos] == '.' { // concatenation, or varargs
-			s.pos++
-			s.sep, s.path, s.value = "", nil, false
+		if t.Type == ']' && f.outer != nil && f.only != nil && f.count == 2 { // the literal and the bracket
+			s.path = append(f.outer[:len(f.outer):len(f.outer)], f.only)
 		}
-		return
-	case '(', '{', '[':
-		s.open(c)
-		return
-	case ')', '}', ']':
-		s.close(c)
-		return
-	case ',', ';':
+	case t.Type == ',' || t.Type == ';':
 		f.key = ""
-	case '=':
-		if s.pos < len(s.src) && s.src[s.pos] == '=' {
-			s.pos++
-		} else if name, ok := single(s.path); ok && f.open == '{' && f.key == "" {
+	case t.Type == '=':
+		if name, ok := single(path); ok && f.open == '{' && f.key == "" {
 			f.key = name
 			f.given[name] = true
 		}
 	}
-	s.path, s.sep, s.value = nil, "", false
-}
-
-func (s *scanner) open(c byte) {
-	f := &frame{open: c, given: map[string]bool{}}
-	switch {
-	case c == '[':
-		f.outer = s.path
-	case s.value:
-		f.call = s.path
-	case c == '{' && s.top().open == '(':
-		f.call = s.top().call // f(x, { … })
-	}
-	s.frames = append(s.frames, f)
-	s.path, s.sep, s.value = nil, "", false
-}
-
-func (s *scanner) close(c byte) {
-	f := s.top()
-	if len(s.frames) > 1 {
-		s.frames = s.frames[:len(s.frames)-1]
-	}
-	s.path, s.sep, s.value = nil, "", true
-	if c == ']' && f.outer != nil && f.only != nil && f.count == 2 { // the literal and the bracket
-		s.path = append(append([]any{}, f.outer...), f.only)
-	}
+	s.sep = ""
 }
 
 func single(path []any) (string, bool) {
@@ -247,24 +147,6 @@ func single(path []any) (string, bool) {
 	}
 	name, ok := path[0].(string)
 	return name, ok
-}
-
-// longBracket is the length of [[ or [==[ at the start, or 0.
-func longBracket(s string) int {
-	i := 1
-	for i < len(s) && s[i] == '=' {
-		i++
-	}
-	if s == "" || s[0] != '[' || i >= len(s) || s[i] != '[' {
-		return 0
-	}
-	return i + 1
-}
-
-func closing(n int) string { return "]" + strings.Repeat("=", n-2) + "]" }
-
-func isLetter(c byte) bool {
-	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
 }
 
 var keywords = map[string]bool{"and": true, "break": true, "do": true, "else": true, "elseif": true, "end": true, "false": true,

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	lua "github.com/yuin/gopher-lua"
@@ -35,13 +35,11 @@ type Session struct {
 	aborted     int  // number of discarded lines
 	lastAborted bool // the last line was discarded
 
-	mu          sync.Mutex
-	before      string // lines of the unfinished input
-	running     int    // number of the current run, 0 between runs
-	runs        int
-	busy        bool // with an input, which may be several runs
-	interrupted bool // the current input is
-	stuck       bool
+	before      atomic.Value                    // lines of the unfinished input, a string
+	running     atomic.Pointer[context.Context] // of the current run; it is done between runs
+	busy        atomic.Bool                     // with an input, which may be several runs
+	interrupted atomic.Bool                     // the current input is
+	stuck       atomic.Bool                     // the current input cannot be cancelled
 }
 
 // New makes a session.
@@ -103,7 +101,7 @@ func (s *Session) show(values []lua.LValue) error {
 // preload requires the modules and managers that a text names as globals.
 func (s *Session) preload(text string) []string {
 	var used []string
-	for _, name := range names(text) {
+	for _, name := range identifiersOf(text) {
 		if s.known[name] == nil {
 			continue
 		}
@@ -127,66 +125,32 @@ func (s *Session) preload(text string) []string {
 
 // run runs f with Ctrl-C and the timeout of the input.
 func (s *Session) run(f func() ([]lua.LValue, error)) ([]lua.LValue, error) {
-	s.mu.Lock()
-	if s.interrupted { // earlier in the same input
-		s.mu.Unlock()
+	ctx, cancel := context.WithCancel(s.cfg.Interp.Context())
+	defer cancel()
+	s.running.Store(&ctx)     // before interrupted is read: interrupt sets that first
+	if s.interrupted.Load() { // earlier in the same input
 		return nil, errInterrupted
 	}
-	s.runs++
-	s.running = s.runs
-	s.mu.Unlock()
-	ctx, cancel := context.WithCancel(s.cfg.Interp.Context())
 	s.cfg.Input.during(ctx)
 	if s.cfg.Timeout > 0 {
 		late := fault.Hinted(fault.Of(&fault.TimeoutError{}, "the input reached its time limit of %s", s.cfg.Timeout), "give it more time with --timeout")
 		timer := time.AfterFunc(s.cfg.Timeout, func() { s.cfg.Interp.Interrupt(late) })
 		defer timer.Stop()
 	}
-	defer func() {
-		cancel()
-		s.mu.Lock()
-		s.running = 0
-		s.mu.Unlock()
-		if screen, ok := s.cfg.Interp.Options().Stderr.(*vm.Console); ok {
-			screen.SetStatus("")
-		}
-	}()
+	if screen, ok := s.cfg.Interp.Options().Stderr.(*vm.Console); ok {
+		defer screen.SetStatus("")
+	}
 	return f()
-}
-
-// begin starts an input: Ctrl-C cancels it from now on.
-func (s *Session) begin() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.busy, s.interrupted, s.stuck = true, false, false
-}
-
-func (s *Session) end() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.busy = false
-}
-
-// stopped reports, once, whether the last run was cancelled by Ctrl-C.
-func (s *Session) stopped() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	was := s.interrupted
-	s.interrupted = false
-	return was
 }
 
 // Interrupt handles Ctrl-C: it cancels the current run, or discards the line
 // that is typed. False means that the run cannot be cancelled, as was printed,
 // and the session should end.
 func (s *Session) Interrupt() bool {
-	s.mu.Lock()
-	busy, stuck := s.busy, s.stuck
-	s.mu.Unlock()
 	switch {
-	case stuck:
+	case s.stuck.Load():
 		return false
-	case !busy:
+	case !s.busy.Load():
 		s.cfg.Input.abort()
 	default:
 		s.interrupt()
@@ -195,51 +159,39 @@ func (s *Session) Interrupt() bool {
 }
 
 func (s *Session) interrupt() {
-	s.mu.Lock()
-	run, first := s.running, s.busy && !s.interrupted
-	s.interrupted = s.interrupted || first
-	s.mu.Unlock()
-	if first && run != 0 { // otherwise the next run of the input does not start
+	if !s.busy.Load() || !s.interrupted.CompareAndSwap(false, true) {
+		return
+	}
+	if run := s.running.Load(); run != nil && (*run).Err() == nil { // otherwise the next run of the input does not start
 		s.cfg.Interp.Interrupt(errInterrupted) // at once: the script must not use what it failed to read
-		go s.insist(run, time.Now())
+		go s.insist(*run)
 	}
 }
 
 // insist interrupts the run until it ends: the first attempt may have been
 // before its start.
-func (s *Session) insist(run int, since time.Time) {
-	for {
-		s.mu.Lock()
-		over := s.running != run
-		late := !over && !s.stuck && time.Since(since) > stuckAfter
-		if late {
-			s.stuck = true
-		}
-		s.mu.Unlock()
-		if over {
+func (s *Session) insist(run context.Context) {
+	for began := time.Now(); ; {
+		select {
+		case <-run.Done():
 			return
+		case <-time.After(20 * time.Millisecond):
 		}
 		s.cfg.Interp.Interrupt(errInterrupted)
-		if late {
+		if time.Since(began) > stuckAfter && s.stuck.CompareAndSwap(false, true) {
 			s.note("the input cannot be cancelled; press Ctrl-C again to end the session")
 		}
-		time.Sleep(20 * time.Millisecond)
 	}
 }
 
 // waits explains why an input does not end although its code did.
 func (s *Session) waits(tasks int) {
-	s.mu.Lock()
-	run := s.running
-	s.mu.Unlock()
 	if !s.cfg.Terminal || s.cfg.Quiet {
 		return
 	}
+	run := *s.running.Load()
 	time.AfterFunc(time.Second, func() {
-		s.mu.Lock()
-		over := s.running != run
-		s.mu.Unlock()
-		if !over {
+		if run.Err() == nil {
 			s.note(fmt.Sprintf("waiting for %d tasks of this input; Ctrl-C cancels them", tasks))
 		}
 	})

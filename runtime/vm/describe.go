@@ -123,7 +123,7 @@ func KeyText(k lua.LValue, quote func(string) string) string {
 	case *lua.LNilType:
 		return ""
 	case lua.LString:
-		if isName(string(k)) {
+		if IsName(string(k)) {
 			return string(k) + " = "
 		}
 		return "[" + quote(string(k)) + "] = "
@@ -131,8 +131,8 @@ func KeyText(k lua.LValue, quote func(string) string) string {
 	return "[" + k.String() + "] = "
 }
 
-// isName reports whether a text is written without quotes as a key.
-func isName(text string) bool {
+// IsName reports whether a text is written without quotes as a key.
+func IsName(text string) bool {
 	return text != "" && (text[0] < '0' || text[0] > '9') && strings.IndexFunc(text, func(r rune) bool {
 		return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
 	}) < 0
