@@ -13,19 +13,14 @@ import (
 // in documented order followed by a table of named ones.
 func arguments(L *lua.LState, s *declare.Spec) (declare.Args, error) {
 	a := declare.Args{Values: map[string]any{}}
-	var positional []schema.Param
-	for _, p := range s.Params {
-		if p.Positional {
-			positional = append(positional, p)
-		}
-	}
+	positional := s.Positional()
 	n := L.GetTop()
 	for n > len(positional) && L.Get(n) == lua.LNil {
 		n-- // what a variable without a value adds at the end
 	}
 	for i := 1; i <= n; i++ {
 		v := L.Get(i)
-		if t, ok := v.(*lua.LTable); ok && i == n && named(t, s, positional, i-1) {
+		if t, ok := v.(*lua.LTable); ok && i == n && named(t, s, i-1) {
 			return a, fault.In(s.FullName(), readNamed(&a, t))
 		}
 		if i > len(positional) {
@@ -51,36 +46,15 @@ func tooMany(s *declare.Spec, positional int) error {
 	return fault.In(s.FullName(), f)
 }
 
-// named tells whether the last table of a call holds named arguments, or is
-// itself the value of the positional argument at that index.
-func named(t *lua.LTable, s *declare.Spec, positional []schema.Param, index int) bool {
-	keys, known := 0, 0
-	list, record := false, false
+// named reports whether the last table of a call holds named arguments.
+func named(t *lua.LTable, s *declare.Spec, at int) bool {
+	var keys []string
+	list := false
 	t.ForEach(func(k, _ lua.LValue) {
-		keys++
-		name, ok := k.(lua.LString)
-		if !ok {
-			list = true
-			return
-		}
-		if s.Param(string(name)) != nil || name == "extra" {
-			known++
-		}
-		record = record || name == "_id" || name == "id"
+		keys = append(keys, k.String())
+		list = list || k.Type() != lua.LTString
 	})
-	if list || record && index < len(positional) && known == 0 {
-		return false
-	}
-	if index >= len(positional) {
-		return true
-	}
-	if keys == 0 {
-		return len(positional) == 0 || !positional[index].Required() || s.Params[0].Name != positional[index].Name
-	}
-	if positional[index].Type.Keyed() {
-		return known == keys
-	}
-	return true
+	return s.TakesNamed(keys, list, at)
 }
 
 func readNamed(a *declare.Args, t *lua.LTable) error {

@@ -92,6 +92,47 @@ func (s *Spec) Param(name string) *schema.Param { return schema.Find(s.Params, n
 // ParamNames lists the argument names, in documented order.
 func (s *Spec) ParamNames() []string { return schema.Names(s.Params) }
 
+// Positional lists the parameters that may be given by position.
+func (s *Spec) Positional() []*schema.Param {
+	var list []*schema.Param
+	for i := range s.Params {
+		if s.Params[i].Positional {
+			list = append(list, &s.Params[i])
+		}
+	}
+	return list
+}
+
+// TakesNamed reports whether a table with these keys, the last argument of a call
+// at an index, has named arguments. Otherwise it is the value of the positional
+// argument there. A list has other keys, too.
+func (s *Spec) TakesNamed(keys []string, list bool, at int) bool {
+	positional := s.Positional()
+	known, record := 0, false
+	for _, key := range keys {
+		if s.Names(key) {
+			known++
+		}
+		record = record || key == "_id" || key == "id"
+	}
+	switch {
+	case list:
+		return false
+	case at >= len(positional):
+		return true
+	case record && known == 0:
+		return false
+	case len(keys) == 0:
+		return !positional[at].Required() || s.Params[0].Name != positional[at].Name
+	case positional[at].Type.Keyed():
+		return known == len(keys)
+	}
+	return true
+}
+
+// Names reports whether a key of a table of named arguments is an argument.
+func (s *Spec) Names(key string) bool { return key == "extra" || s.Param(key) != nil }
+
 // Signature is the operation as a line of documentation:
 // projects.create(name, company, {geometry=}).
 func (s *Spec) Signature() string {

@@ -33,22 +33,14 @@ func (w *walk) fields(t *ast.TableExpr) (given map[string]argument, complete boo
 // operation checks a call of an operation: named arguments in one table, or
 // positional ones followed by such a table.
 func (w *walk) operation(s *declare.Spec, args []argument, at position) {
-	var positional []*schema.Param
-	for i := range s.Params {
-		if s.Params[i].Positional {
-			positional = append(positional, &s.Params[i])
-		}
-	}
+	positional := s.Positional()
 	given := map[string]bool{}
 	complete := !openEnded(args)
 	for i, a := range args {
 		last := i == len(args)-1
-		if last && (a.kind == "table" || a.kind == "") && w.named(s, a, positional, i) {
-			if a.table == nil {
-				complete = false // a variable whose content is unknown
-				break
-			}
-			complete = w.namedArguments(s, a, given) && complete
+		if last && (a.kind == "table" || a.kind == "") && w.named(s, a, len(positional), i) {
+			// The content of a variable is unknown.
+			complete = complete && a.table != nil && w.namedArguments(s, a, given)
 			break
 		}
 		if last && !complete {
@@ -68,32 +60,14 @@ func (w *walk) operation(s *declare.Spec, args []argument, at position) {
 	}
 }
 
-// named reports whether the last argument is a table of named ones, as at run
-// time.
-func (w *walk) named(s *declare.Spec, a argument, positional []*schema.Param, at int) bool {
+// named reports whether the last argument is a table of named ones.
+func (w *walk) named(s *declare.Spec, a argument, positional, at int) bool {
 	if a.table == nil {
 		return true
 	}
 	given, complete := w.fields(a.table)
-	known := 0
-	for name := range given {
-		if s.Param(name) != nil || name == "extra" {
-			known++
-		}
-	}
-	_, id := given["id"]
-	_, id2 := given["_id"]
-	switch {
-	case !complete && known == 0, (id || id2) && at < len(positional) && known == 0:
-		return at >= len(positional)
-	case at >= len(positional):
-		return true
-	case len(given) == 0:
-		return !positional[at].Required() || s.Params[0].Name != positional[at].Name
-	case positional[at].Type.Keyed():
-		return known == len(given)
-	}
-	return true
+	keys := slices.Collect(maps.Keys(given))
+	return s.TakesNamed(keys, !complete && at < positional && !slices.ContainsFunc(keys, s.Names), at)
 }
 
 func (w *walk) namedArguments(s *declare.Spec, a argument, given map[string]bool) (complete bool) {

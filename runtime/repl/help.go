@@ -3,7 +3,6 @@ package repl
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"strings"
 	"sync"
 
@@ -46,11 +45,11 @@ func (s *Session) help(name string) error {
 }
 
 // writeHelp writes the reference of a name.
-func writeHelp(w io.Writer, name string) error {
+func writeHelp(b *strings.Builder, name string) error {
 	for _, c := range commands() {
 		if c.name == name {
-			_, err := fmt.Fprintf(w, ":%s %s: %s\n", c.name, c.argument, c.doc)
-			return err
+			fmt.Fprintf(b, ":%s %s: %s\n", c.name, c.argument, c.doc)
+			return nil
 		}
 	}
 	group, entry, err := declared().Find(name)
@@ -58,9 +57,9 @@ func writeHelp(w io.Writer, name string) error {
 	case err != nil:
 		return err
 	case entry != nil:
-		return entry.Document().WriteText(w)
+		return entry.Document().WriteText(b)
 	}
-	return group.Document().WriteText(w)
+	return group.Document().WriteText(b)
 }
 
 // defineHelp defines the function help.
@@ -85,44 +84,40 @@ func (s *Session) defineHelp() {
 }
 
 // describe writes the reference of a value.
-func (s *Session) describe(L *lua.LState, w io.Writer, v lua.LValue) error {
+func (s *Session) describe(L *lua.LState, b *strings.Builder, v lua.LValue) error {
 	if text, ok := v.(lua.LString); ok {
-		return writeHelp(w, string(text))
+		return writeHelp(b, string(text))
 	}
 	if name := loadedNames(L.G.Global).of(v); name != "" {
-		return writeHelp(w, name)
-	}
-	if operation := bindings.IteratorOf(v); operation != "" {
-		_, err := fmt.Fprintf(w, "an iterator of %s: for x in it do … end\n", operation)
-		return err
+		return writeHelp(b, name)
 	}
 	if r, ok := bindings.RecordOf(v); ok {
-		_, err := fmt.Fprintf(w, "%s\n\nfields: %s\nr:totable() returns a copy that can be changed.\n\nIts manager:\n\n", clean(r.Text), clean(strings.Join(r.Fields, ", ")))
-		if err != nil {
-			return err
-		}
-		return writeHelp(w, r.Manager)
+		fmt.Fprintf(b, "%s\n\nfields: %s\nr:totable() returns a copy that can be changed.\n\nIts manager:\n\n", clean(r.Text), clean(strings.Join(r.Fields, ", ")))
+		return writeHelp(b, r.Manager)
 	}
-	if ud, ok := v.(*lua.LUserData); ok {
-		if methods := methodsOf(ud); len(methods) > 0 {
-			for _, e := range methods {
-				if _, err := fmt.Fprintf(w, "%s\n  %s\n", e.Signature, e.Doc); err != nil {
-					return err
-				}
-			}
-			return nil
-		}
+	operation, methods := bindings.IteratorOf(v), methodsOf(v)
+	f, isFunction := v.(*lua.LFunction)
+	switch {
+	case operation != "":
+		fmt.Fprintf(b, "an iterator of %s: for x in it do … end\n", operation)
+	case isFunction:
+		b.WriteString(functionText(f) + "\n")
+	case len(methods) == 0:
+		return fault.Hinted(fault.Of(&fault.UsageError{}, "there is no help for a %s", v.Type()),
+			"help takes a function, a manager, a module, a record, or a name")
 	}
-	if f, ok := v.(*lua.LFunction); ok {
-		_, err := fmt.Fprintln(w, functionText(f))
-		return err
+	for _, e := range methods {
+		fmt.Fprintf(b, "%s\n  %s\n", e.Signature, e.Doc)
 	}
-	return fault.Hinted(fault.Of(&fault.UsageError{}, "there is no help for a %s", v.Type()),
-		"help takes a function, a manager, a module, a record, or a name")
+	return nil
 }
 
 // methodsOf lists the documented methods of an object.
-func methodsOf(ud *lua.LUserData) []*reference.Entry {
+func methodsOf(v lua.LValue) []*reference.Entry {
+	ud, ok := v.(*lua.LUserData)
+	if !ok {
+		return nil
+	}
 	meta, ok := ud.Metatable.(*lua.LTable)
 	if !ok {
 		return nil

@@ -38,7 +38,6 @@ type Config struct {
 	Trace    func(on bool)                           // turns tracing on and off
 	Profile  func(name string) error                 // switches the platform; "-" is the first one
 	Profiles func() (names []string, current string) // lists the available ones
-	Env      func(name string) (value string, ok bool)
 }
 
 // Run reads and runs until the input ends, or ctx does. Its error is a *vm.Exit
