@@ -54,17 +54,7 @@ func (w *walk) lua(callee fact, args []argument, at position) fact {
 		return fact{}
 	}
 	if params := w.env.standard[name]; params != nil {
-		for i, p := range params {
-			switch {
-			case i < len(args) && (i < len(args)-1 || !openEnded(args)):
-				w.luaParam(name, p, args[i])
-			case i >= len(args) && !p.Optional && p.Name != "at" && !openEnded(args):
-				w.report(at, MissingArgument, name+": argument "+p.Missing(), "")
-			}
-		}
-		if len(args) > len(params) && !(len(args) == len(params)+1 && openEnded(args)) {
-			w.report(args[len(params)].at, TooManyArguments, fmt.Sprintf("%s takes %s, not %d", name, upTo(len(params)), len(args)), "")
-		}
+		w.arguments(name, params, args, at)
 	}
 	switch name {
 	case "string.format":
@@ -76,6 +66,10 @@ func (w *walk) lua(callee fact, args []argument, at position) fact {
 				w.report(args[1].at, WrongValue, name+": the pattern "+fmt.Sprintf("%q", text)+" "+wrong, "escape the characters ^$()%.[]*+-? with %")
 			}
 		}
+	case "tonumber":
+		if len(args) == 0 {
+			w.report(at, MissingArgument, "tonumber: argument "+w.env.standard[name][0].Missing(), "")
+		}
 	case "type":
 		return fact{kind: "string", name: "type"}
 	case "tostring", "table.concat", "string.upper", "string.lower", "string.rep", "string.sub", "string.reverse":
@@ -84,17 +78,6 @@ func (w *walk) lua(callee fact, args []argument, at position) fact {
 		return fact{kind: "number", name: name}
 	}
 	return fact{}
-}
-
-// luaParam checks one argument; records and objects may act as other types.
-func (w *walk) luaParam(name string, p module.Param, a argument) {
-	switch {
-	case a.noValue:
-		w.empty(a.fact, a.at)
-	case a.kind == "" || a.kind == "nil" && p.Optional || module.Accepts(p.Type, sample(a.fact)):
-	default:
-		w.report(a.at, WrongType, fmt.Sprintf("%s: argument %s %s", name, p.Name, &schema.Mismatch{Want: p.Type, Got: shown(a.fact)}), "")
-	}
 }
 
 func texts(args []argument, i int) (string, bool) {

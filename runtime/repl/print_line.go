@@ -154,9 +154,6 @@ func quoted(s string) string {
 
 // clean escapes control characters.
 func clean(s string) string {
-	if !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		return s
-	}
 	var b strings.Builder
 	for _, r := range s {
 		if unicode.IsPrint(r) {

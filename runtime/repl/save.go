@@ -1,8 +1,6 @@
 package repl
 
 import (
-	"errors"
-	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -28,21 +26,11 @@ func (s *Session) save(argument string) error {
 	if len(s.inputs) == 0 {
 		return fault.Of(&fault.UsageError{}, "there is nothing to save")
 	}
-	flags := os.O_WRONLY | os.O_CREATE | os.O_EXCL
-	if replace {
-		flags = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
-	}
-	f, err := os.OpenFile(s.cfg.Interp.Path(path), flags, 0o644)
-	if errors.Is(err, fs.ErrExist) {
+	file := s.cfg.Interp.Path(path)
+	if _, err := os.Stat(file); err == nil && !replace {
 		return fault.Hinted(fault.Of(&fault.FileError{}, "%s exists already", path), ":save -f %s replaces it", path)
 	}
-	if err == nil {
-		_, err = f.WriteString(script(s.inputs))
-		if closed := f.Close(); err == nil {
-			err = closed
-		}
-	}
-	if err != nil {
+	if err := os.WriteFile(file, []byte(script(s.inputs)), 0o644); err != nil {
 		return fileError("cannot save", path, err)
 	}
 	s.note("saved; run it with transect run " + path + " and the same flags")
