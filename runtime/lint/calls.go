@@ -152,7 +152,7 @@ func (w *walk) missing(called string, p module.Param, what string, at position) 
 
 func (w *walk) param(called string, p module.Param, a argument, what string) {
 	switch {
-	case a.kind == "nil":
+	case a.kind == "nil" && !module.Accepts(p.Type, lua.LNil):
 		w.missing(called, p, what, a.at)
 	case p.Fields != nil && a.table != nil:
 		w.options(called, p.Fields, a)

@@ -55,6 +55,9 @@ func (w *walk) lua(callee fact, args []argument, at position) fact {
 	}
 	if params := w.env.standard[name]; params != nil {
 		w.arguments(name, params, args, at)
+		if last := len(args) - 1; last >= 0 && last < len(params) && args[last].noValue && !openEnded(args) {
+			w.empty(args[last].fact, args[last].at)
+		}
 	}
 	switch name {
 	case "string.format":

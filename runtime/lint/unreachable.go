@@ -42,24 +42,11 @@ func (w *walk) anyLeaves(stmts []ast.Stmt) bool {
 // ends reports calls that do not return.
 func (w *walk) ends(e ast.Expr) bool {
 	call, ok := e.(*ast.FuncCallExpr)
-	if !ok || call.Method != "" {
+	if !ok {
 		return false
 	}
-	switch f := call.Func.(type) {
-	case *ast.IdentExpr:
-		return f.Value == "error" && w.find("error") == nil
-	case *ast.AttrGetExpr:
-		object, ok := f.Object.(*ast.IdentExpr)
-		key, named := f.Key.(*ast.StringExpr)
-		if !ok || !named || key.Value != "exit" {
-			return false
-		}
-		if v := w.find(object.Value); v != nil {
-			return v.known.module != nil && v.known.module.Name == "script"
-		}
-		return object.Value == "os"
-	}
-	return false
+	f := w.facts[call.Func]
+	return f.builtin == "error" || f.standard == "os.exit" || f.function != nil && f.name == "script.exit"
 }
 
 // breaks reports whether a loop's body may leave the loop; a goto may.
