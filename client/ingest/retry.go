@@ -1,0 +1,63 @@
+package ingest
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"transect/client/scan"
+)
+
+// Retry makes the files that a report of an earlier run lists as failed the
+// source of a run. Names stay those of that run, and so do keys, when all files
+// were in one source folder. Relative paths, as in reports made by hand, begin
+// in the folder base.
+func Retry(o *Options, report, base string) error {
+	roots, paths := map[string]bool{}, map[string]bool{}
+	for earlier, err := range OpenReport(report, o.Source.Open) {
+		if err != nil {
+			return err
+		}
+		if earlier.Outcome != Failed {
+			continue
+		}
+		path := earlier.Path
+		if path == "" {
+			return notReport(report, fmt.Errorf("%q has failed, and has no path", earlier.Name))
+		}
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(base, path)
+		}
+		if path = absolute(path); paths[path] {
+			continue
+		}
+		paths[path] = true
+		o.Source.Paths = append(o.Source.Paths, path)
+		root, _ := rootOf(filepath.ToSlash(path), earlier.Name)
+		roots[filepath.FromSlash(root)] = true
+	}
+	if len(paths) == 0 {
+		o.Items = func(func(scan.Item, error) bool) {}
+	}
+	if len(roots) == 1 {
+		for root := range roots {
+			o.Source.Root = root
+		}
+	}
+	return nil
+}
+
+// rootOf is the folder in which a file has a name; ok is false when the path
+// does not end with that name.
+func rootOf(path, name string) (root string, ok bool) {
+	at := len(path)
+	for range strings.Count(name, "/") + 1 {
+		if at = strings.LastIndexByte(path[:at], '/'); at < 0 {
+			return "", false
+		}
+	}
+	if scan.Readable(path[at+1:]) != name {
+		return "", false
+	}
+	return path[:at], true
+}
