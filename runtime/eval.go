@@ -1,12 +1,13 @@
 package runtime
 
 import (
+	"fmt"
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
 	"github.com/yuin/gopher-lua/parse"
 
-	"transect/runtime/module"
+	"transect/runtime/vm"
 )
 
 // The names of sources that are not files, in messages.
@@ -16,7 +17,7 @@ const (
 )
 
 // eval runs the code of the command line and prints the values of an
-// expression, or of a return.
+// expression, or of a return: strings as they are, all others as Lua source.
 func (x *Execution) eval() error {
 	code := x.job.Code
 	if _, err := parse.Parse(strings.NewReader("return "+code), evalName); err == nil {
@@ -26,25 +27,15 @@ func (x *Execution) eval() error {
 	if err != nil || len(values) == 0 {
 		return withSource(evalName, x.job.Code, withoutSuccess(err))
 	}
-	return withoutSuccess(x.print(values))
-}
-
-// printResults prints strings as they are and all other values as Lua source.
-const printResults = `
-local inspect = require("inspect").value
-local function texts(n, value, ...)
-  if n == 0 then return end
-  return type(value) == "string" and value or inspect(value), texts(n - 1, ...)
-end
-local results = require("eval.results").get
-print(texts(select("#", results()), results()))
-`
-
-func (x *Execution) print(values []lua.LValue) error {
-	module.Preload(x.Interp, &module.Module{Name: "eval.results", Doc: "The values of the code of the command line.", Funcs: []module.Func{{
-		Name: "get", Doc: "Gives the values.", Returns: "the values",
-		Call: func(*module.Call) (any, error) { return values, nil },
-	}}})
-	_, err := x.Interp.RunString("print", printResults)
-	return err
+	return withoutSuccess(x.Interp.NewSession().Do(func(L *lua.LState) error {
+		texts := make([]string, len(values))
+		for i, v := range values {
+			texts[i] = v.String()
+			if v.Type() != lua.LTString {
+				texts[i] = (&vm.Printer{L: L}).Text(v)
+			}
+		}
+		_, err := fmt.Fprintln(x.Interp.Options().Stdout, strings.Join(texts, "\t"))
+		return err
+	}))
 }

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"transect/runtime/vm"
 )
@@ -83,8 +84,8 @@ var secretLiteral = sync.OnceValue(func() *regexp.Regexp {
 
 func quote(line string) string {
 	line = secretLiteral().ReplaceAllString(strings.TrimSpace(line), `${1}"…"`)
-	if runes := []rune(line); len(runes) > maxSource {
-		line = string(runes[:maxSource]) + " …"
+	if utf8.RuneCountInString(line) > maxSource {
+		return fmt.Sprintf("%.*s …", maxSource, line)
 	}
 	return line
 }

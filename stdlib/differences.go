@@ -90,7 +90,5 @@ func short(v any) string {
 
 // show writes a value as Lua would read it, shortened.
 func show(L *lua.LState, v lua.LValue) string {
-	p := newPrinter(L)
-	p.value(v, 0)
-	return fmt.Sprintf("%.500s", p.b.String())
+	return fmt.Sprintf("%.500s", (&vm.Printer{L: L}).Text(v))
 }

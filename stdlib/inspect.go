@@ -2,11 +2,6 @@ package stdlib
 
 import (
 	"fmt"
-	"strconv"
-	"strings"
-	"unicode/utf8"
-
-	lua "github.com/yuin/gopher-lua"
 
 	"transect/runtime/module"
 	"transect/runtime/vm"
@@ -66,91 +61,6 @@ func printed(text func(*module.Call) (any, error)) func(*module.Call) (any, erro
 }
 
 func inspected(c *module.Call) (any, error) {
-	p := newPrinter(c.L)
-	p.depth, p.items, p.width = c.Int("depth"), c.Int("items"), c.Int("width")
-	p.value(c.Value("value"), 0)
-	return p.b.String(), nil
-}
-
-// printer writes values as Lua would read them, within limits; 0 is none.
-type printer struct {
-	L    *lua.LState
-	b    strings.Builder
-	seen map[*lua.LTable]bool // those one is in
-
-	depth, items, width int
-}
-
-func newPrinter(L *lua.LState) *printer { return &printer{L: L, seen: map[*lua.LTable]bool{}} }
-
-// deepest is how far down it goes at most, so that nothing nested endlessly
-// fills the memory.
-const deepest = 200
-
-func (p *printer) value(v lua.LValue, depth int) {
-	switch v := v.(type) {
-	case lua.LString:
-		if p.width > 0 && utf8.RuneCountInString(string(v)) > p.width {
-			fmt.Fprintf(&p.b, "%.*q…", p.width, string(v))
-			return
-		}
-		p.b.WriteString(strconv.Quote(string(v)))
-	case *lua.LTable:
-		p.table(v, depth)
-	default:
-		p.b.WriteString(p.L.ToStringMeta(v).String())
-	}
-}
-
-func (p *printer) table(t *lua.LTable, depth int) {
-	switch first, _ := t.Next(lua.LNil); {
-	case p.L.GetMetaField(t, "__tostring") != lua.LNil:
-		p.b.WriteString(p.L.ToStringMeta(t).String())
-		return
-	case p.seen[t]:
-		p.b.WriteString("{ … itself … }")
-		return
-	case first == lua.LNil:
-		p.b.WriteString("{}")
-		return
-	case depth >= deepest || p.depth > 0 && depth >= p.depth:
-		p.b.WriteString("{ … }")
-		return
-	}
-	p.seen[t] = true
-	defer delete(p.seen, t)
-
-	type entry struct{ key, value lua.LValue }
-	var entries []entry
-	flat := true
-	for k, v := range vm.Entries(t) {
-		entries = append(entries, entry{k, v})
-		flat = flat && k == lua.LNil && v.Type() != lua.LTTable
-	}
-	left := 0
-	if p.items > 0 && len(entries) > p.items {
-		left, entries = len(entries)-p.items, entries[:p.items]
-	}
-	if flat {
-		for i, e := range entries {
-			p.b.WriteString([]string{"{ ", ", "}[min(i, 1)])
-			p.value(e.value, depth)
-		}
-		if left > 0 {
-			fmt.Fprintf(&p.b, ", … %d more", left)
-		}
-		p.b.WriteString(" }")
-		return
-	}
-	indent := strings.Repeat("  ", depth+1)
-	p.b.WriteString("{\n")
-	for _, e := range entries {
-		p.b.WriteString(indent + vm.KeyText(e.key, strconv.Quote))
-		p.value(e.value, depth+1)
-		p.b.WriteString(",\n")
-	}
-	if left > 0 {
-		fmt.Fprintf(&p.b, "%s… %d more\n", indent, left)
-	}
-	p.b.WriteString(indent[2:] + "}")
+	p := vm.Printer{L: c.L, Depth: c.Int("depth"), Items: c.Int("items"), Width: c.Int("width")}
+	return p.Text(c.Value("value")), nil
 }

@@ -83,10 +83,8 @@ func cell(L *lua.LState, v lua.LValue, width int) string {
 		return ""
 	}
 	line := strings.NewReplacer("\n", " ", "\t", " ", "\r", " ").Replace(L.ToStringMeta(v).String())
-	if t, ok := v.(*lua.LTable); ok {
-		p := newPrinter(L)
-		p.table(t, 0)
-		line = strings.Join(strings.Fields(p.b.String()), " ")
+	if v.Type() == lua.LTTable {
+		line = strings.Join(strings.Fields((&vm.Printer{L: L, OneLine: true}).Text(v)), " ")
 	}
 	if width > 0 && utf8.RuneCountInString(line) > width {
 		return fmt.Sprintf("%.*s…", max(width-1, 1), line)

@@ -158,7 +158,7 @@ func (m *Meter) draw(last bool) {
 		fmt.Fprintln(m.out, f.json(m.label))
 	case vm.ProgressBar:
 		if !last {
-			m.screen.SetStatus(cut(m.label+": "+f.text(), m.width-1))
+			m.screen.SetStatus(fmt.Sprintf("%.*s", m.width-1, m.label+": "+f.text()))
 			return
 		}
 		m.screen.SetStatus("")
@@ -166,11 +166,4 @@ func (m *Meter) draw(last bool) {
 	default:
 		fmt.Fprintln(m.out, m.label+": "+f.text()) // progress that cannot be shown is no failure of the work
 	}
-}
-
-func cut(s string, width int) string {
-	if r := []rune(s); width > 0 && len(r) > width {
-		return string(r[:width])
-	}
-	return s
 }

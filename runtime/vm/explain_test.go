@@ -103,10 +103,10 @@ func TestRaisedTablesAreShown(t *testing.T) {
 		`local t = {} t.t = t error(t)`:                                   `{ t = { … itself … } }`,
 		`error({ a = { b = { c = { d = 1 } } } })`:                        `{ a = { b = { c = { … } } } }`,
 		`error({ password = "hunter2", api_token = "x" })`:                `{ api_token = …, password = … }`,
-		`local t = {} for i = 1, 100 do t[i] = i end error(t)`:            `{ 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, … }`,
-		`local t = {} for i = 1, 100 do t["k" .. i] = 1 end error(t)`:     `, …`,
+		`local t = {} for i = 1, 100 do t[i] = i end error(t)`:            `{ 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, … 80 more }`,
+		`local t = {} for i = 1, 100 do t["k" .. i] = 1 end error(t)`:     `, … 80 more }`,
 		`error({ ("x"):rep(1e5) })`:                                       `x"… }`,
-		`local t = {} for i = 1, 30 do t[i] = ("y"):rep(79) end error(t)`: `, … }`,
+		`local t = {} for i = 1, 30 do t[i] = ("y"):rep(79) end error(t)`: ` more }`,
 	} {
 		in := interp(t, vm.Options{})
 		_, err := in.RunString("script.lua", code)
