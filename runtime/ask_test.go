@@ -9,7 +9,6 @@ import (
 
 	"transect/client"
 	"transect/client/fault"
-	"transect/client/transfer"
 )
 
 func TestAsk(t *testing.T) {
@@ -17,7 +16,7 @@ func TestAsk(t *testing.T) {
 	m := newMemory(t, nil)
 	m.IsTerminal = func(any) bool { return true }
 	m.Stdin = strings.NewReader("\nbob\nsecret\nfor the script")
-	r := newExecution(context.Background(), &m.Process, &Job{}, Connection{}, tuning{budget: transfer.NewBudget(2)})
+	r := newExecution(context.Background(), &m.Process, &Job{}, Connection{})
 	defer r.Interp.Close()
 	s := client.Settings{URL: "https://a.example.com", User: "eve", Password: "old", AccessToken: "t"}
 	if err := r.connector.ask(context.Background(), &s); err != nil {
@@ -38,7 +37,7 @@ func TestAskIsNotAnswered(t *testing.T) {
 	t.Parallel()
 	m := newMemory(t, nil)
 	m.IsTerminal = func(any) bool { return true }
-	r := newExecution(context.Background(), &m.Process, &Job{}, Connection{}, tuning{budget: transfer.NewBudget(2)})
+	r := newExecution(context.Background(), &m.Process, &Job{}, Connection{})
 	defer r.Interp.Close()
 	err := r.connector.ask(context.Background(), &client.Settings{ConfigPath: empty(t)})
 	if f := fault.Find(err); f == nil || f.Name() != "ConfigError" {

@@ -88,7 +88,7 @@ func (y *yard) run(code string) (out, stderr string, err error) {
 	m := newMemory(y.T, y.env)
 	m.Dir, m.Now = y.dir, time.Now
 	who := y.platform.Credentials()
-	err = Run(y.Context(), &m.Process, Job{Code: code, Transfers: Transfers{Stall: "1s"}, Connection: Connection{URL: y.URL, User: who.User,
+	err = Run(y.Context(), &m.Process, Job{Code: code, Transfers: Transfers{Stall: time.Second}, Connection: Connection{URL: y.URL, User: who.User,
 		Password: who.Password, ClientID: who.ClientID, ClientSecret: who.ClientSecret}})
 	return strings.TrimSpace(m.out.String()), m.err.String(), err
 }

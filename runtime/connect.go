@@ -32,7 +32,6 @@ type connector struct {
 	local        *localPlatform
 	sharesLocal  bool // the local platform belongs to another connector
 	interceptors []declare.Interceptor
-	tuning       tuning           // shared by all connections
 	stats        *transfer.Stats  // shared by all connections
 	journal      *journal.Journal // of uploads
 	dryRun       func() declare.Interceptor
@@ -41,9 +40,9 @@ type connector struct {
 	tracing   atomic.Bool
 }
 
-func newConnector(p *Process, job *Job, named Connection, tuning tuning, in *vm.Interp) *connector {
+func newConnector(p *Process, job *Job, named Connection, in *vm.Interp) *connector {
 	c := &connector{process: p, job: job, named: named, in: in, policy: job.policy, local: &localPlatform{},
-		tuning: tuning, stats: transfer.NewStats(),
+		stats:   transfer.NewStats(),
 		journal: journal.New(in.StateDir(), in.Options().Logger),
 		// One for all connections: each must know what the others pretended to create.
 		dryRun: sync.OnceValue(func() declare.Interceptor { return client.DryRun(in.Options().Stderr) }),
@@ -109,8 +108,9 @@ func (c *connector) close() error {
 
 func (c *connector) options() client.Options {
 	out := c.in.Options()
-	options := client.Options{Version: c.job.Version, Logger: out.Logger, Env: c.process.Env, Budget: c.tuning.budget, Stats: c.stats,
-		Bandwidth: c.tuning.bandwidth, RequestRate: c.tuning.rate, Stall: c.tuning.stall, Journal: c.journal}
+	t := c.job.Transfers
+	options := client.Options{Version: c.job.Version, Logger: out.Logger, Env: c.process.Env, Budget: t.budget, Stats: c.stats,
+		Bandwidth: t.Bandwidth, RequestRate: t.Rate, Stall: t.Stall, Journal: c.journal}
 	options.Links = slices.Clone(c.interceptors)
 	if c.policy != nil {
 		options.Links = append(options.Links, c.policy.Intercept)

@@ -24,8 +24,8 @@ type Job struct {
 	Args   []string // arguments of the script
 	Path   []string // additional folders for require
 
-	Connection Connection    // from the command line
-	Transfers  Transfers     // from the command line
+	Connection Connection // from the command line
+	Transfers  Transfers
 	Timeout    time.Duration // of the whole run; 0 is none
 	Grace      time.Duration // after SIGTERM, to finish the items in hand
 	Limits     vm.Limits
@@ -98,14 +98,13 @@ func perform(ctx context.Context, p *Process, job *Job, work func(*Execution, co
 	if err != nil {
 		return err
 	}
-	tuning, err := resolveTransfers(p, job.Transfers)
-	if err != nil {
+	if err := job.Transfers.complete(p); err != nil {
 		return err
 	}
 	if job.policy, err = job.Sandbox.policy(p, job.Script); err != nil {
 		return err
 	}
-	x := newExecution(ctx, p, job, named, tuning)
+	x := newExecution(ctx, p, job, named)
 	defer x.clearStatus()
 	if job.Hooks.After != nil {
 		defer job.Hooks.After(x)
@@ -138,7 +137,7 @@ type Execution struct {
 	connector *connector
 }
 
-func newExecution(ctx context.Context, p *Process, job *Job, named Connection, tuning tuning) *Execution {
+func newExecution(ctx context.Context, p *Process, job *Job, named Connection) *Execution {
 	opt := vm.Options{
 		Stdin: p.Stdin, Stdout: p.Stdout, Stderr: p.Stderr, Env: p.Env, Now: p.Now, Dir: p.Dir,
 		Script: job.Script, Args: job.Args, Path: job.Path,
@@ -154,7 +153,7 @@ func newExecution(ctx context.Context, p *Process, job *Job, named Connection, t
 		opt.Permit, opt.Sending = job.policy.Permit, job.policy.Sending
 	}
 	in := luastd.New(ctx, opt)
-	return &Execution{Interp: in, process: p, job: job, connector: newConnector(p, job, named, tuning, in)}
+	return &Execution{Interp: in, process: p, job: job, connector: newConnector(p, job, named, in)}
 }
 
 // Transferred is the number of bytes of files sent and received so far.

@@ -148,7 +148,7 @@ func (x *Execution) runOther(ctx context.Context, script string, args []string) 
 	p, job := *x.process, *x.job
 	p.Stdin, p.Stdout, p.Stderr = strings.NewReader(""), &stdout, &stderr
 	job.Script, job.Args = script, args
-	other := newExecution(ctx, &p, &job, x.connector.named, x.connector.tuning)
+	other := newExecution(ctx, &p, &job, x.connector.named)
 	other.connector.local, other.connector.sharesLocal = x.connector.local, true
 	err := stopReason(other.run(ctx, (*Execution).script))
 	Report(&p, Output{}, err)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"slices"
@@ -44,6 +45,9 @@ func (a *app) flagError(cmd *cobra.Command, err error) error {
 		return a.unknownFlag(cmd, unknown)
 	case errors.As(err, &missing):
 		return fault.Hinted(fault.Of(&fault.UsageError{}, "flag --%s needs a value", missing.GetFlag().Name), "%s", helpFor(cmd))
+	case errors.As(err, &invalid) && fault.Find(err) != nil:
+		f := fault.Find(err).Facts()
+		return fault.Hinted(fault.Of(&fault.UsageError{}, "--%s: %s", invalid.GetFlag().Name, f.Message), "%s", cmp.Or(f.Hint, helpFor(cmd)))
 	case errors.As(err, &invalid):
 		return fault.Hinted(fault.Of(&fault.UsageError{}, "flag --%s: %q is not a valid %s: %v", invalid.GetFlag().Name, invalid.GetValue(),
 			invalid.GetFlag().Value.Type(), errors.Unwrap(invalid)), "%s", helpFor(cmd))

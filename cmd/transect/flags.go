@@ -75,19 +75,14 @@ func (a *app) applyEnvironment(flags *pflag.FlagSet) (err error) {
 			values = filepath.SplitList(text)
 		}
 		for _, value := range values {
-			if failed := v.Set(value); failed != nil {
+			failed := v.Set(value)
+			if f := fault.Find(failed); f != nil {
+				err = fault.Hinted(fault.Of(&fault.ConfigError{}, "%s: %w", v.env, failed), "%s", f.Facts().Hint)
+			} else if failed != nil {
 				err = fault.Of(&fault.ConfigError{}, "%s is %q: %w", v.env, text, failed)
 			}
 		}
 	})
-	return err
-}
-
-// asFlagError is a fault as the error of a flag, which has no hint of its own.
-func asFlagError(err error) error {
-	if f := fault.Find(err); f != nil {
-		return errors.New(f.Facts().Message + "; " + f.Facts().Hint)
-	}
 	return err
 }
 

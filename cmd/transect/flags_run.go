@@ -14,7 +14,7 @@ import (
 // callFlags adds the flags of commands that use the platform.
 func callFlags(flags *pflag.FlagSet, job *runtime.Job) {
 	flags.SortFlags = false
-	for _, o := range append(job.Connection.Options(), job.Transfers.Options()...) {
+	for _, o := range job.Connection.Options() {
 		v := &optionValue{option: option{name: o.Flag, env: o.Env, kind: o.Value, doc: o.Doc}, resolved: true}
 		switch {
 		case o.Flag == "":
@@ -26,7 +26,16 @@ func callFlags(flags *pflag.FlagSet, job *runtime.Job) {
 		}
 		addOption(flags, v)
 	}
-	addOptions(flags, timeoutOption(job, "limit `DURATION` of the whole run, such as 90s or 2h"))
+	t := &job.Transfers
+	addOptions(flags,
+		option{name: "connections", env: "TRANSECT_CONNECTIONS", kind: "N", parse: t.ParseConnections,
+			doc: "transfer files over N connections instead of the number that measures best"},
+		option{name: "bwlimit", env: "TRANSECT_BWLIMIT", kind: "LIMIT", parse: t.ParseBandwidth,
+			doc: "bytes per second, uploads and downloads together: 512k, 10M (k, M, G are 1024, 1024², 1024³), off, or by local time: \"08:00,512k 19:00,10M 23:00,off\""},
+		option{name: "rate", env: "TRANSECT_RATE", kind: "N", doc: "at most N requests per second, such as 5 or 0.5", parse: t.ParseRate},
+		option{name: "stall-timeout", env: "TRANSECT_STALL_TIMEOUT", kind: "DURATION", parse: t.ParseStall,
+			doc: "reconnect a transfer that made no progress for this long (default 60s)"},
+		timeoutOption(job, "limit `DURATION` of the whole run, such as 90s or 2h"))
 	flags.BoolVarP(&job.DryRun, "dry-run", "n", false, "print what would be written to the platform instead of sending it")
 	flags.BoolVar(&job.Trace, "trace", false, "print each request and response, without secrets")
 }
@@ -40,7 +49,7 @@ func (a *app) scriptFlags(flags *pflag.FlagSet, job *runtime.Job) {
 	rules := &job.Sandbox.Rules
 	rules.Allow, rules.Deny = sandbox.List{}, sandbox.List{}
 	rule := func(list sandbox.List) func(string) error {
-		return func(text string) error { return asFlagError(list.Parse(text, a.process.AbsPath)) }
+		return func(text string) error { return list.Parse(text, a.process.AbsPath) }
 	}
 	addOptions(flags,
 		option{name: "path", env: "TRANSECT_PATH", kind: "DIR", list: true, doc: "another folder for require, may be repeated",
@@ -52,7 +61,7 @@ func (a *app) scriptFlags(flags *pflag.FlagSet, job *runtime.Job) {
 		option{name: "deny", kind: "KIND=WHAT", doc: "deny the script WHAT, whatever is allowed", parse: rule(rules.Deny)})
 	flags.BoolVar(&rules.Sandbox, "sandbox", false, "deny the script everything that is not allowed")
 	addOptions(flags, option{name: "budget", kind: "creates=N,deletes=0,bytes=SIZE", doc: "limit the whole run",
-		parse: func(text string) error { return asFlagError(rules.Budget.Parse(text)) }})
+		parse: rules.Budget.Parse})
 }
 
 // manifestFlags adds the flags about the manifest beside a script.

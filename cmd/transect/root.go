@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"transect/client/fault"
-	"transect/runtime"
 )
 
 const exitCodes = `Exit codes:
@@ -43,11 +42,12 @@ local platform to try scripts without an account.
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case len(args) == 0 && a.process.IsTerminal(a.process.Stdin) && a.process.IsTerminal(a.process.Stdout):
-				var job runtime.Job
-				if err := a.complete(cmd.Flags(), &job); err != nil {
+				prompt, _, err := cmd.Find([]string{"repl"})
+				if err != nil {
 					return err
 				}
-				return runtime.Repl(cmd.Context(), a.process, job)
+				prompt.SetContext(cmd.Context())
+				return prompt.RunE(prompt, nil)
 			case len(args) == 0:
 				return cmd.Help()
 			}
