@@ -48,7 +48,7 @@ func newYard(t *testing.T) *yard {
 	}
 	t.Cleanup(func() { _ = p.Close() })
 	y := &yard{T: t, platform: p, dir: t.TempDir()}
-	y.env = map[string]string{"TRANSECT_STATE_DIR": filepath.Join(y.dir, "state"), "TRANSECT_CONNECTIONS": "1"}
+	y.env = map[string]string{"TRANSECT_STATE_DIR": filepath.Join(y.dir, "state")}
 	y.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if y.intercept != nil && y.intercept(w, r) {
 			return
@@ -88,7 +88,7 @@ func (y *yard) run(code string) (out, stderr string, err error) {
 	m := newMemory(y.T, y.env)
 	m.Dir, m.Now = y.dir, time.Now
 	who := y.platform.Credentials()
-	err = Run(y.Context(), &m.Process, Job{Code: code, Transfers: Transfers{Stall: time.Second}, Connection: Connection{URL: y.URL, User: who.User,
+	err = Run(y.Context(), &m.Process, Job{Code: code, Transfers: Transfers{Connections: 1, Stall: time.Second}, Connection: Connection{URL: y.URL, User: who.User,
 		Password: who.Password, ClientID: who.ClientID, ClientSecret: who.ClientSecret}})
 	return strings.TrimSpace(m.out.String()), m.err.String(), err
 }
