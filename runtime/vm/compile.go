@@ -16,37 +16,49 @@ import (
 // Compile compiles code to a function. A first line that starts with # is
 // skipped.
 func (in *Interp) Compile(L *lua.LState, name string, code []byte) (*lua.LFunction, error) {
-	return compiled(L, name, code, func(chunk []ast.Stmt) []ast.Stmt { return chunk })
+	return compiled(L, name, code, nil)
 }
 
-// compiled compiles a chunk after change has rewritten it.
-func compiled(L *lua.LState, name string, code []byte, change func([]ast.Stmt) []ast.Stmt) (*lua.LFunction, error) {
-	code = bytes.TrimPrefix(code, []byte("\xef\xbb\xbf"))
-	if bytes.HasPrefix(code, []byte("#")) {
-		code = append([]byte("--"), code...)
-	}
-	lines := bytes.Count(bytes.TrimRight(code, "\r\n \t"), []byte("\n")) + 1
-	chunk, err := parse.Parse(&source{bytes.NewReader(code), Context(L)}, name)
+// compiled compiles a chunk after change, if not nil, has rewritten it.
+func compiled(L *lua.LState, name string, code []byte, change func([]ast.Stmt)) (*lua.LFunction, error) {
+	in := Of(L)
+	code = plainCode(code)
+	proto, err := prototype(&source{bytes.NewReader(code), Context(L)}, name, in.opt.Limits.Memory > 0, change)
 	if Context(L).Err() != nil {
 		return nil, stopped(Context(L))
 	}
 	if err != nil {
-		return nil, syntaxError(name, lines, err)
+		return nil, syntaxError(name, bytes.Count(bytes.TrimRight(code, "\r\n \t"), []byte("\n"))+1, err)
 	}
-	chunk = change(chunk)
-	w := &rewriter{pairs: Of(L).opt.Limits.Memory > 0}
-	w.walk(reflect.ValueOf(&chunk).Elem(), 0)
-	if w.tooDeep {
-		return nil, syntaxError(name, 0, errTooDeep)
-	}
-	proto, err := lua.Compile(chunk, name)
-	if err != nil {
-		return nil, syntaxError(name, lines, err)
-	}
-	if in := Of(L); len(in.sources) < maxSources || in.sources[name] != nil {
+	if len(in.sources) < maxSources || in.sources[name] != nil {
 		in.sources[name] = code
 	}
 	return L.NewFunctionFromProto(proto), nil
+}
+
+// plainCode is code without a byte order mark, and with a first line for the
+// shell as a comment.
+func plainCode(code []byte) []byte {
+	code = bytes.TrimPrefix(code, []byte("\xef\xbb\xbf"))
+	if bytes.HasPrefix(code, []byte("#")) {
+		code = append([]byte("--"), code...)
+	}
+	return code
+}
+
+// prototype parses, rewrites and compiles a chunk; pairs splits concatenations.
+func prototype(code io.Reader, name string, pairs bool, change func([]ast.Stmt)) (*lua.FunctionProto, error) {
+	chunk, err := parse.Parse(code, name)
+	if err != nil {
+		return nil, err
+	}
+	if change != nil {
+		change(chunk)
+	}
+	if !walk(reflect.ValueOf(&chunk).Elem(), 0, func(v reflect.Value) { rewrite(v, pairs) }) {
+		return nil, errTooDeep
+	}
+	return lua.Compile(chunk, name)
 }
 
 // source is the code for the parser. It ends early when the run is cancelled:
@@ -69,7 +81,35 @@ const maxDepth = 20_000
 
 var errTooDeep = errors.New("the code is nested too deeply")
 
-// rewriter works around bugs of the compiler. Each
+// walk calls visit for each value of a syntax tree, innermost first. It is false
+// when the tree is too deep.
+func walk(v reflect.Value, depth int, visit func(v reflect.Value)) bool {
+	whole := true
+	switch v.Kind() {
+	case reflect.Interface, reflect.Pointer:
+		if v.IsNil() {
+			return true
+		}
+		whole = walk(v.Elem(), depth, visit)
+	case reflect.Struct:
+		if depth > maxDepth {
+			return false
+		}
+		for i := range v.NumField() {
+			if f := v.Field(i); f.CanInterface() {
+				whole = walk(f, depth+1, visit) && whole
+			}
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			whole = walk(v.Index(i), depth, visit) && whole
+		}
+	}
+	visit(v)
+	return whole
+}
+
+// rewrite works around bugs of the compiler. Each
 // "for … in EXPRESSIONS" becomes
 //
 //	do local f, s, c = EXPRESSIONS; for … in f, s, c do … end end
@@ -86,42 +126,20 @@ var errTooDeep = errors.New("the code is nested too deeply")
 // With pairs, a .. b .. c becomes a .. (false or b .. c). The compiler makes
 // one instruction of a chain, which could join hundreds of the longest texts
 // there may be before the memory limit is checked.
-type rewriter struct {
-	pairs   bool
-	tooDeep bool
-}
-
-func (w *rewriter) walk(v reflect.Value, depth int) {
+func rewrite(v reflect.Value, pairs bool) {
 	switch v.Kind() {
-	case reflect.Interface, reflect.Pointer:
-		if !v.IsNil() {
-			w.walk(v.Elem(), depth)
-		}
-	case reflect.Struct:
-		if depth > maxDepth {
-			w.tooDeep = true
-			return
-		}
-		for i := range v.NumField() {
-			if f := v.Field(i); f.CanInterface() {
-				w.walk(f, depth+1)
-			}
-		}
-		if w.pairs && v.CanAddr() {
-			if joined, ok := v.Addr().Interface().(*ast.StringConcatOpExpr); ok {
-				splitChain(joined)
-			}
+	case reflect.Pointer:
+		if joined, ok := v.Interface().(*ast.StringConcatOpExpr); ok && pairs {
+			splitChain(joined)
 		}
 	case reflect.Slice:
-		for i := range v.Len() {
-			w.walk(v.Index(i), depth)
-		}
-		if stmts, ok := v.Interface().([]ast.Stmt); ok {
-			for i, s := range stmts {
-				if loop, ok := s.(*ast.GenericForStmt); ok {
-					stmts[i] = hoisted(loop)
-				}
+		stmts, ok := v.Interface().([]ast.Stmt)
+		for i, s := range stmts {
+			if loop, ok := s.(*ast.GenericForStmt); ok {
+				stmts[i] = hoisted(loop)
 			}
+		}
+		if ok {
 			v.Set(reflect.ValueOf(padded(stmts)))
 		}
 	}
@@ -139,13 +157,8 @@ func padded(stmts []ast.Stmt) []ast.Stmt {
 		if i > 0 && !label || !beginsWithJump(stmts[i]) {
 			continue
 		}
-		nothing := &ast.LocalAssignStmt{Names: []string{"(nothing)"}, Exprs: []ast.Expr{}}
-		block := &ast.DoBlockStmt{Stmts: []ast.Stmt{nothing}}
-		for _, made := range []ast.Stmt{nothing, block} {
-			made.SetLine(stmts[i].Line())
-			made.SetLastLine(stmts[i].Line())
-		}
-		out = slices.Insert(slices.Clone(out), i, ast.Stmt(block))
+		nothing := at(stmts[i], &ast.LocalAssignStmt{Names: []string{"(nothing)"}, Exprs: []ast.Expr{}})
+		out = slices.Insert(slices.Clone(out), i, ast.Stmt(at(stmts[i], &ast.DoBlockStmt{Stmts: []ast.Stmt{nothing}})))
 	}
 	return out
 }
@@ -171,29 +184,22 @@ func splitChain(e *ast.StringConcatOpExpr) {
 	if _, chain := e.Rhs.(*ast.StringConcatOpExpr); !chain {
 		return
 	}
-	no, or := &ast.FalseExpr{}, &ast.LogicalOpExpr{Operator: "or", Rhs: e.Rhs}
-	or.Lhs = no
-	for _, made := range []ast.Expr{no, or} {
-		made.SetLine(e.Line())
-		made.SetLastLine(e.LastLine())
-	}
-	e.Rhs = or
+	e.Rhs = at(e, &ast.LogicalOpExpr{Operator: "or", Lhs: at(e, &ast.FalseExpr{}), Rhs: e.Rhs})
 }
 
 func hoisted(loop *ast.GenericForStmt) ast.Stmt {
 	names := []string{"(loop function)", "(loop state)", "(loop variable)"} // no script can say these
-	head := &ast.LocalAssignStmt{Names: names, Exprs: loop.Exprs}
-	head.SetLine(loop.Line())
-	head.SetLastLine(loop.Line())
+	head := at(loop, &ast.LocalAssignStmt{Names: names, Exprs: loop.Exprs})
 	loop.Exprs = nil
 	for _, name := range names {
-		e := &ast.IdentExpr{Value: name}
-		e.SetLine(loop.Line())
-		e.SetLastLine(loop.Line())
-		loop.Exprs = append(loop.Exprs, e)
+		loop.Exprs = append(loop.Exprs, at(loop, &ast.IdentExpr{Value: name}))
 	}
-	block := &ast.DoBlockStmt{Stmts: []ast.Stmt{head, loop}}
-	block.SetLine(loop.Line())
-	block.SetLastLine(loop.LastLine())
-	return block
+	return at(loop, &ast.DoBlockStmt{Stmts: []ast.Stmt{head, loop}})
+}
+
+// at gives a node the lines of another.
+func at[N ast.PositionHolder](of ast.PositionHolder, n N) N {
+	n.SetLine(of.Line())
+	n.SetLastLine(max(of.LastLine(), of.Line()))
+	return n
 }

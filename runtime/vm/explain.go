@@ -2,6 +2,7 @@ package vm
 
 import (
 	"bytes"
+	"cmp"
 	"reflect"
 	"slices"
 	"strconv"
@@ -21,36 +22,31 @@ const maxSources = 1000
 // non-table object(nil)" and not which variable or field was nil: that is read
 // off the source line, if only one expression of it comes into question.
 func (in *Interp) explain(message string) string {
-	for _, phrase := range []struct{ theirs, ours string }{
-		{"__len undefined", "attempt to get the length of a value that has none"},
-		{"__unm undefined", "attempt to negate a value that is not a number"},
-		{"attempt to call a non-function object", "attempt to call "},
-		{"attempt to index a non-table object(", "attempt to index "},
-	} {
-		i := strings.Index(message, phrase.theirs)
+	for theirs, ours := range phrases {
+		i := strings.Index(message, theirs)
 		if i < 2 || message[i-2:i] != ": " {
 			continue
 		}
-		position, text := message[:i], message[i+len(phrase.theirs):]
-		switch phrase.ours {
+		position, text := message[:i], message[i+len(theirs):]
+		switch ours {
 		case "attempt to call ":
-			name := in.operand(position, "", nil)
-			if name == "" {
-				name = "a value that is not a function"
-			}
-			return position + phrase.ours + name
+			return position + ours + cmp.Or(in.operand(position, "", nil), "a value that is not a function")
 		case "attempt to index ":
 			kind, key, _ := strings.Cut(text, ") with key '")
 			key = strings.TrimSuffix(key, "'")
-			name := in.operand(position, kind, &key)
-			if name == "" {
-				name = "a " + kind + " value with key '" + key + "'"
-			}
-			return position + phrase.ours + name
+			return position + ours + cmp.Or(in.operand(position, kind, &key), "a "+kind+" value with key '"+key+"'")
 		}
-		return position + phrase.ours
+		return position + ours
 	}
 	return message
+}
+
+// phrases are what gopher-lua says, and what follows instead.
+var phrases = map[string]string{
+	"__len undefined":                       "attempt to get the length of a value that has none",
+	"__unm undefined":                       "attempt to negate a value that is not a number",
+	"attempt to call a non-function object": "attempt to call ",
+	"attempt to index a non-table object(":  "attempt to index ",
 }
 
 // operand names the expression at a position ("file:12: ") that is called, or
@@ -141,29 +137,11 @@ func (in *Interp) inspect(file string, visit func(node any)) {
 	if err != nil {
 		return
 	}
-	var walk func(v reflect.Value)
-	walk = func(v reflect.Value) {
-		switch v.Kind() {
-		case reflect.Interface:
-			walk(v.Elem())
-		case reflect.Pointer:
-			if !v.IsNil() {
-				visit(v.Interface())
-				walk(v.Elem())
-			}
-		case reflect.Struct:
-			for i := range v.NumField() {
-				if f := v.Field(i); f.CanInterface() {
-					walk(f)
-				}
-			}
-		case reflect.Slice:
-			for i := range v.Len() {
-				walk(v.Index(i))
-			}
+	walk(reflect.ValueOf(chunk), 0, func(v reflect.Value) {
+		if v.Kind() == reflect.Pointer {
+			visit(v.Interface())
 		}
-	}
-	walk(reflect.ValueOf(chunk))
+	})
 }
 
 // valueOf is the value of a global, or of a field of one; nil when not known.

@@ -2,14 +2,12 @@ package vm
 
 import (
 	"bytes"
-	"reflect"
 	"slices"
 
 	lua "github.com/yuin/gopher-lua"
-	"github.com/yuin/gopher-lua/parse"
 )
 
-// line tells Options.Line where the running thread is.
+// line calls Options.Line with where the running thread is.
 func (c *clock) line() {
 	th := c.in.main.G.CurrentThread
 	dbg, ok := th.GetStack(0)
@@ -24,18 +22,7 @@ func (c *clock) line() {
 // Lines lists the lines of a script that hold code, in order; none when it
 // does not compile.
 func Lines(name string, code []byte) []int {
-	if bytes.HasPrefix(code, []byte("#")) {
-		code = append([]byte("--"), code...)
-	}
-	chunk, err := parse.Parse(bytes.NewReader(code), name)
-	if err != nil {
-		return nil
-	}
-	w := &rewriter{}
-	if w.walk(reflect.ValueOf(&chunk).Elem(), 0); w.tooDeep {
-		return nil
-	}
-	proto, err := lua.Compile(chunk, name)
+	proto, err := prototype(bytes.NewReader(plainCode(code)), name, false, nil)
 	if err != nil {
 		return nil
 	}

@@ -84,7 +84,7 @@ func (s *Session) Look(f func(locals, globals *lua.LTable)) {
 
 // lasting makes the local statements of a chunk's top level declarations of
 // the session.
-func lasting(chunk []ast.Stmt) []ast.Stmt {
+func lasting(chunk []ast.Stmt) {
 	for i, stmt := range chunk {
 		local, ok := stmt.(*ast.LocalAssignStmt)
 		if !ok {
@@ -100,12 +100,4 @@ func lasting(chunk []ast.Stmt) []ast.Stmt {
 		}
 		chunk[i] = at(local, declared)
 	}
-	return chunk
-}
-
-// at gives a node the lines of another.
-func at[N ast.PositionHolder](of ast.PositionHolder, n N) N {
-	n.SetLine(of.Line())
-	n.SetLastLine(max(of.LastLine(), of.Line()))
-	return n
 }
