@@ -11,7 +11,7 @@ import (
 	"transect/runtime/vm"
 )
 
-// ErrorReport is an error as people and programs are told about it.
+// ErrorReport is an error as it is reported to people and programs.
 type ErrorReport struct {
 	Name      string // of the error
 	Operation string // that failed, or ""

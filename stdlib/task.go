@@ -84,7 +84,7 @@ var taskModule = &module.Module{
 			Returns: "what f returned",
 			Call: func(c *module.Call) (any, error) {
 				limit := max(c.Seconds("seconds"), 1)
-				return vm.WithScope(c.L, vm.ScopeOptions{Timeout: limit}, c.Value("f"), c.Rest()...), nil
+				return vm.WithScope(c.L, limit, c.Value("f"), c.Rest()...), nil
 			},
 		},
 		{
@@ -95,7 +95,7 @@ var taskModule = &module.Module{
 			Params:  []module.Param{{Name: "f", Type: "function", Doc: "what to call"}, {Name: "...", Type: "any", Doc: "its arguments"}},
 			Returns: "what f returned",
 			Call: func(c *module.Call) (any, error) {
-				return vm.WithScope(c.L, vm.ScopeOptions{}, c.Value("f"), c.Rest()...), nil
+				return vm.WithScope(c.L, 0, c.Value("f"), c.Rest()...), nil
 			},
 		},
 		channelFunc,
@@ -125,7 +125,7 @@ func started(c *module.Call, allowTasks bool) ([]*vm.Task, error) {
 
 func all(c *module.Call) (any, error) {
 	results := c.L.NewTable()
-	vm.WithGroup(c.L, vm.ScopeOptions{}, func() error {
+	vm.WithGroup(c.L, 0, func() error {
 		tasks, err := started(c, true)
 		if err != nil {
 			return err
@@ -142,7 +142,7 @@ func all(c *module.Call) (any, error) {
 
 func race(c *module.Call) (any, error) {
 	var values []lua.LValue
-	vm.WithGroup(c.L, vm.ScopeOptions{}, func() error {
+	vm.WithGroup(c.L, 0, func() error {
 		tasks, err := started(c, false)
 		if err != nil {
 			return err
@@ -170,7 +170,7 @@ func taskMap(c *module.Call) (any, error) {
 	results, failures := c.L.NewTable(), map[int]*lua.LTable{}
 	collect := c.Bool("collect")
 	free := make(chan struct{}, c.Int("workers"))
-	vm.WithGroup(c.L, vm.ScopeOptions{}, func() error {
+	vm.WithGroup(c.L, 0, func() error {
 		for i := 1; ; i++ {
 			err := c.Blocking(func(ctx context.Context) error {
 				select {

@@ -42,11 +42,11 @@ func (a *app) changeCrontab(ctx context.Context, change func(*cron.Table) error)
 	if err := vm.CheckStateDir(a.process.Env); err != nil {
 		return err
 	}
-	held, err := lock.Take(ctx, lock.Request{Folder: stdlib.LockFolder(a.process.StateDir()), Name: "transect: the crontab", Wait: 10 * time.Second, Now: a.process.Now})
+	taken, err := lock.Take(ctx, lock.Request{Folder: stdlib.LockFolder(a.process.StateDir()), Name: "transect: the crontab", Wait: 10 * time.Second, Now: a.process.Now})
 	if err != nil {
 		return err
 	}
-	defer held.Release()
+	defer taken.Release()
 	program := a.crontab()
 	t, err := program.Read(ctx)
 	if err != nil {

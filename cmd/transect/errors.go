@@ -19,36 +19,36 @@ import (
 // usage makes a usage error of an error of cobra; errors of the command itself
 // are not changed.
 func usage(cmd *cobra.Command, err error) error {
-	var exit *vm.Exit
-	var interrupted *runtime.Interrupted
-	var reported *runtime.Reported
-	if err == nil || errors.As(err, &reported) || fault.Find(err) != nil || errors.As(err, &exit) || errors.As(err, &interrupted) {
+	if err == nil || fault.Find(err) != nil || is[*runtime.Reported](err) || is[*vm.Exit](err) || is[*runtime.Interrupted](err) {
 		return err
 	}
-	var at *os.PathError
-	if errors.As(err, &at) && at.Op == "write" {
+	if at, ok := errors.AsType[*os.PathError](err); ok && at.Op == "write" {
 		return fault.Hinted(fault.Of(&fault.FileError{}, "cannot print: %w", err),
 			"the disk may be full, or the program that reads the output may have ended")
 	}
 	return fault.Hinted(fault.Of(&fault.UsageError{}, "%s", err), "%s", helpFor(cmd))
 }
 
+func is[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
+}
+
 func helpFor(cmd *cobra.Command) string { return "see: " + cmd.CommandPath() + " --help" }
 
 // flagError explains an error of a flag.
 func (a *app) flagError(cmd *cobra.Command, err error) error {
-	var unknown *pflag.NotExistError
-	var missing *pflag.ValueRequiredError
-	var invalid *pflag.InvalidValueError
-	switch {
-	case errors.As(err, &unknown):
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		return a.unknownFlag(cmd, unknown)
-	case errors.As(err, &missing):
+	}
+	if missing, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
 		return fault.Hinted(fault.Of(&fault.UsageError{}, "flag --%s needs a value", missing.GetFlag().Name), "%s", helpFor(cmd))
-	case errors.As(err, &invalid) && fault.Find(err) != nil:
-		f := fault.Find(err).Facts()
-		return fault.Hinted(fault.Of(&fault.UsageError{}, "--%s: %s", invalid.GetFlag().Name, f.Message), "%s", cmp.Or(f.Hint, helpFor(cmd)))
-	case errors.As(err, &invalid):
+	}
+	invalid, ok := errors.AsType[*pflag.InvalidValueError](err)
+	if f := fault.Find(err); ok && f != nil {
+		return fault.Hinted(fault.Of(&fault.UsageError{}, "--%s: %s", invalid.GetFlag().Name, f.Facts().Message), "%s", cmp.Or(f.Facts().Hint, helpFor(cmd)))
+	}
+	if ok {
 		return fault.Hinted(fault.Of(&fault.UsageError{}, "flag --%s: %q is not a valid %s: %v", invalid.GetFlag().Name, invalid.GetValue(),
 			invalid.GetFlag().Value.Type(), errors.Unwrap(invalid)), "%s", helpFor(cmd))
 	}

@@ -46,7 +46,7 @@ func (s *Session) candidates(before, left string) (string, []string) {
 	}
 	at := scan(before + left)
 	var words []string
-	s.lua.Look(func(locals, globals *lua.LTable) {
+	s.lua.Inspect(func(locals, globals *lua.LTable) {
 		words = (&completer{s, locals, globals, loadedNames(globals)}).words(at)
 	})
 	switch {

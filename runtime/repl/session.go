@@ -106,7 +106,7 @@ func (s *Session) preload(text string) []string {
 			continue
 		}
 		taken := lua.LNil
-		s.lua.Look(func(locals, globals *lua.LTable) {
+		s.lua.Inspect(func(locals, globals *lua.LTable) {
 			if taken = locals.RawGetString(name); taken == lua.LNil {
 				taken = globals.RawGetString(name)
 			}

@@ -121,8 +121,7 @@ func (r *run) print(err error, code int) {
 
 // failure is the error as it is recorded.
 func (r *run) failure(err error) *history.Failure {
-	var exit *vm.Exit
-	if err == nil || errors.As(err, &exit) {
+	if _, exit := errors.AsType[*vm.Exit](err); err == nil || exit {
 		return nil
 	}
 	d := runtime.Describe(r.process, err)

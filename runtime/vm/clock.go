@@ -15,8 +15,8 @@ const timeSlice = 10_000
 
 // clock is the context of a Lua thread. gopher-lua asks for Done before each
 // instruction, so Done counts them. It returns nil, a channel that is never
-// ready, until the time slice is used up or a limit is exceeded; only then tick looks at limits,
-// waiting tasks and cancellation. A standard context costs a mutex and a
+// ready, until the time slice is used up or a limit is exceeded; only then tick checks
+// limits, waiting tasks and cancellation. A standard context costs a mutex and a
 // channel operation for each instruction instead.
 //
 // Done must only be called with the interpreter lock held. Go code uses the

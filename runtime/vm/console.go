@@ -47,8 +47,7 @@ func (s *Console) write(w, twin io.Writer, p []byte) (int, error) {
 
 // unwritten is the error of output that cannot be written.
 func unwritten(err error) error {
-	var at *os.PathError
-	if !errors.As(err, &at) {
+	if _, ok := errors.AsType[*os.PathError](err); !ok {
 		return err // nil, or of a writer that says it itself
 	}
 	return fault.Hinted(fault.Of(&fault.FileError{}, "cannot print: %w", err),
@@ -65,7 +64,7 @@ func (s *Console) SetStatus(line string) {
 	}
 }
 
-// Terminal says whether a person looks at the stream, and how wide it is.
+// Terminal reports whether the stream is a terminal, and its width.
 func (s *Console) Terminal() (width int, ok bool) {
 	f, isFile := s.out.(*os.File)
 	if !isFile || !term.IsTerminal(int(f.Fd())) {
@@ -78,7 +77,7 @@ func (s *Console) Terminal() (width int, ok bool) {
 	return width, true
 }
 
-// beside is standard output when it may share the terminal with a status line.
+// consoleOut is standard output, which may share the terminal with a status line.
 type consoleOut struct {
 	screen *Console
 	out    io.Writer

@@ -60,8 +60,8 @@ var probe = &module.Module{
 		{
 			Name: "scope", Returns: "what f returns", Params: []module.Param{{Name: "f", Type: "function"}, {Name: "seconds", Type: "number", Optional: true}},
 			Call: func(c *module.Call) (any, error) {
-				opt := vm.ScopeOptions{Timeout: time.Duration(c.Number("seconds") * float64(time.Second))}
-				return values(vm.WithScope(c.L, opt, c.Function("f"))), nil
+				timeout := time.Duration(c.Number("seconds") * float64(time.Second))
+				return values(vm.WithScope(c.L, timeout, c.Function("f"))), nil
 			},
 		},
 	},

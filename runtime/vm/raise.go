@@ -119,25 +119,22 @@ func errorField(err error, name string) any {
 		return orNil(facts.Operation)
 	case "hint":
 		return orNil(facts.Hint)
-	case "done", "pending": // of a list of ids that was worked on in pieces
-		if facts.Done == nil && facts.Pending == nil {
-			return nil
-		}
-		if name == "done" {
-			return facts.Done
-		}
-		return facts.Pending
 	}
-	var answer *fault.ResponseError
-	if !errors.As(err, &answer) {
+	if facts.Done != nil || facts.Pending != nil { // of a list of ids that was worked on in pieces
+		switch name {
+		case "done":
+			return facts.Done
+		case "pending":
+			return facts.Pending
+		}
+	}
+	answer, ok := errors.AsType[*fault.ResponseError](err)
+	if !ok {
 		return nil
 	}
 	switch name {
 	case "status":
-		if answer.Status == 0 {
-			return nil
-		}
-		return answer.Status
+		return orNil(answer.Status)
 	case "service":
 		return orNil(answer.Service)
 	case "code":
@@ -150,9 +147,10 @@ func errorField(err error, name string) any {
 	return nil
 }
 
-func orNil(s string) any {
-	if s == "" {
+// orNil is nil for a zero value.
+func orNil[T comparable](v T) any {
+	if v == *new(T) {
 		return nil
 	}
-	return s
+	return v
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // Scope holds the tasks spawned inside one stretch of code, which does not
-// end before they do. The scope of a task lets its code look at a failure
+// end before they do. The scope of a task lets its code handle a failure
 // (await) until the code ends; a strict scope stops everything in it at the
 // first failure that no task awaits.
 type Scope struct {
@@ -89,17 +89,13 @@ func (s *Scope) join(failure *Caught) *Caught {
 	return failure
 }
 
-// ScopeOptions shapes a scope.
-type ScopeOptions struct {
-	Timeout time.Duration // cancels the scope with a TimeoutError; 0 is none
-}
-
 // WithScope calls fn(args…) in a scope of its own and returns its values when
 // every task spawned inside is over. The first failure, of fn or of a task,
-// cancels the rest and is raised.
-func WithScope(L *lua.LState, opt ScopeOptions, fn lua.LValue, args ...lua.LValue) []lua.LValue {
+// cancels the rest and is raised. The timeout, if not 0, cancels the scope with
+// a TimeoutError.
+func WithScope(L *lua.LState, timeout time.Duration, fn lua.LValue, args ...lua.LValue) []lua.LValue {
 	c := clockOf(L)
-	values, failure := c.scoped(L, opt, func(inner *clock) ([]lua.LValue, *Caught) {
+	values, failure := c.scoped(L, timeout, func(inner *clock) ([]lua.LValue, *Caught) {
 		return c.in.protect(L, inner, fn, args, nil)
 	})
 	if failure != nil {
@@ -110,9 +106,9 @@ func WithScope(L *lua.LState, opt ScopeOptions, fn lua.LValue, args ...lua.LValu
 
 // WithGroup is WithScope for a body in Go. While body runs, L belongs to the
 // scope: Spawn adds to it, and Blocking ends when it does. Body may call Lua.
-func WithGroup(L *lua.LState, opt ScopeOptions, body func() error) {
+func WithGroup(L *lua.LState, timeout time.Duration, body func() error) {
 	c := clockOf(L)
-	_, failure := c.scoped(L, opt, func(inner *clock) (_ []lua.LValue, failure *Caught) {
+	_, failure := c.scoped(L, timeout, func(inner *clock) (_ []lua.LValue, failure *Caught) {
 		L.SetContext(inner)
 		defer L.SetContext(c)
 		defer func() {
@@ -134,24 +130,20 @@ func WithGroup(L *lua.LState, opt ScopeOptions, body func() error) {
 	}
 }
 
-func (c *clock) scoped(L *lua.LState, opt ScopeOptions, body func(inner *clock) ([]lua.LValue, *Caught)) ([]lua.LValue, *Caught) {
+func (c *clock) scoped(L *lua.LState, timeout time.Duration, body func(inner *clock) ([]lua.LValue, *Caught)) ([]lua.LValue, *Caught) {
 	s := newScope(c.in, c.Context, true)
-	if opt.Timeout > 0 {
-		late := fault.Of(&fault.TimeoutError{}, "the time limit of %s passed", opt.Timeout)
-		timer := time.AfterFunc(opt.Timeout, func() { s.cancel(late) })
+	if timeout > 0 {
+		reason := fault.Of(&fault.TimeoutError{}, "the time limit of %s passed", timeout)
+		timer := time.AfterFunc(timeout, func() { s.cancel(reason) })
 		defer timer.Stop()
 	}
 	inner := &clock{Context: s.ctx, in: c.in, task: c.task, scope: s}
 	values, failure := body(inner)
-	timedOut := failure != nil && isTimeout(s.ctx) && c.Context.Err() == nil
+	_, timedOut := context.Cause(s.ctx).(*fault.TimeoutError)
+	timedOut = timedOut && failure != nil && c.Context.Err() == nil
 	failure = s.join(failure)
 	if timedOut && s.unobserved() == nil {
 		failure = &Caught{value: c.in.newError(stopped(s.ctx), c.in.frames(L))}
 	}
 	return values, failure
-}
-
-func isTimeout(ctx context.Context) bool {
-	_, ok := context.Cause(ctx).(*fault.TimeoutError)
-	return ok
 }

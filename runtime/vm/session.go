@@ -71,12 +71,12 @@ func (s *Session) Do(f func(L *lua.LState) error) error {
 
 // Set declares a local of the session.
 func (s *Session) Set(name string, v lua.LValue) {
-	s.Look(func(locals, _ *lua.LTable) { locals.RawSetString(name, v) })
+	s.Inspect(func(locals, _ *lua.LTable) { locals.RawSetString(name, v) })
 }
 
-// Look lets f read the locals of the session and the globals, raw: no Lua may
+// Inspect lets f read the locals of the session and the globals, raw: no Lua may
 // run in it. Not for code called from Lua, which has the lock already.
-func (s *Session) Look(f func(locals, globals *lua.LTable)) {
+func (s *Session) Inspect(f func(locals, globals *lua.LTable)) {
 	s.in.acquire()
 	defer s.in.release()
 	f(s.env, s.in.main.G.Global)

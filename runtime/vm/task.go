@@ -114,16 +114,8 @@ func (t *Task) Status() string {
 // Await waits for the task without the lock. It returns its values, or raises
 // what the task raised, with the task's own line.
 func (t *Task) Await(L *lua.LState) []lua.LValue {
-	values, failure := t.wait(L)
-	if failure != nil {
-		failure.Reraise(L)
-	}
-	return values
-}
-
-func (t *Task) wait(L *lua.LState) ([]lua.LValue, *Caught) {
 	if clockOf(L).task == t {
-		return nil, &Caught{value: t.in.newError(fault.Of(&fault.RuntimeError{}, "a task cannot wait for itself"), t.in.frames(L))}
+		Raise(L, fault.Of(&fault.RuntimeError{}, "a task cannot wait for itself"))
 	}
 	t.waiting++
 	err := Blocking(L, func(ctx context.Context) error {
@@ -136,10 +128,13 @@ func (t *Task) wait(L *lua.LState) ([]lua.LValue, *Caught) {
 	})
 	t.waiting--
 	if err != nil {
-		return nil, &Caught{value: t.in.newError(err, t.in.frames(L))}
+		Raise(L, err)
 	}
 	t.observed = true
-	return t.values, t.failure
+	if t.failure != nil {
+		t.failure.Reraise(L)
+	}
+	return t.values
 }
 
 // Race waits for the first of tasks to be over and returns its index in the

@@ -106,9 +106,9 @@ func (p Program) run(ctx context.Context, input string, args ...string) (out, me
 // Read reads the user's crontab; a missing one is empty.
 func (p Program) Read(ctx context.Context) (*Table, error) {
 	text, message, err := p.run(ctx, "", "-l")
-	var failed *exec.ExitError
+	_, failed := errors.AsType[*exec.ExitError](err)
 	switch {
-	case errors.As(err, &failed) && (strings.Contains(message, "no crontab for") ||
+	case failed && (strings.Contains(message, "no crontab for") ||
 		strings.Contains(message, "can't open") && strings.Contains(message, "No such file or directory")): // BusyBox
 		return &Table{}, nil
 	case err != nil:

@@ -1,7 +1,7 @@
 // Package history records the runs of this user on this machine: a summary and
 // the output of each run, in files of its own, so that runs never wait for each
-// other. A run holds a lock while its process lives, which tells a run that was
-// killed from one in progress. It also writes the summary as a JSON report and
+// other. A run holds a lock while its process lives, which distinguishes a run that
+// was killed from one in progress. It also writes the summary as a JSON report and
 // as metrics for Prometheus.
 package history
 

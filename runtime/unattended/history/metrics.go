@@ -19,17 +19,17 @@ const lastSuccess = "transect_run_last_success_timestamp_seconds"
 func (s *Summary) Metrics(before []byte) []byte {
 	m := &metrics{labels: `script="` + escape(s.Script) + `"`}
 	running := s.End == nil
-	m.gauge("transect_run_running", "1 while the run is in progress; a killed run leaves it at 1.", "", flag(running))
-	m.gauge("transect_run_start_timestamp_seconds", "When the run started, in Unix time.", "", unix(s.Started.UnixMilli()))
+	m.gauge("transect_run_running", "1 while the run is in progress; a killed run leaves it at 1.", flag(running))
+	m.gauge("transect_run_start_timestamp_seconds", "When the run started, in Unix time.", unix(s.Started.UnixMilli()))
 	success := previous(before, lastSuccess)
 	if e := s.End; e != nil {
 		if e.ExitCode == 0 {
 			success = unix(e.At.UnixMilli())
 		}
-		m.gauge("transect_run_end_timestamp_seconds", "When the run ended, in Unix time.", "", unix(e.At.UnixMilli()))
-		m.gauge("transect_run_duration_seconds", "How long the run took.", "", number(e.Seconds))
-		m.gauge("transect_run_success", "1 when the exit code is 0.", "", flag(e.ExitCode == 0))
-		m.gauge("transect_run_exit_code", "Exit code of the run.", "", strconv.Itoa(e.ExitCode))
+		m.gauge("transect_run_end_timestamp_seconds", "When the run ended, in Unix time.", unix(e.At.UnixMilli()))
+		m.gauge("transect_run_duration_seconds", "How long the run took.", number(e.Seconds))
+		m.gauge("transect_run_success", "1 when the exit code is 0.", flag(e.ExitCode == 0))
+		m.gauge("transect_run_exit_code", "Exit code of the run.", strconv.Itoa(e.ExitCode))
 		m.family("transect_run_items", "Items of work, as counted by the script.")
 		m.sample("transect_run_items", `result="done"`, strconv.FormatInt(e.ItemsDone, 10))
 		m.sample("transect_run_items", `result="failed"`, strconv.FormatInt(e.ItemsFailed, 10))
@@ -47,7 +47,7 @@ func (s *Summary) Metrics(before []byte) []byte {
 		}
 	}
 	if success != "" {
-		m.gauge(lastSuccess, "When a run last ended with exit code 0, in Unix time.", "", success)
+		m.gauge(lastSuccess, "When a run last ended with exit code 0, in Unix time.", success)
 	}
 	return m.Bytes()
 }
@@ -61,9 +61,9 @@ func (m *metrics) family(name, help string) {
 	fmt.Fprintf(m, "# HELP %s %s\n# TYPE %s gauge\n", name, help, name)
 }
 
-func (m *metrics) gauge(name, help, labels, value string) {
+func (m *metrics) gauge(name, help, value string) {
 	m.family(name, help)
-	m.sample(name, labels, value)
+	m.sample(name, "", value)
 }
 
 func (m *metrics) sample(name, labels, value string) {
