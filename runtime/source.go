@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
 	"unicode/utf8"
 
+	"transect/client/fault"
 	"transect/runtime/vm"
 )
 
@@ -88,4 +90,51 @@ func quote(line string) string {
 		return fmt.Sprintf("%.*s …", maxSource, line)
 	}
 	return line
+}
+
+// Scripts lists the named files, and the .lua files in named folders.
+func (p *Process) Scripts(args []string) ([]string, error) {
+	var files []string
+	for _, arg := range args {
+		root := p.Path(arg)
+		info, err := os.Stat(root)
+		if arg == "-" || err == nil && !info.IsDir() {
+			files = append(files, arg)
+			continue
+		}
+		if err != nil {
+			return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "cannot read %s: %w", arg, fault.Reason(err)), "check the path")
+		}
+		err = filepath.WalkDir(root, func(path string, entry os.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return err
+			case entry.IsDir() && path != root && strings.HasPrefix(entry.Name(), "."):
+				return filepath.SkipDir // of an editor or version control
+			case entry.IsDir() || filepath.Ext(path) != ".lua":
+				return nil
+			}
+			within, err := filepath.Rel(root, path)
+			files = append(files, filepath.Join(arg, within))
+			return err
+		})
+		if err != nil {
+			return nil, fault.Of(&fault.UsageError{}, "cannot read %s: %w", arg, fault.Reason(err))
+		}
+	}
+	return files, nil
+}
+
+// HasModule reports whether require finds a module in the script's folder or in
+// TRANSECT_PATH.
+func (p *Process) HasModule(script, module string) bool {
+	name := strings.ReplaceAll(module, ".", string(filepath.Separator))
+	for _, dir := range append([]string{filepath.Dir(script)}, filepath.SplitList(p.Getenv("TRANSECT_PATH"))...) {
+		for _, file := range []string{name + ".lua", filepath.Join(name, "init.lua")} {
+			if _, err := os.Stat(p.Path(filepath.Join(dir, file))); err == nil {
+				return true
+			}
+		}
+	}
+	return false
 }

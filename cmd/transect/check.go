@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -43,12 +41,12 @@ Exit codes: 0 no problems, 1 problems were found, 2 a file cannot be read.`,
 }
 
 func (a *app) checkScripts(args []string, asJSON bool) error {
-	files, err := a.scripts(args)
+	files, err := a.process.Scripts(args)
 	if err != nil {
 		return err
 	}
 	checker := lint.New()
-	checker.Local = a.hasModule
+	checker.Local = a.process.HasModule
 	problems, bad := []lint.Problem{}, 0
 	for _, file := range files {
 		var code []byte
@@ -86,53 +84,6 @@ func (a *app) checkScripts(args []string, asJSON bool) error {
 		fmt.Fprintf(a.process.Stderr, "%s in %d of %s\n", plural(len(problems), "problem"), bad, plural(len(files), "script"))
 	}
 	return &vm.Exit{Code: runtime.ExitRaised}
-}
-
-// scripts lists the named files, and the .lua files in named folders.
-func (a *app) scripts(args []string) ([]string, error) {
-	var files []string
-	for _, arg := range args {
-		root := a.process.Path(arg)
-		info, err := os.Stat(root)
-		if arg == "-" || err == nil && !info.IsDir() {
-			files = append(files, arg)
-			continue
-		}
-		if err != nil {
-			return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "cannot read %s: %w", arg, fault.Reason(err)), "check the path")
-		}
-		err = filepath.WalkDir(root, func(path string, entry os.DirEntry, err error) error {
-			switch {
-			case err != nil:
-				return err
-			case entry.IsDir() && path != root && strings.HasPrefix(entry.Name(), "."):
-				return filepath.SkipDir // of an editor or version control
-			case entry.IsDir() || filepath.Ext(path) != ".lua":
-				return nil
-			}
-			within, err := filepath.Rel(root, path)
-			files = append(files, filepath.Join(arg, within))
-			return err
-		})
-		if err != nil {
-			return nil, fault.Of(&fault.UsageError{}, "cannot read %s: %w", arg, fault.Reason(err))
-		}
-	}
-	return files, nil
-}
-
-// hasModule reports whether require finds a module in the script's folder or in
-// TRANSECT_PATH.
-func (a *app) hasModule(script, module string) bool {
-	name := strings.ReplaceAll(module, ".", string(filepath.Separator))
-	for _, dir := range append([]string{filepath.Dir(script)}, filepath.SplitList(a.process.Getenv("TRANSECT_PATH"))...) {
-		for _, file := range []string{name + ".lua", filepath.Join(name, "init.lua")} {
-			if _, err := os.Stat(a.process.Path(filepath.Join(dir, file))); err == nil {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 func plural(n int, noun string) string {

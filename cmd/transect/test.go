@@ -1,15 +1,12 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -25,8 +22,7 @@ type testRun struct {
 	only, junit    string
 	tap, coverage  bool
 	results        []runtime.TestResult
-	lines          sync.Mutex // guards covered
-	covered        map[string]map[int]bool
+	covered        runtime.Coverage
 	failed, passed int
 	skipped        int
 }
@@ -78,8 +74,7 @@ func (a *app) runTests(cmd *cobra.Command, args []string, f *testRun) error {
 		}
 	}
 	if f.coverage {
-		f.covered = map[string]map[int]bool{}
-		job.OnLine = f.addLine
+		job.OnLine = f.covered.Add
 	}
 	started := time.Now()
 	for _, file := range files {
@@ -93,7 +88,7 @@ func (a *app) runTests(cmd *cobra.Command, args []string, f *testRun) error {
 
 // testFiles lists the files with tests.
 func (a *app) testFiles(args []string) ([]string, error) {
-	all, err := a.scripts(args)
+	all, err := a.process.Scripts(args)
 	if err != nil {
 		return nil, err
 	}
@@ -108,18 +103,6 @@ func (a *app) testFiles(args []string) ([]string, error) {
 			"tests are files named like survey_test.lua; transect doc test shows how to write one")
 	}
 	return files, nil
-}
-
-// addLine records that a line of a script ran.
-func (f *testRun) addLine(file string, line int) {
-	f.lines.Lock()
-	defer f.lines.Unlock()
-	lines := f.covered[file]
-	if lines == nil {
-		lines = map[int]bool{}
-		f.covered[file] = lines
-	}
-	lines[line] = true
 }
 
 // printResult prints the result of a test.
@@ -138,7 +121,7 @@ func (a *app) printResult(f *testRun, r runtime.TestResult) {
 	}
 	out := a.stdout
 	if f.tap {
-		tap(out, len(f.results), r)
+		runtime.TAP(out, len(f.results), r)
 		return
 	}
 	if status == "ok" && a.output.Quiet {
@@ -159,7 +142,7 @@ func indented(text string) string {
 
 func (a *app) summary(f *testRun, files []string, took time.Duration) error {
 	if f.junit != "" {
-		text, err := junit(f.results)
+		text, err := runtime.JUnit(f.results)
 		if err == nil {
 			err = os.WriteFile(a.process.Path(f.junit), text, 0o666)
 		}
@@ -177,60 +160,14 @@ func (a *app) summary(f *testRun, files []string, took time.Duration) error {
 		fmt.Fprintf(a.stdout, "%d passed, %d failed, %d skipped in %s\n", f.passed, f.failed, f.skipped, took.Round(time.Millisecond))
 	}
 	if f.coverage {
-		a.showCoverage(f)
+		var out io.Writer = a.stdout
+		if f.tap {
+			out = a.process.Stderr
+		}
+		f.covered.Print(a.process, out)
 	}
 	if f.failed > 0 {
 		return &vm.Exit{Code: runtime.ExitRaised}
 	}
 	return nil
-}
-
-// showCoverage prints how much of each script ran, without tests.
-func (a *app) showCoverage(f *testRun) {
-	var out io.Writer = a.stdout
-	if f.tap {
-		out = a.process.Stderr
-	}
-	for _, file := range sortedKeys(f.covered) {
-		code, err := os.ReadFile(a.process.Path(file))
-		if err != nil || strings.HasSuffix(file, "_test.lua") {
-			continue // not a file, or a test
-		}
-		lines := vm.Lines(file, code)
-		var missed []int
-		for _, n := range lines {
-			if !f.covered[file][n] {
-				missed = append(missed, n)
-			}
-		}
-		if len(lines) == 0 {
-			continue
-		}
-		name := file
-		if within, err := filepath.Rel(cmp.Or(a.process.Dir, "."), file); err == nil && filepath.IsLocal(within) {
-			name = within
-		}
-		fmt.Fprintf(out, "%s: %.1f%% of %d lines ran%s\n", name, 100*float64(len(lines)-len(missed))/float64(len(lines)), len(lines), ranges(missed))
-	}
-}
-
-// ranges formats line numbers as "; not 3, 7-9".
-func ranges(lines []int) string {
-	if len(lines) == 0 {
-		return ""
-	}
-	var parts []string
-	for i := 0; i < len(lines); {
-		j := i
-		for j+1 < len(lines) && lines[j+1] == lines[j]+1 {
-			j++
-		}
-		if i == j {
-			parts = append(parts, fmt.Sprint(lines[i]))
-		} else {
-			parts = append(parts, fmt.Sprintf("%d-%d", lines[i], lines[j]))
-		}
-		i = j + 1
-	}
-	return "; not " + strings.Join(parts, ", ")
 }

@@ -1,18 +1,22 @@
-package main
+package runtime
 
 import (
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"io"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
-	"transect/runtime"
+	"transect/runtime/vm"
 )
 
-// tap prints a result in the Test Anything Protocol, version 13.
-func tap(out io.Writer, n int, r runtime.TestResult) {
+// TAP prints a result in the Test Anything Protocol, version 13.
+func TAP(out io.Writer, n int, r TestResult) {
 	if n == 1 {
 		fmt.Fprintln(out, "TAP version 13")
 	}
@@ -56,8 +60,8 @@ type (
 	}
 )
 
-// junit writes the results as JUnit XML, a suite for each file.
-func junit(results []runtime.TestResult) ([]byte, error) {
+// JUnit writes the results as JUnit XML, a suite for each file.
+func JUnit(results []TestResult) ([]byte, error) {
 	suites := map[string]*junitSuite{}
 	seconds := map[string]float64{}
 	for _, r := range results {
@@ -85,11 +89,69 @@ func junit(results []runtime.TestResult) ([]byte, error) {
 		XMLName xml.Name `xml:"testsuites"`
 		Suites  []*junitSuite
 	}{}
-	for _, file := range sortedKeys(suites) {
+	for _, file := range slices.Sorted(maps.Keys(suites)) {
 		all.Suites = append(all.Suites, suites[file])
 	}
 	text, err := xml.MarshalIndent(all, "", "  ")
 	return append([]byte(xml.Header), append(text, '\n')...), err
 }
 
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+// Coverage is which lines of which files ran. Safe for concurrent use.
+type Coverage struct {
+	mu    sync.Mutex
+	lines map[string]map[int]bool
+}
+
+// Add records that a line ran.
+func (c *Coverage) Add(file string, line int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.lines == nil {
+		c.lines = map[string]map[int]bool{}
+	}
+	if c.lines[file] == nil {
+		c.lines[file] = map[int]bool{}
+	}
+	c.lines[file][line] = true
+}
+
+// Print prints how much of each script ran, without tests.
+func (c *Coverage) Print(p *Process, out io.Writer) {
+	for _, file := range slices.Sorted(maps.Keys(c.lines)) {
+		code, err := os.ReadFile(p.Path(file))
+		if err != nil || strings.HasSuffix(file, "_test.lua") {
+			continue // not a file, or a test
+		}
+		lines := vm.Lines(file, code)
+		if len(lines) == 0 {
+			continue
+		}
+		missed := slices.DeleteFunc(slices.Clone(lines), func(n int) bool { return c.lines[file][n] })
+		name := file
+		if within, err := filepath.Rel(cmp.Or(p.Dir, "."), file); err == nil && filepath.IsLocal(within) {
+			name = within
+		}
+		fmt.Fprintf(out, "%s: %.1f%% of %d lines ran%s\n", name, 100*float64(len(lines)-len(missed))/float64(len(lines)), len(lines), ranges(missed))
+	}
+}
+
+// ranges formats line numbers as "; not 3, 7-9".
+func ranges(lines []int) string {
+	if len(lines) == 0 {
+		return ""
+	}
+	var parts []string
+	for i := 0; i < len(lines); {
+		j := i
+		for j+1 < len(lines) && lines[j+1] == lines[j]+1 {
+			j++
+		}
+		if i == j {
+			parts = append(parts, fmt.Sprint(lines[i]))
+		} else {
+			parts = append(parts, fmt.Sprintf("%d-%d", lines[i], lines[j]))
+		}
+		i = j + 1
+	}
+	return "; not " + strings.Join(parts, ", ")
+}
