@@ -26,17 +26,17 @@ func (c *connector) ask(ctx context.Context, s *client.Settings) error {
 	if err != nil {
 		return err
 	}
-	q := &question{process: p, out: c.in.Options().Stderr}
-	if s.URL, err = q.line(ctx, "Platform address", found.URL); err != nil {
+	out := c.in.Options().Stderr // standard output belongs to the script
+	if s.URL, err = p.ask(ctx, out, "Platform address", found.URL, false); err != nil {
 		return err
 	}
-	if s.User, err = q.line(ctx, "User", found.User); err != nil {
+	if s.User, err = p.ask(ctx, out, "User", found.User, false); err != nil {
 		return err
 	}
 	if found.User != s.User {
 		found.Password = "" // of another user
 	}
-	if s.Password, err = q.secret(ctx, "Password", found.Password); err != nil {
+	if s.Password, err = p.ask(ctx, out, "Password", found.Password, true); err != nil {
 		return err
 	}
 	s.AccessToken = ""
@@ -55,69 +55,52 @@ func (c *connector) defaults(s client.Settings) (client.Settings, error) {
 	return found, nil
 }
 
-// question asks on standard error: standard output belongs to the script.
-type question struct {
-	process *Process
-	out     io.Writer
-}
-
-func (q *question) line(ctx context.Context, text, known string) (string, error) {
-	if known != "" {
+// ask asks for a text, a secret without echo; known is the default. It waits for
+// the answer or the end of ctx: the read itself cannot be cancelled and is
+// abandoned.
+func (p *Process) ask(ctx context.Context, out io.Writer, text, known string, secret bool) (string, error) {
+	switch {
+	case known != "" && secret:
+		text += " [unchanged]"
+	case known != "":
 		text += " [" + known + "]"
 	}
-	return q.read(ctx, text, known, func() (string, error) { return readLine(q.process.Stdin) })
-}
-
-// secret reads without echo.
-func (q *question) secret(ctx context.Context, text, known string) (string, error) {
-	if known != "" {
-		text += " [unchanged]"
+	read := func() (string, error) { return readLine(p.Stdin) }
+	if f, ok := p.Stdin.(*os.File); ok && secret {
+		state, err := term.GetState(int(f.Fd()))
+		if err != nil {
+			return "", fault.Of(&fault.ConfigError{}, "cannot read from the terminal: %w", err)
+		}
+		defer func() {
+			_ = term.Restore(int(f.Fd()), state) // the echo, also when ctx ended while reading
+			fmt.Fprintln(out)
+		}()
+		read = func() (string, error) {
+			answer, err := term.ReadPassword(int(f.Fd()))
+			return string(answer), err
+		}
 	}
-	f, ok := q.process.Stdin.(*os.File)
-	if !ok {
-		return q.read(ctx, text, known, func() (string, error) { return readLine(q.process.Stdin) })
-	}
-	state, err := term.GetState(int(f.Fd()))
-	if err != nil {
-		return "", fault.Of(&fault.ConfigError{}, "cannot read from the terminal: %w", err)
-	}
-	// Restores the echo also when ctx ends while reading.
-	defer func() { _ = term.Restore(int(f.Fd()), state) }()
-	answer, err := q.read(ctx, text, known, func() (string, error) {
-		answer, err := term.ReadPassword(int(f.Fd()))
-		return string(answer), err
-	})
-	fmt.Fprintln(q.out)
-	return answer, err
-}
-
-// read waits for the answer or the end of ctx. The read itself cannot be
-// cancelled and is abandoned.
-func (q *question) read(ctx context.Context, text, known string, read func() (string, error)) (string, error) {
-	fmt.Fprintf(q.out, "%s: ", text)
-	type answer struct {
-		text string
-		err  error
-	}
-	answered := make(chan answer, 1)
+	fmt.Fprintf(out, "%s: ", text)
+	var answer string
+	answered := make(chan error, 1)
 	go func() {
-		text, err := read()
-		answered <- answer{text, err}
+		var err error
+		answer, err = read()
+		answered <- err
 	}()
 	select {
-	case a := <-answered:
-		text := strings.TrimRight(a.text, "\r\n")
-		switch {
-		case text != "":
-			return text, nil
-		case a.err != nil && !errors.Is(a.err, io.EOF):
-			return "", fault.Of(&fault.ConfigError{}, "cannot read from the terminal: %w", a.err)
-		case a.err != nil && known == "":
+	case <-ctx.Done():
+		return "", ctx.Err()
+	case err := <-answered:
+		switch answer = strings.TrimRight(answer, "\r\n"); {
+		case answer != "":
+			return answer, nil
+		case err != nil && !errors.Is(err, io.EOF):
+			return "", fault.Of(&fault.ConfigError{}, "cannot read from the terminal: %w", err)
+		case err != nil && known == "":
 			return "", fault.Of(&fault.ConfigError{}, "the question for the connection was not answered")
 		}
 		return known, nil
-	case <-ctx.Done():
-		return "", ctx.Err()
 	}
 }
 
@@ -142,8 +125,7 @@ func readLine(in io.Reader) (string, error) {
 
 // Confirm asks a yes/no question; the default is no.
 func (p *Process) Confirm(ctx context.Context, text string) (bool, error) {
-	q := &question{process: p, out: p.Stderr}
-	answer, err := q.line(ctx, text+" (yes/no)", "no")
+	answer, err := p.ask(ctx, p.Stderr, text+" (yes/no)", "no", false)
 	answer = strings.ToLower(strings.TrimSpace(answer))
 	return answer == "y" || answer == "yes", err
 }

@@ -51,20 +51,16 @@ func Context(L *lua.LState) context.Context { return clockOf(L).Context }
 // while f ran, the reason comes back in place of the bare context error.
 func Blocking(L *lua.LState, f func(ctx context.Context) error) error {
 	c := clockOf(L)
-	err := c.unlocked(L, f)
-	if err != nil && c.Context.Err() != nil && isContextError(err) {
-		return stopped(c.Context)
-	}
-	return err
-}
-
-func (c *clock) unlocked(L *lua.LState, f func(ctx context.Context) error) error {
 	c.in.release()
 	defer func() {
 		c.in.acquire()
 		L.G.CurrentThread = L // other threads ran in between
 	}()
-	return f(c.Context)
+	err := f(c.Context)
+	if err != nil && c.Context.Err() != nil && isContextError(err) {
+		return stopped(c.Context)
+	}
+	return err
 }
 
 // outcome says why the run under ctx was stopped: the reason itself where it is

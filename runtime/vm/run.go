@@ -59,7 +59,7 @@ func (in *Interp) perform(made func() (*lua.LFunction, error), waits func(tasks 
 	if waits != nil && failure == nil && t.own != nil && len(t.own.live) > 0 {
 		waits(len(t.own.live))
 	}
-	failure = t.join(failure)
+	failure = t.own.join(failure)
 	if ctx.Err() != nil {
 		return nil, in.withFrames(outcome(ctx), failure)
 	}

@@ -61,9 +61,13 @@ func (s *Scope) unobserved() *Caught {
 	return nil
 }
 
-// join ends the scope after its code: with a failure of the code the rest is
-// cancelled. It needs the lock, and gives it up while it waits.
+// join ends the scope after its code: with a failure of the code the others are
+// cancelled. A failure of a task that was not awaited becomes the code's. It needs
+// the lock, and gives it up while it waits.
 func (s *Scope) join(failure *Caught) *Caught {
+	if s == nil { // nothing was spawned
+		return failure
+	}
 	stopped := s.ctx.Err() != nil // the code's failure follows from another's
 	s.strict = true
 	if failure != nil || s.unobserved() != nil {

@@ -45,28 +45,16 @@ func (t *Task) run(th *lua.LState, fn *lua.LFunction, args []lua.LValue) {
 	defer close(t.done)
 	t.in.acquire()
 	defer t.in.release()
-	var values []lua.LValue
-	var failure *Caught
 	if t.ctx.Err() == nil {
-		values, failure = t.in.call(th, fn, args, nil)
-		failure = t.join(failure)
+		t.values, t.failure = t.in.call(th, fn, args, nil)
+		t.failure = t.own.join(t.failure)
 	}
-	t.finish(values, failure)
+	t.finish()
 	t.in.keep(th)
 }
 
-// join waits for the tasks this one spawned; a failure that was not awaited
-// becomes its own.
-func (t *Task) join(failure *Caught) *Caught {
-	if t.own == nil {
-		return failure
-	}
-	return t.own.join(failure)
-}
-
-func (t *Task) finish(values []lua.LValue, failure *Caught) {
-	cut := t.ctx.Err() != nil && (failure != nil || values == nil)
-	t.values, t.failure = values, failure
+func (t *Task) finish() {
+	cut := t.ctx.Err() != nil && (t.failure != nil || t.values == nil)
 	if cut {
 		t.failure = &Caught{value: t.in.newError(stopped(t.ctx), nil)}
 	}
