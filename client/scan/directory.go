@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/bmatcuk/doublestar/v4"
 )
 
 // directory is the folder being read.
@@ -78,14 +76,7 @@ func Escape(name string, also func(rune) bool) string {
 
 // requested reports whether the origin asks for the file.
 func (d *directory) requested(name string) bool {
-	switch {
-	case d.origin.listed != nil:
-		_, ok := d.origin.listed[name]
-		return ok
-	case d.origin.pattern != "":
-		return doublestar.MatchUnvalidated(d.origin.pattern, path.Join(d.rel, name))
-	}
-	return true
+	return d.origin.requests(path.Join(d.rel, name))
 }
 
 // selected reports whether a file is wanted, by its name alone.

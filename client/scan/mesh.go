@@ -206,27 +206,16 @@ func (d *directory) locate(name string) (string, bool) {
 		}
 		return d.name(j), true
 	}
-	at := ""
-	for _, step := range strings.Split(name, "/") {
-		found, above := false, at
-		entries, err := os.ReadDir(filepath.Join(d.dir, filepath.FromSlash(above)))
-		if err != nil {
+	at, entries := "", d.listing
+	for i, step := range strings.Split(name, "/") {
+		if i > 0 {
+			entries, _ = list(d.w.source.Open, filepath.Join(d.dir, filepath.FromSlash(at))) // empty when it cannot be read
+		}
+		j := entries.find(step)
+		if j < 0 || entries.kind(j) == link && !d.w.source.FollowLinks {
 			return "", false
 		}
-		for _, e := range entries {
-			if strings.EqualFold(e.Name(), step) && (!found || e.Name() == step) {
-				if e.Type()&os.ModeSymlink != 0 && !d.w.source.FollowLinks {
-					continue
-				}
-				at, found = path.Join(above, e.Name()), true
-				if e.Name() == step {
-					break
-				}
-			}
-		}
-		if !found {
-			return "", false
-		}
+		at = path.Join(at, entries.name(j))
 	}
 	info, err := os.Stat(filepath.Join(d.dir, filepath.FromSlash(at)))
 	return at, err == nil && info.Mode().IsRegular()

@@ -171,9 +171,12 @@ func lastParts(p string, n int) string {
 // give it again.
 func (o *origin) covers(full string) bool {
 	rel := relative(o.dir, full)
+	return rel != "" && o.requests(rel)
+}
+
+// requests reports whether an origin asks for a file of its folder.
+func (o *origin) requests(rel string) bool {
 	switch {
-	case rel == "":
-		return false
 	case o.listed != nil:
 		_, ok := o.listed[rel]
 		return ok

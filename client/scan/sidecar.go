@@ -5,51 +5,44 @@ import "strings"
 // notSent marks a sidecar file that no component of a dataset can hold.
 const notSent = "-"
 
-// shapeParts are the files of a shapefile beside the .shp (ESRI, "Shapefile
-// Technical Description", and what its software adds).
-var shapeParts = map[string]string{
-	".shx": "index", ".dbf": "database", ".prj": "projection",
-	".cpg": notSent, ".cst": notSent, ".sbn": notSent, ".sbx": notSent, ".qix": notSent, ".fbn": notSent, ".fbx": notSent,
-	".ain": notSent, ".aih": notSent, ".atx": notSent, ".ixs": notSent, ".mxs": notSent, ".qpj": notSent, ".qmd": notSent,
-	".qml": notSent, ".sld": notSent, ".shp.xml": notSent,
-}
-
-// rasterParts are the files that can go with any raster; world files depend on
-// the raster's extension.
-var rasterParts = map[string]string{
-	".prj": "projection", ".hdr": "header",
-	".aux.xml": notSent, ".aux": notSent, ".ovr": notSent, ".rrd": notSent, ".msk": notSent, ".rpb": notSent, ".rpc": notSent,
-	".qml": notSent, ".sld": notSent, ".stx": notSent, ".clr": notSent, ".tif.xml": notSent, ".xmp": notSent, ".qpj": notSent,
-}
-
-// otherParts are what goes with the main files of other kinds.
-var otherParts = map[string]map[string]string{
+// sidecarParts are the components that files beside the main one fill, by the
+// kind of the main one.
+var sidecarParts = map[string]map[string]string{
+	// ESRI, "Shapefile Technical Description", and what its software adds.
+	"shapefile": {
+		".shx": "index", ".dbf": "database", ".prj": "projection",
+		".cpg": notSent, ".cst": notSent, ".sbn": notSent, ".sbx": notSent, ".qix": notSent, ".fbn": notSent, ".fbx": notSent,
+		".ain": notSent, ".aih": notSent, ".atx": notSent, ".ixs": notSent, ".mxs": notSent, ".qpj": notSent, ".qmd": notSent,
+		".qml": notSent, ".sld": notSent, ".shp.xml": notSent,
+	},
+	// World files depend on the raster's extension.
+	"raster": {
+		".prj": "projection", ".hdr": "header",
+		".aux.xml": notSent, ".aux": notSent, ".ovr": notSent, ".rrd": notSent, ".msk": notSent, ".rpb": notSent, ".rpc": notSent,
+		".qml": notSent, ".sld": notSent, ".stx": notSent, ".clr": notSent, ".tif.xml": notSent, ".xmp": notSent, ".qpj": notSent,
+	},
 	"image":  {".aux.xml": notSent, ".xmp": notSent, ".ovr": notSent, ".thm": notSent},
 	"vector": {".prj": "projection", ".qpj": notSent, ".qml": notSent, ".sld": notSent},
 	"pcl":    {".prj": notSent, ".lax": notSent, ".aux.xml": notSent},
 	"mesh":   {".prj": notSent, ".mtl": "material"},
 }
 
-// worldExtensions are the extensions of world files.
-var worldExtensions = map[string]bool{
-	".wld": true, ".tfw": true, ".tifw": true, ".tiffw": true, ".jgw": true, ".jpgw": true, ".jpegw": true,
-	".pgw": true, ".pngw": true, ".gfw": true, ".bpw": true, ".j2w": true, ".jp2w": true, ".sdw": true, ".eww": true,
-	".blw": true, ".bqw": true, ".bilw": true,
-}
-
 // sidecars are all extensions that may belong to a main file. True means that
 // such a file makes no sense alone.
 var sidecars = func() map[string]bool {
 	all := map[string]bool{}
-	for _, parts := range []map[string]string{shapeParts, rasterParts, otherParts["image"], otherParts["vector"], otherParts["pcl"], otherParts["mesh"]} {
+	for _, parts := range sidecarParts {
 		for ext, component := range parts {
 			all[ext] = all[ext] || component != notSent
 		}
 	}
-	for ext := range worldExtensions {
+	for _, ext := range []string{
+		".wld", ".tfw", ".tifw", ".tiffw", ".jgw", ".jpgw", ".jpegw", ".pgw", ".pngw", ".gfw", ".bpw", ".j2w", ".jp2w", ".sdw",
+		".eww", ".blw", ".bqw", ".bilw", // world files
+		".cpg", ".sbn", ".sbx", ".ovr",
+	} {
 		all[ext] = true
 	}
-	all[".cpg"], all[".sbn"], all[".sbx"], all[".ovr"] = true, true, true, true
 	all[".xml"], all[".bin"] = false, false // x.tif.xml; x.bin of x.gltf
 	return all
 }()
@@ -94,14 +87,11 @@ func (c content) part(main, other string) string {
 	case appended && suffix == ".xml":
 		return notSent
 	case c.format == "shapefile":
-		return shapeParts[suffix]
-	case c.kind == "raster":
-		if isWorldFile(ext, suffix) {
-			return "worldfile"
-		}
-		return rasterParts[suffix]
+		return sidecarParts["shapefile"][suffix]
+	case c.kind == "raster" && isWorldFile(ext, suffix):
+		return "worldfile"
 	}
-	return otherParts[c.kind][suffix]
+	return sidecarParts[c.kind][suffix]
 }
 
 // isWorldFile knows the three ways to name one: first and last letter and w,

@@ -91,7 +91,7 @@ func sniff(open imagery.Opener, path string, size int64, ext string) (content, e
 		return content{kind: "image", format: "bmp", flat: true}, nil
 	}
 	if text, ok := asText(head); ok {
-		return sniffText(f, size, text, ext), nil
+		return sniffText(io.NewSectionReader(f, int64(n-len(text)), maxJSON), size, text, ext), nil // without the byte order mark
 	}
 	return content{kind: "file", format: binaryFormats[ext]}, nil
 }

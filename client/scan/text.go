@@ -2,8 +2,7 @@ package scan
 
 import (
 	"bytes"
-	"errors"
-	"os"
+	"io"
 	"regexp"
 	"strings"
 	"sync"
@@ -46,8 +45,8 @@ var textFormats = map[string]string{
 	"srt": "srt", "log": "log", "md": "md", "html": "html", "lua": "lua",
 }
 
-// sniffText recognises text formats by their first lines.
-func sniffText(f *os.File, size int64, text, ext string) content {
+// sniffText recognises text formats by their first lines, JSON by what f begins with.
+func sniffText(f io.Reader, size int64, text, ext string) content {
 	trimmed := strings.TrimSpace(text)
 	switch {
 	case strings.HasPrefix(trimmed, "{"):
@@ -129,12 +128,9 @@ var geoJSONTypes = map[string]bool{
 const maxJSON = 4 << 20
 
 // sniffJSON reads the names of the top level.
-func sniffJSON(f *os.File, size int64, ext string) content {
+func sniffJSON(f io.Reader, size int64, ext string) content {
 	other := content{kind: "file", format: "json"}
-	if _, err := f.Seek(0, 0); err != nil {
-		return other
-	}
-	d := jsontext.NewDecoder(&limited{f, maxJSON, true}, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	d := jsontext.NewDecoder(f, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	if _, err := d.ReadToken(); err != nil {
 		return other
 	}
@@ -162,7 +158,7 @@ func sniffJSON(f *os.File, size int64, ext string) content {
 		case name == "asset":
 			asset = true
 		}
-		if err := skipValue(d); err != nil {
+		if d.SkipValue() != nil {
 			break
 		}
 	}
@@ -173,40 +169,4 @@ func sniffJSON(f *os.File, size int64, ext string) content {
 		return content{kind: "vector", format: "geojson"}
 	}
 	return other
-}
-
-// skipValue skips a value token by token, so that a long one is never in memory
-// as a whole.
-func skipValue(d *jsontext.Decoder) error {
-	depth := d.StackDepth()
-	for {
-		if _, err := d.ReadToken(); err != nil {
-			return err
-		}
-		if d.StackDepth() == depth {
-			return nil
-		}
-	}
-}
-
-var errTooLong = errors.New("too long to be read as a whole")
-
-// limited reads a limited number of bytes, without a byte order mark at the start.
-type limited struct {
-	f     *os.File
-	left  int64
-	start bool
-}
-
-func (l *limited) Read(b []byte) (int, error) {
-	if l.left <= 0 {
-		return 0, errTooLong
-	}
-	n, err := l.f.Read(b[:min(int64(len(b)), l.left)])
-	l.left -= int64(n)
-	if l.start && n >= 3 && bytes.HasPrefix(b, []byte("\xef\xbb\xbf")) {
-		n = copy(b, b[3:n])
-	}
-	l.start = false
-	return n, err
 }
