@@ -2,7 +2,6 @@ package luastd
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"io"
 	"os"
@@ -126,30 +125,22 @@ func (l *library) open(L *lua.LState) int {
 	return 1
 }
 
-// background runs f in a goroutine without the lock and waits for it or for the
-// end of the task: nothing can interrupt the opening of a named pipe, or a read
-// from a terminal.
+// background runs f in a goroutine without the lock and waits for it; when the
+// task ends meanwhile, it raises that: nothing can interrupt the opening of a
+// named pipe, or a read from a terminal.
 func background[T any](L *lua.LState, f func() (T, error)) (T, error) {
 	type outcome struct {
 		value T
 		err   error
 	}
 	done := make(chan outcome, 1)
-	var got outcome
-	err := vm.Blocking(L, func(ctx context.Context) error {
-		go func() {
-			value, err := f()
-			done <- outcome{value, err}
-		}()
-		select {
-		case got = <-done:
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	})
+	go func() {
+		value, err := f()
+		done <- outcome{value, err}
+	}()
+	got, err := vm.Wait(L, done)
 	if err != nil {
-		return got.value, err
+		vm.Raise(L, err)
 	}
 	return got.value, got.err
 }

@@ -89,20 +89,11 @@ func (f *file) read(L *lua.LState, format lua.LValue) (string, error) {
 	if line, ok := f.bufferedLine(format); ok {
 		return line, nil
 	}
-	type outcome struct {
-		text string
-		err  error
-	}
-	got, err := background(L, func() (outcome, error) {
+	return background(L, func() (string, error) {
 		f.reading <- struct{}{}
 		defer func() { <-f.reading }()
-		text, err := f.readItem(format)
-		return outcome{text, err}, nil
+		return f.readItem(format)
 	})
-	if err != nil {
-		vm.Raise(L, err) // cancelled
-	}
-	return got.text, got.err
 }
 
 // bufferedLine takes a line that is in the buffer already, without waiting.

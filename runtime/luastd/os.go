@@ -58,12 +58,7 @@ func (l *library) permit(L *lua.LState, a sandbox.Access, what string) {
 
 func (l *library) remove(L *lua.LState) int {
 	path := L.CheckString(1)
-	folder, name, err := l.Folder(l.Path(path))
-	if err == nil {
-		err = folder.Remove(name)
-		folder.Close()
-	}
-	return result(L, luaFileError(err, path))
+	return result(L, luaFileError(l.Remove(l.Path(path), false), path))
 }
 
 func (l *library) rename(L *lua.LState) int {

@@ -1,7 +1,6 @@
 package luastd
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -61,14 +60,7 @@ func (l *library) require(L *lua.LState) int {
 		if other.task == vm.CurrentTask(L) {
 			vm.Raise(L, fault.Of(&fault.RuntimeError{}, "module %s requires itself", name))
 		}
-		if err := vm.Blocking(L, func(ctx context.Context) error {
-			select {
-			case <-other.done:
-				return nil
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}); err != nil {
+		if _, err := vm.Wait(L, other.done); err != nil {
 			vm.Raise(L, err)
 		}
 	}

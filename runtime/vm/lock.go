@@ -63,6 +63,19 @@ func Blocking(L *lua.LState, f func(ctx context.Context) error) error {
 	return err
 }
 
+// Wait waits for a channel without the lock, or for the end of L's task.
+func Wait[T any](L *lua.LState, on <-chan T) (value T, err error) {
+	err = Blocking(L, func(ctx context.Context) error {
+		select {
+		case value = <-on:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	})
+	return value, err
+}
+
 // outcome says why the run under ctx was stopped: the reason itself where it is
 // an exit or a fault, else a CancelledError.
 func outcome(ctx context.Context) error {

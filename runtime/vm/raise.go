@@ -106,6 +106,10 @@ func errorField(err error, name string) any {
 		return nil
 	}
 	facts := f.Facts()
+	answer, ok := errors.AsType[*fault.ResponseError](err)
+	if !ok {
+		answer = &fault.ResponseError{}
+	}
 	switch name {
 	case "name":
 		return f.Name()
@@ -119,20 +123,14 @@ func errorField(err error, name string) any {
 		return orNil(facts.Operation)
 	case "hint":
 		return orNil(facts.Hint)
-	}
-	if facts.Done != nil || facts.Pending != nil { // of a list of ids that was worked on in pieces
-		switch name {
-		case "done":
+	case "done", "pending":
+		switch {
+		case facts.Done == nil && facts.Pending == nil: // no list of ids was worked on
+			return nil
+		case name == "done":
 			return facts.Done
-		case "pending":
-			return facts.Pending
 		}
-	}
-	answer, ok := errors.AsType[*fault.ResponseError](err)
-	if !ok {
-		return nil
-	}
-	switch name {
+		return facts.Pending
 	case "status":
 		return orNil(answer.Status)
 	case "service":

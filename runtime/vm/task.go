@@ -106,14 +106,7 @@ func (t *Task) Await(L *lua.LState) []lua.LValue {
 		Raise(L, fault.Of(&fault.RuntimeError{}, "a task cannot wait for itself"))
 	}
 	t.waiting++
-	err := Blocking(L, func(ctx context.Context) error {
-		select {
-		case <-t.done:
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	})
+	_, err := Wait(L, t.done)
 	t.waiting--
 	if err != nil {
 		Raise(L, err)
@@ -136,15 +129,7 @@ func Race(L *lua.LState, tasks []*Task) (int, error) {
 			first <- i
 		}()
 	}
-	winner := -1
-	err := Blocking(L, func(ctx context.Context) error {
-		select {
-		case winner = <-first:
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	})
+	winner, err := Wait(L, first)
 	for _, t := range tasks {
 		t.waiting--
 	}
