@@ -103,19 +103,14 @@ func resources(L *lua.LState, s *declare.Spec, items [][]byte) *lua.LTable {
 // iterator makes a function for a for loop. After an error, calling it again
 // retries the same page. A record that is buffered is returned without releasing
 // the interpreter lock.
-func iterator(L *lua.LState, s *declare.Spec, stream declare.Stream) *lua.LFunction {
-	buffered, _ := stream.(declare.TryNexter)
+func iterator(L *lua.LState, s *declare.Spec, stream *declare.Stream) *lua.LFunction {
 	meta := metaOf(L)
 	return L.NewClosure(func(L *lua.LState) int {
 		if vm.Stopping(L) {
 			vm.Checkpoint(L)
 		}
-		var record []byte
-		var ok bool
 		var err error
-		if buffered != nil {
-			record, ok = buffered.TryNext()
-		}
+		record, ok := stream.TryNext()
 		if !ok {
 			err = vm.Blocking(L, func(ctx context.Context) (err error) {
 				record, ok, err = stream.Next(ctx)

@@ -76,7 +76,7 @@ func untyped(t *testing.T, call *declare.Call, out reflect.Value) (declare.Value
 		return declare.Value{Shape: declare.ShapeObject, JSON: text}, err
 	}
 	if out.Kind() == reflect.Pointer {
-		return declare.Value{Shape: declare.ShapeIterator, Stream: out.Elem().FieldByName("Stream").Interface().(declare.Stream)}, nil
+		return declare.Value{Shape: declare.ShapeIterator, Stream: out.Elem().FieldByName("Stream").Interface().(*declare.Stream)}, nil
 	}
 	if out.Kind() == reflect.Struct && out.FieldByName("Results").IsValid() {
 		return declare.Value{Shape: declare.ShapePage, Items: itemsOf(t, call, out.FieldByName("Results")), Total: out.FieldByName("Total").Int()}, nil

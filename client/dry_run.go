@@ -97,7 +97,7 @@ func (d *dryRun) recall(id string) []byte {
 func (d *dryRun) answer(call *declare.Call, id string, record []byte) declare.Value {
 	switch call.Spec.Shape {
 	case declare.ShapeIterator:
-		return declare.Value{Shape: declare.ShapeIterator, Stream: nothing{}}
+		return declare.Value{Shape: declare.ShapeIterator, Stream: declare.NewStream(nil, nil, nil)}
 	case declare.ShapeResource, declare.ShapeSome:
 		return declare.Value{Shape: declare.ShapeResource, JSON: record}
 	case declare.ShapeObject:
@@ -236,9 +236,3 @@ func tables(s *declare.Spec, arguments map[string]any) []any {
 	}
 	return nil
 }
-
-// nothing is a stream without records.
-type nothing struct{}
-
-func (nothing) Next(context.Context) ([]byte, bool, error) { return nil, false, nil }
-func (nothing) Close()                                     {}

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"sort"
 	"time"
 
@@ -36,7 +37,7 @@ func (c *Client) followLogs(_ context.Context, in FollowLogs) (*Cursor[LogLine],
 		}
 		f.logs = append(f.logs, after.follow(id))
 	}
-	return &Cursor[LogLine]{Stream: declare.Serialized(f)}, nil
+	return &Cursor[LogLine]{Stream: declare.NewStream(nil, f.fetch, nil)}, nil
 }
 
 // cursorOf finds where to go on with a product.
@@ -62,10 +63,8 @@ type follower struct {
 	client  *Client
 	extra   Extra
 	logs    []*followedLog
-	buffer  [][]byte
 	wait    time.Duration
 	started bool
-	closed  bool
 }
 
 // followedLog is one product's part of the stream.
@@ -78,42 +77,15 @@ type followedLog struct {
 	endedAt time.Time
 }
 
-// Next implements declare.Stream.
-func (f *follower) Next(ctx context.Context) ([]byte, bool, error) {
-	for len(f.buffer) == 0 {
-		if f.over() {
-			return nil, false, nil
-		}
-		if err := f.pause(ctx); err != nil {
-			return nil, false, err
-		}
-		if err := f.poll(ctx); err != nil {
-			return nil, false, err
-		}
+// fetch pauses, except before the first time, and asks for new lines.
+func (f *follower) fetch(ctx context.Context) (lines [][]byte, more bool, err error) {
+	if f.started {
+		err = f.client.Pause(ctx, f.wait)
 	}
-	line := f.buffer[0]
-	f.buffer = f.buffer[1:]
-	return line, true, nil
-}
-
-// Close implements declare.Stream.
-func (f *follower) Close() { f.closed, f.buffer = true, nil }
-
-func (f *follower) over() bool {
-	for _, log := range f.logs {
-		if !log.done && !f.closed {
-			return false
-		}
+	if f.started = true; err == nil {
+		lines, err = f.poll(ctx)
 	}
-	return true
-}
-
-func (f *follower) pause(ctx context.Context) error {
-	if !f.started {
-		f.started = true
-		return nil
-	}
-	return f.client.Pause(ctx, f.wait)
+	return lines, slices.ContainsFunc(f.logs, func(log *followedLog) bool { return !log.done }), err
 }
 
 // snapshot is the state of one product and the lines of its log.
@@ -126,7 +98,7 @@ type snapshot struct {
 
 // poll asks every product that still runs. What one round brings is taken only
 // when all have answered, so that an error leaves nothing half taken.
-func (f *follower) poll(ctx context.Context) error {
+func (f *follower) poll(ctx context.Context) (texts [][]byte, err error) {
 	var snapshots []*snapshot
 	group, within := errgroup.WithContext(ctx)
 	group.SetLimit(followers)
@@ -139,7 +111,7 @@ func (f *follower) poll(ctx context.Context) error {
 		group.Go(func() error { return f.snapshot(within, l) })
 	}
 	if err := group.Wait(); err != nil {
-		return err
+		return nil, err
 	}
 	var fresh []LogLine
 	for _, l := range snapshots {
@@ -151,15 +123,15 @@ func (f *follower) poll(ctx context.Context) error {
 	for _, line := range fresh {
 		text, err := json.Marshal(line)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		f.buffer = append(f.buffer, text)
+		texts = append(texts, text)
 	}
 	f.wait = min(f.wait*3/2, longestPoll)
 	if len(fresh) > 0 {
 		f.wait = shortestPoll
 	}
-	return nil
+	return texts, nil
 }
 
 // snapshot requests the status first and the lines after: lines written before the

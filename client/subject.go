@@ -1,9 +1,9 @@
 package client
 
 import (
-	"context"
 	"encoding/json"
 
+	"transect/client/declare"
 	"transect/client/fault"
 )
 
@@ -144,25 +144,11 @@ func move(from map[string]any, name string, to map[string]any, as string) {
 	}
 }
 
-// listed goes through records that are all there already.
-type listed struct{ records [][]byte }
-
-func (l *listed) Next(context.Context) ([]byte, bool, error) {
-	if len(l.records) == 0 {
-		return nil, false, nil
-	}
-	record := l.records[0]
-	l.records = l.records[1:]
-	return record, true, nil
-}
-
-func (l *listed) Close() { l.records = nil }
-
 // cursorOver goes through records that one answer held.
 func cursorOver[T interface{ JSON() []byte }](records []T, err error) (*Cursor[T], error) {
-	all := &listed{}
-	for _, r := range records {
-		all.records = append(all.records, r.JSON())
+	all := make([][]byte, len(records))
+	for i, r := range records {
+		all[i] = r.JSON()
 	}
-	return &Cursor[T]{Stream: all}, err
+	return &Cursor[T]{Stream: declare.NewStream(all, nil, nil)}, err
 }

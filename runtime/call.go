@@ -122,7 +122,7 @@ func array(items [][]byte) []byte {
 }
 
 // lines prints records as they come, one per line also on a terminal.
-func (p *jsonPrinter) lines(ctx context.Context, stream declare.Stream) error {
+func (p *jsonPrinter) lines(ctx context.Context, stream *declare.Stream) error {
 	defer stream.Close()
 	lines := jsonPrinter{out: p.out}
 	for {

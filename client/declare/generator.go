@@ -61,7 +61,7 @@ func (e *Engine) iterate(_ context.Context, call *Call) (Value, error) {
 			return e.sendPage(ctx, call, shrinkable)
 		})
 	}
-	return Value{Shape: ShapeIterator, Stream: Serialized(newPager(call, log, send))}, nil
+	return Value{Shape: ShapeIterator, Stream: newPager(call, log, send)}, nil
 }
 
 // sendPage is the last link of one page.

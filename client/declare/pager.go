@@ -29,7 +29,6 @@ type pager struct {
 	first  int64 // number of the first page
 	ahead  bool  // pages may be prefetched: numbered, in a stable order
 
-	buffer   [][]byte
 	size     pageSize
 	requests []*pageRequest // by offset; the first is delivered next
 	next     int64          // offset behind the last request
@@ -54,7 +53,7 @@ const (
 	maxPrefetchBytes = 16 << 20
 )
 
-func newPager(call *Call, log *slog.Logger, send func(context.Context, Args, bool) (Value, error)) *pager {
+func newPager(call *Call, log *slog.Logger, send func(context.Context, Args, bool) (Value, error)) *Stream {
 	values, spec := call.Args.Values, call.Spec
 	p := &pager{send: send, log: log, args: call.Args, first: int64(spec.FirstPage), window: 1, total: -1}
 	p.keyset = values["keyset_pagination"] == true && call.keysetConflict() == ""
@@ -65,57 +64,29 @@ func newPager(call *Call, log *slog.Logger, send func(context.Context, Args, boo
 		p.next = (page - p.first) * p.size.step()
 	}
 	// A script's loop that is left early does not close its iterator.
-	runtime.SetFinalizer(p, (*pager).Close)
-	return p
+	runtime.SetFinalizer(p, (*pager).finish)
+	return NewStream(nil, p.fetch, p.finish)
 }
 
-// Next implements Stream.
-func (p *pager) Next(ctx context.Context) ([]byte, bool, error) {
-	for len(p.buffer) == 0 {
-		if p.done {
-			return nil, false, nil
-		}
-		if ctx.Err() != nil {
-			return nil, false, context.Cause(ctx)
-		}
-		p.fill(ctx)
-		r := p.requests[0]
-		var got pageAnswer
+// fetch waits for the next page.
+func (p *pager) fetch(ctx context.Context) (records [][]byte, more bool, err error) {
+	p.fill(ctx)
+	r := p.requests[0]
+	var got pageAnswer
+	select {
+	case got = <-r.answer:
+	default:
 		select {
-		case got = <-r.answer:
-		default:
-			select {
-			case got = <-r.answer: // the reader is faster than the pages
-				if p.accepted > 0 {
-					p.window = min(2*p.window, maxAhead)
-				}
-			case <-ctx.Done():
-				return nil, false, context.Cause(ctx)
+		case got = <-r.answer: // the reader is faster than the pages
+			if p.accepted > 0 {
+				p.window = min(2*p.window, maxAhead)
 			}
-		}
-		if err := p.receive(ctx, r, got); err != nil {
-			return nil, false, err
+		case <-ctx.Done():
+			return nil, true, context.Cause(ctx)
 		}
 	}
-	record, _ := p.TryNext()
-	return record, true, nil
-}
-
-// TryNext implements TryNexter.
-func (p *pager) TryNext() ([]byte, bool) {
-	if len(p.buffer) == 0 {
-		return nil, false
-	}
-	record := p.buffer[0]
-	p.buffer[0] = nil // the reader's alone from here
-	p.buffer = p.buffer[1:]
-	return record, true
-}
-
-// Close implements Stream.
-func (p *pager) Close() {
-	p.finish()
-	p.buffer = nil
+	records, err = p.receive(ctx, r, got)
+	return records, !p.done, err
 }
 
 // fill keeps the wanted pages in flight, at least the next one.
@@ -154,34 +125,35 @@ func (p *pager) request() {
 	p.next += p.size.step()
 }
 
-// receive takes the answer to the first request: its records into the buffer, or
-// an error that leaves the pager where it was.
-func (p *pager) receive(ctx context.Context, r *pageRequest, got pageAnswer) error {
+// receive takes the answer to the first request: its records, or an error that
+// leaves the pager where it was.
+func (p *pager) receive(ctx context.Context, r *pageRequest, got pageAnswer) (records [][]byte, err error) {
 	abandoned := r.ctx.Err() != nil && ctx.Err() == nil // by the reader that sent it
 	r.stop()
 	switch {
-	case got.err == nil && p.keyset:
-		if err := p.acceptKeyset(r, got); err != nil {
-			return err
-		}
-		p.fill(ctx)
 	case got.err == nil:
-		p.accept(r, got)
-		p.fill(ctx)
+		if p.keyset {
+			records, err = p.acceptKeyset(r, got)
+		} else {
+			records = p.accept(r, got)
+		}
+		if err == nil {
+			p.fill(ctx)
+		}
 	case abandoned:
 	case p.size.shrink(r.size, r.offset, got.err):
 		p.log.Info(fmt.Sprintf("a page of %d records is too large for the platform: continuing with %d", r.size, p.size.now),
 			"reason", fault.Find(got.err).Facts().Message)
 		p.restart(r.offset)
 	default:
-		p.window = 1
-		return got.err
+		p.window, err = 1, got.err
 	}
-	return nil
+	return records, err
 }
 
-// accept takes a numbered page.
-func (p *pager) accept(r *pageRequest, got pageAnswer) {
+// accept takes a numbered page, and returns its records unless they must be
+// fetched anew.
+func (p *pager) accept(r *pageRequest, got pageAnswer) [][]byte {
 	n, total := int64(len(got.items)), got.total
 	if p.badTotal || p.size.unknown {
 		total = -1
@@ -194,18 +166,18 @@ func (p *pager) accept(r *pageRequest, got pageAnswer) {
 		p.size, p.gaps = short.size, true
 		p.size.align(short.end)
 		p.restart(short.end)
-		return
+		return nil
 	case n == 0:
 		p.empty += r.size
 		if p.empty >= p.size.start || total >= 0 && r.offset+r.size >= total {
 			p.finish()
-			return
+			return nil
 		}
 		p.gaps, p.requests = true, p.requests[1:] // all records of so short a page may be left out
-		return
+		return nil
 	case total >= 0 && r.offset >= total && p.accepted == 0 && n < r.size:
 		p.finish() // the caller starts behind the end, and the page is from before it
-		return
+		return nil
 	case total >= 0 && r.offset >= total:
 		p.badTotal, total = true, -1
 	}
@@ -225,7 +197,7 @@ func (p *pager) accept(r *pageRequest, got pageAnswer) {
 		// requested. Fetch them in pages that come complete.
 		p.size.limitTo(n, r.offset)
 		p.restart(r.offset)
-		return
+		return nil
 	case n < r.size && total > end: // more should follow: a limit of the platform's, or gaps
 		p.short = &shortPage{items: slices.Clone(got.items), size: p.size, end: r.offset + r.size}
 		p.size.limitTo(n, end)
@@ -238,7 +210,7 @@ func (p *pager) accept(r *pageRequest, got pageAnswer) {
 		p.size.succeeded(r.size, got)
 	}
 	p.full = n >= r.size && !p.size.unknown
-	p.total, p.buffer = total, got.items
+	p.total = total
 	p.accepted++
 	switch {
 	case total < 0 || end < total:
@@ -247,22 +219,23 @@ func (p *pager) accept(r *pageRequest, got pageAnswer) {
 	default:
 		p.finish()
 	}
+	return got.items
 }
 
 // acceptKeyset takes a page that follows an identifier.
-func (p *pager) acceptKeyset(r *pageRequest, got pageAnswer) error {
+func (p *pager) acceptKeyset(r *pageRequest, got pageAnswer) ([][]byte, error) {
 	n := int64(len(got.items))
 	if n == 0 {
 		p.finish()
-		return nil
+		return nil, nil
 	}
 	last := gjson.GetBytes(got.items[n-1], "_id").String()
 	if last == "" || last == r.after {
-		return fault.Hinted(fault.Of(&fault.QueryError{}, "the records carry no identifier to go on from"),
+		return nil, fault.Hinted(fault.Of(&fault.QueryError{}, "the records carry no identifier to go on from"),
 			"with keyset_pagination fields must not leave out _id")
 	}
 	p.requests = nil
-	p.lastID, p.buffer = last, got.items
+	p.lastID = last
 	p.accepted++
 	switch {
 	case n >= r.size:
@@ -271,7 +244,7 @@ func (p *pager) acceptKeyset(r *pageRequest, got pageAnswer) error {
 	case got.total == n && !p.size.unknown: // counted with the same filter: these are the last
 		p.finish()
 	}
-	return nil
+	return got.items, nil
 }
 
 func (p *pager) finish() {

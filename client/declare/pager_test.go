@@ -118,17 +118,17 @@ func (s *shelf) page(ids []int, total int) []byte {
 	return []byte(b.String())
 }
 
-func (s *shelf) iterate(standard int64, values map[string]any) Stream {
+func (s *shelf) iterate(standard int64, values map[string]any) *Stream {
 	spec := &Spec{Shape: ShapeIterator, FirstPage: int(s.first), generatorLimit: standard, Params: []schema.Param{{Name: "sort"}}}
 	if values == nil {
 		values = map[string]any{}
 	}
-	return Serialized(newPager(&Call{Spec: spec, Args: Args{Values: values}}, slog.New(slog.DiscardHandler), s.send))
+	return newPager(&Call{Spec: spec, Args: Args{Values: values}}, slog.New(slog.DiscardHandler), s.send)
 }
 
 // read takes the next record in either way, as a number.
-func read(ctx context.Context, stream Stream) (int, bool, error) {
-	raw, ok := stream.(TryNexter).TryNext()
+func read(ctx context.Context, stream *Stream) (int, bool, error) {
+	raw, ok := stream.TryNext()
 	if !ok {
 		var err error
 		if raw, ok, err = stream.Next(ctx); err != nil || !ok {
@@ -140,7 +140,7 @@ func read(ctx context.Context, stream Stream) (int, bool, error) {
 }
 
 // drainShelf reads to the end, asking again after each error.
-func drainShelf(t interface{ Fatalf(string, ...any) }, s *shelf, stream Stream) (ids []int) {
+func drainShelf(t interface{ Fatalf(string, ...any) }, s *shelf, stream *Stream) (ids []int) {
 	defer stream.Close()
 	for failures := 0; ; {
 		id, ok, err := read(context.Background(), stream)

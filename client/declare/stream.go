@@ -2,62 +2,84 @@ package declare
 
 import "context"
 
-// Stream yields the records of an iterator one by one, as JSON. After an error
-// it stays where it was: calling Next again retries the same page.
-type Stream interface {
-	Next(ctx context.Context) (record []byte, ok bool, err error)
-	Close()
+// Stream yields the records of an iterator one by one, as JSON. Several
+// goroutines may read it; each record goes to one of them. After an error it
+// stays where it was: calling Next again retries the same page.
+type Stream struct {
+	lock   chan struct{} // its waiters give up with their context
+	buffer [][]byte
+	fetch  Fetch // nil at the end
+	close  func()
 }
 
-// TryNexter is implemented by streams with a buffer. TryNext never waits: it
-// reports false when the next record is yet to be fetched, or another goroutine
-// is reading.
-type TryNexter interface {
-	TryNext() (record []byte, ok bool)
+// Fetch gets the next records of a stream. There may be none for now, and more
+// to come.
+type Fetch func(ctx context.Context) (records [][]byte, more bool, err error)
+
+// NewStream begins with the records that are there already. fetch and close may
+// be nil.
+func NewStream(records [][]byte, fetch Fetch, close func()) *Stream {
+	return &Stream{lock: make(chan struct{}, 1), buffer: records, fetch: fetch, close: close}
 }
 
-// Serialized lets several goroutines read one stream; each record goes to one of
-// them. A wait for the other readers ends with its context.
-func Serialized(s Stream) Stream { return &serialized{stream: s, lock: make(chan struct{}, 1)} }
-
-type serialized struct {
-	stream Stream
-	lock   chan struct{}
-}
-
-func (s *serialized) Next(ctx context.Context) ([]byte, bool, error) {
+// Next returns the next record; ok is false at the end.
+func (s *Stream) Next(ctx context.Context) (record []byte, ok bool, err error) {
 	select {
 	case s.lock <- struct{}{}:
 	case <-ctx.Done():
 		return nil, false, context.Cause(ctx)
 	}
 	defer func() { <-s.lock }()
-	return s.stream.Next(ctx)
+	for len(s.buffer) == 0 && s.fetch != nil {
+		if ctx.Err() != nil {
+			return nil, false, context.Cause(ctx)
+		}
+		records, more, err := s.fetch(ctx)
+		if err != nil {
+			return nil, false, err
+		}
+		if s.buffer = records; !more {
+			s.fetch = nil
+		}
+	}
+	record, ok = s.pop()
+	return record, ok, nil
 }
 
-// TryNext implements TryNexter.
-func (s *serialized) TryNext() ([]byte, bool) {
-	buffered, ok := s.stream.(TryNexter)
-	if !ok {
-		return nil, false
-	}
+// TryNext never waits: it reports false when the next record is yet to be
+// fetched, or another goroutine is reading.
+func (s *Stream) TryNext() (record []byte, ok bool) {
 	select {
 	case s.lock <- struct{}{}:
 	default:
 		return nil, false
 	}
 	defer func() { <-s.lock }()
-	return buffered.TryNext()
+	return s.pop()
 }
 
-func (s *serialized) Close() {
+func (s *Stream) pop() (record []byte, ok bool) {
+	if len(s.buffer) == 0 {
+		return nil, false
+	}
+	record = s.buffer[0]
+	s.buffer[0] = nil // the reader's alone from here
+	s.buffer = s.buffer[1:]
+	return record, true
+}
+
+// Close frees what the stream holds. It may be called more than once.
+func (s *Stream) Close() {
 	s.lock <- struct{}{}
 	defer func() { <-s.lock }()
-	s.stream.Close()
+	s.buffer, s.fetch = nil, nil
+	if s.close != nil {
+		s.close()
+	}
 }
 
 // Cursor is a stream of typed records.
-type Cursor[T any] struct{ Stream Stream }
+type Cursor[T any] struct{ Stream *Stream }
 
 // Next returns the next record; ok is false at the end.
 func (c *Cursor[T]) Next(ctx context.Context) (record T, ok bool, err error) {
@@ -71,4 +93,4 @@ func (c *Cursor[T]) Next(ctx context.Context) (record T, ok bool, err error) {
 // Close frees what the cursor holds. It may be called more than once.
 func (c *Cursor[T]) Close() { c.Stream.Close() }
 
-func (c *Cursor[T]) stream() Stream { return c.Stream }
+func (c *Cursor[T]) stream() *Stream { return c.Stream }

@@ -19,7 +19,7 @@ type Value struct {
 	JSON   []byte   // of a resource or an object
 	Items  [][]byte // of a list or a page
 	Total  int64    // of a page: all matches, -1 when the answer does not say
-	Stream Stream   // of an iterator
+	Stream *Stream  // of an iterator
 	Go     any      // what a Go method returned
 }
 
@@ -140,7 +140,7 @@ func wrap(s *Spec, out any) Value {
 	switch o := out.(type) {
 	case None:
 		return Value{Shape: ShapeNone, Go: out}
-	case interface{ stream() Stream }:
+	case interface{ stream() *Stream }:
 		return Value{Shape: ShapeIterator, Stream: o.stream(), Go: out}
 	case rawRecord:
 		if len(o.JSON()) == 0 { // no such record
