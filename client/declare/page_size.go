@@ -116,7 +116,7 @@ func (s *pageSize) shrink(size, offset int64, err error) bool {
 	s.proven = min(s.proven, s.now)
 	s.refused, s.complete = size, 0
 	s.regrowth = min(max(firstRegrowth, 2*s.regrowth), lastRegrowth)
-	if !fault.TransientStatus(status(err)) {
+	if !fault.TransientStatus(fault.Status(err)) {
 		s.max = s.now // a limit or a time-out, which a later page would meet as well
 	}
 	return true
@@ -125,19 +125,11 @@ func (s *pageSize) shrink(size, offset int64, err error) bool {
 // tooLarge recognises the errors of a platform that cannot deliver a page.
 func tooLarge(err error) bool {
 	var timeout *fault.TimeoutError
-	switch status(err) {
+	switch fault.Status(err) {
 	case http.StatusRequestEntityTooLarge, http.StatusInternalServerError, http.StatusBadGateway, http.StatusGatewayTimeout:
 		return true
 	}
 	return errors.As(err, &timeout)
-}
-
-func status(err error) int {
-	var response *fault.ResponseError
-	if errors.As(err, &response) {
-		return response.Status
-	}
-	return 0
 }
 
 // pagesIn is how many pages of the present size fit into so many bytes.

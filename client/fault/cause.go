@@ -14,13 +14,20 @@ import (
 // Transient tells whether the same call may succeed later: the connection
 // failed or timed out, or the answer has a TransientStatus.
 func Transient(err error) bool {
-	var response *ResponseError
-	if errors.As(err, &response) {
-		return TransientStatus(response.Status)
+	if status := Status(err); status != 0 {
+		return TransientStatus(status)
 	}
 	var connection *ConnectionError
 	var timeout *TimeoutError
 	return errors.As(err, &connection) || errors.As(err, &timeout)
+}
+
+// Status is the HTTP status of an error response, 0 of other errors.
+func Status(err error) int {
+	if response, ok := errors.AsType[*ResponseError](err); ok {
+		return response.Status
+	}
+	return 0
 }
 
 // TransientStatus tells whether a request that got this HTTP status may succeed

@@ -157,22 +157,13 @@ func (t tiffReader) number(d directory, tag uint16) (float64, bool) {
 	return 0, false
 }
 
-// integers returns the unsigned integers of a value.
-func (t tiffReader) integers(d directory, tag uint16) []int64 {
-	b := t.bytes(d, tag)
-	var values []int64
+// integers returns the unsigned integers of a value, maxLength at most; above
+// 2^53 they are rounded.
+func (t tiffReader) integers(d directory, tag uint16) (values []int64) {
 	switch d.entries[tag].kind {
-	case 3:
-		for ; len(b) >= 2; b = b[2:] {
-			values = append(values, int64(t.order.Uint16(b)))
-		}
-	case 4, 13:
-		for ; len(b) >= 4; b = b[4:] {
-			values = append(values, int64(t.order.Uint32(b)))
-		}
-	case 16, 18:
-		for ; len(b) >= 8; b = b[8:] {
-			values = append(values, int64(min(t.order.Uint64(b), maxLength)))
+	case 3, 4, 13, 16, 18:
+		for _, v := range t.numbers(d, tag) {
+			values = append(values, int64(min(v, maxLength)))
 		}
 	}
 	return values

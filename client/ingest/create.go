@@ -122,7 +122,7 @@ func (r *run) createDatasets(ctx context.Context, items []*item) ([]*item, error
 		case ctx.Err() != nil:
 			return nil, fault.Stopped(ctx)
 		case slices.Contains([]int{http.StatusBadRequest, http.StatusConflict, http.StatusRequestEntityTooLarge,
-			http.StatusUnprocessableEntity}, status(err)):
+			http.StatusUnprocessableEntity}, fault.Status(err)):
 			return r.bisect(ctx, items, todo, err)
 		case !fault.Transient(err) || stopsRun(err) || attempt == createAttempts:
 			return nil, err

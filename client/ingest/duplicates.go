@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"slices"
 	"time"
@@ -108,7 +107,7 @@ func (r *run) delete(ctx context.Context, ids []string) error {
 	}
 	r.options.Logger.Info("deleting duplicate datasets", "datasets", len(ids))
 	_, err := r.client.Datasets.Delete(ctx, client.DatasetList{Dataset: client.IDs(ids)})
-	if status(err) != http.StatusNotFound {
+	if fault.Status(err) != http.StatusNotFound {
 		return err
 	}
 	if len(ids) > 1 {
@@ -174,7 +173,7 @@ func (r *run) waitForOthers(ctx context.Context) error {
 // uploadedElsewhere reports whether another run has uploaded an item whose
 // dataset is gone: it deletes its own duplicates. Otherwise it returns err.
 func (r *run) uploadedElsewhere(ctx context.Context, it *item, err error) (bool, error) {
-	if status(err) != http.StatusNotFound {
+	if fault.Status(err) != http.StatusNotFound {
 		return false, err
 	}
 	found, failed := r.lookup(ctx, []*item{it}, false)
@@ -217,8 +216,7 @@ func (r *run) deleteDuplicate(ctx context.Context, it *item, others []reconcile.
 		other := *it
 		other.dataset = decision.Dataset
 		err := r.uploadItem(ctx, &other)
-		var response *fault.ResponseError
-		if errors.As(err, &response) && response.Status == http.StatusNotFound {
+		if fault.Status(err) == http.StatusNotFound {
 			return nil // its run has given way
 		}
 		if err != nil {
@@ -267,7 +265,7 @@ func (r *run) deleteOrphans(ctx context.Context) error {
 		}
 		slices.Sort(ids)
 		err = r.delete(ctx, slices.Compact(ids))
-		if status(err) == http.StatusForbidden {
+		if fault.Status(err) == http.StatusForbidden {
 			r.options.Logger.Warn("empty duplicate datasets cannot be deleted", "datasets", len(ids), "reason", err)
 			continue
 		}

@@ -28,7 +28,7 @@ func (b *breaker) fatal(ctx context.Context, err error) bool {
 
 // stopsRun reports errors that every other file would meet as well.
 func stopsRun(err error) bool {
-	switch status(err) {
+	switch fault.Status(err) {
 	case http.StatusUnauthorized, http.StatusInsufficientStorage:
 		return true
 	}
@@ -39,15 +39,6 @@ func stopsRun(err error) bool {
 		}
 	}
 	return false
-}
-
-// status is the HTTP status of an error response, or 0.
-func status(err error) int {
-	var response *fault.ResponseError
-	if errors.As(err, &response) {
-		return response.Status
-	}
-	return 0
 }
 
 // named names the operation of a fault before it cancels the requests in

@@ -176,21 +176,16 @@ func (ix *index) relocated(kind, name string, size int64) ([]reconcile.Dataset, 
 	return list, err
 }
 
-// each visits all records in order of dataset identifiers.
-func (ix *index) each(visit func(reconcile.Dataset) error) error {
+// all gives the records in order of dataset identifiers. An error ends it.
+func (ix *index) all(yield func(reconcile.Dataset, error) bool) {
 	offsets := make([]int64, 0, len(ix.slots))
 	for _, slot := range ix.slots {
 		offsets = append(offsets, int64(slot&(1<<offsetBits-1)))
 	}
 	slices.Sort(offsets)
 	for _, offset := range slices.Compact(offsets) {
-		d, err := ix.at(offset)
-		if err == nil {
-			err = visit(d)
-		}
-		if err != nil {
-			return err
+		if d, err := ix.at(offset); !yield(d, err) || err != nil {
+			return
 		}
 	}
-	return nil
 }

@@ -303,7 +303,7 @@ func TestPlatformWideFailures(t *testing.T) {
 			folder := flight(t, 5, flightgen.Options{})
 			f.times.Store(1000)
 			r, err := w.try(folder)
-			if status(err) != c.status && err == nil {
+			if fault.Status(err) != c.status && err == nil {
 				t.Errorf("%v", err)
 			}
 			if r == nil || r.Counts.Failed > 0 {

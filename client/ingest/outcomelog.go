@@ -188,11 +188,11 @@ func Earlier(stateDir, id string) (iter.Seq2[Outcome, error], error) {
 	return readLog(path), nil
 }
 
-// inBatches visits the outcomes that are wanted, as many at a time as are looked
+// inBatches visits the elements that are wanted, as many at a time as are looked
 // up by one request.
-func inBatches(outcomes iter.Seq2[Outcome, error], want func(Outcome) bool, visit func([]Outcome) error) error {
-	var batch []Outcome
-	for o, err := range outcomes {
+func inBatches[T any](all iter.Seq2[T, error], want func(T) bool, visit func([]T) error) error {
+	var batch []T
+	for o, err := range all {
 		if err != nil {
 			return err
 		}

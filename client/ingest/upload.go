@@ -102,7 +102,7 @@ func (r *run) uploadFile(ctx context.Context, it *item, m scan.Member) (sum stri
 // contested reports errors that a file meets when another run sends it too and
 // takes over its upload: a conflict, or missing parts.
 func contested(err error, attempt int) bool {
-	switch status(err) {
+	switch fault.Status(err) {
 	case http.StatusConflict:
 		return attempt <= maxConflicts
 	case http.StatusBadRequest:
@@ -159,7 +159,7 @@ func (r *run) deletePrevious(ctx context.Context, it *item) error {
 		return nil
 	}
 	_, err := r.client.Datasets.Delete(ctx, client.DatasetList{Dataset: client.IDs{it.replaces}})
-	if err == nil || status(err) == http.StatusNotFound {
+	if err == nil || fault.Status(err) == http.StatusNotFound {
 		it.remark = "changed: it replaces dataset " + it.replaces + ", which was deleted and can be restored"
 		return nil
 	}

@@ -143,30 +143,20 @@ func (v *Verification) judge(ctx context.Context, r *run, it *item) (Verdict, er
 
 // addExtras adds the datasets that no local file belongs to.
 func (v *Verification) addExtras(ctx context.Context, r *run) error {
-	var ids []string
-	flush := func() error {
+	unmatched := func(d reconcile.Dataset) bool { return !v.matched[d.ID] }
+	return inBatches(r.index.all, unmatched, func(list []reconcile.Dataset) error {
+		ids := make([]string, len(list))
+		for i, d := range list {
+			ids[i] = d.ID
+		}
 		found, err := described(ctx, r.client, ids)
 		for _, id := range ids {
 			if d, exists := found[id]; err == nil && exists && (r.options.Source.Kind == "" || d.Type == r.options.Source.Kind) {
 				err = v.add(Verdict{Name: d.Name, Verdict: Extra, Dataset: id, Cause: "no local file belongs to it"})
 			}
 		}
-		ids = nil
 		return err
-	}
-	err := r.index.each(func(d reconcile.Dataset) error {
-		if v.matched[d.ID] {
-			return nil
-		}
-		if ids = append(ids, d.ID); len(ids) < lookupSize {
-			return nil
-		}
-		return flush()
 	})
-	if err == nil {
-		err = flush()
-	}
-	return err
 }
 
 // compare compares the files of outcomes with the present state of their datasets.

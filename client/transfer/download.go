@@ -101,5 +101,5 @@ func (r *receiver) worthKeeping(ctx context.Context, err error) bool {
 	if !r.resumable || r.have.bytes() < minProgress || r.file.broken() != nil {
 		return false
 	}
-	return ctx.Err() != nil || r.cut || fault.Transient(err) || isStatus(err, http.StatusUnauthorized)
+	return ctx.Err() != nil || r.cut || fault.Transient(err) || fault.Status(err) == http.StatusUnauthorized
 }

@@ -2,7 +2,6 @@ package transfer
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"path/filepath"
 	"sync/atomic"
@@ -48,15 +47,12 @@ func (u *upload) multipart(ctx context.Context) (resumed int, err error) {
 
 // isLost is true for refusals of an upload the platform has dropped.
 func isLost(err error) bool {
-	var refused *fault.ResponseError
-	if !errors.As(err, &refused) {
-		return false
-	}
-	switch refused.Status {
+	status := fault.Status(err)
+	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusRequestTimeout, http.StatusTooManyRequests:
 		return false
 	}
-	return refused.Status >= 400 && refused.Status < 500
+	return status >= 400 && status < 500
 }
 
 // sendParts sends the parts that are not done and completes the upload. counted

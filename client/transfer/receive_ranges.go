@@ -143,7 +143,7 @@ func (r *receiver) open(ctx context.Context, from, to int64) (*http.Response, er
 		wanted.to = max(to, 0)
 	}
 	answer, err := r.get(ctx, r.Download, wanted)
-	if isStatus(err, http.StatusRequestedRangeNotSatisfiable) && from > 0 {
+	if fault.Status(err) == http.StatusRequestedRangeNotSatisfiable && from > 0 {
 		return nil, startOver("the range does not exist any more")
 	}
 	if err != nil || from == 0 && wanted.to == 0 && answer.StatusCode != http.StatusPartialContent && r.sameFile(answer, answer.ContentLength) {
@@ -157,7 +157,7 @@ func (r *receiver) open(ctx context.Context, from, to int64) (*http.Response, er
 	return answer, nil
 }
 
-// sameFile tells whether an answer is of the state of the file that was begun.
+// sameFile reports whether an answer is of the state of the file that was begun.
 func (r *receiver) sameFile(answer *http.Response, total int64) bool {
 	if tag := answer.Header.Get("ETag"); tag != "" && r.tag != "" && tag != r.tag {
 		return false
@@ -223,9 +223,4 @@ func (r *receiver) openAfterEnd(ctx context.Context, at int64) (*http.Response, 
 		return nil, nil
 	}
 	return answer, err
-}
-
-func isStatus(err error, status int) bool {
-	var refused *fault.ResponseError
-	return errors.As(err, &refused) && refused.Status == status
 }

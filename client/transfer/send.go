@@ -113,7 +113,7 @@ func (u *upload) put(ctx context.Context, n int) error {
 		switch {
 		case err == nil:
 			return nil
-		case isStatus(err, http.StatusUnauthorized) || isStatus(err, http.StatusForbidden):
+		case fault.Status(err) == http.StatusUnauthorized || fault.Status(err) == http.StatusForbidden:
 			if resigns++; resigns > maxResigns {
 				return err
 			}

@@ -8,7 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sync"
+	"sync/atomic"
 
 	"transect/client/fault"
 )
@@ -24,8 +24,7 @@ type target struct {
 	closed bool
 	kept   bool
 
-	mu      sync.Mutex
-	failure error // of writing
+	failure atomic.Pointer[error] // the first of writing
 
 	identity identity
 	records  *os.File // see record
@@ -60,19 +59,17 @@ func (t *target) failed(err error) error {
 	if err == nil {
 		return nil
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.failure == nil {
-		t.failure = fileError(err, "cannot write %s", t.path)
-	}
-	return t.failure
+	err = fileError(err, "cannot write %s", t.path)
+	t.failure.CompareAndSwap(nil, &err)
+	return t.broken()
 }
 
 // broken is the first error of writing, or nil.
 func (t *target) broken() error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.failure
+	if first := t.failure.Load(); first != nil {
+		return *first
+	}
+	return nil
 }
 
 // reset discards what was received.
