@@ -21,7 +21,7 @@ var notifyModule = &module.Module{
 		{
 			Name: "ping", Doc: "Tells a monitor (healthchecks and its like) that a job started, succeeded or failed: a POST to the address, to address/start or to address/fail.",
 			Params: []module.Param{{Name: "url", Type: "string", Doc: "the address of the check"},
-				{Name: "event", Type: "string", Doc: "what happened", Default: notify.Success, Choices: notify.Events()},
+				{Name: "event", Type: "string", Doc: "what happened", Default: notify.Success, Choices: []string{notify.Start, notify.Success, notify.Fail}},
 				{Name: "options", Fields: []module.Param{
 					{Name: "body", Type: "string", Doc: "what to keep with it, such as the end of a log; of a long one the last 100 kB are sent", Default: ""},
 					{Name: "ca_cert", Type: "string", Doc: "a file of certificates to believe beside the system's", Optional: true},

@@ -15,6 +15,7 @@ import (
 	"transect/runtime"
 	"transect/runtime/unattended/history"
 	"transect/runtime/vm"
+	"transect/stdlib/notify"
 )
 
 // calls counts the operations of a run.
@@ -30,9 +31,6 @@ func (c *calls) intercept(ctx context.Context, call *declare.Call, next declare.
 	value, err := next(ctx, call)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.named == nil {
-		c.named = map[string]history.Calls{}
-	}
 	n := c.named[call.Spec.FullName()]
 	n.Count++
 	if err != nil {
@@ -46,9 +44,7 @@ func (c *calls) intercept(ctx context.Context, call *declare.Call, next declare.
 func (c *calls) all() map[string]history.Calls {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	all := make(map[string]history.Calls, len(c.named))
-	maps.Copy(all, c.named)
-	return all
+	return maps.Clone(c.named)
 }
 
 // count reads the counters of a run, whether or not it came to an end.
@@ -79,8 +75,12 @@ func (r *run) finish(ctx context.Context, err error, code int) {
 		time.Duration(e.Seconds*float64(time.Second)).Round(time.Millisecond), e.Outcome, code))
 	if ctx != nil && r.started {
 		r.pinging.Wait()
+		event := notify.Success
+		if code != runtime.ExitOK {
+			event = notify.Fail
+		}
 		if r.options.Ping != "" {
-			r.ping(ctx, pingEnd(code))
+			r.ping(ctx, event)
 		}
 		if r.options.OnFailure != "" && code != runtime.ExitOK {
 			r.notifyFailure(ctx)
@@ -93,7 +93,7 @@ func (r *run) finish(ctx context.Context, err error, code int) {
 // a failure: the files are missing, or those of an earlier run.
 func (r *run) incomplete(unwritten error, code int) int {
 	if code != runtime.ExitOK {
-		r.alarm(unwritten.Error())
+		r.warn(unwritten.Error())
 		return code
 	}
 	r.unwritten, code = unwritten, runtime.ExitCode(unwritten)
@@ -154,12 +154,6 @@ func (r *run) writeFiles() (failed error) {
 	return failed
 }
 
-// alarm is a warning that is printed at once, also by a quiet run.
-func (r *run) alarm(text string) {
-	r.note(text)
-	fmt.Fprintf(r.process.Stderr, "transect: %s\n", r.redact.all(text))
-}
-
 // close closes the logs and the history, and releases the lock last: the next
 // run may write to the same files.
 func (r *run) close() {
@@ -173,9 +167,8 @@ func (r *run) close() {
 	r.recording.Wait()
 	if r.entry != nil {
 		_ = r.entry.End(r.summary) // a failure of the history is not one of the run
-		if runs, age, err := retention(r.process); err == nil {
-			_, _ = History(r.process).Prune(runs, r.process.Now().Add(-age))
-		}
+		runs, age := retention(r.process)
+		_, _ = History(r.process).Prune(runs, r.process.Now().Add(-age))
 	}
 	if r.lock != nil {
 		r.lock.Release()

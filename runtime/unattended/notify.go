@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"transect/client/fault"
-	"transect/runtime"
 	"transect/stdlib/notify"
 	"transect/stdlib/web"
 )
@@ -22,15 +21,6 @@ const (
 	failureTimeout = time.Minute
 )
 
-const pingStart = notify.Start
-
-func pingEnd(code int) string {
-	if code == runtime.ExitOK {
-		return notify.Success
-	}
-	return notify.Fail
-}
-
 // ping notifies the monitor. A monitor that does not answer is not a failure of
 // the run.
 func (r *run) ping(ctx context.Context, event string) {
@@ -39,7 +29,7 @@ func (r *run) ping(ctx context.Context, event string) {
 	client := r.web()
 	defer client.Close()
 	body := ""
-	if event != pingStart {
+	if event != notify.Start {
 		body = fmt.Sprintf("exit code %d (%s) after %.1f s: %s\n%s", r.result.ExitCode, r.result.Outcome, r.result.Seconds, r.summary.Script, r.lastLines())
 	}
 	if err := notify.Ping(ctx, client, r.options.Ping, event, body); err != nil && ctx.Err() != context.Canceled {
@@ -72,7 +62,7 @@ func (r *run) notifyFailure(ctx context.Context) {
 		if f := fault.Find(err); f != nil && f.Facts().Hint != "" {
 			text += "; " + f.Facts().Hint
 		}
-		r.alarm(text)
+		r.warn(text)
 	}
 }
 

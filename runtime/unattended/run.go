@@ -29,6 +29,7 @@ import (
 	"transect/runtime/vm"
 	"transect/stdlib"
 	"transect/stdlib/lock"
+	"transect/stdlib/notify"
 )
 
 // Options are the settings of an unattended run.
@@ -60,7 +61,7 @@ func Run(ctx context.Context, p *runtime.Process, job runtime.Job, options Optio
 	if err := vm.CheckStateDir(p.Env); err != nil {
 		return err
 	}
-	r := &run{process: p, job: &job, options: options, redact: newRedactor(p, &job, options),
+	r := &run{process: p, job: &job, options: options, redact: newRedactor(p, &job, options), calls: calls{named: map[string]history.Calls{}},
 		tail: &logfile.Tail{Lines: tailLines, Bytes: tailBytes}}
 	if err := r.open(); err != nil {
 		return err
@@ -134,7 +135,7 @@ func (r *run) open() error {
 		}
 		r.lines.Stamped = append(r.lines.Stamped, r.logFile)
 	}
-	if runs, _, err := retention(p); err == nil && runs > 0 {
+	if runs, _ := retention(p); runs > 0 {
 		log := &logfile.Deferred{}
 		r.lines.Stamped = append(r.lines.Stamped, log)
 		starting := *r.summary
@@ -176,7 +177,8 @@ func (r *run) note(text string) {
 	_, _ = r.lines.Stream().Write([]byte("transect: " + text + "\n")) // never fails
 }
 
-// warn reports what does not stop the run, in the logs and on the screen.
+// warn reports what does not stop the run, in the logs and on the screen, of a
+// quiet run only once it has failed.
 func (r *run) warn(text string) {
 	r.note(text)
 	var out io.Writer = r.process.Stderr
@@ -213,19 +215,17 @@ func notWritable(what, flag, path string, err error) error {
 func History(p *runtime.Process) history.Store { return history.In(p.StateDir()) }
 
 // retention is how many runs the history keeps, and for how long, from
-// TRANSECT_HISTORY: "500", "90d", "500,90d" or "off".
-func retention(p *runtime.Process) (runs int, age time.Duration, err error) {
+// TRANSECT_HISTORY: "500", "90d", "500,90d" or "off". It keeps none when that is
+// something else.
+func retention(p *runtime.Process) (runs int, age time.Duration) {
 	const day = 24 * time.Hour
 	runs, age = 500, 90*day
 	text := cmp.Or(p.Getenv("TRANSECT_HISTORY"), "500,90d")
-	if text == "off" {
-		return 0, 0, nil
-	}
 	for part := range strings.SplitSeq(text, ",") {
 		var n int
 		var unit string
 		if k, _ := fmt.Sscanf(strings.TrimSpace(part), "%d%s", &n, &unit); k == 0 || n < 0 || unit != "" && unit != "d" {
-			return 0, 0, fmt.Errorf("TRANSECT_HISTORY is %q", text)
+			return 0, 0 // off
 		}
 		if unit == "d" {
 			age = time.Duration(n) * day
@@ -233,7 +233,7 @@ func retention(p *runtime.Process) (runs int, age time.Duration, err error) {
 			runs = n
 		}
 	}
-	return runs, age, nil
+	return runs, age
 }
 
 // start runs when the settings are valid: it takes the lock and announces the
@@ -256,7 +256,7 @@ func (r *run) start(ctx context.Context, x *runtime.Execution) error {
 		r.note(err.Error()) // it is tried again at the end
 	}
 	if r.options.Ping != "" {
-		r.pinging.Go(func() { r.ping(context.WithoutCancel(ctx), pingStart) }) // also for a run that ends at once
+		r.pinging.Go(func() { r.ping(context.WithoutCancel(ctx), notify.Start) }) // also for a run that ends at once
 	}
 	return nil
 }

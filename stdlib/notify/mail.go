@@ -30,7 +30,7 @@ const (
 // Mail is one message and the server that relays it.
 type Mail struct {
 	Server      string // host:port; the port defaults to 587, 465 with TLS, 25 with None
-	Security    string // StartTLS, TLS or None; StartTLS when empty
+	Security    string // StartTLS, TLS or None
 	User        string // empty: no authentication
 	Password    string
 	From        string
@@ -41,7 +41,7 @@ type Mail struct {
 	HTML        string // an alternative to Text, or the only body
 	Attachments []Attachment
 
-	Timeout time.Duration // of the whole exchange; a minute when 0
+	Timeout time.Duration // of the whole exchange
 	Roots   *x509.CertPool
 	Permit  func(hostport string) error
 	Sending func(n int64) error // called with the size of the message; may refuse it
@@ -52,8 +52,6 @@ type Attachment struct {
 	Name string // as the recipient sees it
 	Data []byte
 }
-
-const mailTimeout = time.Minute
 
 // Send delivers a message to its server. Credentials travel encrypted only.
 func Send(ctx context.Context, m Mail) error {
@@ -84,26 +82,22 @@ func Send(ctx context.Context, m Mail) error {
 			return err
 		}
 	}
-	limit := m.Timeout
-	if limit <= 0 {
-		limit = mailTimeout
-	}
-	timed, cancel := context.WithTimeout(ctx, limit)
+	timed, cancel := context.WithTimeout(ctx, m.Timeout)
 	defer cancel()
-	err = m.deliver(timed, host, port, limit, msg)
+	err = m.deliver(timed, host, port, msg)
 	switch {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case timed.Err() != nil:
-		return fault.Hinted(fault.Of(&fault.TimeoutError{}, "the mail server %s did not accept the message within %s", server, limit), "run again later")
+		return fault.Hinted(fault.Of(&fault.TimeoutError{}, "the mail server %s did not accept the message within %s", server, m.Timeout), "run again later")
 	}
 	return m.failure(server, err)
 }
 
 // deliver connects, authenticates and sends. The connection is closed when ctx ends.
-func (m *Mail) deliver(ctx context.Context, host string, port int, limit time.Duration, msg *mail.Msg) error {
+func (m *Mail) deliver(ctx context.Context, host string, port int, msg *mail.Msg) error {
 	config := &tls.Config{ServerName: host, RootCAs: m.Roots, MinVersion: tls.VersionTLS12}
 	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
 		if m.Security == TLS {
@@ -111,7 +105,8 @@ func (m *Mail) deliver(ctx context.Context, host string, port int, limit time.Du
 		}
 		return (&net.Dialer{}).DialContext(ctx, network, address)
 	}
-	options := []mail.Option{mail.WithPort(port), mail.WithTimeout(limit + time.Second), mail.WithTLSConfig(config), mail.WithoutNoop(), mail.WithoutRset(), mail.WithoutRset(),
+	options := []mail.Option{mail.WithPort(port), mail.WithTimeout(m.Timeout + time.Second), mail.WithTLSConfig(config),
+		mail.WithoutNoop(), mail.WithoutRset(),
 		mail.WithDialContextFunc(func(dialCtx context.Context, network, address string) (net.Conn, error) {
 			conn, err := dial(dialCtx, network, address)
 			if err == nil {
@@ -148,14 +143,12 @@ func (m *Mail) deliver(ctx context.Context, host string, port int, limit time.Du
 // address splits Server and supplies the default port of the encryption mode.
 func (m *Mail) address() (host string, port int, err error) {
 	switch m.Security {
-	case "", StartTLS:
-		m.Security, port = StartTLS, 587
+	case StartTLS:
+		port = 587
 	case TLS:
 		port = 465
 	case None:
 		port = 25
-	default:
-		return "", 0, fault.Of(&fault.ParameterError{}, "tls must be %s, %s or %s, got %q", StartTLS, TLS, None, m.Security)
 	}
 	host, given, err := net.SplitHostPort(m.Server)
 	if err != nil {
