@@ -1,15 +1,16 @@
 package client
 
 import (
+	"reflect"
+	"regexp"
+	"slices"
 	"testing"
 
 	"transect/client/declare"
+	"transect/client/schema"
 )
 
 func TestDeclarationsAreWellFormed(t *testing.T) {
-	if err := declare.Verify(&Client{}); err != nil {
-		t.Fatal(err)
-	}
 	seen := map[string]bool{}
 	for _, m := range Declarations() {
 		for _, s := range m.Ops {
@@ -20,6 +21,41 @@ func TestDeclarationsAreWellFormed(t *testing.T) {
 		}
 	}
 	t.Logf("%d operations", len(seen))
+}
+
+// A tag that no rule knows, such as a misspelt one, would go unnoticed.
+func TestDeclarationsHaveKnownTags(t *testing.T) {
+	for _, manager := range reflect.VisibleFields(reflect.TypeFor[Client]()) {
+		if _, ok := manager.Tag.Lookup("manager"); !ok {
+			continue
+		}
+		for _, op := range reflect.VisibleFields(manager.Type) {
+			knownTags(t, op, declare.Tags)
+			call := op.Type
+			if call.Kind() == reflect.Struct {
+				call = call.Field(0).Type // Search: the operation and its generator take the same
+			}
+			for _, argument := range reflect.VisibleFields(call.In(1)) {
+				if !argument.Anonymous && argument.Name != "Extra" {
+					knownTags(t, argument, schema.Tags)
+				}
+			}
+		}
+	}
+}
+
+var (
+	tagKey   = regexp.MustCompile(`(\w+):"`)
+	tagValue = regexp.MustCompile(`"(\\.|[^"\\])*"`)
+)
+
+func knownTags(t *testing.T, field reflect.StructField, known []string) {
+	bare := tagValue.ReplaceAllString(string(field.Tag), `""`)
+	for _, m := range tagKey.FindAllStringSubmatch(bare, -1) {
+		if !slices.Contains(known, m[1]) {
+			t.Errorf("%s: unknown tag %s", field.Name, m[1])
+		}
+	}
 }
 
 func BenchmarkDeclarations(b *testing.B) {

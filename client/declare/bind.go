@@ -91,9 +91,9 @@ func (m *Manager) bind(v reflect.Value, e *Engine) error {
 	return nil
 }
 
-// opTags is the closed set of tags of an operation. Wanting another one is a
+// Tags is the closed set of tags of an operation. Wanting another one is a
 // sign of logic: write a Go method.
-var opTags = []string{"read", "create", "set", "delete", "doc", "alias", "method", "result", "missing", "rename",
+var Tags = []string{"read", "create", "set", "delete", "doc", "alias", "method", "result", "missing", "rename",
 	"chunk", "page", "limit", "extra", "composed", "refuse", "deprecated", "returns"}
 
 func (m *Manager) spec(field reflect.StructField, op operation) (*Spec, error) {
