@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -77,22 +79,12 @@ func (s Settings) Resolve() (Settings, error) {
 	out := s
 	out.ConfigFile = file.ConfigFile
 	file.yieldLogin(s)
-	for _, field := range []struct {
-		to   *string
-		from string
-	}{
-		{&out.URL, file.URL}, {&out.Domain, file.Domain}, {&out.ProxyURL, file.ProxyURL}, {&out.CACert, file.CACert}, {&out.Scope, file.Scope},
-		{&out.User, file.User}, {&out.Password, file.Password},
-		{&out.ClientID, file.ClientID}, {&out.ClientSecret, file.ClientSecret}, {&out.AccessToken, file.AccessToken},
-	} {
-		if *field.to == "" {
-			*field.to = field.from
+	given, found := reflect.ValueOf(&out).Elem(), reflect.ValueOf(file)
+	for i := range given.NumField() {
+		if given.Field(i).IsZero() {
+			given.Field(i).Set(found.Field(i))
 		}
 	}
-	if out.Connection == nil {
-		out.Connection = file.Connection
-	}
-	out.Revision = cmp.Or(out.Revision, file.Revision)
 	return out, out.complete()
 }
 
@@ -139,22 +131,13 @@ func NoConnection() error {
 }
 
 func (s Settings) readFile() (Settings, error) {
-	paths, named := []string{s.ConfigPath}, true
-	if s.ConfigPath == "" {
-		paths, named = defaultConfigs(), false
-	}
-	for _, path := range paths {
-		path = expandHome(path)
-		text, err := os.ReadFile(path)
-		text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
-		switch {
-		case errors.Is(err, fs.ErrNotExist) && !named:
-			continue
-		case errors.Is(err, fs.ErrNotExist):
-			return s, fault.Hinted(fault.Of(&fault.ConfigError{}, "configuration file %s does not exist", path), "check --config or TRANSECT_CONFIG")
-		case err != nil:
-			return s, fault.Of(&fault.ConfigError{}, "configuration file %s cannot be read: %w", path, errors.Unwrap(err))
-		}
+	path, text, err := readConfig(s.ConfigPath)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return s, fault.Hinted(fault.Of(&fault.ConfigError{}, "configuration file %s does not exist", path), "check --config or TRANSECT_CONFIG")
+	case err != nil:
+		return s, fault.Of(&fault.ConfigError{}, "configuration file %s cannot be read: %w", path, errors.Unwrap(err))
+	case path != "":
 		settings, err := parseConfig(path, text, s.Profile)
 		settings.ConfigFile = path
 		return settings, err
@@ -163,6 +146,23 @@ func (s Settings) readFile() (Settings, error) {
 		return s, fault.Hinted(fault.Of(&fault.ConfigError{}, "profile %s: there is no configuration file", s.Profile), "name it with --config FILE; profiles are read from its key profiles")
 	}
 	return Settings{}, nil
+}
+
+// readConfig reads the configuration file that is named, or else the first of the
+// default ones; found is "" when there is none.
+func readConfig(named string) (found string, text []byte, err error) {
+	paths := []string{named}
+	if named == "" {
+		paths = defaultConfigs()
+	}
+	for _, path := range paths {
+		path = expandHome(path)
+		text, err := os.ReadFile(path)
+		if named != "" || !errors.Is(err, fs.ErrNotExist) {
+			return path, bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), err
+		}
+	}
+	return "", nil, nil
 }
 
 func parseConfig(path string, text []byte, profile string) (Settings, error) {
@@ -178,12 +178,8 @@ func parseConfig(path string, text []byte, profile string) (Settings, error) {
 	}
 	entry, ok := file.Profiles[profile]
 	if !ok {
-		var names []string
-		for name := range file.Profiles {
-			names = append(names, name)
-		}
 		return Settings{}, fault.Hinted(fault.Of(&fault.ConfigError{}, "configuration file %s has no profile %s", path, profile),
-			"%s", strings.TrimSpace(suggest.Hint(profile, names)+" profiles are entries of its key profiles"))
+			"%s", strings.TrimSpace(suggest.Hint(profile, slices.Sorted(maps.Keys(file.Profiles)))+" profiles are entries of its key profiles"))
 	}
 	err := decodeConfig(path, text, entry, &file.configEntry)
 	return file.settings(), err
@@ -206,29 +202,18 @@ func decodeConfig(path string, whole, part []byte, into any) error {
 	if err == nil {
 		return nil
 	}
-	offset := int64(0)
-	var syntax *json.SyntaxError
-	var wrong *json.UnmarshalTypeError
-	switch {
-	case errors.As(err, &syntax):
+	offset, reason := int64(0), err.Error()
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		offset = syntax.Offset
-	case errors.As(err, &wrong):
-		offset = wrong.Offset
+	} else if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		offset, reason = wrong.Offset, fmt.Sprintf("%s wants %s, got %s", wrong.Field, wrong.Type, wrong.Value)
 	}
 	if at := bytes.Index(whole, part); at > 0 {
 		offset += int64(at)
 	}
 	line, column := position(whole, offset)
-	return fault.Hinted(fault.Of(&fault.ConfigError{}, "configuration file %s, line %d, column %d: %v", path, line, column, reason(err)),
+	return fault.Hinted(fault.Of(&fault.ConfigError{}, "configuration file %s, line %d, column %d: %v", path, line, column, reason),
 		"it is a JSON object with keys such as url, user, password, client_id, client_secret")
-}
-
-func reason(err error) string {
-	var wrong *json.UnmarshalTypeError
-	if errors.As(err, &wrong) {
-		return fmt.Sprintf("%s wants %s, got %s", wrong.Field, wrong.Type, wrong.Value)
-	}
-	return err.Error()
 }
 
 // position turns an offset, the number of bytes read, into line and column.
@@ -251,27 +236,12 @@ func expandHome(path string) string {
 // the file at path, or of the default one when path is empty. A file that
 // cannot be read has none.
 func Profiles(path string) []string {
-	paths := []string{path}
-	if path == "" {
-		paths = defaultConfigs()
+	var file struct {
+		Profiles map[string]json.RawMessage `json:"profiles"`
 	}
-	for _, path := range paths {
-		text, err := os.ReadFile(expandHome(path))
-		if err != nil {
-			continue
-		}
-		var file struct {
-			Profiles map[string]json.RawMessage `json:"profiles"`
-		}
-		if json.Unmarshal(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), &file) != nil {
-			return nil // connecting tells what is wrong with it
-		}
-		var names []string
-		for name := range file.Profiles {
-			names = append(names, name)
-		}
-		slices.SortFunc(names, cmp.Compare)
-		return names
+	_, text, err := readConfig(path)
+	if err != nil || json.Unmarshal(text, &file) != nil {
+		return nil // connecting tells what is wrong with it
 	}
-	return nil
+	return slices.Sorted(maps.Keys(file.Profiles))
 }
