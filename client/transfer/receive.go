@@ -136,7 +136,8 @@ func (r *receiver) attempt(ctx context.Context, answer *http.Response) error {
 	ended := make(chan struct{})
 	var recording sync.WaitGroup
 	if r.resumable {
-		recording.Go(func() { r.recordProgress(ended) })
+		recorded := r.have.bytes()
+		recording.Go(func() { r.recordProgress(recorded, ended) })
 	}
 	verified := r.verify()
 	err := r.ranges(ctx, answer)

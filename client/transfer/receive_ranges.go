@@ -80,11 +80,14 @@ func (r *receiver) ranges(ctx context.Context, answer *http.Response) error {
 // fetch receives bytes from to to, or to the end when to is -1. answer begins
 // at from, or is nil.
 func (r *receiver) fetch(ctx context.Context, w *rangeWorker, from, to int64, answer *http.Response) error {
-	at := from
+	at, broken := from, false
 	for {
 		var err error
 		if answer == nil {
-			if answer, err = r.open(ctx, at, to); err != nil {
+			switch answer, err = r.open(ctx, at, to); {
+			case err != nil && broken:
+				return err // the break is counted
+			case err != nil:
 				return r.limited(w, err)
 			}
 		}
@@ -118,8 +121,8 @@ func (r *receiver) fetch(ctx context.Context, w *rangeWorker, from, to int64, an
 		if err := r.backoff(ctx, w.breaks, err); err != nil {
 			return err
 		}
-		if r.encoded {
-			return startOver(err.Error())
+		if broken = true; r.encoded || r.Body != nil && at > 0 { // no ranges of it
+			return startOver("the connection broke")
 		}
 	}
 }

@@ -138,11 +138,12 @@ func (t *Transfers) pruneOnce(in folder) {
 	}
 }
 
-// recordProgress records what is on disk, now and then, until ended.
-func (r *receiver) recordProgress(ended <-chan struct{}) {
+// recordProgress records what is on disk, now and then, until ended. recorded is
+// how many bytes are recorded already.
+func (r *receiver) recordProgress(recorded int64, ended <-chan struct{}) {
 	tick := time.NewTicker(recordEvery / 10)
 	defer tick.Stop()
-	recorded, last := r.have.bytes(), time.Now()
+	last := time.Now()
 	for {
 		select {
 		case <-ended:

@@ -111,8 +111,8 @@ func (u *upload) put(ctx context.Context, n int) error {
 			return u.observe(ctx, err)
 		})
 		switch {
-		case err == nil:
-			return nil
+		case err == nil || ctx.Err() != nil:
+			return err
 		case fault.Status(err) == http.StatusUnauthorized || fault.Status(err) == http.StatusForbidden:
 			if resigns++; resigns > maxResigns {
 				return err

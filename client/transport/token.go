@@ -125,7 +125,7 @@ func (s *tokens) get(ctx context.Context, refused *oauth2.Token) (*oauth2.Token,
 	if now != failures {
 		return nil, ownCopy(s.err)
 	}
-	token, err := s.fetch(ctx)
+	token, err := s.fetch(cancellable{ctx})
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -141,6 +141,13 @@ func (s *tokens) get(ctx context.Context, refused *oauth2.Token) (*oauth2.Token,
 	}
 	return token, err
 }
+
+// cancellable is a context without values: a token request that waits does not
+// give up its caller's transfer connection, which those who wait for the token
+// would take.
+type cancellable struct{ context.Context }
+
+func (cancellable) Value(any) any { return nil }
 
 // tokenFor gives the token for a call; another one than refused when that is given.
 func (t *Transport) tokenFor(ctx context.Context, c call, refused *oauth2.Token) (*oauth2.Token, error) {
