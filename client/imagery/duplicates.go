@@ -8,6 +8,8 @@ import (
 	"hash/maphash"
 	"io"
 	"slices"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // dropDuplicates turns photos that are identical to an earlier one into problems.
@@ -49,10 +51,23 @@ func (open Opener) Duplicates(ctx context.Context, n int, size func(int) int64, 
 	byEnds := func(a, b candidate) int { return cmp.Compare(a.ends, b.ends) }
 	seed := maphash.MakeSeed()
 	groups(list, bySize, func(sameSize []candidate) {
+		var group errgroup.Group
+		group.SetLimit(8) // on a network share most of the time is latency
+		read := make([]bool, len(sameSize))
+		for i := range sameSize {
+			group.Go(func() error {
+				f := &sameSize[i]
+				f.ends, read[i] = open.ends(path(int(f.file)), f.size, seed)
+				return nil
+			})
+			if ctx.Err() != nil {
+				break
+			}
+		}
+		_ = group.Wait()         // a file that cannot be read has no duplicates
 		readable := sameSize[:0] // in place: they may be a million
-		for _, f := range sameSize {
-			var ok bool
-			if f.ends, ok = open.ends(path(int(f.file)), f.size, seed); ok && ctx.Err() == nil {
+		for i, f := range sameSize {
+			if read[i] {
 				readable = append(readable, f)
 			}
 		}

@@ -164,6 +164,9 @@ func toDate(v any) (any, error) {
 	if _, err := time.Parse(time.DateOnly, text[:10]); err != nil {
 		return nil, fmt.Errorf("must be a date, and %s is not in the calendar", text[:10])
 	}
+	if len(text) > len(time.DateOnly) && Date(text).Time().IsZero() {
+		return nil, fmt.Errorf("must be a date, and %s is not a time of day with a zone", text[11:])
+	}
 	return text, nil
 }
 
