@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"path"
 	"strconv"
@@ -41,6 +42,10 @@ func (p *Platform) archive(ctx context.Context, j job) {
 	var doc store.Doc
 	check(p.read(ctx, func(t tx) { doc = t.load(datasets, j.id) }))
 	images := must(p.imagesOf(ctx, store.Doc{"mission": store.Text(doc, "mission"), "type": "image"}))
+	reason := "the mission has no images"
+	if j.attempt > maxAttempts {
+		images, reason = nil, fmt.Sprintf("the archive failed %d times without a result", maxAttempts)
+	}
 	limit := int64(0)
 	if n, ok := store.Lookup(doc, "properties.chunk_size").(json.Number); ok {
 		limit, _ = n.Int64()
@@ -71,7 +76,7 @@ func (p *Platform) archive(ctx context.Context, j job) {
 		store.Set(doc, "ingestion.status", ingestionCompleted)
 		if len(blobs) == 0 {
 			store.Set(doc, "ingestion.status", ingestionFailed)
-			store.Set(doc, "ingestion.error", store.Doc{"message": "the mission has no images"})
+			store.Set(doc, "ingestion.error", store.Doc{"message": reason})
 		}
 		t.replace(datasets, doc)
 	}))

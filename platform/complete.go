@@ -111,8 +111,9 @@ type stored struct {
 
 // bytesOf returns the file of a component, or false when it was not uploaded yet.
 func (t tx) bytesOf(dataset, component string) (s stored, ok bool) {
-	return s, found(t.QueryRow("SELECT blob, checksum, filename, size FROM components WHERE dataset = ? AND component = ?",
+	ok = found(t.QueryRow("SELECT blob, checksum, filename, size FROM components WHERE dataset = ? AND component = ?",
 		dataset, component).Scan(&s.blob, &s.checksum, &s.filename, &s.size))
+	return s, ok
 }
 
 func allCompleted(dataset store.Doc) bool {

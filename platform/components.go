@@ -121,11 +121,16 @@ var signatures = map[string][]string{
 
 var tiffSignatures = []string{"II*\x00", "MM\x00*", "II+\x00", "MM\x00+"}
 
-// sniff checks that a file has the format of its extension. Others pass.
-func sniff(s stored, f io.Reader) error {
+// sniff checks that a file has the format of its extension. Others pass, and
+// further files of a dataset unless they are archives or JSON: an auxiliary .tif
+// or .las may be of any kind.
+func sniff(s stored, f io.Reader, further bool) error {
 	extension := strings.ToLower(filepath.Ext(s.filename))
 	if extension == ".json" || extension == ".geojson" {
 		return checkJSON(s, f)
+	}
+	if further && extension != ".zip" {
+		return nil
 	}
 	head := make([]byte, 4)
 	n, err := io.ReadFull(f, head)

@@ -24,7 +24,7 @@ const (
 func serveDatasets() {
 	datasets.refs = []ref{{"company", companies, leave}, {"project", projects, cascade},
 		{"mission", missions, cascade}, {"flight", flights, leave}}
-	datasets.rules = map[string]rule{"type": oneOf(datasetTypes...), "source": object(nil), "ingestion": object(nil)}
+	datasets.rules = map[string]rule{"type": oneOf(datasetTypes...), "source": object(nil), "ingestion": object(nil), "categories": list(word)}
 	datasets.defaults = store.Doc{"categories": []any{}, "properties": store.Doc{}, "hidden": false, "published": false}
 	datasets.complete = completeDataset
 	serve("datasets", datasets, map[string]endpoint{

@@ -80,10 +80,10 @@ func (p *Platform) inspectFile(found, doc store.Doc, index int, s stored) error 
 	}
 	defer f.Close()
 	switch kind := store.Text(doc, "type"); {
-	case kind == "file", kind != "image" && index > 0:
+	case kind == "file":
 		return nil
 	case kind != "image":
-		return sniff(s, f)
+		return sniff(s, f, index > 0)
 	}
 	photo, err := imagery.ReadFrom(f, s.size)
 	if err == nil {

@@ -137,9 +137,10 @@ func (w *workers) schedule(jobs *sync.WaitGroup) error {
 	return nil
 }
 
-// waiting lists the first jobs of a kind, without those that run.
+// waiting lists the first jobs of a kind, without those that run. Those that
+// failed come after those that were not begun.
 func (w *workers) waiting(t tx, kind string, limit int) (waiting []job) {
-	for row := range t.rows("SELECT id, attempts FROM jobs WHERE kind = ? ORDER BY id LIMIT ?", kind, limit) {
+	for row := range t.rows("SELECT id, attempts FROM jobs WHERE kind = ? ORDER BY attempts, id LIMIT ?", kind, limit) {
 		j := job{kind: kind}
 		check(row.Scan(&j.id, &j.attempt))
 		if w.running[j] == nil {

@@ -71,11 +71,12 @@ func TestOAuthClients(t *testing.T) {
 	}
 
 	for want, body := range map[string]store.Doc{
-		"name: is required":               {"name": nil},
-		"client_type":                     {"client_type": "web"},
-		"expiration_date: must be a date": {"expiration_date": "soon"},
-		"is over already":                 {"expiration_date": "2020-01-01"},
-		"company: must be an identifier":  {"company": "c"},
+		"name: is required":                              {"name": nil},
+		"client_type":                                    {"client_type": "web"},
+		"expiration_date: must be a date":                {"expiration_date": "soon"},
+		"expiration_date: must be a date, and 25:00:00Z": {"expiration_date": "2030-01-31T25:00:00Z"},
+		"is over already":                                {"expiration_date": "2020-01-01"},
+		"company: must be an identifier":                 {"company": "c"},
 	} {
 		full := store.Doc{"name": "n", "client_type": "sdk"}
 		for key, value := range body {

@@ -96,7 +96,7 @@ func (p *Platform) orderOf(ctx context.Context, j job, doc store.Doc) *analytic.
 
 // imagesOf lists the image datasets that a filter matches and that have a file.
 func (p *Platform) imagesOf(ctx context.Context, filter store.Doc) (images []analytic.Image, err error) {
-	return images, p.read(ctx, func(t tx) {
+	err = p.read(ctx, func(t tx) {
 		for _, doc := range t.all(datasets, filter) {
 			id := store.Text(doc, "_id")
 			if s, ok := t.bytesOf(id, "image"); ok {
@@ -107,6 +107,7 @@ func (p *Platform) imagesOf(ctx context.Context, filter store.Doc) (images []ana
 			}
 		}
 	})
+	return images, err
 }
 
 // endProduct stores the status and all deliverables of a product in one

@@ -229,6 +229,18 @@ func TestArchive(t *testing.T) {
 		id := s.dataset("image", store.Doc{"project": project, "flight": flight}, "image")
 		s.upload(id, "image", "../same.png", photo(t, asPNG))
 	}
+	// One that fails again and again does not hold up the next.
+	broken, flight := s.survey(project, 1)
+	id := s.dataset("image", store.Doc{"project": project, "flight": flight}, "image")
+	s.upload(id, "image", "lost.png", photo(t, asPNG))
+	if err := s.p.read(t.Context(), func(t tx) {
+		lost, _ := t.bytesOf(id, "image")
+		s.p.blobs.Remove(lost.blob)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	s.ok("project-manager/create-mission-archive", store.Doc{"mission": broken, "name": "broken"})
+
 	doc := s.ok("project-manager/create-mission-archive", store.Doc{"mission": mission, "name": "all"})
 	if doc["request"] != "accepted" {
 		t.Fatalf("archive: %v", doc)

@@ -68,7 +68,7 @@ func (t *resource) fill(r *Request, given, doc store.Doc) {
 	for _, key := range slices.Sorted(maps.Keys(given)) {
 		value := given[key]
 		switch {
-		case key == t.name && (created || t.creation.Param(key) == nil), slices.Contains(t.ignored, key):
+		case key == t.name && (created || t.creation != nil && t.creation.Param(key) == nil), slices.Contains(t.ignored, key):
 			continue
 		case slices.Contains(reserved, key):
 			panic(wrong(key, "is set by the platform"))

@@ -80,6 +80,9 @@ func completeMethod(r *Request, _, doc store.Doc) {
 		panic(wrong("companies", "must name at least one"))
 	}
 	doc["company"] = list[0]
+	if kind := store.Lookup(doc, "input_data_requirements.gcp.type"); kind != nil {
+		word("input_data_requirements.gcp.type", kind)
+	}
 	for deliverable, properties := range objectOf(doc, "analytic.outputs_mapping") {
 		key := "analytic.outputs_mapping." + deliverable
 		for id := range properties.(map[string]any) {

@@ -148,8 +148,9 @@ func (r *Request) dropUpload(u upload) {
 const uploadColumns = "id, dataset, component, filename, checksum, chunk_size, total_size, total_parts, direct, complete"
 
 func (r *Request) findUpload(where string, args ...any) (u upload, ok bool) {
-	return u, found(r.QueryRow("SELECT "+uploadColumns+" FROM uploads WHERE "+where, args...).Scan(
+	ok = found(r.QueryRow("SELECT "+uploadColumns+" FROM uploads WHERE "+where, args...).Scan(
 		&u.id, &u.dataset, &u.component, &u.filename, &u.checksum, &u.chunk, &u.size, &u.parts, &u.direct, &u.complete))
+	return u, ok
 }
 
 func (r *Request) needUpload(where string, args ...any) upload {

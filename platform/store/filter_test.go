@@ -208,3 +208,34 @@ func TestFilterRefusals(t *testing.T) {
 		}
 	}
 }
+
+// A key inside a list of objects is tested in every element, whichever comes last.
+func TestFilterOnElements(t *testing.T) {
+	s := openTest(t)
+	var found Page
+	for filter, want := range map[string]int{
+		`{"parts.name": "a"}`: 1, `{"parts.name": "b"}`: 1, `{"parts.name": "c"}`: 0,
+		`{"parts.name": {"$ne": "a"}}`: 0, `{"parts.name": {"$nin": ["c"]}}`: 1, `{"parts.name": {"$in": ["c", "a"]}}`: 1,
+	} {
+		asked, err := Decode([]byte(filter))
+		if err != nil {
+			t.Fatal(err)
+		}
+		undo := errors.New("undo")
+		if err := s.Write(t.Context(), func(tx *Tx) error {
+			doc := Doc{"_id": (&IDs{}).Next(time0), "parts": []any{Doc{"name": "a"}, Doc{"name": "b"}}}
+			if err := tx.Insert("things", doc); err != nil {
+				return err
+			}
+			if found, err = tx.Search("things", Query{Filter: asked, Limit: 10}); err != nil {
+				return err
+			}
+			return undo
+		}); !errors.Is(err, undo) {
+			t.Fatal(err)
+		}
+		if len(found.Results) != want {
+			t.Errorf("%s found %d, not %d", filter, len(found.Results), want)
+		}
+	}
+}

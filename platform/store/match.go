@@ -54,7 +54,7 @@ func passes(doc gjson.Result, path []string, operator string, want gjson.Result)
 	}
 	found := false
 	exists := reach(doc, path, func(have gjson.Result) bool {
-		found = test(have)
+		found = found || test(have)
 		return !found
 	})
 	switch {
