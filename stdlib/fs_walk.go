@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
+	"golang.org/x/sync/semaphore"
 
 	"transect/client/fault"
 	"transect/runtime/module"
@@ -40,15 +41,13 @@ func fileLines(c *module.Call, value func(line string, number int) (any, error))
 // blockingIterator makes an iterator whose steps run without the interpreter lock,
 // one at a time.
 func blockingIterator(c *module.Call, next func(ctx context.Context) (module.Values, error)) any {
-	stepping := make(chan struct{}, 1) // several tasks may share the iterator
+	stepping := semaphore.NewWeighted(1) // several tasks may share the iterator
 	return c.Iterator(func(c *module.Call) (values module.Values, err error) {
 		err = c.Blocking(func(ctx context.Context) error {
-			select {
-			case stepping <- struct{}{}:
-				defer func() { <-stepping }()
-			case <-ctx.Done():
-				return ctx.Err()
+			if err := stepping.Acquire(ctx, 1); err != nil {
+				return err
 			}
+			defer stepping.Release(1)
 			values, err = next(ctx)
 			return err
 		})

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	lua "github.com/yuin/gopher-lua"
+	"golang.org/x/sync/semaphore"
 
 	"transect/client/fault"
 	"transect/runtime/module"
@@ -68,7 +69,7 @@ var taskModule = &module.Module{
 					{Name: "collect", Type: "boolean", Doc: "continue after failures and return them; results are then by index, with nil where one failed", Default: false},
 				}},
 			},
-			Returns: "a list of what f returned first, in the items' order; with collect also a list of failures in that order, each a table of index, item and error",
+			Returns: "a list of what f returned first, in the items' order; with collect also a list of failures in that order, each a table of place (its index), item and error",
 			Call:    taskMap,
 		},
 		{
@@ -169,18 +170,10 @@ func taskMap(c *module.Call) (any, error) {
 	next := itemsOf(c, "items")
 	results, failures := c.L.NewTable(), map[int]*lua.LTable{}
 	collect := c.Bool("collect")
-	free := make(chan struct{}, c.Int("workers"))
+	free := semaphore.NewWeighted(int64(c.Int("workers")))
 	vm.WithGroup(c.L, 0, func() error {
 		for i := 1; ; i++ {
-			err := c.Blocking(func(ctx context.Context) error {
-				select {
-				case free <- struct{}{}:
-					return nil
-				case <-ctx.Done():
-					return ctx.Err()
-				}
-			})
-			if err != nil {
+			if err := c.Blocking(func(ctx context.Context) error { return free.Acquire(ctx, 1) }); err != nil {
 				return err
 			}
 			if vm.Stopping(c.L) {
@@ -191,7 +184,7 @@ func taskMap(c *module.Call) (any, error) {
 				return nil
 			}
 			vm.Spawn(c.L, c.L.NewFunction(func(L *lua.LState) int {
-				defer func() { <-free }()
+				defer free.Release(1)
 				if !collect {
 					L.Insert(c.Value("f"), 1)
 					L.Call(L.GetTop()-1, 1)

@@ -1,7 +1,7 @@
 // Package imagery reads the metadata of drone photos (JPEG, TIFF with DNG, PNG,
 // WebP): position, time, camera, size, and whether the file is complete.
 //
-// Read and ReadFrom read one photo, Reader and Scan a folder of them; Scan also
+// Opener.Read and ReadFrom read one photo, Reader and Scan a folder of them; Scan also
 // finds duplicates. Footprint and Photo.Outline estimate the ground that photos
 // show. The ingest, its checks, the scripts' module imagery and the local
 // platform use it; it uses package geodesic and orb.
@@ -23,7 +23,7 @@ import (
 
 // Photo is the metadata of one image file.
 type Photo struct {
-	Path   string // as given to Read; empty from ReadFrom
+	Path   string // as given to Opener.Read; empty from ReadFrom
 	Size   int64  // bytes
 	Format Format
 
@@ -87,9 +87,6 @@ func (open Opener) Open(path string) (*os.File, error) {
 
 // Read reads one photo. The error is a fault.FileError with a cause, see CauseOf;
 // a truncated photo is returned as far as it could be read.
-func Read(path string) (Photo, error) { return Opener(nil).Read(path) }
-
-// Read is like the function Read.
 func (open Opener) Read(path string) (Photo, error) {
 	p, err := open.readFile(path)
 	p.Path = path
@@ -99,7 +96,7 @@ func (open Opener) Read(path string) (Photo, error) {
 	return p, nil
 }
 
-// ReadFrom reads a photo of size bytes from r, with the errors of Read.
+// ReadFrom reads a photo of size bytes from r, with the errors of Opener.Read.
 func ReadFrom(r io.ReaderAt, size int64) (Photo, error) {
 	s := newSource(r, size)
 	defer s.done()

@@ -170,12 +170,12 @@ func TestReadFaults(t *testing.T) {
 		filepath.Join(dir, "missing.jpg"): imagery.Unreadable,
 		dir:                               imagery.NotImage,
 	} {
-		_, err := imagery.Read(path)
+		_, err := imagery.Opener(nil).Read(path)
 		if imagery.CauseOf(err) != cause || fault.Find(err) == nil || strings.Count(err.Error(), path) != 1 {
 			t.Errorf("%s: %v (%s), want %s", path, err, imagery.CauseOf(err), cause)
 		}
 	}
-	if _, err := imagery.Read(filepath.Join(dir, "missing.jpg")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := imagery.Opener(nil).Read(filepath.Join(dir, "missing.jpg")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the cause is lost: %v", err)
 	}
 	if imagery.CauseOf(errors.New("other")) != "" {

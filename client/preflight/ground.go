@@ -122,8 +122,8 @@ func (s *survey) checkCount() {
 // is the original.
 func (s *survey) checkDuplicates(ctx context.Context) {
 	size := func(i int) int64 { return s.files.At(i).size }
-	name := func(i int) string { return s.fileName(s.files.At(i)) }
-	path := func(i int) string { return s.filePath(s.files.At(i)) }
+	name := func(i int) string { name, _ := s.file(i); return name }
+	path := func(i int) string { _, path := s.file(i); return path }
 	byName := func(a, b int) int { return cmp.Or(imagery.NaturalCompare(name(a), name(b)), cmp.Compare(a, b)) }
 	s.opts.Open.Duplicates(ctx, s.files.Len(), size, path, byName, func(duplicate, original int) {
 		if path(original) != path(duplicate) { // else it is in two items, such as a shared .prj

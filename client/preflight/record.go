@@ -29,7 +29,7 @@ type photoRecord struct {
 	yaw, pitch          float32
 	wide, high          uint16
 	camera, band        uint16
-	positioned, zoned   bool
+	positioned          bool
 	oriented            bool
 }
 
@@ -39,7 +39,7 @@ const noTime = math.MinInt64
 func (c *Checker) addPhoto(name string, file int, p imagery.Photo) {
 	r := photoRecord{
 		taken: noTime, latitude: p.Latitude, longitude: p.Longitude, positioned: p.HasPosition,
-		file: uint32(file), focal: float32(p.Focal35()), zoned: p.ZoneKnown,
+		file: uint32(file), focal: float32(p.Focal35()),
 		camera: c.cameras.add(cameraOf(p)),
 	}
 	if !p.Acquired.IsZero() && p.Acquired.Year() > 1700 && p.Acquired.Year() < 2200 {
@@ -122,25 +122,18 @@ func (c *Checker) addFile(f scan.File) {
 	c.files.Add(fileRecord{c.names.Add([]byte(f.Name + "\x00" + f.Path)), f.Size})
 }
 
-// namesOf returns the name and path of a file; "" when they cannot be read back.
-func (c *Checker) namesOf(f fileRecord) (name, path string) {
-	record, _ := c.names.Get(f.names)
+// file returns the name and path of a file; "" when they cannot be read back.
+func (c *Checker) file(i int) (name, path string) {
+	record, _ := c.names.Get(c.files.At(i).names)
 	name, path, _ = strings.Cut(string(record), "\x00")
 	return name, path
 }
 
-func (c *Checker) fileName(f fileRecord) string {
-	name, _ := c.namesOf(f)
+// name is that of a photo's file.
+func (c *Checker) name(r photoRecord) string {
+	name, _ := c.file(int(r.file))
 	return name
 }
-
-func (c *Checker) filePath(f fileRecord) string {
-	_, path := c.namesOf(f)
-	return path
-}
-
-// name is that of a photo's file.
-func (c *Checker) name(r photoRecord) string { return c.fileName(c.files.At(int(r.file))) }
 
 // interner numbers texts, of which there are few.
 type interner struct {

@@ -22,9 +22,9 @@ func TestNamesComeBack(t *testing.T) {
 		files = append(files, scan.File{Path: fmt.Sprintf("/photos/of/%d/DCIM/DJI_%05d.JPG", i/10*10, i), Name: fmt.Sprintf("DCIM/DJI_%05d.JPG", i)})
 		c.addFile(files[i])
 	}
-	for i, r := range c.files.All {
-		if c.fileName(r) != files[i].Name || c.filePath(r) != files[i].Path {
-			t.Fatalf("got %q, %q of %+v", c.fileName(r), c.filePath(r), files[i])
+	for i := range c.files.Len() {
+		if name, path := c.file(i); name != files[i].Name || path != files[i].Path {
+			t.Fatalf("got %q, %q of %+v", name, path, files[i])
 		}
 	}
 }

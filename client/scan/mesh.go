@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"io"
+	"iter"
 	"net/url"
 	"os"
 	"path"
@@ -67,21 +68,21 @@ func (d *directory) addMeshFiles(c *class, i int) {
 // materials are the libraries that an OBJ file refers to, else the one of its own name.
 func (d *directory) materials(file string, i int) []string {
 	var found []string
-	readLines(d.w.source.Open, file, maxMeshHead, func(line string) bool {
-		if rest, ok := strings.CutPrefix(line, "mtllib "); ok {
-			rest = strings.TrimSpace(rest)
-			if name, ok := d.locate(rest); ok { // a name may hold blanks
+	for line := range linesOf(d.w.source.Open, file, maxMeshHead) {
+		names, ok := strings.CutPrefix(line, "mtllib ")
+		if !ok {
+			continue
+		}
+		if name, ok := d.locate(names); ok { // a name may hold blanks
+			found = append(found, name)
+			continue
+		}
+		for _, field := range strings.Fields(names) {
+			if name, ok := d.locate(field); ok {
 				found = append(found, name)
-				return true
-			}
-			for _, field := range strings.Fields(rest) {
-				if name, ok := d.locate(field); ok {
-					found = append(found, name)
-				}
 			}
 		}
-		return true
-	})
+	}
 	if len(found) == 0 {
 		stem, _ := cutExtension(d.name(i))
 		if j := d.find(stem + ".mtl"); j >= 0 {
@@ -95,7 +96,7 @@ func (d *directory) materials(file string, i int) []string {
 // map statements").
 func texturesOf(open imagery.Opener, file string) []string {
 	var found []string
-	readLines(open, file, 16<<20, func(line string) bool {
+	for line := range linesOf(open, file, 16<<20) {
 		statement, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 		switch s := strings.ToLower(statement); {
 		case strings.HasPrefix(s, "map_"), s == "bump", s == "disp", s == "decal", s == "refl", s == "norm":
@@ -103,8 +104,7 @@ func texturesOf(open imagery.Opener, file string) []string {
 				found = append(found, slashed(name))
 			}
 		}
-		return true
-	})
+	}
 	return found
 }
 
@@ -223,30 +223,30 @@ func (d *directory) locate(name string) (string, bool) {
 
 func slashed(name string) string { return strings.ReplaceAll(name, `\`, "/") }
 
-// readLines visits the lines of a text file, up to limit bytes or an overlong line.
-func readLines(open imagery.Opener, file string, limit int64, visit func(line string) bool) {
-	f, err := open.Open(file)
-	if err != nil {
-		return
-	}
-	defer f.Close()
-	lines := bufio.NewScanner(io.LimitReader(f, limit))
-	for lines.Scan() && visit(strings.TrimRight(lines.Text(), "\r")) {
+// linesOf gives the lines of a text file, up to limit bytes or an overlong line.
+func linesOf(open imagery.Opener, file string, limit int64) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		f, err := open.Open(file)
+		if err != nil {
+			return
+		}
+		defer f.Close()
+		lines := bufio.NewScanner(io.LimitReader(f, limit))
+		for lines.Scan() && yield(strings.TrimRight(lines.Text(), "\r")) {
+		}
 	}
 }
 
 // sniffHeader returns the format that a .hdr file gives a raster without a magic number.
 func sniffHeader(open imagery.Opener, file string) string {
-	format := ""
-	readLines(open, file, headSize, func(line string) bool {
+	for line := range linesOf(open, file, headSize) {
 		word := strings.ToUpper(strings.TrimSpace(line))
 		switch {
 		case word == "ENVI":
-			format = "envi"
+			return "envi"
 		case strings.HasPrefix(word, "NROWS") || strings.HasPrefix(word, "NCOLS"):
-			format = "ehdr"
+			return "ehdr"
 		}
-		return format == ""
-	})
-	return format
+	}
+	return ""
 }
