@@ -80,7 +80,13 @@ func (t *csvTable) row(L *lua.LState, record []string, line int) (*lua.LTable, e
 func csvRead(c *module.Call) (any, error) {
 	f := atPath(c, c.In.OpenToRead)
 	c.In.OnClose(func() { _ = f.Close() }) // where the loop is left
-	t := newTable(c, f)
+	var t *csvTable
+	defer func() {
+		if t == nil { // an option or the header is wrong
+			_ = f.Close() // it was only read
+		}
+	}()
+	t = newTable(c, f)
 	name := c.String("path")
 	var reading sync.Mutex // several tasks may share the iterator
 	return c.Iterator(func(c *module.Call) (module.Values, error) {

@@ -198,6 +198,9 @@ func (w *csvWriter) discard() {
 	if !w.closed {
 		w.closed = true
 		w.file.Discard()
+		if w.rowWriter != nil {
+			w.out = nil // its buffers
+		}
 	}
 }
 

@@ -30,7 +30,8 @@ var fsCases = map[string]string{
 			table.sort(found)
 			assert(table.concat(found, " ") == table.concat(fs.glob(pattern), " "), pattern .. ": " .. table.concat(found, " "))
 		end
-		for p in fs.find("*.txt", { dir = "tree" }) do assert(p == "a.txt") end`,
+		for p in fs.find("*.txt", { dir = "tree" }) do assert(p == "a.txt") end
+		assert(fs.glob("/b/*/../*.txt", { dir = "tree" })[1] == "b/c.txt" and fs.glob("tree/*/./c.txt")[1] == "tree/b/c.txt")`,
 	"lines of every end and length": `
 		fs.write("l", "one\r\n\nthree\n" .. ("x"):rep(200000)); local t = {}
 		for line, n in fs.lines("l") do t[n] = #line end

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -94,10 +95,14 @@ func splitPattern(c *module.Call) (root, shown, rest string) {
 	if !doublestar.ValidatePattern(pattern) {
 		c.Raise(fault.Of(&fault.ParameterError{}, "%q is not a pattern", pattern))
 	}
+	dir := c.String("dir")
+	if pattern = path.Clean(pattern); dir != "" {
+		pattern = strings.TrimLeft(pattern, "/") // below dir, as the results are
+	}
 	shown, rest = doublestar.SplitPattern(pattern)
 	shown = filepath.FromSlash(shown)
 	root = c.In.Path(shown)
-	if dir := c.String("dir"); dir != "" {
+	if dir != "" {
 		root = c.In.Path(filepath.Join(dir, shown))
 	}
 	c.Must(c.In.Permit(sandbox.Read, root))

@@ -3,6 +3,7 @@ package repl
 import (
 	"math"
 	"strings"
+	"sync"
 
 	"github.com/jedib0t/go-pretty/v6/text"
 	lua "github.com/yuin/gopher-lua"
@@ -25,7 +26,7 @@ type printer struct {
 	width int
 	max   int  // of lines
 	texts bool // strings are printed raw, for pipes
-	names names
+	names func() names
 	seen  map[*lua.LTable]bool
 	lines []string
 	left  int // entries that were not formatted
@@ -38,7 +39,7 @@ func (s *Session) format(L *lua.LState, values []lua.LValue) *page {
 	if !s.cfg.Terminal {
 		width, maxRows = noLimit, math.MaxInt
 	}
-	p := &printer{L: L, width: width, max: maxRows, texts: !s.cfg.Terminal, names: loadedNames(L.G.Global), seen: map[*lua.LTable]bool{}}
+	p := &printer{L: L, width: width, max: maxRows, texts: !s.cfg.Terminal, names: sync.OnceValue(func() names { return loadedNames(L.G.Global) }), seen: map[*lua.LTable]bool{}}
 	if len(values) == 1 {
 		if page := p.list(values[0]); page != nil {
 			return page
@@ -116,7 +117,7 @@ func (p *printer) add(lines ...string) {
 // isPlain distinguishes tables whose content is shown from those with a text
 // form.
 func (p *printer) isPlain(t *lua.LTable) bool {
-	return p.names.of(t) == "" && p.L.GetMetaField(t, "__tostring") == lua.LNil && geometryText(t) == ""
+	return p.names().of(t) == "" && p.L.GetMetaField(t, "__tostring") == lua.LNil && geometryText(t) == ""
 }
 
 // record formats one record, a field per line.

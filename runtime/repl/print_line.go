@@ -43,7 +43,7 @@ func (p *printer) line(v lua.LValue, depth int) string {
 	case lua.LNumber:
 		return number(v)
 	case *lua.LTable:
-		if name := p.names.of(v); name != "" {
+		if name := p.names().of(v); name != "" {
 			return summarize(name)
 		}
 		if g := geometryText(v); g != "" {
@@ -56,7 +56,7 @@ func (p *printer) line(v lua.LValue, depth int) string {
 		if operation := bindings.IteratorOf(v); operation != "" {
 			return "iterator of " + operation + " (use it in a for loop)"
 		}
-		if name := p.names.of(v); name != "" {
+		if name := p.names().of(v); name != "" {
 			return summarize(name)
 		}
 		return functionText(v)

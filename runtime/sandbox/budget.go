@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"context"
+	"encoding/json"
 	"math"
 	"strconv"
 	"strings"
@@ -14,6 +15,21 @@ import (
 
 // Budget limits what one run may do. A name that is absent has no limit.
 type Budget map[string]int64
+
+// UnmarshalJSON reads null as no limit.
+func (b *Budget) UnmarshalJSON(text []byte) error {
+	var given map[string]*int64
+	if err := json.Unmarshal(text, &given); err != nil {
+		return err
+	}
+	*b = Budget{}
+	for name, n := range given {
+		if n != nil {
+			(*b)[name] = *n
+		}
+	}
+	return nil
+}
 
 // budgets are the names and what the script may do that often. Retries count as
 // sent bytes, to the platform and elsewhere.

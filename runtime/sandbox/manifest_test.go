@@ -23,7 +23,7 @@ func manifest(t *testing.T, text string) string {
 
 func TestManifest(t *testing.T) {
 	path := manifest(t, `{"sandbox": true, "allow": {"read": ["flight", "/data/*.tif"], "ops": ["datasets.*"], "net": []},
-		"deny": {"write": ["flight/raw"]}, "budget": {"creates": 3, "bytes": 1000}}`)
+		"deny": {"write": ["flight/raw"]}, "budget": {"creates": 3, "bytes": 1000, "deletes": null}}`)
 	dir := sandbox.Canonical(filepath.Dir(path))
 	r, found, err := sandbox.ReadManifest(path)
 	if err != nil || !found {

@@ -91,7 +91,8 @@ func encodingOf(name string) encoding.Encoding {
 // decoded reads a text as UTF-8. A mark at its start says how it is written,
 // whatever was expected.
 func decoded(r io.Reader, name string) *bufio.Reader {
-	return bufio.NewReaderSize(transform.NewReader(r, unicode.BOMOverride(encodingOf(name).NewDecoder())), 64<<10)
+	r = bufio.NewReaderSize(r, 64<<10) // the transformer reads little at a time
+	return bufio.NewReader(transform.NewReader(r, unicode.BOMOverride(encodingOf(name).NewDecoder())))
 }
 
 // encoded writes UTF-8 as another encoding.
