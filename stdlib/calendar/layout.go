@@ -2,6 +2,7 @@ package calendar
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,7 +21,8 @@ const LayoutDoc = "datetime, date, compact or week; or as strftime writes it, wi
 // A directive of a layout: %d, say.
 var (
 	shortcuts = map[string]string{"F": "%Y-%m-%d", "T": "%H:%M:%S", "R": "%H:%M", "D": "%m/%d/%y", "n": "\n", "t": "\t"}
-	goLayouts = map[string]string{"a": "Mon", "A": "Monday", "b": "Jan", "h": "Jan", "B": "January", "p": "PM", "z": "Z0700", ":z": "Z07:00", "Z": "MST"}
+	goLayouts = map[string]string{"a": "Mon", "A": "Monday", "b": "Jan", "h": "Jan", "B": "January", "p": "PM", "z": "Z0700", ":z": "Z07:00", "Z": "MST",
+		"Y": "2006", "m": "01", "d": "02", "H": "15", "M": "04", "S": "05", "y": "06", "e": "_2", "j": "002", "I": "03"}
 )
 
 const plainDirectives = "YmdHMSLyejIpaAbhBGVuwszZ%"
@@ -75,12 +77,7 @@ func Format(t time.Time, layout string) (string, error) {
 			return add(t.Format(form))
 		}
 		number := map[string]struct{ width, value int }{
-			"Y": {4, t.Year()}, "m": {2, int(t.Month())}, "d": {2, t.Day()}, "H": {2, t.Hour()}, "M": {2, t.Minute()}, "S": {2, t.Second()},
-			"L": {3, t.Nanosecond() / 1e6}, "y": {2, t.Year() % 100}, "j": {3, t.YearDay()}, "I": {2, (t.Hour()+11)%12 + 1},
-			"G": {4, year}, "V": {2, week}, "u": {1, Weekday(t)}, "w": {1, int(t.Weekday())}, "s": {1, int(t.Unix())},
-		}
-		if d == "e" {
-			return add(fmt.Sprintf("%2d", t.Day()))
+			"L": {3, t.Nanosecond() / 1e6}, "G": {4, year}, "V": {2, week}, "u": {1, Weekday(t)}, "w": {1, int(t.Weekday())}, "s": {1, int(t.Unix())},
 		}
 		return add(fmt.Sprintf("%0*d", number[d].width, number[d].value))
 	})
@@ -272,7 +269,7 @@ func WeekDate(year, week, weekday int) (time.Time, error) {
 	day := fourth.AddDate(0, 0, (week-1)*7+weekday-Weekday(fourth))
 	y, w := day.ISOWeek()
 	if year < 1 || year > 9999 || weekday < 1 || weekday > 7 || y != year || w != week {
-		return day, fault.Of(&fault.ValueError{}, "there is no %s", fmt.Sprintf("%04d-W%02d-%d", year, week, weekday))
+		return day, fault.Of(&fault.ValueError{}, "there is no %04d-W%02d-%d", year, week, weekday)
 	}
 	return day, InYears(day)
 }
@@ -283,11 +280,7 @@ func CheckLayout(layout string) error {
 	if _, named := layouts[layout]; named || strings.Contains(layout, "%") || layout == "" {
 		return nil
 	}
-	names := make([]string, 0, len(layouts))
-	for name := range layouts {
-		names = append(names, name)
-	}
-	slices.Sort(names)
+	names := slices.Sorted(maps.Keys(layouts))
 	return fault.Hinted(fault.Of(&fault.ParameterError{}, "argument layout must be one of %s, or have directives, got %s", strings.Join(names, ", "), strconv.Quote(layout)),
 		"such as %s", "%d.%m.%Y")
 }

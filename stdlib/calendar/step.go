@@ -34,7 +34,7 @@ func (s Step) From(t time.Time, times int) (time.Time, error) {
 // StartOf is when a stretch of time began in the zone of t: a
 // minute, hour, day, week (Monday), month or year.
 func StartOf(t time.Time, unit string) time.Time {
-	year, month, day, hour, minute := t.Year(), t.Month(), t.Day(), 0, 0
+	year, month, day := t.Date()
 	switch unit {
 	case "year":
 		month, day = 1, 1
@@ -48,5 +48,5 @@ func StartOf(t time.Time, unit string) time.Time {
 		local := t.Unix() + int64(offset)
 		return time.Unix(t.Unix()-((local%size)+size)%size, 0).In(t.Location())
 	}
-	return Wall(time.Date(year, month, day, hour, minute, 0, 0, time.UTC), t.Location())
+	return Wall(time.Date(year, month, day, 0, 0, 0, 0, time.UTC), t.Location())
 }

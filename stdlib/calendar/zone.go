@@ -9,6 +9,8 @@ package calendar
 import (
 	"errors"
 	"math"
+	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -74,30 +76,19 @@ func readOffset(text string) (seconds int, rest string, ok bool) {
 	if after, found := strings.CutPrefix(text, "Z"); found {
 		return 0, after, true
 	}
-	if text == "" || text[0] != '+' && text[0] != '-' {
+	found := offsetForm().FindStringSubmatch(text)
+	if found == nil {
 		return 0, text, false
 	}
-	hours, rest, ok := digits(text[1:], 2, 2)
-	if !ok {
-		return 0, text, false
-	}
-	minutes := 0
-	if after, found := strings.CutPrefix(rest, ":"); found {
-		if minutes, rest, ok = digits(after, 2, 2); !ok {
-			return 0, text, false
-		}
-	} else if m, after, found := digits(rest, 2, 2); found {
-		minutes, rest = m, after
-	}
-	if hours > 23 || minutes > 59 {
-		return 0, text, false
-	}
-	seconds = hours*3600 + minutes*60
-	if text[0] == '-' {
+	hours, _ := strconv.Atoi(found[2])
+	minutes, _ := strconv.Atoi(found[3]) // 0 when absent
+	if seconds = hours*3600 + minutes*60; found[1] == "-" {
 		seconds = -seconds
 	}
-	return seconds, rest, true
+	return seconds, text[len(found[0]):], true
 }
+
+var offsetForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([+-])([01]\d|2[0-3])(?::?([0-5]\d))?`) })
 
 // digits takes a number of least to most digits off a text.
 func digits(text string, least, most int) (n int, rest string, ok bool) {
