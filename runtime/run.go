@@ -35,10 +35,10 @@ type Job struct {
 	Output     Output
 	Version    string // of the program, for the User-Agent
 	Hooks      Hooks
+	OnLine     func(file string, line int) // called for each line that runs; may be nil
 
-	policy *sandbox.Policy             // nil without a sandbox
-	onLine func(file string, line int) // called for each line that runs
-	stdin  io.Reader                   // for the script, when not that of the process
+	policy *sandbox.Policy // nil without a sandbox
+	stdin  io.Reader       // for the script, when not that of the process
 }
 
 // Hooks let a caller follow a run.
@@ -142,7 +142,7 @@ func newExecution(ctx context.Context, p *Process, job *Job, named Connection) *
 		Stdin: p.Stdin, Stdout: p.Stdout, Stderr: p.Stderr, Env: p.Env, Now: p.Now, Dir: p.Dir,
 		Script: job.Script, Args: job.Args, Path: job.Path,
 		Log:      vm.Log{JSON: job.Output.JSON, Level: job.Output.Level()},
-		Progress: job.Output.progress(), Line: job.onLine,
+		Progress: job.Output.progress(), Line: job.OnLine,
 		Limits:  job.Limits,
 		OutCopy: job.Hooks.Stdout, ErrCopy: job.Hooks.Stderr,
 	}

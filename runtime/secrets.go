@@ -6,12 +6,11 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
-	"regexp"
 	"runtime"
 	"strings"
-	"sync"
 
 	"transect/client/fault"
+	"transect/runtime/vm"
 )
 
 // maxSecret is the largest file that is read for a secret.
@@ -89,7 +88,7 @@ func secretsIn(tree any) (secrets []string) {
 	switch tree := tree.(type) {
 	case map[string]any:
 		for key, value := range tree {
-			if text, ok := value.(string); ok && IsSecretName(key) {
+			if text, ok := value.(string); ok && vm.IsSecretName(key) {
 				secrets = append(secrets, text)
 			}
 			secrets = append(secrets, secretsIn(value)...)
@@ -101,10 +100,3 @@ func secretsIn(tree any) (secrets []string) {
 	}
 	return secrets
 }
-
-var secretName = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(password|passwd|passphrase|secret|token|api_?-?key|access_?-?key)`)
-})
-
-// IsSecretName reports whether a name is that of a secret: of a key or a flag.
-func IsSecretName(name string) bool { return secretName().MatchString(name) }

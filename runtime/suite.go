@@ -18,9 +18,8 @@ import (
 // TestJob says how test files are run.
 type TestJob struct {
 	Job
-	Only   *regexp.Regexp              // names of the tests to run; nil for all
-	OnLine func(file string, line int) // called for each line that runs; may be nil
-	OnTest func(TestResult)            // called after each test
+	Only   *regexp.Regexp   // names of the tests to run; nil for all
+	OnTest func(TestResult) // called after each test
 }
 
 // TestResult is the result of one test.
@@ -132,7 +131,7 @@ func (job TestJob) isolated(ctx context.Context, p *Process, work func(*Executio
 	}
 	defer func() { _ = os.RemoveAll(state) }() // a leftover lies among the temporary files
 	own := job.Job
-	own.Connection, own.onLine = Connection{Local: true}, job.OnLine
+	own.Connection = Connection{Local: true}
 	isolated := *p
 	isolated.Env = testEnvironment(p.Env, state)
 	return perform(ctx, &isolated, &own, func(x *Execution, _ context.Context) error {

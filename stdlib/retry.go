@@ -111,7 +111,7 @@ func (p *policy) tries(c *module.Call, args []lua.LValue) []lua.LValue {
 		d := min(next, p.maxWait)
 		d -= time.Duration(p.jitter * rand.Float64() * float64(d))
 		c.In.Options().Logger.Info(fmt.Sprintf("attempt %d of %d failed, the next in %.1f s", n, p.attempts, d.Seconds()),
-			"error", c.L.ToStringMeta(caught.Value()).String())
+			"error", c.L.ToStringMeta(caught.Value).String())
 		if err := c.Blocking(func(ctx context.Context) error { return wait.Sleep(ctx, d) }); err != nil {
 			vm.Raise(c.L, fault.In("retry.call", err))
 		}
@@ -127,7 +127,7 @@ func (p *policy) again(c *module.Call, caught *vm.Caught) bool {
 	}
 	switch {
 	case p.judge != nil:
-		return lua.LVAsBool(vm.Call(c.L, p.judge, caught.Value()))
+		return lua.LVAsBool(vm.Call(c.L, p.judge, caught.Value))
 	case f == nil:
 		return false
 	case p.names != nil:

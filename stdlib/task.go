@@ -199,7 +199,7 @@ func taskMap(c *module.Call) (any, error) {
 					failed := L.NewTable()
 					failed.RawSetString("place", lua.LNumber(i))
 					failed.RawSetString("item", item[0])
-					failed.RawSetString("error", caught.Value())
+					failed.RawSetString("error", caught.Value)
 					failures[i] = failed
 				case len(values) > 0:
 					results.RawSetInt(i, values[0])

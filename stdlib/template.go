@@ -223,7 +223,7 @@ func (f *filling) text(p mustache.Piece, v lua.LValue) (string, error) {
 	}
 	values, caught := vm.Try(L, L.GetField(L.GetGlobal("string"), "format"), lua.LString(p.Format), v)
 	if caught != nil {
-		return "", fault.Of(&fault.ValueError{}, "line %d: {{%s}}: %s", p.Line, p.Text, caught.Value())
+		return "", fault.Of(&fault.ValueError{}, "line %d: {{%s}}: %s", p.Line, p.Text, caught.Value)
 	}
 	return values[0].String(), nil
 }

@@ -233,7 +233,7 @@ var assertions = []module.Func{
 		func(c *module.Call) string {
 			values, caught := vm.Try(c.L, c.L.GetField(c.L.GetGlobal("string"), "find"), c.Value("got"), c.Value("pattern"))
 			if caught != nil {
-				c.Raise(fault.Of(&fault.ParameterError{}, "argument pattern: %s", c.L.ToStringMeta(caught.Value())))
+				c.Raise(fault.Of(&fault.ParameterError{}, "argument pattern: %s", c.L.ToStringMeta(caught.Value)))
 			}
 			if values[0] != lua.LNil {
 				return ""
@@ -273,7 +273,7 @@ func raises(c *module.Call) (any, error) {
 	if caught == nil {
 		return nil, failed("nothing was raised")
 	}
-	raised := caught.Value()
+	raised := caught.Value
 	text := c.L.ToStringMeta(raised).String()
 	if f := fault.Find(vm.ErrorOf(raised)); f != nil && f.Name() == want {
 		return raised, nil

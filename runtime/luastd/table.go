@@ -1,7 +1,7 @@
 package luastd
 
 import (
-	"sort"
+	"slices"
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
@@ -39,36 +39,26 @@ func (l *library) concat(L *lua.LState) int {
 // it whole.
 func sortTable(L *lua.LState) int {
 	list := L.CheckTable(1)
-	s := &sorter{L: L, values: make([]lua.LValue, list.Len())}
+	less := L.LessThan
 	if L.Get(2) != lua.LNil {
-		s.less = L.CheckFunction(2)
+		f := L.CheckFunction(2)
+		less = func(a, b lua.LValue) bool { return lua.LVAsBool(vm.Call(L, f, a, b)) }
 	}
-	for i := range s.values {
-		s.values[i] = list.RawGetInt(i + 1)
+	values := make([]lua.LValue, list.Len())
+	for i := range values {
+		values[i] = list.RawGetInt(i + 1)
 	}
-	sort.Sort(s)
-	for i, v := range s.values {
+	slices.SortFunc(values, func(a, b lua.LValue) int { // copes with inconsistent comparisons
+		vm.Work(L, 1)
+		if less(a, b) {
+			return -1
+		}
+		return 1 // sorting only asks what is less
+	})
+	for i, v := range values {
 		list.RawSetInt(i+1, v)
 	}
 	return 0
-}
-
-// sorter is for sort.Sort, which copes with inconsistent comparisons.
-type sorter struct {
-	L      *lua.LState
-	less   *lua.LFunction
-	values []lua.LValue
-}
-
-func (s *sorter) Len() int      { return len(s.values) }
-func (s *sorter) Swap(i, j int) { s.values[i], s.values[j] = s.values[j], s.values[i] }
-
-func (s *sorter) Less(i, j int) bool {
-	vm.Work(s.L, 1)
-	if s.less == nil {
-		return s.L.LessThan(s.values[i], s.values[j])
-	}
-	return lua.LVAsBool(vm.Call(s.L, s.less, s.values[i], s.values[j]))
 }
 
 // maxUnpack is how many values unpack returns at most.

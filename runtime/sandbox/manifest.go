@@ -30,7 +30,7 @@ type Manifest struct {
 // ManifestOf is the path of a script's manifest.
 func ManifestOf(script string) string { return strings.TrimSuffix(script, ".lua") + ManifestSuffix }
 
-// ReadManifest reads a manifest; found is false when there is none.
+// ReadManifest reads the manifest at an absolute path; found is false when there is none.
 func ReadManifest(path string) (rules Rules, found bool, err error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -49,14 +49,11 @@ func ReadManifest(path string) (rules Rules, found bool, err error) {
 	if err := d.Decode(&m); err != nil {
 		return wrong("%w", err)
 	}
-	abs := func(path string) string { return path }
-	if dir, err := filepath.Abs(filepath.Dir(path)); err == nil {
-		abs = func(path string) string {
-			if !filepath.IsAbs(path) {
-				path = filepath.Join(dir, path)
-			}
-			return filepath.Clean(path)
+	abs := func(what string) string {
+		if filepath.IsAbs(what) {
+			return filepath.Clean(what)
 		}
+		return filepath.Join(filepath.Dir(path), what)
 	}
 	rules = Rules{Sandbox: m.Sandbox, Allow: List{}, Deny: List{}}
 	for _, list := range []struct{ from, to List }{{m.Allow, rules.Allow}, {m.Deny, rules.Deny}} {

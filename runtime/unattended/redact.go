@@ -6,6 +6,7 @@ import (
 
 	"transect/client/transport"
 	"transect/runtime"
+	"transect/runtime/vm"
 )
 
 const redacted = "[redacted]"
@@ -51,12 +52,12 @@ func (r *redactor) arguments(args []string) []string {
 		switch {
 		case hide && !flag:
 			shown[i] = redacted
-		case joined && value != "" && runtime.IsSecretName(name):
+		case joined && value != "" && vm.IsSecretName(name):
 			shown[i] = name + "=" + redacted
 		default:
 			shown[i] = r.all(arg)
 		}
-		hide = flag && !joined && runtime.IsSecretName(name)
+		hide = flag && !joined && vm.IsSecretName(name)
 	}
 	return shown
 }

@@ -247,7 +247,7 @@ func (r *run) start(ctx context.Context, x *runtime.Execution) error {
 		}
 		r.lock = l
 		if l.Abandoned != nil {
-			r.note("took over the lock of " + l.DescribeAbandoned(r.process.Now()) + ", which ended without releasing it")
+			r.note("took over the lock of " + l.Abandoned.Describe(r.process.Now()) + ", which ended without releasing it")
 		}
 		stdlib.HoldsLock(x.Interp, name)
 	}

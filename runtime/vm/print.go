@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"iter"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	lua "github.com/yuin/gopher-lua"
@@ -96,7 +98,7 @@ func (p *Printer) table(t *lua.LTable, depth int) {
 		}
 		written++
 		p.b.WriteString(KeyText(k, p.quoted))
-		if p.Secrets && secretKey(k.String()) {
+		if p.Secrets && IsSecretName(k.String()) {
 			p.b.WriteString("…")
 		} else {
 			p.value(v, depth+1)
@@ -158,12 +160,9 @@ func IsName(text string) bool {
 	}) < 0
 }
 
-func secretKey(name string) bool {
-	name = strings.ToLower(name)
-	for _, word := range []string{"password", "secret", "token", "passphrase", "authorization"} {
-		if strings.Contains(name, word) {
-			return true
-		}
-	}
-	return false
-}
+var secretName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(password|passwd|passphrase|secret|token|authorization|api_?-?key|access_?-?key)`)
+})
+
+// IsSecretName reports whether a name is that of a secret: of a key or a flag.
+func IsSecretName(name string) bool { return secretName().MatchString(name) }

@@ -22,7 +22,7 @@ func (in *Interp) openProtect() {
 			values, caught := Try(L, L.CheckAny(1), Args(L, 2)...)
 			if caught != nil {
 				Work(L, catchWork)
-				values = []lua.LValue{lua.LNil, caught.value}
+				values = []lua.LValue{lua.LNil, caught.Value}
 			}
 			return Push(L, values)
 		},
@@ -35,7 +35,7 @@ func pcall(L *lua.LState, handler *lua.LFunction, args []lua.LValue) int {
 	if caught != nil {
 		Work(L, catchWork)
 		L.Push(lua.LFalse)
-		L.Push(caught.value)
+		L.Push(caught.Value)
 		return 2
 	}
 	L.Push(lua.LTrue)
@@ -73,18 +73,15 @@ func Call(L *lua.LState, f lua.LValue, args ...lua.LValue) lua.LValue {
 
 // Caught is a value that a protected call raised.
 type Caught struct {
-	value lua.LValue
-	trace string // gopher-lua's stack trace
+	Value lua.LValue // what was raised
+	trace string     // gopher-lua's stack trace
 }
 
-// Value is what was raised.
-func (c *Caught) Value() lua.LValue { return c.value }
-
 // Err is the Go error that was raised, nil when a script raised a value of its own.
-func (c *Caught) Err() error { return ErrorOf(c.value) }
+func (c *Caught) Err() error { return ErrorOf(c.Value) }
 
 // Reraise raises it again, unchanged. It does not return.
-func (c *Caught) Reraise(L *lua.LState) { L.Error(c.value, 0) }
+func (c *Caught) Reraise(L *lua.LState) { L.Error(c.Value, 0) }
 
 // Try calls fn and returns its values, or what it raised. A call that was
 // cancelled raises too: check the context before going on after one.
@@ -101,7 +98,7 @@ func Try(L *lua.LState, fn lua.LValue, args ...lua.LValue) ([]lua.LValue, *Caugh
 func (in *Interp) protect(L *lua.LState, c *clock, fn lua.LValue, args []lua.LValue, handler *lua.LFunction) ([]lua.LValue, *Caught) {
 	if t := c.task; t != nil {
 		if t.nesting >= maxNesting {
-			return nil, &Caught{value: lua.LString("stack overflow (too many protected calls inside one another)")}
+			return nil, &Caught{Value: lua.LString("stack overflow (too many protected calls inside one another)")}
 		}
 		t.nesting++
 		defer func() { t.nesting-- }()
@@ -118,7 +115,7 @@ func (in *Interp) protect(L *lua.LState, c *clock, fn lua.LValue, args []lua.LVa
 // call runs fn on a thread that runs nothing else.
 func (in *Interp) call(th *lua.LState, fn lua.LValue, args []lua.LValue, handler *lua.LFunction) ([]lua.LValue, *Caught) {
 	if fn.Type() != lua.LTFunction && th.GetMetaField(fn, "__call") == lua.LNil {
-		return nil, &Caught{value: lua.LString("attempt to call a " + fn.Type().String() + " value")}
+		return nil, &Caught{Value: lua.LString("attempt to call a " + fn.Type().String() + " value")}
 	}
 	th.G.CurrentThread = th
 	th.Push(fn)
@@ -173,7 +170,7 @@ func (in *Interp) caught(err *lua.ApiError) *Caught {
 	if text, ok := value.(lua.LString); ok {
 		value = lua.LString(in.explain(string(text)))
 	}
-	return &Caught{value: value, trace: err.StackTrace}
+	return &Caught{Value: value, trace: err.StackTrace}
 }
 
 // InternalError is a bug of the program itself.

@@ -49,7 +49,7 @@ func (in *Interp) scriptError(t *Caught) error {
 	if err := t.Err(); err != nil {
 		return &ScriptError{Err: err, Frames: trace}
 	}
-	text := in.describe(t.value)
+	text := in.describe(t.Value)
 	err := fault.Of(&fault.RuntimeError{}, "%s", text)
 	e := &ScriptError{Err: err, Frames: trace}
 	// The message names the line that failed, also when a task failed there
@@ -96,7 +96,7 @@ var (
 
 // frames is where the value was raised.
 func (c *Caught) frames() (frames []Frame) {
-	if r := errorValueOf(c.value); r != nil && len(r.frames) > 0 {
+	if r := errorValueOf(c.Value); r != nil && len(r.frames) > 0 {
 		return r.frames
 	}
 	for line := range strings.SplitSeq(c.trace, "\n") {

@@ -99,20 +99,16 @@ func (s *Scope) join(failure *Caught) *Caught {
 // a TimeoutError.
 func WithScope(L *lua.LState, timeout time.Duration, fn lua.LValue, args ...lua.LValue) []lua.LValue {
 	c := clockOf(L)
-	values, failure := c.scoped(L, timeout, func(inner *clock) ([]lua.LValue, *Caught) {
+	return c.scoped(L, timeout, func(inner *clock) ([]lua.LValue, *Caught) {
 		return c.in.protect(L, inner, fn, args, nil)
 	})
-	if failure != nil {
-		failure.Reraise(L)
-	}
-	return values
 }
 
 // WithGroup is WithScope for a body in Go. While body runs, L belongs to the
 // scope: Spawn adds to it, and Blocking ends when it does. Body may call Lua.
 func WithGroup(L *lua.LState, timeout time.Duration, body func() error) {
 	c := clockOf(L)
-	_, failure := c.scoped(L, timeout, func(inner *clock) (_ []lua.LValue, failure *Caught) {
+	c.scoped(L, timeout, func(inner *clock) (_ []lua.LValue, failure *Caught) {
 		L.SetContext(inner)
 		defer L.SetContext(c)
 		defer func() {
@@ -121,20 +117,18 @@ func WithGroup(L *lua.LState, timeout time.Duration, body func() error) {
 			case *lua.ApiError:
 				failure = c.in.caught(p) // raised again below
 			default:
-				failure = &Caught{value: c.in.newError(Internal(p), c.in.frames(L))}
+				failure = &Caught{Value: c.in.newError(Internal(p), c.in.frames(L))}
 			}
 		}()
 		if err := body(); err != nil {
-			failure = &Caught{value: c.in.newError(err, c.in.frames(L))}
+			failure = &Caught{Value: c.in.newError(err, c.in.frames(L))}
 		}
 		return nil, failure
 	})
-	if failure != nil {
-		failure.Reraise(L)
-	}
 }
 
-func (c *clock) scoped(L *lua.LState, timeout time.Duration, body func(inner *clock) ([]lua.LValue, *Caught)) ([]lua.LValue, *Caught) {
+// scoped runs body in a scope, and raises the first failure.
+func (c *clock) scoped(L *lua.LState, timeout time.Duration, body func(inner *clock) ([]lua.LValue, *Caught)) []lua.LValue {
 	s := newScope(c.in, c.Context, true)
 	if timeout > 0 {
 		reason := fault.Of(&fault.TimeoutError{}, "the time limit of %s passed", timeout)
@@ -147,7 +141,10 @@ func (c *clock) scoped(L *lua.LState, timeout time.Duration, body func(inner *cl
 	timedOut = timedOut && failure != nil && c.Context.Err() == nil
 	failure = s.join(failure)
 	if timedOut && s.unobserved() == nil {
-		failure = &Caught{value: c.in.newError(stopped(s.ctx), c.in.frames(L))}
+		failure = &Caught{Value: c.in.newError(stopped(s.ctx), c.in.frames(L))}
 	}
-	return values, failure
+	if failure != nil {
+		failure.Reraise(L)
+	}
+	return values
 }

@@ -56,7 +56,7 @@ func (t *Task) run(th *lua.LState, fn *lua.LFunction, args []lua.LValue) {
 func (t *Task) finish() {
 	cut := t.ctx.Err() != nil && (t.failure != nil || t.values == nil)
 	if cut {
-		t.failure = &Caught{value: t.in.newError(stopped(t.ctx), nil)}
+		t.failure = &Caught{Value: t.in.newError(stopped(t.ctx), nil)}
 	}
 	t.cancel(nil)
 	delete(t.parent.live, t)
@@ -93,7 +93,7 @@ func (t *Task) Status() string {
 	if t.failure == nil {
 		return "finished"
 	}
-	if _, ok := ErrorOf(t.failure.value).(*fault.CancelledError); ok {
+	if _, ok := ErrorOf(t.failure.Value).(*fault.CancelledError); ok {
 		return "cancelled"
 	}
 	return "failed"

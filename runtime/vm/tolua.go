@@ -7,6 +7,7 @@ import (
 	"math"
 	"reflect"
 	"strconv"
+	"strings"
 	"time"
 
 	lua "github.com/yuin/gopher-lua"
@@ -125,21 +126,12 @@ func number(text string) lua.LValue {
 	if err != nil {
 		return lua.LString(text)
 	}
-	if math.Abs(f) >= MaxExact && isDigits(text) {
+	if math.Abs(f) >= MaxExact && !strings.ContainsAny(text, ".eE") {
 		if n, err := strconv.ParseInt(text, 10, 64); err != nil || n > MaxExact || n < -MaxExact {
 			return lua.LString(text)
 		}
 	}
 	return lua.LNumber(f)
-}
-
-func isDigits(text string) bool {
-	for i, c := range text {
-		if (c < '0' || c > '9') && !(i == 0 && c == '-') {
-			return false
-		}
-	}
-	return text != ""
 }
 
 func decoded(L *lua.LState, raw json.RawMessage) lua.LValue {

@@ -28,8 +28,8 @@ type Holder struct {
 	Script string    `json:"script,omitempty"`
 }
 
-// describe is "process 4711 (survey.lua), since 14:02:11 (12m3s)".
-func (h *Holder) describe(now time.Time) string {
+// Describe is "process 4711 (survey.lua), since 14:02:11 (12m3s)".
+func (h *Holder) Describe(now time.Time) string {
 	text := fmt.Sprintf("process %d", h.PID)
 	if h.Script != "" {
 		text += " (" + h.Script + ")"
@@ -110,7 +110,7 @@ func (l *Lock) refused(r Request) error {
 // holderText describes the holder, whose file may not be written yet.
 func (l *Lock) holderText(now time.Time) string {
 	if h := l.holder(); h != nil {
-		return h.describe(now)
+		return h.Describe(now)
 	}
 	return "a process that has just started"
 }
@@ -145,6 +145,3 @@ func (l *Lock) Release() {
 	_ = os.Remove(l.holderPath)
 	_ = l.flock.Unlock() // the kernel does it at exit otherwise
 }
-
-// DescribeAbandoned describes the holder that did not release the lock.
-func (l *Lock) DescribeAbandoned(now time.Time) string { return l.Abandoned.describe(now) }

@@ -66,7 +66,8 @@ func (s Store) Begin(run *Summary) (*Entry, error) {
 		err = e.Log.Open()
 	}
 	if err != nil {
-		e.remove()
+		_ = e.alive.Close()
+		s.remove(run.ID)
 		return nil, err
 	}
 	return e, nil
@@ -84,11 +85,6 @@ func (e *Entry) End(run *Summary) error {
 	}
 	_ = e.alive.Close()
 	return err
-}
-
-func (e *Entry) remove() {
-	_ = e.alive.Close()
-	e.store.remove(e.id)
 }
 
 // write replaces the summary atomically, without fsync: after a power failure
