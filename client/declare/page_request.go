@@ -41,9 +41,7 @@ func (p *pager) arguments(r *pageRequest) Args {
 	if args.Values == nil {
 		args.Values = map[string]any{}
 	}
-	if !p.size.unknown {
-		args.Values["limit"] = r.size
-	}
+	args.Values["limit"] = r.size
 	if !p.keyset {
 		args.Values["page"] = p.first + r.offset/r.size
 		return args

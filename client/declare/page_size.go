@@ -25,12 +25,11 @@ const (
 // caller's is kept; otherwise pages double from the default, and shrink when the
 // platform refuses one as too large.
 type pageSize struct {
-	now     int64
-	start   int64 // the first size
-	max     int64
-	proven  int64 // largest size that came complete
-	fixed   bool  // given by the caller
-	unknown bool  // the limit is no number: the platform decides
+	now    int64
+	start  int64 // the first size
+	max    int64
+	proven int64 // largest size that came complete
+	fixed  bool  // given by the caller
 
 	recordBytes float64 // on average
 	slow        bool    // the last page was a slowPage
@@ -41,21 +40,11 @@ type pageSize struct {
 
 func newPageSize(values map[string]any, standard int64) pageSize {
 	s := pageSize{now: standard, max: maxPageRecords}
-	if limit, given := values["limit"]; given {
-		n, number := limit.(int64)
-		s.fixed, s.now, s.max = true, n, n
-		s.unknown = !number
+	if limit, _ := values["limit"].(int64); limit > 0 {
+		s.fixed, s.now, s.max = true, limit, limit
 	}
-	s.unknown, s.start = s.unknown || s.now < 1, s.now
+	s.start = s.now
 	return s
-}
-
-// step is the distance of two pages. Pages of unknown size count as one.
-func (s *pageSize) step() int64 {
-	if s.unknown {
-		return 1
-	}
-	return s.now
 }
 
 // succeeded notes a page that was as long as requested.
@@ -73,7 +62,7 @@ func (s *pageSize) succeeded(size int64, got pageAnswer) {
 func (s *pageSize) grow(offset, total int64) {
 	twice := 2 * s.now
 	switch {
-	case s.fixed, s.unknown, s.slow, s.proven < s.now,
+	case s.fixed, s.slow, s.proven < s.now,
 		twice > s.max, float64(twice)*s.recordBytes > maxPageBytes,
 		offset%twice != 0, total >= 0 && offset+twice > total,
 		s.refused > 0 && twice >= s.refused && s.complete < s.regrowth:
@@ -101,7 +90,7 @@ func (s *pageSize) align(offset int64) {
 }
 
 // shrinkable tells whether a refused page can be requested in smaller ones.
-func (s *pageSize) shrinkable() bool { return !s.fixed && !s.unknown && s.now > 1 }
+func (s *pageSize) shrinkable() bool { return !s.fixed && s.now > 1 }
 
 // shrink reacts to a refused page at an offset, with a proven size or a quarter:
 // false when neither can help.

@@ -61,7 +61,7 @@ func newPager(call *Call, log *slog.Logger, send func(context.Context, Args, boo
 	_, unsorted := values["sort"].(schema.Null)
 	p.ahead = !p.keyset && spec.Param("sort") != nil && !unsorted
 	if page, ok := values["page"].(int64); ok {
-		p.next = (page - p.first) * p.size.step()
+		p.next = (page - p.first) * p.size.now
 	}
 	// A script's loop that is left early does not close its iterator.
 	runtime.SetFinalizer(p, (*pager).finish)
@@ -121,8 +121,8 @@ func (p *pager) request() {
 	if p.accepted > 0 && (p.total >= 0 || p.full) {
 		p.size.grow(p.next, p.total)
 	}
-	p.requests = append(p.requests, &pageRequest{offset: p.next, size: p.size.step()})
-	p.next += p.size.step()
+	p.requests = append(p.requests, &pageRequest{offset: p.next, size: p.size.now})
+	p.next += p.size.now
 }
 
 // receive takes the answer to the first request: its records, or an error that
@@ -155,7 +155,7 @@ func (p *pager) receive(ctx context.Context, r *pageRequest, got pageAnswer) (re
 // fetched anew.
 func (p *pager) accept(r *pageRequest, got pageAnswer) [][]byte {
 	n, total := int64(len(got.items)), got.total
-	if p.badTotal || p.size.unknown {
+	if p.badTotal {
 		total = -1
 	}
 	short := p.short
@@ -182,7 +182,7 @@ func (p *pager) accept(r *pageRequest, got pageAnswer) [][]byte {
 		p.badTotal, total = true, -1
 	}
 	p.empty = 0
-	if p.size.unknown || p.gaps {
+	if p.gaps {
 		n = r.size
 	}
 	end := r.offset + n
@@ -209,7 +209,7 @@ func (p *pager) accept(r *pageRequest, got pageAnswer) [][]byte {
 	case n >= r.size:
 		p.size.succeeded(r.size, got)
 	}
-	p.full = n >= r.size && !p.size.unknown
+	p.full = n >= r.size
 	p.total = total
 	p.accepted++
 	switch {
@@ -241,7 +241,7 @@ func (p *pager) acceptKeyset(r *pageRequest, got pageAnswer) ([][]byte, error) {
 	case n >= r.size:
 		p.size.succeeded(r.size, got)
 		p.size.grow(0, -1)
-	case got.total == n && !p.size.unknown: // counted with the same filter: these are the last
+	case got.total == n: // counted with the same filter: these are the last
 		p.finish()
 	}
 	return got.items, nil
