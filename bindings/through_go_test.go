@@ -49,8 +49,8 @@ func typedOperations(t *testing.T, c *client.Client) map[string]reflect.Value {
 				ops[name+"."+names[0]], names = field, names[1:]
 				continue
 			}
-			ops[name+"."+names[0]] = field.MethodByName("Page")
-			ops[name+"."+names[1]], names = field.MethodByName("Cursor"), names[2:]
+			ops[name+"."+names[0]] = field.FieldByName("Page")
+			ops[name+"."+names[1]], names = field.FieldByName("Cursor"), names[2:]
 		}
 		if len(names) != 0 {
 			t.Fatalf("%s: no Go field for %v", name, names)

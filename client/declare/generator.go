@@ -14,7 +14,7 @@ func (s *Spec) generator() *Spec {
 	each.Name = "search_generator"
 	each.Aliases = nil
 	each.Doc = s.Doc + " Goes through all pages, lazily, in the order of their identifiers."
-	each.Shape, each.Records, each.paged = ShapeIterator, true, true
+	each.Shape, each.paged = ShapeIterator, true
 	each.Params = append([]schema.Param{}, s.Params...)
 	for i := range each.Params {
 		p := &each.Params[i]

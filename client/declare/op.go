@@ -20,20 +20,14 @@ type Op[In, Out any] func(ctx context.Context, in In) (Out, error)
 // Search is a pair of operations: search, one page at a time, and
 // search_generator, which goes through all pages.
 type Search[In, T any] struct {
-	page func(ctx context.Context, in In) (Page[T], error)
-	each func(ctx context.Context, in In) (*Cursor[T], error)
+	Page   Op[In, Page[T]]    // one page
+	Cursor Op[In, *Cursor[T]] // goes through all matches; the caller closes it
 }
-
-// Page returns one page.
-func (s Search[In, T]) Page(ctx context.Context, in In) (Page[T], error) { return s.page(ctx, in) }
-
-// Cursor goes through all matches; the caller closes it.
-func (s Search[In, T]) Cursor(ctx context.Context, in In) (*Cursor[T], error) { return s.each(ctx, in) }
 
 // All goes through all matches in a for loop. An error ends the loop.
 func (s Search[In, T]) All(ctx context.Context, in In) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		cursor, err := s.each(ctx, in)
+		cursor, err := s.Cursor(ctx, in)
 		if err != nil {
 			var zero T
 			yield(zero, err)
@@ -89,6 +83,9 @@ func (Some[T]) shape() Shape    { return ShapeSome }
 func (Page[T]) shape() Shape    { return ShapePage }
 func (*Cursor[T]) shape() Shape { return ShapeIterator }
 
+// over makes a cursor of an operation's result.
+func (*Cursor[T]) over(s *Stream) any { return &Cursor[T]{s} }
+
 // records tells whether what the cursor goes through are resources.
 func (*Cursor[T]) records() bool {
 	var record T
@@ -113,6 +110,9 @@ func filled[In any](s *Spec) func(Args) (any, error) {
 func (op *Op[In, Out]) bind(e *Engine, s *Spec) []*Spec {
 	s.Out = reflect.TypeFor[Out]()
 	last := e.send
+	if s.paged {
+		last = e.iterate
+	}
 	var out Out
 	if c, ok := any(out).(interface{ records() bool }); ok {
 		s.Records = c.records()
@@ -183,26 +183,5 @@ func (s *Search[In, T]) bind(e *Engine, spec *Spec) []*Spec {
 	each := spec.generator()
 	spec.dropParams("generator")
 	each.dropParams("search")
-	spec.Out, each.Out = reflect.TypeFor[Page[T]](), reflect.TypeFor[*Cursor[T]]()
-	spec.invoke = func(ctx context.Context, a Args) (Value, error) {
-		return e.do(ctx, spec, a, filled[In](spec), e.send)
-	}
-	each.invoke = func(ctx context.Context, a Args) (Value, error) {
-		return e.do(ctx, each, a, filled[In](each), e.iterate)
-	}
-	s.page = func(ctx context.Context, in In) (Page[T], error) {
-		v, err := spec.invoke(ctx, spec.arguments(in))
-		if err != nil {
-			return Page[T]{}, err
-		}
-		return decodeInto[Page[T]](v)
-	}
-	s.each = func(ctx context.Context, in In) (*Cursor[T], error) {
-		v, err := each.invoke(ctx, each.arguments(in))
-		if err != nil {
-			return nil, err
-		}
-		return &Cursor[T]{Stream: v.Stream}, nil
-	}
-	return []*Spec{spec, each}
+	return append(s.Page.bind(e, spec), s.Cursor.bind(e, each)...)
 }

@@ -3,7 +3,6 @@ package declare
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"io"
 	"reflect"
 
@@ -116,8 +115,8 @@ func decodeInto[Out any](v Value) (out Out, err error) {
 	if d, ok := any(&out).(Decoder); ok {
 		return out, d.Decode(v)
 	}
-	if v.Stream != nil {
-		return out, fmt.Errorf("no typed form of an iterator of %T", out)
+	if c, ok := any(out).(interface{ over(*Stream) any }); ok {
+		return c.over(v.Stream).(Out), nil
 	}
 	if v.Items != nil {
 		items := reflect.ValueOf(&out).Elem()
