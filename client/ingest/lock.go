@@ -2,19 +2,19 @@ package ingest
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
-
-	"github.com/gofrs/flock"
 
 	"transect/client/fault"
+	"transect/client/transfer"
 )
 
 // lock ensures that one run at a time on this machine ingests a source into a
 // target. Two would duplicate nothing, but get in each other's way. The system
-// releases the lock when the process ends, however it ends.
+// releases the lock when the process ends, however it ends; that the file goes
+// with it keeps locks from piling up.
 func lock(o Options, url string) (unlock func(), err error) {
 	if o.StateDir == "" || o.DryRun || o.Items != nil {
 		return func() {}, nil
@@ -33,49 +33,23 @@ func lock(o Options, url string) (unlock func(), err error) {
 	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%s\n%s\n%s", url, o.Company, o.Project, o.Mission, source))
 	path := filepath.Join(folder, fmt.Sprintf("ingest-%x.lock", sum[:12]))
-	l, err := acquire(path)
-	if err != nil {
-		return nil, fault.Hinted(fault.Of(&fault.FileError{}, "cannot lock %s: %w", path, fault.Reason(err)),
-			"name another folder for locks in TRANSECT_STATE_DIR")
+	root, err := os.OpenRoot(folder)
+	if err == nil {
+		var file *os.File
+		if file, err = transfer.OpenLocked(root, filepath.Base(path)); err == nil {
+			return func() {
+				transfer.RemoveLocked(root, filepath.Base(path), file)
+				_ = root.Close() // only used for lookups
+			}, nil
+		}
+		_ = root.Close() // only used for lookups
 	}
-	if l == nil {
+	if errors.Is(err, transfer.ErrLocked) {
 		return nil, fault.Hinted(fault.Of(&fault.LockedError{}, "another run is ingesting %s into the same target", name),
 			"wait until it has ended, then run again: what it uploaded is skipped")
 	}
-	return func() { release(l) }, nil
-}
-
-// acquire locks a file, and creates it when needed; nil when another run has it.
-// A lock counts only while its file has that name: the run that held it before
-// may have removed the file between opening and locking.
-func acquire(path string) (*flock.Flock, error) {
-	for {
-		l := flock.New(path)
-		if ok, err := l.TryLock(); !ok {
-			_ = l.Close() // not locked
-			return nil, err
-		}
-		locked, err := l.Stat()
-		if err == nil {
-			var named os.FileInfo
-			if named, err = os.Stat(path); err == nil && os.SameFile(locked, named) {
-				return l, nil
-			}
-		}
-		_ = l.Unlock() // of a file that nobody else finds
-	}
-}
-
-// release removes the file as well, so that locks do not accumulate. That of a
-// killed run is used again.
-func release(l *flock.Flock) {
-	if runtime.GOOS != "windows" {
-		_ = os.Remove(l.Path()) // while locked: whoever has opened it notices
-	}
-	_ = l.Unlock()
-	if runtime.GOOS == "windows" {
-		_ = os.Remove(l.Path()) // fails when somebody has opened it
-	}
+	return nil, fault.Hinted(fault.Of(&fault.FileError{}, "cannot lock %s: %w", path, fault.Reason(err)),
+		"name another folder for locks in TRANSECT_STATE_DIR")
 }
 
 // realPath is the path of a file whatever links lead to it.

@@ -14,23 +14,26 @@ func isFull(err error) bool {
 
 func isReadOnly(err error) bool { return errors.Is(err, syscall.EROFS) }
 
-// openLocked opens or creates a file and locks it against other processes, until
-// it is closed.
-func openLocked(in *os.Root, name string) (*os.File, error) {
+// OpenLocked opens or creates a file and locks it against other processes, until
+// it is closed. The error is ErrLocked when another one has it.
+func OpenLocked(in *os.Root, name string) (*os.File, error) {
 	file, err := in.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		return nil, err
 	}
 	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		_ = file.Close()
-		return nil, errLocked
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			err = ErrLocked
+		}
+		return nil, err
 	}
-	// Between opening and locking, its last owner may have renamed it.
+	// Between opening and locking, its last owner may have renamed or removed it.
 	mine, err := file.Stat()
 	current, errCurrent := in.Lstat(name)
 	if err != nil || errCurrent != nil || !os.SameFile(mine, current) {
 		_ = file.Close()
-		return nil, errLocked
+		return nil, ErrLocked
 	}
 	return file, nil
 }
@@ -38,8 +41,8 @@ func openLocked(in *os.Root, name string) (*os.File, error) {
 // closeBeforeRename: whether a file must be closed before it is renamed.
 const closeBeforeRename = false
 
-// removeLocked removes a locked file and its lock.
-func removeLocked(in *os.Root, name string, f *os.File) {
+// RemoveLocked removes a locked file and its lock.
+func RemoveLocked(in *os.Root, name string, f *os.File) {
 	_ = in.Remove(name) // pruned some day
 	_ = f.Close()
 }

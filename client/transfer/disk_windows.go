@@ -13,9 +13,10 @@ func isFull(err error) bool {
 
 func isReadOnly(err error) bool { return errors.Is(err, windows.ERROR_WRITE_PROTECT) }
 
-// openLocked opens or creates a file and locks it against other processes, until
-// it is closed. The lock is on a byte far beyond its end.
-func openLocked(in *os.Root, name string) (*os.File, error) {
+// OpenLocked opens or creates a file and locks it against other processes, until
+// it is closed. The lock is on a byte far beyond its end. The error is ErrLocked
+// when another one has it.
+func OpenLocked(in *os.Root, name string) (*os.File, error) {
 	file, err := in.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		return nil, err
@@ -24,7 +25,10 @@ func openLocked(in *os.Root, name string) (*os.File, error) {
 		0, 1, 0, &windows.Overlapped{OffsetHigh: 1 << 30})
 	if err != nil {
 		_ = file.Close()
-		return nil, errLocked
+		if errors.Is(err, windows.ERROR_LOCK_VIOLATION) {
+			err = ErrLocked
+		}
+		return nil, err
 	}
 	return file, nil
 }
@@ -32,8 +36,8 @@ func openLocked(in *os.Root, name string) (*os.File, error) {
 // closeBeforeRename: whether a file must be closed before it is renamed.
 const closeBeforeRename = true
 
-// removeLocked removes a locked file; one that is open cannot be removed.
-func removeLocked(in *os.Root, name string, f *os.File) {
+// RemoveLocked removes a locked file; one that is open cannot be removed.
+func RemoveLocked(in *os.Root, name string, f *os.File) {
 	_ = f.Close()
 	_ = in.Remove(name) // pruned some day
 }

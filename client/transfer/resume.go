@@ -130,9 +130,9 @@ func (t *Transfers) pruneOnce(in folder) {
 			name = strings.TrimSuffix(name, recordSuffix) + partSuffix
 		}
 		// Locking creates the file where only its record is left.
-		if f, err := openLocked(in.Root, name); err == nil {
+		if f, err := OpenLocked(in.Root, name); err == nil {
 			_ = in.Remove(recordName(name))
-			removeLocked(in.Root, name, f)
+			RemoveLocked(in.Root, name, f)
 			t.Logger.Debug("removed an old partial download", "file", in.join(name))
 		}
 	}

@@ -353,7 +353,7 @@ func TestOldPartialFilesArePruned(t *testing.T) {
 			_ = os.Chtimes(path, old, old)
 		}
 	}
-	locked, err := openLocked(opened(t, folder).Root, ".transect-7711223344556677.part")
+	locked, err := OpenLocked(opened(t, folder).Root, ".transect-7711223344556677.part")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,7 @@ func newTarget(in folder, name string) (*target, error) {
 	sum := sha256.Sum256([]byte(name))
 	t := &target{in: in, name: name, path: in.join(name), temp: fmt.Sprintf("%s%x%s", temporaryPrefix, sum[:8], partSuffix)}
 	var err error
-	if t.file, err = openLocked(in.Root, t.temp); err != nil {
+	if t.file, err = OpenLocked(in.Root, t.temp); err != nil {
 		t.shared, t.temp = true, temporaryPrefix+rand.Text()+partSuffix
 		t.file, err = in.OpenFile(t.temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
 	}
@@ -47,7 +47,8 @@ func newTarget(in folder, name string) (*target, error) {
 	return t, nil
 }
 
-var errLocked = errors.New("another process is writing the file")
+// ErrLocked is the error of OpenLocked for a file that another process has.
+var ErrLocked = errors.New("another process is writing the file")
 
 // writeAt keeps its first error, to tell it from those of the connection.
 func (t *target) writeAt(b []byte, at int64) error {
@@ -120,7 +121,7 @@ func (t *target) discard() {
 	t.forgetRecord()
 	switch {
 	case !t.kept && !t.closed:
-		removeLocked(t.in.Root, t.temp, t.file)
+		RemoveLocked(t.in.Root, t.temp, t.file)
 		return
 	case !t.kept:
 		_ = t.in.Remove(t.temp) // pruned some day
