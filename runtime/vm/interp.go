@@ -115,11 +115,10 @@ type Interp struct {
 	tasks  sync.WaitGroup
 	runs   sync.Mutex // one run at a time
 
-	transfers transferWatchers
+	transfers sync.Map // the keys are *func(delta int64): who is notified
 	items     itemCounter
 	stop      gracefulStop
-	runMu     sync.Mutex              // guards run, which Interrupt uses without the lock
-	run       context.CancelCauseFunc // ends the run under way, nil between runs
+	run       atomic.Pointer[context.CancelCauseFunc] // ends the run under way, nil between runs
 
 	// The lock guards everything below.
 	loaders  map[string]func(L *lua.LState) lua.LValue
@@ -154,8 +153,8 @@ func New(ctx context.Context, opt Options) *Interp {
 		owner:   map[*lua.LState]*lua.LState{},
 		sources: map[string][]byte{},
 		maxText: defaultMaxText,
-		stop:    gracefulStop{requested: make(chan struct{})},
 	}
+	in.stop.requested, in.stop.request = context.WithCancelCause(context.Background())
 	in.ctx, in.cancel = context.WithCancelCause(ctx)
 	if most := in.opt.Limits.Memory; most > 0 {
 		in.maxText = int(min(int64(in.maxText), most))
@@ -228,11 +227,8 @@ func (in *Interp) TempDir(pattern string) (string, error) {
 // prompt does; the interpreter stays usable. Call it from a Lua function or
 // from any other goroutine.
 func (in *Interp) Interrupt(err error) {
-	in.runMu.Lock()
-	stop := in.run
-	in.runMu.Unlock()
-	if stop != nil {
-		stop(err)
+	if stop := in.run.Load(); stop != nil {
+		(*stop)(err)
 	}
 }
 

@@ -39,34 +39,18 @@ func (in *Interp) Items() Items {
 	return in.items.items
 }
 
-// transferWatchers pass on how many bytes transfers move. Safe for concurrent use.
-type transferWatchers struct {
-	mu       sync.Mutex
-	watchers map[*func(delta int64)]struct{}
-}
-
 // Transferred reports bytes that a transfer moved; negative when they must be
 // sent again.
 func (in *Interp) Transferred(delta int64) {
-	in.transfers.mu.Lock()
-	defer in.transfers.mu.Unlock()
-	for watch := range in.transfers.watchers {
-		(*watch)(delta)
-	}
+	in.transfers.Range(func(watch, _ any) bool {
+		(*watch.(*func(int64)))(delta)
+		return true
+	})
 }
 
-// WatchTransfers calls watch with what transfers report, until stop is called.
+// WatchTransfers calls watch, from any goroutine, with what transfers report,
+// until stop is called.
 func (in *Interp) WatchTransfers(watch func(delta int64)) (stop func()) {
-	t := &in.transfers
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.watchers == nil {
-		t.watchers = map[*func(int64)]struct{}{}
-	}
-	t.watchers[&watch] = struct{}{}
-	return func() {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		delete(t.watchers, &watch)
-	}
+	in.transfers.Store(&watch, nil)
+	return func() { in.transfers.Delete(&watch) }
 }

@@ -40,8 +40,8 @@ func (in *Interp) perform(made func() (*lua.LFunction, error), waits func(tasks 
 	defer cancel(nil)
 	in.acquire()
 	defer in.release()
-	in.begin(cancel)
-	defer in.begin(nil)
+	in.run.Store(&cancel)
+	defer in.run.Store(nil)
 
 	fn, err := made()
 	if ctx.Err() != nil {
@@ -79,12 +79,6 @@ func (in *Interp) withFrames(err error, failure *Caught) error {
 		frames = failure.frames()
 	}
 	return &ScriptError{Err: err, Frames: frames}
-}
-
-func (in *Interp) begin(stop context.CancelCauseFunc) {
-	in.runMu.Lock()
-	in.run = stop
-	in.runMu.Unlock()
 }
 
 func (in *Interp) arguments() []lua.LValue {

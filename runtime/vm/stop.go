@@ -2,7 +2,6 @@ package vm
 
 import (
 	"context"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -11,29 +10,16 @@ import (
 
 // gracefulStop ends a run between two items. Safe for concurrent use.
 type gracefulStop struct {
-	once      sync.Once
-	requested chan struct{}
-	reason    error
+	requested context.Context // ends, with the reason, when the run is to
+	request   context.CancelCauseFunc
 	tasks     atomic.Int64 // spawned tasks that still run
 }
 
 // StopGracefully makes the run end, with err as its outcome, as soon as the
 // items it works on are finished.
-func (in *Interp) StopGracefully(err error) {
-	in.stop.once.Do(func() {
-		in.stop.reason = err
-		close(in.stop.requested)
-	})
-}
+func (in *Interp) StopGracefully(err error) { in.stop.request(err) }
 
-func (in *Interp) stopping() bool {
-	select {
-	case <-in.stop.requested:
-		return true
-	default:
-		return false
-	}
-}
+func (in *Interp) stopping() bool { return in.stop.requested.Err() != nil }
 
 // Stopping reports whether a loop over items must begin no further one: the run
 // is to stop, and the loop is that of the main task. What a spawned task loops
@@ -45,7 +31,7 @@ func StopRequested(L *lua.LState) <-chan struct{} {
 	if !inMain(L) {
 		return nil
 	}
-	return Of(L).stop.requested
+	return Of(L).stop.requested.Done()
 }
 
 func inMain(L *lua.LState) bool {
@@ -65,7 +51,7 @@ func Checkpoint(L *lua.LState) {
 		return
 	}
 	if c.task.parent != nil {
-		c.task.cancel(c.in.stop.reason)
+		c.task.cancel(context.Cause(c.in.stop.requested))
 		c.in.slice.end()
 		Raise(L, stopped(c.task.ctx))
 	}
@@ -82,7 +68,7 @@ func Checkpoint(L *lua.LState) {
 	if err != nil {
 		Raise(L, err)
 	}
-	Stop(L, c.in.stop.reason)
+	Stop(L, context.Cause(c.in.stop.requested))
 }
 
 // Stop ends the run with err as its outcome. No further Lua runs, whatever
