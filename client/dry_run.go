@@ -54,10 +54,8 @@ func (d *dryRun) intercept(ctx context.Context, call *declare.Call, next declare
 
 // shown are the arguments as they may be printed.
 func shown(call *declare.Call) map[string]any {
-	arguments := maps.Clone(call.Args.Extra)
-	if arguments == nil {
-		arguments = map[string]any{}
-	}
+	arguments := map[string]any{}
+	maps.Copy(arguments, call.Args.Extra)
 	for _, p := range call.Spec.Params {
 		if v, given := call.Args.Values[p.Name]; given {
 			arguments[p.Name] = v
@@ -119,10 +117,10 @@ func (d *dryRun) readList(ctx context.Context, call *declare.Call, param string,
 	if len(asked) == len(ids) {
 		return next(ctx, call)
 	}
-	rest := *call
-	rest.Args.Values = maps.Clone(call.Args.Values)
-	rest.Args.Values[param] = asked
-	got, err := next(ctx, &rest)
+	unknown := *call
+	unknown.Args.Values = maps.Clone(call.Args.Values)
+	unknown.Args.Values[param] = asked
+	got, err := next(ctx, &unknown)
 	if err != nil {
 		return declare.Value{}, err
 	}
@@ -141,23 +139,29 @@ func (d *dryRun) readList(ctx context.Context, call *declare.Call, param string,
 func (d *dryRun) create(s *declare.Spec, arguments map[string]any) (declare.Value, error) {
 	if s.FullName() == "missions.create_survey" {
 		survey := Survey{Flight: &Flight{}}
-		if err := declare.DecodeRecord(d.invent("flights", arguments), survey.Flight); err != nil {
+		if err := declare.DecodeRecord(d.invent("flights", arguments, nil), survey.Flight); err != nil {
 			return declare.Value{}, err
 		}
-		mission := d.invent("missions", arguments, "flights", []any{survey.Flight.ID})
+		mission := d.invent("missions", arguments, map[string]any{"flights": []any{survey.Flight.ID}})
 		return declare.Value{Shape: declare.ShapeGo, Go: survey}, declare.DecodeRecord(mission, &survey.Mission)
 	}
 	switch s.Shape {
 	case declare.ShapeResource, declare.ShapeSome:
+		kind, more := s.Manager, map[string]any{}
 		if s.FullName() == "analytics.order" {
-			return declare.Value{Shape: declare.ShapeResource, JSON: d.invent("products", arguments, "status", "available")}, nil
+			kind, more["status"] = "products", "available"
 		}
-		return declare.Value{Shape: declare.ShapeResource, JSON: d.invent(s.Manager, arguments)}, nil
+		return declare.Value{Shape: declare.ShapeResource, JSON: d.invent(kind, arguments, more)}, nil
 	case declare.ShapeResources:
 		var items [][]byte
-		for _, item := range tables(s, arguments) {
-			fields, _ := item.(map[string]any)
-			items = append(items, d.invent(s.Manager, fields))
+		for _, p := range s.Params {
+			if list, ok := arguments[p.Name].([]any); ok && p.Type.Elem() == "object" {
+				for _, item := range list {
+					fields, _ := item.(map[string]any)
+					items = append(items, d.invent(s.Manager, fields, nil))
+				}
+				break
+			}
 		}
 		return declare.Value{Shape: declare.ShapeResources, Items: items}, nil
 	}
@@ -172,23 +176,19 @@ func harmless(s *declare.Spec) declare.Value {
 	return declare.Value{Shape: declare.ShapeNone}
 }
 
-// invent remembers a new record: fields, one more of them, and a made-up id.
-func (d *dryRun) invent(kind string, fields map[string]any, more ...any) []byte {
+// invent remembers a new record: fields, more of them, and a made-up id.
+func (d *dryRun) invent(kind string, fields, more map[string]any) []byte {
 	d.mu.Lock()
 	d.count++
 	id := fmt.Sprintf("%s%s-%d", madeUp, kind, d.count)
 	d.mu.Unlock()
-	fields = maps.Clone(fields)
-	if len(more) == 2 {
-		fields[more[0].(string)] = more[1]
-	}
-	return d.remember(id, fields)
+	all := map[string]any{}
+	maps.Copy(all, fields)
+	maps.Copy(all, more)
+	return d.remember(id, all)
 }
 
 func (d *dryRun) remember(id string, fields map[string]any) []byte {
-	if fields == nil {
-		fields = map[string]any{}
-	}
 	fields["_id"], fields["dry_run"] = id, true
 	text, err := declare.Encode(fields)
 	if err != nil { // a value JSON cannot hold: the id alone must do
@@ -219,20 +219,7 @@ func (d *dryRun) change(ctx context.Context, call *declare.Call, arguments map[s
 			return declare.Value{}, err
 		}
 	}
-	for key, v := range arguments {
-		if key != subject {
-			fields[key] = v
-		}
-	}
+	delete(arguments, subject)
+	maps.Copy(fields, arguments)
 	return declare.Value{Shape: declare.ShapeResource, JSON: d.remember(id, fields)}, nil
-}
-
-// tables finds the argument that lists what an operation creates.
-func tables(s *declare.Spec, arguments map[string]any) []any {
-	for _, p := range s.Params {
-		if list, ok := arguments[p.Name].([]any); ok && p.Type.Elem() == "object" {
-			return list
-		}
-	}
-	return nil
 }
