@@ -1,6 +1,7 @@
 package bindings
 
 import (
+	"maps"
 	"math"
 
 	lua "github.com/yuin/gopher-lua"
@@ -25,10 +26,7 @@ var queryModule = &module.Module{
 				if c.Value("low") == lua.LNil || c.Value("high") == lua.LNil {
 					return nil, fault.Of(&fault.ParameterError{}, "low and high must be given; for an open end use gte or lte")
 				}
-				t := c.L.NewTable()
-				t.RawSetString("$gte", c.Value("low"))
-				t.RawSetString("$lte", c.Value("high"))
-				return condition(c, t), nil
+				return between(c.String("property"), c.Value("low"), c.Value("high")), nil
 			},
 		},
 		module.Func{
@@ -36,7 +34,7 @@ var queryModule = &module.Module{
 			Params:  []module.Param{property, {Name: "there", Type: "boolean", Doc: "false finds what lacks it", Default: true}},
 			Returns: "a filter",
 			Call: func(c *module.Call) (any, error) {
-				return operator(c, "$exists", lua.LBool(c.Bool("there"))), nil
+				return condition(c.String("property"), "$exists", c.Bool("there")), nil
 			},
 		},
 		module.Func{
@@ -94,39 +92,33 @@ func comparisons() []module.Func {
 				if c.Value("value") == lua.LNil {
 					return nil, fault.Hinted(fault.Of(&fault.ParameterError{}, "the value is nil"), "exists(property, false) finds what lacks a property")
 				}
-				return operator(c, "$"+o.name, c.Value("value")), nil
+				return condition(c.String("property"), "$"+o.name, c.Value("value")), nil
 			},
 		})
 	}
 	return funcs
 }
 
-func operator(c *module.Call, name string, value lua.LValue) *lua.LTable {
-	t := c.L.NewTable()
-	t.RawSetString(name, value)
-	return condition(c, t)
+func condition(property, operator string, value any) map[string]any {
+	return map[string]any{property: map[string]any{operator: value}}
 }
 
-func condition(c *module.Call, operators *lua.LTable) *lua.LTable {
-	f := c.L.NewTable()
-	f.RawSetString(c.String("property"), operators)
-	return f
+func between(property string, low, high any) map[string]any {
+	return map[string]any{property: map[string]any{"$gte": low, "$lte": high}}
 }
 
 func combined(c *module.Call, operator string) (any, error) {
 	if len(c.Rest()) == 0 {
 		return nil, fault.Of(&fault.ParameterError{}, "wants one filter or more")
 	}
-	list := c.L.NewTable()
+	var list []any
 	for i, f := range c.Rest() {
 		if f.Type() != lua.LTTable {
 			return nil, fault.Of(&fault.ParameterError{}, "filter %d is a %s, not a table", i+1, f.Type())
 		}
-		list.Append(f)
+		list = append(list, f)
 	}
-	t := c.L.NewTable()
-	t.RawSetString(operator, list)
-	return t, nil
+	return map[string]any{operator: list}, nil
 }
 
 // metresPerDegree is the length of a degree of latitude on a sphere of the
@@ -142,12 +134,8 @@ func near(c *module.Call) (any, error) {
 	}
 	north := metres / metresPerDegree
 	east := north / math.Cos(latitude*math.Pi/180)
-	f := c.L.NewTable()
-	for axis, bounds := range map[string][2]float64{".coordinates.0": {longitude - east, longitude + east}, ".coordinates.1": {latitude - north, latitude + north}} {
-		t := c.L.NewTable()
-		t.RawSetString("$gte", lua.LNumber(bounds[0]))
-		t.RawSetString("$lte", lua.LNumber(bounds[1]))
-		f.RawSetString(c.String("property")+axis, t)
-	}
-	return f, nil
+	point := c.String("property") + ".coordinates."
+	square := between(point+"0", longitude-east, longitude+east)
+	maps.Copy(square, between(point+"1", latitude-north, latitude+north))
+	return square, nil
 }
