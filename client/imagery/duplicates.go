@@ -55,9 +55,10 @@ func (open Opener) Duplicates(ctx context.Context, n int, size func(int) int64, 
 		group.SetLimit(8) // on a network share most of the time is latency
 		read := make([]bool, len(sameSize))
 		for i := range sameSize {
+			f := &sameSize[i]
+			name := path(int(f.file)) // which may not be called concurrently
 			group.Go(func() error {
-				f := &sameSize[i]
-				f.ends, read[i] = open.ends(path(int(f.file)), f.size, seed)
+				f.ends, read[i] = open.ends(name, f.size, seed)
 				return nil
 			})
 			if ctx.Err() != nil {

@@ -91,7 +91,9 @@ type hashRun struct {
 func (r *hashRun) advance(to int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.position = to
+	if r.position >= 0 { // a read under way at the failure does not undo it
+		r.position = to
+	}
 	r.advanced.Broadcast()
 }
 
