@@ -2,12 +2,36 @@ package platform
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"log/slog"
 	"strings"
 	"testing"
 
 	"transect/platform/store"
 )
+
+// A job that is stored anew while its predecessor of the same number ends begins
+// after that.
+func TestJobBeginsAfterItsPredecessor(t *testing.T) {
+	s := inside(t, Options{})
+	ending := job{id: strings.Repeat("ab", 12), kind: archiveJob, attempt: 1}
+	w := &workers{p: s.p, running: map[job]context.CancelCauseFunc{ending: func(error) {}}}
+	undo := errors.New("undo")
+	if err := s.p.write(t.Context(), func(stored tx) {
+		stored.exec("INSERT INTO jobs (id, kind) VALUES (?, ?)", ending.id, ending.kind)
+		if due := w.waiting(stored, ending.kind, 8); len(due) > 0 {
+			t.Errorf("%v begins", due)
+		}
+		delete(w.running, ending)
+		if due := w.waiting(stored, ending.kind, 8); len(due) != 1 || due[0] != ending {
+			t.Errorf("%v begins", due)
+		}
+		panic(undo)
+	}); !errors.Is(err, undo) {
+		t.Fatal(err)
+	}
+}
 
 // A panic while a file is read becomes one sentence; the stack goes to the log.
 func TestPanicWhileReading(t *testing.T) {

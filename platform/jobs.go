@@ -143,8 +143,10 @@ func (w *workers) waiting(t tx, kind string, limit int) (waiting []job) {
 	for row := range t.rows("SELECT id, attempts FROM jobs WHERE kind = ? ORDER BY attempts, id LIMIT ?", kind, limit) {
 		j := job{kind: kind}
 		check(row.Scan(&j.id, &j.attempt))
-		if w.running[j] == nil {
-			j.attempt++
+		running := w.running[j] != nil
+		j.attempt++
+		// One that was stored anew may have its predecessor's number, which ends.
+		if !running && w.running[j] == nil {
 			waiting = append(waiting, j)
 		}
 	}
