@@ -294,10 +294,10 @@ func TestWaitingIsShown(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			var log bytes.Buffer
-			away := false
+			var away atomic.Bool
 			tr, err := New(Options{BaseURL: "http://local", Logger: slog.New(slog.NewTextHandler(&log, nil)), Credentials: Credentials{AccessToken: "abcdef"},
 				RoundTripper: roundTripper(func(r *http.Request) (*http.Response, error) {
-					if away {
+					if away.Load() {
 						return fail(r)
 					}
 					return plain(r, 200, "{}"), nil
@@ -308,12 +308,12 @@ func TestWaitingIsShown(t *testing.T) {
 			if _, err := tr.Do(t.Context(), get("/s/r")); err != nil || log.Len() > 0 {
 				t.Fatalf("%v, shown: %s", err, log.String())
 			}
-			away = true
-			time.AfterFunc(2*time.Second, func() { away = false })
+			away.Store(true)
+			time.AfterFunc(2*time.Second, func() { away.Store(false) })
 			if _, err := tr.Do(t.Context(), get("/s/r")); err != nil {
 				t.Error(err)
 			}
-			away = true
+			away.Store(true)
 			start := time.Now()
 			var requests sync.WaitGroup
 			for range 20 {
