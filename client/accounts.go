@@ -43,10 +43,10 @@ type (
 
 // OAuthClient is a pair of id and secret that a program signs in with.
 type OAuthClient struct {
-	Record
-	Name           string `json:"name"`
-	ClientType     string `json:"client_type"`
-	ExpirationDate string `json:"expiration_date"` // empty when it never expires
-	Company        string `json:"company"`
+	Record         `doc:"Pair of id and secret that a program signs in with."`
+	Name           string `json:"name" doc:"name of the client"`
+	ClientType     string `json:"client_type" doc:"kind of client"`
+	ExpirationDate string `json:"expiration_date" type:"date" doc:"when it expires; absent when it never does"`
+	Company        string `json:"company" type:"id" doc:"company it belongs to"`
 	History
 }

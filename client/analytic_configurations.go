@@ -80,17 +80,17 @@ func (in UpdateConfigurationSet) Validate() error {
 
 // ConfigurationSet holds values for an analytic, each for a range of its versions.
 type ConfigurationSet struct {
-	Record
-	Name         string          `json:"name"`
-	AnalyticName string          `json:"analytic_name"`
-	Description  string          `json:"description"`
-	Versions     []Configuration `json:"versions"`
-	Company      string          `json:"company"`
+	Record       `doc:"Values for an analytic, each for a range of its versions."`
+	Name         string          `json:"name" doc:"name of the set"`
+	AnalyticName string          `json:"analytic_name" doc:"name of the analytic"`
+	Description  string          `json:"description" doc:"what it is for"`
+	Versions     []Configuration `json:"versions" doc:"its configurations"`
+	Company      string          `json:"company" type:"id" doc:"company that owns it"`
 	History
 }
 
 // Configuration is a value for a range of versions.
 type Configuration struct {
-	VersionRange string         `json:"analytic_version_range"`
-	Value        map[string]any `json:"value"`
+	VersionRange string         `json:"analytic_version_range" doc:"versions it is for, such as 1.x"`
+	Value        map[string]any `json:"value" doc:"the values"`
 }

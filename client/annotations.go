@@ -120,28 +120,28 @@ type (
 
 // Annotation is a drawing on a map, a model or an image of a project.
 type Annotation struct {
-	Record
-	Project       string          `json:"project"`
-	Mission       string          `json:"mission"`
-	Type          string          `json:"type"` // 2d, 3d, image
-	Geometry      json.RawMessage `json:"geometry"`
-	Stroke        []float64       `json:"stroke"` // red, green, blue and perhaps opacity
-	Dashes        []float64       `json:"stroke_dasharray"`
-	StrokeWidth   float64         `json:"stroke_width"`
-	StrokeOpacity float64         `json:"stroke_opacity"`
-	Fill          []float64       `json:"fill"` // red, green, blue and perhaps opacity
-	FillOpacity   float64         `json:"fill_opacity"`
-	Icon          string          `json:"icon"`
+	Record        `doc:"Drawing on a map, a model or an image of a project."`
+	Project       string          `json:"project" type:"id" doc:"project it belongs to"`
+	Mission       string          `json:"mission" type:"id" doc:"mission it belongs to"`
+	Type          string          `json:"type" choices:"2d|3d|image" doc:"what it is drawn on"`
+	Geometry      json.RawMessage `json:"geometry" type:"geometry" doc:"what is drawn"`
+	Stroke        []float64       `json:"stroke" doc:"colour of the line: red, green, blue and perhaps opacity"`
+	Dashes        []float64       `json:"stroke_dasharray" doc:"lengths of dashes and gaps of the line"`
+	StrokeWidth   float64         `json:"stroke_width" doc:"width of the line"`
+	StrokeOpacity float64         `json:"stroke_opacity" doc:"opacity of the line, 0 to 1"`
+	Fill          []float64       `json:"fill" doc:"colour of the area: red, green, blue and perhaps opacity"`
+	FillOpacity   float64         `json:"fill_opacity" doc:"opacity of the area, 0 to 1"`
+	Icon          string          `json:"icon" doc:"icon of a point, as it travels: delair::icon::annotate"`
 	Target        struct {
-		Type string `json:"type"`
-		ID   string `json:"id"`
-	} `json:"target"`
-	Name        string      `json:"name"`
-	Description string      `json:"description"`
-	Followers   []string    `json:"followers"`   // user ids
-	Attachments []string    `json:"attachments"` // dataset ids
-	Normals     [][]float64 `json:"normals"`
-	Company     string      `json:"company"`
+		Type string `json:"type" doc:"kind of what it is drawn on"`
+		ID   string `json:"id" type:"id" doc:"what it is drawn on"`
+	} `json:"target" doc:"what it is drawn on"`
+	Name        string      `json:"name" doc:"name of the annotation"`
+	Description string      `json:"description" doc:"description"`
+	Followers   []string    `json:"followers" type:"[]id" doc:"users who follow it"`
+	Attachments []string    `json:"attachments" type:"[]id" doc:"datasets attached to it"`
+	Normals     [][]float64 `json:"normals" doc:"a vector of three numbers for each vertex, of type 3d"`
+	Company     string      `json:"company" type:"id" doc:"company that owns it"`
 	History
 }
 

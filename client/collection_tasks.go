@@ -90,21 +90,21 @@ func (in CollectionTaskIDs) Validate() error { return oneChoice(in.Fields) }
 
 // CollectionTask is an order to collect data in the field.
 type CollectionTask struct {
-	Record
-	Name               string          `json:"name"`
-	Company            string          `json:"company"`
-	Site               string          `json:"site"`
-	Survey             string          `json:"survey"`
-	Location           json.RawMessage `json:"location"`
-	ForecastDateRange  json.RawMessage `json:"forecast_date_range"`
-	ScheduledDateRange json.RawMessage `json:"scheduled_date_range"`
-	Team               string          `json:"team"`
-	PIC                string          `json:"pic"` // pilot in charge
-	Comment            string          `json:"comment"`
-	CustomProps        json.RawMessage `json:"custom_props"`
-	Requirement        json.RawMessage `json:"requirement"`
-	Purpose            string          `json:"purpose"`
-	Status             string          `json:"status"`
-	FieldReport        json.RawMessage `json:"field_report"`
+	Record             `doc:"Order to collect data in the field."`
+	Name               string          `json:"name" doc:"name of the task"`
+	Company            string          `json:"company" type:"id" doc:"company it belongs to"`
+	Site               string          `json:"site" type:"id" doc:"site to collect data of"`
+	Survey             string          `json:"survey" type:"id" doc:"survey the data is for"`
+	Location           json.RawMessage `json:"location" type:"table" doc:"where it is: {adress = {street, zipcode, city}, contact = {name, phone, email}, task_area}"`
+	ForecastDateRange  json.RawMessage `json:"forecast_date_range" type:"table" doc:"when it is expected, {start_date, end_date}"`
+	ScheduledDateRange json.RawMessage `json:"scheduled_date_range" type:"table" doc:"when it is scheduled, {start_date, end_date}"`
+	Team               string          `json:"team" type:"id" doc:"team that does it"`
+	PIC                string          `json:"pic" type:"id" doc:"pilot in charge"`
+	Comment            string          `json:"comment" doc:"remark"`
+	CustomProps        json.RawMessage `json:"custom_props" type:"table" doc:"properties of your own"`
+	Requirement        json.RawMessage `json:"requirement" type:"table" doc:"what the data must be like"`
+	Purpose            string          `json:"purpose" doc:"what the data is for, such as mapping"`
+	Status             string          `json:"status" choices:"pending|ready|assigned|scheduled|data-captured|data-submitted|completed" doc:"state"`
+	FieldReport        json.RawMessage `json:"field_report" type:"table" doc:"how the data was collected: {capture_date, team, pic, weather, carrier, sensor, speed, altitude, duration, overlap, comment, custom_props}"`
 	History
 }

@@ -68,11 +68,11 @@ func (c *Client) exportCollection(ctx context.Context, in ExportCollection) (Pat
 
 // Collection is a named group of features.
 type Collection struct {
-	Record
-	Name       string          `json:"name"`
-	Company    string          `json:"company"`
-	Features   []string        `json:"features"`
-	Properties map[string]any  `json:"properties"`
-	Schema     json.RawMessage `json:"schema"`
+	Record     `doc:"Named group of features."`
+	Name       string          `json:"name" doc:"name of the collection"`
+	Company    string          `json:"company" type:"id" doc:"company that owns it"`
+	Features   []string        `json:"features" type:"[]id" doc:"its features"`
+	Properties map[string]any  `json:"properties" doc:"properties of your own, by name"`
+	Schema     json.RawMessage `json:"schema" type:"table" doc:"what the properties of its features are like"`
 	History
 }

@@ -81,15 +81,15 @@ func (c *Client) eachComment(ctx context.Context, in SubjectQuery) (*Cursor[Comm
 
 // Comment is what somebody wrote about something of a project.
 type Comment struct {
-	Record
-	Text         string          `json:"text"`
-	Project      string          `json:"project"`
-	Type         string          `json:"type"`   // kind of thing it is about
-	Target       string          `json:"target"` // empty for the project itself
-	Flight       string          `json:"flight"` // of a photo
-	CreationDate string          `json:"creation_date"`
-	CreationUser string          `json:"creation_user"`
-	ReadBy       json.RawMessage `json:"read_by"` // users who have read it
-	Deleted      json.RawMessage `json:"deleted"`
-	DeletedBy    json.RawMessage `json:"deleted_by"`
+	Record       `doc:"What somebody wrote about something of a project."`
+	Text         string          `json:"text" doc:"the comment"`
+	Project      string          `json:"project" type:"id" doc:"project it belongs to"`
+	Type         string          `json:"type" choices:"project|annotation|flight|photo|dataset|feature|gcp|task" doc:"kind of thing it is about"`
+	Target       string          `json:"target" type:"id" doc:"what it is about; absent for the project itself"`
+	Flight       string          `json:"flight" type:"id" doc:"flight of a photo"`
+	CreationDate string          `json:"creation_date" type:"date" doc:"when it was written"`
+	CreationUser string          `json:"creation_user" type:"id" doc:"user who wrote it"`
+	ReadBy       json.RawMessage `json:"read_by" doc:"users who have read it"`
+	Deleted      json.RawMessage `json:"deleted" doc:"when it was deleted"`
+	DeletedBy    json.RawMessage `json:"deleted_by" doc:"user who deleted it"`
 }

@@ -110,17 +110,17 @@ func (in SetLabels) Validate() error { return textLabels(in.Labels) }
 // Credential is what is known of stored credentials. The platform shows no
 // password, secret or key.
 type Credential struct {
-	Record
-	Name        string            `json:"name"`
-	Company     string            `json:"company"`
-	Type        string            `json:"type"`
-	Labels      map[string]string `json:"labels"`
+	Record      `doc:"What is known of stored credentials. No password, secret or key is shown."`
+	Name        string            `json:"name" doc:"name, unique in the company"`
+	Company     string            `json:"company" type:"id" doc:"company that owns them"`
+	Type        string            `json:"type" doc:"what they are for"`
+	Labels      map[string]string `json:"labels" doc:"label to text; ask for labels.NAME"`
 	Credentials struct {
-		Type     string `json:"type"`
-		Login    string `json:"login"`
-		Registry string `json:"registry"`
-		ClientID string `json:"client_id"`
-		TokenURL string `json:"token_url"`
-	} `json:"credentials"`
+		Type     string `json:"type" choices:"docker|aws|s3|azure-blob|google-cloud-storage|oauth" doc:"kind"`
+		Login    string `json:"login" doc:"user name at a registry"`
+		Registry string `json:"registry" doc:"address of a registry"`
+		ClientID string `json:"client_id" doc:"OAuth client"`
+		TokenURL string `json:"token_url" doc:"address tokens are obtained from"`
+	} `json:"credentials" doc:"what is not secret of them"`
 	History
 }

@@ -30,18 +30,18 @@ func (in CreateDatastream) Validate() error { return DateRange{in.StartDate, in.
 
 // Datastream brings files from a source into the platform.
 type Datastream struct {
-	Record
-	Name        string `json:"name"`
-	Description string `json:"description"`
-	StartDate   string `json:"start_date"`
-	EndDate     string `json:"end_date"`
+	Record      `doc:"What brings files from a source into the platform."`
+	Name        string `json:"name" doc:"name of the datastream"`
+	Description string `json:"description" doc:"what it is for"`
+	StartDate   string `json:"start_date" type:"date" doc:"when it starts"`
+	EndDate     string `json:"end_date" type:"date" doc:"when it ends"`
 	Source      struct {
-		URL             string          `json:"url"`
-		Regex           string          `json:"regex"`
-		Synchronisation json.RawMessage `json:"synchronisation"`
-	} `json:"source"`
-	Template string `json:"template"`
-	Company  string `json:"company"`
+		URL             string          `json:"url" doc:"address of the source"`
+		Regex           string          `json:"regex" doc:"names of files that are taken"`
+		Synchronisation json.RawMessage `json:"synchronisation" type:"table" doc:"how it is looked at, {type}"`
+	} `json:"source" doc:"where files come from"`
+	Template string `json:"template" type:"id" doc:"datastream template"`
+	Company  string `json:"company" type:"id" doc:"company it belongs to"`
 	History
 }
 
@@ -52,9 +52,9 @@ type DatastreamsAssetsMonitored struct {
 
 // AssetMonitored is an asset a datastream watches.
 type AssetMonitored struct {
-	Record
-	Datastream string `json:"datastream"`
-	Asset      string `json:"asset"`
+	Record     `doc:"Asset a datastream watches."`
+	Datastream string `json:"datastream" type:"id" doc:"datastream"`
+	Asset      string `json:"asset" doc:"what is watched"`
 	History
 }
 
@@ -65,9 +65,9 @@ type DatastreamsFiles struct {
 
 // DatastreamFile is a file a datastream has found.
 type DatastreamFile struct {
-	Record
-	Datastream string `json:"datastream"`
-	Status     string `json:"status"`
+	Record     `doc:"File a datastream has found."`
+	Datastream string `json:"datastream" type:"id" doc:"datastream"`
+	Status     string `json:"status" doc:"state"`
 	History
 }
 
@@ -105,20 +105,20 @@ type (
 
 // DatastreamTemplate says how datastreams turn files into datasets.
 type DatastreamTemplate struct {
-	Record
-	Name        string          `json:"name"`
-	Description string          `json:"description"`
-	Source      json.RawMessage `json:"source"`
+	Record      `doc:"How datastreams turn files into datasets."`
+	Name        string          `json:"name" doc:"name of the template"`
+	Description string          `json:"description" doc:"what it is for"`
+	Source      json.RawMessage `json:"source" type:"table" doc:"where files come from: {type, …}"`
 	Import      struct {
-		DatasetParameters json.RawMessage `json:"dataset_parameters"`
-	} `json:"import"`
-	Contextualisation json.RawMessage `json:"contextualisation"`
-	Transform         json.RawMessage `json:"transform"`
+		DatasetParameters json.RawMessage `json:"dataset_parameters" type:"table" doc:"{type, categories, horizontal_srs_wkt, ingestion} of the datasets"`
+	} `json:"import" alias:"import_dataset" doc:"what becomes of a file: {dataset_parameters}"`
+	Contextualisation json.RawMessage `json:"contextualisation" type:"table" doc:"how files find their project and mission"`
+	Transform         json.RawMessage `json:"transform" type:"table" doc:"what is done with files"`
 	Aggregate         struct {
-		Type       string          `json:"type"`
-		Parameters json.RawMessage `json:"parameters"`
-		Strategy   json.RawMessage `json:"strategy"`
-	} `json:"aggregate"`
-	Company string `json:"company"`
+		Type       string          `json:"type" doc:"kind"`
+		Parameters json.RawMessage `json:"parameters" type:"table" doc:"parameters"`
+		Strategy   json.RawMessage `json:"strategy" doc:"strategy"`
+	} `json:"aggregate" doc:"how files are put together"`
+	Company string `json:"company" type:"id" doc:"company it belongs to"`
 	History
 }

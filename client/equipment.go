@@ -34,13 +34,13 @@ type (
 
 // Carrier carries sensors.
 type Carrier struct {
-	Record
-	CarrierModel string `json:"carrier_model"`
-	Team         string `json:"team"`
-	SerialNumber string `json:"serial_number"`
-	Firmware     string `json:"firmware"`
-	Status       string `json:"status"`
-	Comment      string `json:"comment"`
+	Record       `doc:"Drone, robot or person that carries sensors."`
+	CarrierModel string `json:"carrier_model" type:"id" doc:"model of the carrier"`
+	Team         string `json:"team" type:"id" doc:"team it belongs to"`
+	SerialNumber string `json:"serial_number" doc:"serial number"`
+	Firmware     string `json:"firmware" doc:"version of its firmware"`
+	Status       string `json:"status" choices:"ready|in-maintenance|out-of-service" doc:"whether it can be used"`
+	Comment      string `json:"comment" doc:"remark"`
 	History
 }
 
@@ -86,16 +86,16 @@ func (in CreateCarrierModel) Shape(body map[string]any) error {
 // CarrierModel is a kind of carrier. Its quantities are {value, unit}, speeds
 // and altitudes {min, max} of such.
 type CarrierModel struct {
-	Record
-	Name                   string          `json:"name"`
-	Maker                  string          `json:"maker"`
-	Type                   string          `json:"type"` // fixed-wind, multirotor, ground-robot, helicopter, pedestrian
-	Company                string          `json:"company"`
-	UnloadedWeight         json.RawMessage `json:"unloaded_weight"`
-	FlightTime             json.RawMessage `json:"flight_time"`
-	Speed                  json.RawMessage `json:"speed"`
-	Altitude               json.RawMessage `json:"altitude"`
-	CompatibleSensorModels []string        `json:"compatible_sensor_models"`
+	Record                 `doc:"Kind of carrier."`
+	Name                   string          `json:"name" doc:"name of the model"`
+	Maker                  string          `json:"maker" doc:"who makes it"`
+	Type                   string          `json:"type" choices:"fixed-wind|multirotor|ground-robot|helicopter|pedestrian" doc:"kind of carrier; fixed-wing travels as fixed-wind"`
+	Company                string          `json:"company" type:"id" doc:"company it belongs to"`
+	UnloadedWeight         json.RawMessage `json:"unloaded_weight" type:"table" doc:"weight without sensor, {value, unit}"`
+	FlightTime             json.RawMessage `json:"flight_time" type:"table" doc:"how long it flies, {value, unit}"`
+	Speed                  json.RawMessage `json:"speed" type:"table" doc:"speeds it flies at, {min, max}, each {value, unit}"`
+	Altitude               json.RawMessage `json:"altitude" type:"table" doc:"altitudes it flies at, {min, max}, each {value, unit}"`
+	CompatibleSensorModels []string        `json:"compatible_sensor_models" type:"[]id" doc:"sensor models it can carry"`
 	History
 }
 
@@ -118,12 +118,12 @@ type (
 
 // Sensor is a camera or scanner.
 type Sensor struct {
-	Record
-	SensorModel  string `json:"sensor_model"`
-	Team         string `json:"team"`
-	SerialNumber string `json:"serial_number"`
-	Firmware     string `json:"firmware"`
-	Comment      string `json:"comment"`
+	Record       `doc:"Camera or scanner."`
+	SensorModel  string `json:"sensor_model" type:"id" doc:"model of the sensor"`
+	Team         string `json:"team" type:"id" doc:"team it belongs to"`
+	SerialNumber string `json:"serial_number" doc:"serial number"`
+	Firmware     string `json:"firmware" doc:"version of its firmware"`
+	Comment      string `json:"comment" doc:"remark"`
 	History
 }
 
@@ -175,19 +175,19 @@ func pixels(argument string, v any) error {
 
 // SensorModel is a kind of sensor.
 type SensorModel struct {
-	Record
-	Name           string          `json:"name"`
-	Maker          string          `json:"maker"`
-	Type           string          `json:"type"` // rgb, ms, hs, lidar, thermal
-	Company        string          `json:"company"`
-	Weight         json.RawMessage `json:"weight"`    // {value, unit}
-	LensType       string          `json:"lens_type"` // perspective, fisheye
-	Width          json.RawMessage `json:"width"`     // pixels, number or text
-	Height         json.RawMessage `json:"height"`    // pixels, number or text
-	FocalLength    float64         `json:"focal_length"`
-	PixelSize      float64         `json:"pixel_size"`
-	PrincipalPoint []float64       `json:"principal_point"`
-	Distortion     map[string]any  `json:"distortion"`
-	Bands          json.RawMessage `json:"bands"` // {name, full_width_half_maximum, central_wavelength} each
+	Record         `doc:"Kind of sensor."`
+	Name           string          `json:"name" doc:"name of the model"`
+	Maker          string          `json:"maker" doc:"who makes it"`
+	Type           string          `json:"type" choices:"rgb|ms|hs|lidar|thermal" doc:"kind of sensor"`
+	Company        string          `json:"company" type:"id" doc:"company it belongs to"`
+	Weight         json.RawMessage `json:"weight" type:"table" doc:"{value, unit}, in g or kg"`
+	LensType       string          `json:"lens_type" choices:"perspective|fisheye" doc:"kind of lens"`
+	Width          json.RawMessage `json:"width" unit:"pixels" doc:"width of an image, number or text"`
+	Height         json.RawMessage `json:"height" unit:"pixels" doc:"height of an image, number or text"`
+	FocalLength    float64         `json:"focal_length" doc:"focal length"`
+	PixelSize      float64         `json:"pixel_size" doc:"size of a pixel of the sensor"`
+	PrincipalPoint []float64       `json:"principal_point" doc:"where the optical axis meets the image"`
+	Distortion     map[string]any  `json:"distortion" doc:"coefficients of the lens's distortion by name"`
+	Bands          json.RawMessage `json:"bands" type:"[]table" doc:"list of {name, full_width_half_maximum, central_wavelength}, in nanometres"`
 	History
 }

@@ -17,7 +17,7 @@ type EstimationMethods struct {
 	Delete                      Op[Ref, None]                                `delete:"delete-estimation-method" doc:"Delete an estimation method."`
 	Describe                    Op[Refs, Some[EstimationMethod]]             `read:"describe-estimation-method|describe-estimation-methods" chunk:"1000" doc:"Describe one estimation method or a list of estimation methods."`
 	ListDeliverablesDefinitions Op[DeliverablesQuery, Listing]               `read:"list-deliverable-definitions" returns:"list of tables, the definitions" doc:"List what collection tasks can deliver with a type of sensor."`
-	Search                      SearchOp[Query, EstimationMethod]            `read:"search-estimation-methods" page:"0" doc:"Find estimation methods."`
+	Search                      SearchOp[Query, EstimationMethod]            `read:"search-estimation-methods" page:"0" filters:"_id|company|creation_date|modification_date|deletion_date|name" doc:"Find estimation methods."`
 	Update                      Op[UpdateEstimationMethod, EstimationMethod] `set:"update-estimation-method" doc:"Change an estimation method. What is not given stays."`
 }
 
@@ -86,16 +86,16 @@ func (in MethodAnalytic) Validate() error {
 
 // EstimationMethod says how assessment parameters are estimated.
 type EstimationMethod struct {
-	Record
-	Name                  string          `json:"name"`
-	Company               string          `json:"company"`
-	Companies             []string        `json:"companies"`
-	InputDataRequirements json.RawMessage `json:"input_data_requirements"`
-	Crops                 []string        `json:"crops"`
-	Description           string          `json:"description"`
-	Status                string          `json:"status"` // development, validated
-	Analytic              json.RawMessage `json:"analytic"`
-	GrowthStages          []string        `json:"growth_stages"`
+	Record                `doc:"Way to estimate assessment parameters."`
+	Name                  string          `json:"name" doc:"name of the method"`
+	Company               string          `json:"company" type:"id" doc:"company that owns it"`
+	Companies             []string        `json:"companies" type:"[]id" doc:"companies that may use it"`
+	InputDataRequirements json.RawMessage `json:"input_data_requirements" type:"table" doc:"data it needs: {sensor_type, carrier_type, bands, gsd, overlap, speed, ppk_rtk, calibration, gcp}"`
+	Crops                 []string        `json:"crops" type:"[]id" doc:"crops it is for"`
+	Description           string          `json:"description" doc:"what it does"`
+	Status                string          `json:"status" choices:"development|validated" doc:"how far it is"`
+	Analytic              json.RawMessage `json:"analytic" type:"table" doc:"analytic it orders: {name, version_range, inputs_mapping, parameters, outputs_mapping}"`
+	GrowthStages          []string        `json:"growth_stages" type:"[]id" doc:"growth stages it is for"`
 	History
 }
 
@@ -103,7 +103,7 @@ type EstimationMethod struct {
 // over the missions of trials.
 type AssessmentParametersEstimations struct {
 	ExportReportEntries Op[ReportFilter, Listing]                      `read:"export-report-entries" returns:"list of tables, the entries" doc:"Return the report entries of estimations. Filter keys: _id, trial, mission, ap_estimation, creation_date."`
-	Search              SearchOp[Query, AssessmentParameterEstimation] `read:"search-assessment-parameter-estimations" page:"0" doc:"Find estimations."`
+	Search              SearchOp[Query, AssessmentParameterEstimation] `read:"search-assessment-parameter-estimations" page:"0" filters:"_id|company|creation_date|modification_date|deletion_date|trial|mission|estimation_method|collection_task|survey|product|status" doc:"Find estimations."`
 	StartAnalysisOnAPE  Op[Ref, AssessmentParameterEstimation]         `create:"start-analysis-on-ape" doc:"Start the analysis of an estimation."`
 	StartReportingOnAPE Op[Ref, AssessmentParameterEstimation]         `create:"start-reporting-on-ape" doc:"Start the reporting of an estimation."`
 }
@@ -134,14 +134,14 @@ func (l *Listing) Decode(v declare.Value) error {
 // AssessmentParameterEstimation is the estimation of assessment parameters
 // over a mission.
 type AssessmentParameterEstimation struct {
-	Record
-	Company          string `json:"company"`
-	Trial            string `json:"trial"`
-	Mission          string `json:"mission"`
-	EstimationMethod string `json:"estimation_method"`
-	CollectionTask   string `json:"collection_task"`
-	Survey           string `json:"survey"`
-	Product          string `json:"product"`
-	Status           string `json:"status"` // such as pending
+	Record           `doc:"Estimation of assessment parameters over a mission."`
+	Company          string `json:"company" type:"id" doc:"company it belongs to"`
+	Trial            string `json:"trial" type:"id" doc:"trial"`
+	Mission          string `json:"mission" type:"id" doc:"planned mission"`
+	EstimationMethod string `json:"estimation_method" type:"id" doc:"estimation method"`
+	CollectionTask   string `json:"collection_task" type:"id" doc:"collection task"`
+	Survey           string `json:"survey" type:"id" doc:"survey"`
+	Product          string `json:"product" type:"id" doc:"product that was ordered"`
+	Status           string `json:"status" doc:"state, such as pending"`
 	History
 }

@@ -127,11 +127,11 @@ func propertyNames(v any) ([]string, error) {
 
 // Feature is a geometry with properties.
 type Feature struct {
-	Record
-	Geometry    json.RawMessage `json:"geometry"`
-	Properties  map[string]any  `json:"properties"`
-	Collection  string          `json:"collection"`
-	Attachments []string        `json:"attachments"` // dataset ids
-	Company     string          `json:"company"`
+	Record      `doc:"Geometry with properties."`
+	Geometry    json.RawMessage `json:"geometry" type:"geometry" doc:"the geometry"`
+	Properties  map[string]any  `json:"properties" doc:"properties by name; ask for properties.NAME"`
+	Collection  string          `json:"collection" type:"id" doc:"collection it belongs to"`
+	Attachments []string        `json:"attachments" type:"[]id" doc:"datasets attached to it"`
+	Company     string          `json:"company" type:"id" doc:"company that owns it"`
 	History
 }

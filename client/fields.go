@@ -47,10 +47,10 @@ func (in FieldIDs) Chunk() int {
 
 // Field is a piece of land that trials are on.
 type Field struct {
-	Record
-	Company     string `json:"company"`
-	Project     string `json:"project"`
-	Name        string `json:"name"`
-	Description string `json:"description"`
+	Record      `doc:"Piece of land that trials are on."`
+	Company     string `json:"company" type:"id" doc:"company it belongs to"`
+	Project     string `json:"project" type:"id" doc:"project it lies in"`
+	Name        string `json:"name" doc:"name of the field"`
+	Description string `json:"description" doc:"what it is"`
 	History
 }

@@ -13,175 +13,200 @@ import (
 type (
 	// Project is a site a company works on.
 	Project struct {
-		Record
-		Name             string          `json:"name"`
-		Company          string          `json:"company"`
-		Geometry         json.RawMessage `json:"geometry"`
-		Industry         string          `json:"industry"`
-		Created          string          `json:"created"`
-		Missions         []string        `json:"missions"`
-		User             string          `json:"user"`
-		ModificationDate string          `json:"modification_date"`
-		ModificationUser string          `json:"modification_user"`
-		RealBbox         json.RawMessage `json:"real_bbox"`
-		PlaceName        string          `json:"place_name"`
-		Location         []float64       `json:"location"` // longitude, latitude in degrees
-		Fixed            bool            `json:"fixed"`    // the location does not follow the content
-		HorizontalSRSWKT string          `json:"horizontal_srs_wkt"`
-		VerticalSRSWKT   string          `json:"vertical_srs_wkt"`
-		LocalCoords      string          `json:"local_coords_dataset"`
-		Status           string          `json:"status"`
-		Units            map[string]any  `json:"units"` // unit names, by what they measure
+		Record           `doc:"Site a company works on."`
+		Name             string          `json:"name" doc:"name of the project"`
+		Company          string          `json:"company" type:"id" doc:"company that owns it"`
+		Geometry         json.RawMessage `json:"geometry" type:"geometry" doc:"outline"`
+		Industry         string          `json:"industry" doc:"industry it belongs to"`
+		Created          string          `json:"created" type:"date" doc:"when it was created"`
+		Missions         []string        `json:"missions" type:"[]id" doc:"its missions"`
+		User             string          `json:"user" type:"id" doc:"user who created it"`
+		RealBbox         json.RawMessage `json:"real_bbox" type:"geometry" doc:"bounding box of its content"`
+		PlaceName        string          `json:"place_name" doc:"place it lies at"`
+		Location         []float64       `json:"location" unit:"degrees" doc:"longitude and latitude, WGS 84"`
+		Fixed            bool            `json:"fixed" doc:"true when the location does not follow the content"`
+		HorizontalSRSWKT string          `json:"horizontal_srs_wkt" doc:"horizontal reference system, WKT"`
+		VerticalSRSWKT   string          `json:"vertical_srs_wkt" doc:"vertical reference system, WKT"`
+		LocalCoords      string          `json:"local_coords_dataset" type:"id" doc:"dataset with the local coordinates"`
+		Status           string          `json:"status" choices:"pending|available|failed|maintenance" doc:"state"`
+		Units            map[string]any  `json:"units" doc:"unit names by what they measure: distances, surfaces, volumes, altitude, gsd, weight, slope"`
+		History
 	}
 	// Mission is a survey flown over a project.
 	Mission struct {
-		Record
-		Name             string          `json:"name"`
-		Project          string          `json:"project"`
-		SurveyDate       string          `json:"survey_date"`
-		Flights          []string        `json:"flights"`
-		Geometry         json.RawMessage `json:"geometry"`
-		Created          string          `json:"created"`
-		User             string          `json:"user"`
-		ModificationDate string          `json:"modification_date"`
-		ModificationUser string          `json:"modification_user"`
-		RealBbox         json.RawMessage `json:"real_bbox"`
+		Record     `doc:"Survey flown over a project."`
+		Name       string          `json:"name" doc:"name of the mission"`
+		Project    string          `json:"project" type:"id" doc:"project it belongs to"`
+		Company    string          `json:"company" type:"id" doc:"company that owns it"`
+		SurveyDate string          `json:"survey_date" type:"date" doc:"when it was flown"`
+		Flights    []string        `json:"flights" type:"[]id" doc:"its flights; none without images"`
+		Geometry   json.RawMessage `json:"geometry" type:"geometry" doc:"outline"`
+		Area       json.RawMessage `json:"area" type:"number" unit:"square metres" doc:"area of the outline"`
+		Created    string          `json:"created" type:"date" doc:"when it was created"`
+		User       string          `json:"user" type:"id" doc:"user who created it"`
+		RealBbox   json.RawMessage `json:"real_bbox" type:"geometry" doc:"bounding box of its content"`
+		History
 	}
 	// Flight is one taking of images of a mission.
 	Flight struct {
-		Record
-		Name           string          `json:"name"`
-		Project        string          `json:"project"`
-		Mission        string          `json:"mission"`
-		SurveyDate     string          `json:"survey_date"`
-		NumberOfPhotos int             `json:"number_of_photos"`
-		Created        string          `json:"created"`
-		User           string          `json:"user"`
-		Status         json.RawMessage `json:"status"` // a name, or an object with a name
-		CreationDate   string          `json:"creation_date"`
-		Modified       string          `json:"modification_date"`
+		Record         `doc:"Taking of images of a mission."`
+		Name           string          `json:"name" doc:"name of the flight"`
+		Project        string          `json:"project" type:"id" doc:"project it belongs to"`
+		Mission        string          `json:"mission" type:"id" doc:"mission it belongs to"`
+		Company        string          `json:"company" type:"id" doc:"company that owns it"`
+		Geometry       json.RawMessage `json:"geometry" type:"geometry" doc:"outline"`
+		SurveyDate     string          `json:"survey_date" type:"date" doc:"when it was flown"`
+		NumberOfPhotos int             `json:"number_of_photos" doc:"how many images it has"`
+		Created        string          `json:"created" type:"date" doc:"when it was created"`
+		User           string          `json:"user" type:"id" doc:"user who created it"`
+		Status         json.RawMessage `json:"status" doc:"state: flying, uploading, temporary-blocked, error or completed; text, or a table with name (filter by status.name)"`
+		History
 	}
 	// UploadsStatus tells how far the uploads of a flight are. Its id is the flight's.
 	UploadsStatus struct {
-		Record
+		Record `doc:"Progress of the uploads of a flight. Its id is the flight's."`
 	}
 	// Dataset is a set of files: its components.
 	Dataset struct {
-		Record
-		Name             string          `json:"name"`
-		Type             string          `json:"type"` // file, image, mesh, pcl, raster, vector
-		Categories       []string        `json:"categories"`
-		Company          string          `json:"company"`
-		Project          string          `json:"project"`
-		Mission          string          `json:"mission"`
-		Flight           string          `json:"flight"`
-		Hidden           bool            `json:"hidden"`
-		Published        bool            `json:"published"`
-		HorizontalSRSWKT string          `json:"horizontal_srs_wkt"`
-		VerticalSRSWKT   string          `json:"vertical_srs_wkt"`
-		Format           string          `json:"format"`
-		Geometry         json.RawMessage `json:"geometry"`
-		Properties       map[string]any  `json:"properties"`
-		Components       []Component     `json:"components"`
-		AcquisitionDate  string          `json:"acquisition_date"`
-		Width            int             `json:"width"`  // pixels
-		Height           int             `json:"height"` // pixels
-		CreationDate     string          `json:"creation_date"`
-		Sensor           map[string]any  `json:"sensor"`
-		Lens             map[string]any  `json:"lens"`
-		CameraParameters json.RawMessage `json:"camera_parameters"`
-		Panel            map[string]any  `json:"reflectance_calibration_panel"`
-		Bands            []any           `json:"bands"`  // of a raster
-		Offset           []float64       `json:"offset"` // of a mesh
+		Record           `doc:"Set of files, its components."`
+		Name             string          `json:"name" doc:"name of the dataset"`
+		Type             string          `json:"type" choices:"file|image|mesh|pcl|raster|vector" doc:"kind of dataset"`
+		Categories       []string        `json:"categories" doc:"names of its categories"`
+		Company          string          `json:"company" type:"id" doc:"company that owns it"`
+		Project          string          `json:"project" type:"id" doc:"project it belongs to"`
+		Mission          string          `json:"mission" type:"id" doc:"mission it belongs to"`
+		Flight           string          `json:"flight" type:"id" doc:"flight an image was taken in"`
+		Hidden           bool            `json:"hidden" doc:"true when end users do not see it"`
+		Published        bool            `json:"published" doc:"true when it is ready for delivery"`
+		HorizontalSRSWKT string          `json:"horizontal_srs_wkt" doc:"horizontal reference system, WKT"`
+		VerticalSRSWKT   string          `json:"vertical_srs_wkt" doc:"vertical reference system, WKT"`
+		Format           string          `json:"format" alias:"dataset_format" doc:"format of the files"`
+		Geometry         json.RawMessage `json:"geometry" type:"geometry" doc:"where it is; the position of an image"`
+		Properties       map[string]any  `json:"properties" doc:"properties of your own, by name; ask for properties.NAME"`
+		Components       []Component     `json:"components" doc:"its files"`
+		Size             json.RawMessage `json:"size" type:"integer" unit:"bytes" doc:"size of all its files"`
+		AcquisitionDate  string          `json:"acquisition_date" type:"date" doc:"when an image was taken"`
+		Width            int             `json:"width" unit:"pixels" doc:"width of an image"`
+		Height           int             `json:"height" unit:"pixels" doc:"height of an image"`
+		Sensor           map[string]any  `json:"sensor" doc:"what an image says of its sensor"`
+		Lens             map[string]any  `json:"lens" doc:"what an image says of its lens"`
+		CameraParameters json.RawMessage `json:"camera_parameters" type:"[]table" doc:"camera models of an image, a list"`
+		Panel            map[string]any  `json:"reflectance_calibration_panel" doc:"calibration panel an image shows"`
+		Bands            []any           `json:"bands" doc:"description of each band of a raster"`
+		Offset           []float64       `json:"offset" doc:"three numbers to add to the coordinates of a mesh"`
 		Source           struct {
-			Name string `json:"name"`
-		} `json:"source"`
+			Name string `json:"name" doc:"service it comes from: map-service for a collection of features"`
+		} `json:"source" doc:"where it comes from"`
 		Ingestion struct {
-			Status string `json:"status"`
-		} `json:"ingestion"`
+			Status string `json:"status" doc:"state: pending, running, completed or failed; filters take complete for completed"`
+			Date   string `json:"date" type:"date" doc:"when it ended"`
+			Error  struct {
+				Message string `json:"message" doc:"why it failed"`
+			} `json:"error" doc:"of a failed ingestion"`
+		} `json:"ingestion" doc:"reading of its files by the platform"`
 		Tiles struct {
-			Format string `json:"format"`
-		} `json:"tiles"`
+			Format string `json:"format" doc:"file extension of the tiles, such as png"`
+		} `json:"tiles" doc:"its tiles"`
+		History
 	}
 	// Component is a named file slot of a dataset.
 	Component struct {
-		Name       string `json:"name"`
+		Name       string          `json:"name" doc:"name, as uploads and downloads take it"`
+		Status     string          `json:"status" choices:"pending|completed" doc:"completed once its file is there"`
+		Filename   string          `json:"filename" doc:"name of the file that was uploaded"`
+		Size       json.RawMessage `json:"size" type:"integer" unit:"bytes" doc:"size of the file"`
+		Checksum   string          `json:"checksum" doc:"MD5 of the file, hexadecimal"`
 		Collection struct {
-			ID string `json:"id"`
-		} `json:"collection"`
+			ID string `json:"id" type:"id" doc:"collection of features a vector shows"`
+		} `json:"collection" doc:"of a vector made from features"`
 	}
 	// Analytic is an algorithm one can order.
 	Analytic struct {
-		Record
-		Name         string          `json:"name"`
-		Version      string          `json:"version"`
-		Company      string          `json:"company"`
-		DisplayName  string          `json:"display_name"`
-		Description  string          `json:"description"`
-		Inputs       json.RawMessage `json:"inputs"`
-		Parameters   json.RawMessage `json:"parameters"`
-		Credentials  json.RawMessage `json:"credentials"`
-		Deliverables json.RawMessage `json:"deliverables"`
-		Outputs      json.RawMessage `json:"outputs"`
-		Tags         []string        `json:"tags"`
-		Groups       []string        `json:"groups"`
+		Record       `doc:"Algorithm one can order."`
+		Name         string          `json:"name" doc:"name, unique together with version"`
+		Version      string          `json:"version" doc:"semantic version"`
+		Company      string          `json:"company" type:"id" doc:"company that owns it"`
+		DisplayName  string          `json:"display_name" doc:"name people see"`
+		Description  string          `json:"description" doc:"what it does"`
+		Inputs       json.RawMessage `json:"inputs" type:"[]table" doc:"inputs it takes: list of {name, display_name, description, scheme, source, required}"`
+		Parameters   json.RawMessage `json:"parameters" type:"[]table" doc:"parameters it takes: list of {name, display_name, description, required, scheme}"`
+		Credentials  json.RawMessage `json:"credentials" type:"[]table" doc:"credentials it needs: list of {name, display_name, description, required, scheme}"`
+		Deliverables json.RawMessage `json:"deliverables" type:"[]table" doc:"deliverables it makes, listed like inputs"`
+		Outputs      json.RawMessage `json:"outputs" type:"[]table" doc:"outputs it makes"`
+		Tags         []string        `json:"tags" doc:"tags"`
+		Groups       []string        `json:"groups" doc:"groups of a catalogue it belongs to"`
 		Algorithm    struct {
-			DockerImage           string `json:"docker_image"`
-			DockerCredentialsName string `json:"docker_credentials_name"`
-		} `json:"algorithm"`
+			DockerImage           string `json:"docker_image" alias:"container_image" doc:"image reference with the registry's address"`
+			DockerCredentialsName string `json:"docker_credentials_name" alias:"container_credentials_name" doc:"name of the credentials for the registry"`
+		} `json:"algorithm" doc:"what is run"`
 		Instance struct {
-			Type   string `json:"type"`
-			Volume int    `json:"volume"` // gigabytes
-		} `json:"instance"`
+			Type   string `json:"type" alias:"instance_type" doc:"kind of machine it runs on"`
+			Volume int    `json:"volume" alias:"volume_size" unit:"gigabytes" doc:"disk"`
+		} `json:"instance" doc:"machine it runs on"`
+		History
 	}
 	// Product is an ordered analytic.
 	Product struct {
-		Record
-		Analytic json.RawMessage `json:"analytic"` // id, or an object
-		Project  string          `json:"project"`
-		Mission  string          `json:"mission"`
-		Status   string          `json:"status"`
+		Record          `doc:"Ordered analytic."`
+		Analytic        json.RawMessage `json:"analytic" type:"id" doc:"analytic that was ordered; some platforms send a table with _id"`
+		Name            string          `json:"name" doc:"name of the analytic"`
+		AnalyticName    string          `json:"analytic_name" doc:"name of the analytic"`
+		AnalyticVersion string          `json:"analytic_version" doc:"version of the analytic"`
+		Company         string          `json:"company" type:"id" doc:"company that owns it"`
+		Project         string          `json:"project" type:"id" doc:"project it belongs to"`
+		Mission         string          `json:"mission" type:"id" doc:"mission it belongs to"`
+		Status          string          `json:"status" doc:"state; available, failed and rejected are the last ones"`
+		Inputs          json.RawMessage `json:"inputs" type:"table" doc:"inputs by name"`
+		Parameters      json.RawMessage `json:"parameters" type:"table" doc:"parameters by name"`
+		Deliverables    json.RawMessage `json:"deliverables" type:"table" doc:"datasets it made, by name of the deliverable"`
+		Outputs         json.RawMessage `json:"outputs" type:"[]id" doc:"datasets it made"`
+		StartDate       string          `json:"start_date" type:"date" doc:"when it began to run"`
+		EndDate         string          `json:"end_date" type:"date" doc:"when it ended"`
+		History
 	}
 	// Company owns projects, datasets and analytics.
 	Company struct {
-		Record
-		Name string `json:"name"`
+		Record `doc:"Owner of projects, datasets and analytics."`
+		Name   string `json:"name" doc:"name of the company"`
+		History
 	}
 	// User is a person or program that uses the platform.
 	User struct {
-		Record
-		Username    string   `json:"username"`
-		Email       string   `json:"email"`
-		FirstName   string   `json:"firstName"`
-		LastName    string   `json:"lastName"`
-		DisplayName string   `json:"displayName"`
-		Company     string   `json:"company"`
-		Companies   []string `json:"companies"`
-		CompanyRole string   `json:"companyRole"`
-		Profile     string   `json:"profile"`
-		Status      string   `json:"status"`
-		Language    string   `json:"language"`
-		Country     string   `json:"country"`
-		Created     string   `json:"created"`
+		Record      `doc:"Person or program that uses the platform."`
+		Username    string   `json:"username" doc:"login name"`
+		Email       string   `json:"email" doc:"address"`
+		FirstName   string   `json:"firstName" doc:"first name"`
+		LastName    string   `json:"lastName" doc:"last name"`
+		DisplayName string   `json:"displayName" doc:"name people see"`
+		Company     string   `json:"company" type:"id" doc:"company of the user"`
+		Companies   []string `json:"companies" type:"[]id" doc:"companies of the user"`
+		CompanyRole string   `json:"companyRole" doc:"role in the company"`
+		Profile     string   `json:"profile" doc:"profile"`
+		Status      string   `json:"status" doc:"state"`
+		Language    string   `json:"language" doc:"language"`
+		Country     string   `json:"country" doc:"country"`
+		Created     string   `json:"created" type:"date" doc:"when the user was created"`
 
-		DateFormat     string          `json:"dateFormat"`
-		Units          json.RawMessage `json:"units"`
-		MarketingEmail bool            `json:"marketingEmail"`
-		Segmentation   json.RawMessage `json:"segmentation"`
+		DateFormat     string          `json:"dateFormat" doc:"how dates are shown"`
+		Units          json.RawMessage `json:"units" doc:"units measures are shown in"`
+		MarketingEmail bool            `json:"marketingEmail" doc:"true when marketing mail is wanted"`
+		Segmentation   json.RawMessage `json:"segmentation" doc:"segmentation"`
 		EULA           struct {
-			ApprovalDate string          `json:"approvalDate"`
-			Version      json.RawMessage `json:"version"`
-		} `json:"eula"`
+			ApprovalDate string          `json:"approvalDate" type:"date" doc:"when it was accepted"`
+			Version      json.RawMessage `json:"version" doc:"version that was accepted"`
+		} `json:"eula" doc:"licence agreement"`
 		Scope struct {
-			Projects map[string][]string `json:"projects"` // rights, by project
-		} `json:"scope"`
+			Projects map[string][]string `json:"projects" doc:"rights by project"`
+		} `json:"scope" doc:"what the user may do"`
+		History
 	}
 	// ShareToken opens the tiles of datasets.
 	ShareToken struct {
-		Record
-		Token          string          `json:"token"`
-		ExpirationDate string          `json:"expiration_date"` // empty when it never expires
-		Scope          json.RawMessage `json:"scope"`
+		Record         `doc:"Key to the tiles of datasets."`
+		Token          string          `json:"token" doc:"the token"`
+		ExpirationDate string          `json:"expiration_date" type:"date" doc:"when it expires; absent when it never does"`
+		Scope          json.RawMessage `json:"scope" type:"table" doc:"what it opens: {datasets}"`
+		History
 	}
 	// LogLine is one line of a product's log.
 	LogLine struct {
@@ -221,10 +246,10 @@ func (a *Accepted) Decode(v declare.Value) error {
 // History is when and by whom a record was made, changed and deleted. Dates
 // are texts, users are ids; what has not happened is empty.
 type History struct {
-	CreationDate     string `json:"creation_date"`
-	CreationUser     string `json:"creation_user"`
-	ModificationDate string `json:"modification_date"`
-	ModificationUser string `json:"modification_user"`
-	DeletionDate     string `json:"deletion_date"`
-	DeletionUser     string `json:"deletion_user"`
+	CreationDate     string `json:"creation_date" type:"date" doc:"when it was created"`
+	CreationUser     string `json:"creation_user" type:"id" doc:"user who created it"`
+	ModificationDate string `json:"modification_date" type:"date" doc:"when it was last changed"`
+	ModificationUser string `json:"modification_user" type:"id" doc:"user who changed it last"`
+	DeletionDate     string `json:"deletion_date" type:"date" doc:"when it was deleted; searches leave out what is deleted unless they filter by it"`
+	DeletionUser     string `json:"deletion_user" type:"id" doc:"user who deleted it"`
 }

@@ -7,7 +7,7 @@ type Crops struct {
 	Create   Op[CreateSeasonAsset, Crop] `create:"create-crop" doc:"Create a crop."`
 	Delete   Op[Ref, None]               `delete:"delete-crop" doc:"Delete a crop."`
 	Describe Op[Refs, Some[Crop]]        `read:"describe-crop|describe-crops" chunk:"1000" doc:"Describe one crop or a list of crops."`
-	Search   SearchOp[Query, Crop]       `read:"search-crops" page:"0" doc:"Find crops."`
+	Search   SearchOp[Query, Crop]       `read:"search-crops" page:"0" filters:"_id|company|creation_date|modification_date|deletion_date|name" doc:"Find crops."`
 	Update   Op[UpdateSeasonAsset, Crop] `set:"update-crop" doc:"Rename a crop, or give it to another company."`
 }
 
@@ -30,9 +30,9 @@ type (
 
 // Crop is a plant that trials grow.
 type Crop struct {
-	Record
-	Company string `json:"company"`
-	Name    string `json:"name"`
+	Record  `doc:"Plant that trials grow."`
+	Company string `json:"company" type:"id" doc:"company it belongs to"`
+	Name    string `json:"name" doc:"its name"`
 	History
 }
 
@@ -47,9 +47,9 @@ type GrowthStages struct {
 
 // GrowthStage is a step in the growth of crops.
 type GrowthStage struct {
-	Record
-	Company string `json:"company"`
-	Name    string `json:"name"`
+	Record  `doc:"Step in the growth of crops."`
+	Company string `json:"company" type:"id" doc:"company it belongs to"`
+	Name    string `json:"name" doc:"its name"`
 	History
 }
 
@@ -72,9 +72,9 @@ type (
 
 // AssessmentParameterVariable is a quantity that estimations assess.
 type AssessmentParameterVariable struct {
-	Record
-	Company   string          `json:"company"`
-	Name      string          `json:"name"`
-	CustomIDs json.RawMessage `json:"custom_ids"`
+	Record    `doc:"Quantity that estimations assess."`
+	Company   string          `json:"company" type:"id" doc:"company it belongs to"`
+	Name      string          `json:"name" doc:"its name"`
+	CustomIDs json.RawMessage `json:"custom_ids" doc:"identifiers of your own"`
 	History
 }

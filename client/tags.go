@@ -53,11 +53,11 @@ func (c *Client) eachTag(ctx context.Context, in SubjectQuery) (*Cursor[Tag], er
 
 // Tag is a word attached to something of a project.
 type Tag struct {
-	Record
-	Name    string `json:"name"`
-	Project string `json:"project"`
-	Type    string `json:"type"`   // kind of thing it is attached to
-	Target  string `json:"target"` // empty for the project itself
-	Flight  string `json:"flight"` // of a photo
+	Record  `doc:"Word attached to something of a project."`
+	Name    string `json:"name" doc:"the tag"`
+	Project string `json:"project" type:"id" doc:"project it belongs to"`
+	Type    string `json:"type" choices:"project|annotation|flight|photo|dataset|feature|gcp|task" doc:"kind of thing it is attached to"`
+	Target  string `json:"target" type:"id" doc:"what it is attached to; absent for the project itself"`
+	Flight  string `json:"flight" type:"id" doc:"flight of a photo"`
 	History
 }

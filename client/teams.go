@@ -30,10 +30,10 @@ type (
 
 // Team is a group of pilots.
 type Team struct {
-	Record
-	Name    string `json:"name"`
-	Company string `json:"company"`
-	Leader  string `json:"leader"`
+	Record  `doc:"Group of pilots."`
+	Name    string `json:"name" doc:"name of the team"`
+	Company string `json:"company" type:"id" doc:"company it belongs to"`
+	Leader  string `json:"leader" type:"id" doc:"pilot who leads it"`
 	History
 }
 
@@ -68,11 +68,11 @@ type (
 
 // Pilot is a user who flies.
 type Pilot struct {
-	Record
-	User          string   `json:"user"`
-	Teams         []string `json:"teams"`
-	CarrierModels []string `json:"carrier_models"`
-	SensorModels  []string `json:"sensor_models"`
-	Companies     []string `json:"companies"`
+	Record        `doc:"User who flies."`
+	User          string   `json:"user" type:"id" doc:"user who flies"`
+	Teams         []string `json:"teams" type:"[]id" doc:"teams the pilot belongs to"`
+	CarrierModels []string `json:"carrier_models" type:"[]id" doc:"carrier models the pilot can fly"`
+	SensorModels  []string `json:"sensor_models" type:"[]id" doc:"sensor models the pilot can handle"`
+	Companies     []string `json:"companies" type:"[]id" doc:"companies of the pilot's teams"`
 	History
 }

@@ -11,7 +11,7 @@ type Trials struct {
 	Create               Op[CreateTrial, Trial]   `create:"create-trial" doc:"Create a trial, with its planned missions if there are any."`
 	Delete               Op[Ref, None]            `delete:"delete-trial" doc:"Delete a trial."`
 	Describe             Op[Refs, Some[Trial]]    `read:"describe-trial|describe-trials" chunk:"1000" doc:"Describe one trial or a list of trials."`
-	Search               SearchOp[Query, Trial]   `read:"search-trials" page:"0" doc:"Find trials."`
+	Search               SearchOp[Query, Trial]   `read:"search-trials" page:"0" filters:"_id|company|creation_date|modification_date|deletion_date|name|field|crop|season" doc:"Find trials."`
 	SetDTMDatasetOnTrial Op[SetTrialDTM, Trial]   `set:"set-dtm-dataset-on-trial" doc:"Set the terrain model of a trial."`
 	SetPlotsOnTrial      Op[SetTrialPlots, Trial] `set:"set-plots-on-trial" doc:"Set the plots of a trial."`
 	Update               Op[UpdateTrial, Trial]   `set:"update-trial" doc:"Change a trial. What is not given stays."`
@@ -79,17 +79,17 @@ func (in TrialLocation) Validate() error {
 
 // Trial is an experiment with a crop on a field in a season.
 type Trial struct {
-	Record
-	Company  string          `json:"company"`
-	Field    string          `json:"field"`
-	Name     string          `json:"name"`
-	Crop     string          `json:"crop"`
-	Comment  string          `json:"comment"`
-	Season   string          `json:"season"`
-	Location json.RawMessage `json:"location"` // GeoJSON Feature
-	Missions json.RawMessage `json:"missions"` // ids, or planned missions
-	Links    []string        `json:"links"`
-	CustomID string          `json:"custom_id"`
+	Record   `doc:"Experiment with a crop on a field in a season."`
+	Company  string          `json:"company" type:"id" doc:"company it belongs to"`
+	Field    string          `json:"field" type:"id" doc:"field it is on"`
+	Name     string          `json:"name" doc:"name of the trial"`
+	Crop     string          `json:"crop" type:"id" doc:"crop it grows"`
+	Comment  string          `json:"comment" doc:"remark"`
+	Season   string          `json:"season" type:"date" doc:"date in its season"`
+	Location json.RawMessage `json:"location" type:"table" doc:"where it is, GeoJSON Feature"`
+	Missions json.RawMessage `json:"missions" doc:"its planned missions: ids, or tables"`
+	Links    []string        `json:"links" type:"[]id" doc:"trials it is linked to, on the same field"`
+	CustomID string          `json:"custom_id" doc:"identifier of your own"`
 	History
 }
 
@@ -98,7 +98,7 @@ type SeasonPlannerMissions struct {
 	AddMissionToTrial Op[AddMissionToTrial, Trial]                         `create:"add-mission-to-trial" doc:"Plan a mission of a trial. The trial comes back."`
 	Delete            Op[Ref, None]                                        `delete:"delete-mission" doc:"Delete a planned mission."`
 	Describe          Op[Refs, Some[SeasonPlannerMission]]                 `read:"describe-mission|describe-missions" chunk:"1000" doc:"Describe one planned mission or a list of planned missions."`
-	Search            SearchOp[Query, SeasonPlannerMission]                `read:"search-missions" page:"0" doc:"Find planned missions."`
+	Search            SearchOp[Query, SeasonPlannerMission]                `read:"search-missions" page:"0" filters:"_id|company|creation_date|modification_date|deletion_date|name|trial" doc:"Find planned missions."`
 	UpdateMission     Op[UpdateSeasonPlannerMission, SeasonPlannerMission] `set:"update-mission" doc:"Change a planned mission."`
 }
 
@@ -131,14 +131,14 @@ type (
 
 // SeasonPlannerMission is a data collection a trial plans.
 type SeasonPlannerMission struct {
-	Record
-	Company           string          `json:"company"` // of its trial
-	Trial             string          `json:"trial"`
-	Name              string          `json:"name"`
-	StartDate         string          `json:"start_date"`
-	EndDate           string          `json:"end_date"`
-	Description       string          `json:"description"`
-	EstimationMethods []string        `json:"estimation_methods"`
-	GrowthStagesRange json.RawMessage `json:"growth_stages_range"` // {from, to}
+	Record            `doc:"Data collection a trial plans."`
+	Company           string          `json:"company" type:"id" doc:"company of its trial"`
+	Trial             string          `json:"trial" type:"id" doc:"trial it belongs to"`
+	Name              string          `json:"name" doc:"its name"`
+	StartDate         string          `json:"start_date" type:"date" doc:"when it starts"`
+	EndDate           string          `json:"end_date" type:"date" doc:"when it ends"`
+	Description       string          `json:"description" doc:"what it is for"`
+	EstimationMethods []string        `json:"estimation_methods" type:"[]id" doc:"estimation methods it collects data for"`
+	GrowthStagesRange json.RawMessage `json:"growth_stages_range" type:"table" doc:"growth stages it spans, {from, to}"`
 	History
 }

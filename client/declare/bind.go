@@ -94,14 +94,14 @@ func (m *Manager) bind(v reflect.Value, e *Engine) error {
 // Tags is the closed set of tags of an operation. Wanting another one is a
 // sign of logic: write a Go method.
 var Tags = []string{"read", "create", "set", "delete", "doc", "alias", "method", "result", "missing", "rename",
-	"chunk", "page", "limit", "extra", "composed", "refuse", "deprecated", "returns"}
+	"chunk", "page", "limit", "extra", "composed", "refuse", "filters", "deprecated", "returns"}
 
 func (m *Manager) spec(field reflect.StructField, op operation) (*Spec, error) {
 	tag := field.Tag
 	s := &Spec{
 		manager: m, Manager: m.Name, Name: snake(field.Name), Aliases: schema.Words(tag.Get("alias")), Doc: tag.Get("doc"),
 		Method: cmp.Or(tag.Get("method"), "POST"), ResultKey: tag.Get("result"), Missing: cmp.Or(tag.Get("missing"), "QueryError"), Shape: op.output(), Returns: tag.Get("returns"),
-		Refused: schema.Words(tag.Get("refuse")), NoExtra: tag.Get("extra") == "no", ExtraWins: tag.Get("extra") == "over", Composed: tag.Get("composed") == "yes",
+		Refused: schema.Words(tag.Get("refuse")), FilterKeys: schema.Words(tag.Get("filters")), NoExtra: tag.Get("extra") == "no", ExtraWins: tag.Get("extra") == "over", Composed: tag.Get("composed") == "yes",
 		Deprecated: tag.Get("deprecated"),
 	}
 	if old, now, ok := strings.Cut(tag.Get("rename"), ">"); ok {

@@ -62,6 +62,7 @@ type Spec struct {
 	Rename     [2]string
 	Chunk      int          // most ids in one request; 0 for no cutting
 	Refused    []string     // arguments of old that a filter replaces
+	FilterKeys []string     // what a search can filter by, where that is documented; anything when empty
 	NoExtra    bool         // extra arguments are refused
 	ExtraWins  bool         // an extra argument replaces what the named ones put under its key
 	Composed   bool         // its Go method calls operations, or proceeds to its request; those are intercepted
