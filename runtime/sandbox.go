@@ -1,8 +1,11 @@
 package runtime
 
 import (
+	"errors"
+	"io/fs"
 	"net"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -10,6 +13,7 @@ import (
 	"transect/client/fault"
 	"transect/platform"
 	"transect/runtime/sandbox"
+	"transect/runtime/vm"
 )
 
 // Sandbox is what a script may access.
@@ -35,22 +39,35 @@ func (p *Process) AbsPath(path string) string {
 // restricted.
 func (s Sandbox) policy(p *Process, script string) (*sandbox.Policy, error) {
 	rules, manifest := s.Rules, ""
-	if file := script != "" && script != "-"; file && !s.NoManifest {
-		path := p.AbsPath(sandbox.ManifestOf(script))
+	records := sandbox.Records(filepath.Join(vm.StateDir(p.Env), "manifests"))
+	path := p.AbsPath(sandbox.ManifestOf(script))
+	switch file := script != "" && script != "-"; {
+	case file && !s.NoManifest:
 		own, found, err := sandbox.ReadManifest(path)
 		if err != nil {
+			return nil, err
+		}
+		if found {
+			records.Keep(path)
+		} else if err := records.Check(path); err != nil && !s.Learn {
 			return nil, err
 		}
 		if found || s.Learn {
 			rules, manifest = rules.Over(own), path
 		}
-	} else if s.Learn {
+	case s.Learn:
 		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "--learn needs a script that is a file"), "the manifest is written beside the script")
+	case file:
+		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+			records.Forget(path)
+		}
 	}
 	if rules.Empty() && !s.Learn {
 		return nil, nil
 	}
-	return sandbox.NewPolicy(rules, manifest, s.Learn), nil
+	policy := sandbox.NewPolicy(rules, manifest, s.Learn)
+	policy.Protect(string(records))
+	return policy, nil
 }
 
 // writeManifest writes what the run accessed, for --learn.

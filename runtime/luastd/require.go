@@ -1,6 +1,7 @@
 package luastd
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"strings"
@@ -93,7 +94,10 @@ func (l *library) loadModule(L *lua.LState, lib *lua.LTable, name string) lua.LV
 	if load := l.Loader(name); load != nil {
 		return load(L)
 	}
-	path, tried := l.findModule(lib.RawGetString("path").String(), name)
+	path, tried, err := l.findModule(lib.RawGetString("path").String(), name)
+	if err != nil {
+		vm.Raise(L, err)
+	}
 	if path == "" {
 		vm.Raise(L, fault.Hinted(fault.Of(&fault.RuntimeError{}, "module %s not found%s", name, suggest.Suffix(name, l.Loaders())),
 			"looked at %s; add folders with --path", strings.Join(tried, ", ")))
@@ -112,14 +116,21 @@ func (l *library) loadModule(L *lua.LState, lib *lua.LTable, name string) lua.LV
 	return vm.Call(L, fn, lua.LString(name))
 }
 
-func (l *library) findModule(patterns, name string) (path string, tried []string) {
+// findModule looks for the file of a module where the script may read: whether
+// there is one elsewhere must not show. It fails when there was such a path and
+// nothing was found.
+func (l *library) findModule(patterns, name string) (path string, tried []string, forbidden error) {
 	name = strings.ReplaceAll(name, ".", string(filepath.Separator))
 	for _, pattern := range strings.Split(patterns, ";") {
 		path := l.Path(strings.ReplaceAll(pattern, "?", name))
+		if err := l.PermitModule(path, l.folders); err != nil {
+			forbidden = cmp.Or(forbidden, err)
+			continue
+		}
 		if info, err := os.Stat(path); err == nil && !info.IsDir() {
-			return path, nil
+			return path, nil, nil
 		}
 		tried = append(tried, path)
 	}
-	return "", tried
+	return "", tried, forbidden
 }

@@ -23,6 +23,10 @@ const (
 	Op    Access = "ops"
 )
 
+// replace is asked besides Write before a name is removed, moved or put over:
+// folders in which a script may write can hold what it must not take away.
+const replace Access = "replace"
+
 // Shell is what os.execute and io.popen run. It may run anything.
 const Shell = "sh"
 

@@ -54,11 +54,24 @@ func (s *Sandbox) ReadFile(path string) ([]byte, error) {
 	return data, err
 }
 
-// ReadModule reads the source of a module. Modules in the given folders,
-// canonical paths, are part of the script and need no permission.
+// PermitModule checks whether a script may require a path, whether or not there
+// is a file. Lua files in the given folders, canonical paths, are part of the
+// script and need no permission.
+func (s *Sandbox) PermitModule(path string, folders []string) error {
+	if !s.Restricted() || ownModule(Canonical(path), folders) {
+		return nil
+	}
+	return s.Permit(Read, path)
+}
+
+func ownModule(real string, folders []string) bool {
+	return filepath.Ext(real) == ".lua" && Below(real, folders...)
+}
+
+// ReadModule reads the source of a module that PermitModule permits.
 func (s *Sandbox) ReadModule(path string, folders []string) ([]byte, error) {
 	real := Canonical(path)
-	if !s.Restricted() || !Below(real, folders...) {
+	if !s.Restricted() || !ownModule(real, folders) {
 		return s.ReadFile(path)
 	}
 	f, err := openChecked(real, os.O_RDONLY, 0)
@@ -117,12 +130,25 @@ func (s *Sandbox) Folder(path string) (folder *os.Root, name string, err error) 
 	}
 	real := filepath.Join(Canonical(dir), name)
 	if s.Restricted() {
-		if err := s.permit(Write, real); err != nil {
-			return nil, "", err
+		for _, a := range []Access{Write, replace} {
+			if err := s.permit(a, real); err != nil {
+				return nil, "", err
+			}
 		}
 	}
 	folder, name, err = openParent(real)
 	return folder, name, withPath(err, path)
+}
+
+// keepsManifests makes sure that a folder that is to be removed or moved has no
+// manifest in it: other scripts would lose theirs.
+func (s *Sandbox) keepsManifests(folder *os.Root, name string) error {
+	return filepath.WalkDir(filepath.Join(folder.Name(), name), func(path string, _ fs.DirEntry, _ error) error {
+		if !isManifest(path) {
+			return nil // what cannot be listed cannot be removed either
+		}
+		return s.permit(Write, path)
+	})
 }
 
 // Into opens a folder, made when missing, in which the script is to create a
@@ -207,6 +233,9 @@ func (s *Sandbox) Remove(path string, all bool) error {
 	}
 	defer folder.Close()
 	if all {
+		if err := s.keepsManifests(folder, name); err != nil {
+			return err
+		}
 		return withPath(folder.RemoveAll(name), path)
 	}
 	return withPath(folder.Remove(name), path)
@@ -226,6 +255,9 @@ func (s *Sandbox) Rename(from, to string) error {
 		return err
 	}
 	defer source.Close()
+	if err := s.keepsManifests(source, name); err != nil {
+		return err
+	}
 	target, other, err := s.Folder(to)
 	if err != nil {
 		return err

@@ -100,7 +100,7 @@ const minBytes = 512 << 10
 func (p *Policy) Learned() Manifest {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	dir := filepath.Dir(p.protected)
+	dir := filepath.Dir(Canonical(p.manifest))
 	m := Manifest{Sandbox: true, Allow: List{}, Deny: List{}}
 	for _, kind := range Kinds {
 		list := slices.Collect(maps.Keys(p.reached[kind]))

@@ -15,8 +15,9 @@ import (
 type Policy struct {
 	rules       Rules
 	allow, deny map[Access][]rule
-	manifest    string // as shown to users, "" for none
-	protected   string // its canonical path
+	manifest    string          // as shown to users, "" for none
+	protected   []string        // files and folders no script may write, whatever the rules
+	onTheWay    map[string]bool // names that lead to them: folders and links
 
 	mu      sync.Mutex
 	used    map[string]int64           // by the name of the budget
@@ -28,9 +29,9 @@ type Policy struct {
 // recorded.
 func NewPolicy(rules Rules, manifest string, learn bool) *Policy {
 	p := &Policy{rules: rules, manifest: manifest, allow: compile(rules.Allow), deny: compile(rules.Deny),
-		used: map[string]int64{}}
+		used: map[string]int64{}, onTheWay: map[string]bool{}}
 	if manifest != "" {
-		p.protected = Canonical(manifest)
+		p.Protect(manifest)
 	}
 	if learn {
 		p.reached = map[Access]map[string]bool{}
@@ -38,8 +39,23 @@ func NewPolicy(rules Rules, manifest string, learn bool) *Policy {
 	return p
 }
 
+// Protect keeps a file or folder, and every name that leads to it, out of reach
+// of writing. Call it before the run.
+func (p *Policy) Protect(path string) {
+	p.protected = append(p.protected, folded(Canonical(path)))
+	for _, name := range trail(path) {
+		p.onTheWay[folded(name)] = true
+	}
+}
+
 // Permit checks whether the script may reach something. Paths are canonical.
 func (p *Policy) Permit(kind Access, what string) error {
+	if kind == replace {
+		if p.onTheWay[folded(what)] {
+			return forbidden(Write, what, "scripts cannot remove, move or replace what leads to a file of permissions: "+p.protected[0])
+		}
+		return nil
+	}
 	if err := p.Denied(kind, what); err != nil {
 		return err
 	}
@@ -60,7 +76,7 @@ func (p *Policy) Permit(kind Access, what string) error {
 // Denied is Permit for what the person who started the run named: allowed
 // unless a rule denies it.
 func (p *Policy) Denied(kind Access, what string) error {
-	if kind == Write && (strings.HasSuffix(what, ManifestSuffix) || what == p.protected) {
+	if kind == Write && (isManifest(what) || Below(folded(what), p.protected...)) {
 		return forbidden(kind, what, "scripts cannot change permissions: no rule allows writing a file named *"+ManifestSuffix)
 	}
 	r := find(p.deny[kind], what)

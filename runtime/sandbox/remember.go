@@ -1,0 +1,95 @@
+package sandbox
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"transect/client/atomicfile"
+	"transect/client/fault"
+)
+
+// isManifest reports whether a path is that of a manifest, or in a folder of
+// such a name.
+func isManifest(path string) bool {
+	for part := range strings.SplitSeq(filepath.ToSlash(path), "/") {
+		if strings.HasSuffix(strings.ToLower(part), ManifestSuffix) {
+			return true
+		}
+	}
+	return false
+}
+
+// trail lists the names that a path is resolved through, links and what they
+// lead to included: /link/a with link to /real gives /link, /real and /real/a.
+func trail(path string) (names []string) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil
+	}
+	root := filepath.VolumeName(path) + string(filepath.Separator)
+	at, rest := root, strings.TrimPrefix(path, root)
+	for links := 0; rest != ""; {
+		part, more, _ := strings.Cut(rest, string(filepath.Separator))
+		name := filepath.Join(at, part) // .. goes up
+		rest, at = more, name
+		if part == "" || part == "." || part == ".." {
+			continue
+		}
+		names = append(names, name)
+		target, err := os.Readlink(name)
+		if links++; err != nil || links > 255 {
+			continue
+		}
+		at, rest = filepath.Dir(name), filepath.Join(target, rest)
+		if filepath.IsAbs(target) {
+			at, rest = root, strings.TrimPrefix(rest, root)
+		}
+	}
+	return names
+}
+
+// folded is a path as it is compared: two systems take names for the same
+// whatever their case.
+func folded(path string) string {
+	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
+		return strings.ToLower(path)
+	}
+	return path
+}
+
+// Records remember, in a folder, which manifests scripts ran under: one that is
+// gone must not set its script free.
+type Records string
+
+func (r Records) path(manifest string) string {
+	sum := sha256.Sum256([]byte(filepath.Join(Canonical(filepath.Dir(manifest)), filepath.Base(manifest))))
+	return filepath.Join(string(r), hex.EncodeToString(sum[:]))
+}
+
+// Keep remembers a manifest. Where the folder cannot be written, runs go on.
+func (r Records) Keep(manifest string) {
+	if _, err := os.Stat(r.path(manifest)); err == nil {
+		return
+	}
+	if os.MkdirAll(string(r), 0o700) == nil {
+		_ = atomicfile.Write(r.path(manifest), []byte(manifest+"\n"), 0o600)
+	}
+}
+
+// Forget forgets a manifest.
+func (r Records) Forget(manifest string) { _ = os.Remove(r.path(manifest)) }
+
+// Check fails when a script ran under a manifest that is no longer there.
+func (r Records) Check(manifest string) error {
+	if _, err := os.Stat(r.path(manifest)); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return fault.Hinted(fault.Of(&fault.ConfigError{}, "the permissions %s are gone, under which this script ran before", manifest),
+		"put the file back; or run once with --no-manifest to go on without it, or with --learn to write it anew")
+}
