@@ -21,8 +21,8 @@ place gives the same keys; a file that is no image is known by its name within s
 or below. A file that changed since is a new file: it gets a dataset of its own, and the earlier one stays, unless replace says
 otherwise. Images made by other means are recognised by name and acquisition date.
 
-A file that fails does not stop the others: it is an outcome, and result.failed counts it. script.fail_items(result.failed, result.total) ends the run with exit
-code 3. What concerns all files does stop it: credentials refused, platform unreachable, its disk full. Running again goes on from there.
+A file that fails does not stop the others: it gets a verdict, and result.bad counts those that need attention: refused, damaged, incomplete, failed.
+script.fail_items(result.bad, result.total) ends the run with exit code 3. What concerns all files does stop it: credentials refused, platform unreachable, its disk full. Running again goes on from there.
 
 Files go straight to the platform's storage. With USE_LEGACY_UPLOADER=yes in the environment they go through the platform, which is not recommended.`
 
@@ -40,8 +40,8 @@ func ingestFuncs(b *Binding) []module.Func {
 		{
 			Name: "run", Doc: "Ingests files. It returns when everything is sent, with what became of it.",
 			Params: options[runOptions](),
-			Returns: "a table: id of the run, total, created, resumed, skipped, failed (numbers of datasets), bytes sent, seconds; failures, the first 100 failed outcomes; " +
-				"preflight, the report of the check; files(), an iterator over all outcomes {name, path, size, outcome, kind, dataset, component, md5, cause, hint}",
+			Returns: "a table: id of the run, uploaded, already_there, refused, damaged, incomplete, duplicate, left_out, failed (numbers of files by verdict), bad (refused, damaged, incomplete or failed), total (all but left_out), bytes sent, seconds; failures, the first 100 bad files; " +
+				"preflight, the report of the check; files(), an iterator over all files {name, path, size, verdict, kind, dataset, component, md5, cause, hint}",
 			Call: func(c *module.Call) (any, error) { return runIngest(c, b) },
 		},
 		{
@@ -53,7 +53,7 @@ func ingestFuncs(b *Binding) []module.Func {
 		{
 			Name: "verify", Doc: "Compares local files, size and checksum, with what the platform holds: those of a source with a target, or those of an earlier run. Nothing is changed.",
 			Params:  options[verifyOptions](),
-			Returns: "a table: same, different, missing, extra (numbers), ok when all are the same; findings, the first 100 verdicts that are not \"same\"",
+			Returns: "a table: already_there, different, missing, extra (numbers), ok when all local files are there and no others; findings, the first 100 files that are not \"already_there\"",
 			Call:    func(c *module.Call) (any, error) { return verifyIngest(c, b) },
 		},
 	}
@@ -90,13 +90,13 @@ func runIngest(c *module.Call, b *Binding) (any, error) {
 	})
 	if result != nil {
 		n := result.Counts
-		c.In.CountItems(n.Created+n.Resumed+n.Skipped, n.Failed)
+		c.In.CountItems(n.Total()-n.Bad(), n.Bad())
 	}
 	if err != nil {
-		if result != nil && (result.Counts.Created+result.Counts.Resumed > 0 || result.Counts.Bytes > 0) {
+		if result != nil && (result.Counts.Uploaded > 0 || result.Counts.Bytes > 0) {
 			n := result.Counts
 			c.In.Options().Logger.Warn("the ingest stopped before its end; what it did stays, run again to go on", "ingest", result.ID,
-				"created", n.Created, "resumed", n.Resumed, "skipped", n.Skipped, "failed", n.Failed, "bytes", n.Bytes)
+				"uploaded", n.Uploaded, "already_there", n.AlreadyThere, "bad", n.Bad(), "bytes", n.Bytes)
 		}
 		if vm.Stopping(c.L) {
 			vm.Checkpoint(c.L)
@@ -152,7 +152,7 @@ func verifyIngest(c *module.Call, b *Binding) (any, error) {
 	if err := c.Fill(&in); err != nil {
 		return nil, err
 	}
-	onVerdict := forEach(s, in.OnFile, verdictTable)
+	onFile := forEach(s, in.OnFile, findingTable)
 	var verify func(ctx context.Context) (*ingest.Verification, error)
 	switch {
 	case in.Ingest != nil && in.filesGiven():
@@ -164,7 +164,7 @@ func verifyIngest(c *module.Call, b *Binding) (any, error) {
 		}
 		connection := b.command(c.L)
 		verify = func(ctx context.Context) (*ingest.Verification, error) {
-			return ingest.VerifyOutcomes(ctx, connection, earlier, c.In.OpenToRead, onVerdict)
+			return ingest.VerifyOutcomes(ctx, connection, earlier, c.In.OpenToRead, onFile)
 		}
 	case !in.filesGiven():
 		return nil, noSource(c.Name)
@@ -176,7 +176,7 @@ func verifyIngest(c *module.Call, b *Binding) (any, error) {
 		o.Target = in.target()
 		connection := b.command(c.L)
 		verify = func(ctx context.Context) (*ingest.Verification, error) {
-			return ingest.Verify(ctx, connection, o, onVerdict)
+			return ingest.Verify(ctx, connection, o, onFile)
 		}
 	}
 	var v *ingest.Verification

@@ -57,13 +57,13 @@ type runOptions struct {
 	Published   *bool          `arg:"published" doc:"true when they are ready for delivery"`
 	Hidden      *bool          `arg:"hidden" doc:"true keeps them from end users"`
 	Extra       schema.Object  `arg:"extra" doc:"further keys of each dataset, sent as they are"`
-	OnFile      *lua.LFunction `arg:"on_file" type:"function" doc:"called with each outcome as it comes"`
+	OnFile      *lua.LFunction `arg:"on_file" type:"function" doc:"called with each file {name, path, size, verdict, kind, dataset, component, md5, cause, hint} as its verdict comes"`
 	Check       any            `arg:"check" type:"boolean|string" default:"true" doc:"true reports in result.preflight what is wrong with the files, \"strict\" checks all first and sends none when one is, false does not check"`
 	Replace     bool           `arg:"replace" default:"false" doc:"a changed file replaces its earlier state: that dataset is deleted once the new one is complete, and can be restored"`
 	DryRun      bool           `arg:"dry_run" default:"false" doc:"only find out what would be done; nothing is sent"`
 	Verify      bool           `arg:"verify" default:"false" doc:"compare size and checksum on the platform with the local files in the end"`
 	Wait        bool           `arg:"wait" default:"false" doc:"wait until the platform has read every file; one it cannot read has failed"`
-	Report      string         `arg:"report" doc:"file for the outcomes, .json or .csv; path_encoded in it is the percent-encoded path of a file whose name is no UTF-8"`
+	Report      string         `arg:"report" doc:"file for the verdict on each file, .json or .csv; path_encoded in it is the percent-encoded path of a file whose name is no UTF-8"`
 	RetryFailed string         `arg:"retry_failed" doc:"report of an earlier run: take the files that failed in it, instead of source; relative paths in it begin in the current folder"`
 	Workers     *int           `arg:"workers" min:"1" doc:"most files sent at a time; the connection decides below that"`
 	Batch       int            `arg:"batch" min:"1" default:"200" doc:"most datasets created by one request, up to 500"`

@@ -20,7 +20,7 @@ func fileTable(L *lua.LState, f scan.File) lua.LValue {
 }
 
 func outcomeTable(L *lua.LState, o ingest.Outcome) lua.LValue {
-	t := vm.ToLua(L, map[string]any{"name": o.Name, "path": o.Path, "size": o.Size, "outcome": o.Outcome}).(*lua.LTable)
+	t := vm.ToLua(L, map[string]any{"name": o.Name, "path": o.Path, "size": o.Size, "verdict": string(o.Verdict)}).(*lua.LTable)
 	for key, text := range map[string]string{"kind": o.Kind, "dataset": o.Dataset, "component": o.Component, "md5": o.MD5, "cause": o.Cause, "hint": o.Hint} {
 		if text != "" {
 			t.RawSetString(key, lua.LString(text))
@@ -40,12 +40,12 @@ func outcomeTable(L *lua.LState, o ingest.Outcome) lua.LValue {
 	return t
 }
 
-func verdictTable(L *lua.LState, v ingest.Verdict) lua.LValue {
-	return vm.ToLua(L, verdictMap(v))
+func findingTable(L *lua.LState, v ingest.Finding) lua.LValue {
+	return vm.ToLua(L, findingMap(v))
 }
 
-func verdictMap(v ingest.Verdict) map[string]any {
-	t := map[string]any{"name": v.Name, "verdict": v.Verdict}
+func findingMap(v ingest.Finding) map[string]any {
+	t := map[string]any{"name": v.Name, "verdict": string(v.Verdict)}
 	for key, text := range map[string]string{"path": v.Path, "dataset": v.Dataset, "cause": v.Cause} {
 		if text != "" {
 			t[key] = text
@@ -60,17 +60,19 @@ func verdictMap(v ingest.Verdict) map[string]any {
 func verificationTable(v *ingest.Verification) map[string]any {
 	findings := make([]any, len(v.Findings))
 	for i, f := range v.Findings {
-		findings[i] = verdictMap(f)
+		findings[i] = findingMap(f)
 	}
-	return map[string]any{"same": v.Same, "different": v.Different, "missing": v.Missing, "extra": v.Extra,
+	return map[string]any{"already_there": v.AlreadyThere, "different": v.Different, "missing": v.Missing, "extra": v.Extra,
 		"ok": v.Different+v.Missing+v.Extra == 0, "findings": findings}
 }
 
 // resultTable is what ingest.run returns.
 func resultTable(c *module.Call, r *ingest.Result, dryRun bool) lua.LValue {
 	L, n := c.L, r.Counts
-	t := vm.ToLua(L, map[string]any{"id": r.ID, "created": n.Created, "resumed": n.Resumed, "skipped": n.Skipped, "failed": n.Failed,
-		"total": n.Created + n.Resumed + n.Skipped + n.Failed, "bytes": n.Bytes, "seconds": r.Seconds}).(*lua.LTable)
+	t := vm.ToLua(L, map[string]any{"id": r.ID, "total": n.Total(), "bad": n.Bad(), "bytes": n.Bytes, "seconds": r.Seconds}).(*lua.LTable)
+	for _, v := range ingest.Verdicts {
+		t.RawSetString(string(v), lua.LNumber(*n.Of(v)))
+	}
 	if dryRun {
 		t.RawSetString("dry_run", lua.LTrue)
 	}

@@ -39,7 +39,7 @@ local function names(options)
   options.project = options.project or project
   local found = {}
   local result = ingest.run(options)
-  for file in result.files() do found[#found + 1] = file.outcome .. " " .. file.name end
+  for file in result.files() do found[#found + 1] = file.verdict .. " " .. file.name end
   table.sort(found)
   return table.concat(found, ", "), result
 end
@@ -50,25 +50,25 @@ func TestIngestModule(t *testing.T) {
 	for name, code := range map[string]string{
 		"folder": `
 local list, result = names{ source = "card" }
-test.equal(list, "created a.txt, created b.txt, created deep/c.txt, created field.geojson")
-test.equal({ result.total, result.created, result.bytes, #held() }, { 4, 4, 3072, 4 })
-test.equal((names{ source = "card" }), "skipped a.txt, skipped b.txt, skipped deep/c.txt, skipped field.geojson")`,
+test.equal(list, "uploaded a.txt, uploaded b.txt, uploaded deep/c.txt, uploaded field.geojson")
+test.equal({ result.total, result.uploaded, result.bytes, #held() }, { 4, 4, 3072, 4 })
+test.equal((names{ source = "card" }), "already_there a.txt, already_there b.txt, already_there deep/c.txt, already_there field.geojson")`,
 		"sources": `
-test.equal((names{ source = "card/*.txt", dry_run = true }), "created a.txt, created b.txt")
-test.equal((names{ source = "card/a.txt", dry_run = true }), "created a.txt")
-test.equal((names{ paths = { "card/a.txt", "card/deep/**" }, dry_run = true }), "created a.txt, created c.txt")
-test.equal((names{ source = "card", paths = { "deep/c.txt", "a.txt" }, dry_run = true }), "created a.txt, created deep/c.txt")
+test.equal((names{ source = "card/*.txt", dry_run = true }), "uploaded a.txt, uploaded b.txt")
+test.equal((names{ source = "card/a.txt", dry_run = true }), "uploaded a.txt")
+test.equal((names{ paths = { "card/a.txt", "card/deep/**" }, dry_run = true }), "uploaded a.txt, uploaded c.txt")
+test.equal((names{ source = "card", paths = { "deep/c.txt", "a.txt" }, dry_run = true }), "uploaded a.txt, uploaded deep/c.txt")
 local list, i = { "card/a.txt", "card/b.txt" }, 0
-test.equal((names{ source = function() i = i + 1 return list[i] end, dry_run = true }), "created a.txt, created b.txt")
+test.equal((names{ source = function() i = i + 1 return list[i] end, dry_run = true }), "uploaded a.txt, uploaded b.txt")
 test.equal((names{ source = "card/*.tif", dry_run = true }), "")
 test.equal(#held(), 0)`,
 		"filters": `
 local function dry(o) o.source, o.dry_run = "card", true return (names(o)) end
-test.equal(dry{ include = "*.txt" }, "created a.txt, created b.txt, created deep/c.txt")
-test.equal(dry{ exclude = { "deep/**", "*.geojson" } }, "created a.txt, created b.txt")
-test.equal(dry{ min_size = 21, max_size = 100 }, "created field.geojson")
-test.equal(dry{ newer_than = os.date("%Y-%m-%d", os.time() - 86400 * 30), include = "*.txt" }, "created a.txt, created deep/c.txt")
-test.equal(dry{ filter = function(f) return f.size < 15 and f.name == "a.txt" and fs.exists(f.path) and f.modified ~= nil end }, "created a.txt")`,
+test.equal(dry{ include = "*.txt" }, "uploaded a.txt, uploaded b.txt, uploaded deep/c.txt")
+test.equal(dry{ exclude = { "deep/**", "*.geojson" } }, "uploaded a.txt, uploaded b.txt")
+test.equal(dry{ min_size = 21, max_size = 100 }, "uploaded field.geojson")
+test.equal(dry{ newer_than = os.date("%Y-%m-%d", os.time() - 86400 * 30), include = "*.txt" }, "uploaded a.txt, uploaded deep/c.txt")
+test.equal(dry{ filter = function(f) return f.size < 15 and f.name == "a.txt" and fs.exists(f.path) and f.modified ~= nil end }, "uploaded a.txt")`,
 		"callbacks": `
 local told = {}
 local _, result = names{ source = "card", include = "*.txt", name = "site {stem}", properties = { season = 2026 }, categories = { "logs" },
@@ -87,11 +87,11 @@ err = test.raises(function() names{ source = "card", name = function(f) return 3
 		"failed ones": `
 fs.write("card/bad.jpg", "\255\216\255 no image")
 local list, result = names{ source = "card", report = "first.csv" }
-test.equal({ result.failed, result.created, result.failures[1].name, #result.failures }, { 1, 4, "bad.jpg", 1 })
+test.equal({ result.failed, result.uploaded, result.failures[1].name, #result.failures }, { 1, 4, "bad.jpg", 1 })
 test.truthy(result.failures[1].cause and result.failures[1].hint)
 test.equal((names{ retry_failed = "first.csv", report = "second.json" }), "failed bad.jpg")
 fs.write("card/bad.jpg", "now it is a text")
-test.equal((names{ retry_failed = "second.json" }), "created bad.jpg")
+test.equal((names{ retry_failed = "second.json" }), "uploaded bad.jpg")
 test.equal(#held(), 5)
 -- A run that does nothing leaves the report of an earlier one alone.
 local before = fs.read("first.csv")
@@ -100,11 +100,11 @@ test.equal(fs.read("first.csv"), before)`,
 		"reports made by hand": `
 local report = "name,path,outcome\na.txt,card/a.txt,failed\na.txt,card/../card/a.txt,failed\ndeep/c.txt,./card/deep/c.txt,failed\nb.txt,card/b.txt,created\n"
 fs.write("mine.csv", report)
-test.equal((names{ retry_failed = "mine.csv" }), "created a.txt, created deep/c.txt")
-test.equal((names{ source = "card", include = "*.txt" }), "created b.txt, skipped a.txt, skipped deep/c.txt") -- the same names, the same keys
+test.equal((names{ retry_failed = "mine.csv" }), "uploaded a.txt, uploaded deep/c.txt")
+test.equal((names{ source = "card", include = "*.txt" }), "already_there a.txt, already_there deep/c.txt, uploaded b.txt") -- the same names, the same keys
 -- A file that is gone meanwhile has still failed.
 fs.write("mine.csv", report .. "gone.txt,card/gone.txt,failed\n")
-test.equal((names{ retry_failed = "mine.csv" }), "failed gone.txt, skipped a.txt, skipped deep/c.txt")
+test.equal((names{ retry_failed = "mine.csv" }), "already_there a.txt, already_there deep/c.txt, failed gone.txt")
 fs.write("mine.csv", "name,path,outcome\na.txt,,failed\n")
 test.raises(function() names{ retry_failed = "mine.csv" } end, "has no path")`,
 		"sidecars of failed ones": `
@@ -115,9 +115,9 @@ fs.write("card/deep/area.shx", shape)
 fs.write("card/deep/area.prj", 'GEOGCS["WGS 84"]')
 fs.write("first.csv", "name,path,outcome\ndeep/area.shp,card/deep/area.shp,failed\n")
 local list, again = names{ retry_failed = "first.csv" }
-test.equal({ list, again.created }, { "created deep/area.shp", 1 })
+test.equal({ list, again.uploaded }, { "uploaded deep/area.shp", 1 })
 test.equal(#held()[1].components, 4)
-test.equal((names{ source = "card", include = "**/area.*" }), "skipped deep/area.shp")`,
+test.equal((names{ source = "card", include = "**/area.*" }), "already_there deep/area.shp")`,
 		"names that are no text": `
 local odd = "card/caf\233 100%.jpg"
 try(fs.write, odd, "\255\216\255 no image")
@@ -131,10 +131,10 @@ for i, form in ipairs{ "json", "csv" } do
   test.equal((names{ retry_failed = first, report = second }), "failed caf%E9 100%.jpg")
   fs.write(odd, "now it is a text " .. i)
   local list, again = names{ retry_failed = second, report = second }
-  test.equal(list, "created caf%E9 100%.jpg")
+  test.equal(list, "uploaded caf%E9 100%.jpg")
   for f in again.files() do test.truthy(f.path:sub(-#odd) == odd) end
-  test.equal(ingest.verify{ ingest = second }.same, 1)
-  test.equal((names{ source = "card", include = "*.jpg" }), "skipped caf%E9 100%.jpg")
+  test.equal(ingest.verify{ ingest = second }.already_there, 1)
+  test.equal((names{ source = "card", include = "*.jpg" }), "already_there caf%E9 100%.jpg")
   fs.write(odd, "\255\216\255 no image")
 end
 test.equal(#held(), 6)`,
@@ -150,16 +150,16 @@ for _, options in ipairs{ { source = "card", project = project }, { ingest = res
   local told = 0
   options.on_file = function() told = told + 1 end
   local v = ingest.verify(options)
-  test.equal({ v.ok, v.same, v.different, v.missing, v.extra, told }, { true, 4, 0, 0, 0, 4 })
+  test.equal({ v.ok, v.already_there, v.different, v.missing, v.extra, told }, { true, 4, 0, 0, 0, 4 })
 end
 fs.write("card/a.txt", "another ten")
 fs.write("card/new.txt", "new")
 sdk.datasets.delete(sdk.datasets.search{ filter = { name = { ["$eq"] = "b.txt" } } })
 local v = ingest.verify{ source = "card", project = project }
-test.equal({ v.ok, v.same, v.different, v.missing, v.extra }, { false, 2, 1, 2, 0 })
+test.equal({ v.ok, v.already_there, v.different, v.missing, v.extra }, { false, 2, 1, 2, 0 })
 fs.remove("card/field.geojson")
 v = ingest.verify{ source = "card", project = project }
-test.equal({ v.same, v.extra, v.findings[#v.findings].verdict }, { 1, 1, "extra" })
+test.equal({ v.already_there, v.extra, v.findings[#v.findings].verdict }, { 1, 1, "extra" })
 v = ingest.verify{ ingest = result.id }
 test.truthy(not v.ok and v.missing == 1)`,
 		"mission": `
@@ -173,7 +173,7 @@ test.truthy(ingest.verify{ source = "card", include = "a.txt", mission = mission
 names{ source = "card", include = "a.txt" }
 fs.write("card/a.txt", "another state")
 local _, result = names{ source = "card", include = "a.txt", replace = true }
-test.equal({ result.created, #held() }, { 1, 1 })`,
+test.equal({ result.uploaded, #held() }, { 1, 1 })`,
 	} {
 		t.Run(name, func(t *testing.T) { ingestWorld(t).lua(t, ingestHelpers+code) })
 	}

@@ -85,7 +85,7 @@ func TestNoRoom(t *testing.T) {
 		}
 	}
 	ingest := fmt.Sprintf(`local sdk = require("sdk")
-return require("ingest").run{ source = %q, project = sdk.projects.create("q", sdk.users.describe().company), report = %q }.created`,
+return require("ingest").run{ source = %q, project = sdk.projects.create("q", sdk.users.describe().company), report = %q }.uploaded`,
 		filepath.Join(y.dir, "flight"), filepath.Join(folder, "report.csv"))
 	refused("download to a full disk", y.download(id, "overwrite = true"), "no space left")
 	y.fill(folder)

@@ -46,8 +46,8 @@ local result = ingest.run({ source = args.source, retry_failed = args.retry_fail
 for _, p in ipairs(result.preflight.problems) do
   if p.severity ~= "error" then print((p.name and p.name ~= "" and p.name .. ": " or "") .. p.message) end
 end
-for _, file in ipairs(result.failures) do print("failed: " .. file.name .. ": " .. file.cause) end
+for _, file in ipairs(result.failures) do print(file.verdict .. ": " .. file.name .. ": " .. file.cause) end
 if args.preview then print("nothing was sent; this would be done:") end
 result.seconds = math.floor(result.seconds * 10 + 0.5) / 10
-print(inspect.table({ result }, { "total", "created", "resumed", "skipped", "failed", "bytes", "seconds" }))
-script.fail_items(result.failed, result.total)
+print(inspect.table({ result }, { "total", "uploaded", "already_there", "bad", "bytes", "seconds" }))
+script.fail_items(result.bad, result.total)

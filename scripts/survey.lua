@@ -24,8 +24,8 @@ local mission = sdk.missions.find_or_create{ project = project, name = name, sur
 local paths, images = {}, query.all(query.eq("mission", mission), query.eq("type", "image"))
 for i, photo in ipairs(flown.photos) do paths[i] = photo.path end
 local sent = ingest.run{ paths = paths, kind = "image", project = project, mission = mission, flight = mission.flights[1] }
-for _, file in ipairs(sent.failures) do print("failed: " .. file.name .. ": " .. file.cause) end
-if sent.skipped == #paths then print("nothing to upload: all " .. #paths .. " images are there") end
+for _, file in ipairs(sent.failures) do print(file.verdict .. ": " .. file.name .. ": " .. file.cause) end
+if sent.already_there == #paths then print("nothing to upload: all " .. #paths .. " images are there") end
 sdk.datasets.wait{ filter = images }
 
 -- Take the report made since the last image was read, or order a new one.
@@ -39,7 +39,7 @@ local product = sdk.products.search{ filter = current, limit = 1 }[1]
 for line in sdk.products.follow_logs(product) do print(line.timestamp:sub(12, 19) .. "  " .. line.record.message) end
 local files = sdk.products.download_outputs(sdk.products.wait(product), { target_path = args.out, overwrite = true })
 print(inspect.table(files, { "path", "bytes" }))
-local failed = #flown.problems + sent.failed
-print(inspect.table({ { mission = name, images = #flown.photos, uploaded = sent.created + sent.resumed, bytes = sent.bytes,
+local failed = #flown.problems + sent.bad
+print(inspect.table({ { mission = name, images = #flown.photos, uploaded = sent.uploaded, bytes = sent.bytes,
   failed = failed, product = product.id } }, { "mission", "images", "uploaded", "bytes", "failed", "product" }))
 script.fail_items(failed, #paths + #flown.problems)

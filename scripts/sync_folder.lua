@@ -31,9 +31,9 @@ options.filter = function(file)
   return false
 end
 options.on_file = function(file)
-  if file.outcome ~= "skipped" then print(file.outcome, file.name, file.cause or "") end
+  if file.verdict ~= "already_there" then print(file.verdict, file.name, file.cause or "") end
 end
 local result = ingest.run(options)
-print(("%d new, %d completed, %d there already, %d failed, %d still being written"):format(
-  result.created, result.resumed, result.skipped, result.failed, young))
-script.fail_items(result.failed, result.total)
+print(("%d uploaded, %d already there, %d bad, %d still being written"):format(
+  result.uploaded, result.already_there, result.bad, young))
+script.fail_items(result.bad, result.total)

@@ -20,11 +20,11 @@ end
 test.case("brings up what is new, and what has changed", function()
   local first = sync()
   test.equal(first.code, 0, first.errors)
-  test.contains(first.output, "2 new, 0 completed, 0 there already, 0 failed")
+  test.contains(first.output, "2 uploaded, 0 already there, 0 bad")
   test.equal(names(), { "day 1/log.txt", "plan.txt" })
-  test.contains(sync().output, "0 new, 0 completed, 2 there already")
+  test.contains(sync().output, "0 uploaded, 2 already there")
   fs.write(dir .. "/plan.txt", "three strips")
-  test.contains(sync().output, "1 new, 0 completed, 1 there already")
+  test.contains(sync().output, "1 uploaded, 1 already there")
   test.equal(names(), { "day 1/log.txt", "plan.txt" })
 end)
 
@@ -42,7 +42,7 @@ end)
 
 test.case("writes a report", function()
   test.equal(sync("--report", dir .. "/out.csv").code, 0)
-  test.contains(fs.read(dir .. "/out.csv"), "created")
+  test.contains(fs.read(dir .. "/out.csv"), "uploaded")
 end)
 
 test.case("names a folder that is not there", function()

@@ -6,10 +6,10 @@ local project = sdk.projects.create("Quarry", sdk.users.describe().company)
 
 -- ingest.run
 local result = ingest.run{ source = "flight", project = project, report = "out.json" }
-assert(result.created == 2 and result.failed == 0)
-for file in result.files() do assert(file.outcome == "created" and file.dataset) end
-assert(ingest.run{ source = "flight", project = project }.skipped == 2)
-require("script").fail_items(result.failed, result.total)
+assert(result.uploaded == 2 and result.bad == 0)
+for file in result.files() do assert(file.verdict == "uploaded" and file.dataset) end
+assert(ingest.run{ source = "flight", project = project }.already_there == 2)
+require("script").fail_items(result.bad, result.total)
 
 -- ingest.check
 local report = ingest.check{ source = "flight" }
@@ -17,5 +17,5 @@ assert(report.files == 2 and report.errors == 0)
 
 -- ingest.verify
 local result = ingest.run{ source = "flight", project = project }
-assert(ingest.verify{ source = "flight", project = project }.same == 2)
+assert(ingest.verify{ source = "flight", project = project }.already_there == 2)
 assert(ingest.verify{ ingest = result.id }.ok)

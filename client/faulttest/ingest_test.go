@@ -113,7 +113,7 @@ func (s *session) ingest(ctx context.Context, folder string) (seen []string, err
 	if result.Counts.Failed > 0 {
 		return nil, itemError{result.Failures[0]}
 	}
-	if n := result.Counts; n.Created+n.Resumed+n.Skipped != 5 {
+	if n := result.Counts; n.Uploaded+n.AlreadyThere != 5 {
 		return nil, fmt.Errorf("the counts are wrong: %+v", n)
 	}
 	for d, err := range s.Datasets.Search.All(ctx, client.DatasetQuery{}) {

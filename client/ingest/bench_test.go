@@ -40,7 +40,7 @@ func TestFasterThanOneByOne(t *testing.T) {
 			}
 			began = time.Now()
 			r, err := Run(t.Context(), c, Options{Source: scan.Source{Root: folder}, Target: Target{Project: "p"}, StateDir: t.TempDir()})
-			if err != nil || r.Counts.Created != int64(files) {
+			if err != nil || r.Counts.Uploaded != int64(files) {
 				t.Fatalf("%+v %v", r, err)
 			}
 			fast := time.Since(began) / time.Duration(files)

@@ -28,7 +28,7 @@ func backup(t *testing.T, n int) string {
 func TestCopiesNameTheirDataset(t *testing.T) {
 	w := newWorld(t, nil)
 	r := w.run(backup(t, 3), func(o *Options) { o.Verify = true })
-	w.expect(r, 3, 0, 3, 0)
+	w.expect(r, 3, 3, 0)
 	w.allHere(3)
 	of := outcomes(t, r)
 	for name, o := range of {
@@ -44,7 +44,7 @@ func TestCopiesNameTheirDataset(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v, err := VerifyOutcomes(t.Context(), w.c, earlier, nil, nil); err != nil || v.Same != 6 {
+	if v, err := VerifyOutcomes(t.Context(), w.c, earlier, nil, nil); err != nil || v.AlreadyThere != 6 {
 		t.Errorf("%+v %v", v, err)
 	}
 }
@@ -64,10 +64,10 @@ func TestCopiesOfFailedFilesFail(t *testing.T) {
 	folder := backup(t, 2)
 	refuse.Store(true)
 	r := w.run(folder)
-	w.expect(r, 0, 0, 0, 4)
+	w.expect(r, 0, 0, 4)
 	if len(r.Failures) != 4 {
 		t.Errorf("%v", r.Failures)
 	}
 	refuse.Store(false)
-	w.expect(w.run(folder), 0, 2, 2, 0)
+	w.expect(w.run(folder), 2, 2, 0)
 }

@@ -52,8 +52,8 @@ func (r *run) fillBatches(ctx context.Context, from <-chan *item, to chan<- *ite
 				case r.stopping():
 				case !seen.add(it.key):
 					r.copies[it.key] = ""
-					err = r.skip(it, "", "a copy of another file of this run")
-				case it.outcome == Resumed:
+					err = r.skip(it, Duplicate, "", "a copy of another file of this run")
+				case it.resumed:
 					err = put(ctx, to, it)
 				default:
 					if batch = append(batch, it); len(batch) == 1 {

@@ -22,7 +22,7 @@ func (r *run) finish(ctx context.Context) error {
 	return nil
 }
 
-func isCopy(o Outcome) bool { return o.Outcome == Skipped && o.Dataset == "" }
+func isCopy(o Outcome) bool { return o.Verdict == Duplicate && o.Dataset == "" }
 
 // nameDatasets gives copies of files the dataset of the file they repeat, and
 // outcomes with a duplicate that was deleted the one that is kept. A copy of a
@@ -35,7 +35,7 @@ func (r *run) nameDatasets(context.Context) error {
 		if err != nil {
 			return err
 		}
-		if _, repeated := r.copies[o.Key]; repeated && o.Outcome != Failed && o.Dataset != "" {
+		if _, repeated := r.copies[o.Key]; repeated && !o.Verdict.Bad() && o.Dataset != "" {
 			r.copies[o.Key] = o.Dataset
 		}
 	}
@@ -58,7 +58,7 @@ func (r *run) waitForIngestion(ctx context.Context) error {
 		return nil
 	}
 	failed := map[string]string{}
-	sent := func(o Outcome) bool { return o.Outcome == Created || o.Outcome == Resumed }
+	sent := func(o Outcome) bool { return o.Verdict == Uploaded }
 	err := inBatches(r.outcomes.All, sent, func(list []Outcome) error {
 		waiting := make([]string, len(list))
 		for i, o := range list {
@@ -102,12 +102,12 @@ func (r *run) verify(ctx context.Context) error {
 		return nil
 	}
 	failed := map[string]string{}
-	uploaded := func(o Outcome) bool { return o.Outcome != Failed && o.Dataset != "" }
+	uploaded := func(o Outcome) bool { return !o.Verdict.Bad() && o.Dataset != "" }
 	err := inBatches(r.outcomes.All, uploaded, func(list []Outcome) error {
 		verdicts, err := compare(ctx, r.client, r.options.Source.Open, list)
 		for _, v := range verdicts {
-			if v.Verdict != Same {
-				failed[v.Dataset] = "verification: " + v.Verdict + ", " + v.Cause
+			if v.Verdict != AlreadyThere {
+				failed[v.Dataset] = "verification: " + string(v.Verdict) + ", " + v.Cause
 			}
 		}
 		return err
@@ -124,7 +124,7 @@ func (r *run) failDatasets(failed map[string]string, hint string) error {
 		return nil
 	}
 	return r.outcomes.rewrite(func(o *Outcome) {
-		if why := failed[o.Dataset]; why != "" && o.Outcome != Failed {
+		if why := failed[o.Dataset]; why != "" && !o.Verdict.Bad() {
 			r.failLater(o, fault.Hinted(fault.Of(&fault.UploadError{}, "%s", why), "%s", hint))
 		}
 	})
@@ -134,7 +134,7 @@ func (r *run) failDatasets(failed map[string]string, hint string) error {
 func (r *run) failLater(o *Outcome, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	*r.counts.of(o.Outcome)--
+	*r.counts.Of(o.Verdict)--
 	r.counts.Failed++
 	r.options.Progress.Failed.Add(1)
 	r.options.Progress.DoneFiles.Add(-1)

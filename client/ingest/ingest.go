@@ -146,38 +146,16 @@ type Progress struct {
 type Result struct {
 	ID        string // of the run
 	Counts    Counts
-	Failures  []Outcome // the first MaxFailures of them
+	Failures  []Outcome // the first MaxFailures with a bad verdict
 	Preflight *preflight.Report
 	Outcomes  *OutcomeLog // of every file
 	Seconds   float64
 }
 
-// Counts are numbers of datasets, and bytes.
-type Counts struct {
-	Created int64 `json:"created"` // and uploaded
-	Resumed int64 `json:"resumed"` // begun by an earlier run, and completed
-	Skipped int64 `json:"skipped"` // already uploaded
-	Failed  int64 `json:"failed"`
-	Bytes   int64 `json:"bytes"` // sent by this run
-}
-
-// of is the counter of an outcome.
-func (c *Counts) of(outcome string) *int64 {
-	switch outcome {
-	case Created:
-		return &c.Created
-	case Resumed:
-		return &c.Resumed
-	case Skipped:
-		return &c.Skipped
-	}
-	return &c.Failed
-}
-
 // MaxFailures is how many failures a Result lists; Outcomes has them all.
 const MaxFailures = 100
 
-// Run ingests. Failures of single files are outcomes, not errors. An error
+// Run ingests. Failures of single files are verdicts, not errors. An error
 // means that the run stopped: credentials refused, platform unreachable or full,
 // a callback that failed, the end of ctx. What was uploaded until then stays, and
 // running again continues from there; the Result, when not nil, says how far it

@@ -25,7 +25,7 @@ func TestAgainIsSkipped(t *testing.T) {
 	w := newWorld(t, nil)
 	folder := flight(t, 12, flightgen.Options{})
 	first := w.run(folder, func(o *Options) { o.Wait, o.Verify = true, true })
-	w.expect(first, 12, 0, 0, 0)
+	w.expect(first, 12, 0, 0)
 	w.allHere(12)
 	for name, o := range outcomes(t, first) {
 		if o.MD5 == "" || o.Dataset == "" || o.Component != "image" || o.Size == 0 {
@@ -38,7 +38,7 @@ func TestAgainIsSkipped(t *testing.T) {
 		}
 	}
 	second := w.run(folder)
-	w.expect(second, 0, 0, 12, 0)
+	w.expect(second, 0, 12, 0)
 	if second.Counts.Bytes != 0 {
 		t.Errorf("%d bytes were sent again", second.Counts.Bytes)
 	}
@@ -48,7 +48,7 @@ func TestAgainIsSkipped(t *testing.T) {
 	if err := os.CopyFS(copied, os.DirFS(folder)); err != nil {
 		t.Fatal(err)
 	}
-	w.expect(w.run(filepath.Dir(copied)), 0, 0, 12, 0)
+	w.expect(w.run(filepath.Dir(copied)), 0, 12, 0)
 	w.allHere(12)
 }
 
@@ -90,7 +90,7 @@ func TestKilledRuns(t *testing.T) {
 		t.Fatalf("%d datasets were made before the end", left)
 	}
 	r := w.run(folder)
-	if r.Counts.Resumed == 0 || r.Counts.Created != 0 || r.Counts.Resumed+r.Counts.Skipped != 10 {
+	if r.Counts.Uploaded == 0 || r.Counts.Uploaded+r.Counts.AlreadyThere != 10 {
 		t.Errorf("%+v", r.Counts)
 	}
 	w.allHere(10)
@@ -114,19 +114,19 @@ func TestChangedFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := w.run(folder)
-	w.expect(r, 1, 0, 2, 0)
+	w.expect(r, 1, 2, 0)
 	if o := outcomes(t, r)[filepath.Base(names[1])]; !strings.Contains(o.Cause, "earlier state") {
 		t.Errorf("%+v", o)
 	}
 	if n := len(w.datasets()); n != 4 {
 		t.Errorf("%d datasets, want 4", n)
 	}
-	w.expect(w.run(folder), 0, 0, 3, 0)
+	w.expect(w.run(folder), 0, 3, 0)
 
 	content[at-41] ^= 1
 	write(t, names[1], content)
-	w.expect(w.run(folder, func(o *Options) { o.Replace = true }), 1, 0, 2, 0)
-	w.expect(w.run(folder), 0, 0, 3, 0)
+	w.expect(w.run(folder, func(o *Options) { o.Replace = true }), 1, 2, 0)
+	w.expect(w.run(folder), 0, 3, 0)
 }
 
 // A run that replaces can be stopped before the new dataset has its file, or
@@ -155,7 +155,7 @@ func TestReplacingIsFinishedByTheNextRun(t *testing.T) {
 		refuse.Store(false)
 		w.run(folder, replace)
 		w.allHere(3)
-		w.expect(w.run(folder, replace), 0, 0, 3, 0)
+		w.expect(w.run(folder, replace), 0, 3, 0)
 	}
 }
 
@@ -175,10 +175,10 @@ func TestLargeEditInTheMiddle(t *testing.T) {
 		t.Fatal(err)
 	}
 	v, err := Verify(t.Context(), w.c, Options{Source: scan.Source{Root: folder}, Target: w.target}, nil)
-	if err != nil || v.Same != 1 || v.Different != 1 || v.Extra != 0 {
+	if err != nil || v.AlreadyThere != 1 || v.Different != 1 || v.Extra != 0 {
 		t.Errorf("%+v %v", v, err)
 	}
-	w.expect(w.run(folder), 1, 0, 1, 0)
+	w.expect(w.run(folder), 1, 1, 0)
 }
 
 func TestOneBadFileAmongMany(t *testing.T) {
@@ -191,12 +191,12 @@ func TestOneBadFileAmongMany(t *testing.T) {
 	write(t, filepath.Join(folder, "twin.jpg"), content)
 	report := filepath.Join(t.TempDir(), "out.json")
 	r := w.run(folder, func(o *Options) { o.Report = report })
-	w.expect(r, 7, 0, 0, 2)
-	if o := outcomes(t, r)["cut.jpg"]; o.Outcome != Failed || o.Cause == "" || o.Hint == "" {
+	w.expect(r, 7, 0, 2)
+	if o := outcomes(t, r)["cut.jpg"]; o.Verdict != Failed || o.Cause == "" || o.Hint == "" {
 		t.Errorf("%+v", o)
 	}
 
-	if o := outcomes(t, r)["empty.jpg"]; o.Outcome != Failed || o.Cause != "it is empty" {
+	if o := outcomes(t, r)["empty.jpg"]; o.Verdict != Failed || o.Cause != "it is empty" {
 		t.Errorf("%+v", o)
 	}
 
@@ -210,7 +210,7 @@ func TestOneBadFileAmongMany(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.expect(r, 1, 0, 0, 1)
+	w.expect(r, 1, 0, 1)
 }
 
 func TestReports(t *testing.T) {
@@ -227,7 +227,7 @@ func TestReports(t *testing.T) {
 				t.Fatal(err)
 			}
 			n++
-			if same := want[o.Name]; same.Outcome != o.Outcome || same.Dataset != o.Dataset || same.Path != o.Path || same.Size != o.Size {
+			if same := want[o.Name]; same.Verdict != o.Verdict || same.Dataset != o.Dataset || same.Path != o.Path || same.Size != o.Size {
 				t.Errorf("%s: %+v, want %+v", name, o, same)
 			}
 		}
@@ -284,7 +284,7 @@ func TestLostAnswer(t *testing.T) {
 	f := &failing{path: "/create-datasets", after: true}
 	w := newWorld(t, f.wrap)
 	f.times.Store(1)
-	w.expect(w.run(flight(t, 5, flightgen.Options{})), 5, 0, 0, 0)
+	w.expect(w.run(flight(t, 5, flightgen.Options{})), 5, 0, 0)
 	w.allHere(5)
 }
 
@@ -312,7 +312,7 @@ func TestPlatformWideFailures(t *testing.T) {
 			f.times.Store(0)
 			r = w.run(folder)
 			// A request that was given up may have been processed later.
-			if r.Counts.Created+r.Counts.Resumed+r.Counts.Skipped != 5 {
+			if r.Counts.Uploaded+r.Counts.AlreadyThere != 5 {
 				t.Errorf("%+v", r.Counts)
 			}
 			w.allHere(5)
@@ -331,13 +331,13 @@ func TestFilterAndNames(t *testing.T) {
 		published := true
 		o.Published, o.Categories = &published, []string{"nadir"}
 	})
-	w.expect(r, 3, 0, 0, 0)
+	w.expect(r, 3, 0, 0)
 	for _, d := range w.datasets() {
 		if !strings.HasPrefix(d.Name, "card 1/") || d.Properties["pilot"] != "Ada" || !d.Published || len(d.Categories) != 1 {
 			t.Errorf("%s", d.JSON())
 		}
 	}
-	w.expect(w.run(folder), 3, 0, 3, 0)
+	w.expect(w.run(folder), 3, 3, 0)
 	broken := errors.New("a slip in the filter")
 	if _, err := w.try(folder, func(o *Options) { o.Filter = func(scan.File) (bool, error) { return false, broken } }); !errors.Is(err, broken) {
 		t.Error(err)
@@ -405,12 +405,12 @@ func TestTwoMachines(t *testing.T) {
 			if r.Counts.Failed > 0 {
 				t.Errorf("%+v", r.Failures)
 			}
-			total.Add(r.Counts.Created)
+			total.Add(r.Counts.Uploaded)
 		})
 	}
 	all.Wait()
 	w.allHere(60)
-	w.expect(w.run(folder), 0, 0, 60, 0)
+	w.expect(w.run(folder), 0, 60, 0)
 }
 
 // TestForeignDatasets recognises images, by name and date, whose datasets no ingest created.
@@ -424,13 +424,13 @@ func TestForeignDatasets(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	w.expect(w.run(folder), 0, 0, 4, 0)
+	w.expect(w.run(folder), 0, 4, 0)
 }
 
 func TestDryRunSendsNothing(t *testing.T) {
 	w := newWorld(t, nil)
 	folder := flight(t, 4, flightgen.Options{})
-	w.expect(w.run(folder, func(o *Options) { o.DryRun = true }), 4, 0, 0, 0)
+	w.expect(w.run(folder, func(o *Options) { o.DryRun = true }), 4, 0, 0)
 	w.allHere(0)
 }
 
@@ -448,7 +448,7 @@ func TestVerify(t *testing.T) {
 	write(t, filepath.Join(folder, "new.JPG"), data)
 	write(t, filepath.Join(folder, "empty.JPG"), nil)
 	v, err := Verify(t.Context(), w.c, Options{Source: scan.Source{Root: folder}, Target: w.target}, nil)
-	if err != nil || v.Same != 3 || v.Missing != 2 || v.Extra != 1 || v.Different != 0 {
+	if err != nil || v.AlreadyThere != 3 || v.Missing != 2 || v.Extra != 1 || v.Different != 0 {
 		t.Errorf("%+v %v", v, err)
 	}
 	earlier, err := Earlier(w.state, r.ID)
@@ -456,7 +456,7 @@ func TestVerify(t *testing.T) {
 		t.Fatal(err)
 	}
 	v, err = VerifyOutcomes(t.Context(), w.c, earlier, nil, nil)
-	if err != nil || v.Same != 4 {
+	if err != nil || v.AlreadyThere != 4 {
 		t.Errorf("%+v %v", v, err)
 	}
 }

@@ -35,12 +35,11 @@ func (r *run) inspect(ctx context.Context, it *item, to chan<- *item) error {
 		if err := r.deletePrevious(ctx, it); err != nil {
 			return r.notReplaced(ctx, it, err)
 		}
-		return r.skip(it, it.dataset, it.remark)
+		return r.skip(it, AlreadyThere, it.dataset, it.remark)
 	case reconcile.Resume:
-		it.outcome = Resumed
-	default:
-		it.outcome = Created
+		it.resumed = true
 	}
+	it.verdict = Uploaded
 	it.title = it.Name
 	if r.options.Name != nil {
 		r.callback.Lock()

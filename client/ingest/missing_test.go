@@ -32,7 +32,7 @@ func TestCardTakenOut(t *testing.T) {
 	}
 	progress := &Progress{}
 	r := w.run(folder, func(o *Options) { o.Workers, o.Progress = 1, progress })
-	w.expect(r, 0, 0, 0, 3)
+	w.expect(r, 0, 0, 3)
 	for _, o := range r.Failures {
 		if !strings.HasSuffix(o.Cause, "has gone since this run found it") || !strings.Contains(o.Hint, "card") {
 			t.Errorf("%s (%s)", o.Cause, o.Hint)
@@ -47,7 +47,7 @@ func TestCardTakenOut(t *testing.T) {
 func TestCausesAreShort(t *testing.T) {
 	var o Outcome
 	o.fail(fault.In(uploadOperation, fault.Of(&fault.UploadError{}, "a.jpg changed while it was uploaded")))
-	if o.Cause != "a.jpg changed while it was uploaded" || o.Outcome != Failed {
+	if o.Cause != "a.jpg changed while it was uploaded" || o.Verdict != Failed {
 		t.Errorf("%+v", o)
 	}
 }

@@ -53,18 +53,18 @@ func TestOrphansAreDeleted(t *testing.T) {
 	w.duplicate(list[0])
 	w.duplicate(list[0])
 	w.duplicate(list[1])
-	w.expect(w.run(folder, func(o *Options) { o.DryRun = true }), 0, 0, 3, 0)
+	w.expect(w.run(folder, func(o *Options) { o.DryRun = true }), 0, 3, 0)
 	if n := len(w.datasets()); n != 6 {
 		t.Fatalf("%d datasets after a dry run, want 6", n)
 	}
-	w.expect(w.run(folder), 0, 0, 3, 0)
+	w.expect(w.run(folder), 0, 3, 0)
 	w.allHere(3)
 
 	// Of two that are empty one is completed, and the other one deleted.
 	w.duplicate(list[2])
 	w.duplicate(list[2])
 	w.delete(list[2].ID)
-	w.expect(w.run(folder), 0, 1, 2, 0)
+	w.expect(w.run(folder), 1, 2, 0)
 	w.allHere(3)
 }
 
@@ -80,7 +80,7 @@ func TestOrphanOfThisRun(t *testing.T) {
 			h.ServeHTTP(out, r)
 		})
 	})
-	w.expect(w.run(numbered(t, 2, 500)), 2, 0, 0, 0)
+	w.expect(w.run(numbered(t, 2, 500)), 2, 0, 0)
 	w.allHere(2)
 }
 
@@ -106,7 +106,7 @@ func TestDeletedWhileUploading(t *testing.T) {
 	})
 	folder = numbered(t, 1, 500)
 	r := w.run(folder)
-	w.expect(r, 0, 0, 1, 0)
+	w.expect(r, 0, 1, 0)
 	w.allHere(1)
 	if o := outcomes(t, r)["f00000.bin"]; o.Dataset != w.datasets()[0].ID || o.Cause != reconcile.OtherRun {
 		t.Errorf("got %+v", o)
@@ -137,7 +137,7 @@ func TestSurvivorDeleted(t *testing.T) {
 	if list := w.datasets(); len(list) != 1 || list[0].ID != other {
 		t.Fatalf("the platform holds %d datasets", len(list))
 	}
-	w.expect(w.run(folder), 0, 1, 0, 0)
+	w.expect(w.run(folder), 1, 0, 0)
 	w.allHere(1)
 }
 
@@ -170,7 +170,7 @@ func TestEarlierStateStays(t *testing.T) {
 		}
 	}
 	forbidden.Store(false)
-	w.expect(w.run(folder, replace), 0, 0, 2, 0)
+	w.expect(w.run(folder, replace), 0, 2, 0)
 	w.allHere(2)
 }
 
@@ -194,13 +194,13 @@ func TestOrphanOfAnEarlierState(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.duplicate(first) // between two runs
-	w.expect(w.run(folder, replace), 1, 0, 1, 0)
+	w.expect(w.run(folder, replace), 1, 1, 0)
 	w.allHere(2)
 	w.duplicate(first) // after both
-	w.expect(w.run(folder), 0, 0, 2, 0)
+	w.expect(w.run(folder), 0, 2, 0)
 	if n := len(w.datasets()); n != 3 {
 		t.Errorf("%d datasets after a run that does not replace, want 3", n)
 	}
-	w.expect(w.run(folder, replace), 0, 0, 2, 0)
+	w.expect(w.run(folder, replace), 0, 2, 0)
 	w.allHere(2)
 }

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,32 +15,27 @@ import (
 	"transect/client/scan"
 )
 
-// What can become of a file.
-const (
-	Created = "created" // dataset created and file uploaded
-	Resumed = "resumed" // the dataset existed, the file was uploaded
-	Skipped = "skipped" // both existed
-	Failed  = "failed"
-)
-
 // Outcome is what became of one item: a file with its sidecar files.
 type Outcome struct {
-	Name      string `json:"name"`            // path within the source
-	Title     string `json:"title,omitempty"` // of the dataset
-	Path      string `json:"path"`            // of the main file
-	Size      int64  `json:"size"`            // bytes of all its files
-	Outcome   string `json:"outcome"`
-	Kind      string `json:"kind,omitempty"`
-	Dataset   string `json:"dataset,omitempty"`
-	Component string `json:"component,omitempty"` // of the main file
-	MD5       string `json:"md5,omitempty"`       // of the main file, where known
-	Cause     string `json:"cause,omitempty"`     // of a failure, or a remark
-	Hint      string `json:"hint,omitempty"`
-	Key       string `json:"key,omitempty"`
+	Name      string  `json:"name"`            // path within the source
+	Title     string  `json:"title,omitempty"` // of the dataset
+	Path      string  `json:"path"`            // of the main file
+	Size      int64   `json:"size"`            // bytes of all its files
+	Verdict   Verdict `json:"verdict"`
+	Resumed   bool    `json:"resumed,omitempty"` // uploaded to a dataset of an earlier run
+	Kind      string  `json:"kind,omitempty"`
+	Dataset   string  `json:"dataset,omitempty"`
+	Component string  `json:"component,omitempty"` // of the main file
+	MD5       string  `json:"md5,omitempty"`       // of the main file, where known
+	Cause     string  `json:"cause,omitempty"`     // of a failure, or a remark
+	Hint      string  `json:"hint,omitempty"`
+	Key       string  `json:"key,omitempty"`
 	// PathEncoded is the path percent-encoded, where it is not valid UTF-8. Only
 	// reports have it; in memory Path is exact.
 	PathEncoded string `json:"path_encoded,omitempty"`
 	Files       []Part `json:"files,omitempty"` // when there are several
+	// Earlier is the verdict in reports of versions that had other words for it.
+	Earlier Verdict `json:"outcome,omitempty"`
 
 	err error
 }
@@ -60,7 +56,7 @@ func (o Outcome) Err() error { return o.err }
 const uploadOperation = "datasets.upload_file"
 
 func (o *Outcome) fail(err error) {
-	o.Outcome, o.Cause, o.err = Failed, err.Error(), err
+	o.Verdict, o.Cause, o.err = Failed, err.Error(), err
 	if f := fault.Find(err); f != nil {
 		o.Hint = f.Facts().Hint
 		o.Cause = strings.TrimPrefix(o.Cause, uploadOperation+": ") // goes without saying
@@ -104,7 +100,8 @@ func outcomeOf(it scan.Item) Outcome {
 // result is the outcome of an item that ended well.
 func (it *item) result() Outcome {
 	o := outcomeOf(it.Item)
-	o.Outcome, o.Dataset, o.Key, o.Cause, o.Title = it.outcome, it.dataset, it.key, it.remark, it.title
+	o.Verdict, o.Dataset, o.Key, o.Cause, o.Title = it.verdict, it.dataset, it.key, it.remark, it.title
+	o.Resumed = it.verdict == Uploaded && it.resumed
 	if len(it.md5s) > 0 {
 		o.MD5 = it.md5s[0]
 		for i := range o.Files {
@@ -170,8 +167,12 @@ func (o Outcome) encoded() Outcome {
 	return o
 }
 
-// decode restores the paths of an outcome that was read.
+// decode restores the paths of an outcome that was read, and translates the
+// verdict of an earlier version.
 func (o *Outcome) decode() error {
+	if o.Verdict == "" {
+		o.Verdict, o.Earlier = cmp.Or(earlierVerdicts[o.Earlier], o.Earlier), ""
+	}
 	err := decodePath(&o.Path, &o.PathEncoded)
 	for i := range o.Files {
 		err = errors.Join(err, decodePath(&o.Files[i].Path, &o.Files[i].PathEncoded))

@@ -50,7 +50,8 @@ type item struct {
 	photo      *imagery.Photo
 	title      string // name of the dataset
 	dataset    string
-	outcome    string // when all goes well
+	verdict    Verdict // when all goes well
+	resumed    bool    // its dataset existed
 	remark     string
 	created    bool     // by this run
 	uploaded   []bool   // by member; nil when none is
@@ -253,8 +254,9 @@ func (r *run) scan(ctx context.Context, to chan<- *item, p *Progress, leftOut fu
 	return nil
 }
 
-func (r *run) skip(it *item, dataset, remark string) error {
-	it.outcome, it.dataset, it.remark = Skipped, dataset, remark
+// skip records an item that is not sent.
+func (r *run) skip(it *item, v Verdict, dataset, remark string) error {
+	it.verdict, it.dataset, it.remark = v, dataset, remark
 	return r.record(it.result())
 }
 
@@ -263,15 +265,15 @@ func (r *run) record(o Outcome) error {
 	p := r.options.Progress
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	*r.counts.of(o.Outcome)++
-	if o.Outcome == Failed {
+	*r.counts.Of(o.Verdict)++
+	if o.Verdict.Bad() {
 		p.Failed.Add(1)
 		if len(r.failures) < MaxFailures {
 			r.failures = append(r.failures, o)
 		}
 	} else {
 		p.DoneFiles.Add(1)
-		if o.Outcome == Skipped || r.options.DryRun {
+		if o.Verdict != Uploaded || r.options.DryRun {
 			p.DoneBytes.Add(o.Size)
 		}
 	}

@@ -20,12 +20,12 @@ import (
 	"transect/client/scan"
 )
 
-var csvHeader = []string{"name", "path", "size", "outcome", "kind", "dataset", "component", "md5", "cause", "hint", "path_encoded"}
+var csvHeader = []string{"name", "path", "size", "verdict", "kind", "dataset", "component", "md5", "cause", "hint", "path_encoded"}
 
 // csvFields are the texts of an outcome in the order of csvHeader; that of the
 // size is nil.
 func (o *Outcome) csvFields() []*string {
-	return []*string{&o.Name, &o.Path, nil, &o.Outcome, &o.Kind, &o.Dataset, &o.Component, &o.MD5, &o.Cause, &o.Hint, &o.PathEncoded}
+	return []*string{&o.Name, &o.Path, nil, (*string)(&o.Verdict), &o.Kind, &o.Dataset, &o.Component, &o.MD5, &o.Cause, &o.Hint, &o.PathEncoded}
 }
 
 func isCSV(path string) bool { return strings.EqualFold(filepath.Ext(path), ".csv") }
@@ -231,7 +231,10 @@ func findFiles(d *json.Decoder) error {
 func readCSV(in io.Reader) func() (Outcome, error) {
 	rows := csv.NewReader(in)
 	head, err := rows.Read()
-	for _, name := range []string{"name", "path", "outcome"} {
+	if at := slices.Index(head, "outcome"); at >= 0 { // a report of an earlier version
+		head[at] = "verdict"
+	}
+	for _, name := range []string{"name", "path", "verdict"} {
 		if err == nil && !slices.Contains(head, name) {
 			err = errors.New("it has no column " + name)
 		}

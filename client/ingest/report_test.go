@@ -66,13 +66,13 @@ func TestRewriteKeepsPaths(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := "/card/caf\xe9.txt"
-	if err := l.add(Outcome{Name: "caf%E9.txt", Path: path, Outcome: Created}); err != nil {
+	if err := l.add(Outcome{Name: "caf%E9.txt", Path: path, Verdict: Uploaded}); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.rewrite(func(o *Outcome) { o.Dataset = "d" }); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.add(Outcome{Name: "b.txt", Path: "/card/b.txt", Outcome: Created}); err != nil {
+	if err := l.add(Outcome{Name: "b.txt", Path: "/card/b.txt", Verdict: Uploaded}); err != nil {
 		t.Fatal(err)
 	}
 	n := 0

@@ -18,7 +18,7 @@ func Retry(o *Options, report, base string) error {
 		if err != nil {
 			return err
 		}
-		if earlier.Outcome != Failed {
+		if !earlier.Verdict.Bad() {
 			continue
 		}
 		path := earlier.Path

@@ -74,11 +74,11 @@ func scale(t *testing.T, what string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		images = int(result.Counts.Created)
+		images = int(result.Counts.Uploaded)
 		if what == "again" {
-			images = int(result.Counts.Skipped)
+			images = int(result.Counts.AlreadyThere)
 		}
-		if all := result.Counts.Created + result.Counts.Skipped + result.Counts.Resumed + result.Counts.Failed; int(all) != images {
+		if all := result.Counts.Total(); int(all) != images {
 			t.Errorf("%+v", result.Counts)
 		}
 		if result.Preflight.Images != images {

@@ -28,7 +28,7 @@ func (r *run) upload(ctx context.Context, it *item) error {
 				return fault.Stopped(ctx)
 			}
 			if uploaded {
-				return r.skip(it, it.dataset, reconcile.OtherRun)
+				return r.skip(it, AlreadyThere, it.dataset, reconcile.OtherRun)
 			}
 			if r.breaker.fatal(ctx, err) {
 				return err
@@ -46,7 +46,7 @@ func (r *run) upload(ctx context.Context, it *item) error {
 // uploadItem sends what is missing of an item.
 func (r *run) uploadItem(ctx context.Context, it *item) error {
 	it.md5s = make([]string, len(it.Members))
-	if it.outcome == Resumed && len(it.Members) > 1 {
+	if it.resumed && len(it.Members) > 1 {
 		if err := r.findUploaded(ctx, it); err != nil {
 			return err
 		}

@@ -13,38 +13,37 @@ import (
 	"transect/client/scan"
 )
 
-// The verdicts on a file.
+// The verdicts that only Verify gives.
 const (
-	Same      = "same"
-	Different = "different" // the platform has other bytes
-	Missing   = "missing"   // the platform does not have it, or not all of it
-	Extra     = "extra"     // the platform has it, the source does not
+	Different Verdict = "different" // the platform has other bytes
+	Missing   Verdict = "missing"   // the platform does not have it, or not all of it
+	Extra     Verdict = "extra"     // the platform has it, the source does not
 )
 
-// Verdict is the result of comparing a local file with the platform.
-type Verdict struct {
-	Name    string `json:"name"`
-	Path    string `json:"path,omitempty"`
-	Size    int64  `json:"size,omitempty"`
-	Verdict string `json:"verdict"`
-	Dataset string `json:"dataset,omitempty"`
-	Cause   string `json:"cause,omitempty"`
+// Finding is the result of comparing a local file with the platform.
+type Finding struct {
+	Name    string  `json:"name"`
+	Path    string  `json:"path,omitempty"`
+	Size    int64   `json:"size,omitempty"`
+	Verdict Verdict `json:"verdict"`
+	Dataset string  `json:"dataset,omitempty"`
+	Cause   string  `json:"cause,omitempty"`
 }
 
 // Verification is the result of Verify.
 type Verification struct {
-	Same, Different, Missing, Extra int64
-	Findings                        []Verdict // all but the same, MaxFailures of them at most
+	AlreadyThere, Different, Missing, Extra int64
+	Findings                                []Finding // all but those already there, MaxFailures at most
 
-	report  func(Verdict) error
+	report  func(Finding) error
 	mu      sync.Mutex
 	matched map[string]bool // datasets of local files
 }
 
 // Verify compares local files, size and checksum, with the datasets of the
-// target. Nothing is changed. report gets every verdict, one at a time; it may
+// target. Nothing is changed. report gets every finding, one at a time; it may
 // be nil.
-func Verify(ctx context.Context, c *client.Client, o Options, report func(Verdict) error) (*Verification, error) {
+func Verify(ctx context.Context, c *client.Client, o Options, report func(Finding) error) (*Verification, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
 	}
@@ -63,13 +62,13 @@ func Verify(ctx context.Context, c *client.Client, o Options, report func(Verdic
 		if skipped.Passed() {
 			return nil
 		}
-		return v.add(Verdict{Name: skipped.Name, Path: absolute(skipped.Path), Verdict: Missing, Cause: skipped.Why()})
+		return v.add(Finding{Name: skipped.Name, Path: absolute(skipped.Path), Verdict: Missing, Cause: skipped.Why()})
 	}, func(ctx context.Context, it *item) error {
-		verdict, err := v.judge(ctx, r, it)
+		finding, err := v.judge(ctx, r, it)
 		if err != nil {
 			return err
 		}
-		return v.add(verdict)
+		return v.add(finding)
 	})
 	if err == nil {
 		err = v.addExtras(ctx, r)
@@ -78,12 +77,12 @@ func Verify(ctx context.Context, c *client.Client, o Options, report func(Verdic
 }
 
 // VerifyOutcomes does the same for the files of an earlier run, by its outcomes.
-func VerifyOutcomes(ctx context.Context, c *client.Client, earlier iter.Seq2[Outcome, error], open imagery.Opener, report func(Verdict) error) (*Verification, error) {
+func VerifyOutcomes(ctx context.Context, c *client.Client, earlier iter.Seq2[Outcome, error], open imagery.Opener, report func(Finding) error) (*Verification, error) {
 	v := &Verification{report: report}
 	err := inBatches(earlier, func(Outcome) bool { return true }, func(list []Outcome) error {
-		verdicts, err := compare(ctx, c, open, list)
-		for _, verdict := range verdicts {
-			if err := v.add(verdict); err != nil {
+		findings, err := compare(ctx, c, open, list)
+		for _, f := range findings {
+			if err := v.add(f); err != nil {
 				return err
 			}
 		}
@@ -92,22 +91,22 @@ func VerifyOutcomes(ctx context.Context, c *client.Client, earlier iter.Seq2[Out
 	return v, err
 }
 
-func (v *Verification) add(verdict Verdict) error {
+func (v *Verification) add(f Finding) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	*map[string]*int64{Same: &v.Same, Different: &v.Different, Missing: &v.Missing, Extra: &v.Extra}[verdict.Verdict]++
-	if verdict.Verdict != Same && len(v.Findings) < MaxFailures {
-		v.Findings = append(v.Findings, verdict)
+	*map[Verdict]*int64{AlreadyThere: &v.AlreadyThere, Different: &v.Different, Missing: &v.Missing, Extra: &v.Extra}[f.Verdict]++
+	if f.Verdict != AlreadyThere && len(v.Findings) < MaxFailures {
+		v.Findings = append(v.Findings, f)
 	}
 	if v.report != nil {
-		return v.report(verdict)
+		return v.report(f)
 	}
 	return nil
 }
 
 // judge finds the dataset of a local file and compares them.
-func (v *Verification) judge(ctx context.Context, r *run, it *item) (Verdict, error) {
-	missing := Verdict{Name: it.Name, Path: absolute(it.main().Path), Size: it.Size(), Verdict: Missing, Cause: "there is no dataset for it"}
+func (v *Verification) judge(ctx context.Context, r *run, it *item) (Finding, error) {
+	missing := Finding{Name: it.Name, Path: absolute(it.main().Path), Size: it.Size(), Verdict: Missing, Cause: "there is no dataset for it"}
 	datasets, err := r.index.named(it.Kind, it.Name)
 	if err != nil {
 		return missing, err
@@ -152,7 +151,7 @@ func (v *Verification) addExtras(ctx context.Context, r *run) error {
 		found, err := described(ctx, r.client, ids)
 		for _, id := range ids {
 			if d, exists := found[id]; err == nil && exists && (r.options.Source.Kind == "" || d.Type == r.options.Source.Kind) {
-				err = v.add(Verdict{Name: d.Name, Verdict: Extra, Dataset: id, Cause: "no local file belongs to it"})
+				err = v.add(Finding{Name: d.Name, Verdict: Extra, Dataset: id, Cause: "no local file belongs to it"})
 			}
 		}
 		return err
@@ -160,7 +159,7 @@ func (v *Verification) addExtras(ctx context.Context, r *run) error {
 }
 
 // compare compares the files of outcomes with the present state of their datasets.
-func compare(ctx context.Context, c *client.Client, open imagery.Opener, list []Outcome) ([]Verdict, error) {
+func compare(ctx context.Context, c *client.Client, open imagery.Opener, list []Outcome) ([]Finding, error) {
 	var ids []string
 	for _, o := range list {
 		if o.Dataset != "" {
@@ -171,21 +170,21 @@ func compare(ctx context.Context, c *client.Client, open imagery.Opener, list []
 	if err != nil {
 		return nil, err
 	}
-	verdicts := make([]Verdict, len(list))
+	findings := make([]Finding, len(list))
 	for i, o := range list {
 		d := found[o.Dataset]
-		verdicts[i] = compareOutcome(ctx, open, o, recordOf(d))
+		findings[i] = compareOutcome(ctx, open, o, recordOf(d))
 		if ctx.Err() != nil {
 			return nil, fault.Stopped(ctx)
 		}
 	}
-	return verdicts, nil
+	return findings, nil
 }
 
 // compareOutcome compares the files of an outcome with a dataset; its ID is ""
 // when it does not exist.
-func compareOutcome(ctx context.Context, open imagery.Opener, o Outcome, d reconcile.Dataset) Verdict {
-	v := Verdict{Name: o.Name, Path: o.Path, Size: o.Size, Dataset: o.Dataset, Verdict: Same}
+func compareOutcome(ctx context.Context, open imagery.Opener, o Outcome, d reconcile.Dataset) Finding {
+	v := Finding{Name: o.Name, Path: o.Path, Size: o.Size, Dataset: o.Dataset, Verdict: AlreadyThere}
 	if d.ID == "" {
 		v.Verdict, v.Cause = Missing, "its dataset does not exist"
 		if o.Dataset == "" {
@@ -197,14 +196,14 @@ func compareOutcome(ctx context.Context, open imagery.Opener, o Outcome, d recon
 		return v
 	}
 	for _, p := range o.parts() {
-		if v.Verdict, v.Cause = comparePart(ctx, open, d, p); v.Verdict != Same {
+		if v.Verdict, v.Cause = comparePart(ctx, open, d, p); v.Verdict != AlreadyThere {
 			break
 		}
 	}
 	return v
 }
 
-func comparePart(ctx context.Context, open imagery.Opener, d reconcile.Dataset, p Part) (verdict, cause string) {
+func comparePart(ctx context.Context, open imagery.Opener, d reconcile.Dataset, p Part) (verdict Verdict, cause string) {
 	c, _ := d.Component(p.Component)
 	if !c.Uploaded {
 		return Missing, "its component " + p.Component + " has no file yet"
@@ -222,5 +221,5 @@ func comparePart(ctx context.Context, open imagery.Opener, d reconcile.Dataset, 
 	if c.MD5 != "" && c.MD5 != sum {
 		return Different, "the checksums differ"
 	}
-	return Same, ""
+	return AlreadyThere, ""
 }

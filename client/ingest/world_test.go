@@ -93,13 +93,12 @@ func (w *world) try(folder string, change ...func(*Options)) (*Result, error) {
 	return Run(context.Background(), w.c, o)
 }
 
-// expect checks the counts: created, resumed, skipped, failed.
-func (w *world) expect(r *Result, created, resumed, skipped, failed int64) {
+// expect checks the counts: uploaded, already there, bad.
+func (w *world) expect(r *Result, uploaded, there, bad int64) {
 	w.t.Helper()
 	c := r.Counts
-	if c.Created != created || c.Resumed != resumed || c.Skipped != skipped || c.Failed != failed {
-		w.t.Errorf("got %d created, %d resumed, %d skipped, %d failed; want %d, %d, %d, %d\n%v", c.Created, c.Resumed, c.Skipped, c.Failed,
-			created, resumed, skipped, failed, r.Failures)
+	if c.Uploaded != uploaded || c.AlreadyThere != there || c.Bad() != bad {
+		w.t.Errorf("got %+v; want %d uploaded, %d already there, %d bad\n%v", c, uploaded, there, bad, r.Failures)
 	}
 }
 

@@ -92,7 +92,7 @@ sdk.datasets.upload_file{ dataset = d, component = "file", file_path = ... or "s
 print(sdk.datasets.describe(d).components[1].status)`)
 	write(t, h.dir, "bring.lua", `local sdk = require("sdk")
 local r = require("ingest").run{ source = "flight", company = sdk.users.describe().company, report = ... }
-print(r.created + r.skipped .. " there")`)
+print(r.uploaded + r.already_there .. " there")`)
 	stored := strings.TrimSpace(h.must("run", "--local", "prepare.lua"))
 	d := newDisk(h)
 

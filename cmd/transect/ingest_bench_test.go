@@ -49,7 +49,7 @@ func BenchmarkIngest(b *testing.B) {
 				fast += time.Since(began) / time.Duration(files)
 				processor += (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()) / time.Duration(files)
 				var a ingestAnswer
-				if err := errors.Join(err, json.Unmarshal(out, &a)); err != nil || a.Created != files {
+				if err := errors.Join(err, json.Unmarshal(out, &a)); err != nil || a.Uploaded != files {
 					b.Fatal(err, string(out))
 				}
 			}

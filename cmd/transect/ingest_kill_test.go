@@ -29,14 +29,15 @@ if arg[3] then
   return
 end
 local r = ingest.run{ source = arg[1], project = project, progress = false }
-print(json.encode{ total = r.total, created = r.created, resumed = r.resumed, skipped = r.skipped, failed = r.failed, bytes = r.bytes })
+print(json.encode{ total = r.total, uploaded = r.uploaded, already_there = r.already_there, bad = r.bad, bytes = r.bytes })
 `
 
 // ingestAnswer is what the script prints.
 type ingestAnswer struct {
-	Total, Created, Resumed, Skipped, Failed int
-	Bytes                                    int64
-	Files                                    []struct{ Name, Checksum, Status string }
+	Total, Uploaded, Bad int
+	AlreadyThere         int `json:"already_there"`
+	Bytes                int64
+	Files                []struct{ Name, Checksum, Status string }
 }
 
 // TestIngestKilledAnywhere kills an ingest of small files and multipart files at
@@ -100,7 +101,7 @@ func TestIngestKilledAnywhere(t *testing.T) {
 	}
 
 	w.begin(parts)
-	if a := ask("calm"); a.Created != len(want) || a.Bytes != w.bytes {
+	if a := ask("calm"); a.Uploaded != len(want) || a.Bytes != w.bytes {
 		t.Fatalf("undisturbed: %+v, the platform took %d bytes", a, w.bytes)
 	}
 	took := time.Since(w.began)
@@ -134,7 +135,7 @@ func TestIngestKilledAnywhere(t *testing.T) {
 		w.mu.Unlock()
 
 		a := ask(project)
-		if a.Total != len(want) || a.Failed != 0 || a.Created+a.Resumed+a.Skipped != len(want) || a.Bytes != w.bytes-before {
+		if a.Total != len(want) || a.Bad != 0 || a.Uploaded+a.AlreadyThere != len(want) || a.Bytes != w.bytes-before {
 			t.Errorf("%d: %+v of %d files; the platform took %d bytes", i, a, len(want), w.bytes-before)
 		}
 		for _, sum := range w.again {

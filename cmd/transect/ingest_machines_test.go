@@ -59,18 +59,18 @@ func TestTwoMachinesIngest(t *testing.T) {
 				ends <- end{out, stderr, code}
 			}()
 		}
-		created := 0
+		uploaded := 0
 		for range 2 {
 			e := <-ends
 			var a ingestAnswer
-			if err := json.Unmarshal([]byte(e.out), &a); err != nil || e.code != 0 || a.Total != items || a.Failed != 0 {
+			if err := json.Unmarshal([]byte(e.out), &a); err != nil || e.code != 0 || a.Total != items || a.Bad != 0 {
 				t.Errorf("round %d: exit code %d, %s\n%s", round, e.code, e.out, e.stderr)
 			}
-			created += a.Created + a.Resumed
+			uploaded += a.Uploaded
 		}
 		var there struct {
 			Files   []struct{ Name, Status string }
-			Verdict struct{ Same, Different, Missing, Extra int }
+			Verdict struct{ There, Different, Missing, Extra int }
 		}
 		if err := json.Unmarshal([]byte(second.must("run", "ingest.lua", "look", name)), &there); err != nil {
 			t.Fatal(err)
@@ -82,14 +82,14 @@ func TestTwoMachinesIngest(t *testing.T) {
 			}
 			seen[f.Name] = true
 		}
-		if len(there.Files) != items || there.Verdict.Same != items || there.Verdict.Different+there.Verdict.Missing+there.Verdict.Extra != 0 {
+		if len(there.Files) != items || there.Verdict.There != items || there.Verdict.Different+there.Verdict.Missing+there.Verdict.Extra != 0 {
 			t.Errorf("round %d: %d datasets, want %d; %+v", round, len(there.Files), items, there.Verdict)
 		}
 		var a ingestAnswer
-		if err := json.Unmarshal([]byte(first.must("run", "ingest.lua", "ingest", name)), &a); err != nil || a.Skipped != items || a.Total != items {
+		if err := json.Unmarshal([]byte(first.must("run", "ingest.lua", "ingest", name)), &a); err != nil || a.AlreadyThere != items || a.Total != items {
 			t.Errorf("round %d: a third run: %+v, %v", round, a, err)
 		}
-		t.Logf("round %d: the two sent %d files for %d", round, created, items)
+		t.Logf("round %d: the two sent %d files for %d", round, uploaded, items)
 	}
 }
 
@@ -119,9 +119,9 @@ if what == "look" then
     found[#found + 1] = { name = d.name, status = next(status, next(status)) and "several" or next(status) }
   end
   local v = ingest.verify{ source = "flight", mission = mission }
-  print(json.encode{ files = found, verdict = { same = v.same, different = v.different, missing = v.missing, extra = v.extra } })
+  print(json.encode{ files = found, verdict = { there = v.already_there, different = v.different, missing = v.missing, extra = v.extra } })
   return
 end
 local r = ingest.run{ source = "flight", mission = mission, progress = false, batch = 4 }
-print(json.encode{ total = r.total, created = r.created, resumed = r.resumed, skipped = r.skipped, failed = r.failed, bytes = r.bytes })
+print(json.encode{ total = r.total, uploaded = r.uploaded, already_there = r.already_there, bad = r.bad, bytes = r.bytes })
 `

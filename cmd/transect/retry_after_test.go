@@ -37,14 +37,14 @@ func TestRetryAfterIsShown(t *testing.T) {
 	write(t, dir, "card.txt", "windy")
 	write(t, dir, "ingest.lua", `local sdk = require("sdk")
 local project = sdk.projects.create("Quarry", sdk.users.describe().company)
-print("created", require("ingest").run{ source = "card.txt", project = project }.created)`)
+print("uploaded", require("ingest").run{ source = "card.txt", project = project }.uploaded)`)
 	login := p.Credentials()
 	tm := onTerminal(t, dir, []string{"TRANSECT_URL=" + server.URL, "TRANSECT_USER=" + login.User, "TRANSECT_PASSWORD=" + login.Password,
 		"TRANSECT_CLIENT_ID=" + login.ClientID, "TRANSECT_CLIENT_SECRET=" + login.ClientSecret}, "run", "ingest.lua")
 	tm.sees("ingest: the platform limits requests: ")
 	tm.sees("s left, 0 ")
 	tm.sees("ingest: 1 of 1 files")
-	tm.sees("created\t1")
+	tm.sees("uploaded\t1")
 	if code := tm.ends(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
