@@ -40,13 +40,17 @@ var scriptModule = &module.Module{
 					}
 					vm.Stop(c.L, &vm.Exit{})
 				}
-				return spec.Parse(opt.Args, func(name string) (string, bool) {
+				values, err := spec.Parse(opt.Args, func(name string) (string, bool) {
 					text, ok, err := c.In.Env(name)
 					if err != nil {
 						c.Raise(err)
 					}
 					return text, ok
 				})
+				if opt.ArgsOnly && err == nil {
+					vm.Stop(c.L, &vm.Exit{})
+				}
+				return values, err
 			},
 		},
 		{

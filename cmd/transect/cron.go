@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 
 	"transect/runtime/unattended"
 	"transect/runtime/unattended/cron"
+	"transect/runtime/unattended/history"
 	"transect/runtime/vm"
 	"transect/stdlib"
 	"transect/stdlib/lock"
@@ -28,14 +31,25 @@ lines are kept byte for byte. TRANSECT_CRONTAB names another program than
 crontab.`,
 		Example: `  transect cron add nightly '30 2 * * *' --config platform.json sync.lua flights/
   transect cron list
-  transect cron remove nightly`,
+  transect cron run nightly
+  transect cron logs -f nightly`,
 	}
 	group(cmd)
-	cmd.AddCommand(a.cronAdd(), a.cronList(), a.cronShow(), a.cronRemove())
+	cmd.AddCommand(a.cronAdd(), a.cronList(), a.cronShow(), a.cronRun(), a.cronLogs(), a.cronEdit(), a.cronPause(), a.cronResume(), a.cronRemove())
 	return cmd
 }
 
 func (a *app) crontab() cron.Program { return cron.Program{Path: a.process.Getenv("TRANSECT_CRONTAB")} }
+
+// cronJob finds a job and the table it is in.
+func (a *app) cronJob(ctx context.Context, name string) (*cron.Job, *cron.Table, error) {
+	t, err := a.crontab().Read(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	j, err := t.Find(name)
+	return j, t, err
+}
 
 // changeCrontab changes the crontab under a lock.
 func (a *app) changeCrontab(ctx context.Context, change func(*cron.Table) error) error {
@@ -79,10 +93,28 @@ func (a *app) nextTimes(schedule *cron.Expression, n int) []string {
 	return lines
 }
 
+// jobRuns lists the last runs of a job, newest first. A history that cannot be
+// read has none.
+func (a *app) jobRuns(name string, limit int) []*history.Summary {
+	runs, _ := unattended.History(a.process).List(limit, func(s *history.Summary) bool { return s.OfJob(name) })
+	return runs
+}
+
+// outcome says how a run ended, in a few words.
+func outcome(run *history.Summary) string {
+	switch {
+	case run.End == nil:
+		return run.State
+	case run.End.ExitCode == 0:
+		return run.End.Outcome
+	}
+	return fmt.Sprintf("%s, exit code %d", run.End.Outcome, run.End.ExitCode)
+}
+
 func (a *app) cronList() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "list", Short: "List the jobs", Long: "List the jobs of transect in the user's crontab with their next times.",
+		Use: "list", Short: "List the jobs", Long: "List the jobs of transect in the user's crontab with their next times and the outcome of their last runs.",
 		Example: "  transect cron list", Args: exactArgs(0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			t, err := a.crontab().Read(cmd.Context())
@@ -97,15 +129,18 @@ func (a *app) cronList() *cobra.Command {
 					}
 					continue
 				}
-				next := "off"
+				next, last := "paused", "never ran"
 				if !j.Off {
 					next = strings.Join(a.nextTimes(j.Schedule, 1), "")
 				}
-				rows = append(rows, table.Row{j.Name, j.Expr, next})
+				if runs := a.jobRuns(j.Name, 1); len(runs) > 0 {
+					last = runs[0].Started.In(a.process.Now().Location()).Format("2006-01-02 15:04") + "  " + outcome(runs[0])
+				}
+				rows = append(rows, table.Row{j.Name, j.Expr, next, last})
 			}
 			switch {
 			case len(rows) > 0:
-				a.printTable(table.Row{"name", "when", "next"}, rows)
+				a.printTable(table.Row{"name", "when", "next", "last run"}, rows)
 			case !asJSON:
 				fmt.Fprintln(a.process.Stderr, "there are no jobs; transect cron add adds one")
 			}
@@ -122,71 +157,46 @@ func (a *app) printCronJob(j *cron.Job) error {
 		next = append(next, j.Schedule.Next(a.process.Now(), showTimes)...)
 	}
 	return a.printJSON(struct {
-		Name    string      `json:"name"`
-		When    string      `json:"when"`
-		On      bool        `json:"on"`
-		Next    []time.Time `json:"next"`
-		Command string      `json:"command"`
-	}{j.Name, j.Expr, !j.Off, next, j.Command}, "")
+		Name    string           `json:"name"`
+		When    string           `json:"when"`
+		On      bool             `json:"on"`
+		Next    []time.Time      `json:"next"`
+		Last    *history.Summary `json:"last"` // run, or null
+		Command string           `json:"command"`
+	}{j.Name, j.Expr, !j.Off, next, cmp.Or(append(a.jobRuns(j.Name, 1), nil)...), j.Command}, "")
 }
 
 func (a *app) cronShow() *cobra.Command {
 	return &cobra.Command{
 		Use: "show NAME", Short: "Show a job and its last runs",
 		Long:    "Show a job: its line in the crontab, its next times and its last runs.",
-		Example: "  transect cron show nightly", Args: exactArgs(1, "NAME"), ValidArgsFunction: cobra.NoFileCompletions,
+		Example: "  transect cron show nightly", Args: exactArgs(1, "NAME"), ValidArgsFunction: a.completeJobs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			t, err := a.crontab().Read(cmd.Context())
-			if err != nil {
-				return err
-			}
-			j, err := t.Find(args[0])
+			j, _, err := a.cronJob(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
 			fmt.Fprintln(a.stdout, j.Line)
 			if j.Off {
-				fmt.Fprintln(a.stdout, "  off: the line is commented out")
+				fmt.Fprintln(a.stdout, "  paused: the line is commented out")
 			} else {
 				a.printTimes(j.Schedule)
 			}
-			runs, err := unattended.History(a.process).List(0)
-			if err != nil {
-				return nil // the job was shown
-			}
-			shown := 0
-			for _, run := range runs {
-				if run.Lock != j.Name || shown == showTimes {
-					continue
-				}
-				shown++
-				outcome := run.State
-				if run.End != nil {
-					outcome = fmt.Sprintf("%s, exit code %d", run.End.Outcome, run.End.ExitCode)
-				}
-				fmt.Fprintf(a.stdout, "  run   %s  %s  %s\n", run.Started.Local().Format(time.DateTime), run.ID, outcome)
+			for _, run := range a.jobRuns(j.Name, showTimes) {
+				fmt.Fprintf(a.stdout, "  run   %s  %s  %s\n", run.Started.In(a.process.Now().Location()).Format(time.DateTime), run.ID, outcome(run))
 			}
 			return nil
 		},
 	}
 }
 
-func (a *app) cronRemove() *cobra.Command {
-	return &cobra.Command{
-		Use: "remove NAME", Short: "Remove a job", Long: "Remove a job from the user's crontab. Its logs are kept.",
-		Example: "  transect cron remove nightly", Args: exactArgs(1, "NAME"), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			err := a.changeCrontab(cmd.Context(), func(t *cron.Table) error {
-				if _, err := t.Find(args[0]); err != nil {
-					return err
-				}
-				t.Remove(args[0])
-				return nil
-			})
-			if err == nil {
-				fmt.Fprintf(a.stdout, "removed %s\n", args[0])
-			}
-			return err
-		},
+// completeJobs completes the names of jobs.
+func (a *app) completeJobs(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	var names []string
+	if t, err := a.crontab().Read(cmd.Context()); err == nil && len(args) == 0 {
+		for _, j := range t.Jobs() {
+			names = append(names, j.Name)
+		}
 	}
+	return slices.Compact(names), cobra.ShellCompDirectiveNoFileComp
 }

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -29,8 +32,11 @@ EXPR is a cron expression: minute hour day-of-month month day-of-week, each *, a
 value, a range a-b, a step */n or a-b/n, or a list of those; or @hourly, @daily,
 @weekly, @monthly, @yearly, @reboot. When both days are given, either matches.
 
-The TRANSECT_ variables of the current environment are written to the line,
-except secrets: the job reads those from files (--password-file and so on).`,
+The state folder and the TRANSECT_ variables of the current environment are
+written to the line, except secrets: the job reads those from files
+(--password-file and so on). A job that could not work is refused: without a
+platform, with a file that does not exist, or with an argument that the script
+does not declare.`,
 		Example: `  transect cron add nightly '30 2 * * *' --config platform.json sync.lua flights/
   transect cron add --dry-run check '*/15 8-18 * * mon-fri' --local --ping https://hc.example.com/x check.lua`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -42,12 +48,15 @@ except secrets: the job reads those from files (--password-file and so on).`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			state, err := filepath.Abs(a.process.StateDir())
+			folder, err := filepath.Abs(a.process.Dir)
+			if err != nil {
+				return fault.Of(&fault.ConfigError{}, "cannot find the current folder: %w", err)
+			}
+			env, err := a.inheritedEnv()
 			if err != nil {
 				return err
 			}
-			logs := filepath.Join(state, "logs")
-			job, err := a.newCronJob(args[0], args[1], args[2:], logs)
+			job, err := a.newCronJob(cmd.Context(), args[0], args[1], folder, env, args[2:])
 			if err != nil {
 				return err
 			}
@@ -56,11 +65,8 @@ except secrets: the job reads those from files (--password-file and so on).`,
 				a.printTimes(job.Schedule)
 				return nil
 			}
-			if err := vm.CheckStateDir(a.process.Env); err != nil {
+			if err := a.makeLogFolder(); err != nil {
 				return err
-			}
-			if err := os.MkdirAll(logs, 0o700); err != nil {
-				return fault.Hinted(fault.Of(&fault.ConfigError{}, "cannot create the folder for logs: %w", err), "name a writable state folder in TRANSECT_STATE_DIR")
 			}
 			err = a.changeCrontab(cmd.Context(), func(t *cron.Table) error {
 				if _, missing := t.Find(job.Name); missing == nil && !replace {
@@ -83,8 +89,18 @@ except secrets: the job reads those from files (--password-file and so on).`,
 	return cmd
 }
 
+func (a *app) makeLogFolder() error {
+	if err := vm.CheckStateDir(a.process.Env); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Join(a.process.StateDir(), "logs"), 0o700); err != nil {
+		return fault.Hinted(fault.Of(&fault.ConfigError{}, "cannot create the folder for logs: %w", err), "name a writable state folder in TRANSECT_STATE_DIR")
+	}
+	return nil
+}
+
 // newCronJob makes a job of the arguments of transect run.
-func (a *app) newCronJob(name, expression string, rest []string, logs string) (*cron.Job, error) {
+func (a *app) newCronJob(ctx context.Context, name, expression, folder string, env, rest []string) (*cron.Job, error) {
 	if err := cron.CheckName(name); err != nil {
 		return nil, err
 	}
@@ -92,56 +108,98 @@ func (a *app) newCronJob(name, expression string, rest []string, logs string) (*
 	if err != nil {
 		return nil, err
 	}
-	// The run command itself checks its flags.
-	run, _, err := newApp(a.process).root().Find([]string{"run"})
+	p := a.cronProcess(folder, env)
+	job, flags, err := parseRun(p, rest)
 	if err != nil {
 		return nil, err
 	}
-	if err := run.ParseFlags(rest); err != nil {
-		return nil, run.FlagErrorFunc()(run, err)
-	}
-	flags := run.Flags()
-	args := flags.Args()
-	if err := run.Args(run, args); err != nil {
+	if job.Script, err = readableScript(p, job.Script); err != nil {
 		return nil, err
 	}
-	script, err := a.readableScript(args[0])
-	if err != nil {
+	given := rest[:len(rest)-1-len(job.Args)]
+	if n := len(given); n > 0 && given[n-1] == "--" {
+		given = given[:n-1]
+	}
+	if err := noPassword(append(env, rest...)); err != nil {
 		return nil, err
+	}
+	if err := runtime.Preflight(ctx, p, *job); err != nil {
+		return nil, a.withoutSecrets(err)
 	}
 	program, err := os.Executable()
 	if err != nil {
 		return nil, fault.Of(&fault.ConfigError{}, "cannot find the path of this program: %w", err)
 	}
-	folder, err := filepath.Abs(a.process.Dir)
-	if err != nil {
-		return nil, fault.Of(&fault.ConfigError{}, "cannot find the current folder: %w", err)
-	}
-	command := []string{program, "run"}
-	for _, preset := range [][2]string{{"lock", "--lock=" + name}, {"log-file", "--log-file=" + filepath.Join(logs, name+".log")}, {"quiet", "--quiet"}} {
-		if !flags.Changed(preset[0]) {
-			command = append(command, preset[1])
-		}
-	}
-	given := rest[:len(rest)-len(args)]
-	if n := len(given); n > 0 && given[n-1] == "--" {
-		given = given[:n-1]
-	}
-	command = append(append(append(command, given...), script), args[1:]...)
-	return cron.NewJob(name, schedule, folder, a.inheritedEnv(flags), command)
+	command := append(append([]string{program, "run"}, a.cronPresets(name, flags)...), given...)
+	return cron.NewJob(name, schedule, folder, env, append(append(command, job.Script), job.Args...))
 }
 
-func (a *app) readableScript(name string) (string, error) {
+// parseRun parses the arguments of transect run, with its own checks.
+func parseRun(p *runtime.Process, args []string) (*runtime.Job, *pflag.FlagSet, error) {
+	other := newApp(p)
+	run, _, err := other.root().Find([]string{"run"})
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := run.ParseFlags(args); err != nil {
+		return nil, nil, run.FlagErrorFunc()(run, err)
+	}
+	words := run.Flags().Args()
+	if err := run.Args(run, words); err != nil {
+		return nil, nil, err
+	}
+	if err := other.complete(run.Flags(), other.job); err != nil {
+		return nil, nil, err
+	}
+	other.job.Script, other.job.Args = words[0], words[1:]
+	return other.job, run.Flags(), nil
+}
+
+// cronPresets are the flags that every job gets unless it has its own.
+func (a *app) cronPresets(name string, flags *pflag.FlagSet) (presets []string) {
+	state, err := filepath.Abs(a.process.StateDir())
+	if err != nil {
+		state = a.process.StateDir()
+	}
+	for _, preset := range [][2]string{{"job", "--job=" + name}, {"lock", "--lock=" + name},
+		{"log-file", "--log-file=" + filepath.Join(state, "logs", name+".log")}, {"quiet", "--quiet"}} {
+		if flags == nil || !flags.Changed(preset[0]) {
+			presets = append(presets, preset[1])
+		}
+	}
+	return presets
+}
+
+// cronProcess is the process as cron will start it: in the job's folder, with
+// the variables of its line and those of every user.
+func (a *app) cronProcess(folder string, env []string) *runtime.Process {
+	p := *a.process
+	p.Dir = folder
+	p.Env = func(name string) (string, bool) {
+		for _, word := range env {
+			if key, value, _ := strings.Cut(word, "="); key == name {
+				return value, true
+			}
+		}
+		if slices.Contains([]string{"HOME", "LOGNAME", "USER"}, name) {
+			return a.process.Env(name)
+		}
+		return "", false
+	}
+	return &p
+}
+
+func readableScript(p *runtime.Process, name string) (string, error) {
 	if name == "-" {
 		return "", fault.Hinted(fault.Of(&fault.UsageError{}, "cron cannot read a script from standard input"), "name a file")
 	}
-	path, err := filepath.Abs(a.process.Path(name))
+	path, err := filepath.Abs(p.Path(name))
 	if err != nil {
 		return "", err
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return "", fault.Hinted(fault.Of(&fault.UsageError{}, "cannot read the script %s: %w", name, err), "check the path of the script")
+		return "", fault.Hinted(fault.Of(&fault.UsageError{}, "cannot read the script %s: %w", name, fault.Reason(err)), "check the path of the script")
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err == nil && info.IsDir() {
@@ -151,32 +209,73 @@ func (a *app) readableScript(name string) (string, error) {
 }
 
 // inheritedEnv lists the variables the job needs to behave as the command line
-// does now: cron sets none of them. Secrets are left out with a note.
-func (a *app) inheritedEnv(flags *pflag.FlagSet) []string {
-	names := []string{"TRANSECT_STATE_DIR", "XDG_STATE_HOME", "TRANSECT_HISTORY", "TRANSECT_SMTP", "TRANSECT_SMTP_USER", "TRANSECT_MAIL_FROM"}
-	flags.VisitAll(func(f *pflag.Flag) {
+// does now: cron sets none of them. Secrets are left out.
+func (a *app) inheritedEnv() ([]string, error) {
+	names := []string{"XDG_CONFIG_HOME", "TRANSECT_HISTORY", "TRANSECT_SMTP", "TRANSECT_SMTP_USER", "TRANSECT_MAIL_FROM"}
+	run := newApp(a.process).run()
+	run.Flags().VisitAll(func(f *pflag.Flag) {
 		v, ok := f.Value.(*optionValue)
-		if ok && v.env != "" && !f.Changed && f.Name != "lock" && f.Name != "log-file" { // the job has its own lock and log
+		if ok && v.env != "" && f.Name != "lock" && f.Name != "log-file" { // the job has its own lock and log
 			names = append(names, v.env)
 		}
 	})
 	slices.Sort(names)
-	var env []string
+	state, err := filepath.Abs(a.process.StateDir())
+	if err != nil {
+		return nil, fault.Of(&fault.ConfigError{}, "cannot find the state folder: %w", err)
+	}
+	env := []string{"TRANSECT_STATE_DIR=" + state}
 	for _, name := range names {
 		if value := a.process.Getenv(name); value != "" {
 			env = append(env, name+"="+value)
 		}
 	}
+	return env, nil
+}
+
+// secretVariables lists the variables of the environment that are not written
+// to the crontab.
+func (a *app) secretVariables() (names []string) {
 	secrets := []string{"TRANSECT_SMTP_PASSWORD"}
 	for _, o := range new(runtime.Connection).Options() {
 		if o.Flag == "" {
 			secrets = append(secrets, o.Env)
 		}
 	}
-	for _, name := range secrets {
-		if a.process.Getenv(name) != "" {
-			fmt.Fprintf(a.process.Stderr, "note: %s is a secret and is not written to the crontab; the job needs a file, such as --password-file\n", name)
+	return slices.DeleteFunc(secrets, func(name string) bool { return a.process.Getenv(name) == "" })
+}
+
+// withoutSecrets explains a failure that a variable of the environment would
+// have prevented.
+func (a *app) withoutSecrets(err error) error {
+	names := a.secretVariables()
+	f := fault.Find(err)
+	if len(names) == 0 || f == nil || !is[*fault.ConfigError](err) {
+		return err
+	}
+	return fault.Hinted(fault.Of(&fault.ConfigError{}, "%s", f.Facts().Message),
+		"%s is a secret and is not written to the crontab: put it into a file and name that, such as --password-file FILE", strings.Join(names, ", "))
+}
+
+// noPassword refuses addresses with a password: the crontab is no place for it,
+// and other users see the command line.
+func noPassword(words []string) error {
+	for i, word := range words {
+		name, value, joined := strings.Cut(word, "=")
+		if !joined || strings.Contains(name, "://") {
+			name, value = "an argument", word
+			if i > 0 && strings.HasPrefix(words[i-1], "--") {
+				name = words[i-1]
+			}
+		}
+		u, err := url.Parse(value)
+		if err != nil || u.User == nil {
+			continue
+		}
+		if _, has := u.User.Password(); has {
+			return fault.Hinted(fault.Of(&fault.UsageError{}, "%s holds a password (%s), which would stand in the crontab", name, u.Redacted()),
+				"put it into a configuration file of mode 0600 and name that with --config; the key of a proxy is proxy_url")
 		}
 	}
-	return env
+	return nil
 }

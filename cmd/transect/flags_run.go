@@ -76,6 +76,7 @@ func manifestFlags(cmd *cobra.Command, job *runtime.Job) {
 func unattendedFlags(flags *pflag.FlagSet, job *runtime.Job, o *unattended.Options) {
 	o.LogSize, o.LogKeep = 10<<20, 5
 	addOptions(flags,
+		option{name: "job", kind: "NAME", doc: "record the run as one of the job NAME of cron", parse: toString(&o.Job)},
 		option{name: "lock", env: "TRANSECT_LOCK", kind: "NAME", empty: unattended.LockOfScript, parse: toString(&o.Lock),
 			doc: "run only one at a time of all runs with the same NAME, which is the script's path when left out; write --lock=NAME"},
 		option{name: "lock-policy", env: "TRANSECT_LOCK_POLICY", kind: "POLICY", value: "skip", parse: toLockPolicy(&o.LockWait),
@@ -86,7 +87,7 @@ func unattendedFlags(flags *pflag.FlagSet, job *runtime.Job, o *unattended.Optio
 		option{name: "on-failure", env: "TRANSECT_ON_FAILURE", kind: "CMD|URL", parse: toFailureAction(&o.OnFailure),
 			doc: "when the run fails: run the command CMD with the last lines as input, or send them to the URL, https: or mailto: (with $TRANSECT_SMTP)"},
 		option{name: "ping", env: "TRANSECT_PING", kind: "URL", parse: toMonitor(&o.Ping),
-			doc: "notify the monitor at URL: URL/start, then URL or URL/fail with exit code and last lines"},
+			doc: "notify the monitor at URL: URL/start, then URL or URL/EXITCODE, with the last lines of output and the run as ?rid="},
 		option{name: "report", env: "TRANSECT_REPORT", kind: "FILE", doc: "write a JSON report of the run to FILE", parse: toString(&o.Report)},
 		option{name: "metrics", env: "TRANSECT_METRICS", kind: "FILE", doc: "write metrics for Prometheus to FILE", parse: toString(&o.Metrics)},
 		option{name: "grace", env: "TRANSECT_GRACE", kind: "duration", doc: "on SIGTERM finish the items in hand, for at most `DURATION`", parse: toDuration(&job.Grace)})

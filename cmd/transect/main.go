@@ -43,6 +43,7 @@ type app struct {
 	process *runtime.Process
 	output  runtime.Output
 	stdout  *checkedWriter
+	job     *runtime.Job // of the command run, filled by its flags
 }
 
 func newApp(p *runtime.Process) *app { return &app{process: p, stdout: &checkedWriter{to: p.Stdout}} }

@@ -9,7 +9,8 @@ import (
 )
 
 func (a *app) run() *cobra.Command {
-	var job runtime.Job
+	a.job = &runtime.Job{}
+	job := a.job
 	var options unattended.Options
 	cmd := &cobra.Command{
 		Use:   "run [flags] SCRIPT [ARGS...]",
@@ -49,20 +50,20 @@ transect runs. TRANSECT_HISTORY sets how many and how long (500,90d), or off.
 			return nil, cobra.ShellCompDirectiveDefault
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := a.complete(cmd.Flags(), &job); err != nil {
+			if err := a.complete(cmd.Flags(), job); err != nil {
 				return err
 			}
-			if err := completeUnattended(&job, &options); err != nil {
+			if err := completeUnattended(job, &options); err != nil {
 				return err
 			}
 			job.Script, job.Args = args[0], args[1:]
-			return unattended.Run(cmd.Context(), a.process, job, options)
+			return unattended.Run(cmd.Context(), a.process, *job, options)
 		},
 	}
-	callFlags(cmd.Flags(), &job)
-	a.scriptFlags(cmd.Flags(), &job)
-	unattendedFlags(cmd.Flags(), &job, &options)
-	manifestFlags(cmd, &job)
+	callFlags(cmd.Flags(), job)
+	a.scriptFlags(cmd.Flags(), job)
+	unattendedFlags(cmd.Flags(), job, &options)
+	manifestFlags(cmd, job)
 	cmd.Flags().SetInterspersed(false)
 	return cmd
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strconv"
@@ -19,7 +20,9 @@ import (
 
 func (a *app) runs() *cobra.Command {
 	limit := 20
-	var asJSON bool
+	var asJSON, failed bool
+	var job string
+	var since time.Time
 	cmd := &cobra.Command{
 		Use:   "runs",
 		Short: "Show the runs of this machine",
@@ -31,6 +34,7 @@ secrets. TRANSECT_HISTORY sets how many runs are kept and how long: 500,90d; off
 keeps none.`,
 		Example: `  transect runs
   transect runs show last
+  transect runs --job nightly --failed --since 7d
   transect runs --json --limit 0`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -40,7 +44,9 @@ keeps none.`,
 			if err != nil {
 				return err
 			}
-			list, err := store.List(limit)
+			list, err := store.List(limit, func(run *history.Summary) bool {
+				return (job == "" || run.OfJob(job)) && (!failed || run.Failed()) && !run.Started.Before(since)
+			})
 			if err != nil {
 				return unreadable(err)
 			}
@@ -53,7 +59,11 @@ keeps none.`,
 				return nil
 			}
 			if len(list) == 0 {
-				fmt.Fprintln(a.process.Stderr, "there are no runs yet")
+				none := "there are no runs yet"
+				if job != "" || failed || !since.IsZero() {
+					none = "there are no such runs"
+				}
+				fmt.Fprintln(a.process.Stderr, none)
 				return nil
 			}
 			now := a.process.Now()
@@ -65,16 +75,39 @@ keeps none.`,
 				} else if run.State == history.Lost {
 					took = ""
 				}
-				rows = append(rows, table.Row{run.ID, run.Started.In(now.Location()).Format(time.DateTime), took, exit, outcome, items, filepath.Base(run.Script)})
+				rows = append(rows, table.Row{run.ID, run.Started.In(now.Location()).Format(time.DateTime), took, exit, outcome, items, run.Job, filepath.Base(run.Script)})
 			}
-			a.printTable(table.Row{"ID", "start", "took", "exit", "outcome", "items", "script"}, rows)
+			a.printTable(table.Row{"ID", "start", "took", "exit", "outcome", "items", "job", "script"}, rows)
 			return nil
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per run")
 	addOptions(cmd.Flags(), option{name: "limit", kind: "N", value: "20", doc: "show N runs; 0 for all", parse: toCount(&limit)})
+	cmd.Flags().StringVar(&job, "job", "", "show the runs of the job `NAME` of cron")
+	cmd.Flags().BoolVar(&failed, "failed", false, "show the runs that failed or were killed")
+	addOptions(cmd.Flags(), option{name: "since", kind: "TIME", doc: "show the runs since a date, such as 2026-11-20, or within a time, such as 12h or 7d",
+		parse: func(text string) (err error) { since, err = parseSince(text, a.process.Now()); return err }})
+	cobra.CheckErr(cmd.RegisterFlagCompletionFunc("job", a.completeJobs))
 	cmd.AddCommand(a.runsShow(), a.runsPrune())
 	return cmd
+}
+
+// parseSince reads a date with or without a time, or how long ago.
+func parseSince(text string, now time.Time) (time.Time, error) {
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		if n, err := strconv.Atoi(days); err == nil && n >= 0 {
+			return now.AddDate(0, 0, -n), nil
+		}
+	}
+	if ago, err := time.ParseDuration(text); err == nil && ago >= 0 {
+		return now.Add(-ago), nil
+	}
+	for _, layout := range []string{time.DateOnly, "2006-01-02 15:04", "2006-01-02T15:04", time.DateTime, time.RFC3339} {
+		if t, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, errors.New("write a date such as 2026-11-20 or 2026-11-20T06:00, or how long ago, such as 12h or 7d")
 }
 
 // history is the history of this user.
@@ -148,7 +181,10 @@ func (a *app) printRun(run *history.Summary) {
 	}
 	line("run", "%s", run.ID)
 	line("script", "%s", strings.Join(append([]string{run.Script}, run.Arguments...), " "))
-	if run.Lock != "" {
+	if run.Job != "" {
+		line("job", "%s", run.Job)
+	}
+	if run.Lock != "" && run.Lock != run.Job {
 		line("lock", "%s", run.Lock)
 	}
 	line("start", "%s", run.Started.In(now.Location()).Format(time.DateTime+" MST"))

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"transect/testdata/flightgen"
 	"transect/testdata/smtptest"
 )
@@ -23,17 +25,19 @@ type fakeMonitor struct {
 	*httptest.Server
 	mu    sync.Mutex
 	paths []string          // requested, in order
+	runs  map[string]bool   // values of the parameter rid
 	body  map[string]string // the last of each
 }
 
 func newFakeMonitor(t *testing.T, status int) *fakeMonitor {
-	m := &fakeMonitor{body: map[string]string{}}
+	m := &fakeMonitor{body: map[string]string{}, runs: map[string]bool{}}
 	m.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		m.paths = append(m.paths, r.URL.Path)
 		m.body[r.URL.Path] = string(body)
+		m.runs[r.URL.Query().Get("rid")] = true
 		w.WriteHeader(status)
 	}))
 	t.Cleanup(m.Close)
@@ -45,7 +49,7 @@ const (
 	badScript  = `print("card 3 of 12") error("the card is empty")`
 )
 
-// The monitor hears of start, success and failure, with exit code and last
+// The monitor hears of start, success and failure, with exit code, run and last
 // lines; one that is out of order, or gone, is no failure of the run.
 func TestPing(t *testing.T) {
 	t.Parallel()
@@ -56,7 +60,7 @@ func TestPing(t *testing.T) {
 	for script, want := range map[string]struct {
 		code       int
 		last, body string
-	}{"good.lua": {0, "/check", ""}, "bad.lua": {1, "/check/fail", "card 3 of 12"}, "exit.lua": {3, "/check/fail", "3 failed"}} {
+	}{"good.lua": {0, "/check", ""}, "bad.lua": {1, "/check/1", "card 3 of 12"}, "exit.lua": {3, "/check/3", "3 failed"}} {
 		m := newFakeMonitor(t, http.StatusOK)
 		if _, stderr, code := h.run("run", "--ping", m.URL+"/check", script); code != want.code {
 			t.Errorf("%s: exit code %d\n%s", script, code, stderr)
@@ -64,6 +68,11 @@ func TestPing(t *testing.T) {
 		m.mu.Lock()
 		if got := strings.Join(m.paths, " "); got != "/check/start "+want.last {
 			t.Errorf("%s: the monitor received %s", script, got)
+		}
+		for run := range m.runs {
+			if _, err := uuid.Parse(run); err != nil || len(m.runs) != 1 {
+				t.Errorf("%s: the runs are %v", script, m.runs)
+			}
 		}
 		if body := m.body[want.last]; !strings.Contains(body, want.body) || want.code != 0 && !strings.Contains(body, "exit code "+string(rune('0'+want.code))) {
 			t.Errorf("%s: the monitor received %q", script, body)
@@ -75,7 +84,7 @@ func TestPing(t *testing.T) {
 	gone.Close()
 	for _, m := range []*fakeMonitor{broken, gone} {
 		if stdout, stderr, code := h.run("run", "--ping", m.URL+"/secret-uuid", "good.lua"); code != 0 || !strings.Contains(stdout, "12 cards") ||
-			!strings.Contains(stderr, "the monitor was not notified of the success") || strings.Contains(stderr, "secret-uuid") {
+			!strings.Contains(stderr, "the monitor was not notified of the end") || strings.Contains(stderr, "secret-uuid") {
 			t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
 		}
 	}
@@ -137,6 +146,33 @@ func TestOnFailure(t *testing.T) {
 		if err != nil || !strings.HasPrefix(string(text), "1 failed RuntimeError: the card is empty\n") || !strings.Contains(string(text), "card 3 of 12") {
 			t.Errorf("the command received %q, %v", text, err)
 		}
+	}
+}
+
+// SIGTERM, as at a shutdown, is neither success nor failure to a monitor, and
+// calls nobody.
+func TestTerminatedRunIsNoFailure(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("processes cannot send one another signals here")
+	}
+	m, dir := newFakeMonitor(t, http.StatusOK), t.TempDir()
+	write(t, dir, "x.lua", `print("waiting") require("task").sleep(60)`)
+	p := start(t, dir, []string{"TRANSECT_STATE_DIR=" + filepath.Join(dir, "state")}, "run", "--ping", m.URL+"/check", "--on-failure", "touch called", "x.lua")
+	p.line()
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if _, code := p.end(); code != 143 {
+		t.Errorf("exit code %d", code)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if got := strings.Join(m.paths, " "); got != "/check/start /check/log" || !strings.Contains(m.body["/check/log"], "exit code 143 (terminated)") {
+		t.Errorf("the monitor received %s: %s", got, m.body)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "called")); err == nil {
+		t.Error("--on-failure was called")
 	}
 }
 

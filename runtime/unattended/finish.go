@@ -15,7 +15,6 @@ import (
 	"transect/runtime"
 	"transect/runtime/unattended/history"
 	"transect/runtime/vm"
-	"transect/stdlib/notify"
 )
 
 // calls counts the operations of a run.
@@ -75,14 +74,10 @@ func (r *run) finish(ctx context.Context, err error, code int) {
 		time.Duration(e.Seconds*float64(time.Second)).Round(time.Millisecond), e.Outcome, code))
 	if ctx != nil && r.started {
 		r.pinging.Wait()
-		event := notify.Success
-		if code != runtime.ExitOK {
-			event = notify.Fail
-		}
 		if r.options.Ping != "" {
-			r.ping(ctx, event)
+			r.ping(ctx, r.endEvent())
 		}
-		if r.options.OnFailure != "" && code != runtime.ExitOK {
+		if r.options.OnFailure != "" && code != runtime.ExitOK && code != runtime.ExitTerminated {
 			r.notifyFailure(ctx)
 		}
 	}

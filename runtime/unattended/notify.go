@@ -11,7 +11,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"transect/client/fault"
+	"transect/runtime"
 	"transect/stdlib/notify"
 	"transect/stdlib/web"
 )
@@ -28,13 +31,42 @@ func (r *run) ping(ctx context.Context, event string) {
 	defer cancel()
 	client := r.web()
 	defer client.Close()
-	body := ""
+	body, what := "run "+r.summary.ID+" of "+r.summary.Script, "start"
 	if event != notify.Start {
-		body = fmt.Sprintf("exit code %d (%s) after %.1f s: %s\n%s", r.result.ExitCode, r.result.Outcome, r.result.Seconds, r.summary.Script, r.lastLines())
+		what = "end"
+		body = fmt.Sprintf("exit code %d (%s) after %.1f s: %s\n%s", r.result.ExitCode, r.result.Outcome, r.result.Seconds, body, r.lastLines())
 	}
-	if err := notify.Ping(ctx, client, r.options.Ping, event, body); err != nil && ctx.Err() != context.Canceled {
-		r.warn(fmt.Sprintf("the monitor was not notified of the %s: %s", event, err))
+	if err := notify.Ping(ctx, client, r.monitor(), event, body); err != nil && ctx.Err() != context.Canceled {
+		r.warn(fmt.Sprintf("the monitor was not notified of the %s: %s", what, err))
 	}
+}
+
+// endEvent is what the monitor is sent at the end of a run: a failure as its
+// exit status. SIGTERM ends runs when the machine shuts down, which is neither
+// success nor failure.
+func (r *run) endEvent() string {
+	switch r.result.ExitCode {
+	case runtime.ExitOK:
+		return notify.Success
+	case runtime.ExitTerminated:
+		return notify.Log
+	}
+	return strconv.Itoa(r.result.ExitCode)
+}
+
+// monitor is the address of the monitor with the run as its parameter rid, a
+// UUID made of the run's ID, by which it matches starts and ends.
+func (r *run) monitor() string {
+	u, err := url.Parse(r.options.Ping)
+	if err != nil {
+		return r.options.Ping // the ping reports it
+	}
+	query := u.Query()
+	if !query.Has("rid") {
+		query.Set("rid", uuid.NewSHA1(uuid.NameSpaceOID, []byte("transect run "+r.summary.ID)).String())
+	}
+	u.RawQuery = query.Encode()
+	return u.String()
 }
 
 func (r *run) web() *web.Client {

@@ -34,6 +34,7 @@ import (
 
 // Options are the settings of an unattended run.
 type Options struct {
+	Job       string        // of cron, for the history
 	Lock      string        // name of the lock; "" for none, LockOfScript for the script's own
 	LockWait  time.Duration // how long to wait for the lock
 	LogFile   string        // receives what the run prints; "" for none
@@ -117,7 +118,7 @@ func (r *run) open() error {
 	host, _ := os.Hostname() // not all systems have a name
 	r.summary = &history.Summary{ID: history.NewID(now), State: history.Running, Script: r.script(), Arguments: r.redact.arguments(r.job.Args),
 		Version: r.job.Version, Host: host, PID: os.Getpid(), Started: now}
-	r.summary.Lock = r.options.Lock
+	r.summary.Job, r.summary.Lock = r.options.Job, r.options.Lock
 	if r.options.Lock == LockOfScript {
 		r.summary.Lock = r.summary.Script
 	}

@@ -34,10 +34,12 @@ const (
 	Start   = "start"
 	Success = "success"
 	Fail    = "fail"
+	Log     = "log" // neither success nor failure
 )
 
 // Ping tells a monitor that something started, succeeded or failed: a request
-// to an address, or to /start and /fail below it. Of a long body the end is sent.
+// to an address, or to /start, /fail, /log or an exit status below it. Of a long
+// body the end is sent.
 func Ping(ctx context.Context, c *web.Client, to, event, body string) error {
 	u, err := web.Parse(to)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -158,6 +159,33 @@ func TestCrontabAgrees(t *testing.T) {
 		t.Errorf("%v: %s", err, out)
 	}
 	t.Logf("%d expressions", len(lines))
+}
+
+// A job is read back from its line as it was made, also paused.
+func TestJobIsReadBack(t *testing.T) {
+	when, err := Parse("30 2 * * *")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		word := rapid.StringOf(rapid.RuneFrom([]rune(`ab %\'"$#!*&;=|<>()ü` + "`")))
+		folder, env := "/srv/"+word.Draw(t, "folder"), []string{"TRANSECT_BWLIMIT=" + word.Draw(t, "value")}
+		command := append([]string{"/bin/transect", "run"}, rapid.SliceOfN(word, 0, 3).Draw(t, "words")...)
+		made, err := NewJob("nightly", when, folder, env, command)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, j := range []*Job{made, made.Paused()} {
+			read := parseLine(j.Line)
+			gotFolder, gotEnv, gotCommand, err := read.Words()
+			if err != nil || read.Off != j.Off || gotFolder != folder || !slices.Equal(gotEnv, env) || !slices.Equal(gotCommand, command) {
+				t.Fatalf("%s\nbecame %q %q %q, %v", j.Line, gotFolder, gotEnv, gotCommand, err)
+			}
+			if on := read.Resumed(); on.Line != made.Line {
+				t.Fatalf("resumed as %s", on.Line)
+			}
+		}
+	})
 }
 
 // Whatever an argument holds, the shell gets it back, from crons that take a

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/mattn/go-shellwords"
+
 	"transect/client/fault"
 )
 
@@ -84,6 +86,65 @@ func quote(word string) string {
 	}
 	b.WriteByte('\'')
 	return b.String()
+}
+
+// paused is what stands before the line of a paused job.
+const paused = "# "
+
+// Paused is the job as a comment, which cron skips.
+func (j *Job) Paused() *Job {
+	off := *j
+	if !j.Off {
+		off.Off, off.Line = true, paused+j.Line
+	}
+	return &off
+}
+
+// Resumed is the job without the comment sign.
+func (j *Job) Resumed() *Job {
+	on := *j
+	on.Off, on.Line = false, strings.TrimLeft(j.Line, "# \t")
+	return &on
+}
+
+// Words splits the command: the folder it runs in, its variables as NAME=value,
+// and the program with its arguments.
+func (j *Job) Words() (folder string, env, command []string, err error) {
+	change, rest, found := strings.Cut(j.Command, " && ")
+	words, err := shellwords.Parse(change)
+	if err == nil && found && len(words) == 2 && words[0] == "cd" {
+		folder = words[1]
+		command, err = shellwords.Parse(rest)
+	}
+	for len(command) > 0 && isVariable(command[0]) {
+		env, command = append(env, command[0]), command[1:]
+	}
+	if err != nil || len(command) < 2 {
+		return "", nil, nil, fault.Hinted(fault.Of(&fault.UsageError{}, "the line of the job %s was edited to something else", j.Name), "correct it with crontab -e, or add it again with transect cron add --replace %s", j.Name)
+	}
+	return folder, env, command, nil
+}
+
+var variable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Z_][A-Z0-9_]*=`) })
+
+func isVariable(word string) bool { return variable().MatchString(word) }
+
+// Split splits the words of a shell.
+func Split(text string) ([]string, error) {
+	words, err := shellwords.Parse(text)
+	if err != nil {
+		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "%q cannot be split into words", text), "a quote may be missing")
+	}
+	return words, nil
+}
+
+// Join quotes words for a shell.
+func Join(words []string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = quote(w)
+	}
+	return strings.Join(quoted, " ")
 }
 
 // parseLine parses a line of a crontab; nil when it is not ours.

@@ -6,7 +6,9 @@ import (
 	"context"
 	"errors"
 	"os/exec"
+	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"transect/client/fault"
@@ -56,6 +58,24 @@ func (t *Table) Add(j *Job) {
 		t.text += j.Line + "\n"
 	}
 }
+
+// Environment lists the variables that the table sets before the job's line, as
+// NAME=value.
+func (t *Table) Environment(name string) []string {
+	var env []string
+	for line := range strings.Lines(t.text) {
+		line = strings.TrimSpace(line)
+		if j := parseLine(line); j != nil && j.Name == name {
+			break
+		}
+		if key, value, found := strings.Cut(line, "="); found && variableName().MatchString(strings.TrimSpace(key)) {
+			env = append(env, strings.TrimSpace(key)+"="+strings.Trim(strings.TrimSpace(value), `"'`))
+		}
+	}
+	return env
+}
+
+var variableName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
 
 // Remove removes the job with a name.
 func (t *Table) Remove(name string) { t.replace(name, "") }

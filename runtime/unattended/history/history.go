@@ -113,13 +113,13 @@ func (s Store) ids() ([]string, error) {
 	return ids, nil
 }
 
-// List returns the newest runs, at most limit; 0 is all. Files that cannot be
-// read are skipped.
-func (s Store) List(limit int) ([]*Summary, error) {
+// List returns the newest runs that are wanted, at most limit; 0 is all. A nil
+// wanted is every run. Files that cannot be read are skipped.
+func (s Store) List(limit int, wanted func(*Summary) bool) ([]*Summary, error) {
 	ids, err := s.ids()
 	var runs []*Summary
 	for _, id := range ids {
-		if run, err := s.read(id); err == nil {
+		if run, err := s.read(id); err == nil && (wanted == nil || wanted(run)) {
 			runs = append(runs, run)
 		}
 		if limit > 0 && len(runs) == limit {

@@ -49,12 +49,12 @@ func ran(t testing.TB, s history.Store, at time.Time, printed string) *history.S
 
 func TestHistory(t *testing.T) {
 	s := history.In(t.TempDir())
-	if runs, err := s.List(0); err != nil || len(runs) != 0 {
+	if runs, err := s.List(0, nil); err != nil || len(runs) != 0 {
 		t.Fatalf("before the first run: %v, %v", runs, err)
 	}
 	first := ran(t, s, start, "from the first\n")
 	second := ran(t, s, start.Add(time.Hour), "from the second\n")
-	runs, err := s.List(0)
+	runs, err := s.List(0, nil)
 	if err != nil || len(runs) != 2 || runs[0].ID != second.ID || runs[1].ID != first.ID || runs[0].State != history.Ended || runs[0].End.Seconds != 1 {
 		t.Fatalf("%+v, %v", runs, err)
 	}
@@ -155,7 +155,7 @@ func TestRetention(t *testing.T) {
 		if err != nil || n != len(ids)-len(want) {
 			t.Fatalf("forgot %d of %d, to be kept %d: %v", n, len(ids), len(want), err)
 		}
-		runs, err := s.List(0)
+		runs, err := s.List(0, nil)
 		var got []string
 		for _, r := range runs {
 			got = append(got, r.ID)
@@ -182,7 +182,7 @@ func TestRunsAtOnce(t *testing.T) {
 	for range 20 {
 		all.Go(func() { ran(t, s, start, "x\n") })
 		all.Go(func() {
-			if _, err := s.List(0); err != nil {
+			if _, err := s.List(0, nil); err != nil {
 				t.Error(err)
 			}
 			if _, err := s.Prune(100, start.Add(-time.Hour)); err != nil {
@@ -191,7 +191,7 @@ func TestRunsAtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if runs, err := s.List(0); err != nil || len(runs) != 20 {
+	if runs, err := s.List(0, nil); err != nil || len(runs) != 20 {
 		t.Errorf("%d of 20 runs, %v", len(runs), err)
 	}
 }
@@ -205,7 +205,7 @@ func TestDamagedEntry(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(s.Dir, bad.ID+".json"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if runs, err := s.List(0); err != nil || len(runs) != 1 || runs[0].ID != good.ID {
+		if runs, err := s.List(0, nil); err != nil || len(runs) != 1 || runs[0].ID != good.ID {
 			t.Errorf("%q: %v, %v", text, runs, err)
 		}
 	}

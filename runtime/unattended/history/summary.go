@@ -1,7 +1,9 @@
 package history
 
 import (
+	"cmp"
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -18,6 +20,7 @@ type Summary struct {
 	State     string    `json:"state"`
 	Script    string    `json:"script"`
 	Arguments []string  `json:"arguments"`      // without secrets
+	Job       string    `json:"job,omitempty"`  // of cron
 	Lock      string    `json:"lock,omitempty"` // name of its lock
 	Version   string    `json:"transect"`
 	Host      string    `json:"host,omitempty"`
@@ -75,6 +78,19 @@ func (s *Summary) Duration(now time.Time) time.Duration {
 		return time.Duration(s.End.Seconds * float64(time.Second))
 	}
 	return max(0, now.Sub(s.Started))
+}
+
+// OfJob reports whether a job of cron started the run. Runs of earlier versions
+// have the job's name as that of their lock alone.
+func (s *Summary) OfJob(name string) bool { return cmp.Or(s.Job, s.Lock) == name }
+
+// Failed reports a run that ended with a failure, or was killed. One that was
+// skipped because of its lock, or terminated by SIGTERM, did not fail.
+func (s *Summary) Failed() bool {
+	if s.End == nil {
+		return s.State == Lost
+	}
+	return !slices.Contains([]int{0, 6, 143}, s.End.ExitCode)
 }
 
 // JSON is the summary as indented JSON.

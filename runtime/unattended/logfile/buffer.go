@@ -36,6 +36,11 @@ func (s bufferStream) Write(p []byte) (int, error) {
 	b := s.buffer
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	size := len(p)
+	if size > b.Max {
+		b.dropped += int64(size - b.Max)
+		p = p[size-b.Max:]
+	}
 	if last := len(b.chunks) - 1; last >= 0 && b.chunks[last].stream == s.number && len(b.chunks[last].text) < 4096 {
 		b.chunks[last].text = append(b.chunks[last].text, p...)
 	} else {
@@ -47,7 +52,7 @@ func (s bufferStream) Write(p []byte) (int, error) {
 		b.dropped += int64(len(b.chunks[0].text))
 		b.chunks = b.chunks[1:]
 	}
-	return len(p), nil
+	return size, nil
 }
 
 // Release writes the buffered output to the streams, in its order.

@@ -2,6 +2,7 @@ package logfile
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"sync"
 	"time"
@@ -10,7 +11,8 @@ import (
 // Stamp is the layout of the time before each line.
 const Stamp = "2006-01-02T15:04:05.000Z07:00"
 
-// maxLine is the length at which a line without end is cut.
+// maxLine is the number of bytes kept of a line: one print of a large value must
+// not displace all other lines of a log.
 const maxLine = 64 << 10
 
 // Lines splits what is written into lines and writes each to all of its
@@ -29,7 +31,8 @@ type Lines struct {
 // Stream is one source of lines.
 type Stream struct {
 	lines   *Lines
-	partial []byte // of a line that has not ended
+	partial []byte // of a line that has not ended, at most maxLine
+	dropped int    // bytes of that line beyond maxLine
 }
 
 // Stream makes a source.
@@ -48,22 +51,24 @@ func (s *Stream) Write(p []byte) (int, error) {
 	rest := p
 	for {
 		line, after, ended := bytes.Cut(rest, []byte{'\n'})
-		s.partial = append(s.partial, line...)
+		kept := min(len(line), maxLine-len(s.partial))
+		s.partial = append(s.partial, line[:kept]...)
+		s.dropped += len(line) - kept
 		if !ended {
 			break
 		}
 		s.flush()
 		rest = after
 	}
-	if len(s.partial) > maxLine {
-		s.flush()
-	}
 	return len(p), nil
 }
 
 func (s *Stream) flush() {
+	if s.dropped > 0 {
+		s.partial = fmt.Appendf(s.partial, "… (%d more bytes of this line)", s.dropped)
+	}
 	s.lines.write(s.partial)
-	s.partial = s.partial[:0]
+	s.partial, s.dropped = s.partial[:0], 0
 }
 
 // Flush writes the partial lines.

@@ -189,16 +189,23 @@ func TestLines(t *testing.T) {
 	})
 }
 
-func TestLineWithoutEnd(t *testing.T) {
+// One line of any length costs a log no more than maxLine: what came before it
+// is still there.
+func TestLongLine(t *testing.T) {
 	var plain bytes.Buffer
 	lines := &logfile.Lines{Now: time.Now}
 	lines.Plain = append(lines.Plain, &plain)
 	s := lines.Stream()
+	fmt.Fprintln(s, "before")
+	_, _ = s.Write(bytes.Repeat([]byte("x"), 1<<20))
 	for range 100 {
-		_, _ = s.Write(bytes.Repeat([]byte("x"), 4096))
+		_, _ = s.Write(bytes.Repeat([]byte("y"), 4096))
 	}
-	if plain.Len() < 300_000 {
-		t.Errorf("only %d bytes of a line without end were handed on", plain.Len())
+	fmt.Fprint(s, "\nafter")
+	lines.Flush()
+	got := strings.Split(plain.String(), "\n")
+	if len(got) != 4 || got[0] != "before" || got[2] != "after" || len(got[1]) > 70_000 || !strings.HasSuffix(got[1], "xxx… (1392640 more bytes of this line)") {
+		t.Errorf("%d bytes in %d lines: %.20q … %.40q", plain.Len(), len(got), got[0], got[1][max(0, len(got[1])-60):])
 	}
 }
 

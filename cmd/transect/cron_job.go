@@ -1,0 +1,254 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"transect/client/fault"
+	"transect/runtime"
+	"transect/runtime/unattended/cron"
+	"transect/runtime/vm"
+)
+
+func (a *app) cronRun() *cobra.Command {
+	return &cobra.Command{
+		Use: "run NAME", Short: "Run a job now",
+		Long: `Run a job now as cron would, in its folder and with the few variables that cron
+sets, but with its output on the terminal. The exit code is that of the run.`,
+		Example: "  transect cron run nightly", Args: exactArgs(1, "NAME"), ValidArgsFunction: a.completeJobs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			j, t, err := a.cronJob(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			command := j.Command
+			if folder, env, words, err := j.Words(); err == nil {
+				words = slices.DeleteFunc(words, func(w string) bool { return w == "--quiet" })
+				command = "cd " + cron.Join([]string{folder}) + " && " + strings.Join(append(assignments(env), cron.Join(words)), " ")
+			}
+			return a.runJob(command, t.Environment(j.Name))
+		},
+	}
+}
+
+// assignments quotes the values of NAME=value.
+func assignments(env []string) []string {
+	quoted := make([]string, len(env))
+	for i, word := range env {
+		name, value, _ := strings.Cut(word, "=")
+		quoted[i] = name + "=" + cron.Join([]string{value})
+	}
+	return quoted
+}
+
+// runJob runs a command with the environment of cron.
+func (a *app) runJob(command string, env []string) error {
+	if err := a.makeLogFolder(); err != nil {
+		return err
+	}
+	shell := exec.Command("/bin/sh", "-c", command)
+	shell.Env = []string{"SHELL=/bin/sh", "PATH=/usr/bin:/bin"}
+	for _, name := range []string{"HOME", "LOGNAME", "USER"} {
+		if value, ok := a.process.Env(name); ok {
+			shell.Env = append(shell.Env, name+"="+value)
+		}
+	}
+	shell.Env = append(shell.Env, env...)
+	shell.Stdout, shell.Stderr = a.process.Stdout, a.process.Stderr
+	if err := shell.Start(); err != nil {
+		return fault.Of(&fault.ConfigError{}, "cannot start the shell: %w", err)
+	}
+	ended := make(chan struct{})
+	defer close(ended)
+	go func() {
+		for {
+			select {
+			case signal := <-a.process.Signals:
+				if signal != os.Interrupt || !a.process.IsTerminal(a.process.Stdin) { // Ctrl-C goes to the whole foreground group
+					_ = shell.Process.Signal(signal) // it may have ended
+				}
+			case <-ended:
+				return
+			}
+		}
+	}()
+	err := shell.Wait()
+	if status, ok := shell.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return &vm.Exit{Code: 128 + int(status.Signal())}
+	}
+	if code := shell.ProcessState.ExitCode(); code != 0 {
+		return &vm.Exit{Code: code}
+	}
+	return err
+}
+
+func (a *app) cronPause() *cobra.Command {
+	return a.cronSwitch("pause", "Pause a job", "Pause a job: its line in the crontab is commented out.", "paused", (*cron.Job).Paused)
+}
+
+func (a *app) cronResume() *cobra.Command {
+	return a.cronSwitch("resume", "Resume a paused job", "Resume a paused job: its line in the crontab is active again.", "resumed", (*cron.Job).Resumed)
+}
+
+func (a *app) cronSwitch(name, short, long, done string, change func(*cron.Job) *cron.Job) *cobra.Command {
+	return &cobra.Command{
+		Use: name + " NAME", Short: short, Long: long,
+		Example: "  transect cron " + name + " nightly", Args: exactArgs(1, "NAME"), ValidArgsFunction: a.completeJobs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var j *cron.Job
+			err := a.changeCrontab(cmd.Context(), func(t *cron.Table) (err error) {
+				if j, err = t.Find(args[0]); err == nil {
+					j = change(j)
+					t.Add(j)
+				}
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(a.stdout, "%s %s\n", done, j.Name)
+			if !j.Off {
+				a.printTimes(j.Schedule)
+			}
+			return nil
+		},
+	}
+}
+
+func (a *app) cronRemove() *cobra.Command {
+	return &cobra.Command{
+		Use: "remove NAME", Short: "Remove a job", Long: "Remove a job from the user's crontab. Its logs are kept.",
+		Example: "  transect cron remove nightly", Args: exactArgs(1, "NAME"), ValidArgsFunction: a.completeJobs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			err := a.changeCrontab(cmd.Context(), func(t *cron.Table) error {
+				if _, err := t.Find(args[0]); err != nil {
+					return err
+				}
+				t.Remove(args[0])
+				return nil
+			})
+			if err == nil {
+				fmt.Fprintf(a.stdout, "removed %s\n", args[0])
+			}
+			return err
+		},
+	}
+}
+
+func (a *app) cronEdit() *cobra.Command {
+	var when string
+	cmd := &cobra.Command{
+		Use: "edit [--when EXPR] NAME", Short: "Change a job",
+		Long: `Change the time and the arguments of a job in the editor ($VISUAL, $EDITOR or
+vi), or its time with --when. The job is checked like a new one. Its folder, its
+variables and whether it is paused stay as they are.`,
+		Example: `  transect cron edit nightly
+  transect cron edit --when '0 4 * * *' nightly`,
+		Args: exactArgs(1, "NAME"), ValidArgsFunction: a.completeJobs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			j, _, err := a.cronJob(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			changed, err := a.edited(cmd.Context(), j, when)
+			switch {
+			case err != nil:
+				return err
+			case changed.Line == j.Line:
+				fmt.Fprintf(a.process.Stderr, "%s is unchanged\n", j.Name)
+				return nil
+			}
+			err = a.changeCrontab(cmd.Context(), func(t *cron.Table) error {
+				if now, err := t.Find(j.Name); err != nil || now.Line != j.Line {
+					return fault.Hinted(fault.Of(&fault.UsageError{}, "the job %s was changed meanwhile", j.Name), "edit it again")
+				}
+				t.Add(changed)
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(a.stdout, "changed %s\n", j.Name)
+			if !changed.Off {
+				a.printTimes(changed.Schedule)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&when, "when", "", "the new time, a cron expression; no editor is started")
+	return cmd
+}
+
+// edited is the job with another time, or as the user edits it.
+func (a *app) edited(ctx context.Context, j *cron.Job, when string) (*cron.Job, error) {
+	folder, env, words, err := j.Words()
+	if err != nil {
+		return nil, err
+	}
+	presets := a.cronPresets(j.Name, nil)
+	rest := slices.DeleteFunc(words[2:], func(w string) bool { return slices.Contains(presets, w) })
+	if when == "" {
+		note := fmt.Sprintf("# The job %s runs in %s. The line below is its time and the arguments of transect run.\n", j.Name, folder)
+		text, err := runtime.EditText(ctx, a.process, "job-*.txt", note+j.Expr+" "+cron.Join(rest)+"\n")
+		if err != nil {
+			return nil, err
+		}
+		if when, rest, err = splitEdited(text); err != nil {
+			return nil, err
+		}
+	}
+	changed, err := a.newCronJob(ctx, j.Name, when, folder, env, rest)
+	if err == nil && j.Off {
+		changed = changed.Paused()
+	}
+	return changed, err
+}
+
+// splitEdited splits the edited line into the time and the arguments.
+func splitEdited(text string) (when string, rest []string, err error) {
+	var lines []string
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			lines = append(lines, line)
+		}
+	}
+	if len(lines) != 1 {
+		return "", nil, fault.Hinted(fault.Of(&fault.UsageError{}, "the job must be one line, not %d; it is unchanged", len(lines)), "transect cron remove removes a job")
+	}
+	parts := 5
+	if strings.HasPrefix(lines[0], "@") {
+		parts = 1
+	}
+	fields := strings.Fields(lines[0])
+	if len(fields) <= parts {
+		return "", nil, fault.Of(&fault.UsageError{}, "the script is missing; the job is unchanged")
+	}
+	line := lines[0]
+	for range parts {
+		_, line, _ = strings.Cut(strings.TrimLeft(line, " \t"), " ")
+	}
+	rest, err = cron.Split(line)
+	return strings.Join(fields[:parts], " "), rest, err
+}
+
+// logFile is the log file of a job, from its flags.
+func (a *app) logFile(j *cron.Job) string {
+	folder, env, words, err := j.Words()
+	if err == nil {
+		p := a.cronProcess(folder, env)
+		if _, flags, err := parseRun(p, words[2:]); err == nil {
+			if file := flags.Lookup("log-file"); file.Changed {
+				return p.Path(file.Value.String())
+			}
+		}
+	}
+	return filepath.Join(a.process.StateDir(), "logs", j.Name+".log")
+}
