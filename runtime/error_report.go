@@ -51,7 +51,10 @@ func Describe(p *Process, err error) *ErrorReport {
 		return &ErrorReport{Name: (&fault.CancelledError{}).Name(), Message: err.Error()} // by a signal
 	}
 	facts := f.Facts()
-	r := &ErrorReport{Name: f.Name(), Operation: facts.Operation, Message: facts.Message, Hint: facts.Hint, Stack: p.stack(err)}
+	r := &ErrorReport{Name: f.Name(), Operation: facts.Operation, Message: facts.Message, Hint: facts.Hint}
+	if !is[*fault.UsageError](err) { // a mistake of the user, not of the script
+		r.Stack = p.stack(err)
+	}
 	if r.Message == "" {
 		r.Message = "failed"
 	}

@@ -10,10 +10,12 @@ import (
 	"transect/bindings"
 	"transect/client/declare"
 	"transect/client/fault"
+	"transect/client/suggest"
 	"transect/runtime/luastd"
 	"transect/runtime/module"
 	"transect/runtime/sandbox"
 	"transect/runtime/vm"
+	"transect/scripts"
 	"transect/stdlib"
 )
 
@@ -144,6 +146,7 @@ func newExecution(ctx context.Context, p *Process, job *Job, named Connection) *
 		Script: job.Script, Args: job.Args, ArgsOnly: job.argsOnly, Path: job.Path,
 		Log:      vm.Log{JSON: job.Output.JSON, Level: job.Output.Level()},
 		Progress: job.Output.progress(), Line: job.OnLine,
+		Module: scripts.Module, OwnModules: scripts.IsRef(job.Script),
 		Limits:  job.Limits,
 		OutCopy: job.Hooks.Stdout, ErrCopy: job.Hooks.Stderr,
 	}
@@ -194,10 +197,17 @@ func (x *Execution) loadModules() *bindings.Binding {
 
 func (x *Execution) script(context.Context) error {
 	x.loadModules()
-	switch x.job.Script {
-	case "":
+	switch name := x.job.Script; {
+	case name == "":
 		return x.eval()
-	case "-":
+	case scripts.IsRef(name):
+		s, ok := scripts.Find(name)
+		if !ok {
+			return noScript(name)
+		}
+		_, err := x.Interp.RunString(name, string(s.Code))
+		return withoutSuccess(err)
+	case name == "-":
 		code, err := io.ReadAll(x.process.Stdin)
 		if err != nil {
 			return fault.Of(&fault.UsageError{}, "cannot read the script from standard input: %w", err)
@@ -206,6 +216,15 @@ func (x *Execution) script(context.Context) error {
 		return withSource(stdinName, string(code), withoutSuccess(err))
 	}
 	return withoutSuccess(x.Interp.RunFile(x.job.Script))
+}
+
+// noScript is the error of a script that the binary does not contain.
+func noScript(name string) error {
+	var known []string
+	for _, s := range scripts.List() {
+		known = append(known, s.Ref())
+	}
+	return fault.Hinted(fault.Of(&fault.UsageError{}, "there is no script %s in transect%s", name, suggest.Suffix(name, known)), "transect scripts lists them")
 }
 
 // withoutSuccess drops the "error" of a script that called os.exit(0).

@@ -14,6 +14,7 @@ import (
 	"transect/platform"
 	"transect/runtime/sandbox"
 	"transect/runtime/vm"
+	"transect/scripts"
 )
 
 // Sandbox is what a script may access.
@@ -41,7 +42,7 @@ func (s Sandbox) policy(p *Process, script string) (*sandbox.Policy, error) {
 	rules, manifest := s.Rules, ""
 	records := sandbox.Records(filepath.Join(vm.StateDir(p.Env), "manifests"))
 	path := p.AbsPath(sandbox.ManifestOf(script))
-	switch file := script != "" && script != "-"; {
+	switch file := script != "" && script != "-" && !scripts.IsRef(script); {
 	case file && !s.NoManifest:
 		own, found, err := sandbox.ReadManifest(path)
 		if err != nil {

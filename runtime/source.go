@@ -12,6 +12,7 @@ import (
 
 	"transect/client/fault"
 	"transect/runtime/vm"
+	"transect/scripts"
 )
 
 const (
@@ -59,6 +60,9 @@ func (p *Process) stack(err error) []SourceLine {
 		at := SourceLine{File: frame.File, Line: frame.Line}
 		if len(stack) == maxStack {
 			break
+		}
+		if scripts.IsRef(frame.File) {
+			continue // of the binary: its lines help nobody
 		}
 		if len(stack) > 0 && stack[len(stack)-1].String() == at.String() {
 			continue // several calls in one line
@@ -125,9 +129,12 @@ func (p *Process) Scripts(args []string) ([]string, error) {
 	return files, nil
 }
 
-// HasModule reports whether require finds a module in the script's folder or in
-// TRANSECT_PATH.
+// HasModule reports whether require finds a module in the script's folder, in
+// TRANSECT_PATH or in the binary.
 func (p *Process) HasModule(script, module string) bool {
+	if _, code := scripts.Module(module); code != nil {
+		return true
+	}
 	name := strings.ReplaceAll(module, ".", string(filepath.Separator))
 	for _, dir := range append([]string{filepath.Dir(script)}, filepath.SplitList(p.Getenv("TRANSECT_PATH"))...) {
 		for _, file := range []string{name + ".lua", filepath.Join(name, "init.lua")} {

@@ -36,6 +36,6 @@ end)
 
 test.case("knows no other project", function()
   local run = test.run("order_many.lua", "Survey")
-  test.equal(run.code, 1)
+  test.equal(run.code, 2)
   test.contains(run.errors, "there is no project Survey")
 end)

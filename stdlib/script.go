@@ -1,9 +1,12 @@
 package stdlib
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	lua "github.com/yuin/gopher-lua"
 
@@ -12,6 +15,7 @@ import (
 	"transect/client/suggest"
 	"transect/runtime/module"
 	"transect/runtime/vm"
+	"transect/scripts"
 	"transect/stdlib/argparse"
 	"transect/stdlib/lock"
 )
@@ -24,9 +28,10 @@ var scriptModule = &module.Module{
 			Name: "args",
 			Doc: "Declares the script's arguments and reads them from the command line, as --name value, --name=value, " +
 				"--flag, or by position. Names listed without a key are positional, in that order. A declaration is a type " +
-				"(string, number, integer, boolean, strings) or a table: type first, then default, doc, choices, optional, env. " +
+				"(string, number, integer, boolean, strings) or a table: type first, then default, doc, choices, optional, env, short (a letter: -f), " +
+				"value (its name in the help) and complete (what the shell completes: projects, missions, names, analytics, products, files, folders). " +
 				"Arguments without default that are not optional must be given. --help prints what was declared and ends the run.",
-			Params:  []module.Param{{Name: "declared", Type: "table", Doc: "the arguments; _doc says what the script does"}},
+			Params:  []module.Param{{Name: "declared", Type: "table", Doc: "the arguments; _doc says what the script does, _example gives command lines"}},
 			Returns: "a table of the values",
 			Call: func(c *module.Call) (any, error) {
 				spec, err := readArgSpec(c.Table("declared"))
@@ -34,8 +39,9 @@ var scriptModule = &module.Module{
 					return nil, err
 				}
 				opt := c.In.Options()
+				spec.Program = program(opt.Script)
 				if spec.HelpAsked(opt.Args) {
-					if _, err := io.WriteString(opt.Stdout, spec.Usage(opt.Script)); err != nil {
+					if _, err := io.WriteString(opt.Stdout, spec.Usage()); err != nil {
 						return nil, err
 					}
 					vm.Stop(c.L, &vm.Exit{})
@@ -47,10 +53,13 @@ var scriptModule = &module.Module{
 					}
 					return text, ok
 				})
-				if opt.ArgsOnly && err == nil {
+				if err != nil {
+					vm.Raise(c.L, err) // of the command line, not of this function
+				}
+				if opt.ArgsOnly {
 					vm.Stop(c.L, &vm.Exit{})
 				}
-				return values, err
+				return values, nil
 			},
 		},
 		{
@@ -73,6 +82,30 @@ var scriptModule = &module.Module{
 				if failed > 0 {
 					c.In.Options().Logger.Warn(fmt.Sprintf("finished, but %d%s items failed", failed, of))
 					vm.Stop(c.L, &vm.Exit{Code: 3})
+				}
+				return nil, nil
+			},
+		},
+		{
+			Name: "usage_error", Doc: "Ends the run because of a mistake of its user, such as a name that does not exist: exit code 2. The message is printed without the script's source.",
+			Params: []module.Param{{Name: "message", Type: "string", Doc: "what is wrong"},
+				{Name: "hint", Type: "string", Doc: "what to do", Optional: true}},
+			Call: func(c *module.Call) (any, error) {
+				vm.Raise(c.L, fault.Hinted(fault.Of(&fault.UsageError{}, "%s", c.String("message")), "%s", c.String("hint")))
+				return nil, nil
+			},
+		},
+		{
+			Name: "nearest", Doc: "Finds the name most like a misspelt one, for a message that asks whether it was meant.",
+			Params:  []module.Param{{Name: "name", Type: "string", Doc: "what was given"}, {Name: "known", Type: "table", Doc: "list of the names there are"}},
+			Returns: "the name; nil when none is like it",
+			Call: func(c *module.Call) (any, error) {
+				var known []string
+				for t, i := c.Table("known"), 1; i <= t.Len(); i++ {
+					known = append(known, t.RawGetInt(i).String())
+				}
+				if near := suggest.Nearest(c.String("name"), known); near != "" {
+					return near, nil
 				}
 				return nil, nil
 			},
@@ -101,7 +134,7 @@ var scriptModule = &module.Module{
 			},
 		},
 		{
-			Name: "path", Doc: "The script's file, from the root.", Returns: "its path; nil at the prompt",
+			Name: "path", Doc: "The script's file, from the root.", Returns: "its path; nil at the prompt and for a script inside transect",
 			Call: func(c *module.Call) (any, error) {
 				path, err := scriptPath(c)
 				if path == "" {
@@ -126,7 +159,7 @@ var scriptModule = &module.Module{
 // scriptPath is the script's file from the root, "" when there is none.
 func scriptPath(c *module.Call) (string, error) {
 	name := c.In.Options().Script
-	if name == "" {
+	if name == "" || scripts.IsRef(name) {
 		return "", nil
 	}
 	return filepath.Abs(c.In.Path(name))
@@ -145,6 +178,14 @@ func LockFolder(stateDir string) string { return filepath.Join(stateDir, "locks"
 // gets it. Not while Lua runs.
 func HoldsLock(in *vm.Interp, name string) { runLocks(in)[name] = true }
 
+// program is how a script is called from a shell.
+func program(script string) string {
+	if s, ok := scripts.Find(script); ok && scripts.IsRef(script) {
+		return s.Program()
+	}
+	return "transect run " + cmp.Or(filepath.ToSlash(script), "SCRIPT")
+}
+
 // readArgSpec reads the declaration of a script's arguments.
 func readArgSpec(t *lua.LTable) (*argparse.Spec, error) {
 	s := &argparse.Spec{Args: map[string]*argparse.Arg{}}
@@ -155,6 +196,10 @@ func readArgSpec(t *lua.LTable) (*argparse.Spec, error) {
 		case err != nil || !ok:
 		case name == "_doc":
 			s.Doc = v.String()
+		case name == "_example":
+			s.Example = v.String()
+		case name == "_reads":
+			s.Reads = lua.LVAsBool(v)
 		case name == "help":
 			err = fault.Of(&fault.ParameterError{}, "argument help: --help is there already")
 		default:
@@ -166,12 +211,28 @@ func readArgSpec(t *lua.LTable) (*argparse.Spec, error) {
 		if s.Args[name] == nil {
 			s.Args[name] = newArg(name)
 		}
-		if i > 1 && s.Args[s.Positional[i-2]].Type == "[]string" {
-			err = fault.Of(&fault.ParameterError{}, "%s takes all further arguments, %s cannot follow it", s.Positional[i-2], name)
-		}
 		s.Positional = append(s.Positional, name)
 	}
+	if err == nil {
+		err = checkPositional(s)
+	}
 	return s, err
+}
+
+// checkPositional refuses a list that is followed by what need not be given: it
+// would take everything, or nothing.
+func checkPositional(s *argparse.Spec) error {
+	list := ""
+	for _, name := range s.Positional {
+		a := s.Args[name]
+		if list != "" && (a.Type == "[]string" || a.Optional || a.Default != nil) {
+			return fault.Of(&fault.ParameterError{}, "%s takes all further arguments, %s cannot follow it", list, name)
+		}
+		if a.Type == "[]string" {
+			list = name
+		}
+	}
+	return nil
 }
 
 func newArg(name string) *argparse.Arg {
@@ -204,6 +265,14 @@ func readArgKey(a *argparse.Arg, key string, v lua.LValue) error {
 		a.Doc = v.String()
 	case "env":
 		a.Env = v.String()
+	case "short":
+		a.Short = v.String()
+	case "value":
+		a.Value = v.String()
+	case "complete":
+		if a.Complete = v.String(); !slices.Contains(argparse.Completions, a.Complete) {
+			return fault.Of(&fault.ParameterError{}, "argument %s: complete is one of %s", a.Name, strings.Join(argparse.Completions, ", "))
+		}
 	case "optional":
 		a.Optional = lua.LVAsBool(v)
 	case "default":
@@ -225,7 +294,7 @@ func readArgKey(a *argparse.Arg, key string, v lua.LValue) error {
 		}
 	default:
 		return fault.Of(&fault.ParameterError{}, "argument %s: unknown key %s%s", a.Name, key,
-			suggest.Suffix(key, []string{"doc", "env", "optional", "default", "choices"}))
+			suggest.Suffix(key, []string{"doc", "env", "optional", "default", "choices", "short", "value", "complete"}))
 	}
 	return nil
 }

@@ -106,5 +106,6 @@ func (a *app) printTable(header table.Row, rows []table.Row) {
 	t.Style().Options = table.OptionsNoBordersAndSeparators
 	t.AppendHeader(header)
 	t.AppendRows(rows)
+	t.SuppressTrailingSpaces()
 	t.Render()
 }

@@ -59,7 +59,13 @@ local platform to try scripts without an account.
 	flags.BoolVarP(&a.output.Verbose, "verbose", "v", false, "print debug messages")
 	addOptions(flags, option{name: "log-format", kind: "text|json", value: "text", doc: "format of messages, progress and errors: text or json", parse: toLogFormat(&a.output.JSON)})
 	root.SetFlagErrorFunc(a.flagError)
-	root.AddCommand(a.run(), a.repl(), a.eval(), a.check(), a.test(), a.api(), a.doc(), a.init(), a.platform(), a.runs(), a.cron(), a.version())
+	root.AddGroup(&cobra.Group{ID: everyday, Title: "Everyday work:"}, &cobra.Group{ID: scripting, Title: "Scripts:"})
+	root.AddCommand(a.scriptCommands()...)
+	for _, cmd := range []*cobra.Command{a.run(), a.repl(), a.eval(), a.check(), a.test(), a.api(), a.doc(), a.scripts(), a.init(), a.runs(), a.cron()} {
+		cmd.GroupID = scripting
+		root.AddCommand(cmd)
+	}
+	root.AddCommand(a.platform(), a.version())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd(a.process.Args...)
 	for _, cmd := range root.Commands() {

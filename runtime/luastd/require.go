@@ -94,7 +94,14 @@ func (l *library) loadModule(L *lua.LState, lib *lua.LTable, name string) lua.LV
 	if load := l.Loader(name); load != nil {
 		return load(L)
 	}
+	own, ownCode := l.ownModule(name)
+	if ownCode != nil && l.Options().OwnModules {
+		return l.runModule(L, own, ownCode, name)
+	}
 	path, tried, err := l.findModule(lib.RawGetString("path").String(), name)
+	if path == "" && ownCode != nil {
+		return l.runModule(L, own, ownCode, name)
+	}
 	if err != nil {
 		vm.Raise(L, err)
 	}
@@ -109,11 +116,23 @@ func (l *library) loadModule(L *lua.LState, lib *lua.LTable, name string) lua.LV
 		}
 		vm.Raise(L, err)
 	}
+	return l.runModule(L, path, code, name)
+}
+
+func (l *library) runModule(L *lua.LState, path string, code []byte, name string) lua.LValue {
 	fn, err := l.Compile(L, path, code)
 	if err != nil {
 		vm.Raise(L, err)
 	}
 	return vm.Call(L, fn, lua.LString(name))
+}
+
+// ownModule is the source of a module that is no file.
+func (l *library) ownModule(name string) (file string, code []byte) {
+	if module := l.Options().Module; module != nil {
+		return module(name)
+	}
+	return "", nil
 }
 
 // findModule looks for the file of a module where the script may read: whether

@@ -27,6 +27,7 @@ import (
 	"transect/runtime/unattended/history"
 	"transect/runtime/unattended/logfile"
 	"transect/runtime/vm"
+	"transect/scripts"
 	"transect/stdlib"
 	"transect/stdlib/lock"
 	"transect/stdlib/notify"
@@ -45,6 +46,7 @@ type Options struct {
 	Ping      string        // URL of a monitor
 	Report    string        // file of the JSON report
 	Metrics   string        // file of the metrics
+	NoHistory bool          // the run only reads, and is not worth remembering
 }
 
 // LockOfScript stands for the lock named after the script's path.
@@ -136,7 +138,7 @@ func (r *run) open() error {
 		}
 		r.lines.Stamped = append(r.lines.Stamped, r.logFile)
 	}
-	if runs, _ := retention(p); runs > 0 {
+	if runs, _ := retention(p); runs > 0 && !r.options.NoHistory {
 		log := &logfile.Deferred{}
 		r.lines.Stamped = append(r.lines.Stamped, log)
 		starting := *r.summary
@@ -163,7 +165,7 @@ func (r *run) record(starting *history.Summary, log *logfile.Deferred) {
 
 // script is the absolute path of the script.
 func (r *run) script() string {
-	if r.job.Script == "-" || r.job.Script == "" {
+	if r.job.Script == "-" || r.job.Script == "" || scripts.IsRef(r.job.Script) {
 		return r.job.Script
 	}
 	full, err := filepath.Abs(r.process.Path(r.job.Script))

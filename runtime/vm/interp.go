@@ -44,6 +44,11 @@ type Options struct {
 	Args           []string // arg[1], arg[2], …
 	Path           []string // further folders for require
 
+	// Module returns the source of a module that is no file; nil for none. With
+	// OwnModules it wins over files.
+	Module     func(name string) (file string, code []byte)
+	OwnModules bool
+
 	Logger   *slog.Logger // where the log module writes; nil makes one from Log, on Stderr
 	Log      Log
 	Progress ProgressMode

@@ -1,22 +1,77 @@
--- What the workflows of this folder look up by name. Names are unique for
--- people, seldom for the platform: two of one name are refused, never guessed.
-local sdk, query = require("sdk"), require("query")
+-- What people name: a project, a mission, a dataset or a product, by its id, its
+-- name or a path such as PROJECT/MISSION. Names are unique for people, seldom for
+-- the platform: several of one name are refused with the candidates, never guessed.
+local sdk, query, script = require("sdk"), require("query"), require("script")
 local find = {}
 
-local function one(kind, named, found)
-  if #found == 1 then return found[1] end
-  if #found == 0 then error("there is no " .. kind .. " " .. named .. ": see transect api " .. kind .. "s.search", 0) end
-  local ids = {}
-  for i, record in ipairs(found) do ids[i] = record.id end
-  error(kind .. " " .. named .. " is not the only one of its name; give an id: " .. table.concat(ids, ", "), 0)
-end
+local listed, known = 10, 1000 -- candidates in a message; names looked through for a similar one
 
 local function id(text) return #text == 24 and text:match("^%x+$") ~= nil end
+local function made_up(record) return not id(record.id) end -- by a rehearsal
+
+-- candidates are records as lines of a message.
+local function candidates(found)
+  local lines = {}
+  for i, r in ipairs(found) do
+    if i > listed then
+      lines[i] = "…"
+      break
+    end
+    local date = r.survey_date or r.creation_date or r.created or ""
+    lines[i] = ("%s  %s%s%s"):format(r.id, r.name, r.type and "  " .. r.type or "", date ~= "" and "  " .. tostring(date):sub(1, 10) or "")
+  end
+  return table.concat(lines, "\n")
+end
+
+-- one takes the only record that was found; other, a function, gives the names there are.
+local function one(kind, named, found, other, where)
+  if #found == 1 then return found[1] end
+  if #found > 1 then
+    script.usage_error(("several %ss are named %s%s:\n%s"):format(kind, named, where or "", candidates(found)), "give the id instead of the name")
+  end
+  local names = other and other() or {}
+  local near, hint = script.nearest(named, names), nil
+  if near then
+    hint = "did you mean " .. near .. "?"
+  elseif #names > 0 and #names <= listed then
+    table.sort(names)
+    hint = ("the %ss are: %s"):format(kind, table.concat(names, ", "))
+  elseif #names == 0 and other then
+    hint = ("there is no %s%s yet"):format(kind, where or "")
+  end
+  script.usage_error(("there is no %s %s%s"):format(kind, named, where or ""), hint)
+end
+
+-- described asks for a record by id; nil when there is none.
+local function described(manager, ref)
+  local record, err = try(manager.describe, ref)
+  if err and err.status ~= 404 then error(err, 0) end
+  return record
+end
+
+local function names(manager, filter)
+  return function()
+    local list = {}
+    for i, r in ipairs(manager.search({ filter = filter, fields = { include = { "name" } }, limit = known })) do list[i] = r.name end
+    return list
+  end
+end
+
+local function named(manager, name, filter)
+  return manager.search({ filter = filter and query.all(filter, query.eq("name", name)) or query.eq("name", name), limit = listed + 1 })
+end
 
 -- project finds a project by name or id.
-function find.project(named)
-  if id(named) then return sdk.projects.describe(named) end
-  return one("project", named, sdk.projects.search({ filter = query.eq("name", named), limit = 5 }))
+function find.project(text)
+  local project = id(text) and described(sdk.projects, text)
+  return project or one("project", text, named(sdk.projects, text), names(sdk.projects))
+end
+
+-- mission finds one mission of a project by name or id.
+function find.mission(project, text)
+  local mission = id(text) and described(sdk.missions, text)
+  local filter = query.eq("project", project)
+  return mission or one("mission", text, named(sdk.missions, text, filter), names(sdk.missions, filter), " in the project " .. project.name)
 end
 
 -- missions lists the missions of a project, oldest first; those whose name
@@ -28,10 +83,150 @@ function find.missions(project, match)
   return missions
 end
 
--- mission finds one mission of a project by name or id.
-function find.mission(project, named)
-  if id(named) then return sdk.missions.describe(named) end
-  return one("mission", named, sdk.missions.search({ filter = query.all(query.eq("project", project), query.eq("name", named)), limit = 5 }))
+-- splits goes through the ways to cut a path at a slash, the longest beginning
+-- first: names may hold slashes.
+local function splits(text)
+  local from = #text
+  return function()
+    while from > 1 do
+      local at = from
+      from = from - 1
+      if text:sub(at, at) == "/" and at < #text then return text:sub(1, at - 1), text:sub(at + 1) end
+    end
+  end
+end
+
+-- within finds the project a path begins with, and the rest of the path.
+local function within(text)
+  local found = named(sdk.projects, text)
+  if #found > 0 then return one("project", text, found), nil end
+  for head, rest in splits(text) do
+    local project = id(head) and described(sdk.projects, head)
+    if project then return project, rest end
+    found = named(sdk.projects, head)
+    if #found > 0 then return one("project", head, found), rest end
+  end
+end
+
+-- target finds PROJECT or PROJECT/MISSION: project, and mission or nil. An id of
+-- either will do. With create, what does not exist is made.
+function find.target(text, create)
+  text = text:gsub("/+$", "")
+  if text == "" then script.usage_error("the name of a project is missing", "such as: North quarry/May survey") end
+  if id(text) then
+    local project = described(sdk.projects, text)
+    if project then return project end
+    local mission = described(sdk.missions, text)
+    if mission then return sdk.projects.describe(mission.project), mission end
+    script.usage_error("there is no project or mission with the id " .. text)
+  end
+  local project, rest = within(text)
+  if not project and not create then
+    local first = text:match("^[^/]+") or text
+    return one("project", first, {}, names(sdk.projects))
+  end
+  if not project then
+    local first, tail = text:match("^([^/]+)/(.+)$")
+    project, rest = sdk.projects.find_or_create({ name = first or text }), tail
+    io.stderr:write("made the new project " .. project.name .. "\n")
+  end
+  if not rest then return project end
+  if create and (made_up(project) or #named(sdk.missions, rest, query.eq("project", project)) == 0) then
+    local mission = create(project, rest)
+    io.stderr:write("made the new mission " .. mission.name .. " in the project " .. project.name .. "\n")
+    return project, mission
+  end
+  return project, find.mission(project, rest)
+end
+
+-- only_mission finds a mission by path, id, or by a name that is the only one of its kind.
+function find.only_mission(text)
+  if not id(text) then
+    local found = named(sdk.missions, text)
+    if #found > 0 then return one("mission", text, found) end
+    if not text:find("/", 1, true) then one("mission", text, {}, names(sdk.missions)) end
+  end
+  local project, mission = find.target(text)
+  if not mission then script.usage_error(project.name .. " is a project, not a mission", "give PROJECT/MISSION") end
+  return mission
+end
+
+-- dataset_of finds what a path names within a project: a mission, or a dataset of
+-- a mission or of the project.
+local function inside(project, rest)
+  local of = query.eq("project", project)
+  local found = named(sdk.missions, rest, of)
+  if #found > 0 then return "mission", one("mission", rest, found) end
+  for head, tail in splits(rest) do
+    local missions = named(sdk.missions, head, of)
+    if #missions > 0 then
+      local mission = one("mission", head, missions)
+      local filter = query.eq("mission", mission)
+      return "dataset", one("dataset", tail, named(sdk.datasets, tail, filter), names(sdk.datasets, filter), " in the mission " .. mission.name)
+    end
+  end
+  found = named(sdk.datasets, rest, of)
+  if #found > 0 then return "dataset", one("dataset", rest, found) end
+  one("mission", rest:match("^[^/]+"), {}, names(sdk.missions, of), " in the project " .. project.name)
+end
+
+-- any finds what a text names: its kind, and the record. kinds, when given, are
+-- the kinds that are meant.
+function find.any(text)
+  if id(text) then
+    for _, kind in ipairs({ "project", "mission", "dataset", "product", "analytic" }) do
+      local record = described(sdk[kind .. "s"], text)
+      if record then return kind, record end
+    end
+    script.usage_error("nothing has the id " .. text)
+  end
+  local project, rest = within(text)
+  if project and not rest then return "project", project end
+  if project then return inside(project, rest) end
+  local found, kinds = {}, {}
+  for _, kind in ipairs({ "mission", "dataset", "analytic" }) do
+    for _, r in ipairs(named(sdk[kind .. "s"], text)) do
+      found[#found + 1] = r
+      kinds[r.id] = kind
+    end
+  end
+  if #found > 1 then
+    local lines = {}
+    for i, r in ipairs(found) do
+      if i <= listed then lines[i] = ("%s  %s  %s %s"):format(r.id, kinds[r.id], r.name, r.version or tostring(r.survey_date or r.creation_date or ""):sub(1, 10)) end
+    end
+    script.usage_error(("several things are named %s:\n%s"):format(text, table.concat(lines, "\n")), "give the id, or a path such as PROJECT/MISSION")
+  end
+  if #found == 1 then return kinds[found[1].id], found[1] end
+  one("project", text, {}, names(sdk.projects))
+end
+
+-- product finds a product by id, or the newest one of PROJECT/MISSION or
+-- PROJECT/MISSION/ANALYTIC.
+function find.product(text)
+  if id(text) then
+    local product = described(sdk.products, text)
+    if product then return product end
+  end
+  local path, analytic = text, nil
+  local project, rest = within(text)
+  local ok = id(text) or project and (not rest or #named(sdk.missions, rest, query.eq("project", project)) > 0) or #named(sdk.missions, text) > 0
+  if not ok and text:find("/", 1, true) then path, analytic = text:match("^(.+)/([^/]+)$") end
+  local kind, record
+  if not ok and not analytic then
+    kind, record = "mission", find.only_mission(path)
+  elseif path:find("/", 1, true) or id(path) or project then
+    local p, m = find.target(path)
+    kind, record = m and "mission" or "project", m or p
+  else
+    kind, record = "mission", find.only_mission(path)
+  end
+  local filter = query.eq(kind, record)
+  for product in sdk.products.search_generator({ filter = filter, sort = { creation_date = -1 } }) do
+    if not analytic or sdk.analytics.describe(product.analytic).name == analytic then return product end
+  end
+  script.usage_error(("nothing was ordered for the %s %s"):format(kind, record.name) .. (analytic and " from " .. analytic or ""),
+    "transect order ANALYTIC --on MISSION orders an analytic")
 end
 
 return find

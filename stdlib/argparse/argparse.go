@@ -5,6 +5,7 @@
 package argparse
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -18,6 +19,9 @@ import (
 // Spec is what a program declares of its command line.
 type Spec struct {
 	Doc        string // what the program does
+	Example    string // command lines
+	Reads      bool   // the program changes nothing
+	Program    string // how it is called, "transect run survey.lua"
 	Args       map[string]*Arg
 	Positional []string // the arguments that need no flag, in order
 }
@@ -25,8 +29,14 @@ type Spec struct {
 // Arg is one argument.
 type Arg struct {
 	schema.Param
-	Env string // the variable that gives it when the command line does not
+	Env      string // the variable that gives it when the command line does not
+	Short    string // one letter: -f
+	Value    string // placeholder of the value in help
+	Complete string // what names it takes, for completion: see Completions
 }
+
+// Completions are what an argument can take its values from.
+var Completions = []string{"projects", "missions", "names", "analytics", "products", "files", "folders"}
 
 // types are what an argument can be, by the names scripts use; strings takes
 // all further arguments.
@@ -109,30 +119,40 @@ func (s *Spec) Parse(args []string, env func(string) (string, bool)) (map[string
 		case len(args) > 0:
 			value, args = args[0], args[1:]
 		default:
-			return nil, usageError("--%s needs a value", flag(a.Name))
+			return nil, s.usageError("--%s needs a value", flag(a.Name))
 		}
-		if err := a.set(values, value, "--"+flag(a.Name)); err != nil {
+		if err := s.set(a, values, value, "--"+flag(a.Name)); err != nil {
 			return nil, err
 		}
 	}
-	for _, name := range s.Positional {
+	for i, name := range s.Positional {
 		a, n := s.Args[name], min(1, len(loose))
 		if a.list() {
-			n = len(loose)
+			n = max(0, len(loose)-s.behind(i, values))
 		} else if values[name] != nil {
 			n = 0
 		}
 		for _, text := range loose[:n] {
-			if err := a.set(values, text, a.Name); err != nil {
+			if err := s.set(a, values, text, s.placeholder(a)); err != nil {
 				return nil, err
 			}
 		}
 		loose = loose[n:]
 	}
 	if len(loose) > 0 {
-		return nil, usageError("unexpected argument %q", loose[0])
+		return nil, s.usageError("unexpected argument %q", loose[0])
 	}
 	return values, s.complete(values, env)
+}
+
+// behind counts the positional arguments behind number i that are yet to be given.
+func (s *Spec) behind(i int, values map[string]any) (n int) {
+	for _, name := range s.Positional[i+1:] {
+		if values[name] == nil {
+			n++
+		}
+	}
+	return n
 }
 
 // complete fills in what was not given.
@@ -144,7 +164,7 @@ func (s *Spec) complete(values map[string]any, env func(string) (string, bool)) 
 		}
 		if a.Env != "" {
 			if text, ok := env(a.Env); ok {
-				if err := a.set(values, text, "the environment variable "+a.Env); err != nil {
+				if err := s.set(a, values, text, "the environment variable "+a.Env); err != nil {
 					return err
 				}
 				continue
@@ -159,19 +179,19 @@ func (s *Spec) complete(values map[string]any, env func(string) (string, bool)) 
 			values[name] = []any{}
 		case a.Optional:
 		case slices.Contains(s.Positional, name):
-			return usageError("missing argument %s", strings.ToUpper(name))
+			return s.usageError("missing argument %s", s.placeholder(a))
 		default:
-			return usageError("missing argument --%s", flag(name))
+			return s.usageError("missing argument --%s", flag(name))
 		}
 	}
 	return nil
 }
 
 // set reads an argument from a text of the command line.
-func (a *Arg) set(values map[string]any, text, source string) error {
+func (s *Spec) set(a *Arg, values map[string]any, text, source string) error {
 	v, err := a.parse(text)
 	if err != nil {
-		return usageError("%s %w", source, err)
+		return s.usageError("%s %w", source, err)
 	}
 	if a.list() {
 		list, _ := values[a.Name].([]any)
@@ -212,8 +232,13 @@ func (a *Arg) parse(text string) (v any, err error) {
 
 // named finds an argument by its flag: --max-size and --max_size are the same.
 func (s *Spec) named(name string) *Arg {
-	name, ok := strings.CutPrefix(name, "--")
-	if !ok {
+	name, long := strings.CutPrefix(name, "--")
+	for _, a := range s.Args {
+		if !long && a.Short != "" && name == "-"+a.Short {
+			return a
+		}
+	}
+	if !long {
 		return nil
 	}
 	if a := s.Args[name]; a != nil {
@@ -227,11 +252,14 @@ func (s *Spec) unknown(name string) error {
 	for _, n := range schema.SortedKeys(s.Args) {
 		flags = append(flags, "--"+flag(n))
 	}
-	return usageError("unknown argument %s%s", name, suggest.Suffix(name, flags))
+	return s.usageError("unknown argument %s%s", name, suggest.Suffix(name, flags))
 }
+
+// placeholder is a positional argument in messages and help.
+func (s *Spec) placeholder(a *Arg) string { return cmp.Or(a.Value, strings.ToUpper(a.Name)) }
 
 func flag(name string) string { return strings.ReplaceAll(name, "_", "-") }
 
-func usageError(format string, args ...any) error {
-	return fault.Hinted(fault.Of(&fault.UsageError{}, format, args...), "--help after the script shows its arguments")
+func (s *Spec) usageError(format string, args ...any) error {
+	return fault.Hinted(fault.Of(&fault.UsageError{}, format, args...), "see: %s --help", cmp.Or(s.Program, "transect run SCRIPT"))
 }

@@ -3,7 +3,6 @@ package argparse
 import (
 	"cmp"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,25 +12,28 @@ import (
 )
 
 // Usage is the text --help prints.
-func (s *Spec) Usage(script string) string {
+func (s *Spec) Usage() string {
 	var b strings.Builder
 	if s.Doc != "" {
 		b.WriteString(s.Doc + "\n\n")
 	}
-	fmt.Fprintf(&b, "Usage:\n  transect run %s", cmp.Or(filepath.ToSlash(script), "SCRIPT"))
+	fmt.Fprintf(&b, "Usage:\n  %s", cmp.Or(s.Program, "transect run SCRIPT"))
 	if len(s.Args) > len(s.Positional) {
 		b.WriteString(" [options]")
 	}
 	for _, name := range s.Positional {
-		b.WriteString(" " + s.Args[name].synopsis())
+		b.WriteString(" " + s.synopsis(s.Args[name]))
 	}
 	b.WriteString("\n")
+	if s.Example != "" {
+		b.WriteString("\nExamples:\n  " + strings.ReplaceAll(strings.TrimSpace(s.Example), "\n", "\n  ") + "\n")
+	}
 
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	if len(s.Positional) > 0 {
 		fmt.Fprint(w, "\nArguments:\n")
 		for _, name := range s.Positional {
-			fmt.Fprintf(w, "  %s\t%s\n", strings.ToUpper(name), s.Args[name].explain())
+			fmt.Fprintf(w, "  %s\t%s\n", s.placeholder(s.Args[name]), s.Args[name].explain())
 		}
 	}
 	fmt.Fprint(w, "\nOptions:\n")
@@ -41,8 +43,11 @@ func (s *Spec) Usage(script string) string {
 		}
 		a := s.Args[name]
 		left := "--" + flag(name)
+		if a.Short != "" {
+			left = "-" + a.Short + ", " + left
+		}
 		if a.Type != "boolean" {
-			left += " " + strings.ToUpper(strings.TrimPrefix(string(a.Type), "[]"))
+			left += " " + cmp.Or(a.Value, strings.ToUpper(strings.TrimPrefix(string(a.Type), "[]")))
 		}
 		fmt.Fprintf(w, "  %s\t%s\n", left, a.explain())
 	}
@@ -56,8 +61,8 @@ func (s *Spec) Usage(script string) string {
 }
 
 // synopsis is a positional argument in the usage line.
-func (a *Arg) synopsis() string {
-	text := strings.ToUpper(a.Name)
+func (s *Spec) synopsis(a *Arg) string {
+	text := s.placeholder(a)
 	if a.list() {
 		text += "..."
 	}

@@ -32,3 +32,11 @@ assert(file == nil or require("path").is_abs(file))
 -- script.dir
 local script, path, fs = require("script"), require("path"), require("fs")
 if fs.exists(path.join(script.dir(), "mail.txt")) then print(fs.read(path.join(script.dir(), "mail.txt"))) end
+
+-- script.usage_error
+local script = require("script")
+local args = script.args({ "days", days = { "integer", default = 7 } })
+if args.days < 1 then script.usage_error("--days must be 1 or more", "leave it out for a week") end
+
+-- script.nearest
+assert(require("script").nearest("Quary", { "Quarry", "Harbour" }) == "Quarry")

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"transect/client/fault"
+	"transect/client/suggest"
+	"transect/scripts"
+	"transect/stdlib"
+)
+
+func (a *app) scripts() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "scripts",
+		Short: "List the scripts inside transect, or copy one to change it",
+		Long: `List the scripts inside transect: workflows, and the commands that are scripts.
+transect run @NAME runs one; transect scripts copy NAME writes it into a file, to
+read it or to change it.`,
+		Example: `  transect scripts
+  transect run @sync_folder --help
+  transect scripts copy sync_folder`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return unknownSubcommand(cmd, args[0])
+			}
+			return a.listScripts(asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per script")
+	cmd.AddCommand(a.copyScript())
+	return cmd
+}
+
+func (a *app) listScripts(asJSON bool) error {
+	var rows []table.Row
+	for _, s := range scripts.List() {
+		does := s.Short
+		if spec, err := stdlib.DeclaredArgs(s.Ref(), s.Code); err == nil && spec != nil && !s.Command {
+			does = strings.TrimSuffix(spec.Doc, ".")
+		}
+		if asJSON {
+			if err := a.printJSON(map[string]any{"name": s.Name, "run": s.Program(), "does": does, "command": s.Command}, ""); err != nil {
+				return err
+			}
+			continue
+		}
+		rows = append(rows, table.Row{s.Name, s.Program(), does})
+	}
+	if !asJSON {
+		a.printTable(table.Row{"name", "run", "does"}, rows)
+	}
+	return nil
+}
+
+func (a *app) copyScript() *cobra.Command {
+	var force bool
+	cmd := &cobra.Command{
+		Use:   "copy [flags] NAME [FILE]",
+		Short: "Write a script of transect into a file",
+		Long: `Write a script of transect into FILE, NAME.lua in the current folder when left out.
+The copy runs with transect run FILE; the modules it requires stay in transect.`,
+		Example: `  transect scripts copy sync_folder
+  transect scripts copy put my_put.lua`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 2 {
+				return exactArgs(2, "")(cmd, args)
+			}
+			return exactArgs(1, "NAME")(cmd, args[:min(1, len(args))])
+		},
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveDefault
+			}
+			return scriptNames(""), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			s, ok := scripts.Find(args[0])
+			if !ok {
+				return fault.Hinted(fault.Of(&fault.UsageError{}, "there is no script %s in transect%s", args[0],
+					suggest.Suffix(args[0], scriptNames(""))), "transect scripts lists them")
+			}
+			file := s.File()
+			if len(args) == 2 {
+				file = args[1]
+			}
+			if info, err := os.Stat(a.process.Path(file)); err == nil && info.IsDir() {
+				file = filepath.Join(file, s.File())
+			}
+			return a.writeScript(file, s.Code, force)
+		},
+	}
+	cmd.Flags().BoolVar(&force, "force", false, "replace a file that exists")
+	return cmd
+}
+
+func (a *app) writeScript(file string, code []byte, force bool) error {
+	mode := os.O_WRONLY | os.O_CREATE | os.O_EXCL
+	if force {
+		mode = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+	}
+	f, err := os.OpenFile(a.process.Path(file), mode, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return fault.Hinted(fault.Of(&fault.UsageError{}, "%s exists", file), "name another file, or replace it with --force")
+	}
+	if err == nil {
+		_, err = f.Write(code)
+		if closed := f.Close(); err == nil {
+			err = closed
+		}
+	}
+	if err != nil {
+		return fault.Of(&fault.FileError{}, "cannot write %s: %w", file, fault.Reason(err))
+	}
+	if !a.output.Quiet {
+		fmt.Fprintf(a.process.Stderr, "wrote %s; run it with: transect run %s\n", file, file)
+	}
+	return nil
+}
+
+// scriptNames lists the scripts of the binary, each with a prefix.
+func scriptNames(prefix string) (names []string) {
+	for _, s := range scripts.List() {
+		names = append(names, prefix+s.Name)
+	}
+	return names
+}
