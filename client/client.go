@@ -4,6 +4,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -85,6 +86,7 @@ type Options struct {
 	Stats        *transfer.Stats                  // counts what transfers do; of the client's own when nil
 	Bandwidth    *transfer.Bandwidth              // limits the bytes a second of all transfers; nothing does when nil
 	RequestRate  float64                          // requests a second; 0 is no limit
+	MaxOutage    *time.Duration                   // how long requests are repeated while the network or the platform is away; wins over the settings
 	Stall        time.Duration                    // longest time without a moving byte in a transfer; a minute when 0
 	Journal      *journal.Journal                 // of begun uploads; nothing is remembered when nil
 
@@ -107,14 +109,18 @@ func New(ctx context.Context, s Settings, o Options) (*Client, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	retries, insecure := 0, false
+	retries, outage, insecure := 0, time.Duration(0), false
 	if s.Connection != nil {
 		insecure = s.Connection.DisableSSLCertificate
 		if n := s.Connection.MaxRetries; n != nil {
-			if retries = *n; retries == 0 {
-				retries = -1
-			}
+			retries = cmp.Or(*n, -1)
 		}
+		if seconds := s.Connection.MaxOutage; seconds != nil {
+			outage = cmp.Or(time.Duration(*seconds*float64(time.Second)), -1)
+		}
+	}
+	if o.MaxOutage != nil {
+		outage = cmp.Or(*o.MaxOutage, -1)
 	}
 	if o.Sleep == nil {
 		o.Sleep = wait.Sleep
@@ -123,7 +129,7 @@ func New(ctx context.Context, s Settings, o Options) (*Client, error) {
 		o.Budget = transfer.NewTunedBudget(transfer.MostConnections)
 	}
 	t, err := transport.New(transport.Options{
-		BaseURL: s.URL, Proxy: s.ProxyURL, CACert: s.CACert, InsecureTLS: insecure, Timeout: s.Timeout, MaxRetries: retries,
+		BaseURL: s.URL, Proxy: s.ProxyURL, CACert: s.CACert, InsecureTLS: insecure, Timeout: s.Timeout, MaxRetries: retries, MaxOutage: outage,
 		UserAgent: s.Service, Version: o.Version, Logger: o.Logger, Trace: o.Trace, Env: o.Env, RoundTripper: o.RoundTripper, Busy: o.Budget.Overloaded,
 		Reach: o.Reach, Sending: o.Sending, Stall: o.Stall, Rate: o.RequestRate, Sleep: backoffFor(o.Sleep), Connections: o.Budget.Most(),
 		Credentials: transport.Credentials{User: s.User, Password: s.Password, ClientID: s.ClientID,

@@ -38,7 +38,7 @@ type Settings struct {
 
 	Revision int `json:"revision" arg:"revision" doc:"revision of the interface: 1 is the newest and the default, 2 and 3 are older"`
 
-	Connection *Connection `json:"connection" arg:"connection" doc:"max_retries, disable_ssl_certificate"` // replaces the file's, never merged
+	Connection *Connection `json:"connection" arg:"connection" doc:"max_retries, max_outage, disable_ssl_certificate"` // replaces the file's, never merged
 
 	ConfigFile  string        `json:"-"` // set by Resolve: the file that was read, if any
 	ConfigPath  string        `json:"-" arg:"config_path" alias:"file_path" doc:"configuration file with any of these settings"`
@@ -52,8 +52,9 @@ type Settings struct {
 
 // Connection are the settings of the transport.
 type Connection struct {
-	MaxRetries            *int `json:"max_retries" arg:"max_retries" min:"0" doc:"retries of a request"`
-	DisableSSLCertificate bool `json:"disable_ssl_certificate" arg:"disable_ssl_certificate" doc:"true accepts any certificate"`
+	MaxRetries            *int     `json:"max_retries" arg:"max_retries" min:"0" doc:"retries of a request"`
+	MaxOutage             *float64 `json:"max_outage" arg:"max_outage" unit:"seconds" min:"0" doc:"how long requests are repeated while the network or the platform is away, 300 unless max_retries is given; 0 does not wait"`
+	DisableSSLCertificate bool     `json:"disable_ssl_certificate" arg:"disable_ssl_certificate" doc:"true accepts any certificate"`
 }
 
 const configName = "config-connection.json"

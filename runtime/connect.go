@@ -68,6 +68,9 @@ func (c *connector) connect(ctx context.Context, own *client.Settings) (*client.
 		return nil, err
 	}
 	options := c.options()
+	if own.Connection == nil || own.Connection.MaxOutage == nil {
+		options.MaxOutage = c.job.Transfers.MaxOutage
+	}
 	if named.Local {
 		p, err := c.platform(ctx, named)
 		if err != nil {

@@ -13,8 +13,9 @@ import (
 type Transfers struct {
 	Connections int // 0 for the number that measures best
 	Bandwidth   *transfer.Bandwidth
-	Rate        float64       // requests per second
-	Stall       time.Duration // longest time without progress
+	Rate        float64        // requests per second
+	Stall       time.Duration  // longest time without progress
+	MaxOutage   *time.Duration // how long a run waits for the network or the platform; nil for the default
 
 	budget *transfer.Budget // of all connections of the run
 }
@@ -70,5 +71,16 @@ func (t *Transfers) ParseStall(text string) (err error) {
 		return fault.Hinted(fault.Of(&fault.ValueError{}, "%q is not a stall timeout", text),
 			"give at least a second, with its unit, such as 30s or 5m")
 	}
+	return nil
+}
+
+// ParseMaxOutage sets how long a run waits for the network or the platform.
+func (t *Transfers) ParseMaxOutage(text string) error {
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 {
+		return fault.Hinted(fault.Of(&fault.ValueError{}, "%q is not a duration", text),
+			"write it with its unit, such as 10m or 8h; 0s does not wait")
+	}
+	t.MaxOutage = &d
 	return nil
 }

@@ -206,10 +206,15 @@ func Backoff(ctx context.Context, wait func() error) error {
 
 // backoff waits before a retry, after an error.
 func (t *Transfers) backoff(ctx context.Context, attempt int, err error) error {
-	delay := wait.Backoff(attempt, time.Second, 16*time.Second)
+	delay := wait.Backoff(attempt, time.Second, longestBackoff)
 	t.transport.Waiting(attempt, delay, err)
+	return t.sleep(ctx, delay)
+}
+
+// sleep waits without holding a connection.
+func (t *Transfers) sleep(ctx context.Context, d time.Duration) error {
 	return Backoff(ctx, func() error {
-		if t.Sleep(ctx, delay) != nil {
+		if t.Sleep(ctx, d) != nil {
 			return fault.Stopped(ctx)
 		}
 		return nil

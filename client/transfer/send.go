@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,14 +9,20 @@ import (
 	"net/http"
 	"net/url"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
 
 	"transect/client/fault"
 	"transect/client/transport"
 )
 
 const (
-	// putAttempts is how often a part is sent when the storage fails.
-	putAttempts = 6
+	// putRetries is how often a part is sent again when the storage fails.
+	putRetries     = 5
+	longestBackoff = 16 * time.Second
+	// maxMangled is how often a part is sent again that did not arrive as it was.
+	maxMangled = 2
 	// maxResigns is how often a new URL is requested after a refusal: one that
 	// expired succeeds the next time, one that is wrong never does.
 	maxResigns = 3
@@ -49,6 +56,11 @@ func (u *upload) sendPart(ctx context.Context, n int) error {
 		send = u.post
 	}
 	err := send(ctx, n)
+	for again := 1; again <= maxMangled && isMangled(err); again++ {
+		u.Logger.Warn("a file arrived changed: sending it again", "file", u.Path, "part", n)
+		u.Stats.retries.Add(1)
+		err = send(ctx, n)
+	}
 	var described *fault.UploadError
 	var cancelled *fault.CancelledError
 	var refused *fault.ResponseError
@@ -87,7 +99,8 @@ func (u *upload) put(ctx context.Context, n int) error {
 		PutURL  string            `json:"put_url"`
 		Headers map[string]string `json:"headers"`
 	}
-	attempt, resigns := 1, 0
+	resigns := 0
+	retries := &transport.Retries{Limit: putRetries, First: time.Second, Longest: longestBackoff, Sleep: u.sleep}
 	for {
 		if signed.PutURL == "" {
 			if err := u.call(ctx, u.route("init-upload-component", "get-upload-part-url"), u.fields(n), &signed); err != nil {
@@ -104,9 +117,8 @@ func (u *upload) put(ctx context.Context, n int) error {
 		err := u.send(ctx, n, func(body func() (io.ReadCloser, error), size int64) error {
 			answer, err := u.transport.Storage(ctx, http.MethodPut, signed.PutURL, header, body, size)
 			if err == nil {
-				_, _ = io.Copy(io.Discard, io.LimitReader(answer.Body, 64<<10)) // so that the connection can be used again
-				_ = answer.Body.Close()
-				err = u.storageError(answer.StatusCode)
+				err = u.storageError(answer)
+				_ = answer.Body.Close() // only read from
 			}
 			return u.observe(ctx, err)
 		})
@@ -118,13 +130,12 @@ func (u *upload) put(ctx context.Context, n int) error {
 				return err
 			}
 			signed.PutURL, signed.Headers = "", nil
-		case attempt == putAttempts || !fault.Transient(err):
+		case isMangled(err): // sendPart decides
 			return err
 		default:
-			if err := u.backoff(ctx, attempt, err); err != nil {
+			if err := u.transport.Wait(ctx, retries, signed.PutURL, err); err != nil {
 				return err
 			}
-			attempt++
 		}
 		u.Stats.retries.Add(1)
 		u.Logger.Debug("sending again", "file", u.Path, "part", n, "reason", err)
@@ -164,19 +175,37 @@ func (u *upload) send(ctx context.Context, n int, request func(body func() (io.R
 }
 
 // storageError is the error of an answer of the storage, nil for success.
-func (u *upload) storageError(status int) error {
+func (u *upload) storageError(answer *http.Response) error {
+	status := answer.StatusCode
+	body, _ := io.ReadAll(io.LimitReader(answer.Body, 64<<10)) // so that the connection can be used again
 	if status == http.StatusOK || status == http.StatusNoContent || u.plan.parts == 1 && status >= 200 && status < 300 {
 		return nil
 	}
-	f := fault.Of(&fault.ResponseError{}, "the storage refused %s with status %d %s", u.Path, status, http.StatusText(status))
-	f.Status = status
+	said := transport.StorageRefusal(body)
+	f := fault.Of(&fault.ResponseError{}, "the storage refused %s: %s", u.Path, cmp.Or(said.String(), "status "+strconv.Itoa(status)+" "+http.StatusText(status)))
+	f.Status, f.Code, f.Service = status, said.Code, "storage"
+	if f.Cause = nil; said.Code != "" {
+		f.Cause = fmt.Errorf("status %d %s", status, http.StatusText(status))
+	}
 	switch {
+	case isMangled(f):
+		f.Hint = "it arrived changed, more than once: check the network, a proxy that changes requests, and this machine's memory"
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
 		f.Hint = "fresh upload URLs are refused: check this machine's clock and any proxy that changes requests"
 	case fault.TransientStatus(status):
-		f.Hint = fmt.Sprintf("a fault of the storage, tried %d times: run again later", putAttempts)
+		f.Hint = "a fault of the storage: run again later"
 	default:
 		f.Hint = "the storage does not accept the file: check its size and the platform's limits"
 	}
 	return f
+}
+
+// mangled are the codes of storages for content that is not that of the checksum
+// sent along.
+var mangled = []string{"BadDigest", "InvalidDigest", "XAmzContentSHA256Mismatch", "XAmzContentChecksumMismatch", "Md5Mismatch", "Crc64Mismatch", "ChecksumMismatch"}
+
+// isMangled tells whether content did not arrive as it was sent.
+func isMangled(err error) bool {
+	refused, ok := errors.AsType[*fault.ResponseError](err)
+	return ok && slices.Contains(mangled, refused.Code)
 }

@@ -113,7 +113,7 @@ func TestStorageFaults(t *testing.T) {
 }
 
 func TestPartFailsForGood(t *testing.T) {
-	for status, tries := range map[int]int{400: 1, 403: 1 + maxResigns, 500: putAttempts} {
+	for status, tries := range map[int]int{400: 1, 403: 1 + maxResigns, 500: 1 + putRetries} {
 		s := newService(t)
 		s.onPut = func(w http.ResponseWriter, _ *http.Request, part, _ int) bool {
 			if part == 2 {
@@ -261,5 +261,54 @@ func TestPlan(t *testing.T) {
 	}
 	if _, err := planFor(MaxParts*MaxPlatformChunk+1, Upload{Multipart: true}, true); fault.Find(err) == nil {
 		t.Error("too large a file was planned")
+	}
+}
+
+// A part that arrives changed is sent again; one that always does fails with the
+// storage's own words, and nothing of the signature.
+func TestStorageRefusals(t *testing.T) {
+	const digest = `<?xml version="1.0" encoding="UTF-8"?><Error><Code>BadDigest</Code><Message>The Content-MD5 you specified did not match.</Message></Error>`
+	const signature = `<?xml version="1.0"?><Error><Code>SignatureDoesNotMatch</Code><Message>The request signature we calculated does not match.</Message>` +
+		`<AWSAccessKeyId>AKIA-KEY</AWSAccessKeyId><StringToSign>AWS4 to-sign</StringToSign><SignatureProvided>0badc0ffee</SignatureProvided></Error>`
+	for name, c := range map[string]struct {
+		status, times, tries int
+		body                 string
+		want                 []string
+	}{
+		"changed once":   {400, 1, 2, digest, nil},
+		"always changed": {400, 99, 1 + maxMangled, digest, []string{"BadDigest", "Content-MD5 you specified", "status 400"}},
+		"signature":      {403, 99, 1 + maxResigns, signature, []string{"SignatureDoesNotMatch", "request signature we calculated", "status 403"}},
+		"JSON":           {409, 99, 1, `{"code":"Locked","message":"it is locked"}`, []string{"Locked", "it is locked"}},
+	} {
+		s := newService(t)
+		s.onPut = func(w http.ResponseWriter, _ *http.Request, part, attempt int) bool {
+			if part == 2 && attempt <= c.times {
+				w.WriteHeader(c.status)
+				_, _ = io.WriteString(w, c.body)
+				return true
+			}
+			return false
+		}
+		path, content := fileOf(t, 11*MiB)
+		_, err := fast(s, Options{}).Upload(t.Context(), Upload{Path: path, Multipart: true, ChunkSize: 5 * MiB})
+		if s.triesOf(2) != c.tries {
+			t.Errorf("%s: %d tries, want %d", name, s.triesOf(2), c.tries)
+		}
+		if c.want == nil {
+			if err != nil || !bytes.Equal(s.completed, content) {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		for _, want := range c.want {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v does not say %q", name, err, want)
+			}
+		}
+		for _, secret := range []string{"AKIA-KEY", "to-sign", "0badc0ffee"} {
+			if strings.Contains(err.Error(), secret) {
+				t.Errorf("%s: %v shows %s", name, err, secret)
+			}
+		}
 	}
 }

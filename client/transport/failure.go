@@ -2,6 +2,7 @@ package transport
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -56,6 +57,17 @@ func (t *Transport) webPage(operation string) error {
 		"is %s the platform's address? check --url or TRANSECT_URL, and whether the network wants a login first", t.base))
 }
 
+// intercepted is the error for a page in the place of an answer of the platform,
+// which has answered before: it comes from the network, a proxy, or maintenance.
+func (t *Transport) intercepted(c call) error {
+	f := fault.Hinted(fault.Of(&fault.ConnectionError{}, "%s answered with a web page instead of data", t.base.Host),
+		"does the network want a login, or is the platform under maintenance? open %s in a browser, then run again", t.base)
+	if !c.Repeatable {
+		f.Hint = "it may have been done: look before doing it again; " + f.Hint
+	}
+	return fault.In(c.Operation, f)
+}
+
 // isPage recognises a web page, not data or files that contain one.
 func isPage(h http.Header, body []byte) bool {
 	start := bytes.ToLower(bytes.TrimSpace(bytes.TrimPrefix(body[:min(len(body), 512)], []byte("\xef\xbb\xbf"))))
@@ -83,6 +95,11 @@ func (t *Transport) refusal(c call, a *answer, known bool) error {
 		f.Code, _ = body["code"].(string)
 		f.Details = body["details"]
 		f.Message = firstText(body, "message", "error_description", "error")
+	}
+	if data == nil {
+		if said := StorageRefusal(a.body); said.Code != "" { // it redirects to its storage
+			f.Service, f.Code, f.Message = "storage", said.Code, "the storage refused it: "+cmp.Or(said.Message, said.Code)
+		}
 	}
 	if f.Message == "" {
 		f.Message = "the platform answered with " + strings.TrimSpace(status)

@@ -2,8 +2,6 @@ package transport
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -33,6 +31,8 @@ type pacer struct {
 	next     time.Time // when the next request may start
 	paused   time.Time // nothing starts before, as the host asked
 	reached  bool      // the host has answered at least once
+	away     time.Time // since when it has not answered; zero while it does
+	missed   time.Time // when it last did not
 }
 
 // wait blocks until a request may start.
@@ -64,21 +64,25 @@ func (p *pacer) wait(ctx context.Context, sleep func(context.Context, time.Durat
 	}
 }
 
-// answered notes an answer, and whether it asks for fewer requests.
-func (p *pacer) answered(overloaded bool, retryAfter time.Duration) {
+// answered notes an answer, and returns how long the host was away before.
+func (p *pacer) answered(v verdict) (away time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.reached = true
-	if !overloaded {
+	if !v.away && !p.away.IsZero() {
+		away, p.away = time.Since(p.away), time.Time{}
+	}
+	if !v.overloaded {
 		if p.interval /= 2; p.interval < firstInterval {
 			p.interval = 0
 		}
-		return
+		return away
 	}
 	p.interval = min(max(2*p.interval, firstInterval), longestInterval)
-	if until := time.Now().Add(retryAfter); until.After(p.paused) {
+	if until := time.Now().Add(v.retryAfter); until.After(p.paused) {
 		p.paused = until
 	}
+	return away
 }
 
 func (p *pacer) everReached() bool {
@@ -101,34 +105,6 @@ func (t *Transport) RetryAfter() time.Duration {
 		longest = max(longest, p.pause(now))
 	}
 	return longest
-}
-
-const (
-	// shortestNotice is the shortest wait before a retry that the user sees:
-	// most failures are over within a second.
-	shortestNotice = time.Second
-	// noticeInterval is the least time between two notices of one connection.
-	noticeInterval = 10 * time.Second
-)
-
-// Waiting shows that a request waits before retry n, after an error.
-func (t *Transport) Waiting(n int, delay time.Duration, err error) {
-	now := time.Now()
-	t.mu.Lock()
-	show := delay >= shortestNotice && now.Sub(t.noticed) >= noticeInterval
-	if show {
-		t.noticed = now
-	}
-	t.mu.Unlock()
-	if !show {
-		return
-	}
-	what := "network"
-	var answered *fault.ResponseError
-	if errors.As(err, &answered) {
-		what = "platform"
-	}
-	t.log.Info(fmt.Sprintf("waiting for the %s (retry %d in %s)", what, n, delay.Round(time.Second)), "reason", t.Redact(err.Error()))
 }
 
 // pause is how long the host asked to wait from now on.
@@ -166,6 +142,7 @@ func (t *Transport) paced(ctx context.Context, p *pacer) error {
 // A verdict says whether a failed exchange is worth repeating.
 type verdict struct {
 	again      bool
+	away       bool          // the network or the platform is away
 	status     int           // of the answer; 0 without one
 	overloaded bool          // the host asks for fewer requests (429, 503)
 	retryAfter time.Duration // the wait it asks for, capped
@@ -174,7 +151,7 @@ type verdict struct {
 
 // judgeStatus decides on an answer.
 func judgeStatus(status int, header http.Header, repeatable bool, now time.Time) verdict {
-	v := verdict{status: status}
+	v := verdict{status: status, away: isAway(status)}
 	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
 		v.overloaded = true
 		v.retryAfter, v.hasRetry = retryAfter(header.Get("Retry-After"), now)

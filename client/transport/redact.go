@@ -24,6 +24,11 @@ const secretNames = `password|passwd|passphrase|client_?secret|secret(?:_?(?:acc
 	`x-amz-(?:signature|credential|security-token)|x-goog-(?:signature|credential)|` +
 	`signature|sig|credential|awsaccesskeyid|googleaccessid`
 
+// Elements of storages' refusals that hold parts of a signature, or what it was
+// made from.
+const signatureNames = `SignatureProvided|StringToSign|StringToSignBytes|CanonicalRequest|CanonicalRequestBytes|` +
+	`AWSAccessKeyId|AuthenticationErrorDetail|X_?Amz_?Credential|Token(?:-0)?|HeadersNotSigned|QueryParameter(?:Name|Value)`
+
 type pattern struct {
 	find    *regexp.Regexp
 	replace string
@@ -43,6 +48,8 @@ var patterns = sync.OnceValue(func() []pattern {
 		{regexp.MustCompile(`(?i)((?:^|[?&;\s]|\\u0026)(?:[\w.]*[_-])?(?:` + secretNames + `)=)[^&\s"'<>\\]*`), "${1}" + redacted},
 		{regexp.MustCompile(`(?i)(\bauthorization["']?\s*[:=]\s*["'\[]*)(?:(?:bearer|basic|digest|token)\s+)?[^\s"',\]]+`), "${1}" + redacted},
 		{regexp.MustCompile(`(?i)\b(bearer\s+)[\w.~+/=-]+`), "${1}" + redacted},
+		// A storage's refusal in XML, perhaps quoted in JSON, explains the signature it expected.
+		{regexp.MustCompile(`(?i)((?:<|\\u003c)(?:` + signatureNames + `)(?:>|\\u003e))[^<]*?(<|\\u003c|$)`), "${1}" + redacted + "${2}"},
 		{regexp.MustCompile(`(://)[^/\s@"'<>]+@`), "${1}" + redacted + "@"},
 	}
 })

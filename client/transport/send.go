@@ -18,7 +18,6 @@ import (
 
 	"transect/client/fault"
 	"transect/client/transport/httpcore"
-	"transect/client/wait"
 )
 
 const (
@@ -54,6 +53,7 @@ func (t *Transport) send(ctx context.Context, c call) (*answer, error) {
 	}
 	p := t.pacer(u)
 	renewed := false
+	retries := &Retries{Limit: t.options.MaxRetries, First: firstBackoff, Longest: longestBackoff, contact: firstContactRetries}
 	for attempt := 1; ; attempt++ {
 		token, err := t.tokenFor(ctx, c, nil)
 		if err != nil {
@@ -75,24 +75,12 @@ func (t *Transport) send(ctx context.Context, c call) (*answer, error) {
 		if failure == nil {
 			return a, nil
 		}
-		limit := t.options.MaxRetries
-		if err != nil && !p.everReached() {
-			limit = min(limit, firstContactRetries)
-		}
-		if !v.again || attempt > limit || ctx.Err() != nil || c.GiveUp != nil && c.GiveUp(failure, attempt) {
+		if c.GiveUp != nil && c.GiveUp(failure, attempt) {
 			return nil, fault.AfterAttempts(failure, attempt)
 		}
-		delay := wait.Backoff(attempt, firstBackoff, longestBackoff)
-		if v.hasRetry {
-			delay = v.retryAfter + wait.Backoff(1, firstBackoff, longestBackoff)/2
-		}
-		t.log.Debug("repeating", "operation", c.Operation, "path", c.Path, "attempt", attempt,
-			"wait", delay.Round(time.Millisecond), "reason", t.Redact(failure.Error()))
-		if v.retryAfter < reportedWait {
-			t.Waiting(attempt, delay, failure)
-		}
-		if err := t.options.Sleep(ctx, delay); err != nil {
-			return nil, t.interrupted(ctx, c.Operation)
+		t.log.Debug("failed", "operation", c.Operation, "path", c.Path, "attempt", attempt, "reason", t.Redact(failure.Error()))
+		if err := t.wait(ctx, retries, p, v, failure); err != nil {
+			return nil, fault.In(c.Operation, err)
 		}
 	}
 }
@@ -110,12 +98,18 @@ func (t *Transport) assess(ctx context.Context, c call, u *url.URL, p *pacer, a 
 		case httpcore.IsTrustError(err), errors.As(err, &refused) && refused.Status < 500: // time does not cure these
 		case httpcore.IsTimeout(err) && !p.everReached(): // one long wait for a host that never answered is enough
 		default:
-			v.again = c.Repeatable || !sent
+			v.again, v.away = c.Repeatable || !sent, true
 		}
 		return v, t.broken(ctx, c.Operation, u, err, sent && !c.Repeatable)
 	}
 	v := judgeStatus(a.StatusCode, a.Header, c.Repeatable, time.Now())
 	known := p.everReached()
+	if a.StatusCode < 300 && isPage(a.Header, a.body) {
+		if !known {
+			return verdict{}, t.webPage(c.Operation)
+		}
+		return verdict{again: c.Repeatable, away: true}, t.intercepted(c)
+	}
 	t.answered(p, v)
 	if a.StatusCode >= 200 && a.StatusCode < 300 {
 		return v, nil

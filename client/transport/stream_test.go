@@ -280,13 +280,13 @@ func TestPlainHTTPIsWarnedAbout(t *testing.T) {
 func TestPacerSlowsDownAndRecovers(t *testing.T) {
 	var p pacer
 	for range 100 {
-		p.answered(true, 0)
+		p.answered(verdict{overloaded: true})
 	}
 	if p.interval != longestInterval {
 		t.Error(p.interval)
 	}
 	for range 10 {
-		p.answered(false, 0)
+		p.answered(verdict{})
 	}
 	if p.interval != 0 {
 		t.Error(p.interval)

@@ -193,9 +193,6 @@ func (t *Transport) fetchToken(ctx context.Context) (*oauth2.Token, error) {
 	if err != nil {
 		return nil, t.refusedCredentials(err)
 	}
-	if isPage(a.Header, a.body) {
-		return nil, t.webPage("")
-	}
 	var given struct {
 		AccessToken  string      `json:"access_token"`
 		TokenType    string      `json:"token_type"`

@@ -55,6 +55,7 @@ type Options struct {
 	InsecureTLS bool          // do not verify certificates; warned about
 	Timeout     time.Duration // longest silence on a connection; 10 minutes when 0
 	MaxRetries  int           // repeats of one request; 10 when 0, none when negative
+	MaxOutage   time.Duration // how long requests are repeated while the network or the platform is away; 5 minutes when 0, unless MaxRetries counts them; not at all when negative
 	UserAgent   []string      // extra products, the last given comes first
 	Version     string        // version of the product, "dev" when empty
 	Credentials Credentials
@@ -123,10 +124,12 @@ type Transport struct {
 	secrets redactor
 	tokens  tokens
 	rate    *rate.Limiter
+	outages outages
 
 	mu      sync.Mutex
 	pacers  map[string]*pacer // by host and port
 	noticed time.Time         // when Waiting was last shown
+	shown   bool              // in this outage
 }
 
 // New prepares a transport. It sends nothing. A *fault.ConfigError says what
@@ -139,14 +142,15 @@ func New(o Options) (*Transport, error) {
 	if err := o.Credentials.check(); err != nil {
 		return nil, err
 	}
+	outages := outagesOf(o)
 	o = withDefaults(o)
 	t := &Transport{
-		options: o, base: base, local: o.RoundTripper != nil,
+		options: o, outages: outages, base: base, local: o.RoundTripper != nil,
 		agent: userAgent(o), log: o.Logger, pacers: map[string]*pacer{}, rate: requestRate(o.Rate),
 	}
 	t.secrets.keepCredentials(o.Credentials)
 	t.tokens.start(o.Credentials, t.fetchToken)
-	if t.core, err = connect(o); err != nil || t.local {
+	if t.core, err = connect(o, t.unresponsive); err != nil || t.local {
 		return t, err
 	}
 	if o.InsecureTLS {
@@ -201,9 +205,6 @@ func (t *Transport) Do(ctx context.Context, r Request) (Response, error) {
 	if err != nil {
 		return Response{}, err
 	}
-	if isPage(a.Header, a.body) {
-		return Response{}, t.webPage(r.Operation)
-	}
 	return Response{Status: a.StatusCode, Header: a.Header, Body: a.body}, nil
 }
 
@@ -251,14 +252,16 @@ func (t *Transport) answered(p *pacer, v verdict) {
 	if v.overloaded && v.retryAfter >= reportedWait && p.pause(time.Now()) == 0 {
 		t.log.Info("the platform limits requests", "wait", v.retryAfter.Round(time.Second), "status", v.status)
 	}
-	p.answered(v.overloaded, v.retryAfter)
+	if away := p.answered(v); away > 0 {
+		t.back(away)
+	}
 	if v.overloaded && t.options.Busy != nil {
 		t.options.Busy()
 	}
 }
 
 // connect makes the HTTP core.
-func connect(o Options) (*httpcore.Core, error) {
+func connect(o Options, unresponsive func(*url.URL, time.Duration)) (*httpcore.Core, error) {
 	var roots *x509.CertPool
 	if o.CACert != "" {
 		var err error
@@ -267,7 +270,7 @@ func connect(o Options) (*httpcore.Core, error) {
 		}
 	}
 	return httpcore.New(httpcore.Options{Proxy: o.Proxy, Env: o.Env, Roots: roots, InsecureTLS: o.InsecureTLS, Silence: o.Timeout,
-		Connections: max(minIdleConnections, o.Connections), Local: o.RoundTripper, Reach: o.Reach, Sending: o.Sending})
+		Connections: max(minIdleConnections, o.Connections), Local: o.RoundTripper, Reach: o.Reach, Sending: o.Sending, Unresponsive: unresponsive})
 }
 
 // pacer gives the one pacer of a host.

@@ -35,6 +35,8 @@ func callFlags(flags *pflag.FlagSet, job *runtime.Job) {
 		option{name: "rate", env: "TRANSECT_RATE", kind: "N", doc: "at most N requests per second, such as 5 or 0.5", parse: t.ParseRate},
 		option{name: "stall-timeout", env: "TRANSECT_STALL_TIMEOUT", kind: "DURATION", parse: t.ParseStall,
 			doc: "reconnect a transfer that made no progress for this long (default 60s)"},
+		option{name: "max-outage", env: "TRANSECT_MAX_OUTAGE", kind: "DURATION", parse: t.ParseMaxOutage,
+			doc: "keep trying for this long while the network or the platform is away, such as 8h for the night (default 5m)"},
 		timeoutOption(job, "limit `DURATION` of the whole run, such as 90s or 2h"))
 	flags.BoolVarP(&job.DryRun, "dry-run", "n", false, "print what would be written to the platform instead of sending it")
 	flags.BoolVar(&job.Trace, "trace", false, "print each request and response, without secrets")

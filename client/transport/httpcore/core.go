@@ -41,6 +41,10 @@ type Options struct {
 	// redirects; Sending for the bytes of each body. Optional.
 	Reach   func(hostport string) error
 	Sending func(n int64) error
+
+	// Unresponsive is called now and then while a host takes no connection, or
+	// confirms nothing of what it was sent, for lasted already. Optional.
+	Unresponsive func(u *url.URL, lasted time.Duration)
 }
 
 // Core sends requests. It is safe for concurrent use.
@@ -165,12 +169,20 @@ func (c *Core) hop(ctx context.Context, r *Request) (*http.Response, error) {
 	var connected atomic.Bool
 	var dog *watchdog
 	if !local {
+		var look *probe
+		if c.options.Unresponsive != nil {
+			look = &probe{report: c.options.Unresponsive, url: r.URL, since: r.Started}
+			defer look.start()()
+		}
 		if r.Stall > 0 {
 			ctx, dog = watch(ctx, r.Stall, r.Size)
 			dog.paused.Store(r.SlowAnswer && r.Body == nil)
 		}
 		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(i httptrace.GotConnInfo) {
 			connected.Store(true)
+			if look != nil {
+				look.over(i.Conn)
+			}
 			if dog != nil {
 				dog.over(i.Conn)
 			}

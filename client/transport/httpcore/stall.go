@@ -52,12 +52,18 @@ func watch(ctx context.Context, limit time.Duration, size int64) (context.Contex
 
 // over notes the connection that is used.
 func (w *watchdog) over(c net.Conn) {
+	if l := limited(c); l != nil {
+		w.conn.Store(&carrier{l, l.transferred.Load()})
+	}
+}
+
+// limited is the connection under TLS; nil when it is another one's.
+func limited(c net.Conn) *limitedConn {
 	if s, ok := c.(*tls.Conn); ok {
 		c = s.NetConn()
 	}
-	if l, ok := c.(*limitedConn); ok {
-		w.conn.Store(&carrier{l, l.transferred.Load()})
-	}
+	l, _ := c.(*limitedConn)
+	return l
 }
 
 func (w *watchdog) run() {

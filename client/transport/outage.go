@@ -1,0 +1,196 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"net/url"
+	"time"
+
+	"transect/client/fault"
+	"transect/client/wait"
+)
+
+const (
+	// defaultOutage is how long requests are repeated while a host is away.
+	defaultOutage = 5 * time.Minute
+	// forgotten is how long after its last failure a host counts as away.
+	forgotten = 3 * longestBackoff
+	// shortestNotice is the shortest wait before a retry that the user sees:
+	// most failures are over within a second.
+	shortestNotice = time.Second
+	// noticeInterval is the least time between two notices of one connection.
+	noticeInterval = 10 * time.Second
+)
+
+// outages is what a transport does while a host is away.
+type outages struct {
+	counted bool          // it counts retries, as of any other failure
+	longest time.Duration // one lasts; 0 to not wait
+	first   bool          // hosts are waited for that never answered: else an address may be mistyped, and its error comes soon
+}
+
+func outagesOf(o Options) outages {
+	switch {
+	case o.MaxOutage != 0:
+		return outages{longest: max(o.MaxOutage, 0), first: true}
+	case o.MaxRetries != 0:
+		return outages{counted: true}
+	}
+	return outages{longest: defaultOutage}
+}
+
+// Retries decide when one request is sent again, and when it has failed. While
+// its host is away (no connection, or the answer of a gateway) the time of the
+// outage is bounded; other failures are counted.
+type Retries struct {
+	Limit          int // of failures with answers in between
+	First, Longest time.Duration
+	Sleep          func(context.Context, time.Duration) error // the transport's when nil
+
+	contact int // limit while the host has never answered; Limit when 0
+	tried   int // attempts that failed
+	counted int // of them, those that did not continue an outage
+	since   time.Time
+	waited  time.Duration // in the outage since then
+}
+
+// Wait waits before a request to an address is sent again after an error, and
+// shows that. It returns the error when the request has failed for good.
+func (t *Transport) Wait(ctx context.Context, r *Retries, address string, err error) error {
+	p := &pacer{}
+	if u, _ := t.base.Parse(address); u != nil {
+		p = t.pacer(u)
+	}
+	v := verdict{again: fault.Transient(err), status: fault.Status(err)}
+	v.away = v.status == 0 || isAway(v.status)
+	return t.wait(ctx, r, p, v, err)
+}
+
+func (t *Transport) wait(ctx context.Context, r *Retries, p *pacer, v verdict, err error) error {
+	r.tried++
+	limit, outage := r.Limit, v.away && !t.outages.counted
+	if v.away && v.status == 0 && !t.outages.first && !p.everReached() {
+		outage = false
+		if r.contact > 0 {
+			limit = min(limit, r.contact)
+		}
+	}
+	since, now := time.Time{}, time.Now()
+	if v.away {
+		since = p.lost(now)
+	}
+	if !outage || since != r.since { // else it goes on
+		r.since, r.waited = since, 0
+		r.counted++
+	}
+	lasted := max(now.Sub(since), r.waited) // a test may not wait
+	delay := wait.Backoff(r.tried, r.First, r.Longest)
+	if v.hasRetry {
+		delay = v.retryAfter + wait.Backoff(1, r.First, r.Longest)/2
+	}
+	switch {
+	case !v.again || ctx.Err() != nil:
+		return fault.AfterAttempts(err, r.tried)
+	case outage && lasted >= t.outages.longest:
+		return fault.AfterAttempts(gaveUp(err, t.outages.longest), r.tried)
+	case r.counted > limit:
+		return fault.AfterAttempts(err, r.tried)
+	case outage:
+		delay = min(delay, t.outages.longest-lasted)
+		r.waited += delay
+	default:
+		lasted = 0
+	}
+	if v.retryAfter < reportedWait {
+		t.waiting(r.tried, delay, lasted, err)
+	}
+	sleep := r.Sleep
+	if sleep == nil {
+		sleep = t.options.Sleep
+	}
+	if sleep(ctx, delay) != nil {
+		return t.interrupted(ctx, "")
+	}
+	return nil
+}
+
+// gaveUp adds to an error that the outage was too long.
+func gaveUp(err error, outage time.Duration) error {
+	if f := fault.Find(err); f != nil && outage > 0 {
+		f.Facts().Hint = fmt.Sprintf("given up after an outage of %s: run again when it is over, finished work is kept; --max-outage waits longer", short(outage))
+	}
+	return err
+}
+
+// short writes a duration without its zero units.
+func short(d time.Duration) string {
+	text := d.Round(time.Second).String()
+	for _, zero := range []string{"m0s", "h0m"} {
+		if n := len(text) - len(zero); n > 0 && text[n:] == zero {
+			text = text[:n+1]
+		}
+	}
+	return text
+}
+
+// isAway recognises the answers of a gateway whose platform is away.
+func isAway(status int) bool {
+	return status == http.StatusBadGateway || status == http.StatusServiceUnavailable || status == http.StatusGatewayTimeout
+}
+
+// lost notes that the host did not answer, and tells since when.
+func (p *pacer) lost(now time.Time) (since time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.away.IsZero() || now.Sub(p.missed) > forgotten {
+		p.away = now
+	}
+	p.missed = now
+	return p.away
+}
+
+// Waiting shows that a request waits before retry n, after an error.
+func (t *Transport) Waiting(n int, delay time.Duration, err error) { t.waiting(n, delay, 0, err) }
+
+// waiting shows it now and then: the longer an outage has lasted, the rarer.
+func (t *Transport) waiting(n int, delay, lasted time.Duration, err error) {
+	what := "network"
+	if _, answered := errors.AsType[*fault.ResponseError](err); answered {
+		what = "platform"
+	}
+	t.notice(delay >= shortestNotice, lasted,
+		fmt.Sprintf("waiting for the %s, retry %d in %.0f s", what, n, math.Ceil(delay.Seconds())), err.Error())
+}
+
+// unresponsive shows that a host takes no connection, or no bytes.
+func (t *Transport) unresponsive(u *url.URL, lasted time.Duration) {
+	t.notice(true, lasted, "waiting for the network", u.Host+" does not respond")
+}
+
+func (t *Transport) notice(show bool, lasted time.Duration, text, reason string) {
+	now := time.Now()
+	t.mu.Lock()
+	show = show && now.Sub(t.noticed) >= max(noticeInterval, lasted/10)
+	if show {
+		t.noticed, t.shown = now, true
+	}
+	t.mu.Unlock()
+	if show {
+		t.log.Info(text, "reason", t.Redact(reason))
+	}
+}
+
+// back shows that an outage is over that was shown.
+func (t *Transport) back(lasted time.Duration) {
+	t.mu.Lock()
+	shown := t.shown
+	t.shown = false
+	t.noticed = time.Time{}
+	t.mu.Unlock()
+	if shown {
+		t.log.Info("the connection is back", "after", short(lasted))
+	}
+}
