@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"regexp"
 	"strings"
 	"time"
@@ -32,9 +31,9 @@ func Preflight(ctx context.Context, p *Process, job Job) error {
 	if err := checkArguments(ctx, p, job); err != nil || named.Local {
 		return err
 	}
-	code, err := os.ReadFile(p.Path(job.Script))
+	code, err := p.scriptCode(job.Script)
 	if err != nil {
-		return fault.Of(&fault.UsageError{}, "cannot read the script %s: %w", job.Script, fault.Reason(err))
+		return err
 	}
 	anything := named.URL != "" || named.Config != "" || named.Profile != ""
 	if !anything && !needsPlatform(string(code)) {

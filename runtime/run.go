@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"os"
 	"time"
 
 	"transect/bindings"
@@ -201,11 +202,11 @@ func (x *Execution) script(context.Context) error {
 	case name == "":
 		return x.eval()
 	case scripts.IsRef(name):
-		s, ok := scripts.Find(name)
-		if !ok {
-			return noScript(name)
+		code, err := x.process.scriptCode(name)
+		if err != nil {
+			return err
 		}
-		_, err := x.Interp.RunString(name, string(s.Code))
+		_, err = x.Interp.RunString(name, string(code))
 		return withoutSuccess(err)
 	case name == "-":
 		code, err := io.ReadAll(x.process.Stdin)
@@ -218,13 +219,23 @@ func (x *Execution) script(context.Context) error {
 	return withoutSuccess(x.Interp.RunFile(x.job.Script))
 }
 
-// noScript is the error of a script that the binary does not contain.
-func noScript(name string) error {
+// scriptCode reads a script: a file, or @NAME of the binary.
+func (p *Process) scriptCode(name string) ([]byte, error) {
+	if !scripts.IsRef(name) {
+		code, err := os.ReadFile(p.Path(name))
+		if err != nil {
+			return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "cannot read the script %s: %w", name, fault.Reason(err)), "check the path of the script")
+		}
+		return code, nil
+	}
+	if s, ok := scripts.Find(name); ok {
+		return s.Code, nil
+	}
 	var known []string
 	for _, s := range scripts.List() {
 		known = append(known, s.Ref())
 	}
-	return fault.Hinted(fault.Of(&fault.UsageError{}, "there is no script %s in transect%s", name, suggest.Suffix(name, known)), "transect scripts lists them")
+	return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "there is no script %s in transect%s", name, suggest.Suffix(name, known)), "transect scripts lists them")
 }
 
 // withoutSuccess drops the "error" of a script that called os.exit(0).

@@ -16,6 +16,7 @@ import (
 	"transect/runtime"
 	"transect/runtime/unattended/cron"
 	"transect/runtime/vm"
+	"transect/scripts"
 )
 
 func (a *app) cronAdd() *cobra.Command {
@@ -192,6 +193,9 @@ func (a *app) cronProcess(folder string, env []string) *runtime.Process {
 func readableScript(p *runtime.Process, name string) (string, error) {
 	if name == "-" {
 		return "", fault.Hinted(fault.Of(&fault.UsageError{}, "cron cannot read a script from standard input"), "name a file")
+	}
+	if scripts.IsRef(name) {
+		return name, nil // of the binary
 	}
 	path, err := filepath.Abs(p.Path(name))
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"reflect"
 	"slices"
@@ -123,6 +124,9 @@ func walk(v reflect.Value, depth int, visit func(v reflect.Value)) bool {
 // that does nothing: the compiler sends jumps back to a jump anywhere, as that of
 // a loop whose body begins with break.
 //
+// An assignment to several variables gets its values from locals: the compiler
+// assigns while it still reads, so that a, b = b, a lost a value.
+//
 // With pairs, a .. b .. c becomes a .. (false or b .. c). The compiler makes
 // one instruction of a chain, which could join hundreds of the longest texts
 // there may be before the memory limit is checked.
@@ -135,8 +139,11 @@ func rewrite(v reflect.Value, pairs bool) {
 	case reflect.Slice:
 		stmts, ok := v.Interface().([]ast.Stmt)
 		for i, s := range stmts {
-			if loop, ok := s.(*ast.GenericForStmt); ok {
-				stmts[i] = hoisted(loop)
+			switch s := s.(type) {
+			case *ast.GenericForStmt:
+				stmts[i] = hoisted(s)
+			case *ast.AssignStmt:
+				stmts[i] = evaluatedFirst(s)
 			}
 		}
 		if ok {
@@ -195,6 +202,62 @@ func hoisted(loop *ast.GenericForStmt) ast.Stmt {
 		loop.Exprs = append(loop.Exprs, at(loop, &ast.IdentExpr{Value: name}))
 	}
 	return at(loop, &ast.DoBlockStmt{Stmts: []ast.Stmt{head, loop}})
+}
+
+// evaluatedFirst makes "a, t[i] = X, Y" "do local k, x, y = i, X, Y; a = x; t[k] = y end".
+func evaluatedFirst(s *ast.AssignStmt) ast.Stmt {
+	assigned := map[string]bool{}
+	for _, e := range s.Lhs {
+		if name, ok := e.(*ast.IdentExpr); ok {
+			assigned[name.Value] = true
+		}
+	}
+	if len(s.Lhs) < 2 || len(assigned) == 0 || !readsVariables(s.Rhs) {
+		return s
+	}
+	values := at(s, &ast.LocalAssignStmt{})
+	hold := func() ast.Expr {
+		name := fmt.Sprintf("(value %d)", len(values.Names))
+		values.Names = append(values.Names, name)
+		return at(s, &ast.IdentExpr{Value: name})
+	}
+	for _, e := range s.Lhs {
+		field, ok := e.(*ast.AttrGetExpr)
+		if !ok {
+			continue
+		}
+		if name, ok := field.Object.(*ast.IdentExpr); !ok || assigned[name.Value] {
+			values.Exprs = append(values.Exprs, field.Object)
+			field.Object = hold()
+		}
+		if readsVariables([]ast.Expr{field.Key, nil}) {
+			values.Exprs = append(values.Exprs, field.Key)
+			field.Key = hold()
+		}
+	}
+	values.Exprs = append(values.Exprs, s.Rhs...)
+	block := []ast.Stmt{values}
+	for _, e := range s.Lhs {
+		block = append(block, at(s, &ast.AssignStmt{Lhs: []ast.Expr{e}, Rhs: []ast.Expr{hold()}}))
+	}
+	return at(s, &ast.DoBlockStmt{Stmts: block})
+}
+
+// readsVariables reports whether the values of an assignment may depend on the
+// variables it changes. Those of a single call are complete before.
+func readsVariables(values []ast.Expr) bool {
+	for _, e := range values {
+		switch e.(type) {
+		case nil, *ast.NumberExpr, *ast.StringExpr, *ast.TrueExpr, *ast.FalseExpr, *ast.NilExpr, *ast.FunctionExpr:
+		case *ast.FuncCallExpr, *ast.Comma3Expr:
+			if len(values) > 1 {
+				return true
+			}
+		default:
+			return true
+		}
+	}
+	return false
 }
 
 // at gives a node the lines of another.

@@ -23,8 +23,9 @@ local function candidates(found)
   return table.concat(lines, "\n")
 end
 
--- one takes the only record that was found; other, a function, gives the names there are.
-local function one(kind, named, found, other, where)
+-- one takes the only record that was found; other, a function, gives the names
+-- there are, otherwise says what else can be done.
+local function one(kind, named, found, other, where, otherwise)
   if #found == 1 then return found[1] end
   if #found > 1 then
     script.usage_error(("several %ss are named %s%s:\n%s"):format(kind, named, where or "", candidates(found)), "give the id instead of the name")
@@ -39,6 +40,7 @@ local function one(kind, named, found, other, where)
   elseif #names == 0 and other then
     hint = ("there is no %s%s yet"):format(kind, where or "")
   end
+  if otherwise then hint = hint and hint .. "; " .. otherwise or otherwise end
   script.usage_error(("there is no %s %s%s"):format(kind, named, where or ""), hint)
 end
 
@@ -68,10 +70,10 @@ function find.project(text)
 end
 
 -- mission finds one mission of a project by name or id.
-function find.mission(project, text)
+function find.mission(project, text, otherwise)
   local mission = id(text) and described(sdk.missions, text)
   local filter = query.eq("project", project)
-  return mission or one("mission", text, named(sdk.missions, text, filter), names(sdk.missions, filter), " in the project " .. project.name)
+  return mission or one("mission", text, named(sdk.missions, text, filter), names(sdk.missions, filter), " in the project " .. project.name, otherwise)
 end
 
 -- missions lists the missions of a project, oldest first; those whose name
@@ -109,8 +111,9 @@ local function within(text)
 end
 
 -- target finds PROJECT or PROJECT/MISSION: project, and mission or nil. An id of
--- either will do. With create, what does not exist is made.
-function find.target(text, create)
+-- either will do. What does not exist is made when create is given, a function of
+-- the project and the name that makes a mission; otherwise is the hint without it.
+function find.target(text, create, otherwise)
   text = text:gsub("/+$", "")
   if text == "" then script.usage_error("the name of a project is missing", "such as: North quarry/May survey") end
   if id(text) then
@@ -123,7 +126,7 @@ function find.target(text, create)
   local project, rest = within(text)
   if not project and not create then
     local first = text:match("^[^/]+") or text
-    return one("project", first, {}, names(sdk.projects))
+    return one("project", first, {}, names(sdk.projects), nil, otherwise)
   end
   if not project then
     local first, tail = text:match("^([^/]+)/(.+)$")
@@ -136,7 +139,7 @@ function find.target(text, create)
     io.stderr:write("made the new mission " .. mission.name .. " in the project " .. project.name .. "\n")
     return project, mission
   end
-  return project, find.mission(project, rest)
+  return project, find.mission(project, rest, otherwise)
 end
 
 -- only_mission finds a mission by path, id, or by a name that is the only one of its kind.
