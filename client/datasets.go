@@ -68,7 +68,7 @@ type (
 		TargetPath Path   `arg:"target_path" in:"none" doc:"folder, made when missing; the current one when absent"`
 		TargetName string `arg:"target_name" in:"none" doc:"name of the file; the platform's suggestion when absent"`
 		Overwrite  bool   `arg:"overwrite" in:"none" default:"false" doc:"replace a file that exists"`
-		MD5        string `arg:"md5hash" in:"none" doc:"MD5 the file must have"`
+		MD5        string `arg:"md5hash" in:"none" doc:"MD5 the file must have; when absent that of the component, else the one its storage names"`
 	}
 	DownloadImage struct {
 		Dataset ID `arg:"dataset,req,pos" in:"query" doc:"dataset"`

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"crypto/md5"
 	"fmt"
 	"maps"
 	"slices"
@@ -138,10 +139,17 @@ func TestDatasetsOnTheWire(t *testing.T) {
 	})
 }
 
+// anyAnswerMD5 is the MD5 of anyAnswer.
+var anyAnswerMD5 = fmt.Sprintf("%x", md5.Sum([]byte(anyAnswer)))
+
+// The checksum of a component is asked for while its download begins, unless it
+// is given.
 func TestDownloadsOnTheWire(t *testing.T) {
 	folder := t.TempDir()
 	testWire(t, []wireCase{
 		{call: "datasets.download_component", args: object{"dataset": "d1", "component": "a b", "target_path": folder, "target_name": "1"},
+			sorted: true, want: []string{"GET /data-manager/download-component?component=a+b&dataset=d1", `POST /data-manager/describe-datasets {"datasets":["d1"]}`}},
+		{call: "datasets.download_component", args: object{"dataset": "d1", "component": "a b", "target_path": folder, "target_name": "5", "md5hash": anyAnswerMD5},
 			want: one("GET /data-manager/download-component?component=a+b&dataset=d1")},
 		{call: "datasets.download_image_as_jpeg", args: object{"dataset": "d1", "target_path": folder, "target_name": "2"}, want: one("GET /data-manager/download-image-as-jpeg?dataset=d1")},
 		{call: "datasets.download_preview", args: object{"dataset": "d1", "target_path": folder, "target_name": "3"}, want: one("GET /data-manager/download-preview?dataset=d1")},

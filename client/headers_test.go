@@ -18,7 +18,7 @@ func TestHeadersOnTheWire(t *testing.T) {
 		{"projects.delete", object{"project": "p1"}, "application/json"},
 		{"datasets.delete", object{"dataset": "d1"}, "application/json"},
 		{"products.retrieve_logs", object{"product": "r1"}, "application/json"},
-		{"datasets.download_component", object{"dataset": "d1", "component": "c", "target_path": t.TempDir(), "target_name": "file"}, ""},
+		{"datasets.download_component", object{"dataset": "d1", "component": "c", "target_path": t.TempDir(), "target_name": "file", "md5hash": anyAnswerMD5}, ""},
 	} {
 		c, r := record(t, map[string]string{
 			"POST /project-manager/projects":                `{"project":{"_id":"p1"}}`,

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -141,6 +142,7 @@ type wireCase struct {
 	args   map[string]any
 	answer string // to every request; anyAnswer when empty
 	want   []string
+	sorted bool // the requests go out side by side
 }
 
 // testWire makes the calls, each on a platform of its own.
@@ -157,6 +159,9 @@ func testWire(t *testing.T, cases []wireCase) {
 				t.Fatal(err)
 			}
 			got := r.all()
+			if test.sorted {
+				slices.SortFunc(got, func(a, b sent) int { return strings.Compare(a.String(), b.String()) })
+			}
 			if len(got) != len(test.want) {
 				t.Fatalf("%d requests, want %d: %v", len(got), len(test.want), got)
 			}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tidwall/gjson"
+
 	"transect/client/transfer"
 )
 
@@ -53,19 +55,38 @@ func (c *Client) uploadFile(ctx context.Context, in UploadFile) (None, error) {
 	return None{}, err
 }
 
-func (c *Client) download(ctx context.Context, path string, query url.Values, target Target, md5 string) (Path, error) {
-	file, err := c.transfers.Download(ctx, transfer.Download{Path: path, Query: query, TargetPath: string(target.TargetPath),
-		TargetName: target.TargetName, Overwrite: target.Overwrite, MD5: md5, Progress: transferOptions(ctx).Progress})
+func (c *Client) download(ctx context.Context, path string, query url.Values, target Target, d transfer.Download) (Path, error) {
+	d.Path, d.Query, d.TargetPath, d.TargetName, d.Overwrite = path, query, string(target.TargetPath), target.TargetName, target.Overwrite
+	d.Progress = transferOptions(ctx).Progress
+	file, err := c.transfers.Download(ctx, d)
 	return Path(file), err
 }
 
 func (c *Client) downloadComponent(ctx context.Context, in DownloadComponent) (Path, error) {
 	return c.download(ctx, "/data-manager/download-component", url.Values{"dataset": {string(in.Dataset)}, "component": {in.Component}},
-		Target{in.TargetPath, in.TargetName, in.Overwrite}, in.MD5)
+		Target{in.TargetPath, in.TargetName, in.Overwrite}, transfer.Download{MD5: in.MD5, Checksum: func(ctx context.Context) string {
+			return c.componentMD5(ctx, in)
+		}})
+}
+
+// componentMD5 is the checksum that the platform has of a component, "" when it
+// names none.
+func (c *Client) componentMD5(ctx context.Context, in DownloadComponent) string {
+	found, err := c.Datasets.Describe(ctx, Refs{IDs: IDs{string(in.Dataset)}})
+	if err != nil || len(found) == 0 {
+		c.log.Debug("the component cannot be described", "dataset", in.Dataset, "reason", err)
+		return ""
+	}
+	for _, component := range gjson.GetBytes(found[0].JSON(), "components").Array() {
+		if component.Get("name").String() == in.Component {
+			return component.Get("checksum").String()
+		}
+	}
+	return ""
 }
 
 func (c *Client) downloadImage(ctx context.Context, in DownloadImage) (Path, error) {
-	return c.download(ctx, "/data-manager/download-image-as-jpeg", url.Values{"dataset": {string(in.Dataset)}}, in.Target, in.MD5)
+	return c.download(ctx, "/data-manager/download-image-as-jpeg", url.Values{"dataset": {string(in.Dataset)}}, in.Target, transfer.Download{MD5: in.MD5})
 }
 
 func (c *Client) downloadPreview(ctx context.Context, in DownloadPreview) (Path, error) {
@@ -73,7 +94,7 @@ func (c *Client) downloadPreview(ctx context.Context, in DownloadPreview) (Path,
 	if in.Kind != "" {
 		query.Set("kind", in.Kind)
 	}
-	return c.download(ctx, "/data-manager/download-preview", query, in.Target, "")
+	return c.download(ctx, "/data-manager/download-preview", query, in.Target, transfer.Download{})
 }
 
 func lookup(env func(string) (string, bool), name string) (string, bool) {

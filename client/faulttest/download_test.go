@@ -1,6 +1,7 @@
 package faulttest
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"net/http"
@@ -91,4 +92,57 @@ func TestHalfADownload(t *testing.T) {
 		}
 		return nil
 	}))
+}
+
+// A bit that changes on the way, through the platform or in a range of a large
+// file, is never kept: no checksum is given, the component's is asked for.
+func TestFlippedBits(t *testing.T) {
+	w, err := newWorld()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.close()
+	if err := seedBulk(t.Context(), w); err != nil {
+		t.Fatal(err)
+	}
+	s, err := w.connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := s.Datasets.Search.Page(t.Context(), client.DatasetQuery{Query: client.Query{Filter: client.Filter{"name": is("bulk")}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path, _ := bulk()
+	content, _ := os.ReadFile(path)
+	for name, c := range map[string]struct{ from, to int }{"the first answer": {0, 1}, "a later range": {1, 2}, "the first two copies": {0, 99}} {
+		downloads := 0
+		w.proxy.mu.Lock()
+		w.proxy.plan = func(_ int, r *http.Request) fault {
+			if r.URL.Path != "/data-manager/download-component" {
+				return nil
+			}
+			if downloads++; downloads > c.from && downloads <= c.to {
+				return flip
+			}
+			return nil
+		}
+		w.proxy.mu.Unlock()
+		out := t.TempDir()
+		got, err := s.Datasets.DownloadComponent(t.Context(), client.DownloadComponent{Dataset: client.ID(found.Results[0].ID), Component: "file",
+			TargetPath: client.Path(out)})
+		left, _ := os.ReadDir(out)
+		switch {
+		case c.to == 99:
+			if err == nil || len(left) != 0 {
+				t.Errorf("%s: %v, %d files left", name, err, len(left))
+			}
+		case err != nil:
+			t.Errorf("%s: %v", name, err)
+		default:
+			if b, _ := os.ReadFile(string(got)); !bytes.Equal(b, content) || len(left) != 1 {
+				t.Errorf("%s: the file is another one, %d files", name, len(left))
+			}
+		}
+	}
 }

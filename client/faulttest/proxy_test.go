@@ -169,6 +169,20 @@ func truncate(p *proxy, w http.ResponseWriter, r *http.Request) {
 	time.Sleep(time.Millisecond) // a reset overtakes what was sent
 }
 
+// flip changes one bit of an answer's body.
+func flip(p *proxy, w http.ResponseWriter, r *http.Request) {
+	answer := p.answered(r)
+	for name, values := range answer.Header() {
+		w.Header()[name] = values
+	}
+	body := answer.Body.Bytes()
+	if len(body) > 0 {
+		body[len(body)/2] ^= 1 << 3
+	}
+	w.WriteHeader(answer.Code)
+	w.Write(body)
+}
+
 // half ends the body of an answer in its middle as if it were its end.
 func half(p *proxy, w http.ResponseWriter, r *http.Request) {
 	answer := p.answered(r)

@@ -46,22 +46,21 @@ func (t *Transfers) Download(ctx context.Context, d Download) (string, error) {
 		return "", err
 	}
 	defer t.Budget.Release()
-	path, err := t.fetchFile(withConnection(ctx, t.Budget), d, in, want)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	path, err := t.fetchFile(withConnection(ctx, t.Budget), d, in, t.expect(ctx, d, want))
 	return path, contextError(ctx, err)
 }
 
-func (t *Transfers) fetchFile(ctx context.Context, d Download, in folder, want string) (string, error) {
+func (t *Transfers) fetchFile(ctx context.Context, d Download, in folder, expected *expectation) (string, error) {
 	answer, err := t.get(ctx, d, span{})
 	if err != nil {
 		return "", err
 	}
 	defer func() { _ = answer.Body.Close() }() // closed twice at most
-	// The platform names its files; a page without a name comes from a server
-	// in between.
-	page := strings.HasPrefix(strings.ToLower(answer.Header.Get("Content-Type")), "text/html")
-	if want == "" && page && answer.Header.Get("Content-Disposition") == "" {
-		return "", fault.Hinted(fault.Of(&fault.DownloadError{}, "received a web page instead of a file; it was discarded"),
-			"check whether the network requires a login or a proxy answers for the platform; for a file that is a web page, give its md5hash")
+	expected.read(answer.Header)
+	if expected.page && expected.md5 == "" {
+		return "", receivedPage()
 	}
 	name := d.TargetName
 	if name == "" {
@@ -79,7 +78,7 @@ func (t *Transfers) fetchFile(ctx context.Context, d Download, in folder, want s
 	if err != nil {
 		return "", err
 	}
-	r := &receiver{Transfers: t, Download: d, file: file, want: want, first: &rangeWorker{}}
+	r := &receiver{Transfers: t, Download: d, file: file, expectation: expected, first: &rangeWorker{}}
 	if err = r.receive(ctx, answer); err == nil {
 		err = file.commit(d.Overwrite)
 	}
@@ -91,6 +90,7 @@ func (t *Transfers) fetchFile(ctx context.Context, d Download, in folder, want s
 	if err != nil {
 		return "", err
 	}
+	t.unverified(expected, file.path)
 	return file.path, nil
 }
 

@@ -30,14 +30,15 @@ const (
 type receiver struct {
 	*Transfers
 	Download
+	*expectation
 	file      *target
-	want      string // MD5, "" when unknown
 	total     int64  // -1 when the server does not say
 	tag       string // strong ETag, or ""
 	resumable bool
 	restarted bool
-	wrong     bool // the checksum is not the expected one
-	encoded   bool // the bytes sent are not those of the file
+	wrong     string // the MD5 of a copy that is not the expected one
+	doubted   bool   // another copy is received because of that
+	encoded   bool   // the bytes sent are not those of the file
 	first     *rangeWorker
 
 	mu    sync.Mutex
@@ -83,7 +84,12 @@ func (r *receiver) receive(ctx context.Context, answer *http.Response) error {
 		case r.file.broken() != nil:
 			return r.file.broken()
 		case errors.As(err, &over):
-		case resumed && r.wrong: // the partial file may be to blame
+		case resumed && r.wrong != "": // the partial file may be to blame
+		case r.wrong != "" && !r.doubted: // a bit may have changed on the way
+			r.doubted = true
+			if !r.guessed {
+				r.Logger.Warn("a download arrived changed: downloading it again", "file", r.file.path, "md5", r.wrong, "expected", r.md5)
+			}
 		default:
 			return err
 		}
@@ -117,8 +123,8 @@ func (r *receiver) begin(answer *http.Response) (resumed bool, err error) {
 	default:
 		return false, fault.Of(&fault.DownloadError{}, "%s has the unsupported encoding %q", r.file.path, encoding)
 	}
-	r.resumable = !r.encoded && r.Body == nil && r.total >= minProgress && (r.tag != "" || r.want != "") && !r.file.shared
-	r.file.identity = identity{Source: sourceHash(r.transport.BaseURL(), r.Download), Tag: r.tag, Total: r.total, MD5: r.want}
+	r.resumable = !r.encoded && r.Body == nil && r.total >= minProgress && (r.tag != "" || r.md5 != "") && !r.file.shared
+	r.file.identity = identity{Source: sourceHash(r.transport.BaseURL(), r.Download), Tag: r.tag, Total: r.total, MD5: r.md5}
 	if r.resumable && !r.restarted {
 		r.have = r.file.recorded()
 	}
@@ -153,6 +159,15 @@ func (r *receiver) attempt(ctx context.Context, answer *http.Response) error {
 	return err
 }
 
+// buffer returns one that is not longer than the file.
+func (r *receiver) buffer() []byte {
+	size := int64(hashBuffer)
+	if r.total >= 0 {
+		size = min(size, r.total+1)
+	}
+	return make([]byte, size)
+}
+
 // received notes bytes that were written.
 func (r *receiver) received(at, n int64) {
 	r.mu.Lock()
@@ -185,7 +200,7 @@ func (r *receiver) incomplete(err error) error {
 // there from its beginning on without a gap, read back from the page cache. The
 // function waits for it and compares it, unless the download failed.
 func (r *receiver) verify() (result func(failed bool) error) {
-	if r.want == "" {
+	if r.md5 == "" {
 		return func(bool) error { return nil }
 	}
 	var ended, aborted bool // of r.mu: no more bytes come
@@ -194,7 +209,7 @@ func (r *receiver) verify() (result func(failed bool) error) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		h, at, buffer := md5.New(), int64(0), make([]byte, hashBuffer)
+		h, at, buffer := md5.New(), int64(0), r.buffer()
 		for {
 			r.mu.Lock()
 			for r.have.front() <= at && !ended {
@@ -221,11 +236,21 @@ func (r *receiver) verify() (result func(failed bool) error) {
 		r.grown.Broadcast()
 		r.mu.Unlock()
 		<-done
-		if failed || readError != nil || sum == r.want {
+		same := sum == r.wrong // as the last copy
+		if failed || readError != nil || sum == r.md5 || r.guessed && same {
+			if !failed && sum != r.md5 {
+				r.expectation.md5 = "" // the ETag is something else
+			}
 			return readError
 		}
-		r.wrong = true
-		return fault.Hinted(fault.Of(&fault.DownloadError{}, "%s has the MD5 %s instead of %s; it was discarded", r.file.path, sum, r.want),
-			"download it again; if the MD5 is the same, the file on the platform is not the expected one")
+		if r.wrong = sum; r.page {
+			return receivedPage()
+		}
+		f := fault.Of(&fault.DownloadError{}, "%s has the MD5 %s instead of %s; it was discarded", r.file.path, sum, r.md5)
+		f.Hint = "it arrived changed, more than once: check the network and any proxy, then download it again"
+		if same {
+			f.Hint = "the file on the platform is not the expected one: it was downloaded twice, and was the same"
+		}
+		return f
 	}
 }

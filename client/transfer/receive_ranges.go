@@ -174,7 +174,7 @@ func (r *receiver) sameFile(answer *http.Response, total int64) bool {
 // copyBody writes an answer to the file, up to to, and returns the position
 // reached.
 func (r *receiver) copyBody(ctx context.Context, w *rangeWorker, answer *http.Response, at, to int64) (int64, error) {
-	buffer := make([]byte, hashBuffer)
+	buffer := r.buffer()
 	for to < 0 || at < to {
 		if err := ctx.Err(); err != nil {
 			return at, err

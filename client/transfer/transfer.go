@@ -83,8 +83,10 @@ type Download struct {
 	TargetPath string // folder, created when missing; the current one when empty
 	TargetName string // file name; the one the server suggests when empty
 	Overwrite  bool   // replace a file of that name
-	MD5        string // hexadecimal; not compared when empty
-	Progress   func(delta int64)
+	MD5        string // hexadecimal; what Checksum or the answer names when empty
+	// Checksum asks for the MD5 while the download begins; "" when there is none.
+	Checksum func(context.Context) string
+	Progress func(delta int64)
 }
 
 // Transfers uploads and downloads files. It is safe for concurrent use.
@@ -93,7 +95,8 @@ type Transfers struct {
 	transport *transport.Transport
 	memory    *memory
 	hashing   *hashing
-	pruned    sync.Map // folders
+	pruned    sync.Map  // folders
+	generated sync.Once // says that files made for a request cannot be compared
 
 	minParallel, rangeSize int64 // smaller in tests
 }

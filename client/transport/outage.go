@@ -21,7 +21,8 @@ const (
 	// shortestNotice is the shortest wait before a retry that the user sees:
 	// most failures are over within a second.
 	shortestNotice = time.Second
-	// noticeInterval is the least time between two notices of one connection.
+	// noticeInterval is the least time between two notices of one connection,
+	// unless a request comes further than all others.
 	noticeInterval = 10 * time.Second
 )
 
@@ -161,21 +162,22 @@ func (t *Transport) waiting(n int, delay, lasted time.Duration, err error) {
 	if _, answered := errors.AsType[*fault.ResponseError](err); answered {
 		what = "platform"
 	}
-	t.notice(delay >= shortestNotice, lasted,
+	t.notice(n, delay >= shortestNotice, lasted,
 		fmt.Sprintf("waiting for the %s, retry %d in %.0f s", what, n, math.Ceil(delay.Seconds())), err.Error())
 }
 
 // unresponsive shows that a host takes no connection, or no bytes.
 func (t *Transport) unresponsive(u *url.URL, lasted time.Duration) {
-	t.notice(true, lasted, "waiting for the network", u.Host+" does not respond")
+	t.notice(0, true, lasted, "waiting for the network", u.Host+" does not respond")
 }
 
-func (t *Transport) notice(show bool, lasted time.Duration, text, reason string) {
+func (t *Transport) notice(n int, show bool, lasted time.Duration, text, reason string) {
 	now := time.Now()
 	t.mu.Lock()
-	show = show && now.Sub(t.noticed) >= max(noticeInterval, lasted/10)
+	further := n > t.shown && lasted < 12*noticeInterval
+	show = show && (further || now.Sub(t.noticed) >= max(noticeInterval, lasted/10))
 	if show {
-		t.noticed, t.shown = now, true
+		t.noticed, t.shown = now, max(t.shown, n, 1)
 	}
 	t.mu.Unlock()
 	if show {
@@ -186,9 +188,8 @@ func (t *Transport) notice(show bool, lasted time.Duration, text, reason string)
 // back shows that an outage is over that was shown.
 func (t *Transport) back(lasted time.Duration) {
 	t.mu.Lock()
-	shown := t.shown
-	t.shown = false
-	t.noticed = time.Time{}
+	shown := t.shown > 0
+	t.shown, t.noticed = 0, time.Time{}
 	t.mu.Unlock()
 	if shown {
 		t.log.Info("the connection is back", "after", short(lasted))

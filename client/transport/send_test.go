@@ -322,7 +322,7 @@ func TestWaitingIsShown(t *testing.T) {
 			requests.Wait()
 			lines := regexp.MustCompile(`level=INFO msg="waiting for the `+what+`, retry \d+ in \d+ s" reason=`).FindAllString(log.String(), -1)
 			if most := 3 + int(time.Since(start)/noticeInterval); len(lines) < 3 || len(lines) > most || strings.Count(log.String(), "\n") != len(lines)+1 ||
-				strings.Count(log.String(), `msg="the connection is back" after=2s`) != 1 {
+				strings.Count(log.String(), `msg="the connection is back" after=`) != 1 {
 				t.Errorf("%d notices in %s, want 3 to %d:\n%s", len(lines), time.Since(start), most, log.String())
 			}
 		})

@@ -129,7 +129,7 @@ type Transport struct {
 	mu      sync.Mutex
 	pacers  map[string]*pacer // by host and port
 	noticed time.Time         // when Waiting was last shown
-	shown   bool              // in this outage
+	shown   int               // the highest retry shown in this outage
 }
 
 // New prepares a transport. It sends nothing. A *fault.ConfigError says what
