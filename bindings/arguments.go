@@ -7,6 +7,7 @@ import (
 	"transect/client/fault"
 	"transect/client/schema"
 	"transect/runtime/vm"
+	"transect/runtime/vm/mistake"
 )
 
 // arguments reads a call: all arguments named in one table, or positional ones
@@ -15,6 +16,9 @@ func arguments(L *lua.LState, s *declare.Spec) (declare.Args, error) {
 	a := declare.Args{Values: map[string]any{}}
 	positional := s.Positional()
 	n := L.GetTop()
+	if n > 0 && ManagerOf(L.Get(1)) != "" {
+		return a, fault.In(s.FullName(), fault.Hinted(fault.Of(&fault.ParameterError{}, "is called with a colon"), "%s", mistake.Colon(s.Manager, s.Name)))
+	}
 	for n > len(positional) && L.Get(n) == lua.LNil {
 		n-- // what a variable without a value adds at the end
 	}

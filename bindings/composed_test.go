@@ -24,7 +24,7 @@ local other = sdk.projects.create("Other", company)
 local elsewhere, made = sdk.missions.find_or_create(other, "plain")
 assert(made and elsewhere.id ~= mission.id, "the mission of another project was found")
 local _, err = try(sdk.missions.find_or_create, { project = project, name = "flown", number_of_images = 2 })
-assert(err.operation == "missions.create_survey" and err.message:find("outline"), tostring(err))
+assert(err.operation == "missions.find_or_create" and err.message:find("outline"), tostring(err))
 `)
 	var printed bytes.Buffer
 	newWorld(t, client.DryRun(&printed)).lua(t, `

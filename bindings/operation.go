@@ -7,6 +7,7 @@ import (
 
 	"transect/client"
 	"transect/client/declare"
+	"transect/client/fault"
 	"transect/runtime/vm"
 )
 
@@ -17,6 +18,7 @@ func operation(s *declare.Spec) lua.LGFunction {
 		if err != nil {
 			vm.Raise(L, err)
 		}
+		warnOfArguments(L, s, args)
 		in := vm.Of(L)
 		resolvePaths(in, s, &args)
 		var value declare.Value
@@ -39,7 +41,10 @@ func operation(s *declare.Spec) lua.LGFunction {
 			err = vm.Blocking(L, run)
 		}
 		if err != nil {
-			vm.Raise(L, err)
+			if calls == nil && in.Context().Err() == nil { // else it may be the error of another call, or of all
+				err = fault.Called(s.FullName(), err)
+			}
+			vm.Raise(L, fault.In(s.FullName(), err))
 		}
 		return push(L, s, args, value)
 	}
@@ -119,7 +124,7 @@ func iterator(L *lua.LState, s *declare.Spec, stream *declare.Stream) *lua.LFunc
 		}
 		switch {
 		case err != nil:
-			vm.Raise(L, err)
+			vm.Raise(L, fault.In(s.FullName(), err))
 		case !ok:
 			L.Push(lua.LNil)
 		case s.Records:

@@ -108,6 +108,8 @@ func resourceMeta(L *lua.LState) *lua.LTable {
 		v := r.field(L, name)
 		if f, ok := methods[name]; ok && v == lua.LNil {
 			v = f
+		} else if v == lua.LNil && !gjson.GetBytes(r.raw, gjson.Escape(name)).Exists() {
+			warnOfField(L, r, name)
 		}
 		L.Push(v)
 		return 1

@@ -85,7 +85,11 @@ func (s *Spec) Sibling(name string) *Spec { return s.manager.Op(name) }
 func (s *Spec) FullName() string { return s.Manager + "." + s.Name }
 
 // Invoke calls the operation with arguments by name.
-func (s *Spec) Invoke(ctx context.Context, a Args) (Value, error) { return s.invoke(ctx, a) }
+func (s *Spec) Invoke(ctx context.Context, a Args) (Value, error) {
+	v, err := s.invoke(ctx, a)
+	s.explainName(a, err)
+	return v, err
+}
 
 // Param finds a parameter by its name or an alias, or returns nil.
 func (s *Spec) Param(name string) *schema.Param { return schema.Find(s.Params, name) }

@@ -95,7 +95,19 @@ func In(operation string, err error) error {
 	}
 	naming.Lock()
 	defer naming.Unlock()
-	if f.Facts().Operation == "" {
+	if known := f.Facts().Operation; known == "" || strings.HasPrefix(operation, known+".") {
+		f.Facts().Operation = operation
+	}
+	return err
+}
+
+// Called sets the operation of an error to the one that the user called, also
+// when another one failed in it.
+func Called(operation string, err error) error {
+	err = In(operation, err)
+	naming.Lock()
+	defer naming.Unlock()
+	if f := Find(err); f != nil {
 		f.Facts().Operation = operation
 	}
 	return err

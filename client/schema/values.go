@@ -311,6 +311,13 @@ func toFilter(v any) (any, error) {
 			}
 			return nil, fmt.Errorf("no operator %s (%s)", key, hint)
 		}
+		if value, ok := AsObject(o[key]); ok && !strings.HasPrefix(key, "$") {
+			for _, bare := range SortedKeys(value) {
+				if slices.Contains(Operators, "$"+bare) {
+					return nil, fmt.Errorf(`%s: %s is an operator only with its sign: write { %s = { ["$%s"] = … } }`, key, bare, key, bare)
+				}
+			}
+		}
 		out[key] = o[key]
 		var err error
 		switch v := o[key].(type) {

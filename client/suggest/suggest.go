@@ -3,6 +3,7 @@
 package suggest
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/agnivade/levenshtein"
@@ -19,6 +20,32 @@ func Nearest(name string, candidates []string) string {
 		}
 	}
 	return best
+}
+
+// Misspelt returns the candidate of which name is most likely a misspelling: one
+// letter is missing, added, another or next to its place; in long names two. It
+// is "" when name may well be another word. For warnings, which must not be wrong.
+func Misspelt(name string, candidates []string) string {
+	if len(name) < 3 {
+		return ""
+	}
+	for _, c := range candidates {
+		d := levenshtein.ComputeDistance(name, c)
+		if d == 0 {
+			return ""
+		}
+		if len(c) >= 3 && (d == 1 || d == 2 && (len(c) >= 8 || sameLetters(name, c))) {
+			return c
+		}
+	}
+	return ""
+}
+
+func sameLetters(a, b string) bool {
+	x, y := []byte(a), []byte(b)
+	slices.Sort(x)
+	slices.Sort(y)
+	return string(x) == string(y)
 }
 
 // Hint returns "did you mean X?" for the nearest candidate, or "".

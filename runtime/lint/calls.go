@@ -11,6 +11,7 @@ import (
 
 	"transect/client/schema"
 	"transect/runtime/module"
+	"transect/runtime/vm/mistake"
 )
 
 // argument is an argument of a call.
@@ -89,7 +90,7 @@ func (w *walk) method(receiver fact, name string, at position) fact {
 	}
 	if receiver.isModule() {
 		w.report(at, WrongCall, fmt.Sprintf("%s:%s is called with a colon", receiver.name, name),
-			fmt.Sprintf("write %s.%s(…)", receiver.name, name))
+			mistake.Colon(receiver.name, name))
 	}
 	return fact{}
 }

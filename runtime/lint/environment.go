@@ -11,6 +11,7 @@ import (
 	"transect/runtime/luastd"
 	"transect/runtime/module"
 	"transect/runtime/vm"
+	"transect/runtime/vm/mistake"
 	"transect/stdlib"
 )
 
@@ -60,23 +61,13 @@ func (v *environment) global(name string) bool {
 	return found
 }
 
-// foreignNames are names of other languages.
-var foreignNames = map[string]string{
-	"null": "Lua writes nil; json.null is JSON's null", "None": "Lua writes nil", "undefined": "Lua writes nil",
-	"True": "Lua writes true", "False": "Lua writes false", "throw": "error(…) raises", "raise": "error(…) raises",
-	"len": "#list is the length of a list or string", "printf": "print(string.format(…))", "console": "print(…) shows values",
-	"self": "methods have it: function object:method()", "this": "methods have self: function object:method()",
-	"str": "tostring(…) makes a string", "int": "math.floor(tonumber(…)) makes a complete number",
-	"range": "for i = 1, n do counts", "exit": "os.exit(code), or script.exit(code), ends the script",
-}
-
 // suggestGlobal suggests what an undefined name may mean: most likely a module that
 // was not required.
 func (v *environment) suggestGlobal(name string) string {
 	if slices.Contains(v.names, name) {
 		return "write local " + name + ` = require("` + name + `") at the top`
 	}
-	if hint := foreignNames[name]; hint != "" {
+	if hint := mistake.Global(name); hint != "" {
 		return hint
 	}
 	if hint := suggest.Hint(name, v.globals); hint != "" {

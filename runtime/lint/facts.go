@@ -30,6 +30,7 @@ type fact struct {
 	bound     string            // name of a method read from an object
 	list      bool              // a table returned by a call, without fields added
 	resource  bool              // one record
+	records   string            // manager of the record, or of those of a list or an iterator
 	each      int               // an iterator: values per step, -1 when unknown
 	noValue   bool              // a call that returns nothing
 	names     []string          // all fields of a table

@@ -59,6 +59,9 @@ func (w *walk) lua(callee fact, args []argument, at position) fact {
 			w.empty(args[last].fact, args[last].at)
 		}
 	}
+	if name == "ipairs" && len(args) > 0 && args[0].list && args[0].records != "" {
+		return fact{records: args[0].records, each: 2, name: name}
+	}
 	switch name {
 	case "string.format":
 		w.format(args, at)

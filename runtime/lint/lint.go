@@ -39,6 +39,7 @@ const (
 	UnknownOperation = "unknown-operation"
 	UnknownFunction  = "unknown-function"
 	UnknownArgument  = "unknown-argument"
+	UnknownField     = "unknown-field"
 	MissingArgument  = "missing-argument"
 	TooManyArguments = "too-many-arguments"
 	WrongType        = "wrong-type"

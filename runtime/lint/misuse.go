@@ -7,6 +7,10 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 	"github.com/yuin/gopher-lua/ast"
+
+	"transect/client"
+	"transect/client/declare"
+	"transect/runtime/vm/mistake"
 )
 
 const calculated = "used in arithmetic"
@@ -41,7 +45,7 @@ func (w *walk) operand(e ast.Expr, f fact, deed string) {
 	if text, ok := f.constant.(lua.LString); ok && deed == calculated {
 		_, err := strconv.ParseFloat(strings.TrimSpace(string(text)), 64)
 		if _, hex := strconv.ParseInt(strings.TrimSpace(string(text)), 0, 64); err != nil && hex != nil {
-			w.report(at, WrongType, "the string "+strconv.Quote(string(text))+" cannot be used in arithmetic", "strings are concatenated with ..")
+			w.report(at, WrongType, "the string "+strconv.Quote(string(text))+" cannot be used in arithmetic", mistake.Concat)
 		}
 	}
 }
@@ -68,6 +72,10 @@ func (w *walk) indexed(object fact, key string, at position) {
 		w.report(at, WrongType, "a function has no field "+key, "call it first: "+object.name+"(…)."+key)
 	case object.kind == "number", object.kind == "boolean", object.kind == "nil":
 		w.report(at, WrongType, object.article()+" has no field "+key, "")
+	case object.resource && object.records != "":
+		if meant := client.MisspeltField(object.records, key); meant != "" {
+			w.report(at, UnknownField, "a "+declare.Singular(object.records)+" has no field "+key, "did you mean "+meant+"?")
+		}
 	case object.list && slices.Contains([]string{"id", "_id", "name"}, key):
 		w.report(at, UnknownArgument, "the list of "+object.name+" has no "+key, "its items have: loop with ipairs, or take the first one with [1]")
 	}

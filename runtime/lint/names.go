@@ -9,6 +9,7 @@ import (
 	"github.com/yuin/gopher-lua/ast"
 
 	"transect/client/suggest"
+	"transect/runtime/vm/mistake"
 )
 
 // attribute checks a field access and reports names that modules and managers do
@@ -17,8 +18,7 @@ func (w *walk) attribute(e *ast.AttrGetExpr) fact {
 	object := w.expression(e.Object)
 	key, ok := e.Key.(*ast.StringExpr)
 	if !ok {
-		w.expression(e.Key)
-		return fact{}
+		return w.element(e, object, w.expression(e.Key))
 	}
 	at := w.tokens.of(key.Line(), key.Value)
 	w.positions[e] = at
@@ -66,6 +66,21 @@ func (w *walk) attribute(e *ast.AttrGetExpr) fact {
 	case object.names != nil:
 		w.among(object.names, key.Value, at, UnknownArgument, "script.args does not declare the argument "+key.Value,
 			"it declares "+strings.Join(object.names, ", "))
+	}
+	return fact{}
+}
+
+// element checks an access by number and returns what is known about it.
+func (w *walk) element(e *ast.AttrGetExpr, object, index fact) fact {
+	n, number := index.constant.(lua.LNumber)
+	switch {
+	case !number || !object.list:
+		return fact{}
+	case n == 0:
+		w.report(w.at(e.Key), WrongValue, "a list has no element 0", mistake.Zero)
+		return fact{}
+	case object.records != "":
+		return fact{resource: true, records: object.records, name: object.name}
 	}
 	return fact{}
 }

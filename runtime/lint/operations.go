@@ -10,6 +10,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 	"github.com/yuin/gopher-lua/ast"
 
+	"transect/client"
 	"transect/client/declare"
 	"transect/client/fault"
 	"transect/client/schema"
@@ -92,6 +93,7 @@ func (w *walk) namedArguments(s *declare.Spec, a argument, given map[string]bool
 		given[p.Name] = true
 		w.value(s, p, v)
 	}
+	w.searched(s, a.table)
 	return complete
 }
 
@@ -157,4 +159,54 @@ func (w *walk) constant(f fact) (any, bool) {
 		return list, true
 	}
 	return object, true
+}
+
+// searched reports misspelt fields in the arguments of a search.
+func (w *walk) searched(s *declare.Spec, t *ast.TableExpr) {
+	values, _ := names(t).(map[string]any)
+	for _, m := range client.FieldMistakes(s, values) {
+		w.report(w.located(t, m.Name), UnknownField, fmt.Sprintf("%s: %s: a %s has no field %s", s.FullName(), m.Argument, declare.Singular(s.Manager), m.Name),
+			"did you mean "+m.Meant+"?")
+	}
+}
+
+// names is a table constructor with its keys and texts; other values are unknown.
+func names(e ast.Expr) any {
+	switch e := e.(type) {
+	case *ast.StringExpr:
+		return e.Value
+	case *ast.TableExpr:
+		object, list := map[string]any{}, []any{}
+		for _, f := range e.Fields {
+			if key, ok := f.Key.(*ast.StringExpr); ok {
+				object[key.Value] = names(f.Value)
+			} else if f.Key == nil {
+				list = append(list, names(f.Value))
+			}
+		}
+		if len(list) > 0 {
+			return list
+		}
+		return object
+	}
+	return nil
+}
+
+// located is the position of a name in a table constructor.
+func (w *walk) located(t *ast.TableExpr, name string) position {
+	for _, f := range t.Fields {
+		for _, e := range []ast.Expr{f.Key, f.Value} {
+			switch e := e.(type) {
+			case *ast.StringExpr:
+				if e.Value == name {
+					return w.at(e)
+				}
+			case *ast.TableExpr:
+				if at := w.located(e, name); at != (position{}) {
+					return at
+				}
+			}
+		}
+	}
+	return position{}
 }

@@ -16,18 +16,19 @@ func (w *walk) answer(s *declare.Spec, args []argument) fact {
 	case declare.ShapeNone:
 		return fact{noValue: true, name: s.FullName()}
 	case declare.ShapeResource:
-		return fact{resource: true, name: s.FullName()}
+		return fact{resource: true, records: s.Manager, name: s.FullName()}
 	case declare.ShapeResources:
-		return fact{kind: "table", list: true, name: s.FullName()}
+		return fact{kind: "table", list: true, records: s.Manager, name: s.FullName()}
 	case declare.ShapeIterator:
-		return fact{kind: "function", each: 1, name: s.FullName()}
+		return fact{kind: "function", each: 1, records: s.Manager, name: s.FullName()}
 	case declare.ShapePage:
+		list := fact{kind: "table", list: true, records: s.Manager, name: s.FullName()}
 		if len(args) == 0 {
-			return fact{kind: "table", list: true, name: s.FullName()}
+			return list
 		}
 		if t := args[len(args)-1].table; t != nil {
 			if given, complete := w.fields(t); complete && given["return_total"].expr == nil {
-				return fact{kind: "table", list: true, name: s.FullName()}
+				return list
 			}
 		}
 	}

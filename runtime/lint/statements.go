@@ -109,11 +109,16 @@ func (w *walk) loop(s *ast.GenericForStmt) {
 	for i, name := range s.Names {
 		positions[i] = w.tokens.of(s.Line(), name)
 	}
-	w.iterated(s, w.expressions(s.Exprs), positions)
+	facts := w.expressions(s.Exprs)
+	w.iterated(s, facts, positions)
 	w.open()
 	for i, name := range s.Names {
+		known := fact{}
+		if len(facts) > 0 && facts[0].records != "" && i == facts[0].each-1 {
+			known = fact{resource: true, records: facts[0].records, name: name}
+		}
 		// The first one is needed for the loop itself.
-		w.declare(name, positions[i], declaration{s, i}, fact{}).optional = i == 0
+		w.declare(name, positions[i], declaration{s, i}, known).optional = i == 0
 	}
 	w.statements(s.Stmts)
 	w.close()

@@ -3,12 +3,14 @@ package module
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
 	"transect/client/schema"
 	"transect/runtime/vm"
+	"transect/runtime/vm/mistake"
 )
 
 // Call is one call of a declared function, its arguments checked. Arguments
@@ -44,6 +46,20 @@ func (f *Func) bind(name string, self *Type) lua.LGFunction {
 	}
 }
 
+// notAsMethod refuses a function called with a colon, which would take the
+// module for its first argument.
+func (c *Call) notAsMethod(self *Type) error {
+	first, ok := c.L.Get(1).(*lua.LTable)
+	if !ok || self != nil {
+		return nil
+	}
+	name, function, _ := strings.Cut(c.Name, ".")
+	if loaded, ok := c.L.GetField(c.L.Get(lua.RegistryIndex), "_LOADED").(*lua.LTable); !ok || loaded.RawGetString(name) != lua.LValue(first) {
+		return nil
+	}
+	return fault.Hinted(fault.Of(&fault.ParameterError{}, "is called with a colon"), "%s", mistake.Colon(name, function))
+}
+
 // run turns Go panics into faults; those of the interpreter go on, they are
 // how Lua errors travel.
 func (c *Call) run(f *Func, self *Type) (result any, err error) {
@@ -56,6 +72,9 @@ func (c *Call) run(f *Func, self *Type) (result any, err error) {
 			err = vm.Internal(p)
 		}
 	}()
+	if err := c.notAsMethod(self); err != nil {
+		return nil, err
+	}
 	if err := c.check(f, self); err != nil {
 		return nil, err
 	}

@@ -12,6 +12,8 @@ import (
 	lua "github.com/yuin/gopher-lua"
 	"github.com/yuin/gopher-lua/ast"
 	"github.com/yuin/gopher-lua/parse"
+
+	"transect/runtime/vm/mistake"
 )
 
 // Compile compiles code to a function. A first line that starts with # is
@@ -24,17 +26,58 @@ func (in *Interp) Compile(L *lua.LState, name string, code []byte) (*lua.LFuncti
 func compiled(L *lua.LState, name string, code []byte, change func([]ast.Stmt)) (*lua.LFunction, error) {
 	in := Of(L)
 	code = plainCode(code)
-	proto, err := prototype(&source{bytes.NewReader(code), Context(L)}, name, in.opt.Limits.Memory > 0, change)
+	proto, err := prototype(&source{bytes.NewReader(code), Context(L)}, name, in.opt.Limits.Memory > 0, func(chunk []ast.Stmt) {
+		in.warnOfNames(name, code, chunk)
+		if change != nil {
+			change(chunk)
+		}
+	})
 	if Context(L).Err() != nil {
 		return nil, stopped(Context(L))
 	}
 	if err != nil {
-		return nil, syntaxError(name, bytes.Count(bytes.TrimRight(code, "\r\n \t"), []byte("\n"))+1, err)
+		return nil, syntaxError(name, code, err)
 	}
 	if len(in.sources) < maxSources || in.sources[name] != nil {
 		in.sources[name] = code
 	}
 	return L.NewFunctionFromProto(proto), nil
+}
+
+// warnOfNames warns of names of other languages that read as nil without an
+// error, such as True, unless the code defines them.
+func (in *Interp) warnOfNames(file string, code []byte, chunk []ast.Stmt) {
+	for _, name := range mistake.Silent {
+		if !bytes.Contains(code, []byte(name)) || in.global(name) != lua.LNil {
+			continue
+		}
+		line, defined := 0, false
+		walk(reflect.ValueOf(chunk), 0, func(v reflect.Value) {
+			if v.Kind() != reflect.Pointer {
+				return
+			}
+			switch node := v.Interface().(type) {
+			case *ast.IdentExpr:
+				if node.Value == name && (line == 0 || node.Line() < line) {
+					line = node.Line()
+				}
+			case *ast.LocalAssignStmt:
+				defined = defined || slices.Contains(node.Names, name)
+			case *ast.ParList:
+				defined = defined || slices.Contains(node.Names, name)
+			case *ast.GenericForStmt:
+				defined = defined || slices.Contains(node.Names, name)
+			case *ast.AssignStmt:
+				for _, e := range node.Lhs {
+					target, ok := e.(*ast.IdentExpr)
+					defined = defined || ok && target.Value == name
+				}
+			}
+		})
+		if line > 0 && !defined {
+			in.opt.Logger.Warn(fmt.Sprintf("%s:%d: %s is not defined and reads as nil (%s)", file, line, name, mistake.Global(name)))
+		}
+	}
 }
 
 // plainCode is code without a byte order mark, and with a first line for the

@@ -13,6 +13,7 @@ import (
 	"github.com/yuin/gopher-lua/parse"
 
 	"transect/client/suggest"
+	"transect/runtime/vm/mistake"
 )
 
 // maxSources is how many chunks are kept for explaining errors.
@@ -59,7 +60,7 @@ func (in *Interp) operand(position, kind string, key *string) string {
 	if err != nil {
 		return ""
 	}
-	locals, names := in.locals(file), []string{}
+	locals, names, certain := in.locals(file), []string{}, []string{}
 	add := func(e ast.Expr) {
 		name, is := "?", "not a function"
 		switch e := e.(type) {
@@ -69,8 +70,13 @@ func (in *Interp) operand(position, kind string, key *string) string {
 				name = "global '" + e.Value + "'"
 			}
 		case *ast.AttrGetExpr:
-			if field, ok := e.Key.(*ast.StringExpr); ok {
-				name = "field '" + field.Value + "'"
+			switch key := e.Key.(type) {
+			case *ast.StringExpr:
+				name = "field '" + key.Value + "'"
+			case *ast.NumberExpr:
+				if list, ok := e.Object.(*ast.IdentExpr); ok {
+					name = "element " + key.Value + " of '" + list.Value + "'"
+				}
 			}
 		}
 		if v := in.valueOf(e, locals); v != nil {
@@ -82,13 +88,15 @@ func (in *Interp) operand(position, kind string, key *string) string {
 		} else if kind != "" {
 			is = "a " + kind + " value"
 		}
+		if global, ok := e.(*ast.IdentExpr); ok && key == nil && !slices.Contains(locals, global.Value) {
+			certain = append(certain, name+" ("+is+")")
+		}
 		names = append(names, name+" ("+is+")")
 	}
 	in.inspect(file, func(node any) {
 		switch node := node.(type) {
 		case *ast.AttrGetExpr:
-			text, constant := node.Key.(*ast.StringExpr)
-			if key != nil && node.Line() == n && (!constant || text.Value == *key) {
+			if key != nil && node.Line() == n && mayBe(node.Key, *key) {
 				add(node.Object)
 			}
 		case *ast.FuncCallExpr:
@@ -107,11 +115,25 @@ func (in *Interp) operand(position, kind string, key *string) string {
 			}
 		}
 	})
+	if len(certain) == 1 { // a global that is no function, among calls that may be right
+		return certain[0]
+	}
 	slices.Sort(names)
 	if names = slices.Compact(names); len(names) != 1 || names[0][0] == '?' {
 		return ""
 	}
 	return names[0]
+}
+
+// mayBe reports whether an expression may have the value key.
+func mayBe(e ast.Expr, key string) bool {
+	switch e := e.(type) {
+	case *ast.StringExpr:
+		return e.Value == key
+	case *ast.NumberExpr:
+		return e.Value == key
+	}
+	return true
 }
 
 // locals are the names a chunk declares.
@@ -170,9 +192,31 @@ func (in *Interp) global(name string) lua.LValue {
 	return in.main.G.Global.RawGetString(name)
 }
 
+// hint explains the message of an error that Lua raised, or is "".
+func (in *Interp) hint(message string, frames []Frame) string {
+	switch {
+	case strings.Contains(message, "the iterator of the for loop"):
+		return mistake.Iterator
+	case strings.Contains(message, "attempt to index element 0 of "):
+		return mistake.Zero
+	case strings.Contains(message, "cannot perform add operation between ") && strings.Contains(message, "string"):
+		return mistake.Concat
+	}
+	if m := nilGlobal().FindStringSubmatch(message); m != nil {
+		return in.suggestGlobal(m[1], frames)
+	}
+	if m := nilMember().FindStringSubmatch(message); m != nil {
+		return mistake.Member(m[1])
+	}
+	return ""
+}
+
 // suggestGlobal is the hint for a global that is nil: the nearest global, local
 // or module.
 func (in *Interp) suggestGlobal(name string, frames []Frame) string {
+	if hint := mistake.Global(name); hint != "" {
+		return hint
+	}
 	known := in.Loaders()
 	if slices.Contains(known, name) && in.lasting == nil {
 		return `write local ` + name + ` = require("` + name + `") before it`

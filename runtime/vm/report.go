@@ -11,6 +11,7 @@ import (
 	"github.com/yuin/gopher-lua/parse"
 
 	"transect/client/fault"
+	"transect/runtime/vm/mistake"
 )
 
 // Frame is one entry of a stack trace.
@@ -60,9 +61,7 @@ func (in *Interp) scriptError(t *Caught) error {
 			e.Frames = append([]Frame{{File: m[1], Line: line}}, trace...)
 		}
 	}
-	if m := nilGlobal().FindStringSubmatch(text); m != nil {
-		err.Hint = in.suggestGlobal(m[1], e.Frames)
-	}
+	err.Hint = in.hint(text, e.Frames)
 	return e
 }
 
@@ -91,6 +90,7 @@ func (in *Interp) describe(v lua.LValue) string {
 var (
 	position   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.+?\.lua|[^\s:][^:\n]*):(\d+): `) })
 	nilGlobal  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`global '([^']+)' \(a nil value\)$`) })
+	nilMember  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`call (?:method|field) '([^']+)'`) })
 	traceEntry = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\t(.+):(\d+): in `) })
 )
 
@@ -128,9 +128,10 @@ func (in *Interp) frames(L *lua.LState) []Frame {
 	return frames
 }
 
-// syntaxError makes a fault of a compiler error; lines is the length of the code.
-func syntaxError(name string, lines int, err error) error {
-	line, message := 0, err.Error()
+// syntaxError makes a fault of a compiler error.
+func syntaxError(name string, code []byte, err error) error {
+	lines := strings.Split(strings.TrimRight(string(code), "\r\n \t"), "\n")
+	line, message, hint := 0, err.Error(), ""
 	if c, ok := errors.AsType[*lua.CompileError](err); ok {
 		line, message = c.Line, c.Message
 	}
@@ -138,19 +139,24 @@ func syntaxError(name string, lines int, err error) error {
 		line, message = p.Pos.Line, p.Message
 		switch {
 		case line == parse.EOF && !strings.HasPrefix(message, "unterminated"):
-			message = "the script ends in the middle of a statement"
+			message, hint = "the script ends in the middle of a statement", mistake.End(string(code))
 		case p.Token != "":
 			message += " near '" + p.Token + "'"
 		}
 		if line == parse.EOF {
-			line = lines
+			line = len(lines)
 		}
+	}
+	if hint == "" && line > 0 && line <= len(lines) {
+		hint = mistake.Line(lines[line-1])
 	}
 	e := &ScriptError{}
 	if line > 0 {
 		e.Frames = []Frame{{name, line}}
 		name += ":" + strconv.Itoa(line)
 	}
-	e.Err = fault.Of(&fault.SyntaxError{}, "%s: %s", name, message)
+	failed := fault.Of(&fault.SyntaxError{}, "%s: %s", name, message)
+	failed.Hint = hint
+	e.Err = failed
 	return e
 }

@@ -1,0 +1,49 @@
+package bindings
+
+import (
+	"fmt"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"transect/client"
+	"transect/client/declare"
+	"transect/runtime/vm"
+)
+
+type misspeltKey struct{}
+
+// misspelt remembers what was found out about names, so that each is looked up
+// and warned of once.
+func misspelt(L *lua.LState) map[string]bool {
+	return vm.State(vm.Of(L), misspeltKey{}, func() map[string]bool { return map[string]bool{} })
+}
+
+// warnOfField warns of a field that a record does not have when its name is a
+// misspelling: it reads as nil, and nothing else says so.
+func warnOfField(L *lua.LState, r *resource, name string) {
+	known, key := misspelt(L), r.kind+" "+name
+	if known[key] {
+		return
+	}
+	known[key] = true
+	if meant := client.MisspeltField(r.kind, name); meant != "" {
+		warn(L, "a %s has no field %s; did you mean %s?", declare.Singular(r.kind), name, meant)
+	}
+}
+
+// warnOfArguments warns of misspelt fields in the arguments of a search, which
+// finds nothing by them.
+func warnOfArguments(L *lua.LState, s *declare.Spec, args declare.Args) {
+	for _, m := range client.FieldMistakes(s, args.Values) {
+		known, key := misspelt(L), s.FullName()+" "+m.Argument+" "+m.Name
+		if !known[key] {
+			known[key] = true
+			warn(L, "%s: %s: a %s has no field %s; did you mean %s?", s.FullName(), m.Argument, declare.Singular(s.Manager), m.Name, m.Meant)
+		}
+	}
+}
+
+func warn(L *lua.LState, format string, args ...any) {
+	vm.Of(L).Options().Logger.Warn(strings.TrimLeft(L.Where(1)+" ", " ") + fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,45 @@
+package declare
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"sync"
+
+	"transect/client/fault"
+)
+
+var identifier = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-fA-F-]{24,36}$`) })
+
+// explainName gives the failure of a call a hint when the platform refused a name
+// that was given where an id is expected.
+func (s *Spec) explainName(a Args, err error) {
+	refused, ok := errors.AsType[*fault.ResponseError](err)
+	if !ok || s.Composed || refused.Status != 400 && refused.Status != 404 && refused.Status != 422 {
+		return
+	}
+	for key, value := range a.Values {
+		p := s.Param(key)
+		if p == nil || p.Type != "id" && p.Type != "id|[]id" {
+			continue
+		}
+		list, ok := value.([]any)
+		if !ok {
+			list = []any{value}
+		}
+		for _, one := range list {
+			if name, ok := one.(string); ok && !identifier().MatchString(name) {
+				refused.Hint = fmt.Sprintf("%q is no id; if it is a name, look the id up: %s", name, lookup(s.Manager, p.Name, name))
+				return
+			}
+		}
+	}
+}
+
+// lookup is code that finds a resource by its name.
+func lookup(manager, parameter, name string) string {
+	if Singular(manager) != parameter {
+		manager = parameter + "s"
+	}
+	return fmt.Sprintf(`%s.search{ filter = { name = { ["$eq"] = %q } } }[1]`, manager, name)
+}
