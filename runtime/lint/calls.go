@@ -89,8 +89,15 @@ func (w *walk) method(receiver fact, name string, at position) fact {
 		return f
 	}
 	if receiver.isModule() {
-		w.report(at, WrongCall, fmt.Sprintf("%s:%s is called with a colon", receiver.name, name),
-			mistake.Colon(receiver.name, name))
+		called := receiver.name
+		switch {
+		case called != "":
+		case receiver.manager != nil:
+			called = receiver.manager.Name
+		case receiver.module != nil:
+			called = receiver.module.Name
+		}
+		w.report(at, WrongCall, fmt.Sprintf("%s:%s is called with a colon", called, name), mistake.Colon(called, name))
 	}
 	return fact{}
 }
