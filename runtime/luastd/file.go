@@ -25,7 +25,7 @@ type file struct {
 	cmd      *exec.Cmd     // at the other end of a pipe, else nil
 	pipe     io.Closer     // our end of it
 	closed   bool
-	maxText  int           // bytes one read may return
+	in       *vm.Interp
 	reading  chan struct{} // one reader at a time
 	self     *lua.LUserData
 }
@@ -85,7 +85,7 @@ func (l *library) openIO(L *lua.LState) {
 }
 
 func (l *library) userdata(L *lua.LState, f *file) *lua.LUserData {
-	f.reading, f.maxText = make(chan struct{}, 1), l.MaxText()
+	f.reading, f.in = make(chan struct{}, 1), l.Interp
 	f.self = &lua.LUserData{Value: f, Env: L.Env, Metatable: l.fileMeta}
 	return f.self
 }

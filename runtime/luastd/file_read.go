@@ -10,7 +10,6 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
-	"transect/runtime/sandbox"
 	"transect/runtime/vm"
 )
 
@@ -138,28 +137,25 @@ func (f *file) readItem(format lua.LValue) (string, error) {
 
 // readBytes reads up to n bytes.
 func (f *file) readBytes(n int64) (string, error) {
-	var b strings.Builder
-	_, err := io.Copy(&b, io.LimitReader(f.r, min(n, int64(f.maxText)+1)))
-	if b.Len() > f.maxText {
-		return "", sandbox.TooLong("read", float64(b.Len()), f.maxText)
-	}
+	b := f.in.NewText("read")
+	_, err := io.Copy(b, io.LimitReader(f.r, min(n, int64(f.in.MaxText())+1)))
 	return b.String(), err
 }
 
 func (f *file) readLine() (string, error) {
-	var line []byte
+	line := f.in.NewText("read")
 	for {
 		piece, err := f.r.ReadSlice('\n')
-		if line = append(line, piece...); len(line) > f.maxText {
-			return "", sandbox.TooLong("read", float64(len(line)), f.maxText)
+		if _, tooLong := line.Write(piece); tooLong != nil {
+			return "", tooLong
 		}
 		switch {
 		case err == bufio.ErrBufferFull:
 			continue
-		case err == io.EOF && len(line) > 0:
+		case err == io.EOF && line.Len() > 0:
 			err = nil
 		}
-		return strings.TrimSuffix(strings.TrimSuffix(string(line), "\n"), "\r"), err
+		return strings.TrimSuffix(strings.TrimSuffix(line.String(), "\n"), "\r"), err
 	}
 }
 

@@ -7,11 +7,9 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"strings"
 
 	lua "github.com/yuin/gopher-lua"
 
-	"transect/runtime/sandbox"
 	"transect/runtime/vm"
 )
 
@@ -20,17 +18,14 @@ func write(L *lua.LState, f *file, first int) int {
 	if f.w == nil {
 		return failed(L, errors.New(f.name+" is not open for writing"))
 	}
-	var b strings.Builder
+	b := &text{f.in.NewText("write"), L}
 	for i := first; i <= L.GetTop(); i++ {
-		b.WriteString(L.CheckString(i))
-		if b.Len() > f.maxText {
-			vm.Raise(L, sandbox.TooLong("write", float64(b.Len()), f.maxText))
-		}
+		b.write(L.CheckString(i))
 	}
 	var err error
 	switch {
 	case f.standard():
-		if _, err = io.WriteString(f.w, b.String()); err != nil {
+		if err = emit(f.w, b.String()); err != nil {
 			vm.Raise(L, err)
 		}
 	case f.buffered != nil:

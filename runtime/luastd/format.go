@@ -15,16 +15,15 @@ import (
 // number, and Go's complaints into the text.
 func (l *library) format(L *lua.LState) int {
 	text := L.CheckString(1)
-	var b strings.Builder
+	b := l.text(L, "format")
 	for next := 2; ; {
 		before, rest, found := strings.Cut(text, "%")
-		b.WriteString(before)
-		l.check(L, "format", float64(b.Len()))
+		b.write(before)
 		if !found {
 			break
 		}
 		if strings.HasPrefix(rest, "%") {
-			b.WriteByte('%')
+			b.write("%")
 			text = rest[1:]
 			continue
 		}
@@ -38,7 +37,7 @@ func (l *library) format(L *lua.LState) int {
 		if next > L.GetTop() {
 			L.RaiseError("bad argument #%d to format (no value for %%%s%c)", next, spec, verb)
 		}
-		b.WriteString(formatOne(L, spec, verb, next))
+		b.write(formatOne(L, spec, verb, next))
 		next++
 	}
 	L.Push(lua.LString(b.String()))
@@ -69,8 +68,14 @@ func formatOne(L *lua.LState, spec string, verb byte, n int) string {
 		if strings.Contains(spec[:len(spec)-len(digits)], "-") {
 			digits = "-" + digits
 		}
-		return fmt.Sprintf("%"+digits+"s", L.ToStringMeta(L.Get(n)).String())
+		text := L.ToStringMeta(L.Get(n)).String()
+		if digits == "" {
+			return text
+		}
+		vm.Grow(L, 2*len(text))
+		return fmt.Sprintf("%"+digits+"s", text)
 	case 'q':
+		vm.Grow(L, 4*len(L.CheckString(n)))
 		return luaQuoted(L.CheckString(n))
 	case 'c':
 		return string([]byte{byte(L.CheckInt(n))})

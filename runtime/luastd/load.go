@@ -3,12 +3,10 @@ package luastd
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
-	"transect/runtime/sandbox"
 	"transect/runtime/vm"
 )
 
@@ -62,8 +60,12 @@ func (l *library) readCode(L *lua.LState, path string) ([]byte, error) {
 	return code, luaFileError(err, path)
 }
 
+// compiledSize is how much memory the syntax tree of code takes about, per byte.
+const compiledSize = 16
+
 // compile returns a function, or nil and the syntax error.
 func (l *library) compile(L *lua.LState, name, code string) int {
+	vm.Grow(L, compiledSize*len(code))
 	vm.Work(L, 200+len(code))
 	fn, err := l.Compile(L, name, []byte(code))
 	if err != nil {
@@ -75,7 +77,7 @@ func (l *library) compile(L *lua.LState, name, code string) int {
 
 // readPieces joins what a reader function returns until it returns nothing.
 func (l *library) readPieces(L *lua.LState, read *lua.LFunction) (string, error) {
-	var b strings.Builder
+	b := l.text(L, "load")
 	for {
 		piece := vm.Call(L, read)
 		switch {
@@ -86,9 +88,6 @@ func (l *library) readPieces(L *lua.LState, read *lua.LFunction) (string, error)
 		case piece.String() == "":
 			return b.String(), nil
 		}
-		b.WriteString(piece.String())
-		if b.Len() > l.MaxText() {
-			return "", sandbox.TooLong("load", float64(b.Len()), l.MaxText())
-		}
+		b.write(piece.String())
 	}
 }

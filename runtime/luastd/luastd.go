@@ -13,6 +13,7 @@ package luastd
 
 import (
 	"context"
+	"io"
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
@@ -33,6 +34,7 @@ func New(ctx context.Context, opt vm.Options) *vm.Interp {
 		})
 		set(L, "string", map[string]lua.LGFunction{
 			"find": find, "match": match, "gmatch": gmatch, "gsub": l.gsub, "format": l.format, "rep": l.rep,
+			"lower": counted(L, "lower", 1), "upper": counted(L, "upper", 1), "reverse": counted(L, "reverse", 2), "byte": stringByte(L),
 		})
 		L.SetField(L.GetGlobal("string"), "gfind", L.GetField(L.GetGlobal("string"), "gmatch"))
 		set(L, "table", map[string]lua.LGFunction{"concat": l.concat, "sort": sortTable})
@@ -70,6 +72,21 @@ func (l *library) check(L *lua.LState, function string, length float64) {
 	}
 }
 
+// text is a text under construction. It raises what goes past a limit.
+type text struct {
+	*vm.Text
+	L *lua.LState
+}
+
+func (l *library) text(L *lua.LState, function string) *text { return &text{l.NewText(function), L} }
+
+func (t *text) write(piece string) {
+	vm.Grow(t.L, len(piece))
+	if _, err := t.WriteString(piece); err != nil {
+		vm.Raise(t.L, err)
+	}
+}
+
 // removeUnsafe removes what is no part of Lua 5.1: channels, which wait with the
 // lock held, and a debugging aid. A restricted script also loses the functions
 // of debug that reach into other functions.
@@ -88,18 +105,29 @@ func (l *library) removeUnsafe(L *lua.LState) {
 }
 
 func (l *library) print(L *lua.LState) int {
-	var b strings.Builder
+	b := l.text(L, "print")
 	for i, n := 1, L.GetTop(); i <= n; i++ {
 		if i > 1 {
-			b.WriteByte('\t')
+			b.write("\t")
 		}
-		b.WriteString(L.ToStringMeta(L.Get(i)).String())
+		b.write(L.ToStringMeta(L.Get(i)).String())
 	}
-	b.WriteByte('\n')
-	if _, err := l.Options().Stdout.Write([]byte(b.String())); err != nil {
+	b.write("\n")
+	if err := emit(l.Options().Stdout, b.String()); err != nil {
 		vm.Raise(L, err)
 	}
 	return 0
+}
+
+// emit writes a text in pieces, which are copied on the way.
+func emit(w io.Writer, text string) error {
+	for {
+		n := min(len(text), 1<<20)
+		if _, err := io.WriteString(w, text[:n]); err != nil || n == len(text) {
+			return err
+		}
+		text = text[n:]
+	}
 }
 
 // raise is error. Unlike gopher-lua's it works without arguments, and puts no

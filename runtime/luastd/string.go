@@ -12,8 +12,40 @@ import (
 func (l *library) rep(L *lua.LState) int {
 	text, n := L.CheckString(1), L.CheckNumber(2)
 	l.check(L, "rep", float64(len(text))*float64(n))
+	vm.Grow(L, len(text)*max(int(n), 0))
 	L.Push(lua.LString(strings.Repeat(text, max(int(n), 0))))
 	return 1
+}
+
+// counted makes a function of gopher-lua count what it does with its first
+// argument, of which it makes copies.
+func counted(L *lua.LState, name string, copies int) lua.LGFunction {
+	original := L.GetField(L.GetGlobal("string"), name).(*lua.LFunction).GFunction
+	return func(L *lua.LState) int {
+		if text, ok := L.Get(1).(lua.LString); ok {
+			vm.Grow(L, copies*len(text))
+		}
+		return original(L)
+	}
+}
+
+// stringByte is string.byte. As in Lua 5.1 it returns a bounded number of values.
+func stringByte(L *lua.LState) lua.LGFunction {
+	original := L.GetField(L.GetGlobal("string"), "byte").(*lua.LFunction).GFunction
+	return func(L *lua.LState) int {
+		length := len(L.CheckString(1))
+		offset := func(n int) int {
+			if n < 0 {
+				n += length + 1
+			}
+			return min(max(n, 0), length)
+		}
+		from := L.OptInt(2, 1)
+		if to := L.OptInt(3, from); offset(to)-offset(from) >= maxUnpack {
+			L.RaiseError("string slice too long")
+		}
+		return original(L)
+	}
 }
 
 // The functions with patterns. gopher-lua's find all matches in one call that
@@ -128,7 +160,7 @@ func (l *library) gsub(L *lua.LState) int {
 	}
 	limit := L.OptInt(4, len(text)+1)
 	m := matcher(L, text, pat)
-	var b strings.Builder
+	b := l.text(L, "gsub")
 	i, n := 0, 0
 	for n < limit {
 		vm.Work(L, 1)
@@ -136,14 +168,13 @@ func (l *library) gsub(L *lua.LState) int {
 		must(L, err)
 		if end >= 0 {
 			n++
-			b.WriteString(replacement(L, m, with, i, end))
-			l.check(L, "gsub", float64(b.Len()))
+			b.write(replacement(L, m, with, i, end))
 		}
 		switch {
 		case end > i:
 			i = end
 		case i < len(text):
-			b.WriteByte(text[i])
+			b.write(text[i : i+1])
 			i++
 		default:
 			i = len(text) + 1
@@ -153,7 +184,7 @@ func (l *library) gsub(L *lua.LState) int {
 		}
 	}
 	if i < len(text) {
-		b.WriteString(text[i:])
+		b.write(text[i:])
 	}
 	return vm.Push(L, []lua.LValue{lua.LString(b.String()), lua.LNumber(n)})
 }
@@ -186,25 +217,26 @@ func expand(L *lua.LState, with, whole string, values []lua.LValue) string {
 	if strings.IndexByte(with, '%') < 0 {
 		return with
 	}
-	var b strings.Builder
+	vm.Grow(L, len(with)) // which may be long and replace nothing
+	b := &text{vm.Of(L).NewText("gsub"), L}
 	for i := 0; i < len(with); i++ {
 		if with[i] != '%' || i+1 == len(with) {
-			b.WriteByte(with[i])
+			b.write(with[i : i+1])
 			continue
 		}
 		i++
 		switch c := with[i]; {
 		case c == '0':
-			b.WriteString(whole)
+			b.write(whole)
 		case c >= '1' && c <= '9':
 			if int(c-'1') >= len(values) {
 				L.RaiseError("invalid capture index")
 			}
-			b.WriteString(values[c-'1'].String())
+			b.write(values[c-'1'].String())
 		case c == '%':
-			b.WriteByte(c)
+			b.write("%")
 		default:
-			b.WriteString(with[i-1 : i+1])
+			b.write(with[i-1 : i+1])
 		}
 	}
 	return b.String()

@@ -2,7 +2,6 @@ package luastd
 
 import (
 	"slices"
-	"strings"
 
 	lua "github.com/yuin/gopher-lua"
 
@@ -18,18 +17,17 @@ func (l *library) concat(L *lua.LState) int {
 	} else {
 		last = L.CheckInt(4)
 	}
-	var b strings.Builder
+	b := l.text(L, "concat")
 	for i := first; i <= last; i++ {
 		vm.Work(L, 1)
 		v := list.RawGetInt(i)
 		if !lua.LVCanConvToString(v) {
 			L.RaiseError("invalid value (%s) at index %d in table for concat", v.Type(), i)
 		}
-		b.WriteString(v.String())
+		b.write(v.String())
 		if i < last {
-			b.WriteString(sep)
+			b.write(sep)
 		}
-		l.check(L, "concat", float64(b.Len()))
 	}
 	L.Push(lua.LString(b.String()))
 	return 1

@@ -64,6 +64,7 @@ func (c *clock) tick() <-chan struct{} {
 				"allow more with --max-instructions"))
 		}
 	}
+	_ = in.Fits(0) // ends the runs itself
 	if in.lock.waiting.Load() > 0 {
 		running := in.main.G.CurrentThread
 		in.release()

@@ -26,7 +26,7 @@ func (in *Interp) Compile(L *lua.LState, name string, code []byte) (*lua.LFuncti
 func compiled(L *lua.LState, name string, code []byte, change func([]ast.Stmt)) (*lua.LFunction, error) {
 	in := Of(L)
 	code = plainCode(code)
-	proto, err := prototype(&source{bytes.NewReader(code), Context(L)}, name, in.opt.Limits.Memory > 0, func(chunk []ast.Stmt) {
+	proto, err := prototype(&source{bytes.NewReader(code), Context(L)}, name, func(chunk []ast.Stmt) {
 		in.warnOfNames(name, code, chunk)
 		if change != nil {
 			change(chunk)
@@ -90,8 +90,8 @@ func plainCode(code []byte) []byte {
 	return code
 }
 
-// prototype parses, rewrites and compiles a chunk; pairs splits concatenations.
-func prototype(code io.Reader, name string, pairs bool, change func([]ast.Stmt)) (*lua.FunctionProto, error) {
+// prototype parses, rewrites and compiles a chunk.
+func prototype(code io.Reader, name string, change func([]ast.Stmt)) (*lua.FunctionProto, error) {
 	chunk, err := parse.Parse(code, name)
 	if err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func prototype(code io.Reader, name string, pairs bool, change func([]ast.Stmt))
 	if change != nil {
 		change(chunk)
 	}
-	if !walk(reflect.ValueOf(&chunk).Elem(), 0, func(v reflect.Value) { rewrite(v, pairs) }) {
+	if !walk(reflect.ValueOf(&chunk).Elem(), 0, rewrite) {
 		return nil, errTooDeep
 	}
 	return lua.Compile(chunk, name)
@@ -169,29 +169,21 @@ func walk(v reflect.Value, depth int, visit func(v reflect.Value)) bool {
 //
 // An assignment to several variables gets its values from locals: the compiler
 // assigns while it still reads, so that a, b = b, a lost a value.
-//
-// With pairs, a .. b .. c becomes a .. (false or b .. c). The compiler makes
-// one instruction of a chain, which could join hundreds of the longest texts
-// there may be before the memory limit is checked.
-func rewrite(v reflect.Value, pairs bool) {
-	switch v.Kind() {
-	case reflect.Pointer:
-		if joined, ok := v.Interface().(*ast.StringConcatOpExpr); ok && pairs {
-			splitChain(joined)
+func rewrite(v reflect.Value) {
+	if v.Kind() != reflect.Slice {
+		return
+	}
+	stmts, ok := v.Interface().([]ast.Stmt)
+	for i, s := range stmts {
+		switch s := s.(type) {
+		case *ast.GenericForStmt:
+			stmts[i] = hoisted(s)
+		case *ast.AssignStmt:
+			stmts[i] = evaluatedFirst(s)
 		}
-	case reflect.Slice:
-		stmts, ok := v.Interface().([]ast.Stmt)
-		for i, s := range stmts {
-			switch s := s.(type) {
-			case *ast.GenericForStmt:
-				stmts[i] = hoisted(s)
-			case *ast.AssignStmt:
-				stmts[i] = evaluatedFirst(s)
-			}
-		}
-		if ok {
-			v.Set(reflect.ValueOf(padded(stmts)))
-		}
+	}
+	if ok {
+		v.Set(reflect.ValueOf(padded(stmts)))
 	}
 }
 
@@ -228,13 +220,6 @@ func beginsWithJump(s ast.Stmt) bool {
 	}
 	_, logical := first[0].(*ast.LogicalOpExpr)
 	return logical
-}
-
-func splitChain(e *ast.StringConcatOpExpr) {
-	if _, chain := e.Rhs.(*ast.StringConcatOpExpr); !chain {
-		return
-	}
-	e.Rhs = at(e, &ast.LogicalOpExpr{Operator: "or", Lhs: at(e, &ast.FalseExpr{}), Rhs: e.Rhs})
 }
 
 func hoisted(loop *ast.GenericForStmt) ast.Stmt {

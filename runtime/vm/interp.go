@@ -124,6 +124,7 @@ type Interp struct {
 	transfers sync.Map // the keys are *func(delta int64): who is notified
 	items     itemCounter
 	stop      gracefulStop
+	memory    *memory
 	run       atomic.Pointer[context.CancelCauseFunc] // ends the run under way, nil between runs
 
 	// The lock guards everything below.
@@ -135,6 +136,7 @@ type Interp struct {
 	maxText  int
 	closers  []func()
 	slice    slice
+	built    int64       // bytes built since memory was measured
 	exceeded atomic.Bool // a limit is: the run stops at its next instruction
 
 	stoppedAt []Frame           // where the run under way was stopped
@@ -164,7 +166,10 @@ func New(ctx context.Context, opt Options) *Interp {
 	in.ctx, in.cancel = context.WithCancelCause(ctx)
 	if most := in.opt.Limits.Memory; most > 0 {
 		in.maxText = int(min(int64(in.maxText), most))
-		in.watchMemory()
+	}
+	in.memory = newMemory(in.opt.Limits.Memory)
+	if in.memory.most > 0 {
+		go in.watchMemory()
 	}
 	in.Sandbox = sandbox.Open(sandbox.Options{Permit: opt.Permit, Sending: opt.Sending, Env: in.opt.Env, MaxFile: in.maxText})
 	in.opt.Env = in.Getenv

@@ -1,0 +1,184 @@
+package vm
+
+import (
+	"runtime"
+	"runtime/metrics"
+	"sync"
+	"time"
+	"unsafe"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"transect/client/fault"
+	"transect/runtime/sandbox"
+)
+
+const (
+	memoryCheck = 5 * time.Millisecond
+	heapNow     = "/memory/classes/heap/objects:bytes" // garbage included
+	heapLive    = "/gc/heap/live:bytes"                // in use at the last collection
+)
+
+// memory measures the heap of the process against a limit: gopher-lua has no
+// allocator of its own. It is measured every few milliseconds, at the end of each
+// time slice, and before something large is built.
+type memory struct {
+	most, slack uint64 // bytes on the heap; no limit when most is 0
+
+	mu    sync.Mutex // one collection at a time
+	last  time.Time
+	pause time.Duration
+}
+
+func newMemory(limit int64) *memory {
+	if limit <= 0 {
+		return &memory{}
+	}
+	runtime.GC()
+	return &memory{most: uint64(limit) + measure(heapLive), slack: uint64(limit) / 4}
+}
+
+// fits reports whether n more bytes are within the limit. It collects garbage
+// before it says no; collections are spaced out so that they do not take all the
+// time.
+func (m *memory) fits(n uint64) bool {
+	if m.most == 0 || measure(heapNow)+n <= m.most {
+		return true
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := measure(heapNow) + n
+	if now <= m.most || now <= m.most+m.slack && time.Since(m.last) < m.pause {
+		return true
+	}
+	start := time.Now()
+	runtime.GC()
+	m.last = time.Now()
+	m.pause = 3 * m.last.Sub(start)
+	return measure(heapLive)+n <= m.most
+}
+
+// Fits fails, and ends the runs of the interpreter, when n more bytes would
+// exceed the memory limit. Any goroutine may call it before it allocates much
+// for a script.
+func (in *Interp) Fits(n int) error {
+	if in.memory.fits(uint64(max(n, 0))) {
+		return nil
+	}
+	err := fault.Hinted(fault.Of(&fault.LimitError{}, "the script uses more than %s of memory", sandbox.Size(in.opt.Limits.Memory)),
+		"keep less at a time, or allow more with --max-memory")
+	in.exceed(err)
+	return err
+}
+
+// watchMemory measures until the interpreter closes, also while Go code runs.
+func (in *Interp) watchMemory() {
+	check := time.NewTicker(memoryCheck)
+	defer check.Stop()
+	for {
+		select {
+		case <-in.ctx.Done():
+			return
+		case <-check.C:
+		}
+		if in.Fits(0) != nil {
+			return
+		}
+	}
+}
+
+func measure(name string) uint64 {
+	sample := []metrics.Sample{{Name: name}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
+}
+
+const (
+	small       = 512 // bytes that are not accounted for one by one
+	perWork     = 64  // bytes that are copied in the time of an instruction
+	unmeasured  = 16  // part of the limit that may be built between two measurements
+	arrayShares = 4   // part of the limit that one array may take
+)
+
+// Grow is called before a function builds n bytes for a script: it counts the
+// work and raises what goes past a limit.
+func Grow(L *lua.LState, n int) {
+	if n < small {
+		return
+	}
+	in := Of(L)
+	if most := in.opt.Limits.Memory; most > 0 {
+		if in.built += int64(n); in.built > most/unmeasured {
+			in.built = 0
+			if err := in.Fits(n); err != nil {
+				Raise(L, err)
+			}
+		}
+	}
+	Work(L, n/perWork)
+}
+
+// Text builds a text for a script in pieces, within the limits of length and
+// memory. The zero value has no limits.
+type Text struct {
+	in       *Interp
+	function string // named when the text becomes too long
+	b        []byte
+}
+
+// NewText begins the text that a function returns.
+func (in *Interp) NewText(function string) *Text { return &Text{in: in, function: function} }
+
+// Len is the length so far, in bytes.
+func (t *Text) Len() int { return len(t.b) }
+
+// String is the text.
+func (t *Text) String() string { return unsafe.String(unsafe.SliceData(t.b), len(t.b)) }
+
+// grow makes room for n more bytes.
+func (t *Text) grow(n int) error {
+	need := len(t.b) + n
+	if need <= cap(t.b) {
+		return nil
+	}
+	size := max(need+need/4, 64)
+	if t.in != nil {
+		if most := t.in.MaxText(); need > most {
+			return sandbox.TooLong(t.function, float64(need), most)
+		}
+		if need >= small {
+			if err := t.in.Fits(size); err != nil {
+				return err
+			}
+		}
+	}
+	t.b = append(make([]byte, 0, size), t.b...)
+	return nil
+}
+
+// Write appends a piece.
+func (t *Text) Write(piece []byte) (int, error) {
+	if err := t.grow(len(piece)); err != nil {
+		return 0, err
+	}
+	t.b = append(t.b, piece...)
+	return len(piece), nil
+}
+
+// WriteString appends a piece.
+func (t *Text) WriteString(piece string) (int, error) {
+	if err := t.grow(len(piece)); err != nil {
+		return 0, err
+	}
+	t.b = append(t.b, piece...)
+	return len(piece), nil
+}
+
+// BoundArrays makes tables use no array larger than a quarter of limit: storing
+// one value at a high index would otherwise allocate all slots before it, a
+// gigabyte in one instruction. It holds for the process; call it before there is
+// an interpreter.
+func BoundArrays(limit int64) {
+	const slot = 16 // bytes
+	lua.MaxArrayIndex = int(min(int64(lua.MaxArrayIndex), max(limit/arrayShares/slot, 1<<16)))
+}
