@@ -25,12 +25,12 @@ func arguments(L *lua.LState, s *declare.Spec) (declare.Args, error) {
 	for i := 1; i <= n; i++ {
 		v := L.Get(i)
 		if t, ok := v.(*lua.LTable); ok && i == n && named(t, s, i-1) {
-			return a, fault.In(s.FullName(), readNamed(&a, t))
+			return a, fault.In(s.FullName(), readNamed(L, &a, t))
 		}
 		if i > len(positional) {
 			return a, tooMany(s, len(positional))
 		}
-		value, err := toGo(v)
+		value, err := toGo(L, v)
 		if err != nil {
 			return a, fault.In(s.FullName(), fault.Of(&fault.ParameterError{}, "argument %s: %w", positional[i-1].Name, err))
 		}
@@ -61,13 +61,13 @@ func named(t *lua.LTable, s *declare.Spec, at int) bool {
 	return s.TakesNamed(keys, list, at)
 }
 
-func readNamed(a *declare.Args, t *lua.LTable) error {
+func readNamed(L *lua.LState, a *declare.Args, t *lua.LTable) error {
 	var failure error
 	t.ForEach(func(k, v lua.LValue) {
 		if failure != nil {
 			return
 		}
-		value, err := toGo(v)
+		value, err := toGo(L, v)
 		if err != nil {
 			failure = fault.Of(&fault.ParameterError{}, "argument %s: %w", k, err)
 			return
@@ -93,11 +93,11 @@ func readNamed(a *declare.Args, t *lua.LTable) error {
 
 // toGo converts a Lua value into what the client's checks work on. A function
 // becomes a callback once the call begins.
-func toGo(v lua.LValue) (any, error) {
+func toGo(L *lua.LState, v lua.LValue) (any, error) {
 	if f, ok := v.(*lua.LFunction); ok {
 		return f, nil
 	}
-	return vm.FromLua(v)
+	return vm.FromLua(L, v)
 }
 
 // resolvePaths makes relative local paths among the arguments of an operation

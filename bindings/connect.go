@@ -19,7 +19,7 @@ func settingsTable() schema.Param {
 // the configuration, as the interface demands, unless they look misspelt.
 func settings(L *lua.LState) (*client.Settings, error) {
 	s := &client.Settings{}
-	v, err := toGo(L.Get(1))
+	v, err := toGo(L, L.Get(1))
 	if err != nil || v == nil {
 		return s, fault.In("sdk.connect", err)
 	}

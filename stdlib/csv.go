@@ -1,7 +1,6 @@
 package stdlib
 
 import (
-	"bytes"
 	"slices"
 
 	lua "github.com/yuin/gopher-lua"
@@ -53,13 +52,13 @@ var csvModule = &module.Module{
 			Params:  []module.Param{{Name: "rows", Type: "table", Doc: "a list of tables by column name, of lists, or of resources"}, {Name: "options", Fields: csvEncoding}},
 			Returns: "the text",
 			Call: func(c *module.Call) (any, error) {
-				var b bytes.Buffer
-				w, rows := newRowWriter(c, &b), c.Table("rows")
+				b := c.In.NewText("csv.encode")
+				w, rows := newRowWriter(c, b), c.Table("rows")
 				for i := 1; i <= rows.Len(); i++ {
 					w.write(c, rows.RawGetInt(i))
 				}
 				err := w.out.Flush()
-				return b.Bytes(), err
+				return b.String(), err
 			},
 		},
 		{

@@ -125,6 +125,7 @@ func csvParse(c *module.Call) (any, error) {
 		if err != nil || record == nil {
 			return rows, err
 		}
+		vm.Work(c.L, 1+len(record))
 		row, err := t.row(c.L, record, t.in.Line())
 		if err != nil {
 			return nil, err

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	lua "github.com/yuin/gopher-lua"
 
@@ -24,12 +25,13 @@ type rowWriter struct {
 	name    string   // of the file, for messages
 	columns []string // nil until known; empty for lists
 	rows    int
+	recoded bool // from UTF-8 to another encoding
 }
 
 func newRowWriter(c *module.Call, w io.Writer) *rowWriter {
 	out, err := csvtext.NewWriter(w, dialect(c))
 	c.Must(err)
-	r := &rowWriter{out: out, name: c.String("path"), columns: columnList(c)}
+	r := &rowWriter{out: out, recoded: dialect(c).Encoding != csvtext.UTF8, name: c.String("path"), columns: columnList(c)}
 	switch {
 	case r.columns != nil:
 		c.Must(out.Write(r.columns))
@@ -101,8 +103,13 @@ func (r *rowWriter) record(c *module.Call, n int, field func(i int) (column stri
 			c.Raise(fault.Hinted(fault.Of(&fault.ParameterError{}, "row %d, column %s: a %s is no field", r.rows, column, v.Type()),
 				"make a text of it, such as with json.encode"))
 		}
+		if r.recoded && !utf8.ValidString(text) {
+			c.Raise(fault.Of(&fault.ParameterError{}, "row %d, column %s: %w", r.rows, column, schema.CheckText(text)))
+		}
+		vm.Grow(c.L, len(text))
 		record[i] = text
 	}
+	vm.Work(c.L, n)
 	c.Must(namedFile(r.name, r.out.Write(record)))
 }
 
@@ -118,7 +125,7 @@ func fieldText(v lua.LValue) (text string, ok bool) {
 	case lua.LBool:
 		return v.String(), true
 	case *lua.LUserData:
-		plain, err := vm.FromLua(v)
+		plain, err := vm.FromLua(nil, v)
 		if text, ok := plain.(string); ok && err == nil {
 			return text, true
 		}

@@ -21,8 +21,8 @@ func differences(L *lua.LState, got, want lua.LValue) []string {
 	if got == want {
 		return nil
 	}
-	a, wrong := vm.FromLua(got)
-	b, wrong2 := vm.FromLua(want)
+	a, wrong := vm.FromLua(L, got)
+	b, wrong2 := vm.FromLua(L, want)
 	if wrong != nil || wrong2 != nil { // functions and their kind are the same, or not
 		return []string{"got " + show(L, got) + ", want " + show(L, want)}
 	}

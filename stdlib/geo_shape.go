@@ -24,7 +24,7 @@ func geoObject(c *module.Call, name string) map[string]any {
 	if _, object := value.(*lua.LUserData); object { // a resource
 		value = c.L.GetField(value, "geometry")
 	}
-	v, err := vm.FromLua(value)
+	v, err := vm.FromLua(c.L, value)
 	if err != nil {
 		c.Raise(fault.Of(&fault.ParameterError{}, "argument %s: %w", name, err))
 	}

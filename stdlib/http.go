@@ -84,7 +84,7 @@ var responseType = &module.Type{
 				if err != nil {
 					return nil, err
 				}
-				v, err := decodeJSON(string(body), false)
+				v, err := decodeJSON(c, string(body), false)
 				if f, ok := err.(*fault.ValueError); ok {
 					err = fault.Hinted(f, "the answer is of type %s", cmp.Or(r.kind, "unknown"))
 				}

@@ -43,7 +43,7 @@ func httpBody(c *module.Call, r *httpcore.Request) {
 
 // encodeValue writes an argument as JSON.
 func encodeValue(c *module.Call, name string) string {
-	text, err := encodeJSON(c.Go(name), 0)
+	text, err := encodeJSON(c, c.Go(name), 0)
 	if err != nil {
 		c.Raise(fault.Of(&fault.ParameterError{}, "argument %s %w", name, err))
 	}

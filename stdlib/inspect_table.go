@@ -12,6 +12,7 @@ import (
 
 	"transect/client/fault"
 	"transect/runtime/module"
+	"transect/runtime/sandbox"
 	"transect/runtime/vm"
 )
 
@@ -33,12 +34,15 @@ func layTable(c *module.Call) (any, error) {
 		header, right[i] = append(header, name), true
 	}
 	w.AppendHeader(header)
+	widest := make([]int, len(columns))
 	for _, fields := range rows {
 		row := table.Row{}
 		for j, name := range columns {
 			v := c.L.GetField(fields, name)
 			right[j] = right[j] && (v.Type() == lua.LTNumber || v == lua.LNil)
-			row = append(row, cell(c.L, v, c.Int("width")))
+			text := cell(c.L, v, c.Int("width"))
+			widest[j] = max(widest[j], len(text)+2)
+			row = append(row, text)
 		}
 		w.AppendRow(row)
 	}
@@ -50,6 +54,14 @@ func layTable(c *module.Call) (any, error) {
 	}
 	w.SetColumnConfigs(configs)
 	w.SuppressTrailingSpaces()
+	size := 0 // each cell is as wide as the widest of its column
+	for _, width := range widest {
+		size += width * (len(rows) + 1)
+	}
+	if most := c.In.MaxText(); size > most {
+		return nil, sandbox.TooLong("inspect.table", float64(size), most)
+	}
+	vm.Grow(c.L, 3*size)
 	return w.Render() + more, nil
 }
 
@@ -82,7 +94,10 @@ func cell(L *lua.LState, v lua.LValue, width int) string {
 	if v == lua.LNil {
 		return ""
 	}
-	line := strings.NewReplacer("\n", " ", "\t", " ", "\r", " ").Replace(L.ToStringMeta(v).String())
+	line := L.ToStringMeta(v).String()
+	vm.Work(L, 1)
+	vm.Grow(L, 2*len(line))
+	line = strings.NewReplacer("\n", " ", "\t", " ", "\r", " ").Replace(line)
 	if v.Type() == lua.LTTable {
 		line = strings.Join(strings.Fields((&vm.Printer{L: L, OneLine: true}).Text(v)), " ")
 	}

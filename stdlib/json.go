@@ -12,6 +12,7 @@ import (
 	"transect/client/fault"
 	"transect/client/schema"
 	"transect/runtime/module"
+	"transect/runtime/sandbox"
 	"transect/runtime/vm"
 	"transect/stdlib/lines"
 )
@@ -28,19 +29,19 @@ var jsonModule = &module.Module{
 			Name: "encode", Doc: "Writes a value as JSON, keys sorted. An empty table becomes {} unless made by json.list.",
 			Params:  []module.Param{jsonValue, jsonIndent(0)},
 			Returns: "the text",
-			Call:    func(c *module.Call) (any, error) { return encodeJSON(c.Go("value"), c.Int("indent")) },
+			Call:    func(c *module.Call) (any, error) { return encodeJSON(c, c.Go("value"), c.Int("indent")) },
 		},
 		{
 			Name: "pretty", Doc: "Writes a value as JSON for people, two spaces a level.",
 			Params:  []module.Param{jsonValue},
 			Returns: "the text",
-			Call:    func(c *module.Call) (any, error) { return encodeJSON(c.Go("value"), 2) },
+			Call:    func(c *module.Call) (any, error) { return encodeJSON(c, c.Go("value"), 2) },
 		},
 		{
 			Name: "decode", Doc: "Reads a JSON text. A null in an object reads as nil, in a list as json.null.",
 			Params:  []module.Param{{Name: "text", Type: "string", Doc: "one JSON value"}, jsonNulls},
 			Returns: "the value",
-			Call:    func(c *module.Call) (any, error) { return decodeJSON(c.String("text"), c.Bool("nulls")) },
+			Call:    func(c *module.Call) (any, error) { return decodeJSON(c, c.String("text"), c.Bool("nulls")) },
 		},
 		{
 			Name: "lines", Doc: "Goes through a text with one JSON value a line; empty lines are skipped.",
@@ -79,7 +80,7 @@ var jsonModule = &module.Module{
 			Params: []module.Param{pathParam("the file"), jsonNulls}, Returns: "the value",
 			Call: func(c *module.Call) (any, error) {
 				data := atPath(c, c.In.ReadFile)
-				v, err := decodeJSON(strings.TrimPrefix(string(data), "\ufeff"), c.Bool("nulls"))
+				v, err := decodeJSON(c, strings.TrimPrefix(string(data), "\ufeff"), c.Bool("nulls"))
 				if err != nil {
 					err = fault.Of(&fault.ValueError{}, "%s: %w", c.String("path"), err)
 				}
@@ -90,7 +91,7 @@ var jsonModule = &module.Module{
 			Name: "write", Doc: "Writes a value to a file in one step, as encode does.",
 			Params: []module.Param{pathParam("the file"), jsonValue, jsonIndent(2)},
 			Call: func(c *module.Call) (any, error) {
-				text, err := encodeJSON(c.Go("value"), c.Int("indent"))
+				text, err := encodeJSON(c, c.Go("value"), c.Int("indent"))
 				if err != nil {
 					return nil, err
 				}
@@ -119,8 +120,8 @@ var jsonModule = &module.Module{
 		{
 			Name: "encode_lines", Doc: "Writes values as a text, one a line (JSON Lines).", Params: []module.Param{rowsParam}, Returns: "the text",
 			Call: func(c *module.Call) (any, error) {
-				var b strings.Builder
-				_, err := eachJSONLine(c, func(line string) error { b.WriteString(line); return nil })
+				b := c.In.NewText("json.encode_lines")
+				_, err := eachJSONLine(c, func(line string) error { _, err := b.WriteString(line); return err })
 				return b.String(), err
 			},
 		},
@@ -162,7 +163,10 @@ func jsonIndent(usual int) module.Param {
 		{Name: "indent", Type: "integer", Doc: "spaces per level; 0 writes one line", Default: usual, Min: new(0.0), Max: new(16.0)}}}
 }
 
-func decodeJSON(text string, nulls bool) (any, error) {
+func decodeJSON(c *module.Call, text string, nulls bool) (any, error) {
+	if err := c.In.Fits(decodedSize(text)); err != nil {
+		return nil, err
+	}
 	v, err := vm.DecodeJSON([]byte(text))
 	if err != nil {
 		return nil, jsonError(text, err)
@@ -173,7 +177,16 @@ func decodeJSON(text string, nulls bool) (any, error) {
 	return v, nil
 }
 
-func encodeJSON(v any, indent int) (string, error) {
+func encodeJSON(c *module.Call, v any, indent int) (string, error) {
+	most := c.In.MaxText()
+	size := encodedSize(v, indent, 1, most)
+	if size > most {
+		return "", sandbox.TooLong("json", float64(size), most)
+	}
+	if err := schema.CheckText(v); err != nil {
+		return "", err
+	}
+	vm.Grow(c.L, 3*size) // the encoder builds the text, then writes it
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -184,6 +197,39 @@ func encodeJSON(v any, indent int) (string, error) {
 		return "", fault.Of(&fault.ParameterError{}, "cannot be written as JSON: %w", err) // NaN, infinity
 	}
 	return strings.TrimSuffix(b.String(), "\n"), nil
+}
+
+// encodedSize is about how long a value is as JSON; above most it stops counting.
+func encodedSize(v any, indent, depth, most int) (n int) {
+	switch v := v.(type) {
+	case string:
+		n = len(v) + 2
+		for i := 0; i < len(v) && n <= most; i++ {
+			if v[i] < ' ' {
+				n += 5
+			}
+		}
+	case []any:
+		for i := 0; i < len(v) && n <= most; i++ {
+			n += encodedSize(v[i], indent, depth+1, most-n) + 2 + indent*depth
+		}
+	case map[string]any:
+		for k, e := range v {
+			if n > most {
+				break
+			}
+			n += len(k) + encodedSize(e, indent, depth+1, most-n) + 5 + indent*depth
+		}
+	default:
+		n = 8
+	}
+	return n
+}
+
+// decodedSize is about how much memory the value of a JSON text takes at most.
+func decodedSize(text string) int {
+	values := strings.Count(text, ",") + strings.Count(text, "[") + 3*strings.Count(text, "{")
+	return len(text) + 64*values
 }
 
 // jsonError names line and column of what does not parse.
@@ -227,9 +273,9 @@ func eachJSONLine(c *module.Call, add func(string) error) (n int, err error) {
 	for item := next(); item != nil; item = next() {
 		n++
 		var text string
-		v, err := vm.FromLua(item[0])
+		v, err := vm.FromLua(c.L, item[0])
 		if err == nil {
-			text, err = encodeJSON(v, 0)
+			text, err = encodeJSON(c, v, 0)
 		}
 		if err != nil {
 			return n, fault.Of(&fault.ParameterError{}, "row %d: %w", n, err)

@@ -94,7 +94,7 @@ func logFields(c *module.Call) ([]slog.Attr, error) {
 	if t == nil {
 		return nil, nil
 	}
-	v, err := vm.FromLua(t)
+	v, err := vm.FromLua(c.L, t)
 	if err != nil {
 		return nil, fault.Of(&fault.ParameterError{}, "argument fields: %w", err)
 	}

@@ -8,6 +8,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
+	"transect/client/schema"
 	"transect/runtime/module"
 	"transect/runtime/sandbox"
 	"transect/runtime/vm"
@@ -75,6 +76,7 @@ func webhook(c *module.Call) (any, error) {
 	if c.Has("text") == hasJSON {
 		return nil, fault.Of(&fault.ParameterError{}, "give either text or json")
 	}
+	c.Must(schema.CheckText(c.String("text")))
 	var message any = c.String("text")
 	if hasJSON {
 		text := encodeValue(c, "json")
@@ -89,6 +91,11 @@ const longestAttachments = 25 << 20
 
 func email(c *module.Call) (any, error) {
 	client := webClient(c)
+	for _, name := range []string{"from", "reply_to", "subject", "body", "html"} {
+		if err := schema.CheckText(c.String(name)); err != nil {
+			return nil, fault.Of(&fault.ParameterError{}, "option %s: %w", name, err)
+		}
+	}
 	m := notify.Mail{Server: c.String("smtp"), Security: c.String("tls"), User: c.String("user"), Password: c.String("password"),
 		From: c.String("from"), ReplyTo: c.String("reply_to"), Subject: c.String("subject"), Text: c.String("body"), HTML: c.String("html"),
 		Timeout: c.Seconds("timeout"), Permit: client.Permit, Sending: client.Sending}

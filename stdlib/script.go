@@ -276,7 +276,7 @@ func readArgKey(a *argparse.Arg, key string, v lua.LValue) error {
 	case "optional":
 		a.Optional = lua.LVAsBool(v)
 	case "default":
-		value, err := vm.FromLua(v)
+		value, err := vm.FromLua(nil, v)
 		if err != nil {
 			return fault.Of(&fault.ParameterError{}, "argument %s: the default cannot be used: %w", a.Name, err)
 		}

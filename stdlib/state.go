@@ -9,6 +9,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
+	"transect/client/schema"
 	"transect/runtime/module"
 	"transect/runtime/sandbox"
 	"transect/runtime/vm"
@@ -180,18 +181,28 @@ func stateEntry(c *module.Call, v lua.LValue, expires float64) (*keyvalue.Entry,
 		return nil, nil
 	}
 	key := c.String("key")
-	plain, err := vm.FromLua(v)
+	plain, err := vm.FromLua(c.L, v)
 	if err != nil {
 		return nil, fault.Of(&fault.ParameterError{}, "the value of %q: %w", key, err)
+	}
+	if err := schema.CheckText(plain); err != nil {
+		return nil, fault.Of(&fault.ParameterError{}, "the value of %q: %w", key, err)
+	}
+	if encodedSize(plain, 0, 0, 2*longestState) > 2*longestState {
+		return nil, tooLongState(key)
 	}
 	text, err := json.Marshal(plain)
 	if err != nil {
 		return nil, fault.Of(&fault.ParameterError{}, "the value of %q cannot be kept: %w", key, err)
 	}
 	if len(text) > longestState {
-		return nil, fault.Hinted(fault.Of(&fault.LimitError{}, "the value of %q is longer than %d MiB", key, longestState>>20), "keep it in a file")
+		return nil, tooLongState(key)
 	}
 	return &keyvalue.Entry{Text: string(text), Expires: expires}, nil
+}
+
+func tooLongState(key string) error {
+	return fault.Hinted(fault.Of(&fault.LimitError{}, "the value of %q is longer than %d MiB", key, longestState>>20), "keep it in a file")
 }
 
 // stateOf names the namespace of a call: the one it is a method of, or that of

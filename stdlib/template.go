@@ -97,13 +97,13 @@ func compileTemplate(c *module.Call, text string) *textTemplate {
 type filling struct {
 	*textTemplate
 	c     *module.Call
-	b     strings.Builder
+	b     *vm.Text
 	stack []lua.LValue // the values of the sections around
 	depth int
 }
 
 func (t *textTemplate) render(c *module.Call) (any, error) {
-	f := &filling{textTemplate: t, c: c, stack: []lua.LValue{c.Value("values")}}
+	f := &filling{textTemplate: t, c: c, b: c.In.NewText("template"), stack: []lua.LValue{c.Value("values")}}
 	err := f.write(t.pieces)
 	return f.b.String(), err
 }
@@ -123,7 +123,7 @@ func (f *filling) write(pieces []mustache.Piece) error {
 		var err error
 		switch p.Kind {
 		case mustache.Text:
-			f.b.WriteString(p.Text)
+			err = f.put(p.Text)
 		case mustache.Section, mustache.Inverted:
 			err = f.section(p)
 		case mustache.Partial:
@@ -193,10 +193,22 @@ func (f *filling) value(p mustache.Piece) error {
 		return err
 	}
 	if p.Kind != mustache.Raw {
+		if f.escape == "json" {
+			if err := schema.CheckText(text); err != nil {
+				return fault.Of(&fault.ValueError{}, "line %d: {{%s}}: %w", p.Line, p.Text, err)
+			}
+		}
 		text = mustache.Escape(text, f.escape)
 	}
-	f.b.WriteString(text)
-	return nil
+	return f.put(text)
+}
+
+// put appends a piece, whose work counts.
+func (f *filling) put(text string) error {
+	vm.Work(f.c.L, 1)
+	vm.Grow(f.c.L, len(text))
+	_, err := f.b.WriteString(text)
+	return err
 }
 
 // text is a value as it is written, by its format if there is one.

@@ -104,11 +104,19 @@ func (s *Spec) request(a Args, in any, many bool) (Request, error) {
 	if many && len(routes) > 1 {
 		req.Path = routes[1]
 	}
+	if err := schema.CheckText(a.Extra); err != nil {
+		return req, err
+	}
 	body := map[string]any{}
 	maps.Copy(body, a.Extra)
 	for i := range s.Params {
 		p := &s.Params[i]
 		v := a.Values[p.Name]
+		if p.In != schema.NotSent { // paths are any bytes
+			if err := schema.CheckText(v); err != nil {
+				return req, fault.Of(&fault.ParameterError{}, "argument %s: %w", p.Name, err)
+			}
+		}
 		if v == nil {
 			v = p.Default
 		}

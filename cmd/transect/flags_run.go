@@ -105,7 +105,7 @@ func (a *app) complete(flags *pflag.FlagSet, job *runtime.Job) error {
 		return err
 	}
 	if job.Limits.Memory > 0 {
-		vm.BoundArrays(job.Limits.Memory)
+		vm.BoundMemory(job.Limits.Memory)
 	}
 	return nil
 }

@@ -80,7 +80,21 @@ var hostiles = []hostile{
 	{"reading all of such a device", sized, `io.open("/dev/zero"):read("*a")`, "LimitError", 1, "one read gives no more than the longest text"},
 	{"fs.read of such a device", sized, `require("fs").read("/dev/zero")`, "LimitError", 1, "one read gives no more than the longest text"},
 	{"loadfile of such a device", sized, `assert(loadfile("/dev/zero"))()`, "LimitError", 1, "one read gives no more than the longest text"},
-	{"a huge number of results", sized, `local s = ("x"):rep(3e7) print(s:byte(1, -1))`, "LimitError", 1, bySize},
+	{"a huge number of results", sized, `local s = ("x"):rep(3e7) print(s:byte(1, -1))`, "RuntimeError", 1, "string.byte gives a bounded number of values"},
+	{"a chain of large texts", sized, `local s = ("x"):rep(1e6) while true do s = s .. s .. s .. s .. s .. s .. s .. s end`, "LimitError", 1, bySize},
+	{"copies of a large text", sized, `local s, all = ("x"):rep(1e7), {} while true do all[#all + 1] = s:upper() .. s:reverse() end`, "LimitError", 1, bySize},
+	{"large arrays of one value", sized, `local all = {} for i = 1, 1e9 do local t = {} t[524287] = 1 all[i] = t end`, "LimitError", 1, bySize},
+	{"showing the same tables again and again", sized, `local t = { 1 } for i = 1, 60 do t = { t, t } end require("inspect").print(t)`, "LimitError", 1, bySize},
+	{"a table with one wide cell", sized, `local rows = { { a = ("x"):rep(1e6) } } for i = 2, 1e5 do rows[i] = { a = i } end require("inspect").print_table(rows)`, "LimitError", 1, byLength},
+	{"JSON of a large text many times", sized, `local s, t = ("\1"):rep(1e6), {} for i = 1, 1e4 do t[i] = s end require("json").encode(t)`, "LimitError", 1, byLength},
+	{"JSON of many small tables", sized, `require("json").decode("[" .. ("[],"):rep(5e6) .. "1]")`, "LimitError", 1, byLength},
+	{"a template of lists in lists", sized, `local l = {} for i = 1, 1000 do l[i] = i end require("template").render("{{#l}}{{#l}}{{#l}}{{x}}{{/l}}{{/l}}{{/l}}", { l = l, x = ("y"):rep(1e5) })`, "LimitError", 1, "its own limit of length"},
+	{"converting the same tables again and again", counted, `local t, u = {}, {} for i = 1, 500 do t[i] = i end for i = 1, 500 do u[i] = t end while true do require("json").encode(u) end`, "LimitError", 1, "each value that is converted counts"},
+	{"large texts, joined again and again", counted, `local s = ("x"):rep(1e7) while true do local x = s .. "y" end`, "LimitError", 1, "what is copied counts"},
+	{"large texts, worked through again and again", counted, `local s = ("x"):rep(1e7) while true do local x = s:upper(), require("hash").md5(s) end`, "LimitError", 1, "what is copied counts"},
+	{"tables that double", "", `local t = { 1 } for i = 1, 60 do t = { t, t } end require("json").encode(t)`, "ParameterError", 1, "tables are written twice within bounds"},
+	{"tables that double, sent", "--local", `local t = { 1 } for i = 1, 60 do t = { t, t } end require("sdk").projects.create{ name = "x", extra = { x = t } }`, "ParameterError", 1, "tables are written twice within bounds"},
+	{"tables of a hundred thousand levels", "", `local t = {} for i = 1, 1e5 do t = { t } end require("state").set("deep", t)`, "ParameterError", 1, "the nesting of tables is bounded"},
 	{"a huge unpack", sized, `print(unpack({}, 1, 1e8))`, "RuntimeError", 1, "unpack gives a bounded number of values"},
 
 	{"recursion without end", "", `local function f() return 1 + f() end f()`, "", 1, byDepth},
@@ -103,6 +117,7 @@ var hostiles = []hostile{
 	{"loadfile outside", sandboxed, `print(loadfile("OUTSIDE/secret.txt"))`, "PermissionError", 1, byAsking},
 	{"dofile outside", sandboxed, `dofile("OUTSIDE/secret.txt")`, "PermissionError", 1, byAsking},
 	{"package.path outside", sandboxed, `package.path = "OUTSIDE/?.txt" require("secret")`, "PermissionError", 1, byAsking},
+	{"package.path of what is no Lua file", sandboxed, `require("fs").write("notes.txt", "?") package.path = "/etc/?;WORK/?.txt" assert(not tostring(select(2, pcall(require, "hosts"))):find("localhost")) require("hosts")`, "PermissionError", 1, "require looks only where the script may read"},
 	{"package.loaders", sandboxed, `package.loaders[2]("secret")`, "", 1, "the interpreter's own loaders are taken away"},
 	{"os.remove outside", sandboxed, `assert(os.remove("OUTSIDE/secret.txt"))`, "PermissionError", 1, byAsking},
 	{"os.rename to the outside", sandboxed, `assert(os.rename("hostile.lua", "OUTSIDE/there"))`, "PermissionError", 1, byAsking},
@@ -142,10 +157,14 @@ var hostiles = []hostile{
 // 64 MiB by single letters takes two.
 const mostSeconds = 4
 
+// mostMemory is one and a half times the limit of sized, in bytes.
+const mostMemory = 96 << 20
+
 // secondOfWork is the computing time, on this machine and now, of a script that
-// takes about a second on an ordinary one. What stops hostile scripts is
+// takes about a second on an ordinary one, and the memory of one that builds
+// nothing. What stops hostile scripts is
 // measured by it: neither the speed of the machine nor what else it does counts.
-func secondOfWork(t *testing.T) time.Duration {
+func secondOfWork(t *testing.T) (computing time.Duration, memory int64) {
 	t.Helper()
 	dir := t.TempDir()
 	write(t, dir, "work.lua", "local n = 0 for i = 1, 6e6 do n = n + i % 7 end")
@@ -156,7 +175,7 @@ func secondOfWork(t *testing.T) time.Duration {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	t.Logf("a second of work takes %s", cpu(cmd))
-	return cpu(cmd)
+	return cpu(cmd), peakMemory(cmd.ProcessState)
 }
 
 // cpu is the computing time of a process that has ended.
@@ -181,7 +200,7 @@ func TestHostileScripts(t *testing.T) {
 		}
 	}))
 	defer allowed.Close()
-	second := secondOfWork(t)
+	second, memory := secondOfWork(t)
 	for _, h := range hostiles {
 		t.Run(h.name, func(t *testing.T) {
 			base, err := filepath.EvalSymlinks(t.TempDir())
@@ -213,6 +232,9 @@ func TestHostileScripts(t *testing.T) {
 			_ = cmd.Run() // the exit code says it
 			if used := cpu(cmd); used > mostSeconds*second {
 				t.Errorf("it took %s of computing to stop it; what takes a second elsewhere takes %s here", used, second)
+			}
+			if peak := peakMemory(cmd.ProcessState) - memory; strings.Contains(h.flags, sized) && peak > mostMemory {
+				t.Errorf("it took %d MiB until it was stopped", peak>>20)
 			}
 			switch stderr := errs.String(); {
 			case ctx.Err() != nil:

@@ -63,7 +63,7 @@ func (c *Call) Function(name string) *lua.LFunction {
 
 // Go is an argument converted by FromLua; it raises what cannot be converted.
 func (c *Call) Go(name string) any {
-	v, err := vm.FromLua(c.Value(name))
+	v, err := vm.FromLua(c.L, c.Value(name))
 	if err != nil {
 		c.Raise(fault.Of(&fault.ParameterError{}, "argument %s: %w", name, err))
 	}

@@ -146,6 +146,7 @@ func (c *Call) bindParam(p *Param, v lua.LValue, noun string) error {
 	var err error
 	switch v := v.(type) {
 	case lua.LString:
+		vm.Grow(c.L, len(v)) // it is worked through, and often copied
 		err = p.Choose(string(v))
 	case lua.LNumber:
 		err = p.InRange(float64(v))

@@ -21,7 +21,7 @@ func geometryText(t *lua.LTable) string {
 	if !ok || !geometries[string(kind)] {
 		return ""
 	}
-	v, err := vm.FromLua(t)
+	v, err := vm.FromLua(nil, t)
 	plain := schema.PlainGeoJSON(v)
 	if err != nil || geojson.Check(plain, geojson.Options{AnyNumber: true, Empty: true}) != nil {
 		return ""

@@ -2,6 +2,7 @@ package vm
 
 import (
 	"runtime"
+	"runtime/debug"
 	"runtime/metrics"
 	"sync"
 	"time"
@@ -35,7 +36,7 @@ func newMemory(limit int64) *memory {
 		return &memory{}
 	}
 	runtime.GC()
-	return &memory{most: uint64(limit) + measure(heapLive), slack: uint64(limit) / 4}
+	return &memory{most: uint64(limit) + measure(heapLive), slack: uint64(limit) / 8}
 }
 
 // fits reports whether n more bytes are within the limit. It collects garbage
@@ -97,7 +98,7 @@ const (
 	small       = 512 // bytes that are not accounted for one by one
 	perWork     = 64  // bytes that are copied in the time of an instruction
 	unmeasured  = 16  // part of the limit that may be built between two measurements
-	arrayShares = 4   // part of the limit that one array may take
+	arrayShares = 8   // part of the limit that one array may take
 )
 
 // Grow is called before a function builds n bytes for a script: it counts the
@@ -174,11 +175,13 @@ func (t *Text) WriteString(piece string) (int, error) {
 	return len(piece), nil
 }
 
-// BoundArrays makes tables use no array larger than a quarter of limit: storing
-// one value at a high index would otherwise allocate all slots before it, a
-// gigabyte in one instruction. It holds for the process; call it before there is
-// an interpreter.
-func BoundArrays(limit int64) {
+// BoundMemory prepares the process for a memory limit; call it before there is an
+// interpreter. Tables use no array larger than an eighth of it: storing one value
+// at a high index would otherwise allocate all slots before it, a gigabyte in one
+// instruction. And the Go runtime keeps little more than the limit for garbage.
+func BoundMemory(limit int64) {
 	const slot = 16 // bytes
 	lua.MaxArrayIndex = int(min(int64(lua.MaxArrayIndex), max(limit/arrayShares/slot, 1<<16)))
+	used := measure("/memory/classes/total:bytes") - measure("/memory/classes/heap/released:bytes")
+	debug.SetMemoryLimit(min(debug.SetMemoryLimit(-1), int64(used)+limit+limit/4))
 }

@@ -24,7 +24,7 @@ type Printer struct {
 	OneLine bool
 	Secrets bool // leaves out values of keys that name secrets
 
-	b      strings.Builder
+	b      *Text
 	within []*lua.LTable
 }
 
@@ -34,6 +34,10 @@ const deepest = 200
 
 // Text is a value as Lua would read it.
 func (p *Printer) Text(v lua.LValue) string {
+	p.b = &Text{}
+	if p.L != nil {
+		p.b = Of(p.L).NewText("showing a value")
+	}
 	p.value(v, 0)
 	return p.b.String()
 }
@@ -41,14 +45,25 @@ func (p *Printer) Text(v lua.LValue) string {
 func (p *Printer) value(v lua.LValue, depth int) {
 	switch v := v.(type) {
 	case lua.LString:
-		p.b.WriteString(p.quoted(string(v)))
+		p.write(p.quoted(string(v)))
 	case *lua.LTable:
 		p.table(v, depth)
 	default:
 		if p.L != nil {
 			v = p.L.ToStringMeta(v)
 		}
-		p.b.WriteString(errorText(v))
+		p.write(errorText(v))
+	}
+}
+
+// write appends a piece. With L it counts, and raises what goes past a limit.
+func (p *Printer) write(piece string) {
+	if p.L != nil {
+		Work(p.L, 1)
+		Grow(p.L, len(piece))
+	}
+	if _, err := p.b.WriteString(piece); err != nil {
+		Raise(p.L, err)
 	}
 }
 
@@ -56,22 +71,25 @@ func (p *Printer) quoted(text string) string {
 	if p.Width > 0 && utf8.RuneCountInString(text) > p.Width {
 		return fmt.Sprintf("%.*q…", p.Width, text)
 	}
+	if p.L != nil {
+		Grow(p.L, 4*len(text))
+	}
 	return strconv.Quote(text)
 }
 
 func (p *Printer) table(t *lua.LTable, depth int) {
 	switch first, _ := t.Next(lua.LNil); {
 	case p.L != nil && p.L.GetMetaField(t, "__tostring") != lua.LNil:
-		p.b.WriteString(p.L.ToStringMeta(t).String())
+		p.write(p.L.ToStringMeta(t).String())
 		return
 	case slices.Contains(p.within, t):
-		p.b.WriteString("{ … itself … }")
+		p.write("{ … itself … }")
 		return
 	case first == lua.LNil:
-		p.b.WriteString("{}")
+		p.write("{}")
 		return
 	case depth >= deepest || p.Depth > 0 && depth >= p.Depth:
-		p.b.WriteString("{ … }")
+		p.write("{ … }")
 		return
 	}
 	p.within = append(p.within, t)
@@ -89,22 +107,22 @@ func (p *Printer) table(t *lua.LTable, depth int) {
 	}
 	written := 0
 	for k, v := range Entries(t) {
-		p.b.WriteString(lead)
+		p.write(lead)
 		lead = next
 		if p.Items > 0 && written == p.Items || p.Size > 0 && p.b.Len() > p.Size {
-			fmt.Fprintf(&p.b, "… %d more", n-written)
+			p.write(fmt.Sprintf("… %d more", n-written))
 			end = strings.TrimPrefix(end, ",")
 			break
 		}
 		written++
-		p.b.WriteString(KeyText(k, p.quoted))
+		p.write(KeyText(k, p.quoted))
 		if p.Secrets && IsSecretName(k.String()) {
-			p.b.WriteString("…")
+			p.write("…")
 		} else {
 			p.value(v, depth+1)
 		}
 	}
-	p.b.WriteString(end)
+	p.write(end)
 }
 
 // Entries iterates over a table as people read it: the list in order, with nil as

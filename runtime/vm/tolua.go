@@ -91,6 +91,7 @@ func ToLua(L *lua.LState, v any) lua.LValue {
 	case []string:
 		return list(L, len(v), func(i int) any { return v[i] })
 	case map[string]any:
+		count(L, 2*len(v))
 		t := L.CreateTable(0, len(v))
 		for k, e := range v {
 			t.RawSetString(k, ToLua(L, e))
@@ -103,6 +104,7 @@ func ToLua(L *lua.LState, v any) lua.LValue {
 }
 
 func list(L *lua.LState, n int, at func(int) any) lua.LValue {
+	count(L, n)
 	t := L.CreateTable(n, 0)
 	if n == 0 {
 		MarkList(t)

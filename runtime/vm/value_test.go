@@ -44,7 +44,7 @@ func TestJSONSurvivesLua(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			back, err := vm.FromLua(vm.ToLua(c.L, decoded))
+			back, err := vm.FromLua(c.L, vm.ToLua(c.L, decoded))
 			if err != nil {
 				t.Fatalf("%s: %v", want, err)
 			}
@@ -80,7 +80,7 @@ func TestFromLuaRefusesWhatHasNoMeaning(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = vm.FromLua(values[0])
+		_, err = vm.FromLua(nil, values[0])
 		var p *fault.ParameterError
 		if !errors.As(err, &p) || err.Error() != want {
 			t.Errorf("%s: got %v, want %s", code, err, want)
