@@ -33,6 +33,18 @@ func newWorld(t testing.TB, links ...declare.Interceptor) *world {
 // newWorldIn makes a world whose script lives in a folder and has arguments.
 func newWorldIn(t testing.TB, dir string, args []string, links ...declare.Interceptor) *world {
 	t.Helper()
+	return newWorldWith(t, dir, args, client.Settings{}, links...)
+}
+
+// newWorldOf makes a world whose connection has settings of its own, such as the
+// revision of the interface.
+func newWorldOf(t testing.TB, s client.Settings) *world {
+	t.Helper()
+	return newWorldWith(t, t.TempDir(), nil, s)
+}
+
+func newWorldWith(t testing.TB, dir string, args []string, s client.Settings, links ...declare.Interceptor) *world {
+	t.Helper()
 	ctx := context.Background()
 	p, err := platform.Open(ctx, platform.Options{Memory: true})
 	if err != nil {
@@ -49,7 +61,8 @@ func newWorldIn(t testing.TB, dir string, args []string, links ...declare.Interc
 	module.Preload(w.in, stdlib.Modules()...)
 	bindings.Open(w.in, func(ctx context.Context, own *client.Settings) (*client.Client, error) {
 		c := p.Credentials()
-		s := client.Settings{URL: "http://transect.local", User: c.User, Password: c.Password, ClientID: c.ClientID, ClientSecret: c.ClientSecret}
+		s := s
+		s.URL, s.User, s.Password, s.ClientID, s.ClientSecret = "http://transect.local", c.User, c.Password, c.ClientID, c.ClientSecret
 		if own != nil && own.Password != "" {
 			s.Password = own.Password
 		}
@@ -130,7 +143,7 @@ func TestMistakesTeach(t *testing.T) {
 		{`sdk.projects.create{ name = "x" }`, "ParameterError", "argument company is missing", "projects.create(name, company, [geometry])"},
 		{`sdk.projects.create{ name = {}, company = company }`, "ParameterError", "argument name must be a string, got an empty table", ""},
 		{`sdk.projects.search{ limit = 3.7 }`, "ParameterError", "argument limit must be an integer, got 3.7", ""},
-		{`sdk.projects.search{ filter = { name = { ["$eqq"] = 1 } } }`, "ParameterError", "no operator $eqq (did you mean $eq?)", ""},
+		{`sdk.projects.search{ filter = { name = { ["$eqq"] = 1 } } }`, "SearchError", "no operator $eqq (did you mean $eq?)", ""},
 		{`sdk.projects.search{ name = "x" }`, "QueryError", "name is no longer an argument of searches", "filter by it"},
 		{`sdk.projects.describe("0123456789abcdef01234567")`, "ResponseError", "", ""},
 		{`sdk.projects.update_status(project, "broken")`, "RuntimeError", `must be one of pending`, ""},

@@ -1,7 +1,9 @@
 package bindings
 
 import (
+	"cmp"
 	"context"
+	"reflect"
 
 	lua "github.com/yuin/gopher-lua"
 
@@ -56,7 +58,7 @@ func push(L *lua.LState, s *declare.Spec, args declare.Args, v declare.Value) in
 	case declare.ShapeNone:
 		return 0
 	case declare.ShapeResource:
-		L.Push(newResource(L, s.Manager, v.JSON))
+		L.Push(newResource(L, kindOf(s, s.Out), v.JSON))
 	case declare.ShapeResources:
 		L.Push(resources(L, s, v.Items))
 	case declare.ShapePage:
@@ -87,11 +89,20 @@ func pushGo(L *lua.LState, s *declare.Spec, v any) int {
 		}
 		return len(v.Values())
 	case interface{ JSON() []byte }:
-		L.Push(newResource(L, s.Manager, v.JSON()))
+		L.Push(newResource(L, kindOf(s, reflect.TypeOf(v)), v.JSON()))
 	default:
 		L.Push(vm.ToLua(L, v))
 	}
 	return 1
+}
+
+// kindOf is the manager of the records that an operation returns: an order gives
+// a product, not an analytic.
+func kindOf(s *declare.Spec, record reflect.Type) string {
+	if s.Shape == declare.ShapeSome {
+		return s.Manager
+	}
+	return cmp.Or(client.ManagerOf(record), s.Manager)
 }
 
 func resources(L *lua.LState, s *declare.Spec, items [][]byte) *lua.LTable {

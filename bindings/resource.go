@@ -3,12 +3,16 @@ package bindings
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
+	"strings"
 
 	"github.com/tidwall/gjson"
 	lua "github.com/yuin/gopher-lua"
 
+	"transect/client"
 	"transect/client/declare"
 	"transect/client/fault"
+	"transect/client/schema"
 	"transect/runtime/vm"
 )
 
@@ -139,12 +143,13 @@ func (r *resource) field(L *lua.LState, name string) lua.LValue {
 		}
 	}
 	found := gjson.GetBytes(r.raw, gjson.Escape(name))
-	if !found.Exists() && name == "id" {
-		found = gjson.GetBytes(r.raw, "_id")
-	} else if !found.Exists() && name == "_id" {
-		found = gjson.GetBytes(r.raw, "id")
+	if !found.Exists() {
+		found = gjson.GetBytes(r.raw, r.wireName(name))
 	}
 	v := fromJSON(L, found)
+	if t, ok := v.(*lua.LTable); ok {
+		r.addNames(t, name+".")
+	}
 	if r.fields == nil {
 		r.fields = r.first[:0]
 	}
@@ -166,14 +171,99 @@ func fromJSON(L *lua.LState, found gjson.Result) lua.LValue {
 	return vm.ToLua(L, rawJSON([]byte(found.Raw)))
 }
 
-// table is a plain copy a script may change.
+// wireName is the path of a field that travels under another name than the
+// documented one.
+func (r *resource) wireName(name string) string {
+	switch name {
+	case "id":
+		return "_id"
+	case "_id":
+		return "id"
+	}
+	if wire, ok := client.WireNames(r.kind)[name]; ok {
+		return wire
+	}
+	return gjson.Escape(name)
+}
+
+// addNames gives the fields of a table below a dotted name their documented
+// names, too.
+func (r *resource) addNames(t *lua.LTable, at string) {
+	for name, wire := range client.WireNames(r.kind) {
+		own, here := strings.CutPrefix(name, at)
+		travels, beside := strings.CutPrefix(wire, at)
+		if here && beside && !strings.Contains(own+travels, ".") && t.RawGetString(own) == lua.LNil {
+			if v := t.RawGetString(travels); v != lua.LNil {
+				t.RawSetString(own, v)
+			}
+		}
+	}
+}
+
+// table is a plain copy a script may change. Fields that travel under another
+// name have their documented one, too.
 func (r *resource) table(L *lua.LState) lua.LValue {
 	t, ok := vm.ToLua(L, rawJSON(r.raw)).(*lua.LTable)
 	if !ok {
 		return lua.LNil
 	}
 	t.RawSetString("id", lua.LString(r.ResourceID()))
+	for name, wire := range client.WireNames(r.kind) {
+		if found := gjson.GetBytes(r.raw, wire); found.Exists() && !strings.Contains(name, ".") && t.RawGetString(name) == lua.LNil {
+			t.RawSetString(name, fromJSON(L, found))
+		}
+	}
+	t.ForEach(func(name, v lua.LValue) {
+		if inner, ok := v.(*lua.LTable); ok {
+			r.addNames(inner, name.String()+".")
+		}
+	})
 	return t
+}
+
+// construct is sdk.Resource: a record from an id and properties.
+func construct(L *lua.LState) int {
+	properties := map[string]any{}
+	drop := L.OptBool(3, false)
+	for i := 1; i <= 2; i++ {
+		v, err := vm.FromLua(L.Get(i))
+		if err != nil {
+			vm.Raise(L, fault.In("sdk.Resource", fault.Of(&fault.ParameterError{}, "%w", err)))
+		}
+		switch v := v.(type) {
+		case nil, schema.Empty:
+		case string:
+			properties["_id"] = v
+		case schema.Identified:
+			properties["_id"] = v.ResourceID()
+		case map[string]any:
+			maps.Copy(properties, v)
+		default:
+			vm.Raise(L, fault.In("sdk.Resource", fault.Of(&fault.ParameterError{}, "argument %d must be an id or a table, got %s", i, schema.Describe(v))))
+		}
+	}
+	if remove, given := properties["_Resource__remove_undefined"]; given {
+		drop = remove == true
+		delete(properties, "_Resource__remove_undefined")
+	}
+	id, _ := properties["_id"].(string)
+	if own, _ := properties["id"].(string); id == "" {
+		id = own
+	}
+	if id == "" {
+		vm.Raise(L, fault.In("sdk.Resource", fault.Hinted(fault.Of(&fault.KeyError{}, "id is missing"), "sdk.Resource(id, { name = … }) or sdk.Resource{ id = …, name = … }")))
+	}
+	properties["_id"] = id
+	delete(properties, "id")
+	if drop {
+		maps.DeleteFunc(properties, func(_ string, v any) bool { _, null := v.(schema.Null); return null })
+	}
+	raw, err := declare.Encode(properties)
+	if err != nil {
+		vm.Raise(L, fault.In("sdk.Resource", fault.Of(&fault.ParameterError{}, "%w", err)))
+	}
+	L.Push(newResource(L, "resources", raw))
+	return 1
 }
 
 // names lists the fields the platform sent, in its order.

@@ -4,6 +4,7 @@
 package bindings
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"slices"
@@ -110,6 +111,8 @@ func (b *Binding) fill(L *lua.LState, sdk *lua.LTable, open connection) {
 		L.Push(t)
 		return 1
 	}))
+	sdk.RawSetString("Icons", iconTable(L))
+	sdk.RawSetString("Resource", L.NewFunction(construct))
 	meta := L.NewTable()
 	meta.RawSetString("__index", L.NewFunction(func(L *lua.LState) int {
 		name := L.Get(2).String()
@@ -118,7 +121,7 @@ func (b *Binding) fill(L *lua.LState, sdk *lua.LTable, open connection) {
 			return 1
 		}
 		if !isManager(name) {
-			vm.Raise(L, noSuch("manager", name, append(managerNames(), "connect", "managers", "url"), "sdk.managers() lists them"))
+			vm.Raise(L, noSuch("manager", name, append(managerNames(), "connect", "managers", "url", "Icons", "Resource"), "sdk.managers() lists them"))
 		}
 		t := L.NewTable()
 		b.fillManager(L, t, name, open)
@@ -138,6 +141,10 @@ func (b *Binding) fillManager(L *lua.LState, t *lua.LTable, manager string, open
 		name := L.Get(2).String()
 		m := open(L).Manager(manager)
 		spec := m.Op(name)
+		if slices.Contains(m.Absent, name) {
+			vm.Raise(L, fault.Hinted(fault.Of(&fault.UnsupportedOperationError{}, "this revision of the interface has no operation %s.%s", m.Name, name),
+				"sdk.connect{ revision = 1 } opens a connection of the newest one"))
+		}
 		if spec == nil {
 			vm.Raise(L, noSuch("operation", m.Name+"."+name, qualified(m), "transect doc "+m.Name+" lists them"))
 		}
@@ -155,6 +162,22 @@ func (b *Binding) fillManager(L *lua.LState, t *lua.LTable, manager string, open
 	}))
 	meta.RawSetString(nameKey, lua.LString(manager))
 	t.Metatable = meta
+}
+
+// iconTable is the enumeration of icons: names to the texts annotations have. A
+// name that is none raises a KeyError.
+func iconTable(L *lua.LState) *lua.LTable {
+	t, meta := L.NewTable(), L.NewTable()
+	for name, text := range client.IconTexts() {
+		t.RawSetString(name, lua.LString(text))
+	}
+	meta.RawSetString("__index", L.NewFunction(func(L *lua.LState) int {
+		name := L.Get(2).String()
+		vm.Raise(L, fault.Hinted(fault.Of(&fault.KeyError{}, "there is no icon %s", name), "%s", cmp.Or(suggest.Hint(name, client.Icons()), "pairs(sdk.Icons) lists them")))
+		return 0
+	}))
+	t.Metatable = meta
+	return t
 }
 
 func noSuch(what, name string, candidates []string, otherwise string) error {

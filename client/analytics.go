@@ -2,13 +2,16 @@ package client
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
 
 	"transect/client/declare"
 	"transect/client/fault"
+	"transect/client/schema"
 	"transect/client/semrange"
+	"transect/client/suggest"
 )
 
 // Analytics are the algorithms one can order.
@@ -113,6 +116,35 @@ type (
 		Extra
 	}
 )
+
+// entryKeys are the keys of what an analytic takes and makes, by argument.
+var entryKeys = map[string][]string{
+	"inputs":       {"name", "display_name", "description", "scheme", "source", "required"},
+	"deliverables": {"name", "display_name", "description", "scheme", "source", "required"},
+	"parameters":   {"name", "display_name", "description", "scheme", "required"},
+	"credentials":  {"name", "display_name", "description", "scheme", "required"},
+}
+
+// Validate refuses entries without a name, and with keys that look misspelt.
+func (in CreateAnalytic) Validate() error {
+	for _, list := range []struct {
+		argument string
+		entries  []Object
+	}{{"inputs", in.Inputs}, {"parameters", in.Parameters}, {"credentials", in.Credentials}, {"deliverables", in.Deliverables}} {
+		known := entryKeys[list.argument]
+		for i, entry := range list.entries {
+			if name, _ := entry["name"].(string); name == "" {
+				return fault.Hinted(fault.Of(&fault.KeyError{}, "argument %s[%d]: the key name is missing", list.argument, i+1), "an entry has the keys %s", strings.Join(known, ", "))
+			}
+			for _, key := range schema.SortedKeys(entry) {
+				if hint := suggest.Hint(key, known); hint != "" && !slices.Contains(known, key) {
+					return fault.Hinted(fault.Of(&fault.KeyError{}, "argument %s[%d]: the key %s is not supported", list.argument, i+1, key), "%s", hint)
+				}
+			}
+		}
+	}
+	return nil
+}
 
 // Validate wants one way of naming the analytic.
 func (in OrderAnalytic) Validate() error {

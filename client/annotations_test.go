@@ -68,7 +68,7 @@ func TestAnnotationsOnTheWire(t *testing.T) {
 		call("set_stroke_width", with("width", 2.5), annotationsPath+`set-annotation-stroke-width {"annotation":"a1","stroke_width":2.5}`),
 		call("set_stroke_dasharray", with("dasharray", []any{2.5, 1}), annotationsPath+`set-annotation-stroke-dasharray {"annotation":"a1","stroke_dasharray":[2.5,1]}`),
 		call("set_geometry", with("geometry", point(1, 2)), annotationsPath+`set-annotation-geometry {"annotation":"a1","geometry":{"type":"Point","coordinates":[1,2]}}`),
-		call("set_icon", id, annotationsPath+`set-annotation-icon {"annotation":"a1","icon":null}`),
+		call("set_icon", id, annotationsPath+`set-annotation-icon {"annotation":"a1","icon":"delair::icon::annotate"}`),
 		call("set_icon", with("icon", "ANNOTATE"), annotationsPath+`set-annotation-icon {"annotation":"a1","icon":"delair::icon::annotate"}`),
 		call("set_normals", with("normals", []any{[]any{0, 0, 1}}), annotationsPath+`set-annotation-normals {"annotation":"a1","normals":[[0,0,1]]}`),
 		{call: "annotations.search", args: map[string]any{"project": "p", "filter": map[string]any{"name": map[string]any{"$eq": "x"}}},

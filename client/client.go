@@ -133,7 +133,7 @@ func New(ctx context.Context, s Settings, o Options) (*Client, error) {
 		UserAgent: s.Service, Version: o.Version, Logger: o.Logger, Trace: o.Trace, Env: o.Env, RoundTripper: o.RoundTripper, Busy: o.Budget.Overloaded,
 		Reach: o.Reach, Sending: o.Sending, Stall: o.Stall, Rate: o.RequestRate, Sleep: backoffFor(o.Sleep), Connections: o.Budget.Most(),
 		Credentials: transport.Credentials{User: s.User, Password: s.Password, ClientID: s.ClientID,
-			ClientSecret: s.ClientSecret, AccessToken: s.AccessToken, Scope: s.Scope},
+			ClientSecret: s.ClientSecret, AccessToken: s.AccessToken, Scope: s.Scope, Mixed: s.mixed},
 	})
 	if err != nil {
 		return nil, err
@@ -144,7 +144,7 @@ func New(ctx context.Context, s Settings, o Options) (*Client, error) {
 	c := &Client{transport: t, log: o.Logger, revision: s.Revision, sleep: o.Sleep, open: o.Open}
 	c.transfers = transfer.New(t, transfer.Options{Budget: o.Budget, Stats: o.Stats, Bandwidth: o.Bandwidth, Journal: o.Journal,
 		Open: o.Open, Folder: o.Folder, Mode: uploadMode(o.Env), Logger: o.Logger, Sleep: o.Sleep})
-	c.engine = &declare.Engine{Links: append([]declare.Interceptor{warnDeprecated(o.Logger)}, o.Links...), Send: c.send, Log: o.Logger}
+	c.engine = &declare.Engine{Links: append([]declare.Interceptor{warnDeprecated(o.Logger), spellSearch}, o.Links...), Send: c.send, Log: o.Logger}
 	return c, c.bind()
 }
 

@@ -1,6 +1,10 @@
 package client
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"transect/client/fault"
+)
 
 // CollectionTasks are orders to collect data in the field.
 type CollectionTasks struct {
@@ -86,7 +90,7 @@ type (
 )
 
 // Validate refuses fields that both include and exclude.
-func (in CollectionTaskIDs) Validate() error { return oneChoice(in.Fields) }
+func (in CollectionTaskIDs) Validate() error { return oneChoice(&fault.ParameterError{}, in.Fields) }
 
 // CollectionTask is an order to collect data in the field.
 type CollectionTask struct {

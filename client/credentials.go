@@ -116,11 +116,14 @@ type Credential struct {
 	Type        string            `json:"type" doc:"what they are for"`
 	Labels      map[string]string `json:"labels" doc:"label to text; ask for labels.NAME"`
 	Credentials struct {
-		Type     string `json:"type" choices:"docker|aws|s3|azure-blob|google-cloud-storage|oauth" doc:"kind"`
-		Login    string `json:"login" doc:"user name at a registry"`
-		Registry string `json:"registry" doc:"address of a registry"`
-		ClientID string `json:"client_id" doc:"OAuth client"`
-		TokenURL string `json:"token_url" doc:"address tokens are obtained from"`
+		Type       string `json:"type" choices:"docker|aws|s3|azure-blob|google-cloud-storage|oauth" doc:"kind"`
+		Login      string `json:"login" doc:"user name at a registry"`
+		Registry   string `json:"registry" doc:"address of a registry"`
+		ClientID   string `json:"client_id" doc:"OAuth client"`
+		Region     string `json:"aws_region" alias:"credentials.cloud_region" doc:"region of a cloud key"`
+		BlobClient string `json:"azure_client_id" alias:"credentials.blob_client_id" doc:"client of a blob store"`
+		BlobTenant string `json:"azure_tenant_id" alias:"credentials.blob_tenant_id" doc:"tenant of a blob store"`
+		TokenURL   string `json:"token_url" doc:"address tokens are obtained from"`
 	} `json:"credentials" doc:"what is not secret of them"`
 	History
 }

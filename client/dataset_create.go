@@ -28,6 +28,7 @@ type (
 	}
 	CreateDatasets struct {
 		Datasets []Object `arg:"datasets,req,pos" doc:"datasets, each {name, type, project, components = {{name = …}}, …}"`
+		Extra
 	}
 	CreateFileDataset struct {
 		DatasetCommon

@@ -3,7 +3,7 @@ package client
 // Datasets are the files of the platform: images, rasters, vectors, point
 // clouds, meshes and plain files, each with one component or more.
 type Datasets struct {
-	CreateDatasets      Op[CreateDatasets, []Dataset]       `create:"create-datasets" extra:"no" doc:"Create many datasets in one request. Keys are those of the wire, such as type and components."`
+	CreateDatasets      Op[CreateDatasets, []Dataset]       `create:"create-datasets" doc:"Create many datasets in one request. Keys are those of the wire, such as type and components."`
 	CreateFileDataset   Op[CreateFileDataset, Dataset]      `create:"create-dataset" doc:"Create a dataset of plain files."`
 	CreateImageDataset  Op[CreateImageDataset, Dataset]     `create:"create-dataset" doc:"Create an image dataset."`
 	CreateMeshDataset   Op[CreateMeshDataset, Dataset]      `create:"create-dataset" doc:"Create a mesh dataset with its textures and materials."`

@@ -93,7 +93,6 @@ func TestDatasetCreationRefused(t *testing.T) {
 		refused("vector", object{"origin": "d1"}, "ParameterError", "origin goes with collection"),
 		refused("image", object{"geometry": object{"type": "Point", "coordinates": list{200, 0}}}, "QueryError", "coordinates[1] is 200"),
 		refused("image", object{"acquisition_date": "yesterday"}, "ParameterError", "must be a date"),
-		{"datasets.create_datasets", object{"datasets": list{object{"name": "a"}}, "extra": object{"a": 1}}, "ParameterError", "takes no extra arguments"},
 	}
 	for _, kind := range []string{"file", "image", "mesh", "pcl", "raster", "vector"} {
 		cases = append(cases, refusedCase{"datasets.create_" + kind + "_dataset", object{"name": "n"}, "ParameterError", "company or project is missing"})

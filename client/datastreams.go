@@ -5,8 +5,8 @@ import "encoding/json"
 // Datastreams bring files from a source into the platform, again and again.
 type Datastreams struct {
 	Create   Op[CreateDatastream, Datastream] `create:"create-datastream" doc:"Create a datastream from a template."`
-	Delete   Op[Ref, None]                    `delete:"delete-datastream" extra:"no" doc:"Delete a datastream."`
-	Describe Op[DatastreamKey, Datastream]    `read:"describe-datastream" extra:"no" doc:"Describe a datastream."`
+	Delete   Op[Ref, None]                    `delete:"delete-datastream" doc:"Delete a datastream."`
+	Describe Op[DatastreamKey, Datastream]    `read:"describe-datastream" doc:"Describe a datastream."`
 	Search   SearchOp[Query, Datastream]      `read:"search-datastreams" page:"0" doc:"Find datastreams."`
 }
 
@@ -22,6 +22,7 @@ type (
 	}
 	DatastreamKey struct {
 		Datastream ID `arg:"datastream,req" doc:"datastream"`
+		Extra
 	}
 )
 
@@ -73,29 +74,37 @@ type DatastreamFile struct {
 
 // DatastreamTemplates say how datastreams turn files into datasets.
 type DatastreamTemplates struct {
-	Create    Op[CreateDatastreamTemplate, DatastreamTemplate]      `create:"create-datastream-template" doc:"Create a datastream template. Its further members, contextualisation, transform, aggregate, company and description, are extra arguments."`
-	Delete    Op[DatastreamTemplateOnly, None]                      `delete:"delete-datastream-template" extra:"no" doc:"Delete a datastream template."`
-	Describe  Op[DatastreamTemplateKey, DatastreamTemplate]         `read:"describe-datastream-template" extra:"no" doc:"Describe a datastream template."`
-	Describes Op[DatastreamTemplateList, []DatastreamTemplate]      `read:"describe-datastream-templates" extra:"no" doc:"Describe a list of datastream templates, in one request."`
+	Create    Op[CreateDatastreamTemplate, DatastreamTemplate]      `create:"create-datastream-template" doc:"Create a datastream template."`
+	Delete    Op[DatastreamTemplateOnly, None]                      `delete:"delete-datastream-template" doc:"Delete a datastream template."`
+	Describe  Op[DatastreamTemplateKey, DatastreamTemplate]         `read:"describe-datastream-template" doc:"Describe a datastream template."`
+	Describes Op[DatastreamTemplateList, []DatastreamTemplate]      `read:"describe-datastream-templates" doc:"Describe a list of datastream templates, in one request."`
 	Search    SearchOp[DatastreamTemplateQuery, DatastreamTemplate] `read:"search-datastream-templates" page:"0" doc:"Find datastream templates."`
 }
 
 // Inputs of the datastream template operations.
 type (
 	CreateDatastreamTemplate struct {
-		Name          string `arg:"name,req" doc:"name of the template"`
-		Source        Object `arg:"source,req" doc:"where files come from: {type, …}"`
-		ImportDataset Object `arg:"import_dataset,req" wire:"import" doc:"what becomes of a file: {dataset_parameters = {type, categories, horizontal_srs_wkt, ingestion}}"`
+		Name              string  `arg:"name,req" doc:"name of the template"`
+		Source            Object  `arg:"source,req" doc:"where files come from: {type, …}"`
+		ImportDataset     Object  `arg:"import_dataset,req" wire:"import" doc:"what becomes of a file: {dataset_parameters = {type, categories, horizontal_srs_wkt, ingestion}}"`
+		Contextualisation Object  `arg:"contextualisation" doc:"how files find their project and mission: {type, …}"`
+		Transform         Object  `arg:"transform" doc:"what is done with files"`
+		Aggregate         Object  `arg:"aggregate" doc:"how files are put together: {type, parameters, strategy}"`
+		Company           ID      `arg:"company" doc:"company it belongs to"`
+		Description       *string `arg:"description" doc:"what it is for"`
 		Extra
 	}
 	DatastreamTemplateOnly struct {
 		Template ID `arg:"template,req,pos" wire:"datastreamtemplate" doc:"datastream template"`
+		Extra
 	}
 	DatastreamTemplateKey struct {
 		Template ID `arg:"template,req" wire:"datastreamtemplate" doc:"datastream template"`
+		Extra
 	}
 	DatastreamTemplateList struct {
 		Templates []ID `arg:"templates,req" wire:"datastreamtemplates" doc:"list of datastream templates"`
+		Extra
 	}
 	DatastreamTemplateQuery struct {
 		Query

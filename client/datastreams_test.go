@@ -21,8 +21,10 @@ func TestDatastreamsOnTheWire(t *testing.T) {
 		call("datastreams.search", nil, `search-datastreams {"filter":{}}`),
 		call("datastreamsfiles.search", map[string]any{"limit": 3}, `search-datastreams-files {"filter":{},"limit":3}`),
 		call("datastreamsassetsmonitored.search", nil, `search-datastreams-assets-monitoring {"filter":{}}`),
-		call("datastreamtemplates.create", map[string]any{"name": "n", "source": map[string]any{"type": "object-storage"}, "import_dataset": map[string]any{"dataset_parameters": map[string]any{"type": "pcl"}}, "extra": map[string]any{"company": "c"}},
-			`create-datastream-template {"name":"n","source":{"type":"object-storage"},"import":{"dataset_parameters":{"type":"pcl"}},"company":"c"}`),
+		call("datastreamtemplates.create", map[string]any{"name": "n", "source": map[string]any{"type": "object-storage"}, "import_dataset": map[string]any{"dataset_parameters": map[string]any{"type": "pcl"}}, "company": "c",
+			"contextualisation": map[string]any{"type": "geographic"}, "transform": map[string]any{"a": 1}, "aggregate": map[string]any{"type": "append"}, "description": "d", "more": 1},
+			`create-datastream-template {"name":"n","source":{"type":"object-storage"},"import":{"dataset_parameters":{"type":"pcl"}},"company":"c",
+				"contextualisation":{"type":"geographic"},"transform":{"a":1},"aggregate":{"type":"append"},"description":"d","more":1}`),
 		call("datastreamtemplates.describe", map[string]any{"template": "t"}, `describe-datastream-template {"datastreamtemplate":"t"}`),
 		call("datastreamtemplates.describes", map[string]any{"templates": []any{"t1"}}, `describe-datastream-templates {"datastreamtemplates":["t1"]}`),
 		call("datastreamtemplates.delete", map[string]any{"template": "t"}, `delete-datastream-template {"datastreamtemplate":"t"}`),
@@ -30,7 +32,6 @@ func TestDatastreamsOnTheWire(t *testing.T) {
 	})
 	testRefused(t, []refusedCase{
 		{"datastreams.create", map[string]any{"name": "n", "start_date": "2026-02-01", "end_date": "2026-01-01", "source": map[string]any{}, "template": "t"}, "ParameterError", "is before start_date"},
-		{"datastreams.describe", map[string]any{"datastream": "s", "extra": map[string]any{"x": 1}}, "ParameterError", "no extra arguments"},
 		{"datastreamtemplates.search", map[string]any{"exclude": "source"}, "ParameterError", "argument exclude must be a list of strings"},
 	})
 }

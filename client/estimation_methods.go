@@ -17,7 +17,7 @@ type EstimationMethods struct {
 	Delete                      Op[Ref, None]                                `delete:"delete-estimation-method" doc:"Delete an estimation method."`
 	Describe                    Op[Refs, Some[EstimationMethod]]             `read:"describe-estimation-method|describe-estimation-methods" chunk:"1000" doc:"Describe one estimation method or a list of estimation methods."`
 	ListDeliverablesDefinitions Op[DeliverablesQuery, Listing]               `read:"list-deliverable-definitions" returns:"list of tables, the definitions" doc:"List what collection tasks can deliver with a type of sensor."`
-	Search                      SearchOp[Query, EstimationMethod]            `read:"search-estimation-methods" page:"0" filters:"_id|company|creation_date|modification_date|deletion_date|name" doc:"Find estimation methods."`
+	Search                      SearchOp[Query, EstimationMethod]            `read:"search-estimation-methods" page:"0" served:"1000" filters:"_id|company|creation_date|modification_date|deletion_date|name" doc:"Find estimation methods."`
 	Update                      Op[UpdateEstimationMethod, EstimationMethod] `set:"update-estimation-method" doc:"Change an estimation method. What is not given stays."`
 }
 
@@ -103,7 +103,7 @@ type EstimationMethod struct {
 // over the missions of trials.
 type AssessmentParametersEstimations struct {
 	ExportReportEntries Op[ReportFilter, Listing]                      `read:"export-report-entries" returns:"list of tables, the entries" doc:"Return the report entries of estimations. Filter keys: _id, trial, mission, ap_estimation, creation_date."`
-	Search              SearchOp[Query, AssessmentParameterEstimation] `read:"search-assessment-parameter-estimations" page:"0" filters:"_id|company|creation_date|modification_date|deletion_date|trial|mission|estimation_method|collection_task|survey|product|status" doc:"Find estimations."`
+	Search              SearchOp[Query, AssessmentParameterEstimation] `read:"search-assessment-parameter-estimations" page:"0" served:"1000" filters:"_id|company|creation_date|modification_date|deletion_date|trial|mission|estimation_method|collection_task|survey|product|status" doc:"Find estimations."`
 	StartAnalysisOnAPE  Op[Ref, AssessmentParameterEstimation]         `create:"start-analysis-on-ape" doc:"Start the analysis of an estimation."`
 	StartReportingOnAPE Op[Ref, AssessmentParameterEstimation]         `create:"start-reporting-on-ape" doc:"Start the reporting of an estimation."`
 }

@@ -18,9 +18,9 @@ type Features struct {
 	Delete                   Op[DeleteFeatures, None]                `delete:"delete-feature|delete-features|delete-feature-permanently|delete-features-permanently" chunk:"100" doc:"Delete one feature or a list of features, for good if asked to. Otherwise they can be restored."`
 	Restore                  Op[Refs, None]                          `set:"restore-feature|restore-features" doc:"Restore deleted features."`
 	Describe                 Op[Refs, Some[Feature]]                 `read:"describe-feature|describe-features" chunk:"1000" doc:"Describe one feature or a list of features."`
-	DeleteFeatureProperties  Op[DeleteFeatureProperties, Feature]    `set:"delete-feature-properties" extra:"no" doc:"Remove properties from a feature."`
+	DeleteFeatureProperties  Op[DeleteFeatureProperties, Feature]    `set:"delete-feature-properties" doc:"Remove properties from a feature."`
 	DeleteFeaturesProperties Op[DeleteFeaturesProperties, []Feature] `set:"delete-features-properties" extra:"no" doc:"Remove properties from many features in one request."`
-	UpdateFeatureProperties  Op[UpdateFeatureProperties, Feature]    `set:"update-feature-properties" extra:"no" doc:"Set properties of a feature; the others stay."`
+	UpdateFeatureProperties  Op[UpdateFeatureProperties, Feature]    `set:"update-feature-properties" doc:"Set properties of a feature; the others stay."`
 	UpdateFeaturesProperties Op[UpdateFeaturesProperties, []Feature] `set:"update-features-properties" extra:"no" doc:"Set properties of many features in one request; the others stay."`
 	SetGeometry              Op[SetFeatureGeometry, None]            `set:"set-feature-geometry" doc:"Set the geometry."`
 	Search                   SearchOp[Query, Feature]                `read:"search-features" page:"1" doc:"Find features."`
@@ -50,6 +50,7 @@ type (
 	DeleteFeatureProperties struct {
 		Feature    ID       `arg:"feature,req,pos" doc:"feature"`
 		Properties []string `arg:"properties,req,pos" doc:"names of the properties to remove"`
+		Extra
 	}
 	DeleteFeaturesProperties struct {
 		Properties Object `arg:"features_properties,req,pos" in:"none" doc:"feature id to a list of names of properties to remove"`
@@ -57,6 +58,7 @@ type (
 	UpdateFeatureProperties struct {
 		Feature    ID     `arg:"feature,req,pos" doc:"feature"`
 		Properties Object `arg:"properties,req,pos" doc:"properties to set"`
+		Extra
 	}
 	UpdateFeaturesProperties struct {
 		Properties Object `arg:"features_properties,req,pos" in:"none" doc:"feature id to a table of properties to set"`

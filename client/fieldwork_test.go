@@ -172,7 +172,7 @@ func TestFieldworkRefusals(t *testing.T) {
 		{"teams.rename", object{"team": "t1", "nmae": "x"}, "ParameterError", "unknown argument nmae"},
 		{"pilots.create", object{"user": "u1", "teams": "t1"}, "ParameterError", "teams must be a list of ids"},
 		{"carriers.create", object{"carrier_model": "m1", "team": "t1", "serial_number": "7", "status": "broken"}, "ParameterError", `must be one of ready`},
-		{"carriers.search", object{"fields": object{"include": list{"a"}, "exclude": list{"b"}}}, "ParameterError", "exclude each other"},
+		{"carriers.search", object{"fields": object{"include": list{"a"}, "exclude": list{"b"}}}, "SearchError", "exclude each other"},
 		{"carrier_models.create", object{"name": "n", "maker": "m", "type": "zeppelin"}, "ParameterError", "multirotor"},
 		{"carrier_models.create", object{"name": "n", "maker": "m", "type": "pedestrian", "unloaded_weight": object{"value": 3}}, "ParameterError", "unloaded_weight: unit is missing"},
 		{"carrier_models.create", object{"name": "n", "maker": "m", "type": "pedestrian", "speed": object{"max": object{"value": "fast", "unit": "m/s"}}}, "ParameterError", "speed: max: value"},

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"slices"
 
 	"transect/client/fault"
 )
@@ -40,6 +41,25 @@ type (
 		Status string `arg:"status,req" choices:"flying|uploading|temporary-blocked|error|completed" doc:"new status"`
 	}
 )
+
+// Validate wants four numbers for the box.
+func (in UpdateFlightGeodata) Validate() error { return boxOf("bbox", in.Bbox, 4) }
+
+// boxOf checks the numbers of a bounding box: all lowest values, then all highest.
+func boxOf(argument string, box []float64, sizes ...int) error {
+	if box == nil {
+		return nil
+	}
+	if !slices.Contains(sizes, len(box)) {
+		return fault.Of(&fault.BoundingBoxError{}, "argument %s: wants %d numbers, lowest values first, got %d", argument, sizes[0], len(box))
+	}
+	for i, half := 0, len(box)/2; i < half; i++ {
+		if box[i] > box[i+half] && i > 0 { // a box may cross the date line
+			return fault.Of(&fault.BoundingBoxError{}, "argument %s: %v is above %v; the lowest values come first", argument, box[i], box[i+half])
+		}
+	}
+	return nil
+}
 
 // Shape sends data even when there is none to send: the route wants it.
 func (UpdateFlightGeodata) Shape(body map[string]any) error {

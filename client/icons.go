@@ -10,6 +10,15 @@ import (
 	"transect/client/suggest"
 )
 
+// IconTexts are the names of the icons with the texts they travel as.
+func IconTexts() map[string]string {
+	texts := map[string]string{}
+	for _, name := range icons {
+		texts[name], _ = IconText(name) // every name has a text
+	}
+	return texts
+}
+
 // Icons lists the names of the icons point annotations can have. On the wire
 // an icon is a text, which IconText gives.
 func Icons() []string { return slices.Clone(icons) }

@@ -72,7 +72,7 @@ type (
 	// UpdateBbox sets a bounding box.
 	UpdateBbox struct {
 		Ref
-		RealBbox Geometry `arg:"real_bbox,req" doc:"bounding box, GeoJSON geometry"`
+		RealBbox Geometry `arg:"real_bbox,req" raises:"BoundingBoxError" doc:"bounding box, GeoJSON geometry"`
 	}
 	// UpdateGeometry sets an outline.
 	UpdateGeometry struct {
@@ -98,15 +98,15 @@ type Query struct {
 }
 
 // Validate refuses fields that both include and exclude.
-func (q Query) Validate() error { return oneChoice(q.Fields) }
+func (q Query) Validate() error { return oneChoice(&fault.SearchError{}, q.Fields) }
 
-func oneChoice(fields Object) error {
+func oneChoice(f fault.Fault, fields Object) error {
 	if fields["include"] != nil && fields["exclude"] != nil {
-		return fault.Of(&fault.ParameterError{}, "fields: include and exclude exclude each other; give one of them")
+		return fault.Of(f, "fields: include and exclude exclude each other; give one of them")
 	}
 	for key := range fields {
 		if key != "include" && key != "exclude" {
-			return fault.Of(&fault.ParameterError{}, "fields: unknown key %s, there are include and exclude", key)
+			return fault.Of(f, "fields: unknown key %s, there are include and exclude", key)
 		}
 	}
 	return nil

@@ -1,15 +1,20 @@
 package client
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"transect/client/fault"
 )
 
-// TestGivenLoginsAreTaken: what the file says of somebody else does not mix
-// with the login that was given.
+// TestGivenLoginsAreTaken: values merge one by one, but a login that was given
+// completely is not replaced by one of the file.
 func TestGivenLoginsAreTaken(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "connection.json")
 	file := `{"url": "https://p.example", "user": "ann", "password": "a", "client_id": "c", "client_secret": "s"}`
@@ -34,7 +39,53 @@ func TestGivenLoginsAreTaken(t *testing.T) {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
-	if _, err := (Settings{ConfigPath: path, User: "bob"}).Resolve(); err == nil {
-		t.Error("the password of another user went along")
+}
+
+// A login may be of several places; when the platform refuses it, the message
+// names them.
+func TestMixedLoginsNameTheirSources(t *testing.T) {
+	refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
+	t.Cleanup(refusing.Close)
+	path := filepath.Join(t.TempDir(), "connection.json")
+	for file, cases := range map[string]map[string]Settings{
+		`{"user": "ann", "password": "a"}`: {
+			"user bob was given, the password is that of user ann in " + path: {User: "bob"},
+			"the password was given, user ann is that of " + path:             {Password: "b"},
+			"": {User: "bob", Password: "b"},
+		},
+		`{"password": "a"}`: {"user bob was given, the password is that of " + path: {User: "bob"}},
+		`{"client_id": "c", "client_secret": "s"}`: {
+			"client d was given, the secret is that of client c in " + path: {ClientID: "d"},
+			"the client secret was given, client c is that of " + path:      {ClientSecret: "z"},
+		},
+	} {
+		if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for want, given := range cases {
+			given.URL, given.ConfigPath = refusing.URL, path
+			s, err := given.Resolve()
+			if err != nil {
+				t.Errorf("%s: %v", want, err)
+				continue
+			}
+			_, err = New(t.Context(), s, Options{})
+			if f := fault.Find(err); f == nil || f.Name() != "TokenRenewalError" || !strings.Contains(err.Error(), want) || (want == "") != !strings.Contains(err.Error(), path) {
+				t.Errorf("%s: %v", want, err)
+			}
+		}
+	}
+}
+
+func TestMissingCredentials(t *testing.T) {
+	for want, s := range map[string]Settings{
+		"no credentials for http://x": {URL: "http://x"},
+		"user bob has no password":    {URL: "http://x", User: "bob"},
+		"client c has no secret":      {URL: "http://x", ClientID: "c"},
+	} {
+		_, err := New(t.Context(), s, Options{})
+		if f := fault.Find(err); f == nil || f.Name() != "MissingCredentialsError" || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
 	}
 }

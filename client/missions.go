@@ -5,6 +5,7 @@ import (
 	"maps"
 
 	"transect/client/fault"
+	"transect/client/schema"
 )
 
 // Missions are the surveys flown over a project.
@@ -32,8 +33,8 @@ type (
 		SurveyDate     Date     `arg:"survey_date,req" doc:"when it was flown"`
 		NumberOfImages int      `arg:"number_of_images,req" doc:"how many images there will be; 0 makes a mission without a flight"`
 		Name           string   `arg:"name" doc:"name of the mission"`
-		Coordinates    []any    `arg:"coordinates" doc:"outline as a ring of positions, the last equal to the first; with images, instead of geometry"`
-		Geometry       Geometry `arg:"geometry" doc:"outline, a GeometryCollection with a Polygon; with images, instead of coordinates"`
+		Coordinates    []any    `arg:"coordinates" doc:"outline as a ring of positions, the last equal to the first; instead of geometry"`
+		Geometry       Geometry `arg:"geometry" doc:"outline, a GeometryCollection with a Polygon, or the Polygon; instead of coordinates"`
 		Area           *float64 `arg:"area" doc:"area in square metres; with images"`
 		Extra
 	}
@@ -49,7 +50,7 @@ type (
 		NumberOfImages int      `arg:"number_of_images,req" wire:"number_of_photos" doc:"how many images there will be"`
 		Name           string   `arg:"name" default:"" doc:"name of the mission"`
 		Coordinates    []any    `arg:"coordinates" in:"none" doc:"outline as a ring of positions, the last equal to the first; instead of geometry"`
-		Geometry       Geometry `arg:"geometry" doc:"outline, a GeometryCollection with a Polygon; instead of coordinates"`
+		Geometry       Geometry `arg:"geometry" doc:"outline, a GeometryCollection with a Polygon, or the Polygon; instead of coordinates"`
 		Area           *float64 `arg:"area" default:"0" doc:"area in square metres"`
 		Extra
 	}
@@ -84,14 +85,25 @@ type Accepted bool
 // Validate refuses outlines given in both forms, or in none: a survey without
 // one cannot be shown on a map.
 func (in CreateSurvey) Validate() error {
+	ring, shape := in.Coordinates != nil || in.Extra.Extra["coordinates"] != nil, in.Geometry != nil || in.Extra.Extra["geometry"] != nil
 	switch {
-	case in.Coordinates != nil && in.Geometry != nil:
+	case ring && shape:
 		return fault.Of(&fault.QueryError{}, "coordinates and geometry exclude each other; give one of them")
-	case in.Coordinates == nil && in.Geometry == nil:
+	case !ring && !shape:
 		return fault.Hinted(fault.Of(&fault.QueryError{}, "the outline is missing: give coordinates or geometry"),
 			"imagery.scan(folder).footprint gives the coordinates of a folder of images")
 	}
 	return nil
+}
+
+// outline gives the geometry of a mission; that of a ring of positions is a
+// GeometryCollection with a Polygon.
+func outline(ring []any, shape Geometry) Geometry {
+	if ring == nil {
+		return shape
+	}
+	polygon := map[string]any{"type": "Polygon", "coordinates": []any{ring}}
+	return Geometry{"type": "GeometryCollection", "geometries": []any{polygon}}
 }
 
 // Shape adds what a survey request always holds.
@@ -99,15 +111,23 @@ func (in CreateSurvey) Shape(body map[string]any) error {
 	if in.Name != "" {
 		body["mission_name"] = in.Name
 	}
-	if in.Coordinates != nil {
-		ring := map[string]any{"type": "Polygon", "coordinates": []any{in.Coordinates}}
-		body["geometry"] = map[string]any{"type": "GeometryCollection", "geometries": []any{ring}}
+	if shape := outline(in.Coordinates, in.Geometry); shape != nil {
+		body["geometry"] = map[string]any(shape)
 	}
 	body["orderAnalytic"], body["processSettings"], body["addProjectToUsers"] = map[string]any{}, map[string]any{}, true
 	return nil
 }
 
+// Validate refuses an outline in two forms.
+func (in CreateMissionOrSurvey) Validate() error {
+	if in.Coordinates != nil && in.Geometry != nil {
+		return fault.Of(&fault.QueryError{}, "coordinates and geometry exclude each other; give one of them")
+	}
+	return nil
+}
+
 func (c *Client) createMission(ctx context.Context, in CreateMissionOrSurvey) (Survey, error) {
+	in = in.outlined()
 	if in.NumberOfImages > 0 {
 		return c.Missions.CreateSurvey(ctx, CreateSurvey{Project: in.Project, SurveyDate: in.SurveyDate, Name: in.Name,
 			NumberOfImages: in.NumberOfImages, Coordinates: in.Coordinates, Geometry: in.Geometry, Area: in.Area, Extra: in.Extra})
@@ -116,15 +136,27 @@ func (c *Client) createMission(ctx context.Context, in CreateMissionOrSurvey) (S
 	return Survey{Mission: m}, err
 }
 
+// outlined takes an outline that is given under extra for one given by name.
+func (in CreateMissionOrSurvey) outlined() CreateMissionOrSurvey {
+	extra := maps.Clone(in.Extra.Extra)
+	if shape, ok := schema.AsObject(extra["geometry"]); ok && in.Geometry == nil {
+		in.Geometry = shape
+		delete(extra, "geometry")
+	}
+	if ring, ok := extra["coordinates"].([]any); ok && in.Coordinates == nil {
+		in.Coordinates = ring
+		delete(extra, "coordinates")
+	}
+	in.Extra.Extra = extra
+	return in
+}
+
 // further are the extra arguments of a mission without images, with those
 // that only a survey names among them.
 func (in CreateMissionOrSurvey) further() Extra {
 	all := map[string]any{}
-	if in.Coordinates != nil {
-		all["coordinates"] = in.Coordinates
-	}
-	if in.Geometry != nil {
-		all["geometry"] = in.Geometry
+	if shape := outline(in.Coordinates, in.Geometry); shape != nil {
+		all["geometry"] = map[string]any(shape)
 	}
 	if in.Area != nil {
 		all["area"] = *in.Area

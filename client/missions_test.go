@@ -95,7 +95,7 @@ func TestFlightsOnTheWire(t *testing.T) {
 		{"flights.create", nil, "UnsupportedOperationError", "flights are not created by themselves"},
 		{"flights.search", object{"project": "p1"}, "QueryError", "project"},
 		{"flights.search", object{"mission": "m1"}, "QueryError", "mission"},
-		{"flights.update_bbox", object{"flight": "f1", "real_bbox": object{"type": "Polygon"}}, "QueryError", "coordinates"},
+		{"flights.update_bbox", object{"flight": "f1", "real_bbox": object{"type": "Polygon"}}, "BoundingBoxError", "coordinates"},
 		{"flights.update_geodata", object{"flight": "f1", "geometry": object{"type": "Polygon"}}, "QueryError", "coordinates"},
 	})
 	c, _ := record(t, map[string]string{"": `{"results":[{"flight":"f1","total":3}],"total":1}`})

@@ -20,7 +20,7 @@ type Projects struct {
 	UpdateLocation                Op[UpdateProjectLocation, Project]      `set:"update-project-location" rename:"companyId>company" doc:"Set the location, and whether it stays fixed."`
 	UpdateName                    Op[Rename, Project]                     `set:"update-project-name" rename:"companyId>company" doc:"Rename a project."`
 	UpdateSRS                     Op[UpdateProjectSRS, Project]           `set:"update-project-srs" rename:"companyId>company" doc:"Set the spatial reference systems."`
-	UpdateStatus                  Op[UpdateProjectStatus, Project]        `set:"projects/update/{project}" result:"project" missing:"ResponseError" rename:"companyId>company" extra:"no" doc:"Set the status."`
+	UpdateStatus                  Op[UpdateProjectStatus, Project]        `set:"projects/update/{project}" result:"project" missing:"ResponseError" rename:"companyId>company" doc:"Set the status."`
 	UpdateUnits                   Op[UpdateProjectUnits, Project]         `set:"update-project-units" rename:"companyId>company" doc:"Set the units measures are shown in."`
 }
 
@@ -52,6 +52,7 @@ type (
 	UpdateProjectStatus struct {
 		Project ID     `arg:"project,req,pos" in:"path" doc:"project"`
 		Status  string `arg:"status,req,pos" choices:"pending|available|failed|maintenance" raises:"RuntimeError" doc:"new status"`
+		Extra
 	}
 	UpdateProjectUnits struct {
 		Ref

@@ -92,6 +92,18 @@ var recordTypesByManager = sync.OnceValue(func() map[string]*RecordType {
 	return found
 })
 
+// ManagerOf is the manager whose records are of a Go type, "" when none is.
+func ManagerOf(record reflect.Type) string {
+	for _, r := range RecordTypes() {
+		for _, manager := range r.Managers {
+			if r.Name == record.Name() && RecordTypeOf(manager) == r {
+				return manager
+			}
+		}
+	}
+	return ""
+}
+
 func recordTypeNamed(name string) *RecordType {
 	for _, r := range RecordTypes() {
 		if r.Name == name {

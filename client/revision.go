@@ -13,8 +13,8 @@ import (
 // the oldest. A connection of an older one takes the arguments and uses the
 // defaults that scripts of its time were written for. Two things stay as they
 // are in revision 1: the routes, because services of today no longer know the
-// old ones, and which operations there are, because one more does no harm. An
-// argument that a revision lacks is refused like any unknown one.
+// old ones, and operations that only an older revision shows, because one more
+// does no harm. An argument or an operation that a revision lacks is refused.
 //
 // Input structs have the arguments of all revisions, so that Go programs can
 // use each. What the connection's revision lacks is not sent.
@@ -43,12 +43,23 @@ var adjustments = []adjustment{
 	{in(3), of("annotations.search", "annotations.search_generator"), startingAt(0)},
 }
 
+// withdrawals are the operations that older revisions lack.
+var withdrawals = []struct {
+	revisions  []int
+	operations []string
+}{
+	{in(2, 3), of("analytics.assign_credentials", "analytics.unassign_credentials", "analytics.set_container_credentials",
+		"credentials.set_credentials", "credentials.set_labels")},
+	{in(3), of("carriers.*", "carrier_models.*")},
+}
+
 func in(revisions ...int) []int        { return revisions }
 func of(operations ...string) []string { return operations }
 
 func without(arguments ...string) func(*declare.Spec) {
 	return func(s *declare.Spec) {
 		s.Params = slices.DeleteFunc(s.Params, func(p schema.Param) bool { return slices.Contains(arguments, p.Name) })
+		s.Absent = append(s.Absent, arguments...)
 	}
 }
 
@@ -68,6 +79,22 @@ func startingAt(page int) func(*declare.Spec) {
 // connection's revision.
 func (c *Client) revise() {
 	revision := max(c.revision, 1)
+	for _, w := range withdrawals {
+		if !slices.Contains(w.revisions, revision) {
+			continue
+		}
+		for _, pattern := range w.operations {
+			manager, name, _ := strings.Cut(pattern, ".")
+			m := c.Manager(manager)
+			m.Ops = slices.DeleteFunc(m.Ops, func(s *declare.Spec) bool {
+				lacks, _ := path.Match(name, s.Name)
+				if lacks {
+					m.Absent = append(append(m.Absent, s.Name), s.Aliases...)
+				}
+				return lacks
+			})
+		}
+	}
 	for _, a := range adjustments {
 		if !slices.Contains(a.revisions, revision) {
 			continue

@@ -93,20 +93,20 @@ func TestRevisionsRefuse(t *testing.T) {
 		args       object
 	}{
 		{in(1), "analytics.create", "container_credentials_name is missing", create},
-		{in(2, 3), "analytics.create", "unknown argument container_credentials_name", with(object{"container_credentials_name": "x"})},
-		{in(2, 3), "analytics.create", "unknown argument credentials", with(object{"credentials": list{}})},
-		{in(1, 3), "credentials.create", "unknown argument credentials_type", object{"name": "n", "company": "c1", "credentials": object{}, "credentials_type": "docker"}},
-		{in(2), "credentials.create", "unknown argument company", object{"name": "n", "company": "c1", "credentials": object{}, "credentials_type": "docker"}},
+		{in(2, 3), "analytics.create", "argument container_credentials_name does not exist in this revision", with(object{"container_credentials_name": "x"})},
+		{in(2, 3), "analytics.create", "argument credentials does not exist in this revision", with(object{"credentials": list{}})},
+		{in(1, 3), "credentials.create", "argument credentials_type does not exist in this revision", object{"name": "n", "company": "c1", "credentials": object{}, "credentials_type": "docker"}},
+		{in(2), "credentials.create", "argument company does not exist in this revision", object{"name": "n", "company": "c1", "credentials": object{}, "credentials_type": "docker"}},
 		{in(2), "credentials.create", "credentials_type is missing", object{"name": "n", "credentials": object{}}},
 		{in(2), "credentials.create", "must be one of docker, object-storage, stac-catalog", object{"name": "n", "credentials": object{}, "credentials_type": "ftp"}},
 		{in(1, 2), "datasets.create_pcl_dataset", "company or project is missing", object{"name": "n"}},
 		{in(3), "datasets.create_pcl_dataset", "argument project is missing", object{"name": "n"}},
-		{in(3), "datasets.create_file_dataset", "unknown argument company", object{"name": "n", "company": "c1", "project": "p1"}},
-		{in(3), "datasets.create_image_dataset", "unknown argument parse_metadata", object{"name": "n", "project": "p1", "parse_metadata": true}},
-		{in(1, 2), "datasets.share_tiles", "unknown argument company", object{"dataset": "d1", "company": "c1"}},
+		{in(3), "datasets.create_file_dataset", "argument company does not exist in this revision", object{"name": "n", "company": "c1", "project": "p1"}},
+		{in(3), "datasets.create_image_dataset", "argument parse_metadata does not exist in this revision", object{"name": "n", "project": "p1", "parse_metadata": true}},
+		{in(1, 2), "datasets.share_tiles", "argument company does not exist in this revision", object{"dataset": "d1", "company": "c1"}},
 		{in(1, 2), "datasets.share_tiles", "takes no extra arguments", object{"dataset": "d1", "extra": object{"company": "c1"}}},
 		{in(3), "datasets.share_tiles", "one dataset at a time", object{"dataset": list{"d1", "d2"}}},
-		{in(3), "datasets.download_preview", "unknown argument kind", object{"dataset": "d1", "kind": "tiny"}},
+		{in(3), "datasets.download_preview", "argument kind does not exist in this revision", object{"dataset": "d1", "kind": "tiny"}},
 	} {
 		for _, revision := range test.revisions {
 			c, r := inRevision(t, revision, nil)

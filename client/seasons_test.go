@@ -185,6 +185,6 @@ func TestSeasonRefusals(t *testing.T) {
 		{"estimation_methods.update", object{"estimation_method": "e1", "crops": list{"w"}, "status": "ready"}, "ParameterError", "development, validated"},
 		{"estimation_methods.list_deliverables_definitions", object{"sensor_type": "thermal"}, "ParameterError", "hs, lidar, ms, rgb"},
 		{"assessment_parameters_estimations.export_report_entries", object{}, "ParameterError", "filter is missing"},
-		{"assessment_parameters_estimations.export_report_entries", object{"filter": object{"trial": object{"$is": "t1"}}}, "ParameterError", "no operator $is"},
+		{"assessment_parameters_estimations.export_report_entries", object{"filter": object{"trial": object{"$is": "t1"}}}, "SearchError", "no operator $is"},
 	})
 }

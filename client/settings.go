@@ -48,6 +48,8 @@ type Settings struct {
 	ForcePrompt bool          `json:"-" arg:"force_prompt" doc:"true asks for url, user and password on the terminal"`
 
 	Extra map[string]any `json:"-"` // further keys, merged over the file's
+
+	mixed string // which parts of the login come from where, when it is not one place
 }
 
 // Connection are the settings of the transport.
@@ -80,29 +82,54 @@ func (s Settings) Resolve() (Settings, error) {
 	out := s
 	out.ConfigFile = file.ConfigFile
 	file.yieldLogin(s)
+	out.mixed = file.mixedWith(s)
 	given, found := reflect.ValueOf(&out).Elem(), reflect.ValueOf(file)
 	for i := range given.NumField() {
-		if given.Field(i).IsZero() {
+		if given.Field(i).CanSet() && given.Field(i).IsZero() {
 			given.Field(i).Set(found.Field(i))
 		}
 	}
 	return out, out.complete()
 }
 
-// yieldLogin removes what does not belong to the login that was given: a
-// token must not win over a user, nor a password go along with another name.
+// yieldLogin removes from the file's login what would win over a complete login
+// that was given. Otherwise values merge one by one: a user that is given goes
+// along with the password of the file.
 func (s *Settings) yieldLogin(given Settings) {
+	if given.AccessToken != "" {
+		s.User, s.Password, s.ClientID, s.ClientSecret = "", "", "", ""
+	}
 	if given.AccessToken != "" || given.User != "" || given.ClientID != "" {
 		s.AccessToken = ""
 	}
 	// A client may come along with a user, but not the other way round.
-	alone := given.AccessToken != "" || given.ClientID != "" && given.User == ""
-	if other := given.User != "" && s.User != "" && s.User != given.User; alone || other {
+	if given.ClientID != "" && given.ClientSecret != "" && given.User == "" {
 		s.User, s.Password = "", ""
 	}
-	if other := given.ClientID != "" && s.ClientID != "" && s.ClientID != given.ClientID; given.AccessToken != "" || other {
-		s.ClientID, s.ClientSecret = "", ""
+}
+
+// mixedWith says which part of a login is the file's where the other was given
+// and is not the one in the file, for the message when the platform refuses it.
+func (s Settings) mixedWith(given Settings) string {
+	switch {
+	case given.User != "" && given.User != s.User && given.Password == "" && s.Password != "":
+		return fmt.Sprintf("user %s was given, the password is that of %s", given.User, s.fileUser("user", s.User))
+	case given.Password != "" && given.User == "" && s.User != "":
+		return fmt.Sprintf("the password was given, user %s is that of %s", s.User, s.ConfigFile)
+	case given.ClientID != "" && given.ClientID != s.ClientID && given.ClientSecret == "" && s.ClientSecret != "":
+		return fmt.Sprintf("client %s was given, the secret is that of %s", given.ClientID, s.fileUser("client", s.ClientID))
+	case given.ClientSecret != "" && given.ClientID == "" && s.ClientID != "":
+		return fmt.Sprintf("the client secret was given, client %s is that of %s", s.ClientID, s.ConfigFile)
 	}
+	return ""
+}
+
+// fileUser names who a secret of the configuration file belongs to.
+func (s Settings) fileUser(kind, name string) string {
+	if name == "" {
+		return s.ConfigFile
+	}
+	return fmt.Sprintf("%s %s in %s", kind, name, s.ConfigFile)
 }
 
 // complete refuses settings that cannot work, before any request.
@@ -114,14 +141,22 @@ func (s Settings) complete() error {
 		return fault.Hinted(fault.Of(&fault.ConfigError{}, "there is no revision %d of the interface", s.Revision),
 			"revision is 1 (the newest, unless another is given), 2 or 3")
 	case s.User == "" && s.ClientID == "" && s.AccessToken == "":
-		return fault.Hinted(fault.Of(&fault.ConfigError{}, "no credentials for %s", s.URL),
+		return fault.Hinted(fault.Of(&fault.MissingCredentialsError{}, "no credentials for %s", s.URL),
 			"give --user with --password-file, --client-id with --client-secret-file, --access-token-file, or a configuration file with --config")
 	case s.User != "" && s.Password == "" && s.AccessToken == "":
-		return fault.Hinted(fault.Of(&fault.ConfigError{}, "user %s has no password", s.User), "give --password-file FILE or set TRANSECT_PASSWORD")
+		return fault.Hinted(fault.Of(&fault.MissingCredentialsError{}, "user %s has no password", s.User), "give --password-file FILE or set TRANSECT_PASSWORD%s", s.notIn("password"))
 	case s.ClientID != "" && s.ClientSecret == "" && s.User == "" && s.AccessToken == "":
-		return fault.Hinted(fault.Of(&fault.ConfigError{}, "client %s has no secret", s.ClientID), "give --client-secret-file FILE or set TRANSECT_CLIENT_SECRET")
+		return fault.Hinted(fault.Of(&fault.MissingCredentialsError{}, "client %s has no secret", s.ClientID), "give --client-secret-file FILE or set TRANSECT_CLIENT_SECRET%s", s.notIn("client_secret"))
 	}
 	return nil
+}
+
+// notIn says that the configuration file that was read lacks a key.
+func (s Settings) notIn(key string) string {
+	if s.ConfigFile == "" {
+		return ""
+	}
+	return fmt.Sprintf("; %s holds no %s", s.ConfigFile, key)
 }
 
 // NoConnection is the error of a script that needs a platform when none was

@@ -61,7 +61,7 @@ func TestTilesRefused(t *testing.T) {
 		name, text string
 	}{
 		{[]string{strings.Replace(raster("d1", ""), "completed", "running", 1)}, "UnsupportedResourceError", `its status is "running"`},
-		{[]string{strings.Replace(raster("d1", ""), "completed", "complete", 1)}, "UnsupportedResourceError", "not ingested"},
+		{[]string{strings.Replace(raster("d1", ""), "completed", "complet", 1)}, "UnsupportedResourceError", "not ingested"},
 		{[]string{`{"_id":"d1","company":"c1","type":"raster"}`}, "UnsupportedResourceError", "not ingested"},
 		{[]string{raster("d1", ""), vector("d2", fromService)}, "UnsupportedResourceError", "different types, raster and vector"},
 		{[]string{raster("d1", ""), raster("d2", `,"tiles":{"format":"webp"}`)}, "UnsupportedResourceError", "different formats, png and webp"},

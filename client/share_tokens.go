@@ -34,10 +34,15 @@ type (
 		Filter      Filter `arg:"filter" default:"{}" doc:"which to find: property to operator object"`
 		Limit       *int   `arg:"limit" doc:"most results to return"`
 		Page        *int   `arg:"page" doc:"number of the page to return"`
+		Fields      Object `arg:"fields" only:"generator" doc:"what to return of each: {include = {names}} or {exclude = {names}}, not both"`
+		Sort        Sort   `arg:"sort" in:"none" only:"generator" doc:"taken as in other searches, without effect: tokens come in the platform's order"`
 		ReturnTotal bool   `arg:"return_total" in:"none" default:"false" only:"search" doc:"return {total, results} instead of the list alone"`
 		Extra
 	}
 )
+
+// Validate refuses fields that both include and exclude.
+func (q TokenQuery) Validate() error { return oneChoice(&fault.SearchError{}, q.Fields) }
 
 // Shape drops an order: the route knows none.
 func (TokenQuery) Shape(body map[string]any) error {
@@ -125,7 +130,7 @@ func tilePath(datasets []Dataset) (string, error) {
 	var ids []string
 	for _, d := range datasets {
 		switch {
-		case d.Ingestion.Status != "completed":
+		case !Ingested(d.Ingestion.Status):
 			return "", fault.Hinted(fault.Of(&fault.UnsupportedResourceError{}, "dataset %s is not ingested: its status is %q", d.ID, d.Ingestion.Status),
 				"wait until ingestion.status is completed")
 		case d.Type != first.Type:

@@ -11,7 +11,7 @@ type Trials struct {
 	Create               Op[CreateTrial, Trial]   `create:"create-trial" doc:"Create a trial, with its planned missions if there are any."`
 	Delete               Op[Ref, None]            `delete:"delete-trial" doc:"Delete a trial."`
 	Describe             Op[Refs, Some[Trial]]    `read:"describe-trial|describe-trials" chunk:"1000" doc:"Describe one trial or a list of trials."`
-	Search               SearchOp[Query, Trial]   `read:"search-trials" page:"0" filters:"_id|company|creation_date|modification_date|deletion_date|name|field|crop|season" doc:"Find trials."`
+	Search               SearchOp[Query, Trial]   `read:"search-trials" page:"0" served:"5000" filters:"_id|company|creation_date|modification_date|deletion_date|name|field|crop|season" doc:"Find trials."`
 	SetDTMDatasetOnTrial Op[SetTrialDTM, Trial]   `set:"set-dtm-dataset-on-trial" doc:"Set the terrain model of a trial."`
 	SetPlotsOnTrial      Op[SetTrialPlots, Trial] `set:"set-plots-on-trial" doc:"Set the plots of a trial."`
 	Update               Op[UpdateTrial, Trial]   `set:"update-trial" doc:"Change a trial. What is not given stays."`
@@ -72,9 +72,11 @@ func (in TrialLocation) Validate() error {
 		return fault.Of(&fault.QueryError{}, "geometry is a %v, wants a Polygon", kind)
 	}
 	if in.CRS == nil {
-		return Geometry(in.Geometry).Check()
+		if err := Geometry(in.Geometry).Check(); err != nil {
+			return err
+		}
 	}
-	return nil
+	return boxOf("bbox", in.Bbox, 4, 6)
 }
 
 // Trial is an experiment with a crop on a field in a season.
@@ -98,7 +100,7 @@ type SeasonPlannerMissions struct {
 	AddMissionToTrial Op[AddMissionToTrial, Trial]                         `create:"add-mission-to-trial" doc:"Plan a mission of a trial. The trial comes back."`
 	Delete            Op[Ref, None]                                        `delete:"delete-mission" doc:"Delete a planned mission."`
 	Describe          Op[Refs, Some[SeasonPlannerMission]]                 `read:"describe-mission|describe-missions" chunk:"1000" doc:"Describe one planned mission or a list of planned missions."`
-	Search            SearchOp[Query, SeasonPlannerMission]                `read:"search-missions" page:"0" filters:"_id|company|creation_date|modification_date|deletion_date|name|trial" doc:"Find planned missions."`
+	Search            SearchOp[Query, SeasonPlannerMission]                `read:"search-missions" page:"0" served:"5000" filters:"_id|company|creation_date|modification_date|deletion_date|name|trial" doc:"Find planned missions."`
 	UpdateMission     Op[UpdateSeasonPlannerMission, SeasonPlannerMission] `set:"update-mission" doc:"Change a planned mission."`
 }
 

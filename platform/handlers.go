@@ -47,7 +47,7 @@ func (t *resource) standard(op *api.Operation) (endpoint, bool) {
 	case op.Name == "update":
 		return do(t.change, "*"), true
 	case op.Effect == declare.Set && op.Param(t.name) != nil:
-		return do(t.change), true
+		return do(t.changing(func(r *Request, doc store.Doc) { t.fill(r, op.Declared(r.body), doc) })), true
 	}
 	return endpoint{}, false
 }

@@ -6,3 +6,10 @@ assert(names[1] == "projects")
 local sdk = require("sdk")
 local other = sdk.connect{ timeout = 30 }
 assert(other.url == sdk.url and #other.projects.search{} == 0)
+
+-- sdk.Resource
+local sdk = require("sdk")
+local company = sdk.companies.search{ limit = 1 }[1]
+local project = sdk.projects.create("North quarry", company)
+local same = sdk.Resource(project.id, { name = "North quarry" })
+assert(same.name == "North quarry" and sdk.projects.describe(same).id == project.id)

@@ -19,6 +19,7 @@ type Manager struct {
 	One     string // what one of its resources is called
 	Root    string // path its routes start with
 	Ops     []*Spec
+	Absent  []string // operations that this revision of the interface lacks
 
 	field []int // of the client
 }
@@ -94,7 +95,7 @@ func (m *Manager) bind(v reflect.Value, e *Engine) error {
 // Tags is the closed set of tags of an operation. Wanting another one is a
 // sign of logic: write a Go method.
 var Tags = []string{"read", "create", "set", "delete", "doc", "alias", "method", "result", "missing", "rename",
-	"chunk", "page", "limit", "extra", "composed", "refuse", "filters", "deprecated", "returns"}
+	"chunk", "page", "limit", "extra", "composed", "refuse", "filters", "served", "deprecated", "returns"}
 
 func (m *Manager) spec(field reflect.StructField, op operation) (*Spec, error) {
 	tag := field.Tag
@@ -153,6 +154,9 @@ func (m *Manager) spec(field reflect.StructField, op operation) (*Spec, error) {
 		}
 		if p.Name == "limit" && limit > 0 {
 			p.Default = int64(limit)
+		}
+		if served := tag.Get("served"); p.Name == "limit" && served != "" {
+			p.Doc += "; the platform returns up to " + served + " when absent"
 		}
 	}
 	return s, s.checkPath()

@@ -2,6 +2,8 @@ package declare
 
 import (
 	"fmt"
+	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -31,7 +33,13 @@ func (s *Spec) Checked(a Args) (Args, error) {
 	for _, name := range schema.SortedKeys(a.Values) {
 		p := s.Param(name)
 		if p == nil {
-			return out, s.unknown(name)
+			if err := s.Undeclared(name); err != nil {
+				return out, err
+			}
+			if err := out.further(s, name, a.Values[name]); err != nil {
+				return out, err
+			}
+			continue
 		}
 		if _, twice := out.Values[p.Name]; twice {
 			return out, s.fail(&fault.ParameterError{}, "%s is given twice, as %s and as %s", p.Name, p.Name, strings.Join(p.Aliases, ", "))
@@ -58,14 +66,41 @@ func (s *Spec) Checked(a Args) (Args, error) {
 	return out, nil
 }
 
-func (s *Spec) unknown(name string) error {
+// further adds an argument that no declaration names to the extra ones.
+func (a *Args) further(s *Spec, name string, v any) error {
+	if v == nil {
+		return nil
+	}
+	if _, twice := a.Extra[name]; twice {
+		return s.fail(&fault.ParameterError{}, "argument %s is given twice, by name and in extra", name)
+	}
+	if reflect.TypeOf(v).Kind() == reflect.Func {
+		return s.fail(&fault.ParameterError{}, "argument %s is a function, which cannot be sent", name)
+	}
+	a.Extra = maps.Clone(a.Extra)
+	if a.Extra == nil {
+		a.Extra = map[string]any{}
+	}
+	a.Extra[name] = v
+	return nil
+}
+
+// Undeclared tells why an argument that no declaration names is refused, or nil
+// when it travels unchanged, like those in extra. What looks like a misspelt name
+// is refused; extra takes it.
+func (s *Spec) Undeclared(name string) error {
 	if slices.Contains(s.Refused, name) {
 		return fault.Hinted(s.fail(&fault.QueryError{}, "%s is no longer an argument of searches", name),
 			"filter by it: filter = { %s = { [\"$eq\"] = … } }", name)
 	}
-	f := s.fail(&fault.ParameterError{}, "unknown argument %s", name)
+	if slices.Contains(s.Absent, name) {
+		return fault.Hinted(s.fail(&fault.ParameterError{}, "argument %s does not exist in this revision of the interface", name),
+			"connect with another revision, or give extra = { %s = … }", name)
+	}
 	hint := suggest.Hint(name, s.ParamNames())
 	switch {
+	case hint == "" && !s.NoExtra:
+		return nil
 	case hint != "":
 	case len(s.Params) == 0:
 		hint = "it takes no arguments"
@@ -73,9 +108,9 @@ func (s *Spec) unknown(name string) error {
 		hint = "it takes " + strings.Join(s.ParamNames(), ", ")
 	}
 	if !s.NoExtra {
-		hint += fmt.Sprintf(" (an undocumented key goes into extra = { %s = … })", name)
+		hint += fmt.Sprintf(" (to send it as it is: extra = { %s = … })", name)
 	}
-	return fault.Hinted(f, "%s", hint)
+	return fault.Hinted(s.fail(&fault.ParameterError{}, "unknown argument %s", name), "%s", hint)
 }
 
 func (s *Spec) fail(f fault.Fault, format string, args ...any) fault.Fault {

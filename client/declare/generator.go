@@ -24,6 +24,9 @@ func (s *Spec) generator() *Spec {
 		case "page":
 			p.Doc = "page to start at"
 		case "sort":
+			if p.In == schema.NotSent {
+				break
+			}
 			p.Default = schema.Sort{{Attribute: "_id", Direction: 1}}
 		}
 	}
@@ -32,6 +35,12 @@ func (s *Spec) generator() *Spec {
 		Doc: "follow the last identifier instead of page numbers: newest first, and safe while records come and go",
 	})
 	return &each
+}
+
+// sortable tells whether the platform can sort what a search finds.
+func (s *Spec) sortable() bool {
+	p := s.Param("sort")
+	return p != nil && p.In != schema.NotSent
 }
 
 // dropParams removes the parameters that belong to the other operation of the
@@ -88,14 +97,14 @@ func (call *Call) keysetConflict() string {
 	filter, _ := values["filter"].(map[string]any)
 	_, byID := filter["_id"]
 	switch {
+	case !call.Spec.sortable():
+		return "the records cannot be sorted"
 	case values["page"] != nil:
 		return "a page is given"
 	case values["sort"] != nil:
 		return "a sort is given"
 	case byID:
 		return "the filter has _id"
-	case call.Spec.Param("sort") == nil:
-		return "the records cannot be sorted"
 	}
 	return ""
 }

@@ -59,7 +59,7 @@ func newPager(call *Call, log *slog.Logger, send func(context.Context, Args, boo
 	p.keyset = values["keyset_pagination"] == true && call.keysetConflict() == ""
 	p.size = newPageSize(values, spec.generatorLimit)
 	_, unsorted := values["sort"].(schema.Null)
-	p.ahead = !p.keyset && spec.Param("sort") != nil && !unsorted
+	p.ahead = !p.keyset && spec.sortable() && !unsorted
 	if page, ok := values["page"].(int64); ok {
 		p.next = (page - p.first) * p.size.now
 	}

@@ -8,6 +8,7 @@ package declare
 import (
 	"context"
 	"reflect"
+	"slices"
 	"strings"
 
 	"transect/client/schema"
@@ -62,6 +63,7 @@ type Spec struct {
 	Rename     [2]string
 	Chunk      int          // most ids in one request; 0 for no cutting
 	Refused    []string     // arguments of old that a filter replaces
+	Absent     []string     // arguments and names of other revisions of the interface
 	FilterKeys []string     // what a search can filter by, where that is documented; anything when empty
 	NoExtra    bool         // extra arguments are refused
 	ExtraWins  bool         // an extra argument replaces what the named ones put under its key
@@ -129,11 +131,17 @@ func (s *Spec) TakesNamed(keys []string, list bool, at int) bool {
 		return false
 	case len(keys) == 0:
 		return !positional[at].Required() || s.Params[0].Name != positional[at].Name
+	case known == len(keys):
+		return true
+	case geometric(positional[at].Type):
+		return !slices.Contains(keys, "type") // each geometry has one
 	case positional[at].Type.Keyed():
-		return known == len(keys)
+		return false
 	}
 	return true
 }
+
+func geometric(t schema.Type) bool { return t == "geometry" || t == "drawing" }
 
 // Names reports whether a key of a table of named arguments is an argument.
 func (s *Spec) Names(key string) bool { return key == "extra" || s.Param(key) != nil }

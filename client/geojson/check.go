@@ -8,6 +8,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+
+	"transect/client/fault"
 )
 
 // Options relax a check.
@@ -84,11 +86,11 @@ func bbox(o map[string]any, at string) error {
 	}
 	list, ok := v.([]any)
 	if !ok || len(list) != 4 && len(list) != 6 {
-		return fmt.Errorf("%sthe bbox wants 4 or 6 numbers", at)
+		return fault.Of(&fault.BoundingBoxError{}, "%sthe bbox wants 4 or 6 numbers", at)
 	}
 	for i, n := range list {
 		if !isNumber(n) {
-			return fmt.Errorf("%sbbox[%d] is %s, not a number", at, i+1, kind(n))
+			return fault.Of(&fault.BoundingBoxError{}, "%sbbox[%d] is %s, not a number", at, i+1, kind(n))
 		}
 	}
 	return nil

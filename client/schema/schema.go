@@ -111,6 +111,10 @@ func (p *Param) Check(v any) (any, error) {
 	}
 	f := fault.Find(err)
 	switch {
+	case f != nil && p.Raises != "" && len(p.Choices) == 0:
+		own := p.fault(true)
+		*own.Facts() = *f.Facts()
+		f = own
 	case f != nil:
 	case p.Secret:
 		return nil, fault.Of(&fault.ParameterError{}, "%s must be %s", p.Name, p.Type.Article())

@@ -284,7 +284,7 @@ func toSort(v any) (any, error) {
 		for _, attribute := range SortedKeys(o) {
 			d, err := Type("integer").Check(o[attribute])
 			if err != nil || d != int64(1) && d != int64(-1) {
-				return nil, fmt.Errorf("%s must be 1 (ascending) or -1 (descending), got %s", attribute, Describe(o[attribute]))
+				return nil, fault.Of(&fault.SearchError{}, "%s must be 1 (ascending) or -1 (descending), got %s", attribute, Describe(o[attribute]))
 			}
 			s = append(s, SortKey{attribute, int(d.(int64))})
 		}
@@ -309,7 +309,7 @@ func toFilter(v any) (any, error) {
 			if hint == "" {
 				hint = "the operators are " + strings.Join(Operators, " ")
 			}
-			return nil, fmt.Errorf("no operator %s (%s)", key, hint)
+			return nil, fault.Of(&fault.SearchError{}, "no operator %s (%s)", key, hint)
 		}
 		if value, ok := AsObject(o[key]); ok && !strings.HasPrefix(key, "$") {
 			for _, bare := range SortedKeys(value) {
@@ -352,6 +352,9 @@ func toDrawing(v any) (any, error) { return toShape(v, geojson.Options{AnyNumber
 func toShape(v any, opt geojson.Options) (any, error) {
 	o, _ := AsObject(v)
 	if err := geojson.Geometry(PlainGeoJSON(o).(map[string]any), opt); err != nil {
+		if f := fault.Find(err); f != nil { // of the bounding box
+			return nil, f
+		}
 		return nil, fault.Of(&fault.QueryError{}, "%w", err)
 	}
 	return o, nil

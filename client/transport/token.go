@@ -28,13 +28,13 @@ func (c Credentials) check() error {
 	case c.AccessToken != "" || c.renewable():
 		return nil
 	case c.User != "":
-		return fault.Hinted(fault.Of(&fault.ConfigError{}, "user %s has no password", c.User),
+		return fault.Hinted(fault.Of(&fault.MissingCredentialsError{}, "user %s has no password", c.User),
 			"give it with --password-file or TRANSECT_PASSWORD")
 	case c.ClientID != "":
-		return fault.Hinted(fault.Of(&fault.ConfigError{}, "client %s has no secret", c.ClientID),
+		return fault.Hinted(fault.Of(&fault.MissingCredentialsError{}, "client %s has no secret", c.ClientID),
 			"give it with --client-secret-file or TRANSECT_CLIENT_SECRET")
 	}
-	return fault.Hinted(fault.Of(&fault.ConfigError{}, "there are no credentials"),
+	return fault.Hinted(fault.Of(&fault.MissingCredentialsError{}, "there are no credentials"),
 		"give user and password, a client id and secret, or an access token")
 }
 
@@ -235,7 +235,11 @@ func (t *Transport) refusedCredentials(err error) error {
 	case c.User != "":
 		hint = "check --user and --password-file (TRANSECT_USER, TRANSECT_PASSWORD), " + hint[len("check "):]
 	}
-	f := fault.Hinted(fault.Of(&fault.TokenRenewalError{}, "%s refused the credentials of %s", t.base.Host, c.who()), "%s", hint)
+	message := ""
+	if c.Mixed != "" {
+		message, hint = ": "+c.Mixed, "give both parts of the login in the same place, as arguments or in the configuration file"
+	}
+	f := fault.Hinted(fault.Of(&fault.TokenRenewalError{}, "%s refused the credentials of %s%s", t.base.Host, c.who(), message), "%s", hint)
 	f.Cause = r
 	return f
 }

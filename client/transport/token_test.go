@@ -182,6 +182,6 @@ func TestErrorsAreNotShared(t *testing.T) {
 func TestCredentialsThatCannotWork(t *testing.T) {
 	for _, c := range []Credentials{{}, {User: "ann"}, {ClientID: "x"}, {Password: "only"}} {
 		_, err := New(Options{BaseURL: "http://local", Credentials: c})
-		isFault[*fault.ConfigError](t, err)
+		isFault[*fault.MissingCredentialsError](t, err)
 	}
 }

@@ -207,8 +207,8 @@ func (o *Operation) Check(args map[string]any) error {
 	return nil
 }
 
-// CheckKeys refuses keys that the operation does not take, naming the one that
-// was probably meant.
+// CheckKeys refuses keys that look like misspelt arguments. Others that the
+// operation does not know are let pass: clients may send arguments of their own.
 func (o *Operation) CheckKeys(args map[string]any, more []string) error {
 	known := slices.Clone(more)
 	for _, p := range o.Params {
@@ -218,17 +218,27 @@ func (o *Operation) CheckKeys(args map[string]any, more []string) error {
 	return CheckKeys(args, known)
 }
 
-// CheckKeys refuses keys that are not known.
+// Declared are the arguments of a request that the operation declares.
+func (o *Operation) Declared(args map[string]any) map[string]any {
+	declared := map[string]any{}
+	for _, p := range o.Params {
+		head, _, _ := strings.Cut(p.Key, ".")
+		if v, given := args[head]; given {
+			declared[head] = v
+		}
+	}
+	return declared
+}
+
+// CheckKeys refuses keys that are close to a known one.
 func CheckKeys(args map[string]any, known []string) error {
 	for _, key := range slices.Sorted(maps.Keys(args)) {
 		if slices.Contains(known, key) {
 			continue
 		}
-		message := "is not an argument of this request"
 		if hint := suggest.Hint(key, known); hint != "" {
-			message += "; " + hint
+			return &Error{key, "is not an argument of this request; " + hint}
 		}
-		return &Error{key, message}
 	}
 	return nil
 }

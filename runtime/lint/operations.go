@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	lua "github.com/yuin/gopher-lua"
 	"github.com/yuin/gopher-lua/ast"
@@ -79,12 +78,10 @@ func (w *walk) namedArguments(s *declare.Spec, a argument, given map[string]bool
 		switch {
 		case name == "extra":
 			continue
-		case p == nil && slices.Contains(s.Refused, name):
-			w.report(v.at, UnknownArgument, fmt.Sprintf("%s: %s is no longer an argument of searches", s.FullName(), name),
-				fmt.Sprintf(`filter by it: filter = { %s = { ["$eq"] = … } }`, name))
-			continue
 		case p == nil:
-			w.report(v.at, UnknownArgument, s.FullName()+" has no argument "+name, near(name, s.ParamNames(), "it takes "+strings.Join(s.ParamNames(), ", ")))
+			if f := fault.Find(s.Undeclared(name)); f != nil {
+				w.report(v.at, UnknownArgument, s.FullName()+": "+f.Facts().Message, f.Facts().Hint)
+			}
 			continue
 		}
 		if v.kind == "nil" {

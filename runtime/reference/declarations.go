@@ -132,6 +132,7 @@ func sends(s *declare.Spec) bool {
 // declaration does not show.
 var ownErrors = map[string][]Raise{
 	"analytic_configurations.update": {{"QueryError", "nothing to change is given, versions is combined with value, or value lacks analytic_version_range"}},
+	"analytics.create":               {{"KeyError", "an entry of inputs, parameters, credentials or deliverables lacks its name or has an unsupported key"}},
 	"annotations.create":             {{"ValueError", "a colour or an opacity is out of range"}},
 	"datasets.create_file_dataset":   {{"TypeError", "a component is neither a name nor a table"}},
 	"datasets.share_tiles": {

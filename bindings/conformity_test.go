@@ -1,0 +1,172 @@
+package bindings_test
+
+import (
+	"testing"
+
+	"transect/client"
+	"transect/runtime/vm"
+)
+
+// conforms are statements of the interface documents, in Lua.
+var conforms = map[string]string{
+	"record attributes have their documented names": `
+		local a = sdk.analytics.search{ name = "flight_report" }[1]
+		assert(a.container_image == a.algorithm.docker_image and a.container_image:match("flight_report"))
+		assert(a:totable().container_image == a.container_image)
+		local d = sdk.datasets.create_file_dataset{ name = "n", project = project, dataset_format = "txt" }
+		assert(d.dataset_format == "txt" and d.format == "txt" and d:totable().dataset_format == "txt")
+		local t = sdk.datastreamtemplates.create{ name = "t", source = { type = "object-storage" }, import_dataset = { dataset_parameters = { type = "pcl" } }, description = "d" }
+		assert(t.import_dataset.dataset_parameters.type == "pcl" and t.description == "d")
+		local made = sdk.analytics.create{ name = "mine", version = "1.0.0", container_image = "r/i:1", container_credentials_name = key().name, company = company,
+			instance_type = "large", volume_size = 20 }
+		assert(made.instance_type == "large" and made.volume_size == 20 and made.container_credentials_name == key().name)
+		local cloud = sdk.credentials.create{ name = "cloud", company = company, credentials = { type = "aws", cloud_access_key_id = "k", cloud_secret_access_key = "s", cloud_region = "eu-west-1" } }
+		local found = sdk.credentials.search{ name = "cloud" }[1].credentials
+		assert(found.cloud_region == found.aws_region)`,
+
+	"searches take the documented names, too": `
+		for _, name in ipairs{ "dataset_format", "format" } do
+			sdk.datasets.create_file_dataset{ name = name, project = project, dataset_format = "f-" .. name }
+			local found = sdk.datasets.search{ filter = { dataset_format = { ["$eq"] = "f-" .. name } }, sort = { dataset_format = 1 }, fields = { include = { "dataset_format" } } }
+			assert(#found == 1 and found[1].dataset_format == "f-" .. name and found[1].name == nil)
+		end
+		local p = sdk.projects.search{ filter = { id = { ["$eq"] = project.id } } }
+		assert(#p == 1 and p[1].id == project.id)
+		assert(#sdk.analytics.search{ filter = { ["$or"] = { { container_image = { ["$match"] = "flight_report:1.1" } } } } } == 1)
+		local ok, e = pcall(sdk.datasets.search, { filter = { dataset_format = "a", format = "b" } })
+		assert(not ok and e.name == "SearchError" and e.message:match("same field"))`,
+
+	"an ingestion is complete or completed": `
+		local collection = sdk.collections.create{ name = "c", company = company, features = {} }
+		local d = sdk.datasets.create_vector_dataset{ name = "v", project = project, collection = collection }
+		assert(d.ingestion.status == "completed")
+		for _, status in ipairs{ "complete", "completed" } do
+			assert(#sdk.datasets.search{ filter = { ["ingestion.status"] = { ["$eq"] = status } } } == 1)
+			assert(#sdk.datasets.search{ filter = { ["ingestion.status"] = status } } == 1)
+			assert(#sdk.datasets.search{ filter = { ["ingestion.status"] = { ["$ne"] = status } } } == 0)
+			assert(#sdk.datasets.search{ filter = { ["ingestion.status"] = { ["$in"] = { status, "failed" } } } } == 1)
+			local n = 0
+			for _ in sdk.datasets.search_generator{ filter = { ["$and"] = { { ["ingestion.status"] = { ["$eq"] = status } } } } } do n = n + 1 end
+			assert(n == 1)
+		end`,
+
+	"icons are an enumeration": `
+		local a = sdk.annotations.create{ project = project, geometry = { type = "Point", coordinates = { 4, 50 } }, icon = sdk.Icons.CONVEYOR }
+		assert(a.icon == sdk.Icons.CONVEYOR)
+		sdk.annotations.set_icon(a, { icon = "STOP" })
+		assert(sdk.annotations.describe(a).icon == sdk.Icons.STOP)
+		sdk.annotations.set_icon(a)
+		assert(sdk.annotations.describe(a).icon == sdk.Icons.ANNOTATE)
+		local ok, e = pcall(function() return sdk.Icons.CONVEYER end)
+		assert(not ok and e.name == "KeyError" and e.hint:match("CONVEYOR"))`,
+
+	"a Resource goes wherever an id does": `
+		local r = sdk.Resource(project.id, { name = "mine", gone = json.null })
+		assert(r.id == project.id and r._id == project.id and r.name == "mine" and r.gone == nil)
+		assert(#r:fields() == 3, json.encode(r:fields())) assert(#sdk.Resource{ id = "x", gone = json.null, _Resource__remove_undefined = true }:fields() == 1)
+		assert(sdk.projects.describe(r).id == project.id and sdk.Resource{ _id = "y" }.id == "y" and sdk.Resource{ id = "z" }._id == "z")
+		assert(tostring(r):match("^resource mine"))
+		local ok, e = pcall(sdk.Resource, { name = "x" })
+		assert(not ok and e.name == "KeyError")`,
+
+	"an order gives a product": `
+		local m = sdk.missions.find_or_create{ project = project, name = "m" }
+		local p = sdk.analytics.order{ name = "flight_report", inputs = { mission = m } }
+		assert(tostring(p):match("^product"))`,
+
+	"unknown arguments travel, misspelt ones do not": `
+		local made = sdk.projects.create{ name = "N", company = company, purpose = "survey" }
+		assert(sdk.projects.describe(made).purpose == "survey")
+		assert(#sdk.projects.search{ filter = {}, deep_inside = { a = 1 } } == 2)
+		sdk.projects.update_name(project, { name = "Z", comment_of_mine = "x" })
+		local ok, e = pcall(sdk.projects.create, { nmae = "N", company = company })
+		assert(not ok and e.name == "ParameterError" and e.hint:match("did you mean name"))
+		local twice = select(2, pcall(sdk.projects.create, { name = "N", company = company, purpose = 1, extra = { purpose = 2 } }))
+		assert(twice.message:match("given twice"))
+		local f = select(2, pcall(sdk.projects.create, { name = "N", company = company, purpose = print }))
+		assert(f.message:match("function"))
+		local with = sdk.projects.create("P", company, { geometry = { type = "Point", coordinates = { 4, 50 } }, purpose = "x" })
+		assert(with.purpose == "x" and with.geometry.type == "Point")`,
+
+	"a mission takes its outline as coordinates or as geometry": `
+		local ring = { { 4, 50 }, { 5, 50 }, { 5, 51 }, { 4, 50 } }
+		local polygon = { type = "Polygon", coordinates = { ring } }
+		local collection = { type = "GeometryCollection", geometries = { polygon } }
+		local base = function(more) local t = { project = project, survey_date = "2026-05-31" } for k, v in pairs(more) do t[k] = v end return t end
+		for _, images in ipairs{ 0, 3 } do
+			for i, outline in ipairs{ { coordinates = ring }, { geometry = collection }, { extra = { geometry = collection } }, { extra = { coordinates = ring } }, { geometry = polygon } } do
+				local t = base(outline)
+				t.number_of_images = images
+				local flight, mission = sdk.missions.create(t)
+				assert((flight ~= nil) == (images > 0))
+				local g = sdk.missions.describe(mission).geometry
+				assert(g and (g.geometries and g.geometries[1] or g).coordinates[1][2][1] == 5, images .. " images, outline " .. i)
+			end
+		end
+		local both = base{ number_of_images = 0, coordinates = ring, geometry = collection }
+		local ok, e = pcall(sdk.missions.create, both)
+		assert(not ok and e.name == "QueryError")`,
+
+	"the generator of share tokens takes fields and sort": `
+		local d = sdk.datasets.create_file_dataset{ name = "n", project = project }
+		sdk.share_tokens.create(d)
+		for t in sdk.share_tokens.search_generator{ fields = { include = { "scope" } }, sort = { _id = -1 } } do
+			assert(t.scope and t.token == nil)
+		end`,
+
+	"errors have their documented names": `
+		local function fails(name, f, ...)
+			local ok, e = pcall(f, ...)
+			assert(not ok and e.name == name, name .. ": " .. tostring(e))
+		end
+		fails("SearchError", sdk.projects.search, { filter = { name = { ["$is"] = 1 } } })
+		fails("SearchError", sdk.projects.search, { sort = { name = "up" } })
+		fails("SearchError", sdk.projects.search, { fields = { include = { "a" }, exclude = { "b" } } })
+		fails("BoundingBoxError", sdk.projects.update_bbox, project, { real_bbox = { type = "Polygon" } })
+		fails("BoundingBoxError", sdk.projects.update_geometry, project, { geometry = { type = "Point", coordinates = { 4, 50 }, bbox = { 1, 2 } } })
+		fails("KeyError", sdk.analytics.create, { name = "a", version = "1.0.0", container_image = "i", container_credentials_name = "c", company = company, inputs = { { display_name = "x" } } })
+		fails("KeyError", sdk.analytics.create, { name = "a", version = "1.0.0", container_image = "i", container_credentials_name = "c", company = company, inputs = { { name = "x", shceme = {} } } })
+		fails("RuntimeError", sdk.projects.update_status, project, "open")`,
+}
+
+const setting = `
+	local sdk, json = require("sdk"), require("json")
+	local company = sdk.companies.search{ limit = 1 }[1]
+	local project = sdk.projects.create("Conformity", company)
+	local credential
+	local function key()
+		credential = credential or sdk.credentials.create{ name = "registry", company = company, credentials = { type = "docker", login = "l", password = "p", registry = "r" } }
+		return credential
+	end
+`
+
+func TestAsTheInterfaceDocumentsSay(t *testing.T) {
+	for name, code := range conforms {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.lua(t, setting+code)
+		})
+	}
+}
+
+// Operations that an older revision lacks are absent under it, and the error
+// says so.
+func TestOperationsOfRevisions(t *testing.T) {
+	for _, c := range []struct {
+		revision int
+		lacks    []string
+	}{
+		{2, []string{"analytics.assign_credentials", "analytics.unassign_credentials", "analytics.set_container_credentials",
+			"analytics.set_docker_credentials", "credentials.set_credentials", "credentials.set_labels"}},
+		{3, []string{"analytics.assign_credentials", "credentials.set_labels", "carriers.search", "carrier_models.create"}},
+	} {
+		w := newWorldOf(t, client.Settings{Revision: c.revision})
+		for _, operation := range c.lacks {
+			_, err := w.in.RunString("test", `local _ = require("sdk").`+operation)
+			if err == nil || vm.Failure(err).Err.Error() != "this revision of the interface has no operation "+operation {
+				t.Errorf("revision %d, %s: %v", c.revision, operation, err)
+			}
+		}
+		w.lua(t, `local sdk = require("sdk"); assert(sdk.analytics.order and sdk.missions.complete_survey_upload)`)
+	}
+}
