@@ -59,8 +59,8 @@ func Declaration() *module.Module {
 	settings := settingsTable()
 	settings.Type = "" // shown by its keys
 	return &module.Module{
-		Name:   "sdk",
-		Doc:    "The connection to the platform: sdk.projects and so on, one attribute a manager. It connects at the first operation.",
+		Name: "sdk",
+		Doc:  "The connection to the platform: sdk.projects and so on, one attribute a manager. It connects at the first operation.",
 		Fields: []module.Field{{Name: "url", Doc: "address of the platform"},
 			{Name: "Icons", Doc: "icons of point annotations by name: Icons.ANNOTATE (the default), Icons.CONVEYOR and so on; annotation.icon has these values"}},
 		Funcs: []module.Func{

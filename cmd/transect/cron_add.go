@@ -254,7 +254,7 @@ func (a *app) secretVariables() (names []string) {
 func (a *app) withoutSecrets(err error) error {
 	names := a.secretVariables()
 	f := fault.Find(err)
-	if len(names) == 0 || f == nil || !is[*fault.ConfigError](err) {
+	if len(names) == 0 || f == nil || !is[*fault.ConfigError](err) && !is[*fault.MissingCredentialsError](err) {
 		return err
 	}
 	return fault.Hinted(fault.Of(&fault.ConfigError{}, "%s", f.Facts().Message),

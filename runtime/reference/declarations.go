@@ -81,8 +81,11 @@ func raises(s *declare.Spec) []Raise {
 	}
 	add("ParameterError", "an argument is missing, unknown or of the wrong type; nothing was sent")
 	for _, p := range s.Params {
-		if p.Raises != "" {
+		switch {
+		case p.Raises != "" && len(p.Choices) > 0:
 			add(p.Raises, p.Name+" is none of "+strings.Join(p.Choices, ", "))
+		case p.Raises == "BoundingBoxError":
+			add(p.Raises, p.Name+" is not a valid GeoJSON geometry")
 		}
 	}
 	if slices.ContainsFunc(s.Params, func(p schema.Param) bool { return strings.Contains(string(p.Type), "path") }) {
@@ -98,8 +101,11 @@ func raises(s *declare.Spec) []Raise {
 		add(r.Name, r.When)
 	}
 	for _, p := range s.Params {
-		if p.Type == "geometry" || p.Type == "drawing" {
+		switch {
+		case (p.Type == "geometry" || p.Type == "drawing") && p.Raises == "":
 			add("QueryError", p.Name+" is not a valid GeoJSON geometry")
+		case p.Type == "filter":
+			add("SearchError", "the filter has an unknown operator, sort is not 1 or -1, or fields both includes and excludes")
 		}
 	}
 	if len(s.Refused) > 0 {
