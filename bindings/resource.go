@@ -226,7 +226,7 @@ func construct(L *lua.LState) int {
 	properties := map[string]any{}
 	drop := L.OptBool(3, false)
 	for i := 1; i <= 2; i++ {
-		v, err := vm.FromLua(L.Get(i))
+		v, err := vm.FromLua(L, L.Get(i))
 		if err != nil {
 			vm.Raise(L, fault.In("sdk.Resource", fault.Of(&fault.ParameterError{}, "%w", err)))
 		}
