@@ -89,7 +89,7 @@ func (s Settings) Resolve() (Settings, error) {
 			given.Field(i).Set(found.Field(i))
 		}
 	}
-	return out, out.complete()
+	return out, nameKeys(out.ConfigFile, out.complete())
 }
 
 // yieldLogin removes from the file's login what would win over a complete login
@@ -209,6 +209,9 @@ func parseConfig(path string, text []byte, profile string) (Settings, error) {
 	if err := decodeConfig(path, text, text, &file); err != nil {
 		return Settings{}, err
 	}
+	if err := checkKeys(path, text); err != nil {
+		return Settings{}, err
+	}
 	if profile == "" {
 		return file.settings(), nil
 	}
@@ -217,7 +220,10 @@ func parseConfig(path string, text []byte, profile string) (Settings, error) {
 		return Settings{}, fault.Hinted(fault.Of(&fault.ConfigError{}, "configuration file %s has no profile %s", path, profile),
 			"%s", strings.TrimSpace(suggest.Hint(profile, slices.Sorted(maps.Keys(file.Profiles)))+" profiles are entries of its key profiles"))
 	}
-	err := decodeConfig(path, text, entry, &file.configEntry)
+	err := checkKeys(path, entry)
+	if err == nil {
+		err = decodeConfig(path, text, entry, &file.configEntry)
+	}
 	return file.settings(), err
 }
 

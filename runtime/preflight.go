@@ -2,16 +2,14 @@ package runtime
 
 import (
 	"context"
-	"errors"
-	"io"
 	"regexp"
 	"strings"
-	"time"
+	"sync"
 
 	"transect/client"
 	"transect/client/fault"
-	"transect/runtime/sandbox"
-	"transect/runtime/vm"
+	"transect/runtime/lint"
+	"transect/stdlib"
 )
 
 // Preflight refuses a job that cannot work: settings that do not resolve, a
@@ -28,11 +26,11 @@ func Preflight(ctx context.Context, p *Process, job Job) error {
 	if _, err := job.Sandbox.policy(p, job.Script); err != nil {
 		return err
 	}
-	if err := checkArguments(ctx, p, job); err != nil || named.Local {
-		return err
-	}
 	code, err := p.scriptCode(job.Script)
 	if err != nil {
+		return err
+	}
+	if err := checkArguments(p, job, code); err != nil || named.Local {
 		return err
 	}
 	anything := named.URL != "" || named.Config != "" || named.Profile != ""
@@ -49,26 +47,51 @@ func Preflight(ctx context.Context, p *Process, job Job) error {
 	return err
 }
 
-// argumentsTimeout is how long a script may take to its call of script.args.
-const argumentsTimeout = 5 * time.Second
-
-// checkArguments runs the script up to script.args, without permission to
-// write, to connect or to run anything. Scripts that do not declare their
-// arguments accept any.
-func checkArguments(ctx context.Context, p *Process, job Job) error {
-	silent := *p
-	silent.Stdin, silent.Stdout, silent.Stderr, silent.Signals = strings.NewReader(""), io.Discard, io.Discard, nil
-	silent.IsTerminal = func(any) bool { return false }
-	all := []string{"*"}
-	job.Sandbox = Sandbox{NoManifest: true, Rules: sandbox.Rules{Sandbox: true, Allow: sandbox.List{sandbox.Read: all, sandbox.Env: all}}}
-	job.Limits = vm.Limits{Memory: 256 << 20}
-	job.Timeout, job.Hooks, job.argsOnly = argumentsTimeout, Hooks{}, true
-	err := Run(ctx, &silent, job)
-	if _, wrong := errors.AsType[*fault.UsageError](err); wrong || is[*fault.SyntaxError](err) {
+// checkArguments refuses arguments that the script does not declare. Scripts
+// that declare none accept any.
+func checkArguments(p *Process, job Job, code []byte) error {
+	if found := lint.New().Script(job.Script, code); len(found) > 0 && found[0].Rule == lint.Syntax {
+		return fault.Hinted(fault.Of(&fault.SyntaxError{}, "%s:%d: %s", found[0].File, found[0].Line, found[0].Message), "%s", found[0].Hint)
+	}
+	spec, err := stdlib.DeclaredArgs(job.Script, code)
+	if err != nil || spec == nil || spec.HelpAsked(job.Args) {
 		return err
 	}
-	return ctx.Err()
+	_, err = spec.Parse(job.Args, p.Env)
+	return err
 }
+
+// MisplacedFlag refuses a flag of transect run that stands after a script which
+// has no argument of that name: it would do nothing, and the script would run
+// against another platform, or in earnest.
+func MisplacedFlag(p *Process, script string, args []string, isFlag func(name string) bool) error {
+	if len(args) == 0 || script == "-" {
+		return nil
+	}
+	code, err := p.scriptCode(script)
+	if err != nil {
+		return nil // the run reports it
+	}
+	spec, err := stdlib.DeclaredArgs(script, code)
+	if err != nil || spec == nil && readsArguments().Match(code) {
+		return nil
+	}
+	for _, arg := range args {
+		name, isLong := strings.CutPrefix(arg, "--")
+		if arg == "--" {
+			return nil
+		}
+		name, _, _ = strings.Cut(name, "=")
+		if isLong && isFlag(name) && (spec == nil || spec.Args[strings.ReplaceAll(name, "-", "_")] == nil) {
+			return fault.Hinted(fault.Of(&fault.UsageError{}, "--%s stands after the script, which has no such argument", name),
+				"flags of transect run go before the script: transect run --%s … %s", name, script)
+		}
+	}
+	return nil
+}
+
+// readsArguments matches scripts that look at their arguments themselves.
+var readsArguments = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\barg\b|\.\.\.|\.args\b`) })
 
 // needsPlatform reports whether a script uses the platform of the command line:
 // it loads a manager and does not connect by itself.

@@ -40,9 +40,8 @@ type Job struct {
 	Hooks      Hooks
 	OnLine     func(file string, line int) // called for each line that runs; may be nil
 
-	policy   *sandbox.Policy // nil without a sandbox
-	stdin    io.Reader       // for the script, when not that of the process
-	argsOnly bool            // end when the script has read its arguments
+	policy *sandbox.Policy // nil without a sandbox
+	stdin  io.Reader       // for the script, when not that of the process
 }
 
 // Hooks let a caller follow a run.
@@ -144,7 +143,7 @@ type Execution struct {
 func newExecution(ctx context.Context, p *Process, job *Job, named Connection) *Execution {
 	opt := vm.Options{
 		Stdin: p.Stdin, Stdout: p.Stdout, Stderr: p.Stderr, Env: p.Env, Now: p.Now, Dir: p.Dir,
-		Script: job.Script, Args: job.Args, ArgsOnly: job.argsOnly, Path: job.Path,
+		Script: job.Script, Args: job.Args, Path: job.Path,
 		Log:      vm.Log{JSON: job.Output.JSON, Level: job.Output.Level()},
 		Progress: job.Output.progress(), Line: job.OnLine,
 		Module: scripts.Module, OwnModules: scripts.IsRef(job.Script),

@@ -56,9 +56,6 @@ var scriptModule = &module.Module{
 				if err != nil {
 					vm.Raise(c.L, err) // of the command line, not of this function
 				}
-				if opt.ArgsOnly {
-					vm.Stop(c.L, &vm.Exit{})
-				}
 				return values, nil
 			},
 		},

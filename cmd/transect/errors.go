@@ -62,6 +62,9 @@ func (a *app) unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError) erro
 		return fault.Hinted(fault.Of(&fault.UsageError{}, "unknown flag -%s", name), "%s", helpFor(cmd))
 	}
 	err := fault.Of(&fault.UsageError{}, "unknown flag --%s", name)
+	if name == "version" {
+		return fault.Hinted(err, "transect --version prints the version")
+	}
 	// A flag of a subcommand, written before the subcommand.
 	for _, sub := range cmd.Commands() {
 		if sub.Flags().Lookup(name) != nil && slices.Contains(a.process.Args, sub.Name()) {

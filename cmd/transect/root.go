@@ -58,6 +58,8 @@ local platform to try scripts without an account.
 	flags.BoolVarP(&a.output.Quiet, "quiet", "q", false, "print only errors")
 	flags.BoolVarP(&a.output.Verbose, "verbose", "v", false, "print debug messages")
 	addOptions(flags, option{name: "log-format", kind: "text|json", value: "text", doc: "format of messages, progress and errors: text or json", parse: toLogFormat(&a.output.JSON)})
+	root.Version = longVersion()
+	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(a.flagError)
 	root.AddGroup(&cobra.Group{ID: everyday, Title: "Everyday work:"}, &cobra.Group{ID: scripting, Title: "Scripts:"})
 	root.AddCommand(a.scriptCommands()...)

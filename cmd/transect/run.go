@@ -57,6 +57,10 @@ transect runs. TRANSECT_HISTORY sets how many and how long (500,90d), or off.
 				return err
 			}
 			job.Script, job.Args = args[0], args[1:]
+			isFlag := func(name string) bool { return cmd.Flags().Lookup(name) != nil && name != "help" }
+			if err := runtime.MisplacedFlag(a.process, job.Script, job.Args, isFlag); err != nil {
+				return err
+			}
 			return unattended.Run(cmd.Context(), a.process, *job, options)
 		},
 	}

@@ -40,7 +40,6 @@ type Options struct {
 	Now            func() time.Time
 	Dir            string   // folder that relative paths start from; "" is the process's
 	Script         string   // arg[0], and where require looks first
-	ArgsOnly       bool     // the run ends when the script has read its arguments
 	Args           []string // arg[1], arg[2], …
 	Path           []string // further folders for require
 
