@@ -62,6 +62,7 @@ func (p *Platform) failed(r *Request, err error) *failure {
 	var query *store.QueryError
 	var digest *blob.ChecksumError
 	var tooLong *http.MaxBytesError
+	var unread *bodyError
 	switch {
 	case errors.As(err, &f):
 		copied := *f
@@ -75,9 +76,11 @@ func (p *Platform) failed(r *Request, err error) *failure {
 	case errors.As(err, &tooLong):
 		f = fail(http.StatusRequestEntityTooLarge, "RequestTooLarge", "the request's body is longer than %d bytes", tooLong.Limit)
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		f = fail(http.StatusRequestTimeout, "RequestTimeout", "no byte of the request's body came for %s", bodyTimeout)
+		f = fail(http.StatusRequestTimeout, "RequestTimeout", "no byte of the request's body came for %s, or less than %d bytes a second", bodyTimeout, minBodyRate)
 	case r.http.Context().Err() != nil || errors.Is(err, context.Canceled):
 		f = fail(http.StatusServiceUnavailable, "RequestCancelled", "the request was given up or the platform is closing")
+	case errors.As(err, &unread):
+		f = invalid("the request's body cannot be read: %v", unread)
 	case store.IsFull(err) || errors.Is(err, syscall.ENOSPC):
 		f = fail(http.StatusInsufficientStorage, "DiskFull", "the disk of the platform's folder %s is full: free some space on it and send the request again", p.options.Dir)
 	default:

@@ -9,12 +9,46 @@ import (
 	"strconv"
 	"time"
 
+	"transect/client/declare"
 	"transect/platform/api"
 	"transect/platform/store"
 )
 
-// maxBody is how long the JSON body of a request may be, in bytes.
-const maxBody = 64 << 20
+// How long the JSON body of a request may be, in bytes, and how many values it
+// may hold: decoded, a value takes up to sixty bytes.
+const (
+	maxStep   = 64 << 10 // signing in, and the steps of transfers
+	maxSearch = 4 << 20  // what changes nothing
+	maxChange = 64 << 20
+	maxValues = 2_000_000
+)
+
+// maxBody is how long the body of a request to the route may be.
+func (rt route) maxBody() int64 {
+	switch {
+	case rt.op == nil:
+		return maxStep
+	case rt.op.Effect == declare.Read:
+		return maxSearch
+	}
+	return maxChange
+}
+
+// requestBody marks the errors of reading a request, which are not the
+// platform's.
+type requestBody struct{ io.ReadCloser }
+
+type bodyError struct{ error }
+
+func (e *bodyError) Unwrap() error { return e.error }
+
+func (b *requestBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err != nil && err != io.EOF {
+		err = &bodyError{err}
+	}
+	return n, err
+}
 
 // Request is one request to a route, as its handler sees it.
 type Request struct {
@@ -30,18 +64,21 @@ type Request struct {
 }
 
 // readBody reads the request's arguments.
-func (r *Request) readBody() error {
+func (r *Request) readBody(most int64) error {
 	if r.http.Method == http.MethodGet {
 		r.readQuery()
 		return nil
 	}
-	data, err := io.ReadAll(http.MaxBytesReader(nil, r.http.Body, maxBody))
+	data, err := io.ReadAll(http.MaxBytesReader(nil, r.http.Body, most))
 	if err != nil {
 		return err
 	}
 	if len(data) == 0 {
 		r.body = store.Doc{}
 		return nil
+	}
+	if countValues(data) > maxValues {
+		return fail(http.StatusRequestEntityTooLarge, "RequestTooLarge", "the request's body holds more than %d values", maxValues)
 	}
 	r.raw = data
 	if r.body, err = store.Decode(data); err != nil {
@@ -54,6 +91,22 @@ func (r *Request) readBody() error {
 		return invalid("the body must be one JSON object, not null")
 	}
 	return nil
+}
+
+// countValues is about how many values a JSON text holds.
+func countValues(data []byte) (n int) {
+	quoted := false
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; {
+		case c == '"':
+			quoted = !quoted
+		case quoted && c == '\\':
+			i++
+		case !quoted && (c == ',' || c == '[' || c == '{'):
+			n++
+		}
+	}
+	return n
 }
 
 // readQuery reads the arguments after the question mark.

@@ -99,6 +99,7 @@ func (p *Platform) routes() http.Handler {
 func (p *Platform) serve(rt route) http.HandlerFunc {
 	return func(w http.ResponseWriter, hr *http.Request) {
 		service, _, _ := strings.Cut(strings.TrimPrefix(hr.URL.Path, "/"), "/")
+		hr.Body = &requestBody{hr.Body}
 		r := &Request{p: p, http: hr, op: rt.op, service: service}
 		started := &startedWriter{ResponseWriter: w}
 		err := recovered(func() { p.answer(rt, started, r) })
@@ -114,26 +115,25 @@ func (p *Platform) serve(rt route) http.HandlerFunc {
 	}
 }
 
-// answer runs a route.
+// answer runs a route. A stranger's body is not read.
 func (p *Platform) answer(rt route, w http.ResponseWriter, r *Request) {
-	var unreadable error
+	if !rt.open {
+		r.read(r.authenticate)
+	}
+	checked := rt.op != nil || rt.args != nil
 	switch {
 	case rt.query:
 		r.readQuery()
-	case rt.stream == nil || rt.op != nil || rt.args != nil:
-		unreadable = r.readBody()
+	case rt.stream == nil || checked:
+		check(r.readBody(rt.maxBody()))
 	}
 	var result any
 	run := r.read
 	if rt.writes {
 		run = r.write
 	}
-	if !rt.open || rt.stream == nil {
+	if checked || rt.handle != nil {
 		run(func() {
-			if !rt.open {
-				r.authenticate()
-			}
-			check(unreadable)
 			if rt.op != nil {
 				r.check(rt.keys)
 			}

@@ -13,6 +13,8 @@ import (
 const (
 	shutdownTimeout = 5 * time.Second // for requests in progress when the server stops
 	bodyTimeout     = time.Minute     // between two reads of a request's body
+	bodyGrace       = 30 * time.Second
+	minBodyRate     = 1 << 10 // bytes a second, after the grace period
 )
 
 // Serve answers requests on a listener until ctx ends, then lets those in
@@ -21,7 +23,7 @@ func (p *Platform) Serve(ctx context.Context, listener net.Listener) error {
 	requests, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	server := &http.Server{
-		Handler:           delayed(limitStalls(p.handler, bodyTimeout), p.options.Latency),
+		Handler:           delayed(limitStalls(p.handler, bodyTimeout, bodyGrace), p.options.Latency),
 		ReadHeaderTimeout: 30 * time.Second,
 		IdleTimeout:       5 * time.Minute,
 		ErrorLog:          slog.NewLogLogger(p.log.Handler(), slog.LevelWarn),
@@ -58,24 +60,29 @@ func delayed(h http.Handler, by time.Duration) http.Handler {
 	})
 }
 
-// limitStalls fails reads of a request's body during which no byte comes.
-func limitStalls(h http.Handler, timeout time.Duration) http.Handler {
+// limitStalls fails reads of a request's body during which no byte comes, and
+// after a grace period those of a body that comes in trickles.
+func limitStalls(h http.Handler, timeout, grace time.Duration) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		r.Body = &stallLimit{r.Body, http.NewResponseController(w), timeout}
+		r.Body = &stallLimit{r.Body, http.NewResponseController(w), timeout, grace, grace}
 		h.ServeHTTP(w, r)
 	})
 }
 
 type stallLimit struct {
 	io.ReadCloser
-	connection *http.ResponseController
-	timeout    time.Duration
+	connection     *http.ResponseController
+	timeout, grace time.Duration
+	left           time.Duration // how long the client may still keep the platform waiting
 }
 
 func (b *stallLimit) Read(p []byte) (int, error) {
-	b.connection.SetReadDeadline(time.Now().Add(b.timeout))
+	began := time.Now()
+	b.connection.SetReadDeadline(began.Add(min(b.timeout, b.left)))
 	n, err := b.ReadCloser.Read(p)
 	// A deadline that passes while the request is worked on would cancel it.
 	b.connection.SetReadDeadline(time.Time{})
+	b.left += time.Duration(n)*time.Second/minBodyRate - time.Since(began)
+	b.left = min(b.left, 10*b.grace)
 	return n, err
 }

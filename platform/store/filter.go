@@ -25,9 +25,13 @@ var Operators = []string{
 // maxDepth bounds how deep $and and $or may be nested, and the parts of a key.
 const maxDepth = 16
 
+// maxTests bounds what one filter asks: SQLite nests the alternatives of $or.
+const maxTests = 500
+
 // condition is a filter being compiled.
 type condition struct {
 	args    []any
+	tests   int
 	deleted bool // it speaks of deletion_date
 }
 
@@ -53,6 +57,9 @@ func compile(collection string, filter Doc) (sql string, args []any, err error) 
 func (c *condition) object(filter Doc, at string, depth int) (string, error) {
 	if depth > maxDepth {
 		return "", &QueryError{Key: at, Message: "is nested too deep"}
+	}
+	if c.tests++; c.tests > maxTests {
+		return "", c.tooMany(at)
 	}
 	var all []string
 	for _, key := range sortedKeys(filter) {
@@ -129,6 +136,9 @@ func (c *condition) key(key string, value any, at string) (string, error) {
 		if err := checkOperand(operator, value, at+"."+operator); err != nil {
 			return "", err
 		}
+		if c.tests++; c.tests > maxTests {
+			return "", c.tooMany(at)
+		}
 		sql, args, ok := columnTest(key, operator, value)
 		if !ok {
 			text, err := encode(value)
@@ -141,6 +151,10 @@ func (c *condition) key(key string, value any, at string) (string, error) {
 		c.args = append(c.args, args...)
 	}
 	return strings.Join(all, " AND "), nil
+}
+
+func (c *condition) tooMany(at string) error {
+	return &QueryError{Key: at, Message: fmt.Sprintf("asks more than %d things; a list of values goes into one $in", maxTests)}
 }
 
 // checkOperand refuses what an operator cannot be used with.
