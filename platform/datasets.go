@@ -116,8 +116,10 @@ func deleteProperties(r *Request, doc store.Doc) {
 func union(v any, texts []string) []any {
 	list, _ := v.([]any)
 	list = append([]any{}, list...)
+	has := setOf(list)
 	for _, text := range texts {
-		if !slices.Contains(list, any(text)) {
+		if !has[text] {
+			has[text] = true
 			list = append(list, text)
 		}
 	}
@@ -127,10 +129,25 @@ func union(v any, texts []string) []any {
 // without removes texts from a list.
 func without(v any, texts []string) []any {
 	list, _ := v.([]any)
+	gone := map[any]bool{}
+	for _, text := range texts {
+		gone[text] = true
+	}
 	return slices.DeleteFunc(append([]any{}, list...), func(v any) bool {
 		text, ok := v.(string)
-		return ok && slices.Contains(texts, text)
+		return ok && gone[text]
 	})
+}
+
+// setOf is the set of the texts in a list.
+func setOf(list []any) map[any]bool {
+	set := make(map[any]bool, len(list))
+	for _, v := range list {
+		if text, ok := v.(string); ok {
+			set[text] = true
+		}
+	}
+	return set
 }
 
 // addAttachments attaches datasets of the same company. What is attached

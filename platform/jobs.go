@@ -67,7 +67,6 @@ func (r *Request) enqueue(kind, id string) {
 func (p *Platform) startWorkers() {
 	p.workers = &workers{p: p, wakeup: make(chan struct{}, 1), running: map[job]context.CancelCauseFunc{}}
 	p.workers.all.Go(p.workers.loop)
-	p.workers.all.Go(func() { p.blobs.Sweep(time.Now().Add(-24 * time.Hour)) })
 }
 
 // wake has the loop schedule jobs now.
@@ -83,11 +82,16 @@ func (w *workers) loop() {
 	defer lock.Unlock()
 	var jobs sync.WaitGroup
 	defer jobs.Wait()
+	var swept time.Time
 	for closing := w.p.closing; closing.Err() == nil; {
 		delay := pollDelay
 		locked, err := lock.TryLock()
 		if locked {
 			err = w.schedule(&jobs)
+			if time.Since(swept) > sweepEvery {
+				swept = time.Now()
+				jobs.Go(func() { w.p.sweep(closing, swept) })
+			}
 		}
 		if err != nil && closing.Err() == nil {
 			w.p.log.Error("cannot schedule jobs", "error", err)

@@ -12,6 +12,7 @@
 package platform
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -39,6 +40,9 @@ type Options struct {
 	Now func() time.Time
 	// IngestDelay delays every ingestion.
 	IngestDelay time.Duration
+	// KeepDeleted is how long deleted datasets can be restored; then their disk is
+	// freed. DefaultKeepDeleted when 0.
+	KeepDeleted time.Duration
 	// Latency delays every request over TCP, as a distant platform does.
 	Latency time.Duration
 }
@@ -97,6 +101,7 @@ func (o *Options) fill() {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
 	}
+	o.KeepDeleted = cmp.Or(o.KeepDeleted, DefaultKeepDeleted)
 	if o.Now == nil {
 		o.Now = time.Now
 	}

@@ -64,11 +64,12 @@ func distinct(key string, v any) {
 	if _, isList := v.([]any); !isList {
 		panic(wrong(key, "must be a list of identifiers"))
 	}
-	ids := idsOf(key, v)
-	for i, id := range ids {
-		if slices.Contains(ids[:i], id) {
+	listed := map[string]bool{}
+	for _, id := range idsOf(key, v) {
+		if listed[id] {
 			panic(wrong(key, "%s is listed twice", id))
 		}
+		listed[id] = true
 	}
 }
 

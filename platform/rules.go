@@ -146,13 +146,13 @@ func named(known fields) rule {
 	objects := list(object(known, "name"))
 	return func(key string, v any) {
 		objects(key, v)
-		var names []any
+		names := map[any]bool{}
 		for i, v := range v.([]any) {
 			name := v.(map[string]any)["name"]
-			if slices.Contains(names, name) {
+			if names[name] {
 				panic(wrong(fmt.Sprintf("%s[%d].name", key, i), "%q is listed twice", name))
 			}
-			names = append(names, name)
+			names[name] = true
 		}
 	}
 }

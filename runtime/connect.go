@@ -140,7 +140,11 @@ func (c *connector) platform(ctx context.Context, named Connection) (*platform.P
 	if err != nil {
 		return nil, err
 	}
-	return c.local.open(ctx, dir, c.in.Options().Logger)
+	keep, err := c.process.KeepDeleted()
+	if err != nil {
+		return nil, err
+	}
+	return c.local.open(ctx, platform.Options{Dir: dir, KeepDeleted: keep, Logger: c.in.Options().Logger})
 }
 
 // mergeScript merges a script's settings with the command line's. When the

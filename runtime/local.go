@@ -3,10 +3,10 @@ package runtime
 import (
 	"cmp"
 	"context"
-	"log/slog"
 	"path/filepath"
 	"runtime"
 	"sync"
+	"time"
 
 	"github.com/adrg/xdg"
 
@@ -27,6 +27,20 @@ func (p *Process) LocalDir(dir string) (string, error) {
 	return filepath.Join(xdg.DataHome, "transect", "local"), nil
 }
 
+// KeepDeleted is how long the local platform keeps deleted datasets for
+// restoring: TRANSECT_KEEP_DELETED, or 0 for its default.
+func (p *Process) KeepDeleted() (time.Duration, error) {
+	text := p.Getenv("TRANSECT_KEEP_DELETED")
+	if text == "" {
+		return 0, nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d <= 0 {
+		return 0, fault.Of(&fault.ConfigError{}, "TRANSECT_KEEP_DELETED is %q: write it with its unit, such as 168h", text)
+	}
+	return d, nil
+}
+
 // localPlatform is opened by the first connection to it and shared by all
 // connections of a run.
 type localPlatform struct {
@@ -36,16 +50,15 @@ type localPlatform struct {
 	closed   bool
 }
 
-func (l *localPlatform) open(ctx context.Context, dir string, log *slog.Logger) (*platform.Platform, error) {
+func (l *localPlatform) open(ctx context.Context, options platform.Options) (*platform.Platform, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
 		return nil, fault.Of(&fault.CancelledError{}, "the run has ended")
 	}
 	if l.opened == nil {
-		options := platform.Options{Dir: dir, Logger: log}
 		if l.inMemory {
-			options = platform.Options{Memory: true, Logger: log}
+			options.Dir, options.Memory = "", true
 		}
 		p, err := platform.Open(ctx, options)
 		if err != nil {

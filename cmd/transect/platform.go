@@ -84,7 +84,7 @@ one and new credentials. Other files in its folder are kept.`,
 
 func (a *app) platformServe() *cobra.Command {
 	var listen, dir string
-	var latency time.Duration
+	var latency, keep time.Duration
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "serve [flags]",
@@ -101,11 +101,18 @@ the id of their company.`,
 			if dir, err = a.process.LocalDir(dir); err != nil {
 				return err
 			}
-			return a.serve(ctx, listen, platform.Options{Dir: dir, Latency: latency, Logger: a.logger()}, asJSON)
+			if !cmd.Flags().Changed("keep-deleted") {
+				if keep, err = a.process.KeepDeleted(); err != nil {
+					return err
+				}
+			}
+			return a.serve(ctx, listen, platform.Options{Dir: dir, KeepDeleted: keep, Latency: latency, Logger: a.logger()}, asJSON)
 		},
 	}
 	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:0", "`ADDRESS` to listen on; port 0 chooses a free one")
 	folderFlag(cmd.Flags(), &dir)
+	addOptions(cmd.Flags(), option{name: "keep-deleted", kind: "duration",
+		doc: "free the disk of datasets deleted `DURATION` ago, which can be restored until then (TRANSECT_KEEP_DELETED; 168h, a week, if left out)", parse: toDuration(&keep)})
 	addOptions(cmd.Flags(), option{name: "latency", kind: "duration", doc: "delay each response by `DURATION`, to simulate a remote platform", parse: toDuration(&latency)})
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the line as JSON")
 	return cmd

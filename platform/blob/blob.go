@@ -19,9 +19,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 )
@@ -166,14 +168,32 @@ func (s *Store) Remove(id string) error {
 }
 
 // Sweep deletes the temporary files of uploads that broke off before a time.
-func (s *Store) Sweep(before time.Time) {
-	entries, err := os.ReadDir(s.incoming)
-	if err != nil {
-		return
+func (s *Store) Sweep(before time.Time) error {
+	var failed error
+	for name := range idle(s.incoming, before) {
+		failed = errors.Join(failed, os.Remove(filepath.Join(s.incoming, name)))
 	}
-	for _, entry := range entries {
-		if info, err := entry.Info(); err == nil && info.ModTime().Before(before) {
-			os.Remove(filepath.Join(s.incoming, entry.Name()))
+	return failed
+}
+
+// Idle lists the blobs that were not written to since a time.
+func (s *Store) Idle(before time.Time) (ids []string) {
+	folders, _ := os.ReadDir(s.blobs)
+	for _, folder := range folders {
+		ids = slices.AppendSeq(ids, idle(filepath.Join(s.blobs, folder.Name()), before))
+	}
+	return ids
+}
+
+// idle lists the files of a folder that were not written to since a time.
+func idle(dir string, before time.Time) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		entries, _ := os.ReadDir(dir) // another time, if it cannot be read
+		for _, entry := range entries {
+			info, err := entry.Info() // fails for one that is gone meanwhile
+			if err == nil && info.Mode().IsRegular() && info.ModTime().Before(before) && !yield(entry.Name()) {
+				return
+			}
 		}
 	}
 }

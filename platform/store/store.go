@@ -62,6 +62,9 @@ func Open(ctx context.Context, path string, options Options) (*Store, error) {
 	if err := checkHeader(path); err != nil {
 		return nil, err
 	}
+	if err := keepPrivate(path); err != nil {
+		return nil, err
+	}
 	for deadline := time.Now().Add(busyTime); ; {
 		s, err := open(ctx, path, options)
 		if err == nil {
@@ -115,6 +118,22 @@ func checkHeader(path string) error {
 	}
 	if !bytes.Equal(head[:n], []byte("SQLite format 3\x00")) {
 		return fmt.Errorf("%w: %s is not an SQLite file", ErrCorrupt, filepath.Base(path))
+	}
+	return nil
+}
+
+// keepPrivate makes the file, and closes it and its companions to others. SQLite
+// gives those it makes the mode of the file.
+func keepPrivate(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	f.Close()
+	for _, name := range []string{path, path + "-wal", path + "-shm"} {
+		if err := os.Chmod(name, 0o600); err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, os.ErrPermission) {
+			return err // of another owner, it is theirs to close
+		}
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -226,5 +227,27 @@ func TestTransactions(t *testing.T) {
 	}
 	if err := s.Read(t.Context(), func(*Tx) error { return nil }); err == nil {
 		t.Error("a closed store is read")
+	}
+}
+
+// The database and its companions are for their owner alone, in any folder.
+func TestPrivateFiles(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "platform.db")
+	if err := errors.Join(os.Chmod(dir, 0o755), os.WriteFile(path, nil, 0o644), os.Chmod(path, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // also when it exists
+		s, err := Open(t.Context(), path, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{path, path + "-wal", path + "-shm"} {
+			if info, err := os.Stat(name); err != nil || info.Mode().Perm() != 0o600 {
+				t.Errorf("%s: %v %v", name, info.Mode(), err)
+			}
+			os.Chmod(name, 0o644)
+		}
+		s.Close()
 	}
 }
