@@ -17,7 +17,13 @@ import (
 // other programs.
 func checkKeys(path string, text []byte) error {
 	for _, key := range unknownKeys(text) {
-		if near := suggest.Nearest(key, knownKeys()); near != "" {
+		near := suggest.Misspelt(key, knownKeys())
+		for _, known := range knownKeys() {
+			if near == "" && len(key) >= 4 && (strings.HasPrefix(key, known) || strings.HasPrefix(known, key)) {
+				near = known // username, pass
+			}
+		}
+		if near != "" {
 			return fault.Hinted(fault.Of(&fault.ConfigError{}, "configuration file %s: unknown key %s", path, key), "did you mean %s?", near)
 		}
 	}
