@@ -193,7 +193,7 @@ func (c *Client) bind() (err error) {
 	c.Missions.FindOrCreate = c.findOrCreateMission
 	c.Projects.FindOrCreate = c.findOrCreateProject
 	c.Datasets.Wait = c.waitForDatasets
-	c.Products.Wait = c.waitForProduct
+	c.Products.Wait = c.waitForProducts
 	c.Products.DownloadOutputs = c.downloadOutputs
 	c.Flights.Create = c.createFlight
 	c.Datasets.UploadFile = c.uploadFile

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"transect/client/fault"
@@ -13,6 +14,7 @@ import (
 type (
 	Waiting struct {
 		Timeout  *float64        `arg:"timeout" in:"none" unit:"seconds" doc:"most seconds to wait; without it there is no limit"`
+		Any      *bool           `arg:"any" in:"none" default:"false" doc:"true returns as soon as one has ended, instead of all"`
 		OnChange schema.Callback `arg:"on_change" in:"none" doc:"function called with the new state whenever it has changed"`
 	}
 	WaitForDatasets struct {
@@ -20,8 +22,8 @@ type (
 		Filter   Filter `arg:"filter" in:"none" doc:"which datasets: property to operator object; those without an upload are not waited for"`
 		Waiting
 	}
-	WaitForProduct struct {
-		Product ID `arg:"product,req,pos" in:"none" doc:"product"`
+	WaitForProducts struct {
+		Product IDs `arg:"product,req,pos" in:"none" doc:"product, or a list of products"`
 		Waiting
 		MustSucceed *bool `arg:"must_succeed" in:"none" default:"true" doc:"false returns a product that failed, was rejected or cancelled instead of raising an error"`
 	}
@@ -103,21 +105,49 @@ func (c *Client) waitForDatasets(ctx context.Context, in WaitForDatasets) (Inges
 		if err == nil {
 			state.Completed, err = count(is("completed"))
 		}
-		return state, state, state.Pending == 0, err
+		return state, state, state.Pending == 0 || *in.Any && state.Completed+state.Failed > 0, err
 	}
 	err := poll(ctx, c, in.Waiting, "datasets are still being ingested", check)
 	return state, err
 }
 
-func (c *Client) waitForProduct(ctx context.Context, in WaitForProduct) (Product, error) {
-	var product Product
-	check := func() (_ string, _ any, _ bool, err error) {
-		product, err = c.Products.Describe(ctx, Ref{ID: in.Product})
-		return product.Status, product, ended[product.Status], err
+func (c *Client) waitForProducts(ctx context.Context, in WaitForProducts) (Some[Product], error) {
+	products := make(Some[Product], len(in.Product))
+	check := func() (states string, _ any, done bool, err error) {
+		done = true
+		for i, id := range in.Product {
+			before := products[i].Status
+			if ended[before] {
+				continue
+			}
+			if products[i], err = c.Products.Describe(ctx, Ref{ID: ID(id)}); err != nil {
+				return "", nil, false, err
+			}
+			if products[i].Status != before && in.OnChange != nil {
+				if err := in.OnChange(products[i]); err != nil {
+					return "", nil, false, err
+				}
+			}
+		}
+		over := 0
+		for _, p := range products {
+			states += p.Status + " "
+			if ended[p.Status] {
+				over++
+			}
+		}
+		return states, nil, over == len(products) || *in.Any && over > 0, nil
 	}
-	err := poll(ctx, c, in.Waiting, fmt.Sprintf("product %s has not ended", in.Product), check)
-	if err == nil && *in.MustSucceed && product.Status != "available" {
-		err = fault.Hinted(fault.Of(&fault.RuntimeError{}, "product %s ended as %s", in.Product, product.Status), "products.retrieve_logs shows why")
+	silent := in.Waiting
+	silent.OnChange = nil // check calls it, for each product
+	what := fmt.Sprintf("product %s has not ended", strings.Join(in.Product, ", "))
+	if err := poll(ctx, c, silent, what, check); err != nil {
+		return nil, err
 	}
-	return product, err
+	for _, p := range products {
+		if *in.MustSucceed && ended[p.Status] && p.Status != "available" {
+			return nil, fault.Hinted(fault.Of(&fault.RuntimeError{}, "product %s ended as %s", p.ID, p.Status), "products.retrieve_logs shows why")
+		}
+	}
+	return products, nil
 }

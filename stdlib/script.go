@@ -93,6 +93,17 @@ var scriptModule = &module.Module{
 			},
 		},
 		{
+			Name: "confirm", Doc: "Asks the user of a terminal a yes/no question; the default is no. In a rehearsal (--dry-run) the answer is yes. Without a terminal it is a UsageError.",
+			Params: []module.Param{{Name: "question", Type: "string", Doc: "what is asked"},
+				{Name: "hint", Type: "string", Doc: "what to do where there is no terminal, such as give --yes", Optional: true}},
+			Returns: "whether the answer was yes",
+			Call:    confirm,
+		},
+		{
+			Name: "rehearsal", Doc: "Tells whether the run is a rehearsal: with --dry-run nothing is written to the platform.", Returns: "true or false",
+			Call: func(c *module.Call) (any, error) { return c.In.Options().DryRun, nil },
+		},
+		{
 			Name: "nearest", Doc: "Finds the name most like a misspelt one, for a message that asks whether it was meant.",
 			Params:  []module.Param{{Name: "name", Type: "string", Doc: "what was given"}, {Name: "known", Type: "table", Doc: "list of the names there are"}},
 			Returns: "the name; nil when none is like it",

@@ -139,7 +139,7 @@ func (op *Op[In, Out]) bind(e *Engine, s *Spec) []*Spec {
 			if err != nil {
 				return Value{}, err
 			}
-			return wrap(s, out), nil
+			return wrap(s, call.Args, out), nil
 		}
 	}
 	s.invoke = func(ctx context.Context, a Args) (Value, error) {

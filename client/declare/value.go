@@ -135,7 +135,7 @@ func decodeInto[Out any](v Value) (out Out, err error) {
 }
 
 // wrap makes a Value of what a Go method returned.
-func wrap(s *Spec, out any) Value {
+func wrap(s *Spec, a Args, out any) Value {
 	switch o := out.(type) {
 	case None:
 		return Value{Shape: ShapeNone, Go: out}
@@ -147,11 +147,14 @@ func wrap(s *Spec, out any) Value {
 		}
 		return Value{Shape: ShapeResource, JSON: o.JSON(), Go: out}
 	}
-	if s.Shape == ShapeResources {
+	if s.Shape == ShapeResources || s.Shape == ShapeSome {
 		list := reflect.ValueOf(out)
 		items := make([][]byte, list.Len())
 		for i := range items {
 			items[i] = list.Index(i).Interface().(rawRecord).JSON()
+		}
+		if s.Shape == ShapeSome && len(items) == 1 && !isList(a.Values[s.Params[0].Name]) {
+			return Value{Shape: ShapeResource, JSON: items[0], Go: out}
 		}
 		return Value{Shape: ShapeResources, Items: items, Go: out}
 	}

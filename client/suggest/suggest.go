@@ -15,7 +15,7 @@ func Nearest(name string, candidates []string) string {
 	best, bestDistance := "", len(name)/3+2
 	for _, c := range candidates {
 		d := levenshtein.ComputeDistance(strings.ToLower(name), strings.ToLower(c))
-		if d < bestDistance || d == bestDistance && best != "" && c < best {
+		if d < bestDistance || d == bestDistance && best != "" && closer(name, c, best) {
 			best, bestDistance = c, d
 		}
 	}
@@ -46,6 +46,15 @@ func sameLetters(a, b string) bool {
 	slices.Sort(x)
 	slices.Sort(y)
 	return string(x) == string(y)
+}
+
+// closer decides between candidates of one distance: the one as long as the
+// name, whose letters were swapped, then the first by name.
+func closer(name, c, best string) bool {
+	if same := len(c) == len(name); same != (len(best) == len(name)) {
+		return same
+	}
+	return c < best
 }
 
 // Hint returns "did you mean X?" for the nearest candidate, or "".

@@ -40,6 +40,7 @@ type Options struct {
 	Now            func() time.Time
 	Dir            string   // folder that relative paths start from; "" is the process's
 	Script         string   // arg[0], and where require looks first
+	DryRun         bool     // writes to the platform are printed, not sent
 	Args           []string // arg[1], arg[2], …
 	Path           []string // further folders for require
 

@@ -228,6 +228,7 @@ function find.product(text)
   for product in sdk.products.search_generator({ filter = filter, sort = { creation_date = -1 } }) do
     if not analytic or sdk.analytics.describe(product.analytic).name == analytic then return product end
   end
+  if kind == "project" and analytic then find.mission(record, analytic) end -- it tells that there is none
   script.usage_error(("nothing was ordered for the %s %s"):format(kind, record.name) .. (analytic and " from " .. analytic or ""),
     "transect order ANALYTIC --on MISSION orders an analytic")
 end

@@ -3,24 +3,22 @@
 local sdk, imagery, geo, fs, time = require("sdk"), require("imagery"), require("geo"), require("fs"), require("time")
 local flight = {}
 
-local function photo(name)
-  local ending = name:lower():match("%.(%w+)$")
-  return ending == "jpg" or ending == "jpeg" or ending == "tif" or ending == "tiff" or ending == "dng"
-end
+local endings = { jpg = true, jpeg = true, tif = true, tiff = true, dng = true }
 
--- photos goes through the photos of files, folders and patterns.
-local function photos(paths, each)
+-- photos goes through what may be photos among files, folders and patterns.
+local function photos(paths)
   local list = {}
+  local function take(file)
+    if endings[(file:lower():match("%.(%w+)$"))] then list[#list + 1] = file end
+  end
   for _, given in ipairs(paths) do
     if fs.is_dir(given) then
-      for p, problem in imagery.each(given, { recursive = true }) do each(p, problem) end
+      for file in fs.walk(given, { type = "file" }) do take(file) end
     else
-      for _, file in ipairs(fs.exists(given) and { given } or fs.glob(given)) do
-        if photo(file) then list[#list + 1] = file end
-      end
+      for _, file in ipairs(fs.exists(given) and { given } or fs.glob(given)) do take(file) end
     end
   end
-  for p, problem in imagery.each(list) do each(p, problem) end
+  return imagery.each(list)
 end
 
 -- outline is the ring around positions.
@@ -36,10 +34,10 @@ end
 -- mission makes the mission of a project for files.
 function flight.mission(project, name, paths)
   local points, first = {}, nil
-  photos(paths, function(p)
-    if p.latitude and p.longitude then points[#points + 1] = { p.longitude, p.latitude } end
-    if p.acquired and (not first or p.acquired < first) then first = p.acquired end
-  end)
+  for photo in photos(paths) do
+    if photo.latitude and photo.longitude then points[#points + 1] = { photo.longitude, photo.latitude } end
+    if photo.acquired and (not first or photo.acquired < first) then first = photo.acquired end
+  end
   local options = { project = project, name = name, survey_date = first or time.format(time.now()) }
   if #points > 0 then
     options.number_of_images = #points

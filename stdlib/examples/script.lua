@@ -40,3 +40,11 @@ if args.days < 1 then script.usage_error("--days must be 1 or more", "leave it o
 
 -- script.nearest
 assert(require("script").nearest("Quary", { "Quarry", "Harbour" }) == "Quarry")
+
+-- script.confirm
+local script = require("script")
+local args = script.args({ yes = { "boolean", doc = "do not ask" } })
+if args.yes and script.confirm("Delete 12 datasets?", "give --yes") then print("deleting") end
+
+-- script.rehearsal
+if require("script").rehearsal() then print("nothing will be sent") end
