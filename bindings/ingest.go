@@ -7,6 +7,7 @@ import (
 	"transect/client/fault"
 	"transect/client/ingest"
 	"transect/client/schema"
+	"transect/client/verdict"
 	"transect/runtime/meter"
 	"transect/runtime/module"
 	"transect/runtime/vm"
@@ -103,7 +104,7 @@ func runIngest(c *module.Call, b *Binding) (any, error) {
 		}
 		return nil, err
 	}
-	if result.Counts == (ingest.Counts{}) {
+	if result.Counts == (verdict.Counts{}) {
 		c.In.Options().Logger.Warn("there was nothing to ingest", "source", in.sourceName())
 	}
 	return resultTable(c, result, o.DryRun), nil

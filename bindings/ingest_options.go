@@ -62,7 +62,9 @@ type runOptions struct {
 	Replace     bool           `arg:"replace" default:"false" doc:"a changed file replaces its earlier state: that dataset is deleted once the new one is complete, and can be restored"`
 	DryRun      bool           `arg:"dry_run" default:"false" doc:"only find out what would be done; nothing is sent"`
 	Verify      bool           `arg:"verify" default:"false" doc:"compare size and checksum on the platform with the local files in the end"`
-	Wait        bool           `arg:"wait" default:"false" doc:"wait until the platform has read every file; one it cannot read has failed"`
+	Damaged     string         `arg:"damaged" choices:"skip|send" default:"skip" doc:"what becomes of files that the check finds damaged or incomplete; their verdict is a bad one either way"`
+	Duplicates  string         `arg:"duplicates" choices:"skip|send" default:"skip" doc:"what becomes of files whose content is sent, or on the platform, under another name"`
+	Wait        bool           `arg:"wait" default:"true" doc:"wait until the platform has read every file, as long as it makes progress; one it cannot read is refused"`
 	Report      string         `arg:"report" doc:"file for the verdict on each file, .json or .csv; path_encoded in it is the percent-encoded path of a file whose name is no UTF-8"`
 	RetryFailed string         `arg:"retry_failed" doc:"report of an earlier run: take the files that failed in it, instead of source; relative paths in it begin in the current folder"`
 	Workers     *int           `arg:"workers" min:"1" doc:"most files sent at a time; the connection decides below that"`
@@ -178,6 +180,7 @@ func (in runOptions) read(c *module.Call, s *callbacks) (o ingest.Options, err e
 	o.Target = in.target()
 	o.Flight = string(in.Flight)
 	o.Replace, o.DryRun, o.Verify, o.Wait, o.Batch = in.Replace, in.DryRun, in.Verify, in.Wait, in.Batch
+	o.Damaged, o.Duplicates = ingest.Treatment(in.Damaged), ingest.Treatment(in.Duplicates)
 	o.Published, o.Hidden, o.Categories, o.Properties, o.Extra = in.Published, in.Hidden, in.Categories, in.Properties, in.Extra
 	if in.Workers != nil {
 		o.Workers = *in.Workers

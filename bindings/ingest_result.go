@@ -11,6 +11,7 @@ import (
 	"transect/client/fault"
 	"transect/client/ingest"
 	"transect/client/scan"
+	"transect/client/verdict"
 	"transect/runtime/module"
 	"transect/runtime/vm"
 )
@@ -62,15 +63,18 @@ func verificationTable(v *ingest.Verification) map[string]any {
 	for i, f := range v.Findings {
 		findings[i] = findingMap(f)
 	}
-	return map[string]any{"already_there": v.AlreadyThere, "different": v.Different, "missing": v.Missing, "extra": v.Extra,
-		"ok": v.Different+v.Missing+v.Extra == 0, "findings": findings}
+	t := map[string]any{"different": v.Different, "missing": v.Missing, "extra": v.Extra, "ok": v.OK(), "findings": findings}
+	for _, of := range verdict.All {
+		t[string(of)] = *v.Of(of)
+	}
+	return t
 }
 
 // resultTable is what ingest.run returns.
 func resultTable(c *module.Call, r *ingest.Result, dryRun bool) lua.LValue {
 	L, n := c.L, r.Counts
 	t := vm.ToLua(L, map[string]any{"id": r.ID, "total": n.Total(), "bad": n.Bad(), "bytes": n.Bytes, "seconds": r.Seconds}).(*lua.LTable)
-	for _, v := range ingest.Verdicts {
+	for _, v := range verdict.All {
 		t.RawSetString(string(v), lua.LNumber(*n.Of(v)))
 	}
 	if dryRun {

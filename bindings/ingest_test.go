@@ -34,6 +34,7 @@ func ingestWorld(t *testing.T) *world {
 
 const ingestHelpers = `
 local ingest, sdk, fs, test = require("ingest"), require("sdk"), require("fs"), require("test")
+local good = "\255\216\255\192\0\11\8\0\1\0\1\1\1\17\0\255\218\0\8\1\1\0\0\63\0\0\255\217"
 local project = sdk.projects.create("Quarry", sdk.users.describe().company)
 local function names(options)
   options.project = options.project or project
@@ -87,10 +88,10 @@ err = test.raises(function() names{ source = "card", name = function(f) return 3
 		"failed ones": `
 fs.write("card/bad.jpg", "\255\216\255 no image")
 local list, result = names{ source = "card", report = "first.csv" }
-test.equal({ result.failed, result.uploaded, result.failures[1].name, #result.failures }, { 1, 4, "bad.jpg", 1 })
+test.equal({ result.damaged, result.bad, result.uploaded, result.failures[1].name, #result.failures }, { 1, 1, 4, "bad.jpg", 1 })
 test.truthy(result.failures[1].cause and result.failures[1].hint)
-test.equal((names{ retry_failed = "first.csv", report = "second.json" }), "failed bad.jpg")
-fs.write("card/bad.jpg", "now it is a text")
+test.equal((names{ retry_failed = "first.csv", report = "second.json" }), "damaged bad.jpg")
+fs.write("card/bad.jpg", good)
 test.equal((names{ retry_failed = "second.json" }), "uploaded bad.jpg")
 test.equal(#held(), 5)
 -- A run that does nothing leaves the report of an earlier one alone.
@@ -125,11 +126,11 @@ if not fs.exists(odd) then return end -- macOS has no such names
 for i, form in ipairs{ "json", "csv" } do
   local first, second = "first." .. form, "second." .. form
   local _, result = names{ source = "card", report = first }
-  test.equal({ result.failed, result.failures[1].name }, { 1, "caf%E9 100%.jpg" })
+  test.equal({ result.damaged, result.failures[1].name }, { 1, "caf%E9 100%.jpg" })
   local text = fs.read(first)
   test.truthy(text:find("card/caf%E9 100%.jpg", 1, true) and text:find("card/caf%E9 100%25.jpg", 1, true) and not text:find("\233", 1, true))
-  test.equal((names{ retry_failed = first, report = second }), "failed caf%E9 100%.jpg")
-  fs.write(odd, "now it is a text " .. i)
+  test.equal((names{ retry_failed = first, report = second }), "damaged caf%E9 100%.jpg")
+  fs.write(odd, good .. i)
   local list, again = names{ retry_failed = second, report = second }
   test.equal(list, "uploaded caf%E9 100%.jpg")
   for f in again.files() do test.truthy(f.path:sub(-#odd) == odd) end

@@ -36,10 +36,37 @@ func readJPEG(s *source) (layout, error) {
 			}
 		}
 	})
+	if err == nil {
+		err = checkMiddle(s, pixels)
+	}
 	if err != nil || endsWithEOI(s) {
 		return l, err
 	}
 	return l, checkImages(s, pixels)
+}
+
+// middleSize is how much is examined in the middle of a file. Callers that
+// sample files have read it already.
+const middleSize = 12 << 10
+
+// checkMiddle reads some pixel data in the middle of the file. Cards and copies
+// that fail leave blocks of zeros, or of erased memory, which pixel data never
+// contains; only the padding before an appended image looks like that.
+func checkMiddle(s *source, pixels int64) error {
+	at := s.size/2 - middleSize/2
+	middle := make([]byte, middleSize)
+	if at < pixels || !s.full(middle, at) {
+		return nil
+	}
+	b := middle[0]
+	if b != 0 && b != 0xFF || bytes.Count(middle, middle[:1]) < middleSize {
+		return nil
+	}
+	before := make([]byte, min(at, 64<<10))
+	if b == 0 && s.full(before, at-int64(len(before))) && bytes.HasSuffix(bytes.TrimRight(before, "\x00"), []byte{0xFF, markerEOI}) {
+		return nil
+	}
+	return defectf(Damaged, "a block in the middle of the image is empty: the bytes from %d on are all %d", at, b)
 }
 
 // isFrame reports whether a marker starts a frame, which has the size.

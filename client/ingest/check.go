@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -35,7 +36,7 @@ func (r *run) check(ctx context.Context) (*preflight.Report, error) {
 		return nil
 	}, func(_ context.Context, it *item) error {
 		err := r.sample(it)
-		r.checker.Add(it.Item, it.photo, err)
+		r.checker.Add(it.Item, it.photo, cmp.Or(err, it.photoError))
 		return nil
 	})
 	return r.checker.Report(ctx), err

@@ -36,7 +36,7 @@ func (r *run) create(ctx context.Context, from <-chan *item, to chan<- *item) er
 
 // fillBatches calls send with the items that need a dataset, a batch at a time.
 func (r *run) fillBatches(ctx context.Context, from <-chan *item, to chan<- *item, send func([]*item)) error {
-	var seen keySet
+	var seen, begun keySet
 	for open := true; open; {
 		var batch []*item
 		var delay <-chan time.Time
@@ -48,13 +48,13 @@ func (r *run) fillBatches(ctx context.Context, from <-chan *item, to chan<- *ite
 				if open = more; !open {
 					break fill
 				}
+				repeated := !seen.add(cmp.Or(it.content, it.key))
 				switch {
 				case r.stopping():
-				case !seen.add(it.key):
-					r.copies[it.key] = ""
-					err = r.skip(it, Duplicate, "", "a copy of another file of this run")
-				case it.resumed:
+				case it.resumed && begun.add(it.key):
 					err = put(ctx, to, it)
+				case it.resumed, repeated && it.replaces == "":
+					r.twins = append(r.twins, it)
 				default:
 					if batch = append(batch, it); len(batch) == 1 {
 						delay = time.After(batchDelay)
@@ -230,7 +230,7 @@ func (r *run) body(it *item) client.Object {
 			b[key] = *value
 		}
 	}
-	p := property{Key: it.key, File: it.Name, Size: it.Size(), Modified: timestamp(it.main().ModTime), Run: r.id}
+	p := property{Key: it.key, File: it.Name, Size: it.Size(), Modified: timestamp(it.main().ModTime), Run: r.id, Content: it.content, Problem: it.problem}
 	if o.Replace {
 		p.Replaces = it.replaces
 	}

@@ -9,6 +9,7 @@ import (
 	"transect/client"
 	"transect/client/fault"
 	"transect/client/reconcile"
+	"transect/client/verdict"
 )
 
 // Runs on two machines cannot lock each other out. Each looks for datasets with
@@ -93,7 +94,7 @@ func (r *run) resolveDuplicates(ctx context.Context, items []*item) ([]*item, er
 		return nil, err
 	}
 	for _, it := range skipped {
-		if err := r.skip(it, AlreadyThere, it.dataset, reconcile.OtherRun); err != nil {
+		if err := r.skip(it, verdict.AlreadyThere, it.dataset, reconcile.OtherRun); err != nil {
 			return nil, err
 		}
 	}
@@ -137,7 +138,7 @@ func (r *run) waitForOthers(ctx context.Context) error {
 				survivor, _ := reconcile.Survivor(found[it.key])
 				if it.dataset = survivor.ID; survivor.ID == "" || !survivor.Complete() {
 					left = append(left, it)
-				} else if err := r.skip(it, AlreadyThere, it.dataset, reconcile.OtherRun); err != nil {
+				} else if err := r.skip(it, verdict.AlreadyThere, it.dataset, reconcile.OtherRun); err != nil {
 					return err
 				}
 			}
@@ -188,7 +189,7 @@ func (r *run) uploadedElsewhere(ctx context.Context, it *item, err error) (bool,
 // deleteDuplicates looks once more for datasets that another run has created
 // meanwhile, and deletes those of this run that do not stay.
 func (r *run) deleteDuplicates(ctx context.Context) error {
-	created := func(o Outcome) bool { return o.Verdict == Uploaded && !o.Resumed }
+	created := func(o Outcome) bool { return o.Sent && !o.Resumed }
 	return inBatches(r.outcomes.All, created, func(list []Outcome) error {
 		items := make([]*item, len(list))
 		for i, o := range list {

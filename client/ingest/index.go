@@ -15,13 +15,14 @@ import (
 )
 
 // index holds the datasets of the target as they were when the run began: the
-// records in a temporary file, in memory a sorted hash index of 8 to 16 bytes a
+// records in a temporary file, in memory a sorted hash index of 16 to 24 bytes a
 // dataset. It must be closed.
 type index struct {
 	seed    maphash.Seed
 	records tempfile.Records
 	// slots hold the upper 28 bits of a hash and the offset of a record. A record
-	// that is not an image has a second slot, by base name and size.
+	// that is not an image has a second slot, by base name and size; a complete one
+	// has a slot by content as well.
 	slots []uint64
 	count int
 }
@@ -109,7 +110,10 @@ func (ix *index) add(d client.Dataset) {
 	ix.count++
 	ix.addSlot(reconcile.Identity(d.Type, r.Name), offset)
 	if d.Type != "image" && r.Key != "" && r.Complete() {
-		ix.addSlot(contentIdentity(d.Type, r.Name, r.Size), offset)
+		ix.addSlot(locationIdentity(d.Type, r.Name, r.Size), offset)
+	}
+	if r.Content != "" && r.Complete() {
+		ix.addSlot(r.Content, offset)
 	}
 }
 
@@ -125,8 +129,8 @@ func (ix *index) prefix(identity string) uint64 {
 	return maphash.String(ix.seed, identity) >> offsetBits << offsetBits
 }
 
-// contentIdentity is what relocated files are looked up by.
-func contentIdentity(kind, name string, size int64) string {
+// locationIdentity is what relocated files are looked up by.
+func locationIdentity(kind, name string, size int64) string {
 	return kind + "\x00" + path.Base(name) + "\x00" + strconv.FormatInt(size, 10)
 }
 
@@ -169,11 +173,17 @@ const maxRelocated = 200
 
 // relocated returns the complete datasets of a kind, base name and size.
 func (ix *index) relocated(kind, name string, size int64) ([]reconcile.Dataset, error) {
-	list, err := ix.find(contentIdentity(kind, name, size), maxRelocated+1)
+	list, err := ix.find(locationIdentity(kind, name, size), maxRelocated+1)
 	if len(list) > maxRelocated {
 		list = nil
 	}
 	return list, err
+}
+
+// same returns the complete datasets with that hash of their content.
+func (ix *index) same(content string) ([]reconcile.Dataset, error) {
+	list, err := ix.find(content, maxRelocated)
+	return slices.DeleteFunc(list, func(d reconcile.Dataset) bool { return d.Content != content }), err
 }
 
 // all gives the records in order of dataset identifiers. An error ends it.

@@ -27,6 +27,7 @@ import (
 	"transect/client/fault"
 	"transect/client/preflight"
 	"transect/client/scan"
+	"transect/client/verdict"
 )
 
 // Target is where the datasets belong: a company or a project at least.
@@ -43,8 +44,17 @@ type Check string
 // The checks.
 const (
 	CheckOff    Check = "off"
-	CheckWarn   Check = "warn"   // report problems, leave out damaged files, go on
+	CheckWarn   Check = "warn"   // report problems and go on; Options.Damaged says what becomes of damaged files
 	CheckStrict Check = "strict" // check all files first and send none when one has an error
+)
+
+// Treatment says what is done with files that a run could send and need not.
+type Treatment string
+
+// The treatments.
+const (
+	Skip Treatment = "skip"
+	Send Treatment = "send"
 )
 
 // Options say what to ingest, and how. Source or Items, and a Target, are required.
@@ -63,12 +73,19 @@ type Options struct {
 	Filter    func(scan.File) (bool, error) // false leaves a file out; one call at a time
 	OnOutcome func(Outcome) error           // one call at a time
 
-	Check    Check
-	Expected int  // number of images there should be; 0 is not checked
-	Replace  bool // delete the dataset of the previous version of a changed file
-	DryRun   bool // only find out what would be done
-	Verify   bool // compare the checksums on the platform after the upload
-	Wait     bool // until the platform has processed the files
+	Check Check
+	// Damaged files, and incomplete ones, have a bad verdict whether they are sent or
+	// not; Duplicates are files whose content is sent or there under another name.
+	// Both are skipped when empty.
+	Damaged, Duplicates Treatment
+	Expected            int  // number of images there should be; 0 is not checked
+	Replace             bool // delete the dataset of the previous version of a changed file
+	DryRun              bool // only find out what would be done
+	Verify              bool // compare the checksums on the platform after the upload
+	Wait                bool // until the platform has read the files, as long as it makes progress
+	// Stall is how long a platform that reads no further file is waited for; 10
+	// minutes when 0.
+	Stall time.Duration
 
 	Report string // file to write the outcomes to: .json or .csv
 	// Folder opens the folder of the report; any folder when nil.
@@ -130,14 +147,17 @@ func (o *Options) complete() error {
 	if o.Folder == nil {
 		o.Folder = func(folder, _ string) (*os.Root, error) { return os.OpenRoot(folder) }
 	}
-	return checkReport(o.Report)
+	return o.checkReport()
 }
+
+func (o *Options) stall() time.Duration { return cmp.Or(o.Stall, stallTimeout) }
 
 // Progress is what a run counts; any goroutine may read it.
 type Progress struct {
 	Files, Bytes         atomic.Int64 // found so far; all of them once Complete
 	DoneFiles, DoneBytes atomic.Int64 // uploaded, by this run or before
-	Failed               atomic.Int64
+	Failed               atomic.Int64 // with a bad verdict
+	Unread               atomic.Int64 // that the platform has yet to read, while the run waits for that
 	Transferred          atomic.Int64 // bytes sent by this run
 	Complete             atomic.Bool  // the scan has ended
 }
@@ -145,10 +165,11 @@ type Progress struct {
 // Result is what became of a run.
 type Result struct {
 	ID        string // of the run
-	Counts    Counts
+	Counts    verdict.Counts
 	Failures  []Outcome // the first MaxFailures with a bad verdict
 	Preflight *preflight.Report
 	Outcomes  *OutcomeLog // of every file
+	Pending   int64       // files that the platform has not read yet
 	Seconds   float64
 }
 

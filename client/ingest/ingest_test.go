@@ -18,6 +18,7 @@ import (
 	"transect/client"
 	"transect/client/fault"
 	"transect/client/scan"
+	"transect/client/verdict"
 	"transect/testdata/flightgen"
 )
 
@@ -191,13 +192,17 @@ func TestOneBadFileAmongMany(t *testing.T) {
 	write(t, filepath.Join(folder, "twin.jpg"), content)
 	report := filepath.Join(t.TempDir(), "out.json")
 	r := w.run(folder, func(o *Options) { o.Report = report })
-	w.expect(r, 7, 0, 2)
-	if o := outcomes(t, r)["cut.jpg"]; o.Verdict != Failed || o.Cause == "" || o.Hint == "" {
+	w.expect(r, 6, 0, 2)
+	if o := outcomes(t, r)["cut.jpg"]; o.Verdict != verdict.Damaged || o.Cause == "" || o.Hint == "" {
 		t.Errorf("%+v", o)
 	}
 
-	if o := outcomes(t, r)["empty.jpg"]; o.Verdict != Failed || o.Cause != "it is empty" {
+	if o := outcomes(t, r)["empty.jpg"]; o.Verdict != verdict.Damaged || o.Cause != "it is empty" {
 		t.Errorf("%+v", o)
+	}
+
+	if of := outcomes(t, r); of["twin.jpg"].Verdict == of[filepath.Base(names[0])].Verdict || of["twin.jpg"].Dataset != of[filepath.Base(names[0])].Dataset || r.Counts.Duplicate != 1 {
+		t.Errorf("%+v", of["twin.jpg"])
 	}
 
 	// Mended, and only what failed once more.
@@ -351,7 +356,7 @@ func TestStrictCheckSaysWhatIsWrong(t *testing.T) {
 		write(t, filepath.Join(folder, name), nil)
 	}
 	_, err := w.try(folder, func(o *Options) { o.Check = CheckStrict })
-	if err == nil || !strings.Contains(err.Error(), "a.jpg: left out, it is empty; b.jpg") || !strings.HasSuffix(err.Error(), "; 1 more") {
+	if err == nil || !strings.Contains(err.Error(), "a.jpg: it is empty; b.jpg") || !strings.HasSuffix(err.Error(), "; 1 more") {
 		t.Error(err)
 	}
 	w.allHere(0)
@@ -448,7 +453,7 @@ func TestVerify(t *testing.T) {
 	write(t, filepath.Join(folder, "new.JPG"), data)
 	write(t, filepath.Join(folder, "empty.JPG"), nil)
 	v, err := Verify(t.Context(), w.c, Options{Source: scan.Source{Root: folder}, Target: w.target}, nil)
-	if err != nil || v.AlreadyThere != 3 || v.Missing != 2 || v.Extra != 1 || v.Different != 0 {
+	if err != nil || v.AlreadyThere != 3 || v.Missing != 1 || v.Damaged != 1 || v.Extra != 1 || v.Different != 0 {
 		t.Errorf("%+v %v", v, err)
 	}
 	earlier, err := Earlier(w.state, r.ID)

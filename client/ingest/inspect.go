@@ -1,16 +1,20 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"crypto/md5" // the protocol's checksum, not a protection
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"transect/client/checksum"
 	"transect/client/fault"
 	"transect/client/imagery"
 	"transect/client/reconcile"
+	"transect/client/verdict"
 )
 
 // inspect decides what to do with an item. Files that are already uploaded, or
@@ -21,7 +25,7 @@ func (r *run) inspect(ctx context.Context, it *item, to chan<- *item) error {
 		return err
 	}
 	r.addOrphans(reconcile.Orphans(datasets))
-	decision, err := r.decide(ctx, it, datasets)
+	decision, found, err := r.decide(ctx, it, datasets)
 	if ctx.Err() != nil {
 		return fault.Stopped(ctx)
 	}
@@ -29,17 +33,23 @@ func (r *run) inspect(ctx context.Context, it *item, to chan<- *item) error {
 		return r.record(it.failed(err))
 	}
 	it.dataset, it.replaces, it.superseded, it.remark = decision.Dataset, decision.Replaces, decision.Superseded, decision.Reason
-	switch decision.Action {
-	case reconcile.Skip:
+	it.resumed = decision.Action == reconcile.Resume
+	switch {
+	case decision.Action == reconcile.Skip:
 		// A run that was stopped may have left the previous version behind.
 		if err := r.deletePrevious(ctx, it); err != nil {
 			return r.notReplaced(ctx, it, err)
 		}
-		return r.skip(it, AlreadyThere, it.dataset, it.remark)
-	case reconcile.Resume:
-		it.resumed = true
+		r.judge(it, decision, found)
+		return r.record(it.result())
+	case it.problem != nil:
+		it.verdict, it.remark, it.hint = it.problem.Verdict, it.problem.Cause, it.problem.Hint
+		if r.options.Damaged != Send {
+			return r.record(it.result())
+		}
+	default:
+		it.verdict = verdict.Uploaded
 	}
-	it.verdict = Uploaded
 	it.title = it.Name
 	if r.options.Name != nil {
 		r.callback.Lock()
@@ -52,9 +62,28 @@ func (r *run) inspect(ctx context.Context, it *item, to chan<- *item) error {
 	return put(ctx, to, it)
 }
 
+// judge gives an item that is on the platform its verdict: what is known against
+// its dataset, or that it was there before.
+func (r *run) judge(it *item, decision reconcile.Decision, found reconcile.Dataset) {
+	renamed := found.Key != "" && found.Name != it.Name
+	switch {
+	case it.problem != nil:
+		it.verdict, it.remark, it.hint = it.problem.Verdict, it.problem.Cause, it.problem.Hint
+	case found.Verdict != "":
+		it.verdict, it.remark, it.hint = found.Verdict, found.Cause, found.Hint
+	case renamed && !decision.Relocated && r.inSource(it, found.Name):
+		it.verdict, it.remark = verdict.Duplicate, "it has the same content as "+found.Name
+	default:
+		it.verdict, it.pending = verdict.AlreadyThere, found.Pending
+		if decision.Same {
+			it.remark = "already uploaded as " + found.Name
+		}
+	}
+}
+
 // decide asks reconcile, and gets it the information it asks for. datasets are
-// those of the item's name.
-func (r *run) decide(ctx context.Context, it *item, datasets []reconcile.Dataset) (reconcile.Decision, error) {
+// those of the item's name. found is the dataset of the decision.
+func (r *run) decide(ctx context.Context, it *item, datasets []reconcile.Dataset) (_ reconcile.Decision, found reconcile.Dataset, _ error) {
 	state := reconcile.State{Replace: r.options.Replace, Datasets: datasets}
 	state.File = reconcile.File{Kind: it.Kind, Name: it.Name, Size: it.Size(), Modified: it.main().ModTime.UnixMilli(), Run: r.id}
 	for _, m := range it.Members {
@@ -67,9 +96,11 @@ func (r *run) decide(ctx context.Context, it *item, datasets []reconcile.Dataset
 		case reconcile.Sample:
 			err = r.sample(it)
 			if r.options.Check == CheckWarn {
-				r.checker.Add(it.Item, it.photo, err)
+				if p := r.checker.Add(it.Item, it.photo, cmp.Or(err, it.photoError)); p != nil {
+					it.problem = &problem{p.Verdict, p.Message, p.Hint}
+				}
 			}
-			state.Key = it.key
+			state.Key, state.Content = it.key, it.content
 			if it.photo != nil && !it.photo.Acquired.IsZero() {
 				state.Taken = it.photo.Acquired.UnixMilli()
 			}
@@ -77,6 +108,10 @@ func (r *run) decide(ctx context.Context, it *item, datasets []reconcile.Dataset
 			err = r.hash(ctx, it, &state.File)
 		case reconcile.FindRelocated:
 			state.Relocated, err = r.findRelocated(it)
+		case reconcile.FindSame:
+			if state.Same, err = r.index.same(it.content); state.Same == nil {
+				state.Same = []reconcile.Dataset{}
+			}
 		default:
 			if decision.Relocated && !r.claim(decision.Dataset) {
 				state.Relocated, err = r.findRelocated(it)
@@ -86,10 +121,15 @@ func (r *run) decide(ctx context.Context, it *item, datasets []reconcile.Dataset
 				r.checker.AddKnown(it.Item)
 			}
 			it.key = decision.Key
-			return decision, nil
+			for _, d := range slices.Concat(state.Datasets, state.Relocated, state.Same) {
+				if d.ID == decision.Dataset {
+					return decision, d, nil
+				}
+			}
+			return decision, found, nil
 		}
 		if err != nil {
-			return decision, err
+			return decision, found, err
 		}
 	}
 }
@@ -107,7 +147,7 @@ func (r *run) sample(it *item) error {
 		if err = s.read(f, m.Size); err != nil {
 			err = unreadable(m.Path, err)
 		} else if k.file(m.Component, s); i == 0 && it.Kind == "image" {
-			err = r.readPhoto(it, s)
+			r.readPhoto(it, s)
 		}
 		_ = f.Close() // only read from
 		if err != nil {
@@ -115,22 +155,24 @@ func (r *run) sample(it *item) error {
 		}
 	}
 	it.key = k.sum()
+	if r.options.Duplicates != Send {
+		it.content = k.sumOfContent()
+	}
 	return nil
 }
 
 // readPhoto reads the metadata of an image. Formats that are not understood are
 // sent without.
-func (r *run) readPhoto(it *item, f io.ReaderAt) error {
+func (r *run) readPhoto(it *item, f io.ReaderAt) {
 	photo, err := imagery.ReadFrom(f, it.main().Size)
 	photo.Path = it.main().Path
 	unsupported := imagery.CauseOf(err) == imagery.Unsupported
 	if err == nil || !unsupported {
 		it.photo = &photo
 	}
-	if unsupported || r.options.Check == CheckOff {
-		return nil
+	if !unsupported {
+		it.photoError = err
 	}
-	return err
 }
 
 // hash computes the checksums of all files of an item.
@@ -157,16 +199,24 @@ func (r *run) findRelocated(it *item) ([]reconcile.Dataset, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, d := range list {
-		if !r.inSource(d.Name) && !r.relocated[d.ID] {
+		if !r.inSource(it, d.Name) && !r.relocated[d.ID] {
 			found = append(found, d)
 		}
 	}
 	return found, err
 }
 
-func (r *run) inSource(name string) bool {
-	if r.options.Source.Root == "" || !filepath.IsLocal(filepath.FromSlash(name)) {
-		return false // the names of listed files differ from the end on
+// inSource reports whether the source has another file of that name than the
+// item's.
+func (r *run) inSource(it *item, name string) bool {
+	if !filepath.IsLocal(filepath.FromSlash(name)) {
+		return false
+	}
+	if r.options.Source.Root == "" {
+		return slices.ContainsFunc(r.options.Source.Paths, func(path string) bool {
+			_, err := os.Lstat(path)
+			return err == nil && path != it.main().Path && strings.HasSuffix(filepath.ToSlash(path), "/"+name)
+		})
 	}
 	_, err := os.Lstat(filepath.Join(r.options.Source.Root, filepath.FromSlash(name)))
 	return err == nil

@@ -8,15 +8,18 @@ import (
 	"hash"
 	"io"
 	"os"
+	"path"
 	"strconv"
 	"sync"
 	"time"
 
+	"github.com/cespare/xxhash/v2"
 	"github.com/tidwall/gjson"
 
 	"transect/client"
 	"transect/client/reconcile"
 	"transect/client/scan"
+	"transect/client/verdict"
 )
 
 // The key of an item says which content a dataset was created for. It is a hash of
@@ -46,6 +49,16 @@ type property struct {
 	Modified string `json:"modified"`           // of the main file
 	Run      string `json:"run"`                // that created the dataset
 	Replaces string `json:"replaces,omitempty"` // dataset of the previous version
+	Content  string `json:"content,omitempty"`  // hash of kind and samples, to find duplicates
+	// Problem is what the check found before the file was sent nevertheless.
+	Problem *problem `json:"problem,omitempty"`
+}
+
+// problem is what is wrong with a file.
+type problem struct {
+	Verdict verdict.Verdict `json:"verdict"`
+	Cause   string          `json:"cause"`
+	Hint    string          `json:"hint,omitempty"`
 }
 
 const timeLayout = "2006-01-02T15:04:05.000Z"
@@ -69,11 +82,12 @@ var targetFields = []any{"company", "project", "mission"}
 
 // recordOf extracts what reconcile needs of a dataset.
 func recordOf(d client.Dataset) reconcile.Dataset {
-	fields := gjson.GetManyBytes(d.JSON(), "acquisition_date", "components", "properties."+propertyName)
+	fields := gjson.GetManyBytes(d.JSON(), "acquisition_date", "components", "properties."+propertyName, "ingestion.error.message")
 	r := reconcile.Dataset{ID: d.ID, Name: d.Name, Taken: millis(fields[0].String())}
 	if p := fields[2]; p.Get("key").String() != "" {
 		r.Key, r.Name, r.Size = p.Get("key").String(), p.Get("file").String(), p.Get("size").Int()
 		r.Modified, r.Run, r.Replaces = millis(p.Get("modified").String()), p.Get("run").String(), p.Get("replaces").String()
+		r.Content = p.Get("content").String()
 	}
 	noted := r.Size != 0
 	fields[1].ForEach(func(_, c gjson.Result) bool {
@@ -85,15 +99,46 @@ func recordOf(d client.Dataset) reconcile.Dataset {
 		}
 		return true
 	})
+	switch d.Ingestion.Status {
+	case "failed":
+		r.Verdict, r.Cause, r.Hint = verdict.Refused, refusal(fields[3].String()), refusalHint
+	case "running", "pending":
+		r.Pending = r.Complete()
+	}
+	if p := fields[2].Get("problem"); p.Exists() {
+		cause := p.Get("cause").String()
+		if r.Verdict == verdict.Refused {
+			cause += "; " + r.Cause
+		}
+		r.Verdict, r.Cause, r.Hint = verdict.Verdict(p.Get("verdict").String()), cause, p.Get("hint").String()
+	}
 	return r
 }
 
-// keyer computes a key while the files of an item are read.
-type keyer struct{ h hash.Hash }
+// refusal is the cause of a file that the platform could not read.
+func refusal(message string) string {
+	if message == "" {
+		return "the platform could not read it and does not say why"
+	}
+	return "the platform could not read it: " + message
+}
+
+const refusalHint = "look at the file; a corrected one is sent anew, and to send this one once more, delete its dataset first"
+
+// keyer computes a key while the files of an item are read, and a hash of the
+// same without the base name.
+type keyer struct {
+	h       hash.Hash
+	content *xxhash.Digest
+}
 
 func newKeyer(item scan.Item) keyer {
-	k := keyer{sha256.New()}
+	k := keyer{sha256.New(), xxhash.New()}
 	k.write(reconcile.Identity(item.Kind, item.Name))
+	k.content.WriteString(item.Kind) // never fails
+	if item.Kind != "image" {        // of anything else equal files in two folders may both be meant
+		k.content.WriteString(path.Dir(item.Name)) // never fails
+	}
 	return k
 }
 
@@ -108,12 +153,16 @@ func (k keyer) write(text string) {
 func (k keyer) file(component string, s *samples) {
 	k.write(component)
 	k.write(strconv.FormatInt(s.size, 10))
+	fmt.Fprintf(k.content, "\x00%s\x00%d\x00", component, s.size) // never fails
 	for i := range s.offsets {
 		k.h.Write(s.sample(i))
+		k.content.Write(s.sample(i)) // never fails
 	}
 }
 
 func (k keyer) sum() string { return hex.EncodeToString(k.h.Sum(nil)[:16]) }
+
+func (k keyer) sumOfContent() string { return fmt.Sprintf("%016x", k.content.Sum64()) }
 
 // samples are what was read of a file for its key. Its metadata is mostly among it.
 type samples struct {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"transect/client/fault"
+	"transect/client/verdict"
 )
 
 // A memory card that is removed during the upload is reported as such, and its
@@ -47,7 +48,7 @@ func TestCardTakenOut(t *testing.T) {
 func TestCausesAreShort(t *testing.T) {
 	var o Outcome
 	o.fail(fault.In(uploadOperation, fault.Of(&fault.UploadError{}, "a.jpg changed while it was uploaded")))
-	if o.Cause != "a.jpg changed while it was uploaded" || o.Verdict != Failed {
+	if o.Cause != "a.jpg changed while it was uploaded" || o.Verdict != verdict.Failed {
 		t.Errorf("%+v", o)
 	}
 }

@@ -13,29 +13,35 @@ import (
 
 	"transect/client/fault"
 	"transect/client/scan"
+	"transect/client/verdict"
 )
+
+// earlierWords are the verdicts of reports written before there were verdicts.
+var earlierWords = map[verdict.Verdict]verdict.Verdict{"created": verdict.Uploaded, "resumed": verdict.Uploaded, "skipped": verdict.AlreadyThere}
 
 // Outcome is what became of one item: a file with its sidecar files.
 type Outcome struct {
-	Name      string  `json:"name"`            // path within the source
-	Title     string  `json:"title,omitempty"` // of the dataset
-	Path      string  `json:"path"`            // of the main file
-	Size      int64   `json:"size"`            // bytes of all its files
-	Verdict   Verdict `json:"verdict"`
-	Resumed   bool    `json:"resumed,omitempty"` // uploaded to a dataset of an earlier run
-	Kind      string  `json:"kind,omitempty"`
-	Dataset   string  `json:"dataset,omitempty"`
-	Component string  `json:"component,omitempty"` // of the main file
-	MD5       string  `json:"md5,omitempty"`       // of the main file, where known
-	Cause     string  `json:"cause,omitempty"`     // of a failure, or a remark
-	Hint      string  `json:"hint,omitempty"`
-	Key       string  `json:"key,omitempty"`
+	Name      string          `json:"name"`            // path within the source
+	Title     string          `json:"title,omitempty"` // of the dataset
+	Path      string          `json:"path"`            // of the main file
+	Size      int64           `json:"size"`            // bytes of all its files
+	Verdict   verdict.Verdict `json:"verdict"`
+	Sent      bool            `json:"sent,omitempty"`    // by this run
+	Resumed   bool            `json:"resumed,omitempty"` // sent to a dataset of an earlier run
+	Pending   bool            `json:"pending,omitempty"` // on the platform, which has not read it yet
+	Kind      string          `json:"kind,omitempty"`
+	Dataset   string          `json:"dataset,omitempty"`
+	Component string          `json:"component,omitempty"` // of the main file
+	MD5       string          `json:"md5,omitempty"`       // of the main file, where known
+	Cause     string          `json:"cause,omitempty"`     // of a failure, or a remark
+	Hint      string          `json:"hint,omitempty"`
+	Key       string          `json:"key,omitempty"`
 	// PathEncoded is the path percent-encoded, where it is not valid UTF-8. Only
 	// reports have it; in memory Path is exact.
 	PathEncoded string `json:"path_encoded,omitempty"`
 	Files       []Part `json:"files,omitempty"` // when there are several
 	// Earlier is the verdict in reports of versions that had other words for it.
-	Earlier Verdict `json:"outcome,omitempty"`
+	Earlier verdict.Verdict `json:"outcome,omitempty"`
 
 	err error
 }
@@ -56,15 +62,16 @@ func (o Outcome) Err() error { return o.err }
 const uploadOperation = "datasets.upload_file"
 
 func (o *Outcome) fail(err error) {
-	o.Verdict, o.Cause, o.err = Failed, err.Error(), err
+	o.Verdict, o.Cause, o.err = verdict.Failed, err.Error(), err
 	if f := fault.Find(err); f != nil {
 		o.Hint = f.Facts().Hint
 		o.Cause = strings.TrimPrefix(o.Cause, uploadOperation+": ") // goes without saying
 	}
-	var skipped *scan.Skipped
-	if errors.As(err, &skipped) {
-		o.Cause, o.Hint = skipped.Why(), skipped.Hint()
-	}
+}
+
+// leftOut is the outcome of a file that the scan left out.
+func leftOut(s *scan.Skipped) Outcome {
+	return Outcome{Name: s.Name, Path: absolute(s.Path), Verdict: s.Verdict(), Cause: s.Why(), Hint: s.Hint(), err: s}
 }
 
 // parts are the files of an outcome, one at least.
@@ -100,8 +107,8 @@ func outcomeOf(it scan.Item) Outcome {
 // result is the outcome of an item that ended well.
 func (it *item) result() Outcome {
 	o := outcomeOf(it.Item)
-	o.Verdict, o.Dataset, o.Key, o.Cause, o.Title = it.verdict, it.dataset, it.key, it.remark, it.title
-	o.Resumed = it.verdict == Uploaded && it.resumed
+	o.Verdict, o.Dataset, o.Key, o.Cause, o.Hint, o.Title = it.verdict, it.dataset, it.key, it.remark, it.hint, it.title
+	o.Sent, o.Resumed, o.Pending = it.sent, it.sent && it.resumed, it.pending
 	if len(it.md5s) > 0 {
 		o.MD5 = it.md5s[0]
 		for i := range o.Files {
@@ -171,7 +178,7 @@ func (o Outcome) encoded() Outcome {
 // verdict of an earlier version.
 func (o *Outcome) decode() error {
 	if o.Verdict == "" {
-		o.Verdict, o.Earlier = cmp.Or(earlierVerdicts[o.Earlier], o.Earlier), ""
+		o.Verdict, o.Earlier = cmp.Or(earlierWords[o.Earlier], o.Earlier), ""
 	}
 	err := decodePath(&o.Path, &o.PathEncoded)
 	for i := range o.Files {

@@ -17,6 +17,7 @@ import (
 	"transect/client/preflight"
 	"transect/client/reconcile"
 	"transect/client/scan"
+	"transect/client/verdict"
 )
 
 // run is one ingest. pipeline shows its stages, finish what follows them.
@@ -33,11 +34,12 @@ type run struct {
 	callback sync.Mutex // one call of Filter or Name at a time
 
 	mu        sync.Mutex // of what follows, and of OnOutcome
-	counts    Counts
+	counts    verdict.Counts
 	failures  []Outcome
+	pending   int64             // files that the platform has not read yet
 	relocated map[string]bool   // datasets that hold a relocated file of this run
 	waiting   []*item           // files that another run has just created a dataset for
-	copies    map[string]string // keys of files that occur more than once in the source, and their datasets
+	twins     []*item           // files with the samples of an earlier one
 	discarded map[string]string // duplicates this run deleted, and the datasets kept instead
 	orphans   []reconcile.Orphan
 }
@@ -47,13 +49,19 @@ type run struct {
 type item struct {
 	scan.Item
 	key        string
+	content    string // hash without the name, to find duplicates; "" when they are sent
 	photo      *imagery.Photo
-	title      string // name of the dataset
+	photoError error    // why it is not complete
+	problem    *problem // that the check found, or nil
+	title      string   // name of the dataset
 	dataset    string
-	verdict    Verdict // when all goes well
-	resumed    bool    // its dataset existed
+	verdict    verdict.Verdict // when all goes well
 	remark     string
-	created    bool     // by this run
+	hint       string
+	resumed    bool     // its dataset existed
+	created    bool     // its dataset, by this run
+	sent       bool     // by this run
+	pending    bool     // there, but not yet read by the platform
 	uploaded   []bool   // by member; nil when none is
 	md5s       []string // of the members
 	replaces   string   // dataset of the previous version
@@ -64,8 +72,8 @@ type item struct {
 func (it *item) main() scan.Member { return it.Members[0] }
 
 func newRun(c *client.Client, o Options) (*run, error) {
-	r := &run{client: c, options: o, started: o.Now(), copies: map[string]string{}, relocated: map[string]bool{}, discarded: map[string]string{}}
-	r.checker = preflight.New(preflight.Options{Open: o.Source.Open, Expected: o.Expected, SkipDuplicates: true, Dir: tempDir(o.StateDir)})
+	r := &run{client: c, options: o, started: o.Now(), relocated: map[string]bool{}, discarded: map[string]string{}}
+	r.checker = newChecker(o)
 	var random [3]byte
 	rand.Read(random[:])
 	r.id = r.started.UTC().Format("20060102-150405.000-") + hex.EncodeToString(random[:])
@@ -74,13 +82,18 @@ func newRun(c *client.Client, o Options) (*run, error) {
 	return r, err
 }
 
+// newChecker makes the checker of a run, which finds duplicates by itself.
+func newChecker(o Options) *preflight.Checker {
+	return preflight.New(preflight.Options{Open: o.Source.Open, Expected: o.Expected, SkipDuplicates: true, Dir: tempDir(o.StateDir)})
+}
+
 // do performs the run and writes the report.
 func (r *run) do(ctx context.Context) (*Result, error) {
 	err := r.pipeline(ctx)
 	if err == nil && r.stopping() {
 		err = fault.Of(&fault.CancelledError{}, "stop requested")
 	}
-	if err == nil && !r.options.DryRun {
+	if err == nil {
 		err = r.finish(ctx)
 	}
 	if ctx.Err() != nil {
@@ -93,7 +106,7 @@ func (r *run) do(ctx context.Context) (*Result, error) {
 	r.checker.Close()
 	r.index.close()
 	// The report of an earlier run says more than that of one that did nothing.
-	if r.options.Report != "" && !(err != nil && result.Counts == (Counts{}) && exists(r.options.Report)) {
+	if r.options.Report != "" && !(err != nil && result.Counts == (verdict.Counts{}) && exists(r.options.Report)) {
 		if failed := r.writeReport(result, err); err == nil {
 			err = failed
 		}
@@ -106,7 +119,7 @@ func (r *run) result() *Result {
 	defer r.mu.Unlock()
 	counts := r.counts
 	counts.Bytes = r.options.Progress.Transferred.Load()
-	return &Result{ID: r.id, Counts: counts, Failures: r.failures, Preflight: r.checker.Report(context.Background()), Outcomes: r.outcomes,
+	return &Result{ID: r.id, Counts: counts, Failures: r.failures, Preflight: r.checker.Report(context.Background()), Outcomes: r.outcomes, Pending: r.pending,
 		Seconds: r.options.Now().Sub(r.started).Seconds()}
 }
 
@@ -137,13 +150,7 @@ func (r *run) pipeline(ctx context.Context) error {
 		defer close(inspected)
 		return r.readAll(ctx, r.options.Progress, func(skipped *scan.Skipped) error {
 			r.checker.Add(scan.Item{}, nil, skipped)
-			if skipped.Passed() {
-				return nil
-			}
-			r.options.Progress.Files.Add(1)
-			o := Outcome{Name: skipped.Name, Path: absolute(skipped.Path)}
-			o.fail(skipped)
-			return r.record(o)
+			return r.record(leftOut(skipped))
 		}, func(ctx context.Context, it *item) error {
 			return r.inspect(ctx, it, inspected)
 		})
@@ -254,8 +261,8 @@ func (r *run) scan(ctx context.Context, to chan<- *item, p *Progress, leftOut fu
 	return nil
 }
 
-// skip records an item that is not sent.
-func (r *run) skip(it *item, v Verdict, dataset, remark string) error {
+// skip records an item that is on the platform already.
+func (r *run) skip(it *item, v verdict.Verdict, dataset, remark string) error {
 	it.verdict, it.dataset, it.remark = v, dataset, remark
 	return r.record(it.result())
 }
@@ -266,14 +273,18 @@ func (r *run) record(o Outcome) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	*r.counts.Of(o.Verdict)++
-	if o.Verdict.Bad() {
+	if o.Pending {
+		r.pending++
+	}
+	switch {
+	case o.Verdict.Bad():
 		p.Failed.Add(1)
 		if len(r.failures) < MaxFailures {
 			r.failures = append(r.failures, o)
 		}
-	} else {
+	case o.Verdict != verdict.LeftOut:
 		p.DoneFiles.Add(1)
-		if o.Verdict != Uploaded || r.options.DryRun {
+		if !o.Sent {
 			p.DoneBytes.Add(o.Size)
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"transect/client/fault"
 	"transect/client/imagery"
 	"transect/client/scan"
+	"transect/client/verdict"
 )
 
 var csvHeader = []string{"name", "path", "size", "verdict", "kind", "dataset", "component", "md5", "cause", "hint", "path_encoded"}
@@ -31,7 +32,8 @@ func (o *Outcome) csvFields() []*string {
 func isCSV(path string) bool { return strings.EqualFold(filepath.Ext(path), ".csv") }
 
 // checkReport refuses a report that could not be written, before any work.
-func checkReport(path string) error {
+func (o *Options) checkReport() error {
+	path := o.Report
 	if path == "" {
 		return nil
 	}
@@ -41,7 +43,21 @@ func checkReport(path string) error {
 	if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
 		return fault.Hinted(fault.Of(&fault.FileError{}, "the folder of the report %s does not exist", path), "create it first, or name another one")
 	}
-	return nil
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return fault.Hinted(fault.Of(&fault.FileError{}, "the report %s cannot be written: it is a folder", path), "name a file in it")
+	}
+	in, err := o.Folder(filepath.Dir(path), filepath.Base(path))
+	if err == nil {
+		var file *atomicfile.File
+		if file, err = atomicfile.Create(in, filepath.Base(path), 0o644); err == nil {
+			file.Discard()
+		}
+	}
+	if err != nil && fault.Find(err) == nil {
+		err = fault.Hinted(fault.Of(&fault.FileError{}, "the report %s cannot be written: %w", path, fault.Reason(err)),
+			"nothing was sent; name a report in another folder")
+	}
+	return err
 }
 
 func exists(path string) bool {
@@ -57,7 +73,7 @@ type summary struct {
 	Target   Target    `json:"target"`
 	Started  time.Time `json:"started"`
 	Seconds  float64   `json:"seconds"`
-	Counts
+	verdict.Counts
 	DryRun    bool   `json:"dry_run,omitempty"`
 	Error     string `json:"error,omitempty"`
 	Preflight any    `json:"preflight,omitempty"`

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
+	"transect/client/verdict"
 )
 
 // Any path comes back from a report as it was, and the report is text.
@@ -66,13 +67,13 @@ func TestRewriteKeepsPaths(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := "/card/caf\xe9.txt"
-	if err := l.add(Outcome{Name: "caf%E9.txt", Path: path, Verdict: Uploaded}); err != nil {
+	if err := l.add(Outcome{Name: "caf%E9.txt", Path: path, Verdict: verdict.Uploaded}); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.rewrite(func(o *Outcome) { o.Dataset = "d" }); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.add(Outcome{Name: "b.txt", Path: "/card/b.txt", Verdict: Uploaded}); err != nil {
+	if err := l.add(Outcome{Name: "b.txt", Path: "/card/b.txt", Verdict: verdict.Uploaded}); err != nil {
 		t.Fatal(err)
 	}
 	n := 0

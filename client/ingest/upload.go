@@ -12,6 +12,7 @@ import (
 	"transect/client/reconcile"
 	"transect/client/scan"
 	"transect/client/transfer"
+	"transect/client/verdict"
 )
 
 // maxConflicts is how often a file is sent again when another run is sending it
@@ -28,13 +29,14 @@ func (r *run) upload(ctx context.Context, it *item) error {
 				return fault.Stopped(ctx)
 			}
 			if uploaded {
-				return r.skip(it, AlreadyThere, it.dataset, reconcile.OtherRun)
+				return r.skip(it, verdict.AlreadyThere, it.dataset, reconcile.OtherRun)
 			}
 			if r.breaker.fatal(ctx, err) {
 				return err
 			}
 			return r.record(it.failed(it.sourceError(err)))
 		}
+		it.sent = true
 		r.breaker.success()
 		if err := r.deletePrevious(ctx, it); err != nil {
 			return r.notReplaced(ctx, it, err)

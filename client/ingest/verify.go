@@ -11,29 +11,31 @@ import (
 	"transect/client/imagery"
 	"transect/client/reconcile"
 	"transect/client/scan"
+	"transect/client/verdict"
 )
 
 // The verdicts that only Verify gives.
 const (
-	Different Verdict = "different" // the platform has other bytes
-	Missing   Verdict = "missing"   // the platform does not have it, or not all of it
-	Extra     Verdict = "extra"     // the platform has it, the source does not
+	Different verdict.Verdict = "different" // the platform has other bytes
+	Missing   verdict.Verdict = "missing"   // the platform does not have it, or not all of it
+	Extra     verdict.Verdict = "extra"     // the platform has it, the source does not
 )
 
 // Finding is the result of comparing a local file with the platform.
 type Finding struct {
-	Name    string  `json:"name"`
-	Path    string  `json:"path,omitempty"`
-	Size    int64   `json:"size,omitempty"`
-	Verdict Verdict `json:"verdict"`
-	Dataset string  `json:"dataset,omitempty"`
-	Cause   string  `json:"cause,omitempty"`
+	Name    string          `json:"name"`
+	Path    string          `json:"path,omitempty"`
+	Size    int64           `json:"size,omitempty"`
+	Verdict verdict.Verdict `json:"verdict"`
+	Dataset string          `json:"dataset,omitempty"`
+	Cause   string          `json:"cause,omitempty"`
 }
 
 // Verification is the result of Verify.
 type Verification struct {
-	AlreadyThere, Different, Missing, Extra int64
-	Findings                                []Finding // all but those already there, MaxFailures at most
+	verdict.Counts
+	Different, Missing, Extra int64
+	Findings                  []Finding // those that are not OK, MaxFailures at most
 
 	report  func(Finding) error
 	mu      sync.Mutex
@@ -50,19 +52,16 @@ func Verify(ctx context.Context, c *client.Client, o Options, report func(Findin
 	if err := o.Target.complete(ctx, c); err != nil {
 		return nil, err
 	}
-	o.Check = CheckStrict // damaged images are not compared
 	ix, err := load(ctx, c, o.Target, tempDir(o.StateDir))
 	if err != nil {
 		return nil, err
 	}
 	defer ix.close()
 	v := &Verification{report: report, matched: map[string]bool{}}
-	r := &run{client: c, options: o, index: ix, relocated: map[string]bool{}}
+	r := &run{client: c, options: o, index: ix, relocated: map[string]bool{}, checker: newChecker(o)}
+	defer r.checker.Close()
 	err = r.readAll(ctx, &Progress{}, func(skipped *scan.Skipped) error {
-		if skipped.Passed() {
-			return nil
-		}
-		return v.add(Finding{Name: skipped.Name, Path: absolute(skipped.Path), Verdict: Missing, Cause: skipped.Why()})
+		return v.add(Finding{Name: skipped.Name, Path: absolute(skipped.Path), Verdict: skipped.Verdict(), Cause: skipped.Why()})
 	}, func(ctx context.Context, it *item) error {
 		finding, err := v.judge(ctx, r, it)
 		if err != nil {
@@ -91,11 +90,25 @@ func VerifyOutcomes(ctx context.Context, c *client.Client, earlier iter.Seq2[Out
 	return v, err
 }
 
+// OK reports whether the platform holds every local file as it is, and nothing else.
+func (v *Verification) OK() bool { return v.Bad()+v.Different+v.Missing+v.Extra == 0 }
+
 func (v *Verification) add(f Finding) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	*map[Verdict]*int64{AlreadyThere: &v.AlreadyThere, Different: &v.Different, Missing: &v.Missing, Extra: &v.Extra}[f.Verdict]++
-	if f.Verdict != AlreadyThere && len(v.Findings) < MaxFailures {
+	bad := true
+	switch f.Verdict {
+	case Different:
+		v.Different++
+	case Missing:
+		v.Missing++
+	case Extra:
+		v.Extra++
+	default:
+		*v.Of(f.Verdict)++
+		bad = f.Verdict.Bad()
+	}
+	if bad && len(v.Findings) < MaxFailures {
 		v.Findings = append(v.Findings, f)
 	}
 	if v.report != nil {
@@ -106,38 +119,42 @@ func (v *Verification) add(f Finding) error {
 
 // judge finds the dataset of a local file and compares them.
 func (v *Verification) judge(ctx context.Context, r *run, it *item) (Finding, error) {
-	missing := Finding{Name: it.Name, Path: absolute(it.main().Path), Size: it.Size(), Verdict: Missing, Cause: "there is no dataset for it"}
+	f := Finding{Name: it.Name, Path: absolute(it.main().Path), Size: it.Size(), Verdict: Missing, Cause: "there is no dataset for it"}
 	datasets, err := r.index.named(it.Kind, it.Name)
 	if err != nil {
-		return missing, err
+		return f, err
 	}
-	decision, err := r.decide(ctx, it, datasets)
+	decision, found, err := r.decide(ctx, it, datasets)
 	if ctx.Err() != nil {
-		return missing, fault.Stopped(ctx)
+		return f, fault.Stopped(ctx)
 	}
 	if err != nil {
-		missing.Cause = err.Error()
-		return missing, nil
+		f.Verdict, f.Cause = verdict.Failed, err.Error()
+		return f, nil
 	}
 	o := outcomeOf(it.Item)
-	if o.Dataset = decision.Dataset; decision.Action == reconcile.Create {
-		o.Dataset = decision.Replaces // the previous version differs
-	}
-	if decision.Relocated {
-		if datasets, err = r.index.relocated(it.Kind, it.Name, it.Size()); err != nil {
-			return missing, err
-		}
-	}
+	o.Dataset = found.ID
 	for _, d := range datasets {
-		if d.ID == o.Dataset || o.Dataset == "" && d.Key == "" && d.Taken == 0 { // an image without a date
-			v.mu.Lock()
-			v.matched[d.ID] = true
-			v.mu.Unlock()
-			o.Dataset = d.ID
-			return compareOutcome(ctx, r.options.Source.Open, o, d), nil
+		// A file that is to be sent differs from its previous version; of images
+		// without a date the name has to do.
+		if o.Dataset == "" && (d.ID == decision.Replaces || d.Key == "" && d.Taken == 0) {
+			found, o.Dataset = d, d.ID
 		}
 	}
-	return missing, nil
+	if o.Dataset != "" {
+		v.mu.Lock()
+		v.matched[o.Dataset] = true
+		v.mu.Unlock()
+		f = compareOutcome(ctx, r.options.Source.Open, o, found)
+	}
+	switch {
+	case f.Verdict == verdict.AlreadyThere && decision.Action == reconcile.Skip:
+		r.judge(it, decision, found)
+		f.Verdict, f.Cause = it.verdict, it.remark
+	case it.problem != nil:
+		f.Verdict, f.Cause = it.problem.Verdict, it.problem.Cause+"; "+f.Cause
+	}
+	return f, nil
 }
 
 // addExtras adds the datasets that no local file belongs to.
@@ -184,10 +201,14 @@ func compare(ctx context.Context, c *client.Client, open imagery.Opener, list []
 // compareOutcome compares the files of an outcome with a dataset; its ID is ""
 // when it does not exist.
 func compareOutcome(ctx context.Context, open imagery.Opener, o Outcome, d reconcile.Dataset) Finding {
-	v := Finding{Name: o.Name, Path: o.Path, Size: o.Size, Dataset: o.Dataset, Verdict: AlreadyThere}
+	v := Finding{Name: o.Name, Path: o.Path, Size: o.Size, Dataset: o.Dataset, Verdict: verdict.AlreadyThere}
 	if d.ID == "" {
 		v.Verdict, v.Cause = Missing, "its dataset does not exist"
-		if o.Dataset == "" {
+		switch {
+		case o.Dataset != "":
+		case o.Verdict == verdict.Damaged, o.Verdict == verdict.Incomplete, o.Verdict == verdict.LeftOut:
+			v.Verdict, v.Cause = o.Verdict, o.Cause
+		default:
 			v.Cause = "it was not sent"
 			if o.Cause != "" {
 				v.Cause += ": " + o.Cause
@@ -196,14 +217,20 @@ func compareOutcome(ctx context.Context, open imagery.Opener, o Outcome, d recon
 		return v
 	}
 	for _, p := range o.parts() {
-		if v.Verdict, v.Cause = comparePart(ctx, open, d, p); v.Verdict != AlreadyThere {
-			break
+		if v.Verdict, v.Cause = comparePart(ctx, open, d, p); v.Verdict != verdict.AlreadyThere {
+			return v
 		}
+	}
+	switch {
+	case d.Verdict != "":
+		v.Verdict, v.Cause = d.Verdict, d.Cause
+	case o.Verdict == verdict.Duplicate:
+		v.Verdict, v.Cause = o.Verdict, o.Cause
 	}
 	return v
 }
 
-func comparePart(ctx context.Context, open imagery.Opener, d reconcile.Dataset, p Part) (verdict Verdict, cause string) {
+func comparePart(ctx context.Context, open imagery.Opener, d reconcile.Dataset, p Part) (_ verdict.Verdict, cause string) {
 	c, _ := d.Component(p.Component)
 	if !c.Uploaded {
 		return Missing, "its component " + p.Component + " has no file yet"
@@ -221,5 +248,5 @@ func comparePart(ctx context.Context, open imagery.Opener, d reconcile.Dataset, 
 	if c.MD5 != "" && c.MD5 != sum {
 		return Different, "the checksums differ"
 	}
-	return AlreadyThere, ""
+	return verdict.AlreadyThere, ""
 }

@@ -123,9 +123,9 @@ func (s *survey) checkBands() {
 		if len(lacks) > 1 {
 			what = "the bands " + strings.Join(lacks, ", ") + " are"
 		}
-		s.problems.add(Problem{"missing-band", Error, s.name(s.photos.At(c.first)),
+		s.problems.add(newProblem("missing-band", Error, s.name(s.photos.At(c.first)),
 			fmt.Sprintf("%s missing from its capture, which has %d", what, len(c.bands)),
-			"copy the missing files from the card, or leave the capture out"})
+			"copy the missing files from the card, or leave the capture out"))
 	}
 }
 

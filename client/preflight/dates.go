@@ -34,11 +34,11 @@ func (s *survey) checkDates(report *Report) {
 			times = append(times, p.taken)
 		case p.taken == noTime:
 		case p.taken > future:
-			s.problems.add(Problem{"date-in-future", Warning, s.name(p),
-				"it was taken in the future, " + p.time().Format(time.DateTime), hint})
+			s.problems.add(newProblem("date-in-future", Warning, s.name(p),
+				"it was taken in the future, "+p.time().Format(time.DateTime), hint))
 		default:
-			s.problems.add(Problem{"clock-not-set", Warning, s.name(p),
-				"it was taken " + p.time().Format(time.DateTime) + ": the camera's clock was not set", hint})
+			s.problems.add(newProblem("clock-not-set", Warning, s.name(p),
+				"it was taken "+p.time().Format(time.DateTime)+": the camera's clock was not set", hint))
 		}
 	}
 	if len(times) == 0 {
@@ -52,17 +52,17 @@ func (s *survey) checkDates(report *Report) {
 			continue
 		}
 		if apart := time.Duration(p.taken - middle).Abs(); apart > longFlight {
-			s.problems.add(Problem{"date-apart", Warning, s.name(p),
+			s.problems.add(newProblem("date-apart", Warning, s.name(p),
 				fmt.Sprintf("it was taken %s, %d days from most others", p.time().Format(time.DateTime), int(apart.Hours()/24)),
-				"is it of another flight? Then leave it out"})
+				"is it of another flight? Then leave it out"))
 		}
 	}
 	if !s.opts.Date.IsZero() {
 		if apart := time.Duration(middle - s.opts.Date.UnixNano()).Abs(); apart > fromMission+24*time.Hour {
-			s.problems.add(Problem{"date-not-mission", Warning, "",
+			s.problems.add(newProblem("date-not-mission", Warning, "",
 				fmt.Sprintf("most photos were taken on %s, the mission was on %s",
 					time.Unix(0, middle).UTC().Format(time.DateOnly), s.opts.Date.Format(time.DateOnly)),
-				"check that these are the photos of this mission"})
+				"check that these are the photos of this mission"))
 		}
 	}
 }

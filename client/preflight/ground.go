@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"transect/client/imagery"
+	"transect/client/verdict"
 )
 
 // checkCameras reports a survey taken by several cameras. The lenses of one rig
@@ -37,9 +39,9 @@ func (s *survey) checkCameras() {
 			break
 		}
 	}
-	s.problems.add(Problem{"mixed-cameras", Warning, "",
-		"the photos are of several cameras: " + strings.Join(list, ", "),
-		"photos of different cameras mostly belong in different flights"})
+	s.problems.add(newProblem("mixed-cameras", Warning, "",
+		"the photos are of several cameras: "+strings.Join(list, ", "),
+		"photos of different cameras mostly belong in different flights"))
 }
 
 // checkGround computes the footprint and compares it with the mission's.
@@ -67,9 +69,9 @@ func (s *survey) checkGround(report *Report) {
 	apart := distance(a[1], a[0], b[1], b[0])
 	// Two areas of one size side by side are apart by their size.
 	if reach := radius(flown, a) + radius(wanted, b); apart > reach+tolerance {
-		s.problems.add(Problem{"far-from-mission", Warning, "",
+		s.problems.add(newProblem("far-from-mission", Warning, "",
 			fmt.Sprintf("the photos were taken %s from the mission's area", metres(apart-reach)),
-			"check that these are the photos of this mission, and that its coordinates are longitude, latitude"})
+			"check that these are the photos of this mission, and that its coordinates are longitude, latitude"))
 	}
 }
 
@@ -114,20 +116,28 @@ func (s *survey) checkCount() {
 	if s.report.Images == 1 {
 		there = "there is 1 image"
 	}
-	s.problems.add(Problem{"image-count", Warning, "",
-		fmt.Sprintf("%s, the mission announces %s", there, humanize.Comma(int64(s.opts.Expected))), hint})
+	s.problems.add(newProblem("image-count", Warning, "",
+		fmt.Sprintf("%s, the mission announces %s", there, humanize.Comma(int64(s.opts.Expected))), hint))
 }
 
-// checkDuplicates finds files that are byte for byte the same: the first by name
-// is the original.
-func (s *survey) checkDuplicates(ctx context.Context) {
-	size := func(i int) int64 { return s.files.At(i).size }
-	name := func(i int) string { name, _ := s.file(i); return name }
-	path := func(i int) string { _, path := s.file(i); return path }
+// checkDuplicates finds files that are byte for byte the same, as a run does: the
+// first by name is the original.
+func (s *survey) checkDuplicates(ctx context.Context, report *Report) {
+	size := func(i int) int64 {
+		if f := s.files.At(i); !f.part() {
+			return f.size
+		}
+		return int64(-1 - i) // sidecar files, such as the .prj of many rasters, may well be equal
+	}
+	name := func(i int) string { name, _, _ := s.file(i); return name }
+	path := func(i int) string { _, path, _ := s.file(i); return path }
 	byName := func(a, b int) int { return cmp.Or(imagery.NaturalCompare(name(a), name(b)), cmp.Compare(a, b)) }
 	s.opts.Open.Duplicates(ctx, s.files.Len(), size, path, byName, func(duplicate, original int) {
-		if path(original) != path(duplicate) { // else it is in two items, such as a shared .prj
-			s.problems.add(Problem{"duplicate", Warning, name(duplicate), "it is the same file as " + name(original), "leave one of the two out"})
+		_, _, kind := s.file(duplicate)
+		elsewhere := filepath.Dir(path(original)) != filepath.Dir(path(duplicate))
+		if path(original) != path(duplicate) && (kind == "image" || !elsewhere) { // else both are meant, or it was listed twice
+			s.problems.add(newProblem("duplicate", Warning, name(duplicate), "it is the same file as "+name(original), "leave one of the two out"))
+			report.tally(verdict.Duplicate)
 		}
 	})
 }

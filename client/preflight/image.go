@@ -28,7 +28,7 @@ func imageProblems(file scan.File, format string, p *imagery.Photo, err error) [
 	}
 	var found []Problem
 	warn := func(code, hint, text string, args ...any) {
-		found = append(found, Problem{code, Warning, file.Name, fmt.Sprintf(text, args...), hint})
+		found = append(found, newProblem(code, Warning, file.Name, fmt.Sprintf(text, args...), hint))
 	}
 	const hint = "write the position into the photo's EXIF record, or leave the photo out"
 	switch {
@@ -123,14 +123,13 @@ func (c *Checker) addSkipped(err error) {
 		return
 	}
 	c.report.BySkipped[string(s.Reason)]++
+	c.report.tally(s.Verdict())
 	if s.Harmless() {
 		return
 	}
-	p := Problem{Code: "skipped", Severity: Warning, Name: s.Name, Hint: s.Hint()}
-	p.Message = "left out, " + s.Why()
-	switch s.Reason {
-	case scan.Empty, scan.Unreadable, scan.Missing:
-		p.Code, p.Severity = string(s.Reason), Error
+	p := newProblem("left-out", Warning, s.Name, s.Why(), s.Hint())
+	if s.Verdict().Bad() {
+		p.Code, p.Severity = strings.ReplaceAll(string(s.Reason), " ", "-"), Error
 	}
 	c.problems.add(p)
 }
@@ -140,7 +139,7 @@ func noteProblem(item scan.Item) Problem {
 	p := Problem{Code: "odd", Severity: Warning, Name: item.Name, Message: item.Note}
 	if item.Format == "shapefile" && strings.Contains(item.Note, "missing") {
 		p.Code, p.Severity = "incomplete", Error
-		p.Hint = "copy the missing files beside " + path.Base(item.Name) + ": a shapefile is several files of one name"
+		p.Message, p.Hint = item.Note, "copy the missing files beside "+path.Base(item.Name)+": a shapefile is several files of one name"
 	}
 	return p
 }

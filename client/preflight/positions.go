@@ -61,16 +61,16 @@ func (s *survey) checkPositions() {
 		start = end
 	}
 	if float64(len(reasons)) > max(tooMany*float64(timed), 2) && len(reasons) > timed/20+2 {
-		s.problems.add(Problem{"positions-jump-throughout", Warning, "",
+		s.problems.add(newProblem("positions-jump-throughout", Warning, "",
 			fmt.Sprintf("%d of %d positions cannot be reached from those before and after them", len(reasons), timed),
-			"several aircraft of one model? Check each folder apart; else the clock or the GPS was broken"})
+			"several aircraft of one model? Check each folder apart; else the clock or the GPS was broken"))
 		clear(reasons)
 	}
 	far := s.farAway(located, reasons)
 	report := func(i uint32, reason string) {
 		s.jumps[i] = true
-		s.problems.add(Problem{"position-jumps", Warning, s.name(s.photos.At(int(i))), reason,
-			"correct the position in the photo's EXIF record, or leave the photo out"})
+		s.problems.add(newProblem("position-jumps", Warning, s.name(s.photos.At(int(i))), reason,
+			"correct the position in the photo's EXIF record, or leave the photo out"))
 	}
 	for i, from := range reasons {
 		seconds := math.Abs(float64(s.photos.At(int(i)).taken-s.photos.At(int(from)).taken)) / 1e9

@@ -80,11 +80,12 @@ func (c *Checker) Close() {
 
 // Add checks an item, or an error that scan.Items gave in place of one. photo and
 // err are the result of imagery.Read for an image; when both are nil, Add reads
-// it. Other files are opened to see whether they are truncated.
-func (c *Checker) Add(item scan.Item, photo *imagery.Photo, err error) {
+// it. Other files are opened to see whether they are truncated. It returns the
+// problem that makes the item unusable, or nil.
+func (c *Checker) Add(item scan.Item, photo *imagery.Photo, err error) *Problem {
 	if len(item.Members) == 0 {
 		c.addSkipped(err)
-		return
+		return nil
 	}
 	main := item.Members[0].File
 	var found []Problem
@@ -101,21 +102,32 @@ func (c *Checker) Add(item scan.Item, photo *imagery.Photo, err error) {
 			}
 		}
 	}
+	if item.Damage != "" {
+		found = []Problem{newProblem("damaged", Error, item.Name, item.Damage, "copy the file again from where it came from, or give it its right extension")}
+	}
 	if item.Note != "" {
 		found = append(found, noteProblem(item))
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.count(item)
-	for _, m := range item.Members {
-		c.addFile(m.File)
-	}
-	for _, p := range found {
-		c.problems.add(p)
+	for i, m := range item.Members {
+		c.addFile(item.Kind, m.File, i > 0)
 	}
 	if item.Kind == "image" && photo != nil && err == nil {
 		c.addPhoto(main.Name, c.files.Len()-len(item.Members), *photo)
 	}
+	var unusable *Problem
+	for _, p := range found {
+		c.problems.add(p)
+		if p.Verdict = verdicts[p.Code]; unusable == nil && p.Severity == Error && p.Verdict.Bad() {
+			unusable = &p
+		}
+	}
+	if unusable != nil {
+		c.report.tally(unusable.Verdict)
+	}
+	return unusable
 }
 
 // Compare sets Mission and Date when they become known later than the other
@@ -164,7 +176,7 @@ func (c *Checker) Report(ctx context.Context) *Report {
 	s.checkGround(report)
 	s.checkCount()
 	if !c.opts.SkipDuplicates {
-		s.checkDuplicates(ctx)
+		s.checkDuplicates(ctx, report)
 	}
 	report.Problems, report.Counts = problems.list()
 	for _, n := range report.Counts {

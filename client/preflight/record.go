@@ -15,9 +15,12 @@ import (
 
 // fileRecord is what is kept of every file, beside its names.
 type fileRecord struct {
-	names int64 // offset of its names
+	names int64 // offset of its names; the complement for all but the main file of an item
 	size  int64
 }
+
+// part reports whether the file is not the main one of its item.
+func (f fileRecord) part() bool { return f.names < 0 }
 
 // photoRecord is what is kept of a photo in addition: 64 bytes.
 type photoRecord struct {
@@ -117,21 +120,31 @@ func (c *Checker) byTime() *tempfile.Column[photoRecord] {
 	return sorted
 }
 
-// addFile keeps the name and path of a file.
-func (c *Checker) addFile(f scan.File) {
-	c.files.Add(fileRecord{c.names.Add([]byte(f.Name + "\x00" + f.Path)), f.Size})
+// addFile keeps the name and path of a file; part is true of all but the main
+// file of an item.
+func (c *Checker) addFile(kind string, f scan.File, part bool) {
+	names := c.names.Add([]byte(f.Name + "\x00" + f.Path + "\x00" + kind))
+	if part {
+		names = ^names
+	}
+	c.files.Add(fileRecord{names, f.Size})
 }
 
-// file returns the name and path of a file; "" when they cannot be read back.
-func (c *Checker) file(i int) (name, path string) {
-	record, _ := c.names.Get(c.files.At(i).names)
+// file returns the name and path of a file and the kind of its item; "" when they cannot be read back.
+func (c *Checker) file(i int) (name, path, kind string) {
+	f := c.files.At(i)
+	if f.part() {
+		f.names = ^f.names
+	}
+	record, _ := c.names.Get(f.names)
 	name, path, _ = strings.Cut(string(record), "\x00")
-	return name, path
+	path, kind, _ = strings.Cut(path, "\x00")
+	return name, path, kind
 }
 
 // name is that of a photo's file.
 func (c *Checker) name(r photoRecord) string {
-	name, _ := c.file(int(r.file))
+	name, _, _ := c.file(int(r.file))
 	return name
 }
 

@@ -20,10 +20,10 @@ func TestNamesComeBack(t *testing.T) {
 	var files []scan.File
 	for i := range 20_000 {
 		files = append(files, scan.File{Path: fmt.Sprintf("/photos/of/%d/DCIM/DJI_%05d.JPG", i/10*10, i), Name: fmt.Sprintf("DCIM/DJI_%05d.JPG", i)})
-		c.addFile(files[i])
+		c.addFile("image", files[i], i%2 > 0)
 	}
 	for i := range c.files.Len() {
-		if name, path := c.file(i); name != files[i].Name || path != files[i].Path {
+		if name, path, _ := c.file(i); name != files[i].Name || path != files[i].Path {
 			t.Fatalf("got %q, %q of %+v", name, path, files[i])
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"transect/client/imagery"
+	"transect/client/scan"
+	"transect/client/verdict"
 )
 
 // Severities. An error means that a file is unusable as it is; a warning, that
@@ -23,6 +25,20 @@ type Problem struct {
 	Name     string `json:"name"`     // of the file, "" when it is the survey as a whole
 	Message  string `json:"message"`  // without the name
 	Hint     string `json:"hint"`     // what to do, or ""
+	// Verdict is what a run says of the file, "" when the problem does not decide it.
+	Verdict verdict.Verdict `json:"verdict,omitempty"`
+}
+
+// verdicts are those of the problems that decide about a file, by their codes.
+var verdicts = map[string]verdict.Verdict{
+	"truncated": verdict.Damaged, "damaged": verdict.Damaged, "not-an-image": verdict.Damaged, string(scan.Empty): verdict.Damaged,
+	"incomplete": verdict.Incomplete, string(scan.Unfinished): verdict.Incomplete,
+	"unreadable": verdict.Failed, string(scan.Missing): verdict.Failed, "broken-link": verdict.Failed,
+	"duplicate": verdict.Duplicate, "left-out": verdict.LeftOut,
+}
+
+func newProblem(code, severity, name, message, hint string) Problem {
+	return Problem{Code: code, Severity: severity, Name: name, Message: message, Hint: hint}
 }
 
 // Count is how often a problem was found, listed or not.
@@ -61,6 +77,28 @@ type Report struct {
 	Counts   []Count   `json:"counts"`
 	Errors   int       `json:"errors"`
 	Warnings int       `json:"warnings"`
+	// Numbers of files by verdict, files that form one dataset counted as one.
+	Damaged    int `json:"damaged"`
+	Incomplete int `json:"incomplete"`
+	Duplicate  int `json:"duplicate"`
+	LeftOut    int `json:"left_out"`
+	Failed     int `json:"failed"`
+}
+
+// tally counts a file by its verdict.
+func (r *Report) tally(v verdict.Verdict) {
+	switch v {
+	case verdict.Damaged:
+		r.Damaged++
+	case verdict.Incomplete:
+		r.Incomplete++
+	case verdict.Duplicate:
+		r.Duplicate++
+	case verdict.LeftOut:
+		r.LeftOut++
+	case verdict.Failed:
+		r.Failed++
+	}
 }
 
 // Count returns how often a problem of that code was found.
@@ -93,6 +131,7 @@ type problemsOf struct {
 const maxKept = 1024
 
 func (l problemList) add(p Problem) {
+	p.Verdict = verdicts[p.Code]
 	of := l[p.Severity+p.Code]
 	of.Code, of.Severity = p.Code, p.Severity
 	of.Count.Count++

@@ -18,7 +18,7 @@ import (
 func checkTruncated(open imagery.Opener, file scan.File, format, component string) (Problem, bool) {
 	f, err := open.Open(file.Path)
 	if err != nil {
-		return Problem{"unreadable", Error, file.Name, "it cannot be read: " + fault.Reason(err).Error(), "check its permissions"}, true
+		return newProblem("unreadable", Error, file.Name, "it cannot be read: "+fault.Reason(err).Error(), "check its permissions"), true
 	}
 	defer f.Close()
 	size := file.Size
@@ -26,7 +26,7 @@ func checkTruncated(open imagery.Opener, file scan.File, format, component strin
 		size = info.Size()
 	}
 	message := truncation(f, size, format, component)
-	return Problem{"truncated", Error, file.Name, message, "copy the file again from where it came from"}, message != ""
+	return newProblem("truncated", Error, file.Name, message, "copy the file again from where it came from"), message != ""
 }
 
 // truncation returns what shows that a file is truncated, "" when nothing does.
@@ -38,8 +38,11 @@ func truncation(f *os.File, size int64, format, component string) string {
 		return byHeader(f, size, 12, tableSize)
 	case "raster":
 		if format == "geotiff" || format == "tiff" {
-			if imagery.CauseOf(imagery.CheckTIFF(f, size)) == imagery.Truncated {
+			switch imagery.CauseOf(imagery.CheckTIFF(f, size)) {
+			case imagery.Truncated:
 				return "it points at pixels past its end: its end is missing"
+			case imagery.Damaged:
+				return "its directory gives no size"
 			}
 		}
 		if format == "jpeg" || format == "png" || format == "webp" {

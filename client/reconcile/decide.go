@@ -39,7 +39,13 @@ func (s State) beforeCreate() Decision {
 	if d := s.relocated(key); d != nil {
 		return *d
 	}
-	return s.create(key)
+	decision := s.create(key)
+	if decision.Replaces == "" { // a changed file is sent in any case: its previous version is not the present one
+		if d := s.duplicate(key); d != nil {
+			return *d
+		}
+	}
+	return decision
 }
 
 // found is the decision for a dataset that was created for the file.
@@ -119,6 +125,26 @@ func (s State) relocated(key string) *Decision {
 		if s.sameComponents(d) {
 			return &Decision{Action: Skip, Dataset: d.ID, Key: key, Relocated: true,
 				Reason: "already uploaded from another folder, as " + d.Name}
+		}
+	}
+	return nil
+}
+
+// duplicate decides about a file whose bytes are stored under another name. All
+// checksums must be equal.
+func (s State) duplicate(key string) *Decision {
+	switch {
+	case s.Content == "":
+		return nil
+	case s.Same == nil:
+		return &Decision{Action: FindSame}
+	}
+	for _, d := range s.Same {
+		if s.Components[0].MD5 == "" {
+			return &Decision{Action: Hash}
+		}
+		if s.sameComponents(d) {
+			return &Decision{Action: Skip, Dataset: d.ID, Key: key, Same: true}
 		}
 	}
 	return nil

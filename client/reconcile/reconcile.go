@@ -17,6 +17,8 @@ package reconcile
 import (
 	"path"
 	"slices"
+
+	"transect/client/verdict"
 )
 
 // File is a local file, or several that form one dataset, as far as it has been
@@ -29,6 +31,7 @@ type File struct {
 	Components []Component
 
 	Key       string // content key; "" until the content was sampled
+	Content   string // hash of kind and samples, whatever the name; set with the key, "" when duplicates are sent
 	EditedKey string // key for an edit that the samples do not show; set with the checksums
 	Taken     int64  // when an image was taken, milliseconds since 1970; 0 when unknown
 
@@ -48,6 +51,14 @@ type Dataset struct {
 	Modified   int64       `json:"modified,omitempty"`
 	Taken      int64       `json:"taken,omitempty"`
 	Components []Component `json:"components,omitempty"`
+
+	Content string `json:"content,omitempty"` // like that of a file
+	// Verdict is what is known against the dataset: the check of its files found
+	// something before they were sent, or the platform could not read them.
+	Verdict verdict.Verdict `json:"verdict,omitempty"`
+	Cause   string          `json:"cause,omitempty"`
+	Hint    string          `json:"hint,omitempty"`
+	Pending bool            `json:"pending,omitempty"` // the platform has not read it yet
 }
 
 // Component is one file of a dataset.
@@ -97,16 +108,20 @@ type State struct {
 	// Relocated are complete datasets of the same kind, base name and size whose
 	// own path is not in the source; nil until they were looked up.
 	Relocated []Dataset
+	// Same are complete datasets with the Content of the file; nil until they were
+	// looked up.
+	Same []Dataset
 }
 
 // Action is what to do with a file.
 type Action int
 
-// The actions. The first three ask for information; call Decide again with it.
+// The actions. The first four ask for information; call Decide again with it.
 const (
 	Sample        Action = iota + 1 // read key and acquisition time
 	Hash                            // compute the checksums of all components
 	FindRelocated                   // look up Relocated
+	FindSame                        // look up Same
 
 	Create // a new dataset
 	Resume // upload what is missing of Dataset
@@ -132,8 +147,10 @@ type Decision struct {
 	Discard bool
 	// Relocated is set when Dataset holds the file under another path.
 	Relocated bool
-	Orphans   []Orphan
-	Reason    string // for the user, or ""
+	// Same is set when Dataset holds the same bytes as a file of another name.
+	Same    bool
+	Orphans []Orphan
+	Reason  string // for the user, or ""
 }
 
 // Orphan is an empty dataset and the one to keep instead. A request whose

@@ -249,13 +249,13 @@ func (c *class) sortParts() {
 // item is the item whose main file is entry i.
 func (d *directory) item(i int, info fs.FileInfo, c *class) Item {
 	name := d.name(i)
-	item := Item{Kind: c.kind, Format: c.format, Name: d.fullName(name), Note: c.note}
+	item := Item{Kind: c.kind, Format: c.format, Name: d.fullName(name), Note: c.note, Damage: c.damage}
 	component, kept := c.kind, true
 	if c.archive {
 		component = "archive"
 	}
 	if forced := d.w.source.Kind; forced != "" && forced != c.kind {
-		item.Kind, component, kept = forced, forced, false
+		item.Kind, item.Damage, component, kept = forced, "", forced, false
 	}
 	item.Members = []Member{{fileOf(d.path(name), item.Name, info), component}}
 	counts, next := map[string]int{}, map[string]int{}

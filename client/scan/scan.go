@@ -52,6 +52,9 @@ type Item struct {
 	NotSent []File
 	// Note says what is odd about the item, or is "".
 	Note string
+	// Damage says what shows that the main file is not what its extension says,
+	// or is "".
+	Damage string
 }
 
 // Size is the sum of what is sent, in bytes.

@@ -7,6 +7,7 @@ import (
 	"syscall"
 
 	"transect/client/fault"
+	"transect/client/verdict"
 )
 
 // Reason is why a file was left out.
@@ -82,9 +83,18 @@ func (s *Skipped) Hint() string {
 // Harmless reports whether the file was not meant to be sent anyway.
 func (s *Skipped) Harmless() bool { return s.Reason == Hidden || s.Reason == SystemFile }
 
-// Passed reports whether leaving it out loses nothing: harmless files, and links,
-// which are followed on request.
-func (s *Skipped) Passed() bool { return s.Harmless() || s.Reason == Link || s.Reason == Repeated }
+// Verdict is what became of the file.
+func (s *Skipped) Verdict() verdict.Verdict {
+	switch s.Reason {
+	case Empty:
+		return verdict.Damaged
+	case Unfinished:
+		return verdict.Incomplete
+	case Unreadable, Missing, BrokenLink:
+		return verdict.Failed
+	}
+	return verdict.LeftOut
+}
 
 // systemFiles are names, in lower case, that operating systems leave behind.
 var systemFiles = map[string]bool{

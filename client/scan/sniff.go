@@ -23,6 +23,7 @@ type content struct {
 	camera       bool // taken by a camera
 	flat         bool // an image that a world file can georeference
 	note         string
+	damage       string // why the file is not what its extension says, or ""
 }
 
 // headSize is what is read of every file: enough for magic numbers and the
@@ -62,38 +63,80 @@ func sniff(open imagery.Opener, path string, size int64, ext string) (content, e
 	if n == 0 && err != nil {
 		return content{}, err
 	}
-	head := buffer[:n]
+	c := recognise(f, filepath.Base(path), size, ext, buffer[:n])
+	if promised, known := promises[ext]; known && c.kind == "file" && (c.format == "" || c.format == textFormats[ext]) {
+		c = content{kind: promised.kind, format: promised.format, damage: mismatch(promised.name, buffer[:n])}
+	}
+	return c, nil
+}
+
+// recognise goes by the first bytes of a file.
+func recognise(f *os.File, name string, size int64, ext string, head []byte) content {
 	for _, m := range magics {
 		if len(head) > m.offset && bytes.HasPrefix(head[m.offset:], []byte(m.bytes)) {
-			return content{kind: m.kind, format: m.format, flat: slices.Contains(flatFormats, m.format)}, nil
+			return content{kind: m.kind, format: m.format, flat: slices.Contains(flatFormats, m.format)}
 		}
 	}
 	switch {
 	case hasAny(head, "II*\x00", "MM\x00*", "II+\x00", "MM\x00+"):
-		return sniffTIFF(f, size, head, ext), nil
+		return sniffTIFF(f, size, head, ext)
 	case hasAny(head, "LASF"):
-		return sniffLAS(head), nil
+		return sniffLAS(head)
 	case hasAny(head, "PK\x03\x04", "PK\x05\x06"):
-		return sniffZip(f, size, ext), nil
+		return sniffZip(f, size, ext)
 	case hasAny(head, "\x1f\x8b"):
-		return sniffGzip(filepath.Base(path), ext), nil
+		return sniffGzip(name, ext)
 	case hasAny(head, "ply\n", "ply\r"):
-		return sniffPLY(f, size), nil
+		return sniffPLY(f, size)
 	case hasAny(head, "SQLite format 3\x00"):
-		return sniffSQLite(head, ext), nil
+		return sniffSQLite(head, ext)
 	case len(head) >= 100 && binary.BigEndian.Uint32(head) == 9994 && binary.LittleEndian.Uint32(head[28:]) == 1000:
-		return sniffShape(head, ext), nil
+		return sniffShape(head, ext)
 	case len(head) >= 12 && hasAny(head, "RIFF") && string(head[8:12]) == "WEBP":
-		return content{kind: "image", format: "webp", flat: true}, nil
+		return content{kind: "image", format: "webp", flat: true}
 	case len(head) >= 84 && size == 84+50*int64(binary.LittleEndian.Uint32(head[80:])):
-		return content{kind: "mesh", format: "stl"}, nil
+		return content{kind: "mesh", format: "stl"}
 	case ext == "bmp" && hasAny(head, "BM"):
-		return content{kind: "image", format: "bmp", flat: true}, nil
+		return content{kind: "image", format: "bmp", flat: true}
 	}
 	if text, ok := asText(head); ok {
-		return sniffText(io.NewSectionReader(f, int64(n-len(text)), maxJSON), size, text, ext), nil // without the byte order mark
+		return sniffText(io.NewSectionReader(f, int64(len(head)-len(text)), maxJSON), size, text, ext) // without the byte order mark
 	}
-	return content{kind: "file", format: binaryFormats[ext]}, nil
+	return content{kind: "file", format: binaryFormats[ext]}
+}
+
+// promises are what extensions say of a file, for formats that always begin with
+// the same bytes or character. A file with such an extension that was not
+// recognised is damaged: cards and copies give files of zeros, proxies and portals
+// give pages of text.
+var promises = map[string]struct{ kind, format, name string }{
+	"jpg": {"image", "jpeg", "a JPEG image"}, "jpeg": {"image", "jpeg", "a JPEG image"}, "jpe": {"image", "jpeg", "a JPEG image"},
+	"png": {"image", "png", "a PNG image"}, "gif": {"image", "gif", "a GIF image"}, "webp": {"image", "webp", "a WebP image"},
+	"tif": {"image", "tiff", "a TIFF image"}, "tiff": {"image", "tiff", "a TIFF image"}, "dng": {"image", "dng", "a DNG image"},
+	"heic": {"image", "heic", "a HEIC image"}, "jp2": {"raster", "jp2", "a JPEG 2000 image"},
+	"las": {"pcl", "las", "a LAS point cloud"}, "laz": {"pcl", "laz", "a LAZ point cloud"}, "e57": {"pcl", "e57", "an E57 point cloud"},
+	"shp": {"vector", "shapefile", "a shapefile"}, "gpkg": {"vector", "geopackage", "a GeoPackage"},
+	"geojson": {"vector", "geojson", "GeoJSON"}, "topojson": {"vector", "topojson", "TopoJSON"}, "kml": {"vector", "kml", "KML"},
+	"gpx": {"vector", "gpx", "GPX"}, "gltf": {"mesh", "gltf", "glTF"}, "glb": {"mesh", "glb", "a binary glTF mesh"},
+	"zip": {"file", "zip", "a zip archive"}, "7z": {"file", "7z", "a 7z archive"}, "pdf": {"file", "pdf", "a PDF"},
+}
+
+// mismatch says what a file holds instead of what its extension says; "" for
+// text in UTF-16, which is not examined.
+func mismatch(promised string, head []byte) string {
+	if hasAny(head, "\xff\xfe", "\xfe\xff") {
+		return ""
+	}
+	held := "other bytes"
+	if _, text := asText(head); text {
+		held = "text"
+	} else if len(bytes.Trim(head, "\x00")) == 0 {
+		held = "zeros"
+	}
+	if promised == "GeoJSON" && held == "text" {
+		held = "other text"
+	}
+	return "it is not " + promised + " but begins with " + held
 }
 
 // binaryFormats have no usable magic number: here the extension decides.

@@ -28,7 +28,7 @@ func sniffZip(f *os.File, size int64, ext string) content {
 	}
 	archive, err := zip.NewReader(f, size)
 	if err != nil {
-		plain.note = "the zip is damaged: " + err.Error()
+		plain.damage = "the zip is damaged: " + err.Error()
 		return plain
 	}
 	found, first := map[string]int{}, ""

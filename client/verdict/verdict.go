@@ -1,9 +1,11 @@
-package ingest
+// Package verdict names what can become of a file that is ingested. The words are
+// the same in results, reports, exit codes, the history of runs and comparisons;
+// client/preflight finds some of them, client/ingest the others.
+package verdict
 
 import "strings"
 
-// Verdict says what became of a file, or of the files that form one dataset. It
-// is the same in results, reports, exit codes, the history of runs and Verify.
+// Verdict says what became of a file, or of the files that form one dataset.
 type Verdict string
 
 // The verdicts.
@@ -18,8 +20,8 @@ const (
 	Failed       Verdict = "failed"        // could not be read or sent
 )
 
-// Verdicts are all verdicts in the order they are shown.
-var Verdicts = []Verdict{Uploaded, AlreadyThere, Refused, Damaged, Incomplete, Duplicate, LeftOut, Failed}
+// All lists the verdicts in the order they are shown.
+var All = []Verdict{Uploaded, AlreadyThere, Refused, Damaged, Incomplete, Duplicate, LeftOut, Failed}
 
 // Bad reports whether the file needs attention: it makes exit code 3.
 func (v Verdict) Bad() bool {
@@ -76,6 +78,3 @@ func (c Counts) Total() int64 {
 
 // Bad is the number of files that need attention.
 func (c Counts) Bad() int64 { return c.Refused + c.Damaged + c.Incomplete + c.Failed }
-
-// earlierVerdicts are the words of reports written before there were verdicts.
-var earlierVerdicts = map[Verdict]Verdict{"created": Uploaded, "resumed": Uploaded, "skipped": AlreadyThere}

@@ -1,0 +1,159 @@
+package ingest
+
+import (
+	"context"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"transect/client/fault"
+	"transect/client/scan"
+	"transect/client/verdict"
+)
+
+// A twin is a file with the samples of an earlier file of the run. Whether it is
+// a duplicate only the checksums of both can tell, and whether it needs to be
+// sent only the end of the run, when that of the other file is known.
+
+// original is the file that a twin repeats.
+type original struct {
+	name, dataset string
+	failed        bool
+}
+
+// resolveTwins records the twins that are duplicates and sends the others.
+func (r *run) resolveTwins(ctx context.Context) error {
+	if err := r.hashTwins(ctx); err != nil {
+		return err
+	}
+	left, err := r.recordDuplicates(ctx, r.twins)
+	if err != nil {
+		return err
+	}
+	var again []*item
+	first := map[string]bool{}
+	for _, it := range left {
+		if print := fingerprint(it.result()); first[print] {
+			again = append(again, it)
+			continue
+		} else {
+			first[print] = true
+		}
+		created, err := r.createDatasets(ctx, []*item{it})
+		if err != nil {
+			return err
+		}
+		if len(created) > 0 {
+			if err := r.upload(ctx, it); err != nil {
+				return err
+			}
+		}
+	}
+	if again, err = r.recordDuplicates(ctx, again); err != nil {
+		return err
+	}
+	for _, it := range again {
+		if err := r.record(it.failed(copyFailed())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func copyFailed() error {
+	return fault.Hinted(fault.Of(&fault.UploadError{}, "it is a copy of a file that failed"), "run again")
+}
+
+// hashTwins computes the checksums of all twins.
+func (r *run) hashTwins(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for _, it := range r.twins {
+		group.Go(func() error {
+			it.md5s = make([]string, len(it.Members))
+			for i, m := range it.Members {
+				sum, err := md5Of(ctx, r.options.Source.Open, m.Path)
+				if ctx.Err() != nil {
+					return fault.Stopped(ctx)
+				}
+				if err != nil {
+					it.md5s = nil // it fails when it is sent
+					return nil
+				}
+				it.md5s[i] = sum
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// recordDuplicates records the twins of files that were sent or are there, and
+// the copies of files that failed. It returns the others.
+func (r *run) recordDuplicates(ctx context.Context, twins []*item) (left []*item, _ error) {
+	if len(twins) == 0 {
+		return nil, nil
+	}
+	byPrint, byKey := map[string]*original{}, map[string]*original{}
+	for _, it := range twins {
+		byPrint[fingerprint(it.result())] = &original{}
+		byKey[it.key] = &original{}
+	}
+	for o, err := range r.outcomes.All {
+		if err != nil {
+			return nil, err
+		}
+		if of := byKey[o.Key]; of != nil {
+			of.failed = of.failed || o.Verdict == verdict.Failed
+		}
+		if o.Dataset == "" && !r.options.DryRun || o.Verdict == verdict.Failed || o.Verdict == verdict.Duplicate {
+			continue
+		}
+		of, known := byPrint[fingerprint(o)]
+		if !known && r.options.DryRun { // nothing was read to the end
+			of = byPrint[fingerprint(r.hashed(ctx, o))]
+		}
+		if of != nil && of.name == "" {
+			of.name, of.dataset = o.Name, o.Dataset
+		}
+	}
+	for _, it := range twins {
+		of := byPrint[fingerprint(it.result())]
+		var err error
+		switch {
+		case of.name != "":
+			err = r.skip(it, verdict.Duplicate, of.dataset, "it has the same content as "+of.name)
+		case byKey[it.key].failed:
+			err = r.record(it.failed(copyFailed()))
+		default:
+			left = append(left, it)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return left, nil
+}
+
+// hashed is an outcome with the checksums of its files.
+func (r *run) hashed(ctx context.Context, o Outcome) Outcome {
+	it := item{Item: scan.Item{Kind: o.Kind, Name: o.Name}}
+	for _, p := range o.parts() {
+		sum, _ := md5Of(ctx, r.options.Source.Open, p.Path) // "" is equal to no other
+		it.Members = append(it.Members, scan.Member{File: scan.File{Path: p.Path, Size: p.Size}, Component: p.Component})
+		it.md5s = append(it.md5s, sum)
+	}
+	return it.result()
+}
+
+// fingerprint is equal for outcomes of the same content.
+func fingerprint(o Outcome) string {
+	var b strings.Builder
+	b.WriteString(o.Kind)
+	for _, p := range o.parts() {
+		b.WriteString("\x00" + p.Component + "\x00" + strconv.FormatInt(p.Size, 10) + "\x00" + p.MD5)
+	}
+	return b.String()
+}
