@@ -27,7 +27,7 @@ test.case("what fails does not stop the rest, and can be tried again alone", fun
   local dir = card()
   local first, again = path.join(dir, "..", "first.csv"), path.join(dir, "..", "again.json")
   local run = ingest(3, dir, "--report", first)
-  test.contains(run.output, "failed: broken.jpg: ")
+  test.contains(run.output, "damaged: broken.jpg: ")
   test.contains(run.errors, "1 of 3")
   local report = fs.read(first)
   test.contains(report, "deep/notes.txt,")
