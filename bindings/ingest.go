@@ -23,7 +23,8 @@ or below. A file that changed since is a new file: it gets a dataset of its own,
 otherwise. Images made by other means are recognised by name and acquisition date.
 
 A file that fails does not stop the others: it gets a verdict, and result.bad counts those that need attention: refused, damaged, incomplete, failed.
-script.fail_items(result.bad, result.total) ends the run with exit code 3. What concerns all files does stop it: credentials refused, platform unreachable, its disk full. Running again goes on from there.
+a run that ends without saying otherwise ends with exit code 3 then; script.fail_items(0, result.total) says otherwise. A summary for people is printed
+on the error stream: where the files went, how many have which verdict, what is wrong, and the line to try again. What concerns all files does stop it: credentials refused, platform unreachable, its disk full. Running again goes on from there.
 
 Files go straight to the platform's storage. With USE_LEGACY_UPLOADER=yes in the environment they go through the platform, which is not recommended.`
 
@@ -79,7 +80,7 @@ func runIngest(c *module.Call, b *Binding) (any, error) {
 	connection := b.command(c.L)
 	var show *meter.Meter
 	if in.Progress {
-		show = meter.Start(c.In, meter.Options{Label: "ingest", Read: func() meter.Reading { return reading(o.Progress, connection) }})
+		show = meter.Start(c.In, meter.Options{Label: "ingest", Brief: true, Read: func() meter.Reading { return reading(o.Progress, connection) }})
 	}
 	var result *ingest.Result
 	err = s.serve(func(ctx context.Context) (err error) {
@@ -90,15 +91,11 @@ func runIngest(c *module.Call, b *Binding) (any, error) {
 		return err
 	})
 	if result != nil {
-		n := result.Counts
-		c.In.CountItems(n.Total()-n.Bad(), n.Bad())
+		countFiles(c.In, result.Counts)
+		opt := c.In.Options()
+		summary{Result: result, url: connection.BaseURL(), dryRun: o.DryRun, stopped: err != nil, report: in.Report, command: opt.Command}.print(opt)
 	}
 	if err != nil {
-		if result != nil && (result.Counts.Uploaded > 0 || result.Counts.Bytes > 0) {
-			n := result.Counts
-			c.In.Options().Logger.Warn("the ingest stopped before its end; what it did stays, run again to go on", "ingest", result.ID,
-				"uploaded", n.Uploaded, "already_there", n.AlreadyThere, "bad", n.Bad(), "bytes", n.Bytes)
-		}
 		if vm.Stopping(c.L) {
 			vm.Checkpoint(c.L)
 		}
@@ -108,6 +105,15 @@ func runIngest(c *module.Call, b *Binding) (any, error) {
 		c.In.Options().Logger.Warn("there was nothing to ingest", "source", in.sourceName())
 	}
 	return resultTable(c, result, o.DryRun), nil
+}
+
+// countFiles adds the files of an ingest to the items of the run.
+func countFiles(in *vm.Interp, n verdict.Counts) {
+	in.CountItems(n.Total()-n.Bad(), 0)
+	in.FailItems(n.Bad())
+	for _, v := range verdict.All {
+		in.CountVerdict(string(v), *n.Of(v))
+	}
 }
 
 // reading is how far an ingest has come.

@@ -25,9 +25,9 @@ func (x *Execution) eval() error {
 	}
 	values, err := x.Interp.RunString(evalName, code)
 	if err != nil || len(values) == 0 {
-		return withSource(evalName, x.job.Code, withoutSuccess(err))
+		return withSource(evalName, x.job.Code, x.complete(err))
 	}
-	return withoutSuccess(x.Interp.NewSession().Do(func(L *lua.LState) error {
+	return x.complete(x.Interp.NewSession().Do(func(L *lua.LState) error {
 		texts := make([]string, len(values))
 		for i, v := range values {
 			texts[i] = v.String()

@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -143,7 +144,7 @@ type Execution struct {
 func newExecution(ctx context.Context, p *Process, job *Job, named Connection) *Execution {
 	opt := vm.Options{
 		Stdin: p.Stdin, Stdout: p.Stdout, Stderr: p.Stderr, Env: p.Env, Now: p.Now, Dir: p.Dir,
-		Script: job.Script, Args: job.Args, DryRun: job.DryRun, Path: job.Path,
+		Script: job.Script, Args: job.Args, DryRun: job.DryRun, Path: job.Path, Command: commandLine(p, job),
 		Log:      vm.Log{JSON: job.Output.JSON, Level: job.Output.Level()},
 		Progress: job.Output.progress(), Line: job.OnLine,
 		Module: scripts.Module, OwnModules: scripts.IsRef(job.Script),
@@ -206,16 +207,27 @@ func (x *Execution) script(context.Context) error {
 			return err
 		}
 		_, err = x.Interp.RunString(name, string(code))
-		return withoutSuccess(err)
+		return x.complete(err)
 	case name == "-":
 		code, err := io.ReadAll(x.process.Stdin)
 		if err != nil {
 			return fault.Of(&fault.UsageError{}, "cannot read the script from standard input: %w", err)
 		}
 		_, err = x.Interp.RunString(stdinName, string(code))
-		return withSource(stdinName, string(code), withoutSuccess(err))
+		return withSource(stdinName, string(code), x.complete(err))
 	}
-	return withoutSuccess(x.Interp.RunFile(x.job.Script))
+	return x.complete(x.Interp.RunFile(x.job.Script))
+}
+
+// complete is the error of a script that has ended: a partial failure when items
+// failed that the script has said nothing of, none after os.exit(0).
+func (x *Execution) complete(err error) error {
+	if failed := x.Interp.Unaccounted(); err == nil && failed > 0 {
+		items := x.Interp.Items()
+		x.Interp.Options().Logger.Warn(fmt.Sprintf("finished, but %d of %d items failed", failed, items.Done+items.Failed))
+		return &vm.Exit{Code: ExitPartial}
+	}
+	return withoutSuccess(err)
 }
 
 // scriptCode reads a script: a file, or @NAME of the binary.

@@ -2,31 +2,38 @@
 --
 --   transect run --local scripts/survey.lua testdata/flight
 local sdk, query, script, path = require("sdk"), require("query"), require("script"), require("path")
-local imagery, ingest, inspect = require("imagery"), require("ingest"), require("inspect")
+local imagery, ingest, inspect, find = require("imagery"), require("ingest"), require("inspect"), require("lib.find")
 
 local args = script.args{ "folder", _doc = "Ingest a drone flight, order its report, download the deliverables.",
   folder = { "string", doc = "folder with the images of one flight" },
-  project = { "string", default = "Surveys", doc = "project the flight belongs to" },
+  project = { "string", optional = true, doc = "project, by name or id; Surveys when left out, which is made when there is none" },
+  create = { "boolean", doc = "make the project that does not exist yet" },
   mission = { "string", optional = true, doc = "name of the mission; the folder's name and the day when left out" },
   out = { "string", default = "out", doc = "folder for the deliverables" } }
 script.lock("survey " .. path.abs(args.folder)) -- two runs at once would upload everything twice
 
--- Date, outline and number of images come from the photos.
-local flown = imagery.scan(args.folder)
-for _, problem in ipairs(flown.problems) do print("left out: " .. problem.name .. ": " .. problem.message) end
-if #flown.photos == 0 then error("no usable image in " .. args.folder, 0) end
-local project = sdk.projects.find_or_create{ name = args.project }
+-- Date, outline and number of images come from the photos. One without a
+-- position is of no use to the survey.
+local flown, paths, lost = imagery.scan(args.folder), {}, 0
+for i, photo in ipairs(flown.photos) do paths[i] = photo.path end
+for _, problem in ipairs(flown.problems) do
+  if problem.cause == "no position" or #flown.photos == 0 then
+    lost = lost + 1
+    io.stderr:write("left out: " .. problem.name .. ": " .. problem.message .. "\n")
+  else
+    paths[#paths + 1] = problem.path -- the ingest judges it
+  end
+end
+if #flown.photos == 0 then script.usage_error("no usable image in " .. args.folder, "name the folder with the photos of one flight") end
+local project = find.project_or_new(args.project or "Surveys", args.create or not args.project)
 local name = args.mission or path.base(path.abs(args.folder)) .. " " .. (flown.date or "undated"):sub(1, 10)
 local mission = sdk.missions.find_or_create{ project = project, name = name, survey_date = flown.date,
   number_of_images = #flown.photos, coordinates = flown.footprint, area = flown.area }
 
--- Upload what is missing, then wait until the platform has read every image.
-local paths, images = {}, query.all(query.eq("mission", mission), query.eq("type", "image"))
-for i, photo in ipairs(flown.photos) do paths[i] = photo.path end
+-- Upload what is missing, and wait until the platform has read every image.
+local images = query.all(query.eq("mission", mission), query.eq("type", "image"))
 local sent = ingest.run{ paths = paths, kind = "image", project = project, mission = mission, flight = mission.flights[1] }
-for _, file in ipairs(sent.failures) do print(file.verdict .. ": " .. file.name .. ": " .. file.cause) end
-if sent.already_there == #paths then print("nothing to upload: all " .. #paths .. " images are there") end
-sdk.datasets.wait{ filter = images }
+if sent.uploaded == 0 then print("nothing to upload: all " .. #flown.photos .. " images are there") end
 
 -- Take the report made since the last image was read, or order a new one.
 local newest = sdk.datasets.search{ filter = images, sort = { ["ingestion.date"] = -1 }, limit = 1 }[1]
@@ -39,7 +46,6 @@ local product = sdk.products.search{ filter = current, limit = 1 }[1]
 for line in sdk.products.follow_logs(product) do print(line.timestamp:sub(12, 19) .. "  " .. line.record.message) end
 local files = sdk.products.download_outputs(sdk.products.wait(product), { target_path = args.out, overwrite = true })
 print(inspect.table(files, { "path", "bytes" }))
-local failed = #flown.problems + sent.bad
 print(inspect.table({ { mission = name, images = #flown.photos, uploaded = sent.uploaded, bytes = sent.bytes,
-  failed = failed, product = product.id } }, { "mission", "images", "uploaded", "bytes", "failed", "product" }))
-script.fail_items(failed, #paths + #flown.problems)
+  failed = sent.bad + lost, product = product.id } }, { "mission", "images", "uploaded", "bytes", "failed", "product" }))
+script.fail_items(sent.bad + lost, sent.total + lost)

@@ -4,21 +4,22 @@
 --
 -- New files go up, changed ones replace what was there, what is there is left
 -- alone. A file that was just written is taken the next time. Nothing is ever
--- deleted on the platform because it is gone from the folder: it is told.
+-- deleted on the platform because it is gone from the folder.
 local sdk, script, ingest = require("sdk"), require("script"), require("ingest")
 local time, path, find = require("time"), require("path"), require("lib.find")
 
 local args = script.args({ "folder", "project", _doc = "Keep a mission, or a project, up to date with a folder.",
-  folder = { "string", doc = "folder to bring up" },
+  folder = { "string", doc = "folder to send" },
   project = { "string", doc = "project, by name or id" },
+  create = { "boolean", doc = "make the project that does not exist yet" },
   mission = { "string", optional = true, doc = "mission of the project, by name or id" },
   exclude = { "strings", default = { "**/.*", "**/*.part", "**/*.tmp", "**/Thumbs.db" }, doc = "patterns of names to leave out" },
   settle = { "integer", default = 60, doc = "leave out files changed in the last so many seconds: they may still be written" },
-  report = { "string", optional = true, doc = "file for what became of each file, .json or .csv" },
+  report = { "string", optional = true, doc = "file for the verdict on each file, .json or .csv" },
   dry_run = { "boolean", doc = "only tell what would be done" } })
 
 script.lock("sync " .. path.abs(args.folder))
-local project = find.project(args.project)
+local project = find.project_or_new(args.project, args.create)
 local mission = args.mission and find.mission(project, args.mission) or nil
 local source = { source = args.folder, project = project, mission = mission, exclude = args.exclude }
 
@@ -31,9 +32,8 @@ options.filter = function(file)
   return false
 end
 options.on_file = function(file)
-  if file.verdict ~= "already_there" then print(file.verdict, file.name, file.cause or "") end
+  if file.verdict == "uploaded" then print("uploaded", file.name, file.cause or "") end
 end
 local result = ingest.run(options)
-print(("%d uploaded, %d already there, %d bad, %d still being written"):format(
-  result.uploaded, result.already_there, result.bad, young))
+if young > 0 then print(young .. " still being written, left for the next time") end
 script.fail_items(result.bad, result.total)

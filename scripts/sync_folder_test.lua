@@ -20,11 +20,11 @@ end
 test.case("brings up what is new, and what has changed", function()
   local first = sync()
   test.equal(first.code, 0, first.errors)
-  test.contains(first.output, "2 uploaded, 0 already there, 0 bad")
+  test.contains(first.errors, "project Surveys:\n  2 uploaded; ")
   test.equal(names(), { "day 1/log.txt", "plan.txt" })
-  test.contains(sync().output, "0 uploaded, 2 already there")
+  test.contains(sync().errors, "  2 already there; nothing sent")
   fs.write(dir .. "/plan.txt", "three strips")
-  test.contains(sync().output, "1 uploaded, 1 already there")
+  test.contains(sync().errors, "  1 uploaded, 1 already there; ")
   test.equal(names(), { "day 1/log.txt", "plan.txt" })
 end)
 
@@ -43,6 +43,21 @@ end)
 test.case("writes a report", function()
   test.equal(sync("--report", dir .. "/out.csv").code, 0)
   test.contains(fs.read(dir .. "/out.csv"), "uploaded")
+end)
+
+test.case("a mistyped project is not made", function()
+  local run = test.run("sync_folder.lua", dir, "Survesy")
+  test.equal(run.code, 2)
+  test.contains(run.errors, "there is no project Survesy")
+end)
+
+test.case("files that need attention end the run with 3, every time", function()
+  fixture.file(dir, "area.shp", "\0\0\39\10" .. ("\0"):rep(23) .. "\50\232\3" .. ("\0"):rep(70))
+  for _ = 1, 2 do
+    local run = sync()
+    test.equal(run.code, 3, run.errors)
+    test.contains(run.errors, "incomplete: area.shp: the shapefile is not complete: area.dbf and area.shx missing")
+  end
 end)
 
 test.case("names a folder that is not there", function()

@@ -66,7 +66,7 @@ func (r *run) checkAll(ctx context.Context) error {
 // photos of another flight are noticed. A mission that cannot be read keeps no
 // photo from being sent.
 func (r *run) compareMission(ctx context.Context) {
-	if r.options.Mission == "" || r.options.Check == CheckOff {
+	if r.options.Mission == "" {
 		return
 	}
 	missions, err := r.client.Missions.Describe(ctx, client.Refs{IDs: client.IDs{r.options.Mission}})
@@ -74,7 +74,25 @@ func (r *run) compareMission(ctx context.Context) {
 		r.options.Logger.Debug("the photos are not compared with the mission", "mission", r.options.Mission, "reason", err)
 		return
 	}
-	fields := gjson.GetManyBytes(missions.One().JSON(), "geometry", "survey_date")
+	fields := gjson.GetManyBytes(missions.One().JSON(), "geometry", "survey_date", "name")
+	r.mu.Lock()
+	r.mission = fields[2].String()
+	r.mu.Unlock()
 	date, _ := time.Parse(time.RFC3339, fields[1].String()) // zero when unknown
 	r.checker.Compare(preflight.RingOf(fields[0].Raw), date)
+}
+
+// nameProject looks up the name of the project, for the summary.
+func (r *run) nameProject(ctx context.Context) {
+	if r.options.Project == "" {
+		return
+	}
+	projects, err := r.client.Projects.Describe(ctx, client.Refs{IDs: client.IDs{r.options.Project}})
+	if err != nil || len(projects) == 0 {
+		r.options.Logger.Debug("the name of the project is not known", "project", r.options.Project, "reason", err)
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.project = projects.One().Name
 }

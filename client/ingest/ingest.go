@@ -165,8 +165,12 @@ type Progress struct {
 // Result is what became of a run.
 type Result struct {
 	ID        string // of the run
+	Target    Target
+	Project   string // its name, "" when it is not known
+	Mission   string // its name
 	Counts    verdict.Counts
 	Failures  []Outcome // the first MaxFailures with a bad verdict
+	Notes     []Outcome // the first duplicates, and files left out that are not plainly meant to be
 	Preflight *preflight.Report
 	Outcomes  *OutcomeLog // of every file
 	Pending   int64       // files that the platform has not read yet

@@ -76,6 +76,9 @@ func pruneLogs(folder string) {
 	}
 }
 
+// Path is the file, which later runs remove.
+func (l *OutcomeLog) Path() string { return l.path }
+
 func (l *OutcomeLog) add(o Outcome) error {
 	line, err := json.Marshal(o.encoded())
 	if err != nil {

@@ -33,15 +33,17 @@ type run struct {
 
 	callback sync.Mutex // one call of Filter or Name at a time
 
-	mu        sync.Mutex // of what follows, and of OnOutcome
-	counts    verdict.Counts
-	failures  []Outcome
-	pending   int64             // files that the platform has not read yet
-	relocated map[string]bool   // datasets that hold a relocated file of this run
-	waiting   []*item           // files that another run has just created a dataset for
-	twins     []*item           // files with the samples of an earlier one
-	discarded map[string]string // duplicates this run deleted, and the datasets kept instead
-	orphans   []reconcile.Orphan
+	mu               sync.Mutex // of what follows, and of OnOutcome
+	counts           verdict.Counts
+	failures         []Outcome
+	notes            []Outcome
+	project, mission string            // names of the target
+	pending          int64             // files that the platform has not read yet
+	relocated        map[string]bool   // datasets that hold a relocated file of this run
+	waiting          []*item           // files that another run has just created a dataset for
+	twins            []*item           // files with the samples of an earlier one
+	discarded        map[string]string // duplicates this run deleted, and the datasets kept instead
+	orphans          []reconcile.Orphan
 }
 
 // item is a file, or several that form one dataset, on its way through the
@@ -120,6 +122,7 @@ func (r *run) result() *Result {
 	counts := r.counts
 	counts.Bytes = r.options.Progress.Transferred.Load()
 	return &Result{ID: r.id, Counts: counts, Failures: r.failures, Preflight: r.checker.Report(context.Background()), Outcomes: r.outcomes, Pending: r.pending,
+		Target: r.options.Target, Project: r.project, Mission: r.mission, Notes: r.notes,
 		Seconds: r.options.Now().Sub(r.started).Seconds()}
 }
 
@@ -140,12 +143,16 @@ func (r *run) pipeline(ctx context.Context) error {
 	inspected := make(chan *item, 2*r.options.Batch)
 	ready := make(chan *item, 2*r.options.Workers)
 	group, ctx := errgroup.WithContext(ctx)
-	if r.options.Check == CheckWarn {
+	if r.options.Check != CheckStrict {
 		group.Go(func() error {
 			r.compareMission(ctx)
 			return nil
 		})
 	}
+	group.Go(func() error {
+		r.nameProject(ctx)
+		return nil
+	})
 	group.Go(func() error {
 		defer close(inspected)
 		return r.readAll(ctx, r.options.Progress, func(skipped *scan.Skipped) error {
@@ -261,6 +268,13 @@ func (r *run) scan(ctx context.Context, to chan<- *item, p *Progress, leftOut fu
 	return nil
 }
 
+// note keeps the first outcomes that are worth a look.
+func (r *run) note(o Outcome) {
+	if len(r.notes) < MaxFailures {
+		r.notes = append(r.notes, o)
+	}
+}
+
 // skip records an item that is on the platform already.
 func (r *run) skip(it *item, v verdict.Verdict, dataset, remark string) error {
 	it.verdict, it.dataset, it.remark = v, dataset, remark
@@ -282,7 +296,14 @@ func (r *run) record(o Outcome) error {
 		if len(r.failures) < MaxFailures {
 			r.failures = append(r.failures, o)
 		}
-	case o.Verdict != verdict.LeftOut:
+	case o.Verdict == verdict.LeftOut:
+		if s, ok := o.err.(*scan.Skipped); ok && !s.Harmless() {
+			r.note(o)
+		}
+	default:
+		if o.Verdict == verdict.Duplicate {
+			r.note(o)
+		}
 		p.DoneFiles.Add(1)
 		if !o.Sent {
 			p.DoneBytes.Add(o.Size)

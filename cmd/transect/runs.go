@@ -13,6 +13,7 @@ import (
 
 	"transect/client/fault"
 	"transect/client/transport"
+	"transect/client/verdict"
 	"transect/runtime/unattended"
 	"transect/runtime/unattended/history"
 	"transect/runtime/vm"
@@ -197,6 +198,15 @@ func (a *app) printRun(run *history.Summary) {
 	line("outcome", "%s, exit code %d", e.Outcome, e.ExitCode)
 	if items := itemCount(e); items != "" {
 		line("items", "%s", items)
+	}
+	var files []string
+	for _, v := range verdict.All {
+		if n := e.Files[string(v)]; n > 0 {
+			files = append(files, fmt.Sprintf("%d %s", n, v.Text()))
+		}
+	}
+	if files != nil {
+		line("files", "%s", strings.Join(files, ", "))
 	}
 	if len(e.Operations) > 0 {
 		total := int64(0)

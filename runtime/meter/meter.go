@@ -34,6 +34,7 @@ type Reading struct {
 type Options struct {
 	Label                  string
 	TotalFiles, TotalBytes int64
+	Brief                  bool // no line at the end, as the caller prints a summary
 	// Read gives the reading in place of the meter's own counters. Any
 	// goroutine may call it.
 	Read func() Reading
@@ -51,6 +52,7 @@ type Meter struct {
 	report                             func(done, failed int64) // called with items done and failed
 	rate                               rate
 
+	brief  bool
 	mode   vm.ProgressMode
 	out    io.Writer
 	screen *vm.Console
@@ -65,7 +67,7 @@ type Meter struct {
 // Start starts a display, as the interpreter's options want it.
 func Start(in *vm.Interp, o Options) *Meter {
 	opt := in.Options()
-	m := &Meter{label: o.Label, total: Reading{TotalFiles: o.TotalFiles, TotalBytes: o.TotalBytes}, read: o.Read,
+	m := &Meter{label: o.Label, total: Reading{TotalFiles: o.TotalFiles, TotalBytes: o.TotalBytes}, read: o.Read, brief: o.Brief,
 		started: opt.Now(), now: opt.Now, report: in.CountItems, mode: opt.Progress, out: opt.Stderr, unwatch: func() {},
 		stop: make(chan struct{}), over: make(chan struct{})}
 	if m.read == nil {
@@ -164,6 +166,9 @@ func (m *Meter) draw(last bool) {
 		m.screen.SetStatus("")
 		fallthrough
 	default:
+		if last && m.brief {
+			return
+		}
 		fmt.Fprintln(m.out, m.label+": "+f.text()) // progress that cannot be shown is no failure of the work
 	}
 }

@@ -49,7 +49,7 @@ func (c *calls) all() map[string]history.Calls {
 // count reads the counters of a run, whether or not it came to an end.
 func (r *run) count(x *runtime.Execution) {
 	items := x.Interp.Items()
-	r.result.ItemsDone, r.result.ItemsFailed = items.Done, items.Failed
+	r.result.ItemsDone, r.result.ItemsFailed, r.result.Files = items.Done, items.Failed, items.Verdicts
 	r.result.Sent, r.result.Received = x.Transferred()
 }
 

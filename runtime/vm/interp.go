@@ -42,6 +42,7 @@ type Options struct {
 	Script         string   // arg[0], and where require looks first
 	DryRun         bool     // writes to the platform are printed, not sent
 	Args           []string // arg[1], arg[2], …
+	Command        string   // line for a shell that runs the script once more; "" when there is none
 	Path           []string // further folders for require
 
 	// Module returns the source of a module that is no file; nil for none. With

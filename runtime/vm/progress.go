@@ -1,18 +1,24 @@
 package vm
 
-import "sync"
+import (
+	"maps"
+	"sync"
+)
 
 // itemCounter counts the items of a run, for its report. Safe for concurrent use.
 type itemCounter struct {
-	mu    sync.Mutex
-	items Items
-	fixed bool // by SetItems
+	mu          sync.Mutex
+	items       Items
+	fixed       bool  // by SetItems
+	unaccounted int64 // by FailItems, before SetItems
 }
 
 // Items are how many pieces of work a run has done, as far as it reports them.
 type Items struct {
 	Done   int64 // finished, without the failed ones
 	Failed int64
+	// Verdicts counts files by what an ingest said of them.
+	Verdicts map[string]int64
 }
 
 // CountItems adds to the items of the run.
@@ -25,18 +31,50 @@ func (in *Interp) CountItems(done, failed int64) {
 	}
 }
 
+// FailItems adds failed items that make the run a partial failure, unless the
+// script accounts for them with SetItems.
+func (in *Interp) FailItems(failed int64) {
+	in.CountItems(0, failed)
+	in.items.mu.Lock()
+	defer in.items.mu.Unlock()
+	in.items.unaccounted += failed
+}
+
+// Unaccounted returns how many items failed that the script has said nothing of.
+func (in *Interp) Unaccounted() int64 {
+	in.items.mu.Lock()
+	defer in.items.mu.Unlock()
+	return in.items.unaccounted
+}
+
+// CountVerdict adds files that have a verdict.
+func (in *Interp) CountVerdict(verdict string, files int64) {
+	in.items.mu.Lock()
+	defer in.items.mu.Unlock()
+	if files == 0 {
+		return
+	}
+	if in.items.items.Verdicts == nil {
+		in.items.items.Verdicts = map[string]int64{}
+	}
+	in.items.items.Verdicts[verdict] += files
+}
+
 // SetItems overrides what was counted, and will be.
 func (in *Interp) SetItems(items Items) {
 	in.items.mu.Lock()
 	defer in.items.mu.Unlock()
-	in.items.items, in.items.fixed = items, true
+	items.Verdicts = in.items.items.Verdicts
+	in.items.items, in.items.fixed, in.items.unaccounted = items, true, 0
 }
 
 // Items returns what was counted so far.
 func (in *Interp) Items() Items {
 	in.items.mu.Lock()
 	defer in.items.mu.Unlock()
-	return in.items.items
+	items := in.items.items
+	items.Verdicts = maps.Clone(items.Verdicts)
+	return items
 }
 
 // Transferred reports bytes that a transfer moved; negative when they must be

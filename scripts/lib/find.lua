@@ -69,6 +69,18 @@ function find.project(text)
   return project or one("project", text, named(sdk.projects, text), names(sdk.projects))
 end
 
+-- project_or_new finds a project by name or id, or makes it when create is true.
+function find.project_or_new(text, create)
+  local found = id(text) and described(sdk.projects, text)
+  found = found and { found } or named(sdk.projects, text)
+  if #found > 0 or not create then
+    return one("project", text, found, names(sdk.projects), nil, "--create makes a new one")
+  end
+  local project = sdk.projects.find_or_create({ name = text })
+  io.stderr:write((made_up(project) and "would make" or "made") .. " the new project " .. project.name .. "\n")
+  return project
+end
+
 -- mission finds one mission of a project by name or id.
 function find.mission(project, text, otherwise)
   local mission = id(text) and described(sdk.missions, text)

@@ -40,6 +40,7 @@ type End struct {
 	Received    int64            `json:"bytes_received"` // of files
 	ItemsDone   int64            `json:"items_done"`
 	ItemsFailed int64            `json:"items_failed"`
+	Files       map[string]int64 `json:"files,omitempty"` // of ingests, by verdict
 	Error       *Failure         `json:"error,omitempty"`
 }
 

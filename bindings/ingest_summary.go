@@ -1,0 +1,175 @@
+package bindings
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"transect/client/ingest"
+	"transect/client/verdict"
+	"transect/runtime/vm"
+)
+
+// localURL is the address of the local platform.
+const localURL = "http://transect.local"
+
+// maxListed is how many files of a kind a summary lists.
+const maxListed = 20
+
+// summary is what people read at the end of an ingest.
+type summary struct {
+	*ingest.Result
+	url     string
+	dryRun  bool
+	stopped bool   // before its end
+	report  string // its file, or ""
+	command string // that does the same once more, or ""
+}
+
+// print writes the summary to the error stream, unless it is to be quiet.
+func (s summary) print(o vm.Options) {
+	var text string
+	switch o.Progress {
+	case vm.ProgressQuiet:
+		return
+	case vm.ProgressJSON:
+		text = s.json()
+	default:
+		if o.Log.JSON {
+			text = s.json()
+		} else {
+			text = s.text()
+		}
+	}
+	_, _ = io.WriteString(o.Stderr, text) // a summary that cannot be shown is no failure of the ingest
+}
+
+func (s summary) text() string {
+	var b strings.Builder
+	head := "ingest into "
+	switch {
+	case s.dryRun:
+		head = "dry run, nothing was sent; ingest into "
+	case s.stopped:
+		head = "the ingest stopped before its end; what it did stays: "
+	}
+	fmt.Fprintf(&b, "%s%s:\n  %s\n", head, s.place(), s.figures())
+	s.list(&b, s.Failures, s.Counts.Bad())
+	s.list(&b, s.Notes, 0)
+	if s.Pending > 0 {
+		fmt.Fprintf(&b, "  the platform has yet to read %s: run again to see whether it can\n", files(s.Pending))
+	}
+	if (s.stopped || s.Counts.Bad() > 0) && s.command != "" && !s.dryRun {
+		fmt.Fprintf(&b, "to try again: %s\n", s.command)
+	}
+	return b.String()
+}
+
+// place names where the files went.
+func (s summary) place() string {
+	place := s.url
+	if place == localURL {
+		place = "the local platform"
+	}
+	for _, part := range [][3]string{{"company", "", s.Target.Company}, {"project", s.Project, s.Target.Project}, {"mission", s.Mission, s.Target.Mission}} {
+		if name := cmp.Or(part[1], part[2]); name != "" && !(part[0] == "company" && s.Target.Project != "") {
+			place += ", " + part[0] + " " + name
+		}
+	}
+	return place
+}
+
+// figures are the counts by verdict, bytes, duration and rate.
+func (s summary) figures() string {
+	var parts []string
+	for _, v := range verdict.All {
+		if n := *s.Counts.Of(v); n > 0 {
+			would := ""
+			if s.dryRun && v == verdict.Uploaded {
+				would = "would be "
+			}
+			parts = append(parts, humanize.Comma(n)+" "+would+v.Text())
+		}
+	}
+	if len(parts) == 0 {
+		parts = append(parts, "no files")
+	}
+	took := time.Duration(s.Seconds * float64(time.Second))
+	round := 100 * time.Millisecond
+	switch {
+	case took > time.Minute:
+		round = time.Second
+	case took < time.Second:
+		round = time.Millisecond
+	}
+	text := strings.Join(parts, ", ")
+	if s.dryRun {
+		return text
+	}
+	if s.Counts.Bytes <= 0 {
+		return text + "; nothing sent, " + took.Round(round).String()
+	}
+	text += fmt.Sprintf("; %s sent in %s", humanize.Bytes(uint64(s.Counts.Bytes)), took.Round(round))
+	if took > 0 {
+		text += fmt.Sprintf(", %s/s", humanize.Bytes(uint64(float64(s.Counts.Bytes)/took.Seconds())))
+	}
+	return text
+}
+
+// list writes the first of some files, and where the others stand: total counts
+// them, unless it is 0.
+func (s summary) list(b *strings.Builder, list []ingest.Outcome, total int64) {
+	shown := list[:min(len(list), maxListed)]
+	for _, o := range shown {
+		fmt.Fprintf(b, "  %s: %s", o.Verdict.Text(), o.Name)
+		if o.Cause != "" {
+			b.WriteString(": " + o.Cause)
+		}
+		b.WriteString("\n")
+	}
+	if rest := max(total, int64(len(list))) - int64(len(shown)); rest > 0 {
+		fmt.Fprintf(b, "  and %s more, listed in %s\n", humanize.Comma(rest), cmp.Or(s.report, s.Outcomes.Path()))
+	}
+	hints := map[string]bool{}
+	for _, o := range shown {
+		if o.Hint != "" && !hints[o.Hint] && len(hints) < 3 && o.Verdict.Bad() {
+			hints[o.Hint] = true
+			fmt.Fprintf(b, "  hint: %s\n", o.Hint)
+		}
+	}
+}
+
+func files(n int64) string {
+	if n == 1 {
+		return "1 file"
+	}
+	return humanize.Comma(n) + " files"
+}
+
+// json is the summary as one line, where the log is in JSON.
+func (s summary) json() string {
+	data, err := json.Marshal(struct {
+		Type     string `json:"type"`
+		Ingest   string `json:"ingest"`
+		Platform string `json:"platform"`
+		Project  string `json:"project,omitempty"`
+		Mission  string `json:"mission,omitempty"`
+		verdict.Counts
+		Pending  int64            `json:"pending,omitempty"`
+		Seconds  float64          `json:"seconds"`
+		DryRun   bool             `json:"dry_run,omitempty"`
+		Stopped  bool             `json:"stopped,omitempty"`
+		Failures []ingest.Outcome `json:"failures,omitempty"`
+		Command  string           `json:"command,omitempty"`
+	}{"ingest", s.ID, s.url, cmp.Or(s.Project, s.Target.Project), cmp.Or(s.Mission, s.Target.Mission), s.Counts, s.Pending, s.Seconds,
+		s.dryRun, s.stopped, s.Failures[:min(len(s.Failures), maxListed)], s.command})
+	if err != nil {
+		return ""
+	}
+	return string(data) + "\n"
+}

@@ -1,0 +1,39 @@
+package runtime
+
+import (
+	"regexp"
+	"strings"
+
+	"transect/client/transport"
+	"transect/runtime/vm"
+)
+
+// plainWord is an argument that no shell changes.
+var plainWord = regexp.MustCompile(`^[\w@%+=:,./-]+$`)
+
+// commandLine is the command of a process as people paste it into a shell,
+// without secrets; "" for a script that cannot be read once more.
+func commandLine(p *Process, job *Job) string {
+	if len(p.Args) == 0 || p.Args[0] == "test" || job.Script == "-" || job.Script == "" && job.Code == "" {
+		return ""
+	}
+	words, hide := []string{"transect"}, false
+	for _, arg := range p.Args {
+		name, value, joined := strings.Cut(arg, "=")
+		flag := strings.HasPrefix(arg, "-")
+		switch {
+		case hide && !flag:
+			arg = "..."
+		case joined && value != "" && vm.IsSecretName(name):
+			arg = name + "=..."
+		default:
+			arg = transport.Redact(arg)
+		}
+		hide = flag && !joined && vm.IsSecretName(name) && !strings.HasSuffix(name, "-file")
+		if !plainWord.MatchString(arg) {
+			arg = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+		}
+		words = append(words, arg)
+	}
+	return strings.Join(words, " ")
+}
