@@ -43,7 +43,7 @@ print("uploaded", require("ingest").run{ source = "card.txt", project = project 
 		"TRANSECT_CLIENT_ID=" + login.ClientID, "TRANSECT_CLIENT_SECRET=" + login.ClientSecret}, "run", "ingest.lua")
 	tm.sees("ingest: the platform limits requests: ")
 	tm.sees("s left, 0 ")
-	tm.sees("ingest: 1 of 1 files")
+	tm.sees("1 uploaded; 5 B sent")
 	tm.sees("uploaded\t1")
 	if code := tm.ends(); code != 0 {
 		t.Errorf("exit code %d", code)
