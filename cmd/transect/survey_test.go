@@ -106,7 +106,7 @@ func TestSurveyOverTCP(t *testing.T) {
 		"client":      {"--url", s.URL, "--client-id", s.ClientID, "--client-secret-file", secret},
 		"config file": {"--config", h.file("connection.json", string(config))},
 	} {
-		args := append(append([]string{"run"}, flags...), h.survey, "--project", name, "--out", "out "+name, "flight")
+		args := append(append([]string{"run"}, flags...), h.survey, "--project", name, "--create", "--out", "out "+name, "flight")
 		summed(t, h.must(args...), 3, 3)
 	}
 	_, stderr, code := h.run("run", "--url", s.URL, "--user", s.User, "--password-file", h.file("wrong", "nonsense"), "--client-id", s.ClientID,
