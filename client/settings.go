@@ -35,6 +35,7 @@ type Settings struct {
 	ProxyURL     string `json:"proxy_url" arg:"proxy_url" doc:"proxy for every request"`
 	Scope        string `json:"scope" arg:"scope" doc:"scope of the token"`
 	CACert       string `json:"ca_cert" arg:"ca_cert" doc:"PEM file of further trusted certificates"`
+	Keyring      bool   `json:"keyring"` // of a file: the secret of its login is in the system's keyring
 
 	Revision int `json:"revision" arg:"revision" doc:"revision of the interface: 1 is the newest and the default, 2 and 3 are older"`
 
@@ -163,7 +164,7 @@ func (s Settings) notIn(key string) string {
 // named. It never falls back to the local one by itself.
 func NoConnection() error {
 	return fault.Hinted(fault.Of(&fault.ConfigError{}, "no platform was named"),
-		"name one in one of three ways: --local for the local platform; --url with --user or --client-id (or TRANSECT_URL and so on); --config FILE for a configuration file")
+		"transect login keeps one; or name it: --local for the local platform; --url with --user or --client-id (or TRANSECT_URL and so on); --config FILE for a configuration file")
 }
 
 func (s Settings) readFile() (Settings, error) {
@@ -176,6 +177,9 @@ func (s Settings) readFile() (Settings, error) {
 	case path != "":
 		settings, err := parseConfig(path, text, s.Profile)
 		settings.ConfigFile = path
+		if err == nil {
+			err = settings.readKeyring(s)
+		}
 		return settings, err
 	}
 	if s.Profile != "" {

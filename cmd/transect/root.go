@@ -67,7 +67,7 @@ local platform to try scripts without an account.
 		cmd.GroupID = scripting
 		root.AddCommand(cmd)
 	}
-	root.AddCommand(a.platform(), a.version())
+	root.AddCommand(a.login(), a.logout(), a.config(), a.platform(), a.version())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd(a.process.Args...)
 	for _, cmd := range root.Commands() {

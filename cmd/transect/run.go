@@ -19,7 +19,8 @@ func (a *app) run() *cobra.Command {
 flags: transect run survey.lua --help prints the script's own help. The script -
 is read from standard input.
 
-There are three ways to name the platform: --local for the local platform, --url
+transect login keeps a platform and a login for all runs. Otherwise there are three
+ways to name the platform: --local for the local platform, --url
 with a login, or --config with a configuration file. Flags take precedence over
 the environment, the environment over the configuration file. Secrets can also
 be given in TRANSECT_PASSWORD, TRANSECT_CLIENT_SECRET and TRANSECT_ACCESS_TOKEN,

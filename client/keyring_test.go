@@ -1,0 +1,54 @@
+package client
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	ring "github.com/zalando/go-keyring"
+)
+
+// With a keyring the file holds everything but the secret, and the connection
+// finds it there.
+func TestLoginInTheKeyring(t *testing.T) {
+	ring.MockInit()
+	file := filepath.Join(t.TempDir(), "config.json")
+	login := Settings{URL: "https://platform.example.com", User: "me", Password: "open-sesame"}
+	inKeyring, err := KeepLogin(file, "night", login)
+	if err != nil || !inKeyring {
+		t.Fatal(inKeyring, err)
+	}
+	if text, err := os.ReadFile(file); err != nil || strings.Contains(string(text), "open-sesame") {
+		t.Fatalf("%v: %s", err, text)
+	}
+	found, err := Settings{ConfigPath: file, Profile: "night"}.Resolve()
+	if err != nil || found.Password != "open-sesame" || found.URL != login.URL {
+		t.Errorf("%v in %+v", err, found)
+	}
+	// Another user's password is not asked for.
+	if _, err := (Settings{ConfigPath: file, Profile: "night", User: "other"}).Resolve(); err == nil || !strings.Contains(err.Error(), "no password") {
+		t.Errorf("another user: %v", err)
+	}
+	if gone, err := ForgetLogin(file, "night"); err != nil || gone.User != "me" {
+		t.Errorf("%v, %+v", err, gone)
+	}
+	if _, err := ring.Get("transect", "me https://platform.example.com"); err != ring.ErrNotFound {
+		t.Errorf("left in the keyring: %v", err)
+	}
+	if _, err := os.Stat(file); err == nil {
+		t.Error("an empty file stays")
+	}
+}
+
+// A keyring that lost the secret is named.
+func TestLoginThatTheKeyringLost(t *testing.T) {
+	ring.MockInit()
+	file := filepath.Join(t.TempDir(), "config.json")
+	if err := os.WriteFile(file, []byte(`{"url": "https://platform.example.com", "user": "me", "keyring": true}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (Settings{ConfigPath: file}).Resolve(); err == nil || !strings.Contains(err.Error(), "cannot be read from the system's keyring") {
+		t.Error(err)
+	}
+}

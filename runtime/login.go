@@ -1,0 +1,135 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"transect/client"
+	"transect/client/fault"
+	"transect/client/transport"
+)
+
+// Login asks for what a login lacks, tries it and keeps it. kind says what to
+// ask for: "user", "client" or "token"; "" takes it from what is given.
+func Login(ctx context.Context, p *Process, job Job, kind string) error {
+	if job.Connection.Local {
+		return fault.Hinted(fault.Of(&fault.UsageError{}, "the local platform needs no login"), "leave out --local, or use it with any command")
+	}
+	profile, file := job.Connection.Profile, client.LoginFile(p.Path(job.Connection.Config))
+	job.Connection.Profile, job.Connection.Config = "", ""
+	return perform(ctx, p, &job, func(x *Execution, ctx context.Context) error {
+		c := x.connector
+		named := c.named
+		named.Local, named.Config, named.Profile = false, "", ""
+		var login client.Settings
+		if err := c.fill(&login, named); err != nil {
+			return err
+		}
+		if err := c.askLogin(ctx, &login, kind); err != nil {
+			return err
+		}
+		if err := c.try(ctx, login); err != nil {
+			return err
+		}
+		inKeyring, err := client.KeepLogin(file, profile, login)
+		if err != nil {
+			return err
+		}
+		where := "the password is in " + file + ", which only you can read"
+		if inKeyring {
+			where = "the secret is in the system's keyring, the rest in " + file
+		} else if login.User == "" {
+			where = strings.Replace(where, "password", "secret", 1)
+		}
+		fmt.Fprintf(p.Stderr, "logged in to %s as %s; %s\n", login.URL, account(login), where)
+		return nil
+	})
+}
+
+// account is who a login is, without secrets.
+func account(s client.Settings) string {
+	switch {
+	case s.User != "":
+		return s.User
+	case s.ClientID != "":
+		return "client " + s.ClientID
+	}
+	return "the holder of a token"
+}
+
+// askLogin asks for what is missing on the terminal.
+func (c *connector) askLogin(ctx context.Context, s *client.Settings, kind string) error {
+	p := c.process
+	terminal := p.IsTerminal(p.Stdin) && p.IsTerminal(p.Stderr)
+	ask := func(text, flag string, to *string, secret bool) error {
+		if *to != "" {
+			return nil
+		}
+		if !terminal {
+			return fault.Hinted(fault.Of(&fault.UsageError{}, "there is no terminal to ask: %s", text), "give %s", flag)
+		}
+		var err error
+		*to, err = p.ask(ctx, c.in.Options().Stderr, text, "", secret)
+		if err == nil && *to == "" {
+			err = fault.Of(&fault.UsageError{}, "%s is empty; nothing was kept", strings.ToLower(text))
+		}
+		return err
+	}
+	if err := ask("Platform address", "--url", &s.URL, false); err != nil {
+		return err
+	}
+	if !strings.Contains(s.URL, "://") {
+		s.URL = "https://" + s.URL
+	}
+	switch {
+	case kind == "token" || kind == "" && s.AccessToken != "":
+		s.User, s.ClientID = "", ""
+		return ask("Access token", "--access-token-file FILE", &s.AccessToken, true)
+	case kind == "client" || kind == "" && s.ClientID != "" && s.User == "":
+		s.User, s.AccessToken = "", ""
+		if err := ask("Client id", "--client-id ID", &s.ClientID, false); err != nil {
+			return err
+		}
+		return ask("Client secret", "--client-secret-file FILE", &s.ClientSecret, true)
+	}
+	s.AccessToken = ""
+	if err := ask("User", "--user NAME", &s.User, false); err != nil {
+		return err
+	}
+	return ask("Password", "--password-file FILE", &s.Password, true)
+}
+
+// try logs in. A platform that lets the login in but does not describe its
+// user, such as a client's, has accepted it.
+func (c *connector) try(ctx context.Context, s client.Settings) error {
+	options := c.options()
+	options.Links = nil // a rehearsal logs in as well
+	cl, err := client.New(ctx, s, options)
+	if err != nil {
+		return err
+	}
+	_, err = cl.Users.Describe(ctx, client.UserRef{})
+	if response, ok := fault.Find(err).(*fault.ResponseError); ok && (response.Status == 403 || response.Status == 404) {
+		return nil
+	}
+	return err
+}
+
+// Logout forgets the login that Login kept.
+func Logout(p *Process, config, profile string) error {
+	file := client.LoginFile(p.Path(config))
+	gone, err := client.ForgetLogin(file, profile)
+	if err != nil {
+		return err
+	}
+	if gone.URL == "" {
+		of := file
+		if profile != "" {
+			of = "the profile " + profile + " of " + file
+		}
+		return fault.Hinted(fault.Of(&fault.UsageError{}, "there is no login in %s", of), "transect config shows what is set where")
+	}
+	fmt.Fprintf(p.Stderr, "logged out of %s as %s\n", transport.Redact(gone.URL), account(gone))
+	return nil
+}
