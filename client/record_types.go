@@ -59,7 +59,7 @@ var RecordTypes = sync.OnceValue(func() []*RecordType {
 					r.Managers = append(r.Managers, m.Name)
 				}
 				if search != nil && search.Out == s.Out {
-					markSearchable(r.Fields, search, "")
+					markSearchable(r.Fields, search, "", true)
 				}
 			}
 		}
@@ -253,12 +253,13 @@ func typeName(t reflect.Type) string {
 
 // markSearchable sets which fields a search can filter and sort by: those it
 // documents, else all. Lists and tables have no order.
-func markSearchable(fields []RecordField, search *declare.Spec, at string) {
+func markSearchable(fields []RecordField, search *declare.Spec, at string, ordered bool) {
 	for i := range fields {
 		f := &fields[i]
 		name := at + f.Name
 		f.Filter = len(search.FilterKeys) == 0 || slices.Contains(search.FilterKeys, name) || slices.Contains(search.FilterKeys, f.Wire)
-		f.Sort = search.Param("sort") != nil && !strings.HasPrefix(f.Type, "list of") && f.Type != "table" && f.Type != "geometry" && f.Type != "any"
-		markSearchable(f.Fields, search, name+".")
+		list := strings.HasPrefix(f.Type, "list of")
+		f.Sort = ordered && search.Param("sort") != nil && !list && f.Type != "table" && f.Type != "geometry" && f.Type != "any"
+		markSearchable(f.Fields, search, name+".", ordered && !list)
 	}
 }

@@ -90,7 +90,7 @@ type (
 		Height           int             `json:"height" unit:"pixels" doc:"height of an image"`
 		Sensor           map[string]any  `json:"sensor" doc:"what an image says of its sensor"`
 		Lens             map[string]any  `json:"lens" doc:"what an image says of its lens"`
-		CameraParameters json.RawMessage `json:"camera_parameters" type:"[]table" doc:"camera models of an image, a list"`
+		CameraParameters json.RawMessage `json:"camera_parameters" type:"[]table" doc:"camera models of an image"`
 		Panel            map[string]any  `json:"reflectance_calibration_panel" doc:"calibration panel an image shows"`
 		Bands            []any           `json:"bands" doc:"description of each band of a raster"`
 		Offset           []float64       `json:"offset" doc:"three numbers to add to the coordinates of a mesh"`

@@ -10,41 +10,59 @@ import (
 )
 
 func (a *app) doc() *cobra.Command {
-	var asJSON bool
+	var asJSON, search bool
 	var markdown string
 	cmd := &cobra.Command{
-		Use:   "doc [flags] [NAME]",
-		Short: "Show the reference of managers, operations, modules and functions",
-		Long: `Show the reference. NAME is a manager, an operation, a module or a function;
-without it, all managers and modules are listed. For an operation: description,
-arguments with types and defaults, results and errors, its effect on the
-platform, and a complete example.`,
+		Use:   "doc [flags] [NAME | --search WORDS…]",
+		Short: "Show the reference of operations, records, modules and functions",
+		Long: `Show the reference. NAME is a manager, an operation, a module or a function, a
+record such as Dataset, a guide such as filter, or a recipe of the cookbook;
+without it, all names are listed. For an operation: description, arguments with
+types and defaults, results and errors, its effect on the platform, and a
+complete example. For a record: its fields with types and units, and which of
+them searches filter and sort by.`,
 		Example: `  transect doc
   transect doc projects
   transect doc projects.create
   transect doc json.encode
+  transect doc Dataset
+  transect doc filter
+  transect doc cookbook
+  transect doc --search failed ingestion
   transect doc --json | jq '.managers[].operations[] | select(.effect == "delete") | .signature'`,
-		Args:              cobra.MaximumNArgs(1),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if search && len(args) == 0 {
+				return fault.Hinted(fault.Of(&fault.UsageError{}, "no words to search for"), "such as: transect doc --search failed ingestion")
+			} else if search {
+				return nil
+			}
+			return cobra.MaximumNArgs(1)(cmd, args)
+		},
 		ValidArgsFunction: completeNames((*reference.Reference).Names),
 		RunE: func(_ *cobra.Command, args []string) error {
 			c := reference.New()
 			if markdown != "" {
 				return cannotWrite(reference.Replace(markdown, c.Markdown(), ".md", ""))
 			}
+			if search {
+				found, err := c.Search(args)
+				if err != nil {
+					return err
+				}
+				return found.WriteText(a.stdout)
+			}
 			if len(args) == 0 {
 				return a.show(c, c.Overview().WriteText, asJSON)
 			}
-			group, entry, err := c.Find(args[0])
-			switch {
-			case err != nil:
+			document, value, err := c.Lookup(args[0])
+			if err != nil {
 				return err
-			case entry != nil:
-				return a.show(entry, entry.Document().WriteText, asJSON)
 			}
-			return a.show(group, group.Document().WriteText, asJSON)
+			return a.show(value, document.WriteText, asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON; without NAME the whole reference")
+	cmd.Flags().BoolVarP(&search, "search", "s", false, "list what is documented with all of the words")
 	cmd.Flags().StringVar(&markdown, "markdown", "", "write the reference to `DIR`, as go generate does")
 	cobra.CheckErr(cmd.Flags().MarkHidden("markdown"))
 	return cmd

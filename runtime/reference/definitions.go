@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"transect/client"
 	"transect/client/fault"
 )
 
@@ -60,14 +61,40 @@ func errorNames() string {
 
 func writeResources(w io.Writer) {
 	types := records()
+	documented := map[string][]client.RecordField{} // those that travel under another name
+	for _, r := range client.RecordTypes() {
+		for _, f := range r.Fields {
+			if f.Wire != "" && f.Wire != "_id" {
+				documented[r.Name] = append(documented[r.Name], f)
+			}
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(types)) {
 		fmt.Fprintf(w, "---@class %s: Resource\n", name)
 		for _, f := range recordFields(types[name]) {
-			fmt.Fprintf(w, "---@field %s %s\n", f.Name, f.lua)
+			fmt.Fprintf(w, "---@field %s\n", strings.TrimSpace(f.Name+" "+f.lua+" "+f.Doc))
+		}
+		for _, f := range documented[name] {
+			fmt.Fprintf(w, "---@field %s %s %s\n", f.Name, fieldInLua(f), f.Doc)
 		}
 		fmt.Fprintf(w, "\n---@class %sPage\n---@field [integer] %s\n", name, name)
 		fmt.Fprintf(w, "---@field total? integer with return_total: all matches\n---@field results? %s[] with return_total\n\n", name)
 	}
+}
+
+// fieldInLua is the type of a field for lua-language-server.
+func fieldInLua(f client.RecordField) string {
+	element, list := strings.CutPrefix(f.Type, "list of ")
+	if known, ok := luaTypes[element]; ok {
+		element = known
+	}
+	if element == "ID" { // a record has the text of an identifier
+		element = "string"
+	}
+	if list {
+		return element + "[]"
+	}
+	return element
 }
 
 func (r *Reference) writeSDK(w io.Writer) {

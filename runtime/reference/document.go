@@ -110,9 +110,39 @@ func (r *Reference) overview(linked bool) *Document {
 		d.add(s)
 	}
 	if !linked {
-		d.add(section{title: "Details", text: "transect doc NAME shows a manager, an operation such as projects.create, a module,\nor a function such as json.encode"})
+		var guides, records []string
+		for _, p := range r.Pages {
+			switch {
+			case p.Record != nil:
+				records = append(records, p.Name)
+			case !strings.HasPrefix(p.Name, cookbook+"."):
+				guides = append(guides, p.Name)
+			}
+		}
+		d.add(section{title: "Guides", text: strings.Join(guides, ", ")})
+		d.add(section{title: "Records", text: wrapped(strings.Join(records, ", "), 90)})
+		d.add(section{title: "Details", text: "transect doc NAME shows a manager, an operation such as projects.create, a module,\n" +
+			"a function such as json.encode, a guide, or the fields of a record such as Dataset;\ntransect doc --search WORDS searches everything"})
 	}
 	return d
+}
+
+// wrapped breaks a text at blanks into lines of at most so many characters.
+func wrapped(text string, width int) string {
+	var b strings.Builder
+	column := 0
+	for word := range strings.FieldsSeq(text) {
+		if column > 0 && column+1+len(word) > width {
+			b.WriteByte('\n')
+			column = 0
+		} else if column > 0 {
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(word)
+		column += len(word)
+	}
+	return b.String()
 }
 
 // Document is the page of a manager or a module with a line per entry.
@@ -231,8 +261,13 @@ func (r *Reference) Markdown() []File {
 		"`transect doc NAME` shows the same in a terminal, `transect doc --json` for programs.\n\n" +
 		"Every call takes its arguments by name in one table, `projects.create{ name = …, company = … }`, or the first ones by\n" +
 		"position followed by a table, `projects.create(name, company, { geometry = … })`. A resource can be given in place of\n" +
-		"its identifier.\n"
-	files := []File{{"README.md", index + r.overview(true).markdown(0)}}
+		"its identifier. [Records](records.md) lists the fields of what comes back, the [cookbook](cookbook.md) has everyday tasks.\n\n## Guides\n\n"
+	for _, p := range r.Pages {
+		if p.Record == nil && !strings.HasPrefix(p.Name, cookbook) {
+			index += "- [" + p.Title + "](" + p.Name + ".md)\n"
+		}
+	}
+	files := append([]File{{"README.md", index + r.overview(true).markdown(0)}}, r.pageFilesMarkdown()...)
 	for _, g := range r.Groups() {
 		d := g.Document()
 		d.title = g.Name

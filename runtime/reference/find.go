@@ -8,6 +8,35 @@ import (
 	"transect/client/suggest"
 )
 
+// Lookup finds whatever a name stands for: a guide, a record, a recipe, or what
+// Find finds. The value is the same for programs.
+func (r *Reference) Lookup(name string) (*Document, any, error) {
+	p := r.page(name)
+	if g := r.group(name); p != nil && g == nil {
+		return p.Document(), p, nil
+	}
+	g, e, err := r.Find(name)
+	switch {
+	case err != nil:
+		if field := r.recordField(name); field != nil {
+			return field.Document(), field, nil
+		}
+		return nil, nil, err
+	case e != nil:
+		return e.Document(), e, nil
+	}
+	return g.Document(), g, nil
+}
+
+// recordField finds the record of a name such as Dataset.geometry.
+func (r *Reference) recordField(name string) *Page {
+	record, field, dotted := strings.Cut(name, ".")
+	if p := r.page(record); dotted && p != nil && p.Record != nil && p.Record.Field(field) != nil {
+		return p
+	}
+	return nil
+}
+
 // Find finds a manager or a module, or one of their entries, by name or alias:
 // projects, projects.create, sdk.projects.create, json.encode, task:await. The
 // entry is nil for a whole group. An unknown name is a UsageError with the
@@ -65,9 +94,12 @@ func (r *Reference) group(name string) *Group {
 	return nil
 }
 
-// Names lists every name Find accepts, without aliases.
+// Names lists every name Lookup accepts, without aliases.
 func (r *Reference) Names() []string {
 	var names []string
+	for _, p := range r.Pages {
+		names = append(names, p.Name)
+	}
 	for _, g := range r.Groups() {
 		names = append(append(names, g.Name), g.entryNames()...)
 	}

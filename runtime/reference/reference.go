@@ -21,6 +21,7 @@ import (
 type Reference struct {
 	Managers []*Group `json:"managers"`
 	Modules  []*Group `json:"modules"` // sdk first
+	Pages    []*Page  `json:"pages"`   // guides, recipes, records
 }
 
 // Group is a manager or a module.
@@ -94,7 +95,7 @@ type Raise struct {
 
 // New reads the declarations.
 func New() *Reference {
-	r := &Reference{}
+	r := &Reference{Pages: allPages()}
 	for _, m := range client.Declarations() {
 		r.Managers = append(r.Managers, managerGroup(m))
 	}

@@ -108,7 +108,7 @@ func recordFields(t reflect.Type) []Parameter {
 		case f.Anonymous && f.Type != reflect.TypeFor[declare.Record]():
 			fields = append(fields, recordFields(f.Type)...)
 		case name != "" && name != "-":
-			fields = append(fields, Parameter{Name: name, lua: luaType(f.Type)})
+			fields = append(fields, Parameter{Name: name, Doc: f.Tag.Get("doc"), lua: luaType(f.Type)})
 		}
 	}
 	return fields

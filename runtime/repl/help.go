@@ -9,6 +9,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/bindings"
+	"transect/client"
 	"transect/client/fault"
 	"transect/runtime/reference"
 	"transect/runtime/vm"
@@ -52,14 +53,11 @@ func writeHelp(b *strings.Builder, name string) error {
 			return nil
 		}
 	}
-	group, entry, err := declared().Find(name)
-	switch {
-	case err != nil:
+	document, _, err := declared().Lookup(name)
+	if err != nil {
 		return err
-	case entry != nil:
-		return entry.Document().WriteText(b)
 	}
-	return group.Document().WriteText(b)
+	return document.WriteText(b)
 }
 
 // defineHelp defines the function help.
@@ -69,7 +67,7 @@ func (s *Session) defineHelp() {
 		f = L.NewFunction(func(L *lua.LState) int {
 			var b strings.Builder
 			if L.GetTop() == 0 {
-				b.WriteString("help(x) shows the reference of a function, a manager, a module, a record, or a name.\n:help lists the commands of the prompt.\n")
+				b.WriteString("help(x) shows the reference of a function, a manager, a module, a record, or a name:\nhelp(\"Dataset\"), help(\"filter\"), help(\"cookbook\").\n:help lists the commands of the prompt.\n")
 			} else if err := s.describe(L, &b, L.Get(1)); err != nil {
 				vm.Raise(L, err)
 			}
@@ -92,6 +90,10 @@ func (s *Session) describe(L *lua.LState, b *strings.Builder, v lua.LValue) erro
 		return writeHelp(b, name)
 	}
 	if r, ok := bindings.RecordOf(v); ok {
+		if t := client.RecordTypeOf(r.Manager); t != nil {
+			fmt.Fprintf(b, "%s\n\nsent: %s\n\n", clean(r.Text), clean(strings.Join(r.Fields, ", ")))
+			return writeHelp(b, t.Name)
+		}
 		fmt.Fprintf(b, "%s\n\nfields: %s\nr:totable() returns a copy that can be changed.\n\nIts manager:\n\n", clean(r.Text), clean(strings.Join(r.Fields, ", ")))
 		return writeHelp(b, r.Manager)
 	}

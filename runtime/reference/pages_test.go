@@ -1,0 +1,197 @@
+package reference_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"transect/bindings"
+	"transect/client"
+	"transect/platform"
+	"transect/runtime/luastd"
+	"transect/runtime/module"
+	"transect/runtime/reference"
+	"transect/runtime/vm"
+	"transect/stdlib"
+)
+
+// onPlatform runs Lua on a local platform with the setting of the cookbook, in a
+// folder with the photos of testdata/flight, and returns what it prints.
+func onPlatform(t *testing.T, args []string, chunks ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(filepath.Join(dir, "flight"), os.DirFS("../../testdata/flight")); err != nil {
+		t.Fatal(err)
+	}
+	setting, err := os.ReadFile("testdata/setting.lua")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := context.Background()
+	p, err := platform.Open(ctx, platform.Options{Memory: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	state := t.TempDir()
+	var out bytes.Buffer
+	in := luastd.New(ctx, vm.Options{Stdout: &out, Stderr: &out, Dir: dir, Args: args, Progress: vm.ProgressQuiet,
+		Env: func(name string) (string, bool) { return state, name == "TRANSECT_STATE_DIR" }})
+	t.Cleanup(func() {
+		in.Close()
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	module.Preload(in, stdlib.Modules()...)
+	bindings.Open(in, func(ctx context.Context, _ *client.Settings) (*client.Client, error) {
+		c := p.Credentials()
+		return client.New(ctx, client.Settings{URL: platform.Address, User: c.User, Password: c.Password, ClientID: c.ClientID,
+			ClientSecret: c.ClientSecret}, client.Options{RoundTripper: p.RoundTripper()})
+	})
+	for i, chunk := range append([]string{string(setting)}, chunks...) {
+		if i == 1 {
+			out.Reset()
+		}
+		if _, err := in.RunString("chunk", chunk); err != nil {
+			report := vm.Failure(err)
+			t.Fatalf("%v at %v, printed:\n%s", report.Err, report.Frames, out.String())
+		}
+	}
+	return out.String()
+}
+
+var usage = regexp.MustCompile(`transect run (?:--\S+ )*(\S+\.lua)(.*)`)
+
+// words splits a command line with double quotes.
+func words(line string) (all []string) {
+	for _, m := range regexp.MustCompile(`"([^"]*)"|(\S+)`).FindAllStringSubmatch(line, -1) {
+		all = append(all, m[1]+m[2])
+	}
+	return all
+}
+
+// TestCookbook runs every recipe as its second line says, and wants the texts of
+// its last lines, "--> text", in what it prints.
+func TestCookbook(t *testing.T) {
+	t.Parallel()
+	recipes := reference.Recipes()
+	if len(recipes) < 25 {
+		t.Errorf("%d recipes", len(recipes))
+	}
+	for _, r := range recipes {
+		t.Run(r.Name, func(t *testing.T) {
+			t.Parallel()
+			var args []string
+			if m := usage.FindStringSubmatch(strings.SplitN(r.Text, "\n", 3)[1]); m != nil {
+				args = words(m[2])
+			}
+			printed, expected := onPlatform(t, args, r.Text), 0
+			for line := range strings.Lines(r.Text) {
+				if want, ok := strings.CutPrefix(line, "--> "); ok {
+					expected++
+					if !strings.Contains(printed, strings.TrimRight(want, "\n")) {
+						t.Errorf("want %q, printed:\n%s", want, printed)
+					}
+				}
+			}
+			if expected == 0 || !strings.HasPrefix(r.Title, strings.ToUpper(r.Title[:1])) {
+				t.Errorf("no expectation, or no title: %s", r.Title)
+			}
+		})
+	}
+}
+
+// TestGuides runs the Lua of each guide, its indented blocks, one after another.
+func TestGuides(t *testing.T) {
+	t.Parallel()
+	for _, g := range reference.Guides() {
+		t.Run(g.Name, func(t *testing.T) {
+			t.Parallel()
+			var chunks []string
+			for _, block := range regexp.MustCompile(`(?m)(^ {4}.*\n)+`).FindAllString(g.Text+"\n", -1) {
+				if !strings.HasPrefix(strings.TrimSpace(block), "transect ") {
+					chunks = append(chunks, `local sdk, query = require("sdk"), require("query")`+"\n"+block)
+				}
+			}
+			if len(chunks) == 0 {
+				t.Error("no example")
+			}
+			onPlatform(t, nil, chunks...)
+		})
+	}
+}
+
+func TestLookup(t *testing.T) {
+	t.Parallel()
+	c := reference.New()
+	for name, wants := range map[string][]string{
+		"Dataset":                {"record Dataset", "width", "integer, pixels", "filter, sort", "ingestion.status", "dataset_format", "travels as format"},
+		"dataset":                {"record Dataset"},
+		"collection_task":        {"record CollectionTask"},
+		"Dataset.geometry":       {"record Dataset"},
+		"Analytic":               {"container_image", "travels as algorithm.docker_image", "volume_size", "integer, gigabytes"},
+		"ShareToken":             {"expiration_date"},
+		"Credential":             {"credentials.cloud_region"},
+		"filter":                 {"$match", "$exists", "query"},
+		"try":                    {"err.status", "nil and the error"},
+		"arg":                    {"arg[1]", "script.args"},
+		"icons":                  {"CONVEYOR", "ANNOTATE"},
+		"cookbook":               {"cookbook.failed_ingests"},
+		"cookbook.find_by_name":  {"find_by_name.lua", "$match"},
+		"photos_in_box":          {"query.between"},
+		"datasets":               {"manager datasets"},
+		"projects.search":        {"SearchError"},
+		"sdk.Resource":           {"KeyError"},
+		"season_planner_mission": {"record SeasonPlannerMission"},
+	} {
+		d, v, err := c.Lookup(name)
+		if err != nil || v == nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		var text strings.Builder
+		if err := d.WriteText(&text); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range wants {
+			if !strings.Contains(text.String(), want) {
+				t.Errorf("%s lacks %q:\n%s", name, want, text.String())
+			}
+		}
+	}
+	if _, _, err := c.Lookup("Datset"); err == nil || !strings.Contains(err.Error(), "there is nothing named Datset") {
+		t.Errorf("Datset: %v", err)
+	}
+}
+
+func TestSearchTheReference(t *testing.T) {
+	t.Parallel()
+	c := reference.New()
+	for words, want := range map[string]string{
+		"failed ingests":    "cookbook.failed_ingests",
+		"checksum":          "ingest.verify",
+		"volume gigabytes":  "analytics.create",
+		"$match":            "filter",
+		"cloud_region":      "credentials.create",
+		"acquisition":       "Dataset.acquisition_date",
+		"docker_image":      "Analytic.container_image",
+		"Share TILES token": "datasets.share_tiles",
+	} {
+		d, err := c.Search(strings.Fields(words))
+		if err != nil {
+			t.Errorf("%s: %v", words, err)
+			continue
+		}
+		var text strings.Builder
+		if err := d.WriteText(&text); err != nil || !strings.Contains(text.String(), "  "+want+" ") {
+			t.Errorf("%s does not find %s: %v\n%s", words, want, err, text.String())
+		}
+	}
+	if _, err := c.Search([]string{"xyzzy"}); err == nil {
+		t.Error("xyzzy was found")
+	}
+}
