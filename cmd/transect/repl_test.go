@@ -43,6 +43,7 @@ func TestPrompt(t *testing.T) {
 	tm.says(":quot", "did you mean :quit?")
 	tm.says("help(json.encode)", "json.encode(value")
 	tm.says(":help projects.search", "projects.search(")
+	tm.says("help('sort')", "order and amount of results")
 	tm.says(":time 1 + 1", "took ")
 	tm.says(`{ type = "Polygon", coordinates = {{{4,50},{5,50},{5,51},{4,50}}} }`, "Polygon, 4 points, bbox 4 50 5 51")
 	tm.says("local answer = io.read()\rtyped", "")
