@@ -3,6 +3,8 @@ package bindings_test
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"io"
 	"os"
 	"strings"
 	"testing"
@@ -19,10 +21,11 @@ import (
 
 // world is an interpreter connected to a local platform of its own.
 type world struct {
-	in       *vm.Interp
-	platform *platform.Platform
-	links    []declare.Interceptor // of the connection, once it is opened
-	out      bytes.Buffer
+	in        *vm.Interp
+	platform  *platform.Platform
+	links     []declare.Interceptor // of the connection, once it is opened
+	rehearsal *client.Rehearsal
+	out       bytes.Buffer
 }
 
 func newWorld(t testing.TB, links ...declare.Interceptor) *world {
@@ -66,7 +69,7 @@ func newWorldWith(t testing.TB, dir string, args []string, s client.Settings, li
 		if own != nil && own.Password != "" {
 			s.Password = own.Password
 		}
-		return client.New(ctx, s, client.Options{RoundTripper: p.RoundTripper(), Links: w.links})
+		return client.New(ctx, s, client.Options{RoundTripper: p.RoundTripper(), Links: w.links, Rehearsal: w.rehearsal})
 	})
 	return w
 }
@@ -168,9 +171,20 @@ if err.name == "ResponseError" then assert(err.status == 404, err.status) end
 	}
 }
 
+// rehearsal writes what a dry run would do.
+func rehearsal(out io.Writer) *client.Rehearsal {
+	return client.NewRehearsal(func(text, call string) { fmt.Fprintf(out, "%s: %s\n", text, call) })
+}
+
+func rehearsing(t *testing.T, out io.Writer) *world {
+	w := newWorld(t)
+	w.rehearsal = rehearsal(out)
+	return w
+}
+
 func TestDryRun(t *testing.T) {
 	var printed bytes.Buffer
-	newWorld(t, client.DryRun(&printed)).lua(t, setup+`
+	rehearsing(t, &printed).lua(t, setup+`
 assert(project.dry_run == true and project.id:find("^dry%-run%-"))
 local flight, mission = sdk.missions.create{ project = project, name = "M", survey_date = "2026-05-31", number_of_images = 2,
   coordinates = { {0,0}, {1,0}, {1,1}, {0,0} } }
@@ -178,7 +192,7 @@ assert(mission.name == "M" and flight.id ~= mission.id)
 assert(sdk.projects.describe(project).name == "North quarry")
 assert(#sdk.projects.search{} == 0, "something was sent")
 `)
-	for _, want := range []string{`dry run: projects.create {"company":"`, `dry run: missions.create_survey {`} {
+	for _, want := range []string{`would create project North quarry: projects.create {"company":"`, `would create mission M: missions.create_survey {`} {
 		if !strings.Contains(printed.String(), want) {
 			t.Errorf("%q is missing in\n%s", want, printed.String())
 		}
@@ -290,7 +304,7 @@ func TestDryRunChanges(t *testing.T) {
 	var printed bytes.Buffer
 	w := newWorld(t)
 	w.lua(t, setup+`kept = project.id`)
-	w.links = []declare.Interceptor{client.DryRun(&printed)}
+	w.rehearsal = rehearsal(&printed)
 	w.lua(t, `
 local sdk = require("sdk").connect{}
 local before = sdk.projects.describe(kept)
@@ -306,7 +320,7 @@ sdk.share_tokens.revoke("sesame")
 	if strings.Contains(printed.String(), "sesame") {
 		t.Error("a token was printed")
 	}
-	w.links = nil
+	w.rehearsal = nil
 	w.lua(t, `assert(require("sdk").connect{}.projects.describe(kept).name == "North quarry", "something was sent")`)
 }
 

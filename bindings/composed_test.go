@@ -5,8 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"transect/client"
 )
 
 func TestFindOrCreate(t *testing.T) {
@@ -27,13 +25,13 @@ local _, err = try(sdk.missions.find_or_create, { project = project, name = "flo
 assert(err.operation == "missions.find_or_create" and err.message:find("outline"), tostring(err))
 `)
 	var printed bytes.Buffer
-	newWorld(t, client.DryRun(&printed)).lua(t, `
+	rehearsing(t, &printed).lua(t, `
 local sdk = require("sdk")
 local project, created = sdk.projects.find_or_create{ name = "North quarry" }
 local mission, made = sdk.missions.find_or_create{ project = project, name = "May" }
 assert(created and made and project.dry_run and mission.dry_run and #sdk.projects.search{} == 0)
 `)
-	if text := printed.String(); strings.Count(text, "dry run: ") != 2 {
+	if text := printed.String(); strings.Count(text, "would create ") != 2 {
 		t.Errorf("the dry run printed\n%s", text)
 	}
 }

@@ -71,6 +71,7 @@ type Client struct {
 	log       *slog.Logger
 	logsSpec  *declare.Spec
 	revision  int
+	rehearses bool
 	sleep     func(ctx context.Context, d time.Duration) error
 }
 
@@ -82,6 +83,7 @@ type Options struct {
 	Env          func(name string) (string, bool) // the process's environment when nil
 	RoundTripper http.RoundTripper                // answers in place of the network: the local platform
 	Links        []declare.Interceptor            // added to the chain of every call, before sending
+	Rehearsal    *Rehearsal                       // shows writes instead of sending them when set
 	Budget       *transfer.Budget                 // connections shared by all transfers; one that tunes itself when nil
 	Stats        *transfer.Stats                  // counts what transfers do; of the client's own when nil
 	Bandwidth    *transfer.Bandwidth              // limits the bytes a second of all transfers; nothing does when nil
@@ -92,9 +94,10 @@ type Options struct {
 
 	// Sleep waits before repeats and between looks; in real time when nil.
 	Sleep   func(ctx context.Context, d time.Duration) error
-	Reach   func(hostport string) error         // asked before anything is sent to a host; everything may be reached when nil
-	Sending func(n int64) error                 // asked before so many bytes are sent, which it may refuse
-	Open    func(path string) (*os.File, error) // opens files that are uploaded; os.Open when nil
+	Reach   func(hostport string) error                      // asked before anything is sent to a host; everything may be reached when nil
+	Sending func(n int64) error                              // asked before so many bytes are sent, which it may refuse
+	Plan    func(n int64) (sending func(n int64), err error) // asked before a file of n bytes is uploaded; see transfer.Options
+	Open    func(path string) (*os.File, error)              // opens files that are uploaded; os.Open when nil
 	// Folder opens the folder of a download, made when missing, for a file of
 	// that name, "" while it is not known; any folder when nil.
 	Folder func(folder, name string) (*os.Root, error)
@@ -143,8 +146,12 @@ func New(ctx context.Context, s Settings, o Options) (*Client, error) {
 	}
 	c := &Client{transport: t, log: o.Logger, revision: s.Revision, sleep: o.Sleep, open: o.Open}
 	c.transfers = transfer.New(t, transfer.Options{Budget: o.Budget, Stats: o.Stats, Bandwidth: o.Bandwidth, Journal: o.Journal,
-		Open: o.Open, Folder: o.Folder, Mode: uploadMode(o.Env), Logger: o.Logger, Sleep: o.Sleep})
-	c.engine = &declare.Engine{Links: append([]declare.Interceptor{warnDeprecated(o.Logger), spellSearch}, o.Links...), Send: c.send, Log: o.Logger}
+		Open: o.Open, Plan: o.Plan, Folder: o.Folder, Mode: uploadMode(o.Env), Logger: o.Logger, Sleep: o.Sleep})
+	links := append([]declare.Interceptor{warnDeprecated(o.Logger), spellSearch}, o.Links...)
+	if c.rehearses = o.Rehearsal != nil; c.rehearses {
+		links = append(links, o.Rehearsal.intercept)
+	}
+	c.engine = &declare.Engine{Links: links, Send: c.send, Log: o.Logger}
 	return c, c.bind()
 }
 
@@ -177,6 +184,9 @@ func Declarations() []*declare.Manager {
 
 // BaseURL is the platform's address.
 func (c *Client) BaseURL() string { return c.transport.BaseURL() }
+
+// Rehearses tells whether writes are only shown, not sent.
+func (c *Client) Rehearses() bool { return c.rehearses }
 
 // TransferStats counts what the client's transfers do.
 func (c *Client) TransferStats() *transfer.Stats { return c.transfers.Stats }

@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"fmt"
 	"maps"
 	"strings"
 	"testing"
@@ -66,7 +67,7 @@ func TestCredentialsRefused(t *testing.T) {
 func TestDryRunShowsNoSecret(t *testing.T) {
 	var out bytes.Buffer
 	c, r := record(t, nil)
-	c.engine.Links = append(c.engine.Links, DryRun(&out))
+	c.engine.Links = append(c.engine.Links, NewRehearsal(func(text, call string) { fmt.Fprintln(&out, text, call) }).intercept)
 	v, err := invoke(t, c, "credentials.create", map[string]any{"name": "n", "company": "c", "credentials": map[string]any{"type": "docker", "password": "hush-hush"}})
 	if err != nil || len(r.all()) > 0 {
 		t.Fatal(err, r.all())

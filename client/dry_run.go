@@ -5,10 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"path/filepath"
-	"sync"
+	"slices"
+	"strings"
+	"time"
 
 	"transect/client/declare"
 )
@@ -16,22 +17,10 @@ import (
 // madeUp starts the ids of things a dry run pretends to have created.
 const madeUp = "dry-run-"
 
-// DryRun prints every write to out instead of sending it. Reads go through.
-// What would be created is answered as if it had been, with an id that says so
-// and that later calls may use; what would be changed is answered as changed.
-func DryRun(out io.Writer) declare.Interceptor {
-	d := &dryRun{out: out, records: map[string][]byte{}}
-	return d.intercept
-}
-
-type dryRun struct {
-	mu      sync.Mutex
-	out     io.Writer
-	count   int
-	records map[string][]byte // made up, or changed, by id
-}
-
-func (d *dryRun) intercept(ctx context.Context, call *declare.Call, next declare.Handler) (declare.Value, error) {
+// intercept shows every write instead of sending it. Reads go through. What would
+// be created is answered as if it had been, with an id that says so and that
+// later calls may use; what would be changed is answered as changed.
+func (d *Rehearsal) intercept(ctx context.Context, call *declare.Call, next declare.Handler) (declare.Value, error) {
 	switch {
 	case call.Spec.Composed:
 		return next(ctx, call) // its steps come here one by one
@@ -43,9 +32,7 @@ func (d *dryRun) intercept(ctx context.Context, call *declare.Call, next declare
 	if err != nil {
 		return declare.Value{}, err
 	}
-	d.mu.Lock()
-	fmt.Fprintf(d.out, "dry run: %s %s\n", call.Spec.FullName(), text)
-	d.mu.Unlock()
+	d.note(call, string(text))
 	if call.Spec.Effect == declare.Create {
 		return d.create(call.Spec, arguments)
 	}
@@ -69,7 +56,7 @@ func shown(call *declare.Call) map[string]any {
 
 // read answers questions about made-up and changed things from memory, and
 // asks the platform for the rest.
-func (d *dryRun) read(ctx context.Context, call *declare.Call, next declare.Handler) (declare.Value, error) {
+func (d *Rehearsal) read(ctx context.Context, call *declare.Call, next declare.Handler) (declare.Value, error) {
 	for _, p := range call.Spec.Params {
 		switch v := call.Args.Values[p.Name].(type) {
 		case string:
@@ -82,32 +69,65 @@ func (d *dryRun) read(ctx context.Context, call *declare.Call, next declare.Hand
 			}
 		}
 	}
+	if mentions(call.Args.Extra) || mentions(call.Args.Values) { // nothing on the platform belongs to what is made up
+		return none(call.Spec), nil
+	}
 	return next(ctx, call)
 }
 
-func (d *dryRun) recall(id string) []byte {
+// mentions tells whether an argument has the id of a made-up thing.
+func mentions(v any) bool {
+	switch v := v.(type) {
+	case string:
+		return strings.HasPrefix(v, madeUp)
+	case []string:
+		return slices.ContainsFunc(v, func(s string) bool { return mentions(s) })
+	case []any:
+		return slices.ContainsFunc(v, mentions)
+	case map[string]any:
+		for _, member := range v {
+			if mentions(member) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// none is the answer of a read that finds nothing.
+func none(s *declare.Spec) declare.Value {
+	switch s.Shape {
+	case declare.ShapeIterator:
+		return declare.Value{Shape: declare.ShapeIterator, Stream: declare.NewStream(nil, nil, nil)}
+	case declare.ShapePage, declare.ShapeResources:
+		return declare.Value{Shape: s.Shape, Items: [][]byte{}}
+	}
+	return harmless(s)
+}
+
+func (d *Rehearsal) recall(id string) []byte {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.records[id]
 }
 
 // answer is what a read of one remembered thing gives.
-func (d *dryRun) answer(call *declare.Call, id string, record []byte) declare.Value {
+func (d *Rehearsal) answer(call *declare.Call, id string, record []byte) declare.Value {
 	switch call.Spec.Shape {
 	case declare.ShapeIterator:
-		return declare.Value{Shape: declare.ShapeIterator, Stream: declare.NewStream(nil, nil, nil)}
+		return none(call.Spec)
 	case declare.ShapeResource, declare.ShapeSome:
 		return declare.Value{Shape: declare.ShapeResource, JSON: record}
 	case declare.ShapeObject:
 		return declare.Value{Shape: declare.ShapeObject, JSON: []byte(`{"total":0,"logs":[],"dry_run":true}`)}
 	}
-	fmt.Fprintf(d.out, "dry run: %s of %s\n", call.Spec.FullName(), id)
+	d.line(fmt.Sprintf("would call %s of %s", call.Spec.FullName(), id), "")
 	name := cmp.Or(call.Args.Text("target_name"), id)
 	return declare.Value{Shape: declare.ShapeGo, Go: Path(filepath.Join(call.Args.Text("target_path"), name))}
 }
 
 // readList asks the platform for those of a list that are not remembered.
-func (d *dryRun) readList(ctx context.Context, call *declare.Call, param string, ids []string, next declare.Handler) (declare.Value, error) {
+func (d *Rehearsal) readList(ctx context.Context, call *declare.Call, param string, ids []string, next declare.Handler) (declare.Value, error) {
 	var asked []string
 	for _, id := range ids {
 		if d.recall(id) == nil {
@@ -136,7 +156,7 @@ func (d *dryRun) readList(ctx context.Context, call *declare.Call, param string,
 }
 
 // create answers with the arguments and a made-up id.
-func (d *dryRun) create(s *declare.Spec, arguments map[string]any) (declare.Value, error) {
+func (d *Rehearsal) create(s *declare.Spec, arguments map[string]any) (declare.Value, error) {
 	if s.FullName() == "missions.create_survey" {
 		survey := Survey{Flight: &Flight{}}
 		if err := declare.DecodeRecord(d.invent("flights", arguments, nil), survey.Flight); err != nil {
@@ -177,10 +197,10 @@ func harmless(s *declare.Spec) declare.Value {
 }
 
 // invent remembers a new record: fields, more of them, and a made-up id.
-func (d *dryRun) invent(kind string, fields, more map[string]any) []byte {
+func (d *Rehearsal) invent(kind string, fields, more map[string]any) []byte {
 	d.mu.Lock()
-	d.count++
-	id := fmt.Sprintf("%s%s-%d", madeUp, kind, d.count)
+	d.made++
+	id := fmt.Sprintf("%s%s-%d", madeUp, kind, d.made)
 	d.mu.Unlock()
 	all := map[string]any{}
 	maps.Copy(all, fields)
@@ -188,8 +208,11 @@ func (d *dryRun) invent(kind string, fields, more map[string]any) []byte {
 	return d.remember(id, all)
 }
 
-func (d *dryRun) remember(id string, fields map[string]any) []byte {
+func (d *Rehearsal) remember(id string, fields map[string]any) []byte {
 	fields["_id"], fields["dry_run"] = id, true
+	if _, known := fields["creation_date"]; !known {
+		fields["creation_date"] = time.Now().UTC().Format("2006-01-02T15:04:05.000Z")
+	}
 	text, err := declare.Encode(fields)
 	if err != nil { // a value JSON cannot hold: the id alone must do
 		text, _ = json.Marshal(map[string]any{"_id": id, "dry_run": true})
@@ -202,7 +225,7 @@ func (d *dryRun) remember(id string, fields map[string]any) []byte {
 
 // change answers with the record as it would be: the present one, with the
 // arguments laid over it.
-func (d *dryRun) change(ctx context.Context, call *declare.Call, arguments map[string]any) (declare.Value, error) {
+func (d *Rehearsal) change(ctx context.Context, call *declare.Call, arguments map[string]any) (declare.Value, error) {
 	s := call.Spec
 	if s.Shape != declare.ShapeResource && s.Shape != declare.ShapeSome || len(s.Params) == 0 {
 		return harmless(s), nil

@@ -3,11 +3,11 @@ package runtime
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"slices"
 	"strconv"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -32,9 +32,9 @@ type connector struct {
 	local        *localPlatform
 	sharesLocal  bool // the local platform belongs to another connector
 	interceptors []declare.Interceptor
-	stats        *transfer.Stats  // shared by all connections
-	journal      *journal.Journal // of uploads
-	dryRun       func() declare.Interceptor
+	stats        *transfer.Stats   // shared by all connections
+	journal      *journal.Journal  // of uploads
+	rehearsal    *client.Rehearsal // nil unless it is a dry run
 
 	traceable bool // tracing can be turned on later
 	tracing   atomic.Bool
@@ -44,8 +44,9 @@ func newConnector(p *Process, job *Job, named Connection, in *vm.Interp) *connec
 	c := &connector{process: p, job: job, named: named, in: in, policy: job.policy, local: &localPlatform{},
 		stats:   transfer.NewStats(),
 		journal: journal.New(in.StateDir(), in.Options().Logger),
-		// One for all connections: each must know what the others pretended to create.
-		dryRun: sync.OnceValue(func() declare.Interceptor { return client.DryRun(in.Options().Stderr) }),
+	}
+	if job.DryRun {
+		c.rehearsal = client.NewRehearsal(c.wouldDo)
 	}
 	if job.Hooks.Interceptor != nil {
 		c.interceptors = append(c.interceptors, job.Hooks.Interceptor)
@@ -109,19 +110,29 @@ func (c *connector) close() error {
 	return c.local.close()
 }
 
+// wouldDo prints a write of a dry run.
+func (c *connector) wouldDo(text, call string) {
+	out := c.in.Options()
+	switch {
+	case c.job.Output.JSON:
+		out.Logger.Info("dry run: "+text, "call", call)
+	case c.job.Output.Verbose && call != "":
+		fmt.Fprintf(out.Stderr, "dry run: %s: %s\n", text, call)
+	default:
+		fmt.Fprintf(out.Stderr, "dry run: %s\n", text)
+	}
+}
+
 func (c *connector) options() client.Options {
 	out := c.in.Options()
 	t := c.job.Transfers
 	options := client.Options{Version: c.job.Version, Logger: out.Logger, Env: c.process.Env, Budget: t.budget, Stats: c.stats,
-		Bandwidth: t.Bandwidth, RequestRate: t.Rate, Stall: t.Stall, Journal: c.journal}
+		Bandwidth: t.Bandwidth, RequestRate: t.Rate, Stall: t.Stall, Journal: c.journal, Rehearsal: c.rehearsal}
 	options.Links = slices.Clone(c.interceptors)
 	if c.policy != nil {
 		options.Links = append(options.Links, c.policy.Intercept)
-		options.Sending = c.policy.Sending
+		options.Sending, options.Plan = c.policy.Sending, c.policy.Plan
 		options.Open, options.Folder = c.in.OpenToRead, c.in.Into
-	}
-	if c.job.DryRun {
-		options.Links = append(options.Links, c.dryRun())
 	}
 	if trace := tracer(out.Stderr, c.job.Output.JSON); c.traceable {
 		options.Trace = func(r transport.TraceRecord) {

@@ -173,6 +173,9 @@ func (x *Execution) run(ctx context.Context, work func(*Execution, context.Conte
 			err = vm.Internal(p)
 		}
 	}()
+	if rehearsal := x.connector.rehearsal; rehearsal != nil {
+		defer func() { x.connector.wouldDo(rehearsal.Summary(), "") }()
+	}
 	defer func() {
 		if failed := x.writeManifest(); err == nil {
 			err = failed

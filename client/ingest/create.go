@@ -145,7 +145,7 @@ func (r *run) requestDatasets(ctx context.Context, items []*item) error {
 	for i, it := range items {
 		bodies[i] = r.body(it)
 	}
-	if r.options.DryRun {
+	if !r.sends() {
 		return nil
 	}
 	datasets, err := r.client.Datasets.CreateDatasets(ctx, client.CreateDatasets{Datasets: bodies})

@@ -189,6 +189,7 @@ func Run(ctx context.Context, c *client.Client, o Options) (*Result, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
 	}
+	o.DryRun = o.DryRun || c.Rehearses()
 	unlock, err := lock(o, c.BaseURL())
 	if err != nil {
 		return nil, err

@@ -108,13 +108,22 @@ func (r *run) do(ctx context.Context) (*Result, error) {
 	r.checker.Close()
 	r.index.close()
 	// The report of an earlier run says more than that of one that did nothing.
-	if r.options.Report != "" && !(err != nil && result.Counts == (verdict.Counts{}) && exists(r.options.Report)) {
+	nothing := err != nil && result.Counts == (verdict.Counts{}) && exists(r.options.Report)
+	if r.options.DryRun && isRealReport(r.options.Report, r.options.Source.Open) {
+		r.options.Logger.Info("the report of a real run is left as it is: this is a dry run", "report", r.options.Report)
+		nothing = true
+	}
+	if r.options.Report != "" && !nothing {
 		if failed := r.writeReport(result, err); err == nil {
 			err = failed
 		}
 	}
 	return result, err
 }
+
+// sends tells whether datasets are created and files sent, or shown by the client
+// of a rehearsal.
+func (r *run) sends() bool { return !r.options.DryRun || r.client.Rehearses() }
 
 func (r *run) result() *Result {
 	r.mu.Lock()

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -63,6 +64,21 @@ func (o *Options) checkReport() error {
 func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
+}
+
+// isRealReport tells whether a file is there that is not the report of a dry run.
+func isRealReport(path string, open imagery.Opener) bool {
+	if path == "" || !exists(path) {
+		return false
+	}
+	file, err := open.Open(path)
+	if err != nil {
+		return true
+	}
+	defer file.Close()
+	head := make([]byte, 4<<10)
+	n, _ := io.ReadFull(file, head) // what there is
+	return !bytes.Contains(head[:n], []byte(`"dry_run": true`))
 }
 
 // summary is what a JSON report has beside its files.

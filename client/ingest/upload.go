@@ -22,7 +22,7 @@ const maxConflicts = 6
 // upload sends the files of an item and records the outcome. It returns only
 // errors that end the run.
 func (r *run) upload(ctx context.Context, it *item) error {
-	if !r.options.DryRun {
+	if r.sends() {
 		if err := r.uploadItem(ctx, it); err != nil {
 			uploaded, err := r.uploadedElsewhere(ctx, it, err)
 			if ctx.Err() != nil {
@@ -151,7 +151,7 @@ func (r *run) findUploaded(ctx context.Context, it *item) error {
 // deletePrevious deletes the dataset of the previous version of the file, now
 // that the new one is complete. It can be restored.
 func (r *run) deletePrevious(ctx context.Context, it *item) error {
-	if !r.options.Replace || r.options.DryRun {
+	if !r.options.Replace || !r.sends() {
 		return nil
 	}
 	for _, id := range it.superseded {

@@ -55,6 +55,8 @@ func (u *upload) sendPart(ctx context.Context, n int) error {
 	if u.Mode == ThroughPlatform {
 		send = u.post
 	}
+	_, size := u.plan.span(n)
+	u.sending(size)
 	err := send(ctx, n)
 	for again := 1; again <= maxMangled && isMangled(err); again++ {
 		u.Logger.Warn("a file arrived changed: sending it again", "file", u.Path, "part", n)
@@ -64,7 +66,9 @@ func (u *upload) sendPart(ctx context.Context, n int) error {
 	var described *fault.UploadError
 	var cancelled *fault.CancelledError
 	var refused *fault.ResponseError
-	if err == nil || errors.As(err, &described) || errors.As(err, &cancelled) || u.plan.parts == 1 && errors.As(err, &refused) {
+	var limit *fault.LimitError
+	var forbidden *fault.PermissionError
+	if err == nil || errors.As(err, &described) || errors.As(err, &cancelled) || errors.As(err, &limit) || errors.As(err, &forbidden) || u.plan.parts == 1 && errors.As(err, &refused) {
 		return err
 	}
 	f := fault.Of(&fault.UploadError{}, "%s could not be sent", u.Path)

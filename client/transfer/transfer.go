@@ -50,6 +50,9 @@ type Options struct {
 	Sleep func(ctx context.Context, d time.Duration) error
 	// Open opens a file to be uploaded; os.Open when nil.
 	Open func(path string) (*os.File, error)
+	// Plan is asked before an upload of n bytes begins, and may refuse it. sending
+	// is called with those that are sent, in the end with the rest.
+	Plan func(n int64) (sending func(n int64), err error)
 	// Folder opens the folder of a download and creates it when missing. name
 	// is the file to be written there, "" while it is unknown.
 	Folder func(folder, name string) (*os.Root, error)
@@ -109,6 +112,9 @@ func New(over *transport.Transport, o Options) *Transfers {
 	}
 	if o.Open == nil {
 		o.Open = os.Open
+	}
+	if o.Plan == nil {
+		o.Plan = func(int64) (func(int64), error) { return func(int64) {}, nil }
 	}
 	if o.Folder == nil {
 		o.Folder = makeFolder

@@ -19,6 +19,7 @@ type upload struct {
 	computed    bool // sums.whole was computed from the file, not given
 	destination journal.Destination
 	begun       *journal.Upload // by an earlier run, or nil
+	sending     func(n int64)   // takes bytes out of what is planned
 }
 
 // Upload sends a file into a component, whole or in parts, and completes it
@@ -50,6 +51,10 @@ func (t *Transfers) Upload(ctx context.Context, u Upload) (Uploaded, error) {
 	if !u.New {
 		up.begun = t.Journal.Find(up.destination, src.state())
 	}
+	if up.sending, err = t.Plan(up.missing()); err != nil {
+		return Uploaded{}, err
+	}
+	defer up.sending(p.size)
 	if err := up.checksums(ctx, given); err != nil {
 		return Uploaded{}, err
 	}
@@ -66,6 +71,18 @@ func (t *Transfers) Upload(ctx context.Context, u Upload) (Uploaded, error) {
 		return Uploaded{}, contextError(ctx, err)
 	}
 	return done, nil
+}
+
+// missing is how many bytes no earlier run has sent.
+func (u *upload) missing() int64 {
+	n := u.plan.size
+	if b := u.begun; b != nil && b.Size == n && b.Chunk == u.plan.chunk {
+		for part := range b.Done {
+			_, size := u.plan.span(part)
+			n -= size
+		}
+	}
+	return n
 }
 
 // checksums takes the file's checksums from the caller, from the journal, or

@@ -70,9 +70,9 @@ keeps none.`,
 			now := a.process.Now()
 			var rows []table.Row
 			for _, run := range list {
-				took, exit, outcome, items := run.Duration(now).Round(100*time.Millisecond).String(), "", run.State, ""
+				took, exit, outcome, items := run.Duration(now).Round(100*time.Millisecond).String(), "", run.Outcome(), ""
 				if e := run.End; e != nil {
-					exit, outcome, items = strconv.Itoa(e.ExitCode), e.Outcome, itemCount(e)
+					exit, items = strconv.Itoa(e.ExitCode), itemCount(e)
 				} else if run.State == history.Lost {
 					took = ""
 				}
@@ -191,11 +191,11 @@ func (a *app) printRun(run *history.Summary) {
 	line("start", "%s", run.Started.In(now.Location()).Format(time.DateTime+" MST"))
 	e := run.End
 	if e == nil {
-		line("state", "%s", run.State)
+		line("state", "%s", run.Outcome())
 		return
 	}
 	line("end", "%s, after %s", e.At.In(now.Location()).Format(time.DateTime+" MST"), run.Duration(now).Round(time.Millisecond))
-	line("outcome", "%s, exit code %d", e.Outcome, e.ExitCode)
+	line("outcome", "%s, exit code %d", run.Outcome(), e.ExitCode)
 	if items := itemCount(e); items != "" {
 		line("items", "%s", items)
 	}

@@ -122,12 +122,31 @@ func (p *Policy) Sending(n int64) error {
 	return p.spend("bytes", max(n, 0))
 }
 
+// Plan refuses an upload of n bytes that the budget does not allow, before any of
+// it is sent. sending is called with the bytes that are sent, and in the end
+// with the rest: from then on they are counted by Sending, or not at all.
+func (p *Policy) Plan(n int64) (sending func(n int64), err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	all := p.used["bytes"] + p.planned + n
+	if limit, limited := p.rules.Budget["bytes"]; limited && all > limit && p.reached == nil {
+		return nil, p.exhausted("bytes", limit, all)
+	}
+	p.planned += n
+	return func(sent int64) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		sent = min(sent, n)
+		n, p.planned = n-sent, p.planned-sent
+	}, nil
+}
+
 func (p *Policy) exhausted(name string, limit, used int64) error {
 	amount := func(n int64) string { return strconv.FormatInt(n, 10) }
 	unit := " resources"
 	switch {
 	case name == "bytes":
-		amount, unit = func(n int64) string { return humanize.IBytes(uint64(n)) }, ""
+		amount, unit = func(n int64) string { return humanize.Bytes(uint64(n)) }, ""
 	case limit == 1:
 		unit = " resource"
 	}

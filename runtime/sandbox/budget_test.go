@@ -110,3 +110,35 @@ func TestBudgetsOfSteps(t *testing.T) {
 		t.Errorf("a denied step: %v", err)
 	}
 }
+
+// An upload that does not fit is refused before any of it is sent; what has begun
+// is counted once, planned or sent.
+func TestUploadsArePlanned(t *testing.T) {
+	g := sandbox.NewPolicy(sandbox.Rules{Budget: sandbox.Budget{"bytes": 100}}, "", false)
+	plan := func(n int64) func(int64) {
+		sending, err := g.Plan(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sending
+	}
+	refused := func(n int64) {
+		t.Helper()
+		if _, err := g.Plan(n); err == nil || fault.Find(err).Name() != "LimitError" {
+			t.Errorf("%d bytes: %v", n, err)
+		}
+	}
+	refused(101)
+	first := plan(60)
+	refused(50)
+	first(20) // a part of it is sent
+	if err := g.Sending(20); err != nil {
+		t.Fatal(err)
+	}
+	refused(50)
+	first(60) // it has ended without the rest
+	second := plan(80)
+	refused(1)
+	second(80)
+	plan(80)
+}

@@ -21,6 +21,7 @@ type Policy struct {
 
 	mu      sync.Mutex
 	used    map[string]int64           // by the name of the budget
+	planned int64                      // bytes of uploads that have begun
 	reached map[Access]map[string]bool // for --learn, else nil
 }
 

@@ -13,9 +13,11 @@ package unattended
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -74,7 +76,7 @@ func Run(ctx context.Context, p *runtime.Process, job runtime.Job, options Optio
 		r.end(nil, &runtime.Interrupted{Signal: os.Interrupt}, code)
 		p.Exit(code)
 	}
-	if options.Buffer {
+	if r.options.Buffer {
 		r.buffer = &logfile.Buffer{Max: maxBuffer}
 		inner.Stdout, inner.Stderr = r.buffer.Stream(0), r.buffer.Stream(1)
 	}
@@ -87,6 +89,22 @@ func Run(ctx context.Context, p *runtime.Process, job runtime.Job, options Optio
 		err = r.unwritten
 	}
 	return &runtime.Reported{Err: err}
+}
+
+// rehearse leaves monitors and the files of real runs alone.
+func (r *run) rehearse() {
+	o := &r.options
+	o.Ping, o.OnFailure, o.Metrics = "", "", ""
+	if o.Report == "" {
+		return
+	}
+	var earlier history.Summary
+	text, err := os.ReadFile(r.process.Path(o.Report))
+	if errors.Is(err, fs.ErrNotExist) || json.Unmarshal(text, &earlier) == nil && earlier.DryRun {
+		return
+	}
+	r.warn("the report " + o.Report + " is left as it is: this is a dry run")
+	o.Report = ""
 }
 
 // run is an unattended run in progress.
@@ -118,7 +136,7 @@ type run struct {
 func (r *run) open() error {
 	p, now := r.process, r.process.Now()
 	host, _ := os.Hostname() // not all systems have a name
-	r.summary = &history.Summary{ID: history.NewID(now), State: history.Running, Script: r.script(), Arguments: r.redact.arguments(r.job.Args),
+	r.summary = &history.Summary{ID: history.NewID(now), State: history.Running, DryRun: r.job.DryRun, Script: r.script(), Arguments: r.redact.arguments(r.job.Args),
 		Version: r.job.Version, Host: host, PID: os.Getpid(), Started: now}
 	r.summary.Job, r.summary.Lock = r.options.Job, r.options.Lock
 	if r.options.Lock == LockOfScript {
@@ -126,6 +144,9 @@ func (r *run) open() error {
 	}
 	r.lines.Now, r.lines.Clean = p.Now, r.redact.known
 	r.lines.Plain = append(r.lines.Plain, r.tail)
+	if r.job.DryRun {
+		r.rehearse()
+	}
 	for flag, path := range map[string]string{"report": r.options.Report, "metrics": r.options.Metrics} {
 		if err := checkWritable(p, flag, path); err != nil {
 			return err

@@ -22,6 +22,7 @@ type Summary struct {
 	Arguments []string  `json:"arguments"`      // without secrets
 	Job       string    `json:"job,omitempty"`  // of cron
 	Lock      string    `json:"lock,omitempty"` // name of its lock
+	DryRun    bool      `json:"dry_run,omitempty"`
 	Version   string    `json:"transect"`
 	Host      string    `json:"host,omitempty"`
 	PID       int       `json:"pid"`
@@ -71,6 +72,18 @@ func Outcome(code int) string {
 		return word
 	}
 	return "failed"
+}
+
+// Outcome is the word for how the run ended, or its state.
+func (s *Summary) Outcome() string {
+	word := s.State
+	if s.End != nil {
+		word = s.End.Outcome
+	}
+	if s.DryRun {
+		word += " (dry run)"
+	}
+	return word
 }
 
 // Duration is how long the run took, or has taken by now.
