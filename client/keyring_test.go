@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	ring "github.com/zalando/go-keyring"
+	system "github.com/zalando/go-keyring"
 )
 
 // With a keyring the file holds everything but the secret, and the connection
 // finds it there.
 func TestLoginInTheKeyring(t *testing.T) {
-	ring.MockInit()
+	system.MockInit()
 	file := filepath.Join(t.TempDir(), "config.json")
 	login := Settings{URL: "https://platform.example.com", User: "me", Password: "open-sesame"}
 	inKeyring, err := KeepLogin(file, "night", login)
@@ -33,7 +33,7 @@ func TestLoginInTheKeyring(t *testing.T) {
 	if gone, err := ForgetLogin(file, "night"); err != nil || gone.User != "me" {
 		t.Errorf("%v, %+v", err, gone)
 	}
-	if _, err := ring.Get("transect", "me https://platform.example.com"); err != ring.ErrNotFound {
+	if _, err := system.Get("transect", "me https://platform.example.com"); err != system.ErrNotFound {
 		t.Errorf("left in the keyring: %v", err)
 	}
 	if _, err := os.Stat(file); err == nil {
@@ -43,7 +43,7 @@ func TestLoginInTheKeyring(t *testing.T) {
 
 // A keyring that lost the secret is named.
 func TestLoginThatTheKeyringLost(t *testing.T) {
-	ring.MockInit()
+	system.MockInit()
 	file := filepath.Join(t.TempDir(), "config.json")
 	if err := os.WriteFile(file, []byte(`{"url": "https://platform.example.com", "user": "me", "keyring": true}`), 0o600); err != nil {
 		t.Fatal(err)
