@@ -27,6 +27,8 @@ func Repl(ctx context.Context, p *Process, job Job) error {
 		cfg.Input = repl.Plain(p.Stdin, io.Discard)
 	} else {
 		cfg.Name = promptName
+		cfg.Colours = p.IsTerminal(p.Stdout) && p.Getenv("NO_COLOR") == "" && p.Getenv("TERM") != "dumb"
+		cfg.Edit = func(text string) (string, error) { return EditText(ctx, p, "input-*.lua", text) }
 		if p.Stdin == os.Stdin && p.IsTerminal(p.Stdout) {
 			cfg.Input = repl.Editing()
 		}

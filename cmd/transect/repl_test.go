@@ -135,6 +135,10 @@ func TestPromptCompletes(t *testing.T) {
 	tm.sees("fs.read('flight-plan.csv")
 	tm.sees("^C")
 	tm.prompts("local> ")
+	tm.keys("projects.search{ filter = { na\t{ ['$ex\t" + ctrlC)
+	tm.sees("filter = { name = { ['$exists")
+	tm.sees("^C")
+	tm.prompts("local> ")
 	tm.keys(":pro\t" + ctrlC)
 	tm.sees(":profile")
 	tm.sees("^C")
@@ -203,9 +207,67 @@ func TestPromptFits(t *testing.T) {
 	tm.keys("projects.search{ limit = 2 }\r")
 	tm.sees("\n#  name")
 	tm.sees("\n2  ")
-	tm.says("('lo' .. 'ng '):rep(100)", "…")
+	tm.says("('lo' .. 'ng '):rep(100)", "ng \"\r\n")
 	// Several lines pasted at once.
 	tm.says("local function f(x)\rreturn x * 2\rend\rf(4) .. ' pasted'", "8 pasted")
+}
+
+// A value costs what is shown of it: the first screen of a large table is there
+// at once, Enter shows the next one, and a pager reads as far as it is scrolled.
+func TestPromptPages(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, dir, "pager", "#!/bin/sh\nhead -n 3 | sed 's/^/paged/'\n")
+	if err := os.Chmod(filepath.Join(dir, "pager"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	tm := onTerminal(t, dir, []string{"PAGER=" + filepath.Join(dir, "pager"), "NO_COLOR="}, "repl", "--local")
+	tm.prompts("local> ")
+	tm.says("formatted = 0 count = { __tostring = function() formatted = formatted + 1 return 'a value' end }", "")
+	tm.says("big = {} for i = 1, 20000 do big[i] = { i, setmetatable({}, count) } end", "")
+	tm.keys("big\r")
+	tm.sees("{ \x1b[36m1\x1b[0m, a value },") // with colours
+	tm.sees("more lines: Enter or :more shows them")
+	tm.prompts("local> ")
+	tm.says("formatted < 20000 / 2 and 'on' .. 'ly a part'", "only a part")
+	tm.says("big", "more lines")
+	tm.says("", "{ \x1b[36m21\x1b[0m, a value },")
+	tm.says(":page", "paged  { \x1b[36m1\x1b[0m, a value },")
+	tm.says(":page 'pag' .. 'er'", "paged\x1b[32m\"pager\"")
+	tm.leaves()
+}
+
+// What the session has can be listed, what was typed edited, timed and saved.
+func TestPromptVariables(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, dir, "editor", "#!/bin/sh\nsed -i 's/6 . 7/6 * 8/' \"$1\"\n")
+	if err := os.Chmod(filepath.Join(dir, "editor"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	tm := onTerminal(t, dir, []string{"EDITOR=" + filepath.Join(dir, "editor")}, "repl", "--local")
+	tm.prompts("local> ")
+	tm.says(":vars", "there are no variables yet")
+	tm.says("-- the answer", "")
+	tm.says("answer = 6 * 7", "")
+	tm.says("local rows = { 1, 2, 3 }", "")
+	tm.keys(":vars\r")
+	tm.sees("answer  number          42\r\n")
+	tm.sees("rows    list of 3       { 1, 2, 3 }\r\n")
+	tm.prompts("local> ")
+	tm.says("return 6 * 7", "42")
+	tm.keys(":edit\r")
+	tm.sees("return 6 * 8\r\n48\r\n")
+	tm.prompts("local> ")
+	tm.says(":time for i = 1, 2 do\rprint('turn ' .. i)\rend", "turn 2\r\ntook ")
+	tm.says(":save saved.lua", "saved")
+	text, err := os.ReadFile(filepath.Join(dir, "saved.lua"))
+	if err != nil || !strings.HasPrefix(string(text), "-- the answer\nanswer = 6 * 7\nlocal rows = { 1, 2, 3 }\n") || !strings.Contains(string(text), "for i = 1, 2 do\nprint('turn ' .. i)\nend\n") {
+		t.Errorf("saved %q, %v", text, err)
+	}
+	tm.says("for p in { 1 } do end", "hint: lists are walked with for i, v in ipairs(list) do")
+	tm.says("x = True", "Lua writes true")
+	tm.leaves()
 }
 
 // columns is how wide a line is, with wide characters.

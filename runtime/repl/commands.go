@@ -28,6 +28,9 @@ func commands() []command {
 		{"help", "[NAME]", "list the commands, or show the reference of NAME: an operation, a manager, a module, a function", (*Session).help},
 		{"doc", "NAME", "the same as :help NAME", (*Session).help},
 		{"more", "", "show more of the last output", func(s *Session, _ string) error { return s.showMore() }},
+		{"page", "[CODE]", "show the last output, or the values of CODE, in the pager ($PAGER, or less)", (*Session).page},
+		{"vars", "", "list the variables of the session", (*Session).vars},
+		{"edit", "", "edit the last input in $EDITOR and run it", (*Session).edit},
 		{"time", "CODE", "run CODE and print how long it took", (*Session).timed},
 		{"load", "FILE", "run a script in this session; its locals are kept", (*Session).load},
 		{"save", "FILE", "save the inputs that ran without an error as a script; -f FILE replaces a file", (*Session).save},
@@ -85,14 +88,14 @@ func (s *Session) execute(text string) error {
 func (s *Session) timed(code string) error {
 	command := isCommand(code)
 	if k := classify(code); !command && (k == unfinished || k == blank) {
-		return fault.Hinted(fault.Of(&fault.UsageError{}, ":time needs code on one line"), "such as :time projects.search{}")
+		return fault.Hinted(fault.Of(&fault.UsageError{}, ":time needs a complete statement"), "such as :time projects.search{}")
 	}
 	began := time.Now()
 	var err error
 	if command {
 		err = s.execute(code)
 	} else {
-		err = s.evaluate(code)
+		err = s.evaluate(dropEquals(code))
 	}
 	s.note(fmt.Sprintf("took %s", time.Since(began).Round(10*time.Microsecond)))
 	return err

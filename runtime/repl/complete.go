@@ -144,6 +144,11 @@ func (c *completer) words(at cursor) []string {
 		}
 		return c.members(c.find(at.path), at.sep)
 	}
+	if at.table && at.key == "" && len(at.within) > 0 {
+		if words := c.inArgument(at); len(words) > 0 {
+			return matching(words, at.word)
+		}
+	}
 	if at.table && at.key == "" {
 		if named := c.arguments(at); len(named) > 0 && len(matching(named, at.word)) > 0 {
 			return named
@@ -202,6 +207,9 @@ func (c *completer) inString(at cursor) []string {
 	if at.key == "profile" {
 		list, _ := c.cfg.Profiles()
 		return list
+	}
+	if words := c.textInArgument(at); words != nil {
+		return words
 	}
 	for _, p := range c.parameters(at.call) {
 		if p.Name == at.key && len(p.Choices) > 0 {

@@ -57,6 +57,18 @@ func TestCompletion(t *testing.T) {
 		before, line string // the cursor is at |
 		want         string // what is among the words; "-x" must not be; "=x" is the only one
 	}{
+		{"", "projects.search{ filter = { na|", "=name = "},
+		{"", "projects.search{ filter = { |", "name = creation_date = "},
+		{"", "projects.search({ filter = { name = { |", `["$eq"] =  ["$in"] = `},
+		{"", "projects.search{ filter = { name = { ['$e|", "$eq $exists -$in"},
+		{"", "projects.search{ filter = { name = { ['$eq'] = 1 }, creation_d|", "=creation_date = "},
+		{"", "projects.search{ filter = { ['$or'] = { { na|", "=name = "},
+		{"", "projects.search{ limit = 3, sort = { na|", "=name = "},
+		{"", "projects.search{ fields = { |", "include = exclude = "},
+		{"", "projects.search{ fields = { include = { 'name', 'creation_d|", "=creation_date"},
+		{"projects.search{", "filter = { na|", "=name = "},
+		{"", "projects.search{ filter = {}, |", "sort =  -name"},
+		{"", "x = { filter = { na|", "-name"},
 		{"", "proj|", "=projects"},
 		{"", "loc|", "=local"},
 		{"", "ro|", "=row"},

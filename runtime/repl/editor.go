@@ -44,6 +44,7 @@ func Editing() *Input {
 		return nil
 	}
 	e.state.SetCtrlCAborts(true)
+	e.state.SetMultiLineMode(true)
 	e.state.SetTabCompletionStyle(liner.TabPrints)
 	e.state.SetBeep(false)
 	_ = e.found.ApplyMode() // succeeded above

@@ -104,7 +104,7 @@ func (h *history) fail(err error) {
 // remember adds an input to the history of the editor, and to the file unless it
 // may contain a secret or begins with a space.
 func (s *Session) remember(text string) {
-	if s.history == nil || strings.TrimSpace(text) == "" {
+	if s.history == nil || strings.TrimSpace(text) == "" || text == showRest {
 		return
 	}
 	entries := entriesOf(text)

@@ -1,7 +1,6 @@
 package repl
 
 import (
-	"math"
 	"strings"
 	"sync"
 
@@ -13,7 +12,6 @@ import (
 )
 
 const (
-	maxLines  = 5000 // of one value on a terminal
 	maxDepth  = 6    // of nested tables
 	maxString = 2000 // runes of a string inside a value
 	noLimit   = 1 << 20
@@ -24,31 +22,49 @@ const (
 type printer struct {
 	L     *lua.LState
 	width int
-	max   int  // of lines
+	max   int  // of lines; what follows is not formatted
 	texts bool // strings are printed raw, for pipes
 	names func() names
 	seen  map[*lua.LTable]bool
 	lines []string
-	left  int // entries that were not formatted
 }
 
-// format formats the values of an input.
-func (s *Session) format(L *lua.LState, values []lua.LValue) *page {
+// printer makes a printer for the width of the screen; lines of a pipe have no
+// limit.
+func (s *Session) printer(L *lua.LState) *printer {
 	width, _ := s.size()
-	maxRows := maxLines
 	if !s.cfg.Terminal {
-		width, maxRows = noLimit, math.MaxInt
+		width = noLimit
 	}
-	p := &printer{L: L, width: width, max: maxRows, texts: !s.cfg.Terminal, names: sync.OnceValue(func() names { return loadedNames(L.G.Global) }), seen: map[*lua.LTable]bool{}}
+	return &printer{L: L, width: width, texts: !s.cfg.Terminal, names: sync.OnceValue(func() names { return loadedNames(L.G.Global) }), seen: map[*lua.LTable]bool{}}
+}
+
+// format makes the page of the values of an input; nil when there is nothing to
+// show.
+func (s *Session) format(L *lua.LState, values []lua.LValue) *page {
+	p := s.printer(L)
 	if len(values) == 1 {
 		if page := p.list(values[0]); page != nil {
 			return page
 		}
+		if ud, ok := values[0].(*lua.LUserData); ok && strings.HasPrefix(p.tostring(ud), "file (std") {
+			return nil // result of io.write
+		}
 	}
-	for _, v := range values {
-		p.top(v)
+	colour := s.colours().values
+	if _, text := values[0].(lua.LString); text && len(values) == 1 {
+		colour = s.colours().quoted // also of the lines a long one is broken into
 	}
-	return &page{lines: p.lines, more: p.left, noun: "lines"}
+	return &page{noun: "lines", colour: colour, left: func(int) (int, bool) { return 0, false },
+		// Earlier lines are formatted again: values have no position to go on from.
+		render: func(L *lua.LState, from, n int) []string {
+			p := s.printer(L)
+			p.max = from + n
+			for _, v := range values {
+				p.top(v)
+			}
+			return p.lines[min(from, len(p.lines)):]
+		}}
 }
 
 // list formats lists of records as tables.
@@ -75,9 +91,19 @@ func (p *printer) top(v lua.LValue) {
 	switch v := v.(type) {
 	case lua.LString:
 		if p.texts || strings.Contains(strings.TrimRight(string(v), "\n"), "\n") {
-			p.add(strings.Split(p.rawText(strings.TrimSuffix(string(v), "\n")), "\n")...)
+			for line := range strings.SplitSeq(strings.TrimSuffix(string(v), "\n"), "\n") {
+				if p.full() {
+					return
+				}
+				if !p.texts {
+					line = clean(strings.ReplaceAll(line, "\t", "    "))
+				}
+				p.add(wrapped(line, p.width, "")...)
+			}
 			return
 		}
+		p.add(wrapped(p.line(v, 0), p.width, "  ")...)
+		return
 	case *lua.LUserData:
 		if r, ok := bindings.RecordOf(v); ok {
 			p.record(v, r)
@@ -92,26 +118,35 @@ func (p *printer) top(v lua.LValue) {
 	p.add(p.short(v, p.width, 0))
 }
 
-// rawText is a string as it is; on a terminal without control characters.
-func (p *printer) rawText(s string) string {
-	if p.texts {
-		return s
-	}
-	lines := strings.Split(s, "\n")
-	for i := range lines {
-		lines[i] = text.Snip(clean(strings.ReplaceAll(lines[i], "\t", "    ")), p.width, "…")
-	}
-	return strings.Join(lines, "\n")
-}
+// full reports whether as many lines as are wanted are formatted, or the user has
+// interrupted it.
+func (p *printer) full() bool { return len(p.lines) >= p.max || vm.Context(p.L).Err() != nil }
 
 func (p *printer) add(lines ...string) {
-	for _, line := range lines {
-		if len(p.lines) >= p.max {
-			p.left++
-			continue
-		}
-		p.lines = append(p.lines, line)
+	p.lines = append(p.lines, lines[:min(len(lines), max(0, p.max-len(p.lines)))]...)
+}
+
+// wrapped breaks a text into lines of a width; those after the first begin with
+// an indent.
+func wrapped(line string, width int, indent string) []string {
+	if width >= noLimit || text.StringWidth(line) <= width {
+		return []string{line}
 	}
+	var lines []string
+	var b strings.Builder
+	room := width
+	for _, r := range line {
+		w := text.StringWidth(string(r))
+		if w > room {
+			lines = append(lines, b.String())
+			b.Reset()
+			b.WriteString(indent)
+			room = max(width-len(indent), 8)
+		}
+		b.WriteRune(r)
+		room -= w
+	}
+	return append(lines, b.String())
 }
 
 // isPlain distinguishes tables whose content is shown from those with a text
@@ -129,8 +164,12 @@ func (p *printer) record(v *lua.LUserData, r bindings.Record) {
 	}
 	widest = min(widest, 30)
 	for _, f := range r.Fields {
+		if p.full() {
+			return
+		}
 		lead := "  " + text.Pad(clean(f), widest, ' ') + "  "
-		p.add(lead + p.short(p.L.GetField(v, f), p.width-text.StringWidth(lead), 1))
+		indent := strings.Repeat(" ", text.StringWidth(lead))
+		p.add(wrapped(lead+p.line(p.L.GetField(v, f), 1), p.width, indent)...)
 	}
 }
 
@@ -153,11 +192,12 @@ func (p *printer) table(t *lua.LTable, lead, end string, depth int) {
 		}
 	}
 	for k, v := range vm.Entries(t) {
+		if p.full() {
+			return
+		}
 		lead := vm.KeyText(k, quoted)
 		inner, isTable := v.(*lua.LTable)
 		switch {
-		case len(p.lines) >= p.max:
-			p.left++
 		case k == lua.LNil && isShort(v):
 			next := p.line(v, depth+1) + ","
 			if row != "" && len(indent)+3+text.StringWidth(row)+text.StringWidth(next) > min(p.width, 100) {
@@ -169,7 +209,7 @@ func (p *printer) table(t *lua.LTable, lead, end string, depth int) {
 			p.table(inner, lead, ",", depth+1)
 		default:
 			flush()
-			p.add(indent + "  " + lead + p.short(v, max(10, p.width-len(indent)-3-text.StringWidth(lead)), depth+1) + ",")
+			p.add(wrapped(indent+"  "+lead+p.line(v, depth+1)+",", p.width, indent+"    ")...)
 		}
 	}
 	flush()

@@ -146,8 +146,11 @@ func summarize(name string) string {
 }
 
 func quoted(s string) string {
-	if runes := []rune(s); len(runes) > maxString {
-		return strconv.Quote(string(runes[:maxString])) + fmt.Sprintf("… (%d bytes)", len(s))
+	n := 0
+	for i := range s {
+		if n++; n > maxString {
+			return strconv.Quote(s[:i]) + fmt.Sprintf("… (%d bytes)", len(s))
+		}
 	}
 	return strconv.Quote(s)
 }

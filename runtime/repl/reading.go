@@ -56,12 +56,19 @@ func (s *Session) read(ctx context.Context) (string, error) {
 			return "", err
 		}
 		s.lastAborted = false
-		if len(lines) == 0 && (isCommand(line) || s.isShebang(line)) {
+		if s.fresh && len(lines) == 0 && line == "" && s.cfg.Terminal {
+			return showRest, nil
+		}
+		if len(lines) == 0 && (isCommand(line) && timedCode(line) == "" || s.isShebang(line)) {
 			return line, nil
 		}
 		lines = append(lines, line)
-		input := strings.Join(lines, "\n")
-		switch classify(dropEquals(input)) {
+		typed := strings.Join(lines, "\n")
+		code := typed
+		if timed := timedCode(typed); timed != "" {
+			code = timed
+		}
+		switch classify(dropEquals(code)) {
 		case unfinished:
 			if empty++; strings.TrimSpace(line) != "" {
 				empty = 0
@@ -71,11 +78,26 @@ func (s *Session) read(ctx context.Context) (string, error) {
 			}
 		case blank:
 			s.lines = append(s.lines, lines...) // they count in line numbers
+			if strings.TrimSpace(typed) != "" { // a comment, for :save
+				s.inputs = append(s.inputs, input{text: typed})
+			}
 			return "", nil
 		default:
-			return input, nil
+			return typed, nil
 		}
 	}
+}
+
+// showRest is what an empty line means while there is more output.
+const showRest = ":more"
+
+// timedCode is the Lua of a :time command, which may have several lines, or "".
+func timedCode(input string) string {
+	code, ok := strings.CutPrefix(strings.TrimLeft(input, " \t"), ":time ")
+	if !ok || isCommand(code) {
+		return ""
+	}
+	return strings.TrimSpace(code)
 }
 
 // isShebang reports a first line that names an interpreter.

@@ -30,11 +30,13 @@ type Config struct {
 	Version  string
 	Quiet    bool
 	Terminal bool          // interactive; otherwise lines come from a pipe or a file
+	Colours  bool          // values may be coloured
 	Timeout  time.Duration // of one input; 0 is none
 
 	Label    func() string                           // names the platform in the prompt
 	Report   func(err error, source string)          // prints an error; source is everything typed
 	Failed   func(err error, source string) error    // makes the result of a pipe of an error
+	Edit     func(text string) (string, error)       // lets the user edit a text; nil without a terminal
 	Trace    func(on bool)                           // turns tracing on and off
 	Profile  func(name string) error                 // switches the platform; "-" is the first one
 	Profiles func() (names []string, current string) // lists the available ones
@@ -69,6 +71,7 @@ func (s *Session) step(ctx context.Context) error {
 	}
 	s.interrupted.Store(false)
 	s.stuck.Store(false)
+	s.fresh = false
 	s.busy.Store(true) // Ctrl-C cancels the input from now on
 	defer s.busy.Store(false)
 	err = s.execute(text)

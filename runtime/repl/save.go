@@ -57,6 +57,8 @@ func script(inputs []input) string {
 			b.WriteString("-- " + in.from + "\n" + asStatement(in.text, valueUsed(inputs[i+1:])) + "\n")
 		case secret(in.text):
 			b.WriteString("-- a line that may contain a secret was removed\n")
+		case classify(in.text) == blank: // comments
+			b.WriteString(in.text + "\n")
 		default:
 			b.WriteString(asStatement(in.text, valueUsed(inputs[i+1:])) + "\n")
 		}

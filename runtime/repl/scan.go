@@ -20,6 +20,9 @@ type cursor struct {
 	table   bool   // in a table of named arguments
 	key     string // the argument whose value is being typed
 	given   map[string]bool
+	of      []any    // the function in one of whose arguments a table is typed
+	within  []string // from that argument to the table: filter, name
+	index   bool     // in the brackets of a key
 }
 
 // frame is an open bracket.
@@ -70,7 +73,19 @@ func (s *scanner) top() *frame { return s.frames[len(s.frames)-1] }
 
 func (s *scanner) cursor() cursor {
 	f := s.top()
-	at := cursor{call: f.call, table: f.open == '{', key: f.key, given: f.given}
+	at := cursor{call: f.call, table: f.open == '{', key: f.key, given: f.given, index: f.open == '['}
+	for i := len(s.frames) - 1; i >= 0; i-- {
+		outer := s.frames[i]
+		if outer.open == '{' && outer.call != nil {
+			at.of = outer.call
+			for _, inner := range s.frames[i : len(s.frames)-1] {
+				if inner.open == '{' {
+					at.within = append(at.within, inner.key)
+				}
+			}
+			break
+		}
+	}
 	if s.sep != "" {
 		at.path, at.sep = s.path, s.sep
 	}

@@ -31,6 +31,12 @@ type Session struct {
 	lines   []string // all inputs
 	inputs  []input  // inputs that ran without an error
 	more    *page    // rest of the last output
+	last    page     // the last output, from its start
+	fresh   bool     // the rest was offered by the last input
+	paging  bool     // the output is for the pager
+	typed   string   // the last input, for :edit
+
+	standard map[string]bool // globals of every session
 
 	aborted     int  // number of discarded lines
 	lastAborted bool // the last line was discarded
@@ -48,6 +54,12 @@ func New(cfg Config) *Session {
 	s.lua.Waits = s.waits
 	cfg.Input.onAbort = s.interrupt
 	s.defineHelp()
+	s.standard = map[string]bool{"_": true}
+	s.lua.Inspect(func(locals, globals *lua.LTable) {
+		for _, t := range []*lua.LTable{locals, globals} {
+			t.ForEach(func(k, _ lua.LValue) { s.standard[k.String()] = true })
+		}
+	})
 	return s
 }
 
@@ -58,6 +70,7 @@ func (s *Session) source() string { return strings.Join(s.lines, "\n") }
 func (s *Session) evaluate(text string) error {
 	first := len(s.lines)
 	s.lines = append(s.lines, strings.Split(text, "\n")...)
+	s.typed = text
 	used := s.preload(text)
 	code := text
 	if returnsValues(text) {
@@ -89,11 +102,11 @@ func (s *Session) show(values []lua.LValue) error {
 			return nil
 		})
 	})
-	if err != nil {
+	if err != nil || s.more == nil {
 		return err
 	}
-	if len(values) == 1 && len(s.more.lines) == 1 && strings.HasPrefix(s.more.lines[0], "file (std") {
-		s.more = nil // result of io.write
+	if s.last = *s.more; s.paging {
+		return nil
 	}
 	return s.showPage()
 }

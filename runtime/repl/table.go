@@ -9,6 +9,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/bindings"
+	"transect/runtime/vm"
 )
 
 const (
@@ -34,45 +35,59 @@ var usual = []column{
 	{"date", []string{"survey_date", "creation_date", "created", "date", "modification_date"}, false},
 }
 
-// records formats a list of records as a table; nil for other lists.
+// records formats a list of records as a table; nil for other lists. The first
+// rows decide about the columns.
 func (p *printer) records(t *lua.LTable) *page {
 	n := t.Len()
 	if n == 0 {
 		return nil
 	}
-	rows := make([][]byte, 0, min(n, p.max))
-	for i := 1; i <= n && i <= p.max; i++ {
+	var some [][]byte
+	for i := 1; i <= min(n, 50); i++ {
 		r, ok := bindings.RecordOf(t.RawGetInt(i))
 		if !ok {
 			return nil
 		}
-		rows = append(rows, r.JSON)
+		some = append(some, r.JSON)
 	}
-	columns := columnsOf(rows)
-	cells := make([][]string, 0, len(rows)+1)
+	columns := columnsOf(some)
 	head := []string{"#"}
 	for _, c := range columns {
 		head = append(head, c.title)
 	}
-	cells = append(cells, head)
-	for i, row := range rows {
-		line := []string{strconv.Itoa(i + 1)}
-		for _, c := range columns {
-			line = append(line, c.cell(row))
+	cells := func(from, to int) (rows [][]string) {
+		for i := from; i < to; i++ {
+			if i%256 == 0 && vm.Context(p.L).Err() != nil {
+				break
+			}
+			line := make([]string, 1, len(columns)+1)
+			line[0] = strconv.Itoa(i + 1)
+			r, _ := bindings.RecordOf(t.RawGetInt(i + 1)) // a hole has empty cells
+			for _, c := range columns {
+				line = append(line, c.cell(r.JSON))
+			}
+			rows = append(rows, line)
 		}
-		cells = append(cells, line)
+		return rows
 	}
-	lines := align(cells, columns, p.width)
-	return &page{head: lines[:1], lines: lines[1:], more: n - len(rows), noun: "of " + strconv.Itoa(n), loop: true}
+	sample := cells(0, len(some))
+	if p.texts {
+		sample = cells(0, n) // all are printed
+	}
+	widths := widthsOf(append(sample, head, []string{strconv.Itoa(n)}), columns, p.width)
+	return &page{head: align([][]string{head}, widths, p.width), noun: "of " + strconv.Itoa(n), loop: true, colour: plain,
+		left: func(shown int) (int, bool) { return n - shown, true },
+		render: func(_ *lua.LState, from, want int) []string {
+			return align(cells(from, from+min(want, n-from)), widths, p.width)
+		}}
 }
 
 // columnsOf chooses the columns that have values.
 func columnsOf(rows [][]byte) []column {
-	some := rows[:min(len(rows), 50)]
 	var columns []column
 	taken := map[string]bool{}
 	for _, c := range usual {
-		for _, row := range some {
+		for _, row := range rows {
 			if c.cell(row) != "" {
 				columns = append(columns, c)
 				break
@@ -114,15 +129,20 @@ func date(s string) string {
 	return s[:10] + " " + s[11:16]
 }
 
-// align formats cells for the width of the screen.
-func align(cells [][]string, columns []column, width int) []string {
-	widths := make([]int, len(cells[0]))
+// widthsOf are the widths of columns, made to fit the screen.
+func widthsOf(cells [][]string, columns []column, width int) []int {
+	widths := make([]int, len(columns)+1)
 	for _, row := range cells {
 		for i, cell := range row {
 			widths[i] = max(widths[i], text.StringWidth(cell))
 		}
 	}
 	fit(widths, columns, width)
+	return widths
+}
+
+// align formats rows with the widths of their columns.
+func align(cells [][]string, widths []int, width int) []string {
 	lines := make([]string, len(cells))
 	for r, row := range cells {
 		var parts []string
