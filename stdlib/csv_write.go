@@ -68,6 +68,7 @@ func (r *rowWriter) write(c *module.Call, row lua.LValue) {
 	case len(r.columns) == 0 && t == nil:
 		c.Raise(fault.Of(&fault.ParameterError{}, `row %d: name the columns to write with header, such as { "id", "name" }`, r.rows))
 	}
+	vm.Work(c.L, len(names)*len(r.columns)/16)
 	for _, name := range names {
 		if !slices.Contains(r.columns, name) {
 			c.Raise(fault.Hinted(fault.Of(&fault.ParameterError{}, "row %d has %s, which is no column%s", r.rows, name, suggest.Suffix(name, r.columns)),

@@ -92,10 +92,11 @@ func tableRows(c *module.Call, most int) (rows []lua.LValue, more string) {
 // cell is a value in one line.
 func cell(L *lua.LState, v lua.LValue, width int) string {
 	if v == lua.LNil {
+		vm.Work(L, 20)
 		return ""
 	}
 	line := L.ToStringMeta(v).String()
-	vm.Work(L, 1)
+	vm.Work(L, 20) // with what laying it out takes
 	vm.Grow(L, 2*len(line))
 	line = strings.NewReplacer("\n", " ", "\t", " ", "\r", " ").Replace(line)
 	if v.Type() == lua.LTTable {

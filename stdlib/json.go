@@ -49,8 +49,9 @@ var jsonModule = &module.Module{
 			Returns: "an iterator",
 			Call: func(c *module.Call) (any, error) {
 				source := lines.New(strings.NewReader(c.String("text")))
-				return c.Iterator(func(*module.Call) (module.Values, error) {
+				return c.Iterator(func(c *module.Call) (module.Values, error) {
 					for {
+						vm.Work(c.L, 1)
 						line, ok, err := source.Next()
 						if !ok || err != nil {
 							return nil, err

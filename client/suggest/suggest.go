@@ -9,9 +9,16 @@ import (
 	"github.com/agnivade/levenshtein"
 )
 
+// longest is how long a misspelt name may be, in bytes; comparing longer ones
+// would take long.
+const longest = 200
+
 // Nearest returns the candidate with the smallest edit distance to name, without
 // case, or "" when more than a third of the letters (and more than two) differ.
 func Nearest(name string, candidates []string) string {
+	if len(name) > longest {
+		return ""
+	}
 	best, bestDistance := "", len(name)/3+2
 	for _, c := range candidates {
 		d := levenshtein.ComputeDistance(strings.ToLower(name), strings.ToLower(c))
@@ -26,7 +33,7 @@ func Nearest(name string, candidates []string) string {
 // letter is missing, added, another or next to its place; in long names two. It
 // is "" when name may well be another word. For warnings, which must not be wrong.
 func Misspelt(name string, candidates []string) string {
-	if len(name) < 3 {
+	if len(name) < 3 || len(name) > longest {
 		return ""
 	}
 	for _, c := range candidates {

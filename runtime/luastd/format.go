@@ -16,7 +16,7 @@ import (
 func (l *library) format(L *lua.LState) int {
 	text := L.CheckString(1)
 	b := l.text(L, "format")
-	for next := 2; ; {
+	for next := 2; ; vm.Work(L, 4) {
 		before, rest, found := strings.Cut(text, "%")
 		b.write(before)
 		if !found {

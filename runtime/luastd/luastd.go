@@ -34,7 +34,6 @@ func New(ctx context.Context, opt vm.Options) *vm.Interp {
 		})
 		set(L, "string", map[string]lua.LGFunction{
 			"find": find, "match": match, "gmatch": gmatch, "gsub": l.gsub, "format": l.format, "rep": l.rep,
-			"lower": counted(L, "lower", 1), "upper": counted(L, "upper", 1), "reverse": counted(L, "reverse", 2), "byte": stringByte(L),
 		})
 		L.SetField(L.GetGlobal("string"), "gfind", L.GetField(L.GetGlobal("string"), "gmatch"))
 		set(L, "table", map[string]lua.LGFunction{"concat": l.concat, "sort": sortTable})
@@ -44,6 +43,7 @@ func New(ctx context.Context, opt vm.Options) *vm.Interp {
 		})
 		l.openIO(L)
 		l.openPackage(L)
+		countWork(L)
 		l.removeUnsafe(L)
 	})
 	return in
@@ -136,6 +136,7 @@ func raise(L *lua.LState) int {
 	v := L.Get(1)
 	if text, ok := v.(lua.LString); ok {
 		if where := L.Where(L.OptInt(2, 1)); where != "" && !strings.HasPrefix(where, "[G]") && L.OptInt(2, 1) > 0 {
+			vm.Grow(L, len(text))
 			v = lua.LString(where+" ") + text
 		}
 	}

@@ -98,7 +98,7 @@ func (l *library) loadModule(L *lua.LState, lib *lua.LTable, name string) lua.LV
 	if ownCode != nil && l.Options().OwnModules {
 		return l.runModule(L, own, ownCode, name)
 	}
-	path, tried, err := l.findModule(lib.RawGetString("path").String(), name)
+	path, tried, err := l.findModule(L, lib.RawGetString("path").String(), name)
 	if path == "" && ownCode != nil {
 		return l.runModule(L, own, ownCode, name)
 	}
@@ -138,9 +138,10 @@ func (l *library) ownModule(name string) (file string, code []byte) {
 // findModule looks for the file of a module where the script may read: whether
 // there is one elsewhere must not show. It fails when there was such a path and
 // nothing was found.
-func (l *library) findModule(patterns, name string) (path string, tried []string, forbidden error) {
+func (l *library) findModule(L *lua.LState, patterns, name string) (path string, tried []string, forbidden error) {
 	name = strings.ReplaceAll(name, ".", string(filepath.Separator))
 	for _, pattern := range strings.Split(patterns, ";") {
+		vm.Work(L, 50+len(pattern)+len(name)/8)
 		path := l.Path(strings.ReplaceAll(pattern, "?", name))
 		if err := l.PermitModule(path, l.folders); err != nil {
 			forbidden = cmp.Or(forbidden, err)

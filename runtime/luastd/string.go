@@ -17,37 +17,6 @@ func (l *library) rep(L *lua.LState) int {
 	return 1
 }
 
-// counted makes a function of gopher-lua count what it does with its first
-// argument, of which it makes copies.
-func counted(L *lua.LState, name string, copies int) lua.LGFunction {
-	original := L.GetField(L.GetGlobal("string"), name).(*lua.LFunction).GFunction
-	return func(L *lua.LState) int {
-		if text, ok := L.Get(1).(lua.LString); ok {
-			vm.Grow(L, copies*len(text))
-		}
-		return original(L)
-	}
-}
-
-// stringByte is string.byte. As in Lua 5.1 it returns a bounded number of values.
-func stringByte(L *lua.LState) lua.LGFunction {
-	original := L.GetField(L.GetGlobal("string"), "byte").(*lua.LFunction).GFunction
-	return func(L *lua.LState) int {
-		length := len(L.CheckString(1))
-		offset := func(n int) int {
-			if n < 0 {
-				n += length + 1
-			}
-			return min(max(n, 0), length)
-		}
-		from := L.OptInt(2, 1)
-		if to := L.OptInt(3, from); offset(to)-offset(from) >= maxUnpack {
-			L.RaiseError("string slice too long")
-		}
-		return original(L)
-	}
-}
-
 // The functions with patterns. gopher-lua's find all matches in one call that
 // cannot be cancelled, and its gsub takes quadratic time.
 
@@ -75,6 +44,7 @@ func find(L *lua.LState) int {
 	text, pat := L.CheckString(1), L.CheckString(2)
 	from := start(L, text)
 	if lua.LVAsBool(L.Get(4)) || !strings.ContainsAny(pat, "^$*+?.([%-") {
+		vm.Work(L, (len(text)-from)/128)
 		i := strings.Index(text[from:], pat)
 		if i < 0 {
 			L.Push(lua.LNil)

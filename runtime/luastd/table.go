@@ -76,6 +76,9 @@ func unpack(L *lua.LState) lua.LGFunction {
 		if to-from >= maxUnpack {
 			L.RaiseError("too many results to unpack")
 		}
+		if n := int(to-from) / 4; n > 0 {
+			vm.Work(L, n)
+		}
 		return original(L)
 	}
 }

@@ -16,6 +16,9 @@ import (
 	"transect/runtime/vm/mistake"
 )
 
+// longestExplained is how long a message of gopher-lua may be, in bytes.
+const longestExplained = 4096
+
 // maxSources is how many chunks are kept for explaining errors.
 const maxSources = 1000
 
@@ -23,6 +26,9 @@ const maxSources = 1000
 // non-table object(nil)" and not which variable or field was nil: that is read
 // off the source line, if only one expression of it comes into question.
 func (in *Interp) explain(message string) string {
+	if len(message) > longestExplained {
+		return message // a text of the script's own
+	}
 	for theirs, ours := range phrases {
 		i := strings.Index(message, theirs)
 		if i < 2 || message[i-2:i] != ": " {

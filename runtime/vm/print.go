@@ -100,6 +100,9 @@ func (p *Printer) table(t *lua.LTable, depth int) {
 		n++
 		flat = flat && k == lua.LNil && v.Type() != lua.LTTable
 	}
+	if p.L != nil {
+		Work(p.L, 16*n) // they are sorted
+	}
 	indent := "\n" + strings.Repeat("  ", depth)
 	lead, next, end := "{"+indent+"  ", ","+indent+"  ", ","+indent+"}"
 	if p.OneLine || flat {

@@ -25,9 +25,14 @@ type Task struct {
 	observed bool // its failure was awaited
 }
 
+// spawnWork is how many instructions a task counts as: it has a thread and a
+// goroutine of its own.
+const spawnWork = 200
+
 // Spawn starts fn(args…) as a task of the scope L runs in.
 func Spawn(L *lua.LState, fn *lua.LFunction, args ...lua.LValue) *Task {
 	c := clockOf(L)
+	Work(L, spawnWork)
 	s := c.current()
 	t := &Task{in: c.in, parent: s, done: make(chan struct{})}
 	t.ctx, t.cancel = context.WithCancelCause(s.ctx)

@@ -10,7 +10,7 @@ import (
 
 // instructions is gopher-lua's table of what each instruction does. It has no
 // other hook: what .. builds must be measured before, and a function in its place
-// would cost every concatenation a call.
+// would cost every concatenation a call; and ... copies any number of values.
 //
 //go:linkname instructions github.com/yuin/gopher-lua.jumpTable
 var instructions [lua.OP_NOP + 1]func(L *lua.LState, inst uint32, frame unsafe.Pointer) int
@@ -31,5 +31,15 @@ func init() {
 			Grow(L, total)
 		}
 		return concat(L, inst, frame)
+	}
+	vararg := instructions[lua.OP_VARARG]
+	instructions[lua.OP_VARARG] = func(L *lua.LState, inst uint32, frame unsafe.Pointer) int {
+		end := vararg(L, inst, frame)
+		if n := L.GetTop(); n >= small {
+			if _, ours := L.Context().(*clock); ours {
+				Work(L, n/4)
+			}
+		}
+		return end
 	}
 }
