@@ -68,6 +68,7 @@ func (a *app) declare(cmd *cobra.Command, s scripts.Script) {
 		job.Script, job.Args = s.Ref(), slices.Concat(given, []string{"--"}, args)
 		return unattended.Run(cmd.Context(), a.process, job, options)
 	}
+	a.completeDeclared(cmd, spec, &job)
 	cmd.SetHelpFunc(func(*cobra.Command, []string) {
 		shared := pflag.NewFlagSet(s.Name, pflag.ContinueOnError)
 		shared.SortFlags = false

@@ -71,6 +71,7 @@ local platform to try scripts without an account.
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd(a.process.Args...)
 	for _, cmd := range root.Commands() {
+		completeProfiles(cmd)
 		switch cmd.Name() {
 		case "help":
 			strictHelp(root, cmd)

@@ -44,12 +44,7 @@ transect runs. TRANSECT_HISTORY sets how many and how long (500,90d), or off.
 			}
 			return nil
 		},
-		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-			if len(args) == 0 {
-				return []string{"lua"}, cobra.ShellCompDirectiveFilterFileExt
-			}
-			return nil, cobra.ShellCompDirectiveDefault
-		},
+		ValidArgsFunction: a.completeScript(job),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := a.complete(cmd.Flags(), job); err != nil {
 				return err

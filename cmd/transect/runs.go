@@ -140,7 +140,7 @@ end of a run's ID, or last.`,
 		Example: `  transect runs show last
   transect runs show 4be1`,
 		Args:              exactArgs(1, "ID"),
-		ValidArgsFunction: cobra.NoFileCompletions,
+		ValidArgsFunction: a.completeRuns,
 		RunE: func(_ *cobra.Command, args []string) error {
 			store, err := a.history()
 			if err != nil {

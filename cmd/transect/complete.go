@@ -1,0 +1,263 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"transect/client"
+	"transect/runtime"
+	"transect/scripts"
+	"transect/stdlib"
+	"transect/stdlib/argparse"
+)
+
+// completionTimeout is how long the shell waits for names of the platform.
+const completionTimeout = 4 * time.Second
+
+// mostCompletions is how many names are offered at once.
+const mostCompletions = 200
+
+// completeDeclared completes what a script declares: values of flags, and
+// positional arguments.
+func (a *app) completeDeclared(cmd *cobra.Command, spec *argparse.Spec, job *runtime.Job) {
+	for name, arg := range spec.Args {
+		if slices.Contains(spec.Positional, name) {
+			continue
+		}
+		flag := strings.ReplaceAll(name, "_", "-")
+		cobra.CheckErr(cmd.RegisterFlagCompletionFunc(flag, func(_ *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
+			return a.completeArgument(arg, job, word)
+		}))
+	}
+	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+		return a.completePositional(spec, job, args, word)
+	}
+}
+
+// completePositional completes the next positional argument. Behind a list it
+// may be one more of the list, or what follows it.
+func (a *app) completePositional(spec *argparse.Spec, job *runtime.Job, args []string, word string) ([]string, cobra.ShellCompDirective) {
+	for i, name := range spec.Positional {
+		arg := spec.Args[name]
+		list := arg.Type == "[]string"
+		if !list && i < len(args) {
+			continue
+		}
+		words, directive := a.completeArgument(arg, job, word)
+		if list && len(args) > i && i+1 < len(spec.Positional) {
+			more, _ := a.completeArgument(spec.Args[spec.Positional[i+1]], job, word)
+			words = append(words, more...)
+		}
+		return words, directive
+	}
+	return nil, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeArgument completes the value of one argument.
+func (a *app) completeArgument(arg *argparse.Arg, job *runtime.Job, word string) ([]string, cobra.ShellCompDirective) {
+	switch {
+	case len(arg.Choices) > 0:
+		return arg.Choices, cobra.ShellCompDirectiveNoFileComp
+	case arg.Complete == "files", arg.Complete == "" && arg.Type == "string":
+		return nil, cobra.ShellCompDirectiveDefault
+	case arg.Complete == "folders":
+		return nil, cobra.ShellCompDirectiveFilterDirs
+	case arg.Complete == "":
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return a.names(arg.Complete, job, word), cobra.ShellCompDirectiveNoFileComp
+}
+
+// names are names of the platform that begin with a word.
+func (a *app) names(kind string, job *runtime.Job, word string) []string {
+	ctx, cancel := context.WithTimeout(context.Background(), completionTimeout)
+	defer cancel()
+	n := &namer{ctx: ctx, process: a.process, job: job}
+	switch kind {
+	case "projects":
+		return n.named("projects", nil, "", word)
+	case "analytics":
+		return n.named("analytics", nil, "", word)
+	case "products":
+		return n.products(word)
+	case "missions":
+		return append(n.named("missions", nil, "", word), n.paths(word)...)
+	}
+	return n.paths(word)
+}
+
+// namer asks the platform for names.
+type namer struct {
+	ctx     context.Context
+	process *runtime.Process
+	job     *runtime.Job
+}
+
+type named struct {
+	ID      string `json:"_id"`
+	Name    string `json:"name"`
+	Status  string `json:"status"`
+	Created string `json:"creation_date"`
+}
+
+// search finds records; what goes wrong is not for the shell to show.
+func (n *namer) search(manager string, filter, sort map[string]any) (found []named) {
+	var out bytes.Buffer
+	silent := *n.process
+	silent.Stdout, silent.Stderr, silent.Stdin, silent.Signals = &out, io.Discard, strings.NewReader(""), nil
+	silent.IsTerminal = func(any) bool { return false }
+	query, err := json.Marshal(map[string]any{"filter": filter, "sort": sort, "limit": mostCompletions})
+	if err != nil {
+		return nil
+	}
+	request := runtime.Request{Manager: manager, Operation: "search", Arguments: query}
+	if err := runtime.Call(n.ctx, &silent, runtime.Job{Connection: n.job.Connection, Version: version()}, request); err != nil {
+		return nil
+	}
+	if err := json.Unmarshal(out.Bytes(), &found); err != nil {
+		return nil
+	}
+	return found
+}
+
+// named are the names of a manager's records that begin with a word, each after
+// a prefix.
+func (n *namer) named(manager string, filter map[string]any, prefix, word string) (names []string) {
+	if filter == nil {
+		filter = map[string]any{}
+	}
+	if word != "" {
+		filter["name"] = map[string]any{"$match": word}
+	}
+	for _, r := range n.search(manager, filter, map[string]any{"name": 1}) {
+		if strings.HasPrefix(r.Name, word) && !slices.Contains(names, prefix+r.Name) {
+			names = append(names, prefix+r.Name)
+		}
+	}
+	return names
+}
+
+// paths are PROJECT, and behind a slash PROJECT/MISSION.
+func (n *namer) paths(word string) []string {
+	names := n.named("projects", nil, "", word)
+	project, rest, ok := strings.Cut(word, "/")
+	if !ok || len(names) > 0 {
+		return names
+	}
+	found := n.search("projects", map[string]any{"name": map[string]any{"$eq": project}}, map[string]any{"name": 1})
+	if len(found) != 1 {
+		return nil
+	}
+	return n.named("missions", map[string]any{"project": map[string]any{"$eq": found[0].ID}}, project+"/", rest)
+}
+
+// products are the newest ones.
+func (n *namer) products(word string) (ids []string) {
+	for _, p := range n.search("products", map[string]any{}, map[string]any{"creation_date": -1}) {
+		if strings.HasPrefix(p.ID, word) {
+			ids = append(ids, cobra.CompletionWithDesc(p.ID, p.Status+" "+p.Created))
+		}
+	}
+	return append(ids, n.paths(word)...)
+}
+
+// completeScript completes the script of transect run, and its arguments.
+func (a *app) completeScript(job *runtime.Job) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+		switch {
+		case len(args) == 0 && scripts.IsRef(word):
+			return scriptNames("@"), cobra.ShellCompDirectiveNoFileComp
+		case len(args) == 0:
+			return []string{"lua"}, cobra.ShellCompDirectiveFilterFileExt
+		}
+		spec := a.declared(args[0])
+		if spec == nil {
+			return nil, cobra.ShellCompDirectiveDefault
+		}
+		args = args[1:]
+		flag := ""
+		if len(args) > 0 && strings.HasPrefix(args[len(args)-1], "--") {
+			flag = strings.TrimPrefix(args[len(args)-1], "--")
+		}
+		if arg := spec.Args[strings.ReplaceAll(flag, "-", "_")]; arg != nil && arg.Type != "boolean" {
+			return a.completeArgument(arg, job, word)
+		}
+		if strings.HasPrefix(word, "-") {
+			return declaredFlags(spec), cobra.ShellCompDirectiveNoFileComp
+		}
+		return a.completePositional(spec, job, positional(spec, args), word)
+	}
+}
+
+// declared is what a script declares, nil when that cannot be read.
+func (a *app) declared(script string) *argparse.Spec {
+	code := []byte(nil)
+	if s, ok := scripts.Find(script); ok && scripts.IsRef(script) {
+		code = s.Code
+	} else if text, err := os.ReadFile(a.process.Path(script)); err == nil {
+		code = text
+	}
+	spec, err := stdlib.DeclaredArgs(script, code)
+	if err != nil {
+		return nil
+	}
+	return spec
+}
+
+func declaredFlags(spec *argparse.Spec) (flags []string) {
+	for name, arg := range spec.Args {
+		flags = append(flags, cobra.CompletionWithDesc("--"+strings.ReplaceAll(name, "_", "-"), arg.Doc))
+	}
+	slices.Sort(flags)
+	return append(flags, cobra.CompletionWithDesc("--help", "show the arguments"))
+}
+
+// positional leaves out flags and their values.
+func positional(spec *argparse.Spec, args []string) (words []string) {
+	for i := 0; i < len(args); i++ {
+		name, isFlag := strings.CutPrefix(args[i], "--")
+		if !isFlag {
+			words = append(words, args[i])
+		} else if arg := spec.Args[strings.ReplaceAll(name, "-", "_")]; arg != nil && arg.Type != "boolean" {
+			i++
+		}
+	}
+	return words
+}
+
+// completeProfiles completes the profiles of the configuration file.
+func completeProfiles(cmd *cobra.Command) {
+	if cmd.Flags().Lookup("profile") == nil {
+		return
+	}
+	cobra.CheckErr(cmd.RegisterFlagCompletionFunc("profile", func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+		return client.Profiles(cmd.Flags().Lookup("config").Value.String()), cobra.ShellCompDirectiveNoFileComp
+	}))
+}
+
+// completeRuns completes the ids of runs, the newest ones.
+func (a *app) completeRuns(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	store, err := a.history()
+	if err != nil || len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	ids := []string{cobra.CompletionWithDesc("last", "the newest run")}
+	runs, _ := store.List(20, nil) // without a history there is only last
+	for _, run := range runs {
+		what := run.State
+		if run.End != nil {
+			what = run.End.Outcome
+		}
+		ids = append(ids, cobra.CompletionWithDesc(run.ID, filepath.Base(run.Script)+" "+what))
+	}
+	return ids, cobra.ShellCompDirectiveNoFileComp
+}
