@@ -78,6 +78,7 @@ func runIngest(c *module.Call, b *Binding) (any, error) {
 	}
 	o.Stop = vm.StopRequested(c.L)
 	connection := b.command(c.L)
+	o.DryRun = o.DryRun || connection.Rehearses()
 	var show *meter.Meter
 	if in.Progress {
 		show = meter.Start(c.In, meter.Options{Label: "ingest", Brief: true, Read: func() meter.Reading { return reading(o.Progress, connection) }})

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"embed"
+	"errors"
 	"slices"
 	"sync"
 
@@ -61,6 +62,7 @@ func Modules() []*module.Module {
 type Binding struct {
 	connect Connect
 	shared  *client.Client // the command line's connection, once it is open
+	dialing *dialing       // of it; nil while nobody does
 }
 
 // Reconnect has the next operation connect anew. Operations that were looked
@@ -70,15 +72,62 @@ func (b *Binding) Reconnect() { b.shared = nil }
 // connection gives a client, perhaps by connecting now.
 type connection func(L *lua.LState) *client.Client
 
-// command is the connection of the command line, opened at first use.
+// command is the connection of the command line, opened at first use: once for
+// all tasks that ask for it meanwhile.
 func (b *Binding) command(L *lua.LState) *client.Client {
-	if b.shared == nil {
-		c := b.dial(L, nil)
-		if b.shared == nil { // another task may have been faster
-			b.shared = c
+	for b.shared == nil {
+		d := b.dialing
+		if d != nil {
+			wait(L, d.done)
+			if cancelled := (*fault.CancelledError)(nil); errors.As(d.err, &cancelled) {
+				continue // the task that dialled, not this one
+			}
+		} else {
+			d = &dialing{done: make(chan struct{})}
+			b.dialing = d
+			b.dialOnce(L, d)
+		}
+		if d.err != nil {
+			vm.Raise(L, d.err)
 		}
 	}
 	return b.shared
+}
+
+// dialing is an attempt to connect.
+type dialing struct {
+	done chan struct{}
+	err  error // once done
+}
+
+func (b *Binding) dialOnce(L *lua.LState, d *dialing) {
+	var c *client.Client
+	d.err = fault.Of(&fault.CancelledError{}, "stopped") // unless it gets to its end
+	defer func() {
+		b.dialing = nil
+		close(d.done)
+	}()
+	d.err = vm.Blocking(L, func(ctx context.Context) (err error) {
+		c, err = b.connect(ctx, nil)
+		return err
+	})
+	if d.err == nil {
+		b.shared = c
+	}
+}
+
+func wait(L *lua.LState, done <-chan struct{}) {
+	err := vm.Blocking(L, func(ctx context.Context) error {
+		select {
+		case <-done:
+			return nil
+		case <-ctx.Done():
+			return fault.Stopped(ctx)
+		}
+	})
+	if err != nil {
+		vm.Raise(L, err)
+	}
 }
 
 func (b *Binding) dial(L *lua.LState, own *client.Settings) *client.Client {

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"transect/platform"
+)
+
+// reachable is a platform whose network can be taken away.
+type reachable struct {
+	env    []string
+	away   atomic.Bool
+	logins atomic.Int64
+}
+
+func newReachable(t *testing.T) *reachable {
+	p, err := platform.Open(context.Background(), platform.Options{Memory: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := &reachable{}
+	served := p.Handler()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if n.away.Load() {
+			panic(http.ErrAbortHandler)
+		}
+		if strings.HasSuffix(r.URL.Path, "/oauth/token") {
+			n.logins.Add(1)
+		}
+		served.ServeHTTP(w, r)
+	}))
+	t.Cleanup(func() {
+		server.Close()
+		_ = p.Close()
+	})
+	login := p.Credentials()
+	n.env = []string{"TRANSECT_URL=" + server.URL, "TRANSECT_USER=" + login.User, "TRANSECT_PASSWORD=" + login.Password,
+		"TRANSECT_CLIENT_ID=" + login.ClientID, "TRANSECT_CLIENT_SECRET=" + login.ClientSecret}
+	return n
+}
+
+// Many tasks at once log in once. Who looks at a run is told that it waits for the
+// network, and that it goes on; Ctrl-C ends the wait, and so does --max-outage.
+func TestOutage(t *testing.T) {
+	t.Parallel()
+	n := newReachable(t)
+	dir := t.TempDir()
+	write(t, dir, "work.lua", `local sdk, task = require("sdk"), require("task")
+local tasks = {}
+for i = 1, 20 do tasks[i] = task.spawn(function() return sdk.projects.search{ limit = 1 } end) end
+for _, t in ipairs(tasks) do t:await() end
+print("all " .. "there")
+while true do sdk.projects.search{ limit = 1 } task.sleep(0.02) end`)
+	tm := onTerminal(t, dir, n.env, "run", "work.lua")
+	tm.sees("all there")
+	if logins := n.logins.Load(); logins != 1 {
+		t.Errorf("20 tasks logged in %d times", logins)
+	}
+	n.away.Store(true)
+	tm.sees("waiting for the network, retry ")
+	n.away.Store(false)
+	tm.sees("the connection is back")
+	n.away.Store(true)
+	tm.sees("waiting for the network, retry ")
+	tm.keys(ctrlC)
+	if code := tm.ends(); code != 130 {
+		t.Errorf("exit code %d", code)
+	}
+
+	n.away.Store(false)
+	tm = onTerminal(t, dir, n.env, "run", "--max-outage", "1s", "work.lua")
+	tm.sees("all there")
+	n.away.Store(true)
+	tm.sees("ConnectionError: projects.search: ")
+	tm.sees("given up after an outage of 1s")
+	if code := tm.ends(); code != 5 {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+func TestOutageAtThePrompt(t *testing.T) {
+	t.Parallel()
+	n := newReachable(t)
+	tm := onTerminal(t, t.TempDir(), n.env, "repl")
+	tm.sees("Ctrl-D leaves")
+	tm.prompts("127.0.0.1")
+	tm.keys("'logged ' .. 'in', sdk.users.describe()\r")
+	tm.sees("logged in")
+	tm.prompts("127.0.0.1")
+	n.away.Store(true)
+	tm.keys("#sdk.projects.search{}\r")
+	tm.sees("waiting for the network, retry ")
+	tm.keys(ctrlC)
+	tm.sees("interrupted")
+	tm.prompts("127.0.0.1")
+	n.away.Store(false)
+	tm.keys("'and ' .. 'back', #sdk.projects.search{}\r")
+	tm.sees("and back")
+	tm.prompts("127.0.0.1")
+	tm.leaves()
+}
