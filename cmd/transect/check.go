@@ -20,10 +20,11 @@ func (a *app) check() *cobra.Command {
 		Short: "Find mistakes in scripts without running them",
 		Long: `Find mistakes in scripts without running them: syntax, undefined variables,
 unknown managers, operations, functions and arguments, arguments of the wrong
-type, results of calls that return nothing, constant conditions, loops over what
-is not an iterator, unused variables, unreachable statements, and more. Of a
-folder, all .lua files below it are checked; - is standard input. Lines that end
-with "-- check: ignore" are skipped.
+type, misspelt fields of records and searches, results of calls that return
+nothing, constant conditions, loops over what is not an iterator, unused
+variables, unreachable statements, and more. Of a folder, all .lua files below it
+are checked; - is standard input. Lines that end with "-- check: ignore" are
+skipped.
 
 Exit codes: 0 no problems, 1 problems were found, 2 a file cannot be read.`,
 		Example: `  transect check survey.lua

@@ -16,6 +16,7 @@ type fact struct {
 	kind     string     // Lua type; "" when unknown
 	constant lua.LValue // a known string, number or boolean
 	table    *ast.TableExpr
+	made     bool // by a table constructor of the script
 
 	sdk       bool   // sdk, or another connection
 	library   string // a library of Lua
@@ -169,7 +170,7 @@ func (w *walk) table(e *ast.TableExpr) fact {
 		}
 		w.expression(f.Value)
 	}
-	return fact{kind: "table", table: e}
+	return fact{kind: "table", table: e, made: true}
 }
 
 // key is the position of a key: a name, or a string in brackets.

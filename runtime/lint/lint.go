@@ -105,6 +105,7 @@ type walk struct {
 	*Checker
 	file      string
 	tokens    *tokens
+	plain     bool // the script makes no tables that can be called
 	scope     *scope
 	problems  []Problem
 	facts     map[ast.Expr]fact     // of each visited expression
@@ -126,7 +127,7 @@ type use struct {
 type position struct{ line, column int }
 
 func newWalk(c *Checker, file string, code []byte, reassigned map[declaration]bool) *walk {
-	w := &walk{Checker: c, file: file, tokens: newTokens(code), facts: map[ast.Expr]fact{}, positions: map[ast.Expr]position{},
+	w := &walk{Checker: c, file: file, tokens: newTokens(code), plain: !bytes.Contains(code, []byte("setmetatable")), facts: map[ast.Expr]fact{}, positions: map[ast.Expr]position{},
 		reassigned: reassigned, final: reassigned != nil, assigned: map[string]position{}}
 	if !w.final {
 		w.reassigned = map[declaration]bool{}

@@ -81,6 +81,7 @@ func TestMistakes(t *testing.T) {
 		"field in a loop":         {"for p in sdk.projects.search_generator{} do print(p.nmae) end", "3 53 unknown-field"},
 		"field of a list's items": {"for _, p in ipairs(sdk.projects.search{}) do print(p.nmae) end", "3 54 unknown-field"},
 		"field of an element":     {"print(sdk.projects.search{}[1].nmae)", "3 32 unknown-field"},
+		"a table for an iterator": {"local list = { 1, 2 }\nfor p in list do print(p) end", "4 10 no-iterator"},
 		"element 0":               {"print(sdk.projects.search{}[0])", "3 29 wrong-value"},
 		"field of a filter":       {`print(sdk.projects.search{ filter = { ["$or"] = { { nmae = { ["$eq"] = sdk } } } } })`, "3 53 unknown-field"},
 		"field of a sort":         {"print(sdk.projects.search{ sort = { nmae = 1 } })", "3 37 unknown-field"},

@@ -5,6 +5,8 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 	"github.com/yuin/gopher-lua/ast"
+
+	"transect/runtime/vm/mistake"
 )
 
 // iterated checks what a for loop iterates over.
@@ -18,8 +20,8 @@ func (w *walk) iterated(s *ast.GenericForStmt, facts []fact, positions []positio
 	switch {
 	case f.noValue:
 		w.empty(f, at)
-	case f.list, literal:
-		w.report(at, NoIterator, "a list is not an iterator", "write for _, … in ipairs(…) do")
+	case f.list, literal, f.made && w.plain:
+		w.report(at, NoIterator, "a table is not an iterator", mistake.Iterator)
 	case f.isDocumented():
 		w.report(at, NoIterator, f.name+" is not called", "write "+f.name+"(…)")
 	case f.isModule(), f.resource,
