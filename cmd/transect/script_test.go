@@ -25,6 +25,11 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			home := filepath.Join(env.WorkDir, "home")
 			env.Setenv("HOME", home)
+			flight, err := filepath.Abs("../../testdata/flight")
+			if err != nil {
+				return err
+			}
+			env.Setenv("FLIGHT", flight)
 			return os.Mkdir(home, 0o700)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code},

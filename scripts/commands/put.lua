@@ -15,6 +15,7 @@ transect put card/DCIM 'North quarry/May survey' --report card.csv]],
   kind = { "string", optional = true, choices = { "image", "raster", "vector", "mesh", "pcl", "file" }, doc = "type of all datasets; found out from the contents when left out" },
   include = { "strings", optional = true, value = "PATTERN", doc = "names to take" },
   exclude = { "strings", optional = true, value = "PATTERN", doc = "names to leave out" },
+  damaged = { "string", default = "skip", choices = { "skip", "send" }, doc = "what becomes of damaged and incomplete files" },
   replace = { "boolean", doc = "a changed file takes the place of its earlier state" },
   verify = { "boolean", doc = "compare size and checksum of every file with the platform in the end" },
   report = { "string", optional = true, value = "FILE", complete = "files", doc = "write what became of each file, .json or .csv" },
@@ -31,9 +32,9 @@ local project, mission = find.target(args.target, args.create and function(p, na
 
 local result = ingest.run({ paths = args.files, kind = args.kind, include = args.include, exclude = args.exclude,
   project = project, mission = mission, flight = mission and mission.flights and mission.flights[1],
-  replace = args.replace, verify = args.verify, report = args.report })
+  damaged = args.damaged, replace = args.replace, verify = args.verify, report = args.report })
 if args.json then
-  result.files, result.preflight = nil, nil
+  result.files, result.preflight, result.failures = nil, nil, json.list(result.failures)
   print(json.encode(result))
 end
 script.fail_items(result.bad, result.total)

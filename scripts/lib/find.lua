@@ -9,6 +9,11 @@ local listed, known = 10, 1000 -- candidates in a message; names looked through 
 local function id(text) return #text == 24 and text:match("^%x+$") ~= nil end
 local function made_up(record) return not id(record.id) end -- by a rehearsal
 
+-- made tells what is new; a rehearsal tells it by itself.
+local function made(what)
+  if not script.rehearsal() then io.stderr:write("made the new " .. what .. "\n") end
+end
+
 -- candidates are records as lines of a message.
 local function candidates(found)
   local lines = {}
@@ -143,12 +148,12 @@ function find.target(text, create, otherwise)
   if not project then
     local first, tail = text:match("^([^/]+)/(.+)$")
     project, rest = sdk.projects.find_or_create({ name = first or text }), tail
-    io.stderr:write("made the new project " .. project.name .. "\n")
+    made("project " .. project.name)
   end
   if not rest then return project end
   if create and (made_up(project) or #named(sdk.missions, rest, query.eq("project", project)) == 0) then
     local mission = create(project, rest)
-    io.stderr:write("made the new mission " .. mission.name .. " in the project " .. project.name .. "\n")
+    made("mission " .. mission.name .. " in the project " .. project.name)
     return project, mission
   end
   return project, find.mission(project, rest, otherwise)
