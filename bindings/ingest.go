@@ -94,7 +94,7 @@ func runIngest(c *module.Call, b *Binding) (any, error) {
 	if result != nil {
 		countFiles(c.In, result.Counts)
 		opt := c.In.Options()
-		summary{Result: result, url: connection.BaseURL(), dryRun: o.DryRun, stopped: err != nil, report: in.Report, command: opt.Command}.print(opt)
+		summary{Result: result, url: connection.BaseURL(), dryRun: o.DryRun || opt.DryRun, stopped: err != nil, report: in.Report, command: opt.Command}.print(opt)
 	}
 	if err != nil {
 		if vm.Stopping(c.L) {
