@@ -49,13 +49,13 @@ func ingestFuncs(b *Binding) []module.Func {
 		{
 			Name: "check", Doc: "Looks at the files as a run would, and sends nothing. It needs no platform.",
 			Params:  options[sourceOptions](),
-			Returns: "the report: items, files, bytes, images, by_kind, skipped, first, last, footprint, area, problems {code, severity, name, message, hint}, counts, errors, warnings",
+			Returns: "the report: items, files, bytes, images, by_kind, skipped, first, last, footprint, area, problems {code, severity, name, message, hint, verdict}, counts, errors, warnings, damaged, incomplete, duplicate, left_out, failed (numbers of files by verdict)",
 			Call:    checkIngest,
 		},
 		{
 			Name: "verify", Doc: "Compares local files, size and checksum, with what the platform holds: those of a source with a target, or those of an earlier run. Nothing is changed.",
 			Params:  options[verifyOptions](),
-			Returns: "a table: already_there, different, missing, extra (numbers), ok when all local files are there and no others; findings, the first 100 files that are not \"already_there\"",
+			Returns: "a table: already_there, duplicate, left_out, different, missing, refused, damaged, incomplete, failed, extra (numbers of files by verdict), bad (different to failed), total (all but left_out and extra), ok when none is bad or extra; findings, the first 100 that are bad or extra",
 			Call:    func(c *module.Call) (any, error) { return verifyIngest(c, b) },
 		},
 	}

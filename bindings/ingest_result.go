@@ -64,9 +64,11 @@ func verificationTable(v *ingest.Verification) map[string]any {
 		findings[i] = findingMap(f)
 	}
 	t := map[string]any{"different": v.Different, "missing": v.Missing, "extra": v.Extra, "ok": v.OK(), "findings": findings}
-	for _, of := range verdict.All {
+	for _, of := range verdict.All[1:] { // nothing is uploaded
 		t[string(of)] = *v.Of(of)
 	}
+	bad := v.Bad() + v.Different + v.Missing
+	t["bad"], t["total"] = bad, v.AlreadyThere+v.Duplicate+bad
 	return t
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -129,6 +130,9 @@ func (r *run) result() *Result {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	counts := r.counts
+	for _, list := range [][]Outcome{r.failures, r.notes} {
+		slices.SortFunc(list, func(a, b Outcome) int { return imagery.NaturalCompare(a.Name, b.Name) })
+	}
 	counts.Bytes = r.options.Progress.Transferred.Load()
 	return &Result{ID: r.id, Counts: counts, Failures: r.failures, Preflight: r.checker.Report(context.Background()), Outcomes: r.outcomes, Pending: r.pending,
 		Target: r.options.Target, Project: r.project, Mission: r.mission, Notes: r.notes,

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"path"
 	"runtime"
 	"strconv"
 	"strings"
@@ -152,6 +153,9 @@ func (r *run) hashed(ctx context.Context, o Outcome) Outcome {
 func fingerprint(o Outcome) string {
 	var b strings.Builder
 	b.WriteString(o.Kind)
+	if o.Kind != "image" { // as in newKeyer
+		b.WriteString("\x00" + path.Dir(o.Name))
+	}
 	for _, p := range o.parts() {
 		b.WriteString("\x00" + p.Component + "\x00" + strconv.FormatInt(p.Size, 10) + "\x00" + p.MD5)
 	}

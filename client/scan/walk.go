@@ -112,7 +112,7 @@ func (w *walk) readFiles(d *directory) (below []string, err error) {
 		reason, bad := unwanted(name)
 		switch kind := d.entry(i); {
 		case bad && d.origin.listed == nil:
-			if requested || kind == folder {
+			if kind == folder && !w.filter.prunes(d.fullName(name)) || requested && w.filter.passes(d.fullName(name)) {
 				err = w.skip(&Skipped{Path: d.path(name), Name: d.fullName(name), Reason: reason, Folder: kind == folder})
 			}
 		case kind == folder:

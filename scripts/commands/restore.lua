@@ -1,6 +1,5 @@
 -- Restore deleted datasets
 local sdk, script, state, json = require("sdk"), require("script"), require("state"), require("json")
-local show = require("lib.show")
 
 local args = script.args({ "names", _doc = "Restore deleted datasets: by id, or by the name that transect rm was given on this machine.",
   _example = [[

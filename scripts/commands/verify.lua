@@ -13,19 +13,23 @@ of the folder is on the platform, whole; 3 that some are not. Nothing is changed
   json = { "boolean", doc = "print the result as JSON" } })
 
 local project, mission = find.target(args.target)
-local shown = 0
+local shown, fine = 0, { already_there = true, duplicate = true, left_out = true, extra = true }
+local function label(verdict) return verdict == "refused" and "refused by the platform" or (verdict:gsub("_", " ")) end
 local result = ingest.verify({ source = args.dir, include = args.include, exclude = args.exclude, project = project, mission = mission,
   on_file = function(file)
-    if args.json or file.verdict == "already_there" or file.verdict == "extra" then return end
+    if args.json or fine[file.verdict] then return end
     shown = shown + 1
-    if shown <= 20 then print(file.verdict .. ": " .. file.name .. (file.cause and ": " .. file.cause or "")) end
+    if shown <= 20 then print(label(file.verdict) .. ": " .. file.name .. (file.cause and ": " .. file.cause or "")) end
   end })
-local bad = result.different + result.missing
 if args.json then
   print(json.encode(result))
 else
   if shown > 20 then print(("… and %d more"):format(shown - 20)) end
-  print(("%d files on the platform with the same checksum, %d different, %d missing"):format(result.already_there, result.different, result.missing))
+  local counts = { result.already_there .. " on the platform with the same checksum" }
+  for _, verdict in ipairs({ "duplicate", "left_out", "different", "missing", "refused", "damaged", "incomplete", "failed" }) do
+    if result[verdict] > 0 then counts[#counts + 1] = result[verdict] .. " " .. label(verdict) end
+  end
+  print(table.concat(counts, ", "))
   if result.extra > 0 then show.note(("%d datasets in %s are not in %s"):format(result.extra, args.target, args.dir)) end
 end
-script.fail_items(bad, result.already_there + bad)
+script.fail_items(result.bad, result.total)
