@@ -112,7 +112,8 @@ func (e *Engine) sendOne(ctx context.Context, call *Call, a Args, many bool) (Va
 			return Value{}, err
 		}
 	}
-	return call.Spec.result(body, many)
+	v, err := call.Spec.result(body, many)
+	return v, call.Spec.unread(err)
 }
 
 // sendChunks cuts a long list of ids into requests the platform accepts. When

@@ -242,7 +242,12 @@ func readItems(dec *jsontext.Decoder, body []byte) ([][]byte, error) {
 }
 
 func notA(what string, body []byte, cause error) error {
-	start := body
+	start := bytes.TrimSpace(body)
+	if len(start) > 0 && (start[0] == '{' || start[0] == '[') {
+		if err := json.Unmarshal(body, new(json.RawMessage)); err != nil {
+			return fault.Hinted(fault.Of(&fault.QueryError{}, "the platform's answer of %d bytes is damaged or cut off: %w", len(body), err), "%s", readAgain)
+		}
+	}
 	if len(start) > 60 {
 		start = start[:60]
 	}
@@ -250,5 +255,20 @@ func notA(what string, body []byte, cause error) error {
 	if cause != nil {
 		f = fault.Of(&fault.QueryError{}, "the platform's answer is not a %s: %w", what, cause)
 	}
-	return fault.Hinted(f, "the request was carried out, its answer got lost: does something on the way change answers? look before doing it again")
+	return fault.Hinted(f, "%s", readAgain)
+}
+
+// Hints of answers that cannot be read.
+const (
+	readAgain = "does a proxy or something else on the way change answers?"
+	mayBeDone = "it may have been done, its answer got lost: look before doing it again; " + readAgain
+)
+
+// unread completes the error of an answer that cannot be read: the request may
+// have had its effect.
+func (s *Spec) unread(err error) error {
+	if f := fault.Find(err); f != nil && f.Facts().Hint == readAgain && s.Effect != Read {
+		f.Facts().Hint = mayBeDone
+	}
+	return err
 }
