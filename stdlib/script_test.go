@@ -102,7 +102,7 @@ func TestWrongDeclarations(t *testing.T) {
 	for code, want := range map[string]string{
 		`{ n = "nubmer" }`:                                                "unknown type nubmer (did you mean number?)",
 		`{ n = { "string", defalt=1 } }`:                                  "unknown key defalt (did you mean default?)",
-		`{ "a", "b", a = "strings" }`:                                     "b cannot follow it",
+		`{ "a", "b", a = "strings", b = { optional = true } }`:            "b cannot follow it",
 		`{ n = { "integer", default = "four" } }`:                         `argument n: the default must be an integer, got "four"`,
 		`{ n = { "integer", default = 1.5 } }`:                            "argument n: the default must be an integer, got 1.5",
 		`{ n = { "number", default = true } }`:                            "argument n: the default must be a number, got true",
