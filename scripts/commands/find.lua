@@ -23,6 +23,12 @@ if not (args.name or args.kind or args.state or args.since or args["until"] or a
   script.usage_error("say what to find: a name, or --kind, --state, --since, --until, --box", "transect ls lists everything")
 end
 
+if args.state then
+  local known = { "pending", "running", "completed", "failed", "available", "cancelled", "rejected" }
+  local near, is = script.nearest(args.state, known), false
+  for _, state in ipairs(known) do is = is or state == args.state end
+  if not is then script.usage_error("there is no state " .. args.state, near and "did you mean " .. near .. "?" or "the states are " .. table.concat(known, ", ")) end
+end
 local box
 if args.box then
   box = {}

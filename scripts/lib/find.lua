@@ -227,6 +227,7 @@ function find.product(text)
   if id(text) then
     local product = described(sdk.products, text)
     if product then return product end
+    if not described(sdk.projects, text) and not described(sdk.missions, text) then script.usage_error("there is no product with the id " .. text) end
   end
   local path, analytic = text, nil
   local project, rest = within(text)
