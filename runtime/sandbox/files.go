@@ -47,9 +47,29 @@ func (s *Sandbox) ReadFile(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, int64(s.maxFile)+1)) // a device may be endless
-	if len(data) > s.maxFile {
-		return nil, TooLong("read", float64(len(data)), s.maxFile)
+	size := int64(0)
+	if info, err := f.Stat(); err == nil {
+		size = info.Size()
+	}
+	var data []byte
+	for err == nil { // a device may be endless
+		if n := len(data); n == cap(data) || n == 0 {
+			n = max(n+n/4, int(min(size, int64(s.maxFile)))+1)
+			if s.fits != nil {
+				if err := s.fits(2 * n); err != nil { // it becomes a text of the script
+					return nil, err
+				}
+			}
+			data = append(make([]byte, 0, n), data...)
+		}
+		var n int
+		n, err = f.Read(data[len(data):cap(data)])
+		if data = data[:len(data)+n]; len(data) > s.maxFile {
+			return nil, TooLong("read", float64(len(data)), s.maxFile)
+		}
+	}
+	if err == io.EOF {
+		err = nil
 	}
 	return data, err
 }

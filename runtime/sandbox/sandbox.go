@@ -19,6 +19,7 @@ type Sandbox struct {
 	permit  func(a Access, what string) error // nil: unrestricted
 	sending func(n int64) error               // nil: no limit
 	maxFile int                               // longest file ReadFile returns, in bytes
+	fits    func(n int) error                 // nil: no limit of memory
 
 	env      func(name string) (string, bool) // of the process
 	mu       sync.RWMutex
@@ -30,12 +31,13 @@ type Options struct {
 	Permit  func(a Access, what string) error
 	Sending func(n int64) error
 	Env     func(name string) (string, bool)
-	MaxFile int // bytes
+	MaxFile int               // bytes
+	Fits    func(n int) error // asked before n bytes are allocated to read a file
 }
 
 // Open makes the sandbox of an interpreter.
 func Open(o Options) *Sandbox {
-	return &Sandbox{permit: o.Permit, sending: o.Sending, maxFile: o.MaxFile, env: o.Env, addedEnv: map[string]string{}}
+	return &Sandbox{permit: o.Permit, sending: o.Sending, maxFile: o.MaxFile, fits: o.Fits, env: o.Env, addedEnv: map[string]string{}}
 }
 
 // Getenv looks up a variable without a permission check.

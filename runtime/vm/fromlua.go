@@ -29,6 +29,7 @@ func FromLua(L *lua.LState, v lua.LValue) (any, error) {
 const (
 	deepestTable = 1000    // levels of tables in one value
 	mostRepeated = 1 << 20 // values in tables that were converted before
+	encodings    = 3       // copies of a text on its way out: encoded, buffered, sent
 )
 
 // converter converts one value.
@@ -61,8 +62,8 @@ func (c *converter) value(v lua.LValue) (any, error) {
 	case lua.LBool:
 		return bool(v), nil
 	case lua.LString:
-		if len(v) >= small {
-			c.count(len(v) / perWork)
+		if c.L != nil && clockOf(c.L).task != nil {
+			Grow(c.L, encodings*len(v))
 		}
 		return string(v), nil
 	case lua.LNumber:

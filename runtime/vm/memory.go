@@ -107,6 +107,7 @@ func Grow(L *lua.LState, n int) {
 	if n < small {
 		return
 	}
+	Work(L, n/perWork) // other tasks may run here, before memory is measured
 	in := Of(L)
 	if most := in.opt.Limits.Memory; most > 0 {
 		if in.built += int64(n); in.built > most/unmeasured {
@@ -116,7 +117,6 @@ func Grow(L *lua.LState, n int) {
 			}
 		}
 	}
-	Work(L, n/perWork)
 }
 
 // Text builds a text for a script in pieces, within the limits of length and
