@@ -87,6 +87,8 @@ type Comment struct {
 	Type         string          `json:"type" choices:"project|annotation|flight|photo|dataset|feature|gcp|task" doc:"kind of thing it is about"`
 	Target       string          `json:"target" type:"id" doc:"what it is about; absent for the project itself"`
 	Flight       string          `json:"flight" type:"id" doc:"flight of a photo"`
+	Company      string          `json:"company" type:"id" doc:"company of the project"`
+	Author       json.RawMessage `json:"author" type:"table" doc:"who made it: {displayName}"`
 	CreationDate string          `json:"creation_date" type:"date" doc:"when it was written"`
 	CreationUser string          `json:"creation_user" type:"id" doc:"user who wrote it"`
 	ReadBy       json.RawMessage `json:"read_by" doc:"users who have read it"`

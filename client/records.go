@@ -95,7 +95,8 @@ type (
 		Bands            []any           `json:"bands" doc:"description of each band of a raster"`
 		Offset           []float64       `json:"offset" doc:"three numbers to add to the coordinates of a mesh"`
 		Source           struct {
-			Name string `json:"name" doc:"service it comes from: map-service for a collection of features"`
+			Name    string `json:"name" doc:"service it comes from: map-service for a collection of features"`
+			Product string `json:"product" type:"id" doc:"product that made it"`
 		} `json:"source" doc:"where it comes from"`
 		Ingestion struct {
 			Status string `json:"status" doc:"state: pending, running, completed or failed; filters take complete for completed"`
@@ -160,6 +161,7 @@ type (
 		Parameters      json.RawMessage `json:"parameters" type:"table" doc:"parameters by name"`
 		Deliverables    json.RawMessage `json:"deliverables" type:"table" doc:"datasets it made, by name of the deliverable"`
 		Outputs         json.RawMessage `json:"outputs" type:"[]id" doc:"datasets it made"`
+		Error           json.RawMessage `json:"error" type:"table" doc:"why it failed: {message}"`
 		StartDate       string          `json:"start_date" type:"date" doc:"when it began to run"`
 		EndDate         string          `json:"end_date" type:"date" doc:"when it ended"`
 		History
@@ -205,6 +207,7 @@ type (
 		Record         `doc:"Key to the tiles of datasets."`
 		Token          string          `json:"token" doc:"the token"`
 		ExpirationDate string          `json:"expiration_date" type:"date" doc:"when it expires; absent when it never does"`
+		Company        string          `json:"company" type:"id" doc:"company of the datasets"`
 		Scope          json.RawMessage `json:"scope" type:"table" doc:"what it opens: {datasets}"`
 		History
 	}

@@ -1,6 +1,9 @@
 package client
 
-import "context"
+import (
+	"context"
+	"encoding/json"
+)
 
 // Tags are words attached to things of a project.
 type Tags struct {
@@ -54,10 +57,12 @@ func (c *Client) eachTag(ctx context.Context, in SubjectQuery) (*Cursor[Tag], er
 // Tag is a word attached to something of a project.
 type Tag struct {
 	Record  `doc:"Word attached to something of a project."`
-	Name    string `json:"name" doc:"the tag"`
-	Project string `json:"project" type:"id" doc:"project it belongs to"`
-	Type    string `json:"type" choices:"project|annotation|flight|photo|dataset|feature|gcp|task" doc:"kind of thing it is attached to"`
-	Target  string `json:"target" type:"id" doc:"what it is attached to; absent for the project itself"`
-	Flight  string `json:"flight" type:"id" doc:"flight of a photo"`
+	Name    string          `json:"name" doc:"the tag"`
+	Project string          `json:"project" type:"id" doc:"project it belongs to"`
+	Type    string          `json:"type" choices:"project|annotation|flight|photo|dataset|feature|gcp|task" doc:"kind of thing it is attached to"`
+	Target  string          `json:"target" type:"id" doc:"what it is attached to; absent for the project itself"`
+	Flight  string          `json:"flight" type:"id" doc:"flight of a photo"`
+	Company string          `json:"company" type:"id" doc:"company of the project"`
+	Author  json.RawMessage `json:"author" type:"table" doc:"who made it: {displayName}"`
 	History
 }

@@ -92,6 +92,8 @@ type Trial struct {
 	Missions json.RawMessage `json:"missions" doc:"its planned missions: ids, or tables"`
 	Links    []string        `json:"links" type:"[]id" doc:"trials it is linked to, on the same field"`
 	CustomID string          `json:"custom_id" doc:"identifier of your own"`
+	Plots    json.RawMessage `json:"plots" type:"table" doc:"plots or micro-plots, {location}"`
+	DTM      string          `json:"dtm_dataset" type:"id" doc:"dataset with the heights of the terrain"`
 	History
 }
 

@@ -74,6 +74,10 @@ func (w *walk) compared(e *ast.RelationalOpExpr, left, right fact) {
 		w.report(at, SameAlways, "type never returns "+strconv.Quote(string(name)), near(string(name), kinds, ""))
 		return
 	}
+	if right.constant == lua.LString("complete") && equality && isField(e.Lhs, "ingestion", "status") {
+		w.report(at, SameAlways, "an ingestion status is never \"complete\"", "the platform says \"completed\"; filters take both")
+		return
+	}
 	switch {
 	case equality && not && right.kind != "" && right.kind != "boolean":
 		w.report(at, SameAlways, "not … "+e.Operator+" … compares a boolean with "+shown(right), "write ~= or not (a == b)")
@@ -89,6 +93,22 @@ func (w *walk) compared(e *ast.RelationalOpExpr, left, right fact) {
 	default:
 		w.report(at, WrongType, shown(left)+" and "+shown(right)+" cannot be compared with "+e.Operator, "convert with tonumber or tostring")
 	}
+}
+
+// isField tells whether an expression reads these fields, one of the other.
+func isField(e ast.Expr, names ...string) bool {
+	for _, name := range slices.Backward(names) {
+		get, ok := e.(*ast.AttrGetExpr)
+		if !ok {
+			return false
+		}
+		key, ok := get.Key.(*ast.StringExpr)
+		if !ok || key.Value != name {
+			return false
+		}
+		e = get.Object
+	}
+	return true
 }
 
 // repeated reports a branch with the same condition as an earlier one.

@@ -134,6 +134,7 @@ func TestMistakes(t *testing.T) {
 		"number and text equal":      {"if #arg == '3' then print(1) end", "3 12 same-always"},
 		"number and text in order":   {"if #arg > '3' then print(1) end", "3 11 wrong-type"},
 		"type of a wrong name":       {"if type(arg[1]) == 'str' then print(1) end", "3 20 same-always"},
+		"complete":                   {"for d in sdk.datasets.search_generator{} do if d.ingestion.status == 'complete' then print(d) end end", "3 70 same-always"},
 		"not before equal":           {"if not arg[1] == 'x' then print(1) end", "3 18 same-always"},
 		"equal to a new table":       {"if arg == {} then print(1) end", "3 4 same-always"},
 		"operation never nil":        {"if sdk.projects.search == nil then print(1) end", "3 17 same-always"},

@@ -125,6 +125,38 @@ func TestGuides(t *testing.T) {
 	}
 }
 
+// TestFieldsOfTheLocalPlatform: what it sends is documented, so that checks of
+// field names raise no false alarm.
+func TestFieldsOfTheLocalPlatform(t *testing.T) {
+	t.Parallel()
+	printed := onPlatform(t, nil, `
+		local sdk = require("sdk")
+		sdk.annotations.create{ project = project, name = "a", target = sdk.datasets.search{ limit = 1 }[1], type = "image" }
+		sdk.features.create{ geometry = { type = "Point", coordinates = { 4, 50 } }, properties = { a = 1 } }
+		sdk.datasets.delete(sdk.datasets.search{ limit = 1 })
+		sdk.share_tokens.create(sdk.datasets.search{ limit = 1 })
+		sdk.tags.create("t", { project = project, type = "project", target = project })
+		sdk.comments.create("c", { project = project, type = "project", target = project })
+		for _, manager in ipairs(sdk.managers()) do
+			local found = try(function() return sdk[manager].search((manager == "tags" or manager == "comments") and { project = project } or {}) end)
+			for _, record in ipairs(found or {}) do
+				for name, value in pairs(record:totable()) do
+					print(manager, name)
+					if type(value) == "table" then for key in pairs(value) do if type(key) == "string" then print(manager, name .. "." .. key) end end end
+				end
+			end
+		end`)
+	if strings.Count(printed, "\n") < 100 {
+		t.Fatalf("printed %s", printed)
+	}
+	for line := range strings.Lines(printed) {
+		manager, name, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		if name != "companyId" && client.RecordTypeOf(manager).Field(name) == nil { // companyId is company, twice
+			t.Errorf("%s: the platform sends %s, which is not documented", manager, name)
+		}
+	}
+}
+
 func TestLookup(t *testing.T) {
 	t.Parallel()
 	c := reference.New()
