@@ -53,8 +53,8 @@ func (s *Sandbox) ReadFile(path string) ([]byte, error) {
 	}
 	var data []byte
 	for err == nil { // a device may be endless
-		if n := len(data); n == cap(data) || n == 0 {
-			n = max(n+n/4, int(min(size, int64(s.maxFile)))+1)
+		if n := len(data); n == cap(data) {
+			n = max(n+n/4, int(min(size, int64(s.maxFile)))+1, 4096) // devices and /proc have size 0
 			if s.fits != nil {
 				if err := s.fits(2 * n); err != nil { // it becomes a text of the script
 					return nil, err
