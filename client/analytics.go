@@ -7,7 +7,6 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 
-	"transect/client/declare"
 	"transect/client/fault"
 	"transect/client/schema"
 	"transect/client/semrange"
@@ -65,17 +64,6 @@ type (
 	AnalyticQuery struct {
 		Query
 		Name string `arg:"name" wire:"filter.name.$eq" omit:"falsy" only:"search" doc:"exact name, in place of a filter"`
-	}
-	OrderAnalytic struct {
-		Analytic     ID       `arg:"analytic,pos" doc:"analytic; or give name"`
-		Name         string   `arg:"name" in:"none" doc:"name of the analytic, in place of its id"`
-		Version      *string  `arg:"version" in:"none" doc:"with name: version or range, such as 1.x; the highest when absent"`
-		Inputs       Object   `arg:"inputs" omit:"falsy" doc:"inputs by name"`
-		Parameters   Object   `arg:"parameters" omit:"falsy" doc:"parameters by name"`
-		Deliverables []string `arg:"deliverables" omit:"falsy" doc:"names of optional deliverables to make; only the required ones when absent"`
-		Project      ID       `arg:"project" omit:"falsy" doc:"project the product belongs to"`
-		Mission      ID       `arg:"mission" omit:"falsy" doc:"mission the product belongs to"`
-		Extra
 	}
 	ExposeAnalytics struct {
 		Analytics     Strings `arg:"analytics,req,pos" in:"none" doc:"name, or a list of names"`
@@ -142,14 +130,6 @@ func (in CreateAnalytic) Validate() error {
 				}
 			}
 		}
-	}
-	return nil
-}
-
-// Validate wants one way of naming the analytic.
-func (in OrderAnalytic) Validate() error {
-	if in.Analytic == "" && in.Name == "" {
-		return fault.Of(&fault.ParameterError{}, "analytic or name is missing: one of them is needed")
 	}
 	return nil
 }
@@ -262,40 +242,4 @@ func newest(versions []string) string {
 		}
 	}
 	return best
-}
-
-func (c *Client) orderAnalytic(ctx context.Context, in OrderAnalytic) (Product, error) {
-	args := declare.Running(ctx)
-	if in.Name != "" {
-		a, err := c.findAnalytic(ctx, AnalyticByName{Name: in.Name, Version: in.Version})
-		if err != nil {
-			return Product{}, err
-		}
-		if a.ID == "" {
-			wanted := in.Name
-			if in.Version != nil {
-				wanted += " " + *in.Version
-			}
-			return Product{}, fault.Hinted(fault.Of(&fault.ParameterError{}, "no analytic %s", wanted),
-				"analytics.search{name = %q} lists the versions there are", in.Name)
-		}
-		args.Values["analytic"] = a.ID
-	} else if in.Version != nil {
-		c.log.Warn("version goes with name and is ignored", "operation", "analytics.order", "version", *in.Version)
-	}
-	delete(args.Values, "name")
-	delete(args.Values, "version")
-	return declare.Proceed[Product](ctx, c.operation("analytics", "order"), args)
-}
-
-// Shape asks for optional deliverables as an object of nulls.
-func (in OrderAnalytic) Shape(body map[string]any) error {
-	if len(in.Deliverables) > 0 {
-		asked := map[string]any{}
-		for _, name := range in.Deliverables {
-			asked[name] = nil
-		}
-		body["deliverables"] = asked
-	}
-	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"transect/client/declare"
+	"transect/client/fault"
 	"transect/client/transfer"
 )
 
@@ -74,5 +75,112 @@ type Collection struct {
 	Features   []string        `json:"features" type:"[]id" doc:"its features"`
 	Properties map[string]any  `json:"properties" doc:"properties of your own, by name"`
 	Schema     json.RawMessage `json:"schema" type:"table" doc:"what the properties of its features are like"`
+	History
+}
+
+// CollectionTasks are orders to collect data in the field.
+type CollectionTasks struct {
+	Create               Op[CreateCollectionTask, CollectionTask]    `create:"create-task" doc:"Create a collection task."`
+	CreateFlightLog      Op[Ref, None]                               `create:"/dct-service/task-management/create-or-update-task-flight-log" doc:"Create or replace the flight log of a task. The log itself goes in extra."`
+	Delete               Op[Ref, None]                               `delete:"delete-task" doc:"Delete a collection task."`
+	Describe             Op[CollectionTaskIDs, Some[CollectionTask]] `read:"describe-task|describe-tasks" chunk:"1000" doc:"Describe one collection task or a list of collection tasks."`
+	Rename               Op[Rename, CollectionTask]                  `set:"set-task-name" doc:"Rename a collection task."`
+	Search               SearchOp[Query, CollectionTask]             `read:"search-tasks" page:"0" doc:"Find collection tasks."`
+	SetFieldreportInTask Op[SetFieldReport, CollectionTask]          `set:"set-fieldreport-in-task" doc:"Set the report on the collection of the data."`
+	SetTaskStatus        Op[SetTaskStatus, CollectionTask]           `set:"set-task-status" doc:"Set the status of a collection task."`
+	Update               Op[UpdateCollectionTask, CollectionTask]    `set:"update-task" doc:"Change a collection task. What is not given stays."`
+}
+
+// Inputs of the collection task operations.
+type (
+	CreateCollectionTask struct {
+		Name    string `arg:"name,req" doc:"name of the task"`
+		Company ID     `arg:"company,req" doc:"company it belongs to"`
+		TaskDetails
+	}
+	UpdateCollectionTask struct {
+		Task ID     `arg:"task,req,pos" doc:"collection task"`
+		Name string `arg:"name" doc:"new name"`
+		TaskDetails
+	}
+	TaskDetails struct {
+		Site               ID            `arg:"site" doc:"site to collect data of"`
+		Survey             ID            `arg:"survey" doc:"survey the data is for"`
+		Location           *TaskLocation `arg:"location" doc:"where it is: {adress = {street, zipcode, city}, contact = {name, phone, email}, task_area}"`
+		ForecastDateRange  *DateRange    `arg:"forecast_date_range" doc:"when it is expected, {start_date, end_date}"`
+		ScheduledDateRange *DateRange    `arg:"scheduled_date_range" doc:"when it is scheduled, {start_date, end_date}"`
+		Team               ID            `arg:"team" doc:"team that does it"`
+		PIC                ID            `arg:"pic" doc:"pilot in charge"`
+		Comment            string        `arg:"comment" doc:"remark"`
+		CustomProps        Object        `arg:"custom_props" doc:"properties of your own"`
+		Requirement        Object        `arg:"requirement" doc:"what the data must be like"`
+		Purpose            string        `arg:"purpose" doc:"what the data is for, such as mapping"`
+		Extra
+	}
+	CollectionTaskIDs struct {
+		Task   IDs    `arg:"task,req,pos" many:"tasks" doc:"collection task, or a list of collection tasks"`
+		Fields Object `arg:"fields" omit:"falsy" doc:"what to return of each: {include = {names}} or {exclude = {names}}, not both"`
+		Extra
+	}
+	SetTaskStatus struct {
+		Ref
+		Status string `arg:"status,req" choices:"pending|ready|assigned|scheduled|data-captured|data-submitted|completed" doc:"new status"`
+	}
+	SetFieldReport struct {
+		Task   ID          `arg:"task,req" doc:"collection task"`
+		Report FieldReport `arg:"field_report,req" doc:"{capture_date, team, pic, weather, carrier, sensor, speed, altitude, duration, overlap, comment, custom_props}"`
+		Extra
+	}
+	// TaskLocation is where a task is.
+	TaskLocation struct {
+		Adress   Object `arg:"adress" alias:"address" doc:"{street, zipcode, city}; the platform spells it so"`
+		Contact  Object `arg:"contact" doc:"{name, phone, email}"`
+		TaskArea Object `arg:"task_area" doc:"area to collect data of"`
+	}
+	// FieldReport tells how the data was collected.
+	FieldReport struct {
+		CaptureDate Date      `arg:"capture_date" doc:"when it was"`
+		Team        ID        `arg:"team" doc:"team that did it"`
+		PIC         ID        `arg:"pic" doc:"pilot in charge"`
+		Weather     *Weather  `arg:"weather" doc:"{wind_speed, type, dew, wind}"`
+		Carrier     ID        `arg:"carrier" doc:"carrier that was used"`
+		Sensor      ID        `arg:"sensor" doc:"sensor that was used"`
+		Speed       *Quantity `arg:"speed" doc:"{value, unit}, in m/s"`
+		Altitude    *Quantity `arg:"altitude" doc:"{value, unit}, in m"`
+		Duration    *Quantity `arg:"duration" doc:"{value, unit}, in min"`
+		Overlap     *Overlap  `arg:"overlap" doc:"overlap of images, {forward, lateral}"`
+		Comment     string    `arg:"comment" doc:"remark"`
+		CustomProps Object    `arg:"custom_props" doc:"properties of your own"`
+	}
+	// Weather is the weather while the data was collected.
+	Weather struct {
+		WindSpeed *Quantity `arg:"wind_speed" doc:"{value, unit}"`
+		Type      string    `arg:"type" doc:"kind of weather"`
+		Dew       *bool     `arg:"dew" doc:"true when there was dew"`
+		Wind      *bool     `arg:"wind" doc:"true when there was wind"`
+	}
+)
+
+// Validate refuses fields that both include and exclude.
+func (in CollectionTaskIDs) Validate() error { return oneChoice(&fault.ParameterError{}, in.Fields) }
+
+// CollectionTask is an order to collect data in the field.
+type CollectionTask struct {
+	Record             `doc:"Order to collect data in the field."`
+	Name               string          `json:"name" doc:"name of the task"`
+	Company            string          `json:"company" type:"id" doc:"company it belongs to"`
+	Site               string          `json:"site" type:"id" doc:"site to collect data of"`
+	Survey             string          `json:"survey" type:"id" doc:"survey the data is for"`
+	Location           json.RawMessage `json:"location" type:"table" doc:"where it is: {adress = {street, zipcode, city}, contact = {name, phone, email}, task_area}"`
+	ForecastDateRange  json.RawMessage `json:"forecast_date_range" type:"table" doc:"when it is expected, {start_date, end_date}"`
+	ScheduledDateRange json.RawMessage `json:"scheduled_date_range" type:"table" doc:"when it is scheduled, {start_date, end_date}"`
+	Team               string          `json:"team" type:"id" doc:"team that does it"`
+	PIC                string          `json:"pic" type:"id" doc:"pilot in charge"`
+	Comment            string          `json:"comment" doc:"remark"`
+	CustomProps        json.RawMessage `json:"custom_props" type:"table" doc:"properties of your own"`
+	Requirement        json.RawMessage `json:"requirement" type:"table" doc:"what the data must be like"`
+	Purpose            string          `json:"purpose" doc:"what the data is for, such as mapping"`
+	Status             string          `json:"status" choices:"pending|ready|assigned|scheduled|data-captured|data-submitted|completed" doc:"state"`
+	FieldReport        json.RawMessage `json:"field_report" type:"table" doc:"how the data was collected: {capture_date, team, pic, weather, carrier, sensor, speed, altitude, duration, overlap, comment, custom_props}"`
 	History
 }

@@ -1,11 +1,14 @@
 package client
 
 import (
+	"context"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
 
 	"transect/client/declare"
+	"transect/client/fault"
 	"transect/client/schema"
 	"transect/client/suggest"
 )
@@ -96,4 +99,149 @@ func FieldMistakes(s *declare.Spec, values map[string]any) (found []FieldMistake
 		}
 	}
 	return found
+}
+
+// Some fields have a documented name and another one on the wire, and so has one
+// state of an ingestion. Searches take both.
+
+// Ingested tells whether an ingestion status says that the files were read:
+// complete as the interface documents it, completed as it travels.
+func Ingested(status string) bool { return slices.Contains(ingested, status) }
+
+var ingested = []string{"completed", "complete"}
+
+// WireNames maps the documented names of a manager's fields to those on the wire,
+// dotted, where they differ.
+func WireNames(manager string) map[string]string { return wireNamesByManager()[manager] }
+
+var wireNamesByManager = sync.OnceValue(func() map[string]map[string]string {
+	all := map[string]map[string]string{}
+	for manager, t := range recordTypesByManager() {
+		names := map[string]string{}
+		var add func(fields []RecordField, at string)
+		add = func(fields []RecordField, at string) {
+			for _, f := range fields {
+				if f.Wire != "" {
+					names[at+f.Name] = f.Wire
+				}
+				add(f.Fields, at+f.Name+".")
+			}
+		}
+		if t != nil {
+			add(t.Fields, "")
+		}
+		all[manager] = names
+	}
+	return all
+})
+
+// spellSearch is the link that gives the filter, the order and the fields of a
+// search the names of the wire.
+func spellSearch(ctx context.Context, call *declare.Call, next declare.Handler) (declare.Value, error) {
+	s := call.Spec
+	if s.Param("filter") == nil || call.SendsNothing() {
+		return next(ctx, call)
+	}
+	spelled := *call
+	spelled.Args.Values = maps.Clone(call.Args.Values)
+	names := WireNames(s.Manager)
+	if filter, ok := spelled.Args.Values["filter"].(map[string]any); ok {
+		var err error
+		if spelled.Args.Values["filter"], err = spellFilter(filter, names); err != nil {
+			return declare.Value{}, err
+		}
+	}
+	if order, ok := spelled.Args.Values["sort"].(schema.Sort); ok {
+		order = slices.Clone(order)
+		for i := range order {
+			order[i].Attribute = onWire(order[i].Attribute, names)
+		}
+		spelled.Args.Values["sort"] = order
+	}
+	if fields, ok := schema.AsObject(spelled.Args.Values["fields"]); ok && spelled.Args.Values["fields"] != nil {
+		fields = maps.Clone(fields)
+		for key, list := range fields {
+			if list, ok := list.([]any); ok {
+				list = slices.Clone(list)
+				for i, name := range list {
+					if text, ok := name.(string); ok {
+						list[i] = onWire(text, names)
+					}
+				}
+				fields[key] = list
+			}
+		}
+		spelled.Args.Values["fields"] = fields
+	}
+	return next(ctx, &spelled)
+}
+
+// onWire is the name a field travels under.
+func onWire(name string, names map[string]string) string {
+	for head, rest := name, ""; ; {
+		if wire, ok := names[head]; ok {
+			return wire + rest
+		}
+		i := strings.LastIndexByte(head, '.')
+		if i < 0 {
+			return name
+		}
+		head, rest = head[:i], head[i:]+rest
+	}
+}
+
+func spellFilter(filter map[string]any, names map[string]string) (map[string]any, error) {
+	out := make(map[string]any, len(filter))
+	for _, key := range schema.SortedKeys(filter) {
+		v := filter[key]
+		if list, ok := v.([]any); ok && strings.HasPrefix(key, "$") {
+			spelled := slices.Clone(list)
+			for i, one := range list {
+				if object, ok := one.(map[string]any); ok {
+					var err error
+					if spelled[i], err = spellFilter(object, names); err != nil {
+						return nil, err
+					}
+				}
+			}
+			out[key] = spelled
+			continue
+		}
+		name := onWire(key, names)
+		if _, twice := out[name]; twice {
+			return nil, fault.Of(&fault.SearchError{}, "argument filter: %s and %s are the same field; give one of them", key, name)
+		}
+		if out[name] = v; name == "ingestion.status" {
+			out[name] = bothStates(v)
+		}
+	}
+	return out, nil
+}
+
+// bothStates has a condition on an ingestion status take complete and completed
+// for the same.
+func bothStates(v any) any {
+	if text, ok := v.(string); ok && Ingested(text) {
+		return map[string]any{"$in": ingested}
+	}
+	condition, ok := v.(map[string]any)
+	if !ok {
+		return v
+	}
+	out := make(map[string]any, len(condition))
+	for operator, operand := range condition {
+		text, _ := operand.(string)
+		list, _ := operand.([]any)
+		several := map[string]string{"$eq": "$in", "$ne": "$nin"}[operator]
+		switch {
+		case several != "" && Ingested(text) && condition[several] == nil:
+			out[several] = ingested
+		case (operator == "$in" || operator == "$nin") && (slices.Contains(list, any(ingested[0])) || slices.Contains(list, any(ingested[1]))):
+			list = slices.DeleteFunc(slices.Clone(list), func(one any) bool { text, _ := one.(string); return Ingested(text) })
+			out[operator] = append(list, ingested[0], ingested[1])
+		default:
+			out[operator] = operand
+		}
+	}
+	return out
 }

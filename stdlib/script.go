@@ -5,18 +5,12 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"slices"
-	"strings"
-
-	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
-	"transect/client/schema"
 	"transect/client/suggest"
 	"transect/runtime/module"
 	"transect/runtime/vm"
 	"transect/scripts"
-	"transect/stdlib/argparse"
 	"transect/stdlib/lock"
 )
 
@@ -192,117 +186,4 @@ func program(script string) string {
 		return s.Program()
 	}
 	return "transect run " + cmp.Or(filepath.ToSlash(script), "SCRIPT")
-}
-
-// readArgSpec reads the declaration of a script's arguments.
-func readArgSpec(t *lua.LTable) (*argparse.Spec, error) {
-	s := &argparse.Spec{Args: map[string]*argparse.Arg{}}
-	var err error
-	t.ForEach(func(k, v lua.LValue) {
-		name, ok := k.(lua.LString)
-		switch {
-		case err != nil || !ok:
-		case name == "_doc":
-			s.Doc = v.String()
-		case name == "_example":
-			s.Example = v.String()
-		case name == "_reads":
-			s.Reads = lua.LVAsBool(v)
-		case name == "help":
-			err = fault.Of(&fault.ParameterError{}, "argument help: --help is there already")
-		default:
-			s.Args[string(name)], err = readArg(string(name), v)
-		}
-	})
-	for i := 1; i <= t.Len() && err == nil; i++ {
-		name := t.RawGetInt(i).String()
-		if s.Args[name] == nil {
-			s.Args[name] = newArg(name)
-		}
-		s.Positional = append(s.Positional, name)
-	}
-	if err == nil {
-		err = checkPositional(s)
-	}
-	return s, err
-}
-
-// checkPositional refuses a list that is followed by what need not be given: it
-// would take everything, or nothing.
-func checkPositional(s *argparse.Spec) error {
-	list := ""
-	for _, name := range s.Positional {
-		a := s.Args[name]
-		if list != "" && (a.Type == "[]string" || a.Optional || a.Default != nil) {
-			return fault.Of(&fault.ParameterError{}, "%s takes all further arguments, %s cannot follow it", list, name)
-		}
-		if a.Type == "[]string" {
-			list = name
-		}
-	}
-	return nil
-}
-
-func newArg(name string) *argparse.Arg {
-	return &argparse.Arg{Param: schema.Param{Name: name, Type: "string"}}
-}
-
-func readArg(name string, v lua.LValue) (*argparse.Arg, error) {
-	a := newArg(name)
-	t, ok := v.(*lua.LTable)
-	if !ok {
-		return a, a.SetType(v.String())
-	}
-	var err error
-	t.ForEach(func(k, v lua.LValue) {
-		if err == nil {
-			err = readArgKey(a, k.String(), v)
-		}
-	})
-	if err != nil {
-		return nil, err
-	}
-	return a, a.Check()
-}
-
-func readArgKey(a *argparse.Arg, key string, v lua.LValue) error {
-	switch key {
-	case "1":
-		return a.SetType(v.String())
-	case "doc":
-		a.Doc = v.String()
-	case "env":
-		a.Env = v.String()
-	case "short":
-		a.Short = v.String()
-	case "value":
-		a.Value = v.String()
-	case "complete":
-		if a.Complete = v.String(); !slices.Contains(argparse.Completions, a.Complete) {
-			return fault.Of(&fault.ParameterError{}, "argument %s: complete is one of %s", a.Name, strings.Join(argparse.Completions, ", "))
-		}
-	case "optional":
-		a.Optional = lua.LVAsBool(v)
-	case "default":
-		value, err := vm.FromLua(nil, v)
-		if err != nil {
-			return fault.Of(&fault.ParameterError{}, "argument %s: the default cannot be used: %w", a.Name, err)
-		}
-		if _, empty := value.(schema.Empty); empty {
-			value = []any{}
-		}
-		a.Default = value
-	case "choices":
-		list, ok := v.(*lua.LTable)
-		if !ok || list.Len() == 0 {
-			return fault.Of(&fault.ParameterError{}, "argument %s: choices must be a list, got a %s", a.Name, v.Type())
-		}
-		for i := 1; i <= list.Len(); i++ {
-			a.Choices = append(a.Choices, list.RawGetInt(i).String())
-		}
-	default:
-		return fault.Of(&fault.ParameterError{}, "argument %s: unknown key %s%s", a.Name, key,
-			suggest.Suffix(key, []string{"doc", "env", "optional", "default", "choices", "short", "value", "complete"}))
-	}
-	return nil
 }

@@ -198,3 +198,53 @@ func decodePath(path, encoded *string) error {
 	*path, *encoded = exact, ""
 	return nil
 }
+
+// note keeps the first outcomes that are worth a look.
+func (r *run) note(o Outcome) {
+	if len(r.notes) < MaxFailures {
+		r.notes = append(r.notes, o)
+	}
+}
+
+// skip records an item that is on the platform already.
+func (r *run) skip(it *item, v verdict.Verdict, dataset, remark string) error {
+	it.verdict, it.dataset, it.remark = v, dataset, remark
+	return r.record(it.result())
+}
+
+// record counts an outcome, writes it to the log and passes it to OnOutcome.
+func (r *run) record(o Outcome) error {
+	p := r.options.Progress
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	*r.counts.Of(o.Verdict)++
+	if o.Pending {
+		r.pending++
+	}
+	switch {
+	case o.Verdict.Bad():
+		p.Failed.Add(1)
+		if len(r.failures) < MaxFailures {
+			r.failures = append(r.failures, o)
+		}
+	case o.Verdict == verdict.LeftOut:
+		if s, ok := o.err.(*scan.Skipped); ok && !s.Harmless() {
+			r.note(o)
+		}
+	default:
+		if o.Verdict == verdict.Duplicate {
+			r.note(o)
+		}
+		p.DoneFiles.Add(1)
+		if !o.Sent {
+			p.DoneBytes.Add(o.Size)
+		}
+	}
+	if err := r.outcomes.add(o); err != nil {
+		return named(err)
+	}
+	if r.options.OnOutcome != nil {
+		return r.options.OnOutcome(o)
+	}
+	return nil
+}
