@@ -79,7 +79,7 @@ type verifyOptions struct {
 	OnFile *lua.LFunction `arg:"on_file" type:"function" doc:"called with each verdict {name, path, size, verdict, dataset, cause} as it comes"`
 }
 
-// filesGiven tells whether the options name files.
+// filesGiven reports whether the options name files.
 func (in sourceOptions) filesGiven() bool {
 	return in.Source != nil && in.Source != "" || in.Paths != nil
 }

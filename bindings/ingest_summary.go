@@ -58,7 +58,7 @@ func (s summary) text() string {
 	case s.stopped:
 		head = "the ingest stopped before its end; what it did stays: "
 	}
-	fmt.Fprintf(&b, "%s%s:\n  %s\n", head, s.place(), s.figures())
+	fmt.Fprintf(&b, "%s%s:\n  %s\n", head, s.target(), s.figures())
 	s.list(&b, s.Failures, s.Counts.Bad())
 	s.list(&b, s.Notes, 0)
 	if s.Pending > 0 {
@@ -70,18 +70,18 @@ func (s summary) text() string {
 	return b.String()
 }
 
-// place names where the files went.
-func (s summary) place() string {
-	place := s.url
-	if place == localURL {
-		place = "the local platform"
+// target names the platform, project and mission of the files.
+func (s summary) target() string {
+	target := s.url
+	if target == localURL {
+		target = "the local platform"
 	}
 	for _, part := range [][3]string{{"company", "", s.Target.Company}, {"project", s.Project, s.Target.Project}, {"mission", s.Mission, s.Target.Mission}} {
 		if name := cmp.Or(part[1], part[2]); name != "" && !(part[0] == "company" && s.Target.Project != "") {
-			place += ", " + part[0] + " " + name
+			target += ", " + part[0] + " " + name
 		}
 	}
-	return place
+	return target
 }
 
 // figures are the counts by verdict, bytes, duration and rate.

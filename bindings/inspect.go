@@ -21,7 +21,7 @@ type Record struct {
 	Text    string   // kind, name and id in one line
 }
 
-// RecordOf reads a resource; ok tells whether v is one.
+// RecordOf reads a resource; ok reports whether v is one.
 func RecordOf(v lua.LValue) (Record, bool) {
 	ud, ok := v.(*lua.LUserData)
 	if !ok {

@@ -102,7 +102,7 @@ func itemsOf(t *testing.T, call *declare.Call, list reflect.Value) [][]byte {
 	return items
 }
 
-// listed tells whether a list of ids was given, even of one.
+// listed reports whether a list of ids was given, even of one.
 func listed(call *declare.Call) bool {
 	for _, v := range call.Args.Values {
 		if _, ok := v.([]string); ok {

@@ -197,7 +197,7 @@ func (c *Client) findAnalytic(ctx context.Context, in AnalyticByName) (Analytic,
 	return Analytic{Record: Record{ID: id}}, err
 }
 
-// exactly tells whether text is a version as versions are stored. With a v in
+// exactly reports whether text is a version as versions are stored. With a v in
 // front, or blanks around it, it is a range that holds one version.
 func exactly(text string) bool {
 	return semrange.IsExact(text) && text[0] != 'v' && text == strings.TrimSpace(text)

@@ -185,7 +185,7 @@ func Declarations() []*declare.Manager {
 // BaseURL is the platform's address.
 func (c *Client) BaseURL() string { return c.transport.BaseURL() }
 
-// Rehearses tells whether writes are only shown, not sent.
+// Rehearses reports whether writes are only shown, not sent.
 func (c *Client) Rehearses() bool { return c.rehearses }
 
 // TransferStats counts what the client's transfers do.

@@ -75,7 +75,7 @@ func (d *Rehearsal) read(ctx context.Context, call *declare.Call, next declare.H
 	return next(ctx, call)
 }
 
-// mentions tells whether an argument has the id of a made-up thing.
+// mentions reports whether an argument has the id of a made-up thing.
 func mentions(v any) bool {
 	switch v := v.(type) {
 	case string:

@@ -62,7 +62,7 @@ type (
 		Calibration *Usage    `arg:"calibration" doc:"calibration of the sensor, {use}"`
 		GCP         Object    `arg:"gcp" doc:"ground control points, {type}"`
 	}
-	// Usage tells whether something is used.
+	// Usage reports whether something is used.
 	Usage struct {
 		Use *bool `arg:"use" doc:"true when it is used"`
 	}

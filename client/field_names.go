@@ -104,7 +104,7 @@ func FieldMistakes(s *declare.Spec, values map[string]any) (found []FieldMistake
 // Some fields have a documented name and another one on the wire, and so has one
 // state of an ingestion. Searches take both.
 
-// Ingested tells whether an ingestion status says that the files were read:
+// Ingested reports whether an ingestion status says that the files were read:
 // complete as the interface documents it, completed as it travels.
 func Ingested(status string) bool { return slices.Contains(ingested, status) }
 

@@ -57,7 +57,7 @@ func LoginFile(path string) string {
 	return expandHome(path)
 }
 
-// KeepLogin writes a login into a configuration file, in place of the one that
+// KeepLogin writes a login into a configuration file, replacing the one that
 // is there, or as one of its profiles. The secret goes to the system's keyring
 // if there is one, which inKeyring tells, else into the file. Only the user can
 // read the file.

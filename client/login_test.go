@@ -41,7 +41,7 @@ func TestGivenLoginsAreTaken(t *testing.T) {
 	}
 }
 
-// A login may be of several places; when the platform refuses it, the message
+// A login may have several sources; when the platform refuses it, the message
 // names them.
 func TestMixedLoginsNameTheirSources(t *testing.T) {
 	refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))

@@ -79,7 +79,7 @@ func (s Survey) Values() []any {
 	return []any{*s.Flight, s.Mission}
 }
 
-// Accepted tells whether the platform took a request on.
+// Accepted reports whether the platform took a request on.
 type Accepted bool
 
 // Validate refuses outlines given in both forms, or in none: a survey without

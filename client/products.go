@@ -167,7 +167,7 @@ func (c *Client) fetchOutput(ctx context.Context, in DownloadOutputs, out *Outpu
 	return nil
 }
 
-// hasChecksum tells whether a file exists and has an MD5.
+// hasChecksum reports whether a file exists and has an MD5.
 func (c *Client) hasChecksum(path, want string) (bool, error) {
 	if _, err := os.Stat(path); want == "" || errors.Is(err, fs.ErrNotExist) {
 		return false, nil

@@ -50,7 +50,7 @@ type Settings struct {
 
 	Extra map[string]any `json:"-"` // further keys, merged over the file's
 
-	mixed string // which parts of the login come from where, when it is not one place
+	mixed string // which parts of the login come from where, when there are several sources
 }
 
 // Connection are the settings of the transport.

@@ -180,7 +180,7 @@ func (w *workers) run(ctx context.Context, j job) {
 	w.wake()
 }
 
-// wants tells whether a job was neither cancelled nor started over.
+// wants reports whether a job was neither cancelled nor started over.
 func (t tx) wants(j job) (wanted bool) {
 	check(t.QueryRow("SELECT EXISTS (SELECT 1 FROM jobs WHERE id = ? AND attempts = ?)", j.id, j.attempt).Scan(&wanted))
 	return wanted

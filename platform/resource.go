@@ -98,7 +98,7 @@ func (t *resource) fill(r *Request, given, doc store.Doc) {
 	t.checkUnique(r, doc)
 }
 
-// requires tells whether no document can be without a key.
+// requires reports whether no document can be without a key.
 func (t *resource) requires(key string) bool {
 	if t.creation == nil {
 		return false

@@ -122,7 +122,7 @@ func (t tx) rows(query string, args ...any) iter.Seq[*sql.Rows] {
 	}
 }
 
-// found tells whether there was a row to scan.
+// found reports whether there was a row to scan.
 func found(err error) bool {
 	if errors.Is(err, sql.ErrNoRows) {
 		return false

@@ -28,7 +28,7 @@ type Request struct {
 	GiveUp func(err error, n int) bool
 }
 
-// Repeatable tells whether the request may be sent again when nobody knows if
+// Repeatable reports whether the request may be sent again when nobody knows if
 // it was processed.
 func (r Request) Repeatable() bool { return r.Spec.Effect.Repeatable() }
 

@@ -37,7 +37,7 @@ func (s *Spec) generator() *Spec {
 	return &each
 }
 
-// sortable tells whether the platform can sort what a search finds.
+// sortable reports whether the platform can sort what a search finds.
 func (s *Spec) sortable() bool {
 	p := s.Param("sort")
 	return p != nil && p.In != schema.NotSent

@@ -86,7 +86,7 @@ func (*Cursor[T]) shape() Shape { return ShapeIterator }
 // over makes a cursor of an operation's result.
 func (*Cursor[T]) over(s *Stream) any { return &Cursor[T]{s} }
 
-// records tells whether what the cursor goes through are resources.
+// records reports whether what the cursor goes through are resources.
 func (*Cursor[T]) records() bool {
 	var record T
 	_, ok := any(record).(rawRecord)

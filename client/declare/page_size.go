@@ -89,7 +89,7 @@ func (s *pageSize) align(offset int64) {
 	}
 }
 
-// shrinkable tells whether a refused page can be requested in smaller ones.
+// shrinkable reports whether a refused page can be requested in smaller ones.
 func (s *pageSize) shrinkable() bool { return !s.fixed && s.now > 1 }
 
 // shrink reacts to a refused page at an offset, with a proven size or a quarter:

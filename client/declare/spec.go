@@ -26,7 +26,7 @@ const (
 	Delete Effect = "delete" // takes something away
 )
 
-// Repeatable tells whether a request that may have been processed can be sent
+// Repeatable reports whether a request that may have been processed can be sent
 // again without harm.
 func (e Effect) Repeatable() bool { return e != Create }
 

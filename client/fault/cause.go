@@ -11,7 +11,7 @@ import (
 	"os"
 )
 
-// Transient tells whether the same call may succeed later: the connection
+// Transient reports whether the same call may succeed later: the connection
 // failed or timed out, or the answer has a TransientStatus.
 func Transient(err error) bool {
 	if status := Status(err); status != 0 {
@@ -30,7 +30,7 @@ func Status(err error) int {
 	return 0
 }
 
-// TransientStatus tells whether a request that got this HTTP status may succeed
+// TransientStatus reports whether a request that got this HTTP status may succeed
 // later: 408, 429 and 5xx, but not 501, 505 and 507, which time does not cure.
 func TransientStatus(status int) bool {
 	switch status {

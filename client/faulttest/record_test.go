@@ -52,7 +52,7 @@ func newRecord(t *testing.T) *record {
 	return r
 }
 
-// done tells whether a case has ended well before.
+// done reports whether a case has ended well before.
 func (r *record) done(name string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

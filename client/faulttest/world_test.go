@@ -107,7 +107,7 @@ func (w *world) hurried(ctx context.Context, d time.Duration) error {
 // partSize is the smallest the platform takes.
 const partSize = 5 << 20
 
-// everything tells whether all cases are wanted, however long they take.
+// everything reports whether all cases are wanted, however long they take.
 func everything() bool { return os.Getenv("TRANSECT_FAULTS") == "all" }
 
 // source is a folder of files that every world is given: with a long one that is

@@ -199,7 +199,7 @@ func decodePath(path, encoded *string) error {
 	return nil
 }
 
-// note keeps the first outcomes that are worth a look.
+// note keeps the first outcomes worth reporting.
 func (r *run) note(o Outcome) {
 	if len(r.notes) < MaxFailures {
 		r.notes = append(r.notes, o)

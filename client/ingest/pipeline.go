@@ -122,7 +122,7 @@ func (r *run) do(ctx context.Context) (*Result, error) {
 	return result, err
 }
 
-// sends tells whether datasets are created and files sent, or shown by the client
+// sends reports whether datasets are created and files sent, or shown by the client
 // of a rehearsal.
 func (r *run) sends() bool { return !r.options.DryRun || r.client.Rehearses() }
 

@@ -66,7 +66,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// isRealReport tells whether a file is there that is not the report of a dry run.
+// isRealReport reports whether a file is there that is not the report of a dry run.
 func isRealReport(path string, open imagery.Opener) bool {
 	if path == "" || !exists(path) {
 		return false

@@ -127,16 +127,16 @@ func mismatch(promised string, head []byte) string {
 	if hasAny(head, "\xff\xfe", "\xfe\xff") {
 		return ""
 	}
-	held := "other bytes"
+	found := "other bytes"
 	if _, text := asText(head); text {
-		held = "text"
+		found = "text"
 	} else if len(bytes.Trim(head, "\x00")) == 0 {
-		held = "zeros"
+		found = "zeros"
 	}
-	if promised == "GeoJSON" && held == "text" {
-		held = "other text"
+	if promised == "GeoJSON" && found == "text" {
+		found = "other text"
 	}
-	return "it is not " + promised + " but begins with " + held
+	return "it is not " + promised + " but begins with " + found
 }
 
 // binaryFormats have no usable magic number: here the extension decides.

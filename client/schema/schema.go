@@ -62,7 +62,7 @@ const (
 	NotSent Location = "none"
 )
 
-// Required tells whether a call must give the argument.
+// Required reports whether a call must give the argument.
 func (p *Param) Required() bool {
 	if p.Optional || p.Default != nil || p.Name == "..." {
 		return false
@@ -70,7 +70,7 @@ func (p *Param) Required() bool {
 	return p.Type != "any" && (p.Type != "" || p.Fields == nil)
 }
 
-// Is tells whether name is the parameter's name or one of its aliases.
+// Is reports whether name is the parameter's name or one of its aliases.
 func (p *Param) Is(name string) bool {
 	return p.Name == name || slices.Contains(p.Aliases, name)
 }

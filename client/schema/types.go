@@ -90,7 +90,7 @@ func (t Type) Kinds() Kind {
 	return kinds
 }
 
-// Keyed tells whether a table with keys is a value of the type.
+// Keyed reports whether a table with keys is a value of the type.
 func (t Type) Keyed() bool { return t != "id" && t != "id|[]id" && t.Kinds()&Table != 0 }
 
 // String is the type as documentation calls it.

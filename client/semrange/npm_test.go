@@ -109,7 +109,7 @@ func checkSatisfies(c npmCase) error {
 	return differs(matches(c.options(), r, fmt.Sprint(c.Version)), c.Satisfies)
 }
 
-// matches tells whether a range holds the version in a text; false when it is none.
+// matches reports whether a range holds the version in a text; false when it is none.
 func matches(o semrange.Options, r semrange.Range, version string) bool {
 	v, err := o.ParseVersion(version)
 	return err == nil && r.Contains(v)

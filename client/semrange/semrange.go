@@ -71,18 +71,18 @@ func (c comparator) isLower() bool { return strings.HasPrefix(c.op, ">") }
 
 func (c comparator) isUpper() bool { return strings.HasPrefix(c.op, "<") }
 
-// Contains tells whether the range holds v.
+// Contains reports whether the range holds v.
 func (r Range) Contains(v *semver.Version) bool {
 	return slices.ContainsFunc(r.sets, func(set []comparator) bool { return r.options.holds(set, v) })
 }
 
-// holds tells whether all of set hold v.
+// holds reports whether all of set hold v.
 func (o Options) holds(set []comparator, v *semver.Version) bool {
 	return !slices.ContainsFunc(set, func(c comparator) bool { return c.order(v) != 0 }) &&
 		(v.Prerelease() == "" || o.IncludePrerelease || namesPrerelease(set, v))
 }
 
-// namesPrerelease tells whether a comparator opts in to prereleases of v's
+// namesPrerelease reports whether a comparator opts in to prereleases of v's
 // major.minor.patch: who writes >1.2.3-alpha.3 expects 1.2.3-beta, but hardly
 // 3.0.0-alpha.
 func namesPrerelease(set []comparator, v *semver.Version) bool {
@@ -135,7 +135,7 @@ func (r Range) String() string {
 	return text
 }
 
-// Intersects tells whether the ranges overlap, each read with its own options.
+// Intersects reports whether the ranges overlap, each read with its own options.
 // As in npm the bounds decide: ">1.0.0" and "<1.0.1" overlap, though no release
 // lies between them.
 func (r Range) Intersects(other Range) bool {
@@ -144,7 +144,7 @@ func (r Range) Intersects(other Range) bool {
 	})
 }
 
-// overlap tells whether two alternatives have something in common.
+// overlap reports whether two alternatives have something in common.
 func overlap(a, b []comparator, optionsA, optionsB Options) bool {
 	bounds := slices.Concat(a, b, []comparator{optionsA.floor(a), optionsB.floor(b)})
 	for _, c := range bounds {
@@ -185,7 +185,7 @@ func (o Options) floor(set []comparator) comparator {
 	return o.lowest()
 }
 
-// Above tells whether v is higher than everything the range holds (npm's gtr).
+// Above reports whether v is higher than everything the range holds (npm's gtr).
 // A range without an upper bound has nothing above it.
 //
 // A prerelease between the bounds that the range does not hold (see
@@ -194,12 +194,12 @@ func (o Options) floor(set []comparator) comparator {
 // count: 2.0.0 is above ">=1.0.0 <=1.0.0".
 func (r Range) Above(v *semver.Version) bool { return r.beyond(v, 1, comparator.isLower) }
 
-// Below tells whether v is lower than everything the range holds (npm's ltr).
+// Below reports whether v is lower than everything the range holds (npm's ltr).
 // A range such as "<2.0.0", without a lower bound, has nothing below it; see
 // Above for prereleases.
 func (r Range) Below(v *semver.Version) bool { return r.beyond(v, -1, comparator.isUpper) }
 
-// beyond tells whether v is on one side (see order) of all alternatives. Bounds
+// beyond reports whether v is on one side (see order) of all alternatives. Bounds
 // that are open on that side do not end them there.
 func (r Range) beyond(v *semver.Version, side int, open func(comparator) bool) bool {
 	return len(r.sets) > 0 && !r.Contains(v) && !slices.ContainsFunc(r.sets, func(set []comparator) bool {

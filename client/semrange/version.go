@@ -46,7 +46,7 @@ func (o Options) ParseVersion(text string) (*semver.Version, error) {
 
 const wantVersion = "write major.minor.patch, such as 1.2.3"
 
-// IsExact tells whether text is one complete version and not a range.
+// IsExact reports whether text is one complete version and not a range.
 func IsExact(text string) bool {
 	_, err := ParseVersion(text)
 	return err == nil

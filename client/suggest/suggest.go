@@ -30,7 +30,7 @@ func Nearest(name string, candidates []string) string {
 }
 
 // Misspelt returns the candidate of which name is most likely a misspelling: one
-// letter is missing, added, another or next to its place; in long names two. It
+// letter is missing, added, another or transposed; in long names two. It
 // is "" when name may well be another word. For warnings, which must not be wrong.
 func Misspelt(name string, candidates []string) string {
 	if len(name) < 3 || len(name) > longest {

@@ -15,7 +15,7 @@ type expectation struct {
 	md5       string        // "" when nothing names it
 	component bool          // the platform was asked for it, not the answer
 	guessed   bool          // it is an ETag, which need not be an MD5
-	page      bool          // the answer looks like a page of a server in between
+	page      bool          // the answer appears to be a page of a server in between
 	asked     <-chan string // the platform's answer; nil when it was not asked
 }
 

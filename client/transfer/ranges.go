@@ -106,7 +106,7 @@ func (s spans) gaps(total, size int64) (out spans) {
 	return out
 }
 
-// valid tells whether a set that was read is one, within a file of that size.
+// valid reports whether a set that was read is one, within a file of that size.
 func (s spans) valid(total int64) bool {
 	at := int64(-1)
 	for _, p := range s {

@@ -25,7 +25,7 @@ const (
 	recordSuffix    = ".resume"
 )
 
-// identity tells whether a partial file is of the file being downloaded.
+// identity reports whether a partial file is of the file being downloaded.
 type identity struct {
 	Source string `json:"source"` // hash of where it came from
 	Tag    string `json:"tag"`

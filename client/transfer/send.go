@@ -21,8 +21,8 @@ const (
 	// putRetries is how often a part is sent again when the storage fails.
 	putRetries     = 5
 	longestBackoff = 16 * time.Second
-	// maxMangled is how often a part is sent again that did not arrive as it was.
-	maxMangled = 2
+	// maxCorrupted is how often a part that arrived corrupted is sent again.
+	maxCorrupted = 2
 	// maxResigns is how often a new URL is requested after a refusal: one that
 	// expired succeeds the next time, one that is wrong never does.
 	maxResigns = 3
@@ -58,7 +58,7 @@ func (u *upload) sendPart(ctx context.Context, n int) error {
 	_, size := u.plan.span(n)
 	u.sending(size)
 	err := send(ctx, n)
-	for again := 1; again <= maxMangled && isMangled(err); again++ {
+	for again := 1; again <= maxCorrupted && isCorrupted(err); again++ {
 		u.Logger.Warn("a file arrived changed: sending it again", "file", u.Path, "part", n)
 		u.Stats.retries.Add(1)
 		err = send(ctx, n)
@@ -134,7 +134,7 @@ func (u *upload) put(ctx context.Context, n int) error {
 				return err
 			}
 			signed.PutURL, signed.Headers = "", nil
-		case isMangled(err): // sendPart decides
+		case isCorrupted(err): // sendPart decides
 			return err
 		default:
 			if err := u.transport.Wait(ctx, retries, signed.PutURL, err); err != nil {
@@ -192,7 +192,7 @@ func (u *upload) storageError(answer *http.Response) error {
 		f.Cause = fmt.Errorf("status %d %s", status, http.StatusText(status))
 	}
 	switch {
-	case isMangled(f):
+	case isCorrupted(f):
 		f.Hint = "it arrived changed, more than once: check the network, a proxy that changes requests, and this machine's memory"
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
 		f.Hint = "fresh upload URLs are refused: check this machine's clock and any proxy that changes requests"
@@ -204,12 +204,12 @@ func (u *upload) storageError(answer *http.Response) error {
 	return f
 }
 
-// mangled are the codes of storages for content that is not that of the checksum
+// corruptedCodes are the codes of storages for content that is not that of the checksum
 // sent along.
-var mangled = []string{"BadDigest", "InvalidDigest", "XAmzContentSHA256Mismatch", "XAmzContentChecksumMismatch", "Md5Mismatch", "Crc64Mismatch", "ChecksumMismatch"}
+var corruptedCodes = []string{"BadDigest", "InvalidDigest", "XAmzContentSHA256Mismatch", "XAmzContentChecksumMismatch", "Md5Mismatch", "Crc64Mismatch", "ChecksumMismatch"}
 
-// isMangled tells whether content did not arrive as it was sent.
-func isMangled(err error) bool {
+// isCorrupted reports whether content did not arrive as it was sent.
+func isCorrupted(err error) bool {
 	refused, ok := errors.AsType[*fault.ResponseError](err)
-	return ok && slices.Contains(mangled, refused.Code)
+	return ok && slices.Contains(corruptedCodes, refused.Code)
 }

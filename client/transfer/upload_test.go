@@ -276,7 +276,7 @@ func TestStorageRefusals(t *testing.T) {
 		want                 []string
 	}{
 		"changed once":   {400, 1, 2, digest, nil},
-		"always changed": {400, 99, 1 + maxMangled, digest, []string{"BadDigest", "Content-MD5 you specified", "status 400"}},
+		"always changed": {400, 99, 1 + maxCorrupted, digest, []string{"BadDigest", "Content-MD5 you specified", "status 400"}},
 		"signature":      {403, 99, 1 + maxResigns, signature, []string{"SignatureDoesNotMatch", "request signature we calculated", "status 403"}},
 		"JSON":           {409, 99, 1, `{"code":"Locked","message":"it is locked"}`, []string{"Locked", "it is locked"}},
 	} {

@@ -55,7 +55,7 @@ func (t *Transport) locate(path string, query url.Values) (*url.URL, error) {
 	return u, nil
 }
 
-// ours tells whether an answer came from the platform rather than from where
+// ours reports whether an answer came from the platform rather than from where
 // it redirected to.
 func (t *Transport) ours(u *url.URL) bool {
 	return httpcore.SameOrigin(t.base, u) || httpcore.Upgrades(t.base, u)

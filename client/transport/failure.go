@@ -57,7 +57,7 @@ func (t *Transport) webPage(operation string) error {
 		"is %s the platform's address? check --url or TRANSECT_URL, and whether the network wants a login first", t.base))
 }
 
-// intercepted is the error for a page in the place of an answer of the platform,
+// intercepted is the error for a page instead of an answer of the platform,
 // which has answered before: it comes from the network, a proxy, or maintenance.
 func (t *Transport) intercepted(c call) error {
 	f := fault.Hinted(fault.Of(&fault.ConnectionError{}, "%s answered with a web page instead of data", t.base.Host),

@@ -14,22 +14,22 @@ import (
 )
 
 const (
-	// defaultOutage is how long requests are repeated while a host is away.
+	// defaultOutage is how long requests are repeated while a host is unreachable.
 	defaultOutage = 5 * time.Minute
-	// forgotten is how long after its last failure a host counts as away.
-	forgotten = 3 * longestBackoff
+	// outageMemory is how long after its last failure a host counts as unreachable.
+	outageMemory = 3 * longestBackoff
 	// shortestNotice is the shortest wait before a retry that the user sees:
 	// most failures are over within a second.
 	shortestNotice = time.Second
 	// noticeInterval is the least time between two notices of one connection,
-	// unless a request comes further than all others.
+	// unless a request has had more retries than all others.
 	noticeInterval = 10 * time.Second
 )
 
-// outages is what a transport does while a host is away.
+// outages is how a transport retries while a host is unreachable.
 type outages struct {
-	counted bool          // it counts retries, as of any other failure
-	longest time.Duration // one lasts; 0 to not wait
+	counted bool          // by retries, like any other failure
+	longest time.Duration // maximum duration; 0 does not wait
 	first   bool          // hosts are waited for that never answered: else an address may be mistyped, and its error comes soon
 }
 
@@ -44,7 +44,7 @@ func outagesOf(o Options) outages {
 }
 
 // Retries decide when one request is sent again, and when it has failed. While
-// its host is away (no connection, or the answer of a gateway) the time of the
+// its host is unreachable (no connection, or the answer of a gateway) the time of the
 // outage is bounded; other failures are counted.
 type Retries struct {
 	Limit          int // of failures with answers in between
@@ -137,16 +137,16 @@ func short(d time.Duration) string {
 	return text
 }
 
-// isAway recognises the answers of a gateway whose platform is away.
+// isAway recognises the answers of a gateway whose platform is unreachable.
 func isAway(status int) bool {
 	return status == http.StatusBadGateway || status == http.StatusServiceUnavailable || status == http.StatusGatewayTimeout
 }
 
-// lost notes that the host did not answer, and tells since when.
+// lost records that the host did not answer, and returns since when.
 func (p *pacer) lost(now time.Time) (since time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.away.IsZero() || now.Sub(p.missed) > forgotten {
+	if p.away.IsZero() || now.Sub(p.missed) > outageMemory {
 		p.away = now
 	}
 	p.missed = now

@@ -45,7 +45,7 @@ type Credentials struct {
 	ClientID, ClientSecret string
 	AccessToken            string
 	Scope                  string
-	Mixed                  string // which parts come from where, when the login is of several places
+	Mixed                  string // which parts come from where, when the login has several sources
 }
 
 // Options configure a Transport. Only BaseURL and some Credentials are needed.

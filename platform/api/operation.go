@@ -42,7 +42,7 @@ type Param struct {
 	max      int // longest list of identifiers
 }
 
-// form tells whether an argument of one or several identifiers is a list on
+// form reports whether an argument of one or several identifiers is a list on
 // this path.
 type form int
 
@@ -168,7 +168,7 @@ func (o *Operation) Param(key string) *Param {
 	return nil
 }
 
-// Creates tells whether the operation makes one of the things that an argument
+// Creates reports whether the operation makes one of the things that an argument
 // called name would identify.
 func (o *Operation) Creates(name string) bool {
 	p := o.Param(name)

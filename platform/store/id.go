@@ -34,7 +34,7 @@ func (g *IDs) Next(now time.Time) string {
 	return hex.EncodeToString(b[:])
 }
 
-// IsID tells whether a text has the form of an identifier.
+// IsID reports whether a text has the form of an identifier.
 func IsID(s string) bool {
 	if len(s) != 24 {
 		return false

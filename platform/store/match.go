@@ -33,7 +33,7 @@ func containsFold(text, part string) bool {
 	return strings.Contains(strings.ToLower(text), strings.ToLower(part))
 }
 
-// passes tells whether one of the values under a key passes a test. A list
+// passes reports whether one of the values under a key passes a test. A list
 // passes when one of its elements does, also a list on the way to the key.
 func passes(doc gjson.Result, path []string, operator string, want gjson.Result) bool {
 	switch operator {

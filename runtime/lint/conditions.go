@@ -95,7 +95,7 @@ func (w *walk) compared(e *ast.RelationalOpExpr, left, right fact) {
 	}
 }
 
-// isField tells whether an expression reads these fields, one of the other.
+// isField reports whether an expression reads these fields, one of the other.
 func isField(e ast.Expr, names ...string) bool {
 	for _, name := range slices.Backward(names) {
 		get, ok := e.(*ast.AttrGetExpr)

@@ -6,7 +6,7 @@ import (
 	"transect/runtime/vm"
 )
 
-// costs tells how much the functions of gopher-lua do in one call beyond an
+// costs states how much the functions of gopher-lua do in one call beyond an
 // instruction, by what they get: text they go through, slots they move, values
 // they put on the stack.
 var costs = map[string]map[string]func(L *lua.LState) int{

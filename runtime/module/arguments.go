@@ -106,7 +106,7 @@ func (c *Call) Object(name string) any {
 // Rest is what a "..." parameter took.
 func (c *Call) Rest() []lua.LValue { return c.rest }
 
-// Accepts tells whether v is of a declared type: one of the schema's, or the
+// Accepts reports whether v is of a declared type: one of the schema's, or the
 // name of an object type.
 func Accepts(declared schema.Type, v lua.LValue) bool {
 	kind, object := schemaKind(v)

@@ -118,7 +118,7 @@ func recordDocument(r *client.RecordType) *Document {
 	return d
 }
 
-// travels tells whether a dotted name is the wire's name of a field that is
+// travels reports whether a dotted name is the wire's name of a field that is
 // documented under another one, or lies below one.
 func travels(fields []client.RecordField, name string) bool {
 	for _, f := range fields {

@@ -23,7 +23,7 @@ const (
 	Op    Access = "ops"
 )
 
-// replace is asked besides Write before a name is removed, moved or put over:
+// replace is asked besides Write before a name is removed, moved or overwritten:
 // folders in which a script may write can hold what it must not take away.
 const replace Access = "replace"
 

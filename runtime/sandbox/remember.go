@@ -82,7 +82,7 @@ func (r Records) Keep(manifest string) {
 	}
 }
 
-// Forget forgets a manifest.
+// Forget removes the record of a manifest.
 func (r Records) Forget(manifest string) { _ = os.Remove(r.path(manifest)) }
 
 // Check fails when a script ran under a manifest that is no longer there.

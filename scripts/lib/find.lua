@@ -4,12 +4,12 @@
 local sdk, query, script = require("sdk"), require("query"), require("script")
 local find = {}
 
-local listed, known = 10, 1000 -- candidates in a message; names looked through for a similar one
+local listed, known = 10, 1000 -- candidates in a message; names searched for a similar one
 
 local function id(text) return #text == 24 and text:match("^%x+$") ~= nil end
 local function made_up(record) return not id(record.id) end -- by a rehearsal
 
--- made tells what is new; a rehearsal tells it by itself.
+-- made reports what is new; a rehearsal reports it by itself.
 local function made(what)
   if not script.rehearsal() then io.stderr:write("made the new " .. what .. "\n") end
 end
@@ -171,7 +171,7 @@ function find.only_mission(text)
   return mission
 end
 
--- dataset_of finds what a path names within a project: a mission, or a dataset of
+-- inside finds what a path names within a project: a mission, or a dataset of
 -- a mission or of the project.
 local function inside(project, rest)
   local of = query.eq("project", project)
@@ -190,8 +190,7 @@ local function inside(project, rest)
   one("mission", rest:match("^[^/]+"), {}, names(sdk.missions, of), " in the project " .. project.name)
 end
 
--- any finds what a text names: its kind, and the record. kinds, when given, are
--- the kinds that are meant.
+-- any finds what a text names: its kind, and the record.
 function find.any(text)
   if id(text) then
     for _, kind in ipairs({ "project", "mission", "dataset", "product", "analytic" }) do
@@ -246,7 +245,7 @@ function find.product(text)
   for product in sdk.products.search_generator({ filter = filter, sort = { creation_date = -1 } }) do
     if not analytic or sdk.analytics.describe(product.analytic).name == analytic then return product end
   end
-  if kind == "project" and analytic then find.mission(record, analytic) end -- it tells that there is none
+  if kind == "project" and analytic then find.mission(record, analytic) end -- raises that there is none
   script.usage_error(("nothing was ordered for the %s %s"):format(kind, record.name) .. (analytic and " from " .. analytic or ""),
     "transect order ANALYTIC --on MISSION orders an analytic")
 end

@@ -201,7 +201,7 @@ func (s *Spec) set(a *Arg, values map[string]any, text, source string) error {
 	return nil
 }
 
-// list tells whether the argument takes any number of texts.
+// list reports whether the argument takes any number of texts.
 func (a *Arg) list() bool { return a.Type == "[]string" }
 
 // parse converts and checks one text.

@@ -169,10 +169,10 @@ func (c *Core) hop(ctx context.Context, r *Request) (*http.Response, error) {
 	var connected atomic.Bool
 	var dog *watchdog
 	if !local {
-		var look *probe
+		var monitor *probe
 		if c.options.Unresponsive != nil {
-			look = &probe{report: c.options.Unresponsive, url: r.URL, since: r.Started}
-			defer look.start()()
+			monitor = &probe{report: c.options.Unresponsive, url: r.URL, since: r.Started}
+			defer monitor.start()()
 		}
 		if r.Stall > 0 {
 			ctx, dog = watch(ctx, r.Stall, r.Size)
@@ -180,8 +180,8 @@ func (c *Core) hop(ctx context.Context, r *Request) (*http.Response, error) {
 		}
 		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(i httptrace.GotConnInfo) {
 			connected.Store(true)
-			if look != nil {
-				look.over(i.Conn)
+			if monitor != nil {
+				monitor.use(i.Conn)
 			}
 			if dog != nil {
 				dog.over(i.Conn)
@@ -256,12 +256,12 @@ func Port(u *url.URL) string {
 	return "80"
 }
 
-// SameOrigin tells whether b is a's host under the same scheme and port.
+// SameOrigin reports whether b is a's host under the same scheme and port.
 func SameOrigin(a, b *url.URL) bool {
 	return a.Scheme == b.Scheme && strings.EqualFold(a.Hostname(), b.Hostname()) && Port(a) == Port(b)
 }
 
-// Upgrades tells whether b is a's host under https, both on their usual ports.
+// Upgrades reports whether b is a's host under https, both on their usual ports.
 func Upgrades(a, b *url.URL) bool {
 	return a.Scheme == "http" && b.Scheme == "https" && strings.EqualFold(a.Hostname(), b.Hostname()) &&
 		Port(a) == "80" && Port(b) == "443"

@@ -10,23 +10,23 @@ import (
 // probeInterval is how long a host may confirm nothing before that is reported.
 const probeInterval = 1500 * time.Millisecond
 
-// probe watches a request until its answer begins: a network that is away takes
-// no connection, or leaves what was sent unconfirmed. An answer that takes its
-// time is neither.
+// probe watches a request until its answer begins: a network that is down
+// accepts no connection, or leaves sent bytes unconfirmed. A slow answer is
+// neither.
 type probe struct {
 	report func(*url.URL, time.Duration)
 	url    *url.URL
 
-	mu    sync.Mutex
-	timer *time.Timer
-	conn  *limitedConn // nil while there is none
-	moved int64        // confirmed at the last look
-	since time.Time    // of that
-	ended bool
+	mu        sync.Mutex
+	timer     *time.Timer
+	conn      *limitedConn // nil while there is none
+	confirmed int64        // at the last check
+	since     time.Time    // time of that check
+	ended     bool
 }
 
 func (p *probe) start() (end func()) {
-	p.timer = time.AfterFunc(probeInterval, p.look)
+	p.timer = time.AfterFunc(probeInterval, p.check)
 	return func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -35,16 +35,16 @@ func (p *probe) start() (end func()) {
 	}
 }
 
-// over notes the connection that is used. One whose bytes cannot be counted is
+// use records the connection that is used. One whose bytes cannot be counted is
 // not watched.
-func (p *probe) over(c net.Conn) {
+func (p *probe) use(c net.Conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.conn, p.since = limited(c), time.Now()
 	p.ended = p.ended || p.conn == nil
 }
 
-func (p *probe) look() {
+func (p *probe) check() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.ended {
@@ -53,8 +53,8 @@ func (p *probe) look() {
 	p.timer.Reset(probeInterval)
 	if p.conn != nil {
 		queued := p.conn.queued()
-		if moved := p.conn.transferred.Load() - queued; queued == 0 || moved != p.moved {
-			p.moved, p.since = moved, time.Now()
+		if confirmed := p.conn.transferred.Load() - queued; queued == 0 || confirmed != p.confirmed {
+			p.confirmed, p.since = confirmed, time.Now()
 			return
 		}
 	}
