@@ -3,48 +3,107 @@ local sdk, script, query, json = require("sdk"), require("script"), require("que
 local geo, time, inspect = require("geo"), require("time"), require("inspect")
 local find, show = require("lib.find"), require("lib.show")
 
-local args = script.args({ "name", _reads = true, _doc = "Find projects, missions, datasets and products by name, kind, state, date or place.",
+local args = script.args({
+  "name",
+  _reads = true,
+  _doc = "Find projects, missions, datasets and products by name, kind, state, date or place.",
   _example = [[
 transect find DJI_0042
 transect find --kind image --state failed --in 'North quarry'
 transect find --kind mission --since 2026-05-01 --until 2026-05-31
 transect find --kind raster --box 4.8,50.7,4.9,50.8 --json]],
-  name = { "string", optional = true, value = "TEXT", doc = "what the name contains, in any case; * and ? stand for any letters" },
-  kind = { "string", optional = true, value = "KIND", choices = { "project", "mission", "dataset", "image", "raster", "vector", "mesh", "pcl", "file", "product" }, doc = "only things of this kind" },
-  state = { "string", optional = true, doc = "state of a dataset (pending, running, completed, failed) or a product (pending, running, available, failed, cancelled, rejected)" },
-  since = { "string", optional = true, value = "DATE", doc = "created, taken or flown on that day or later, such as 2026-05-31" },
+  name = {
+    "string",
+    optional = true,
+    value = "TEXT",
+    doc = "what the name contains, in any case; * and ? stand for any letters",
+  },
+  kind = {
+    "string",
+    optional = true,
+    value = "KIND",
+    choices = { "project", "mission", "dataset", "image", "raster", "vector", "mesh", "pcl", "file", "product" },
+    doc = "only things of this kind",
+  },
+  state = {
+    "string",
+    optional = true,
+    doc = "state of a dataset (pending, running, completed, failed) or a product "
+      .. "(pending, running, available, failed, cancelled, rejected)",
+  },
+  since = {
+    "string",
+    optional = true,
+    value = "DATE",
+    doc = "created, taken or flown on that day or later, such as 2026-05-31",
+  },
   ["until"] = { "string", optional = true, value = "DATE", doc = "created, taken or flown on that day or earlier" },
-  box = { "string", optional = true, value = "W,S,E,N", doc = "touching this box: west, south, east, north in degrees" },
-  ["in"] = { "string", optional = true, value = "PROJECT[/MISSION]", complete = "names", doc = "only in this project or mission" },
+  box = {
+    "string",
+    optional = true,
+    value = "W,S,E,N",
+    doc = "touching this box: west, south, east, north in degrees",
+  },
+  ["in"] = {
+    "string",
+    optional = true,
+    value = "PROJECT[/MISSION]",
+    complete = "names",
+    doc = "only in this project or mission",
+  },
   limit = { "integer", optional = true, value = "N", doc = "find N at most of each kind" },
-  json = { "boolean", doc = "print one JSON object per line, as the platform has it" } })
+  json = { "boolean", doc = "print one JSON object per line, as the platform has it" },
+})
 
 if not (args.name or args.kind or args.state or args.since or args["until"] or args.box) then
-  script.usage_error("say what to find: a name, or --kind, --state, --since, --until, --box", "transect ls lists everything")
+  script.usage_error(
+    "say what to find: a name, or --kind, --state, --since, --until, --box",
+    "transect ls lists everything"
+  )
 end
 
 if args.state then
   local known = { "pending", "running", "completed", "failed", "available", "cancelled", "rejected" }
-  local near, is = script.nearest(args.state, known), false
-  for _, state in ipairs(known) do is = is or state == args.state end
-  if not is then script.usage_error("there is no state " .. args.state, near and "did you mean " .. near .. "?" or "the states are " .. table.concat(known, ", ")) end
+  local exists = false
+  for _, state in ipairs(known) do
+    exists = exists or state == args.state
+  end
+  if not exists then
+    script.usage_error(
+      "there is no state " .. args.state,
+      show.suggestion(args.state, known, "the states are " .. table.concat(known, ", "))
+    )
+  end
 end
 local box
 if args.box then
   box = {}
-  for number in args.box:gmatch("[^,%s]+") do box[#box + 1] = tonumber(number) end
-  if #box ~= 4 or box[2] > box[4] then script.usage_error("--box " .. args.box .. " is no box", "write west,south,east,north in degrees, such as 4.8,50.7,4.9,50.8") end
+  for number in args.box:gmatch("[^,%s]+") do
+    box[#box + 1] = tonumber(number)
+  end
+  if #box ~= 4 or box[2] > box[4] then
+    script.usage_error(
+      "--box " .. args.box .. " is no box",
+      "write west,south,east,north in degrees, such as 4.8,50.7,4.9,50.8"
+    )
+  end
 end
 -- day reads a date; days, added, make the end of it.
 local function day(flag, text, days)
-  if not text then return nil end
+  if not text then
+    return nil
+  end
   local moment = try(time.parse, text)
-  if not moment then script.usage_error(("--%s %s is no date"):format(flag, text), "write it like 2026-05-31") end
+  if not moment then
+    script.usage_error(("--%s %s is no date"):format(flag, text), "write it like 2026-05-31")
+  end
   return time.format(moment + (#text == 10 and days * 86400 or 0))
 end
 local since, before = day("since", args.since, 0), day("until", args["until"], 1)
 local project, mission
-if args["in"] then project, mission = find.target(args["in"]) end
+if args["in"] then
+  project, mission = find.target(args["in"])
+end
 
 -- The platform finds a text within names; * and ? are matched here, in what it
 -- finds by the longest piece between them.
@@ -52,11 +111,15 @@ local text, glob = args.name, nil
 if text and text:find("[*?]") then
   text = ""
   for piece in args.name:gmatch("[^*?]+") do
-    if #piece > #text then text = piece end
+    if #piece > #text then
+      text = piece
+    end
   end
   glob = "^" .. args.name:lower():gsub("[%^%$%(%)%%%.%[%]%+%-]", "%%%0"):gsub("%*", ".*"):gsub("%?", ".") .. "$"
 end
-local function named(record) return not glob or tostring(record.name):lower():find(glob) ~= nil end
+local function named(record)
+  return not glob or tostring(record.name):lower():find(glob) ~= nil
+end
 
 local function touches(record)
   local shape = record.geometry or record.real_bbox
@@ -74,52 +137,90 @@ local states = { dataset = "ingestion.status", product = "status" }
 local names, rows, total = {}, {}, 0
 
 local function name_of(manager, id)
-  if id and names[id] == nil then names[id] = (try(sdk[manager].describe, id) or { name = id }).name end
+  if id and names[id] == nil then
+    names[id] = (try(sdk[manager].describe, id) or { name = id }).name
+  end
   return id and names[id] or nil
 end
 
 local function search(kind)
   local conditions = {}
-  local function add(condition) conditions[#conditions + 1] = condition end
+  local function add(condition)
+    conditions[#conditions + 1] = condition
+  end
   if args.name then
-    if kind == "product" then return end
-    if text ~= "" then add(query.match("name", text)) end
+    if kind == "product" then
+      return
+    end
+    if text ~= "" then
+      add(query.match("name", text))
+    end
   end
   if args.state then
-    if not states[kind] then return end
+    if not states[kind] then
+      return
+    end
     add(query.eq(states[kind], args.state))
   end
-  if types[args.kind] then add(query.eq("type", args.kind)) end
+  if types[args.kind] then
+    add(query.eq("type", args.kind))
+  end
   local date = args.kind == "image" and "acquisition_date" or dates[kind]
-  if since then add(query.gte(date, since)) end
-  if before then add(query.lt(date, before)) end
+  if since then
+    add(query.gte(date, since))
+  end
+  if before then
+    add(query.lt(date, before))
+  end
   if mission then
-    if kind == "project" or kind == "mission" then return end
+    if kind == "project" or kind == "mission" then
+      return
+    end
     add(query.eq("mission", mission))
   elseif project then
-    if kind == "project" then return end
+    if kind == "project" then
+      return
+    end
     add(query.eq("project", project))
   end
-  if box and kind == "product" then return end
+  if box and kind == "product" then
+    return
+  end
   local left = args.limit
-  for record in sdk[kind .. "s"].search_generator({ filter = #conditions > 0 and query.all(unpack(conditions)) or nil }) do
+  local filter = #conditions > 0 and query.all(unpack(conditions)) or nil
+  for record in sdk[kind .. "s"].search_generator({ filter = filter }) do
     if named(record) and (not box or touches(record)) then
-      if left == 0 then break end
+      if left == 0 then
+        break
+      end
       left = left and left - 1
       total = total + 1
       if args.json then
         print(json.encode(record))
       else
-        local m, p = kind ~= "mission" and name_of("missions", record.mission), kind ~= "project" and name_of("projects", record.project)
-        rows[#rows + 1] = { kind = record.type or kind, name = record.name or name_of("analytics", record.analytic), state = record.status and tostring(record.status) or show.state(record),
-          date = show.day(record[date]), ["in"] = (p or "") .. (m and "/" .. m or ""), id = record.id }
+        local m = kind ~= "mission" and name_of("missions", record.mission)
+        local p = kind ~= "project" and name_of("projects", record.project)
+        rows[#rows + 1] = {
+          kind = record.type or kind,
+          name = record.name or name_of("analytics", record.analytic),
+          state = record.status and tostring(record.status) or show.state(record),
+          date = show.day(record[date]),
+          ["in"] = (p or "") .. (m and "/" .. m or ""),
+          id = record.id,
+        }
       end
     end
   end
 end
 
 for _, kind in ipairs({ "project", "mission", "dataset", "product" }) do
-  if not args.kind or args.kind == kind or types[args.kind] and kind == "dataset" then search(kind) end
+  if not args.kind or args.kind == kind or types[args.kind] and kind == "dataset" then
+    search(kind)
+  end
 end
-if #rows > 0 then print(inspect.table(rows, { "kind", "name", "state", "date", "in", "id" })) end
-if total == 0 and not args.json then show.note("nothing was found") end
+if #rows > 0 then
+  print(inspect.table(rows, { "kind", "name", "state", "date", "in", "id" }))
+end
+if total == 0 and not args.json then
+  show.note("nothing was found")
+end

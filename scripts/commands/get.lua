@@ -4,12 +4,18 @@
 -- DIR/deliverables/[MISSION/]ANALYTIC VERSION/DATASET/FILE. A file that is there
 -- with the right checksum is not fetched again.
 local sdk, script, query, json = require("sdk"), require("script"), require("query"), require("json")
-local fs, path, hash, task, progress = require("fs"), require("path"), require("hash"), require("task"), require("progress")
+local fs, path, hash = require("fs"), require("path"), require("hash")
+local task, progress = require("task"), require("progress")
 local find, show = require("lib.find"), require("lib.show")
 
-local args = script.args({ "target", "dir", _reads = true, _doc = [[
+local args = script.args({
+  "target",
+  "dir",
+  _reads = true,
+  _doc = [[
 Download the files of a project or of a mission: uploads into DIR, one folder per mission of a project, and what
-analytics made into DIR/deliverables. Every file is verified by its checksum. Safe to run again: it fetches what is missing.]],
+analytics made into DIR/deliverables. Every file is verified by its checksum. Safe to run again: it fetches what is
+missing.]],
   _example = [[
 transect get 'North quarry/May survey' may
 transect get 'North quarry' quarry --only deliverables --analytic flight_report]],
@@ -17,23 +23,36 @@ transect get 'North quarry' quarry --only deliverables --analytic flight_report]
   dir = { "string", value = "DIR", complete = "folders", doc = "folder for the files, made when missing" },
   only = { "string", optional = true, choices = { "uploads", "deliverables" }, doc = "fetch only these" },
   match = { "string", optional = true, value = "TEXT", doc = "only missions whose name holds this text" },
-  analytic = { "string", optional = true, value = "NAME", complete = "analytics", doc = "only deliverables that this analytic made" },
+  analytic = {
+    "string",
+    optional = true,
+    value = "NAME",
+    complete = "analytics",
+    doc = "only deliverables that this analytic made",
+  },
   all = { "boolean", doc = "deliverables of every product, not only of the newest of each analytic and mission" },
-  json = { "boolean", doc = "print one JSON object per file" } })
+  json = { "boolean", doc = "print one JSON object per file" },
+})
 
 local project, mission = find.target(args.target)
 local missions = {}
-for _, m in ipairs(mission and { mission } or find.missions(project, args.match)) do missions[m.id] = m.name end
+for _, m in ipairs(mission and { mission } or find.missions(project, args.match)) do
+  missions[m.id] = m.name
+end
 local inside = mission and query.eq("mission", mission) or query.eq("project", project)
 
 -- A name of the platform becomes one name of a folder, wherever it is used.
 local function plain(name)
-  local text = name:gsub("[%c/\\:*?\"<>|]", "_"):gsub("^[%s.]+", ""):gsub("[%s.]+$", "")
+  local text = name:gsub('[%c/\\:*?"<>|]', "_"):gsub("^[%s.]+", ""):gsub("[%s.]+$", "")
   return text == "" and "unnamed" or text
 end
 -- level is the folder of a mission, none where only one is fetched.
-local function level(id) return mission and "." or missions[id] and plain(missions[id]) or "." end
-local function wanted(id) return missions[id] ~= nil or (not id and not mission and not args.match) end
+local function level(id)
+  return mission and "." or missions[id] and plain(missions[id]) or "."
+end
+local function wanted(id)
+  return missions[id] ~= nil or (not id and not mission and not args.match)
+end
 
 local files, taken, bytes, made, waiting = {}, {}, 0, {}, 0
 local function add(dataset, folder)
@@ -41,7 +60,9 @@ local function add(dataset, folder)
     local name = plain(c.filename or c.name)
     if c.size then
       local target = path.join(folder, name)
-      if taken[target:lower()] then target = path.join(folder, plain(dataset.name .. " " .. dataset.id), name) end
+      if taken[target:lower()] then
+        target = path.join(folder, plain(dataset.name .. " " .. dataset.id), name)
+      end
       taken[target:lower()] = true
       files[#files + 1] = { dataset = dataset, component = c, target = target }
       bytes = bytes + c.size
@@ -53,16 +74,32 @@ end
 
 -- What analytics made, newest first.
 local analytics, seen = {}, {}
-for product in sdk.products.search_generator({ filter = query.all(inside, query.eq("status", "available")), sort = { creation_date = -1 } }) do
-  for _, id in ipairs(product.outputs or {}) do made[id] = true end
+local available = query.all(inside, query.eq("status", "available"))
+for product in sdk.products.search_generator({ filter = available, sort = { creation_date = -1 } }) do
+  for _, id in ipairs(product.outputs or {}) do
+    made[id] = true
+  end
   local analytic = analytics[product.analytic] or sdk.analytics.describe(product.analytic)
   analytics[product.analytic] = analytic
   local key = tostring(product.mission) .. " " .. analytic.name
-  if args.only ~= "uploads" and wanted(product.mission) and (not args.analytic or args.analytic == analytic.name) and (args.all or not seen[key])
-    and #(product.outputs or {}) > 0 then
+  if
+    args.only ~= "uploads"
+    and wanted(product.mission)
+    and (not args.analytic or args.analytic == analytic.name)
+    and (args.all or not seen[key])
+    and #(product.outputs or {}) > 0
+  then
     seen[key] = true
-    local folder = path.join(args.dir, "deliverables", level(product.mission), plain(analytic.name .. " " .. analytic.version), args.all and product.id or ".")
-    for _, dataset in ipairs(sdk.datasets.describe(product.outputs)) do add(dataset, path.join(folder, plain(dataset.name))) end
+    local folder = path.join(
+      args.dir,
+      "deliverables",
+      level(product.mission),
+      plain(analytic.name .. " " .. analytic.version),
+      args.all and product.id or "."
+    )
+    for _, dataset in ipairs(sdk.datasets.describe(product.outputs)) do
+      add(dataset, path.join(folder, plain(dataset.name)))
+    end
   end
 end
 
@@ -72,12 +109,16 @@ if args.only ~= "deliverables" then
     if not made[dataset.id] and wanted(dataset.mission) then
       local folder = path.join(args.dir, level(dataset.mission))
       local parts = dataset.name:match("^(.+)/[^/]+$")
-      for part in (parts or ""):gmatch("[^/]+") do folder = path.join(folder, plain(part)) end
+      for part in (parts or ""):gmatch("[^/]+") do
+        folder = path.join(folder, plain(part))
+      end
       add(dataset, folder)
     end
   end
 end
-if waiting > 0 then show.note(waiting .. " files were announced but never uploaded") end
+if waiting > 0 then
+  show.note(waiting .. " files were announced but never uploaded")
+end
 if #files == 0 then
   show.note("there is nothing to download in " .. args.target)
   script.exit(0)
@@ -86,12 +127,24 @@ end
 local failed, fetched, there = 0, 0, 0
 local bar = progress.start({ label = "download", files = #files, bytes = bytes, transfers = true })
 local function verdict(file, what, cause)
-  if args.json then print(json.encode({ path = file.target, size = file.component.size, dataset = file.dataset.id, verdict = what, cause = cause })) end
+  if args.json then
+    print(json.encode({
+      path = file.target,
+      size = file.component.size,
+      dataset = file.dataset.id,
+      verdict = what,
+      cause = cause,
+    }))
+  end
 end
--- present tells whether a file is there as the platform has it.
+-- present reports whether a file is there as the platform has it.
 local function present(file)
-  if not fs.is_file(file.target) then return false end
-  if file.component.checksum then return hash.md5_file(file.target) == file.component.checksum end
+  if not fs.is_file(file.target) then
+    return false
+  end
+  if file.component.checksum then
+    return hash.md5_file(file.target) == file.component.checksum
+  end
   return fs.stat(file.target).size == file.component.size
 end
 task.map(files, function(file)
@@ -100,9 +153,16 @@ task.map(files, function(file)
     bar:add({ files = 1, bytes = file.component.size })
     return verdict(file, "already_there")
   end
-  local _, err = try(sdk.datasets.download_component, file.dataset, { component = file.component.name, target_path = path.dir(file.target),
-    target_name = path.base(file.target), overwrite = true, md5hash = file.component.checksum })
-  if err and err.name ~= "DownloadError" and err.name ~= "ResponseError" then error(err, 0) end -- not this file's fault: stop
+  local _, err = try(sdk.datasets.download_component, file.dataset, {
+    component = file.component.name,
+    target_path = path.dir(file.target),
+    target_name = path.base(file.target),
+    overwrite = true,
+    md5hash = file.component.checksum,
+  })
+  if err and err.name ~= "DownloadError" and err.name ~= "ResponseError" then
+    error(err, 0) -- not this file's fault: stop
+  end
   if err then
     failed = failed + 1
     show.note("failed: " .. file.target .. ": " .. err.message)
@@ -115,6 +175,7 @@ task.map(files, function(file)
 end, { workers = 8 })
 bar:finish()
 if not args.json then
-  print(("%d files, %s in %s: %d downloaded, %d already there, %d failed"):format(#files, show.size(bytes), args.dir, fetched, there, failed))
+  local counts = "%d files, %s in %s: %d downloaded, %d already there, %d failed"
+  print(counts:format(#files, show.size(bytes), args.dir, fetched, there, failed))
 end
 script.fail_items(failed, #files)

@@ -2,16 +2,34 @@
 local sdk, script, query = require("sdk"), require("script"), require("query")
 local find, show = require("lib.find"), require("lib.show")
 
-local args = script.args({ "what", "where", _reads = true, _doc = "List projects, missions, datasets, products or analytics. Of a project its missions are listed, of a mission its datasets.",
+local args = script.args({
+  "what",
+  "where",
+  _reads = true,
+  _doc = "List projects, missions, datasets, products or analytics. "
+    .. "Of a project its missions are listed, of a mission its datasets.",
   _example = [[
 transect ls
 transect ls 'North quarry'
 transect ls 'North quarry/May survey'
 transect ls datasets 'North quarry' --json | jq -r .name]],
-  what = { "string", default = "projects", value = "WHAT", complete = "names", doc = "projects, missions, datasets, products, analytics; or PROJECT, or PROJECT/MISSION" },
-  where = { "string", optional = true, value = "PROJECT[/MISSION]", complete = "names", doc = "where: a project, or a mission of it" },
+  what = {
+    "string",
+    default = "projects",
+    value = "WHAT",
+    complete = "names",
+    doc = "projects, missions, datasets, products, analytics; or PROJECT, or PROJECT/MISSION",
+  },
+  where = {
+    "string",
+    optional = true,
+    value = "PROJECT[/MISSION]",
+    complete = "names",
+    doc = "where: a project, or a mission of it",
+  },
   limit = { "integer", optional = true, value = "N", doc = "list N at most" },
-  json = { "boolean", doc = "print one JSON object per line, as the platform has it" } })
+  json = { "boolean", doc = "print one JSON object per line, as the platform has it" },
+})
 
 local columns = {
   projects = { "name", "created", "id" },
@@ -26,22 +44,49 @@ local function analytic(id)
   return analytics[id].name .. " " .. analytics[id].version
 end
 local cells = {
-  projects = function(p) return { name = p.name, created = show.day(p.created), id = p.id } end,
-  missions = function(m) return { name = m.name, ["survey date"] = show.day(m.survey_date), id = m.id } end,
+  projects = function(p)
+    return { name = p.name, created = show.day(p.created), id = p.id }
+  end,
+  missions = function(m)
+    return { name = m.name, ["survey date"] = show.day(m.survey_date), id = m.id }
+  end,
   datasets = function(d)
-    return { name = d.name, type = d.type, state = show.state(d), size = show.size(show.bytes(d)), created = show.day(d.creation_date), id = d.id }
+    return {
+      name = d.name,
+      type = d.type,
+      state = show.state(d),
+      size = show.size(show.bytes(d)),
+      created = show.day(d.creation_date),
+      id = d.id,
+    }
   end,
   products = function(p)
-    return { analytic = analytic(p.analytic), state = p.status, created = show.day(p.creation_date), outputs = #(p.outputs or {}), id = p.id }
+    return {
+      analytic = analytic(p.analytic),
+      state = p.status,
+      created = show.day(p.creation_date),
+      outputs = #(p.outputs or {}),
+      id = p.id,
+    }
   end,
-  analytics = function(a) return { name = a.name, version = a.version, description = a.description, id = a.id } end,
+  analytics = function(a)
+    return { name = a.name, version = a.version, description = a.description, id = a.id }
+  end,
 }
-local orders = { projects = { name = 1 }, missions = { survey_date = 1, name = 1 }, datasets = { name = 1 }, products = { creation_date = -1 }, analytics = { name = 1 } }
+local orders = {
+  projects = { name = 1 },
+  missions = { survey_date = 1, name = 1 },
+  datasets = { name = 1 },
+  products = { creation_date = -1 },
+  analytics = { name = 1 },
+}
 
 local function list(kind, filter)
   local left, records = args.limit, sdk[kind].search_generator({ filter = filter, sort = orders[kind] })
   return show.rows(args.json, function()
-    if left == 0 then return nil end
+    if left == 0 then
+      return nil
+    end
     left = left and left - 1
     return records()
   end, columns[kind], cells[kind])
@@ -50,21 +95,30 @@ end
 local what, where = args.what, args.where
 if not columns[what] then
   if where then
-    local near = script.nearest(what, { "projects", "missions", "datasets", "products", "analytics" })
-    script.usage_error("there are no " .. what .. " to list", near and "did you mean " .. near .. "?" or "there are projects, missions, datasets, products and analytics")
+    local known = { "projects", "missions", "datasets", "products", "analytics" }
+    script.usage_error(
+      "there are no " .. what .. " to list",
+      show.suggestion(what, known, "there are projects, missions, datasets, products and analytics")
+    )
   end
   what, where = nil, what
 end
 local project, mission
-if where then project, mission = find.target(where) end
+if where then
+  project, mission = find.target(where)
+end
 local inside = mission and query.eq("mission", mission) or project and query.eq("project", project) or nil
 
 local n
 if what == "projects" or what == "analytics" then
-  if where then script.usage_error(what .. " are in no project", "leave out " .. where) end
+  if where then
+    script.usage_error(what .. " are in no project", "leave out " .. where)
+  end
   n = list(what)
 elseif what == "missions" then
-  if mission then script.usage_error(mission.name .. " is a mission: it has datasets", "transect ls datasets '" .. where .. "'") end
+  if mission then
+    script.usage_error(mission.name .. " is a mission: it has datasets", "transect ls datasets '" .. where .. "'")
+  end
   n = list(what, inside)
 elseif what then
   n = list(what, inside)
@@ -75,5 +129,8 @@ else
   n = n + list("datasets", query.all(inside, query.exists("mission", false)))
 end
 if n == 0 and not args.json then
-  show.note(("there are no %s%s"):format(what, where and " in " .. where or "") .. (what == "projects" and "; transect put FILES... PROJECT --create makes one" or ""))
+  show.note(
+    ("there are no %s%s"):format(what, where and " in " .. where or "")
+      .. (what == "projects" and "; transect put FILES... PROJECT --create makes one" or "")
+  )
 end

@@ -2,39 +2,76 @@
 local script, ingest, json, fs = require("script"), require("ingest"), require("json"), require("fs")
 local find, flight = require("lib.find"), require("lib.flight")
 
-local args = script.args({ "files", "target", _doc = [[
+local args = script.args({
+  "files",
+  "target",
+  _doc = [[
 Send files and folders to a project, or to a mission of it. Safe to run again: what is there already, proven by
 checksum, is not sent, and what was begun is completed. Damaged files are named and left out.]],
   _example = [[
 transect put card/DCIM 'North quarry/May survey' --create
 transect put *.las outline.gpkg 'North quarry'
 transect put card/DCIM 'North quarry/May survey' --report card.csv]],
-  files = { "strings", value = "FILES", complete = "files", doc = "files, folders and patterns such as 'card/**/*.jpg'" },
+  files = {
+    "strings",
+    value = "FILES",
+    complete = "files",
+    doc = "files, folders and patterns such as 'card/**/*.jpg'",
+  },
   target = { "string", value = "PROJECT[/MISSION]", complete = "names", doc = "where they belong, by name or id" },
   create = { "boolean", doc = "make the project and the mission that do not exist yet" },
-  kind = { "string", optional = true, choices = { "image", "raster", "vector", "mesh", "pcl", "file" }, doc = "type of all datasets; found out from the contents when left out" },
+  kind = {
+    "string",
+    optional = true,
+    choices = { "image", "raster", "vector", "mesh", "pcl", "file" },
+    doc = "type of all datasets; found out from the contents when left out",
+  },
   include = { "strings", optional = true, value = "PATTERN", doc = "names to take" },
   exclude = { "strings", optional = true, value = "PATTERN", doc = "names to leave out" },
-  damaged = { "string", default = "skip", choices = { "skip", "send" }, doc = "what becomes of damaged and incomplete files" },
+  damaged = {
+    "string",
+    default = "skip",
+    choices = { "skip", "send" },
+    doc = "what becomes of damaged and incomplete files",
+  },
   replace = { "boolean", doc = "a changed file takes the place of its earlier state" },
   verify = { "boolean", doc = "compare size and checksum of every file with the platform in the end" },
-  report = { "string", optional = true, value = "FILE", complete = "files", doc = "write what became of each file, .json or .csv" },
-  json = { "boolean", doc = "print the result as JSON" } })
+  report = {
+    "string",
+    optional = true,
+    value = "FILE",
+    complete = "files",
+    doc = "write what became of each file, .json or .csv",
+  },
+  json = { "boolean", doc = "print the result as JSON" },
+})
 
 for _, path in ipairs(args.files) do
   if not fs.exists(path) and not path:find("[*?%[{]") then
-    local swapped = fs.exists(args.target) and "the project comes last: transect put FILES... PROJECT" or "check the path"
+    local swapped = fs.exists(args.target) and "the project comes last: transect put FILES... PROJECT"
+      or "check the path"
     script.usage_error("there is no file " .. path, swapped)
   elseif not fs.exists(path) and not fs.find(path)() then
     script.usage_error("no file matches " .. path, "check the pattern; quote it, so that the shell leaves it alone")
   end
 end
-local project, mission = find.target(args.target, args.create and function(p, name) return flight.mission(p, name, args.files) end,
-  "--create makes a new one")
+local project, mission = find.target(args.target, args.create and function(p, name)
+  return flight.mission(p, name, args.files)
+end, "--create makes a new one")
 
-local result = ingest.run({ paths = args.files, kind = args.kind, include = args.include, exclude = args.exclude,
-  project = project, mission = mission, flight = mission and mission.flights and mission.flights[1],
-  damaged = args.damaged, replace = args.replace, verify = args.verify, report = args.report })
+local result = ingest.run({
+  paths = args.files,
+  kind = args.kind,
+  include = args.include,
+  exclude = args.exclude,
+  project = project,
+  mission = mission,
+  flight = mission and mission.flights and mission.flights[1],
+  damaged = args.damaged,
+  replace = args.replace,
+  verify = args.verify,
+  report = args.report,
+})
 if args.json then
   result.files, result.preflight, result.failures = nil, nil, json.list(result.failures)
   print(json.encode(result))

@@ -1,34 +1,46 @@
 -- Restore deleted datasets
 local sdk, script, state, json = require("sdk"), require("script"), require("state"), require("json")
+local show = require("lib.show")
 
-local args = script.args({ "names", _doc = "Restore deleted datasets: by id, or by the name that transect rm was given on this machine.",
+local args = script.args({
+  "names",
+  _doc = "Restore deleted datasets: by id, or by the name that transect rm was given on this machine.",
   _example = [[
 transect restore 5f3c0e7a9b1d4c2e8f6a7b90
 transect restore 'North quarry/May survey/DJI_0001.JPG']],
   names = { "strings", value = "NAME|ID", doc = "datasets" },
-  json = { "boolean", doc = "print one JSON object per dataset" } })
-if #args.names == 0 then script.usage_error("missing argument NAME|ID", "see: transect restore --help") end
+  json = { "boolean", doc = "print one JSON object per dataset" },
+})
+if #args.names == 0 then
+  script.usage_error("missing argument NAME|ID", "see: transect restore --help")
+end
 
 local bin, ids = state.open("transect rm"), {}
 for i, name in ipairs(args.names) do
   ids[i] = #name == 24 and name:match("^%x+$") or bin:get(name)
   if not ids[i] then
-    local known = bin:keys()
-    local near = script.nearest(name, known)
-    script.usage_error("transect rm deleted no " .. name .. " on this machine", near and "did you mean " .. near .. "?" or "give the dataset's id")
+    script.usage_error(
+      "transect rm deleted no " .. name .. " on this machine",
+      show.suggestion(name, bin:keys(), "give the dataset's id")
+    )
   end
 end
 for first = 1, #ids, 100 do
   local some = {}
-  for i = first, math.min(first + 99, #ids) do some[#some + 1] = ids[i] end
+  for i = first, math.min(first + 99, #ids) do
+    some[#some + 1] = ids[i]
+  end
   sdk.datasets.restore(some)
 end
 for i, id in ipairs(ids) do
-  if not script.rehearsal() then bin:delete(args.names[i]) end
+  if not script.rehearsal() then
+    bin:delete(args.names[i])
+  end
   local dataset = not script.rehearsal() and sdk.datasets.describe(id)
   if args.json then
     print(json.encode(dataset or { id = id }))
   else
-    print(("%s %s  %s"):format(dataset and "restored" or "would restore", dataset and dataset.name or args.names[i], id))
+    local done = dataset and "restored" or "would restore"
+    print(("%s %s  %s"):format(done, dataset and dataset.name or args.names[i], id))
   end
 end

@@ -3,13 +3,22 @@ local sdk, script, query = require("sdk"), require("script"), require("query")
 local json, inspect = require("json"), require("inspect")
 local find, show = require("lib.find"), require("lib.show")
 
-local args = script.args({ "name", _reads = true, _doc = "Show everything about a project, mission, dataset, product or analytic.",
+local args = script.args({
+  "name",
+  _reads = true,
+  _doc = "Show everything about a project, mission, dataset, product or analytic.",
   _example = [[
 transect show 'North quarry'
 transect show 'North quarry/May survey/DJI_0001.JPG'
 transect show 5f3c0e7a9b1d4c2e8f6a7b90 --json | jq .components]],
-  name = { "string", value = "NAME|ID", complete = "names", doc = "PROJECT, PROJECT/MISSION, PROJECT/MISSION/DATASET, a name that is the only one of its kind, or an id" },
-  json = { "boolean", doc = "print the record as the platform has it" } })
+  name = {
+    "string",
+    value = "NAME|ID",
+    complete = "names",
+    doc = "PROJECT, PROJECT/MISSION, PROJECT/MISSION/DATASET, a name that is the only one of its kind, or an id",
+  },
+  json = { "boolean", doc = "print the record as the platform has it" },
+})
 
 local kind, record = find.any(args.name)
 if args.json then
@@ -19,9 +28,13 @@ end
 
 local rows = {}
 local function row(field, value)
-  if value == nil or value == "" then return end
+  if value == nil or value == "" then
+    return
+  end
   if type(value) == "table" then
-    if next(value) == nil then return end
+    if next(value) == nil then
+      return
+    end
     value = json.encode(value)
   end
   rows[#rows + 1] = { field = field, value = tostring(value) }
@@ -34,39 +47,64 @@ local function named(manager, id)
 end
 
 row("kind", kind)
-for _, key in ipairs({ "name", "id", "version", "type" }) do row(key, record[key]) end
-local shown = { _id = true, id = true, name = true, version = true, type = true, components = true, outputs = true, missions = true }
+for _, key in ipairs({ "name", "id", "version", "type" }) do
+  row(key, record[key])
+end
+local shown = {
+  _id = true,
+  id = true,
+  name = true,
+  version = true,
+  type = true,
+  components = true,
+  outputs = true,
+  missions = true,
+}
 for _, ref in ipairs({ "project", "mission", "analytic" }) do
-  if kind ~= ref and record[ref] then row(ref, named(ref .. "s", record[ref])) end
+  if kind ~= ref and record[ref] then
+    row(ref, named(ref .. "s", record[ref]))
+  end
   shown[ref] = true
 end
 local all, keys = json.decode(json.encode(record)), {}
 for key in pairs(all) do
-  if not shown[key] then keys[#keys + 1] = key end
+  if not shown[key] then
+    keys[#keys + 1] = key
+  end
 end
 table.sort(keys)
 for _, key in ipairs(keys) do
   local value = all[key]
-  if key == "geometry" or key == "real_bbox" or key:find("_wkt$") then value = inspect.value(value, { width = 60, items = 4, depth = 3 }):gsub("%s+", " ") end
+  if key == "geometry" or key == "real_bbox" or key:find("_wkt$") then
+    value = inspect.value(value, { width = 60, items = 4, depth = 3 }):gsub("%s+", " ")
+  end
   row(key, value)
 end
 if kind == "project" or kind == "mission" then
   local within = query.eq(kind, record)
-  if kind == "project" then row("missions", sdk.missions.search({ filter = within, limit = 1, return_total = true }).total) end
+  if kind == "project" then
+    row("missions", sdk.missions.search({ filter = within, limit = 1, return_total = true }).total)
+  end
   row("datasets", sdk.datasets.search({ filter = within, limit = 1, return_total = true }).total)
 end
 local width = 0
-for _, r in ipairs(rows) do width = math.max(width, #r.field) end
-for _, r in ipairs(rows) do print(r.field .. (" "):rep(width - #r.field + 2) .. r.value) end
+for _, r in ipairs(rows) do
+  width = math.max(width, #r.field)
+end
+for _, r in ipairs(rows) do
+  print(r.field .. (" "):rep(width - #r.field + 2) .. r.value)
+end
 
 if kind == "dataset" and #(record.components or {}) > 0 then
   local parts = {}
   for i, c in ipairs(record.components) do
-    parts[i] = { component = c.name, file = c.filename, size = show.size(c.size), state = c.status, checksum = c.checksum }
+    local size = show.size(c.size)
+    parts[i] = { component = c.name, file = c.filename, size = size, state = c.status, checksum = c.checksum }
   end
   print("\n" .. inspect.table(parts, { "component", "file", "size", "state", "checksum" }))
 elseif kind == "product" and #(record.outputs or {}) > 0 then
   print()
-  show.rows(false, show.each(sdk.datasets.describe(record.outputs)), { "output", "type", "size", "id" },
-    function(d) return { output = d.name, type = d.type, size = show.size(show.bytes(d)), id = d.id } end)
+  show.rows(false, show.each(sdk.datasets.describe(record.outputs)), { "output", "type", "size", "id" }, function(d)
+    return { output = d.name, type = d.type, size = show.size(show.bytes(d)), id = d.id }
+  end)
 end

@@ -2,15 +2,24 @@
 local sdk, script, query, json = require("sdk"), require("script"), require("query"), require("json")
 local find, show = require("lib.find"), require("lib.show")
 
-local args = script.args({ "names", _reads = true, _doc = [[
+local args = script.args({
+  "names",
+  _reads = true,
+  _doc = [[
 Wait until products have ended, and until the platform has read the uploaded files of projects, missions and datasets.
 Exit code 0 when all succeeded, 3 when something failed, 10 when --timeout passed.]],
   _example = [[
 transect wait 5f3c0e7a9b1d4c2e8f6a7b90
 transect wait 'North quarry/May survey' --timeout 1h]],
-  names = { "strings", value = "NAME|ID", complete = "names", doc = "products by id; projects, missions and datasets by name or id" },
+  names = {
+    "strings",
+    value = "NAME|ID",
+    complete = "names",
+    doc = "products by id; projects, missions and datasets by name or id",
+  },
   any = { "boolean", doc = "of several products, wait only for the first to end" },
-  json = { "boolean", doc = "print one JSON object per thing that was waited for" } })
+  json = { "boolean", doc = "print one JSON object per thing that was waited for" },
+})
 
 local products, sets = {}, {}
 for _, name in ipairs(args.names) do
@@ -23,31 +32,57 @@ for _, name in ipairs(args.names) do
     sets[#sets + 1] = { name = name, kind = kind, record = record }
   end
 end
-if #args.names == 0 then script.usage_error("missing argument NAME|ID", "see: transect wait --help") end
+if #args.names == 0 then
+  script.usage_error("missing argument NAME|ID", "see: transect wait --help")
+end
 
 local failed = 0
 for _, set in ipairs(sets) do
   local of = set.kind == "dataset" and query.eq("_id", set.record.id) or query.eq(set.kind, set.record)
-  local state = sdk.datasets.wait({ filter = of, on_change = function(s)
-    if s.pending > 0 and not args.json then show.note(("%s: %d datasets to be read"):format(set.name, s.pending)) end
-  end })
+  local state = sdk.datasets.wait({
+    filter = of,
+    on_change = function(s)
+      if s.pending > 0 and not args.json then
+        show.note(("%s: %d datasets to be read"):format(set.name, s.pending))
+      end
+    end,
+  })
   failed = failed + state.failed
   if args.json then
-    print(json.encode({ name = set.name, id = set.record.id, kind = set.kind, completed = state.completed, failed = state.failed }))
+    print(
+      json.encode({
+        name = set.name,
+        id = set.record.id,
+        kind = set.kind,
+        completed = state.completed,
+        failed = state.failed,
+      })
+    )
   else
     print(("%s: %d datasets read, %d failed"):format(set.name, state.completed, state.failed))
   end
   if set.kind ~= "dataset" then
-    for p in sdk.products.search_generator({ filter = query.all(of, query.one_of("status", { "pending", "running" })) }) do products[#products + 1] = p end
+    local unfinished = query.all(of, query.one_of("status", { "pending", "running" }))
+    for p in sdk.products.search_generator({ filter = unfinished }) do
+      products[#products + 1] = p
+    end
   end
 end
 if #products > 0 then
-  local ended = sdk.products.wait(products, { must_succeed = false, any = args.any, on_change = function(p)
-    if not args.json then show.note(p.id .. ": " .. p.status) end
-  end })
+  local ended = sdk.products.wait(products, {
+    must_succeed = false,
+    any = args.any,
+    on_change = function(p)
+      if not args.json then
+        show.note(p.id .. ": " .. p.status)
+      end
+    end,
+  })
   for _, p in ipairs(ended) do
     local over = p.status ~= "pending" and p.status ~= "running"
-    if over and p.status ~= "available" then failed = failed + 1 end
+    if over and p.status ~= "available" then
+      failed = failed + 1
+    end
     if args.json then
       print(json.encode(p))
     else
@@ -55,4 +90,6 @@ if #products > 0 then
     end
   end
 end
-if failed > 0 then script.fail_items(failed) end
+if failed > 0 then
+  script.fail_items(failed)
+end

@@ -6,12 +6,20 @@ local find = {}
 
 local listed, known = 10, 1000 -- candidates in a message; names searched for a similar one
 
-local function id(text) return #text == 24 and text:match("^%x+$") ~= nil end
-local function made_up(record) return not id(record.id) end -- by a rehearsal
+local function id(text)
+  return #text == 24 and text:match("^%x+$") ~= nil
+end
+
+-- made_up reports whether a rehearsal pretended to create a record.
+local function made_up(record)
+  return not id(record.id)
+end
 
 -- made reports what is new; a rehearsal reports it by itself.
 local function made(what)
-  if not script.rehearsal() then io.stderr:write("made the new " .. what .. "\n") end
+  if not script.rehearsal() then
+    io.stderr:write("made the new " .. what .. "\n")
+  end
 end
 
 -- candidates are records as lines of a message.
@@ -22,8 +30,12 @@ local function candidates(found)
       lines[i] = "…"
       break
     end
+    local kind = r.type and "  " .. r.type or ""
     local date = r.survey_date or r.creation_date or r.created or ""
-    lines[i] = ("%s  %s%s%s"):format(r.id, r.name, r.type and "  " .. r.type or "", date ~= "" and "  " .. tostring(date):sub(1, 10) or "")
+    if date ~= "" then
+      date = "  " .. tostring(date):sub(1, 10)
+    end
+    lines[i] = ("%s  %s%s%s"):format(r.id, r.name, kind, date)
   end
   return table.concat(lines, "\n")
 end
@@ -31,9 +43,14 @@ end
 -- one takes the only record that was found; other, a function, gives the names
 -- there are, otherwise says what else can be done.
 local function one(kind, named, found, other, where, otherwise)
-  if #found == 1 then return found[1] end
+  if #found == 1 then
+    return found[1]
+  end
   if #found > 1 then
-    script.usage_error(("several %ss are named %s%s:\n%s"):format(kind, named, where or "", candidates(found)), "give the id instead of the name")
+    script.usage_error(
+      ("several %ss are named %s%s:\n%s"):format(kind, named, where or "", candidates(found)),
+      "give the id instead of the name"
+    )
   end
   local names = other and other() or {}
   local near, hint = script.nearest(named, names), nil
@@ -45,27 +62,36 @@ local function one(kind, named, found, other, where, otherwise)
   elseif #names == 0 and other then
     hint = ("there is no %s%s yet"):format(kind, where or "")
   end
-  if otherwise then hint = hint and hint .. "; " .. otherwise or otherwise end
+  if otherwise then
+    hint = hint and hint .. "; " .. otherwise or otherwise
+  end
   script.usage_error(("there is no %s %s%s"):format(kind, named, where or ""), hint)
 end
 
 -- described asks for a record by id; nil when there is none.
 local function described(manager, ref)
   local record, err = try(manager.describe, ref)
-  if err and err.status ~= 404 then error(err, 0) end
+  if err and err.status ~= 404 then
+    error(err, 0)
+  end
   return record
 end
 
 local function names(manager, filter)
   return function()
     local list = {}
-    for i, r in ipairs(manager.search({ filter = filter, fields = { include = { "name" } }, limit = known })) do list[i] = r.name end
+    for i, r in ipairs(manager.search({ filter = filter, fields = { include = { "name" } }, limit = known })) do
+      list[i] = r.name
+    end
     return list
   end
 end
 
 local function named(manager, name, filter)
-  return manager.search({ filter = filter and query.all(filter, query.eq("name", name)) or query.eq("name", name), limit = listed + 1 })
+  return manager.search({
+    filter = filter and query.all(filter, query.eq("name", name)) or query.eq("name", name),
+    limit = listed + 1,
+  })
 end
 
 -- project finds a project by name or id.
@@ -90,15 +116,23 @@ end
 function find.mission(project, text, otherwise)
   local mission = id(text) and described(sdk.missions, text)
   local filter = query.eq("project", project)
-  return mission or one("mission", text, named(sdk.missions, text, filter), names(sdk.missions, filter), " in the project " .. project.name, otherwise)
+  if mission then
+    return mission
+  end
+  local found, where = named(sdk.missions, text, filter), " in the project " .. project.name
+  return one("mission", text, found, names(sdk.missions, filter), where, otherwise)
 end
 
 -- missions lists the missions of a project, oldest first; those whose name
 -- holds a text, when one is given.
 function find.missions(project, match)
   local missions, filter = {}, query.eq("project", project)
-  if match and match ~= "" then filter = query.all(filter, query.match("name", match)) end
-  for m in sdk.missions.search_generator({ filter = filter, sort = { survey_date = 1 } }) do missions[#missions + 1] = m end
+  if match and match ~= "" then
+    filter = query.all(filter, query.match("name", match))
+  end
+  for m in sdk.missions.search_generator({ filter = filter, sort = { survey_date = 1 } }) do
+    missions[#missions + 1] = m
+  end
   return missions
 end
 
@@ -110,7 +144,9 @@ local function splits(text)
     while from > 1 do
       local at = from
       from = from - 1
-      if text:sub(at, at) == "/" and at < #text then return text:sub(1, at - 1), text:sub(at + 1) end
+      if text:sub(at, at) == "/" and at < #text then
+        return text:sub(1, at - 1), text:sub(at + 1)
+      end
     end
   end
 end
@@ -118,12 +154,18 @@ end
 -- within finds the project a path begins with, and the rest of the path.
 local function within(text)
   local found = named(sdk.projects, text)
-  if #found > 0 then return one("project", text, found), nil end
+  if #found > 0 then
+    return one("project", text, found), nil
+  end
   for head, rest in splits(text) do
     local project = id(head) and described(sdk.projects, head)
-    if project then return project, rest end
+    if project then
+      return project, rest
+    end
     found = named(sdk.projects, head)
-    if #found > 0 then return one("project", head, found), rest end
+    if #found > 0 then
+      return one("project", head, found), rest
+    end
   end
 end
 
@@ -132,12 +174,18 @@ end
 -- the project and the name that makes a mission; otherwise is the hint without it.
 function find.target(text, create, otherwise)
   text = text:gsub("/+$", "")
-  if text == "" then script.usage_error("the name of a project is missing", "such as: North quarry/May survey") end
+  if text == "" then
+    script.usage_error("the name of a project is missing", "such as: North quarry/May survey")
+  end
   if id(text) then
     local project = described(sdk.projects, text)
-    if project then return project end
+    if project then
+      return project
+    end
     local mission = described(sdk.missions, text)
-    if mission then return sdk.projects.describe(mission.project), mission end
+    if mission then
+      return sdk.projects.describe(mission.project), mission
+    end
     script.usage_error("there is no project or mission with the id " .. text)
   end
   local project, rest = within(text)
@@ -150,7 +198,9 @@ function find.target(text, create, otherwise)
     project, rest = sdk.projects.find_or_create({ name = first or text }), tail
     made("project " .. project.name)
   end
-  if not rest then return project end
+  if not rest then
+    return project
+  end
   if create and (made_up(project) or #named(sdk.missions, rest, query.eq("project", project)) == 0) then
     local mission = create(project, rest)
     made("mission " .. mission.name .. " in the project " .. project.name)
@@ -163,11 +213,17 @@ end
 function find.only_mission(text)
   if not id(text) then
     local found = named(sdk.missions, text)
-    if #found > 0 then return one("mission", text, found) end
-    if not text:find("/", 1, true) then one("mission", text, {}, names(sdk.missions)) end
+    if #found > 0 then
+      return one("mission", text, found)
+    end
+    if not text:find("/", 1, true) then
+      one("mission", text, {}, names(sdk.missions))
+    end
   end
   local project, mission = find.target(text)
-  if not mission then script.usage_error(project.name .. " is a project, not a mission", "give PROJECT/MISSION") end
+  if not mission then
+    script.usage_error(project.name .. " is a project, not a mission", "give PROJECT/MISSION")
+  end
   return mission
 end
 
@@ -176,17 +232,22 @@ end
 local function inside(project, rest)
   local of = query.eq("project", project)
   local found = named(sdk.missions, rest, of)
-  if #found > 0 then return "mission", one("mission", rest, found) end
+  if #found > 0 then
+    return "mission", one("mission", rest, found)
+  end
   for head, tail in splits(rest) do
     local missions = named(sdk.missions, head, of)
     if #missions > 0 then
       local mission = one("mission", head, missions)
       local filter = query.eq("mission", mission)
-      return "dataset", one("dataset", tail, named(sdk.datasets, tail, filter), names(sdk.datasets, filter), " in the mission " .. mission.name)
+      local datasets, where = named(sdk.datasets, tail, filter), " in the mission " .. mission.name
+      return "dataset", one("dataset", tail, datasets, names(sdk.datasets, filter), where)
     end
   end
   found = named(sdk.datasets, rest, of)
-  if #found > 0 then return "dataset", one("dataset", rest, found) end
+  if #found > 0 then
+    return "dataset", one("dataset", rest, found)
+  end
   one("mission", rest:match("^[^/]+"), {}, names(sdk.missions, of), " in the project " .. project.name)
 end
 
@@ -195,13 +256,19 @@ function find.any(text)
   if id(text) then
     for _, kind in ipairs({ "project", "mission", "dataset", "product", "analytic" }) do
       local record = described(sdk[kind .. "s"], text)
-      if record then return kind, record end
+      if record then
+        return kind, record
+      end
     end
     script.usage_error("nothing has the id " .. text)
   end
   local project, rest = within(text)
-  if project and not rest then return "project", project end
-  if project then return inside(project, rest) end
+  if project and not rest then
+    return "project", project
+  end
+  if project then
+    return inside(project, rest)
+  end
   local found, kinds = {}, {}
   for _, kind in ipairs({ "mission", "dataset", "analytic" }) do
     for _, r in ipairs(named(sdk[kind .. "s"], text)) do
@@ -212,11 +279,19 @@ function find.any(text)
   if #found > 1 then
     local lines = {}
     for i, r in ipairs(found) do
-      if i <= listed then lines[i] = ("%s  %s  %s %s"):format(r.id, kinds[r.id], r.name, r.version or tostring(r.survey_date or r.creation_date or ""):sub(1, 10)) end
+      if i <= listed then
+        local detail = r.version or tostring(r.survey_date or r.creation_date or ""):sub(1, 10)
+        lines[i] = ("%s  %s  %s %s"):format(r.id, kinds[r.id], r.name, detail)
+      end
     end
-    script.usage_error(("several things are named %s:\n%s"):format(text, table.concat(lines, "\n")), "give the id, or a path such as PROJECT/MISSION")
+    script.usage_error(
+      ("several things are named %s:\n%s"):format(text, table.concat(lines, "\n")),
+      "give the id, or a path such as PROJECT/MISSION"
+    )
   end
-  if #found == 1 then return kinds[found[1].id], found[1] end
+  if #found == 1 then
+    return kinds[found[1].id], found[1]
+  end
   one("project", text, {}, names(sdk.projects))
 end
 
@@ -225,13 +300,21 @@ end
 function find.product(text)
   if id(text) then
     local product = described(sdk.products, text)
-    if product then return product end
-    if not described(sdk.projects, text) and not described(sdk.missions, text) then script.usage_error("there is no product with the id " .. text) end
+    if product then
+      return product
+    end
+    if not described(sdk.projects, text) and not described(sdk.missions, text) then
+      script.usage_error("there is no product with the id " .. text)
+    end
   end
   local path, analytic = text, nil
   local project, rest = within(text)
-  local ok = id(text) or project and (not rest or #named(sdk.missions, rest, query.eq("project", project)) > 0) or #named(sdk.missions, text) > 0
-  if not ok and text:find("/", 1, true) then path, analytic = text:match("^(.+)/([^/]+)$") end
+  local ok = id(text)
+    or project and (not rest or #named(sdk.missions, rest, query.eq("project", project)) > 0)
+    or #named(sdk.missions, text) > 0
+  if not ok and text:find("/", 1, true) then
+    path, analytic = text:match("^(.+)/([^/]+)$")
+  end
   local kind, record
   if not ok and not analytic then
     kind, record = "mission", find.only_mission(path)
@@ -243,11 +326,17 @@ function find.product(text)
   end
   local filter = query.eq(kind, record)
   for product in sdk.products.search_generator({ filter = filter, sort = { creation_date = -1 } }) do
-    if not analytic or sdk.analytics.describe(product.analytic).name == analytic then return product end
+    if not analytic or sdk.analytics.describe(product.analytic).name == analytic then
+      return product
+    end
   end
-  if kind == "project" and analytic then find.mission(record, analytic) end -- raises that there is none
-  script.usage_error(("nothing was ordered for the %s %s"):format(kind, record.name) .. (analytic and " from " .. analytic or ""),
-    "transect order ANALYTIC --on MISSION orders an analytic")
+  if kind == "project" and analytic then
+    find.mission(record, analytic) -- raises that there is none
+  end
+  script.usage_error(
+    ("nothing was ordered for the %s %s"):format(kind, record.name) .. (analytic and " from " .. analytic or ""),
+    "transect order ANALYTIC --on MISSION orders an analytic"
+  )
 end
 
 return find

@@ -6,11 +6,22 @@ local fixture = {}
 local here = debug.getinfo(1, "S").source:gsub("^@", "")
 fixture.flight = path.join(path.dir(path.dir(path.dir(here))), "testdata", "flight")
 
-function fixture.project(name) return sdk.projects.create(name, sdk.users.describe().company) end
+function fixture.project(name)
+  return sdk.projects.create(name, sdk.users.describe().company)
+end
 
 function fixture.mission(project, name)
-  return select(2, sdk.missions.create({ project = project, name = name, survey_date = "2026-05-31", number_of_images = 0,
-    coordinates = { { 5.7, 45.1 }, { 5.8, 45.1 }, { 5.8, 45.2 }, { 5.7, 45.1 } }, area = 1 }))
+  return select(
+    2,
+    sdk.missions.create({
+      project = project,
+      name = name,
+      survey_date = "2026-05-31",
+      number_of_images = 0,
+      coordinates = { { 5.7, 45.1 }, { 5.8, 45.1 }, { 5.8, 45.2 }, { 5.7, 45.1 } },
+      area = 1,
+    })
+  )
 end
 
 -- file makes a local file.

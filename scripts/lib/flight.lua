@@ -9,13 +9,19 @@ local endings = { jpg = true, jpeg = true, tif = true, tiff = true, dng = true }
 local function photos(paths)
   local list = {}
   local function take(file)
-    if endings[(file:lower():match("%.(%w+)$"))] then list[#list + 1] = file end
+    if endings[(file:lower():match("%.(%w+)$"))] then
+      list[#list + 1] = file
+    end
   end
   for _, given in ipairs(paths) do
     if fs.is_dir(given) then
-      for file in fs.walk(given, { type = "file" }) do take(file) end
+      for file in fs.walk(given, { type = "file" }) do
+        take(file)
+      end
     else
-      for _, file in ipairs(fs.exists(given) and { given } or fs.glob(given)) do take(file) end
+      for _, file in ipairs(fs.exists(given) and { given } or fs.glob(given)) do
+        take(file)
+      end
     end
   end
   return imagery.each(list)
@@ -35,8 +41,12 @@ end
 function flight.mission(project, name, paths)
   local points, first = {}, nil
   for photo in photos(paths) do
-    if photo.latitude and photo.longitude then points[#points + 1] = { photo.longitude, photo.latitude } end
-    if photo.acquired and (not first or photo.acquired < first) then first = photo.acquired end
+    if photo.latitude and photo.longitude then
+      points[#points + 1] = { photo.longitude, photo.latitude }
+    end
+    if photo.acquired and (not first or photo.acquired < first) then
+      first = photo.acquired
+    end
   end
   local options = { project = project, name = name, survey_date = first or time.format(time.now()) }
   if #points > 0 then

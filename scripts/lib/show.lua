@@ -1,31 +1,41 @@
 -- How commands print: a table for people, one JSON object a line for programs.
-local inspect, json = require("inspect"), require("json")
+local inspect, json, script = require("inspect"), require("json"), require("script")
 local show = {}
 
 -- size is a number of bytes for people.
 function show.size(bytes)
-  if not bytes then return "" end
+  if not bytes then
+    return ""
+  end
   for _, unit in ipairs({ "B", "kB", "MB", "GB" }) do
-    if bytes < 1000 then return (unit == "B" and "%d %s" or "%.1f %s"):format(bytes, unit) end
+    if bytes < 1000 then
+      return (unit == "B" and "%d %s" or "%.1f %s"):format(bytes, unit)
+    end
     bytes = bytes / 1000
   end
   return ("%.1f TB"):format(bytes)
 end
 
 -- day is the date of a timestamp.
-function show.day(timestamp) return timestamp and tostring(timestamp):sub(1, 10) or "" end
+function show.day(timestamp)
+  return timestamp and tostring(timestamp):sub(1, 10) or ""
+end
 
 -- bytes is the size of all files of a dataset, nil when the platform has none.
 function show.bytes(dataset)
   local sum
   for _, c in ipairs(dataset.components or {}) do
-    if c.size then sum = (sum or 0) + c.size end
+    if c.size then
+      sum = (sum or 0) + c.size
+    end
   end
   return sum
 end
 
 -- state is what a dataset is in the middle of.
-function show.state(dataset) return dataset.ingestion and dataset.ingestion.status or "" end
+function show.state(dataset)
+  return dataset.ingestion and dataset.ingestion.status or ""
+end
 
 -- rows prints records: as JSON what the platform sent, else the columns that
 -- cell, a function of the record, gives. It returns how many there were.
@@ -39,12 +49,23 @@ function show.rows(as_json, records, columns, cells)
       rows[n] = cells(record)
     end
   end
-  if n > 0 and not as_json then print(inspect.table(rows, columns)) end
+  if n > 0 and not as_json then
+    print(inspect.table(rows, columns))
+  end
   return n
 end
 
 -- note prints to the error stream, for people.
-function show.note(text) io.stderr:write(text, "\n") end
+function show.note(text)
+  io.stderr:write(text, "\n")
+end
+
+-- suggestion is the hint for a name that is not known: a similar one, or else
+-- what can be done otherwise.
+function show.suggestion(name, known, otherwise)
+  local near = script.nearest(name, known)
+  return near and "did you mean " .. near .. "?" or otherwise
+end
 
 -- each makes an iterator of a list.
 function show.each(list)
