@@ -41,12 +41,6 @@ func (s session) run(t failing, code string) []lua.LValue {
 	return values
 }
 
-func (s session) number(t failing, code string) float64 {
-	t.Helper()
-	n, _ := s.run(t, code)[0].(lua.LNumber)
-	return float64(n)
-}
-
 // call calls a global function with texts of any bytes.
 func (s session) call(t failing, name string, args ...string) []lua.LValue {
 	t.Helper()
