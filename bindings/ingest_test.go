@@ -71,11 +71,11 @@ test.equal(dry{ min_size = 21, max_size = 100 }, "uploaded field.geojson")
 test.equal(dry{ newer_than = os.date("%Y-%m-%d", os.time() - 86400 * 30), include = "*.txt" }, "uploaded a.txt, uploaded deep/c.txt")
 test.equal(dry{ filter = function(f) return f.size < 15 and f.name == "a.txt" and fs.exists(f.path) and f.modified ~= nil end }, "uploaded a.txt")`,
 		"callbacks": `
-local told = {}
+local notified = {}
 local _, result = names{ source = "card", include = "*.txt", name = "site {stem}", properties = { season = 2026 }, categories = { "logs" },
-  hidden = true, on_file = function(f) told[#told + 1] = f.name end }
-table.sort(told)
-test.equal(told, { "a.txt", "b.txt", "deep/c.txt" })
+  hidden = true, on_file = function(f) notified[#notified + 1] = f.name end }
+table.sort(notified)
+test.equal(notified, { "a.txt", "b.txt", "deep/c.txt" })
 for _, d in ipairs(held()) do
   test.truthy(d.name:match("^site [abc]$") and d.properties.season == 2026 and d.categories[1] == "logs" and d.hidden)
 end
@@ -148,10 +148,10 @@ test.equal({ report.items, report.errors, report.problems[1].name }, { 5, 1, "ba
 		"verify": `
 local _, result = names{ source = "card", report = "r.json", verify = true, wait = true }
 for _, options in ipairs{ { source = "card", project = project }, { ingest = result.id }, { ingest = "r.json" } } do
-  local told = 0
-  options.on_file = function() told = told + 1 end
+  local notified = 0
+  options.on_file = function() notified = notified + 1 end
   local v = ingest.verify(options)
-  test.equal({ v.ok, v.already_there, v.different, v.missing, v.extra, told }, { true, 4, 0, 0, 0, 4 })
+  test.equal({ v.ok, v.already_there, v.different, v.missing, v.extra, notified }, { true, 4, 0, 0, 0, 4 })
 end
 fs.write("card/a.txt", "another ten")
 fs.write("card/new.txt", "new")
@@ -180,7 +180,7 @@ test.equal({ result.uploaded, #held() }, { 1, 1 })`,
 	}
 }
 
-// A call that names no files is told what it can name.
+// The error of a call that names no files lists what it can name.
 func TestIngestNamesNothing(t *testing.T) {
 	ingestWorld(t).lua(t, ingestHelpers+`
 for name, want in pairs{
@@ -198,7 +198,7 @@ test.raises(function() ingest.verify{ ingest = "x", source = "card" } end, "leav
 test.raises(function() ingest.verify{ ingest = "x" } end, "there is no ingest x on this machine")`)
 }
 
-// Mistakes are told before anything is sent, in words that say what to write.
+// Mistakes are reported before anything is sent, in words that say what to write.
 func TestIngestRefusals(t *testing.T) {
 	w := ingestWorld(t)
 	w.lua(t, ingestHelpers+`

@@ -2,7 +2,6 @@ package faulttest
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -159,10 +158,3 @@ func TestMain(m *testing.M) {
 func is(value any) map[string]any { return map[string]any{"$eq": value} }
 
 func number(n int) *int { return &n }
-
-func described(what string, err error) error {
-	if err != nil {
-		return fmt.Errorf("%s: %w", what, err)
-	}
-	return nil
-}
