@@ -110,14 +110,15 @@ func literal(e ast.Expr) lua.LValue {
 	return nil
 }
 
-// readArgSpec reads the declaration of a script's arguments.
+// readArgSpec reads the declaration of a script's arguments. Of several mistakes
+// it reports the one of the argument first by name.
 func readArgSpec(t *lua.LTable) (*argparse.Spec, error) {
 	s := &argparse.Spec{Args: map[string]*argparse.Arg{}}
 	var err error
-	t.ForEach(func(k, v lua.LValue) {
-		name, ok := k.(lua.LString)
+	for _, name := range textKeys(t) {
+		v := t.RawGetString(name)
 		switch {
-		case err != nil || !ok:
+		case err != nil:
 		case name == "_doc":
 			s.Doc = v.String()
 		case name == "_example":
@@ -127,9 +128,9 @@ func readArgSpec(t *lua.LTable) (*argparse.Spec, error) {
 		case name == "help":
 			err = fault.Of(&fault.ParameterError{}, "argument help: --help is there already")
 		default:
-			s.Args[string(name)], err = readArg(string(name), v)
+			s.Args[name], err = readArg(name, v)
 		}
-	})
+	}
 	for i := 1; i <= t.Len() && err == nil; i++ {
 		name := t.RawGetInt(i).String()
 		if s.Args[name] == nil {
@@ -141,6 +142,17 @@ func readArgSpec(t *lua.LTable) (*argparse.Spec, error) {
 		err = checkPositional(s)
 	}
 	return s, err
+}
+
+// textKeys lists the text keys of a table in order: a table has none of its own.
+func textKeys(t *lua.LTable) (keys []string) {
+	t.ForEach(func(k, _ lua.LValue) {
+		if name, ok := k.(lua.LString); ok {
+			keys = append(keys, string(name))
+		}
+	})
+	slices.Sort(keys)
+	return keys
 }
 
 // checkPositional refuses a list that is followed by what need not be given: it
@@ -169,22 +181,24 @@ func readArg(name string, v lua.LValue) (*argparse.Arg, error) {
 	if !ok {
 		return a, a.SetType(v.String())
 	}
-	var err error
-	t.ForEach(func(k, v lua.LValue) {
-		if err == nil {
-			err = readArgKey(a, k.String(), v)
+	if kind := t.RawGetInt(1); kind != lua.LNil {
+		if err := a.SetType(kind.String()); err != nil {
+			return nil, err
 		}
-	})
-	if err != nil {
-		return nil, err
+	}
+	if t.Len() > 1 {
+		return nil, readArgKey(a, "2", t.RawGetInt(2))
+	}
+	for _, key := range textKeys(t) {
+		if err := readArgKey(a, key, t.RawGetString(key)); err != nil {
+			return nil, err
+		}
 	}
 	return a, a.Check()
 }
 
 func readArgKey(a *argparse.Arg, key string, v lua.LValue) error {
 	switch key {
-	case "1":
-		return a.SetType(v.String())
 	case "doc":
 		a.Doc = v.String()
 	case "env":

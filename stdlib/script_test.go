@@ -125,6 +125,22 @@ func TestWrongDeclarations(t *testing.T) {
 	}
 }
 
+// Of several mistakes always the same one is reported.
+func TestSeveralWrongDeclarations(t *testing.T) {
+	for code, want := range map[string]string{
+		`{ d = "x", c = "x", b = "x", a = "x", e = "x" }`:                        "argument a: unknown type x",
+		`{ n = { "nubmer", defalt = 1, choices = 2, colour = 3, complete = 4 }}`: "unknown type nubmer",
+		`{ n = { defalt = 1, choices = 2, colour = 3, complete = 4 }}`:           "argument n: choices must be a list",
+	} {
+		for range 20 {
+			_, _, err := run(t, vm.Options{}, `require("script").args(`+code+`)`)
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Fatalf("%s: got %v", code, err)
+			}
+		}
+	}
+}
+
 func TestScriptExit(t *testing.T) {
 	_, stderr, err := run(t, vm.Options{}, `pcall(require("script").fail_items, 2, 9); error("went on")`)
 	var exit *vm.Exit

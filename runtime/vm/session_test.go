@@ -5,7 +5,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
+
+	glua "github.com/yuin/gopher-lua"
 
 	"transect/runtime/luastd"
 	"transect/runtime/vm"
@@ -56,8 +57,18 @@ func TestSessionSurvivesErrorsAndInterrupts(t *testing.T) {
 	if _, err := s.Run("prompt", "\n\nlocal kept = 1\nlocal lost = nil + 1"); err == nil || vm.Failure(err).Frames[0].Line != 4 {
 		t.Errorf("error %v, frames %v", err, vm.Failure(err).Frames)
 	}
-	time.AfterFunc(20*time.Millisecond, func() { in.Interrupt(errors.New("enough")) })
-	if _, err := s.Run("prompt", "local n = 0 while true do n = n + 1 end"); err == nil {
+	started := make(chan struct{})
+	s.Inspect(func(_, globals *glua.LTable) {
+		globals.RawSetString("started", &glua.LFunction{IsG: true, Env: globals, GFunction: func(*glua.LState) int {
+			close(started)
+			return 0
+		}})
+	})
+	go func() {
+		<-started
+		in.Interrupt(errors.New("enough"))
+	}()
+	if _, err := s.Run("prompt", "local n = 1 started() while true do n = n + 1 end"); err == nil {
 		t.Error("the loop was not interrupted")
 	}
 	values, err := s.Run("prompt", "return kept, n > 0")
