@@ -104,8 +104,8 @@ func (d *Rehearsal) count(counts map[string]int, kind string, names []string) st
 	}
 	text := strings.TrimPrefix(amount(n, kind), "1 ")
 	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == "" })
-	if n > 1 && len(names) > 0 {
-		text += ":"
+	if (n > 1 || kind == "products") && len(names) > 0 {
+		text += ":" // a product is named after its analytic
 	}
 	if len(names) > most {
 		names = append(names[:most], "…")

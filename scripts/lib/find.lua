@@ -15,11 +15,10 @@ local function made_up(record)
   return not id(record.id)
 end
 
--- made reports what is new; a rehearsal reports it by itself.
+-- made says what is new, or would be.
 local function made(what)
-  if not script.rehearsal() then
-    io.stderr:write("made the new " .. what .. "\n")
-  end
+  io.stderr:write((script.rehearsal() and "would make" or "made") .. " the new " .. what .. "
+")
 end
 
 -- candidates are records as lines of a message.
@@ -108,7 +107,7 @@ function find.project_or_new(text, create)
     return one("project", text, found, names(sdk.projects), nil, "--create makes a new one")
   end
   local project = sdk.projects.find_or_create({ name = text })
-  io.stderr:write((made_up(project) and "would make" or "made") .. " the new project " .. project.name .. "\n")
+  made("project " .. project.name)
   return project
 end
 
