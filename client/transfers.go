@@ -26,7 +26,8 @@ type TransferOptions struct {
 	Found    func(delta int64)       // those of them that an earlier run has sent
 	Uploaded func(transfer.Uploaded) // called with the result of an upload
 
-	New bool // the component was just created
+	New      bool             // the component was just created
+	Reserved func(sent int64) // of Reserve, for an upload; reserved when it begins if nil
 }
 
 type transferOptionsKey struct{}
@@ -41,10 +42,14 @@ func transferOptions(ctx context.Context) TransferOptions {
 	return o
 }
 
+// Reserve reserves n bytes of the budget for an upload, which takes them by
+// TransferOptions.Reserved; calling sent with n gives the rest back.
+func (c *Client) Reserve(n int64) (sent func(n int64), err error) { return c.transfers.Plan(n) }
+
 func (c *Client) uploadFile(ctx context.Context, in UploadFile) (None, error) {
 	o := transferOptions(ctx)
 	u := transfer.Upload{Dataset: string(in.Dataset), Component: in.Component, Path: string(in.FilePath), MD5: in.MD5,
-		Multipart: *in.Multipart, New: o.New, Progress: o.Progress, Found: o.Found}
+		Multipart: *in.Multipart, New: o.New, Progress: o.Progress, Found: o.Found, Reserved: o.Reserved}
 	if in.ChunkSize != nil {
 		u.ChunkSize = *in.ChunkSize
 	}

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"transect/client/verdict"
 	"transect/testdata/flightgen"
 )
 
@@ -49,6 +50,19 @@ func TestCopiesNameTheirDataset(t *testing.T) {
 	}
 	if v, err := VerifyOutcomes(t.Context(), w.c, earlier, nil, nil); err != nil || v.AlreadyThere != 3 || v.Duplicate != 3 {
 		t.Errorf("%+v %v", v, err)
+	}
+}
+
+// The first of equal files in the order of the scan is the original, however long
+// its inspection takes.
+func TestTheFirstCopyIsTheOriginal(t *testing.T) {
+	w := newWorld(t, nil)
+	r := w.run(backup(t, 30))
+	w.expect(r, 30, 0, 0)
+	for name, o := range outcomes(t, r) {
+		if want := strings.HasPrefix(name, "copy"); (o.Verdict == verdict.Duplicate) != want {
+			t.Errorf("%s: %s", name, o.Verdict)
+		}
 	}
 }
 

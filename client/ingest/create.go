@@ -25,7 +25,7 @@ const (
 // create creates the missing datasets in batches, and passes all items on. The
 // first batch goes out soon, so that uploads can begin; while batches are in
 // flight the next ones fill up.
-func (r *run) create(ctx context.Context, from <-chan *item, to chan<- *item) error {
+func (r *run) create(ctx context.Context, from <-chan turn, to chan<- *item) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(batchesInFlight)
 	err := r.fillBatches(ctx, from, to, func(batch []*item) {
@@ -34,45 +34,59 @@ func (r *run) create(ctx context.Context, from <-chan *item, to chan<- *item) er
 	return cmp.Or(group.Wait(), err) // err may only follow from the other
 }
 
-// fillBatches calls send with the items that need a dataset, a batch at a time.
-func (r *run) fillBatches(ctx context.Context, from <-chan *item, to chan<- *item, send func([]*item)) error {
+// fillBatches calls send with the items that need a dataset, a batch at a time
+// and in order of the scan: of equal files the first is the original.
+func (r *run) fillBatches(ctx context.Context, from <-chan turn, to chan<- *item, send func([]*item)) error {
 	var seen, begun keySet
-	for open := true; open; {
-		var batch []*item
-		var delay <-chan time.Time
-	fill:
-		for len(batch) < r.options.Batch {
-			var err error
-			select {
-			case it, more := <-from:
-				if open = more; !open {
-					break fill
-				}
-				repeated := !seen.add(cmp.Or(it.content, it.key))
-				switch {
-				case r.stopping():
-				case it.resumed && begun.add(it.key):
-					err = put(ctx, to, it)
-				case it.resumed, repeated && it.replaces == "":
-					r.twins = append(r.twins, it)
-				default:
-					if batch = append(batch, it); len(batch) == 1 {
-						delay = time.After(batchDelay)
-					}
-				}
-			case <-delay:
-				break fill
-			case <-ctx.Done():
-				err = fault.Stopped(ctx)
-			}
-			if err != nil {
-				return err
+	var batch []*item
+	var delay <-chan time.Time
+	take := func(it *item) error {
+		repeated := !seen.add(cmp.Or(it.content, it.key))
+		switch {
+		case r.stopping() || r.overBudget() != nil:
+		case it.resumed && begun.add(it.key):
+			return put(ctx, to, it)
+		case it.resumed, repeated && it.replaces == "":
+			r.twins = append(r.twins, it)
+		default:
+			// A rehearsal has no upload to begin soon.
+			if batch = append(batch, it); len(batch) == 1 && !r.client.Rehearses() {
+				delay = time.After(batchDelay)
 			}
 		}
+		return nil
+	}
+	flush := func() {
 		if len(batch) > 0 {
 			send(batch)
 		}
+		batch, delay = nil, nil
 	}
+	order := newSequence()
+	for open := true; open; {
+		var ready []*item
+		select {
+		case t, more := <-from:
+			if open = more; open {
+				ready = order.add(t)
+			} else {
+				ready = order.rest()
+			}
+		case <-delay:
+			flush()
+		case <-ctx.Done():
+			return fault.Stopped(ctx)
+		}
+		for _, it := range ready {
+			if err := take(it); err != nil {
+				return err
+			}
+			if len(batch) == r.options.Batch {
+				flush()
+			}
+		}
+	}
+	flush()
 	return nil
 }
 
@@ -113,6 +127,7 @@ func (r *run) createBatch(ctx context.Context, items []*item, to chan<- *item) e
 // createDatasets creates the datasets of items and returns the items; without
 // those that the platform refuses, which have failed.
 func (r *run) createDatasets(ctx context.Context, items []*item) ([]*item, error) {
+	items = r.reserve(items)
 	todo := items
 	for attempt := 1; len(todo) > 0; attempt++ {
 		err := r.requestDatasets(ctx, todo)
@@ -171,6 +186,7 @@ func (r *run) requestDatasets(ctx context.Context, items []*item) error {
 // bisect finds the items that a request was refused for, by sending halves.
 func (r *run) bisect(ctx context.Context, items, todo []*item, refused error) ([]*item, error) {
 	if len(todo) == 1 {
+		todo[0].release()
 		if err := r.record(todo[0].failed(refused)); err != nil {
 			return nil, err
 		}

@@ -80,6 +80,7 @@ func (r *run) resolveDuplicates(ctx context.Context, items []*item) ([]*item, er
 			own = append(own, it)
 			continue
 		}
+		it.release()
 		discard = append(discard, it.dataset)
 		it.dataset, it.created = decision.Dataset, false
 		if decision.Action == reconcile.Skip {

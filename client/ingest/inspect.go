@@ -19,18 +19,29 @@ import (
 
 // inspect decides what to do with an item. Files that are already uploaded, or
 // cannot be read, end here; the others go on to the creation of datasets.
-func (r *run) inspect(ctx context.Context, it *item, to chan<- *item) error {
-	datasets, err := r.index.named(it.Kind, it.Name)
+func (r *run) inspect(ctx context.Context, it *item, to chan<- turn) error {
+	// What must be read whole does not keep those after it waiting.
+	next, err := r.inspected(ctx, it, func() error { return put(ctx, to, turn{it.order, nil}) })
 	if err != nil {
 		return err
 	}
+	return put(ctx, to, turn{it.order, next})
+}
+
+// inspected returns the item when it goes on, else nil. It calls slow before it
+// reads whole files.
+func (r *run) inspected(ctx context.Context, it *item, slow func() error) (*item, error) {
+	datasets, err := r.index.named(it.Kind, it.Name)
+	if err != nil {
+		return nil, err
+	}
 	r.addOrphans(reconcile.Orphans(datasets))
-	decision, found, err := r.decide(ctx, it, datasets)
+	decision, found, err := r.decide(ctx, it, datasets, slow)
 	if ctx.Err() != nil {
-		return fault.Stopped(ctx)
+		return nil, fault.Stopped(ctx)
 	}
 	if err != nil {
-		return r.record(it.failed(err))
+		return nil, r.record(it.failed(err))
 	}
 	it.dataset, it.replaces, it.superseded, it.remark = decision.Dataset, decision.Replaces, decision.Superseded, decision.Reason
 	it.resumed = decision.Action == reconcile.Resume
@@ -38,14 +49,14 @@ func (r *run) inspect(ctx context.Context, it *item, to chan<- *item) error {
 	case decision.Action == reconcile.Skip:
 		// A run that was stopped may have left the previous version behind.
 		if err := r.deletePrevious(ctx, it); err != nil {
-			return r.notReplaced(ctx, it, err)
+			return nil, r.notReplaced(ctx, it, err)
 		}
 		r.judge(it, decision, found)
-		return r.record(it.result())
+		return nil, r.record(it.result())
 	case it.problem != nil:
 		it.verdict, it.remark, it.hint = it.problem.Verdict, it.problem.Cause, it.problem.Hint
 		if r.options.Damaged != Send {
-			return r.record(it.result())
+			return nil, r.record(it.result())
 		}
 	default:
 		it.verdict = verdict.Uploaded
@@ -56,10 +67,10 @@ func (r *run) inspect(ctx context.Context, it *item, to chan<- *item) error {
 		it.title, err = r.options.Name(it.main().File)
 		r.callback.Unlock()
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return put(ctx, to, it)
+	return it, nil
 }
 
 // judge gives an item that is on the platform its verdict: what is known against
@@ -83,7 +94,7 @@ func (r *run) judge(it *item, decision reconcile.Decision, found reconcile.Datas
 
 // decide asks reconcile, and gets it the information it asks for. datasets are
 // those of the item's name. found is the dataset of the decision.
-func (r *run) decide(ctx context.Context, it *item, datasets []reconcile.Dataset) (_ reconcile.Decision, found reconcile.Dataset, _ error) {
+func (r *run) decide(ctx context.Context, it *item, datasets []reconcile.Dataset, slow func() error) (_ reconcile.Decision, found reconcile.Dataset, _ error) {
 	state := reconcile.State{Replace: r.options.Replace, Datasets: datasets}
 	state.File = reconcile.File{Kind: it.Kind, Name: it.Name, Size: it.Size(), Modified: it.main().ModTime.UnixMilli(), Run: r.id}
 	for _, m := range it.Members {
@@ -105,7 +116,9 @@ func (r *run) decide(ctx context.Context, it *item, datasets []reconcile.Dataset
 				state.Taken = it.photo.Acquired.UnixMilli()
 			}
 		case reconcile.Hash:
-			err = r.hash(ctx, it, &state.File)
+			if err = slow(); err == nil {
+				err = r.hash(ctx, it, &state.File)
+			}
 		case reconcile.FindRelocated:
 			state.Relocated, err = r.findRelocated(it)
 		case reconcile.FindSame:

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -45,12 +46,14 @@ type run struct {
 	twins            []*item           // files with the samples of an earlier one
 	discarded        map[string]string // duplicates this run deleted, and the datasets kept instead
 	orphans          []reconcile.Orphan
+	refused          error // of the first file that the budget does not allow
 }
 
 // item is a file, or several that form one dataset, on its way through the
 // pipeline.
 type item struct {
 	scan.Item
+	order      int // in the scan
 	key        string
 	content    string // hash without the name, to find duplicates; "" when they are sent
 	photo      *imagery.Photo
@@ -61,14 +64,15 @@ type item struct {
 	verdict    verdict.Verdict // when all goes well
 	remark     string
 	hint       string
-	resumed    bool     // its dataset existed
-	created    bool     // its dataset, by this run
-	sent       bool     // by this run
-	pending    bool     // there, but not yet read by the platform
-	uploaded   []bool   // by member; nil when none is
-	md5s       []string // of the members
-	replaces   string   // dataset of the previous version
-	superseded []string // empty datasets of previous versions
+	resumed    bool               // its dataset existed
+	created    bool               // its dataset, by this run
+	sent       bool               // by this run
+	pending    bool               // there, but not yet read by the platform
+	uploaded   []bool             // by member; nil when none is
+	md5s       []string           // of the members
+	replaces   string             // dataset of the previous version
+	superseded []string           // empty datasets of previous versions
+	reserved   []func(sent int64) // of the budget, by member; nil when nothing is
 }
 
 // main is the file the item is named after.
@@ -97,7 +101,10 @@ func (r *run) do(ctx context.Context) (*Result, error) {
 		err = fault.Of(&fault.CancelledError{}, "stop requested")
 	}
 	if err == nil {
-		err = r.finish(ctx)
+		err = r.overBudget()
+	}
+	if err == nil {
+		err = cmp.Or(r.finish(ctx), r.overBudget())
 	}
 	if ctx.Err() != nil {
 		err = fault.Stopped(ctx)
@@ -153,7 +160,7 @@ func (r *run) pipeline(ctx context.Context) error {
 	if r.index, err = load(ctx, r.client, r.options.Target, tempDir(r.options.StateDir)); err != nil {
 		return err
 	}
-	inspected := make(chan *item, 2*r.options.Batch)
+	inspected := make(chan turn, 2*r.options.Batch)
 	ready := make(chan *item, 2*r.options.Workers)
 	group, ctx := errgroup.WithContext(ctx)
 	if r.options.Check != CheckStrict {
@@ -208,7 +215,7 @@ func (r *run) stopping() bool {
 }
 
 // put sends an item to the next stage, unless the run stops.
-func put(ctx context.Context, to chan<- *item, it *item) error {
+func put[T any](ctx context.Context, to chan<- T, it T) error {
 	select {
 	case to <- it:
 		return nil
@@ -253,6 +260,7 @@ func (r *run) scan(ctx context.Context, to chan<- *item, p *Progress, leftOut fu
 	if items == nil {
 		items = scan.Items(ctx, r.options.Source)
 	}
+	order := 0
 	for found, err := range items {
 		var skipped *scan.Skipped
 		switch {
@@ -270,7 +278,8 @@ func (r *run) scan(ctx context.Context, to chan<- *item, p *Progress, leftOut fu
 			if err == nil && keep {
 				p.Files.Add(1)
 				p.Bytes.Add(found.Size())
-				err = put(ctx, to, &item{Item: found})
+				err = put(ctx, to, &item{Item: found, order: order})
+				order++
 			}
 		}
 		if err != nil {

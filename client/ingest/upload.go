@@ -22,6 +22,7 @@ const maxConflicts = 6
 // upload sends the files of an item and records the outcome. It returns only
 // errors that end the run.
 func (r *run) upload(ctx context.Context, it *item) error {
+	defer it.release()
 	if r.sends() {
 		if err := r.uploadItem(ctx, it); err != nil {
 			uploaded, err := r.uploadedElsewhere(ctx, it, err)
@@ -53,12 +54,12 @@ func (r *run) uploadItem(ctx context.Context, it *item) error {
 			return err
 		}
 	}
-	for i, m := range it.Members {
+	for i := range it.Members {
 		if it.uploaded != nil && it.uploaded[i] {
 			continue
 		}
 		var err error
-		if it.md5s[i], err = r.uploadFile(ctx, it, m); err != nil {
+		if it.md5s[i], err = r.uploadFile(ctx, it, i); err != nil {
 			return err
 		}
 	}
@@ -67,8 +68,8 @@ func (r *run) uploadItem(ctx context.Context, it *item) error {
 
 // uploadFile sends one file. A conflict means that another run is sending it
 // too: whoever finishes has done it for both.
-func (r *run) uploadFile(ctx context.Context, it *item, m scan.Member) (sum string, err error) {
-	p := r.options.Progress
+func (r *run) uploadFile(ctx context.Context, it *item, member int) (sum string, err error) {
+	m, p := it.Members[member], r.options.Progress
 	var counted atomic.Int64
 	how := client.TransferOptions{
 		Progress: func(delta int64) {
@@ -79,6 +80,9 @@ func (r *run) uploadFile(ctx context.Context, it *item, m scan.Member) (sum stri
 		Found:    func(delta int64) { p.Transferred.Add(-delta) },
 		Uploaded: func(u transfer.Uploaded) { sum = u.MD5 },
 		New:      it.created,
+	}
+	if it.reserved != nil {
+		how.Reserved = it.reserved[member]
 	}
 	defer func() {
 		if err != nil && ctx.Err() == nil {
@@ -94,7 +98,7 @@ func (r *run) uploadFile(ctx context.Context, it *item, m scan.Member) (sum stri
 		if sum, ok := r.uploadedBytes(ctx, it.dataset, m); ok {
 			return sum, nil
 		}
-		how.New = false
+		how.New, how.Reserved = false, nil
 		if err := r.pause(ctx, rand.N(time.Duration(attempt)*300*time.Millisecond)); err != nil {
 			return "", err
 		}

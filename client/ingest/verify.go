@@ -124,7 +124,7 @@ func (v *Verification) judge(ctx context.Context, r *run, it *item) (Finding, er
 	if err != nil {
 		return f, err
 	}
-	decision, found, err := r.decide(ctx, it, datasets)
+	decision, found, err := r.decide(ctx, it, datasets, func() error { return nil })
 	if ctx.Err() != nil {
 		return f, fault.Stopped(ctx)
 	}

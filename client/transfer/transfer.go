@@ -66,6 +66,7 @@ type Upload struct {
 	Multipart          bool              // send in parts when longer than a chunk
 	ChunkSize          int64             // bytes; 10 MiB when 0
 	New                bool              // the component was just created: the journal knows nothing of it
+	Reserved           func(sent int64)  // what Plan has returned for it; Plan is asked when nil
 	Progress           func(delta int64) // bytes sent since the last call; negative when a part starts over
 	Found              func(delta int64) // those of them that an earlier run has sent
 }

@@ -51,8 +51,10 @@ func (t *Transfers) Upload(ctx context.Context, u Upload) (Uploaded, error) {
 	if !u.New {
 		up.begun = t.Journal.Find(up.destination, src.state())
 	}
-	if up.sending, err = t.Plan(up.missing()); err != nil {
-		return Uploaded{}, err
+	if up.sending = u.Reserved; up.sending == nil {
+		if up.sending, err = t.Plan(up.missing()); err != nil {
+			return Uploaded{}, err
+		}
 	}
 	defer up.sending(p.size)
 	if err := up.checksums(ctx, given); err != nil {
