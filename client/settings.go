@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"net/url"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -50,7 +51,8 @@ type Settings struct {
 
 	Extra map[string]any `json:"-"` // further keys, merged over the file's
 
-	mixed string // which parts of the login come from where, when there are several sources
+	withheld string // why the secrets of the configuration file are not used
+	mixed    string // which parts of the login come from where, when there are several sources
 }
 
 // Connection are the settings of the transport.
@@ -82,6 +84,7 @@ func (s Settings) Resolve() (Settings, error) {
 	}
 	out := s
 	out.ConfigFile = file.ConfigFile
+	out.withheld = file.withhold(s.URL)
 	file.yieldLogin(s)
 	out.mixed = file.mixedWith(s)
 	given, found := reflect.ValueOf(&out).Elem(), reflect.ValueOf(file)
@@ -91,6 +94,49 @@ func (s Settings) Resolve() (Settings, error) {
 		}
 	}
 	return out, nameKeys(out.ConfigFile, out.complete())
+}
+
+// withhold removes the secrets of a configuration file from its settings when the
+// platform that was given is not the one they are for, and says so.
+func (s *Settings) withhold(given string) (why string) {
+	if given == "" || s.URL == "" || origin(given) == origin(s.URL) {
+		return ""
+	}
+	kind := ""
+	for _, secret := range []struct {
+		kind  string
+		value *string
+		held  bool
+	}{
+		{"access token", &s.AccessToken, s.Keyring && s.User == "" && s.ClientID == ""},
+		{"client secret", &s.ClientSecret, s.Keyring && s.User == "" && s.ClientID != ""},
+		{"password", &s.Password, s.Keyring && s.User != ""},
+	} {
+		if *secret.value != "" || secret.held {
+			kind = secret.kind
+		}
+		*secret.value = ""
+	}
+	if kind == "" {
+		return ""
+	}
+	return fmt.Sprintf("the %s of %s is for %s", kind, s.ConfigFile, origin(s.URL))
+}
+
+// origin is the part of a platform's address that decides who gets a secret.
+func origin(address string) string {
+	if !strings.Contains(address, "://") {
+		address = "https://" + address
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return address
+	}
+	host := strings.ToLower(u.Host)
+	if port := map[string]string{"https": ":443", "http": ":80"}[u.Scheme]; port != "" {
+		host = strings.TrimSuffix(host, port)
+	}
+	return u.Scheme + "://" + host
 }
 
 // yieldLogin removes from the file's login what would win over a complete login
@@ -143,13 +189,24 @@ func (s Settings) complete() error {
 			"revision is 1 (the newest, unless another is given), 2 or 3")
 	case s.User == "" && s.ClientID == "" && s.AccessToken == "":
 		return fault.Hinted(fault.Of(&fault.MissingCredentialsError{}, "no credentials for %s", s.URL),
-			"give --user with --password-file, --client-id with --client-secret-file, --access-token-file, or a configuration file with --config")
+			"%s", s.hintWithheld("TRANSECT_PASSWORD with TRANSECT_USER", "give --user with --password-file, --client-id with --client-secret-file, --access-token-file, or a configuration file with --config"))
 	case s.User != "" && s.Password == "" && s.AccessToken == "":
-		return fault.Hinted(fault.Of(&fault.MissingCredentialsError{}, "user %s has no password", s.User), "give --password-file FILE or set TRANSECT_PASSWORD%s", s.notIn("password"))
+		return fault.Hinted(fault.Of(&fault.MissingCredentialsError{}, "user %s has no password", s.User), "%s",
+			s.hintWithheld("TRANSECT_PASSWORD", "give --password-file FILE or set TRANSECT_PASSWORD"+s.notIn("password")))
 	case s.ClientID != "" && s.ClientSecret == "" && s.User == "" && s.AccessToken == "":
-		return fault.Hinted(fault.Of(&fault.MissingCredentialsError{}, "client %s has no secret", s.ClientID), "give --client-secret-file FILE or set TRANSECT_CLIENT_SECRET%s", s.notIn("client_secret"))
+		return fault.Hinted(fault.Of(&fault.MissingCredentialsError{}, "client %s has no secret", s.ClientID), "%s",
+			s.hintWithheld("TRANSECT_CLIENT_SECRET", "give --client-secret-file FILE or set TRANSECT_CLIENT_SECRET"+s.notIn("client_secret")))
 	}
 	return nil
+}
+
+// hintWithheld is the hint for a login that lacks what variable gives: why the
+// configuration file's was not used, or otherwise.
+func (s Settings) hintWithheld(variable, otherwise string) string {
+	if s.withheld == "" {
+		return otherwise
+	}
+	return fmt.Sprintf("%s; give %s, or transect login --url %s", s.withheld, variable, s.URL)
 }
 
 // notIn says that the configuration file that was read lacks a key.

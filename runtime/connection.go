@@ -111,16 +111,19 @@ func (c *Connection) check(called func(Option) string) error {
 func asFlag(o Option) string        { return "--" + o.Flag }
 func asEnvironment(o Option) string { return o.Env }
 
-// over merges c with a source of lower precedence, value by value. The platform
-// and the login are taken as a whole: a token of one source must not win over
-// the user of another, nor a password be combined with another user.
+// over merges c with a source of lower precedence, value by value. A token of one
+// source must not win over the user of another, nor a password be combined with
+// another user, nor a login reach another platform than it was given for.
 func (c Connection) over(under Connection) Connection {
 	switch {
 	case c.Local:
 		under = Connection{LocalDir: under.LocalDir}
 	case c.URL == "" && (c.Config != "" || c.Profile != ""):
-		// The file selects the platform and the login.
-		under = Connection{Config: under.Config, Profile: under.Profile, Proxy: under.Proxy, CACert: under.CACert, Revision: under.Revision, LocalDir: under.LocalDir}
+		// The file selects the platform. A login that came along with another
+		// platform is not for this one.
+		if under.Local = false; under.URL != "" {
+			under = Connection{Config: under.Config, Profile: under.Profile, Proxy: under.Proxy, CACert: under.CACert, Revision: under.Revision, LocalDir: under.LocalDir}
+		}
 	case c.URL != "":
 		under.Local = false
 	}
