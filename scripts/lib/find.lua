@@ -17,8 +17,7 @@ end
 
 -- made says what is new, or would be.
 local function made(what)
-  io.stderr:write((script.rehearsal() and "would make" or "made") .. " the new " .. what .. "
-")
+  io.stderr:write((script.rehearsal() and "would make" or "made") .. " the new " .. what .. "\n")
 end
 
 -- candidates are records as lines of a message.
