@@ -102,7 +102,7 @@ func runIngest(c *module.Call, b *Binding) (any, error) {
 		}
 		return nil, err
 	}
-	if result.Counts == (verdict.Counts{}) {
+	if result.Counts == (verdict.Counts{}) && o.Filter == nil {
 		c.In.Options().Logger.Warn("there was nothing to ingest", "source", in.sourceName())
 	}
 	return resultTable(c, result, o.DryRun), nil

@@ -97,7 +97,7 @@ func (s summary) figures() string {
 		}
 	}
 	if len(parts) == 0 {
-		parts = append(parts, "no files")
+		parts = append(parts, "no files to send")
 	}
 	took := time.Duration(s.Seconds * float64(time.Second))
 	round := 100 * time.Millisecond

@@ -5,7 +5,8 @@
 -- Run it as often as you like: what is there is not sent again, what was begun is completed. What failed can be tried again alone:
 --
 --   transect run --local scripts/bulk_ingest.lua --retry-failed ingest.csv --report again.csv
-local sdk, script, ingest, find = require("sdk"), require("script"), require("ingest"), require("lib.find")
+local sdk, script, ingest = require("sdk"), require("script"), require("ingest")
+local find, outcome = require("lib.find"), require("lib.outcome")
 
 local args = script.args({ "source", _doc = "Ingest files of any kind and report what became of each.",
   source = { "string", optional = true, doc = "folder, file, or pattern such as 'card/**/*.jpg'" },
@@ -18,7 +19,7 @@ local args = script.args({ "source", _doc = "Ingest files of any kind and report
   min_size = { "integer", optional = true, doc = "least bytes of a file" },
   max_size = { "integer", optional = true, doc = "most bytes of a file" },
   newer_than = { "string", optional = true, doc = "only files changed after that moment: 2026-05-31 or RFC 3339" },
-  expected = { "integer", optional = true, doc = "how many images there should be" },
+  expected = { "integer", optional = true, doc = "how many images there should be; any other number ends the run with exit code 3" },
   report = { "string", optional = true, doc = "file for the verdict on each file, .json or .csv" },
   retry_failed = { "string", optional = true, doc = "report of an earlier run: take the files that need attention in it, instead of a source" },
   strict = { "boolean", doc = "look at all files first, and send none when one is wrong" },
@@ -31,6 +32,7 @@ local args = script.args({ "source", _doc = "Ingest files of any kind and report
 if not args.source and not args.retry_failed then
   script.usage_error("SOURCE is missing: which files are to be ingested?", "name a folder, or the report of an earlier run with --retry-failed")
 end
+outcome.check_report(args.report)
 
 -- Where the datasets belong. A preview makes no project.
 local project, mission
@@ -51,4 +53,7 @@ local result = ingest.run({ source = args.source, retry_failed = args.retry_fail
 for _, p in ipairs(result.preflight.problems) do
   if not p.verdict then print((p.name and p.name ~= "" and p.name .. ": " or "") .. p.message) end
 end
-script.fail_items(result.bad, result.total)
+local missing = args.expected and args.expected - result.preflight.images or 0
+script.fail_items(result.bad + math.max(missing, 0), result.total + math.max(missing, 0))
+if missing < 0 then script.exit(3) end
+if args.source then outcome.finish(result, args.source) end

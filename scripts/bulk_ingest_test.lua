@@ -80,3 +80,8 @@ test.case("mistakes", function()
   test.contains(ingest(1, "nowhere").errors, "does not exist")
   test.contains(ingest(2).errors, "SOURCE is missing")
 end)
+
+test.case("another number of images than expected ends the run with 3", function()
+  test.contains(ingest(3, card(), "--exclude", "broken.jpg", "--expected", "30").errors, "30 of 32 items failed")
+  test.contains(ingest(3, test.temp_dir()).errors, "is the card mounted?")
+end)

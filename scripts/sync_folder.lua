@@ -6,7 +6,8 @@
 -- alone. A file that was just written is taken the next time. Nothing is ever
 -- deleted on the platform because it is gone from the folder.
 local sdk, script, ingest = require("sdk"), require("script"), require("ingest")
-local time, path, find = require("time"), require("path"), require("lib.find")
+local time, path = require("time"), require("path")
+local find, outcome = require("lib.find"), require("lib.outcome")
 
 local args = script.args({ "folder", "project", _doc = "Keep a mission, or a project, up to date with a folder.",
   folder = { "string", doc = "folder to send" },
@@ -15,9 +16,11 @@ local args = script.args({ "folder", "project", _doc = "Keep a mission, or a pro
   mission = { "string", optional = true, doc = "mission of the project, by name or id" },
   exclude = { "strings", default = { "**/.*", "**/*.part", "**/*.tmp", "**/Thumbs.db" }, doc = "patterns of names to leave out" },
   settle = { "integer", default = 60, doc = "leave out files changed in the last so many seconds: they may still be written" },
+  allow_empty = { "boolean", doc = "a folder without files is no failure" },
   report = { "string", optional = true, doc = "file for the verdict on each file, .json or .csv" },
   dry_run = { "boolean", doc = "only tell what would be done" } })
 
+outcome.check_report(args.report)
 script.lock("sync " .. path.abs(args.folder))
 local project = find.project_or_new(args.project, args.create)
 local mission = args.mission and find.mission(project, args.mission) or nil
@@ -35,5 +38,8 @@ options.on_file = function(file)
   if file.verdict == "uploaded" then print("uploaded", file.name, file.cause or "") end
 end
 local result = ingest.run(options)
-if young > 0 then print(young .. " still being written, left for the next time") end
-script.fail_items(result.bad, result.total)
+if young > 0 then
+  local files = young == 1 and "1 file was" or young .. " files were"
+  print(("%s changed within the last %d s: left for the next run"):format(files, args.settle))
+end
+if result.total > 0 or young == 0 and not args.allow_empty then outcome.finish(result, args.folder) end

@@ -1,6 +1,6 @@
 -- Send files to a project or a mission
 local script, ingest, json, fs = require("script"), require("ingest"), require("json"), require("fs")
-local find, flight = require("lib.find"), require("lib.flight")
+local find, flight, outcome = require("lib.find"), require("lib.flight"), require("lib.outcome")
 
 local args = script.args({
   "files",
@@ -46,6 +46,7 @@ transect put card/DCIM 'North quarry/May survey' --report card.csv]],
   json = { "boolean", doc = "print the result as JSON" },
 })
 
+outcome.check_report(args.report)
 for _, path in ipairs(args.files) do
   if not fs.exists(path) and not path:find("[*?%[{]") then
     local swapped = fs.exists(args.target) and "the project comes last: transect put FILES... PROJECT"
@@ -76,4 +77,4 @@ if args.json then
   result.files, result.preflight, result.failures = nil, nil, json.list(result.failures)
   print(json.encode(result))
 end
-script.fail_items(result.bad, result.total)
+outcome.finish(result, table.concat(args.files, ", "))

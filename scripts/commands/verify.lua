@@ -1,6 +1,6 @@
 -- Compare a folder with what the platform holds
 local script, ingest, json = require("script"), require("ingest"), require("json")
-local find, show = require("lib.find"), require("lib.show")
+local find, show, outcome = require("lib.find"), require("lib.show"), require("lib.outcome")
 
 local args = script.args({
   "dir",
@@ -61,4 +61,4 @@ else
     show.note(("%d datasets in %s are not in %s"):format(result.extra, args.target, args.dir))
   end
 end
-script.fail_items(result.bad, result.total)
+outcome.finish(result, args.dir)

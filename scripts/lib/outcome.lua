@@ -1,0 +1,30 @@
+-- How scripts that take files begin and end.
+local script, fs, path = require("script"), require("fs"), require("path")
+local outcome = {}
+
+-- check_report refuses a report that could not be written, before anything is made.
+function outcome.check_report(report)
+  if not report then
+    return
+  end
+  local ending = report:lower():match("%.(%w+)$")
+  if ending ~= "json" and ending ~= "csv" then
+    script.usage_error("the report " .. report .. " is neither .json nor .csv", "its extension selects the format")
+  elseif not fs.is_dir(path.dir(report)) then
+    script.usage_error("the folder of the report " .. report .. " does not exist", "create it first, or name another one")
+  elseif fs.is_dir(report) then
+    script.usage_error("the report " .. report .. " cannot be written: it is a folder", "name a file in it")
+  end
+end
+
+-- finish ends the run with exit code 3 when files need attention, or when there
+-- was no file at all: an unmounted card is no success.
+function outcome.finish(result, source)
+  if result.total == 0 then
+    io.stderr:write("no files found in " .. source .. ": is the card mounted?\n")
+    script.exit(3)
+  end
+  script.fail_items(result.bad, result.total)
+end
+
+return outcome
