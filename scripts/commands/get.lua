@@ -30,6 +30,7 @@ transect get 'North quarry' quarry --only deliverables --analytic flight_report]
     complete = "analytics",
     doc = "only deliverables that this analytic made",
   },
+  replace = { "boolean", doc = "replace files of DIR that differ from the platform's" },
   all = { "boolean", doc = "deliverables of every product, not only of the newest of each analytic and mission" },
   json = { "boolean", doc = "print one JSON object per file" },
 })
@@ -117,11 +118,15 @@ if args.only ~= "deliverables" then
   end
 end
 if waiting > 0 then
-  show.note(waiting .. " files were announced but never uploaded")
+  show.note(waiting .. " files were announced and never uploaded: put them again from where they came from")
 end
 if #files == 0 then
   show.note("there is nothing to download in " .. args.target)
-  script.exit(0)
+  script.fail_items(waiting)
+  script.exit()
+end
+if fs.is_file(args.dir) then
+  script.usage_error(args.dir .. " is a file", "name a folder; it is made when missing")
 end
 
 local failed, fetched, there = 0, 0, 0
@@ -147,19 +152,28 @@ local function present(file)
   end
   return fs.stat(file.target).size == file.component.size
 end
+local different = {
+  name = "DownloadError",
+  message = "another file is there, left as it is; --replace replaces it",
+}
 task.map(files, function(file)
   if present(file) then
     there = there + 1
     bar:add({ files = 1, bytes = file.component.size })
     return verdict(file, "already_there")
   end
-  local _, err = try(sdk.datasets.download_component, file.dataset, {
-    component = file.component.name,
-    target_path = path.dir(file.target),
-    target_name = path.base(file.target),
-    overwrite = true,
-    md5hash = file.component.checksum,
-  })
+  local _, err
+  if fs.exists(file.target) and not args.replace then
+    err = different
+  elseif not script.rehearsal() then
+    _, err = try(sdk.datasets.download_component, file.dataset, {
+      component = file.component.name,
+      target_path = path.dir(file.target),
+      target_name = path.base(file.target),
+      overwrite = true,
+      md5hash = file.component.checksum,
+    })
+  end
   if err and err.name ~= "DownloadError" and err.name ~= "ResponseError" then
     error(err, 0) -- not this file's fault: stop
   end
@@ -175,7 +189,8 @@ task.map(files, function(file)
 end, { workers = 8 })
 bar:finish()
 if not args.json then
-  local counts = "%d files, %s in %s: %d downloaded, %d already there, %d failed"
-  print(counts:format(#files, show.size(bytes), args.dir, fetched, there, failed))
+  local counts = "%d files, %s in %s: %d %sdownloaded, %d already there, %d failed"
+  local would = script.rehearsal() and "would be " or ""
+  print(counts:format(#files, show.size(bytes), args.dir, fetched, would, there, failed))
 end
-script.fail_items(failed, #files)
+script.fail_items(failed + waiting, #files + waiting)

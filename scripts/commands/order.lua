@@ -44,18 +44,22 @@ local mission = find.only_mission(args.on)
 local analytic = args.analytic:match("^%x+$") and #args.analytic == 24 and sdk.analytics.describe(args.analytic)
   or sdk.analytics.describe_by_name(args.analytic, { version = args.version })
 if not analytic then
-  local known, seen = {}, {}
+  local known, seen, versions = {}, {}, {}
   for _, a in ipairs(sdk.analytics.search({ fields = { include = { "name", "version" } }, limit = 1000 })) do
     if a.name == args.analytic then
-      script.usage_error(
-        ("there is no version %s of the analytic %s"):format(args.version, a.name),
-        "there is " .. a.version
-      )
+      versions[#versions + 1] = a.version
     end
     if not seen[a.name] then
       known[#known + 1] = a.name
     end
     seen[a.name] = true
+  end
+  if #versions > 0 then
+    table.sort(versions)
+    script.usage_error(
+      ("there is no version %s of the analytic %s"):format(args.version, args.analytic),
+      "there are " .. table.concat(versions, ", ")
+    )
   end
   table.sort(known)
   script.usage_error(

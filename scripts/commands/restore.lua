@@ -20,8 +20,8 @@ for i, name in ipairs(args.names) do
   ids[i] = #name == 24 and name:match("^%x+$") or bin:get(name)
   if not ids[i] then
     script.usage_error(
-      "transect rm deleted no " .. name .. " on this machine",
-      show.suggestion(name, bin:keys(), "give the dataset's id")
+      "transect rm deleted no dataset " .. name .. " on this machine",
+      show.suggestion(name, bin:keys(), "give the dataset's id; projects and missions cannot be restored")
     )
   end
 end

@@ -47,7 +47,9 @@ for _, set in ipairs(sets) do
       end
     end,
   })
-  failed = failed + state.failed
+  local total = sdk.datasets.search({ filter = of, limit = 1, return_total = true }).total
+  local empty = total - state.completed - state.failed - state.pending
+  failed = failed + state.failed + empty
   if args.json then
     print(
       json.encode({
@@ -56,10 +58,12 @@ for _, set in ipairs(sets) do
         kind = set.kind,
         completed = state.completed,
         failed = state.failed,
+        never_uploaded = empty,
       })
     )
   else
-    print(("%s: %d datasets read, %d failed"):format(set.name, state.completed, state.failed))
+    local without = empty > 0 and (", %d never uploaded: put their files again"):format(empty) or ""
+    print(("%s: %d datasets read, %d failed%s"):format(set.name, state.completed, state.failed, without))
   end
   if set.kind ~= "dataset" then
     local unfinished = query.all(of, query.one_of("status", { "pending", "running" }))

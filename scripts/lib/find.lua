@@ -20,6 +20,23 @@ local function made(what)
   io.stderr:write((script.rehearsal() and "would make" or "made") .. " the new " .. what .. "\n")
 end
 
+-- described asks for a record by id; nil when there is none.
+local function described(manager, ref)
+  local record, err = try(manager.describe, ref)
+  if err and err.status ~= 404 then
+    error(err, 0)
+  end
+  return record
+end
+
+-- location is the project, or the mission, that a mission or dataset is in.
+local function location(record)
+  local mission = record.type and record.mission and described(sdk.missions, record.mission)
+  local project = record.project and described(sdk.projects, record.project)
+  local path = (project and project.name or "") .. (mission and "/" .. mission.name or "")
+  return path ~= "" and "  in " .. path or ""
+end
+
 -- candidates are records as lines of a message.
 local function candidates(found)
   local lines = {}
@@ -33,7 +50,7 @@ local function candidates(found)
     if date ~= "" then
       date = "  " .. tostring(date):sub(1, 10)
     end
-    lines[i] = ("%s  %s%s%s"):format(r.id, r.name, kind, date)
+    lines[i] = ("%s  %s%s%s%s"):format(r.id, r.name, kind, date, location(r))
   end
   return table.concat(lines, "\n")
 end
@@ -64,15 +81,6 @@ local function one(kind, named, found, other, where, otherwise)
     hint = hint and hint .. "; " .. otherwise or otherwise
   end
   script.usage_error(("there is no %s %s%s"):format(kind, named, where or ""), hint)
-end
-
--- described asks for a record by id; nil when there is none.
-local function described(manager, ref)
-  local record, err = try(manager.describe, ref)
-  if err and err.status ~= 404 then
-    error(err, 0)
-  end
-  return record
 end
 
 local function names(manager, filter)
@@ -279,7 +287,7 @@ function find.any(text)
     for i, r in ipairs(found) do
       if i <= listed then
         local detail = r.version or tostring(r.survey_date or r.creation_date or ""):sub(1, 10)
-        lines[i] = ("%s  %s  %s %s"):format(r.id, kinds[r.id], r.name, detail)
+        lines[i] = ("%s  %s  %s %s%s"):format(r.id, kinds[r.id], r.name, detail, location(r))
       end
     end
     script.usage_error(

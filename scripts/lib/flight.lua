@@ -29,8 +29,8 @@ end
 
 -- outline is the ring around positions.
 local function outline(points)
-  local hull = geo.hull(geo.multi_point(points))
-  if hull.type ~= "Polygon" then -- one position, or a line
+  local hull = try(geo.hull, geo.multi_point(points))
+  if not hull then -- one position, or a straight line of them
     local b = geo.bbox_pad(geo.bbox(geo.multi_point(points)), 20)
     hull = geo.polygon({ { { b[1], b[2] }, { b[3], b[2] }, { b[3], b[4] }, { b[1], b[4] }, { b[1], b[2] } } })
   end
