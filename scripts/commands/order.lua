@@ -128,13 +128,13 @@ local product = sdk.analytics.order(analytic, {
   project = mission.project,
   mission = mission,
 })
+if script.rehearsal() then
+  script.exit()
+end
 if not args.json then
   print(product.id)
 end
 show.note(("ordered %s %s for %s"):format(analytic.name, analytic.version, mission.name))
-if script.rehearsal() then
-  script.exit(0)
-end
 if args.follow then
   for line in sdk.products.follow_logs(product) do
     show.note(line.timestamp:sub(12, 19) .. "  " .. line.record.message)
