@@ -10,6 +10,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"transect/client/fault"
 	"transect/client/ingest"
 	"transect/client/verdict"
 	"transect/runtime/vm"
@@ -96,6 +97,9 @@ func (s summary) figures() string {
 			parts = append(parts, humanize.Comma(n)+" "+would+v.Text())
 		}
 	}
+	if s.NotReached > 0 {
+		parts = append(parts, humanize.Comma(s.NotReached)+" not reached")
+	}
 	if len(parts) == 0 {
 		parts = append(parts, "no files to send")
 	}
@@ -110,6 +114,9 @@ func (s summary) figures() string {
 	text := strings.Join(parts, ", ")
 	if s.dryRun {
 		return text
+	}
+	if s.Counts.Bytes <= 0 && s.stopped {
+		return text + "; no file was sent whole, " + took.Round(round).String()
 	}
 	if s.Counts.Bytes <= 0 {
 		return text + "; nothing sent, " + took.Round(round).String()
@@ -137,8 +144,8 @@ func (s summary) list(b *strings.Builder, list []ingest.Outcome, total int64) {
 	}
 	hints := map[string]bool{}
 	for _, o := range shown {
-		if o.Hint != "" && !hints[o.Hint] && len(hints) < 3 && o.Verdict.Bad() {
-			hints[o.Hint] = true
+		if hint := fault.WithoutAttempts(o.Hint); hint != "" && !hints[hint] && len(hints) < 3 && o.Verdict.Bad() {
+			hints[hint] = true
 			fmt.Fprintf(b, "  hint: %s\n", o.Hint)
 		}
 	}
@@ -160,13 +167,14 @@ func (s summary) json() string {
 		Project  string `json:"project,omitempty"`
 		Mission  string `json:"mission,omitempty"`
 		verdict.Counts
-		Pending  int64            `json:"pending,omitempty"`
-		Seconds  float64          `json:"seconds"`
-		DryRun   bool             `json:"dry_run,omitempty"`
-		Stopped  bool             `json:"stopped,omitempty"`
-		Failures []ingest.Outcome `json:"failures,omitempty"`
-		Command  string           `json:"command,omitempty"`
-	}{"ingest", s.ID, s.url, cmp.Or(s.Project, s.Target.Project), cmp.Or(s.Mission, s.Target.Mission), s.Counts, s.Pending, s.Seconds,
+		NotReached int64            `json:"not_reached,omitempty"`
+		Pending    int64            `json:"pending,omitempty"`
+		Seconds    float64          `json:"seconds"`
+		DryRun     bool             `json:"dry_run,omitempty"`
+		Stopped    bool             `json:"stopped,omitempty"`
+		Failures   []ingest.Outcome `json:"failures,omitempty"`
+		Command    string           `json:"command,omitempty"`
+	}{"ingest", s.ID, s.url, cmp.Or(s.Project, s.Target.Project), cmp.Or(s.Mission, s.Target.Mission), s.Counts, s.NotReached, s.Pending, s.Seconds,
 		s.dryRun, s.stopped, s.Failures[:min(len(s.Failures), maxListed)], s.command})
 	if err != nil {
 		return ""

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"regexp"
 )
 
 // Transient reports whether the same call may succeed later: the connection
@@ -90,14 +91,21 @@ func Reason(err error) error {
 	return err
 }
 
-// AfterAttempts adds to a fault's hint how often the call was tried.
+var attemptsAtEnd = regexp.MustCompile(`(^| \()tried \d+ times\)?$`)
+
+// WithoutAttempts is a hint without what AfterAttempts added.
+func WithoutAttempts(hint string) string { return attemptsAtEnd.ReplaceAllString(hint, "") }
+
+// AfterAttempts adds to a fault's hint how often the call was tried, in place of
+// what an earlier attempt added.
 func AfterAttempts(err error, attempts int) error {
 	f := Find(err)
 	if attempts < 2 || f == nil {
 		return err
 	}
 	tried := fmt.Sprintf("tried %d times", attempts)
-	if hint := &f.Facts().Hint; *hint == "" {
+	hint := &f.Facts().Hint
+	if *hint = WithoutAttempts(*hint); *hint == "" {
 		*hint = tried
 	} else {
 		*hint += " (" + tried + ")"

@@ -76,3 +76,13 @@ func TestReason(t *testing.T) {
 		t.Error("no error has a reason")
 	}
 }
+
+func TestAttemptsAreSaidOnce(t *testing.T) {
+	for hint, want := range map[string]string{"": "tried 6 times", "run again": "run again (tried 6 times)"} {
+		err := Hinted(Of(&ConnectionError{}, "no"), "%s", hint)
+		AfterAttempts(AfterAttempts(err, 4), 6)
+		if got := Find(err).Facts().Hint; got != want || WithoutAttempts(got) != hint {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"errors"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -87,4 +88,39 @@ func TestCopiesOfFailedFilesFail(t *testing.T) {
 	}
 	refuse.Store(false)
 	w.expect(w.run(folder), 2, 0, 0)
+}
+
+// Copies are duplicates on every run, however the folder is given.
+func TestCopiesStayDuplicates(t *testing.T) {
+	folder := backup(t, 3)
+	for name, paths := range map[string][]string{
+		"a folder":    {folder},
+		"two folders": {filepath.Join(folder, "card"), filepath.Join(folder, "copy")},
+	} {
+		w := newWorld(t, nil)
+		for round := range 2 {
+			r := w.run("", func(o *Options) { o.Source.Paths = paths })
+			if w.expect(r, int64(3-3*round), int64(3*round), 0); r.Counts.Duplicate != 3 {
+				t.Errorf("%s, run %d: %+v", name, round+1, r.Counts)
+			}
+		}
+	}
+}
+
+// When a run stops, what has a verdict and what has none make up all files.
+func TestFilesNotReachedAreCounted(t *testing.T) {
+	w := newWorld(t, nil)
+	progress, n := &Progress{}, 0
+	r, err := w.try(flight(t, 12, flightgen.Options{}), func(o *Options) {
+		o.Workers, o.Progress = 1, progress
+		o.OnOutcome = func(Outcome) error {
+			if n++; n == 3 {
+				return errors.New("enough")
+			}
+			return nil
+		}
+	})
+	if err == nil || r.NotReached == 0 || r.Counts.Total()+r.NotReached != progress.Files.Load() {
+		t.Errorf("%+v and %d not reached of %d: %v", r.Counts, r.NotReached, progress.Files.Load(), err)
+	}
 }

@@ -54,7 +54,7 @@ func (r *run) verify(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return r.failDatasets(failed, "delete its dataset and run again")
+	return r.failDatasets(failed, "find out which of the two is right: keep the dataset when the local file is damaged; when the file is right, delete the dataset and run again")
 }
 
 // failDatasets turns the outcomes of datasets into failures.

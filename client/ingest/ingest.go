@@ -164,17 +164,18 @@ type Progress struct {
 
 // Result is what became of a run.
 type Result struct {
-	ID        string // of the run
-	Target    Target
-	Project   string // its name, "" when it is not known
-	Mission   string // its name
-	Counts    verdict.Counts
-	Failures  []Outcome // the first MaxFailures with a bad verdict
-	Notes     []Outcome // the first duplicates, and files left out that are not plainly meant to be
-	Preflight *preflight.Report
-	Outcomes  *OutcomeLog // of every file
-	Pending   int64       // files that the platform has not read yet
-	Seconds   float64
+	ID         string // of the run
+	Target     Target
+	Project    string // its name, "" when it is not known
+	Mission    string // its name
+	Counts     verdict.Counts
+	Failures   []Outcome // the first MaxFailures with a bad verdict
+	Notes      []Outcome // the first duplicates, and files left out that are not plainly meant to be
+	Preflight  *preflight.Report
+	Outcomes   *OutcomeLog // of every file
+	NotReached int64       // files found that have no verdict, because the run stopped before its end
+	Pending    int64       // files that the platform has not read yet
+	Seconds    float64
 }
 
 // MaxFailures is how many failures a Result lists; Outcomes has them all.

@@ -227,8 +227,15 @@ func (r *run) inSource(it *item, name string) bool {
 	}
 	if r.options.Source.Root == "" {
 		return slices.ContainsFunc(r.options.Source.Paths, func(path string) bool {
-			_, err := os.Lstat(path)
-			return err == nil && path != it.main().Path && strings.HasSuffix(filepath.ToSlash(path), "/"+name)
+			info, err := os.Stat(path)
+			if err != nil || !info.IsDir() {
+				return err == nil && path != it.main().Path && strings.HasSuffix(filepath.ToSlash(path), "/"+name)
+			}
+			if len(r.options.Source.Paths) > 1 && strings.HasPrefix(name, filepath.Base(path)+"/") {
+				path = filepath.Dir(path) // names begin with that of their folder
+			}
+			_, err = os.Lstat(filepath.Join(path, filepath.FromSlash(name)))
+			return err == nil
 		})
 	}
 	_, err := os.Lstat(filepath.Join(r.options.Source.Root, filepath.FromSlash(name)))

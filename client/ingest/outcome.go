@@ -218,6 +218,9 @@ func (r *run) record(o Outcome) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	*r.counts.Of(o.Verdict)++
+	if _, skipped := o.err.(*scan.Skipped); !skipped {
+		r.reached++
+	}
 	if o.Pending {
 		r.pending++
 	}

@@ -37,6 +37,7 @@ type run struct {
 
 	mu               sync.Mutex // of what follows, and of OnOutcome
 	counts           verdict.Counts
+	reached          int64 // items of the source that have a verdict
 	failures         []Outcome
 	notes            []Outcome
 	project, mission string            // names of the target
@@ -141,7 +142,7 @@ func (r *run) result() *Result {
 		slices.SortFunc(list, func(a, b Outcome) int { return imagery.NaturalCompare(a.Name, b.Name) })
 	}
 	counts.Bytes = r.options.Progress.Transferred.Load()
-	return &Result{ID: r.id, Counts: counts, Failures: r.failures, Preflight: r.checker.Report(context.Background()), Outcomes: r.outcomes, Pending: r.pending,
+	return &Result{ID: r.id, NotReached: max(0, r.options.Progress.Files.Load()-r.reached), Counts: counts, Failures: r.failures, Preflight: r.checker.Report(context.Background()), Outcomes: r.outcomes, Pending: r.pending,
 		Target: r.options.Target, Project: r.project, Mission: r.mission, Notes: r.notes,
 		Seconds: r.options.Now().Sub(r.started).Seconds()}
 }

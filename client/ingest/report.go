@@ -90,9 +90,10 @@ type summary struct {
 	Started  time.Time `json:"started"`
 	Seconds  float64   `json:"seconds"`
 	verdict.Counts
-	DryRun    bool   `json:"dry_run,omitempty"`
-	Error     string `json:"error,omitempty"`
-	Preflight any    `json:"preflight,omitempty"`
+	NotReached int64  `json:"not_reached,omitempty"`
+	DryRun     bool   `json:"dry_run,omitempty"`
+	Error      string `json:"error,omitempty"`
+	Preflight  any    `json:"preflight,omitempty"`
 }
 
 // writeReport writes the outcomes, complete under its name or not at all.
@@ -132,7 +133,7 @@ func reportError(path string, err error) error {
 
 func (r *run) writeJSON(w *bufio.Writer, result *Result, failure error) error {
 	s := summary{Ingest: r.id, Platform: r.client.BaseURL(), Source: scan.Readable(r.options.Source.Root), Target: r.options.Target,
-		Started: r.started.UTC(), Seconds: result.Seconds, Counts: result.Counts, DryRun: r.options.DryRun, Preflight: result.Preflight}
+		Started: r.started.UTC(), Seconds: result.Seconds, Counts: result.Counts, NotReached: result.NotReached, DryRun: r.options.DryRun, Preflight: result.Preflight}
 	if failure != nil {
 		s.Error = failure.Error()
 	}

@@ -233,3 +233,13 @@ func TestStop(t *testing.T) {
 		t.Errorf("%d values, the last %v", count, last)
 	}
 }
+
+func TestImagesUnderAnotherExtensionAreDamaged(t *testing.T) {
+	dir := tree(t, map[string]string{"a.tif": "\xff\xd8\xff\xe0 and so on", "b.jpg": "\xff\xd8\xff\xe0 and so on"})
+	for item, err := range scan.Items(t.Context(), scan.Source{Root: dir}) {
+		want := map[string]string{"a.tif": "it is not a TIFF image but a jpeg image"}[item.Name]
+		if err != nil || item.Damage != want {
+			t.Errorf("%s: %q %v", item.Name, item.Damage, err)
+		}
+	}
+}

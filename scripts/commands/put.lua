@@ -6,8 +6,9 @@ local args = script.args({
   "files",
   "target",
   _doc = [[
-Send files and folders to a project, or to a mission of it. Safe to run again: what is there already, proven by
-checksum, is not sent, and what was begun is completed. Damaged files are named and left out.]],
+Send files and folders to a project, or to a mission of it. Safe to run again: what is there already is not sent (size
+and modification time are those of the earlier run, else the checksum tells), and what was begun is completed. Damaged
+files are named and left out. Before a memory card is formatted compare all checksums: --verify, or transect verify.]],
   _example = [[
 transect put card/DCIM 'North quarry/May survey' --create
 transect put *.las outline.gpkg 'North quarry'
