@@ -35,6 +35,7 @@ func Repl(ctx context.Context, p *Process, job Job) error {
 		if cfg.Input == nil {
 			cfg.Input = repl.Plain(p.Stdin, p.Stderr)
 		}
+		cfg.Input.Terminal, _ = p.Stdin.(*os.File)
 		cfg.Timeout, job.Timeout = job.Timeout, 0
 		fatal := make(chan os.Signal, 2) // signals that end the session
 		own.Signals = fatal

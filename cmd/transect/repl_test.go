@@ -328,3 +328,25 @@ func TestPromptProfiles(t *testing.T) {
 	tm.prompts(address + "> ")
 	tm.leaves()
 }
+
+// A command of a script has the terminal while it runs, and takes no line from
+// the prompt.
+func TestPromptCommands(t *testing.T) {
+	t.Parallel()
+	for _, env := range []string{"TERM=xterm", "TERM=dumb"} {
+		tm := onTerminal(t, t.TempDir(), []string{env}, "repl", "--local")
+		tm.prompts("local> ")
+		tm.says("os.execute('echo fi' .. 'rst')", "first")
+		tm.says("'sec' .. 'ond'", "second")
+		tm.keys("os.execute('echo rea' .. 'dy; read x; echo got $x')\r")
+		tm.sees("ready")
+		tm.keys("typed\r")
+		tm.sees("got typed")
+		tm.prompts("local> ")
+		tm.says("'th' .. 'ird'", "third")
+		tm.leaves()
+		if strings.Contains(tm.all, "Error") {
+			t.Errorf("%s: %s", env, tm.all)
+		}
+	}
+}

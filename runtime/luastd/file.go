@@ -188,7 +188,7 @@ func (l *library) popen(L *lua.LState) int {
 	var err error
 	if mode == "r" {
 		var out io.ReadCloser
-		cmd.Stdin = opt.Stdin
+		cmd.Stdin = commandInput(opt.Stdin)
 		out, err = cmd.StdoutPipe()
 		f.r, f.pipe = bufio.NewReader(out), out
 	} else {

@@ -2,6 +2,7 @@ package luastd
 
 import (
 	"context"
+	"io"
 	"os"
 	"os/exec"
 	"runtime"
@@ -87,7 +88,7 @@ func (l *library) execute(L *lua.LState) int {
 	code, opt := 0, l.Options()
 	err := vm.Blocking(L, func(ctx context.Context) error {
 		cmd := l.shell(ctx, command)
-		cmd.Stdin, cmd.Stdout, cmd.Stderr = opt.Stdin, opt.Stdout, opt.Stderr
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = commandInput(opt.Stdin), opt.Stdout, opt.Stderr
 		err := cmd.Run()
 		if _, failed := err.(*exec.ExitError); failed {
 			code = cmd.ProcessState.ExitCode()
@@ -100,6 +101,21 @@ func (l *library) execute(L *lua.LState) int {
 	}
 	L.Push(lua.LNumber(code))
 	return 1
+}
+
+// commandInput is the standard input of a command: a file, or that of the
+// terminal behind a prompt, or nothing. A copy of another reader would take what
+// the command does not read, such as the next line typed.
+func commandInput(stdin io.Reader) io.Reader {
+	switch in := stdin.(type) {
+	case *os.File:
+		return in
+	case interface{ TerminalFile() *os.File }:
+		if file := in.TerminalFile(); file != nil {
+			return file
+		}
+	}
+	return nil
 }
 
 // shell is a command for the system's shell.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 	"strings"
 	"sync"
 )
@@ -19,6 +20,9 @@ type Input struct {
 	read   func(prompt string) (string, error)
 	prompt func(text string) // shows another prompt while a read is pending
 	editor *editor           // nil without editing
+
+	// Terminal is where lines are typed; nil when that is no terminal.
+	Terminal *os.File
 
 	mu      sync.Mutex
 	pending chan typed
@@ -48,6 +52,10 @@ func Plain(from io.Reader, out io.Writer) *Input {
 	}
 	return in
 }
+
+// TerminalFile is the terminal that lines are typed on, or nil. Nothing is read
+// from it while an input runs, so that commands may.
+func (in *Input) TerminalFile() *os.File { return in.Terminal }
 
 func newInput() *Input {
 	return &Input{aborts: make(chan struct{}, 1), ctx: context.Background(), onAbort: func() {}}
