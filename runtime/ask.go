@@ -90,7 +90,7 @@ func (p *Process) ask(ctx context.Context, out io.Writer, text, known string, se
 	}()
 	select {
 	case <-ctx.Done():
-		return "", ctx.Err()
+		return "", context.Cause(ctx)
 	case err := <-answered:
 		switch answer = strings.TrimRight(answer, "\r\n"); {
 		case answer != "":

@@ -99,3 +99,22 @@ func TestLoginAsks(t *testing.T) {
 		t.Error("the password is shown")
 	}
 }
+
+// Ctrl-C at a question ends the command, and nothing is said of its usage.
+func TestLoginInterrupted(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, last := range []string{"User: ", "Password: "} {
+		tm := onTerminal(t, dir, []string{"TRANSECT_KEYRING=off"}, "login", "https://platform.example.com")
+		tm.sees("User: ")
+		if last != "User: " {
+			tm.keys("somebody\r")
+			tm.sees(last)
+		}
+		tm.keys(ctrlC)
+		tm.sees("interrupted")
+		if code := tm.ends(); code != 130 || strings.Contains(tm.all, "canceled") {
+			t.Errorf("at %s: exit code %d\n%s", last, code, tm.all)
+		}
+	}
+}
