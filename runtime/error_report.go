@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"transect/client/fault"
+	"transect/client/transfer"
 	"transect/runtime/vm"
 )
 
@@ -65,6 +66,9 @@ func Describe(p *Process, err error) *ErrorReport {
 		if inner, ok := cause.(fault.Fault); ok {
 			r.Hint = inner.Facts().Hint
 		}
+	}
+	if r.Hint == "" && transfer.IsFull(err) {
+		r.Hint = "the disk is full: free some space, and run again"
 	}
 	if response, ok := errors.AsType[*fault.ResponseError](err); ok {
 		r.Status, r.Service, r.Code = response.Status, response.Service, response.Code

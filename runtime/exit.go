@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"transect/client/fault"
+	"transect/client/transfer"
 	"transect/runtime/vm"
 )
 
@@ -51,7 +52,7 @@ func ExitCode(err error) int {
 		return ExitCredentials
 	case response != nil && response.Status == http.StatusUnauthorized:
 		return ExitCredentials
-	case fault.Transient(err), response != nil && response.Status == http.StatusInsufficientStorage:
+	case fault.Transient(err), transfer.IsFull(err), response != nil && response.Status == http.StatusInsufficientStorage:
 		return ExitTemporary
 	}
 	return ExitRaised

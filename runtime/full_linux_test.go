@@ -73,11 +73,11 @@ func TestNoRoom(t *testing.T) {
 		t.Fatal(err)
 	}
 	y.file("flight/log.txt", 100, 0)
-	refused := func(what, code, cause string) {
+	refused := func(what, code, cause string, exit int) {
 		t.Helper()
 		_, stderr, err := y.run(code)
 		f, ok := fault.Find(err).(*fault.FileError)
-		if !ok || ExitCode(err) != ExitRaised || !strings.Contains(f.Error(), cause) {
+		if !ok || ExitCode(err) != exit || !strings.Contains(f.Error(), cause) {
 			t.Errorf("%s: exit code %d, %v\n%s", what, ExitCode(err), err, stderr)
 		}
 		if y.read("in/stored.tif") != "mine" || y.read("in/report.csv") != "mine" || strings.Contains(y.list("in"), ".transect") {
@@ -87,14 +87,14 @@ func TestNoRoom(t *testing.T) {
 	ingest := fmt.Sprintf(`local sdk = require("sdk")
 return require("ingest").run{ source = %q, project = sdk.projects.create("q", sdk.users.describe().company), report = %q }.uploaded`,
 		filepath.Join(y.dir, "flight"), filepath.Join(folder, "report.csv"))
-	refused("download to a full disk", y.download(id, "overwrite = true"), "no space left")
+	refused("download to a full disk", y.download(id, "overwrite = true"), "no space left", ExitTemporary)
 	y.fill(folder)
-	refused("report on a full disk", ingest, "no space left")
+	refused("report on a full disk", ingest, "no space left", ExitTemporary)
 	if err := syscall.Mount("", folder, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
 		t.Skipf("cannot make it read-only: %v", err)
 	}
-	refused("download to a read-only disk", y.download(id, "overwrite = true"), "read-only")
-	refused("report on a read-only disk", ingest, "read-only")
+	refused("download to a read-only disk", y.download(id, "overwrite = true"), "read-only", ExitRaised)
+	refused("report on a read-only disk", ingest, "read-only", ExitRaised)
 }
 
 // TestRemovedSource: a file that goes while it is sent is named.

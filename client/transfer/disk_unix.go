@@ -8,7 +8,8 @@ import (
 	"syscall"
 )
 
-func isFull(err error) bool {
+// IsFull reports whether a file could not be written because its disk is full.
+func IsFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 

@@ -7,7 +7,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-func isFull(err error) bool {
+// IsFull reports whether a file could not be written because its disk is full.
+func IsFull(err error) bool {
 	return errors.Is(err, windows.ERROR_DISK_FULL) || errors.Is(err, windows.ERROR_HANDLE_DISK_FULL)
 }
 

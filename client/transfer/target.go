@@ -150,7 +150,7 @@ func fileError(err error, format string, args ...any) error {
 	switch {
 	case errors.Is(err, fs.ErrPermission), isReadOnly(err):
 		f.Hint = "choose a folder that can be written to"
-	case isFull(err):
+	case IsFull(err):
 		f.Hint = "the disk is full: free some space, or choose another folder"
 	}
 	return f
