@@ -80,6 +80,7 @@ func (in *Interp) operand(position, kind string, key *string) string {
 			case *ast.StringExpr:
 				name = "field '" + key.Value + "'"
 			case *ast.NumberExpr:
+				name = "element " + key.Value + " of a list"
 				if list, ok := e.Object.(*ast.IdentExpr); ok {
 					name = "element " + key.Value + " of '" + list.Value + "'"
 				}
@@ -99,6 +100,7 @@ func (in *Interp) operand(position, kind string, key *string) string {
 		}
 		names = append(names, name+" ("+is+")")
 	}
+	loop := false
 	in.inspect(file, func(node any) {
 		switch node := node.(type) {
 		case *ast.AttrGetExpr:
@@ -116,7 +118,8 @@ func (in *Interp) operand(position, kind string, key *string) string {
 				add(node.Receiver)
 			}
 		case *ast.GenericForStmt:
-			if key == nil && node.Line() == n {
+			if key == nil && node.Line() == n && !iterates(node.Exprs[0]) {
+				loop = true
 				names = append(names, "the iterator of the for loop (for a table, use pairs or ipairs)")
 			}
 		}
@@ -125,10 +128,32 @@ func (in *Interp) operand(position, kind string, key *string) string {
 		return certain[0]
 	}
 	slices.Sort(names)
-	if names = slices.Compact(names); len(names) != 1 || names[0][0] == '?' {
+	names = slices.Compact(names)
+	if loop && len(names) > 1 {
+		return "the iterator of the for loop or another value of the line (for a table, use pairs or ipairs)"
+	}
+	if len(names) != 1 || names[0][0] == '?' {
 		return ""
 	}
 	return names[0]
+}
+
+// iterates reports whether an expression is a call that returns an iterator.
+func iterates(e ast.Expr) bool {
+	call, ok := e.(*ast.FuncCallExpr)
+	if !ok {
+		return false
+	}
+	name := call.Method
+	switch f := call.Func.(type) {
+	case *ast.IdentExpr:
+		name = f.Value
+	case *ast.AttrGetExpr:
+		if key, ok := f.Key.(*ast.StringExpr); ok {
+			name = key.Value
+		}
+	}
+	return slices.Contains([]string{"pairs", "ipairs", "gmatch", "lines"}, name) || strings.HasSuffix(name, "_generator")
 }
 
 // mayBe reports whether an expression may have the value key.
