@@ -19,16 +19,11 @@ import (
 	"transect/stdlib/web"
 )
 
-const (
-	pingTimeout    = 15 * time.Second
-	failureTimeout = time.Minute
-)
+const failureTimeout = time.Minute
 
 // ping notifies the monitor. A monitor that does not answer is not a failure of
 // the run.
 func (r *run) ping(ctx context.Context, event string) {
-	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
-	defer cancel()
 	client := r.web()
 	defer client.Close()
 	body, what := "run "+r.summary.ID+" of "+r.summary.Script, "start"

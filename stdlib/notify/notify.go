@@ -40,18 +40,26 @@ const (
 // Ping tells a monitor that something started, succeeded or failed: a request
 // to an address, or to /start, /fail, /log or an exit status below it. Of a long
 // body the end is sent.
+//
+// A run must not wait long for its monitor: the attempts share one time limit.
 func Ping(ctx context.Context, c *web.Client, to, event, body string) error {
 	u, err := web.Parse(to)
 	if err != nil {
 		return err
 	}
+	limited, cancel := context.WithTimeout(ctx, pingTimeout)
+	defer cancel()
 	if event != Success {
 		u = u.JoinPath(event)
 	}
 	if len(body) > longestBody {
 		body = strings.ToValidUTF8(body[len(body)-longestBody:], "")
 	}
-	return post(ctx, c, u, "text/plain; charset=utf-8", []byte(body))
+	err = post(limited, c, u, "text/plain; charset=utf-8", []byte(body))
+	if err != nil && limited.Err() != nil && ctx.Err() == nil {
+		return fault.Of(&fault.TimeoutError{}, "the monitor %s did not answer within %s", u.Host, pingTimeout)
+	}
+	return err
 }
 
 // Webhook posts a message as JSON. A text becomes {"text": …}, which chat
@@ -85,6 +93,9 @@ func post(ctx context.Context, c *web.Client, to *url.URL, kind string, body []b
 		}
 	}
 }
+
+// pingTimeout is how long the attempts of a ping may take together.
+var pingTimeout = 10 * time.Second
 
 // pause is the wait before the second attempt.
 var pause = 500 * time.Millisecond

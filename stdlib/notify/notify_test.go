@@ -44,6 +44,20 @@ func TestPing(t *testing.T) {
 	}
 }
 
+// A monitor that accepts a connection and says nothing costs a run little time.
+func TestSlowMonitor(t *testing.T) {
+	defer func(d time.Duration) { pingTimeout = d }(pingTimeout)
+	pingTimeout = 50 * time.Millisecond
+	over := make(chan struct{})
+	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-over }))
+	defer s.Close()
+	defer close(over)
+	err := Ping(context.Background(), client(t), s.URL+"/s3cret", Start, "")
+	if want := "the monitor " + strings.TrimPrefix(s.URL, "http://") + " did not answer within 50ms"; err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "s3cret") {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
 func TestWebhookTriesAgain(t *testing.T) {
 	defer func(d time.Duration) { pause = d }(pause)
 	pause = time.Millisecond
