@@ -55,6 +55,9 @@ func (a *app) flagError(cmd *cobra.Command, err error) error {
 	return usage(cmd, err)
 }
 
+// secretFlags are what people try to give secrets with.
+var secretFlags = []string{"password", "passwd", "pass", "pwd", "secret", "client-secret", "token", "access-token"}
+
 // unknownFlag suggests a flag with a similar name.
 func (a *app) unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
 	name := unknown.GetSpecifiedName()
@@ -62,6 +65,10 @@ func (a *app) unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError) erro
 		return fault.Hinted(fault.Of(&fault.UsageError{}, "unknown flag -%s", name), "%s", helpFor(cmd))
 	}
 	err := fault.Of(&fault.UsageError{}, "unknown flag --%s", name)
+	if slices.Contains(secretFlags, name) {
+		return fault.Hinted(err, "secrets are not taken on the command line, where others can read them: "+
+			"set TRANSECT_PASSWORD, TRANSECT_CLIENT_SECRET or TRANSECT_ACCESS_TOKEN, name a file with --password-file, --client-secret-file or --access-token-file, or use transect login")
+	}
 	if name == "version" {
 		return fault.Hinted(err, "transect --version prints the version")
 	}
