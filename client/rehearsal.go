@@ -62,6 +62,13 @@ func (d *Rehearsal) Summary() string {
 	return cmp.Or(strings.Join(parts, "; "), "would change nothing")
 }
 
+// Empty reports whether nothing would have been done.
+func (d *Rehearsal) Empty() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.kinds) == 0 && d.others == 0 && d.bytes == 0
+}
+
 // amount writes a number of things, whose name is a plural.
 func amount(n int, things string) string {
 	if things = strings.ReplaceAll(things, "_", " "); n == 1 {

@@ -174,7 +174,11 @@ func (x *Execution) run(ctx context.Context, work func(*Execution, context.Conte
 		}
 	}()
 	if rehearsal := x.connector.rehearsal; rehearsal != nil {
-		defer func() { x.connector.wouldDo(rehearsal.Summary(), "") }()
+		defer func() {
+			if err == nil || is[*vm.Exit](err) || !rehearsal.Empty() { // an error says enough of a run that did nothing
+				x.connector.wouldDo(rehearsal.Summary(), "")
+			}
+		}()
 	}
 	defer func() {
 		if failed := x.writeManifest(); err == nil {

@@ -24,6 +24,9 @@ const (
 	// noticeInterval is the least time between two notices of one connection,
 	// unless a request has had more retries than all others.
 	noticeInterval = 10 * time.Second
+	// shortestOutage is how long a host must have been away for its return to be
+	// shown, in seconds as shown.
+	shortestOutage = time.Second / 2
 )
 
 // outages is how a transport retries while a host is unreachable.
@@ -185,8 +188,12 @@ func (t *Transport) notice(n int, show bool, lasted time.Duration, text, reason 
 	}
 }
 
-// back shows that an outage is over that was shown.
+// back shows that an outage is over that was shown. An answer right after a
+// failure, such as one to a request beside it, does not end an outage.
 func (t *Transport) back(lasted time.Duration) {
+	if lasted < shortestOutage {
+		return
+	}
 	t.mu.Lock()
 	shown := t.shown > 0
 	t.shown, t.noticed = 0, time.Time{}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -31,7 +32,7 @@ them searches filter and sort by.`,
   transect doc --search failed ingestion
   transect doc --json | jq '.managers[].operations[] | select(.effect == "delete") | .signature'`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if search && len(args) == 0 {
+			if search && strings.TrimSpace(strings.Join(args, "")) == "" {
 				return fault.Hinted(fault.Of(&fault.UsageError{}, "no words to search for"), "such as: transect doc --search failed ingestion")
 			} else if search {
 				return nil

@@ -19,6 +19,7 @@ type hit struct {
 // operations, arguments, modules, functions, guides, recipes, records and their
 // fields. What is named by the words comes first.
 func (r *Reference) Search(words []string) (*Document, error) {
+	words = strings.Fields(strings.Join(words, " ")) // however they were quoted
 	var hits []hit
 	look := func(name, doc string, texts ...string) {
 		all := strings.ToLower(name + " " + doc + " " + strings.Join(texts, " "))
