@@ -111,6 +111,7 @@ func (d *Rehearsal) count(counts map[string]int, kind string, names []string) st
 	}
 	text := strings.TrimPrefix(amount(n, kind), "1 ")
 	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == "" })
+	slices.Sort(names) // files are inspected concurrently: the same lines each time
 	if (n > 1 || kind == "products") && len(names) > 0 {
 		text += ":" // a product is named after its analytic
 	}

@@ -110,19 +110,19 @@ print(r.uploaded + r.already_there .. " there")`)
 		readOnly result
 	}{
 		{"download", []string{"run", "--local", "download.lua", stored},
-			result{1, "", "FileError: datasets.download_component: cannot write"}, result{1, "", "FileError: datasets.download_component: cannot write"}},
+			result{5, "", "FileError: datasets.download_component: cannot write"}, result{1, "", "FileError: datasets.download_component: cannot write"}},
 		{"report of an ingest", []string{"run", "--local", "bring.lua", "disk/report.csv"},
-			result{1, "", "FileError: ingest.run: the report disk/report.csv cannot be written"}, result{1, "", "FileError: ingest.run: the report disk/report.csv cannot be written"}},
+			result{5, "", "FileError: ingest.run: the report disk/report.csv cannot be written"}, result{1, "", "FileError: ingest.run: the report disk/report.csv cannot be written"}},
 		{"report", []string{"run", "--local", "--report", "disk/report.json", "upload.lua"},
-			result{1, "completed", "FileError: the report file disk/report.json cannot be written"}, result{2, "", "ConfigError: the report file disk/report.json cannot be written"}},
+			result{5, "completed", "FileError: the report file disk/report.json cannot be written"}, result{2, "", "ConfigError: the report file disk/report.json cannot be written"}},
 		{"metrics", []string{"run", "--local", "--metrics", "disk/metrics.prom", "upload.lua"},
-			result{1, "completed", "FileError: the metrics file disk/metrics.prom cannot be written"}, result{2, "", "ConfigError: the metrics file disk/metrics.prom cannot be written"}},
+			result{5, "completed", "FileError: the metrics file disk/metrics.prom cannot be written"}, result{2, "", "ConfigError: the metrics file disk/metrics.prom cannot be written"}},
 		{"new log", []string{"run", "--local", "--log-file", "disk/new.txt", "upload.lua"},
 			result{0, "completed", "the log file disk/new.txt is incomplete"}, result{2, "", "ConfigError: the log file disk/new.txt cannot be written"}},
 		{"state", state("run", "--local", "upload.lua"), // an upload in one request needs no journal
 			result{0, "completed", ""}, result{0, "completed", ""}},
 		{"outcomes of an ingest", state("run", "--local", "bring.lua"),
-			result{1, "", "FileError: ingest.run: cannot"}, result{1, "", "FileError: ingest.run: cannot create the folder of locks"}},
+			result{5, "", "FileError: ingest.run: cannot"}, result{1, "", "FileError: ingest.run: cannot create the folder of locks"}},
 		{"lock", state("run", "--local", "--lock=nightly", "upload.lua"),
 			result{2, "", "ConfigError: cannot"}, result{2, "", "ConfigError: cannot create the folder of locks"}},
 	}
@@ -173,7 +173,7 @@ print(r.uploaded + r.already_there .. " there")`)
 		cmd.Stdout, cmd.Stderr = device, &stderr
 		_ = cmd.Run()
 		device.Close()
-		if code := cmd.ProcessState.ExitCode(); code != 1 || !strings.Contains(stderr.String(), "FileError: cannot print") || !strings.Contains(stderr.String(), full) {
+		if code := cmd.ProcessState.ExitCode(); code != 5 || !strings.Contains(stderr.String(), "FileError: cannot print") || !strings.Contains(stderr.String(), full) {
 			t.Errorf("%v printed to a full disk: exit code %d\n%s", args, code, stderr.String())
 		}
 	}
