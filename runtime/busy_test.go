@@ -30,7 +30,7 @@ func TestBusyStorage(t *testing.T) {
 	var asked, early int
 	var until time.Time
 	lowest := most
-	y.intercept = func(w http.ResponseWriter, r *http.Request) bool {
+	y.intercepts(func(w http.ResponseWriter, r *http.Request) bool {
 		if r.Method != http.MethodPut {
 			return false
 		}
@@ -48,7 +48,7 @@ func TestBusyStorage(t *testing.T) {
 			lowest = min(lowest, budget.Limit())
 		}
 		return false
-	}
+	})
 	who := y.platform.Credentials()
 	c, err := client.New(t.Context(), client.Settings{URL: y.URL, User: who.User, Password: who.Password, ClientID: who.ClientID, ClientSecret: who.ClientSecret},
 		client.Options{Budget: budget, Env: func(string) (string, bool) { return "", false }})
@@ -73,7 +73,7 @@ func TestBusyStorage(t *testing.T) {
 	if lowest >= most {
 		t.Errorf("still %d connections, %d before", lowest, most)
 	}
-	y.intercept = nil
+	y.intercepts(nil)
 	for i := range files {
 		y.holds(ids[i], contents[i])
 	}

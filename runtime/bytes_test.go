@@ -24,11 +24,17 @@ type yard struct {
 	*httptest.Server
 	platform  *platform.Platform
 	dir       string
-	intercept func(w http.ResponseWriter, r *http.Request) (answered bool)
+	intercept atomic.Pointer[interceptor]
 	puts      atomic.Int64 // what reached the storage
 	served    atomic.Int64 // bytes of downloads
 	env       map[string]string
 }
+
+// interceptor may answer a request in the platform's place.
+type interceptor func(w http.ResponseWriter, r *http.Request) (answered bool)
+
+// intercepts sets the interceptor; nil takes it away.
+func (y *yard) intercepts(f interceptor) { y.intercept.Store(&f) }
 
 type servedWriter struct {
 	http.ResponseWriter
@@ -50,7 +56,7 @@ func newYard(t *testing.T) *yard {
 	y := &yard{T: t, platform: p, dir: t.TempDir()}
 	y.env = map[string]string{"TRANSECT_STATE_DIR": filepath.Join(y.dir, "state")}
 	y.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if y.intercept != nil && y.intercept(w, r) {
+		if f := y.intercept.Load(); f != nil && *f != nil && (*f)(w, r) {
 			return
 		}
 		if r.Method == http.MethodPut {
@@ -129,16 +135,16 @@ func (y *yard) holds(dataset string, content []byte) {
 // refuseFrom lets so many parts through to storage.
 func (y *yard) refuseFrom(parts int64) {
 	y.puts.Store(0)
-	y.intercept = func(w http.ResponseWriter, r *http.Request) bool {
+	y.intercepts(func(w http.ResponseWriter, r *http.Request) bool {
 		if r.Method != http.MethodPut || y.puts.Load() < parts {
 			return false
 		}
 		w.WriteHeader(http.StatusBadRequest)
 		return true
-	}
+	})
 }
 
-func (y *yard) open() { y.intercept = nil; y.puts.Store(0); y.served.Store(0) }
+func (y *yard) open() { y.intercepts(nil); y.puts.Store(0); y.served.Store(0) }
 
 func TestUploadGoesOnInTheNextRun(t *testing.T) {
 	t.Parallel()
@@ -197,12 +203,12 @@ func TestUploadGoesOnInTheNextRun(t *testing.T) {
 		y := newYard(t)
 		y.file("mosaic.tif", size, 0)
 		id := y.dataset()
-		y.intercept = func(w http.ResponseWriter, r *http.Request) bool {
+		y.intercepts(func(w http.ResponseWriter, r *http.Request) bool {
 			if y.puts.Load() == 1 {
 				y.file("mosaic.tif", size, 2)
 			}
 			return false
-		}
+		})
 		_, err := y.upload(id, "mosaic.tif")
 		f, ok := fault.Find(err).(*fault.UploadError)
 		if !ok || !strings.Contains(f.Error(), "changed while it was uploaded") || ExitCode(err) != ExitRaised {
@@ -223,7 +229,7 @@ func TestStalledUploadIsSentAgain(t *testing.T) {
 	content, id := y.file("photo.jpg", 8<<20, 0), y.dataset()
 	var stalls atomic.Int64
 	again := make(chan struct{})
-	y.intercept = func(w http.ResponseWriter, r *http.Request) bool {
+	y.intercepts(func(w http.ResponseWriter, r *http.Request) bool {
 		if r.Method != http.MethodPut {
 			return false
 		}
@@ -237,7 +243,7 @@ func TestStalledUploadIsSentAgain(t *testing.T) {
 		case <-time.After(30 * time.Second): // it is not given up
 		}
 		return true
-	}
+	})
 	_, stderr := y.must(fmt.Sprintf(`require("sdk").datasets.upload_file{ dataset = %q, component = "file", file_path = %q }`, id, filepath.Join(y.dir, "photo.jpg")))
 	if stalls.Load() != 2 {
 		t.Errorf("sent %d times\n%s", stalls.Load(), stderr)
@@ -300,14 +306,14 @@ func TestHostileNames(t *testing.T) {
 		`attachment; filename="` + strings.Repeat("x", 4000) + `.tif"`: strings.Repeat("x", 196) + ".tif",
 		`attachment; filename*=UTF-8''na%C3%AFve.tif`:                  "naïve.tif",
 	} {
-		y.intercept = func(w http.ResponseWriter, r *http.Request) bool {
+		y.intercepts(func(w http.ResponseWriter, r *http.Request) bool {
 			if !strings.Contains(r.URL.Path, "/download-") {
 				return false
 			}
 			w.Header().Set("Content-Disposition", header)
 			_, _ = w.Write(content)
 			return true
-		}
+		})
 		got, stderr, err := y.run(y.download(id, ""))
 		if err != nil {
 			t.Errorf("%s: %v\n%s", header, err, stderr)
@@ -353,9 +359,9 @@ func TestTargetIsWholeOrAsItWas(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(y.dir, "in", "stored.tif"), []byte("mine"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		y.intercept = func(w http.ResponseWriter, r *http.Request) bool {
+		y.intercepts(func(w http.ResponseWriter, r *http.Request) bool {
 			return c.intercept != nil && strings.Contains(r.URL.Path, "/download-") && c.intercept(w, r)
-		}
+		})
 		arguments := c.arguments
 		if !strings.Contains(arguments, "overwrite") {
 			arguments += "overwrite = true, "
@@ -382,7 +388,12 @@ func TestDownloadGoesOnInTheNextRun(t *testing.T) {
 	y := newYard(t)
 	const size, first = 24 << 20, 16 << 20
 	id, content := y.stored(size)
-	y.intercept = func(w http.ResponseWriter, r *http.Request) bool {
+	var ended atomic.Bool
+	y.intercepts(func(w http.ResponseWriter, r *http.Request) bool {
+		if ended.Load() {
+			w.WriteHeader(http.StatusUnauthorized)
+			return true
+		}
 		if !strings.Contains(r.URL.Path, "/download-") {
 			return false
 		}
@@ -392,12 +403,9 @@ func TestDownloadGoesOnInTheNextRun(t *testing.T) {
 		_, _ = w.Write(content[:first])
 		_ = http.NewResponseController(w).Flush()
 		time.Sleep(200 * time.Millisecond) // it comes
-		y.intercept = func(w http.ResponseWriter, r *http.Request) bool {
-			w.WriteHeader(http.StatusUnauthorized)
-			return true
-		}
+		ended.Store(true)
 		panic(http.ErrAbortHandler)
-	}
+	})
 	_, stderr, err := y.run(y.download(id, ""))
 	if err == nil || ExitCode(err) != ExitCredentials {
 		t.Fatalf("exit code %d, %v\n%s", ExitCode(err), err, stderr)

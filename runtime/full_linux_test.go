@@ -103,12 +103,12 @@ func TestRemovedSource(t *testing.T) {
 	y := newYard(t)
 	y.file("mosaic.tif", 12<<20, 0)
 	id := y.dataset()
-	y.intercept = func(http.ResponseWriter, *http.Request) bool {
+	y.intercepts(func(http.ResponseWriter, *http.Request) bool {
 		if y.puts.Load() == 1 {
 			_ = os.Remove(filepath.Join(y.dir, "mosaic.tif"))
 		}
 		return false
-	}
+	})
 	_, err := y.upload(id, "mosaic.tif")
 	f, ok := fault.Find(err).(*fault.UploadError)
 	if !ok || ExitCode(err) != ExitRaised || !strings.Contains(f.Error(), "mosaic.tif") {

@@ -95,7 +95,7 @@ func TestLoginAsks(t *testing.T) {
 	tm.sees("Password: ")
 	tm.keys(at.Password + "\r")
 	tm.sees("logged in to ")
-	if strings.Contains(tm.all, at.Password) {
+	if strings.Contains(tm.output(), at.Password) {
 		t.Error("the password is shown")
 	}
 }
@@ -113,8 +113,8 @@ func TestLoginInterrupted(t *testing.T) {
 		}
 		tm.keys(ctrlC)
 		tm.sees("interrupted")
-		if code := tm.ends(); code != 130 || strings.Contains(tm.all, "canceled") {
-			t.Errorf("at %s: exit code %d\n%s", last, code, tm.all)
+		if code := tm.ends(); code != 130 || strings.Contains(tm.output(), "canceled") {
+			t.Errorf("at %s: exit code %d\n%s", last, code, tm.output())
 		}
 	}
 }

@@ -192,7 +192,7 @@ func TestPromptFits(t *testing.T) {
 	tm.says("for i = 1, 40 do projects.create{ name = ('飛行 Steinbruch Überflug '):rep(5) .. i, company = company } end", "")
 	tm.keys("projects.search{}\r")
 	tm.sees(":more shows them")
-	for line := range strings.SplitSeq(tm.all, "\r\n") {
+	for line := range strings.SplitSeq(tm.output(), "\r\n") {
 		if strings.Contains(line, "Steinbruch Überflug 飛") && strings.Contains(line, "20") && !strings.Contains(line, "rep(5)") && columns(line) > 80 {
 			t.Errorf("%d columns wide: %s", columns(line), line)
 		}
@@ -345,8 +345,8 @@ func TestPromptCommands(t *testing.T) {
 		tm.prompts("local> ")
 		tm.says("'th' .. 'ird'", "third")
 		tm.leaves()
-		if strings.Contains(tm.all, "Error") {
-			t.Errorf("%s: %s", env, tm.all)
+		if strings.Contains(tm.output(), "Error") {
+			t.Errorf("%s: %s", env, tm.output())
 		}
 	}
 }

@@ -74,7 +74,7 @@ func onTerminal(t *testing.T, dir string, env []string, args ...string) *termina
 		_ = tm.pty.Close()
 		<-read
 		if t.Failed() {
-			t.Logf("on the terminal:\n%q", tm.all)
+			t.Logf("on the terminal:\n%q", tm.output())
 		}
 	})
 	return tm
@@ -139,6 +139,13 @@ func (tm *terminal) says(line, answer string) {
 		tm.sees(answer)
 	}
 	tm.prompts("local> ")
+}
+
+// output is all that came so far.
+func (tm *terminal) output() string {
+	tm.mu.Lock()
+	defer tm.mu.Unlock()
+	return tm.all
 }
 
 // ends waits for the end and returns the exit code.
