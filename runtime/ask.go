@@ -12,6 +12,7 @@ import (
 
 	"transect/client"
 	"transect/client/fault"
+	"transect/runtime/tty"
 )
 
 // ask asks for URL, user and password on the terminal. What was found
@@ -75,6 +76,7 @@ func (p *Process) ask(ctx context.Context, out io.Writer, text, known string, se
 			_ = term.Restore(int(f.Fd()), state) // the echo, also when ctx ended while reading
 			fmt.Fprintln(out)
 		}()
+		_ = tty.DisableEcho(f) // before the prompt is seen
 		read = func() (string, error) {
 			answer, err := term.ReadPassword(int(f.Fd()))
 			return string(answer), err

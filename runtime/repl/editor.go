@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"github.com/peterh/liner"
+
+	"transect/runtime/tty"
 )
 
 // editor edits lines on a terminal. Between lines the terminal mode is restored,
@@ -57,7 +59,7 @@ func Editing() *Input {
 
 func (e *editor) read(prompt string) (string, error) {
 	_ = e.raw.ApplyMode() // if one of these fails, the prompt below does, too
-	_ = disableSignals(os.Stdin)
+	_ = tty.DisableSignals(os.Stdin)
 	defer func() { _ = e.found.ApplyMode() }()
 	e.mu.Lock()
 	for _, entry := range e.add {

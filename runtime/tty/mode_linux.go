@@ -1,4 +1,4 @@
-package repl
+package tty
 
 import "golang.org/x/sys/unix"
 

@@ -1,5 +1,0 @@
-package repl
-
-import "os"
-
-func disableSignals(*os.File) error { return nil }

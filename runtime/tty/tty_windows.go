@@ -1,0 +1,10 @@
+// Package tty changes the mode of a terminal before a prompt is printed.
+package tty
+
+import "os"
+
+// DisableSignals does nothing: the editor does it in time here.
+func DisableSignals(*os.File) error { return nil }
+
+// DisableEcho does nothing: term.ReadPassword does it.
+func DisableEcho(*os.File) error { return nil }
