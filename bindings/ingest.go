@@ -76,7 +76,7 @@ func runIngest(c *module.Call, b *Binding) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.Stop = vm.StopRequested(c.L)
+	o.Stop, o.Started = vm.StopRequested(c.L), c.In.AddIngest
 	connection := b.command(c.L)
 	o.DryRun = o.DryRun || connection.Rehearses()
 	var show *meter.Meter

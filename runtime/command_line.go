@@ -11,9 +11,9 @@ import (
 // plainWord is an argument that no shell changes.
 var plainWord = regexp.MustCompile(`^[\w@%+=:,./-]+$`)
 
-// commandLine is the command of a process as people paste it into a shell,
+// CommandLine is the command of a process as people paste it into a shell,
 // without secrets; "" for a script that cannot be read once more.
-func commandLine(p *Process, job *Job) string {
+func CommandLine(p *Process, job *Job) string {
 	if len(p.Args) == 0 || p.Args[0] == "test" || job.Script == "-" || job.Script == "" && job.Code == "" {
 		return ""
 	}

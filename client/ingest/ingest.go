@@ -72,6 +72,7 @@ type Options struct {
 
 	Filter    func(scan.File) (bool, error) // false leaves a file out; one call at a time
 	OnOutcome func(Outcome) error           // one call at a time
+	Started   func(id string)               // called once, before the first file
 
 	Check Check
 	// Damaged files, and incomplete ones, have a bad verdict whether they are sent or
@@ -202,6 +203,9 @@ func Run(ctx context.Context, c *client.Client, o Options) (*Result, error) {
 	r, err := newRun(c, o)
 	if err != nil {
 		return nil, err
+	}
+	if o.Started != nil {
+		o.Started(r.id)
 	}
 	return r.do(ctx)
 }

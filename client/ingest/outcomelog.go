@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 
 	"transect/client/fault"
 )
@@ -20,10 +21,14 @@ import (
 type OutcomeLog struct {
 	path string
 
-	mu   sync.Mutex
-	file *os.File // nil once closed
-	w    *bufio.Writer
+	mu      sync.Mutex
+	file    *os.File // nil once closed
+	w       *bufio.Writer
+	flushed time.Time
 }
+
+// flushInterval is how far the file is behind while outcomes come.
+const flushInterval = time.Second
 
 const (
 	logFolder = "ingest"
@@ -87,6 +92,9 @@ func (l *OutcomeLog) add(o Outcome) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	_, err = l.w.Write(append(line, '\n'))
+	if now := time.Now(); err == nil && now.Sub(l.flushed) >= flushInterval {
+		l.flushed, err = now, l.w.Flush()
+	}
 	return logError(err)
 }
 

@@ -47,6 +47,8 @@ type figures struct {
 }
 
 func (m *Meter) figures(last bool) figures {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	now := m.now()
 	f := figures{Reading: m.read(), elapsed: now.Sub(m.started), left: -1, last: last}
 	if m.rate.at.IsZero() {
@@ -140,7 +142,8 @@ func (f figures) percent() (int64, bool) {
 	return 0, false
 }
 
-func (f figures) json(label string) string {
+// fields are the figures for JSON.
+func (f figures) fields(label string) map[string]any {
 	line := map[string]any{"type": "progress", "label": label, "files": f.Files, "bytes": f.Bytes, "failed": f.Failed,
 		"retries": f.Retries, "bytes_per_second": int64(f.rate), "seconds": f.elapsed.Seconds(), "finished": f.last}
 	for name, n := range map[string]int64{"total_files": f.TotalFiles, "total_bytes": f.TotalBytes, "found_files": f.FoundFiles} {
@@ -157,7 +160,11 @@ func (f figures) json(label string) string {
 	if f.Limiter != "" {
 		line["limiter"] = f.Limiter
 	}
-	data, err := json.Marshal(line)
+	return line
+}
+
+func (f figures) json(label string) string {
+	data, err := json.Marshal(f.fields(label))
 	if err != nil { // a rate that is not a number
 		return "{}"
 	}

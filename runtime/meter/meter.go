@@ -50,6 +50,7 @@ type Meter struct {
 	started                            time.Time
 	now                                func() time.Time
 	report                             func(done, failed int64) // called with items done and failed
+	mu                                 sync.Mutex               // of rate
 	rate                               rate
 
 	brief  bool
@@ -59,6 +60,7 @@ type Meter struct {
 	width  int
 
 	unwatch func() // stops counting transfers
+	remove  func() // from the displays of the interpreter
 	once    sync.Once
 	stop    chan struct{}
 	over    chan struct{}
@@ -75,6 +77,7 @@ func Start(in *vm.Interp, o Options) *Meter {
 	}
 	m.screen, _ = opt.Stderr.(*vm.Console)
 	m.chooseMode(opt.Log.JSON)
+	m.remove = in.AddDisplay(func() any { return m.figures(false).fields(m.label) })
 	go m.show(in.Context())
 	return m
 }
@@ -124,6 +127,7 @@ func (m *Meter) own() Reading {
 func (m *Meter) Finish() {
 	m.once.Do(func() {
 		m.unwatch()
+		m.remove()
 		close(m.stop)
 	})
 	<-m.over

@@ -160,6 +160,9 @@ func (r *run) close() {
 		_ = r.logFile.Close()
 	}
 	r.recording.Wait()
+	if r.progress != nil {
+		r.progress.end()
+	}
 	if r.entry != nil {
 		_ = r.entry.End(r.summary) // a failure of the history is not one of the run
 		runs, age := retention(r.process)

@@ -126,6 +126,7 @@ type run struct {
 	started bool // the lock, if any, was taken
 
 	recording sync.WaitGroup // of the entry in the history
+	progress  *progress      // nil until the script starts
 	pinging   sync.WaitGroup // of the start
 	ending    sync.Once
 	unwritten error // report or metrics that could not be written after a success
@@ -139,6 +140,8 @@ func (r *run) open() error {
 	r.summary = &history.Summary{ID: history.NewID(now), State: history.Running, DryRun: r.job.DryRun, Script: r.script(), Arguments: r.redact.arguments(r.job.Args),
 		Version: r.job.Version, Host: host, PID: os.Getpid(), Started: now}
 	r.summary.Job, r.summary.Lock = r.options.Job, r.options.Lock
+	r.summary.Command = r.redact.known(runtime.CommandLine(p, r.job))
+	r.summary.Folder, _ = filepath.Abs(p.Path(".")) // "" where the folder was removed
 	if r.options.Lock == LockOfScript {
 		r.summary.Lock = r.summary.Script
 	}
@@ -276,6 +279,7 @@ func (r *run) start(ctx context.Context, x *runtime.Execution) error {
 		stdlib.HoldsLock(x.Interp, name)
 	}
 	r.started = true
+	r.progress = r.watch(x)
 	if err := r.writeFiles(); err != nil {
 		r.note(err.Error()) // it is tried again at the end
 	}

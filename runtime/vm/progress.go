@@ -2,6 +2,7 @@ package vm
 
 import (
 	"maps"
+	"slices"
 	"sync"
 )
 
@@ -11,6 +12,8 @@ type itemCounter struct {
 	items       Items
 	fixed       bool  // by SetItems
 	unaccounted int64 // by FailItems, before SetItems
+	ingests     []string
+	displays    []*func() any
 }
 
 // Items are how many pieces of work a run has done, as far as it reports them.
@@ -91,4 +94,44 @@ func (in *Interp) Transferred(delta int64) {
 func (in *Interp) WatchTransfers(watch func(delta int64)) (stop func()) {
 	in.transfers.Store(&watch, nil)
 	return func() { in.transfers.Delete(&watch) }
+}
+
+// AddIngest adds the ID of an ingest that starts.
+func (in *Interp) AddIngest(id string) {
+	in.items.mu.Lock()
+	defer in.items.mu.Unlock()
+	in.items.ingests = append(in.items.ingests, id)
+}
+
+// Ingests returns the IDs of the ingests so far.
+func (in *Interp) Ingests() []string {
+	in.items.mu.Lock()
+	defer in.items.mu.Unlock()
+	return slices.Clone(in.items.ingests)
+}
+
+// AddDisplay adds a display of progress until remove is called. read returns what
+// it shows, as a value for JSON; any goroutine may call it.
+func (in *Interp) AddDisplay(read func() any) (remove func()) {
+	in.items.mu.Lock()
+	defer in.items.mu.Unlock()
+	key := &read
+	in.items.displays = append(in.items.displays, key)
+	return func() {
+		in.items.mu.Lock()
+		defer in.items.mu.Unlock()
+		in.items.displays = slices.DeleteFunc(in.items.displays, func(d *func() any) bool { return d == key })
+	}
+}
+
+// Displays returns what the displays of progress show, the oldest first.
+func (in *Interp) Displays() []any {
+	in.items.mu.Lock()
+	displays := slices.Clone(in.items.displays)
+	in.items.mu.Unlock()
+	var shown []any
+	for _, read := range displays {
+		shown = append(shown, (*read)())
+	}
+	return shown
 }

@@ -215,7 +215,7 @@ func (s Store) Prune(keep int, before time.Time) (int, error) {
 }
 
 func (s Store) remove(id string) {
-	for _, kind := range []string{".log", ".log.1", ".alive", ".json.new", ".json"} {
+	for _, kind := range []string{".log", ".log.1", ".alive", progressKind, ".json.new", ".json"} {
 		_ = os.Remove(s.path(id, kind)) // leftovers are removed next time
 	}
 }

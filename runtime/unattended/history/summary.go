@@ -19,9 +19,11 @@ type Summary struct {
 	ID        string    `json:"id"`
 	State     string    `json:"state"`
 	Script    string    `json:"script"`
-	Arguments []string  `json:"arguments"`      // without secrets
-	Job       string    `json:"job,omitempty"`  // of cron
-	Lock      string    `json:"lock,omitempty"` // name of its lock
+	Arguments []string  `json:"arguments"`         // without secrets
+	Command   string    `json:"command,omitempty"` // for a shell, without secrets
+	Folder    string    `json:"folder,omitempty"`  // it ran in
+	Job       string    `json:"job,omitempty"`     // of cron
+	Lock      string    `json:"lock,omitempty"`    // name of its lock
 	DryRun    bool      `json:"dry_run,omitempty"`
 	Version   string    `json:"transect"`
 	Host      string    `json:"host,omitempty"`

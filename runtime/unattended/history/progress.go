@@ -1,0 +1,111 @@
+package history
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+
+	"transect/client/atomicfile"
+)
+
+// progressKind is the ending of the files of progress. They are apart from the
+// summaries, which are read whenever runs are listed.
+const progressKind = ".progress"
+
+// Progress is how far a run has come: of a run that ended, what it transferred
+// over time; of one that was killed, its last second.
+type Progress struct {
+	ItemsDone   int64            `json:"items_done"`
+	ItemsFailed int64            `json:"items_failed"`
+	Files       map[string]int64 `json:"files,omitempty"`    // of the ingests that ended, by verdict
+	Ingests     []string         `json:"ingests,omitempty"`  // their IDs
+	Displays    []Display        `json:"displays,omitempty"` // of progress, while it runs
+	Samples     []Sample         `json:"samples"`
+}
+
+// Display is one display of progress.
+type Display struct {
+	Label          string  `json:"label"`
+	Files          int64   `json:"files"`
+	TotalFiles     int64   `json:"total_files"` // 0 when not known
+	FoundFiles     int64   `json:"found_files"` // while the total is not known
+	Bytes          int64   `json:"bytes"`
+	TotalBytes     int64   `json:"total_bytes"` // 0 when not known
+	BytesPerSecond int64   `json:"bytes_per_second"`
+	SecondsLeft    float64 `json:"seconds_left"` // 0 when not known
+	Failed         int64   `json:"failed"`
+	Retries        int64   `json:"retries"`
+	Limiter        string  `json:"limiter"`             // what it waits for most
+	RetryAfter     float64 `json:"retry_after_seconds"` // for which the platform asked
+}
+
+// Sample is the number of bytes of files transferred until a moment of a run.
+type Sample struct {
+	Seconds        float64 // since the start
+	Sent, Received int64
+}
+
+// MarshalJSON writes a sample as [seconds, sent, received].
+func (s Sample) MarshalJSON() ([]byte, error) {
+	return json.Marshal([]any{s.Seconds, s.Sent, s.Received})
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (s *Sample) UnmarshalJSON(text []byte) error {
+	return json.Unmarshal(text, &[]any{&s.Seconds, &s.Sent, &s.Received})
+}
+
+// maxSamples is how many samples are kept. With more, every second one goes.
+const maxSamples = 120
+
+// Samples are samples at growing intervals.
+type Samples struct {
+	list    []Sample
+	skip, n int // keep one in 1<<skip, n were added
+}
+
+// Add adds a sample of a second.
+func (s *Samples) Add(now Sample) {
+	if s.n++; s.n%(1<<s.skip) != 0 {
+		return
+	}
+	s.list = append(s.list, now)
+	if len(s.list) < maxSamples {
+		return
+	}
+	s.skip++
+	half := s.list[:0]
+	for i := 1; i < len(s.list); i += 2 {
+		half = append(half, s.list[i])
+	}
+	s.list = half
+}
+
+// With returns the samples and the latest one.
+func (s *Samples) With(last Sample) []Sample {
+	list := slices.Clone(s.list)
+	if n := len(list); n > 0 && list[n-1].Seconds >= last.Seconds {
+		return list
+	}
+	return append(list, last)
+}
+
+// Progress is how far a run has come; empty for one that recorded none.
+func (s Store) Progress(id string) (*Progress, error) {
+	p := &Progress{}
+	text, err := os.ReadFile(s.path(id, progressKind))
+	if errors.Is(err, fs.ErrNotExist) {
+		return p, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p, json.Unmarshal(text, p)
+}
+
+// WriteProgress replaces the progress of the run, without fsync.
+func (e *Entry) WriteProgress(text []byte) error {
+	return atomicfile.WriteUnsynced(e.store.path(e.id, progressKind), text, 0o600)
+}
