@@ -12,10 +12,15 @@ const (
 	markerSOI  = 0xD8
 	markerEOI  = 0xD9
 	markerSOS  = 0xDA
+	markerSOF2 = 0xC2 // progressive
 	markerAPP1 = 0xE1
+	markerAPP2 = 0xE2
 )
 
-const exifHeader = "Exif\x00\x00"
+const (
+	exifHeader = "Exif\x00\x00"
+	mpfHeader  = "MPF\x00" // multi-picture format (CIPA DC-007)
+)
 
 // readJPEG reads the segments before the pixels. A complete file ends with the
 // end-of-image marker, unless something was appended; only then the pixel data is
@@ -28,11 +33,14 @@ func readJPEG(s *source) (layout, error) {
 			l.exif = s.section(offset+int64(len(exifHeader)), length-int64(len(exifHeader)))
 		case marker == markerAPP1 && l.xmp == nil && s.begins(xmpHeader, offset, length):
 			l.xmp = s.section(offset+int64(len(xmpHeader)), length-int64(len(xmpHeader)))
+		case marker == markerAPP2 && l.pictures == nil && s.begins(mpfHeader, offset, length):
+			l.pictures = s.section(offset+int64(len(mpfHeader)), length-int64(len(mpfHeader)))
 		case isFrame(marker) && length >= 5:
 			var frame [5]byte
 			if s.full(frame[:], offset) {
 				l.height = int(binary.BigEndian.Uint16(frame[1:]))
 				l.width = int(binary.BigEndian.Uint16(frame[3:]))
+				l.progressive = marker == markerSOF2
 			}
 		}
 	})

@@ -159,6 +159,8 @@ type layout struct {
 	width, height int
 	exif          *io.SectionReader // TIFF structure holding the EXIF record, or nil
 	xmp           *io.SectionReader // XMP record, or nil
+	pictures      *io.SectionReader // TIFF structure of the multi-picture format, or nil
+	progressive   bool              // a JPEG that decoders must hold whole
 }
 
 func (s *source) layout(format Format) (layout, error) {

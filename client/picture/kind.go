@@ -1,0 +1,48 @@
+package picture
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"image"
+	"io"
+)
+
+// kind is what a file is, and how it is shown.
+type kind struct {
+	preview func(context.Context, *file, int) (image.Image, error)
+}
+
+// headSize is how much of a file tells its kind.
+const headSize = 4096
+
+// kind tells the kind of a file by its first bytes, for text by its extension.
+func (f *file) kind() (kind, error) {
+	if f.Size <= 0 {
+		return kind{}, errors.New("the file is empty")
+	}
+	head := make([]byte, min(f.Size, headSize))
+	n, err := f.Data.ReadAt(head, 0)
+	if err != nil && (err != io.EOF || n == 0) {
+		return kind{}, err
+	}
+	head = head[:n]
+	for _, m := range magics {
+		if len(head) > m.offset && bytes.HasPrefix(head[m.offset:], []byte(m.bytes)) {
+			return m.kind, nil
+		}
+	}
+	return kind{}, nil
+}
+
+var photo = kind{preview: previewPhoto}
+
+// magics are the first bytes of the kinds.
+var magics = []struct {
+	offset int
+	bytes  string
+	kind   kind
+}{
+	{0, "\xff\xd8", photo}, {0, "\x89PNG\r\n\x1a\n", photo}, {0, "GIF8", photo}, {0, "BM", photo}, {8, "WEBP", photo},
+	{0, "II*\x00", photo}, {0, "MM\x00*", photo},
+}
