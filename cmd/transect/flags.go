@@ -190,6 +190,17 @@ func toFailureAction(to *string) func(string) error {
 	}
 }
 
+// toTiles accepts the template of a tile's URL.
+func toTiles(to *string) func(string) error {
+	return func(text string) error {
+		if !isWebURL(text) || !strings.Contains(text, "{z}") || !strings.Contains(text, "{x}") || !strings.Contains(text, "{y}") {
+			return errors.New("write a web URL with {z}, {x} and {y}, such as https://tile.example.com/{z}/{x}/{y}.png")
+		}
+		*to = text
+		return nil
+	}
+}
+
 func isWebURL(text string) bool {
 	u, err := url.Parse(text)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""

@@ -118,16 +118,15 @@ the id of their company.`,
 	return cmd
 }
 
-func (a *app) serve(ctx context.Context, listen string, options platform.Options, asJSON bool) (err error) {
+func (a *app) serve(ctx context.Context, address string, options platform.Options, asJSON bool) (err error) {
 	p, err := platform.Open(ctx, options)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, p.Close()) }()
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", listen)
+	listener, err := listen(ctx, address)
 	if err != nil {
-		return fault.Hinted(fault.Of(&fault.UsageError{}, "cannot listen on %s: %w", listen, fault.Reason(err)),
-			"choose another address with --listen; port 0 chooses a free one")
+		return err
 	}
 	if at, ok := listener.Addr().(*net.TCPAddr); ok && !at.IP.IsLoopback() {
 		options.Logger.Warn("other machines can reach this platform, and passwords are sent to it unencrypted", "address", at.String())

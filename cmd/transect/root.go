@@ -67,6 +67,9 @@ local platform to try scripts without an account.
 		cmd.GroupID = scripting
 		root.AddCommand(cmd)
 	}
+	page := a.ui()
+	page.GroupID = everyday
+	root.AddCommand(page)
 	root.AddCommand(a.login(), a.logout(), a.config(), a.platform(), a.version())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd(a.process.Args...)

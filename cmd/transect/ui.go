@@ -1,0 +1,186 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	goruntime "runtime"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"transect/client"
+	"transect/client/fault"
+	"transect/runtime"
+	"transect/runtime/web"
+)
+
+// pageOutage is how long a request of the page is repeated while the platform is
+// away: whoever looks at the page is told soon.
+const pageOutage = 2 * time.Second
+
+// pageOptions are what a page needs besides its connection.
+type pageOptions struct {
+	listen, tiles string
+	actions, open bool
+}
+
+func (a *app) ui() *cobra.Command {
+	var job runtime.Job
+	var o pageOptions
+	cmd := &cobra.Command{
+		Use:   "ui [flags] [FOLDER]",
+		Short: "Open a page with the map, the data and the runs",
+		Long: `Serve a page for a browser: the map, the datasets and products of the platform,
+and the runs of this machine. With a FOLDER it also shows what is in it and what
+its check says, before anything is sent.
+
+When it is ready, one line with an address is printed. The address opens one
+browser; press Enter for another address. The page changes nothing, unless
+--allow-actions is given. It ends with Ctrl-C.`,
+		Example: `  transect ui --local
+  transect ui --local --open testdata/flight
+  transect ui --profile staging --listen 127.0.0.1:8090 --allow-actions`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return fault.Hinted(fault.Of(&fault.UsageError{}, "unexpected argument %s", args[1]), "one FOLDER at most; quote a name with spaces")
+			}
+			return nil
+		},
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return nil, cobra.ShellCompDirectiveFilterDirs
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := a.complete(cmd.Flags(), &job); err != nil {
+				return err
+			}
+			folder := ""
+			if len(args) == 1 {
+				folder = a.process.Path(args[0])
+				if info, err := os.Stat(folder); err != nil {
+					return fault.Of(&fault.UsageError{}, "cannot read the folder %s: %w", args[0], fault.Reason(err))
+				} else if !info.IsDir() {
+					return fault.Hinted(fault.Of(&fault.UsageError{}, "%s is not a folder", args[0]), "name the folder that it is in")
+				}
+			}
+			if job.Transfers.MaxOutage == nil {
+				outage := pageOutage
+				job.Transfers.MaxOutage = &outage
+			}
+			return a.servePage(cmd.Context(), job, o, folder)
+		},
+	}
+	pageFlags(cmd, &o)
+	cmd.Flags().BoolVar(&o.open, "open", false, "open the page in the browser of this desktop")
+	cmd.Flags().StringVar(&o.listen, "listen", "127.0.0.1:0", "`ADDRESS` to listen on; port 0 chooses a free one")
+	callFlags(cmd.Flags(), &job)
+	for _, name := range []string{"dry-run", "timeout", "revision"} {
+		cobra.CheckErr(cmd.Flags().MarkHidden(name))
+	}
+	return cmd
+}
+
+func pageFlags(cmd *cobra.Command, o *pageOptions) {
+	cmd.Flags().BoolVar(&o.actions, "allow-actions", false, "let the page delete and restore datasets, order and run again, each after a confirmation")
+	addOptions(cmd.Flags(), option{name: "tiles", kind: "URL", parse: toTiles(&o.tiles),
+		doc: "background of the map: a template of tiles, such as https://tile.example.com/{z}/{x}/{y}.png; browsers ask that host for them"})
+}
+
+// page makes the page over a connection, for a listener.
+func (a *app) page(ctx context.Context, c *client.Client, label, folder string, listener net.Listener, o pageOptions) (*web.Server, error) {
+	store, err := a.history()
+	if err != nil {
+		return nil, err
+	}
+	logger := a.logger()
+	if at, ok := listener.Addr().(*net.TCPAddr); ok && !at.IP.IsLoopback() {
+		logger.Warn("other machines can reach this page, and its data travels unencrypted; reach it by ssh -L instead where you can", "address", at.String())
+	}
+	return web.New(ctx, web.Options{Client: c, Platform: label, History: store, Folder: folder, Cache: filepath.Join(a.process.StateDir(), "pictures"),
+		Actions: o.actions, Tiles: o.tiles, Listen: listener.Addr().String(), Version: version(), Env: a.process.Env, Now: a.process.Now, Logger: logger})
+}
+
+func (a *app) servePage(ctx context.Context, job runtime.Job, o pageOptions, folder string) error {
+	listener, err := listen(ctx, o.listen)
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+	served := false
+	err = runtime.Connected(ctx, a.process, job, func(ctx context.Context, c *client.Client, label string) error {
+		page, err := a.page(ctx, c, label, folder, listener, o)
+		if err != nil {
+			return err
+		}
+		server := &http.Server{Handler: page, ReadHeaderTimeout: 30 * time.Second, IdleTimeout: 5 * time.Minute}
+		ended := make(chan error, 1)
+		go func() { ended <- server.Serve(listener) }()
+		served = true
+		if err := a.printAddress(page, o.open); err != nil {
+			return errors.Join(err, server.Close())
+		}
+		go a.moreAddresses(page)
+		select {
+		case err := <-ended:
+			return err
+		case <-ctx.Done():
+			return server.Close()
+		}
+	})
+	if interrupted := (*runtime.Interrupted)(nil); served && errors.As(err, &interrupted) {
+		return nil // the way to end it
+	}
+	return err
+}
+
+func listen(ctx context.Context, address string) (net.Listener, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "cannot listen on %s: %w", address, fault.Reason(err)),
+			"choose another address with --listen; port 0 chooses a free one")
+	}
+	return listener, nil
+}
+
+// printAddress prints a new address of the page, and opens it when asked to.
+func (a *app) printAddress(page *web.Server, open bool) error {
+	address := page.Address()
+	if _, err := fmt.Fprintln(a.stdout, address); err != nil || !open {
+		return err
+	}
+	if err := openBrowser(address); err != nil {
+		a.logger().Warn("no browser could be opened: open the address above", "reason", err)
+	}
+	return nil
+}
+
+// moreAddresses prints an address for each line of a terminal.
+func (a *app) moreAddresses(page *web.Server) {
+	if !a.process.IsTerminal(a.process.Stdin) {
+		return
+	}
+	if !a.output.Quiet {
+		fmt.Fprintln(a.process.Stderr, "Enter prints the address for another browser, Ctrl-C ends")
+	}
+	for lines := bufio.NewScanner(a.process.Stdin); lines.Scan(); {
+		if a.printAddress(page, false) != nil {
+			return
+		}
+	}
+}
+
+func openBrowser(address string) error {
+	switch goruntime.GOOS {
+	case "darwin":
+		return exec.Command("open", address).Start()
+	case "windows":
+		return exec.Command("rundll32", "url.dll,FileProtocolHandler", address).Start()
+	}
+	return exec.Command("xdg-open", address).Start()
+}

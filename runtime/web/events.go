@@ -1,0 +1,202 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// A page has one stream of server-sent events, GET /events?topic=KIND:ARG&…,
+// whatever it follows. page.js opens it for the topics of the view:
+//
+//	event: run
+//	id: run%3A20261122-…=4711
+//	data: {"topic": "run:20261122-…", "data": …}
+//
+// The id holds the cursor of every topic, so that a browser that reconnects
+// misses nothing and sees nothing twice.
+//
+// Browsers open six connections to a server, so that many streams of one
+// browser would block its other requests: streams beyond streamsPerSession end
+// after a moment, and the browser asks again. page.js closes the stream of a page
+// that nobody sees.
+const (
+	streamsPerSession = 3
+	streamsInAll      = 200
+	shortStream       = 500 * time.Millisecond
+	retryLive         = 2 * time.Second // the browser's wait before it reconnects
+	retryPolling      = 5 * time.Second
+	heartbeat         = 15 * time.Second
+)
+
+// topic follows one thing until ctx ends, or returns when there is nothing more
+// to come. arg is what stands behind the colon; after is the cursor of the last
+// event the browser got, "" for none. emit sends data as JSON; a cursor of ""
+// leaves the last one.
+type topic func(ctx context.Context, arg, after string, emit emitter) error
+
+type emitter func(cursor string, data any) error
+
+// events are the streams in progress.
+type events struct {
+	server *Server
+	topics map[string]topic
+
+	mu   sync.Mutex
+	open map[string]int // streams by session
+	all  int
+}
+
+func newEvents(s *Server) *events {
+	return &events{server: s, topics: map[string]topic{}, open: map[string]int{}}
+}
+
+// topic registers a kind of live news. Sections call it with their routes.
+func (s *Server) topic(kind string, t topic) { s.events.topics[kind] = t }
+
+// enter counts a stream; lasting is false when it must end soon.
+func (e *events) enter(session string) (lasting bool, leave func()) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	lasting = e.open[session] < streamsPerSession && e.all < streamsInAll
+	if !lasting {
+		return false, func() {}
+	}
+	e.open[session]++
+	e.all++
+	return true, func() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		if e.all--; e.open[session] > 1 {
+			e.open[session]--
+		} else {
+			delete(e.open, session)
+		}
+	}
+}
+
+// serveEvents answers with the stream of a page.
+func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) error {
+	names := r.URL.Query()["topic"]
+	if len(names) == 0 || len(names) > 16 {
+		return notFound("a stream follows 1 to 16 topics, not %d", len(names))
+	}
+	for _, name := range names {
+		kind, _, _ := strings.Cut(name, ":")
+		if s.events.topics[kind] == nil {
+			return notFound("there is no topic %q", kind)
+		}
+	}
+	lasting, leave := s.events.enter(s.session(r))
+	defer leave()
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	defer context.AfterFunc(s.ctx, cancel)() // the server ends: so do its streams
+	retry := retryLive
+	if !lasting {
+		retry = retryPolling
+		ctx, cancel = context.WithTimeout(ctx, shortStream)
+		defer cancel()
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("X-Accel-Buffering", "no") // a proxy on the way must not wait for more
+	out := &stream{w: w, control: http.NewResponseController(w), after: cursors(r, names)}
+	if err := out.print("retry: %d\n\n", retry.Milliseconds()); err != nil {
+		return nil
+	}
+	var group errgroup.Group
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
+		kind, arg, _ := strings.Cut(name, ":")
+		group.Go(func() error {
+			err := s.events.topics[kind](ctx, arg, out.cursor(name), func(cursor string, data any) error {
+				return out.emit(kind, name, cursor, data)
+			})
+			if err != nil && ctx.Err() == nil {
+				out.emit("problem", name, "", describe(err)) // the browser asks again
+				cancel()
+			}
+			return nil
+		})
+	}
+	go func() {
+		group.Wait()
+		if ctx.Err() == nil {
+			out.emit("end", "", "", nil) // page.js does not ask again
+		}
+		cancel()
+	}()
+	beat := time.NewTicker(heartbeat)
+	defer beat.Stop()
+	for {
+		select {
+		case <-beat.C:
+			if out.print(": \n\n") != nil {
+				cancel()
+			}
+		case <-ctx.Done():
+			group.Wait()
+			return nil
+		}
+	}
+}
+
+// stream writes the events of one browser.
+type stream struct {
+	mu      sync.Mutex
+	w       http.ResponseWriter
+	control *http.ResponseController
+	after   url.Values // cursor by topic
+}
+
+// cursors reads what the browser got last, of the topics it follows.
+func cursors(r *http.Request, names []string) url.Values {
+	last := r.Header.Get("Last-Event-ID")
+	if last == "" {
+		last = r.URL.Query().Get("after")
+	}
+	after, _ := url.ParseQuery(last) // what cannot be read starts anew
+	for name := range after {
+		if !slices.Contains(names, name) {
+			delete(after, name)
+		}
+	}
+	return after
+}
+
+func (s *stream) cursor(name string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.after.Get(name)
+}
+
+func (s *stream) print(format string, args ...any) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.control.SetWriteDeadline(time.Now().Add(heartbeat)) // a browser that reads nothing is given up
+	if _, err := fmt.Fprintf(s.w, format, args...); err != nil {
+		return err
+	}
+	return s.control.Flush()
+}
+
+func (s *stream) emit(kind, name, cursor string, data any) error {
+	text, err := json.Marshal(map[string]any{"topic": name, "data": data})
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	if cursor != "" {
+		s.after.Set(name, cursor)
+	}
+	id := s.after.Encode()
+	s.mu.Unlock()
+	return s.print("event: %s\nid: %s\ndata: %s\n\n", kind, id, text)
+}

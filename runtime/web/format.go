@@ -1,0 +1,150 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"math"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/dustin/go-humanize"
+)
+
+// functions are what templates may call.
+func (s *Server) functions() template.FuncMap {
+	return template.FuncMap{
+		"time":     s.time,
+		"size":     size,
+		"number":   number,
+		"count":    count,
+		"duration": duration,
+		"query":    query,
+		"ago":      s.ago,
+	}
+}
+
+// moment reads a time.Time, or a text as the platform sends dates.
+func moment(v any) (time.Time, bool) {
+	switch v := v.(type) {
+	case time.Time:
+		return v, !v.IsZero()
+	case string:
+		t, err := time.Parse(time.RFC3339Nano, v)
+		return t, err == nil
+	}
+	return time.Time{}, false
+}
+
+// time is a moment in local time, with UTC in its title.
+func (s *Server) time(v any) template.HTML {
+	t, ok := moment(v)
+	if !ok {
+		text, _ := v.(string)
+		return template.HTML(template.HTMLEscapeString(text))
+	}
+	return s.timeTag(t, t.In(s.Now().Location()).Format("2006-01-02 15:04:05"))
+}
+
+// ago is how long ago a moment was, with both times in its title.
+func (s *Server) ago(v any) template.HTML {
+	t, ok := moment(v)
+	if !ok {
+		return ""
+	}
+	now := s.Now()
+	text := "just now"
+	if passed := now.Sub(t); passed >= time.Minute {
+		text = duration(passed.Truncate(time.Minute)) + " ago"
+	} else if passed < 0 {
+		return s.time(v)
+	}
+	return s.timeTag(t, text)
+}
+
+func (s *Server) timeTag(t time.Time, text string) template.HTML {
+	return template.HTML(fmt.Sprintf(`<time datetime="%s" title="%s, %s UTC">%s</time>`, t.UTC().Format(time.RFC3339),
+		template.HTMLEscapeString(t.In(s.Now().Location()).Format("2006-01-02 15:04:05 MST")), t.UTC().Format(time.DateTime), template.HTMLEscapeString(text)))
+}
+
+// whole reads a number as templates have them; -1 for what is none.
+func whole(v any) int64 {
+	switch v := v.(type) {
+	case int:
+		return int64(v)
+	case int64:
+		return v
+	case float64:
+		return int64(v)
+	case json.RawMessage:
+		if f, err := strconv.ParseFloat(string(v), 64); err == nil {
+			return int64(f)
+		}
+	}
+	return -1
+}
+
+// size is a number of bytes with its unit, "" for what is no number.
+func size(v any) string {
+	n := whole(v)
+	if n < 0 {
+		return ""
+	}
+	return humanize.IBytes(uint64(n))
+}
+
+// number groups thousands.
+func number(v any) string { return humanize.Comma(whole(v)) }
+
+// count is a number with what is counted: 1 dataset, 2 datasets.
+func count(v any, one string) string {
+	n := whole(v)
+	if n == 1 {
+		return "1 " + one
+	}
+	if l := len(one); l > 1 && one[l-1] == 'y' {
+		return humanize.Comma(n) + " " + one[:l-1] + "ies"
+	}
+	return humanize.Comma(n) + " " + one + "s"
+}
+
+// duration is a length of time in at most two units.
+func duration(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "–"
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	case d < 10*time.Second:
+		return strconv.FormatFloat(math.Round(d.Seconds()*10)/10, 'f', -1, 64) + " s"
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%d min %d s", int(d.Minutes()), int(d.Seconds())%60)
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
+	}
+	return fmt.Sprintf("%d days", int(d.Hours()/24))
+}
+
+// query changes parameters of an address: query .Values "page" 2 removes what is
+// given as "" or 0.
+func query(values url.Values, pairs ...any) (string, error) {
+	changed := url.Values{}
+	for name, list := range values {
+		changed[name] = list
+	}
+	if len(pairs)%2 != 0 {
+		return "", fmt.Errorf("query: %d names and values", len(pairs))
+	}
+	for i := 0; i < len(pairs); i += 2 {
+		name, value := fmt.Sprint(pairs[i]), fmt.Sprint(pairs[i+1])
+		if value == "" || value == "0" {
+			changed.Del(name)
+		} else {
+			changed[name] = []string{value}
+		}
+	}
+	return "?" + changed.Encode(), nil
+}

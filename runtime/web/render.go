@@ -1,0 +1,184 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+
+	"transect/client/fault"
+	"transect/client/transport"
+)
+
+// templates are the pages by name, such as datasets.html.
+type templates map[string]*template.Template
+
+// view is what a template sees. A handler fills the first part.
+type view struct {
+	Title   string
+	Section string   // path of the section that the page belongs to
+	Data    any      // of the page
+	Scripts []string // modules of the page, below /static/
+	Topics  []string // what the page follows live, see events.go
+	Wide    bool     // use the whole window, without margins
+
+	Nav      []*section
+	Platform string
+	Version  string
+	Actions  bool
+	Form     string // token that forms bring along
+}
+
+// parseTemplates reads each page on top of layout.html and parts.html.
+func (s *Server) parseTemplates() (templates, error) {
+	base, err := template.New("layout.html").Funcs(s.functions()).ParseFS(files, "templates/layout.html", "templates/parts.html")
+	if err != nil {
+		return nil, err
+	}
+	names, err := fs.Glob(files, "templates/*.html")
+	if err != nil {
+		return nil, err
+	}
+	all := templates{}
+	for _, name := range names {
+		page := path.Base(name)
+		if page == "layout.html" || page == "parts.html" {
+			continue
+		}
+		t, err := base.Clone()
+		if err == nil {
+			t, err = t.ParseFS(files, name)
+		}
+		if err != nil {
+			return nil, err
+		}
+		all[page] = t
+	}
+	return all, nil
+}
+
+// render answers with a page.
+func (s *Server) render(w http.ResponseWriter, r *http.Request, name string, v view) error {
+	return s.renderStatus(w, r, http.StatusOK, name, v)
+}
+
+func (s *Server) renderStatus(w http.ResponseWriter, r *http.Request, status int, name string, v view) error {
+	for _, e := range s.sections {
+		if e.shown {
+			v.Nav = append(v.Nav, e)
+		}
+	}
+	v.Platform, v.Version, v.Actions, v.Form = s.Platform, s.Version, s.Actions, s.formToken(r)
+	var page bytes.Buffer
+	if err := s.templates[name].ExecuteTemplate(&page, "layout.html", v); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_, err := w.Write(page.Bytes())
+	return err
+}
+
+// writeJSON answers with JSON. Addresses in it are the page's own.
+func writeJSON(w http.ResponseWriter, v any) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, err = w.Write(text)
+	return err
+}
+
+// problem is an error as a page shows it.
+type problem struct {
+	Status  int    `json:"status"`
+	Title   string `json:"title"`
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+	Away    bool   `json:"away,omitempty"` // the platform cannot be reached: the page tries again by itself
+}
+
+// missing is the error of something that does not exist.
+type missing struct{ what string }
+
+func (e *missing) Error() string { return e.what }
+
+func notFound(format string, args ...any) error { return &missing{fmt.Sprintf(format, args...)} }
+
+func describe(err error) problem {
+	p := problem{Status: http.StatusInternalServerError, Title: "This did not work", Message: transport.Redact(err.Error())}
+	if f := fault.Find(err); f != nil {
+		p.Hint = transport.Redact(f.Facts().Hint)
+	}
+	var response *fault.ResponseError
+	errors.As(err, &response)
+	denied := (*refusal)(nil)
+	switch gone := (*missing)(nil); {
+	case errors.As(err, &denied):
+		p.Status, p.Title = http.StatusForbidden, "This is not permitted"
+	case errors.As(err, &gone), response != nil && response.Status == http.StatusNotFound:
+		p.Status, p.Title = http.StatusNotFound, "Not found"
+	case fault.Transient(err), errors.Is(err, context.DeadlineExceeded):
+		p.Status, p.Title, p.Away = http.StatusBadGateway, "The platform cannot be reached", true
+	case response != nil && response.Status >= 400 && response.Status < 500:
+		p.Status, p.Title = http.StatusBadGateway, "The platform refused this"
+	}
+	return p
+}
+
+// fail answers with an error: JSON below /api/, else a page.
+func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	if r.Context().Err() != nil {
+		return // the browser has gone
+	}
+	p := describe(err)
+	s.Logger.Debug("a request failed", "path", r.URL.Path, "status", p.Status, "reason", p.Message)
+	if p.Away {
+		w.Header().Set("Retry-After", "5")
+	}
+	if strings.HasPrefix(r.URL.Path, "/api/") {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(p.Status)
+		json.NewEncoder(w).Encode(p)
+		return
+	}
+	if p.Away {
+		w.Header().Set("Refresh", "5") // comes back by itself, also without JavaScript
+	}
+	section := "/"
+	for _, e := range s.sections {
+		if e.Path != "/" && strings.HasPrefix(r.URL.Path, e.Path) {
+			section = e.Path
+		}
+	}
+	if err := s.renderStatus(w, r, p.Status, "error.html", view{Title: p.Title, Section: section, Data: p}); err != nil {
+		s.Logger.Error("a page cannot be made", "path", r.URL.Path, "reason", err)
+	}
+}
+
+// refuse answers those who may not enter: a plain page without styles, which
+// names nothing of what is inside.
+func (s *Server) refuse(w http.ResponseWriter, r *http.Request, status int, title, advice string) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	fmt.Fprintf(w, `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">`+
+		`<meta name="color-scheme" content="light dark"><title>Transect</title><h1>%s</h1><p>%s</p></html>`,
+		template.HTMLEscapeString(title), template.HTMLEscapeString(advice))
+}
+
+// tileHost is the origin of background tiles, as the content policy names it.
+func tileHost(tiles string) string {
+	u, err := url.Parse(strings.NewReplacer("{", "", "}", "").Replace(tiles))
+	if err != nil || u.Host == "" {
+		return ""
+	}
+	return u.Scheme + "://" + u.Host
+}

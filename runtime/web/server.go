@@ -1,0 +1,203 @@
+package web
+
+import (
+	"context"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"io/fs"
+	"log/slog"
+	"mime"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+
+	"transect/client"
+	"transect/runtime/unattended/history"
+)
+
+//go:embed templates static
+var files embed.FS
+
+// Options say what the page shows, and to whom.
+type Options struct {
+	Client   *client.Client // nil shows the folder and the runs alone
+	Platform string         // name of the platform, such as its host
+	History  history.Store
+	Folder   string // shown before it is sent; "" for none
+	Cache    string // folder of generated pictures; "" keeps none
+	Actions  bool   // allow what writes to the platform
+	Tiles    string // template of background tiles, such as https://host/{z}/{x}/{y}.png; "" for none
+	Listen   string // host and port of the listener
+	Version  string
+	Env      func(name string) (string, bool)
+	Now      func() time.Time
+	Logger   *slog.Logger
+}
+
+// Server is the page. It is safe for concurrent use.
+type Server struct {
+	Options
+	ctx       context.Context
+	auth      *auth
+	mux       *http.ServeMux
+	templates templates
+	events    *events
+	sections  []*section
+	assets    map[string]asset
+}
+
+// section is an entry of the navigation.
+type section struct {
+	Path, Title string
+	shown       bool
+}
+
+// New makes the page. What is live ends with ctx.
+func New(ctx context.Context, o Options) (*Server, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	s := &Server{Options: o, ctx: ctx, mux: http.NewServeMux()}
+	s.sections = []*section{
+		{"/", "Overview", true},
+		{"/folder", "Folder", o.Folder != ""},
+		{"/map", "Map", true},
+		{"/datasets", "Datasets", true},
+		{"/products", "Products", true},
+		{"/runs", "Runs", true},
+	}
+	var err error
+	if s.auth, err = newAuth(o.Listen, o.Now); err != nil {
+		return nil, err
+	}
+	if s.templates, err = s.parseTemplates(); err != nil {
+		return nil, err
+	}
+	if s.assets, err = readAssets(); err != nil {
+		return nil, err
+	}
+	s.events = newEvents(s)
+	s.mux.HandleFunc("GET /static/", s.static)
+	s.get("/events", s.serveEvents)
+	s.anotherRoutes()
+	s.overviewRoutes()
+	s.folderRoutes()
+	s.mapRoutes()
+	s.datasetRoutes()
+	s.productRoutes()
+	s.runRoutes()
+	return s, nil
+}
+
+// handler answers a request. An error becomes a page, or JSON below /api/.
+type handler func(w http.ResponseWriter, r *http.Request) error
+
+// get registers a route that reads. {name} in the path is r.PathValue("name").
+func (s *Server) get(path string, h handler) {
+	if path == "/" {
+		path = "/{$}"
+	}
+	s.mux.HandleFunc("GET "+path, s.answer(h))
+}
+
+func (s *Server) answer(h handler) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		started := &startedWriter{ResponseWriter: w}
+		if err := h(started, r); err != nil {
+			if started.begun {
+				s.Logger.Debug("an answer was broken off", "path", r.URL.Path, "reason", err)
+				panic(http.ErrAbortHandler)
+			}
+			s.fail(w, r, err)
+		}
+	}
+}
+
+// startedWriter knows whether the answer has begun.
+type startedWriter struct {
+	http.ResponseWriter
+	begun bool
+}
+
+func (w *startedWriter) WriteHeader(status int) {
+	w.begun = true
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *startedWriter) Write(p []byte) (int, error) {
+	w.begun = true
+	return w.ResponseWriter.Write(p)
+}
+
+// Unwrap lets http.ResponseController find the writer underneath.
+func (w *startedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// Has reports whether the page answers a path; the other ones of a server that
+// also is a platform are the platform's.
+func (s *Server) Has(r *http.Request) bool {
+	_, pattern := s.mux.Handler(r)
+	return pattern != "" || r.URL.Path == openPath
+}
+
+// ServeHTTP answers those who may enter.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.secure(w.Header())
+	if s.admit(w, r) {
+		s.mux.ServeHTTP(w, r)
+	}
+}
+
+// asset is a static file.
+type asset struct {
+	content   []byte
+	kind, tag string
+}
+
+func readAssets() (map[string]asset, error) {
+	assets := map[string]asset{}
+	err := fs.WalkDir(files, "static", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		content, err := files.ReadFile(name)
+		sum := sha256.Sum256(content)
+		assets["/"+name] = asset{content, contentType(name), `"` + hex.EncodeToString(sum[:8]) + `"`}
+		return err
+	})
+	return assets, err
+}
+
+// contentType is the type of a file by its name, without the system's tables.
+func contentType(name string) string {
+	switch ext := strings.ToLower(path.Ext(name)); ext {
+	case ".js":
+		return "text/javascript; charset=utf-8"
+	case ".css":
+		return "text/css; charset=utf-8"
+	case ".svg":
+		return "image/svg+xml"
+	default:
+		return mime.TypeByExtension(ext)
+	}
+}
+
+func (s *Server) static(w http.ResponseWriter, r *http.Request) {
+	a, ok := s.assets[r.URL.Path]
+	if !ok {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Cache-Control", "private, no-cache") // asked for again, answered by 304
+	w.Header().Set("ETag", a.tag)
+	w.Header().Set("Content-Type", a.kind)
+	if r.Header.Get("If-None-Match") == a.tag {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	w.Write(a.content)
+}

@@ -1,0 +1,73 @@
+// Loaded by every page: the page's one stream of events, and the notice about a
+// platform that is away.
+//
+// Modules of a page follow their topics like this:
+//
+//   import { on } from "./page.js";
+//   on("run", (data, topic) => …);      // every event of a kind
+//
+// The topics are those of the view (data-topics of the body); follow(topic) adds
+// one later. See events.go.
+
+const listeners = new Map(); // kind -> functions
+const topics = new Set((document.body.dataset.topics || "").split(" ").filter(Boolean));
+const ended = new Set(["end"]);
+let source = null;
+let lastID = "";
+
+export function on(kind, listener) {
+  if (!listeners.has(kind)) {
+    listeners.set(kind, []);
+    if (source) attach(source, kind);
+  }
+  listeners.get(kind).push(listener);
+}
+
+export function follow(topic) {
+  if (topics.has(topic)) return;
+  topics.add(topic);
+  reopen();
+}
+
+function attach(stream, kind) {
+  stream.addEventListener(kind, (event) => {
+    lastID = event.lastEventId;
+    const { topic, data } = JSON.parse(event.data);
+    for (const listener of listeners.get(kind) || []) listener(data, topic);
+  });
+}
+
+function reopen() {
+  if (source) source.close();
+  source = null;
+  if (topics.size === 0 || document.hidden) return;
+  const query = new URLSearchParams();
+  for (const topic of topics) query.append("topic", topic);
+  if (lastID) query.set("after", lastID);
+  const stream = (source = new EventSource("/events?" + query));
+  for (const kind of new Set([...listeners.keys()])) attach(stream, kind);
+  stream.addEventListener("end", () => stream.close());
+  stream.addEventListener("error", () => {
+    // EventSource gives up after an answer that is no stream, such as 401.
+    if (stream.readyState === EventSource.CLOSED) setTimeout(() => stream === source && reopen(), 5000);
+  });
+}
+
+// notice shows a line above the page; "" hides it.
+export function notice(text) {
+  const line = document.getElementById("notice");
+  line.textContent = text;
+  line.hidden = !text;
+}
+
+let away = false;
+on("platform", (state) => {
+  if (state.away) notice("The platform cannot be reached: " + state.message + " This page tries again by itself.");
+  else if (away) location.reload();
+  away = state.away;
+});
+
+document.addEventListener("visibilitychange", reopen); // browsers open few connections to one server
+window.addEventListener("pagehide", () => source && source.close());
+window.addEventListener("pageshow", (event) => event.persisted && reopen());
+setTimeout(reopen); // when the modules of the page have registered
