@@ -53,6 +53,11 @@ func ingestFuncs(b *Binding) []module.Func {
 			Call:    checkIngest,
 		},
 		{
+			Name: "fits", Doc: "Raises a LimitError when the files are more than the run's budget of bytes leaves: called before a project or mission is made for them. ingest.run does so itself, less what is there. Files that a run would leave out do not count.",
+			Params: options[fitsOptions](),
+			Call:   func(c *module.Call) (any, error) { return nil, ingestFits(c, b) },
+		},
+		{
 			Name: "verify", Doc: "Compares local files, size and checksum, with what the platform holds: those of a source with a target, or those of an earlier run. Nothing is changed.",
 			Params:  options[verifyOptions](),
 			Returns: "a table: already_there, duplicate, left_out, different, missing, refused, damaged, incomplete, failed, extra (numbers of files by verdict), bad (different to failed), total (all but left_out and extra), ok when none is bad or extra; findings, the first 100 that are bad or extra",
@@ -152,6 +157,27 @@ func checkIngest(c *module.Call) (any, error) {
 		return err
 	})
 	return report, err
+}
+
+func ingestFits(c *module.Call, b *Binding) error {
+	s := newCallbacks(c.L, "ingest")
+	var in fitsOptions
+	if err := c.Fill(&in); err != nil {
+		return err
+	}
+	if !in.filesGiven() {
+		return noSource(c.Name)
+	}
+	o, err := in.read(c, s)
+	if err != nil {
+		return err
+	}
+	if o.Items != nil { // an iterator gives its files once
+		return nil
+	}
+	o.Damaged, o.Duplicates = ingest.Treatment(in.Damaged), ingest.Treatment(in.Duplicates)
+	connection := b.command(c.L)
+	return s.serve(func(ctx context.Context) error { return ingest.Fits(ctx, connection, o) })
 }
 
 func verifyIngest(c *module.Call, b *Binding) (any, error) {

@@ -72,6 +72,12 @@ type runOptions struct {
 	Progress    bool           `arg:"progress" default:"true" doc:"show how far it has come, on the error stream"`
 }
 
+type fitsOptions struct {
+	sourceOptions
+	Damaged    string `arg:"damaged" choices:"skip|send" default:"skip" doc:"as for ingest.run"`
+	Duplicates string `arg:"duplicates" choices:"skip|send" default:"skip" doc:"as for ingest.run"`
+}
+
 type verifyOptions struct {
 	sourceOptions
 	targetOptions

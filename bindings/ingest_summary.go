@@ -56,6 +56,8 @@ func (s summary) text() string {
 	switch {
 	case s.dryRun:
 		head = "dry run, nothing was sent; ingest into "
+	case s.stopped && s.Counts.Bytes <= 0 && s.Counts.Uploaded == 0:
+		head = "the ingest stopped before a file was sent whole: "
 	case s.stopped:
 		head = "the ingest stopped before its end; what it did stays: "
 	}
@@ -116,7 +118,7 @@ func (s summary) figures() string {
 		return text
 	}
 	if s.Counts.Bytes <= 0 && s.stopped {
-		return text + "; no file was sent whole, " + took.Round(round).String()
+		return text + "; after " + took.Round(round).String()
 	}
 	if s.Counts.Bytes <= 0 {
 		return text + "; nothing sent, " + took.Round(round).String()

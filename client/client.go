@@ -97,6 +97,7 @@ type Options struct {
 	Reach   func(hostport string) error                      // asked before anything is sent to a host; everything may be reached when nil
 	Sending func(n int64) error                              // asked before so many bytes are sent, which it may refuse
 	Plan    func(n int64) (sending func(n int64), err error) // asked before a file of n bytes is uploaded; see transfer.Options
+	Room    func() (n int64, limited bool)                   // how many bytes more may be sent; no limit when nil
 	Open    func(path string) (*os.File, error)              // opens files that are uploaded; os.Open when nil
 	// Folder opens the folder of a download, made when missing, for a file of
 	// that name, "" while it is not known; any folder when nil.
@@ -146,7 +147,7 @@ func New(ctx context.Context, s Settings, o Options) (*Client, error) {
 	}
 	c := &Client{transport: t, log: o.Logger, revision: s.Revision, sleep: o.Sleep, open: o.Open}
 	c.transfers = transfer.New(t, transfer.Options{Budget: o.Budget, Stats: o.Stats, Bandwidth: o.Bandwidth, Journal: o.Journal,
-		Open: o.Open, Plan: o.Plan, Folder: o.Folder, Mode: uploadMode(o.Env), Logger: o.Logger, Sleep: o.Sleep})
+		Open: o.Open, Plan: o.Plan, Room: o.Room, Folder: o.Folder, Mode: uploadMode(o.Env), Logger: o.Logger, Sleep: o.Sleep})
 	links := append([]declare.Interceptor{warnDeprecated(o.Logger), spellSearch}, o.Links...)
 	if c.rehearses = o.Rehearsal != nil; c.rehearses {
 		links = append(links, o.Rehearsal.intercept)

@@ -46,6 +46,19 @@ func transferOptions(ctx context.Context) TransferOptions {
 // TransferOptions.Reserved; calling sent with n gives the rest back.
 func (c *Client) Reserve(n int64) (sent func(n int64), err error) { return c.transfers.Plan(n) }
 
+// Room is how many bytes more the budget lets be sent, if there is one.
+func (c *Client) Room() (n int64, limited bool) {
+	if c.transfers.Room == nil {
+		return 0, false
+	}
+	return c.transfers.Room()
+}
+
+// Missing is how many bytes of a component no earlier run has sent.
+func (c *Client) Missing(dataset, component, path string) (int64, error) {
+	return c.transfers.Missing(transfer.Upload{Dataset: dataset, Component: component, Path: path, Multipart: true})
+}
+
 func (c *Client) uploadFile(ctx context.Context, in UploadFile) (None, error) {
 	o := transferOptions(ctx)
 	u := transfer.Upload{Dataset: string(in.Dataset), Component: in.Component, Path: string(in.FilePath), MD5: in.MD5,

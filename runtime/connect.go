@@ -131,7 +131,7 @@ func (c *connector) options() client.Options {
 	options.Links = slices.Clone(c.interceptors)
 	if c.policy != nil {
 		options.Links = append(options.Links, c.policy.Intercept)
-		options.Sending, options.Plan = c.policy.Sending, c.policy.Plan
+		options.Sending, options.Plan, options.Room = c.policy.Sending, c.policy.Plan, c.policy.Room
 		options.Open, options.Folder = c.in.OpenToRead, c.in.Into
 	}
 	if trace := tracer(out.Stderr, c.job.Output.JSON); c.traceable {

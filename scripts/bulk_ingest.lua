@@ -39,7 +39,10 @@ local project, mission
 if args.preview and not args.project and #sdk.projects.search({ filter = { name = { ["$eq"] = "Surveys" } }, limit = 1 }) == 0 then
   project = nil
 else
-  project = find.project_or_new(args.project or "Surveys", not args.preview and (args.create or not args.project))
+  project = find.project_or_new(args.project or "Surveys", not args.preview and (args.create or not args.project), args.source and function()
+    ingest.fits{ source = args.source, kind = args.kind, include = args.include, exclude = args.exclude, min_size = args.min_size,
+      max_size = args.max_size, newer_than = args.newer_than, damaged = args.damaged, duplicates = args.duplicates }
+  end)
 end
 if args.mission then mission = find.mission(project, args.mission) end
 

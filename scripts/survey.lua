@@ -25,7 +25,7 @@ for _, problem in ipairs(flown.problems) do
   end
 end
 if #flown.photos == 0 then script.usage_error("no usable image in " .. args.folder, "name the folder with the photos of one flight") end
-local project = find.project_or_new(args.project or "Surveys", args.create or not args.project)
+local project = find.project_or_new(args.project or "Surveys", args.create or not args.project, function() ingest.fits{ paths = paths, kind = "image" } end)
 local name = args.mission or path.base(path.abs(args.folder)) .. " " .. (flown.date or "undated"):sub(1, 10)
 local mission = sdk.missions.find_or_create{ project = project, name = name, survey_date = flown.date,
   number_of_images = #flown.photos, coordinates = flown.footprint, area = flown.area }

@@ -22,7 +22,7 @@ local args = script.args({ "folder", "project", _doc = "Keep a mission, or a pro
 
 outcome.check_report(args.report)
 script.lock("sync " .. path.abs(args.folder))
-local project = find.project_or_new(args.project, args.create)
+local project = find.project_or_new(args.project, args.create, function() ingest.fits{ source = args.folder, exclude = args.exclude } end)
 local mission = args.mission and find.mission(project, args.mission) or nil
 local source = { source = args.folder, project = project, mission = mission, exclude = args.exclude }
 

@@ -15,6 +15,9 @@ require("script").fail_items(result.bad, result.total)
 local report = ingest.check{ source = "flight" }
 assert(report.files == 2 and report.errors == 0)
 
+-- ingest.fits
+ingest.fits{ source = "flight" }
+
 -- ingest.verify
 local result = ingest.run{ source = "flight", project = project }
 assert(ingest.verify{ source = "flight", project = project }.already_there == 2)

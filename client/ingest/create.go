@@ -38,21 +38,29 @@ func (r *run) create(ctx context.Context, from <-chan turn, to chan<- *item) err
 // and in order of the scan: of equal files the first is the original.
 func (r *run) fillBatches(ctx context.Context, from <-chan turn, to chan<- *item, send func([]*item)) error {
 	var seen, begun keySet
-	var batch []*item
+	var batch, gathered []*item
 	var delay <-chan time.Time
+	gathers := r.gathers()
+	add := func(it *item) error {
+		if it.resumed {
+			return put(ctx, to, it)
+		}
+		// A rehearsal has no upload to begin soon.
+		if batch = append(batch, it); len(batch) == 1 && !r.client.Rehearses() {
+			delay = time.After(batchDelay)
+		}
+		return nil
+	}
 	take := func(it *item) error {
 		repeated := !seen.add(cmp.Or(it.content, it.key))
 		switch {
 		case r.stopping() || r.overBudget() != nil:
-		case it.resumed && begun.add(it.key):
-			return put(ctx, to, it)
-		case it.resumed, repeated && it.replaces == "":
+		case it.resumed && !begun.add(it.key), !it.resumed && repeated && it.replaces == "":
 			r.twins = append(r.twins, it)
+		case gathers:
+			gathered = append(gathered, it)
 		default:
-			// A rehearsal has no upload to begin soon.
-			if batch = append(batch, it); len(batch) == 1 && !r.client.Rehearses() {
-				delay = time.After(batchDelay)
-			}
+			return add(it)
 		}
 		return nil
 	}
@@ -84,6 +92,17 @@ func (r *run) fillBatches(ctx context.Context, from <-chan turn, to chan<- *item
 			if len(batch) == r.options.Batch {
 				flush()
 			}
+		}
+	}
+	if len(gathered) > 0 && !r.fits(gathered) {
+		return nil
+	}
+	for _, it := range gathered {
+		if err := add(it); err != nil {
+			return err
+		}
+		if len(batch) == r.options.Batch {
+			flush()
 		}
 	}
 	flush()

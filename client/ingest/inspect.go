@@ -44,7 +44,9 @@ func (r *run) inspected(ctx context.Context, it *item, slow func() error) (*item
 		return nil, r.record(it.failed(err))
 	}
 	it.dataset, it.replaces, it.superseded, it.remark = decision.Dataset, decision.Replaces, decision.Superseded, decision.Reason
-	it.resumed = decision.Action == reconcile.Resume
+	if it.resumed = decision.Action == reconcile.Resume; it.resumed {
+		it.unsent = r.unsent(it, found)
+	}
 	switch {
 	case decision.Action == reconcile.Skip:
 		// A run that was stopped may have left the previous version behind.

@@ -74,6 +74,7 @@ type item struct {
 	replaces   string             // dataset of the previous version
 	superseded []string           // empty datasets of previous versions
 	reserved   []func(sent int64) // of the budget, by member; nil when nothing is
+	unsent     int64              // bytes to send, of a dataset that existed; known under a budget only
 }
 
 // main is the file the item is named after.

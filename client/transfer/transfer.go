@@ -53,6 +53,8 @@ type Options struct {
 	// Plan is asked before an upload of n bytes begins, and may refuse it. sending
 	// is called with those that are sent, in the end with the rest.
 	Plan func(n int64) (sending func(n int64), err error)
+	// Room is how many bytes more may be sent, if that is limited; nil when it is not.
+	Room func() (n int64, limited bool)
 	// Folder opens the folder of a download and creates it when missing. name
 	// is the file to be written there, "" while it is unknown.
 	Folder func(folder, name string) (*os.Root, error)

@@ -75,6 +75,23 @@ func (t *Transfers) Upload(ctx context.Context, u Upload) (Uploaded, error) {
 	return done, nil
 }
 
+// Missing is how many bytes an upload has yet to send: those that the journal does
+// not know to be sent.
+func (t *Transfers) Missing(u Upload) (int64, error) {
+	src, err := openSource(u.Path, t.Options.Open)
+	if err != nil {
+		return 0, err
+	}
+	defer src.close()
+	p, err := planFor(src.info.Size(), u, t.Mode == ThroughPlatform)
+	if err != nil {
+		return 0, err
+	}
+	up := &upload{Transfers: t, Upload: u, src: src, plan: p}
+	up.begun = t.Journal.Find(journal.Destination{Platform: t.transport.BaseURL(), Dataset: u.Dataset, Component: u.Component}, src.state())
+	return up.missing(), nil
+}
+
 // missing is how many bytes no earlier run has sent.
 func (u *upload) missing() int64 {
 	n := u.plan.size

@@ -141,6 +141,14 @@ func (p *Policy) Plan(n int64) (sending func(n int64), err error) {
 	}, nil
 }
 
+// Room is how many bytes more the run may send, if its budget says so.
+func (p *Policy) Room() (n int64, limited bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	limit, limited := p.rules.Budget["bytes"]
+	return max(0, limit-p.used["bytes"]-p.planned), limited && p.reached == nil
+}
+
 func (p *Policy) exhausted(name string, limit, used int64) error {
 	amount := func(n int64) string { return strconv.FormatInt(n, 10) }
 	unit := " resources"

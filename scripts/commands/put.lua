@@ -59,7 +59,15 @@ for _, path in ipairs(args.files) do
 end
 local project, mission = find.target(args.target, args.create and function(p, name)
   return flight.mission(p, name, args.files)
-end, "--create makes a new one")
+end, "--create makes a new one", function()
+  ingest.fits({
+    paths = args.files,
+    kind = args.kind,
+    include = args.include,
+    exclude = args.exclude,
+    damaged = args.damaged,
+  })
+end)
 
 local result = ingest.run({
   paths = args.files,

@@ -106,12 +106,16 @@ function find.project(text)
   return project or one("project", text, named(sdk.projects, text), names(sdk.projects))
 end
 
--- project_or_new finds a project by name or id, or makes it when create is true.
-function find.project_or_new(text, create)
+-- project_or_new finds a project by name or id, or makes it when create is true;
+-- before, a function, is called first then and may refuse.
+function find.project_or_new(text, create, before)
   local found = id(text) and described(sdk.projects, text)
   found = found and { found } or named(sdk.projects, text)
   if #found > 0 or not create then
     return one("project", text, found, names(sdk.projects), nil, "--create makes a new one")
+  end
+  if before then
+    before()
   end
   local project = sdk.projects.find_or_create({ name = text })
   made("project " .. project.name)
@@ -178,7 +182,8 @@ end
 -- target finds PROJECT or PROJECT/MISSION: project, and mission or nil. An id of
 -- either will do. What does not exist is made when create is given, a function of
 -- the project and the name that makes a mission; otherwise is the hint without it.
-function find.target(text, create, otherwise)
+-- before is called before anything is made, and may refuse.
+function find.target(text, create, otherwise, before)
   text = text:gsub("/+$", "")
   if text == "" then
     script.usage_error("the name of a project is missing", "such as: North quarry/May survey")
@@ -200,6 +205,9 @@ function find.target(text, create, otherwise)
     return one("project", first, {}, names(sdk.projects), nil, otherwise)
   end
   if not project then
+    if before then
+      before()
+    end
     local first, tail = text:match("^([^/]+)/(.+)$")
     project, rest = sdk.projects.find_or_create({ name = first or text }), tail
     made("project " .. project.name)
@@ -208,6 +216,9 @@ function find.target(text, create, otherwise)
     return project
   end
   if create and (made_up(project) or #named(sdk.missions, rest, query.eq("project", project)) == 0) then
+    if before then
+      before()
+    end
     local mission = create(project, rest)
     made("mission " .. mission.name .. " in the project " .. project.name)
     return project, mission
