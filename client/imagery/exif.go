@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 	"time"
+
+	"transect/client/tiff"
 )
 
 // EXIF tags (CIPA DC-008).
@@ -35,32 +37,32 @@ const (
 // github.com/bep/imagemeta gives up on a record at its first invalid entry, which
 // some cameras write in every photo, and needs the record in memory.
 func (p *Photo) addEXIF(record *io.SectionReader) {
-	t, first, ok := newTIFFReader(record, record.Size())
+	t, first, ok := tiff.NewReader(record, record.Size())
 	if !ok {
 		return
 	}
-	d, ok := t.directory(first)
+	d, ok := t.Directory(first)
 	if !ok {
 		return
 	}
-	p.Make, p.Model = t.text(d, tagMake), t.text(d, tagModel)
-	if at, ok := t.number(d, tagGPSIFD); ok {
-		if gps, ok := t.directory(int64(at)); ok {
+	p.Make, p.Model = t.Text(d, tagMake), t.Text(d, tagModel)
+	if at, ok := t.Number(d, tagGPSIFD); ok {
+		if gps, ok := t.Directory(int64(at)); ok {
 			p.addGPS(t, gps)
 		}
 	}
-	at, ok := t.number(d, tagExifIFD)
+	at, ok := t.Number(d, tagExifIFD)
 	if !ok {
 		return
 	}
-	exif, ok := t.directory(int64(at))
+	exif, ok := t.Directory(int64(at))
 	if !ok {
 		return
 	}
-	p.FocalLength, _ = t.number(exif, tagFocalLength)
-	p.FocalLength35, _ = t.number(exif, tagFocalLength35)
+	p.FocalLength, _ = t.Number(exif, tagFocalLength)
+	p.FocalLength35, _ = t.Number(exif, tagFocalLength35)
 	p.SensorWidth = sensorWidth(t, exif, p.Width)
-	taken, zone := t.text(exif, tagDateTimeOriginal), t.text(exif, tagOffsetTimeOriginal)
+	taken, zone := t.Text(exif, tagDateTimeOriginal), t.Text(exif, tagOffsetTimeOriginal)
 	if acquired, zoned, ok := parseTime(taken, zone); ok {
 		p.Acquired, p.ZoneKnown = acquired, zoned
 	}
@@ -68,17 +70,17 @@ func (p *Photo) addEXIF(record *io.SectionReader) {
 
 // sensorWidth returns the width of the sensor in millimetres, from the pixel
 // density on the focal plane; 0 when that is unknown or implausible.
-func sensorWidth(t tiffReader, exif directory, stored int) float64 {
-	density, ok := t.number(exif, tagFocalPlaneXRes)
+func sensorWidth(t tiff.Reader, exif tiff.Directory, stored int) float64 {
+	density, ok := t.Number(exif, tagFocalPlaneXRes)
 	if !ok || density <= 0 {
 		return 0
 	}
-	pixels, ok := t.number(exif, tagPixelXDimension)
+	pixels, ok := t.Number(exif, tagPixelXDimension)
 	if !ok || pixels <= 0 {
 		pixels = float64(stored)
 	}
 	unit := 25.4 // inches are the default
-	if code, ok := t.number(exif, tagFocalPlaneUnit); ok {
+	if code, ok := t.Number(exif, tagFocalPlaneUnit); ok {
 		unit = map[float64]float64{2: 25.4, 3: 10, 4: 1, 5: 1e-3}[code]
 	}
 	if width := pixels / density * unit; width >= 2 && width <= 100 {
@@ -88,20 +90,20 @@ func sensorWidth(t tiffReader, exif directory, stored int) float64 {
 }
 
 // addGPS sets position, altitude and time of the GPS directory.
-func (p *Photo) addGPS(t tiffReader, gps directory) {
-	latitude, ok := degrees(t.numbers(gps, tagGPSLatitude), t.text(gps, tagGPSLatitudeRef), "S")
-	longitude, ok2 := degrees(t.numbers(gps, tagGPSLongitude), t.text(gps, tagGPSLongitudeRef), "W")
+func (p *Photo) addGPS(t tiff.Reader, gps tiff.Directory) {
+	latitude, ok := degrees(t.Numbers(gps, tagGPSLatitude), t.Text(gps, tagGPSLatitudeRef), "S")
+	longitude, ok2 := degrees(t.Numbers(gps, tagGPSLongitude), t.Text(gps, tagGPSLongitudeRef), "W")
 	if ok && ok2 {
 		p.setPosition(latitude, longitude)
 	}
-	if altitude, ok := t.number(gps, tagGPSAltitude); ok {
-		if below, _ := t.number(gps, tagGPSAltitudeRef); below == 1 {
+	if altitude, ok := t.Number(gps, tagGPSAltitude); ok {
+		if below, _ := t.Number(gps, tagGPSAltitudeRef); below == 1 {
 			altitude = -altitude
 		}
 		p.Altitude = &altitude
 	}
-	clock := t.numbers(gps, tagGPSTimeStamp)
-	day, err := time.Parse("2006:01:02", t.text(gps, tagGPSDateStamp))
+	clock := t.Numbers(gps, tagGPSTimeStamp)
+	day, err := time.Parse("2006:01:02", t.Text(gps, tagGPSDateStamp))
 	if err == nil && len(clock) == 3 {
 		seconds := clock[0]*3600 + clock[1]*60 + clock[2]
 		if seconds >= 0 && seconds < 24*3600+1 {

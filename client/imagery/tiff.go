@@ -1,6 +1,10 @@
 package imagery
 
-import "io"
+import (
+	"io"
+
+	"transect/client/tiff"
+)
 
 // TIFF tags for the location of the pixels (TIFF 6.0; SubIFDs from the PageMaker
 // 6.0 notes).
@@ -42,7 +46,7 @@ func CheckTIFF(r io.ReaderAt, size int64) error {
 // cameras write the directory first, so a truncated file still has it.
 func readTIFF(s *source) (layout, error) {
 	l := layout{exif: s.section(0, s.size)}
-	t, first, ok := newTIFFReader(s, s.size)
+	t, first, ok := tiff.NewReader(s, s.size)
 	if !ok {
 		return l, defectf(Truncated, "the file ends within its header")
 	}
@@ -56,41 +60,41 @@ func readTIFF(s *source) (layout, error) {
 			continue
 		}
 		seen[offset] = true
-		d, ok := t.directory(offset)
+		d, ok := t.Directory(offset)
 		if !ok {
 			return l, defectf(Truncated, "the end of the image is missing")
 		}
-		if err := t.checkPixels(d); err != nil {
+		if err := checkPixels(t, d); err != nil {
 			return l, err
 		}
-		if e, ok := d.entries[tagXMP]; ok && l.xmp == nil && t.inside(e) {
-			l.xmp = io.NewSectionReader(t.r, e.offset, e.length())
+		if e, ok := d.Entries[tagXMP]; ok && l.xmp == nil && t.Inside(e) {
+			l.xmp = io.NewSectionReader(t.R, e.Offset, e.Length())
 		}
 		// DNG files have the full image in a subdirectory.
-		kind, _ := t.number(d, tagNewSubfileType)
-		width, _ := t.number(d, tagImageWidth)
-		height, _ := t.number(d, tagImageLength)
+		kind, _ := t.Number(d, tagNewSubfileType)
+		width, _ := t.Number(d, tagImageWidth)
+		height, _ := t.Number(d, tagImageLength)
 		if preview := int(kind)&1 == 1; width > 0 && (l.width == 0 || reduced && !preview) {
 			l.width, l.height, reduced = int(width), int(height), preview
 		}
-		below := t.integers(d, tagSubIFDs)
+		below := t.Integers(d, tagSubIFDs)
 		pending = append(pending, below[:min(len(below), maxDirectories)]...)
-		pending = append(pending, d.next)
+		pending = append(pending, d.Next)
 	}
 	return l, nil
 }
 
 // checkPixels checks that strips and tiles are within the file.
-func (t tiffReader) checkPixels(d directory) error {
+func checkPixels(t tiff.Reader, d tiff.Directory) error {
 	for _, tags := range [][2]uint16{
 		{tagStripOffsets, tagStripByteCounts}, {tagTileOffsets, tagTileByteCounts},
 	} {
-		if e, ok := d.entries[tags[0]]; ok && !t.inside(e) {
+		if e, ok := d.Entries[tags[0]]; ok && !t.Inside(e) {
 			return defectf(Truncated, "the end of the image is missing")
 		}
-		offsets, counts := t.integers(d, tags[0]), t.integers(d, tags[1])
+		offsets, counts := t.Integers(d, tags[0]), t.Integers(d, tags[1])
 		for i := range min(len(offsets), len(counts)) {
-			if offsets[i]+counts[i] > t.size {
+			if offsets[i]+counts[i] > t.Size {
 				return defectf(Truncated, "the end of the image is missing")
 			}
 		}

@@ -1,6 +1,10 @@
 package imagery
 
-import "io"
+import (
+	"io"
+
+	"transect/client/tiff"
+)
 
 // TIFF tags that tell photos, rasters and maps apart (GeoTIFF 1.1; DNG 1.7; TIFF 6.0).
 const (
@@ -29,30 +33,30 @@ type Traits struct {
 // TraitsOf reads the first directory of a TIFF or BigTIFF file; ok is false for
 // other files and truncated directories.
 func TraitsOf(r io.ReaderAt, size int64) (traits Traits, ok bool) {
-	t, first, ok := newTIFFReader(r, size)
+	t, first, ok := tiff.NewReader(r, size)
 	if !ok {
 		return traits, false
 	}
-	d, ok := t.directory(first)
+	d, ok := t.Directory(first)
 	if !ok {
 		return traits, false
 	}
 	has := func(tags ...uint16) bool {
 		for _, tag := range tags {
-			if _, ok := d.entries[tag]; ok {
+			if _, ok := d.Entries[tag]; ok {
 				return true
 			}
 		}
 		return false
 	}
-	samples, known := t.number(d, tagSamplesPerPixel)
+	samples, known := t.Number(d, tagSamplesPerPixel)
 	if !known {
 		samples = 1
 	}
-	format, _ := t.number(d, tagSampleFormat)
+	format, _ := t.Number(d, tagSampleFormat)
 	return Traits{
 		Georeferenced: has(tagGeoKeys, tagModelTransform) || has(tagModelTiepoint) && has(tagModelPixelScale),
-		Camera:        has(tagExifIFD, tagGPSIFD) || t.text(d, tagMake) != "" && t.text(d, tagModel) != "",
+		Camera:        has(tagExifIFD, tagGPSIFD) || t.Text(d, tagMake) != "" && t.Text(d, tagModel) != "",
 		DNG:           has(tagDNGVersion),
 		Picture:       (samples == 1 || samples == 3 || samples == 4) && format <= 1 && !has(tagGDALNoData),
 	}, true

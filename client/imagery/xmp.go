@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"transect/client/tiff"
 )
 
 // addXMP sets the fields that only the XMP record has: height above take-off,
@@ -97,10 +99,10 @@ func xmpTime(text string) (acquired time.Time, dateOnly bool) {
 func xmpNumber(value any) (float64, bool) {
 	switch v := value.(type) {
 	case float64:
-		return v, !notFinite(v)
+		return v, !tiff.NotFinite(v)
 	case string:
 		n, err := strconv.ParseFloat(strings.TrimSpace(v), 64)
-		return n, err == nil && !notFinite(n)
+		return n, err == nil && !tiff.NotFinite(n)
 	}
 	return 0, false
 }
