@@ -1,0 +1,190 @@
+package crs
+
+import "math"
+
+func eccentricity(f float64) float64 { return math.Sqrt(f * (2 - f)) }
+
+// transverse is the transverse Mercator projection by Krüger's series, to the fourth
+// power of the third flattening: exact to less than a millimetre within 30 degrees
+// of the central meridian (Karney 2011, Transverse Mercator with an accuracy of a
+// few nanometers).
+type transverse struct {
+	e, radius, north float64 // radius includes the scale
+	alpha, beta      [4]float64
+}
+
+func newTransverse(a, f float64, p parameters) *transverse {
+	n := f / (2 - f)
+	n2, n3, n4 := n*n, n*n*n, n*n*n*n
+	t := &transverse{
+		e: eccentricity(f), radius: p.scale * a / (1 + n) * (1 + n2/4 + n4/64),
+		alpha: [4]float64{n/2 - n2*2/3 + n3*5/16 + n4*41/180, n2*13/48 - n3*3/5 + n4*557/1440, n3*61/240 - n4*103/140, n4 * 49561 / 161280},
+		beta:  [4]float64{n/2 - n2*2/3 + n3*37/96 - n4/360, n2/48 + n3/15 - n4*437/1440, n3*17/480 - n4*37/840, n4 * 4397 / 161280},
+	}
+	_, t.north = t.forward(0, p.lat0*degree)
+	return t
+}
+
+func (t *transverse) forward(lon, lat float64) (x, y float64) {
+	tau := conformal(t.e, math.Tan(lat))
+	sin, cos := math.Sincos(lon)
+	xi, eta := math.Atan2(tau, cos), math.Asinh(sin/math.Hypot(tau, cos))
+	y, x = xi, eta
+	for i, a := range t.alpha {
+		j := 2 * float64(i+1)
+		s, c := math.Sincos(j * xi)
+		y += a * s * math.Cosh(j*eta)
+		x += a * c * math.Sinh(j*eta)
+	}
+	return t.radius * x, t.radius*y - t.north
+}
+
+func (t *transverse) inverse(x, y float64) (lon, lat float64) {
+	xi, eta := (y+t.north)/t.radius, x/t.radius
+	u, v := xi, eta
+	for i, b := range t.beta {
+		j := 2 * float64(i+1)
+		s, c := math.Sincos(j * xi)
+		u -= b * s * math.Cosh(j*eta)
+		v -= b * c * math.Sinh(j*eta)
+	}
+	sin, cos := math.Sincos(u)
+	sinh := math.Sinh(v)
+	return math.Atan2(sinh, cos), math.Atan(geodetic(t.e, sin/math.Hypot(sinh, cos)))
+}
+
+// conformal converts the tangent of a latitude to that of the conformal latitude.
+func conformal(e, tau float64) float64 {
+	root := math.Sqrt(1 + tau*tau)
+	sigma := math.Sinh(e * math.Atanh(e*tau/root))
+	return tau*math.Sqrt(1+sigma*sigma) - sigma*root
+}
+
+// geodetic is the inverse of conformal.
+func geodetic(e, tau float64) float64 {
+	t := tau / (1 - e*e)
+	for range 5 {
+		c := conformal(e, t)
+		d := (tau - c) / math.Sqrt(1+c*c) * (1 + (1-e*e)*t*t) / ((1 - e*e) * math.Sqrt(1+t*t))
+		t += d
+		if math.Abs(d) < 1e-12*math.Max(1, math.Abs(t)) {
+			break
+		}
+	}
+	return t
+}
+
+// cylinder is the Mercator projection; web Mercator is that of a sphere.
+type cylinder struct{ a, e, scale float64 }
+
+func (m cylinder) forward(lon, lat float64) (x, y float64) {
+	return m.scale * m.a * lon, m.scale * m.a * math.Asinh(conformal(m.e, math.Tan(lat)))
+}
+
+func (m cylinder) inverse(x, y float64) (lon, lat float64) {
+	return x / (m.scale * m.a), math.Atan(geodetic(m.e, math.Sinh(y/(m.scale*m.a))))
+}
+
+// cone is what the conic projections share: the angle of a longitude is n times it,
+// and rho0 is the radius of the parallel of origin.
+type cone struct{ n, rho0 float64 }
+
+func (c cone) point(lon, rho float64) (x, y float64) {
+	sin, cos := math.Sincos(c.n * lon)
+	return rho * sin, c.rho0 - rho*cos
+}
+
+// polar returns longitude and radius; the radius has the sign of n.
+func (c cone) polar(x, y float64) (lon, rho float64) {
+	sign := math.Copysign(1, c.n)
+	y = c.rho0 - y
+	return math.Atan2(sign*x, sign*y) / c.n, sign * math.Hypot(x, y)
+}
+
+// albersCone is Albers' equal-area conic projection (Snyder 1987, pages 101 and 102).
+type albersCone struct {
+	cone
+	a, e, c float64
+}
+
+func newAlbers(a, f float64, p parameters) *albersCone {
+	s := &albersCone{a: a, e: eccentricity(f)}
+	lat1, lat2 := p.lat1*degree, p.lat2*degree
+	m1, m2 := parallel(s.e, lat1), parallel(s.e, lat2)
+	q1, q2 := s.q(lat1), s.q(lat2)
+	s.n = math.Sin(lat1)
+	if lat1 != lat2 {
+		s.n = (m1*m1 - m2*m2) / (q2 - q1)
+	}
+	s.c = m1*m1 + s.n*q1
+	s.rho0 = s.rho(p.lat0 * degree)
+	return s
+}
+
+// parallel is the radius of a parallel, with that of the equator as the unit.
+func parallel(e, lat float64) float64 {
+	sin, cos := math.Sincos(lat)
+	return cos / math.Sqrt(1-e*e*sin*sin)
+}
+
+func (s *albersCone) q(lat float64) float64 {
+	sin := math.Sin(lat)
+	return (1 - s.e*s.e) * (sin/(1-s.e*s.e*sin*sin) + math.Atanh(s.e*sin)/s.e)
+}
+
+func (s *albersCone) rho(lat float64) float64 { return s.a * math.Sqrt(s.c-s.n*s.q(lat)) / s.n }
+
+func (s *albersCone) forward(lon, lat float64) (x, y float64) { return s.point(lon, s.rho(lat)) }
+
+func (s *albersCone) inverse(x, y float64) (lon, lat float64) {
+	lon, rho := s.polar(x, y)
+	q := (s.c - math.Pow(rho*s.n/s.a, 2)) / s.n
+	lat = math.Asin(q / 2)
+	for range 12 {
+		sin, cos := math.Sincos(lat)
+		w := 1 - s.e*s.e*sin*sin
+		d := w * w / (2 * cos) * (q - s.q(lat)) / (1 - s.e*s.e)
+		lat += d
+		if math.Abs(d) < 1e-13 {
+			break
+		}
+	}
+	return lon, lat
+}
+
+// lambertCone is Lambert's conformal conic projection (Snyder 1987, pages 107 to 109).
+type lambertCone struct {
+	cone
+	e, f float64 // f includes the semi-major axis and the scale
+}
+
+func newLambert(a, f float64, kind method, p parameters) *lambertCone {
+	s := &lambertCone{e: eccentricity(f)}
+	lat1, lat2 := p.lat1*degree, p.lat2*degree
+	if kind == lambert1 {
+		lat1, lat2 = p.lat0*degree, p.lat0*degree
+	}
+	m1, t1 := parallel(s.e, lat1), s.t(lat1)
+	s.n = math.Sin(lat1)
+	if lat1 != lat2 {
+		s.n = math.Log(m1/parallel(s.e, lat2)) / math.Log(t1/s.t(lat2))
+	}
+	s.f = p.scale * a * m1 / (s.n * math.Pow(t1, s.n))
+	s.rho0 = s.rho(p.lat0 * degree)
+	return s
+}
+
+// t is the tangent of half the conformal colatitude.
+func (s *lambertCone) t(lat float64) float64 {
+	return math.Exp(-math.Asinh(conformal(s.e, math.Tan(lat))))
+}
+
+func (s *lambertCone) rho(lat float64) float64 { return s.f * math.Pow(s.t(lat), s.n) }
+
+func (s *lambertCone) forward(lon, lat float64) (x, y float64) { return s.point(lon, s.rho(lat)) }
+
+func (s *lambertCone) inverse(x, y float64) (lon, lat float64) {
+	lon, rho := s.polar(x, y)
+	t := math.Pow(rho/s.f, 1/s.n)
+	return lon, math.Atan(geodetic(s.e, math.Sinh(-math.Log(t))))
+}
