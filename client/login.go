@@ -32,7 +32,7 @@ func (s *Settings) secret() (key, account string, value *string) {
 // unless another login was given.
 func (s *Settings) readKeyring(given Settings) error {
 	key, account, value := s.secret()
-	other := given.URL != "" && given.URL != s.URL || given.User != "" && given.User != s.User || given.ClientID != "" && given.ClientID != s.ClientID
+	other := given.URL != "" && origin(given.URL) != origin(s.URL) || given.User != "" && given.User != s.User || given.ClientID != "" && given.ClientID != s.ClientID
 	if !s.Keyring || *value != "" || other || given.Password != "" || given.ClientSecret != "" || given.AccessToken != "" {
 		return nil
 	}

@@ -84,7 +84,7 @@ func (s Settings) Resolve() (Settings, error) {
 	}
 	out := s
 	out.ConfigFile = file.ConfigFile
-	out.withheld = file.withhold(s.URL)
+	out.withheld = cmp.Or(file.withhold(s.URL), file.withheld)
 	file.yieldLogin(s)
 	out.mixed = file.mixedWith(s)
 	given, found := reflect.ValueOf(&out).Elem(), reflect.ValueOf(file)
@@ -206,7 +206,11 @@ func (s Settings) hintWithheld(variable, otherwise string) string {
 	if s.withheld == "" {
 		return otherwise
 	}
-	return fmt.Sprintf("%s; give %s, or transect login --url %s", s.withheld, variable, s.URL)
+	login := "transect login --url " + s.URL
+	if s.Profile != "" {
+		login += " --profile " + s.Profile
+	}
+	return fmt.Sprintf("%s; give %s, or %s", s.withheld, variable, login)
 }
 
 // notIn says that the configuration file that was read lacks a key.
@@ -222,6 +226,13 @@ func (s Settings) notIn(key string) string {
 func NoConnection() error {
 	return fault.Hinted(fault.Of(&fault.ConfigError{}, "no platform was named"),
 		"transect login keeps one; or name it: --local for the local platform; --url with --user or --client-id (or TRANSECT_URL and so on); --config FILE for a configuration file")
+}
+
+// SameHost reports whether an address is that of the platform which a
+// configuration file, or its profile, names.
+func SameHost(address, config, profile string) bool {
+	file, err := Settings{ConfigPath: config, Profile: profile, Password: "given"}.readFile() // no keyring is asked
+	return err == nil && file.URL != "" && origin(address) == origin(file.URL)
 }
 
 func (s Settings) readFile() (Settings, error) {
@@ -282,10 +293,36 @@ func parseConfig(path string, text []byte, profile string) (Settings, error) {
 			"%s", strings.TrimSpace(suggest.Hint(profile, slices.Sorted(maps.Keys(file.Profiles)))+" profiles are entries of its key profiles"))
 	}
 	err := checkKeys(path, entry)
+	var own configEntry
 	if err == nil {
-		err = decodeConfig(path, text, entry, &file.configEntry)
+		err = decodeConfig(path, text, entry, &own)
 	}
-	return file.settings(), err
+	top := file.settings()
+	if err == nil {
+		err = json.Unmarshal(entry, &file.configEntry)
+	}
+	settings := file.settings()
+	if own.URL != "" && top.URL != "" && origin(own.URL) != origin(top.URL) {
+		settings.takeLogin(own.settings(), top, path, profile)
+	}
+	return settings, err
+}
+
+// takeLogin gives the settings the login of a profile alone: what stands beside the
+// profiles is for another platform. Of that only the name goes along.
+func (s *Settings) takeLogin(own, top Settings, path, profile string) {
+	s.User, s.Password, s.ClientID, s.ClientSecret, s.AccessToken, s.Keyring = own.User, own.Password, own.ClientID, own.ClientSecret, own.AccessToken, own.Keyring
+	switch {
+	case own.User != "" || own.ClientID != "" || own.AccessToken != "":
+	case top.User != "" && own.ClientSecret == "":
+		s.User = top.User
+	default:
+		s.ClientID = top.ClientID
+	}
+	top.ConfigFile = path
+	if why := top.withhold(own.URL); why != "" {
+		s.withheld = fmt.Sprintf("%s, not for profile %s", why, profile)
+	}
 }
 
 // configEntry is what a configuration file, or one of its profiles, holds.

@@ -1,8 +1,10 @@
 package runtime
 
 import (
+	"cmp"
 	"strconv"
 
+	"transect/client"
 	"transect/client/fault"
 )
 
@@ -171,6 +173,10 @@ func resolveConnection(p *Process, flags Connection) (Connection, error) {
 	}
 	if err := env.check(asEnvironment); err != nil {
 		return flags, err
+	}
+	if file := flags.Config != "" || flags.Profile != ""; file && flags.URL == "" && env.URL != "" &&
+		client.SameHost(env.URL, p.Path(cmp.Or(flags.Config, env.Config)), cmp.Or(flags.Profile, env.Profile)) {
+		env.URL = "" // the file's platform: the login of the environment is for it
 	}
 	return flags.over(env), nil
 }
