@@ -1,6 +1,10 @@
 package imagery
 
-import "io"
+import (
+	"io"
+
+	"transect/client/tiff"
+)
 
 // Tags of the smaller pictures in a file (TIFF 6.0; CIPA DC-008 and DC-007).
 const (
@@ -50,7 +54,7 @@ const maxPictures = 16
 
 // addRecord reads the orientation and the pictures of a TIFF structure.
 func (v *View) addRecord(r io.ReaderAt, size int64, record *io.SectionReader) {
-	t, first, ok := newTIFFReader(record, record.Size())
+	t, first, ok := tiff.NewReader(record, record.Size())
 	if !ok {
 		return
 	}
@@ -62,30 +66,30 @@ func (v *View) addRecord(r io.ReaderAt, size int64, record *io.SectionReader) {
 			continue
 		}
 		seen[at] = true
-		d, ok := t.directory(at)
+		d, ok := t.Directory(at)
 		if !ok {
 			continue
 		}
-		if turned, ok := t.number(d, tagOrientation); ok && at == first && turned >= 1 && turned <= 8 {
+		if turned, ok := t.Number(d, tagOrientation); ok && at == first && turned >= 1 && turned <= 8 {
 			v.Orientation = int(turned)
 		}
-		if offset, length, ok := t.picture(d); ok {
+		if offset, length, ok := picture(t, d); ok {
 			v.add(r, size, start+offset, length)
 		}
-		below := t.integers(d, tagSubIFDs)
-		pending = append(append(pending, below[:min(len(below), maxPictures)]...), d.next)
+		below := t.Integers(d, tagSubIFDs)
+		pending = append(append(pending, below[:min(len(below), maxPictures)]...), d.Next)
 	}
 }
 
 // picture returns where the JPEG picture of a directory is.
-func (t tiffReader) picture(d directory) (offset, length int64, ok bool) {
+func picture(t tiff.Reader, d tiff.Directory) (offset, length int64, ok bool) {
 	tags := [2]uint16{tagThumbnailOffset, tagThumbnailLength}
-	if kind, _ := t.number(d, tagNewSubfileType); int(kind)&1 == 1 {
-		if packed, _ := t.number(d, tagCompression); packed == 7 {
+	if kind, _ := t.Number(d, tagNewSubfileType); int(kind)&1 == 1 {
+		if packed, _ := t.Number(d, tagCompression); packed == 7 {
 			tags = [2]uint16{tagStripOffsets, tagStripByteCounts}
 		}
 	}
-	offsets, lengths := t.integers(d, tags[0]), t.integers(d, tags[1])
+	offsets, lengths := t.Integers(d, tags[0]), t.Integers(d, tags[1])
 	if len(offsets) != 1 || len(lengths) != 1 {
 		return 0, 0, false
 	}
@@ -95,18 +99,18 @@ func (t tiffReader) picture(d directory) (offset, length int64, ok bool) {
 // addMultiPicture adds the pictures after the first one of a multi-picture file.
 // Their offsets count from the start of the structure.
 func (v *View) addMultiPicture(r io.ReaderAt, size int64, record *io.SectionReader) {
-	t, first, ok := newTIFFReader(record, record.Size())
+	t, first, ok := tiff.NewReader(record, record.Size())
 	if !ok {
 		return
 	}
-	d, ok := t.directory(first)
+	d, ok := t.Directory(first)
 	if !ok {
 		return
 	}
 	_, start, _ := record.Outer()
-	entries := t.bytes(d, tagMPEntry)
+	entries := t.Bytes(d, tagMPEntry)
 	for i := 16; i+16 <= len(entries) && i <= 16*maxPictures; i += 16 {
-		v.add(r, size, start+int64(t.order.Uint32(entries[i+8:])), int64(t.order.Uint32(entries[i+4:])))
+		v.add(r, size, start+int64(t.Order.Uint32(entries[i+8:])), int64(t.Order.Uint32(entries[i+4:])))
 	}
 }
 
