@@ -23,6 +23,7 @@ type file struct {
 	buffered *bufio.Writer // in front of w, after setvbuf
 	disk     *os.File      // nil unless on disk
 	cmd      *exec.Cmd     // at the other end of a pipe, else nil
+	outputs  *outputs      // of cmd, that the script does not read
 	pipe     io.Closer     // our end of it
 	closed   bool
 	in       *vm.Interp
@@ -183,9 +184,12 @@ func (l *library) popen(L *lua.LState) int {
 	}
 	l.permit(L, sandbox.Exec, sandbox.Shell)
 	cmd, opt := l.shell(l.Context(), command), l.Options()
-	f := &file{name: "process", cmd: cmd}
-	cmd.Stderr = opt.Stderr
+	f := &file{name: "process", cmd: cmd, outputs: &outputs{command: command}}
 	var err error
+	cmd.Stderr, err = f.outputs.connect(opt.Stderr)
+	if err != nil {
+		return failed(L, err)
+	}
 	if mode == "r" {
 		var out io.ReadCloser
 		cmd.Stdin = commandInput(opt.Stdin)
@@ -193,14 +197,12 @@ func (l *library) popen(L *lua.LState) int {
 		f.r, f.pipe = bufio.NewReader(out), out
 	} else {
 		var in io.WriteCloser
-		cmd.Stdout = opt.Stdout
-		in, err = cmd.StdinPipe()
+		if in, err = cmd.StdinPipe(); err == nil {
+			cmd.Stdout, err = f.outputs.connect(opt.Stdout)
+		}
 		f.w, f.pipe = in, in
 	}
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
+	if err = f.outputs.start(cmd, err); err != nil {
 		return failed(L, err)
 	}
 	l.OnClose(func() {

@@ -116,7 +116,7 @@ func closeFile(L *lua.LState, f *file) int {
 	err = vm.Blocking(L, func(ctx context.Context) error {
 		stop := context.AfterFunc(ctx, func() { _ = f.cmd.Process.Kill() })
 		defer stop()
-		err := f.cmd.Wait()
+		err := f.outputs.wait(ctx, f.cmd, vm.Of(L).Options())
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}

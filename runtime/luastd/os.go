@@ -2,11 +2,11 @@ package luastd
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
 	"runtime"
-	"time"
 
 	lua "github.com/yuin/gopher-lua"
 
@@ -88,9 +88,16 @@ func (l *library) execute(L *lua.LState) int {
 	code, opt := 0, l.Options()
 	err := vm.Blocking(L, func(ctx context.Context) error {
 		cmd := l.shell(ctx, command)
-		cmd.Stdin, cmd.Stdout, cmd.Stderr = commandInput(opt.Stdin), opt.Stdout, opt.Stderr
-		err := cmd.Run()
-		if _, failed := err.(*exec.ExitError); failed {
+		cmd.Stdin = commandInput(opt.Stdin)
+		out := &outputs{command: command}
+		var err error
+		if cmd.Stdout, err = out.connect(opt.Stdout); err == nil {
+			cmd.Stderr, err = out.connect(opt.Stderr)
+		}
+		if err = out.start(cmd, err); err == nil {
+			err = out.wait(ctx, cmd, opt)
+		}
+		if _, failed := errors.AsType[*exec.ExitError](err); failed {
 			code = cmd.ProcessState.ExitCode()
 			return ctx.Err()
 		}
@@ -125,7 +132,6 @@ func (l *library) shell(ctx context.Context, command string) *exec.Cmd {
 		args = []string{"cmd", "/C", command}
 	}
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
-	cmd.WaitDelay = 100 * time.Millisecond // its children may keep the output open
 	cmd.Dir = l.Options().Dir
 	return cmd
 }

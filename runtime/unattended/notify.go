@@ -2,6 +2,7 @@ package unattended
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -150,5 +151,9 @@ func (r *run) command(ctx context.Context) error {
 	}
 	cmd.Env = append(os.Environ(), "TRANSECT_EXIT_CODE="+strconv.Itoa(r.result.ExitCode), "TRANSECT_OUTCOME="+r.result.Outcome,
 		"TRANSECT_SCRIPT="+r.summary.Script, "TRANSECT_RUN="+r.summary.ID, "TRANSECT_ERROR="+message)
-	return cmd.Run()
+	err := cmd.Run()
+	if errors.Is(err, exec.ErrWaitDelay) {
+		return nil // it has ended; what it left in the background may run on
+	}
+	return err
 }
