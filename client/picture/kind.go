@@ -35,7 +35,10 @@ func (f *file) kind() (kind, error) {
 	return kind{}, nil
 }
 
-var photo = kind{preview: previewPhoto}
+var (
+	photo = kind{preview: previewPhoto}
+	cloud = kind{preview: previewCloud}
+)
 
 // magics are the first bytes of the kinds.
 var magics = []struct {
@@ -45,4 +48,5 @@ var magics = []struct {
 }{
 	{0, "\xff\xd8", photo}, {0, "\x89PNG\r\n\x1a\n", photo}, {0, "GIF8", photo}, {0, "BM", photo}, {8, "WEBP", photo},
 	{0, "II*\x00", photo}, {0, "MM\x00*", photo},
+	{0, "LASF", cloud},
 }

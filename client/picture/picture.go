@@ -69,7 +69,7 @@ func (f *file) extension() string {
 }
 
 // section returns the whole file for sequential reading, which ends with ctx.
-func (f *file) section(ctx context.Context) io.ReadSeeker {
+func (f *file) section(ctx context.Context) stoppable {
 	return stoppable{ctx, io.NewSectionReader(f.Data, 0, f.Size)}
 }
 
