@@ -43,6 +43,7 @@ func start(L *lua.LState, text string) int {
 func find(L *lua.LState) int {
 	text, pat := L.CheckString(1), L.CheckString(2)
 	from := start(L, text)
+	vm.Work(L, len(pat)/64)
 	if lua.LVAsBool(L.Get(4)) || !strings.ContainsAny(pat, "^$*+?.([%-") {
 		vm.Work(L, (len(text)-from)/128)
 		i := strings.Index(text[from:], pat)

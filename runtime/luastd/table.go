@@ -37,7 +37,10 @@ func (l *library) concat(L *lua.LState) int {
 // it whole.
 func sortTable(L *lua.LState) int {
 	list := L.CheckTable(1)
-	less := L.LessThan
+	less := func(a, b lua.LValue) bool {
+		vm.Compared(L, a, b)
+		return L.LessThan(a, b)
+	}
 	if L.Get(2) != lua.LNil {
 		f := L.CheckFunction(2)
 		less = func(a, b lua.LValue) bool { return lua.LVAsBool(vm.Call(L, f, a, b)) }

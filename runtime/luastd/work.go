@@ -12,6 +12,10 @@ import (
 var costs = map[string]map[string]func(L *lua.LState) int{
 	"_G": {
 		"tonumber": func(L *lua.LState) int { return length(L, 1) / 8 },
+		"rawequal": func(L *lua.LState) int { return min(length(L, 1), length(L, 2)) / 64 },
+		"rawget":   func(L *lua.LState) int { return length(L, 2) / 64 },
+		"rawset":   func(L *lua.LState) int { return length(L, 2) / 64 },
+		"next":     func(L *lua.LState) int { return length(L, 2) / 64 },
 		"select":   func(L *lua.LState) int { return L.GetTop() / 8 },
 		"collectgarbage": func(L *lua.LState) int {
 			if L.OptString(1, "collect") == "count" {
@@ -66,6 +70,12 @@ func countWork(L *lua.LState) {
 			}})
 		}
 	}
+	pairs := L.GetGlobal("pairs").(*lua.LFunction)
+	step := pairs.Upvalues[0].Value().(*lua.LFunction).GFunction
+	pairs.Upvalues[0].SetValue(L.NewFunction(func(L *lua.LState) int {
+		vm.Key(L, L.Get(2))
+		return step(L)
+	}))
 }
 
 // length is that of a text argument.

@@ -102,7 +102,51 @@ func prototype(code io.Reader, name string, change func([]ast.Stmt)) (*lua.Funct
 	if !walk(reflect.ValueOf(&chunk).Elem(), 0, rewrite) {
 		return nil, errTooDeep
 	}
-	return lua.Compile(chunk, name)
+	proto, err := lua.Compile(chunk, name)
+	if err == nil && longName(proto) {
+		return nil, errLongName
+	}
+	return proto, err
+}
+
+// maxName is the longest name of a global or a field that code may spell out: it
+// is hashed whenever it is used, within one instruction.
+const maxName = 16 << 10
+
+var errLongName = fmt.Errorf("a name in the code is longer than %d bytes", maxName)
+
+// longName reports whether a function, or one inside it, uses a name that is too
+// long.
+func longName(proto *lua.FunctionProto) bool {
+	const constant = 0x100 // marks an operand that is a constant
+	long := map[uint32]bool{}
+	for i, v := range proto.Constants {
+		if text, ok := v.(lua.LString); ok && len(text) > maxName {
+			long[uint32(i)] = true
+		}
+	}
+	for _, inst := range proto.Code {
+		if len(long) == 0 {
+			break
+		}
+		at := inst >> 9 & 0x1ff // operand C
+		switch int(inst >> 26) {
+		case lua.OP_GETGLOBAL, lua.OP_SETGLOBAL:
+			if long[inst&0x3ffff] {
+				return true
+			}
+			continue
+		case lua.OP_SETTABLEKS:
+			at = inst & 0x1ff
+		case lua.OP_GETTABLEKS, lua.OP_SELF:
+		default:
+			continue
+		}
+		if at&constant != 0 && long[at&^constant] {
+			return true
+		}
+	}
+	return slices.ContainsFunc(proto.FunctionPrototypes, longName)
 }
 
 // source is the code for the parser. It ends early when the run is cancelled:

@@ -97,6 +97,7 @@ func measure(name string) uint64 {
 const (
 	small       = 512 // bytes that are not accounted for one by one
 	perWork     = 64  // bytes that are copied in the time of an instruction
+	perCompare  = 16  // bytes that are compared by < in that time
 	unmeasured  = 16  // part of the limit that may be built between two measurements
 	arrayShares = 8   // part of the limit that one array may take
 )
