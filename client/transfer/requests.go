@@ -36,8 +36,14 @@ func (t *Transfers) call(ctx context.Context, route string, body map[string]any,
 
 // get opens a download for reading.
 func (t *Transfers) get(ctx context.Context, d Download, s span) (*http.Response, error) {
+	return t.OpenDownload(ctx, d, s.header())
+}
+
+// OpenDownload opens a download for reading, as far as the header asks for a range. The
+// caller closes the body.
+func (t *Transfers) OpenDownload(ctx context.Context, d Download, header http.Header) (*http.Response, error) {
 	began := time.Now()
-	r := transport.Request{Repeatable: true, Method: http.MethodGet, Path: d.Path, Query: d.Query, Header: s.header()}
+	r := transport.Request{Repeatable: true, Method: http.MethodGet, Path: d.Path, Query: d.Query, Header: header}
 	if d.Body != nil {
 		r.Method, r.Body, r.Header = http.MethodPost, d.Body, nil
 	}

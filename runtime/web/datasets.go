@@ -1,10 +1,247 @@
 package web
 
-import "net/http"
+import (
+	"context"
+	"encoding/csv"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"transect/client"
+)
 
 // datasetRoutes registers the table of datasets and the page of one.
-func (s *Server) datasetRoutes() { s.get("/datasets", s.datasetTable) }
+func (s *Server) datasetRoutes() {
+	s.get("/datasets", s.datasetTable)
+	s.stream("/datasets.csv", s.datasetCSV)
+	s.get("/datasets/{dataset}", s.datasetPage)
+	s.stream("/datasets/{dataset}/files/{component}", s.download)
+}
+
+// datasetRow is a line of the table.
+type datasetRow struct {
+	client.Dataset
+	ProjectName, MissionName string
+	Position                 string // latitude and longitude
+	File, Run                string // that it was made from
+}
+
+// choice is an entry of a list to choose from.
+type choice struct{ ID, Name string }
+
+type datasetTable struct {
+	*datasetQuery
+	Rows               []datasetRow
+	Total              int64 // -1 when the platform does not count
+	First, Last        int
+	Previous, Next     int // pages, 0 for none
+	Shown, All         []column
+	Projects, Missions []choice
+	Kinds, States      []string
+	Limits             []int
+	CSV                string // address
+	Everything         bool   // nothing is searched for
+}
+
+// mostChoices bounds the lists to choose from.
+const mostChoices = 500
+
+// rowFields are what the table reads of a dataset.
+var rowFields = []any{"name", "type", "project", "mission", "ingestion", "acquisition_date", "creation_date", "deletion_date", "size", "geometry",
+	"width", "height", "properties.transect", "components", "source"}
 
 func (s *Server) datasetTable(w http.ResponseWriter, r *http.Request) error {
-	return s.render(w, r, "datasets.html", view{Title: "Datasets", Section: "/datasets"})
+	c, err := s.platform()
+	if err != nil {
+		return err
+	}
+	q := readDatasetQuery(r.URL.Query(), s.Now().Location())
+	page, err := c.Datasets.Search.Page(r.Context(), client.DatasetQuery{Query: client.Query{Filter: q.filter(), Sort: q.sort(), Limit: new(q.Limit),
+		Page: new(q.Page - 1), Fields: client.Object{"include": rowFields}}})
+	if err != nil {
+		return err
+	}
+	t := datasetTable{datasetQuery: q, Total: page.Total, Everything: q.empty(), All: datasetColumns, Kinds: datasetKinds, States: datasetStates, Limits: pageSizes}
+	if t.Rows, err = s.datasetRows(r.Context(), page.Results); err != nil {
+		return err
+	}
+	if n := len(t.Rows); n > 0 {
+		t.First, t.Last = (q.Page-1)*q.Limit+1, (q.Page-1)*q.Limit+n
+		if page.Total > int64(t.Last) || page.Total < 0 && n == q.Limit {
+			t.Next = q.Page + 1
+		}
+	}
+	t.Previous = q.Page - 1
+	for _, column := range datasetColumns {
+		if q.Has(column.Key) {
+			t.Shown = append(t.Shown, column)
+		}
+	}
+	if t.Projects, t.Missions, err = s.choices(r.Context(), c, q.Project); err != nil {
+		return err
+	}
+	link, err := query(q.Values, "page", "", "limit", "")
+	if err != nil {
+		return err
+	}
+	t.CSV = "/datasets.csv" + link
+	return s.render(w, r, "datasets.html", view{Title: "Datasets", Section: "/datasets", Data: t, Topics: []string{"platform"}})
+}
+
+// choices are the projects by name, and the missions of the chosen one.
+func (s *Server) choices(ctx context.Context, c *client.Client, project string) (projects, missions []choice, err error) {
+	q := client.Query{Limit: new(mostChoices), Sort: client.Sort{{Attribute: "name", Direction: 1}}, Fields: client.Object{"include": []any{"name"}}}
+	found, err := c.Projects.Search.Page(ctx, q)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, p := range found.Results {
+		projects = append(projects, choice{p.ID, p.Name})
+	}
+	if project == "" {
+		return projects, nil, nil
+	}
+	q.Filter = client.Filter{"project": map[string]any{"$eq": project}}
+	within, err := c.Missions.Search.Page(ctx, q)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, m := range within.Results {
+		missions = append(missions, choice{m.ID, m.Name})
+	}
+	return projects, missions, nil
+}
+
+// datasetRows adds what the records only name by id.
+func (s *Server) datasetRows(ctx context.Context, list []client.Dataset) ([]datasetRow, error) {
+	var projects, missions []string
+	for _, d := range list {
+		projects, missions = append(projects, d.Project), append(missions, d.Mission)
+	}
+	projectNames, err := s.names(ctx, "projects", projects)
+	if err != nil {
+		return nil, err
+	}
+	missionNames, err := s.names(ctx, "missions", missions)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]datasetRow, len(list))
+	for i, d := range list {
+		origin := gjson.GetBytes(d.JSON(), "properties.transect")
+		rows[i] = datasetRow{Dataset: d, ProjectName: projectNames[d.Project], MissionName: missionNames[d.Mission], Position: position(d.Geometry),
+			File: origin.Get("file").String(), Run: origin.Get("run").String()}
+	}
+	return rows, nil
+}
+
+// position is a point for people: latitude, longitude in degrees.
+func position(geometry []byte) string {
+	g := gjson.ParseBytes(geometry)
+	if g.Get("type").String() != "Point" {
+		return ""
+	}
+	at := g.Get("coordinates").Array()
+	if len(at) < 2 {
+		return ""
+	}
+	return fmt.Sprintf("%.6f, %.6f", at[1].Float(), at[0].Float())
+}
+
+// Checksum is that of the main file.
+func (r datasetRow) Checksum() string {
+	if len(r.Components) == 0 {
+		return ""
+	}
+	return r.Components[0].Checksum
+}
+
+// Pixels is the size of an image.
+func (r datasetRow) Pixels() string {
+	if r.Width == 0 || r.Height == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d × %d", r.Width, r.Height)
+}
+
+// datasetCSV sends all that the search finds as a CSV file, while it is found.
+func (s *Server) datasetCSV(w http.ResponseWriter, r *http.Request) error {
+	c, err := s.platform()
+	if err != nil {
+		return err
+	}
+	q := readDatasetQuery(r.URL.Query(), s.Now().Location())
+	in := client.DatasetQuery{Query: client.Query{Filter: q.filter(), Fields: client.Object{"include": rowFields}}}
+	if q.Sort != "" {
+		in.Sort = q.sort()
+	}
+	cursor, err := c.Datasets.Search.Cursor(r.Context(), in)
+	if err != nil {
+		return err
+	}
+	defer cursor.Close()
+	d, more, err := cursor.Next(r.Context())
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
+	w.Header().Set("Content-Disposition", `attachment; filename="datasets.csv"`)
+	out := csv.NewWriter(w)
+	out.Write([]string{"name", "kind", "state", "project", "mission", "taken", "created", "size_bytes", "latitude", "longitude",
+		"width", "height", "components", "checksum", "file", "run", "problem", "id"})
+	var batch []client.Dataset
+	for ; more; d, more, err = cursor.Next(r.Context()) {
+		if batch = append(batch, d); len(batch) == 100 {
+			if err := s.writeCSV(r.Context(), out, batch); err != nil {
+				return err
+			}
+			batch = batch[:0]
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return s.writeCSV(r.Context(), out, batch)
+}
+
+func (s *Server) writeCSV(ctx context.Context, out *csv.Writer, list []client.Dataset) error {
+	rows, err := s.datasetRows(ctx, list)
+	if err != nil {
+		return err
+	}
+	number := func(n int) string {
+		if n == 0 {
+			return ""
+		}
+		return strconv.Itoa(n)
+	}
+	for _, d := range rows {
+		lat, lon, _ := strings.Cut(d.Position, ", ")
+		bytes := ""
+		if n := whole(d.Size); n >= 0 {
+			bytes = strconv.FormatInt(n, 10)
+		}
+		var names []string
+		for _, part := range d.Components {
+			names = append(names, part.Name)
+		}
+		line := []string{plainCell(d.Name), d.Type, d.Ingestion.Status, plainCell(d.ProjectName), plainCell(d.MissionName), d.AcquisitionDate, d.CreationDate, bytes,
+			lat, lon, number(d.Width), number(d.Height), plainCell(strings.Join(names, " ")), d.Checksum(), plainCell(d.File), plainCell(d.Run), plainCell(d.Ingestion.Error.Message), d.ID}
+		if err := out.Write(line); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// plainCell keeps spreadsheets from taking a text for a formula.
+func plainCell(text string) string {
+	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
+		return "'" + text
+	}
+	return text
 }

@@ -22,6 +22,8 @@ func (s *Server) functions() template.FuncMap {
 		"duration": duration,
 		"query":    query,
 		"ago":      s.ago,
+		"kindName": kindName,
+		"state":    state,
 	}
 }
 
@@ -147,4 +149,27 @@ func query(values url.Values, pairs ...any) (string, error) {
 		}
 	}
 	return "?" + changed.Encode(), nil
+}
+
+// kindName is a kind of dataset for people.
+func kindName(kind string) string {
+	if kind == "pcl" {
+		return "point cloud"
+	}
+	return kind
+}
+
+// stateColours are the colours of the states of datasets, products and runs.
+var stateColours = map[string]string{
+	"completed": "good", "complete": "good", "available": "good", "success": "good",
+	"running": "busy", "pending": "warn", "partial": "warn", "cancelled": "warn", "canceled": "warn", "interrupted": "warn", "terminated": "warn", "locked": "warn",
+	"failed": "bad", "rejected": "bad", "lost": "bad", "timeout": "bad", "credentials": "bad", "temporary": "bad", "usage": "bad",
+}
+
+// state is a state with its colour.
+func state(name string) template.HTML {
+	if name == "" {
+		return ""
+	}
+	return template.HTML(`<span class="badge ` + stateColours[name] + `">` + template.HTMLEscapeString(name) + `</span>`)
 }

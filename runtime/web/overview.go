@@ -1,11 +1,328 @@
 package web
 
-import "net/http"
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
 
-// overviewRoutes registers the start page: projects and missions, what is wrong
-// first.
-func (s *Server) overviewRoutes() { s.get("/", s.overview) }
+	"golang.org/x/sync/errgroup"
+
+	"transect/client"
+	"transect/runtime/unattended/history"
+)
+
+// overviewRoutes registers the start page, projects and missions with what is
+// wrong first, and the page of one project.
+func (s *Server) overviewRoutes() {
+	s.get("/", s.overview)
+	s.get("/projects/{project}", s.projectPage)
+}
+
+const (
+	projectsOnPage = 25
+	missionsOnPage = 12
+	mostFailed     = 1000 // failed datasets that are counted by mission
+	askedAtOnce    = 8
+	troubleWithin  = 7 * 24 * time.Hour // what failed before is no news
+)
+
+// trouble is a line of what is wrong.
+type trouble struct {
+	Bad              bool
+	Text, Link, More string
+}
+
+// group is a project or a mission with what is in it.
+type group struct {
+	ID, Name           string
+	Project, InProject string // of a mission: id and name
+	Date               string
+	Missions           int
+	Datasets, Failed   int64
+	Products           int64
+}
+
+type overview struct {
+	Connected bool
+	Troubles  []trouble
+	Projects  []group
+	Missions  []group
+	Total     int64 // projects
+	Values    url.Values
+	Page      int
+	Previous  int
+	Next      int
+	AllFine   bool
+	Name      string
+}
 
 func (s *Server) overview(w http.ResponseWriter, r *http.Request) error {
-	return s.render(w, r, "overview.html", view{Title: "Overview", Section: "/"})
+	v := overview{Connected: s.Client != nil, Values: r.URL.Query(), Page: 1, Name: r.URL.Query().Get("name")}
+	if n, err := strconv.Atoi(v.Values.Get("page")); err == nil && n > 0 && n < 1e6 {
+		v.Page = n
+	}
+	if c := s.Client; c != nil {
+		failed, err := s.failedDatasets(r.Context(), c)
+		if err != nil {
+			return err
+		}
+		group, ctx := errgroup.WithContext(r.Context())
+		group.Go(func() (err error) { return s.fillProjects(ctx, c, &v, failed) })
+		group.Go(func() (err error) {
+			v.Missions, err = s.missions(ctx, c, nil, missionsOnPage, failed)
+			return err
+		})
+		group.Go(func() (err error) {
+			v.Troubles, err = s.platformTroubles(ctx, c, failed)
+			return err
+		})
+		if err := group.Wait(); err != nil {
+			return err
+		}
+	}
+	runs, err := s.runTroubles()
+	if err != nil {
+		return err
+	}
+	v.Troubles = append(v.Troubles, runs...)
+	slices.SortStableFunc(v.Troubles, func(a, b trouble) int {
+		switch {
+		case a.Bad == b.Bad:
+			return 0
+		case a.Bad:
+			return -1
+		}
+		return 1
+	})
+	v.AllFine = len(v.Troubles) == 0
+	return s.render(w, r, "overview.html", view{Title: "Overview", Section: "/", Data: v, Topics: []string{"platform", "products"}})
+}
+
+// failures counts failed datasets by project and mission.
+type failures struct {
+	total     int64
+	byProject map[string]int64
+	byMission map[string]int64
+	first     client.Dataset
+}
+
+func (s *Server) failedDatasets(ctx context.Context, c *client.Client) (*failures, error) {
+	page, err := c.Datasets.Search.Page(ctx, client.DatasetQuery{Query: client.Query{Filter: client.Filter{"ingestion.status": map[string]any{"$eq": "failed"}},
+		Limit: new(mostFailed), Fields: client.Object{"include": []any{"name", "project", "mission", "ingestion"}}}})
+	if err != nil {
+		return nil, err
+	}
+	f := &failures{total: max(page.Total, int64(len(page.Results))), byProject: map[string]int64{}, byMission: map[string]int64{}}
+	for i, d := range page.Results {
+		if i == 0 {
+			f.first = d
+		}
+		f.byProject[d.Project]++
+		f.byMission[d.Mission]++
+	}
+	return f, nil
+}
+
+// datasetsIn counts the datasets of a project or mission.
+func datasetsIn(ctx context.Context, c *client.Client, filter client.Filter) (int64, error) {
+	page, err := c.Datasets.Search.Page(ctx, client.DatasetQuery{Query: client.Query{Filter: filter, Limit: new(1), Fields: client.Object{"include": []any{"name"}}}})
+	return max(page.Total, int64(len(page.Results))), err
+}
+
+func equals(key, value string) client.Filter {
+	return client.Filter{key: map[string]any{"$eq": value}}
+}
+
+func (s *Server) fillProjects(ctx context.Context, c *client.Client, v *overview, failed *failures) error {
+	filter := client.Filter{}
+	if v.Name != "" {
+		filter["name"] = map[string]any{"$match": v.Name}
+	}
+	page, err := c.Projects.Search.Page(ctx, client.Query{Filter: filter, Limit: new(projectsOnPage), Page: new(v.Page),
+		Sort: client.Sort{{Attribute: "created", Direction: -1}, {Attribute: "_id", Direction: -1}}, Fields: client.Object{"include": []any{"name", "created", "missions"}}})
+	if err != nil {
+		return err
+	}
+	v.Total, v.Previous = page.Total, v.Page-1
+	if int64(v.Page*projectsOnPage) < page.Total {
+		v.Next = v.Page + 1
+	}
+	v.Projects = make([]group, len(page.Results))
+	asking, ctx := errgroup.WithContext(ctx)
+	asking.SetLimit(askedAtOnce)
+	for i, p := range page.Results {
+		g := &v.Projects[i]
+		*g = group{ID: p.ID, Name: p.Name, Date: cmp.Or(p.Created, p.CreationDate), Failed: failed.byProject[p.ID]}
+		asking.Go(func() (err error) {
+			g.Datasets, err = datasetsIn(ctx, c, equals("project", g.ID))
+			return err
+		})
+		asking.Go(func() error {
+			found, err := c.Missions.Search.Page(ctx, client.Query{Filter: equals("project", g.ID), Limit: new(1), Fields: client.Object{"include": []any{"name"}}})
+			g.Missions = int(max(found.Total, int64(len(found.Results))))
+			return err
+		})
+	}
+	return asking.Wait()
+}
+
+// missions are the latest missions that a filter finds, with their content.
+func (s *Server) missions(ctx context.Context, c *client.Client, filter client.Filter, limit int, failed *failures) ([]group, error) {
+	page, err := c.Missions.Search.Page(ctx, client.Query{Filter: filter, Limit: new(limit),
+		Sort:   client.Sort{{Attribute: "survey_date", Direction: -1}, {Attribute: "_id", Direction: -1}},
+		Fields: client.Object{"include": []any{"name", "project", "survey_date", "created"}}})
+	if err != nil {
+		return nil, err
+	}
+	var projects []string
+	for _, m := range page.Results {
+		projects = append(projects, m.Project)
+	}
+	names, err := s.names(ctx, "projects", projects)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]group, len(page.Results))
+	asking, ctx := errgroup.WithContext(ctx)
+	asking.SetLimit(askedAtOnce)
+	for i, m := range page.Results {
+		g := &list[i]
+		*g = group{ID: m.ID, Name: m.Name, Project: m.Project, InProject: names[m.Project], Date: m.SurveyDate, Failed: failed.byMission[m.ID]}
+		asking.Go(func() (err error) {
+			g.Datasets, err = datasetsIn(ctx, c, equals("mission", g.ID))
+			return err
+		})
+		asking.Go(func() error {
+			found, err := c.Products.Search.Page(ctx, client.ProductQuery{Query: client.Query{Filter: equals("mission", g.ID), Limit: new(1), Fields: client.Object{"include": []any{"status"}}}})
+			g.Products = max(found.Total, int64(len(found.Results)))
+			return err
+		})
+	}
+	return list, asking.Wait()
+}
+
+// platformTroubles are failed datasets and products, and what waits.
+func (s *Server) platformTroubles(ctx context.Context, c *client.Client, failed *failures) (list []trouble, err error) {
+	if failed.total > 0 {
+		list = append(list, trouble{true, count(failed.total, "dataset") + " failed to be read by the platform", "/datasets?state=failed", failed.first.Ingestion.Error.Message})
+	}
+	products, err := c.Products.Search.Page(ctx, client.ProductQuery{Query: client.Query{Limit: new(5), Sort: client.Sort{{Attribute: "_id", Direction: -1}},
+		Filter: client.Filter{"status": map[string]any{"$in": []any{"failed", "rejected"}}, "creation_date": map[string]any{"$gte": platformDate(s.Now().Add(-troubleWithin))}}}})
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range products.Results {
+		rows, err := s.productRows(ctx, []client.Product{p})
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, trouble{true, "The product " + rows[0].Title + " " + p.Status, "/products/" + p.ID, rows[0].Problem})
+	}
+	if more := products.Total - int64(len(products.Results)); more > 0 {
+		list = append(list, trouble{true, count(more, "more product") + " failed in 7 days", "/products?state=failed", ""})
+	}
+	waiting, err := datasetsIn(ctx, c, equals("ingestion.status", "pending"))
+	if err != nil {
+		return nil, err
+	}
+	if waiting > 0 {
+		list = append(list, trouble{false, count(waiting, "dataset") + " wait for files that were not uploaded, or to be read", "/datasets?state=pending", ""})
+	}
+	return list, nil
+}
+
+// runTroubles are the scripts whose last run on this machine went wrong.
+func (s *Server) runTroubles() (list []trouble, err error) {
+	runs, err := s.History.List(200, nil)
+	if err != nil {
+		return nil, err
+	}
+	seen := map[string]bool{}
+	for _, run := range runs {
+		key := cmp.Or(run.Job, run.Script)
+		if seen[key] || run.State == history.Running || run.DryRun {
+			continue
+		}
+		seen[key] = true
+		if !run.Failed() || s.Now().Sub(run.Started) > troubleWithin {
+			continue
+		}
+		more := ""
+		switch e := run.End; {
+		case e != nil && e.Error != nil:
+			more = e.Error.Message
+		case e != nil && e.ItemsFailed > 0:
+			more = fmt.Sprintf("%s of %s failed", number(e.ItemsFailed), count(e.ItemsDone+e.ItemsFailed, "item"))
+		}
+		list = append(list, trouble{true, "The last run of " + key + ": " + run.Outcome(), "/runs/" + run.ID, more})
+	}
+	return list, nil
+}
+
+// projectView is the page of one project.
+type projectView struct {
+	client.Project
+	Missions         []group
+	Datasets, Failed int64
+	Products         []productRow
+	WithoutMission   int64
+	Record           string
+	MissionsLeftOut  bool
+}
+
+const mostMissions = 100
+
+func (s *Server) projectPage(w http.ResponseWriter, r *http.Request) error {
+	c, err := s.platform()
+	if err != nil {
+		return err
+	}
+	found, err := c.Projects.Describe(r.Context(), client.Refs{IDs: client.IDs{r.PathValue("project")}})
+	if err != nil {
+		return err
+	}
+	p := found.One()
+	if p.ID == "" {
+		return notFound("there is no project %s", r.PathValue("project"))
+	}
+	v := projectView{Project: p, Record: indented(p.JSON())}
+	failed, err := s.failedDatasets(r.Context(), c)
+	if err != nil {
+		return err
+	}
+	v.Failed = failed.byProject[p.ID]
+	asking, ctx := errgroup.WithContext(r.Context())
+	asking.Go(func() (err error) {
+		v.Missions, err = s.missions(ctx, c, equals("project", p.ID), mostMissions, failed)
+		v.MissionsLeftOut = len(v.Missions) == mostMissions
+		return err
+	})
+	asking.Go(func() (err error) {
+		v.Datasets, err = datasetsIn(ctx, c, equals("project", p.ID))
+		return err
+	})
+	asking.Go(func() (err error) {
+		filter := equals("project", p.ID)
+		filter["mission"] = map[string]any{"$exists": false}
+		v.WithoutMission, err = datasetsIn(ctx, c, filter)
+		return err
+	})
+	asking.Go(func() error {
+		page, err := c.Products.Search.Page(ctx, client.ProductQuery{Query: client.Query{Filter: equals("project", p.ID), Limit: new(10),
+			Sort: client.Sort{{Attribute: "_id", Direction: -1}}}})
+		if err != nil {
+			return err
+		}
+		v.Products, err = s.productRows(ctx, page.Results)
+		return err
+	})
+	if err := asking.Wait(); err != nil {
+		return err
+	}
+	return s.render(w, r, "project.html", view{Title: p.Name, Section: "/", Data: v, Topics: []string{"platform", "products"}})
 }

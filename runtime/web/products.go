@@ -1,10 +1,172 @@
 package web
 
-import "net/http"
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"transect/client"
+)
 
 // productRoutes registers the list of products and the page of one.
-func (s *Server) productRoutes() { s.get("/products", s.productList) }
+func (s *Server) productRoutes() {
+	s.get("/products", s.productList)
+	s.get("/products/{product}", s.productPage)
+	s.topic("products", s.watchProducts)
+	s.topic("log", s.followLog)
+}
+
+var productStates = []string{"pending", "running", "available", "failed", "rejected", "cancelled"}
+
+// ended reports whether a product stays as it is.
+func ended(status string) bool { return status != "pending" && status != "running" }
+
+// productRow is a product with the names of what it belongs to.
+type productRow struct {
+	client.Product
+	ProjectName, MissionName string
+	Title                    string // analytic and version
+	Problem                  string
+	Made                     int // datasets
+	Took                     string
+}
+
+type productTable struct {
+	Rows           []productRow
+	Total          int64
+	State, Project string
+	States         []string
+	Values         url.Values
+	Page           int
+	Previous, Next int
+	Everything     bool
+	Running        bool
+}
+
+const productsOnPage = 50
 
 func (s *Server) productList(w http.ResponseWriter, r *http.Request) error {
-	return s.render(w, r, "products.html", view{Title: "Products", Section: "/products"})
+	c, err := s.platform()
+	if err != nil {
+		return err
+	}
+	values := r.URL.Query()
+	t := productTable{Values: values, State: values.Get("state"), Project: values.Get("project"), States: productStates, Page: 1}
+	filter := client.Filter{}
+	if slices.Contains(productStates, t.State) {
+		filter["status"] = map[string]any{"$eq": t.State}
+	}
+	for _, key := range []string{"project", "mission"} {
+		if id := values.Get(key); id != "" {
+			filter[key] = map[string]any{"$eq": id}
+		}
+	}
+	t.Everything = len(filter) == 0
+	if n, err := strconv.Atoi(values.Get("page")); err == nil && n > 0 && n < 1e6 {
+		t.Page = n
+	}
+	page, err := c.Products.Search.Page(r.Context(), client.ProductQuery{Query: client.Query{Filter: filter, Limit: new(productsOnPage), Page: new(t.Page - 1),
+		Sort: client.Sort{{Attribute: "_id", Direction: -1}}}})
+	if err != nil {
+		return err
+	}
+	t.Total = page.Total
+	if t.Rows, err = s.productRows(r.Context(), page.Results); err != nil {
+		return err
+	}
+	t.Previous = t.Page - 1
+	if int64(t.Page*productsOnPage) < page.Total {
+		t.Next = t.Page + 1
+	}
+	return s.render(w, r, "products.html", view{Title: "Products", Section: "/products", Data: t, Topics: []string{"platform", "products"}})
+}
+
+func (s *Server) productRows(ctx context.Context, list []client.Product) ([]productRow, error) {
+	var projects, missions []string
+	for _, p := range list {
+		projects, missions = append(projects, p.Project), append(missions, p.Mission)
+	}
+	projectNames, err := s.names(ctx, "projects", projects)
+	if err != nil {
+		return nil, err
+	}
+	missionNames, err := s.names(ctx, "missions", missions)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]productRow, len(list))
+	for i, p := range list {
+		rows[i] = productRow{Product: p, ProjectName: projectNames[p.Project], MissionName: missionNames[p.Mission], Title: productTitle(p),
+			Problem: gjson.GetBytes(p.Error, "message").String(), Made: len(outputs(p)), Took: s.took(p)}
+	}
+	return rows, nil
+}
+
+func productTitle(p client.Product) string {
+	return strings.TrimSpace(cmp.Or(p.AnalyticName, p.Name, p.ID) + " " + p.AnalyticVersion)
+}
+
+// took is how long a product has run.
+func (s *Server) took(p client.Product) string {
+	from, ok := moment(p.StartDate)
+	if !ok {
+		return ""
+	}
+	to, ok := moment(p.EndDate)
+	if !ok {
+		if ended(p.Status) {
+			return ""
+		}
+		to = s.Now()
+	}
+	return duration(to.Sub(from))
+}
+
+// outputs are the ids of the datasets a product made.
+func outputs(p client.Product) (ids []string) {
+	if json.Unmarshal(p.Outputs, &ids) != nil {
+		return nil
+	}
+	return ids
+}
+
+// productsPoll is how often products are asked for, while somebody looks at them.
+const productsPoll = 3 * time.Second
+
+// watchProducts emits when a product was ordered or changed its state.
+func (s *Server) watchProducts(ctx context.Context, _, after string, emit emitter) error {
+	c, err := s.platform()
+	if err != nil {
+		return nil
+	}
+	for last := after; ; {
+		page, err := c.Products.Search.Page(ctx, client.ProductQuery{Query: client.Query{Limit: new(productsOnPage), Sort: client.Sort{{Attribute: "_id", Direction: -1}},
+			Fields: client.Object{"include": []any{"status"}}}})
+		if err != nil {
+			return err
+		}
+		var b strings.Builder
+		for _, p := range page.Results {
+			b.WriteString(p.ID + p.Status)
+		}
+		if now := shortHash(b.String()); now != last {
+			if err := emit(now, map[string]any{"changed": last != ""}); err != nil {
+				return err
+			}
+			last = now
+		}
+		select {
+		case <-time.After(productsPoll):
+		case <-ctx.Done():
+			return nil
+		}
+	}
 }

@@ -44,6 +44,9 @@ type Server struct {
 	mux       *http.ServeMux
 	templates templates
 	events    *events
+	pictures  *pictures
+	named     named
+	watch     watch
 	sections  []*section
 	assets    map[string]asset
 }
@@ -83,7 +86,10 @@ func New(ctx context.Context, o Options) (*Server, error) {
 	}
 	s.events = newEvents(s)
 	s.mux.HandleFunc("GET /static/", s.static)
-	s.get("/events", s.serveEvents)
+	s.stream("/events", s.serveEvents)
+	s.topic("platform", s.watchPlatform)
+	s.pictures = newPictures(s)
+	s.pictureRoutes()
 	s.anotherRoutes()
 	s.overviewRoutes()
 	s.folderRoutes()
@@ -91,6 +97,9 @@ func New(ctx context.Context, o Options) (*Server, error) {
 	s.datasetRoutes()
 	s.productRoutes()
 	s.runRoutes()
+	s.mux.HandleFunc("GET /", s.answer(func(_ http.ResponseWriter, r *http.Request) error {
+		return notFound("there is no page %s", r.URL.Path)
+	}))
 	return s, nil
 }
 
@@ -98,7 +107,11 @@ func New(ctx context.Context, o Options) (*Server, error) {
 type handler func(w http.ResponseWriter, r *http.Request) error
 
 // get registers a route that reads. {name} in the path is r.PathValue("name").
-func (s *Server) get(path string, h handler) {
+// Its requests to the platform end after pageTimeout.
+func (s *Server) get(path string, h handler) { s.stream(path, bounded(h)) }
+
+// stream registers a route whose answer may take any time.
+func (s *Server) stream(path string, h handler) {
 	if path == "/" {
 		path = "/{$}"
 	}
@@ -141,7 +154,7 @@ func (w *startedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 // also is a platform are the platform's.
 func (s *Server) Has(r *http.Request) bool {
 	_, pattern := s.mux.Handler(r)
-	return pattern != "" || r.URL.Path == openPath
+	return pattern != "" && pattern != "GET /" || r.URL.Path == openPath
 }
 
 // ServeHTTP answers those who may enter.

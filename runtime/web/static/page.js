@@ -11,9 +11,10 @@
 
 const listeners = new Map(); // kind -> functions
 const topics = new Set((document.body.dataset.topics || "").split(" ").filter(Boolean));
-const ended = new Set(["end"]);
 let source = null;
 let lastID = "";
+let gone = ""; // the notice that the server does not answer
+let silence = 0;
 
 export function on(kind, listener) {
   if (!listeners.has(kind)) {
@@ -47,7 +48,12 @@ function reopen() {
   const stream = (source = new EventSource("/events?" + query));
   for (const kind of new Set([...listeners.keys()])) attach(stream, kind);
   stream.addEventListener("end", () => stream.close());
+  stream.addEventListener("open", () => gone && notice((gone = "")));
   stream.addEventListener("error", () => {
+    clearTimeout(silence);
+    silence = setTimeout(() => {
+      if (stream === source && stream.readyState !== EventSource.OPEN) notice((gone = "transect does not answer: was it stopped? This page tries again by itself."));
+    }, 6000);
     // EventSource gives up after an answer that is no stream, such as 401.
     if (stream.readyState === EventSource.CLOSED) setTimeout(() => stream === source && reopen(), 5000);
   });
@@ -60,11 +66,33 @@ export function notice(text) {
   line.hidden = !text;
 }
 
+// refresh fetches the page again and replaces what is in main, unless somebody
+// is filling in a form of it.
+export async function refresh() {
+  const main = document.getElementById("main");
+  if (main.contains(document.activeElement) && document.activeElement.matches("input, select, textarea")) return;
+  try {
+    const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const fresh = page.getElementById("main");
+    if (fresh) main.replaceChildren(...fresh.childNodes);
+  } catch {
+    // the server has gone: the stream says so
+  }
+}
+
 let away = false;
 on("platform", (state) => {
-  if (state.away) notice("The platform cannot be reached: " + state.message + " This page tries again by itself.");
-  else if (away) location.reload();
+  if (state.away) notice("The platform cannot be reached: " + state.message + ". This page tries again by itself.");
+  else if (away) {
+    notice("");
+    if (document.querySelector("[data-live]")) refresh();
+  }
   away = state.away;
+});
+
+on("products", (data) => {
+  if (data.changed) refresh();
 });
 
 document.addEventListener("visibilitychange", reopen); // browsers open few connections to one server

@@ -1,0 +1,175 @@
+package web
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"transect/client"
+	"transect/client/transport"
+	"transect/runtime/unattended/history"
+)
+
+// datasetView is the page of one dataset.
+type datasetView struct {
+	datasetRow
+	Version     string // changes with the files
+	MapLink     string
+	Facts       []fact
+	Source      origin
+	Problem     string // of the ingestion
+	Record      string // all that the platform has
+	ProductName string
+}
+
+// fact is a line of metadata.
+type fact struct{ Name, Value string }
+
+// origin is where a dataset came from: the properties that an ingest leaves, and
+// the run in the history of this machine.
+type origin struct {
+	File, Run, Modified, Replaces, Problem string
+	Size                                   int64
+	Known                                  *history.Summary // nil when the run is not of this machine
+}
+
+// otherFields are shown elsewhere on the page, or say nothing to people.
+var otherFields = []string{"_id", "name", "type", "project", "mission", "components", "properties", "ingestion", "source", "size",
+	"acquisition_date", "geometry", "creation_date", "modification_date", "deletion_date", "creation_user", "modification_user", "deletion_user"}
+
+func (s *Server) datasetPage(w http.ResponseWriter, r *http.Request) error {
+	c, err := s.platform()
+	if err != nil {
+		return err
+	}
+	found, err := c.Datasets.Describe(r.Context(), client.Refs{IDs: client.IDs{r.PathValue("dataset")}})
+	if err != nil {
+		return err
+	}
+	d := found.One()
+	if d.ID == "" {
+		return notFound("there is no dataset %s", r.PathValue("dataset"))
+	}
+	rows, err := s.datasetRows(r.Context(), []client.Dataset{d})
+	if err != nil {
+		return err
+	}
+	v := datasetView{datasetRow: rows[0], MapLink: mapLink(d), Problem: d.Ingestion.Error.Message, Record: indented(d.JSON())}
+	for _, part := range d.Components {
+		v.Version += part.Checksum
+	}
+	v.Version = v.Version[:min(64, len(v.Version))]
+	v.Source = s.origin(d)
+	var record map[string]json.RawMessage
+	if err := json.Unmarshal(d.JSON(), &record); err != nil {
+		return err
+	}
+	v.Facts = facts("", record, otherFields)
+	properties := map[string]json.RawMessage{}
+	if json.Unmarshal(record["properties"], &properties) == nil {
+		v.Facts = append(v.Facts, facts("", properties, []string{"transect"})...)
+	}
+	if d.Source.Product != "" {
+		v.ProductName = d.Source.Product
+		if p, err := c.Products.Describe(r.Context(), client.Ref{ID: client.ID(d.Source.Product)}); err == nil {
+			v.ProductName = strings.TrimSpace(cmp.Or(p.Name, p.AnalyticName, p.ID) + " " + p.AnalyticVersion)
+		}
+	}
+	return s.render(w, r, "dataset.html", view{Title: cmp.Or(d.Name, d.ID), Section: "/datasets", Data: v, Topics: []string{"platform"}})
+}
+
+// origin reads where a dataset came from.
+func (s *Server) origin(d client.Dataset) origin {
+	p := gjson.GetBytes(d.JSON(), "properties.transect")
+	o := origin{File: p.Get("file").String(), Run: p.Get("run").String(), Modified: p.Get("modified").String(), Size: p.Get("size").Int(),
+		Replaces: p.Get("replaces").String(), Problem: p.Get("problem").String()}
+	if o.Run != "" {
+		if run, _, err := s.History.Find(o.Run); err == nil {
+			o.Known = run
+		}
+	}
+	return o
+}
+
+// facts lists the fields of an object by name, but for some. Objects in it are
+// one line of JSON.
+func facts(prefix string, record map[string]json.RawMessage, without []string) (list []fact) {
+	for name, value := range record {
+		if slices.Contains(without, name) {
+			continue
+		}
+		text := string(value)
+		var plain string
+		var nested map[string]json.RawMessage
+		switch {
+		case text == "null", text == `""`, text == "[]", text == "{}":
+			continue
+		case json.Unmarshal(value, &plain) == nil:
+			text = plain
+		case prefix == "" && json.Unmarshal(value, &nested) == nil:
+			list = append(list, facts(name+".", nested, nil)...)
+			continue
+		}
+		list = append(list, fact{prefix + name, shorten(text, 2000)})
+	}
+	slices.SortFunc(list, func(a, b fact) int { return cmp.Compare(a.Name, b.Name) })
+	return list
+}
+
+func shorten(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
+}
+
+// indented is a record for people, without what may be a secret.
+func indented(raw []byte) string {
+	var b bytes.Buffer
+	if json.Indent(&b, raw, "", "  ") != nil {
+		return ""
+	}
+	return shorten(transport.Redact(b.String()), 200_000)
+}
+
+// mapLink is where a dataset lies on the map.
+func mapLink(d client.Dataset) string {
+	link := "/map"
+	switch {
+	case d.Mission != "":
+		link += "?mission=" + d.Mission
+	case d.Project != "":
+		link += "?project=" + d.Project
+	}
+	if lon, lat, ok := middle(d.Geometry); ok {
+		link += fmt.Sprintf("#18/%.6f/%.6f/%s", lat, lon, d.ID)
+	}
+	return link
+}
+
+// middle is the middle of the box around a geometry.
+func middle(geometry []byte) (lon, lat float64, ok bool) {
+	west, south, east, north := 181.0, 91.0, -181.0, -91.0
+	var visit func(v gjson.Result)
+	visit = func(v gjson.Result) {
+		list := v.Array()
+		if len(list) >= 2 && list[0].Type == gjson.Number {
+			west, east = min(west, list[0].Float()), max(east, list[0].Float())
+			south, north = min(south, list[1].Float()), max(north, list[1].Float())
+			return
+		}
+		for _, e := range list {
+			if e.IsArray() {
+				visit(e)
+			}
+		}
+	}
+	visit(gjson.GetBytes(geometry, "coordinates"))
+	return (west + east) / 2, (south + north) / 2, west <= east
+}

@@ -1,0 +1,270 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"html"
+	"image/jpeg"
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+
+	"transect/client"
+	"transect/client/atomicfile"
+	"transect/client/fault"
+	"transect/client/picture"
+)
+
+// Pictures of datasets: the platform's own preview, else one drawn here from the
+// files. Both are kept in the cache folder.
+const (
+	mostPictures     = 20_000
+	mostPictureBytes = 512 << 20
+	mostPicture      = 16 << 20 // bytes of one
+	mostDrawn        = 4 << 30  // bytes of a file that is drawn from
+	noPictureFor     = 5 * time.Minute
+	pictureTimeout   = 2 * time.Minute
+)
+
+// pictureSides are the kinds of pictures and their longest sides, in pixels.
+var pictureSides = map[string]int{"tiny": 128, "small": 512}
+
+// pictures makes and keeps pictures.
+type pictures struct {
+	server *Server
+	making singleflight.Group
+	slots  chan struct{} // drawing takes memory
+
+	mu      sync.Mutex
+	none    map[string]noPicture
+	written int // since the cache was last bounded
+}
+
+// noPicture is why there is no picture, for a while.
+type noPicture struct {
+	err   error
+	until time.Time
+}
+
+func newPictures(s *Server) *pictures {
+	return &pictures{server: s, slots: make(chan struct{}, 2), none: map[string]noPicture{}}
+}
+
+// pictureRoutes registers /picture/DATASET?kind=tiny|small&v=VERSION: a JPEG or
+// PNG. v is anything that changes with the files, such as a checksum. Without a
+// picture the answer is 404, or with else=text a drawing that says so.
+func (s *Server) pictureRoutes() {
+	s.stream("/picture/{dataset}", s.picture)
+}
+
+func (s *Server) picture(w http.ResponseWriter, r *http.Request) error {
+	query := r.URL.Query()
+	kind := query.Get("kind")
+	if kind == "" {
+		kind = "small"
+	}
+	if pictureSides[kind] == 0 {
+		return notFound("there are no pictures of the kind %q: tiny and small", kind)
+	}
+	content, err := s.pictures.get(r.Context(), r.PathValue("dataset"), kind, query.Get("v"))
+	if err != nil && query.Get("else") == "text" && !describe(err).Away {
+		w.Header().Set("Content-Type", "image/svg+xml")
+		_, err = io.WriteString(w, textPicture("no preview"))
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256(content)
+	w.Header().Set("Cache-Control", "private, no-cache")
+	w.Header().Set("ETag", `"`+hex.EncodeToString(sum[:8])+`"`)
+	w.Header().Set("Content-Type", http.DetectContentType(content))
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
+	return nil
+}
+
+// textPicture is a drawing of a word, which needs no styles.
+func textPicture(text string) string {
+	return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 160 90" width="320"><rect width="160" height="90" fill="#8883"/>` +
+		`<text x="80" y="49" font-family="sans-serif" font-size="12" text-anchor="middle" fill="#888">` + html.EscapeString(text) + `</text></svg>`
+}
+
+// get returns a picture. Those who want the same one wait for one another.
+func (p *pictures) get(ctx context.Context, dataset, kind, version string) ([]byte, error) {
+	c, err := p.server.platform()
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256([]byte(strings.Join([]string{c.BaseURL(), p.server.Platform, dataset, kind, version}, "\n")))
+	key := hex.EncodeToString(sum[:16])
+	if content := p.read(key); content != nil {
+		return content, nil
+	}
+	p.mu.Lock()
+	none, known := p.none[key]
+	p.mu.Unlock()
+	if known && time.Now().Before(none.until) {
+		return nil, none.err
+	}
+	made := p.making.DoChan(key, func() (any, error) {
+		ctx, cancel := context.WithTimeout(p.server.ctx, pictureTimeout) // outlives a browser that scrolls on
+		defer cancel()
+		select {
+		case p.slots <- struct{}{}:
+			defer func() { <-p.slots }()
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		content, err := p.make(ctx, c, dataset, kind)
+		if err != nil {
+			if !describe(err).Away {
+				p.remember(key, err)
+			}
+			return nil, err
+		}
+		p.write(key, content)
+		return content, nil
+	})
+	select {
+	case result := <-made:
+		if result.Err != nil {
+			return nil, result.Err
+		}
+		return result.Val.([]byte), nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// make asks the platform for a picture, and draws one where it has none.
+func (p *pictures) make(ctx context.Context, c *client.Client, dataset, kind string) ([]byte, error) {
+	content, err := platformPicture(ctx, c, dataset, kind)
+	if err == nil || describe(err).Away {
+		return content, err
+	}
+	found, err := c.Datasets.Describe(ctx, client.Refs{IDs: client.IDs{dataset}})
+	if err != nil {
+		return nil, err
+	}
+	main, beside := pictureFiles(ctx, c, found.One())
+	if main == nil {
+		return nil, notFound("the files of dataset %s are not there yet", dataset)
+	}
+	if main.Size > mostDrawn {
+		return nil, notFound("%s is too large to draw it here", main.Name)
+	}
+	drawn, err := picture.Preview(ctx, main.Name, main.Data, main.Size, pictureSides[kind], beside...)
+	if err != nil {
+		return nil, notFound("%s", describe(err).Message)
+	}
+	var b bytes.Buffer
+	err = jpeg.Encode(&b, drawn, &jpeg.Options{Quality: 82})
+	return b.Bytes(), err
+}
+
+// platformPicture is the preview that the platform has.
+func platformPicture(ctx context.Context, c *client.Client, dataset, kind string) ([]byte, error) {
+	answer, err := c.OpenPreview(ctx, client.ID(dataset), kind)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	content, err := io.ReadAll(io.LimitReader(answer.Body, mostPicture+1))
+	if err != nil {
+		return nil, fault.Of(&fault.ConnectionError{}, "the preview broke off: %w", fault.Reason(err))
+	}
+	declared, _, _ := mime.ParseMediaType(http.DetectContentType(content))
+	if len(content) > mostPicture || !slices.Contains([]string{"image/jpeg", "image/png", "image/webp"}, declared) {
+		return nil, notFound("the platform's preview of %s is no picture", dataset)
+	}
+	return content, nil
+}
+
+func (p *pictures) remember(key string, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.none) > 10_000 {
+		clear(p.none)
+	}
+	p.none[key] = noPicture{err, time.Now().Add(noPictureFor)}
+}
+
+func (p *pictures) path(key string) string { return filepath.Join(p.server.Cache, key[:2], key) }
+
+// read returns a picture of the cache, nil when it has none.
+func (p *pictures) read(key string) []byte {
+	if p.server.Cache == "" {
+		return nil
+	}
+	content, err := os.ReadFile(p.path(key))
+	if err != nil || len(content) == 0 {
+		return nil
+	}
+	return content
+}
+
+// write keeps a picture. A cache that cannot be written is done without.
+func (p *pictures) write(key string, content []byte) {
+	if p.server.Cache == "" {
+		return
+	}
+	path := p.path(key)
+	err := os.MkdirAll(filepath.Dir(path), 0o700)
+	if err == nil {
+		err = atomicfile.WriteUnsynced(path, content, 0o600)
+	}
+	if err != nil {
+		p.server.Logger.Debug("a picture cannot be kept", "reason", err)
+		return
+	}
+	p.mu.Lock()
+	p.written++
+	due := p.written%500 == 1
+	p.mu.Unlock()
+	if due {
+		go p.bound()
+	}
+}
+
+// bound removes the oldest pictures of a cache that has grown too large.
+func (p *pictures) bound() {
+	type entry struct {
+		path string
+		size int64
+		at   time.Time
+	}
+	var all []entry
+	total := int64(0)
+	err := filepath.WalkDir(p.server.Cache, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return nil
+		}
+		info, err := d.Info()
+		if err == nil {
+			all, total = append(all, entry{path, info.Size(), info.ModTime()}), total+info.Size()
+		}
+		return nil
+	})
+	if err != nil || len(all) <= mostPictures && total <= mostPictureBytes {
+		return
+	}
+	slices.SortFunc(all, func(a, b entry) int { return a.at.Compare(b.at) })
+	for left := len(all); left > mostPictures*9/10 || total > mostPictureBytes*9/10; left-- {
+		if err := os.Remove(all[0].path); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return
+		}
+		total -= all[0].size
+		all = all[1:]
+	}
+}
