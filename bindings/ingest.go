@@ -1,7 +1,11 @@
 package bindings
 
 import (
+	"cmp"
 	"context"
+
+	"github.com/tidwall/gjson"
+	lua "github.com/yuin/gopher-lua"
 
 	"transect/client"
 	"transect/client/fault"
@@ -17,13 +21,13 @@ const ingestDoc = `Brings many files onto the platform: a folder, a pattern, a l
 filled side by side; files that belong together, such as a shapefile, become one.
 
 It can be killed and run again at any moment, and run twice at once: what is there is found and skipped, what was begun is completed, nothing is
-doubled. Should a request that was given up reach the platform late and leave an empty duplicate of a dataset, the next run deletes it. Each dataset carries the key of its file in properties.transect: kind, name, size and samples of the content. The same card at another
-place gives the same keys; a file that is no image is known by its name within source, and by its bytes where source now begins at a folder above
+doubled. Should a request that was given up reach the platform late and leave an empty duplicate of a dataset, the next run deletes it. Each dataset carries the key of its file in properties.transect: kind, name, size and samples of the content. The same card in another
+folder gives the same keys; a file that is no image is known by its name within source, and by its bytes where source now begins at a folder above
 or below. A file that changed since is a new file: it gets a dataset of its own, and the earlier one stays, unless replace says
 otherwise. Images made by other means are recognised by name and acquisition date.
 
 A file that fails does not stop the others: it gets a verdict, and result.bad counts those that need attention: refused, damaged, incomplete, failed.
-a run that ends without saying otherwise ends with exit code 3 then; script.fail_items(0, result.total) says otherwise. A summary for people is printed
+A run that ends without saying otherwise ends with exit code 3 then; script.fail_items(0, result.total) says otherwise. A summary for people is printed
 on the error stream: where the files went, how many have which verdict, what is wrong, and the line to try again. What concerns all files does stop it: credentials refused, platform unreachable, its disk full. Running again goes on from there.
 
 Files go straight to the platform's storage. With USE_LEGACY_UPLOADER=yes in the environment they go through the platform, which is not recommended.`
@@ -71,6 +75,16 @@ func options[T any]() []module.Param {
 	return []module.Param{{Name: "options", Fields: schema.TableOf[T]("options", "").Fields}}
 }
 
+// givenName is the name of a resource that was given as an option, "" of an id.
+func givenName(c *module.Call, option string) string {
+	if ud, ok := c.Value(option).(*lua.LUserData); ok {
+		if r, ok := ud.Value.(*resource); ok {
+			return gjson.GetBytes(r.raw, "name").String()
+		}
+	}
+	return ""
+}
+
 func runIngest(c *module.Call, b *Binding) (any, error) {
 	s := newCallbacks(c.L, "ingest")
 	var in runOptions
@@ -98,6 +112,7 @@ func runIngest(c *module.Call, b *Binding) (any, error) {
 	})
 	if result != nil {
 		countFiles(c.In, result.Counts)
+		result.Project, result.Mission = cmp.Or(result.Project, givenName(c, "project")), cmp.Or(result.Mission, givenName(c, "mission"))
 		opt := c.In.Options()
 		summary{Result: result, url: connection.BaseURL(), dryRun: o.DryRun || opt.DryRun, stopped: err != nil, report: in.Report, command: opt.Command}.print(opt)
 	}

@@ -8,10 +8,14 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/tidwall/gjson"
+
 	"transect/client/declare"
+	"transect/client/transfer"
 )
 
 // madeUp starts the ids of things a dry run pretends to have created.
@@ -24,6 +28,8 @@ func (d *Rehearsal) intercept(ctx context.Context, call *declare.Call, next decl
 	switch {
 	case call.Spec.Composed:
 		return next(ctx, call) // its steps come here one by one
+	case call.Spec.Effect == declare.Read && call.Spec.Param("target_path") != nil:
+		return d.download(ctx, call)
 	case call.Spec.Effect == declare.Read:
 		return d.read(ctx, call, next)
 	}
@@ -121,9 +127,24 @@ func (d *Rehearsal) answer(call *declare.Call, id string, record []byte) declare
 	case declare.ShapeObject:
 		return declare.Value{Shape: declare.ShapeObject, JSON: []byte(`{"total":0,"logs":[],"dry_run":true}`)}
 	}
-	d.line(fmt.Sprintf("would call %s of %s", call.Spec.FullName(), id), "")
-	name := cmp.Or(call.Args.Text("target_name"), id)
-	return declare.Value{Shape: declare.ShapeGo, Go: Path(filepath.Join(call.Args.Text("target_path"), name))}
+	return harmless(call.Spec)
+}
+
+// download shows a file that would be written, and answers with its path.
+func (d *Rehearsal) download(ctx context.Context, call *declare.Call) (declare.Value, error) {
+	subject := call.Args.Text(call.Spec.Params[0].Name)
+	name := call.Args.Text("target_name")
+	if describe := call.Spec.Sibling("describe"); name == "" && describe != nil {
+		record, err := describe.Invoke(ctx, declare.Args{Values: map[string]any{describe.Params[0].Name: subject}})
+		if err != nil {
+			return declare.Value{}, err
+		}
+		component := "components.#(name==" + strconv.Quote(call.Args.Text("component")) + ").filename"
+		name = cmp.Or(gjson.GetBytes(record.JSON, component).String(), gjson.GetBytes(record.JSON, "name").String())
+	}
+	path := filepath.Join(call.Args.Text("target_path"), transfer.SafeName(cmp.Or(name, subject)))
+	d.line("would download "+path, call.Spec.FullName()+" "+subject)
+	return declare.Value{Shape: declare.ShapeGo, Go: Path(path)}, nil
 }
 
 // readList asks the platform for those of a list that are not remembered.

@@ -27,8 +27,9 @@ end
 if #flown.photos == 0 then script.usage_error("no usable image in " .. args.folder, "name the folder with the photos of one flight") end
 local project = find.project_or_new(args.project or "Surveys", args.create or not args.project, function() ingest.fits{ paths = paths, kind = "image" } end)
 local name = args.mission or path.base(path.abs(args.folder)) .. " " .. (flown.date or "undated"):sub(1, 10)
-local mission = sdk.missions.find_or_create{ project = project, name = name, survey_date = flown.date,
+local mission, created = sdk.missions.find_or_create{ project = project, name = name, survey_date = flown.date,
   number_of_images = #flown.photos, coordinates = flown.footprint, area = flown.area }
+if created then find.made("mission " .. mission.name .. " in the project " .. project.name) end
 
 -- Upload what is missing, and wait until the platform has read every image.
 local images = query.all(query.eq("mission", mission), query.eq("type", "image"))
@@ -45,7 +46,8 @@ local product = sdk.products.search{ filter = current, limit = 1 }[1]
   or sdk.analytics.order{ name = "flight_report", version = "1.x", project = project, mission = mission, inputs = { mission = mission } }
 for line in sdk.products.follow_logs(product) do print(line.timestamp:sub(12, 19) .. "  " .. line.record.message) end
 local files = sdk.products.download_outputs(sdk.products.wait(product), { target_path = args.out, overwrite = true })
-print(inspect.table(files, { "path", "bytes" }))
-print(inspect.table({ { mission = name, images = #flown.photos, uploaded = sent.uploaded, bytes = sent.bytes,
-  failed = sent.bad + lost, product = product.id } }, { "mission", "images", "uploaded", "bytes", "failed", "product" }))
+if #files > 0 then print(inspect.table(files, { "path", "bytes" })) end
+local uploaded = script.rehearsal() and "would be uploaded" or "uploaded"
+print(inspect.table({ { mission = name, images = #flown.photos, [uploaded] = sent.uploaded, bytes = sent.bytes,
+  failed = sent.bad + lost, product = product.id } }, { "mission", "images", uploaded, "bytes", "failed", "product" }))
 script.fail_items(sent.bad + lost, sent.total + lost)

@@ -34,8 +34,9 @@ options.filter = function(file)
   young = young + 1
   return false
 end
+local would = (args.dry_run or script.rehearsal()) and "would be " or ""
 options.on_file = function(file)
-  if file.verdict == "uploaded" then print("uploaded", file.name, file.cause or "") end
+  if file.verdict == "uploaded" then print(would .. "uploaded", file.name, file.cause or "") end
 end
 local result = ingest.run(options)
 if young > 0 then

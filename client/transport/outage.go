@@ -24,6 +24,8 @@ const (
 	// noticeInterval is the least time between two notices of one connection,
 	// unless a request has had more retries than all others.
 	noticeInterval = 10 * time.Second
+	// silentAnswer is how long a host may answer nothing before the user sees it.
+	silentAnswer = 10 * time.Second
 	// shortestOutage is how long a host must have been away for its return to be
 	// shown, in seconds as shown.
 	shortestOutage = time.Second / 2
@@ -172,6 +174,13 @@ func (t *Transport) waiting(n int, delay, lasted time.Duration, err error) {
 // unresponsive shows that a host takes no connection, or no bytes.
 func (t *Transport) unresponsive(u *url.URL, lasted time.Duration) {
 	t.notice(0, true, lasted, "waiting for the network", u.Host+" does not respond")
+}
+
+// unanswered shows that a host has a request, and answers neither it nor another.
+func (t *Transport) unanswered(u *url.URL, lasted time.Duration) {
+	if lasted = t.pacer(u).unanswered(lasted, t.silent); lasted >= t.silent {
+		t.notice(0, true, lasted, fmt.Sprintf("waiting for the platform, %.0f s without an answer", lasted.Seconds()), u.Host+" has the request and does not answer")
+	}
 }
 
 func (t *Transport) notice(n int, show bool, lasted time.Duration, text, reason string) {

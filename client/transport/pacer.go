@@ -33,6 +33,8 @@ type pacer struct {
 	reached  bool      // the host has answered at least once
 	away     time.Time // since when it has not answered; zero while it does
 	missed   time.Time // when it last did not
+	last     time.Time // when it last answered
+	hangs    bool      // the user was shown that it does not answer
 }
 
 // wait blocks until a request may start.
@@ -64,11 +66,15 @@ func (p *pacer) wait(ctx context.Context, sleep func(context.Context, time.Durat
 	}
 }
 
-// answered notes an answer, and returns how long the host was away before.
-func (p *pacer) answered(v verdict) (away time.Duration) {
+// answered notes an answer, and returns how long the host was away before, and
+// for how long the user saw it hang.
+func (p *pacer) answered(v verdict) (away, hung time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.reached = true
+	if p.hangs {
+		hung = time.Since(p.last)
+	}
+	p.reached, p.hangs, p.last = true, false, time.Now()
 	if !v.away && !p.away.IsZero() {
 		away, p.away = time.Since(p.away), time.Time{}
 	}
@@ -76,13 +82,26 @@ func (p *pacer) answered(v verdict) (away time.Duration) {
 		if p.interval /= 2; p.interval < firstInterval {
 			p.interval = 0
 		}
-		return away
+		return away, hung
 	}
 	p.interval = min(max(2*p.interval, firstInterval), longestInterval)
 	if until := time.Now().Add(v.retryAfter); until.After(p.paused) {
 		p.paused = until
 	}
-	return away
+	return away, hung
+}
+
+// unanswered is for how long a request has waited during which the host has
+// answered no other either.
+func (p *pacer) unanswered(lasted, silent time.Duration) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.last.IsZero() {
+		p.last = time.Now().Add(-lasted)
+	}
+	lasted = min(lasted, time.Since(p.last))
+	p.hangs = p.hangs || lasted >= silent
+	return lasted
 }
 
 func (p *pacer) everReached() bool {

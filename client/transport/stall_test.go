@@ -3,10 +3,12 @@ package transport
 import (
 	"bytes"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -132,5 +134,57 @@ func TestRequestRate(t *testing.T) {
 	// Nobody really slept: each request waits for all before it.
 	if n := len(waited.all); n < 20 || waited.all[n-1] < time.Second || waited.all[n-1] > 2300*time.Millisecond {
 		t.Errorf("%d waits, %v", n, waited.all)
+	}
+}
+
+type writer func([]byte) (int, error)
+
+func (w writer) Write(p []byte) (int, error) { return w(p) }
+
+// TestHangIsShown: a host that has taken a request and answers none of them is
+// shown as such, and its return; one that answers others meanwhile is not.
+func TestHangIsShown(t *testing.T) {
+	t.Parallel()
+	for name, busy := range map[string]bool{"hangs": false, "answers others": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			release := make(chan struct{})
+			p := newPlatform(t, func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/s/slow" {
+					<-release
+				}
+				_, _ = io.WriteString(w, "{}")
+			})
+			var mu sync.Mutex
+			var log strings.Builder
+			logger := slog.New(slog.NewTextHandler(writer(func(p []byte) (int, error) {
+				mu.Lock()
+				defer mu.Unlock()
+				return log.Write(p)
+			}), nil))
+			tr, _ := open(t, Options{BaseURL: p.URL, Logger: logger})
+			tr.silent = 500 * time.Millisecond
+			ended := make(chan error)
+			go func() {
+				_, err := tr.Do(t.Context(), get("/s/slow"))
+				ended <- err
+			}()
+			for range 40 { // two checks of the probe
+				time.Sleep(50 * time.Millisecond)
+				if busy {
+					_, _ = tr.Do(t.Context(), get("/s/quick"))
+				}
+			}
+			close(release)
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			shown, back := strings.Contains(log.String(), "waiting for the platform, "), strings.Contains(log.String(), "the platform answers again")
+			if shown == busy || back == busy {
+				t.Errorf("shown:\n%s", log.String())
+			}
+		})
 	}
 }

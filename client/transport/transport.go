@@ -126,6 +126,7 @@ type Transport struct {
 	tokens  tokens
 	rate    *rate.Limiter
 	outages outages
+	silent  time.Duration // silentAnswer
 
 	mu      sync.Mutex
 	pacers  map[string]*pacer // by host and port
@@ -146,12 +147,12 @@ func New(o Options) (*Transport, error) {
 	outages := outagesOf(o)
 	o = withDefaults(o)
 	t := &Transport{
-		options: o, outages: outages, base: base, local: o.RoundTripper != nil,
+		options: o, outages: outages, silent: silentAnswer, base: base, local: o.RoundTripper != nil,
 		agent: userAgent(o), log: o.Logger, pacers: map[string]*pacer{}, rate: requestRate(o.Rate),
 	}
 	t.secrets.keepCredentials(o.Credentials)
 	t.tokens.start(o.Credentials, t.fetchToken)
-	if t.core, err = connect(o, t.unresponsive); err != nil || t.local {
+	if t.core, err = connect(o, t.unresponsive, t.unanswered); err != nil || t.local {
 		return t, err
 	}
 	if o.InsecureTLS {
@@ -253,8 +254,12 @@ func (t *Transport) answered(p *pacer, v verdict) {
 	if v.overloaded && v.retryAfter >= reportedWait && p.pause(time.Now()) == 0 {
 		t.log.Info("the platform limits requests", "wait", v.retryAfter.Round(time.Second), "status", v.status)
 	}
-	if away := p.answered(v); away > 0 {
+	away, hung := p.answered(v)
+	if away > 0 {
 		t.back(away)
+	}
+	if hung > 0 {
+		t.log.Info("the platform answers again", "after", short(hung))
 	}
 	if v.overloaded && t.options.Busy != nil {
 		t.options.Busy()
@@ -262,7 +267,7 @@ func (t *Transport) answered(p *pacer, v verdict) {
 }
 
 // connect makes the HTTP core.
-func connect(o Options, unresponsive func(*url.URL, time.Duration)) (*httpcore.Core, error) {
+func connect(o Options, unresponsive, unanswered func(*url.URL, time.Duration)) (*httpcore.Core, error) {
 	var roots *x509.CertPool
 	if o.CACert != "" {
 		var err error
@@ -271,7 +276,8 @@ func connect(o Options, unresponsive func(*url.URL, time.Duration)) (*httpcore.C
 		}
 	}
 	return httpcore.New(httpcore.Options{Proxy: o.Proxy, Env: o.Env, Roots: roots, InsecureTLS: o.InsecureTLS, Silence: o.Timeout,
-		Connections: max(minIdleConnections, o.Connections), Local: o.RoundTripper, Reach: o.Reach, Sending: o.Sending, Unresponsive: unresponsive})
+		Connections: max(minIdleConnections, o.Connections), Local: o.RoundTripper, Reach: o.Reach, Sending: o.Sending,
+		Unresponsive: unresponsive, Unanswered: unanswered})
 }
 
 // pacer gives the one pacer of a host.

@@ -61,6 +61,10 @@ does not declare.`,
 			if err != nil {
 				return err
 			}
+			if names := a.secretVariables(); len(names) > 0 {
+				fmt.Fprintf(a.process.Stderr, "the job runs without %s: secrets are not written to the crontab; what it needs must be in a file"+
+					" (--password-file, --config) or kept by transect login\n", strings.Join(names, ", "))
+			}
 			if dryRun {
 				fmt.Fprintln(a.stdout, job.Line)
 				a.printTimes(job.Schedule)
@@ -258,7 +262,7 @@ func (a *app) withoutSecrets(err error) error {
 		return err
 	}
 	return fault.Hinted(fault.Of(&fault.ConfigError{}, "%s", f.Facts().Message),
-		"%s is a secret and is not written to the crontab: put it into a file and name that, such as --password-file FILE", strings.Join(names, ", "))
+		"%s is a secret and is not written to the crontab: put it into a file and name that, such as --password-file FILE, or keep the login with transect login", strings.Join(names, ", "))
 }
 
 // noPassword refuses addresses with a password: the crontab is no place for it,

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 
 	"transect/client/atomicfile"
 	"transect/client/fault"
@@ -87,8 +88,13 @@ func (r Records) Forget(manifest string) { _ = os.Remove(r.path(manifest)) }
 
 // Check fails when a script ran under a manifest that is no longer there.
 func (r Records) Check(manifest string) error {
-	if _, err := os.Stat(r.path(manifest)); errors.Is(err, fs.ErrNotExist) {
+	_, err := os.Stat(r.path(manifest))
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return nil
+	case err != nil:
+		return fault.Hinted(fault.Of(&fault.ConfigError{}, "the state folder cannot be read, which knows the permissions that scripts ran under: %w", err),
+			"name another one in TRANSECT_STATE_DIR, or correct its permissions")
 	}
 	return fault.Hinted(fault.Of(&fault.ConfigError{}, "the permissions %s are gone, under which this script ran before", manifest),
 		"put the file back; or run once with --no-manifest to go on without it, or with --learn to write it anew")

@@ -177,9 +177,8 @@ func (r *run) open() error {
 func (r *run) record(starting *history.Summary, log *logfile.Deferred) {
 	entry, err := History(r.process).Begin(starting)
 	if err != nil {
-		if r.job.Output.Verbose {
-			r.warn("the run is not recorded in the history: " + fault.Reason(err).Error())
-		}
+		r.warn(fmt.Sprintf("the state folder %s cannot be written (%v): this run is not in the history; TRANSECT_STATE_DIR names another folder",
+			r.process.StateDir(), fault.Reason(err)))
 		log.Open(io.Discard)
 		return
 	}

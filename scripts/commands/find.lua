@@ -6,7 +6,9 @@ local find, show = require("lib.find"), require("lib.show")
 local args = script.args({
   "name",
   _reads = true,
-  _doc = "Find projects, missions, datasets and products by name, kind, state, date or place.",
+  _doc = [[
+Find projects, missions, datasets and products by name, kind, state, date or place. The date of an image is when it was
+taken, that of a mission when it was flown, and of everything else when it was created.]],
   _example = [[
 transect find DJI_0042
 transect find --kind image --state failed --in 'North quarry'
@@ -133,6 +135,20 @@ end
 
 local types = { image = true, raster = true, vector = true, mesh = true, pcl = true, file = true }
 local dates = { project = "created", mission = "survey_date", dataset = "creation_date", product = "creation_date" }
+
+-- in_time is the filter of --since and --until, nil without them.
+local function in_time(kind)
+  local function within(date)
+    return query.all(since and query.gte(date, since) or {}, before and query.lt(date, before) or {})
+  end
+  if not (since or before) then
+    return nil
+  elseif kind ~= "dataset" then
+    return within(dates[kind])
+  end
+  local created = query.all(query.exists("acquisition_date", false), within(dates.dataset))
+  return query.any(within("acquisition_date"), created)
+end
 local states = { dataset = "ingestion.status", product = "status" }
 local names, rows, total = {}, {}, 0
 
@@ -165,13 +181,7 @@ local function search(kind)
   if types[args.kind] then
     add(query.eq("type", args.kind))
   end
-  local date = args.kind == "image" and "acquisition_date" or dates[kind]
-  if since then
-    add(query.gte(date, since))
-  end
-  if before then
-    add(query.lt(date, before))
-  end
+  add(in_time(kind))
   if mission then
     if kind == "project" or kind == "mission" then
       return
@@ -204,7 +214,7 @@ local function search(kind)
           kind = record.type or kind,
           name = record.name or name_of("analytics", record.analytic),
           state = record.status and tostring(record.status) or show.state(record),
-          date = show.day(record[date]),
+          date = show.day(record.acquisition_date or record[dates[kind]]),
           ["in"] = (p or "") .. (m and "/" .. m or ""),
           id = record.id,
         }

@@ -118,7 +118,7 @@ if args.only ~= "deliverables" then
   end
 end
 if waiting > 0 then
-  show.note(waiting .. " files were announced and never uploaded: put them again from where they came from")
+  show.note(waiting .. " files were never uploaded: put them again from where they came from")
 end
 if #files == 0 then
   show.note("there is nothing to download in " .. args.target)
@@ -129,7 +129,7 @@ if fs.is_file(args.dir) then
   script.usage_error(args.dir .. " is a file", "name a folder; it is made when missing")
 end
 
-local failed, fetched, there = 0, 0, 0
+local failed, fetched, there, wrong = 0, 0, 0, {}
 local bar = progress.start({ label = "download", files = #files, bytes = bytes, transfers = true })
 local function verdict(file, what, cause)
   if args.json then
@@ -180,17 +180,25 @@ task.map(files, function(file)
   if err then
     failed = failed + 1
     show.note("failed: " .. file.target .. ": " .. err.message)
+    if err ~= different and err.name == "DownloadError" then
+      wrong[#wrong + 1] = file.dataset.id
+    end
     bar:add({ failed = 1 })
     return verdict(file, "failed", err.message)
   end
   fetched = fetched + 1
   bar:add({ files = 1 })
-  verdict(file, "downloaded")
+  verdict(file, script.rehearsal() and "would_be_downloaded" or "downloaded")
 end, { workers = 8 })
 bar:finish()
 if not args.json then
   local counts = "%d files, %s in %s: %d %sdownloaded, %d already there, %d failed"
   local would = script.rehearsal() and "would be " or ""
   print(counts:format(#files, show.size(bytes), args.dir, fetched, would, there, failed))
+end
+if #wrong > 0 then
+  local hint = "  hint: try again; when that gives the same, the copy on the platform is damaged: "
+    .. "transect rm %s, then transect put the original in '%s' again"
+  show.note(hint:format(table.concat(wrong, " ", 1, math.min(#wrong, 20)), args.target))
 end
 script.fail_items(failed + waiting, #files + waiting)

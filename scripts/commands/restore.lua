@@ -1,5 +1,6 @@
 -- Restore deleted datasets
-local sdk, script, state, json = require("sdk"), require("script"), require("state"), require("json")
+local sdk, script, query = require("sdk"), require("script"), require("query")
+local state, json = require("state"), require("json")
 local show = require("lib.show")
 
 local args = script.args({
@@ -32,6 +33,19 @@ for first = 1, #ids, 100 do
   end
   sdk.datasets.restore(some)
 end
+
+-- note_same_name says when the file was sent again while its dataset was deleted.
+local function note_same_name(dataset)
+  local location = dataset.mission and query.eq("mission", dataset.mission) or query.eq("project", dataset.project)
+  local filter = query.all(query.eq("name", dataset.name), location)
+  for _, other in ipairs(sdk.datasets.search({ filter = filter, limit = 10 })) do
+    if other.id ~= dataset.id and other.mission == dataset.mission then
+      local text = "%s is there twice now: dataset %s was created on %s; to delete the restored one again: transect rm %s"
+      show.note(text:format(dataset.name, other.id, show.day(other.creation_date), dataset.id))
+    end
+  end
+end
+
 for i, id in ipairs(ids) do
   if not script.rehearsal() then
     bin:delete(args.names[i])
@@ -42,5 +56,8 @@ for i, id in ipairs(ids) do
   else
     local done = dataset and "restored" or "would restore"
     print(("%s %s  %s"):format(done, dataset and dataset.name or args.names[i], id))
+  end
+  if dataset then
+    note_same_name(dataset)
   end
 end

@@ -1,5 +1,6 @@
 -- Compare a folder with what the platform holds
-local script, ingest, json = require("script"), require("ingest"), require("json")
+local sdk, script, ingest, json = require("sdk"), require("script"), require("ingest"), require("json")
+local fs, task, progress = require("fs"), require("task"), require("progress")
 local find, show, outcome = require("lib.find"), require("lib.show"), require("lib.outcome")
 
 local args = script.args({
@@ -8,8 +9,11 @@ local args = script.args({
   _reads = true,
   _doc = [[
 Compare the files of a folder with what the platform holds, by size and checksum. Exit code 0 says that every file
-of the folder is on the platform, whole; 3 that some are not. Nothing is changed.]],
-  _example = "transect verify card/DCIM 'North quarry/May survey'",
+of the folder is on the platform, whole; 3 that some are not. Nothing is changed. The checksums are those that the
+platform computed when it received the files; with --download every file is read back and compared as well.]],
+  _example = [[
+transect verify card/DCIM 'North quarry/May survey'
+transect verify card/DCIM 'North quarry/May survey' --download]],
   dir = { "string", value = "DIR", complete = "folders", doc = "folder, file or pattern" },
   target = {
     "string",
@@ -19,13 +23,24 @@ of the folder is on the platform, whole; 3 that some are not. Nothing is changed
   },
   include = { "strings", optional = true, value = "PATTERN", doc = "names to take" },
   exclude = { "strings", optional = true, value = "PATTERN", doc = "names to leave out" },
+  download = { "boolean", doc = "read every file back from the platform as well, and compare what arrives" },
   json = { "boolean", doc = "print the result as JSON" },
 })
 
 local project, mission = find.target(args.target)
 local shown, fine = 0, { already_there = true, duplicate = true, left_out = true, extra = true }
+local present = {} -- what --download reads back
 local function label(verdict)
   return verdict == "refused" and "refused by the platform" or (verdict:gsub("_", " "))
+end
+local function report(file)
+  if args.json or fine[file.verdict] then
+    return
+  end
+  shown = shown + 1
+  if shown <= 20 then
+    print(label(file.verdict) .. ": " .. file.name .. (file.cause and ": " .. file.cause or ""))
+  end
 end
 local result = ingest.verify({
   source = args.dir,
@@ -34,22 +49,60 @@ local result = ingest.verify({
   project = project,
   mission = mission,
   on_file = function(file)
-    if args.json or fine[file.verdict] then
-      return
+    if args.download and file.dataset and file.verdict == "already_there" then
+      present[#present + 1] = file
     end
-    shown = shown + 1
-    if shown <= 20 then
-      print(label(file.verdict) .. ": " .. file.name .. (file.cause and ": " .. file.cause or ""))
-    end
+    report(file)
   end,
 })
+
+-- read_back downloads the components of a dataset, and returns the error of the
+-- first that arrives with another content.
+local function read_back(id)
+  local dir = fs.temp_dir()
+  for _, c in ipairs(sdk.datasets.describe(id).components or {}) do
+    if c.size then
+      local file, err = try(sdk.datasets.download_component, id, {
+        component = c.name,
+        target_path = dir,
+        md5hash = c.checksum,
+      })
+      if err and err.name ~= "DownloadError" and err.name ~= "ResponseError" then
+        error(err, 0)
+      elseif err then
+        return err
+      end
+      fs.remove(file)
+    end
+  end
+end
+if #present > 0 then
+  local bar = progress.start({ label = "read back", files = #present, transfers = true })
+  task.map(present, function(file)
+    local err = read_back(file.dataset)
+    bar:add({ files = 1, failed = err and 1 or 0 })
+    if err then
+      file.verdict = err.name == "DownloadError" and "different" or "failed"
+      file.cause = "reading it back failed: " .. err.message
+      if err.name == "DownloadError" then
+        file.cause = "read back, it has another content; when trying again gives the same, its copy on the platform is "
+          .. "damaged: transect rm " .. file.dataset .. ", then transect put it again"
+      end
+      result.already_there, result.bad = result.already_there - 1, result.bad + 1
+      result[file.verdict] = result[file.verdict] + 1
+      result.findings[#result.findings + 1], result.ok = file, false
+      report(file)
+    end
+  end, { workers = 8 })
+  bar:finish()
+end
 if args.json then
   print(json.encode(result))
 else
   if shown > 20 then
     print(("… and %d more"):format(shown - 20))
   end
-  local counts = { result.already_there .. " on the platform with the same checksum" }
+  local counts = { result.already_there .. " on the platform with the same checksum" .. (args.download and ", read back" or "") }
   local others = { "duplicate", "left_out", "different", "missing", "refused", "damaged", "incomplete", "failed" }
   for _, verdict in ipairs(others) do
     if result[verdict] > 0 then

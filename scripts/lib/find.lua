@@ -16,7 +16,7 @@ local function made_up(record)
 end
 
 -- made says what is new, or would be.
-local function made(what)
+function find.made(what)
   io.stderr:write((script.rehearsal() and "would make" or "made") .. " the new " .. what .. "\n")
 end
 
@@ -106,6 +106,16 @@ function find.project(text)
   return project or one("project", text, named(sdk.projects, text), names(sdk.projects))
 end
 
+-- refuse_path refuses to make a project with the name of a path: a slip.
+local function refuse_path(text)
+  if text:find("^[/~]") or text:find("^%.%.?/") or text:find("^%.%.?$") or text:find("^%a:[/\\]") or text:find("^\\\\") then
+    script.usage_error(
+      text .. " is a path of files, not PROJECT[/MISSION]",
+      "name the project that the files belong to, such as 'North quarry' or 'North quarry/May survey'"
+    )
+  end
+end
+
 -- project_or_new finds a project by name or id, or makes it when create is true;
 -- before, a function, is called first then and may refuse.
 function find.project_or_new(text, create, before)
@@ -114,11 +124,12 @@ function find.project_or_new(text, create, before)
   if #found > 0 or not create then
     return one("project", text, found, names(sdk.projects), nil, "--create makes a new one")
   end
+  refuse_path(text)
   if before then
     before()
   end
   local project = sdk.projects.find_or_create({ name = text })
-  made("project " .. project.name)
+  find.made("project " .. project.name)
   return project
 end
 
@@ -200,6 +211,9 @@ function find.target(text, create, otherwise, before)
     script.usage_error("there is no project or mission with the id " .. text)
   end
   local project, rest = within(text)
+  if not project then
+    refuse_path(text)
+  end
   if not project and not create then
     local first = text:match("^[^/]+") or text
     return one("project", first, {}, names(sdk.projects), nil, otherwise)
@@ -210,7 +224,7 @@ function find.target(text, create, otherwise, before)
     end
     local first, tail = text:match("^([^/]+)/(.+)$")
     project, rest = sdk.projects.find_or_create({ name = first or text }), tail
-    made("project " .. project.name)
+    find.made("project " .. project.name)
   end
   if not rest then
     return project
@@ -220,7 +234,7 @@ function find.target(text, create, otherwise, before)
       before()
     end
     local mission = create(project, rest)
-    made("mission " .. mission.name .. " in the project " .. project.name)
+    find.made("mission " .. mission.name .. " in the project " .. project.name)
     return project, mission
   end
   return project, find.mission(project, rest, otherwise)

@@ -15,6 +15,12 @@ function outcome.check_report(report)
   elseif fs.is_dir(report) then
     script.usage_error("the report " .. report .. " cannot be written: it is a folder", "name a file in it")
   end
+  local probe = path.join(path.dir(report), ".transect-" .. path.base(report))
+  local _, err = try(fs.write, probe, "")
+  if err then
+    script.usage_error("the report " .. report .. " cannot be written: " .. err.message, "name a report in another folder")
+  end
+  fs.remove(probe)
 end
 
 -- finish ends the run with exit code 3 when files need attention, or when there

@@ -45,6 +45,9 @@ type Options struct {
 	// Unresponsive is called now and then while a host takes no connection, or
 	// confirms nothing of what it was sent, for lasted already. Optional.
 	Unresponsive func(u *url.URL, lasted time.Duration)
+	// Unanswered is called now and then while a host has all of a request, for
+	// lasted already, and does not answer. Optional.
+	Unanswered func(u *url.URL, lasted time.Duration)
 }
 
 // Core sends requests. It is safe for concurrent use.
@@ -171,8 +174,8 @@ func (c *Core) hop(ctx context.Context, r *Request) (*http.Response, error) {
 	if !local {
 		var monitor *probe
 		if c.options.Unresponsive != nil {
-			monitor = &probe{report: c.options.Unresponsive, url: r.URL, since: r.Started}
-			defer monitor.start()()
+			monitor = &probe{unresponsive: c.options.Unresponsive, unanswered: c.options.Unanswered, url: r.URL, size: r.Size, since: r.Started}
+			defer monitor.begin()()
 		}
 		if r.Stall > 0 {
 			ctx, dog = watch(ctx, r.Stall, r.Size)

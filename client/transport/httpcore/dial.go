@@ -110,7 +110,16 @@ type limitedConn struct {
 	net.Conn
 	silence     time.Duration // 0 for no limit
 	transferred atomic.Int64  // bytes, both ways
+	last        atomic.Int64  // when the last of them was, in Unix nanoseconds
 }
+
+// count notes bytes that were transferred.
+func (c *limitedConn) count(n int) {
+	c.transferred.Add(int64(n))
+	c.last.Store(time.Now().UnixNano())
+}
+
+func (c *limitedConn) moved() time.Time { return time.Unix(0, c.last.Load()) }
 
 // alive restarts the time limit, both ways: the pending read began before this
 // request and must outlive it.
@@ -128,7 +137,7 @@ func (c *limitedConn) Read(p []byte) (int, error) {
 		}
 	}
 	n, err := c.Conn.Read(p)
-	c.transferred.Add(int64(n))
+	c.count(n)
 	return n, err
 }
 
@@ -137,7 +146,7 @@ func (c *limitedConn) Write(p []byte) (int, error) {
 		return 0, err
 	}
 	n, err := c.Conn.Write(p)
-	c.transferred.Add(int64(n))
+	c.count(n)
 	return n, err
 }
 
