@@ -100,7 +100,7 @@ func (s summary) figures() string {
 		}
 	}
 	if s.NotReached > 0 {
-		parts = append(parts, humanize.Comma(s.NotReached)+" not reached")
+		parts = append(parts, humanize.Comma(s.NotReached)+" not finished")
 	}
 	if len(parts) == 0 {
 		parts = append(parts, "no files to send")
