@@ -1,0 +1,188 @@
+// The map of a page: reads what the server streams, and connects map, strip, panel and controls.
+
+import * as address from './address.js';
+import { readLines } from './load.js';
+import { SurveyMap } from './map.js';
+import { showPhoto, showProblem, showShape } from './panel.js';
+import { Strip } from './strip.js';
+import { count } from './units.js';
+
+const again = 5000; // milliseconds before a platform that is away is asked again
+
+const root = document.getElementById('map');
+if (root) start(root);
+
+function start(root) {
+  const find = (name) => root.querySelector('[data-part=' + name + ']');
+  const panel = find('panel'), notice = find('notice'), summary = find('summary'), stripBox = find('strip');
+  const intro = [...panel.childNodes];
+  root.hidden = false;
+
+  const addresses = {
+    thumb: (i, side = 160) => root.dataset.thumb ? root.dataset.thumb.replace('{id}', encodeURIComponent(map.photos.ids[i])).replace('{side}', side) : '',
+    page: (i) => root.dataset.page ? root.dataset.page.replace('{id}', encodeURIComponent(map.photos.ids[i])) : '',
+  };
+  const map = new SurveyMap({ canvas: find('canvas'), scale: find('scale'), coordinates: find('coordinates'), measured: find('measured') }, {
+    selected(what) {
+      if (!what) panel.replaceChildren(...intro);
+      else if (what.shape) showShape(panel, what.shape);
+      else showPhoto(panel, map.photos, what.photo, addresses);
+      panel.classList.toggle('chosen', !!what);
+      strip.select(what?.photo ?? -1);
+      mark(what);
+    },
+    hovered: (photo) => strip.hover(photo),
+    moved: () => strip.show(map.inView()),
+    measured: (kind) => measure(kind),
+  });
+  const strip = new Strip(stripBox, map.photos, {
+    select: (photo) => map.select({ photo }, true),
+    hover: (photo) => map.hover(photo),
+    thumb: (photo) => addresses.thumb(photo),
+  });
+  map.background = root.dataset.background || '';
+  root.map = map; // for tests and benchmarks
+
+  // Rows of tables on the page that stand for something on the map: data-show="id".
+  function mark(what) {
+    const id = what ? (what.shape ? what.shape.id : map.photos.ids[what.photo]) : '';
+    for (const row of document.querySelectorAll('[data-show]')) row.toggleAttribute('data-shown', row.dataset.show === id);
+  }
+  document.addEventListener('click', (event) => {
+    const row = event.target.closest?.('[data-show]');
+    if (!row || event.target.closest('a[href]:not([data-show])')) return;
+    const what = known(row.dataset.show);
+    if (!what) return;
+    event.preventDefault();
+    map.select(what, true);
+    if (matchMedia('(max-width: 700px)').matches) root.scrollIntoView({ block: 'start' });
+  });
+
+  function known(id) {
+    const photo = map.photos.index.get(id), shape = map.shapes.byID.get(id);
+    return photo !== undefined ? { photo } : shape ? { shape } : null;
+  }
+
+  function measure(kind) {
+    if (kind) map.measure.start(kind);
+    else map.measure.stop();
+    for (const b of root.querySelectorAll('[data-measure]')) b.setAttribute('aria-pressed', b.dataset.measure === kind);
+    map.changed();
+  }
+  for (const b of root.querySelectorAll('[data-measure]')) {
+    b.addEventListener('click', () => {
+      measure(b.getAttribute('aria-pressed') === 'true' ? '' : b.dataset.measure);
+      map.canvas.focus();
+    });
+  }
+  for (const b of root.querySelectorAll('[data-do]')) {
+    b.addEventListener('click', () => {
+      if (b.dataset.do === 'fit') map.fitAll();
+      else map.key(b.dataset.do === 'in' ? '+' : '-');
+    });
+  }
+  for (const box of root.querySelectorAll('[data-layer]')) {
+    const layer = box.dataset.layer;
+    const set = () => {
+      map.layers[layer] = box.checked;
+      map.changed();
+    };
+    box.addEventListener('change', set);
+    set();
+  }
+
+  let wanted = address.read(location.hash), placed = false;
+  addEventListener('hashchange', () => {
+    wanted = address.read(location.hash);
+    place(true);
+  });
+  // place shows what the address says, else everything.
+  function place(anew) {
+    if (wanted && (anew || !placed)) map.view.go(wanted.lon, wanted.lat, wanted.zoom);
+    else if (!placed || map.fitted) map.fitAll();
+    placed = true;
+    if (wanted?.selected) {
+      const what = known(wanted.selected);
+      if (what) {
+        const { x, y, zoom } = map.view;
+        map.select(what);
+        Object.assign(map.view, { x, y, zoom });
+        wanted = null;
+      }
+    }
+    map.changed();
+    strip.show(map.inView());
+  }
+
+  // load reads everything anew and replaces what is shown once something has come.
+  let running = null, timer = 0;
+  async function load() {
+    running?.abort();
+    clearTimeout(timer);
+    const stop = running = new AbortController();
+    const before = map.selected && (map.selected.shape ? map.selected.shape.id : map.photos.ids[map.selected.photo]);
+    let fresh = true, sorted = 0;
+    const begin = () => {
+      if (!fresh) return;
+      fresh = false;
+      map.photos.clear();
+      map.shapes.clear();
+      map.lines = [];
+      map.gaps = [];
+      map.byTime = null;
+      map.selected = null;
+      map.hovered = -1;
+      strip.show([]);
+    };
+    try {
+      await readLines(root.dataset.source, (value) => {
+        begin();
+        if (value.kind === 'photos') map.photos.add(value);
+        else if (value.kind === 'shape') map.shapes.add(value);
+        else if (value.kind === 'survey') survey(value);
+        else if (value.kind === 'progress') summary.textContent = value.text;
+        // Points are sorted again whenever there are twice as many.
+        if (value.kind === 'photos' && map.photos.n >= 2 * sorted) {
+          sorted = map.photos.n;
+          map.photosChanged();
+          place();
+        }
+        map.changed();
+      }, stop.signal);
+      begin();
+      map.photosChanged();
+      notice.hidden = true;
+      place();
+      if (before && !map.selected) {
+        const what = known(before);
+        if (what) map.select(what);
+      }
+      root.dispatchEvent(new CustomEvent('loaded'));
+      root.dataset.loaded = map.photos.n;
+    } catch (problem) {
+      if (stop.signal.aborted) return;
+      showProblem(notice, problem);
+      if (problem.away) timer = setTimeout(load, again);
+    }
+  }
+
+  function survey(value) {
+    map.lines = value.lines || [];
+    map.gaps = value.gaps || [];
+    for (const p of value.problems || []) {
+      if (!p.photo) continue;
+      const i = map.photos.index.get(p.photo), list = map.photos.notes.get(p.photo) || [];
+      list.push(p);
+      map.photos.notes.set(p.photo, list);
+      if (i !== undefined) map.photos.states[i] = Math.max(map.photos.states[i], p.severity === 'error' ? 3 : 2);
+    }
+    if (summary) summary.textContent = value.text || count(map.photos.n, 'photo');
+    root.classList.toggle('nothing', !map.photos.n && !map.shapes.all.length);
+  }
+
+  root.addEventListener('reload', load);
+  document.addEventListener('visibilitychange', () => {
+    if (!document.hidden && !notice.hidden) load();
+  });
+  load();
+}
