@@ -21,6 +21,7 @@ func (s *Server) functions() template.FuncMap {
 		"count":    count,
 		"duration": duration,
 		"query":    query,
+		"day":      day,
 		"ago":      s.ago,
 		"kindName": kindName,
 		"state":    state,

@@ -1,10 +1,110 @@
 package web
 
-import "net/http"
+import (
+	"cmp"
+	"context"
+	"net/http"
+
+	"transect/client"
+	"transect/client/fault"
+)
 
 // mapRoutes registers the map and what it shows.
-func (s *Server) mapRoutes() { s.get("/map", s.mapPage) }
+func (s *Server) mapRoutes() {
+	s.get("/map", s.mapPage)
+	s.stream("/api/map", s.mapData)
+	s.get("/tiles/{dataset}/{z}/{x}/{y}", s.tile)
+}
+
+// canvas is what the template of a map needs.
+type canvas struct {
+	Source     string // address of what it shows
+	Thumb      string // template of a photo's picture, with {id} and {kind}: tiny or small
+	Page       string // template of a photo's page, with {id}
+	Background string // template of background tiles
+	Empty      [2]string
+}
+
+// mapView is the page of the map.
+type mapView struct {
+	Canvas   canvas
+	Target   target
+	Projects []client.Project
+	Missions []client.Mission
+	Report   string // address of the flight report
+}
 
 func (s *Server) mapPage(w http.ResponseWriter, r *http.Request) error {
-	return s.render(w, r, "map.html", view{Title: "Map", Section: "/map", Wide: true})
+	ctx, t := r.Context(), targetOf(r.URL.Query())
+	v := mapView{Target: t, Canvas: canvas{Source: "/api/map" + t.query(), Thumb: "/picture/{id}?kind={kind}&else=text", Page: "/datasets/{id}", Background: s.Tiles,
+		Empty: [2]string{"Nothing here has a position yet.", "Upload a flight, for example with: transect put FOLDER 'Project/Mission' --create"}}}
+	var err error
+	if s.Client != nil {
+		if v.Projects, err = s.projectsOf(ctx, target{}); err != nil {
+			return err
+		}
+		if t.Mission != "" && t.Project == "" { // the lists follow the mission
+			found, err := s.missionsOf(ctx, t)
+			if err != nil {
+				return err
+			}
+			if len(found) > 0 {
+				v.Target.Project = found[0].Project
+			}
+		}
+		if v.Missions, err = s.missionsOf(ctx, target{Project: v.Target.Project}); err != nil {
+			return err
+		}
+	}
+	if t != (target{}) {
+		v.Report = "/report" + t.query()
+	}
+	return s.render(w, r, "map.html", view{Title: "Map", Section: "/map", Data: v, Scripts: []string{"map/main.js"}, Wide: true})
+}
+
+// mapData streams what the map shows. What fails after the first line is said in
+// a line of its own.
+func (s *Server) mapData(w http.ResponseWriter, r *http.Request) error {
+	ctx, t := r.Context(), targetOf(r.URL.Query())
+	if _, err := s.platform(); err != nil {
+		return err
+	}
+	out := newLineStream(w)
+	if err := s.sendMap(ctx, t, out.send); err != nil {
+		if ctx.Err() != nil {
+			return err
+		}
+		p := describe(err)
+		return out.send(map[string]any{"kind": "problem", "message": cmp.Or(p.Message, p.Title), "hint": p.Hint, "away": p.Away})
+	}
+	return nil
+}
+
+func (s *Server) sendMap(ctx context.Context, t target, send func(any) error) error {
+	if err := s.shapesOf(ctx, t, send); err != nil {
+		return err
+	}
+	result, more, err := s.photosOf(ctx, t.filter(), send)
+	if err != nil {
+		return err
+	}
+	result.Text = result.summary(s.Now().Location())
+	if t == (target{}) {
+		result.Text = count(result.images(), "photo")
+	}
+	if more {
+		result.Text = "the first " + number(mostPhotos) + " photos: choose a project or a mission · " + result.Text
+	}
+	return send(result)
+}
+
+// described is the record with an id.
+func described[T any](found client.Some[T], err error) (one T, _ error) {
+	if err != nil {
+		return one, err
+	}
+	if len(found) == 0 {
+		return one, fault.Of(&fault.QueryError{}, "the platform does not have it")
+	}
+	return found[0], nil
 }

@@ -36,9 +36,9 @@ type view struct {
 	Form     string // token that forms bring along
 }
 
-// parseTemplates reads each page on top of layout.html and parts.html.
+// parseTemplates reads each page on top of layout.html and the parts.
 func (s *Server) parseTemplates() (templates, error) {
-	base, err := template.New("layout.html").Funcs(s.functions()).ParseFS(files, "templates/layout.html", "templates/parts.html")
+	base, err := template.New("layout.html").Funcs(s.functions()).ParseFS(files, "templates/layout.html", "templates/parts.html", "templates/map_parts.html")
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func (s *Server) parseTemplates() (templates, error) {
 	all := templates{}
 	for _, name := range names {
 		page := path.Base(name)
-		if page == "layout.html" || page == "parts.html" {
+		if page == "layout.html" || strings.HasSuffix(page, "parts.html") {
 			continue
 		}
 		t, err := base.Clone()

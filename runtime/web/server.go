@@ -49,6 +49,7 @@ type Server struct {
 	watch     watch
 	sections  []*section
 	assets    map[string]asset
+	tiles     tileAddresses
 }
 
 // section is an entry of the navigation.

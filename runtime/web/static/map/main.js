@@ -16,10 +16,10 @@ function start(root) {
   const find = (name) => root.querySelector('[data-part=' + name + ']');
   const panel = find('panel'), notice = find('notice'), summary = find('summary'), stripBox = find('strip');
   const intro = [...panel.childNodes];
-  root.hidden = false;
+  root.classList.add('live');
 
   const addresses = {
-    thumb: (i, side = 160) => root.dataset.thumb ? root.dataset.thumb.replace('{id}', encodeURIComponent(map.photos.ids[i])).replace('{side}', side) : '',
+    thumb: (i, kind = 'tiny') => root.dataset.thumb ? root.dataset.thumb.replace('{id}', encodeURIComponent(map.photos.ids[i])).replace('{kind}', kind) : '',
     page: (i) => root.dataset.page ? root.dataset.page.replace('{id}', encodeURIComponent(map.photos.ids[i])) : '',
   };
   const map = new SurveyMap({ canvas: find('canvas'), scale: find('scale'), coordinates: find('coordinates'), measured: find('measured') }, {
@@ -179,6 +179,12 @@ function start(root) {
     if (summary) summary.textContent = value.text || count(map.photos.n, 'photo');
     root.classList.toggle('nothing', !map.photos.n && !map.shapes.all.length);
   }
+
+  const choice = find('choice');
+  choice?.addEventListener('change', (event) => {
+    if (event.target.name === 'project') choice.elements.mission.value = '';
+    choice.requestSubmit();
+  });
 
   root.addEventListener('reload', load);
   document.addEventListener('visibilitychange', () => {

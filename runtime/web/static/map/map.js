@@ -104,7 +104,7 @@ export class SurveyMap {
     if (layers.photos && photos.n) {
       drawPhotos(g, view, theme, photos, this.groups.of(photos, this.sorted, view).shown(view), this.sorted);
     }
-    if (layers.gaps) drawGaps(g, view, theme, photos, this.gaps);
+    if (layers.gaps) drawGaps(g, view, theme, this.gaps);
     if (this.hovered >= 0) drawRing(g, view, theme, photos, this.hovered, false);
     if (this.selected?.photo >= 0) drawRing(g, view, theme, photos, this.selected.photo, true);
     if (this.measure.kind) this.measure.draw(g, view, theme, this.pointer);

@@ -1,7 +1,7 @@
 // Painting photos, flight lines, footprints and shapes on the canvas.
 
 import { cluster } from './cluster.js';
-import { nearest } from './mercator.js';
+import { nearest, toX, toY } from './mercator.js';
 import { state } from './photos.js';
 import { shiftOf } from './shapes.js';
 
@@ -148,17 +148,17 @@ export function drawLines(g, view, theme, photos, lines) {
   g.stroke();
 }
 
-// drawGaps paints where photos are missing along a line.
-export function drawGaps(g, view, theme, photos, gaps) {
+// drawGaps paints where photos or strips are missing.
+export function drawGaps(g, view, theme, gaps) {
   g.save();
   g.strokeStyle = theme.gap;
   g.lineWidth = 3;
   g.setLineDash([6, 5]);
   g.beginPath();
-  for (const [from, to] of gaps) {
-    const x = nearest(photos.x[from], view.x);
-    g.moveTo((x - view.x) * view.scale + view.width / 2, view.py(photos.y[from]));
-    g.lineTo((nearest(photos.x[to], x) - view.x) * view.scale + view.width / 2, view.py(photos.y[to]));
+  for (const { at } of gaps) {
+    const x = nearest(toX(at[0]), view.x);
+    g.moveTo((x - view.x) * view.scale + view.width / 2, view.py(toY(at[1])));
+    g.lineTo((nearest(toX(at[2]), x) - view.x) * view.scale + view.width / 2, view.py(toY(at[3])));
   }
   g.stroke();
   g.restore();
@@ -226,7 +226,7 @@ export function drawShapes(g, view, theme, shapes, selected) {
     if (right - left > 3 || bottom - top > 3) drawParts(g, view, shape, l, color);
     else point(g, theme, (left + right) / 2, (top + bottom) / 2, l.radius - 1, color);
     for (const p of shape.parts.points) point(g, theme, view.px(p[0]), view.py(p[1]), l.radius, chosen ? theme.selected : color);
-    if (l.label) labels.push([shape.name, (left + right) / 2, Math.max(top, 18) - 6, chosen, Math.max(right, left + 60), bottom]);
+    if (l.label) labels.push([shape.name, (left + right) / 2, Math.max(top, 24) - (right - left > 60 ? 6 : 20), chosen, Math.max(right, left + 60), bottom]);
   }
   g.setLineDash([]);
   drawLabels(g, view, theme, labels);

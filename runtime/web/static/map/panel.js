@@ -52,7 +52,7 @@ export function showPhoto(panel, photos, i, addresses) {
   const note = photos.notes.get(photos.ids[i]), state = stateText[photos.states[i]];
   if (state) rows.push(['State', state]);
   panel.replaceChildren(element('h2', photos.names[i]));
-  const thumb = addresses.thumb(i, 320), page = addresses.page(i);
+  const thumb = addresses.thumb(i, 'small'), page = addresses.page(i);
   if (thumb) panel.append(picture(thumb, photos.names[i]));
   for (const n of note || []) {
     const p = element('p', n.message, { class: 'note' });
