@@ -82,6 +82,7 @@ type (
 		VerticalSRSWKT   string          `json:"vertical_srs_wkt" doc:"vertical reference system, WKT"`
 		Format           string          `json:"format" alias:"dataset_format" doc:"format of the files"`
 		Geometry         json.RawMessage `json:"geometry" type:"geometry" doc:"where it is; the position of an image"`
+		Footprint        json.RawMessage `json:"footprint" type:"geometry" doc:"ground that an image shows, estimated from its position, height and angles; the local platform knows it"`
 		Properties       map[string]any  `json:"properties" doc:"properties of your own, by name; ask for properties.NAME"`
 		Components       []Component     `json:"components" doc:"its files"`
 		Size             json.RawMessage `json:"size" type:"integer" unit:"bytes" doc:"size of all its files"`

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"transect/client/fault"
 	"transect/client/imagery"
@@ -106,6 +107,9 @@ func describePhoto(found store.Doc, photo imagery.Photo, dataset store.Doc) {
 		}
 		found["geometry"] = store.Doc{"type": "Point", "coordinates": position}
 	}
+	if outline := photo.Outline(); outline.Ring != nil && len(outline.Missing) == 0 {
+		found["footprint"] = polygon(outline.Ring)
+	}
 	if !photo.Acquired.IsZero() {
 		found["acquisition_date"] = date(photo.Acquired)
 	}
@@ -120,6 +124,15 @@ func describePhoto(found store.Doc, photo imagery.Photo, dataset store.Doc) {
 		found["sensor"] = sensor
 	}
 	found["format"] = string(photo.Format)
+}
+
+// polygon is a ring as GeoJSON, to a centimetre.
+func polygon(ring [][2]float64) store.Doc {
+	corners := make([]any, len(ring))
+	for i, c := range ring {
+		corners[i] = []any{math.Round(c[0]*1e7) / 1e7, math.Round(c[1]*1e7) / 1e7}
+	}
+	return store.Doc{"type": "Polygon", "coordinates": []any{corners}}
 }
 
 // errorText is how a dataset tells what went wrong with it.

@@ -72,8 +72,8 @@ func photoOf(d client.Dataset) photo {
 	p.Make, _ = d.Sensor["make"].(string)
 	p.Model, _ = d.Sensor["model"].(string)
 	p.group = d.Flight + " " + p.Make + " " + p.Model
-	if footprint := gjson.GetBytes(d.JSON(), "footprint"); footprint.Exists() {
-		p.ground = preflight.RingOf(footprint.Raw)
+	if len(d.Footprint) > 0 {
+		p.ground = preflight.RingOf(string(d.Footprint))
 	}
 	return p
 }
