@@ -35,10 +35,10 @@ type shape struct {
 
 // Most shapes of a kind on a map.
 const (
-	mostProjects = 500
-	mostMissions = 1000
-	mostDatasets = 2000
-	mostDrawings = 5000
+	mostMapProjects = 500
+	mostMapMissions = 1000
+	mostMapDatasets = 2000
+	mostDrawings    = 5000
 )
 
 // target is what a map shows: one mission, one project, or everything.
@@ -103,7 +103,7 @@ func (s *Server) missionShapes(ctx context.Context, t target, send func(any) err
 			continue // its missions are shown
 		}
 		if err := send(shape{Kind: "shape", Of: "project", ID: p.ID, Name: cmp.Or(p.Name, p.ID), Geometry: geometry,
-			Facts: facts("Place", p.PlaceName, "Missions", number(len(p.Missions))),
+			Facts: rowsOf("Place", p.PlaceName, "Missions", number(len(p.Missions))),
 			Links: [][2]string{{"Show this project alone", "/map?project=" + url.QueryEscape(p.ID)}, {"Its datasets", "/datasets?project=" + url.QueryEscape(p.ID)}}}); err != nil {
 			return err
 		}
@@ -122,7 +122,7 @@ func (s *Server) missionShapes(ctx context.Context, t target, send func(any) err
 			area = surface(geodesic.Area(ring))
 		}
 		if err := send(shape{Kind: "shape", Of: "mission", ID: m.ID, Name: cmp.Or(m.Name, m.ID), Geometry: geometry,
-			Facts: facts("Project", names[m.Project], "Flown", day(m.SurveyDate), "Area", area),
+			Facts: rowsOf("Project", names[m.Project], "Flown", day(m.SurveyDate), "Area", area),
 			Links: [][2]string{{"Show this mission alone", "/map?mission=" + url.QueryEscape(m.ID)}, {"Its datasets", "/datasets?mission=" + url.QueryEscape(m.ID)},
 				{"Flight report", "/report?mission=" + url.QueryEscape(m.ID)}}}); err != nil {
 			return err
@@ -139,7 +139,7 @@ func (s *Server) projectsOf(ctx context.Context, t target) ([]client.Project, er
 	if t.Mission != "" {
 		return nil, nil
 	}
-	return some(s.Client.Projects.Search.All(ctx, client.Query{}), mostProjects)
+	return some(s.Client.Projects.Search.All(ctx, client.Query{}), mostMapProjects)
 }
 
 func (s *Server) missionsOf(ctx context.Context, t target) ([]client.Mission, error) {
@@ -151,7 +151,7 @@ func (s *Server) missionsOf(ctx context.Context, t target) ([]client.Mission, er
 	if t.Project != "" {
 		filter["project"] = map[string]any{"$eq": t.Project}
 	}
-	return some(s.Client.Missions.Search.All(ctx, client.Query{Filter: filter}), mostMissions)
+	return some(s.Client.Missions.Search.All(ctx, client.Query{Filter: filter}), mostMapMissions)
 }
 
 // some takes the first records of a search.
@@ -176,12 +176,12 @@ func (s *Server) datasetShapes(ctx context.Context, t target, send func(any) err
 		if err != nil {
 			return err
 		}
-		if n++; n > mostDatasets {
+		if n++; n > mostMapDatasets {
 			return nil
 		}
 		id := url.PathEscape(d.ID)
 		one := shape{Kind: "shape", Of: d.Type, ID: d.ID, Name: cmp.Or(d.Name, d.ID), Geometry: d.Geometry, Preview: "/picture/" + id + "?kind=small&else=text",
-			Facts: facts("Format", d.Format, "Created", day(d.CreationDate)), Links: [][2]string{{"Open the dataset", "/datasets/" + id}}}
+			Facts: rowsOf("Format", d.Format, "Created", day(d.CreationDate)), Links: [][2]string{{"Open the dataset", "/datasets/" + id}}}
 		if len(d.Properties) > 0 {
 			one.Properties, _ = json.Marshal(d.Properties)
 		}
@@ -256,7 +256,7 @@ func (s *Server) annotationShapes(ctx context.Context, t target, send func(any) 
 		}
 		record := gjson.ParseBytes(a.JSON())
 		one := shape{Kind: "shape", Of: "annotation", ID: a.ID, Name: cmp.Or(a.Name, "Annotation"), Geometry: a.Geometry,
-			Note: record.Get("description").Str, Facts: facts("Created", day(record.Get("creation_date").Str)),
+			Note: record.Get("description").Str, Facts: rowsOf("Created", day(record.Get("creation_date").Str)),
 			Color: colorOf(record.Get("stroke")), Fill: colorOf(record.Get("fill")), Width: min(record.Get("stroke_width").Num, 12)}
 		if opacity := record.Get("fill_opacity"); opacity.Type == gjson.Number {
 			one.Opacity = &opacity.Num
@@ -283,8 +283,8 @@ func colorOf(list gjson.Result) string {
 	return string(color)
 }
 
-// facts makes rows of labels and values; those without a value are left out.
-func facts(pairs ...string) (rows [][2]string) {
+// rowsOf makes rows of labels and values; those without a value are left out.
+func rowsOf(pairs ...string) (rows [][2]string) {
 	for pair := range slices.Chunk(pairs, 2) {
 		if pair[1] != "" {
 			rows = append(rows, [2]string{pair[0], pair[1]})
