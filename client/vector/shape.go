@@ -1,0 +1,187 @@
+package vector
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"math"
+	"path/filepath"
+	"strings"
+
+	"github.com/paulmach/orb"
+)
+
+// Shapefiles (Esri, July 1998). Read here because the Go modules that can be had
+// trust the counts in a file.
+
+var little, big = binary.LittleEndian, binary.BigEndian
+
+// isShape recognises the header of the main file. An index has the same, but no
+// shapes.
+func isShape(head []byte) bool {
+	return len(head) >= 100 && big.Uint32(head) == 9994 && little.Uint32(head[28:]) == 1000
+}
+
+func openShape(f File, beside []File) (*Layer, error) {
+	l := &Layer{Format: "shapefile", Problem: "the file has no projection (.prj) beside it",
+		each: func(ctx context.Context, visit func(orb.Geometry) error) error {
+			return eachShape(f.reader(ctx), visit)
+		}}
+	stem := strings.TrimSuffix(f.Name, filepath.Ext(f.Name))
+	for _, b := range beside {
+		if strings.EqualFold(b.Name, stem+".prj") && b.Size < 1<<20 {
+			text, err := io.ReadAll(io.NewSectionReader(b.Data, 0, b.Size))
+			if err != nil {
+				return nil, err
+			}
+			l.setWKT(string(text))
+		}
+	}
+	return l, nil
+}
+
+// The kinds of shapes. With heights they are 10 more, with measures 20.
+const (
+	shapePoint      = 1
+	shapeLine       = 3
+	shapePolygon    = 5
+	shapeMultiPoint = 8
+	shapePatch      = 31
+)
+
+var errShape = errors.New("the shapefile is damaged")
+
+func eachShape(r io.Reader, visit func(orb.Geometry) error) error {
+	in := bufio.NewReaderSize(r, 64<<10)
+	var head [100]byte
+	if _, err := io.ReadFull(in, head[:]); err != nil {
+		return cut(err)
+	}
+	left := int64(big.Uint32(head[24:]))*2 - 100 // a file may have more bytes
+	var record []byte
+	for left > 8 {
+		if _, err := io.ReadFull(in, head[:8]); err != nil {
+			return cut(err)
+		}
+		length := int64(big.Uint32(head[4:])) * 2
+		if left -= 8 + length; length < 4 || left < 0 {
+			return errShape
+		}
+		if length > maxPositions*32 {
+			return errLong
+		}
+		var err error
+		if record, err = readInto(record, in, length); err != nil {
+			return cut(err)
+		}
+		g, err := shapeOf(record)
+		if err != nil {
+			return err
+		}
+		if err := visit(g); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readInto reads n bytes; a length that is not there takes no memory.
+func readInto(b []byte, r io.Reader, n int64) ([]byte, error) {
+	b = b[:0]
+	for int64(len(b)) < n {
+		part := min(n-int64(len(b)), 1<<20)
+		at := len(b)
+		if need := at + int(part); need <= cap(b) {
+			b = b[:need]
+		} else {
+			b = append(b, make([]byte, part)...)
+		}
+		if _, err := io.ReadFull(r, b[at:]); err != nil {
+			return b, err
+		}
+	}
+	return b, nil
+}
+
+func cut(err error) error {
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return errors.New("it is cut short")
+	}
+	return err
+}
+
+// shapeOf reads the content of a record.
+func shapeOf(b []byte) (orb.Geometry, error) {
+	kind := little.Uint32(b)
+	if kind == 0 {
+		return nil, nil
+	}
+	if kind != shapePatch {
+		kind %= 10
+	}
+	switch {
+	case kind == shapePoint && len(b) >= 20:
+		return point(b[4:]), nil
+	case kind == shapeMultiPoint && len(b) >= 40:
+		points, err := points(b[40:], int64(little.Uint32(b[36:])))
+		return orb.MultiPoint(points), err
+	case (kind == shapeLine || kind == shapePolygon || kind == shapePatch) && len(b) >= 44:
+	default:
+		return nil, errShape
+	}
+	parts, count := int64(little.Uint32(b[36:])), int64(little.Uint32(b[40:]))
+	starts := b[44:]
+	skip := 4 * parts
+	if kind == shapePatch {
+		skip *= 2 // their kinds
+	}
+	if skip > int64(len(starts)) {
+		return nil, errShape
+	}
+	all, err := points(starts[skip:], count)
+	if err != nil {
+		return nil, err
+	}
+	var lines orb.MultiLineString
+	for i := range parts {
+		from, to := int64(little.Uint32(starts[4*i:])), count
+		if i+1 < parts {
+			to = int64(little.Uint32(starts[4*i+4:]))
+		}
+		if from > to || to > count {
+			return nil, errShape
+		}
+		lines = append(lines, orb.LineString(all[from:to]))
+	}
+	if kind != shapePolygon {
+		return lines, nil
+	}
+	var polygons orb.MultiPolygon
+	for _, line := range lines {
+		// Outer rings are clockwise; a hole follows its ring.
+		if ring := orb.Ring(line); len(polygons) > 0 && ring.Orientation() == orb.CCW {
+			last := &polygons[len(polygons)-1]
+			*last = append(*last, ring)
+		} else {
+			polygons = append(polygons, orb.Polygon{ring})
+		}
+	}
+	return polygons, nil
+}
+
+func point(b []byte) orb.Point {
+	return orb.Point{math.Float64frombits(little.Uint64(b)), math.Float64frombits(little.Uint64(b[8:]))}
+}
+
+func points(b []byte, n int64) ([]orb.Point, error) {
+	if n > int64(len(b))/16 {
+		return nil, errShape
+	}
+	all := make([]orb.Point, n)
+	for i := range all {
+		all[i] = point(b[16*i:])
+	}
+	return all, nil
+}

@@ -1,0 +1,76 @@
+package vector
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+)
+
+// maxUnpacked limits what of an archive is unpacked into memory, in bytes.
+const maxUnpacked = 256 << 20
+
+// openZip opens the first vector file in an archive: a zipped shapefile, or KMZ.
+func openZip(ctx context.Context, f File) (*Layer, error) {
+	z, err := zip.NewReader(io.NewSectionReader(f.Data, 0, f.Size), f.Size)
+	if err != nil {
+		return nil, fmt.Errorf("the archive cannot be read: %w", err)
+	}
+	for _, wanted := range []string{".shp", ".gpkg", ".geojson", ".kml", ".gpx", ".json"} {
+		for _, entry := range z.File {
+			if hidden := strings.HasPrefix(path.Base(entry.Name), ".") || strings.HasPrefix(entry.Name, "__MACOSX/"); hidden ||
+				!strings.EqualFold(path.Ext(entry.Name), wanted) {
+				continue
+			}
+			main, err := unpack(ctx, entry, maxUnpacked)
+			if err != nil {
+				return nil, err
+			}
+			var beside []File
+			stem := strings.TrimSuffix(entry.Name, path.Ext(entry.Name))
+			for _, b := range z.File {
+				if strings.EqualFold(b.Name, stem+".prj") {
+					projection, err := unpack(ctx, b, 1<<20)
+					if err != nil {
+						return nil, err
+					}
+					beside = append(beside, projection)
+				}
+			}
+			l, err := Open(ctx, main, beside...)
+			if err != nil {
+				err = fmt.Errorf("%s in it: %w", entry.Name, err)
+			}
+			return l, err
+		}
+	}
+	return nil, ErrNotVector
+}
+
+func unpack(ctx context.Context, entry *zip.File, limit int64) (File, error) {
+	large := fmt.Errorf("%s in it is larger than %d MiB", entry.Name, limit>>20)
+	if entry.UncompressedSize64 > uint64(limit) {
+		return File{}, large
+	}
+	r, err := entry.Open()
+	if err != nil {
+		return File{}, fmt.Errorf("%s in it cannot be read: %w", entry.Name, err)
+	}
+	defer r.Close()
+	b, err := io.ReadAll(io.LimitReader(reader{ctx, r}, limit+1))
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return File{}, ctx.Err()
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, zip.ErrChecksum), err != nil:
+		return File{}, fmt.Errorf("%s in it is damaged: %w", entry.Name, err)
+	case int64(len(b)) > limit:
+		return File{}, large
+	case len(b) > 4 && string(b[:4]) == "PK\x03\x04":
+		return File{}, fmt.Errorf("%s in it is an archive again", entry.Name)
+	}
+	return File{Name: path.Base(entry.Name), Data: bytes.NewReader(b), Size: int64(len(b))}, nil
+}
