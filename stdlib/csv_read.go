@@ -29,6 +29,7 @@ type csvTable struct {
 func newTable(c *module.Call, r io.Reader) *csvTable {
 	in, err := csvtext.NewReader(r, dialect(c))
 	c.Must(err)
+	in.Fits = c.In.Fits
 	t := &csvTable{in: in, header: columnList(c), types: map[string]string{}}
 	if types := c.Table("types"); types != nil {
 		types.ForEach(func(k, v lua.LValue) {
@@ -109,7 +110,7 @@ func csvRead(c *module.Call) (any, error) {
 		if err == nil {
 			row, err = t.row(c.L, record, line)
 		}
-		if f := fault.Find(err); f != nil {
+		if f := fault.Find(err); f != nil && f.Name() != "LimitError" {
 			f.Facts().Message = name + ", " + f.Facts().Message
 		}
 		return module.Values{row, line}, err

@@ -25,6 +25,7 @@ func fileLines(c *module.Call, value func(line string, number int) (any, error))
 	f := atPath(c, c.In.OpenToRead)
 	c.In.OnClose(func() { _ = f.Close() }) // where the loop is left
 	name, source := c.String("path"), lines.New(f)
+	source.Fits = c.In.Fits
 	return blockingIterator(c, func(context.Context) (module.Values, error) {
 		for {
 			line, ok, err := source.Next()

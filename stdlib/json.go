@@ -47,6 +47,7 @@ var jsonModule = &module.Module{
 			Returns: "an iterator",
 			Call: func(c *module.Call) (any, error) {
 				source := lines.New(strings.NewReader(c.String("text")))
+				source.Fits = c.In.Fits
 				return c.Iterator(func(c *module.Call) (module.Values, error) {
 					for {
 						vm.Work(c.L, 1)

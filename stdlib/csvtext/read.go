@@ -16,6 +16,11 @@ import (
 
 // Reader reads rows of equal length. It is for one goroutine at a time.
 type Reader struct {
+	// Fits is asked before n bytes are allocated for a long row; optional.
+	Fits func(n int) error
+
+	row     int // bytes read since the row before
+	asked   int // what row was when Fits was asked
 	in      *csv.Reader
 	dialect Dialect
 	line    int
@@ -35,23 +40,38 @@ func NewReader(r io.Reader, d Dialect) (*Reader, error) {
 			more = err == bufio.ErrBufferFull
 		}
 	}
-	in := csv.NewReader(&swapReader{buffered, d})
+	out := &Reader{dialect: d}
+	in := csv.NewReader(&swapReader{buffered, out})
 	in.Comma, in.ReuseRecord = rune(d.Separator), true
 	in.TrimLeadingSpace = d.Trim && d.Separator != '\t' && d.Separator != ' '
 	in.Comment = rune(d.Comment)
-	return &Reader{in: in, dialect: d}, nil
+	out.in = in
+	return out, nil
 }
 
-// swapReader lets a text with another quote be read as one with the usual.
+// swapReader lets a text with another quote be read as one with the usual, and
+// stops at a row that does not fit into memory.
 type swapReader struct {
 	io.Reader
-	dialect Dialect
+	to *Reader
 }
 
+const (
+	longRow  = 256 << 10 // bytes from which rows are accounted for
+	rowParts = 3         // the row, its buffer while it grows, and its fields
+)
+
 func (r *swapReader) Read(p []byte) (int, error) {
+	if t := r.to; t.Fits != nil && t.row > max(longRow, t.asked+t.asked/4) {
+		t.asked = t.row
+		if err := t.Fits(rowParts * t.row); err != nil {
+			return 0, err
+		}
+	}
 	n, err := r.Reader.Read(p)
-	if r.dialect.Quote != '"' {
-		r.dialect.swap(p[:n])
+	r.to.row += n
+	if r.to.dialect.Quote != '"' {
+		r.to.dialect.swap(p[:n])
 	}
 	return n, err
 }
@@ -70,6 +90,7 @@ func (r *Reader) Read() ([]string, error) {
 		return nil, nil
 	}
 	record, err := r.in.Read()
+	r.row, r.asked = 0, 0
 	switch {
 	case err == io.EOF:
 		r.over = true
