@@ -11,6 +11,7 @@ import (
 // kind is what a file is, and how it is shown.
 type kind struct {
 	preview func(context.Context, *file, int) (image.Image, error)
+	extent  func(context.Context, *file) (Info, error)
 }
 
 // headSize is how much of a file tells its kind.
@@ -32,12 +33,17 @@ func (f *file) kind() (kind, error) {
 			return m.kind, nil
 		}
 	}
+	text := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n")
+	if bytes.HasPrefix(text, []byte("{")) || bytes.HasPrefix(text, []byte("<")) {
+		return shape, nil
+	}
 	return kind{}, nil
 }
 
 var (
-	photo = kind{preview: previewPhoto}
-	cloud = kind{preview: previewCloud}
+	photo = kind{previewPhoto, extentOfPhoto}
+	cloud = kind{previewCloud, extentOfCloud}
+	shape = kind{previewShapes, extentOfShapes}
 )
 
 // magics are the first bytes of the kinds.
@@ -49,4 +55,5 @@ var magics = []struct {
 	{0, "\xff\xd8", photo}, {0, "\x89PNG\r\n\x1a\n", photo}, {0, "GIF8", photo}, {0, "BM", photo}, {8, "WEBP", photo},
 	{0, "II*\x00", photo}, {0, "MM\x00*", photo},
 	{0, "LASF", cloud},
+	{0, "PK\x03\x04", shape}, {0, "SQLite format 3\x00", shape}, {0, "\x00\x00\x27\x0a", shape},
 }

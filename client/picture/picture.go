@@ -14,19 +14,14 @@ import (
 	"fmt"
 	"image"
 	"io"
-	"path/filepath"
-	"strings"
 
 	"transect/client/fault"
+	"transect/client/vector"
 )
 
-// File is a file beside the one that is shown: the projection of a shapefile, the
-// material and texture of a mesh.
-type File struct {
-	Name string // without folder
-	Data io.ReaderAt
-	Size int64
-}
+// File is a file to read: the one that is shown, or one beside it, such as the
+// projection of a shapefile, the material and texture of a mesh.
+type File = vector.File
 
 // ErrNone means that files of this kind have no picture or extent.
 var ErrNone = errors.New("files of this kind have none")
@@ -63,36 +58,10 @@ type file struct {
 	beside []File
 }
 
-// extension returns the extension of the name, in lower case, without the dot.
-func (f *file) extension() string {
-	return strings.ToLower(strings.TrimPrefix(filepath.Ext(f.Name), "."))
-}
-
 // section returns the whole file for sequential reading, which ends with ctx.
 func (f *file) section(ctx context.Context) stoppable {
 	return stoppable{ctx, io.NewSectionReader(f.Data, 0, f.Size)}
 }
-
-// sibling returns the file beside f with an extension, preferring one of the same
-// name.
-func (f *file) sibling(extensions ...string) *File {
-	var other *File
-	for i := range f.beside {
-		b := &f.beside[i]
-		for _, e := range extensions {
-			if !strings.EqualFold(filepath.Ext(b.Name), "."+e) {
-				continue
-			}
-			if strings.EqualFold(stem(b.Name), stem(f.Name)) {
-				return b
-			}
-			other = b
-		}
-	}
-	return other
-}
-
-func stem(name string) string { return strings.TrimSuffix(name, filepath.Ext(name)) }
 
 // fault says what failed and why, in one line.
 func (f *file) fault(what string, err error) error {
@@ -100,7 +69,7 @@ func (f *file) fault(what string, err error) error {
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
-	case errors.Is(err, ErrNone):
+	case errors.Is(err, ErrNone), errors.Is(err, vector.ErrNotVector):
 		err = fmt.Errorf("%w", ErrNone)
 	case errors.As(err, &known):
 		err = errors.New(known.Facts().Message)
