@@ -94,7 +94,7 @@ var scriptModule = &module.Module{
 			Call:    confirm,
 		},
 		{
-			Name: "rehearsal", Doc: "Tells whether the run is a rehearsal: with --dry-run nothing is written to the platform.", Returns: "true or false",
+			Name: "rehearsal", Doc: "Reports whether the run is a rehearsal: with --dry-run nothing is written to the platform.", Returns: "true or false",
 			Call: func(c *module.Call) (any, error) { return c.In.Options().DryRun, nil },
 		},
 		{

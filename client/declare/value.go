@@ -261,7 +261,7 @@ func notA(what string, body []byte, cause error) error {
 // Hints of answers that cannot be read.
 const (
 	readAgain = "does a proxy or something else on the way change answers?"
-	mayBeDone = "it may have been done, its answer got lost: look before doing it again; " + readAgain
+	mayBeDone = "it may have been done, its answer got lost: check whether it was before repeating it; " + readAgain
 )
 
 // unread completes the error of an answer that cannot be read: the request may

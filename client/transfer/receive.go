@@ -113,7 +113,7 @@ func (r *receiver) begin(answer *http.Response) (resumed bool, err error) {
 	case "gzip", "x-gzip":
 		body, err := gzip.NewReader(answer.Body)
 		if err != nil {
-			return false, fault.Of(&fault.DownloadError{}, "%s is not the gzip it is announced as: %w", r.file.path, err)
+			return false, fault.Of(&fault.DownloadError{}, "%s is not the gzip that its header declares: %w", r.file.path, err)
 		}
 		answer.Body = struct {
 			io.Reader

@@ -43,7 +43,7 @@ func (t *Transport) broken(ctx context.Context, operation string, u *url.URL, er
 	var refused *httpcore.ProxyRefusal
 	switch {
 	case uncertain:
-		info.Hint = "it may have been processed: look before doing it again"
+		info.Hint = "it may have been processed: check whether it was before repeating it"
 	case redirected && !errors.As(err, &refused):
 		info.Hint = "check the network, and that this host may be reached from here"
 	}
@@ -63,7 +63,7 @@ func (t *Transport) intercepted(c call) error {
 	f := fault.Hinted(fault.Of(&fault.ConnectionError{}, "%s answered with a web page instead of data", t.base.Host),
 		"does the network want a login, or is the platform under maintenance? open %s in a browser, then run again", t.base)
 	if !c.Repeatable {
-		f.Hint = "it may have been done: look before doing it again; " + f.Hint
+		f.Hint = "it may have been done: check whether it was before repeating it; " + f.Hint
 	}
 	return fault.In(c.Operation, f)
 }
@@ -158,7 +158,7 @@ func (t *Transport) statusHint(c call, a *answer) string {
 	case s == http.StatusInsufficientStorage:
 		return "make room where the platform keeps its data, and run again"
 	case s >= 500 && !c.Repeatable:
-		return "a fault of the platform, and it may have been processed: look before doing it again"
+		return "a fault of the platform, and it may have been processed: check whether it was before repeating it"
 	case s >= 500:
 		return "a fault of the platform: run again later"
 	}
