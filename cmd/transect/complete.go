@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -260,4 +261,27 @@ func (a *app) completeRuns(_ *cobra.Command, args []string, _ string) ([]string,
 		ids = append(ids, cobra.CompletionWithDesc(run.ID, filepath.Base(run.Script)+" "+what))
 	}
 	return ids, cobra.ShellCompDirectiveNoFileComp
+}
+
+// bashWords replaces the one function of the package bash-completion that the
+// script for bash calls, where the package is not installed.
+const bashWords = `if ! declare -F _get_comp_words_by_ref >/dev/null; then
+    _get_comp_words_by_ref() {
+        cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} cword=$COMP_CWORD
+        words=("${COMP_WORDS[@]}")
+    }
+fi
+
+`
+
+// completeWithoutPackage makes completion bash work without bash-completion.
+func completeWithoutPackage(completion *cobra.Command) {
+	for _, shell := range completion.Commands() {
+		if generate := shell.RunE; shell.Name() == "bash" && generate != nil {
+			shell.RunE = func(cmd *cobra.Command, args []string) error {
+				fmt.Fprint(cmd.Root().OutOrStdout(), bashWords)
+				return generate(cmd, args)
+			}
+		}
+	}
 }

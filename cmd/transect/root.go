@@ -80,6 +80,7 @@ local platform to try scripts without an account.
 			strictHelp(root, cmd)
 		case "completion":
 			group(cmd)
+			completeWithoutPackage(cmd)
 		}
 	}
 	return root

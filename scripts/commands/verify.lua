@@ -102,7 +102,8 @@ else
   if shown > 20 then
     print(("… and %d more"):format(shown - 20))
   end
-  local counts = { result.already_there .. " on the platform with the same checksum" .. (args.download and ", read back" or "") }
+  local read = args.download and ", read back" or ""
+  local counts = { result.already_there .. " on the platform with the same checksum" .. read }
   local others = { "duplicate", "left_out", "different", "missing", "refused", "damaged", "incomplete", "failed" }
   for _, verdict in ipairs(others) do
     if result[verdict] > 0 then

@@ -108,7 +108,8 @@ end
 
 -- refuse_path refuses to make a project with the name of a path: a slip.
 local function refuse_path(text)
-  if text:find("^[/~]") or text:find("^%.%.?/") or text:find("^%.%.?$") or text:find("^%a:[/\\]") or text:find("^\\\\") then
+  local relative = text:find("^%.%.?/") or text:find("^%.%.?$")
+  if relative or text:find("^[/~]") or text:find("^%a:[/\\]") or text:find("^\\\\") then
     script.usage_error(
       text .. " is a path of files, not PROJECT[/MISSION]",
       "name the project that the files belong to, such as 'North quarry' or 'North quarry/May survey'"
