@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
 	"strconv"
@@ -87,28 +86,10 @@ keeps none.`,
 	cmd.Flags().StringVar(&job, "job", "", "show the runs of the job `NAME` of cron")
 	cmd.Flags().BoolVar(&failed, "failed", false, "show the runs that failed or were killed")
 	addOptions(cmd.Flags(), option{name: "since", kind: "TIME", doc: "show the runs since a date, such as 2026-11-20, or within a time, such as 12h or 7d",
-		parse: func(text string) (err error) { since, err = parseSince(text, a.process.Now()); return err }})
+		parse: func(text string) (err error) { since, err = history.ParseSince(text, a.process.Now()); return err }})
 	cobra.CheckErr(cmd.RegisterFlagCompletionFunc("job", a.completeJobs))
 	cmd.AddCommand(a.runsShow(), a.runsPrune())
 	return cmd
-}
-
-// parseSince reads a date with or without a time, or how long ago.
-func parseSince(text string, now time.Time) (time.Time, error) {
-	if days, ok := strings.CutSuffix(text, "d"); ok {
-		if n, err := strconv.Atoi(days); err == nil && n >= 0 {
-			return now.AddDate(0, 0, -n), nil
-		}
-	}
-	if ago, err := time.ParseDuration(text); err == nil && ago >= 0 {
-		return now.Add(-ago), nil
-	}
-	for _, layout := range []string{time.DateOnly, "2006-01-02 15:04", "2006-01-02T15:04", time.DateTime, time.RFC3339} {
-		if t, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
-			return t, nil
-		}
-	}
-	return time.Time{}, errors.New("write a date such as 2026-11-20 or 2026-11-20T06:00, or how long ago, such as 12h or 7d")
 }
 
 // history is the history of this user.

@@ -103,7 +103,7 @@ func (a *app) page(ctx context.Context, c *client.Client, label, folder string, 
 		logger.Warn("other machines can reach this page, and its data travels unencrypted; reach it by ssh -L instead where you can", "address", at.String())
 	}
 	return web.New(ctx, web.Options{Client: c, Platform: label, History: store, Folder: folder, Cache: filepath.Join(a.process.StateDir(), "pictures"),
-		Actions: o.actions, Tiles: o.tiles, Listen: listener.Addr().String(), Version: version(), Env: a.process.Env, Now: a.process.Now, Logger: logger})
+		Actions: o.actions, Again: a.runAgain, Tiles: o.tiles, Listen: listener.Addr().String(), Version: version(), Env: a.process.Env, Now: a.process.Now, Logger: logger})
 }
 
 func (a *app) servePage(ctx context.Context, job runtime.Job, o pageOptions, folder string) error {

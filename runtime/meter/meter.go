@@ -77,7 +77,12 @@ func Start(in *vm.Interp, o Options) *Meter {
 	}
 	m.screen, _ = opt.Stderr.(*vm.Console)
 	m.chooseMode(opt.Log.JSON)
-	m.remove = in.AddDisplay(func() any { return m.figures(false).fields(m.label) })
+	m.remove = in.AddDisplay(func() any {
+		f := m.figures(false)
+		fields := f.fields(m.label)
+		fields["text"] = f.text()
+		return fields
+	})
 	go m.show(in.Context())
 	return m
 }

@@ -25,6 +25,8 @@ func (s *Server) functions() template.FuncMap {
 		"ago":      s.ago,
 		"kindName": kindName,
 		"state":    state,
+		"seconds":  func(n float64) string { return duration(time.Duration(n * float64(time.Second))) },
+		"class":    verdictClass,
 	}
 }
 

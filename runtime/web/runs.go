@@ -1,14 +1,340 @@
 package web
 
-import "net/http"
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"transect/runtime/unattended/cron"
+	"transect/runtime/unattended/history"
+)
 
 // runRoutes registers the runs of this machine.
-func (s *Server) runRoutes() { s.get("/runs", s.runList) }
+func (s *Server) runRoutes() {
+	s.runs = &history.Cache{Store: s.History}
+	s.jobs = &jobs{program: cron.Program{Path: s.getenv("TRANSECT_CRONTAB")}}
+	s.get("/runs", s.runList)
+	s.get("/runs/{id}", s.runPage)
+	s.get("/runs/{id}/log", s.runLog)
+	s.againRoutes()
+	s.topic("runs", s.followRuns)
+	s.topic("run", s.followRun)
+	s.topic("runlog", s.followRunLog)
+}
+
+func (s *Server) getenv(name string) string {
+	if s.Env == nil {
+		return ""
+	}
+	value, _ := s.Env(name)
+	return value
+}
+
+const runsPerPage = 50
+
+// runsPage is what the page of all runs shows.
+type runsPage struct {
+	Values  url.Values // parameters of the address
+	Job     string
+	Failed  bool
+	Since   string
+	Problem string // with the parameters, or the crontab
+
+	Going    []*runRow // in progress
+	Last     []*subject
+	Jobs     []string
+	Runs     []*runRow // of the page
+	Chart    *durations
+	Total    int // that are wanted
+	All      int // in the history
+	From, To int // of the page, from 1
+	Prev     int // page, 0 for none
+	Next     int
+}
+
+// runRow is a run as lists show it.
+type runRow struct {
+	*history.Summary
+	Now      time.Time
+	Progress *history.Progress // of one in progress, else nil
+}
+
+// Name is what people call the run: the job, the script or the command.
+func (r *runRow) Name() string { return cmp.Or(r.Job, scriptName(r.Script)) }
+
+// scriptName is the last part of a script's path; @put is the command put.
+func scriptName(script string) string {
+	switch {
+	case script == "" || script == "-":
+		return "standard input"
+	case strings.HasPrefix(script, "@"):
+		return strings.TrimPrefix(script, "@")
+	}
+	return filepath.Base(script)
+}
+
+// Took is how long the run took; "" for one that died.
+func (r *runRow) Took() string {
+	if r.State == history.Lost {
+		return ""
+	}
+	return duration(r.Duration(r.Now))
+}
+
+// Title is the run in a few words.
+func (r *runRow) Title() string {
+	title := r.Started.In(r.Now.Location()).Format("2006-01-02 15:04") + ", " + r.Word()
+	if took := r.Took(); took != "" {
+		title += ", " + took
+	}
+	return title
+}
+
+// Class is the colour of the outcome.
+func (r *runRow) Class() string { return outcomeClass(r.Summary) }
+
+// Word says how the run ended.
+func (r *runRow) Word() string { return outcomeWord(r.Summary) }
+
+func outcomeClass(r *history.Summary) string {
+	switch {
+	case r.State == history.Running:
+		return "busy"
+	case r.Failed() && r.End != nil && r.End.ExitCode == 3:
+		return "warn"
+	case r.Failed():
+		return "bad"
+	case r.End != nil && r.End.ExitCode == 0:
+		return "good"
+	}
+	return "" // skipped, terminated
+}
+
+func outcomeWord(r *history.Summary) string {
+	word := r.Outcome()
+	return strings.Replace(word, history.Lost, "died", 1)
+}
+
+// Items counts what the run did.
+func (r *runRow) Items() string {
+	done, failed := int64(0), int64(0)
+	switch {
+	case r.End != nil:
+		done, failed = r.End.ItemsDone, r.End.ItemsFailed
+	case r.Progress != nil:
+		done, failed = r.Progress.ItemsDone, r.Progress.ItemsFailed
+	}
+	switch {
+	case failed > 0:
+		return number(done+failed) + ", " + number(failed) + " failed"
+	case done > 0:
+		return number(done)
+	}
+	return ""
+}
+
+// row prepares a run for a list.
+func (s *Server) row(run *history.Summary) *runRow {
+	r := &runRow{Summary: run, Now: s.Now()}
+	if run.End == nil {
+		var err error
+		if r.Progress, err = s.History.Progress(run.ID); err != nil {
+			r.Progress = &history.Progress{} // the rest is worth showing
+		}
+	}
+	return r
+}
 
 func (s *Server) runList(w http.ResponseWriter, r *http.Request) error {
-	runs, err := s.History.List(50, nil)
+	page, err := s.runsPage(r.Context(), r.URL.Query())
 	if err != nil {
 		return err
 	}
-	return s.render(w, r, "runs.html", view{Title: "Runs", Section: "/runs", Data: runs})
+	return s.render(w, r, "runs.html", view{Title: "Runs", Section: "/runs", Data: page, Scripts: []string{"runs.js"},
+		Topics: []string{"runs:" + page.Values.Encode()}})
+}
+
+// runsPage collects what the page shows for the parameters of its address.
+func (s *Server) runsPage(ctx context.Context, values url.Values) (*runsPage, error) {
+	runs, err := s.runs.List()
+	if err != nil {
+		return nil, err
+	}
+	p := &runsPage{Values: values, Job: values.Get("job"), Failed: values.Get("failed") != "", Since: values.Get("since"), All: len(runs)}
+	var since time.Time
+	if p.Since != "" {
+		if since, err = history.ParseSince(p.Since, s.Now()); err != nil {
+			p.Problem = "“" + p.Since + "” is no time: " + err.Error()
+		}
+	}
+	table, err := s.jobs.read(ctx)
+	if err != nil {
+		p.Problem = "The jobs of cron are not shown: " + err.Error()
+	}
+	p.Last = s.subjects(runs, table)
+	p.Jobs = jobNames(runs, table)
+	var wanted []*history.Summary
+	for _, run := range runs {
+		if run.State == history.Running {
+			p.Going = append(p.Going, s.row(run))
+		}
+		if (p.Job == "" || run.OfJob(p.Job)) && (!p.Failed || run.Failed()) && !run.Started.Before(since) {
+			wanted = append(wanted, run)
+		}
+	}
+	p.Total, p.Chart = len(wanted), newDurations(wanted, s.Now())
+	number, _ := strconv.Atoi(values.Get("page"))
+	number = min(max(number, 1), max(1, (p.Total+runsPerPage-1)/runsPerPage))
+	from, to := (number-1)*runsPerPage, min(number*runsPerPage, p.Total)
+	for _, run := range wanted[from:to] {
+		p.Runs = append(p.Runs, s.row(run))
+	}
+	p.From, p.To, p.Prev = from+1, to, number-1
+	if to < p.Total {
+		p.Next = number + 1
+	}
+	return p, nil
+}
+
+// subject is a job or a script, with its last run.
+type subject struct {
+	Name    string
+	Job     bool
+	Script  string
+	Last    *runRow   // nil for a job that never ran
+	Recent  []*runRow // the oldest first
+	Next    time.Time // of a job; zero when it is not due again
+	Paused  bool
+	Overdue time.Time // when it should have started; zero when it is not overdue
+}
+
+// Bad reports that somebody should look.
+func (b *subject) Bad() bool { return !b.Overdue.IsZero() || b.Last != nil && b.Last.Failed() }
+
+const (
+	recentRuns  = 20
+	mostScripts = 60
+)
+
+// startLate is how late cron may start a job: it looks at its table once a minute.
+const startLate = 2 * time.Minute
+
+// subjects are the jobs of cron and the scripts of the runs, those first that
+// somebody should look at, then the latest.
+func (s *Server) subjects(runs []*history.Summary, table []*cron.Job) []*subject {
+	byName := map[string]*subject{}
+	var all []*subject
+	add := func(key string, b *subject) *subject {
+		byName[key] = b
+		all = append(all, b)
+		return b
+	}
+	for _, j := range table {
+		b := add("job "+j.Name, &subject{Name: j.Name, Job: true, Paused: j.Off})
+		if j.Schedule != nil && !j.Off {
+			if next := j.Schedule.Next(s.Now(), 1); len(next) > 0 {
+				b.Next = next[0]
+			}
+		}
+	}
+	for _, run := range runs {
+		key := "script " + run.Script
+		if run.Job != "" {
+			key = "job " + run.Job
+		}
+		b := byName[key]
+		if b == nil {
+			b = add(key, &subject{Name: cmp.Or(run.Job, scriptName(run.Script)), Job: run.Job != ""})
+		}
+		if b.Last == nil {
+			b.Last, b.Script = s.row(run), run.Script
+		}
+		if len(b.Recent) < recentRuns {
+			b.Recent = append(b.Recent, &runRow{Summary: run, Now: s.Now()})
+		}
+	}
+	for _, j := range table {
+		b := byName["job "+j.Name]
+		if b.Last == nil || j.Schedule == nil || j.Off || b.Last.State == history.Running {
+			continue
+		}
+		if due := j.Schedule.Next(b.Last.Started.In(s.Now().Location()), 1); len(due) > 0 && s.Now().Sub(due[0]) > startLate {
+			b.Overdue = due[0]
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *subject) int {
+		return cmp.Or(-compareBool(a.Bad(), b.Bad()), b.started().Compare(a.started()), cmp.Compare(a.Name, b.Name))
+	})
+	for _, b := range all {
+		slices.Reverse(b.Recent)
+	}
+	return all[:min(len(all), mostScripts)]
+}
+
+func (b *subject) started() time.Time {
+	if b.Last == nil {
+		return time.Time{}
+	}
+	return b.Last.Started
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}
+
+// jobs reads the crontab, at most every few seconds.
+type jobs struct {
+	program cron.Program
+
+	mu    sync.Mutex
+	at    time.Time
+	table []*cron.Job
+	err   error
+}
+
+const crontabAge = 5 * time.Second
+
+// read lists the jobs. A machine without cron has none.
+func (j *jobs) read(ctx context.Context) ([]*cron.Job, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if !j.at.IsZero() && time.Since(j.at) < crontabAge {
+		return j.table, j.err
+	}
+	if j.program.Missing() {
+		return nil, nil
+	}
+	table, err := j.program.Read(ctx)
+	if ctx.Err() != nil {
+		return j.table, nil
+	}
+	j.at, j.table, j.err = time.Now(), nil, err
+	if err == nil {
+		j.table = table.Jobs()
+	}
+	return j.table, j.err
+}
+
+func jobNames(runs []*history.Summary, table []*cron.Job) []string {
+	names := history.Jobs(runs)
+	for _, j := range table {
+		if !slices.Contains(names, j.Name) {
+			names = append(names, j.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }

@@ -33,7 +33,10 @@ type Options struct {
 	Version  string
 	Env      func(name string) (string, bool)
 	Now      func() time.Time
-	Logger   *slog.Logger
+	// Again starts a command of transect in a folder, with its arguments, and
+	// returns when it has started. Nil starts none.
+	Again  func(folder string, arguments []string) error
+	Logger *slog.Logger
 }
 
 // Server is the page. It is safe for concurrent use.
@@ -48,6 +51,8 @@ type Server struct {
 	named     named
 	watch     watch
 	sections  []*section
+	runs      *history.Cache
+	jobs      *jobs
 	assets    map[string]asset
 	tiles     tileAddresses
 }
@@ -89,6 +94,7 @@ func New(ctx context.Context, o Options) (*Server, error) {
 	s.mux.HandleFunc("GET /static/", s.static)
 	s.stream("/events", s.serveEvents)
 	s.topic("platform", s.watchPlatform)
+	s.mux.Handle("GET /favicon.ico", http.RedirectHandler("/static/icon.svg", http.StatusFound)) // asked for by pages that are plain text
 	s.pictures = newPictures(s)
 	s.pictureRoutes()
 	s.anotherRoutes()

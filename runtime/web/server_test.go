@@ -160,7 +160,7 @@ func TestHeaders(t *testing.T) {
 	s, at, browser := page(t, func(o *web.Options) { o.Tiles = "https://tiles.example/{z}/{x}/{y}.png" })
 	response := send(t, browser, http.MethodGet, at+"/", nil)
 	for name, want := range map[string]string{
-		"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store", "X-Frame-Options": "DENY",
+		"X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin", "Cache-Control": "no-store", "X-Frame-Options": "DENY",
 	} {
 		if got := response.Header.Get(name); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)

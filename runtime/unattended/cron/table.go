@@ -102,6 +102,12 @@ type Program struct {
 	Path string // default: crontab
 }
 
+// Missing reports that this machine does not have the program.
+func (p Program) Missing() bool {
+	_, err := exec.LookPath(cmp.Or(p.Path, "crontab"))
+	return err != nil
+}
+
 // timeout is far more than the program needs.
 const timeout = 30 * time.Second
 

@@ -27,18 +27,23 @@ type Progress struct {
 
 // Display is one display of progress.
 type Display struct {
-	Label          string  `json:"label"`
-	Files          int64   `json:"files"`
-	TotalFiles     int64   `json:"total_files"` // 0 when not known
-	FoundFiles     int64   `json:"found_files"` // while the total is not known
-	Bytes          int64   `json:"bytes"`
-	TotalBytes     int64   `json:"total_bytes"` // 0 when not known
-	BytesPerSecond int64   `json:"bytes_per_second"`
-	SecondsLeft    float64 `json:"seconds_left"` // 0 when not known
-	Failed         int64   `json:"failed"`
-	Retries        int64   `json:"retries"`
-	Limiter        string  `json:"limiter"`             // what it waits for most
-	RetryAfter     float64 `json:"retry_after_seconds"` // for which the platform asked
+	Label      string `json:"label"`
+	Text       string `json:"text"` // as terminals show it
+	Files      int64  `json:"files"`
+	TotalFiles int64  `json:"total_files"` // 0 when not known
+	Bytes      int64  `json:"bytes"`
+	TotalBytes int64  `json:"total_bytes"` // 0 when not known
+}
+
+// Percent is how much is done, from 1 to 100; 0 when that is not known.
+func (d Display) Percent() int64 {
+	switch {
+	case d.TotalBytes > 0:
+		return min(100, max(1, d.Bytes*100/d.TotalBytes))
+	case d.TotalFiles > 0:
+		return min(100, max(1, d.Files*100/d.TotalFiles))
+	}
+	return 0
 }
 
 // Sample is the number of bytes of files transferred until a moment of a run.

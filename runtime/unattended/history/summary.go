@@ -76,6 +76,28 @@ func Outcome(code int) string {
 	return "failed"
 }
 
+// meanings explain exit codes and say what to do next, as docs/exit-codes.md does.
+var meanings = map[int][2]string{
+	0:   {"success", ""},
+	1:   {"the script raised an error", "read the error: it names the line, the cause and a hint"},
+	2:   {"usage, configuration or syntax error; nothing was run", "correct the command, or check the script with transect check"},
+	3:   {"finished, but some items failed", "see which and why, then run it again: finished work is not repeated"},
+	4:   {"credentials refused", "check user, password or client"},
+	5:   {"temporary failure, such as network, overloaded platform or full disk", "run it again later: finished work is not repeated"},
+	6:   {"another run held the lock", "nothing, unless the other run hangs"},
+	10:  {"the time limit was reached", "raise --timeout and run it again: it resumes"},
+	130: {"interrupted", "run it again: it resumes"},
+	143: {"terminated, as at a shutdown", "run it again: it resumes"},
+}
+
+// Meaning explains an exit code, and says what to do next where something is.
+func Meaning(code int) (meaning, next string) {
+	if m, ok := meanings[code]; ok {
+		return m[0], m[1]
+	}
+	return "a code of the script's own", "see the script and its log"
+}
+
 // Outcome is the word for how the run ended, or its state.
 func (s *Summary) Outcome() string {
 	word := s.State

@@ -1,0 +1,224 @@
+package browser_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// patience is far more than anything here takes.
+const patience = 20 * time.Second
+
+// The widths of a desk and of a phone.
+const (
+	wide   = 1280
+	narrow = 400
+)
+
+// tab is a window of a browser of its own: it shares no cookies with others.
+type tab struct {
+	t      *testing.T
+	ctx    context.Context
+	at     string // scheme, host and port of the page
+	pixels int64  // its width
+	mu     sync.Mutex
+	said   []string // errors on the console
+}
+
+// open opens an address in a new browser.
+func open(t *testing.T, address string) *tab {
+	t.Helper()
+	ctx, cancel := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
+	t.Cleanup(cancel)
+	if err := chromedp.Do(ctx); err != nil {
+		t.Fatal(err)
+	}
+	p := &tab{t: t, ctx: ctx}
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.at = u.Scheme + "://" + u.Host
+	go p.listen(chromedp.Console(ctx))
+	p.width(wide)
+	do(p, "open "+address, chromedp.Navigate(address))
+	p.see("body.wide, main") // the address redirects
+	t.Cleanup(func() {
+		if said := p.console(); len(said) > 0 {
+			t.Errorf("the console has errors:\n%s", strings.Join(said, "\n"))
+		}
+	})
+	return p
+}
+
+// listen collects errors: of scripts, of resources, of the content policy.
+func (p *tab) listen(messages iter.Seq2[chromedp.ConsoleMessage, error]) {
+	for m, err := range messages {
+		if err != nil {
+			return
+		}
+		if m.Type == chromedp.ConsoleError || m.Type == chromedp.ConsoleWarning || m.IsException() {
+			p.mu.Lock()
+			p.said = append(p.said, fmt.Sprintf("%s %s %s", m, m.Source, m.URL))
+			p.mu.Unlock()
+		}
+	}
+}
+
+// console returns the errors on the console so far and forgets them.
+func (p *tab) console() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	said := p.said
+	p.said = nil
+	return said
+}
+
+// do performs an action and returns its value.
+func do[T any](p *tab, what string, action chromedp.Action[T]) T {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	value, err := chromedp.Run(ctx, action)
+	if err != nil {
+		p.t.Fatalf("%s: %v\n%s", what, err, p.body())
+	}
+	return value
+}
+
+// call calls a command of the protocol.
+func call[P, R any](p *tab, command cdp.Command[P, R], params P) {
+	p.t.Helper()
+	if _, err := chromedp.Call(p.ctx, command, params); err != nil {
+		p.t.Fatalf("%s: %v", command.Method, err)
+	}
+}
+
+// body is the text of the page, for messages.
+func (p *tab) body() string {
+	ctx, cancel := context.WithTimeout(p.ctx, time.Second)
+	defer cancel()
+	text, _ := chromedp.Run(ctx, chromedp.Evaluate[string](`location.href + "\n" + document.body.innerText.slice(0, 3000)`)) // it is only a help
+	return text
+}
+
+// visit goes to a path of the page.
+func (p *tab) visit(path string) {
+	p.t.Helper()
+	do(p, "visit "+path, chromedp.Navigate(p.at+path))
+}
+
+// width sets the width of the window.
+func (p *tab) width(pixels int64) {
+	p.t.Helper()
+	p.pixels = pixels
+	call(p, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: pixels, Height: 800, DeviceScaleFactor: 1, Mobile: pixels < 600})
+}
+
+// media emulates a medium such as print, and a preferred colour scheme.
+func (p *tab) media(medium, scheme string) {
+	p.t.Helper()
+	call(p, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: medium, Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
+}
+
+// scripts turns JavaScript on or off.
+func (p *tab) scripts(on bool) {
+	p.t.Helper()
+	call(p, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !on})
+}
+
+// see waits until an element is visible.
+func (p *tab) see(selector string) {
+	p.t.Helper()
+	do(p, "wait for "+selector, chromedp.WaitVisible(chromedp.CSS(selector)))
+}
+
+// click clicks an element.
+func (p *tab) click(selector string) {
+	p.t.Helper()
+	do(p, "click "+selector, chromedp.Click(chromedp.CSS(selector)))
+}
+
+// press sends keys to what has the focus.
+func (p *tab) press(keys ...string) {
+	p.t.Helper()
+	for _, key := range keys {
+		do(p, "press a key", chromedp.KeyEvent(key))
+	}
+}
+
+// eval evaluates an expression; a promise is awaited.
+func eval[T any](p *tab, expression string) T {
+	p.t.Helper()
+	return do(p, expression, chromedp.Evaluate[T](expression, func(e *runtime.EvaluateParams) { e.AwaitPromise = &yes }))
+}
+
+var yes = true
+
+// text is the text of the first element for a selector, "" where there is none.
+func (p *tab) text(selector string) string {
+	p.t.Helper()
+	return eval[string](p, fmt.Sprintf(`document.querySelector(%s)?.innerText ?? ""`, quoted(selector)))
+}
+
+// until waits until an expression is true.
+func (p *tab) until(expression string) {
+	p.t.Helper()
+	for began := time.Now(); ; time.Sleep(20 * time.Millisecond) {
+		ctx, cancel := context.WithTimeout(p.ctx, patience)
+		met, err := chromedp.Run(ctx, chromedp.Evaluate[bool]("!!("+expression+")"))
+		cancel()
+		if met && err == nil {
+			return
+		}
+		if time.Since(began) > patience { // between two pages an error is nothing
+			p.t.Fatalf("never true: %s (%v)\n%s", expression, err, p.body())
+		}
+	}
+}
+
+// reads waits until an element contains a text.
+func (p *tab) reads(selector, text string) {
+	p.t.Helper()
+	p.until(fmt.Sprintf(`document.querySelector(%s)?.innerText.includes(%s)`, quoted(selector), quoted(text)))
+}
+
+func quoted(text string) string {
+	b, _ := json.Marshal(text) // a text always has a form
+	return string(b)
+}
+
+// fits fails when the page is wider than its window.
+func (p *tab) fits(what string) {
+	p.t.Helper()
+	if over := eval[float64](p, fmt.Sprintf(`document.documentElement.scrollWidth - Math.min(%d, document.documentElement.clientWidth)`, p.pixels)); over > 0 {
+		widest := eval[string](p, `[...document.querySelectorAll("main *")].filter(e => e.getBoundingClientRect().right > `+fmt.Sprint(p.pixels)+` + 1).slice(0, 3).map(e => e.outerHTML.slice(0, 100)).join("\n")`)
+		p.t.Errorf("%s is %g pixels wider than the window:\n%s", what, over, widest)
+	}
+}
+
+// picture keeps a picture of the whole page where TRANSECT_SCREENSHOTS names a folder.
+func (p *tab) picture(name string) {
+	p.t.Helper()
+	folder := os.Getenv("TRANSECT_SCREENSHOTS")
+	if folder == "" {
+		return
+	}
+	image := do(p, "picture", chromedp.FullScreenshot(100))
+	if err := os.WriteFile(filepath.Join(folder, name+".png"), image, 0o600); err != nil {
+		p.t.Error(err)
+	}
+}

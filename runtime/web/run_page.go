@@ -1,0 +1,273 @@
+package web
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"transect/client"
+	"transect/client/declare"
+	"transect/client/ingest"
+	"transect/client/transport"
+	"transect/client/verdict"
+	"transect/runtime/unattended/history"
+)
+
+// runView is what the page of one run shows.
+type runView struct {
+	*runRow
+	Meaning, Advice string // of the exit code
+	Displays        []history.Display
+	Verdicts        []verdictCount
+	Files           *runFiles // nil for a run without an ingest
+	Curve           *curve
+	Sent, Received  int64
+	Writes, Reads   []callCount
+	Log             logTail
+	Again           string // command for a shell
+	Startable       bool   // by a button
+	Restarted       bool   // by that button, just now
+}
+
+type verdictCount struct {
+	Verdict verdict.Verdict
+	Count   int64
+}
+
+// Text is the verdict as people read it.
+func (v verdictCount) Text() string { return v.Verdict.Text() }
+
+// Class is the colour of the verdict.
+func (v verdictCount) Class() string { return verdictClass(v.Verdict) }
+
+func verdictClass(v verdict.Verdict) string {
+	switch {
+	case v.Bad():
+		return "bad"
+	case v == verdict.Uploaded, v == verdict.AlreadyThere:
+		return "good"
+	}
+	return ""
+}
+
+// callCount is how often an operation was called.
+type callCount struct {
+	Name string
+	history.Calls
+}
+
+func (s *Server) runPage(w http.ResponseWriter, r *http.Request) error {
+	run, err := s.findRun(r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	page, err := s.runView(run, r.URL.Query())
+	if err != nil {
+		return err
+	}
+	v := view{Title: page.Name() + ", " + run.Started.In(s.Now().Location()).Format("2006-01-02 15:04"), Section: "/runs", Data: page, Scripts: []string{"runs.js"}}
+	if run.State == history.Running {
+		v.Topics = []string{"run:" + run.ID, "runlog:" + run.ID}
+	}
+	return s.render(w, r, "run.html", v)
+}
+
+func (s *Server) findRun(name string) (*history.Summary, error) {
+	run, matches, err := s.History.Find(name)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(matches) > 1:
+		return nil, notFound("%d runs have an ID like %s", len(matches), name)
+	case run == nil:
+		return nil, notFound("there is no run %s; the history keeps the latest ones", name)
+	}
+	return run, nil
+}
+
+func (s *Server) runView(run *history.Summary, values url.Values) (*runView, error) {
+	progress, err := s.History.Progress(run.ID)
+	if err != nil {
+		progress = &history.Progress{} // the rest is worth showing
+	}
+	p := &runView{runRow: &runRow{Summary: run, Now: s.Now(), Progress: progress}, Curve: newCurve(progress.Samples), Again: again(run)}
+	if n := len(progress.Samples); n > 0 {
+		p.Sent, p.Received = progress.Samples[n-1].Sent, progress.Samples[n-1].Received
+	}
+	files := progress.Files
+	if e := run.End; e != nil {
+		p.Meaning, p.Advice = history.Meaning(e.ExitCode)
+		p.Sent, p.Received, files = e.Sent, e.Received, e.Files
+		p.Writes, p.Reads = callCounts(e.Operations)
+	} else {
+		p.Displays = progress.Displays
+	}
+	for _, v := range verdict.All {
+		if n := files[string(v)]; n > 0 {
+			p.Verdicts = append(p.Verdicts, verdictCount{v, n})
+		}
+	}
+	if len(progress.Ingests) > 0 {
+		p.Files = s.runFiles(progress.Ingests, verdict.Verdict(values.Get("verdict")))
+	}
+	text, err := s.logText(run.ID)
+	p.Log = tailOf(text)
+	p.Startable = s.Actions && s.Again != nil && startable(run)
+	p.Restarted = values.Get("started") != ""
+	return p, err
+}
+
+// effects says what each operation does to the platform.
+var effects = sync.OnceValue(func() map[string]declare.Effect {
+	all := map[string]declare.Effect{}
+	for _, m := range client.Declarations() {
+		for _, op := range m.Ops {
+			all[op.FullName()] = op.Effect
+		}
+	}
+	return all
+})
+
+// callCounts splits calls into those that write to the platform and the others.
+func callCounts(operations map[string]history.Calls) (writes, reads []callCount) {
+	for name, n := range operations {
+		if effect := effects()[name]; effect == declare.Read || effect == "" {
+			reads = append(reads, callCount{name, n})
+		} else {
+			writes = append(writes, callCount{name, n})
+		}
+	}
+	for _, list := range [][]callCount{writes, reads} {
+		slices.SortFunc(list, func(a, b callCount) int { return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Name, b.Name)) })
+	}
+	return writes, reads
+}
+
+// runFiles are files of a run by verdict and cause.
+type runFiles struct {
+	Verdict verdict.Verdict // that alone is listed; "" for all that are not plainly good
+	Causes  []*cause
+	Listed  []ingest.Outcome
+	More    bool // than are listed
+	Partial bool // not all files were looked at
+	Missing bool // what the run said of its files is no longer kept
+}
+
+// cause is why files have a verdict.
+type cause struct {
+	Verdict verdict.Verdict
+	Text    string
+	Hint    string
+	Count   int64
+	Example string // name of the first file
+}
+
+// Class is the colour of the verdict.
+func (c *cause) Class() string { return verdictClass(c.Verdict) }
+
+const (
+	mostListed    = 200
+	mostCauses    = 50
+	lookAtMost    = 300_000 // files
+	lookAtLongest = 2 * time.Second
+)
+
+// runFiles reads what ingests said of their files.
+func (s *Server) runFiles(ids []string, only verdict.Verdict) *runFiles {
+	f := &runFiles{Verdict: only}
+	byText := map[[2]string]*cause{}
+	seen, began := 0, time.Now()
+	for _, id := range ids {
+		outcomes, err := ingest.Earlier(filepath.Dir(s.History.Dir), id)
+		if err != nil {
+			f.Missing = true
+			continue
+		}
+		for o, err := range outcomes {
+			if seen++; err != nil || seen > lookAtMost || seen%1000 == 0 && time.Since(began) > lookAtLongest {
+				f.Partial = true
+				break
+			}
+			o.Cause, o.Hint = transport.Redact(o.Cause), transport.Redact(o.Hint)
+			plain := o.Verdict == verdict.Uploaded || o.Verdict == verdict.AlreadyThere
+			if !plain || o.Cause != "" {
+				key := [2]string{string(o.Verdict), strings.ReplaceAll(o.Cause, filepath.Base(o.Name), "…")}
+				c := byText[key]
+				if c == nil && len(f.Causes) < mostCauses {
+					c = &cause{Verdict: o.Verdict, Text: o.Cause, Hint: o.Hint, Example: o.Name}
+					byText[key] = c
+					f.Causes = append(f.Causes, c)
+				}
+				if c != nil {
+					c.Count++
+				}
+			}
+			switch {
+			case only == "" && plain, only != "" && only != o.Verdict:
+			case len(f.Listed) < mostListed:
+				f.Listed = append(f.Listed, o)
+			default:
+				f.More = true
+			}
+		}
+	}
+	rank := func(c *cause) int {
+		if c.Verdict.Bad() {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(f.Causes, func(a, b *cause) int { return cmp.Or(rank(a)-rank(b), cmp.Compare(b.Count, a.Count)) })
+	return f
+}
+
+// logText is the log of a run without secrets.
+func (s *Server) logText(id string) ([]byte, error) {
+	text, err := s.History.Log(id)
+	return []byte(transport.Redact(string(text))), err
+}
+
+// logTail is the end of a log.
+type logTail struct {
+	Text    string
+	Earlier int // lines before it
+	Cursor  string
+}
+
+// tailLines is how many lines of a log a page begins with.
+const tailLines = 300
+
+func tailOf(text []byte) logTail {
+	lines := bytes.Count(text, []byte("\n"))
+	t := logTail{Earlier: max(0, lines-tailLines)}
+	for range t.Earlier {
+		_, text, _ = bytes.Cut(text, []byte("\n"))
+	}
+	t.Text = string(text)
+	return t
+}
+
+// runLog is the whole log as text.
+func (s *Server) runLog(w http.ResponseWriter, r *http.Request) error {
+	run, err := s.findRun(r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	text, err := s.logText(run.ID)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	if r.URL.Query().Get("download") != "" {
+		w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", "run-"+run.ID+".log"))
+	}
+	_, err = w.Write(text)
+	return err
+}
