@@ -6,6 +6,8 @@ import (
 	"errors"
 	"image"
 	"io"
+	"path/filepath"
+	"strings"
 )
 
 // kind is what a file is, and how it is shown.
@@ -33,6 +35,9 @@ func (f *file) kind() (kind, error) {
 			return m.kind, nil
 		}
 	}
+	if ext := strings.ToLower(filepath.Ext(f.Name)); ext == ".obj" || ext == ".stl" {
+		return solid, nil
+	}
 	text := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n")
 	if bytes.HasPrefix(text, []byte("{")) || bytes.HasPrefix(text, []byte("<")) {
 		return shape, nil
@@ -44,6 +49,7 @@ var (
 	photo = kind{previewPhoto, extentOfPhoto}
 	cloud = kind{previewCloud, extentOfCloud}
 	shape = kind{previewShapes, extentOfShapes}
+	solid = kind{previewMesh, extentOfMesh}
 )
 
 // magics are the first bytes of the kinds.
@@ -56,4 +62,5 @@ var magics = []struct {
 	{0, "II*\x00", photo}, {0, "MM\x00*", photo},
 	{0, "LASF", cloud},
 	{0, "PK\x03\x04", shape}, {0, "SQLite format 3\x00", shape}, {0, "\x00\x00\x27\x0a", shape},
+	{0, "ply\n", solid}, {0, "ply\r", solid},
 }

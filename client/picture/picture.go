@@ -16,6 +16,7 @@ import (
 	"io"
 
 	"transect/client/fault"
+	"transect/client/mesh"
 	"transect/client/vector"
 )
 
@@ -69,7 +70,7 @@ func (f *file) fault(what string, err error) error {
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
-	case errors.Is(err, ErrNone), errors.Is(err, vector.ErrNotVector):
+	case errors.Is(err, ErrNone), errors.Is(err, vector.ErrNotVector), errors.Is(err, mesh.ErrNotMesh):
 		err = fmt.Errorf("%w", ErrNone)
 	case errors.As(err, &known):
 		err = errors.New(known.Facts().Message)

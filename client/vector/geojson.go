@@ -55,7 +55,7 @@ const maxFeature = 128 << 20
 
 // eachGeoJSON visits the shapes of a file, and the name of the reference system.
 func eachGeoJSON(ctx context.Context, f File, visit func(orb.Geometry) error, system func(name string)) error {
-	limited := &limitedReader{r: f.reader(ctx)}
+	limited := &limitedReader{r: f.Reader(ctx)}
 	d := jsontext.NewDecoder(limited, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	limited.offset = d.InputOffset
 	read := func(err error) error {

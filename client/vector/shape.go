@@ -27,7 +27,7 @@ func isShape(head []byte) bool {
 func openShape(f File, beside []File) (*Layer, error) {
 	l := &Layer{Format: "shapefile", Problem: "the file has no projection (.prj) beside it",
 		each: func(ctx context.Context, visit func(orb.Geometry) error) error {
-			return eachShape(f.reader(ctx), visit)
+			return eachShape(f.Reader(ctx), visit)
 		}}
 	stem := strings.TrimSuffix(f.Name, filepath.Ext(f.Name))
 	for _, b := range beside {

@@ -91,13 +91,14 @@ func (l *Layer) Each(ctx context.Context, visit func(orb.Geometry) error) error 
 	})
 }
 
-// reader reads a file from its start, until ctx ends.
+// reader fails once its context has ended.
 type reader struct {
 	ctx context.Context
 	r   io.Reader
 }
 
-func (f File) reader(ctx context.Context) io.Reader {
+// Reader reads the file from its start, until ctx ends.
+func (f File) Reader(ctx context.Context) io.Reader {
 	return reader{ctx, io.NewSectionReader(f.Data, 0, f.Size)}
 }
 

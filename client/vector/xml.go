@@ -17,7 +17,7 @@ const maxDepth = 200
 
 // elements walks an XML text. The texts within an element come before its end.
 func elements(ctx context.Context, f File, begin func(xml.StartElement) error, text func([]byte) error, end func(name string) error) error {
-	d := xml.NewDecoder(f.reader(ctx))
+	d := xml.NewDecoder(f.Reader(ctx))
 	d.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil } // coordinates are ASCII
 	d.Strict = false
 	depth := 0
