@@ -22,6 +22,7 @@ func (s *Server) functions() template.FuncMap {
 		"duration": duration,
 		"query":    query,
 		"day":      day,
+		"add":      func(a, b int) int { return a + b },
 		"ago":      s.ago,
 		"kindName": kindName,
 		"state":    state,

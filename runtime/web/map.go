@@ -13,6 +13,7 @@ import (
 func (s *Server) mapRoutes() {
 	s.get("/map", s.mapPage)
 	s.stream("/api/map", s.mapData)
+	s.stream("/report", s.reportPage)
 	s.get("/tiles/{dataset}/{z}/{x}/{y}", s.tile)
 }
 

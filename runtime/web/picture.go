@@ -86,12 +86,16 @@ func (s *Server) picture(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	sendPicture(w, r, content)
+	return nil
+}
+
+func sendPicture(w http.ResponseWriter, r *http.Request, content []byte) {
 	sum := sha256.Sum256(content)
 	w.Header().Set("Cache-Control", "private, no-cache")
 	w.Header().Set("ETag", `"`+hex.EncodeToString(sum[:8])+`"`)
 	w.Header().Set("Content-Type", http.DetectContentType(content))
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
-	return nil
 }
 
 // textPicture is a drawing of a word, which needs no styles.
@@ -106,7 +110,13 @@ func (p *pictures) get(ctx context.Context, dataset, kind, version string) ([]by
 	if err != nil {
 		return nil, err
 	}
-	sum := sha256.Sum256([]byte(strings.Join([]string{c.BaseURL(), p.server.Platform, dataset, kind, version}, "\n")))
+	name := strings.Join([]string{c.BaseURL(), p.server.Platform, dataset, kind, version}, "\n")
+	return p.cached(ctx, name, func(ctx context.Context) ([]byte, error) { return p.make(ctx, c, dataset, kind) })
+}
+
+// cached returns the picture of a name, which make makes where it is not kept.
+func (p *pictures) cached(ctx context.Context, name string, make func(context.Context) ([]byte, error)) ([]byte, error) {
+	sum := sha256.Sum256([]byte(name))
 	key := hex.EncodeToString(sum[:16])
 	if content := p.read(key); content != nil {
 		return content, nil
@@ -126,7 +136,7 @@ func (p *pictures) get(ctx context.Context, dataset, kind, version string) ([]by
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
-		content, err := p.make(ctx, c, dataset, kind)
+		content, err := make(ctx)
 		if err != nil {
 			if !describe(err).Away {
 				p.remember(key, err)
@@ -164,6 +174,11 @@ func (p *pictures) make(ctx context.Context, c *client.Client, dataset, kind str
 	if main.Size > mostDrawn {
 		return nil, notFound("%s is too large to draw it here", main.Name)
 	}
+	return drawPicture(ctx, *main, beside, kind)
+}
+
+// drawPicture draws a file.
+func drawPicture(ctx context.Context, main picture.File, beside []picture.File, kind string) ([]byte, error) {
 	drawn, err := picture.Preview(ctx, main.Name, main.Data, main.Size, pictureSides[kind], beside...)
 	if err != nil {
 		return nil, notFound("%s", describe(err).Message)

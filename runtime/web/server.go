@@ -55,6 +55,8 @@ type Server struct {
 	jobs      *jobs
 	assets    map[string]asset
 	tiles     tileAddresses
+	folder    *folderCheck // nil without a folder
+	sentFiles sentFiles
 }
 
 // section is an entry of the navigation.

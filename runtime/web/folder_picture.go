@@ -1,0 +1,91 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"transect/client/picture"
+)
+
+// folderPicture answers with a picture of a file of the folder.
+func (s *Server) folderPicture(w http.ResponseWriter, r *http.Request) error {
+	state, kind := s.folder.state(), r.URL.Query().Get("kind")
+	i, ok := state.byID[r.PathValue("file")]
+	if !ok || pictureSides[kind] == 0 {
+		return notFound("there is no such picture")
+	}
+	item := state.Items[i]
+	info, err := os.Stat(item.Path)
+	if err == nil {
+		var content []byte
+		name := fmt.Sprintf("%s\n%d\n%d\n%s", item.Path, info.Size(), info.ModTime().UnixNano(), kind)
+		content, err = s.pictures.cached(r.Context(), name, func(ctx context.Context) (content []byte, err error) {
+			err = withFiles(item, func(main picture.File, beside []picture.File) error {
+				content, err = drawPicture(ctx, main, beside, kind)
+				return err
+			})
+			return content, err
+		})
+		if err == nil {
+			sendPicture(w, r, content)
+			return nil
+		}
+	}
+	w.Header().Set("Content-Type", "image/svg+xml")
+	_, err = io.WriteString(w, textPicture("no preview"))
+	return err
+}
+
+// withFiles opens the files of an item.
+func withFiles(item folderItem, use func(main picture.File, beside []picture.File) error) error {
+	var files []picture.File
+	for _, path := range slices.Concat([]string{item.Path}, item.beside) {
+		f, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		info, err := f.Stat()
+		if err != nil {
+			return err
+		}
+		files = append(files, picture.File{Name: filepath.Base(path), Data: f, Size: info.Size()})
+	}
+	return use(files[0], files[1:])
+}
+
+// sendExtents sends the outlines of rasters, vectors, point clouds and meshes.
+func (s *Server) sendExtents(ctx context.Context, state folderState, send func(any) error) error {
+	n := 0
+	for _, item := range state.Items {
+		if item.Kind == "" || item.Kind == "image" || item.Kind == "file" || item.Verdict.Bad() {
+			continue
+		}
+		if n++; n > mostMapDatasets || ctx.Err() != nil {
+			return ctx.Err()
+		}
+		var info picture.Info
+		err := withFiles(item, func(main picture.File, beside []picture.File) (err error) {
+			info, err = picture.Extent(ctx, main.Name, main.Data, main.Size, beside...)
+			return err
+		})
+		if err != nil || info.Outline == nil {
+			continue
+		}
+		geometry, err := json.Marshal(map[string]any{"type": info.Outline.GeoJSONType(), "coordinates": info.Outline})
+		if err != nil {
+			return err
+		}
+		if err := send(shape{Kind: "shape", Of: item.Kind, ID: item.ID, Name: item.Name, Geometry: geometry,
+			Facts: rowsOf("Size", size(item.Size), "Format", info.Format), Preview: "/folder/picture/" + item.ID + "?kind=small"}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

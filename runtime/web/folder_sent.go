@@ -1,0 +1,131 @@
+package web
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"transect/client"
+	"transect/client/ingest"
+	"transect/client/verdict"
+)
+
+// sentFile is what became of a file of the folder.
+type sentFile struct {
+	Verdict verdict.Verdict
+	Dataset string
+	Cause   string
+	Hint    string
+	Pending bool // the platform has not read it yet
+}
+
+// sentFiles remembers the outcomes of the runs that sent files of the folder.
+type sentFiles struct {
+	mu      sync.Mutex
+	version string
+	until   time.Time
+	files   map[string]sentFile // by path
+}
+
+const (
+	sentFor     = 3 * time.Second // outcomes and states are read anew
+	mostLookups = 20_000          // datasets whose state is asked for
+)
+
+// sentVersion changes with the outcomes of runs.
+func (s *Server) sentVersion() string {
+	logs, err := ingest.Logs(s.stateDir())
+	if err != nil || len(logs) == 0 {
+		return ""
+	}
+	return logs[0].ID + logs[0].Changed.String()
+}
+
+// stateDir is where runs of this machine leave their records.
+func (s *Server) stateDir() string { return filepath.Dir(s.History.Dir) }
+
+// sent is what became of the files below the folder, by path: the latest outcome
+// of each, and what the platform says of its dataset by now.
+func (s *Server) sent(ctx context.Context, folder string) map[string]sentFile {
+	s.sentFiles.mu.Lock()
+	defer s.sentFiles.mu.Unlock()
+	version := s.sentVersion()
+	if version == s.sentFiles.version && time.Now().Before(s.sentFiles.until) {
+		return s.sentFiles.files
+	}
+	files := s.outcomes(absolutePath(folder) + string(filepath.Separator))
+	s.refresh(ctx, files)
+	s.sentFiles.version, s.sentFiles.until, s.sentFiles.files = version, time.Now().Add(sentFor), files
+	return files
+}
+
+// outcomes reads the latest outcome of each file.
+func (s *Server) outcomes(prefix string) map[string]sentFile {
+	files := map[string]sentFile{}
+	logs, err := ingest.Logs(s.stateDir())
+	if err != nil {
+		s.Logger.Warn("the outcomes of earlier runs cannot be read", "reason", err)
+	}
+	for _, log := range logs {
+		outcomes, err := ingest.Earlier(s.stateDir(), log.ID)
+		if err != nil {
+			continue // removed meanwhile
+		}
+		latest := map[string]sentFile{} // of this run: a file may have two lines
+		for o, err := range outcomes {
+			if err != nil {
+				break
+			}
+			if strings.HasPrefix(o.Path, prefix) {
+				latest[o.Path] = sentFile{o.Verdict, o.Dataset, o.Cause, o.Hint, o.Pending}
+			}
+		}
+		for path, file := range latest {
+			if _, later := files[path]; !later {
+				files[path] = file
+			}
+		}
+	}
+	return files
+}
+
+// refresh asks the platform which of the files it has read by now, and which it
+// refused.
+func (s *Server) refresh(ctx context.Context, files map[string]sentFile) {
+	paths := map[string]string{}
+	var ids client.IDs
+	for path, f := range files {
+		if f.Dataset != "" && len(ids) < mostLookups {
+			paths[f.Dataset], ids = path, append(ids, f.Dataset)
+		}
+	}
+	if s.Client == nil || len(ids) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	for d, err := range s.Client.Datasets.Search.All(ctx, client.DatasetQuery{Query: client.Query{
+		Filter: client.Filter{"_id": map[string]any{"$in": toAny(ids)}}, Fields: client.Object{"include": []any{"_id", "ingestion"}}}}) {
+		if err != nil {
+			s.Logger.Debug("the state of the files on the platform is not known", "reason", err)
+			return
+		}
+		path := paths[d.ID]
+		f := files[path]
+		f.Pending = stateOf(d) == photoWaiting
+		if stateOf(d) == photoBad {
+			f.Verdict, f.Cause = verdict.Refused, d.Ingestion.Error.Message
+		}
+		files[path] = f
+	}
+}
+
+func toAny(ids client.IDs) []any {
+	list := make([]any, len(ids))
+	for i, id := range ids {
+		list[i] = id
+	}
+	return list
+}
