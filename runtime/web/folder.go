@@ -57,7 +57,7 @@ type folderView struct {
 	Bytes    int64
 	Files    int
 	Kinds    []kindCount
-	Verdicts []verdictCount
+	Verdicts []labelCount
 	Survey   []preflight.Problem // of the survey as a whole
 	Gaps     []finding
 	More     []string // problems beyond those that are listed
@@ -74,7 +74,7 @@ type kindCount struct {
 	Count int
 }
 
-type verdictCount struct {
+type labelCount struct {
 	Verdict, Label, Class string
 	Count                 int
 }
@@ -107,7 +107,7 @@ func (s *Server) folderView(ctx context.Context, state folderState, only string)
 	sent := s.sent(ctx, s.Folder)
 	v.Sent = len(sent) > 0
 	v.Summary = state.Result.summary(s.Now().Location())
-	kinds, counts := map[string]int{}, map[string]*verdictCount{}
+	kinds, counts := map[string]int{}, map[string]*labelCount{}
 	for _, item := range state.Items {
 		row := rowOf(item, sent)
 		if item.Kind != "" {
@@ -117,7 +117,7 @@ func (s *Server) folderView(ctx context.Context, state folderState, only string)
 		}
 		n := counts[row.Label]
 		if n == nil {
-			n = &verdictCount{Verdict: row.Label, Label: row.Label, Class: row.Class}
+			n = &labelCount{Verdict: row.Label, Label: row.Label, Class: row.Class}
 			counts[row.Label] = n
 		}
 		n.Count++

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"net/url"
+	"time"
 
 	"transect/client"
 	"transect/client/fault"
@@ -13,6 +15,7 @@ import (
 func (s *Server) mapRoutes() {
 	s.get("/map", s.mapPage)
 	s.stream("/api/map", s.mapData)
+	s.topic("map", s.watchMap)
 	s.stream("/report", s.reportPage)
 	s.get("/tiles/{dataset}/{z}/{x}/{y}", s.tile)
 }
@@ -23,6 +26,7 @@ type canvas struct {
 	Thumb      string // template of a photo's picture, with {id} and {kind}: tiny or small
 	Page       string // template of a photo's page, with {id}
 	Background string // template of background tiles
+	Topic      string // that says when to read anew
 	Empty      [2]string
 }
 
@@ -37,7 +41,7 @@ type mapView struct {
 
 func (s *Server) mapPage(w http.ResponseWriter, r *http.Request) error {
 	ctx, t := r.Context(), targetOf(r.URL.Query())
-	v := mapView{Target: t, Canvas: canvas{Source: "/api/map" + t.query(), Thumb: "/picture/{id}?kind={kind}&else=text", Page: "/datasets/{id}", Background: s.Tiles,
+	v := mapView{Target: t, Canvas: canvas{Source: "/api/map" + t.query(), Thumb: "/picture/{id}?kind={kind}&else=text", Page: "/datasets/{id}", Background: s.Tiles, Topic: "map:" + t.values().Encode(),
 		Empty: [2]string{"Nothing here has a position yet.", "Upload a flight, for example with: transect put FOLDER 'Project/Mission' --create"}}}
 	var err error
 	if s.Client != nil {
@@ -97,6 +101,43 @@ func (s *Server) sendMap(ctx context.Context, t target, send func(any) error) er
 		result.Text = "the first " + number(mostPhotos) + " photos: choose a project or a mission · " + result.Text
 	}
 	return send(result)
+}
+
+// lookAgain is how often a page that is open asks whether the map has changed.
+const lookAgain = 5 * time.Second
+
+// watchMap sends a version of the target whenever its datasets change.
+func (s *Server) watchMap(ctx context.Context, arg, last string, emit emitter) error {
+	c, err := s.platform()
+	if err != nil {
+		return nil
+	}
+	values, _ := url.ParseQuery(arg)
+	for {
+		version := ""
+		for _, order := range []string{"ingestion.date", "creation_date"} {
+			page, err := c.Datasets.Search.Page(ctx, client.DatasetQuery{Query: client.Query{Filter: targetOf(values).filter(), Limit: new(1), ReturnTotal: true,
+				Sort: client.Sort{{Attribute: order, Direction: -1}}, Fields: client.Object{"include": []any{"_id", "creation_date", "ingestion.date"}}}})
+			if err != nil {
+				return err
+			}
+			version += number(page.Total)
+			for _, d := range page.Results {
+				version += " " + d.ID + " " + d.Ingestion.Date
+			}
+		}
+		if version != last {
+			if err := emit(version, map[string]any{"version": version}); err != nil {
+				return err
+			}
+			last = version
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(lookAgain):
+		}
+	}
 }
 
 // described is the record with an id.

@@ -59,8 +59,8 @@ func (t target) filter() client.Filter {
 	return client.Filter{}
 }
 
-// query is the target as parameters of an address.
-func (t target) query() string {
+// values is the target as parameters of an address, query the same as text.
+func (t target) values() url.Values {
 	values := url.Values{}
 	if t.Project != "" {
 		values.Set("project", t.Project)
@@ -68,10 +68,14 @@ func (t target) query() string {
 	if t.Mission != "" {
 		values.Set("mission", t.Mission)
 	}
-	if len(values) == 0 {
+	return values
+}
+
+func (t target) query() string {
+	if t == (target{}) {
 		return ""
 	}
-	return "?" + values.Encode()
+	return "?" + t.values().Encode()
 }
 
 // shapesOf sends all but the photos.

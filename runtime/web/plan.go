@@ -40,10 +40,11 @@ func planOf(pages []photoPage, result *surveyResult) *plan {
 	for _, p := range pages {
 		for i := range p.ID {
 			lons, lats, states = append(lons, p.At[2*i]), append(lats, p.At[2*i+1]), append(states, p.State[i])
+			ring := []int(nil)
 			if i < len(p.Ground) {
-				ring, _ := p.Ground[i].([]int)
-				grounds = append(grounds, ring)
+				ring, _ = p.Ground[i].([]int)
 			}
+			grounds = append(grounds, ring)
 		}
 	}
 	if len(lons) == 0 {
@@ -58,6 +59,12 @@ func planOf(pages []photoPage, result *surveyResult) *plan {
 	for i := range lons {
 		x, y := to(lons[i], lats[i])
 		west, eastEnd, south, northEnd = min(west, x), max(eastEnd, x), min(south, y), max(northEnd, y)
+		if len(lons) <= mostGrounds {
+			for k := 0; k+1 < len(grounds[i]); k += 2 {
+				dx, dy := x+float64(grounds[i][k])*1e-7*east, y+float64(grounds[i][k+1])*1e-7*north
+				west, eastEnd, south, northEnd = min(west, dx), max(eastEnd, dx), min(south, dy), max(northEnd, dy)
+			}
+		}
 	}
 	scale := min((planWidth-2*planMargin)/max(eastEnd-west, 20), (planHeight-2*planMargin)/max(northEnd-south, 20))
 	place := func(lon, lat float64) (float64, float64) {
@@ -92,7 +99,7 @@ func planOf(pages []photoPage, result *surveyResult) *plan {
 		x, y = place(g.At[2], g.At[3])
 		fmt.Fprintf(&gaps, "L%.1f %.1f", x, y)
 	}
-	if len(grounds) <= mostGrounds {
+	if len(lons) <= mostGrounds {
 		for i, ring := range grounds {
 			for k := 0; k+1 < len(ring); k += 2 {
 				x, y := place(lons[i]+float64(ring[k])*1e-7, lats[i]+float64(ring[k+1])*1e-7)

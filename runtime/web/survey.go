@@ -307,6 +307,9 @@ func (r *surveyResult) summary(zone *time.Location) string {
 // span is a time from a first to a last moment.
 func span(first, last time.Time, zone *time.Location) string {
 	first, last = first.In(zone), last.In(zone)
+	if first.Truncate(time.Minute).Equal(last.Truncate(time.Minute)) {
+		return first.Format("2006-01-02 15:04:05") + "–" + last.Format("15:04:05")
+	}
 	if first.Format(time.DateOnly) == last.Format(time.DateOnly) {
 		return first.Format("2006-01-02 15:04") + "–" + last.Format("15:04")
 	}

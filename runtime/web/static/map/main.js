@@ -1,5 +1,6 @@
 // The map of a page: reads what the server streams, and connects map, strip, panel and controls.
 
+import { follow, on } from '../page.js';
 import * as address from './address.js';
 import { readLines } from './load.js';
 import { SurveyMap } from './map.js';
@@ -121,6 +122,7 @@ function start(root) {
     clearTimeout(timer);
     const stop = running = new AbortController();
     const before = map.selected && (map.selected.shape ? map.selected.shape.id : map.photos.ids[map.selected.photo]);
+    const held = []; // what replaces a map that is shown already comes at once, at the end
     let fresh = true, sorted = 0;
     const begin = () => {
       if (!fresh) return;
@@ -132,23 +134,30 @@ function start(root) {
       map.byTime = null;
       map.selected = null;
       map.hovered = -1;
-      strip.show([]);
+      strip.forget();
+    };
+    const take = (value) => {
+      begin();
+      if (value.kind === 'photos') map.photos.add(value);
+      else if (value.kind === 'shape') map.shapes.add(value);
+      else if (value.kind === 'survey') survey(value);
     };
     try {
       await readLines(root.dataset.source, (value) => {
-        begin();
-        if (value.kind === 'photos') map.photos.add(value);
-        else if (value.kind === 'shape') map.shapes.add(value);
-        else if (value.kind === 'survey') survey(value);
-        else if (value.kind === 'progress') summary.textContent = value.text;
-        // Points are sorted again whenever there are twice as many.
-        if (value.kind === 'photos' && map.photos.n >= 2 * sorted) {
-          sorted = map.photos.n;
-          map.photosChanged();
-          place();
+        if (value.kind === 'progress') summary.textContent = value.text;
+        else if (root.dataset.loaded) held.push(value);
+        else {
+          take(value);
+          // Points are sorted again whenever there are twice as many.
+          if (value.kind === 'photos' && map.photos.n >= 2 * sorted) {
+            sorted = map.photos.n;
+            map.photosChanged();
+            place();
+          }
+          map.changed();
         }
-        map.changed();
       }, stop.signal);
+      held.forEach(take);
       begin();
       map.photosChanged();
       notice.hidden = true;
@@ -190,5 +199,13 @@ function start(root) {
   document.addEventListener('visibilitychange', () => {
     if (!document.hidden && !notice.hidden) load();
   });
+  if (root.dataset.topic) {
+    let seen = '';
+    on('map', ({ version }) => {
+      if (seen && version !== seen) load();
+      seen = version;
+    });
+    follow(root.dataset.topic);
+  }
   load();
 }

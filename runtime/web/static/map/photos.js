@@ -1,10 +1,12 @@
 // The photos of the map, as columns: positions in the unit square, times, states. Pages of the
 // server are added as they arrive; nothing here is drawn.
 
-import { toLat, toX, toY } from './mercator.js';
+import { nearest, toLat, toX, toY } from './mercator.js';
 
 // States of a photo, as the server numbers them.
 export const state = { good: 0, waiting: 1, warning: 2, bad: 3 };
+
+const mostGrounds = 2000; // photos whose ground counts for what is shown at first
 
 export class Photos {
   constructor() {
@@ -67,10 +69,21 @@ export class Photos {
     return this.grounds[i] = ring;
   }
 
-  // bounds of the photos given, or of all: [west, north, east, south] in the unit square, east
-  // of west also across the date line; null when there are none.
+  // bounds of the photos given, or of all with the ground they show: [west, north, east, south]
+  // in the unit square, east of west also across the date line; null when there are none.
   bounds(of) {
-    return boundsOf(of ? of.map((i) => this.x[i]) : this.x.subarray(0, this.n), of ? of.map((i) => this.y[i]) : this.y.subarray(0, this.n));
+    const xs = [], ys = [];
+    const add = (x, y) => {
+      xs.push(x);
+      ys.push(y);
+    };
+    for (let k = 0; k < (of ? of.length : this.n); k++) {
+      const i = of ? of[k] : k;
+      add(this.x[i], this.y[i]);
+      const ground = !of && this.n <= mostGrounds && this.ground(i);
+      for (let c = 0; ground && c < ground.length; c += 2) add(nearest(ground[c], this.x[i]), ground[c + 1]);
+    }
+    return boundsOf(xs, ys);
   }
 }
 

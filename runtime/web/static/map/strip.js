@@ -34,6 +34,13 @@ export class Strip {
     this.render();
   }
 
+  // forget drops all cells: other photos have the same numbers now.
+  forget() {
+    for (const c of this.cells.values()) c.remove();
+    this.cells.clear();
+    this.list = [];
+  }
+
   scrolled() {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.load(), pause);
