@@ -28,9 +28,11 @@ func (p *Platform) ingest(ctx context.Context, j job) {
 	}))
 	check(wait.Sleep(ctx, p.options.IngestDelay))
 	found, problem := p.inspect(doc, files, j)
+	tiles := false
 	check(p.write(ctx, func(t tx) {
 		t.finish(j)
 		doc := t.load(datasets, j.id) // it may have been changed meanwhile
+		tiles = t.awaitTiles(doc, found)
 		for key, value := range found {
 			if store.Lookup(doc, key) == nil {
 				store.Set(doc, key, value)
@@ -44,6 +46,9 @@ func (p *Platform) ingest(ctx context.Context, j job) {
 		store.Set(doc, "ingestion.date", date(p.options.Now()))
 		t.replace(datasets, doc)
 	}))
+	if tiles {
+		p.workers.wake()
+	}
 }
 
 // inspect reads the files of a dataset. It returns what they say of it, under
@@ -84,7 +89,13 @@ func (p *Platform) inspectFile(found, doc store.Doc, index int, s stored) error 
 	case kind == "file":
 		return nil
 	case kind != "image":
-		return sniff(s, f, index > 0)
+		if err := sniff(s, f, index > 0); err != nil {
+			return err
+		}
+		if component := listOf(doc, "components")[index].(map[string]any); kind == "raster" && store.Text(component, "name") == kind {
+			describeRaster(found, f, s.size)
+		}
+		return nil
 	}
 	photo, err := imagery.ReadFrom(f, s.size)
 	if err == nil {

@@ -24,10 +24,11 @@ const (
 	ingestionJob = "ingestion"
 	productJob   = "product"
 	archiveJob   = "archive"
+	tilesJob     = "tiles"
 )
 
 // slots is how many jobs of a kind run at once. Ingestions mostly wait for the disk.
-var slots = map[string]int{ingestionJob: 8, productJob: 4, archiveJob: 1}
+var slots = map[string]int{ingestionJob: 8, productJob: 4, archiveJob: 1, tilesJob: 1}
 
 const (
 	// maxAttempts is how often a job is begun before it fails: one that takes its
@@ -160,7 +161,7 @@ func (w *workers) waiting(t tx, kind string, limit int) (waiting []job) {
 // run does one job. One that failed is left for another attempt.
 func (w *workers) run(ctx context.Context, j job) {
 	do := map[string]func(context.Context, job){
-		ingestionJob: w.p.ingest, productJob: w.p.runProduct, archiveJob: w.p.archive,
+		ingestionJob: w.p.ingest, productJob: w.p.runProduct, archiveJob: w.p.archive, tilesJob: w.p.makeTiles,
 	}[j.kind]
 	err := recovered(func() { do(ctx, j) })
 	switch {

@@ -5,8 +5,8 @@
 // Requests come in through RoundTripper (inside the process) or Serve (TCP) and
 // reach the handler of their route (routes.go, one file per manager), which works
 // in one transaction of package store. Uploads go through storage.go to package
-// blob; background jobs (jobs.go) ingest datasets, write archives and run the
-// programs of package analytic. Answers that were sent are on disk, and survive
+// blob; background jobs (jobs.go) ingest datasets, make tiles (tiles.go), write
+// archives and run the programs of package analytic. Answers that were sent are on disk, and survive
 // kill -9 and power loss. Begin with Open, routes.go, tx.go (how failures travel)
 // and a manager such as projects.go.
 package platform
@@ -57,6 +57,7 @@ type Platform struct {
 	ids     store.IDs
 	handler http.Handler
 	workers *workers
+	rasters *rasters
 
 	log *slog.Logger
 
@@ -91,7 +92,7 @@ func Open(ctx context.Context, options Options) (*Platform, error) {
 		return nil, folderFault(ctx, options.Dir, err)
 	}
 	p.closing, p.shut = context.WithCancel(context.Background())
-	p.handler = p.routes()
+	p.handler, p.rasters = p.routes(), newRasters(p)
 	p.startWorkers()
 	p.servePipes()
 	return p, nil
@@ -162,6 +163,7 @@ func (p *Platform) Close() error {
 	p.server.Close()
 	p.workers.all.Wait()
 	p.inFlight.Wait()
+	p.rasters.close()
 	err := p.store.Close()
 	if p.options.Memory {
 		err = errors.Join(err, os.RemoveAll(p.options.Dir))

@@ -5,14 +5,14 @@ import (
 	"sync"
 )
 
-// cacheSize limits the decoded chunks that an open raster keeps, in bytes.
-const cacheSize = 32 << 20
+// DefaultCache is how many bytes of decoded pixels Open keeps.
+const DefaultCache = 32 << 20
 
 // maxOpen limits the chunks that are read by rows at the same time.
 const maxOpen = 8
 
-// cache holds the chunks used last.
-type cache struct {
+// Cache holds the decoded chunks used last, of one raster or several.
+type Cache struct {
 	mu    sync.Mutex
 	limit int
 	size  int
@@ -34,12 +34,13 @@ type cached struct {
 	data []byte
 }
 
-func newCache(limit int) *cache {
-	return &cache{limit: limit, byKey: map[chunkKey]*list.Element{}, open: map[chunkKey]*rows{}}
+// NewCache makes a cache of at most limit bytes, and of at least one chunk.
+func NewCache(limit int) *Cache {
+	return &Cache{limit: limit, byKey: map[chunkKey]*list.Element{}, open: map[chunkKey]*rows{}}
 }
 
 // get returns a chunk, which make decodes when it is not there.
-func (c *cache) get(key chunkKey, make func() ([]byte, error)) ([]byte, error) {
+func (c *Cache) get(key chunkKey, make func() ([]byte, error)) ([]byte, error) {
 	c.mu.Lock()
 	if e, ok := c.byKey[key]; ok {
 		c.order.MoveToFront(e)
@@ -67,7 +68,7 @@ func (c *cache) get(key chunkKey, make func() ([]byte, error)) ([]byte, error) {
 
 // stream returns the reader of a chunk's rows that stands at row y or before it.
 // The caller holds c.streams.
-func (c *cache) stream(key chunkKey, y int, open func() (*rows, error)) (*rows, error) {
+func (c *Cache) stream(key chunkKey, y int, open func() (*rows, error)) (*rows, error) {
 	if r := c.open[key]; r != nil && r.next <= y {
 		return r, nil
 	}
@@ -87,7 +88,7 @@ func (c *cache) stream(key chunkKey, y int, open func() (*rows, error)) (*rows, 
 }
 
 // drop forgets the reader of a chunk.
-func (c *cache) drop(key chunkKey) {
+func (c *Cache) drop(key chunkKey) {
 	delete(c.open, key)
 	for i, k := range c.openKeys {
 		if k == key {

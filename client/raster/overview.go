@@ -25,9 +25,10 @@ func (r *Raster) Overview(side int) (image.Image, error) {
 	if err != nil || max(small.Rect.Dx(), small.Rect.Dy()) <= side {
 		return small, err
 	}
-	ratio := float64(side) / float64(longest)
-	fit := func(n int) int { return max(1, int(math.Round(float64(n)*ratio))) }
-	scaled := image.NewRGBA(image.Rect(0, 0, fit(l.width), fit(l.height)))
+	full := r.levels[0]
+	ratio := float64(side) / float64(max(full.width, full.height))
+	fit := func(n int) int { return int(math.Ceil(float64(n) * ratio)) }
+	scaled := image.NewRGBA(image.Rect(0, 0, fit(full.width), fit(full.height)))
 	draw.BiLinear.Scale(scaled, scaled.Rect, small, small.Rect, draw.Src, nil)
 	return scaled, nil
 }

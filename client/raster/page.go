@@ -69,7 +69,7 @@ const (
 // page is one image of a file.
 type page struct {
 	reader tiff.Reader
-	cache  *cache
+	cache  *Cache
 	// index returns the offset and length of a chunk.
 	index func(i int64) (offset, length int64, ok bool)
 
@@ -94,7 +94,7 @@ type page struct {
 	directory       tiff.Directory
 }
 
-func newPage(t tiff.Reader, d tiff.Directory, c *cache) *page {
+func newPage(t tiff.Reader, d tiff.Directory, c *Cache) *page {
 	number := func(tag uint16, otherwise int) int {
 		if v, ok := t.Number(d, tag); ok && v >= 0 && v <= math.MaxInt32 {
 			return int(v)

@@ -13,11 +13,13 @@ import (
 	"transect/client/tiff"
 )
 
-// The chunks of overviews. They are low so that a row of them of a wide raster fits
-// into memory.
+// The chunks of overviews. They are low so that a row of them fits into memory, and
+// lower still in wide ones.
 const (
 	overviewW = 256
 	overviewH = 64
+	wide      = 1 << 16
+	wideH     = 16
 )
 
 // smallest is the longest side of the last overview.
@@ -80,6 +82,9 @@ func (w *pyramid) add(from *level, factor int) (*level, error) {
 	p := &page{reader: tiff.Reader{R: w.file, Size: 1 << 62, Order: binary.LittleEndian}, cache: from.cache,
 		width: half(from.width), height: half(from.height), tiled: true, chunkW: overviewW, chunkH: overviewH,
 		samples: 4, bits: 8, format: unsigned, compression: deflated, predictor: 2, photometric: rgb, alpha: 3, premultiplied: true, painted: true}
+	if p.width > wide {
+		p.chunkH = wideH
+	}
 	to := &written{level: &level{page: p, r: from.r}}
 	n := p.across() * p.down()
 	to.offsets, to.lengths = make([]uint64, n), make([]uint64, n)
@@ -95,7 +100,7 @@ func (w *pyramid) add(from *level, factor int) (*level, error) {
 			if err := w.ctx.Err(); err != nil {
 				return nil, context.Cause(w.ctx)
 			}
-			part := window{x * overviewW, y * overviewH, (x + columns) * overviewW, (y + 1) * overviewH}.clip(p)
+			part := window{x * overviewW, y * p.chunkH, (x + columns) * overviewW, (y + 1) * p.chunkH}.clip(p)
 			source := window{part.x0 * factor, part.y0 * factor, part.x1 * factor, part.y1 * factor}.clip(from.page)
 			picture, err := from.read(source, factor)
 			if err != nil {
@@ -112,7 +117,7 @@ func (w *pyramid) add(from *level, factor int) (*level, error) {
 
 // chunks writes a picture as high as a chunk, from a chunk on.
 func (w *pyramid) chunks(to *written, picture *image.RGBA, first int) error {
-	chunk := make([]byte, overviewW*overviewH*4)
+	chunk := make([]byte, overviewW*to.chunkH*4)
 	var coded bytes.Buffer
 	for i := 0; i*overviewW < picture.Rect.Dx(); i++ {
 		clear(chunk)
@@ -195,7 +200,7 @@ func (w *pyramid) finish(text []byte) error {
 			fields = append(fields, field{tagDescription, fieldASCII, uint64(len(text) + 1), inline(append(text, 0))})
 		}
 		fields = append(fields, field{tagSamplesPerPixel, fieldShort, 1, 4}, field{tagPlanar, fieldShort, 1, 1}, field{tagPredictor, fieldShort, 1, 2},
-			field{tagTileWidth, fieldLong, 1, overviewW}, field{tagTileLength, fieldLong, 1, overviewH},
+			field{tagTileWidth, fieldLong, 1, overviewW}, field{tagTileLength, fieldLong, 1, uint64(l.chunkH)},
 			field{tagTileOffsets, fieldLong16, n, long(l.offsets)}, field{tagTileByteCounts, fieldLong16, n, long(l.lengths)},
 			field{tagExtraSamples, fieldShort, 1, 1})
 		at := uint64(start) + uint64(body.Len())

@@ -51,7 +51,12 @@ const (
 // Open reads the directories of a TIFF or BigTIFF file of size bytes. The error says
 // why the raster cannot be read. One without a position opens, too: see Extent.
 func Open(r io.ReaderAt, size int64) (*Raster, error) {
-	pages, err := readPages(r, size, newCache(cacheSize))
+	return OpenWith(NewCache(DefaultCache), r, size)
+}
+
+// OpenWith is Open with a cache that several rasters share.
+func OpenWith(c *Cache, r io.ReaderAt, size int64) (*Raster, error) {
+	pages, err := readPages(r, size, c)
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +135,7 @@ func (r *Raster) UseOverviews(o io.ReaderAt, size int64) error {
 }
 
 // readPages reads all directories of a file.
-func readPages(r io.ReaderAt, size int64, c *cache) (pages []*page, err error) {
+func readPages(r io.ReaderAt, size int64, c *Cache) (pages []*page, err error) {
 	t, first, ok := tiff.NewReader(r, size)
 	if !ok {
 		return nil, errors.New("the file is not a TIFF file")

@@ -98,6 +98,31 @@ func (s *Store) Put(id string, body io.Reader, checksum string) (b Blob, err err
 	return b, s.syncDir(filepath.Dir(path))
 }
 
+// Make writes the blob id through a function, in any order. It appears complete or
+// not at all.
+func (s *Store) Make(id string, write func(*os.File) error) (b Blob, err error) {
+	path, err := s.makePath(id)
+	if err != nil {
+		return b, err
+	}
+	f, err := os.CreateTemp(s.incoming, id+"-*")
+	if err != nil {
+		return b, err
+	}
+	defer os.Remove(f.Name()) // does nothing once renamed
+	if err = write(f); err == nil && !s.temporary {
+		err = f.Sync()
+	}
+	info, statErr := f.Stat()
+	if err = errors.Join(err, statErr, f.Close()); err != nil {
+		return b, err
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return b, err
+	}
+	return Blob{ID: id, Size: info.Size()}, s.syncDir(filepath.Dir(path))
+}
+
 // PutPart streams a part of size bytes into the blob id at offset, and returns
 // the size and MD5 of what came. It fails with ErrTooLong when the body has
 // more bytes; bytes outside of the part are never touched. The caller decides

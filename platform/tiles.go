@@ -1,0 +1,119 @@
+package platform
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"transect/client/raster"
+	"transect/platform/blob"
+	"transect/platform/store"
+)
+
+// Map tiles of rasters. The ingestion of a raster says where it is, or why it has
+// no tiles (tiles.error); then a job writes its overviews (makeTiles), which are a
+// component that clients do not see. tileserver.go draws the tiles.
+
+// tileFormat is the format of all tiles.
+const tileFormat = "png"
+
+// The states of tiles.
+const (
+	tilesPending   = "pending"
+	tilesAvailable = "available"
+	tilesFailed    = "failed"
+)
+
+// overviews is the name of the hidden component with the overviews of a raster.
+const overviews = ".overviews"
+
+// describeRaster adds what a raster file says of itself, and the state of its tiles.
+func describeRaster(found store.Doc, f *os.File, size int64) {
+	r, err := raster.Open(f, size)
+	if err != nil {
+		found["tiles"] = noTiles(err)
+		return
+	}
+	e := r.Extent()
+	found["width"], found["height"], found["format"] = e.Width, e.Height, "tiff"
+	if e.System != nil {
+		found["horizontal_srs_wkt"] = e.System.WKT()
+	}
+	if !e.Positioned {
+		found["tiles"] = noTiles(e.Reason)
+		return
+	}
+	ring := make([]any, len(e.Outline))
+	for i, p := range e.Outline {
+		ring[i] = []any{p[0], p[1]}
+	}
+	found["geometry"] = store.Doc{"type": "Polygon", "coordinates": []any{ring}}
+	found["resolution"] = e.GroundResolution
+	found["tiles"] = store.Doc{"format": tileFormat, "status": tilesPending}
+}
+
+// noTiles is the state of tiles that cannot be made.
+func noTiles(why error) store.Doc {
+	return store.Doc{"status": tilesFailed, "error": store.Doc{"message": errorText(why)}}
+}
+
+// awaitTiles has the tiles of a raster made, from its new file.
+func (t tx) awaitTiles(doc store.Doc, found store.Doc) (due bool) {
+	id := store.Text(doc, "_id")
+	delete(doc, "tiles") // of the file before
+	t.exec("DELETE FROM components WHERE dataset = ? AND component = ?", id, overviews)
+	if found["tiles"] == nil {
+		return false
+	}
+	doc["tiles"] = found["tiles"]
+	if store.Text(doc, "tiles.status") != tilesPending {
+		return false
+	}
+	t.exec("INSERT INTO jobs (id, kind) VALUES (?, ?)", id, tilesJob)
+	return true
+}
+
+// makeTiles writes the overviews of a raster.
+func (p *Platform) makeTiles(ctx context.Context, j job) {
+	var s stored
+	check(p.read(ctx, func(t tx) { s, _ = t.bytesOf(j.id, "raster") }))
+	made, err := p.writeOverviews(ctx, s, j)
+	check(context.Cause(ctx))
+	if _, full := errors.AsType[*fs.PathError](err); full {
+		check(err) // the disk's, not the raster's: another attempt
+	}
+	kept := false
+	defer func() {
+		if made.ID != "" && !kept {
+			p.blobs.Remove(made.ID)
+		}
+	}()
+	check(p.write(ctx, func(t tx) {
+		t.finish(j)
+		doc := t.load(datasets, j.id) // it may have been changed meanwhile
+		doc["tiles"] = store.Doc{"format": tileFormat, "status": tilesAvailable}
+		if err != nil {
+			doc["tiles"] = noTiles(err)
+		} else {
+			t.keepBytes(j.id, overviews, overviews, made)
+		}
+		t.replace(datasets, doc)
+	}))
+	kept = err == nil
+}
+
+// writeOverviews writes the overviews of a raster file to a blob.
+func (p *Platform) writeOverviews(ctx context.Context, s stored, j job) (made blob.Blob, err error) {
+	if j.attempt > maxAttempts {
+		return made, fmt.Errorf("making the tiles failed %d times", maxAttempts)
+	}
+	f := must(p.blobs.Open(s.blob))
+	defer f.Close()
+	r, err := raster.Open(f, s.size)
+	if err != nil {
+		return made, err
+	}
+	return p.blobs.Make(blob.NewID(), func(to *os.File) error { return r.WriteOverviews(ctx, to) })
+}
