@@ -45,6 +45,7 @@ func (r *Raster) WriteOverviews(ctx context.Context, f File) error {
 	}
 	full, last := r.levels[0], r.levels[len(r.levels)-1]
 	w := &pyramid{ctx: ctx, file: f, at: 16}
+	w.coder, _ = zlib.NewWriterLevel(nil, zlib.BestSpeed)
 	from, err := last, nil
 	if full.rowBytes()*int64(full.chunkH) > slowChunk {
 		from, err = w.add(full, 1)
@@ -68,6 +69,7 @@ type pyramid struct {
 	file   File
 	at     int64
 	levels []*written
+	coder  *zlib.Writer
 }
 
 // written is a level with the offsets and lengths of its chunks.
@@ -137,9 +139,9 @@ func (w *pyramid) chunks(to *written, picture *image.RGBA, first int) error {
 			continue // all transparent: left out
 		}
 		coded.Reset()
-		z, _ := zlib.NewWriterLevel(&coded, zlib.BestSpeed)
-		z.Write(chunk)
-		z.Close()
+		w.coder.Reset(&coded)
+		w.coder.Write(chunk)
+		w.coder.Close()
 		if _, err := w.file.WriteAt(coded.Bytes(), w.at); err != nil {
 			return err
 		}
