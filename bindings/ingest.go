@@ -10,6 +10,7 @@ import (
 	"transect/client"
 	"transect/client/fault"
 	"transect/client/ingest"
+	"transect/client/recovery"
 	"transect/client/schema"
 	"transect/client/verdict"
 	"transect/runtime/meter"
@@ -104,7 +105,7 @@ func runIngest(c *module.Call, b *Binding) (any, error) {
 	}
 	var result *ingest.Result
 	err = s.serve(func(ctx context.Context) (err error) {
-		result, err = ingest.Run(ctx, connection, o)
+		result, err = ingest.Run(recovery.Outside(ctx), connection, o)
 		if show != nil {
 			show.Finish()
 		}

@@ -139,7 +139,7 @@ func newSwapped(t *testing.T, p *platform.Platform, after int) *swapped {
 	bindings.Open(s.script, func(ctx context.Context, _ *client.Settings) (*client.Client, error) {
 		c := p.Credentials()
 		return client.New(ctx, client.Settings{URL: "http://transect.local", User: c.User, Password: c.Password, ClientID: c.ClientID, ClientSecret: c.ClientSecret},
-			client.Options{RoundTripper: overheard{p.RoundTripper(), &s.out}, Links: []declare.Interceptor{gate.Intercept, called},
+			client.Options{RoundTripper: overheard{p.RoundTripper(), &s.out}, Links: []declare.Interceptor{gate.Intercept, gate.Charge, called},
 				Open: s.script.OpenToRead, Folder: s.script.Into})
 	})
 	return s

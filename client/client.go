@@ -10,12 +10,14 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"transect/client/declare"
 	"transect/client/imagery"
 	"transect/client/journal"
+	"transect/client/recovery"
 	"transect/client/transfer"
 	"transect/client/transport"
 	"transect/client/wait"
@@ -83,6 +85,8 @@ type Options struct {
 	Env          func(name string) (string, bool) // the process's environment when nil
 	RoundTripper http.RoundTripper                // answers in place of the network: the local platform
 	Links        []declare.Interceptor            // added to the chain of every call, before sending
+	Ledger       *recovery.Options                // of the run, for what it does not know of the connection; writes are not noted when nil
+	Charge       declare.Interceptor              // counts what is sent; calls that the ledger answers are marked
 	Rehearsal    *Rehearsal                       // shows writes instead of sending them when set
 	Budget       *transfer.Budget                 // connections shared by all transfers; one that tunes itself when nil
 	Stats        *transfer.Stats                  // counts what transfers do; of the client's own when nil
@@ -149,11 +153,28 @@ func New(ctx context.Context, s Settings, o Options) (*Client, error) {
 	c.transfers = transfer.New(t, transfer.Options{Budget: o.Budget, Stats: o.Stats, Bandwidth: o.Bandwidth, Journal: o.Journal,
 		Open: o.Open, Plan: o.Plan, Room: o.Room, Folder: o.Folder, Mode: uploadMode(o.Env), Logger: o.Logger, Sleep: o.Sleep})
 	links := append([]declare.Interceptor{warnDeprecated(o.Logger), spellSearch}, o.Links...)
+	if o.Ledger != nil {
+		links = append(links, c.recovery(*o.Ledger, s).Intercept)
+	}
+	if o.Charge != nil {
+		links = append(links, o.Charge)
+	}
 	if c.rehearses = o.Rehearsal != nil; c.rehearses {
 		links = append(links, o.Rehearsal.intercept)
 	}
 	c.engine = &declare.Engine{Links: links, Send: c.send, Log: o.Logger}
 	return c, c.bind()
+}
+
+// recovery completes the link of the ledger.
+func (c *Client) recovery(o recovery.Options, s Settings) *recovery.Recovery {
+	o.Scope = strings.Join([]string{c.BaseURL(), s.User, s.ClientID}, "\n")
+	if c.transport.Local() {
+		o.Scope += "\n" + s.Password // each local platform has its own
+		o.Settle, o.Sync = 0, false  // nothing is under way after its process has died
+	}
+	o.Operation, o.Platform, o.Sleep, o.Log = c.operation, c.transport.PlatformTime, c.sleep, c.log
+	return recovery.New(o)
 }
 
 // Managers lists every manager with its operations, in reading order.
@@ -246,7 +267,11 @@ func (c *Client) send(ctx context.Context, req declare.Request) ([]byte, error) 
 	if err != nil {
 		return nil, err
 	}
-	answer, err := c.transport.Do(ctx, transport.Request{Operation: req.Spec.FullName(), Repeatable: req.Repeatable(),
+	var header http.Header
+	if req.Key != "" {
+		header = http.Header{"Idempotency-Key": {req.Key}}
+	}
+	answer, err := c.transport.Do(ctx, transport.Request{Header: header, Operation: req.Spec.FullName(), Repeatable: req.Repeatable(),
 		Method: req.Method, Path: req.Path, Query: req.Query, Body: body, GiveUp: req.GiveUp})
 	return answer.Body, err
 }

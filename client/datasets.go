@@ -3,18 +3,18 @@ package client
 // Datasets are the files of the platform: images, rasters, vectors, point
 // clouds, meshes and plain files, each with one component or more.
 type Datasets struct {
-	CreateDatasets      Op[CreateDatasets, []Dataset]       `create:"create-datasets" doc:"Create many datasets in one request. Keys are those of the wire, such as type and components."`
-	CreateFileDataset   Op[CreateFileDataset, Dataset]      `create:"create-dataset" doc:"Create a dataset of plain files."`
-	CreateImageDataset  Op[CreateImageDataset, Dataset]     `create:"create-dataset" doc:"Create an image dataset."`
-	CreateMeshDataset   Op[CreateMeshDataset, Dataset]      `create:"create-dataset" doc:"Create a mesh dataset with its textures and materials."`
-	CreatePclDataset    Op[CreatePclDataset, Dataset]       `create:"create-dataset" doc:"Create a point cloud dataset."`
-	CreateRasterDataset Op[CreateRasterDataset, Dataset]    `create:"create-dataset" doc:"Create a raster dataset with its sidecar files."`
-	CreateVectorDataset Op[CreateVectorDataset, Dataset]    `create:"create-dataset" doc:"Create a vector dataset: a file, a shape file set, an archive, or a collection of features."`
+	CreateDatasets      Op[CreateDatasets, []Dataset]       `create:"create-datasets" lost:"mark" doc:"Create many datasets in one request. Keys are those of the wire, such as type and components."`
+	CreateFileDataset   Op[CreateFileDataset, Dataset]      `create:"create-dataset" lost:"mark name,type,project,mission,company" doc:"Create a dataset of plain files."`
+	CreateImageDataset  Op[CreateImageDataset, Dataset]     `create:"create-dataset" lost:"mark name,type,project,mission,company" doc:"Create an image dataset."`
+	CreateMeshDataset   Op[CreateMeshDataset, Dataset]      `create:"create-dataset" lost:"mark name,type,project,mission,company" doc:"Create a mesh dataset with its textures and materials."`
+	CreatePclDataset    Op[CreatePclDataset, Dataset]       `create:"create-dataset" lost:"mark name,type,project,mission,company" doc:"Create a point cloud dataset."`
+	CreateRasterDataset Op[CreateRasterDataset, Dataset]    `create:"create-dataset" lost:"mark name,type,project,mission,company" doc:"Create a raster dataset with its sidecar files."`
+	CreateVectorDataset Op[CreateVectorDataset, Dataset]    `create:"create-dataset" lost:"mark name,type,project,mission,company" doc:"Create a vector dataset: a file, a shape file set, an archive, or a collection of features."`
 	Delete              Op[DatasetList, None]               `delete:"delete-datasets" chunk:"100" doc:"Delete one dataset or a list of datasets. They can be restored."`
-	Restore             Op[DatasetList, None]               `set:"restore-datasets" doc:"Restore deleted datasets."`
+	Restore             Op[DatasetList, None]               `set:"restore-datasets" lost:"look" doc:"Restore deleted datasets."`
 	Describe            Op[Refs, Some[Dataset]]             `read:"describe-dataset|describe-datasets" chunk:"1000" doc:"Describe one dataset or a list of datasets."`
 	Rename              Op[Rename, None]                    `set:"rename-dataset" doc:"Rename a dataset."`
-	AddCategories       Op[DatasetCategories, None]         `set:"add-dataset-categories" doc:"Add categories to a dataset."`
+	AddCategories       Op[DatasetCategories, None]         `set:"add-dataset-categories" lost:"look categories" doc:"Add categories to a dataset."`
 	RemoveCategories    Op[DatasetCategories, None]         `set:"delete-dataset-categories" doc:"Remove categories from a dataset."`
 	UpdateProperties    Op[UpdateDatasetProperties, None]   `set:"update-dataset-properties" doc:"Set properties of a dataset; the others stay."`
 	DeleteProperties    Op[DeleteDatasetProperties, None]   `set:"delete-dataset-properties" doc:"Remove properties from a dataset."`
@@ -24,7 +24,7 @@ type Datasets struct {
 	DownloadComponent   Op[DownloadComponent, Path]         `read:"download-component" method:"GET" extra:"no" returns:"path of the file" doc:"Download a component. The file appears under its name only when it is complete and verified."`
 	DownloadImageAsJPEG Op[DownloadImage, Path]             `read:"download-image-as-jpeg" method:"GET" extra:"no" returns:"path of the file" doc:"Download an image as JPEG."`
 	DownloadPreview     Op[DownloadPreview, Path]           `read:"download-preview" method:"GET" extra:"no" returns:"path of the file" doc:"Download a small picture of a dataset."`
-	ShareTiles          Op[ShareTiles, string]              `create:"" composed:"yes" extra:"no" returns:"URL template with {z}, {x} and {y}" doc:"Share the tiles of rasters, or of one vector collection, by a URL with a token in it."`
+	ShareTiles          Op[ShareTiles, string]              `create:"" lost:"steps" composed:"yes" extra:"no" returns:"URL template with {z}, {x} and {y}" doc:"Share the tiles of rasters, or of one vector collection, by a URL with a token in it."`
 }
 
 // Inputs of the dataset operations, but for creation.

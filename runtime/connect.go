@@ -35,6 +35,7 @@ type connector struct {
 	stats        *transfer.Stats   // shared by all connections
 	journal      *journal.Journal  // of uploads
 	rehearsal    *client.Rehearsal // nil unless it is a dry run
+	ledger       *runLedger        // nil without a run ID
 
 	traceable bool // tracing can be turned on later
 	tracing   atomic.Bool
@@ -44,6 +45,9 @@ func newConnector(p *Process, job *Job, named Connection, in *vm.Interp) *connec
 	c := &connector{process: p, job: job, named: named, in: in, policy: job.policy, local: &localPlatform{},
 		stats:   transfer.NewStats(),
 		journal: journal.New(in.StateDir(), in.Options().Logger),
+	}
+	if job.Run.ID != "" && !job.DryRun {
+		c.ledger = newRunLedger(p, job)
 	}
 	if job.DryRun {
 		c.rehearsal = client.NewRehearsal(c.wouldDo)
@@ -129,8 +133,11 @@ func (c *connector) options() client.Options {
 	options := client.Options{Version: c.job.Version, Logger: out.Logger, Env: c.process.Env, Budget: t.budget, Stats: c.stats,
 		Bandwidth: t.Bandwidth, RequestRate: t.Rate, Stall: t.Stall, Journal: c.journal, Rehearsal: c.rehearsal}
 	options.Links = slices.Clone(c.interceptors)
+	if c.ledger != nil {
+		options.Ledger = c.ledger.options()
+	}
 	if c.policy != nil {
-		options.Links = append(options.Links, c.policy.Intercept)
+		options.Links, options.Charge = append(options.Links, c.policy.Intercept), c.policy.Charge
 		options.Sending, options.Plan, options.Room = c.policy.Sending, c.policy.Plan, c.policy.Room
 		options.Open, options.Folder = c.in.OpenToRead, c.in.Into
 	}

@@ -21,6 +21,7 @@ const (
 	ExitCredentials = 4   // credentials refused
 	ExitTemporary   = 5   // temporary failure, running again may help
 	ExitLocked      = 6   // another run holds the lock
+	ExitDecision    = 7   // the outcome of a write is unknown, somebody must decide
 	ExitTimeLimit   = 10  // --timeout passed
 	ExitInterrupted = 130 // interrupted
 	ExitTerminated  = 143 // terminated
@@ -48,6 +49,8 @@ func ExitCode(err error) int {
 		return ExitUsage
 	case is[*fault.LockedError](err):
 		return ExitLocked
+	case is[*fault.UnknownOutcomeError](err):
+		return ExitDecision
 	case is[*fault.TokenRenewalError](err):
 		return ExitCredentials
 	case response != nil && response.Status == http.StatusUnauthorized:

@@ -23,6 +23,7 @@ import (
 
 // Job is one script to run and its settings.
 type Job struct {
+	Run    RunID    // of the run; nothing is noted without one
 	Script string   // path of the script; "-" is standard input
 	Code   string   // Lua source to run when Script is empty
 	Args   []string // arguments of the script
@@ -188,7 +189,17 @@ func (x *Execution) run(ctx context.Context, work func(*Execution, context.Conte
 		if failed := x.connector.close(); err == nil {
 			err = failed
 		}
+		if x.connector.ledger != nil {
+			if failed := x.connector.ledger.end(err == nil); err == nil {
+				err = failed
+			}
+		}
 	}()
+	if x.job.Run.Known && x.connector.ledger != nil {
+		if _, err := x.connector.ledger.open(); err != nil { // another process may work on it
+			return err
+		}
+	}
 	if before := x.job.Hooks.Before; before != nil {
 		if err := before(ctx, x); err != nil {
 			return err

@@ -95,7 +95,7 @@ func (m *Manager) bind(v reflect.Value, e *Engine) error {
 // Tags is the closed set of tags of an operation. Wanting another one is a
 // sign of logic: write a Go method.
 var Tags = []string{"read", "create", "set", "delete", "doc", "alias", "method", "result", "missing", "rename",
-	"chunk", "page", "limit", "extra", "composed", "refuse", "filters", "served", "deprecated", "returns"}
+	"chunk", "page", "limit", "extra", "composed", "refuse", "filters", "served", "deprecated", "returns", "lost"}
 
 func (m *Manager) spec(field reflect.StructField, op operation) (*Spec, error) {
 	tag := field.Tag
@@ -123,6 +123,9 @@ func (m *Manager) spec(field reflect.StructField, op operation) (*Spec, error) {
 			}
 			s.Routes = append(s.Routes, route)
 		}
+	}
+	if err := s.parseLost(tag.Get("lost")); err != nil {
+		return nil, err
 	}
 	switch {
 	case s.Effect == "":

@@ -22,6 +22,7 @@ type Request struct {
 	Path   string
 	Query  url.Values
 	Body   map[string]any // nil when the request has none
+	Key    string         // names the write it belongs to: the header Idempotency-Key; "" for none
 
 	// GiveUp tells after failed attempt n, from 1, that another one is of no use;
 	// nil to repeat as the connection is set.

@@ -15,7 +15,23 @@ type Call struct {
 	Args Args // checked
 	In   any  // the same as a filled input struct
 
+	// Exchange stands between the call and the platform for each of its
+	// requests when set; send is what it stands before.
+	Exchange func(ctx context.Context, req Request, send Sender) ([]byte, error)
+	// Answered is set when Exchange knows the answers: nothing is sent.
+	Answered bool
+
 	page bool // one page of a search_generator
+}
+
+// Sender sends one request and returns the answer's body.
+type Sender func(ctx context.Context, req Request) ([]byte, error)
+
+// Request is what the call sends; a list of ids that takes several requests is
+// whole in it.
+func (call *Call) Request() (Request, error) {
+	ids, _ := call.Spec.list(call.Args)
+	return call.Spec.request(call.Args, call.In, ids != nil)
 }
 
 // SendsNothing is true of a search_generator: it makes an iterator, and each
@@ -33,7 +49,7 @@ type Interceptor func(ctx context.Context, call *Call, next Handler) (Value, err
 // links, first link first, and sends requests.
 type Engine struct {
 	Links []Interceptor
-	Send  func(ctx context.Context, req Request) ([]byte, error)
+	Send  Sender
 	Log   *slog.Logger // of what users should know; none when nil
 }
 
@@ -103,7 +119,7 @@ func (e *Engine) sendOne(ctx context.Context, call *Call, a Args, many bool) (Va
 	if err != nil {
 		return Value{}, err
 	}
-	body, err := e.Send(ctx, req)
+	body, err := call.exchange(ctx, req, e.Send)
 	if err != nil {
 		return Value{}, err
 	}
@@ -114,6 +130,13 @@ func (e *Engine) sendOne(ctx context.Context, call *Call, a Args, many bool) (Va
 	}
 	v, err := call.Spec.result(body, many)
 	return v, call.Spec.unread(err)
+}
+
+func (call *Call) exchange(ctx context.Context, req Request, send Sender) ([]byte, error) {
+	if call.Exchange == nil {
+		return send(ctx, req)
+	}
+	return call.Exchange(ctx, req, send)
 }
 
 // sendChunks cuts a long list of ids into requests the platform accepts. When

@@ -68,6 +68,7 @@ type Spec struct {
 	NoExtra    bool         // extra arguments are refused
 	ExtraWins  bool         // an extra argument replaces what the named ones put under its key
 	Composed   bool         // its Go method calls operations, or proceeds to its request; those are intercepted
+	Lost       Lost         // what becomes of a write whose answer was lost
 	Deprecated string       // what to use instead
 	Out        reflect.Type // Go type of the result
 	FirstPage  int          // first page number of a search
@@ -91,6 +92,11 @@ func (s *Spec) Invoke(ctx context.Context, a Args) (Value, error) {
 	v, err := s.invoke(ctx, a)
 	s.explainName(a, err)
 	return v, err
+}
+
+// Secret reports whether its result holds a secret, which must not be kept.
+func (s *Spec) Secret() bool {
+	return s.Manager == "share_tokens" || s.Manager == "oauth_clients"
 }
 
 // Param finds a parameter by its name or an alias, or returns nil.

@@ -30,6 +30,7 @@ type Info struct {
 	Operation string // "projects.create", or "" outside operations
 	Hint      string // what to do next, or ""
 	Cause     error  // the error underneath, or nil
+	Uncertain bool   // a write was sent that may have been carried out
 
 	Done, Pending []string // of an operation on a list: the ids done, and not done
 }

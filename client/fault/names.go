@@ -76,6 +76,13 @@ type (
 	UsageError struct{ Info }
 	// LockedError: another run holds the lock.
 	LockedError struct{ Info }
+	// UnknownOutcomeError: a write was sent, its answer was lost, and nothing shows
+	// whether it was done. Somebody must decide.
+	UnknownOutcomeError struct {
+		Info
+		Row        int      // number of the write in its run
+		Candidates []string // ids of what it may have made
+	}
 	// LimitError: a script exceeded one of its limits.
 	LimitError struct{ Info }
 	// PermissionError: the sandbox does not allow it.
@@ -111,6 +118,7 @@ func (*CancelledError) Name() string            { return "CancelledError" }
 func (*SyntaxError) Name() string               { return "SyntaxError" }
 func (*UsageError) Name() string                { return "UsageError" }
 func (*LockedError) Name() string               { return "LockedError" }
+func (*UnknownOutcomeError) Name() string       { return "UnknownOutcomeError" }
 func (*LimitError) Name() string                { return "LimitError" }
 func (*PermissionError) Name() string           { return "PermissionError" }
 func (*AssertionError) Name() string            { return "AssertionError" }

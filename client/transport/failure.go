@@ -43,6 +43,7 @@ func (t *Transport) broken(ctx context.Context, operation string, u *url.URL, er
 	var refused *httpcore.ProxyRefusal
 	switch {
 	case uncertain:
+		info.Uncertain = true
 		info.Hint = "it may have been processed: check whether it was before repeating it"
 	case redirected && !errors.As(err, &refused):
 		info.Hint = "check the network, and that this host may be reached from here"
@@ -63,6 +64,7 @@ func (t *Transport) intercepted(c call) error {
 	f := fault.Hinted(fault.Of(&fault.ConnectionError{}, "%s answered with a web page instead of data", t.base.Host),
 		"does the network want a login, or is the platform under maintenance? open %s in a browser, then run again", t.base)
 	if !c.Repeatable {
+		f.Uncertain = true
 		f.Hint = "it may have been done: check whether it was before repeating it; " + f.Hint
 	}
 	return fault.In(c.Operation, f)

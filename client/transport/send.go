@@ -103,6 +103,9 @@ func (t *Transport) assess(ctx context.Context, c call, u *url.URL, p *pacer, a 
 		return v, t.broken(ctx, c.Operation, u, err, sent && !c.Repeatable)
 	}
 	v := judgeStatus(a.StatusCode, a.Header, c.Repeatable, time.Now())
+	if date, err := http.ParseTime(a.Header.Get("Date")); err == nil {
+		t.ahead.Store(int64(time.Until(date)))
+	}
 	known := p.everReached()
 	if a.StatusCode < 300 && isPage(a.Header, a.body) {
 		if !known {

@@ -20,6 +20,7 @@ import (
 	"net/url"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -119,7 +120,8 @@ type Transport struct {
 	options Options
 	base    *url.URL
 	core    *httpcore.Core
-	local   bool // answered in-process
+	local   bool         // answered in-process
+	ahead   atomic.Int64 // the platform's clock before this one's, in nanoseconds, by its last answer
 	agent   string
 	log     *slog.Logger
 	secrets redactor
@@ -193,6 +195,13 @@ func withDefaults(o Options) Options {
 
 // BaseURL is the platform's address as it is used, without a final slash.
 func (t *Transport) BaseURL() string { return t.base.String() }
+
+// Local reports whether the platform is in this process.
+func (t *Transport) Local() bool { return t.local }
+
+// PlatformTime is the time by the platform's clock, in whole seconds behind it at
+// most, as its answers show it.
+func (t *Transport) PlatformTime() time.Time { return time.Now().Add(time.Duration(t.ahead.Load())) }
 
 // Redact removes this connection's secrets, and whatever looks like one, from text.
 func (t *Transport) Redact(text string) string { return t.secrets.text(text) }

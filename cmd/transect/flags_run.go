@@ -78,6 +78,7 @@ func manifestFlags(cmd *cobra.Command, job *runtime.Job) {
 func unattendedFlags(flags *pflag.FlagSet, job *runtime.Job, o *unattended.Options) {
 	o.LogSize, o.LogKeep = 10<<20, 5
 	addOptions(flags,
+		option{name: "run", kind: "ID", doc: "name the run, to start it again: writes that an earlier start of it made are not repeated", parse: toRunID(job)},
 		option{name: "job", kind: "NAME", doc: "record the run as one of the job NAME of cron", parse: toString(&o.Job)},
 		option{name: "lock", env: "TRANSECT_LOCK", kind: "NAME", empty: unattended.LockOfScript, parse: toString(&o.Lock),
 			doc: "run only one at a time of all runs with the same NAME, which is the script's path when left out; write --lock=NAME"},
@@ -93,6 +94,14 @@ func unattendedFlags(flags *pflag.FlagSet, job *runtime.Job, o *unattended.Optio
 		option{name: "report", env: "TRANSECT_REPORT", kind: "FILE", doc: "write a JSON report of the run to FILE", parse: toString(&o.Report)},
 		option{name: "metrics", env: "TRANSECT_METRICS", kind: "FILE", doc: "write metrics for Prometheus to FILE", parse: toString(&o.Metrics)},
 		option{name: "grace", env: "TRANSECT_GRACE", kind: "duration", doc: "on SIGTERM finish the items in hand, for at most `DURATION`", parse: toDuration(&job.Grace)})
+}
+
+// toRunID names the run.
+func toRunID(job *runtime.Job) func(string) error {
+	return func(text string) error {
+		job.Run = runtime.RunID{ID: text, Known: true}
+		return runtime.CheckRunID(text)
+	}
 }
 
 // complete gives a job the settings of the environment and of all commands.

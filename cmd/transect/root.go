@@ -18,6 +18,7 @@ const exitCodes = `Exit codes:
   4    credentials refused
   5    temporary failure: running again may help
   6    another run holds the lock
+  7    the outcome of a write is unknown, somebody must decide
   10   time limit reached
   130  interrupted
   143  terminated`

@@ -88,7 +88,7 @@ keeps none.`,
 	addOptions(cmd.Flags(), option{name: "since", kind: "TIME", doc: "show the runs since a date, such as 2026-11-20, or within a time, such as 12h or 7d",
 		parse: func(text string) (err error) { since, err = history.ParseSince(text, a.process.Now()); return err }})
 	cobra.CheckErr(cmd.RegisterFlagCompletionFunc("job", a.completeJobs))
-	cmd.AddCommand(a.runsShow(), a.runsPrune())
+	cmd.AddCommand(a.runsShow(), a.runsSettle(), a.runsForget(), a.runsPrune())
 	return cmd
 }
 
@@ -127,14 +127,13 @@ end of a run's ID, or last.`,
 			if err != nil {
 				return err
 			}
-			run, matches, err := store.Find(args[0])
-			switch {
-			case err != nil:
-				return unreadable(err)
-			case len(matches) > 1:
-				return fault.Hinted(fault.Of(&fault.UsageError{}, "%s is ambiguous: it matches %d runs", args[0], len(matches)), "give more of the ID, such as %s", matches[0])
-			case run == nil:
-				return fault.Hinted(fault.Of(&fault.UsageError{}, "there is no run %s", args[0]), "transect runs lists them")
+			run, err := a.findRun(store, args[0])
+			if err != nil {
+				return err
+			}
+			written, err := a.writesOf(run.RunID())
+			if err != nil {
+				return err
 			}
 			log, err := store.Log(run.ID)
 			if err != nil {
@@ -144,10 +143,14 @@ end of a run's ID, or last.`,
 			if asJSON {
 				return a.printJSON(struct {
 					*history.Summary
+					*writes
 					Log []string `json:"log"`
-				}{run, strings.Split(strings.TrimSuffix(output, "\n"), "\n")}, "")
+				}{run, written, strings.Split(strings.TrimSuffix(output, "\n"), "\n")}, "")
 			}
 			a.printRun(run)
+			if written != nil {
+				a.printWrites(written)
+			}
 			fmt.Fprint(a.stdout, "\n"+output)
 			return nil
 		},

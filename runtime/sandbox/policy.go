@@ -112,9 +112,8 @@ func forbidden(kind Access, what, hint string) error {
 
 type nestedKey struct{}
 
-// Intercept checks each operation, the files among its arguments, and the
-// budget. The steps of an allowed operation need no rule of their own, but may
-// be denied.
+// Intercept checks each operation and the files among its arguments. The steps
+// of an allowed operation need no rule of their own, but may be denied.
 func (p *Policy) Intercept(ctx context.Context, call *declare.Call, next declare.Handler) (declare.Value, error) {
 	check := p.Permit
 	if ctx.Value(nestedKey{}) != nil {
@@ -126,11 +125,19 @@ func (p *Policy) Intercept(ctx context.Context, call *declare.Call, next declare
 	if err := p.checkFiles(call); err != nil {
 		return declare.Value{}, err
 	}
+	return next(context.WithValue(ctx, nestedKey{}, true), call)
+}
+
+// Charge counts each operation that sends something against the budget.
+func (p *Policy) Charge(ctx context.Context, call *declare.Call, next declare.Handler) (declare.Value, error) {
+	if call.Answered {
+		return next(ctx, call)
+	}
 	ctx, err := p.charge(ctx, call)
 	if err != nil {
 		return declare.Value{}, err
 	}
-	return next(context.WithValue(ctx, nestedKey{}, true), call)
+	return next(ctx, call)
 }
 
 // checkFiles checks the local files an operation reads and writes.

@@ -140,6 +140,12 @@ func (r *run) open() error {
 	r.summary = &history.Summary{ID: history.NewID(now), State: history.Running, DryRun: r.job.DryRun, Script: r.script(), Arguments: r.redact.arguments(r.job.Args),
 		Version: r.job.Version, Host: host, PID: os.Getpid(), Started: now}
 	r.summary.Job, r.summary.Lock = r.options.Job, r.options.Lock
+	if r.job.Run.ID == "" {
+		r.job.Run.ID = r.summary.ID
+	}
+	if r.summary.Run = r.job.Run.ID; r.summary.Run == r.summary.ID {
+		r.summary.Run = ""
+	}
 	r.summary.Command = r.redact.known(runtime.CommandLine(p, r.job))
 	r.summary.Folder, _ = filepath.Abs(p.Path(".")) // "" where the folder was removed
 	if r.options.Lock == LockOfScript {

@@ -20,6 +20,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"transect/client/atomicfile"
+	"transect/client/ledger"
 	"transect/runtime/unattended/logfile"
 )
 
@@ -161,8 +162,8 @@ func (s Store) alive(id string) bool {
 	return err == nil && !free
 }
 
-// Find returns the run with an ID, with the start or the end of one, or the last
-// run for "last". When the name is ambiguous it returns the matching IDs alone.
+// Find returns the run with an ID, with the start or the end of one, the last
+// start of a run with a name of its own, or the last run for "last". When the name is ambiguous it returns the matching IDs alone.
 func (s Store) Find(name string) (*Summary, []string, error) {
 	ids, err := s.ids()
 	if err != nil {
@@ -177,6 +178,13 @@ func (s Store) Find(name string) (*Summary, []string, error) {
 		if strings.HasPrefix(id, name) || strings.HasSuffix(id, name) {
 			matches = append(matches, id)
 		}
+	}
+	if len(matches) == 0 {
+		named, err := s.List(1, func(run *Summary) bool { return run.Run == name })
+		if err != nil || len(named) == 0 {
+			return nil, nil, err
+		}
+		return named[0], []string{named[0].ID}, nil
 	}
 	if len(matches) != 1 {
 		return nil, matches, nil
@@ -215,6 +223,7 @@ func (s Store) Prune(keep int, before time.Time) (int, error) {
 }
 
 func (s Store) remove(id string) {
+	_ = ledger.Remove(s.Dir, id) // that of a run with a name of its own stays
 	for _, kind := range []string{".log", ".log.1", ".alive", progressKind, ".json.new", ".json"} {
 		_ = os.Remove(s.path(id, kind)) // leftovers are removed next time
 	}

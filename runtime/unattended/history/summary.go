@@ -17,6 +17,7 @@ const (
 // Summary is one run of a script.
 type Summary struct {
 	ID        string    `json:"id"`
+	Run       string    `json:"run,omitempty"` // ID of the run this is a start of, when that is another
 	State     string    `json:"state"`
 	Script    string    `json:"script"`
 	Arguments []string  `json:"arguments"`         // without secrets
@@ -31,6 +32,9 @@ type Summary struct {
 	Started   time.Time `json:"started"`
 	End       *End      `json:"end,omitempty"` // nil while it runs
 }
+
+// RunID is the ID of the run that this is a start of.
+func (s *Summary) RunID() string { return cmp.Or(s.Run, s.ID) }
 
 // End is how a run ended.
 type End struct {

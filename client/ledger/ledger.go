@@ -1,0 +1,318 @@
+// Package ledger is the record of the writes of one run: each is noted before
+// it is sent and after it is answered, so that a later start of the run takes
+// the answer from here instead of sending it again.
+//
+// A run has one file, which only grows. Its records carry a length and a
+// checksum; an end that a crash cut short is dropped when the file is opened.
+// What a process has written survives its death; Sync makes it survive a power
+// loss. The package knows no operation: what a write is and what becomes of one
+// whose outcome is unknown is decided by its callers.
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"transect/client/fault"
+)
+
+// Suffix ends the names of ledgers.
+const Suffix = ".ledger"
+
+// Ledger is the record of one run, open for one start of it. It is safe for
+// concurrent use.
+type Ledger struct {
+	run  string
+	path string
+	lock *flock.Flock
+
+	mu     sync.Mutex
+	file   *os.File
+	size   int64
+	failed error // the file can no longer be written
+	table  table
+	starts []Start
+	kept   map[string][]byte
+
+	disk syncer
+}
+
+// Start is one process that worked on a run.
+type Start struct {
+	At       time.Time `json:"at"`
+	Host     string    `json:"host,omitempty"`
+	PID      int       `json:"pid"`
+	Version  string    `json:"transect,omitempty"`
+	Script   string    `json:"script,omitempty"`
+	Args     []string  `json:"arguments,omitempty"` // without secrets
+	CodeHash string    `json:"code_hash,omitempty"` // of the script and its modules
+	Ended    bool      `json:"-"`                   // it recorded its end
+}
+
+// OpenRun opens the ledger of a run, makes it when there is none, and begins a
+// start. It fails with LockedError while another process has it open, and with
+// FileError when it is damaged, of a newer version, or cannot be written.
+func OpenRun(dir, run string, start Start) (*Ledger, error) {
+	l, err := OpenToEdit(dir, run)
+	if err != nil {
+		return nil, err
+	}
+	l.table.begin()
+	if err := l.note(&startRecord{start}); err != nil {
+		_ = l.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+// OpenToEdit is OpenRun without a start: for decisions about its writes.
+func OpenToEdit(dir, run string) (*Ledger, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, unwritable(dir, err)
+	}
+	l := &Ledger{run: run, path: filepath.Join(dir, run+Suffix), kept: map[string][]byte{}}
+	l.lock = flock.New(l.path, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600))
+	switch ok, err := l.lock.TryLock(); {
+	case err != nil:
+		return nil, unwritable(l.path, err)
+	case !ok:
+		return nil, fault.Hinted(fault.Of(&fault.LockedError{}, "the run %s is in progress in another process", run),
+			"wait for its end, or start another run")
+	}
+	file, err := os.OpenFile(l.path, os.O_RDWR, 0o600)
+	if err != nil {
+		_ = l.lock.Close()
+		return nil, unwritable(l.path, err)
+	}
+	l.file = file
+	l.table.begin()
+	if err := l.load(); err != nil {
+		_ = l.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+// OpenToRead opens the ledger of a run that may be in progress. It fails with
+// fs.ErrNotExist when the run has none.
+func OpenToRead(dir, run string) (*Ledger, error) {
+	l := &Ledger{run: run, path: filepath.Join(dir, run+Suffix), kept: map[string][]byte{}}
+	var err error
+	if l.file, err = os.Open(l.path); err != nil {
+		return nil, err
+	}
+	l.lock = flock.New(l.path)
+	l.table.begin()
+	info, err := l.file.Stat()
+	if err == nil {
+		l.size, err = scan(l.file, info.Size(), l.apply)
+	}
+	if err != nil {
+		_ = l.file.Close()
+		return nil, l.unusable(err)
+	}
+	return l, nil
+}
+
+func (l *Ledger) unusable(err error) error {
+	return fault.Hinted(fault.Of(&fault.FileError{}, "the ledger %s cannot be used: %w", l.path, err),
+		"start another run, or forget this one: transect runs forget %s", l.run)
+}
+
+// load reads what earlier starts have noted and drops an end that was cut short.
+func (l *Ledger) load() error {
+	info, err := l.file.Stat()
+	if err != nil {
+		return unwritable(l.path, err)
+	}
+	if info.Size() < int64(len(header)) { // new, or cut short in its first line
+		if err := l.file.Truncate(0); err != nil {
+			return unwritable(l.path, err)
+		}
+		return l.append([]byte(header))
+	}
+	l.size, err = scan(l.file, info.Size(), l.apply)
+	if err != nil {
+		return l.unusable(err)
+	}
+	if l.size < info.Size() {
+		if err := l.file.Truncate(l.size); err != nil {
+			return unwritable(l.path, err)
+		}
+	}
+	return nil
+}
+
+// apply takes one record into memory.
+func (l *Ledger) apply(at int64, r record) error {
+	switch r := r.(type) {
+	case *startRecord:
+		l.starts = append(l.starts, r.Start)
+		l.table.begin()
+	case *endRecord:
+		l.starts[len(l.starts)-1].Ended = true
+	case *Intent:
+		return l.table.intend(at, r)
+	case *Result:
+		return l.table.resolve(at, r)
+	case *keptRecord:
+		l.kept[r.Name] = r.Value
+	}
+	return nil
+}
+
+// note appends a record and applies it. The ledger is locked, or not shared yet.
+func (l *Ledger) note(r record) error {
+	at := l.size
+	if err := l.append(encode(r)); err != nil {
+		return err
+	}
+	return l.apply(at, r)
+}
+
+// append writes at the end. What could not be written whole is taken back; the
+// ledger refuses everything from then on.
+func (l *Ledger) append(b []byte) error {
+	if l.failed != nil {
+		return l.failed
+	}
+	if _, err := l.file.WriteAt(b, l.size); err != nil {
+		_ = l.file.Truncate(l.size)
+		l.failed = unwritable(l.path, err)
+		return l.failed
+	}
+	l.size += int64(len(b))
+	return nil
+}
+
+func unwritable(path string, err error) error {
+	return fault.Hinted(fault.Of(&fault.FileError{}, "the ledger of the run cannot be written: %s: %w", path, fault.Reason(err)),
+		"no write is sent that cannot be noted: make room, or name another folder with TRANSECT_STATE_DIR, and start the run again")
+}
+
+// Starts lists the starts of the run, this one last.
+func (l *Ledger) Starts() []Start {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return append([]Start(nil), l.starts...)
+}
+
+// Run is the run's ID.
+func (l *Ledger) Run() string { return l.run }
+
+// Keep returns the value noted under a name, or calls make and notes what it
+// returns. Values are the caller's encoding.
+func (l *Ledger) Keep(name string, make func() ([]byte, error)) ([]byte, error) {
+	l.mu.Lock()
+	value, known := l.kept[name]
+	l.mu.Unlock()
+	if known {
+		return value, nil
+	}
+	value, err := make()
+	if err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if earlier, known := l.kept[name]; known {
+		return earlier, nil
+	}
+	return value, l.note(&keptRecord{name, value})
+}
+
+// Decide notes what became of a write, as somebody found out.
+func (l *Ledger) Decide(seq uint32, state State, ids []string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.note(&Result{Seq: seq, State: state, IDs: ids})
+}
+
+// End notes that this start came to its end.
+func (l *Ledger) End() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.note(&endRecord{})
+}
+
+// Sync makes everything noted so far survive a power loss. Callers that wait at
+// the same time share one flush.
+func (l *Ledger) Sync() error {
+	l.mu.Lock()
+	upTo := l.size
+	l.mu.Unlock()
+	if err := l.disk.wait(upTo, l.flush); err != nil {
+		return unwritable(l.path, err)
+	}
+	return nil
+}
+
+func (l *Ledger) flush() (int64, error) {
+	l.mu.Lock()
+	size := l.size
+	l.mu.Unlock()
+	return size, l.file.Sync()
+}
+
+// Close releases the ledger.
+func (l *Ledger) Close() error {
+	return errors.Join(l.file.Close(), l.lock.Close())
+}
+
+// syncer lets callers that wait at the same time share one flush.
+type syncer struct {
+	mu       sync.Mutex
+	done     *sync.Cond
+	synced   int64
+	flushing bool
+}
+
+func (s *syncer) wait(upTo int64, flush func() (int64, error)) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.done == nil {
+		s.done = sync.NewCond(&s.mu)
+	}
+	for s.synced < upTo {
+		if s.flushing {
+			s.done.Wait()
+			continue
+		}
+		s.flushing = true
+		s.mu.Unlock()
+		size, err := flush()
+		s.mu.Lock()
+		s.flushing = false
+		s.done.Broadcast()
+		if err != nil {
+			return err
+		}
+		s.synced = max(s.synced, size)
+	}
+	return nil
+}
+
+// Fingerprint identifies what a write says, whoever says it when.
+type Fingerprint [16]byte
+
+func (f Fingerprint) String() string { return fmt.Sprintf("%x", f[:]) }
+
+// Remove removes the ledger of a run, unless it is in progress.
+func Remove(dir, run string) error {
+	path := filepath.Join(dir, run+Suffix)
+	if _, err := os.Stat(path); err != nil {
+		return err
+	}
+	lock := flock.New(path, flock.SetFlag(os.O_RDWR))
+	defer lock.Close()
+	if ok, err := lock.TryLock(); err != nil || !ok {
+		return fault.Of(&fault.LockedError{}, "the run %s is in progress in another process", run)
+	}
+	return os.Remove(path)
+}

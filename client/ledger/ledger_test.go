@@ -1,0 +1,251 @@
+package ledger
+
+import (
+	"encoding/binary"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"transect/client/fault"
+)
+
+func open(t testing.TB, dir string) *Ledger {
+	t.Helper()
+	l, err := OpenRun(dir, "r", Start{At: time.Now(), PID: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func write(n byte) Write {
+	return Write{Op: "things.create", Print: Fingerprint{n}, Since: time.UnixMilli(1000)}
+}
+
+func take(t testing.TB, l *Ledger, w Write) *Row {
+	t.Helper()
+	r, err := l.Take(w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func resolve(t testing.TB, r *Row, s State, answers ...string) {
+	t.Helper()
+	var list [][]byte
+	for _, a := range answers {
+		list = append(list, []byte(a))
+	}
+	if err := r.Resolve(s, []string{"id"}, list); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Equal writes are told apart by their number; a later start gets the results
+// in the same order.
+func TestWritesAreTakenInOrder(t *testing.T) {
+	dir := t.TempDir()
+	l := open(t, dir)
+	for _, answer := range []string{"one", "two"} {
+		r := take(t, l, write(1))
+		if !r.New {
+			t.Error("a row of this start was taken twice")
+		}
+		resolve(t, r, Done, answer)
+	}
+	l.Close()
+	l = open(t, dir)
+	defer l.Close()
+	for _, answer := range []string{"one", "two"} {
+		r := take(t, l, write(1))
+		if r.New || r.State != Done || string(r.Result.Answers[0]) != answer || r.Result.IDs[0] != "id" {
+			t.Errorf("%s: %+v", answer, r)
+		}
+	}
+	if r := take(t, l, write(1)); !r.New || r.Seq != 3 {
+		t.Errorf("a third of two: %+v", r)
+	}
+	if r := take(t, l, write(2)); !r.New {
+		t.Errorf("another write: %+v", r)
+	}
+}
+
+// A refused write takes no number; one whose outcome is unknown is taken before
+// a new one is made, but not while a call works on it.
+func TestOpenWritesComeFirst(t *testing.T) {
+	l := open(t, t.TempDir())
+	defer l.Close()
+	resolve(t, take(t, l, write(1)), Refused)
+	lost := take(t, l, write(1))
+	if !lost.New || lost.Seq != 2 {
+		t.Errorf("after a refusal: %+v", lost)
+	}
+	if r := take(t, l, write(1)); !r.New || r.Seq != 3 {
+		t.Errorf("beside one in flight: %+v", r)
+	}
+	lost.Leave()
+	if r := take(t, l, write(1)); r.New || r.Seq != 2 || r.State != Open {
+		t.Errorf("after a lost answer: %+v", r)
+	}
+}
+
+// A file cut at any byte keeps every whole record before the cut.
+func TestCutAtEveryByte(t *testing.T) {
+	dir := t.TempDir()
+	l := open(t, dir)
+	var ends []int64 // of each result
+	for n := range byte(3) {
+		resolve(t, take(t, l, write(n)), Done, "answer")
+		ends = append(ends, l.size)
+	}
+	l.Close()
+	whole, err := os.ReadFile(filepath.Join(dir, "r"+Suffix))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for cut := range len(whole) {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "r"+Suffix), whole[:cut], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		l := open(t, dir)
+		for n := range byte(3) {
+			if r := take(t, l, write(n)); (r.State == Done) != (int64(cut) >= ends[n]) {
+				t.Errorf("cut at %d: write %d is %s", cut, n, r.State)
+			}
+		}
+		l.Close()
+	}
+}
+
+// What is damaged, or of another version, is refused, not read as an end.
+func TestDamageIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	l := open(t, dir)
+	first := l.size
+	for n := range byte(3) {
+		resolve(t, take(t, l, write(n)), Done, "answer")
+	}
+	last := l.size
+	l.Close()
+	path := filepath.Join(dir, "r"+Suffix)
+	whole, _ := os.ReadFile(path)
+	tryWith := func(b []byte) error {
+		if err := os.WriteFile(path, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		l, err := OpenRun(dir, "r", Start{})
+		if err == nil {
+			l.Close()
+		}
+		return err
+	}
+	lastRecord := int64(len(header))
+	for at := lastRecord; at < last; {
+		lastRecord = at
+		at += frame + int64(binary.LittleEndian.Uint32(whole[at:]))
+	}
+	for at := first; at < lastRecord; at++ {
+		flipped := append([]byte(nil), whole...)
+		flipped[at] ^= 0x10
+		if err := tryWith(flipped); !errors.As(err, new(*fault.FileError)) {
+			t.Fatalf("a flipped bit at %d: %v", at, err)
+		}
+	}
+	if err := tryWith(append([]byte("transect ledger 2\n"), whole[len(header):]...)); err == nil || !strings.Contains(err.Error(), "another version") {
+		t.Errorf("another version: %v", err)
+	}
+	if err := tryWith(append(whole[:last:last], make([]byte, 4096)...)); err != nil {
+		t.Errorf("zeros at the end: %v", err)
+	}
+}
+
+// A run in progress is not started again.
+func TestRunInProgress(t *testing.T) {
+	dir := t.TempDir()
+	l := open(t, dir)
+	defer l.Close()
+	if _, err := OpenRun(dir, "r", Start{}); !errors.As(err, new(*fault.LockedError)) {
+		t.Error(err)
+	}
+}
+
+// What was kept under a name is made once.
+func TestKeep(t *testing.T) {
+	dir := t.TempDir()
+	made := 0
+	for range 2 {
+		l := open(t, dir)
+		for range 2 {
+			if v, err := l.Keep("x", func() ([]byte, error) { made++; return []byte("v"), nil }); err != nil || string(v) != "v" {
+				t.Error(v, err)
+			}
+		}
+		l.Close()
+	}
+	if made != 1 {
+		t.Errorf("made %d times", made)
+	}
+}
+
+// FuzzScan gives the reader any file: it never panics, and never reads a record
+// that was not written.
+func FuzzScan(f *testing.F) {
+	dir := f.TempDir()
+	l := open(f, dir)
+	resolve(f, take(f, l, write(1)), Done, "answer")
+	l.Close()
+	whole, _ := os.ReadFile(filepath.Join(dir, "r"+Suffix))
+	f.Add(whole)
+	f.Add(whole[:len(whole)-3])
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if len(text) < len(header) {
+			return
+		}
+		l := &Ledger{kept: map[string][]byte{}}
+		l.table.begin()
+		l.starts = []Start{{}}
+		_, _ = scan(strings.NewReader(string(text)), int64(len(text)), l.apply)
+	})
+}
+
+func BenchmarkWrite(b *testing.B) {
+	l := open(b, b.TempDir())
+	defer l.Close()
+	answer := [][]byte{make([]byte, 300)}
+	w := write(0)
+	for i := 0; b.Loop(); i++ {
+		binary.LittleEndian.PutUint64(w.Print[:], uint64(i))
+		r, err := l.Take(w)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := r.Resolve(Done, []string{"6b033c5f8716b6a0412e808d"}, answer); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkOpen opens a ledger of a million writes.
+func BenchmarkOpen(b *testing.B) {
+	dir := b.TempDir()
+	l := open(b, dir)
+	answer := [][]byte{make([]byte, 300)}
+	w := write(0)
+	for i := range 1_000_000 {
+		binary.LittleEndian.PutUint64(w.Print[:], uint64(i)*0x9e3779b97f4a7c15)
+		r, _ := l.Take(w)
+		if err := r.Resolve(Done, []string{"6b033c5f8716b6a0412e808d"}, answer); err != nil {
+			b.Fatal(err)
+		}
+	}
+	l.Close()
+	b.ReportAllocs()
+	for b.Loop() {
+		open(b, dir).Close()
+	}
+}

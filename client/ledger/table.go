@@ -1,0 +1,265 @@
+package ledger
+
+import (
+	"encoding/binary"
+	"fmt"
+	"time"
+
+	"transect/client/fault"
+)
+
+// row is a write in memory: 48 bytes, for there may be a million.
+type row struct {
+	print  Fingerprint
+	intent int64  // where it is in the file
+	result int64  // 0 for none
+	next   uint32 // Seq of the next one with this fingerprint, or 0
+	task   uint32 // which task sent it last, shortened
+	state  State
+	taken  bool // by a call of this start
+	busy   bool // a call works on it
+}
+
+// table holds the rows of a run by Seq and by fingerprint.
+type table struct {
+	rows  []row
+	first map[uint64]uint32 // Seq of the first row by the fingerprint's first half
+	last  map[uint64]uint32 // of the last one, where there are several
+}
+
+func half(f Fingerprint) uint64 { return binary.LittleEndian.Uint64(f[:]) }
+
+func (t *table) row(seq uint32) *row { return &t.rows[seq-1] }
+
+// begin forgets what the calls of an earlier start took.
+func (t *table) begin() {
+	if t.first == nil {
+		t.first, t.last = map[uint64]uint32{}, map[uint64]uint32{}
+	}
+	for i := range t.rows {
+		t.rows[i].taken, t.rows[i].busy = false, false
+	}
+}
+
+func (t *table) intend(at int64, i *Intent) error {
+	switch n := uint32(len(t.rows)); {
+	case i.Seq == 0 || i.Seq > n+1:
+		return fmt.Errorf("write %d follows write %d", i.Seq, n)
+	case i.Seq <= n: // sent again
+		r := t.row(i.Seq)
+		r.intent, r.task, r.state = at, uint32(i.Task), Open
+		return nil
+	}
+	t.rows = append(t.rows, row{print: i.Print, intent: at, task: uint32(i.Task)})
+	key := half(i.Print)
+	first, known := t.first[key]
+	if !known {
+		t.first[key] = i.Seq
+		return nil
+	}
+	end, several := t.last[key]
+	if !several {
+		end = first
+	}
+	t.row(end).next, t.last[key] = i.Seq, i.Seq
+	return nil
+}
+
+func (t *table) resolve(at int64, r *Result) error {
+	if r.Seq == 0 || int(r.Seq) > len(t.rows) {
+		return fmt.Errorf("there is a result of write %d, but no such write", r.Seq)
+	}
+	row := t.row(r.Seq)
+	row.state, row.result = r.State, at
+	return nil
+}
+
+// free finds the row that a call with a fingerprint takes: the first that no
+// call has taken, its own task's before others'; 0 when there is none. n counts
+// those that are as good as done.
+func (t *table) free(print Fingerprint, task uint64) (seq uint32) {
+	for s := t.first[half(print)]; s != 0; s = t.row(s).next {
+		r := t.row(s)
+		if r.print != print || r.taken || r.busy || r.state == Refused {
+			continue
+		}
+		if r.task == uint32(task) {
+			return s
+		}
+		if seq == 0 {
+			seq = s
+		}
+	}
+	return seq
+}
+
+// Write is a write that a call is about to make.
+type Write struct {
+	Op     string
+	Print  Fingerprint
+	Parent uint32
+	Task   uint64
+	Since  time.Time
+	Leaves []uint32
+}
+
+// Row is a write that a call has taken. The call ends it by Resolve or Leave.
+type Row struct {
+	Seq    uint32
+	State  State     // as it was noted before: Open, Done, Adopted or Doubled
+	New    bool      // nothing was noted of it before
+	Since  time.Time // of the earliest time it may have been done
+	Start  uint32    // number of the start that sent it last
+	Result *Result   // nil of an open one
+
+	ledger *Ledger
+	write  Write
+}
+
+// Take gives a call its row: one noted before that no call of this start has
+// taken, else a new one, whose intent is on record when Take returns.
+func (l *Ledger) Take(w Write) (*Row, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	seq := l.table.free(w.Print, w.Task)
+	if seq == 0 {
+		seq = uint32(len(l.table.rows)) + 1
+		if err := l.note(w.intent(seq, uint32(len(l.starts)))); err != nil {
+			return nil, err
+		}
+		l.table.row(seq).busy = true
+		return &Row{Seq: seq, New: true, Since: w.Since, Start: uint32(len(l.starts)), ledger: l, write: w}, nil
+	}
+	r := l.table.row(seq)
+	taken := &Row{Seq: seq, State: r.state, ledger: l, write: w}
+	intent, err := l.intent(r)
+	if err != nil {
+		return nil, err
+	}
+	taken.Since, taken.Start = intent.Since, intent.Start
+	if r.state != Open {
+		if taken.Result, err = l.result(r); err != nil {
+			return nil, err
+		}
+		r.taken = true
+		return taken, nil
+	}
+	r.busy = true
+	return taken, nil
+}
+
+func (w Write) intent(seq, start uint32) *Intent {
+	return &Intent{Seq: seq, Parent: w.Parent, Op: w.Op, Print: w.Print, Task: w.Task, Since: w.Since, Start: start, Leaves: w.Leaves}
+}
+
+// Again notes that an open write is sent once more.
+func (r *Row) Again(since time.Time) error {
+	r.ledger.mu.Lock()
+	defer r.ledger.mu.Unlock()
+	again := r.write.intent(r.Seq, uint32(len(r.ledger.starts)))
+	again.Since = since
+	return r.ledger.note(again)
+}
+
+// Resolve notes what became of the write.
+func (r *Row) Resolve(state State, ids []string, answers [][]byte) error {
+	l := r.ledger
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	noted := l.table.row(r.Seq)
+	noted.busy, noted.taken = false, state != Refused
+	size := 0
+	for _, a := range answers {
+		size += len(a)
+	}
+	if size > maxAnswer {
+		answers = nil
+	}
+	return l.note(&Result{Seq: r.Seq, State: state, IDs: ids, Answers: answers})
+}
+
+// maxAnswer bounds the answers noted of one write, in bytes; larger ones are
+// read from the platform when they are needed again.
+const maxAnswer = 1 << 20
+
+// Leave gives the row back, open: nobody knows what became of the write.
+func (r *Row) Leave() {
+	r.ledger.mu.Lock()
+	defer r.ledger.mu.Unlock()
+	r.ledger.table.row(r.Seq).busy = false
+}
+
+func (l *Ledger) intent(r *row) (*Intent, error) {
+	return read[*Intent](l, r.intent)
+}
+
+func (l *Ledger) result(r *row) (*Result, error) {
+	return read[*Result](l, r.result)
+}
+
+// read reads one record from the file.
+func read[R record](l *Ledger, at int64) (R, error) {
+	var none R
+	r, _, err := newWindow(l.file, at, l.size, 4<<10).record()
+	if err != nil {
+		return none, fault.Of(&fault.FileError{}, "the ledger %s cannot be read: %w", l.path, err)
+	}
+	found, ok := r.(R)
+	if !ok {
+		return none, fault.Of(&fault.FileError{}, "the ledger %s cannot be read: byte %d holds a record of another kind", l.path, at)
+	}
+	return found, nil
+}
+
+// All calls each with every write of the run in order, and what became of it, nil
+// of an open one.
+func (l *Ledger) All(each func(Intent, *Result) error) error {
+	l.mu.Lock()
+	n := len(l.table.rows)
+	l.mu.Unlock()
+	for i := range n {
+		l.mu.Lock()
+		r := l.table.rows[i]
+		intent, err := l.intent(&r)
+		var result *Result
+		if err == nil && r.state != Open {
+			result, err = l.result(&r)
+		}
+		l.mu.Unlock()
+		if err != nil {
+			return err
+		}
+		if err := each(*intent, result); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// OpenOf counts the open writes with a fingerprint.
+func (l *Ledger) OpenOf(print Fingerprint) (n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for s := l.table.first[half(print)]; s != 0; s = l.table.row(s).next {
+		if r := l.table.row(s); r.print == print && r.state == Open {
+			n++
+		}
+	}
+	return n
+}
+
+// Unclaimed counts the writes of earlier starts that no call of this one took,
+// and those that are open.
+func (l *Ledger) Unclaimed() (unused, open int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i := range l.table.rows {
+		switch r := &l.table.rows[i]; {
+		case r.state == Open:
+			open++
+		case !r.taken && r.state != Refused:
+			unused++
+		}
+	}
+	return unused, open
+}

@@ -1,0 +1,212 @@
+package recovery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/tidwall/gjson"
+
+	"transect/client/declare"
+	"transect/client/fault"
+	"transect/client/ledger"
+)
+
+// attempt is one call under the ledger.
+type attempt struct {
+	*Recovery
+	call  *declare.Call
+	next  declare.Handler
+	row   *ledger.Row
+	print ledger.Fingerprint
+	ledg  *ledger.Ledger
+
+	sent    bool // a request was handed on
+	answers [][]byte
+}
+
+// Intercept answers a write from the ledger, or notes it and passes it on.
+func (r *Recovery) Intercept(ctx context.Context, call *declare.Call, next declare.Handler) (declare.Value, error) {
+	s := call.Spec
+	if s.Effect == declare.Read || s.Lost.Rule == declare.Absent || ctx.Value(outsideKey{}) != nil {
+		return next(ctx, call)
+	}
+	l, err := r.Ledger()
+	if err != nil {
+		return declare.Value{}, err
+	}
+	key, err := r.Key()
+	if err != nil {
+		return declare.Value{}, err
+	}
+	above, _ := ctx.Value(parentKey{}).(*parent)
+	a := &attempt{Recovery: r, call: call, next: next, ledg: l}
+	var above32 uint32
+	if above != nil {
+		above32 = above.row.Seq
+		a.print = printer{r.Scope, key}.ofStep(above, s.FullName())
+	} else if a.print, err = (printer{r.Scope, key}).fingerprint(call); err != nil {
+		return declare.Value{}, err
+	}
+	if a.row, err = l.Take(ledger.Write{Op: s.FullName(), Print: a.print, Parent: above32, Since: r.Platform()}); err != nil {
+		return declare.Value{}, err
+	}
+	switch {
+	case a.row.New:
+		return a.send(ctx)
+	case a.row.Result != nil:
+		r.Tally.Taken.Add(1)
+		return a.replay(ctx)
+	}
+	return a.recover(ctx)
+}
+
+// replay gives the result that is noted.
+func (a *attempt) replay(ctx context.Context) (declare.Value, error) {
+	answers := a.row.Result.Answers
+	if a.call.Spec.Composed {
+		if v, ok := noted(a.call.Spec, answers); ok {
+			return v, nil
+		}
+		return a.next(a.within(ctx), a.call) // its steps are noted
+	}
+	if len(answers) == 0 {
+		return a.describe(ctx, a.row.Result.IDs)
+	}
+	return a.answer(ctx, answers)
+}
+
+// answer passes the call on with its answers.
+func (a *attempt) answer(ctx context.Context, answers [][]byte) (declare.Value, error) {
+	call := *a.call
+	call.Answered = true
+	call.Exchange = func(context.Context, declare.Request, declare.Sender) ([]byte, error) {
+		if len(answers) == 0 {
+			return nil, fault.Of(&fault.RuntimeError{}, "the ledger holds fewer answers than the call sends requests")
+		}
+		first := answers[0]
+		answers = answers[1:]
+		return first, nil
+	}
+	return a.next(ctx, &call)
+}
+
+// describe reads what a write made once more: its answer was too large to keep.
+func (a *attempt) describe(ctx context.Context, ids []string) (declare.Value, error) {
+	s := a.call.Spec
+	describe := s.Sibling("describe")
+	if s.Shape == declare.ShapeNone || describe == nil || len(ids) == 0 {
+		return declare.Value{Shape: s.Shape}, nil
+	}
+	v, err := describe.Invoke(ctx, declare.Args{Values: map[string]any{describe.Params[0].Name: ids}})
+	if err == nil && v.Shape == declare.ShapeResource && s.Shape == declare.ShapeResources {
+		v = declare.Value{Shape: s.Shape, Items: [][]byte{v.JSON}}
+	}
+	return v, err
+}
+
+// noted is the result of a composed operation as it was noted.
+func noted(s *declare.Spec, answers [][]byte) (declare.Value, bool) {
+	switch {
+	case s.Shape == declare.ShapeNone:
+		return declare.Value{Shape: declare.ShapeNone, Go: declare.None{}}, true
+	case s.Shape == declare.ShapeResource && len(answers) == 1:
+		return declare.Value{Shape: s.Shape, JSON: answers[0]}, true
+	case s.Shape == declare.ShapeResources && len(answers) > 0:
+		return declare.Value{Shape: s.Shape, Items: answers}, true
+	}
+	return declare.Value{}, false
+}
+
+// within is the context of the steps of a composed call.
+func (a *attempt) within(ctx context.Context) context.Context {
+	return context.WithValue(ctx, parentKey{}, &parent{row: a.row, print: a.print, steps: map[string]int{}})
+}
+
+// send passes the call on and notes what becomes of it.
+func (a *attempt) send(ctx context.Context) (declare.Value, error) {
+	call := *a.call
+	if !call.Spec.Composed {
+		call.Exchange = a.exchange
+	} else {
+		ctx = a.within(ctx)
+	}
+	v, err := a.next(ctx, &call)
+	return v, a.resolve(v, err)
+}
+
+// exchange sends one request of the call.
+func (a *attempt) exchange(ctx context.Context, req declare.Request, send declare.Sender) ([]byte, error) {
+	if a.Sync && !a.sent && a.call.Spec.Effect == declare.Create {
+		if err := a.ledg.Sync(); err != nil {
+			return nil, err
+		}
+	}
+	req.Key = fmt.Sprintf("%s/%d", a.ledg.Run(), a.row.Seq)
+	if len(a.answers) > 0 {
+		req.Key += fmt.Sprintf("/%d", len(a.answers)) // a further request of the same call
+	}
+	if a.call.Spec.Lost.Rule == declare.Mark {
+		mark(req.Body, a.marker())
+	}
+	a.sent = true
+	body, err := send(ctx, req)
+	if err == nil {
+		a.answers = append(a.answers, body)
+	}
+	return body, err
+}
+
+// resolve notes what became of a call.
+func (a *attempt) resolve(v declare.Value, err error) error {
+	composed := a.call.Spec.Composed
+	switch {
+	case err == nil:
+		a.Tally.Sent.Add(1)
+		answers := a.answers
+		if composed {
+			answers = records(v)
+		}
+		if a.call.Spec.Secret() {
+			answers = nil
+		}
+		return a.row.Resolve(ledger.Done, ids(v), answers)
+	case composed:
+		a.row.Leave() // its steps are noted
+	case !a.sent || surelyRefused(err):
+		a.Tally.Refused.Add(1)
+		return errors.Join(err, a.row.Resolve(ledger.Refused, nil, nil))
+	default:
+		a.row.Leave()
+	}
+	return err
+}
+
+// surelyRefused reports whether an error means that the request was not carried
+// out.
+func surelyRefused(err error) bool {
+	if response, ok := errors.AsType[*fault.ResponseError](err); ok {
+		return response.Status >= 400 && response.Status < 500 || response.Status == 507
+	}
+	f := fault.Find(err)
+	_, lost := f.(*fault.ConnectionError)
+	return lost && !f.Facts().Uncertain
+}
+
+// records are the records of a value.
+func records(v declare.Value) [][]byte {
+	if v.JSON != nil {
+		return [][]byte{v.JSON}
+	}
+	return v.Items
+}
+
+// ids are the identifiers of what a value holds.
+func ids(v declare.Value) (list []string) {
+	for _, record := range records(v) {
+		if id := gjson.GetBytes(record, "_id"); id.Type == gjson.String {
+			list = append(list, id.Str)
+		}
+	}
+	return list
+}

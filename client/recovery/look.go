@@ -1,0 +1,402 @@
+package recovery
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"transect/client/declare"
+	"transect/client/ledger"
+)
+
+// clockSlack is how much older than the intent a thing may look that it made: ids
+// and dates have whole seconds.
+const clockSlack = 2 * time.Second
+
+// search looks for what the call may have made, until a request of it can no
+// longer arrive; then it is sent once more.
+func (a *attempt) search(ctx context.Context) (declare.Value, error) {
+	until := a.row.Since.Add(a.Settle)
+	pause := time.Second
+	for {
+		found, whole, err := a.find(ctx)
+		switch {
+		case err != nil:
+			a.row.Leave()
+			return declare.Value{}, err
+		case whole && len(found) <= max(1, a.ledg.OpenOf(a.print))*a.elements():
+			return a.adopt(ctx, found[:a.elements()])
+		case len(found) > 0 && (whole || !a.Platform().Before(until)):
+			a.row.Leave()
+			return declare.Value{}, a.unknown(idsOf(found))
+		}
+		left := until.Sub(a.Platform())
+		if left <= 0 {
+			return a.again(ctx)
+		}
+		a.Log.Info(a.call.Spec.FullName()+": it may still arrive", "sent", a.row.Since.Local().Format(time.TimeOnly), "wait", left.Round(time.Second))
+		if err := a.Sleep(ctx, min(pause, left)); err != nil {
+			a.row.Leave()
+			return declare.Value{}, err
+		}
+		pause *= 2
+	}
+}
+
+// adopt takes what was found for the result.
+func (a *attempt) adopt(ctx context.Context, found [][]byte) (declare.Value, error) {
+	answer, err := a.answerOf(ctx, found)
+	if err != nil {
+		a.row.Leave()
+		return declare.Value{}, err
+	}
+	a.Tally.Adopted.Add(1)
+	if err := a.row.Resolve(ledger.Adopted, idsOf(found), [][]byte{answer}); err != nil {
+		return declare.Value{}, err
+	}
+	return a.answer(ctx, [][]byte{answer})
+}
+
+func idsOf(found [][]byte) (list []string) {
+	for _, record := range found {
+		list = append(list, gjson.GetBytes(record, "_id").String())
+	}
+	return list
+}
+
+// wanted are the bodies of what the call makes: one, or the elements of a list.
+func (a *attempt) wanted() []map[string]any {
+	req, err := a.call.Request()
+	if err != nil {
+		return nil
+	}
+	for _, key := range []string{"datasets", "annotations", "features", "collections"} {
+		list, ok := req.Body[key].([]any)
+		if !ok || a.call.Spec.Shape != declare.ShapeResources {
+			continue
+		}
+		var all []map[string]any
+		for _, element := range list {
+			fields, _ := element.(map[string]any)
+			whole := map[string]any{}
+			for k, v := range req.Body { // what is said of all of them
+				if k != key {
+					whole[k] = v
+				}
+			}
+			for k, v := range fields {
+				whole[k] = v
+			}
+			all = append(all, whole)
+		}
+		return all
+	}
+	return []map[string]any{req.Body}
+}
+
+func (a *attempt) elements() int { return max(1, len(a.wanted())) }
+
+// find searches for what the call may have made, in the order of its elements.
+// whole means that there is one for each.
+func (a *attempt) find(ctx context.Context) (found [][]byte, whole bool, err error) {
+	wanted := a.wanted()
+	candidates, err := a.candidates(ctx, wanted)
+	if err != nil {
+		return nil, false, err
+	}
+	owned, err := a.owned.ids(a.ledg)
+	if err != nil {
+		return nil, false, err
+	}
+	taken := map[int]bool{}
+	matches := func(i int, body map[string]any) bool {
+		return !taken[i] && !owned[gjson.GetBytes(candidates[i], "_id").String()] && agrees(body, candidates[i], a.call.Spec)
+	}
+	missing := 0
+	for n, body := range wanted {
+		if a.call.Spec.Lost.Rule == declare.Mark {
+			body = map[string]any{"properties": map[string]any{"transect": map[string]any{"write": element(a.marker(), n, len(wanted))}}}
+		}
+		at := -1
+		for i := len(candidates) - 1; i >= 0 && at < 0; i-- { // newest first: the oldest is last
+			if matches(i, body) {
+				at = i
+			}
+		}
+		if at < 0 {
+			missing++
+			continue
+		}
+		taken[at] = true
+		found = append(found, candidates[at])
+	}
+	if missing == 0 && len(wanted) == 1 { // others that could be it as well
+		for i := len(candidates) - 1; i >= 0; i-- {
+			if matches(i, wanted[0]) && a.call.Spec.Lost.Rule != declare.Mark {
+				found = append(found, candidates[i])
+			}
+		}
+	}
+	return found, missing == 0, nil
+}
+
+// candidates are the records newer than the intent, newest first.
+func (a *attempt) candidates(ctx context.Context, wanted []map[string]any) ([][]byte, error) {
+	manager, rule := a.call.Spec.Manager, a.call.Spec.Lost
+	switch a.call.Spec.FullName() {
+	case "analytics.order":
+		manager = "products"
+	case "missions.create_archive":
+		manager = "datasets"
+	}
+	walk := a.Operation(manager, "search_generator")
+	if walk == nil {
+		return nil, a.unknown(nil)
+	}
+	values := map[string]any{}
+	if rule.Rule == declare.List {
+		for _, name := range []string{"project", "type", "target"} {
+			if v, given := a.call.Args.Values[name]; given {
+				values[name] = v
+			}
+		}
+	} else {
+		filter := map[string]any{}
+		if rule.Rule == declare.Mark {
+			marks := make([]any, len(wanted))
+			for n := range wanted {
+				marks[n] = element(a.marker(), n, len(wanted))
+			}
+			filter["properties.transect.write"] = map[string]any{"$in": marks}
+		} else {
+			for _, key := range rule.Keys {
+				if v := wanted[0][key]; scalar(v) {
+					filter[key] = map[string]any{"$eq": v}
+				}
+			}
+		}
+		values["filter"], values["sort"] = filter, map[string]any{"_id": -1}
+		if walk.Param("sort") == nil {
+			delete(values, "sort")
+		}
+	}
+	v, err := walk.Invoke(ctx, declare.Args{Values: values})
+	if err != nil {
+		return nil, err
+	}
+	defer v.Stream.Close()
+	var list [][]byte
+	for {
+		record, ok, err := v.Stream.Next(ctx)
+		if err != nil || !ok {
+			return list, err
+		}
+		if made, known := madeAt(gjson.GetBytes(record, "_id").String()); known && made.Before(a.row.Since.Add(-clockSlack)) {
+			if rule.Rule == declare.List || values["sort"] == nil {
+				continue
+			}
+			return list, nil
+		}
+		list = append(list, bytes.Clone(record))
+	}
+}
+
+func scalar(v any) bool {
+	switch v.(type) {
+	case nil, map[string]any, []any, []string, []float64, time.Time:
+		return false
+	}
+	return true
+}
+
+// madeAt is when a thing was made: ids begin with the second.
+func madeAt(id string) (time.Time, bool) {
+	if len(id) != 24 {
+		return time.Time{}, false
+	}
+	b, err := hex.DecodeString(id[:8])
+	if err != nil {
+		return time.Time{}, false
+	}
+	return time.Unix(int64(b[0])<<24|int64(b[1])<<16|int64(b[2])<<8|int64(b[3]), 0), true
+}
+
+// agrees reports whether a record holds what was sent, as far as it has the
+// attributes.
+func agrees(sent map[string]any, record []byte, s *declare.Spec) bool {
+	text, err := declare.Encode(sent)
+	if err != nil {
+		return false
+	}
+	var plain map[string]any
+	if json.Unmarshal(text, &plain) != nil {
+		return false
+	}
+	for key, value := range plain {
+		if key == s.Rename[0] && s.Rename[1] != "" {
+			key = s.Rename[1]
+		}
+		there := gjson.GetBytes(record, gjson.Escape(key))
+		if !there.Exists() || there.Type == gjson.Null {
+			continue
+		}
+		if !same(value, there.Value()) {
+			return false
+		}
+	}
+	return true
+}
+
+// same compares values as JSON has them: dates by the instant, lists of texts
+// without order, objects by what was sent.
+func same(sent, there any) bool {
+	switch sent := sent.(type) {
+	case map[string]any:
+		object, ok := there.(map[string]any)
+		if !ok {
+			return false
+		}
+		for key, v := range sent {
+			if in, has := object[key]; has && !same(v, in) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		list, ok := there.([]any)
+		if !ok || len(list) != len(sent) {
+			return false
+		}
+		if texts(sent) && texts(list) {
+			sent, list = slices.Clone(sent), slices.Clone(list)
+			slices.SortFunc(sent, compareTexts)
+			slices.SortFunc(list, compareTexts)
+		}
+		for i := range sent {
+			if !same(sent[i], list[i]) {
+				return false
+			}
+		}
+		return true
+	case string:
+		if text, ok := there.(string); ok {
+			return sent == text || sameInstant(sent, text)
+		}
+		object, ok := there.(map[string]any) // a reference that is described
+		return ok && (object["_id"] == sent || object["name"] == sent)
+	}
+	return fmt.Sprint(sent) == fmt.Sprint(there)
+}
+
+func texts(list []any) bool {
+	return !slices.ContainsFunc(list, func(v any) bool { _, ok := v.(string); return !ok })
+}
+
+func compareTexts(a, b any) int { return cmp.Compare(a.(string), b.(string)) }
+
+func sameInstant(a, b string) bool {
+	one, errOne := instant(a)
+	other, errOther := instant(b)
+	return errOne == nil && errOther == nil && one.Equal(other)
+}
+
+func instant(text string) (time.Time, error) {
+	if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
+		return t, nil
+	}
+	return time.Parse(time.DateOnly, text)
+}
+
+// marker is what the write's datasets carry in their properties.
+func (a *attempt) marker() string { return fmt.Sprintf("%s/%d", a.ledg.Run(), a.row.Seq) }
+
+func element(marker string, n, of int) string {
+	if of == 1 {
+		return marker
+	}
+	return fmt.Sprintf("%s.%d", marker, n+1)
+}
+
+// mark puts the marker into the body of a request.
+func mark(body map[string]any, marker string) {
+	list, bulk := body["datasets"].([]any)
+	if !bulk {
+		markOne(body, marker)
+		return
+	}
+	for n, one := range list {
+		if fields, ok := one.(map[string]any); ok {
+			markOne(fields, element(marker, n, len(list)))
+		}
+	}
+}
+
+func markOne(body map[string]any, marker string) {
+	properties, _ := body["properties"].(map[string]any)
+	marked := map[string]any{}
+	for k, v := range properties {
+		marked[k] = v
+	}
+	own, _ := marked["transect"].(map[string]any)
+	transect := map[string]any{"write": marker}
+	for k, v := range own {
+		if k != "write" {
+			transect[k] = v
+		}
+	}
+	marked["transect"] = transect
+	body["properties"] = marked
+}
+
+// owned are the ids that writes of the run have made.
+type owned struct {
+	mu   sync.Mutex
+	all  map[string]bool
+	upTo int64
+}
+
+func (o *owned) ids(l *ledger.Ledger) (map[string]bool, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	all := map[string]bool{}
+	err := l.All(func(_ ledger.Intent, r *ledger.Result) error {
+		if r != nil {
+			for _, id := range r.IDs {
+				all[id] = true
+			}
+		}
+		return nil
+	})
+	return all, err
+}
+
+// answerOf makes the answer of a call of what was found.
+func (a *attempt) answerOf(ctx context.Context, found [][]byte) ([]byte, error) {
+	s := a.call.Spec
+	switch s.FullName() {
+	case "missions.create_survey":
+		flight, err := a.read(ctx, a.Operation("flights", "describe"), gjson.GetBytes(found[0], "flights.0").String())
+		if err != nil {
+			return nil, err
+		}
+		return fmt.Appendf(nil, `{"mission":%s,"flight":%s}`, found[0], cmp.Or(string(flight), "null")), nil
+	case "missions.create_archive":
+		return []byte("{}"), nil
+	case "season_planner_missions.add_mission_to_trial":
+		trial := gjson.GetBytes(found[0], "trial").String()
+		record, err := a.read(ctx, a.Operation("trials", "describe"), trial)
+		return record, err
+	}
+	if s.Shape == declare.ShapeResources {
+		return []byte("[" + string(bytes.Join(found, []byte(","))) + "]"), nil
+	}
+	return a.compose(found[0]), nil
+}

@@ -1,0 +1,88 @@
+// Package recovery makes a run survive the death of its process: it answers
+// writes that the run's ledger holds, and finds out what became of those whose
+// answer was lost.
+//
+// A write is known by its content: platform, user, operation and request, and by
+// how many of the same came before. So a script may be edited between two starts
+// of its run. Reads are never noted.
+//
+// link.go stands in the chain of calls; rules.go decides what is done with a
+// write whose outcome is unknown, look.go searches the platform for what it made.
+package recovery
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"transect/client/declare"
+	"transect/client/ledger"
+)
+
+// Options are what recovery needs to know of a run and its connection.
+type Options struct {
+	// Ledger opens the ledger of the run, at the first write.
+	Ledger func() (*ledger.Ledger, error)
+	Key    func() ([]byte, error) // of the ledger's folder, for fingerprints
+	Scope  string                 // platform and user: the same write elsewhere is another one
+
+	Operation func(manager, name string) *declare.Spec
+	Platform  func() time.Time // the platform's clock
+	Sleep     func(ctx context.Context, d time.Duration) error
+	// Settle is how long after it was sent a request may still arrive.
+	Settle time.Duration
+	Sync   bool // creations wait until their intent survives a power loss
+	Log    *slog.Logger
+	Tally  *Tally // shared by the connections of a run
+}
+
+// Recovery is the link of one connection.
+type Recovery struct {
+	Options
+	owned owned
+}
+
+// Tally counts the writes of a run's start.
+type Tally struct {
+	Sent, Taken, Adopted, Again, Refused, Unknown atomic.Int64
+}
+
+// New makes the link of a connection.
+func New(o Options) *Recovery {
+	if o.Settle > 0 {
+		o.Settle = max(o.Settle, time.Second)
+	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	o.Tally = cmp.Or(o.Tally, &Tally{})
+	return &Recovery{Options: o}
+}
+
+type outsideKey struct{}
+
+// Outside returns a context whose calls are not noted: their caller finds out
+// itself what was done, as ingests do.
+func Outside(ctx context.Context) context.Context {
+	return context.WithValue(ctx, outsideKey{}, true)
+}
+
+type parentKey struct{}
+
+// parent is the composed operation whose steps run.
+type parent struct {
+	row   *ledger.Row
+	print ledger.Fingerprint
+
+	mu    sync.Mutex
+	steps map[string]int // by operation
+}
+
+// step numbers the steps of a parent by operation.
+func (p *parent) step(op string) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.steps[op]++
+	return p.steps[op]
+}

@@ -1,0 +1,208 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"transect/client/fault"
+	"transect/client/ledger"
+	"transect/runtime/unattended/history"
+)
+
+// writes are the writes of a run, as they are shown.
+type writes struct {
+	Starts []ledger.Start `json:"starts"`
+	Writes []noted        `json:"writes"`
+}
+
+// noted is one write of a run.
+type noted struct {
+	Number    uint32    `json:"number"`
+	Step      uint32    `json:"step_of,omitempty"`
+	Operation string    `json:"operation"`
+	State     string    `json:"state"`
+	Sent      time.Time `json:"sent"`
+	Start     uint32    `json:"start"`
+	IDs       []string  `json:"ids,omitempty"`
+}
+
+// writesOf reads the ledger of a run; nil when it wrote nothing.
+func (a *app) writesOf(run string) (*writes, error) {
+	l, err := ledger.OpenToRead(a.process.LedgerFolder(), run)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer l.Close()
+	w := &writes{Starts: l.Starts()}
+	return w, l.All(func(i ledger.Intent, r *ledger.Result) error {
+		n := noted{Number: i.Seq, Step: i.Parent, Operation: i.Op, State: ledger.Open.String(), Sent: i.Since, Start: i.Start}
+		if r != nil {
+			n.State, n.IDs = r.State.String(), r.IDs
+		}
+		w.Writes = append(w.Writes, n)
+		return nil
+	})
+}
+
+// printWrites prints a count by state and the writes.
+func (a *app) printWrites(w *writes) {
+	counts := map[string]int{}
+	var rows []table.Row
+	for _, n := range w.Writes {
+		counts[n.State]++
+		ids := strings.Join(n.IDs[:min(len(n.IDs), 3)], " ")
+		if more := len(n.IDs) - 3; more > 0 {
+			ids += fmt.Sprintf(" and %d more", more)
+		}
+		rows = append(rows, table.Row{n.Number, n.Operation, n.State, n.Sent.In(a.process.Now().Location()).Format(time.DateTime), n.Start, ids})
+	}
+	var parts []string
+	for _, state := range []string{"done", "adopted", "open", "refused", "doubled"} {
+		if counts[state] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", counts[state], state))
+		}
+	}
+	fmt.Fprintf(a.stdout, "%-11s %d\n%-11s %s\n\n", "starts", len(w.Starts), "writes", strings.Join(parts, ", "))
+	a.printTable(table.Row{"write", "operation", "state", "sent", "start", "ids"}, rows)
+}
+
+// ledgerOf is the ID of the ledger of a run that is named by its own ID or that
+// of one of its starts.
+func (a *app) ledgerOf(name string) (string, error) {
+	if _, err := os.Stat(filepath.Join(a.process.LedgerFolder(), name+ledger.Suffix)); err == nil && filepath.Base(name) == name {
+		return name, nil
+	}
+	store, err := a.history()
+	if err != nil {
+		return "", err
+	}
+	run, err := a.findRun(store, name)
+	if err != nil {
+		return "", err
+	}
+	return run.RunID(), nil
+}
+
+func (a *app) runsSettle() *cobra.Command {
+	var adopt string
+	var send bool
+	cmd := &cobra.Command{
+		Use:   "settle RUN WRITE",
+		Short: "Say what became of a write whose outcome is unknown",
+		Long: `Say what became of a write whose outcome is unknown, so that the next start of the
+run goes on: --adopt ID when it was done and made ID, --send when it was not done
+and shall be sent.`,
+		Example: `  transect runs settle nightly-1122 37 --adopt 6b0203ac9f8e4d1c2b3a4958
+  transect runs settle nightly-1122 37 --send`,
+		Args: exactArgs(2, "RUN WRITE"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if (adopt != "") == send {
+				return fault.Hinted(fault.Of(&fault.UsageError{}, "say what became of the write"), "--adopt ID when it was done, --send when it was not")
+			}
+			run, n, err := a.writeOf(args[0], args[1])
+			if err != nil {
+				return err
+			}
+			l, err := ledger.OpenToEdit(a.process.LedgerFolder(), run)
+			if err != nil {
+				return err
+			}
+			defer l.Close()
+			if n.State != ledger.Open.String() {
+				return fault.Of(&fault.UsageError{}, "write %d of the run %s is %s: there is nothing to decide", n.Number, run, n.State)
+			}
+			if send {
+				err = l.Decide(n.Number, ledger.Refused, nil)
+			} else {
+				err = l.Decide(n.Number, ledger.Adopted, []string{adopt})
+			}
+			if err == nil {
+				fmt.Fprintf(a.stdout, "noted; go on with: transect run --run %s …\n", run)
+			}
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&adopt, "adopt", "", "it was done and made `ID`")
+	cmd.Flags().BoolVar(&send, "send", false, "it was not done: send it at the next start")
+	return cmd
+}
+
+func (a *app) runsForget() *cobra.Command {
+	var write string
+	cmd := &cobra.Command{
+		Use:   "forget RUN",
+		Short: "Forget the writes of a run, so that it begins anew",
+		Long: `Forget the writes of a run: its next start sends all of them. With --write only
+one is forgotten, such as one whose result was deleted since.`,
+		Example: `  transect runs forget nightly-1122
+  transect runs forget nightly-1122 --write 37`,
+		Args: exactArgs(1, "RUN"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if write != "" {
+				run, n, err := a.writeOf(args[0], write)
+				if err != nil {
+					return err
+				}
+				l, err := ledger.OpenToEdit(a.process.LedgerFolder(), run)
+				if err != nil {
+					return err
+				}
+				defer l.Close()
+				return l.Decide(n.Number, ledger.Refused, nil)
+			}
+			run, err := a.ledgerOf(args[0])
+			if err != nil {
+				return err
+			}
+			err = ledger.Remove(a.process.LedgerFolder(), run)
+			if errors.Is(err, fs.ErrNotExist) {
+				return fault.Of(&fault.UsageError{}, "the run %s has noted no writes", run)
+			}
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&write, "write", "", "forget only write `N`")
+	return cmd
+}
+
+// writeOf finds a write of a run by its number.
+func (a *app) writeOf(name, number string) (run string, n noted, err error) {
+	if run, err = a.ledgerOf(name); err != nil {
+		return "", n, err
+	}
+	w, err := a.writesOf(run)
+	if err != nil {
+		return "", n, err
+	}
+	seq, err := strconv.Atoi(number)
+	if w == nil || err != nil || seq < 1 || seq > len(w.Writes) {
+		return "", n, fault.Hinted(fault.Of(&fault.UsageError{}, "the run %s has no write %s", run, number), "transect runs show %s lists them", run)
+	}
+	return run, w.Writes[seq-1], nil
+}
+
+// findRun finds a run of the history.
+func (a *app) findRun(store history.Store, name string) (*history.Summary, error) {
+	run, matches, err := store.Find(name)
+	switch {
+	case err != nil:
+		return nil, unreadable(err)
+	case len(matches) > 1:
+		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "%s is ambiguous: it matches %d runs", name, len(matches)), "give more of the ID, such as %s", matches[0])
+	case run == nil:
+		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "there is no run %s", name), "transect runs lists them")
+	}
+	return run, nil
+}
