@@ -144,5 +144,8 @@ func line(item scan.Item) string {
 	if item.Note != "" {
 		text += " !"
 	}
+	if item.Damage != "" {
+		text += " damaged"
+	}
 	return text
 }

@@ -116,7 +116,7 @@ func TestGrouping(t *testing.T) {
 		},
 		"extensions that lie": {
 			map[string]string{"a.jpg": geotiff, "b.tif": jpeg, "c.txt": las, "d.shp": "no shapefile", "d.dbf": dbf, "e": jpeg},
-			[]string{"raster/geotiff raster=a.jpg", "image/jpeg image=b.tif", "pcl/las pcl=c.txt", "vector/shapefile vector=d.shp database=d.dbf !", "image/jpeg image=e"},
+			[]string{"raster/geotiff raster=a.jpg", "image/jpeg image=b.tif damaged", "pcl/las pcl=c.txt", "vector/shapefile vector=d.shp database=d.dbf ! damaged", "image/jpeg image=e"},
 		},
 		"natural order, folders last": {
 			map[string]string{"b/1.jpg": jpeg, "10.jpg": jpeg, "9.jpg": jpeg, "A/1.jpg": jpeg, "DCIM/100MEDIA/DJI_0001.JPG": jpeg, "DCIM/99MEDIA/DJI_0001.JPG": jpeg},

@@ -66,7 +66,7 @@ func sniff(open imagery.Opener, path string, size int64, ext string) (content, e
 	c := recognise(f, filepath.Base(path), size, ext, buffer[:n])
 	if promised, known := promises[ext]; known && c.kind == "file" && (c.format == "" || c.format == textFormats[ext]) {
 		c = content{kind: promised.kind, format: promised.format, damage: mismatch(promised.name, buffer[:n])}
-	} else if known && c.flat && c.format != "tiff" && c.format != promised.format {
+	} else if known && slices.Contains(flatFormats, c.format) && c.format != "tiff" && c.format != promised.format {
 		c.damage = "it is not " + promised.name + " but a " + c.format + " image"
 	}
 	return c, nil
