@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"math"
+	"path"
+	"strings"
 
 	"github.com/paulmach/orb"
 
@@ -30,8 +32,8 @@ type Info struct {
 	Features      int64 // of a vector file
 	Points        int64 // of a point cloud, positions of a vector file, vertices of a mesh
 	Triangles     int64 // of a mesh
-	// Resolution is the mean distance between the points of a cloud in metres; 0 when
-	// it is not known.
+	// Resolution is the mean distance between the points of a cloud, or the size of a
+	// raster's pixels, in metres; 0 when it is not known.
 	Resolution float64
 	// Low and High are the lowest and highest coordinates, of point clouds and meshes
 	// with the height, in the units of System.
@@ -111,14 +113,8 @@ func extentOfCloud(ctx context.Context, f *file) (Info, error) {
 	if c.Compressed {
 		info.Format = "laz"
 	}
-	switch system, err := systemOf(c); {
-	case err == nil:
-		info.System = system
-	case errors.Is(err, crs.ErrNoSystem):
-		info.Reason = errors.New("the point cloud names no reference system")
-	default:
-		info.Reason = err
-	}
+	system, err := systemOf(c)
+	info.locate(ctx, f, system, err)
 	var b box
 	low, high := math.Inf(1), math.Inf(-1)
 	for p, err := range c.Sample(ctx, outlinePoints) {
@@ -140,11 +136,38 @@ func extentOfCloud(ctx context.Context, f *file) (Info, error) {
 	return info, nil
 }
 
+// systemOf returns the reference system of a point cloud, nil when it has none.
 func systemOf(c *pointcloud.Cloud) (*crs.System, error) {
+	if c.WKT == "" && c.Keys == nil {
+		return nil, nil
+	}
 	if c.WKT != "" {
 		return crs.FromWKT(c.WKT)
 	}
 	return crs.FromGeoKeys(crs.GeoKeys{Directory: c.Keys, Doubles: c.Doubles, ASCII: c.Text})
+}
+
+// locate sets the reference system: that of the file, else the one of a projection
+// (.prj) beside it.
+func (i *Info) locate(ctx context.Context, f *file, own *crs.System, err error) {
+	if errors.Is(err, crs.ErrNoSystem) {
+		err = nil
+	}
+	i.System, i.Reason = own, err
+	if own != nil || err != nil {
+		return
+	}
+	i.Reason = errors.New("it names no reference system")
+	for _, b := range f.beside {
+		if !strings.EqualFold(path.Ext(b.Name), ".prj") || b.Size > 1<<16 {
+			continue
+		}
+		text, err := io.ReadAll(b.Reader(ctx))
+		if err == nil {
+			i.System, err = crs.FromWKT(string(text))
+		}
+		i.Reason = err
+	}
 }
 
 // place sets the outline.

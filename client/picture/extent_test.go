@@ -115,3 +115,40 @@ func TestHoles(t *testing.T) {
 		}
 	}
 }
+
+func TestProjectionsBesideTheFile(t *testing.T) {
+	prj := File{Name: "site.prj", Data: strings.NewReader(utm32), Size: int64(len(utm32))}
+	xyz := "691000.0 5334000.0 500.0\n"
+	offset := File{Name: "site_offset.xyz", Data: strings.NewReader(xyz), Size: int64(len(xyz))}
+	info, err := extent(t, "site.obj", []byte("v 0 0 0\nv 10 0 0\nv 10 10 5\nf 1 2 3\n"), prj, offset)
+	if err != nil || info.Outline == nil {
+		t.Fatal(info, err)
+	}
+	// By gdaltransform.
+	if b := info.Outline.Bound(); math.Abs(b.Min[0]-11.567053) > 1e-4 || math.Abs(b.Min[1]-48.130567) > 1e-4 || info.High[2] != 505 {
+		t.Error(b, info.High)
+	}
+	info, err = extent(t, "a.las", sample(t, "pointcloud/autzen-1065.las"))
+	if err != nil || info.Reason == nil || info.Reason.Error() != "it names no reference system" {
+		t.Error(info.Reason, err)
+	}
+}
+
+const utm32 = `PROJCS["ETRS89_UTM_zone_32N",GEOGCS["GCS_ETRS_1989",DATUM["D_ETRS_1989",SPHEROID["GRS_1980",6378137.0,298.257222101]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]],PROJECTION["Transverse_Mercator"],PARAMETER["False_Easting",500000.0],PARAMETER["False_Northing",0.0],PARAMETER["Central_Meridian",9.0],PARAMETER["Scale_Factor",0.9996],PARAMETER["Latitude_Of_Origin",0.0],UNIT["Meter",1.0]]`
+
+func TestSharedRasters(t *testing.T) {
+	for name, want := range map[string]Info{
+		"landsat7-olinda-6band-utm25s.tif": {Width: 349, Height: 352, Resolution: 28.5},
+		"dem-olinda-utm25s.tif":            {Width: 111, Height: 111, Resolution: 89.6},
+	} {
+		b := sample(t, "raster/"+name)
+		info, err := extent(t, name, b)
+		if err != nil || info.Kind != "raster" || info.Width != want.Width || info.Height != want.Height || math.Abs(info.Resolution-want.Resolution) > 0.5 || info.Outline == nil {
+			t.Errorf("%s: %+v %v", name, info, err)
+		}
+		m, err := show(t, name, b, 100)
+		if err != nil || max(m.Bounds().Dx(), m.Bounds().Dy()) != 100 {
+			t.Errorf("%s: %v %v", name, m.Bounds(), err)
+		}
+	}
+}

@@ -47,6 +47,7 @@ func (f *file) kind() (kind, error) {
 
 var (
 	photo = kind{previewPhoto, extentOfPhoto}
+	tiff  = kind{previewRaster, extentOfRaster} // or a photo
 	cloud = kind{previewCloud, extentOfCloud}
 	shape = kind{previewShapes, extentOfShapes}
 	solid = kind{previewMesh, extentOfMesh}
@@ -59,7 +60,7 @@ var magics = []struct {
 	kind   kind
 }{
 	{0, "\xff\xd8", photo}, {0, "\x89PNG\r\n\x1a\n", photo}, {0, "GIF8", photo}, {0, "BM", photo}, {8, "WEBP", photo},
-	{0, "II*\x00", photo}, {0, "MM\x00*", photo},
+	{0, "II*\x00", tiff}, {0, "MM\x00*", tiff}, {0, "II+\x00", tiff}, {0, "MM\x00+", tiff},
 	{0, "LASF", cloud},
 	{0, "PK\x03\x04", shape}, {0, "SQLite format 3\x00", shape}, {0, "\x00\x00\x27\x0a", shape},
 	{0, "ply\n", solid}, {0, "ply\r", solid},

@@ -2,10 +2,12 @@ package picture
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"image"
 	"image/color"
+	"io"
 	"math"
+	"strings"
 
 	"transect/client/mesh"
 	"transect/client/pointcloud"
@@ -38,14 +40,42 @@ func previewMesh(ctx context.Context, f *file, side int) (image.Image, error) {
 	return s.picture, nil
 }
 
+// extentOfMesh places a mesh by the projection and the offset beside it.
 func extentOfMesh(ctx context.Context, f *file) (Info, error) {
 	m, err := mesh.Open(ctx, f.File, f.beside...)
-	info := Info{Kind: "mesh", Format: m.Format, Points: m.Vertices, Triangles: m.Triangles, Low: m.Low, High: m.High,
-		Reason: errors.New("a mesh names no reference system")}
+	if err != nil {
+		return Info{}, err
+	}
+	info := Info{Kind: "mesh", Format: m.Format, Points: m.Vertices, Triangles: m.Triangles, Low: m.Low, High: m.High}
 	if m.Triangles == 0 {
 		info.Kind = "pcl"
 	}
-	return info, err
+	info.locate(ctx, f, nil, nil)
+	if info.System == nil {
+		return info, nil
+	}
+	offset := f.offset(ctx)
+	var b box
+	if err := m.Points(ctx, func(p [3]float64) { b.add(p[0]+offset[0], p[1]+offset[1]) }); err != nil {
+		return info, err
+	}
+	for i, o := range offset {
+		info.Low[i], info.High[i] = info.Low[i]+o, info.High[i]+o
+	}
+	info.place(&b)
+	return info, nil
+}
+
+// offset is what a file such as model_offset.xyz beside a mesh says to add to its
+// coordinates.
+func (f *file) offset(ctx context.Context) (offset [3]float64) {
+	for _, b := range f.beside {
+		if strings.HasSuffix(strings.ToLower(b.Name), "offset.xyz") && b.Size < 4096 {
+			text, _ := io.ReadAll(b.Reader(ctx))
+			fmt.Sscan(strings.ReplaceAll(string(text), ",", " "), &offset[0], &offset[1], &offset[2])
+		}
+	}
+	return offset
 }
 
 // scene is a picture of triangles from above.
