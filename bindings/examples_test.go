@@ -14,17 +14,20 @@ func TestExamples(t *testing.T) {
 	if testing.Short() {
 		t.Skip("TestExamplesThroughGo runs the same examples, over HTTP")
 	}
-	eachExample(t, func(t *testing.T, photo, code string) {
-		newWorldIn(t, ".", []string{photo}).lua(t, code)
+	eachExample(t, func(t *testing.T, files []string, code string) {
+		newWorldIn(t, ".", files).lua(t, code)
 	})
 }
 
 // eachExample runs a test for the example of each operation, in a folder of its
-// own; photo is a file for the script's argument.
-func eachExample(t *testing.T, run func(t *testing.T, photo, code string)) {
-	photo, err := filepath.Abs("../testdata/flight/FLIGHT_0001.JPG")
-	if err != nil {
-		t.Fatal(err)
+// own; files are a photo and a GeoTIFF for the script's arguments.
+func eachExample(t *testing.T, run func(t *testing.T, files []string, code string)) {
+	files := []string{"../testdata/flight/FLIGHT_0001.JPG", "../testdata/ortho.tif"}
+	for i := range files {
+		var err error
+		if files[i], err = filepath.Abs(files[i]); err != nil {
+			t.Fatal(err)
+		}
 	}
 	t.Chdir(t.TempDir())
 	for _, m := range client.Declarations() {
@@ -34,7 +37,7 @@ func eachExample(t *testing.T, run func(t *testing.T, photo, code string)) {
 				if !ok {
 					t.Fatalf("bindings/examples/%s.lua has no section -- %s", m.Name, s.FullName())
 				}
-				run(t, photo, example.Text())
+				run(t, files, example.Text())
 			})
 		}
 	}

@@ -115,8 +115,8 @@ func listed(call *declare.Call) bool {
 // TestExamplesThroughGo runs the example of every operation once more over
 // real HTTP, with each call carried out by the typed operation of a Go client.
 func TestExamplesThroughGo(t *testing.T) {
-	eachExample(t, func(t *testing.T, photo, code string) {
-		w := newWorldIn(t, ".", []string{photo})
+	eachExample(t, func(t *testing.T, files []string, code string) {
+		w := newWorldIn(t, ".", files)
 		server := httptest.NewServer(w.platform.Handler())
 		defer server.Close()
 		login := w.platform.Credentials()

@@ -75,6 +75,7 @@ type Client struct {
 	revision  int
 	rehearses bool
 	sleep     func(ctx context.Context, d time.Duration) error
+	unserved  sync.Once // warns of tiles that nothing serves
 }
 
 // Options are what a program gives a client besides the settings.

@@ -81,14 +81,14 @@ type (
 		HorizontalSRSWKT string          `json:"horizontal_srs_wkt" doc:"horizontal reference system, WKT"`
 		VerticalSRSWKT   string          `json:"vertical_srs_wkt" doc:"vertical reference system, WKT"`
 		Format           string          `json:"format" alias:"dataset_format" doc:"format of the files"`
-		Geometry         json.RawMessage `json:"geometry" type:"geometry" doc:"where it is; the position of an image"`
+		Geometry         json.RawMessage `json:"geometry" type:"geometry" doc:"where it is; the position of an image, the outline of a raster"`
 		Footprint        json.RawMessage `json:"footprint" type:"geometry" doc:"ground that an image shows, estimated from its position, height and angles; the local platform knows it"`
 		Properties       map[string]any  `json:"properties" doc:"properties of your own, by name; ask for properties.NAME"`
 		Components       []Component     `json:"components" doc:"its files"`
 		Size             json.RawMessage `json:"size" type:"integer" unit:"bytes" doc:"size of all its files"`
 		AcquisitionDate  string          `json:"acquisition_date" type:"date" doc:"when an image was taken"`
-		Width            int             `json:"width" unit:"pixels" doc:"width of an image"`
-		Height           int             `json:"height" unit:"pixels" doc:"height of an image"`
+		Width            int             `json:"width" unit:"pixels" doc:"width of an image or a raster"`
+		Height           int             `json:"height" unit:"pixels" doc:"height of an image or a raster"`
 		Sensor           map[string]any  `json:"sensor" doc:"what an image says of its sensor"`
 		Lens             map[string]any  `json:"lens" doc:"what an image says of its lens"`
 		CameraParameters json.RawMessage `json:"camera_parameters" type:"[]table" doc:"camera models of an image"`
@@ -106,8 +106,13 @@ type (
 				Message string `json:"message" doc:"why it failed"`
 			} `json:"error" doc:"of a failed ingestion"`
 		} `json:"ingestion" doc:"reading of its files by the platform"`
-		Tiles struct {
+		Resolution float64 `json:"resolution" unit:"metres" doc:"size of a pixel of a raster"`
+		Tiles      struct {
 			Format string `json:"format" doc:"file extension of the tiles, such as png"`
+			Status string `json:"status" doc:"state on the local platform: pending, available or failed"`
+			Error  struct {
+				Message string `json:"message" doc:"why there are none"`
+			} `json:"error" doc:"of tiles that cannot be made"`
 		} `json:"tiles" doc:"its tiles"`
 		History
 	}
@@ -210,6 +215,7 @@ type (
 		ExpirationDate string          `json:"expiration_date" type:"date" doc:"when it expires; absent when it never does"`
 		Company        string          `json:"company" type:"id" doc:"company of the datasets"`
 		Scope          json.RawMessage `json:"scope" type:"table" doc:"what it opens: {datasets}"`
+		Tileserver     *string         `json:"tileserver" doc:"address that a local platform serves the tiles at, for clients inside its process; empty when nothing serves them"`
 		History
 	}
 	// LogLine is one line of a product's log.

@@ -111,7 +111,16 @@ func (c *Client) shareTiles(ctx context.Context, in ShareTiles) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	address := strings.TrimRight(c.transport.BaseURL(), "/") + path + "?access_token=" + url.QueryEscape(token.Token)
+	base := c.transport.BaseURL()
+	if token.Tileserver != nil {
+		if *token.Tileserver == "" {
+			c.unserved.Do(func() {
+				c.log.Warn("the links to tiles lead nowhere, as the local platform is not served: run transect platform serve beside this, and share again")
+			})
+		}
+		base = cmp.Or(*token.Tileserver, base)
+	}
+	address := strings.TrimRight(base, "/") + path + "?access_token=" + url.QueryEscape(token.Token)
 	if len(address) > longestTileURL {
 		c.log.Warn("the tile address is so long that some programs will refuse it", "characters", len(address), "datasets", len(datasets))
 	}
@@ -133,6 +142,8 @@ func tilePath(datasets []Dataset) (string, error) {
 		case !Ingested(d.Ingestion.Status):
 			return "", fault.Hinted(fault.Of(&fault.UnsupportedResourceError{}, "dataset %s is not ingested: its status is %q", d.ID, d.Ingestion.Status),
 				"wait until ingestion.status is completed")
+		case d.Tiles.Error.Message != "":
+			return "", unsupported("raster %s has no tiles: %s", d.ID, d.Tiles.Error.Message)
 		case d.Type != first.Type:
 			return "", unsupported("the datasets are of different types, %s and %s", first.Type, d.Type)
 		case tileFormat(d) != tileFormat(first):

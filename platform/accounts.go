@@ -124,6 +124,7 @@ func serveShareTokens() {
 	shareTokens.refs = []ref{{"scope.datasets", datasets, leave}}
 	shareTokens.ignored = []string{"duration", "token", "expiration_date"}
 	shareTokens.complete = completeShareToken
+	shareTokens.make = makeShareToken
 	serve("share_tokens", shareTokens, map[string]endpoint{
 		"revoke-share-token":  do(revokeShareToken),
 		"search-share-tokens": do(searchShareTokens),
@@ -139,6 +140,19 @@ func completeShareToken(r *Request, given, doc store.Doc) {
 	if duration := r.integer("duration", 0, 1, maxDuration); duration > 0 {
 		doc["expiration_date"] = date(r.now().Add(time.Duration(duration) * time.Second))
 	}
+}
+
+// makeShareToken creates a token. A client inside the process, whose own address
+// leads nowhere, is told where tiles are served: "" when they are not.
+func makeShareToken(r *Request, given store.Doc) store.Doc {
+	doc := shareTokens.build(r, given)
+	r.create(shareTokens, doc)
+	if "http://"+r.http.Host != Address {
+		return doc
+	}
+	answer := maps.Clone(doc)
+	answer["tileserver"] = r.p.servedAt()
+	return answer
 }
 
 func revokeShareToken(r *Request) any {

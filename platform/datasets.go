@@ -26,6 +26,7 @@ func serveDatasets() {
 		{"mission", missions, cascade}, {"flight", flights, leave}}
 	datasets.rules = map[string]rule{"type": oneOf(datasetTypes...), "source": object(nil), "ingestion": object(nil), "categories": list(word)}
 	datasets.defaults = store.Doc{"categories": []any{}, "properties": store.Doc{}, "hidden": false, "published": false}
+	datasets.derived = []string{"tiles"}
 	datasets.complete = completeDataset
 	serve("datasets", datasets, map[string]endpoint{
 		"add-dataset-categories":    do(datasets.changing(addCategories)),

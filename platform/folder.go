@@ -33,7 +33,7 @@ const (
 )
 
 var entries = []string{
-	databaseFile, databaseFile + "-wal", databaseFile + "-shm", secretsFile, "blobs", "packs", "incoming", jobsFile, lockFile, stampFile,
+	databaseFile, databaseFile + "-wal", databaseFile + "-shm", secretsFile, "blobs", "packs", "incoming", jobsFile, servedFile, servedLock, lockFile, stampFile,
 }
 
 func databasePath(dir string) string { return filepath.Join(dir, databaseFile) }

@@ -31,6 +31,7 @@ func (p *Platform) Serve(ctx context.Context, listener net.Listener) error {
 		ErrorLog:          slog.NewLogLogger(p.log.Handler(), slog.LevelWarn),
 		BaseContext:       func(net.Listener) context.Context { return requests },
 	}
+	defer p.announce(ctx, listener)()
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()
 	select {

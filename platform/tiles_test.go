@@ -225,6 +225,46 @@ func TestTilesOfEarlierVersions(t *testing.T) {
 	}
 }
 
+// Links made inside the process lead to where the folder is served, if it is.
+func TestLinksLeadToTheServer(t *testing.T) {
+	options := Options{Dir: t.TempDir() + "/platform"}
+	ids := func(s *site) []any {
+		return []any{s.dataset("file", store.Doc{"project": s.project("survey")}, "file")}
+	}
+	token := func(s *site) store.Doc {
+		return s.ok("dxauth/create-share-token", store.Doc{"scope": store.Doc{"datasets": ids(s)}, "company": s.company})
+	}
+	t.Run("served", func(t *testing.T) {
+		s := start(t, options)
+		if doc := token(s); doc["tileserver"] != nil {
+			t.Errorf("over TCP: %v", doc)
+		}
+		p, err := Open(t.Context(), options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Close()
+		beside := logIn(t, p, Address, newClient(p))
+		for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+			doc := token(beside)
+			if doc["tileserver"] == any(s.base) {
+				break
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("%v, want %s", doc, s.base)
+			}
+		}
+	})
+	p, err := Open(t.Context(), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	if doc := token(logIn(t, p, Address, newClient(p))); doc["tileserver"] != any("") {
+		t.Errorf("not served any more: %v", doc)
+	}
+}
+
 // The overviews of a raster go with it.
 func TestOverviewsAreSwept(t *testing.T) {
 	now := time.Now()

@@ -2,6 +2,10 @@
 --
 --   transect run --local scripts/share_map.lua "Surveys" map.html --days 30
 --
+-- The local platform must be served meanwhile, and as long as the links are used:
+--
+--   transect platform serve --listen 127.0.0.1:8080
+--
 -- Whoever has the page sees the tiles until the links expire, without an
 -- account: give it to nobody else. The map itself is drawn by Leaflet, fetched
 -- from unpkg.com; the links work in QGIS as XYZ tiles, too.

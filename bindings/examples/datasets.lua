@@ -132,9 +132,9 @@ local path = sdk.datasets.download_preview(image, { kind = "small", target_path 
 print(path, fs.stat(path).size)
 
 -- datasets.share_tiles
-fs.write("limits.tif", "II*\0 a raster file begins like this")
+local file = arg[2] -- a GeoTIFF: transect run --local example.lua photo.jpg ortho.tif
 local raster = sdk.datasets.create_raster_dataset{ name = "Orthophoto", project = project }
-sdk.datasets.upload_file(raster, { component = "raster", file_path = "limits.tif" })
+sdk.datasets.upload_file(raster, { component = "raster", file_path = file })
 ingested(raster)
 local template = sdk.datasets.share_tiles(raster, { duration = 3600 })
 assert(template:find("{z}/{x}/{y}", 1, true))

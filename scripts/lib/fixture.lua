@@ -4,7 +4,11 @@ local fixture = {}
 
 -- flight is the folder of a small flight, beside this one.
 local here = debug.getinfo(1, "S").source:gsub("^@", "")
-fixture.flight = path.join(path.dir(path.dir(path.dir(here))), "testdata", "flight")
+local testdata = path.join(path.dir(path.dir(path.dir(here))), "testdata")
+fixture.flight = path.join(testdata, "flight")
+
+-- ortho is a GeoTIFF of the ground of that flight.
+fixture.ortho = path.join(testdata, "ortho.tif")
 
 function fixture.project(name)
   return sdk.projects.create(name, sdk.users.describe().company)
