@@ -24,7 +24,6 @@ func module[T any](p *tab, name, expression string) T {
 
 func TestMapOfAFlight(t *testing.T) {
 	needsBrowser(t)
-	t.Parallel()
 	s := newSite(t)
 	s.run("run", "--local", filepath.Join(s.root, "scripts", "survey.lua"), filepath.Join(s.root, "testdata", "flight"))
 	address, _ := s.ui("--local")
@@ -73,19 +72,16 @@ func TestMapOfAFlight(t *testing.T) {
 		p.width(pixels)
 		p.visit("/map")
 		p.until(loadedMap)
-		if over := eval[int](p, `document.documentElement.scrollWidth - innerWidth`); over > 0 {
-			t.Errorf("at %d pixels the map is %d pixels too wide", pixels, over)
-		}
-		p.shot("map")
+		p.fits("the map")
+		p.picture(fmt.Sprintf("map-%d", pixels))
 	}
 	p.visit("/report")
 	p.see("svg.plan")
-	p.shot("report")
+	p.picture("report")
 }
 
 func TestFolderBecomesASurvey(t *testing.T) {
 	needsBrowser(t)
-	t.Parallel()
 	s := newSite(t)
 	flight := filepath.Join(s.dir, "flight")
 	if err := os.CopyFS(flight, os.DirFS(filepath.Join(s.root, "testdata", "flight"))); err != nil {
@@ -100,7 +96,7 @@ func TestFolderBecomesASurvey(t *testing.T) {
 	p.until(loadedMap + `?.dataset.loaded === "8"`)
 	p.reads("#files", "ready to send")
 	p.reads("#files", markup)
-	p.shot("folder")
+	p.picture("folder")
 	p.scripts(false)
 	p.visit("/folder")
 	p.reads("#files", "damaged")
@@ -119,7 +115,6 @@ func TestFolderBecomesASurvey(t *testing.T) {
 
 func TestMapsOwnArithmetic(t *testing.T) {
 	needsBrowser(t)
-	t.Parallel()
 	s := newSite(t)
 	address, _ := s.ui("--local")
 	p := open(t, address)

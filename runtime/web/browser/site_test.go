@@ -16,13 +16,13 @@ import (
 
 // site is a home folder in which the program runs.
 type site struct {
-	t    *testing.T
+	t    testing.TB
 	dir  string
 	env  []string
 	root string // of the repository
 }
 
-func newSite(t *testing.T) *site {
+func newSite(t testing.TB) *site {
 	t.Helper()
 	root, err := filepath.Abs("../../..")
 	if err != nil {
@@ -104,7 +104,7 @@ type running struct {
 }
 
 // line is the next line of its output.
-func (r *running) line(t *testing.T) string {
+func (r *running) line(t testing.TB) string {
 	t.Helper()
 	line, err := r.out.ReadString('\n')
 	if err != nil {
@@ -122,7 +122,7 @@ func (r *running) kill() {
 }
 
 // wait waits for its end.
-func (r *running) wait(t *testing.T) {
+func (r *running) wait(t testing.TB) {
 	t.Helper()
 	ended := make(chan error, 1)
 	go func() {

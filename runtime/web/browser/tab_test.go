@@ -30,7 +30,7 @@ const (
 
 // tab is a window of a browser of its own: it shares no cookies with others.
 type tab struct {
-	t      *testing.T
+	t      testing.TB
 	ctx    context.Context
 	at     string // scheme, host and port of the page
 	pixels int64  // its width
@@ -39,7 +39,7 @@ type tab struct {
 }
 
 // open opens an address in a new browser.
-func open(t *testing.T, address string) *tab {
+func open(t testing.TB, address string) *tab {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)
@@ -150,6 +150,12 @@ func (p *tab) see(selector string) {
 func (p *tab) click(selector string) {
 	p.t.Helper()
 	do(p, "click "+selector, chromedp.Click(chromedp.CSS(selector)))
+}
+
+// clickAt clicks a point of the window.
+func (p *tab) clickAt(x, y float64) {
+	p.t.Helper()
+	do(p, "click a point", chromedp.MouseClickXY(x, y))
 }
 
 // press sends keys to what has the focus.
