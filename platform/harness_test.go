@@ -53,7 +53,7 @@ func start(t testing.TB, options Options) *site {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan error, 1)
-	go func() { served <- p.Serve(ctx, listener) }()
+	go func() { served <- p.Serve(ctx, listener, p.Handler()) }()
 	client := &http.Client{Transport: &http.Transport{}}
 	t.Cleanup(func() {
 		client.CloseIdleConnections()

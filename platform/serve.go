@@ -19,13 +19,14 @@ const (
 	minBodyRate     = 1 << 10 // bytes a second, after the grace period
 )
 
-// Serve answers requests on a listener until ctx ends, then lets those in
-// progress finish and returns nil.
-func (p *Platform) Serve(ctx context.Context, listener net.Listener) error {
+// Serve answers requests on a listener with h, which passes those of the platform
+// on to Handler, until ctx ends. Then it lets those in progress finish and returns
+// nil.
+func (p *Platform) Serve(ctx context.Context, listener net.Listener, h http.Handler) error {
 	requests, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	server := &http.Server{
-		Handler:           delayed(limitStalls(p.handler, bodyTimeout, bodyGrace), p.options.Latency),
+		Handler:           delayed(limitStalls(h, bodyTimeout, bodyGrace), p.options.Latency),
 		ReadHeaderTimeout: 30 * time.Second,
 		IdleTimeout:       5 * time.Minute,
 		ErrorLog:          slog.NewLogLogger(p.log.Handler(), slog.LevelWarn),

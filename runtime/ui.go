@@ -14,6 +14,10 @@ func Connected(ctx context.Context, p *Process, job Job, work func(ctx context.C
 		if err != nil {
 			return err
 		}
-		return work(ctx, c, x.connector.label())
+		label := x.connector.label()
+		if x.connector.named.Local {
+			label = "local platform"
+		}
+		return work(ctx, c, label)
 	})
 }

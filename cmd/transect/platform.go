@@ -11,8 +11,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"transect/client"
 	"transect/client/fault"
 	"transect/platform"
+	"transect/runtime/web"
 )
 
 func (a *app) platform() *cobra.Command {
@@ -86,12 +88,14 @@ func (a *app) platformServe() *cobra.Command {
 	var listen, dir string
 	var latency, keep time.Duration
 	var asJSON bool
+	var page pageOptions
 	cmd := &cobra.Command{
 		Use:   "serve [flags]",
 		Short: "Serve the local platform over TCP",
 		Long: `Serve the local platform over TCP until interrupted. When it is ready, one line
-is printed: its address, a user with password, an OAuth client with secret, and
-the id of their company.`,
+is printed: its address, a user with password, an OAuth client with secret, the
+id of their company, and the address of its page, as transect ui shows it. That
+address opens one browser.`,
 		Example: `  transect platform serve
   transect platform serve --listen 127.0.0.1:8080 --dir platform --json`,
 		Args: exactArgs(0, ""),
@@ -106,7 +110,7 @@ the id of their company.`,
 					return err
 				}
 			}
-			return a.serve(ctx, listen, platform.Options{Dir: dir, KeepDeleted: keep, Latency: latency, Logger: a.logger()}, asJSON)
+			return a.serve(ctx, listen, platform.Options{Dir: dir, KeepDeleted: keep, Latency: latency, Logger: a.logger()}, page, asJSON)
 		},
 	}
 	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:0", "`ADDRESS` to listen on; port 0 chooses a free one")
@@ -115,10 +119,11 @@ the id of their company.`,
 		doc: "free the disk of datasets deleted `DURATION` ago, which can be restored until then (TRANSECT_KEEP_DELETED; 168h, a week, if left out)", parse: toDuration(&keep)})
 	addOptions(cmd.Flags(), option{name: "latency", kind: "duration", doc: "delay each response by `DURATION`, to simulate a remote platform", parse: toDuration(&latency)})
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the line as JSON")
+	pageFlags(cmd, &page)
 	return cmd
 }
 
-func (a *app) serve(ctx context.Context, address string, options platform.Options, asJSON bool) (err error) {
+func (a *app) serve(ctx context.Context, address string, options platform.Options, o pageOptions, asJSON bool) (err error) {
 	p, err := platform.Open(ctx, options)
 	if err != nil {
 		return err
@@ -134,17 +139,35 @@ func (a *app) serve(ctx context.Context, address string, options platform.Option
 	ready := struct {
 		URL string `json:"url"`
 		platform.Credentials
-	}{"http://" + listener.Addr().String(), p.Credentials()}
+		Page string `json:"page,omitempty"`
+	}{URL: "http://" + listener.Addr().String(), Credentials: p.Credentials()}
+	handler := p.Handler()
+	if page, err := a.platformPage(ctx, p, listener, o); err != nil {
+		options.Logger.Warn("the platform is served without its page", "reason", err)
+	} else {
+		handler, ready.Page = page.Over(handler), page.Address()
+	}
 	if asJSON {
 		err = a.printJSON(ready, "")
 	} else {
-		_, err = fmt.Fprintf(a.stdout, "ready at %s user=%s password=%s client_id=%s client_secret=%s company=%s\n",
-			ready.URL, ready.User, ready.Password, ready.ClientID, ready.ClientSecret, ready.Company)
+		_, err = fmt.Fprintf(a.stdout, "ready at %s user=%s password=%s client_id=%s client_secret=%s company=%s page=%s\n",
+			ready.URL, ready.User, ready.Password, ready.ClientID, ready.ClientSecret, ready.Company, ready.Page)
 	}
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	return p.Serve(ctx, listener)
+	return p.Serve(ctx, listener, handler)
+}
+
+// platformPage is the page of a platform that is served.
+func (a *app) platformPage(ctx context.Context, p *platform.Platform, listener net.Listener, o pageOptions) (*web.Server, error) {
+	made := p.Credentials()
+	c, err := client.New(ctx, client.Settings{URL: platform.Address, User: made.User, Password: made.Password},
+		client.Options{Version: version(), Env: a.process.Env, RoundTripper: p.RoundTripper()})
+	if err != nil {
+		return nil, err
+	}
+	return a.page(ctx, c, "local platform", "", listener, o)
 }
 
 // logger logs the messages of the platform to standard error.

@@ -98,12 +98,8 @@ func (a *app) page(ctx context.Context, c *client.Client, label, folder string, 
 	if err != nil {
 		return nil, err
 	}
-	logger := a.logger()
-	if at, ok := listener.Addr().(*net.TCPAddr); ok && !at.IP.IsLoopback() {
-		logger.Warn("other machines can reach this page, and its data travels unencrypted; reach it by ssh -L instead where you can", "address", at.String())
-	}
 	return web.New(ctx, web.Options{Client: c, Platform: label, History: store, Folder: folder, Cache: filepath.Join(a.process.StateDir(), "pictures"),
-		Actions: o.actions, Again: a.runAgain, Tiles: o.tiles, Listen: listener.Addr().String(), Version: version(), Env: a.process.Env, Now: a.process.Now, Logger: logger})
+		Actions: o.actions, Again: a.runAgain, Tiles: o.tiles, Listen: listener.Addr().String(), Version: version(), Env: a.process.Env, Now: a.process.Now, Logger: a.logger()})
 }
 
 func (a *app) servePage(ctx context.Context, job runtime.Job, o pageOptions, folder string) error {
@@ -112,8 +108,11 @@ func (a *app) servePage(ctx context.Context, job runtime.Job, o pageOptions, fol
 		return err
 	}
 	defer listener.Close()
+	if at, ok := listener.Addr().(*net.TCPAddr); ok && !at.IP.IsLoopback() {
+		a.logger().Warn("other machines can reach this page, and its data travels unencrypted; ssh -L reaches a loopback address safely", "address", at.String())
+	}
 	served := false
-	err = runtime.Connected(ctx, a.process, job, func(ctx context.Context, c *client.Client, label string) error {
+	serve := func(ctx context.Context, c *client.Client, label string) error {
 		page, err := a.page(ctx, c, label, folder, listener, o)
 		if err != nil {
 			return err
@@ -132,7 +131,14 @@ func (a *app) servePage(ctx context.Context, job runtime.Job, o pageOptions, fol
 		case <-ctx.Done():
 			return server.Close()
 		}
-	})
+	}
+	err = runtime.Connected(ctx, a.process, job, serve)
+	if noLogin := (*fault.MissingCredentialsError)(nil); folder != "" && !served && errors.As(err, &noLogin) {
+		a.logger().Info("no platform is connected: the page shows the folder and the runs of this machine")
+		ctx, release := a.process.CancelOnSignal(ctx)
+		defer release()
+		return serve(ctx, nil, "no platform")
+	}
 	if interrupted := (*runtime.Interrupted)(nil); served && errors.As(err, &interrupted) {
 		return nil // the way to end it
 	}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -89,12 +90,35 @@ func (s *Server) origin(d client.Dataset) origin {
 	p := gjson.GetBytes(d.JSON(), "properties.transect")
 	o := origin{File: p.Get("file").String(), Run: p.Get("run").String(), Modified: p.Get("modified").String(), Size: p.Get("size").Int(),
 		Replaces: p.Get("replaces").String(), Problem: p.Get("problem").String()}
-	if o.Run != "" {
-		if run, _, err := s.History.Find(o.Run); err == nil {
-			o.Known = run
+	o.Known = s.runOfIngest(o.Run)
+	return o
+}
+
+// ingestTime is how the ID of an ingest begins.
+const ingestTime = "20060102-150405.000"
+
+// runOfIngest finds the run of this machine that an ingest was part of, nil when
+// there is none.
+func (s *Server) runOfIngest(id string) *history.Summary {
+	if len(id) < len(ingestTime) {
+		return nil
+	}
+	at, err := time.Parse(ingestTime, id[:len(ingestTime)])
+	if err != nil {
+		return nil
+	}
+	runs, err := s.History.List(20, func(run *history.Summary) bool {
+		return !run.Started.After(at) && (run.End == nil || !run.End.At.Before(at))
+	})
+	if err != nil {
+		return nil
+	}
+	for _, run := range runs {
+		if p, err := s.History.Progress(run.ID); err == nil && slices.Contains(p.Ingests, id) {
+			return run
 		}
 	}
-	return o
+	return nil
 }
 
 // facts lists the fields of an object by name, but for some. Objects in it are

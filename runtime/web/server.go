@@ -100,6 +100,7 @@ func New(ctx context.Context, o Options) (*Server, error) {
 	s.pictures = newPictures(s)
 	s.pictureRoutes()
 	s.anotherRoutes()
+	s.actionRoutes()
 	s.overviewRoutes()
 	s.folderRoutes()
 	s.mapRoutes()
@@ -159,11 +160,17 @@ func (w *startedWriter) Write(p []byte) (int, error) {
 // Unwrap lets http.ResponseController find the writer underneath.
 func (w *startedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// Has reports whether the page answers a path; the other ones of a server that
-// also is a platform are the platform's.
-func (s *Server) Has(r *http.Request) bool {
-	_, pattern := s.mux.Handler(r)
-	return pattern != "" && pattern != "GET /" || r.URL.Path == openPath
+// Over answers what is the page's, and leaves all other paths to another
+// handler: those of the platform that it is the page of.
+func (s *Server) Over(other http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, pattern := s.mux.Handler(r)
+		if pattern != "" && pattern != "GET /" || r.URL.Path == openPath {
+			s.ServeHTTP(w, r)
+			return
+		}
+		other.ServeHTTP(w, r)
+	})
 }
 
 // ServeHTTP answers those who may enter.
