@@ -221,10 +221,13 @@ func (s Settings) notIn(key string) string {
 	return fmt.Sprintf("; %s holds no %s", s.ConfigFile, key)
 }
 
+// ErrNoConnection is the cause of NoConnection.
+var ErrNoConnection = errors.New("no platform was named")
+
 // NoConnection is the error of a script that needs a platform when none was
 // named. It never falls back to the local one by itself.
 func NoConnection() error {
-	return fault.Hinted(fault.Of(&fault.ConfigError{}, "no platform was named"),
+	return fault.Hinted(fault.Of(&fault.ConfigError{}, "%w", ErrNoConnection),
 		"transect login keeps one; or name it: --local for the local platform; --url with --user or --client-id (or TRANSECT_URL and so on); --config FILE for a configuration file")
 }
 

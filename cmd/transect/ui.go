@@ -133,7 +133,7 @@ func (a *app) servePage(ctx context.Context, job runtime.Job, o pageOptions, fol
 		}
 	}
 	err = runtime.Connected(ctx, a.process, job, serve)
-	if noLogin := (*fault.MissingCredentialsError)(nil); folder != "" && !served && errors.As(err, &noLogin) {
+	if folder != "" && errors.Is(err, client.ErrNoConnection) {
 		a.logger().Info("no platform is connected: the page shows the folder and the runs of this machine")
 		ctx, release := a.process.CancelOnSignal(ctx)
 		defer release()

@@ -132,7 +132,7 @@ func aboutDatasets(ctx context.Context, c *client.Client, values url.Values) ([]
 	if err != nil {
 		return nil, err
 	}
-	found, err := c.Datasets.Describe(ctx, client.Refs{IDs: ids})
+	found, err := describeDatasets(ctx, c, ids)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"transect/client"
+	"transect/client/fault"
 	"transect/client/transport"
 	"transect/runtime/unattended/history"
 )
@@ -49,14 +51,11 @@ func (s *Server) datasetPage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	found, err := c.Datasets.Describe(r.Context(), client.Refs{IDs: client.IDs{r.PathValue("dataset")}})
+	found, err := describeDatasets(r.Context(), c, client.IDs{r.PathValue("dataset")})
 	if err != nil {
 		return err
 	}
-	d := found.One()
-	if d.ID == "" {
-		return notFound("there is no dataset %s", r.PathValue("dataset"))
-	}
+	d := found[0]
 	rows, err := s.datasetRows(r.Context(), []client.Dataset{d})
 	if err != nil {
 		return err
@@ -83,6 +82,28 @@ func (s *Server) datasetPage(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	return s.render(w, r, "dataset.html", view{Title: cmp.Or(d.Name, d.ID), Section: "/datasets", Data: v, Topics: []string{"platform"}})
+}
+
+// describeDatasets describes datasets, also those that were deleted.
+func describeDatasets(ctx context.Context, c *client.Client, ids client.IDs) ([]client.Dataset, error) {
+	found, err := c.Datasets.Describe(ctx, client.Refs{IDs: ids})
+	if fault.Status(err) != http.StatusNotFound {
+		if err == nil && len(found) == 0 {
+			return nil, notFound("there is no dataset %s", ids[0])
+		}
+		return found, err
+	}
+	list := make([]any, len(ids))
+	for i, id := range ids {
+		list[i] = id
+	}
+	deleted := func(yes bool) map[string]any { return map[string]any{"deletion_date": map[string]any{"$exists": yes}} }
+	page, failed := c.Datasets.Search.Page(ctx, client.DatasetQuery{Query: client.Query{Limit: new(len(ids)),
+		Filter: client.Filter{"_id": map[string]any{"$in": list}, "$or": []any{deleted(true), deleted(false)}}}})
+	if failed != nil || len(page.Results) == 0 {
+		return nil, err
+	}
+	return page.Results, nil
 }
 
 // origin reads where a dataset came from.

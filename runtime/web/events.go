@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -26,7 +27,7 @@ import (
 //
 // Browsers open six connections to a server, so that many streams of one
 // browser would block its other requests: streams beyond streamsPerSession end
-// after a moment, and the browser asks again. page.js closes the stream of a page
+// after the first news, and the browser asks again. page.js closes the stream of a page
 // that nobody sees.
 const (
 	streamsPerSession = 3
@@ -113,11 +114,20 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) error {
 		return nil
 	}
 	var group errgroup.Group
-	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
+	names = slices.Compact(slices.Sorted(slices.Values(names)))
+	silent := atomic.Int64{} // topics without an event yet
+	silent.Store(int64(len(names)))
+	for _, name := range names {
 		kind, arg, _ := strings.Cut(name, ":")
 		group.Go(func() error {
+			first := true
 			err := s.events.topics[kind](ctx, arg, out.cursor(name), func(cursor string, data any) error {
-				return out.emit(kind, name, cursor, data)
+				err := out.emit(kind, name, cursor, data)
+				if first && silent.Add(-1) == 0 && !lasting {
+					cancel() // that was the news
+				}
+				first = false
+				return err
 			})
 			if err != nil && ctx.Err() == nil {
 				out.emit("problem", name, "", describe(err)) // the browser asks again

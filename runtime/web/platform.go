@@ -12,14 +12,9 @@ import (
 	"transect/client/fault"
 )
 
-const (
-	// pageTimeout is how long a page waits for the platform before it says that
-	// it does not answer.
-	pageTimeout = 15 * time.Second
-	// watchEvery is how often the platform is asked whether it is there, while
-	// somebody looks at a page.
-	watchEvery = 3 * time.Second
-)
+// pageTimeout is how long a page waits for the platform before it says that it
+// does not answer.
+const pageTimeout = 15 * time.Second
 
 // errTimeout is the cause of a page that took too long.
 var errTimeout = fault.Hinted(fault.Of(&fault.TimeoutError{}, "the platform did not answer within %s", pageTimeout),
@@ -28,7 +23,7 @@ var errTimeout = fault.Hinted(fault.Of(&fault.TimeoutError{}, "the platform did 
 // platform is the client, or an error where none is connected.
 func (s *Server) platform() (*client.Client, error) {
 	if s.Client == nil {
-		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "no platform is connected"),
+		return nil, fault.Hinted(fault.Of(&fault.ConfigError{}, "%w", client.ErrNoConnection),
 			"start transect ui with --local, --url or --profile, or log in first: transect login URL")
 	}
 	return s.Client, nil
@@ -181,7 +176,7 @@ func (s *Server) askPlatform(ctx context.Context) {
 		}
 		s.watch.set(ctx, state)
 		select {
-		case <-time.After(watchEvery):
+		case <-time.After(s.Poll):
 		case <-ctx.Done():
 			return
 		}

@@ -138,16 +138,13 @@ func outputs(p client.Product) (ids []string) {
 	return ids
 }
 
-// productsPoll is how often products are asked for, while somebody looks at them.
-const productsPoll = 3 * time.Second
-
 // watchProducts emits when a product was ordered or changed its state.
 func (s *Server) watchProducts(ctx context.Context, _, after string, emit emitter) error {
 	c, err := s.platform()
 	if err != nil {
 		return nil
 	}
-	for last := after; ; {
+	for last, first := after, true; ; first = false {
 		page, err := c.Products.Search.Page(ctx, client.ProductQuery{Query: client.Query{Limit: new(productsOnPage), Sort: client.Sort{{Attribute: "_id", Direction: -1}},
 			Fields: client.Object{"include": []any{"status"}}}})
 		if err != nil {
@@ -157,14 +154,14 @@ func (s *Server) watchProducts(ctx context.Context, _, after string, emit emitte
 		for _, p := range page.Results {
 			b.WriteString(p.ID + p.Status)
 		}
-		if now := shortHash(b.String()); now != last {
-			if err := emit(now, map[string]any{"changed": last != ""}); err != nil {
+		if now := shortHash(b.String()); first || now != last {
+			if err := emit(now, map[string]any{"changed": last != "" && now != last}); err != nil {
 				return err
 			}
 			last = now
 		}
 		select {
-		case <-time.After(productsPoll):
+		case <-time.After(s.Poll):
 		case <-ctx.Done():
 			return nil
 		}

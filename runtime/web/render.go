@@ -13,6 +13,7 @@ import (
 	"path"
 	"strings"
 
+	"transect/client"
 	"transect/client/fault"
 	"transect/client/transport"
 )
@@ -126,10 +127,18 @@ func describe(err error) problem {
 		p.Status, p.Title = http.StatusForbidden, "This is not permitted"
 	case errors.As(err, &gone), response != nil && response.Status == http.StatusNotFound:
 		p.Status, p.Title = http.StatusNotFound, "Not found"
+	case errors.Is(err, client.ErrNoConnection):
+		p.Status, p.Title, p.Message = http.StatusServiceUnavailable, "No platform is connected", "This page shows the data of a platform."
+	case errors.As(err, new(*fault.UsageError)), errors.As(err, new(*fault.ParameterError)), errors.As(err, new(*fault.SearchError)):
+		p.Status = http.StatusBadRequest
 	case fault.Transient(err), errors.Is(err, context.DeadlineExceeded):
 		p.Status, p.Title, p.Away = http.StatusBadGateway, "The platform cannot be reached", true
 	case response != nil && response.Status >= 400 && response.Status < 500:
-		p.Status, p.Title = http.StatusBadGateway, "The platform refused this"
+		if p.Title = "The platform refused this"; response.Status == http.StatusUnauthorized {
+			p.Status = http.StatusBadGateway // it is transect that is not let in
+		} else {
+			p.Status = response.Status
+		}
 	}
 	return p
 }

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"embed"
@@ -25,11 +26,12 @@ type Options struct {
 	Client   *client.Client // nil shows the folder and the runs alone
 	Platform string         // name of the platform, such as its host
 	History  history.Store
-	Folder   string // shown before it is sent; "" for none
-	Cache    string // folder of generated pictures; "" keeps none
-	Actions  bool   // allow what writes to the platform
-	Tiles    string // template of background tiles, such as https://host/{z}/{x}/{y}.png; "" for none
-	Listen   string // host and port of the listener
+	Folder   string        // shown before it is sent; "" for none
+	Cache    string        // folder of generated pictures; "" keeps none
+	Actions  bool          // allow what writes to the platform
+	Tiles    string        // template of background tiles, such as https://host/{z}/{x}/{y}.png; "" for none
+	Listen   string        // host and port of the listener
+	Poll     time.Duration // how often the platform is asked for news while somebody looks; 3 s when 0
 	Version  string
 	Env      func(name string) (string, bool)
 	Now      func() time.Time
@@ -70,6 +72,7 @@ func New(ctx context.Context, o Options) (*Server, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	o.Poll = cmp.Or(o.Poll, 3*time.Second)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
