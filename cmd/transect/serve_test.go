@@ -79,7 +79,7 @@ func TestServe(t *testing.T) {
 func TestServeSaysWhereItIs(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir(), nil, "platform", "serve")
-	ready := regexp.MustCompile(`^ready at http://127\.0\.0\.1:\d+ user=\S+ password=\S+ client_id=\S+ client_secret=\S+ company=[0-9a-f]{24}$`)
+	ready := regexp.MustCompile(`^ready at http://127\.0\.0\.1:\d+ user=\S+ password=\S+ client_id=\S+ client_secret=\S+ company=[0-9a-f]{24} page=http://127\.0\.0\.1:\d+/open\?token=\S+$`)
 	if line := p.line(); !ready.MatchString(line) {
 		t.Errorf("printed %q", line)
 	}
