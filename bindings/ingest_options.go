@@ -92,7 +92,7 @@ func (in sourceOptions) filesGiven() bool {
 
 // read gives the options that say what is to be ingested.
 func (in sourceOptions) read(c *module.Call, s *callbacks) (o ingest.Options, err error) {
-	o = ingest.Options{StateDir: c.In.StateDir(), Expected: in.Expected, Logger: c.In.Options().Logger, Now: c.In.Options().Now,
+	o = ingest.Options{PartOf: c.In.Options().Run, StateDir: c.In.StateDir(), Expected: in.Expected, Logger: c.In.Options().Logger, Now: c.In.Options().Now,
 		Progress: &ingest.Progress{}}
 	if c.In.Restricted() {
 		o.Source.Open, o.Folder = c.In.OpenToRead, c.In.Into

@@ -145,7 +145,7 @@ type Execution struct {
 func newExecution(ctx context.Context, p *Process, job *Job, named Connection) *Execution {
 	opt := vm.Options{
 		Stdin: p.Stdin, Stdout: p.Stdout, Stderr: p.Stderr, Env: p.Env, Now: p.Now, Dir: p.Dir,
-		Script: job.Script, Args: job.Args, DryRun: job.DryRun, Path: job.Path, Command: CommandLine(p, job),
+		Script: job.Script, Run: job.Run.ID, Args: job.Args, DryRun: job.DryRun, Path: job.Path, Command: CommandLine(p, job),
 		Log:      vm.Log{JSON: job.Output.JSON, Level: job.Output.Level()},
 		Progress: job.Output.progress(), Line: job.OnLine,
 		Module: scripts.Module, OwnModules: scripts.IsRef(job.Script),

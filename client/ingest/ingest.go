@@ -94,6 +94,7 @@ type Options struct {
 
 	Workers  int    // concurrent uploads at most; the connection decides below that
 	Batch    int    // datasets created by one request at most; 200 when 0
+	PartOf   string // ID of the run it is part of, kept with each dataset; "" for none
 	StateDir string // folder for locks and outcomes; temporary files when empty
 	Progress *Progress
 	Stop     <-chan struct{} // when closed, uploads in flight are finished and no further one is begun; optional

@@ -47,7 +47,8 @@ type property struct {
 	File     string `json:"file"`               // path within the source
 	Size     int64  `json:"size"`               // of all files
 	Modified string `json:"modified"`           // of the main file
-	Run      string `json:"run"`                // that created the dataset
+	Run      string `json:"run"`                // ID of the ingest that created the dataset
+	PartOf   string `json:"part_of,omitempty"`  // ID of the script's run
 	Replaces string `json:"replaces,omitempty"` // dataset of the previous version
 	Content  string `json:"content,omitempty"`  // hash of kind and samples, to find duplicates
 	// Problem is what the check found before the file was sent nevertheless.

@@ -40,6 +40,7 @@ type Options struct {
 	Now            func() time.Time
 	Dir            string   // folder that relative paths start from; "" is the process's
 	Script         string   // arg[0], and where require looks first
+	Run            string   // ID of the run; "" when it has none
 	DryRun         bool     // writes to the platform are printed, not sent
 	Args           []string // arg[1], arg[2], …
 	Command        string   // line for a shell that runs the script once more; "" when there is none

@@ -109,7 +109,7 @@ func describeDatasets(ctx context.Context, c *client.Client, ids client.IDs) ([]
 // origin reads where a dataset came from.
 func (s *Server) origin(d client.Dataset) origin {
 	p := gjson.GetBytes(d.JSON(), "properties.transect")
-	o := origin{File: p.Get("file").String(), Run: p.Get("run").String(), Modified: p.Get("modified").String(), Size: p.Get("size").Int(),
+	o := origin{File: p.Get("file").String(), Run: runOf(p), Modified: p.Get("modified").String(), Size: p.Get("size").Int(),
 		Replaces: p.Get("replaces").String(), Problem: p.Get("problem").String()}
 	o.Known = s.runOfIngest(o.Run)
 	return o
@@ -140,6 +140,12 @@ func (s *Server) runOfIngest(id string) *history.Summary {
 		}
 	}
 	return nil
+}
+
+// runOf is the run that made a dataset, by what its ingest left: that of the
+// script, or the ingest itself.
+func runOf(p gjson.Result) string {
+	return cmp.Or(p.Get("part_of").String(), p.Get("run").String())
 }
 
 // facts lists the fields of an object by name, but for some. Objects in it are

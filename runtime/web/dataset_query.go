@@ -164,7 +164,10 @@ func (q *datasetQuery) filter() client.Filter {
 	equal("project", q.Project)
 	equal("mission", q.Mission)
 	equal("source.product", q.Product)
-	equal("properties.transect.run", q.Run)
+	if q.Run != "" {
+		is := map[string]any{"$eq": q.Run}
+		f["$or"] = []any{map[string]any{"properties.transect.part_of": is}, map[string]any{"properties.transect.run": is}}
+	}
 	if q.State == "completed" {
 		f["ingestion.status"] = map[string]any{"$in": []any{"completed", "complete"}}
 	} else {

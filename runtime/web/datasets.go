@@ -133,7 +133,7 @@ func (s *Server) datasetRows(ctx context.Context, list []client.Dataset) ([]data
 	for i, d := range list {
 		origin := gjson.GetBytes(d.JSON(), "properties.transect")
 		rows[i] = datasetRow{Dataset: d, ProjectName: projectNames[d.Project], MissionName: missionNames[d.Mission], Position: position(d.Geometry),
-			File: origin.Get("file").String(), Run: origin.Get("run").String()}
+			File: origin.Get("file").String(), Run: runOf(origin)}
 	}
 	return rows, nil
 }
