@@ -93,7 +93,7 @@ func (p *Platform) inspectFile(found, doc store.Doc, index int, s stored) error 
 			return err
 		}
 		if component := listOf(doc, "components")[index].(map[string]any); kind == "raster" && store.Text(component, "name") == kind {
-			describeRaster(found, f, s.size)
+			p.describeRaster(found, doc, f, s.size)
 		}
 		return nil
 	}

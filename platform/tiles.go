@@ -1,9 +1,11 @@
 package platform
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 
@@ -30,8 +32,8 @@ const (
 const overviews = ".overviews"
 
 // describeRaster adds what a raster file says of itself, and the state of its tiles.
-func describeRaster(found store.Doc, f *os.File, size int64) {
-	r, err := raster.Open(f, size)
+func (p *Platform) describeRaster(found, doc store.Doc, f *os.File, size int64) {
+	r, err := p.openPlaced(context.Background(), f, size, store.Text(doc, "_id"))
 	if err != nil {
 		found["tiles"] = noTiles(err)
 		return
@@ -52,6 +54,39 @@ func describeRaster(found store.Doc, f *os.File, size int64) {
 	found["geometry"] = store.Doc{"type": "Polygon", "coordinates": []any{ring}}
 	found["resolution"] = e.GroundResolution
 	found["tiles"] = store.Doc{"format": tileFormat, "status": tilesPending}
+}
+
+// maxSidecar is the longest text of a world or projection file.
+const maxSidecar = 64 << 10
+
+// openPlaced opens the file of a raster. One without a position gets that of the
+// components beside it, or the reference system that the dataset was given.
+func (p *Platform) openPlaced(ctx context.Context, f *os.File, size int64, dataset string) (*raster.Raster, error) {
+	r, err := raster.Open(f, size)
+	if err != nil {
+		return nil, err
+	}
+	var given string
+	beside := map[string]stored{}
+	check(p.read(ctx, func(t tx) {
+		given = store.Text(t.load(datasets, dataset), "horizontal_srs_wkt")
+		for _, name := range []string{"worldfile", "projection"} {
+			if s, ok := t.bytesOf(dataset, name); ok && s.size <= maxSidecar {
+				beside[name] = s
+			}
+		}
+	}))
+	text := func(name string) string {
+		s, ok := beside[name]
+		if !ok {
+			return ""
+		}
+		f := must(p.blobs.Open(s.blob))
+		defer f.Close()
+		return string(must(io.ReadAll(f)))
+	}
+	r.Place(text("worldfile"), cmp.Or(text("projection"), given))
+	return r, nil
 }
 
 // noTiles is the state of tiles that cannot be made.
@@ -111,7 +146,7 @@ func (p *Platform) writeOverviews(ctx context.Context, s stored, j job) (made bl
 	}
 	f := must(p.blobs.Open(s.blob))
 	defer f.Close()
-	r, err := raster.Open(f, s.size)
+	r, err := p.openPlaced(ctx, f, s.size, j.id)
 	if err != nil {
 		return made, err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"image"
 	"image/png"
+	"io"
 	"maps"
 	"math"
 	"net/http"
@@ -208,6 +209,25 @@ func TestTilesRefused(t *testing.T) {
 	}
 }
 
+// A raster without a position takes that of the files beside it.
+func TestTilesByWorldFile(t *testing.T) {
+	s := inside(t, Options{})
+	id := s.dataset("raster", store.Doc{"project": s.project("survey")}, "raster", "worldfile", "projection")
+	s.upload(id, "projection", "survey.prj", []byte(`PROJCS["WGS_1984_UTM_Zone_31N",GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137.0,298.257223563]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]],PROJECTION["Transverse_Mercator"],PARAMETER["False_Easting",500000.0],PARAMETER["False_Northing",0.0],PARAMETER["Central_Meridian",3.0],PARAMETER["Scale_Factor",0.9996],PARAMETER["Latitude_Of_Origin",0.0],UNIT["Meter",1.0]]`))
+	s.upload(id, "worldfile", "survey.tfw", []byte("0.5\n0\n0\n-0.5\n500000.25\n4999999.75\n"))
+	s.upload(id, "raster", "survey.tif", survey31(func(m *tiffgen.Image) { m.EPSG = 0 }))
+	doc := s.until("data-manager/describe-dataset", store.Doc{"dataset": id}, "tiles.status", tilesAvailable, tilesFailed)
+	other := s.raster(s.project("other"), survey31(nil))
+	if store.Text(doc, "geometry.type") != "Polygon" {
+		t.Errorf("%v", doc)
+	}
+	x, y := corner31(18)
+	token := s.share(0, id, store.Text(other, "_id"))
+	if s.tile(id, 18, x, y, token).text != s.tile(store.Text(other, "_id"), 18, x, y, token).text {
+		t.Error("another tile")
+	}
+}
+
 // Rasters that an earlier version ingested get tiles when they are asked for.
 func TestTilesOfEarlierVersions(t *testing.T) {
 	s := inside(t, Options{})
@@ -286,19 +306,33 @@ func TestOverviewsAreSwept(t *testing.T) {
 	}
 }
 
-// BenchmarkTileRequest asks for warm tiles over TCP.
+// BenchmarkTileRequest asks for warm tiles over TCP. "times" is how many times as
+// long that takes as encoding a tile of the same size and answering it.
 func BenchmarkTileRequest(b *testing.B) {
 	s := start(b, Options{})
 	id := store.Text(s.raster(s.project("survey"), survey31(func(m *tiffgen.Image) { m.Width, m.Height, m.Value = 3000, 3000, nil })), "_id")
 	token := s.share(0, id)
 	for _, z := range []int{14, 16, 18} {
 		x, y := corner31(z)
+		m := decodePNG(b, s.tile(id, z, x, y, token))
 		b.Run(fmt.Sprint("zoom ", z), func(b *testing.B) {
+			var tiles, floor time.Duration
 			for b.Loop() {
+				began := time.Now()
 				if a := s.tile(id, z, x, y, token); a.status != http.StatusOK {
 					b.Fatal(a.text)
 				}
+				tiles += time.Since(began)
+				began = time.Now()
+				encoder := png.Encoder{CompressionLevel: png.BestSpeed}
+				if err := encoder.Encode(io.Discard, m); err != nil {
+					b.Fatal(err)
+				}
+				s.get("/tileserver/tiles/none/0/0/0.png")
+				floor += time.Since(began)
 			}
+			b.ReportMetric(float64(tiles.Microseconds())/1000/float64(b.N), "ms/tile")
+			b.ReportMetric(float64(tiles)/float64(floor), "times")
 		})
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
+	"strings"
 
 	"transect/client/crs"
 	"transect/client/tiff"
@@ -93,13 +95,64 @@ func (f frame) pixel(lon, lat float64) (u, v float64) {
 
 // locate reads the georeference.
 func (r *Raster) locate(p *page) {
-	e := &r.extent
-	*e = Extent{Width: p.width, Height: p.height, Bands: p.samples, Type: p.typeName()}
+	r.extent = Extent{Width: p.width, Height: p.height, Bands: p.samples, Type: p.typeName()}
 	t, d := p.reader, p.directory
 	keys := geoKeys(t, d)
-	var noSystem error
-	e.System, noSystem = crs.FromGeoKeys(keys)
-	to, err := transform(t, d, keys.PixelIsPoint())
+	system, noSystem := crs.FromGeoKeys(keys)
+	to, noTransform := transform(t, d, keys.PixelIsPoint())
+	r.own = georeference{to, noTransform, system, noSystem}
+	r.georeferenceBy(r.own)
+}
+
+// georeference is what a file says of its position, and why it does not say it.
+type georeference struct {
+	to          affine
+	noTransform error
+	system      *crs.System
+	noSystem    error
+}
+
+// Place gives a position to a raster that has none of its own: the text of a world
+// file, the text of a projection file (WKT), or both; "" for what there is not. It
+// is called before other methods.
+func (r *Raster) Place(world, projection string) {
+	g := r.own
+	if g.noTransform != nil && world != "" {
+		if g.to, g.noTransform = worldFile(world); g.noTransform == nil {
+			r.world = world
+		}
+	}
+	if errors.Is(g.noSystem, crs.ErrNoSystem) && projection != "" {
+		if g.system, g.noSystem = crs.FromWKT(projection); g.noSystem == nil {
+			r.projection = projection
+		}
+	}
+	if !r.extent.Positioned {
+		r.georeferenceBy(g)
+	}
+}
+
+// worldFile reads the six numbers of a world file, which speaks of the centre of the
+// upper left pixel.
+func worldFile(text string) (a affine, err error) {
+	numbers := strings.Fields(text)
+	if len(numbers) < 6 {
+		return a, errors.New("the world file does not have six numbers")
+	}
+	var v [6]float64
+	for i := range v {
+		if v[i], err = strconv.ParseFloat(numbers[i], 64); err != nil {
+			return a, fmt.Errorf("the world file does not have six numbers: %q is none", numbers[i])
+		}
+	}
+	return affine{v[4] - (v[0]+v[2])/2, v[0], v[2], v[5] - (v[1]+v[3])/2, v[1], v[3]}, nil
+}
+
+// georeferenceBy computes the extent from a georeference.
+func (r *Raster) georeferenceBy(g georeference) {
+	e := &r.extent
+	to, err, noSystem := g.to, g.noTransform, g.noSystem
+	e.System = g.system
 	from, invertible := to.inverse()
 	switch {
 	case err != nil:

@@ -150,6 +150,9 @@ func tileAt(e raster.Extent, z int) (x, y int) {
 }
 
 func TestTilesAreThoseOfGDAL(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs GDAL many times")
+	}
 	for _, test := range []struct{ name, kind string }{
 		{"landsat7-olinda-6band-utm25s.tif", "rgb"}, {"dem-olinda-utm25s.tif", "ramp"}, {"landcover-palette.tif", "palette"},
 	} {

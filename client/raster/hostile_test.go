@@ -162,7 +162,7 @@ func useWide(t testing.TB, layout func(*tiffgen.Image, int), height int) uint64 
 	peak := watchMemory()
 	addOverviews(t, r)
 	e := r.Extent()
-	for z := 10; z < 22; z++ {
+	for z := 10; z < 22; z += 4 {
 		x, y := tileAt(e, z)
 		if _, err := r.Tile(z, x, y); err != nil {
 			t.Fatal(err)
@@ -172,8 +172,11 @@ func useWide(t testing.TB, layout func(*tiffgen.Image, int), height int) uint64 
 }
 
 func TestMemoryOfWideRasters(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads three wide rasters")
+	}
 	for name, layout := range layouts {
-		if used := useWide(t, layout, 40); used > 256<<20 {
+		if used := useWide(t, layout, 20); used > 256<<20 {
 			t.Errorf("%s: it took %d MB of memory", name, used>>20)
 		}
 	}

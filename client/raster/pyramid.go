@@ -56,7 +56,7 @@ func (r *Raster) WriteOverviews(ctx context.Context, f File) error {
 	if err != nil {
 		return err
 	}
-	text, err := json.Marshal(description{full.width, full.height, s.low, s.high})
+	text, err := json.Marshal(description{full.width, full.height, s.low, s.high, r.world, r.projection})
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (w *pyramid) add(from *level, factor int) (*level, error) {
 	p := &page{reader: tiff.Reader{R: w.file, Size: 1 << 62, Order: binary.LittleEndian}, cache: from.cache,
 		width: half(from.width), height: half(from.height), tiled: true, chunkW: overviewW, chunkH: overviewH,
 		samples: 4, bits: 8, format: unsigned, compression: deflated, predictor: 2, photometric: rgb, alpha: 3, premultiplied: true, painted: true}
-	if p.width > wide {
+	if p.width > wide && from.chunkW >= from.width {
 		p.chunkH = wideH
 	}
 	to := &written{level: &level{page: p, r: from.r}}

@@ -25,12 +25,15 @@ import (
 type Raster struct {
 	extent Extent
 	frame  frame
+	own    georeference
 	levels []*level // from the largest; the first is the raster itself
 	table  bool     // values are numbers of a colour table
 
 	stretching sync.Once
 	stretch    stretch
 	unreadable error // why there is no stretch
+
+	world, projection string // see Place
 }
 
 // level is the raster at one resolution.
@@ -105,6 +108,8 @@ func (r *Raster) sortLevels() {
 type description struct {
 	Width, Height int
 	Low, High     []float64
+	World         string `json:",omitempty"` // see Place
+	Projection    string `json:",omitempty"`
 }
 
 // UseOverviews adds the overviews that WriteOverviews made of this raster, before
@@ -131,6 +136,7 @@ func (r *Raster) UseOverviews(o io.ReaderAt, size int64) error {
 	}
 	r.sortLevels()
 	r.stretching.Do(func() { r.stretch = stretch{d.Low, d.High} })
+	r.Place(d.World, d.Projection)
 	return nil
 }
 

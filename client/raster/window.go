@@ -195,6 +195,7 @@ func (l *level) readColumn(paint *painter, w window, factor int, to *image.RGBA)
 	if w.width()*pixel*height > 4*bandBytes { // a large factor: less than one row of the picture at a time
 		step = max(1, bandBytes/(w.width()*pixel))
 	}
+	step = min(step, w.height())
 	wide := (w.width() + factor - 1) / factor
 	sums := make([]uint32, wide*4)
 	values := make([]byte, step*w.width()*len(paint.samples)*l.sampleBytes())
