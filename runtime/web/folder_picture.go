@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -62,7 +61,7 @@ func withFiles(item folderItem, use func(main picture.File, beside []picture.Fil
 
 // sendExtents sends the outlines of rasters, vectors, point clouds and meshes.
 func (s *Server) sendExtents(ctx context.Context, state folderState, send func(any) error) error {
-	n := 0
+	n, limits := 0, newVectorLimits()
 	for _, item := range state.Items {
 		if item.Kind == "" || item.Kind == "image" || item.Kind == "file" || item.Verdict.Bad() {
 			continue
@@ -78,13 +77,18 @@ func (s *Server) sendExtents(ctx context.Context, state folderState, send func(a
 		if err != nil || info.Outline == nil {
 			continue
 		}
-		geometry, err := json.Marshal(map[string]any{"type": info.Outline.GeoJSONType(), "coordinates": info.Outline})
-		if err != nil {
+		one := shape{Kind: "shape", Of: item.Kind, ID: item.ID, Name: item.Name, Geometry: geometryOf(info.Outline),
+			Facts: rowsOf("Size", size(item.Size), "Format", info.Format), Preview: "/folder/picture/" + item.ID + "?kind=small"}
+		if err := send(one); err != nil {
 			return err
 		}
-		if err := send(shape{Kind: "shape", Of: item.Kind, ID: item.ID, Name: item.Name, Geometry: geometry,
-			Facts: rowsOf("Size", size(item.Size), "Format", info.Format), Preview: "/folder/picture/" + item.ID + "?kind=small"}); err != nil {
-			return err
+		if item.Kind == "vector" {
+			err := withFiles(item, func(main picture.File, beside []picture.File) error {
+				return limits.features(ctx, one, main, beside, send)
+			})
+			if err != nil {
+				return err
+			}
 		}
 	}
 	return nil

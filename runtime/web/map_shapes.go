@@ -173,7 +173,7 @@ func some[T any](all func(func(T, error) bool), most int) (list []T, err error) 
 
 // datasetShapes sends rasters, vectors, point clouds, meshes and located files.
 func (s *Server) datasetShapes(ctx context.Context, t target, send func(any) error) error {
-	n := 0
+	n, limits := 0, newVectorLimits()
 	filter := t.filter()
 	filter["type"] = map[string]any{"$in": []any{"raster", "vector", "pcl", "mesh"}}
 	for d, err := range s.Client.Datasets.Search.All(ctx, client.DatasetQuery{Query: client.Query{Filter: filter}}) {
@@ -203,6 +203,11 @@ func (s *Server) datasetShapes(ctx context.Context, t target, send func(any) err
 		if d.Type == "vector" {
 			if err := s.vectorShapes(ctx, d, send); err != nil {
 				return err
+			}
+			if main, beside := pictureFiles(ctx, s.Client, d); main != nil {
+				if err := limits.features(ctx, one, *main, beside, send); err != nil {
+					return err
+				}
 			}
 		}
 	}
