@@ -156,6 +156,7 @@ func (s *Server) open(w http.ResponseWriter, r *http.Request) {
 		start = "/folder"
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Referrer-Policy", "no-referrer") // the address of this answer holds the token
 	fmt.Fprintf(w, `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="color-scheme" content="light dark">`+
 		`<title>Transect</title><meta http-equiv="refresh" content="0;url=%s"><p><a href="%s">Continue to Transect</a></p></html>`, start, start)
 }

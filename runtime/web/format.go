@@ -62,11 +62,22 @@ func (s *Server) ago(v any) template.HTML {
 	now := s.Now()
 	text := "just now"
 	if passed := now.Sub(t); passed >= time.Minute {
-		text = duration(passed.Truncate(time.Minute)) + " ago"
+		text = coarse(passed) + " ago"
 	} else if passed < 0 {
 		return s.time(v)
 	}
 	return s.timeTag(t, text)
+}
+
+// coarse is a length of time in one unit.
+func coarse(d time.Duration) string {
+	switch {
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h", int(d.Hours()))
+	}
+	return fmt.Sprintf("%d days", int(d.Hours()/24))
 }
 
 func (s *Server) timeTag(t time.Time, text string) template.HTML {

@@ -28,6 +28,7 @@ type view struct {
 	Data    any      // of the page
 	Scripts []string // modules of the page, below /static/
 	Topics  []string // what the page follows live, see events.go
+	After   string   // cursors of the topics that the page shows the state of, such as runs%3A=4711
 	Wide    bool     // use the whole window, without margins
 
 	Nav      []*section

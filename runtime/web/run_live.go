@@ -3,8 +3,13 @@ package web
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"hash/fnv"
 	"html/template"
+	"maps"
 	"net/url"
+	"slices"
+	"strconv"
 	"time"
 
 	"transect/client/transport"
@@ -21,32 +26,37 @@ const (
 // parts are pieces of a page that replace what is in the elements with these ids.
 type parts map[string]template.HTML
 
-// piece renders a template by its name.
-func (s *Server) piece(page, name string, data any) (template.HTML, error) {
-	var out bytes.Buffer
-	err := s.templates[page].ExecuteTemplate(&out, name, data)
-	return template.HTML(out.String()), err
+// version distinguishes states of the parts.
+func (p parts) version() string {
+	sum := fnv.New64a()
+	for _, id := range slices.Sorted(maps.Keys(p)) {
+		fmt.Fprintf(sum, "%s %s\n", id, p[id])
+	}
+	return strconv.FormatUint(sum.Sum64(), 36)
 }
 
-// followParts emits what changed of a page: render makes its parts.
-func followParts(ctx context.Context, emit emitter, render func() (shown parts, more bool, err error)) error {
-	last := parts{}
+// followParts emits what changed of a page: render makes its parts, after is the
+// version that the browser shows.
+func followParts(ctx context.Context, after string, emit emitter, render func() (shown parts, more bool, err error)) error {
+	var last parts
 	for {
 		shown, more, err := render()
 		if err != nil {
 			return err
 		}
-		changed := parts{}
-		for id, html := range shown {
-			if last[id] != html {
-				changed[id] = html
+		version := shown.version()
+		if version != after {
+			changed := parts{}
+			for id, html := range shown {
+				if before, ok := last[id]; !ok || before != html {
+					changed[id] = html
+				}
 			}
-		}
-		if last = shown; len(changed) > 0 {
-			if err := emit("", changed); err != nil {
+			if err := emit(version, changed); err != nil {
 				return err
 			}
 		}
+		last, after = shown, version
 		if !more || wait.Sleep(ctx, runsInterval) != nil {
 			return nil
 		}
@@ -54,29 +64,42 @@ func followParts(ctx context.Context, emit emitter, render func() (shown parts, 
 }
 
 // followRuns follows the page of all runs; arg are the parameters of its address.
-func (s *Server) followRuns(ctx context.Context, arg, _ string, emit emitter) error {
+func (s *Server) followRuns(ctx context.Context, arg, after string, emit emitter) error {
 	values, err := url.ParseQuery(arg)
 	if err != nil {
 		return notFound("%q is no address of the page", arg)
 	}
-	return followParts(ctx, emit, func() (parts, bool, error) {
+	return followParts(ctx, after, emit, func() (parts, bool, error) {
 		p, err := s.runsPage(ctx, values)
 		if err != nil {
 			return nil, false, err
 		}
-		shown := parts{}
-		for _, name := range []string{"going", "last", "history"} {
-			if shown["runs-"+name], err = s.piece("runs.html", name, p); err != nil {
-				return nil, false, err
-			}
-		}
-		return shown, true, nil
+		shown, err := s.runsParts(p)
+		return shown, true, err
 	})
 }
 
+func (s *Server) runsParts(p *runsPage) (parts, error) {
+	return s.pieces("runs.html", "runs-", p, "going", "last", "filters", "history")
+}
+
+// pieces renders parts of a page; the ids are the names of the templates behind a
+// prefix.
+func (s *Server) pieces(page, prefix string, data any, names ...string) (parts, error) {
+	shown := parts{}
+	for _, name := range names {
+		var out bytes.Buffer
+		if err := s.templates[page].ExecuteTemplate(&out, name, data); err != nil {
+			return nil, err
+		}
+		shown[prefix+name] = template.HTML(out.String())
+	}
+	return shown, nil
+}
+
 // followRun follows what the page of a run says of it, but for its log.
-func (s *Server) followRun(ctx context.Context, id, _ string, emit emitter) error {
-	return followParts(ctx, emit, func() (parts, bool, error) {
+func (s *Server) followRun(ctx context.Context, id, after string, emit emitter) error {
+	return followParts(ctx, after, emit, func() (parts, bool, error) {
 		run, err := s.findRun(id)
 		if err != nil {
 			return nil, false, err
@@ -85,14 +108,13 @@ func (s *Server) followRun(ctx context.Context, id, _ string, emit emitter) erro
 		if err != nil {
 			return nil, false, err
 		}
-		shown := parts{}
-		for _, name := range []string{"state", "facts", "about"} {
-			if shown["run-"+name], err = s.piece("run.html", name, p); err != nil {
-				return nil, false, err
-			}
-		}
-		return shown, run.State == history.Running, nil
+		shown, err := s.runParts(p)
+		return shown, run.State == history.Running, err
 	})
+}
+
+func (s *Server) runParts(p *runView) (parts, error) {
+	return s.pieces("run.html", "run-", p, "state", "facts", "about")
 }
 
 // logNews are lines of a log.

@@ -74,7 +74,12 @@ func (s *Server) runPage(w http.ResponseWriter, r *http.Request) error {
 	}
 	v := view{Title: page.Name() + ", " + run.Started.In(s.Now().Location()).Format("2006-01-02 15:04"), Section: "/runs", Data: page, Scripts: []string{"runs.js"}}
 	if run.State == history.Running {
+		shown, err := s.runParts(page)
+		if err != nil {
+			return err
+		}
 		v.Topics = []string{"run:" + run.ID, "runlog:" + run.ID}
+		v.After = url.Values{v.Topics[0]: {shown.version()}, v.Topics[1]: {page.Log.Cursor}}.Encode()
 	}
 	return s.render(w, r, "run.html", v)
 }
@@ -117,8 +122,9 @@ func (s *Server) runView(run *history.Summary, values url.Values) (*runView, err
 	if len(progress.Ingests) > 0 {
 		p.Files = s.runFiles(progress.Ingests, verdict.Verdict(values.Get("verdict")))
 	}
-	text, err := s.logText(run.ID)
-	p.Log = tailOf(text)
+	text, cursor, _, err := s.History.LogAfter(run.ID, "")
+	p.Log = tailOf([]byte(transport.Redact(string(text))))
+	p.Log.Cursor = cursor
 	p.Startable = s.Actions && s.Again != nil && startable(run)
 	p.Restarted = values.Get("started") != ""
 	return p, err

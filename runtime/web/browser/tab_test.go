@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -30,16 +31,31 @@ const (
 
 // tab is a window of a browser of its own: it shares no cookies with others.
 type tab struct {
-	t      testing.TB
-	ctx    context.Context
-	at     string // scheme, host and port of the page
-	pixels int64  // its width
-	mu     sync.Mutex
-	said   []string // errors on the console
+	t        testing.TB
+	ctx      context.Context
+	at       string // scheme, host and port of the page
+	pixels   int64  // its width
+	mu       sync.Mutex
+	expected []string // errors that belong to the test
+	said     []string // errors on the console
 }
 
 // open opens an address in a new browser.
 func open(t testing.TB, address string) *tab {
+	t.Helper()
+	p := newTab(t)
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.at = u.Scheme + "://" + u.Host
+	do(p, "open "+address, chromedp.Navigate(address))
+	p.until(`document.getElementById("main")`) // the address leads to it
+	return p
+}
+
+// newTab is a new browser with an empty window.
+func newTab(t testing.TB) *tab {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)
@@ -47,15 +63,8 @@ func open(t testing.TB, address string) *tab {
 		t.Fatal(err)
 	}
 	p := &tab{t: t, ctx: ctx}
-	u, err := url.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.at = u.Scheme + "://" + u.Host
 	go p.listen(chromedp.Console(ctx))
 	p.width(wide)
-	do(p, "open "+address, chromedp.Navigate(address))
-	p.see("body.wide, main") // the address redirects
 	t.Cleanup(func() {
 		if said := p.console(); len(said) > 0 {
 			t.Errorf("the console has errors:\n%s", strings.Join(said, "\n"))
@@ -70,12 +79,23 @@ func (p *tab) listen(messages iter.Seq2[chromedp.ConsoleMessage, error]) {
 		if err != nil {
 			return
 		}
-		if m.Type == chromedp.ConsoleError || m.Type == chromedp.ConsoleWarning || m.IsException() {
-			p.mu.Lock()
-			p.said = append(p.said, fmt.Sprintf("%s %s %s", m, m.Source, m.URL))
-			p.mu.Unlock()
+		if m.Type != chromedp.ConsoleError && m.Type != chromedp.ConsoleWarning && !m.IsException() {
+			continue
 		}
+		text := fmt.Sprintf("%s %s %s", m, m.Source, m.URL)
+		p.mu.Lock()
+		if !slices.ContainsFunc(p.expected, func(part string) bool { return strings.Contains(text, part) }) {
+			p.said = append(p.said, text)
+		}
+		p.mu.Unlock()
 	}
+}
+
+// expect lets the console say what contains a text.
+func (p *tab) expect(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.expected = append(p.expected, text)
 }
 
 // console returns the errors on the console so far and forgets them.

@@ -12,7 +12,7 @@
 const listeners = new Map(); // kind -> functions
 const topics = new Set((document.body.dataset.topics || "").split(" ").filter(Boolean));
 let source = null;
-let lastID = "";
+let lastID = document.body.dataset.after || "";
 let gone = ""; // the notice that the server does not answer
 let silence = 0;
 
@@ -48,11 +48,15 @@ function reopen() {
   const stream = (source = new EventSource("/events?" + query));
   for (const kind of new Set([...listeners.keys()])) attach(stream, kind);
   stream.addEventListener("end", () => stream.close());
-  stream.addEventListener("open", () => gone && notice((gone = "")));
-  stream.addEventListener("error", () => {
+  stream.addEventListener("open", () => {
     clearTimeout(silence);
-    silence = setTimeout(() => {
-      if (stream === source && stream.readyState !== EventSource.OPEN) notice((gone = "transect does not answer: was it stopped? This page tries again by itself."));
+    silence = 0;
+    if (gone) notice((gone = ""));
+  });
+  stream.addEventListener("error", () => {
+    silence ||= setTimeout(() => {
+      silence = 0;
+      if (source && source.readyState !== EventSource.OPEN) notice((gone = "transect does not answer: was it stopped? This page tries again by itself."));
     }, 6000);
     // EventSource gives up after an answer that is no stream, such as 401.
     if (stream.readyState === EventSource.CLOSED) setTimeout(() => stream === source && reopen(), 5000);
