@@ -6,9 +6,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/http"
+	"reflect"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -29,6 +34,8 @@ type datasetView struct {
 	Problem     string // of the ingestion
 	Record      string // all that the platform has
 	ProductName string
+	Tiles       string // state of the tiles
+	NoTiles     string // why there are none
 }
 
 // fact is a line of metadata.
@@ -44,7 +51,7 @@ type origin struct {
 
 // otherFields are shown elsewhere on the page, or say nothing to people.
 var otherFields = []string{"_id", "name", "type", "project", "mission", "components", "properties", "ingestion", "source", "size",
-	"acquisition_date", "geometry", "creation_date", "modification_date", "deletion_date", "creation_user", "modification_user", "deletion_user"}
+	"acquisition_date", "geometry", "width", "height", "tiles", "creation_date", "modification_date", "deletion_date", "creation_user", "modification_user", "deletion_user"}
 
 func (s *Server) datasetPage(w http.ResponseWriter, r *http.Request) error {
 	c, err := s.platform()
@@ -66,6 +73,7 @@ func (s *Server) datasetPage(w http.ResponseWriter, r *http.Request) error {
 	}
 	v.Version = v.Version[:min(64, len(v.Version))]
 	v.Source = s.origin(d)
+	v.Tiles, v.NoTiles = gjson.GetBytes(d.JSON(), "tiles.status").String(), gjson.GetBytes(d.JSON(), "tiles.error.message").String()
 	var record map[string]json.RawMessage
 	if err := json.Unmarshal(d.JSON(), &record); err != nil {
 		return err
@@ -167,10 +175,41 @@ func facts(prefix string, record map[string]json.RawMessage, without []string) (
 			list = append(list, facts(name+".", nested, nil)...)
 			continue
 		}
-		list = append(list, fact{prefix + name, shorten(text, 2000)})
+		list = append(list, fact{prefix + name, readable(prefix+name, text)})
 	}
 	slices.SortFunc(list, func(a, b fact) int { return cmp.Compare(a.Name, b.Name) })
 	return list
+}
+
+// units are the units of the fields of a dataset, as they are declared.
+var units = sync.OnceValue(func() map[string]string {
+	units := map[string]string{}
+	for field := range reflect.TypeFor[client.Dataset]().Fields() {
+		if unit := field.Tag.Get("unit"); unit != "" {
+			units[field.Tag.Get("json")] = unit
+		}
+	}
+	return units
+})
+
+// wktName finds the name of a reference system.
+var wktName = regexp.MustCompile(`^\w+\["([^"]+)"`)
+
+// readable is a value for people: numbers rounded and with their unit, reference
+// systems by name.
+func readable(name, text string) string {
+	if strings.HasSuffix(name, "_wkt") {
+		if m := wktName.FindStringSubmatch(text); m != nil {
+			return m[1]
+		}
+	}
+	if n, err := strconv.ParseFloat(text, 64); err == nil {
+		text = strings.TrimSpace(strconv.FormatFloat(n, 'g', 9, 64) + " " + units()[name])
+		if n == math.Trunc(n) && math.Abs(n) < 1<<53 {
+			text = strings.TrimSpace(strconv.FormatFloat(n, 'f', -1, 64) + " " + units()[name])
+		}
+	}
+	return shorten(text, 2000)
 }
 
 func shorten(text string, most int) string {

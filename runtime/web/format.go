@@ -23,6 +23,7 @@ func (s *Server) functions() template.FuncMap {
 		"query":    query,
 		"day":      day,
 		"add":      func(a, b int) int { return a + b },
+		"date":     s.date,
 		"ago":      s.ago,
 		"kindName": kindName,
 		"state":    state,
@@ -51,6 +52,15 @@ func (s *Server) time(v any) template.HTML {
 		return template.HTML(template.HTMLEscapeString(text))
 	}
 	return s.timeTag(t, t.In(s.Now().Location()).Format("2006-01-02 15:04:05"))
+}
+
+// date is the day of a moment, with the time in its title.
+func (s *Server) date(v any) template.HTML {
+	t, ok := moment(v)
+	if !ok {
+		return s.time(v)
+	}
+	return s.timeTag(t, t.In(s.Now().Location()).Format(time.DateOnly))
 }
 
 // ago is how long ago a moment was, with both times in its title.

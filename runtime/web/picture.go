@@ -8,6 +8,7 @@ import (
 	"errors"
 	"html"
 	"image/jpeg"
+	"image/png"
 	"io"
 	"mime"
 	"net/http"
@@ -184,7 +185,11 @@ func drawPicture(ctx context.Context, main picture.File, beside []picture.File, 
 		return nil, notFound("%s", describe(err).Message)
 	}
 	var b bytes.Buffer
-	err = jpeg.Encode(&b, drawn, &jpeg.Options{Quality: 82})
+	if o, ok := drawn.(interface{ Opaque() bool }); ok && !o.Opaque() {
+		err = png.Encode(&b, drawn)
+	} else {
+		err = jpeg.Encode(&b, drawn, &jpeg.Options{Quality: 82})
+	}
 	return b.Bytes(), err
 }
 
