@@ -94,7 +94,7 @@ func (s *Server) sendMap(ctx context.Context, t target, send func(any) error) er
 		return err
 	}
 	result.Text = result.summary(s.Now().Location())
-	if t == (target{}) {
+	if t == (target{}) && result.images() > 0 {
 		result.Text = count(result.images(), "photo")
 	}
 	if more {

@@ -186,6 +186,7 @@ func (s *Server) datasetShapes(ctx context.Context, t target, send func(any) err
 		id := url.PathEscape(d.ID)
 		one := shape{Kind: "shape", Of: d.Type, ID: d.ID, Name: cmp.Or(d.Name, d.ID), Geometry: d.Geometry, Preview: "/picture/" + id + "?kind=small&else=text",
 			Facts: rowsOf("Format", d.Format, "Created", day(d.CreationDate)), Links: [][2]string{{"Open the dataset", "/datasets/" + id}}}
+		delete(d.Properties, "transect") // the ingest's own notes
 		if len(d.Properties) > 0 {
 			one.Properties, _ = json.Marshal(d.Properties)
 		}

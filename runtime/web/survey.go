@@ -288,6 +288,9 @@ func (r *surveyResult) area() (squareMetres float64) {
 
 // summary is one line about the survey: how many photos, when, how much ground.
 func (r *surveyResult) summary(zone *time.Location) string {
+	if r.images() == 0 {
+		return "no photos"
+	}
 	parts := []string{count(r.images(), "photo")}
 	if without := r.images() - r.positioned; without > 0 {
 		parts = append(parts, number(without)+" without a position")

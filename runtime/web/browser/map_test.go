@@ -1,6 +1,7 @@
 package browser_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -8,6 +9,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
 	"transect/client/geodesic"
@@ -78,6 +81,13 @@ func TestMapOfAFlight(t *testing.T) {
 	p.visit("/report")
 	p.see("svg.plan")
 	p.picture("report")
+	printed, err := chromedp.Call(p.ctx, page.PrintToPDF, page.PrintToPDFParams{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := bytes.Count(printed.Data, []byte("/Type /Page\n")); n < 1 || n > 2 {
+		t.Errorf("the flight report has %d pages, want 1 or 2", n)
+	}
 }
 
 func TestFolderBecomesASurvey(t *testing.T) {

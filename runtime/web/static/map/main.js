@@ -186,6 +186,7 @@ function start(root) {
       if (i !== undefined) map.photos.states[i] = Math.max(map.photos.states[i], p.severity === 'error' ? 3 : 2);
     }
     if (summary) summary.textContent = value.text || count(map.photos.n, 'photo');
+    root.classList.toggle('no-photos', !map.photos.n);
     root.classList.toggle('nothing', !map.photos.n && !map.shapes.all.length);
   }
 
