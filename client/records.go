@@ -105,8 +105,11 @@ type (
 			Error  struct {
 				Message string `json:"message" doc:"why it failed"`
 			} `json:"error" doc:"of a failed ingestion"`
+			Warning struct {
+				Message string `json:"message" doc:"what could not be read of the files, such as their position"`
+			} `json:"warning" doc:"of an ingestion that left something out; the local platform knows it"`
 		} `json:"ingestion" doc:"reading of its files by the platform"`
-		Resolution float64 `json:"resolution" unit:"metres" doc:"size of a pixel of a raster"`
+		Resolution float64 `json:"resolution" unit:"metres" doc:"size of a pixel of a raster, mean distance between the points of a point cloud"`
 		Tiles      struct {
 			Format string `json:"format" doc:"file extension of the tiles, such as png"`
 			Status string `json:"status" doc:"state on the local platform: pending, available or failed"`
@@ -114,6 +117,16 @@ type (
 				Message string `json:"message" doc:"why there are none"`
 			} `json:"error" doc:"of tiles that cannot be made"`
 		} `json:"tiles" doc:"its tiles"`
+		Preview struct {
+			Status string `json:"status" choices:"pending|available|failed" doc:"state"`
+			Error  struct {
+				Message string `json:"message" doc:"why there is none"`
+			} `json:"error" doc:"of a failed preview"`
+		} `json:"preview" doc:"its preview; the local platform knows it"`
+		FeatureCount  int64 `json:"feature_count" doc:"number of features of a vector; the local platform knows it"`
+		PointCount    int64 `json:"point_count" doc:"number of points of a point cloud; the local platform knows it"`
+		VertexCount   int64 `json:"vertex_count" doc:"number of vertices of a mesh; the local platform knows it"`
+		TriangleCount int64 `json:"triangle_count" doc:"number of triangles of a mesh; the local platform knows it"`
 		History
 	}
 	// Component is a named file slot of a dataset.

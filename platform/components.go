@@ -40,7 +40,9 @@ func newComponents(kind string, v any) []any {
 	names, components := make([]string, len(given)), make([]any, len(given))
 	for i, v := range given {
 		c := v.(map[string]any)
-		names[i] = store.Text(c, "name")
+		if names[i] = store.Text(c, "name"); slices.Contains(hiddenComponents, names[i]) {
+			panic(wrong("components", "the name %q is reserved", names[i]))
+		}
 		component := store.Doc{"name": names[i], "status": componentPending}
 		if names[i] == "collection" && c["collection"] != nil {
 			component["collection"] = store.Doc{"id": store.Lookup(c, "collection.id")}

@@ -2,7 +2,6 @@ package platform
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"image"
 	"image/jpeg"
@@ -16,7 +15,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/image/draw"
 	_ "golang.org/x/image/tiff"
 	_ "golang.org/x/image/webp"
 )
@@ -30,9 +28,6 @@ func downloadRoutes() []route {
 			optional: []string{"kind"}, stream: downloadPreview},
 	}
 }
-
-// previewSides are the longest sides of previews, in pixels.
-var previewSides = map[string]int{"tiny": 128, "small": 512}
 
 // maxPixels limits the memory that decoding an image may take.
 const maxPixels = 250_000_000
@@ -90,13 +85,6 @@ func downloadJPEG(w http.ResponseWriter, r *Request) {
 	encodeJPEG(w, r, picture, filename, s.checksum+"-jpeg")
 }
 
-// downloadPreview sends a small version of an image.
-func downloadPreview(w http.ResponseWriter, r *Request) {
-	kind := cmp.Or(r.text("kind"), "small")
-	s, picture, _ := r.picture(r.text("dataset"))
-	encodeJPEG(w, r, shrink(picture, previewSides[kind]), "preview-"+kind+".jpg", s.checksum+"-"+kind)
-}
-
 // picture decodes the file of an image dataset, or fails with 404.
 func (r *Request) picture(dataset string) (s stored, picture image.Image, format string) {
 	r.read(func() {
@@ -127,18 +115,6 @@ func decodePicture(f io.ReadSeeker) (image.Image, string, error) {
 	}
 	picture, _, err := image.Decode(f)
 	return picture, format, err
-}
-
-// shrink scales an image down until its longest side has side pixels.
-func shrink(picture image.Image, side int) image.Image {
-	b := picture.Bounds()
-	longest := max(b.Dx(), b.Dy())
-	if longest <= side {
-		return picture
-	}
-	small := image.NewRGBA(image.Rect(0, 0, max(1, b.Dx()*side/longest), max(1, b.Dy()*side/longest)))
-	draw.ApproxBiLinear.Scale(small, small.Bounds(), picture, b, draw.Src, nil)
-	return small
 }
 
 func encodeJPEG(w http.ResponseWriter, r *Request, picture image.Image, filename, tag string) {

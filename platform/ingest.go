@@ -27,12 +27,15 @@ func (p *Platform) ingest(ctx context.Context, j job) {
 		}
 	}))
 	check(wait.Sleep(ctx, p.options.IngestDelay))
-	found, problem := p.inspect(doc, files, j)
-	tiles := false
+	found, problem := p.inspect(ctx, doc, files, j)
 	check(p.write(ctx, func(t tx) {
 		t.finish(j)
 		doc := t.load(datasets, j.id) // it may have been changed meanwhile
-		tiles = t.awaitTiles(doc, found)
+		t.dropPreview(doc)
+		if tiles := t.awaitTiles(doc, found); problem == nil && !tiles { // the preview comes after them
+			t.awaitPreview(doc)
+		}
+		delete(objectOf(doc, "ingestion"), "warning")
 		for key, value := range found {
 			if store.Lookup(doc, key) == nil {
 				store.Set(doc, key, value)
@@ -46,14 +49,12 @@ func (p *Platform) ingest(ctx context.Context, j job) {
 		store.Set(doc, "ingestion.date", date(p.options.Now()))
 		t.replace(datasets, doc)
 	}))
-	if tiles {
-		p.workers.wake()
-	}
+	p.workers.wake() // for tiles and the preview
 }
 
 // inspect reads the files of a dataset. It returns what they say of it, under
 // dotted keys, and what is wrong with them.
-func (p *Platform) inspect(doc store.Doc, files []stored, j job) (found store.Doc, problem error) {
+func (p *Platform) inspect(ctx context.Context, doc store.Doc, files []stored, j job) (found store.Doc, problem error) {
 	if j.attempt > maxAttempts {
 		return nil, fmt.Errorf("the ingestion failed %d times without a result", maxAttempts)
 	}
@@ -72,6 +73,8 @@ func (p *Platform) inspect(doc store.Doc, files []stored, j job) (found store.Do
 			return found, err
 		}
 	}
+	p.describeContent(ctx, found, doc, files)
+	check(context.Cause(ctx))
 	return found, nil
 }
 

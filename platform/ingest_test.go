@@ -41,7 +41,7 @@ func TestPanicWhileReading(t *testing.T) {
 	for _, kind := range []string{"file", "image"} {
 		log.Reset()
 		doc := store.Doc{"_id": "d1", "type": kind}
-		_, err := p.inspect(doc, []stored{{blob: blobID, filename: "DJI_0001.JPG", size: 5}}, job{})
+		_, err := p.inspect(t.Context(), doc, []stored{{blob: blobID, filename: "DJI_0001.JPG", size: 5}}, job{})
 		if err == nil {
 			t.Fatal("no error")
 		}

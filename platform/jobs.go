@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -25,10 +26,11 @@ const (
 	productJob   = "product"
 	archiveJob   = "archive"
 	tilesJob     = "tiles"
+	previewJob   = "preview"
 )
 
 // slots is how many jobs of a kind run at once. Ingestions mostly wait for the disk.
-var slots = map[string]int{ingestionJob: 8, productJob: 4, archiveJob: 1, tilesJob: 1}
+var slots = map[string]int{ingestionJob: 8, productJob: 4, archiveJob: 1, tilesJob: 1, previewJob: 1}
 
 const (
 	// maxAttempts is how often a job is begun before it fails: one that takes its
@@ -124,6 +126,10 @@ func (w *workers) schedule(jobs *sync.WaitGroup) error {
 			waiting := w.waiting(t, kind, n)
 			due = append(due, waiting[:min(len(waiting), free[kind])]...)
 		}
+		// Previews take long, and nobody waits for them as for ingestions.
+		if free[ingestionJob] < slots[ingestionJob] || slices.ContainsFunc(due, func(j job) bool { return j.kind == ingestionJob }) {
+			due = slices.DeleteFunc(due, func(j job) bool { return j.kind == previewJob })
+		}
 	}); err != nil || len(due) == 0 {
 		return err
 	}
@@ -161,7 +167,7 @@ func (w *workers) waiting(t tx, kind string, limit int) (waiting []job) {
 // run does one job. One that failed is left for another attempt.
 func (w *workers) run(ctx context.Context, j job) {
 	do := map[string]func(context.Context, job){
-		ingestionJob: w.p.ingest, productJob: w.p.runProduct, archiveJob: w.p.archive, tilesJob: w.p.makeTiles,
+		ingestionJob: w.p.ingest, productJob: w.p.runProduct, archiveJob: w.p.archive, tilesJob: w.p.makeTiles, previewJob: w.p.makePreview,
 	}[j.kind]
 	err := recovered(func() { do(ctx, j) })
 	switch {

@@ -23,6 +23,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/singleflight"
+
 	"transect/client/schema"
 	"transect/platform/blob"
 	"transect/platform/store"
@@ -58,6 +60,7 @@ type Platform struct {
 	handler http.Handler
 	workers *workers
 	rasters *rasters
+	drawing singleflight.Group // previews that requests wait for
 
 	log *slog.Logger
 

@@ -134,9 +134,12 @@ func (p *Platform) makeTiles(ctx context.Context, j job) {
 		} else {
 			t.keepBytes(j.id, overviews, overviews, made)
 		}
+		t.dropPreview(doc)
+		t.awaitPreview(doc)
 		t.replace(datasets, doc)
 	}))
 	kept = err == nil
+	p.workers.wake()
 }
 
 // writeOverviews writes the overviews of a raster file to a blob.

@@ -231,7 +231,7 @@ func TestIngestion(t *testing.T) {
 		t.Errorf("uploads: %v", counts)
 	}
 	file := s.dataset("file", store.Doc{"project": project}, "file")
-	s.expect(s.get("/data-manager/download-preview?dataset="+file), 404, "not an image")
+	s.expect(s.get("/data-manager/download-preview?dataset="+file), 404, "its files were not uploaded yet")
 }
 
 func text(v any) string {

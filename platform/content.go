@@ -1,0 +1,146 @@
+package platform
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/paulmach/orb"
+
+	"transect/client/picture"
+	"transect/platform/store"
+)
+
+// content is the files of a dataset, open.
+type content struct {
+	main   picture.File
+	beside []picture.File
+	files  []*os.File
+}
+
+func (c *content) close() {
+	for _, f := range c.files {
+		f.Close()
+	}
+}
+
+// openContent opens the files of a dataset, in the order of its components. What the
+// dataset says of its reference system and offset becomes files beside the main one.
+func (p *Platform) openContent(doc store.Doc, files []stored) (*content, error) {
+	c := &content{}
+	names := componentNames(doc)
+	main := slices.IndexFunc(names, func(name string) bool { return name == store.Text(doc, "type") || name == "archive" })
+	main = max(main, 0)
+	stem := strings.TrimSuffix(files[main].filename, filepath.Ext(files[main].filename))
+	projected := false
+	for i, s := range files {
+		f, err := p.blobs.Open(s.blob)
+		if err != nil {
+			c.close()
+			return nil, err
+		}
+		c.files = append(c.files, f)
+		file := picture.File{Name: s.filename, Data: f, Size: s.size}
+		switch {
+		case i == main:
+			c.main = file
+			continue
+		case names[i] == "projection": // whatever its name
+			file.Name, projected = stem+".prj", true
+		}
+		c.beside = append(c.beside, file)
+	}
+	text := func(name, text string) {
+		c.beside = append(c.beside, picture.File{Name: name, Data: strings.NewReader(text), Size: int64(len(text))})
+	}
+	if wkt := store.Text(doc, "horizontal_srs_wkt"); wkt != "" && !projected {
+		text(stem+".prj", wkt)
+	}
+	if offset := listOf(doc, "offset"); len(offset) == 3 {
+		text("offset.xyz", fmt.Sprintf("%v %v %v", offset...))
+	}
+	return c, nil
+}
+
+func componentNames(doc store.Doc) (names []string) {
+	for _, c := range listOf(doc, "components") {
+		names = append(names, store.Text(c.(map[string]any), "name"))
+	}
+	return names
+}
+
+// filesOf lists the files of a dataset, or returns false when some were not uploaded
+// yet.
+func (t tx) filesOf(doc store.Doc) (files []stored, ok bool) {
+	for _, name := range componentNames(doc) {
+		s, ok := t.bytesOf(store.Text(doc, "_id"), name)
+		if !ok {
+			return nil, false
+		}
+		files = append(files, s)
+	}
+	return files, len(files) > 0
+}
+
+// described are the types of datasets whose content is measured here. Images and
+// rasters are read with their own packages.
+var described = []string{"vector", "pcl", "mesh"}
+
+// describeContent adds what the files of a vector, a point cloud or a mesh say of
+// themselves. One that cannot be read, or has no position, keeps a warning: it was
+// uploaded all the same.
+func (p *Platform) describeContent(ctx context.Context, found, doc store.Doc, files []stored) {
+	if !slices.Contains(described, store.Text(doc, "type")) || len(files) == 0 {
+		return
+	}
+	var info picture.Info
+	err := recovered(func() {
+		c := must(p.openContent(doc, files))
+		defer c.close()
+		info = must(picture.Extent(ctx, c.main.Name, c.main.Data, c.main.Size, c.beside...))
+	})
+	if err == nil {
+		err = info.Reason
+	}
+	for key, n := range map[string]int64{"feature_count": info.Features, "triangle_count": info.Triangles} {
+		if n > 0 {
+			found[key] = n
+		}
+	}
+	if counted := map[string]string{"pcl": "point_count", "mesh": "vertex_count"}[info.Kind]; counted != "" {
+		found[counted] = info.Points
+	}
+	if info.Format != "" {
+		found["format"] = info.Format
+	}
+	if info.System != nil {
+		found["horizontal_srs_wkt"] = info.System.WKT()
+	}
+	if info.Outline != nil {
+		found["geometry"] = geometryDoc(info.Outline)
+	}
+	if info.Resolution > 0 {
+		found["resolution"] = info.Resolution
+	}
+	switch {
+	case err == nil:
+	case errors.Is(err, picture.ErrNone):
+		found["ingestion.warning"] = store.Doc{"message": fmt.Sprintf("%s was not examined: files of this kind are not read here", files[0].filename)}
+	default:
+		found["ingestion.warning"] = store.Doc{"message": errorText(err)}
+	}
+}
+
+// geometryDoc is a geometry as in documents.
+func geometryDoc(g orb.Geometry) store.Doc {
+	var doc store.Doc
+	d := json.NewDecoder(bytes.NewReader(must(json.Marshal(map[string]any{"type": g.GeoJSONType(), "coordinates": g}))))
+	check(d.Decode(&doc))
+	return doc
+}

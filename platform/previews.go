@@ -1,0 +1,245 @@
+package platform
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"image"
+	"image/jpeg"
+	"image/png"
+	"io/fs"
+	"net/http"
+	"slices"
+
+	"golang.org/x/image/draw"
+
+	"transect/client/picture"
+	"transect/client/raster"
+	"transect/platform/blob"
+	"transect/platform/store"
+)
+
+// Previews. After the ingestion of a dataset, and the tiles of a raster, a job draws
+// its preview (makePreview), which is a component that clients do not see. What has
+// no preview says why (preview.error).
+
+// preview is the name of the hidden component with the preview of a dataset.
+const preview = ".preview"
+
+// hiddenComponents are the names that clients cannot give.
+var hiddenComponents = []string{overviews, preview}
+
+// previewSides are the longest sides of previews, in pixels. The largest is stored.
+var previewSides = map[string]int{"tiny": 128, "small": 512}
+
+const (
+	previewPending   = "pending"
+	previewAvailable = "available"
+	previewFailed    = "failed"
+)
+
+// dropPreview removes the preview of a dataset, whose files are new.
+func (t tx) dropPreview(doc store.Doc) {
+	delete(doc, "preview")
+	t.exec("DELETE FROM components WHERE dataset = ? AND component = ?", doc["_id"], preview)
+}
+
+// awaitPreview has the preview of a dataset drawn.
+func (t tx) awaitPreview(doc store.Doc) {
+	doc["preview"] = store.Doc{"status": previewPending}
+	t.exec("INSERT INTO jobs (id, kind) VALUES (?, ?)", doc["_id"], previewJob)
+}
+
+// makePreview draws the preview of a dataset.
+func (p *Platform) makePreview(ctx context.Context, j job) {
+	var failed error
+	if j.attempt > maxAttempts {
+		failed = fmt.Errorf("drawing it failed %d times without a result", maxAttempts)
+	}
+	p.storePreview(ctx, j.id, failed, func(t tx) { t.finish(j) })
+}
+
+// storePreview draws and stores the preview of a dataset, or why there is none. The
+// function is called in the transaction that does.
+func (p *Platform) storePreview(ctx context.Context, id string, failed error, with func(tx)) {
+	var doc store.Doc
+	var files []stored
+	check(p.read(ctx, func(t tx) {
+		doc = t.load(datasets, id)
+		files, _ = t.filesOf(doc)
+	}))
+	var made blob.Blob
+	if failed == nil {
+		var encoded []byte
+		failed = recovered(func() { encoded = must(p.drawPreview(ctx, doc, files)) })
+		check(context.Cause(ctx))
+		if _, disk := errors.AsType[*fs.PathError](failed); disk {
+			check(failed) // another attempt
+		}
+		p.logDefect(failed, "dataset", id)
+		if failed == nil {
+			made = must(p.blobs.Put(blob.NewID(), bytes.NewReader(encoded), ""))
+		}
+	}
+	kept := false
+	defer func() {
+		if made.ID != "" && !kept {
+			p.blobs.Remove(made.ID)
+		}
+	}()
+	check(p.write(ctx, func(t tx) {
+		with(t)
+		doc := t.load(datasets, id) // it may have been changed meanwhile
+		if now, _ := t.filesOf(doc); !slices.Equal(now, files) {
+			return // another job is due
+		}
+		doc["preview"] = store.Doc{"status": previewAvailable}
+		if failed != nil {
+			doc["preview"] = store.Doc{"status": previewFailed, "error": store.Doc{"message": errorText(failed)}}
+		} else {
+			t.keepBytes(id, preview, preview, made)
+			kept = true
+		}
+		t.replace(datasets, doc)
+	}))
+}
+
+// drawPreview draws the preview of a dataset: as JPEG, or as PNG where parts are
+// transparent and it is no photo.
+func (p *Platform) drawPreview(ctx context.Context, doc store.Doc, files []stored) ([]byte, error) {
+	if len(files) == 0 {
+		return nil, errors.New("its files were not uploaded yet")
+	}
+	side := previewSides["small"]
+	var drawn image.Image
+	var done bool
+	if store.Text(doc, "type") == "raster" {
+		var tiles stored
+		check(p.read(ctx, func(t tx) { tiles, done = t.bytesOf(store.Text(doc, "_id"), overviews) }))
+		if done {
+			check(p.rasters.use(files[0], tiles, func(r *raster.Raster) (err error) {
+				drawn, err = r.Overview(side)
+				return err
+			}))
+		}
+	}
+	if !done {
+		c, err := p.openContent(doc, files)
+		if err != nil {
+			return nil, err
+		}
+		defer c.close()
+		if drawn, err = picture.Preview(ctx, c.main.Name, c.main.Data, c.main.Size, side, c.beside...); err != nil {
+			return nil, err
+		}
+	}
+	return encodePreview(drawn, store.Text(doc, "type") == "image")
+}
+
+func encodePreview(m image.Image, photo bool) ([]byte, error) {
+	var b bytes.Buffer
+	opaque := image.NewRGBA(m.Bounds())
+	draw.Draw(opaque, opaque.Rect, image.White, image.Point{}, draw.Src)
+	draw.Draw(opaque, opaque.Rect, m, m.Bounds().Min, draw.Over)
+	if o, ok := m.(interface{ Opaque() bool }); ok && !o.Opaque() && !photo {
+		err := png.Encode(&b, m)
+		return b.Bytes(), err
+	}
+	err := jpeg.Encode(&b, opaque, &jpeg.Options{Quality: 88})
+	return b.Bytes(), err
+}
+
+// downloadPreview sends a small picture of a dataset. One that was not drawn yet is
+// drawn now.
+func downloadPreview(w http.ResponseWriter, r *Request) {
+	id, kind := r.text("dataset"), cmp.Or(r.text("kind"), "small")
+	var doc store.Doc
+	var s stored
+	find := func() (ok bool) {
+		r.read(func() {
+			doc = r.get(datasets, id)
+			s, ok = r.bytesOf(id, preview)
+		})
+		if store.Text(doc, "preview.status") == previewFailed {
+			panic(fail(http.StatusNotFound, "NoPreview", "dataset %s has no preview: %s", id, store.Text(doc, "preview.error.message")))
+		}
+		return ok
+	}
+	if !find() {
+		if collection := collectionOf(doc); collection != "" {
+			sendPreview(w, r, r.drawCollection(collection), kind, "")
+			return
+		}
+		_, err, _ := r.p.drawing.Do(id, func() (any, error) {
+			return nil, recovered(func() { r.p.storeNow(id, doc) })
+		})
+		check(err)
+		if !find() {
+			panic(fail(http.StatusNotFound, "NoPreview", "dataset %s has no preview: its files are being replaced", id))
+		}
+	}
+	f := must(r.p.blobs.Open(s.blob))
+	defer f.Close()
+	var b bytes.Buffer
+	must(b.ReadFrom(f))
+	sendPreview(w, r, b.Bytes(), kind, s.checksum)
+}
+
+// storeNow draws and stores the preview of a dataset for a request, which cannot
+// end it, as others may wait for the same.
+func (p *Platform) storeNow(id string, doc store.Doc) {
+	for _, c := range listOf(doc, "components") {
+		if store.Text(c.(map[string]any), "status") != componentCompleted {
+			panic(fail(http.StatusNotFound, "NoPreview", "dataset %s has no preview: its files were not uploaded yet", id))
+		}
+	}
+	p.storePreview(p.closing, id, nil, func(t tx) { t.exec("DELETE FROM jobs WHERE id = ? AND kind = ?", id, previewJob) })
+}
+
+// sendPreview sends a stored preview, smaller if asked.
+func sendPreview(w http.ResponseWriter, r *Request, encoded []byte, kind, tag string) {
+	m, format, err := image.Decode(bytes.NewReader(encoded))
+	check(err)
+	if side, b := previewSides[kind], m.Bounds(); max(b.Dx(), b.Dy()) > side {
+		longest := max(b.Dx(), b.Dy())
+		small := image.NewNRGBA(image.Rect(0, 0, max(1, b.Dx()*side/longest), max(1, b.Dy()*side/longest)))
+		draw.BiLinear.Scale(small, small.Rect, m, b, draw.Src, nil)
+		encoded = must(encodePreview(small, format == "jpeg"))
+		_, format, _ = image.DecodeConfig(bytes.NewReader(encoded))
+	}
+	extension := map[string]string{"jpeg": "jpg"}[format]
+	sendFile(w, r, bytes.NewReader(encoded), "image/"+format, "preview-"+kind+"."+cmp.Or(extension, format), tag+"-"+kind)
+}
+
+// maxDrawnFeatures is how many features of a collection a preview shows.
+const maxDrawnFeatures = 20_000
+
+// collectionOf is the collection that a vector dataset shows, "" for a file.
+func collectionOf(doc store.Doc) string {
+	for _, c := range listOf(doc, "components") {
+		if id, ok := store.Lookup(c.(map[string]any), "collection.id").(string); ok {
+			return id
+		}
+	}
+	return ""
+}
+
+// drawCollection draws the features of a collection, which change at any time.
+func (r *Request) drawCollection(collection string) []byte {
+	shown := []any{}
+	r.read(func() {
+		for _, f := range must(r.All(features.plural, store.Query{Filter: store.Doc{"collection": collection},
+			Fields: store.Projection{Include: []string{"geometry"}}, Limit: maxDrawnFeatures})) {
+			shown = append(shown, store.Doc{"type": "Feature", "geometry": f["geometry"]})
+		}
+	})
+	text := must(json.Marshal(store.Doc{"type": "FeatureCollection", "features": shown}))
+	drawn, err := picture.Preview(r.http.Context(), "features.geojson", bytes.NewReader(text), int64(len(text)), previewSides["small"])
+	if err != nil {
+		panic(fail(http.StatusNotFound, "NoPreview", "collection %s has no preview: %s", collection, errorText(err)))
+	}
+	return must(encodePreview(drawn, false))
+}
