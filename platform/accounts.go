@@ -143,7 +143,7 @@ func completeShareToken(r *Request, given, doc store.Doc) {
 }
 
 // makeShareToken creates a token. A client inside the process, whose own address
-// leads nowhere, is told where tiles are served: "" when they are not.
+// leads nowhere, gets the address that serves tiles: "" when they are not.
 func makeShareToken(r *Request, given store.Doc) store.Doc {
 	doc := shareTokens.build(r, given)
 	r.create(shareTokens, doc)

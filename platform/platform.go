@@ -28,6 +28,7 @@ import (
 	"transect/client/schema"
 	"transect/platform/blob"
 	"transect/platform/store"
+	"transect/platform/tiles"
 )
 
 // Options are the options of Open. Only Dir (or Memory) is required.
@@ -59,7 +60,7 @@ type Platform struct {
 	ids     store.IDs
 	handler http.Handler
 	workers *workers
-	rasters *rasters
+	rasters *tiles.Pool
 	drawing singleflight.Group // previews that requests wait for
 
 	log *slog.Logger
@@ -95,7 +96,7 @@ func Open(ctx context.Context, options Options) (*Platform, error) {
 		return nil, folderFault(ctx, options.Dir, err)
 	}
 	p.closing, p.shut = context.WithCancel(context.Background())
-	p.handler, p.rasters = p.routes(), newRasters(p)
+	p.handler, p.rasters = p.routes(), tiles.NewPool(p.blobs)
 	p.startWorkers()
 	p.servePipes()
 	return p, nil
@@ -166,7 +167,7 @@ func (p *Platform) Close() error {
 	p.server.Close()
 	p.workers.all.Wait()
 	p.inFlight.Wait()
-	p.rasters.close()
+	p.rasters.Close()
 	err := p.store.Close()
 	if p.options.Memory {
 		err = errors.Join(err, os.RemoveAll(p.options.Dir))

@@ -12,6 +12,7 @@ import (
 	"transect/client/raster"
 	"transect/platform/blob"
 	"transect/platform/store"
+	"transect/platform/tiles"
 )
 
 // Map tiles of rasters. The ingestion of a raster says where it is, or why it has
@@ -33,7 +34,7 @@ const overviews = ".overviews"
 
 // describeRaster adds what a raster file says of itself, and the state of its tiles.
 func (p *Platform) describeRaster(found, doc store.Doc, f *os.File, size int64) {
-	r, err := p.openPlaced(context.Background(), f, size, store.Text(doc, "_id"))
+	r, err := p.openPositioned(context.Background(), f, size, store.Text(doc, "_id"))
 	if err != nil {
 		found["tiles"] = noTiles(err)
 		return
@@ -56,12 +57,15 @@ func (p *Platform) describeRaster(found, doc store.Doc, f *os.File, size int64) 
 	found["tiles"] = store.Doc{"format": tileFormat, "status": tilesPending}
 }
 
+// file is s as the rasters that are open know it.
+func (s stored) file() tiles.File { return tiles.File{Blob: s.blob, Size: s.size} }
+
 // maxSidecar is the longest text of a world or projection file.
 const maxSidecar = 64 << 10
 
-// openPlaced opens the file of a raster. One without a position gets that of the
+// openPositioned opens the file of a raster. One without a position gets that of the
 // components beside it, or the reference system that the dataset was given.
-func (p *Platform) openPlaced(ctx context.Context, f *os.File, size int64, dataset string) (*raster.Raster, error) {
+func (p *Platform) openPositioned(ctx context.Context, f *os.File, size int64, dataset string) (*raster.Raster, error) {
 	r, err := raster.Open(f, size)
 	if err != nil {
 		return nil, err
@@ -85,7 +89,7 @@ func (p *Platform) openPlaced(ctx context.Context, f *os.File, size int64, datas
 		defer f.Close()
 		return string(must(io.ReadAll(f)))
 	}
-	r.Place(text("worldfile"), cmp.Or(text("projection"), given))
+	r.SetPosition(text("worldfile"), cmp.Or(text("projection"), given))
 	return r, nil
 }
 
@@ -149,7 +153,7 @@ func (p *Platform) writeOverviews(ctx context.Context, s stored, j job) (made bl
 	}
 	f := must(p.blobs.Open(s.blob))
 	defer f.Close()
-	r, err := p.openPlaced(ctx, f, s.size, j.id)
+	r, err := p.openPositioned(ctx, f, s.size, j.id)
 	if err != nil {
 		return made, err
 	}

@@ -17,6 +17,7 @@ import (
 	"transect/client/raster"
 	"transect/client/wait"
 	"transect/platform/store"
+	"transect/platform/tiles"
 )
 
 const (
@@ -55,7 +56,7 @@ func serveTile(w http.ResponseWriter, r *Request) {
 	}
 	var tile draw.Image
 	for _, l := range layers {
-		check(r.p.rasters.use(l.file, l.overviews, func(raster *raster.Raster) error {
+		check(r.p.rasters.Use(l.file, l.overviews, func(raster *raster.Raster) error {
 			m, err := raster.Tile(z, x, y)
 			switch {
 			case err != nil:
@@ -128,7 +129,7 @@ func (r *Request) mayShow(ids []string) (until time.Duration) {
 // layer is one raster of a tile.
 type layer struct {
 	dataset         string
-	file, overviews stored
+	file, overviews tiles.File
 }
 
 // layers finds the files of rasters; it waits for tiles that are being made.
@@ -141,10 +142,9 @@ func (r *Request) layers(ids []string) (layers []layer) {
 				if store.Text(doc, "type") != "raster" {
 					panic(fail(http.StatusNotFound, "NoTiles", "dataset %s is of type %s; only rasters have tiles", ids[i], store.Text(doc, "type")))
 				}
-				l := layer{dataset: ids[i]}
-				l.file, _ = r.bytesOf(ids[i], "raster")
-				l.overviews, _ = r.bytesOf(ids[i], overviews)
-				layers = append(layers, l)
+				file, _ := r.bytesOf(ids[i], "raster")
+				made, _ := r.bytesOf(ids[i], overviews)
+				layers = append(layers, layer{ids[i], file.file(), made.file()})
 				switch {
 				case store.Text(doc, "tiles.status") == tilesAvailable:
 				case store.Text(doc, "tiles.status") == tilesFailed:
@@ -177,7 +177,7 @@ func (r *Request) layers(ids []string) (layers []layer) {
 func tileTag(layers []layer, z, x, y int) string {
 	h := sha256.New()
 	for _, l := range layers {
-		fmt.Fprintln(h, l.file.blob, l.overviews.blob)
+		fmt.Fprintln(h, l.file.Blob, l.overviews.Blob)
 	}
 	fmt.Fprintln(h, z, x, y)
 	return `"` + hex.EncodeToString(h.Sum(nil)[:12]) + `"`

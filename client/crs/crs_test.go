@@ -58,6 +58,9 @@ func gdal(t *testing.T, input, name string, args ...string) string {
 // Coordinates are those of PROJ, within a millimetre; and so are they through the
 // WKT that a system writes.
 func TestCoordinatesAreThoseOfPROJ(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs GDAL many times")
+	}
 	for code, points := range codes {
 		s, _ := EPSG(code)
 		for _, target := range []string{fmt.Sprintf("EPSG:%d", code), s.WKT()} {

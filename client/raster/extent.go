@@ -101,7 +101,7 @@ func (r *Raster) locate(p *page) {
 	system, noSystem := crs.FromGeoKeys(keys)
 	to, noTransform := transform(t, d, keys.PixelIsPoint())
 	r.own = georeference{to, noTransform, system, noSystem}
-	r.georeferenceBy(r.own)
+	r.setGeoreference(r.own)
 }
 
 // georeference is what a file says of its position, and why it does not say it.
@@ -112,10 +112,10 @@ type georeference struct {
 	noSystem    error
 }
 
-// Place gives a position to a raster that has none of its own: the text of a world
+// SetPosition gives a position to a raster that has none of its own: the text of a world
 // file, the text of a projection file (WKT), or both; "" for what there is not. It
 // is called before other methods.
-func (r *Raster) Place(world, projection string) {
+func (r *Raster) SetPosition(world, projection string) {
 	g := r.own
 	if g.noTransform != nil && world != "" {
 		if g.to, g.noTransform = worldFile(world); g.noTransform == nil {
@@ -128,7 +128,7 @@ func (r *Raster) Place(world, projection string) {
 		}
 	}
 	if !r.extent.Positioned {
-		r.georeferenceBy(g)
+		r.setGeoreference(g)
 	}
 }
 
@@ -148,8 +148,8 @@ func worldFile(text string) (a affine, err error) {
 	return affine{v[4] - (v[0]+v[2])/2, v[0], v[2], v[5] - (v[1]+v[3])/2, v[1], v[3]}, nil
 }
 
-// georeferenceBy computes the extent from a georeference.
-func (r *Raster) georeferenceBy(g georeference) {
+// setGeoreference computes the extent from a georeference.
+func (r *Raster) setGeoreference(g georeference) {
 	e := &r.extent
 	to, err, noSystem := g.to, g.noTransform, g.noSystem
 	e.System = g.system
@@ -170,11 +170,11 @@ func (r *Raster) georeferenceBy(g georeference) {
 		e.Reason = noSystem
 		return
 	}
-	r.place(frame{to: to, from: from, system: e.System})
+	r.computeExtent(frame{to: to, from: from, system: e.System})
 }
 
-// place computes where the raster is.
-func (r *Raster) place(f frame) {
+// computeExtent computes where the raster is.
+func (r *Raster) computeExtent(f frame) {
 	e := &r.extent
 	w, h := float64(e.Width), float64(e.Height)
 	lon, lat := f.system.ToWGS84(f.to.apply(w/2, h/2))

@@ -33,7 +33,7 @@ type Raster struct {
 	stretch    stretch
 	unreadable error // why there is no stretch
 
-	world, projection string // see Place
+	world, projection string // see SetPosition
 }
 
 // level is the raster at one resolution.
@@ -108,7 +108,7 @@ func (r *Raster) sortLevels() {
 type description struct {
 	Width, Height int
 	Low, High     []float64
-	World         string `json:",omitempty"` // see Place
+	World         string `json:",omitempty"` // see SetPosition
 	Projection    string `json:",omitempty"`
 }
 
@@ -136,7 +136,7 @@ func (r *Raster) UseOverviews(o io.ReaderAt, size int64) error {
 	}
 	r.sortLevels()
 	r.stretching.Do(func() { r.stretch = stretch{d.Low, d.High} })
-	r.Place(d.World, d.Projection)
+	r.SetPosition(d.World, d.Projection)
 	return nil
 }
 

@@ -64,11 +64,11 @@ func (r *Raster) within(m mercator, turn int) image.Rectangle {
 // draw draws a part of a tile.
 func (r *Raster) draw(to *image.RGBA, part image.Rectangle, m mercator) error {
 	projected := r.project(part, m)
-	places := projected.places
+	positions := projected.positions
 	w, h := float64(r.extent.Width), float64(r.extent.Height)
 	u0, v0, u1, v1 := w, h, 0.0, 0.0
 	var i, j, n float64
-	for k, p := range places {
+	for k, p := range positions {
 		if p[0] >= 0 && p[0] < w && p[1] >= 0 && p[1] < h {
 			u0, v0, u1, v1 = min(u0, p[0]), min(v0, p[1]), max(u1, p[0]), max(v1, p[1])
 			i, j, n = i+float64(k%part.Dx()), j+float64(k/part.Dx()), n+1
@@ -104,7 +104,7 @@ func (r *Raster) draw(to *image.RGBA, part image.Rectangle, m mercator) error {
 		return err
 	}
 	s.left, s.top = float64(source.x0/factor), float64(source.y0/factor)
-	for k, p := range places {
+	for k, p := range positions {
 		if p[0] >= 0 && p[0] < w && p[1] >= 0 && p[1] < h {
 			s.sample(part.Min.X+k%part.Dx(), part.Min.Y+k/part.Dx(), p[0]/s.scaleX-s.left, p[1]/s.scaleY-s.top)
 		}
@@ -115,16 +115,16 @@ func (r *Raster) draw(to *image.RGBA, part image.Rectangle, m mercator) error {
 // project finds the pixel of the raster under the centre of each pixel of a part of
 // a tile. Most are interpolated between exact ones.
 func (r *Raster) project(part image.Rectangle, m mercator) *projection {
-	p := &projection{r: r, m: m, part: part, places: make([][2]float64, part.Dx()*part.Dy())}
+	p := &projection{r: r, m: m, part: part, positions: make([][2]float64, part.Dx()*part.Dy())}
 	p.fill(0, 0, part.Dx()-1, part.Dy()-1)
 	return p
 }
 
 type projection struct {
-	r      *Raster
-	m      mercator
-	part   image.Rectangle
-	places [][2]float64
+	r         *Raster
+	m         mercator
+	part      image.Rectangle
+	positions [][2]float64
 }
 
 func (p *projection) exact(i, j int) [2]float64 {
@@ -133,10 +133,10 @@ func (p *projection) exact(i, j int) [2]float64 {
 	return [2]float64{u, v}
 }
 
-// tolerance is how far an interpolated place may be off, in pixels of the tile.
+// tolerance is how far an interpolated position may be off, in pixels of the tile.
 const tolerance = 0.05
 
-// fill computes the places of a rectangle, both ends included: from its corners if
+// fill computes the positions of a rectangle, both ends included: from its corners if
 // that is good enough at its middle, else from its quarters.
 func (p *projection) fill(i0, j0, i1, j1 int) {
 	a, b, c, d := p.exact(i0, j0), p.exact(i1, j0), p.exact(i0, j1), p.exact(i1, j1)
@@ -179,7 +179,7 @@ func (p *projection) fill(i0, j0, i1, j1 int) {
 	for j := j0; j <= j1; j++ {
 		for i := i0; i <= i1; i++ {
 			u, v := between(i, j)
-			p.places[j*p.part.Dx()+i] = [2]float64{u, v}
+			p.positions[j*p.part.Dx()+i] = [2]float64{u, v}
 		}
 	}
 }
@@ -197,81 +197,4 @@ func (p *projection) steps(i, j float64) (x, y float64) {
 	x = math.Hypot(right[0]-left[0], down[0]-up[0]) / (2 * d)
 	y = math.Hypot(right[1]-left[1], down[1]-up[1]) / (2 * d)
 	return x, y
-}
-
-// sampler draws pixels of a tile from a window of the raster.
-type sampler struct {
-	to, from       *image.RGBA
-	left, top      float64 // of the window, in its pixels
-	scaleX, scaleY float64 // pixels of the raster for one of the window
-	stepX, stepY   float64 // pixels of the window for one of the tile
-	nearest        bool
-}
-
-// maxTaps bounds the pixels that one is the mean of, in each direction.
-const maxTaps = 32
-
-// weights are those of the pixels about a position: a triangle as wide as a pixel
-// of the tile, and never narrower than one of the window.
-func weights(at, step float64, limit int, to *[maxTaps]float64) (first, n int) {
-	radius := min(max(1, step), maxTaps/2-1)
-	first = max(0, int(math.Ceil(at-radius-0.5)))
-	last := min(limit-1, int(math.Floor(at+radius-0.5)))
-	var sum float64
-	for k := first; k <= last; k++ {
-		w := max(0, 1-math.Abs(float64(k)+0.5-at)/radius)
-		to[n] = w
-		sum += w
-		n++
-	}
-	if sum == 0 {
-		return min(max(0, int(at)), limit-1), 0
-	}
-	for k := range n {
-		to[k] /= sum
-	}
-	return first, n
-}
-
-// sample draws one pixel of the tile from a position in the window.
-func (s *sampler) sample(i, j int, u, v float64) {
-	w, h := s.from.Rect.Dx(), s.from.Rect.Dy()
-	px := s.to.Pix[s.to.PixOffset(i, j):][:4]
-	var wx, wy [maxTaps]float64
-	x, nx := weights(u, s.stepX, w, &wx)
-	y, ny := weights(v, s.stepY, h, &wy)
-	if s.nearest || nx == 0 || ny == 0 {
-		x, y = min(max(0, int(u)), w-1), min(max(0, int(v)), h-1)
-		copy(px, s.from.Pix[s.from.PixOffset(x, y):][:4])
-		return
-	}
-	var sum [4]float64
-	for dy := range ny {
-		row := s.from.Pix[(y+dy)*s.from.Stride+4*x:][:4*nx]
-		for dx := range nx {
-			weight := wy[dy] * wx[dx]
-			p := row[4*dx : 4*dx+4 : 4*dx+4]
-			sum[0] += weight * float64(p[0])
-			sum[1] += weight * float64(p[1])
-			sum[2] += weight * float64(p[2])
-			sum[3] += weight * float64(p[3])
-		}
-	}
-	for c := range 4 {
-		px[c] = uint8(sum[c] + 0.5)
-	}
-}
-
-// straight divides colours by their alpha.
-func straight(m *image.RGBA) *image.NRGBA {
-	to := &image.NRGBA{Pix: m.Pix, Stride: m.Stride, Rect: m.Rect}
-	for i := 0; i < len(to.Pix); i += 4 {
-		px := to.Pix[i : i+4 : i+4]
-		if a := uint32(px[3]); a != 0 && a != 255 {
-			for c := range 3 {
-				px[c] = uint8(min(255, (uint32(px[c])*255+a/2)/a))
-			}
-		}
-	}
-	return to
 }

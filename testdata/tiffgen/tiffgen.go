@@ -400,7 +400,7 @@ func (w *writer) directory(fields []Field) (at, next int) {
 		size, inline = 8, 8
 	}
 	values := make([][]byte, len(fields))
-	places := make([]int, len(fields))
+	offsets := make([]int, len(fields))
 	for i, f := range fields {
 		for _, v := range f.Numbers {
 			switch f.Kind {
@@ -420,7 +420,7 @@ func (w *writer) directory(fields []Field) (at, next int) {
 			values[i] = append([]byte(f.Text), 0)
 		}
 		if len(values[i]) > inline {
-			places[i] = w.b.Len()
+			offsets[i] = w.b.Len()
 			w.b.Write(values[i])
 		}
 	}
@@ -438,8 +438,8 @@ func (w *writer) directory(fields []Field) (at, next int) {
 			count = len(values[i])
 		}
 		w.offset(count)
-		if places[i] > 0 {
-			w.offset(places[i])
+		if offsets[i] > 0 {
+			w.offset(offsets[i])
 		} else {
 			w.b.Write(append(slices.Clone(values[i]), make([]byte, size-len(values[i]))...))
 		}
