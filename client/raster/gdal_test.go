@@ -211,3 +211,42 @@ func addOverviews(t testing.TB, r *raster.Raster) {
 		t.Fatal(err)
 	}
 }
+
+// Files that GDAL writes show the same picture in every coding.
+func TestFilesOfGDAL(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs GDAL many times")
+	}
+	dir := t.TempDir()
+	source := sharedRaster(t, "landsat7-olinda-6band-utm25s.tif")
+	picture := func(name string, args ...string) *image.RGBA {
+		path := filepath.Join(dir, name+".tif")
+		gdal(t, "gdal_translate", append(append([]string{"-q", "-b", "1", "-b", "2", "-b", "3"}, args...), source, path)...)
+		return whole(t, open(t, path))
+	}
+	bytesOf, floatsOf := picture("plain"), picture("floats", "-ot", "Float32")
+	for name, test := range map[string]struct {
+		want  *image.RGBA
+		limit float64 // of the mean absolute difference
+		args  []string
+	}{
+		"LZW":           {bytesOf, 0, []string{"-co", "COMPRESS=LZW", "-co", "PREDICTOR=2"}},
+		"PackBits":      {bytesOf, 0, []string{"-co", "COMPRESS=PACKBITS", "-co", "INTERLEAVE=BAND"}},
+		"BigTIFF":       {bytesOf, 0, []string{"-co", "BIGTIFF=YES", "-co", "TILED=YES", "-co", "COMPRESS=DEFLATE", "-co", "ENDIANNESS=BIG"}},
+		"JPEG":          {bytesOf, 5, []string{"-co", "COMPRESS=JPEG", "-co", "JPEG_QUALITY=95", "-co", "TILED=YES"}},
+		"JPEG in YCbCr": {bytesOf, 5, []string{"-co", "COMPRESS=JPEG", "-co", "JPEG_QUALITY=95", "-co", "PHOTOMETRIC=YCBCR"}},
+		"JPEG by bands": {bytesOf, 5, []string{"-co", "COMPRESS=JPEG", "-co", "JPEG_QUALITY=95", "-co", "INTERLEAVE=BAND"}},
+		"cloud":         {bytesOf, 0, []string{"-of", "COG", "-co", "COMPRESS=LZW"}},
+		"float LZW":     {floatsOf, 0, []string{"-ot", "Float32", "-co", "COMPRESS=LZW", "-co", "PREDICTOR=3"}},
+		"float Deflate": {floatsOf, 0, []string{"-ot", "Float64", "-co", "COMPRESS=DEFLATE", "-co", "PREDICTOR=3", "-co", "TILED=YES"}},
+	} {
+		got := picture(name, test.args...)
+		var sum float64
+		for i := range got.Pix {
+			sum += math.Abs(float64(test.want.Pix[i]) - float64(got.Pix[i]))
+		}
+		if mean := sum / float64(len(got.Pix)); mean > test.limit {
+			t.Errorf("%s: the mean absolute difference is %.2f of 255", name, mean)
+		}
+	}
+}

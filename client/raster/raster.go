@@ -47,7 +47,7 @@ type level struct {
 // Limits of what is accepted; they are far above those of real rasters.
 const (
 	maxDirectories = 128
-	maxPixels      = 1 << 40
+	maxPixels      = 1 << 37
 	maxSide        = 1 << 26
 )
 
