@@ -37,7 +37,7 @@ type route struct {
 
 // undeclared lists the routes that no declaration names: signing in, and the
 // steps and addresses of transfers.
-var undeclared = []func() []route{tokenRoutes, uploadRoutes, storageRoutes, downloadRoutes, tileRoutes}
+var undeclared = []func() []route{tokenRoutes, uploadRoutes, storageRoutes, downloadRoutes, tileRoutes, vectorTileRoutes}
 
 // managers register how the operations of the declared managers are answered.
 var managers = []func(){

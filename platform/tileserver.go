@@ -37,12 +37,18 @@ func tileRoutes() []route {
 // access token of a user.
 func serveTile(w http.ResponseWriter, r *Request) {
 	w.Header().Set("Access-Control-Allow-Origin", "*") // pages anywhere may draw it; the token is the key
-	z, x, y := r.tileAddress()
+	z, x, y := r.tileAddress(tileFormat)
 	ids := strings.Split(r.path("ids"), ",")
 	if len(ids) > maxTileRasters {
 		panic(invalid("%d rasters are too many for one address, the limit is %d", len(ids), maxTileRasters))
 	}
-	until := r.mayShow(ids)
+	until := r.mayShow(func(shared []string) {
+		for _, id := range ids {
+			if !slices.Contains(shared, id) {
+				panic(forbidden("the share token does not open dataset %s", id))
+			}
+		}
+	})
 	layers := r.layers(ids)
 	tag := tileTag(layers, z, x, y)
 	keep := func() {
@@ -78,16 +84,16 @@ func serveTile(w http.ResponseWriter, r *Request) {
 }
 
 // tileAddress reads zoom, column and row of the path.
-func (r *Request) tileAddress() (z, x, y int) {
+func (r *Request) tileAddress(expected string) (z, x, y int) {
 	row, format, _ := strings.Cut(r.path("y"), ".")
-	if format != tileFormat {
-		panic(invalid("the tiles are in the format %s, not %q", tileFormat, format))
+	if format != expected {
+		panic(invalid("the tiles are in the format %s, not %q", expected, format))
 	}
 	numbers := make([]int, 3)
 	for i, text := range []string{r.path("z"), r.path("x"), row} {
 		n, err := strconv.ParseUint(text, 10, 31)
 		if err != nil {
-			panic(invalid("the address of a tile ends in ZOOM/COLUMN/ROW.%s, and %q is not a number", tileFormat, text))
+			panic(invalid("the address of a tile ends in ZOOM/COLUMN/ROW.%s, and %q is not a number", expected, text))
 		}
 		numbers[i] = int(n)
 	}
@@ -99,7 +105,8 @@ func (r *Request) tileAddress() (z, x, y int) {
 }
 
 // mayShow checks the token of a request for tiles, and returns how long it is valid.
-func (r *Request) mayShow(ids []string) (until time.Duration) {
+// The function refuses a share token that opens other datasets.
+func (r *Request) mayShow(opens func(shared []string)) (until time.Duration) {
 	given := r.http.URL.Query().Get("access_token")
 	if given == "" {
 		r.read(r.authenticate)
@@ -116,12 +123,7 @@ func (r *Request) mayShow(ids []string) (until time.Duration) {
 				panic(unauthorized("ExpiredToken", "the share token has expired on %s", end))
 			}
 		}
-		shared := textsOf(store.Lookup(token, "scope.datasets"))
-		for _, id := range ids {
-			if !slices.Contains(shared, id) {
-				panic(forbidden("the share token does not open dataset %s", id))
-			}
-		}
+		opens(textsOf(store.Lookup(token, "scope.datasets")))
 	})
 	return until
 }
