@@ -110,6 +110,7 @@ address opens one browser.`,
 					return err
 				}
 			}
+			page.listen = listen
 			return a.serve(ctx, listen, platform.Options{Dir: dir, KeepDeleted: keep, Latency: latency, Logger: a.logger()}, page, asJSON)
 		},
 	}

@@ -55,6 +55,19 @@ func TestOnlyTheClientLeavesLuaAlone(t *testing.T) {
 	}
 }
 
+// The page of a platform is served over a client, so that it shows any platform.
+func TestThePageKnowsNoPlatform(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "transect/runtime/web").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range strings.Fields(string(out)) {
+		if name == "transect/platform" || strings.HasPrefix(name, "transect/platform/") || name == "github.com/yuin/gopher-lua" {
+			t.Errorf("transect/runtime/web depends on %s; it knows the client and the history of runs", name)
+		}
+	}
+}
+
 // The mechanisms of the toolbox lie in packages of their own, which know no
 // Lua; its modules say what of them scripts can reach.
 func TestTheToolboxKeepsItsMechanismsFreeOfLua(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	goruntime "runtime"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -98,7 +99,11 @@ func (a *app) page(ctx context.Context, c *client.Client, label, folder string, 
 	if err != nil {
 		return nil, err
 	}
-	return web.New(ctx, web.Options{Client: c, Platform: label, History: store, Folder: folder, Cache: filepath.Join(a.process.StateDir(), "pictures"),
+	var names []string
+	if name, _, err := net.SplitHostPort(o.listen); err == nil && name != "" {
+		names = append(names, strings.ToLower(name))
+	}
+	return web.New(ctx, web.Options{Client: c, Names: names, Platform: label, History: store, Folder: folder, Cache: filepath.Join(a.process.StateDir(), "pictures"),
 		Actions: o.actions, Again: a.runAgain, Tiles: o.tiles, Listen: listener.Addr().String(), Version: version(), Env: a.process.Env, Now: a.process.Now, Logger: a.logger()})
 }
 

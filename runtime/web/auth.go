@@ -29,6 +29,7 @@ const mostSessions = 100
 type auth struct {
 	cookie   string   // its name: browsers do not tell ports apart
 	hosts    []string // names in Host that are ours, besides addresses
+	reach    string   // host and port of the addresses that are given out
 	loopback bool     // of addresses, only those of this machine are ours
 	key      []byte   // of the tokens in forms
 	now      func() time.Time
@@ -38,18 +39,22 @@ type auth struct {
 	sessions []string
 }
 
-func newAuth(listen string, now func() time.Time) (*auth, error) {
+func newAuth(listen string, names []string, now func() time.Time) (*auth, error) {
 	host, port, err := net.SplitHostPort(listen)
 	if err != nil {
 		return nil, fault.Of(&fault.UsageError{}, "%q is not an address to listen on: %w", listen, err)
 	}
-	a := &auth{cookie: "transect_" + port, hosts: []string{"localhost"}, key: []byte(secret()), now: now, tokens: map[string]bool{}}
+	a := &auth{cookie: "transect_" + port, hosts: append([]string{"localhost"}, names...), key: []byte(secret()), now: now, tokens: map[string]bool{}}
 	ip, err := netip.ParseAddr(host)
+	a.reach = listen
 	a.loopback = host == "localhost" || err == nil && ip.IsLoopback()
 	if !a.loopback {
 		a.hosts = append(a.hosts, strings.ToLower(host))
 		if name, err := os.Hostname(); err == nil {
 			a.hosts = append(a.hosts, strings.ToLower(name))
+			if ip.IsUnspecified() {
+				a.reach = net.JoinHostPort(name, port)
+			}
 		}
 	}
 	return a, nil
@@ -67,7 +72,7 @@ func (s *Server) Address() string {
 	s.auth.mu.Lock()
 	defer s.auth.mu.Unlock()
 	s.auth.tokens[token] = true
-	return fmt.Sprintf("http://%s%s?token=%s", s.Listen, openPath, token)
+	return fmt.Sprintf("http://%s%s?token=%s", s.auth.reach, openPath, token)
 }
 
 // admit reports whether a request may pass, and answers it otherwise.

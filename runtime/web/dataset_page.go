@@ -9,7 +9,6 @@ import (
 	"math"
 	"net/http"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -192,15 +191,14 @@ var units = sync.OnceValue(func() map[string]string {
 	return units
 })
 
-// wktName finds the name of a reference system.
-var wktName = regexp.MustCompile(`^\w+\["([^"]+)"`)
-
 // readable is a value for people: numbers rounded and with their unit, reference
 // systems by name.
 func readable(name, text string) string {
 	if strings.HasSuffix(name, "_wkt") {
-		if m := wktName.FindStringSubmatch(text); m != nil {
-			return m[1]
+		if _, rest, ok := strings.Cut(text, `["`); ok {
+			if name, _, ok := strings.Cut(rest, `"`); ok && name != "" {
+				return name
+			}
 		}
 	}
 	if n, err := strconv.ParseFloat(text, 64); err == nil {

@@ -31,6 +31,7 @@ type Options struct {
 	Actions  bool          // allow what writes to the platform
 	Tiles    string        // template of background tiles, such as https://host/{z}/{x}/{y}.png; "" for none
 	Listen   string        // host and port of the listener
+	Names    []string      // by which browsers may call the host besides
 	Poll     time.Duration // how often the platform is asked for news while somebody looks; 3 s when 0
 	Version  string
 	Env      func(name string) (string, bool)
@@ -86,7 +87,7 @@ func New(ctx context.Context, o Options) (*Server, error) {
 		{"/runs", "Runs", true},
 	}
 	var err error
-	if s.auth, err = newAuth(o.Listen, o.Now); err != nil {
+	if s.auth, err = newAuth(o.Listen, o.Names, o.Now); err != nil {
 		return nil, err
 	}
 	if s.templates, err = s.parseTemplates(); err != nil {
