@@ -55,7 +55,7 @@ func TestHostileFiles(t *testing.T) {
 		"4 billion pixels wide":   {with(number(256, 4, math.MaxUint32)), ""},
 		"2 billion pixels square": {with(number(256, 4, math.MaxInt32), number(257, 4, math.MaxInt32), number(278, 4, math.MaxInt32)), "too large"},
 		"60 million in one strip": {with(number(256, 4, 60e6), number(257, 4, 1), number(278, 4, 1)), "a row of the raster"},
-		"a huge strip":            {with(number(256, 4, 1e6), number(257, 4, 1e6), number(278, 4, 1e6)), "cut short"},
+		"a huge strip":            {with(number(256, 4, 1e5), number(257, 4, 1e6), number(278, 4, 1e6)), "cut short"},
 		"huge tiles":              {with(number(322, 4, 1<<26), number(323, 4, 1<<26), number(324, 4, 8), number(325, 4, 100)), "a row of the raster"},
 		"tiles of no size":        {with(number(322, 4, 0), number(323, 4, 0), number(324, 4, 8), number(325, 4, 100)), "tiles of the raster have 0 x 0"},
 		"strips of no rows":       {with(number(278, 4, 0)), "tiles of the raster have"},
