@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"transect/client/preflight"
@@ -49,6 +50,7 @@ type folderRow struct {
 // folderView is the page of the folder.
 type folderView struct {
 	Folder   string
+	Quoted   string // for a shell
 	Version  string // see folderVersion
 	Running  bool
 	Read     int
@@ -96,7 +98,7 @@ func (s *Server) folderPage(w http.ResponseWriter, r *http.Request) error {
 
 // folderView is what the page says, with all rows.
 func (s *Server) folderView(ctx context.Context, state folderState, only string) *folderView {
-	v := &folderView{Folder: absolutePath(s.Folder), Running: state.Running, Read: state.Read, Only: only, Version: s.folderVersion(),
+	v := &folderView{Folder: absolutePath(s.Folder), Quoted: "'" + strings.ReplaceAll(absolutePath(s.Folder), "'", `'\''`) + "'", Running: state.Running, Read: state.Read, Only: only, Version: s.folderVersion(),
 		Canvas: canvas{Source: "/api/folder", Thumb: "/folder/picture/{id}?kind={kind}", Empty: [2]string{"No file of this folder has a position.", "Photos without a GPS position are listed below."}}}
 	if state.Err != nil {
 		v.Problem = describe(state.Err).Message

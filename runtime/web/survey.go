@@ -256,7 +256,11 @@ func (part *surveyPart) finish(ctx context.Context, r *surveyResult) {
 	}
 }
 
-// images, time and area are those of all parts.
+// mostArea is more than a survey covers, in square metres: photos of several
+// places are no area.
+const mostArea = 1e10
+
+// images, time and area are those of all parts; area is 0 when it is not known.
 func (r *surveyResult) images() (n int) {
 	for _, report := range r.reports {
 		n += report.Images
@@ -282,6 +286,9 @@ func (r *surveyResult) time() (first, last time.Time) {
 func (r *surveyResult) area() (squareMetres float64) {
 	for _, report := range r.reports {
 		squareMetres += report.Area
+	}
+	if squareMetres > mostArea {
+		return 0
 	}
 	return squareMetres
 }

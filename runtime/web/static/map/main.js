@@ -4,7 +4,7 @@ import { follow, on } from '../page.js';
 import * as address from './address.js';
 import { readLines } from './load.js';
 import { SurveyMap } from './map.js';
-import { showPhoto, showProblem, showShape } from './panel.js';
+import { showFindings, showPhoto, showProblem, showShape } from './panel.js';
 import { Strip } from './strip.js';
 import { count } from './units.js';
 
@@ -16,7 +16,7 @@ if (root) start(root);
 function start(root) {
   const find = (name) => root.querySelector('[data-part=' + name + ']');
   const panel = find('panel'), notice = find('notice'), summary = find('summary'), stripBox = find('strip');
-  const intro = [...panel.childNodes];
+  const intro = [...panel.childNodes], findings = find('findings');
   root.classList.add('live');
 
   const addresses = {
@@ -185,6 +185,7 @@ function start(root) {
       map.photos.notes.set(p.photo, list);
       if (i !== undefined) map.photos.states[i] = Math.max(map.photos.states[i], p.severity === 'error' ? 3 : 2);
     }
+    if (findings) showFindings(findings, (value.problems || []).map((p) => map.photos.index.has(p.photo) ? p : { ...p, photo: '' }));
     if (summary) summary.textContent = value.text || count(map.photos.n, 'photo');
     root.classList.toggle('no-photos', !map.photos.n);
     root.classList.toggle('nothing', !map.photos.n && !map.shapes.all.length);

@@ -84,6 +84,24 @@ function plain(value) {
   return value === null ? '–' : typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
+const mostFindings = 40;
+
+// showFindings lists what is odd about a survey; a click selects the photo.
+export function showFindings(box, findings) {
+  box.replaceChildren();
+  if (!findings.length) return;
+  const list = element('ul', undefined, { class: 'map-list' });
+  for (const f of findings.slice(0, mostFindings)) {
+    const item = element('li');
+    const text = (f.name && f.code !== 'gap' ? f.name + ': ' : '') + f.message;
+    item.append(f.photo ? element('a', text, { href: '#', 'data-show': f.photo }) : text);
+    if (f.hint) item.append(element('br'), element('span', f.hint, { class: 'quiet' }));
+    list.append(item);
+  }
+  box.append(element('h2', 'To look at'), list);
+  if (findings.length > mostFindings) box.append(element('p', findings.length - mostFindings + ' more in the flight report', { class: 'hint' }));
+}
+
 // showProblem says what did not work.
 export function showProblem(element_, problem) {
   element_.replaceChildren(element('strong', problem.message || String(problem)));
