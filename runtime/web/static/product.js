@@ -19,8 +19,10 @@ on("log", (data) => {
     refresh();
     return;
   }
-  if (!log) return refresh(); // the first line of a log that was empty
-  if (data.first) log.replaceChildren();
+  if (!log) return;
+  if (data.first) log.replaceChildren(); // the stream begins with the first line
+  log.hidden = false;
+  document.getElementById("no-log")?.remove();
   const atEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 40;
   log.append(...data.lines.map(line));
   while (log.childElementCount > most) log.firstElementChild.remove();
