@@ -101,17 +101,17 @@ type Pilots struct {
 type (
 	CreatePilot struct {
 		User  ID   `arg:"user,req" doc:"user who flies"`
-		Teams []ID `arg:"teams,req" doc:"teams the pilot belongs to"`
+		Teams []ID `arg:"teams,req" set:"yes" doc:"teams the pilot belongs to"`
 		PilotSkills
 		Extra
 	}
 	PilotSkills struct {
-		CarrierModels []ID `arg:"carrier_models" doc:"carrier models the pilot can fly"`
-		SensorModels  []ID `arg:"sensor_models" doc:"sensor models the pilot can handle"`
+		CarrierModels []ID `arg:"carrier_models" set:"yes" doc:"carrier models the pilot can fly"`
+		SensorModels  []ID `arg:"sensor_models" set:"yes" doc:"sensor models the pilot can handle"`
 	}
 	UpdatePilot struct {
 		Pilot ID   `arg:"pilot,req" doc:"pilot"`
-		Teams []ID `arg:"teams" doc:"teams the pilot belongs to"`
+		Teams []ID `arg:"teams" set:"yes" doc:"teams the pilot belongs to"`
 		PilotSkills
 		Extra
 	}

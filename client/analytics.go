@@ -49,12 +49,12 @@ type (
 		Credentials              []Object `arg:"credentials" omit:"falsy" doc:"credentials it needs"`
 		Deliverables             []Object `arg:"deliverables" omit:"falsy" doc:"deliverables it makes"`
 		Outputs                  []Object `arg:"outputs" omit:"falsy" doc:"outputs it makes"`
-		Tags                     []string `arg:"tags" omit:"falsy" doc:"tags"`
-		Groups                   []string `arg:"groups" omit:"falsy" doc:"groups of a catalogue it belongs to"`
+		Tags                     []string `arg:"tags" set:"yes" omit:"falsy" doc:"tags"`
+		Groups                   []string `arg:"groups" set:"yes" omit:"falsy" doc:"groups of a catalogue it belongs to"`
 		Extra
 	}
 	AnalyticIDs struct {
-		Analytic IDs `arg:"analytic,req,pos" doc:"analytic, or a list of analytics"`
+		Analytic IDs `arg:"analytic,req,pos" set:"yes" doc:"analytic, or a list of analytics"`
 		Extra
 	}
 	AnalyticByName struct {
@@ -66,14 +66,14 @@ type (
 		Name string `arg:"name" wire:"filter.name.$eq" omit:"falsy" only:"search" doc:"exact name, in place of a filter"`
 	}
 	ExposeAnalytics struct {
-		Analytics     Strings `arg:"analytics,req,pos" in:"none" doc:"name, or a list of names"`
-		RootCompanies IDs     `arg:"root_companies,req,pos" in:"none" doc:"root company of a domain, or a list"`
+		Analytics     Strings `arg:"analytics,req,pos" set:"yes" in:"none" doc:"name, or a list of names"`
+		RootCompanies IDs     `arg:"root_companies,req,pos" set:"yes" in:"none" doc:"root company of a domain, or a list"`
 		Extra
 	}
 	UnexposeAnalytics ExposeAnalytics
 	EnableAnalytics   struct {
-		Analytics Strings `arg:"analytics,req,pos" in:"none" doc:"name, or a list of names"`
-		Companies IDs     `arg:"companies,req,pos" in:"none" doc:"company, or a list of companies"`
+		Analytics Strings `arg:"analytics,req,pos" set:"yes" in:"none" doc:"name, or a list of names"`
+		Companies IDs     `arg:"companies,req,pos" set:"yes" in:"none" doc:"company, or a list of companies"`
 		Extra
 	}
 	DisableAnalytics        EnableAnalytics
@@ -95,7 +95,7 @@ type (
 		AnalyticName    string   `arg:"analytic_name,req,pos" doc:"name of the analytic"`
 		VersionRange    string   `arg:"analytic_version_range,req,pos" doc:"versions meant, such as 1.x"`
 		Company         ID       `arg:"company,req,pos" doc:"company the credentials belong to"`
-		CredentialNames []string `arg:"credential_names,req,pos" doc:"names of the credential fields"`
+		CredentialNames []string `arg:"credential_names,req,pos" set:"yes" doc:"names of the credential fields"`
 		Extra
 	}
 	ShareAnalytic struct {

@@ -47,8 +47,8 @@ type (
 		Target        any         `arg:"target" type:"id|object" doc:"dataset it is drawn on; or {type, id}"`
 		Name          *string     `arg:"name" doc:"name of the annotation"`
 		Description   *string     `arg:"description" doc:"description"`
-		Followers     []ID        `arg:"followers" doc:"users notified of changes"`
-		Attachments   []ID        `arg:"attachments" doc:"datasets to attach"`
+		Followers     []ID        `arg:"followers" set:"yes" doc:"users notified of changes"`
+		Attachments   []ID        `arg:"attachments" set:"yes" doc:"datasets to attach"`
 		Normals       [][]float64 `arg:"normals" doc:"for type 3d: a vector of three numbers for each vertex"`
 		FilePaths     []Path      `arg:"file_paths" in:"none" doc:"files to upload and attach, each as a dataset named after the file"`
 		Extra
@@ -59,15 +59,15 @@ type (
 	}
 	AddAnnotationAttachments struct {
 		Ref
-		Attachments []ID   `arg:"attachments" doc:"datasets to attach"`
+		Attachments []ID   `arg:"attachments" set:"yes" doc:"datasets to attach"`
 		FilePaths   []Path `arg:"file_paths" in:"none" doc:"files to upload and attach, each as a dataset named after the file"`
 	}
 	RemoveAnnotationAttachments struct {
 		Ref
-		Attachments IDs `arg:"attachments,req" doc:"dataset to detach, or a list of datasets"`
+		Attachments IDs `arg:"attachments,req" set:"yes" doc:"dataset to detach, or a list of datasets"`
 	}
 	AnnotationList struct {
-		Annotation IDs `arg:"annotation,req,pos" wire:"annotations" wrap:"yes" doc:"annotation, or a list of annotations"`
+		Annotation IDs `arg:"annotation,req,pos" set:"yes" wire:"annotations" wrap:"yes" doc:"annotation, or a list of annotations"`
 		Extra
 	}
 	AnnotationQuery struct {

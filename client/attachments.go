@@ -8,10 +8,12 @@ import (
 	"net/http"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"transect/client/declare"
 	"transect/client/fault"
+	"transect/client/recovery"
 )
 
 // annotationFiles are local files to be attached to an annotation.
@@ -50,9 +52,14 @@ func attachAndProceed[Out any](ctx context.Context, c *Client, operation string,
 	images := map[Path]bool{}
 	for _, a := range annotations { // before anything is sent: a wrong path must not leave datasets behind
 		for _, path := range a.files {
-			if images[path], err = c.isImage(string(path)); err != nil {
+			kind, err := recovery.Remember(ctx, "image "+filepath.Base(string(path)), func() (string, error) {
+				image, err := c.isImage(string(path))
+				return strconv.FormatBool(image), err
+			})
+			if err != nil {
 				return out, err
 			}
+			images[path] = kind == "true"
 		}
 	}
 	var made []string

@@ -172,9 +172,14 @@ func (c *Client) recovery(o recovery.Options, s Settings) *recovery.Recovery {
 	o.Scope = strings.Join([]string{c.BaseURL(), s.User, s.ClientID}, "\n")
 	if c.transport.Local() {
 		o.Scope += "\n" + s.Password // each local platform has its own
-		o.Settle, o.Sync = 0, false  // nothing is under way after its process has died
 	}
-	o.Operation, o.Platform, o.Sleep, o.Log = c.operation, c.transport.PlatformTime, c.sleep, c.log
+	if o.Platform == nil {
+		o.Platform = c.transport.PlatformTime
+		if c.transport.Local() {
+			o.Settle, o.Sync = 0, false // nothing is under way after its process has died
+		}
+	}
+	o.Operation, o.Sleep, o.Open, o.Log = c.operation, c.sleep, c.transfers.Open, c.log
 	return recovery.New(o)
 }
 

@@ -23,7 +23,7 @@ type Collections struct {
 type (
 	CreateCollection struct {
 		Name       string `arg:"name" doc:"name of the collection"`
-		Features   []ID   `arg:"features" doc:"features it starts with"`
+		Features   []ID   `arg:"features" set:"yes" doc:"features it starts with"`
 		Properties Object `arg:"properties" doc:"properties of your own"`
 		Schema     Object `arg:"schema" doc:"JSON schema of the features' properties"`
 		Extra

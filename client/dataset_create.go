@@ -13,7 +13,7 @@ type (
 	// DatasetCommon are the arguments every kind of dataset takes.
 	DatasetCommon struct {
 		Name          string   `arg:"name,req" doc:"name of the dataset"`
-		Categories    []string `arg:"categories" doc:"names of categories"`
+		Categories    []string `arg:"categories" set:"yes" doc:"names of categories"`
 		Company       ID       `arg:"company" doc:"company that owns it; company or project is needed"`
 		Project       ID       `arg:"project" doc:"project it belongs to; company or project is needed"`
 		Mission       ID       `arg:"mission" doc:"mission it belongs to"`

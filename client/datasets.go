@@ -20,7 +20,7 @@ type Datasets struct {
 	DeleteProperties    Op[DeleteDatasetProperties, None]   `set:"delete-dataset-properties" doc:"Remove properties from a dataset."`
 	Search              SearchOp[DatasetQuery, Dataset]     `read:"search-datasets" page:"0" doc:"Find datasets."`
 	Wait                Op[WaitForDatasets, IngestionState] `read:"" composed:"yes" extra:"no" returns:"table of counts: pending (0 in the end), completed, failed" doc:"Wait until no dataset of those meant is waiting for its ingestion or being ingested. One whose files were never uploaded is waiting."`
-	UploadFile          Op[UploadFile, None]                `set:"init-upload-component|create-multipart-upload" extra:"no" doc:"Upload a file as a component, straight to storage, in parallel parts when it is large. The checksum is verified."`
+	UploadFile          Op[UploadFile, None]                `set:"init-upload-component|create-multipart-upload" lost:"state" extra:"no" doc:"Upload a file as a component, straight to storage, in parallel parts when it is large. The checksum is verified."`
 	DownloadComponent   Op[DownloadComponent, Path]         `read:"download-component" method:"GET" extra:"no" returns:"path of the file" doc:"Download a component. The file appears under its name only when it is complete and verified."`
 	DownloadImageAsJPEG Op[DownloadImage, Path]             `read:"download-image-as-jpeg" method:"GET" extra:"no" returns:"path of the file" doc:"Download an image as JPEG."`
 	DownloadPreview     Op[DownloadPreview, Path]           `read:"download-preview" method:"GET" extra:"no" returns:"path of the file" doc:"Download a small picture of a dataset."`
@@ -30,12 +30,12 @@ type Datasets struct {
 // Inputs of the dataset operations, but for creation.
 type (
 	DatasetList struct {
-		Dataset IDs `arg:"dataset,req,pos" wire:"datasets" wrap:"yes" doc:"dataset, or a list of datasets"`
+		Dataset IDs `arg:"dataset,req,pos" set:"yes" wire:"datasets" wrap:"yes" doc:"dataset, or a list of datasets"`
 		Extra
 	}
 	DatasetCategories struct {
 		Ref
-		Categories []string `arg:"categories,req" doc:"names of the categories"`
+		Categories []string `arg:"categories,req" set:"yes" doc:"names of the categories"`
 	}
 	UpdateDatasetProperties struct {
 		Ref
@@ -43,7 +43,7 @@ type (
 	}
 	DeleteDatasetProperties struct {
 		Ref
-		Properties []string `arg:"properties,req" doc:"names of the properties to remove"`
+		Properties []string `arg:"properties,req" set:"yes" doc:"names of the properties to remove"`
 	}
 	DatasetQuery struct {
 		Query
@@ -81,7 +81,7 @@ type (
 		Target
 	}
 	ShareTiles struct {
-		Dataset  IDs  `arg:"dataset,req,pos" doc:"raster, list of rasters, or one vector"`
+		Dataset  IDs  `arg:"dataset,req,pos" set:"yes" doc:"raster, list of rasters, or one vector"`
 		Duration *int `arg:"duration" doc:"seconds until the address expires; it never does when absent"`
 		Company  ID   `arg:"company" doc:"company the token belongs to, that of the dataset when absent; in revision 3 only"`
 	}

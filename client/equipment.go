@@ -63,11 +63,11 @@ type (
 		FlightTime     *Quantity      `arg:"flight_time" doc:"how long it flies, {value, unit}"`
 		Speed          *QuantityRange `arg:"speed" doc:"speeds it flies at, {min, max}, each {value, unit}"`
 		Altitude       *QuantityRange `arg:"altitude" doc:"altitudes it flies at, {min, max}, each {value, unit}"`
-		Sensors        []ID           `arg:"compatible_sensor_models" doc:"sensor models it can carry"`
+		Sensors        []ID           `arg:"compatible_sensor_models" set:"yes" doc:"sensor models it can carry"`
 		Extra
 	}
 	CarrierModelIDs struct {
-		CarrierModels IDs `arg:"carrier_models,req,pos" wire:"carrier_model" many:"carrier_models" doc:"carrier model, or a list of carrier models"`
+		CarrierModels IDs `arg:"carrier_models,req,pos" set:"yes" wire:"carrier_model" many:"carrier_models" doc:"carrier model, or a list of carrier models"`
 		Extra
 	}
 )
@@ -154,7 +154,7 @@ type (
 		Extra
 	}
 	SensorModelIDs struct {
-		SensorModels IDs `arg:"sensor_models,req,pos" wire:"sensor_model" many:"sensor_models" doc:"sensor model, or a list of sensor models"`
+		SensorModels IDs `arg:"sensor_models,req,pos" set:"yes" wire:"sensor_model" many:"sensor_models" doc:"sensor model, or a list of sensor models"`
 		Extra
 	}
 )

@@ -25,16 +25,16 @@ type EstimationMethods struct {
 type (
 	CreateEstimationMethod struct {
 		Name         string           `arg:"name,req" doc:"name of the method"`
-		Companies    IDs              `arg:"companies,req" wrap:"yes" doc:"company, or a list of companies, that may use it"`
+		Companies    IDs              `arg:"companies,req" set:"yes" wrap:"yes" doc:"company, or a list of companies, that may use it"`
 		Requirements DataRequirements `arg:"input_data_requirements,req" doc:"data it needs: {sensor_type, carrier_type, bands, gsd, overlap, speed, ppk_rtk, calibration, gcp}"`
-		Crops        []ID             `arg:"crops,req" doc:"crops it is for"`
+		Crops        []ID             `arg:"crops,req" set:"yes" doc:"crops it is for"`
 		EstimationDetails
 	}
 	UpdateEstimationMethod struct {
 		EstimationMethod ID                `arg:"estimation_method,req" doc:"estimation method"`
-		Crops            []ID              `arg:"crops,req" doc:"crops it is for"`
+		Crops            []ID              `arg:"crops,req" set:"yes" doc:"crops it is for"`
 		Name             string            `arg:"name" doc:"new name"`
-		Companies        IDs               `arg:"companies" wrap:"yes" doc:"company, or a list of companies, that may use it"`
+		Companies        IDs               `arg:"companies" set:"yes" wrap:"yes" doc:"company, or a list of companies, that may use it"`
 		Requirements     *DataRequirements `arg:"input_data_requirements" doc:"data it needs: {sensor_type, carrier_type, bands, gsd, overlap, speed, ppk_rtk, calibration, gcp}"`
 		EstimationDetails
 	}
@@ -42,7 +42,7 @@ type (
 		Description  string          `arg:"description" doc:"what it does"`
 		Status       string          `arg:"status" choices:"development|validated" doc:"how far it is"`
 		Analytic     *MethodAnalytic `arg:"analytic" doc:"analytic it orders: {name, version_range, inputs_mapping, parameters, outputs_mapping}"`
-		GrowthStages []ID            `arg:"growth_stages" doc:"growth stages it is for"`
+		GrowthStages []ID            `arg:"growth_stages" set:"yes" doc:"growth stages it is for"`
 		Extra
 	}
 	DeliverablesQuery struct {
@@ -104,8 +104,8 @@ type EstimationMethod struct {
 type AssessmentParametersEstimations struct {
 	ExportReportEntries Op[ReportFilter, Listing]                      `read:"export-report-entries" returns:"list of tables, the entries" doc:"Return the report entries of estimations. Filter keys: _id, trial, mission, ap_estimation, creation_date."`
 	Search              SearchOp[Query, AssessmentParameterEstimation] `read:"search-assessment-parameter-estimations" page:"0" served:"1000" filters:"_id|company|creation_date|modification_date|deletion_date|trial|mission|estimation_method|collection_task|survey|product|status" doc:"Find estimations."`
-	StartAnalysisOnAPE  Op[Ref, AssessmentParameterEstimation]         `create:"start-analysis-on-ape" lost:"state" doc:"Start the analysis of an estimation."`
-	StartReportingOnAPE Op[Ref, AssessmentParameterEstimation]         `create:"start-reporting-on-ape" lost:"state" doc:"Start the reporting of an estimation."`
+	StartAnalysisOnAPE  Op[Ref, AssessmentParameterEstimation]         `create:"start-analysis-on-ape" lost:"state product" doc:"Start the analysis of an estimation."`
+	StartReportingOnAPE Op[Ref, AssessmentParameterEstimation]         `create:"start-reporting-on-ape" lost:"state reported" doc:"Start the reporting of an estimation."`
 }
 
 // Inputs of the operations on assessment parameter estimations.

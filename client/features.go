@@ -40,7 +40,7 @@ type (
 	}
 	FeatureAttachments struct {
 		Feature     ID   `arg:"feature,req" doc:"feature"`
-		Attachments []ID `arg:"attachments,req" doc:"datasets"`
+		Attachments []ID `arg:"attachments,req" set:"yes" doc:"datasets"`
 		Extra
 	}
 	DeleteFeatures struct {
@@ -49,7 +49,7 @@ type (
 	}
 	DeleteFeatureProperties struct {
 		Feature    ID       `arg:"feature,req,pos" doc:"feature"`
-		Properties []string `arg:"properties,req,pos" doc:"names of the properties to remove"`
+		Properties []string `arg:"properties,req,pos" set:"yes" doc:"names of the properties to remove"`
 		Extra
 	}
 	DeleteFeaturesProperties struct {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"transect/client/fault"
+	"transect/client/recovery"
 	"transect/client/schema"
 )
 
@@ -60,6 +61,21 @@ func findByName[T schema.Identified](ctx context.Context, search SearchOp[Query,
 		"rename all but one of them, or call %s.describe with the id of the right one", manager)
 }
 
+// foundBefore finds what is there already. A run that is started again finds what
+// its first start found: nothing, also when the resource was created then.
+func foundBefore[T schema.Identified](ctx context.Context, find func() ([]T, error), describe Op[Refs, Some[T]]) (found []T, err error) {
+	id, err := recovery.Remember(ctx, "found", func() (string, error) {
+		if found, err = find(); err != nil || len(found) == 0 {
+			return "", err
+		}
+		return found[0].ResourceID(), nil
+	})
+	if err != nil || id == "" || len(found) > 0 {
+		return found, err
+	}
+	return describe(ctx, Refs{IDs: IDs{id}})
+}
+
 func (c *Client) findOrCreateProject(ctx context.Context, in FindOrCreateProject) (Found[Project], error) {
 	if in.Company == "" {
 		user, err := c.Users.Describe(ctx, UserRef{})
@@ -68,7 +84,9 @@ func (c *Client) findOrCreateProject(ctx context.Context, in FindOrCreateProject
 		}
 		in.Company = ID(user.Company)
 	}
-	found, err := findByName(ctx, c.Projects.Search, "projects", in.Name, "company", in.Company)
+	found, err := foundBefore(ctx, func() ([]Project, error) {
+		return findByName(ctx, c.Projects.Search, "projects", in.Name, "company", in.Company)
+	}, c.Projects.Describe)
 	if err != nil || len(found) > 0 {
 		return first(found), err
 	}
@@ -77,12 +95,18 @@ func (c *Client) findOrCreateProject(ctx context.Context, in FindOrCreateProject
 }
 
 func (c *Client) findOrCreateMission(ctx context.Context, in FindOrCreateMission) (Found[Mission], error) {
-	found, err := findByName(ctx, c.Missions.Search, "missions", in.Name, "project", in.Project)
+	found, err := foundBefore(ctx, func() ([]Mission, error) {
+		return findByName(ctx, c.Missions.Search, "missions", in.Name, "project", in.Project)
+	}, c.Missions.Describe)
 	if err != nil || len(found) > 0 {
 		return first(found), err
 	}
 	if in.SurveyDate == "" {
-		in.SurveyDate = Date(time.Now().UTC().Format(schema.DateForm))
+		now, err := recovery.Remember(ctx, "survey date", func() (string, error) { return time.Now().UTC().Format(schema.DateForm), nil })
+		if err != nil {
+			return Found[Mission]{}, err
+		}
+		in.SurveyDate = Date(now)
 	}
 	made, err := c.Missions.Create(ctx, CreateMissionOrSurvey{Project: in.Project, Name: in.Name, SurveyDate: in.SurveyDate,
 		NumberOfImages: in.NumberOfImages, Coordinates: in.Coordinates, Geometry: in.Geometry, Area: in.Area, Extra: in.Extra})

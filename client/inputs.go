@@ -57,7 +57,7 @@ type (
 	}
 	// Refs names one resource or a list of them.
 	Refs struct {
-		IDs IDs `arg:"@,req,pos" many:"@s" doc:"@, or a list of @s"`
+		IDs IDs `arg:"@,req,pos" set:"yes" many:"@s" doc:"@, or a list of @s"`
 		Extra
 	}
 )

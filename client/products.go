@@ -16,6 +16,7 @@ import (
 	"transect/client/checksum"
 	"transect/client/declare"
 	"transect/client/fault"
+	"transect/client/recovery"
 	"transect/client/transfer"
 )
 
@@ -43,7 +44,7 @@ type (
 		Version      *string  `arg:"version" in:"none" doc:"with name: version or range, such as 1.x; the highest when absent"`
 		Inputs       Object   `arg:"inputs" omit:"falsy" doc:"inputs by name"`
 		Parameters   Object   `arg:"parameters" omit:"falsy" doc:"parameters by name"`
-		Deliverables []string `arg:"deliverables" omit:"falsy" doc:"names of optional deliverables to make; only the required ones when absent"`
+		Deliverables []string `arg:"deliverables" set:"yes" omit:"falsy" doc:"names of optional deliverables to make; only the required ones when absent"`
 		Project      ID       `arg:"project" omit:"falsy" doc:"project the product belongs to"`
 		Mission      ID       `arg:"mission" omit:"falsy" doc:"mission the product belongs to"`
 		Extra
@@ -65,11 +66,14 @@ func (in OrderAnalytic) Validate() error {
 func (c *Client) orderAnalytic(ctx context.Context, in OrderAnalytic) (Product, error) {
 	args := declare.Running(ctx)
 	if in.Name != "" {
-		a, err := c.findAnalytic(ctx, AnalyticByName{Name: in.Name, Version: in.Version})
+		id, err := recovery.Remember(ctx, "version", func() (string, error) {
+			a, err := c.findAnalytic(ctx, AnalyticByName{Name: in.Name, Version: in.Version})
+			return a.ID, err
+		})
 		if err != nil {
 			return Product{}, err
 		}
-		if a.ID == "" {
+		if id == "" {
 			wanted := in.Name
 			if in.Version != nil {
 				wanted += " " + *in.Version
@@ -77,7 +81,7 @@ func (c *Client) orderAnalytic(ctx context.Context, in OrderAnalytic) (Product, 
 			return Product{}, fault.Hinted(fault.Of(&fault.ParameterError{}, "no analytic %s", wanted),
 				"analytics.search{name = %q} lists the versions there are", in.Name)
 		}
-		args.Values["analytic"] = a.ID
+		args.Values["analytic"] = id
 	} else if in.Version != nil {
 		c.log.Warn("version goes with name and is ignored", "operation", "analytics.order", "version", *in.Version)
 	}

@@ -22,7 +22,7 @@ type ShareTokens struct {
 // Inputs of the share token operations.
 type (
 	CreateShareToken struct {
-		Dataset  IDs  `arg:"dataset,req,pos" wire:"scope.datasets" wrap:"yes" doc:"dataset, or a list of datasets of one company"`
+		Dataset  IDs  `arg:"dataset,req,pos" set:"yes" wire:"scope.datasets" wrap:"yes" doc:"dataset, or a list of datasets of one company"`
 		Duration *int `arg:"duration" doc:"seconds until it expires; it never does when absent"`
 		Extra
 	}

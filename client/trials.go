@@ -27,7 +27,7 @@ type (
 		Season   Date             `arg:"season" doc:"date in its season"`
 		Location *TrialLocation   `arg:"location" doc:"where it is: GeoJSON Feature {type, crs, geometry, bbox}, its geometry a Polygon"`
 		Missions []PlannedMission `arg:"missions" doc:"missions to plan, each {name, start_date, end_date, description, estimation_methods, growth_stages_range}"`
-		Links    []ID             `arg:"links" doc:"trials it is linked to, all on the same field"`
+		Links    []ID             `arg:"links" set:"yes" doc:"trials it is linked to, all on the same field"`
 		CustomID ID               `arg:"custom_id" doc:"identifier of your own"`
 		Extra
 	}
@@ -39,7 +39,7 @@ type (
 		Comment  string         `arg:"comment,pos" doc:"remark"`
 		Season   Date           `arg:"season,pos" doc:"date in its season"`
 		Location *TrialLocation `arg:"location,pos" doc:"where it is: GeoJSON Feature {type, crs, geometry, bbox}, its geometry a Polygon"`
-		Links    []ID           `arg:"links,pos" doc:"trials it is linked to, all on the same field"`
+		Links    []ID           `arg:"links,pos" set:"yes" doc:"trials it is linked to, all on the same field"`
 		CustomID ID             `arg:"custom_id,pos" doc:"identifier of your own"`
 		Extra
 	}
@@ -123,7 +123,7 @@ type (
 		Name string `arg:"name,req" doc:"its name"`
 		DateRange
 		Description       string             `arg:"description" doc:"what it is for"`
-		EstimationMethods []ID               `arg:"estimation_methods" doc:"estimation methods it collects data for"`
+		EstimationMethods []ID               `arg:"estimation_methods" set:"yes" doc:"estimation methods it collects data for"`
 		GrowthStagesRange *GrowthStagesRange `arg:"growth_stages_range" doc:"growth stages it spans, {from, to}"`
 	}
 	// GrowthStagesRange is a first and a last growth stage.

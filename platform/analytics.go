@@ -61,7 +61,7 @@ func (p *Platform) seedAnalytics(t tx, now string) {
 		t.insert(analytics, doc)
 		names[name] = true
 	}
-	for name := range names {
+	for _, name := range slices.Sorted(maps.Keys(names)) {
 		t.insert(analyticAccess, store.Doc{
 			"_id": p.ids.Next(p.options.Now()), "name": name, "company": p.secrets.Company,
 			"exposed": true, "enabled": true, "creation_date": now,

@@ -5,7 +5,7 @@ local field = sdk.fields.create{ company = company, project = project, name = "L
 local wheat = sdk.crops.create{ company = company, name = "wheat" }
 local trial = sdk.trials.create{ field = field, crop = wheat, name = "Density 2026",
   missions = { { name = "Emergence", start_date = "2026-04-01", end_date = "2026-04-10" } } }
-local mission = sdk.season_planner_missions.search{ filter = { trial = { ["$eq"] = trial.id } } }[1]
+local mission = trial.missions[1]
 
 -- season_planner_missions.add_mission_to_trial
 local planned = sdk.season_planner_missions.add_mission_to_trial{

@@ -94,6 +94,9 @@ func (s *Spec) Invoke(ctx context.Context, a Args) (Value, error) {
 	return v, err
 }
 
+// Transfers reports whether its Go method sends without passing the chain's end.
+func (s *Spec) Transfers() bool { return s.proceed != nil && !s.Composed }
+
 // Secret reports whether its result holds a secret, which must not be kept.
 func (s *Spec) Secret() bool {
 	return s.Manager == "share_tokens" || s.Manager == "oauth_clients"

@@ -227,6 +227,20 @@ func (l *Ledger) Keep(name string, make func() ([]byte, error)) ([]byte, error) 
 	return value, l.note(&keptRecord{name, value})
 }
 
+// Kept returns the value noted under a name, nil when there is none.
+func (l *Ledger) Kept(name string) []byte {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.kept[name]
+}
+
+// Put notes a value under a name, in place of an earlier one.
+func (l *Ledger) Put(name string, value []byte) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.note(&keptRecord{name, value})
+}
+
 // Decide notes what became of a write, as somebody found out.
 func (l *Ledger) Decide(seq uint32, state State, ids []string) error {
 	l.mu.Lock()

@@ -1,88 +1,239 @@
 package recovery
 
 import (
+	"bytes"
+	"cmp"
 	"crypto/hmac"
+	"crypto/md5" // the protocol's checksum, not a protection
 	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
-	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	"transect/client/declare"
+	"transect/client/fault"
 	"transect/client/ledger"
+	"transect/client/schema"
 )
 
-// printer makes fingerprints.
-type printer struct {
-	scope string
-	key   []byte
-}
-
 // fingerprint identifies a call by what it says. Resources are ids, keys are
-// sorted and numbers have one form in a request already; of files the name, the
-// size and the time of the last change count, not the folder.
-func (r printer) fingerprint(call *declare.Call) (ledger.Fingerprint, error) {
-	s := call.Spec
-	var content any
-	if s.Composed {
-		all := map[string]any{}
-		maps.Copy(all, call.Args.Extra)
-		for name, v := range call.Args.Values {
-			all[name] = v
-			if strings.HasPrefix(name, "file_path") {
-				all[name] = fileTraits(v)
+// sorted and numbers have one form in a request already; dates are compared by
+// the instant, lists that are sets without order, files by name and content.
+func (a *attempt) fingerprint() (ledger.Fingerprint, error) {
+	s := a.call.Spec
+	if s.Composed || s.Transfers() {
+		all := maps.Clone(a.call.Args.Values)
+		for name, v := range all {
+			switch {
+			case v == nil, slices.Contains(howOnly, name):
+				delete(all, name)
+			case strings.HasPrefix(name, "file_path"):
+				files, err := a.files(v)
+				if err != nil {
+					return ledger.Fingerprint{}, err
+				}
+				all[name] = files
 			}
 		}
-		content = all
-	} else {
-		req, err := call.Request()
-		if err != nil {
-			return ledger.Fingerprint{}, err
-		}
-		content = []any{req.Method, req.Path, req.Query.Encode(), req.Body}
+		return a.print([]any{all, a.call.Args.Extra}, func(plain any) any {
+			named(s.Params, plain.([]any)[0], func(p *schema.Param) string { return p.Name })
+			return plain
+		})
 	}
+	req, err := a.call.Request()
+	if err != nil {
+		return ledger.Fingerprint{}, err
+	}
+	delete(req.Body, "addProjectToUsers") // the client adds it
+	if req.Body, err = a.withoutSecrets(req.Body); err != nil {
+		return ledger.Fingerprint{}, err
+	}
+	return a.print([]any{req.Method, req.Path, req.Query.Encode(), req.Body}, func(plain any) any {
+		body := plain.([]any)[3]
+		named(s.Params, body, func(p *schema.Param) string { return p.Key })
+		if slices.ContainsFunc(s.Params, func(p schema.Param) bool { return p.Set && p.In == schema.NotSent }) {
+			allSets(body) // its body is made of sets alone
+		}
+		return plain
+	})
+}
+
+// howOnly are the arguments that say how a file travels, not what it is.
+var howOnly = []string{"multipart", "chunk_size", "md5hash", "overwrite"}
+
+// print hashes a text of what a call says, once it is in normal form.
+func (a *attempt) print(content any, normal func(plain any) any) (ledger.Fingerprint, error) {
 	text, err := declare.Encode(content)
 	if err != nil {
 		return ledger.Fingerprint{}, err
 	}
-	return r.hash(s.FullName(), text), nil
+	var plain any
+	in := json.NewDecoder(bytes.NewReader(text))
+	in.UseNumber()
+	if err := in.Decode(&plain); err != nil {
+		return ledger.Fingerprint{}, err
+	}
+	if text, err = declare.Encode(normal(plain)); err != nil {
+		return ledger.Fingerprint{}, err
+	}
+	return a.hash(a.call.Spec.FullName(), text)
 }
 
 // ofStep identifies a step of a composed operation by its place, not by its
 // arguments: those may depend on what was read at the time.
-func (r printer) ofStep(p *parent, op string) ledger.Fingerprint {
-	return r.hash(op, fmt.Appendf(p.print[:], "%d %d", p.row.Seq, p.step(op)))
+func (a *attempt) ofStep(p *parent) (ledger.Fingerprint, error) {
+	op := a.call.Spec.FullName()
+	return a.hash(op, fmt.Appendf(p.print[:], "%d %d", p.row.Seq, p.step(op)))
 }
 
-func (r printer) hash(op string, content []byte) (print ledger.Fingerprint) {
-	h := hmac.New(sha256.New, r.key)
-	fmt.Fprintf(h, "%s\n%s\n", r.scope, op)
+func (r *Recovery) hash(op string, content []byte) (print ledger.Fingerprint, err error) {
+	key, err := r.Key()
+	if err != nil {
+		return print, err
+	}
+	h := hmac.New(sha256.New, key)
+	fmt.Fprintf(h, "%s\n%s\n", r.Scope, op)
 	h.Write(content)
 	copy(print[:], h.Sum(nil))
-	return print
+	return print, nil
 }
 
-func fileTraits(v any) any {
-	switch v := v.(type) {
-	case string:
-		info, err := os.Stat(v)
-		if err != nil {
-			return filepath.Base(v)
+// named brings the values of declared arguments into normal form, in an object
+// that holds them under the keys that key gives.
+func named(params []schema.Param, object any, key func(*schema.Param) string) {
+	for i := range params {
+		p := &params[i]
+		for _, name := range []string{key(p), p.KeyMany} {
+			holder, last := within(object, name)
+			v, there := holder[last]
+			if !there {
+				continue
+			}
+			switch list, isList := v.([]any); {
+			case p.Type == "date":
+				holder[last] = moment(v)
+			case p.Set && isList:
+				holder[last] = asSet(list)
+			case len(p.Fields) > 0 && isList:
+				for _, one := range list {
+					named(p.Fields, one, func(p *schema.Param) string { return p.Key })
+				}
+			case len(p.Fields) > 0:
+				named(p.Fields, v, func(p *schema.Param) string { return p.Key })
+			}
 		}
-		return []any{filepath.Base(v), info.Size(), info.ModTime().UnixMilli()}
-	case []string:
-		list := make([]any, len(v))
-		for i, path := range v {
-			list[i] = fileTraits(path)
+	}
+}
+
+// within finds the object that holds a dotted key, and the last part of the key.
+func within(object any, key string) (map[string]any, string) {
+	holder, _ := object.(map[string]any)
+	for {
+		head, rest, nested := strings.Cut(key, ".")
+		if !nested {
+			return holder, head
 		}
-		return list
-	case []any:
-		list := make([]any, len(v))
-		for i, path := range v {
-			list[i] = fileTraits(path)
+		inner := holder[strings.TrimSuffix(head, "[0]")]
+		if list, ok := inner.([]any); ok && len(list) > 0 {
+			inner = list[0]
 		}
-		return list
+		holder, _ = inner.(map[string]any)
+		key = rest
+	}
+}
+
+// moment is a date as an instant; a day is its midnight.
+func moment(v any) any {
+	text, _ := v.(string)
+	if t, err := instant(text); err == nil {
+		return t.UTC().Truncate(time.Millisecond).Format(schema.DateForm)
 	}
 	return v
+}
+
+func asSet(list []any) []any {
+	list = slices.Clone(list)
+	slices.SortFunc(list, func(a, b any) int { return cmp.Compare(encoded(a), encoded(b)) })
+	return slices.CompactFunc(list, func(a, b any) bool { return encoded(a) == encoded(b) })
+}
+
+func encoded(v any) string {
+	text, _ := declare.Encode(v) // it was JSON
+	return string(text)
+}
+
+func allSets(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, inner := range v {
+			v[key] = allSets(inner)
+		}
+	case []any:
+		for i := range v {
+			v[i] = allSets(v[i])
+		}
+		return asSet(v)
+	}
+	return v
+}
+
+// files are the traits of files: name and checksum.
+func (a *attempt) files(v any) (any, error) {
+	switch v := v.(type) {
+	case string:
+		sum, err := a.checksum(v)
+		a.sum = sum
+		return []any{filepath.Base(v), sum}, err
+	case []string:
+		all := make([]any, len(v))
+		for i, path := range v {
+			sum, err := a.checksum(path)
+			if err != nil {
+				return nil, err
+			}
+			all[i] = []any{filepath.Base(path), sum}
+		}
+		return all, nil
+	}
+	return v, nil
+}
+
+// checksum is the MD5 of a file; of one that is gone, what it was when the run
+// saw it first.
+func (a *attempt) checksum(path string) (string, error) {
+	place, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	name, err := a.hash("file", []byte(place))
+	if err != nil {
+		return "", err
+	}
+	sum, err := a.ledg.Keep("file "+name.String(), func() ([]byte, error) { return a.md5(path) })
+	if err != nil {
+		return "", fault.Of(&fault.UploadError{}, "cannot read %s: %w", path, fault.Reason(err))
+	}
+	if now, err := a.md5(path); err == nil {
+		sum = now
+	}
+	return string(sum), nil
+}
+
+func (a *attempt) md5(path string) ([]byte, error) {
+	file, err := a.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	sum := md5.New()
+	if _, err := io.Copy(sum, file); err != nil {
+		return nil, err
+	}
+	return []byte(hex.EncodeToString(sum.Sum(nil))), nil
 }

@@ -15,40 +15,44 @@ import (
 // attempt is one call under the ledger.
 type attempt struct {
 	*Recovery
-	call  *declare.Call
-	next  declare.Handler
-	row   *ledger.Row
-	print ledger.Fingerprint
-	ledg  *ledger.Ledger
+	call *declare.Call
+	next declare.Handler
+	row  *ledger.Row
+	id   ledger.Fingerprint
+	ledg *ledger.Ledger
+	sum  string // MD5 of the file that is uploaded
 
-	sent    bool // a request was handed on
+	sent    bool     // a request was handed on
+	have    [][]byte // the elements of a list that need not be sent again
 	answers [][]byte
 }
 
 // Intercept answers a write from the ledger, or notes it and passes it on.
 func (r *Recovery) Intercept(ctx context.Context, call *declare.Call, next declare.Handler) (declare.Value, error) {
 	s := call.Spec
-	if s.Effect == declare.Read || s.Lost.Rule == declare.Absent || ctx.Value(outsideKey{}) != nil {
+	if s.Effect == declare.Read && !downloads(call) || s.Lost.Rule == declare.Absent || ctx.Value(outsideKey{}) != nil {
 		return next(ctx, call)
 	}
 	l, err := r.Ledger()
 	if err != nil {
 		return declare.Value{}, err
 	}
-	key, err := r.Key()
-	if err != nil {
-		return declare.Value{}, err
+	if s.Effect == declare.Read {
+		return r.download(ctx, call, next, l)
 	}
 	above, _ := ctx.Value(parentKey{}).(*parent)
 	a := &attempt{Recovery: r, call: call, next: next, ledg: l}
 	var above32 uint32
 	if above != nil {
 		above32 = above.row.Seq
-		a.print = printer{r.Scope, key}.ofStep(above, s.FullName())
-	} else if a.print, err = (printer{r.Scope, key}).fingerprint(call); err != nil {
+		a.id, err = a.ofStep(above)
+	} else {
+		a.id, err = a.fingerprint()
+	}
+	if err != nil {
 		return declare.Value{}, err
 	}
-	if a.row, err = l.Take(ledger.Write{Op: s.FullName(), Print: a.print, Parent: above32, Since: r.Platform()}); err != nil {
+	if a.row, err = l.Take(ledger.Write{Op: s.FullName(), Print: a.id, Parent: above32, Since: r.Platform()}); err != nil {
 		return declare.Value{}, err
 	}
 	switch {
@@ -91,18 +95,42 @@ func (a *attempt) answer(ctx context.Context, answers [][]byte) (declare.Value, 
 	return a.next(ctx, &call)
 }
 
-// describe reads what a write made once more: its answer was too large to keep.
+// describe reads what a write made once more: its answer was too large to keep, or
+// a secret.
 func (a *attempt) describe(ctx context.Context, ids []string) (declare.Value, error) {
 	s := a.call.Spec
-	describe := s.Sibling("describe")
-	if s.Shape == declare.ShapeNone || describe == nil || len(ids) == 0 {
+	if s.Shape == declare.ShapeNone || len(ids) == 0 {
 		return declare.Value{Shape: s.Shape}, nil
 	}
-	v, err := describe.Invoke(ctx, declare.Args{Values: map[string]any{describe.Params[0].Name: ids}})
-	if err == nil && v.Shape == declare.ShapeResource && s.Shape == declare.ShapeResources {
-		v = declare.Value{Shape: s.Shape, Items: [][]byte{v.JSON}}
+	how := s.Sibling("describe")
+	if how == nil {
+		how = s.Sibling("search")
 	}
-	return v, err
+	if how == nil {
+		return declare.Value{Shape: s.Shape}, nil
+	}
+	var items [][]byte
+	for _, id := range ids {
+		record, err := a.read(ctx, how, id)
+		if err != nil {
+			return declare.Value{}, err
+		}
+		if record == nil && s.Secret() {
+			record = fmt.Appendf(nil, `{"_id":%q,"token":%q}`, id, goneToken+id)
+		}
+		if record == nil {
+			f := fault.Of(&fault.RuntimeError{}, "%s, which this run made, is gone, and its answer is not in the ledger", id)
+			return declare.Value{}, fault.Hinted(f, "start another run, or forget this one: transect runs forget %s", a.ledg.Run())
+		}
+		items = append(items, record)
+	}
+	if s.Manager == "oauth_clients" {
+		a.Log.Warn("the secret of an OAuth client is in no ledger: the start that made the client was given it", "client", ids[0])
+	}
+	if s.Shape == declare.ShapeResources {
+		return declare.Value{Shape: s.Shape, Items: items}, nil
+	}
+	return declare.Value{Shape: s.Shape, JSON: items[0]}, nil
 }
 
 // noted is the result of a composed operation as it was noted.
@@ -120,7 +148,7 @@ func noted(s *declare.Spec, answers [][]byte) (declare.Value, bool) {
 
 // within is the context of the steps of a composed call.
 func (a *attempt) within(ctx context.Context) context.Context {
-	return context.WithValue(ctx, parentKey{}, &parent{row: a.row, print: a.print, steps: map[string]int{}})
+	return context.WithValue(ctx, parentKey{}, &parent{row: a.row, print: a.id, ledger: a.ledg, steps: map[string]int{}})
 }
 
 // send passes the call on and notes what becomes of it.
@@ -149,8 +177,15 @@ func (a *attempt) exchange(ctx context.Context, req declare.Request, send declar
 	if a.call.Spec.Lost.Rule == declare.Mark {
 		mark(req.Body, a.marker())
 	}
+	complete := func(answer []byte) ([]byte, error) { return answer, nil }
+	if a.have != nil {
+		complete = a.without(req.Body)
+	}
 	a.sent = true
 	body, err := send(ctx, req)
+	if err == nil {
+		body, err = complete(body)
+	}
 	if err == nil {
 		a.answers = append(a.answers, body)
 	}
@@ -167,19 +202,27 @@ func (a *attempt) resolve(v declare.Value, err error) error {
 		if composed {
 			answers = records(v)
 		}
-		if a.call.Spec.Secret() {
-			answers = nil
+		if err := a.noteSecrets(v); err != nil {
+			return err
 		}
-		return a.row.Resolve(ledger.Done, ids(v), answers)
+		return a.row.Resolve(ledger.Done, ids(v), a.keepable(answers))
 	case composed:
 		a.row.Leave() // its steps are noted
-	case !a.sent || surelyRefused(err):
+	case !a.sent && !a.call.Spec.Transfers() || surelyRefused(err):
 		a.Tally.Refused.Add(1)
 		return errors.Join(err, a.row.Resolve(ledger.Refused, nil, nil))
 	default:
 		a.row.Leave()
 	}
 	return err
+}
+
+// keepable are the answers that may be noted: those without secrets.
+func (a *attempt) keepable(answers [][]byte) [][]byte {
+	if a.call.Spec.Secret() {
+		return nil
+	}
+	return answers
 }
 
 // surelyRefused reports whether an error means that the request was not carried

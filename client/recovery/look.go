@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"transect/client/declare"
+	"transect/client/fault"
 	"transect/client/ledger"
 )
 
@@ -22,24 +24,32 @@ import (
 const clockSlack = 2 * time.Second
 
 // search looks for what the call may have made, until a request of it can no
-// longer arrive; then it is sent once more.
+// longer arrive; then what was not found is sent once more.
 func (a *attempt) search(ctx context.Context) (declare.Value, error) {
-	until := a.row.Since.Add(a.Settle)
+	settle := a.Settle
+	if a.call.Spec.FullName() == "analytics.order" {
+		settle *= 2 // a double would run for nothing
+	}
+	until := a.row.Since.Add(settle)
 	pause := time.Second
 	for {
-		found, whole, err := a.find(ctx)
-		switch {
-		case err != nil:
+		found, err := a.find(ctx)
+		if err != nil {
 			a.row.Leave()
 			return declare.Value{}, err
-		case whole && len(found) <= max(1, a.ledg.OpenOf(a.print))*a.elements():
-			return a.adopt(ctx, found[:a.elements()])
-		case len(found) > 0 && (whole || !a.Platform().Before(until)):
+		}
+		switch whole := found.whole(); {
+		case whole && (a.call.Spec.Lost.Rule == declare.Ask || 1+len(found.more) > max(1, a.ledg.OpenOf(a.id))):
 			a.row.Leave()
-			return declare.Value{}, a.unknown(idsOf(found))
+			return declare.Value{}, a.unknown(idsOf(append(found.of, found.more...)))
+		case whole:
+			return a.adopt(ctx, found.of)
 		}
 		left := until.Sub(a.Platform())
 		if left <= 0 {
+			if found.any() {
+				a.have = found.of
+			}
 			return a.again(ctx)
 		}
 		a.Log.Info(a.call.Spec.FullName()+": it may still arrive", "sent", a.row.Since.Local().Format(time.TimeOnly), "wait", left.Round(time.Second))
@@ -51,6 +61,20 @@ func (a *attempt) search(ctx context.Context) (declare.Value, error) {
 	}
 }
 
+// finding is what a look has found.
+type finding struct {
+	of   [][]byte // for each element of the call, nil of what is missing
+	more [][]byte // what could be it as well
+}
+
+func (f finding) whole() bool {
+	return !slices.ContainsFunc(f.of, func(record []byte) bool { return record == nil })
+}
+
+func (f finding) any() bool {
+	return slices.ContainsFunc(f.of, func(record []byte) bool { return record != nil })
+}
+
 // adopt takes what was found for the result.
 func (a *attempt) adopt(ctx context.Context, found [][]byte) (declare.Value, error) {
 	answer, err := a.answerOf(ctx, found)
@@ -58,8 +82,13 @@ func (a *attempt) adopt(ctx context.Context, found [][]byte) (declare.Value, err
 		a.row.Leave()
 		return declare.Value{}, err
 	}
+	return a.adopted(ctx, idsOf(found), answer)
+}
+
+// adopted notes what was found, and answers the call with it.
+func (a *attempt) adopted(ctx context.Context, ids []string, answer []byte) (declare.Value, error) {
 	a.Tally.Adopted.Add(1)
-	if err := a.row.Resolve(ledger.Adopted, idsOf(found), [][]byte{answer}); err != nil {
+	if err := a.row.Resolve(ledger.Adopted, ids, a.keepable([][]byte{answer})); err != nil {
 		return declare.Value{}, err
 	}
 	return a.answer(ctx, [][]byte{answer})
@@ -72,17 +101,49 @@ func idsOf(found [][]byte) (list []string) {
 	return list
 }
 
+// elements is the list of what a call makes, and its key, when it makes several.
+func (a *attempt) elements(body map[string]any) (string, []any) {
+	for _, key := range []string{"datasets", "annotations", "features", "collections"} {
+		if list, ok := body[key].([]any); ok && a.call.Spec.Shape == declare.ShapeResources {
+			return key, list
+		}
+	}
+	return "", nil
+}
+
+// without leaves out of a request what was found, and returns how to put it back
+// into the answer.
+func (a *attempt) without(body map[string]any) (complete func(answer []byte) ([]byte, error)) {
+	key, list := a.elements(body)
+	var missing []any
+	for n, one := range list {
+		if a.have[n] == nil {
+			missing = append(missing, one)
+		}
+	}
+	body[key] = missing
+	return func(answer []byte) ([]byte, error) {
+		made, err := declare.SplitArray(answer)
+		if err != nil || len(made) != len(missing) {
+			return nil, cmp.Or(err, error(fault.Of(&fault.QueryError{}, "the platform made %d of %d", len(made), len(missing))))
+		}
+		all := slices.Clone(a.have)
+		for n := range all {
+			if all[n] == nil {
+				all[n], made = made[0], made[1:]
+			}
+		}
+		return []byte("[" + string(bytes.Join(all, []byte(","))) + "]"), nil
+	}
+}
+
 // wanted are the bodies of what the call makes: one, or the elements of a list.
 func (a *attempt) wanted() []map[string]any {
 	req, err := a.call.Request()
 	if err != nil {
 		return nil
 	}
-	for _, key := range []string{"datasets", "annotations", "features", "collections"} {
-		list, ok := req.Body[key].([]any)
-		if !ok || a.call.Spec.Shape != declare.ShapeResources {
-			continue
-		}
+	if key, list := a.elements(req.Body); list != nil {
 		var all []map[string]any
 		for _, element := range list {
 			fields, _ := element.(map[string]any)
@@ -102,50 +163,40 @@ func (a *attempt) wanted() []map[string]any {
 	return []map[string]any{req.Body}
 }
 
-func (a *attempt) elements() int { return max(1, len(a.wanted())) }
-
-// find searches for what the call may have made, in the order of its elements.
-// whole means that there is one for each.
-func (a *attempt) find(ctx context.Context) (found [][]byte, whole bool, err error) {
+// find searches for what the call may have made.
+func (a *attempt) find(ctx context.Context) (found finding, err error) {
 	wanted := a.wanted()
 	candidates, err := a.candidates(ctx, wanted)
 	if err != nil {
-		return nil, false, err
+		return found, err
 	}
 	owned, err := a.owned.ids(a.ledg)
 	if err != nil {
-		return nil, false, err
+		return found, err
 	}
-	taken := map[int]bool{}
-	matches := func(i int, body map[string]any) bool {
-		return !taken[i] && !owned[gjson.GetBytes(candidates[i], "_id").String()] && agrees(body, candidates[i], a.call.Spec)
+	marked := a.call.Spec.Lost.Rule == declare.Mark
+	take := func(body map[string]any) []byte {
+		for i := len(candidates) - 1; i >= 0; i-- { // newest first: the oldest is last
+			record := candidates[i]
+			if record != nil && !owned[gjson.GetBytes(record, "_id").String()] && agrees(body, record, a.call.Spec) {
+				candidates[i] = nil
+				return record
+			}
+		}
+		return nil
 	}
-	missing := 0
 	for n, body := range wanted {
-		if a.call.Spec.Lost.Rule == declare.Mark {
+		if marked {
 			body = map[string]any{"properties": map[string]any{"transect": map[string]any{"write": element(a.marker(), n, len(wanted))}}}
 		}
-		at := -1
-		for i := len(candidates) - 1; i >= 0 && at < 0; i-- { // newest first: the oldest is last
-			if matches(i, body) {
-				at = i
-			}
-		}
-		if at < 0 {
-			missing++
-			continue
-		}
-		taken[at] = true
-		found = append(found, candidates[at])
+		found.of = append(found.of, take(body))
 	}
-	if missing == 0 && len(wanted) == 1 { // others that could be it as well
-		for i := len(candidates) - 1; i >= 0; i-- {
-			if matches(i, wanted[0]) && a.call.Spec.Lost.Rule != declare.Mark {
-				found = append(found, candidates[i])
-			}
+	if len(wanted) == 1 && !marked && found.any() {
+		for record := take(wanted[0]); record != nil; record = take(wanted[0]) {
+			found.more = append(found.more, record)
 		}
 	}
-	return found, missing == 0, nil
+	return found, nil
 }
 
 // candidates are the records newer than the intent, newest first.
@@ -178,7 +229,7 @@ func (a *attempt) candidates(ctx context.Context, wanted []map[string]any) ([][]
 			filter["properties.transect.write"] = map[string]any{"$in": marks}
 		} else {
 			for _, key := range rule.Keys {
-				if v := wanted[0][key]; scalar(v) {
+				if v := wanted[0][key]; scalar(v) && !slices.ContainsFunc(wanted, func(w map[string]any) bool { return w[key] != v }) {
 					filter[key] = map[string]any{"$eq": v}
 				}
 			}
@@ -281,6 +332,9 @@ func same(sent, there any) bool {
 			slices.SortFunc(list, compareTexts)
 		}
 		for i := range sent {
+			if _, id := list[i].(string); id && isObject(sent[i]) {
+				continue // the record tells no more of it
+			}
 			if !same(sent[i], list[i]) {
 				return false
 			}
@@ -295,6 +349,8 @@ func same(sent, there any) bool {
 	}
 	return fmt.Sprint(sent) == fmt.Sprint(there)
 }
+
+func isObject(v any) bool { _, ok := v.(map[string]any); return ok }
 
 func texts(list []any) bool {
 	return !slices.ContainsFunc(list, func(v any) bool { _, ok := v.(string); return !ok })
@@ -332,11 +388,15 @@ func mark(body map[string]any, marker string) {
 		markOne(body, marker)
 		return
 	}
+	list = slices.Clone(list)
 	for n, one := range list {
 		if fields, ok := one.(map[string]any); ok {
+			fields = maps.Clone(fields)
 			markOne(fields, element(marker, n, len(list)))
+			list[n] = fields
 		}
 	}
+	body["datasets"] = list
 }
 
 func markOne(body map[string]any, marker string) {
@@ -389,7 +449,7 @@ func (a *attempt) answerOf(ctx context.Context, found [][]byte) ([]byte, error) 
 		}
 		return fmt.Appendf(nil, `{"mission":%s,"flight":%s}`, found[0], cmp.Or(string(flight), "null")), nil
 	case "missions.create_archive":
-		return []byte("{}"), nil
+		return []byte(`{"request":"accepted"}`), nil
 	case "season_planner_missions.add_mission_to_trial":
 		trial := gjson.GetBytes(found[0], "trial").String()
 		record, err := a.read(ctx, a.Operation("trials", "describe"), trial)

@@ -14,6 +14,7 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -30,8 +31,9 @@ type Options struct {
 	Scope  string                 // platform and user: the same write elsewhere is another one
 
 	Operation func(manager, name string) *declare.Spec
-	Platform  func() time.Time // the platform's clock
+	Platform  func() time.Time // the platform's clock; that of its answers when nil
 	Sleep     func(ctx context.Context, d time.Duration) error
+	Open      func(path string) (*os.File, error) // opens files that are uploaded
 	// Settle is how long after it was sent a request may still arrive.
 	Settle time.Duration
 	Sync   bool // creations wait until their intent survives a power loss
@@ -42,7 +44,8 @@ type Options struct {
 // Recovery is the link of one connection.
 type Recovery struct {
 	Options
-	owned owned
+	owned   owned
+	fetched sync.Map // fingerprints of the downloads of this start
 }
 
 // Tally counts the writes of a run's start.
@@ -72,8 +75,9 @@ type parentKey struct{}
 
 // parent is the composed operation whose steps run.
 type parent struct {
-	row   *ledger.Row
-	print ledger.Fingerprint
+	ledger *ledger.Ledger
+	row    *ledger.Row
+	print  ledger.Fingerprint
 
 	mu    sync.Mutex
 	steps map[string]int // by operation

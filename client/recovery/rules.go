@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -20,6 +21,9 @@ import (
 // recover deals with a call whose row is open: it may have been done by a
 // process that died, or by an earlier call whose answer was lost.
 func (a *attempt) recover(ctx context.Context) (declare.Value, error) {
+	if a.call.Spec.Composed {
+		return a.again(ctx) // its steps are looked for
+	}
 	switch a.call.Spec.Lost.Rule {
 	case declare.Steps, declare.Safe:
 		return a.again(ctx)
@@ -28,11 +32,10 @@ func (a *attempt) recover(ctx context.Context) (declare.Value, error) {
 	case declare.Look, declare.Status:
 		return a.unlessSo(ctx)
 	case declare.Ask:
-		a.row.Leave()
-		return declare.Value{}, a.unknown(nil)
-	}
-	if a.call.Spec.Composed {
-		return a.again(ctx) // its steps are looked for
+		if len(a.call.Spec.Lost.Keys) == 0 {
+			a.row.Leave()
+			return declare.Value{}, a.unknown(nil)
+		}
 	}
 	return a.search(ctx)
 }
@@ -43,7 +46,13 @@ func (a *attempt) again(ctx context.Context) (declare.Value, error) {
 		return declare.Value{}, err
 	}
 	a.Tally.Again.Add(1)
-	return a.send(ctx)
+	v, err := a.send(ctx)
+	if response, ok := errors.AsType[*fault.ResponseError](err); ok && response.Status == http.StatusConflict && a.call.Spec.Lost.Rule == declare.Key {
+		if found, searched := a.find(ctx); searched == nil && found.whole() && len(found.more) == 0 {
+			return a.adopt(ctx, found.of) // the request that was lost has arrived
+		}
+	}
+	return v, err
 }
 
 // deleteAgain deletes what is still there.
@@ -53,24 +62,59 @@ func (a *attempt) deleteAgain(ctx context.Context) (declare.Value, error) {
 	if !ok || response.Status != http.StatusNotFound {
 		return v, err
 	}
-	s := a.call.Spec
 	many, name := list(a.call)
 	if len(many) < 2 {
-		return declare.Value{Shape: declare.ShapeNone}, a.row.Resolve(ledger.Done, nil, [][]byte{[]byte("{}")})
+		return a.gone(ctx, nil)
 	}
-	for _, id := range many { // which of them is gone is not always said
-		one := *a.call
-		one.Args.Values = map[string]any{}
-		for k, v := range a.call.Args.Values {
-			one.Args.Values[k] = v
-		}
-		one.Args.Values[name] = id
-		_, err := s.Invoke(Outside(ctx), one.Args)
+	there, err := a.remaining(ctx, many)
+	if err != nil {
+		return declare.Value{}, err
+	}
+	for _, id := range there {
+		one := a.call.Args
+		one.Values = maps.Clone(one.Values)
+		one.Values[name] = id
+		_, err := a.call.Spec.Invoke(Outside(ctx), one)
 		if response, ok := errors.AsType[*fault.ResponseError](err); err != nil && (!ok || response.Status != http.StatusNotFound) {
 			return declare.Value{}, err
 		}
 	}
-	return declare.Value{Shape: declare.ShapeNone}, a.row.Resolve(ledger.Done, many, [][]byte{[]byte("{}")})
+	return a.gone(ctx, many)
+}
+
+// gone notes that what was to be deleted is no more.
+func (a *attempt) gone(ctx context.Context, ids []string) (declare.Value, error) {
+	if err := a.row.Resolve(ledger.Done, ids, [][]byte{[]byte("{}")}); err != nil {
+		return declare.Value{}, err
+	}
+	return a.answer(ctx, [][]byte{[]byte("{}")})
+}
+
+// remaining are those of several things that are still there, as far as a search
+// can tell.
+func (a *attempt) remaining(ctx context.Context, ids []string) (there []string, err error) {
+	search := a.call.Spec.Sibling("search_generator")
+	if search == nil {
+		return ids, nil
+	}
+	for some := range slices.Chunk(ids, 100) {
+		v, err := search.Invoke(ctx, declare.Args{Values: map[string]any{"filter": map[string]any{"_id": map[string]any{"$in": some}}}})
+		if err != nil {
+			return nil, err
+		}
+		for {
+			record, ok, next := v.Stream.Next(ctx)
+			if err = next; err != nil || !ok {
+				break
+			}
+			there = append(there, gjson.GetBytes(record, "_id").String())
+		}
+		v.Stream.Close()
+		if err != nil {
+			return nil, err
+		}
+	}
+	return there, nil
 }
 
 func list(call *declare.Call) (ids []string, name string) {
@@ -102,12 +146,11 @@ func (a *attempt) unlessSo(ctx context.Context) (declare.Value, error) {
 	if record == nil || !a.isSo(record) {
 		return a.again(ctx)
 	}
-	a.Tally.Adopted.Add(1)
-	answer := a.compose(record)
-	if err := a.row.Resolve(ledger.Adopted, []string{subject}, [][]byte{answer}); err != nil {
-		return declare.Value{}, err
+	if s.Transfers() {
+		a.Tally.Adopted.Add(1)
+		return declare.Value{Shape: s.Shape, Go: declare.None{}}, a.row.Resolve(ledger.Adopted, []string{subject}, nil)
 	}
-	return a.answer(ctx, [][]byte{answer})
+	return a.adopted(ctx, []string{subject}, a.compose(record))
 }
 
 func (a *attempt) read(ctx context.Context, how *declare.Spec, id string) ([]byte, error) {
@@ -132,8 +175,12 @@ func (a *attempt) isSo(record []byte) bool {
 	case s.Name == "restore":
 		deleted := gjson.GetBytes(record, "deletion_date")
 		return !deleted.Exists() || deleted.Type == gjson.Null
+	case s.Transfers():
+		return a.uploaded(record)
+	case s.Lost.Rule == declare.Status && slices.Contains(s.Lost.Keys, "product"):
+		return a.newer(gjson.GetBytes(record, "product").String())
 	case s.Lost.Rule == declare.Status:
-		return gjson.GetBytes(record, "status").String() != "pending" && a.newer(gjson.GetBytes(record, "product").String())
+		return slices.Contains(s.Lost.Keys, gjson.GetBytes(record, "status").String())
 	case s.Name == "cancel":
 		return strings.HasPrefix(gjson.GetBytes(record, "status").String(), "cancel")
 	}
@@ -153,6 +200,16 @@ func (a *attempt) isSo(record []byte) bool {
 		}
 	}
 	return len(s.Lost.Keys) > 0
+}
+
+// uploaded reports whether a dataset holds the file of an upload.
+func (a *attempt) uploaded(record []byte) bool {
+	for _, component := range gjson.GetBytes(record, "components").Array() {
+		if component.Get("name").String() == a.call.Args.Text("component") {
+			return component.Get("status").String() == "completed" && component.Get("checksum").String() == a.sum
+		}
+	}
+	return false
 }
 
 // newer reports whether a thing was made since the write was sent.

@@ -33,6 +33,7 @@ type Param struct {
 	Min, Max   *float64 // the numbers allowed, if bounded
 	Raises     string   // error for a value that is not allowed; ParameterError when empty
 	Secret     bool     // its value is never shown
+	Set        bool     // the order of a list means nothing, nor does a repeated item
 	Fields     []Param  // the keys of a table
 	Wire                // how an operation sends it
 

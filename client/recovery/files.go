@@ -1,0 +1,78 @@
+package recovery
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"time"
+
+	"transect/client/declare"
+	"transect/client/ledger"
+	"transect/client/schema"
+)
+
+// Remember returns what a composed operation found out at an earlier start of its
+// run under this name, or calls find and notes what it returns. Without a ledger it
+// calls find.
+func Remember(ctx context.Context, name string, find func() (string, error)) (string, error) {
+	p, _ := ctx.Value(parentKey{}).(*parent)
+	if p == nil {
+		return find()
+	}
+	v, err := p.ledger.Keep(fmt.Sprintf("%d %s", p.row.Seq, name), func() ([]byte, error) {
+		text, err := find()
+		return []byte(text), err
+	})
+	return string(v), err
+}
+
+// downloaded is a file that a run has fetched.
+type downloaded struct {
+	Path    string    `json:"path"`
+	Size    int64     `json:"size"`
+	Changed time.Time `json:"changed"`
+}
+
+func (d downloaded) unchanged() bool {
+	info, err := os.Stat(d.Path)
+	return err == nil && info.Size() == d.Size && info.ModTime().Equal(d.Changed)
+}
+
+// downloads reports whether a call fetches a file that must not exist yet.
+func downloads(call *declare.Call) bool {
+	replace, known := call.Args.Values["overwrite"].(bool)
+	return call.Spec.Transfers() && call.Spec.Effect == declare.Read && known && !replace
+}
+
+// download takes the file that an earlier start of the run has fetched, while it
+// is as it was then: fetching it again would be refused, as it exists.
+func (r *Recovery) download(ctx context.Context, call *declare.Call, next declare.Handler, l *ledger.Ledger) (declare.Value, error) {
+	a := &attempt{Recovery: r, call: call, ledg: l}
+	print, err := a.fingerprint()
+	if err != nil {
+		return declare.Value{}, err
+	}
+	name := "download " + print.String()
+	if _, now := r.fetched.LoadOrStore(print, true); !now {
+		var file downloaded
+		if text := l.Kept(name); json.Unmarshal(text, &file) == nil && file.unchanged() {
+			r.Tally.Taken.Add(1)
+			return declare.Value{Shape: call.Spec.Shape, Go: schema.Path(file.Path)}, nil
+		}
+	}
+	v, err := next(ctx, call)
+	path, ok := v.Go.(schema.Path)
+	if err != nil || !ok {
+		return v, err
+	}
+	info, err := os.Stat(string(path))
+	if err != nil {
+		return v, nil // somebody took it already
+	}
+	text, err := json.Marshal(downloaded{string(path), info.Size(), info.ModTime()})
+	if err != nil {
+		return v, err
+	}
+	return v, l.Put(name, text)
+}
