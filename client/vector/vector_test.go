@@ -24,7 +24,7 @@ func shared(t testing.TB, name string) File {
 }
 
 func memory(name, text string) File {
-	return File{name, strings.NewReader(text), int64(len(text))}
+	return File{Name: name, Data: strings.NewReader(text), Size: int64(len(text))}
 }
 
 // summary opens a file and counts its features and positions.
@@ -122,7 +122,7 @@ func TestSmallFiles(t *testing.T) {
 
 func TestDamagedFiles(t *testing.T) {
 	countries, shp := shared(t, "world-countries-180.geojson"), shared(t, "world-shp/world.shp")
-	cut := func(f File) File { return File{f.Name, f.Data, f.Size / 2} }
+	cut := func(f File) File { return File{Name: f.Name, Data: f.Data, Size: f.Size / 2} }
 	for _, c := range []struct {
 		file File
 		want string
