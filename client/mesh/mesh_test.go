@@ -13,7 +13,9 @@ import (
 	"testing"
 )
 
-func memory(name, text string) File { return File{Name: name, Data: strings.NewReader(text), Size: int64(len(text))} }
+func memory(name, text string) File {
+	return File{Name: name, Data: strings.NewReader(text), Size: int64(len(text))}
+}
 
 const square = "v 0 0 0\nv 2 0 1\nv 2 2 1\nv 0 2 0\n"
 
