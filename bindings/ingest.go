@@ -113,6 +113,7 @@ func runIngest(c *module.Call, b *Binding) (any, error) {
 	})
 	if result != nil {
 		countFiles(c.In, result.Counts)
+		c.In.CountTemporary(result.Temporary)
 		result.Project, result.Mission = cmp.Or(result.Project, givenName(c, "project")), cmp.Or(result.Mission, givenName(c, "mission"))
 		opt := c.In.Options()
 		summary{Result: result, url: connection.BaseURL(), dryRun: o.DryRun || opt.DryRun, stopped: err != nil, report: in.Report, command: opt.Command}.print(opt)

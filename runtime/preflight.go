@@ -10,6 +10,7 @@ import (
 	"transect/client/fault"
 	"transect/runtime/lint"
 	"transect/stdlib"
+	"transect/stdlib/argparse"
 )
 
 // Preflight refuses a job that cannot work: settings that do not resolve, a
@@ -73,7 +74,7 @@ func MisplacedFlag(p *Process, script string, args []string, isFlag func(name st
 		return nil // the run reports it
 	}
 	spec, err := stdlib.DeclaredArgs(script, code)
-	if err != nil || spec == nil && readsArguments().Match(code) {
+	if err != nil {
 		return nil
 	}
 	for _, arg := range args {
@@ -82,7 +83,7 @@ func MisplacedFlag(p *Process, script string, args []string, isFlag func(name st
 			return nil
 		}
 		name, _, _ = strings.Cut(name, "=")
-		if isLong && isFlag(name) && (spec == nil || spec.Args[strings.ReplaceAll(name, "-", "_")] == nil) {
+		if isLong && isFlag(name) && !takesFlag(spec, code, name) {
 			return fault.Hinted(fault.Of(&fault.UsageError{}, "--%s stands after the script, which has no such argument", name),
 				"flags of transect run go before the script: transect run --%s … %s", name, script)
 		}
@@ -90,8 +91,20 @@ func MisplacedFlag(p *Process, script string, args []string, isFlag func(name st
 	return nil
 }
 
-// readsArguments matches scripts that look at their arguments themselves.
-var readsArguments = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\barg\b|\.\.\.|\.args\b`) })
+// takesFlag reports whether a script may have an argument of a name: it declares
+// it, mentions it, or goes through its arguments.
+func takesFlag(spec *argparse.Spec, code []byte, name string) bool {
+	if spec != nil {
+		return spec.Args[strings.ReplaceAll(name, "-", "_")] != nil
+	}
+	mentioned := regexp.MustCompile(`["']--` + regexp.QuoteMeta(name))
+	return mentioned.Match(code) || anyArgument().Match(oneArgument().ReplaceAll(code, nil))
+}
+
+var (
+	oneArgument = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`#\s*arg\b|\barg\[\d+\]`) })
+	anyArgument = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\barg\b|\.\.\.|\.args\b`) })
+)
 
 // needsPlatform reports whether a script uses the platform of the command line:
 // it loads a manager and does not connect by itself.

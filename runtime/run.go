@@ -7,6 +7,8 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"transect/bindings"
@@ -243,7 +245,7 @@ func (x *Execution) complete(err error) error {
 	if failed := x.Interp.Unaccounted(); err == nil && failed > 0 {
 		items := x.Interp.Items()
 		x.Interp.Options().Logger.Warn(fmt.Sprintf("finished, but %d of %d items failed", failed, items.Done+items.Failed))
-		return &vm.Exit{Code: ExitPartial}
+		return x.Interp.FailedItems(failed)
 	}
 	return withoutSuccess(err)
 }
@@ -253,7 +255,11 @@ func (p *Process) scriptCode(name string) ([]byte, error) {
 	if !scripts.IsRef(name) {
 		code, err := os.ReadFile(p.Path(name))
 		if err != nil {
-			return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "cannot read the script %s: %w", name, fault.Reason(err)), "check the path of the script")
+			hint := "check the path of the script"
+			if s, ok := scripts.Find("@" + strings.TrimSuffix(filepath.Base(name), ".lua")); ok {
+				hint += "; the binary has a script of this name: " + s.Program()
+			}
+			return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "cannot read the script %s: %w", name, fault.Reason(err)), "%s", hint)
 		}
 		return code, nil
 	}

@@ -25,8 +25,10 @@ for _, problem in ipairs(flown.problems) do
   end
 end
 if #flown.photos == 0 then script.usage_error("no usable image in " .. args.folder, "name the folder with the photos of one flight") end
-local project = find.project_or_new(args.project or "Surveys", args.create or not args.project, function() ingest.fits{ paths = paths, kind = "image" } end)
+local function fits() ingest.fits{ paths = paths, kind = "image" } end -- a budget refuses before anything is made
+local project = find.project_or_new(args.project or "Surveys", args.create or not args.project, fits)
 local name = args.mission or path.base(path.abs(args.folder)) .. " " .. (flown.date or "undated"):sub(1, 10)
+if not sdk.missions.search{ filter = query.all(query.eq("project", project), query.eq("name", name)), limit = 1 }[1] then fits() end
 local mission, created = sdk.missions.find_or_create{ project = project, name = name, survey_date = flown.date,
   number_of_images = #flown.photos, coordinates = flown.footprint, area = flown.area }
 if created then find.made("mission " .. mission.name .. " in the project " .. project.name) end

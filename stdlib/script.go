@@ -59,7 +59,7 @@ var scriptModule = &module.Module{
 			Call:   func(c *module.Call) (any, error) { vm.Stop(c.L, &vm.Exit{Code: c.Int("code")}); return nil, nil },
 		},
 		{
-			Name: "fail_items", Doc: "Ends a run that finished although some items failed: exit code 3, after a line that says how many. With 0 the script goes on.",
+			Name: "fail_items", Doc: "Ends a run that finished although some items failed: exit code 3, after a line that says how many; 5 when all were files of ingest.run that failed by a temporary cause, such as an outage. With 0 the script goes on.",
 			Params: []module.Param{{Name: "failed", Type: "integer", Doc: "how many failed", Min: new(0.0)},
 				{Name: "total", Type: "integer", Doc: "of how many", Optional: true}},
 			Call: func(c *module.Call) (any, error) {
@@ -72,7 +72,7 @@ var scriptModule = &module.Module{
 				}
 				if failed > 0 {
 					c.In.Options().Logger.Warn(fmt.Sprintf("finished, but %d%s items failed", failed, of))
-					vm.Stop(c.L, &vm.Exit{Code: 3})
+					vm.Stop(c.L, c.In.FailedItems(int64(failed)))
 				}
 				return nil, nil
 			},

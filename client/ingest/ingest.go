@@ -177,6 +177,7 @@ type Result struct {
 	Outcomes   *OutcomeLog // of every file
 	NotReached int64       // files found that have no verdict, because the run stopped before its end
 	Pending    int64       // files that the platform has not read yet
+	Temporary  int64       // failed files that may succeed later, as after an outage
 	Seconds    float64
 }
 

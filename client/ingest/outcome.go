@@ -227,6 +227,9 @@ func (r *run) record(o Outcome) error {
 	switch {
 	case o.Verdict.Bad():
 		p.Failed.Add(1)
+		if o.Verdict == verdict.Failed && fault.Transient(o.err) {
+			r.temporary++
+		}
 		if len(r.failures) < MaxFailures {
 			r.failures = append(r.failures, o)
 		}

@@ -42,6 +42,7 @@ type run struct {
 	notes            []Outcome
 	project, mission string            // names of the target
 	pending          int64             // files that the platform has not read yet
+	temporary        int64             // failed files that may succeed later
 	relocated        map[string]bool   // datasets that hold a relocated file of this run
 	waiting          []*item           // files that another run has just created a dataset for
 	twins            []*item           // files with the samples of an earlier one
@@ -143,7 +144,7 @@ func (r *run) result() *Result {
 		slices.SortFunc(list, func(a, b Outcome) int { return imagery.NaturalCompare(a.Name, b.Name) })
 	}
 	counts.Bytes = r.options.Progress.Transferred.Load()
-	return &Result{ID: r.id, NotReached: max(0, r.options.Progress.Files.Load()-r.reached), Counts: counts, Failures: r.failures, Preflight: r.checker.Report(context.Background()), Outcomes: r.outcomes, Pending: r.pending,
+	return &Result{ID: r.id, NotReached: max(0, r.options.Progress.Files.Load()-r.reached), Counts: counts, Failures: r.failures, Preflight: r.checker.Report(context.Background()), Outcomes: r.outcomes, Pending: r.pending, Temporary: r.temporary,
 		Target: r.options.Target, Project: r.project, Mission: r.mission, Notes: r.notes,
 		Seconds: r.options.Now().Sub(r.started).Seconds()}
 }

@@ -113,7 +113,7 @@ func (r *run) recordDuplicates(ctx context.Context, twins []*item) (left []*item
 			continue
 		}
 		of, known := byPrint[fingerprint(o)]
-		if !known && r.options.DryRun { // nothing was read to the end
+		if sendable := o.Verdict == verdict.Uploaded || o.Verdict == verdict.AlreadyThere; !known && r.options.DryRun && sendable { // nothing was read to the end
 			of = byPrint[fingerprint(r.hashed(ctx, o))]
 		}
 		if of != nil && of.name == "" {

@@ -66,8 +66,12 @@ func sniff(open imagery.Opener, path string, size int64, ext string) (content, e
 	c := recognise(f, filepath.Base(path), size, ext, buffer[:n])
 	if promised, known := promises[ext]; known && c.kind == "file" && (c.format == "" || c.format == textFormats[ext]) {
 		c = content{kind: promised.kind, format: promised.format, damage: mismatch(promised.name, buffer[:n])}
-	} else if known && slices.Contains(flatFormats, c.format) && c.format != "tiff" && c.format != promised.format {
-		c.damage = "it is not " + promised.name + " but a " + c.format + " image"
+	} else if known && c.kind == "image" && c.flat && c.format != "tiff" && c.format != promised.format {
+		found := "a " + c.format + " image"
+		if p, ok := promises[c.format]; ok {
+			found = p.name
+		}
+		c.damage = "it is not " + promised.name + " but " + found
 	}
 	return c, nil
 }

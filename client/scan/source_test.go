@@ -235,9 +235,10 @@ func TestStop(t *testing.T) {
 }
 
 func TestImagesUnderAnotherExtensionAreDamaged(t *testing.T) {
-	dir := tree(t, map[string]string{"a.tif": "\xff\xd8\xff\xe0 and so on", "b.jpg": "\xff\xd8\xff\xe0 and so on"})
+	dir := tree(t, map[string]string{"a.tif": "\xff\xd8\xff\xe0 and so on", "b.jpg": "\xff\xd8\xff\xe0 and so on",
+		"c.tif": geotiff, "d.tiff": bigGeo, "e.tif": plain, "f.tif": floats, "g.dng": dng, "h.tif": photo})
 	for item, err := range scan.Items(t.Context(), scan.Source{Root: dir}) {
-		want := map[string]string{"a.tif": "it is not a TIFF image but a jpeg image"}[item.Name]
+		want := map[string]string{"a.tif": "it is not a TIFF image but a JPEG image"}[item.Name]
 		if err != nil || item.Damage != want {
 			t.Errorf("%s: %q %v", item.Name, item.Damage, err)
 		}

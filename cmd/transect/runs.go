@@ -197,7 +197,7 @@ func (a *app) printRun(run *history.Summary) {
 		for _, n := range e.Operations {
 			total += n.Count
 		}
-		line("calls", "%d, to %d different operations", total, len(e.Operations))
+		line("calls", "%d, operations: %d", total, len(e.Operations))
 	}
 	if e.Sent+e.Received > 0 {
 		line("bytes", "%d sent, %d received", e.Sent, e.Received)

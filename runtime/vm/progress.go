@@ -12,6 +12,7 @@ type itemCounter struct {
 	items       Items
 	fixed       bool  // by SetItems
 	unaccounted int64 // by FailItems, before SetItems
+	temporary   int64 // failed items that may succeed later
 	ingests     []string
 	displays    []*func() any
 }
@@ -48,6 +49,24 @@ func (in *Interp) Unaccounted() int64 {
 	in.items.mu.Lock()
 	defer in.items.mu.Unlock()
 	return in.items.unaccounted
+}
+
+// CountTemporary says of failed items that they may succeed later.
+func (in *Interp) CountTemporary(failed int64) {
+	in.items.mu.Lock()
+	defer in.items.mu.Unlock()
+	in.items.temporary += failed
+}
+
+// FailedItems is how a run ends with failed items: 5 when all may succeed later,
+// else 3.
+func (in *Interp) FailedItems(failed int64) *Exit {
+	in.items.mu.Lock()
+	defer in.items.mu.Unlock()
+	if failed == in.items.temporary {
+		return &Exit{Code: 5}
+	}
+	return &Exit{Code: 3}
 }
 
 // CountVerdict adds files that have a verdict.

@@ -78,7 +78,7 @@ local function one(kind, named, found, other, where, otherwise)
     hint = ("there is no %s%s yet"):format(kind, where or "")
   end
   if otherwise then
-    hint = hint and hint .. "; " .. otherwise or otherwise
+    hint = hint and hint .. (near and " " or "; ") .. otherwise or otherwise
   end
   script.usage_error(("there is no %s %s%s"):format(kind, named, where or ""), hint)
 end

@@ -7,18 +7,25 @@ function outcome.check_report(report)
   if not report then
     return
   end
-  local ending = report:lower():match("%.(%w+)$")
+  local function refuse(err)
+    local reason = err.message:match("[^:]+$"):gsub("^ ", "")
+    script.usage_error("the report " .. report .. " cannot be written: " .. reason, "name a report in another folder")
+  end
+  local ending, folder = report:lower():match("%.(%w+)$"), path.dir(report)
+  local there, err = try(fs.is_dir, folder)
   if ending ~= "json" and ending ~= "csv" then
     script.usage_error("the report " .. report .. " is neither .json nor .csv", "its extension selects the format")
-  elseif not fs.is_dir(path.dir(report)) then
+  elseif err then
+    refuse(err)
+  elseif not there then
     script.usage_error("the folder of the report " .. report .. " does not exist", "create it first, or name another one")
-  elseif fs.is_dir(report) then
+  elseif try(fs.is_dir, report) then
     script.usage_error("the report " .. report .. " cannot be written: it is a folder", "name a file in it")
   end
-  local probe = path.join(path.dir(report), ".transect-" .. path.base(report))
-  local _, err = try(fs.write, probe, "")
+  local probe = path.join(folder, ".transect-" .. path.base(report))
+  _, err = try(fs.write, probe, "")
   if err then
-    script.usage_error("the report " .. report .. " cannot be written: " .. err.message, "name a report in another folder")
+    refuse(err)
   end
   fs.remove(probe)
 end

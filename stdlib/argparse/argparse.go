@@ -125,6 +125,9 @@ func (s *Spec) Parse(args []string, env func(string) (string, bool)) (map[string
 			return nil, err
 		}
 	}
+	if err := s.enough(len(loose), values, env); err != nil {
+		return nil, err
+	}
 	for i, name := range s.Positional {
 		a, n := s.Args[name], min(1, len(loose))
 		if a.list() {
@@ -143,6 +146,31 @@ func (s *Spec) Parse(args []string, env func(string) (string, bool)) (map[string
 		return nil, s.usageError("unexpected argument %q", loose[0])
 	}
 	return values, s.complete(values, env)
+}
+
+// enough reports the first positional argument that is missing when n are given,
+// or all that are needed when the given one may be any of them.
+func (s *Spec) enough(n int, values map[string]any, env func(string) (string, bool)) error {
+	var needed []string
+	lists := false
+	for _, name := range s.Positional {
+		a := s.Args[name]
+		given := values[name] != nil
+		if a.Env != "" && !given {
+			_, given = env(a.Env)
+		}
+		if !given && !a.Optional && a.Default == nil {
+			needed = append(needed, s.placeholder(a))
+			lists = lists || a.list()
+		}
+	}
+	switch {
+	case n >= len(needed):
+		return nil
+	case n > 0 && lists:
+		return s.usageError("missing argument %s", strings.Join(needed, " or "))
+	}
+	return s.usageError("missing argument %s", needed[n])
 }
 
 // behind counts the positional arguments behind number i that are yet to be given.
