@@ -50,7 +50,12 @@ func (s summary) print(o vm.Options) {
 	_, _ = io.WriteString(o.Stderr, text) // a summary that cannot be shown is no failure of the ingest
 }
 
+// text is empty for an ingest that found no file before an error ended it: the
+// error says all.
 func (s summary) text() string {
+	if s.stopped && s.Counts == (verdict.Counts{}) && s.NotReached == 0 {
+		return ""
+	}
 	var b strings.Builder
 	head := "ingest into "
 	switch {

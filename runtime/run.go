@@ -236,6 +236,10 @@ func (x *Execution) script(context.Context) error {
 		_, err = x.Interp.RunString(stdinName, string(code))
 		return withSource(stdinName, string(code), x.complete(err))
 	}
+	if _, err := os.Stat(x.process.Path(x.job.Script)); errors.Is(err, os.ErrNotExist) {
+		_, err := x.process.scriptCode(x.job.Script)
+		return err
+	}
 	return x.complete(x.Interp.RunFile(x.job.Script))
 }
 
