@@ -114,7 +114,10 @@ func TestMapStreamsPhotosLinesGapsAndDrawings(t *testing.T) {
 
 func TestMapOfNothing(t *testing.T) {
 	t.Parallel()
-	_, at, browser := page(t, nil)
+	_, at, browser := page(t, func(o *web.Options) { o.Tiles = "https://tiles.example/{z}/{x}/{y}.png" })
+	if _, html := get(t, browser, at+"/map"); !strings.Contains(html, `="https://tiles.example/{z}/{x}/{y}.png"`) {
+		t.Error("the template of the background tiles does not reach the map")
+	}
 	_, body := get(t, browser, at+"/api/map")
 	if all := lines(t, body); len(all) != 1 || len(all["survey"]) != 1 {
 		t.Errorf("%s", body)

@@ -103,6 +103,9 @@ func TestFolderBecomesASurvey(t *testing.T) {
 	}
 	address, _ := s.ui("--local", flight)
 	p := open(t, address)
+	p.visit("/map")
+	p.reads(".map-empty", "Nothing here has a position yet.")
+	p.visit("/folder")
 	p.until(loadedMap + `?.dataset.loaded === "8"`)
 	p.reads("#files", "ready to send")
 	p.reads("#files", markup)

@@ -41,7 +41,7 @@ function start(root) {
     hover: (photo) => map.hover(photo),
     thumb: (photo) => addresses.thumb(photo),
   });
-  map.background = root.dataset.background || '';
+  map.background = root.dataset.tiles || '';
   root.map = map; // for tests and benchmarks
 
   // Rows of tables on the page that stand for something on the map: data-show="id".
@@ -101,7 +101,7 @@ function start(root) {
   function place(anew) {
     if (wanted && (anew || !placed)) map.view.go(wanted.lon, wanted.lat, wanted.zoom);
     else if (!placed || map.fitted) map.fitAll();
-    placed = true;
+    placed ||= map.photos.n > 0 || map.shapes.all.length > 0;
     if (wanted?.selected) {
       const what = known(wanted.selected);
       if (what) {
@@ -201,10 +201,27 @@ function start(root) {
   document.addEventListener('visibilitychange', () => {
     if (!document.hidden && !notice.hidden) load();
   });
+  // lists renews the projects and missions to choose from.
+  async function lists() {
+    const answer = await fetch(location.pathname + location.search).catch(() => null);
+    if (!answer?.ok) return;
+    const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+    const missions = intro.find((node) => node.dataset?.part === 'missions');
+    missions?.replaceChildren(...page.querySelector('[data-part=missions]').childNodes);
+    for (const name of ['project', 'mission']) {
+      const list = choice.elements[name], chosen = list.value;
+      list.replaceChildren(...page.querySelector('select[name=' + name + ']').childNodes);
+      list.value = chosen;
+    }
+  }
+
   if (root.dataset.topic) {
     let seen = '';
     on('map', ({ version }) => {
-      if (seen && version !== seen) load();
+      if (seen && version !== seen) {
+        load();
+        lists();
+      }
       seen = version;
     });
     follow(root.dataset.topic);
