@@ -21,6 +21,7 @@ import (
 	"net/http"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/singleflight"
@@ -46,6 +47,9 @@ type Options struct {
 	// KeepDeleted is how long deleted datasets can be restored; then their disk is
 	// freed. DefaultKeepDeleted when 0.
 	KeepDeleted time.Duration
+	// IgnoreKeys takes no notice of the header Idempotency-Key, as platforms do
+	// that do not know it.
+	IgnoreKeys bool
 	// Latency delays every request over TCP, as a distant platform does.
 	Latency time.Duration
 }
@@ -64,6 +68,8 @@ type Platform struct {
 	drawing singleflight.Group // previews that requests wait for
 
 	log *slog.Logger
+
+	repeated atomic.Int64 // see RepeatedKeys
 
 	pipes  chan net.Conn // see RoundTripper
 	server *http.Server

@@ -141,7 +141,7 @@ func (p *Platform) answer(rt route, w http.ResponseWriter, r *Request) {
 				rt.checkArgs(r.body)
 			}
 			if rt.handle != nil {
-				result = rt.handle(r)
+				result = rt.once(r)
 			}
 		})
 	}

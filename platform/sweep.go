@@ -21,7 +21,7 @@ const (
 // too long ago to be restored, blobs that nothing refers to, and pieces of
 // uploads that broke off. The process that runs the jobs calls it now and then.
 func (p *Platform) sweep(ctx context.Context, now time.Time) {
-	err := errors.Join(p.purge(ctx), p.blobs.Sweep(now.Add(-sweepAge)), p.removeUnused(ctx, now.Add(-sweepAge)))
+	err := errors.Join(p.purge(ctx), p.write(ctx, func(t tx) { t.forgetKeys(p.options.Now()) }), p.blobs.Sweep(now.Add(-sweepAge)), p.removeUnused(ctx, now.Add(-sweepAge)))
 	if err != nil && ctx.Err() == nil {
 		p.log.Error("cannot free disk space", "error", err)
 	}
