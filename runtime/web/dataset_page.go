@@ -118,7 +118,11 @@ func (s *Server) origin(d client.Dataset) origin {
 	p := gjson.GetBytes(d.JSON(), "properties.transect")
 	o := origin{File: p.Get("file").String(), Run: runOf(p), Modified: p.Get("modified").String(), Size: p.Get("size").Int(),
 		Replaces: p.Get("replaces").String(), Problem: p.Get("problem").String()}
-	o.Known = s.runOfIngest(o.Run)
+	if run, _, err := s.History.Find(o.Run); err == nil && run != nil && run.ID == o.Run {
+		o.Known = run
+	} else {
+		o.Known = s.runOfIngest(o.Run)
+	}
 	return o
 }
 

@@ -52,8 +52,9 @@ func (s *site) died(ago time.Duration) *history.Summary {
 
 const hostileName = `<img src=x onerror=alert(1)><script>alert(2)"'&amp;.lua`
 
-// weeks fills the history as some weeks of work do.
-func (s *site) weeks() {
+// weeks fills the history as some weeks of work do; the script that fails has a
+// name of its own.
+func (s *site) weeks(failing string) {
 	for night := 40; night >= 2; night-- {
 		code := 0
 		if night%11 == 3 {
@@ -66,7 +67,7 @@ func (s *site) weeks() {
 		r.End = &history.End{ItemsDone: 118, ItemsFailed: 2, Sent: 1 << 30, Files: map[string]int64{"uploaded": 117, "already_there": 1, "damaged": 2}}
 	})
 	s.past(2*time.Hour, 1200*time.Millisecond, 1, func(r *history.Summary) {
-		r.Script = "/home/me/" + hostileName
+		r.Script = "/home/me/" + failing
 		r.Arguments = []string{"<b>bold</b>"}
 		r.End = &history.End{Error: &history.Failure{Name: "ValueError", Message: "the card <i>is</i> empty", Hint: "put <u>files</u> on it", File: "sync.lua", Line: 3}}
 	})
@@ -83,7 +84,7 @@ func TestRuns(t *testing.T) {
 	p.visit("/runs")
 	p.reads("main", "There are no runs yet")
 	p.picture("runs-empty")
-	s.weeks()
+	s.weeks(hostileName)
 	p.reads("#runs-last", "overdue") // it appears by itself
 	p.visit("/runs")
 
@@ -169,6 +170,10 @@ func TestLiveRun(t *testing.T) {
 	p.picture("run-live-end")
 	p.visit(eval[string](p, "location.pathname"))
 	p.reads("#run-about", "datasets.create_datasets")
+	p.visit("/datasets?name=FLIGHT_0001")
+	p.click(`main td a[href^="/datasets/"]`)
+	p.click(`main a[href^="/runs/"]`) // where it came from
+	p.reads("#run-about", "survey.lua")
 	p.picture("run")
 	p.width(narrow)
 	p.fits("a run at 400")

@@ -24,11 +24,16 @@ type site struct {
 
 func newSite(t testing.TB) *site {
 	t.Helper()
+	return newSiteIn(t, t.TempDir())
+}
+
+func newSiteIn(t testing.TB, dir string) *site {
+	t.Helper()
 	root, err := filepath.Abs("../../..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &site{t: t, dir: t.TempDir(), root: root}
+	s := &site{t: t, dir: dir, root: root}
 	crontab := s.write("crontab.sh", "#!/bin/sh\n[ \"$1\" = -l ] && cat \"$HOME/crontab\"\n")
 	if err := os.Chmod(crontab, 0o700); err != nil {
 		t.Fatal(err)
