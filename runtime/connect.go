@@ -46,9 +46,6 @@ func newConnector(p *Process, job *Job, named Connection, in *vm.Interp) *connec
 		stats:   transfer.NewStats(),
 		journal: journal.New(in.StateDir(), in.Options().Logger),
 	}
-	if job.Run.ID != "" && !job.DryRun {
-		c.ledger = newRunLedger(p, job)
-	}
 	if job.DryRun {
 		c.rehearsal = client.NewRehearsal(c.wouldDo)
 	}

@@ -14,6 +14,7 @@ import (
 	"transect/bindings"
 	"transect/client/declare"
 	"transect/client/fault"
+	"transect/client/recovery"
 	"transect/client/suggest"
 	"transect/runtime/luastd"
 	"transect/runtime/module"
@@ -160,13 +161,38 @@ func newExecution(ctx context.Context, p *Process, job *Job, named Connection) *
 	if job.policy != nil {
 		opt.Permit, opt.Sending = job.policy.Permit, job.policy.Sending
 	}
+	var notes *runLedger
+	if job.Run.ID != "" && !job.DryRun {
+		notes = newRunLedger(p, job)
+		opt.Run = notes.forScripts(p, job.Run.ID, job.Run.Known)
+	}
 	in := luastd.New(ctx, opt)
-	return &Execution{Interp: in, process: p, job: job, connector: newConnector(p, job, named, in)}
+	x := &Execution{Interp: in, process: p, job: job, connector: newConnector(p, job, named, in)}
+	if notes != nil {
+		notes.log = in.Options().Logger
+		x.connector.ledger = notes
+	}
+	return x
 }
 
 // Transferred is the number of bytes of files sent and received so far.
 func (x *Execution) Transferred() (sent, received int64) {
 	return x.connector.stats.Sent(), x.connector.stats.Received()
+}
+
+// Writes counts the writes of the start; nil when the run has noted none.
+func (x *Execution) Writes() *recovery.Counts {
+	l := x.connector.ledger
+	if l == nil {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.noted {
+		return nil
+	}
+	counts := l.counts
+	return &counts
 }
 
 // run does the work and releases what it used.

@@ -2,7 +2,12 @@ package runtime
 
 import (
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"fmt"
+	"hash/fnv"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -12,6 +17,7 @@ import (
 	"transect/client/fault"
 	"transect/client/ledger"
 	"transect/client/recovery"
+	"transect/runtime/vm"
 )
 
 // RunID names a run, which may have several starts.
@@ -46,42 +52,176 @@ type runLedger struct {
 	open  func() (*ledger.Ledger, error)
 	key   func() ([]byte, error)
 	tally recovery.Tally
+	log   *slog.Logger
 
 	mu     sync.Mutex
 	opened *ledger.Ledger
+	counts recovery.Counts // at the end
+	noted  bool            // it holds writes, at the end
 }
 
 func newRunLedger(p *Process, job *Job) *runLedger {
 	r := &runLedger{}
+	began := p.Now()
 	r.key = sync.OnceValues(func() ([]byte, error) { return ledgerKey(p.LedgerFolder()) })
 	r.open = sync.OnceValues(func() (*ledger.Ledger, error) {
 		host, _ := os.Hostname() // not all systems have a name
-		l, err := ledger.OpenRun(p.LedgerFolder(), job.Run.ID, ledger.Start{At: p.Now(), Host: host, PID: os.Getpid(), Version: job.Version, Script: job.Script})
+		l, err := ledger.OpenRun(p.LedgerFolder(), job.Run.ID, ledger.Start{At: began, Host: host, PID: os.Getpid(), Version: job.Version,
+			Script: job.Script, CodeHash: codeHash(p, job)})
+		if err != nil {
+			return nil, err
+		}
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.opened = l
-		return l, err
+		r.announce(l)
+		return l, nil
 	})
 	return r
+}
+
+// codeHash identifies the text of the script.
+func codeHash(p *Process, job *Job) string {
+	code := []byte(job.Code)
+	if job.Script != "" && job.Script != "-" {
+		var err error
+		if code, err = p.scriptCode(job.Script); err != nil {
+			return "" // the run says so
+		}
+	}
+	sum := sha256.Sum256(code)
+	return hex.EncodeToString(sum[:8])
+}
+
+// announce says what is different in a further start.
+func (r *runLedger) announce(l *ledger.Ledger) {
+	starts := l.Starts()
+	n := len(starts)
+	if n < 2 {
+		return
+	}
+	if at, ended := l.Ended(); ended {
+		r.log.Info(fmt.Sprintf("the run %s ended well before (started %s): its writes are taken from its ledger; --again begins a new one", l.Run(), at.Local().Format(time.DateTime)))
+	} else {
+		r.log.Info(fmt.Sprintf("start %d of the run %s: writes of earlier starts are taken from its ledger", n, l.Run()))
+	}
+	if before := starts[n-2].CodeHash; before != "" && before != starts[n-1].CodeHash {
+		r.log.Info("the script was changed since the last start: what is new in it is sent")
+	}
 }
 
 func (r *runLedger) options() *recovery.Options {
 	return &recovery.Options{Ledger: r.open, Key: r.key, Settle: settleAfter, Sync: true, Tally: &r.tally}
 }
 
-// end releases the ledger, and notes the end of a start that was not cut short.
+// end says what became of the writes, releases the ledger, and notes the end of
+// a start that was not cut short.
 func (r *runLedger) end(ok bool) error {
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	l := r.opened
-	r.mu.Unlock()
 	if l == nil {
 		return nil
 	}
+	unused, open := l.Unclaimed()
+	r.counts = r.tally.Counts()
+	r.counts.Open = int64(open)
+	if ok {
+		r.counts.Unused = int64(unused)
+	}
+	r.noted = r.counts.Sent+r.counts.Taken+r.counts.Adopted+r.counts.Open > 0
+	r.summarize(l)
 	var err error
 	if ok {
 		err = l.End()
 	}
+	_ = os.Remove(ledger.Folder(filepath.Dir(l.Path()), l.Run())) // when it is empty
 	return errors.Join(err, l.Close())
+}
+
+// summarize logs the writes of a start that differs from an undisturbed one.
+func (r *runLedger) summarize(l *ledger.Ledger) {
+	c := r.counts
+	if c.Taken+c.Adopted+c.SentAgain+c.Open+c.Unused == 0 {
+		return
+	}
+	text := fmt.Sprintf("writes: %d sent, %d taken from the ledger", c.Sent, c.Taken)
+	for _, part := range []struct {
+		n    int64
+		text string
+	}{{c.Adopted, "found on the platform"}, {c.SentAgain, "sent again"}, {c.Refused, "refused"}, {c.Open, "open"}} {
+		if part.n > 0 {
+			text += fmt.Sprintf(", %d %s", part.n, part.text)
+		}
+	}
+	r.log.Info(text)
+	if c.Unused > 0 {
+		r.log.Info(fmt.Sprintf("%d noted writes were not asked for by this start", c.Unused))
+	}
+	if c.Open == 0 {
+		return
+	}
+	left := 5
+	_ = l.All(func(i ledger.Intent, result *ledger.Result) error { // what cannot be read is not listed
+		if result != nil || i.Parent != 0 || left == 0 {
+			return nil
+		}
+		left--
+		r.log.Warn(fmt.Sprintf("write %d, %s, sent %s: its outcome is unknown. The next start of the run finds out; to decide by hand: transect runs settle %s %d --adopt ID | --send",
+			i.Seq, i.Op, i.Since.Local().Format(time.TimeOnly), l.Run(), i.Seq))
+		return nil
+	})
+}
+
+// forScripts is what scripts know of the run.
+func (r *runLedger) forScripts(p *Process, id string, known bool) *vm.Run {
+	return &vm.Run{
+		ID: id,
+		Started: func() (time.Time, error) {
+			l, err := r.open()
+			if err != nil {
+				return time.Time{}, err
+			}
+			return l.Starts()[0].At, nil
+		},
+		Folder: func() (string, error) {
+			if _, err := r.open(); err != nil {
+				return "", err
+			}
+			dir := ledger.Folder(p.LedgerFolder(), id)
+			if err := os.MkdirAll(dir, 0o700); err != nil {
+				return "", fault.Of(&fault.FileError{}, "cannot make the folder of the run: %w", fault.Reason(err))
+			}
+			return filepath.Abs(dir)
+		},
+		Kept: func(name string) ([]byte, bool, error) {
+			l, err := r.open()
+			if err != nil {
+				return nil, false, err
+			}
+			value, known := l.Kept(name)
+			return value, known, nil
+		},
+		Keep: func(name string, value []byte) error {
+			l, err := r.open()
+			if err == nil {
+				_, err = l.Keep(name, func() ([]byte, error) { return value, nil })
+			}
+			return err
+		},
+		Label: recovery.Labelled,
+		Again: recovery.Again,
+		Seed: func() uint64 {
+			h := fnv.New64a()
+			_, _ = h.Write([]byte(id)) // never fails
+			if known {                 // other IDs are used once
+				if l, err := r.open(); err == nil {
+					_, _ = h.Write([]byte(l.Starts()[0].At.UTC().Format(time.RFC3339Nano)))
+				}
+			}
+			return h.Sum64()
+		},
+	}
 }
 
 // ledgerKey is the key of the fingerprints in a folder, made at the first use.

@@ -10,8 +10,11 @@
 package ledger
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"hash/fnv"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -82,8 +85,7 @@ func OpenToEdit(dir, run string) (*Ledger, error) {
 	case err != nil:
 		return nil, unwritable(l.path, err)
 	case !ok:
-		return nil, fault.Hinted(fault.Of(&fault.LockedError{}, "the run %s is in progress in another process", run),
-			"wait for its end, or start another run")
+		return nil, inProgress(dir, run)
 	}
 	file, err := os.OpenFile(l.path, os.O_RDWR, 0o600)
 	if err != nil {
@@ -118,6 +120,20 @@ func OpenToRead(dir, run string) (*Ledger, error) {
 		return nil, l.unusable(err)
 	}
 	return l, nil
+}
+
+// inProgress names the process that works on a run.
+func inProgress(dir, run string) error {
+	holder := "another process"
+	if l, err := OpenToRead(dir, run); err == nil {
+		if starts := l.Starts(); len(starts) > 0 {
+			last := starts[len(starts)-1]
+			holder = fmt.Sprintf("process %d on %s since %s", last.PID, cmp.Or(last.Host, "this machine"), last.At.Local().Format(time.DateTime))
+		}
+		_ = l.file.Close()
+	}
+	return fault.Hinted(fault.Of(&fault.LockedError{}, "the run %s is in progress: %s works on it", run, holder),
+		"wait for its end, or start another run")
 }
 
 func (l *Ledger) unusable(err error) error {
@@ -203,8 +219,42 @@ func (l *Ledger) Starts() []Start {
 	return append([]Start(nil), l.starts...)
 }
 
+// Ended reports whether an earlier start came to a good end, and when it began.
+func (l *Ledger) Ended() (at time.Time, ended bool) {
+	for _, s := range l.Starts() {
+		if s.Ended {
+			at, ended = s.At, true
+		}
+	}
+	return at, ended
+}
+
+// Ident tells the ledger from all others, also from one of the same run ID on
+// another machine or of another time: it goes to the platform with each write.
+func (l *Ledger) Ident() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	h := fnv.New32a()
+	if len(l.starts) > 0 {
+		first := l.starts[0]
+		fmt.Fprintf(h, "%d %s %d", first.At.UnixNano(), first.Host, first.PID)
+	}
+	return fmt.Sprintf("%s-%08x", l.run, h.Sum32())
+}
+
+// Path is the ledger's file.
+func (l *Ledger) Path() string { return l.path }
+
 // Run is the run's ID.
 func (l *Ledger) Run() string { return l.run }
+
+// Kept is the value noted under a name.
+func (l *Ledger) Kept(name string) (value []byte, known bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	value, known = l.kept[name]
+	return value, known
+}
 
 // Keep returns the value noted under a name, or calls make and notes what it
 // returns. Values are the caller's encoding.
@@ -317,8 +367,30 @@ type Fingerprint [16]byte
 
 func (f Fingerprint) String() string { return fmt.Sprintf("%x", f[:]) }
 
-// Remove removes the ledger of a run, unless it is in progress.
+// Folder is the folder of files that stay as long as a run. It need not exist.
+func Folder(dir, run string) string { return filepath.Join(dir, run+".files") }
+
+// Remove removes the ledger of a run and its folder, unless it is in progress.
 func Remove(dir, run string) error {
+	return unlocked(dir, run, func(path string) error {
+		return errors.Join(os.Remove(path), os.RemoveAll(Folder(dir, run)))
+	})
+}
+
+// SetAside gives the ledger of a run another name, so that a new run can begin
+// under its ID.
+func SetAside(dir, run, name string) error {
+	return unlocked(dir, run, func(path string) error {
+		err := os.Rename(Folder(dir, run), Folder(dir, name))
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+		return errors.Join(err, os.Rename(path, filepath.Join(dir, name+Suffix)))
+	})
+}
+
+// unlocked calls f with the ledger of a run that is not in progress.
+func unlocked(dir, run string, f func(path string) error) error {
 	path := filepath.Join(dir, run+Suffix)
 	if _, err := os.Stat(path); err != nil {
 		return err
@@ -326,7 +398,7 @@ func Remove(dir, run string) error {
 	lock := flock.New(path, flock.SetFlag(os.O_RDWR))
 	defer lock.Close()
 	if ok, err := lock.TryLock(); err != nil || !ok {
-		return fault.Of(&fault.LockedError{}, "the run %s is in progress in another process", run)
+		return inProgress(dir, run)
 	}
-	return os.Remove(path)
+	return f(path)
 }

@@ -18,6 +18,7 @@ type row struct {
 	state  State
 	taken  bool // by a call of this start
 	busy   bool // a call works on it
+	step   bool // of a composed operation
 }
 
 // table holds the rows of a run by Seq and by fingerprint.
@@ -50,7 +51,7 @@ func (t *table) intend(at int64, i *Intent) error {
 		r.intent, r.task, r.state = at, uint32(i.Task), Open
 		return nil
 	}
-	t.rows = append(t.rows, row{print: i.Print, intent: at, task: uint32(i.Task)})
+	t.rows = append(t.rows, row{print: i.Print, intent: at, task: uint32(i.Task), step: i.Parent != 0})
 	key := half(i.Print)
 	first, known := t.first[key]
 	if !known {
@@ -101,6 +102,7 @@ type Write struct {
 	Task   uint64
 	Since  time.Time
 	Leaves []uint32
+	Fresh  bool // it takes no row that was noted before
 }
 
 // Row is a write that a call has taken. The call ends it by Resolve or Leave.
@@ -121,7 +123,10 @@ type Row struct {
 func (l *Ledger) Take(w Write) (*Row, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	seq := l.table.free(w.Print, w.Task)
+	seq := uint32(0)
+	if !w.Fresh {
+		seq = l.table.free(w.Print, w.Task)
+	}
 	if seq == 0 {
 		seq = uint32(len(l.table.rows)) + 1
 		if err := l.note(w.intent(seq, uint32(len(l.starts)))); err != nil {
@@ -249,12 +254,13 @@ func (l *Ledger) OpenOf(print Fingerprint) (n int) {
 }
 
 // Unclaimed counts the writes of earlier starts that no call of this one took,
-// and those that are open.
+// and those that are open. Steps of composed operations do not count.
 func (l *Ledger) Unclaimed() (unused, open int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i := range l.table.rows {
 		switch r := &l.table.rows[i]; {
+		case r.step:
 		case r.state == Open:
 			open++
 		case !r.taken && r.state != Refused:

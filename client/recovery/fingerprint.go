@@ -82,7 +82,7 @@ func (a *attempt) print(content any, normal func(plain any) any) (ledger.Fingerp
 	if text, err = declare.Encode(normal(plain)); err != nil {
 		return ledger.Fingerprint{}, err
 	}
-	return a.hash(a.call.Spec.FullName(), text)
+	return a.hash(a.call.Spec.FullName(), append([]byte(a.label), text...))
 }
 
 // ofStep identifies a step of a composed operation by its place, not by its

@@ -22,6 +22,8 @@ type attempt struct {
 	ledg *ledger.Ledger
 	sum  string // MD5 of the file that is uploaded
 
+	label string // of run.scope
+
 	sent    bool     // a request was handed on
 	have    [][]byte // the elements of a list that need not be sent again
 	answers [][]byte
@@ -42,6 +44,7 @@ func (r *Recovery) Intercept(ctx context.Context, call *declare.Call, next decla
 	}
 	above, _ := ctx.Value(parentKey{}).(*parent)
 	a := &attempt{Recovery: r, call: call, next: next, ledg: l}
+	a.label, _ = ctx.Value(labelKey{}).(string)
 	var above32 uint32
 	if above != nil {
 		above32 = above.row.Seq
@@ -52,7 +55,7 @@ func (r *Recovery) Intercept(ctx context.Context, call *declare.Call, next decla
 	if err != nil {
 		return declare.Value{}, err
 	}
-	if a.row, err = l.Take(ledger.Write{Op: s.FullName(), Print: a.id, Parent: above32, Since: r.Platform()}); err != nil {
+	if a.row, err = l.Take(ledger.Write{Op: s.FullName(), Print: a.id, Parent: above32, Since: r.Platform(), Fresh: ctx.Value(againKey{}) != nil}); err != nil {
 		return declare.Value{}, err
 	}
 	switch {
@@ -170,7 +173,7 @@ func (a *attempt) exchange(ctx context.Context, req declare.Request, send declar
 			return nil, err
 		}
 	}
-	req.Key = fmt.Sprintf("%s/%d", a.ledg.Run(), a.row.Seq)
+	req.Key = fmt.Sprintf("%s/%d", a.ledg.Ident(), a.row.Seq)
 	if len(a.answers) > 0 {
 		req.Key += fmt.Sprintf("/%d", len(a.answers)) // a further request of the same call
 	}

@@ -372,7 +372,7 @@ func instant(text string) (time.Time, error) {
 }
 
 // marker is what the write's datasets carry in their properties.
-func (a *attempt) marker() string { return fmt.Sprintf("%s/%d", a.ledg.Run(), a.row.Seq) }
+func (a *attempt) marker() string { return fmt.Sprintf("%s/%d", a.ledg.Ident(), a.row.Seq) }
 
 func element(marker string, n, of int) string {
 	if of == 1 {

@@ -53,6 +53,22 @@ type Tally struct {
 	Sent, Taken, Adopted, Again, Refused, Unknown atomic.Int64
 }
 
+// Counts are the writes of a start, for reports.
+type Counts struct {
+	Sent      int64 `json:"sent"`
+	Taken     int64 `json:"taken"`   // from the ledger
+	Adopted   int64 `json:"adopted"` // found on the platform after their answer was lost
+	SentAgain int64 `json:"sent_again"`
+	Refused   int64 `json:"refused"`
+	Open      int64 `json:"open"`                    // their outcome is unknown at the end
+	Unused    int64 `json:"not_asked_for,omitempty"` // noted by an earlier start
+}
+
+// Counts reads the tally.
+func (t *Tally) Counts() Counts {
+	return Counts{Sent: t.Sent.Load(), Taken: t.Taken.Load(), Adopted: t.Adopted.Load(), SentAgain: t.Again.Load(), Refused: t.Refused.Load()}
+}
+
 // New makes the link of a connection.
 func New(o Options) *Recovery {
 	if o.Settle > 0 {
@@ -70,6 +86,21 @@ type outsideKey struct{}
 func Outside(ctx context.Context) context.Context {
 	return context.WithValue(ctx, outsideKey{}, true)
 }
+
+type (
+	labelKey struct{}
+	againKey struct{}
+)
+
+// Labelled returns a context whose writes are told apart from equal ones
+// elsewhere by a label.
+func Labelled(ctx context.Context, label string) context.Context {
+	outer, _ := ctx.Value(labelKey{}).(string)
+	return context.WithValue(ctx, labelKey{}, outer+"/"+label)
+}
+
+// Again returns a context whose writes are sent whatever the ledger holds.
+func Again(ctx context.Context) context.Context { return context.WithValue(ctx, againKey{}, true) }
 
 type parentKey struct{}
 

@@ -33,6 +33,9 @@ EXPR is a cron expression: minute hour day-of-month month day-of-week, each *, a
 value, a range a-b, a step */n or a-b/n, or a list of those; or @hourly, @daily,
 @weekly, @monthly, @yearly, @reboot. When both days are given, either matches.
 
+With --resume among the run flags the job goes on with its last run when that has
+not ended well, and begins a new one otherwise.
+
 The state folder and the TRANSECT_ variables of the current environment are
 written to the line, except secrets: the job reads those from files
 (--password-file and so on). A job that could not work is refused: without a
@@ -150,6 +153,9 @@ func parseRun(p *runtime.Process, args []string) (*runtime.Job, *pflag.FlagSet, 
 		return nil, nil, run.FlagErrorFunc()(run, err)
 	}
 	words := run.Flags().Args()
+	if len(words) == 0 { // --resume alone names no script
+		return nil, nil, fault.Hinted(fault.Of(&fault.UsageError{}, "no script was named"), "such as: survey.lua")
+	}
 	if err := run.Args(run, words); err != nil {
 		return nil, nil, err
 	}

@@ -12,6 +12,7 @@ func (a *app) run() *cobra.Command {
 	a.job = &runtime.Job{}
 	job := a.job
 	var options unattended.Options
+	var resume resumption
 	cmd := &cobra.Command{
 		Use:   "run [flags] SCRIPT [ARGS...]",
 		Short: "Run a script",
@@ -33,13 +34,22 @@ fail, reach a limit or are stopped; a run skipped because of its lock writes
 neither and notifies no monitor. Every run is recorded in the history, see
 transect runs. TRANSECT_HISTORY sets how many and how long (500,90d), or off.
 
+A run that was killed or failed is started again with --resume: what it wrote to
+the platform is taken from its ledger and not sent again (docs/surviving.md).
+--resume alone goes on with the last unfinished run, --resume SCRIPT with that of
+the script, in its folder, with its flags and arguments. With arguments of its
+own --resume SCRIPT ARGS goes on with the last unfinished run that had the same,
+or begins a new one, as a job of cron does each day.
+
 ` + exitCodes,
 		Example: `  transect run --local survey.lua flight/
   transect run --url https://platform.example.com --user me --password-file secret.txt survey.lua
   transect run --config connection.json --dry-run survey.lua flight/
+  transect run --resume
+  transect run --run nightly-1122 --local survey.lua flight/
   transect run survey.lua --help`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
+			if len(args) == 0 && resume.name == "" {
 				return fault.Hinted(fault.Of(&fault.UsageError{}, "no script was named"), "such as: transect run survey.lua")
 			}
 			return nil
@@ -52,6 +62,14 @@ transect runs. TRANSECT_HISTORY sets how many and how long (500,90d), or off.
 			if err := completeUnattended(job, &options); err != nil {
 				return err
 			}
+			resume.job = options.Job
+			again, folder, err := a.begin(resume, job, args)
+			if err != nil {
+				return err
+			}
+			if again != nil {
+				return a.startAgain(again, folder)
+			}
 			job.Script, job.Args = args[0], args[1:]
 			isFlag := func(name string) bool { return cmd.Flags().Lookup(name) != nil && name != "help" }
 			if err := runtime.MisplacedFlag(a.process, job.Script, job.Args, isFlag); err != nil {
@@ -63,6 +81,11 @@ transect runs. TRANSECT_HISTORY sets how many and how long (500,90d), or off.
 	callFlags(cmd.Flags(), job)
 	a.scriptFlags(cmd.Flags(), job)
 	unattendedFlags(cmd.Flags(), job, &options)
+	addOptions(cmd.Flags(), option{name: "resume", kind: "RUN", empty: newestRun, parse: toString(&resume.name),
+		doc: "go on with an unfinished run: that of the ID, or the last one; write --resume=RUN"})
+	cmd.Flags().BoolVar(&resume.again, "again", false, "begin a new run under the ID of --run, whose run has ended well")
+	cmd.MarkFlagsMutuallyExclusive("run", "resume")
+	cmd.MarkFlagsMutuallyExclusive("resume", "again")
 	manifestFlags(cmd, job)
 	cmd.Flags().SetInterspersed(false)
 	return cmd

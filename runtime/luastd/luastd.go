@@ -41,6 +41,7 @@ func New(ctx context.Context, opt vm.Options) *vm.Interp {
 			"execute": l.execute, "exit": exit, "getenv": l.getenv, "setenv": l.setenv,
 			"remove": l.remove, "rename": l.rename, "tmpname": l.tmpname,
 		})
+		set(L, "math", map[string]lua.LGFunction{"random": random, "randomseed": randomSeed})
 		l.openIO(L)
 		l.openPackage(L)
 		countWork(L)

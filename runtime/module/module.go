@@ -41,6 +41,7 @@ type Module struct {
 type Field struct {
 	Name, Doc string
 	Value     any
+	Read      func(*vm.Interp) (any, error) // gives the value each time it is read, in place of Value
 }
 
 // Func is one function of a module, or method of a Type.
@@ -85,6 +86,9 @@ func (m *Module) build(L *lua.LState) lua.LValue {
 		t.RawSetString(f.Name, L.NewFunction(f.bind(m.Name+"."+f.Name, nil)))
 	}
 	for _, f := range m.Fields {
+		if f.Read != nil {
+			continue
+		}
 		v := f.Value
 		if make, ok := v.(func(*vm.Interp) any); ok {
 			v = make(vm.Of(L))
@@ -95,17 +99,31 @@ func (m *Module) build(L *lua.LState) lua.LValue {
 		m.Open(L, t)
 	}
 	if t.Metatable == lua.LNil { // a module may find its fields in a way of its own
-		L.SetMetatable(t, strict(L, m.Name))
+		L.SetMetatable(t, m.strict(L))
 	}
 	return t
 }
 
-// strict makes reading a field that is not there an error that names the
-// nearest one: calling it would only say that nil cannot be called.
-func strict(L *lua.LState, name string) *lua.LTable {
-	mt := L.NewTable()
+// strict reads the fields with Read, and makes reading one that is not there an
+// error that names the nearest: calling it would only say that nil cannot be called.
+func (m *Module) strict(L *lua.LState) *lua.LTable {
+	name, mt := m.Name, L.NewTable()
 	mt.RawSetString("__index", L.NewFunction(func(L *lua.LState) int {
 		field, known := L.Get(2).String(), []string{}
+		for _, f := range m.Fields {
+			if f.Read == nil {
+				continue
+			}
+			if f.Name == field {
+				v, err := f.Read(vm.Of(L))
+				if err != nil {
+					vm.Raise(L, fault.In(name+"."+field, err))
+				}
+				L.Push(vm.ToLua(L, v))
+				return 1
+			}
+			known = append(known, f.Name)
+		}
 		L.CheckTable(1).ForEach(func(k, _ lua.LValue) { known = append(known, k.String()) })
 		sort.Strings(known)
 		vm.Raise(L, fault.Hinted(fault.Of(&fault.KeyError{}, "%s has no %s%s", name, field, suggest.Suffix(field, known)),

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -51,6 +52,7 @@ func (r *run) count(x *runtime.Execution) {
 	items := x.Interp.Items()
 	r.result.ItemsDone, r.result.ItemsFailed, r.result.Files = items.Done, items.Failed, items.Verdicts
 	r.result.Sent, r.result.Received = x.Transferred()
+	r.result.Writes = x.Writes()
 }
 
 // end reports and records how the run ended, once. A nil ctx leaves only time
@@ -61,6 +63,7 @@ func (r *run) end(ctx context.Context, err error, code int) {
 
 func (r *run) finish(ctx context.Context, err error, code int) {
 	r.print(err, code)
+	r.offerResumption(code)
 	now := r.process.Now()
 	e := &r.result
 	e.At, e.Seconds = now, now.Sub(r.summary.Started).Seconds()
@@ -112,6 +115,16 @@ func (r *run) print(err error, code int) {
 		r.buffer = nil
 	}
 	runtime.Report(r.process, r.job.Output, err)
+}
+
+// offerResumption names the command that goes on with a run that has written.
+func (r *run) offerResumption(code int) {
+	if code == runtime.ExitOK || r.result.Writes == nil || !strings.HasPrefix(r.summary.Command, "transect run ") {
+		return
+	}
+	if r.recording.Wait(); r.entry != nil {
+		r.warn("go on with: transect run --resume=" + r.job.Run.ID)
+	}
 }
 
 // failure is the error as it is recorded.

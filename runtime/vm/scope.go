@@ -104,6 +104,16 @@ func WithScope(L *lua.LState, timeout time.Duration, fn lua.LValue, args ...lua.
 	})
 }
 
+// WithContext is WithScope in a context made of that of the caller.
+func WithContext(L *lua.LState, with func(context.Context) context.Context, fn lua.LValue, args ...lua.LValue) []lua.LValue {
+	c := clockOf(L)
+	outer := *c
+	outer.Context = with(c.Context)
+	return outer.scoped(L, 0, func(inner *clock) ([]lua.LValue, *Caught) {
+		return c.in.protect(L, inner, fn, args, nil)
+	})
+}
+
 // WithGroup is WithScope for a body in Go. While body runs, L belongs to the
 // scope: Spawn adds to it, and Blocking ends when it does. Body may call Lua.
 func WithGroup(L *lua.LState, timeout time.Duration, body func() error) {

@@ -2,6 +2,7 @@ package vm
 
 import (
 	"context"
+	"math/rand/v2"
 
 	lua "github.com/yuin/gopher-lua"
 
@@ -19,6 +20,10 @@ type Task struct {
 	done    chan struct{}
 	nesting int // protected calls and coroutines it is inside of
 
+	path    uint64 // tells the tasks of a script apart, the same in each start
+	spawned uint64
+	random  *rand.Rand
+
 	values   []lua.LValue
 	failure  *Caught
 	waiting  int  // how many wait for it
@@ -35,6 +40,10 @@ func Spawn(L *lua.LState, fn *lua.LFunction, args ...lua.LValue) *Task {
 	Work(L, spawnWork)
 	s := c.current()
 	t := &Task{in: c.in, parent: s, done: make(chan struct{})}
+	if c.task != nil {
+		c.task.spawned++
+		t.path = mix(c.task.path, c.task.spawned)
+	}
 	t.ctx, t.cancel = context.WithCancelCause(s.ctx)
 	s.live[t] = struct{}{}
 	th := c.in.thread(&clock{Context: t.ctx, in: c.in, task: t})

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"slices"
 	"time"
+
+	"transect/client/recovery"
 )
 
 // The states of a run.
@@ -48,6 +50,7 @@ type End struct {
 	ItemsDone   int64            `json:"items_done"`
 	ItemsFailed int64            `json:"items_failed"`
 	Files       map[string]int64 `json:"files,omitempty"` // of ingests, by verdict
+	Writes      *recovery.Counts `json:"writes,omitempty"`
 	Error       *Failure         `json:"error,omitempty"`
 }
 
@@ -70,7 +73,7 @@ type Failure struct {
 
 // outcomes name exit codes.
 var outcomes = map[int]string{0: "success", 2: "usage", 3: "partial", 4: "credentials", 5: "temporary", 6: "locked",
-	10: "timeout", 130: "interrupted", 143: "terminated"}
+	7: "decision", 10: "timeout", 130: "interrupted", 143: "terminated"}
 
 // Outcome is the word for an exit code.
 func Outcome(code int) string {
@@ -89,6 +92,7 @@ var meanings = map[int][2]string{
 	4:   {"credentials refused", "check user, password or client"},
 	5:   {"temporary failure, such as network, overloaded platform or full disk", "run it again later: finished work is not repeated"},
 	6:   {"another run held the lock", "nothing, unless the other run hangs"},
+	7:   {"the outcome of a write is unknown, somebody must decide", "look at what the message names, then say what became of it: transect runs settle"},
 	10:  {"the time limit was reached", "raise --timeout and run it again: it resumes"},
 	130: {"interrupted", "run it again: it resumes"},
 	143: {"terminated, as at a shutdown", "run it again: it resumes"},

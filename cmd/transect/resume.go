@@ -1,0 +1,221 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"transect/client/fault"
+	"transect/client/ledger"
+	"transect/runtime"
+	"transect/runtime/unattended/cron"
+	"transect/runtime/unattended/history"
+	"transect/scripts"
+)
+
+// resumption says which run transect run goes on with.
+type resumption struct {
+	name  string // of a run, or newestRun; "" for none
+	again bool   // begin a new run under a finished ID
+	job   string // of cron
+}
+
+const newestRun = "last"
+
+// begin names the run of a job. It returns another command line when the run to
+// go on with has one of its own.
+func (a *app) begin(r resumption, job *runtime.Job, words []string) (again []string, folder string, err error) {
+	switch {
+	case r.again:
+		return nil, "", a.setAside(job.Run.ID)
+	case r.name == "":
+		return nil, "", nil
+	}
+	exact := len(words) > 1 || r.job != ""
+	run, err := a.unfinished(r, words, exact)
+	switch {
+	case err != nil:
+		return nil, "", err
+	case run == nil && len(words) == 0:
+		return nil, "", fault.Hinted(fault.Of(&fault.UsageError{}, "there is no unfinished run to go on with"), "transect runs lists the runs; begin one with transect run SCRIPT")
+	case run == nil: // as a job of cron does each day
+		return nil, "", nil
+	case exact:
+		job.Run = runtime.RunID{ID: run.RunID(), Known: true}
+		return nil, "", nil
+	}
+	again, err = a.commandOf(run)
+	return again, run.Folder, err
+}
+
+// unfinished finds the run to go on with: the named one, or the last one of the
+// script if that has not come to a good end; nil for none.
+func (a *app) unfinished(r resumption, words []string, exact bool) (*history.Summary, error) {
+	store, err := a.history()
+	if err != nil {
+		return nil, err
+	}
+	named := ""
+	if r.name != newestRun {
+		run, err := a.findRun(store, r.name)
+		if err != nil {
+			return nil, err
+		}
+		named = run.RunID()
+	}
+	script := ""
+	if len(words) > 0 {
+		if script = words[0]; !scripts.IsRef(script) {
+			if script, err = filepath.Abs(a.process.Path(script)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	seen := map[string]bool{}
+	list, err := store.List(0, func(run *history.Summary) bool {
+		nothing := run.DryRun || run.End != nil && (run.End.ExitCode == runtime.ExitUsage || run.End.ExitCode == runtime.ExitLocked)
+		switch {
+		case nothing, run.Script == "-", !isRun(run):
+			return false
+		case named != "":
+			return run.RunID() == named
+		case script != "" && run.Script != script, r.job != "" && !run.OfJob(r.job), exact && !slices.Equal(run.Arguments, words[1:]):
+			return false
+		}
+		key := run.Script + "\n" + strings.Join(run.Arguments, "\n")
+		first := !seen[key]
+		seen[key] = true
+		return first
+	})
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	if named != "" {
+		list = list[:min(1, len(list))] // its last start
+	}
+	for _, run := range list {
+		switch ended := run.End != nil && run.End.ExitCode == runtime.ExitOK; {
+		case run.State == history.Running:
+			return nil, fault.Hinted(fault.Of(&fault.LockedError{}, "the run %s is in progress: process %d works on it since %s", run.RunID(), run.PID, run.Started.Local().Format(time.DateTime)),
+				"wait for its end")
+		case !ended:
+			return run, nil
+		case named != "":
+			return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "the run %s has ended well: there is nothing to go on with", named),
+				"transect run --run %s --again SCRIPT begins a new one", named)
+		}
+	}
+	if named != "" {
+		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "the run %s cannot be started again from the history", named),
+			"name its script and arguments: transect run --run %s SCRIPT ARGS", named)
+	}
+	return nil, nil
+}
+
+// isRun reports whether a run was started by transect run.
+func isRun(run *history.Summary) bool {
+	words, err := cron.Split(run.Command)
+	return err == nil && slices.Contains(words, "run")
+}
+
+// commandOf is the command line that starts a run once more, with the flags given
+// now after those of the time.
+func (a *app) commandOf(run *history.Summary) ([]string, error) {
+	words, err := cron.Split(run.Command)
+	if err != nil || len(words) == 0 {
+		return nil, fault.Of(&fault.FileError{}, "the command of the run %s cannot be read in the history: %s", run.ID, run.Command)
+	}
+	hidden := func(word string) bool {
+		return word == "..." || strings.HasSuffix(word, "=...") || strings.Contains(word, "[redacted]")
+	}
+	if slices.ContainsFunc(words, hidden) || slices.ContainsFunc(run.Arguments, hidden) {
+		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "the arguments of the run %s held secrets, which the history does not keep", run.RunID()),
+			"give them once more: transect run --run %s %s ARGS", run.RunID(), run.Script)
+	}
+	if _, err := os.Stat(cmpFolder(run.Folder)); err != nil {
+		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "the folder %s, in which the run %s was started, is gone", run.Folder, run.RunID()),
+			"name script and arguments: transect run --run %s SCRIPT ARGS", run.RunID())
+	}
+	then, positional, err := a.runFlags(words[1:])
+	if err != nil {
+		return nil, err
+	}
+	now, _, err := a.runFlags(a.process.Args)
+	if err != nil {
+		return nil, err
+	}
+	again := append([]string{"run"}, then...)
+	again = append(again, now...)
+	return append(append(again, "--run="+run.RunID()), positional...), nil
+}
+
+func cmpFolder(folder string) string {
+	if folder == "" {
+		return "."
+	}
+	return folder
+}
+
+// runFlags splits a command line of transect run into its flags, without those
+// that name the run, and the script with its arguments.
+func (a *app) runFlags(words []string) (given, positional []string, err error) {
+	other := newApp(a.process)
+	cmd, rest, err := other.root().Find(words)
+	if err != nil || cmd.Name() != "run" {
+		return nil, nil, fault.Of(&fault.UsageError{}, "this is no command of transect run: %s", strings.Join(words, " "))
+	}
+	if err := cmd.ParseFlags(rest); err != nil {
+		return nil, nil, cmd.FlagErrorFunc()(cmd, err)
+	}
+	positional = cmd.Flags().Args()
+	rest = rest[:len(rest)-len(positional)]
+	for i := 0; i < len(rest); i++ {
+		word := rest[i]
+		switch name, _, joined := strings.Cut(word, "="); {
+		case name == "--run":
+			if !joined {
+				i++
+			}
+		case name == "--resume", name == "--again", word == "--":
+		default:
+			given = append(given, word)
+		}
+	}
+	return given, positional, nil
+}
+
+// setAside makes room for a new run under the ID of one that has ended well.
+func (a *app) setAside(id string) error {
+	if id == "" {
+		return fault.Hinted(fault.Of(&fault.UsageError{}, "--again needs the ID of a run"), "add --run ID")
+	}
+	dir := a.process.LedgerFolder()
+	l, err := ledger.OpenToRead(dir, id)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	at, ended := l.Ended()
+	_ = l.Close()
+	if !ended {
+		return fault.Hinted(fault.Of(&fault.UsageError{}, "the run %s has not ended well: beginning a new one would repeat what it wrote", id),
+			"go on with it: transect run --resume=%s; or forget it: transect runs forget %s", id, id)
+	}
+	return ledger.SetAside(dir, id, id+"."+at.UTC().Format("20060102-150405"))
+}
+
+// startAgain runs another command line, in the folder of the run.
+func (a *app) startAgain(words []string, folder string) error {
+	p := *a.process
+	p.Args, p.Dir = words, folder
+	other := newApp(&p)
+	err := other.command()
+	a.output = other.output
+	return err
+}

@@ -1,0 +1,190 @@
+package stdlib
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"time"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"transect/client/fault"
+	"transect/client/schema"
+	"transect/runtime/module"
+	"transect/runtime/vm"
+)
+
+var (
+	runName = module.Param{Name: "name", Type: "string", Doc: "tells it apart from others in the run"}
+	runFunc = module.Param{Name: "f", Type: "function", Doc: "what to call"}
+)
+
+var runModule = &module.Module{
+	Name: "run",
+	Doc: "The run that this is a start of. transect run --run ID names a run; started again under its ID, it takes the writes that it made before from its ledger " +
+		"instead of sending them again. At the prompt, in tests and in dry runs what is kept lasts as long as the program.",
+	Fields: []module.Field{
+		{Name: "id", Doc: "the ID of the run, the same in each start; \"\" where there is no run", Read: func(in *vm.Interp) (any, error) {
+			if run := in.Options().Run; run != nil {
+				return run.ID, nil
+			}
+			return "", nil
+		}},
+		{Name: "started", Doc: "when the run was started first, as time.now gives it: the same in each start", Read: func(in *vm.Interp) (any, error) {
+			k := keptOf(in)
+			if run := in.Options().Run; run != nil && k.started.IsZero() {
+				var err error
+				if k.started, err = run.Started(); err != nil {
+					return nil, err
+				}
+			}
+			return float64(k.started.UnixMilli()) / 1000, nil
+		}},
+		{Name: "dir", Doc: "a folder for files that stay as long as the run, made when it is read first", Read: runDir},
+	},
+	Funcs: []module.Func{
+		{
+			Name: "once", Doc: "Calls a function whose effects are not the platform's, such as a message to people, in the first start that comes so far: " +
+				"what it returns is noted and returned from then on. A start that dies while f runs has noted nothing: f is called again. What f raises is not noted.",
+			Params: []module.Param{runName, runFunc}, Returns: "what f returned: text, number, boolean, nil, or a table of those",
+			Call: func(c *module.Call) (any, error) { return keepInRun(c, "once ") },
+		},
+		{
+			Name: "fixed", Doc: "Fixes a value that would differ from start to start, made of the clock or of what was read: the value of the first time is kept for the run.",
+			Params: []module.Param{runName, runFunc}, Returns: "the value: text, number, boolean, nil, or a table of those",
+			Call: func(c *module.Call) (any, error) { return keepInRun(c, "fixed ") },
+		},
+		{
+			Name: "scope", Doc: "Calls a function whose writes are told apart from equal ones outside of it by the name, also of tasks it spawns; it waits for those. " +
+				"For equal writes whose results must not be exchanged between starts.",
+			Params: []module.Param{runName, runFunc}, Returns: "what f returned",
+			Call: func(c *module.Call) (any, error) {
+				if run := c.In.Options().Run; run != nil {
+					return vm.WithContext(c.L, func(ctx context.Context) context.Context { return run.Label(ctx, c.String("name")) }, c.Value("f")), nil
+				}
+				return vm.WithScope(c.L, 0, c.Value("f")), nil
+			},
+		},
+		{
+			Name: "again", Doc: "Calls a function whose writes are sent in each start, whatever the ledger holds, also those of tasks it spawns; it waits for those.",
+			Params: []module.Param{runFunc}, Returns: "what f returned",
+			Call: func(c *module.Call) (any, error) {
+				if run := c.In.Options().Run; run != nil {
+					return vm.WithContext(c.L, run.Again, c.Value("f")), nil
+				}
+				return vm.WithScope(c.L, 0, c.Value("f")), nil
+			},
+		},
+	},
+}
+
+type keptKey struct{}
+
+// kept is what the module has of one interpreter.
+type kept struct {
+	started time.Time
+	dir     string            // where there is no run
+	values  map[string][]byte // of run.once and run.fixed where there is no run
+	making  map[string]*making
+}
+
+func keptOf(in *vm.Interp) *kept {
+	return vm.State(in, keptKey{}, func() *kept {
+		k := &kept{values: map[string][]byte{}, making: map[string]*making{}}
+		if in.Options().Run == nil {
+			k.started = in.Options().Now()
+		}
+		return k
+	})
+}
+
+func runDir(in *vm.Interp) (any, error) {
+	if run := in.Options().Run; run != nil {
+		return run.Folder()
+	}
+	k := keptOf(in)
+	if k.dir == "" {
+		dir, err := os.MkdirTemp("", "transect-run-")
+		if err != nil {
+			return nil, fault.Of(&fault.FileError{}, "cannot make a folder: %w", fault.Reason(err))
+		}
+		k.dir = dir
+		in.OnClose(func() { _ = os.RemoveAll(dir) })
+	}
+	return k.dir, nil
+}
+
+type making struct {
+	by   *vm.Task
+	done chan struct{}
+}
+
+// keepInRun returns the value noted under a name, or that of f, which is noted.
+func keepInRun(c *module.Call, kind string) (any, error) {
+	k := keptOf(c.In)
+	name := kind + c.String("name")
+	for {
+		text, known, err := k.get(c.In, name)
+		if err != nil {
+			return nil, err
+		}
+		if known {
+			v, err := vm.DecodeJSON(text)
+			return v, err
+		}
+		other := k.making[name]
+		if other == nil {
+			break
+		}
+		if other.by == vm.CurrentTask(c.L) {
+			return nil, fault.Of(&fault.ParameterError{}, "%q is being made: f cannot ask for it", c.String("name"))
+		}
+		if _, err := vm.Wait(c.L, other.done); err != nil {
+			return nil, err
+		}
+	}
+	now := &making{vm.CurrentTask(c.L), make(chan struct{})}
+	k.making[name] = now
+	defer close(now.done)
+	defer delete(k.making, name)
+	v := vm.Call(c.L, c.Value("f"))
+	text, err := keptText(c, v)
+	if err != nil {
+		return nil, err
+	}
+	if run := c.In.Options().Run; run != nil {
+		err = run.Keep(name, text)
+	} else {
+		k.values[name] = text
+	}
+	return v, err
+}
+
+func (k *kept) get(in *vm.Interp, name string) ([]byte, bool, error) {
+	if run := in.Options().Run; run != nil {
+		return run.Kept(name)
+	}
+	text, known := k.values[name]
+	return text, known, nil
+}
+
+// longestKept bounds a value that is kept for a run, in bytes.
+const longestKept = 1 << 20
+
+func keptText(c *module.Call, v lua.LValue) ([]byte, error) {
+	plain, err := vm.FromLua(c.L, v)
+	if err == nil {
+		err = schema.CheckText(plain)
+	}
+	var text []byte
+	if err == nil && encodedSize(plain, 0, 0, 2*longestKept) <= 2*longestKept {
+		text, err = json.Marshal(plain)
+	}
+	switch {
+	case err != nil:
+		return nil, fault.Of(&fault.ParameterError{}, "what f returned for %q cannot be kept: %w", c.String("name"), err)
+	case text == nil || len(text) > longestKept:
+		return nil, fault.Hinted(fault.Of(&fault.LimitError{}, "what f returned for %q is longer than %d MiB", c.String("name"), longestKept>>20), "write it to a file in run.dir")
+	}
+	return text, nil
+}
