@@ -26,11 +26,12 @@ import (
 
 // Job is one script to run and its settings.
 type Job struct {
-	Run    RunID    // of the run; nothing is noted without one
-	Script string   // path of the script; "-" is standard input
-	Code   string   // Lua source to run when Script is empty
-	Args   []string // arguments of the script
-	Path   []string // additional folders for require
+	Run    RunID         // of the run; nothing is noted without one
+	Settle time.Duration // how long after it was sent a lost request may still arrive; 30 s when 0
+	Script string        // path of the script; "-" is standard input
+	Code   string        // Lua source to run when Script is empty
+	Args   []string      // arguments of the script
+	Path   []string      // additional folders for require
 
 	Connection Connection // from the command line
 	Transfers  Transfers
@@ -164,7 +165,7 @@ func newExecution(ctx context.Context, p *Process, job *Job, named Connection) *
 	var notes *runLedger
 	if job.Run.ID != "" && !job.DryRun {
 		notes = newRunLedger(p, job)
-		opt.Run = notes.forScripts(p, job.Run.ID, job.Run.Known)
+		opt.InRun = notes.forScripts(p, job.Run.ID, job.Run.Known)
 	}
 	in := luastd.New(ctx, opt)
 	x := &Execution{Interp: in, process: p, job: job, connector: newConnector(p, job, named, in)}

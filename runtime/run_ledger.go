@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -27,7 +28,7 @@ type RunID struct {
 }
 
 // settleAfter is how long after it was sent a request of a dead process may still
-// arrive at a platform.
+// arrive at a platform, unless the user says otherwise.
 const settleAfter = 30 * time.Second
 
 // runIDForm is that of at most mostRunID characters; a count in the pattern would
@@ -49,10 +50,11 @@ func (p *Process) LedgerFolder() string { return filepath.Join(p.StateDir(), "ru
 
 // runLedger is the ledger of a run, opened at its first write.
 type runLedger struct {
-	open  func() (*ledger.Ledger, error)
-	key   func() ([]byte, error)
-	tally recovery.Tally
-	log   *slog.Logger
+	open   func() (*ledger.Ledger, error)
+	key    func() ([]byte, error)
+	tally  recovery.Tally
+	log    *slog.Logger
+	settle time.Duration
 
 	mu     sync.Mutex
 	opened *ledger.Ledger
@@ -61,7 +63,7 @@ type runLedger struct {
 }
 
 func newRunLedger(p *Process, job *Job) *runLedger {
-	r := &runLedger{}
+	r := &runLedger{settle: cmp.Or(job.Settle, settleAfter)}
 	began := p.Now()
 	r.key = sync.OnceValues(func() ([]byte, error) { return ledgerKey(p.LedgerFolder()) })
 	r.open = sync.OnceValues(func() (*ledger.Ledger, error) {
@@ -111,7 +113,7 @@ func (r *runLedger) announce(l *ledger.Ledger) {
 }
 
 func (r *runLedger) options() *recovery.Options {
-	return &recovery.Options{Ledger: r.open, Key: r.key, Settle: settleAfter, Sync: true, Tally: &r.tally}
+	return &recovery.Options{Ledger: r.open, Key: r.key, Settle: r.settle, Sync: true, Tally: &r.tally}
 }
 
 // end says what became of the writes, releases the ledger, and notes the end of

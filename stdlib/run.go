@@ -25,14 +25,14 @@ var runModule = &module.Module{
 		"instead of sending them again. At the prompt, in tests and in dry runs what is kept lasts as long as the program.",
 	Fields: []module.Field{
 		{Name: "id", Doc: "the ID of the run, the same in each start; \"\" where there is no run", Read: func(in *vm.Interp) (any, error) {
-			if run := in.Options().Run; run != nil {
+			if run := in.Options().InRun; run != nil {
 				return run.ID, nil
 			}
 			return "", nil
 		}},
 		{Name: "started", Doc: "when the run was started first, as time.now gives it: the same in each start", Read: func(in *vm.Interp) (any, error) {
 			k := keptOf(in)
-			if run := in.Options().Run; run != nil && k.started.IsZero() {
+			if run := in.Options().InRun; run != nil && k.started.IsZero() {
 				var err error
 				if k.started, err = run.Started(); err != nil {
 					return nil, err
@@ -59,7 +59,7 @@ var runModule = &module.Module{
 				"For equal writes whose results must not be exchanged between starts.",
 			Params: []module.Param{runName, runFunc}, Returns: "what f returned",
 			Call: func(c *module.Call) (any, error) {
-				if run := c.In.Options().Run; run != nil {
+				if run := c.In.Options().InRun; run != nil {
 					return vm.WithContext(c.L, func(ctx context.Context) context.Context { return run.Label(ctx, c.String("name")) }, c.Value("f")), nil
 				}
 				return vm.WithScope(c.L, 0, c.Value("f")), nil
@@ -69,7 +69,7 @@ var runModule = &module.Module{
 			Name: "again", Doc: "Calls a function whose writes are sent in each start, whatever the ledger holds, also those of tasks it spawns; it waits for those.",
 			Params: []module.Param{runFunc}, Returns: "what f returned",
 			Call: func(c *module.Call) (any, error) {
-				if run := c.In.Options().Run; run != nil {
+				if run := c.In.Options().InRun; run != nil {
 					return vm.WithContext(c.L, run.Again, c.Value("f")), nil
 				}
 				return vm.WithScope(c.L, 0, c.Value("f")), nil
@@ -91,7 +91,7 @@ type kept struct {
 func keptOf(in *vm.Interp) *kept {
 	return vm.State(in, keptKey{}, func() *kept {
 		k := &kept{values: map[string][]byte{}, making: map[string]*making{}}
-		if in.Options().Run == nil {
+		if in.Options().InRun == nil {
 			k.started = in.Options().Now()
 		}
 		return k
@@ -99,7 +99,7 @@ func keptOf(in *vm.Interp) *kept {
 }
 
 func runDir(in *vm.Interp) (any, error) {
-	if run := in.Options().Run; run != nil {
+	if run := in.Options().InRun; run != nil {
 		return run.Folder()
 	}
 	k := keptOf(in)
@@ -152,7 +152,7 @@ func keepInRun(c *module.Call, kind string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if run := c.In.Options().Run; run != nil {
+	if run := c.In.Options().InRun; run != nil {
 		err = run.Keep(name, text)
 	} else {
 		k.values[name] = text
@@ -161,7 +161,7 @@ func keepInRun(c *module.Call, kind string) (any, error) {
 }
 
 func (k *kept) get(in *vm.Interp, name string) ([]byte, bool, error) {
-	if run := in.Options().Run; run != nil {
+	if run := in.Options().InRun; run != nil {
 		return run.Kept(name)
 	}
 	text, known := k.values[name]

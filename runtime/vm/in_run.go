@@ -41,7 +41,7 @@ func SeedRandom(L *lua.LState, seed uint64) {
 }
 
 func (in *Interp) seed() uint64 {
-	if run := in.opt.Run; run != nil {
+	if run := in.opt.InRun; run != nil {
 		return run.Seed()
 	}
 	return State(in, seedKey{}, rand.Uint64)

@@ -46,7 +46,7 @@ type Options struct {
 	Command        string   // line for a shell that runs the script once more; "" when there is none
 	Path           []string // further folders for require
 
-	Run *Run // that the script is a start of; nil where there is none
+	InRun *Run // what the run keeps for the script; nil where there is none
 
 	// Module returns the source of a module that is no file; nil for none. With
 	// OwnModules it wins over files.
