@@ -55,6 +55,7 @@ type runLedger struct {
 	tally  recovery.Tally
 	log    *slog.Logger
 	settle time.Duration
+	began  time.Time
 
 	mu     sync.Mutex
 	opened *ledger.Ledger
@@ -63,12 +64,11 @@ type runLedger struct {
 }
 
 func newRunLedger(p *Process, job *Job) *runLedger {
-	r := &runLedger{settle: cmp.Or(job.Settle, settleAfter)}
-	began := p.Now()
+	r := &runLedger{settle: cmp.Or(job.Settle, settleAfter), began: p.Now()}
 	r.key = sync.OnceValues(func() ([]byte, error) { return ledgerKey(p.LedgerFolder()) })
 	r.open = sync.OnceValues(func() (*ledger.Ledger, error) {
 		host, _ := os.Hostname() // not all systems have a name
-		l, err := ledger.OpenRun(p.LedgerFolder(), job.Run.ID, ledger.Start{At: began, Host: host, PID: os.Getpid(), Version: job.Version,
+		l, err := ledger.OpenRun(p.LedgerFolder(), job.Run.ID, ledger.Start{At: r.began, Host: host, PID: os.Getpid(), Version: job.Version,
 			Script: job.Script, CodeHash: codeHash(p, job)})
 		if err != nil {
 			return nil, err
@@ -214,13 +214,13 @@ func (r *runLedger) forScripts(p *Process, id string, known bool) *vm.Run {
 		Label: recovery.Labelled,
 		Again: recovery.Again,
 		Seed: func() uint64 {
-			h := fnv.New64a()
-			_, _ = h.Write([]byte(id)) // never fails
-			if known {                 // other IDs are used once
+			h, first := fnv.New64a(), r.began
+			if known { // it may have been begun before
 				if l, err := r.open(); err == nil {
-					_, _ = h.Write([]byte(l.Starts()[0].At.UTC().Format(time.RFC3339Nano)))
+					first = l.Starts()[0].At
 				}
 			}
+			fmt.Fprintf(h, "%s %d", id, first.UnixNano())
 			return h.Sum64()
 		},
 	}

@@ -208,7 +208,11 @@ func (a *attempt) resolve(v declare.Value, err error) error {
 		if err := a.noteSecrets(v); err != nil {
 			return err
 		}
-		return a.row.Resolve(ledger.Done, ids(v), a.keepable(answers))
+		made := ids(v)
+		if len(made) == 0 {
+			made = targets(a.call)
+		}
+		return a.row.Resolve(ledger.Done, made, a.keepable(answers))
 	case composed:
 		a.row.Leave() // its steps are noted
 	case !a.sent && !a.call.Spec.Transfers() || surelyRefused(err):
@@ -237,6 +241,23 @@ func surelyRefused(err error) bool {
 	f := fault.Find(err)
 	_, lost := f.(*fault.ConnectionError)
 	return lost && !f.Facts().Uncertain
+}
+
+// targets are the identifiers of what a call changes or deletes.
+func targets(call *declare.Call) []string {
+	s := call.Spec
+	if s.Effect == declare.Create || len(s.Params) == 0 {
+		return nil
+	}
+	switch id := call.Args.Values[s.Params[0].Name].(type) {
+	case string:
+		if s.Params[0].Type == "id" || s.Params[0].Type == "id|[]id" {
+			return []string{id}
+		}
+	case []string:
+		return id
+	}
+	return nil
 }
 
 // records are the records of a value.

@@ -88,7 +88,7 @@ keeps none.`,
 	addOptions(cmd.Flags(), option{name: "since", kind: "TIME", doc: "show the runs since a date, such as 2026-11-20, or within a time, such as 12h or 7d",
 		parse: func(text string) (err error) { since, err = history.ParseSince(text, a.process.Now()); return err }})
 	cobra.CheckErr(cmd.RegisterFlagCompletionFunc("job", a.completeJobs))
-	cmd.AddCommand(a.runsShow(), a.runsSettle(), a.runsForget(), a.runsPrune())
+	cmd.AddCommand(a.runsShow(), a.runsUndo(), a.runsVerify(), a.runsSettle(), a.runsForget(), a.runsPrune())
 	return cmd
 }
 

@@ -33,7 +33,7 @@ end`},
 local p = sdk.projects.create{ name = tag, company = company }
 require("task").map({ 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 }, function(i)
   sdk.missions.create_mission{ project = p, name = "m" .. math.ceil(i / 2), survey_date = "2026-05-01" }
-end, { limit = 4 })`},
+end, { workers = 4 })`},
 	{"retries", `
 local retry = require("retry")
 local p = retry.call(function() return sdk.projects.create{ name = tag, company = company } end, { wait = 0.01 })
@@ -77,9 +77,9 @@ local p, fs = sdk.projects.create{ name = tag, company = company }, require("fs"
 local m = sdk.missions.create_mission{ project = p, name = "m", survey_date = "2026-05-01" }
 if not fs.exists("note.txt") then fs.write("note.txt", "seen") end
 for i = 1, 4 do
-  sdk.annotations.create{ project = p, mission = m, type = "map", name = "a" .. i, geometry = { type = "Point", coordinates = { 7 + i, 47 } },
+  sdk.annotations.create{ project = p, name = "a" .. i, geometry = { type = "Point", coordinates = { 7 + i, 47 } },
     file_paths = i % 2 == 0 and { "note.txt" } or nil }
-  sdk.comments.create("hello", { project = p, type = "project", target = p })
+  sdk.comments.create("hello", { project = p, type = "project" })
 end`},
 	{"fan out", `
 local p = sdk.projects.create{ name = tag, company = company }
@@ -88,7 +88,7 @@ for i = 1, tonumber(arg[3] or 60) do numbers[i] = i end
 require("task").map(numbers, function(i)
   local m = sdk.missions.create_mission{ project = p, name = "m" .. i, survey_date = "2026-05-01" }
   if i % 5 == 0 then sdk.datasets.create_file_dataset{ name = "d" .. i, project = p, mission = m } end
-end, { limit = 8 })`},
+end, { workers = 8 })`},
 	{"edited", `
 local names = arg[2] == "1" and { 1, 2, 3, 4, 5 } or { 7, 5, 4, 3, 6, 2, 1 }
 for _, i in ipairs(names) do sdk.projects.create{ name = tag .. i, company = company } end`},
@@ -120,7 +120,7 @@ for p in sdk.projects.search_generator{} do
         for m in sdk.season_planner_missions.search_generator{ filter = { trial = { ["$eq"] = t.id } } } do add("flight", m.name) end
       end
     end
-    for _, c in ipairs(sdk.comments.search{ project = p, type = "project", target = p }) do add("comment", c.text) end
+    for _, c in ipairs(sdk.comments.search{ project = p, type = "project" }) do add("comment", c.text) end
   end
 end
 table.sort(lines)

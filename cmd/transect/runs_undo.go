@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"transect/runtime"
+	"transect/runtime/unattended/cron"
+	"transect/runtime/vm"
+)
+
+func (a *app) runsUndo() *cobra.Command {
+	return a.overWrites("undo", "Delete what a run created, restore what it deleted",
+		`Delete what a run created, newest first, and restore what it deleted, as far as
+the platform can: datasets of its ingests as well. What cannot be undone is named:
+fields that were set (their former values are not noted), products, things that
+were deleted for good. A second undo does nothing. --dry-run shows what would be
+done. Platform and login are those of the run unless others are named.`,
+		`  transect runs undo --dry-run nightly-1122
+  transect runs undo nightly-1122`, runtime.Undo,
+		[]string{runtime.OutcomeDeleted, runtime.OutcomeRestored, runtime.OutcomeGone, runtime.OutcomeKept, runtime.OutcomeFailed})
+}
+
+func (a *app) runsVerify() *cobra.Command {
+	return a.overWrites("verify", "Compare what a run created with the platform",
+		`Compare what a run created and deleted with the platform. The exit code is 3 when
+something is missing, or is there that the run deleted. Platform and login are
+those of the run unless others are named.`,
+		`  transect runs verify nightly-1122`, runtime.Verify,
+		[]string{runtime.OutcomeThere, runtime.OutcomeGone, runtime.OutcomeMissing, runtime.OutcomeFailed})
+}
+
+// overWrites is a command that goes through the writes of a run on the platform.
+func (a *app) overWrites(name, short, long, example string,
+	do func(context.Context, *runtime.Process, runtime.Job, string, func(runtime.Finding)) error, outcomes []string) *cobra.Command {
+	var job runtime.Job
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: name + " [flags] RUN", Short: short, Long: long, Example: example, Args: exactArgs(1, "RUN"), ValidArgsFunction: a.completeRuns,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := a.complete(cmd.Flags(), &job); err != nil {
+				return err
+			}
+			run, err := a.ledgerOf(args[0])
+			if err != nil {
+				return err
+			}
+			if job.Connection == (runtime.Connection{}) {
+				job.Connection = a.connectionOf(run)
+			}
+			counts := map[string]int{}
+			err = do(cmd.Context(), a.process, job, run, func(f runtime.Finding) {
+				counts[f.Outcome]++
+				switch {
+				case asJSON:
+					_ = a.printJSON(f, "") // the first error is kept
+				case f.Outcome != runtime.OutcomeThere && f.Outcome != runtime.OutcomeGone:
+					a.printFinding(f, job.DryRun)
+				}
+			})
+			if err != nil {
+				return err
+			}
+			if !asJSON {
+				var parts []string
+				for _, outcome := range outcomes {
+					if n := counts[outcome]; n > 0 {
+						parts = append(parts, fmt.Sprintf("%d %s", n, outcome))
+					}
+				}
+				if parts == nil {
+					parts = []string{"it has written nothing"}
+				}
+				fmt.Fprintf(a.stdout, "%s: %s\n", run, strings.Join(parts, ", "))
+			}
+			if counts[runtime.OutcomeFailed]+counts[runtime.OutcomeMissing] > 0 {
+				return &vm.Exit{Code: runtime.ExitPartial}
+			}
+			return nil
+		},
+	}
+	callFlags(cmd.Flags(), &job)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per thing")
+	return cmd
+}
+
+func (a *app) printFinding(f runtime.Finding, dryRun bool) {
+	outcome := f.Outcome
+	if dryRun && (outcome == runtime.OutcomeDeleted || outcome == runtime.OutcomeRestored) {
+		outcome = "would be " + outcome
+	}
+	text := fmt.Sprintf("%s: %s %s", outcome, f.Operation, f.ID)
+	if f.Write > 0 {
+		text = fmt.Sprintf("%s: write %d, %s %s", outcome, f.Write, f.Operation, f.ID)
+	}
+	if f.Reason != "" {
+		text = strings.TrimSpace(text) + ": " + f.Reason
+	}
+	fmt.Fprintln(a.stdout, strings.TrimSpace(text))
+}
+
+// connectionOf is the platform that the command of a run named; none when the
+// history does not know.
+func (a *app) connectionOf(id string) runtime.Connection {
+	store, err := a.history()
+	if err != nil {
+		return runtime.Connection{}
+	}
+	run, _, err := store.Find(id)
+	if err != nil || run == nil {
+		return runtime.Connection{}
+	}
+	words, err := cron.Split(run.Command)
+	if err != nil || len(words) < 2 || !slices.Contains(words, "run") {
+		return runtime.Connection{}
+	}
+	given, _, err := a.runFlags(words[1:])
+	if err != nil {
+		return runtime.Connection{}
+	}
+	p := *a.process
+	p.Dir = run.Folder
+	job, _, err := parseRun(&p, append(given, "-"))
+	if err != nil {
+		return runtime.Connection{}
+	}
+	for _, path := range []*string{&job.Connection.LocalDir, &job.Connection.Config, &job.Connection.PasswordFile, &job.Connection.ClientSecretFile,
+		&job.Connection.AccessTokenFile, &job.Connection.CACert} {
+		*path = p.Path(*path)
+	}
+	return job.Connection
+}

@@ -1,0 +1,326 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"transect/client"
+	"transect/client/declare"
+	"transect/client/fault"
+	"transect/client/ledger"
+	"transect/client/recovery"
+)
+
+// Finding is what became of one thing that a run wrote, when the run is undone or
+// verified.
+type Finding struct {
+	Write     uint32 `json:"write,omitempty"` // number in the run; 0 for datasets of an ingest
+	Operation string `json:"operation"`
+	ID        string `json:"id,omitempty"`
+	Outcome   string `json:"outcome"`
+	Reason    string `json:"reason,omitempty"`
+}
+
+// The outcomes of findings.
+const (
+	OutcomeDeleted  = "deleted"
+	OutcomeRestored = "restored"
+	OutcomeGone     = "gone" // it was so already
+	OutcomeKept     = "cannot be undone"
+	OutcomeFailed   = "failed"
+	OutcomeThere    = "there"
+	OutcomeMissing  = "missing"
+)
+
+// written is a write of a run with its operation.
+type written struct {
+	ledger.Intent
+	ids  []string
+	spec *declare.Spec
+}
+
+// Undo deletes what a run created, newest first, and restores what it deleted.
+func Undo(ctx context.Context, p *Process, job Job, run string, report func(Finding)) error {
+	return overWrites(ctx, p, job, run, func(ctx context.Context, c *client.Client, rows []written) error {
+		u := &undo{c: c, dry: job.DryRun, created: createdBy(rows), report: report}
+		if err := u.ingested(ctx, run); err != nil {
+			return err
+		}
+		for _, w := range slices.Backward(rows) {
+			if err := u.write(ctx, w); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Verify compares what a run created and deleted with the platform.
+func Verify(ctx context.Context, p *Process, job Job, run string, report func(Finding)) error {
+	return overWrites(ctx, p, job, run, func(ctx context.Context, c *client.Client, rows []written) error {
+		deleted := map[string]bool{}
+		for _, w := range rows {
+			if w.spec.Effect == declare.Delete {
+				for _, id := range w.ids {
+					deleted[id] = true
+				}
+			}
+			if w.spec.Name == "restore" {
+				for _, id := range w.ids {
+					delete(deleted, id)
+				}
+			}
+		}
+		u := &undo{c: c}
+		seen := map[string]bool{}
+		for _, w := range rows {
+			if w.spec.Effect != declare.Create {
+				continue
+			}
+			for _, id := range w.ids {
+				if seen[id] {
+					continue
+				}
+				seen[id] = true
+				there, known, err := u.there(ctx, w.spec, id)
+				f := Finding{Write: w.Seq, Operation: w.spec.FullName(), ID: id, Outcome: OutcomeThere}
+				switch {
+				case err != nil:
+					return err
+				case !known:
+					continue
+				case !there && deleted[id]:
+					f.Outcome, f.Reason = OutcomeGone, "the run deleted it itself"
+				case !there:
+					f.Outcome = OutcomeMissing
+				case deleted[id]:
+					f.Outcome, f.Reason = OutcomeFailed, "the run deleted it, but it is there"
+				}
+				report(f)
+			}
+		}
+		return nil
+	})
+}
+
+// overWrites connects, and calls f with the writes of a run that were done.
+func overWrites(ctx context.Context, p *Process, job Job, run string, f func(context.Context, *client.Client, []written) error) error {
+	return perform(ctx, p, &job, func(x *Execution, ctx context.Context) error {
+		c, err := x.connector.connect(ctx, nil)
+		if err != nil {
+			return err
+		}
+		l, err := ledger.OpenToRead(p.LedgerFolder(), run)
+		if errors.Is(err, fs.ErrNotExist) {
+			return f(ctx, c, nil) // it may have ingested
+		}
+		if err != nil {
+			return err
+		}
+		defer l.Close()
+		var rows []written
+		err = l.All(func(i ledger.Intent, r *ledger.Result) error {
+			manager, name, _ := strings.Cut(i.Op, ".")
+			if r == nil || r.State == ledger.Refused || c.Manager(manager) == nil || c.Manager(manager).Op(name) == nil {
+				return nil
+			}
+			w := written{Intent: i, ids: r.IDs, spec: c.Manager(manager).Op(name)}
+			if len(w.ids) == 0 && len(r.Answers) > 0 { // two resources in one answer
+				if id := gjson.GetBytes(r.Answers[0], "mission._id").String(); id != "" {
+					w.ids = []string{id}
+				}
+			}
+			rows = append(rows, w)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		return f(recovery.Outside(ctx), c, rows)
+	})
+}
+
+func createdBy(rows []written) map[string]bool {
+	created := map[string]bool{}
+	for _, w := range rows {
+		if w.spec.Effect == declare.Create && w.Op != "season_planner_missions.add_mission_to_trial" {
+			for _, id := range w.ids {
+				created[id] = true
+			}
+		}
+	}
+	return created
+}
+
+// undo is the undoing of a run.
+type undo struct {
+	c       *client.Client
+	dry     bool
+	created map[string]bool
+	seen    map[string]bool
+	report  func(Finding)
+}
+
+// ingested deletes the datasets of the run's ingests, which are not in the
+// ledger: they carry the run's ID.
+func (u *undo) ingested(ctx context.Context, run string) error {
+	u.seen = map[string]bool{}
+	walk := u.c.Manager("datasets").Op("search_generator")
+	v, err := walk.Invoke(ctx, declare.Args{Values: map[string]any{"filter": map[string]any{"properties.transect.part_of": map[string]any{"$eq": run}}}})
+	if err != nil {
+		return err
+	}
+	defer v.Stream.Close()
+	var found []string
+	for {
+		record, ok, err := v.Stream.Next(ctx)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			break
+		}
+		found = append(found, gjson.GetBytes(record, "_id").String())
+	}
+	for _, id := range found {
+		if err := u.remove(ctx, written{spec: u.c.Manager("datasets").Op("create_file_dataset"), Intent: ledger.Intent{Op: "ingest.run"}}, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// write undoes one write.
+func (u *undo) write(ctx context.Context, w written) error {
+	restore := w.spec.Sibling("restore")
+	for _, id := range w.ids {
+		switch {
+		case w.spec.Effect == declare.Create && u.created[id]:
+			if err := u.remove(ctx, w, id); err != nil {
+				return err
+			}
+		case u.created[id]: // it goes with what it belongs to
+		case w.spec.Effect == declare.Delete && restore != nil:
+			if err := u.bringBack(ctx, w, restore, id); err != nil {
+				return err
+			}
+		case w.spec.Effect == declare.Delete:
+			u.keep(w, id, "what is deleted there is gone for good")
+		case w.spec.Name == "restore":
+			if err := u.remove(ctx, w, id); err != nil {
+				return err
+			}
+		default:
+			u.keep(w, id, "its former state is not noted")
+		}
+	}
+	if len(w.ids) == 0 && w.Parent == 0 {
+		u.keep(w, "", "what it changed is not noted")
+	}
+	return nil
+}
+
+func (u *undo) keep(w written, id, reason string) {
+	if id != "" && w.spec.Effect != declare.Set && u.seen[id] {
+		return
+	}
+	u.report(Finding{Write: w.Seq, Operation: w.Op, ID: id, Outcome: OutcomeKept, Reason: reason})
+}
+
+// remove deletes a thing that the run made.
+func (u *undo) remove(ctx context.Context, w written, id string) error {
+	if u.seen[id] { // as a step of another write
+		return nil
+	}
+	u.seen[id] = true
+	remove := w.spec.Sibling("delete")
+	switch {
+	case w.Op == "analytics.order":
+		u.keepSeen(w, id, "products cannot be deleted")
+		return nil
+	case w.Op == "share_tokens.create":
+		u.keepSeen(w, id, "tokens are revoked by themselves: share_tokens.revoke")
+		return nil
+	case remove == nil:
+		u.keepSeen(w, id, "there is no operation that deletes it")
+		return nil
+	}
+	if there, known, err := u.there(ctx, w.spec, id); err != nil || known && !there {
+		if err == nil {
+			u.report(Finding{Write: w.Seq, Operation: w.Op, ID: id, Outcome: OutcomeGone})
+		}
+		return err
+	}
+	return u.done(ctx, w, id, remove, OutcomeDeleted)
+}
+
+func (u *undo) keepSeen(w written, id, reason string) {
+	u.report(Finding{Write: w.Seq, Operation: w.Op, ID: id, Outcome: OutcomeKept, Reason: reason})
+}
+
+// bringBack restores a thing that the run deleted.
+func (u *undo) bringBack(ctx context.Context, w written, restore *declare.Spec, id string) error {
+	if there, known, err := u.there(ctx, w.spec, id); err != nil || known && there {
+		if err == nil {
+			u.report(Finding{Write: w.Seq, Operation: w.Op, ID: id, Outcome: OutcomeGone})
+		}
+		return err
+	}
+	return u.done(ctx, w, id, restore, OutcomeRestored)
+}
+
+// done calls an operation with the ID, and reports what came of it.
+func (u *undo) done(ctx context.Context, w written, id string, how *declare.Spec, outcome string) error {
+	f := Finding{Write: w.Seq, Operation: w.Op, ID: id, Outcome: outcome}
+	_, err := how.Invoke(ctx, declare.Args{Values: map[string]any{how.Params[0].Name: id}})
+	response, refused := errors.AsType[*fault.ResponseError](err)
+	switch {
+	case refused && response.Status == http.StatusNotFound && outcome == OutcomeDeleted:
+		f.Outcome = OutcomeGone
+	case refused && response.Status < 500 && response.Status != http.StatusUnauthorized:
+		f.Outcome, f.Reason = OutcomeFailed, response.Message
+	case err != nil:
+		return err
+	}
+	u.report(f)
+	return nil
+}
+
+// there reports whether a thing exists and is not deleted; known is false when no
+// operation tells.
+func (u *undo) there(ctx context.Context, s *declare.Spec, id string) (there, known bool, err error) {
+	describe, values := s.Sibling("describe"), map[string]any{}
+	if s.FullName() == "analytics.order" {
+		describe = u.c.Manager("products").Op("describe")
+	}
+	if describe != nil {
+		values[describe.Params[0].Name] = id
+	} else if describe = s.Sibling("search"); describe == nil || describe.Param("filter") == nil {
+		return false, false, nil
+	} else {
+		values["filter"] = map[string]any{"_id": map[string]any{"$eq": id}}
+	}
+	v, err := describe.Invoke(ctx, declare.Args{Values: values})
+	if response, ok := errors.AsType[*fault.ResponseError](err); ok && response.Status == http.StatusNotFound {
+		return false, true, nil
+	}
+	if err != nil {
+		return false, false, err
+	}
+	found := v.Items
+	if v.JSON != nil {
+		found = [][]byte{v.JSON}
+	}
+	for _, record := range found {
+		if deleted := gjson.GetBytes(record, "deletion_date"); !deleted.Exists() || deleted.Type == gjson.Null {
+			return true, true, nil
+		}
+	}
+	return false, true, nil
+}
