@@ -72,7 +72,7 @@ func (t *Tally) Counts() Counts {
 // New makes the link of a connection.
 func New(o Options) *Recovery {
 	if o.Settle > 0 {
-		o.Settle = max(o.Settle, time.Second)
+		o.Settle += time.Second // answers give the platform's clock in whole seconds
 	}
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	o.Tally = cmp.Or(o.Tally, &Tally{})
