@@ -15,9 +15,12 @@ import (
 	"sync"
 	"time"
 
+	"transect/client"
+	"transect/client/declare"
 	"transect/client/fault"
 	"transect/client/ledger"
 	"transect/client/recovery"
+	"transect/runtime/sandbox"
 	"transect/runtime/vm"
 )
 
@@ -77,7 +80,7 @@ func newRunLedger(p *Process, job *Job) *runLedger {
 		defer r.mu.Unlock()
 		r.opened = l
 		r.announce(l)
-		return l, nil
+		return l, spent(job.policy, l)
 	})
 	return r
 }
@@ -93,6 +96,32 @@ func codeHash(p *Process, job *Job) string {
 	}
 	sum := sha256.Sum256(code)
 	return hex.EncodeToString(sum[:8])
+}
+
+// spent charges the budget with what earlier starts of the run made and deleted,
+// or may have: it limits the run, not the start.
+func spent(policy *sandbox.Policy, l *ledger.Ledger) error {
+	if policy == nil || len(l.Starts()) < 2 || !policy.Limits("creates") && !policy.Limits("deletes") {
+		return nil
+	}
+	budgets := map[string]string{}
+	for _, m := range client.Declarations() {
+		for _, s := range m.Ops {
+			if name := map[declare.Effect]string{declare.Create: "creates", declare.Delete: "deletes"}[s.Effect]; name != "" && !s.Composed {
+				budgets[s.FullName()] = name
+			}
+		}
+	}
+	return l.All(func(i ledger.Intent, r *ledger.Result) error {
+		if name := budgets[i.Op]; name != "" && (r == nil || r.State != ledger.Refused) {
+			n := 1
+			if r != nil {
+				n = max(1, len(r.IDs))
+			}
+			policy.Spent(name, int64(n))
+		}
+		return nil
+	})
 }
 
 // announce says what is different in a further start.

@@ -85,6 +85,19 @@ func (p *Policy) charge(ctx context.Context, call *declare.Call) (context.Contex
 	return context.WithValue(ctx, chargedKey{}, map[string]int64{name: n}), p.spend(name, n)
 }
 
+// Limits reports whether there is a budget of a name.
+func (p *Policy) Limits(name string) bool {
+	_, limited := p.rules.Budget[name]
+	return limited
+}
+
+// Spent counts what earlier starts of the run did.
+func (p *Policy) Spent(name string, n int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.used[name] += n
+}
+
 // spend counts n against a budget. The policy is locked.
 func (p *Policy) spend(name string, n int64) error {
 	used := p.used[name] + n
