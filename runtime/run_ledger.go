@@ -230,8 +230,8 @@ func (r *runLedger) forScripts(p *Process, id string, known bool) *vm.Run {
 			if err != nil {
 				return nil, false, err
 			}
-			value, known := l.Kept(name)
-			return value, known, nil
+			value := l.Kept(name)
+			return value, value != nil, nil
 		},
 		Keep: func(name string, value []byte) error {
 			l, err := r.open()

@@ -248,14 +248,6 @@ func (l *Ledger) Path() string { return l.path }
 // Run is the run's ID.
 func (l *Ledger) Run() string { return l.run }
 
-// Kept is the value noted under a name.
-func (l *Ledger) Kept(name string) (value []byte, known bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	value, known = l.kept[name]
-	return value, known
-}
-
 // Keep returns the value noted under a name, or calls make and notes what it
 // returns. Values are the caller's encoding.
 func (l *Ledger) Keep(name string, make func() ([]byte, error)) ([]byte, error) {
