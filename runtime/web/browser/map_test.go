@@ -43,6 +43,7 @@ func TestMapOfAFlight(t *testing.T) {
 	// A photo is selected in the strip and on the map.
 	p.click(".thumb:nth-child(3)")
 	p.reads(".map-panel h2", "FLIGHT_0003.JPG")
+	p.until(`location.hash.split("/").length > 3`) // the address follows the map, a moment later
 	link := eval[string](p, `location.hash`)
 	place := eval[[]float64](p, `(() => { const m = document.querySelector("#map").map, b = m.canvas.getBoundingClientRect(); return [b.left + m.view.px(m.photos.x[5]), b.top + m.view.py(m.photos.y[5])] })()`)
 	p.clickAt(place[0], place[1])
