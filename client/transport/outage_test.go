@@ -38,9 +38,9 @@ func TestOutageIsBounded(t *testing.T) {
 		"a night":                   {8 * time.Hour, 0, false, fails, 8 * time.Hour},
 		"short":                     {5 * time.Second, 0, false, fails, 5 * time.Second},
 		"none":                      {-1, 0, false, fails, 0},
-		"counted":                   {0, 3, false, fails, 2 * time.Second},
+		"counted":                   {0, 3, false, fails, (1 + 2 + 4) * firstBackoff},
 		"both":                      {time.Minute, 3, false, fails, time.Minute},
-		"a mistyped address":        {0, 0, true, fails, time.Second},
+		"a mistyped address":        {0, 0, true, fails, (1 + 2) * firstBackoff},
 		"started during the outage": {time.Hour, 0, true, fails, time.Hour},
 	} {
 		t.Run(name, func(t *testing.T) {

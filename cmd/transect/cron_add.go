@@ -14,6 +14,7 @@ import (
 
 	"transect/client/fault"
 	"transect/runtime"
+	"transect/runtime/unattended"
 	"transect/runtime/unattended/cron"
 	"transect/runtime/vm"
 	"transect/scripts"
@@ -133,6 +134,11 @@ func (a *app) newCronJob(ctx context.Context, name, expression, folder string, e
 	}
 	if err := runtime.Preflight(ctx, p, *job); err != nil {
 		return nil, a.withoutSecrets(err)
+	}
+	for _, flag := range []string{"report", "metrics", "log-file"} {
+		if err := unattended.CheckWritable(p, flag, flags.Lookup(flag).Value.String()); err != nil {
+			return nil, err
+		}
 	}
 	program, err := os.Executable()
 	if err != nil {

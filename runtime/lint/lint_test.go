@@ -185,6 +185,7 @@ func TestOtherLanguages(t *testing.T) {
 		"if a || b then end":               "or",
 		"if !a then end":                   "not",
 		"for i = 1, 2 do continue end":     "goto",
+		"sdk:projects.search{}":            "with a dot",
 		"if a = 1 then end":                "==",
 		"local x = a ? b : c":              "and … or",
 		"x = 7 // 2":                       "math.floor",

@@ -157,7 +157,7 @@ func (r *run) open() error {
 		r.rehearse()
 	}
 	for flag, path := range map[string]string{"report": r.options.Report, "metrics": r.options.Metrics} {
-		if err := checkWritable(p, flag, path); err != nil {
+		if err := CheckWritable(p, flag, path); err != nil {
 			return err
 		}
 	}
@@ -220,8 +220,8 @@ func (r *run) warn(text string) {
 	fmt.Fprintf(out, "transect: %s\n", r.redact.all(text))
 }
 
-// checkWritable reports a file that could not be created.
-func checkWritable(p *runtime.Process, flag, path string) error {
+// CheckWritable reports a file that the run could not create; none without a path.
+func CheckWritable(p *runtime.Process, flag, path string) error {
 	if path == "" {
 		return nil
 	}

@@ -29,6 +29,7 @@ var forms = []struct{ form, hint string }{
 	{`[=(,]\s*\[[^\[=]`, "lists are written in braces: { 1, 2 }"},
 	{`[{,]\s*["']?\w+["']?\s*:[^:]`, "fields are written with =: { name = value }"},
 	{`!`, "Lua writes not"},
+	{`\w:\w+\s*[.\[]`, "fields are read with a dot: sdk.projects.search{ … }; a colon calls a function of a value"},
 	{`^\s*(import|from|using|include)\b`, `modules are loaded with local m = require("m")`},
 	{`^\s*(if|while|for|else)\b.*:\s*$`, "blocks begin with then or do, and end with end"},
 	{`\)\s*\{`, "blocks end with end and have no braces"},
