@@ -22,13 +22,7 @@ func TestExamples(t *testing.T) {
 // eachExample runs a test for the example of each operation, in a folder of its
 // own; files are a photo and a GeoTIFF for the script's arguments.
 func eachExample(t *testing.T, run func(t *testing.T, files []string, code string)) {
-	files := []string{"../testdata/flight/FLIGHT_0001.JPG", "../testdata/ortho.tif"}
-	for i := range files {
-		var err error
-		if files[i], err = filepath.Abs(files[i]); err != nil {
-			t.Fatal(err)
-		}
-	}
+	files := argumentFiles(t)
 	t.Chdir(t.TempDir())
 	for _, m := range client.Declarations() {
 		for _, s := range m.Ops {
@@ -41,6 +35,18 @@ func eachExample(t *testing.T, run func(t *testing.T, files []string, code strin
 			})
 		}
 	}
+}
+
+// argumentFiles are a photo and a GeoTIFF.
+func argumentFiles(t *testing.T) []string {
+	files := []string{"../testdata/flight/FLIGHT_0001.JPG", "../testdata/ortho.tif"}
+	for i := range files {
+		var err error
+		if files[i], err = filepath.Abs(files[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return files
 }
 
 // Every section belongs to an operation: a renamed one takes its example along.

@@ -59,10 +59,7 @@ var cannotTell = map[string][]death{
 // the platform is then as after a run that was not disturbed, or the script raises
 // the documented error.
 func TestLostWrites(t *testing.T) {
-	photo, err := filepath.Abs("../testdata/flight/FLIGHT_0001.JPG")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := argumentFiles(t)
 	tally := new(lostTally)
 	t.Cleanup(func() { t.Log(tally.String()) })
 	for _, m := range client.Declarations() {
@@ -72,7 +69,7 @@ func TestLostWrites(t *testing.T) {
 			}
 			t.Run(s.FullName(), func(t *testing.T) {
 				t.Parallel()
-				testLost(t, s, photo, tally)
+				testLost(t, s, files, tally)
 			})
 		}
 	}
@@ -85,9 +82,9 @@ func (l *lostTally) String() string {
 		l.operations.Load(), l.equal.Load(), l.documented.Load(), l.wrong.Load())
 }
 
-func testLost(t *testing.T, s *declare.Spec, photo string, tally *lostTally) {
+func testLost(t *testing.T, s *declare.Spec, files []string, tally *lostTally) {
 	code := inFolder(bindings.Examples()[s.FullName()].Text(), t.TempDir())
-	whole := newLostRun(t, s.FullName(), code, photo)
+	whole := newLostRun(t, s.FullName(), code, files)
 	if err := whole.start(never, 0); err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +96,7 @@ func testLost(t *testing.T, s *declare.Spec, photo string, tally *lostTally) {
 			if d == afterNoted && n < whole.requests {
 				continue
 			}
-			r := newLostRun(t, s.FullName(), code, photo)
+			r := newLostRun(t, s.FullName(), code, files)
 			err := r.start(d, n)
 			if !r.dead.Load() {
 				t.Errorf("%v, request %d: the run did not die: %v", d, n, err)
@@ -136,7 +133,7 @@ func inFolder(code, dir string) string {
 type lostRun struct {
 	t            *testing.T
 	op, code     string
-	photo        string
+	files        []string
 	ledgers      string
 	platform     *platform.Platform
 	ahead        atomic.Int64 // of the clock
@@ -151,8 +148,8 @@ type lostRun struct {
 	transparency http.RoundTripper
 }
 
-func newLostRun(t *testing.T, op, code, photo string) *lostRun {
-	r := &lostRun{t: t, op: op, code: code, photo: photo, ledgers: t.TempDir()}
+func newLostRun(t *testing.T, op, code string, files []string) *lostRun {
+	r := &lostRun{t: t, op: op, code: code, files: files, ledgers: t.TempDir()}
 	var err error
 	if r.platform, err = platform.Open(context.Background(), platform.Options{Memory: true, Now: r.now, IgnoreKeys: true}); err != nil {
 		t.Fatal(err)
@@ -189,7 +186,7 @@ func (r *lostRun) start(die death, at int) error {
 	}
 	defer func() { _ = r.ledger.Close() }()
 	var out bytes.Buffer
-	in := luastd.New(ctx, vm.Options{Stdout: &out, Stderr: &out, Dir: ".", Args: []string{r.photo}, Progress: vm.ProgressQuiet, Env: environment(r.ledgers)})
+	in := luastd.New(ctx, vm.Options{Stdout: &out, Stderr: &out, Dir: ".", Args: r.files, Progress: vm.ProgressQuiet, Env: environment(r.ledgers)})
 	defer in.Close()
 	module.Preload(in, stdlib.Modules()...)
 	bindings.Open(in, func(ctx context.Context, _ *client.Settings) (*client.Client, error) {

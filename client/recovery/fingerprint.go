@@ -215,14 +215,15 @@ func (a *attempt) checksum(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	sum, err := a.ledg.Keep("file "+name.String(), func() ([]byte, error) { return a.md5(path) })
-	if err != nil {
-		return "", fault.Of(&fault.UploadError{}, "cannot read %s: %w", path, fault.Reason(err))
+	now, unread := a.md5(path)
+	kept, err := a.ledg.Keep("file "+name.String(), func() ([]byte, error) { return now, unread })
+	switch {
+	case unread == nil && err == nil:
+		return string(now), nil
+	case err != nil:
+		return "", fault.Of(&fault.UploadError{}, "%w", fault.Reason(err))
 	}
-	if now, err := a.md5(path); err == nil {
-		sum = now
-	}
-	return string(sum), nil
+	return string(kept), nil
 }
 
 func (a *attempt) md5(path string) ([]byte, error) {

@@ -119,8 +119,9 @@ print(r.uploaded + r.already_there .. " there")`)
 			result{5, "completed", "FileError: the metrics file disk/metrics.prom cannot be written"}, result{2, "", "ConfigError: the metrics file disk/metrics.prom cannot be written"}},
 		{"new log", []string{"run", "--local", "--log-file", "disk/new.txt", "upload.lua"},
 			result{0, "completed", "the log file disk/new.txt is incomplete"}, result{2, "", "ConfigError: the log file disk/new.txt cannot be written"}},
-		{"state", state("run", "--local", "upload.lua"), // an upload in one request needs no journal
-			result{0, "completed", ""}, result{0, "completed", ""}},
+		{"state", state("run", "--local", "upload.lua"), // what cannot be noted is not sent
+			result{5, "", "FileError: datasets.create_file_dataset: the ledger of the run cannot be written"},
+			result{1, "", "FileError: datasets.create_file_dataset: the ledger of the run cannot be written"}},
 		{"outcomes of an ingest", state("run", "--local", "bring.lua"),
 			result{5, "", "FileError: ingest.run: cannot"}, result{1, "", "FileError: ingest.run: cannot create the folder of locks"}},
 		{"lock", state("run", "--local", "--lock=nightly", "upload.lua"),

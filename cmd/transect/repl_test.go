@@ -312,7 +312,7 @@ func TestPromptProfiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, dir, "c.json", `{"url": "http://`+address+`", "user": "u", "password": "p",
-		"profiles": {"staging": {"url": "https://staging.example.com"}}}`)
+		"profiles": {"staging": {"url": "https://staging.example.com", "user": "s", "password": "q"}}}`)
 	tm := onTerminal(t, dir, nil, "repl", "--config", "c.json", "--timeout", "250ms")
 	tm.prompts(address + "> ")
 	tm.keys(":profile\r")

@@ -23,9 +23,9 @@ function outcome.check_report(report)
     script.usage_error("the report " .. report .. " cannot be written: it is a folder", "name a file in it")
   end
   local probe = path.join(folder, ".transect-" .. path.base(report))
-  _, err = try(fs.write, probe, "")
-  if err then
-    refuse(err)
+  local _, unwritten = try(fs.write, probe, "")
+  if unwritten then
+    refuse(unwritten)
   end
   fs.remove(probe)
 end
