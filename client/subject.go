@@ -112,10 +112,12 @@ func (w wording) all(body []byte, project ID) ([]byte, error) {
 }
 
 // entry gives the fields of an entry their documented names. Those without
-// another name stay.
+// another name stay, and those that have theirs already.
 func (w wording) entry(fields map[string]any) map[string]any {
-	target, _ := fields["target"].(map[string]any)
-	delete(fields, "target")
+	target, described := fields["target"].(map[string]any)
+	if described {
+		delete(fields, "target")
+	}
 	for wire, name := range w.fields {
 		move(fields, wire, fields, name)
 	}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -255,37 +256,46 @@ func (r *runLedger) forScripts(p *Process, id string, known bool) *vm.Run {
 	}
 }
 
-// ledgerKey is the key of the fingerprints in a folder, made at the first use.
+// ledgerKey is the key of the fingerprints in a folder, made at the first use. It
+// appears whole: a process may die at any moment.
 func ledgerKey(dir string) ([]byte, error) {
 	path := filepath.Join(dir, "ledger.key")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fault.Of(&fault.FileError{}, "the key of the ledgers cannot be kept: %w", fault.Reason(err))
-	}
-	if file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err == nil {
-		key := make([]byte, keySize)
-		rand.Read(key)
-		_, err = file.Write(key)
-		if err = errors.Join(err, file.Close()); err != nil {
-			_ = os.Remove(path)
-			return nil, fault.Of(&fault.FileError{}, "the key of the ledgers cannot be kept: %w", fault.Reason(err))
+	key, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = makeKey(dir, path); err == nil {
+			key, err = os.ReadFile(path)
 		}
-		return key, nil
-	}
-	var key []byte
-	var err error
-	for range 100 { // another process may be writing it
-		if key, err = os.ReadFile(path); err != nil || len(key) == keySize {
-			break
-		}
-		time.Sleep(time.Millisecond)
 	}
 	switch {
 	case err != nil:
-		return nil, fault.Of(&fault.FileError{}, "the key of the ledgers cannot be read: %w", fault.Reason(err))
+		return nil, fault.Of(&fault.FileError{}, "the key of the ledgers cannot be kept in %s: %w", dir, fault.Reason(err))
 	case len(key) != keySize:
-		return nil, fault.Of(&fault.FileError{}, "the key of the ledgers %s is damaged", path)
+		return nil, fault.Hinted(fault.Of(&fault.FileError{}, "the key of the ledgers %s is damaged", path),
+			"without it unfinished runs cannot go on; remove it to begin new ones")
 	}
 	return key, nil
+}
+
+// makeKey makes the key unless another process has made it meanwhile.
+func makeKey(dir, path string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(dir, ".ledger-key-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(file.Name())
+	key := make([]byte, keySize)
+	rand.Read(key)
+	_, err = file.Write(key)
+	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	if err = os.Link(file.Name(), path); errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return err
 }
 
 const keySize = 32 // bytes

@@ -77,11 +77,12 @@ var outsideCalls = []string{
 	"filetree/copy.go os.Stat",                                                                                      // after Permit
 	"keyvalue/keyvalue.go os.MkdirAll", "keyvalue/keyvalue.go os.OpenFile", "../bindings/ingest_options.go os.Stat", // after Permit
 	"lock/lock.go os.MkdirAll", "lock/lock.go os.ReadFile", "lock/lock.go os.WriteFile", "lock/lock.go os.Remove", // below the state folder
-	"web/web.go os.ReadFile",     // after Permit, or the person's own SSL_CERT_FILE
-	"web/web.go os.LookupEnv",    // the default of Go callers
-	"web/web.go net.Dialer",      // each hop asks before
-	"notify/mail.go net.Dialer",  // asks before
-	"notify/mail.go os.Hostname", // of the greeting
+	"web/web.go os.ReadFile",                     // after Permit, or the person's own SSL_CERT_FILE
+	"web/web.go os.LookupEnv",                    // the default of Go callers
+	"web/web.go net.Dialer",                      // each hop asks before
+	"notify/mail.go net.Dialer",                  // asks before
+	"notify/mail.go os.Hostname",                 // of the greeting
+	"run.go os.MkdirTemp", "run.go os.RemoveAll", // run.dir where there is no run: a new folder, which scripts reach as any other
 }
 
 // TestModulesReachTheWorldThroughTheInterpreter finds new code that opens files,

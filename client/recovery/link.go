@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/tidwall/gjson"
 
@@ -186,6 +187,10 @@ func (a *attempt) exchange(ctx context.Context, req declare.Request, send declar
 	}
 	a.sent = true
 	body, err := send(ctx, req)
+	if err == nil && !a.row.New && a.ofAnother(body) {
+		req.Key += "/again" // the platform knows the key, from the request that was lost
+		body, err = send(ctx, req)
+	}
 	if err == nil {
 		body, err = complete(body)
 	}
@@ -193,6 +198,21 @@ func (a *attempt) exchange(ctx context.Context, req declare.Request, send declar
 		a.answers = append(a.answers, body)
 	}
 	return body, err
+}
+
+// ofAnother reports whether a creation was answered with a thing that another
+// write of the run holds: one that said the same has adopted it.
+func (a *attempt) ofAnother(body []byte) bool {
+	searched := a.call.Spec.Lost.Rule == declare.Adopt || a.call.Spec.Lost.Rule == declare.List
+	if !searched || a.call.Spec.FullName() == "season_planner_missions.add_mission_to_trial" { // that answers with the trial
+		return false
+	}
+	owned, err := a.owned.ids(a.ledg)
+	if err != nil {
+		return false // the ledger says so with the next record
+	}
+	made := gjson.GetManyBytes(body, "_id", gjson.Escape(a.call.Spec.ResultKey)+"._id", "mission._id", "comment._id", "tag._id", "0._id")
+	return slices.ContainsFunc(made, func(id gjson.Result) bool { return id.Type == gjson.String && owned[id.Str] })
 }
 
 // resolve notes what became of a call.

@@ -33,17 +33,13 @@ func (a *attempt) search(ctx context.Context) (declare.Value, error) {
 	until := a.row.Since.Add(settle)
 	pause := time.Second
 	for {
-		found, err := a.find(ctx)
+		found, answer, err := a.look(ctx)
 		if err != nil {
 			a.row.Leave()
 			return declare.Value{}, err
 		}
-		switch whole := found.whole(); {
-		case whole && (a.call.Spec.Lost.Rule == declare.Ask || 1+len(found.more) > max(1, a.ledg.OpenOf(a.id))):
-			a.row.Leave()
-			return declare.Value{}, a.unknown(idsOf(append(found.of, found.more...)))
-		case whole:
-			return a.adopt(ctx, found.of)
+		if answer != nil {
+			return a.answer(ctx, [][]byte{answer})
 		}
 		left := until.Sub(a.Platform())
 		if left <= 0 {
@@ -75,14 +71,24 @@ func (f finding) any() bool {
 	return slices.ContainsFunc(f.of, func(record []byte) bool { return record != nil })
 }
 
-// adopt takes what was found for the result.
-func (a *attempt) adopt(ctx context.Context, found [][]byte) (declare.Value, error) {
-	answer, err := a.answerOf(ctx, found)
-	if err != nil {
-		a.row.Leave()
-		return declare.Value{}, err
+// look looks once, and notes what it has found for the result; answer is that of
+// the call, nil while something is missing. One call looks at a time: two that
+// said the same must not take the same thing.
+func (a *attempt) look(ctx context.Context) (found finding, answer []byte, err error) {
+	a.looking.Lock()
+	defer a.looking.Unlock()
+	found, err = a.find(ctx)
+	switch {
+	case err != nil || !found.whole():
+		return found, nil, err
+	case a.call.Spec.Lost.Rule == declare.Ask || 1+len(found.more) > max(1, a.ledg.OpenOf(a.id)):
+		return found, nil, a.unknown(idsOf(append(found.of, found.more...)))
 	}
-	return a.adopted(ctx, idsOf(found), answer)
+	if answer, err = a.answerOf(ctx, found.of); err != nil {
+		return found, nil, err
+	}
+	a.Tally.Adopted.Add(1)
+	return found, answer, a.row.Resolve(ledger.Adopted, idsOf(found.of), a.keepable([][]byte{answer}))
 }
 
 // adopted notes what was found, and answers the call with it.

@@ -45,6 +45,7 @@ type Options struct {
 type Recovery struct {
 	Options
 	owned   owned
+	looking sync.Mutex
 	fetched sync.Map // fingerprints of the downloads of this start
 }
 

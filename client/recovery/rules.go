@@ -49,7 +49,11 @@ func (a *attempt) again(ctx context.Context) (declare.Value, error) {
 	v, err := a.send(ctx)
 	if response, ok := errors.AsType[*fault.ResponseError](err); ok && response.Status == http.StatusConflict && a.call.Spec.Lost.Rule == declare.Key {
 		if found, searched := a.find(ctx); searched == nil && found.whole() && len(found.more) == 0 {
-			return a.adopt(ctx, found.of) // the request that was lost has arrived
+			answer, err := a.answerOf(ctx, found.of)
+			if err != nil {
+				return declare.Value{}, err
+			}
+			return a.adopted(ctx, idsOf(found.of), answer) // the request that was lost has arrived
 		}
 	}
 	return v, err
@@ -238,6 +242,9 @@ func (a *attempt) compose(record []byte) []byte {
 	switch {
 	case s.Shape == declare.ShapeNone:
 		return []byte("{}")
+	case s.Lost.Rule == declare.List: // {"comment": …}, which the client gives its documented form
+		body, _ := json.Marshal(map[string]json.RawMessage{strings.TrimSuffix(s.Manager, "s"): record}) // it was JSON
+		return body
 	case s.ResultKey != "":
 		body, _ := json.Marshal(map[string]json.RawMessage{s.ResultKey: record}) // it was JSON
 		return body
