@@ -14,7 +14,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -297,100 +296,12 @@ func (l *Ledger) End() error {
 	return l.note(&endRecord{})
 }
 
-// Sync makes everything noted so far survive a power loss. Callers that wait at
-// the same time share one flush.
-func (l *Ledger) Sync() error {
-	l.mu.Lock()
-	upTo := l.size
-	l.mu.Unlock()
-	if err := l.disk.wait(upTo, l.flush); err != nil {
-		return unwritable(l.path, err)
-	}
-	return nil
-}
-
-func (l *Ledger) flush() (int64, error) {
-	l.mu.Lock()
-	size := l.size
-	l.mu.Unlock()
-	return size, l.file.Sync()
-}
-
 // Close releases the ledger.
 func (l *Ledger) Close() error {
 	return errors.Join(l.file.Close(), l.lock.Close())
-}
-
-// syncer lets callers that wait at the same time share one flush.
-type syncer struct {
-	mu       sync.Mutex
-	done     *sync.Cond
-	synced   int64
-	flushing bool
-}
-
-func (s *syncer) wait(upTo int64, flush func() (int64, error)) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.done == nil {
-		s.done = sync.NewCond(&s.mu)
-	}
-	for s.synced < upTo {
-		if s.flushing {
-			s.done.Wait()
-			continue
-		}
-		s.flushing = true
-		s.mu.Unlock()
-		size, err := flush()
-		s.mu.Lock()
-		s.flushing = false
-		s.done.Broadcast()
-		if err != nil {
-			return err
-		}
-		s.synced = max(s.synced, size)
-	}
-	return nil
 }
 
 // Fingerprint identifies what a write says, whoever says it when.
 type Fingerprint [16]byte
 
 func (f Fingerprint) String() string { return fmt.Sprintf("%x", f[:]) }
-
-// Folder is the folder of files that stay as long as a run. It need not exist.
-func Folder(dir, run string) string { return filepath.Join(dir, run+".files") }
-
-// Remove removes the ledger of a run and its folder, unless it is in progress.
-func Remove(dir, run string) error {
-	return unlocked(dir, run, func(path string) error {
-		return errors.Join(os.Remove(path), os.RemoveAll(Folder(dir, run)))
-	})
-}
-
-// SetAside gives the ledger of a run another name, so that a new run can begin
-// under its ID.
-func SetAside(dir, run, name string) error {
-	return unlocked(dir, run, func(path string) error {
-		err := os.Rename(Folder(dir, run), Folder(dir, name))
-		if errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
-		return errors.Join(err, os.Rename(path, filepath.Join(dir, name+Suffix)))
-	})
-}
-
-// unlocked calls f with the ledger of a run that is not in progress.
-func unlocked(dir, run string, f func(path string) error) error {
-	path := filepath.Join(dir, run+Suffix)
-	if _, err := os.Stat(path); err != nil {
-		return err
-	}
-	lock := flock.New(path, flock.SetFlag(os.O_RDWR))
-	defer lock.Close()
-	if ok, err := lock.TryLock(); err != nil || !ok {
-		return inProgress(dir, run)
-	}
-	return f(path)
-}
