@@ -41,8 +41,8 @@ func (i *Info) Facts() *Info { return i }
 // Error returns one line: operation, message, cause.
 func (i *Info) Error() string {
 	var b strings.Builder
-	if i.Operation != "" {
-		b.WriteString(i.Operation)
+	if operation := i.operation(); operation != "" {
+		b.WriteString(operation)
 		b.WriteString(": ")
 	}
 	b.WriteString(i.Message)
@@ -53,6 +53,12 @@ func (i *Info) Error() string {
 		b.WriteString(i.Cause.Error())
 	}
 	return b.String()
+}
+
+func (i *Info) operation() string {
+	naming.Lock()
+	defer naming.Unlock()
+	return i.Operation
 }
 
 // Unwrap returns the cause.
