@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"sync"
 	"time"
 )
 
@@ -237,13 +238,14 @@ func (r *reader) rest() []byte {
 // points past the end is an end that was cut off.
 const frame = 12
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+// castagnoli is made at the first use: the program starts without it.
+var castagnoli = sync.OnceValue(func() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) })
 
 func encode(r record) []byte {
 	b := r.encode(append(make([]byte, frame, frame+256), r.kind()))
 	binary.LittleEndian.PutUint32(b, uint32(len(b)-frame))
-	binary.LittleEndian.PutUint32(b[4:], crc32.Checksum(b[:4], castagnoli))
-	binary.LittleEndian.PutUint32(b[8:], crc32.Checksum(b[frame:], castagnoli))
+	binary.LittleEndian.PutUint32(b[4:], crc32.Checksum(b[:4], castagnoli()))
+	binary.LittleEndian.PutUint32(b[8:], crc32.Checksum(b[frame:], castagnoli()))
 	return b
 }
 

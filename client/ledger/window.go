@@ -44,7 +44,7 @@ func (w *window) record() (record, int64, error) {
 	switch {
 	case *head == [frame]byte{}:
 		return nil, 0, w.zeros()
-	case crc32.Checksum(head[:4], castagnoli) != binary.LittleEndian.Uint32(head[4:]), length == 0:
+	case crc32.Checksum(head[:4], castagnoli()) != binary.LittleEndian.Uint32(head[4:]), length == 0:
 		return nil, 0, errDamaged
 	case length > w.left:
 		return nil, 0, errTorn
@@ -57,7 +57,7 @@ func (w *window) record() (record, int64, error) {
 		return nil, 0, err
 	}
 	w.left -= length
-	if crc32.Checksum(b, castagnoli) != binary.LittleEndian.Uint32(head[8:]) {
+	if crc32.Checksum(b, castagnoli()) != binary.LittleEndian.Uint32(head[8:]) {
 		if w.left == 0 {
 			return nil, 0, errTorn
 		}
