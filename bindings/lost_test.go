@@ -298,8 +298,9 @@ func (r *lostRun) RoundTrip(q *http.Request) (*http.Response, error) {
 var (
 	idForm     = regexp.MustCompile(`\b[0-9a-f]{24}\b`)
 	dateForm   = regexp.MustCompile(`\d{4}-\d\d-\d\dT[0-9:.]+Z`)
-	changeForm = regexp.MustCompile(`,"modification_(date|user)":"[^"]*"`) // a set may be sent twice
-	randomForm = regexp.MustCompile(`"(token|clientSecret|client_secret|secret|hash|start_date)":"[^"]*"`)
+	randomForm = regexp.MustCompile(`"(token|clientSecret|client_secret|secret|hash)":"[^"]*"`)
+	// A set may be sent twice, and a job may have started before it is cancelled.
+	changeForm = regexp.MustCompile(`,"(modification_date|modification_user|start_date)":"[^"]*"`)
 )
 
 // state is all that the platform holds, once its jobs are done: identifiers are
