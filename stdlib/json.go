@@ -36,7 +36,7 @@ var jsonModule = &module.Module{
 			Call:    func(c *module.Call) (any, error) { return encodeJSON(c, c.Go("value"), 2) },
 		},
 		{
-			Name: "decode", Doc: "Reads a JSON text. A null in an object reads as nil, in a list as json.null.",
+			Name: "decode", Doc: "Reads a JSON text; pairs goes through keys in its order. A null in an object reads as nil, in a list as json.null.",
 			Params:  []module.Param{{Name: "text", Type: "string", Doc: "one JSON value"}, jsonNulls},
 			Returns: "the value",
 			Call:    func(c *module.Call) (any, error) { return decodeJSON(c, c.String("text"), c.Bool("nulls")) },
@@ -171,7 +171,7 @@ func jsonLine(line string, number int) (any, error) {
 	if strings.TrimSpace(line) == "" {
 		return nil, nil
 	}
-	v, err := vm.DecodeJSON([]byte(line))
+	v, err := vm.DecodeJSON([]byte(line), false)
 	if err != nil {
 		return nil, fault.Of(&fault.ValueError{}, "line %d is not JSON: %w", number, err)
 	}

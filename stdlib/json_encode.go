@@ -18,12 +18,12 @@ func decodeJSON(c *module.Call, text string, nulls bool) (any, error) {
 	if err := c.In.Fits(decodedSize(text)); err != nil {
 		return nil, err
 	}
-	v, err := vm.DecodeJSON(unsafe.Slice(unsafe.StringData(text), len(text))) // which only reads
+	v, err := vm.DecodeJSON(unsafe.Slice(unsafe.StringData(text), len(text)), nulls) // which only reads
 	if err != nil {
 		return nil, jsonError(text, err)
 	}
-	if v == nil || nulls {
-		v = schema.KeepNulls(v)
+	if v == nil {
+		v = schema.Null{}
 	}
 	return v, nil
 }

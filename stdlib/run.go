@@ -129,8 +129,7 @@ func keepInRun(c *module.Call, kind string) (any, error) {
 			return nil, err
 		}
 		if known {
-			v, err := vm.DecodeJSON(text)
-			return v, err
+			return vm.DecodeJSON(text, false)
 		}
 		other := k.making[name]
 		if other == nil {
@@ -157,7 +156,10 @@ func keepInRun(c *module.Call, kind string) (any, error) {
 	} else {
 		k.values[name] = text
 	}
-	return v, err
+	if err != nil {
+		return nil, err
+	}
+	return vm.DecodeJSON(text, false) // what further starts get, to the order of its keys
 }
 
 func (k *kept) get(in *vm.Interp, name string) ([]byte, bool, error) {

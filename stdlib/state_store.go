@@ -20,7 +20,7 @@ func stateValue(c *module.Call, e *keyvalue.Entry) (lua.LValue, error) {
 	if e == nil {
 		return lua.LNil, nil
 	}
-	v, err := vm.DecodeJSON([]byte(e.Text))
+	v, err := vm.DecodeJSON([]byte(e.Text), false)
 	if err != nil {
 		return lua.LNil, fault.Of(&fault.FileError{}, "a value in the database of state is damaged: %w", err)
 	}

@@ -1,9 +1,7 @@
 package vm
 
 import (
-	"bytes"
 	"encoding/json"
-	"io"
 	"math"
 	"reflect"
 	"strconv"
@@ -93,8 +91,15 @@ func ToLua(L *lua.LState, v any) lua.LValue {
 	case map[string]any:
 		count(L, 2*len(v))
 		t := L.CreateTable(0, len(v))
-		for k, e := range v {
-			t.RawSetString(k, ToLua(L, e))
+		for _, k := range schema.SortedKeys(v) {
+			t.RawSetString(k, ToLua(L, v[k]))
+		}
+		return t
+	case *object:
+		count(L, 2*len(v.keys))
+		t := L.CreateTable(0, len(v.keys))
+		for i, k := range v.keys {
+			t.RawSetString(k, ToLua(L, v.values[i]))
 		}
 		return t
 	case error:
@@ -137,25 +142,11 @@ func number(text string) lua.LValue {
 }
 
 func decoded(L *lua.LState, raw json.RawMessage) lua.LValue {
-	v, err := DecodeJSON(raw)
+	v, err := DecodeJSON(raw, false)
 	if err != nil {
 		return lua.LString(raw)
 	}
 	return ToLua(L, v)
-}
-
-// DecodeJSON reads one JSON value with its numbers kept as text.
-func DecodeJSON(data []byte) (any, error) {
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.UseNumber()
-	var v any
-	if err := d.Decode(&v); err != nil {
-		return nil, err
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return nil, errTrailing
-	}
-	return v, nil
 }
 
 // reflected converts what has no case of its own: named types, slices, maps

@@ -40,7 +40,7 @@ func TestJSONSurvivesLua(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			decoded, err := vm.DecodeJSON(want)
+			decoded, err := vm.DecodeJSON(want, false)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -61,6 +61,39 @@ func TestJSONSurvivesLua(t *testing.T) {
 	}}}})
 	if _, err := in.RunString("test", `require("trip").go()`); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Keys keep the order of the text, those of a Go map are sorted.
+func TestOrderOfKeys(t *testing.T) {
+	in := interp(t, vm.Options{})
+	module.Preload(in, &module.Module{Name: "order", Funcs: []module.Func{
+		{Name: "text", Call: func(*module.Call) (any, error) {
+			return vm.DecodeJSON([]byte(`{"z": 1, "b" : {"y":true,"a\u0062":null,"x":"\ud800\n"},"a":[ -1.5e3 ,null,"",{}, []],"z":2}`), true)
+		}},
+		{Name: "map", Call: func(*module.Call) (any, error) {
+			m := map[string]any{}
+			for _, key := range strings.Split("qwertyuiopasdf", "") {
+				m[key] = key
+			}
+			return m, nil
+		}},
+	}})
+	values, err := in.RunString("test", `
+		local order = require("order")
+		local function keys(t) local all = "" for k, v in pairs(t) do all = all .. k .. (type(v) == "table" and "{" .. keys(v) .. "}" or "") end return all end
+		local t = order.text()
+		return keys(t) .. " " .. keys(order.map()) .. " " .. t.z .. t.a[1] .. tostring(t.a[2]) .. #t.b.x`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := values[0].String(), "zb{yabx}a{1234{}5{}} adefiopqrstuwy 2-1500null4"; got != want {
+		t.Errorf("%s, not %s", got, want)
+	}
+	for text, want := range map[string]string{`{"a":1} x`: "text after the end", `{"a":`: "unexpected EOF", "": "unexpected EOF", `{"a" 1}`: "invalid character"} {
+		if _, err := vm.DecodeJSON([]byte(text), false); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", text, err)
+		}
 	}
 }
 
