@@ -24,11 +24,11 @@ func (e *Expression) Next(t time.Time, n int) []time.Time {
 		if !e.onDay(noon) {
 			continue
 		}
-		list := e.fixed(noon, t.Location())
+		on := e.fixed
 		if e.wildcardTime {
-			list = e.matching(noon, t.Location())
+			on = e.matching
 		}
-		for _, at := range list {
+		for _, at := range on(noon, t.Location()) {
 			if at.After(t) && len(times) < n && (len(times) == 0 || at.After(times[len(times)-1])) {
 				times = append(times, at)
 			}

@@ -1,0 +1,145 @@
+// Package notice tells people and monitors how unattended work went: by a
+// command, a webhook or mail, and by the pings of a monitor. It knows no Lua;
+// single runs and the job queue send by it.
+package notice
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/url"
+	"os"
+	"os/exec"
+	goruntime "runtime"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"transect/client/fault"
+	"transect/stdlib/notify"
+	"transect/stdlib/web"
+)
+
+const timeout = time.Minute
+
+// Sender delivers notices with the settings of this machine.
+type Sender struct {
+	Env     func(name string) (string, bool) // proxies, and the mail server of TRANSECT_SMTP
+	Dir     string                           // of commands
+	Output  io.Writer                        // of commands
+	Host    string
+	Version string
+}
+
+// Notice says what went wrong.
+type Notice struct {
+	Headline string         // in one line
+	Text     string         // the last lines of output
+	Fields   map[string]any // of a webhook, beside text and last_lines
+	Env      []string       // of a command
+}
+
+// Send delivers a notice to a command of the shell, or to a URL: http:, https: or
+// mailto:.
+func (s *Sender) Send(ctx context.Context, to string, n Notice) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	switch u, bad := url.Parse(to); {
+	case bad == nil && (u.Scheme == "http" || u.Scheme == "https"):
+		return s.post(ctx, to, n)
+	case bad == nil && u.Scheme == "mailto":
+		return s.mail(ctx, u, n)
+	}
+	return s.command(ctx, to, n)
+}
+
+// IsCommand reports whether notices are sent to a command.
+func IsCommand(to string) bool {
+	u, err := url.Parse(to)
+	return err != nil || u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "mailto"
+}
+
+func (s *Sender) web() *web.Client {
+	return web.New(web.Options{Env: s.Env, UserAgent: "transect/" + s.Version})
+}
+
+// post sends a notice to a URL: as text for chats, and as separate fields.
+func (s *Sender) post(ctx context.Context, to string, n Notice) error {
+	client := s.web()
+	defer client.Close()
+	fields := map[string]any{"text": n.Headline + "\n" + n.Text, "last_lines": n.Text}
+	for name, value := range n.Fields {
+		fields[name] = value
+	}
+	return notify.Webhook(ctx, client, to, fields)
+}
+
+// mail sends a notice to a mailto: address with the server of TRANSECT_SMTP.
+func (s *Sender) mail(ctx context.Context, to *url.URL, n Notice) error {
+	setting := func(name string) string { value, _ := s.Env(name); return value }
+	server := setting("TRANSECT_SMTP")
+	if server == "" {
+		return fault.Hinted(fault.Of(&fault.ConfigError{}, "no mail server is configured"), "set TRANSECT_SMTP to host:port")
+	}
+	receiver, err := url.PathUnescape(to.Opaque)
+	if err != nil {
+		return fault.Of(&fault.ConfigError{}, "%q is not a mail address", to.Opaque)
+	}
+	m := notify.Mail{Server: server, Security: notify.StartTLS, To: strings.Split(receiver, ","), From: setting("TRANSECT_MAIL_FROM"),
+		User: setting("TRANSECT_SMTP_USER"), Password: setting("TRANSECT_SMTP_PASSWORD"), Subject: "transect: " + n.Headline, Text: n.Text, Timeout: timeout}
+	for prefix, security := range map[string]string{"smtp://": notify.None, "smtps://": notify.TLS} {
+		if address, ok := strings.CutPrefix(server, prefix); ok {
+			m.Server, m.Security = address, security
+		}
+	}
+	if m.From == "" {
+		m.From = "transect@" + s.Host
+	}
+	return notify.Send(ctx, m)
+}
+
+// command runs a shell command with the text as its input.
+func (s *Sender) command(ctx context.Context, line string, n Notice) error {
+	shell := []string{"sh", "-c", line}
+	if goruntime.GOOS == "windows" {
+		shell = []string{"cmd", "/C", line}
+	}
+	cmd := exec.CommandContext(ctx, shell[0], shell[1:]...)
+	cmd.WaitDelay = time.Second
+	cmd.Dir = s.Dir
+	cmd.Stdin = strings.NewReader(n.Text)
+	cmd.Stdout, cmd.Stderr = s.Output, s.Output
+	cmd.Env = append(os.Environ(), n.Env...)
+	err := cmd.Run()
+	if errors.Is(err, exec.ErrWaitDelay) {
+		return nil // it has ended; what it left in the background may run on
+	}
+	return err
+}
+
+// Ping tells the monitor at a URL of an event, notify.Start or an exit code, with
+// the run as the parameter rid: a UUID made of its ID, by which monitors match
+// starts and ends.
+func (s *Sender) Ping(ctx context.Context, monitor, run, event, body string) error {
+	client := s.web()
+	defer client.Close()
+	if u, err := url.Parse(monitor); err == nil { // otherwise the ping reports it
+		query := u.Query()
+		if !query.Has("rid") {
+			query.Set("rid", uuid.NewSHA1(uuid.NameSpaceOID, []byte("transect run "+run)).String())
+		}
+		u.RawQuery = query.Encode()
+		monitor = u.String()
+	}
+	return notify.Ping(ctx, client, monitor, event, body)
+}
+
+// Explain is a failure to deliver, with what to do about it.
+func Explain(err error) string {
+	text := err.Error()
+	if f := fault.Find(err); f != nil && f.Facts().Hint != "" {
+		text += "; " + f.Facts().Hint
+	}
+	return text
+}
