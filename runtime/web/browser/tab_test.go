@@ -166,10 +166,21 @@ func (p *tab) see(selector string) {
 	do(p, "wait for "+selector, chromedp.WaitVisible(chromedp.CSS(selector)))
 }
 
-// click clicks an element.
+// click clicks an element. A page that is live may replace it between the search
+// for it and the click, which then did not happen.
 func (p *tab) click(selector string) {
 	p.t.Helper()
-	do(p, "click "+selector, chromedp.Click(chromedp.CSS(selector)))
+	for began := time.Now(); ; {
+		ctx, cancel := context.WithTimeout(p.ctx, patience)
+		_, err := chromedp.Run(ctx, chromedp.Click(chromedp.CSS(selector)))
+		cancel()
+		switch {
+		case err == nil:
+			return
+		case !strings.Contains(err.Error(), "Could not find node") || time.Since(began) > patience:
+			p.t.Fatalf("click %s: %v\n%s", selector, err, p.body())
+		}
+	}
 }
 
 // clickAt clicks a point of the window.
