@@ -1,0 +1,116 @@
+package link
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"sync"
+	"time"
+
+	"transect/client/fault"
+)
+
+// Handlers answer the calls of a job by name.
+type Handlers map[string]func(ctx context.Context, body json.RawMessage) (any, error)
+
+// Handler makes a handler of a function with a decoded argument.
+func Handler[In, Out any](f func(context.Context, In) (Out, error)) func(context.Context, json.RawMessage) (any, error) {
+	return func(ctx context.Context, body json.RawMessage) (any, error) {
+		var in In
+		if err := json.Unmarshal(body, &in); err != nil {
+			return nil, err
+		}
+		return f(ctx, in)
+	}
+}
+
+// Worker is the worker's end of a link. It is safe for concurrent use.
+type Worker struct {
+	pipes
+	theirs [2]*os.File
+}
+
+// Attach gives a command that is not started yet its end of a new link.
+func Attach(cmd *exec.Cmd) (*Worker, error) {
+	calls, callsOut, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	newsIn, news, err := os.Pipe()
+	if err != nil {
+		return nil, errors.Join(err, calls.Close(), callsOut.Close())
+	}
+	w := &Worker{pipes: pipes{in: calls, out: news}, theirs: [2]*os.File{newsIn, callsOut}}
+	inherit(cmd, w.theirs)
+	return w, nil
+}
+
+// Serve answers calls until the job's process has ended, or ctx. The command must
+// have been started. It returns nil when the process has closed its end.
+func (w *Worker) Serve(ctx context.Context, begin Begin, handlers Handlers) error {
+	for _, f := range w.theirs {
+		_ = f.Close() // else the end of the process would not be noticed
+	}
+	if err := w.news(newsBegin, begin); err != nil {
+		return ended(err)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var calls sync.WaitGroup
+	defer calls.Wait()
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { _ = w.in.Close() })()
+	for {
+		m, err := w.receive()
+		if err != nil {
+			return ended(err)
+		}
+		calls.Go(func() {
+			answer := message{ID: m.ID}
+			value, err := handlers.call(ctx, m)
+			if err == nil {
+				answer.Body, err = json.Marshal(value)
+			}
+			if err != nil {
+				answer.Failed = failureOf(err)
+			}
+			if err := w.send(answer); fault.Find(err) != nil { // too long
+				_ = w.send(message{ID: m.ID, Failed: failureOf(err)})
+			}
+		})
+	}
+}
+
+func (h Handlers) call(ctx context.Context, m message) (value any, err error) {
+	f := h[m.Call]
+	if f == nil {
+		return nil, fmt.Errorf("the worker knows no call %q", m.Call)
+	}
+	return f(ctx, m.Body)
+}
+
+// ended is the error of a link that is no more.
+func ended(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, fs.ErrClosed) || isBroken(err) {
+		return nil
+	}
+	return err
+}
+
+// Lease tells the job how long it may go on, see Now.
+func (w *Worker) Lease(until time.Duration) error { return w.news(newsLease, until) }
+
+// Cancel asks the job to stop.
+func (w *Worker) Cancel(reason string) error { return w.news(newsCancel, reason) }
+
+// Close ends the link; the job's process ends itself.
+func (w *Worker) Close() error {
+	for _, f := range w.theirs {
+		_ = f.Close() // already, unless the command did not start
+	}
+	return w.close()
+}
