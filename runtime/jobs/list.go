@@ -1,0 +1,129 @@
+package jobs
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"transect/client/fault"
+)
+
+// Filter chooses jobs.
+type Filter struct {
+	States   []State // any of them; none for all
+	Queue    string
+	Key      string
+	Schedule string
+	Script   string // part of its title
+	Worker   string // name of the worker of the newest attempt
+	Since    time.Time
+	Before   int64 // ids below; 0 for all
+	Limit    int   // 0 for all
+}
+
+// List returns jobs, newest first.
+func (s *Store) List(ctx context.Context, f Filter) ([]*Job, error) {
+	var where []string
+	var args []any
+	add := func(condition string, value any) {
+		args = append(args, value)
+		where = append(where, fmt.Sprintf(condition, fmt.Sprintf("$%d", len(args))))
+	}
+	if len(f.States) > 0 {
+		var any []string
+		for _, state := range f.States {
+			args = append(args, string(state))
+			any = append(any, fmt.Sprintf("$%d", len(args)))
+		}
+		where = append(where, stateSQL+" in ("+strings.Join(any, ", ")+")")
+	}
+	if f.Queue != "" {
+		add("j.queue = %s", f.Queue)
+	}
+	if f.Key != "" {
+		add("t.key = %s", f.Key)
+	}
+	if f.Schedule != "" {
+		add("t.schedule = %s", f.Schedule)
+	}
+	if f.Script != "" {
+		add(`t.title like %s escape '\'`, "%"+strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(f.Script)+"%")
+	}
+	if f.Worker != "" {
+		add("r.worker = %s", f.Worker)
+	}
+	if !f.Since.IsZero() {
+		add("t.submitted_at >= %s", millis(f.Since))
+	}
+	if f.Before > 0 {
+		add("j.id < %s", f.Before)
+	}
+	tail := " order by j.id desc"
+	if f.Limit > 0 {
+		tail += fmt.Sprintf(" limit %d", f.Limit)
+	}
+	if len(where) > 0 {
+		tail = " where " + strings.Join(where, " and ") + tail
+	}
+	return s.jobs(ctx, tail, args...)
+}
+
+// Get returns a job. An unknown id is a *fault.KeyError.
+func (s *Store) Get(ctx context.Context, id int64) (*Job, error) {
+	list, err := s.jobs(ctx, " where j.id = $1", id)
+	if err != nil {
+		return nil, err
+	}
+	if len(list) == 0 {
+		return nil, unknown(id)
+	}
+	return list[0], nil
+}
+
+func unknown(id int64) error {
+	return fault.Hinted(fault.Of(&fault.KeyError{}, "there is no job %d", id), "see: transect jobs")
+}
+
+// jobs reads jobs; the newest attempt is that of the current epoch or the last one.
+func (s *Store) jobs(ctx context.Context, tail string, args ...any) (list []*Job, err error) {
+	due := fmt.Sprintf(s.millis, "j.scheduled_at")
+	cancel := "j.metadata ->> 'cancel_attempted_at' is not null"
+	rows, err := s.db.QueryContext(ctx, `select j.id, j.args, j.queue, j.priority, `+stateSQL+`, t.waiting, t.epoch, t.tries, t.exit_code, t.message,
+		t.submitted_at, `+due+`, t.started_at, t.ended_at, coalesce(r.worker, ''), `+cancel+`
+		from river_job j join tr_job t on t.job_id = j.id
+		left join tr_run r on r.id = (select max(id) from tr_run where job_id = j.id)`+tail, args...)
+	if err != nil {
+		return nil, s.explain(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		job := &Job{}
+		var spec []byte
+		var queue string
+		var priority int
+		var exit sql.NullInt64
+		var submitted, due, started, ended int64
+		if err := rows.Scan(&job.ID, &spec, &queue, &priority, &job.State, &job.Waiting, &job.Epoch, &job.Tries, &exit, &job.Message,
+			&submitted, &due, &started, &ended, &job.Worker, &job.Cancelled); err != nil {
+			return nil, s.explain(err)
+		}
+		if err := json.Unmarshal(spec, &job.Spec); err != nil {
+			return nil, fmt.Errorf("job %d: %w", job.ID, err)
+		}
+		job.Queue, job.Priority = queue, priority
+		if exit.Valid {
+			code := int(exit.Int64)
+			job.ExitCode = &code
+		}
+		job.Submitted, job.Due, job.Started, job.Ended = at(submitted), at(due), at(started), at(ended)
+		list = append(list, job)
+	}
+	if err := rows.Err(); err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return nil, s.explain(err)
+	}
+	return list, nil
+}

@@ -1,0 +1,128 @@
+package jobs
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"strings"
+
+	"github.com/riverqueue/river/rivermigrate"
+
+	"transect/client/fault"
+)
+
+// schema holds one file a version, in order. What was released is never changed;
+// a new version of River's tables gets a file as well, be it empty.
+//
+//go:embed schema/*.sql
+var schema embed.FS
+
+// riverVersion is the version of River's tables that the newest file goes with.
+const riverVersion = 6
+
+// migrationLock is the key of the advisory lock on PostgreSQL.
+const migrationLock = 0x7472616e73656374
+
+// migrate brings the tables to the version of this program. Several processes
+// may do so at once.
+func (s *Store) migrate(ctx context.Context) error {
+	files, err := fs.Glob(schema, "schema/*.sql")
+	if err != nil {
+		return err
+	}
+	have, err := s.version(ctx)
+	if err != nil || have == len(files) {
+		return err
+	}
+	if have > len(files) {
+		return fault.Hinted(fault.Of(&fault.ConfigError{}, "the jobs in %s were made by a newer version of transect", s.Name()), "update transect on this machine")
+	}
+	if s.postgres {
+		return s.migratePostgres(ctx, files)
+	}
+	return s.Tx(ctx, func(tx *sql.Tx) error {
+		river, err := rivermigrate.New(s.driver(s.db), &rivermigrate.Config{Logger: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			return err
+		}
+		if _, err := river.MigrateTx(ctx, tx, rivermigrate.DirectionUp, nil); err != nil {
+			return err
+		}
+		return s.migrateOwn(ctx, tx, files)
+	})
+}
+
+// migratePostgres holds a lock of the session: River's own migrations cannot
+// share one transaction, because a new value of an enum type cannot be used in
+// the transaction that adds it.
+func (s *Store) migratePostgres(ctx context.Context, files []string) error {
+	conn, err := s.db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if _, err := conn.ExecContext(ctx, "select pg_advisory_lock($1)", migrationLock); err != nil {
+		return err
+	}
+	defer conn.ExecContext(context.WithoutCancel(ctx), "select pg_advisory_unlock($1)", migrationLock)
+	river, err := rivermigrate.New(s.driver(s.db), &rivermigrate.Config{Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return err
+	}
+	if _, err := river.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
+		return err
+	}
+	return s.Tx(ctx, func(tx *sql.Tx) error { return s.migrateOwn(ctx, tx, files) })
+}
+
+func (s *Store) migrateOwn(ctx context.Context, tx *sql.Tx, files []string) error {
+	if _, err := tx.ExecContext(ctx, "create table if not exists tr_migration (version bigint primary key, at bigint not null default "+s.words.Replace("{now}")+")"); err != nil {
+		return err
+	}
+	var have int
+	if err := tx.QueryRowContext(ctx, "select coalesce(max(version), 0) from tr_migration").Scan(&have); err != nil {
+		return err
+	}
+	for n := have + 1; n <= len(files); n++ { // another process may have done some
+		text, err := schema.ReadFile(files[n-1])
+		if err != nil {
+			return err
+		}
+		for _, statement := range statements(string(text)) {
+			if _, err := tx.ExecContext(ctx, s.words.Replace(statement)); err != nil {
+				return fmt.Errorf("%s: %w", files[n-1], err)
+			}
+		}
+		if _, err := tx.ExecContext(ctx, "insert into tr_migration (version) values ($1)", n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// statements splits a file at the semicolons that end lines.
+func statements(text string) (list []string) {
+	for _, line := range strings.Split(text, ";\n") {
+		if strings.TrimSpace(line) != "" {
+			list = append(list, line)
+		}
+	}
+	return list
+}
+
+// version is that of the tables; 0 for a new database.
+func (s *Store) version(ctx context.Context) (version int, err error) {
+	question := "select count(*) from sqlite_master where name = 'tr_migration'"
+	if s.postgres {
+		question = "select count(*) from pg_tables where schemaname = any(current_schemas(false)) and tablename = 'tr_migration'"
+	}
+	var tables int
+	if err := s.db.QueryRowContext(ctx, question).Scan(&tables); err != nil || tables == 0 {
+		return 0, err
+	}
+	err = s.db.QueryRowContext(ctx, "select coalesce(max(version), 0) from tr_migration").Scan(&version)
+	return version, err
+}

@@ -1,0 +1,125 @@
+-- What users see of a job beside River's row in river_job.
+create table tr_job (
+    job_id       bigint primary key,
+    title        text   not null,               -- script and arguments, for lists
+    key          text   not null default '',    -- one at a time of those with the same key
+    schedule     text   not null default '',
+    waiting      text   not null default '',    -- what it waits for while it cannot run
+    epoch        bigint not null default 0,     -- raised by each start and each takeover; the fence
+    tries        bigint not null default 0,     -- attempts that count against its retries
+    exit_code    bigint,                        -- of the last attempt that ended
+    outcome      text   not null default '',    -- a final state; '' before its end
+    message      text   not null default '',    -- of its last failure
+    submitted_at bigint not null default {now},
+    started_at   bigint not null default 0,     -- of the newest attempt
+    ended_at     bigint not null default 0
+);
+create index tr_job_schedule on tr_job (schedule, job_id) where schedule <> '';
+create index tr_job_key on tr_job (key) where key <> '';
+create index tr_job_ended on tr_job (ended_at);
+
+-- Worker processes; the id is River's client ID, new at each start.
+create table tr_worker (
+    id          text   primary key,
+    name        text   not null,
+    host        text   not null,
+    pid         bigint not null,
+    queues      text   not null,                -- separated by commas
+    slots       bigint not null,
+    version     text   not null default '',
+    sandbox     bigint not null default 0,
+    stopping    bigint not null default 0,      -- it fetches no more
+    started_at  bigint not null,
+    lease_until bigint not null,
+    dead_at     bigint                          -- its lease ended, or it left
+);
+create index tr_worker_alive on tr_worker (lease_until) where dead_at is null;
+
+-- Attempts: the starts of the run of a job.
+create table tr_run (
+    id         {id},
+    job_id     bigint not null,
+    attempt    bigint not null,                 -- 1, 2 … of this job
+    epoch      bigint not null,                 -- of tr_job when it started
+    worker_id  text   not null,
+    worker     text   not null,                 -- its name
+    started_at bigint not null,
+    ended_at   bigint,
+    exit_code  bigint,
+    outcome    text   not null default ''       -- a state of jobs, or 'lost'
+);
+create index tr_run_job on tr_run (job_id, id);
+create index tr_run_open on tr_run (worker_id) where ended_at is null;
+
+-- Output, one row a batch of whole lines.
+create table tr_log (
+    run_id bigint not null,                     -- of tr_run
+    seq    bigint not null,                     -- 1, 2 … without holes
+    at     bigint not null,
+    stream text   not null,                     -- out, err, or worker
+    lines  text   not null,                     -- each ended by a newline
+    primary key (run_id, seq)
+);
+
+create table tr_schedule (
+    name       text   primary key,
+    cron       text   not null,
+    zone       text   not null,
+    spec       text   not null,                 -- the job, as JSON
+    catch_up   text   not null,                 -- none, last, all
+    overlap    text   not null,                 -- skip, queue, cancel
+    jitter     bigint not null default 0,       -- milliseconds
+    paused     bigint not null default 0,
+    next_at    bigint not null,
+    created_at bigint not null default {now},
+    updated_at bigint not null default {now}
+);
+create index tr_schedule_next on tr_schedule (next_at) where paused = 0;
+
+-- Slots that fired; one that was passed over has no job.
+create table tr_fired (
+    schedule text   not null,
+    due_at   bigint not null,
+    at       bigint not null default {now},
+    job_id   bigint,
+    note     text   not null default '',
+    primary key (schedule, due_at)
+);
+
+-- Who holds a key.
+create table tr_key (
+    key    text   primary key,
+    job_id bigint not null
+);
+
+-- Scripts with their modules and manifests, by the hash of their content.
+create table tr_bundle (
+    hash    text    primary key,
+    content {bytes} not null,
+    size    bigint  not null,
+    at      bigint  not null default {now}
+);
+
+create table tr_result (
+    job_id bigint  primary key,
+    epoch  bigint  not null,
+    at     bigint  not null default {now},
+    value  {bytes} not null                     -- JSON, at most 1 MiB
+);
+
+-- Ledgers of runs; appended only while the epoch is that of tr_job.
+create table tr_ledger (
+    run   text    not null,
+    at    bigint  not null,                     -- offset in the ledger
+    epoch bigint  not null,
+    bytes {bytes} not null,
+    primary key (run, at)
+);
+
+-- Notices that somebody has undertaken to send, once.
+create table tr_notice (
+    subject text   primary key,                 -- such as job-12-failed
+    at      bigint not null default {now},
+    worker  text   not null,
+    sent_at bigint
+);

@@ -1,0 +1,83 @@
+package jobs
+
+import (
+	"fmt"
+	"time"
+)
+
+// State is what a job does, in the words of users.
+type State string
+
+// The states of a job.
+const (
+	Waiting       State = "waiting"
+	Scheduled     State = "scheduled"
+	Running       State = "running"
+	Retrying      State = "retrying"
+	Done          State = "done"
+	DoneFailures  State = "done with failures" // exit code 3
+	Failed        State = "failed"
+	Stopped       State = "stopped"          // 2, 4: the same again would not help
+	NeedsDecision State = "needs a decision" // 7
+	Cancelled     State = "cancelled"
+)
+
+// Lost is the outcome of an attempt whose worker died.
+const Lost State = "lost"
+
+// States lists the states of jobs, in the order in which jobs pass them.
+var States = []State{Waiting, Scheduled, Running, Retrying, Done, DoneFailures, Failed, Stopped, NeedsDecision, Cancelled}
+
+// Final reports whether a job in this state runs no more.
+func (s State) Final() bool {
+	switch s {
+	case Waiting, Scheduled, Running, Retrying:
+		return false
+	}
+	return true
+}
+
+// ByExitCode is the state of a job whose last attempt ended with an exit code.
+func ByExitCode(code int) State {
+	switch code {
+	case 0:
+		return Done
+	case 3:
+		return DoneFailures
+	case 2, 4:
+		return Stopped
+	case 7:
+		return NeedsDecision
+	}
+	return Failed
+}
+
+// stateSQL is the State of a row of river_job j and tr_job t.
+const stateSQL = `case
+	when j.state = 'running' then 'running'
+	when j.state = 'retryable' then 'retrying'
+	when t.waiting <> '' or j.state in ('available', 'pending') then 'waiting'
+	when j.state = 'scheduled' then 'scheduled'
+	when j.state = 'cancelled' then 'cancelled'
+	when t.outcome <> '' then t.outcome
+	when j.state = 'completed' then 'done'
+	else 'failed' end`
+
+// RunID is the run of a job: its attempts are starts of this run.
+func RunID(job int64) string { return fmt.Sprintf("job-%d", job) }
+
+// millis is a time as the tables keep it; 0 for the zero time.
+func millis(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+// at reads a time of the tables.
+func at(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms)
+}

@@ -1,0 +1,120 @@
+package jobs_test
+
+import (
+	"database/sql"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"transect/runtime/jobs"
+	"transect/testdata/jobstest"
+)
+
+func TestSubmitAndGet(t *testing.T) {
+	t.Parallel()
+	jobstest.EachStore(t, func(t *testing.T, s *jobs.Store) {
+		spec := jobs.Spec{Script: "survey.lua", Args: []string{"flight 7"}, Run: []string{"--local"}, Folder: "/data", Key: "k", Retries: 5, Timeout: time.Hour}
+		id, err := s.Submit(t.Context(), spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		later, err := s.Submit(t.Context(), jobs.Spec{Script: "@ingest", In: time.Hour, Queue: "field-office", Priority: 1})
+		if err != nil || later <= id {
+			t.Fatal(later, err)
+		}
+		job, err := s.Get(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if job.State != jobs.Waiting || job.Queue != "default" || job.Priority != 2 || job.Args[0] != "flight 7" || job.Timeout != time.Hour || job.Key != "k" || job.ExitCode != nil {
+			t.Errorf("%+v", job)
+		}
+		job, err = s.Get(t.Context(), later)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if wait := job.Due.Sub(job.Submitted); job.State != jobs.Scheduled || job.Queue != "field-office" || wait < 59*time.Minute || wait > 61*time.Minute {
+			t.Errorf("%+v", job)
+		}
+		if _, err := s.Get(t.Context(), 999); err == nil || !strings.Contains(err.Error(), "there is no job 999") {
+			t.Error(err)
+		}
+		if list, err := s.List(t.Context(), jobs.Filter{States: []jobs.State{jobs.Scheduled}}); err != nil || len(list) != 1 || list[0].ID != later {
+			t.Error(list, err)
+		}
+	})
+}
+
+// Several processes open a new database at once.
+func TestMigrateTogether(t *testing.T) {
+	t.Parallel()
+	jobstest.Each(t, func(t *testing.T, c jobs.Config) {
+		var group sync.WaitGroup
+		for range 5 {
+			group.Go(func() {
+				s, err := jobs.Open(t.Context(), c)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				defer s.Close()
+				if _, err := s.Submit(t.Context(), jobs.Spec{Script: "a.lua"}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		group.Wait()
+		if list, err := jobstest.Open(t, c).List(t.Context(), jobs.Filter{}); err != nil || len(list) != 5 {
+			t.Error(len(list), err)
+		}
+	})
+}
+
+func TestNewerTables(t *testing.T) {
+	t.Parallel()
+	jobstest.Each(t, func(t *testing.T, c jobs.Config) {
+		s := jobstest.Open(t, c)
+		if err := s.Tx(t.Context(), func(tx *sql.Tx) error {
+			_, err := tx.Exec("insert into tr_migration (version) values (999)")
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := jobs.Open(t.Context(), c); err == nil || !strings.Contains(err.Error(), "newer version of transect") {
+			t.Error(err)
+		}
+	})
+}
+
+func TestFileOfOneUser(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "state # 50%?")
+	s := jobstest.Open(t, jobs.Config{StateDir: dir})
+	if _, err := s.Submit(t.Context(), jobs.Spec{Script: "a.lua"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"jobs.db", "jobs.db-wal", "jobs.db-shm"} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Mode().Perm() != 0o600 {
+			t.Error(name, info, err)
+		}
+	}
+}
+
+func TestBadAddresses(t *testing.T) {
+	t.Parallel()
+	for url, want := range map[string]string{
+		"mysql://x": `its scheme is "mysql"`,
+		"jobs":      "has no scheme",
+		"postgres://u:sesame@localhost:99999999/":    "address of the jobs",
+		"postgres://u:sesame@127.0.0.1:1/x":          "postgres://u:xxxxx@127.0.0.1:1/x",
+		"postgres://u@127.0.0.1:1/x?password=sesame": "password=xxxxx",
+	} {
+		_, err := jobs.Open(t.Context(), jobs.Config{URL: url})
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "sesame") {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+}
