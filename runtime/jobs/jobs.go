@@ -30,7 +30,8 @@ type Spec struct {
 	Timeout   time.Duration `json:"timeout,omitempty"`    // of each attempt; 0 for none
 	OnFailure string        `json:"on_failure,omitempty"` // as of transect run
 	Ping      string        `json:"ping,omitempty"`
-	Schedule  string        `json:"schedule,omitempty"` // that fired it
+	Late      time.Duration `json:"late,omitempty"`     // OnFailure is told when it has not started this long after its time; 0 for never
+	Schedule  string        `json:"schedule,omitempty"` // that submitted it
 	Slot      int64         `json:"slot,omitempty"`     // the due time of the schedule
 	Parent    int64         `json:"parent,omitempty"`   // the job that submitted it
 	User      string        `json:"user,omitempty"`     // who submitted it, user@host

@@ -48,6 +48,30 @@ func TestSubmitAndGet(t *testing.T) {
 	})
 }
 
+// Jobs of which somebody wants to be told are watched from their time on.
+func TestWatched(t *testing.T) {
+	t.Parallel()
+	jobstest.EachStore(t, func(t *testing.T, s *jobs.Store) {
+		for _, spec := range []jobs.Spec{{Late: time.Minute}, {Ping: "https://hc.example.com/x", Late: time.Minute}, {OnFailure: "mail", In: time.Hour, Late: time.Minute}} {
+			spec.Script = "survey.lua"
+			id, err := s.Submit(t.Context(), spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			job, err := s.Get(t.Context(), id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var starts, late int64
+			switch err := s.DB().QueryRow("select starts, late_at from tr_watch where job_id = $1", id).Scan(&starts, &late); {
+			case err == sql.ErrNoRows && spec.Ping+spec.OnFailure == "":
+			case err != nil, (starts == 1) != (spec.Ping != ""), spec.OnFailure == "" && late != 0, spec.OnFailure != "" && late != job.Due.Add(time.Minute).UnixMilli():
+				t.Errorf("%+v: %v, starts %d, late at %d", spec, err, starts, late)
+			}
+		}
+	})
+}
+
 // Several processes open a new database at once.
 func TestMigrateTogether(t *testing.T) {
 	t.Parallel()

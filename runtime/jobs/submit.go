@@ -3,6 +3,7 @@ package jobs
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"strings"
 	"time"
 
@@ -39,7 +40,29 @@ func (s *Store) SubmitTx(ctx context.Context, tx *sql.Tx, spec Spec) (int64, err
 	}
 	_, err = tx.ExecContext(ctx, "insert into tr_job (job_id, title, key, schedule) values ($1, $2, $3, $4)",
 		inserted.Job.ID, spec.Title(), spec.Key, spec.Schedule)
+	if err == nil {
+		err = s.WatchTx(ctx, tx, inserted.Job.ID, spec)
+	}
 	return inserted.Job.ID, err
+}
+
+// WatchTx lets workers look after a job whose submitter wants to be told how it
+// ends, or when it does not start. A job that is tried again is watched again.
+func (s *Store) WatchTx(ctx context.Context, tx *sql.Tx, id int64, spec Spec) error {
+	if spec.OnFailure == "" && spec.Ping == "" {
+		return nil
+	}
+	starts, late := 0, int64(0)
+	if spec.Ping != "" {
+		starts = 1
+	}
+	if spec.OnFailure != "" {
+		late = spec.Late.Milliseconds()
+	}
+	due := fmt.Sprintf(s.millis, "scheduled_at")
+	_, err := tx.ExecContext(ctx, "insert into tr_watch (job_id, starts, late_at) select id, cast($2 as bigint), case when cast($3 as bigint) > 0 then "+due+" + cast($3 as bigint) else 0 end from river_job where id = $1"+
+		" on conflict (job_id) do nothing", id, starts, late)
+	return err
 }
 
 // maxAttempts bounds River's count, which takeovers raise as well; retries are
@@ -59,8 +82,8 @@ func (s *Spec) complete() error {
 		return fault.Of(&fault.UsageError{}, "no script was named")
 	case s.Priority < 1 || s.Priority > 4:
 		return fault.Of(&fault.UsageError{}, "priority %d: it must be 1 (first) to 4 (last)", s.Priority)
-	case s.Retries < 0 || s.Timeout < 0 || s.In < 0:
-		return fault.Of(&fault.UsageError{}, "retries, timeout and delay must not be negative")
+	case s.Retries < 0 || s.Timeout < 0 || s.In < 0 || s.Late < 0:
+		return fault.Of(&fault.UsageError{}, "retries and durations must not be negative")
 	case !s.At.IsZero() && s.In > 0:
 		return fault.Of(&fault.UsageError{}, "a time and a delay exclude each other")
 	}

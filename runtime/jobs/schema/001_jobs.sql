@@ -70,21 +70,28 @@ create table tr_schedule (
     overlap    text   not null,                 -- skip, queue, cancel
     jitter     bigint not null default 0,       -- milliseconds
     paused     bigint not null default 0,
-    next_at    bigint not null,
+    next_due   bigint not null default 0,       -- the next slot; 0 when there is none
+    next_at    bigint not null default 0,       -- when it is fired: the slot and its jitter
     created_at bigint not null default {now},
     updated_at bigint not null default {now}
 );
 create index tr_schedule_next on tr_schedule (next_at) where paused = 0;
 
--- Slots that fired; one that was passed over has no job.
+-- Slots, and those that were left out, one row for several missed in a row.
 create table tr_fired (
     schedule text   not null,
     due_at   bigint not null,
-    at       bigint not null default {now},
+    at       bigint not null default {now},     -- when its job was submitted, or it was left out
+    how      text   not null,                   -- slot, caught up, run, backfill; missed, skipped, replaced
+    state    text   not null,                   -- waiting, active, ended, left out
     job_id   bigint,
-    note     text   not null default '',
+    outcome  text   not null default '',        -- of its job, once that has ended
+    slots    bigint not null default 1,         -- of a missed row: how many
+    last_at  bigint not null default 0,         -- and the last of them
+    noticed  bigint not null default 0,         -- a notice says that it is late
     primary key (schedule, due_at)
 );
+create index tr_fired_open on tr_fired (state, schedule) where state in ('waiting', 'active');
 
 -- Who holds a key.
 create table tr_key (
@@ -116,10 +123,23 @@ create table tr_ledger (
     primary key (run, at)
 );
 
--- Notices that somebody has undertaken to send, once.
-create table tr_notice (
-    subject text   primary key,                 -- such as job-12-failed
-    at      bigint not null default {now},
-    worker  text   not null,
-    sent_at bigint
+-- Jobs of which somebody wants to be told.
+create table tr_watch (
+    job_id  bigint primary key,
+    starts  bigint not null,                    -- 1: their start, too
+    late_at bigint not null                     -- when they should have started; 0 for never
 );
+
+-- Notices to be sent; a row goes when its notice was sent.
+create table tr_notice (
+    id      {id},
+    about   text   not null,                    -- for the log: job 12, schedule nightly
+    target  text   not null,                    -- a command or a URL
+    command bigint not null,                    -- 1: the target is a command
+    event   text   not null,                    -- of a monitor; '' for a notice of a failure
+    body    text   not null,                    -- JSON
+    at      bigint not null default {now},
+    send_at bigint not null,                    -- not before; put off while somebody sends it
+    tries   bigint not null default 0
+);
+create index tr_notice_next on tr_notice (send_at);
