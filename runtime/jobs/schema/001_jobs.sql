@@ -4,6 +4,7 @@ create table tr_job (
     title        text   not null,               -- script and arguments, for lists
     key          text   not null default '',    -- one at a time of those with the same key
     schedule     text   not null default '',
+    bundle       text   not null default '',    -- of tr_bundle
     waiting      text   not null default '',    -- what it waits for while it cannot run
     epoch        bigint not null default 0,     -- raised by each start and each takeover; the fence
     tries        bigint not null default 0,     -- attempts that count against its retries

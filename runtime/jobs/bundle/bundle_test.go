@@ -1,0 +1,115 @@
+package bundle
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func write(t *testing.T, dir string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		file := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestMakeAndUnpack(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, dir, map[string]string{
+		"work/season.lua":        "local a = require 'lib.a'\nlocal b = require(\"shared\")\nrequire('json') require [[gone]]",
+		"work/season.allow.json": "{}",
+		"work/lib/a.lua":         "return require('lib.b')",
+		"work/lib/b/init.lua":    "return require('lib.a')",
+		"work/unused.lua":        "",
+		"work/templates/x.txt":   "x",
+		"work/templates/.secret": "s",
+		"more/shared.lua":        "return 1",
+	})
+	source := Source{Script: filepath.Join(dir, "work/season.lua"), Manifest: filepath.Join(dir, "work/season.allow.json"),
+		Path: []string{filepath.Join(dir, "none"), filepath.Join(dir, "more")}, Include: []string{filepath.Join(dir, "work/templates")}}
+	b, err := Make(source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"path002/shared.lua", "script/lib/a.lua", "script/lib/b/init.lua", "script/season.allow.json", "script/season.lua", "script/templates/x.txt"}
+	if !slices.Equal(b.Files, want) {
+		t.Errorf("%q", b.Files)
+	}
+	if again, err := Make(source); err != nil || again.Hash != b.Hash {
+		t.Error("the same files have another hash", err)
+	}
+	to := filepath.Join(dir, "unpacked")
+	s, err := Unpack(b.Content, b.Hash, to)
+	if err != nil || s.Main != filepath.Join(to, "script/season.lua") || !slices.Equal(s.Path, []string{filepath.Join(to, "path002")}) {
+		t.Fatal(s, err)
+	}
+	if text, err := os.ReadFile(filepath.Join(to, "script/lib/b/init.lua")); err != nil || string(text) != "return require('lib.a')" {
+		t.Error(string(text), err)
+	}
+	write(t, dir, map[string]string{"work/lib/a.lua": "return 2"})
+	if changed, err := Make(source); err != nil || changed.Hash == b.Hash {
+		t.Error("a changed module has the same hash", err)
+	}
+	if _, err := Unpack(b.Content, strings.Repeat("0", 64), filepath.Join(dir, "other")); err == nil || !strings.Contains(err.Error(), "damaged") {
+		t.Error(err)
+	}
+}
+
+func TestBounds(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"w/s.lua": "", "w/big": strings.Repeat("x", MaxSize), "data": ""})
+	main := filepath.Join(dir, "w/s.lua")
+	for _, c := range []struct {
+		source Source
+		want   string
+	}{
+		{Source{Script: filepath.Join(dir, "w/none.lua")}, "cannot read"},
+		{Source{Script: filepath.Join(dir, "w")}, "is not a file"},
+		{Source{Script: main, Include: []string{filepath.Join(dir, "data")}}, "is not below the folder of the script"},
+		{Source{Script: filepath.Join(dir, "data"), Include: []string{filepath.Join(dir, "w")}}, ""},
+	} {
+		if _, err := Make(c.source); c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%+v: %v", c.source, err)
+		}
+	}
+	write(t, dir, map[string]string{"w/big2": "x"})
+	if _, err := Make(Source{Script: main, Include: []string{filepath.Join(dir, "w")}}); err == nil || !strings.Contains(err.Error(), "16 MiB") {
+		t.Error(err)
+	}
+}
+
+// FuzzUnpack reads any bytes: nothing is written outside of the folder.
+func FuzzUnpack(f *testing.F) {
+	for _, files := range []map[string][]byte{
+		{"main": []byte("script/a.lua"), "script/a.lua": []byte("x")},
+		{"main": []byte("../a"), "../a": []byte("x")},
+		{"main": []byte("script/a"), "script/a": nil, "script/a/b": nil},
+	} {
+		b, err := pack(files)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b.Content)
+	}
+	f.Fuzz(func(t *testing.T, content []byte) {
+		parent := t.TempDir()
+		files, err := read(content)
+		if err != nil {
+			return
+		}
+		_, _ = Unpack(content, hash(files), filepath.Join(parent, "to"))
+		if list, err := os.ReadDir(parent); err != nil || len(list) > 1 {
+			t.Error(list, err)
+		}
+	})
+}

@@ -1,0 +1,155 @@
+package bundle
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"transect/client/fault"
+)
+
+// Source says what to pack. Paths are absolute.
+type Source struct {
+	Script   string
+	Manifest string   // the file with its permissions, where there is one
+	Path     []string // further folders for require, those of --path
+	Include  []string // further files and folders, below the script's folder
+}
+
+// required matches the modules that a script requires by their names. One in a
+// comment packs a file too many.
+var required = regexp.MustCompile(`\brequire\s*\(?\s*(?:"([^"\\\n]+)"|'([^'\\\n]+)'|\[\[([^\]\n]+)\]\])`)
+
+// Make packs a script with the modules it requires by name, those of the modules
+// and so on. Modules that are not found are the interpreter's, or an error of
+// the run.
+func Make(source Source) (*Bundle, error) {
+	m := &maker{source: source, files: map[string][]byte{}}
+	main := path.Join(scriptDir, filepath.Base(source.Script))
+	if err := m.module(main, source.Script); err != nil {
+		return nil, err
+	}
+	m.files[mainFile] = []byte(main)
+	if source.Manifest != "" {
+		if err := m.add(path.Join(scriptDir, filepath.Base(source.Manifest)), source.Manifest); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+	}
+	for _, name := range source.Include {
+		if err := m.include(name); err != nil {
+			return nil, err
+		}
+	}
+	return pack(m.files)
+}
+
+type maker struct {
+	source Source
+	files  map[string][]byte
+	size   int64
+}
+
+// add reads a file once: what is scanned is what is packed.
+func (m *maker) add(name, file string) error {
+	if m.files[name] != nil {
+		return nil
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return cannotRead(file, err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return fault.Of(&fault.UsageError{}, "%s is not a file: only files can travel with a job", file)
+	}
+	m.size += info.Size()
+	if m.size > MaxSize || len(m.files) >= MaxFiles {
+		return fault.Hinted(fault.Of(&fault.UsageError{}, "the script has more than %d files or %s with what it requires", MaxFiles, humanize.IBytes(MaxSize)),
+			"put data where the worker can read it, and name its path as an argument")
+	}
+	text := make([]byte, info.Size())
+	n, err := f.ReadAt(text, 0)
+	if n < len(text) {
+		return cannotRead(file, err)
+	}
+	m.files[name] = text
+	return nil
+}
+
+func cannotRead(file string, err error) error {
+	return fmt.Errorf("%w%.0w", fault.Of(&fault.UsageError{}, "cannot read %s: %v", file, fault.Reason(err)), err)
+}
+
+// module adds a Lua file and the modules it requires.
+func (m *maker) module(name, file string) error {
+	if m.files[name] != nil {
+		return nil
+	}
+	if err := m.add(name, file); err != nil {
+		return err
+	}
+	for _, match := range required.FindAllSubmatch(m.files[name], -1) {
+		module := string(match[1]) + string(match[2]) + string(match[3])
+		name, file := m.find(module)
+		if file == "" {
+			continue
+		}
+		if err := m.module(name, file); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// find looks where require does: beside the script, then in the other folders.
+func (m *maker) find(module string) (name, file string) {
+	below := strings.ReplaceAll(module, ".", "/")
+	if !filepath.IsLocal(filepath.FromSlash(below)) {
+		return "", ""
+	}
+	for n, dir := range append([]string{filepath.Dir(m.source.Script)}, m.source.Path...) {
+		top := scriptDir
+		if n > 0 {
+			top = fmt.Sprintf("path%03d", n)
+		}
+		for _, rest := range []string{below + ".lua", below + "/init.lua"} {
+			file := filepath.Join(dir, filepath.FromSlash(rest))
+			if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() {
+				return path.Join(top, rest), file
+			}
+		}
+	}
+	return "", ""
+}
+
+// include adds a file, or the files of a folder but hidden ones.
+func (m *maker) include(root string) error {
+	home := filepath.Dir(m.source.Script)
+	return filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return cannotRead(file, err)
+		}
+		if file != root && strings.HasPrefix(entry.Name(), ".") {
+			if entry.IsDir() {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if entry.IsDir() {
+			return nil
+		}
+		below, err := filepath.Rel(home, file)
+		if err != nil || !filepath.IsLocal(below) {
+			return fault.Hinted(fault.Of(&fault.UsageError{}, "%s is not below the folder of the script", file), "what travels with a script keeps its place beside it")
+		}
+		return m.add(path.Join(scriptDir, filepath.ToSlash(below)), file)
+	})
+}
