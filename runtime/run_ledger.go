@@ -167,7 +167,7 @@ func (r *runLedger) end(ok bool) error {
 	if ok {
 		err = l.End()
 	}
-	_ = os.Remove(ledger.Folder(filepath.Dir(l.Path()), l.Run())) // when it is empty
+	_ = os.Remove(r.folder) // when it is empty
 	return errors.Join(err, l.Close())
 }
 

@@ -5,8 +5,9 @@
 // A run has one file, which only grows. Its records carry a length and a
 // checksum; an end that a crash cut short is dropped when the file is opened.
 // What a process has written survives its death; Sync makes it survive a power
-// loss. The package knows no operation: what a write is and what becomes of one
-// whose outcome is unknown is decided by its callers.
+// loss. The records of a run that may go on on another machine are kept remotely
+// (remote.go). The package knows no operation: what a write is and what becomes of
+// one whose outcome is unknown is decided by its callers.
 package ledger
 
 import (
@@ -32,7 +33,7 @@ const Suffix = ".ledger"
 type Ledger struct {
 	run  string
 	path string
-	lock *flock.Flock
+	lock *flock.Flock // nil of a remote one
 
 	mu     sync.Mutex
 	file   *os.File
@@ -42,7 +43,8 @@ type Ledger struct {
 	starts []Start
 	kept   map[string][]byte
 
-	disk syncer
+	disk   syncer
+	remote *remote // nil of one in a file
 }
 
 // Start is one process that worked on a run.
@@ -65,7 +67,13 @@ func OpenRun(dir, run string, start Start) (*Ledger, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.table.begin()
+	return l.begin(start)
+}
+
+// begin notes a start.
+func (l *Ledger) begin(start Start) (*Ledger, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if err := l.note(&startRecord{start}); err != nil {
 		_ = l.Close()
 		return nil, err
@@ -182,8 +190,17 @@ func (l *Ledger) apply(at int64, r record) error {
 	return nil
 }
 
-// note appends a record and applies it. The ledger is locked, or not shared yet.
+// note appends a record, applies it, and waits until it is kept. The ledger is
+// locked.
 func (l *Ledger) note(r record) error {
+	if err := l.add(r); err != nil {
+		return err
+	}
+	return l.accepted()
+}
+
+// add appends a record and applies it.
+func (l *Ledger) add(r record) error {
 	at := l.size
 	if err := l.append(encode(r)); err != nil {
 		return err
@@ -241,9 +258,6 @@ func (l *Ledger) Ident() string {
 	return fmt.Sprintf("%s-%08x", l.run, h.Sum32())
 }
 
-// Path is the ledger's file.
-func (l *Ledger) Path() string { return l.path }
-
 // Run is the run's ID.
 func (l *Ledger) Run() string { return l.run }
 
@@ -298,7 +312,12 @@ func (l *Ledger) End() error {
 
 // Close releases the ledger.
 func (l *Ledger) Close() error {
-	return errors.Join(l.file.Close(), l.lock.Close())
+	err := l.file.Close()
+	if l.remote != nil {
+		_ = os.Remove(l.file.Name()) // gone already on most systems
+		return err
+	}
+	return errors.Join(err, l.lock.Close())
 }
 
 // Fingerprint identifies what a write says, whoever says it when.

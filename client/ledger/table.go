@@ -119,7 +119,8 @@ type Row struct {
 }
 
 // Take gives a call its row: one noted before that no call of this start has
-// taken, else a new one, whose intent is on record when Take returns.
+// taken, else a new one, whose intent is on record when Take returns. It fails when
+// the intent was not accepted: then nothing may be sent.
 func (l *Ledger) Take(w Write) (*Row, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -129,10 +130,13 @@ func (l *Ledger) Take(w Write) (*Row, error) {
 	}
 	if seq == 0 {
 		seq = uint32(len(l.table.rows)) + 1
-		if err := l.note(w.intent(seq, uint32(len(l.starts)))); err != nil {
+		if err := l.add(w.intent(seq, uint32(len(l.starts)))); err != nil {
 			return nil, err
 		}
-		l.table.row(seq).busy = true
+		l.table.row(seq).busy = true // before others may look
+		if err := l.accepted(); err != nil {
+			return nil, err
+		}
 		return &Row{Seq: seq, New: true, Since: w.Since, Start: uint32(len(l.starts)), ledger: l, write: w}, nil
 	}
 	r := l.table.row(seq)
