@@ -29,6 +29,11 @@ func (a *attempt) search(ctx context.Context) (declare.Value, error) {
 		settle *= 2 // a double would run for nothing
 	}
 	until := a.row.Since.Add(settle)
+	if taken := a.TakenOver; !taken.IsZero() {
+		if later := a.Platform().Add(settle - time.Since(taken)); later.After(until) {
+			until = later
+		}
+	}
 	pause := time.Second
 	for {
 		found, answer, err := a.look(ctx)

@@ -36,9 +36,12 @@ type Options struct {
 	Open      func(path string) (*os.File, error) // opens files that are uploaded
 	// Settle is how long after it was sent a request may still arrive.
 	Settle time.Duration
-	Sync   bool // creations wait until their intent survives a power loss
-	Log    *slog.Logger
-	Tally  *Tally // shared by the connections of a run
+	// TakenOver is when the run was taken over from a start whose end nobody saw:
+	// its requests may still arrive from then on. Zero when it has ended.
+	TakenOver time.Time
+	Sync      bool // creations wait until their intent survives a power loss
+	Log       *slog.Logger
+	Tally     *Tally // shared by the connections of a run
 }
 
 // Recovery is the link of one connection.

@@ -1,0 +1,141 @@
+package jobs
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"transect/client/fault"
+	"transect/client/wait"
+	"transect/runtime/jobs/link"
+)
+
+// Ledger is the ledger of a job's run, for whoever holds the job's epoch. It is
+// the form of client/ledger.Remote.
+type Ledger struct {
+	store *Store
+	ctx   context.Context
+	job   int64
+	epoch int64 // 0 to read only
+}
+
+// Ledger is the ledger of an attempt, which may append while the job is its own.
+func (s *Store) Ledger(ctx context.Context, job, epoch int64) *Ledger {
+	return &Ledger{s, ctx, job, epoch}
+}
+
+// JobOfRun is the job whose run has an ID; ok is false of other runs.
+func JobOfRun(run string) (job int64, ok bool) {
+	text, ok := strings.CutPrefix(run, "job-")
+	job, err := strconv.ParseInt(text, 10, 64)
+	return job, ok && err == nil && job > 0 && RunID(job) == run
+}
+
+// EditLedger takes the ledger of a job that does not run, for decisions about its
+// writes. It fails with *fault.LockedError while the job runs.
+func (s *Store) EditLedger(ctx context.Context, job int64) (*Ledger, error) {
+	l := s.Ledger(ctx, job, 0)
+	err := s.db.QueryRowContext(ctx, `update tr_job set epoch = epoch + 1 where job_id = $1
+		and not exists (select 1 from river_job where id = $1 and state = 'running') returning epoch`, job).Scan(&l.epoch)
+	if !errors.Is(err, sql.ErrNoRows) {
+		return l, s.explain(err)
+	}
+	j, err := s.Get(ctx, job)
+	if err != nil {
+		return nil, err
+	}
+	return nil, fault.Hinted(fault.Of(&fault.LockedError{}, "job %d is running on %s", job, j.Worker), "wait for its end")
+}
+
+// mostRead bounds what one Read returns, unless one row is larger.
+const mostRead = 4 << 20
+
+// Read returns some of the ledger from an offset on, nothing at its end.
+func (l *Ledger) Read(from int64) (all []byte, err error) {
+	rows, err := l.store.db.QueryContext(l.ctx, "select at, bytes from tr_ledger where run = $1 and at >= $2 order by at", RunID(l.job), from)
+	if err != nil {
+		return nil, l.store.explain(err)
+	}
+	defer rows.Close()
+	for len(all) < mostRead && rows.Next() {
+		var at int64
+		var b []byte
+		if err := rows.Scan(&at, &b); err != nil {
+			return nil, l.store.explain(err)
+		}
+		if at != from+int64(len(all)) {
+			return nil, fault.Of(&fault.RuntimeError{}, "the ledger of job %d is damaged: byte %d is missing", l.job, from+int64(len(all)))
+		}
+		all = append(all, b...)
+	}
+	return all, l.store.explain(rows.Err())
+}
+
+// Append adds to the ledger at its end. It fails with *fault.CancelledError when
+// the job belongs to another attempt by now; then nothing is added. To append the
+// same again, as after a lost answer, does nothing.
+func (l *Ledger) Append(at int64, b []byte) error {
+	s, run := l.store, RunID(l.job)
+	lock := ""
+	if s.postgres {
+		lock = " for share" // a takeover waits for us, or we see it
+	}
+	added, err := s.db.ExecContext(l.ctx, s.words.Replace(`insert into tr_ledger (run, at, epoch, bytes)
+		select cast($1 as text), cast($2 as bigint), cast($3 as bigint), cast($4 as {bytes}) from tr_job where job_id = $5 and epoch = $3`)+lock+
+		" on conflict do nothing", run, at, l.epoch, b, l.job)
+	if err != nil {
+		return s.explain(err)
+	}
+	if n, err := added.RowsAffected(); err != nil || n == 1 {
+		return s.explain(err)
+	}
+	var there []byte
+	err = s.db.QueryRowContext(l.ctx, "select bytes from tr_ledger where run = $1 and at = $2 and epoch = $3", run, at, l.epoch).Scan(&there)
+	switch {
+	case err == nil && bytes.Equal(there, b):
+		return nil
+	case err == nil || errors.Is(err, sql.ErrNoRows):
+		return fault.Of(&fault.CancelledError{}, "job %d was taken over: what this attempt would write now is not sent", l.job)
+	}
+	return s.explain(err)
+}
+
+// Answers are the handlers for the process of an attempt. They try again while the
+// database does not answer.
+func (s *Store) Answers(ctx context.Context, job, epoch int64) link.Handlers {
+	records := s.Ledger(ctx, job, epoch)
+	handlers := link.Handlers{}
+	link.ServeLedger(handlers, patient{records})
+	return handlers
+}
+
+// patient is a ledger that waits for its database.
+type patient struct{ *Ledger }
+
+func (p patient) Read(from int64) (b []byte, err error) {
+	err = p.try(func() error { b, err = p.Ledger.Read(from); return err })
+	return b, err
+}
+
+func (p patient) Append(at int64, b []byte) error {
+	return p.try(func() error { return p.Ledger.Append(at, b) })
+}
+
+// try calls f until it succeeds or is refused. The lease of the job bounds it: who
+// cannot reach the database does not renew it.
+func (p patient) try(f func() error) error {
+	for n := 1; ; n++ {
+		err := f()
+		_, broken := errors.AsType[*fault.FileError](err) // SQLite's, such as a full disk
+		if err == nil || !fault.Transient(err) && !broken {
+			return err
+		}
+		if wait.Sleep(p.ctx, wait.Backoff(n, 50*time.Millisecond, 2*time.Second)) != nil {
+			return err
+		}
+	}
+}
