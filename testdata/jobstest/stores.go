@@ -1,6 +1,8 @@
 package jobstest
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"transect/runtime/jobs"
@@ -28,4 +30,14 @@ func Open(t testing.TB, c jobs.Config) *jobs.Store {
 	}
 	t.Cleanup(store.Close)
 	return store
+}
+
+// Script writes a script and returns its path.
+func Script(t testing.TB, dir, name, code string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.WriteFile(path, []byte(code), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }

@@ -1,0 +1,187 @@
+package jobs
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/riverqueue/river/rivertype"
+
+	"transect/client/fault"
+)
+
+// Cancel ends a job: at once when it is not running, else its worker stops it
+// within about a second. A job that has ended is a *fault.ValueError.
+func (s *Store) Cancel(ctx context.Context, id int64) error {
+	return s.Tx(ctx, func(tx *sql.Tx) error {
+		state, err := s.state(ctx, tx, id)
+		switch {
+		case err != nil:
+			return err
+		case state.Final():
+			return fault.Of(&fault.ValueError{}, "job %d has ended: %s", id, state)
+		}
+		job, err := s.client.JobCancelTx(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		if job.State == rivertype.JobStateCancelled {
+			_, err = tx.ExecContext(ctx, "update tr_job set outcome = $1, waiting = '', ended_at = "+s.now+" where job_id = $2", string(Cancelled), id)
+		}
+		return errors.Join(err, s.NotifyTx(ctx, tx, id))
+	})
+}
+
+// Retry runs a job that has ended, or waits for its time, now. It is a start of
+// the same run: what it wrote before is not written again.
+func (s *Store) Retry(ctx context.Context, id int64) error {
+	return s.Tx(ctx, func(tx *sql.Tx) error {
+		state, err := s.state(ctx, tx, id)
+		switch {
+		case err != nil:
+			return err
+		case state == Running:
+			return fault.Of(&fault.ValueError{}, "job %d is running", id)
+		case state == Done:
+			return fault.Hinted(fault.Of(&fault.ValueError{}, "job %d is done", id), "submit it again")
+		}
+		job, err := s.client.JobRetryTx(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		clear := "json_remove(metadata, '$.cancel_attempted_at')"
+		if s.postgres {
+			clear = "metadata - 'cancel_attempted_at'"
+		}
+		if _, err := tx.ExecContext(ctx, "update river_job set metadata = "+clear+" where id = $1", id); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, "update tr_job set tries = 0, outcome = '', message = '', waiting = '', exit_code = null, ended_at = 0 where job_id = $1", id); err != nil {
+			return err
+		}
+		var spec Spec
+		if err := json.Unmarshal(job.EncodedArgs, &spec); err != nil {
+			return err
+		}
+		return errors.Join(s.WatchTx(ctx, tx, id, spec), s.NotifyTx(ctx, tx, id))
+	})
+}
+
+// Remove deletes a job with its log, its ledger and its result. A running job is
+// a *fault.ValueError.
+func (s *Store) Remove(ctx context.Context, id int64) error {
+	return s.Tx(ctx, func(tx *sql.Tx) error {
+		state, err := s.state(ctx, tx, id)
+		switch {
+		case err != nil:
+			return err
+		case state == Running:
+			return fault.Hinted(fault.Of(&fault.ValueError{}, "job %d is running", id), "cancel it first")
+		}
+		return s.removeTx(ctx, tx, id)
+	})
+}
+
+func (s *Store) removeTx(ctx context.Context, tx *sql.Tx, id int64) error {
+	if _, err := s.client.JobDeleteTx(ctx, tx, id); err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, "delete from tr_ledger where run = $1", RunID(id)); err != nil {
+		return err
+	}
+	for _, statement := range []string{
+		"delete from tr_log where run_id in (select id from tr_run where job_id = $1)", "delete from tr_run where job_id = $1",
+		"delete from tr_result where job_id = $1", "delete from tr_key where job_id = $1", "delete from tr_watch where job_id = $1",
+		"delete from tr_job where job_id = $1",
+	} {
+		if _, err := tx.ExecContext(ctx, statement, id); err != nil {
+			return err
+		}
+	}
+	return s.NotifyTx(ctx, tx, id)
+}
+
+// state is that of a job, whose row stays locked on PostgreSQL.
+func (s *Store) state(ctx context.Context, tx *sql.Tx, id int64) (state State, err error) {
+	lock := ""
+	if s.postgres {
+		lock = " for update of j"
+	}
+	err = tx.QueryRowContext(ctx, "select "+stateSQL+" from river_job j join tr_job t on t.job_id = j.id where j.id = $1"+lock, id).Scan(&state)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", unknown(id)
+	}
+	return state, err
+}
+
+// Retention says how long what ended is kept.
+type Retention struct {
+	Jobs time.Duration // with all that belongs to them; 0 for ever
+	Logs time.Duration // their output; 0 as long as the job
+}
+
+// DefaultRetention is that of workers.
+var DefaultRetention = Retention{Jobs: 90 * 24 * time.Hour, Logs: 30 * 24 * time.Hour}
+
+// pruneAtOnce bounds a transaction of Prune.
+const pruneAtOnce = 200
+
+// Prune removes jobs that ended too long ago, old logs, the rows of dead workers
+// and scripts that no job needs. It returns the number of jobs removed. Jobs that
+// wait for a decision are kept.
+func (s *Store) Prune(ctx context.Context, keep Retention) (removed int, err error) {
+	for keep.Jobs > 0 {
+		ids, err := s.ended(ctx, keep.Jobs)
+		if err != nil || len(ids) == 0 {
+			break
+		}
+		err = s.Tx(ctx, func(tx *sql.Tx) error {
+			for _, id := range ids {
+				if err := s.removeTx(ctx, tx, id); err != nil && !errors.Is(err, rivertype.ErrNotFound) {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return removed, err
+		}
+		removed += len(ids)
+	}
+	day := int64(24 * time.Hour / time.Millisecond)
+	if keep.Logs > 0 {
+		if _, err := s.db.ExecContext(ctx, "delete from tr_log where run_id in (select id from tr_run where ended_at < "+s.now+" - $1)", keep.Logs.Milliseconds()); err != nil {
+			return removed, s.explain(err)
+		}
+	}
+	for _, statement := range []string{
+		"delete from tr_worker where dead_at < " + s.now + " - $1",
+		"delete from tr_bundle where at < " + s.now + ` - $1 and not exists (select 1 from tr_job where bundle = hash)
+			and not exists (select 1 from tr_schedule where spec like '%' || hash || '%')`,
+	} {
+		if _, err := s.db.ExecContext(ctx, statement, day); err != nil {
+			return removed, s.explain(err)
+		}
+	}
+	return removed, nil
+}
+
+func (s *Store) ended(ctx context.Context, age time.Duration) (ids []int64, err error) {
+	rows, err := s.db.QueryContext(ctx, `select j.id from river_job j join tr_job t on t.job_id = j.id
+		where t.ended_at > 0 and t.ended_at < `+s.now+` - $1 and j.state in ('completed', 'discarded', 'cancelled') and t.outcome <> $2
+		order by t.ended_at limit $3`, age.Milliseconds(), string(NeedsDecision), pruneAtOnce)
+	if err != nil {
+		return nil, s.explain(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+	}
+	return ids, s.explain(rows.Err())
+}

@@ -1,0 +1,94 @@
+package jobs
+
+import (
+	"context"
+	"database/sql"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// channel is where PostgreSQL announces changes of jobs; the payload is the id.
+const channel = "transect_job"
+
+// How often a reader looks without being notified.
+const (
+	pollSQLite   = 200 * time.Millisecond
+	pollPostgres = time.Second
+)
+
+// NotifyTx announces a change of a job when the transaction is committed. On
+// SQLite readers look by themselves.
+func (s *Store) NotifyTx(ctx context.Context, tx *sql.Tx, id int64) error {
+	if !s.postgres {
+		return nil
+	}
+	_, err := tx.ExecContext(ctx, "select pg_notify($1, $2)", channel, strconv.FormatInt(id, 10))
+	return err
+}
+
+// changes waits for the next change of one job, or of any for 0.
+type changes struct {
+	store *Store
+	id    string
+	conn  *pgx.Conn // listens; nil on SQLite and while the server is away
+}
+
+func (s *Store) changes(ctx context.Context, id int64) *changes {
+	c := &changes{store: s, id: strconv.FormatInt(id, 10)}
+	if id == 0 {
+		c.id = ""
+	}
+	c.listen(ctx)
+	return c
+}
+
+// listen opens a connection of its own: one of the pool would be missed there.
+func (c *changes) listen(ctx context.Context) {
+	if !c.store.postgres || c.conn != nil {
+		return
+	}
+	conn, err := pgx.ConnectConfig(ctx, c.store.pool.Config().ConnConfig)
+	if err != nil {
+		return
+	}
+	if _, err := conn.Exec(ctx, "listen "+channel); err != nil {
+		_ = conn.Close(ctx)
+		return
+	}
+	c.conn = conn
+}
+
+// wait returns at a change, or when it is time to look. It fails only when the
+// context ends.
+func (c *changes) wait(ctx context.Context) error {
+	interval := pollSQLite
+	if c.store.postgres {
+		interval = pollPostgres
+		c.listen(ctx)
+	}
+	timeout, cancel := context.WithTimeout(ctx, interval)
+	defer cancel()
+	for c.conn != nil {
+		n, err := c.conn.WaitForNotification(timeout)
+		if err != nil && timeout.Err() == nil {
+			c.close()
+		}
+		if err != nil {
+			break
+		}
+		if c.id == "" || n.Payload == c.id {
+			return nil
+		}
+	}
+	<-timeout.Done()
+	return ctx.Err()
+}
+
+func (c *changes) close() {
+	if c.conn != nil {
+		_ = c.conn.Close(context.Background())
+		c.conn = nil
+	}
+}

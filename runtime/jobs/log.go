@@ -1,0 +1,137 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"transect/client/fault"
+)
+
+// Batch is a piece of the output of an attempt: whole lines.
+type Batch struct {
+	Run     int64 // of tr_run
+	Attempt int
+	Seq     int64 // 1, 2 … within the attempt
+	At      time.Time
+	Stream  string // out, err, or worker for what the worker says
+	Lines   string // each ended by a newline
+}
+
+// Streams of a log.
+const (
+	StreamOut    = "out"
+	StreamErr    = "err"
+	StreamWorker = "worker"
+)
+
+// AppendLog adds a batch to the log of an attempt while its worker is not
+// declared dead, and reports whether it was. A batch that was added before is not
+// added again.
+func (s *Store) AppendLog(ctx context.Context, worker string, b Batch) (alive bool, err error) {
+	insert := `insert into tr_log (run_id, seq, at, stream, lines) select $1, $2, ` + s.now + `, $3, $4 from tr_worker where id = $5 and dead_at is null`
+	var args = []any{b.Run, b.Seq, b.Stream, b.Lines, worker}
+	conflict := ` on conflict (run_id, seq) do update set seq = excluded.seq`
+	if !s.postgres {
+		result, err := s.db.ExecContext(ctx, insert+conflict, args...)
+		if err != nil {
+			return false, s.explain(err)
+		}
+		n, err := result.RowsAffected()
+		return n > 0, err
+	}
+	// The lock holds back who wants to declare the worker dead: a follower that
+	// has come to the next attempt has seen the whole of this one.
+	err = s.db.QueryRowContext(ctx, `with added as (`+insert+` for share`+conflict+` returning run_id)
+		select count(pg_notify('`+channel+`', (select job_id from tr_run where id = run_id)::text)) > 0 from added`, args...).Scan(&alive)
+	return alive, s.explain(err)
+}
+
+// Position is where a reader of a log is. The zero Position is the beginning.
+type Position struct{ Run, Seq int64 }
+
+// batchesAtOnce bounds what one question for a log returns.
+const batchesAtOnce = 200
+
+// Log reads the log of a job after a position, in order; fewer than all when it
+// is long: ask again from the last batch.
+func (s *Store) Log(ctx context.Context, id int64, after Position) (list []Batch, err error) {
+	rows, err := s.db.QueryContext(ctx, `select l.run_id, r.attempt, l.seq, l.at, l.stream, l.lines from tr_log l join tr_run r on r.id = l.run_id
+		where r.job_id = $1 and (l.run_id, l.seq) > ($2, $3) order by l.run_id, l.seq limit $4`, id, after.Run, after.Seq, batchesAtOnce)
+	if err != nil {
+		return nil, s.explain(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var b Batch
+		var ms int64
+		if err := rows.Scan(&b.Run, &b.Attempt, &b.Seq, &ms, &b.Stream, &b.Lines); err != nil {
+			return nil, s.explain(err)
+		}
+		b.At = at(ms)
+		list = append(list, b)
+	}
+	return list, s.explain(rows.Err())
+}
+
+// Follow passes the log of a job to each, in order, until the job has ended, and
+// returns the job. While the database is away it waits, for a few minutes.
+func (s *Store) Follow(ctx context.Context, id int64, after Position, each func(Batch) error) (*Job, error) {
+	return s.until(ctx, id, func() error {
+		for {
+			list, err := s.Log(ctx, id, after)
+			if err != nil || len(list) == 0 {
+				return err
+			}
+			for _, b := range list {
+				if err := each(b); err != nil {
+					return &stop{err}
+				}
+				after = Position{b.Run, b.Seq}
+			}
+		}
+	})
+}
+
+// Wait waits until a job has ended.
+func (s *Store) Wait(ctx context.Context, id int64) (*Job, error) {
+	return s.until(ctx, id, func() error { return nil })
+}
+
+// stop is an error of the caller's function: it ends the waiting.
+type stop struct{ error }
+
+// maxOutage is how long a reader waits for a database that is away.
+const maxOutage = 5 * time.Minute
+
+// until calls read at each change of a job, and after its end.
+func (s *Store) until(ctx context.Context, id int64, read func() error) (*Job, error) {
+	changes := s.changes(ctx, id)
+	defer changes.close()
+	answered := time.Now()
+	for {
+		job, err := s.Get(ctx, id)
+		if err == nil {
+			err = read()
+		}
+		var own *stop
+		switch {
+		case errors.As(err, &own):
+			return job, own.error
+		case err == nil && job.State.Final():
+			return job, nil
+		case err == nil:
+			answered = time.Now()
+		case !isAway(err) || time.Since(answered) > maxOutage:
+			return nil, err
+		}
+		if err := changes.wait(ctx); err != nil {
+			return nil, fault.Stopped(ctx)
+		}
+	}
+}
+
+func isAway(err error) bool {
+	_, away := errors.AsType[*fault.ConnectionError](err)
+	return away
+}

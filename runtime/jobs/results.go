@@ -1,0 +1,54 @@
+package jobs
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+
+	"github.com/dustin/go-humanize"
+
+	"transect/client/fault"
+)
+
+// PutResult keeps the result of a job, JSON of at most MaxResult bytes, while the
+// epoch is that of its newest attempt; else it is a *fault.CancelledError.
+func (s *Store) PutResult(ctx context.Context, id, epoch int64, value []byte) error {
+	if len(value) > MaxResult {
+		return fault.Hinted(fault.Of(&fault.ValueError{}, "the result has %s; at most %s are kept", humanize.IBytes(uint64(len(value))), humanize.IBytes(MaxResult)),
+			"write large results to a file or the platform, and return its name")
+	}
+	if !json.Valid(value) {
+		return fault.Of(&fault.ValueError{}, "the result is not JSON")
+	}
+	return s.Tx(ctx, func(tx *sql.Tx) error {
+		lock := ""
+		if s.postgres {
+			lock = " for share"
+		}
+		var have int64
+		err := tx.QueryRowContext(ctx, "select epoch from tr_job where job_id = $1"+lock, id).Scan(&have)
+		if errors.Is(err, sql.ErrNoRows) {
+			return unknown(id)
+		}
+		if err != nil {
+			return err
+		}
+		if have != epoch {
+			return fault.Of(&fault.CancelledError{}, "another attempt of job %d has begun", id)
+		}
+		_, err = tx.ExecContext(ctx, "insert into tr_result (job_id, epoch, value) values ($1, $2, $3) on conflict (job_id) do update set epoch = excluded.epoch, value = excluded.value, at = "+s.now,
+			id, epoch, value)
+		return err
+	})
+}
+
+// Result is what a job returned, as JSON; nil when it returned nothing.
+func (s *Store) Result(ctx context.Context, id int64) (value json.RawMessage, err error) {
+	err = s.db.QueryRowContext(ctx, "select value from tr_result where job_id = $1", id).Scan((*[]byte)(&value))
+	if errors.Is(err, sql.ErrNoRows) {
+		_, err = s.Get(ctx, id)
+		return nil, err
+	}
+	return value, s.explain(err)
+}

@@ -1,0 +1,182 @@
+package jobs
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Worker is a worker process.
+type Worker struct {
+	ID       string    `json:"id"`
+	Name     string    `json:"name"`
+	Host     string    `json:"host"`
+	PID      int       `json:"pid"`
+	Queues   []string  `json:"queues"`
+	Slots    int       `json:"slots"`
+	Version  string    `json:"version"`
+	Sandbox  bool      `json:"sandbox"`  // it refuses scripts without a manifest
+	Stopping bool      `json:"stopping"` // it finishes what it has
+	Alive    bool      `json:"alive"`
+	Started  time.Time `json:"started"`
+	Seen     time.Time `json:"seen"` // its last sign of life
+	Jobs     []int64   `json:"jobs"` // what it runs
+}
+
+// Lease is how long a worker that gives no sign of life keeps its jobs.
+const Lease = 15 * time.Second
+
+// Workers lists the workers that live, and with gone those that died or left
+// lately, in the order of their start.
+func (s *Store) Workers(ctx context.Context, gone bool) (list []*Worker, err error) {
+	where := " where w.dead_at is null"
+	if gone {
+		where = ""
+	}
+	running := "(select coalesce(group_concat(job_id), '') from (select job_id from tr_run where worker_id = w.id and ended_at is null order by id) x)"
+	if s.postgres {
+		running = "(select coalesce(string_agg(job_id::text, ',' order by id), '') from tr_run where worker_id = w.id and ended_at is null)"
+	}
+	rows, err := s.db.QueryContext(ctx, `select w.id, w.name, w.host, w.pid, w.queues, w.slots, w.version, w.sandbox, w.stopping, w.started_at, w.lease_until,
+		coalesce(w.dead_at, 0), `+running+` from tr_worker w`+where+" order by w.started_at, w.id")
+	if err != nil {
+		return nil, s.explain(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		w := &Worker{}
+		var queues, running string
+		var started, lease, dead int64
+		if err := rows.Scan(&w.ID, &w.Name, &w.Host, &w.PID, &queues, &w.Slots, &w.Version, &w.Sandbox, &w.Stopping, &started, &lease, &dead, &running); err != nil {
+			return nil, s.explain(err)
+		}
+		w.Queues, w.Alive = strings.Split(queues, ","), dead == 0
+		w.Started, w.Seen = at(started), at(lease).Add(-Lease)
+		w.Jobs = []int64{}
+		for _, id := range strings.FieldsFunc(running, func(c rune) bool { return c == ',' }) {
+			n, err := strconv.ParseInt(id, 10, 64)
+			if err != nil {
+				return nil, fmt.Errorf("jobs of worker %s: %w", w.ID, err)
+			}
+			w.Jobs = append(w.Jobs, n)
+		}
+		list = append(list, w)
+	}
+	return list, s.explain(rows.Err())
+}
+
+// Attempt is one execution of a job, a start of its run.
+type Attempt struct {
+	Run      int64      `json:"-"` // of tr_run
+	Number   int        `json:"attempt"`
+	Worker   string     `json:"worker"`
+	Started  time.Time  `json:"started"`
+	Ended    *time.Time `json:"ended"` // nil while it runs
+	ExitCode *int       `json:"exit_code"`
+	Outcome  State      `json:"outcome"` // running, lost, or a state of jobs
+}
+
+// Attempts lists the attempts of a job in order.
+func (s *Store) Attempts(ctx context.Context, id int64) (list []Attempt, err error) {
+	rows, err := s.db.QueryContext(ctx, `select id, attempt, worker, started_at, coalesce(ended_at, 0), exit_code, outcome from tr_run where job_id = $1 order by id`, id)
+	if err != nil {
+		return nil, s.explain(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var a Attempt
+		var started, ended int64
+		if err := rows.Scan(&a.Run, &a.Number, &a.Worker, &started, &ended, &a.ExitCode, &a.Outcome); err != nil {
+			return nil, s.explain(err)
+		}
+		a.Started = at(started)
+		if ended > 0 {
+			end := at(ended)
+			a.Ended = &end
+		} else {
+			a.Outcome = Running
+		}
+		list = append(list, a)
+	}
+	return list, s.explain(rows.Err())
+}
+
+// Stats sums up the jobs.
+type Stats struct {
+	Queues  map[string]map[State]int `json:"queues"`    // jobs that have not ended
+	Ended   map[State]int            `json:"ended"`     // those that ended since
+	Since   time.Time                `json:"since"`     //
+	Wait    time.Duration            `json:"wait_ns"`   // median from being due to the first start, of those that started since
+	Run     time.Duration            `json:"run_ns"`    // median of the attempts that ended since
+	Workers int                      `json:"workers"`   // that live
+	Slots   int                      `json:"slots"`     // of these
+	Size    int64                    `json:"bytes"`     // of the database
+	Logs    int64                    `json:"log_bytes"` // of the output in it
+}
+
+// Stats sums up the jobs, those that ended within a time.
+func (s *Store) Stats(ctx context.Context, within time.Duration) (*Stats, error) {
+	stats := &Stats{Queues: map[string]map[State]int{}, Ended: map[State]int{}}
+	var now int64
+	size := "select page_count * page_size from pragma_page_count(), pragma_page_size()"
+	if s.postgres {
+		size = "select pg_database_size(current_database())"
+	}
+	if err := s.db.QueryRowContext(ctx, "select "+s.now).Scan(&now); err != nil {
+		return nil, s.explain(err)
+	}
+	since := now - within.Milliseconds()
+	stats.Since = at(since)
+	rows, err := s.db.QueryContext(ctx, "select queue, state, n from (select j.queue as queue, "+stateSQL+` as state, count(*) as n from river_job j join tr_job t on t.job_id = j.id
+		where t.ended_at = 0 or t.ended_at >= $1 group by 1, 2) x`, since)
+	if err != nil {
+		return nil, s.explain(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var queue string
+		var state State
+		var n int
+		if err := rows.Scan(&queue, &state, &n); err != nil {
+			return nil, s.explain(err)
+		}
+		if state.Final() {
+			stats.Ended[state] += n
+			continue
+		}
+		if stats.Queues[queue] == nil {
+			stats.Queues[queue] = map[State]int{}
+		}
+		stats.Queues[queue][state] = n
+	}
+	if err := rows.Err(); err != nil {
+		return nil, s.explain(err)
+	}
+	rows.Close()
+	due := fmt.Sprintf(s.millis, "j.scheduled_at")
+	middle := func(list string) string { // of a list of one column d
+		return "select coalesce((select d from (" + list + ") a order by d limit 1 offset (select count(*) / 2 from (" + list + ") b)), 0)"
+	}
+	var wait, run float64
+	for _, question := range []struct {
+		sql  string
+		into any
+		args []any
+	}{
+		{middle("select r.started_at - case when " + due + " > t.submitted_at then " + due + ` else t.submitted_at end as d from tr_run r
+			join tr_job t on t.job_id = r.job_id join river_job j on j.id = r.job_id where r.attempt = 1 and t.tries <= 1 and r.started_at >= $1`), &wait, []any{since}},
+		{middle("select ended_at - started_at as d from tr_run where ended_at >= $1"), &run, []any{since}},
+		{"select count(*) from tr_worker where dead_at is null", &stats.Workers, nil},
+		{"select coalesce(sum(slots), 0) from tr_worker where dead_at is null", &stats.Slots, nil},
+		{"select coalesce(sum(length(lines)), 0) from tr_log", &stats.Logs, nil},
+		{size, &stats.Size, nil},
+	} {
+		if err := s.db.QueryRowContext(ctx, question.sql, question.args...).Scan(question.into); err != nil {
+			return nil, s.explain(err)
+		}
+	}
+	stats.Wait, stats.Run = time.Duration(max(wait, 0))*time.Millisecond, time.Duration(run)*time.Millisecond
+	return stats, nil
+}
