@@ -36,6 +36,7 @@ type connector struct {
 	journal      *journal.Journal  // of uploads
 	rehearsal    *client.Rehearsal // nil unless it is a dry run
 	ledger       *runLedger        // nil without a run ID
+	leased       func() error      // waits until a job is; nil of other runs
 
 	traceable bool // tracing can be turned on later
 	tracing   atomic.Bool
@@ -100,6 +101,9 @@ func (c *connector) connect(ctx context.Context, own *client.Settings) (*client.
 	}
 	if err := c.restrict(own, settings, &options); err != nil {
 		return nil, err
+	}
+	if c.leased != nil {
+		holdBack(c.leased, &options)
 	}
 	return client.New(ctx, settings, options)
 }

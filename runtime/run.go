@@ -16,6 +16,7 @@ import (
 	"transect/client/fault"
 	"transect/client/recovery"
 	"transect/client/suggest"
+	"transect/runtime/jobs/link"
 	"transect/runtime/luastd"
 	"transect/runtime/module"
 	"transect/runtime/sandbox"
@@ -27,6 +28,7 @@ import (
 // Job is one script to run and its settings.
 type Job struct {
 	Run    RunID         // of the run; nothing is noted without one
+	Link   *link.Child   // with the worker that started the process for a job, else nil
 	Settle time.Duration // how long after it was sent a lost request may still arrive; 30 s when 0
 	Script string        // path of the script; "-" is standard input
 	Code   string        // Lua source to run when Script is empty
@@ -100,6 +102,9 @@ func perform(ctx context.Context, p *Process, job *Job, work func(*Execution, co
 	draining := make(chan error, 1)
 	ctx, release := p.cancelOnSignal(ctx, job.Timeout, job.Grace, func(reason error) { draining <- reason })
 	defer release()
+	if job.Link != nil {
+		defer whenStopped(job.Link, stop)()
+	}
 	if err := vm.CheckStateDir(p.Env); err != nil {
 		return err
 	}
@@ -162,6 +167,11 @@ func newExecution(ctx context.Context, p *Process, job *Job, named Connection) *
 	if job.policy != nil {
 		opt.Permit, opt.Sending = job.policy.Permit, job.policy.Sending
 	}
+	var leased func() error
+	if job.Link != nil {
+		leased = func() error { return job.Link.Gate(ctx) }
+		opt.Permit = gated(leased, opt.Permit)
+	}
 	var notes *runLedger
 	if job.Run.ID != "" && !job.DryRun {
 		notes = newRunLedger(p, job)
@@ -169,6 +179,7 @@ func newExecution(ctx context.Context, p *Process, job *Job, named Connection) *
 	}
 	in := luastd.New(ctx, opt)
 	x := &Execution{Interp: in, process: p, job: job, connector: newConnector(p, job, named, in)}
+	x.connector.leased = leased
 	if notes != nil {
 		notes.log = in.Options().Logger
 		x.connector.ledger = notes

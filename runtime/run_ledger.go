@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"cmp"
+	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -60,6 +61,8 @@ type runLedger struct {
 	log    *slog.Logger
 	settle time.Duration
 	began  time.Time
+	folder string // of files that stay as long as the run
+	taken  bool   // over from a start whose end nobody saw
 
 	mu     sync.Mutex
 	opened *ledger.Ledger
@@ -68,11 +71,19 @@ type runLedger struct {
 }
 
 func newRunLedger(p *Process, job *Job) *runLedger {
-	r := &runLedger{settle: cmp.Or(job.Settle, settleAfter), began: p.Now()}
+	r := &runLedger{settle: cmp.Or(job.Settle, settleAfter), began: p.Now(), folder: ledger.Folder(p.LedgerFolder(), job.Run.ID)}
 	r.key = sync.OnceValues(func() ([]byte, error) { return ledgerKey(p.LedgerFolder()) })
+	begin := func(s ledger.Start) (*ledger.Ledger, error) { return ledger.OpenRun(p.LedgerFolder(), job.Run.ID, s) }
+	if job.Link != nil {
+		r.taken = job.Link.TakenOver
+		r.key = sync.OnceValues(r.sharedKey)
+		begin = func(s ledger.Start) (*ledger.Ledger, error) {
+			return ledger.OpenRemote(job.Run.ID, job.Link.Ledger(context.Background()), s)
+		}
+	}
 	r.open = sync.OnceValues(func() (*ledger.Ledger, error) {
 		host, _ := os.Hostname() // not all systems have a name
-		l, err := ledger.OpenRun(p.LedgerFolder(), job.Run.ID, ledger.Start{At: r.began, Host: host, PID: os.Getpid(), Version: job.Version,
+		l, err := begin(ledger.Start{At: r.began, Host: host, PID: os.Getpid(), Version: job.Version,
 			Script: job.Script, CodeHash: codeHash(p, job)})
 		if err != nil {
 			return nil, err
@@ -143,7 +154,25 @@ func (r *runLedger) announce(l *ledger.Ledger) {
 }
 
 func (r *runLedger) options() *recovery.Options {
-	return &recovery.Options{Ledger: r.open, Key: r.key, Settle: r.settle, Sync: true, Tally: &r.tally}
+	o := &recovery.Options{Ledger: r.open, Key: r.key, Settle: r.settle, Sync: true, Tally: &r.tally}
+	if r.taken {
+		o.TakenOver = r.began
+	}
+	return o
+}
+
+// sharedKey is the key of a run that may go on on another machine: its ledger
+// holds it.
+func (r *runLedger) sharedKey() ([]byte, error) {
+	l, err := r.open()
+	if err != nil {
+		return nil, err
+	}
+	return l.Keep("key", func() ([]byte, error) {
+		key := make([]byte, keySize)
+		rand.Read(key)
+		return key, nil
+	})
 }
 
 // end says what became of the writes, releases the ledger, and notes the end of
@@ -220,11 +249,10 @@ func (r *runLedger) forScripts(p *Process, id string, known bool) *vm.Run {
 			if _, err := r.open(); err != nil {
 				return "", err
 			}
-			dir := ledger.Folder(p.LedgerFolder(), id)
-			if err := os.MkdirAll(dir, 0o700); err != nil {
+			if err := os.MkdirAll(r.folder, 0o700); err != nil {
 				return "", fault.Of(&fault.FileError{}, "cannot make the folder of the run: %w", fault.Reason(err))
 			}
-			return filepath.Abs(dir)
+			return filepath.Abs(r.folder)
 		},
 		Kept: func(name string) ([]byte, bool, error) {
 			l, err := r.open()

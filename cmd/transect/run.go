@@ -71,6 +71,9 @@ or begins a new one, as a job of cron does each day.
 				return a.startAgain(again, folder)
 			}
 			job.Script, job.Args = args[0], args[1:]
+			if err := runtime.FromWorker(a.process, job); err != nil {
+				return err
+			}
 			isFlag := func(name string) bool { return cmd.Flags().Lookup(name) != nil && name != "help" }
 			if err := runtime.MisplacedFlag(a.process, job.Script, job.Args, isFlag); err != nil {
 				return err

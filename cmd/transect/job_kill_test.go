@@ -1,0 +1,150 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"transect/runtime/jobs"
+	"transect/runtime/jobs/link"
+	"transect/testdata/flightgen"
+	"transect/testdata/jobstest"
+)
+
+// attempt is a start of a job's run, as a worker makes it.
+type attempt struct {
+	cmd    *exec.Cmd
+	out    strings.Builder
+	link   *link.Worker
+	served chan error
+}
+
+// beginAttempt starts a job on a machine. The attempt before, if any, has not
+// said that it ended.
+func beginAttempt(t *testing.T, s *jobs.Store, job int64, machine *home, args ...string) *attempt {
+	t.Helper()
+	var epoch int64
+	if err := s.DB().QueryRow("update tr_job set epoch = epoch + 1 where job_id = $1 returning epoch", job).Scan(&epoch); err != nil {
+		t.Fatal(err)
+	}
+	a := &attempt{cmd: machine.command(append([]string{"run"}, args...)...), served: make(chan error, 1)}
+	a.cmd.Stdout, a.cmd.Stderr = &a.out, &a.out
+	var err error
+	if a.link, err = link.Attach(a.cmd); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	begin := link.Begin{Run: jobs.RunID(job), Job: job, Until: link.Now() + time.Hour, TakenOver: epoch > 1}
+	go func() {
+		a.served <- a.link.Serve(context.Background(), begin, s.Answers(context.Background(), job, epoch))
+	}()
+	t.Cleanup(func() { _ = a.cmd.Process.Kill() })
+	return a
+}
+
+// end waits for the end of the process.
+func (a *attempt) end(t *testing.T) error {
+	t.Helper()
+	err := a.cmd.Wait()
+	if err := <-a.served; err != nil {
+		t.Errorf("the link: %v", err)
+	}
+	_ = a.link.Close()
+	return err
+}
+
+// machines are homes that share a platform and nothing else.
+func machines(t *testing.T, platform string, s served, script string) (both [2]*home) {
+	for n := range both {
+		both[n] = newHome(t, 0, flightgen.Options{})
+		both[n].settings = []string{"TRANSECT_URL=" + platform, "TRANSECT_USER=" + s.User, "TRANSECT_PASSWORD=" + s.Password,
+			"TRANSECT_CLIENT_ID=" + s.ClientID, "TRANSECT_CLIENT_SECRET=" + s.ClientSecret, "TRANSECT_SETTLE=500ms"}
+		both[n].file("job.lua", plainHead+script)
+		both[n].file("census.lua", census)
+	}
+	return both
+}
+
+// A job that is killed, or stopped and taken over, goes on on another machine:
+// there is as much as after an undisturbed run.
+func TestJobsKilledGoOnElsewhere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts some thirty processes")
+	}
+	t.Parallel()
+	host := newHome(t, 0, flightgen.Options{})
+	host.settings = []string{"TRANSECT_LOCAL_DIR=" + filepath.Join(host.dir, "served")}
+	platform := serve(t, host)
+	jobstest.EachStore(t, func(t *testing.T, s *jobs.Store) {
+		for _, name := range []string{"loop", "tasks", "uploads"} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				script := plainScripts[slices.IndexFunc(plainScripts, func(s struct{ name, code string }) bool { return s.name == name })]
+				proxy := newAssassin(t, platform.URL)
+				both := machines(t, proxy.URL, platform, script.code)
+				tag := strings.NewReplacer("/", "-", " ", "").Replace(t.Name()) + "-"
+				list := func(tag string) []string {
+					return strings.Split(strings.TrimSpace(both[0].must("run", "census.lua", tag)), "\n")
+				}
+				both[0].must("run", "job.lua", "calm-"+tag, "2")
+				calm, writes := list("calm-"+tag), proxy.writes()
+				job, err := s.Submit(t.Context(), jobs.Spec{Script: "job.lua"})
+				if err != nil {
+					t.Fatal(err)
+				}
+				var stopped *attempt
+				for n, phase := range []int{1, 2, 3} { // the third is stopped, not killed
+					hit := make(chan struct{})
+					var a *attempt
+					started := make(chan struct{})
+					proxy.begin(1+writes/4, phase, func() {
+						<-started
+						if n == 2 {
+							_ = a.cmd.Process.Signal(syscall.SIGSTOP)
+						} else {
+							_ = a.cmd.Process.Kill()
+						}
+						close(hit)
+					})
+					a = beginAttempt(t, s, job, both[n%2], "job.lua", tag, "2")
+					close(started)
+					select {
+					case <-hit:
+					case <-time.After(testTimeout):
+						t.Fatalf("attempt %d sent too few writes:\n%s", n+1, a.out.String())
+					}
+					if n == 2 {
+						stopped = a
+					} else if err := a.end(t); err == nil {
+						t.Error("a killed attempt ended well")
+					}
+				}
+				proxy.begin(0, 0, nil)
+				last := beginAttempt(t, s, job, both[1], "job.lua", tag, "2")
+				if err := last.end(t); err != nil {
+					t.Fatalf("the last attempt: %v\n%s", err, last.out.String())
+				}
+				_ = stopped.cmd.Process.Signal(syscall.SIGCONT)
+				if err := stopped.end(t); err == nil || !strings.Contains(stopped.out.String(), "was taken over") {
+					t.Errorf("the stopped attempt went on: %v\n%s", err, stopped.out.String())
+				}
+				if more, less := differences(calm, list(tag)); len(more)+len(less) > 0 {
+					t.Errorf("too much: %q, missing: %q\n%s", more, less, last.out.String())
+				}
+				if !strings.Contains(last.out.String(), fmt.Sprintf("start 4 of the run job-%d", job)) {
+					t.Errorf("the last attempt does not say that it goes on:\n%s", last.out.String())
+				}
+			})
+		}
+	})
+}

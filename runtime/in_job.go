@@ -1,0 +1,70 @@
+package runtime
+
+import (
+	"context"
+	"net/http"
+
+	"transect/client"
+	"transect/runtime/jobs/link"
+	"transect/runtime/sandbox"
+)
+
+// FromWorker gives a job what the worker that started the process for it says of
+// it; nothing of one that was started otherwise.
+func FromWorker(p *Process, job *Job) (err error) {
+	if _, started := p.Env(link.Variable); !started {
+		return nil
+	}
+	if job.Link, err = link.Inherited(); err == nil {
+		job.Run = RunID{ID: job.Link.Run, Known: true}
+	}
+	return err
+}
+
+// whenStopped stops the run when its worker says so, or is gone.
+func whenStopped(l *link.Child, stop context.CancelCauseFunc) (release func() bool) {
+	return context.AfterFunc(l.Stopped(), func() { stop(context.Cause(l.Stopped())) })
+}
+
+// gated is a permission that waits, for what others can see, until the job is
+// leased: past its lease another machine may have begun it anew.
+func gated(leased func() error, permit func(sandbox.Access, string) error) func(sandbox.Access, string) error {
+	return func(a sandbox.Access, what string) error {
+		if a == sandbox.Net || a == sandbox.Exec {
+			if err := leased(); err != nil {
+				return err
+			}
+		}
+		if permit == nil {
+			return nil
+		}
+		return permit(a, what)
+	}
+}
+
+// holdBack lets each request to the platform wait until the job is leased.
+func holdBack(leased func() error, o *client.Options) {
+	if local := o.RoundTripper; local != nil {
+		o.RoundTripper = gatedTransport{local, leased}
+		return
+	}
+	reach := o.Reach
+	o.Reach = func(hostport string) error {
+		if err := leased(); err != nil || reach == nil {
+			return err
+		}
+		return reach(hostport)
+	}
+}
+
+type gatedTransport struct {
+	http.RoundTripper
+	leased func() error
+}
+
+func (t gatedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if err := t.leased(); err != nil {
+		return nil, err
+	}
+	return t.RoundTripper.RoundTrip(r)
+}
