@@ -40,8 +40,8 @@ func exec(t *testing.T, s *jobs.Store, statements ...string) {
 	}
 }
 
-// begin makes a job run on a worker, as its nth attempt.
-func begin(t *testing.T, s *jobs.Store, id int64, worker string, attempt int) (run int64) {
+// startRun makes a job run on a worker, as its nth attempt.
+func startRun(t *testing.T, s *jobs.Store, id int64, worker string, attempt int) (run int64) {
 	t.Helper()
 	exec(t, s,
 		fmt.Sprintf("insert into tr_worker (id, name, host, pid, queues, slots, started_at, lease_until) values ('%[1]s', '%[1]s', 'h', 1, 'default,%[1]s', 2, %[2]s, %[2]s + 15000) on conflict do nothing", worker, s.Now()),
@@ -55,8 +55,8 @@ func begin(t *testing.T, s *jobs.Store, id int64, worker string, attempt int) (r
 	return attempts[len(attempts)-1].Run
 }
 
-// end ends the job of a run with an exit code.
-func end(t *testing.T, s *jobs.Store, id, run int64, code int) {
+// endRun ends the job of a run with an exit code.
+func endRun(t *testing.T, s *jobs.Store, id, run int64, code int) {
 	t.Helper()
 	state, outcome := "discarded", jobs.ByExitCode(code)
 	if code == 0 || code == 3 {
@@ -94,7 +94,7 @@ func TestCancelRetryRemove(t *testing.T) {
 			t.Fatal(err)
 		}
 		state(id, jobs.Waiting)
-		run := begin(t, s, id, "alpha", 1)
+		run := startRun(t, s, id, "alpha", 1)
 		state(id, jobs.Running)
 		fails(t, s.Retry(ctx, id), "is running")
 		fails(t, s.Remove(ctx, id), "is running")
@@ -104,7 +104,7 @@ func TestCancelRetryRemove(t *testing.T) {
 		if job, err := s.Get(ctx, id); err != nil || !job.Cancelled || job.State != jobs.Running || job.Worker != "alpha" {
 			t.Errorf("%+v %v", job, err)
 		}
-		end(t, s, id, run, 7)
+		endRun(t, s, id, run, 7)
 		state(id, jobs.NeedsDecision)
 		if err := s.Retry(ctx, id); err != nil {
 			t.Fatal(err)
@@ -112,7 +112,7 @@ func TestCancelRetryRemove(t *testing.T) {
 		if job, err := s.Get(ctx, id); err != nil || job.Cancelled || job.State != jobs.Waiting || job.ExitCode != nil {
 			t.Errorf("%+v %v", job, err)
 		}
-		end(t, s, id, begin(t, s, id, "alpha", 2), 0)
+		endRun(t, s, id, startRun(t, s, id, "alpha", 2), 0)
 		fails(t, s.Retry(ctx, id), "is done")
 		if list, err := s.List(ctx, jobs.Filter{Worker: "alpha", States: []jobs.State{jobs.Done}, Script: "a.l", Limit: 3}); err != nil || len(list) != 1 {
 			t.Error(list, err)
@@ -140,7 +140,7 @@ func TestLogsAndFollowing(t *testing.T) {
 			}
 			return alive
 		}
-		first := begin(t, s, id, "alpha", 1)
+		first := startRun(t, s, id, "alpha", 1)
 		done := make(chan string)
 		go func() {
 			var text strings.Builder
@@ -165,10 +165,10 @@ func TestLogsAndFollowing(t *testing.T) {
 		if add(first, 251, "alpha", "late\n") {
 			t.Error("a dead worker added to the log")
 		}
-		second := begin(t, s, id, "beta", 2)
+		second := startRun(t, s, id, "beta", 2)
 		add(second, 1, "beta", "two\n")
 		want.WriteString("two\n")
-		end(t, s, id, second, 3)
+		endRun(t, s, id, second, 3)
 		if got := <-done; got != want.String() {
 			t.Errorf("%d bytes of %d: %.100s", len(got), want.Len(), got)
 		}
@@ -180,7 +180,7 @@ func TestResults(t *testing.T) {
 	jobstest.EachStore(t, func(t *testing.T, s *jobs.Store) {
 		ctx := t.Context()
 		id := submit(t, s, jobs.Spec{})
-		begin(t, s, id, "alpha", 1)
+		startRun(t, s, id, "alpha", 1)
 		if value, err := s.Result(ctx, id); err != nil || value != nil {
 			t.Error(string(value), err)
 		}
@@ -204,9 +204,9 @@ func TestWorkersAndStats(t *testing.T) {
 		ctx := t.Context()
 		a, b := submit(t, s, jobs.Spec{}), submit(t, s, jobs.Spec{})
 		submit(t, s, jobs.Spec{Queue: "office"})
-		begin(t, s, a, "alpha", 1)
-		end(t, s, b, begin(t, s, b, "alpha", 1), 5)
-		begin(t, s, submit(t, s, jobs.Spec{}), "beta", 1)
+		startRun(t, s, a, "alpha", 1)
+		endRun(t, s, b, startRun(t, s, b, "alpha", 1), 5)
+		startRun(t, s, submit(t, s, jobs.Spec{}), "beta", 1)
 		exec(t, s, "update tr_worker set dead_at = 1 where id = 'beta'")
 		list, err := s.Workers(ctx, false)
 		if err != nil || len(list) != 1 || list[0].Name != "alpha" || len(list[0].Jobs) != 1 || list[0].Jobs[0] != a || list[0].Queues[1] != "alpha" {
@@ -229,12 +229,12 @@ func TestPrune(t *testing.T) {
 		dir := t.TempDir()
 		keep, drop := packed(t, s, dir, "keep"), packed(t, s, dir, "drop")
 		old, open, recent := submit(t, s, jobs.Spec{Bundle: drop}), submit(t, s, jobs.Spec{}), submit(t, s, jobs.Spec{Bundle: keep})
-		end(t, s, old, begin(t, s, old, "alpha", 1), 0)
-		run := begin(t, s, recent, "alpha", 1)
+		endRun(t, s, old, startRun(t, s, old, "alpha", 1), 0)
+		run := startRun(t, s, recent, "alpha", 1)
 		if _, err := s.AppendLog(ctx, "alpha", jobs.Batch{Run: run, Seq: 1, Lines: "x\n"}); err != nil {
 			t.Fatal(err)
 		}
-		end(t, s, recent, run, 0)
+		endRun(t, s, recent, run, 0)
 		exec(t, s, fmt.Sprintf("update tr_job set ended_at = ended_at - 100000 where job_id = %d", old), "update tr_bundle set at = 1",
 			fmt.Sprintf("update tr_run set ended_at = ended_at - 100000 where id = %d", run))
 		removed, err := s.Prune(ctx, jobs.Retention{Jobs: time.Minute, Logs: time.Minute})

@@ -21,6 +21,7 @@ type Spec struct {
 	Script    string        `json:"script"`               // as the submitter named it: a path, or @NAME of the binary
 	Args      []string      `json:"args,omitempty"`       // of the script
 	Run       []string      `json:"run,omitempty"`        // flags of transect run, such as --local
+	Env       []string      `json:"env,omitempty"`        // NAME=value: the submitter's variables for transect run, without secrets
 	Folder    string        `json:"folder,omitempty"`     // the submitter's, absolute
 	Bundle    string        `json:"bundle,omitempty"`     // key of the script with its modules; "" for scripts of the binary
 	Queue     string        `json:"queue"`                // "default", another name, or that of a worker
