@@ -15,23 +15,26 @@ import (
 // Cancel ends a job: at once when it is not running, else its worker stops it
 // within about a second. A job that has ended is a *fault.ValueError.
 func (s *Store) Cancel(ctx context.Context, id int64) error {
-	return s.Tx(ctx, func(tx *sql.Tx) error {
-		state, err := s.state(ctx, tx, id)
-		switch {
-		case err != nil:
-			return err
-		case state.Final():
-			return fault.Of(&fault.ValueError{}, "job %d has ended: %s", id, state)
-		}
-		job, err := s.client.JobCancelTx(ctx, tx, id)
-		if err != nil {
-			return err
-		}
-		if job.State == rivertype.JobStateCancelled {
-			_, err = tx.ExecContext(ctx, "update tr_job set outcome = $1, waiting = '', ended_at = "+s.now+" where job_id = $2", string(Cancelled), id)
-		}
-		return errors.Join(err, s.NotifyTx(ctx, tx, id))
-	})
+	return s.Tx(ctx, func(tx *sql.Tx) error { return s.CancelTx(ctx, tx, id) })
+}
+
+// CancelTx is Cancel in a transaction.
+func (s *Store) CancelTx(ctx context.Context, tx *sql.Tx, id int64) error {
+	state, err := s.state(ctx, tx, id)
+	switch {
+	case err != nil:
+		return err
+	case state.Final():
+		return fault.Of(&fault.ValueError{}, "job %d has ended: %s", id, state)
+	}
+	job, err := s.client.JobCancelTx(ctx, tx, id)
+	if err != nil {
+		return err
+	}
+	if job.State == rivertype.JobStateCancelled {
+		_, err = tx.ExecContext(ctx, "update tr_job set outcome = $1, waiting = '', ended_at = "+s.now+" where job_id = $2", string(Cancelled), id)
+	}
+	return errors.Join(err, s.NotifyTx(ctx, tx, id))
 }
 
 // Retry runs a job that has ended, or waits for its time, now. It is a start of

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/riverqueue/river/riverdriver"
@@ -118,12 +119,22 @@ func openPostgres(ctx context.Context, address string) (*sql.DB, *pgxpool.Pool, 
 	if err != nil {
 		return nil, nil, badURL("%s", withoutPassword(address, err))
 	}
+	if _, given := config.ConnConfig.RuntimeParams[idleTransaction]; !given {
+		config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+			_, err := conn.Exec(ctx, "set "+idleTransaction+" = '10s'")
+			return err
+		}
+	}
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, nil, badURL("%s", withoutPassword(address, err))
 	}
 	return stdlib.OpenDBFromPool(pool), pool, nil
 }
+
+// idleTransaction ends the transactions of processes that were stopped in the
+// middle of one, and that keep others from the rows they have locked.
+const idleTransaction = "idle_in_transaction_session_timeout"
 
 func badURL(format string, args ...any) error {
 	err := fault.Of(&fault.ConfigError{}, "the address of the jobs: "+format, args...)

@@ -63,6 +63,9 @@ const stateSQL = `case
 	when j.state = 'completed' then 'done'
 	else 'failed' end`
 
+// StateSQL is an expression: the State of a row of river_job j and tr_job t.
+const StateSQL = stateSQL
+
 // RunID is the run of a job: its attempts are starts of this run.
 func RunID(job int64) string { return fmt.Sprintf("job-%d", job) }
 

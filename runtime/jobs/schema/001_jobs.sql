@@ -70,6 +70,7 @@ create table tr_schedule (
     catch_up   text   not null,                 -- none, last, all
     overlap    text   not null,                 -- skip, queue, cancel
     jitter     bigint not null default 0,       -- milliseconds
+    late       bigint not null default 0,       -- slots that start later than this are told of; 0 for never
     paused     bigint not null default 0,
     next_due   bigint not null default 0,       -- the next slot; 0 when there is none
     next_at    bigint not null default 0,       -- when it is fired: the slot and its jitter

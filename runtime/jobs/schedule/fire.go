@@ -1,0 +1,251 @@
+package schedule
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"transect/client/fault"
+	"transect/runtime/jobs"
+)
+
+// States of a slot in tr_fired.
+const (
+	waiting = "waiting" // its job will be submitted
+	active  = "active"  // its job was submitted and has not ended
+	ended   = "ended"   // its job has ended
+	leftOut = "left out"
+)
+
+// How a slot came to be fired, or why it was not.
+const (
+	inTime   = "slot"
+	caughtUp = "caught up"
+	byHand   = "run"
+	backfill = "backfill"
+	missed   = "missed"   // nobody fired it in time
+	skipped  = "skipped"  // a job was running
+	replaced = "replaced" // while it waited, the next slot came
+)
+
+// ready chooses the schedules about which something is to be done: a slot has
+// come, an active job has ended, or a slot waits and no job is active. %s is the
+// time.
+const ready = `(s.paused = 0 and s.next_at > 0 and s.next_at <= %s
+	or exists (select 1 from tr_fired where schedule = s.name and ` + over + `)
+	or not exists (select 1 from tr_fired a where a.schedule = s.name and a.state = 'active')
+	and exists (select 1 from tr_fired w where w.schedule = s.name and w.state = 'waiting' and (s.paused = 0 or w.how = 'run')))`
+
+// over chooses the active slots whose job has ended, or was removed.
+const over = `state = 'active' and not exists (select 1 from river_job j where j.id = job_id and j.state not in ('completed', 'cancelled', 'discarded'))`
+
+// firing is one transaction about one schedule.
+type firing struct {
+	*runner
+	*Schedule
+	tx  *sql.Tx
+	now time.Time
+}
+
+// fire does what is to be done about one schedule, unless another process does so
+// at this moment.
+func (r *runner) fire(ctx context.Context, name string) error {
+	return r.store.Tx(ctx, func(tx *sql.Tx) error {
+		s, err := scan(tx.QueryRowContext(ctx, "select "+columns+" from tr_schedule s where name = $1 and "+fmt.Sprintf(ready, r.clock)+r.store.SkipLocked(), name))
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		f, err := r.begin(ctx, tx, s)
+		if err != nil {
+			return err
+		}
+		if !s.Paused && !s.Next.IsZero() && !s.FireAt.After(f.now) {
+			if err := f.slots(ctx); err != nil {
+				return err
+			}
+		}
+		return f.pump(ctx)
+	})
+}
+
+// begin notes first which jobs have ended.
+func (r *runner) begin(ctx context.Context, tx *sql.Tx, s *Schedule) (*firing, error) {
+	now, err := r.now(ctx, tx)
+	f := &firing{runner: r, Schedule: s, tx: tx, now: now}
+	if err != nil {
+		return nil, err
+	}
+	return f, f.sweep(ctx)
+}
+
+// sweep notes how the active jobs that have ended did so.
+func (f *firing) sweep(ctx context.Context) error {
+	_, err := f.tx.ExecContext(ctx, `update tr_fired set state = 'ended', outcome = coalesce((select `+jobs.StateSQL+`
+		from river_job j join tr_job t on t.job_id = j.id where j.id = tr_fired.job_id), 'removed') where schedule = $1 and `+over, f.Name)
+	return err
+}
+
+// slots notes the slots that have come due, and when the next one is.
+func (f *firing) slots(ctx context.Context) error {
+	rule, err := f.Rule()
+	if err != nil {
+		return err
+	}
+	due := rule.Due(f.Next, f.now)
+	if due.Missed > 0 {
+		if _, err := f.note(ctx, slot{Due: due.First, How: missed, State: leftOut, Count: due.Missed, Last: due.Last}); err != nil {
+			return err
+		}
+	}
+	if err := f.lateNotice(ctx, due, rule); err != nil {
+		return err
+	}
+	for i, at := range due.Fire {
+		how := inTime
+		if i < due.Late {
+			how = caughtUp
+		}
+		if err := f.slot(ctx, at, how); err != nil {
+			return err
+		}
+	}
+	if due.Next.IsZero() {
+		f.Next, f.FireAt = time.Time{}, time.Time{}
+	} else {
+		f.Next, f.FireAt = due.Next, rule.FireAt(due.Next)
+	}
+	_, err = f.tx.ExecContext(ctx, "update tr_schedule set next_due = $2, next_at = $3 where name = $1", f.Name, millis(f.Next), millis(f.FireAt))
+	return err
+}
+
+// slot lets a slot wait for its job, unless the rule for overlaps leaves it out.
+func (f *firing) slot(ctx context.Context, at time.Time, how string) error {
+	running, queued, err := f.count(ctx)
+	if err != nil {
+		return err
+	}
+	s := slot{Due: at, How: how, State: waiting, Count: 1}
+	switch {
+	case queued >= MaxSlots, f.Overlap == Skip && how == inTime && running > 0 && queued == 0:
+		s.How, s.State = skipped, leftOut
+	case f.Overlap == Cancel && how == inTime:
+		if err := f.cancelOthers(ctx); err != nil {
+			return err
+		}
+	}
+	_, err = f.note(ctx, s)
+	return err
+}
+
+func (f *firing) count(ctx context.Context) (running, queued int, err error) {
+	err = f.tx.QueryRowContext(ctx, `select (select count(*) from tr_fired where schedule = $1 and state = 'active'),
+		(select count(*) from tr_fired where schedule = $1 and state = 'waiting')`, f.Name).Scan(&running, &queued)
+	return running, queued, err
+}
+
+// cancelOthers makes room for the newest slot. What a person asked for stays.
+func (f *firing) cancelOthers(ctx context.Context) error {
+	if _, err := f.tx.ExecContext(ctx, "update tr_fired set state = 'left out', how = 'replaced' where schedule = $1 and state = 'waiting' and how = 'slot'", f.Name); err != nil {
+		return err
+	}
+	var running []int64
+	rows, err := f.tx.QueryContext(ctx, "select job_id from tr_fired where schedule = $1 and state = 'active' and how <> 'backfill'", f.Name)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return err
+		}
+		running = append(running, id)
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	rows.Close()
+	for _, id := range running {
+		if err := f.store.CancelTx(ctx, f.tx, id); err != nil && fault.Find(err) == nil {
+			return err // otherwise it has ended
+		}
+	}
+	return nil
+}
+
+// slot is a row of tr_fired.
+type slot struct {
+	Due, Last  time.Time
+	How, State string
+	Count      int
+}
+
+// note adds a slot, once.
+func (f *firing) note(ctx context.Context, s slot) (added bool, err error) {
+	result, err := f.tx.ExecContext(ctx, `insert into tr_fired (schedule, due_at, at, how, state, slots, last_at) values ($1, $2, $3, $4, $5, $6, $7)
+		on conflict (schedule, due_at) do nothing`, f.Name, millis(s.Due), millis(f.now), s.How, s.State, s.Count, millis(s.Last))
+	if err != nil {
+		return false, err
+	}
+	n, err := result.RowsAffected()
+	return n > 0, err
+}
+
+// pump submits the job of the first slot that waits, when none is active. Slots
+// that are filled in afterwards come last.
+func (f *firing) pump(ctx context.Context) error {
+	running, queued, err := f.count(ctx)
+	if err != nil || running > 0 || queued == 0 {
+		return err
+	}
+	only := ""
+	if f.Paused {
+		only = " and how = 'run'"
+	}
+	var due int64
+	var how string
+	err = f.tx.QueryRowContext(ctx, "select due_at, how from tr_fired where schedule = $1 and state = 'waiting'"+only+
+		" order by case when how = 'run' then 0 when how = 'backfill' then 2 else 1 end, due_at limit 1", f.Name).Scan(&due, &how)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	spec, err := f.job(time.UnixMilli(due))
+	if err != nil {
+		return err
+	}
+	id, err := f.store.SubmitTx(ctx, f.tx, spec)
+	if err != nil {
+		return err
+	}
+	_, err = f.tx.ExecContext(ctx, "update tr_fired set state = 'active', job_id = $3, at = $4 where schedule = $1 and due_at = $2", f.Name, due, id, millis(f.now))
+	return err
+}
+
+// job is the job of a slot: {slot} in its arguments is the slot's time in the
+// schedule's zone, as in 2027-03-28T02:30:00+01:00, {slot_date} its date.
+func (f *firing) job(due time.Time) (jobs.Spec, error) {
+	zone, err := time.LoadLocation(f.Zone)
+	if err != nil {
+		return jobs.Spec{}, err
+	}
+	spec, at := f.Spec, due.In(zone)
+	spec.Schedule, spec.Slot = f.Name, millis(due)
+	if spec.Key == "" {
+		spec.Key = "schedule:" + f.Name // also jobs that are tried again by hand
+	}
+	known := strings.NewReplacer("{slot}", at.Format(time.RFC3339), "{slot_date}", at.Format(time.DateOnly))
+	spec.Args = nil
+	for _, arg := range f.Spec.Args {
+		spec.Args = append(spec.Args, known.Replace(arg))
+	}
+	return spec, nil
+}

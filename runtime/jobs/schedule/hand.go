@@ -1,0 +1,123 @@
+package schedule
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"transect/client/fault"
+	"transect/runtime/jobs"
+)
+
+// Set pauses or resumes a schedule. Slots that pass while it is paused are not
+// caught up.
+func Set(ctx context.Context, store *jobs.Store, name string, paused bool) (*Schedule, error) {
+	return Edit(ctx, store, name, func(s *Schedule) error { s.Paused = paused; return nil })
+}
+
+// RunNow submits a job of a schedule, also of a paused one. It returns 0 and the
+// job that it waits for while another one of the schedule is active.
+func RunNow(ctx context.Context, store *jobs.Store, name string) (job, behind int64, err error) {
+	r := newRunner(store, Options{}, 0)
+	err = store.Tx(ctx, func(tx *sql.Tx) error {
+		job, behind = 0, 0
+		s, err := locked(ctx, store, tx, name)
+		if err != nil {
+			return err
+		}
+		f, err := r.begin(ctx, tx, s)
+		if err != nil {
+			return err
+		}
+		due := f.now
+		for added := false; !added; due = due.Add(time.Millisecond) {
+			if added, err = f.note(ctx, slot{Due: due, How: byHand, State: waiting, Count: 1}); err != nil {
+				return err
+			}
+		}
+		if err := f.pump(ctx); err != nil {
+			return err
+		}
+		return tx.QueryRowContext(ctx, `select case when due_at >= $2 then job_id else 0 end, case when due_at >= $2 then 0 else job_id end
+			from tr_fired where schedule = $1 and state = 'active'`, name, millis(f.now)).Scan(&job, &behind)
+	})
+	return job, behind, err
+}
+
+// Backfill lets the slots from one time up to, and without, another one be fired,
+// one after the other. Those that were fired before, or wait, are left as they
+// are. A dry run only says which it would be.
+func Backfill(ctx context.Context, store *jobs.Store, name string, from, to time.Time, dry bool) (slots []time.Time, before int, err error) {
+	r := newRunner(store, Options{}, 0)
+	err = store.Tx(ctx, func(tx *sql.Tx) error {
+		slots, before = nil, 0
+		s, err := locked(ctx, store, tx, name)
+		if err != nil {
+			return err
+		}
+		f, err := r.begin(ctx, tx, s)
+		if err != nil {
+			return err
+		}
+		rule, err := s.Rule()
+		if err != nil {
+			return err
+		}
+		if to.IsZero() || to.After(f.now) {
+			to = f.now
+		}
+		all := rule.Between(from, to)
+		if len(all) > MaxSlots {
+			return fault.Hinted(fault.Of(&fault.UsageError{}, "there are more than %d slots from %s to %s", MaxSlots, from.In(rule.Zone).Format(showSlot), to.In(rule.Zone).Format(showSlot)),
+				"fill in shorter times, one after the other")
+		}
+		for _, due := range all {
+			if !s.Next.IsZero() && !due.Before(s.Next) && !s.Paused {
+				break // the schedule fires it itself
+			}
+			added, err := f.fillIn(ctx, rule, due, dry)
+			if err != nil {
+				return err
+			}
+			if added {
+				slots = append(slots, due)
+			} else {
+				before++
+			}
+		}
+		if dry {
+			return nil
+		}
+		return f.pump(ctx)
+	})
+	return slots, before, err
+}
+
+// fillIn lets a slot wait that was not fired before.
+func (f *firing) fillIn(ctx context.Context, rule *Rule, due time.Time, dry bool) (bool, error) {
+	var state string
+	var missed int
+	var last int64
+	switch err := f.tx.QueryRowContext(ctx, "select state, slots, last_at from tr_fired where schedule = $1 and due_at = $2", f.Name, millis(due)).Scan(&state, &missed, &last); {
+	case err == sql.ErrNoRows:
+		if dry {
+			return true, nil
+		}
+		return f.note(ctx, slot{Due: due, How: backfill, State: waiting, Count: 1})
+	case err != nil || state != leftOut:
+		return false, err
+	case dry:
+		return true, nil
+	}
+	if _, err := f.tx.ExecContext(ctx, "update tr_fired set how = 'backfill', state = 'waiting', slots = 1, last_at = 0, at = $3 where schedule = $1 and due_at = $2", f.Name, millis(due), millis(f.now)); err != nil {
+		return false, err
+	}
+	if missed > 1 { // the others of the row
+		if next := rule.Next(due, 1); len(next) > 0 {
+			if _, err := f.note(ctx, slot{Due: next[0], How: "missed", State: leftOut, Count: missed - 1, Last: time.UnixMilli(last)}); err != nil {
+				return false, err
+			}
+		}
+	}
+	return true, nil
+}

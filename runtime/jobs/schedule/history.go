@@ -1,0 +1,116 @@
+package schedule
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"transect/runtime/jobs"
+)
+
+// Fired is a slot and what became of it.
+type Fired struct {
+	Schedule string
+	Due      time.Time
+	Last     time.Time // of several missed ones
+	Slots    int       // 1, unless several were missed
+	At       time.Time // when its job was submitted, or it was left out
+	How      string    // slot, caught up, run, backfill; missed, skipped, replaced
+	State    string    // waiting, active, ended, left out
+	Job      int64     // 0 for none
+	Outcome  string    // the state of its job; "" without one
+	ExitCode *int
+	Started  time.Time
+	Ended    time.Time
+}
+
+const firedColumns = `select f.schedule, f.due_at, f.last_at, f.slots, f.at, f.how, f.state, coalesce(f.job_id, 0),
+	case when f.outcome <> '' then f.outcome when j.id is null then '' else ` + jobs.StateSQL + ` end, t.exit_code, coalesce(t.started_at, 0), coalesce(t.ended_at, 0)
+	from tr_fired f left join river_job j on j.id = f.job_id left join tr_job t on t.job_id = f.job_id`
+
+func fired(ctx context.Context, store *jobs.Store, tail string, args ...any) (list []*Fired, err error) {
+	rows, err := store.DB().QueryContext(ctx, firedColumns+tail, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	stamp := func(ms int64) time.Time {
+		if ms == 0 {
+			return time.Time{}
+		}
+		return time.UnixMilli(ms)
+	}
+	for rows.Next() {
+		f := &Fired{}
+		var due, last, at, started, ended int64
+		var exit sql.NullInt64
+		if err := rows.Scan(&f.Schedule, &due, &last, &f.Slots, &at, &f.How, &f.State, &f.Job, &f.Outcome, &exit, &started, &ended); err != nil {
+			return nil, err
+		}
+		f.Due, f.Last, f.At, f.Started, f.Ended = stamp(due), stamp(last), stamp(at), stamp(started), stamp(ended)
+		if exit.Valid {
+			code := int(exit.Int64)
+			f.ExitCode = &code
+		}
+		list = append(list, f)
+	}
+	return list, rows.Err()
+}
+
+// History lists the newest slots of a schedule, newest first. An unknown name is a
+// *fault.KeyError.
+func History(ctx context.Context, store *jobs.Store, name string, limit int) ([]*Fired, error) {
+	if _, err := Get(ctx, store, name); err != nil {
+		return nil, err
+	}
+	return fired(ctx, store, " where f.schedule = $1 order by f.due_at desc limit $2", name, limit)
+}
+
+// Listed is a schedule with its newest slot.
+type Listed struct {
+	*Schedule
+	Last    *Fired // nil when it has none
+	Waiting int    // slots that wait
+	Overdue bool   // its next slot has passed, and nobody fired it
+}
+
+// List lists the schedules by name, and counts the living workers, who fire them.
+func List(ctx context.Context, store *jobs.Store) (list []*Listed, workers int, err error) {
+	var now int64
+	if err := store.DB().QueryRowContext(ctx, "select "+store.Now()+", (select count(*) from tr_worker where dead_at is null and lease_until > "+store.Now()+")").Scan(&now, &workers); err != nil {
+		return nil, 0, err
+	}
+	rows, err := store.DB().QueryContext(ctx, "select "+columns+", (select count(*) from tr_fired f where f.schedule = s.name and f.state = 'waiting') from tr_schedule s order by name")
+	if err != nil {
+		return nil, 0, err
+	}
+	defer rows.Close()
+	byName := map[string]*Listed{}
+	for rows.Next() {
+		l := &Listed{}
+		if l.Schedule, err = scan(counted{rows, &l.Waiting}); err != nil {
+			return nil, 0, err
+		}
+		l.Overdue = !l.Paused && !l.Next.IsZero() && now-l.FireAt.UnixMilli() > time.Minute.Milliseconds()
+		list, byName[l.Name] = append(list, l), l
+	}
+	if err := rows.Err(); err != nil {
+		return nil, 0, err
+	}
+	rows.Close()
+	newest, err := fired(ctx, store, " join (select schedule, max(due_at) as due_at from tr_fired where how <> 'backfill' group by schedule) n on n.schedule = f.schedule and n.due_at = f.due_at")
+	for _, f := range newest {
+		if l := byName[f.Schedule]; l != nil {
+			l.Last = f
+		}
+	}
+	return list, workers, err
+}
+
+// counted scans one column more.
+type counted struct {
+	*sql.Rows
+	n *int
+}
+
+func (c counted) Scan(to ...any) error { return c.Rows.Scan(append(to, c.n)...) }

@@ -1,0 +1,105 @@
+package schedule
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"transect/client/fault"
+	"transect/runtime/unattended/notice"
+)
+
+// showSlot is how slots are shown, in the schedule's zone.
+const showSlot = "2006-01-02 15:04 MST"
+
+// lateNotice tells of slots that nobody fired in time, once however many they
+// are. Who tells is the first worker that lives again.
+func (f *firing) lateNotice(ctx context.Context, due Due, rule *Rule) error {
+	oldest := f.now
+	if len(due.Fire) > 0 {
+		oldest = due.Fire[0]
+	}
+	if due.Missed > 0 && due.First.Before(oldest) {
+		oldest = due.First
+	}
+	behind := f.now.Sub(rule.FireAt(oldest))
+	if f.Spec.OnFailure == "" || f.Spec.Late <= 0 || behind < f.Spec.Late {
+		return nil
+	}
+	what := fmt.Sprintf("the slot of %s was not fired in time: no worker was there for %s", oldest.In(rule.Zone).Format(showSlot), behind.Round(time.Second))
+	if n := due.Missed + len(due.Fire); n > 1 {
+		what = fmt.Sprintf("%d slots since %s were not fired in time: no worker was there for %s", n, oldest.In(rule.Zone).Format(showSlot), behind.Round(time.Second))
+	}
+	switch {
+	case due.Missed == 0:
+		what += "; they are fired now"
+	case len(due.Fire) == 0:
+		what += "; they are left out"
+	default:
+		what += fmt.Sprintf("; %d are left out, the newest is fired now", due.Missed)
+	}
+	return f.tell(ctx, oldest, what)
+}
+
+// blocking chooses the active slots that kept a later one of their schedule from
+// starting for too long.
+const blocking = `select s.name from tr_schedule s join tr_fired a on a.schedule = s.name and a.state = 'active' and a.noticed = 0 where s.late > 0
+	and exists (select 1 from tr_fired w where w.schedule = s.name and w.due_at > a.due_at and w.how in ('slot', 'skipped') and w.state <> 'ended' and w.due_at + s.late <= %s)`
+
+// blocked tells of schedules whose job runs on and on, once a job.
+func (r *runner) blocked(ctx context.Context) (told bool, err error) {
+	rows, err := r.store.DB().QueryContext(ctx, fmt.Sprintf(blocking, r.clock))
+	if err != nil {
+		return false, err
+	}
+	defer rows.Close()
+	var names []string
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return false, err
+		}
+		names = append(names, name)
+	}
+	if err := rows.Err(); err != nil {
+		return false, err
+	}
+	rows.Close()
+	for _, name := range names {
+		err := r.store.Tx(ctx, func(tx *sql.Tx) error {
+			s, err := locked(ctx, r.store, tx, name)
+			if err != nil {
+				return err
+			}
+			var job, due int64
+			err = tx.QueryRowContext(ctx, "update tr_fired set noticed = 1 where schedule = $1 and state = 'active' and noticed = 0 returning job_id, due_at", name).Scan(&job, &due)
+			if errors.Is(err, sql.ErrNoRows) {
+				return nil // another worker did
+			}
+			if err != nil {
+				return err
+			}
+			zone, err := time.LoadLocation(s.Zone)
+			if err != nil {
+				return err
+			}
+			told = true
+			f := &firing{runner: r, Schedule: s, tx: tx}
+			return f.tell(ctx, time.UnixMilli(due), fmt.Sprintf("later slots do not start: job %d of the slot of %s has not ended", job, time.UnixMilli(due).In(zone).Format(showSlot)))
+		})
+		if err != nil && fault.Find(err) == nil { // it was removed meanwhile
+			return false, err
+		}
+	}
+	return told, nil
+}
+
+// tell writes a notice about a schedule.
+func (f *firing) tell(ctx context.Context, slot time.Time, what string) error {
+	n := notice.Notice{Headline: "schedule " + f.Name + ": " + what,
+		Fields: map[string]any{"script": f.Spec.Title(), "outcome": "late"},
+		Env:    []string{"TRANSECT_OUTCOME=late", "TRANSECT_SCRIPT=" + f.Spec.Title(), "TRANSECT_ERROR=" + what}}
+	return f.enqueue(ctx, f.tx, "the schedule "+f.Name, f.Spec.OnFailure, "", message{Notice: ofSlot(n, f.Name, millis(slot))})
+}

@@ -1,0 +1,158 @@
+package schedule
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"transect/client/fault"
+	"transect/runtime/unattended/notice"
+)
+
+// message is the body of a row of tr_notice.
+type message struct {
+	notice.Notice
+	Run string `json:"run,omitempty"` // of a ping
+}
+
+const (
+	hold     = 90 * time.Second // for which a worker that sends a notice keeps it from others
+	giveUp   = 24 * time.Hour   // a notice is tried for this long
+	longest  = 30 * time.Minute // between two tries
+	byWorker = "env:"           // before the name of the worker's variable that holds the target
+)
+
+// enqueue writes a notice to be sent: a ping when it has an event.
+func (r *runner) enqueue(ctx context.Context, tx *sql.Tx, about, target, event string, m message) error {
+	body, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	command := 0
+	if event == "" && !strings.HasPrefix(target, byWorker) && notice.IsCommand(target) {
+		command = 1
+	}
+	_, err = tx.ExecContext(ctx, "insert into tr_notice (about, target, command, event, body, send_at) values ($1, $2, $3, $4, $5, "+r.clock+")", about, target, command, event, string(body))
+	return err
+}
+
+// ofSlot adds the slot to a notice of a schedule.
+func ofSlot(n notice.Notice, schedule string, slot int64) notice.Notice {
+	if schedule == "" {
+		return n
+	}
+	at := time.UnixMilli(slot).UTC().Format(time.RFC3339)
+	n.Fields["schedule"], n.Fields["slot"] = schedule, at
+	n.Env = append(n.Env, "TRANSECT_SCHEDULE="+schedule, "TRANSECT_SLOT="+at)
+	return n
+}
+
+// mayCommand leaves notices by commands to workers that run them.
+func (r *runner) mayCommand() string {
+	if r.NoCommands {
+		return " and command = 0"
+	}
+	return ""
+}
+
+// send sends the notices that are due, a few at a time. A notice that cannot be
+// sent is tried again for a day, by any worker.
+func (r *runner) send(ctx, sends context.Context) {
+	if r.Sender == nil {
+		return
+	}
+	for {
+		select {
+		case r.senders <- struct{}{}:
+		default:
+			return // all are at it
+		}
+		n, err := r.claim(ctx)
+		if err != nil || n == nil {
+			<-r.senders
+			if err != nil && ctx.Err() == nil {
+				r.Warn("notices are not sent for now: " + err.Error())
+			}
+			return
+		}
+		r.sending.Go(func() {
+			defer func() { <-r.senders }()
+			r.deliver(sends, n)
+		})
+	}
+}
+
+// unsent is a row of tr_notice.
+type unsent struct {
+	id                   int64
+	about, target, event string
+	message
+	age   time.Duration
+	tries int
+}
+
+// claim takes a notice for a while; nil when there is none.
+func (r *runner) claim(ctx context.Context) (*unsent, error) {
+	n := &unsent{}
+	err := r.store.Tx(ctx, func(tx *sql.Tx) error {
+		var body string
+		var age int64
+		err := tx.QueryRowContext(ctx, "select id, about, target, event, body, "+r.clock+" - at, tries from tr_notice where send_at <= "+r.clock+r.mayCommand()+
+			" order by id limit 1"+r.store.SkipLocked()).Scan(&n.id, &n.about, &n.target, &n.event, &body, &age, &n.tries)
+		if err != nil {
+			return err
+		}
+		n.age = time.Duration(age) * time.Millisecond
+		if err := json.Unmarshal([]byte(body), &n.message); err != nil {
+			return fmt.Errorf("the notice of %s: %w", n.about, err)
+		}
+		_, err = tx.ExecContext(ctx, fmt.Sprintf("update tr_notice set tries = tries + 1, send_at = %s + %d where id = $1", r.clock, hold.Milliseconds()), n.id)
+		return err
+	})
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	return n, err
+}
+
+func (r *runner) deliver(ctx context.Context, n *unsent) {
+	err := r.post(ctx, n)
+	update := "delete from tr_notice where id = $1"
+	switch {
+	case err != nil && ctx.Err() != nil:
+		update = "update tr_notice set tries = tries - 1, send_at = " + r.clock + " where id = $1" // this worker stops, another one sends it
+	case err != nil && n.age < giveUp:
+		again := min(longest, time.Minute<<min(n.tries, 10))
+		update = fmt.Sprintf("update tr_notice set send_at = %s + %d where id = $1", r.clock, again.Milliseconds())
+		if n.tries == 0 {
+			r.Warn(fmt.Sprintf("the notice of %s was not sent and is tried again: %s", n.about, notice.Explain(err)))
+		}
+	case err != nil:
+		r.Warn(fmt.Sprintf("the notice of %s was not sent for a day and is dropped: %s", n.about, notice.Explain(err)))
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	if _, err := r.store.DB().ExecContext(ctx, update, n.id); err != nil {
+		r.Warn(fmt.Sprintf("the notice of %s may be sent again: %s", n.about, err))
+	}
+}
+
+func (r *runner) post(ctx context.Context, n *unsent) error {
+	target := n.target
+	if name, ok := strings.CutPrefix(target, byWorker); ok {
+		if target, _ = r.Sender.Env(name); target == "" {
+			return fault.Hinted(fault.Of(&fault.ConfigError{}, "this worker has no variable %s", name), "set it to a command or a URL")
+		}
+		if n.event == "" && r.NoCommands && notice.IsCommand(target) {
+			return fault.Of(&fault.PermissionError{}, "this worker runs no commands")
+		}
+	}
+	if n.event == "" {
+		return r.Sender.Send(ctx, target, n.Notice)
+	}
+	return r.Sender.Ping(ctx, target, n.Run, n.event, n.Text)
+}

@@ -1,0 +1,237 @@
+package schedule
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"transect/runtime/jobs"
+	"transect/runtime/unattended/notice"
+	"transect/stdlib/notify"
+)
+
+// watch looks after the jobs of which somebody wants to be told. It reports
+// whether there is a notice to send.
+func (r *runner) watch(ctx context.Context) (told bool, err error) {
+	rows, err := r.store.DB().QueryContext(ctx, `select w.job_id from tr_watch w left join river_job j on j.id = w.job_id left join tr_job t on t.job_id = w.job_id
+		where j.id is null or j.state in ('completed', 'cancelled', 'discarded') or w.late_at > 0 and w.late_at <= `+r.clock+` or w.starts = 1 and t.started_at > 0 limit 200`)
+	if err != nil {
+		return false, err
+	}
+	defer rows.Close()
+	var ids []int64
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return false, err
+		}
+		ids = append(ids, id)
+	}
+	if err := rows.Err(); err != nil {
+		return false, err
+	}
+	rows.Close()
+	blocked, err := r.blocked(ctx)
+	if err != nil {
+		return false, err
+	}
+	for _, id := range ids {
+		if err := r.store.Tx(ctx, func(tx *sql.Tx) error { return r.watchJob(ctx, tx, id) }); err != nil {
+			return false, err
+		}
+	}
+	return len(ids) > 0 || blocked, nil
+}
+
+// watched is a job as its notices tell of it.
+type watched struct {
+	id             int64
+	title, worker  string
+	message        string
+	state          jobs.State
+	exit           sql.NullInt64
+	started, ended int64
+	waiting        string
+	spec           jobs.Spec
+	starts, late   int64 // of tr_watch
+}
+
+// watchJob writes the notices about one job that are due, unless another process
+// does so at this moment.
+func (r *runner) watchJob(ctx context.Context, tx *sql.Tx, id int64) error {
+	w := watched{id: id}
+	err := tx.QueryRowContext(ctx, "select starts, late_at from tr_watch where job_id = $1"+r.store.SkipLocked(), id).Scan(&w.starts, &w.late)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	now, err := r.now(ctx, tx)
+	if err != nil {
+		return err
+	}
+	var spec []byte
+	err = tx.QueryRowContext(ctx, `select j.args, t.title, `+jobs.StateSQL+`, t.waiting, t.exit_code, t.message, t.started_at, t.ended_at,
+		coalesce((select worker from tr_run where job_id = j.id order by id desc limit 1), '')
+		from river_job j join tr_job t on t.job_id = j.id where j.id = $1`, id).Scan(&spec, &w.title, &w.state, &w.waiting, &w.exit, &w.message, &w.started, &w.ended, &w.worker)
+	if errors.Is(err, sql.ErrNoRows) { // removed
+		_, err = tx.ExecContext(ctx, "delete from tr_watch where job_id = $1", id)
+		return err
+	}
+	if err == nil {
+		err = json.Unmarshal(spec, &w.spec)
+	}
+	if err != nil {
+		return err
+	}
+	if w.state.Final() {
+		if err := r.told(ctx, tx, &w); err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, "delete from tr_watch where job_id = $1", id)
+		return err
+	}
+	if w.starts == 1 && w.started > 0 {
+		w.starts = 0
+		if err := r.ping(ctx, tx, &w, notify.Start, w.about()); err != nil {
+			return err
+		}
+	}
+	if w.late > 0 && (w.started > 0 || w.late <= now.UnixMilli()) {
+		if w.late = 0; w.started == 0 {
+			if err := r.lateJob(ctx, tx, &w); err != nil {
+				return err
+			}
+		}
+	}
+	_, err = tx.ExecContext(ctx, "update tr_watch set starts = $2, late_at = $3 where job_id = $1", id, w.starts, w.late)
+	return err
+}
+
+// about names a job.
+func (w *watched) about() string {
+	text := fmt.Sprintf("job %d", w.id)
+	if w.spec.Schedule != "" {
+		text += " of the schedule " + w.spec.Schedule
+	}
+	return text + " (" + w.title + ")"
+}
+
+func (w *watched) code() int {
+	switch {
+	case w.exit.Valid:
+		return int(w.exit.Int64)
+	case w.state == jobs.Done:
+		return 0
+	}
+	return 1
+}
+
+// told writes the notices of the end of a job.
+func (r *runner) told(ctx context.Context, tx *sql.Tx, w *watched) error {
+	lines, err := lastLines(ctx, tx, w.id)
+	if err != nil {
+		return err
+	}
+	seconds := 0.0
+	if w.ended > 0 && w.started > 0 {
+		seconds = float64(w.ended-w.started) / 1000
+	}
+	if w.spec.Ping != "" {
+		event := notify.Success
+		if w.state == jobs.Cancelled {
+			event = notify.Log // neither success nor failure
+		} else if w.state != jobs.Done {
+			event = strconv.Itoa(cmp.Or(w.code(), 1))
+		}
+		if err := r.ping(ctx, tx, w, event, fmt.Sprintf("%s: %s after %.1f s\n%s", w.about(), w.state, seconds, lines)); err != nil {
+			return err
+		}
+	}
+	if w.spec.OnFailure == "" || w.state == jobs.Done || w.state == jobs.Cancelled {
+		return nil
+	}
+	where := ""
+	if w.worker != "" {
+		where = " on " + w.worker
+	}
+	headline := fmt.Sprintf("%s failed%s: exit code %d (%s)", w.about(), where, w.code(), w.state)
+	if !w.exit.Valid {
+		headline = fmt.Sprintf("%s failed%s: %s", w.about(), where, cmp.Or(w.message, string(w.state)))
+	}
+	return r.enqueue(ctx, tx, w.about(), w.spec.OnFailure, "", message{Notice: w.notice(headline, string(w.state), lines, seconds)})
+}
+
+// notice tells of a job in the fields and variables that transect run uses, and
+// some more.
+func (w *watched) notice(headline, outcome, lines string, seconds float64) notice.Notice {
+	n := notice.Notice{Headline: headline, Text: lines, Fields: map[string]any{"job": w.id, "script": w.title, "run": jobs.RunID(w.id), "host": w.worker,
+		"outcome": outcome, "seconds": seconds, "exit_code": nil, "error": nil},
+		Env: []string{"TRANSECT_OUTCOME=" + outcome, "TRANSECT_SCRIPT=" + w.title, "TRANSECT_RUN=" + jobs.RunID(w.id), "TRANSECT_ERROR=" + w.message, "TRANSECT_JOB=" + strconv.FormatInt(w.id, 10)}}
+	code := ""
+	if w.state.Final() {
+		code = strconv.Itoa(w.code())
+		n.Fields["exit_code"] = w.code()
+	}
+	if w.message != "" {
+		n.Fields["error"] = map[string]string{"message": w.message}
+	}
+	n.Env = append(n.Env, "TRANSECT_EXIT_CODE="+code)
+	return ofSlot(n, w.spec.Schedule, w.spec.Slot)
+}
+
+// lateJob writes the notice of a job that should have started.
+func (r *runner) lateJob(ctx context.Context, tx *sql.Tx, w *watched) error {
+	queue := cmp.Or(w.spec.Queue, jobs.DefaultQueue)
+	var workers int
+	if err := tx.QueryRowContext(ctx, "select count(*) from tr_worker where dead_at is null and lease_until > "+r.clock+
+		" and ',' || queues || ',' like '%,' || cast($1 as text) || ',%'", queue).Scan(&workers); err != nil {
+		return err
+	}
+	why := fmt.Sprintf("the workers of the queue %s are busy", queue)
+	switch {
+	case w.waiting != "":
+		why = "it waits for " + w.waiting
+	case workers == 0:
+		why = "no worker serves the queue " + queue
+	case w.state == jobs.Retrying:
+		why = "it is being tried again"
+	}
+	headline := fmt.Sprintf("%s is late: it has not started within %s of its time: %s", w.about(), w.spec.Late, why)
+	return r.enqueue(ctx, tx, w.about(), w.spec.OnFailure, "", message{Notice: w.notice(headline, "late", "", 0)})
+}
+
+func (r *runner) ping(ctx context.Context, tx *sql.Tx, w *watched, event, body string) error {
+	return r.enqueue(ctx, tx, w.about(), w.spec.Ping, event, message{Notice: notice.Notice{Text: body}, Run: jobs.RunID(w.id)})
+}
+
+const (
+	tailLines = 50
+	tailBytes = 10_000
+)
+
+// lastLines are the last lines of the newest attempt of a job.
+func lastLines(ctx context.Context, tx *sql.Tx, job int64) (string, error) {
+	rows, err := tx.QueryContext(ctx, "select lines from tr_log where run_id = (select max(id) from tr_run where job_id = $1) order by seq desc limit $2", job, tailLines)
+	if err != nil {
+		return "", err
+	}
+	defer rows.Close()
+	text := ""
+	for rows.Next() && len(text) < tailBytes && strings.Count(text, "\n") < tailLines {
+		var lines string
+		if err := rows.Scan(&lines); err != nil {
+			return "", err
+		}
+		text = lines + text
+	}
+	text = strings.ToValidUTF8(text[max(0, len(text)-tailBytes):], "")
+	all := strings.SplitAfter(text, "\n")
+	return strings.Join(all[max(0, len(all)-tailLines-1):], ""), rows.Err()
+}
