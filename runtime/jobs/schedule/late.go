@@ -28,17 +28,20 @@ func (f *firing) lateNotice(ctx context.Context, due Due, rule *Rule) error {
 	if f.Spec.OnFailure == "" || f.Spec.Late <= 0 || behind < f.Spec.Late {
 		return nil
 	}
-	what := fmt.Sprintf("the slot of %s was not fired in time: no worker was there for %s", oldest.In(rule.Zone).Format(showSlot), behind.Round(time.Second))
+	what, they := fmt.Sprintf("the slot of %s was", oldest.In(rule.Zone).Format(showSlot)), "it is"
 	if n := due.Missed + len(due.Fire); n > 1 {
-		what = fmt.Sprintf("%d slots since %s were not fired in time: no worker was there for %s", n, oldest.In(rule.Zone).Format(showSlot), behind.Round(time.Second))
+		what, they = fmt.Sprintf("%d slots since %s were", n, oldest.In(rule.Zone).Format(showSlot)), "they are"
 	}
-	switch {
+	what += fmt.Sprintf(" not fired in time: no worker was there for %s; ", behind.Round(time.Second))
+	switch newest := len(due.Fire); {
+	case newest == 0:
+		what += they + " left out"
 	case due.Missed == 0:
-		what += "; they are fired now"
-	case len(due.Fire) == 0:
-		what += "; they are left out"
+		what += they + " fired now"
+	case newest == 1:
+		what += "the newest is fired now, the others are left out"
 	default:
-		what += fmt.Sprintf("; %d are left out, the newest is fired now", due.Missed)
+		what += fmt.Sprintf("the newest %d are fired now, the others are left out", newest)
 	}
 	return f.tell(ctx, oldest, what)
 }
