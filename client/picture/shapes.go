@@ -36,16 +36,18 @@ func previewShapes(ctx context.Context, f *file, side int) (image.Image, error) 
 		border = 1
 	}
 	v := newView(b.low[0]*wide, b.low[1], b.high[0]*wide, b.high[1], max(1, side-2*int(border)))
-	w, h := min(side, v.w+2*int(border)), min(side, v.h+2*int(border))
+	// A single point, or a line along a meridian, is put into the middle.
+	w, h := min(side, max(v.w+2*int(border), side/3)), min(side, max(v.h+2*int(border), side/3))
+	left, top := float64(w-v.w)/2, float64(h-v.h)/2
 	release, err := reserve(ctx, int64(w)*int64(h)*12)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	p := &pen{fill: vector.NewRasterizer(w, h), line: vector.NewRasterizer(w, h), w: float32(w), h: float32(h), thick: 0.6,
+	p := &pen{fill: vector.NewRasterizer(w, h), line: vector.NewRasterizer(w, h), w: float32(w), h: float32(h), thick: max(0.6, float32(side)/512), radius: max(1.5, float32(side)/128),
 		at: func(q orb.Point) (float32, float32) {
 			x, y := v.at(q[0]*wide, q[1])
-			return clamp(x+border, w), clamp(y+border, h)
+			return clamp(x+left, w), clamp(y+top, h)
 		}}
 	if err := l.Each(ctx, func(g orb.Geometry) error { p.draw(g); return nil }); err != nil {
 		return nil, err
@@ -75,6 +77,7 @@ func clamp(v float64, size int) float32 {
 type pen struct {
 	fill, line  *vector.Rasterizer
 	w, h, thick float32
+	radius      float32 // of points
 	at          func(orb.Point) (x, y float32)
 }
 
@@ -110,7 +113,7 @@ func (p *pen) draw(g orb.Geometry) {
 // dot draws a small octagon.
 func (p *pen) dot(q orb.Point) {
 	x, y := p.at(q)
-	r := max(p.thick*2.5, 1)
+	r := p.radius
 	p.line.MoveTo(x+r, y)
 	for _, d := range [][2]float32{{0.7, 0.7}, {0, 1}, {-0.7, 0.7}, {-1, 0}, {-0.7, -0.7}, {0, -1}, {0.7, -0.7}} {
 		p.line.LineTo(x+d[0]*r, y+d[1]*r)

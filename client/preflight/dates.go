@@ -1,6 +1,7 @@
 package preflight
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -24,6 +25,7 @@ func unset(t time.Time) bool {
 func (s *survey) checkDates(report *Report) {
 	const hint = "correct the camera's clock and the photo's date"
 	future := s.opts.Now.Add(26 * time.Hour).UnixNano() // whatever the zones
+	written := func(p photoRecord) string { return p.time().In(cmp.Or(s.opts.Zone, time.UTC)).Format(time.DateTime) }
 	var times []int64
 	usable := func(p photoRecord) bool {
 		return p.taken != noTime && p.taken <= future && !unset(p.time())
@@ -35,10 +37,10 @@ func (s *survey) checkDates(report *Report) {
 		case p.taken == noTime:
 		case p.taken > future:
 			s.problems.add(newProblem("date-in-future", Warning, s.name(p),
-				"it was taken in the future, "+p.time().Format(time.DateTime), hint))
+				"it was taken in the future, "+written(p), hint))
 		default:
 			s.problems.add(newProblem("clock-not-set", Warning, s.name(p),
-				"it was taken "+p.time().Format(time.DateTime)+": the camera's clock was not set", hint))
+				"it was taken "+written(p)+": the camera's clock was not set", hint))
 		}
 	}
 	if len(times) == 0 {
@@ -53,7 +55,7 @@ func (s *survey) checkDates(report *Report) {
 		}
 		if apart := time.Duration(p.taken - middle).Abs(); apart > longFlight {
 			s.problems.add(newProblem("date-apart", Warning, s.name(p),
-				fmt.Sprintf("it was taken %s, %d days from most others", p.time().Format(time.DateTime), int(apart.Hours()/24)),
+				fmt.Sprintf("it was taken %s, %d days from most others", written(p), int(apart.Hours()/24)),
 				"is it of another flight? Then leave it out"))
 		}
 	}

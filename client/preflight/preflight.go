@@ -30,6 +30,9 @@ type Options struct {
 	Date time.Time
 	// Now is the present time; zero is the clock's. Later photos are from the future.
 	Now time.Time
+	// Zone is that of the times in messages; nil is UTC, which the clock of a camera
+	// without a recorded zone is taken for.
+	Zone *time.Location
 	// SkipDuplicates saves reading the files that have the same size.
 	SkipDuplicates bool
 	// Dir is the folder of temporary files, which only large surveys need; ""

@@ -20,11 +20,11 @@ import (
 func openGeoJSON(ctx context.Context, f File) (*Layer, error) {
 	l := &Layer{Format: "geojson", System: crs.WGS84}
 	var found bool
-	l.each = func(ctx context.Context, visit func(orb.Geometry) error) error {
+	l.each = func(ctx context.Context, _ bool, visit visitor) error {
 		return eachGeoJSON(ctx, f, visit, func(string) {})
 	}
 	// The first feature tells whether it is GeoJSON; the system stands before it.
-	err := eachGeoJSON(ctx, f, func(orb.Geometry) error { found = true; return io.EOF }, func(name string) {
+	err := eachGeoJSON(ctx, f, func(orb.Geometry, json.RawMessage) error { found = true; return io.EOF }, func(name string) {
 		l.System, l.Problem = nil, ""
 		s, err := systemNamed(name)
 		if l.System = s; err != nil {
@@ -54,7 +54,7 @@ func systemNamed(name string) (*crs.System, error) {
 const maxFeature = 128 << 20
 
 // eachGeoJSON visits the shapes of a file, and the name of the reference system.
-func eachGeoJSON(ctx context.Context, f File, visit func(orb.Geometry) error, system func(name string)) error {
+func eachGeoJSON(ctx context.Context, f File, visit visitor, system func(name string)) error {
 	limited := &limitedReader{r: f.Reader(ctx)}
 	d := jsontext.NewDecoder(limited, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	limited.offset = d.InputOffset
@@ -108,7 +108,7 @@ func eachGeoJSON(ctx context.Context, f File, visit func(orb.Geometry) error, sy
 				continue
 			}
 			switch key {
-			case "type", "geometry", "coordinates", "geometries", "crs":
+			case "type", "geometry", "coordinates", "geometries", "crs", "properties":
 				value, err := d.ReadValue()
 				if err != nil {
 					return read(err)
@@ -142,7 +142,7 @@ func eachGeoJSON(ctx context.Context, f File, visit func(orb.Geometry) error, sy
 		default:
 			return ErrNotVector
 		}
-		if err := visitGeometry(text, visit); err != nil {
+		if err := visitGeometry(text, json.RawMessage(members["properties"]), visit); err != nil {
 			return err
 		}
 	}
@@ -162,23 +162,26 @@ func orNull(v jsontext.Value) json.RawMessage {
 	return json.RawMessage(v)
 }
 
-func visitFeature(text []byte, visit func(orb.Geometry) error) error {
-	var feature struct{ Geometry json.RawMessage }
+func visitFeature(text []byte, visit visitor) error {
+	var feature struct{ Geometry, Properties json.RawMessage }
 	if err := json.Unmarshal(text, &feature); err != nil {
 		return fmt.Errorf("a feature cannot be read: %w", err)
 	}
-	return visitGeometry(feature.Geometry, visit)
+	return visitGeometry(feature.Geometry, feature.Properties, visit)
 }
 
-func visitGeometry(text []byte, visit func(orb.Geometry) error) error {
+func visitGeometry(text []byte, properties json.RawMessage, visit visitor) error {
+	if len(properties) == 0 || properties[0] != '{' {
+		properties = nil
+	}
 	if len(text) == 0 || string(text) == "null" {
-		return visit(nil)
+		return visit(nil, properties)
 	}
 	g, err := geometryOf(text, 0)
 	if err != nil {
 		return fmt.Errorf("a geometry cannot be read: %w", err)
 	}
-	return visit(g)
+	return visit(g, properties)
 }
 
 // geometryOf reads a geometry. (orb's reader of GeoJSON needs the driver of a

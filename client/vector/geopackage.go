@@ -3,6 +3,7 @@ package vector
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -53,7 +54,7 @@ func openPackage(ctx context.Context, f File) (*Layer, error) {
 	if !same && len(tables) > 1 { // those that have a position are put together in longitude and latitude
 		l.System, l.Problem = crs.WGS84, ""
 	}
-	l.each = func(ctx context.Context, visit func(orb.Geometry) error) error {
+	l.each = func(ctx context.Context, attributes bool, visit visitor) error {
 		return withDatabase(ctx, f, func(db *sql.Conn) error {
 			for _, t := range tables {
 				show := visit
@@ -61,9 +62,11 @@ func openPackage(ctx context.Context, f File) (*Layer, error) {
 					if t.system == nil {
 						continue
 					}
-					show = func(g orb.Geometry) error { return visit(project(g, t.system.ToWGS84)) }
+					show = func(g orb.Geometry, properties json.RawMessage) error {
+						return visit(project(g, t.system.ToWGS84), properties)
+					}
 				}
-				if err := t.each(ctx, db, show); err != nil {
+				if err := t.each(ctx, db, attributes, show); err != nil {
 					return err
 				}
 			}
@@ -150,28 +153,67 @@ func featureTables(ctx context.Context, db *sql.Conn) (all []table, err error) {
 	return all, rows.Err()
 }
 
-func (t table) each(ctx context.Context, db *sql.Conn, visit func(orb.Geometry) error) error {
-	quote := func(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
-	rows, err := db.QueryContext(ctx, "SELECT "+quote(t.column)+" FROM "+quote(t.name))
+func (t table) each(ctx context.Context, db *sql.Conn, attributes bool, visit visitor) error {
+	var columns []string
+	if attributes {
+		var err error
+		if columns, err = t.attributes(ctx, db); err != nil {
+			return err
+		}
+	}
+	selected := []string{quote(t.column)}
+	for _, c := range columns { // other binary values mean nothing here, and long texts are cut
+		selected = append(selected, fmt.Sprintf("CASE typeof(%[1]s) WHEN 'blob' THEN NULL WHEN 'text' THEN substr(%[1]s, 1, %[2]d) ELSE %[1]s END", quote(c), maxText))
+	}
+	rows, err := db.QueryContext(ctx, "SELECT "+strings.Join(selected, ", ")+" FROM "+quote(t.name))
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
 	var b sql.RawBytes
+	values := make([]any, len(columns))
+	into := []any{&b}
+	for i := range values {
+		into = append(into, &values[i])
+	}
 	for rows.Next() {
-		if err := rows.Scan(&b); err != nil {
+		if err := rows.Scan(into...); err != nil {
 			return err
 		}
 		g, err := packageGeometry(b)
 		if err != nil {
 			return err
 		}
-		if err := visit(g); err != nil {
+		var list attributeList
+		for i, c := range columns {
+			list.add(c, values[i])
+		}
+		if err := visit(g, list.object()); err != nil {
 			return err
 		}
 	}
 	return rows.Err()
 }
+
+// attributes lists the columns beside the geometry.
+func (t table) attributes(ctx context.Context, db *sql.Conn) (columns []string, err error) {
+	rows, err := db.QueryContext(ctx, "SELECT name FROM pragma_table_info(?) WHERE name <> ? LIMIT ?", t.name, t.column, maxColumns)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, err
+		}
+		columns = append(columns, name)
+	}
+	return columns, rows.Err()
+}
+
+// quote makes a name an identifier of SQL.
+func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
 // packageGeometry reads the header of a geometry, and its WKB.
 func packageGeometry(b []byte) (orb.Geometry, error) {

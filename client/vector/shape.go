@@ -25,18 +25,36 @@ func isShape(head []byte) bool {
 }
 
 func openShape(f File, beside []File) (*Layer, error) {
+	var table *File // of attributes
+	var codePage string
 	l := &Layer{Format: "shapefile", Problem: "the file has no projection (.prj) beside it",
-		each: func(ctx context.Context, visit func(orb.Geometry) error) error {
-			return eachShape(f.Reader(ctx), visit)
+		each: func(ctx context.Context, attributes bool, visit visitor) error {
+			var rows *rows
+			if attributes && table != nil {
+				rows = openRows(ctx, *table, codePage)
+			}
+			return eachShape(f.Reader(ctx), func(g orb.Geometry) error { return visit(g, rows.next()) })
 		}}
 	stem := strings.TrimSuffix(f.Name, filepath.Ext(f.Name))
 	for _, b := range beside {
-		if strings.EqualFold(b.Name, stem+".prj") && b.Size < 1<<20 {
-			text, err := io.ReadAll(io.NewSectionReader(b.Data, 0, b.Size))
+		text := func() (string, error) {
+			text, err := io.ReadAll(io.NewSectionReader(b.Data, 0, min(b.Size, 1<<20)))
+			return string(text), err
+		}
+		if !strings.EqualFold(strings.TrimSuffix(b.Name, filepath.Ext(b.Name)), stem) {
+			continue
+		}
+		switch strings.ToLower(filepath.Ext(b.Name)) {
+		case ".prj":
+			wkt, err := text()
 			if err != nil {
 				return nil, err
 			}
-			l.setWKT(string(text))
+			l.setWKT(wkt)
+		case ".cpg":
+			codePage, _ = text() // without it the table says its own
+		case ".dbf":
+			table = &b
 		}
 	}
 	return l, nil

@@ -1,7 +1,7 @@
 // Package vector reads the shapes of vector files: GeoJSON, shapefiles (also zipped),
 // GeoPackages, KML and KMZ, GPX. Open finds the reference system, Each visits the
 // shape of every feature, one at a time, so that memory is bounded by the largest
-// feature, which is limited. Attributes are not read.
+// feature, which is limited. Features visits them with their attributes.
 //
 // Package picture draws and measures the shapes. Every format has a file of its own.
 package vector
@@ -9,6 +9,7 @@ package vector
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -35,8 +36,12 @@ type Layer struct {
 	System  *crs.System
 	Problem string
 
-	each func(ctx context.Context, visit func(orb.Geometry) error) error
+	each func(ctx context.Context, attributes bool, visit visitor) error
 }
+
+// visitor takes the shape of a feature, nil where it has none, and its attributes
+// as a JSON object, nil where it has none or they are not wanted.
+type visitor func(orb.Geometry, json.RawMessage) error
 
 // ErrNotVector means that a file is of another kind.
 var ErrNotVector = errors.New("it is not a vector file of a known format")
@@ -82,12 +87,24 @@ func Open(ctx context.Context, f File, beside ...File) (*Layer, error) {
 // Each visits the shapes of all features; nil for a feature without one. Rings of
 // polygons may have any direction, but holes have the other one.
 func (l *Layer) Each(ctx context.Context, visit func(orb.Geometry) error) error {
+	return l.visit(ctx, false, func(g orb.Geometry, _ json.RawMessage) error { return visit(g) })
+}
+
+// Features visits all features like Each, with their attributes as a JSON object in
+// the order of the file: the members properties of GeoJSON, the columns of a
+// shapefile's .dbf and of a GeoPackage, names, descriptions and the like of KML and
+// GPX. They are nil for a feature without any.
+func (l *Layer) Features(ctx context.Context, visit func(g orb.Geometry, attributes json.RawMessage) error) error {
+	return l.visit(ctx, true, visit)
+}
+
+func (l *Layer) visit(ctx context.Context, attributes bool, visit visitor) error {
 	n := 0
-	return l.each(ctx, func(g orb.Geometry) error {
+	return l.each(ctx, attributes, func(g orb.Geometry, properties json.RawMessage) error {
 		if n++; n%64 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return visit(g)
+		return visit(g, properties)
 	})
 }
 

@@ -3,6 +3,7 @@ package vector
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"math"
 	"os"
@@ -183,8 +184,26 @@ func FuzzVector(f *testing.F) {
 	shp.Data.ReadAt(b, 0)
 	f.Add("a.shp", b)
 	f.Add("a.json", []byte(`{"type":"Polygon","coordinates":`+triangle+`}`))
+	f.Add("1252", []byte(dbfWith(0x57, "Stra\xdfe", "text:C6")))
 	f.Add("a.kml", []byte(`<kml><Placemark><Point><coordinates>1,2</coordinates></Point></Placemark></kml>`))
 	f.Fuzz(func(t *testing.T, name string, b []byte) {
-		summary(memory(name, string(b)))
+		l, _, _, _, err := summary(memory(name, string(b)))
+		if err == nil {
+			_ = l.Features(context.Background(), func(_ orb.Geometry, a json.RawMessage) error {
+				if a != nil && !json.Valid(a) {
+					t.Errorf("%q is no JSON", a)
+				}
+				return nil
+			})
+		}
+		for table := openRows(context.Background(), memory("a.dbf", string(b)), name); ; {
+			row := table.next()
+			if row == nil {
+				break
+			}
+			if !json.Valid(row) {
+				t.Errorf("%q is no JSON", row)
+			}
+		}
 	})
 }

@@ -18,7 +18,12 @@ const maxDepth = 200
 // elements walks an XML text. The texts within an element come before its end.
 func elements(ctx context.Context, f File, begin func(xml.StartElement) error, text func([]byte) error, end func(name string) error) error {
 	d := xml.NewDecoder(f.Reader(ctx))
-	d.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil } // coordinates are ASCII
+	d.CharsetReader = func(name string, r io.Reader) (io.Reader, error) {
+		if page := charmapOf(name); page != nil {
+			return page.NewDecoder().Reader(r), nil
+		}
+		return r, nil // coordinates are ASCII
+	}
 	d.Strict = false
 	depth := 0
 	for {
@@ -51,27 +56,55 @@ func elements(ctx context.Context, f File, begin func(xml.StartElement) error, t
 	}
 }
 
+// collected is the text of an element that is of interest, from its start to its end.
+type collected struct {
+	strings.Builder
+	on bool
+}
+
+func (c *collected) begin() { c.Reset(); c.on = true }
+
+// take adds a text; the rest of one that is too long is left out.
+func (c *collected) take(b []byte) {
+	if c.on && c.Len() < maxText {
+		c.Write(b)
+	}
+}
+
 // eachKML visits the placemarks of a KML text (OGC 12-007r2).
-func eachKML(f File) func(context.Context, func(orb.Geometry) error) error {
-	return func(ctx context.Context, visit func(orb.Geometry) error) error {
+func eachKML(f File) func(context.Context, bool, visitor) error {
+	return func(ctx context.Context, _ bool, visit visitor) error {
 		var (
 			shapes      orb.Collection
 			polygon     orb.Polygon
 			inside      bool // of coordinates
 			coordinates strings.Builder
+			within      string // the element that holds name, description or value
+			text        collected
+			key         string // of a value of the extended data
+			attributes  attributeList
 		)
 		return elements(ctx, f, func(e xml.StartElement) error {
-			switch e.Name.Local {
+			switch name := e.Name.Local; name {
 			case "Placemark":
-				shapes = nil
+				shapes, attributes = nil, attributeList{}
+				within = name
 			case "Polygon":
 				polygon = nil
 			case "coordinates", "coord":
 				inside = true
 				coordinates.Reset()
+			case "name", "description", "address", "value":
+				if within != "" {
+					text.begin()
+				}
+			case "Data", "SimpleData":
+				key = attribute(e, "name")
+				text.begin()
 			}
 			return nil
 		}, func(b []byte) error {
+			text.take(b)
 			if inside {
 				if coordinates.Len()+len(b) > maxPositions*16 {
 					return errLong
@@ -81,6 +114,16 @@ func eachKML(f File) func(context.Context, func(orb.Geometry) error) error {
 			return nil
 		}, func(name string) error {
 			switch name {
+			case "name", "description", "address":
+				if text.on {
+					attributes.add(name, text.String())
+				}
+				text.on = false
+			case "value", "SimpleData":
+				if text.on {
+					attributes.add(key, text.String())
+				}
+				text.on = false
 			case "coordinates":
 				inside = false
 			case "Point", "LineString", "LinearRing":
@@ -100,16 +143,27 @@ func eachKML(f File) func(context.Context, func(orb.Geometry) error) error {
 				shapes = append(shapes, polygon)
 				polygon = nil
 			case "Placemark":
-				if len(shapes) == 1 {
-					return visit(shapes[0])
-				} else if len(shapes) == 0 {
-					return visit(nil)
+				within = ""
+				switch len(shapes) {
+				case 0:
+					return visit(nil, attributes.object())
+				case 1:
+					return visit(shapes[0], attributes.object())
 				}
-				return visit(shapes)
+				return visit(shapes, attributes.object())
 			}
 			return nil
 		})
 	}
+}
+
+func attribute(e xml.StartElement, name string) string {
+	for _, a := range e.Attr {
+		if a.Name.Local == name {
+			return a.Value
+		}
+	}
+	return ""
 }
 
 // tuples reads "longitude,latitude,altitude" separated by spaces.
@@ -128,37 +182,68 @@ func tuples(text string) (line []orb.Point, err error) {
 }
 
 // eachGPX visits the waypoints, routes and tracks of a GPX text.
-func eachGPX(f File) func(context.Context, func(orb.Geometry) error) error {
-	return func(ctx context.Context, visit func(orb.Geometry) error) error {
-		var line orb.LineString
-		var track orb.MultiLineString
+func eachGPX(f File) func(context.Context, bool, visitor) error {
+	return func(ctx context.Context, _ bool, visit visitor) error {
+		var (
+			point      orb.Point
+			line       orb.LineString
+			track      orb.MultiLineString
+			within     string // the feature that texts belong to: wpt, rte or trk
+			text       collected
+			attributes attributeList
+		)
 		return elements(ctx, f, func(e xml.StartElement) error {
-			switch e.Name.Local {
-			case "trk":
-				track = nil
-			case "trkseg", "rte":
+			switch name := e.Name.Local; name {
+			case "trk", "rte":
+				track, line, within, attributes = nil, nil, name, attributeList{}
+			case "trkseg":
 				line = nil
 			case "wpt", "trkpt", "rtept":
 				p, err := latLon(e)
 				if err != nil {
 					return err
 				}
-				if e.Name.Local == "wpt" {
-					return visit(p)
+				if name == "wpt" {
+					point, within, attributes = p, name, attributeList{}
+					return nil
 				}
+				within = "" // its texts are those of a position
 				if line = append(line, p); len(line) > maxPositions {
 					return errLong
 				}
+			case "name", "desc", "cmt", "type", "sym", "ele", "time":
+				if within != "" {
+					text.begin()
+				}
 			}
 			return nil
-		}, func([]byte) error { return nil }, func(name string) error {
+		}, func(b []byte) error {
+			text.take(b)
+			return nil
+		}, func(name string) error {
 			switch name {
+			case "name", "desc", "cmt", "type", "sym", "ele", "time":
+				if height, err := strconv.ParseFloat(strings.TrimSpace(text.String()), 64); text.on && name == "ele" && err == nil {
+					attributes.add(name, height)
+				} else if text.on {
+					attributes.add(name, text.String())
+				}
+				text.on = false
+			case "trkpt":
+				within = "trk"
+			case "rtept":
+				within = "rte"
 			case "trkseg":
 				track = append(track, line)
-			case "trk":
-				return visit(track)
-			case "rte":
-				return visit(line)
+			case "trk", "rte", "wpt":
+				within = ""
+				switch name {
+				case "trk":
+					return visit(track, attributes.object())
+				case "rte":
+					return visit(line, attributes.object())
+				}
+				return visit(point, attributes.object())
 			}
 			return nil
 		})

@@ -33,13 +33,15 @@ func openZip(ctx context.Context, f File) (*Layer, error) {
 			var beside []File
 			stem := strings.TrimSuffix(entry.Name, path.Ext(entry.Name))
 			for _, b := range z.File {
-				if strings.EqualFold(b.Name, stem+".prj") {
-					projection, err := unpack(ctx, b, 1<<20)
-					if err != nil {
-						return nil, err
-					}
-					beside = append(beside, projection)
+				limit := map[string]int64{".prj": 1 << 20, ".cpg": 1 << 20, ".dbf": maxUnpacked}[strings.ToLower(path.Ext(b.Name))]
+				if limit == 0 || !strings.EqualFold(strings.TrimSuffix(b.Name, path.Ext(b.Name)), stem) {
+					continue
 				}
+				file, err := unpack(ctx, b, limit)
+				if err != nil {
+					return nil, err
+				}
+				beside = append(beside, file)
 			}
 			l, err := Open(ctx, main, beside...)
 			if err != nil {

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"math"
 	"net/http"
 	"reflect"
@@ -33,8 +32,8 @@ type datasetView struct {
 	Problem     string // of the ingestion
 	Record      string // all that the platform has
 	ProductName string
-	Tiles       string // state of the tiles
-	NoTiles     string // why there are none
+	Steps       []ingestionStep
+	Features    *featureTable // of a vector, nil without properties
 }
 
 // fact is a line of metadata.
@@ -50,7 +49,7 @@ type origin struct {
 
 // otherFields are shown elsewhere on the page, or say nothing to people.
 var otherFields = []string{"_id", "name", "type", "project", "mission", "components", "properties", "ingestion", "source", "size",
-	"acquisition_date", "geometry", "width", "height", "tiles", "creation_date", "modification_date", "deletion_date", "creation_user", "modification_user", "deletion_user"}
+	"acquisition_date", "geometry", "width", "height", "tiles", "footprint", "preview", "creation_date", "modification_date", "deletion_date", "creation_user", "modification_user", "deletion_user"}
 
 func (s *Server) datasetPage(w http.ResponseWriter, r *http.Request) error {
 	c, err := s.platform()
@@ -66,13 +65,16 @@ func (s *Server) datasetPage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	v := datasetView{datasetRow: rows[0], MapLink: mapLink(d), Problem: d.Ingestion.Error.Message, Record: indented(d.JSON())}
+	v := datasetView{datasetRow: rows[0], MapLink: mapLink(d, d.Geometry, d.ID), Problem: d.Ingestion.Error.Message, Record: indented(d.JSON())}
 	for _, part := range d.Components {
 		v.Version += part.Checksum
 	}
 	v.Version = v.Version[:min(64, len(v.Version))]
 	v.Source = s.origin(d)
-	v.Tiles, v.NoTiles = gjson.GetBytes(d.JSON(), "tiles.status").String(), gjson.GetBytes(d.JSON(), "tiles.error.message").String()
+	v.Steps = ingestionSteps(d.JSON())
+	if d.Type == "vector" {
+		v.Features = s.features(r.Context(), c, d)
+	}
 	var record map[string]json.RawMessage
 	if err := json.Unmarshal(d.JSON(), &record); err != nil {
 		return err
@@ -159,8 +161,8 @@ func runOf(p gjson.Result) string {
 	return cmp.Or(p.Get("part_of").String(), p.Get("run").String())
 }
 
-// facts lists the fields of an object by name, but for some. Objects in it are
-// one line of JSON.
+// facts lists the fields of an object by name, but for some. Objects within the
+// objects in it are one line of JSON.
 func facts(prefix string, record map[string]json.RawMessage, without []string) (list []fact) {
 	for name, value := range record {
 		if slices.Contains(without, name) {
@@ -206,10 +208,16 @@ func readable(name, text string) string {
 		}
 	}
 	if n, err := strconv.ParseFloat(text, 64); err == nil {
-		text = strings.TrimSpace(strconv.FormatFloat(n, 'g', 9, 64) + " " + units()[name])
-		if n == math.Trunc(n) && math.Abs(n) < 1<<53 {
-			text = strings.TrimSpace(strconv.FormatFloat(n, 'f', -1, 64) + " " + units()[name])
+		text = strconv.FormatFloat(n, 'g', 9, 64)
+		switch {
+		case strings.HasSuffix(name, "_count"):
+			text = number(int64(n))
+		case name == "resolution":
+			text = strconv.FormatFloat(n, 'g', 3, 64)
+		case n == math.Trunc(n) && math.Abs(n) < 1<<53:
+			text = strconv.FormatFloat(n, 'f', -1, 64)
 		}
+		text = strings.TrimSpace(text + " " + units()[name])
 	}
 	return shorten(text, 2000)
 }
@@ -228,40 +236,4 @@ func indented(raw []byte) string {
 		return ""
 	}
 	return shorten(transport.Redact(b.String()), 200_000)
-}
-
-// mapLink is where a dataset lies on the map.
-func mapLink(d client.Dataset) string {
-	link := "/map"
-	switch {
-	case d.Mission != "":
-		link += "?mission=" + d.Mission
-	case d.Project != "":
-		link += "?project=" + d.Project
-	}
-	if lon, lat, ok := middle(d.Geometry); ok {
-		link += fmt.Sprintf("#18/%.6f/%.6f/%s", lat, lon, d.ID)
-	}
-	return link
-}
-
-// middle is the middle of the box around a geometry.
-func middle(geometry []byte) (lon, lat float64, ok bool) {
-	west, south, east, north := 181.0, 91.0, -181.0, -91.0
-	var visit func(v gjson.Result)
-	visit = func(v gjson.Result) {
-		list := v.Array()
-		if len(list) >= 2 && list[0].Type == gjson.Number {
-			west, east = min(west, list[0].Float()), max(east, list[0].Float())
-			south, north = min(south, list[1].Float()), max(north, list[1].Float())
-			return
-		}
-		for _, e := range list {
-			if e.IsArray() {
-				visit(e)
-			}
-		}
-	}
-	visit(gjson.GetBytes(geometry, "coordinates"))
-	return (west + east) / 2, (south + north) / 2, west <= east
 }

@@ -149,6 +149,9 @@ func readBox(text string) *[4]float64 {
 // empty reports whether the search asks for everything.
 func (q *datasetQuery) empty() bool { return len(q.filter()) == 0 }
 
+// OnlyDeleted reports that all deleted datasets are asked for.
+func (q *datasetQuery) OnlyDeleted() bool { return q.Deleted && len(q.filter()) == 1 }
+
 // filter is the search in the platform's words.
 func (q *datasetQuery) filter() client.Filter {
 	f := client.Filter{}

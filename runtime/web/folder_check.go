@@ -117,7 +117,7 @@ func (f *folderCheck) run(ctx context.Context, done chan struct{}) {
 func (f *folderCheck) check(ctx context.Context) ([]folderItem, *surveyResult, error) {
 	all := newSurvey(f.now(), nil)
 	defer all.close()
-	part := &surveyPart{checker: preflight.New(preflight.Options{Now: f.now()}), ids: map[string]string{}}
+	part := &surveyPart{checker: preflight.New(preflight.Options{Now: f.now(), Zone: f.now().Location()}), ids: map[string]string{}}
 	all.parts[""] = part
 	var items []folderItem
 	var mu sync.Mutex

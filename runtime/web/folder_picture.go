@@ -79,16 +79,17 @@ func (s *Server) sendExtents(ctx context.Context, state folderState, send func(a
 		}
 		one := shape{Kind: "shape", Of: item.Kind, ID: item.ID, Name: item.Name, Geometry: geometryOf(info.Outline),
 			Facts: rowsOf("Size", size(item.Size), "Format", info.Format), Preview: "/folder/picture/" + item.ID + "?kind=small"}
-		if err := send(one); err != nil {
-			return err
-		}
 		if item.Kind == "vector" {
-			err := withFiles(item, func(main picture.File, beside []picture.File) error {
-				return limits.features(ctx, one, main, beside, send)
+			err := withFiles(item, func(main picture.File, beside []picture.File) (err error) {
+				one.Quiet, err = limits.features(ctx, one, main, beside, send)
+				return err
 			})
 			if err != nil {
 				return err
 			}
+		}
+		if err := send(one); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -15,20 +15,21 @@ import (
 // functions are what templates may call.
 func (s *Server) functions() template.FuncMap {
 	return template.FuncMap{
-		"time":     s.time,
-		"size":     size,
-		"number":   number,
-		"count":    count,
-		"duration": duration,
-		"query":    query,
-		"day":      day,
-		"add":      func(a, b int) int { return a + b },
-		"date":     s.date,
-		"ago":      s.ago,
-		"kindName": kindName,
-		"state":    state,
-		"seconds":  func(n float64) string { return duration(time.Duration(n * float64(time.Second))) },
-		"class":    verdictClass,
+		"time":       s.time,
+		"size":       size,
+		"number":     number,
+		"count":      count,
+		"duration":   duration,
+		"query":      query,
+		"day":        day,
+		"add":        func(a, b int) int { return a + b },
+		"date":       s.date,
+		"ago":        s.ago,
+		"kindName":   kindName,
+		"state":      state,
+		"seconds":    func(n float64) string { return duration(time.Duration(n * float64(time.Second))) },
+		"class":      verdictClass,
+		"scriptName": scriptName,
 	}
 }
 

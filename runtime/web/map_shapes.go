@@ -31,6 +31,7 @@ type shape struct {
 	Fill       string          `json:"fill,omitempty"`
 	Opacity    *float64        `json:"opacity,omitempty"`
 	Width      float64         `json:"width,omitempty"`
+	Quiet      bool            `json:"quiet,omitempty"` // drawn when it is selected: its features are there
 }
 
 // Most shapes of a kind on a map.
@@ -196,56 +197,59 @@ func (s *Server) datasetShapes(ctx context.Context, t target, send func(any) err
 		if d.Ingestion.Status == "failed" {
 			one.Note = "The platform could not read it: " + d.Ingestion.Error.Message
 		}
-		if firstGeometry(d.Geometry) != nil {
-			if err := send(one); err != nil {
+		if d.Type == "vector" {
+			if one.Quiet, err = s.vectorShapes(ctx, d, one, limits, send); err != nil {
 				return err
 			}
 		}
-		if d.Type == "vector" {
-			if err := s.vectorShapes(ctx, d, send); err != nil {
+		if firstGeometry(d.Geometry) != nil {
+			if err := send(one); err != nil {
 				return err
-			}
-			if main, beside := pictureFiles(ctx, s.Client, d); main != nil {
-				if err := limits.features(ctx, one, *main, beside, send); err != nil {
-					return err
-				}
 			}
 		}
 	}
 	return nil
 }
 
-// vectorShapes sends the features of a vector that is a collection.
-func (s *Server) vectorShapes(ctx context.Context, d client.Dataset, send func(any) error) error {
+// vectorShapes sends the features of a vector, of its collections or of its file, and
+// reports whether it did.
+func (s *Server) vectorShapes(ctx context.Context, d client.Dataset, one shape, limits *vectorLimits, send func(any) error) (shown bool, err error) {
 	for _, c := range d.Components {
 		if c.Collection.ID == "" {
 			continue
 		}
-		features, err := some(s.Client.Features.Search.All(ctx, client.Query{Filter: client.Filter{"collection": map[string]any{"$eq": c.Collection.ID}}}), mostDrawings)
+		features, err := some(s.Client.Features.Search.All(ctx, featuresOf(c.Collection.ID)), mostDrawings)
 		if err != nil {
-			return err
+			return shown, err
 		}
 		for _, f := range features {
 			if firstGeometry(f.Geometry) == nil {
 				continue
 			}
 			properties := gjson.GetBytes(f.JSON(), "properties").Raw
-			one := shape{Kind: "shape", Of: "feature", ID: f.ID, Name: cmp.Or(titleOf(properties), "Feature of "+d.Name), Geometry: f.Geometry,
-				Links: [][2]string{{"Open the dataset " + d.Name, "/datasets/" + url.PathEscape(d.ID)}}}
+			one := shape{Kind: "shape", Of: "feature", ID: f.ID, Name: cmp.Or(titleOf(properties), "Feature of "+d.Name), Geometry: f.Geometry, Links: one.Links}
 			if properties != "" {
 				one.Properties = json.RawMessage(properties)
 			}
 			if err := send(one); err != nil {
-				return err
+				return shown, err
 			}
+			shown = true
 		}
 	}
-	return nil
+	if main, beside := pictureFiles(ctx, s.Client, d); main != nil {
+		return limits.features(ctx, one, *main, beside, send)
+	}
+	return shown, nil
+}
+
+func featuresOf(collection string) client.Query {
+	return client.Query{Filter: equals("collection", collection)}
 }
 
 // titleOf is a property that names a feature.
 func titleOf(properties string) string {
-	for _, name := range []string{"name", "Name", "NAME", "title", "label"} {
+	for _, name := range []string{"name", "Name", "NAME", "title", "label", "name_long"} {
 		if title := gjson.Get(properties, name); title.Type == gjson.String && title.Str != "" {
 			return title.Str
 		}

@@ -5,14 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"math"
 	"strconv"
 
 	"github.com/paulmach/orb"
 	"github.com/paulmach/orb/project"
-	"github.com/tidwall/gjson"
-
+	"transect/client/crs"
 	"transect/client/picture"
 	"transect/client/vector"
 )
@@ -32,49 +30,47 @@ func newVectorLimits() *vectorLimits { return &vectorLimits{mostVectorBytes, mos
 
 var errEnough = errors.New("the map has enough features")
 
-// features sends those of a vector file, each like one. What cannot be read is
-// left to the outline of the file.
-func (l *vectorLimits) features(ctx context.Context, one shape, main picture.File, beside []picture.File, send func(any) error) error {
+// features sends those of a vector file, each like one, and reports whether it did.
+// What cannot be read is left to the outline of the file.
+func (l *vectorLimits) features(ctx context.Context, one shape, main picture.File, beside []picture.File, send func(any) error) (shown bool, err error) {
 	if l.bytes -= main.Size; l.bytes < 0 || l.left <= 0 {
-		return nil
+		return false, nil
 	}
 	id, n := one.ID, 0
 	var failed error
-	emit := func(geometry, properties json.RawMessage) error {
-		if l.left--; l.left < 0 {
-			return errEnough
-		}
-		n++
-		one.Of, one.ID, one.Geometry, one.Properties = "feature", id+"/"+strconv.Itoa(n), geometry, nil
-		if len(properties) > 0 && len(properties) <= mostProperties {
-			one.Properties = properties
-		}
-		f := one
-		f.Name = cmp.Or(titleOf(string(properties)), "Feature "+strconv.Itoa(n)+" of "+one.Name)
-		f.Preview = ""
-		failed = send(f)
-		return failed
-	}
 	layer, err := vector.Open(ctx, main, beside...)
 	if err == nil && layer.System != nil {
-		if layer.Format == "geojson" && layer.System.Geographic {
-			err = geoJSONFeatures(ctx, main, emit)
-		} else {
-			err = layer.Each(ctx, func(g orb.Geometry) error {
-				if g == nil {
-					return nil
-				}
-				return emit(geometryOf(project.Geometry(orb.Clone(g), func(p orb.Point) orb.Point {
-					lon, lat := layer.System.ToWGS84(p[0], p[1])
-					return orb.Point{roundedTo(lon), roundedTo(lat)}
-				})), nil)
-			})
-		}
+		err = layer.Features(ctx, func(g orb.Geometry, properties json.RawMessage) error {
+			if g == nil {
+				return nil
+			}
+			if l.left--; l.left < 0 {
+				return errEnough
+			}
+			n++
+			f := one
+			f.Of, f.ID, f.Preview, f.Properties = "feature", id+"/"+strconv.Itoa(n), "", nil
+			f.Name = cmp.Or(titleOf(string(properties)), "Feature "+strconv.Itoa(n)+" of "+one.Name)
+			if len(properties) <= mostProperties {
+				f.Properties = properties
+			}
+			f.Geometry = inDegrees(g, layer.System)
+			failed = send(f)
+			return failed
+		})
 	}
 	if failed != nil || ctx.Err() != nil {
-		return cmp.Or(failed, ctx.Err())
+		return n > 0, cmp.Or(failed, ctx.Err())
 	}
-	return nil
+	return n > 0 && err == nil, nil
+}
+
+// inDegrees is a geometry of a reference system as GeoJSON.
+func inDegrees(g orb.Geometry, system *crs.System) json.RawMessage {
+	return geometryOf(project.Geometry(orb.Clone(g), func(p orb.Point) orb.Point {
+		lon, lat := system.ToWGS84(p[0], p[1])
+		return orb.Point{roundedTo(lon), roundedTo(lat)}
+	}))
 }
 
 func roundedTo(degrees float64) float64 {
@@ -82,33 +78,6 @@ func roundedTo(degrees float64) float64 {
 		return 0
 	}
 	return rounded(degrees)
-}
-
-// geoJSONFeatures visits the features of a GeoJSON text with their properties.
-func geoJSONFeatures(ctx context.Context, f picture.File, emit func(geometry, properties json.RawMessage) error) error {
-	text, err := io.ReadAll(f.Reader(ctx))
-	if err != nil {
-		return err
-	}
-	all := gjson.ParseBytes(text)
-	visit := func(feature gjson.Result) error {
-		geometry, properties := feature.Get("geometry"), feature.Get("properties")
-		if feature.Get("type").Str != "Feature" {
-			geometry, properties = feature, gjson.Result{}
-		}
-		if !geometry.IsObject() {
-			return nil
-		}
-		return emit(json.RawMessage(geometry.Raw), json.RawMessage(properties.Raw))
-	}
-	if all.Get("type").Str != "FeatureCollection" {
-		return visit(all)
-	}
-	all.Get("features").ForEach(func(_, feature gjson.Result) bool {
-		err = visit(feature)
-		return err == nil
-	})
-	return err
 }
 
 // geometryOf is a geometry as GeoJSON.

@@ -259,7 +259,7 @@ func (s *Server) runTroubles() (list []trouble, err error) {
 		case e != nil && e.ItemsFailed > 0:
 			more = fmt.Sprintf("%s of %s failed", number(e.ItemsFailed), count(e.ItemsDone+e.ItemsFailed, "item"))
 		}
-		list = append(list, trouble{true, "The last run of " + key + ": " + run.Outcome(), "/runs/" + run.ID, more})
+		list = append(list, trouble{true, "The last run of " + cmp.Or(run.Job, scriptName(run.Script)) + ": " + run.Outcome(), "/runs/" + run.ID, more})
 	}
 	return list, nil
 }

@@ -1,16 +1,18 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"math"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
+	"github.com/paulmach/orb"
+
+	"transect/client/geodesic"
 	"transect/client/imagery"
 	"transect/client/preflight"
 	"transect/runtime/web/track"
@@ -97,6 +99,41 @@ type surveyPart struct {
 	index   []int             // of the photos, in the order they were sent
 	ids     map[string]string // by name
 	refused []finding
+	ground  []orb.Point // corners of what the photos show
+	shown   int         // photos whose ground is known
+}
+
+// mostCorners is how many corners are kept before those within are left out.
+const mostCorners = 50_000
+
+// show adds the ground of a photo.
+func (part *surveyPart) show(ring [][2]float64) {
+	if ring == nil {
+		return
+	}
+	part.shown++
+	for _, p := range ring {
+		if len(part.ground) > 0 { // in one piece across the date line
+			p[0] = part.ground[0][0] + math.Remainder(p[0]-part.ground[0][0], 360)
+		}
+		part.ground = append(part.ground, p)
+	}
+	if len(part.ground) > mostCorners {
+		part.ground = imagery.ConvexHull(part.ground)
+	}
+}
+
+// area is that of the ground of all photos, 0 where it is not known of some.
+func (part *surveyPart) area() float64 {
+	hull := imagery.ConvexHull(part.ground)
+	if part.shown < len(part.photos) || len(hull) < 3 {
+		return 0
+	}
+	ring := make([][2]float64, 0, len(hull)+1)
+	for _, p := range append(hull, hull[0]) {
+		ring = append(ring, p)
+	}
+	return geodesic.Area(ring)
 }
 
 func newSurvey(now time.Time, send func(any) error) *survey {
@@ -113,7 +150,7 @@ func (s *survey) close() {
 func (s *survey) part(name string) *surveyPart {
 	part := s.parts[name]
 	if part == nil {
-		part = &surveyPart{checker: preflight.New(preflight.Options{SkipDuplicates: true, Now: s.now}), ids: map[string]string{}}
+		part = &surveyPart{checker: preflight.New(preflight.Options{SkipDuplicates: true, Now: s.now, Zone: s.now.Location()}), ids: map[string]string{}}
 		s.parts[name] = part
 	}
 	return part
@@ -127,6 +164,7 @@ func (s *survey) add(part *surveyPart, p photo) error {
 	}
 	part.photos = append(part.photos, track.Photo{Name: p.name, Lon: p.Longitude, Lat: p.Latitude, Taken: p.Acquired, Group: p.group})
 	part.index = append(part.index, s.sent)
+	part.show(p.ground)
 	s.sent++
 	if s.send == nil {
 		return nil
@@ -179,31 +217,6 @@ func (s *survey) flush() error {
 	return err
 }
 
-// finding is a problem of the check, or a gap.
-type finding struct {
-	preflight.Problem
-	Photo string `json:"photo,omitempty"` // id on the map
-}
-
-// gapLine is where photos are missing.
-type gapLine struct {
-	At      [4]float64 `json:"at"` // longitude and latitude of both ends
-	Message string     `json:"message"`
-}
-
-// surveyResult is what is known once all photos were added.
-type surveyResult struct {
-	Kind     string    `json:"kind"`
-	Lines    [][]int   `json:"lines"` // photos, in the order they were sent
-	Gaps     []gapLine `json:"gaps"`
-	Problems []finding `json:"problems"`
-	Text     string    `json:"text"`
-
-	reports    []*preflight.Report // of the parts
-	counts     []preflight.Count
-	positioned int
-}
-
 // finish ends the survey.
 func (s *survey) finish(ctx context.Context) (*surveyResult, error) {
 	if err := s.flush(); err != nil {
@@ -231,6 +244,9 @@ func (part *surveyPart) finish(ctx context.Context, r *surveyResult) {
 			outliers[p.Name] = true
 		}
 	}
+	if len(outliers) == 0 {
+		report.Area = cmp.Or(part.area(), report.Area)
+	}
 	var photos []track.Photo
 	var index []int
 	for i, p := range part.photos {
@@ -254,85 +270,4 @@ func (part *surveyPart) finish(ctx context.Context, r *surveyResult) {
 	if len(gaps) > 0 {
 		r.counts = append(r.counts, preflight.Count{Code: "gap", Severity: preflight.Warning, Count: len(gaps)})
 	}
-}
-
-// mostArea is more than a survey covers, in square metres: photos of several
-// places are no area.
-const mostArea = 1e10
-
-// images, time and area are those of all parts; area is 0 when it is not known.
-func (r *surveyResult) images() (n int) {
-	for _, report := range r.reports {
-		n += report.Images
-	}
-	return n
-}
-
-func (r *surveyResult) time() (first, last time.Time) {
-	for _, report := range r.reports {
-		if report.First.IsZero() {
-			continue
-		}
-		if first.IsZero() || report.First.Before(first) {
-			first = report.First
-		}
-		if report.Last.After(last) {
-			last = report.Last
-		}
-	}
-	return first, last
-}
-
-func (r *surveyResult) area() (squareMetres float64) {
-	for _, report := range r.reports {
-		squareMetres += report.Area
-	}
-	if squareMetres > mostArea {
-		return 0
-	}
-	return squareMetres
-}
-
-// summary is one line about the survey: how many photos, when, how much ground.
-func (r *surveyResult) summary(zone *time.Location) string {
-	if r.images() == 0 {
-		return "no photos"
-	}
-	parts := []string{count(r.images(), "photo")}
-	if without := r.images() - r.positioned; without > 0 {
-		parts = append(parts, number(without)+" without a position")
-	}
-	if first, last := r.time(); !first.IsZero() {
-		parts = append(parts, span(first, last, zone))
-	}
-	if area := r.area(); area > 0 {
-		parts = append(parts, "about "+surface(area))
-	}
-	if n := len(r.Gaps); n > 0 {
-		parts = append(parts, count(n, "gap"))
-	}
-	return strings.Join(parts, " · ")
-}
-
-// span is a time from a first to a last moment.
-func span(first, last time.Time, zone *time.Location) string {
-	first, last = first.In(zone), last.In(zone)
-	if first.Truncate(time.Minute).Equal(last.Truncate(time.Minute)) {
-		return first.Format("2006-01-02 15:04:05") + "–" + last.Format("15:04:05")
-	}
-	if first.Format(time.DateOnly) == last.Format(time.DateOnly) {
-		return first.Format("2006-01-02 15:04") + "–" + last.Format("15:04")
-	}
-	return first.Format("2006-01-02") + " – " + last.Format("2006-01-02")
-}
-
-// surface is an area with its unit.
-func surface(squareMetres float64) string {
-	switch {
-	case squareMetres >= 1e6:
-		return fmt.Sprintf("%.2f km²", squareMetres/1e6)
-	case squareMetres >= 1e4:
-		return fmt.Sprintf("%.2f ha", squareMetres/1e4)
-	}
-	return fmt.Sprintf("%.0f m²", squareMetres)
 }

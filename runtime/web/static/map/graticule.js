@@ -52,7 +52,12 @@ export function drawGraticule(g, view, theme) {
     labels.push([angle(k * step, step, 'NS'), 4, py + 3]);
   }
   g.stroke();
-  for (const [text, x, y] of labels) g.fillText(text, x, y);
+  let right = -Infinity; // of the last meridian's label
+  for (const [text, x, y] of labels) {
+    if (y === 4 && x < right) continue;
+    if (y === 4) right = x + g.measureText(text).width + 8;
+    g.fillText(text, x, y);
+  }
   g.restore();
 }
 

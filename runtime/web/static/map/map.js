@@ -81,6 +81,7 @@ export class SurveyMap {
   }
 
   shown = (shape) => {
+    if (shape.quiet && shape !== this.selected?.shape) return false;
     switch (shape.of) {
       case 'raster': return this.layers.rasters;
       case 'vector': case 'feature': return this.layers.vectors;

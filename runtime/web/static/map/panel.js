@@ -4,7 +4,7 @@
 import { degrees, localTime, utcTime } from './units.js';
 import { toLat, toLon } from './mercator.js';
 
-const stateText = ['', 'not read by the platform yet', 'needs a look', 'not usable'];
+const stateText = ['', 'not read by the platform yet', 'warning', 'not usable'];
 const mostRows = 60;
 
 function element(tag, text, attributes = {}) {
@@ -98,7 +98,7 @@ export function showFindings(box, findings) {
     if (f.hint) item.append(element('br'), element('span', f.hint, { class: 'quiet' }));
     list.append(item);
   }
-  box.append(element('h2', 'To look at'), list);
+  box.append(element('h2', 'Findings'), list);
   if (findings.length > mostFindings) box.append(element('p', findings.length - mostFindings + ' more in the flight report', { class: 'hint' }));
 }
 

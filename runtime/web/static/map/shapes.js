@@ -4,15 +4,30 @@ import { nearest, toX, toY } from './mercator.js';
 import { boundsOf } from './photos.js';
 
 // unfold puts a line of [lon, lat] into the unit square, so that it is one piece across the date
-// line: x may be beyond 0 or 1.
+// line: x may be beyond 0 or 1. One that is narrower without that, such as an outline around most of
+// the earth, stays as it is.
 export function unfold(line) {
-  const points = new Float64Array(line.length * 2);
+  const points = new Float64Array(line.length * 2), plain = extent(), moved = extent();
   for (let i = 0; i < line.length; i++) {
     const x = toX(line[i][0]);
     points[2 * i] = i ? nearest(x, points[2 * i - 2]) : x;
     points[2 * i + 1] = toY(line[i][1]);
+    plain.take(x);
+    moved.take(points[2 * i]);
   }
+  if (moved.wide() >= plain.wide()) for (let i = 0; i < line.length; i++) points[2 * i] = toX(line[i][0]);
   return points;
+}
+
+function extent() {
+  let low = Infinity, high = -Infinity;
+  return {
+    take(x) {
+      low = Math.min(low, x);
+      high = Math.max(high, x);
+    },
+    wide: () => high - low,
+  };
 }
 
 // parts splits a GeoJSON geometry into {points, lines, areas}; an area is a list of rings.
