@@ -21,17 +21,8 @@ func Preflight(ctx context.Context, p *Process, job Job) error {
 	if err != nil {
 		return err
 	}
-	if err := job.Transfers.complete(p); err != nil {
-		return err
-	}
-	if _, err := job.Sandbox.policy(p, job.Script); err != nil {
-		return err
-	}
-	code, err := p.scriptCode(job.Script)
-	if err != nil {
-		return err
-	}
-	if err := checkArguments(p, job, code); err != nil || named.Local {
+	code, err := PreflightScript(p, job)
+	if err != nil || named.Local {
 		return err
 	}
 	anything := named.URL != "" || named.Config != "" || named.Profile != ""
@@ -46,6 +37,21 @@ func Preflight(ctx context.Context, p *Process, job Job) error {
 	}
 	_, err = s.Resolve()
 	return err
+}
+
+// PreflightScript checks what does not depend on the platform, for a job that
+// another machine will run: script, arguments, rules. It returns the script.
+func PreflightScript(p *Process, job Job) (code []byte, err error) {
+	if err := job.Transfers.complete(p); err != nil {
+		return nil, err
+	}
+	if _, err := job.Sandbox.policy(p, job.Script); err != nil {
+		return nil, err
+	}
+	if code, err = p.scriptCode(job.Script); err != nil {
+		return nil, err
+	}
+	return code, checkArguments(p, job, code)
 }
 
 // checkArguments refuses arguments that the script does not declare. Scripts

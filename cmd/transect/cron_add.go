@@ -129,7 +129,7 @@ func (a *app) newCronJob(ctx context.Context, name, expression, folder string, e
 	if n := len(given); n > 0 && given[n-1] == "--" {
 		given = given[:n-1]
 	}
-	if err := noPassword(append(env, rest...)); err != nil {
+	if err := noPassword("in the crontab", append(env, rest...)); err != nil {
 		return nil, err
 	}
 	if err := runtime.Preflight(ctx, p, *job); err != nil {
@@ -231,26 +231,34 @@ func readableScript(p *runtime.Process, name string) (string, error) {
 // inheritedEnv lists the variables the job needs to behave as the command line
 // does now: cron sets none of them. Secrets are left out.
 func (a *app) inheritedEnv() ([]string, error) {
-	names := []string{"XDG_CONFIG_HOME", "TRANSECT_HISTORY", "TRANSECT_SMTP", "TRANSECT_SMTP_USER", "TRANSECT_MAIL_FROM"}
-	run := newApp(a.process).run()
-	run.Flags().VisitAll(func(f *pflag.Flag) {
-		v, ok := f.Value.(*optionValue)
-		if ok && v.env != "" && f.Name != "lock" && f.Name != "log-file" { // the job has its own lock and log
-			names = append(names, v.env)
-		}
-	})
-	slices.Sort(names)
 	state, err := filepath.Abs(a.process.StateDir())
 	if err != nil {
 		return nil, fault.Of(&fault.ConfigError{}, "cannot find the state folder: %w", err)
 	}
-	env := []string{"TRANSECT_STATE_DIR=" + state}
+	names := []string{"XDG_CONFIG_HOME", "TRANSECT_HISTORY", "TRANSECT_SMTP", "TRANSECT_SMTP_USER", "TRANSECT_MAIL_FROM"}
+	names = append(names, variables(newApp(a.process).run().Flags(), "lock", "log-file")...) // the job has its own lock and log
+	return append([]string{"TRANSECT_STATE_DIR=" + state}, a.environment(names)...), nil
+}
+
+// variables lists the environment variables of the flags of a command but some.
+func variables(flags *pflag.FlagSet, but ...string) (names []string) {
+	flags.VisitAll(func(f *pflag.Flag) {
+		if v, ok := f.Value.(*optionValue); ok && v.env != "" && !slices.Contains(but, f.Name) {
+			names = append(names, v.env)
+		}
+	})
+	return names
+}
+
+// environment lists NAME=value for the variables that are set, by name.
+func (a *app) environment(names []string) (env []string) {
+	slices.Sort(names)
 	for _, name := range names {
 		if value := a.process.Getenv(name); value != "" {
 			env = append(env, name+"="+value)
 		}
 	}
-	return env, nil
+	return env
 }
 
 // secretVariables lists the variables of the environment that are not written
@@ -277,9 +285,9 @@ func (a *app) withoutSecrets(err error) error {
 		"%s is a secret and is not written to the crontab: put it into a file and name that, such as --password-file FILE, or keep the login with transect login", strings.Join(names, ", "))
 }
 
-// noPassword refuses addresses with a password: the crontab is no place for it,
-// and other users see the command line.
-func noPassword(words []string) error {
+// noPassword refuses addresses with a password: where the words are kept is no
+// place for it, and other users see the command line.
+func noPassword(where string, words []string) error {
 	for i, word := range words {
 		name, value, joined := strings.Cut(word, "=")
 		if !joined || strings.Contains(name, "://") {
@@ -293,7 +301,7 @@ func noPassword(words []string) error {
 			continue
 		}
 		if _, has := u.User.Password(); has {
-			return fault.Hinted(fault.Of(&fault.UsageError{}, "%s holds a password (%s), which would stand in the crontab", name, u.Redacted()),
+			return fault.Hinted(fault.Of(&fault.UsageError{}, "%s holds a password (%s), which would stand %s", name, u.Redacted(), where),
 				"put it into a configuration file of mode 0600 and name that with --config; the key of a proxy is proxy_url")
 		}
 	}

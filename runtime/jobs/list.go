@@ -25,6 +25,34 @@ type Filter struct {
 	Limit    int   // 0 for all
 }
 
+// Overview is List with the jobs that somebody must look at before the others;
+// they take at most half of the limit.
+func (s *Store) Overview(ctx context.Context, f Filter) ([]*Job, error) {
+	if len(f.States) > 0 || f.Limit == 1 {
+		return s.List(ctx, f)
+	}
+	first := f
+	first.States, first.Limit = []State{Stopped, NeedsDecision}, f.Limit/2
+	list, err := s.List(ctx, first)
+	if err != nil || len(list) == 0 {
+		return s.List(ctx, f)
+	}
+	shown := map[int64]bool{}
+	for _, job := range list {
+		shown[job.ID] = true
+	}
+	others, err := s.List(ctx, f)
+	for _, job := range others {
+		if f.Limit > 0 && len(list) == f.Limit {
+			break
+		}
+		if !shown[job.ID] {
+			list = append(list, job)
+		}
+	}
+	return list, err
+}
+
 // List returns jobs, newest first.
 func (s *Store) List(ctx context.Context, f Filter) ([]*Job, error) {
 	var where []string

@@ -3,6 +3,8 @@ package jobs
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 	"time"
 
 	"transect/client/fault"
@@ -53,11 +55,30 @@ type Position struct{ Run, Seq int64 }
 // batchesAtOnce bounds what one question for a log returns.
 const batchesAtOnce = 200
 
+const logSQL = "select l.run_id, r.attempt, l.seq, l.at, l.stream, l.lines from tr_log l join tr_run r on r.id = l.run_id where r.job_id = $1"
+
 // Log reads the log of a job after a position, in order; fewer than all when it
 // is long: ask again from the last batch.
-func (s *Store) Log(ctx context.Context, id int64, after Position) (list []Batch, err error) {
-	rows, err := s.db.QueryContext(ctx, `select l.run_id, r.attempt, l.seq, l.at, l.stream, l.lines from tr_log l join tr_run r on r.id = l.run_id
-		where r.job_id = $1 and (l.run_id, l.seq) > ($2, $3) order by l.run_id, l.seq limit $4`, id, after.Run, after.Seq, batchesAtOnce)
+func (s *Store) Log(ctx context.Context, id int64, after Position) ([]Batch, error) {
+	return s.batches(ctx, logSQL+" and (l.run_id, l.seq) > ($2, $3) order by l.run_id, l.seq limit $4", id, after.Run, after.Seq, batchesAtOnce)
+}
+
+// LogEnd reads the batches with at least the last n lines of a job, in order.
+func (s *Store) LogEnd(ctx context.Context, id int64, n int) ([]Batch, error) {
+	list, err := s.batches(ctx, logSQL+" order by l.run_id desc, l.seq desc limit $2", id, n)
+	lines := 0
+	for i, b := range list {
+		if lines += strings.Count(b.Lines, "\n"); lines >= n {
+			list = list[:i+1]
+			break
+		}
+	}
+	slices.Reverse(list)
+	return list, err
+}
+
+func (s *Store) batches(ctx context.Context, question string, args ...any) (list []Batch, err error) {
+	rows, err := s.db.QueryContext(ctx, question, args...)
 	if err != nil {
 		return nil, s.explain(err)
 	}

@@ -90,6 +90,9 @@ func (s *Spec) complete() error {
 	return CheckQueue(s.Queue)
 }
 
+// DefaultRetries is how often a job is tried again unless it says otherwise.
+const DefaultRetries = 5
+
 // DefaultPriority leaves room above and below.
 const DefaultPriority = 2
 

@@ -1,0 +1,242 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"transect/client/fault"
+	"transect/runtime/jobs"
+	"transect/runtime/unattended/history"
+)
+
+func (a *app) jobs() *cobra.Command {
+	var address string
+	var asJSON, failed bool
+	filter := jobs.Filter{Limit: 20}
+	cmd := &cobra.Command{
+		Use:   "jobs",
+		Short: "Show the jobs and what became of them",
+		Long: `Show the jobs, newest first; those that somebody must look at, which were stopped
+or need a decision, come before the others.
+
+States: waiting (for a worker, or for the job with the same key), scheduled,
+running, retrying, done, done with failures (exit code 3), failed, stopped (exit
+codes 2 and 4: the same again would not help), needs a decision (7), cancelled.`,
+		Example: `  transect jobs
+  transect jobs --state failed,stopped --since 12h
+  transect jobs logs -f 42
+  TRANSECT_JOBS=postgres://me@db.example.com/jobs transect jobs`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return unknownSubcommand(cmd, args[0])
+			}
+			return nil
+		},
+	}
+	cmd.RunE = a.withJobs(&address, func(ctx context.Context, store *jobs.Store, _ []string) error {
+		if failed {
+			filter.States = append(filter.States, jobs.DoneFailures, jobs.Failed, jobs.Stopped, jobs.NeedsDecision)
+		}
+		list, err := store.Overview(ctx, filter)
+		if err != nil {
+			return err
+		}
+		if asJSON {
+			for _, job := range list {
+				if err := a.printJSON(job, ""); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		if len(list) == 0 {
+			fmt.Fprintln(a.process.Stderr, "there are no such jobs")
+			return nil
+		}
+		a.printJobs(list)
+		return nil
+	})
+	a.jobsFlag(cmd, &address)
+	flags := cmd.Flags()
+	addOptions(flags, option{name: "state", kind: "STATES", parse: toStates(&filter.States), doc: "only jobs in these states, separated by commas"})
+	flags.BoolVar(&failed, "failed", false, "only jobs that ended otherwise than well")
+	flags.StringVar(&filter.Queue, "queue", "", "only jobs of the queue `Q`")
+	flags.StringVar(&filter.Key, "key", "", "only jobs with the key `KEY`")
+	flags.StringVar(&filter.Schedule, "schedule", "", "only jobs of the schedule `NAME`")
+	flags.StringVar(&filter.Worker, "worker", "", "only jobs that the worker `NAME` ran last")
+	flags.StringVar(&filter.Script, "script", "", "only jobs with `TEXT` in the script or its arguments")
+	addOptions(flags,
+		option{name: "since", kind: "TIME", doc: "only jobs submitted since a date, such as 2026-11-20, or within a time, such as 12h or 7d",
+			parse: func(text string) (err error) {
+				filter.Since, err = history.ParseSince(text, a.process.Now())
+				return err
+			}},
+		option{name: "limit", kind: "N", value: "20", doc: "show N jobs; 0 for all", parse: toCount(&filter.Limit)})
+	flags.BoolVar(&asJSON, "json", false, "print one JSON object per job")
+	cmd.AddCommand(a.jobsShow(), a.jobsLogs(), a.jobsCancel(), a.jobsRetry(), a.jobsRemove(), a.jobsStats())
+	return cmd
+}
+
+func toStates(to *[]jobs.State) func(string) error {
+	return func(text string) error {
+	words:
+		for _, word := range strings.Split(text, ",") {
+			word = strings.ReplaceAll(strings.TrimSpace(word), "-", " ")
+			for _, state := range jobs.States {
+				if word == string(state) {
+					*to = append(*to, state)
+					continue words
+				}
+			}
+			var known []string
+			for _, state := range jobs.States {
+				known = append(known, strings.ReplaceAll(string(state), " ", "-"))
+			}
+			return fault.Hinted(fault.Of(&fault.UsageError{}, "there is no state %q", word), "the states are %s", strings.Join(known, ", "))
+		}
+		return nil
+	}
+}
+
+func (a *app) printJobs(list []*jobs.Job) {
+	now := a.process.Now()
+	var rows []table.Row
+	for _, job := range list {
+		state := string(job.State)
+		switch {
+		case job.State == jobs.Running && job.Cancelled:
+			state = "running, being cancelled"
+		case job.Waiting != "":
+			state += " for " + job.Waiting
+		}
+		exit := ""
+		if job.ExitCode != nil {
+			exit = strconv.Itoa(*job.ExitCode)
+		}
+		rows = append(rows, table.Row{job.ID, state, localTime(startOrDue(job), now), took(job, now), exit, job.Queue, job.Worker, job.Title()})
+	}
+	a.printTable(table.Row{"ID", "state", "start", "took", "exit", "queue", "worker", "script"}, rows)
+}
+
+// startOrDue is when a job started, or will at the earliest.
+func startOrDue(job *jobs.Job) time.Time {
+	if job.State == jobs.Scheduled || job.State == jobs.Retrying || job.Started.IsZero() {
+		return job.Due
+	}
+	return job.Started
+}
+
+func localTime(t, now time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.In(now.Location()).Format(time.DateTime)
+}
+
+// took is how long the newest attempt took, or takes.
+func took(job *jobs.Job, now time.Time) string {
+	switch {
+	case job.Started.IsZero() || job.State == jobs.Waiting || job.State == jobs.Scheduled || job.State == jobs.Retrying:
+		return ""
+	case job.State == jobs.Running:
+		return max(now.Sub(job.Started), 0).Round(time.Second).String()
+	case job.Ended.Before(job.Started):
+		return ""
+	}
+	return job.Ended.Sub(job.Started).Round(100 * time.Millisecond).String()
+}
+
+func (a *app) jobsCancel() *cobra.Command {
+	return a.onJobs("cancel", "Cancel jobs", `Cancel jobs. One that runs is stopped by its worker within about a second; what
+it had begun to write is in its ledger, and transect jobs retry goes on with it.`, "cancelled", (*jobs.Store).Cancel)
+}
+
+func (a *app) jobsRetry() *cobra.Command {
+	return a.onJobs("retry", "Run jobs again, from where they stopped", `Run jobs again that have ended otherwise than well, or wait for their time. It is
+a start of the same run: what it wrote before is not written again. A job that is
+done is submitted again instead.`, "queued", (*jobs.Store).Retry)
+}
+
+// onJobs makes a command that does the same to each of several jobs.
+func (a *app) onJobs(name, short, long, done string, act func(*jobs.Store, context.Context, int64) error) *cobra.Command {
+	var address string
+	cmd := &cobra.Command{
+		Use: name + " ID...", Short: short, Long: long,
+		Example: "  transect jobs " + name + " 42",
+		Args:    someIDs,
+		RunE: a.withJobs(&address, func(ctx context.Context, store *jobs.Store, args []string) error {
+			ids, err := jobIDs(args)
+			if err != nil {
+				return err
+			}
+			for _, id := range ids {
+				if err := act(store, ctx, id); err != nil {
+					return err
+				}
+				fmt.Fprintf(a.stdout, "%s %d\n", done, id)
+			}
+			return nil
+		}),
+	}
+	a.jobsFlag(cmd, &address)
+	return cmd
+}
+
+func someIDs(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return fault.Hinted(fault.Of(&fault.UsageError{}, "ID is missing"), "%s", helpFor(cmd))
+	}
+	return nil
+}
+
+func (a *app) jobsRemove() *cobra.Command {
+	var address, age string
+	cmd := &cobra.Command{
+		Use:   "rm [--older-than DAYS] [ID...]",
+		Short: "Remove jobs with their logs, ledgers and results",
+		Long: `Remove jobs with their logs, ledgers and results. A job that runs is cancelled
+first. Workers remove the output of jobs after 30 days and the jobs themselves
+after 90; jobs that need a decision stay.`,
+		Example: "  transect jobs rm 42\n  transect jobs rm --older-than 30d",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if age == "" {
+				return someIDs(cmd, args)
+			}
+			return nil
+		},
+		RunE: a.withJobs(&address, func(ctx context.Context, store *jobs.Store, args []string) error {
+			ids, err := jobIDs(args)
+			if err != nil {
+				return err
+			}
+			for _, id := range ids {
+				if err := store.Remove(ctx, id); err != nil {
+					return err
+				}
+				fmt.Fprintf(a.stdout, "removed %d\n", id)
+			}
+			if age == "" {
+				return nil
+			}
+			days, err := strconv.Atoi(strings.TrimSuffix(age, "d"))
+			if err != nil || days < 1 || !strings.HasSuffix(age, "d") {
+				return fault.Hinted(fault.Of(&fault.UsageError{}, "--older-than: %q is not a number of days", age), "such as 30d")
+			}
+			removed, err := store.Prune(ctx, jobs.Retention{Jobs: time.Duration(days) * 24 * time.Hour})
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(a.stdout, "removed %d jobs\n", removed)
+			return nil
+		}),
+	}
+	a.jobsFlag(cmd, &address)
+	cmd.Flags().StringVar(&age, "older-than", "", "remove jobs that ended more than `DAYS` ago, such as 30d")
+	return cmd
+}

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"transect/client/fault"
+	"transect/client/transport"
+	"transect/runtime"
+	"transect/runtime/jobs"
+	"transect/runtime/vm"
+)
+
+func (a *app) submit() *cobra.Command {
+	var address string
+	var at time.Time
+	var in time.Duration
+	var wait, follow, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "submit [flags] SCRIPT [ARGS...]",
+		Short: "Submit a script as a job, which a worker runs",
+		Long: `Submit a script as a job and print the job's id. A worker runs it: see transect
+worker. Everything after SCRIPT is an argument of the script; the flags of
+transect run and the TRANSECT_ variables of the current environment travel with
+the job, except secrets: a job names a profile that its worker has.
+
+The script travels with the modules it requires by name and its manifest: what was
+submitted is what runs, also when the file is changed meanwhile. --include adds
+other files beside it. The job runs in the current folder when the worker has it,
+else in a folder of its own.
+
+A job that fails for the time being (exit code 5) is tried again, later each time.
+Each attempt is a start of one run: what it wrote before is not written again.
+
+--jobs postgres://… or TRANSECT_JOBS names a database that machines share; without
+it jobs are in the state folder. Who may read the database sees scripts and
+arguments, and who may write to it runs scripts on the workers.`,
+		Example: `  transect submit --local survey.lua flight/
+  transect submit --on field-office --profile company upload.lua /media/card
+  transect submit --at 02:30 --key nightly --timeout 3h season.lua
+  transect submit --follow --retries 0 report.lua`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return fault.Hinted(fault.Of(&fault.UsageError{}, "no script was named"), "such as: transect submit survey.lua")
+			}
+			return nil
+		},
+	}
+	f := a.jobFlags(cmd)
+	cmd.RunE = a.withJobs(&address, func(ctx context.Context, store *jobs.Store, args []string) error {
+		spec, packed, err := a.jobSpec(ctx, f, args)
+		if err != nil {
+			return err
+		}
+		spec.At, spec.In = at, in
+		if packed != nil {
+			if _, err := store.PutBundle(ctx, packed); err != nil {
+				return err
+			}
+		}
+		id, err := store.Submit(ctx, spec)
+		if err != nil {
+			return err
+		}
+		a.warnWithoutWorker(ctx, store, spec)
+		if wait || follow {
+			return a.finishJob(ctx, store, id, follow, asJSON)
+		}
+		if asJSON {
+			job, err := store.Get(ctx, id)
+			if err != nil {
+				return err
+			}
+			return a.printJSON(job, "")
+		}
+		fmt.Fprintln(a.stdout, id)
+		return nil
+	})
+	a.jobsFlag(cmd, &address)
+	addOptions(cmd.Flags(),
+		option{name: "at", kind: "TIME", doc: "not before TIME, such as 02:30 or 2026-11-23T02:30",
+			parse: func(text string) (err error) { at, err = parseAt(text, a.process.Now()); return err }},
+		option{name: "in", kind: "duration", doc: "not before `DURATION` from now, such as 90m", parse: toDuration(&in)})
+	cmd.Flags().BoolVar(&wait, "wait", false, "wait for the end of the job, and exit with its exit code")
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "as --wait, and print the output of the job as it arrives")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the job as a JSON object")
+	cmd.MarkFlagsMutuallyExclusive("at", "in")
+	return cmd
+}
+
+// warnWithoutWorker says that nobody would run a job.
+func (a *app) warnWithoutWorker(ctx context.Context, store *jobs.Store, spec jobs.Spec) {
+	workers, err := store.Workers(ctx, false)
+	if err != nil || a.output.Quiet {
+		return
+	}
+	if !slices.ContainsFunc(workers, func(w *jobs.Worker) bool { return slices.Contains(w.Queues, spec.Queue) && !w.Stopping }) {
+		hint := "transect worker"
+		if spec.Queue != jobs.DefaultQueue {
+			hint += " --queues " + spec.Queue
+		}
+		fmt.Fprintf(a.process.Stderr, "no worker serves the queue %s now; start one with: %s\n", spec.Queue, hint)
+	}
+}
+
+// finishJob waits for the end of a job. Its exit code becomes that of the
+// command.
+func (a *app) finishJob(ctx context.Context, store *jobs.Store, id int64, follow, asJSON bool) error {
+	fmt.Fprintf(a.process.Stderr, "job %d\n", id)
+	job, err := a.await(ctx, store, id, follow)
+	if err != nil {
+		if _, stopped := errors.AsType[*runtime.Interrupted](err); stopped {
+			fmt.Fprintf(a.process.Stderr, "job %d goes on; transect jobs cancel %d stops it\n", id, id)
+		}
+		return err
+	}
+	if asJSON {
+		if err := a.printJSON(job, ""); err != nil {
+			return err
+		}
+	}
+	if job.State == jobs.Cancelled || job.ExitCode == nil {
+		return fault.Of(&fault.CancelledError{}, "job %d: %s", id, job.State)
+	}
+	if *job.ExitCode == 0 {
+		return nil
+	}
+	if !follow {
+		fmt.Fprintf(a.process.Stderr, "job %d: %s; transect jobs logs %d shows its output\n", id, describeEnd(job), id)
+	}
+	return &vm.Exit{Code: *job.ExitCode}
+}
+
+func (a *app) await(ctx context.Context, store *jobs.Store, id int64, follow bool) (*jobs.Job, error) {
+	if !follow {
+		return store.Wait(ctx, id)
+	}
+	return store.Follow(ctx, id, jobs.Position{}, a.printBatch)
+}
+
+// printBatch prints output where the script wrote it.
+func (a *app) printBatch(b jobs.Batch) error {
+	to := a.process.Stderr
+	if b.Stream == jobs.StreamOut {
+		to = a.stdout
+	}
+	_, err := fmt.Fprint(to, transport.Redact(b.Lines))
+	return err
+}
+
+func describeEnd(job *jobs.Job) string {
+	text := string(job.State)
+	if job.ExitCode != nil {
+		text += fmt.Sprintf(", exit code %d", *job.ExitCode)
+	}
+	if job.Message != "" {
+		text += ": " + job.Message
+	}
+	return text
+}

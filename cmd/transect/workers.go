@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"transect/runtime/jobs"
+)
+
+func (a *app) workers() *cobra.Command {
+	var address string
+	var asJSON, all bool
+	cmd := &cobra.Command{
+		Use:   "workers",
+		Short: "Show the workers and what they do",
+		Long: `Show the workers that live: since when, the queues they serve, the jobs they run.
+A worker that gives no sign of life for 15 seconds is declared dead; others run
+its jobs then.`,
+		Example: "  transect workers\n  transect workers --all",
+		Args:    exactArgs(0, ""),
+		RunE: a.withJobs(&address, func(ctx context.Context, store *jobs.Store, _ []string) error {
+			list, err := store.Workers(ctx, all)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				for _, w := range list {
+					if err := a.printJSON(w, ""); err != nil {
+						return err
+					}
+				}
+				return nil
+			}
+			if len(list) == 0 {
+				fmt.Fprintln(a.process.Stderr, "there are no workers; start one with: transect worker")
+				return nil
+			}
+			a.printWorkers(list)
+			return nil
+		}),
+	}
+	a.jobsFlag(cmd, &address)
+	cmd.Flags().BoolVar(&all, "all", false, "show those of the last day that died or left, too")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per worker")
+	return cmd
+}
+
+func (a *app) printWorkers(list []*jobs.Worker) {
+	now := a.process.Now()
+	var rows []table.Row
+	for _, w := range list {
+		state := "working"
+		switch {
+		case !w.Alive:
+			state = "gone"
+		case w.Stopping:
+			state = "stopping"
+		case len(w.Jobs) == 0:
+			state = "idle"
+		}
+		var running []string
+		for _, id := range w.Jobs {
+			running = append(running, strconv.FormatInt(id, 10))
+		}
+		seen := ""
+		if ago := now.Sub(w.Seen); ago > 5*time.Second {
+			seen = ago.Round(time.Second).String() + " ago"
+		}
+		rows = append(rows, table.Row{w.Name, w.Host, w.PID, state, localTime(w.Started, now), seen, strings.Join(w.Queues, ","),
+			fmt.Sprintf("%d of %d", len(w.Jobs), w.Slots), strings.Join(running, " ")})
+	}
+	a.printTable(table.Row{"worker", "host", "pid", "state", "since", "seen", "queues", "busy", "jobs"}, rows)
+}
