@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"os/user"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -72,10 +73,8 @@ func (a *app) submitter() string {
 	if err != nil {
 		host = "localhost"
 	}
-	for _, name := range []string{"USER", "LOGNAME"} {
-		if user := a.process.Getenv(name); user != "" {
-			return user + "@" + host
-		}
+	if who, err := user.Current(); err == nil {
+		return who.Username + "@" + host
 	}
 	return fmt.Sprintf("%d@%s", os.Getuid(), host)
 }

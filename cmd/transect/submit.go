@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,7 +68,7 @@ arguments, and who may write to it runs scripts on the workers.`,
 		if err != nil {
 			return err
 		}
-		a.warnWithoutWorker(ctx, store, spec)
+		a.warnWithoutWorker(ctx, store, cmp.Or(spec.Queue, jobs.DefaultQueue))
 		if wait || follow {
 			return a.finishJob(ctx, store, id, follow, asJSON)
 		}
@@ -94,17 +95,17 @@ arguments, and who may write to it runs scripts on the workers.`,
 }
 
 // warnWithoutWorker says that nobody would run a job.
-func (a *app) warnWithoutWorker(ctx context.Context, store *jobs.Store, spec jobs.Spec) {
+func (a *app) warnWithoutWorker(ctx context.Context, store *jobs.Store, queue string) {
 	workers, err := store.Workers(ctx, false)
 	if err != nil || a.output.Quiet {
 		return
 	}
-	if !slices.ContainsFunc(workers, func(w *jobs.Worker) bool { return slices.Contains(w.Queues, spec.Queue) && !w.Stopping }) {
+	if !slices.ContainsFunc(workers, func(w *jobs.Worker) bool { return slices.Contains(w.Queues, queue) && !w.Stopping }) {
 		hint := "transect worker"
-		if spec.Queue != jobs.DefaultQueue {
-			hint += " --queues " + spec.Queue
+		if queue != jobs.DefaultQueue {
+			hint += " --queues " + queue
 		}
-		fmt.Fprintf(a.process.Stderr, "no worker serves the queue %s now; start one with: %s\n", spec.Queue, hint)
+		fmt.Fprintf(a.process.Stderr, "no worker serves the queue %s now; start one with: %s\n", queue, hint)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -121,7 +122,7 @@ func (s *Store) explain(err error) error {
 	if !s.postgres {
 		return fault.Of(&fault.FileError{}, "the jobs in %s: %w", s.path, err)
 	}
-	text := withoutPassword(s.url, err)
+	text := strings.Join(slices.Compact(strings.FieldsFunc(withoutPassword(s.url, err), func(c rune) bool { return c == '\n' || c == '\t' })), " ")
 	var refused *pgconn.PgError
 	if errors.As(err, &refused) {
 		switch refused.Code[:2] {
