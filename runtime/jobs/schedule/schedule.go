@@ -152,11 +152,15 @@ func put(ctx context.Context, store *jobs.Store, tx *sql.Tx, s *Schedule) error 
 
 // locked reads a schedule and keeps others from it until the transaction ends.
 func locked(ctx context.Context, store *jobs.Store, tx *sql.Tx, name string) (*Schedule, error) {
-	query := "select " + columns + " from tr_schedule where name = $1"
+	lock := ""
 	if store.Postgres() {
-		query += " for update"
+		lock = " for update"
 	}
-	s, err := scan(tx.QueryRowContext(ctx, query, name))
+	return find(ctx, tx, name, lock)
+}
+
+func find(ctx context.Context, tx *sql.Tx, name, lock string) (*Schedule, error) {
+	s, err := scan(tx.QueryRowContext(ctx, "select "+columns+" from tr_schedule where name = $1"+lock, name))
 	if !errors.Is(err, sql.ErrNoRows) {
 		return s, err
 	}
@@ -188,7 +192,7 @@ func locked(ctx context.Context, store *jobs.Store, tx *sql.Tx, name string) (*S
 // Get reads a schedule. An unknown name is a *fault.KeyError.
 func Get(ctx context.Context, store *jobs.Store, name string) (s *Schedule, err error) {
 	err = store.Tx(ctx, func(tx *sql.Tx) error {
-		s, err = locked(ctx, store, tx, name)
+		s, err = find(ctx, tx, name, "")
 		return err
 	})
 	return s, err

@@ -1,0 +1,232 @@
+package jobs
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+
+	"transect/client/fault"
+)
+
+// Copied counts the rows of a copy.
+type Copied struct {
+	Jobs, Schedules, Rows int
+}
+
+// Copy copies everything but the workers to an empty database, in one transaction
+// of each; ids stay. Jobs that were running go on there as after the death of
+// their worker. The jobs here are left as they are. It refuses a database that
+// holds jobs or schedules, and one here whose workers live.
+func (s *Store) Copy(ctx context.Context, to *Store) (n Copied, err error) {
+	err = s.snapshot(ctx, func(from *sql.Tx) error {
+		var workers sql.NullString
+		if err := from.QueryRowContext(ctx, "select max(name) from tr_worker where dead_at is null and lease_until > "+s.now).Scan(&workers); err != nil {
+			return s.explain(err)
+		}
+		if workers.Valid {
+			return fault.Hinted(fault.Of(&fault.ValueError{}, "a worker runs jobs of %s: %s", s.Name(), workers.String), "stop the workers first")
+		}
+		tables, err := s.tables(ctx, from)
+		if err != nil {
+			return s.explain(err)
+		}
+		return to.Tx(ctx, func(tx *sql.Tx) error {
+			if err := to.empty(ctx, tx); err != nil {
+				return err
+			}
+			if n.Jobs, err = s.copyRows(ctx, from, to, tx, "river_job", riverColumns); err != nil {
+				return err
+			}
+			n.Rows = n.Jobs
+			for _, table := range tables {
+				rows, err := s.copyRows(ctx, from, to, tx, table, nil)
+				if err != nil {
+					return fmt.Errorf("%s: %w", table, err)
+				}
+				n.Rows += rows
+				if table == "tr_schedule" {
+					n.Schedules = rows
+				}
+			}
+			return to.sequences(ctx, tx)
+		})
+	})
+	return n, err
+}
+
+// snapshot calls fn with a state of the database that does not change meanwhile.
+func (s *Store) snapshot(ctx context.Context, fn func(*sql.Tx) error) error {
+	options := &sql.TxOptions{}
+	if s.postgres {
+		options.Isolation = sql.LevelRepeatableRead
+	}
+	tx, err := s.db.BeginTx(ctx, options)
+	if err != nil {
+		return s.explain(err)
+	}
+	defer tx.Rollback()
+	if s.postgres {
+		if _, err := tx.ExecContext(ctx, "set local "+idleTransaction+" = 0"); err != nil { // the other database may be slow
+			return s.explain(err)
+		}
+	}
+	return fn(tx)
+}
+
+// tables lists our tables, but for what belongs to one database.
+func (s *Store) tables(ctx context.Context, tx *sql.Tx) (names []string, err error) {
+	query := "select name from sqlite_master where type = 'table' and name like 'tr\\_%' escape '\\' order by name"
+	if s.postgres {
+		query = "select tablename from pg_tables where schemaname = any(current_schemas(false)) and tablename like 'tr\\_%' order by tablename"
+	}
+	rows, err := tx.QueryContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, err
+		}
+		if name != "tr_migration" && name != "tr_worker" {
+			names = append(names, name)
+		}
+	}
+	return names, rows.Err()
+}
+
+func (s *Store) empty(ctx context.Context, tx *sql.Tx) error {
+	var jobs, schedules int
+	err := tx.QueryRowContext(ctx, "select (select count(*) from river_job), (select count(*) from tr_schedule)").Scan(&jobs, &schedules)
+	if err == nil && jobs+schedules > 0 {
+		return fault.Hinted(fault.Of(&fault.ValueError{}, "%s holds %d jobs and %d schedules already", s.Name(), jobs, schedules), "copy to an empty database")
+	}
+	return err
+}
+
+// column is one of a table that the two databases keep in different forms: how
+// SQLite and PostgreSQL read and write it. %s is the column or the value.
+type column struct {
+	name                       string
+	read, readPG, write, wrtPG string
+}
+
+// riverColumns are those of river_job. Times travel as microseconds, arrays and
+// objects as JSON.
+var riverColumns = func() []column {
+	plain := func(name string) column { return column{name, "%s", "%s", "%s", "%s"} }
+	moment := func(name string) column {
+		return column{name, "cast(unixepoch(%s, 'subsec') * 1000000 as integer)", "cast(extract(epoch from %s) * 1000000 as bigint)",
+			"strftime('%%Y-%%m-%%d %%H:%%M:%%f', %s / 1000000.0, 'unixepoch')", "to_timestamp(cast(%s as double precision) / 1000000)"}
+	}
+	list := func(name, elements string) column {
+		return column{name, "cast(%s as text)", "cast(to_json(%s) as text)", "%s", "case when cast(%[1]s as text) is null then null else array(select " + elements + "(cast(%[1]s as jsonb))) end"}
+	}
+	object := func(name string) column {
+		return column{name, "cast(%s as text)", "cast(%s as text)", "%s", "cast(%s as jsonb)"}
+	}
+	return []column{plain("id"), {"state", "%s", "cast(%s as text)", "%s", "cast(%s as river_job_state)"}, plain("attempt"), plain("max_attempts"), plain("priority"), plain("kind"), plain("queue"),
+		moment("attempted_at"), moment("created_at"), moment("finalized_at"), moment("scheduled_at"),
+		{"args", "cast(%s as text)", "cast(%s as text)", "cast(%s as blob)", "cast(%s as jsonb)"}, object("metadata"),
+		list("attempted_by", "jsonb_array_elements_text"), list("errors", "jsonb_array_elements"), list("tags", "jsonb_array_elements_text"),
+		plain("unique_key"), {"unique_states", "%s", "cast(%s as integer)", "%s", "cast(cast(%s as integer) as bit(8))"}}
+}()
+
+// copyRows copies a table; its columns as they are when none are given.
+func (s *Store) copyRows(ctx context.Context, from *sql.Tx, to *Store, tx *sql.Tx, table string, columns []column) (n int, err error) {
+	var read []string
+	for _, c := range columns {
+		form := c.read
+		if s.postgres {
+			form = c.readPG
+		}
+		read = append(read, fmt.Sprintf(form, c.name))
+	}
+	if columns == nil {
+		read = []string{"*"}
+	}
+	rows, err := from.QueryContext(ctx, "select "+strings.Join(read, ", ")+" from "+table)
+	if err != nil {
+		return 0, s.explain(err)
+	}
+	defer rows.Close()
+	names, err := rows.Columns()
+	if err != nil {
+		return 0, s.explain(err)
+	}
+	var write []string
+	for i := range names {
+		form := "%s"
+		if columns != nil {
+			names[i], form = columns[i].name, columns[i].write
+			if to.postgres {
+				form = columns[i].wrtPG
+			}
+		}
+		write = append(write, fmt.Sprintf(form, fmt.Sprintf("$%d", i+1)))
+	}
+	own := ""
+	if to.postgres && slices.Contains(names, "id") && columns == nil {
+		own = " overriding system value"
+	}
+	insert, err := tx.PrepareContext(ctx, "insert into "+table+" ("+strings.Join(names, ", ")+")"+own+" values ("+strings.Join(write, ", ")+")")
+	if err != nil {
+		return 0, err
+	}
+	defer insert.Close()
+	values, places := make([]any, len(names)), make([]any, len(names))
+	for i := range values {
+		places[i] = &values[i]
+	}
+	for rows.Next() {
+		if err := rows.Scan(places...); err != nil {
+			return n, s.explain(err)
+		}
+		if to.postgres {
+			for i, v := range values {
+				if text, ok := v.(string); ok { // PostgreSQL takes no other
+					values[i] = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
+				}
+			}
+		}
+		if _, err := insert.ExecContext(ctx, values...); err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, s.explain(rows.Err())
+}
+
+// sequences lets new ids follow those that were copied. SQLite does by itself.
+func (s *Store) sequences(ctx context.Context, tx *sql.Tx) error {
+	if !s.postgres {
+		return nil
+	}
+	rows, err := tx.QueryContext(ctx, `select table_name from information_schema.columns where column_name = 'id' and table_schema = any(current_schemas(false))
+		and (table_name = 'river_job' or table_name like 'tr\_%' and is_identity = 'YES')`)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	var tables []string
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return err
+		}
+		tables = append(tables, name)
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	rows.Close()
+	for _, name := range tables {
+		if _, err := tx.ExecContext(ctx, "select setval(pg_get_serial_sequence('"+name+"', 'id'), coalesce((select max(id) from "+name+"), 0) + 1, false)"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
