@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"context"
 	"reflect"
+	"strings"
 
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client"
 	"transect/client/declare"
 	"transect/client/fault"
+	"transect/client/recovery"
 	"transect/runtime/vm"
 )
 
@@ -22,10 +24,11 @@ func operation(s *declare.Spec) lua.LGFunction {
 		}
 		warnOfArguments(L, s, args)
 		in := vm.Of(L)
+		caller := callerOf(L, s)
 		resolvePaths(in, s, &args)
 		var value declare.Value
 		run := func(ctx context.Context) (err error) {
-			value, err = s.Invoke(client.WithTransfers(ctx, client.TransferOptions{Progress: in.Transferred}), args)
+			value, err = s.Invoke(recovery.CalledBy(client.WithTransfers(ctx, client.TransferOptions{Progress: in.Transferred}), caller), args)
 			return err
 		}
 		var calls *callbacks
@@ -50,6 +53,14 @@ func operation(s *declare.Spec) lua.LGFunction {
 		}
 		return push(L, s, args, value)
 	}
+}
+
+// callerOf names the line and the task that call a write.
+func callerOf(L *lua.LState, s *declare.Spec) recovery.Caller {
+	if s.Effect == declare.Read {
+		return recovery.Caller{}
+	}
+	return recovery.Caller{Task: vm.TaskPath(L), Line: strings.TrimSuffix(L.Where(1), ":")}
 }
 
 // push gives a result to Lua, by its shape.

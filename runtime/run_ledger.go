@@ -9,12 +9,12 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"regexp"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"transect/client"
@@ -58,6 +58,9 @@ type runLedger struct {
 	open   func() (*ledger.Ledger, error)
 	key    func() ([]byte, error)
 	tally  recovery.Tally
+	told   sync.Map // lines of the script
+	strict bool
+	asked  atomic.Bool // the script knows when the run was started first
 	log    *slog.Logger
 	settle time.Duration
 	began  time.Time
@@ -71,7 +74,7 @@ type runLedger struct {
 }
 
 func newRunLedger(p *Process, job *Job) *runLedger {
-	r := &runLedger{settle: cmp.Or(job.Settle, settleAfter), began: p.Now(), folder: ledger.Folder(p.LedgerFolder(), job.Run.ID)}
+	r := &runLedger{settle: cmp.Or(job.Settle, settleAfter), strict: job.Strict, began: p.Now(), folder: ledger.Folder(p.LedgerFolder(), job.Run.ID)}
 	r.key = sync.OnceValues(func() ([]byte, error) { return ledgerKey(p.LedgerFolder()) })
 	begin := func(s ledger.Start) (*ledger.Ledger, error) { return ledger.OpenRun(p.LedgerFolder(), job.Run.ID, s) }
 	if job.Link != nil {
@@ -154,11 +157,21 @@ func (r *runLedger) announce(l *ledger.Ledger) {
 }
 
 func (r *runLedger) options() *recovery.Options {
-	o := &recovery.Options{Ledger: r.open, Key: r.key, Settle: r.settle, Sync: true, Tally: &r.tally}
+	o := &recovery.Options{Ledger: r.open, Key: r.key, Settle: r.settle, Sync: true, Started: r.started, Strict: r.strict, Tally: &r.tally, Told: &r.told}
 	if r.taken {
 		o.TakenOver = r.began
 	}
 	return o
+}
+
+// started is when the run was started first, and whether its script has asked.
+func (r *runLedger) started() (at time.Time, asked bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.opened == nil || !r.asked.Load() {
+		return time.Time{}, false
+	}
+	return r.opened.Starts()[0].At, true
 }
 
 // sharedKey is the key of a run that may go on on another machine: its ledger
@@ -243,6 +256,7 @@ func (r *runLedger) forScripts(p *Process, id string, known bool) *vm.Run {
 			if err != nil {
 				return time.Time{}, err
 			}
+			r.asked.Store(true)
 			return l.Starts()[0].At, nil
 		},
 		Folder: func() (string, error) {
@@ -283,47 +297,3 @@ func (r *runLedger) forScripts(p *Process, id string, known bool) *vm.Run {
 		},
 	}
 }
-
-// ledgerKey is the key of the fingerprints in a folder, made at the first use. It
-// appears whole: a process may die at any moment.
-func ledgerKey(dir string) ([]byte, error) {
-	path := filepath.Join(dir, "ledger.key")
-	key, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err = makeKey(dir, path); err == nil {
-			key, err = os.ReadFile(path)
-		}
-	}
-	switch {
-	case err != nil:
-		return nil, fault.Of(&fault.FileError{}, "the key of the ledgers cannot be kept in %s: %w", dir, fault.Reason(err))
-	case len(key) != keySize:
-		return nil, fault.Hinted(fault.Of(&fault.FileError{}, "the key of the ledgers %s is damaged", path),
-			"without it unfinished runs cannot go on; remove it to begin new ones")
-	}
-	return key, nil
-}
-
-// makeKey makes the key unless another process has made it meanwhile.
-func makeKey(dir, path string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	file, err := os.CreateTemp(dir, ".ledger-key-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(file.Name())
-	key := make([]byte, keySize)
-	rand.Read(key)
-	_, err = file.Write(key)
-	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return err
-	}
-	if err = os.Link(file.Name(), path); errors.Is(err, fs.ErrExist) {
-		return nil
-	}
-	return err
-}
-
-const keySize = 32 // bytes

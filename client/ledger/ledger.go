@@ -42,6 +42,7 @@ type Ledger struct {
 	table  table
 	starts []Start
 	kept   map[string][]byte
+	near   near
 
 	disk   syncer
 	remote *remote // nil of one in a file
@@ -74,6 +75,7 @@ func OpenRun(dir, run string, start Start) (*Ledger, error) {
 func (l *Ledger) begin(start Start) (*Ledger, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.near = near{from: 1, end: uint32(len(l.table.rows)), left: nearAll}
 	if err := l.note(&startRecord{start}); err != nil {
 		_ = l.Close()
 		return nil, err

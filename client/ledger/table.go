@@ -145,7 +145,7 @@ func (l *Ledger) Take(w Write) (*Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	taken.Since, taken.Start = intent.Since, intent.Start
+	taken.Since, taken.Start, taken.write.Leaves = intent.Since, intent.Start, intent.Leaves
 	if r.state != Open {
 		if taken.Result, err = l.result(r); err != nil {
 			return nil, err

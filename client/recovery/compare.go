@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/tidwall/gjson"
 
 	"transect/client/declare"
+	"transect/client/schema"
 )
 
 // agrees reports whether a record holds what was sent, as far as it has the
@@ -91,14 +91,6 @@ func texts(list []any) bool {
 func compareTexts(a, b any) int { return cmp.Compare(a.(string), b.(string)) }
 
 func sameInstant(a, b string) bool {
-	one, errOne := instant(a)
-	other, errOther := instant(b)
-	return errOne == nil && errOther == nil && one.Equal(other)
-}
-
-func instant(text string) (time.Time, error) {
-	if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
-		return t, nil
-	}
-	return time.Parse(time.DateOnly, text)
+	one, other := schema.Date(a).Time(), schema.Date(b).Time()
+	return !one.IsZero() && one.Equal(other)
 }

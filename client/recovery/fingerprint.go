@@ -12,6 +12,7 @@ import (
 	"io"
 	"maps"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -28,18 +29,9 @@ import (
 func (a *attempt) fingerprint() (ledger.Fingerprint, error) {
 	s := a.call.Spec
 	if s.Composed || s.Transfers() {
-		all := maps.Clone(a.call.Args.Values)
-		for name, v := range all {
-			switch {
-			case v == nil, slices.Contains(howOnly, name):
-				delete(all, name)
-			case strings.HasPrefix(name, "file_path"):
-				files, err := a.files(v)
-				if err != nil {
-					return ledger.Fingerprint{}, err
-				}
-				all[name] = files
-			}
+		all, err := a.said(s.Params, a.call.Args.Values)
+		if err != nil {
+			return ledger.Fingerprint{}, err
 		}
 		return a.print([]any{all, a.call.Args.Extra}, func(plain any) any {
 			named(s.Params, plain.([]any)[0], func(p *schema.Param) string { return p.Name })
@@ -79,7 +71,9 @@ func (a *attempt) print(content any, normal func(plain any) any) (ledger.Fingerp
 	if err := in.Decode(&plain); err != nil {
 		return ledger.Fingerprint{}, err
 	}
-	if text, err = declare.Encode(normal(plain)); err != nil {
+	plain = normal(plain)
+	a.plain, _ = plain.([]any)
+	if text, err = declare.Encode(plain); err != nil {
 		return ledger.Fingerprint{}, err
 	}
 	return a.hash(a.call.Spec.FullName(), append([]byte(a.label), text...))
@@ -151,7 +145,7 @@ func within(object any, key string) (map[string]any, string) {
 // moment is a date as an instant; a day is its midnight.
 func moment(v any) any {
 	text, _ := v.(string)
-	if t, err := instant(text); err == nil {
+	if t := schema.Date(text).Time(); !t.IsZero() {
 		return t.UTC().Truncate(time.Millisecond).Format(schema.DateForm)
 	}
 	return v
@@ -183,6 +177,46 @@ func allSets(v any) any {
 	return v
 }
 
+// said are arguments without those that change nothing, with the traits of files in
+// place of their paths.
+func (a *attempt) said(params []schema.Param, values map[string]any) (map[string]any, error) {
+	all := maps.Clone(values)
+	for name, v := range all {
+		p := schema.Find(params, name)
+		var err error
+		switch {
+		case v == nil, slices.Contains(howOnly, name), p != nil && p.Default != nil && reflect.DeepEqual(v, p.Default):
+			delete(all, name)
+		case strings.HasPrefix(name, "file_path"):
+			all[name], err = a.files(v)
+		case p != nil && len(p.Fields) > 0:
+			all[name], err = a.saidIn(p.Fields, v)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// saidIn is said of a table, or of each of a list.
+func (a *attempt) saidIn(fields []schema.Param, v any) (any, error) {
+	switch v := v.(type) {
+	case map[string]any:
+		return a.said(fields, v)
+	case []any:
+		all := make([]any, len(v))
+		for i := range v {
+			var err error
+			if all[i], err = a.saidIn(fields, v[i]); err != nil {
+				return nil, err
+			}
+		}
+		return all, nil
+	}
+	return v, nil
+}
+
 // files are the traits of files: name and checksum.
 func (a *attempt) files(v any) (any, error) {
 	switch v := v.(type) {
@@ -190,14 +224,13 @@ func (a *attempt) files(v any) (any, error) {
 		sum, err := a.checksum(v)
 		a.sum = sum
 		return []any{filepath.Base(v), sum}, err
-	case []string:
+	case []any:
 		all := make([]any, len(v))
-		for i, path := range v {
-			sum, err := a.checksum(path)
-			if err != nil {
+		for i := range v {
+			var err error
+			if all[i], err = a.files(v[i]); err != nil {
 				return nil, err
 			}
-			all[i] = []any{filepath.Base(path), sum}
 		}
 		return all, nil
 	}

@@ -25,6 +25,9 @@ type attempt struct {
 
 	label string // of run.scope
 
+	plain  []any // what the fingerprint is made of
+	leaves []leaf
+
 	sent    bool     // a request was handed on
 	have    [][]byte // the elements of a list that need not be sent again
 	answers [][]byte
@@ -56,7 +59,14 @@ func (r *Recovery) Intercept(ctx context.Context, call *declare.Call, next decla
 	if err != nil {
 		return declare.Value{}, err
 	}
-	if a.row, err = l.Take(ledger.Write{Op: s.FullName(), Print: a.id, Parent: above32, Since: r.Platform(), Fresh: ctx.Value(againKey{}) != nil}); err != nil {
+	by, _ := ctx.Value(callerKey{}).(Caller)
+	w := ledger.Write{Op: s.FullName(), Print: a.id, Parent: above32, Task: by.Task, Since: r.Platform(), Fresh: ctx.Value(againKey{}) != nil}
+	if above == nil && !w.Fresh && !l.Knows(w) {
+		if err := a.compare(&w, by); err != nil {
+			return declare.Value{}, err
+		}
+	}
+	if a.row, err = l.Take(w); err != nil {
 		return declare.Value{}, err
 	}
 	switch {
@@ -261,39 +271,4 @@ func surelyRefused(err error) bool {
 	f := fault.Find(err)
 	_, lost := f.(*fault.ConnectionError)
 	return lost && !f.Facts().Uncertain
-}
-
-// targets are the identifiers of what a call changes or deletes.
-func targets(call *declare.Call) []string {
-	s := call.Spec
-	if s.Effect == declare.Create || len(s.Params) == 0 {
-		return nil
-	}
-	switch id := call.Args.Values[s.Params[0].Name].(type) {
-	case string:
-		if s.Params[0].Type == "id" || s.Params[0].Type == "id|[]id" {
-			return []string{id}
-		}
-	case []string:
-		return id
-	}
-	return nil
-}
-
-// records are the records of a value.
-func records(v declare.Value) [][]byte {
-	if v.JSON != nil {
-		return [][]byte{v.JSON}
-	}
-	return v.Items
-}
-
-// ids are the identifiers of what a value holds.
-func ids(v declare.Value) (list []string) {
-	for _, record := range records(v) {
-		if id := gjson.GetBytes(record, "_id"); id.Type == gjson.String {
-			list = append(list, id.Str)
-		}
-	}
-	return list
 }

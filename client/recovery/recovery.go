@@ -40,8 +40,12 @@ type Options struct {
 	// its requests may still arrive from then on. Zero when it has ended.
 	TakenOver time.Time
 	Sync      bool // creations wait until their intent survives a power loss
-	Log       *slog.Logger
-	Tally     *Tally // shared by the connections of a run
+	// Started is when the run was started first, and whether its script has asked.
+	Started func() (at time.Time, asked bool)
+	Strict  bool // a write that each start would make anew is an error, not a warning
+	Log     *slog.Logger
+	Tally   *Tally    // shared by the connections of a run
+	Told    *sync.Map // lines of the script that were warned of; shared likewise
 }
 
 // Recovery is the link of one connection.
@@ -79,7 +83,7 @@ func New(o Options) *Recovery {
 		o.Settle += time.Second // answers give the platform's clock in whole seconds
 	}
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	o.Tally = cmp.Or(o.Tally, &Tally{})
+	o.Tally, o.Told = cmp.Or(o.Tally, &Tally{}), cmp.Or(o.Told, &sync.Map{})
 	return &Recovery{Options: o}
 }
 

@@ -152,3 +152,12 @@ func Race(L *lua.LState, tasks []*Task) (int, error) {
 
 // CurrentTask is the task that runs L, nil outside of runs.
 func CurrentTask(L *lua.LState) *Task { return clockOf(L).task }
+
+// TaskPath tells the task that runs L from the others, the same in each start of a
+// script.
+func TaskPath(L *lua.LState) uint64 {
+	if t := CurrentTask(L); t != nil {
+		return t.path
+	}
+	return 0
+}

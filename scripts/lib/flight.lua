@@ -1,6 +1,6 @@
 -- Missions made for files that are about to be sent: date, outline and number of
 -- images come from the photos among them.
-local sdk, imagery, geo, fs, time = require("sdk"), require("imagery"), require("geo"), require("fs"), require("time")
+local sdk, imagery, geo, fs, time, run = require("sdk"), require("imagery"), require("geo"), require("fs"), require("time"), require("run")
 local flight = {}
 
 local endings = { jpg = true, jpeg = true, tif = true, tiff = true, dng = true }
@@ -48,7 +48,7 @@ function flight.mission(project, name, paths)
       first = photo.acquired
     end
   end
-  local options = { project = project, name = name, survey_date = first or time.format(time.now()) }
+  local options = { project = project, name = name, survey_date = first or time.format(run.started) }
   if #points > 0 then
     options.number_of_images = #points
     options.coordinates, options.area = outline(points)
