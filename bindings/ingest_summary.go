@@ -61,6 +61,7 @@ func (s summary) text() string {
 	switch {
 	case s.dryRun:
 		head = "dry run, nothing was sent; ingest into "
+	case s.whole():
 	case s.stopped && s.Counts.Bytes <= 0 && s.Counts.Uploaded == 0:
 		head = "the ingest stopped before a file was sent whole: "
 	case s.stopped:
@@ -76,6 +77,12 @@ func (s summary) text() string {
 		fmt.Fprintf(&b, "to try again: %s\n", s.command)
 	}
 	return b.String()
+}
+
+// whole reports whether every file has its verdict: what failed came later, such as
+// writing the report.
+func (s summary) whole() bool {
+	return s.NotReached == 0 && s.Pending == 0 && s.Counts.Total() > 0
 }
 
 // target names the platform, project and mission of the files.
@@ -122,7 +129,7 @@ func (s summary) figures() string {
 	if s.dryRun {
 		return text
 	}
-	if s.Counts.Bytes <= 0 && s.stopped {
+	if s.Counts.Bytes <= 0 && s.stopped && !s.whole() {
 		return text + "; after " + took.Round(round).String()
 	}
 	if s.Counts.Bytes <= 0 {

@@ -128,6 +128,11 @@ print(r.uploaded + r.already_there .. " there")`)
 			result{2, "", "ConfigError: cannot"}, result{2, "", "ConfigError: cannot create the folder of locks"}},
 	}
 	for _, c := range cases {
+		if c.what == "report of an ingest" { // all files have their verdict: nothing stopped
+			if _, stderr, _ := h.run(c.args...); !strings.HasPrefix(stderr, "ingest into the local platform") {
+				t.Errorf("an ingest whose report cannot be written says\n%s", stderr)
+			}
+		}
 		try := func(kind, cause string, want result) {
 			h.settings = nil
 			args := c.args
