@@ -266,6 +266,7 @@ func TestPromptVariables(t *testing.T) {
 		t.Errorf("saved %q, %v", text, err)
 	}
 	tm.says("for p in { 1 } do end", "hint: lists are walked with for i, v in ipairs(list) do")
+	tm.says("rows[0]", "nil\r\nhint: lists begin at 1")
 	tm.says("x = True", "Lua writes true")
 	tm.leaves()
 }

@@ -105,6 +105,9 @@ func (s *Session) rest(p *page) string {
 	text := "… more " + p.noun
 	if left, known := p.left(p.shown); known {
 		text = fmt.Sprintf("… %d more %s", left, p.noun)
+		if left == 1 {
+			text = strings.TrimSuffix(text, "s")
+		}
 	}
 	text += ": Enter or :more shows them, :page opens a pager"
 	if p.loop {

@@ -45,6 +45,9 @@ func (s *Session) page(code string) error {
 		words = []string{program}
 	}
 	cmd := exec.Command(words[0], words[1:]...)
+	if _, set := env("LESS"); !set {
+		cmd.Env = append(os.Environ(), "LESS=FRX") // as git: what fits the screen is shown without less
+	}
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	pipe, err := cmd.StdinPipe()
 	if err == nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"transect/client/fault"
 	"transect/runtime/module"
 	"transect/runtime/vm"
+	"transect/runtime/vm/mistake"
 )
 
 // stuckAfter is how long an interrupted input may continue before the session
@@ -84,8 +86,15 @@ func (s *Session) evaluate(text string) error {
 		return err
 	}
 	s.inputs = append(s.inputs, input{text: text, modules: used})
-	return s.show(values)
+	err = s.show(values)
+	if len(values) == 1 && values[0] == lua.LNil && zeroth.MatchString(text) {
+		s.note("hint: " + mistake.Zero)
+	}
+	return err
 }
+
+// zeroth ends a text that reads element 0.
+var zeroth = regexp.MustCompile(`[\w)\]]\s*\[\s*0\s*\]\s*$`)
 
 // show sets _ to the first value and prints all.
 func (s *Session) show(values []lua.LValue) error {
