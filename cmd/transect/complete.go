@@ -274,13 +274,38 @@ fi
 
 `
 
-// completeWithoutPackage makes completion bash work without bash-completion.
-func completeWithoutPackage(completion *cobra.Command) {
+// bashQuotes completes behind an open quote, where the script for bash has the
+// shell read a word without its end. Bash closes the quote.
+const bashQuotes = `
+eval "__transect_unquoted() $(declare -f __start_transect | tail -n +2)"
+__start_transect() {
+    local cur=${COMP_WORDS[COMP_CWORD]} quote word name earlier
+    quote=${cur:0:1} word=${cur:1}
+    if [[ $quote != [\'\"] || $word == *"$quote"* ]]; then
+        __transect_unquoted "$@"
+        return
+    fi
+    COMPREPLY=()
+    eval "earlier=(${COMP_WORDS[*]:1:COMP_CWORD-1})"
+    while IFS= read -r name; do
+        name=${name%%$'\t'*}
+        if [[ $name == "$word"* && $name != :[0-9]* && $name != *"$quote"* ]]; then
+            COMPREPLY+=("$name")
+        fi
+    done < <("${COMP_WORDS[0]}" __complete "${earlier[@]}" "$word" 2>/dev/null)
+}
+`
+
+// completeWords makes completion bash work without the package bash-completion, and
+// behind an open quote.
+func completeWords(completion *cobra.Command) {
 	for _, shell := range completion.Commands() {
 		if generate := shell.RunE; shell.Name() == "bash" && generate != nil {
 			shell.RunE = func(cmd *cobra.Command, args []string) error {
 				fmt.Fprint(cmd.Root().OutOrStdout(), bashWords)
-				return generate(cmd, args)
+				err := generate(cmd, args)
+				fmt.Fprint(cmd.Root().OutOrStdout(), bashQuotes)
+				return err
 			}
 		}
 	}

@@ -81,7 +81,7 @@ local platform to try scripts without an account.
 			strictHelp(root, cmd)
 		case "completion":
 			group(cmd)
-			completeWithoutPackage(cmd)
+			completeWords(cmd)
 		}
 	}
 	return root
