@@ -71,7 +71,11 @@ var scriptModule = &module.Module{
 					c.In.SetItems(vm.Items{Done: int64(max(0, total-failed)), Failed: int64(failed)})
 				}
 				if failed > 0 {
-					c.In.Options().Logger.Warn(fmt.Sprintf("finished, but %d%s items failed", failed, of))
+					items := "items"
+					if of == "" && failed == 1 {
+						items = "item"
+					}
+					c.In.Options().Logger.Warn(fmt.Sprintf("finished, but %d%s %s failed", failed, of, items))
 					vm.Stop(c.L, c.In.FailedItems(int64(failed)))
 				}
 				return nil, nil

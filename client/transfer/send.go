@@ -196,6 +196,8 @@ func (u *upload) storageError(answer *http.Response) error {
 		f.Hint = "it arrived changed, more than once: check the network, a proxy that changes requests, and this machine's memory"
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
 		f.Hint = "fresh upload URLs are refused: check this machine's clock and any proxy that changes requests"
+	case status == http.StatusInsufficientStorage:
+		f.Hint = "make room where the platform keeps its data, and run again"
 	case fault.TransientStatus(status):
 		f.Hint = "a fault of the storage: run again later"
 	default:

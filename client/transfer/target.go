@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync/atomic"
+	"syscall"
 
 	"transect/client/fault"
 )
@@ -152,6 +153,8 @@ func fileError(err error, format string, args ...any) error {
 		f.Hint = "choose a folder that can be written to"
 	case IsFull(err):
 		f.Hint = "the disk is full: free some space, or choose another folder"
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		f.Hint = "check the path, or choose another folder"
 	}
 	return f
 }
