@@ -2,7 +2,8 @@
 --
 --   transect run --local scripts/bulk_ingest.lua testdata/flight --report ingest.csv
 --
--- Run it as often as you like: what is there is not sent again, what was begun is completed. What failed can be tried again alone:
+-- Run it as often as you like: what is there is not sent again, what was begun is completed.
+-- What failed can be tried again alone:
 --
 --   transect run --local scripts/bulk_ingest.lua --retry-failed ingest.csv --report again.csv
 local sdk, script, ingest = require("sdk"), require("script"), require("ingest")
@@ -10,47 +11,56 @@ local find, outcome = require("lib.find"), require("lib.outcome")
 
 local args = script.args({ "source", _doc = "Ingest files of any kind and report what became of each.",
   source = { "string", optional = true, doc = "folder, file, or pattern such as 'card/**/*.jpg'" },
-  project = { "string", optional = true, doc = "project, by name or id; Surveys when left out, which is made when there is none" },
+  project = { "string", optional = true,
+    doc = "project, by name or id; Surveys when left out, which is made when there is none" },
   mission = { "string", optional = true, doc = "mission of the project, by name or id" },
   create = { "boolean", doc = "make the project that does not exist yet" },
-  kind = { "string", optional = true, choices = { "image", "raster", "vector", "mesh", "pcl", "file" }, doc = "type of all datasets; found out from the contents when left out" },
+  kind = { "string", optional = true, choices = { "image", "raster", "vector", "mesh", "pcl", "file" },
+    doc = "type of all datasets; found out from the contents when left out" },
   include = { "strings", optional = true, doc = "patterns of names to take" },
   exclude = { "strings", optional = true, doc = "patterns of names to leave out" },
   min_size = { "integer", optional = true, doc = "least bytes of a file" },
   max_size = { "integer", optional = true, doc = "most bytes of a file" },
   newer_than = { "string", optional = true, doc = "only files changed after that moment: 2026-05-31 or RFC 3339" },
-  expected = { "integer", optional = true, doc = "how many images there should be; any other number ends the run with exit code 3" },
+  expected = { "integer", optional = true,
+    doc = "how many images there should be; any other number ends the run with exit code 3" },
   report = { "string", optional = true, doc = "file for the verdict on each file, .json or .csv" },
-  retry_failed = { "string", optional = true, doc = "report of an earlier run: take the files that need attention in it, instead of a source" },
+  retry_failed = { "string", optional = true,
+    doc = "report of an earlier run: take the files that need attention in it, instead of a source" },
   strict = { "boolean", doc = "look at all files first, and send none when one is wrong" },
-  damaged = { "string", default = "skip", choices = { "skip", "send" }, doc = "what becomes of damaged and incomplete files; the run ends with exit code 3 either way" },
-  duplicates = { "string", default = "skip", choices = { "skip", "send" }, doc = "what becomes of files whose content goes, or is there, under another name" },
+  damaged = { "string", default = "skip", choices = { "skip", "send" },
+    doc = "what becomes of damaged and incomplete files; the run ends with exit code 3 either way" },
+  duplicates = { "string", default = "skip", choices = { "skip", "send" },
+    doc = "what becomes of files whose content goes, or is there, under another name" },
   no_wait = { "boolean", doc = "do not wait until the platform has read the files" },
   verify = { "boolean", doc = "compare checksums with the platform in the end" },
   replace = { "boolean", doc = "a changed file takes the place of its earlier state" },
   preview = { "boolean", doc = "only tell what would be done" } })
 if not args.source and not args.retry_failed then
-  script.usage_error("SOURCE is missing: which files are to be ingested?", "name a folder, or the report of an earlier run with --retry-failed")
+  script.usage_error("SOURCE is missing: which files are to be ingested?",
+    "name a folder, or the report of an earlier run with --retry-failed")
 end
 outcome.check_report(args.report)
+outcome.check_files({ args.source })
+local chosen = { source = args.source, kind = args.kind, include = args.include, exclude = args.exclude,
+  min_size = args.min_size, max_size = args.max_size, newer_than = args.newer_than, damaged = args.damaged,
+  duplicates = args.duplicates }
 
 -- Where the datasets belong. A preview makes no project.
 local project, mission
-if args.preview and not args.project and #sdk.projects.search({ filter = { name = { ["$eq"] = "Surveys" } }, limit = 1 }) == 0 then
-  project = nil
-else
-  project = find.project_or_new(args.project or "Surveys", not args.preview and (args.create or not args.project), args.source and function()
-    ingest.fits{ source = args.source, kind = args.kind, include = args.include, exclude = args.exclude, min_size = args.min_size,
-      max_size = args.max_size, newer_than = args.newer_than, damaged = args.damaged, duplicates = args.duplicates }
-  end)
+local default = { name = { ["$eq"] = "Surveys" } }
+if not args.preview or args.project or #sdk.projects.search({ filter = default, limit = 1 }) > 0 then
+  local create = not args.preview and (args.create or not args.project)
+  project = find.project_or_new(args.project or "Surveys", create, args.source and function() ingest.fits(chosen) end)
 end
 if args.mission then mission = find.mission(project, args.mission) end
 
-local result = ingest.run({ source = args.source, retry_failed = args.retry_failed, kind = args.kind, include = args.include, exclude = args.exclude,
-  min_size = args.min_size, max_size = args.max_size, newer_than = args.newer_than, expected = args.expected,
+local options = { retry_failed = args.retry_failed, expected = args.expected,
   project = project, mission = mission, flight = mission and mission.flights and mission.flights[1],
-  company = not project and sdk.users.describe().company or nil, check = args.strict and "strict" or true, damaged = args.damaged,
-  duplicates = args.duplicates, wait = not args.no_wait, verify = args.verify, replace = args.replace, dry_run = args.preview, report = args.report })
+  company = not project and sdk.users.describe().company or nil, check = args.strict and "strict" or true,
+  wait = not args.no_wait, verify = args.verify, replace = args.replace, dry_run = args.preview, report = args.report }
+for k, v in pairs(chosen) do options[k] = v end
+local result = ingest.run(options)
 
 -- What is odd about files that are good enough; the summary names the others.
 for _, p in ipairs(result.preflight.problems) do

@@ -34,6 +34,6 @@ for a in sdk.annotations.search_generator({ filter = filter }) do
   rows[#rows + 1] = row
 end
 fs.write(args.out .. ".geojson", json.encode(geo.features(features)) .. "\n")
-csv.write(args.out .. ".csv", rows, { header = { "id", "name", "description", "type", "created", "mission", "target", "attachments",
-  "stroke", "stroke-width", "fill", "fill-opacity", "longitude", "latitude", "wkt" } })
+csv.write(args.out .. ".csv", rows, { header = { "id", "name", "description", "type", "created", "mission", "target",
+  "attachments", "stroke", "stroke-width", "fill", "fill-opacity", "longitude", "latitude", "wkt" } })
 print(("%d annotations in %s.csv, %d of them on the map in %s.geojson"):format(#rows, args.out, #features, args.out))

@@ -9,8 +9,10 @@ end
 
 test.case("writes GeoJSON and CSV", function()
   local project, out = fixture.project("Surveys"), test.temp_dir() .. "/drawn"
-  sdk.annotations.create({ project = project, name = "Loose rock", geometry = { type = "Point", coordinates = { 5.72, 45.19 } } })
-  sdk.annotations.create({ project = project, name = 'Crack, "deep"', description = "to be watched", stroke = { 255, 0, 16 }, stroke_width = 3,
+  sdk.annotations.create({ project = project, name = "Loose rock",
+    geometry = { type = "Point", coordinates = { 5.72, 45.19 } } })
+  sdk.annotations.create({ project = project, name = 'Crack, "deep"', description = "to be watched",
+    stroke = { 255, 0, 16 }, stroke_width = 3,
     geometry = { type = "LineString", coordinates = { { 5.72, 45.19 }, { 5.74, 45.19 } } } })
   local run = test.run("export_annotations.lua", "Surveys", out)
   test.equal(run.code, 0, run.errors)

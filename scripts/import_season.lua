@@ -8,14 +8,16 @@
 -- description. Run it again after changes: what is there is found by name and
 -- brought up to date, nothing is doubled, nothing is deleted. The whole file is
 -- checked before anything is sent.
-local sdk, script, query, csv, time = require("sdk"), require("script"), require("query"), require("csv"), require("time")
-local find = require("lib.find")
+local sdk, script, query = require("sdk"), require("script"), require("query")
+local csv, time = require("csv"), require("time")
+local find, outcome = require("lib.find"), require("lib.outcome")
 
 local args = script.args({ "project", "file", _doc = "Import fields, crops, trials and planned missions from CSV.",
   project = { "string", doc = "project, by name or id" },
   file = { "string", doc = "CSV file" },
   separator = { "string", default = ",", choices = { ",", ";", "\t" }, doc = "what stands between the fields" },
   check = { "boolean", doc = "check the file only" } })
+outcome.check_files({ args.file })
 
 -- Every row first: a mistake in the last one must not leave half a season.
 local rows, mistakes, once = {}, {}, {}
@@ -34,12 +36,16 @@ for row, line in csv.read(args.file, { separator = args.separator, trim = true }
   end
   if complete then
     local first, last = day(row.start_date), day(row.end_date)
-    if not first then mistake(line, "start_date " .. row.start_date .. " is no date like 2026-04-01") end
-    if not last then mistake(line, "end_date " .. row.end_date .. " is no date like 2026-04-01") end
+    for _, column in ipairs({ "start_date", "end_date", "season" }) do
+      local date = row[column] or ""
+      if date ~= "" and not day(date) then mistake(line, column .. " " .. date .. " is no date like 2026-04-01") end
+    end
     if first and last and first > last then mistake(line, "it ends before it starts") end
-    if (row.season or "") ~= "" and not day(row.season) then mistake(line, "season " .. row.season .. " is no date like 2026-04-01") end
     local key = row.field .. "\0" .. row.trial .. "\0" .. row.mission
-    if once[key] then mistake(line, "the mission " .. row.mission .. " of the trial " .. row.trial .. " is in line " .. once[key] .. " already") end
+    if once[key] then
+      local what = "the mission " .. row.mission .. " of the trial " .. row.trial
+      mistake(line, what .. " is in line " .. once[key] .. " already")
+    end
     once[key] = line
     rows[#rows + 1] = row
   end
@@ -78,7 +84,8 @@ for _, row in ipairs(rows) do
   local trial = known.trial[key] or found("trial", key,
     sdk.trials.search({ filter = query.all(query.eq("field", field), query.eq("name", row.trial)), limit = 1 }),
     function()
-      return sdk.trials.create({ field = field, crop = crop, name = row.trial, season = row.season ~= "" and row.season or nil })
+      local season = row.season ~= "" and row.season or nil
+      return sdk.trials.create({ field = field, crop = crop, name = row.trial, season = season })
     end)
   local description = (row.description or "") ~= "" and row.description or nil
   local planned = sdk.season_planner_missions.search({ limit = 1,

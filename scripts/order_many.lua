@@ -33,11 +33,13 @@ end
 local parameters, products, names, failed = json.decode(args.parameters), {}, {}, 0
 for _, mission in ipairs(missions) do
   local standing = args.again and { "pending", "running" } or { "pending", "running", "available" }
-  local product = sdk.products.search({ limit = 1, sort = { creation_date = -1 }, filter = query.all(query.eq("mission", mission),
-    query.eq("analytic", analytic), query.one_of("status", standing)) })[1]
+  local ordered_before = query.all(query.eq("mission", mission), query.eq("analytic", analytic),
+    query.one_of("status", standing))
+  local product = sdk.products.search({ limit = 1, sort = { creation_date = -1 }, filter = ordered_before })[1]
   if not product then
+    local inputs = takes and { [args.input] = mission.id } or nil
     local ordered, err = try(sdk.analytics.order, analytic,
-      { inputs = takes and { [args.input] = mission.id } or nil, parameters = parameters, project = project, mission = mission })
+      { inputs = inputs, parameters = parameters, project = project, mission = mission })
     if err and err.name ~= "ResponseError" then error(err, 0) end -- not this mission's fault: stop
     if err then
       failed = failed + 1
@@ -66,7 +68,8 @@ local rows = {}
 for _, ordered in ipairs(products) do
   local product = sdk.products.describe(ordered)
   if product.status ~= "available" then failed = failed + 1 end
-  rows[#rows + 1] = { mission = names[product.id], product = product.id, status = product.status, outputs = #(product.outputs or {}) }
+  rows[#rows + 1] = { mission = names[product.id], product = product.id, status = product.status,
+    outputs = #(product.outputs or {}) }
 end
 print(inspect.table(rows, { "mission", "product", "status", "outputs" }))
 script.fail_items(failed, #missions)

@@ -6,7 +6,9 @@ test.before(function()
   for _, name in ipairs({ "north 2026-05-30", "south 2026-05-31" }) do fixture.mission(project, name) end
 end)
 
-local function products() return #sdk.products.search({ filter = { project = { ["$eq"] = project.id } }, limit = 50 }) end
+local function products()
+  return #sdk.products.search({ filter = { project = { ["$eq"] = project.id } }, limit = 50 })
+end
 
 test.case("orders for every mission, once", function()
   local first = test.run("order_many.lua", "Surveys", "--analytic", "rehearsal", "--parameters", quick)
@@ -20,7 +22,8 @@ test.case("orders for every mission, once", function()
 end)
 
 test.case("orders only for missions that match", function()
-  local run = test.run("order_many.lua", "Surveys", "--match", "south", "--analytic", "rehearsal", "--parameters", quick)
+  local run = test.run("order_many.lua", "Surveys", "--match", "south",
+    "--analytic", "rehearsal", "--parameters", quick)
   test.equal(run.code, 0, run.errors)
   test.equal(products(), 1)
 end)

@@ -12,13 +12,14 @@
 local sdk, script, query, json = require("sdk"), require("script"), require("query"), require("json")
 local fs, time, geo, find = require("fs"), require("time"), require("geo"), require("lib.find")
 
-local args = script.args({ "project", "page", _doc = "Share the tiles of a project's rasters and write a page with the map and the links.",
+local args = script.args({ "project", "page",
+  _doc = "Share the tiles of a project's rasters and write a page with the map and the links.",
   project = { "string", doc = "project, by name or id" },
   page = { "string", default = "map.html", doc = "HTML file to write" },
   mission = { "string", optional = true, doc = "only rasters of this mission, by name or id" },
   match = { "string", default = "", doc = "only rasters whose name holds this text" },
   days = { "integer", default = 7, doc = "days until the links expire" } })
-if args.days < 1 then error("--days must be 1 or more", 0) end
+if args.days < 1 then script.usage_error("--days must be 1 or more", "leave it out for a week") end
 
 local project = find.project(args.project)
 local filters = { query.eq("project", project), query.eq("type", "raster"), query.eq("ingestion.status", "completed") }
@@ -35,7 +36,8 @@ for raster in sdk.datasets.search_generator({ filter = query.all(unpack(filters)
     print("not shared: " .. raster.name .. ": " .. err)
   else
     local box = raster.geometry and geo.bbox(raster.geometry)
-    layers[#layers + 1] = { name = raster.name, tiles = tiles, box = box and { { box[2], box[1] }, { box[4], box[3] } } }
+    layers[#layers + 1] = { name = raster.name, tiles = tiles,
+      box = box and { { box[2], box[1] }, { box[4], box[3] } } }
   end
 end
 if total == 0 then

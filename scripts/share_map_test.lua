@@ -6,7 +6,8 @@ test.before(function()
 end)
 
 local function raster(name, file)
-  return fixture.uploaded(sdk.datasets.create_raster_dataset, { name = name, project = project }, "raster", file or fixture.ortho)
+  local raster = { name = name, project = project }
+  return fixture.uploaded(sdk.datasets.create_raster_dataset, raster, "raster", file or fixture.ortho)
 end
 
 test.case("writes a page with a link for each raster", function()

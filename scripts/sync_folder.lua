@@ -14,15 +14,20 @@ local args = script.args({ "folder", "project", _doc = "Keep a mission, or a pro
   project = { "string", doc = "project, by name or id" },
   create = { "boolean", doc = "make the project that does not exist yet" },
   mission = { "string", optional = true, doc = "mission of the project, by name or id" },
-  exclude = { "strings", default = { "**/.*", "**/*.part", "**/*.tmp", "**/Thumbs.db" }, doc = "patterns of names to leave out" },
-  settle = { "integer", default = 60, doc = "leave out files changed in the last so many seconds: they may still be written" },
+  exclude = { "strings", default = { "**/.*", "**/*.part", "**/*.tmp", "**/Thumbs.db" },
+    doc = "patterns of names to leave out" },
+  settle = { "integer", default = 60,
+    doc = "leave out files changed in the last so many seconds: they may still be written" },
   allow_empty = { "boolean", doc = "a folder without files is no failure" },
   report = { "string", optional = true, doc = "file for the verdict on each file, .json or .csv" },
   dry_run = { "boolean", doc = "only tell what would be done" } })
 
 outcome.check_report(args.report)
+outcome.check_files({ args.folder })
 script.lock("sync " .. path.abs(args.folder))
-local project = find.project_or_new(args.project, args.create, function() ingest.fits{ source = args.folder, exclude = args.exclude } end)
+local project = find.project_or_new(args.project, args.create, function()
+  ingest.fits{ source = args.folder, exclude = args.exclude }
+end)
 local mission = args.mission and find.mission(project, args.mission) or nil
 local source = { source = args.folder, project = project, mission = mission, exclude = args.exclude }
 

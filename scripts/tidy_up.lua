@@ -34,7 +34,8 @@ end
 local function why(dataset)
   local status = dataset.ingestion and dataset.ingestion.status
   if dataset.mission and not missions[dataset.mission] then return "its mission no longer exists" end
-  if status == "pending" and time.now() - time.parse(dataset.creation_date) > args.days * 86400 then return "its upload was given up" end
+  local age = time.now() - time.parse(dataset.creation_date)
+  if status == "pending" and age > args.days * 86400 then return "its upload was given up" end
   if status == "failed" and not args.keep_failed then return "its ingestion failed" end
 end
 
@@ -43,7 +44,8 @@ for dataset in sdk.datasets.search_generator({ filter = query.eq("project", proj
   local reason = not used[dataset.id] and why(dataset)
   if reason then
     ids[#ids + 1] = dataset.id
-    rows[#rows + 1] = { id = dataset.id, name = dataset.name, type = dataset.type, created = dataset.creation_date, reason = reason }
+    rows[#rows + 1] = { id = dataset.id, name = dataset.name, type = dataset.type, created = dataset.creation_date,
+      reason = reason }
   end
 end
 if #rows == 0 then

@@ -5,7 +5,8 @@ test.before(function()
   dir, project = test.temp_dir(), fixture.project("Surveys")
   local file = fixture.file(dir, "note.txt", "north face")
   fixture.uploaded(sdk.datasets.create_file_dataset, { name = "good", project = project }, "file", file)
-  local broken = fixture.uploaded(sdk.datasets.create_image_dataset, { name = "broken", project = project }, "image", file)
+  local image = { name = "broken", project = project }
+  local broken = fixture.uploaded(sdk.datasets.create_image_dataset, image, "image", file)
   test.equal(broken.ingestion.status, "failed", "a note is no image")
   sdk.datasets.create_file_dataset({ name = "begun", project = project })
 end)
@@ -46,7 +47,8 @@ test.case("what a product uses is left", function()
   sdk.credentials.create({ name = "registry", company = company,
     credentials = { type = "docker", login = "robot", password = "rosebud", registry = "registry.example.com" } })
   local analytic = sdk.analytics.create({ name = "volumes", version = "1.0.0", company = company,
-    container_image = "registry.example.com/volumes:1", container_credentials_name = "registry", inputs = { { name = "image" } } })
+    container_image = "registry.example.com/volumes:1", container_credentials_name = "registry",
+    inputs = { { name = "image" } } })
   sdk.analytics.expose("volumes", company)
   sdk.analytics.enable("volumes", company)
   sdk.analytics.order(analytic, { project = project, inputs = { image = broken.id } })

@@ -2,9 +2,12 @@ package main
 
 import (
 	"bytes"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // rooms lists, for each room, the rooms it may import. Arrows only ever point
@@ -40,6 +43,27 @@ func TestArrowsPointDown(t *testing.T) {
 			to, own := strings.CutPrefix(to, "transect/")
 			if own && !allowed(from, to) {
 				t.Errorf("%s imports %s: that arrow points the wrong way", from, to)
+			}
+		}
+	}
+}
+
+// The scripts are read by people who learn from them: no line is wider than a screen.
+func TestScriptsAreNarrow(t *testing.T) {
+	for _, pattern := range []string{"*.lua", "*/*.lua"} {
+		paths, err := filepath.Glob(filepath.Join("../../scripts", pattern))
+		if err != nil || len(paths) == 0 {
+			t.Fatal(paths, err)
+		}
+		for _, path := range paths {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, line := range strings.Split(string(text), "\n") {
+				if n := utf8.RuneCountInString(line); n > 120 {
+					t.Errorf("%s:%d has %d columns, more than 120", path, i+1, n)
+				}
 			}
 		}
 	}

@@ -48,15 +48,8 @@ transect put card/DCIM 'North quarry/May survey' --report card.csv]],
 })
 
 outcome.check_report(args.report)
-for _, path in ipairs(args.files) do
-  if not fs.exists(path) and not path:find("[*?%[{]") then
-    local swapped = fs.exists(args.target) and "the project comes last: transect put FILES... PROJECT"
-      or "check the path"
-    script.usage_error("there is no file " .. path, swapped)
-  elseif not fs.exists(path) and not fs.find(path)() then
-    script.usage_error("no file matches " .. path, "check the pattern; quote it, so that the shell leaves it alone")
-  end
-end
+local swapped = fs.exists(args.target) and "the project comes last: transect put FILES... PROJECT" or nil
+outcome.check_files(args.files, swapped)
 local project, mission = find.target(args.target, args.create and function(p, name)
   return flight.mission(p, name, args.files)
 end, "--create makes a new one", function()

@@ -26,7 +26,7 @@ if args.json then
   script.exit(0)
 end
 
-local rows = {}
+local rows, longest = {}, 200 -- bytes of a value; --json has all of it
 local function row(field, value)
   if value == nil or value == "" then
     return
@@ -37,7 +37,11 @@ local function row(field, value)
     end
     value = json.encode(value)
   end
-  rows[#rows + 1] = { field = field, value = tostring(value) }
+  value = tostring(value)
+  if #value > longest then -- outlines, reference systems
+    value = value:sub(1, longest):gsub("[\128-\255]*$", "") .. "…"
+  end
+  rows[#rows + 1] = { field = field, value = value }
 end
 
 -- named is the name of what a field refers to, with its id.
@@ -74,11 +78,7 @@ for key in pairs(all) do
 end
 table.sort(keys)
 for _, key in ipairs(keys) do
-  local value = all[key]
-  if key == "geometry" or key == "real_bbox" or key:find("_wkt$") then
-    value = inspect.value(value, { width = 60, items = 4, depth = 3 }):gsub("%s+", " ")
-  end
-  row(key, value)
+  row(key, all[key])
 end
 if kind == "project" or kind == "mission" then
   local within = query.eq(kind, record)

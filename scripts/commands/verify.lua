@@ -27,6 +27,7 @@ transect verify card/DCIM 'North quarry/May survey' --download]],
   json = { "boolean", doc = "print the result as JSON" },
 })
 
+outcome.check_files({ args.dir })
 local project, mission = find.target(args.target)
 local shown, fine = 0, { already_there = true, duplicate = true, left_out = true, extra = true }
 local present = {} -- what --download reads back

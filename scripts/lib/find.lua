@@ -64,7 +64,8 @@ local function one(kind, named, found, other, where, otherwise)
   if #found > 1 then
     script.usage_error(
       ("several %ss are named %s%s:\n%s"):format(kind, named, where or "", candidates(found)),
-      "give the id instead of the name"
+      kind == "mission" and not where and "give the id, or a path such as PROJECT/MISSION"
+        or "give the id instead of the name"
     )
   end
   local names = other and other() or {}
@@ -85,9 +86,11 @@ end
 
 local function names(manager, filter)
   return function()
-    local list = {}
-    for i, r in ipairs(manager.search({ filter = filter, fields = { include = { "name" } }, limit = known })) do
-      list[i] = r.name
+    local list, seen = {}, {}
+    for _, r in ipairs(manager.search({ filter = filter, fields = { include = { "name" } }, limit = known })) do
+      if not seen[r.name] then
+        list[#list + 1], seen[r.name] = r.name, true
+      end
     end
     return list
   end
@@ -192,7 +195,8 @@ local function within(text)
 end
 
 -- target finds PROJECT or PROJECT/MISSION: project, and mission or nil. An id of
--- either will do. What does not exist is made when create is given, a function of
+-- either will do, and the name of a mission that is the only one of its name. What
+-- does not exist is made when create is given, a function of
 -- the project and the name that makes a mission; otherwise is the hint without it.
 -- before is called before anything is made, and may refuse.
 function find.target(text, create, otherwise, before)
@@ -216,6 +220,11 @@ function find.target(text, create, otherwise, before)
     refuse_path(text)
   end
   if not project and not create then
+    local missions = named(sdk.missions, text)
+    if #missions > 0 then
+      local mission = one("mission", text, missions)
+      return sdk.projects.describe(mission.project), mission
+    end
     local first = text:match("^[^/]+") or text
     return one("project", first, {}, names(sdk.projects), nil, otherwise)
   end
@@ -259,26 +268,55 @@ function find.only_mission(text)
   return mission
 end
 
--- inside finds what a path names within a project: a mission, or a dataset of
--- a mission or of the project.
+-- newest is the product that was ordered last for a project or a mission, from an
+-- analytic when one is named; nil when there is none.
+local function newest(kind, record, analytic)
+  local filter = query.eq(kind, record)
+  for product in sdk.products.search_generator({ filter = filter, sort = { creation_date = -1 } }) do
+    if not analytic or sdk.analytics.describe(product.analytic).name == analytic then
+      return product
+    end
+  end
+end
+
+-- under finds what a path names behind a mission, the only one of its name where of,
+-- a filter, holds: a dataset, or the newest product of an analytic.
+local function under(path, of)
+  for head, tail in splits(path) do
+    local missions = named(sdk.missions, head, of)
+    if #missions > 0 then
+      local mission = one("mission", head, missions)
+      local filter = query.eq("mission", mission)
+      local datasets = named(sdk.datasets, tail, filter)
+      local product = #datasets == 0 and newest("mission", mission, tail)
+      if product then
+        return "product", product
+      end
+      local where = " in the mission " .. mission.name
+      return "dataset", one("dataset", tail, datasets, names(sdk.datasets, filter), where)
+    end
+  end
+end
+
+-- inside finds what a path names within a project: a mission, a dataset of a
+-- mission or of the project, or the newest product of an analytic.
 local function inside(project, rest)
   local of = query.eq("project", project)
   local found = named(sdk.missions, rest, of)
   if #found > 0 then
     return "mission", one("mission", rest, found)
   end
-  for head, tail in splits(rest) do
-    local missions = named(sdk.missions, head, of)
-    if #missions > 0 then
-      local mission = one("mission", head, missions)
-      local filter = query.eq("mission", mission)
-      local datasets, where = named(sdk.datasets, tail, filter), " in the mission " .. mission.name
-      return "dataset", one("dataset", tail, datasets, names(sdk.datasets, filter), where)
-    end
+  local kind, record = under(rest, of)
+  if kind then
+    return kind, record
   end
   found = named(sdk.datasets, rest, of)
   if #found > 0 then
     return "dataset", one("dataset", rest, found)
+  end
+  local product = newest("project", project, rest)
+  if product then
+    return "product", product
   end
   one("mission", rest:match("^[^/]+"), {}, names(sdk.missions, of), " in the project " .. project.name)
 end
@@ -292,7 +330,7 @@ function find.any(text)
         return kind, record
       end
     end
-    script.usage_error("nothing has the id " .. text)
+    script.usage_error("nothing has the id " .. text, "is it of this platform? transect ls lists what is there")
   end
   local project, rest = within(text)
   if project and not rest then
@@ -324,51 +362,54 @@ function find.any(text)
   if #found == 1 then
     return kinds[found[1].id], found[1]
   end
-  one("project", text, {}, names(sdk.projects))
+  local kind, record = under(text)
+  if kind then
+    return kind, record
+  end
+  local there = names(sdk.projects)()
+  for _, name in ipairs(names(sdk.missions)()) do
+    there[#there + 1] = name
+  end
+  local near = script.nearest(text, there)
+  script.usage_error(
+    "nothing is named " .. text,
+    near and "did you mean " .. near .. "?"
+      or "transect find TEXT finds by a part of the name, transect ls lists the projects"
+  )
 end
 
--- product finds a product by id, or the newest one of PROJECT/MISSION or
+-- product finds a product by id, or the newest one of a project or a mission, as in
 -- PROJECT/MISSION/ANALYTIC.
 function find.product(text)
-  if id(text) then
-    local product = described(sdk.products, text)
-    if product then
-      return product
-    end
-    if not described(sdk.projects, text) and not described(sdk.missions, text) then
-      script.usage_error("there is no product with the id " .. text)
-    end
-  end
-  local path, analytic = text, nil
-  local project, rest = within(text)
-  local ok = id(text)
-    or project and (not rest or #named(sdk.missions, rest, query.eq("project", project)) > 0)
-    or #named(sdk.missions, text) > 0
-  if not ok and text:find("/", 1, true) then
-    path, analytic = text:match("^(.+)/([^/]+)$")
+  local function refuse(kind)
+    script.usage_error(
+      ("%s is %s, not a product"):format(text, kind),
+      "name its mission, as in PROJECT/MISSION/ANALYTIC, or an id of those that transect ls products lists"
+    )
   end
   local kind, record
-  if not ok and not analytic then
-    kind, record = "mission", find.only_mission(path)
-  elseif path:find("/", 1, true) or id(path) or project then
-    local p, m = find.target(path)
-    kind, record = m and "mission" or "project", m or p
-  else
-    kind, record = "mission", find.only_mission(path)
-  end
-  local filter = query.eq(kind, record)
-  for product in sdk.products.search_generator({ filter = filter, sort = { creation_date = -1 } }) do
-    if not analytic or sdk.analytics.describe(product.analytic).name == analytic then
-      return product
+  if id(text) or within(text) or #named(sdk.missions, text) == 0 then
+    if #named(sdk.analytics, text) > 0 then
+      refuse("an analytic")
     end
+    kind, record = find.any(text)
+  else
+    kind, record = "mission", find.only_mission(text)
   end
-  if kind == "project" and analytic then
-    find.mission(record, analytic) -- raises that there is none
+  if kind == "product" then
+    return record
   end
-  script.usage_error(
-    ("nothing was ordered for the %s %s"):format(kind, record.name) .. (analytic and " from " .. analytic or ""),
-    "transect order ANALYTIC --on MISSION orders an analytic"
-  )
+  if kind == "analytic" or kind == "dataset" then
+    refuse((kind == "analytic" and "an " or "a ") .. kind)
+  end
+  local product = newest(kind, record)
+  if not product then
+    script.usage_error(
+      ("nothing was ordered for the %s %s"):format(kind, record.name),
+      "transect order ANALYTIC --on MISSION orders an analytic"
+    )
+  end
+  return product
 end
 
 return find

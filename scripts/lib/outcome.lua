@@ -18,7 +18,8 @@ function outcome.check_report(report)
   elseif err then
     refuse(err)
   elseif not there then
-    script.usage_error("the folder of the report " .. report .. " does not exist", "create it first, or name another one")
+    local missing = "the folder of the report " .. report .. " does not exist"
+    script.usage_error(missing, "create it first, or name another one")
   elseif try(fs.is_dir, report) then
     script.usage_error("the report " .. report .. " cannot be written: it is a folder", "name a file in it")
   end
@@ -28,6 +29,19 @@ function outcome.check_report(report)
     refuse(unwritten)
   end
   fs.remove(probe)
+end
+
+-- check_files refuses files and folders that do not exist, and patterns that no
+-- file matches, before anything is made; hint says what else may be wrong.
+function outcome.check_files(paths, hint)
+  for _, file in ipairs(paths) do
+    if not fs.exists(file) and not file:find("[*?%[{]") then
+      hint = hint or "check the path; a relative one starts at the current folder"
+      script.usage_error("there is no file or folder " .. file, hint)
+    elseif not fs.exists(file) and not fs.find(file)() then
+      script.usage_error("no file matches " .. file, "check the pattern; quote it, so that the shell leaves it alone")
+    end
+  end
 end
 
 -- finish ends the run with exit code 3 when files need attention, or when there
