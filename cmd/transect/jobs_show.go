@@ -279,7 +279,7 @@ func (a *app) printStats(stats *jobs.Stats, within time.Duration) {
 		fmt.Fprintf(a.stdout, "%-11s waited %s, took %s\n", "median", stats.Wait.Round(time.Millisecond), stats.Run.Round(time.Millisecond))
 	}
 	fmt.Fprintf(a.stdout, "%-11s %d with %d slots\n", "workers", stats.Workers, stats.Slots)
-	fmt.Fprintf(a.stdout, "%-11s %s, %s of it output\n", "database", humanize.IBytes(uint64(stats.Size)), humanize.IBytes(uint64(stats.Logs)))
+	fmt.Fprintf(a.stdout, "%-11s %s\n", "database", humanize.IBytes(uint64(stats.Size)))
 }
 
 // shortDuration is 24h instead of 24h0m0s.

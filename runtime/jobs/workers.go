@@ -105,15 +105,14 @@ func (s *Store) Attempts(ctx context.Context, id int64) (list []Attempt, err err
 
 // Stats sums up the jobs.
 type Stats struct {
-	Queues  map[string]map[State]int `json:"queues"`    // jobs that have not ended
-	Ended   map[State]int            `json:"ended"`     // those that ended since
-	Since   time.Time                `json:"since"`     //
-	Wait    time.Duration            `json:"wait_ns"`   // median from being due to the first start, of those that started since
-	Run     time.Duration            `json:"run_ns"`    // median of the attempts that ended since
-	Workers int                      `json:"workers"`   // that live
-	Slots   int                      `json:"slots"`     // of these
-	Size    int64                    `json:"bytes"`     // of the database
-	Logs    int64                    `json:"log_bytes"` // of the output in it
+	Queues  map[string]map[State]int `json:"queues"`  // jobs that have not ended
+	Ended   map[State]int            `json:"ended"`   // those that ended since
+	Since   time.Time                `json:"since"`   //
+	Wait    time.Duration            `json:"wait_ns"` // median from being due to the first start, of those that started since
+	Run     time.Duration            `json:"run_ns"`  // median of the attempts that ended since
+	Workers int                      `json:"workers"` // that live
+	Slots   int                      `json:"slots"`   // of these
+	Size    int64                    `json:"bytes"`   // of the database
 }
 
 // Stats sums up the jobs, those that ended within a time.
@@ -170,7 +169,6 @@ func (s *Store) Stats(ctx context.Context, within time.Duration) (*Stats, error)
 		{middle("select ended_at - started_at as d from tr_run where ended_at >= $1"), &run, []any{since}},
 		{"select count(*) from tr_worker where dead_at is null", &stats.Workers, nil},
 		{"select coalesce(sum(slots), 0) from tr_worker where dead_at is null", &stats.Slots, nil},
-		{"select coalesce(sum(length(lines)), 0) from tr_log", &stats.Logs, nil},
 		{size, &stats.Size, nil},
 	} {
 		if err := s.db.QueryRowContext(ctx, question.sql, question.args...).Scan(question.into); err != nil {

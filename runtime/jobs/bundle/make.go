@@ -133,6 +133,9 @@ func (m *maker) find(module string) (name, file string) {
 // include adds a file, or the files of a folder but hidden ones.
 func (m *maker) include(root string) error {
 	home := filepath.Dir(m.source.Script)
+	if below, err := filepath.Rel(home, root); err != nil || !filepath.IsLocal(below) {
+		return fault.Hinted(fault.Of(&fault.UsageError{}, "%s is not below the folder of the script", root), "what travels with a script keeps its place beside it")
+	}
 	return filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return cannotRead(file, err)
@@ -147,8 +150,8 @@ func (m *maker) include(root string) error {
 			return nil
 		}
 		below, err := filepath.Rel(home, file)
-		if err != nil || !filepath.IsLocal(below) {
-			return fault.Hinted(fault.Of(&fault.UsageError{}, "%s is not below the folder of the script", file), "what travels with a script keeps its place beside it")
+		if err != nil {
+			return err
 		}
 		return m.add(path.Join(scriptDir, filepath.ToSlash(below)), file)
 	})
