@@ -57,15 +57,16 @@ type Options struct {
 // Platform is an open local platform. Several processes may have the same
 // folder open at once.
 type Platform struct {
-	options Options
-	secrets secrets
-	store   *store.Store
-	blobs   *blob.Store
-	ids     store.IDs
-	handler http.Handler
-	workers *workers
-	rasters *tiles.Pool
-	drawing singleflight.Group // previews that requests wait for
+	options      Options
+	secrets      secrets
+	store        *store.Store
+	blobs        *blob.Store
+	ids          store.IDs
+	handler      http.Handler
+	workers      *workers
+	rasters      *tiles.Pool
+	drawing      singleflight.Group // previews that requests wait for
+	tileFeatures tileFeatures
 
 	log *slog.Logger
 

@@ -1,118 +1,11 @@
 package platform
 
 import (
-	"encoding/json"
-	"fmt"
-	"math"
 	"slices"
 	"testing"
 
-	"google.golang.org/protobuf/encoding/protowire"
-
 	"transect/platform/store"
 )
-
-// fields reads the fields of a message: bytes as text, numbers as they are.
-func messageFields(t *testing.T, b []byte) (all []any) {
-	t.Helper()
-	for len(b) > 0 {
-		field, kind, n := protowire.ConsumeTag(b)
-		if n < 0 {
-			t.Fatal(protowire.ParseError(n))
-		}
-		b = b[n:]
-		switch kind {
-		case protowire.BytesType:
-			v, n := protowire.ConsumeBytes(b)
-			all, b = append(all, int(field), string(v)), b[n:]
-		case protowire.Fixed64Type:
-			v, n := protowire.ConsumeFixed64(b)
-			all, b = append(all, int(field), math.Float64frombits(v)), b[n:]
-		default:
-			v, n := protowire.ConsumeVarint(b)
-			all, b = append(all, int(field), v), b[n:]
-		}
-	}
-	return all
-}
-
-// drawing is what the commands of a feature draw.
-func drawing(t *testing.T, packed string) (text string) {
-	t.Helper()
-	var numbers []uint64
-	for b := []byte(packed); len(b) > 0; {
-		v, n := protowire.ConsumeVarint(b)
-		if n < 0 {
-			t.Fatal(protowire.ParseError(n))
-		}
-		numbers, b = append(numbers, v), b[n:]
-	}
-	var x, y int64
-	for len(numbers) > 0 {
-		id, count := numbers[0]&7, numbers[0]>>3
-		numbers = numbers[1:]
-		text += map[uint64]string{moveTo: "M", lineTo: "L", closePath: "Z"}[id]
-		for ; count > 0 && id != closePath; count-- {
-			x, y = x+protowire.DecodeZigZag(numbers[0]), y+protowire.DecodeZigZag(numbers[1])
-			text += fmt.Sprint(" ", x, ",", y)
-			numbers = numbers[2:]
-		}
-	}
-	return text
-}
-
-func TestVectorTile(t *testing.T) {
-	var docs []store.Doc
-	for i, g := range []string{
-		`{"type":"Point","coordinates":[90,0]}`,
-		`{"type":"LineString","coordinates":[[0,0],[180,0]]}`,
-		// Both rings run the same way; the hole is turned.
-		`{"type":"Polygon","coordinates":[[[10,-60],[100,-60],[100,-10],[10,-10],[10,-60]],[[40,-40],[60,-40],[60,-20],[40,-20],[40,-40]]]}`,
-		`{"type":"Point","coordinates":[-90,0]}`, // outside
-		`{"type":"Pont"}`,
-		`{"type":"GeometryCollection","geometries":[{"type":"MultiPoint","coordinates":[[90,0,5],[45,0]]},{"type":"LineString","coordinates":[[0,0],[180,0]]}]}`,
-	} {
-		var geometry store.Doc
-		if err := json.Unmarshal([]byte(g), &geometry); err != nil {
-			t.Fatal(err)
-		}
-		docs = append(docs, store.Doc{"_id": fmt.Sprint("id", i), "geometry": geometry,
-			"properties": store.Doc{"name": "a", "count": json.Number("-3"), "share": json.Number("0.5"), "on": true, "none": nil, "list": []any{"x"}}})
-	}
-	outer := messageFields(t, vectorTile(docs, 1, 1, 1)) // south-east
-	if len(outer) != 2 || outer[0] != 3 {
-		t.Fatal(outer)
-	}
-	var features, keys, rest []any
-	var values int
-	layer := messageFields(t, []byte(outer[1].(string)))
-	for i := 0; i < len(layer); i += 2 {
-		switch layer[i] {
-		case 2:
-			f := messageFields(t, []byte(layer[i+1].(string)))
-			features = append(features, fmt.Sprint(f[3], " ", drawing(t, f[5].(string))))
-		case 3:
-			keys = append(keys, layer[i+1])
-		case 4:
-			values++
-		default:
-			rest = append(rest, layer[i+1])
-		}
-	}
-	want := []any{"1 M 2048,0", "2 M 0,0L 4096,0",
-		"3 M 228,229L 2276,229 2276,1717 228,1717ZM 910,995L 1365,995 1365,465 910,465Z", "1 M 2048,0 1024,0", "2 M 0,0L 4096,0"}
-	for i, w := range want {
-		if i >= len(features) || features[i] != w {
-			t.Errorf("feature %d of %v, want %s", i, features, w)
-		}
-	}
-	if fmt.Sprint(rest) != "[features 4096 2]" || fmt.Sprint(keys) != "[_id count list name on share]" || values != 5+4 {
-		t.Error(rest, keys, values)
-	}
-	if empty := vectorTile(docs, 5, 0, 0); empty != nil {
-		t.Error(empty)
-	}
-}
 
 // The tiles of a collection are open to the token of a dataset that shows it.
 func TestCollectionTiles(t *testing.T) {
@@ -131,11 +24,24 @@ func TestCollectionTiles(t *testing.T) {
 	if a := open.get(address + "?access_token=" + right); a.status != 200 || a.text != "" {
 		t.Errorf("without features: %d %s", a.status, a.text)
 	}
-	s.ok("map-service/features/create-feature", store.Doc{"collection": collection, "properties": store.Doc{"a": 1},
+	feature := s.ok("map-service/features/create-feature", store.Doc{"collection": collection, "properties": store.Doc{"a": 1},
 		"geometry": store.Doc{"type": "Point", "coordinates": []any{7, 46}}})
 	a := open.get(address + "?access_token=" + right)
 	if a.status != 200 || a.header.Get("Content-Type") != "application/vnd.mapbox-vector-tile" || !slices.Contains([]byte(a.text), 26) {
 		t.Errorf("%d %v %q", a.status, a.header, a.text)
+	}
+	// What was read is used again until a feature changes.
+	first := s.p.tileFeatures.kept[0].features[0]
+	if again := open.get(address + "?access_token=" + right); again.text != a.text || s.p.tileFeatures.kept[0].features[0] != first {
+		t.Errorf("the collection was read again: %q", again.text)
+	}
+	s.ok("map-service/features/update-feature-properties", store.Doc{"feature": feature["_id"], "properties": store.Doc{"a": 2}})
+	if changed := open.get(address + "?access_token=" + right); changed.text == a.text || changed.text == "" || len(s.p.tileFeatures.kept) != 1 {
+		t.Errorf("a changed property is not seen: %q", changed.text)
+	}
+	s.ok("map-service/features/delete-feature-permanently", store.Doc{"feature": feature["_id"]})
+	if gone := open.get(address + "?access_token=" + right); gone.status != 200 || gone.text != "" {
+		t.Errorf("a deleted feature is still shown: %q", gone.text)
 	}
 	s.expect(open.get(address+"?access_token="+wrong), 403, "does not open collection")
 	s.expect(open.get(address+"?access_token=none"), 401, "unknown or was revoked")

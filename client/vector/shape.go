@@ -171,7 +171,9 @@ func shapeOf(b []byte) (orb.Geometry, error) {
 		if from > to || to > count {
 			return nil, errShape
 		}
-		lines = append(lines, orb.LineString(all[from:to]))
+		if from < to {
+			lines = append(lines, orb.LineString(all[from:to]))
+		}
 	}
 	if kind != shapePolygon {
 		return lines, nil

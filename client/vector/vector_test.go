@@ -172,6 +172,18 @@ func TestHolesFollowTheirRing(t *testing.T) {
 	}
 }
 
+func TestPartOfAPolygonIsEmpty(t *testing.T) {
+	b := make([]byte, 52+16*3)
+	little.PutUint32(b, shapePolygon)
+	little.PutUint32(b[36:], 2) // parts
+	little.PutUint32(b[40:], 3) // positions
+	little.PutUint32(b[48:], 3) // where the second part starts
+	g, err := shapeOf(b)
+	if p, ok := g.(orb.MultiPolygon); err != nil || !ok || len(p) != 1 || len(p[0]) != 1 {
+		t.Error(g, err)
+	}
+}
+
 func FuzzVector(f *testing.F) {
 	for _, name := range []string{"cities-shp.zip", "nc-counties.gpkg"} {
 		file := shared(f, name)

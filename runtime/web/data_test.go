@@ -355,3 +355,46 @@ func TestEmptyStatesSayWhatToDo(t *testing.T) {
 		}
 	}
 }
+
+// The page of a vector lists its features with their properties, and the steps of
+// its ingestion with what the platform said.
+func TestVectorsAreListed(t *testing.T) {
+	t.Parallel()
+	at, browser, c, _ := filled(t, nil, "x")
+	project, err := c.Projects.Search.Page(t.Context(), client.Query{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	vector := func(name, text string) string {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		d, err := c.Datasets.CreateVectorDataset(t.Context(), client.CreateVectorDataset{DatasetCommon: client.DatasetCommon{Name: name, Project: client.ID(project.Results[0].ID)}})
+		if err == nil {
+			_, err = c.Datasets.UploadFile(t.Context(), client.UploadFile{Dataset: client.ID(d.ID), Component: "vector", FilePath: client.Path(path)})
+		}
+		if err == nil {
+			_, err = c.Datasets.Wait(t.Context(), client.WaitForDatasets{Datasets: client.IDs{d.ID}})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, body := get(t, browser, at+"/datasets/"+d.ID)
+		return strings.ReplaceAll(body, d.ID, "ID")
+	}
+	placemarks := strings.Repeat(`<Placemark><name>peg</name></Placemark>`, 60)
+	body := vector("places.kml", `<kml><Placemark><name>&lt;b&gt;Gate</name><Point><coordinates>5,50</coordinates></Point></Placemark>
+<Placemark><ExtendedData><Data name="depth"><value>3</value></Data></ExtendedData></Placemark>`+placemarks+`</kml>`)
+	for _, want := range []string{`#18/50.000000/5.000000/ID%2F1" title="on the map">1</a></td><td class="cell">&lt;b&gt;Gate</td><td class="cell"></td>`,
+		`<td class="num">2</td><td class="cell"></td><td class="cell">3</td>`, "The first 50 are listed", "<td>Ingestion</td>", "1 of 1 uploaded"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the page of a vector does not contain %s\n%s", want, body)
+		}
+	}
+	if body := vector("bad.kml", "<kml><Placemark>"); !strings.Contains(body, "They cannot be read: it is cut short") {
+		t.Errorf("of a file cut short the page says %s", body)
+	}
+}

@@ -134,6 +134,7 @@ func describe(err error) problem {
 		p.Status = http.StatusBadRequest
 	case fault.Transient(err), errors.Is(err, context.DeadlineExceeded):
 		p.Status, p.Title, p.Away = http.StatusBadGateway, "The platform cannot be reached", true
+		p.Hint = "Check the network and the platform." // not how a run waits longer
 	case response != nil && response.Status >= 400 && response.Status < 500:
 		if p.Title = "The platform refused this"; response.Status == http.StatusUnauthorized {
 			p.Status = http.StatusBadGateway // it is transect that is not let in

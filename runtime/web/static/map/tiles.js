@@ -26,6 +26,9 @@ export class Tiles {
       tile.image.onload = () => done(true);
       tile.image.onerror = () => done(false);
       tile.image.referrerPolicy = 'no-referrer';
+      // Cookies are for a host with all its ports: another server on it is asked without them.
+      const { host, hostname } = new URL(address, location.href);
+      if (host !== location.host && hostname === location.hostname) tile.image.crossOrigin = 'anonymous';
       this.loading++;
       tile.image.src = address;
     }
