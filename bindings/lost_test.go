@@ -2,6 +2,7 @@ package bindings_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -39,10 +40,11 @@ const (
 	heldBack         // the request arrives after the next start has looked for it
 	answerLost       // the platform did it, the answer never came
 	afterNoted       // the answer was noted
+	tooLate          // the request arrives at the end of the next start, which has sent it again
 )
 
 func (d death) String() string {
-	return [...]string{"never", "before it is sent", "held back", "answer lost", "after it is noted"}[d]
+	return [...]string{"never", "before it is sent", "held back", "answer lost", "after it is noted", "too late"}[d]
 }
 
 var deaths = []death{beforeSent, heldBack, answerLost, afterNoted}
@@ -89,6 +91,9 @@ func testLost(t *testing.T, s *declare.Spec, files []string, tally *lostTally) {
 		t.Fatal(err)
 	}
 	tally.operations.Add(1)
+	if composed := s.Lost.Rule == declare.Steps || s.Lost.Rule == declare.Absent; whole.requests == 0 && !composed && !s.Composed {
+		t.Error("it sends no request that could be lost")
+	}
 	want := whole.state()
 	whole.close()
 	for _, d := range deaths {
@@ -141,6 +146,9 @@ type lostRun struct {
 	dead         atomic.Bool
 	mu           sync.Mutex
 	late         func() // delivers the request that is held back
+	slow         bool   // at the end alone
+	tally        *recovery.Tally
+	doubles      []recovery.Double
 	stop         context.CancelFunc
 	ledger       *ledger.Ledger
 	die          death
@@ -179,7 +187,7 @@ type targetKey struct{}
 func (r *lostRun) start(die death, at int) error {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	r.die, r.at, r.requests, r.stop = die, at, 0, stop
+	r.die, r.at, r.requests, r.stop, r.tally = die, at, 0, stop, &recovery.Tally{}
 	var err error
 	if r.ledger, err = ledger.OpenRun(r.ledgers, "r", ledger.Start{}); err != nil {
 		return err
@@ -194,13 +202,17 @@ func (r *lostRun) start(die death, at int) error {
 		return client.New(ctx, client.Settings{URL: platform.Address, User: c.User, Password: c.Password, ClientID: c.ClientID, ClientSecret: c.ClientSecret},
 			client.Options{RoundTripper: r, Links: []declare.Interceptor{r.watch}, Sleep: r.sleep, Ledger: &recovery.Options{
 				Ledger: func() (*ledger.Ledger, error) { return r.ledger, nil }, Key: func() ([]byte, error) { return []byte("key"), nil },
-				Platform: r.now, Settle: 30 * time.Second}})
+				Platform: r.now, Settle: 30 * time.Second, Tally: r.tally}})
 	})
 	if _, err = in.RunString("example", r.code); err != nil {
 		err = vm.Failure(err).Err
 	}
 	if die == never {
 		r.deliver()
+		var failed error
+		if r.doubles, failed = r.tally.Doubles(ctx); err == nil {
+			err = failed
+		}
 	}
 	return err
 }
@@ -209,7 +221,9 @@ func (r *lostRun) start(die death, at int) error {
 func (r *lostRun) sleep(ctx context.Context, d time.Duration) error {
 	if d >= time.Second {
 		r.ahead.Add(int64(d))
-		r.deliver()
+		if !r.slow {
+			r.deliver()
+		}
 		return ctx.Err()
 	}
 	time.Sleep(d)
@@ -232,7 +246,9 @@ func (r *lostRun) watch(ctx context.Context, call *declare.Call, next declare.Ha
 		return next(ctx, call)
 	}
 	v, err := next(context.WithValue(ctx, targetKey{}, true), call)
-	r.deliver()
+	if !r.slow {
+		r.deliver()
+	}
 	if r.die == afterNoted && r.requests >= r.at && !r.dead.Load() {
 		r.kill()
 	}
@@ -244,7 +260,7 @@ var reads = sync.OnceValue(func() map[string]bool {
 	for _, m := range client.Declarations() {
 		for _, s := range m.Ops {
 			for _, route := range s.Routes {
-				all[route] = s.Effect == declare.Read
+				all[cmp.Or(s.Method, http.MethodPost)+" "+route] = s.Effect == declare.Read
 			}
 		}
 	}
@@ -253,7 +269,7 @@ var reads = sync.OnceValue(func() map[string]bool {
 
 // RoundTrip is the network, on which the operation's requests get lost.
 func (r *lostRun) RoundTrip(q *http.Request) (*http.Response, error) {
-	if q.Context().Value(targetKey{}) == nil || reads()[q.URL.Path] {
+	if q.Context().Value(targetKey{}) == nil || reads()[q.Method+" "+q.URL.Path] {
 		return r.transparency.RoundTrip(q)
 	}
 	r.mu.Lock()
@@ -267,7 +283,8 @@ func (r *lostRun) RoundTrip(q *http.Request) (*http.Response, error) {
 	case beforeSent:
 		r.kill()
 		return nil, q.Context().Err()
-	case heldBack:
+	case heldBack, tooLate:
+		r.slow = r.die == tooLate
 		held := q.Clone(context.Background())
 		if q.Body != nil {
 			body, err := io.ReadAll(q.Body)

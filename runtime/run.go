@@ -246,7 +246,11 @@ func (x *Execution) run(ctx context.Context, work func(*Execution, context.Conte
 			return err
 		}
 	}
-	return work(x, ctx)
+	err = work(x, ctx)
+	if x.connector.ledger != nil && ctx.Err() == nil && !fault.Transient(err) {
+		x.connector.ledger.lookAgain(ctx)
+	}
+	return err
 }
 
 // loadModules makes the toolbox and the client available to scripts.

@@ -188,65 +188,6 @@ func (r *runLedger) sharedKey() ([]byte, error) {
 	})
 }
 
-// end says what became of the writes, releases the ledger, and notes the end of
-// a start that was not cut short.
-func (r *runLedger) end(ok bool) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	l := r.opened
-	if l == nil {
-		return nil
-	}
-	unused, open := l.Unclaimed()
-	r.counts = r.tally.Counts()
-	r.counts.Open = int64(open)
-	if ok {
-		r.counts.Unused = int64(unused)
-	}
-	r.noted = r.counts.Sent+r.counts.Taken+r.counts.Adopted+r.counts.Open > 0
-	r.summarize(l)
-	var err error
-	if ok {
-		err = l.End()
-	}
-	_ = os.Remove(r.folder) // when it is empty
-	return errors.Join(err, l.Close())
-}
-
-// summarize logs the writes of a start that differs from an undisturbed one.
-func (r *runLedger) summarize(l *ledger.Ledger) {
-	c := r.counts
-	if c.Taken+c.Adopted+c.SentAgain+c.Open+c.Unused == 0 {
-		return
-	}
-	text := fmt.Sprintf("writes: %d sent, %d taken from the ledger", c.Sent, c.Taken)
-	for _, part := range []struct {
-		n    int64
-		text string
-	}{{c.Adopted, "found on the platform"}, {c.SentAgain, "sent again"}, {c.Refused, "refused"}, {c.Open, "open"}} {
-		if part.n > 0 {
-			text += fmt.Sprintf(", %d %s", part.n, part.text)
-		}
-	}
-	r.log.Info(text)
-	if c.Unused > 0 {
-		r.log.Info(fmt.Sprintf("%d noted writes were not asked for by this start", c.Unused))
-	}
-	if c.Open == 0 {
-		return
-	}
-	left := 5
-	_ = l.All(func(i ledger.Intent, result *ledger.Result) error { // what cannot be read is not listed
-		if result != nil || i.Parent != 0 || left == 0 {
-			return nil
-		}
-		left--
-		r.log.Warn(fmt.Sprintf("write %d, %s, sent %s: its outcome is unknown. The next start of the run finds out; to decide by hand: transect runs settle %s %d --adopt ID | --send",
-			i.Seq, i.Op, i.Since.Local().Format(time.TimeOnly), l.Run(), i.Seq))
-		return nil
-	})
-}
-
 // forScripts is what scripts know of the run.
 func (r *runLedger) forScripts(p *Process, id string, known bool) *vm.Run {
 	return &vm.Run{

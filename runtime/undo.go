@@ -130,7 +130,7 @@ func overWrites(ctx context.Context, p *Process, job Job, run string, f func(con
 			if r == nil || r.State == ledger.Refused || c.Manager(manager) == nil || c.Manager(manager).Op(name) == nil {
 				return nil
 			}
-			w := written{Intent: i, ids: r.IDs, spec: c.Manager(manager).Op(name)}
+			w := written{Intent: i, ids: slices.Concat(r.IDs, l.Doubles(i.Seq)), spec: c.Manager(manager).Op(name)}
 			if len(w.ids) == 0 && len(r.Answers) > 0 { // two resources in one answer
 				if id := gjson.GetBytes(r.Answers[0], "mission._id").String(); id != "" {
 					w.ids = []string{id}

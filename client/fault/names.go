@@ -39,11 +39,12 @@ type (
 	// ResponseError: the platform answered with a status outside 200-299.
 	ResponseError struct {
 		Info
-		Status  int    // HTTP status
-		Service string // that answered, if the body names it
-		Code    string // error name of the service, not the HTTP status
-		Details any    // as the service sent it
-		Data    any    // the whole body: decoded JSON, else text
+		Status      int    // HTTP status
+		Service     string // that answered, if the body names it
+		Code        string // error name of the service, not the HTTP status
+		Details     any    // as the service sent it
+		Data        any    // the whole body: decoded JSON, else text
+		Unprocessed bool   // surely not carried out: the platform asked to come back later
 	}
 )
 

@@ -30,6 +30,7 @@ func decode(text []byte, into any) error { return json.Unmarshal(text, into) }
 var (
 	identifier = regexp.MustCompile(`\b[0-9a-f]{24}\b`)
 	moment     = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z`)
+	marker     = regexp.MustCompile(`\bplain-[0-9a-f]{8}/\d+`)
 	runName    = regexp.MustCompile(`\d{8}-\d{6}\.\d{3}-[0-9a-f]{6}`)
 )
 
@@ -132,6 +133,7 @@ func (d *dumper) plain(text string) string {
 		}
 		return "<unknown>"
 	})
+	text = marker.ReplaceAllString(text, "<run>/<write>")
 	return runName.ReplaceAllString(moment.ReplaceAllString(text, "<date>"), "<run>")
 }
 
@@ -195,6 +197,9 @@ func (d *dumper) walk(key string, v any) any {
 		}
 		if told[key] {
 			return v
+		}
+		if key == "token" {
+			return "<token>"
 		}
 		return d.plain(v)
 	}

@@ -16,9 +16,11 @@ import (
 
 // How a case ended.
 const (
-	well  = "well"
-	bad   = "FAILED"
-	unmet = "unmet" // the workflow was done before its request
+	well     = "well"
+	bad      = "FAILED"
+	unmet    = "unmet"    // the workflow was done before its request
+	asked    = "asked"    // it ended with the documented UnknownOutcomeError
+	admitted = "admitted" // something was done twice, after the settling time, and the run said so
 )
 
 // record notes how cases ended: for the summary, and in the file that
@@ -101,6 +103,13 @@ func (r *record) String() string {
 		again += r.stopped[name]
 		names = append(names, fmt.Sprint(name, " ", r.stopped[name]))
 	}
-	return fmt.Sprintf("%d cases, %d failed; %d went through, %d stopped with a named error and ended well when run again (%s)",
-		r.number[well]+r.number[bad], r.number[bad], r.number[well]-again, again, strings.Join(names, ", "))
+	text := fmt.Sprintf("%d cases, %d failed; %d went through, %d stopped with a named error and ended well when run again (%s)",
+		r.number[well]+r.number[bad]+r.number[asked]+r.number[admitted], r.number[bad], r.number[well]+r.number[asked]+r.number[admitted]-again, again-r.number[asked], strings.Join(names, ", "))
+	if n := r.number[asked]; n > 0 {
+		text += fmt.Sprintf("; %d ended with the documented UnknownOutcomeError", n)
+	}
+	if n := r.number[admitted]; n > 0 {
+		text += fmt.Sprintf("; %d were done twice by a request that came after the settling time, and were told", n)
+	}
+	return text
 }

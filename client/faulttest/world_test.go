@@ -11,6 +11,7 @@ import (
 
 	"transect/client"
 	"transect/client/journal"
+	"transect/client/recovery"
 	"transect/client/transfer"
 	"transect/platform"
 	"transect/testdata/flightgen"
@@ -24,10 +25,15 @@ type world struct {
 	url      string // the proxy's, unless there is another one before it
 	timeout  time.Duration
 	stall    time.Duration
-	light    bool   // the survey has few bytes to send
-	patient  bool   // waits take their time
-	again    bool   // the workflow is run again however it ended
-	proxied  bool   // uploads go through the platform
+	light    bool // the survey has few bytes to send
+	patient  bool // waits take their time
+	again    bool // the workflow is run again however it ended
+	proxied  bool // uploads go through the platform
+	keyless  bool // the platform does not know Idempotency-Key
+	hastens  bool // waiting lets time pass at the platform
+	ledger   *recovery.Options
+	effects  effects
+	told     int    // creations that a run told were done twice
 	repeated func() // called before each repeat
 	healed   func() // waits for the end of the trouble
 	onClose  func()
@@ -39,7 +45,8 @@ func newWorld() (*world, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &world{platform: p, proxy: newProxy(p.Handler(), c)}
+	w := &world{platform: p, effects: effects{byKey: map[string]int{}}}
+	w.proxy = newProxy(w.effects.count(w, p.Handler()), c)
 	w.url, w.repeated, w.healed, w.onClose, w.stall = w.proxy.server.URL, func() {}, func() {}, func() {}, 5*time.Second
 	if w.disk, err = os.MkdirTemp("", "transect-faults-"); err != nil {
 		w.close()
@@ -68,7 +75,7 @@ func (w *world) connect(ctx context.Context) (*session, error) {
 	login := w.platform.Credentials()
 	c, err := client.New(ctx, client.Settings{URL: w.url, Timeout: w.timeout, User: login.User, Password: login.Password,
 		ClientID: login.ClientID, ClientSecret: login.ClientSecret}, client.Options{
-		Env: w.env, Sleep: w.hurried, Journal: journal.New(filepath.Join(w.disk, "state"), nil), Stall: w.stall, Budget: transfer.NewBudget(4)})
+		Env: w.env, Sleep: w.hurried, Ledger: w.ledger, Journal: journal.New(filepath.Join(w.disk, "state"), nil), Stall: w.stall, Budget: transfer.NewBudget(4)})
 	if err != nil {
 		return nil, err
 	}
@@ -92,6 +99,9 @@ func (w *world) direct(ctx context.Context) (*client.Client, error) {
 // hurried waits a thousandth of the time, unless the world is patient.
 func (w *world) hurried(ctx context.Context, d time.Duration) error {
 	w.repeated()
+	if w.hastens {
+		w.proxy.clock.pass(d)
+	}
 	if d = min(d, 4*time.Second); !w.patient {
 		d = min(d/1000, 5*time.Millisecond)
 	}

@@ -3,6 +3,7 @@ package ledger
 import (
 	"encoding/binary"
 	"fmt"
+	"strings"
 	"time"
 
 	"transect/client/fault"
@@ -19,6 +20,7 @@ type row struct {
 	taken  bool // by a call of this start
 	busy   bool // a call works on it
 	step   bool // of a composed operation
+	resent bool // it was sent more than once
 }
 
 // table holds the rows of a run by Seq and by fingerprint.
@@ -48,7 +50,7 @@ func (t *table) intend(at int64, i *Intent) error {
 		return fmt.Errorf("write %d follows write %d", i.Seq, n)
 	case i.Seq <= n: // sent again
 		r := t.row(i.Seq)
-		r.intent, r.task, r.state = at, uint32(i.Task), Open
+		r.intent, r.task, r.state, r.resent = at, uint32(i.Task), Open, true
 		return nil
 	}
 	t.rows = append(t.rows, row{print: i.Print, intent: at, task: uint32(i.Task), step: i.Parent != 0})
@@ -110,6 +112,7 @@ type Row struct {
 	Seq    uint32
 	State  State     // as it was noted before: Open, Done, Adopted or Doubled
 	New    bool      // nothing was noted of it before
+	Resent bool      // it was sent more than once
 	Since  time.Time // of the earliest time it may have been done
 	Start  uint32    // number of the start that sent it last
 	Result *Result   // nil of an open one
@@ -140,7 +143,7 @@ func (l *Ledger) Take(w Write) (*Row, error) {
 		return &Row{Seq: seq, New: true, Since: w.Since, Start: uint32(len(l.starts)), ledger: l, write: w}, nil
 	}
 	r := l.table.row(seq)
-	taken := &Row{Seq: seq, State: r.state, ledger: l, write: w}
+	taken := &Row{Seq: seq, State: r.state, Resent: r.resent, ledger: l, write: w}
 	intent, err := l.intent(r)
 	if err != nil {
 		return nil, err
@@ -190,6 +193,26 @@ func (r *Row) Resolve(state State, ids []string, answers [][]byte) error {
 // maxAnswer bounds the answers noted of one write, in bytes; larger ones are
 // read from the platform when they are needed again.
 const maxAnswer = 1 << 20
+
+// Doubled notes that a write was done twice, and what the other request made.
+func (l *Ledger) Doubled(seq uint32, others []string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	result, err := l.result(l.table.row(seq))
+	if err != nil {
+		return err
+	}
+	if err := l.note(&keptRecord{doublesOf(seq), []byte(strings.Join(others, " "))}); err != nil {
+		return err
+	}
+	result.State = Doubled
+	return l.note(result)
+}
+
+// Doubles is what the other request of a write that was done twice has made.
+func (l *Ledger) Doubles(seq uint32) []string { return strings.Fields(string(l.Kept(doublesOf(seq)))) }
+
+func doublesOf(seq uint32) string { return fmt.Sprintf("doubles %d", seq) }
 
 // Leave gives the row back, open: nobody knows what became of the write.
 func (r *Row) Leave() {

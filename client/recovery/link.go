@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 
 	"github.com/tidwall/gjson"
@@ -29,6 +30,8 @@ type attempt struct {
 	leaves []leaf
 
 	sent    bool     // a request was handed on
+	perhaps bool     // one whose answer was lost may have been carried out
+	made    []string // by the call
 	have    [][]byte // the elements of a list that need not be sent again
 	answers [][]byte
 }
@@ -74,6 +77,10 @@ func (r *Recovery) Intercept(ctx context.Context, call *declare.Call, next decla
 		return a.send(ctx)
 	case a.row.Result != nil:
 		r.Tally.Taken.Add(1)
+		if a.row.Resent && a.row.State == ledger.Done && a.searched() {
+			a.made = a.row.Result.IDs
+			r.Tally.remember(a)
+		}
 		return a.replay(ctx)
 	}
 	return a.recover(ctx)
@@ -174,6 +181,14 @@ func (a *attempt) send(ctx context.Context) (declare.Value, error) {
 		ctx = a.within(ctx)
 	}
 	v, err := a.next(ctx, &call)
+	if err != nil && a.perhaps && !call.Spec.Composed {
+		if v, settled, err := a.doneBefore(ctx, err); settled {
+			if err != nil {
+				a.row.Leave()
+			}
+			return v, err
+		}
+	}
 	return v, a.resolve(v, err)
 }
 
@@ -190,6 +205,10 @@ func (a *attempt) exchange(ctx context.Context, req declare.Request, send declar
 	}
 	if a.call.Spec.Lost.Rule == declare.Mark {
 		mark(req.Body, a.marker())
+	}
+	req.GiveUp = func(err error, _ int) bool {
+		a.perhaps = a.perhaps || !a.surelyRefused(err)
+		return false
 	}
 	complete := func(answer []byte) ([]byte, error) { return answer, nil }
 	if a.have != nil {
@@ -210,11 +229,14 @@ func (a *attempt) exchange(ctx context.Context, req declare.Request, send declar
 	return body, err
 }
 
+// trialMission is answered with the trial, not with the mission it makes.
+const trialMission = "season_planner_missions.add_mission_to_trial"
+
 // ofAnother reports whether a creation was answered with a thing that another
 // write of the run holds: one that said the same has adopted it.
 func (a *attempt) ofAnother(body []byte) bool {
 	searched := a.call.Spec.Lost.Rule == declare.Adopt || a.call.Spec.Lost.Rule == declare.List
-	if !searched || a.call.Spec.FullName() == "season_planner_missions.add_mission_to_trial" { // that answers with the trial
+	if !searched || a.call.Spec.FullName() == trialMission {
 		return false
 	}
 	owned, err := a.owned.ids(a.ledg)
@@ -238,14 +260,17 @@ func (a *attempt) resolve(v declare.Value, err error) error {
 		if err := a.noteSecrets(v); err != nil {
 			return err
 		}
-		made := ids(v)
-		if len(made) == 0 {
-			made = targets(a.call)
+		if a.made = ids(v); a.call.Spec.FullName() == trialMission {
+			a.made = nil // that is the trial
 		}
-		return a.row.Resolve(ledger.Done, made, a.keepable(answers))
+		known := a.made
+		if len(known) == 0 {
+			known = targets(a.call)
+		}
+		return a.row.Resolve(ledger.Done, known, a.keepable(answers))
 	case composed:
 		a.row.Leave() // its steps are noted
-	case !a.sent && !a.call.Spec.Transfers() || surelyRefused(err):
+	case !a.sent && !a.call.Spec.Transfers() || a.surelyRefused(err):
 		a.Tally.Refused.Add(1)
 		return errors.Join(err, a.row.Resolve(ledger.Refused, nil, nil))
 	default:
@@ -263,12 +288,12 @@ func (a *attempt) keepable(answers [][]byte) [][]byte {
 }
 
 // surelyRefused reports whether an error means that the request was not carried
-// out.
-func surelyRefused(err error) bool {
+// out. Of a request that is repeated when its connection breaks nobody knows.
+func (a *attempt) surelyRefused(err error) bool {
 	if response, ok := errors.AsType[*fault.ResponseError](err); ok {
-		return response.Status >= 400 && response.Status < 500 || response.Status == 507
+		return response.Unprocessed || response.Status >= 400 && response.Status < 500 || response.Status == http.StatusInsufficientStorage
 	}
 	f := fault.Find(err)
 	_, lost := f.(*fault.ConnectionError)
-	return lost && !f.Facts().Uncertain
+	return lost && !f.Facts().Uncertain && !a.call.Spec.Effect.Repeatable()
 }

@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/hex"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -20,6 +18,9 @@ import (
 // clockSlack is how much older than the intent a thing may look that it made: ids
 // and dates have whole seconds.
 const clockSlack = 2 * time.Second
+
+// leastPause is between two looks: the platform's clock is known in whole seconds.
+const leastPause = time.Second / 2
 
 // search looks for what the call may have made, until a request of it can no
 // longer arrive; then what was not found is sent once more.
@@ -52,7 +53,7 @@ func (a *attempt) search(ctx context.Context) (declare.Value, error) {
 			return a.again(ctx)
 		}
 		a.Log.Info(a.call.Spec.FullName()+": it may still arrive", "sent", a.row.Since.Local().Format(time.TimeOnly), "wait", left.Round(time.Second))
-		if err := a.Sleep(ctx, min(pause, left)); err != nil {
+		if err := a.Sleep(ctx, min(pause, max(left, leastPause))); err != nil {
 			a.row.Leave()
 			return declare.Value{}, err
 		}
@@ -148,6 +149,15 @@ func (a *attempt) without(body map[string]any) (complete func(answer []byte) ([]
 
 // wanted are the bodies of what the call makes: one, or the elements of a list.
 func (a *attempt) wanted() []map[string]any {
+	if a.call.Spec.Lost.Rule == declare.List { // its records have the form of the arguments
+		said := map[string]any{}
+		for name, v := range a.call.Args.Values {
+			if v != nil {
+				said[name] = v
+			}
+		}
+		return []map[string]any{said}
+	}
 	req, err := a.call.Request()
 	if err != nil {
 		return nil
@@ -183,11 +193,15 @@ func (a *attempt) find(ctx context.Context) (found finding, err error) {
 	if err != nil {
 		return found, err
 	}
+	me, err := a.user(ctx)
+	if err != nil {
+		return found, err
+	}
 	marked := a.call.Spec.Lost.Rule == declare.Mark
 	take := func(body map[string]any) []byte {
 		for i := len(candidates) - 1; i >= 0; i-- { // newest first: the oldest is last
 			record := candidates[i]
-			if record != nil && !owned[gjson.GetBytes(record, "_id").String()] && agrees(body, record, a.call.Spec) {
+			if record != nil && !owned[gjson.GetBytes(record, "_id").String()] && !byAnother(record, me) && agrees(body, record, a.call.Spec) {
 				candidates[i] = nil
 				return record
 			}
@@ -208,109 +222,6 @@ func (a *attempt) find(ctx context.Context) (found finding, err error) {
 	return found, nil
 }
 
-// candidates are the records newer than the intent, newest first.
-func (a *attempt) candidates(ctx context.Context, wanted []map[string]any) ([][]byte, error) {
-	manager, rule := a.call.Spec.Manager, a.call.Spec.Lost
-	switch a.call.Spec.FullName() {
-	case "analytics.order":
-		manager = "products"
-	case "missions.create_archive":
-		manager = "datasets"
-	}
-	walk := a.Operation(manager, "search_generator")
-	if walk == nil {
-		return nil, a.unknown(nil)
-	}
-	values := map[string]any{}
-	if rule.Rule == declare.List {
-		for _, name := range []string{"project", "type", "target"} {
-			if v, given := a.call.Args.Values[name]; given {
-				values[name] = v
-			}
-		}
-	} else {
-		filter := map[string]any{}
-		if rule.Rule == declare.Mark {
-			marks := make([]any, len(wanted))
-			for n := range wanted {
-				marks[n] = element(a.marker(), n, len(wanted))
-			}
-			filter["properties.transect.write"] = map[string]any{"$in": marks}
-		} else {
-			for _, key := range rule.Keys {
-				if v := wanted[0][key]; scalar(v) && !slices.ContainsFunc(wanted, func(w map[string]any) bool { return w[key] != v }) {
-					filter[key] = map[string]any{"$eq": v}
-				}
-			}
-		}
-		values["filter"], values["sort"] = filter, map[string]any{"_id": -1}
-		if walk.Param("sort") == nil {
-			delete(values, "sort")
-		}
-	}
-	v, err := walk.Invoke(ctx, declare.Args{Values: values})
-	if err != nil {
-		return nil, err
-	}
-	defer v.Stream.Close()
-	var list [][]byte
-	for {
-		record, ok, err := v.Stream.Next(ctx)
-		if err != nil || !ok {
-			return list, err
-		}
-		if made, known := madeAt(gjson.GetBytes(record, "_id").String()); known && made.Before(a.row.Since.Add(-clockSlack)) {
-			if rule.Rule == declare.List || values["sort"] == nil {
-				continue
-			}
-			return list, nil
-		}
-		list = append(list, bytes.Clone(record))
-	}
-}
-
-func scalar(v any) bool {
-	switch v.(type) {
-	case nil, map[string]any, []any, []string, []float64, time.Time:
-		return false
-	}
-	return true
-}
-
-// madeAt is when a thing was made: ids begin with the second.
-func madeAt(id string) (time.Time, bool) {
-	if len(id) != 24 {
-		return time.Time{}, false
-	}
-	b, err := hex.DecodeString(id[:8])
-	if err != nil {
-		return time.Time{}, false
-	}
-	return time.Unix(int64(b[0])<<24|int64(b[1])<<16|int64(b[2])<<8|int64(b[3]), 0), true
-}
-
-// owned are the ids that writes of the run have made.
-type owned struct {
-	mu   sync.Mutex
-	all  map[string]bool
-	upTo int64
-}
-
-func (o *owned) ids(l *ledger.Ledger) (map[string]bool, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	all := map[string]bool{}
-	err := l.All(func(_ ledger.Intent, r *ledger.Result) error {
-		if r != nil {
-			for _, id := range r.IDs {
-				all[id] = true
-			}
-		}
-		return nil
-	})
-	return all, err
-}
-
 // answerOf makes the answer of a call of what was found.
 func (a *attempt) answerOf(ctx context.Context, found [][]byte) ([]byte, error) {
 	s := a.call.Spec
@@ -323,7 +234,7 @@ func (a *attempt) answerOf(ctx context.Context, found [][]byte) ([]byte, error) 
 		return fmt.Appendf(nil, `{"mission":%s,"flight":%s}`, found[0], cmp.Or(string(flight), "null")), nil
 	case "missions.create_archive":
 		return []byte(`{"request":"accepted"}`), nil
-	case "season_planner_missions.add_mission_to_trial":
+	case trialMission:
 		trial := gjson.GetBytes(found[0], "trial").String()
 		record, err := a.read(ctx, a.Operation("trials", "describe"), trial)
 		return record, err

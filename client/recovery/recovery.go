@@ -7,7 +7,9 @@
 // of its run. Reads are never noted.
 //
 // link.go stands in the chain of calls; rules.go decides what is done with a
-// write whose outcome is unknown, look.go searches the platform for what it made.
+// write whose outcome is unknown, look.go searches the platform for what it made,
+// candidates.go and compare.go serve it, subject.go reads what a set is about,
+// doubles.go looks once more at the end of a run.
 package recovery
 
 import (
@@ -16,7 +18,6 @@ import (
 	"log/slog"
 	"os"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"transect/client/declare"
@@ -53,28 +54,11 @@ type Recovery struct {
 	Options
 	owned   owned
 	looking sync.Mutex
+	me      struct {
+		sync.Mutex
+		id string
+	}
 	fetched sync.Map // fingerprints of the downloads of this start
-}
-
-// Tally counts the writes of a run's start.
-type Tally struct {
-	Sent, Taken, Adopted, Again, Refused, Unknown atomic.Int64
-}
-
-// Counts are the writes of a start, for reports.
-type Counts struct {
-	Sent      int64 `json:"sent"`
-	Taken     int64 `json:"taken"`   // from the ledger
-	Adopted   int64 `json:"adopted"` // found on the platform after their answer was lost
-	SentAgain int64 `json:"sent_again"`
-	Refused   int64 `json:"refused"`
-	Open      int64 `json:"open"`                    // their outcome is unknown at the end
-	Unused    int64 `json:"not_asked_for,omitempty"` // noted by an earlier start
-}
-
-// Counts reads the tally.
-func (t *Tally) Counts() Counts {
-	return Counts{Sent: t.Sent.Load(), Taken: t.Taken.Load(), Adopted: t.Adopted.Load(), SentAgain: t.Again.Load(), Refused: t.Refused.Load()}
 }
 
 // New makes the link of a connection.

@@ -18,6 +18,10 @@ import (
 	"transect/client/ledger"
 )
 
+// longAgo is after how long somebody else may have set another value: a set is
+// then looked at before it is sent again.
+const longAgo = time.Hour
+
 // recover deals with a call whose row is open: it may have been done by a
 // process that died, or by an earlier call whose answer was lost.
 func (a *attempt) recover(ctx context.Context) (declare.Value, error) {
@@ -25,10 +29,13 @@ func (a *attempt) recover(ctx context.Context) (declare.Value, error) {
 		return a.again(ctx) // its steps are looked for
 	}
 	switch a.call.Spec.Lost.Rule {
-	case declare.Steps, declare.Safe:
+	case declare.Safe:
+		if a.Platform().Sub(a.row.Since) > longAgo {
+			return a.unlessSo(ctx)
+		}
 		return a.again(ctx)
-	case declare.Gone:
-		return a.deleteAgain(ctx)
+	case declare.Steps, declare.Gone:
+		return a.again(ctx)
 	case declare.Look, declare.Status:
 		return a.unlessSo(ctx)
 	case declare.Ask:
@@ -45,30 +52,46 @@ func (a *attempt) again(ctx context.Context) (declare.Value, error) {
 	if err := a.row.Again(a.Platform()); err != nil {
 		return declare.Value{}, err
 	}
+	a.perhaps = true
 	a.Tally.Again.Add(1)
 	v, err := a.send(ctx)
-	if response, ok := errors.AsType[*fault.ResponseError](err); ok && response.Status == http.StatusConflict && a.call.Spec.Lost.Rule == declare.Key {
-		if found, searched := a.find(ctx); searched == nil && found.whole() && len(found.more) == 0 {
-			answer, err := a.answerOf(ctx, found.of)
-			if err != nil {
-				return declare.Value{}, err
-			}
-			return a.adopted(ctx, idsOf(found.of), answer) // the request that was lost has arrived
-		}
+	if err == nil && a.searched() {
+		a.Tally.remember(a)
 	}
 	return v, err
 }
 
-// deleteAgain deletes what is still there.
-func (a *attempt) deleteAgain(ctx context.Context) (declare.Value, error) {
-	v, err := a.again(ctx)
-	response, ok := errors.AsType[*fault.ResponseError](err)
-	if !ok || response.Status != http.StatusNotFound {
-		return v, err
+// doneBefore settles a call that is refused because an earlier request of it,
+// whose answer was lost, was carried out.
+func (a *attempt) doneBefore(ctx context.Context, refused error) (v declare.Value, settled bool, err error) {
+	switch status, rule := fault.Status(refused), a.call.Spec.Lost.Rule; {
+	case rule == declare.Gone && status == http.StatusNotFound:
+		v, err = a.deleteRest(ctx)
+		return v, true, err
+	case rule == declare.Look && status == http.StatusConflict:
+		if record, subject, err := a.subject(ctx); err == nil && record != nil && a.isSo(record) {
+			v, err = a.adopted(ctx, []string{subject}, a.compose(record))
+			return v, true, err
+		}
+	case rule == declare.Key && status == http.StatusConflict:
+		found, searched := a.find(ctx)
+		if searched != nil || !found.whole() || len(found.more) > 0 {
+			return v, false, nil
+		}
+		answer, err := a.answerOf(ctx, found.of)
+		if err == nil {
+			v, err = a.adopted(ctx, idsOf(found.of), answer)
+		}
+		return v, true, err
 	}
+	return v, false, nil
+}
+
+// deleteRest deletes what is still there of what the platform does not find whole.
+func (a *attempt) deleteRest(ctx context.Context) (declare.Value, error) {
 	many, name := list(a.call)
 	if len(many) < 2 {
-		return a.gone(ctx, nil)
+		return a.gone(ctx, targets(a.call))
 	}
 	there, err := a.remaining(ctx, many)
 	if err != nil {
@@ -128,98 +151,6 @@ func list(call *declare.Call) (ids []string, name string) {
 		}
 	}
 	return nil, ""
-}
-
-// unlessSo reads the target of the call and sends it only when it is not yet as
-// the call would make it.
-func (a *attempt) unlessSo(ctx context.Context) (declare.Value, error) {
-	s := a.call.Spec
-	describe := s.Sibling("describe")
-	if describe == nil {
-		describe = s.Sibling("search")
-	}
-	subject := a.call.Args.Text(s.Params[0].Name)
-	if describe == nil || subject == "" {
-		return a.again(ctx)
-	}
-	record, err := a.read(ctx, describe, subject)
-	if err != nil {
-		a.row.Leave()
-		return declare.Value{}, err
-	}
-	if record == nil || !a.isSo(record) {
-		return a.again(ctx)
-	}
-	if s.Transfers() {
-		a.Tally.Adopted.Add(1)
-		return declare.Value{Shape: s.Shape, Go: declare.None{}}, a.row.Resolve(ledger.Adopted, []string{subject}, nil)
-	}
-	return a.adopted(ctx, []string{subject}, a.compose(record))
-}
-
-func (a *attempt) read(ctx context.Context, how *declare.Spec, id string) ([]byte, error) {
-	values := map[string]any{how.Params[0].Name: id}
-	if how.Name == "search" {
-		values = map[string]any{"filter": map[string]any{"_id": map[string]any{"$eq": id}}}
-	}
-	v, err := how.Invoke(ctx, declare.Args{Values: values})
-	if response, ok := errors.AsType[*fault.ResponseError](err); ok && response.Status == http.StatusNotFound {
-		return nil, nil
-	}
-	if found := records(v); err == nil && len(found) == 1 {
-		return found[0], nil
-	}
-	return nil, err
-}
-
-// isSo reports whether a record is as the call would make it.
-func (a *attempt) isSo(record []byte) bool {
-	s := a.call.Spec
-	switch {
-	case s.Name == "restore":
-		deleted := gjson.GetBytes(record, "deletion_date")
-		return !deleted.Exists() || deleted.Type == gjson.Null
-	case s.Transfers():
-		return a.uploaded(record)
-	case s.Lost.Rule == declare.Status && slices.Contains(s.Lost.Keys, "product"):
-		return a.newer(gjson.GetBytes(record, "product").String())
-	case s.Lost.Rule == declare.Status:
-		return slices.Contains(s.Lost.Keys, gjson.GetBytes(record, "status").String())
-	case s.Name == "cancel":
-		return strings.HasPrefix(gjson.GetBytes(record, "status").String(), "cancel")
-	}
-	for _, key := range s.Lost.Keys {
-		wanted, there := a.call.Args.Values[key], gjson.GetBytes(record, key)
-		if there.IsObject() {
-			there = there.Get("name") // of a status
-		}
-		if list, ok := wanted.([]string); ok {
-			for _, one := range list {
-				if !slices.ContainsFunc(there.Array(), func(r gjson.Result) bool { return r.String() == one }) {
-					return false
-				}
-			}
-		} else if fmt.Sprint(wanted) != there.String() {
-			return false
-		}
-	}
-	return len(s.Lost.Keys) > 0
-}
-
-// uploaded reports whether a dataset holds the file of an upload.
-func (a *attempt) uploaded(record []byte) bool {
-	for _, component := range gjson.GetBytes(record, "components").Array() {
-		if component.Get("name").String() == a.call.Args.Text("component") {
-			return component.Get("status").String() == "completed" && component.Get("checksum").String() == a.sum
-		}
-	}
-	return false
-}
-
-// newer reports whether a thing was made since the write was sent.
-func (a *attempt) newer(id string) bool {
-	made, ok := madeAt(id)
-	return ok && !made.Before(a.row.Since.Add(-clockSlack))
 }
 
 // unknown is the error for a write of which nobody can know whether it was done.

@@ -34,8 +34,10 @@ func records(v declare.Value) [][]byte {
 // ids are the identifiers of what a value holds.
 func ids(v declare.Value) (list []string) {
 	for _, record := range records(v) {
-		if id := gjson.GetBytes(record, "_id"); id.Type == gjson.String {
-			list = append(list, id.Str)
+		for _, key := range []string{"_id", "mission._id"} { // a survey is answered with its mission and its flight
+			if id := gjson.GetBytes(record, key); id.Type == gjson.String {
+				list = append(list, id.Str)
+			}
 		}
 	}
 	return list

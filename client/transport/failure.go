@@ -79,14 +79,14 @@ func isPage(h http.Header, body []byte) bool {
 
 // refusal is the error of an answer outside 200-299. A page instead of data
 // from a host that never answered otherwise means: this is no platform.
-func (t *Transport) refusal(c call, a *answer, known bool) error {
+func (t *Transport) refusal(c call, a *answer, v verdict, known bool) error {
 	if !known && !fromGateway(a.StatusCode) && isPage(a.Header, a.body) {
 		return t.webPage(c.Operation)
 	}
 	text := t.Redact(string(a.body))
-	f := &fault.ResponseError{Status: a.StatusCode, Data: text}
+	f := &fault.ResponseError{Status: a.StatusCode, Data: text, Unprocessed: v.unprocessed}
 	f.Operation = c.Operation
-	f.Hint = t.statusHint(c, a)
+	f.Hint = t.statusHint(c, a, v)
 	status := fmt.Sprintf("status %d %s", a.StatusCode, http.StatusText(a.StatusCode))
 	var data any
 	if json.Unmarshal([]byte(text), &data) == nil {
@@ -136,7 +136,7 @@ func firstText(body map[string]any, names ...string) string {
 	return ""
 }
 
-func (t *Transport) statusHint(c call, a *answer) string {
+func (t *Transport) statusHint(c call, a *answer, v verdict) string {
 	switch s := a.StatusCode; {
 	case s == http.StatusBadRequest || s == http.StatusUnprocessableEntity:
 		return "the platform takes the request for malformed: compare its arguments with what the message names"
@@ -159,6 +159,8 @@ func (t *Transport) statusHint(c call, a *answer) string {
 		return "the platform limits requests: run again later, or with fewer workers"
 	case s == http.StatusInsufficientStorage:
 		return "make room where the platform keeps its data, and run again"
+	case s >= 500 && v.unprocessed:
+		return "the platform has too much to do and did not carry it out: run again later"
 	case s >= 500 && !c.Repeatable:
 		return "a fault of the platform, and it may have been processed: check whether it was before repeating it"
 	case s >= 500:

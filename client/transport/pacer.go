@@ -166,6 +166,8 @@ type verdict struct {
 	overloaded bool          // the host asks for fewer requests (429, 503)
 	retryAfter time.Duration // the wait it asks for, capped
 	hasRetry   bool          // it named one
+
+	unprocessed bool // the request was surely not carried out
 }
 
 // judgeStatus decides on an answer.
@@ -175,8 +177,8 @@ func judgeStatus(status int, header http.Header, repeatable bool, now time.Time)
 		v.overloaded = true
 		v.retryAfter, v.hasRetry = retryAfter(header.Get("Retry-After"), now)
 	}
-	notProcessed := status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable && v.hasRetry
-	v.again = notProcessed || repeatable && fault.TransientStatus(status)
+	v.unprocessed = status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable && v.hasRetry
+	v.again = v.unprocessed || repeatable && fault.TransientStatus(status)
 	return v
 }
 

@@ -117,7 +117,7 @@ func (t *Transport) assess(ctx context.Context, c call, u *url.URL, p *pacer, a 
 	if a.StatusCode >= 200 && a.StatusCode < 300 {
 		return v, nil
 	}
-	return v, t.refusal(c, a, known)
+	return v, t.refusal(c, a, v, known)
 }
 
 // once makes one exchange and reads the answer, unless a stream was asked for

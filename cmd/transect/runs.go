@@ -199,8 +199,12 @@ func (a *app) printRun(run *history.Summary) {
 		}
 		line("calls", "%d, operations: %d", total, len(e.Operations))
 	}
-	if w := e.Writes; w != nil && w.Taken+w.Adopted+w.SentAgain > 0 {
-		line("this start", "%d writes sent, %d taken from the ledger, %d found on the platform, %d sent again", w.Sent, w.Taken, w.Adopted, w.SentAgain)
+	if w := e.Writes; w != nil && w.Taken+w.Adopted+w.SentAgain+w.Doubled > 0 {
+		text := fmt.Sprintf("%d writes sent, %d taken from the ledger, %d found on the platform, %d sent again", w.Sent, w.Taken, w.Adopted, w.SentAgain)
+		if w.Doubled > 0 {
+			text += fmt.Sprintf(", %d done twice", w.Doubled)
+		}
+		line("this start", "%s", text)
 	}
 	if e.Sent+e.Received > 0 {
 		line("bytes", "%d sent, %d received", e.Sent, e.Received)

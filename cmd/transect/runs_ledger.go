@@ -33,6 +33,7 @@ type noted struct {
 	Sent      time.Time `json:"sent"`
 	Start     uint32    `json:"start"`
 	IDs       []string  `json:"ids,omitempty"`
+	Doubles   []string  `json:"doubles,omitempty"` // of the same write, which was done twice
 }
 
 // writesOf reads the ledger of a run; nil when it wrote nothing.
@@ -49,7 +50,7 @@ func (a *app) writesOf(run string) (*writes, error) {
 	return w, l.All(func(i ledger.Intent, r *ledger.Result) error {
 		n := noted{Number: i.Seq, Step: i.Parent, Operation: i.Op, State: ledger.Open.String(), Sent: i.Since, Start: i.Start}
 		if r != nil {
-			n.State, n.IDs = r.State.String(), r.IDs
+			n.State, n.IDs, n.Doubles = r.State.String(), r.IDs, l.Doubles(i.Seq)
 		}
 		w.Writes = append(w.Writes, n)
 		return nil
@@ -65,6 +66,9 @@ func (a *app) printWrites(w *writes) {
 		ids := strings.Join(n.IDs[:min(len(n.IDs), 3)], " ")
 		if more := len(n.IDs) - 3; more > 0 {
 			ids += fmt.Sprintf(" and %d more", more)
+		}
+		if len(n.Doubles) > 0 {
+			ids += " and " + strings.Join(n.Doubles, " ")
 		}
 		rows = append(rows, table.Row{n.Number, n.Operation, n.State, n.Sent.In(a.process.Now().Location()).Format(time.DateTime), n.Start, ids})
 	}

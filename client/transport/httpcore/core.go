@@ -211,6 +211,19 @@ func (c *Core) hop(ctx context.Context, r *Request) (*http.Response, error) {
 	return answer, nil
 }
 
+// unreplayed spells Idempotency-Key so that net/http does not recognise it: it
+// would send a write again by itself when the connection breaks, and not every
+// platform knows the header.
+func unreplayed(h http.Header) http.Header {
+	const name = "Idempotency-Key"
+	if keys, given := h[name]; given {
+		h = h.Clone()
+		delete(h, name)
+		h[strings.ToLower(name)] = keys
+	}
+	return h
+}
+
 func (c *Core) roundTrip(ctx context.Context, r *Request) (*http.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, r.Method, r.URL.String(), nil)
 	if err != nil {
@@ -225,6 +238,7 @@ func (c *Core) roundTrip(ctx context.Context, r *Request) (*http.Response, error
 	if host := r.Header.Get("Host"); host != "" {
 		request.Host = host
 	}
+	request.Header = unreplayed(request.Header)
 	if r.Body != nil {
 		if request.Body, err = r.Body(); err != nil {
 			if fault.Find(err) == nil {
