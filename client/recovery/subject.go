@@ -14,6 +14,7 @@ import (
 	"transect/client/declare"
 	"transect/client/fault"
 	"transect/client/ledger"
+	"transect/client/schema"
 )
 
 // unlessSo reads the target of the call and sends it only when it is not yet as
@@ -124,9 +125,9 @@ func (a *attempt) holds(record []byte) bool {
 // changedSince reports whether a record says that somebody else changed it since
 // the write was sent, and who.
 func (a *attempt) changedSince(ctx context.Context, record []byte) (changed bool, by string) {
-	at, err := instant(gjson.GetBytes(record, "modification_date").String())
+	at := schema.Date(gjson.GetBytes(record, "modification_date").String()).Time()
 	by = gjson.GetBytes(record, "modification_user").String()
-	if err != nil || by == "" || !at.After(a.row.Since.Add(-clockSlack)) {
+	if by == "" || !at.After(a.row.Since.Add(-clockSlack)) {
 		return false, by
 	}
 	me, err := a.user(ctx)
