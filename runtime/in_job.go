@@ -17,6 +17,7 @@ func FromWorker(p *Process, job *Job) (err error) {
 	}
 	if job.Link, err = link.Inherited(); err == nil {
 		job.Run = RunID{ID: job.Link.Run, Known: true}
+		go job.Link.Guard()
 	}
 	return err
 }

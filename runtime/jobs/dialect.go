@@ -175,6 +175,18 @@ func Redacted(address string) string {
 	return u.Redacted()
 }
 
+// Password is that of an address; ok is false without one.
+func Password(address string) (password string, ok bool) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "", false
+	}
+	if password, ok = u.User.Password(); !ok {
+		password = u.Query().Get("password")
+	}
+	return password, password != ""
+}
+
 // withoutPassword is the text of an error that may hold the address.
 func withoutPassword(address string, err error) string {
 	text := strings.ReplaceAll(err.Error(), address, Redacted(address))

@@ -22,8 +22,11 @@ const (
 	Cancelled     State = "cancelled"
 )
 
-// Lost is the outcome of an attempt whose worker died.
-const Lost State = "lost"
+// Outcomes of attempts that are no states of jobs.
+const (
+	Lost      State = "lost"       // its worker died
+	GivenBack State = "given back" // its worker was stopped
+)
 
 // States lists the states of jobs, in the order in which jobs pass them.
 var States = []State{Waiting, Scheduled, Running, Retrying, Done, DoneFailures, Failed, Stopped, NeedsDecision, Cancelled}
@@ -31,7 +34,7 @@ var States = []State{Waiting, Scheduled, Running, Retrying, Done, DoneFailures, 
 // Final reports whether a job in this state runs no more.
 func (s State) Final() bool {
 	switch s {
-	case Waiting, Scheduled, Running, Retrying:
+	case Waiting, Scheduled, Running, Retrying, Lost, GivenBack:
 		return false
 	}
 	return true

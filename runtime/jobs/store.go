@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver"
 
 	"transect/client/fault"
 )
@@ -79,6 +80,9 @@ func (s *Store) Close() {
 // DB is the database. On SQLite it has one connection: nothing may be asked of
 // it within a Tx.
 func (s *Store) DB() *sql.DB { return s.db }
+
+// Driver is River's driver on DB.
+func (s *Store) Driver() riverdriver.Driver[*sql.Tx] { return s.driver(s.db) }
 
 // Pool is the pool below DB on PostgreSQL, nil on SQLite.
 func (s *Store) Pool() *pgxpool.Pool { return s.pool }

@@ -24,6 +24,7 @@ type Child struct {
 
 	stopped context.Context
 	stop    context.CancelCauseFunc
+	broken  chan struct{} // closed when the worker is gone
 }
 
 // Variable is the environment variable that names the inherited files of a link.
@@ -48,7 +49,7 @@ func Inherited() (*Child, error) {
 
 // open waits for the first message of the worker.
 func open(in, out *os.File) (*Child, error) {
-	c := &Child{pipes: pipes{in: in, out: out}, renewed: make(chan struct{}), calls: map[uint64]chan message{}}
+	c := &Child{pipes: pipes{in: in, out: out}, renewed: make(chan struct{}), broken: make(chan struct{}), calls: map[uint64]chan message{}}
 	c.stopped, c.stop = context.WithCancelCause(context.Background())
 	m, err := c.receive()
 	if err == nil {
@@ -72,6 +73,7 @@ func (c *Child) listen() {
 		m, err := c.receive()
 		if err != nil {
 			c.stop(gone(err))
+			close(c.broken)
 			return
 		}
 		switch m.Call {

@@ -23,7 +23,7 @@ func pair(t *testing.T, begin Begin, handlers Handlers) (*Worker, *Child) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &Worker{pipes: pipes{in: calls, out: news}}
+	w := &Worker{pipes: pipes{in: calls, out: news}, begun: make(chan struct{})}
 	served := make(chan error, 1)
 	go func() { served <- w.Serve(t.Context(), begin, handlers) }()
 	c, err := open(newsIn, callsOut)

@@ -33,6 +33,7 @@ func Handler[In, Out any](f func(context.Context, In) (Out, error)) func(context
 type Worker struct {
 	pipes
 	theirs [2]*os.File
+	begun  chan struct{} // closed when the first message is sent
 }
 
 // Attach gives a command that is not started yet its end of a new link.
@@ -45,7 +46,7 @@ func Attach(cmd *exec.Cmd) (*Worker, error) {
 	if err != nil {
 		return nil, errors.Join(err, calls.Close(), callsOut.Close())
 	}
-	w := &Worker{pipes: pipes{in: calls, out: news}, theirs: [2]*os.File{newsIn, callsOut}}
+	w := &Worker{pipes: pipes{in: calls, out: news}, theirs: [2]*os.File{newsIn, callsOut}, begun: make(chan struct{})}
 	inherit(cmd, w.theirs)
 	return w, nil
 }
@@ -56,7 +57,9 @@ func (w *Worker) Serve(ctx context.Context, begin Begin, handlers Handlers) erro
 	for _, f := range w.theirs {
 		_ = f.Close() // else the end of the process would not be noticed
 	}
-	if err := w.news(newsBegin, begin); err != nil {
+	err := w.news(newsBegin, begin)
+	close(w.begun)
+	if err != nil {
 		return ended(err)
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -101,11 +104,17 @@ func ended(err error) error {
 	return err
 }
 
-// Lease tells the job how long it may go on, see Now.
-func (w *Worker) Lease(until time.Duration) error { return w.news(newsLease, until) }
+// Lease tells the job how long it may go on, see Now. It waits for Serve.
+func (w *Worker) Lease(until time.Duration) error {
+	<-w.begun
+	return w.news(newsLease, until)
+}
 
-// Cancel asks the job to stop.
-func (w *Worker) Cancel(reason string) error { return w.news(newsCancel, reason) }
+// Cancel asks the job to stop. It waits for Serve.
+func (w *Worker) Cancel(reason string) error {
+	<-w.begun
+	return w.news(newsCancel, reason)
+}
 
 // Close ends the link; the job's process ends itself.
 func (w *Worker) Close() error {

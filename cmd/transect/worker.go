@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"transect/client/fault"
+	"transect/client/wait"
+	"transect/runtime"
+	"transect/runtime/jobs"
+	"transect/runtime/jobs/schedule"
+	"transect/runtime/jobs/worker"
+	"transect/runtime/unattended/notice"
+)
+
+func (a *app) worker() *cobra.Command {
+	var address, name string
+	queues := []string{jobs.DefaultQueue}
+	slots, grace, sandboxed := 2, 30*time.Second, false
+	cmd := &cobra.Command{
+		Use:   "worker [flags]",
+		Short: "Run submitted jobs on this machine",
+		Long: `Run the jobs that were submitted (transect submit) until told to stop. A worker
+serves the queue default, or those of --queues, and always the queue of its own
+name, so that transect submit --on NAME runs a job where the files are.
+
+Each job is a process of its own. When this machine dies or is cut off, another
+worker goes on with its jobs within half a minute: they are started again and do
+not repeat what they wrote to the platform (docs/surviving.md).
+
+SIGTERM or Ctrl-C lets running jobs finish within --grace; what is not finished
+then is given back and goes on elsewhere. A second signal stops at once.
+
+Jobs have the rights of the user of the worker, its logins (transect login) and
+its environment, without $TRANSECT_JOBS: who may submit jobs may run scripts
+here. With --sandbox the worker refuses scripts without a manifest.`,
+		Example: `  transect worker
+  transect worker --queues default,ortho --slots 4 --name field-office
+  transect worker --jobs postgres://transect@db.example.com/jobs --sandbox`,
+		Args: exactArgs(0, ""),
+	}
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		ctx, release := a.process.CancelOnSignal(cmd.Context())
+		defer release()
+		program, err := os.Executable()
+		if err != nil {
+			return err
+		}
+		if name == "" {
+			if name, err = hostName(); err != nil {
+				return err
+			}
+		}
+		store, err := a.openJobs(ctx, cmd, &address)
+		if fault.Transient(err) {
+			a.logger().Warn("the database of the jobs does not answer; the worker waits for it", "error", err)
+		}
+		for fault.Transient(err) && wait.Sleep(ctx, 2*time.Second) == nil {
+			store, err = a.openJobs(ctx, cmd, &address)
+		}
+		if err != nil {
+			return err
+		}
+		defer store.Close()
+		if !a.output.Quiet {
+			fmt.Fprintf(a.process.Stderr, "worker %s: %d jobs at a time of the queues %s, from %s\n", name, slots, strings.Join(append(slices.Clone(queues), name), ", "), store.Name())
+		}
+		return worker.Run(ctx, store, worker.Options{
+			Name: name, Queues: queues, Slots: slots, Grace: grace, Sandbox: sandboxed, Version: version(),
+			Program: []string{program}, Folder: filepath.Join(a.process.StateDir(), "jobs"),
+			Env: jobEnvironment(os.Environ()), Secrets: workerSecrets(a.process, address), Log: a.logger(),
+			Beside: []func(context.Context){a.schedules(store, sandboxed)},
+		})
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	a.jobsFlag(cmd, &address)
+	addOptions(flags,
+		option{name: "queues", kind: "NAMES", value: jobs.DefaultQueue, parse: toQueues(&queues), doc: "queues to serve, beside that of the worker's name; several with commas"},
+		option{name: "slots", kind: "N", value: strconv.Itoa(slots), parse: toSlots(&slots), doc: "jobs at the same time"},
+		option{name: "name", kind: "NAME", parse: toString(&name), doc: "name of the worker and of its queue; that of the machine if left out"},
+		option{name: "grace", kind: "duration", value: grace.String(), parse: toDuration(&grace), doc: "when told to stop, let running jobs go on for at most `DURATION`"})
+	flags.BoolVar(&sandboxed, "sandbox", false, "refuse jobs whose script has no manifest")
+	return cmd
+}
+
+// schedules fires schedules and sends notices while a worker works. Commands of
+// notices are scripts as well: a worker with --sandbox leaves them to others.
+func (a *app) schedules(store *jobs.Store, sandboxed bool) func(context.Context) {
+	host, _ := os.Hostname() // not all systems have a name
+	log := a.logger()
+	sender := &notice.Sender{Env: a.process.Env, Dir: a.process.Path("."), Output: a.process.Stderr, Host: host, Version: version()}
+	return func(ctx context.Context) {
+		schedule.Run(ctx, store, schedule.Options{Sender: sender, NoCommands: sandboxed, Warn: func(text string) { log.Warn(text) }})
+	}
+}
+
+// hostName is the name of the machine as the name of a queue.
+func hostName() (string, error) {
+	host, err := os.Hostname()
+	if host, _, _ = strings.Cut(host, "."); err == nil {
+		err = jobs.CheckQueue(host)
+	}
+	if err != nil {
+		return "", fault.Hinted(fault.Of(&fault.UsageError{}, "the name of this machine cannot be that of a worker: %w", err), "name the worker with --name")
+	}
+	return host, nil
+}
+
+// jobEnvironment is the environment without the way to the database.
+func jobEnvironment(all []string) []string {
+	return slices.DeleteFunc(slices.Clone(all), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		return name == "TRANSECT_JOBS" || name == "PGPASSWORD" || name == "PGPASSFILE" || name == "PGSERVICEFILE"
+	})
+}
+
+// workerSecrets are what must not stand in the logs of jobs.
+func workerSecrets(p *runtime.Process, url string) (all []string) {
+	password, _ := jobs.Password(url)
+	for _, s := range append(runtime.Secrets(p, &runtime.Job{}), password, p.Getenv("PGPASSWORD"), p.Getenv("TRANSECT_SMTP_PASSWORD")) {
+		if len(s) >= 4 { // shorter ones would match ordinary words
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+func toQueues(to *[]string) func(string) error {
+	return func(text string) error {
+		*to = strings.Split(text, ",")
+		for _, name := range *to {
+			if err := jobs.CheckQueue(name); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+func toSlots(to *int) func(string) error {
+	return func(text string) error {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 || n > 1000 {
+			return errors.New("write a number from 1 to 1000")
+		}
+		*to = n
+		return nil
+	}
+}

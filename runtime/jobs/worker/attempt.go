@@ -1,0 +1,294 @@
+package worker
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/rivertype"
+
+	"transect/client/fault"
+	"transect/client/transport"
+	"transect/runtime/jobs"
+	"transect/runtime/jobs/bundle"
+)
+
+// keyDelay is how long a job waits before it tries again to take its key.
+const keyDelay = time.Second
+
+// attempt is one start of the run of a job.
+type attempt struct {
+	s    *session
+	row  *rivertype.JobRow
+	job  int64
+	spec jobs.Spec
+
+	id       int64 // of tr_run; 0 before it began
+	epoch    int64
+	number   int
+	tries    int  // temporary failures before
+	takeOver bool // the attempt before was lost
+	book     *logBook
+	last     lastLine // of standard error
+
+	mu        sync.Mutex
+	process   *process // nil before its start and after its end
+	cancelled bool
+	killed    bool
+}
+
+// run is called by River for a job that was fetched.
+func (s *session) run(ctx context.Context, job *river.Job[jobs.Spec]) error {
+	a := &attempt{s: s, row: job.JobRow, job: job.ID, spec: job.Args}
+	s.mu.Lock()
+	s.attempts[a.job] = a
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		delete(s.attempts, a.job)
+		s.mu.Unlock()
+	}()
+	end := a.perform()
+	if err := a.settle(end); err != nil && !errors.Is(err, errFenced) {
+		s.log.Error(fmt.Sprintf("what became of job %d could not be noted; it will be run again", a.job), "error", err)
+	}
+	return nil
+}
+
+// perform begins the attempt and runs the script.
+func (a *attempt) perform() (e end) {
+	ctx := a.s.over
+	var waits string
+	err := a.s.retry(ctx, func(ctx context.Context) (err error) {
+		waits, err = a.begin(ctx)
+		return err
+	})
+	switch {
+	case err != nil:
+		return end{lost: err}
+	case a.isCancelled():
+		return end{outcome: jobs.Cancelled}
+	case waits != "":
+		return end{outcome: jobs.Waiting, message: waits, delay: keyDelay}
+	}
+	if a.number == 1 {
+		a.s.log.Info(fmt.Sprintf("job %d begins: %s", a.job, a.spec.Title()))
+	} else {
+		a.s.log.Info(fmt.Sprintf("job %d begins, attempt %d: %s", a.job, a.number, a.spec.Title()))
+	}
+	a.book = newLogBook(ctx, &logBook{keep: a.keepBatch, drop: a.dropBatches, redact: a.redact})
+	defer a.book.close()
+	defer func() {
+		if p := recover(); p != nil {
+			e = end{code: codeFailed, message: fmt.Sprint("internal error: ", p)}
+			a.book.say("%s", e.message)
+		}
+	}()
+	work, err := a.prepare(ctx)
+	if err != nil {
+		a.book.say("%v", err)
+		return endOf(exitCode(err), err.Error())
+	}
+	defer work.remove()
+	return a.execute(work)
+}
+
+// begin notes the start of the attempt and raises the epoch. It returns what the job
+// waits for when it cannot start now.
+func (a *attempt) begin(ctx context.Context) (waits string, err error) {
+	s, now := a.s, a.s.store.Now()
+	err = s.store.Tx(ctx, func(tx *sql.Tx) error {
+		waits = ""
+		cancelled, err := a.mine(ctx, tx)
+		if err != nil || cancelled {
+			a.setCancelled(cancelled)
+			return err
+		}
+		if waits, err = a.takeKey(ctx, tx); err != nil || waits != "" {
+			return err
+		}
+		var before string
+		if err := tx.QueryRowContext(ctx, `select count(*), coalesce((select outcome from tr_run where job_id = $1 order by id desc limit 1), '') from tr_run where job_id = $1`,
+			a.job).Scan(&a.number, &before); err != nil {
+			return err
+		}
+		a.number, a.takeOver = a.number+1, before == string(jobs.Lost)
+		if err := tx.QueryRowContext(ctx, `update tr_job set epoch = epoch + 1, waiting = '', started_at = `+now+` where job_id = $1 returning epoch, tries`,
+			a.job).Scan(&a.epoch, &a.tries); err != nil {
+			return err
+		}
+		if err := tx.QueryRowContext(ctx, `insert into tr_run (job_id, attempt, epoch, worker_id, worker, started_at) values ($1, $2, $3, $4, $5, `+now+`) returning id`,
+			a.job, a.number, a.epoch, s.id, s.w.o.Name).Scan(&a.id); err != nil {
+			return err
+		}
+		return s.store.NotifyTx(ctx, tx, a.job)
+	})
+	return waits, err
+}
+
+// mine locks the job and checks that it still is this worker's. Whether it is to be
+// cancelled is told, too.
+func (a *attempt) mine(ctx context.Context, tx *sql.Tx) (cancelled bool, err error) {
+	lock := ""
+	if a.s.store.Postgres() {
+		lock = " for update of j"
+	}
+	err = tx.QueryRowContext(ctx, "select "+cancelAsked+" from river_job j where j.id = $1 and j.state = 'running' and "+a.s.owner()+" = $2"+lock, a.job, a.s.id).Scan(&cancelled)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = errTaken
+	}
+	return cancelled, err
+}
+
+// errTaken ends an attempt whose job was given to another worker, or removed.
+var errTaken = fmt.Errorf("the job is another's: %w", errFenced)
+
+// takeKey takes the key of a job; waits says who has it.
+func (a *attempt) takeKey(ctx context.Context, tx *sql.Tx) (waits string, err error) {
+	key := a.spec.Key
+	if key == "" {
+		return "", nil
+	}
+	if a.s.store.Postgres() { // so that what follows sees what another has just committed
+		if _, err := tx.ExecContext(ctx, "select pg_advisory_xact_lock(hashtextextended($1, 7))", key); err != nil {
+			return "", err
+		}
+	}
+	var taken int64
+	err = tx.QueryRowContext(ctx, `insert into tr_key (key, job_id) values ($1, $2) on conflict (key) do update set job_id = excluded.job_id
+		where tr_key.job_id = excluded.job_id or not exists (select 1 from river_job j join tr_run r on r.job_id = j.id
+			where j.id = tr_key.job_id and j.state = 'running' and r.ended_at is null) returning job_id`, key, a.job).Scan(&taken)
+	if !errors.Is(err, sql.ErrNoRows) {
+		return "", err
+	}
+	return "the key " + key, nil
+}
+
+// work is what a process of a job needs.
+type work struct {
+	folder string   // in which it runs
+	args   []string // of transect
+	temp   string   // removed in the end
+}
+
+func (w *work) remove() {
+	if w.temp != "" {
+		_ = os.RemoveAll(w.temp)
+	}
+}
+
+// prepare unpacks the script and chooses the folder.
+func (a *attempt) prepare(ctx context.Context) (_ *work, err error) {
+	spec, o := a.spec, a.s.w.o
+	w := &work{folder: spec.Folder}
+	if info, err := os.Stat(spec.Folder); spec.Folder == "" || err != nil || !info.IsDir() {
+		w.folder = a.s.w.folder("folders", jobs.RunID(a.job))
+		if err := os.MkdirAll(w.folder, 0o700); err != nil {
+			return nil, fault.Of(&fault.FileError{}, "cannot make the folder of the job: %w", fault.Reason(err))
+		}
+		if spec.Folder != "" {
+			a.book.say("the folder %s is not on this machine: the job runs in %s", spec.Folder, w.folder)
+		}
+	}
+	script := spec.Script
+	w.args = append([]string{"run", "--run", jobs.RunID(a.job)}, spec.Run...)
+	manifest := false
+	if spec.Bundle != "" {
+		var content []byte
+		if err := a.s.retry(ctx, func(ctx context.Context) error {
+			content, err = a.s.store.Bundle(ctx, spec.Bundle)
+			return err
+		}); err != nil {
+			return nil, err
+		}
+		if err := os.MkdirAll(a.s.w.folder("scripts"), 0o700); err != nil {
+			return nil, fault.Of(&fault.FileError{}, "cannot unpack the script: %w", fault.Reason(err))
+		}
+		w.temp = a.s.w.folder("scripts", fmt.Sprintf("%s.%d", jobs.RunID(a.job), a.number))
+		_ = os.RemoveAll(w.temp) // of a worker that was killed
+		unpacked, err := bundle.Unpack(content, spec.Bundle, w.temp)
+		if err != nil {
+			w.remove()
+			return nil, err
+		}
+		for _, dir := range unpacked.Path {
+			w.args = append(w.args, "--path", dir)
+		}
+		script = unpacked.Main
+		_, missing := os.Stat(strings.TrimSuffix(script, ".lua") + ".allow.json")
+		manifest = missing == nil
+	}
+	if err := a.allowed(o.Sandbox, manifest); err != nil {
+		w.remove()
+		return nil, err
+	}
+	if spec.Timeout > 0 {
+		w.args = append(w.args, "--timeout", spec.Timeout.String())
+	}
+	w.args = append(append(w.args, "--", script), spec.Args...)
+	return w, nil
+}
+
+// allowed refuses, for a worker with --sandbox, what has no manifest or goes round it.
+func (a *attempt) allowed(sandbox, manifest bool) error {
+	if !sandbox {
+		return nil
+	}
+	if !manifest {
+		return fault.Hinted(fault.Of(&fault.UsageError{}, "the script has no manifest, and this worker runs only scripts with one (--sandbox)"),
+			"write one with: transect run --learn %s, and submit again", a.spec.Script)
+	}
+	for _, flag := range a.spec.Run {
+		switch name, _, _ := strings.Cut(flag, "="); name {
+		case "--no-manifest", "--learn", "--allow":
+			return fault.Hinted(fault.Of(&fault.UsageError{}, "%s is not allowed by this worker (--sandbox)", name), "submit the job without it")
+		}
+	}
+	return nil
+}
+
+// redact removes what looks like a secret, and those of the worker.
+func (a *attempt) redact(line string) string {
+	for _, secret := range a.s.w.o.Secrets {
+		line = strings.ReplaceAll(line, secret, "[redacted]")
+	}
+	return transport.Redact(line)
+}
+
+func (a *attempt) isCancelled() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.cancelled
+}
+
+func (a *attempt) setCancelled(yes bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.cancelled = a.cancelled || yes
+}
+
+// lastLine keeps the last line that says what failed.
+type lastLine struct {
+	mu   sync.Mutex
+	text string
+}
+
+func (l *lastLine) see(line string) {
+	if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "hint:") {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.text = line
+	}
+}
+
+func (l *lastLine) get() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text
+}

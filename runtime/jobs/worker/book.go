@@ -1,0 +1,233 @@
+package worker
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"transect/runtime/jobs"
+)
+
+// Bounds of the log of an attempt.
+const (
+	batchLines = 200
+	batchBytes = 64 << 10
+	batchDelay = 200 * time.Millisecond
+	maxLine    = 16 << 10 // bytes; the rest of a line is cut
+	maxPending = 4 << 20  // bytes that wait for the database; then the script does
+	maxLog     = 16 << 20 // bytes of an attempt; then the middle is dropped
+	keptHead   = 1 << 20  // bytes of its beginning that are always kept
+)
+
+// batch is some lines of one stream.
+type batch struct {
+	seq    int64
+	stream string
+	lines  []byte
+}
+
+// logBook sends the lines of an attempt to the database, in order.
+type logBook struct {
+	keep   func(ctx context.Context, b batch) error                     // retried until it succeeds or the attempt is over
+	drop   func(ctx context.Context, from, to int64, note string) error // replaces batches by a note
+	redact func(string) string
+
+	mu      sync.Mutex
+	room    *sync.Cond
+	open    batch
+	count   int // lines of the open batch
+	seq     int64
+	queue   []batch
+	pending int  // bytes in the queue
+	over    bool // nobody takes lines any longer
+	wake    chan struct{}
+	closing chan struct{}
+	done    chan struct{}
+
+	kept    []size // batches in the database behind the head
+	total   int    // their bytes
+	head    int    // bytes of the head
+	dropped int    // lines
+	gap     int64  // the batch that says so; 0 for none
+}
+
+type size struct {
+	seq          int64
+	bytes, lines int
+}
+
+func newLogBook(ctx context.Context, b *logBook) *logBook {
+	b.room = sync.NewCond(&b.mu)
+	b.wake, b.closing, b.done = make(chan struct{}, 1), make(chan struct{}), make(chan struct{})
+	go b.send(ctx)
+	return b
+}
+
+// writer cuts a stream stringo lines.
+func (b *logBook) writer(stream string) *lineWriter { return &lineWriter{book: b, stream: stream} }
+
+// say adds a line of the worker.
+func (b *logBook) say(format string, args ...any) {
+	b.add(jobs.StreamWorker, fmt.Sprintf(format, args...))
+}
+
+func (b *logBook) add(stream string, line string) {
+	line = b.redact(strings.ToValidUTF8(strings.ReplaceAll(line, "\x00", ""), "�"))
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for b.pending > maxPending && !b.over {
+		b.room.Wait()
+	}
+	if b.over {
+		return
+	}
+	if b.count > 0 && b.open.stream != stream {
+		b.cut()
+	}
+	b.open.stream = stream
+	b.open.lines = append(append(b.open.lines, line...), '\n')
+	if b.count++; b.count >= batchLines || len(b.open.lines) >= batchBytes {
+		b.cut()
+	}
+	select {
+	case b.wake <- struct{}{}:
+	default:
+	}
+}
+
+// cut closes the open batch.
+func (b *logBook) cut() {
+	if b.count == 0 {
+		return
+	}
+	b.seq++
+	b.open.seq = b.seq
+	b.queue = append(b.queue, b.open)
+	b.pending += len(b.open.lines)
+	b.open, b.count = batch{}, 0
+}
+
+// close sends what is left and waits until it is kept.
+func (b *logBook) close() {
+	close(b.closing)
+	<-b.done
+}
+
+// send hands batches on until the book is closed or the attempt is over.
+func (b *logBook) send(ctx context.Context) {
+	defer close(b.done)
+	defer func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.over = true
+		b.room.Broadcast()
+	}()
+	for last := false; !last; {
+		select {
+		case <-b.wake: // a batch that is not full waits for more
+			select {
+			case <-time.After(batchDelay):
+			case <-b.closing:
+			case <-ctx.Done():
+			}
+		case <-b.closing:
+			last = true
+		case <-ctx.Done():
+			return
+		}
+		for _, each := range b.take() {
+			if err := b.keep(ctx, each); err != nil {
+				return // the attempt is another's now
+			}
+			b.bound(ctx, each)
+			b.mu.Lock()
+			b.pending -= len(each.lines)
+			b.room.Broadcast()
+			b.mu.Unlock()
+		}
+	}
+}
+
+// take is what there is to send.
+func (b *logBook) take() []batch {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.cut()
+	queue := b.queue
+	b.queue = nil
+	return queue
+}
+
+// bound drops the middle of a log that has grown too large.
+func (b *logBook) bound(ctx context.Context, last batch) {
+	n := size{last.seq, len(last.lines), bytes.Count(last.lines, []byte{'\n'})}
+	if b.head < keptHead {
+		b.head += n.bytes
+		return
+	}
+	b.kept = append(b.kept, n)
+	if b.total += n.bytes; b.total <= maxLog-keptHead {
+		return
+	}
+	from := b.gap
+	if from == 0 {
+		from = b.kept[0].seq
+	}
+	var to int64
+	for b.total > (maxLog-keptHead)*3/4 {
+		first := b.kept[0]
+		to = first.seq
+		b.total -= first.bytes
+		b.dropped += first.lines
+		b.kept = b.kept[1:]
+	}
+	b.gap = from
+	_ = b.drop(ctx, from, to, fmt.Sprintf("(%d lines are missing here: the log of an attempt keeps at most %d MiB)\n", b.dropped, maxLog>>20)) // tried again with the next
+}
+
+// lineWriter hands whole lines to a book.
+type lineWriter struct {
+	book   *logBook
+	stream string
+	part   []byte
+	cut    bool              // the rest of the line is dropped
+	seen   func(line string) // may be nil
+}
+
+func (w *lineWriter) Write(p []byte) (int, error) {
+	n := len(p)
+	for len(p) > 0 {
+		line, rest, whole := bytes.Cut(p, []byte{'\n'})
+		p = rest
+		if room := maxLine - len(w.part); !w.cut {
+			if len(line) > room {
+				line, w.cut = append(bytes.Clone(line[:room]), " …"...), true
+			}
+			w.part = append(w.part, line...)
+		}
+		if whole {
+			w.end()
+		}
+	}
+	return n, nil
+}
+
+// end ends a line, also one without its end.
+func (w *lineWriter) end() {
+	line := strings.TrimSuffix(string(w.part), "\r")
+	if w.seen != nil {
+		w.seen(line)
+	}
+	w.book.add(w.stream, line)
+	w.part, w.cut = w.part[:0], false
+}
+
+// flush hands on a last line that was not ended.
+func (w *lineWriter) flush() {
+	if len(w.part) > 0 {
+		w.end()
+	}
+}

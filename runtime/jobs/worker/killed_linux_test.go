@@ -1,0 +1,266 @@
+package worker_test
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	toxiproxy "github.com/Shopify/toxiproxy/v2"
+	"github.com/rs/zerolog"
+
+	"transect/runtime/jobs"
+	"transect/runtime/jobs/link"
+	"transect/testdata/jobstest"
+)
+
+// roundsVariable is KILLS,STOPS: so many on each database, with the times of users.
+const roundsVariable = "TRANSECT_WORKER_ROUNDS"
+
+// victim is a worker process that meets with an accident.
+type victim struct {
+	kind string // kill, stop, cut
+	cmd  *exec.Cmd
+	name string
+	job  int64
+	line *line
+	said *transcript
+	at   time.Duration // of the accident
+}
+
+// transcript keeps what a worker says.
+type transcript struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (o *transcript) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(b)
+}
+
+func (o *transcript) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
+}
+
+// process starts a worker process.
+func process(t *testing.T, c jobs.Config, name string, env ...string) (*exec.Cmd, *transcript) {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(program)
+	cmd.Env = append(os.Environ(), asVariable+"=worker", urlVariable+"="+c.URL, stateVariable+"="+c.StateDir, nameVariable+"="+name)
+	cmd.Env = append(cmd.Env, env...)
+	said := &transcript{}
+	cmd.Stderr = said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGCONT)
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		if t.Failed() {
+			t.Logf("worker %s:\n%s", name, said)
+		}
+	})
+	return cmd, said
+}
+
+// TestWorkersKilled kills, stops and cuts off workers in the middle of jobs: others
+// go on with these, and nothing is done by an old process after the first deed of the
+// new one.
+func TestWorkersKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	t.Parallel()
+	kills, stops, cuts, env := 2, 2, 2, []string(nil)
+	if text := os.Getenv(roundsVariable); text != "" {
+		if _, err := fmt.Sscanf(text, "%d,%d", &kills, &stops); err != nil {
+			t.Fatal(err)
+		}
+		cuts, env = 10, []string{slowVariable + "=1"}
+	}
+	jobstest.Each(t, func(t *testing.T, c jobs.Config) {
+		t.Parallel()
+		through := ""
+		if c.URL != "" { // a server that is reached by TCP as well
+			cluster := jobstest.NewCluster(t)
+			c.URL = cluster.Database(t)
+			through = cluster.TCP(c.URL, "")
+		}
+		var kinds []string
+		for range kills {
+			kinds = append(kinds, "kill")
+		}
+		for range stops {
+			kinds = append(kinds, "stop")
+		}
+		for range cuts {
+			if through != "" {
+				kinds = append(kinds, "cut")
+			}
+		}
+		took := map[string][]time.Duration{}
+		for wave := range slices.Chunk(kinds, 10) {
+			accidents(t, c, through, wave, took, env)
+		}
+		for kind, all := range took {
+			slices.Sort(all)
+			t.Logf("%d × %s: taken over after %s to %s, median %s", len(all), kind, round(all[0]), round(all[len(all)-1]), round(all[len(all)/2]))
+		}
+	})
+}
+
+func round(d time.Duration) time.Duration { return d.Round(10 * time.Millisecond) }
+
+// accidents happen to workers at the same time, one for each kind.
+func accidents(t *testing.T, c jobs.Config, through string, kinds []string, took map[string][]time.Duration, env []string) {
+	store := jobstest.Open(t, c)
+	work := t.TempDir()
+	var victims []*victim
+	var queues []string
+	for i, kind := range kinds {
+		v := &victim{kind: kind, name: fmt.Sprintf("victim-%d-%d", time.Now().UnixNano(), i)}
+		reach := c
+		if kind == "cut" {
+			v.line = newLine(t, through)
+			reach.URL = strings.Replace(through, v.line.target, v.line.address, 1)
+		}
+		v.cmd, v.said = process(t, reach, v.name, env...)
+		v.job = submit(t, store, jobs.Spec{Script: "deeds", Queue: v.name}, work)
+		victims, queues = append(victims, v), append(queues, v.name)
+	}
+	first := map[int64]int{} // the first process of each job
+	for _, v := range victims {
+		become(t, store, v.job, func(j *jobs.Job) bool { return j.State == jobs.Running })
+		waitFor(t, func() bool {
+			i := slices.IndexFunc(readDeeds(t, work), func(d deed) bool { return d.job == v.job })
+			if i >= 0 {
+				first[v.job] = readDeeds(t, work)[i].pid
+			}
+			return i >= 0
+		})
+	}
+	for i := range 2 {
+		process(t, c, fmt.Sprintf("heir-%d,%s", i, strings.Join(queues, ",")), env...)
+	}
+	waitFor(t, func() bool { // until they may declare others dead
+		list, err := store.Workers(t.Context(), false)
+		return err == nil && len(list) == len(victims)+2
+	})
+	time.Sleep(timesOf(env).Lease)
+	for _, v := range victims {
+		v.at = link.Now()
+		switch v.kind {
+		case "kill":
+			_ = v.cmd.Process.Kill()
+		case "stop":
+			_ = v.cmd.Process.Signal(syscall.SIGSTOP)
+		case "cut":
+			v.line.cut()
+		}
+	}
+	for _, v := range victims {
+		waitFor(t, func() bool {
+			return slices.ContainsFunc(readDeeds(t, work), func(d deed) bool { return d.job == v.job && d.pid != first[v.job] })
+		})
+	}
+	for _, v := range victims {
+		switch v.kind {
+		case "stop":
+			_ = v.cmd.Process.Signal(syscall.SIGCONT)
+		case "cut":
+			v.line.mend()
+		}
+	}
+	for _, v := range victims { // they come back, as other workers
+		if v.kind != "kill" {
+			waitFor(t, func() bool { return strings.Contains(v.said.String(), "goes on with others") })
+			waitFor(t, func() bool { return !alive(first[v.job]) })
+		}
+	}
+	touch(t, work, "finish")
+	for _, v := range victims {
+		if job := ended(t, store, v.job); job.State != jobs.Done {
+			t.Errorf("%s: %+v", v.kind, job)
+		}
+		if list := attempts(t, store, v.job); list[0] != "lost" || list[len(list)-1] != "done" {
+			t.Errorf("%s: attempts %v", v.kind, list)
+		}
+		took[v.kind] = append(took[v.kind], takenOver(t, readDeeds(t, work), v))
+		if v.kind != "kill" {
+			_ = v.cmd.Process.Signal(syscall.SIGTERM)
+			_ = v.cmd.Wait()
+		}
+	}
+}
+
+// takenOver checks that the processes of a job did not overlap, and returns how long
+// after the accident the second one began.
+func takenOver(t *testing.T, deeds []deed, v *victim) (after time.Duration) {
+	t.Helper()
+	var processes []int
+	for _, d := range deeds {
+		if d.job != v.job {
+			continue
+		}
+		switch n := slices.Index(processes, d.pid); {
+		case n < 0:
+			if processes = append(processes, d.pid); len(processes) == 2 {
+				after = d.at - v.at
+			}
+		case n != len(processes)-1:
+			t.Errorf("%s: process %d of job %d did something after its successor had begun", v.kind, d.pid, d.job)
+		}
+	}
+	return after
+}
+
+func waitFor(t *testing.T, ok func() bool) {
+	t.Helper()
+	for began := time.Now(); !ok(); time.Sleep(20 * time.Millisecond) {
+		if time.Since(began) > patience {
+			t.Fatal("it does not happen")
+		}
+	}
+}
+
+// line is a way to a server that can be cut.
+type line struct {
+	target, address string
+	proxy           *toxiproxy.Proxy
+}
+
+func newLine(t *testing.T, through string) *line {
+	t.Helper()
+	_, rest, _ := strings.Cut(through, "@")
+	target, _, _ := strings.Cut(rest, "/")
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := free.Addr().String()
+	_ = free.Close()
+	server := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
+	l := &line{target: target, address: address, proxy: toxiproxy.NewProxy(server, "line", address, target)}
+	l.mend()
+	t.Cleanup(l.cut)
+	return l
+}
+
+func (l *line) cut() { l.proxy.Stop() }
+
+func (l *line) mend() { _ = l.proxy.Start() }

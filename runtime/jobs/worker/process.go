@@ -1,0 +1,234 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"syscall"
+	"time"
+
+	"transect/client/fault"
+	"transect/runtime/jobs"
+	"transect/runtime/jobs/link"
+)
+
+// process is the process of an attempt, with its group.
+type process struct {
+	cmd     *exec.Cmd
+	link    *link.Worker
+	lease   chan time.Duration // the newest deadline
+	stopped bool               // its group, until the lease is renewed
+}
+
+// execute runs the process of an attempt to its end.
+func (a *attempt) execute(w *work) end {
+	s, o := a.s, a.s.w.o
+	cmd := exec.Command(o.Program[0], append(slices.Clone(o.Program[1:]), w.args...)...)
+	cmd.Dir, cmd.Env, cmd.SysProcAttr, cmd.WaitDelay = w.folder, slices.Concat(o.Env, a.spec.Env), attributes(), 2*time.Second
+	out, err := a.book.writer(jobs.StreamOut), a.book.writer(jobs.StreamErr)
+	err.seen = a.last.see
+	cmd.Stdout, cmd.Stderr = out, err
+	joined, failed := link.Attach(cmd)
+	if failed == nil {
+		if failed = cmd.Start(); failed != nil {
+			_ = joined.Close()
+		}
+	}
+	if failed != nil {
+		a.book.say("the process of the job cannot be started: %v", failed)
+		return endOf(codeTemporary, "its process cannot be started: "+failed.Error())
+	}
+	p := &process{cmd: cmd, link: joined, lease: make(chan time.Duration, 1)}
+	calls, stopCalls := context.WithCancel(s.over)
+	defer stopCalls()
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		begin := link.Begin{Run: jobs.RunID(a.job), Job: a.job, Until: s.lease.until(), TakenOver: a.takeOver}
+		if err := joined.Serve(calls, begin, s.store.Answers(calls, a.job, a.epoch)); err != nil {
+			s.log.Debug("the link with a job broke", "job", a.job, "error", err)
+		}
+	}()
+	go p.tell(calls)
+	a.mu.Lock()
+	a.process = p
+	lost := a.killed
+	a.mu.Unlock()
+	if lost {
+		a.kill()
+	}
+	a.renewed(s.lease.until())
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	why := a.await(p, ended)
+	a.mu.Lock()
+	a.process = nil
+	a.mu.Unlock()
+	killGroup(cmd.Process) // programs that the script left behind
+	stopCalls()
+	<-served
+	_ = joined.Close()
+	out.flush()
+	err.flush()
+	return a.ended(cmd.ProcessState, why)
+}
+
+// reason is why the worker ended a process; natural when it did not.
+type reason int
+
+const (
+	natural reason = iota
+	cancelling
+	givingBack
+	overtime
+	fencedOff
+)
+
+// await waits for the end of the process, and ends it when it is time.
+func (a *attempt) await(p *process, ended <-chan error) (why reason) {
+	var limit, kill <-chan time.Time
+	if t := a.spec.Timeout; t > 0 {
+		limit = time.After(t + a.s.w.o.KillAfter) // the process keeps its limit itself
+	}
+	stop := func(because reason) {
+		if why == natural {
+			why = because
+			a.continueGroup()
+			endGroup(p.cmd.Process)
+			kill = time.After(a.s.w.o.KillAfter)
+		}
+	}
+	cancels := time.NewTicker(100 * time.Millisecond)
+	defer cancels.Stop()
+	giveBack, fenced := a.s.giveBack, a.s.fenced
+	for {
+		select {
+		case <-ended:
+			return why
+		case <-cancels.C:
+			if a.isCancelled() && why == natural {
+				_ = p.link.Cancel("by a user") // it ends by the signal, too
+				stop(cancelling)
+			}
+		case <-giveBack:
+			giveBack = nil
+			stop(givingBack)
+		case <-limit:
+			stop(overtime)
+		case <-fenced:
+			fenced, why = nil, fencedOff
+			killGroup(p.cmd.Process)
+		case <-kill:
+			killGroup(p.cmd.Process)
+		}
+	}
+}
+
+// ended says what became of an attempt by the state of its process.
+func (a *attempt) ended(state *os.ProcessState, why reason) end {
+	code := codeFailed
+	if state != nil {
+		code = state.ExitCode()
+	}
+	signal := ""
+	if code < 0 {
+		code, signal = codeTemporary, "its process was killed"
+		if status, ok := state.Sys().(syscall.WaitStatus); ok {
+			signal = fmt.Sprintf("its process was killed (%s)", status.Signal())
+		}
+	}
+	switch {
+	case why == fencedOff:
+		return end{lost: errFenced}
+	case code == 0 || code == codePartial && why == natural:
+		return endOf(code, "")
+	case why == cancelling:
+		return end{outcome: jobs.Cancelled}
+	case why == givingBack:
+		return end{outcome: jobs.GivenBack}
+	case why == overtime:
+		return endOf(codeTimeLimit, "it ran longer than "+a.spec.Timeout.String())
+	case signal != "" && a.s.lease.left() <= 0: // it was past its lease and ended itself
+		return end{outcome: jobs.GivenBack}
+	case signal != "":
+		a.book.say("%s", signal)
+		return endOf(code, signal)
+	}
+	return endOf(code, a.last.get())
+}
+
+// tell hands new deadlines to the process, which may be too busy to read.
+func (p *process) tell(ctx context.Context) {
+	for {
+		select {
+		case until := <-p.lease:
+			if p.link.Lease(until) != nil {
+				return
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// with calls f with the process while there is one.
+func (a *attempt) with(f func(*process)) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.process != nil {
+		f(a.process)
+	}
+}
+
+// renewed tells the process its new deadline.
+func (a *attempt) renewed(until time.Duration) {
+	a.with(func(p *process) {
+		select {
+		case <-p.lease: // one that was not read yet
+		default:
+		}
+		p.lease <- until
+	})
+}
+
+// hold stops the group of the process, or lets it go on.
+func (a *attempt) hold(stop bool) {
+	a.with(func(p *process) {
+		if p.stopped == stop {
+			return
+		}
+		if p.stopped = stop; stop {
+			stopGroup(p.cmd.Process)
+		} else {
+			continueGroup(p.cmd.Process)
+		}
+	})
+}
+
+func (a *attempt) continueGroup() { a.hold(false) }
+
+// cancel ends the attempt for good.
+func (a *attempt) cancel() { a.setCancelled(true) }
+
+// kill ends the process at once.
+func (a *attempt) kill() {
+	a.mu.Lock()
+	a.killed = true
+	a.mu.Unlock()
+	a.with(func(p *process) { killGroup(p.cmd.Process) })
+}
+
+// exitCode is that of transect for an error before the process was started.
+func exitCode(err error) int {
+	var usage *fault.UsageError
+	switch {
+	case errors.As(err, &usage):
+		return codeUsage
+	case fault.Transient(err):
+		return codeTemporary
+	}
+	return codeFailed
+}

@@ -1,0 +1,206 @@
+package worker
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/riverqueue/river"
+
+	"transect/client/fault"
+	"transect/runtime/jobs"
+)
+
+// session is the time of one lease.
+type session struct {
+	w      *Worker
+	store  *jobs.Store
+	id     string // of the worker in the database, new in each session
+	log    *slog.Logger
+	lease  *lease
+	pilot  *pilot
+	client *river.Client[*sql.Tx]
+
+	fenced   chan struct{}   // closed when the lease is lost for good
+	giveBack chan struct{}   // closed when running jobs must end
+	over     context.Context // ends when nothing can be noted any longer
+	end      context.CancelFunc
+	services sync.WaitGroup
+
+	mu       sync.Mutex
+	attempts map[int64]*attempt // by job
+}
+
+func newSession(w *Worker) *session {
+	id, err := uuid.NewV7()
+	if err != nil {
+		id = uuid.New()
+	}
+	s := &session{w: w, store: w.store, id: id.String(), log: w.o.Log, fenced: make(chan struct{}), giveBack: make(chan struct{}), attempts: map[int64]*attempt{}}
+	s.over, s.end = context.WithCancel(context.Background())
+	s.lease = &lease{times: w.o.Times, log: w.o.Log, changed: s.renewed}
+	s.pilot = &pilot{lease: s.lease, queues: w.queues, foreign: map[int64]bool{}, wake: func() {}}
+	return s
+}
+
+// work runs jobs until ctx ends or the lease is lost.
+func (s *session) work(ctx context.Context) error {
+	defer s.end()
+	lost := make(chan error, 1)
+	go func() { lost <- s.lease.keep(s.over) }()
+	if err := s.start(ctx); err != nil {
+		s.end()
+		s.leave()
+		return err
+	}
+	beside, stopBeside := context.WithCancel(s.over)
+	defer stopBeside()
+	for _, each := range append([]func(context.Context){s.watch, s.reap, s.prune, s.look, s.listen}, s.w.o.Beside...) {
+		s.services.Go(func() { each(beside) })
+	}
+	var err error
+	select {
+	case <-ctx.Done():
+		err = s.drain(lost)
+	case err = <-lost:
+	}
+	if err != nil {
+		close(s.fenced)
+		s.end()
+		s.killAll()
+	}
+	stopping, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	_ = s.client.StopAndCancel(stopping) // what does not stop ends with the process
+	stopBeside()
+	s.end()
+	s.services.Wait()
+	if err == nil {
+		s.leave()
+	}
+	return err
+}
+
+// start starts River. It waits for a database that does not answer.
+func (s *session) start(ctx context.Context) (err error) {
+	workers := river.NewWorkers()
+	river.AddWorker(workers, river.WorkFunc(s.run))
+	const never = 10 * 365 * 24 * time.Hour
+	s.client, err = river.NewClient(&driver{Driver: s.store.Driver(), pilot: s.pilot}, &river.Config{
+		ID: s.id, Workers: workers, Logger: slog.New(&quiet{s.log.Handler()}),
+		Queues:        map[string]river.QueueConfig{s.w.queues[0]: {MaxWorkers: s.w.o.Slots}},
+		FetchCooldown: 5 * time.Millisecond, FetchPollInterval: 10 * time.Second,
+		JobTimeout: -1, RescueStuckJobsAfter: never, // the lease tells who is dead
+		// One of these alone has River delete what it should keep.
+		CancelledJobRetentionPeriod: -1, CompletedJobRetentionPeriod: -1, DiscardedJobRetentionPeriod: -1,
+	})
+	if err != nil {
+		return err
+	}
+	return s.retry(ctx, func(context.Context) error { return s.client.Start(s.over) })
+}
+
+// drain lets running jobs end within the grace period, then gives them back.
+func (s *session) drain(lost <-chan error) error {
+	s.note("stopping = 1")
+	if n := s.running(); n > 0 {
+		s.log.Info(fmt.Sprintf("stopping: %d running jobs may go on for %s; another signal stops at once", n, s.w.o.Grace))
+	}
+	stopped := make(chan struct{})
+	go func() { _ = s.client.Stop(s.over); close(stopped) }()
+	for _, wait := range []struct {
+		for_ time.Duration
+		then func()
+	}{{s.w.o.Grace, func() { close(s.giveBack) }}, {s.w.o.KillAfter + 2*s.w.o.Times.Beat, s.end}} {
+		select {
+		case <-stopped:
+			return nil
+		case err := <-lost:
+			return err
+		case <-time.After(wait.for_):
+			wait.then()
+		}
+	}
+	return nil
+}
+
+// note changes the row of the worker.
+func (s *session) note(what string) {
+	ctx, cancel := context.WithTimeout(context.Background(), s.w.o.Times.Beat)
+	defer cancel()
+	_ = s.store.Tx(ctx, func(tx *sql.Tx) error { // lists of workers show it
+		_, err := tx.ExecContext(ctx, "update tr_worker set "+what+" where id = $1", s.id)
+		return err
+	})
+}
+
+// renewed tells running jobs how long they may go on.
+func (s *session) renewed(until time.Duration) {
+	for _, a := range s.all() {
+		a.renewed(until)
+	}
+}
+
+// watch stops the processes of jobs when the lease passes, and lets them go on when
+// it is renewed.
+func (s *session) watch(ctx context.Context) {
+	for sleep(ctx, s.w.o.Times.Beat/30) {
+		late := s.lease.left() <= s.w.o.Times.Hold/24 // before the processes end themselves
+		for _, a := range s.all() {
+			a.hold(late)
+		}
+	}
+}
+
+func (s *session) all() []*attempt {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := make([]*attempt, 0, len(s.attempts))
+	for _, a := range s.attempts {
+		all = append(all, a)
+	}
+	return all
+}
+
+func (s *session) running() int { return len(s.all()) }
+
+func (s *session) killAll() {
+	for _, a := range s.all() {
+		a.kill()
+	}
+}
+
+// sleep waits; false when ctx has ended.
+func sleep(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
+}
+
+// permanent reports an error of the database that waiting does not mend.
+func permanent(err error) bool {
+	var refused *fault.PermissionError
+	var login *fault.MissingCredentialsError
+	return errors.As(err, &refused) || errors.As(err, &login)
+}
+
+// quiet passes on what River says only where it concerns users: an outage it repeats
+// for each of its services.
+type quiet struct{ slog.Handler }
+
+func (q *quiet) Enabled(ctx context.Context, level slog.Level) bool {
+	return q.Handler.Enabled(ctx, slog.LevelDebug)
+}
+
+func (q *quiet) Handle(ctx context.Context, r slog.Record) error {
+	r.Level = slog.LevelDebug
+	return q.Handler.Handle(ctx, r)
+}

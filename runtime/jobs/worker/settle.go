@@ -1,0 +1,188 @@
+package worker
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/riverqueue/river/riverdriver"
+	"github.com/riverqueue/river/rivertype"
+
+	"transect/runtime/jobs"
+)
+
+// Exit codes of transect run with a meaning for jobs, see docs/exit-codes.md.
+const (
+	codeDone      = 0
+	codeFailed    = 1
+	codeUsage     = 2
+	codePartial   = 3
+	codeTemporary = 5
+	codeLocked    = 6
+	codeTimeLimit = 10
+)
+
+// lockDelay is how long a job waits for a lock that another run holds.
+const lockDelay = 30 * time.Second
+
+// soon is the delay up to which River looks for a job itself; later ones are moved
+// by its leader, every few seconds.
+const soon = 5 * time.Second
+
+// end is what became of an attempt.
+type end struct {
+	code    int
+	exited  bool       // the code is that of its process
+	outcome jobs.State // final, or one of Retrying, Waiting, GivenBack
+	message string
+	delay   time.Duration // before the next attempt
+	lost    error         // nothing can be noted: the job is another's
+}
+
+// endOf is the end of an attempt by its exit code.
+func endOf(code int, message string) end {
+	e := end{code: code, exited: true, message: message, outcome: jobs.ByExitCode(code)}
+	switch code {
+	case codeDone:
+		e.message = ""
+	case codeTemporary:
+		e.outcome = jobs.Retrying
+	case codeLocked:
+		e.outcome, e.delay = jobs.Waiting, lockDelay
+		if e.message == "" {
+			e.message = "a lock"
+		}
+	}
+	return e
+}
+
+// settle notes the end of an attempt, unless the job is another's by now. While the
+// database does not answer it is tried again.
+func (a *attempt) settle(e end) error {
+	if e.lost != nil {
+		return e.lost
+	}
+	if e.outcome == jobs.Retrying {
+		if a.tries++; a.tries > a.spec.Retries {
+			e.outcome = jobs.Failed
+		}
+		e.delay = a.s.w.o.Backoff(a.tries)
+	}
+	err := a.s.retry(a.s.over, func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, a.s.w.o.Times.Hold)
+		defer cancel()
+		return a.s.store.Tx(ctx, func(tx *sql.Tx) error { return a.note(ctx, tx, e) })
+	})
+	if err == nil && a.id != 0 {
+		a.tell(e)
+	}
+	return err
+}
+
+// tell says on the worker's own log what became of the job.
+func (a *attempt) tell(e end) {
+	text := fmt.Sprintf("job %d: %s", a.job, e.outcome)
+	if e.exited && e.code != codeDone {
+		text += fmt.Sprintf(", exit code %d", e.code)
+	}
+	if e.outcome == jobs.Retrying {
+		text += fmt.Sprintf(", again in %s", e.delay.Round(time.Second))
+	}
+	if e.message != "" {
+		text += ": " + a.redact(e.message)
+	}
+	a.s.log.Info(text)
+}
+
+// note writes the end of an attempt, for River and for users.
+func (a *attempt) note(ctx context.Context, tx *sql.Tx, e end) error {
+	cancelled, err := a.mine(ctx, tx)
+	if err != nil {
+		return err
+	}
+	if cancelled && !e.outcome.Final() {
+		e.outcome, e.delay = jobs.Cancelled, 0
+	}
+	now := a.s.store.Now()
+	var code any
+	if e.exited {
+		code = e.code
+	}
+	final, ended := "", "0"
+	if e.outcome.Final() {
+		final, ended = string(e.outcome), now
+	}
+	waiting := ""
+	if e.outcome == jobs.Waiting {
+		waiting, e.message = e.message, ""
+	}
+	message := a.redact(bounded(e.message, 1000))
+	if a.id == 0 { // it did not start
+		_, err = tx.ExecContext(ctx, "update tr_job set waiting = $1, outcome = $2, ended_at = "+ended+" where job_id = $3", waiting, final, a.job)
+	} else {
+		err = a.noteRun(ctx, tx, e, code, final, ended, waiting, message)
+	}
+	if err != nil {
+		return err
+	}
+	to, err := a.state(e, message)
+	if err != nil {
+		return err
+	}
+	_, err = a.s.store.Driver().UnwrapExecutor(tx).JobSetStateIfRunningMany(ctx, &riverdriver.JobSetStateIfRunningManyParams{
+		ID: []int64{a.job}, Attempt: []*int{to.Attempt}, ErrData: [][]byte{to.ErrData}, FinalizedAt: []*time.Time{to.FinalizedAt},
+		MetadataDoMerge: []bool{false}, MetadataUpdates: [][]byte{nil}, ScheduledAt: []*time.Time{to.ScheduledAt}, State: []rivertype.JobState{to.State},
+	})
+	return errors.Join(err, a.s.store.NotifyTx(ctx, tx, a.job))
+}
+
+func (a *attempt) noteRun(ctx context.Context, tx *sql.Tx, e end, code any, final, ended, waiting, message string) error {
+	changed, err := tx.ExecContext(ctx, `update tr_job set waiting = $1, outcome = $2, ended_at = `+ended+`, exit_code = $3, message = $4, tries = $5
+		where job_id = $6 and epoch = $7`, waiting, final, code, message, a.tries, a.job, a.epoch)
+	if err != nil {
+		return err
+	}
+	if n, err := changed.RowsAffected(); err != nil || n == 0 {
+		return errors.Join(err, errTaken)
+	}
+	_, err = tx.ExecContext(ctx, "update tr_run set ended_at = "+a.s.store.Now()+", exit_code = $1, outcome = $2 where id = $3 and ended_at is null", code, string(e.outcome), a.id)
+	return err
+}
+
+// state is the new state of the job for River.
+func (a *attempt) state(e end, message string) (*riverdriver.JobSetStateIfRunningParams, error) {
+	now := a.s.lease.databaseTime()
+	failure, err := json.Marshal(rivertype.AttemptError{At: now, Attempt: a.row.Attempt, Error: message})
+	if err != nil {
+		return nil, err
+	}
+	again := now.Add(e.delay)
+	switch e.outcome {
+	case jobs.Done, jobs.DoneFailures:
+		return riverdriver.JobSetStateCompleted(a.job, now, nil), nil
+	case jobs.Cancelled:
+		return riverdriver.JobSetStateCancelled(a.job, now, failure, nil), nil
+	case jobs.Retrying:
+		if e.delay <= soon {
+			return riverdriver.JobSetStateErrorAvailable(a.job, again, failure, nil), nil
+		}
+		return riverdriver.JobSetStateErrorRetryable(a.job, again, failure, nil), nil
+	case jobs.Waiting, jobs.GivenBack:
+		if e.delay <= soon {
+			return riverdriver.JobSetStateSnoozedAvailable(a.job, again, a.row.Attempt-1, nil), nil
+		}
+		return riverdriver.JobSetStateSnoozed(a.job, again, a.row.Attempt-1, nil), nil
+	}
+	return riverdriver.JobSetStateDiscarded(a.job, now, failure, nil), nil
+}
+
+// bounded cuts a text.
+func bounded(text string, most int) string {
+	if len(text) > most {
+		text = text[:most] + "…"
+	}
+	return text
+}

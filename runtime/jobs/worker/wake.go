@@ -1,0 +1,116 @@
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// look wakes River when there are jobs, and cancels running ones where that was asked
+// for. River's own looks cost more, and on SQLite it never hears of a cancellation.
+func (s *session) look(ctx context.Context) {
+	every := s.w.o.Times.Poll
+	next := time.Time{}
+	for sleep(ctx, every) {
+		if s.running() > 0 {
+			s.cancelAsked(ctx)
+		}
+		if s.store.Postgres() { // listen tells; this is for jobs whose time has come
+			if time.Now().Before(next) {
+				continue
+			}
+			next = time.Now().Add(4 * every)
+		}
+		if s.running() < s.w.o.Slots && s.lease.valid() && s.anyAvailable(ctx) {
+			s.pilot.wake()
+		}
+	}
+}
+
+func (s *session) anyAvailable(ctx context.Context) (found bool) {
+	marks, args := list(s.w.queues)
+	now := "datetime('now', 'subsec')"
+	if s.store.Postgres() {
+		now = "now()"
+	}
+	err := s.store.DB().QueryRowContext(ctx, "select exists (select 1 from river_job where state = 'available' and queue in ("+marks+") and scheduled_at <= "+now+")", args...).Scan(&found)
+	return err == nil && found // the lease tells of a database that is away
+}
+
+// cancelAsked cancels the running jobs of which that is asked.
+func (s *session) cancelAsked(ctx context.Context) {
+	var ids []int64
+	for _, a := range s.all() {
+		ids = append(ids, a.job)
+	}
+	marks, args := list(ids)
+	rows, err := s.store.DB().QueryContext(ctx, "select j.id from river_job j where j.id in ("+marks+") and "+cancelAsked, args...)
+	if err != nil {
+		return // it is asked again
+	}
+	defer rows.Close()
+	var asked []int64
+	for rows.Next() {
+		var id int64
+		if rows.Scan(&id) == nil {
+			asked = append(asked, id)
+		}
+	}
+	for _, a := range s.all() {
+		if slices.Contains(asked, a.job) {
+			a.cancel()
+		}
+	}
+}
+
+// list is the placeholders and the arguments of a list of values.
+func list[T any](values []T) (marks string, args []any) {
+	all := make([]string, len(values))
+	for i, v := range values {
+		all[i] = fmt.Sprintf("$%d", i+1)
+		args = append(args, v)
+	}
+	return strings.Join(all, ", "), args
+}
+
+// listen wakes River when PostgreSQL tells of a new job in a queue of this worker.
+func (s *session) listen(ctx context.Context) {
+	if s.store.Pool() == nil {
+		return
+	}
+	for ctx.Err() == nil {
+		_ = s.listenOnce(ctx) // look finds the jobs meanwhile
+		sleep(ctx, s.w.o.Times.Beat/3)
+	}
+}
+
+func (s *session) listenOnce(ctx context.Context) error {
+	conn, err := s.store.Pool().Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	c := conn.Hijack() // it listens, so it does not go back
+	defer c.Close(context.Background())
+	var schema string
+	if err := c.QueryRow(ctx, "select current_schema()").Scan(&schema); err != nil {
+		return err
+	}
+	if _, err := c.Exec(ctx, `listen "`+schema+`.river_insert"`); err != nil {
+		return err
+	}
+	s.pilot.wake() // for what came before
+	for {
+		n, err := c.WaitForNotification(ctx)
+		if err != nil {
+			return err
+		}
+		var inserted struct{ Queue string }
+		if json.Unmarshal([]byte(n.Payload), &inserted) == nil && slices.Contains(s.w.queues, inserted.Queue) {
+			s.pilot.wake()
+		}
+	}
+}

@@ -1,0 +1,180 @@
+// Package worker runs the jobs of a database (runtime/jobs) on this machine.
+//
+// River fetches jobs; this package adds what it does not have. A worker holds a
+// lease (lease.go), renewed every few seconds. Who does not renew it is dead for
+// the others, each of which looks for jobs of dead workers (reap.go). A session
+// (session.go) is the time of one lease: when it is lost, all its processes are
+// killed and the worker begins a new one.
+//
+// A job is an attempt (attempt.go) in a process of its own: transect run, in its own
+// process group (process.go), linked to the worker (runtime/jobs/link). Each new
+// deadline of the lease travels over the link; past it nothing is sent to the
+// platform, and the group is stopped until the lease is renewed. What became of the
+// attempt is noted (settle.go) only while the job's epoch is the attempt's: with it,
+// a worker that slept is fenced off, in its ledger as well.
+//
+// pilot.go stands between River and the database, log.go sends the output there.
+// Begin reading with Run.
+package worker
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"transect/runtime/jobs"
+)
+
+// Options are the settings of a worker.
+type Options struct {
+	Name    string        // the queue that only this worker serves
+	Queues  []string      // further queues
+	Slots   int           // jobs at the same time
+	Grace   time.Duration // how long running jobs may go on after the worker was asked to stop
+	Sandbox bool          // refuse jobs whose script has no manifest
+	Version string        // of the program
+
+	Program   []string // runs a job when the arguments of transect run follow
+	Folder    string   // for the scripts and the folders of jobs
+	Env       []string // of the processes of jobs
+	Secrets   []string // that must not stand in logs
+	Log       *slog.Logger
+	Times     Times
+	KillAfter time.Duration                 // how long a process that was asked to end may take; 5 s when 0
+	Backoff   func(tries int) time.Duration // before the next try after a temporary failure; nil for the usual
+	Beside    []func(context.Context)       // run until their context ends, such as the schedules
+}
+
+// backoff is 10 s, 20 s, 40 s … up to 15 minutes, and a little by chance.
+func backoff(tries int) time.Duration {
+	wait := min(10*time.Second<<min(max(tries-1, 0), 10), 15*time.Minute)
+	return wait + time.Duration(rand.Int64N(int64(wait/10)))
+}
+
+// Worker is a process that runs jobs.
+type Worker struct {
+	store  *jobs.Store
+	o      Options
+	queues []string
+}
+
+// Run runs jobs until ctx ends; then running jobs may go on for the grace period,
+// after which they are given back. It returns an error only when it cannot start.
+func Run(ctx context.Context, store *jobs.Store, o Options) error {
+	o.Times, o.KillAfter = cmp.Or(o.Times, DefaultTimes), cmp.Or(o.KillAfter, 5*time.Second)
+	if o.Backoff == nil {
+		o.Backoff = backoff
+	}
+	w := &Worker{store: store, o: o}
+	for _, q := range append([]string{o.Name}, o.Queues...) {
+		if err := jobs.CheckQueue(q); err != nil {
+			return err
+		}
+		if !slices.Contains(w.queues, q) {
+			w.queues = append(w.queues, q)
+		}
+	}
+	if err := os.MkdirAll(o.Folder, 0o700); err != nil {
+		return err
+	}
+	for {
+		err := w.session(ctx)
+		if !errors.Is(err, errFenced) {
+			return err
+		}
+		o.Log.Warn(err.Error() + "; this worker goes on with others")
+	}
+}
+
+// session runs jobs under one lease.
+func (w *Worker) session(ctx context.Context) error {
+	s := newSession(w)
+	if err := s.register(ctx); err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		s.leave()
+		return nil
+	}
+	return s.work(ctx)
+}
+
+// register inserts the worker. It waits for a database that does not answer.
+func (s *session) register(ctx context.Context) error {
+	o := s.w.o
+	host, _ := os.Hostname() // not all systems have a name
+	insert := func(ctx context.Context) (now time.Time, err error) {
+		var ms int64
+		err = s.store.Tx(ctx, func(tx *sql.Tx) error {
+			now := s.store.Now()
+			return tx.QueryRowContext(ctx, `insert into tr_worker (id, name, host, pid, queues, slots, version, sandbox, started_at, lease_until)
+				values ($1, $2, $3, $4, $5, $6, $7, $8, `+now+`, `+now+` + $9) returning started_at`,
+				s.id, o.Name, host, os.Getpid(), strings.Join(s.w.queues, ","), o.Slots, o.Version, boolean(o.Sandbox), o.Times.Lease.Milliseconds()).Scan(&ms)
+		})
+		return time.UnixMilli(ms), err
+	}
+	s.lease.renew = insert
+	defer func() { s.lease.renew = s.renew }()
+	return s.retry(ctx, func(ctx context.Context) error { return s.lease.beat(ctx) })
+}
+
+// renew is one renewal of the lease.
+func (s *session) renew(ctx context.Context) (time.Time, error) {
+	var ms int64
+	err := s.store.Tx(ctx, func(tx *sql.Tx) error {
+		return tx.QueryRowContext(ctx, `update tr_worker set lease_until = `+s.store.Now()+` + $1 where id = $2 and dead_at is null returning `+s.store.Now(),
+			s.w.o.Times.Lease.Milliseconds(), s.id).Scan(&ms)
+	})
+	if errors.Is(err, sql.ErrNoRows) {
+		err = errFenced
+	}
+	return time.UnixMilli(ms), err
+}
+
+// leave gives the lease up. A worker that cannot say so is found dead later.
+func (s *session) leave() {
+	ctx, cancel := context.WithTimeout(context.Background(), s.w.o.Times.Beat)
+	defer cancel()
+	_ = s.store.Tx(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "update tr_worker set dead_at = "+s.store.Now()+" where id = $1 and dead_at is null", s.id)
+		return err
+	})
+}
+
+// retry repeats what the database did not answer, until ctx ends or the lease is
+// lost for good.
+func (s *session) retry(ctx context.Context, f func(context.Context) error) error {
+	for wait := 50 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
+		err := f(ctx)
+		if err == nil || errors.Is(err, errFenced) || permanent(err) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-s.fenced:
+			return errFenced
+		case <-time.After(wait):
+		}
+	}
+}
+
+func boolean(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// folder is one below the worker's.
+func (w *Worker) folder(names ...string) string {
+	return filepath.Join(append([]string{w.o.Folder}, names...)...)
+}
