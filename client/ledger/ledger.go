@@ -75,7 +75,7 @@ func OpenRun(dir, run string, start Start) (*Ledger, error) {
 func (l *Ledger) begin(start Start) (*Ledger, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.near = near{from: 1, end: uint32(len(l.table.rows)), left: nearAll}
+	l.near = near{from: 1, end: l.table.n, left: nearAll}
 	if err := l.note(&startRecord{start}); err != nil {
 		_ = l.Close()
 		return nil, err
@@ -102,7 +102,6 @@ func OpenToEdit(dir, run string) (*Ledger, error) {
 		return nil, unwritable(l.path, err)
 	}
 	l.file = file
-	l.table.begin()
 	if err := l.load(); err != nil {
 		_ = l.Close()
 		return nil, err
@@ -119,7 +118,6 @@ func OpenToRead(dir, run string) (*Ledger, error) {
 		return nil, err
 	}
 	l.lock = flock.New(l.path)
-	l.table.begin()
 	info, err := l.file.Stat()
 	if err == nil {
 		l.size, err = scan(l.file, info.Size(), l.apply)
@@ -179,7 +177,6 @@ func (l *Ledger) apply(at int64, r record) error {
 	switch r := r.(type) {
 	case *startRecord:
 		l.starts = append(l.starts, r.Start)
-		l.table.begin()
 	case *endRecord:
 		l.starts[len(l.starts)-1].Ended = true
 	case *Intent:

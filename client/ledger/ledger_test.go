@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -207,7 +208,6 @@ func FuzzScan(f *testing.F) {
 			return
 		}
 		l := &Ledger{kept: map[string][]byte{}}
-		l.table.begin()
 		l.starts = []Start{{}}
 		_, _ = scan(strings.NewReader(string(text)), int64(len(text)), l.apply)
 	})
@@ -230,22 +230,74 @@ func BenchmarkWrite(b *testing.B) {
 	}
 }
 
-// BenchmarkOpen opens a ledger of a million writes.
-func BenchmarkOpen(b *testing.B) {
-	dir := b.TempDir()
-	l := open(b, dir)
+// fill notes n writes that were answered.
+func fill(tb testing.TB, dir string, n int) {
+	l := open(tb, dir)
+	defer l.Close()
 	answer := [][]byte{make([]byte, 300)}
 	w := write(0)
-	for i := range 1_000_000 {
+	for i := range n {
 		binary.LittleEndian.PutUint64(w.Print[:], uint64(i)*0x9e3779b97f4a7c15)
-		r, _ := l.Take(w)
+		r, err := l.Take(w)
+		if err != nil {
+			tb.Fatal(err)
+		}
 		if err := r.Resolve(Done, []string{"6b033c5f8716b6a0412e808d"}, answer); err != nil {
-			b.Fatal(err)
+			tb.Fatal(err)
 		}
 	}
-	l.Close()
-	b.ReportAllocs()
-	for b.Loop() {
-		open(b, dir).Close()
+}
+
+// A row takes less than 80 bytes of memory: a million of them 80 MB.
+func TestMemoryOfRows(t *testing.T) {
+	const n = 20_000
+	dir := t.TempDir()
+	fill(t, dir, n)
+	before := heap()
+	l := open(t, dir)
+	defer l.Close()
+	if a := (heap() - before) / n; a > 80 {
+		t.Errorf("%d bytes a row", a)
 	}
+	if unused, _ := l.Unclaimed(); unused != n {
+		t.Errorf("%d rows", unused)
+	}
+}
+
+// heap is the memory in use.
+func heap() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// BenchmarkOpen opens a ledger of a million writes. "most_MB" is the most memory
+// that takes, as the garbage collector leaves it.
+func BenchmarkOpen(b *testing.B) {
+	dir := b.TempDir()
+	fill(b, dir, 1_000_000)
+	before, most := heap(), int64(0)
+	for b.Loop() {
+		done := make(chan bool)
+		watched := make(chan bool)
+		go func() {
+			defer close(watched)
+			var m runtime.MemStats
+			for tick := time.NewTicker(5 * time.Millisecond); ; {
+				select {
+				case <-done:
+					tick.Stop()
+					return
+				case <-tick.C:
+					runtime.ReadMemStats(&m)
+					most = max(most, int64(m.HeapInuse+m.StackInuse))
+				}
+			}
+		}()
+		open(b, dir).Close()
+		close(done)
+		<-watched
+	}
+	b.ReportMetric(float64(most-before)/1e6, "most_MB")
 }

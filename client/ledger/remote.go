@@ -44,7 +44,6 @@ func OpenRemoteToEdit(run string, r Remote) (*Ledger, error) {
 	_ = os.Remove(copied.Name()) // systems that refuse do so at the end
 	l := &Ledger{run: run, path: "of the job", file: copied, kept: map[string][]byte{}, remote: &remote{Remote: r}}
 	l.remote.sent = sync.NewCond(&l.mu)
-	l.table.begin()
 	if err := l.fetch(); err != nil {
 		_ = l.Close()
 		return nil, err

@@ -113,7 +113,7 @@ func TestIntentsOfTasksShareAMessage(t *testing.T) {
 	}
 	for noted := 0; noted < tasks; {
 		l.mu.Lock()
-		noted = len(l.table.rows)
+		noted = int(l.table.n)
 		l.mu.Unlock()
 		time.Sleep(time.Millisecond)
 	}
@@ -134,7 +134,7 @@ func TestIntentsOfTasksShareAMessage(t *testing.T) {
 	if got := s.appends - before; got != 2 {
 		t.Errorf("%d intents went in %d messages, want 2", tasks, got)
 	}
-	if n := len(l.table.rows); n != tasks {
+	if n := int(l.table.n); n != tasks {
 		t.Errorf("%d rows of %d writes", n, tasks)
 	}
 }

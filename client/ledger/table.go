@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"encoding/binary"
 	"fmt"
 	"strings"
 	"time"
@@ -9,67 +8,8 @@ import (
 	"transect/client/fault"
 )
 
-// row is a write in memory: 48 bytes, for there may be a million.
-type row struct {
-	print  Fingerprint
-	intent int64  // where it is in the file
-	result int64  // 0 for none
-	next   uint32 // Seq of the next one with this fingerprint, or 0
-	task   uint32 // which task sent it last, shortened
-	state  State
-	taken  bool // by a call of this start
-	busy   bool // a call works on it
-	step   bool // of a composed operation
-	resent bool // it was sent more than once
-}
-
-// table holds the rows of a run by Seq and by fingerprint.
-type table struct {
-	rows  []row
-	first map[uint64]uint32 // Seq of the first row by the fingerprint's first half
-	last  map[uint64]uint32 // of the last one, where there are several
-}
-
-func half(f Fingerprint) uint64 { return binary.LittleEndian.Uint64(f[:]) }
-
-func (t *table) row(seq uint32) *row { return &t.rows[seq-1] }
-
-// begin forgets what the calls of an earlier start took.
-func (t *table) begin() {
-	if t.first == nil {
-		t.first, t.last = map[uint64]uint32{}, map[uint64]uint32{}
-	}
-	for i := range t.rows {
-		t.rows[i].taken, t.rows[i].busy = false, false
-	}
-}
-
-func (t *table) intend(at int64, i *Intent) error {
-	switch n := uint32(len(t.rows)); {
-	case i.Seq == 0 || i.Seq > n+1:
-		return fmt.Errorf("write %d follows write %d", i.Seq, n)
-	case i.Seq <= n: // sent again
-		r := t.row(i.Seq)
-		r.intent, r.task, r.state, r.resent = at, uint32(i.Task), Open, true
-		return nil
-	}
-	t.rows = append(t.rows, row{print: i.Print, intent: at, task: uint32(i.Task), step: i.Parent != 0})
-	key := half(i.Print)
-	first, known := t.first[key]
-	if !known {
-		t.first[key] = i.Seq
-		return nil
-	}
-	end, several := t.last[key]
-	if !several {
-		end = first
-	}
-	t.row(end).next, t.last[key] = i.Seq, i.Seq
-	return nil
-}
-
 func (t *table) resolve(at int64, r *Result) error {
-	if r.Seq == 0 || int(r.Seq) > len(t.rows) {
+	if r.Seq == 0 || r.Seq > t.n {
 		return fmt.Errorf("there is a result of write %d, but no such write", r.Seq)
 	}
 	row := t.row(r.Seq)
@@ -81,9 +21,9 @@ func (t *table) resolve(at int64, r *Result) error {
 // call has taken, its own task's before others'; 0 when there is none. n counts
 // those that are as good as done.
 func (t *table) free(print Fingerprint, task uint64) (seq uint32) {
-	for s := t.first[half(print)]; s != 0; s = t.row(s).next {
+	for s := t.first(print); s != 0; s = t.row(s).next {
 		r := t.row(s)
-		if r.print != print || r.taken || r.busy || r.state == Refused {
+		if r.taken || r.busy || r.state == Refused {
 			continue
 		}
 		if r.task == uint32(task) {
@@ -132,7 +72,7 @@ func (l *Ledger) Take(w Write) (*Row, error) {
 		seq = l.table.free(w.Print, w.Task)
 	}
 	if seq == 0 {
-		seq = uint32(len(l.table.rows)) + 1
+		seq = l.table.n + 1
 		if err := l.add(w.intent(seq, uint32(len(l.starts)))); err != nil {
 			return nil, err
 		}
@@ -247,11 +187,11 @@ func read[R record](l *Ledger, at int64) (R, error) {
 // of an open one.
 func (l *Ledger) All(each func(Intent, *Result) error) error {
 	l.mu.Lock()
-	n := len(l.table.rows)
+	n := l.table.n
 	l.mu.Unlock()
-	for i := range n {
+	for seq := uint32(1); seq <= n; seq++ {
 		l.mu.Lock()
-		r := l.table.rows[i]
+		r := *l.table.row(seq)
 		intent, err := l.intent(&r)
 		var result *Result
 		if err == nil && r.state != Open {
@@ -272,8 +212,8 @@ func (l *Ledger) All(each func(Intent, *Result) error) error {
 func (l *Ledger) OpenOf(print Fingerprint) (n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for s := l.table.first[half(print)]; s != 0; s = l.table.row(s).next {
-		if r := l.table.row(s); r.print == print && r.state == Open {
+	for s := l.table.first(print); s != 0; s = l.table.row(s).next {
+		if r := l.table.row(s); r.state == Open {
 			n++
 		}
 	}
@@ -285,8 +225,8 @@ func (l *Ledger) OpenOf(print Fingerprint) (n int) {
 func (l *Ledger) Unclaimed() (unused, open int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for i := range l.table.rows {
-		switch r := &l.table.rows[i]; {
+	for seq := uint32(1); seq <= l.table.n; seq++ {
+		switch r := l.table.row(seq); {
 		case r.step:
 		case r.state == Open:
 			open++

@@ -1,6 +1,7 @@
 -- Missions made for files that are about to be sent: date, outline and number of
 -- images come from the photos among them.
-local sdk, imagery, geo, fs, time, run = require("sdk"), require("imagery"), require("geo"), require("fs"), require("time"), require("run")
+local sdk, imagery, geo, fs = require("sdk"), require("imagery"), require("geo"), require("fs")
+local time, run = require("time"), require("run")
 local flight = {}
 
 local endings = { jpg = true, jpeg = true, tif = true, tiff = true, dng = true }
