@@ -184,6 +184,9 @@ func newRecordType(t reflect.Type) *RecordType {
 	return r
 }
 
+// FieldsOf lists the fields of a result that is no record, such as a total beside a list.
+func FieldsOf(t reflect.Type) []RecordField { return fieldsOf(t, "", new([]RecordField)) }
+
 // fieldsOf reads the tags of a struct that lies at a dotted name. Documented
 // names that stand outside it, in the record itself, are added to named.
 func fieldsOf(t reflect.Type, at string, named *[]RecordField) (fields []RecordField) {
@@ -227,12 +230,19 @@ func fieldType(f reflect.StructField) string {
 	} else if declared != "" {
 		return declared
 	}
-	return typeName(f.Type)
+	return strings.TrimSuffix(TypeName(f.Type), "?") // any field may be absent
 }
 
-func typeName(t reflect.Type) string {
-	if t == rawJSON {
+// TypeName names a Go type of a field or a result as scripts see it: that of a
+// record by its name, with ? where it may be nil.
+func TypeName(t reflect.Type) string {
+	switch {
+	case t == rawJSON:
 		return "any"
+	case t.Kind() == reflect.Pointer:
+		return TypeName(t.Elem()) + "?"
+	case t.Implements(jsonRecord):
+		return t.Name()
 	}
 	switch t.Kind() {
 	case reflect.String:
@@ -244,7 +254,7 @@ func typeName(t reflect.Type) string {
 	case reflect.Float64:
 		return "number"
 	case reflect.Slice:
-		return "list of " + typeName(t.Elem())
+		return "list of " + TypeName(t.Elem())
 	case reflect.Map, reflect.Struct:
 		return "table"
 	}

@@ -1,10 +1,10 @@
 package reference
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -60,41 +60,49 @@ func errorNames() string {
 }
 
 func writeResources(w io.Writer) {
-	types := records()
-	documented := map[string][]client.RecordField{} // those that travel under another name
 	for _, r := range client.RecordTypes() {
+		fmt.Fprintf(w, "---@class %s: Resource\n", r.Name)
 		for _, f := range r.Fields {
-			if f.Wire != "" && f.Wire != "_id" {
-				documented[r.Name] = append(documented[r.Name], f)
+			if f.Wire != "_id" { // every resource has that
+				fmt.Fprintf(w, "---@field %s\n", strings.TrimSpace(f.Name+" "+fieldInLua(f)+" "+f.Doc))
 			}
 		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(types)) {
-		fmt.Fprintf(w, "---@class %s: Resource\n", name)
-		for _, f := range recordFields(types[name]) {
-			fmt.Fprintf(w, "---@field %s\n", strings.TrimSpace(f.Name+" "+f.lua+" "+f.Doc))
-		}
-		for _, f := range documented[name] {
-			fmt.Fprintf(w, "---@field %s %s %s\n", f.Name, fieldInLua(f), f.Doc)
-		}
-		fmt.Fprintf(w, "\n---@class %sPage\n---@field [integer] %s\n", name, name)
-		fmt.Fprintf(w, "---@field total? integer with return_total: all matches\n---@field results? %s[] with return_total\n\n", name)
+		fmt.Fprintf(w, "\n---@class %sPage\n---@field [integer] %s\n", r.Name, r.Name)
+		fmt.Fprintf(w, "---@field total? integer with return_total: all matches\n---@field results? %s[] with return_total\n\n", r.Name)
 	}
 }
 
 // fieldInLua is the type of a field for lua-language-server.
 func fieldInLua(f client.RecordField) string {
-	element, list := strings.CutPrefix(f.Type, "list of ")
-	if known, ok := luaTypes[element]; ok {
-		element = known
+	if len(f.Fields) == 0 {
+		return inLua(f.Type)
 	}
-	if element == "ID" { // a record has the text of an identifier
-		element = "string"
+	if strings.HasPrefix(f.Type, "list of ") {
+		return tableInLua(f.Fields) + "[]"
 	}
-	if list {
-		return element + "[]"
+	return tableInLua(f.Fields)
+}
+
+func tableInLua(fields []client.RecordField) string {
+	list := make([]string, len(fields))
+	for i, f := range fields {
+		list[i] = f.Name + ": " + fieldInLua(f)
 	}
-	return element
+	return "{ " + strings.Join(list, ", ") + " }"
+}
+
+// inLua is a type that scripts see, for lua-language-server.
+func inLua(name string) string {
+	if element, list := strings.CutPrefix(name, "list of "); list {
+		return inLua(element) + "[]"
+	}
+	switch name {
+	case "id": // a record has the text of an identifier
+		return "string"
+	case "table":
+		return "table<string, any>"
+	}
+	return cmp.Or(luaTypes[name], name)
 }
 
 func (r *Reference) writeSDK(w io.Writer) {

@@ -1,9 +1,7 @@
 package reference
 
 import (
-	"encoding/json"
 	"reflect"
-	"strings"
 
 	"transect/client"
 	"transect/client/declare"
@@ -20,7 +18,6 @@ type record interface{ JSON() []byte }
 
 var (
 	recordType = reflect.TypeFor[record]()
-	rawType    = reflect.TypeFor[json.RawMessage]()
 	noneType   = reflect.TypeFor[declare.None]()
 	pairType   = reflect.TypeFor[interface{ Values() []any }]()
 )
@@ -67,77 +64,12 @@ func element(out reflect.Type) reflect.Type {
 
 // luaType is a Go type as a Lua type.
 func luaType(t reflect.Type) string {
-	switch {
-	case t == rawType:
-		return "any"
-	case t.Kind() == reflect.Pointer:
-		return luaType(t.Elem()) + "?"
-	case t.Implements(recordType):
-		return t.Name()
+	list := ""
+	for t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct {
+		t, list = t.Elem(), list+"[]"
 	}
-	switch t.Kind() {
-	case reflect.String:
-		return "string"
-	case reflect.Bool:
-		return "boolean"
-	case reflect.Int, reflect.Int64:
-		return "integer"
-	case reflect.Float64:
-		return "number"
-	case reflect.Slice:
-		return luaType(t.Elem()) + "[]"
-	case reflect.Map:
-		return "table<string, " + luaType(t.Elem()) + ">"
-	case reflect.Struct:
-		var fields []string
-		for _, f := range recordFields(t) {
-			fields = append(fields, f.Name+": "+f.lua)
-		}
-		return "{ " + strings.Join(fields, ", ") + " }"
+	if t.Kind() == reflect.Struct && !t.Implements(recordType) {
+		return tableInLua(client.FieldsOf(t)) + list
 	}
-	return "any"
-}
-
-// recordFields lists the fields of a record by their names in Lua.
-func recordFields(t reflect.Type) []Parameter {
-	var fields []Parameter
-	for i := range t.NumField() {
-		f := t.Field(i)
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		switch {
-		case f.Anonymous && f.Type != reflect.TypeFor[declare.Record]():
-			fields = append(fields, recordFields(f.Type)...)
-		case name != "" && name != "-":
-			fields = append(fields, Parameter{Name: name, Doc: f.Tag.Get("doc"), lua: luaType(f.Type)})
-		}
-	}
-	return fields
-}
-
-// records lists the record types that operations return, by name.
-func records() map[string]reflect.Type {
-	found := map[string]reflect.Type{}
-	var add func(t reflect.Type)
-	add = func(t reflect.Type) {
-		for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
-			t = t.Elem()
-		}
-		if t.Implements(recordType) && found[t.Name()] == nil {
-			found[t.Name()] = t
-		}
-		if t.Kind() != reflect.Struct {
-			return
-		}
-		for i := range t.NumField() {
-			if f := t.Field(i); f.IsExported() && !f.Anonymous {
-				add(f.Type)
-			}
-		}
-	}
-	for _, m := range client.Declarations() {
-		for _, s := range m.Ops {
-			add(element(s.Out))
-		}
-	}
-	return found
+	return inLua(client.TypeName(t)) + list
 }
