@@ -64,7 +64,7 @@ local platform to try scripts without an account.
 	root.SetFlagErrorFunc(a.flagError)
 	root.AddGroup(&cobra.Group{ID: everyday, Title: "Everyday work:"}, &cobra.Group{ID: scripting, Title: "Scripts:"})
 	root.AddCommand(a.scriptCommands()...)
-	for _, cmd := range []*cobra.Command{a.run(), a.repl(), a.eval(), a.check(), a.test(), a.api(), a.doc(), a.scripts(), a.init(), a.runs(), a.cron(), a.submit(), a.jobs(), a.workers(), a.worker()} {
+	for _, cmd := range []*cobra.Command{a.run(), a.repl(), a.eval(), a.check(), a.test(), a.api(), a.doc(), a.scripts(), a.init(), a.runs(), a.cron(), a.submit(), a.jobs(), a.schedule(), a.workers(), a.worker()} {
 		cmd.GroupID = scripting
 		root.AddCommand(cmd)
 	}

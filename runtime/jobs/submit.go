@@ -23,7 +23,7 @@ func (s *Store) Submit(ctx context.Context, spec Spec) (id int64, err error) {
 
 // SubmitTx inserts a job in a transaction.
 func (s *Store) SubmitTx(ctx context.Context, tx *sql.Tx, spec Spec) (int64, error) {
-	if err := spec.complete(); err != nil {
+	if err := spec.Complete(); err != nil {
 		return 0, err
 	}
 	options := &river.InsertOpts{Queue: spec.Queue, Priority: spec.Priority, MaxAttempts: maxAttempts, ScheduledAt: spec.At}
@@ -69,8 +69,8 @@ func (s *Store) WatchTx(ctx context.Context, tx *sql.Tx, id int64, spec Spec) er
 // counted in tr_job.
 const maxAttempts = 30_000
 
-// complete sets defaults and checks what is given.
-func (s *Spec) complete() error {
+// Complete sets defaults and checks what is given.
+func (s *Spec) Complete() error {
 	if s.Queue == "" {
 		s.Queue = DefaultQueue
 	}

@@ -233,7 +233,7 @@ func (f *firing) pump(ctx context.Context) error {
 // job is the job of a slot: {slot} in its arguments is the slot's time in the
 // schedule's zone, as in 2027-03-28T02:30:00+01:00, {slot_date} its date.
 func (f *firing) job(due time.Time) (jobs.Spec, error) {
-	zone, err := time.LoadLocation(f.Zone)
+	zone, err := Zone(f.Zone)
 	if err != nil {
 		return jobs.Spec{}, err
 	}

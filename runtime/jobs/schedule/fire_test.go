@@ -306,7 +306,7 @@ func TestEdit(t *testing.T) {
 	if s, err = Edit(t.Context(), store, "hourly", func(s *Schedule) error { s.Expr = "30 * * * *"; return nil }); err != nil || s.Next.Before(time.Now()) || s.Next.Minute() != 30 {
 		t.Errorf("%+v, %v", s, err)
 	}
-	for what, change := range map[string]func(*Schedule){"invalid cron expression": func(s *Schedule) { s.Expr = "61 * * * *" }, "no time zone": func(s *Schedule) { s.Zone = "Mars" },
+	for what, change := range map[string]func(*Schedule){"invalid cron expression": func(s *Schedule) { s.Expr = "61 * * * *" }, "is no time zone": func(s *Schedule) { s.Zone = "Mars" },
 		"jitter": func(s *Schedule) { s.Jitter = 2 * time.Hour }} {
 		if _, err := Edit(t.Context(), store, "hourly", func(s *Schedule) error { change(s); return nil }); err == nil || !strings.Contains(err.Error(), what) {
 			t.Errorf("%s: %v", what, err)
@@ -325,7 +325,10 @@ func TestBrokenSchedule(t *testing.T) {
 	t.Parallel()
 	jobstest.EachStore(t, func(t *testing.T, store *jobs.Store) {
 		b := newBench(t, store, nil)
-		if err := Add(t.Context(), store, &Schedule{Name: "broken", Expr: "@hourly", Zone: "UTC"}, false); err != nil { // no script
+		if err := Add(t.Context(), store, &Schedule{Name: "broken", Expr: "@hourly", Zone: "UTC", Spec: jobs.Spec{Script: "x.lua"}}, false); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := store.DB().Exec("update tr_schedule set spec = '{}' where name = 'broken'"); err != nil { // no script
 			t.Fatal(err)
 		}
 		var warned []string

@@ -84,7 +84,7 @@ func (r *runner) blocked(ctx context.Context) (told bool, err error) {
 			if err != nil {
 				return err
 			}
-			zone, err := time.LoadLocation(s.Zone)
+			zone, err := Zone(s.Zone)
 			if err != nil {
 				return err
 			}

@@ -4,10 +4,10 @@ import (
 	"encoding/binary"
 	"hash/fnv"
 	"time"
-	_ "time/tzdata" // workers without a zone database get the one of the program
 
 	"transect/client/fault"
 	"transect/runtime/unattended/cron"
+	"transect/stdlib/calendar"
 )
 
 // MaxSlots is how many missed slots are caught up, and how many may wait.
@@ -42,11 +42,23 @@ func ParseRule(name, expr, zone string) (*Rule, error) {
 	if e.Reboot {
 		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "a schedule has no @reboot: it belongs to no machine"), "start the script with the machine's own service manager, or use transect cron")
 	}
-	where, err := time.LoadLocation(zone)
-	if err != nil || zone == "" || zone == "Local" {
-		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "there is no time zone %q", zone), "write its name as in the IANA database, such as Europe/Paris, America/Bogota or UTC")
+	where, err := Zone(zone)
+	if err != nil {
+		return nil, err
 	}
 	return &Rule{Name: name, Expr: e, Zone: where, CatchUp: Last}, nil
+}
+
+// Zone finds a time zone by its name, the same on each machine.
+func Zone(name string) (*time.Location, error) {
+	if name == "" || name == "local" {
+		name = "Local"
+	}
+	where, err := calendar.Zone(name, nil)
+	if err != nil {
+		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "%s", fault.Find(err).Facts().Message), "write a name such as Europe/Paris or UTC, or an offset such as +02:00")
+	}
+	return where, nil
 }
 
 // SetJitter refuses a jitter by which a slot could be fired after the next one.

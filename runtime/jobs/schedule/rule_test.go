@@ -60,8 +60,8 @@ func TestDaylightSaving(t *testing.T) {
 
 func TestRefusedRules(t *testing.T) {
 	for _, c := range []struct{ expr, zone, want string }{
-		{"61 * * * *", "UTC", "column 1"}, {"@reboot", "UTC", "no @reboot"}, {"@daily", "Europe/Pariss", `no time zone "Europe/Pariss"`},
-		{"@daily", "", `no time zone ""`}, {"@daily", "Local", `no time zone "Local"`}, {"@daily", "../etc/passwd", "no time zone"},
+		{"61 * * * *", "UTC", "column 1"}, {"@reboot", "UTC", "no @reboot"}, {"@daily", "Europe/Pariss", `"Europe/Pariss" is no time zone; did you mean Europe/Paris?`},
+		{"@daily", "", "is no time zone"}, {"@daily", "Local", "is no time zone"}, {"@daily", "../etc/passwd", "is no time zone"},
 	} {
 		if _, err := ParseRule("nightly", c.expr, c.zone); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s in %s: got %v, want %s", c.expr, c.zone, err, c.want)

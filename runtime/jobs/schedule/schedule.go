@@ -53,6 +53,9 @@ func (s *Schedule) check(now time.Time) error {
 	if err := cron.CheckName(s.Name); err != nil {
 		return err
 	}
+	if err := s.Spec.Complete(); err != nil {
+		return err
+	}
 	s.CatchUp, s.Overlap = cmp.Or(s.CatchUp, Last), cmp.Or(s.Overlap, Skip)
 	r, err := s.Rule()
 	if err != nil {

@@ -31,7 +31,7 @@ var jobName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`
 // CheckName refuses names that would be ambiguous in a crontab.
 func CheckName(name string) error {
 	if !jobName().MatchString(name) {
-		return fault.Hinted(fault.Of(&fault.UsageError{}, "%q is not a valid job name", name), "use letters, digits, dots, dashes and underscores, such as nightly-ingest")
+		return fault.Hinted(fault.Of(&fault.UsageError{}, "%q is not a valid name", name), "use letters, digits, dots, dashes and underscores, such as nightly-ingest")
 	}
 	return nil
 }

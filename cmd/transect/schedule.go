@@ -1,0 +1,317 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"transect/runtime/jobs"
+	"transect/runtime/jobs/schedule"
+	"transect/runtime/unattended/notice"
+)
+
+func (a *app) schedule() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "schedule",
+		Short: "Submit jobs at fixed times, from whichever worker lives",
+		Long: `Submit jobs at fixed times. Schedules are in the database of the jobs; each worker
+fires those of all, and each slot, a due time of a schedule, is fired once. See
+docs/jobs.md.`,
+		Example: `  transect schedule add nightly '30 2 * * *' --zone Europe/Paris --local survey.lua flights/
+  transect schedule list
+  transect schedule run nightly
+  transect schedule history nightly`,
+	}
+	group(cmd)
+	cmd.AddCommand(a.scheduleAdd(), a.scheduleList(), a.scheduleShow(), a.scheduleHistory(), a.scheduleRun(), a.schedulePause(), a.scheduleResume(), a.scheduleEdit(),
+		a.scheduleBackfill(), a.scheduleImport(), a.scheduleRemove())
+	return cmd
+}
+
+// slotTime is a time in the zone of a schedule.
+func slotTime(t time.Time, s *schedule.Schedule) string {
+	zone, err := schedule.Zone(s.Zone)
+	if err != nil {
+		zone = time.UTC
+	}
+	return t.In(zone).Format("Mon 2006-01-02 15:04 MST")
+}
+
+// printNext prints the next slots of a schedule.
+func (a *app) printNext(s *schedule.Schedule) {
+	if s.Paused {
+		fmt.Fprintln(a.stdout, "  paused")
+		return
+	}
+	if s.Next.IsZero() {
+		fmt.Fprintln(a.stdout, "  next  never")
+		return
+	}
+	rule, err := s.Rule()
+	if err != nil {
+		return
+	}
+	for _, slot := range append([]time.Time{s.Next}, rule.Next(s.Next, showTimes-1)...) {
+		fmt.Fprintln(a.stdout, "  next  "+slotTime(slot, s))
+	}
+}
+
+func (a *app) scheduleList() *cobra.Command {
+	var address string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "list", Short: "List the schedules",
+		Long: `List the schedules with their next slot and what became of the last one. A
+schedule is overdue when its slot has passed and no worker has fired it.`,
+		Example: "  transect schedule list", Args: exactArgs(0, ""),
+		RunE: a.withJobs(&address, func(ctx context.Context, store *jobs.Store, _ []string) error {
+			list, workers, err := schedule.List(ctx, store)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				for _, l := range list {
+					if err := a.printJSON(scheduleFacts(l), ""); err != nil {
+						return err
+					}
+				}
+				return nil
+			}
+			if len(list) == 0 {
+				fmt.Fprintln(a.process.Stderr, "there are no schedules; transect schedule add adds one")
+				return nil
+			}
+			var rows []table.Row
+			for _, l := range list {
+				rows = append(rows, table.Row{l.Name, l.Expr, l.Zone, nextOf(l), lastOf(l), l.Spec.Title()})
+			}
+			a.printTable(table.Row{"name", "when", "zone", "next", "last", "script"}, rows)
+			if workers == 0 {
+				fmt.Fprintln(a.process.Stderr, "no worker is there to fire them; start one with: transect worker")
+			}
+			return nil
+		}),
+	}
+	a.jobsFlag(cmd, &address)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per schedule")
+	return cmd
+}
+
+func nextOf(l *schedule.Listed) string {
+	switch {
+	case l.Paused:
+		return "paused"
+	case l.Next.IsZero():
+		return "never"
+	case l.Overdue:
+		return "overdue since " + slotTime(l.Next, l.Schedule)
+	}
+	return slotTime(l.Next, l.Schedule)
+}
+
+func lastOf(l *schedule.Listed) string {
+	if l.Last == nil {
+		return "never ran"
+	}
+	text := slotTime(l.Last.Due, l.Schedule) + "  " + becameOf(l.Last)
+	if l.Waiting > 0 {
+		text += fmt.Sprintf(", %d wait", l.Waiting)
+	}
+	return text
+}
+
+// becameOf says what became of a slot.
+func becameOf(f *schedule.Fired) string {
+	switch {
+	case f.How == "missed" && f.Slots > 1:
+		return fmt.Sprintf("missed, %d slots", f.Slots)
+	case f.State == "left out":
+		return f.How
+	case f.Job == 0:
+		return "waits for the job before"
+	}
+	text := f.Outcome
+	if text == "" {
+		text = f.State
+	}
+	return text
+}
+
+// scheduleJSON is a schedule as --json prints it.
+type scheduleJSON struct {
+	Name    string     `json:"name"`
+	When    string     `json:"when"`
+	Zone    string     `json:"zone"`
+	CatchUp string     `json:"catch_up"`
+	Overlap string     `json:"overlap"`
+	Jitter  float64    `json:"jitter"` // seconds
+	Paused  bool       `json:"paused"`
+	Overdue bool       `json:"overdue"`
+	Next    *time.Time `json:"next"`
+	Waiting int        `json:"waiting"` // slots
+	Last    *firedJSON `json:"last"`
+	Job     jobs.Spec  `json:"job"`
+}
+
+// firedJSON is a slot as --json prints it.
+type firedJSON struct {
+	Slot     time.Time  `json:"slot"`
+	Last     *time.Time `json:"last,omitempty"` // of several missed ones
+	Slots    int        `json:"slots"`
+	How      string     `json:"how"`
+	State    string     `json:"state"`
+	Job      int64      `json:"job,omitempty"`
+	Outcome  string     `json:"outcome,omitempty"`
+	ExitCode *int       `json:"exit_code"`
+	Started  *time.Time `json:"started"`
+	Ended    *time.Time `json:"ended"`
+}
+
+func stamp(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	t = t.UTC()
+	return &t
+}
+
+func firedFacts(f *schedule.Fired) *firedJSON {
+	if f == nil {
+		return nil
+	}
+	return &firedJSON{f.Due.UTC(), stamp(f.Last), f.Slots, f.How, f.State, f.Job, f.Outcome, f.ExitCode, stamp(f.Started), stamp(f.Ended)}
+}
+
+func scheduleFacts(l *schedule.Listed) scheduleJSON {
+	return scheduleJSON{l.Name, l.Expr, l.Zone, l.CatchUp, l.Overlap, l.Jitter.Seconds(), l.Paused, l.Overdue, stamp(l.Next), l.Waiting, firedFacts(l.Last), withoutTargets(l.Spec)}
+}
+
+// withoutTargets hides the addresses that notices are sent to: they are secrets.
+func withoutTargets(spec jobs.Spec) jobs.Spec {
+	spec.OnFailure, spec.Ping = hideTarget(spec.OnFailure), hideTarget(spec.Ping)
+	return spec
+}
+
+func hideTarget(target string) string {
+	scheme, _, found := strings.Cut(target, "://")
+	if found && !notice.IsCommand(target) {
+		return scheme + "://…"
+	}
+	return target
+}
+
+func (a *app) scheduleShow() *cobra.Command {
+	var address string
+	cmd := &cobra.Command{
+		Use: "show NAME", Short: "Show a schedule and its last slots", Long: "Show a schedule: its job, its next slots and what became of the last ones.",
+		Example: "  transect schedule show nightly", Args: exactArgs(1, "NAME"),
+		RunE: a.withJobs(&address, func(ctx context.Context, store *jobs.Store, args []string) error {
+			s, err := schedule.Get(ctx, store, args[0])
+			if err != nil {
+				return err
+			}
+			a.printSchedule(s)
+			list, err := schedule.History(ctx, store, s.Name, showTimes)
+			for _, f := range list {
+				fmt.Fprintf(a.stdout, "  last  %s  %s\n", slotTime(f.Due, s), becameOf(f))
+			}
+			return err
+		}),
+	}
+	a.jobsFlag(cmd, &address)
+	return cmd
+}
+
+func (a *app) printSchedule(s *schedule.Schedule) {
+	line := func(name, text string) {
+		if text != "" {
+			fmt.Fprintf(a.stdout, "%-11s %s\n", name, text)
+		}
+	}
+	duration := func(d time.Duration) string {
+		if d == 0 {
+			return ""
+		}
+		return shortDuration(d)
+	}
+	spec := withoutTargets(s.Spec)
+	line("schedule", s.Name)
+	line("when", s.Expr+" in "+s.Zone)
+	line("catch-up", s.CatchUp)
+	line("overlap", s.Overlap)
+	line("jitter", duration(s.Jitter))
+	line("script", spec.Title())
+	line("flags", strings.Join(append(append([]string{}, spec.Env...), spec.Run...), " "))
+	line("folder", spec.Folder)
+	line("content", fmt.Sprintf("%.12s", spec.Bundle))
+	line("queue", fmt.Sprintf("%s, priority %d", spec.Queue, spec.Priority))
+	line("key", spec.Key)
+	line("timeout", duration(spec.Timeout))
+	line("retries", strconv.Itoa(spec.Retries))
+	line("on failure", spec.OnFailure)
+	if spec.OnFailure != "" {
+		line("late after", duration(spec.Late))
+	}
+	line("ping", spec.Ping)
+	line("by", spec.User)
+	a.printNext(s)
+}
+
+func (a *app) scheduleHistory() *cobra.Command {
+	var address string
+	var asJSON bool
+	limit := 20
+	cmd := &cobra.Command{
+		Use: "history NAME", Short: "Show what became of the slots of a schedule",
+		Long: `Show the slots of a schedule, newest first: fired in time (slot), caught up, run
+by hand, filled in (backfill), or left out: missed while no worker was there,
+skipped because a job was running, replaced by a later one.`,
+		Example: "  transect schedule history nightly", Args: exactArgs(1, "NAME"),
+		RunE: a.withJobs(&address, func(ctx context.Context, store *jobs.Store, args []string) error {
+			s, err := schedule.Get(ctx, store, args[0])
+			if err != nil {
+				return err
+			}
+			list, err := schedule.History(ctx, store, s.Name, limit)
+			if err != nil {
+				return err
+			}
+			var rows []table.Row
+			for _, f := range list {
+				if asJSON {
+					if err := a.printJSON(firedFacts(f), ""); err != nil {
+						return err
+					}
+					continue
+				}
+				job, exit, took := "", "", ""
+				if f.Job > 0 {
+					job = strconv.FormatInt(f.Job, 10)
+				}
+				if f.ExitCode != nil {
+					exit = strconv.Itoa(*f.ExitCode)
+				}
+				if !f.Ended.Before(f.Started) && !f.Started.IsZero() {
+					took = f.Ended.Sub(f.Started).Round(100 * time.Millisecond).String()
+				}
+				rows = append(rows, table.Row{slotTime(f.Due, s), f.How, job, becameOf(f), exit, localTime(f.Started, a.process.Now()), took})
+			}
+			switch {
+			case len(rows) > 0:
+				a.printTable(table.Row{"slot", "how", "job", "outcome", "exit", "start", "took"}, rows)
+			case !asJSON:
+				fmt.Fprintf(a.process.Stderr, "no slot of %s has passed yet\n", s.Name)
+			}
+			return nil
+		}),
+	}
+	a.jobsFlag(cmd, &address)
+	addOptions(cmd.Flags(), option{name: "limit", kind: "N", value: "20", doc: "show N slots", parse: toCount(&limit)})
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per slot")
+	return cmd
+}

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"transect/client/fault"
+	"transect/runtime/jobs"
+	"transect/runtime/jobs/schedule"
+)
+
+func (a *app) schedulePause() *cobra.Command {
+	return a.scheduleSet("pause", "Pause a schedule", "Pause a schedule. Jobs that were submitted go on; slots that wait, wait on.", "paused", true)
+}
+
+func (a *app) scheduleResume() *cobra.Command {
+	return a.scheduleSet("resume", "Resume a paused schedule", `Resume a paused schedule. The slots that passed meanwhile are not caught up;
+transect schedule backfill fills them in.`, "resumed", false)
+}
+
+func (a *app) scheduleSet(name, short, long, done string, paused bool) *cobra.Command {
+	var address string
+	cmd := &cobra.Command{
+		Use: name + " NAME", Short: short, Long: long, Example: "  transect schedule " + name + " nightly", Args: exactArgs(1, "NAME"),
+		RunE: a.withJobs(&address, func(ctx context.Context, store *jobs.Store, args []string) error {
+			s, err := schedule.Set(ctx, store, args[0], paused)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(a.stdout, "%s %s\n", done, s.Name)
+			if !paused {
+				a.printNext(s)
+			}
+			return nil
+		}),
+	}
+	a.jobsFlag(cmd, &address)
+	return cmd
+}
+
+func (a *app) scheduleRemove() *cobra.Command {
+	var address string
+	cmd := &cobra.Command{
+		Use: "remove NAME", Short: "Remove a schedule", Long: "Remove a schedule with its history. Its jobs and their logs stay.",
+		Example: "  transect schedule remove nightly", Args: exactArgs(1, "NAME"),
+		RunE: a.withJobs(&address, func(ctx context.Context, store *jobs.Store, args []string) error {
+			err := schedule.Remove(ctx, store, args[0])
+			if err == nil {
+				fmt.Fprintf(a.stdout, "removed %s\n", args[0])
+			}
+			return err
+		}),
+	}
+	a.jobsFlag(cmd, &address)
+	return cmd
+}
+
+func (a *app) scheduleRun() *cobra.Command {
+	var address string
+	var wait, follow bool
+	cmd := &cobra.Command{
+		Use: "run NAME", Short: "Submit the job of a schedule now",
+		Long: `Submit the job of a schedule now, also of a paused one, and print the job's id.
+While another job of the schedule runs it waits for that.`,
+		Example: "  transect schedule run nightly\n  transect schedule run --follow nightly", Args: exactArgs(1, "NAME"),
+		RunE: a.withJobs(&address, func(ctx context.Context, store *jobs.Store, args []string) error {
+			job, behind, err := schedule.RunNow(ctx, store, args[0])
+			if err != nil {
+				return err
+			}
+			if job == 0 {
+				fmt.Fprintf(a.process.Stderr, "it waits for job %d of the schedule; transect schedule history %s shows it\n", behind, args[0])
+				return nil
+			}
+			if wait || follow {
+				return a.finishJob(ctx, store, job, follow, false)
+			}
+			fmt.Fprintln(a.stdout, job)
+			return nil
+		}),
+	}
+	a.jobsFlag(cmd, &address)
+	cmd.Flags().BoolVar(&wait, "wait", false, "wait for the end of the job, and exit with its exit code")
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "as --wait, and print the output of the job as it arrives")
+	return cmd
+}
+
+func (a *app) scheduleBackfill() *cobra.Command {
+	var address, from, to string
+	var dryRun bool
+	cmd := &cobra.Command{
+		Use: "backfill --from TIME [--to TIME] NAME", Short: "Fire slots that have passed",
+		Long: `Fire the slots from one time up to, and without, another one, now if left out.
+Slots that were fired before stay as they are. The jobs run one after the other, as
+those of the schedule do, and after those; at most 1000 slots at once.
+
+TIME is a date or a date with a time, in the zone of the schedule.`,
+		Example: `  transect schedule backfill --from 2026-11-01 --to 2026-11-08 nightly
+  transect schedule backfill --dry-run --from 2026-11-01T02:30 nightly`,
+		Args: exactArgs(1, "NAME"),
+	}
+	cmd.RunE = a.withJobs(&address, func(ctx context.Context, store *jobs.Store, args []string) error {
+		s, err := schedule.Get(ctx, store, args[0])
+		if err != nil {
+			return err
+		}
+		zone, err := schedule.Zone(s.Zone)
+		if err != nil {
+			return err
+		}
+		if from == "" {
+			return fault.Hinted(fault.Of(&fault.UsageError{}, "--from is missing"), "such as --from 2026-11-01")
+		}
+		var start, end time.Time
+		if start, err = a.slotFlag("from", from, zone); err == nil && to != "" {
+			end, err = a.slotFlag("to", to, zone)
+		}
+		if err != nil {
+			return err
+		}
+		if to != "" && !start.Before(end) {
+			return fault.Of(&fault.UsageError{}, "--to is not after --from")
+		}
+		slots, before, err := schedule.Backfill(ctx, store, s.Name, start, end, dryRun)
+		if err != nil {
+			return err
+		}
+		if dryRun {
+			for _, slot := range slots {
+				fmt.Fprintln(a.stdout, slotTime(slot, s))
+			}
+		}
+		switch text := fmt.Sprintf("%d slots", len(slots)); {
+		case len(slots)+before == 0:
+			fmt.Fprintf(a.process.Stderr, "%s has no slots then\n", s.Name)
+		case dryRun:
+			fmt.Fprintf(a.process.Stderr, "%s would run, %d have been fired before\n", text, before)
+		default:
+			fmt.Fprintf(a.stdout, "%s of %s will run one after the other, %d have been fired before\n", text, s.Name, before)
+			if s.Paused && len(slots) > 0 {
+				fmt.Fprintf(a.process.Stderr, "%s is paused: they wait until transect schedule resume %s\n", s.Name, s.Name)
+			}
+		}
+		return nil
+	})
+	a.jobsFlag(cmd, &address)
+	cmd.Flags().StringVar(&from, "from", "", "the first slot, at `TIME` or after it")
+	cmd.Flags().StringVar(&to, "to", "", "fire slots before `TIME` only")
+	cmd.Flags().BoolVarP(&dryRun, "dry-run", "n", false, "print the slots, fire none")
+	return cmd
+}
+
+// slotFlag reads a time of the command line in the zone of a schedule.
+func (a *app) slotFlag(name, text string, zone *time.Location) (time.Time, error) {
+	if day, err := time.ParseInLocation(time.DateOnly, text, zone); err == nil {
+		return day, nil
+	}
+	at, err := parseAt(text, a.process.Now().In(zone))
+	if err != nil {
+		err = errors.New("write a date such as 2026-11-01, or with a time, 2026-11-01T02:30")
+		return at, fault.Of(&fault.UsageError{}, "--%s %q: %w", name, text, err)
+	}
+	return at, nil
+}

@@ -1,0 +1,258 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"transect/client/fault"
+	"transect/runtime/jobs"
+	"transect/runtime/jobs/schedule"
+)
+
+// scheduleFlags are the flags that describe a schedule.
+type scheduleFlags struct {
+	schedule.Schedule
+	*jobFlags
+	address string
+}
+
+func (a *app) scheduleFlags(cmd *cobra.Command) *scheduleFlags {
+	f := &scheduleFlags{}
+	oneOf := func(to *string, values ...string) func(string) error {
+		return func(text string) error {
+			if !slices.Contains(values, text) {
+				return errors.New("it must be " + strings.Join(values[:len(values)-1], ", ") + " or " + values[len(values)-1])
+			}
+			*to = text
+			return nil
+		}
+	}
+	addOptions(cmd.Flags(),
+		option{name: "zone", kind: "ZONE", parse: toString(&f.Zone), doc: "the time zone of the expression, such as Europe/Paris; this machine's if left out"},
+		option{name: "catch-up", kind: "none|last|all", value: schedule.Last, parse: oneOf(&f.CatchUp, schedule.None, schedule.Last, schedule.All),
+			doc: "what is fired of the slots that passed while no worker was there: all are 1000 at most"},
+		option{name: "overlap", kind: "skip|queue|cancel", value: schedule.Skip, parse: oneOf(&f.Overlap, schedule.Skip, schedule.Queue, schedule.Cancel),
+			doc: "when the job of a slot still runs at the next one: skip that slot, queue it, or cancel the job"},
+		option{name: "jitter", kind: "duration", parse: toDuration(&f.Jitter), doc: "fire each slot up to `DURATION` later, so that schedules do not start all at once"})
+	f.jobFlags = a.jobFlags(cmd)
+	cmd.PreRun = nil // there are more flags after the name
+	a.jobsFlag(cmd, &f.address)
+	return f
+}
+
+// rest parses the flags after the first n words, and returns what follows them.
+func (f *scheduleFlags) rest(cmd *cobra.Command, words []string) ([]string, error) {
+	flags := cmd.Flags()
+	if err := flags.Parse(words); err != nil {
+		if errors.Is(err, pflag.ErrHelp) {
+			return nil, err
+		}
+		return nil, cmd.FlagErrorFunc()(cmd, err)
+	}
+	f.parsed = true
+	return flags.Args(), cmd.ValidateFlagGroups()
+}
+
+// lateByDefault is how long after its time a job of a schedule counts as late.
+const lateByDefault = 15 * time.Minute
+
+func (a *app) scheduleAdd() *cobra.Command {
+	var replace bool
+	var f *scheduleFlags
+	cmd := &cobra.Command{
+		Use:   "add NAME 'EXPR' [flags] SCRIPT [ARGS...]",
+		Short: "Submit a script as a job at fixed times",
+		Long: `Submit a script as a job at fixed times. The script is packed now, with the
+modules it requires: after a change of the script, name it to transect schedule
+edit. In the arguments {slot} stands for the time of the slot, {slot_date} for its
+date.
+
+EXPR is a cron expression: minute hour day-of-month month day-of-week, each *, a
+value, a range a-b, a step */n or a-b/n, or a list of those; or @hourly, @daily,
+@weekly, @monthly, @yearly. When both days are given, either matches.
+
+When clocks are set forward, a slot at a fixed time that does not exist is fired
+when they are set; when they are set back, one whose time comes twice is fired the
+first time. With * for minute or hour slots follow the clock.
+
+A slot at most five minutes late counts as fired in time; --catch-up says what
+becomes of older ones. One job of a schedule runs at a time. With --on-failure
+somebody is also told of slots that were not fired or whose job has not started
+15 minutes after its time (--late); a URL can stay with the workers: env:NAME
+means their variable NAME.`,
+		Example: `  transect schedule add nightly '30 2 * * *' --zone Europe/Paris --profile company season.lua --day '{slot_date}'
+  transect schedule add sync '*/15 8-18 * * mon-fri' --on field-office --overlap skip --on-failure mailto:ops@example.com sync.lua`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			for i, what := range []string{"NAME", "EXPR, such as '30 2 * * *'", "SCRIPT"} {
+				if len(args) <= i {
+					return fault.Hinted(fault.Of(&fault.UsageError{}, "%s is missing", what), "%s", helpFor(cmd))
+				}
+			}
+			return nil
+		},
+	}
+	f = a.scheduleFlags(cmd)
+	cmd.Flags().BoolVar(&replace, "replace", false, "replace the schedule of this name")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		words, err := f.rest(cmd, args[2:])
+		if errors.Is(err, pflag.ErrHelp) {
+			return cmd.Help()
+		}
+		if err != nil {
+			return err
+		}
+		return a.withJobs(&f.address, func(ctx context.Context, store *jobs.Store, words []string) error {
+			s := f.Schedule
+			s.Name, s.Expr = args[0], args[1]
+			return a.addSchedule(ctx, store, f.jobFlags, &s, words, replace)
+		})(cmd, words)
+	}
+	return cmd
+}
+
+// addSchedule keeps a schedule of the command line.
+func (a *app) addSchedule(ctx context.Context, store *jobs.Store, f *jobFlags, s *schedule.Schedule, words []string, replace bool) error {
+	if s.Zone == "" {
+		s.Zone = a.localZone()
+	}
+	if _, err := s.Rule(); err != nil {
+		return err
+	}
+	spec, err := a.packedJob(ctx, store, f, words)
+	if err != nil {
+		return err
+	}
+	if s.Spec = spec; spec.OnFailure != "" && !f.cmd.Flags().Changed("late") {
+		s.Spec.Late = lateByDefault
+	}
+	if err := schedule.Add(ctx, store, s, replace); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.stdout, "added %s\n", s.Name)
+	a.printNext(s)
+	a.warnWithoutWorker(ctx, store, s.Spec.Queue)
+	return nil
+}
+
+// packedJob makes a job, and keeps its script.
+func (a *app) packedJob(ctx context.Context, store *jobs.Store, f *jobFlags, words []string) (jobs.Spec, error) {
+	spec, packed, err := a.jobSpec(ctx, f, words)
+	if err == nil && packed != nil {
+		_, err = store.PutBundle(ctx, packed)
+	}
+	return spec, err
+}
+
+// localZone is the name of the machine's time zone; "" when it is not known.
+func (a *app) localZone() string {
+	if name, given := a.process.Env("TZ"); given {
+		if name = strings.TrimPrefix(name, ":"); name == "" {
+			return "UTC"
+		}
+		_, named, found := strings.Cut(name, "/zoneinfo/")
+		if found {
+			return named
+		}
+		return name
+	}
+	if target, err := os.Readlink("/etc/localtime"); err == nil {
+		if _, name, found := strings.Cut(target, "/zoneinfo/"); found {
+			return name
+		}
+	}
+	if text, err := os.ReadFile("/etc/timezone"); err == nil {
+		return strings.TrimSpace(string(text))
+	}
+	return "UTC"
+}
+
+func (a *app) scheduleEdit() *cobra.Command {
+	var when string
+	var f *scheduleFlags
+	cmd := &cobra.Command{
+		Use:   "edit NAME [flags] [SCRIPT [ARGS...]]",
+		Short: "Change a schedule",
+		Long: `Change a schedule: what the flags name, and with SCRIPT the script, which is packed
+as it is now, its arguments, its folder and the flags of transect run. The rest
+stays. When its times change, the next slot is the first one from now on. Jobs
+that were submitted stay as they are.`,
+		Example: `  transect schedule edit nightly --when '0 4 * * *'
+  transect schedule edit nightly --queue gpu --on-failure env:OPS_HOOK
+  transect schedule edit nightly --local survey.lua flights/`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return fault.Hinted(fault.Of(&fault.UsageError{}, "NAME is missing"), "%s", helpFor(cmd))
+			}
+			return nil
+		},
+	}
+	f = a.scheduleFlags(cmd)
+	cmd.Flags().StringVar(&when, "when", "", "the new times, a cron `EXPR`")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		words, err := f.rest(cmd, args[1:])
+		if errors.Is(err, pflag.ErrHelp) {
+			return cmd.Help()
+		}
+		if err != nil {
+			return err
+		}
+		changed := cmd.Flags().Changed
+		return a.withJobs(&f.address, func(ctx context.Context, store *jobs.Store, words []string) error {
+			if len(words) == 0 && len(f.given) > 0 {
+				return fault.Hinted(fault.Of(&fault.UsageError{}, "%s belongs to the script", f.given[0]), "name the script and its arguments, too")
+			}
+			var spec jobs.Spec
+			if len(words) > 0 {
+				if spec, err = a.packedJob(ctx, store, f.jobFlags, words); err != nil {
+					return err
+				}
+			}
+			touched := len(words) > 0
+			s, err := schedule.Edit(ctx, store, args[0], func(s *schedule.Schedule) error {
+				if len(words) > 0 {
+					old := s.Spec
+					s.Spec = spec
+					s.Spec.Queue, s.Spec.Key, s.Spec.Priority, s.Spec.Retries, s.Spec.Timeout = old.Queue, old.Key, old.Priority, old.Retries, old.Timeout
+					s.Spec.OnFailure, s.Spec.Ping, s.Spec.Late = old.OnFailure, old.Ping, old.Late
+				}
+				for name, set := range map[string]func(){"when": func() { s.Expr = when }, "zone": func() { s.Zone = f.Zone }, "catch-up": func() { s.CatchUp = f.CatchUp },
+					"overlap": func() { s.Overlap = f.Overlap }, "jitter": func() { s.Jitter = f.Jitter }, "queue": func() { s.Spec.Queue = f.spec.Queue }, "on": func() { s.Spec.Queue = f.on },
+					"key": func() { s.Spec.Key = f.spec.Key }, "priority": func() { s.Spec.Priority = f.spec.Priority }, "retries": func() { s.Spec.Retries = f.spec.Retries },
+					"timeout": func() { s.Spec.Timeout = f.spec.Timeout }, "ping": func() { s.Spec.Ping = f.spec.Ping },
+					"on-failure": func() {
+						if s.Spec.OnFailure == "" {
+							s.Spec.Late = lateByDefault
+						}
+						s.Spec.OnFailure = f.spec.OnFailure
+					}} {
+					if changed(name) {
+						set()
+						touched = true
+					}
+				}
+				if changed("late") {
+					s.Spec.Late, touched = f.spec.Late, true
+				}
+				if !touched {
+					return fault.Hinted(fault.Of(&fault.UsageError{}, "nothing is to be changed"), "give a flag or a script, see: transect schedule edit --help")
+				}
+				return a.noSecret([]string{"--on-failure=" + s.Spec.OnFailure, "--ping=" + s.Spec.Ping})
+			})
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(a.stdout, "changed %s\n", s.Name)
+			a.printNext(s)
+			return nil
+		})(cmd, words)
+	}
+	return cmd
+}

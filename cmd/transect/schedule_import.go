@@ -1,0 +1,165 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"transect/client/fault"
+	"transect/runtime/jobs"
+	"transect/runtime/jobs/schedule"
+	"transect/runtime/unattended/cron"
+)
+
+func (a *app) scheduleImport() *cobra.Command {
+	var address, zone, queue string
+	var keep, dryRun bool
+	cmd := &cobra.Command{
+		Use: "import [flags] [NAME...]", Short: "Make schedules of the jobs of transect cron",
+		Long: `Make schedules of the jobs of transect cron, of all or of the named ones: the same
+script, arguments, folder, variables and times, in the zone of this machine. Their
+lines in the crontab are paused, so that nothing runs twice. Lock, log file, --quiet
+and --resume are left out: jobs of a schedule run one at a time, their output is
+kept with them, and they go on by themselves. A job that reads files of this
+machine should stay on it: --queue NAME-OF-THIS-MACHINE.`,
+		Example: `  transect schedule import --dry-run
+  transect schedule import --queue field-office nightly
+  transect cron resume nightly    # back to cron, after transect schedule remove nightly`,
+		Args: func(*cobra.Command, []string) error { return nil },
+		RunE: a.withJobs(&address, func(ctx context.Context, store *jobs.Store, names []string) error {
+			table, err := a.crontab().Read(ctx)
+			if err != nil {
+				return err
+			}
+			var chosen []*cron.Job
+			for _, name := range names {
+				j, err := table.Find(name)
+				if err != nil {
+					return err
+				}
+				chosen = append(chosen, j)
+			}
+			if len(names) == 0 {
+				chosen = table.Jobs()
+			}
+			if len(chosen) == 0 {
+				fmt.Fprintln(a.process.Stderr, "the crontab has no jobs of transect; transect schedule add adds a schedule")
+				return nil
+			}
+			var failed error
+			for _, j := range chosen {
+				if err := a.importJob(ctx, store, j, zone, queue, dryRun, keep); err != nil {
+					f := fault.Find(err)
+					if f == nil {
+						return err
+					}
+					fmt.Fprintf(a.process.Stderr, "%s stays with cron: %s\n", j.Name, strings.TrimSuffix(f.Facts().Message+"; "+f.Facts().Hint, "; "))
+					failed = fault.Of(&fault.UsageError{}, "not all jobs were imported")
+				}
+			}
+			return failed
+		}),
+	}
+	a.jobsFlag(cmd, &address)
+	addOptions(cmd.Flags(),
+		option{name: "zone", kind: "ZONE", parse: toString(&zone), doc: "the time zone of the expressions; this machine's if left out"},
+		option{name: "queue", kind: "Q", value: jobs.DefaultQueue, parse: toString(&queue), doc: "the queue of the jobs"})
+	cmd.Flags().BoolVar(&keep, "keep", false, "leave the crontab as it is: both run then")
+	cmd.Flags().BoolVarP(&dryRun, "dry-run", "n", false, "print the commands that would do the same, change nothing")
+	return cmd
+}
+
+// importJob makes a schedule of a job of cron, and pauses that.
+func (a *app) importJob(ctx context.Context, store *jobs.Store, j *cron.Job, zone, queue string, dryRun, keep bool) error {
+	folder, env, words, err := j.Words()
+	if err != nil {
+		return err
+	}
+	if words, err = a.importWords(words); err != nil {
+		return err
+	}
+	if queue != "" {
+		words = append([]string{"--queue=" + queue}, words...)
+	}
+	other := newApp(a.cronProcess(folder, env))
+	add := &cobra.Command{Use: "add"}
+	add.SetFlagErrorFunc(other.flagError)
+	f := other.scheduleFlags(add)
+	rest, err := f.rest(add, words)
+	if err != nil {
+		return err
+	}
+	if dryRun {
+		fmt.Fprintf(a.stdout, "cd %s && %s\n", cron.Join([]string{folder}), strings.Join(append(assignments(env),
+			cron.Join(append([]string{"transect", "schedule", "add", j.Name, j.Expr}, words...))), " "))
+		return nil
+	}
+	other.stdout = a.stdout
+	if zone == "" {
+		zone = a.localZone()
+	}
+	s := &schedule.Schedule{Name: j.Name, Expr: j.Expr, Zone: zone, Paused: j.Off}
+	if err := other.addSchedule(ctx, store, f.jobFlags, s, rest, false); err != nil {
+		return err
+	}
+	if keep || j.Off {
+		return nil
+	}
+	err = a.changeCrontab(ctx, func(t *cron.Table) error {
+		now, err := t.Find(j.Name)
+		if err == nil {
+			t.Add(now.Paused())
+		}
+		return err
+	})
+	if err != nil {
+		return errors.Join(err, schedule.Remove(ctx, store, j.Name)) // rather once than twice
+	}
+	return nil
+}
+
+// importWords are the flags and words of transect run that a job needs, of a line
+// that transect cron add made.
+func (a *app) importWords(words []string) ([]string, error) {
+	if len(words) < 3 || words[1] != "run" || !strings.HasPrefix(filepath.Base(words[0]), "transect") {
+		return nil, fault.Of(&fault.UsageError{}, "its command is not transect run")
+	}
+	words = words[2:]
+	run := newApp(a.process).run()
+	run.Flags().BoolP("quiet", "q", false, "")
+	run.Flags().BoolP("verbose", "v", false, "")
+	run.Flags().String("log-format", "", "")
+	left := []string{"job", "lock", "lock-policy", "log-file", "log-size", "log-keep", "quiet", "verbose", "log-format", "resume", "run", "again"}
+	var kept []string
+	for i := 0; i < len(words); i++ {
+		word := words[i]
+		if word == "--" {
+			return append(kept, words[i:]...), nil
+		}
+		if !strings.HasPrefix(word, "-") || word == "-" {
+			return append(kept, words[i:]...), nil
+		}
+		name, _, joined := strings.Cut(strings.TrimLeft(word, "-"), "=")
+		flag := run.Flags().Lookup(name)
+		if flag == nil && len(name) > 0 && !strings.HasPrefix(word, "--") {
+			flag = run.Flags().ShorthandLookup(name[:1])
+		}
+		if flag == nil {
+			return nil, fault.Of(&fault.UsageError{}, "unknown flag %s", word)
+		}
+		took := []string{word}
+		if !joined && flag.NoOptDefVal == "" && i+1 < len(words) {
+			i++
+			took = append(took, words[i])
+		}
+		if !slices.Contains(left, flag.Name) {
+			kept = append(kept, took...)
+		}
+	}
+	return kept, nil
+}
