@@ -73,7 +73,7 @@ func (a *app) scheduleAdd() *cobra.Command {
 		Long: `Submit a script as a job at fixed times. The script is packed now, with the
 modules it requires: after a change of the script, name it to transect schedule
 edit. In the arguments {slot} stands for the time of the slot, {slot_date} for its
-date.
+date; scripts find it in TRANSECT_SLOT, too, in UTC.
 
 EXPR is a cron expression: minute hour day-of-month month day-of-week, each *, a
 value, a range a-b, a step */n or a-b/n, or a list of those; or @hourly, @daily,

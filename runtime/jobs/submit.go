@@ -109,6 +109,14 @@ func CheckQueue(name string) error {
 	return nil
 }
 
+// SlotEnv are the variables that tell a job of a schedule its slot, in UTC.
+func (s Spec) SlotEnv() []string {
+	if s.Schedule == "" {
+		return nil
+	}
+	return []string{"TRANSECT_SCHEDULE=" + s.Schedule, "TRANSECT_SLOT=" + at(s.Slot).UTC().Format(time.RFC3339)}
+}
+
 // Title is the script with its arguments, for lists.
 func (s Spec) Title() string {
 	title := strings.Join(append([]string{s.Script}, s.Args...), " ")

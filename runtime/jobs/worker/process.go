@@ -27,7 +27,7 @@ type process struct {
 func (a *attempt) execute(w *work) end {
 	s, o := a.s, a.s.w.o
 	cmd := exec.Command(o.Program[0], append(slices.Clone(o.Program[1:]), w.args...)...)
-	cmd.Dir, cmd.Env, cmd.SysProcAttr, cmd.WaitDelay = w.folder, slices.Concat(o.Env, a.spec.Env), attributes(), 2*time.Second
+	cmd.Dir, cmd.Env, cmd.SysProcAttr, cmd.WaitDelay = w.folder, slices.Concat(o.Env, a.spec.Env, a.spec.SlotEnv()), attributes(), 2*time.Second
 	out, err := a.book.writer(jobs.StreamOut), a.book.writer(jobs.StreamErr)
 	err.seen = a.last.see
 	cmd.Stdout, cmd.Stderr = out, err
