@@ -43,6 +43,7 @@ type Ledger struct {
 	starts []Start
 	kept   map[string][]byte
 	near   near
+	owned  *owned // nil until somebody asks
 
 	disk   syncer
 	remote *remote // nil of one in a file
@@ -174,6 +175,9 @@ func (l *Ledger) load() error {
 
 // apply takes one record into memory.
 func (l *Ledger) apply(at int64, r record) error {
+	if l.owned != nil {
+		l.owned.take(r)
+	}
 	switch r := r.(type) {
 	case *startRecord:
 		l.starts = append(l.starts, r.Start)

@@ -193,6 +193,37 @@ func TestKeep(t *testing.T) {
 	}
 }
 
+// A thing is adopted by one write alone, and what a write owns is known in each start.
+func TestAdopt(t *testing.T) {
+	const id, mine = "6b033c5f8716b6a0412e808d", "not of the usual form"
+	dir := t.TempDir()
+	l := open(t, dir)
+	resolve(t, take(t, l, write(1)), Done, "answer")
+	first, second := take(t, l, write(2)), take(t, l, write(3))
+	for _, c := range []struct {
+		row  *Row
+		ids  []string
+		want bool
+	}{{first, []string{id}, true}, {second, []string{mine, id}, false}, {second, []string{mine}, true}} {
+		if adopted, err := c.row.Adopt(c.ids, nil); err != nil || adopted != c.want {
+			t.Errorf("%v: %v %v", c.ids, adopted, err)
+		}
+	}
+	if err := l.Doubled(first.Seq, []string{"other"}); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		for name, want := range map[string]bool{id: true, mine: true, "other": true, strings.ToUpper(id): false, "": false} {
+			if owned, err := l.Owns(name); err != nil || owned != want {
+				t.Errorf("%q: %v %v", name, owned, err)
+			}
+		}
+		l.Close()
+		l = open(t, dir)
+	}
+	l.Close()
+}
+
 // FuzzScan gives the reader any file: it never panics, and never reads a record
 // that was not written.
 func FuzzScan(f *testing.F) {

@@ -115,9 +115,13 @@ func (r *Row) Again(since time.Time) error {
 
 // Resolve notes what became of the write.
 func (r *Row) Resolve(state State, ids []string, answers [][]byte) error {
+	r.ledger.mu.Lock()
+	defer r.ledger.mu.Unlock()
+	return r.resolve(state, ids, answers)
+}
+
+func (r *Row) resolve(state State, ids []string, answers [][]byte) error {
 	l := r.ledger
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	noted := l.table.row(r.Seq)
 	noted.busy, noted.taken = false, state != Refused
 	size := 0
@@ -152,7 +156,9 @@ func (l *Ledger) Doubled(seq uint32, others []string) error {
 // Doubles is what the other request of a write that was done twice has made.
 func (l *Ledger) Doubles(seq uint32) []string { return strings.Fields(string(l.Kept(doublesOf(seq)))) }
 
-func doublesOf(seq uint32) string { return fmt.Sprintf("doubles %d", seq) }
+const doublesPrefix = "doubles "
+
+func doublesOf(seq uint32) string { return fmt.Sprint(doublesPrefix, seq) }
 
 // Leave gives the row back, open: nobody knows what became of the write.
 func (r *Row) Leave() {
@@ -169,12 +175,16 @@ func (l *Ledger) result(r *row) (*Result, error) {
 	return read[*Result](l, r.result)
 }
 
+func (l *Ledger) unreadable(err error) error {
+	return fault.Of(&fault.FileError{}, "the ledger %s cannot be read: %w", l.path, err)
+}
+
 // read reads one record from the file.
 func read[R record](l *Ledger, at int64) (R, error) {
 	var none R
 	r, _, err := newWindow(l.file, at, l.size, 4<<10).record()
 	if err != nil {
-		return none, fault.Of(&fault.FileError{}, "the ledger %s cannot be read: %w", l.path, err)
+		return none, l.unreadable(err)
 	}
 	found, ok := r.(R)
 	if !ok {

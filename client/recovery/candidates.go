@@ -5,13 +5,11 @@ import (
 	"context"
 	"encoding/hex"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/tidwall/gjson"
 
 	"transect/client/declare"
-	"transect/client/ledger"
 )
 
 // candidates are the records newer than the intent, newest first.
@@ -93,34 +91,6 @@ func madeAt(id string) (time.Time, bool) {
 		return time.Time{}, false
 	}
 	return time.Unix(int64(b[0])<<24|int64(b[1])<<16|int64(b[2])<<8|int64(b[3]), 0), true
-}
-
-// owned are the ids that writes of the run have made.
-type owned struct {
-	mu   sync.Mutex
-	all  map[string]bool
-	upTo int64
-}
-
-func (o *owned) ids(l *ledger.Ledger) (map[string]bool, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	all := map[string]bool{}
-	err := l.All(func(i ledger.Intent, r *ledger.Result) error {
-		if r == nil {
-			return nil
-		}
-		for _, id := range r.IDs {
-			all[id] = true
-		}
-		if r.State == ledger.Doubled {
-			for _, id := range l.Doubles(i.Seq) {
-				all[id] = true
-			}
-		}
-		return nil
-	})
-	return all, err
 }
 
 // user is the one whose writes these are, "" when the platform does not say.

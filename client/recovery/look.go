@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -76,23 +77,32 @@ func (f finding) any() bool {
 }
 
 // look looks once, and notes what it has found for the result; answer is that of
-// the call, nil while something is missing. One call looks at a time: two that
-// said the same must not take the same thing.
+// the call, nil while something is missing. Calls that say the same look one after
+// another, others side by side; what another one has taken meanwhile is looked past.
 func (a *attempt) look(ctx context.Context) (found finding, answer []byte, err error) {
-	a.looking.Lock()
-	defer a.looking.Unlock()
-	found, err = a.find(ctx)
-	switch {
-	case err != nil || !found.whole():
-		return found, nil, err
-	case a.call.Spec.Lost.Rule == declare.Ask || 1+len(found.more) > max(1, a.ledg.OpenOf(a.id)):
-		return found, nil, a.unknown(idsOf(append(found.of, found.more...)))
+	lock, _ := a.looking.LoadOrStore(a.id, new(sync.Mutex))
+	lock.(*sync.Mutex).Lock()
+	defer lock.(*sync.Mutex).Unlock()
+	for {
+		found, err = a.find(ctx)
+		switch {
+		case err != nil || !found.whole():
+			return found, nil, err
+		case a.call.Spec.Lost.Rule == declare.Ask || 1+len(found.more) > max(1, a.ledg.OpenOf(a.id)):
+			return found, nil, a.unknown(idsOf(append(found.of, found.more...)))
+		}
+		if answer, err = a.answerOf(ctx, found.of); err != nil {
+			return found, nil, err
+		}
+		adopted, err := a.row.Adopt(idsOf(found.of), a.keepable([][]byte{answer}))
+		if err != nil {
+			return found, nil, err
+		}
+		if adopted {
+			a.Tally.Adopted.Add(1)
+			return found, answer, nil
+		}
 	}
-	if answer, err = a.answerOf(ctx, found.of); err != nil {
-		return found, nil, err
-	}
-	a.Tally.Adopted.Add(1)
-	return found, answer, a.row.Resolve(ledger.Adopted, idsOf(found.of), a.keepable([][]byte{answer}))
 }
 
 // adopted notes what was found, and answers the call with it.
@@ -189,19 +199,23 @@ func (a *attempt) find(ctx context.Context) (found finding, err error) {
 	if err != nil {
 		return found, err
 	}
-	owned, err := a.owned.ids(a.ledg)
-	if err != nil {
-		return found, err
-	}
 	me, err := a.user(ctx)
 	if err != nil {
 		return found, err
 	}
 	marked := a.call.Spec.Lost.Rule == declare.Mark
+	candidates = slices.DeleteFunc(candidates, func(record []byte) bool {
+		owned, failed := a.ledg.Owns(gjson.GetBytes(record, "_id").String())
+		err = cmp.Or(err, failed)
+		return owned || byAnother(record, me)
+	})
+	if err != nil {
+		return found, err
+	}
 	take := func(body map[string]any) []byte {
 		for i := len(candidates) - 1; i >= 0; i-- { // newest first: the oldest is last
 			record := candidates[i]
-			if record != nil && !owned[gjson.GetBytes(record, "_id").String()] && !byAnother(record, me) && agrees(body, record, a.call.Spec) {
+			if record != nil && agrees(body, record, a.call.Spec) {
 				candidates[i] = nil
 				return record
 			}

@@ -52,8 +52,7 @@ type Options struct {
 // Recovery is the link of one connection.
 type Recovery struct {
 	Options
-	owned   owned
-	looking sync.Mutex
+	looking sync.Map // locks by fingerprint
 	me      struct {
 		sync.Mutex
 		id string
