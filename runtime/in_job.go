@@ -6,7 +6,6 @@ import (
 
 	"transect/client"
 	"transect/runtime/jobs/link"
-	"transect/runtime/sandbox"
 )
 
 // FromWorker gives a job what the worker that started the process for it says of
@@ -27,23 +26,8 @@ func whenStopped(l *link.Child, stop context.CancelCauseFunc) (release func() bo
 	return context.AfterFunc(l.Stopped(), func() { stop(context.Cause(l.Stopped())) })
 }
 
-// gated is a permission that waits, for what others can see, until the job is
-// leased: past its lease another machine may have begun it anew.
-func gated(leased func() error, permit func(sandbox.Access, string) error) func(sandbox.Access, string) error {
-	return func(a sandbox.Access, what string) error {
-		if a == sandbox.Net || a == sandbox.Exec {
-			if err := leased(); err != nil {
-				return err
-			}
-		}
-		if permit == nil {
-			return nil
-		}
-		return permit(a, what)
-	}
-}
-
-// holdBack lets each request to the platform wait until the job is leased.
+// holdBack lets each request to the platform wait until the job is leased: past
+// its lease another machine may have begun it anew.
 func holdBack(leased func() error, o *client.Options) {
 	if local := o.RoundTripper; local != nil {
 		o.RoundTripper = gatedTransport{local, leased}

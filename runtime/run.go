@@ -16,6 +16,7 @@ import (
 	"transect/client/fault"
 	"transect/client/recovery"
 	"transect/client/suggest"
+	"transect/runtime/jobs"
 	"transect/runtime/jobs/link"
 	"transect/runtime/luastd"
 	"transect/runtime/module"
@@ -29,6 +30,7 @@ import (
 type Job struct {
 	Run    RunID         // of the run; nothing is noted without one
 	Link   *link.Child   // with the worker that started the process for a job, else nil
+	Jobs   Jobs          // that the script submits
 	Settle time.Duration // how long after it was sent a lost request may still arrive; 30 s when 0
 	Strict bool          // a write that each start of the run would make anew is an error
 	Script string        // path of the script; "-" is standard input
@@ -51,6 +53,14 @@ type Job struct {
 
 	policy *sandbox.Policy // nil without a sandbox
 	stdin  io.Reader       // for the script, when not that of the process
+}
+
+// Jobs says where the jobs are that a script submits, and what they have in common.
+type Jobs struct {
+	URL string // see runtime/jobs
+	// Template is a job of a script with its arguments, as transect submit would
+	// make it with the flags of this run. Optional.
+	Template func(script string, args []string) (jobs.Spec, error)
 }
 
 // Hooks let a caller follow a run.
@@ -150,6 +160,7 @@ type Execution struct {
 	process   *Process
 	job       *Job
 	connector *connector
+	jobs      *scriptJobs
 }
 
 func newExecution(ctx context.Context, p *Process, job *Job, named Connection) *Execution {
@@ -171,15 +182,19 @@ func newExecution(ctx context.Context, p *Process, job *Job, named Connection) *
 	var leased func() error
 	if job.Link != nil {
 		leased = func() error { return job.Link.Gate(ctx) }
-		opt.Permit = gated(leased, opt.Permit)
+		opt.Leased = leased
 	}
+	x := &Execution{process: p, job: job}
+	x.jobs = &scriptJobs{process: p, job: job, packed: map[string]*packed{}, numbers: map[[32]byte]int{}}
+	opt.Jobs = x.jobs.forScripts()
 	var notes *runLedger
 	if job.Run.ID != "" && !job.DryRun {
 		notes = newRunLedger(p, job)
 		opt.InRun = notes.forScripts(p, job.Run.ID, job.Run.Known)
 	}
 	in := luastd.New(ctx, opt)
-	x := &Execution{Interp: in, process: p, job: job, connector: newConnector(p, job, named, in)}
+	x.Interp, x.jobs.in, x.jobs.notes = in, in, notes
+	x.connector = newConnector(p, job, named, in)
 	x.connector.leased = leased
 	if notes != nil {
 		notes.log = in.Options().Logger
@@ -227,6 +242,7 @@ func (x *Execution) run(ctx context.Context, work func(*Execution, context.Conte
 			err = failed
 		}
 		x.Interp.Close()
+		x.jobs.close()
 		if failed := x.connector.close(); err == nil {
 			err = failed
 		}
@@ -259,7 +275,7 @@ func (x *Execution) loadModules() *bindings.Binding {
 	return bindings.Open(x.Interp, x.connector.connect)
 }
 
-func (x *Execution) script(context.Context) error {
+func (x *Execution) script(ctx context.Context) error {
 	x.loadModules()
 	switch name := x.job.Script; {
 	case name == "":
@@ -269,21 +285,22 @@ func (x *Execution) script(context.Context) error {
 		if err != nil {
 			return err
 		}
-		_, err = x.Interp.RunString(name, string(code))
-		return x.complete(err)
+		values, err := x.Interp.RunString(name, string(code))
+		return x.complete(x.keepResult(ctx, values, err))
 	case name == "-":
 		code, err := io.ReadAll(x.process.Stdin)
 		if err != nil {
 			return fault.Of(&fault.UsageError{}, "cannot read the script from standard input: %w", err)
 		}
-		_, err = x.Interp.RunString(stdinName, string(code))
-		return withSource(stdinName, string(code), x.complete(err))
+		values, err := x.Interp.RunString(stdinName, string(code))
+		return withSource(stdinName, string(code), x.complete(x.keepResult(ctx, values, err)))
 	}
 	if _, err := os.Stat(x.process.Path(x.job.Script)); errors.Is(err, os.ErrNotExist) {
 		_, err := x.process.scriptCode(x.job.Script)
 		return err
 	}
-	return x.complete(x.Interp.RunFile(x.job.Script))
+	values, err := x.Interp.RunFile(x.job.Script)
+	return x.complete(x.keepResult(ctx, values, err))
 }
 
 // complete is the error of a script that has ended: a partial failure when items

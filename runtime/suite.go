@@ -60,7 +60,7 @@ func Test(ctx context.Context, p *Process, job TestJob) error {
 // names lists the tests of the file by loading it.
 func (job TestJob) names(ctx context.Context, p *Process) (names []string, err error) {
 	err = job.isolated(ctx, p, func(x *Execution) error {
-		if err := withoutSuccess(x.Interp.RunFile(job.Script)); err != nil {
+		if _, err := x.Interp.RunFile(job.Script); withoutSuccess(err) != nil {
 			return err
 		}
 		for _, c := range stdlib.SuiteOf(x.Interp).Cases {
@@ -79,7 +79,7 @@ func (job TestJob) runTest(ctx context.Context, p *Process, n int) (result TestR
 	started := time.Now()
 	err := job.isolated(ctx, &buffered, func(x *Execution) error {
 		stdlib.SuiteOf(x.Interp).Run = x.runOther
-		if err := withoutSuccess(x.Interp.RunFile(job.Script)); err != nil {
+		if _, err := x.Interp.RunFile(job.Script); withoutSuccess(err) != nil {
 			return err
 		}
 		err := runPart(x, "before", n)

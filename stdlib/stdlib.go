@@ -21,7 +21,7 @@ func Modules() []*module.Module {
 	return []*module.Module{
 		jsonModule, fsModule, pathModule, logModule, timeModule, taskModule,
 		scriptModule, progressModule, templateModule, hashModule, imageryModule, inspectModule, semverModule, testModule,
-		csvModule, envModule, httpModule, geoModule, notifyModule, retryModule, stateModule, runModule,
+		csvModule, envModule, httpModule, geoModule, notifyModule, retryModule, stateModule, runModule, jobsModule,
 	}
 }
 

@@ -96,7 +96,7 @@ func (s *Store) removeTx(ctx context.Context, tx *sql.Tx, id int64) error {
 	}
 	for _, statement := range []string{
 		"delete from tr_log where run_id in (select id from tr_run where job_id = $1)", "delete from tr_run where job_id = $1",
-		"delete from tr_result where job_id = $1", "delete from tr_key where job_id = $1", "delete from tr_watch where job_id = $1",
+		"delete from tr_result where job_id = $1", "delete from tr_key where job_id = $1", "delete from tr_watch where job_id = $1", "delete from tr_part where job_id = $1",
 		"delete from tr_job where job_id = $1",
 	} {
 		if _, err := tx.ExecContext(ctx, statement, id); err != nil {

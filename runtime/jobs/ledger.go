@@ -11,7 +11,6 @@ import (
 
 	"transect/client/fault"
 	"transect/client/wait"
-	"transect/runtime/jobs/link"
 )
 
 // Ledger is the ledger of a job's run, for whoever holds the job's epoch. It is
@@ -104,37 +103,28 @@ func (l *Ledger) Append(at int64, b []byte) error {
 	return s.explain(err)
 }
 
-// Answers are the handlers for the process of an attempt. They try again while the
-// database does not answer.
-func (s *Store) Answers(ctx context.Context, job, epoch int64) link.Handlers {
-	records := s.Ledger(ctx, job, epoch)
-	handlers := link.Handlers{}
-	link.ServeLedger(handlers, patient{records})
-	return handlers
-}
-
 // patient is a ledger that waits for its database.
 type patient struct{ *Ledger }
 
 func (p patient) Read(from int64) (b []byte, err error) {
-	err = p.try(func() error { b, err = p.Ledger.Read(from); return err })
+	err = patiently(p.ctx, func() error { b, err = p.Ledger.Read(from); return err })
 	return b, err
 }
 
 func (p patient) Append(at int64, b []byte) error {
-	return p.try(func() error { return p.Ledger.Append(at, b) })
+	return patiently(p.ctx, func() error { return p.Ledger.Append(at, b) })
 }
 
-// try calls f until it succeeds or is refused. The lease of the job bounds it: who
-// cannot reach the database does not renew it.
-func (p patient) try(f func() error) error {
+// patiently calls f until it succeeds or is refused. The lease of the job bounds
+// it: who cannot reach the database does not renew it.
+func patiently(ctx context.Context, f func() error) error {
 	for n := 1; ; n++ {
 		err := f()
 		_, broken := errors.AsType[*fault.FileError](err) // SQLite's, such as a full disk
 		if err == nil || !fault.Transient(err) && !broken {
 			return err
 		}
-		if wait.Sleep(p.ctx, wait.Backoff(n, 50*time.Millisecond, 2*time.Second)) != nil {
+		if wait.Sleep(ctx, wait.Backoff(n, 50*time.Millisecond, 2*time.Second)) != nil {
 			return err
 		}
 	}

@@ -34,6 +34,11 @@ const Shell = "sh"
 // Interp.Path. Code that then opens or changes a file uses Open or Folder, which
 // make sure it is the file that was checked.
 func (s *Sandbox) Permit(a Access, what string) error {
+	if s.leased != nil && (a == Net || a == Exec) {
+		if err := s.leased(); err != nil {
+			return err
+		}
+	}
 	if s.permit == nil {
 		return nil
 	}

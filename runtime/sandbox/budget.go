@@ -33,7 +33,7 @@ func (b *Budget) UnmarshalJSON(text []byte) error {
 
 // budgets are the names and what the script may do that often. Retries count as
 // sent bytes, to the platform and elsewhere.
-var budgets = map[string]string{"creates": "create", "deletes": "delete", "bytes": "send"}
+var budgets = map[string]string{"creates": "create", "deletes": "delete", "bytes": "send", "jobs": "submit"}
 
 // Parse reads a budget in command line form: creates=500,deletes=0,bytes=20GB.
 func (b *Budget) Parse(text string) error {
@@ -96,6 +96,13 @@ func (p *Policy) Spent(name string, n int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.used[name] += n
+}
+
+// Submit counts a job against the budget.
+func (p *Policy) Submit() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.spend("jobs", 1)
 }
 
 // spend counts n against a budget. The policy is locked.
@@ -168,6 +175,8 @@ func (p *Policy) exhausted(name string, limit, used int64) error {
 	switch {
 	case name == "bytes":
 		amount, unit = func(n int64) string { return humanize.Bytes(uint64(n)) }, ""
+	case name == "jobs":
+		unit = " jobs"
 	case limit == 1:
 		unit = " resource"
 	}

@@ -49,6 +49,9 @@ func (p *Policy) Protect(path string) {
 	}
 }
 
+// Sandboxed reports whether all is denied that is not allowed.
+func (p *Policy) Sandboxed() bool { return p.rules.Sandbox }
+
 // Permit checks whether the script may reach something. Paths are canonical.
 func (p *Policy) Permit(kind Access, what string) error {
 	if kind == replace {

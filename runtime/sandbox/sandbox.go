@@ -17,6 +17,7 @@ import "sync"
 // Sandbox gives a script access to files and the environment.
 type Sandbox struct {
 	permit  func(a Access, what string) error // nil: unrestricted
+	leased  func() error                      // nil: at any time
 	sending func(n int64) error               // nil: no limit
 	maxFile int                               // longest file ReadFile returns, in bytes
 	fits    func(n int) error                 // nil: no limit of memory
@@ -29,6 +30,7 @@ type Sandbox struct {
 // Options of a Sandbox. Nil functions restrict nothing.
 type Options struct {
 	Permit  func(a Access, what string) error
+	Leased  func() error // asked before connections and programs are permitted; may wait
 	Sending func(n int64) error
 	Env     func(name string) (string, bool)
 	MaxFile int               // bytes
@@ -37,7 +39,7 @@ type Options struct {
 
 // Open makes the sandbox of an interpreter.
 func Open(o Options) *Sandbox {
-	return &Sandbox{permit: o.Permit, sending: o.Sending, maxFile: o.MaxFile, fits: o.Fits, env: o.Env, addedEnv: map[string]string{}}
+	return &Sandbox{permit: o.Permit, leased: o.Leased, sending: o.Sending, maxFile: o.MaxFile, fits: o.Fits, env: o.Env, addedEnv: map[string]string{}}
 }
 
 // Getenv looks up a variable without a permission check.

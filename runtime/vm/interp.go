@@ -46,7 +46,8 @@ type Options struct {
 	Command        string   // line for a shell that runs the script once more; "" when there is none
 	Path           []string // further folders for require
 
-	InRun *Run // what the run keeps for the script; nil where there is none
+	InRun *Run  // what the run keeps for the script; nil where there is none
+	Jobs  *Jobs // where the script submits jobs; nil where it cannot
 
 	// Module returns the source of a module that is no file; nil for none. With
 	// OwnModules it wins over files.
@@ -63,6 +64,10 @@ type Options struct {
 
 	Limits Limits
 	Permit func(a sandbox.Access, what string) error // checks what the script may reach; nil permits everything
+
+	// Leased is asked before the script connects to anything or starts a program. It
+	// waits while a job is not leased, and refuses when it is lost. Optional.
+	Leased func() error
 
 	// Sending is called before modules send n bytes, and may refuse. Optional.
 	Sending func(n int64) error
@@ -175,7 +180,7 @@ func New(ctx context.Context, opt Options) *Interp {
 	if in.memory.most > 0 {
 		go in.watchMemory()
 	}
-	in.Sandbox = sandbox.Open(sandbox.Options{Permit: opt.Permit, Sending: opt.Sending, Env: in.opt.Env, MaxFile: in.maxText, Fits: in.Fits})
+	in.Sandbox = sandbox.Open(sandbox.Options{Permit: opt.Permit, Leased: opt.Leased, Sending: opt.Sending, Env: in.opt.Env, MaxFile: in.maxText, Fits: in.Fits})
 	in.opt.Env = in.Getenv
 	in.main = newMainThread()
 	in.main.SetContext(&clock{Context: in.ctx, in: in})

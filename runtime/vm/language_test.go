@@ -70,7 +70,7 @@ func TestLanguage(t *testing.T) {
 				}
 				var out bytes.Buffer
 				in := interp(t, vm.Options{Dir: dir, Script: name + ".lua", Stdout: &out, Stderr: &out})
-				if err := in.RunFile(name + ".lua"); err != nil {
+				if _, err := in.RunFile(name + ".lua"); err != nil {
 					t.Errorf("%v\n%+v\n%s", err, vm.Failure(err).Frames, out.String())
 				}
 			})

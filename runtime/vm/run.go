@@ -9,17 +9,16 @@ import (
 	"transect/client/fault"
 )
 
-// RunFile runs the script at path as the main task and waits for every task
-// it spawned. It returns nil, an *Exit, a *ScriptError (see Failure), or the
-// fault the run was stopped with.
-func (in *Interp) RunFile(path string) error {
+// RunFile runs the script at path as the main task, waits for every task it
+// spawned, and returns the script's values. Its error is nil, an *Exit, a
+// *ScriptError (see Failure), or the fault the run was stopped with.
+func (in *Interp) RunFile(path string) ([]lua.LValue, error) {
 	code, err := os.ReadFile(in.Path(path))
 	if err != nil {
-		return fault.Hinted(fault.Of(&fault.UsageError{}, "cannot read the script %s: %w", path, fault.Reason(err)),
+		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "cannot read the script %s: %w", path, fault.Reason(err)),
 			"check the path of the script")
 	}
-	_, err = in.execute(path, code)
-	return err
+	return in.execute(path, code)
 }
 
 // RunString runs code under the given name and returns its values.

@@ -144,7 +144,7 @@ func TestRequireBesideTheScript(t *testing.T) {
 	write(t, dir, "broken_main.lua", "\nrequire('broken')")
 	var out bytes.Buffer
 	in := interp(t, vm.Options{Stdout: &out, Dir: dir, Script: "main.lua", Args: []string{"one"}, Path: []string{more}})
-	if err := in.RunFile("main.lua"); err != nil {
+	if _, err := in.RunFile("main.lua"); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := out.String(), "beside\tpart\tfar\tmain.lua\tone\tone\n"; got != want {
@@ -153,7 +153,8 @@ func TestRequireBesideTheScript(t *testing.T) {
 	if _, err := in.RunString("x", "require('loop')"); err == nil || !strings.Contains(err.Error(), "requires itself") {
 		t.Errorf("a loop: %v", err)
 	}
-	r := vm.Failure(in.RunFile("broken_main.lua"))
+	_, err := in.RunFile("broken_main.lua")
+	r := vm.Failure(err)
 	if r == nil || len(r.Frames) < 2 || filepath.Base(r.Frames[0].File) != "broken.lua" || r.Frames[0].Line != 1 || r.Frames[1].Line != 2 {
 		t.Errorf("syntax error in a module: %+v", r)
 	}
@@ -214,7 +215,7 @@ func TestCodeThatDoesNotParse(t *testing.T) {
 			t.Errorf("%q: got %v, want %s", code, err, want)
 		}
 	}
-	err := interp(t, vm.Options{}).RunFile("missing.lua")
+	_, err := interp(t, vm.Options{}).RunFile("missing.lua")
 	var usage *fault.UsageError
 	if !errors.As(err, &usage) || !strings.Contains(err.Error(), "cannot read the script missing.lua") {
 		t.Errorf("got %v", err)

@@ -125,6 +125,13 @@ create table tr_ledger (
     primary key (run, at)
 );
 
+-- Jobs that scripts have submitted, by their keys in the script's run.
+create table tr_part (
+    key    text   primary key,
+    job_id bigint not null
+);
+create index tr_part_job on tr_part (job_id);
+
 -- Jobs of which somebody wants to be told.
 create table tr_watch (
     job_id  bigint primary key,

@@ -1,0 +1,203 @@
+package jobs
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"transect/client/fault"
+	"transect/runtime/jobs/bundle"
+	"transect/runtime/jobs/link"
+)
+
+// Queue is what a script needs of the jobs: those that it submits are parts of
+// its run. A Store is one, and Linked is one in the process of a job.
+type Queue interface {
+	// SubmitPart submits a job unless the run did so before: then it is that job,
+	// which is tried again if it has failed.
+	SubmitPart(ctx context.Context, p Part) (id int64, err error)
+	// Ended returns those of the jobs that have ended; where their results are
+	// large, some of those.
+	Ended(ctx context.Context, ids []int64) ([]Ended, error)
+}
+
+// Part is a job that a script submits.
+type Part struct {
+	Key    string         `json:"key"` // of the job in its run; "" to submit it in any case
+	Spec   Spec           `json:"spec"`
+	At     time.Time      `json:"at"`
+	In     time.Duration  `json:"in"`
+	Bundle *bundle.Bundle `json:"bundle"` // nil for scripts of the binary
+}
+
+// Ended is a job that has ended.
+type Ended struct {
+	ID       int64           `json:"id"`
+	State    string          `json:"state"`
+	OK       bool            `json:"ok"` // it is done, without failures
+	ExitCode *int            `json:"exit_code,omitempty"`
+	Message  string          `json:"message,omitempty"`
+	Result   json.RawMessage `json:"result,omitempty"`
+}
+
+// SubmitPart implements Queue.
+func (s *Store) SubmitPart(ctx context.Context, p Part) (int64, error) {
+	return s.submitPart(ctx, p, 0, 0)
+}
+
+// submitPart submits a part of the run of a job, while the epoch is its own; of
+// another run for job 0.
+func (s *Store) submitPart(ctx context.Context, p Part, job, epoch int64) (id int64, err error) {
+	spec := p.Spec
+	spec.At, spec.In = p.At, p.In
+	if p.Bundle != nil {
+		if spec.Bundle, err = s.PutBundle(ctx, p.Bundle); err != nil {
+			return 0, err
+		}
+	}
+	var state State
+	err = s.Tx(ctx, func(tx *sql.Tx) error {
+		if err := s.holds(ctx, tx, job, epoch); err != nil {
+			return err
+		}
+		err := tx.QueryRowContext(ctx, "select job_id from tr_part where key = $1", p.Key).Scan(&id)
+		if err == nil {
+			state, err = s.state(ctx, tx, id)
+			return err
+		}
+		if !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+		if id, err = s.SubmitTx(ctx, tx, spec); err != nil || p.Key == "" {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, "insert into tr_part (key, job_id) values ($1, $2)", p.Key, id)
+		return err
+	})
+	if err != nil || state != Failed && state != Stopped {
+		return id, err
+	}
+	if _, err := s.db.ExecContext(ctx, "update river_job set args = $1 where id = $2", string(encoded(spec)), id); err != nil { // the script may be mended
+		return 0, s.explain(err)
+	}
+	return id, s.Retry(ctx, id)
+}
+
+func encoded(spec Spec) []byte {
+	text, _ := json.Marshal(spec) // texts and numbers
+	return text
+}
+
+// holds fails unless the epoch of a job is that of its newest attempt. A takeover
+// waits for the transaction.
+func (s *Store) holds(ctx context.Context, tx *sql.Tx, job, epoch int64) error {
+	if job == 0 {
+		return nil
+	}
+	lock := ""
+	if s.postgres {
+		lock = " for share"
+	}
+	err := tx.QueryRowContext(ctx, "select job_id from tr_job where job_id = $1 and epoch = $2"+lock, job, epoch).Scan(&job)
+	if errors.Is(err, sql.ErrNoRows) {
+		return fault.Of(&fault.CancelledError{}, "another attempt of job %d has begun", job)
+	}
+	return err
+}
+
+// mostResults bounds the results of one answer, in bytes.
+const mostResults = 8 << 20
+
+// Ended implements Queue.
+func (s *Store) Ended(ctx context.Context, ids []int64) (ended []Ended, err error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	list := make([]string, len(ids))
+	for i, id := range ids {
+		list[i] = fmt.Sprint(id)
+	}
+	found, err := s.jobs(ctx, " where j.id in ("+strings.Join(list, ", ")+")")
+	if err != nil {
+		return nil, err
+	}
+	known := map[int64]bool{}
+	size := 0
+	for _, job := range found {
+		known[job.ID] = true
+		if !job.State.Final() || size > mostResults {
+			continue
+		}
+		e := Ended{ID: job.ID, State: string(job.State), OK: job.State == Done, ExitCode: job.ExitCode, Message: job.Message}
+		if e.Result, err = s.Result(ctx, job.ID); err != nil {
+			return nil, err
+		}
+		size += len(e.Result)
+		ended = append(ended, e)
+	}
+	for _, id := range ids {
+		if !known[id] {
+			return nil, unknown(id)
+		}
+	}
+	return ended, nil
+}
+
+// The calls of a job's process about its own result and other jobs.
+const (
+	callSubmit = "jobs.submit"
+	callEnded  = "jobs.ended"
+	callResult = "result"
+)
+
+// Linked is the Queue of a job's process. The worker adds flags, variables and
+// folder of the job itself to those that it submits.
+type Linked struct{ Link *link.Child }
+
+// SubmitPart implements Queue.
+func (l Linked) SubmitPart(ctx context.Context, p Part) (id int64, err error) {
+	return id, l.Link.Call(ctx, callSubmit, p, &id)
+}
+
+// Ended implements Queue.
+func (l Linked) Ended(ctx context.Context, ids []int64) (ended []Ended, err error) {
+	return ended, l.Link.Call(ctx, callEnded, ids, &ended)
+}
+
+// PutResult keeps the result of the process's own job, JSON.
+func (l Linked) PutResult(ctx context.Context, value json.RawMessage) error {
+	return l.Link.Call(ctx, callResult, value, nil)
+}
+
+// Answers are the handlers for the process of an attempt. They try again while the
+// database does not answer.
+func (s *Store) Answers(ctx context.Context, job, epoch int64) link.Handlers {
+	h := link.Handlers{
+		callSubmit: link.Handler(func(ctx context.Context, p Part) (id int64, err error) {
+			err = patiently(ctx, func() error {
+				parent, err := s.Get(ctx, job)
+				if err != nil {
+					return err
+				}
+				p.Spec.Parent, p.Spec.User = job, parent.User
+				p.Spec.Run, p.Spec.Env, p.Spec.Folder = append(p.Spec.Run, parent.Run...), parent.Env, parent.Folder
+				id, err = s.submitPart(ctx, p, job, epoch)
+				return err
+			})
+			return id, err
+		}),
+		callEnded: link.Handler(func(ctx context.Context, ids []int64) (ended []Ended, err error) {
+			err = patiently(ctx, func() error { ended, err = s.Ended(ctx, ids); return err })
+			return ended, err
+		}),
+		callResult: link.Handler(func(ctx context.Context, value json.RawMessage) (any, error) {
+			return nil, patiently(ctx, func() error { return s.PutResult(ctx, job, epoch, value) })
+		}),
+	}
+	link.ServeLedger(h, patient{s.Ledger(ctx, job, epoch)})
+	return h
+}

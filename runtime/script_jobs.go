@@ -1,0 +1,246 @@
+package runtime
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"transect/client/fault"
+	"transect/client/schema"
+	"transect/runtime/jobs"
+	"transect/runtime/jobs/bundle"
+	"transect/runtime/sandbox"
+	"transect/runtime/vm"
+	"transect/scripts"
+)
+
+// scriptJobs is where the script of a run submits jobs: in the database, or
+// through the worker that started the process. It is opened at the first use.
+type scriptJobs struct {
+	process *Process
+	job     *Job
+	in      *vm.Interp
+	notes   *runLedger // nil where nothing is noted
+
+	mu      sync.Mutex
+	opened  jobs.Queue
+	store   *jobs.Store        // to close
+	packed  map[string]*packed // by script
+	numbers map[[32]byte]int   // of equal submissions
+}
+
+// packed is a script that travels with its jobs.
+type packed struct {
+	*bundle.Bundle
+	sent bool
+}
+
+// forScripts is what the module jobs needs.
+func (q *scriptJobs) forScripts() *vm.Jobs {
+	if q.job.DryRun {
+		return q.rehearsed()
+	}
+	return &vm.Jobs{
+		Submit: q.submit,
+		Ended: func(ctx context.Context, ids []int64) ([]vm.EndedJob, error) {
+			queue, err := q.open(ctx)
+			if err != nil {
+				return nil, err
+			}
+			list, err := queue.Ended(ctx, ids)
+			ended := make([]vm.EndedJob, len(list))
+			for i, e := range list {
+				ended[i] = vm.EndedJob{ID: e.ID, State: e.State, OK: e.OK, ExitCode: e.ExitCode, Message: e.Message, Result: e.Result}
+			}
+			return ended, err
+		},
+	}
+}
+
+// rehearsed prints jobs instead of submitting them.
+func (q *scriptJobs) rehearsed() *vm.Jobs {
+	last := int64(0)
+	return &vm.Jobs{
+		Submit: func(_ context.Context, r vm.JobRequest) (int64, error) {
+			q.mu.Lock()
+			defer q.mu.Unlock()
+			last--
+			spec := jobs.Spec{Script: r.Script, Args: r.Args}
+			fmt.Fprintln(q.in.Options().Stderr, "dry run: would submit "+spec.Title())
+			return last, nil
+		},
+		Ended: func(_ context.Context, ids []int64) (ended []vm.EndedJob, err error) {
+			for _, id := range ids {
+				ended = append(ended, vm.EndedJob{ID: id, State: "not submitted", OK: true})
+			}
+			return ended, nil
+		},
+	}
+}
+
+func (q *scriptJobs) open(ctx context.Context) (jobs.Queue, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	switch {
+	case q.opened != nil:
+	case q.job.Link != nil:
+		q.opened = jobs.Linked{Link: q.job.Link}
+	default:
+		store, err := jobs.Open(ctx, jobs.Config{URL: q.job.Jobs.URL, StateDir: q.process.StateDir()})
+		if err != nil {
+			return nil, err
+		}
+		q.opened, q.store = store, store
+	}
+	return q.opened, nil
+}
+
+func (q *scriptJobs) close() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.store != nil {
+		q.store.Close()
+	}
+}
+
+func (q *scriptJobs) submit(ctx context.Context, r vm.JobRequest) (int64, error) {
+	part := jobs.Part{At: r.At, In: r.Delay}
+	if q.job.Link == nil && q.job.Jobs.Template != nil {
+		var err error
+		if part.Spec, err = q.job.Jobs.Template(r.Script, r.Args); err != nil {
+			return 0, err
+		}
+	}
+	spec := &part.Spec
+	spec.Script, spec.Args, spec.Queue, spec.Key = r.Script, r.Args, r.Queue, r.Key
+	spec.Priority, spec.Retries, spec.Timeout = r.Priority, r.Retries, r.Timeout
+	if policy := q.job.policy; policy != nil && policy.Sandboxed() {
+		spec.Run = append(spec.Run, "--sandbox=true")
+	}
+	queue, err := q.open(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if part.Key, err = q.key(part); err != nil {
+		return 0, err
+	}
+	script, err := q.pack(r.Script)
+	if err != nil {
+		return 0, err
+	}
+	if script != nil {
+		spec.Bundle, part.Bundle = script.Hash, script.Bundle
+		if q.has(script) {
+			part.Bundle = nil
+		}
+	}
+	if policy := q.job.policy; policy != nil {
+		if err := policy.Submit(); err != nil {
+			return 0, err
+		}
+	}
+	id, err := queue.SubmitPart(ctx, part)
+	if err == nil && script != nil {
+		q.mu.Lock()
+		script.sent = true
+		q.mu.Unlock()
+	}
+	return id, err
+}
+
+func (q *scriptJobs) has(script *packed) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return script.sent
+}
+
+// key tells a submission from all others of the run, the same in each start: by
+// what it says, and how many said the same before. The text of the script is no
+// part of it: a mended script is the same job.
+func (q *scriptJobs) key(p jobs.Part) (string, error) {
+	if q.notes == nil {
+		return "", nil
+	}
+	l, err := q.notes.open()
+	if err != nil {
+		return "", err
+	}
+	p.Spec.Run, p.Spec.Env, p.Spec.Folder = nil, nil, ""
+	text, err := json.Marshal(p)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(text)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.numbers[sum]++
+	return fmt.Sprintf("%s/%x/%d", l.Ident(), sum[:12], q.numbers[sum]), nil
+}
+
+// pack packs a script with its modules, once in a run; nil for one of the binary.
+func (q *scriptJobs) pack(name string) (*packed, error) {
+	if scripts.IsRef(name) {
+		_, err := q.process.scriptCode(name)
+		return nil, err
+	}
+	file := q.find(name)
+	if err := q.in.Permit(sandbox.Read, sandbox.Canonical(file)); err != nil {
+		return nil, err
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if known := q.packed[file]; known != nil {
+		return known, nil
+	}
+	source := bundle.Source{Script: file, Manifest: sandbox.ManifestOf(file)}
+	for _, dir := range q.job.Path {
+		source.Path = append(source.Path, q.process.AbsPath(dir))
+	}
+	made, err := bundle.Make(source)
+	if err != nil {
+		return nil, err
+	}
+	q.packed[file] = &packed{Bundle: made}
+	return q.packed[file], nil
+}
+
+// find is the path of a script: from the current folder, or beside the running
+// script, with which it has travelled.
+func (q *scriptJobs) find(name string) string {
+	path := q.process.AbsPath(name)
+	if _, err := os.Stat(path); err == nil || filepath.IsAbs(name) || q.job.Script == "" || q.job.Script == "-" || scripts.IsRef(q.job.Script) {
+		return path
+	}
+	beside := filepath.Join(filepath.Dir(q.process.AbsPath(q.job.Script)), name)
+	if _, err := os.Stat(beside); err == nil {
+		return beside
+	}
+	return path
+}
+
+// keepResult keeps what the script of a job returned, unless that failed, as the
+// job's result.
+func (x *Execution) keepResult(ctx context.Context, values []lua.LValue, failed error) error {
+	if failed != nil || x.job.Link == nil || len(values) == 0 || values[0] == lua.LNil {
+		return failed
+	}
+	plain, err := vm.FromLua(nil, values[0])
+	if err == nil {
+		err = schema.CheckText(plain)
+	}
+	var text []byte
+	if err == nil {
+		text, err = json.Marshal(plain)
+	}
+	if err != nil {
+		return fault.Hinted(fault.Of(&fault.ParameterError{}, "what the script returned cannot be the result of its job: %w", err),
+			"return a table of texts, numbers and booleans, or nothing")
+	}
+	return jobs.Linked{Link: x.job.Link}.PutResult(ctx, text)
+}

@@ -1,0 +1,376 @@
+package stdlib
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"transect/client/fault"
+	"transect/client/wait"
+	"transect/runtime/module"
+	"transect/runtime/sandbox"
+	"transect/runtime/vm"
+)
+
+// jobFields are the options of a job that submit and map share.
+var jobFields = []module.Param{
+	{Name: "script", Type: "string", Doc: "the script: a file, beside the running script if not in the current folder, or @NAME of the binary"},
+	{Name: "queue", Type: "string", Doc: "the queue whose workers run it; the default one when left out", Default: ""},
+	{Name: "on", Type: "string", Doc: "the name of the one worker that runs it, in place of queue", Default: ""},
+	{Name: "key", Type: "string", Doc: "of all jobs with the same key one runs at a time", Default: ""},
+	secondsParam(module.Param{Name: "delay", Doc: "start it this much later", Default: 0.0}),
+	{Name: "priority", Type: "integer", Doc: "1 runs first, 4 last", Default: 2, Min: new(1.0), Max: new(4.0)},
+	{Name: "retries", Type: "integer", Doc: "tries after a temporary failure (exit code 5)", Default: 0, Min: new(0.0), Max: new(1000.0)},
+	secondsParam(module.Param{Name: "timeout", Doc: "limit of each try; 0 is none", Default: 0.0}),
+}
+
+var (
+	jobArg     = module.Param{Name: "job", Type: "any", Doc: "the ID of a job, or a list of IDs"}
+	jobTimeout = module.Param{Name: "options", Fields: []module.Param{
+		secondsParam(module.Param{Name: "timeout", Doc: "raise a TimeoutError when it has not ended by then; the job goes on. 0 waits for ever", Default: 0.0}),
+	}}
+)
+
+const jobOutcome = "a table: job (its ID), state (done, done with failures, failed, stopped, needs a decision, cancelled), ok (true when it is done), " +
+	"result (what its script returned), exit_code, message (of its failure)"
+
+var jobsModule = &module.Module{
+	Name: "jobs",
+	Doc: "Runs scripts on workers: this machine's or, with --jobs URL, those of several machines (transect worker). " +
+		"What a script returns at its end is the result of its job, up to 1 MiB as JSON. " +
+		"A run that is started again submits nothing twice: it gets the jobs of its earlier starts, and those of them that failed are tried again. " +
+		"Under a sandbox submitting needs ops=jobs.submit; the script runs under its own manifest.",
+	Funcs: []module.Func{
+		{
+			Name: "submit", Doc: "Queues a job and does not wait for it.",
+			Params: []module.Param{{Name: "options", Fields: append(slices.Clip(jobFields),
+				module.Param{Name: "args", Type: "table", Doc: "the script's arguments: texts, numbers, booleans", Optional: true})}},
+			Returns: "the job's ID, an integer",
+			Call: func(c *module.Call) (any, error) {
+				args, err := jobArguments(c.Value("args"))
+				if err != nil {
+					return nil, err
+				}
+				return submitJob(c, args)
+			},
+		},
+		{
+			Name: "map", Doc: "Runs a script for every item, each as a job of its own, and waits for all. One that fails does not stop the rest.",
+			Params: []module.Param{
+				{Name: "items", Type: "any", Doc: "a list, or an iterator function"},
+				{Name: "options", Fields: append(slices.Clip(jobFields),
+					module.Param{Name: "args", Type: "function", Doc: "called with the item and its index; returns the script's arguments, one or a list. Left out, the item is the argument", Optional: true},
+					module.Param{Name: "concurrency", Type: "integer", Doc: "how many jobs wait or run at a time", Default: 8, Min: new(1.0), Max: new(10000.0)})},
+			},
+			Returns: "a list in the items' order, for each " + jobOutcome + ", item",
+			Call:    mapJobs,
+		},
+		{
+			Name: "wait", Doc: "Waits until jobs have ended, well or not.",
+			Params: []module.Param{jobArg, jobTimeout}, Returns: jobOutcome + "; of a list, a list of those in its order",
+			Call: func(c *module.Call) (any, error) {
+				ids, many, err := jobIDs(c)
+				if err != nil {
+					return nil, err
+				}
+				ended, err := waitForJobs(c, ids)
+				if err != nil {
+					return nil, err
+				}
+				results := c.L.NewTable()
+				for i, id := range ids {
+					t, err := outcomeOf(c, ended[id])
+					if err != nil {
+						return nil, err
+					}
+					if !many {
+						return t, nil
+					}
+					results.RawSetInt(i+1, t)
+				}
+				return results, nil
+			},
+		},
+		{
+			Name: "result", Doc: "Waits for a job and returns what its script returned; raises a RuntimeError when the job failed.",
+			Params: []module.Param{{Name: "job", Type: "integer", Doc: "the ID of a job"}, jobTimeout}, Returns: "what the script returned, nil for nothing",
+			Call: func(c *module.Call) (any, error) {
+				id := int64(c.Int("job"))
+				ended, err := waitForJobs(c, []int64{id})
+				if err != nil {
+					return nil, err
+				}
+				job := ended[id]
+				if !job.OK && job.State != "done with failures" {
+					return nil, fault.Hinted(fault.Of(&fault.RuntimeError{}, "job %d did not succeed: it is %s%s", id, job.State, because(job.Message)), "transect jobs show %d", id)
+				}
+				if job.Result == nil {
+					return nil, nil
+				}
+				return vm.DecodeJSON(job.Result, false)
+			},
+		},
+	},
+}
+
+func because(message string) string {
+	if message == "" {
+		return ""
+	}
+	return ": " + message
+}
+
+// jobQueue is where the script submits.
+func jobQueue(c *module.Call) (*vm.Jobs, error) {
+	if q := c.In.Options().Jobs; q != nil {
+		return q, nil
+	}
+	return nil, fault.Of(&fault.UnsupportedOperationError{}, "there are no jobs here")
+}
+
+// submitJob queues a job with the options of the call.
+func submitJob(c *module.Call, args []string) (int64, error) {
+	q, err := jobQueue(c)
+	if err != nil {
+		return 0, err
+	}
+	if c.String("on") != "" && c.String("queue") != "" {
+		return 0, fault.Of(&fault.ParameterError{}, "the options queue and on exclude each other")
+	}
+	if err := c.In.Permit(sandbox.Op, "jobs.submit"); err != nil {
+		return 0, err
+	}
+	r := vm.JobRequest{Script: c.String("script"), Args: args, Queue: c.String("queue") + c.String("on"), Key: c.String("key"), Delay: c.Seconds("delay"),
+		Priority: c.Int("priority"), Retries: c.Int("retries"), Timeout: c.Seconds("timeout")}
+	var id int64
+	err = c.Blocking(func(ctx context.Context) (err error) { id, err = q.Submit(ctx, r); return err })
+	return id, err
+}
+
+// jobArguments are the arguments of a script: a list, or one.
+func jobArguments(v lua.LValue) ([]string, error) {
+	list, ok := v.(*lua.LTable)
+	if !ok {
+		if v == lua.LNil {
+			return nil, nil
+		}
+		text, err := jobArgument(v)
+		return []string{text}, err
+	}
+	args := make([]string, list.Len())
+	for i := range args {
+		var err error
+		if args[i], err = jobArgument(list.RawGetInt(i + 1)); err != nil {
+			return nil, fault.Of(&fault.ParameterError{}, "argument %d of the script: %w", i+1, err)
+		}
+	}
+	return args, nil
+}
+
+func jobArgument(v lua.LValue) (string, error) {
+	switch v.Type() {
+	case lua.LTString, lua.LTNumber, lua.LTBool:
+		return v.String(), nil
+	}
+	return "", fault.Of(&fault.ParameterError{}, "must be a text, a number or a boolean, got a %s", v.Type())
+}
+
+// jobIDs are those of the argument job; many is false of one alone.
+func jobIDs(c *module.Call) (ids []int64, many bool, err error) {
+	list := []lua.LValue{c.Value("job")}
+	if t, ok := list[0].(*lua.LTable); ok {
+		list, many = nil, true
+		for i := 1; i <= t.Len(); i++ {
+			list = append(list, t.RawGetInt(i))
+		}
+	}
+	for _, v := range list {
+		n, ok := v.(lua.LNumber)
+		if !ok || lua.LNumber(int64(n)) != n {
+			return nil, many, fault.Of(&fault.ParameterError{}, "argument job must be the ID of a job or a list of IDs, got a %s", v.Type())
+		}
+		ids = append(ids, int64(n))
+	}
+	return ids, many, nil
+}
+
+// outcomeOf is what became of a job, for scripts.
+func outcomeOf(c *module.Call, job vm.EndedJob) (*lua.LTable, error) {
+	t := c.L.NewTable()
+	t.RawSetString("job", lua.LNumber(job.ID))
+	t.RawSetString("state", lua.LString(job.State))
+	t.RawSetString("ok", lua.LBool(job.OK))
+	if job.ExitCode != nil {
+		t.RawSetString("exit_code", lua.LNumber(*job.ExitCode))
+	}
+	if job.Message != "" {
+		t.RawSetString("message", lua.LString(job.Message))
+	}
+	if job.Result != nil {
+		v, err := vm.DecodeJSON(job.Result, false)
+		if err != nil {
+			return nil, err
+		}
+		t.RawSetString("result", vm.ToLua(c.L, v))
+	}
+	return t, nil
+}
+
+// waitForJobs waits until all of the jobs have ended, for at most the option
+// timeout.
+func waitForJobs(c *module.Call, ids []int64) (map[int64]vm.EndedJob, error) {
+	q, err := jobQueue(c)
+	if err != nil {
+		return nil, err
+	}
+	left := slices.Clone(ids)
+	all := map[int64]vm.EndedJob{}
+	until := time.Time{}
+	if limit := c.Seconds("timeout"); limit > 0 {
+		until = time.Now().Add(limit)
+	}
+	for len(left) > 0 {
+		ended, err := nextEnded(c, q, left, until)
+		if err != nil {
+			return nil, err
+		}
+		for _, job := range ended {
+			all[job.ID] = job
+		}
+		left = slices.DeleteFunc(left, func(id int64) bool { _, known := all[id]; return known })
+	}
+	return all, nil
+}
+
+// How often is looked whether a job has ended: soon after the last one did, then
+// less and less.
+const (
+	lookFirst = 50 * time.Millisecond
+	lookLast  = time.Second
+)
+
+// nextEnded waits until at least one of the jobs has ended.
+func nextEnded(c *module.Call, q *vm.Jobs, ids []int64, until time.Time) (ended []vm.EndedJob, err error) {
+	stop := vm.StopRequested(c.L)
+	err = c.Blocking(func(ctx context.Context) error {
+		for pause := lookFirst; ; pause = min(2*pause, lookLast) {
+			var err error
+			if ended, err = q.Ended(ctx, ids); err != nil || len(ended) > 0 {
+				return err
+			}
+			if !until.IsZero() {
+				left := time.Until(until)
+				if left <= 0 {
+					return fault.Of(&fault.TimeoutError{}, "%d of the jobs have not ended within the time limit", len(ids))
+				}
+				pause = min(pause, left)
+			}
+			stopped, cancel := context.WithCancel(ctx)
+			go func() {
+				select {
+				case <-stop:
+					cancel()
+				case <-stopped.Done():
+				}
+			}()
+			err = wait.Sleep(stopped, pause)
+			cancel()
+			if ctx.Err() != nil {
+				return fault.Stopped(ctx)
+			}
+			if err != nil {
+				return nil // the run is asked to stop
+			}
+		}
+	})
+	if err == nil && len(ended) == 0 {
+		vm.Checkpoint(c.L)
+	}
+	return ended, err
+}
+
+func mapJobs(c *module.Call) (any, error) {
+	q, err := jobQueue(c)
+	if err != nil {
+		return nil, err
+	}
+	next := itemsOf(c, "items")
+	results, places := c.L.NewTable(), map[int64]int{}
+	set := func(place int, t *lua.LTable) {
+		results.RawGetInt(place).(*lua.LTable).ForEach(t.RawSet)
+		results.RawSetInt(place, t)
+	}
+	for place, more := 1, true; more || len(places) > 0; {
+		for more && len(places) < c.Int("concurrency") {
+			item := next()
+			if more = item != nil; !more {
+				break
+			}
+			begun := c.L.NewTable()
+			begun.RawSetString("item", item[0])
+			results.RawSetInt(place, begun)
+			id, failed, err := submitItem(c, item)
+			switch {
+			case err != nil:
+				return nil, err
+			case failed != nil:
+				set(place, failed)
+			default:
+				places[id] = place
+			}
+			place++
+		}
+		if len(places) == 0 {
+			continue
+		}
+		ids := make([]int64, 0, len(places))
+		for id := range places {
+			ids = append(ids, id)
+		}
+		slices.Sort(ids)
+		ended, err := nextEnded(c, q, ids, time.Time{})
+		if err != nil {
+			return nil, err
+		}
+		for _, job := range ended {
+			t, err := outcomeOf(c, job)
+			if err != nil {
+				return nil, err
+			}
+			set(places[job.ID], t)
+			delete(places, job.ID)
+		}
+	}
+	return results, nil
+}
+
+// submitItem submits the job of an item. failed is its outcome when the script's
+// own function args has raised an error.
+func submitItem(c *module.Call, item []lua.LValue) (id int64, failed *lua.LTable, err error) {
+	given := item[0]
+	if f := c.Value("args"); f != lua.LNil {
+		values, caught := vm.Try(c.L, f, item...)
+		switch {
+		case caught != nil && vm.Context(c.L).Err() != nil:
+			caught.Reraise(c.L)
+		case caught != nil:
+			failed = c.L.NewTable()
+			failed.RawSetString("state", lua.LString("not submitted"))
+			failed.RawSetString("ok", lua.LFalse)
+			failed.RawSetString("message", lua.LString(c.L.ToStringMeta(caught.Value).String()))
+			return 0, failed, nil
+		}
+		given = lua.LNil
+		if len(values) > 0 {
+			given = values[0]
+		}
+	}
+	args, err := jobArguments(given)
+	if err != nil {
+		return 0, nil, err
+	}
+	id, err = submitJob(c, args)
+	return id, nil, err
+}
