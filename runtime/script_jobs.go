@@ -1,12 +1,14 @@
 package runtime
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	lua "github.com/yuin/gopher-lua"
@@ -92,7 +94,7 @@ func (q *scriptJobs) open(ctx context.Context) (jobs.Queue, error) {
 	case q.job.Link != nil:
 		q.opened = jobs.Linked{Link: q.job.Link}
 	default:
-		store, err := jobs.Open(ctx, jobs.Config{URL: q.job.Jobs.URL, StateDir: q.process.StateDir()})
+		store, err := jobs.Open(ctx, jobs.Config{URL: cmp.Or(q.job.Jobs.URL, q.process.Getenv("TRANSECT_JOBS")), StateDir: q.process.StateDir()})
 		if err != nil {
 			return nil, err
 		}
@@ -120,7 +122,7 @@ func (q *scriptJobs) submit(ctx context.Context, r vm.JobRequest) (int64, error)
 	spec := &part.Spec
 	spec.Script, spec.Args, spec.Queue, spec.Key = r.Script, r.Args, r.Queue, r.Key
 	spec.Priority, spec.Retries, spec.Timeout = r.Priority, r.Retries, r.Timeout
-	if policy := q.job.policy; policy != nil && policy.Sandboxed() {
+	if policy := q.job.policy; policy != nil && policy.Sandboxed() && !slices.Contains(spec.Run, "--sandbox=true") {
 		spec.Run = append(spec.Run, "--sandbox=true")
 	}
 	queue, err := q.open(ctx)

@@ -30,7 +30,8 @@ type option struct {
 // optionValue is the pflag.Value of an option.
 type optionValue struct {
 	option
-	resolved bool // the variable is read by package runtime
+	resolved bool     // the variable is read by package runtime
+	given    []string // all values, in order
 }
 
 func (v *optionValue) String() string { return v.value }
@@ -40,7 +41,7 @@ func (v *optionValue) Set(text string) error {
 	if err := v.parse(text); err != nil {
 		return err
 	}
-	v.value = text
+	v.value, v.given = text, append(v.given, text)
 	return nil
 }
 

@@ -29,16 +29,23 @@ func (a *app) openJobs(ctx context.Context, cmd *cobra.Command, address *string)
 	if err := a.applyEnvironment(flag); err != nil {
 		return nil, err
 	}
-	if u, err := url.Parse(*address); err == nil && u.User != nil && cmd.Flags().Changed("jobs") {
-		if _, has := u.User.Password(); has {
-			return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "--jobs holds a password, which other users can see there"),
-				"put the address into TRANSECT_JOBS, or the password into ~/.pgpass")
-		}
+	if err := noPasswordInJobs(cmd, *address); err != nil {
+		return nil, err
 	}
 	if err := vm.CheckStateDir(a.process.Env); err != nil {
 		return nil, err
 	}
 	return jobs.Open(ctx, jobs.Config{URL: *address, StateDir: a.process.StateDir()})
+}
+
+func noPasswordInJobs(cmd *cobra.Command, address string) error {
+	if u, err := url.Parse(address); err == nil && u.User != nil && cmd.Flags().Changed("jobs") {
+		if _, has := u.User.Password(); has {
+			return fault.Hinted(fault.Of(&fault.UsageError{}, "--jobs holds a password, which other users can see there"),
+				"put the address into TRANSECT_JOBS, or the password into ~/.pgpass")
+		}
+	}
+	return nil
 }
 
 // withJobs makes the RunE of a command that works on the jobs.

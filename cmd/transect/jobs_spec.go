@@ -160,6 +160,32 @@ func (a *app) bundleSource(script string, f *jobFlags) bundle.Source {
 	return source
 }
 
+// partOfRun makes the jobs that a script of transect run submits: with its flags,
+// as far as they are those of jobs, and its variables.
+func (a *app) partOfRun(flags *pflag.FlagSet) func(script string, args []string) (jobs.Spec, error) {
+	own := append([]string{"on-failure", "ping", "jobs", "dry-run", "learn", "report", "metrics"}, notOfJobs...)
+	return func(script string, args []string) (jobs.Spec, error) {
+		spec := jobs.Spec{Env: a.environment(variables(flags, own...)), User: a.submitter()}
+		flags.Visit(func(f *pflag.Flag) {
+			v, option := f.Value.(*optionValue)
+			switch {
+			case slices.Contains(own, f.Name), f.Name == "resume", f.Name == "again":
+			case option:
+				for _, text := range v.given {
+					spec.Run = append(spec.Run, "--"+f.Name+"="+text)
+				}
+			default:
+				spec.Run = append(spec.Run, "--"+f.Name+"="+f.Value.String())
+			}
+		})
+		var err error
+		if spec.Folder, err = filepath.Abs(a.process.Dir); err != nil {
+			return spec, fault.Of(&fault.ConfigError{}, "cannot find the current folder: %w", err)
+		}
+		return spec, a.noSecret(slices.Concat(spec.Env, spec.Run, []string{script}, args))
+	}
+}
+
 // noSecret refuses what would put a secret into the database of jobs.
 func (a *app) noSecret(words []string) error {
 	if err := noPassword("in the database of jobs", words); err != nil {

@@ -71,6 +71,10 @@ or begins a new one, as a job of cron does each day.
 				return a.startAgain(again, folder)
 			}
 			job.Script, job.Args = args[0], args[1:]
+			job.Jobs.Template = a.partOfRun(cmd.Flags())
+			if err := noPasswordInJobs(cmd, job.Jobs.URL); err != nil {
+				return err
+			}
 			if err := runtime.FromWorker(a.process, job); err != nil {
 				return err
 			}
@@ -90,6 +94,7 @@ or begins a new one, as a job of cron does each day.
 	cmd.MarkFlagsMutuallyExclusive("run", "resume")
 	cmd.MarkFlagsMutuallyExclusive("resume", "again")
 	manifestFlags(cmd, job)
+	a.jobsFlag(cmd, &job.Jobs.URL)
 	cmd.Flags().SetInterspersed(false)
 	return cmd
 }

@@ -81,15 +81,21 @@ func (s *Store) submitPart(ctx context.Context, p Part, job, epoch int64) (id in
 	if err != nil || state != Failed && state != Stopped {
 		return id, err
 	}
-	if _, err := s.db.ExecContext(ctx, "update river_job set args = $1 where id = $2", string(encoded(spec)), id); err != nil { // the script may be mended
-		return 0, s.explain(err)
+	before, err := s.Get(ctx, id)
+	if err != nil {
+		return 0, err
+	}
+	if before.Bundle != spec.Bundle { // the script was mended
+		before.Bundle = spec.Bundle
+		text, err := json.Marshal(before.Spec)
+		if err != nil {
+			return 0, err
+		}
+		if _, err := s.db.ExecContext(ctx, "update river_job set args = $1 where id = $2", string(text), id); err != nil {
+			return 0, s.explain(err)
+		}
 	}
 	return id, s.Retry(ctx, id)
-}
-
-func encoded(spec Spec) []byte {
-	text, _ := json.Marshal(spec) // texts and numbers
-	return text
 }
 
 // holds fails unless the epoch of a job is that of its newest attempt. A takeover
