@@ -60,6 +60,21 @@ func Stopped(ctx context.Context) error {
 	return f
 }
 
+// Doubtful is the error of a write that a time limit cut short after it was sent:
+// it may have been done. Other errors are returned as they are.
+func Doubtful(err error, hint string) error {
+	timeout, ok := Find(err).(*TimeoutError)
+	if !ok {
+		return err
+	}
+	own := &TimeoutError{} // one limit may end many calls
+	own.Info = Info{Operation: timeout.operation(), Message: timeout.Message, Cause: timeout.Cause, Hint: hint, Uncertain: true}
+	if timeout.Hint != "" && !timeout.Uncertain {
+		own.Hint = timeout.Hint + "; " + hint
+	}
+	return own
+}
+
 // Reason is what the system said of a file or a connection, without the
 // operation, path, address or URL around it: the message that it becomes part
 // of names those. Faults and other errors are returned as they are.

@@ -20,6 +20,8 @@ func (t *Transport) interrupted(ctx context.Context, operation string) error {
 	return fault.In(operation, fault.Stopped(ctx))
 }
 
+const maybeProcessed = "it may have been processed: check whether it was before repeating it"
+
 // names are what the settings are called on the command line.
 var names = httpcore.Names{Proxy: "--proxy, HTTPS_PROXY, HTTP_PROXY, NO_PROXY", Address: " (--url, TRANSECT_URL)", CACert: "--ca-cert"}
 
@@ -27,7 +29,11 @@ var names = httpcore.Names{Proxy: "--proxy, HTTPS_PROXY, HTTP_PROXY, NO_PROXY", 
 // request may nevertheless have been processed.
 func (t *Transport) broken(ctx context.Context, operation string, u *url.URL, err error, uncertain bool) error {
 	if ctx.Err() != nil {
-		return t.interrupted(ctx, operation)
+		err := fault.Stopped(ctx)
+		if uncertain {
+			err = fault.Doubtful(err, maybeProcessed)
+		}
+		return fault.In(operation, err)
 	}
 	if fault.Find(err) != nil {
 		return fault.In(operation, err)
@@ -44,7 +50,7 @@ func (t *Transport) broken(ctx context.Context, operation string, u *url.URL, er
 	switch {
 	case uncertain:
 		info.Uncertain = true
-		info.Hint = "it may have been processed: check whether it was before repeating it"
+		info.Hint = maybeProcessed
 	case redirected && !errors.As(err, &refused):
 		info.Hint = "check the network, and that this host may be reached from here"
 	}

@@ -2,6 +2,7 @@ package vm
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	lua "github.com/yuin/gopher-lua"
@@ -149,6 +150,10 @@ func (c *clock) scoped(L *lua.LState, timeout time.Duration, body func(inner *cl
 	values, failure := body(inner)
 	_, timedOut := context.Cause(s.ctx).(*fault.TimeoutError)
 	timedOut = timedOut && failure != nil && c.Context.Err() == nil
+	if timedOut {
+		own, ok := errors.AsType[*fault.TimeoutError](failure.Err())
+		timedOut = !ok || own.Operation == "" // else it names the call that was cut short
+	}
 	failure = s.join(failure)
 	if timedOut && s.unobserved() == nil {
 		failure = &Caught{Value: c.in.newError(stopped(s.ctx), c.in.frames(L))}
