@@ -14,15 +14,16 @@ import (
 
 // Filter chooses jobs.
 type Filter struct {
-	States   []State // any of them; none for all
-	Queue    string
-	Key      string
-	Schedule string
-	Script   string // part of its title
-	Worker   string // name of the worker of the newest attempt
-	Since    time.Time
-	Before   int64 // ids below; 0 for all
-	Limit    int   // 0 for all
+	States      []State // any of them; none for all
+	Queue       string
+	Key         string
+	Schedule    string
+	Script      string // part of its title
+	Worker      string // name of the worker of the newest attempt
+	Since       time.Time
+	EndedWithin time.Duration // those that ended within, by the clock of the database
+	Before      int64         // ids below; 0 for all
+	Limit       int           // 0 for all
 }
 
 // Overview is List with the jobs that somebody must look at before the others;
@@ -86,6 +87,9 @@ func (s *Store) List(ctx context.Context, f Filter) ([]*Job, error) {
 	}
 	if !f.Since.IsZero() {
 		add("t.submitted_at >= %s", millis(f.Since))
+	}
+	if f.EndedWithin > 0 {
+		add("t.ended_at >= "+s.now+" - %s", f.EndedWithin.Milliseconds())
 	}
 	if f.Before > 0 {
 		add("j.id < %s", f.Before)
@@ -154,4 +158,23 @@ func (s *Store) jobs(ctx context.Context, tail string, args ...any) (list []*Job
 		return nil, s.explain(err)
 	}
 	return list, nil
+}
+
+// Ended counts the jobs that ended within a time by their state.
+func (s *Store) Ended(ctx context.Context, within time.Duration) (map[State]int, error) {
+	rows, err := s.db.QueryContext(ctx, "select outcome, count(*) from tr_job where ended_at >= "+s.now+" - $1 and outcome <> '' group by outcome", within.Milliseconds())
+	if err != nil {
+		return nil, s.explain(err)
+	}
+	defer rows.Close()
+	ended := map[State]int{}
+	for rows.Next() {
+		var state State
+		var n int
+		if err := rows.Scan(&state, &n); err != nil {
+			return nil, s.explain(err)
+		}
+		ended[state] = n
+	}
+	return ended, s.explain(rows.Err())
 }

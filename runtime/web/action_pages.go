@@ -19,6 +19,7 @@ type action struct {
 	verb  string // on the button
 	hint  string
 	bad   bool // it removes something
+	local bool // it needs no platform: c is nil
 	// about says what it would be done to, and refuses what cannot be.
 	about func(ctx context.Context, c *client.Client, values url.Values) ([]string, error)
 	// do does it and returns the page to go on with.
@@ -70,7 +71,7 @@ type confirmation struct {
 func (s *Server) action(name string, a action) {
 	path := "/actions/" + name
 	s.get(path, s.permitted(func(w http.ResponseWriter, r *http.Request) error {
-		c, err := s.platform()
+		c, err := s.platformOf(a)
 		if err != nil {
 			return err
 		}
@@ -83,11 +84,11 @@ func (s *Server) action(name string, a action) {
 			Bad: a.bad, Name: name, About: about, Values: values, Back: back(values)}})
 	}))
 	s.post(path, s.permitted(bounded(func(w http.ResponseWriter, r *http.Request) error {
-		c, err := s.platform()
+		c, err := s.platformOf(a)
 		if err != nil {
 			return err
 		}
-		s.Logger.Info("the page was asked to "+strings.ToLower(a.verb), "action", name, "of", strings.Join(slices.Concat(r.PostForm["dataset"], r.PostForm["product"]), " "))
+		s.Logger.Info("the page was asked to "+strings.ToLower(a.verb), "action", name, "of", strings.Join(slices.Concat(r.PostForm["dataset"], r.PostForm["product"], r.PostForm["job"], r.PostForm["schedule"]), " "))
 		next, err := a.do(r.Context(), c, r.PostForm)
 		if err != nil {
 			return err
@@ -97,7 +98,18 @@ func (s *Server) action(name string, a action) {
 	})))
 }
 
+// platformOf is the platform that an action needs.
+func (s *Server) platformOf(a action) (*client.Client, error) {
+	if a.local {
+		return nil, nil
+	}
+	return s.platform()
+}
+
 func sectionOf(values url.Values) string {
+	if values.Has("job") || values.Has("schedule") {
+		return "/jobs"
+	}
 	if values.Has("product") {
 		return "/products"
 	}
@@ -106,6 +118,12 @@ func sectionOf(values url.Values) string {
 
 // back is where one came from.
 func back(values url.Values) string {
+	if id := values.Get("job"); id != "" {
+		return "/jobs/" + url.PathEscape(id)
+	}
+	if values.Has("schedule") {
+		return "/jobs"
+	}
 	if id := values.Get("product"); id != "" {
 		return "/products/" + url.PathEscape(id)
 	}

@@ -104,7 +104,7 @@ func compareBool(a, b bool) int {
 }
 
 // jobs reads the crontab, at most every few seconds.
-type jobs struct {
+type cronJobs struct {
 	program cron.Program
 
 	mu    sync.Mutex
@@ -116,7 +116,7 @@ type jobs struct {
 const crontabAge = 5 * time.Second
 
 // read lists the jobs. A machine without cron has none.
-func (j *jobs) read(ctx context.Context) ([]*cron.Job, error) {
+func (j *cronJobs) read(ctx context.Context) ([]*cron.Job, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if !j.at.IsZero() && time.Since(j.at) < crontabAge {

@@ -17,7 +17,7 @@ import (
 // runRoutes registers the runs of this machine.
 func (s *Server) runRoutes() {
 	s.runs = &history.Cache{Store: s.History}
-	s.jobs = &jobs{program: cron.Program{Path: s.getenv("TRANSECT_CRONTAB")}}
+	s.cron = &cronJobs{program: cron.Program{Path: s.getenv("TRANSECT_CRONTAB")}}
 	s.get("/runs", s.runList)
 	s.get("/runs/{id}", s.runPage)
 	s.get("/runs/{id}/log", s.runLog)
@@ -177,7 +177,7 @@ func (s *Server) runsPage(ctx context.Context, values url.Values) (*runsPage, er
 			p.Problem = "“" + p.Since + "” is no time: " + err.Error()
 		}
 	}
-	table, err := s.jobs.read(ctx)
+	table, err := s.cron.read(ctx)
 	if err != nil {
 		p.Problem = "The jobs of cron are not shown: " + err.Error()
 	}

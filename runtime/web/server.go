@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"transect/client"
+	"transect/runtime/jobs"
 	"transect/runtime/unattended/history"
 )
 
@@ -26,6 +27,7 @@ type Options struct {
 	Client   *client.Client // nil shows the folder and the runs alone
 	Platform string         // name of the platform, such as its host
 	History  history.Store
+	JobStore *jobs.Store   // nil shows no jobs
 	Folder   string        // shown before it is sent; "" for none
 	Cache    string        // folder of generated pictures; "" keeps none
 	Actions  bool          // allow what writes to the platform
@@ -55,7 +57,7 @@ type Server struct {
 	watch     watch
 	sections  []*section
 	runs      *history.Cache
-	jobs      *jobs
+	cron      *cronJobs
 	assets    map[string]asset
 	tiles     tileAddresses
 	folder    *folderCheck // nil without a folder
@@ -85,6 +87,7 @@ func New(ctx context.Context, o Options) (*Server, error) {
 		{"/datasets", "Datasets", true},
 		{"/products", "Products", true},
 		{"/runs", "Runs", true},
+		{"/jobs", "Jobs", o.JobStore != nil},
 	}
 	var err error
 	if s.auth, err = newAuth(o.Listen, o.Names, o.Now); err != nil {
@@ -111,6 +114,7 @@ func New(ctx context.Context, o Options) (*Server, error) {
 	s.datasetRoutes()
 	s.productRoutes()
 	s.runRoutes()
+	s.jobRoutes()
 	s.mux.HandleFunc("GET /", s.answer(func(_ http.ResponseWriter, r *http.Request) error {
 		return notFound("there is no page %s", r.URL.Path)
 	}))

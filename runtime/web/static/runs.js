@@ -1,4 +1,4 @@
-// The pages of runs: what changed replaces what was there, and the log grows.
+// The pages of runs and jobs: what changed replaces what was there, and the log grows.
 
 import { on } from "./page.js";
 
@@ -18,10 +18,12 @@ function replace(parts) {
 }
 on("runs", replace);
 on("run", replace);
+on("jobs", replace);
+on("job", replace);
 
 const log = document.getElementById("log");
 const mostLines = 3000; // in the page; the whole log has a link
-on("runlog", ({ lines, fresh }) => {
+function grow({ lines, fresh }) {
   const end = log.scrollHeight - log.scrollTop - log.clientHeight < 30; // follow, unless somebody reads above
   document.getElementById("log-empty")?.remove();
   let text = fresh ? lines : log.textContent + lines;
@@ -29,7 +31,9 @@ on("runlog", ({ lines, fresh }) => {
   if (all.length > mostLines + 1) text = all.slice(-mostLines - 1).join("\n");
   log.textContent = text;
   if (end || fresh) log.scrollTop = log.scrollHeight;
-});
+}
+on("runlog", grow);
+on("joblog", grow);
 if (log) log.scrollTop = log.scrollHeight;
 
 for (const button of document.querySelectorAll("[data-copy]")) {
