@@ -19,6 +19,7 @@ import (
 	"transect/client"
 	"transect/client/fault"
 	"transect/runtime"
+	"transect/runtime/jobs"
 	"transect/runtime/web"
 )
 
@@ -30,24 +31,29 @@ const pageOutage = 2 * time.Second
 type pageOptions struct {
 	listen, tiles string
 	actions, open bool
+	jobs          *jobs.Store // nil shows none
 }
 
 func (a *app) ui() *cobra.Command {
 	var job runtime.Job
 	var o pageOptions
+	var address string
 	cmd := &cobra.Command{
 		Use:   "ui [flags] [FOLDER]",
-		Short: "Open a page with the map, the data and the runs",
+		Short: "Open a page with the map, the data, the runs and the jobs",
 		Long: `Serve a page for a browser: the map, the datasets and products of the platform,
 and the runs of this machine. With a FOLDER it also shows what is in it and what
-its check says, before anything is sent.
+its check says, before anything is sent. It shows the jobs of the state folder
+where there are any, or those of the database that --jobs=URL names, with workers,
+schedules and live logs.
 
 When it is ready, one line with an address is printed. The address opens one
 browser; press Enter for another address. The page changes nothing, unless
 --allow-actions is given. It ends with Ctrl-C.`,
 		Example: `  transect ui --local
   transect ui --local --open testdata/flight
-  transect ui --profile staging --listen 127.0.0.1:8090 --allow-actions`,
+  transect ui --profile staging --listen 127.0.0.1:8090 --allow-actions
+  transect ui --jobs=postgres://me@db.example.com/jobs`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return fault.Hinted(fault.Of(&fault.UsageError{}, "unexpected argument %s", args[1]), "one FOLDER at most; quote a name with spaces")
@@ -60,6 +66,9 @@ browser; press Enter for another address. The page changes nothing, unless
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := a.complete(cmd.Flags(), &job); err != nil {
 				return err
+			}
+			if len(args) == 1 && address == jobsOfUser && strings.Contains(args[0], "://") {
+				address, args = args[0], nil // --jobs URL, not --jobs FOLDER
 			}
 			folder := ""
 			if len(args) == 1 {
@@ -74,17 +83,42 @@ browser; press Enter for another address. The page changes nothing, unless
 				outage := pageOutage
 				job.Transfers.MaxOutage = &outage
 			}
+			store, err := a.pageJobs(cmd, &address)
+			if err != nil {
+				return err
+			}
+			if o.jobs = store; store != nil {
+				defer store.Close()
+			}
 			return a.servePage(cmd.Context(), job, o, folder)
 		},
 	}
 	pageFlags(cmd, &o)
 	cmd.Flags().BoolVar(&o.open, "open", false, "open the page in the browser of this desktop")
 	cmd.Flags().StringVar(&o.listen, "listen", "127.0.0.1:0", "`ADDRESS` to listen on; port 0 chooses a free one")
+	a.jobsFlag(cmd, &address)
+	cmd.Flags().Lookup("jobs").NoOptDefVal = jobsOfUser
 	callFlags(cmd.Flags(), &job)
 	for _, name := range []string{"dry-run", "timeout", "revision"} {
 		cobra.CheckErr(cmd.Flags().MarkHidden(name))
 	}
 	return cmd
+}
+
+// jobsOfUser is the value of --jobs without one.
+const jobsOfUser = "here"
+
+// pageJobs opens the jobs that the page shows: those that are named, or those of
+// the state folder where there are any.
+func (a *app) pageJobs(cmd *cobra.Command, address *string) (*jobs.Store, error) {
+	if *address == jobsOfUser {
+		*address = ""
+	} else if *address == "" {
+		if _, err := os.Stat(filepath.Join(a.process.StateDir(), jobs.File)); err != nil {
+			return nil, nil
+		}
+	}
+	return a.openJobs(cmd.Context(), cmd, address)
 }
 
 func pageFlags(cmd *cobra.Command, o *pageOptions) {
@@ -104,7 +138,7 @@ func (a *app) page(ctx context.Context, c *client.Client, label, folder string, 
 		names = append(names, strings.ToLower(name))
 	}
 	return web.New(ctx, web.Options{Client: c, Names: names, Platform: label, History: store, Folder: folder, Cache: filepath.Join(a.process.StateDir(), "pictures"),
-		Actions: o.actions, Again: a.runAgain, Tiles: o.tiles, Listen: listener.Addr().String(), Version: version(), Env: a.process.Env, Now: a.process.Now, Logger: a.logger()})
+		Actions: o.actions, Again: a.runAgain, Tiles: o.tiles, JobStore: o.jobs, Listen: listener.Addr().String(), Version: version(), Env: a.process.Env, Now: a.process.Now, Logger: a.logger()})
 }
 
 func (a *app) servePage(ctx context.Context, job runtime.Job, o pageOptions, folder string) error {
@@ -138,8 +172,8 @@ func (a *app) servePage(ctx context.Context, job runtime.Job, o pageOptions, fol
 		}
 	}
 	err = runtime.Connected(ctx, a.process, job, serve)
-	if folder != "" && errors.Is(err, client.ErrNoConnection) {
-		a.logger().Info("no platform is connected: the page shows the folder and the runs of this machine")
+	if (folder != "" || o.jobs != nil) && errors.Is(err, client.ErrNoConnection) {
+		a.logger().Info("no platform is connected: the page shows what is on this machine, and the jobs")
 		ctx, release := a.process.CancelOnSignal(ctx)
 		defer release()
 		return serve(ctx, nil, "no platform")

@@ -23,6 +23,9 @@ type Config struct {
 	StateDir string
 }
 
+// File is the name of the database in the state folder.
+const File = "jobs.db"
+
 // Store is an open database of jobs. It is safe for concurrent use.
 type Store struct {
 	dialect
@@ -41,7 +44,7 @@ func Open(ctx context.Context, c Config) (_ *Store, err error) {
 	scheme, rest, named := strings.Cut(c.URL, ":")
 	switch {
 	case c.URL == "":
-		s.path = filepath.Join(c.StateDir, "jobs.db")
+		s.path = filepath.Join(c.StateDir, File)
 	case scheme == "sqlite":
 		s.path = strings.TrimPrefix(rest, "//")
 	case scheme == "postgres" || scheme == "postgresql":
