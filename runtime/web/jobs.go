@@ -87,6 +87,18 @@ func jobID(text string) (int64, error) {
 	return id, nil
 }
 
+// jobTroubles says whether jobs of the last day did not end well.
+func (s *Server) jobTroubles(ctx context.Context) ([]trouble, error) {
+	if s.JobStore == nil {
+		return nil, nil
+	}
+	n, err := board.Wrong(ctx, s.JobStore)
+	if err != nil || n == 0 {
+		return nil, err
+	}
+	return []trouble{{Bad: true, Text: count(int64(n), "job") + " of the last 24 hours did not end well", Link: "/jobs"}}, nil
+}
+
 // boardPage is the board with what the page may do.
 type boardPage struct {
 	*board.Page

@@ -89,7 +89,11 @@ func (s *Server) overview(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	v.Troubles = append(v.Troubles, runs...)
+	queued, err := s.jobTroubles(r.Context())
+	if err != nil {
+		return err
+	}
+	v.Troubles = slices.Concat(v.Troubles, runs, queued)
 	slices.SortStableFunc(v.Troubles, func(a, b trouble) int {
 		switch {
 		case a.Bad == b.Bad:

@@ -126,7 +126,7 @@ func describe(err error) problem {
 	switch gone := (*missing)(nil); {
 	case errors.As(err, &denied):
 		p.Status, p.Title = http.StatusForbidden, "This is not permitted"
-	case errors.As(err, &gone), response != nil && response.Status == http.StatusNotFound:
+	case errors.As(err, &gone), errors.As(err, new(*fault.KeyError)), response != nil && response.Status == http.StatusNotFound:
 		p.Status, p.Title = http.StatusNotFound, "Not found"
 	case errors.Is(err, client.ErrNoConnection):
 		p.Status, p.Title, p.Message = http.StatusServiceUnavailable, "No platform is connected", "This page shows the data of a platform."

@@ -196,6 +196,15 @@ func (p *Page) readDay(ctx context.Context, store *jobs.Store, now time.Time) er
 	return err
 }
 
+// Wrong counts the jobs of the last day that did not end well.
+func Wrong(ctx context.Context, store *jobs.Store) (n int, err error) {
+	ended, err := store.Ended(ctx, Within)
+	for _, state := range bad {
+		n += ended[state]
+	}
+	return n, err
+}
+
 func rows(list []*jobs.Job, now time.Time) (all []*Row) {
 	for _, job := range list {
 		all = append(all, &Row{job, now})
