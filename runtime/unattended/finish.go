@@ -119,7 +119,8 @@ func (r *run) print(err error, code int) {
 
 // offerResumption names the command that goes on with a run that has written.
 func (r *run) offerResumption(code int) {
-	if code == runtime.ExitOK || r.result.Writes == nil || !strings.HasPrefix(r.summary.Command, "transect run ") {
+	if code == runtime.ExitOK || r.result.Writes == nil || r.job.Link != nil || // a worker goes on with a job
+		!strings.HasPrefix(r.summary.Command, "transect run ") {
 		return
 	}
 	if r.recording.Wait(); r.entry != nil {

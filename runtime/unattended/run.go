@@ -76,12 +76,14 @@ func Run(ctx context.Context, p *runtime.Process, job runtime.Job, options Optio
 		r.end(nil, &runtime.Interrupted{Signal: os.Interrupt}, code)
 		p.Exit(code)
 	}
+	flush := r.forWorker(&inner)
 	if r.options.Buffer {
 		r.buffer = &logfile.Buffer{Max: maxBuffer}
 		inner.Stdout, inner.Stderr = r.buffer.Stream(0), r.buffer.Stream(1)
 	}
 	job.Hooks = runtime.Hooks{Stdout: r.lines.Stream(), Stderr: r.lines.Stream(), Before: r.start, After: r.count, Interceptor: r.calls.intercept}
 	err := runtime.Run(ctx, &inner, job)
+	flush()
 	finishing, release := p.CancelOnSignal(context.WithoutCancel(ctx))
 	defer release()
 	r.end(finishing, err, runtime.ExitCode(err))
@@ -89,6 +91,18 @@ func Run(ctx context.Context, p *runtime.Process, job runtime.Job, options Optio
 		err = r.unwritten
 	}
 	return &runtime.Reported{Err: err}
+}
+
+// forWorker removes the secrets of a job from what it prints: its worker, which does
+// not know them, keeps the output for others. flush prints lines that were not ended.
+func (r *run) forWorker(p *runtime.Process) (flush func()) {
+	if r.job.Link == nil {
+		return func() {}
+	}
+	out := &logfile.Lines{Now: p.Now, Clean: r.redact.known, Plain: []io.Writer{p.Stdout}}
+	errs := &logfile.Lines{Now: p.Now, Clean: r.redact.known, Plain: []io.Writer{p.Stderr}}
+	p.Stdout, p.Stderr = out.Stream(), errs.Stream()
+	return func() { out.Flush(); errs.Flush() }
 }
 
 // rehearse leaves monitors and the files of real runs alone.

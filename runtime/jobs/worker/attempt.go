@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -32,8 +34,9 @@ type attempt struct {
 	id       int64 // of tr_run; 0 before it began
 	epoch    int64
 	number   int
-	tries    int  // temporary failures before
-	takeOver bool // the attempt before was lost
+	tries    int    // temporary failures before
+	takeOver bool   // the attempt before was lost
+	unpacked string // the folder of the script, with a separator; "" for one of the binary
 	book     *logBook
 	last     lastLine // of standard error
 
@@ -221,6 +224,7 @@ func (a *attempt) prepare(ctx context.Context) (_ *work, err error) {
 			w.args = append(w.args, "--path", dir)
 		}
 		script = unpacked.Main
+		a.unpacked = filepath.Dir(script) + string(filepath.Separator)
 		_, missing := os.Stat(strings.TrimSuffix(script, ".lua") + ".allow.json")
 		manifest = missing == nil
 	}
@@ -253,8 +257,12 @@ func (a *attempt) allowed(sandbox, manifest bool) error {
 	return nil
 }
 
-// redact removes what looks like a secret, and those of the worker.
+// redact removes what looks like a secret, those of the worker, and the folder into
+// which the script was unpacked.
 func (a *attempt) redact(line string) string {
+	if a.unpacked != "" {
+		line = strings.ReplaceAll(line, a.unpacked, "")
+	}
 	for _, secret := range a.s.w.o.Secrets {
 		line = strings.ReplaceAll(line, secret, "[redacted]")
 	}
@@ -273,17 +281,25 @@ func (a *attempt) setCancelled(yes bool) {
 	a.cancelled = a.cancelled || yes
 }
 
-// lastLine keeps the last line that says what failed.
+// lastLine keeps the line of standard error that says best what failed: the last
+// headline of an error, else the last line that is no detail of another.
 type lastLine struct {
-	mu   sync.Mutex
-	text string
+	mu       sync.Mutex
+	text     string
+	headline bool
 }
 
+var errorHeadline = regexp.MustCompile(`^[A-Z]\w*Error: `)
+
 func (l *lastLine) see(line string) {
-	if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "hint:") {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.text = line
+	headline := errorHeadline.MatchString(line)
+	if line == "" || strings.HasPrefix(line, " ") || strings.HasPrefix(line, "time=") {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if headline || !l.headline {
+		l.text, l.headline = line, headline
 	}
 }
 

@@ -91,7 +91,7 @@ func TestWorkersKilled(t *testing.T) {
 		if _, err := fmt.Sscanf(text, "%d,%d", &kills, &stops); err != nil {
 			t.Fatal(err)
 		}
-		cuts, env = 10, []string{slowVariable + "=1"}
+		cuts, env = 5, []string{slowVariable + "=1"}
 	}
 	jobstest.Each(t, func(t *testing.T, c jobs.Config) {
 		t.Parallel()
@@ -155,13 +155,20 @@ func accidents(t *testing.T, c jobs.Config, through string, kinds []string, took
 		})
 	}
 	for i := range 2 {
-		process(t, c, fmt.Sprintf("heir-%d,%s", i, strings.Join(queues, ",")), env...)
+		heir, _ := process(t, c, fmt.Sprintf("heir-%d,%s", i, strings.Join(queues, ",")), env...)
+		defer func() { _ = heir.Process.Signal(syscall.SIGTERM) }()
 	}
-	waitFor(t, func() bool { // until they may declare others dead
+	waitFor(t, func() bool {
 		list, err := store.Workers(t.Context(), false)
-		return err == nil && len(list) == len(victims)+2
+		n := 0
+		for _, w := range list {
+			if slices.Contains(w.Queues, queues[0]) && strings.HasPrefix(w.Name, "heir") {
+				n++
+			}
+		}
+		return err == nil && n == 2
 	})
-	time.Sleep(timesOf(env).Lease)
+	time.Sleep(timesOf(env).Lease) // until they may declare others dead
 	for _, v := range victims {
 		v.at = link.Now()
 		switch v.kind {
@@ -264,3 +271,45 @@ func newLine(t *testing.T, through string) *line {
 func (l *line) cut() { l.proxy.Stop() }
 
 func (l *line) mend() { _ = l.proxy.Start() }
+
+// Jobs survive a restart of PostgreSQL: what runs goes on, what ended meanwhile is
+// noted. With the times of users it is away for a minute.
+func TestDatabaseRestarted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	t.Parallel()
+	cluster := jobstest.NewCluster(t)
+	c := jobs.Config{URL: cluster.Database(t), StateDir: t.TempDir()}
+	store := jobstest.Open(t, c)
+	away, env := 2*quick.Lease, []string(nil)
+	if os.Getenv(roundsVariable) != "" {
+		away, env = time.Minute, []string{slowVariable + "=1"}
+	}
+	for i := range 2 {
+		process(t, c, fmt.Sprintf("worker-%d", i), env...)
+	}
+	long, short := t.TempDir(), t.TempDir()
+	goesOn, ends := submit(t, store, jobs.Spec{Script: "deeds"}, long), submit(t, store, jobs.Spec{Script: "deeds"}, short)
+	waitFor(t, func() bool { return len(readDeeds(t, long)) > 0 && len(readDeeds(t, short)) > 0 })
+	if err := cluster.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	touch(t, short, "finish")
+	time.Sleep(away)
+	before := readDeeds(t, long)
+	if now := readDeeds(t, long); len(now) != len(before) || link.Now()-now[len(now)-1].at < away/3 {
+		t.Error("the job did not wait while nobody could know whether its worker lives")
+	}
+	if err := cluster.Start(); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, func() bool { return len(readDeeds(t, long)) > len(before) })
+	touch(t, long, "finish")
+	for _, id := range []int64{goesOn, ends} {
+		job := ended(t, store, id)
+		if list := attempts(t, store, id); job.State != jobs.Done || !slices.Equal(list, []string{"done"}) {
+			t.Errorf("%s, attempts %v", job.State, list)
+		}
+	}
+}
