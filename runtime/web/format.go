@@ -7,7 +7,9 @@ import (
 	"math"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/dustin/go-humanize"
 )
@@ -30,6 +32,7 @@ func (s *Server) functions() template.FuncMap {
 		"seconds":    func(n float64) string { return duration(time.Duration(n * float64(time.Second))) },
 		"class":      verdictClass,
 		"scriptName": scriptName,
+		"sentence":   sentence,
 	}
 }
 
@@ -190,6 +193,19 @@ var stateColours = map[string]string{
 	"completed": "good", "complete": "good", "available": "good", "success": "good",
 	"running": "busy", "pending": "warn", "partial": "warn", "cancelled": "warn", "canceled": "warn", "interrupted": "warn", "terminated": "warn", "locked": "warn",
 	"failed": "bad", "rejected": "bad", "lost": "bad", "timeout": "bad", "credentials": "bad", "temporary": "bad", "usage": "bad",
+}
+
+// sentence begins a text with a capital letter and ends it with a full stop, unless
+// it begins with a name or ends otherwise.
+func sentence(text string) string {
+	first, _, _ := strings.Cut(text, " ")
+	if strings.IndexFunc(first, func(r rune) bool { return r < 'a' || r > 'z' }) < 0 && first != "" {
+		text = strings.ToUpper(text[:1]) + text[1:]
+	}
+	if last := strings.TrimRightFunc(text, unicode.IsSpace); last != "" && unicode.IsLetter(rune(last[len(last)-1])) {
+		return last + "."
+	}
+	return text
 }
 
 // state is a state with its colour.

@@ -43,23 +43,24 @@ func (s *Server) mapPage(w http.ResponseWriter, r *http.Request) error {
 	ctx, t := r.Context(), targetOf(r.URL.Query())
 	v := mapView{Target: t, Canvas: canvas{Source: "/api/map" + t.query(), Thumb: "/picture/{id}?kind={kind}&else=text", Page: "/datasets/{id}", Background: s.Tiles, Topic: "map:" + t.values().Encode(),
 		Empty: [2]string{"Nothing here has a position yet.", "Upload a flight, for example with: transect put FOLDER 'Project/Mission' --create"}}}
-	var err error
-	if s.Client != nil {
-		if v.Projects, err = s.projectsOf(ctx, target{}); err != nil {
+	_, err := s.platform()
+	if err != nil {
+		return err
+	}
+	if v.Projects, err = s.projectsOf(ctx, target{}); err != nil {
+		return err
+	}
+	if t.Mission != "" && t.Project == "" { // the lists follow the mission
+		found, err := s.missionsOf(ctx, t)
+		if err != nil {
 			return err
 		}
-		if t.Mission != "" && t.Project == "" { // the lists follow the mission
-			found, err := s.missionsOf(ctx, t)
-			if err != nil {
-				return err
-			}
-			if len(found) > 0 {
-				v.Target.Project = found[0].Project
-			}
+		if len(found) > 0 {
+			v.Target.Project = found[0].Project
 		}
-		if v.Missions, err = s.missionsOf(ctx, target{Project: v.Target.Project}); err != nil {
-			return err
-		}
+	}
+	if v.Missions, err = s.missionsOf(ctx, target{Project: v.Target.Project}); err != nil {
+		return err
 	}
 	if t != (target{}) {
 		v.Report = "/report" + t.query()
