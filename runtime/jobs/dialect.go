@@ -75,7 +75,7 @@ func openSQLite(path string) (*sql.DB, error) {
 			return nil, fault.Of(&fault.FileError{}, "the jobs in %s can be read by others: %w", path, err)
 		}
 	}
-	source := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: "_txlock=immediate&_pragma=busy_timeout(10000)" +
+	source := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: "_txlock=immediate&_time_format=sqlite&_timezone=UTC&_pragma=busy_timeout(10000)" +
 		"&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)"}
 	db, err := sql.Open("sqlite", source.String())
 	if err != nil {

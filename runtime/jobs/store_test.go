@@ -72,6 +72,33 @@ func TestWatched(t *testing.T) {
 	})
 }
 
+// River compares times as texts on SQLite: all are in UTC.
+func TestTimesOfSQLite(t *testing.T) {
+	t.Parallel()
+	s := jobstest.Open(t, jobs.Config{StateDir: t.TempDir()})
+	id, err := s.Submit(t.Context(), jobs.Spec{Script: "survey.lua"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	due := time.Now().Add(time.Minute)
+	for _, zone := range []string{"Pacific/Apia", "America/Bogota"} {
+		where, err := time.LoadLocation(zone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.DB().Exec("update river_job set state = 'retryable', scheduled_at = $1", due.In(where)); err != nil { // as River does
+			t.Fatal(err)
+		}
+		var later bool
+		if err := s.DB().QueryRow("select scheduled_at > datetime('now', 'subsec') and scheduled_at < datetime('now', 'subsec', '2 minutes') from river_job").Scan(&later); err != nil || !later {
+			t.Error(zone, later, err)
+		}
+		if job, err := s.Get(t.Context(), id); err != nil || job.Due.Sub(due).Abs() > time.Second {
+			t.Error(zone, job, err)
+		}
+	}
+}
+
 // Several processes open a new database at once.
 func TestMigrateTogether(t *testing.T) {
 	t.Parallel()
