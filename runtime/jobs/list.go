@@ -160,8 +160,8 @@ func (s *Store) jobs(ctx context.Context, tail string, args ...any) (list []*Job
 	return list, nil
 }
 
-// Ended counts the jobs that ended within a time by their state.
-func (s *Store) Ended(ctx context.Context, within time.Duration) (map[State]int, error) {
+// Outcomes counts the jobs that ended within a time by their state.
+func (s *Store) Outcomes(ctx context.Context, within time.Duration) (map[State]int, error) {
 	rows, err := s.db.QueryContext(ctx, "select outcome, count(*) from tr_job where ended_at >= "+s.now+" - $1 and outcome <> '' group by outcome", within.Milliseconds())
 	if err != nil {
 		return nil, s.explain(err)

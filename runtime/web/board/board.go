@@ -175,7 +175,7 @@ func Read(ctx context.Context, store *jobs.Store, values url.Values, now time.Ti
 }
 
 func (p *Page) readDay(ctx context.Context, store *jobs.Store, now time.Time) error {
-	ended, err := store.Ended(ctx, Within)
+	ended, err := store.Outcomes(ctx, Within)
 	if err != nil {
 		return err
 	}
@@ -198,7 +198,7 @@ func (p *Page) readDay(ctx context.Context, store *jobs.Store, now time.Time) er
 
 // Wrong counts the jobs of the last day that did not end well.
 func Wrong(ctx context.Context, store *jobs.Store) (n int, err error) {
-	ended, err := store.Ended(ctx, Within)
+	ended, err := store.Outcomes(ctx, Within)
 	for _, state := range bad {
 		n += ended[state]
 	}
