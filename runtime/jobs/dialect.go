@@ -97,12 +97,12 @@ func untilWAL(db *sql.DB) (err error) {
 	return err
 }
 
-// openPostgres opens a pool. The certificate of a remote server is verified
+// postgresConfig reads an address. The certificate of a remote server is verified
 // unless sslmode says otherwise.
-func openPostgres(ctx context.Context, address string) (*sql.DB, *pgxpool.Pool, error) {
+func postgresConfig(address string) (*pgxpool.Config, error) {
 	u, err := url.Parse(address)
 	if err != nil {
-		return nil, nil, badURL("it is not a URL")
+		return nil, badURL("it is not a URL")
 	}
 	query := u.Query()
 	if query.Get("sslmode") == "" && os.Getenv("PGSSLMODE") == "" && remote(u) {
@@ -117,13 +117,21 @@ func openPostgres(ctx context.Context, address string) (*sql.DB, *pgxpool.Pool, 
 	u.RawQuery = query.Encode()
 	config, err := pgxpool.ParseConfig(u.String())
 	if err != nil {
-		return nil, nil, badURL("%s", withoutPassword(address, err))
+		return nil, badURL("%s", withoutPassword(address, err))
 	}
 	if _, given := config.ConnConfig.RuntimeParams[idleTransaction]; !given {
 		config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 			_, err := conn.Exec(ctx, "set "+idleTransaction+" = '10s'")
 			return err
 		}
+	}
+	return config, nil
+}
+
+func openPostgres(ctx context.Context, address string) (*sql.DB, *pgxpool.Pool, error) {
+	config, err := postgresConfig(address)
+	if err != nil {
+		return nil, nil, err
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
