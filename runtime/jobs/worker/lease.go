@@ -123,9 +123,10 @@ func (l *lease) trusted() bool {
 	return l.steady != 0 && now < l.deadline && now-l.steady >= l.times.Lease
 }
 
-// databaseTime is what the clock of the database shows.
+// databaseTime is what the clock of the database shows, in UTC: River compares times
+// as texts on SQLite.
 func (l *lease) databaseTime() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return time.Now().Add(l.offset)
+	return time.Now().Add(l.offset).UTC()
 }
