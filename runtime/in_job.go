@@ -5,6 +5,8 @@ import (
 	"net/http"
 
 	"transect/client"
+	"transect/client/fault"
+	"transect/runtime/jobs"
 	"transect/runtime/jobs/link"
 )
 
@@ -12,6 +14,9 @@ import (
 // it; nothing of one that was started otherwise.
 func FromWorker(p *Process, job *Job) (err error) {
 	if _, started := p.Env(link.Variable); !started {
+		if n, ofJob := jobs.JobOfRun(job.Run.ID); ofJob {
+			return fault.Hinted(fault.Of(&fault.UsageError{}, "%s is the run of job %d, which workers start", job.Run.ID, n), "transect jobs retry %d", n)
+		}
 		return nil
 	}
 	if job.Link, err = link.Inherited(); err == nil {

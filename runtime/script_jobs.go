@@ -1,7 +1,6 @@
 package runtime
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -55,7 +54,7 @@ func (q *scriptJobs) forScripts() *vm.Jobs {
 			if err != nil {
 				return nil, err
 			}
-			list, err := queue.Ended(ctx, ids)
+			list, err := queue.EndedParts(ctx, ids)
 			ended := make([]vm.EndedJob, len(list))
 			for i, e := range list {
 				ended[i] = vm.EndedJob{ID: e.ID, State: e.State, OK: e.OK, ExitCode: e.ExitCode, Message: e.Message, Result: e.Result}
@@ -94,7 +93,7 @@ func (q *scriptJobs) open(ctx context.Context) (jobs.Queue, error) {
 	case q.job.Link != nil:
 		q.opened = jobs.Linked{Link: q.job.Link}
 	default:
-		store, err := jobs.Open(ctx, jobs.Config{URL: cmp.Or(q.job.Jobs.URL, q.process.Getenv("TRANSECT_JOBS")), StateDir: q.process.StateDir()})
+		store, err := q.process.OpenJobs(ctx, q.job.Jobs.URL)
 		if err != nil {
 			return nil, err
 		}

@@ -116,30 +116,24 @@ func overWrites(ctx context.Context, p *Process, job Job, run string, f func(con
 		if err != nil {
 			return err
 		}
-		l, err := ledger.OpenToRead(p.LedgerFolder(), run)
-		if errors.Is(err, fs.ErrNotExist) {
-			return f(ctx, c, nil) // it may have ingested
-		}
-		if err != nil {
-			return err
-		}
-		defer l.Close()
 		var rows []written
-		err = l.All(func(i ledger.Intent, r *ledger.Result) error {
-			manager, name, _ := strings.Cut(i.Op, ".")
-			if r == nil || r.State == ledger.Refused || c.Manager(manager) == nil || c.Manager(manager).Op(name) == nil {
-				return nil
-			}
-			w := written{Intent: i, ids: slices.Concat(r.IDs, l.Doubles(i.Seq)), spec: c.Manager(manager).Op(name)}
-			if len(w.ids) == 0 && len(r.Answers) > 0 { // two resources in one answer
-				if id := gjson.GetBytes(r.Answers[0], "mission._id").String(); id != "" {
-					w.ids = []string{id}
+		err = p.ReadLedger(ctx, job.Jobs.URL, run, func(l *ledger.Ledger) error {
+			return l.All(func(i ledger.Intent, r *ledger.Result) error {
+				manager, name, _ := strings.Cut(i.Op, ".")
+				if r == nil || r.State == ledger.Refused || c.Manager(manager) == nil || c.Manager(manager).Op(name) == nil {
+					return nil
 				}
-			}
-			rows = append(rows, w)
-			return nil
+				w := written{Intent: i, ids: r.IDs, spec: c.Manager(manager).Op(name)}
+				if len(w.ids) == 0 && len(r.Answers) > 0 { // two resources in one answer
+					if id := gjson.GetBytes(r.Answers[0], "mission._id").String(); id != "" {
+						w.ids = []string{id}
+					}
+				}
+				rows = append(rows, w)
+				return nil
+			})
 		})
-		if err != nil {
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // it may have ingested
 			return err
 		}
 		return f(recovery.Outside(ctx), c, rows)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"strconv"
@@ -13,6 +14,7 @@ import (
 	"transect/client/fault"
 	"transect/client/transport"
 	"transect/client/verdict"
+	"transect/runtime/jobs"
 	"transect/runtime/unattended"
 	"transect/runtime/unattended/history"
 	"transect/runtime/vm"
@@ -113,16 +115,24 @@ func itemCount(e *history.End) string {
 
 func (a *app) runsShow() *cobra.Command {
 	var asJSON bool
+	var jobsURL string
 	cmd := &cobra.Command{
 		Use:   "show ID",
 		Short: "Show one run and its output",
 		Long: `Show one run and its output, each line with its time. ID may be the start or the
-end of a run's ID, or last.`,
+end of a run's ID, or last. Of job-N, the run of job N, it shows the writes; the rest
+is with the job: transect jobs show N.`,
 		Example: `  transect runs show last
   transect runs show 4be1`,
 		Args:              exactArgs(1, "ID"),
 		ValidArgsFunction: a.completeRuns,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := noPasswordInJobs(cmd, jobsURL); err != nil {
+				return err
+			}
+			if _, ofJob := jobs.JobOfRun(args[0]); ofJob {
+				return a.showWritesOfJob(cmd.Context(), args[0], jobsURL, asJSON)
+			}
 			store, err := a.history()
 			if err != nil {
 				return err
@@ -131,7 +141,7 @@ end of a run's ID, or last.`,
 			if err != nil {
 				return err
 			}
-			written, err := a.writesOf(run.RunID())
+			written, err := a.writesOf(cmd.Context(), run.RunID(), jobsURL)
 			if err != nil {
 				return err
 			}
@@ -156,7 +166,24 @@ end of a run's ID, or last.`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object")
+	a.jobsFlag(cmd, &jobsURL)
 	return cmd
+}
+
+// showWritesOfJob shows the writes of the run of a job.
+func (a *app) showWritesOfJob(ctx context.Context, run, jobsURL string, asJSON bool) error {
+	w, err := a.writesOf(ctx, run, jobsURL)
+	switch {
+	case err != nil:
+		return err
+	case w == nil:
+		w = &writes{}
+	}
+	if asJSON {
+		return a.printJSON(w, "")
+	}
+	a.printWrites(w)
+	return nil
 }
 
 func (a *app) printRun(run *history.Summary) {

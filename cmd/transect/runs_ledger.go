@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,6 +16,7 @@ import (
 
 	"transect/client/fault"
 	"transect/client/ledger"
+	"transect/runtime/jobs"
 	"transect/runtime/unattended/history"
 )
 
@@ -37,24 +39,22 @@ type noted struct {
 }
 
 // writesOf reads the ledger of a run; nil when it wrote nothing.
-func (a *app) writesOf(run string) (*writes, error) {
-	l, err := ledger.OpenToRead(a.process.LedgerFolder(), run)
+func (a *app) writesOf(ctx context.Context, run, jobsURL string) (w *writes, err error) {
+	err = a.process.ReadLedger(ctx, jobsURL, run, func(l *ledger.Ledger) error {
+		w = &writes{Starts: l.Starts()}
+		return l.All(func(i ledger.Intent, r *ledger.Result) error {
+			n := noted{Number: i.Seq, Step: i.Parent, Operation: i.Op, State: ledger.Open.String(), Sent: i.Since, Start: i.Start}
+			if r != nil {
+				n.State, n.IDs, n.Doubles = r.State.String(), r.IDs, l.Doubles(i.Seq)
+			}
+			w.Writes = append(w.Writes, n)
+			return nil
+		})
+	})
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	defer l.Close()
-	w := &writes{Starts: l.Starts()}
-	return w, l.All(func(i ledger.Intent, r *ledger.Result) error {
-		n := noted{Number: i.Seq, Step: i.Parent, Operation: i.Op, State: ledger.Open.String(), Sent: i.Since, Start: i.Start}
-		if r != nil {
-			n.State, n.IDs, n.Doubles = r.State.String(), r.IDs, l.Doubles(i.Seq)
-		}
-		w.Writes = append(w.Writes, n)
-		return nil
-	})
+	return w, err
 }
 
 // printWrites prints a count by state and the writes.
@@ -85,6 +85,9 @@ func (a *app) printWrites(w *writes) {
 // ledgerOf is the ID of the ledger of a run that is named by its own ID or that
 // of one of its starts.
 func (a *app) ledgerOf(name string) (string, error) {
+	if _, ofJob := jobs.JobOfRun(name); ofJob {
+		return name, nil
+	}
 	if _, err := os.Stat(filepath.Join(a.process.LedgerFolder(), name+ledger.Suffix)); err == nil && filepath.Base(name) == name {
 		return name, nil
 	}
@@ -100,7 +103,7 @@ func (a *app) ledgerOf(name string) (string, error) {
 }
 
 func (a *app) runsSettle() *cobra.Command {
-	var adopt string
+	var adopt, jobsURL string
 	var send bool
 	cmd := &cobra.Command{
 		Use:   "settle RUN WRITE",
@@ -111,40 +114,44 @@ and shall be sent.`,
 		Example: `  transect runs settle nightly-1122 37 --adopt 6b0203ac9f8e4d1c2b3a4958
   transect runs settle nightly-1122 37 --send`,
 		Args: exactArgs(2, "RUN WRITE"),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := noPasswordInJobs(cmd, jobsURL); err != nil {
+				return err
+			}
 			if (adopt != "") == send {
 				return fault.Hinted(fault.Of(&fault.UsageError{}, "say what became of the write"), "--adopt ID when it was done, --send when it was not")
 			}
-			run, n, err := a.writeOf(args[0], args[1])
+			run, n, err := a.writeOf(cmd.Context(), args[0], args[1], jobsURL)
 			if err != nil {
 				return err
 			}
-			l, err := ledger.OpenToEdit(a.process.LedgerFolder(), run)
-			if err != nil {
-				return err
-			}
-			defer l.Close()
 			if n.State != ledger.Open.String() {
 				return fault.Of(&fault.UsageError{}, "write %d of the run %s is %s: there is nothing to decide", n.Number, run, n.State)
 			}
-			if send {
-				err = l.Decide(n.Number, ledger.Refused, nil)
-			} else {
-				err = l.Decide(n.Number, ledger.Adopted, []string{adopt})
-			}
+			err = a.process.EditLedger(cmd.Context(), jobsURL, run, func(l *ledger.Ledger) error {
+				if send {
+					return l.Decide(n.Number, ledger.Refused, nil)
+				}
+				return l.Decide(n.Number, ledger.Adopted, []string{adopt})
+			})
 			if err == nil {
-				fmt.Fprintf(a.stdout, "noted; go on with: transect run --run %s …\n", run)
+				next := "transect run --run " + run + " …"
+				if job, ofJob := jobs.JobOfRun(run); ofJob {
+					next = fmt.Sprintf("transect jobs retry %d", job)
+				}
+				fmt.Fprintln(a.stdout, "noted; go on with: "+next)
 			}
 			return err
 		},
 	}
 	cmd.Flags().StringVar(&adopt, "adopt", "", "it was done and made `ID`")
 	cmd.Flags().BoolVar(&send, "send", false, "it was not done: send it at the next start")
+	a.jobsFlag(cmd, &jobsURL)
 	return cmd
 }
 
 func (a *app) runsForget() *cobra.Command {
-	var write string
+	var write, jobsURL string
 	cmd := &cobra.Command{
 		Use:   "forget RUN",
 		Short: "Forget the writes of a run, so that it begins anew",
@@ -153,18 +160,19 @@ one is forgotten, such as one whose result was deleted since.`,
 		Example: `  transect runs forget nightly-1122
   transect runs forget nightly-1122 --write 37`,
 		Args: exactArgs(1, "RUN"),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := noPasswordInJobs(cmd, jobsURL); err != nil {
+				return err
+			}
 			if write != "" {
-				run, n, err := a.writeOf(args[0], write)
+				run, n, err := a.writeOf(cmd.Context(), args[0], write, jobsURL)
 				if err != nil {
 					return err
 				}
-				l, err := ledger.OpenToEdit(a.process.LedgerFolder(), run)
-				if err != nil {
-					return err
-				}
-				defer l.Close()
-				return l.Decide(n.Number, ledger.Refused, nil)
+				return a.process.EditLedger(cmd.Context(), jobsURL, run, func(l *ledger.Ledger) error { return l.Decide(n.Number, ledger.Refused, nil) })
+			}
+			if job, ofJob := jobs.JobOfRun(args[0]); ofJob {
+				return fault.Hinted(fault.Of(&fault.UsageError{}, "the writes of a job are forgotten with it"), "transect jobs rm %d", job)
 			}
 			run, err := a.ledgerOf(args[0])
 			if err != nil {
@@ -178,15 +186,16 @@ one is forgotten, such as one whose result was deleted since.`,
 		},
 	}
 	cmd.Flags().StringVar(&write, "write", "", "forget only write `N`")
+	a.jobsFlag(cmd, &jobsURL)
 	return cmd
 }
 
 // writeOf finds a write of a run by its number.
-func (a *app) writeOf(name, number string) (run string, n noted, err error) {
+func (a *app) writeOf(ctx context.Context, name, number, jobsURL string) (run string, n noted, err error) {
 	if run, err = a.ledgerOf(name); err != nil {
 		return "", n, err
 	}
-	w, err := a.writesOf(run)
+	w, err := a.writesOf(ctx, run, jobsURL)
 	if err != nil {
 		return "", n, err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"transect/runtime"
+	"transect/runtime/jobs"
 	"transect/runtime/unattended/cron"
 	"transect/runtime/vm"
 )
@@ -49,8 +50,11 @@ func (a *app) overWrites(name, short, long, example string,
 			if err != nil {
 				return err
 			}
+			if err := noPasswordInJobs(cmd, job.Jobs.URL); err != nil {
+				return err
+			}
 			if job.Connection == (runtime.Connection{}) {
-				job.Connection = a.connectionOf(run)
+				job.Connection = a.connectionOf(cmd.Context(), run, job.Jobs.URL)
 			}
 			counts := map[string]int{}
 			err = do(cmd.Context(), a.process, job, run, func(f runtime.Finding) {
@@ -84,6 +88,7 @@ func (a *app) overWrites(name, short, long, example string,
 		},
 	}
 	callFlags(cmd.Flags(), &job)
+	a.jobsFlag(cmd, &job.Jobs.URL)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per thing")
 	return cmd
 }
@@ -105,7 +110,19 @@ func (a *app) printFinding(f runtime.Finding, dryRun bool) {
 
 // connectionOf is the platform that the command of a run named; none when the
 // history does not know.
-func (a *app) connectionOf(id string) runtime.Connection {
+func (a *app) connectionOf(ctx context.Context, id, jobsURL string) runtime.Connection {
+	if n, ofJob := jobs.JobOfRun(id); ofJob {
+		store, err := a.process.OpenJobs(ctx, jobsURL)
+		if err != nil {
+			return runtime.Connection{} // the ledger cannot be read either
+		}
+		defer store.Close()
+		job, err := store.Get(ctx, n)
+		if err != nil {
+			return runtime.Connection{}
+		}
+		return a.connectionIn(job.Folder, job.Run)
+	}
 	store, err := a.history()
 	if err != nil {
 		return runtime.Connection{}
@@ -122,9 +139,14 @@ func (a *app) connectionOf(id string) runtime.Connection {
 	if err != nil {
 		return runtime.Connection{}
 	}
+	return a.connectionIn(run.Folder, given)
+}
+
+// connectionIn is the platform that flags of transect run name in a folder.
+func (a *app) connectionIn(folder string, flags []string) runtime.Connection {
 	p := *a.process
-	p.Dir = run.Folder
-	job, _, err := parseRun(&p, append(given, "-"))
+	p.Dir = folder
+	job, _, err := parseRun(&p, append(slices.Clone(flags), "-"))
 	if err != nil {
 		return runtime.Connection{}
 	}

@@ -20,9 +20,9 @@ type Queue interface {
 	// SubmitPart submits a job unless the run did so before: then it is that job,
 	// which is tried again if it has failed.
 	SubmitPart(ctx context.Context, p Part) (id int64, err error)
-	// Ended returns those of the jobs that have ended; where their results are
+	// EndedParts returns those of the jobs that have ended; where their results are
 	// large, some of those.
-	Ended(ctx context.Context, ids []int64) ([]Ended, error)
+	EndedParts(ctx context.Context, ids []int64) ([]Ended, error)
 }
 
 // Part is a job that a script submits.
@@ -118,8 +118,8 @@ func (s *Store) holds(ctx context.Context, tx *sql.Tx, job, epoch int64) error {
 // mostResults bounds the results of one answer, in bytes.
 const mostResults = 8 << 20
 
-// Ended implements Queue.
-func (s *Store) Ended(ctx context.Context, ids []int64) (ended []Ended, err error) {
+// EndedParts implements Queue.
+func (s *Store) EndedParts(ctx context.Context, ids []int64) (ended []Ended, err error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
@@ -166,12 +166,14 @@ type Linked struct{ Link *link.Child }
 
 // SubmitPart implements Queue.
 func (l Linked) SubmitPart(ctx context.Context, p Part) (id int64, err error) {
-	return id, l.Link.Call(ctx, callSubmit, p, &id)
+	err = l.Link.Call(ctx, callSubmit, p, &id)
+	return id, err
 }
 
-// Ended implements Queue.
-func (l Linked) Ended(ctx context.Context, ids []int64) (ended []Ended, err error) {
-	return ended, l.Link.Call(ctx, callEnded, ids, &ended)
+// EndedParts implements Queue.
+func (l Linked) EndedParts(ctx context.Context, ids []int64) (ended []Ended, err error) {
+	err = l.Link.Call(ctx, callEnded, ids, &ended)
+	return ended, err
 }
 
 // PutResult keeps the result of the process's own job, JSON.
@@ -197,7 +199,7 @@ func (s *Store) Answers(ctx context.Context, job, epoch int64) link.Handlers {
 			return id, err
 		}),
 		callEnded: link.Handler(func(ctx context.Context, ids []int64) (ended []Ended, err error) {
-			err = patiently(ctx, func() error { ended, err = s.Ended(ctx, ids); return err })
+			err = patiently(ctx, func() error { ended, err = s.EndedParts(ctx, ids); return err })
 			return ended, err
 		}),
 		callResult: link.Handler(func(ctx context.Context, value json.RawMessage) (any, error) {

@@ -78,13 +78,13 @@ func TestEndedJobs(t *testing.T) {
 			}
 			ids = append(ids, id)
 		}
-		if ended, err := s.Ended(t.Context(), ids); err != nil || len(ended) != 0 {
+		if ended, err := s.EndedParts(t.Context(), ids); err != nil || len(ended) != 0 {
 			t.Errorf("%d have ended, %v", len(ended), err)
 		}
 		for i, id := range ids {
 			end(t, s, id, []jobs.State{jobs.Done, jobs.DoneFailures, jobs.Failed}[i%3])
 		}
-		ended, err := s.Ended(t.Context(), ids)
+		ended, err := s.EndedParts(t.Context(), ids)
 		if err != nil || len(ended) < 2 || len(ended) == len(ids) {
 			t.Fatalf("%d of %d large ones come at once, %v", len(ended), len(ids), err)
 		}
@@ -93,7 +93,7 @@ func TestEndedJobs(t *testing.T) {
 				t.Errorf("job %d is %s, ok %v, %q, %d bytes", e.ID, e.State, e.OK, e.Message, len(e.Result))
 			}
 		}
-		_, err = s.Ended(t.Context(), []int64{ids[0], 999})
+		_, err = s.EndedParts(t.Context(), []int64{ids[0], 999})
 		if missing, _ := errors.AsType[*fault.KeyError](err); missing == nil {
 			t.Errorf("an unknown job: %v", err)
 		}
