@@ -69,6 +69,9 @@ func newWorldWith(t testing.TB, dir string, args []string, s client.Settings, li
 		if own != nil && own.Password != "" {
 			s.Password = own.Password
 		}
+		if own != nil && own.Revision != 0 {
+			s.Revision = own.Revision
+		}
 		return client.New(ctx, s, client.Options{RoundTripper: p.RoundTripper(), Links: w.links, Rehearsal: w.rehearsal})
 	})
 	return w

@@ -64,6 +64,9 @@ var conforms = map[string]string{
 		local r = sdk.Resource(project.id, { name = "mine", gone = json.null })
 		assert(r.id == project.id and r._id == project.id and r.name == "mine" and r.gone == nil)
 		assert(#r:fields() == 3, json.encode(r:fields())) assert(#sdk.Resource{ id = "x", gone = json.null, _Resource__remove_undefined = true }:fields() == 1)
+		local old = sdk.connect{ revision = 3 }
+		assert(#old.Resource{ id = "x", gone = json.null }:fields() == 1 and #old.Resource("x", { gone = json.null }, false):fields() == 2)
+		assert(#sdk.connect{ revision = 2 }.Resource("x", { gone = json.null }):fields() == 2 and #old.Resource{ id = "x", _Resource__remove_undefined = false, gone = json.null }:fields() == 2)
 		assert(sdk.projects.describe(r).id == project.id and sdk.Resource{ _id = "y" }.id == "y" and sdk.Resource{ id = "z" }._id == "z")
 		assert(tostring(r):match("^resource mine"))
 		local ok, e = pcall(sdk.Resource, { name = "x" })

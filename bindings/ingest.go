@@ -92,12 +92,12 @@ func runIngest(c *module.Call, b *Binding) (any, error) {
 	if err := c.Fill(&in); err != nil {
 		return nil, err
 	}
-	o, err := in.read(c, s)
+	connection := b.command(c.L)
+	o, err := in.read(c, s, connection.Rehearses())
 	if err != nil {
 		return nil, err
 	}
 	o.Stop, o.Started = vm.StopRequested(c.L), c.In.AddIngest
-	connection := b.command(c.L)
 	o.DryRun = o.DryRun || connection.Rehearses()
 	var show *meter.Meter
 	if in.Progress {
@@ -224,8 +224,10 @@ func verifyIngest(c *module.Call, b *Binding) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		o.Target = in.target()
 		connection := b.command(c.L)
+		if o.Target, err = in.target(connection.Rehearses()); err != nil {
+			return nil, err
+		}
 		verify = func(ctx context.Context) (*ingest.Verification, error) {
 			return ingest.Verify(ctx, connection, o, onFile)
 		}

@@ -12,6 +12,7 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
+	"transect/client/declare"
 	"transect/client/fault"
 	"transect/client/ingest"
 	"transect/client/scan"
@@ -43,8 +44,16 @@ type targetOptions struct {
 	Company schema.ID `arg:"company" doc:"company they belong to, where there is no project"`
 }
 
-func (t targetOptions) target() ingest.Target {
-	return ingest.Target{Project: string(t.Project), Mission: string(t.Mission), Company: string(t.Company)}
+// target is where the files belong. A name in place of an id is refused here, before
+// each file fails for it; a rehearsal has ids of its own making.
+func (t targetOptions) target(rehearsal bool) (ingest.Target, error) {
+	for option, id := range map[string]schema.ID{"project": t.Project, "mission": t.Mission} {
+		if id != "" && !rehearsal && !declare.IsIdentifier(string(id)) {
+			return ingest.Target{}, fault.Hinted(fault.Of(&fault.ParameterError{}, "option %s must be an id or a resource, got %q", option, string(id)),
+				"%s", declare.NameHint("", option, string(id)))
+		}
+	}
+	return ingest.Target{Project: string(t.Project), Mission: string(t.Mission), Company: string(t.Company)}, nil
 }
 
 type runOptions struct {
@@ -176,14 +185,16 @@ func noSource(function string) error {
 }
 
 // read gives the options of a run.
-func (in runOptions) read(c *module.Call, s *callbacks) (o ingest.Options, err error) {
+func (in runOptions) read(c *module.Call, s *callbacks, rehearsal bool) (o ingest.Options, err error) {
 	if !in.filesGiven() && in.RetryFailed == "" {
 		return o, noSource(c.Name)
 	}
 	if o, err = in.sourceOptions.read(c, s); err != nil {
 		return o, err
 	}
-	o.Target = in.target()
+	if o.Target, err = in.target(rehearsal); err != nil {
+		return o, err
+	}
 	o.Flight = string(in.Flight)
 	o.Replace, o.DryRun, o.Verify, o.Wait, o.Batch = in.Replace, in.DryRun, in.Verify, in.Wait, in.Batch
 	o.Damaged, o.Duplicates = ingest.Treatment(in.Damaged), ingest.Treatment(in.Duplicates)

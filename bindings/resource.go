@@ -221,10 +221,12 @@ func (r *resource) table(L *lua.LState) lua.LValue {
 	return t
 }
 
-// construct is sdk.Resource: a record from an id and properties.
-func construct(L *lua.LState) int {
+// construct is sdk.Resource: a record from an id and properties. Revision 3 drops those
+// that are undefined unless told otherwise; only such a property asks for the
+// connection, which may not be open yet.
+func construct(L *lua.LState, open connection) int {
 	properties := map[string]any{}
-	drop := L.OptBool(3, false)
+	drop, told := L.OptBool(3, false), L.Get(3) != lua.LNil
 	for i := 1; i <= 2; i++ {
 		v, err := vm.FromLua(L, L.Get(i))
 		if err != nil {
@@ -243,7 +245,7 @@ func construct(L *lua.LState) int {
 		}
 	}
 	if remove, given := properties["_Resource__remove_undefined"]; given {
-		drop = remove == true
+		drop, told = remove == true, true
 		delete(properties, "_Resource__remove_undefined")
 	}
 	id, _ := properties["_id"].(string)
@@ -255,8 +257,16 @@ func construct(L *lua.LState) int {
 	}
 	properties["_id"] = id
 	delete(properties, "id")
-	if drop {
-		maps.DeleteFunc(properties, func(_ string, v any) bool { _, null := v.(schema.Null); return null })
+	for name, v := range properties {
+		if _, undefined := v.(schema.Null); !undefined {
+			continue
+		}
+		if !told {
+			drop, told = open(L).Revision() == 3, true
+		}
+		if drop {
+			delete(properties, name)
+		}
 	}
 	raw, err := declare.Encode(properties)
 	if err != nil {

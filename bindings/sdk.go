@@ -161,7 +161,7 @@ func (b *Binding) fill(L *lua.LState, sdk *lua.LTable, open connection) {
 		return 1
 	}))
 	sdk.RawSetString("Icons", iconTable(L))
-	sdk.RawSetString("Resource", L.NewFunction(construct))
+	sdk.RawSetString("Resource", L.NewFunction(func(L *lua.LState) int { return construct(L, open) }))
 	meta := L.NewTable()
 	meta.RawSetString("__index", L.NewFunction(func(L *lua.LState) int {
 		name := L.Get(2).String()

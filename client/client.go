@@ -78,6 +78,10 @@ type Client struct {
 	unserved  sync.Once // warns of tiles that nothing serves
 }
 
+// Revision is the revision of the interface the client was made for: 1, the newest,
+// to 3.
+func (c *Client) Revision() int { return max(c.revision, 1) }
+
 // Options are what a program gives a client besides the settings.
 type Options struct {
 	Version      string                           // of the program, for the User-Agent

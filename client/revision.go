@@ -78,7 +78,7 @@ func startingAt(page int) func(*declare.Spec) {
 // revise turns the operations, as they were declared, into those of the
 // connection's revision.
 func (c *Client) revise() {
-	revision := max(c.revision, 1)
+	revision := c.Revision()
 	for _, w := range withdrawals {
 		if !slices.Contains(w.revisions, revision) {
 			continue

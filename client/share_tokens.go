@@ -91,7 +91,7 @@ const (
 // shareTiles checks everything before it creates the token, so that a refusal
 // leaves no token behind.
 func (c *Client) shareTiles(ctx context.Context, in ShareTiles) (string, error) {
-	if c.revision == 3 && len(in.Dataset) > 1 {
+	if c.Revision() == 3 && len(in.Dataset) > 1 {
 		return "", fault.Hinted(fault.Of(&fault.ParameterError{}, "argument dataset: revision 3 shares one dataset at a time, got %d", len(in.Dataset)),
 			"a connection of revision 1 shares several rasters")
 	}

@@ -11,6 +11,9 @@ import (
 
 var identifier = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-fA-F-]{24,36}$`) })
 
+// IsIdentifier reports whether a text has the form of an id rather than of a name.
+func IsIdentifier(text string) bool { return identifier().MatchString(text) }
+
 // explainName gives the failure of a call a hint when the platform refused a name
 // that was given where an id is expected.
 func (s *Spec) explainName(a Args, err error) {
@@ -28,18 +31,18 @@ func (s *Spec) explainName(a Args, err error) {
 			list = []any{value}
 		}
 		for _, one := range list {
-			if name, ok := one.(string); ok && !identifier().MatchString(name) {
-				refused.Hint = fmt.Sprintf("%q is no id; if it is a name, look the id up: %s", name, lookup(s.Manager, p.Name, name))
+			if name, ok := one.(string); ok && !IsIdentifier(name) {
+				refused.Hint = NameHint(s.Manager, p.Name, name)
 				return
 			}
 		}
 	}
 }
 
-// lookup is code that finds a resource by its name.
-func lookup(manager, parameter, name string) string {
+// NameHint is the hint for a name where the id of a parameter is expected.
+func NameHint(manager, parameter, name string) string {
 	if Singular(manager) != parameter {
 		manager = parameter + "s"
 	}
-	return fmt.Sprintf(`%s.search{ filter = { name = { ["$eq"] = %q } } }[1]`, manager, name)
+	return fmt.Sprintf(`%q is no id; if it is a name, look the id up: %s.search{ filter = { name = { ["$eq"] = %q } } }[1]`, name, manager, name)
 }
