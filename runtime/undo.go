@@ -47,8 +47,14 @@ type written struct {
 
 // Undo deletes what a run created, newest first, and restores what it deleted.
 func Undo(ctx context.Context, p *Process, job Job, run string, report func(Finding)) error {
+	dry := job.DryRun
+	job.DryRun = false // it asks the platform, and sends nothing
 	return overWrites(ctx, p, job, run, func(ctx context.Context, c *client.Client, rows []written) error {
-		u := &undo{c: c, dry: job.DryRun, created: createdBy(rows), report: report}
+		me, err := c.Users.Describe(ctx, client.UserRef{})
+		if err != nil {
+			return err
+		}
+		u := &undo{c: c, dry: dry, me: me.ID, created: createdBy(rows), report: report}
 		if err := u.ingested(ctx, run); err != nil {
 			return err
 		}
@@ -156,6 +162,7 @@ func createdBy(rows []written) map[string]bool {
 type undo struct {
 	c       *client.Client
 	dry     bool
+	me      string // the user who undoes
 	created map[string]bool
 	seen    map[string]bool
 	report  func(Finding)
@@ -214,7 +221,7 @@ func (u *undo) write(ctx context.Context, w written) error {
 			u.keep(w, id, "its former state is not noted")
 		}
 	}
-	if len(w.ids) == 0 && w.Parent == 0 {
+	if len(w.ids) == 0 && w.Parent == 0 && !w.spec.Composed { // the steps of a composed one are undone
 		u.keep(w, "", "what it changed is not noted")
 	}
 	return nil
@@ -251,6 +258,12 @@ func (u *undo) remove(ctx context.Context, w written, id string) error {
 		}
 		return err
 	}
+	if others, err := u.ofOthers(ctx, w, id); err != nil || others != "" {
+		if err == nil {
+			u.keepSeen(w, id, others+": delete it by hand if it is to go")
+		}
+		return err
+	}
 	return u.done(ctx, w, id, remove, OutcomeDeleted)
 }
 
@@ -272,6 +285,10 @@ func (u *undo) bringBack(ctx context.Context, w written, restore *declare.Spec, 
 // done calls an operation with the ID, and reports what came of it.
 func (u *undo) done(ctx context.Context, w written, id string, how *declare.Spec, outcome string) error {
 	f := Finding{Write: w.Seq, Operation: w.Op, ID: id, Outcome: outcome}
+	if u.dry {
+		u.report(f)
+		return nil
+	}
 	_, err := how.Invoke(ctx, declare.Args{Values: map[string]any{how.Params[0].Name: id}})
 	response, refused := errors.AsType[*fault.ResponseError](err)
 	switch {
@@ -289,6 +306,13 @@ func (u *undo) done(ctx context.Context, w written, id string, how *declare.Spec
 // there reports whether a thing exists and is not deleted; known is false when no
 // operation tells.
 func (u *undo) there(ctx context.Context, s *declare.Spec, id string) (there, known bool, err error) {
+	record, known, err := u.record(ctx, s, id)
+	return record != nil, known, err
+}
+
+// record reads a thing that is not deleted; known is false when no operation
+// reads it.
+func (u *undo) record(ctx context.Context, s *declare.Spec, id string) (record []byte, known bool, err error) {
 	describe, values := s.Sibling("describe"), map[string]any{}
 	if s.FullName() == "analytics.order" {
 		describe = u.c.Manager("products").Op("describe")
@@ -296,16 +320,16 @@ func (u *undo) there(ctx context.Context, s *declare.Spec, id string) (there, kn
 	if describe != nil {
 		values[describe.Params[0].Name] = id
 	} else if describe = s.Sibling("search"); describe == nil || describe.Param("filter") == nil {
-		return false, false, nil
+		return nil, false, nil
 	} else {
 		values["filter"] = map[string]any{"_id": map[string]any{"$eq": id}}
 	}
 	v, err := describe.Invoke(ctx, declare.Args{Values: values})
 	if response, ok := errors.AsType[*fault.ResponseError](err); ok && response.Status == http.StatusNotFound {
-		return false, true, nil
+		return nil, true, nil
 	}
 	if err != nil {
-		return false, false, err
+		return nil, false, err
 	}
 	found := v.Items
 	if v.JSON != nil {
@@ -313,8 +337,8 @@ func (u *undo) there(ctx context.Context, s *declare.Spec, id string) (there, kn
 	}
 	for _, record := range found {
 		if deleted := gjson.GetBytes(record, "deletion_date"); !deleted.Exists() || deleted.Type == gjson.Null {
-			return true, true, nil
+			return record, true, nil
 		}
 	}
-	return false, true, nil
+	return nil, true, nil
 }

@@ -73,7 +73,7 @@ func (a *app) overWrites(name, short, long, example string,
 				var parts []string
 				for _, outcome := range outcomes {
 					if n := counts[outcome]; n > 0 {
-						parts = append(parts, fmt.Sprintf("%d %s", n, outcome))
+						parts = append(parts, fmt.Sprintf("%d %s", n, wouldBe(outcome, job.DryRun)))
 					}
 				}
 				if parts == nil {
@@ -93,11 +93,16 @@ func (a *app) overWrites(name, short, long, example string,
 	return cmd
 }
 
-func (a *app) printFinding(f runtime.Finding, dryRun bool) {
-	outcome := f.Outcome
+// wouldBe words an outcome of a dry run.
+func wouldBe(outcome string, dryRun bool) string {
 	if dryRun && (outcome == runtime.OutcomeDeleted || outcome == runtime.OutcomeRestored) {
-		outcome = "would be " + outcome
+		return "would be " + outcome
 	}
+	return outcome
+}
+
+func (a *app) printFinding(f runtime.Finding, dryRun bool) {
+	outcome := wouldBe(f.Outcome, dryRun)
 	text := fmt.Sprintf("%s: %s %s", outcome, f.Operation, f.ID)
 	if f.Write > 0 {
 		text = fmt.Sprintf("%s: write %d, %s %s", outcome, f.Write, f.Operation, f.ID)
