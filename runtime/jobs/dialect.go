@@ -133,6 +133,8 @@ func openPostgres(ctx context.Context, address string) (*sql.DB, *pgxpool.Pool, 
 	if err != nil {
 		return nil, nil, err
 	}
+	dialer := &net.Dialer{Control: bounded, KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 5 * time.Second, Interval: 3 * time.Second, Count: 3}}
+	config.ConnConfig.DialFunc = dialer.DialContext
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, nil, badURL("%s", withoutPassword(address, err))

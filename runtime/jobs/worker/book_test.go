@@ -79,8 +79,8 @@ func TestLogIsBounded(t *testing.T) {
 	m := &memory{}
 	b := m.book(t)
 	out := b.writer(jobs.StreamOut)
-	line := strings.Repeat("x", 1000)
-	const lines = 3 * maxLog / 1000
+	line := strings.Repeat("x", 8000)
+	const lines = 3 * maxLog / 8000
 	for i := range lines {
 		fmt.Fprintln(out, i, line)
 	}

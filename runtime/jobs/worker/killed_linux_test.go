@@ -1,6 +1,7 @@
 package worker_test
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"os"
@@ -25,7 +26,7 @@ const roundsVariable = "TRANSECT_WORKER_ROUNDS"
 
 // victim is a worker process that meets with an accident.
 type victim struct {
-	kind string // kill, stop, cut
+	kind string // kill, stop, cut, hang: a line that is there and says nothing
 	cmd  *exec.Cmd
 	name string
 	job  int64
@@ -86,7 +87,7 @@ func TestWorkersKilled(t *testing.T) {
 		t.Skip("takes seconds")
 	}
 	t.Parallel()
-	kills, stops, cuts, env := 2, 2, 2, []string(nil)
+	kills, stops, cuts, env := 2, 2, 1, []string(nil)
 	if text := os.Getenv(roundsVariable); text != "" {
 		if _, err := fmt.Sscanf(text, "%d,%d", &kills, &stops); err != nil {
 			t.Fatal(err)
@@ -110,7 +111,7 @@ func TestWorkersKilled(t *testing.T) {
 		}
 		for range cuts {
 			if through != "" {
-				kinds = append(kinds, "cut")
+				kinds = append(kinds, "cut", "hang")
 			}
 		}
 		took := map[string][]time.Duration{}
@@ -135,7 +136,7 @@ func accidents(t *testing.T, c jobs.Config, through string, kinds []string, took
 	for i, kind := range kinds {
 		v := &victim{kind: kind, name: fmt.Sprintf("victim-%d-%d", time.Now().UnixNano(), i)}
 		reach := c
-		if kind == "cut" {
+		if kind == "cut" || kind == "hang" {
 			v.line = newLine(t, through)
 			reach.URL = strings.Replace(through, v.line.target, v.line.address, 1)
 		}
@@ -178,6 +179,8 @@ func accidents(t *testing.T, c jobs.Config, through string, kinds []string, took
 			_ = v.cmd.Process.Signal(syscall.SIGSTOP)
 		case "cut":
 			v.line.cut()
+		case "hang":
+			v.line.hang(t)
 		}
 	}
 	for _, v := range victims {
@@ -189,7 +192,7 @@ func accidents(t *testing.T, c jobs.Config, through string, kinds []string, took
 		switch v.kind {
 		case "stop":
 			_ = v.cmd.Process.Signal(syscall.SIGCONT)
-		case "cut":
+		case "cut", "hang":
 			v.line.mend()
 		}
 	}
@@ -270,11 +273,23 @@ func newLine(t *testing.T, through string) *line {
 
 func (l *line) cut() { l.proxy.Stop() }
 
-func (l *line) mend() { _ = l.proxy.Start() }
+func (l *line) hang(t *testing.T) {
+	for _, way := range []string{"upstream", "downstream"} {
+		toxic := fmt.Sprintf(`{"name": "%s", "type": "timeout", "stream": "%s", "attributes": {"timeout": 0}}`, way, way)
+		if _, err := l.proxy.Toxics.AddToxicJson(strings.NewReader(toxic)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func (l *line) mend() {
+	l.proxy.Toxics.ResetToxics(context.Background())
+	_ = l.proxy.Start() // it may be there
+}
 
 // Jobs survive a restart of PostgreSQL: what runs goes on, what ended meanwhile is
 // noted. With the times of users it is away for a minute.
-func TestDatabaseRestarted(t *testing.T) {
+func TestDatabaseKilledAndRestarted(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}

@@ -55,6 +55,8 @@ func (p *pilot) JobGetAvailable(ctx context.Context, exec riverdriver.Executor, 
 	if !p.lease.valid() {
 		return nil, nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, p.lease.times.Hold) // River sets no limit
+	defer cancel()
 	p.mu.Lock()
 	first := p.turn
 	p.turn = (p.turn + 1) % len(p.queues)

@@ -24,8 +24,8 @@ func (s *session) reap(ctx context.Context) {
 		if !s.lease.trusted() {
 			continue
 		}
-		bounded, cancel := context.WithTimeout(ctx, s.w.o.Times.Hold)
-		err := s.reapOnce(bounded)
+		asking, cancel := s.asking(ctx)
+		err := s.reapOnce(asking)
 		if cancel(); err != nil && ctx.Err() == nil {
 			s.log.Debug("jobs of dead workers were not looked for", "error", err)
 		}

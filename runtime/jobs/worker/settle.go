@@ -72,8 +72,6 @@ func (a *attempt) settle(e end) error {
 		e.delay = a.s.w.o.Backoff(a.tries)
 	}
 	err := a.s.retry(a.s.over, func(ctx context.Context) error {
-		ctx, cancel := context.WithTimeout(ctx, a.s.w.o.Times.Hold)
-		defer cancel()
 		return a.s.store.Tx(ctx, func(tx *sql.Tx) error { return a.note(ctx, tx, e) })
 	})
 	if err == nil && a.id != 0 {

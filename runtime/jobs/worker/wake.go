@@ -31,6 +31,8 @@ func (s *session) look(ctx context.Context) {
 }
 
 func (s *session) anyAvailable(ctx context.Context) (found bool) {
+	ctx, cancel := s.asking(ctx)
+	defer cancel()
 	marks, args := list(s.w.queues)
 	now := "datetime('now', 'subsec')"
 	if s.store.Postgres() {
@@ -46,6 +48,8 @@ func (s *session) cancelAsked(ctx context.Context) {
 	for _, a := range s.all() {
 		ids = append(ids, a.job)
 	}
+	ctx, cancel := s.asking(ctx)
+	defer cancel()
 	marks, args := list(ids)
 	rows, err := s.store.DB().QueryContext(ctx, "select j.id from river_job j where j.id in ("+marks+") and "+cancelAsked, args...)
 	if err != nil {
@@ -104,7 +108,7 @@ func (s *session) listenOnce(ctx context.Context) error {
 	}
 	s.pilot.wake() // for what came before
 	for {
-		n, err := c.WaitForNotification(ctx)
+		n, err := c.WaitForNotification(ctx) // look finds what a dead line does not tell
 		if err != nil {
 			return err
 		}

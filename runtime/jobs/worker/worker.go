@@ -149,11 +149,18 @@ func (s *session) leave() {
 	})
 }
 
+// asking bounds one question to the database: a line that is cut may say nothing.
+func (s *session) asking(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, s.w.o.Times.Hold)
+}
+
 // retry repeats what the database did not answer, until ctx ends or the lease is
 // lost for good.
 func (s *session) retry(ctx context.Context, f func(context.Context) error) error {
 	for wait := 50 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
-		err := f(ctx)
+		asking, cancel := s.asking(ctx)
+		err := f(asking)
+		cancel()
 		if err == nil || errors.Is(err, errFenced) || permanent(err) {
 			return err
 		}
