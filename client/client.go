@@ -183,7 +183,7 @@ func (c *Client) recovery(o recovery.Options, s Settings) *recovery.Recovery {
 			o.Settle, o.Sync = 0, false // nothing is under way after its process has died
 		}
 	}
-	o.Operation, o.Sleep, o.Open, o.Log = c.operation, c.sleep, c.transfers.Open, c.log
+	o.Operation, o.Sleep, o.MD5, o.Log = c.operation, c.sleep, c.fileMD5, c.log
 	return recovery.New(o)
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"transect/client/declare"
 	"transect/client/transfer"
 )
 
@@ -59,13 +60,28 @@ func (c *Client) Missing(dataset, component, path string) (int64, error) {
 	return c.transfers.Missing(transfer.Upload{Dataset: dataset, Component: component, Path: path, Multipart: true})
 }
 
-func (c *Client) uploadFile(ctx context.Context, in UploadFile) (None, error) {
-	o := transferOptions(ctx)
-	u := transfer.Upload{Dataset: string(in.Dataset), Component: in.Component, Path: string(in.FilePath), MD5: in.MD5,
-		Multipart: *in.Multipart, New: o.New, Progress: o.Progress, Found: o.Found, Reserved: o.Reserved}
+func (in UploadFile) upload() transfer.Upload {
+	u := transfer.Upload{Dataset: string(in.Dataset), Component: in.Component, Path: string(in.FilePath), MD5: in.MD5, Multipart: *in.Multipart}
 	if in.ChunkSize != nil {
 		u.ChunkSize = *in.ChunkSize
 	}
+	return u
+}
+
+// fileMD5 is the MD5 of a file that a call uploads.
+func (c *Client) fileMD5(ctx context.Context, call *declare.Call, path string) (string, error) {
+	u := transfer.Upload{Multipart: true}
+	if in, ok := call.In.(UploadFile); ok {
+		u = in.upload()
+	}
+	u.Path = path
+	return c.transfers.Sum(ctx, u)
+}
+
+func (c *Client) uploadFile(ctx context.Context, in UploadFile) (None, error) {
+	o := transferOptions(ctx)
+	u := in.upload()
+	u.New, u.Progress, u.Found, u.Reserved = o.New, o.Progress, o.Found, o.Reserved
 	sent, err := c.transfers.Upload(ctx, u)
 	if o.Uploaded != nil && err == nil {
 		o.Uploaded(sent)

@@ -49,7 +49,7 @@ func downloads(call *declare.Call) bool {
 // is as it was then: fetching it again would be refused, as it exists.
 func (r *Recovery) download(ctx context.Context, call *declare.Call, next declare.Handler, l *ledger.Ledger) (declare.Value, error) {
 	a := &attempt{Recovery: r, call: call, ledg: l}
-	print, err := a.fingerprint()
+	print, err := a.fingerprint(ctx)
 	if err != nil {
 		return declare.Value{}, err
 	}

@@ -3,13 +3,11 @@ package recovery
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"crypto/hmac"
-	"crypto/md5" // the protocol's checksum, not a protection
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"path/filepath"
 	"reflect"
@@ -18,7 +16,6 @@ import (
 	"time"
 
 	"transect/client/declare"
-	"transect/client/fault"
 	"transect/client/ledger"
 	"transect/client/schema"
 )
@@ -26,10 +23,10 @@ import (
 // fingerprint identifies a call by what it says. Resources are ids, keys are
 // sorted and numbers have one form in a request already; dates are compared by
 // the instant, lists that are sets without order, files by name and content.
-func (a *attempt) fingerprint() (ledger.Fingerprint, error) {
+func (a *attempt) fingerprint(ctx context.Context) (ledger.Fingerprint, error) {
 	s := a.call.Spec
 	if s.Composed || s.Transfers() {
-		all, err := a.said(s.Params, a.call.Args.Values)
+		all, err := a.said(ctx, s.Params, a.call.Args.Values)
 		if err != nil {
 			return ledger.Fingerprint{}, err
 		}
@@ -179,7 +176,7 @@ func allSets(v any) any {
 
 // said are arguments without those that change nothing, with the traits of files in
 // place of their paths.
-func (a *attempt) said(params []schema.Param, values map[string]any) (map[string]any, error) {
+func (a *attempt) said(ctx context.Context, params []schema.Param, values map[string]any) (map[string]any, error) {
 	all := maps.Clone(values)
 	for name, v := range all {
 		p := schema.Find(params, name)
@@ -188,9 +185,9 @@ func (a *attempt) said(params []schema.Param, values map[string]any) (map[string
 		case v == nil, slices.Contains(howOnly, name), p != nil && p.Default != nil && reflect.DeepEqual(v, p.Default):
 			delete(all, name)
 		case strings.HasPrefix(name, "file_path"):
-			all[name], err = a.files(v)
+			all[name], err = a.files(ctx, v)
 		case p != nil && len(p.Fields) > 0:
-			all[name], err = a.saidIn(p.Fields, v)
+			all[name], err = a.saidIn(ctx, p.Fields, v)
 		}
 		if err != nil {
 			return nil, err
@@ -200,15 +197,15 @@ func (a *attempt) said(params []schema.Param, values map[string]any) (map[string
 }
 
 // saidIn is said of a table, or of each of a list.
-func (a *attempt) saidIn(fields []schema.Param, v any) (any, error) {
+func (a *attempt) saidIn(ctx context.Context, fields []schema.Param, v any) (any, error) {
 	switch v := v.(type) {
 	case map[string]any:
-		return a.said(fields, v)
+		return a.said(ctx, fields, v)
 	case []any:
 		all := make([]any, len(v))
 		for i := range v {
 			var err error
-			if all[i], err = a.saidIn(fields, v[i]); err != nil {
+			if all[i], err = a.saidIn(ctx, fields, v[i]); err != nil {
 				return nil, err
 			}
 		}
@@ -218,56 +215,21 @@ func (a *attempt) saidIn(fields []schema.Param, v any) (any, error) {
 }
 
 // files are the traits of files: name and checksum.
-func (a *attempt) files(v any) (any, error) {
+func (a *attempt) files(ctx context.Context, v any) (any, error) {
 	switch v := v.(type) {
 	case string:
-		sum, err := a.checksum(v)
+		sum, err := a.checksum(ctx, v)
 		a.sum = sum
 		return []any{filepath.Base(v), sum}, err
 	case []any:
 		all := make([]any, len(v))
 		for i := range v {
 			var err error
-			if all[i], err = a.files(v[i]); err != nil {
+			if all[i], err = a.files(ctx, v[i]); err != nil {
 				return nil, err
 			}
 		}
 		return all, nil
 	}
 	return v, nil
-}
-
-// checksum is the MD5 of a file; of one that is gone, what it was when the run
-// saw it first.
-func (a *attempt) checksum(path string) (string, error) {
-	place, err := filepath.Abs(path)
-	if err != nil {
-		return "", err
-	}
-	name, err := a.hash("file", []byte(place))
-	if err != nil {
-		return "", err
-	}
-	now, unread := a.md5(path)
-	kept, err := a.ledg.Keep("file "+name.String(), func() ([]byte, error) { return now, unread })
-	switch {
-	case unread == nil && err == nil:
-		return string(now), nil
-	case err != nil:
-		return "", fault.Of(&fault.UploadError{}, "%w", fault.Reason(err))
-	}
-	return string(kept), nil
-}
-
-func (a *attempt) md5(path string) ([]byte, error) {
-	file, err := a.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	sum := md5.New()
-	if _, err := io.Copy(sum, file); err != nil {
-		return nil, err
-	}
-	return []byte(hex.EncodeToString(sum.Sum(nil))), nil
 }

@@ -260,18 +260,23 @@ func (p *printer) spec(op string) *declare.Spec {
 	return p.c.Manager(manager).Op(name)
 }
 
+// open takes the ledger of a run.
+func (p *printer) open(run string) {
+	if p.ledger != nil {
+		if p.ledger.Run() == run {
+			return
+		}
+		_ = p.ledger.Close()
+	}
+	var err error
+	if p.ledger, err = ledger.OpenRun(p.dir, run, ledger.Start{}); err != nil {
+		p.Fatal(err)
+	}
+}
+
 // of is the fingerprint of a call, "" of one that is refused for its arguments.
 func (p *printer) of(op string, values map[string]any) string {
-	if p.ledger != nil && p.ledger.Run() != op {
-		_ = p.ledger.Close()
-		p.ledger = nil
-	}
-	if p.ledger == nil {
-		var err error
-		if p.ledger, err = ledger.OpenRun(p.dir, op, ledger.Start{}); err != nil {
-			p.Fatal(err)
-		}
-	}
+	p.open(op)
 	args := declare.Args{Values: maps.Clone(values)}
 	if extra, ok := values["extra"].(map[string]any); ok {
 		args.Extra = extra

@@ -57,7 +57,7 @@ func (r *Recovery) Intercept(ctx context.Context, call *declare.Call, next decla
 		above32 = above.row.Seq
 		a.id, err = a.ofStep(above)
 	} else {
-		a.id, err = a.fingerprint()
+		a.id, err = a.fingerprint(ctx)
 	}
 	if err != nil {
 		return declare.Value{}, err

@@ -16,7 +16,6 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
-	"os"
 	"sync"
 	"time"
 
@@ -34,7 +33,7 @@ type Options struct {
 	Operation func(manager, name string) *declare.Spec
 	Platform  func() time.Time // the platform's clock; that of its answers when nil
 	Sleep     func(ctx context.Context, d time.Duration) error
-	Open      func(path string) (*os.File, error) // opens files that are uploaded
+	MD5       func(ctx context.Context, call *declare.Call, path string) (string, error) // of a file that a call uploads
 	// Settle is how long after it was sent a request may still arrive.
 	Settle time.Duration
 	// TakenOver is when the run was taken over from a start whose end nobody saw:

@@ -101,6 +101,7 @@ type Transfers struct {
 	transport *transport.Transport
 	memory    *memory
 	hashing   *hashing
+	summed    sync.Map  // sums of files that Sum has read, by summedKey
 	pruned    sync.Map  // folders
 	generated sync.Once // says that files made for a request cannot be compared
 

@@ -104,6 +104,39 @@ func (u *upload) missing() int64 {
 	return n
 }
 
+// summedKey is a file as it was when it was hashed, and the size of the parts.
+type summedKey struct {
+	file  journal.File
+	chunk int64
+}
+
+// Sum is the MD5 of a file that is going to be uploaded. If it is, and did not change
+// meanwhile, it is not read for its checksums once more.
+func (t *Transfers) Sum(ctx context.Context, u Upload) (string, error) {
+	src, err := openSource(u.Path, t.Options.Open)
+	if err != nil {
+		return "", err
+	}
+	defer src.close()
+	p, err := planFor(src.info.Size(), u, t.Mode == ThroughPlatform)
+	if err != nil {
+		return "", err
+	}
+	if t.hashing.slots.Acquire(ctx, longFileSlot) != nil {
+		return "", fault.Stopped(ctx)
+	}
+	defer t.hashing.slots.Release(longFileSlot)
+	found, err := t.hashing.file(ctx, src, p, "")
+	if err == nil {
+		err = src.unchanged()
+	}
+	if err != nil {
+		return "", err
+	}
+	t.summed.Store(summedKey{src.state(), p.chunk}, found)
+	return found.whole, nil
+}
+
 // checksums takes the file's checksums from the caller, from the journal, or
 // computes them.
 func (u *upload) checksums(ctx context.Context, given string) error {
@@ -116,6 +149,8 @@ func (u *upload) checksums(ctx context.Context, given string) error {
 	}
 	if u.computed = given == ""; !u.computed {
 		known.whole = given
+	} else if s, ok := u.summed.LoadAndDelete(summedKey{u.src.state(), u.plan.chunk}); ok {
+		known = s.(sums)
 	}
 	if known.whole != "" && (u.plan.parts == 1 || known.parts != nil) {
 		u.sums = known

@@ -1,0 +1,54 @@
+package recovery
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// checksum is the MD5 of a file. One that has not changed since the run has read it
+// is not read again; of one that is gone it is what it was then.
+func (a *attempt) checksum(ctx context.Context, path string) (string, error) {
+	place, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	hash, err := a.hash("file", []byte(place))
+	if err != nil {
+		return "", err
+	}
+	name := "file " + hash.String()
+	kept := string(a.ledg.Kept(name))
+	sum, state, _ := strings.Cut(kept, " ")
+	now := stateOf(path)
+	if sum != "" && now != "" && state == now {
+		return sum, nil
+	}
+	found, err := a.MD5(ctx, a.call, path)
+	switch {
+	case err != nil && (sum == "" || ctx.Err() != nil):
+		return "", err
+	case err != nil:
+		return sum, nil
+	}
+	if note := strings.TrimSpace(found + " " + now); note != kept {
+		err = a.ledg.Put(name, []byte(note))
+	}
+	return found, err
+}
+
+// settled is how old the last change of a file is before its time tells the next
+// one apart.
+const settled = 10 * time.Second
+
+// stateOf tells whether a file has changed, "" of one that has just done so.
+func stateOf(path string) string {
+	info, err := os.Stat(path)
+	if err != nil || time.Since(info.ModTime()) < settled {
+		return ""
+	}
+	return fmt.Sprintf("%d %d", info.Size(), info.ModTime().UnixNano())
+}
