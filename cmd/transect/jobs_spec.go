@@ -50,11 +50,11 @@ func (a *app) jobFlags(cmd *cobra.Command) *jobFlags {
 		option{name: "priority", kind: "1-4", value: strconv.Itoa(jobs.DefaultPriority), doc: "1 is first, 4 last", parse: toPriority(&f.spec.Priority)},
 		option{name: "retries", kind: "N", value: strconv.Itoa(jobs.DefaultRetries), doc: "after a temporary failure (exit code 5) try again up to N times", parse: toCount(&f.spec.Retries)},
 		option{name: "timeout", env: "TRANSECT_TIMEOUT", kind: "duration", doc: "limit `DURATION` of each attempt, such as 90s or 2h", parse: toDuration(&f.spec.Timeout)},
-		option{name: "on-failure", env: "TRANSECT_ON_FAILURE", kind: "CMD|URL", parse: toFailureAction(&f.spec.OnFailure),
-			doc: "when the job fails: run the command CMD on a worker with the last lines as input, or send them to the URL, https: or mailto:"},
+		option{name: "on-failure", env: "TRANSECT_ON_FAILURE", kind: "CMD|URL", parse: orVariable(&f.spec.OnFailure, toFailureAction(&f.spec.OnFailure)),
+			doc: "when the job fails: run the command CMD on a worker with the last lines as input, or send them to the URL, https: or mailto:; env:NAME is the worker's variable NAME"},
 		option{name: "late", kind: "duration", parse: toDuration(&f.spec.Late),
 			doc: "take the steps of --on-failure also when the job has not started this long after its time"},
-		option{name: "ping", env: "TRANSECT_PING", kind: "URL", doc: "notify the monitor at URL of start and end", parse: toMonitor(&f.spec.Ping)},
+		option{name: "ping", env: "TRANSECT_PING", kind: "URL", doc: "notify the monitor at URL of start and end; env:NAME is the worker's variable NAME", parse: orVariable(&f.spec.Ping, toMonitor(&f.spec.Ping))},
 		option{name: "include", kind: "PATH", doc: "another file or folder beside the script that travels with it, may be repeated",
 			parse: func(path string) error { f.include = append(f.include, path); return nil }})
 	cmd.MarkFlagsMutuallyExclusive("queue", "on")
@@ -89,6 +89,22 @@ func toPriority(to *int) func(string) error {
 			return errors.New("write a number from 1, first, to 4, last")
 		}
 		*to = n
+		return nil
+	}
+}
+
+// orVariable also accepts env:NAME, the variable of the worker that holds the value,
+// which need not stand in the database then.
+func orVariable(to *string, parse func(string) error) func(string) error {
+	return func(text string) error {
+		name, ok := strings.CutPrefix(text, "env:")
+		if !ok {
+			return parse(text)
+		}
+		if name == "" || strings.ContainsAny(name, " =/") {
+			return errors.New("write env: and the name of a variable, such as env:OPS_HOOK")
+		}
+		*to = text
 		return nil
 	}
 }

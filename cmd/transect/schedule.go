@@ -21,7 +21,7 @@ func (a *app) schedule() *cobra.Command {
 		Short: "Submit jobs at fixed times, from whichever worker lives",
 		Long: `Submit jobs at fixed times. Schedules are in the database of the jobs; each worker
 fires those of all, and each slot, a due time of a schedule, is fired once. See
-docs/jobs.md.`,
+docs/schedules.md.`,
 		Example: `  transect schedule add nightly '30 2 * * *' --zone Europe/Paris --local survey.lua flights/
   transect schedule list
   transect schedule run nightly

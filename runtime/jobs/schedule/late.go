@@ -38,6 +38,8 @@ func (f *firing) lateNotice(ctx context.Context, due Due, rule *Rule) error {
 		what += they + " left out"
 	case due.Missed == 0:
 		what += they + " fired now"
+	case newest == 1 && due.Missed == 1:
+		what += "the newer one is fired now, the other is left out"
 	case newest == 1:
 		what += "the newest is fired now, the others are left out"
 	default:

@@ -28,7 +28,7 @@ func at(t testing.TB, r *Rule, text string) time.Time {
 	return when
 }
 
-// The rules of docs/jobs.md for the days on which clocks are set.
+// The rules of docs/schedules.md for the days on which clocks are set.
 func TestDaylightSaving(t *testing.T) {
 	for _, c := range []struct{ what, zone, expr, from, want string }{
 		{"fixed, skipped: when the clock is set", "Europe/Paris", "30 2 * * *", "2027-03-27 12:00", "03-28 03:00 CEST, 03-29 02:30 CEST"},
@@ -38,6 +38,7 @@ func TestDaylightSaving(t *testing.T) {
 		{"each hour follows the clock, skipped", "Europe/Paris", "30 * * * *", "2027-03-28 01:00", "03-28 01:30 CET, 03-28 03:30 CEST"},
 		{"each hour follows the clock, twice", "Europe/Paris", "30 * * * *", "2027-10-31 01:45", "10-31 02:30 CEST, 10-31 02:30 CET, 10-31 03:30 CET"},
 		{"each minute of the skipped hour: not that day", "Europe/Paris", "*/30 2 * * *", "2027-03-27 12:00", "03-29 02:00 CEST, 03-29 02:30 CEST"},
+		{"each minute of the hour that comes twice", "Europe/Paris", "*/30 2 * * *", "2027-10-30 12:00", "10-31 02:00 CEST, 10-31 02:30 CEST, 10-31 02:00 CET, 10-31 02:30 CET"},
 		{"the other half of the world", "Australia/Sydney", "30 2 * * *", "2027-10-02 12:00", "10-03 03:00 AEDT, 10-04 02:30 AEDT"},
 		{"half an hour", "Australia/Lord_Howe", "45 1 * * *", "2027-04-03 12:00", "04-04 01:45 +11, 04-05 01:45 +1030"},
 		{"midnight is skipped", "America/Santiago", "0 0 * * *", "2027-09-04 12:00", "09-05 01:00 -03, 09-06 00:00 -03"},
@@ -60,7 +61,7 @@ func TestDaylightSaving(t *testing.T) {
 
 func TestRefusedRules(t *testing.T) {
 	for _, c := range []struct{ expr, zone, want string }{
-		{"61 * * * *", "UTC", "column 1"}, {"@reboot", "UTC", "no @reboot"}, {"@daily", "Europe/Pariss", `"Europe/Pariss" is no time zone; did you mean Europe/Paris?`},
+		{"61 * * * *", "UTC", "column 1"}, {"@reboot", "UTC", "no @reboot"}, {"@daily", "Europe/Pariss", `"Europe/Pariss" is no time zone (did you mean Europe/Paris?)`},
 		{"@daily", "", "is no time zone"}, {"@daily", "Local", "is no time zone"}, {"@daily", "../etc/passwd", "is no time zone"},
 	} {
 		if _, err := ParseRule("nightly", c.expr, c.zone); err == nil || !strings.Contains(err.Error(), c.want) {
