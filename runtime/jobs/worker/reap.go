@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"time"
 
 	"github.com/riverqueue/river/riverdriver"
@@ -41,6 +42,18 @@ func (s *session) prune(ctx context.Context) {
 		}
 		if removed > 0 {
 			s.log.Info(fmt.Sprintf("%d jobs that ended long ago were removed", removed))
+		}
+		s.w.removeOld("folders", jobs.DefaultRetention.Jobs)
+		s.w.removeOld("scripts", jobs.DefaultRetention.Logs) // of workers that were killed
+	}
+}
+
+// removeOld removes folders of jobs that nobody has changed for so long.
+func (w *Worker) removeOld(name string, age time.Duration) {
+	entries, _ := os.ReadDir(w.folder(name)) // there may be none
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > age {
+			_ = os.RemoveAll(w.folder(name, e.Name())) // the next time, else
 		}
 	}
 }
