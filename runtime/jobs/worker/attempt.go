@@ -21,8 +21,13 @@ import (
 	"transect/runtime/jobs/bundle"
 )
 
-// keyDelay is how long a job waits before it tries again to take its key.
-const keyDelay = time.Second
+// How long a job waits before it tries again to take its key: many that wait for the
+// same share ten tries a second.
+const (
+	keyDelay     = time.Second
+	keyShare     = 100 * time.Millisecond
+	longKeyDelay = 30 * time.Second
+)
 
 // attempt is one start of the run of a job.
 type attempt struct {
@@ -34,8 +39,9 @@ type attempt struct {
 	id       int64 // of tr_run; 0 before it began
 	epoch    int64
 	number   int
-	tries    int    // temporary failures before
-	takeOver bool   // the attempt before was lost
+	tries    int  // temporary failures before
+	takeOver bool // the attempt before was lost
+	keyDelay time.Duration
 	unpacked string // the folder of the script, with a separator; "" for one of the binary
 	book     *logBook
 	last     lastLine // of standard error
@@ -78,7 +84,7 @@ func (a *attempt) perform() (e end) {
 	case a.isCancelled():
 		return end{outcome: jobs.Cancelled}
 	case waits != "":
-		return end{outcome: jobs.Waiting, message: waits, delay: keyDelay}
+		return end{outcome: jobs.Waiting, message: waits, delay: a.keyDelay}
 	}
 	if a.number == 1 {
 		a.s.log.Info(fmt.Sprintf("job %d begins: %s", a.job, a.spec.Title()))
@@ -170,7 +176,10 @@ func (a *attempt) takeKey(ctx context.Context, tx *sql.Tx) (waits string, err er
 	if !errors.Is(err, sql.ErrNoRows) {
 		return "", err
 	}
-	return "the key " + key, nil
+	others := 0
+	err = tx.QueryRowContext(ctx, "select count(*) from tr_job where key = $1 and waiting <> ''", key).Scan(&others)
+	a.keyDelay = min(max(keyDelay, time.Duration(others)*keyShare), longKeyDelay)
+	return "the key " + key, err
 }
 
 // work is what a process of a job needs.
