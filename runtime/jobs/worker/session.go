@@ -204,3 +204,6 @@ func (q *quiet) Handle(ctx context.Context, r slog.Record) error {
 	r.Level = slog.LevelDebug
 	return q.Handler.Handle(ctx, r)
 }
+
+func (q *quiet) WithAttrs(attrs []slog.Attr) slog.Handler { return &quiet{q.Handler.WithAttrs(attrs)} }
+func (q *quiet) WithGroup(name string) slog.Handler       { return &quiet{q.Handler.WithGroup(name)} }
