@@ -1,0 +1,97 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"transect/client/fault"
+	"transect/runtime/jobs"
+	"transect/runtime/jobs/bundle"
+)
+
+// work is what a process of a job needs.
+type work struct {
+	folder string   // in which it runs
+	args   []string // of transect
+	temp   string   // removed in the end
+}
+
+func (w *work) remove() {
+	if w.temp != "" {
+		_ = os.RemoveAll(w.temp)
+	}
+}
+
+// prepare unpacks the script and chooses the folder.
+func (a *attempt) prepare(ctx context.Context) (_ *work, err error) {
+	spec, o := a.spec, a.s.w.o
+	w := &work{folder: spec.Folder}
+	if info, err := os.Stat(spec.Folder); spec.Folder == "" || err != nil || !info.IsDir() {
+		w.folder = a.s.w.folder("folders", jobs.RunID(a.job))
+		if err := os.MkdirAll(w.folder, 0o700); err != nil {
+			return nil, fault.Of(&fault.FileError{}, "cannot make the folder of the job: %w", fault.Reason(err))
+		}
+		if spec.Folder != "" {
+			a.book.say("the folder %s is not on this machine: the job runs in %s", spec.Folder, w.folder)
+		}
+	}
+	script := spec.Script
+	w.args = append([]string{"run", "--run", jobs.RunID(a.job)}, spec.Run...)
+	manifest := false
+	if spec.Bundle != "" {
+		var content []byte
+		if err := a.s.retry(ctx, func(ctx context.Context) error {
+			content, err = a.s.store.Bundle(ctx, spec.Bundle)
+			return err
+		}); err != nil {
+			return nil, err
+		}
+		if err := os.MkdirAll(a.s.w.folder("scripts"), 0o700); err != nil {
+			return nil, fault.Of(&fault.FileError{}, "cannot unpack the script: %w", fault.Reason(err))
+		}
+		w.temp = a.s.w.folder("scripts", fmt.Sprintf("%s.%d", jobs.RunID(a.job), a.number))
+		_ = os.RemoveAll(w.temp) // of a worker that was killed
+		unpacked, err := bundle.Unpack(content, spec.Bundle, w.temp)
+		if err != nil {
+			w.remove()
+			return nil, err
+		}
+		for _, dir := range unpacked.Path {
+			w.args = append(w.args, "--path", dir)
+		}
+		script = unpacked.Main
+		a.unpacked = filepath.Dir(script) + string(filepath.Separator)
+		_, missing := os.Stat(strings.TrimSuffix(script, ".lua") + ".allow.json")
+		manifest = missing == nil
+	}
+	if err := a.allowed(o.Sandbox, manifest); err != nil {
+		w.remove()
+		return nil, err
+	}
+	if spec.Timeout > 0 {
+		w.args = append(w.args, "--timeout", spec.Timeout.String())
+	}
+	w.args = append(append(w.args, "--", script), spec.Args...)
+	return w, nil
+}
+
+// allowed refuses, for a worker with --sandbox, what has no manifest or goes round it.
+func (a *attempt) allowed(sandbox, manifest bool) error {
+	if !sandbox {
+		return nil
+	}
+	if !manifest {
+		return fault.Hinted(fault.Of(&fault.UsageError{}, "the script has no manifest, and this worker runs only scripts with one (--sandbox)"),
+			"write one with: transect run --learn %s, and submit again", a.spec.Script)
+	}
+	for _, flag := range a.spec.Run {
+		switch name, _, _ := strings.Cut(flag, "="); name {
+		case "--no-manifest", "--learn", "--allow":
+			return fault.Hinted(fault.Of(&fault.UsageError{}, "%s is not allowed by this worker (--sandbox)", name), "submit the job without it")
+		}
+	}
+	return nil
+}
