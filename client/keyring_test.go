@@ -2,11 +2,14 @@ package client
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	system "github.com/zalando/go-keyring"
+
+	"transect/client/fault"
 )
 
 // With a keyring the file holds everything but the secret, and the connection
@@ -49,6 +52,27 @@ func TestLoginThatTheKeyringLost(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := (Settings{ConfigPath: file}).Resolve(); err == nil || !strings.Contains(err.Error(), "cannot be read from the system's keyring") {
+		t.Error(err)
+	}
+}
+
+// A login whose secret cannot be removed from the keyring is kept whole.
+func TestLogoutWithoutTheKeyring(t *testing.T) {
+	system.MockInitWithError(&exec.Error{Name: "dbus-launch", Err: exec.ErrNotFound})
+	defer system.MockInit()
+	file := filepath.Join(t.TempDir(), "config.json")
+	text := `{"url": "https://platform.example.com", "user": "me", "keyring": true}`
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := ForgetLogin(file, "")
+	if f := fault.Find(err); f == nil || !strings.Contains(err.Error(), "cannot be removed from the system's keyring: this session has none") || f.Facts().Hint == "" {
+		t.Error(err)
+	}
+	if kept, err := os.ReadFile(file); err != nil || string(kept) != text {
+		t.Errorf("%s, %v", kept, err)
+	}
+	if _, err := (Settings{ConfigPath: file}).Resolve(); err == nil || !strings.Contains(err.Error(), "this session has none") {
 		t.Error(err)
 	}
 }

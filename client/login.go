@@ -42,7 +42,7 @@ func (s *Settings) readKeyring(given Settings) error {
 			err = errors.New("it is not there")
 		}
 		return fault.Hinted(fault.Of(&fault.MissingCredentialsError{}, "the %s of %s cannot be read from the system's keyring: %w", strings.ReplaceAll(key, "_", " "), s.ConfigFile, err),
-			"unlock the keyring, or log in again with transect login")
+			"unlock the keyring, or log in again with transect login; TRANSECT_KEYRING=off transect login keeps the secret in the file, for cron")
 	}
 	*value = found
 	return nil
@@ -78,20 +78,22 @@ func KeepLogin(path, profile string, login Settings) (inKeyring bool, err error)
 	} else {
 		entry[key] = *value
 	}
-	return inKeyring, changeLogin(path, profile, func(old map[string]any) {
+	return inKeyring, changeLogin(path, profile, func(old map[string]any) error {
 		for _, key := range loginKeys {
 			delete(old, key)
 		}
 		for key, value := range entry {
 			old[key] = value
 		}
+		return nil
 	})
 }
 
 // ForgetLogin removes a login from a configuration file and its secret from the
-// keyring. It returns what was removed; the URL is "" when there was no login.
+// keyring: both or neither. It returns what was removed; the URL is "" when there was
+// no login.
 func ForgetLogin(path, profile string) (gone Settings, err error) {
-	err = changeLogin(path, profile, func(old map[string]any) {
+	err = changeLogin(path, profile, func(old map[string]any) error {
 		for key, to := range map[string]*string{"url": &gone.URL, "user": &gone.User, "client_id": &gone.ClientID} {
 			*to, _ = old[key].(string)
 		}
@@ -99,15 +101,21 @@ func ForgetLogin(path, profile string) (gone Settings, err error) {
 		for _, key := range loginKeys {
 			delete(old, key)
 		}
+		if !gone.Keyring {
+			return nil
+		}
+		_, account, _ := gone.secret()
+		if err := keyring.Delete(account); err != nil {
+			return fault.Hinted(fault.Of(&fault.ConfigError{}, "the secret of %s cannot be removed from the system's keyring: %w", path, err),
+				"nothing was removed: unlock the keyring, or log out in the session that logged in")
+		}
+		return nil
 	})
-	if _, account, _ := gone.secret(); err == nil && gone.Keyring {
-		err = keyring.Delete(account)
-	}
 	return gone, err
 }
 
 // changeLogin changes an entry of a configuration file; its other keys stay.
-func changeLogin(path, profile string, change func(entry map[string]any)) error {
+func changeLogin(path, profile string, change func(entry map[string]any) error) error {
 	failed := func(err error) error {
 		return fault.Of(&fault.ConfigError{}, "configuration file %s cannot be written: %w", path, fault.Reason(err))
 	}
@@ -133,15 +141,17 @@ func changeLogin(path, profile string, change func(entry map[string]any)) error 
 			entry = map[string]any{}
 			profiles[profile] = entry
 		}
-		change(entry)
+		if err := change(entry); err != nil {
+			return err
+		}
 		if len(entry) == 0 {
 			delete(profiles, profile)
 		}
 		if len(profiles) == 0 {
 			delete(file, "profiles")
 		}
-	} else {
-		change(entry)
+	} else if err := change(entry); err != nil {
+		return err
 	}
 	if len(file) == 0 {
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {

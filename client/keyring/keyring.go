@@ -5,6 +5,7 @@ package keyring
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"time"
 
 	ring "github.com/zalando/go-keyring"
@@ -21,6 +22,7 @@ const Variable = "TRANSECT_KEYRING"
 var (
 	errOff  = errors.New("the keyring is turned off with " + Variable)
 	errLate = errors.New("the keyring does not answer")
+	errNone = errors.New("this session has none; those of cron and ssh often have none")
 )
 
 // Get returns the secret of an account; "" when there is none.
@@ -54,6 +56,9 @@ func within(call func() error) error {
 	go func() { done <- call() }()
 	select {
 	case err := <-done:
+		if unstarted := (*exec.Error)(nil); errors.As(err, &unstarted) { // of a session bus
+			return errNone
+		}
 		return err
 	case <-time.After(timeout):
 		return errLate

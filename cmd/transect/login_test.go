@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -115,6 +116,45 @@ func TestLoginInterrupted(t *testing.T) {
 		tm.sees("interrupted")
 		if code := tm.ends(); code != 130 || strings.Contains(tm.output(), "canceled") {
 			t.Errorf("at %s: exit code %d\n%s", last, code, tm.output())
+		}
+	}
+}
+
+// A login in the keyring of a desktop, a real Secret Service: the secret is in no
+// file, later commands find it, and a session without a keyring says so.
+func TestLoginInASecretService(t *testing.T) {
+	for _, program := range []string{"dbus-run-session", "gnome-keyring-daemon"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skip("there is no ", program, " here")
+		}
+	}
+	t.Parallel()
+	dir := t.TempDir()
+	at := overTCP(t, dir)
+	write(t, dir, "password.txt", at.Password)
+	write(t, dir, "session.sh", `set -e
+printf pw | gnome-keyring-daemon --unlock --components=secrets >/dev/null 2>&1
+transect login "$1" --user "$2" --password-file password.txt
+transect ls
+transect config
+transect login "$1" --user "$2" --password-file password.txt --profile site
+transect logout --profile site
+DBUS_SESSION_BUS_ADDRESS=unix:path=/nowhere transect logout && exit 9
+transect logout
+transect ls && exit 9
+exit 0
+`)
+	cmd := exec.Command("dbus-run-session", "--", "sh", "session.sh", at.URL, at.User)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_RUNTIME_DIR="+dir, "XDG_DATA_HOME=", "XDG_CONFIG_HOME=")
+	out, err := cmd.CombinedOutput()
+	if err != nil || strings.Contains(string(out), at.Password) {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, want := range []string{"the secret is in the system's keyring", "there are no projects", "(set)  ", "the system's keyring\n",
+		"cannot be removed from the system's keyring", "nothing was removed", "no platform was named"} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("%q is missing in\n%s", want, out)
 		}
 	}
 }
