@@ -136,6 +136,9 @@ func (c *connector) options() client.Options {
 	options.Links = slices.Clone(c.interceptors)
 	if c.ledger != nil {
 		options.Ledger = c.ledger.options()
+		if c.rehearsal != nil {
+			options.Ledger.Would = func(text string) { c.wouldDo(text, "") }
+		}
 	}
 	if c.policy != nil {
 		options.Links, options.Charge = append(options.Links, c.policy.Intercept), c.policy.Charge

@@ -188,7 +188,7 @@ func newExecution(ctx context.Context, p *Process, job *Job, named Connection) *
 	x.jobs = &scriptJobs{process: p, job: job, packed: map[string]*packed{}, numbers: map[[32]byte]int{}}
 	opt.Jobs = x.jobs.forScripts()
 	var notes *runLedger
-	if job.Run.ID != "" && !job.DryRun {
+	if job.Run.ID != "" && (!job.DryRun || job.Run.Known && p.hasLedger(job.Run.ID)) {
 		notes = newRunLedger(p, job)
 		opt.InRun = notes.forScripts(p, job.Run.ID, job.Run.Known)
 	}

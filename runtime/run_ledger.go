@@ -64,6 +64,7 @@ type runLedger struct {
 	settle time.Duration
 	began  time.Time
 	folder string // of files that stay as long as the run
+	dry    bool   // a dry run: the ledger is only read
 	taken  bool   // over from a start whose end nobody saw
 
 	mu     sync.Mutex
@@ -76,6 +77,10 @@ func newRunLedger(p *Process, job *Job) *runLedger {
 	r := &runLedger{settle: cmp.Or(job.Settle, settleAfter), strict: job.Strict, began: p.Now(), folder: ledger.Folder(p.LedgerFolder(), job.Run.ID)}
 	r.key = sync.OnceValues(func() ([]byte, error) { return ledgerKey(p.LedgerFolder()) })
 	begin := func(s ledger.Start) (*ledger.Ledger, error) { return ledger.OpenRun(p.LedgerFolder(), job.Run.ID, s) }
+	if job.DryRun {
+		r.dry = true
+		begin = func(ledger.Start) (*ledger.Ledger, error) { return ledger.OpenToRead(p.LedgerFolder(), job.Run.ID) }
+	}
 	if job.Link != nil {
 		r.taken = job.Link.TakenOver
 		r.key = sync.OnceValues(r.sharedKey)
@@ -142,6 +147,10 @@ func spent(policy *sandbox.Policy, l *ledger.Ledger) error {
 func (r *runLedger) announce(l *ledger.Ledger) {
 	starts := l.Starts()
 	n := len(starts)
+	if r.dry {
+		r.log.Info(fmt.Sprintf("dry run of start %d of the run %s: its ledger is read, and nothing is noted", n+1, l.Run()))
+		return
+	}
 	if n < 2 {
 		return
 	}
@@ -173,6 +182,12 @@ func (r *runLedger) started() (at time.Time, asked bool) {
 	return r.opened.Starts()[0].At, true
 }
 
+// hasLedger reports whether a run has noted writes on this machine.
+func (p *Process) hasLedger(run string) bool {
+	_, err := os.Stat(filepath.Join(p.LedgerFolder(), run+ledger.Suffix))
+	return err == nil
+}
+
 // sharedKey is the key of a run that may go on on another machine: its ledger
 // holds it.
 func (r *runLedger) sharedKey() ([]byte, error) {
@@ -202,6 +217,9 @@ func (r *runLedger) forScripts(p *Process, id string, known bool) *vm.Run {
 		Folder: func() (string, error) {
 			if _, err := r.open(); err != nil {
 				return "", err
+			}
+			if r.dry {
+				return os.MkdirTemp("", "transect-run-")
 			}
 			if err := os.MkdirAll(r.folder, 0o700); err != nil {
 				return "", fault.Of(&fault.FileError{}, "cannot make the folder of the run: %w", fault.Reason(err))

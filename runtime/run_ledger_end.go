@@ -42,6 +42,9 @@ func (r *runLedger) end(ok bool) error {
 	if l == nil {
 		return nil
 	}
+	if r.dry {
+		return l.Close()
+	}
 	unused, open := l.Unclaimed()
 	r.counts = r.tally.Counts()
 	r.counts.Open = int64(open)

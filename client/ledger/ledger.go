@@ -42,6 +42,7 @@ type Ledger struct {
 	table  table
 	starts []Start
 	kept   map[string][]byte
+	apart  bool // opened to read: what is kept is forgotten with it
 	near   near
 	owned  *owned // nil until somebody asks
 
@@ -113,7 +114,7 @@ func OpenToEdit(dir, run string) (*Ledger, error) {
 // OpenToRead opens the ledger of a run that may be in progress. It fails with
 // fs.ErrNotExist when the run has none.
 func OpenToRead(dir, run string) (*Ledger, error) {
-	l := &Ledger{run: run, path: filepath.Join(dir, run+Suffix), kept: map[string][]byte{}}
+	l := &Ledger{run: run, path: filepath.Join(dir, run+Suffix), kept: map[string][]byte{}, apart: true}
 	var err error
 	if l.file, err = os.Open(l.path); err != nil {
 		return nil, err
@@ -196,6 +197,9 @@ func (l *Ledger) apply(at int64, r record) error {
 // note appends a record, applies it, and waits until it is kept. The ledger is
 // locked.
 func (l *Ledger) note(r record) error {
+	if kept, ok := r.(*keptRecord); ok && l.apart {
+		return l.apply(0, kept)
+	}
 	if err := l.add(r); err != nil {
 		return err
 	}

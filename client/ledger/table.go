@@ -82,6 +82,23 @@ func (l *Ledger) Take(w Write) (*Row, error) {
 		}
 		return &Row{Seq: seq, New: true, Since: w.Since, Start: uint32(len(l.starts)), ledger: l, write: w}, nil
 	}
+	return l.noted(seq, w)
+}
+
+// Peek is Take of a dry run: it notes nothing, and gives nil for a write that is
+// not noted.
+func (l *Ledger) Peek(w Write) (*Row, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	seq := l.table.free(w.Print, w.Task)
+	if seq == 0 || w.Fresh {
+		return nil, nil
+	}
+	return l.noted(seq, w)
+}
+
+// noted gives a call a row that is noted.
+func (l *Ledger) noted(seq uint32, w Write) (*Row, error) {
 	r := l.table.row(seq)
 	taken := &Row{Seq: seq, State: r.state, Resent: r.resent, ledger: l, write: w}
 	intent, err := l.intent(r)

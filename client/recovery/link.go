@@ -47,6 +47,9 @@ func (r *Recovery) Intercept(ctx context.Context, call *declare.Call, next decla
 		return declare.Value{}, err
 	}
 	if s.Effect == declare.Read {
+		if r.Would != nil {
+			return next(ctx, call)
+		}
 		return r.download(ctx, call, next, l)
 	}
 	above, _ := ctx.Value(parentKey{}).(*parent)
@@ -64,6 +67,9 @@ func (r *Recovery) Intercept(ctx context.Context, call *declare.Call, next decla
 	}
 	by, _ := ctx.Value(callerKey{}).(Caller)
 	w := ledger.Write{Op: s.FullName(), Print: a.id, Parent: above32, Task: by.Task, Since: r.Platform(), Fresh: ctx.Value(againKey{}) != nil}
+	if r.Would != nil {
+		return a.rehearse(ctx, w)
+	}
 	if above == nil && !w.Fresh && !l.Knows(w) {
 		if err := a.compare(&w, by); err != nil {
 			return declare.Value{}, err

@@ -43,9 +43,12 @@ type Options struct {
 	// Started is when the run was started first, and whether its script has asked.
 	Started func() (at time.Time, asked bool)
 	Strict  bool // a write that each start would make anew is an error, not a warning
-	Log     *slog.Logger
-	Tally   *Tally    // shared by the connections of a run
-	Told    *sync.Map // lines of the script that were warned of; shared likewise
+	// Would is told what a dry run would take from the ledger, or look for first;
+	// then the ledger is opened to read. Writes are noted when it is nil.
+	Would func(text string)
+	Log   *slog.Logger
+	Tally *Tally    // shared by the connections of a run
+	Told  *sync.Map // lines of the script that were warned of; shared likewise
 }
 
 // Recovery is the link of one connection.
