@@ -22,7 +22,7 @@ var jobFields = []module.Param{
 	{Name: "key", Type: "string", Doc: "of all jobs with the same key one runs at a time", Default: ""},
 	secondsParam(module.Param{Name: "delay", Doc: "start it this much later", Default: 0.0}),
 	{Name: "priority", Type: "integer", Doc: "1 runs first, 4 last", Default: 2, Min: new(1.0), Max: new(4.0)},
-	{Name: "retries", Type: "integer", Doc: "tries after a temporary failure (exit code 5)", Default: 0, Min: new(0.0), Max: new(1000.0)},
+	{Name: "retries", Type: "integer", Doc: "tries after a temporary failure (exit code 5)", Default: 5, Min: new(0.0), Max: new(1000.0)},
 	secondsParam(module.Param{Name: "timeout", Doc: "limit of each try; 0 is none", Default: 0.0}),
 }
 

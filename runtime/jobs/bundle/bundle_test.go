@@ -25,14 +25,16 @@ func TestMakeAndUnpack(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	write(t, dir, map[string]string{
-		"work/season.lua":        "local a = require 'lib.a'\nlocal b = require(\"shared\")\nrequire('json') require [[gone]]",
-		"work/season.allow.json": "{}",
-		"work/lib/a.lua":         "return require('lib.b')",
-		"work/lib/b/init.lua":    "return require('lib.a')",
-		"work/unused.lua":        "",
-		"work/templates/x.txt":   "x",
-		"work/templates/.secret": "s",
-		"more/shared.lua":        "return 1",
+		"work/season.lua":           "local a = require 'lib.a'\nlocal b = require(\"shared\")\nrequire('json') require [[gone]] jobs.submit{ script = 'parts/one.lua' } jobs.map({}, { script = \"season.lua\" }) script = 'none.lua'",
+		"work/parts/one.lua":        "return require('lib.a')",
+		"work/parts/one.allow.json": "{}",
+		"work/season.allow.json":    "{}",
+		"work/lib/a.lua":            "return require('lib.b')",
+		"work/lib/b/init.lua":       "return require('lib.a')",
+		"work/unused.lua":           "",
+		"work/templates/x.txt":      "x",
+		"work/templates/.secret":    "s",
+		"more/shared.lua":           "return 1",
 	})
 	source := Source{Script: filepath.Join(dir, "work/season.lua"), Manifest: filepath.Join(dir, "work/season.allow.json"),
 		Path: []string{filepath.Join(dir, "none"), filepath.Join(dir, "more")}, Include: []string{filepath.Join(dir, "work/templates")}}
@@ -40,7 +42,7 @@ func TestMakeAndUnpack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"path002/shared.lua", "script/lib/a.lua", "script/lib/b/init.lua", "script/season.allow.json", "script/season.lua", "script/templates/x.txt"}
+	want := []string{"path002/shared.lua", "script/lib/a.lua", "script/lib/b/init.lua", "script/parts/one.allow.json", "script/parts/one.lua", "script/season.allow.json", "script/season.lua", "script/templates/x.txt"}
 	if !slices.Equal(b.Files, want) {
 		t.Errorf("%q", b.Files)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"transect/client/fault"
+	"transect/runtime/sandbox"
 )
 
 // Source says what to pack. Paths are absolute.
@@ -27,8 +28,11 @@ type Source struct {
 // comment packs a file too many.
 var required = regexp.MustCompile(`\brequire\s*\(?\s*(?:"([^"\\\n]+)"|'([^'\\\n]+)'|\[\[([^\]\n]+)\]\])`)
 
-// Make packs a script with the modules it requires by name, those of the modules
-// and so on. Modules that are not found are the interpreter's, or an error of
+// submitted matches the scripts beside it that a script submits by their names.
+var submitted = regexp.MustCompile(`\bscript\s*=\s*(?:"([^"\\\n]+\.lua)"|'([^'\\\n]+\.lua)')`)
+
+// Make packs a script with the modules it requires by name and the scripts that
+// it submits as jobs, those of the modules and so on. Modules that are not found are the interpreter's, or an error of
 // the run.
 func Make(source Source) (*Bundle, error) {
 	m := &maker{source: source, files: map[string][]byte{}}
@@ -105,6 +109,29 @@ func (m *maker) module(name, file string) error {
 		if err := m.module(name, file); err != nil {
 			return err
 		}
+	}
+	for _, match := range submitted.FindAllSubmatch(m.files[name], -1) {
+		if err := m.part(string(match[1]) + string(match[2])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// part adds a script that is submitted by its path, with its manifest, where there
+// is one beside the script.
+func (m *maker) part(rel string) error {
+	rel = path.Clean(rel)
+	file := filepath.Join(filepath.Dir(m.source.Script), filepath.FromSlash(rel))
+	if info, err := os.Stat(file); !filepath.IsLocal(filepath.FromSlash(rel)) || err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	name := path.Join(scriptDir, rel)
+	if err := m.module(name, file); err != nil {
+		return err
+	}
+	if err := m.add(sandbox.ManifestOf(name), sandbox.ManifestOf(file)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
 	return nil
 }
