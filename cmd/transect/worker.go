@@ -98,7 +98,7 @@ here. With --sandbox the worker refuses scripts without a manifest.`,
 func (a *app) schedules(store *jobs.Store, sandboxed bool) func(context.Context) {
 	host, _ := os.Hostname() // not all systems have a name
 	log := a.logger()
-	sender := &notice.Sender{Env: a.process.Env, Dir: a.process.Path("."), Output: a.process.Stderr, Host: host, Version: version()}
+	sender := &notice.Sender{Env: a.process.Env, Environ: jobEnvironment(os.Environ()), Dir: a.process.Path("."), Output: a.process.Stderr, Host: host, Version: version()}
 	return func(ctx context.Context) {
 		schedule.Run(ctx, store, schedule.Options{Sender: sender, NoCommands: sandboxed, Warn: func(text string) { log.Warn(text) }})
 	}

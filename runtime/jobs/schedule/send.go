@@ -144,6 +144,9 @@ func (r *runner) deliver(ctx context.Context, n *unsent) {
 func (r *runner) post(ctx context.Context, n *unsent) error {
 	target := n.target
 	if name, ok := strings.CutPrefix(target, byWorker); ok {
+		if name == "TRANSECT_JOBS" || strings.HasPrefix(name, "PG") {
+			return fault.Of(&fault.PermissionError{}, "the variable %s of a worker is not for notices", name)
+		}
 		if target, _ = r.Sender.Env(name); target == "" {
 			return fault.Hinted(fault.Of(&fault.ConfigError{}, "this worker has no variable %s", name), "set it to a command or a URL")
 		}

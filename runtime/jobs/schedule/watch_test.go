@@ -62,7 +62,7 @@ func sender(t testing.TB, store *jobs.Store, o Options) *runner {
 		o.Sender = &notice.Sender{Env: func(name string) (string, bool) {
 			value, ok := os.LookupEnv(name)
 			return value, ok && !strings.Contains(strings.ToLower(name), "proxy")
-		}, Dir: t.TempDir(), Host: "alpha"}
+		}, Environ: []string{"PATH=" + os.Getenv("PATH")}, Dir: t.TempDir(), Host: "alpha"}
 	}
 	if o.Warn == nil {
 		o.Warn = func(text string) { t.Error(text) }
@@ -114,7 +114,7 @@ func TestTold(t *testing.T) {
 		store, web, file := jobstest.Open(t, c), newReceiver(t), filepath.Join(t.TempDir(), "told")
 		workers := []*runner{sender(t, store, Options{}), sender(t, store, Options{}), sender(t, jobstest.Open(t, c), Options{}), sender(t, jobstest.Open(t, c), Options{NoCommands: true})}
 		failed := submit(t, store, jobs.Spec{OnFailure: web.URL + "/hook", Ping: web.URL + "/monitor", Args: []string{"7"}})
-		command := submit(t, store, jobs.Spec{OnFailure: `{ echo "$TRANSECT_JOB $TRANSECT_EXIT_CODE $TRANSECT_OUTCOME $TRANSECT_ERROR"; cat; } >>` + file})
+		command := submit(t, store, jobs.Spec{OnFailure: `{ echo "$TRANSECT_JOBS$TRANSECT_JOB $TRANSECT_EXIT_CODE $TRANSECT_OUTCOME $TRANSECT_ERROR"; cat; } >>` + file})
 		fine := submit(t, store, jobs.Spec{OnFailure: web.URL + "/hook", Ping: web.URL + "/fine"})
 		stopped := submit(t, store, jobs.Spec{OnFailure: web.URL + "/hook", Ping: web.URL + "/cancelled"})
 		removed := submit(t, store, jobs.Spec{OnFailure: web.URL + "/hook"})

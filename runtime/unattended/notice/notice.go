@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	goruntime "runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,6 +27,7 @@ const timeout = time.Minute
 // Sender delivers notices with the settings of this machine.
 type Sender struct {
 	Env     func(name string) (string, bool) // proxies, and the mail server of TRANSECT_SMTP
+	Environ []string                         // of commands; nil for that of this process
 	Dir     string                           // of commands
 	Output  io.Writer                        // of commands
 	Host    string
@@ -110,7 +112,11 @@ func (s *Sender) command(ctx context.Context, line string, n Notice) error {
 	cmd.Dir = s.Dir
 	cmd.Stdin = strings.NewReader(n.Text)
 	cmd.Stdout, cmd.Stderr = s.Output, s.Output
-	cmd.Env = append(os.Environ(), n.Env...)
+	environ := s.Environ
+	if environ == nil {
+		environ = os.Environ()
+	}
+	cmd.Env = slices.Concat(environ, n.Env)
 	err := cmd.Run()
 	if errors.Is(err, exec.ErrWaitDelay) {
 		return nil // it has ended; what it left in the background may run on
