@@ -79,7 +79,7 @@ end)
 test.case("mistakes", function()
   test.contains(ingest(2, card(), "--mission", "nowhere").errors, "there is no mission nowhere")
   test.contains(ingest(2, card(), "--kind", "shape").errors, "shape")
-  test.contains(ingest(1, "nowhere").errors, "does not exist")
+  test.contains(ingest(2, "nowhere").errors, "there is no file or folder nowhere")
   test.contains(ingest(2).errors, "SOURCE is missing")
 end)
 

@@ -35,4 +35,4 @@ test.case("says when there is no raster", function()
   test.truthy(not fs.exists(dir .. "/map.html"))
 end)
 
-test.case("wants a day at least", function() test.equal(test.run("share_map.lua", project.id, "--days", 0).code, 1) end)
+test.case("wants a day at least", function() test.equal(test.run("share_map.lua", project.id, "--days", 0).code, 2) end)
