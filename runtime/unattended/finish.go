@@ -182,6 +182,11 @@ func (r *run) close() {
 		runs, age := retention(r.process)
 		_, _ = History(r.process).Prune(runs, r.process.Now().Add(-age))
 	}
+	soon, _ := History(r.process).SweepLedgers(r.process.Now()) // what fails is tried the next day
+	for _, f := range soon {
+		fmt.Fprintf(r.process.Stderr, "transect: the unfinished run %s is forgotten on %s, with %d noted writes: go on with it by transect run --resume=%s\n",
+			f.Run, f.Gone.Local().Format(time.DateOnly), f.Writes, f.Run)
+	}
 	if r.lock != nil {
 		r.lock.Release()
 	}

@@ -223,7 +223,9 @@ func (s Store) Prune(keep int, before time.Time) (int, error) {
 }
 
 func (s Store) remove(id string) {
-	_ = ledger.Remove(s.Dir, id) // that of a run with a name of its own stays
+	if ended, _, err := s.outlook(id); err == nil && ended { // an unfinished run may still go on
+		_ = ledger.Remove(s.Dir, id)
+	}
 	for _, kind := range []string{".log", ".log.1", ".alive", progressKind, ".json.new", ".json"} {
 		_ = os.Remove(s.path(id, kind)) // leftovers are removed next time
 	}

@@ -1,0 +1,78 @@
+package history
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"transect/client/ledger"
+)
+
+// How long ledgers are kept.
+const (
+	keptUnfinished = 60 * 24 * time.Hour // of runs that may still go on, after their last write
+	toldBefore     = 7 * 24 * time.Hour  // it is said that they will go
+	sweepEvery     = 24 * time.Hour
+)
+
+// Fading is an unfinished run whose ledger is removed soon.
+type Fading struct {
+	Run    string
+	Gone   time.Time
+	Writes int
+}
+
+// SweepLedgers removes, once a day, the ledgers of runs that ended well and that
+// the history no longer knows, and of unfinished ones after 60 days. It returns
+// those that will go within a week. Ledgers that cannot be read are left alone.
+func (s Store) SweepLedgers(now time.Time) (soon []Fading, err error) {
+	paths, err := filepath.Glob(filepath.Join(s.Dir, "*"+ledger.Suffix))
+	stamp := filepath.Join(s.Dir, "ledgers.swept")
+	if info, failed := os.Stat(stamp); err != nil || len(paths) == 0 || failed == nil && now.Sub(info.ModTime()) < sweepEvery {
+		return nil, err
+	}
+	if err := os.WriteFile(stamp, nil, 0o600); err != nil {
+		return nil, err
+	}
+	if err := os.Chtimes(stamp, now, now); err != nil {
+		return nil, err
+	}
+	known := map[string]bool{}
+	runs, err := s.List(0, nil)
+	for _, run := range runs {
+		known[run.RunID()] = true
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil || now.Sub(info.ModTime()) < sweepEvery {
+			continue
+		}
+		run := strings.TrimSuffix(filepath.Base(path), ledger.Suffix)
+		ended, writes, err := s.outlook(run)
+		switch gone := info.ModTime().Add(keptUnfinished); {
+		case err != nil:
+		case ended && !known[run], !ended && now.After(gone):
+			_ = ledger.Remove(s.Dir, run) // one in progress stays
+		case !ended && now.After(gone.Add(-toldBefore)):
+			soon = append(soon, Fading{Run: run, Gone: gone, Writes: writes})
+		}
+	}
+	return soon, nil
+}
+
+// outlook reports whether the last start of a run ended well, and how many writes
+// the run has noted.
+func (s Store) outlook(run string) (ended bool, writes int, err error) {
+	l, err := ledger.OpenToRead(s.Dir, run)
+	if err != nil {
+		return false, 0, err
+	}
+	defer l.Close()
+	err = l.All(func(ledger.Intent, *ledger.Result) error { writes++; return nil })
+	starts := l.Starts()
+	return len(starts) > 0 && starts[len(starts)-1].Ended, writes, err
+}
