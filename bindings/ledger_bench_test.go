@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"transect/bindings"
 	"transect/client"
@@ -34,7 +35,7 @@ func BenchmarkLedger(b *testing.B) {
 				floor.time(writes, func() { benchWrites(b, "", false, tasks, writes) })
 				sent.time(writes, func() { benchWrites(b, dir, false, tasks, writes) })
 				taken.time(writes, func() { benchWrites(b, dir, false, tasks, writes) })
-				synced.time(writes, func() { benchWrites(b, b.TempDir(), true, tasks, writes) })
+				synced.time(writes/10, func() { benchWrites(b, b.TempDir(), true, tasks, writes/10) })
 			}
 			b.ReportMetric(floor.took*1e6, "floor_µs")
 			for name, l := range map[string]*lap{"sent": sent, "synced": synced, "taken": taken} {
@@ -55,7 +56,8 @@ func benchWrites(b *testing.B, dir string, sync bool, tasks, n int) {
 			b.Fatal(err)
 		}
 		defer l.Close()
-		options.Ledger = &recovery.Options{Ledger: func() (*ledger.Ledger, error) { return l, nil }, Key: func() ([]byte, error) { return []byte("key"), nil }, Sync: sync}
+		options.Ledger = &recovery.Options{Ledger: func() (*ledger.Ledger, error) { return l, nil }, Key: func() ([]byte, error) { return []byte("key"), nil }, Sync: sync,
+			Platform: time.Now} // else it is the local platform, for which nothing waits for the disk
 	}
 	in := luastd.New(b.Context(), vm.Options{Stdout: &bytes.Buffer{}, Stderr: &bytes.Buffer{}, Dir: ".", Progress: vm.ProgressQuiet, Env: environment(b.TempDir())})
 	defer in.Close()
