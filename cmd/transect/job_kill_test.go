@@ -5,10 +5,14 @@ package main
 import (
 	"context"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -31,6 +35,11 @@ type attempt struct {
 // said that it ended.
 func beginAttempt(t *testing.T, s *jobs.Store, job int64, machine *home, args ...string) *attempt {
 	t.Helper()
+	return beginLeased(t, s, job, machine, link.Now()+time.Hour, args...)
+}
+
+func beginLeased(t *testing.T, s *jobs.Store, job int64, machine *home, until time.Duration, args ...string) *attempt {
+	t.Helper()
 	var epoch int64
 	if err := s.DB().QueryRow("update tr_job set epoch = epoch + 1 where job_id = $1 returning epoch", job).Scan(&epoch); err != nil {
 		t.Fatal(err)
@@ -44,7 +53,7 @@ func beginAttempt(t *testing.T, s *jobs.Store, job int64, machine *home, args ..
 	if err := a.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	begin := link.Begin{Run: jobs.RunID(job), Job: job, Until: link.Now() + time.Hour, TakenOver: epoch > 1}
+	begin := link.Begin{Run: jobs.RunID(job), Job: job, Until: until, TakenOver: epoch > 1}
 	go func() {
 		a.served <- a.link.Serve(context.Background(), begin, s.Answers(context.Background(), job, epoch))
 	}()
@@ -147,4 +156,48 @@ func TestJobsKilledGoOnElsewhere(t *testing.T) {
 			})
 		}
 	})
+}
+
+// A process past its lease sends nothing: neither to the platform nor elsewhere. It
+// goes on when the lease is renewed.
+func TestNothingIsSentPastTheLease(t *testing.T) {
+	t.Parallel()
+	var requests atomic.Int64
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests.Add(1)
+		w.WriteHeader(http.StatusTeapot)
+	}))
+	defer site.Close()
+	s := jobstest.Open(t, jobs.Config{StateDir: t.TempDir()})
+	job, err := s.Submit(t.Context(), jobs.Spec{Script: "job.lua"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := newHome(t, 0, flightgen.Options{})
+	h.settings = []string{"TRANSECT_URL=" + site.URL, "TRANSECT_USER=u", "TRANSECT_PASSWORD=p", "TRANSECT_CLIENT_ID=c", "TRANSECT_CLIENT_SECRET=s"}
+	h.file("job.lua", `
+local task, fs, http = require("task"), require("fs"), require("http")
+local elsewhere = task.spawn(function() return pcall(http.post, arg[1], { body = "x" }) end)
+fs.write("begun", "")
+pcall(function() require("sdk").users.describe() end)
+elsewhere:await()`)
+	a := beginLeased(t, s, job, h, link.Now()-1, "job.lua", site.URL)
+	for began := time.Now(); ; time.Sleep(5 * time.Millisecond) {
+		if _, err := os.Stat(filepath.Join(h.dir, "begun")); err == nil {
+			break
+		}
+		if time.Since(began) > testTimeout {
+			t.Fatal("the script did not begin")
+		}
+	}
+	time.Sleep(50 * time.Millisecond) // what it would send is sent by now
+	if n := requests.Load(); n != 0 {
+		t.Errorf("%d requests were sent past the lease", n)
+	}
+	if err := a.link.Lease(link.Now() + time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.end(t); err != nil || requests.Load() < 2 {
+		t.Errorf("after the renewal: %v, %d requests\n%s", err, requests.Load(), a.out.String())
+	}
 }
