@@ -155,6 +155,15 @@ func TestMapsOwnArithmetic(t *testing.T) {
 			t.Errorf("%s: false", name)
 		}
 	}
+	for ring, want := range map[string]float64{ // how wide it is drawn, in degrees
+		"[[179,0],[-179,0],[-179,1],[179,1],[179,0]]":                             2,
+		"[[-175,-20],[-70,-33],[174,-41],[139,35],[-21,64],[-157,21],[-175,-20]]": 349, // around most of the earth
+		"[[-180,-85],[180,-85],[180,-70],[-180,-70],[-180,-85]]":                  360,
+	} {
+		if got := module[float64](p, "shapes", `(x => (Math.max(...x) - Math.min(...x)) * 360)([...m.unfold(`+ring+`)].filter((_, i) => i % 2 === 0))`); math.Abs(got-want) > 1e-6 {
+			t.Errorf("%s is drawn %v degrees wide, want %v", ring, got, want)
+		}
+	}
 	if box := module[[]float64](p, "photos", `m.boundsOf([0.999, 0.001, 0.998], [0.4, 0.5, 0.45])`); box[0] != 0.998 || box[2] != 1.001 {
 		t.Errorf("photos on both sides of the date line are in the box %v", box)
 	}

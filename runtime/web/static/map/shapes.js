@@ -8,12 +8,14 @@ import { boundsOf } from './photos.js';
 // the earth, stays as it is.
 export function unfold(line) {
   const points = new Float64Array(line.length * 2), plain = extent(), moved = extent();
+  let last = 0;
   for (let i = 0; i < line.length; i++) {
-    const x = toX(line[i][0]);
-    points[2 * i] = i ? nearest(x, points[2 * i - 2]) : x;
+    const x = toX(line[i][0]), step = x - last, whole = Math.abs(step) > 1 - 1e-9; // along all of a parallel
+    points[2 * i] = i ? points[2 * i - 2] + (whole ? step : nearest(step, 0)) : x;
     points[2 * i + 1] = toY(line[i][1]);
     plain.take(x);
     moved.take(points[2 * i]);
+    last = x;
   }
   if (moved.wide() >= plain.wide()) for (let i = 0; i < line.length; i++) points[2 * i] = toX(line[i][0]);
   return points;
