@@ -120,6 +120,12 @@ func (s *Server) origin(d client.Dataset) origin {
 	p := gjson.GetBytes(d.JSON(), "properties.transect")
 	o := origin{File: p.Get("file").String(), Run: runOf(p), Modified: p.Get("modified").String(), Size: p.Get("size").Int(),
 		Replaces: p.Get("replaces").String(), Problem: p.Get("problem").String()}
+	if said := p.Get("problem"); said.IsObject() {
+		o.Problem = sentence(said.Get("cause").Str)
+		if hint := said.Get("hint").Str; hint != "" {
+			o.Problem += " " + sentence(hint)
+		}
+	}
 	if run, _, err := s.History.Find(o.Run); err == nil && run != nil && run.ID == o.Run {
 		o.Known = run
 	} else {

@@ -167,6 +167,9 @@ func TestMapsOwnArithmetic(t *testing.T) {
 	if box := module[[]float64](p, "photos", `m.boundsOf([0.999, 0.001, 0.998], [0.4, 0.5, 0.45])`); box[0] != 0.998 || box[2] != 1.001 {
 		t.Errorf("photos on both sides of the date line are in the box %v", box)
 	}
+	if x := module[float64](p, "photos", `(p => { p.add({id: ["a"], name: ["a"], at: [180, 0], time: [null], state: [0]}); return p.x[0] })(new m.Photos())`); x != 0 {
+		t.Errorf("a photo at 180 degrees east is at %v", x)
+	}
 	// Every point is in exactly one cluster, and points of one cluster are near one another.
 	fault := module[string](p, "cluster", `(() => {
 		const n = 5000, x = Float64Array.from({length: n}, () => Math.random()), y = Float64Array.from({length: n}, () => 0.2 + Math.random() / 2);

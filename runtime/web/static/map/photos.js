@@ -43,7 +43,8 @@ export class Photos {
     this.grow(this.n + page.id.length);
     for (let i = 0; i < page.id.length; i++) {
       const n = this.n++;
-      this.x[n] = toX(page.at[2 * i]);
+      const x = toX(page.at[2 * i]);
+      this.x[n] = x - Math.floor(x); // 180 degrees east are 180 degrees west, for the means of clusters
       this.y[n] = toY(page.at[2 * i + 1]);
       this.time[n] = page.time[i] ?? NaN;
       this.states[n] = page.state[i];

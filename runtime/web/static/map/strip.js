@@ -71,7 +71,9 @@ export class Strip {
     c.dataset.state = this.photos.states[photo];
     c.style.left = i * cell + 'px';
     const name = document.createElement('span');
-    name.textContent = this.photos.names[photo].split('/').pop();
+    const text = document.createElement('bdi'); // the span is cut at its beginning
+    text.textContent = this.photos.names[photo].split('/').pop();
+    name.append(text);
     c.title = this.photos.names[photo];
     c.append(name);
     c.addEventListener('click', () => this.on.select(photo));
