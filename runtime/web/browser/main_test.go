@@ -42,7 +42,7 @@ func run(m *testing.M) int {
 	}
 	program = built
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium), chromedp.UserDataDir(filepath.Join(dir, "profile")),
-		chromedp.NoSandbox, chromedp.Env("TZ=Europe/Brussels"), chromedp.Flag("font-render-hinting", "none"))
+		chromedp.NoSandbox, chromedp.Env("TZ=Europe/Brussels", "TMPDIR="+dir), chromedp.Flag("font-render-hinting", "none"))
 	allocated, stop := chromedp.NewExecAllocator(context.Background(), options...)
 	defer stop()
 	var end context.CancelFunc
