@@ -41,7 +41,7 @@ var jobsModule = &module.Module{
 	Doc: "Runs scripts on workers: this machine's or, with --jobs URL, those of several machines (transect worker). " +
 		"What a script returns at its end is the result of its job, up to 1 MiB as JSON. " +
 		"A run that is started again submits nothing twice: it gets the jobs of its earlier starts, and those of them that failed are tried again. " +
-		"A job that waits for others keeps its place on its worker: give those another queue, or the worker more slots. " +
+		"A job that waits for others leaves its slot on its worker to them. " +
 		"Under a sandbox submitting needs ops=jobs.submit; the script runs under its own manifest.",
 	Funcs: []module.Func{
 		{

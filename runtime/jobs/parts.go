@@ -182,8 +182,9 @@ func (l Linked) PutResult(ctx context.Context, value json.RawMessage) error {
 }
 
 // Answers are the handlers for the process of an attempt. They try again while the
-// database does not answer.
-func (s *Store) Answers(ctx context.Context, job, epoch int64) link.Handlers {
+// database does not answer. They call waits whenever the process looked for the end
+// of other jobs and found none.
+func (s *Store) Answers(ctx context.Context, job, epoch int64, waits func()) link.Handlers {
 	h := link.Handlers{
 		callSubmit: link.Handler(func(ctx context.Context, p Part) (id int64, err error) {
 			err = patiently(ctx, func() error {
@@ -200,6 +201,9 @@ func (s *Store) Answers(ctx context.Context, job, epoch int64) link.Handlers {
 		}),
 		callEnded: link.Handler(func(ctx context.Context, ids []int64) (ended []Ended, err error) {
 			err = patiently(ctx, func() error { ended, err = s.EndedParts(ctx, ids); return err })
+			if err == nil && len(ended) == 0 {
+				waits()
+			}
 			return ended, err
 		}),
 		callResult: link.Handler(func(ctx context.Context, value json.RawMessage) (any, error) {

@@ -109,7 +109,7 @@ func TestPartsOfAJob(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		answers := s.Answers(t.Context(), parent, begin(t, s, parent))
+		answers := s.Answers(t.Context(), parent, begin(t, s, parent), func() {})
 		call := func(name string, in any) (any, error) {
 			text, err := json.Marshal(in)
 			if err != nil {

@@ -46,6 +46,25 @@ type attempt struct {
 	process   *process // nil before its start and after its end
 	cancelled bool
 	killed    bool
+	waited    time.Time // when it last looked for the end of other jobs
+}
+
+// waitsFor is how long after a look for other jobs an attempt waits for them: they
+// are looked for each second.
+const waitsFor = 3 * time.Second
+
+// waits notes that the script waits for other jobs.
+func (a *attempt) waits() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.waited = time.Now()
+}
+
+// idle reports whether the script waits for other jobs: it needs no slot then.
+func (a *attempt) idle() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return time.Since(a.waited) < waitsFor
 }
 
 // run is called by River for a job that was fetched.
@@ -53,11 +72,13 @@ func (s *session) run(ctx context.Context, job *river.Job[jobs.Spec]) error {
 	a := &attempt{s: s, row: job.JobRow, job: job.ID, spec: job.Args}
 	s.mu.Lock()
 	s.attempts[a.job] = a
+	delete(s.fetched, a.job)
 	s.mu.Unlock()
 	defer func() {
 		s.mu.Lock()
 		delete(s.attempts, a.job)
 		s.mu.Unlock()
+		s.pilot.wake()
 	}()
 	end := a.perform()
 	if err := a.settle(end); err != nil && !errors.Is(err, errFenced) {

@@ -25,7 +25,9 @@ type pilot struct {
 	riverpilot.StandardPilot
 	lease  *lease
 	queues []string
-	wake   func() // makes River look for jobs
+	free   func() int      // slots
+	took   func(job int64) // is called for a job that was fetched
+	wake   func()          // makes River look for jobs
 
 	mu      sync.Mutex
 	turn    int            // the queue that is asked first
@@ -52,7 +54,8 @@ func (p *pilot) PilotInit(archetype *baseservice.Archetype, params *riverpilot.P
 
 // JobGetAvailable takes jobs of all queues.
 func (p *pilot) JobGetAvailable(ctx context.Context, exec riverdriver.Executor, state riverpilot.ProducerState, params *riverdriver.JobGetAvailableParams) ([]*rivertype.JobRow, error) {
-	if !p.lease.valid() {
+	free := min(p.free(), params.MaxToLock)
+	if free == 0 || !p.lease.valid() {
 		return nil, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, p.lease.times.Hold) // River sets no limit
@@ -65,7 +68,7 @@ func (p *pilot) JobGetAvailable(ctx context.Context, exec riverdriver.Executor, 
 	for i := range p.queues {
 		one := *params
 		one.Queue = p.queues[(first+i)%len(p.queues)]
-		one.MaxToLock -= len(taken)
+		one.MaxToLock = free - len(taken)
 		more, err := p.StandardPilot.JobGetAvailable(ctx, exec, state, &one)
 		if taken = append(taken, more...); err != nil && len(taken) == 0 {
 			return nil, err
@@ -76,6 +79,8 @@ func (p *pilot) JobGetAvailable(ctx context.Context, exec riverdriver.Executor, 
 			p.mu.Lock()
 			p.foreign[row.ID] = true
 			p.mu.Unlock()
+		} else {
+			p.took(row.ID)
 		}
 	}
 	return taken, nil

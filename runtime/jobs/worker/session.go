@@ -34,6 +34,7 @@ type session struct {
 
 	mu       sync.Mutex
 	attempts map[int64]*attempt // by job
+	fetched  map[int64]bool     // jobs whose attempt will begin in a moment
 }
 
 func newSession(w *Worker) *session {
@@ -41,10 +42,10 @@ func newSession(w *Worker) *session {
 	if err != nil {
 		id = uuid.New()
 	}
-	s := &session{w: w, store: w.store, id: id.String(), log: w.o.Log, fenced: make(chan struct{}), giveBack: make(chan struct{}), attempts: map[int64]*attempt{}}
+	s := &session{w: w, store: w.store, id: id.String(), log: w.o.Log, fenced: make(chan struct{}), giveBack: make(chan struct{}), attempts: map[int64]*attempt{}, fetched: map[int64]bool{}}
 	s.over, s.end = context.WithCancel(context.Background())
 	s.lease = &lease{times: w.o.Times, log: w.o.Log, changed: s.renewed}
-	s.pilot = &pilot{lease: s.lease, queues: w.queues, foreign: map[int64]bool{}, wake: func() {}}
+	s.pilot = &pilot{lease: s.lease, queues: w.queues, free: s.free, took: s.took, foreign: map[int64]bool{}, wake: func() {}}
 	return s
 }
 
@@ -93,7 +94,7 @@ func (s *session) start(ctx context.Context) (err error) {
 	const never = 10 * 365 * 24 * time.Hour
 	s.client, err = river.NewClient(&driver{Driver: s.store.Driver(), pilot: s.pilot}, &river.Config{
 		ID: s.id, Workers: workers, Logger: slog.New(&quiet{s.log.Handler()}),
-		Queues:        map[string]river.QueueConfig{s.w.queues[0]: {MaxWorkers: s.w.o.Slots}},
+		Queues:        map[string]river.QueueConfig{s.w.queues[0]: {MaxWorkers: river.QueueNumWorkersMax}}, // the pilot counts
 		FetchCooldown: 5 * time.Millisecond, FetchPollInterval: 10 * time.Second,
 		JobTimeout: -1, RescueStuckJobsAfter: never, // the lease tells who is dead
 		// One of these alone has River delete what it should keep.
@@ -168,6 +169,27 @@ func (s *session) all() []*attempt {
 }
 
 func (s *session) running() int { return len(s.all()) }
+
+// free is the number of slots that no job uses. Jobs that wait for others use none,
+// else a worker of one slot would wait for ever.
+func (s *session) free() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	free := s.w.o.Slots - len(s.fetched)
+	for _, a := range s.attempts {
+		if !a.idle() {
+			free--
+		}
+	}
+	return max(free, 0)
+}
+
+// took notes that a job was fetched.
+func (s *session) took(job int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fetched[job] = true
+}
 
 func (s *session) killAll() {
 	for _, a := range s.all() {

@@ -24,7 +24,7 @@ func (s *session) look(ctx context.Context) {
 			}
 			next = time.Now().Add(4 * every)
 		}
-		if s.running() < s.w.o.Slots && s.lease.valid() && s.anyAvailable(ctx) {
+		if s.free() > 0 && s.lease.valid() && s.anyAvailable(ctx) {
 			s.pilot.wake()
 		}
 	}
