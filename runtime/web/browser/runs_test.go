@@ -141,7 +141,7 @@ func TestRuns(t *testing.T) {
 	p.picture("run-failed-narrow")
 	p.expect("404")
 	p.visit("/runs/nothing")
-	p.reads("main", "there is no run nothing")
+	p.reads("main", "There is no run nothing")
 }
 
 // A run is followed while it goes on: its progress, its log, its end.
