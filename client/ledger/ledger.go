@@ -104,6 +104,10 @@ func OpenToEdit(dir, run string) (*Ledger, error) {
 		return nil, unwritable(l.path, err)
 	}
 	l.file = file
+	if !l.locksFile() { // it was replaced between the lock and here
+		_ = l.Close()
+		return OpenToEdit(dir, run)
+	}
 	if err := l.load(); err != nil {
 		_ = l.Close()
 		return nil, err

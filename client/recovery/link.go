@@ -122,44 +122,6 @@ func (a *attempt) answer(ctx context.Context, answers [][]byte) (declare.Value, 
 	return a.next(ctx, &call)
 }
 
-// describe reads what a write made once more: its answer was too large to keep, or
-// a secret.
-func (a *attempt) describe(ctx context.Context, ids []string) (declare.Value, error) {
-	s := a.call.Spec
-	if s.Shape == declare.ShapeNone || len(ids) == 0 {
-		return declare.Value{Shape: s.Shape}, nil
-	}
-	how := s.Sibling("describe")
-	if how == nil {
-		how = s.Sibling("search")
-	}
-	if how == nil {
-		return declare.Value{Shape: s.Shape}, nil
-	}
-	var items [][]byte
-	for _, id := range ids {
-		record, err := a.read(ctx, how, id)
-		if err != nil {
-			return declare.Value{}, err
-		}
-		if record == nil && s.Secret() {
-			record = fmt.Appendf(nil, `{"_id":%q,"token":%q}`, id, goneToken+id)
-		}
-		if record == nil {
-			f := fault.Of(&fault.RuntimeError{}, "%s, which this run made, is gone, and its answer is not in the ledger", id)
-			return declare.Value{}, fault.Hinted(f, "start another run, or forget this one: transect runs forget %s", a.ledg.Run())
-		}
-		items = append(items, record)
-	}
-	if s.Manager == "oauth_clients" {
-		a.Log.Warn("the secret of an OAuth client is in no ledger: the start that made the client was given it", "client", ids[0])
-	}
-	if s.Shape == declare.ShapeResources {
-		return declare.Value{Shape: s.Shape, Items: items}, nil
-	}
-	return declare.Value{Shape: s.Shape, JSON: items[0]}, nil
-}
-
 // noted is the result of a composed operation as it was noted.
 func noted(s *declare.Spec, answers [][]byte) (declare.Value, bool) {
 	switch {
@@ -283,14 +245,6 @@ func (a *attempt) resolve(v declare.Value, err error) error {
 		return fault.Doubtful(err, fmt.Sprintf("it was sent and may have been done: the same call once more, or the next start of the run, finds out; transect runs show %s lists it as open", a.ledg.Run()))
 	}
 	return err
-}
-
-// keepable are the answers that may be noted: those without secrets.
-func (a *attempt) keepable(answers [][]byte) [][]byte {
-	if a.call.Spec.Secret() {
-		return nil
-	}
-	return answers
 }
 
 // surelyRefused reports whether an error means that the request was not carried

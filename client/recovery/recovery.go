@@ -59,7 +59,8 @@ type Recovery struct {
 		sync.Mutex
 		id string
 	}
-	fetched sync.Map // fingerprints of the downloads of this start
+	fetched sync.Map               // fingerprints of the downloads of this start
+	deleted func() map[string]bool // identifiers of what the run has deleted
 }
 
 // New makes the link of a connection.
@@ -69,7 +70,9 @@ func New(o Options) *Recovery {
 	}
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	o.Tally, o.Told = cmp.Or(o.Tally, &Tally{}), cmp.Or(o.Told, &sync.Map{})
-	return &Recovery{Options: o}
+	r := &Recovery{Options: o}
+	r.deleted = sync.OnceValue(r.findDeleted)
+	return r
 }
 
 type outsideKey struct{}

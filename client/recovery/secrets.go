@@ -1,8 +1,11 @@
 package recovery
 
 import (
+	"bytes"
 	"maps"
+	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/tidwall/gjson"
 
@@ -49,4 +52,59 @@ func (a *attempt) withoutSecrets(body map[string]any) (map[string]any, error) {
 		body[p.Key] = goneToken + id
 	}
 	return body, nil
+}
+
+// signedForm is an address that opens what it names to whoever holds it, as it
+// stands in JSON.
+var signedForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(?:[?&;]|\\u0026)(?:X-Amz-Signature|X-Amz-Security-Token|X-Goog-Signature|signature|sig|access_token|token)=`)
+})
+
+// secretName is the name of a secret among arguments of which not all are secret.
+var secretName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)secret|password|key|token`) })
+
+// keepable are the answers that may be noted: those without secrets.
+func (a *attempt) keepable(answers [][]byte) [][]byte {
+	if a.call.Spec.Secret() {
+		return nil
+	}
+	secrets := a.secrets()
+	for _, answer := range answers {
+		if bytes.IndexByte(answer, '=') >= 0 && signedForm().Match(answer) {
+			return nil
+		}
+		for _, secret := range secrets {
+			if bytes.Contains(answer, secret) {
+				return nil
+			}
+		}
+	}
+	return answers
+}
+
+// secrets are the secret arguments of the call, as they stand in JSON.
+func (a *attempt) secrets() (list [][]byte) {
+	var walk func(v any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			for key, inner := range v {
+				if _, text := inner.(string); !text || secretName().MatchString(key) {
+					walk(inner)
+				}
+			}
+		case []any:
+			for _, inner := range v {
+				walk(inner)
+			}
+		case string:
+			list = append(list, []byte(encoded(v)))
+		}
+	}
+	for i := range a.call.Spec.Params {
+		if p := &a.call.Spec.Params[i]; hidden(p) {
+			walk(a.call.Args.Values[p.Name])
+		}
+	}
+	return list
 }

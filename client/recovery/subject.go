@@ -60,6 +60,11 @@ func (a *attempt) read(ctx context.Context, how *declare.Spec, id string) ([]byt
 	values := map[string]any{how.Params[0].Name: id}
 	if how.Name == "search" {
 		values = map[string]any{"filter": map[string]any{"_id": map[string]any{"$eq": id}}}
+		for i := range how.Params { // comments are searched in their project
+			if p := &how.Params[i]; p.Required() {
+				values[p.Name] = a.call.Args.Values[p.Name]
+			}
+		}
 	}
 	v, err := how.Invoke(ctx, declare.Args{Values: values})
 	if response, ok := errors.AsType[*fault.ResponseError](err); ok && response.Status == http.StatusNotFound {

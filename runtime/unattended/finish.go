@@ -10,9 +10,11 @@ import (
 	"sync"
 	"time"
 
+	"transect/client"
 	"transect/client/atomicfile"
 	"transect/client/declare"
 	"transect/client/fault"
+	"transect/client/recovery"
 	"transect/runtime"
 	"transect/runtime/unattended/history"
 	"transect/runtime/vm"
@@ -182,7 +184,7 @@ func (r *run) close() {
 		runs, age := retention(r.process)
 		_, _ = History(r.process).Prune(runs, r.process.Now().Add(-age))
 	}
-	soon, _ := History(r.process).SweepLedgers(r.process.Now()) // what fails is tried the next day
+	soon, _ := History(r.process).SweepLedgers(r.process.Now(), recovery.Readable(client.Declarations)) // what fails is tried the next day
 	for _, f := range soon {
 		fmt.Fprintf(r.process.Stderr, "transect: the unfinished run %s is forgotten on %s, with %d noted writes: go on with it by transect run --resume=%s\n",
 			f.Run, f.Gone.Local().Format(time.DateOnly), f.Writes, f.Run)

@@ -25,8 +25,10 @@ type Fading struct {
 
 // SweepLedgers removes, once a day, the ledgers of runs that ended well and that
 // the history no longer knows, and of unfinished ones after 60 days. It returns
-// those that will go within a week. Ledgers that cannot be read are left alone.
-func (s Store) SweepLedgers(now time.Time) (soon []Fading, err error) {
+// those that will go within a week. From the others of runs that ended well it
+// drops the answers that readable tells can be read again. Ledgers that cannot be
+// read are left alone.
+func (s Store) SweepLedgers(now time.Time, readable func(op string, r *ledger.Result) bool) (soon []Fading, err error) {
 	paths, err := filepath.Glob(filepath.Join(s.Dir, "*"+ledger.Suffix))
 	stamp := filepath.Join(s.Dir, "ledgers.swept")
 	if info, failed := os.Stat(stamp); err != nil || len(paths) == 0 || failed == nil && now.Sub(info.ModTime()) < sweepEvery {
@@ -57,6 +59,8 @@ func (s Store) SweepLedgers(now time.Time) (soon []Fading, err error) {
 		case err != nil:
 		case ended && !known[run], !ended && now.After(gone):
 			_ = ledger.Remove(s.Dir, run) // one in progress stays
+		case ended:
+			_ = ledger.Shorten(s.Dir, run, readable) // what fails is tried the next day
 		case !ended && now.After(gone.Add(-toldBefore)):
 			soon = append(soon, Fading{Run: run, Gone: gone, Writes: writes})
 		}

@@ -1,0 +1,108 @@
+package recovery
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/tidwall/gjson"
+
+	"transect/client/declare"
+	"transect/client/fault"
+	"transect/client/ledger"
+)
+
+// describe reads what a write made once more: its answer was too large to keep, or
+// a secret.
+func (a *attempt) describe(ctx context.Context, ids []string) (declare.Value, error) {
+	s := a.call.Spec
+	if s.Shape == declare.ShapeNone || len(ids) == 0 {
+		return declare.Value{Shape: s.Shape}, nil
+	}
+	how := s.Sibling("describe")
+	if how == nil {
+		how = s.Sibling("search")
+	}
+	if how == nil {
+		return declare.Value{Shape: s.Shape}, nil
+	}
+	var items [][]byte
+	for _, id := range ids {
+		record, err := a.read(ctx, how, id)
+		if err != nil {
+			return declare.Value{}, err
+		}
+		switch {
+		case record != nil:
+		case s.Secret():
+			record = fmt.Appendf(nil, `{"_id":%q,"token":%q}`, id, goneToken+id)
+		case a.deleted()[id]:
+			record = fmt.Appendf(nil, `{"_id":%q}`, id)
+		default:
+			f := fault.Of(&fault.RuntimeError{}, "%s, which this run made, is gone, and its answer is not in the ledger", id)
+			return declare.Value{}, fault.Hinted(f, "start another run, or forget this one: transect runs forget %s", a.ledg.Run())
+		}
+		items = append(items, record)
+	}
+	if s.Manager == "oauth_clients" {
+		a.Log.Warn("the secret of an OAuth client is in no ledger: the start that made the client was given it", "client", ids[0])
+	}
+	_, several := a.call.Args.Values[s.Params[0].Name].([]string)
+	if s.Shape == declare.ShapeResources || s.Shape == declare.ShapeSome && several {
+		return declare.Value{Shape: declare.ShapeResources, Items: items}, nil
+	}
+	return declare.Value{Shape: declare.ShapeResource, JSON: items[0]}, nil
+}
+
+// findDeleted finds the identifiers of what the run has deleted, in this start and
+// before.
+func (r *Recovery) findDeleted() map[string]bool {
+	all := map[string]bool{}
+	l, err := r.Ledger()
+	if err != nil {
+		return nil // a ledger that cannot be read says so elsewhere
+	}
+	_ = l.All(func(i ledger.Intent, result *ledger.Result) error {
+		manager, name, _ := strings.Cut(i.Op, ".")
+		if s := r.Operation(manager, name); s != nil && s.Effect == declare.Delete && result != nil && result.State != ledger.Refused {
+			for _, id := range result.IDs {
+				all[id] = true
+			}
+		}
+		return nil
+	})
+	return all
+}
+
+// Readable returns a function that reports whether what a call of an operation
+// answered can be read from the platform again, by what the ledger still knows
+// without its answers.
+func Readable(managers func() []*declare.Manager) func(op string, r *ledger.Result) bool {
+	specs := sync.OnceValue(func() map[string]*declare.Spec {
+		all := map[string]*declare.Spec{}
+		for _, m := range managers() {
+			for _, s := range m.Ops {
+				all[s.FullName()] = s
+			}
+		}
+		return all
+	})
+	return func(op string, r *ledger.Result) bool {
+		s := specs()[op]
+		switch {
+		case s == nil, s.Composed, s.Manager == "trials", op == trialMission:
+			return false // a trial tells which missions were made with it: they may be gone
+		case s.Shape == declare.ShapeNone:
+			return true
+		case len(r.IDs) == 0 || len(r.Answers) != 1 || s.Sibling("describe") == nil:
+			return false
+		}
+		list := gjson.ParseBytes(r.Answers[0])
+		if s.ResultKey != "" {
+			list = list.Get(gjson.Escape(s.ResultKey))
+		}
+		records := list.Array() // one record is a list of one
+		return len(records) == len(r.IDs) && records[0].Get("_id").Str == r.IDs[0]
+	}
+}
