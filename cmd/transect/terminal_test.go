@@ -43,6 +43,12 @@ func onTerminal(t *testing.T, dir string, env []string, args ...string) *termina
 	if tm.pty, err = pty.StartWithSize(tm.cmd, &pty.Winsize{Rows: 24, Cols: 80}); err != nil {
 		t.Fatal(err)
 	}
+	// Else Ctrl-C may discard what the program says of it before it is read here.
+	keep := exec.Command("stty", "noflsh")
+	keep.Stdin = tm.pty
+	if err := keep.Run(); err != nil {
+		t.Fatal("stty noflsh: ", err)
+	}
 	guard := time.AfterFunc(4*testTimeout, func() { _ = tm.cmd.Process.Kill() })
 	read := make(chan struct{})
 	go func() {

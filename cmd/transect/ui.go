@@ -44,8 +44,8 @@ func (a *app) ui() *cobra.Command {
 		Long: `Serve a page for a browser: the map, the datasets and products of the platform,
 and the runs of this machine. With a FOLDER it also shows what is in it and what
 its check says, before anything is sent. It shows the jobs of the state folder
-where there are any, or those of the database that --jobs=URL names, with workers,
-schedules and live logs.
+where there are any, or those of the database that --jobs=URL or TRANSECT_JOBS
+names, with workers, schedules and live logs.
 
 When it is ready, one line with an address is printed. The address opens one
 browser; press Enter for another address. The page changes nothing, unless
@@ -105,7 +105,8 @@ browser; press Enter for another address. The page changes nothing, unless
 	return cmd
 }
 
-// jobsOfUser is the value of --jobs without one.
+// jobsOfUser is the value of --jobs without one: those of TRANSECT_JOBS, or of the
+// state folder.
 const jobsOfUser = "here"
 
 // pageJobs opens the jobs that the page shows: those that are named, or those of
@@ -113,7 +114,8 @@ const jobsOfUser = "here"
 func (a *app) pageJobs(cmd *cobra.Command, address *string) (*jobs.Store, error) {
 	if *address == jobsOfUser {
 		*address = ""
-	} else if *address == "" {
+		cmd.Flags().Lookup("jobs").Changed = false
+	} else if *address == "" && a.process.Getenv("TRANSECT_JOBS") == "" {
 		if _, err := os.Stat(filepath.Join(a.process.StateDir(), jobs.File)); err != nil {
 			return nil, nil
 		}
