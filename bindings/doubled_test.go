@@ -106,6 +106,37 @@ func TestOldSetsAreLookedAt(t *testing.T) {
 	}
 }
 
+// A clock that was set back between two starts neither repeats a write nor makes
+// the run wait for the time to come again.
+func TestClockSetBack(t *testing.T) {
+	const op = "projects.create"
+	whole := newLostRun(t, op, bindings.Examples()[op].Text(), nil)
+	defer whole.close()
+	if err := whole.start(never, 0); err != nil {
+		t.Fatal(err)
+	}
+	want := whole.state()
+	for _, die := range []death{beforeSent, answerLost, afterNoted} {
+		t.Run(die.String(), func(t *testing.T) {
+			t.Parallel()
+			r := newLostRun(t, op, bindings.Examples()[op].Text(), nil)
+			defer r.close()
+			_ = r.start(die, 1)
+			r.ahead.Add(int64(-2 * time.Hour))
+			before := r.ahead.Load()
+			if err := r.start(never, 0); err != nil {
+				t.Fatal(err)
+			}
+			if waited := time.Duration(r.ahead.Load() - before); waited > 5*time.Minute {
+				t.Errorf("waited %v", waited)
+			}
+			if got := r.state(); got != want {
+				t.Error(difference(want, got))
+			}
+		})
+	}
+}
+
 // everything is the text of all records.
 func (r *lostRun) everything() string {
 	var all string

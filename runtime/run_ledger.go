@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/rand"
@@ -75,7 +76,7 @@ type runLedger struct {
 
 func newRunLedger(p *Process, job *Job) *runLedger {
 	r := &runLedger{settle: cmp.Or(job.Settle, settleAfter), strict: job.Strict, began: p.Now(), folder: ledger.Folder(p.LedgerFolder(), job.Run.ID)}
-	r.key = sync.OnceValues(func() ([]byte, error) { return ledgerKey(p.LedgerFolder()) })
+	r.key = sync.OnceValues(func() ([]byte, error) { return r.ownKey(p.LedgerFolder()) })
 	begin := func(s ledger.Start) (*ledger.Ledger, error) { return ledger.OpenRun(p.LedgerFolder(), job.Run.ID, s) }
 	if job.DryRun {
 		r.dry = true
@@ -186,6 +187,26 @@ func (r *runLedger) started() (at time.Time, asked bool) {
 func (p *Process) hasLedger(run string) bool {
 	_, err := os.Stat(filepath.Join(p.LedgerFolder(), run+ledger.Suffix))
 	return err == nil
+}
+
+// ownKey is the key of the ledgers on this machine. A ledger that was written with
+// another one would know none of its writes.
+func (r *runLedger) ownKey(folder string) ([]byte, error) {
+	key, err := ledgerKey(folder)
+	if err != nil {
+		return nil, err
+	}
+	l, err := r.open()
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(key)
+	noted, err := l.Keep("key check", func() ([]byte, error) { return sum[:8], nil })
+	if err == nil && !bytes.Equal(noted, sum[:8]) {
+		err = fault.Hinted(fault.Of(&fault.FileError{}, "the ledger of the run %s was written with another key than %s", l.Run(), filepath.Join(folder, "ledger.key")),
+			"without its key no write in it is known again: copy ledger.key along with the ledger, or start another run")
+	}
+	return key, err
 }
 
 // sharedKey is the key of a run that may go on on another machine: its ledger

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -222,6 +224,39 @@ func TestAdopt(t *testing.T) {
 		l = open(t, dir)
 	}
 	l.Close()
+}
+
+// 10,000 tasks that write at the same time each get a row of their own, and a later
+// start finds all of them.
+func TestManyTasks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it notes 10,000 writes")
+	}
+	const n = 10_000
+	dir := t.TempDir()
+	for start := range 2 {
+		l := open(t, dir)
+		var taken [n + 1]atomic.Bool
+		var tasks sync.WaitGroup
+		for i := range n {
+			tasks.Go(func() {
+				w := write(byte(i % 7)) // many say the same
+				w.Task = uint64(i)
+				row, err := l.Take(w)
+				if err == nil && row.New {
+					err = row.Resolve(Done, []string{"id"}, [][]byte{[]byte("answer")})
+				}
+				if err != nil || row.New != (start == 0) || taken[row.Seq].Swap(true) {
+					t.Errorf("start %d, task %d: %+v, %v", start, i, row, err)
+				}
+			})
+		}
+		tasks.Wait()
+		if unused, open := l.Unclaimed(); unused != 0 || open != 0 {
+			t.Errorf("start %d: %d unused, %d open", start, unused, open)
+		}
+		l.Close()
+	}
 }
 
 // FuzzScan gives the reader any file: it never panics, and never reads a record

@@ -31,6 +31,9 @@ func (a *attempt) search(ctx context.Context) (declare.Value, error) {
 		settle *= 2 // a double would run for nothing
 	}
 	until := a.row.Since.Add(settle)
+	if most := a.Platform().Add(settle); until.After(most) {
+		until = most // the clock was set back
+	}
 	if taken := a.TakenOver; !taken.IsZero() {
 		if later := a.Platform().Add(settle - time.Since(taken)); later.After(until) {
 			until = later
