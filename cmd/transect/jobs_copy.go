@@ -51,7 +51,7 @@ pause the schedules and cancel the jobs that wait.`,
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(a.stdout, "copied %d jobs and %d schedules, %d rows, from %s to %s\n", n.Jobs, n.Schedules, n.Rows, store.Name(), target.Name())
+		fmt.Fprintf(a.stdout, "copied %s and %s, %d rows, from %s to %s\n", plural(n.Jobs, "job"), plural(n.Schedules, "schedule"), n.Rows, store.Name(), target.Name())
 		if target.Postgres() {
 			fmt.Fprintf(a.process.Stderr, "from now on set TRANSECT_JOBS=%s, for workers as well\n", target.Name())
 		}

@@ -72,7 +72,7 @@ here. With --sandbox the worker refuses scripts without a manifest.`,
 		}
 		defer store.Close()
 		if !a.output.Quiet {
-			fmt.Fprintf(a.process.Stderr, "worker %s: %d jobs at a time of the queues %s, from %s\n", name, slots, strings.Join(append(slices.Clone(queues), name), ", "), store.Name())
+			fmt.Fprintf(a.process.Stderr, "worker %s: %s at a time of the queues %s, from %s\n", name, plural(slots, "job"), strings.Join(append(slices.Clone(queues), name), ", "), store.Name())
 		}
 		return worker.Run(ctx, store, worker.Options{
 			Name: name, Queues: queues, Slots: slots, Grace: grace, Sandbox: sandboxed, Version: version(),

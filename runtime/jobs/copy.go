@@ -102,7 +102,7 @@ func (s *Store) empty(ctx context.Context, tx *sql.Tx) error {
 	var jobs, schedules int
 	err := tx.QueryRowContext(ctx, "select (select count(*) from river_job), (select count(*) from tr_schedule)").Scan(&jobs, &schedules)
 	if err == nil && jobs+schedules > 0 {
-		return fault.Hinted(fault.Of(&fault.ValueError{}, "%s holds %d jobs and %d schedules already", s.Name(), jobs, schedules), "copy to an empty database")
+		return fault.Hinted(fault.Of(&fault.ValueError{}, "%s is not empty: it holds jobs (%d) or schedules (%d)", s.Name(), jobs, schedules), "copy to an empty database")
 	}
 	return err
 }
