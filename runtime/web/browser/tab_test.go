@@ -21,7 +21,7 @@ import (
 )
 
 // patience is far more than anything here takes.
-const patience = 20 * time.Second
+const patience = 30 * time.Second
 
 // The widths of a desk and of a phone.
 const (
@@ -215,7 +215,7 @@ func (p *tab) text(selector string) string {
 func (p *tab) until(expression string) {
 	p.t.Helper()
 	for began := time.Now(); ; time.Sleep(20 * time.Millisecond) {
-		ctx, cancel := context.WithTimeout(p.ctx, patience)
+		ctx, cancel := context.WithTimeout(p.ctx, patience/10) // one asked between two pages may never be answered
 		met, err := chromedp.Run(ctx, chromedp.Evaluate[bool]("!!("+expression+")"))
 		cancel()
 		if met && err == nil {
