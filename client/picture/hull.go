@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/paulmach/orb"
+	"github.com/paulmach/orb/project"
 
 	"transect/client/crs"
 )
@@ -52,39 +53,11 @@ func (b *box) add(x, y float64) {
 
 // addGeometry adds all positions of a geometry, and returns how many they are.
 func (b *box) addGeometry(g orb.Geometry) (n int64) {
-	line := func(all []orb.Point) {
-		for _, p := range all {
-			b.add(p[0], p[1])
-		}
-		n += int64(len(all))
-	}
-	switch g := g.(type) {
-	case orb.Point:
-		b.add(g[0], g[1])
-		n = 1
-	case orb.MultiPoint:
-		line(g)
-	case orb.LineString:
-		line(g)
-	case orb.Ring:
-		line(g)
-	case orb.MultiLineString:
-		for _, l := range g {
-			line(l)
-		}
-	case orb.Polygon:
-		for _, r := range g {
-			line(r)
-		}
-	case orb.MultiPolygon:
-		for _, p := range g {
-			n += b.addGeometry(p)
-		}
-	case orb.Collection:
-		for _, m := range g {
-			n += b.addGeometry(m)
-		}
-	}
+	project.Geometry(g, func(p orb.Point) orb.Point {
+		b.add(p[0], p[1])
+		n++
+		return p
+	})
 	return n
 }
 

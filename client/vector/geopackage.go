@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/paulmach/orb"
+	"github.com/paulmach/orb/project"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 	"modernc.org/sqlite/vfs"
@@ -63,7 +64,7 @@ func openPackage(ctx context.Context, f File) (*Layer, error) {
 						continue
 					}
 					show = func(g orb.Geometry, properties json.RawMessage) error {
-						return visit(project(g, t.system.ToWGS84), properties)
+						return visit(project.Geometry(g, t.toWGS84), properties)
 					}
 				}
 				if err := t.each(ctx, db, attributes, show); err != nil {
@@ -195,6 +196,12 @@ func (t table) each(ctx context.Context, db *sql.Conn, attributes bool, visit vi
 	return rows.Err()
 }
 
+// toWGS84 is the projection of the table's positions to longitude and latitude.
+func (t table) toWGS84(p orb.Point) orb.Point {
+	lon, lat := t.system.ToWGS84(p[0], p[1])
+	return orb.Point{lon, lat}
+}
+
 // attributes lists the columns beside the geometry.
 func (t table) attributes(ctx context.Context, db *sql.Conn) (columns []string, err error) {
 	rows, err := db.QueryContext(ctx, "SELECT name FROM pragma_table_info(?) WHERE name <> ? LIMIT ?", t.name, t.column, maxColumns)
@@ -253,40 +260,3 @@ func (f *openFile) Mode() fs.FileMode          { return 0o400 }
 func (f *openFile) ModTime() time.Time         { return time.Time{} }
 func (f *openFile) IsDir() bool                { return false }
 func (f *openFile) Sys() any                   { return nil }
-
-// project converts all positions of a geometry in place.
-func project(g orb.Geometry, convert func(x, y float64) (float64, float64)) orb.Geometry {
-	each := func(line []orb.Point) {
-		for i, p := range line {
-			line[i][0], line[i][1] = convert(p[0], p[1])
-		}
-	}
-	switch g := g.(type) {
-	case orb.Point:
-		x, y := convert(g[0], g[1])
-		return orb.Point{x, y}
-	case orb.MultiPoint:
-		each(g)
-	case orb.LineString:
-		each(g)
-	case orb.Ring:
-		each(g)
-	case orb.MultiLineString:
-		for _, l := range g {
-			each(l)
-		}
-	case orb.Polygon:
-		for _, l := range g {
-			each(l)
-		}
-	case orb.MultiPolygon:
-		for _, p := range g {
-			project(p, convert)
-		}
-	case orb.Collection:
-		for i := range g {
-			g[i] = project(g[i], convert)
-		}
-	}
-	return g
-}

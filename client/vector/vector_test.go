@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/paulmach/orb"
+	"github.com/paulmach/orb/project"
 )
 
 // shared reads a file of the shared data, or skips the test.
@@ -51,11 +52,9 @@ func summary(f File, beside ...File) (l *Layer, features, positions int, bound o
 }
 
 func countPositions(g orb.Geometry) (n int) {
-	project(clone(g), func(x, y float64) (float64, float64) { n++; return x, y })
+	project.Geometry(orb.Clone(g), func(p orb.Point) orb.Point { n++; return p })
 	return n
 }
-
-func clone(g orb.Geometry) orb.Geometry { return orb.Clone(g) }
 
 // The numbers are those of ogrinfo.
 func TestSharedFiles(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/paulmach/orb"
 	"github.com/paulmach/orb/clip"
+	"github.com/paulmach/orb/project"
 	"github.com/paulmach/orb/simplify"
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -36,7 +37,7 @@ func Prepare(id string, geometry, properties map[string]any) *Feature {
 	if g == nil {
 		return nil
 	}
-	g = converted(g, func(p orb.Point) orb.Point {
+	g = project.Geometry(g, func(p orb.Point) orb.Point {
 		sin := math.Sin(min(max(p[1], -85.06), 85.06) * math.Pi / 180)
 		return orb.Point{(p[0] + 180) / 360, 0.5 - math.Log((1+sin)/(1-sin))/(4*math.Pi)}
 	})
@@ -45,7 +46,7 @@ func Prepare(id string, geometry, properties map[string]any) *Feature {
 
 // Positions is how many the shape has.
 func (f *Feature) Positions() (n int) {
-	converted(orb.Clone(f.shape), func(p orb.Point) orb.Point { n++; return p })
+	project.Geometry(orb.Clone(f.shape), func(p orb.Point) orb.Point { n++; return p })
 	return n
 }
 
@@ -83,7 +84,7 @@ func (f *Feature) on(z, x, y int) orb.Geometry {
 	if !tile.Intersects(orb.Bound{Min: place(f.bound.Min), Max: place(f.bound.Max)}) {
 		return nil
 	}
-	g := clip.Geometry(tile, converted(orb.Clone(f.shape), place))
+	g := clip.Geometry(tile, project.Geometry(orb.Clone(f.shape), place))
 	if g == nil {
 		return nil
 	}
@@ -130,40 +131,6 @@ func decoded[G orb.Geometry](text []byte) orb.Geometry {
 	var g G
 	if json.Unmarshal(text, &g) != nil {
 		return nil
-	}
-	return g
-}
-
-// converted converts every position.
-func converted(g orb.Geometry, convert func(orb.Point) orb.Point) orb.Geometry {
-	each := func(line []orb.Point) {
-		for i, p := range line {
-			line[i] = convert(p)
-		}
-	}
-	switch g := g.(type) {
-	case orb.Point:
-		return convert(g)
-	case orb.MultiPoint:
-		each(g)
-	case orb.LineString:
-		each(g)
-	case orb.MultiLineString:
-		for _, l := range g {
-			each(l)
-		}
-	case orb.Polygon:
-		for _, r := range g {
-			each(r)
-		}
-	case orb.MultiPolygon:
-		for _, p := range g {
-			converted(p, convert)
-		}
-	case orb.Collection:
-		for i := range g {
-			g[i] = converted(g[i], convert)
-		}
 	}
 	return g
 }
