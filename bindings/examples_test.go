@@ -12,7 +12,7 @@ import (
 // own, as a user would: relative paths, a photo as the script's argument.
 func TestExamples(t *testing.T) {
 	if testing.Short() {
-		t.Skip("TestExamplesThroughGo runs the same examples, over HTTP")
+		t.Skip("left out by -short: TestExamplesThroughGo runs the same examples, over HTTP")
 	}
 	eachExample(t, func(t *testing.T, files []string, code string) {
 		newWorldIn(t, ".", files).lua(t, code)

@@ -272,7 +272,7 @@ func TestMemoryOfALongSearch(t *testing.T) {
 		return
 	}
 	if testing.Short() {
-		t.Skip("searches a hundred thousand records: not in a short run")
+		t.Skip("left out by -short: it searches a hundred thousand records")
 	}
 	server := httptest.NewServer(newPageServer(records, 0))
 	defer server.Close()

@@ -59,7 +59,7 @@ func gdal(t *testing.T, input, name string, args ...string) string {
 // WKT that a system writes.
 func TestCoordinatesAreThoseOfPROJ(t *testing.T) {
 	if testing.Short() {
-		t.Skip("runs GDAL many times")
+		t.Skip("left out by -short: it runs GDAL many times")
 	}
 	for code, points := range codes {
 		s, _ := EPSG(code)

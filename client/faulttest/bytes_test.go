@@ -194,7 +194,7 @@ func TestNetworksIngest(t *testing.T) {
 // TestSlowest moves a whole survey at 64 KB/s.
 func TestSlowest(t *testing.T) {
 	if testing.Short() {
-		t.Skip("moves 300 KB twice at 64 KB/s: not in a short run")
+		t.Skip("left out by -short: it moves 300 KB twice at 64 KB/s")
 	}
 	t.Parallel()
 	s := &suite{t: t, seed: seedSurvey, run: survey, record: newRecord(t), light: true}

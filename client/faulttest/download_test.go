@@ -71,7 +71,7 @@ func seedBulk(ctx context.Context, w *world) error {
 
 func TestDownload(t *testing.T) {
 	if testing.Short() {
-		t.Skip("moves tens of megabytes: not in a short run")
+		t.Skip("left out by -short: it moves tens of megabytes")
 	}
 	matrix(t, 4, seedBulk, fetchBulk)
 }
@@ -79,7 +79,7 @@ func TestDownload(t *testing.T) {
 // An answer without a length that ends in its middle looks complete.
 func TestHalfADownload(t *testing.T) {
 	if testing.Short() {
-		t.Skip("moves tens of megabytes: not in a short run")
+		t.Skip("left out by -short: it moves tens of megabytes")
 	}
 	s := &suite{t: t, seed: seedBulk, run: fetchBulk, record: newRecord(t)}
 	s.want = s.play("whole", nil)

@@ -230,7 +230,7 @@ func TestAdopt(t *testing.T) {
 // start finds all of them.
 func TestManyTasks(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it notes 10,000 writes")
+		t.Skip("left out by -short: it notes 10,000 writes")
 	}
 	const n = 10_000
 	dir := t.TempDir()

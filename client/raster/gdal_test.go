@@ -147,7 +147,7 @@ func tileAt(e raster.Extent, z int) (x, y int) {
 
 func TestTilesAreThoseOfGDAL(t *testing.T) {
 	if testing.Short() {
-		t.Skip("runs GDAL many times")
+		t.Skip("left out by -short: it runs GDAL many times")
 	}
 	for _, test := range []struct{ name, kind string }{
 		{"landsat7-olinda-6band-utm25s.tif", "rgb"}, {"dem-olinda-utm25s.tif", "ramp"}, {"landcover-palette.tif", "palette"},
@@ -211,7 +211,7 @@ func addOverviews(t testing.TB, r *raster.Raster) {
 // Files that GDAL writes show the same picture in every coding.
 func TestFilesOfGDAL(t *testing.T) {
 	if testing.Short() {
-		t.Skip("runs GDAL many times")
+		t.Skip("left out by -short: it runs GDAL many times")
 	}
 	dir := t.TempDir()
 	source := sharedRaster(t, "landsat7-olinda-6band-utm25s.tif")

@@ -173,7 +173,7 @@ func useWide(t testing.TB, layout func(*tiffgen.Image, int), height int) uint64 
 
 func TestMemoryOfWideRasters(t *testing.T) {
 	if testing.Short() {
-		t.Skip("reads three wide rasters")
+		t.Skip("left out by -short: it reads three wide rasters")
 	}
 	for name, layout := range layouts {
 		if used := useWide(t, layout, 20); used > 256<<20 {

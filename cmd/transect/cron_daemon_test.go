@@ -23,7 +23,7 @@ import (
 func TestCronDaemon(t *testing.T) {
 	switch _, err := exec.LookPath("cron"); {
 	case testing.Short():
-		t.Skip("waits for a full minute")
+		t.Skip("left out by -short: it waits for a full minute")
 	case err != nil:
 		t.Skip("there is no cron here")
 	case os.Getuid() != 0:

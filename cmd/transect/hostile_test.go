@@ -202,7 +202,7 @@ func cpu(cmd *exec.Cmd) time.Duration {
 // timeout of the test: what stops it must be the limit it runs into.
 func TestHostileScripts(t *testing.T) {
 	if testing.Short() {
-		t.Skip("ninety processes: not in a short run")
+		t.Skip("left out by -short: it starts ninety processes")
 	}
 	if len(hostiles) < 40 {
 		t.Fatal("too few")

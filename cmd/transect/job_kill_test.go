@@ -88,7 +88,7 @@ func machines(t *testing.T, platform string, s served, script string) (both [2]*
 // there is as much as after an undisturbed run.
 func TestJobsKilledGoOnElsewhere(t *testing.T) {
 	if testing.Short() {
-		t.Skip("starts some thirty processes")
+		t.Skip("left out by -short: it starts some thirty processes")
 	}
 	t.Parallel()
 	host := newHome(t, 0, flightgen.Options{})

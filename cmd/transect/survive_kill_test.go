@@ -209,7 +209,7 @@ func (a *assassin) writes() int {
 // TRANSECT_SURVIVE_KILLS is the number of kills, TRANSECT_SURVIVE_SEED the seed.
 func TestPlainScriptsKilledAnywhere(t *testing.T) {
 	if testing.Short() {
-		t.Skip("starts a hundred processes")
+		t.Skip("left out by -short: it starts a hundred processes")
 	}
 	number := func(name string, usual int) int {
 		if n, err := strconv.Atoi(os.Getenv(name)); err == nil {

@@ -26,7 +26,7 @@ var targets = []string{"linux/amd64", "darwin/arm64", "windows/amd64"}
 // the sources, as compiling all the dependencies takes minutes.
 func TestOtherSystems(t *testing.T) {
 	if testing.Short() {
-		t.Skip("reads all the sources for the other systems, which takes a while: not in a short run")
+		t.Skip("left out by -short: it reads all the sources for the other systems")
 	}
 	t.Parallel()
 	for _, target := range targets {

@@ -57,7 +57,7 @@ func TestLanguage(t *testing.T) {
 		for _, name := range strings.Fields(names) {
 			t.Run(folder+"/"+name, func(t *testing.T) {
 				if testing.Short() && name == "constructs" {
-					t.Skip("takes seconds")
+					t.Skip("left out by -short: it runs for seconds")
 				}
 				dir := t.TempDir()
 				if err := os.CopyFS(dir, os.DirFS(filepath.Join(module, folder))); err != nil {

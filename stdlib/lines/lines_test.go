@@ -54,7 +54,7 @@ func (endless) Read(p []byte) (int, error) {
 
 func TestALineWithoutEndIsGivenUp(t *testing.T) {
 	if testing.Short() {
-		t.Skip("reads 64 MiB: not in a short run")
+		t.Skip("left out by -short: it reads 64 MiB")
 	}
 	_, _, err := lines.New(endless{}).Next()
 	if f := fault.Find(err); f == nil || f.Name() != "LimitError" {

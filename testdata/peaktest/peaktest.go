@@ -26,7 +26,7 @@ func Number(t *testing.T, variable string, some int) int {
 	text := os.Getenv(variable)
 	if text == "" {
 		if testing.Short() {
-			t.Skipf("makes %d files: not in a short run", some)
+			t.Skipf("left out by -short: it makes %d files", some)
 		}
 		return some
 	}

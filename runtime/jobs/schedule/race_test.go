@@ -176,7 +176,7 @@ func TestSchedulersTogether(t *testing.T) {
 // TestKilledSchedulers kills processes that fire schedules at any moment.
 func TestKilledSchedulers(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it takes seconds")
+		t.Skip("left out by -short: it kills processes for seconds")
 	}
 	t.Parallel()
 	jobstest.Each(t, func(t *testing.T, c jobs.Config) {

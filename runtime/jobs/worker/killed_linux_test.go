@@ -84,7 +84,7 @@ func process(t *testing.T, c jobs.Config, name string, env ...string) (*exec.Cmd
 // new one.
 func TestWorkersKilled(t *testing.T) {
 	if testing.Short() {
-		t.Skip("takes seconds")
+		t.Skip("left out by -short: it kills workers, and waits for others to take over")
 	}
 	t.Parallel()
 	kills, stops, cuts, env := 2, 2, 1, []string(nil)
@@ -291,7 +291,7 @@ func (l *line) mend() {
 // noted. With the times of users it is away for a minute.
 func TestDatabaseKilledAndRestarted(t *testing.T) {
 	if testing.Short() {
-		t.Skip("takes seconds")
+		t.Skip("left out by -short: it kills workers, and waits for others to take over")
 	}
 	t.Parallel()
 	cluster := jobstest.NewCluster(t)

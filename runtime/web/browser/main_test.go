@@ -79,7 +79,7 @@ func needsBrowser(t testing.TB) {
 	t.Helper()
 	switch {
 	case testing.Short():
-		t.Skip("drives a browser")
+		t.Skip("left out by -short: it drives a browser")
 	case browser == nil:
 		t.Skip("no Chromium was found: install chromium to drive the page (Debian: apt install chromium)")
 	}
