@@ -76,26 +76,13 @@ func (s *Store) snapshot(ctx context.Context, fn func(*sql.Tx) error) error {
 }
 
 // tables lists our tables, but for what belongs to one database.
-func (s *Store) tables(ctx context.Context, tx *sql.Tx) (names []string, err error) {
+func (s *Store) tables(ctx context.Context, tx *sql.Tx) ([]string, error) {
 	query := "select name from sqlite_master where type = 'table' and name like 'tr\\_%' escape '\\' order by name"
 	if s.postgres {
 		query = "select tablename from pg_tables where schemaname = any(current_schemas(false)) and tablename like 'tr\\_%' order by tablename"
 	}
-	rows, err := tx.QueryContext(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return nil, err
-		}
-		if name != "tr_migration" && name != "tr_worker" {
-			names = append(names, name)
-		}
-	}
-	return names, rows.Err()
+	names, err := Column[string](ctx, tx, query)
+	return slices.DeleteFunc(names, func(name string) bool { return name == "tr_migration" || name == "tr_worker" }), err
 }
 
 func (s *Store) empty(ctx context.Context, tx *sql.Tx) error {
@@ -205,24 +192,11 @@ func (s *Store) sequences(ctx context.Context, tx *sql.Tx) error {
 	if !s.postgres {
 		return nil
 	}
-	rows, err := tx.QueryContext(ctx, `select table_name from information_schema.columns where column_name = 'id' and table_schema = any(current_schemas(false))
+	tables, err := Column[string](ctx, tx, `select table_name from information_schema.columns where column_name = 'id' and table_schema = any(current_schemas(false))
 		and (table_name = 'river_job' or table_name like 'tr\_%' and is_identity = 'YES')`)
 	if err != nil {
 		return err
 	}
-	defer rows.Close()
-	var tables []string
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return err
-		}
-		tables = append(tables, name)
-	}
-	if err := rows.Err(); err != nil {
-		return err
-	}
-	rows.Close()
 	for _, name := range tables {
 		if _, err := tx.ExecContext(ctx, "select setval(pg_get_serial_sequence('"+name+"', 'id'), coalesce((select max(id) from "+name+"), 0) + 1, false)"); err != nil {
 			return err

@@ -86,7 +86,7 @@ func (s *Store) List(ctx context.Context, f Filter) ([]*Job, error) {
 		add("r.worker = %s", f.Worker)
 	}
 	if !f.Since.IsZero() {
-		add("t.submitted_at >= %s", millis(f.Since))
+		add("t.submitted_at >= %s", Millis(f.Since))
 	}
 	if f.EndedWithin > 0 {
 		add("t.ended_at >= "+s.now+" - %s", f.EndedWithin.Milliseconds())
@@ -151,7 +151,7 @@ func (s *Store) jobs(ctx context.Context, tail string, args ...any) (list []*Job
 			code := int(exit.Int64)
 			job.ExitCode = &code
 		}
-		job.Submitted, job.Due, job.Started, job.Ended = at(submitted), at(due), at(started), at(ended)
+		job.Submitted, job.Due, job.Started, job.Ended = FromMillis(submitted), FromMillis(due), FromMillis(started), FromMillis(ended)
 		list = append(list, job)
 	}
 	if err := rows.Err(); err != nil && !errors.Is(err, sql.ErrNoRows) {

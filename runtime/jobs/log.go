@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"slices"
 	"strings"
@@ -77,22 +78,14 @@ func (s *Store) LogEnd(ctx context.Context, id int64, n int) ([]Batch, error) {
 	return list, err
 }
 
-func (s *Store) batches(ctx context.Context, question string, args ...any) (list []Batch, err error) {
-	rows, err := s.db.QueryContext(ctx, question, args...)
-	if err != nil {
-		return nil, s.explain(err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var b Batch
-		var ms int64
-		if err := rows.Scan(&b.Run, &b.Attempt, &b.Seq, &ms, &b.Stream, &b.Lines); err != nil {
-			return nil, s.explain(err)
-		}
-		b.At = at(ms)
-		list = append(list, b)
-	}
-	return list, s.explain(rows.Err())
+func (s *Store) batches(ctx context.Context, query string, args ...any) ([]Batch, error) {
+	list, err := Collect(ctx, s.db, func(rows *sql.Rows) (b Batch, err error) {
+		var at int64
+		err = rows.Scan(&b.Run, &b.Attempt, &b.Seq, &at, &b.Stream, &b.Lines)
+		b.At = FromMillis(at)
+		return b, err
+	}, query, args...)
+	return list, s.explain(err)
 }
 
 // Follow passes the log of a job to each, in order, until the job has ended, and

@@ -1,9 +1,6 @@
 package jobs
 
-import (
-	"fmt"
-	"time"
-)
+import "fmt"
 
 // State is what a job does, in the words of users.
 type State string
@@ -71,19 +68,3 @@ const StateSQL = stateSQL
 
 // RunID is the run of a job: its attempts are starts of this run.
 func RunID(job int64) string { return fmt.Sprintf("job-%d", job) }
-
-// millis is a time as the tables keep it; 0 for the zero time.
-func millis(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixMilli()
-}
-
-// at reads a time of the tables.
-func at(ms int64) time.Time {
-	if ms == 0 {
-		return time.Time{}
-	}
-	return time.UnixMilli(ms)
-}

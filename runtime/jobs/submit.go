@@ -32,7 +32,7 @@ func (s *Store) SubmitTx(ctx context.Context, tx *sql.Tx, spec Spec) (int64, err
 		if err := tx.QueryRowContext(ctx, "select "+s.now).Scan(&now); err != nil {
 			return 0, err
 		}
-		options.ScheduledAt = at(now).Add(spec.In)
+		options.ScheduledAt = FromMillis(now).Add(spec.In)
 	}
 	inserted, err := s.client.InsertTx(ctx, tx, spec, options)
 	if err != nil {
@@ -52,16 +52,13 @@ func (s *Store) WatchTx(ctx context.Context, tx *sql.Tx, id int64, spec Spec) er
 	if spec.OnFailure == "" && spec.Ping == "" {
 		return nil
 	}
-	starts, late := 0, int64(0)
-	if spec.Ping != "" {
-		starts = 1
-	}
+	late := int64(0)
 	if spec.OnFailure != "" {
 		late = spec.Late.Milliseconds()
 	}
 	due := fmt.Sprintf(s.millis, "scheduled_at")
 	_, err := tx.ExecContext(ctx, "insert into tr_watch (job_id, starts, late_at) select id, cast($2 as bigint), case when cast($3 as bigint) > 0 then "+due+" + cast($3 as bigint) else 0 end from river_job where id = $1"+
-		" on conflict (job_id) do nothing", id, starts, late)
+		" on conflict (job_id) do nothing", id, Bit(spec.Ping != ""), late)
 	return err
 }
 
@@ -114,7 +111,7 @@ func (s Spec) SlotEnv() []string {
 	if s.Schedule == "" {
 		return nil
 	}
-	return []string{"TRANSECT_SCHEDULE=" + s.Schedule, "TRANSECT_SLOT=" + at(s.Slot).UTC().Format(time.RFC3339)}
+	return []string{"TRANSECT_SCHEDULE=" + s.Schedule, "TRANSECT_SLOT=" + FromMillis(s.Slot).UTC().Format(time.RFC3339)}
 }
 
 // Title is the script with its arguments, for lists.

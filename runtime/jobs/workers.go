@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"strconv"
 	"strings"
@@ -30,7 +31,7 @@ const Lease = 15 * time.Second
 
 // Workers lists the workers that live, and with gone those that died or left
 // lately, in the order of their start.
-func (s *Store) Workers(ctx context.Context, gone bool) (list []*Worker, err error) {
+func (s *Store) Workers(ctx context.Context, gone bool) ([]*Worker, error) {
 	where := " where w.dead_at is null"
 	if gone {
 		where = ""
@@ -39,22 +40,14 @@ func (s *Store) Workers(ctx context.Context, gone bool) (list []*Worker, err err
 	if s.postgres {
 		running = "(select coalesce(string_agg(job_id::text, ',' order by id), '') from tr_run where worker_id = w.id and ended_at is null)"
 	}
-	rows, err := s.db.QueryContext(ctx, `select w.id, w.name, w.host, w.pid, w.queues, w.slots, w.version, w.sandbox, w.stopping, w.started_at, w.lease_until,
-		coalesce(w.dead_at, 0), `+running+` from tr_worker w`+where+" order by w.started_at, w.id")
-	if err != nil {
-		return nil, s.explain(err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		w := &Worker{}
+	list, err := Collect(ctx, s.db, func(rows *sql.Rows) (*Worker, error) {
+		w := &Worker{Jobs: []int64{}}
 		var queues, running string
-		var started, lease, dead int64
-		if err := rows.Scan(&w.ID, &w.Name, &w.Host, &w.PID, &queues, &w.Slots, &w.Version, &w.Sandbox, &w.Stopping, &started, &lease, &dead, &running); err != nil {
-			return nil, s.explain(err)
+		var started, lease int64
+		if err := rows.Scan(&w.ID, &w.Name, &w.Host, &w.PID, &queues, &w.Slots, &w.Version, &w.Sandbox, &w.Stopping, &started, &lease, &w.Alive, &running); err != nil {
+			return nil, err
 		}
-		w.Queues, w.Alive = strings.Split(queues, ","), dead == 0
-		w.Started, w.Seen = at(started), at(lease).Add(-Lease)
-		w.Jobs = []int64{}
+		w.Queues, w.Started, w.Seen = strings.Split(queues, ","), FromMillis(started), FromMillis(lease).Add(-Lease)
 		for _, id := range strings.FieldsFunc(running, func(c rune) bool { return c == ',' }) {
 			n, err := strconv.ParseInt(id, 10, 64)
 			if err != nil {
@@ -62,9 +55,10 @@ func (s *Store) Workers(ctx context.Context, gone bool) (list []*Worker, err err
 			}
 			w.Jobs = append(w.Jobs, n)
 		}
-		list = append(list, w)
-	}
-	return list, s.explain(rows.Err())
+		return w, nil
+	}, `select w.id, w.name, w.host, w.pid, w.queues, w.slots, w.version, w.sandbox, w.stopping, w.started_at, w.lease_until,
+		w.dead_at is null, `+running+` from tr_worker w`+where+" order by w.started_at, w.id")
+	return list, s.explain(err)
 }
 
 // Attempt is one execution of a job, a start of its run.
@@ -79,28 +73,20 @@ type Attempt struct {
 }
 
 // Attempts lists the attempts of a job in order.
-func (s *Store) Attempts(ctx context.Context, id int64) (list []Attempt, err error) {
-	rows, err := s.db.QueryContext(ctx, `select id, attempt, worker, started_at, coalesce(ended_at, 0), exit_code, outcome from tr_run where job_id = $1 order by id`, id)
-	if err != nil {
-		return nil, s.explain(err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var a Attempt
+func (s *Store) Attempts(ctx context.Context, id int64) ([]Attempt, error) {
+	list, err := Collect(ctx, s.db, func(rows *sql.Rows) (a Attempt, err error) {
 		var started, ended int64
-		if err := rows.Scan(&a.Run, &a.Number, &a.Worker, &started, &ended, &a.ExitCode, &a.Outcome); err != nil {
-			return nil, s.explain(err)
-		}
-		a.Started = at(started)
+		err = rows.Scan(&a.Run, &a.Number, &a.Worker, &started, &ended, &a.ExitCode, &a.Outcome)
+		a.Started = FromMillis(started)
 		if ended > 0 {
-			end := at(ended)
+			end := FromMillis(ended)
 			a.Ended = &end
 		} else {
 			a.Outcome = Running
 		}
-		list = append(list, a)
-	}
-	return list, s.explain(rows.Err())
+		return a, err
+	}, `select id, attempt, worker, started_at, coalesce(ended_at, 0), exit_code, outcome from tr_run where job_id = $1 order by id`, id)
+	return list, s.explain(err)
 }
 
 // Stats sums up the jobs.
@@ -117,6 +103,11 @@ type Stats struct {
 
 // Stats sums up the jobs, those that ended within a time.
 func (s *Store) Stats(ctx context.Context, within time.Duration) (*Stats, error) {
+	type count struct {
+		queue string
+		state State
+		jobs  int
+	}
 	stats := &Stats{Queues: map[string]map[State]int{}, Ended: map[State]int{}}
 	var now int64
 	size := "select page_count * page_size from pragma_page_count(), pragma_page_size()"
@@ -127,33 +118,25 @@ func (s *Store) Stats(ctx context.Context, within time.Duration) (*Stats, error)
 		return nil, s.explain(err)
 	}
 	since := now - within.Milliseconds()
-	stats.Since = at(since)
-	rows, err := s.db.QueryContext(ctx, "select queue, state, n from (select j.queue as queue, "+stateSQL+` as state, count(*) as n from river_job j join tr_job t on t.job_id = j.id
+	stats.Since = FromMillis(since)
+	counts, err := Collect(ctx, s.db, func(rows *sql.Rows) (c count, err error) {
+		err = rows.Scan(&c.queue, &c.state, &c.jobs)
+		return c, err
+	}, "select queue, state, n from (select j.queue as queue, "+stateSQL+` as state, count(*) as n from river_job j join tr_job t on t.job_id = j.id
 		where t.ended_at = 0 or t.ended_at >= $1 group by 1, 2) x`, since)
 	if err != nil {
 		return nil, s.explain(err)
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var queue string
-		var state State
-		var n int
-		if err := rows.Scan(&queue, &state, &n); err != nil {
-			return nil, s.explain(err)
-		}
-		if state.Final() {
-			stats.Ended[state] += n
+	for _, c := range counts {
+		if c.state.Final() {
+			stats.Ended[c.state] += c.jobs
 			continue
 		}
-		if stats.Queues[queue] == nil {
-			stats.Queues[queue] = map[State]int{}
+		if stats.Queues[c.queue] == nil {
+			stats.Queues[c.queue] = map[State]int{}
 		}
-		stats.Queues[queue][state] = n
+		stats.Queues[c.queue][c.state] = c.jobs
 	}
-	if err := rows.Err(); err != nil {
-		return nil, s.explain(err)
-	}
-	rows.Close()
 	due := fmt.Sprintf(s.millis, "j.scheduled_at")
 	middle := func(list string) string { // of a list of one column d
 		return "select coalesce((select d from (" + list + ") a order by d limit 1 offset (select count(*) / 2 from (" + list + ") b)), 0)"

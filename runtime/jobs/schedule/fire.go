@@ -120,7 +120,7 @@ func (f *firing) slots(ctx context.Context) error {
 	} else {
 		f.Next, f.FireAt = due.Next, rule.FireAt(due.Next)
 	}
-	_, err = f.tx.ExecContext(ctx, "update tr_schedule set next_due = $2, next_at = $3 where name = $1", f.Name, millis(f.Next), millis(f.FireAt))
+	_, err = f.tx.ExecContext(ctx, "update tr_schedule set next_due = $2, next_at = $3 where name = $1", f.Name, jobs.Millis(f.Next), jobs.Millis(f.FireAt))
 	return err
 }
 
@@ -154,23 +154,10 @@ func (f *firing) cancelOthers(ctx context.Context) error {
 	if _, err := f.tx.ExecContext(ctx, "update tr_fired set state = 'left out', how = 'replaced' where schedule = $1 and state = 'waiting' and how = 'slot'", f.Name); err != nil {
 		return err
 	}
-	var running []int64
-	rows, err := f.tx.QueryContext(ctx, "select job_id from tr_fired where schedule = $1 and state = 'active' and how <> 'backfill'", f.Name)
+	running, err := jobs.Column[int64](ctx, f.tx, "select job_id from tr_fired where schedule = $1 and state = 'active' and how <> 'backfill'", f.Name)
 	if err != nil {
 		return err
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var id int64
-		if err := rows.Scan(&id); err != nil {
-			return err
-		}
-		running = append(running, id)
-	}
-	if err := rows.Err(); err != nil {
-		return err
-	}
-	rows.Close()
 	for _, id := range running {
 		if err := f.store.CancelTx(ctx, f.tx, id); err != nil && fault.Find(err) == nil {
 			return err // otherwise it has ended
@@ -189,7 +176,7 @@ type slot struct {
 // note adds a slot, once.
 func (f *firing) note(ctx context.Context, s slot) (added bool, err error) {
 	result, err := f.tx.ExecContext(ctx, `insert into tr_fired (schedule, due_at, at, how, state, slots, last_at) values ($1, $2, $3, $4, $5, $6, $7)
-		on conflict (schedule, due_at) do nothing`, f.Name, millis(s.Due), millis(f.now), s.How, s.State, s.Count, millis(s.Last))
+		on conflict (schedule, due_at) do nothing`, f.Name, jobs.Millis(s.Due), jobs.Millis(f.now), s.How, s.State, s.Count, jobs.Millis(s.Last))
 	if err != nil {
 		return false, err
 	}
@@ -226,7 +213,7 @@ func (f *firing) pump(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.tx.ExecContext(ctx, "update tr_fired set state = 'active', job_id = $3, at = $4 where schedule = $1 and due_at = $2", f.Name, due, id, millis(f.now))
+	_, err = f.tx.ExecContext(ctx, "update tr_fired set state = 'active', job_id = $3, at = $4 where schedule = $1 and due_at = $2", f.Name, due, id, jobs.Millis(f.now))
 	return err
 }
 
@@ -238,7 +225,7 @@ func (f *firing) job(due time.Time) (jobs.Spec, error) {
 		return jobs.Spec{}, err
 	}
 	spec, at := f.Spec, due.In(zone)
-	spec.Schedule, spec.Slot = f.Name, millis(due)
+	spec.Schedule, spec.Slot = f.Name, jobs.Millis(due)
 	if spec.Key == "" {
 		spec.Key = "schedule:" + f.Name // also jobs that are tried again by hand
 	}

@@ -39,7 +39,7 @@ func RunNow(ctx context.Context, store *jobs.Store, name string) (job, behind in
 			return err
 		}
 		return tx.QueryRowContext(ctx, `select case when due_at >= $2 then job_id else 0 end, case when due_at >= $2 then 0 else job_id end
-			from tr_fired where schedule = $1 and state = 'active'`, name, millis(f.now)).Scan(&job, &behind)
+			from tr_fired where schedule = $1 and state = 'active'`, name, jobs.Millis(f.now)).Scan(&job, &behind)
 	})
 	return job, behind, err
 }
@@ -98,7 +98,7 @@ func (f *firing) fillIn(ctx context.Context, rule *Rule, due time.Time, dry bool
 	var state string
 	var missed int
 	var last int64
-	switch err := f.tx.QueryRowContext(ctx, "select state, slots, last_at from tr_fired where schedule = $1 and due_at = $2", f.Name, millis(due)).Scan(&state, &missed, &last); {
+	switch err := f.tx.QueryRowContext(ctx, "select state, slots, last_at from tr_fired where schedule = $1 and due_at = $2", f.Name, jobs.Millis(due)).Scan(&state, &missed, &last); {
 	case err == sql.ErrNoRows:
 		if dry {
 			return true, nil
@@ -109,7 +109,7 @@ func (f *firing) fillIn(ctx context.Context, rule *Rule, due time.Time, dry bool
 	case dry:
 		return true, nil
 	}
-	if _, err := f.tx.ExecContext(ctx, "update tr_fired set how = 'backfill', state = 'waiting', slots = 1, last_at = 0, at = $3 where schedule = $1 and due_at = $2", f.Name, millis(due), millis(f.now)); err != nil {
+	if _, err := f.tx.ExecContext(ctx, "update tr_fired set how = 'backfill', state = 'waiting', slots = 1, last_at = 0, at = $3 where schedule = $1 and due_at = $2", f.Name, jobs.Millis(due), jobs.Millis(f.now)); err != nil {
 		return false, err
 	}
 	if missed > 1 { // the others of the row

@@ -28,33 +28,15 @@ const firedColumns = `select f.schedule, f.due_at, f.last_at, f.slots, f.at, f.h
 	case when f.outcome <> '' then f.outcome when j.id is null then '' else ` + jobs.StateSQL + ` end, t.exit_code, coalesce(t.started_at, 0), coalesce(t.ended_at, 0)
 	from tr_fired f left join river_job j on j.id = f.job_id left join tr_job t on t.job_id = f.job_id`
 
-func fired(ctx context.Context, store *jobs.Store, tail string, args ...any) (list []*Fired, err error) {
-	rows, err := store.DB().QueryContext(ctx, firedColumns+tail, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	stamp := func(ms int64) time.Time {
-		if ms == 0 {
-			return time.Time{}
-		}
-		return time.UnixMilli(ms)
-	}
-	for rows.Next() {
+func fired(ctx context.Context, store *jobs.Store, tail string, args ...any) ([]*Fired, error) {
+	return jobs.Collect(ctx, store.DB(), func(rows *sql.Rows) (*Fired, error) {
 		f := &Fired{}
 		var due, last, at, started, ended int64
-		var exit sql.NullInt64
-		if err := rows.Scan(&f.Schedule, &due, &last, &f.Slots, &at, &f.How, &f.State, &f.Job, &f.Outcome, &exit, &started, &ended); err != nil {
-			return nil, err
-		}
-		f.Due, f.Last, f.At, f.Started, f.Ended = stamp(due), stamp(last), stamp(at), stamp(started), stamp(ended)
-		if exit.Valid {
-			code := int(exit.Int64)
-			f.ExitCode = &code
-		}
-		list = append(list, f)
-	}
-	return list, rows.Err()
+		err := rows.Scan(&f.Schedule, &due, &last, &f.Slots, &at, &f.How, &f.State, &f.Job, &f.Outcome, &f.ExitCode, &started, &ended)
+		f.Due, f.Last, f.At = jobs.FromMillis(due), jobs.FromMillis(last), jobs.FromMillis(at)
+		f.Started, f.Ended = jobs.FromMillis(started), jobs.FromMillis(ended)
+		return f, err
+	}, firedColumns+tail, args...)
 }
 
 // History lists the newest slots of a schedule, newest first. An unknown name is a
@@ -80,24 +62,19 @@ func List(ctx context.Context, store *jobs.Store) (list []*Listed, workers int, 
 	if err := store.DB().QueryRowContext(ctx, "select "+store.Now()+", (select count(*) from tr_worker where dead_at is null and lease_until > "+store.Now()+")").Scan(&now, &workers); err != nil {
 		return nil, 0, err
 	}
-	rows, err := store.DB().QueryContext(ctx, "select "+columns+", (select count(*) from tr_fired f where f.schedule = s.name and f.state = 'waiting') from tr_schedule s order by name")
+	list, err = jobs.Collect(ctx, store.DB(), func(rows *sql.Rows) (l *Listed, err error) {
+		l = &Listed{}
+		l.Schedule, err = scan(counted{rows, &l.Waiting})
+		return l, err
+	}, "select "+columns+", (select count(*) from tr_fired f where f.schedule = s.name and f.state = 'waiting') from tr_schedule s order by name")
 	if err != nil {
 		return nil, 0, err
 	}
-	defer rows.Close()
 	byName := map[string]*Listed{}
-	for rows.Next() {
-		l := &Listed{}
-		if l.Schedule, err = scan(counted{rows, &l.Waiting}); err != nil {
-			return nil, 0, err
-		}
+	for _, l := range list {
 		l.Overdue = !l.Paused && !l.Next.IsZero() && now-l.FireAt.UnixMilli() > time.Minute.Milliseconds()
-		list, byName[l.Name] = append(list, l), l
+		byName[l.Name] = l
 	}
-	if err := rows.Err(); err != nil {
-		return nil, 0, err
-	}
-	rows.Close()
 	newest, err := fired(ctx, store, " join (select schedule, max(due_at) as due_at from tr_fired where how <> 'backfill' group by schedule) n on n.schedule = f.schedule and n.due_at = f.due_at")
 	for _, f := range newest {
 		if l := byName[f.Schedule]; l != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"transect/client/fault"
+	"transect/runtime/jobs"
 	"transect/runtime/unattended/notice"
 )
 
@@ -55,23 +56,10 @@ const blocking = `select s.name from tr_schedule s join tr_fired a on a.schedule
 
 // blocked tells of schedules whose job runs on and on, once a job.
 func (r *runner) blocked(ctx context.Context) (told bool, err error) {
-	rows, err := r.store.DB().QueryContext(ctx, fmt.Sprintf(blocking, r.clock))
+	names, err := jobs.Column[string](ctx, r.store.DB(), fmt.Sprintf(blocking, r.clock))
 	if err != nil {
 		return false, err
 	}
-	defer rows.Close()
-	var names []string
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return false, err
-		}
-		names = append(names, name)
-	}
-	if err := rows.Err(); err != nil {
-		return false, err
-	}
-	rows.Close()
 	for _, name := range names {
 		err := r.store.Tx(ctx, func(tx *sql.Tx) error {
 			s, err := locked(ctx, r.store, tx, name)
@@ -106,5 +94,5 @@ func (f *firing) tell(ctx context.Context, slot time.Time, what string) error {
 	n := notice.Notice{Headline: "schedule " + f.Name + ": " + what,
 		Fields: map[string]any{"script": f.Spec.Title(), "outcome": "late"},
 		Env:    []string{"TRANSECT_OUTCOME=late", "TRANSECT_SCRIPT=" + f.Spec.Title(), "TRANSECT_ERROR=" + what}}
-	return f.enqueue(ctx, f.tx, "the schedule "+f.Name, f.Spec.OnFailure, "", message{Notice: ofSlot(n, f.Name, millis(slot))})
+	return f.enqueue(ctx, f.tx, "the schedule "+f.Name, f.Spec.OnFailure, "", message{Notice: ofSlot(n, f.Name, jobs.Millis(slot))})
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -117,24 +118,10 @@ func (r *runner) pass(ctx, sends context.Context) error {
 // look asks, cheaply, for the schedules to be fired, and whether notices are to be
 // sent.
 func (r *runner) look(ctx context.Context) (due []string, unsent bool, err error) {
-	rows, err := r.store.DB().QueryContext(ctx, "select s.name from tr_schedule s where "+fmt.Sprintf(ready, r.clock)+
+	due, err = jobs.Column[string](ctx, r.store.DB(), "select s.name from tr_schedule s where "+fmt.Sprintf(ready, r.clock)+
 		" union all select '' where exists (select 1 from tr_notice where send_at <= "+r.clock+r.mayCommand()+")")
-	if err != nil {
-		return nil, false, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return nil, false, err
-		}
-		if name == "" {
-			unsent = true
-		} else {
-			due = append(due, name)
-		}
-	}
-	return due, unsent, rows.Err()
+	names := slices.DeleteFunc(due, func(name string) bool { return name == "" })
+	return names, len(names) < len(due), err
 }
 
 func (r *runner) now(ctx context.Context, tx *sql.Tx) (time.Time, error) {

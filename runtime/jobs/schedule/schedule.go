@@ -88,18 +88,9 @@ func scan(row interface{ Scan(...any) error }) (*Schedule, error) {
 	if err := json.Unmarshal([]byte(spec), &s.Spec); err != nil {
 		return nil, fmt.Errorf("the schedule %s: %w", s.Name, err)
 	}
-	s.Jitter, s.Created, s.Updated = time.Duration(jitter)*time.Millisecond, time.UnixMilli(created), time.UnixMilli(updated)
-	if due > 0 {
-		s.Next, s.FireAt = time.UnixMilli(due), time.UnixMilli(at)
-	}
+	s.Jitter, s.Next, s.FireAt = time.Duration(jitter)*time.Millisecond, jobs.FromMillis(due), jobs.FromMillis(at)
+	s.Created, s.Updated = jobs.FromMillis(created), jobs.FromMillis(updated)
 	return s, nil
-}
-
-func millis(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixMilli()
 }
 
 // now is the time of the database.
@@ -141,15 +132,12 @@ func put(ctx context.Context, store *jobs.Store, tx *sql.Tx, s *Schedule) error 
 	if err != nil {
 		return err
 	}
-	paused, late := 0, int64(0)
-	if s.Paused {
-		paused = 1
-	}
+	late := int64(0)
 	if s.Spec.OnFailure != "" {
 		late = s.Spec.Late.Milliseconds()
 	}
 	_, err = tx.ExecContext(ctx, "update tr_schedule set cron = $2, zone = $3, spec = $4, catch_up = $5, overlap = $6, jitter = $7, paused = $8, next_due = $9, next_at = $10, late = $11, updated_at = "+
-		store.Now()+" where name = $1", s.Name, s.Expr, s.Zone, string(spec), s.CatchUp, s.Overlap, s.Jitter.Milliseconds(), paused, millis(s.Next), millis(s.FireAt), late)
+		store.Now()+" where name = $1", s.Name, s.Expr, s.Zone, string(spec), s.CatchUp, s.Overlap, s.Jitter.Milliseconds(), jobs.Bit(s.Paused), jobs.Millis(s.Next), jobs.Millis(s.FireAt), late)
 	return err
 }
 
@@ -167,20 +155,8 @@ func find(ctx context.Context, tx *sql.Tx, name, lock string) (*Schedule, error)
 	if !errors.Is(err, sql.ErrNoRows) {
 		return s, err
 	}
-	rows, err := tx.QueryContext(ctx, "select name from tr_schedule order by name")
+	names, err := jobs.Column[string](ctx, tx, "select name from tr_schedule order by name")
 	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var names []string
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return nil, err
-		}
-		names = append(names, name)
-	}
-	if err := rows.Err(); err != nil {
 		return nil, err
 	}
 	hint := "see: transect schedule list"

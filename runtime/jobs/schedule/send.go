@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"transect/client/fault"
+	"transect/runtime/jobs"
 	"transect/runtime/unattended/notice"
 )
 
@@ -32,11 +33,8 @@ func (r *runner) enqueue(ctx context.Context, tx *sql.Tx, about, target, event s
 	if err != nil {
 		return err
 	}
-	command := 0
-	if event == "" && !strings.HasPrefix(target, byWorker) && notice.IsCommand(target) {
-		command = 1
-	}
-	_, err = tx.ExecContext(ctx, "insert into tr_notice (about, target, command, event, body, send_at) values ($1, $2, $3, $4, $5, "+r.clock+")", about, target, command, event, string(body))
+	command := event == "" && !strings.HasPrefix(target, byWorker) && notice.IsCommand(target)
+	_, err = tx.ExecContext(ctx, "insert into tr_notice (about, target, command, event, body, send_at) values ($1, $2, $3, $4, $5, "+r.clock+")", about, target, jobs.Bit(command), event, string(body))
 	return err
 }
 

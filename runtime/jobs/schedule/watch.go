@@ -18,24 +18,11 @@ import (
 // watch looks after the jobs of which somebody wants to be told. It reports
 // whether there is a notice to send.
 func (r *runner) watch(ctx context.Context) (told bool, err error) {
-	rows, err := r.store.DB().QueryContext(ctx, `select w.job_id from tr_watch w left join river_job j on j.id = w.job_id left join tr_job t on t.job_id = w.job_id
+	ids, err := jobs.Column[int64](ctx, r.store.DB(), `select w.job_id from tr_watch w left join river_job j on j.id = w.job_id left join tr_job t on t.job_id = w.job_id
 		where j.id is null or j.state in ('completed', 'cancelled', 'discarded') or w.late_at > 0 and w.late_at <= `+r.clock+` or w.starts = 1 and t.started_at > 0 limit 200`)
 	if err != nil {
 		return false, err
 	}
-	defer rows.Close()
-	var ids []int64
-	for rows.Next() {
-		var id int64
-		if err := rows.Scan(&id); err != nil {
-			return false, err
-		}
-		ids = append(ids, id)
-	}
-	if err := rows.Err(); err != nil {
-		return false, err
-	}
-	rows.Close()
 	blocked, err := r.blocked(ctx)
 	if err != nil {
 		return false, err

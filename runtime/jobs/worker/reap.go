@@ -116,24 +116,15 @@ func (s *session) owner() string {
 
 const cancelAsked = "j.metadata ->> 'cancel_attempted_at' is not null"
 
-func (s *session) orphans(ctx context.Context, tx *sql.Tx) (all []orphan, err error) {
-	rows, err := tx.QueryContext(ctx, `select j.id, j.attempt, `+cancelAsked+`,
+func (s *session) orphans(ctx context.Context, tx *sql.Tx) ([]orphan, error) {
+	return jobs.Collect(ctx, tx, func(rows *sql.Rows) (o orphan, err error) {
+		err = rows.Scan(&o.id, &o.attempt, &o.cancelled, &o.worker, &o.given)
+		return o, err
+	}, `select j.id, j.attempt, `+cancelAsked+`,
 		coalesce((select r.worker from tr_run r where r.job_id = j.id order by r.id desc limit 1), ''),
 		(select count(*) from tr_run r where r.job_id = j.id and (r.outcome = 'lost' or r.ended_at is null)
 			and r.id > coalesce((select max(e.id) from tr_run e where e.job_id = j.id and e.ended_at is not null and e.outcome <> 'lost'), 0))
 		from river_job j where `+s.orphaned()+` order by j.id limit 500`+s.store.SkipLocked())
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var o orphan
-		if err := rows.Scan(&o.id, &o.attempt, &o.cancelled, &o.worker, &o.given); err != nil {
-			return nil, err
-		}
-		all = append(all, o)
-	}
-	return all, rows.Err()
 }
 
 // rescue ends the attempts of orphans and fences them off.

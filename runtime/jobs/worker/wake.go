@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"transect/runtime/jobs"
 )
 
 // look wakes River when there are jobs, and cancels running ones where that was asked
@@ -51,18 +53,7 @@ func (s *session) cancelAsked(ctx context.Context) {
 	ctx, cancel := s.asking(ctx)
 	defer cancel()
 	marks, args := list(ids)
-	rows, err := s.store.DB().QueryContext(ctx, "select j.id from river_job j where j.id in ("+marks+") and "+cancelAsked, args...)
-	if err != nil {
-		return // it is asked again
-	}
-	defer rows.Close()
-	var asked []int64
-	for rows.Next() {
-		var id int64
-		if rows.Scan(&id) == nil {
-			asked = append(asked, id)
-		}
-	}
+	asked, _ := jobs.Column[int64](ctx, s.store.DB(), "select j.id from river_job j where j.id in ("+marks+") and "+cancelAsked, args...) // after an error it is asked again
 	for _, a := range s.all() {
 		if slices.Contains(asked, a.job) {
 			a.cancel()

@@ -117,7 +117,7 @@ func (s *session) register(ctx context.Context) error {
 			now := s.store.Now()
 			return tx.QueryRowContext(ctx, `insert into tr_worker (id, name, host, pid, queues, slots, version, sandbox, started_at, lease_until)
 				values ($1, $2, $3, $4, $5, $6, $7, $8, `+now+`, `+now+` + $9) returning started_at`,
-				s.id, o.Name, host, os.Getpid(), strings.Join(s.w.queues, ","), o.Slots, o.Version, boolean(o.Sandbox), o.Times.Lease.Milliseconds()).Scan(&ms)
+				s.id, o.Name, host, os.Getpid(), strings.Join(s.w.queues, ","), o.Slots, o.Version, jobs.Bit(o.Sandbox), o.Times.Lease.Milliseconds()).Scan(&ms)
 		})
 		return time.UnixMilli(ms), err
 	}
@@ -172,13 +172,6 @@ func (s *session) retry(ctx context.Context, f func(context.Context) error) erro
 		case <-time.After(wait):
 		}
 	}
-}
-
-func boolean(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // folder is one below the worker's.

@@ -1,0 +1,61 @@
+package jobs
+
+import (
+	"context"
+	"database/sql"
+	"time"
+)
+
+// Querier is a database or a transaction.
+type Querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// Collect reads all rows of a query, each with scan.
+func Collect[T any](ctx context.Context, q Querier, scan func(*sql.Rows) (T, error), query string, args ...any) (all []T, err error) {
+	rows, err := q.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		value, err := scan(rows)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, value)
+	}
+	return all, rows.Err()
+}
+
+// Column reads all rows of a query with one column.
+func Column[T any](ctx context.Context, q Querier, query string, args ...any) ([]T, error) {
+	return Collect(ctx, q, func(rows *sql.Rows) (value T, err error) {
+		err = rows.Scan(&value)
+		return value, err
+	}, query, args...)
+}
+
+// Millis is a time as the tables keep it: milliseconds, 0 for the zero time.
+func Millis(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+// FromMillis reads a time of the tables.
+func FromMillis(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms)
+}
+
+// Bit is a truth value as the tables keep it.
+func Bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
