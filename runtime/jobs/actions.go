@@ -54,11 +54,7 @@ func (s *Store) Retry(ctx context.Context, id int64) error {
 		if err != nil {
 			return err
 		}
-		clear := "json_remove(metadata, '$.cancel_attempted_at')"
-		if s.postgres {
-			clear = "metadata - 'cancel_attempted_at'"
-		}
-		if _, err := tx.ExecContext(ctx, "update river_job set metadata = "+clear+" where id = $1", id); err != nil {
+		if _, err := tx.ExecContext(ctx, "update river_job set metadata = "+s.uncancel+" where id = $1", id); err != nil {
 			return err
 		}
 		if _, err := tx.ExecContext(ctx, "update tr_job set tries = 0, outcome = '', message = '', waiting = '', exit_code = null, ended_at = 0 where job_id = $1", id); err != nil {
@@ -108,11 +104,7 @@ func (s *Store) removeTx(ctx context.Context, tx *sql.Tx, id int64) error {
 
 // state is that of a job, whose row stays locked on PostgreSQL.
 func (s *Store) state(ctx context.Context, tx *sql.Tx, id int64) (state State, err error) {
-	lock := ""
-	if s.postgres {
-		lock = " for update of j"
-	}
-	err = tx.QueryRowContext(ctx, "select "+stateSQL+" from river_job j join tr_job t on t.job_id = j.id where j.id = $1"+lock, id).Scan(&state)
+	err = tx.QueryRowContext(ctx, "select "+stateSQL+" from river_job j join tr_job t on t.job_id = j.id where j.id = $1"+s.Lock("for update of j"), id).Scan(&state)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", unknown(id)
 	}

@@ -28,7 +28,7 @@ func (s *Store) Copy(ctx context.Context, to *Store) (n Copied, err error) {
 		if workers.Valid {
 			return fault.Hinted(fault.Of(&fault.ValueError{}, "a worker runs jobs of %s: %s", s.Name(), workers.String), "stop the workers first")
 		}
-		tables, err := s.tables(ctx, from)
+		tables, err := s.ownTables(ctx, from)
 		if err != nil {
 			return s.explain(err)
 		}
@@ -75,14 +75,13 @@ func (s *Store) snapshot(ctx context.Context, fn func(*sql.Tx) error) error {
 	return fn(tx)
 }
 
-// tables lists our tables, but for what belongs to one database.
-func (s *Store) tables(ctx context.Context, tx *sql.Tx) ([]string, error) {
-	query := "select name from sqlite_master where type = 'table' and name like 'tr\\_%' escape '\\' order by name"
-	if s.postgres {
-		query = "select tablename from pg_tables where schemaname = any(current_schemas(false)) and tablename like 'tr\\_%' order by tablename"
-	}
-	names, err := Column[string](ctx, tx, query)
-	return slices.DeleteFunc(names, func(name string) bool { return name == "tr_migration" || name == "tr_worker" }), err
+// ownTables lists our tables, but for what belongs to one database.
+func (s *Store) ownTables(ctx context.Context, tx *sql.Tx) ([]string, error) {
+	names, err := Column[string](ctx, tx, s.tables)
+	slices.Sort(names)
+	return slices.DeleteFunc(names, func(name string) bool {
+		return !strings.HasPrefix(name, "tr_") || name == "tr_migration" || name == "tr_worker"
+	}), err
 }
 
 func (s *Store) empty(ctx context.Context, tx *sql.Tx) error {

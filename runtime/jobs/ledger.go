@@ -79,10 +79,7 @@ func (l *Ledger) Read(from int64) (all []byte, err error) {
 // same again, as after a lost answer, does nothing.
 func (l *Ledger) Append(at int64, b []byte) error {
 	s, run := l.store, RunID(l.job)
-	lock := ""
-	if s.postgres {
-		lock = " for share" // a takeover waits for us, or we see it
-	}
+	lock := s.Lock("for share") // a takeover waits for us, or we see it
 	added, err := s.db.ExecContext(l.ctx, s.words.Replace(`insert into tr_ledger (run, at, epoch, bytes)
 		select cast($1 as text), cast($2 as bigint), cast($3 as bigint), cast($4 as {bytes}) from tr_job where job_id = $5 and epoch = $3`)+lock+
 		" on conflict do nothing", run, at, l.epoch, b, l.job)

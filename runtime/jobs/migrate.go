@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"github.com/riverqueue/river/rivermigrate"
@@ -115,12 +116,8 @@ func statements(text string) (list []string) {
 
 // version is that of the tables; 0 for a new database.
 func (s *Store) version(ctx context.Context) (version int, err error) {
-	question := "select count(*) from sqlite_master where name = 'tr_migration'"
-	if s.postgres {
-		question = "select count(*) from pg_tables where schemaname = any(current_schemas(false)) and tablename = 'tr_migration'"
-	}
-	var tables int
-	if err := s.db.QueryRowContext(ctx, question).Scan(&tables); err != nil || tables == 0 {
+	tables, err := Column[string](ctx, s.db, s.tables)
+	if err != nil || !slices.Contains(tables, "tr_migration") {
 		return 0, err
 	}
 	err = s.db.QueryRowContext(ctx, "select coalesce(max(version), 0) from tr_migration").Scan(&version)

@@ -104,11 +104,7 @@ func (s *Store) holds(ctx context.Context, tx *sql.Tx, job, epoch int64) error {
 	if job == 0 {
 		return nil
 	}
-	lock := ""
-	if s.postgres {
-		lock = " for share"
-	}
-	err := tx.QueryRowContext(ctx, "select job_id from tr_job where job_id = $1 and epoch = $2"+lock, job, epoch).Scan(&job)
+	err := tx.QueryRowContext(ctx, "select job_id from tr_job where job_id = $1 and epoch = $2"+s.Lock("for share"), job, epoch).Scan(&job)
 	if errors.Is(err, sql.ErrNoRows) {
 		return fault.Of(&fault.CancelledError{}, "another attempt of job %d has begun", job)
 	}

@@ -22,12 +22,8 @@ func (s *Store) PutResult(ctx context.Context, id, epoch int64, value []byte) er
 		return fault.Of(&fault.ValueError{}, "the result is not JSON")
 	}
 	return s.Tx(ctx, func(tx *sql.Tx) error {
-		lock := ""
-		if s.postgres {
-			lock = " for share"
-		}
 		var have int64
-		err := tx.QueryRowContext(ctx, "select epoch from tr_job where job_id = $1"+lock, id).Scan(&have)
+		err := tx.QueryRowContext(ctx, "select epoch from tr_job where job_id = $1"+s.Lock("for share"), id).Scan(&have)
 		if errors.Is(err, sql.ErrNoRows) {
 			return unknown(id)
 		}

@@ -90,16 +90,6 @@ func (s *Store) Driver() riverdriver.Driver[*sql.Tx] { return s.driver(s.db) }
 // Pool is the pool below DB on PostgreSQL, nil on SQLite.
 func (s *Store) Pool() *pgxpool.Pool { return s.pool }
 
-// Postgres reports whether the database is PostgreSQL.
-func (s *Store) Postgres() bool { return s.postgres }
-
-// Now is an SQL expression: milliseconds of the database's clock.
-func (s *Store) Now() string { return s.now }
-
-// SkipLocked ends a select that locks its rows and passes over locked ones. It
-// is empty on SQLite, where one transaction writes at a time.
-func (s *Store) SkipLocked() string { return s.skip }
-
 // Name is the address without its password, or the file.
 func (s *Store) Name() string {
 	if s.postgres {

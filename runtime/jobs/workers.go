@@ -36,10 +36,6 @@ func (s *Store) Workers(ctx context.Context, gone bool) ([]*Worker, error) {
 	if gone {
 		where = ""
 	}
-	running := "(select coalesce(group_concat(job_id), '') from (select job_id from tr_run where worker_id = w.id and ended_at is null order by id) x)"
-	if s.postgres {
-		running = "(select coalesce(string_agg(job_id::text, ',' order by id), '') from tr_run where worker_id = w.id and ended_at is null)"
-	}
 	list, err := Collect(ctx, s.db, func(rows *sql.Rows) (*Worker, error) {
 		w := &Worker{Jobs: []int64{}}
 		var queues, running string
@@ -57,7 +53,7 @@ func (s *Store) Workers(ctx context.Context, gone bool) ([]*Worker, error) {
 		}
 		return w, nil
 	}, `select w.id, w.name, w.host, w.pid, w.queues, w.slots, w.version, w.sandbox, w.stopping, w.started_at, w.lease_until,
-		w.dead_at is null, `+running+` from tr_worker w`+where+" order by w.started_at, w.id")
+		w.dead_at is null, `+s.running+` from tr_worker w`+where+" order by w.started_at, w.id")
 	return list, s.explain(err)
 }
 
@@ -110,10 +106,6 @@ func (s *Store) Stats(ctx context.Context, within time.Duration) (*Stats, error)
 	}
 	stats := &Stats{Queues: map[string]map[State]int{}, Ended: map[State]int{}}
 	var now int64
-	size := "select page_count * page_size from pragma_page_count(), pragma_page_size()"
-	if s.postgres {
-		size = "select pg_database_size(current_database())"
-	}
 	if err := s.db.QueryRowContext(ctx, "select "+s.now).Scan(&now); err != nil {
 		return nil, s.explain(err)
 	}
@@ -152,7 +144,7 @@ func (s *Store) Stats(ctx context.Context, within time.Duration) (*Stats, error)
 		{middle("select ended_at - started_at as d from tr_run where ended_at >= $1"), &run, []any{since}},
 		{"select count(*) from tr_worker where dead_at is null", &stats.Workers, nil},
 		{"select coalesce(sum(slots), 0) from tr_worker where dead_at is null", &stats.Slots, nil},
-		{size, &stats.Size, nil},
+		{s.size, &stats.Size, nil},
 	} {
 		if err := s.db.QueryRowContext(ctx, question.sql, question.args...).Scan(question.into); err != nil {
 			return nil, s.explain(err)

@@ -54,7 +54,7 @@ type firing struct {
 // at this moment.
 func (r *runner) fire(ctx context.Context, name string) error {
 	return r.store.Tx(ctx, func(tx *sql.Tx) error {
-		s, err := scan(tx.QueryRowContext(ctx, "select "+columns+" from tr_schedule s where name = $1 and "+fmt.Sprintf(ready, r.clock)+r.store.SkipLocked(), name))
+		s, err := scan(tx.QueryRowContext(ctx, "select "+columns+" from tr_schedule s where name = $1 and "+fmt.Sprintf(ready, r.clock)+r.store.Lock("for update skip locked"), name))
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil
 		}

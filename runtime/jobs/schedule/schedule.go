@@ -143,11 +143,7 @@ func put(ctx context.Context, store *jobs.Store, tx *sql.Tx, s *Schedule) error 
 
 // locked reads a schedule and keeps others from it until the transaction ends.
 func locked(ctx context.Context, store *jobs.Store, tx *sql.Tx, name string) (*Schedule, error) {
-	lock := ""
-	if store.Postgres() {
-		lock = " for update"
-	}
-	return find(ctx, tx, name, lock)
+	return find(ctx, tx, name, store.Lock("for update"))
 }
 
 func find(ctx context.Context, tx *sql.Tx, name, lock string) (*Schedule, error) {

@@ -100,7 +100,7 @@ func (r *runner) claim(ctx context.Context) (*unsent, error) {
 		var body string
 		var age int64
 		err := tx.QueryRowContext(ctx, "select id, about, target, event, body, "+r.clock+" - at, tries from tr_notice where send_at <= "+r.clock+r.mayCommand()+
-			" order by id limit 1"+r.store.SkipLocked()).Scan(&n.id, &n.about, &n.target, &n.event, &body, &age, &n.tries)
+			" order by id limit 1"+r.store.Lock("for update skip locked")).Scan(&n.id, &n.about, &n.target, &n.event, &body, &age, &n.tries)
 		if err != nil {
 			return err
 		}

@@ -52,7 +52,7 @@ type watched struct {
 // does so at this moment.
 func (r *runner) watchJob(ctx context.Context, tx *sql.Tx, id int64) error {
 	w := watched{id: id}
-	err := tx.QueryRowContext(ctx, "select starts, late_at from tr_watch where job_id = $1"+r.store.SkipLocked(), id).Scan(&w.starts, &w.late)
+	err := tx.QueryRowContext(ctx, "select starts, late_at from tr_watch where job_id = $1"+r.store.Lock("for update skip locked"), id).Scan(&w.starts, &w.late)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}

@@ -165,7 +165,7 @@ func (a *attempt) mine(ctx context.Context, tx *sql.Tx) (cancelled bool, err err
 	if a.s.store.Postgres() {
 		lock = " for update of j"
 	}
-	err = tx.QueryRowContext(ctx, "select "+cancelAsked+" from river_job j where j.id = $1 and j.state = 'running' and "+a.s.owner()+" = $2"+lock, a.job, a.s.id).Scan(&cancelled)
+	err = tx.QueryRowContext(ctx, "select "+cancelAsked+" from river_job j where j.id = $1 and j.state = 'running' and "+a.s.store.Owner()+" = $2"+lock, a.job, a.s.id).Scan(&cancelled)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = errTaken
 	}

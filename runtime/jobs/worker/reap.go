@@ -103,15 +103,7 @@ func (s *session) mayReap(ctx context.Context) (found bool, err error) {
 
 // orphaned is the condition that a job of river_job j runs on no living worker.
 func (s *session) orphaned() string {
-	return "j.state = 'running' and not exists (select 1 from tr_worker w where w.dead_at is null and w.id = " + s.owner() + ")"
-}
-
-// owner is the worker that fetched a job of river_job j last.
-func (s *session) owner() string {
-	if s.store.Postgres() {
-		return "j.attempted_by[array_upper(j.attempted_by, 1)]"
-	}
-	return "json_extract(j.attempted_by, '$[#-1]')"
+	return "j.state = 'running' and not exists (select 1 from tr_worker w where w.dead_at is null and w.id = " + s.store.Owner() + ")"
 }
 
 const cancelAsked = "j.metadata ->> 'cancel_attempted_at' is not null"
@@ -124,7 +116,7 @@ func (s *session) orphans(ctx context.Context, tx *sql.Tx) ([]orphan, error) {
 		coalesce((select r.worker from tr_run r where r.job_id = j.id order by r.id desc limit 1), ''),
 		(select count(*) from tr_run r where r.job_id = j.id and (r.outcome = 'lost' or r.ended_at is null)
 			and r.id > coalesce((select max(e.id) from tr_run e where e.job_id = j.id and e.ended_at is not null and e.outcome <> 'lost'), 0))
-		from river_job j where `+s.orphaned()+` order by j.id limit 500`+s.store.SkipLocked())
+		from river_job j where `+s.orphaned()+` order by j.id limit 500`+s.store.Lock("for update skip locked"))
 }
 
 // rescue ends the attempts of orphans and fences them off.

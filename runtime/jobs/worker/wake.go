@@ -36,11 +36,7 @@ func (s *session) anyAvailable(ctx context.Context) (found bool) {
 	ctx, cancel := s.asking(ctx)
 	defer cancel()
 	marks, args := list(s.w.queues)
-	now := "datetime('now', 'subsec')"
-	if s.store.Postgres() {
-		now = "now()"
-	}
-	err := s.store.DB().QueryRowContext(ctx, "select exists (select 1 from river_job where state = 'available' and queue in ("+marks+") and scheduled_at <= "+now+")", args...).Scan(&found)
+	err := s.store.DB().QueryRowContext(ctx, "select exists (select 1 from river_job where state = 'available' and queue in ("+marks+") and "+s.store.Due()+")", args...).Scan(&found)
 	return err == nil && found // the lease tells of a database that is away
 }
 

@@ -1,0 +1,109 @@
+package jobs
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"io/fs"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
+	sqlitedriver "modernc.org/sqlite"
+	sqlitelib "modernc.org/sqlite/lib"
+
+	"transect/client/fault"
+)
+
+// openSQLite opens a file, which is created for its owner alone.
+func openSQLite(path string) (*sql.DB, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = os.MkdirAll(filepath.Dir(path), 0o700); err == nil {
+			f, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+		}
+	}
+	if err != nil {
+		return nil, fault.Hinted(fault.Of(&fault.FileError{}, "cannot open the jobs: %w", err), "name a writable state folder in TRANSECT_STATE_DIR")
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.Mode().Perm()&0o077 != 0 {
+		if err := f.Chmod(0o600); err != nil {
+			return nil, fault.Of(&fault.FileError{}, "the jobs in %s can be read by others: %w", path, err)
+		}
+	}
+	source := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: "_txlock=immediate&_time_format=sqlite&_timezone=UTC&_pragma=busy_timeout(10000)" +
+		"&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)"}
+	db, err := sql.Open("sqlite", source.String())
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1)
+	return db, untilWAL(db)
+}
+
+// untilWAL waits until the file is in WAL mode: while several processes open a
+// new file, SQLite fails at once instead of waiting for its busy timeout.
+func untilWAL(db *sql.DB) (err error) {
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		var busy *sqlitedriver.Error
+		if err = db.Ping(); !errors.As(err, &busy) || busy.Code()&0xff != sqlitelib.SQLITE_BUSY {
+			break
+		}
+	}
+	return err
+}
+
+// postgresConfig reads an address. The certificate of a remote server is verified
+// unless sslmode says otherwise.
+func postgresConfig(address string) (*pgxpool.Config, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, badURL("it is not a URL")
+	}
+	query := u.Query()
+	if query.Get("sslmode") == "" && os.Getenv("PGSSLMODE") == "" && remote(u) {
+		query.Set("sslmode", "verify-full")
+	}
+	if query.Get("connect_timeout") == "" {
+		query.Set("connect_timeout", "10")
+	}
+	if query.Get("application_name") == "" {
+		query.Set("application_name", "transect")
+	}
+	u.RawQuery = query.Encode()
+	config, err := pgxpool.ParseConfig(u.String())
+	if err != nil {
+		return nil, badURL("%s", withoutPassword(address, err))
+	}
+	if _, given := config.ConnConfig.RuntimeParams[idleTransaction]; !given {
+		config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+			_, err := conn.Exec(ctx, "set "+idleTransaction+" = '10s'")
+			return err
+		}
+	}
+	return config, nil
+}
+
+func openPostgres(ctx context.Context, address string) (*sql.DB, *pgxpool.Pool, error) {
+	config, err := postgresConfig(address)
+	if err != nil {
+		return nil, nil, err
+	}
+	dialer := &net.Dialer{Control: bounded, KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 5 * time.Second, Interval: 3 * time.Second, Count: 3}}
+	config.ConnConfig.DialFunc = dialer.DialContext
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, nil, badURL("%s", withoutPassword(address, err))
+	}
+	return stdlib.OpenDBFromPool(pool), pool, nil
+}
+
+// idleTransaction ends the transactions of processes that were stopped in the
+// middle of one, and that keep others from the rows they have locked.
+const idleTransaction = "idle_in_transaction_session_timeout"
