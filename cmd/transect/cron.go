@@ -121,14 +121,7 @@ func (a *app) cronList() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var rows []table.Row
-			for _, j := range t.Jobs() {
-				if asJSON {
-					if err := a.printCronJob(j); err != nil {
-						return err
-					}
-					continue
-				}
+			row := func(j *cron.Job) table.Row {
 				next, last := "paused", "never ran"
 				if !j.Off {
 					next = strings.Join(a.nextTimes(j.Schedule, 1), "")
@@ -136,34 +129,33 @@ func (a *app) cronList() *cobra.Command {
 				if runs := a.jobRuns(j.Name, 1); len(runs) > 0 {
 					last = runs[0].Started.In(a.process.Now().Location()).Format("2006-01-02 15:04") + "  " + outcome(runs[0])
 				}
-				rows = append(rows, table.Row{j.Name, j.Expr, next, last})
+				return table.Row{j.Name, j.Expr, next, last}
 			}
-			switch {
-			case len(rows) > 0:
-				a.printTable(table.Row{"name", "when", "next", "last run"}, rows)
-			case !asJSON:
-				fmt.Fprintln(a.process.Stderr, "there are no jobs; transect cron add adds one")
-			}
-			return nil
+			return listing[*cron.Job]{
+				header: table.Row{"name", "when", "next", "last run"}, row: row,
+				object: a.cronFacts,
+				none:   "there are no jobs; transect cron add adds one",
+			}.print(a, t.Jobs(), asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per job")
 	return cmd
 }
 
-func (a *app) printCronJob(j *cron.Job) error {
+// cronFacts is a job as --json prints it.
+func (a *app) cronFacts(j *cron.Job) any {
 	next := []time.Time{}
 	if j.Schedule != nil && !j.Off {
 		next = append(next, j.Schedule.Next(a.process.Now(), showTimes)...)
 	}
-	return a.printJSON(struct {
+	return struct {
 		Name    string           `json:"name"`
 		When    string           `json:"when"`
 		On      bool             `json:"on"`
 		Next    []time.Time      `json:"next"`
 		Last    *history.Summary `json:"last"` // run, or null
 		Command string           `json:"command"`
-	}{j.Name, j.Expr, !j.Off, next, cmp.Or(append(a.jobRuns(j.Name, 1), nil)...), j.Command}, "")
+	}{j.Name, j.Expr, !j.Off, next, cmp.Or(append(a.jobRuns(j.Name, 1), nil)...), j.Command}
 }
 
 func (a *app) cronShow() *cobra.Command {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"net/url"
 	"path/filepath"
@@ -112,16 +113,18 @@ func toDuration(to *time.Duration) func(string) error {
 	}
 }
 
-func toCount(to *int) func(string) error {
+func toNumber(to *int, least, most int) func(string) error {
 	return func(text string) error {
 		n, err := strconv.Atoi(text)
-		if err != nil || n < 0 || n > 1000 {
-			return errors.New("write a number from 0 to 1000")
+		if err != nil || n < least || n > most {
+			return fmt.Errorf("write a number from %d to %d", least, most)
 		}
 		*to = n
 		return nil
 	}
 }
+
+func toCount(to *int) func(string) error { return toNumber(to, 0, 1000) }
 
 // toInstructions accepts 1e9 and 1_000_000.
 func toInstructions(to *int64) func(string) error {

@@ -47,20 +47,7 @@ codes 2 and 4: the same again would not help), needs a decision (7), cancelled.`
 		if err != nil {
 			return err
 		}
-		if asJSON {
-			for _, job := range list {
-				if err := a.printJSON(job, ""); err != nil {
-					return err
-				}
-			}
-			return nil
-		}
-		if len(list) == 0 {
-			fmt.Fprintln(a.process.Stderr, "there are no such jobs")
-			return nil
-		}
-		a.printJobs(list)
-		return nil
+		return a.jobListing().print(a, list, asJSON)
 	})
 	a.jobsFlag(cmd, &address)
 	flags := cmd.Flags()
@@ -104,10 +91,9 @@ func toStates(to *[]jobs.State) func(string) error {
 	}
 }
 
-func (a *app) printJobs(list []*jobs.Job) {
+func (a *app) jobListing() listing[*jobs.Job] {
 	now := a.process.Now()
-	var rows []table.Row
-	for _, job := range list {
+	row := func(job *jobs.Job) table.Row {
 		state := string(job.State)
 		switch {
 		case job.State == jobs.Running && job.Cancelled:
@@ -119,9 +105,9 @@ func (a *app) printJobs(list []*jobs.Job) {
 		if job.ExitCode != nil {
 			exit = strconv.Itoa(*job.ExitCode)
 		}
-		rows = append(rows, table.Row{job.ID, state, localTime(startOrDue(job), now), took(job, now), exit, job.Queue, job.Worker, job.Title()})
+		return table.Row{job.ID, state, localTime(startOrDue(job), now), took(job, now), exit, job.Queue, job.Worker, job.Title()}
 	}
-	a.printTable(table.Row{"ID", "state", "start", "took", "exit", "queue", "worker", "script"}, rows)
+	return listing[*jobs.Job]{header: table.Row{"ID", "state", "start", "took", "exit", "queue", "worker", "script"}, row: row, none: "there are no such jobs"}
 }
 
 // startOrDue is when a job started, or will at the earliest.

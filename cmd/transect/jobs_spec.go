@@ -47,7 +47,7 @@ func (a *app) jobFlags(cmd *cobra.Command) *jobFlags {
 		option{name: "queue", kind: "Q", value: jobs.DefaultQueue, doc: "the queue of the job; workers serve the queues that they name", parse: toString(&f.spec.Queue)},
 		option{name: "on", kind: "HOST", doc: "run the job on the worker of this name, where its files are", parse: toString(&f.on)},
 		option{name: "key", kind: "KEY", doc: "of all jobs with the same KEY run one at a time; the others wait", parse: toString(&f.spec.Key)},
-		option{name: "priority", kind: "1-4", value: strconv.Itoa(jobs.DefaultPriority), doc: "1 is first, 4 last", parse: toPriority(&f.spec.Priority)},
+		option{name: "priority", kind: "1-4", value: strconv.Itoa(jobs.DefaultPriority), doc: "1 is first, 4 last", parse: toNumber(&f.spec.Priority, 1, 4)},
 		option{name: "retries", kind: "N", value: strconv.Itoa(jobs.DefaultRetries), doc: "after a temporary failure (exit code 5) try again up to N times", parse: toCount(&f.spec.Retries)},
 		option{name: "timeout", env: "TRANSECT_TIMEOUT", kind: "duration", doc: "limit `DURATION` of each attempt, such as 90s or 2h", parse: toDuration(&f.spec.Timeout)},
 		option{name: "on-failure", env: "TRANSECT_ON_FAILURE", kind: "CMD|URL", parse: orVariable(&f.spec.OnFailure, toFailureAction(&f.spec.OnFailure)),
@@ -80,17 +80,6 @@ func (a *app) jobFlags(cmd *cobra.Command) *jobFlags {
 	flags.SetInterspersed(false)
 	cmd.PreRun = func(*cobra.Command, []string) { f.parsed = true }
 	return f
-}
-
-func toPriority(to *int) func(string) error {
-	return func(text string) error {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 || n > 4 {
-			return errors.New("write a number from 1, first, to 4, last")
-		}
-		*to = n
-		return nil
-	}
 }
 
 // orVariable also accepts env:NAME, the variable of the worker that holds the value,

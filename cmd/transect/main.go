@@ -7,14 +7,12 @@
 package main
 
 import (
-	"encoding/json"
 	"io"
 	"os"
 	"os/signal"
 	"syscall"
 	"time"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"golang.org/x/term"
 
 	"transect/runtime"
@@ -88,24 +86,4 @@ func (a *app) command() (err error) {
 		err = a.stdout.err
 	}
 	return usage(cmd, err)
-}
-
-// printJSON prints a value on one line, or indented.
-func (a *app) printJSON(v any, indent string) error {
-	out := json.NewEncoder(a.stdout)
-	out.SetEscapeHTML(false)
-	out.SetIndent("", indent)
-	return out.Encode(v)
-}
-
-// printTable prints a table without borders.
-func (a *app) printTable(header table.Row, rows []table.Row) {
-	t := table.NewWriter()
-	t.SetOutputMirror(a.stdout)
-	t.SetStyle(table.StyleLight)
-	t.Style().Options = table.OptionsNoBordersAndSeparators
-	t.AppendHeader(header)
-	t.AppendRows(rows)
-	t.SuppressTrailingSpaces()
-	t.Render()
 }

@@ -52,35 +52,11 @@ keeps none.`,
 			if err != nil {
 				return unreadable(err)
 			}
-			if asJSON {
-				for _, run := range list {
-					if err := a.printJSON(run, ""); err != nil {
-						return err
-					}
-				}
-				return nil
+			runs := a.runListing()
+			if job != "" || failed || !since.IsZero() {
+				runs.none = "there are no such runs"
 			}
-			if len(list) == 0 {
-				none := "there are no runs yet"
-				if job != "" || failed || !since.IsZero() {
-					none = "there are no such runs"
-				}
-				fmt.Fprintln(a.process.Stderr, none)
-				return nil
-			}
-			now := a.process.Now()
-			var rows []table.Row
-			for _, run := range list {
-				took, exit, outcome, items := run.Duration(now).Round(100*time.Millisecond).String(), "", run.Outcome(), ""
-				if e := run.End; e != nil {
-					exit, items = strconv.Itoa(e.ExitCode), itemCount(e)
-				} else if run.State == history.Lost {
-					took = ""
-				}
-				rows = append(rows, table.Row{run.ID, run.Started.In(now.Location()).Format(time.DateTime), took, exit, outcome, items, run.Job, filepath.Base(run.Script)})
-			}
-			a.printTable(table.Row{"ID", "start", "took", "exit", "outcome", "items", "job", "script"}, rows)
-			return nil
+			return runs.print(a, list, asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per run")
@@ -92,6 +68,20 @@ keeps none.`,
 	cobra.CheckErr(cmd.RegisterFlagCompletionFunc("job", a.completeJobs))
 	cmd.AddCommand(a.runsShow(), a.runsUndo(), a.runsVerify(), a.runsSettle(), a.runsForget(), a.runsPrune())
 	return cmd
+}
+
+func (a *app) runListing() listing[*history.Summary] {
+	now := a.process.Now()
+	row := func(run *history.Summary) table.Row {
+		took, exit, items := run.Duration(now).Round(100*time.Millisecond).String(), "", ""
+		if e := run.End; e != nil {
+			exit, items = strconv.Itoa(e.ExitCode), itemCount(e)
+		} else if run.State == history.Lost {
+			took = ""
+		}
+		return table.Row{run.ID, localTime(run.Started, now), took, exit, run.Outcome(), items, run.Job, filepath.Base(run.Script)}
+	}
+	return listing[*history.Summary]{header: table.Row{"ID", "start", "took", "exit", "outcome", "items", "job", "script"}, row: row, none: "there are no runs yet"}
 }
 
 // history is the history of this user.

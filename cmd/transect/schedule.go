@@ -74,24 +74,18 @@ schedule is overdue when its slot has passed and no worker has fired it.`,
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				for _, l := range list {
-					if err := a.printJSON(scheduleFacts(l), ""); err != nil {
-						return err
-					}
-				}
-				return nil
+			schedules := listing[*schedule.Listed]{
+				header: table.Row{"name", "when", "zone", "next", "last", "script"},
+				row: func(l *schedule.Listed) table.Row {
+					return table.Row{l.Name, l.Expr, l.Zone, nextOf(l), lastOf(l), l.Spec.Title()}
+				},
+				object: func(l *schedule.Listed) any { return scheduleFacts(l) },
+				none:   "there are no schedules; transect schedule add adds one",
 			}
-			if len(list) == 0 {
-				fmt.Fprintln(a.process.Stderr, "there are no schedules; transect schedule add adds one")
-				return nil
+			if err := schedules.print(a, list, asJSON); err != nil {
+				return err
 			}
-			var rows []table.Row
-			for _, l := range list {
-				rows = append(rows, table.Row{l.Name, l.Expr, l.Zone, nextOf(l), lastOf(l), l.Spec.Title()})
-			}
-			a.printTable(table.Row{"name", "when", "zone", "next", "last", "script"}, rows)
-			if workers == 0 {
+			if workers == 0 && len(list) > 0 && !asJSON {
 				fmt.Fprintln(a.process.Stderr, "no worker is there to fire them; start one with: transect worker")
 			}
 			return nil
@@ -281,14 +275,7 @@ skipped because a job was running, replaced by a later one.`,
 			if err != nil {
 				return err
 			}
-			var rows []table.Row
-			for _, f := range list {
-				if asJSON {
-					if err := a.printJSON(firedFacts(f), ""); err != nil {
-						return err
-					}
-					continue
-				}
+			row := func(f *schedule.Fired) table.Row {
 				job, exit, took := "", "", ""
 				if f.Job > 0 {
 					job = strconv.FormatInt(f.Job, 10)
@@ -299,15 +286,13 @@ skipped because a job was running, replaced by a later one.`,
 				if !f.Ended.Before(f.Started) && !f.Started.IsZero() {
 					took = f.Ended.Sub(f.Started).Round(100 * time.Millisecond).String()
 				}
-				rows = append(rows, table.Row{slotTime(f.Due, s), f.How, job, becameOf(f), exit, localTime(f.Started, a.process.Now()), took})
+				return table.Row{slotTime(f.Due, s), f.How, job, becameOf(f), exit, localTime(f.Started, a.process.Now()), took}
 			}
-			switch {
-			case len(rows) > 0:
-				a.printTable(table.Row{"slot", "how", "job", "outcome", "exit", "start", "took"}, rows)
-			case !asJSON:
-				fmt.Fprintf(a.process.Stderr, "no slot of %s has passed yet\n", s.Name)
-			}
-			return nil
+			return listing[*schedule.Fired]{
+				header: table.Row{"slot", "how", "job", "outcome", "exit", "start", "took"}, row: row,
+				object: func(f *schedule.Fired) any { return firedFacts(f) },
+				none:   fmt.Sprintf("no slot of %s has passed yet", s.Name),
+			}.print(a, list, asJSON)
 		}),
 	}
 	a.jobsFlag(cmd, &address)

@@ -41,24 +41,19 @@ read it or to change it.`,
 }
 
 func (a *app) listScripts(asJSON bool) error {
-	var rows []table.Row
-	for _, s := range scripts.List() {
-		does := s.Short
+	does := func(s scripts.Script) string {
 		if spec, err := stdlib.DeclaredArgs(s.Ref(), s.Code); err == nil && spec != nil && !s.Command {
-			does = strings.TrimSuffix(spec.Doc, ".")
+			return strings.TrimSuffix(spec.Doc, ".")
 		}
-		if asJSON {
-			if err := a.printJSON(map[string]any{"name": s.Name, "run": s.Program(), "does": does, "command": s.Command}, ""); err != nil {
-				return err
-			}
-			continue
-		}
-		rows = append(rows, table.Row{s.Name, s.Program(), does})
+		return s.Short
 	}
-	if !asJSON {
-		a.printTable(table.Row{"name", "run", "does"}, rows)
-	}
-	return nil
+	return listing[scripts.Script]{
+		header: table.Row{"name", "run", "does"},
+		row:    func(s scripts.Script) table.Row { return table.Row{s.Name, s.Program(), does(s)} },
+		object: func(s scripts.Script) any {
+			return map[string]any{"name": s.Name, "run": s.Program(), "does": does(s), "command": s.Command}
+		},
+	}.print(a, scripts.List(), asJSON)
 }
 
 func (a *app) copyScript() *cobra.Command {

@@ -54,16 +54,11 @@ arguments, and who may write to it runs scripts on the workers.`,
 	}
 	f := a.jobFlags(cmd)
 	cmd.RunE = a.withJobs(&address, func(ctx context.Context, store *jobs.Store, args []string) error {
-		spec, packed, err := a.jobSpec(ctx, f, args)
+		spec, err := a.packedJob(ctx, store, f, args)
 		if err != nil {
 			return err
 		}
 		spec.At, spec.In = at, in
-		if packed != nil {
-			if _, err := store.PutBundle(ctx, packed); err != nil {
-				return err
-			}
-		}
 		id, err := store.Submit(ctx, spec)
 		if err != nil {
 			return err

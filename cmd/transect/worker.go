@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -86,7 +85,7 @@ here. With --sandbox the worker refuses scripts without a manifest.`,
 	a.jobsFlag(cmd, &address)
 	addOptions(flags,
 		option{name: "queues", kind: "NAMES", value: jobs.DefaultQueue, parse: toQueues(&queues), doc: "queues to serve, beside that of the worker's name; several with commas"},
-		option{name: "slots", kind: "N", value: strconv.Itoa(slots), parse: toSlots(&slots), doc: "jobs at the same time"},
+		option{name: "slots", kind: "N", value: strconv.Itoa(slots), parse: toNumber(&slots, 1, 1000), doc: "jobs at the same time"},
 		option{name: "name", kind: "NAME", parse: toString(&name), doc: "name of the worker and of its queue; that of the machine if left out"},
 		option{name: "grace", kind: "duration", value: grace.String(), parse: toDuration(&grace), doc: "when told to stop, let running jobs go on for at most `DURATION`"})
 	flags.BoolVar(&sandboxed, "sandbox", false, "refuse jobs whose script has no manifest")
@@ -143,17 +142,6 @@ func toQueues(to *[]string) func(string) error {
 				return err
 			}
 		}
-		return nil
-	}
-}
-
-func toSlots(to *int) func(string) error {
-	return func(text string) error {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 || n > 1000 {
-			return errors.New("write a number from 1 to 1000")
-		}
-		*to = n
 		return nil
 	}
 }

@@ -29,20 +29,7 @@ its jobs then.`,
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				for _, w := range list {
-					if err := a.printJSON(w, ""); err != nil {
-						return err
-					}
-				}
-				return nil
-			}
-			if len(list) == 0 {
-				fmt.Fprintln(a.process.Stderr, "there are no workers; start one with: transect worker")
-				return nil
-			}
-			a.printWorkers(list)
-			return nil
+			return a.workerListing().print(a, list, asJSON)
 		}),
 	}
 	a.jobsFlag(cmd, &address)
@@ -51,10 +38,9 @@ its jobs then.`,
 	return cmd
 }
 
-func (a *app) printWorkers(list []*jobs.Worker) {
+func (a *app) workerListing() listing[*jobs.Worker] {
 	now := a.process.Now()
-	var rows []table.Row
-	for _, w := range list {
+	row := func(w *jobs.Worker) table.Row {
 		state := "working"
 		switch {
 		case !w.Alive:
@@ -72,8 +58,9 @@ func (a *app) printWorkers(list []*jobs.Worker) {
 		if ago := now.Sub(w.Seen); ago > 5*time.Second {
 			seen = ago.Round(time.Second).String() + " ago"
 		}
-		rows = append(rows, table.Row{w.Name, w.Host, w.PID, state, localTime(w.Started, now), seen, strings.Join(w.Queues, ","),
-			fmt.Sprintf("%d of %d", len(w.Jobs), w.Slots), strings.Join(running, " ")})
+		return table.Row{w.Name, w.Host, w.PID, state, localTime(w.Started, now), seen, strings.Join(w.Queues, ","),
+			fmt.Sprintf("%d of %d", len(w.Jobs), w.Slots), strings.Join(running, " ")}
 	}
-	a.printTable(table.Row{"worker", "host", "pid", "state", "since", "seen", "queues", "busy", "jobs"}, rows)
+	return listing[*jobs.Worker]{header: table.Row{"worker", "host", "pid", "state", "since", "seen", "queues", "busy", "jobs"}, row: row,
+		none: "there are no workers; start one with: transect worker"}
 }

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+)
+
+// printJSON prints a value on one line, or indented.
+func (a *app) printJSON(v any, indent string) error {
+	out := json.NewEncoder(a.stdout)
+	out.SetEscapeHTML(false)
+	out.SetIndent("", indent)
+	return out.Encode(v)
+}
+
+// printTable prints a table without borders.
+func (a *app) printTable(header table.Row, rows []table.Row) {
+	t := table.NewWriter()
+	t.SetOutputMirror(a.stdout)
+	t.SetStyle(table.StyleLight)
+	t.Style().Options = table.OptionsNoBordersAndSeparators
+	t.AppendHeader(header)
+	t.AppendRows(rows)
+	t.SuppressTrailingSpaces()
+	t.Render()
+}
+
+// listing prints a list as a table, or with --json as one JSON object per line.
+type listing[T any] struct {
+	header table.Row
+	row    func(T) table.Row
+	object func(T) any // nil: the item itself
+	none   string      // printed to standard error in place of an empty table
+}
+
+func (l listing[T]) print(a *app, list []T, asJSON bool) error {
+	if asJSON {
+		for _, item := range list {
+			object := any(item)
+			if l.object != nil {
+				object = l.object(item)
+			}
+			if err := a.printJSON(object, ""); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if len(list) == 0 {
+		fmt.Fprintln(a.process.Stderr, l.none)
+		return nil
+	}
+	rows := make([]table.Row, len(list))
+	for i, item := range list {
+		rows[i] = l.row(item)
+	}
+	a.printTable(l.header, rows)
+	return nil
+}
