@@ -119,14 +119,14 @@ func hostName() (string, error) {
 func jobEnvironment(all []string) []string {
 	return slices.DeleteFunc(slices.Clone(all), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
-		return name == "TRANSECT_JOBS" || name == "PGPASSWORD" || name == "PGPASSFILE" || name == "PGSERVICEFILE"
+		return name == "TRANSECT_JOBS" || name == "PGPASSWORD" || name == "PGSSLPASSWORD" || name == "PGPASSFILE" || name == "PGSERVICEFILE"
 	})
 }
 
 // workerSecrets are what must not stand in the logs of jobs.
 func workerSecrets(p *runtime.Process, url string) (all []string) {
 	password, _ := jobs.Password(url)
-	for _, s := range append(runtime.Secrets(p, &runtime.Job{}), password, p.Getenv("PGPASSWORD"), p.Getenv("TRANSECT_SMTP_PASSWORD")) {
+	for _, s := range append(runtime.Secrets(p, &runtime.Job{}), password, p.Getenv("PGPASSWORD"), p.Getenv("PGSSLPASSWORD"), p.Getenv("TRANSECT_SMTP_PASSWORD")) {
 		if len(s) >= 4 { // shorter ones would match ordinary words
 			all = append(all, s)
 		}

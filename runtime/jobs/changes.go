@@ -14,12 +14,12 @@ const channel = "transect_job"
 
 // How often a reader looks without being notified.
 const (
-	pollSQLite   = 200 * time.Millisecond
-	pollPostgres = time.Second
+	pollAlone     = 200 * time.Millisecond
+	pollListening = time.Second
 )
 
-// NotifyTx announces a change of a job when the transaction is committed. On
-// SQLite readers look by themselves.
+// NotifyTx announces a change of a job when the transaction is committed. Where
+// nobody listens readers look by themselves.
 func (s *Store) NotifyTx(ctx context.Context, tx *sql.Tx, id int64) error {
 	if !s.postgres {
 		return nil
@@ -32,7 +32,7 @@ func (s *Store) NotifyTx(ctx context.Context, tx *sql.Tx, id int64) error {
 type changes struct {
 	store *Store
 	id    string
-	conn  *pgx.Conn // listens; nil on SQLite and while the server is away
+	conn  *pgx.Conn // listens; nil where nobody listens and while the server is away
 }
 
 func (s *Store) changes(ctx context.Context, id int64) *changes {
@@ -46,7 +46,7 @@ func (s *Store) changes(ctx context.Context, id int64) *changes {
 
 // listen opens a connection of its own: one of the pool would be missed there.
 func (c *changes) listen(ctx context.Context) {
-	if !c.store.postgres || c.conn != nil {
+	if !c.store.Listens() || c.conn != nil {
 		return
 	}
 	conn, err := pgx.ConnectConfig(ctx, c.store.pool.Config().ConnConfig)
@@ -63,9 +63,9 @@ func (c *changes) listen(ctx context.Context) {
 // wait returns at a change, or when it is time to look. It fails only when the
 // context ends.
 func (c *changes) wait(ctx context.Context) error {
-	interval := pollSQLite
-	if c.store.postgres {
-		interval = pollPostgres
+	interval := pollAlone
+	if c.store.Listens() {
+		interval = pollListening
 		c.listen(ctx)
 	}
 	timeout, cancel := context.WithTimeout(ctx, interval)

@@ -56,27 +56,26 @@ func (s *Store) migrate(ctx context.Context) error {
 	})
 }
 
-// migratePostgres holds a lock of the session: River's own migrations cannot
-// share one transaction, because a new value of an enum type cannot be used in
-// the transaction that adds it.
+// migratePostgres holds a lock in a transaction beside: River's own migrations cannot
+// share one transaction, because a new value of an enum type cannot be used in the
+// transaction that adds it, and behind a connection pooler no session keeps a lock.
 func (s *Store) migratePostgres(ctx context.Context, files []string) error {
-	conn, err := s.db.Conn(ctx)
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	if _, err := conn.ExecContext(ctx, "select pg_advisory_lock($1)", migrationLock); err != nil {
-		return err
-	}
-	defer conn.ExecContext(context.WithoutCancel(ctx), "select pg_advisory_unlock($1)", migrationLock)
-	river, err := rivermigrate.New(s.driver(s.db), &rivermigrate.Config{Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		return err
-	}
-	if _, err := river.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
-		return err
-	}
-	return s.Tx(ctx, func(tx *sql.Tx) error { return s.migrateOwn(ctx, tx, files) })
+	return s.Tx(ctx, func(lock *sql.Tx) error {
+		if _, err := lock.ExecContext(ctx, "set local "+idleTransaction+" = 0"); err != nil {
+			return err
+		}
+		if _, err := lock.ExecContext(ctx, "select pg_advisory_xact_lock($1)", migrationLock); err != nil {
+			return err
+		}
+		river, err := rivermigrate.New(s.driver(s.db), &rivermigrate.Config{Logger: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			return err
+		}
+		if _, err := river.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
+			return err
+		}
+		return s.Tx(ctx, func(tx *sql.Tx) error { return s.migrateOwn(ctx, tx, files) })
+	})
 }
 
 func (s *Store) migrateOwn(ctx context.Context, tx *sql.Tx, files []string) error {

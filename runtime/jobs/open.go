@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 	sqlitedriver "modernc.org/sqlite"
@@ -79,31 +78,23 @@ func postgresConfig(address string) (*pgxpool.Config, error) {
 	u.RawQuery = query.Encode()
 	config, err := pgxpool.ParseConfig(u.String())
 	if err != nil {
-		return nil, badURL("%s", withoutPassword(address, err))
-	}
-	if _, given := config.ConnConfig.RuntimeParams[idleTransaction]; !given {
-		config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
-			_, err := conn.Exec(ctx, "set "+idleTransaction+" = '10s'")
-			return err
-		}
+		return nil, badOption(address, err)
 	}
 	return config, nil
 }
 
-func openPostgres(ctx context.Context, address string) (*sql.DB, *pgxpool.Pool, error) {
-	config, err := postgresConfig(address)
+func (s *Store) openPostgres(ctx context.Context) error {
+	config, err := postgresConfig(s.url)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	dialer := &net.Dialer{Control: bounded, KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 5 * time.Second, Interval: 3 * time.Second, Count: 3}}
 	config.ConnConfig.DialFunc = dialer.DialContext
-	pool, err := pgxpool.NewWithConfig(ctx, config)
-	if err != nil {
-		return nil, nil, badURL("%s", withoutPassword(address, err))
+	config.MaxConns = max(config.MaxConns, 2) // one holds the lock while another migrates
+	s.pooler.watch(config)
+	if s.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
+		return badOption(s.url, err)
 	}
-	return stdlib.OpenDBFromPool(pool), pool, nil
+	s.db = stdlib.OpenDBFromPool(s.pool)
+	return s.pooler.find(ctx, s.pool)
 }
-
-// idleTransaction ends the transactions of processes that were stopped in the
-// middle of one, and that keep others from the rows they have locked.
-const idleTransaction = "idle_in_transaction_session_timeout"

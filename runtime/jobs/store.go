@@ -3,18 +3,13 @@ package jobs
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"log/slog"
 	"path/filepath"
-	"slices"
 	"strings"
 
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver"
-
-	"transect/client/fault"
 )
 
 // Config says where the jobs are.
@@ -31,6 +26,7 @@ type Store struct {
 	dialect
 	db     *sql.DB
 	pool   *pgxpool.Pool // nil on SQLite
+	pooler pooler        // before PostgreSQL
 	client *river.Client[*sql.Tx]
 	url    string
 	path   string // of the SQLite file
@@ -55,14 +51,14 @@ func Open(ctx context.Context, c Config) (_ *Store, err error) {
 		return nil, badURL("its scheme is %q; it must be postgres or sqlite", scheme)
 	}
 	if s.postgres {
-		s.db, s.pool, err = openPostgres(ctx, c.URL)
+		err = s.openPostgres(ctx)
 	} else {
 		s.db, err = openSQLite(s.path)
 	}
-	if err != nil {
-		return nil, s.explain(err)
+	if err == nil {
+		err = s.migrate(ctx)
 	}
-	if err = s.migrate(ctx); err == nil {
+	if err == nil {
 		s.client, err = river.NewClient(s.driver(s.db), &river.Config{Logger: slog.New(slog.DiscardHandler)})
 	}
 	if err != nil {
@@ -74,7 +70,9 @@ func Open(ctx context.Context, c Config) (_ *Store, err error) {
 
 // Close closes the connections.
 func (s *Store) Close() {
-	_ = s.db.Close()
+	if s.db != nil {
+		_ = s.db.Close()
+	}
 	if s.pool != nil {
 		s.pool.Close()
 	}
@@ -105,34 +103,11 @@ func (s *Store) Tx(ctx context.Context, fn func(*sql.Tx) error) error {
 		return s.explain(err)
 	}
 	defer tx.Rollback()
+	if err := s.pooler.begin(ctx, tx); err != nil {
+		return s.explain(err)
+	}
 	if err := fn(tx); err != nil {
 		return s.explain(err)
 	}
 	return s.explain(tx.Commit())
-}
-
-// explain makes a fault of an error of the database.
-func (s *Store) explain(err error) error {
-	if err == nil || fault.Find(err) != nil || errors.Is(err, context.Canceled) || errors.Is(err, sql.ErrNoRows) {
-		return err
-	}
-	if !s.postgres {
-		return fault.Of(&fault.FileError{}, "the jobs in %s: %w", s.path, err)
-	}
-	text := strings.Join(slices.Compact(strings.FieldsFunc(withoutPassword(s.url, err), func(c rune) bool { return c == '\n' || c == '\t' })), " ")
-	var refused *pgconn.PgError
-	if errors.As(err, &refused) {
-		switch refused.Code[:2] {
-		case "28": // invalid authorization
-			return fault.Of(&fault.MissingCredentialsError{}, "the jobs in %s: %s", s.Name(), text)
-		case "42":
-			if refused.Code == "42501" {
-				return fault.Hinted(fault.Of(&fault.PermissionError{}, "the jobs in %s: %s", s.Name(), refused.Message), "the role of this address lacks a right")
-			}
-		case "57", "53", "40":
-		default:
-			return fault.Of(&fault.RuntimeError{}, "the jobs in %s: %s", s.Name(), text)
-		}
-	}
-	return fault.Of(&fault.ConnectionError{}, "the jobs in %s: %s", s.Name(), text)
 }

@@ -21,16 +21,20 @@ import (
 )
 
 // supervisor runs a server until its input ends, which is at the latest when the
-// test process is killed. It reads the commands stop and start.
+// test process is killed. It reads the commands stop SIGNAL and start; its arguments
+// are further ones of the server.
 const supervisor = `
 start() { "$BIN/postgres" -D "$DIR/data" -k "$DIR" -c listen_addresses="$LISTEN" -c port="$PORT" \
-	-c fsync=off -c full_page_writes=off -c max_connections=200 >>"$DIR/log" 2>&1 <&- & pid=$!; }
+	-c fsync=off -c full_page_writes=off -c max_connections=200 "$@" >>"$DIR/log" 2>&1 <&- & pid=$!; }
 "$BIN/initdb" -D "$DIR/data" -U postgres -A trust --no-sync --no-locale -E UTF8 >>"$DIR/log" 2>&1 || exit 1
-start
-while read -r command; do
+start "$@"
+while read -r command signal; do
 	case $command in
-	stop) kill -INT $pid; wait $pid ;;
-	start) start ;;
+	stop)
+		children=
+		[ $signal = KILL ] && children=$(cat /proc/$pid/task/$pid/children)
+		kill -$signal $pid $children; wait $pid ;;
+	start) start "$@" ;;
 	esac
 	echo done
 done
@@ -46,7 +50,7 @@ type Cluster struct {
 	out  io.Reader
 }
 
-var shared = sync.OnceValues(func() (*Cluster, error) { return start("") })
+var shared = sync.OnceValues(func() (*Cluster, error) { return start("", Server{}) })
 
 // Database is the address of a new database in a cluster shared by the tests of
 // the process. It skips the test where PostgreSQL is not installed.
@@ -60,12 +64,18 @@ func Database(t testing.TB) string {
 	return c.Database(t)
 }
 
+// Server is what a server has beside its usual settings.
+type Server struct {
+	Settings []string          // NAME=VALUE; {dir} is the folder of Files
+	Files    map[string][]byte // for the server alone
+}
+
 // NewCluster starts a server that a test may stop and start. It listens on
 // 127.0.0.1 as well.
-func NewCluster(t testing.TB) *Cluster {
+func NewCluster(t testing.TB, with ...Server) *Cluster {
 	t.Helper()
 	needPostgres(t)
-	c, err := start("127.0.0.1")
+	c, err := start("127.0.0.1", append(with, Server{})[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,8 +108,14 @@ func (c *Cluster) TCP(database, address string) string {
 	return "postgres://postgres@" + address + "/" + name
 }
 
-// Stop stops the server at once, ending its connections.
-func (c *Cluster) Stop() error { return c.tell("stop") }
+// Stop stops the server, ending its connections.
+func (c *Cluster) Stop() error { return c.tell("stop INT") }
+
+// Abort stops the server as a crash does; it recovers at its next start.
+func (c *Cluster) Abort() error { return c.tell("stop QUIT") }
+
+// Kill kills all processes of the server, as the loss of its machine does.
+func (c *Cluster) Kill() error { return c.tell("stop KILL") }
 
 // Start starts a stopped server and waits until it answers.
 func (c *Cluster) Start() error {
@@ -156,9 +172,8 @@ func needPostgres(t testing.TB) {
 	}
 }
 
-// start makes a cluster. The server refuses to run as root, so root runs it as
-// nobody.
-func start(listen string) (*Cluster, error) {
+// start makes a cluster.
+func start(listen string, with Server) (*Cluster, error) {
 	dir, err := os.MkdirTemp("/tmp", "jobs-pg-") // the path of a socket is short
 	if err != nil {
 		return nil, err
@@ -172,21 +187,23 @@ func start(listen string) (*Cluster, error) {
 		c.Port = free.Addr().(*net.TCPAddr).Port
 		_ = free.Close()
 	}
-	cmd := exec.Command("sh", "-c", supervisor)
+	args := []string{"-c", supervisor, "supervisor"}
+	for _, s := range with.Settings {
+		args = append(args, "-c", strings.ReplaceAll(s, "{dir}", dir))
+	}
+	cmd := exec.Command("sh", args...)
 	cmd.Dir = "/"
 	cmd.Env = append(os.Environ(), "BIN="+binaries(), "DIR="+dir, "LISTEN="+listen, "PORT="+strconv.Itoa(c.Port))
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if os.Geteuid() == 0 {
-		who, err := user.Lookup("nobody")
-		if err != nil {
+	files := []string{dir}
+	for name, content := range with.Files {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, content, 0o600); err != nil {
 			return nil, err
 		}
-		uid, _ := strconv.Atoi(who.Uid)
-		gid, _ := strconv.Atoi(who.Gid)
-		if err := os.Chown(dir, uid, gid); err != nil {
-			return nil, err
-		}
-		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+		files = append(files, path)
+	}
+	if cmd.SysProcAttr, err = unprivileged(files...); err != nil {
+		return nil, err
 	}
 	if c.in, err = cmd.StdinPipe(); err != nil {
 		return nil, err
@@ -198,4 +215,26 @@ func start(listen string) (*Cluster, error) {
 		return nil, err
 	}
 	return c, c.ready()
+}
+
+// unprivileged are the attributes of a process in a group of its own. That of root
+// runs as nobody, who becomes the owner of its files: servers refuse to run as root.
+func unprivileged(files ...string) (*syscall.SysProcAttr, error) {
+	attributes := &syscall.SysProcAttr{Setpgid: true}
+	if os.Geteuid() != 0 {
+		return attributes, nil
+	}
+	who, err := user.Lookup("nobody")
+	if err != nil {
+		return nil, err
+	}
+	uid, _ := strconv.Atoi(who.Uid)
+	gid, _ := strconv.Atoi(who.Gid)
+	for _, path := range files {
+		if err := os.Chown(path, uid, gid); err != nil {
+			return nil, err
+		}
+	}
+	attributes.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+	return attributes, nil
 }

@@ -1,0 +1,118 @@
+package jobs
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	sqlitedriver "modernc.org/sqlite"
+	sqlitelib "modernc.org/sqlite/lib"
+
+	"transect/client/fault"
+)
+
+// explain makes a fault of an error of the database.
+func (s *Store) explain(err error) error {
+	switch {
+	case err == nil || fault.Find(err) != nil || errors.Is(err, context.Canceled) || errors.Is(err, sql.ErrNoRows):
+		return err
+	case s.postgres:
+		return explainPostgres(s.url, err)
+	}
+	return explainSQLite(s.path, err)
+}
+
+func explainSQLite(path string, err error) error {
+	var said *sqlitedriver.Error
+	if !errors.As(err, &said) {
+		return fault.Of(&fault.FileError{}, "the jobs in %s: %w", path, fault.Reason(err))
+	}
+	f := fault.Of(&fault.FileError{}, "the jobs in %s: %w", path, err)
+	switch said.Code() & 0xff {
+	case sqlitelib.SQLITE_FULL:
+		f = fault.Of(&fault.FileError{}, "the jobs in %s: %w", path, syscall.ENOSPC)
+		f.Hint = "make room on that disk; workers go on by themselves then"
+	case sqlitelib.SQLITE_READONLY:
+		f.Hint = "make the file and its folder writable, or name another folder in TRANSECT_STATE_DIR"
+	case sqlitelib.SQLITE_CORRUPT, sqlitelib.SQLITE_NOTADB:
+		f.Hint = "restore the file from a backup, or move it away: a new one is made"
+	}
+	return f
+}
+
+func explainPostgres(address string, err error) error {
+	named := "the jobs in " + Redacted(address)
+	var refused *pgconn.PgError
+	if errors.As(err, &refused) {
+		return explainRefusal(named, refused)
+	}
+	var unverified *tls.CertificateVerificationError
+	var other x509.HostnameError
+	text := withoutPassword(address, err)
+	switch {
+	case errors.As(err, &other):
+		return fault.Hinted(fault.Of(&fault.ConfigError{}, "%s: the certificate of the server is for another name: %s", named, other.Error()),
+			"name the server as its certificate does, or give it a certificate for this name")
+	case errors.As(err, &unverified):
+		return fault.Hinted(fault.Of(&fault.ConfigError{}, "%s: the certificate of the server is not trusted: %v", named, unverified.Err),
+			"name the certificate of its authority, ?sslrootcert=FILE; ?sslmode=require encrypts without verifying who answers")
+	case strings.Contains(text, "server refused TLS connection"):
+		return fault.Hinted(fault.Of(&fault.ConfigError{}, "%s: the server does not encrypt connections", named),
+			"turn on ssl in its postgresql.conf; in a network that you trust, ?sslmode=disable speaks without encryption")
+	}
+	if connect := (*pgconn.ConnectError)(nil); errors.As(err, &connect) {
+		_, text, _ = strings.Cut(text, "`:") // user and database are said
+	}
+	return fault.Of(&fault.ConnectionError{}, "%s: %s", named, strings.Join(strings.Fields(text), " "))
+}
+
+// explainRefusal makes a fault of what the server says.
+func explainRefusal(named string, refused *pgconn.PgError) error {
+	text := fmt.Sprintf("%s: %s (SQLSTATE %s)", named, refused.Message, refused.Code)
+	switch refused.Code {
+	case "42501":
+		return fault.Hinted(fault.Of(&fault.PermissionError{}, "%s: %s", named, refused.Message), "the role of this address lacks a right: transect jobs roles shows who needs which")
+	case "3D000":
+		return fault.Hinted(fault.Of(&fault.ConfigError{}, "%s", text), "make it with createdb")
+	case "25006": // read-only transaction
+		return fault.Hinted(fault.Of(&fault.ConnectionError{}, "%s", text),
+			"this server is a standby, or was made read-only: name all servers, HOST1,HOST2, with ?target_session_attrs=read-write")
+	case "53300": // too many connections
+		return fault.Hinted(fault.Of(&fault.ConnectionError{}, "%s", text), "raise max_connections of the server, or have each process use fewer: ?pool_max_conns=4")
+	case "53100": // disk full
+		return fault.Hinted(fault.Of(&fault.ConnectionError{}, "%s", text), "make room on the disk of the server; workers go on by themselves then")
+	}
+	switch refused.Code[:2] {
+	case "28": // invalid authorization
+		hint := "check the user and the password in the address, in ~/.pgpass or PGPASSWORD"
+		if strings.Contains(refused.Message, "certificate") {
+			hint = "name the certificate of this user: ?sslcert=FILE&sslkey=FILE"
+		} else if strings.Contains(refused.Message, "pg_hba.conf") {
+			hint = "allow this user and this machine in pg_hba.conf of the server"
+		}
+		return fault.Hinted(fault.Of(&fault.MissingCredentialsError{}, "%s: %s", named, refused.Message), "%s", hint)
+	case "57", "53", "40", "08":
+		return fault.Of(&fault.ConnectionError{}, "%s", text)
+	}
+	return fault.Of(&fault.RuntimeError{}, "%s", text)
+}
+
+// badOption refuses what an address says beside the server.
+func badOption(address string, err error) error {
+	text := withoutPassword(address, err)
+	if _, reason, ok := strings.Cut(text, "`: "); ok {
+		text = strings.TrimPrefix(reason, "failed to configure TLS ")
+		text = strings.TrimSuffix(strings.TrimPrefix(text, "("), ")")
+	}
+	if cause := errors.Unwrap(err); errors.Is(cause, os.ErrNotExist) {
+		text = cause.Error()
+	}
+	return badURL("%s", text)
+}
