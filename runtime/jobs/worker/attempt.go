@@ -25,6 +25,10 @@ const (
 	longKeyDelay = 30 * time.Second
 )
 
+// lateRequests is how long after an attempt was lost requests of it may arrive, far
+// more than they take.
+const lateRequests = 5 * time.Minute
+
 // attempt is one start of the run of a job.
 type attempt struct {
 	s    *session
@@ -36,7 +40,7 @@ type attempt struct {
 	epoch    int64
 	number   int
 	tries    int  // temporary failures before
-	takeOver bool // the attempt before was lost
+	takeOver bool // an attempt was lost lately
 	keyDelay time.Duration
 	unpacked string // the folder of the script, with a separator; "" for one of the binary
 	book     *logBook
@@ -139,12 +143,20 @@ func (a *attempt) begin(ctx context.Context) (waits string, err error) {
 		if waits, err = a.takeKey(ctx, tx); err != nil || waits != "" {
 			return err
 		}
-		var before string
-		if err := tx.QueryRowContext(ctx, `select count(*), coalesce((select outcome from tr_run where job_id = $1 order by id desc limit 1), '') from tr_run where job_id = $1`,
-			a.job).Scan(&a.number, &before); err != nil {
+		if _, err := tx.ExecContext(ctx, "delete from tr_run where job_id = $1 and ended_at is null", a.job); err != nil { // begun, but no answer came
 			return err
 		}
-		a.number, a.takeOver = a.number+1, before == string(jobs.Lost)
+		var lost int
+		if err := tx.QueryRowContext(ctx, `select count(*), coalesce(sum(case when outcome = $2 and ended_at > `+now+` - $3 then 1 else 0 end), 0) from tr_run where job_id = $1`,
+			a.job, string(jobs.Lost), lateRequests.Milliseconds()).Scan(&a.number, &lost); err != nil {
+			return err
+		}
+		a.number, a.takeOver = a.number+1, lost > 0
+		if a.number > 1 {
+			if _, err := tx.ExecContext(ctx, "delete from tr_result where job_id = $1", a.job); err != nil {
+				return err
+			}
+		}
 		if err := tx.QueryRowContext(ctx, `update tr_job set epoch = epoch + 1, waiting = '', started_at = `+now+` where job_id = $1 returning epoch, tries`,
 			a.job).Scan(&a.epoch, &a.tries); err != nil {
 			return err

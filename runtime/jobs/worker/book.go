@@ -17,6 +17,7 @@ const (
 	batchBytes = 64 << 10
 	batchDelay = 200 * time.Millisecond
 	maxLine    = 16 << 10 // bytes; the rest of a line is cut
+	moreOfLine = 8 << 10  // bytes behind it that are looked at: a secret at the cut is known by its end
 	maxPending = 4 << 20  // bytes that wait for the database; then the script does
 	maxLog     = 16 << 20 // bytes of an attempt; then the middle is dropped
 	keptHead   = 1 << 20  // bytes of its beginning that are always kept
@@ -66,7 +67,7 @@ func newLogBook(ctx context.Context, b *logBook) *logBook {
 	return b
 }
 
-// writer cuts a stream stringo lines.
+// writer cuts a stream into lines.
 func (b *logBook) writer(stream string) *lineWriter { return &lineWriter{book: b, stream: stream} }
 
 // say adds a line of the worker.
@@ -75,7 +76,11 @@ func (b *logBook) say(format string, args ...any) {
 }
 
 func (b *logBook) add(stream string, line string) {
+	over := len(line) - maxLine
 	line = b.redact(strings.ToValidUTF8(strings.ReplaceAll(line, "\x00", ""), "�"))
+	if over > 0 {
+		line = strings.ToValidUTF8(line[:max(0, len(line)-over)], "") + " …"
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for b.pending > maxPending && !b.over {
@@ -193,7 +198,6 @@ type lineWriter struct {
 	book   *logBook
 	stream string
 	part   []byte
-	cut    bool              // the rest of the line is dropped
 	seen   func(line string) // may be nil
 }
 
@@ -202,12 +206,7 @@ func (w *lineWriter) Write(p []byte) (int, error) {
 	for len(p) > 0 {
 		line, rest, whole := bytes.Cut(p, []byte{'\n'})
 		p = rest
-		if room := maxLine - len(w.part); !w.cut {
-			if len(line) > room {
-				line, w.cut = append(bytes.Clone(line[:room]), " …"...), true
-			}
-			w.part = append(w.part, line...)
-		}
+		w.part = append(w.part, line[:min(len(line), maxLine+moreOfLine-len(w.part))]...)
 		if whole {
 			w.end()
 		}
@@ -222,7 +221,7 @@ func (w *lineWriter) end() {
 		w.seen(line)
 	}
 	w.book.add(w.stream, line)
-	w.part, w.cut = w.part[:0], false
+	w.part = w.part[:0]
 }
 
 // flush hands on a last line that was not ended.

@@ -114,6 +114,23 @@ func TestLongLine(t *testing.T) {
 	}
 }
 
+// A secret is known as one, also where a line is cut and where it comes in parts.
+func TestSecretAtTheCut(t *testing.T) {
+	t.Parallel()
+	m := &memory{}
+	b := m.book(t)
+	b.redact = func(line string) string { return strings.ReplaceAll(line, "open-sesame", "[redacted]") }
+	out := b.writer(jobs.StreamOut)
+	for _, before := range []int{0, maxLine - 5, maxLine, maxLine + moreOfLine - 5} {
+		fmt.Fprint(out, strings.Repeat("y", before), "open-", "sesame")
+		fmt.Fprintln(out, strings.Repeat("z", 2*moreOfLine))
+	}
+	b.close()
+	if text := m.text(""); strings.Contains(text, "open") || strings.Count(text, "y \u2026\n") != 2 {
+		t.Errorf("%.40q", text)
+	}
+}
+
 // Output of an attempt that is another's by now is dropped, and holds nobody up.
 func TestLogOfAnother(t *testing.T) {
 	t.Parallel()

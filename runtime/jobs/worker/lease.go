@@ -64,10 +64,10 @@ func (l *lease) beat(ctx context.Context) error {
 		l.away = false
 		l.log.Info("the database answers again")
 	}
-	l.deadline = before + l.times.Hold
-	if l.steady == 0 {
+	if l.steady == 0 || before > l.deadline { // this process, or its machine, may have slept
 		l.steady = before
 	}
+	l.deadline = before + l.times.Hold
 	l.offset = now.Sub(wall.Add((link.Now() - before) / 2))
 	if off := l.offset.Abs(); off > 5*time.Second != l.warned {
 		if l.warned = !l.warned; l.warned {

@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"transect/runtime/jobs"
+	"transect/testdata/jobstest"
 )
 
 // The clock of the database counts, however wrong that of the machine is.
@@ -56,8 +59,61 @@ func TestTrusted(t *testing.T) {
 	if l.trusted() {
 		t.Error("trusted right after an outage")
 	}
+	l.mu.Lock()
+	l.steady, l.deadline = l.steady-l.times.Lease, l.steady // it slept
+	l.mu.Unlock()
+	_ = l.beat(t.Context())
+	if l.trusted() {
+		t.Error("trusted right after sleeping")
+	}
 	away = errFenced
 	if err := l.beat(t.Context()); !errors.Is(err, errFenced) || l.valid() {
 		t.Error("valid although others have its jobs")
+	}
+}
+
+// A worker that registers again, for no answer came, is one worker.
+func TestRegisterAgain(t *testing.T) {
+	t.Parallel()
+	jobstest.EachStore(t, func(t *testing.T, store *jobs.Store) {
+		t.Parallel()
+		s := newSession(&Worker{store: store, o: Options{Name: "here", Slots: 1, Times: DefaultTimes, Log: slog.New(slog.DiscardHandler)}, queues: []string{"here"}})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		for range 2 {
+			if err := s.register(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if list, err := store.Workers(ctx, false); err != nil || len(list) != 1 || s.lease.offset.Abs() > 10*time.Second {
+			t.Error(len(list), err, s.lease.offset)
+		}
+		s.leave()
+		if err := s.register(ctx); !errors.Is(err, errFenced) {
+			t.Error("a dead worker registers:", err)
+		}
+	})
+}
+
+// What has the same value for as long as asked is old.
+func TestUnchanged(t *testing.T) {
+	t.Parallel()
+	var u unchanged[string, int64]
+	for i, step := range []struct {
+		there map[string]int64
+		old   string
+	}{
+		{map[string]int64{"dead": 7, "alive": 1, "leaves": 1}, ""},
+		{map[string]int64{"dead": 7, "alive": 2, "late": 9}, ""},
+		{map[string]int64{"dead": 7, "alive": 1, "leaves": 1, "late": 9}, "dead"}, // whose lease is set back has renewed it
+		{map[string]int64{"dead": 8, "alive": 2, "late": 9}, "late"},
+	} {
+		old := ""
+		for k := range u.see(step.there, time.Duration(i)*time.Second, 2*time.Second) {
+			old += k
+		}
+		if old != step.old {
+			t.Errorf("step %d: %q, want %q", i, old, step.old)
+		}
 	}
 }

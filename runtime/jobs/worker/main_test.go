@@ -105,6 +105,15 @@ func asJob() int {
 			fmt.Println("line", i, strings.Repeat("x", 50))
 		}
 		fmt.Println("password=sesame-open")
+	case "noise": // fails with a message that is no text, or a long one
+		text := "\x1b[31mno \xff\x00 text"
+		if args[0] == "long" {
+			text = "!" + strings.Repeat("é", 3000)
+		}
+		fmt.Fprintln(os.Stderr, text)
+		return 1
+	case "taken":
+		fmt.Println("taken over:", c.TakenOver)
 	case "sleep":
 		time.Sleep(time.Hour)
 	case "folder":

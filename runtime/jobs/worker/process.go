@@ -110,7 +110,7 @@ func (a *attempt) await(p *process, ended <-chan error) (why reason) {
 			return why
 		case <-cancels.C:
 			if a.isCancelled() && why == natural {
-				_ = p.link.Cancel("by a user") // it ends by the signal, too
+				go func() { _ = p.link.Cancel("by a user") }() // it ends by the signal, too; a stopped process does not read
 				stop(cancelling)
 			}
 		case <-giveBack:

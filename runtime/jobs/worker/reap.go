@@ -13,6 +13,7 @@ import (
 	"github.com/riverqueue/river/rivertype"
 
 	"transect/runtime/jobs"
+	"transect/runtime/jobs/link"
 )
 
 // mostLost is how many attempts in a row may end with the death of their worker: a
@@ -21,12 +22,10 @@ const mostLost = 10
 
 // reap looks for dead workers and gives their jobs to others.
 func (s *session) reap(ctx context.Context) {
+	r := &reaper{session: s}
 	for sleep(ctx, s.w.o.Times.Reap) {
-		if !s.lease.trusted() {
-			continue
-		}
 		asking, cancel := s.asking(ctx)
-		err := s.reapOnce(asking)
+		err := r.reapOnce(asking)
 		if cancel(); err != nil && ctx.Err() == nil {
 			s.log.Debug("jobs of dead workers were not looked for", "error", err)
 		}
@@ -63,60 +62,140 @@ type orphan struct {
 	id        int64
 	attempt   int
 	cancelled bool
-	worker    string
-	given     int // attempts that were lost in a row, with this one
+	worker    string // "" when none has begun it
+	given     int    // attempts that were lost in a row, with this one
 }
 
-func (s *session) reapOnce(ctx context.Context) error {
-	found, err := s.mayReap(ctx)
-	if err != nil || !found {
+// why says what became of its worker.
+func (o orphan) why() string {
+	if o.worker == "" {
+		return "it was fetched, and not begun"
+	}
+	return "its worker " + o.worker + " does not answer"
+}
+
+// reaper watches workers and jobs for the time of a lease, by the clock of this
+// machine: that of the database may be set at any moment.
+type reaper struct {
+	*session
+	leases unchanged[string, int64] // of the other living workers: the end that each lease shows
+	strays unchanged[int64, bool]   // jobs that this worker fetched without knowing it, for no answer came
+}
+
+// unchanged says since when, by link.Now, each key has had its value.
+type unchanged[K, V comparable] map[K]since[V]
+
+type since[V comparable] struct {
+	value V
+	began time.Duration
+}
+
+// see takes what is there now, and returns what has not changed for so long.
+func (u *unchanged[K, V]) see(there map[K]V, now, long time.Duration) map[K]V {
+	next, old := unchanged[K, V]{}, map[K]V{}
+	for k, v := range there {
+		next[k] = since[V]{v, now}
+		if before, known := (*u)[k]; known && before.value == v {
+			next[k] = before
+		}
+		if now-next[k].began >= long {
+			old[k] = v
+		}
+	}
+	*u = next
+	return old
+}
+
+func (r *reaper) reapOnce(ctx context.Context) error {
+	silent, strays, orphans, err := r.find(ctx)
+	if err != nil || !orphans && len(silent)+len(strays) == 0 || !r.lease.trusted() {
 		return err
 	}
 	var taken []orphan
-	err = s.store.Tx(ctx, func(tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, "update tr_worker set dead_at = "+s.store.Now()+" where dead_at is null and lease_until < "+s.store.Now()); err != nil {
+	err = r.store.Tx(ctx, func(tx *sql.Tx) error {
+		for id, until := range silent {
+			if _, err := tx.ExecContext(ctx, "update tr_worker set dead_at = "+r.store.Now()+" where id = $1 and dead_at is null and lease_until = $2", id, until); err != nil {
+				return err
+			}
+		}
+		if taken, err = r.orphans(ctx, tx, strays); err != nil || len(taken) == 0 {
 			return err
 		}
-		if taken, err = s.orphans(ctx, tx); err != nil || len(taken) == 0 {
-			return err
-		}
-		return s.rescue(ctx, tx, taken)
+		return r.rescue(ctx, tx, taken)
 	})
 	if err != nil {
 		return err
 	}
 	for _, o := range taken {
-		s.log.Warn(fmt.Sprintf("job %d was taken from the worker %s, which does not answer", o.id, o.worker))
+		r.log.Warn(fmt.Sprintf("job %d goes to a worker again: %s", o.id, o.why()))
 	}
 	if len(taken) > 0 {
-		s.pilot.wake()
+		r.pilot.wake()
 	}
 	return nil
 }
 
-// mayReap looks without writing, for each write waits for others on SQLite.
-func (s *session) mayReap(ctx context.Context) (found bool, err error) {
-	err = s.store.DB().QueryRowContext(ctx, `select exists (select 1 from tr_worker where dead_at is null and lease_until < `+s.store.Now()+`)
-		or exists (select 1 from river_job j where `+s.orphaned()+`)`).Scan(&found)
-	return found, err
+// find tells of workers that have not renewed their lease until their jobs must
+// have stopped, of strays, and whether there are orphans. It does not write, for
+// each write waits for others on SQLite.
+func (r *reaper) find(ctx context.Context) (silent map[string]int64, strays map[int64]bool, orphans bool, err error) {
+	leases, mine := map[string]int64{}, map[int64]bool{}
+	_, err = jobs.Collect(ctx, r.store.DB(), func(rows *sql.Rows) (id string, err error) {
+		var until int64
+		err = rows.Scan(&id, &until)
+		leases[id] = until
+		return id, err
+	}, "select id, lease_until from tr_worker where dead_at is null and id <> $1", r.id)
+	if err != nil {
+		return nil, nil, false, err
+	}
+	_, err = jobs.Collect(ctx, r.store.DB(), func(rows *sql.Rows) (id int64, err error) {
+		var own bool
+		err = rows.Scan(&id, &own)
+		if orphans = orphans || !own; own && !r.has(id) {
+			mine[id] = true
+		}
+		return id, err
+	}, "select j.id, "+r.owned()+" from river_job j where j.state = 'running' and ("+r.owned()+" or "+r.orphaned()+")", r.id)
+	if err != nil {
+		return nil, nil, false, err
+	}
+	now, times := link.Now(), r.w.o.Times
+	return r.leases.see(leases, now, times.Lease-times.Reap), r.strays.see(mine, now, times.Lease), orphans, nil
+}
+
+// has reports whether a job was fetched and its attempt has not ended.
+func (s *session) has(job int64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.fetched[job] || s.attempts[job] != nil
 }
 
 // orphaned is the condition that a job of river_job j runs on no living worker.
 func (s *session) orphaned() string {
-	return "j.state = 'running' and not exists (select 1 from tr_worker w where w.dead_at is null and w.id = " + s.store.Owner() + ")"
+	return "not exists (select 1 from tr_worker w where w.dead_at is null and w.id = " + s.store.Owner() + ")"
+}
+
+// owned is the condition that the worker $1 fetched a job of river_job j last.
+func (s *session) owned() string {
+	return "coalesce(" + s.store.Owner() + " = $1, false)"
 }
 
 const cancelAsked = "j.metadata ->> 'cancel_attempted_at' is not null"
 
-func (s *session) orphans(ctx context.Context, tx *sql.Tx) ([]orphan, error) {
+func (r *reaper) orphans(ctx context.Context, tx *sql.Tx, strays map[int64]bool) ([]orphan, error) {
+	known := "0" // no job's
+	for id := range strays {
+		known += fmt.Sprintf(", %d", id)
+	}
 	return jobs.Collect(ctx, tx, func(rows *sql.Rows) (o orphan, err error) {
 		err = rows.Scan(&o.id, &o.attempt, &o.cancelled, &o.worker, &o.given)
 		return o, err
 	}, `select j.id, j.attempt, `+cancelAsked+`,
-		coalesce((select r.worker from tr_run r where r.job_id = j.id order by r.id desc limit 1), ''),
+		coalesce((select r.worker from tr_run r where r.job_id = j.id and r.ended_at is null order by r.id desc limit 1), ''),
 		(select count(*) from tr_run r where r.job_id = j.id and (r.outcome = 'lost' or r.ended_at is null)
 			and r.id > coalesce((select max(e.id) from tr_run e where e.job_id = j.id and e.ended_at is not null and e.outcome <> 'lost'), 0))
-		from river_job j where `+s.orphaned()+` order by j.id limit 500`+s.store.Lock("for update skip locked"))
+		from river_job j where j.state = 'running' and (`+r.orphaned()+` or `+r.owned()+` and j.id in (`+known+`)) order by j.id limit 500`+r.store.Lock("for update skip locked"), r.id)
 }
 
 // rescue ends the attempts of orphans and fences them off.
@@ -131,7 +210,7 @@ func (s *session) rescue(ctx context.Context, tx *sql.Tx, orphans []orphan) erro
 		case o.given >= mostLost:
 			state, outcome, finalized = rivertype.JobStateDiscarded, jobs.Failed, &now
 		}
-		text, err := json.Marshal(rivertype.AttemptError{At: now, Attempt: o.attempt, Error: "its worker " + o.worker + " does not answer"})
+		text, err := json.Marshal(rivertype.AttemptError{At: now, Attempt: o.attempt, Error: o.why()})
 		if err != nil {
 			return err
 		}

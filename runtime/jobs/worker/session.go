@@ -211,7 +211,8 @@ func sleep(ctx context.Context, d time.Duration) bool {
 func permanent(err error) bool {
 	var refused *fault.PermissionError
 	var login *fault.MissingCredentialsError
-	return errors.As(err, &refused) || errors.As(err, &login)
+	var gone *fault.KeyError
+	return errors.As(err, &refused) || errors.As(err, &login) || errors.As(err, &gone)
 }
 
 // quiet passes on what River says only where it concerns users: an outage it repeats

@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/riverqueue/river/riverdriver"
 	"github.com/riverqueue/river/rivertype"
@@ -113,11 +115,10 @@ func (a *attempt) note(ctx context.Context, tx *sql.Tx, e end) error {
 	if e.outcome.Final() {
 		final, ended = string(e.outcome), now
 	}
-	waiting := ""
+	waiting, message := "", bounded(plain(a.redact(e.message)), 1000)
 	if e.outcome == jobs.Waiting {
-		waiting, e.message = e.message, ""
+		waiting, message = message, ""
 	}
-	message := a.redact(bounded(e.message, 1000))
 	if a.id == 0 { // it did not start
 		_, err = tx.ExecContext(ctx, "update tr_job set waiting = $1, outcome = $2, ended_at = "+ended+" where job_id = $3", waiting, final, a.job)
 	} else {
@@ -177,10 +178,20 @@ func (a *attempt) state(e end, message string) (*riverdriver.JobSetStateIfRunnin
 	return riverdriver.JobSetStateDiscarded(a.job, now, failure, nil), nil
 }
 
-// bounded cuts a text.
+// plain is a text without what a database refuses or a terminal obeys.
+func plain(text string) string {
+	return strings.Map(func(c rune) rune {
+		if unicode.IsControl(c) {
+			return ' '
+		}
+		return c
+	}, strings.ToValidUTF8(text, "\uFFFD"))
+}
+
+// bounded cuts a text between two characters.
 func bounded(text string, most int) string {
 	if len(text) > most {
-		text = text[:most] + "…"
+		text = strings.ToValidUTF8(text[:most], "") + "…"
 	}
 	return text
 }

@@ -107,7 +107,8 @@ func (w *Worker) session(ctx context.Context) error {
 	return s.work(ctx)
 }
 
-// register inserts the worker. It waits for a database that does not answer.
+// register inserts the worker. It waits for a database that does not answer, and
+// inserts again what may have been inserted when no answer came.
 func (s *session) register(ctx context.Context) error {
 	o := s.w.o
 	host, _ := os.Hostname() // not all systems have a name
@@ -116,10 +117,11 @@ func (s *session) register(ctx context.Context) error {
 		err = s.store.Tx(ctx, func(tx *sql.Tx) error {
 			now := s.store.Now()
 			return tx.QueryRowContext(ctx, `insert into tr_worker (id, name, host, pid, queues, slots, version, sandbox, started_at, lease_until)
-				values ($1, $2, $3, $4, $5, $6, $7, $8, `+now+`, `+now+` + $9) returning started_at`,
+				values ($1, $2, $3, $4, $5, $6, $7, $8, `+now+`, `+now+` + $9)
+				on conflict (id) do update set lease_until = excluded.lease_until where tr_worker.dead_at is null returning `+now,
 				s.id, o.Name, host, os.Getpid(), strings.Join(s.w.queues, ","), o.Slots, o.Version, jobs.Bit(o.Sandbox), o.Times.Lease.Milliseconds()).Scan(&ms)
 		})
-		return time.UnixMilli(ms), err
+		return time.UnixMilli(ms), fenced(err)
 	}
 	s.lease.renew = insert
 	defer func() { s.lease.renew = s.renew }()
@@ -133,10 +135,15 @@ func (s *session) renew(ctx context.Context) (time.Time, error) {
 		return tx.QueryRowContext(ctx, `update tr_worker set lease_until = `+s.store.Now()+` + $1 where id = $2 and dead_at is null returning `+s.store.Now(),
 			s.w.o.Times.Lease.Milliseconds(), s.id).Scan(&ms)
 	})
+	return time.UnixMilli(ms), fenced(err)
+}
+
+// fenced is the error of a statement that changes the row of this worker while it lives.
+func fenced(err error) error {
 	if errors.Is(err, sql.ErrNoRows) {
-		err = errFenced
+		return errFenced
 	}
-	return time.UnixMilli(ms), err
+	return err
 }
 
 // leave gives the lease up. A worker that cannot say so is found dead later.
