@@ -126,6 +126,19 @@ func toNumber(to *int, least, most int) func(string) error {
 
 func toCount(to *int) func(string) error { return toNumber(to, 0, 1000) }
 
+// toDays accepts a number of days, such as 30d.
+func toDays(to *int, least int) func(string) error {
+	return func(text string) error {
+		number, found := strings.CutSuffix(text, "d")
+		n, err := strconv.Atoi(number)
+		if !found || err != nil || n < least {
+			return errors.New("write it as 30d")
+		}
+		*to = n
+		return nil
+	}
+}
+
 // toInstructions accepts 1e9 and 1_000_000.
 func toInstructions(to *int64) func(string) error {
 	return func(text string) error {

@@ -182,7 +182,8 @@ func someIDs(cmd *cobra.Command, args []string) error {
 }
 
 func (a *app) jobsRemove() *cobra.Command {
-	var address, age string
+	var address string
+	days := 0
 	cmd := &cobra.Command{
 		Use:   "rm [--older-than DAYS] [ID...]",
 		Short: "Remove jobs with their logs, ledgers and results",
@@ -191,7 +192,7 @@ first. Workers remove the output of jobs after 30 days and the jobs themselves
 after 90; jobs that need a decision stay.`,
 		Example: "  transect jobs rm 42\n  transect jobs rm --older-than 30d",
 		Args: func(cmd *cobra.Command, args []string) error {
-			if age == "" {
+			if days == 0 {
 				return someIDs(cmd, args)
 			}
 			return nil
@@ -207,12 +208,8 @@ after 90; jobs that need a decision stay.`,
 				}
 				fmt.Fprintf(a.stdout, "removed %d\n", id)
 			}
-			if age == "" {
+			if days == 0 {
 				return nil
-			}
-			days, err := strconv.Atoi(strings.TrimSuffix(age, "d"))
-			if err != nil || days < 1 || !strings.HasSuffix(age, "d") {
-				return fault.Hinted(fault.Of(&fault.UsageError{}, "--older-than: %q is not a number of days", age), "such as 30d")
 			}
 			removed, err := store.Prune(ctx, jobs.Retention{Jobs: time.Duration(days) * 24 * time.Hour})
 			if err != nil {
@@ -223,6 +220,6 @@ after 90; jobs that need a decision stay.`,
 		}),
 	}
 	a.jobsFlag(cmd, &address)
-	cmd.Flags().StringVar(&age, "older-than", "", "remove jobs that ended more than `DAYS` ago, such as 30d")
+	addOptions(cmd.Flags(), option{name: "older-than", kind: "number of days", doc: "remove jobs that ended more than `DAYS` ago, such as 30d", parse: toDays(&days, 1)})
 	return cmd
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"net/url"
 
 	"github.com/spf13/cobra"
 
@@ -34,10 +33,8 @@ pause the schedules and cancel the jobs that wait.`,
 		case "sqlite", "sqlite:":
 			config.URL = ""
 		}
-		if u, err := url.Parse(to); err == nil && u.User != nil {
-			if _, has := u.User.Password(); has {
-				return fault.Hinted(fault.Of(&fault.UsageError{}, "--to holds a password, which other users can see there"), "put the password into ~/.pgpass")
-			}
+		if err := noPasswordInFlag(cmd, "to", to); err != nil {
+			return err
 		}
 		target, err := jobs.Open(ctx, config)
 		if err != nil {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"os"
 	"os/user"
 	"strconv"
@@ -29,7 +28,7 @@ func (a *app) openJobs(ctx context.Context, cmd *cobra.Command, address *string)
 	if err := a.applyEnvironment(flag); err != nil {
 		return nil, err
 	}
-	if err := noPasswordInJobs(cmd, *address); err != nil {
+	if err := noPasswordInFlag(cmd, "jobs", *address); err != nil {
 		return nil, err
 	}
 	if err := vm.CheckStateDir(a.process.Env); err != nil {
@@ -38,14 +37,16 @@ func (a *app) openJobs(ctx context.Context, cmd *cobra.Command, address *string)
 	return jobs.Open(ctx, jobs.Config{URL: *address, StateDir: a.process.StateDir()})
 }
 
-func noPasswordInJobs(cmd *cobra.Command, address string) error {
-	if u, err := url.Parse(address); err == nil && u.User != nil && cmd.Flags().Changed("jobs") {
-		if _, has := u.User.Password(); has {
-			return fault.Hinted(fault.Of(&fault.UsageError{}, "--jobs holds a password, which other users can see there"),
-				"put the address into TRANSECT_JOBS, or the password into ~/.pgpass")
-		}
+// noPasswordInFlag refuses an address with a password on the command line.
+func noPasswordInFlag(cmd *cobra.Command, flag, address string) error {
+	if _, has := jobs.Password(address); !has || !cmd.Flags().Changed(flag) {
+		return nil
 	}
-	return nil
+	hint := "put the password into ~/.pgpass"
+	if flag == "jobs" {
+		hint = "put the address into TRANSECT_JOBS, or the password into ~/.pgpass"
+	}
+	return fault.Hinted(fault.Of(&fault.UsageError{}, "--%s holds a password, which other users can see there", flag), "%s", hint)
 }
 
 // withJobs makes the RunE of a command that works on the jobs.

@@ -72,7 +72,7 @@ or begins a new one, as a job of cron does each day.
 			}
 			job.Script, job.Args = args[0], args[1:]
 			job.Jobs.Template = a.partOfRun(cmd.Flags())
-			if err := noPasswordInJobs(cmd, job.Jobs.URL); err != nil {
+			if err := noPasswordInFlag(cmd, "jobs", job.Jobs.URL); err != nil {
 				return err
 			}
 			if err := runtime.FromWorker(a.process, job); err != nil {

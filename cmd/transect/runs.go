@@ -117,7 +117,7 @@ is with the job: transect jobs show N.`,
 		Args:              exactArgs(1, "ID"),
 		ValidArgsFunction: a.completeRuns,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := noPasswordInJobs(cmd, jobsURL); err != nil {
+			if err := noPasswordInFlag(cmd, "jobs", jobsURL); err != nil {
 				return err
 			}
 			if _, ofJob := jobs.JobOfRun(args[0]); ofJob {
@@ -232,7 +232,7 @@ func (a *app) printRun(run *history.Summary) {
 }
 
 func (a *app) runsPrune() *cobra.Command {
-	keep, age := 500, "90d"
+	keep, days := 500, 90
 	cmd := &cobra.Command{
 		Use:     "prune",
 		Short:   "Remove old runs from the history",
@@ -240,10 +240,6 @@ func (a *app) runsPrune() *cobra.Command {
 		Example: `  transect runs prune --keep 50 --older-than 30d`,
 		Args:    exactArgs(0, ""),
 		RunE: func(*cobra.Command, []string) error {
-			days, err := strconv.Atoi(strings.TrimSuffix(age, "d"))
-			if err != nil || days < 0 || !strings.HasSuffix(age, "d") {
-				return fault.Hinted(fault.Of(&fault.UsageError{}, "--older-than: %q is not a number of days", age), "such as 30d")
-			}
 			store, err := a.history()
 			if err != nil {
 				return err
@@ -256,7 +252,8 @@ func (a *app) runsPrune() *cobra.Command {
 			return nil
 		},
 	}
-	addOptions(cmd.Flags(), option{name: "keep", kind: "N", value: "500", doc: "keep the newest N runs", parse: toCount(&keep)})
-	cmd.Flags().StringVar(&age, "older-than", age, "remove runs older than `DAYS`")
+	addOptions(cmd.Flags(),
+		option{name: "keep", kind: "N", value: "500", doc: "keep the newest N runs", parse: toCount(&keep)},
+		option{name: "older-than", kind: "number of days", value: "90d", doc: "remove runs older than `DAYS`", parse: toDays(&days, 0)})
 	return cmd
 }

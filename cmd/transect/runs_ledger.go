@@ -115,7 +115,7 @@ and shall be sent.`,
   transect runs settle nightly-1122 37 --send`,
 		Args: exactArgs(2, "RUN WRITE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := noPasswordInJobs(cmd, jobsURL); err != nil {
+			if err := noPasswordInFlag(cmd, "jobs", jobsURL); err != nil {
 				return err
 			}
 			if (adopt != "") == send {
@@ -161,7 +161,7 @@ one is forgotten, such as one whose result was deleted since.`,
   transect runs forget nightly-1122 --write 37`,
 		Args: exactArgs(1, "RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := noPasswordInJobs(cmd, jobsURL); err != nil {
+			if err := noPasswordInFlag(cmd, "jobs", jobsURL); err != nil {
 				return err
 			}
 			if write != "" {

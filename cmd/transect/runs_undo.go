@@ -50,7 +50,7 @@ func (a *app) overWrites(name, short, long, example string,
 			if err != nil {
 				return err
 			}
-			if err := noPasswordInJobs(cmd, job.Jobs.URL); err != nil {
+			if err := noPasswordInFlag(cmd, "jobs", job.Jobs.URL); err != nil {
 				return err
 			}
 			if job.Connection == (runtime.Connection{}) {
