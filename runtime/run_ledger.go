@@ -83,7 +83,7 @@ func newRunLedger(p *Process, job *Job) *runLedger {
 		begin = func(ledger.Start) (*ledger.Ledger, error) { return ledger.OpenToRead(p.LedgerFolder(), job.Run.ID) }
 	}
 	if job.Link != nil {
-		r.taken = job.Link.TakenOver
+		r.taken, r.folder = job.Link.TakenOver, cmp.Or(job.Link.Files, r.folder)
 		r.key = sync.OnceValues(r.sharedKey)
 		begin = func(s ledger.Start) (*ledger.Ledger, error) {
 			return ledger.OpenRemote(job.Run.ID, job.Link.Ledger(context.Background()), s)

@@ -270,3 +270,21 @@ func packed(t *testing.T, s *jobs.Store, dir, name string) string {
 	}
 	return hash
 }
+
+// What others keep by the id of a job, such as its folders on workers, is never that
+// of another job.
+func TestIDsAreGivenOnce(t *testing.T) {
+	jobstest.EachStore(t, func(t *testing.T, s *jobs.Store) {
+		first := submit(t, s, jobs.Spec{})
+		for range 2 {
+			if err := s.Remove(t.Context(), first); err != nil {
+				t.Fatal(err)
+			}
+			again := submit(t, s, jobs.Spec{})
+			if again <= first {
+				t.Errorf("job %d after job %d", again, first)
+			}
+			first = again
+		}
+	})
+}

@@ -50,7 +50,7 @@ func (s *Store) Copy(ctx context.Context, to *Store) (n Copied, err error) {
 					n.Schedules = rows
 				}
 			}
-			return to.sequences(ctx, tx)
+			return to.follow(ctx, tx, s, from)
 		})
 	})
 	return n, err
@@ -184,22 +184,4 @@ func (s *Store) copyRows(ctx context.Context, from *sql.Tx, to *Store, tx *sql.T
 		n++
 	}
 	return n, s.explain(rows.Err())
-}
-
-// sequences lets new ids follow those that were copied. SQLite does by itself.
-func (s *Store) sequences(ctx context.Context, tx *sql.Tx) error {
-	if !s.postgres {
-		return nil
-	}
-	tables, err := Column[string](ctx, tx, `select table_name from information_schema.columns where column_name = 'id' and table_schema = any(current_schemas(false))
-		and (table_name = 'river_job' or table_name like 'tr\_%' and is_identity = 'YES')`)
-	if err != nil {
-		return err
-	}
-	for _, name := range tables {
-		if _, err := tx.ExecContext(ctx, "select setval(pg_get_serial_sequence('"+name+"', 'id'), coalesce((select max(id) from "+name+"), 0) + 1, false)"); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -22,6 +22,7 @@ type dialect struct {
 	running  string            // the jobs that a row of tr_worker w runs, separated by commas
 	tables   string            // query: the names of all tables
 	size     string            // query: bytes of the database
+	lastID   string            // query: the highest id that a job has had
 }
 
 const (
@@ -40,6 +41,7 @@ var (
 		running:  "(select coalesce(group_concat(job_id), '') from (select job_id from tr_run where worker_id = w.id and ended_at is null order by id) x)",
 		tables:   "select name from sqlite_master where type = 'table'",
 		size:     "select page_count * page_size from pragma_page_count(), pragma_page_size()",
+		lastID:   "select coalesce((select seq from sqlite_sequence where name = 'river_job'), 0)",
 	}
 	postgres = dialect{
 		postgres: true,
@@ -52,6 +54,7 @@ var (
 		running:  "(select coalesce(string_agg(job_id::text, ',' order by id), '') from tr_run where worker_id = w.id and ended_at is null)",
 		tables:   "select tablename from pg_tables where schemaname = any(current_schemas(false))",
 		size:     "select pg_database_size(current_database())",
+		lastID:   "select coalesce(pg_sequence_last_value(pg_get_serial_sequence('river_job', 'id')::regclass), 0)",
 	}
 )
 

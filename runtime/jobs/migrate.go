@@ -52,6 +52,9 @@ func (s *Store) migrate(ctx context.Context) error {
 		if _, err := river.MigrateTx(ctx, tx, rivermigrate.DirectionUp, nil); err != nil {
 			return err
 		}
+		if err := keepIDs(ctx, tx); err != nil {
+			return err
+		}
 		return s.migrateOwn(ctx, tx, files)
 	})
 }

@@ -21,20 +21,8 @@ import (
 
 // openSQLite opens a file, which is created for its owner alone.
 func openSQLite(path string) (*sql.DB, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err = os.MkdirAll(filepath.Dir(path), 0o700); err == nil {
-			f, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-		}
-	}
-	if err != nil {
-		return nil, fault.Hinted(fault.Of(&fault.FileError{}, "cannot open the jobs: %w", err), "name a writable state folder in TRANSECT_STATE_DIR")
-	}
-	defer f.Close()
-	if info, err := f.Stat(); err == nil && info.Mode().Perm()&0o077 != 0 {
-		if err := f.Chmod(0o600); err != nil {
-			return nil, fault.Of(&fault.FileError{}, "the jobs in %s can be read by others: %w", path, err)
-		}
+	if err := createPrivate(path); err != nil {
+		return nil, err
 	}
 	source := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: "_txlock=immediate&_time_format=sqlite&_timezone=UTC&_pragma=busy_timeout(10000)" +
 		"&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)"}
@@ -44,6 +32,34 @@ func openSQLite(path string) (*sql.DB, error) {
 	}
 	db.SetMaxOpenConns(1)
 	return db, untilWAL(db)
+}
+
+// createPrivate creates a file that others cannot read, or keeps others from one that
+// is there. That is not opened: to close it would end SQLite's locks on it, also those
+// of other connections of this process, and another process could remove the log
+// beside the file that they write to.
+func createPrivate(path string) error {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = os.MkdirAll(filepath.Dir(path), 0o700); err == nil {
+			var f *os.File
+			if f, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err == nil {
+				return f.Close()
+			}
+		}
+		if errors.Is(err, fs.ErrExist) { // another process was faster
+			info, err = os.Stat(path)
+		}
+	}
+	if err != nil {
+		return fault.Hinted(fault.Of(&fault.FileError{}, "cannot open the jobs: %w", err), "name a writable state folder in TRANSECT_STATE_DIR")
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		if err := os.Chmod(path, 0o600); err != nil {
+			return fault.Of(&fault.FileError{}, "the jobs in %s can be read by others: %w", path, err)
+		}
+	}
+	return nil
 }
 
 // untilWAL waits until the file is in WAL mode: while several processes open a

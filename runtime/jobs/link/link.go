@@ -28,6 +28,7 @@ import (
 type Begin struct {
 	Run       string        `json:"run"` // ID of the run that the job's attempts are starts of
 	Job       int64         `json:"job"`
+	Files     string        `json:"files,omitempty"`      // folder of files that stay as long as the run, on this machine
 	Until     time.Duration `json:"until"`                // end of the lease, see Now
 	TakenOver bool          `json:"taken_over,omitempty"` // nobody saw the end of the attempt before: requests of it may still arrive
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"transect/client/fault"
@@ -25,12 +26,18 @@ func (w *work) remove() {
 	}
 }
 
+// localName names the job in the folders of this machine, where jobs of several
+// databases may have run.
+func (a *attempt) localName() string {
+	return jobs.RunID(a.job) + "-" + strconv.FormatInt(a.row.CreatedAt.Unix(), 36)
+}
+
 // prepare unpacks the script and chooses the folder.
 func (a *attempt) prepare(ctx context.Context) (_ *work, err error) {
 	spec, o := a.spec, a.s.w.o
 	w := &work{folder: spec.Folder}
 	if info, err := os.Stat(spec.Folder); spec.Folder == "" || err != nil || !info.IsDir() {
-		w.folder = a.s.w.folder("folders", jobs.RunID(a.job))
+		w.folder = a.s.w.folder("folders", a.localName())
 		if err := os.MkdirAll(w.folder, 0o700); err != nil {
 			return nil, fault.Of(&fault.FileError{}, "cannot make the folder of the job: %w", fault.Reason(err))
 		}
@@ -52,7 +59,7 @@ func (a *attempt) prepare(ctx context.Context) (_ *work, err error) {
 		if err := os.MkdirAll(a.s.w.folder("scripts"), 0o700); err != nil {
 			return nil, fault.Of(&fault.FileError{}, "cannot unpack the script: %w", fault.Reason(err))
 		}
-		w.temp = a.s.w.folder("scripts", fmt.Sprintf("%s.%d", jobs.RunID(a.job), a.number))
+		w.temp = a.s.w.folder("scripts", fmt.Sprintf("%s.%d", a.localName(), a.number))
 		_ = os.RemoveAll(w.temp) // of a worker that was killed
 		unpacked, err := bundle.Unpack(content, spec.Bundle, w.temp)
 		if err != nil {

@@ -47,7 +47,7 @@ func (a *attempt) execute(w *work) end {
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
-		begin := link.Begin{Run: jobs.RunID(a.job), Job: a.job, Until: s.lease.until(), TakenOver: a.takeOver}
+		begin := link.Begin{Run: jobs.RunID(a.job), Job: a.job, Files: s.w.folder("files", a.localName()), Until: s.lease.until(), TakenOver: a.takeOver}
 		if err := joined.Serve(calls, begin, s.store.Answers(calls, a.job, a.epoch, a.waits)); err != nil {
 			s.log.Debug("the link with a job broke", "job", a.job, "error", err)
 		}

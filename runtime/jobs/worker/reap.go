@@ -43,6 +43,7 @@ func (s *session) prune(ctx context.Context) {
 			s.log.Info(fmt.Sprintf("%d jobs that ended long ago were removed", removed))
 		}
 		s.w.removeOld("folders", jobs.DefaultRetention.Jobs)
+		s.w.removeOld("files", jobs.DefaultRetention.Jobs)
 		s.w.removeOld("scripts", jobs.DefaultRetention.Logs) // of workers that were killed
 	}
 }

@@ -1,0 +1,71 @@
+package jobs
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+)
+
+// keepIDs lets SQLite give each id once, as PostgreSQL does. River's table would
+// give that of the newest job again when that job was removed, and with it what
+// others keep by the id of a job.
+func keepIDs(ctx context.Context, tx *sql.Tx) error {
+	var table string
+	if err := tx.QueryRowContext(ctx, "select sql from sqlite_master where type = 'table' and name = 'river_job'").Scan(&table); err != nil {
+		return err
+	}
+	const plain, kept = "id integer PRIMARY KEY,", "id integer PRIMARY KEY AUTOINCREMENT,"
+	if strings.Contains(table, kept) {
+		return nil
+	}
+	if strings.Count(table, plain) != 1 || strings.Count(table, "river_job (") != 1 {
+		return fmt.Errorf("the table river_job is not as expected: %s", table)
+	}
+	indexes, err := Column[string](ctx, tx, "select sql from sqlite_master where tbl_name = 'river_job' and type <> 'table' and sql is not null")
+	if err != nil {
+		return err
+	}
+	for _, statement := range append([]string{
+		strings.NewReplacer(plain, kept, "river_job (", "river_job_kept (").Replace(table),
+		"insert into river_job_kept select * from river_job order by id",
+		"drop table river_job",
+		"alter table river_job_kept rename to river_job",
+	}, indexes...) {
+		if _, err := tx.ExecContext(ctx, statement); err != nil {
+			return fmt.Errorf("%s: %w", statement, err)
+		}
+	}
+	return nil
+}
+
+// follow lets new ids follow those of a database that was copied, also those of jobs
+// that it holds no more.
+func (s *Store) follow(ctx context.Context, tx *sql.Tx, from *Store, fromTx *sql.Tx) error {
+	var last int64
+	if err := fromTx.QueryRowContext(ctx, from.lastID).Scan(&last); err != nil {
+		return err
+	}
+	if !s.postgres { // where other ids follow by themselves
+		_, err := tx.ExecContext(ctx, "delete from sqlite_sequence where name = 'river_job'")
+		if err == nil {
+			_, err = tx.ExecContext(ctx, "insert into sqlite_sequence (name, seq) values ('river_job', $1)", last)
+		}
+		return err
+	}
+	tables, err := Column[string](ctx, tx, `select table_name from information_schema.columns where column_name = 'id' and table_schema = any(current_schemas(false))
+		and (table_name = 'river_job' or table_name like 'tr\_%' and is_identity = 'YES')`)
+	if err != nil {
+		return err
+	}
+	for _, name := range tables {
+		least := int64(0)
+		if name == "river_job" {
+			least = last
+		}
+		if _, err := tx.ExecContext(ctx, "select setval(pg_get_serial_sequence('"+name+"', 'id'), greatest((select max(id) from "+name+"), $1) + 1, false)", least); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,1 @@
+-- River's table of jobs on SQLite: see ids.go.
