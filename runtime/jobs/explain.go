@@ -34,11 +34,11 @@ func explainSQLite(path string, err error) error {
 	if !errors.As(err, &said) {
 		return fault.Of(&fault.FileError{}, "the jobs in %s: %w", path, fault.Reason(err))
 	}
+	if code := said.Code(); code == sqlitelib.SQLITE_FULL || code == sqlitelib.SQLITE_IOERR_SHMSIZE {
+		return fault.Hinted(fault.Of(&fault.FileError{}, "the jobs in %s: %w", path, syscall.ENOSPC), "make room on that disk; workers go on by themselves then")
+	}
 	f := fault.Of(&fault.FileError{}, "the jobs in %s: %w", path, err)
 	switch said.Code() & 0xff {
-	case sqlitelib.SQLITE_FULL:
-		f = fault.Of(&fault.FileError{}, "the jobs in %s: %w", path, syscall.ENOSPC)
-		f.Hint = "make room on that disk; workers go on by themselves then"
 	case sqlitelib.SQLITE_READONLY:
 		f.Hint = "make the file and its folder writable, or name another folder in TRANSECT_STATE_DIR"
 	case sqlitelib.SQLITE_CORRUPT, sqlitelib.SQLITE_NOTADB:

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"transect/runtime/jobs/link"
+	"transect/runtime/unattended/notice"
 )
 
 // Times are those of leases. Tests make them shorter.
@@ -37,7 +38,7 @@ type lease struct {
 	steady   time.Duration // by link.Now: since when no renewal has failed; 0 while they do
 	offset   time.Duration // of the database's clock from ours
 	warned   bool          // about the clock
-	away     bool          // the database does not answer
+	away     bool          // the database does not answer, or cannot write
 	changed  func(deadline time.Duration)
 }
 
@@ -56,13 +57,13 @@ func (l *lease) beat(ctx context.Context) error {
 	if err != nil {
 		if l.steady = 0; !l.away && !errors.Is(ctx.Err(), context.Canceled) {
 			l.away = true
-			l.log.Warn("the database does not answer; running jobs go on until their lease passes, then wait", "error", err)
+			l.log.Warn("the database cannot be used; running jobs go on for some seconds, then wait", "error", notice.Explain(err))
 		}
 		return err
 	}
 	if l.away {
 		l.away = false
-		l.log.Info("the database answers again")
+		l.log.Info("the database can be used again")
 	}
 	if l.steady == 0 || before > l.deadline { // this process, or its machine, may have slept
 		l.steady = before

@@ -99,6 +99,14 @@ func asJob() int {
 		return code
 	case "deeds":
 		return deeds(c, args[0])
+	case "talk": // until a file is there
+		for i := 0; ; i++ {
+			fmt.Println(i, strings.Repeat("x", 100))
+			if _, err := os.Stat(args[0]); err == nil {
+				return 0
+			}
+			time.Sleep(time.Millisecond)
+		}
 	case "print":
 		n, _ := strconv.Atoi(args[0])
 		for i := range n {

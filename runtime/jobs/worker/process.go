@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"transect/client/fault"
+	"transect/client/transfer"
 	"transect/runtime/jobs"
 	"transect/runtime/jobs/link"
 )
@@ -227,7 +228,7 @@ func exitCode(err error) int {
 	switch {
 	case errors.As(err, &usage):
 		return codeUsage
-	case fault.Transient(err):
+	case fault.Transient(err), transfer.IsFull(err):
 		return codeTemporary
 	}
 	return codeFailed
