@@ -166,23 +166,15 @@ type firedJSON struct {
 	Ended    *time.Time `json:"ended"`
 }
 
-func stamp(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	t = t.UTC()
-	return &t
-}
-
 func firedFacts(f *schedule.Fired) *firedJSON {
 	if f == nil {
 		return nil
 	}
-	return &firedJSON{f.Due.UTC(), stamp(f.Last), f.Slots, f.How, f.State, f.Job, f.Outcome, f.ExitCode, stamp(f.Started), stamp(f.Ended)}
+	return &firedJSON{f.Due.UTC(), jobs.Stamp(f.Last), f.Slots, f.How, f.State, f.Job, f.Outcome, f.ExitCode, jobs.Stamp(f.Started), jobs.Stamp(f.Ended)}
 }
 
 func scheduleFacts(l *schedule.Listed) scheduleJSON {
-	return scheduleJSON{l.Name, l.Expr, l.Zone, l.CatchUp, l.Overlap, l.Jitter.Seconds(), l.Paused, l.Overdue, stamp(l.Next), l.Waiting, firedFacts(l.Last), withoutTargets(l.Spec)}
+	return scheduleJSON{l.Name, l.Expr, l.Zone, l.CatchUp, l.Overlap, l.Jitter.Seconds(), l.Paused, l.Overdue, jobs.Stamp(l.Next), l.Waiting, firedFacts(l.Last), withoutTargets(l.Spec)}
 }
 
 // withoutTargets hides the addresses that notices are sent to: they are secrets.

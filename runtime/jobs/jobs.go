@@ -15,38 +15,6 @@ import (
 	"time"
 )
 
-// Spec is a job as it was submitted. It holds no secrets: a job names a profile
-// that its worker has.
-type Spec struct {
-	Script    string        `json:"script"`               // as the submitter named it: a path, or @NAME of the binary
-	Args      []string      `json:"args,omitempty"`       // of the script
-	Run       []string      `json:"run,omitempty"`        // flags of transect run, such as --local
-	Env       []string      `json:"env,omitempty"`        // NAME=value: the submitter's variables for transect run, without secrets
-	Folder    string        `json:"folder,omitempty"`     // the submitter's, absolute
-	Bundle    string        `json:"bundle,omitempty"`     // key of the script with its modules; "" for scripts of the binary
-	Queue     string        `json:"queue"`                // "default", another name, or that of a worker
-	Key       string        `json:"key,omitempty"`        // of all jobs with the same key one runs at a time
-	Priority  int           `json:"priority"`             // 1 first, 4 last
-	Retries   int           `json:"retries"`              // tries after a temporary failure
-	Timeout   time.Duration `json:"timeout,omitempty"`    // of each attempt; 0 for none
-	OnFailure string        `json:"on_failure,omitempty"` // as of transect run
-	Ping      string        `json:"ping,omitempty"`
-	Late      time.Duration `json:"late,omitempty"`     // OnFailure is told when it has not started this long after its time; 0 for never
-	Schedule  string        `json:"schedule,omitempty"` // that submitted it
-	Slot      int64         `json:"slot,omitempty"`     // the due time of the schedule
-	Parent    int64         `json:"parent,omitempty"`   // the job that submitted it
-	User      string        `json:"user,omitempty"`     // who submitted it, user@host
-
-	At time.Time     `json:"-"` // not before; zero for now
-	In time.Duration `json:"-"` // not before this long after now
-}
-
-// DefaultQueue is the queue that workers serve unless told otherwise.
-const DefaultQueue = "default"
-
-// Kind is the kind of all jobs in River.
-func (Spec) Kind() string { return "transect" }
-
 // Job is a job and what became of it.
 type Job struct {
 	ID int64
@@ -65,10 +33,24 @@ type Job struct {
 	Cancelled bool      // its cancellation was asked for
 }
 
-// MaxResult is the size of the largest result.
-const MaxResult = 1 << 20
-
 // MarshalJSON writes a job as transect jobs --json does.
 func (j Job) MarshalJSON() ([]byte, error) {
-	return json.Marshal(j.facts())
+	return json.Marshal(struct {
+		ID        int64      `json:"id"`
+		State     State      `json:"state"`
+		Waiting   string     `json:"waiting_for,omitempty"`
+		Run       string     `json:"run"`
+		Spec      Spec       `json:"job"`
+		Attempts  int64      `json:"epoch"`
+		Tries     int        `json:"tries"`
+		ExitCode  *int       `json:"exit_code"`
+		Message   string     `json:"message,omitempty"`
+		Submitted *time.Time `json:"submitted"`
+		Due       *time.Time `json:"due"`
+		Started   *time.Time `json:"started"`
+		Ended     *time.Time `json:"ended"`
+		Worker    string     `json:"worker,omitempty"`
+		Cancelled bool       `json:"cancel_requested,omitempty"`
+	}{j.ID, j.State, j.Waiting, RunID(j.ID), j.Spec, j.Epoch, j.Tries, j.ExitCode, j.Message,
+		Stamp(j.Submitted), Stamp(j.Due), Stamp(j.Started), Stamp(j.Ended), j.Worker, j.Cancelled})
 }

@@ -50,8 +50,8 @@ func (s *Store) EditLedger(ctx context.Context, job int64) (*Ledger, error) {
 	return nil, fault.Hinted(fault.Of(&fault.LockedError{}, "job %d is running on %s", job, j.Worker), "wait for its end")
 }
 
-// mostRead bounds what one Read returns, unless one row is larger.
-const mostRead = 4 << 20
+// maxRead bounds what one Read returns, unless one row is larger.
+const maxRead = 4 << 20
 
 // Read returns some of the ledger from an offset on, nothing at its end.
 func (l *Ledger) Read(from int64) (all []byte, err error) {
@@ -60,7 +60,7 @@ func (l *Ledger) Read(from int64) (all []byte, err error) {
 		return nil, l.store.explain(err)
 	}
 	defer rows.Close()
-	for len(all) < mostRead && rows.Next() {
+	for len(all) < maxRead && rows.Next() {
 		var at int64
 		var b []byte
 		if err := rows.Scan(&at, &b); err != nil {
@@ -100,21 +100,21 @@ func (l *Ledger) Append(at int64, b []byte) error {
 	return s.explain(err)
 }
 
-// patient is a ledger that waits for its database.
-type patient struct{ *Ledger }
+// retryingLedger is a ledger that waits for its database.
+type retryingLedger struct{ *Ledger }
 
-func (p patient) Read(from int64) (b []byte, err error) {
-	err = patiently(p.ctx, func() error { b, err = p.Ledger.Read(from); return err })
+func (l retryingLedger) Read(from int64) (b []byte, err error) {
+	err = retryTransient(l.ctx, func() error { b, err = l.Ledger.Read(from); return err })
 	return b, err
 }
 
-func (p patient) Append(at int64, b []byte) error {
-	return patiently(p.ctx, func() error { return p.Ledger.Append(at, b) })
+func (l retryingLedger) Append(at int64, b []byte) error {
+	return retryTransient(l.ctx, func() error { return l.Ledger.Append(at, b) })
 }
 
-// patiently calls f until it succeeds or is refused. The lease of the job bounds
+// retryTransient calls f until it succeeds or is refused. The lease of the job bounds
 // it: who cannot reach the database does not renew it.
-func patiently(ctx context.Context, f func() error) error {
+func retryTransient(ctx context.Context, f func() error) error {
 	for n := 1; ; n++ {
 		err := f()
 		_, broken := errors.AsType[*fault.FileError](err) // SQLite's, such as a full disk

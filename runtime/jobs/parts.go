@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"transect/client/fault"
 	"transect/runtime/jobs/bundle"
 	"transect/runtime/jobs/link"
 )
@@ -61,8 +60,10 @@ func (s *Store) submitPart(ctx context.Context, p Part, job, epoch int64) (id in
 	}
 	var state State
 	err = s.Tx(ctx, func(tx *sql.Tx) error {
-		if err := s.holds(ctx, tx, job, epoch); err != nil {
-			return err
+		if job != 0 {
+			if err := s.fence(ctx, tx, job, epoch); err != nil {
+				return err
+			}
 		}
 		err := tx.QueryRowContext(ctx, "select job_id from tr_part where key = $1", p.Key).Scan(&id)
 		if err == nil {
@@ -98,21 +99,8 @@ func (s *Store) submitPart(ctx context.Context, p Part, job, epoch int64) (id in
 	return id, s.Retry(ctx, id)
 }
 
-// holds fails unless the epoch of a job is that of its newest attempt. A takeover
-// waits for the transaction.
-func (s *Store) holds(ctx context.Context, tx *sql.Tx, job, epoch int64) error {
-	if job == 0 {
-		return nil
-	}
-	err := tx.QueryRowContext(ctx, "select job_id from tr_job where job_id = $1 and epoch = $2"+s.Lock("for share"), job, epoch).Scan(&job)
-	if errors.Is(err, sql.ErrNoRows) {
-		return fault.Of(&fault.CancelledError{}, "another attempt of job %d has begun", job)
-	}
-	return err
-}
-
-// mostResults bounds the results of one answer, in bytes.
-const mostResults = 8 << 20
+// maxResults bounds the results of one answer, in bytes.
+const maxResults = 8 << 20
 
 // EndedParts implements Queue.
 func (s *Store) EndedParts(ctx context.Context, ids []int64) (ended []Ended, err error) {
@@ -131,7 +119,7 @@ func (s *Store) EndedParts(ctx context.Context, ids []int64) (ended []Ended, err
 	size := 0
 	for _, job := range found {
 		known[job.ID] = true
-		if !job.State.Final() || size > mostResults {
+		if !job.State.Final() || size > maxResults {
 			continue
 		}
 		e := Ended{ID: job.ID, State: string(job.State), OK: job.State == Done, ExitCode: job.ExitCode, Message: job.Message}
@@ -183,7 +171,7 @@ func (l Linked) PutResult(ctx context.Context, value json.RawMessage) error {
 func (s *Store) Answers(ctx context.Context, job, epoch int64, waits func()) link.Handlers {
 	h := link.Handlers{
 		callSubmit: link.Handler(func(ctx context.Context, p Part) (id int64, err error) {
-			err = patiently(ctx, func() error {
+			err = retryTransient(ctx, func() error {
 				parent, err := s.Get(ctx, job)
 				if err != nil {
 					return err
@@ -196,16 +184,16 @@ func (s *Store) Answers(ctx context.Context, job, epoch int64, waits func()) lin
 			return id, err
 		}),
 		callEnded: link.Handler(func(ctx context.Context, ids []int64) (ended []Ended, err error) {
-			err = patiently(ctx, func() error { ended, err = s.EndedParts(ctx, ids); return err })
+			err = retryTransient(ctx, func() error { ended, err = s.EndedParts(ctx, ids); return err })
 			if err == nil && len(ended) == 0 {
 				waits()
 			}
 			return ended, err
 		}),
 		callResult: link.Handler(func(ctx context.Context, value json.RawMessage) (any, error) {
-			return nil, patiently(ctx, func() error { return s.PutResult(ctx, job, epoch, value) })
+			return nil, retryTransient(ctx, func() error { return s.PutResult(ctx, job, epoch, value) })
 		}),
 	}
-	link.ServeLedger(h, patient{s.Ledger(ctx, job, epoch)})
+	link.ServeLedger(h, retryingLedger{s.Ledger(ctx, job, epoch)})
 	return h
 }

@@ -11,6 +11,9 @@ import (
 	"transect/client/fault"
 )
 
+// MaxResult is the size of the largest result.
+const MaxResult = 1 << 20
+
 // PutResult keeps the result of a job, JSON of at most MaxResult bytes, while the
 // epoch is that of its newest attempt; else it is a *fault.CancelledError.
 func (s *Store) PutResult(ctx context.Context, id, epoch int64, value []byte) error {
@@ -22,21 +25,27 @@ func (s *Store) PutResult(ctx context.Context, id, epoch int64, value []byte) er
 		return fault.Of(&fault.ValueError{}, "the result is not JSON")
 	}
 	return s.Tx(ctx, func(tx *sql.Tx) error {
-		var have int64
-		err := tx.QueryRowContext(ctx, "select epoch from tr_job where job_id = $1"+s.Lock("for share"), id).Scan(&have)
-		if errors.Is(err, sql.ErrNoRows) {
-			return unknown(id)
-		}
-		if err != nil {
+		if err := s.fence(ctx, tx, id, epoch); err != nil {
 			return err
 		}
-		if have != epoch {
-			return fault.Of(&fault.CancelledError{}, "another attempt of job %d has begun", id)
-		}
-		_, err = tx.ExecContext(ctx, "insert into tr_result (job_id, epoch, value) values ($1, $2, $3) on conflict (job_id) do update set epoch = excluded.epoch, value = excluded.value, at = "+s.now,
+		_, err := tx.ExecContext(ctx, "insert into tr_result (job_id, epoch, value) values ($1, $2, $3) on conflict (job_id) do update set epoch = excluded.epoch, value = excluded.value, at = "+s.now,
 			id, epoch, value)
 		return err
 	})
+}
+
+// fence fails unless the epoch of a job is that of its newest attempt. A takeover
+// waits for the transaction.
+func (s *Store) fence(ctx context.Context, tx *sql.Tx, id, epoch int64) error {
+	var newest int64
+	err := tx.QueryRowContext(ctx, "select epoch from tr_job where job_id = $1"+s.Lock("for share"), id).Scan(&newest)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return unknown(id)
+	case err == nil && newest != epoch:
+		return fault.Of(&fault.CancelledError{}, "another attempt of job %d has begun", id)
+	}
+	return err
 }
 
 // Result is what a job returned, as JSON; nil when it returned nothing.

@@ -52,6 +52,15 @@ func FromMillis(ms int64) time.Time {
 	return time.UnixMilli(ms)
 }
 
+// Stamp is a time as JSON has it: in UTC, nil for the zero time.
+func Stamp(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	t = t.UTC()
+	return &t
+}
+
 // Bit is a truth value as the tables keep it.
 func Bit(b bool) int {
 	if b {

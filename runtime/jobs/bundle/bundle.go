@@ -2,7 +2,7 @@
 // so that what was submitted is what runs, on any machine.
 //
 // A bundle is a zip file named by a hash of its content. The script's folder is
-// the folder "script" of it, each folder of --path is "path1", "path2" …; of
+// the folder "script" of it, each folder of --path is "path001", "path002" …; of
 // them it holds the files that the script needs. Make packs, Unpack unpacks.
 package bundle
 

@@ -3,7 +3,7 @@
 //
 // The worker says how long the job is leased (Worker.Lease) and answers calls of
 // the job: records of its ledger, further jobs, its result. The job's process
-// waits at Child.Gate before each deed that others can see, so that nothing is
+// waits at Child.Gate before each write to the platform, so that nothing is
 // done past the lease: another worker may have begun the job anew. The job never
 // sees the password of the jobs' database.
 //

@@ -1,0 +1,97 @@
+package jobs
+
+import (
+	"strings"
+	"time"
+
+	"transect/client/fault"
+)
+
+// Spec is a job as it was submitted. It holds no secrets: a job names a profile
+// that its worker has.
+type Spec struct {
+	Script    string        `json:"script"`               // as the submitter named it: a path, or @NAME of the binary
+	Args      []string      `json:"args,omitempty"`       // of the script
+	Run       []string      `json:"run,omitempty"`        // flags of transect run, such as --local
+	Env       []string      `json:"env,omitempty"`        // NAME=value: the submitter's variables for transect run, without secrets
+	Folder    string        `json:"folder,omitempty"`     // the submitter's, absolute
+	Bundle    string        `json:"bundle,omitempty"`     // key of the script with its modules; "" for scripts of the binary
+	Queue     string        `json:"queue"`                // "default", another name, or that of a worker
+	Key       string        `json:"key,omitempty"`        // of all jobs with the same key one runs at a time
+	Priority  int           `json:"priority"`             // 1 first, 4 last
+	Retries   int           `json:"retries"`              // tries after a temporary failure
+	Timeout   time.Duration `json:"timeout,omitempty"`    // of each attempt; 0 for none
+	OnFailure string        `json:"on_failure,omitempty"` // as of transect run
+	Ping      string        `json:"ping,omitempty"`
+	Late      time.Duration `json:"late,omitempty"`     // OnFailure is told when it has not started this long after its time; 0 for never
+	Schedule  string        `json:"schedule,omitempty"` // that submitted it
+	Slot      int64         `json:"slot,omitempty"`     // the due time of the schedule
+	Parent    int64         `json:"parent,omitempty"`   // the job that submitted it
+	User      string        `json:"user,omitempty"`     // who submitted it, user@host
+
+	At time.Time     `json:"-"` // not before; zero for now
+	In time.Duration `json:"-"` // not before this long after now
+}
+
+// DefaultQueue is the queue that workers serve unless told otherwise.
+const DefaultQueue = "default"
+
+// Kind is the kind of all jobs in River.
+func (Spec) Kind() string { return "transect" }
+
+// Complete sets defaults and checks what is given.
+func (s *Spec) Complete() error {
+	if s.Queue == "" {
+		s.Queue = DefaultQueue
+	}
+	if s.Priority == 0 {
+		s.Priority = DefaultPriority
+	}
+	switch {
+	case s.Script == "":
+		return fault.Of(&fault.UsageError{}, "no script was named")
+	case s.Priority < 1 || s.Priority > 4:
+		return fault.Of(&fault.UsageError{}, "priority %d: it must be 1 (first) to 4 (last)", s.Priority)
+	case s.Retries < 0 || s.Timeout < 0 || s.In < 0 || s.Late < 0:
+		return fault.Of(&fault.UsageError{}, "retries and durations must not be negative")
+	case !s.At.IsZero() && s.In > 0:
+		return fault.Of(&fault.UsageError{}, "a time and a delay exclude each other")
+	}
+	return CheckQueue(s.Queue)
+}
+
+// DefaultRetries is how often a job is tried again unless it says otherwise.
+const DefaultRetries = 5
+
+// DefaultPriority leaves room above and below.
+const DefaultPriority = 2
+
+// CheckQueue accepts letters, digits and -_.: as the name of a queue.
+func CheckQueue(name string) error {
+	for _, c := range name {
+		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("-_.:", c)) {
+			return fault.Hinted(fault.Of(&fault.UsageError{}, "the queue %q: names have letters, digits and -_.: only", name), "such as default or %s", "field-office")
+		}
+	}
+	if name == "" || len(name) > 100 {
+		return fault.Of(&fault.UsageError{}, "the name of a queue has 1 to 100 characters")
+	}
+	return nil
+}
+
+// SlotEnv are the variables that tell a job of a schedule its slot, in UTC.
+func (s Spec) SlotEnv() []string {
+	if s.Schedule == "" {
+		return nil
+	}
+	return []string{"TRANSECT_SCHEDULE=" + s.Schedule, "TRANSECT_SLOT=" + FromMillis(s.Slot).UTC().Format(time.RFC3339)}
+}
+
+// Title is the script with its arguments, for lists.
+func (s Spec) Title() string {
+	title := strings.Join(append([]string{s.Script}, s.Args...), " ")
+	if len(title) > 200 {
+		title = strings.ToValidUTF8(title[:197], "") + "…"
+	}
+	return title
+}
