@@ -9,6 +9,7 @@ import (
 // Querier is a database or a transaction.
 type Querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
 // Collect reads all rows of a query, each with scan.
@@ -50,6 +51,13 @@ func FromMillis(ms int64) time.Time {
 		return time.Time{}
 	}
 	return time.UnixMilli(ms)
+}
+
+// ReadTime reads a time of the database, such as Store.Now.
+func ReadTime(ctx context.Context, q Querier, expression string) (time.Time, error) {
+	var ms int64
+	err := q.QueryRowContext(ctx, "select "+expression).Scan(&ms)
+	return FromMillis(ms), err
 }
 
 // Stamp is a time as JSON has it: in UTC, nil for the zero time.

@@ -27,12 +27,12 @@ func (s *Store) Stats(ctx context.Context, within time.Duration) (*Stats, error)
 		jobs  int
 	}
 	stats := &Stats{Queues: map[string]map[State]int{}, Ended: map[State]int{}}
-	var now int64
-	if err := s.db.QueryRowContext(ctx, "select "+s.now).Scan(&now); err != nil {
+	now, err := ReadTime(ctx, s.db, s.now)
+	if err != nil {
 		return nil, s.explain(err)
 	}
-	since := now - within.Milliseconds()
-	stats.Since = FromMillis(since)
+	stats.Since = now.Add(-within)
+	since := Millis(stats.Since)
 	counts, err := Collect(ctx, s.db, func(rows *sql.Rows) (c count, err error) {
 		err = rows.Scan(&c.queue, &c.state, &c.jobs)
 		return c, err

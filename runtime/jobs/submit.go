@@ -24,11 +24,11 @@ func (s *Store) SubmitTx(ctx context.Context, tx *sql.Tx, spec Spec) (int64, err
 	}
 	options := &river.InsertOpts{Queue: spec.Queue, Priority: spec.Priority, MaxAttempts: maxAttempts, ScheduledAt: spec.At}
 	if spec.In > 0 {
-		var now int64
-		if err := tx.QueryRowContext(ctx, "select "+s.now).Scan(&now); err != nil {
+		now, err := ReadTime(ctx, tx, s.now)
+		if err != nil {
 			return 0, err
 		}
-		options.ScheduledAt = FromMillis(now).Add(spec.In)
+		options.ScheduledAt = now.Add(spec.In)
 	}
 	inserted, err := s.client.InsertTx(ctx, tx, spec, options)
 	if err != nil {

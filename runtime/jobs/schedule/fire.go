@@ -76,7 +76,7 @@ func (r *runner) fire(ctx context.Context, name string) error {
 
 // begin notes first which jobs have ended.
 func (r *runner) begin(ctx context.Context, tx *sql.Tx, s *Schedule) (*firing, error) {
-	now, err := r.now(ctx, tx)
+	now, err := jobs.ReadTime(ctx, tx, r.clock)
 	f := &firing{runner: r, Schedule: s, tx: tx, now: now}
 	if err != nil {
 		return nil, err

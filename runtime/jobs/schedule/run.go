@@ -2,7 +2,6 @@ package schedule
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -122,12 +121,6 @@ func (r *runner) look(ctx context.Context) (due []string, unsent bool, err error
 		" union all select '' where exists (select 1 from tr_notice where send_at <= "+r.clock+r.mayCommand()+")")
 	names := slices.DeleteFunc(due, func(name string) bool { return name == "" })
 	return names, len(names) < len(due), err
-}
-
-func (r *runner) now(ctx context.Context, tx *sql.Tx) (time.Time, error) {
-	var ms int64
-	err := tx.QueryRowContext(ctx, "select "+r.clock).Scan(&ms)
-	return time.UnixMilli(ms), err
 }
 
 // keep is how long the history of a schedule is kept.

@@ -93,18 +93,11 @@ func scan(row interface{ Scan(...any) error }) (*Schedule, error) {
 	return s, nil
 }
 
-// now is the time of the database.
-func now(ctx context.Context, store *jobs.Store, tx *sql.Tx) (time.Time, error) {
-	var ms int64
-	err := tx.QueryRowContext(ctx, "select "+store.Now()).Scan(&ms)
-	return time.UnixMilli(ms), err
-}
-
 // Add keeps a new schedule. One of the same name is a *fault.UsageError, unless it
 // is to be replaced; its history stays.
 func Add(ctx context.Context, store *jobs.Store, s *Schedule, replace bool) error {
 	return store.Tx(ctx, func(tx *sql.Tx) error {
-		now, err := now(ctx, store, tx)
+		now, err := jobs.ReadTime(ctx, tx, store.Now())
 		if err != nil {
 			return err
 		}
@@ -184,7 +177,7 @@ func Edit(ctx context.Context, store *jobs.Store, name string, change func(*Sche
 		if err := change(s); err != nil {
 			return err
 		}
-		now, err := now(ctx, store, tx)
+		now, err := jobs.ReadTime(ctx, tx, store.Now())
 		if err != nil {
 			return err
 		}

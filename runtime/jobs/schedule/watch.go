@@ -59,7 +59,7 @@ func (r *runner) watchJob(ctx context.Context, tx *sql.Tx, id int64) error {
 	if err != nil {
 		return err
 	}
-	now, err := r.now(ctx, tx)
+	now, err := jobs.ReadTime(ctx, tx, r.clock)
 	if err != nil {
 		return err
 	}
