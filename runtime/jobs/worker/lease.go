@@ -131,3 +131,10 @@ func (l *lease) databaseTime() time.Time {
 	defer l.mu.Unlock()
 	return time.Now().Add(l.offset).UTC()
 }
+
+// clock is River's: that of the database, by which its leader decides that the time
+// of a job has come.
+type clock struct{ *lease }
+
+func (c clock) NowUTC() time.Time       { return c.databaseTime() }
+func (c clock) NowUTCOrNil() *time.Time { return nil } // it asks the database itself

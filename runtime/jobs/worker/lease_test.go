@@ -27,6 +27,11 @@ func TestClockApart(t *testing.T) {
 	if off := time.Until(l.databaseTime()); off < 299*time.Second || off > 301*time.Second || l.databaseTime().Location() != time.UTC {
 		t.Error(off, l.databaseTime())
 	}
+	s := newSession(&Worker{queues: []string{"here"}, o: Options{Log: l.log}})
+	s.lease = l
+	if off := time.Until(s.config().Test.Time.NowUTC()); off < 299*time.Second || off > 301*time.Second {
+		t.Errorf("jobs that are due wait for another %s", off)
+	}
 	if left := l.left(); left > DefaultTimes.Hold || left < DefaultTimes.Hold/2 {
 		t.Errorf("jobs may go on for %s", left)
 	}

@@ -89,21 +89,27 @@ func (s *session) work(ctx context.Context) error {
 
 // start starts River. It waits for a database that does not answer.
 func (s *session) start(ctx context.Context) (err error) {
+	s.client, err = river.NewClient(&driver{Driver: s.store.Driver(), pilot: s.pilot}, s.config())
+	if err != nil {
+		return err
+	}
+	return s.retry(ctx, func(context.Context) error { return s.client.Start(s.over) })
+}
+
+// config are the settings of River.
+func (s *session) config() *river.Config {
 	workers := river.NewWorkers()
 	river.AddWorker(workers, river.WorkFunc(s.run))
 	const never = 10 * 365 * 24 * time.Hour
-	s.client, err = river.NewClient(&driver{Driver: s.store.Driver(), pilot: s.pilot}, &river.Config{
+	return &river.Config{
 		ID: s.id, Workers: workers, Logger: slog.New(&quiet{s.log.Handler()}),
 		Queues:        map[string]river.QueueConfig{s.w.queues[0]: {MaxWorkers: river.QueueNumWorkersMax}}, // the pilot counts
 		FetchCooldown: 5 * time.Millisecond, FetchPollInterval: 10 * time.Second,
 		JobTimeout: -1, RescueStuckJobsAfter: never, // the lease tells who is dead
 		// One of these alone has River delete what it should keep.
 		CancelledJobRetentionPeriod: -1, CompletedJobRetentionPeriod: -1, DiscardedJobRetentionPeriod: -1,
-	})
-	if err != nil {
-		return err
+		Test: river.TestConfig{Time: clock{s.lease}},
 	}
-	return s.retry(ctx, func(context.Context) error { return s.client.Start(s.over) })
 }
 
 // drain lets running jobs end within the grace period, then gives them back.
