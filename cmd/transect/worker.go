@@ -41,7 +41,8 @@ then is given back and goes on elsewhere. A second signal stops at once.
 
 Jobs have the rights of the user of the worker, its logins (transect login) and
 its environment, without $TRANSECT_JOBS: who may submit jobs may run scripts
-here. With --sandbox the worker refuses scripts without a manifest.`,
+here. With --sandbox the worker refuses scripts without a manifest, and flags
+that go round it.`,
 		Example: `  transect worker
   transect worker --queues default,ortho --slots 4 --name field-office
   transect worker --jobs postgres://transect@db.example.com/jobs --sandbox`,

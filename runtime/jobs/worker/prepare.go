@@ -74,31 +74,16 @@ func (a *attempt) prepare(ctx context.Context) (_ *work, err error) {
 		_, missing := os.Stat(strings.TrimSuffix(script, ".lua") + ".allow.json")
 		manifest = missing == nil
 	}
-	if err := a.allowed(o.Sandbox, manifest); err != nil {
-		w.remove()
-		return nil, err
+	if o.Sandbox {
+		if err := sandboxed(spec, manifest); err != nil {
+			w.remove()
+			return nil, err
+		}
+		w.args = append(w.args, "--sandbox=true") // a manifest may limit some kinds of access only
 	}
 	if spec.Timeout > 0 {
 		w.args = append(w.args, "--timeout", spec.Timeout.String())
 	}
 	w.args = append(append(w.args, "--", script), spec.Args...)
 	return w, nil
-}
-
-// allowed refuses, for a worker with --sandbox, what has no manifest or goes round it.
-func (a *attempt) allowed(sandbox, manifest bool) error {
-	if !sandbox {
-		return nil
-	}
-	if !manifest {
-		return fault.Hinted(fault.Of(&fault.UsageError{}, "the script has no manifest, and this worker runs only scripts with one (--sandbox)"),
-			"write one with: transect run --learn %s, and submit again", a.spec.Script)
-	}
-	for _, flag := range a.spec.Run {
-		switch name, _, _ := strings.Cut(flag, "="); name {
-		case "--no-manifest", "--learn", "--allow":
-			return fault.Hinted(fault.Of(&fault.UsageError{}, "%s is not allowed by this worker (--sandbox)", name), "submit the job without it")
-		}
-	}
-	return nil
 }
