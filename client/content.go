@@ -2,10 +2,15 @@ package client
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"net/url"
+	"strconv"
+	"strings"
 
+	"transect/client/fault"
 	"transect/client/transfer"
+	"transect/client/transport"
 )
 
 // OpenComponent opens the file of a component for reading: all of it, or what
@@ -22,3 +27,38 @@ func (c *Client) OpenPreview(ctx context.Context, dataset ID, kind string) (*htt
 	return c.transfers.OpenDownload(ctx, transfer.Download{Path: "/data-manager/download-preview",
 		Query: url.Values{"dataset": {string(dataset)}, "kind": {kind}}}, nil)
 }
+
+// Tile is one picture of the tiles of a raster.
+type Tile struct {
+	Type  string // content type
+	Image []byte
+}
+
+const largestTile = 8 << 20
+
+// Tile gets the tile of an address template with {z}, {x} and {y} on the
+// platform, such as ShareTiles returns. Without a token in the template, the
+// login of this client opens it.
+func (c *Client) Tile(ctx context.Context, template string, z, x, y int) (Tile, error) {
+	address := strings.NewReplacer("{z}", strconv.Itoa(z), "{x}", strconv.Itoa(x), "{y}", strconv.Itoa(y)).Replace(template)
+	u, err := url.Parse(address)
+	if err != nil {
+		return Tile{}, fault.Of(&fault.QueryError{}, "the platform gave an address of tiles that is not one")
+	}
+	answer, err := c.transport.Stream(ctx, transport.Request{Operation: "tiles", Repeatable: true, Method: http.MethodGet, Path: u.Path, Query: u.Query()})
+	if err != nil {
+		return Tile{}, err
+	}
+	defer answer.Body.Close()
+	image, err := io.ReadAll(io.LimitReader(answer.Body, largestTile+1))
+	if err != nil {
+		return Tile{}, err
+	}
+	if len(image) > largestTile {
+		return Tile{}, fault.Of(&fault.QueryError{}, "a tile of more than %d MiB", largestTile>>20)
+	}
+	return Tile{answer.Header.Get("Content-Type"), image}, nil
+}
+
+// TileTemplate is the template of the tiles of a raster, without a token.
+func TileTemplate(d Dataset) (string, error) { return tilePath([]Dataset{d}) }

@@ -1,26 +1,15 @@
 package client
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"maps"
 	"net/url"
-	"os"
-	"path/filepath"
 	"reflect"
-	"runtime"
-	"slices"
 	"strings"
 	"time"
 
-	"github.com/adrg/xdg"
-
 	"transect/client/fault"
-	"transect/client/suggest"
 )
 
 // Settings say which platform to connect to, as whom, and how. Empty values
@@ -60,19 +49,6 @@ type Connection struct {
 	MaxRetries            *int     `json:"max_retries" arg:"max_retries" min:"0" doc:"retries of a request"`
 	MaxOutage             *float64 `json:"max_outage" arg:"max_outage" unit:"seconds" min:"0" doc:"how long requests are repeated while the network or the platform is away, 300 unless max_retries is given; 0 does not wait"`
 	DisableSSLCertificate bool     `json:"disable_ssl_certificate" arg:"disable_ssl_certificate" doc:"true accepts any certificate"`
-}
-
-const configName = "config-connection.json"
-
-// defaultConfigs are where a configuration file is looked for when none is
-// named: our own folder, then the one of the platform's Python client, whose
-// files have the same form.
-func defaultConfigs() []string {
-	other := filepath.Join(xdg.DataHome, "alteia", configName)
-	if runtime.GOOS == "windows" {
-		other = filepath.Join(xdg.DataHome, "Alteia", "alteia", configName)
-	}
-	return []string{filepath.Join(xdg.ConfigHome, "transect", configName), other}
 }
 
 // Resolve merges what was given with the configuration file: an argument wins
@@ -229,162 +205,4 @@ var ErrNoConnection = errors.New("no platform was named")
 func NoConnection() error {
 	return fault.Hinted(fault.Of(&fault.ConfigError{}, "%w", ErrNoConnection),
 		"transect login keeps one; or name it: --local for the local platform; --url with --user or --client-id (or TRANSECT_URL and so on); --config FILE for a configuration file")
-}
-
-// SameHost reports whether an address is that of the platform which a
-// configuration file, or its profile, names.
-func SameHost(address, config, profile string) bool {
-	file, err := Settings{ConfigPath: config, Profile: profile, Password: "given"}.readFile() // no keyring is asked
-	return err == nil && file.URL != "" && origin(address) == origin(file.URL)
-}
-
-func (s Settings) readFile() (Settings, error) {
-	path, text, err := readConfig(s.ConfigPath)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return s, fault.Hinted(fault.Of(&fault.ConfigError{}, "configuration file %s does not exist", path), "check --config or TRANSECT_CONFIG")
-	case err != nil:
-		return s, fault.Of(&fault.ConfigError{}, "configuration file %s cannot be read: %w", path, errors.Unwrap(err))
-	case path != "":
-		settings, err := parseConfig(path, text, s.Profile)
-		settings.ConfigFile = path
-		if err == nil {
-			err = settings.readKeyring(s)
-		}
-		return settings, err
-	}
-	if s.Profile != "" {
-		return s, fault.Hinted(fault.Of(&fault.ConfigError{}, "profile %s: there is no configuration file", s.Profile), "name it with --config FILE; profiles are read from its key profiles")
-	}
-	return Settings{}, nil
-}
-
-// readConfig reads the configuration file that is named, or else the first of the
-// default ones; found is "" when there is none.
-func readConfig(named string) (found string, text []byte, err error) {
-	paths := []string{named}
-	if named == "" {
-		paths = defaultConfigs()
-	}
-	for _, path := range paths {
-		path = expandHome(path)
-		text, err := os.ReadFile(path)
-		if named != "" || !errors.Is(err, fs.ErrNotExist) {
-			return path, bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), err
-		}
-	}
-	return "", nil, nil
-}
-
-func parseConfig(path string, text []byte, profile string) (Settings, error) {
-	var file struct {
-		configEntry
-		Profiles map[string]json.RawMessage `json:"profiles"`
-	}
-	if err := decodeConfig(path, text, text, &file); err != nil {
-		return Settings{}, err
-	}
-	if err := checkKeys(path, text); err != nil {
-		return Settings{}, err
-	}
-	if profile == "" {
-		return file.settings(), nil
-	}
-	entry, ok := file.Profiles[profile]
-	if !ok {
-		return Settings{}, fault.Hinted(fault.Of(&fault.ConfigError{}, "configuration file %s has no profile %s", path, profile),
-			"%s", strings.TrimSpace(suggest.Hint(profile, slices.Sorted(maps.Keys(file.Profiles)))+" profiles are entries of its key profiles"))
-	}
-	err := checkKeys(path, entry)
-	var own configEntry
-	if err == nil {
-		err = decodeConfig(path, text, entry, &own)
-	}
-	top := file.settings()
-	if err == nil {
-		err = json.Unmarshal(entry, &file.configEntry)
-	}
-	settings := file.settings()
-	if own.URL != "" && top.URL != "" && origin(own.URL) != origin(top.URL) {
-		settings.takeLogin(own.settings(), top, path, profile)
-	}
-	return settings, err
-}
-
-// takeLogin gives the settings the login of a profile alone: what stands beside the
-// profiles is for another platform. Of that only the name goes along.
-func (s *Settings) takeLogin(own, top Settings, path, profile string) {
-	s.User, s.Password, s.ClientID, s.ClientSecret, s.AccessToken, s.Keyring = own.User, own.Password, own.ClientID, own.ClientSecret, own.AccessToken, own.Keyring
-	switch {
-	case own.User != "" || own.ClientID != "" || own.AccessToken != "":
-	case top.User != "" && own.ClientSecret == "":
-		s.User = top.User
-	default:
-		s.ClientID = top.ClientID
-	}
-	top.ConfigFile = path
-	if why := top.withhold(own.URL); why != "" {
-		s.withheld = fmt.Sprintf("%s, not for profile %s", why, profile)
-	}
-}
-
-// configEntry is what a configuration file, or one of its profiles, holds.
-type configEntry struct {
-	Settings
-	Secret string `json:"secret"` // client_secret, as revision 3 spells it
-}
-
-func (e configEntry) settings() Settings {
-	e.ClientSecret = cmp.Or(e.ClientSecret, e.Secret)
-	return e.Settings
-}
-
-// decodeConfig decodes part of the file, and tells line and column of a fault.
-func decodeConfig(path string, whole, part []byte, into any) error {
-	err := json.Unmarshal(part, into)
-	if err == nil {
-		return nil
-	}
-	offset, reason := int64(0), err.Error()
-	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
-		offset = syntax.Offset
-	} else if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		offset, reason = wrong.Offset, fmt.Sprintf("%s wants %s, got %s", wrong.Field, wrong.Type, wrong.Value)
-	}
-	if at := bytes.Index(whole, part); at > 0 {
-		offset += int64(at)
-	}
-	line, column := position(whole, offset)
-	return fault.Hinted(fault.Of(&fault.ConfigError{}, "configuration file %s, line %d, column %d: %v", path, line, column, reason),
-		"it is a JSON object with keys such as url, user, password, client_id, client_secret")
-}
-
-// position turns an offset, the number of bytes read, into line and column.
-func position(text []byte, offset int64) (line, column int) {
-	offset = max(0, min(offset-1, int64(len(text))))
-	before := text[:offset]
-	return bytes.Count(before, []byte("\n")) + 1, len(before) - bytes.LastIndexByte(before, '\n')
-}
-
-func expandHome(path string) string {
-	if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || os.IsPathSeparator(rest[0])) {
-		if home, err := os.UserHomeDir(); err == nil {
-			return filepath.Join(home, rest)
-		}
-	}
-	return path
-}
-
-// Profiles lists the entries of the configuration file's profiles, sorted: of
-// the file at path, or of the default one when path is empty. A file that
-// cannot be read has none.
-func Profiles(path string) []string {
-	var file struct {
-		Profiles map[string]json.RawMessage `json:"profiles"`
-	}
-	_, text, err := readConfig(path)
-	if err != nil || json.Unmarshal(text, &file) != nil {
-		return nil // connecting tells what is wrong with it
-	}
-	return slices.Sorted(maps.Keys(file.Profiles))
 }

@@ -2,8 +2,17 @@ package stdlib
 
 import (
 	"fmt"
+	"sort"
+	"strings"
+	"unicode/utf8"
 
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+	lua "github.com/yuin/gopher-lua"
+
+	"transect/client/fault"
 	"transect/runtime/module"
+	"transect/runtime/sandbox"
 	"transect/runtime/vm"
 )
 
@@ -63,4 +72,133 @@ func printed(text func(*module.Call) (any, error)) func(*module.Call) (any, erro
 func inspected(c *module.Call) (any, error) {
 	p := vm.Printer{L: c.L, Depth: c.Int("depth"), Items: c.Int("items"), Width: c.Int("width")}
 	return p.Text(c.Value("value")), nil
+}
+
+// mostRows is how many rows a table holds: what comes from an iterator may have
+// no end.
+const mostRows = 100_000
+
+func layTable(c *module.Call) (any, error) {
+	rows, more := tableRows(c, c.Int("limit"))
+	columns := columnsOf(c, rows)
+	w := table.NewWriter()
+	style := table.StyleDefault
+	style.Options = table.OptionsNoBordersAndSeparators
+	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
+	style.Format.Header = text.FormatDefault
+	w.SetStyle(style)
+	header, right := table.Row{}, make([]bool, len(columns))
+	for i, name := range columns {
+		header, right[i] = append(header, name), true
+	}
+	w.AppendHeader(header)
+	widest := make([]int, len(columns))
+	for _, fields := range rows {
+		row := table.Row{}
+		for j, name := range columns {
+			v := c.L.GetField(fields, name)
+			right[j] = right[j] && (v.Type() == lua.LTNumber || v == lua.LNil)
+			text := cell(c.L, v, c.Int("width"))
+			widest[j] = max(widest[j], len(text)+2)
+			row = append(row, text)
+		}
+		w.AppendRow(row)
+	}
+	var configs []table.ColumnConfig
+	for j, numeric := range right {
+		if numeric {
+			configs = append(configs, table.ColumnConfig{Number: j + 1, Align: text.AlignRight, AlignHeader: text.AlignRight})
+		}
+	}
+	w.SetColumnConfigs(configs)
+	w.SuppressTrailingSpaces()
+	size := 0 // each cell is as wide as the widest of its column
+	for _, width := range widest {
+		size += width * (len(rows) + 1)
+	}
+	if most := c.In.MaxText(); size > most {
+		return nil, sandbox.TooLong("inspect.table", float64(size), most)
+	}
+	vm.Grow(c.L, 3*size)
+	return w.Render() + more, nil
+}
+
+// tableRows takes the rows to show; more is a line that says how many more there are.
+func tableRows(c *module.Call, most int) (rows []lua.LValue, more string) {
+	next := itemsOf(c, "rows")
+	list, isList := c.Value("rows").(*lua.LTable)
+	for item := next(); item != nil; item = next() {
+		if most > 0 && len(rows) == most {
+			if isList {
+				return rows, fmt.Sprintf("\n… %d more", list.Len()-most)
+			}
+			return rows, "\n… and more" // an iterator is not followed to its end
+		}
+		if len(rows) == mostRows {
+			c.Raise(fault.Hinted(fault.Of(&fault.LimitError{}, "a table has %d rows at most", mostRows), "show some of them with limit = 100, or write them with csv"))
+		}
+		switch item[0].(type) {
+		case *lua.LTable, *lua.LUserData:
+		default:
+			c.Raise(fault.Of(&fault.ParameterError{}, "row %d must be a table or resource, got a %s", len(rows)+1, item[0].Type()))
+		}
+		rows = append(rows, item[0])
+	}
+	return rows, ""
+}
+
+// cell is a value in one line.
+func cell(L *lua.LState, v lua.LValue, width int) string {
+	if v == lua.LNil {
+		vm.Work(L, 20)
+		return ""
+	}
+	line := L.ToStringMeta(v).String()
+	vm.Work(L, 20) // with what laying it out takes
+	vm.Grow(L, 2*len(line))
+	line = strings.NewReplacer("\n", " ", "\t", " ", "\r", " ").Replace(line)
+	if v.Type() == lua.LTTable {
+		line = strings.Join(strings.Fields((&vm.Printer{L: L, OneLine: true}).Text(v)), " ")
+	}
+	if width > 0 && utf8.RuneCountInString(line) > width {
+		return fmt.Sprintf("%.*s…", max(width-1, 1), line)
+	}
+	return line
+}
+
+func columnsOf(c *module.Call, rows []lua.LValue) (columns []string) {
+	if t := c.Table("columns"); t != nil {
+		for i := 1; i <= t.Len(); i++ {
+			columns = append(columns, t.RawGetInt(i).String())
+		}
+	} else if len(rows) > 0 {
+		columns = fieldsOf(c.L, rows[0])
+	}
+	if len(columns) == 0 && len(rows) > 0 {
+		c.Raise(fault.Of(&fault.ParameterError{}, "argument columns must name the fields to show"))
+	}
+	return columns
+}
+
+// fieldsOf are the names of a row's fields: the keys of a table, sorted, or what
+// a resource lists.
+func fieldsOf(L *lua.LState, row lua.LValue) (names []string) {
+	if t, ok := row.(*lua.LTable); ok {
+		t.ForEach(func(k, _ lua.LValue) {
+			if name, ok := k.(lua.LString); ok {
+				names = append(names, string(name))
+			}
+		})
+		sort.Strings(names)
+		return names
+	}
+	method, ok := L.GetField(row, "fields").(*lua.LFunction)
+	if !ok {
+		return nil
+	}
+	list, ok := vm.Call(L, method, row).(*lua.LTable)
+	for i := 1; ok && i <= list.Len(); i++ {
+		names = append(names, list.RawGetInt(i).String())
+	}
+	return names
 }

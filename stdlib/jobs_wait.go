@@ -1,0 +1,190 @@
+package stdlib
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"transect/client/fault"
+	"transect/client/wait"
+	"transect/runtime/module"
+	"transect/runtime/vm"
+)
+
+// outcomeOf is what became of a job, for scripts.
+func outcomeOf(c *module.Call, job vm.EndedJob) (*lua.LTable, error) {
+	t := c.L.NewTable()
+	t.RawSetString("job", lua.LNumber(job.ID))
+	t.RawSetString("state", lua.LString(job.State))
+	t.RawSetString("ok", lua.LBool(job.OK))
+	if job.ExitCode != nil {
+		t.RawSetString("exit_code", lua.LNumber(*job.ExitCode))
+	}
+	if job.Message != "" {
+		t.RawSetString("message", lua.LString(job.Message))
+	}
+	if job.Result != nil {
+		v, err := vm.DecodeJSON(job.Result, false)
+		if err != nil {
+			return nil, err
+		}
+		t.RawSetString("result", vm.ToLua(c.L, v))
+	}
+	return t, nil
+}
+
+// waitForJobs waits until all of the jobs have ended, for at most the option
+// timeout.
+func waitForJobs(c *module.Call, ids []int64) (map[int64]vm.EndedJob, error) {
+	q, err := jobQueue(c)
+	if err != nil {
+		return nil, err
+	}
+	left := slices.Clone(ids)
+	all := map[int64]vm.EndedJob{}
+	until := time.Time{}
+	if limit := c.Seconds("timeout"); limit > 0 {
+		until = time.Now().Add(limit)
+	}
+	for len(left) > 0 {
+		ended, err := nextEnded(c, q, left, until)
+		if err != nil {
+			return nil, err
+		}
+		for _, job := range ended {
+			all[job.ID] = job
+		}
+		left = slices.DeleteFunc(left, func(id int64) bool { _, known := all[id]; return known })
+	}
+	return all, nil
+}
+
+// How often is looked whether a job has ended: soon after the last one did, then
+// less and less.
+const (
+	lookFirst = 50 * time.Millisecond
+	lookLast  = time.Second
+)
+
+// nextEnded waits until at least one of the jobs has ended.
+func nextEnded(c *module.Call, q *vm.Jobs, ids []int64, until time.Time) (ended []vm.EndedJob, err error) {
+	stop := vm.StopRequested(c.L)
+	err = c.Blocking(func(ctx context.Context) error {
+		for pause := lookFirst; ; pause = min(2*pause, lookLast) {
+			var err error
+			if ended, err = q.Ended(ctx, ids); err != nil || len(ended) > 0 {
+				return err
+			}
+			if !until.IsZero() {
+				left := time.Until(until)
+				if left <= 0 {
+					return fault.Of(&fault.TimeoutError{}, "%d of the jobs have not ended within the time limit", len(ids))
+				}
+				pause = min(pause, left)
+			}
+			stopped, cancel := context.WithCancel(ctx)
+			go func() {
+				select {
+				case <-stop:
+					cancel()
+				case <-stopped.Done():
+				}
+			}()
+			err = wait.Sleep(stopped, pause)
+			cancel()
+			if ctx.Err() != nil {
+				return fault.Stopped(ctx)
+			}
+			if err != nil {
+				return nil // the run is asked to stop
+			}
+		}
+	})
+	if err == nil && len(ended) == 0 {
+		vm.Checkpoint(c.L)
+	}
+	return ended, err
+}
+
+// mapJobs submits a job for each item, and waits for all.
+func mapJobs(c *module.Call) (any, error) {
+	q, err := jobQueue(c)
+	if err != nil {
+		return nil, err
+	}
+	next := itemsOf(c, "items")
+	results, indexes := c.L.NewTable(), map[int64]int{} // by job
+	set := func(index int, t *lua.LTable) {
+		results.RawGetInt(index).(*lua.LTable).ForEach(t.RawSet)
+		results.RawSetInt(index, t)
+	}
+	for index, more := 1, true; more || len(indexes) > 0; {
+		for more && len(indexes) < c.Int("concurrency") {
+			item := next()
+			if more = item != nil; !more {
+				break
+			}
+			begun := c.L.NewTable()
+			begun.RawSetString("item", item[0])
+			results.RawSetInt(index, begun)
+			id, failed, err := submitItem(c, item)
+			switch {
+			case err != nil:
+				return nil, err
+			case failed != nil:
+				set(index, failed)
+			default:
+				indexes[id] = index
+			}
+			index++
+		}
+		if len(indexes) == 0 {
+			continue
+		}
+		ended, err := nextEnded(c, q, slices.Sorted(maps.Keys(indexes)), time.Time{})
+		if err != nil {
+			return nil, err
+		}
+		for _, job := range ended {
+			t, err := outcomeOf(c, job)
+			if err != nil {
+				return nil, err
+			}
+			set(indexes[job.ID], t)
+			delete(indexes, job.ID)
+		}
+	}
+	return results, nil
+}
+
+// submitItem submits the job of an item. failed is its outcome when the script's
+// own function args has raised an error.
+func submitItem(c *module.Call, item []lua.LValue) (id int64, failed *lua.LTable, err error) {
+	given := item[0]
+	if f := c.Value("args"); f != lua.LNil {
+		values, caught := vm.Try(c.L, f, item...)
+		switch {
+		case caught != nil && vm.Context(c.L).Err() != nil:
+			caught.Reraise(c.L)
+		case caught != nil:
+			failed = c.L.NewTable()
+			failed.RawSetString("state", lua.LString("not submitted"))
+			failed.RawSetString("ok", lua.LFalse)
+			failed.RawSetString("message", lua.LString(c.L.ToStringMeta(caught.Value).String()))
+			return 0, failed, nil
+		}
+		given = lua.LNil
+		if len(values) > 0 {
+			given = values[0]
+		}
+	}
+	args, err := jobArguments(given)
+	if err != nil {
+		return 0, nil, err
+	}
+	id, err = submitJob(c, args)
+	return id, nil, err
+}
