@@ -30,6 +30,7 @@ running, retrying, done, done with failures (exit code 3), failed, stopped (exit
 codes 2 and 4: the same again would not help), needs a decision (7), cancelled.`,
 		Example: `  transect jobs
   transect jobs --state failed,stopped --since 12h
+  transect jobs --parent 42 --failed
   transect jobs logs -f 42
   TRANSECT_JOBS=postgres://me@db.example.com/jobs transect jobs`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -56,6 +57,7 @@ codes 2 and 4: the same again would not help), needs a decision (7), cancelled.`
 	flags.StringVar(&filter.Queue, "queue", "", "only jobs of the queue `Q`")
 	flags.StringVar(&filter.Key, "key", "", "only jobs with the key `KEY`")
 	flags.StringVar(&filter.Schedule, "schedule", "", "only jobs of the schedule `NAME`")
+	flags.Int64Var(&filter.Parent, "parent", 0, "only jobs that the job `ID` submitted")
 	flags.StringVar(&filter.Worker, "worker", "", "only jobs that the worker `NAME` ran last")
 	flags.StringVar(&filter.Script, "script", "", "only jobs with `TEXT` in the script or its arguments")
 	addOptions(flags,

@@ -18,8 +18,12 @@ type Filter struct {
 	Queue       string
 	Key         string
 	Schedule    string
-	Script      string // part of its title
-	Worker      string // name of the worker of the newest attempt
+	Parent      int64   // the job that submitted them; 0 for any
+	Top         bool    // only those that no job submitted
+	Single      bool    // only those that neither a job nor a schedule submitted
+	IDs         []int64 // these; nil for all
+	Script      string  // part of its title
+	Worker      string  // name of the worker of the newest attempt
 	Since       time.Time
 	EndedWithin time.Duration // those that ended within, by the clock of the database
 	Before      int64         // ids below; 0 for all
@@ -78,6 +82,18 @@ func (s *Store) List(ctx context.Context, f Filter) ([]*Job, error) {
 	}
 	if f.Schedule != "" {
 		add("t.schedule = %s", f.Schedule)
+	}
+	if f.Parent > 0 {
+		add("t.parent > 0 and t.parent = %s", f.Parent) // as the index says
+	}
+	if f.Top || f.Single {
+		where = append(where, "t.parent = 0")
+	}
+	if f.Single {
+		where = append(where, "t.schedule = ''")
+	}
+	if f.IDs != nil {
+		where = append(where, "j.id in ("+idList(f.IDs)+")")
 	}
 	if f.Script != "" {
 		add(`t.title like %s escape '\'`, "%"+strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(f.Script)+"%")
@@ -158,23 +174,4 @@ func (s *Store) jobs(ctx context.Context, tail string, args ...any) (list []*Job
 		return nil, s.explain(err)
 	}
 	return list, nil
-}
-
-// Outcomes counts the jobs that ended within a time by their state.
-func (s *Store) Outcomes(ctx context.Context, within time.Duration) (map[State]int, error) {
-	rows, err := s.db.QueryContext(ctx, "select outcome, count(*) from tr_job where ended_at >= "+s.now+" - $1 and outcome <> '' group by outcome", within.Milliseconds())
-	if err != nil {
-		return nil, s.explain(err)
-	}
-	defer rows.Close()
-	ended := map[State]int{}
-	for rows.Next() {
-		var state State
-		var n int
-		if err := rows.Scan(&state, &n); err != nil {
-			return nil, s.explain(err)
-		}
-		ended[state] = n
-	}
-	return ended, s.explain(rows.Err())
 }

@@ -5,8 +5,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"strings"
 	"time"
 
 	"transect/runtime/jobs/bundle"
@@ -107,11 +105,7 @@ func (s *Store) EndedParts(ctx context.Context, ids []int64) (ended []Ended, err
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	list := make([]string, len(ids))
-	for i, id := range ids {
-		list[i] = fmt.Sprint(id)
-	}
-	found, err := s.jobs(ctx, " where j.id in ("+strings.Join(list, ", ")+")")
+	found, err := s.jobs(ctx, " where j.id in ("+idList(ids)+")")
 	if err != nil {
 		return nil, err
 	}

@@ -2,54 +2,46 @@ package jobs
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"time"
 )
 
 // Stats sums up the jobs.
 type Stats struct {
-	Queues  map[string]map[State]int `json:"queues"`  // jobs that have not ended
-	Ended   map[State]int            `json:"ended"`   // those that ended since
-	Since   time.Time                `json:"since"`   //
-	Wait    time.Duration            `json:"wait_ns"` // median from being due to the first start, of those that started since
-	Run     time.Duration            `json:"run_ns"`  // median of the attempts that ended since
-	Workers int                      `json:"workers"` // that live
-	Slots   int                      `json:"slots"`   // of these
-	Size    int64                    `json:"bytes"`   // of the database
+	Queues  map[string]Tally `json:"queues"`  // jobs that have not ended
+	Ended   Tally            `json:"ended"`   // those that ended since
+	Since   time.Time        `json:"since"`   //
+	Wait    time.Duration    `json:"wait_ns"` // median from being due to the first start, of those that started since
+	Run     time.Duration    `json:"run_ns"`  // median of the attempts that ended since
+	Workers int              `json:"workers"` // that live
+	Slots   int              `json:"slots"`   // of these
+	Size    int64            `json:"bytes"`   // of the database
 }
 
 // Stats sums up the jobs, those that ended within a time.
 func (s *Store) Stats(ctx context.Context, within time.Duration) (*Stats, error) {
-	type count struct {
-		queue string
-		state State
-		jobs  int
-	}
-	stats := &Stats{Queues: map[string]map[State]int{}, Ended: map[State]int{}}
+	stats := &Stats{Queues: map[string]Tally{}, Ended: Tally{}}
 	now, err := ReadTime(ctx, s.db, s.now)
 	if err != nil {
 		return nil, s.explain(err)
 	}
 	stats.Since = now.Add(-within)
 	since := Millis(stats.Since)
-	counts, err := Collect(ctx, s.db, func(rows *sql.Rows) (c count, err error) {
-		err = rows.Scan(&c.queue, &c.state, &c.jobs)
-		return c, err
-	}, "select queue, state, n from (select j.queue as queue, "+stateSQL+` as state, count(*) as n from river_job j join tr_job t on t.job_id = j.id
-		where t.ended_at = 0 or t.ended_at >= $1 group by 1, 2) x`, since)
+	queues, err := tally[string](ctx, s, "j.queue", "t.ended_at = 0 or t.ended_at >= $1", since)
 	if err != nil {
-		return nil, s.explain(err)
+		return nil, err
 	}
-	for _, c := range counts {
-		if c.state.Final() {
-			stats.Ended[c.state] += c.jobs
-			continue
+	for queue, states := range queues {
+		for state, n := range states {
+			if state.Final() {
+				stats.Ended[state] += n
+				continue
+			}
+			if stats.Queues[queue] == nil {
+				stats.Queues[queue] = Tally{}
+			}
+			stats.Queues[queue][state] = n
 		}
-		if stats.Queues[c.queue] == nil {
-			stats.Queues[c.queue] = map[State]int{}
-		}
-		stats.Queues[c.queue][c.state] = c.jobs
 	}
 	due := fmt.Sprintf(s.millis, "j.scheduled_at")
 	middle := func(list string) string { // of a list of one column d

@@ -34,8 +34,8 @@ func (s *Store) SubmitTx(ctx context.Context, tx *sql.Tx, spec Spec) (int64, err
 	if err != nil {
 		return 0, err
 	}
-	_, err = tx.ExecContext(ctx, "insert into tr_job (job_id, title, key, schedule, bundle) values ($1, $2, $3, $4, $5)",
-		inserted.Job.ID, spec.Title(), spec.Key, spec.Schedule, spec.Bundle)
+	_, err = tx.ExecContext(ctx, "insert into tr_job (job_id, title, key, schedule, bundle, parent) values ($1, $2, $3, $4, $5, $6)",
+		inserted.Job.ID, spec.Title(), spec.Key, spec.Schedule, spec.Bundle, spec.Parent)
 	if err == nil {
 		err = s.WatchTx(ctx, tx, inserted.Job.ID, spec)
 	}

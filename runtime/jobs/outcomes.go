@@ -1,0 +1,82 @@
+package jobs
+
+import (
+	"context"
+	"database/sql"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Outcome is what became of jobs that belong together: those that one job
+// submitted, those of one schedule, or all others.
+type Outcome struct {
+	Parent   int64  // the job that submitted them; 0 for others
+	Schedule string // that submitted them; "" for others
+	State    State
+	Jobs     int
+	Newest   int64 // its id
+}
+
+// Outcomes counts the jobs that ended within a time, by what they belong to and
+// their state.
+func (s *Store) Outcomes(ctx context.Context, within time.Duration) ([]Outcome, error) {
+	return s.outcomes(ctx, "ended_at >= "+s.now+" - $1 and outcome <> ''", within.Milliseconds())
+}
+
+// Undecided counts the jobs that need a decision, whenever they ended, by what
+// they belong to.
+func (s *Store) Undecided(ctx context.Context) ([]Outcome, error) {
+	return s.outcomes(ctx, "outcome = 'needs a decision'")
+}
+
+func (s *Store) outcomes(ctx context.Context, where string, args ...any) ([]Outcome, error) {
+	list, err := Collect(ctx, s.db, func(rows *sql.Rows) (o Outcome, err error) {
+		err = rows.Scan(&o.Parent, &o.Schedule, &o.State, &o.Jobs, &o.Newest)
+		return o, err
+	}, `select parent, case when parent = 0 then schedule else '' end, outcome, count(*), max(job_id) from tr_job
+		where `+where+" group by 1, 2, 3 order by 1, 2", args...)
+	return list, s.explain(err)
+}
+
+// Tally counts jobs by their state.
+type Tally map[State]int
+
+// Submitted counts the jobs that each of some jobs has submitted.
+func (s *Store) Submitted(ctx context.Context, parents ...int64) (map[int64]Tally, error) {
+	if len(parents) == 0 {
+		return nil, nil
+	}
+	return tally[int64](ctx, s, "t.parent", "t.parent > 0 and t.parent in ("+idList(parents)+")")
+}
+
+// Open counts the jobs of each queue that have not ended.
+func (s *Store) Open(ctx context.Context) (map[string]Tally, error) {
+	return tally[string](ctx, s, "j.queue", "t.ended_at = 0")
+}
+
+// tally counts jobs by an expression and their state.
+func tally[K comparable](ctx context.Context, s *Store, by, where string, args ...any) (map[K]Tally, error) {
+	all := map[K]Tally{}
+	_, err := Collect(ctx, s.db, func(rows *sql.Rows) (key K, err error) {
+		var state State
+		var n int
+		if err = rows.Scan(&key, &state, &n); err == nil {
+			if all[key] == nil {
+				all[key] = Tally{}
+			}
+			all[key][state] = n
+		}
+		return key, err
+	}, "select key, state, n from (select "+by+" as key, "+stateSQL+" as state, count(*) as n from river_job j join tr_job t on t.job_id = j.id where "+where+" group by 1, 2) x", args...)
+	return all, s.explain(err)
+}
+
+// idList is a list of ids for a statement.
+func idList(ids []int64) string {
+	list := make([]string, len(ids))
+	for i, id := range ids {
+		list[i] = strconv.FormatInt(id, 10)
+	}
+	return strings.Join(list, ", ")
+}
