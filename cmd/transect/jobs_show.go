@@ -72,6 +72,7 @@ func (a *app) printJob(job *jobs.Job, attempts []jobs.Attempt, result json.RawMe
 	}
 	line("job", "%d", job.ID)
 	line("state", "%s", stateLine(job))
+	line("next", "%s", job.Next())
 	line("script", "%s", strings.Join(append([]string{job.Script}, job.Args...), " "))
 	line("flags", "%s", strings.Join(slices.Concat(job.Env, job.Run), " "))
 	line("folder", "%s", job.Folder)
@@ -119,7 +120,7 @@ func (a *app) printJob(job *jobs.Job, attempts []jobs.Attempt, result json.RawMe
 }
 
 func stateLine(job *jobs.Job) string {
-	text := describeEnd(job)
+	text := job.Describe()
 	if job.Waiting != "" {
 		text += " for " + job.Waiting
 	}

@@ -112,26 +112,9 @@ func lastOf(l *schedule.Listed) string {
 	if l.Last == nil {
 		return "never ran"
 	}
-	text := slotTime(l.Last.Due, l.Schedule) + "  " + becameOf(l.Last)
+	text := slotTime(l.Last.Due, l.Schedule) + "  " + l.Last.Became()
 	if l.Waiting > 0 {
 		text += fmt.Sprintf(", %d wait", l.Waiting)
-	}
-	return text
-}
-
-// becameOf says what became of a slot.
-func becameOf(f *schedule.Fired) string {
-	switch {
-	case f.How == "missed" && f.Slots > 1:
-		return fmt.Sprintf("missed, %d slots", f.Slots)
-	case f.State == "left out":
-		return f.How
-	case f.Job == 0:
-		return "waits for the job before"
-	}
-	text := f.Outcome
-	if text == "" {
-		text = f.State
 	}
 	return text
 }
@@ -204,7 +187,7 @@ func (a *app) scheduleShow() *cobra.Command {
 			a.printSchedule(s)
 			list, err := schedule.History(ctx, store, s.Name, showTimes)
 			for _, f := range list {
-				fmt.Fprintf(a.stdout, "  last  %s  %s\n", slotTime(f.Due, s), becameOf(f))
+				fmt.Fprintf(a.stdout, "  last  %s  %s\n", slotTime(f.Due, s), f.Became())
 			}
 			return err
 		}),
@@ -278,7 +261,7 @@ skipped because a job was running, replaced by a later one.`,
 				if !f.Ended.Before(f.Started) && !f.Started.IsZero() {
 					took = f.Ended.Sub(f.Started).Round(100 * time.Millisecond).String()
 				}
-				return table.Row{slotTime(f.Due, s), f.How, job, becameOf(f), exit, localTime(f.Started, a.process.Now()), took}
+				return table.Row{slotTime(f.Due, s), f.How, job, f.Became(), exit, localTime(f.Started, a.process.Now()), took}
 			}
 			return listing[*schedule.Fired]{
 				header: table.Row{"slot", "how", "job", "outcome", "exit", "start", "took"}, row: row,

@@ -127,7 +127,7 @@ func (a *app) finishJob(ctx context.Context, store *jobs.Store, id int64, follow
 		return nil
 	}
 	if !follow {
-		fmt.Fprintf(a.process.Stderr, "job %d: %s; transect jobs logs %d shows its output\n", id, describeEnd(job), id)
+		fmt.Fprintf(a.process.Stderr, "job %d: %s; transect jobs logs %d shows its output\n", id, job.Describe(), id)
 	}
 	return &vm.Exit{Code: *job.ExitCode}
 }
@@ -147,15 +147,4 @@ func (a *app) printBatch(b jobs.Batch) error {
 	}
 	_, err := fmt.Fprint(to, transport.Redact(b.Lines))
 	return err
-}
-
-func describeEnd(job *jobs.Job) string {
-	text := string(job.State)
-	if job.ExitCode != nil {
-		text += fmt.Sprintf(", exit code %d", *job.ExitCode)
-	}
-	if job.Message != "" {
-		text += ": " + job.Message
-	}
-	return text
 }

@@ -43,8 +43,10 @@ func (a *app) workerListing() listing[*jobs.Worker] {
 	row := func(w *jobs.Worker) table.Row {
 		state := "working"
 		switch {
+		case w.Died:
+			state = "died"
 		case !w.Alive:
-			state = "gone"
+			state = "left"
 		case w.Stopping:
 			state = "stopping"
 		case len(w.Jobs) == 0:

@@ -59,7 +59,7 @@ func TestParentsOfOlderJobs(t *testing.T) {
 		s := jobstest.Open(t, c)
 		parent := submit(t, s, jobs.Spec{})
 		part := submit(t, s, jobs.Spec{Parent: parent})
-		exec(t, s, "drop index tr_job_parent", "drop index tr_job_decision", "alter table tr_job drop column parent", "delete from tr_migration where version = 2")
+		exec(t, s, "drop index tr_job_parent", "drop index tr_job_decision", "alter table tr_job drop column parent", "delete from tr_migration where version = 3")
 		s.Close()
 		list, err := jobstest.Open(t, c).List(t.Context(), jobs.Filter{Parent: parent})
 		if err != nil || len(list) != 1 || list[0].ID != part {

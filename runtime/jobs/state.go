@@ -1,6 +1,10 @@
 package jobs
 
-import "fmt"
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
 
 // State is what a job does, in the words of users.
 type State string
@@ -68,3 +72,13 @@ const StateSQL = stateSQL
 
 // RunID is the run of a job: its attempts are starts of this run.
 func RunID(job int64) string { return fmt.Sprintf("job-%d", job) }
+
+// OfRun is the job whose run has an ID; 0 for other runs.
+func OfRun(run string) int64 {
+	digits, _ := strings.CutPrefix(run, "job-")
+	id, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil || RunID(id) != run {
+		return 0
+	}
+	return id
+}

@@ -21,6 +21,7 @@ type Worker struct {
 	Sandbox  bool      `json:"sandbox"`  // it refuses scripts without a manifest
 	Stopping bool      `json:"stopping"` // it finishes what it has
 	Alive    bool      `json:"alive"`
+	Died     bool      `json:"died"` // it was declared dead; others that do not live left
 	Started  time.Time `json:"started"`
 	Seen     time.Time `json:"seen"` // its last sign of life
 	Jobs     []int64   `json:"jobs"` // what it runs
@@ -40,7 +41,7 @@ func (s *Store) Workers(ctx context.Context, gone bool) ([]*Worker, error) {
 		w := &Worker{Jobs: []int64{}}
 		var queues, running string
 		var started, lease int64
-		if err := rows.Scan(&w.ID, &w.Name, &w.Host, &w.PID, &queues, &w.Slots, &w.Version, &w.Sandbox, &w.Stopping, &started, &lease, &w.Alive, &running); err != nil {
+		if err := rows.Scan(&w.ID, &w.Name, &w.Host, &w.PID, &queues, &w.Slots, &w.Version, &w.Sandbox, &w.Stopping, &started, &lease, &w.Alive, &w.Died, &running); err != nil {
 			return nil, err
 		}
 		w.Queues, w.Started, w.Seen = strings.Split(queues, ","), FromMillis(started), FromMillis(lease).Add(-Lease)
@@ -53,6 +54,6 @@ func (s *Store) Workers(ctx context.Context, gone bool) ([]*Worker, error) {
 		}
 		return w, nil
 	}, `select w.id, w.name, w.host, w.pid, w.queues, w.slots, w.version, w.sandbox, w.stopping, w.started_at, w.lease_until,
-		w.dead_at is null, `+s.running+` from tr_worker w`+where+" order by w.started_at, w.id")
+		w.dead_at is null, coalesce(w.dead_at >= w.lease_until, false), `+s.running+` from tr_worker w`+where+" order by w.started_at, w.id")
 	return list, s.explain(err)
 }

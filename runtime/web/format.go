@@ -33,7 +33,17 @@ func (s *Server) functions() template.FuncMap {
 		"class":      verdictClass,
 		"scriptName": scriptName,
 		"sentence":   sentence,
+		"jobLink":    s.jobLink,
+		"millis":     func(ms int64) template.HTML { return s.time(time.UnixMilli(ms)) },
 	}
+}
+
+// jobLink names a job, with a link where the page shows jobs.
+func (s *Server) jobLink(id int64) template.HTML {
+	if s.JobStore == nil {
+		return template.HTML(fmt.Sprintf("job %d", id))
+	}
+	return template.HTML(fmt.Sprintf(`<a href="/jobs/%d">job %d</a>`, id, id))
 }
 
 // moment reads a time.Time, or a text as the platform sends dates.

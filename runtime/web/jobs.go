@@ -7,10 +7,8 @@ import (
 	"net/url"
 	"strconv"
 
-	"transect/client"
 	"transect/client/transport"
 	"transect/runtime/jobs"
-	"transect/runtime/jobs/schedule"
 	"transect/runtime/web/board"
 )
 
@@ -21,62 +19,14 @@ func (s *Server) jobRoutes() {
 	}
 	s.get("/jobs", s.jobList)
 	s.get("/jobs/{id}", s.jobPage)
+	s.get("/jobs/{id}/result", s.jobResult)
 	s.stream("/jobs/{id}/log", s.jobLog)
+	s.get("/schedules/{name}", s.schedulePage)
 	s.topic("jobs", s.followJobs)
 	s.topic("job", s.followJob)
 	s.topic("joblog", s.followJobLog)
-	s.jobAction("cancel-job", "Cancel the job", "Cancel it", "What it has written to the platform stays. It can be tried again later, and goes on then.", true, (*jobs.Store).Cancel)
-	s.jobAction("retry-job", "Run the job again", "Run it", "It is a start of the same run: what it wrote before is not written again.", false, (*jobs.Store).Retry)
-	s.scheduleAction("run-schedule", "Run the schedule now", "Run it", func(ctx context.Context, name string) error {
-		_, _, err := schedule.RunNow(ctx, s.JobStore, name)
-		return err
-	})
-	set := func(paused bool) func(context.Context, string) error {
-		return func(ctx context.Context, name string) error {
-			_, err := schedule.Set(ctx, s.JobStore, name, paused)
-			return err
-		}
-	}
-	s.scheduleAction("pause-schedule", "Pause the schedule", "Pause it", set(true))
-	s.scheduleAction("resume-schedule", "Resume the schedule", "Resume it", set(false))
-}
-
-// jobAction registers an action on a job, with the page that asks.
-func (s *Server) jobAction(name, title, verb, hint string, bad bool, do func(*jobs.Store, context.Context, int64) error) {
-	s.action(name, action{title: title, verb: verb, hint: hint, bad: bad, local: true,
-		about: func(ctx context.Context, _ *client.Client, values url.Values) ([]string, error) {
-			id, err := jobID(values.Get("job"))
-			if err != nil {
-				return nil, err
-			}
-			job, err := s.JobStore.Get(ctx, id)
-			if err != nil {
-				return nil, err
-			}
-			return []string{fmt.Sprintf("job %d: %s (%s)", job.ID, job.Title(), job.State)}, nil
-		},
-		do: func(ctx context.Context, _ *client.Client, values url.Values) (string, error) {
-			id, err := jobID(values.Get("job"))
-			if err != nil {
-				return "", err
-			}
-			return back(values), do(s.JobStore, ctx, id)
-		}})
-}
-
-// scheduleAction registers an action on a schedule.
-func (s *Server) scheduleAction(name, title, verb string, do func(context.Context, string) error) {
-	s.action(name, action{title: title, verb: verb, local: true,
-		about: func(ctx context.Context, _ *client.Client, values url.Values) ([]string, error) {
-			found, err := schedule.Get(ctx, s.JobStore, values.Get("schedule"))
-			if err != nil {
-				return nil, err
-			}
-			return []string{fmt.Sprintf("%s: %s, %s, %s", found.Name, found.Expr, found.Zone, found.Spec.Title())}, nil
-		},
-		do: func(ctx context.Context, _ *client.Client, values url.Values) (string, error) {
-			return "/jobs", do(ctx, values.Get("schedule"))
-		}})
+	s.topic("schedule", s.followSchedule)
+	s.jobActions()
 }
 
 func jobID(text string) (int64, error) {
@@ -87,16 +37,31 @@ func jobID(text string) (int64, error) {
 	return id, nil
 }
 
-// jobTroubles says whether jobs of the last day did not end well.
+// mostJobTroubles is how many lines the start page has of jobs.
+const mostJobTroubles = 5
+
+// jobTroubles are the first lines of what somebody should look at among the jobs.
 func (s *Server) jobTroubles(ctx context.Context) ([]trouble, error) {
 	if s.JobStore == nil {
 		return nil, nil
 	}
-	n, err := board.Wrong(ctx, s.JobStore)
-	if err != nil || n == 0 {
+	night, err := board.ReadNight(ctx, s.JobStore, s.Now())
+	if err != nil {
 		return nil, err
 	}
-	return []trouble{{Bad: true, Text: count(int64(n), "job") + " of the last 24 hours did not end well", Link: "/jobs"}}, nil
+	list := night.Troubles
+	if more := len(list) - mostJobTroubles; more > 1 {
+		list = append(list[:mostJobTroubles:mostJobTroubles], trouble{Bad: list[mostJobTroubles].Bad, Text: count(more, "more line") + " about jobs, workers and schedules", Link: "/jobs"})
+	}
+	return list, nil
+}
+
+// live renders a page whose parts are followed: the topic has to know the address
+// that was asked for.
+func (s *Server) live(w http.ResponseWriter, r *http.Request, name, topic string, shown parts, v view) error {
+	v.Section, v.Scripts = "/jobs", []string{"runs.js"}
+	v.Topics, v.After = []string{topic}, url.Values{topic: {shown.version()}}.Encode()
+	return s.render(w, r, name, v)
 }
 
 // boardPage is the board with what the page may do.
@@ -123,9 +88,7 @@ func (s *Server) jobList(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	topic := "jobs:" + page.Values.Encode()
-	return s.render(w, r, "jobs.html", view{Title: "Jobs", Section: "/jobs", Data: page, Scripts: []string{"runs.js"},
-		Topics: []string{topic}, After: url.Values{topic: {shown.version()}}.Encode()})
+	return s.live(w, r, "jobs.html", "jobs:"+page.Values.Encode(), shown, view{Title: "Jobs", Data: page})
 }
 
 func (s *Server) followJobs(ctx context.Context, arg, after string, emit emitter) error {
@@ -139,6 +102,43 @@ func (s *Server) followJobs(ctx context.Context, arg, after string, emit emitter
 			return nil, false, err
 		}
 		shown, err := s.boardParts(p)
+		return shown, true, err
+	})
+}
+
+// schedulePage is one schedule with its slots.
+func (s *Server) schedulePage(w http.ResponseWriter, r *http.Request) error {
+	name := r.PathValue("name")
+	shown, p, err := s.scheduleParts(r.Context(), name)
+	if err != nil {
+		return err
+	}
+	return s.live(w, r, "schedule.html", "schedule:"+url.QueryEscape(name), shown, view{Title: "Schedule " + name, Data: p})
+}
+
+// scheduleView is the page of a schedule with what the page may do.
+type scheduleView struct {
+	*board.SchedulePage
+	Actions bool
+}
+
+func (s *Server) scheduleParts(ctx context.Context, name string) (parts, *scheduleView, error) {
+	p, err := board.ReadSchedule(ctx, s.JobStore, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	v := &scheduleView{p, s.Actions}
+	shown, err := s.pieces("schedule.html", "schedule-", v, "state", "slots")
+	return shown, v, err
+}
+
+func (s *Server) followSchedule(ctx context.Context, arg, after string, emit emitter) error {
+	name, err := url.QueryUnescape(arg)
+	if err != nil {
+		return notFound("%q is no name of a schedule", arg)
+	}
+	return followParts(ctx, after, emit, func() (parts, bool, error) {
+		shown, _, err := s.scheduleParts(ctx, name)
 		return shown, true, err
 	})
 }
@@ -210,19 +210,41 @@ func (s *Server) followJobLog(ctx context.Context, arg, after string, emit emitt
 	return err
 }
 
+// jobResult is the whole result, as JSON.
+func (s *Server) jobResult(w http.ResponseWriter, r *http.Request) error {
+	id, err := jobID(r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	result, err := s.JobStore.Result(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	if result == nil {
+		return notFound("job %d has no result", id)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=\"job-%d.json\"", id))
+	_, err = w.Write(result)
+	return err
+}
+
 // jobLog is the whole log as text.
 func (s *Server) jobLog(w http.ResponseWriter, r *http.Request) error {
-	p, err := s.readJob(r.Context(), r.PathValue("id"))
+	id, err := jobID(r.PathValue("id"))
 	if err != nil {
+		return err
+	}
+	if _, err := s.JobStore.Get(r.Context(), id); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	if r.URL.Query().Get("download") != "" {
-		w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=\"job-%d.log\"", p.ID))
+		w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=\"job-%d.log\"", id))
 	}
 	var at jobs.Position
 	for {
-		list, err := s.JobStore.Log(r.Context(), p.ID, at)
+		list, err := s.JobStore.Log(r.Context(), id, at)
 		if err != nil || len(list) == 0 {
 			return err
 		}

@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"fmt"
+	"html"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -47,14 +48,14 @@ func TestJobs(t *testing.T) {
 	if status, _ := get(t, browser, address+"/jobs/99"); status != http.StatusNotFound {
 		t.Error(status)
 	}
-	form := regexp.MustCompile(`name="form" value="([^"]+)"`)
-	act := func(action, name, value string) {
+	field := regexp.MustCompile(`<input type="hidden" name="([^"]+)" value="([^"]*)">`)
+	act := func(action, name, value string) { // as the form of the question does it
 		t.Helper()
-		token := form.FindStringSubmatch(shows("/actions/" + action + "?" + name + "=" + value))
-		if token == nil {
-			t.Fatal("no form asks for " + action)
+		form := url.Values{}
+		for _, f := range field.FindAllStringSubmatch(shows("/actions/"+action+"?"+name+"="+value), -1) {
+			form.Set(f[1], html.UnescapeString(f[2]))
 		}
-		response, err := browser.PostForm(address+"/actions/"+action, url.Values{"form": {token[1]}, name: {value}})
+		response, err := browser.PostForm(address+"/actions/"+action, form)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,6 +73,13 @@ func TestJobs(t *testing.T) {
 	act("resume-schedule", "schedule", "nightly")
 	act("run-schedule", "schedule", "nightly")
 	shows("/jobs", "sync.lua")
+	shows("/schedules/nightly", "30 2 * * *", "Europe/Paris", "run", "Pause…")
+	if status, _ := get(t, browser, address+"/schedules/nobody"); status != http.StatusNotFound {
+		t.Error(status)
+	}
+	if status, _ := get(t, browser, address+"/actions/cancel-job?job="+first+"&job=x"); status != http.StatusOK {
+		t.Error(status)
+	}
 	if status, _ := get(t, browser, address+"/actions/cancel-job?job=99"); status != http.StatusNotFound {
 		t.Error(status)
 	}
@@ -84,4 +92,88 @@ func TestJobs(t *testing.T) {
 	if status, _ := get(t, browser, address+"/actions/cancel-job?job="+second); status != http.StatusForbidden {
 		t.Error(status)
 	}
+}
+
+// What somebody looks for at six in the morning: one line for each thing that went
+// wrong, however many jobs it took, what stands still first, and where it leads.
+func TestNight(t *testing.T) {
+	t.Parallel()
+	store := jobstest.Open(t, jobs.Config{StateDir: t.TempDir()})
+	submit := func(spec jobs.Spec) int64 {
+		t.Helper()
+		id, err := store.Submit(t.Context(), spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+	ends := func(id int64, state jobs.State, code int, message string) {
+		t.Helper()
+		for _, statement := range []string{
+			fmt.Sprintf("update tr_job set outcome = '%s', exit_code = %d, message = '%s', ended_at = %s, started_at = %s where job_id = %d", state, code, message, store.Now(), store.Now(), id),
+			fmt.Sprintf("update river_job set state = 'discarded', finalized_at = scheduled_at where id = %d", id),
+		} {
+			if _, err := store.DB().ExecContext(t.Context(), statement); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	season := submit(jobs.Spec{Script: "season.lua"})
+	for i := range 40 {
+		part := submit(jobs.Spec{Script: "flight.lua", Args: []string{fmt.Sprint("field-", i)}, Parent: season})
+		if i%4 == 0 {
+			ends(part, jobs.Failed, 1, "no position in <b>IMG_12</b>")
+		} else {
+			ends(part, jobs.Done, 0, "")
+		}
+	}
+	ends(season, jobs.DoneFailures, 3, "")
+	asks := submit(jobs.Spec{Script: "order.lua"})
+	ends(asks, jobs.NeedsDecision, 7, "")
+	submit(jobs.Spec{Script: "ortho.lua", Queue: "ortho"})
+	late := &schedule.Schedule{Name: "nightly", Expr: "30 2 * * *", Zone: "UTC", Spec: jobs.Spec{Script: "sync.lua"}}
+	if err := schedule.Add(t.Context(), store, late, false); err != nil {
+		t.Fatal(err)
+	}
+	for _, statement := range []string{
+		"update tr_schedule set next_due = " + store.Now() + " - 7200000, next_at = " + store.Now() + " - 7200000",
+		"insert into tr_worker (id, name, host, pid, queues, slots, stopping, started_at, lease_until, dead_at) values" +
+			" ('1', 'm1', 'field', 1, 'm1,default', 4, 1, 1, " + store.Now() + " + 15000, null)," +
+			" ('2', 'm2', 'office', 2, 'm2,default', 4, 0, 1, " + store.Now() + " - 60000, " + store.Now() + ")," +
+			" ('3', 'm3', 'office', 3, 'm3,default', 4, 0, 1, " + store.Now() + " + 15000, " + store.Now() + ")", // left
+	} {
+		if _, err := store.DB().ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, address, browser := page(t, func(o *web.Options) { o.JobStore = store })
+	inOrder := func(path string, wants ...string) {
+		t.Helper()
+		_, body := get(t, browser, address+path)
+		rest := body
+		for _, want := range wants {
+			_, after, found := strings.Cut(rest, want)
+			if !found {
+				t.Errorf("%s lacks %q, or not in its place:\n%s", path, want, body)
+				return
+			}
+			rest = after
+		}
+	}
+	lines := []string{"1 job waits in the queue ortho, which no worker serves", "transect worker --queues ortho", "The schedule nightly is overdue since",
+		fmt.Sprintf("/jobs/%d", asks), "order.lua: needs a decision", fmt.Sprintf("runs settle job-%d", asks),
+		fmt.Sprintf("/jobs?parent=%d&amp;state=failed", season), "season.lua: 10 of 40 jobs failed", "exit code 3", "no position in &lt;b&gt;", "The worker m2 on office died"}
+	inOrder("/jobs", append(append([]string{"30 done", "1 done with failures", "10 failed", "1 needs a decision", "1 waiting"}, lines...),
+		"m1", "stopping", "m2", "died", "overdue", "Jobs that other jobs submitted", "season.lua", "30 done", "10 failed")...)
+	inOrder("/", append([]string{"Needs attention"}, lines...)...)
+	_, body := get(t, browser, address+fmt.Sprintf("/jobs?parent=%d&state=failed", season))
+	_, list, _ := strings.Cut(body, `id="jobs-list"`)
+	if n := strings.Count(list, "flight.lua"); n != 10 {
+		t.Errorf("%d failed jobs of the season are listed", n)
+	}
+	inOrder(fmt.Sprintf("/jobs/%d", season), "done with failures", "exit code 3: finished, but some items failed", fmt.Sprintf("transect jobs retry %d", season), "It submitted 40 jobs", "30 done", "10 failed")
+	inOrder(fmt.Sprintf("/jobs/%d", season+1), fmt.Sprintf(`<a href="/jobs/%d">job %d</a>`, season, season), "failed", "Read the error")
+	inOrder("/jobs?state=not+well", "10 failed", "order.lua", "flight.lua")
+	inOrder("/jobs?queue=nothing", "There are no such jobs")
+	inOrder("/schedules/nightly", "overdue", "No slot of it has passed yet")
 }

@@ -13,7 +13,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"transect/client"
+	"transect/runtime/jobs"
 	"transect/runtime/unattended/history"
+	"transect/runtime/web/board"
 )
 
 // overviewRoutes registers the start page, projects and missions with what is
@@ -32,10 +34,7 @@ const (
 )
 
 // trouble is a line of what is wrong.
-type trouble struct {
-	Bad              bool
-	Text, Link, More string
-}
+type trouble = board.Trouble
 
 // group is a project or a mission with what is in it.
 type group struct {
@@ -213,7 +212,7 @@ func (s *Server) missions(ctx context.Context, c *client.Client, filter client.F
 // platformTroubles are failed datasets and products, and what waits.
 func (s *Server) platformTroubles(ctx context.Context, c *client.Client, failed *failures) (list []trouble, err error) {
 	if failed.total > 0 {
-		list = append(list, trouble{true, count(failed.total, "dataset") + " failed to be read by the platform", "/datasets?state=failed", failed.first.Ingestion.Error.Message})
+		list = append(list, trouble{Bad: true, Text: count(failed.total, "dataset") + " failed to be read by the platform", Link: "/datasets?state=failed", More: failed.first.Ingestion.Error.Message})
 	}
 	products, err := c.Products.Search.Page(ctx, client.ProductQuery{Query: client.Query{Limit: new(5), Sort: client.Sort{{Attribute: "_id", Direction: -1}},
 		Filter: client.Filter{"status": map[string]any{"$in": []any{"failed", "rejected"}}, "creation_date": map[string]any{"$gte": platformDate(s.Now().Add(-troubleWithin))}}}})
@@ -225,30 +224,30 @@ func (s *Server) platformTroubles(ctx context.Context, c *client.Client, failed 
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, trouble{true, "The product " + rows[0].Title + " " + p.Status, "/products/" + p.ID, rows[0].Problem})
+		list = append(list, trouble{Bad: true, Text: "The product " + rows[0].Title + " " + p.Status, Link: "/products/" + p.ID, More: rows[0].Problem})
 	}
 	if more := products.Total - int64(len(products.Results)); more > 0 {
-		list = append(list, trouble{true, count(more, "more product") + " failed in 7 days", "/products?state=failed", ""})
+		list = append(list, trouble{Bad: true, Text: count(more, "more product") + " failed in 7 days", Link: "/products?state=failed"})
 	}
 	waiting, err := datasetsIn(ctx, c, equals("ingestion.status", "pending"))
 	if err != nil {
 		return nil, err
 	}
 	if waiting > 0 {
-		list = append(list, trouble{false, count(waiting, "dataset") + " wait for files that were not uploaded, or to be read", "/datasets?state=pending", ""})
+		list = append(list, trouble{Text: count(waiting, "dataset") + " wait for files that were not uploaded, or to be read", Link: "/datasets?state=pending"})
 	}
 	return list, nil
 }
 
 // runTroubles are the scripts whose last run on this machine went wrong.
 func (s *Server) runTroubles() (list []trouble, err error) {
-	runs, err := s.History.List(200, nil)
+	runs, err := s.History.List(200, func(r *history.Summary) bool { return s.JobStore == nil || jobs.OfRun(r.Run) == 0 }) // jobs have lines of their own
 	if err != nil {
 		return nil, err
 	}
 	seen := map[string]bool{}
 	for _, run := range runs {
-		key := cmp.Or(run.Job, run.Script)
+		key := subjectKey(run)
 		if seen[key] || run.State == history.Running || run.DryRun {
 			continue
 		}
@@ -263,7 +262,7 @@ func (s *Server) runTroubles() (list []trouble, err error) {
 		case e != nil && e.ItemsFailed > 0:
 			more = fmt.Sprintf("%s of %s failed", number(e.ItemsFailed), count(e.ItemsDone+e.ItemsFailed, "item"))
 		}
-		list = append(list, trouble{true, "The last run of " + cmp.Or(run.Job, scriptName(run.Script)) + ": " + run.Outcome(), "/runs/" + run.ID, more})
+		list = append(list, trouble{Bad: true, Text: "The last run of " + cmp.Or(run.Job, scriptName(run.Script)) + ": " + run.Outcome(), Link: "/runs/" + run.ID, More: more})
 	}
 	return list, nil
 }

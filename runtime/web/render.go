@@ -130,7 +130,7 @@ func describe(err error) problem {
 		p.Status, p.Title = http.StatusNotFound, "Not found"
 	case errors.Is(err, client.ErrNoConnection):
 		p.Status, p.Title, p.Message = http.StatusServiceUnavailable, "No platform is connected", "This page shows the data of a platform."
-	case errors.As(err, new(*fault.UsageError)), errors.As(err, new(*fault.ParameterError)), errors.As(err, new(*fault.SearchError)):
+	case errors.As(err, new(*fault.UsageError)), errors.As(err, new(*fault.ParameterError)), errors.As(err, new(*fault.SearchError)), errors.As(err, new(*fault.ValueError)):
 		p.Status = http.StatusBadRequest
 	case fault.Transient(err), errors.Is(err, context.DeadlineExceeded):
 		p.Status, p.Title, p.Away = http.StatusBadGateway, "The platform cannot be reached", true

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"transect/client/transport"
+	"transect/runtime/jobs"
 	"transect/runtime/unattended/cron"
 	"transect/runtime/unattended/history"
 )
@@ -31,6 +32,9 @@ func again(run *history.Summary) string {
 
 // againWords are the folder and the words of that command.
 func againWords(run *history.Summary) (folder string, words []string) {
+	if jobs.OfRun(run.Run) > 0 {
+		return "", nil // the script went with the attempt
+	}
 	if run.Job != "" {
 		return run.Folder, []string{"transect", "cron", "run", run.Job}
 	}

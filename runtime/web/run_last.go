@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"transect/runtime/jobs"
 	"transect/runtime/unattended/cron"
 	"transect/runtime/unattended/history"
 )
@@ -14,7 +15,8 @@ import (
 // subject is a job or a script, with its last run.
 type subject struct {
 	Name    string
-	Job     bool
+	Job     bool // of cron
+	Queued  bool // jobs that a worker of this machine ran
 	Script  string
 	Last    *runRow   // nil for a job that never ran
 	Recent  []*runRow // the oldest first
@@ -53,13 +55,10 @@ func (s *Server) subjects(runs []*history.Summary, table []*cron.Job) []*subject
 		}
 	}
 	for _, run := range runs {
-		key := "script " + run.Script
-		if run.Job != "" {
-			key = "job " + run.Job
-		}
+		key := subjectKey(run)
 		b := byName[key]
 		if b == nil {
-			b = add(key, &subject{Name: cmp.Or(run.Job, scriptName(run.Script)), Job: run.Job != ""})
+			b = add(key, &subject{Name: cmp.Or(run.Job, scriptName(run.Script)), Job: run.Job != "", Queued: jobs.OfRun(run.Run) > 0})
 		}
 		if b.Last == nil {
 			b.Last, b.Script = s.row(run), run.Script
@@ -84,6 +83,18 @@ func (s *Server) subjects(runs []*history.Summary, table []*cron.Job) []*subject
 		slices.Reverse(b.Recent)
 	}
 	return all[:min(len(all), mostScripts)]
+}
+
+// subjectKey tells what a run is one of: those of a job of cron, of a script, or of
+// the jobs of a script, which each attempt has in a folder of its own.
+func subjectKey(run *history.Summary) string {
+	switch {
+	case run.Job != "":
+		return "job " + run.Job
+	case jobs.OfRun(run.Run) > 0:
+		return "queued " + scriptName(run.Script)
+	}
+	return "script " + run.Script
 }
 
 func (b *subject) started() time.Time {

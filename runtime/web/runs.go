@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"transect/runtime/jobs"
 	"transect/runtime/unattended/cron"
 	"transect/runtime/unattended/history"
 )
@@ -66,6 +67,9 @@ type runRow struct {
 
 // Name is what people call the run: the job, the script or the command.
 func (r *runRow) Name() string { return cmp.Or(r.Job, scriptName(r.Script)) }
+
+// Queued is the job whose attempt the run is; 0 for none.
+func (r *runRow) Queued() int64 { return jobs.OfRun(r.Run) }
 
 // scriptName is the last part of a script's path; @put is the command put.
 func scriptName(script string) string {

@@ -1,8 +1,10 @@
 package schedule
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
+	"fmt"
 	"time"
 
 	"transect/runtime/jobs"
@@ -46,6 +48,19 @@ func History(ctx context.Context, store *jobs.Store, name string, limit int) ([]
 		return nil, err
 	}
 	return fired(ctx, store, " where f.schedule = $1 order by f.due_at desc limit $2", name, limit)
+}
+
+// Became says what became of the slot.
+func (f *Fired) Became() string {
+	switch {
+	case f.How == "missed" && f.Slots > 1:
+		return fmt.Sprintf("missed, %d slots", f.Slots)
+	case f.State == "left out":
+		return f.How
+	case f.Job == 0:
+		return "waits for the job before"
+	}
+	return cmp.Or(f.Outcome, f.State)
 }
 
 // Listed is a schedule with its newest slot.

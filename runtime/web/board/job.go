@@ -1,0 +1,140 @@
+package board
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"transect/client/fault"
+	"transect/runtime/jobs"
+	"transect/runtime/unattended/history"
+)
+
+// Attempt is one execution of a job.
+type Attempt struct {
+	jobs.Attempt
+	Now time.Time
+}
+
+// Class is the colour of its outcome.
+func (a Attempt) Class() string { return class(a.Outcome) }
+
+// Took is how long it took, or takes.
+func (a Attempt) Took() time.Duration {
+	if a.Ended == nil {
+		return max(a.Now.Sub(a.Started), 0).Round(time.Second)
+	}
+	return a.Ended.Sub(a.Started)
+}
+
+// JobPage is one job.
+type JobPage struct {
+	*Row
+	Meaning    string // of its exit code
+	Next       string // what to do
+	ParentRow  *Row   // the job that submitted it; nil for none
+	Attempts   []Attempt
+	Result     string // "" for none
+	ResultSize int    // bytes, of which Result may be the beginning
+	Log        string // its end
+	Cursor     string // of the log
+	Whole      bool   // Log is all of it
+}
+
+const (
+	tailLines  = 300
+	mostResult = 10_000 // bytes of a result that are shown
+)
+
+// ReadJob reads the page of a job, but for its log.
+func ReadJob(ctx context.Context, store *jobs.Store, id int64, now time.Time) (*JobPage, error) {
+	job, err := store.Get(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	p := &JobPage{Row: &Row{Job: job, Now: now}, Next: job.Next()}
+	if job.ExitCode != nil {
+		p.Meaning, _ = history.Meaning(*job.ExitCode)
+	}
+	if job.Parent > 0 {
+		if parent, err := store.Get(ctx, job.Parent); err == nil {
+			p.ParentRow = &Row{Job: parent, Now: now}
+		} else if !errors.As(err, new(*fault.KeyError)) { // it may have been removed
+			return nil, err
+		}
+	}
+	submitted, err := store.Submitted(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	p.Children = countsOf(submitted[id])
+	attempts, err := store.Attempts(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range attempts {
+		p.Attempts = append(p.Attempts, Attempt{a, now})
+	}
+	if job.State == jobs.Waiting && job.Waiting == "" {
+		if err := p.unserved(ctx, store); err != nil {
+			return nil, err
+		}
+	}
+	result, err := store.Result(ctx, id)
+	p.Result, p.ResultSize = shownResult(result), len(result)
+	return p, err
+}
+
+// unserved says what to do where no worker serves the queue.
+func (p *JobPage) unserved(ctx context.Context, store *jobs.Store) error {
+	workers, err := store.Workers(ctx, false)
+	if err != nil || slices.ContainsFunc(workers, func(w *jobs.Worker) bool { return !w.Stopping && slices.Contains(w.Queues, p.Queue) }) {
+		return err
+	}
+	p.Next = "no worker serves the queue " + p.Queue + " now; start one with: " + StartWorker(p.Queue)
+	return nil
+}
+
+// shownResult is a result to be read, or its beginning.
+func shownResult(result []byte) string {
+	var text bytes.Buffer
+	if json.Indent(&text, result, "", "  ") != nil {
+		text.Reset()
+		text.Write(result)
+	}
+	if text.Len() <= mostResult {
+		return text.String()
+	}
+	return strings.ToValidUTF8(string(text.Bytes()[:mostResult]), "") + " …"
+}
+
+// ReadLog adds the end of the log.
+func (p *JobPage) ReadLog(ctx context.Context, store *jobs.Store) error {
+	list, err := store.LogEnd(ctx, p.ID, tailLines)
+	var text strings.Builder
+	for _, b := range list {
+		text.WriteString(b.Lines)
+		p.Cursor = Cursor(b)
+	}
+	p.Log = text.String()
+	p.Whole = len(list) == 0 || list[0].Seq == 1 && len(p.Attempts) == 1
+	return err
+}
+
+// Cursor is the position of a batch as addresses have it.
+func Cursor(b jobs.Batch) string {
+	return strconv.FormatInt(b.Run, 10) + "." + strconv.FormatInt(b.Seq, 10)
+}
+
+// Position reads a cursor; what it cannot read is the beginning.
+func Position(cursor string) (p jobs.Position) {
+	run, seq, _ := strings.Cut(cursor, ".")
+	p.Run, _ = strconv.ParseInt(run, 10, 64)
+	p.Seq, _ = strconv.ParseInt(seq, 10, 64)
+	return p
+}
