@@ -151,7 +151,7 @@ func (a *app) newCronJob(ctx context.Context, name, expression, folder string, e
 // parseRun parses the arguments of transect run, with its own checks.
 func parseRun(p *runtime.Process, args []string) (*runtime.Job, *pflag.FlagSet, error) {
 	other := newApp(p)
-	run, _, err := other.root().Find([]string{"run"})
+	run, _, err := other.root([]string{"run"}).Find([]string{"run"})
 	if err != nil {
 		return nil, nil, err
 	}

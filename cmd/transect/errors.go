@@ -78,7 +78,7 @@ func (a *app) unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError) erro
 			return fault.Hinted(err, "it belongs after the command: %s --%s", sub.CommandPath(), name)
 		}
 	}
-	if run, _, missing := cmd.Root().Find([]string{"run"}); missing == nil && cmd.CommandPath() == "transect cron add" && run.Flags().Lookup(name) != nil {
+	if cmd.CommandPath() == "transect cron add" && newApp(a.process).run().Flags().Lookup(name) != nil {
 		return fault.Hinted(err, "flags of transect run go after the time: transect cron add NAME 'EXPR' --%s … SCRIPT", name)
 	}
 	var known []string

@@ -76,7 +76,7 @@ func (a *app) command() (err error) {
 			err = vm.Internal(p)
 		}
 	}()
-	root := a.root()
+	root := a.root(a.process.Args)
 	root.SetArgs(a.process.Args)
 	root.SetIn(a.process.Stdin)
 	root.SetOut(a.stdout)

@@ -173,7 +173,7 @@ func cmpFolder(folder string) string {
 // that name the run, and the script with its arguments.
 func (a *app) runFlags(words []string) (given, positional []string, err error) {
 	other := newApp(a.process)
-	cmd, rest, err := other.root().Find(words)
+	cmd, rest, err := other.root(words).Find(words)
 	if err != nil || cmd.Name() != "run" {
 		return nil, nil, fault.Of(&fault.UsageError{}, "this is no command of transect run: %s", strings.Join(words, " "))
 	}

@@ -23,8 +23,9 @@ const exitCodes = `Exit codes:
   130  interrupted
   143  terminated`
 
-// root lists the commands.
-func (a *app) root() *cobra.Command {
+// root has the command that the words of a command line begin with, or all:
+// declaring all of them takes as long as what else happens before a script.
+func (a *app) root(words []string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "transect",
 		Short: "Run Lua workflows against a geospatial platform",
@@ -59,23 +60,27 @@ local platform to try scripts without an account.
 	flags.BoolVarP(&a.output.Quiet, "quiet", "q", false, "print only errors")
 	flags.BoolVarP(&a.output.Verbose, "verbose", "v", false, "print debug messages")
 	addOptions(flags, option{name: "log-format", kind: "text|json", value: "text", doc: "format of messages, progress and errors: text or json", parse: toLogFormat(&a.output.JSON)})
-	root.Version = longVersion()
-	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(a.flagError)
 	root.AddGroup(&cobra.Group{ID: everyday, Title: "Everyday work:"}, &cobra.Group{ID: scripting, Title: "Scripts:"})
-	root.AddCommand(a.scriptCommands()...)
-	for _, cmd := range []*cobra.Command{a.run(), a.repl(), a.eval(), a.check(), a.test(), a.api(), a.doc(), a.scripts(), a.init(), a.runs(), a.cron(), a.submit(), a.jobs(), a.schedule(), a.workers(), a.worker()} {
-		cmd.GroupID = scripting
-		root.AddCommand(cmd)
+	for _, c := range a.commands() {
+		if len(words) > 0 && words[0] == c.name {
+			root.CompletionOptions.DisableDefaultCmd = true
+			c.addTo(root)
+			return root
+		}
 	}
-	page := a.ui()
-	page.GroupID = everyday
-	root.AddCommand(page)
-	root.AddCommand(a.login(), a.logout(), a.config(), a.platform(), a.version())
-	root.InitDefaultHelpCmd()
-	root.InitDefaultCompletionCmd(a.process.Args...)
-	for _, cmd := range root.Commands() {
+	root.Version = longVersion()
+	root.SetVersionTemplate("{{.Version}}\n")
+	for _, c := range a.commands() {
+		c.addTo(root)
+	}
+	for _, cmd := range a.scriptCommands() {
+		root.AddCommand(cmd)
 		completeProfiles(cmd)
+	}
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd(words...)
+	for _, cmd := range root.Commands() {
 		switch cmd.Name() {
 		case "help":
 			strictHelp(root, cmd)
@@ -85,6 +90,31 @@ local platform to try scripts without an account.
 		}
 	}
 	return root
+}
+
+// command is declared when it is needed.
+type command struct {
+	name, group string
+	declare     func() *cobra.Command
+}
+
+// commands are all but those that are scripts.
+func (a *app) commands() []command {
+	return []command{
+		{"run", scripting, a.run}, {"repl", scripting, a.repl}, {"eval", scripting, a.eval}, {"check", scripting, a.check},
+		{"test", scripting, a.test}, {"api", scripting, a.api}, {"doc", scripting, a.doc}, {"scripts", scripting, a.scripts},
+		{"init", scripting, a.init}, {"runs", scripting, a.runs}, {"cron", scripting, a.cron}, {"submit", scripting, a.submit},
+		{"jobs", scripting, a.jobs}, {"schedule", scripting, a.schedule}, {"workers", scripting, a.workers}, {"worker", scripting, a.worker},
+		{"ui", everyday, a.ui},
+		{"login", "", a.login}, {"logout", "", a.logout}, {"config", "", a.config}, {"platform", "", a.platform}, {"version", "", a.version},
+	}
+}
+
+func (c command) addTo(root *cobra.Command) {
+	cmd := c.declare()
+	cmd.GroupID = c.group
+	root.AddCommand(cmd)
+	completeProfiles(cmd)
 }
 
 // strictHelp makes help for an unknown command an error.
