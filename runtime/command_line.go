@@ -1,15 +1,14 @@
 package runtime
 
 import (
-	"regexp"
 	"strings"
 
 	"transect/client/transport"
 	"transect/runtime/vm"
 )
 
-// plainWord is an argument that no shell changes.
-var plainWord = regexp.MustCompile(`^[\w@%+=:,./-]+$`)
+// plain are the characters that no shell changes.
+const plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-"
 
 // CommandLine is the command of a process as people paste it into a shell,
 // without secrets; "" for a script that cannot be read once more.
@@ -30,7 +29,7 @@ func CommandLine(p *Process, job *Job) string {
 			arg = transport.Redact(arg)
 		}
 		hide = flag && !joined && vm.IsSecretName(name) && !strings.HasSuffix(name, "-file")
-		if !plainWord.MatchString(arg) {
+		if arg == "" || strings.Trim(arg, plain) != "" {
 			arg = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
 		}
 		words = append(words, arg)

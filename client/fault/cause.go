@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"regexp"
+	"sync"
 )
 
 // Transient reports whether the same call may succeed later: the connection
@@ -106,10 +107,10 @@ func Reason(err error) error {
 	return err
 }
 
-var attemptsAtEnd = regexp.MustCompile(`(^| \()tried \d+ times\)?$`)
+var attemptsAtEnd = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(^| \()tried \d+ times\)?$`) })
 
 // WithoutAttempts is a hint without what AfterAttempts added.
-func WithoutAttempts(hint string) string { return attemptsAtEnd.ReplaceAllString(hint, "") }
+func WithoutAttempts(hint string) string { return attemptsAtEnd().ReplaceAllString(hint, "") }
 
 // AfterAttempts adds to a fault's hint how often the call was tried, in place of
 // what an earlier attempt added.

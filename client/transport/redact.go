@@ -29,36 +29,43 @@ const secretNames = `password|passwd|passphrase|client_?secret|secret(?:_?(?:acc
 const signatureNames = `SignatureProvided|StringToSign|StringToSignBytes|CanonicalRequest|CanonicalRequestBytes|` +
 	`AWSAccessKeyId|AuthenticationErrorDetail|X_?Amz_?Credential|Token(?:-0)?|HeadersNotSigned|QueryParameter(?:Name|Value)`
 
+// pattern finds secrets in texts that hold one of the characters of with. It is
+// compiled when it is used first: that takes longer than most texts take.
 type pattern struct {
-	find    *regexp.Regexp
+	with    string
+	find    func() *regexp.Regexp
 	replace string
 }
 
-// patterns are compiled when they are used first: that takes a while, and most
-// starts of the program have nothing to hide.
-var patterns = sync.OnceValue(func() []pattern {
-	return []pattern{
-		// "name": "value" in JSON.
-		{regexp.MustCompile(`(?i)("[\w.-]*(?:` + secretNames + `)"\s*:\s*)(?:"(?:\\.|[^"\\])*"?|-?\d[\d.eE+-]*)`), `${1}"` + redacted + `"`},
-		// The same in JSON that was quoted into a text.
-		{regexp.MustCompile(`(?i)(\\"[\w.-]*(?:` + secretNames + `)\\"\s*:\s*\\").*?(\\"|$)`), "${1}" + redacted + "${2}"},
-		// A signed address in an answer: whatever its parameters are called.
-		{regexp.MustCompile(`(?i)("[\w-]*(?:put|upload|download|signed)_?url"\s*:\s*"[^"?]*\?)[^"]*`), "${1}" + redacted},
-		// name=value in an address or a form.
-		{regexp.MustCompile(`(?i)((?:^|[?&;\s]|\\u0026)(?:[\w.]*[_-])?(?:` + secretNames + `)=)[^&\s"'<>\\]*`), "${1}" + redacted},
-		{regexp.MustCompile(`(?i)(\bauthorization["']?\s*[:=]\s*["'\[]*)(?:(?:bearer|basic|digest|token)\s+)?[^\s"',\]]+`), "${1}" + redacted},
-		{regexp.MustCompile(`(?i)\b(bearer\s+)[\w.~+/=-]+`), "${1}" + redacted},
-		// A storage's refusal in XML, perhaps quoted in JSON, explains the signature it expected.
-		{regexp.MustCompile(`(?i)((?:<|\\u003c)(?:` + signatureNames + `)(?:>|\\u003e))[^<]*?(<|\\u003c|$)`), "${1}" + redacted + "${2}"},
-		{regexp.MustCompile(`(://)[^/\s@"'<>]+@`), "${1}" + redacted + "@"},
-	}
-})
+func newPattern(with, find, replace string) pattern {
+	return pattern{with, sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)` + find) }), replace}
+}
+
+const space = "\t\n\f\r " // \s
+
+var patterns = []pattern{
+	// "name": "value" in JSON.
+	newPattern(`"`, `("[\w.-]*(?:`+secretNames+`)"\s*:\s*)(?:"(?:\\.|[^"\\])*"?|-?\d[\d.eE+-]*)`, `${1}"`+redacted+`"`),
+	// The same in JSON that was quoted into a text.
+	newPattern(`\`, `(\\"[\w.-]*(?:`+secretNames+`)\\"\s*:\s*\\").*?(\\"|$)`, "${1}"+redacted+"${2}"),
+	// A signed address in an answer: whatever its parameters are called.
+	newPattern(`"`, `("[\w-]*(?:put|upload|download|signed)_?url"\s*:\s*"[^"?]*\?)[^"]*`, "${1}"+redacted),
+	// name=value in an address or a form.
+	newPattern(`=`, `((?:^|[?&;\s]|\\u0026)(?:[\w.]*[_-])?(?:`+secretNames+`)=)[^&\s"'<>\\]*`, "${1}"+redacted),
+	newPattern(`:=`, `(\bauthorization["']?\s*[:=]\s*["'\[]*)(?:(?:bearer|basic|digest|token)\s+)?[^\s"',\]]+`, "${1}"+redacted),
+	newPattern(space, `\b(bearer\s+)[\w.~+/=-]+`, "${1}"+redacted),
+	// A storage's refusal in XML, perhaps quoted in JSON, explains the signature it expected.
+	newPattern(`<\`, `((?:<|\\u003c)(?:`+signatureNames+`)(?:>|\\u003e))[^<]*?(<|\\u003c|$)`, "${1}"+redacted+"${2}"),
+	newPattern(`@`, `(://)[^/\s@"'<>]+@`, "${1}"+redacted+"@"),
+}
 
 // Redact removes what looks like a secret from text: passwords, client
 // secrets, tokens, Authorization values and the signatures of signed addresses.
 func Redact(text string) string {
-	for _, p := range patterns() {
-		text = p.find.ReplaceAllString(text, p.replace)
+	for _, p := range patterns {
+		if strings.ContainsAny(text, p.with) {
+			text = p.find().ReplaceAllString(text, p.replace)
+		}
 	}
 	return text
 }

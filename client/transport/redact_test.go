@@ -54,6 +54,22 @@ func secretTail(quoted []byte) string { return string(quoted[len(quoted)/2:]) }
 
 func plainEnough(s string) bool { return !strings.ContainsAny(s, `"\<>&`) }
 
+// A pattern that is passed over, for none of its characters is there, would have
+// found nothing.
+func TestNoPatternIsMissed(t *testing.T) {
+	pieces := []string{`"`, `\`, "'", "=", ":", "//", "@", "<", ">", "?", "&", ";", ",", "[", "{", "}", " ", "\t", "\n", "\u00a0", "\u2003", "\u017f", "\u212a",
+		"password", "Token", "access_key", "signature", "SIG", "put_url", "downloadUrl", "authorization", "Bearer", "basic", "StringToSign",
+		`\u003c`, `\u003e`, `\u0026`, "https", "-", "_", "7", "secret", "x"}
+	rapid.Check(t, func(t *rapid.T) {
+		text := strings.Join(rapid.SliceOf(rapid.SampledFrom(pieces)).Draw(t, "text"), "")
+		for _, p := range patterns {
+			if !strings.ContainsAny(text, p.with) && p.find().MatchString(text) {
+				t.Fatalf("%v finds a secret in %q, which has none of %q", p.find(), text, p.with)
+			}
+		}
+	})
+}
+
 // Whatever the platform says back, no secret of the connection is ever shown.
 func TestNoSecretEverShows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

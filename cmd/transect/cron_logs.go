@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"regexp"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -70,11 +71,11 @@ func logEnd(path string) (text []byte, size int64, err error) {
 	return text[max(0, len(text)-logTail):], int64(len(newer)), err
 }
 
-var runStart = regexp.MustCompile(`(?m)^\S+ transect: run \S+ of .* starts$`)
+var runStart = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\S+ transect: run \S+ of .* starts$`) })
 
 // lastRun is the log from the start of the last run.
 func lastRun(text []byte) []byte {
-	starts := runStart.FindAllIndex(text, -1)
+	starts := runStart().FindAllIndex(text, -1)
 	if len(starts) == 0 {
 		return text
 	}

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"regexp"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -87,14 +88,14 @@ func (s *Session) evaluate(text string) error {
 	}
 	s.inputs = append(s.inputs, input{text: text, modules: used})
 	err = s.show(values)
-	if len(values) == 1 && values[0] == lua.LNil && zeroth.MatchString(text) {
+	if len(values) == 1 && values[0] == lua.LNil && zeroth().MatchString(text) {
 		s.note("hint: " + mistake.Zero)
 	}
 	return err
 }
 
 // zeroth ends a text that reads element 0.
-var zeroth = regexp.MustCompile(`[\w)\]]\s*\[\s*0\s*\]\s*$`)
+var zeroth = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\w)\]]\s*\[\s*0\s*\]\s*$`) })
 
 // show sets _ to the first value and prints all.
 func (s *Session) show(values []lua.LValue) error {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/dustin/go-humanize"
 
@@ -26,10 +27,14 @@ type Source struct {
 
 // required matches the modules that a script requires by their names. One in a
 // comment packs a file too many.
-var required = regexp.MustCompile(`\brequire\s*\(?\s*(?:"([^"\\\n]+)"|'([^'\\\n]+)'|\[\[([^\]\n]+)\]\])`)
+var required = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\brequire\s*\(?\s*(?:"([^"\\\n]+)"|'([^'\\\n]+)'|\[\[([^\]\n]+)\]\])`)
+})
 
 // submitted matches the scripts beside it that a script submits by their names.
-var submitted = regexp.MustCompile(`\bscript\s*=\s*(?:"([^"\\\n]+\.lua)"|'([^'\\\n]+\.lua)')`)
+var submitted = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\bscript\s*=\s*(?:"([^"\\\n]+\.lua)"|'([^'\\\n]+\.lua)')`)
+})
 
 // Make packs a script with the modules it requires by name and the scripts that
 // it submits as jobs, those of the modules and so on. Modules that are not found are the interpreter's, or an error of
@@ -100,7 +105,7 @@ func (m *maker) module(name, file string) error {
 	if err := m.add(name, file); err != nil {
 		return err
 	}
-	for _, match := range required.FindAllSubmatch(m.files[name], -1) {
+	for _, match := range required().FindAllSubmatch(m.files[name], -1) {
 		module := string(match[1]) + string(match[2]) + string(match[3])
 		name, file := m.find(module)
 		if file == "" {
@@ -110,7 +115,7 @@ func (m *maker) module(name, file string) error {
 			return err
 		}
 	}
-	for _, match := range submitted.FindAllSubmatch(m.files[name], -1) {
+	for _, match := range submitted().FindAllSubmatch(m.files[name], -1) {
 		if err := m.part(string(match[1]) + string(match[2])); err != nil {
 			return err
 		}
