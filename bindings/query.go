@@ -17,7 +17,11 @@ var queryModule = &module.Module{
 	Name: "query",
 	Doc: "Readable filters for searches. A condition names a property, dotted when nested; conditions that stand together must all hold: " +
 		"q.all(q.eq(\"type\", \"image\"), q.match(\"name\", \"dji\")).",
-	Funcs: append(comparisons(),
+	Lazy: queryFuncs,
+}
+
+func queryFuncs() []module.Func {
+	return append(comparisons(),
 		module.Func{
 			Name: "between", Doc: "The property lies between two values, both included.",
 			Params:  []module.Param{property, {Name: "low", Type: "any", Doc: "a number, or a date as text"}, {Name: "high", Type: "any", Doc: "of the same kind"}},
@@ -59,7 +63,7 @@ var queryModule = &module.Module{
 			Returns: "a filter",
 			Call:    func(c *module.Call) (any, error) { return combined(c, "$or") },
 		},
-	),
+	)
 }
 
 var property = module.Param{Name: "property", Type: "string", Doc: "such as name or ingestion.status"}

@@ -55,7 +55,7 @@ func Open(in *vm.Interp, connect Connect) *Binding {
 // Modules lists the modules of this room beside sdk and the managers, for
 // documentation.
 func Modules() []*module.Module {
-	return []*module.Module{queryModule, ingestModule(new(Binding)).Declare()}
+	return []*module.Module{queryModule.Declare(), ingestModule(new(Binding)).Declare()}
 }
 
 // Binding is the client as one interpreter sees it.

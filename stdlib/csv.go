@@ -36,7 +36,11 @@ var csvModule = &module.Module{
 	Doc: "Reads and writes CSV: rows as tables by column name, or as lists. Values stay text unless types says otherwise; " +
 		"byte order marks and all line endings are accepted; a row of the wrong length is a ValueError with its line.",
 	Types: []*module.Type{csvWriterType},
-	Funcs: []module.Func{
+	Lazy:  csvFuncs,
+}
+
+func csvFuncs() []module.Func {
+	return []module.Func{
 		{
 			Name: "read", Doc: "Iterates over the rows of a file of any size.",
 			Params: []module.Param{pathParam("the file"), csvReading}, Returns: "an iterator of rows, each with its line number",
@@ -74,7 +78,7 @@ var csvModule = &module.Module{
 				return module.NewObject(c.L, csvWriterType, newCSVWriter(c)), nil
 			},
 		},
-	},
+	}
 }
 
 // dialect reads the options of a dialect that were given.

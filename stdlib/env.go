@@ -41,7 +41,11 @@ func envFunc(name string, typ schema.Type, doc, want string, read func(text stri
 var envModule = &module.Module{
 	Name: "env",
 	Doc:  "Reads environment variables and .env files.",
-	Funcs: []module.Func{
+	Lazy: envFuncs,
+}
+
+func envFuncs() []module.Func {
+	return []module.Func{
 		{
 			Name: "get", Doc: "Reads a variable.",
 			Params:  []module.Param{envName, {Name: "default", Type: "any", Doc: "returned when the variable is unset or empty"}},
@@ -95,7 +99,7 @@ var envModule = &module.Module{
 				return said, nil
 			},
 		},
-	},
+	}
 }
 
 // variable is the text of the variable that the argument name names.

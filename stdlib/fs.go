@@ -28,7 +28,11 @@ var (
 var fsModule = &module.Module{
 	Name: "fs",
 	Doc:  "Reads and writes files and folders. Writes are atomic: to a temporary file, then renamed.",
-	Funcs: []module.Func{
+	Lazy: fsFuncs,
+}
+
+func fsFuncs() []module.Func {
+	return []module.Func{
 		{
 			Name: "read", Doc: "Reads a whole file.", Params: []module.Param{pathParam("the file")}, Returns: "its bytes",
 			Call: func(c *module.Call) (any, error) { return atPath(c, c.In.ReadFile), nil },
@@ -174,7 +178,7 @@ var fsModule = &module.Module{
 			Returns: "an iterator of paths that start with the folder's",
 			Call:    watch,
 		},
-	},
+	}
 }
 
 // kindFunc declares a question about what a path is.

@@ -23,7 +23,11 @@ var geoModule = &module.Module{
 	Name: "geo",
 	Doc: "Makes, checks and measures GeoJSON: positions are { longitude, latitude } in degrees (WGS 84), results in metres. Lengths and areas are geodesic, on the WGS 84 ellipsoid " +
 		"(geodesics, Karney 2013), good to less than a millimetre; heights are kept by what makes geometries and ignored by what measures them. Nothing is cut at the antimeridian.",
-	Funcs: slices.Concat(geoMakers, []module.Func{
+	Lazy: geoFuncs,
+}
+
+func geoFuncs() []module.Func {
+	return slices.Concat(geoMakers, []module.Func{
 		{
 			Name: "check", Doc: "Checks GeoJSON (RFC 7946); a ValueError names the wrong coordinate.",
 			Params: []module.Param{{Name: "value", Type: "table", Doc: "a geometry, Feature or FeatureCollection"}, {Name: "options", Fields: []module.Param{
@@ -114,5 +118,5 @@ var geoModule = &module.Module{
 			Returns: "a geometry",
 			Call:    simplified,
 		},
-	}, wktFuncs),
+	}, wktFuncs)
 }

@@ -77,7 +77,11 @@ var hashModule = &module.Module{
 	Doc: "Checksums of texts and files, plain and keyed (HMAC). Against forgery use sha256 or sha512; " +
 		"crc32 and xxh64 only find damage, and xxh64 is the fastest.",
 	Types: []*module.Type{hasherType},
-	Funcs: append(hashFuncs(), []module.Func{
+	Lazy:  allHashFuncs,
+}
+
+func allHashFuncs() []module.Func {
+	return append(hashFuncs(), []module.Func{
 		{
 			Name: "hmac", Doc: "The HMAC of a text (RFC 2104), as used to sign webhooks.",
 			Params: []module.Param{hmacMethod, hmacKey, hashText, hashOption}, Returns: "the checksum",
@@ -102,7 +106,7 @@ var hashModule = &module.Module{
 			Params: []module.Param{{Name: "a", Type: "string", Doc: "a checksum"}, {Name: "b", Type: "string", Doc: "another"}}, Returns: "true or false",
 			Call: func(c *module.Call) (any, error) { return equalSums(c.String("a"), c.String("b")), nil },
 		},
-	}...),
+	}...)
 }
 
 // hasher is a checksum with bytes still to come.

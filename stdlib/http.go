@@ -55,7 +55,11 @@ var httpModule = &module.Module{
 	Doc: "Talks to web services other than the platform. Certificates are verified, the proxies of the environment used (HTTPS_PROXY, HTTP_PROXY, NO_PROXY); " +
 		"credentials do not follow a redirect to another host. A host that cannot be reached raises a ConnectionError, one that stays silent a TimeoutError. Requests are not repeated: see retry.",
 	Types: []*module.Type{responseType, sessionType},
-	Funcs: append(httpFuncs(httpURL),
+	Lazy:  allHTTPFuncs,
+}
+
+func allHTTPFuncs() []module.Func {
+	return append(httpFuncs(httpURL),
 		sessionFunc,
 		module.Func{
 			Name: "request", Doc: "Sends any request.",
@@ -63,7 +67,7 @@ var httpModule = &module.Module{
 				httpURL, {Name: "method", Type: "string", Doc: "such as GET or POST", Default: "GET"}}, httpOptions...)}},
 			Returns: "a response",
 			Call:    func(c *module.Call) (any, error) { return httpCall(c, c.String("method")) },
-		}),
+		})
 }
 
 var responseType = &module.Type{

@@ -19,7 +19,11 @@ var scanOptions = module.Param{Name: "options", Fields: []module.Param{{Name: "r
 var imageryModule = &module.Module{
 	Name: "imagery",
 	Doc:  "Reads the metadata of drone photos: position, time, camera, and whether the file is complete.",
-	Funcs: []module.Func{
+	Lazy: imageryFuncs,
+}
+
+func imageryFuncs() []module.Func {
+	return []module.Func{
 		{
 			Name: "read", Doc: "Reads one photo. An empty, truncated or non-image file is a FileError.",
 			Params:  []module.Param{{Name: "path", Type: "string", Doc: "the photo"}},
@@ -48,7 +52,7 @@ var imageryModule = &module.Module{
 			Call:    eachPhoto,
 		},
 		footprintFunc,
-	},
+	}
 }
 
 // readPhoto reads a photo that the script may read.

@@ -34,7 +34,11 @@ var (
 var inspectModule = &module.Module{
 	Name: "inspect",
 	Doc:  "Shows values to people: as Lua would read them, or as a table with columns.",
-	Funcs: []module.Func{
+	Lazy: inspectFuncs,
+}
+
+func inspectFuncs() []module.Func {
+	return []module.Func{
 		{
 			Name: "value", Doc: "Writes any value as Lua would read it, tables with sorted keys.",
 			Params: []module.Param{inspectAny, inspectLimits}, Returns: "the text",
@@ -55,7 +59,7 @@ var inspectModule = &module.Module{
 			Params: []module.Param{inspectRows, inspectColumns, tableLimits},
 			Call:   printed(layTable),
 		},
-	},
+	}
 }
 
 // printed makes a function that prints the text of another.

@@ -41,7 +41,11 @@ var jobsModule = &module.Module{
 		"A run that is started again submits nothing twice: it gets the jobs of its earlier starts, and those of them that failed are tried again. " +
 		"A job that waits for others leaves its slot on its worker to them. " +
 		"Under a sandbox submitting needs ops=jobs.submit; the script runs under its own manifest.",
-	Funcs: []module.Func{
+	Lazy: jobsFuncs,
+}
+
+func jobsFuncs() []module.Func {
+	return []module.Func{
 		{
 			Name: "submit", Doc: "Queues a job and does not wait for it.",
 			Params: []module.Param{{Name: "options", Fields: append(slices.Clip(jobFields),
@@ -111,7 +115,7 @@ var jobsModule = &module.Module{
 				return vm.DecodeJSON(job.Result, false)
 			},
 		},
-	},
+	}
 }
 
 func because(message string) string {

@@ -22,7 +22,11 @@ var jsonModule = &module.Module{
 		{Name: "null", Doc: "stands for JSON null, where a field must be there and empty", Value: schema.Null{}},
 	},
 	Types: []*module.Type{integerType},
-	Funcs: []module.Func{
+	Lazy:  jsonFuncs,
+}
+
+func jsonFuncs() []module.Func {
+	return []module.Func{
 		{
 			Name: "encode", Doc: "Writes a value as JSON, keys sorted. An empty table becomes {} unless made by json.list.",
 			Params:  []module.Param{jsonValue, jsonIndent(0)},
@@ -136,7 +140,7 @@ var jsonModule = &module.Module{
 				return module.NewObject(c.L, integerType, exactInteger(text)), nil
 			},
 		},
-	},
+	}
 }
 
 // exactInteger is a whole number of any size.

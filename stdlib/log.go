@@ -86,7 +86,7 @@ var logModule = &module.Module{
 	Name:  "log",
 	Doc:   "Writes messages with fields to the error stream, as text or JSON lines.",
 	Types: []*module.Type{loggerType},
-	Funcs: logFuncs(),
+	Lazy:  logFuncs,
 }
 
 func logFields(c *module.Call) ([]slog.Attr, error) {

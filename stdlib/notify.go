@@ -18,7 +18,11 @@ import (
 var notifyModule = &module.Module{
 	Name: "notify",
 	Doc:  "Tells people and monitors how a run goes. Sent again when a connection breaks, a message may arrive twice rather than not at all. Addresses and passwords never stand in an error.",
-	Funcs: []module.Func{
+	Lazy: notifyFuncs,
+}
+
+func notifyFuncs() []module.Func {
+	return []module.Func{
 		{
 			Name: "ping", Doc: "Tells a monitor (healthchecks and its like) that a job started, succeeded or failed: a POST to the address, to address/start or to address/fail.",
 			Params: []module.Param{{Name: "url", Type: "string", Doc: "the address of the check"},
@@ -48,7 +52,7 @@ var notifyModule = &module.Module{
 			Params: []module.Param{{Name: "options", Fields: emailOptions}},
 			Call:   email,
 		},
-	},
+	}
 }
 
 var emailOptions = []module.Param{

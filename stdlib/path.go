@@ -23,7 +23,11 @@ func pathFunc(name, doc, returns string, f func(string) string) module.Func {
 var pathModule = &module.Module{
 	Name: "path",
 	Doc:  "Takes file paths apart and joins them, by the rules of the system it runs on.",
-	Funcs: []module.Func{
+	Lazy: pathFuncs,
+}
+
+func pathFuncs() []module.Func {
+	return []module.Func{
 		{
 			Name: "join", Doc: "Joins parts with the system's separator and cleans the result.",
 			Params:  []module.Param{{Name: "...", Type: "string", Doc: "the parts"}},
@@ -125,5 +129,5 @@ var pathModule = &module.Module{
 				return doublestar.MatchUnvalidated(pattern, filepath.ToSlash(c.String("path"))), nil
 			},
 		},
-	},
+	}
 }

@@ -43,7 +43,11 @@ var progressModule = &module.Module{
 	Doc: "Shows progress on the error stream: a redrawn line on a terminal, elsewhere a line a minute " +
 		"and one at the end, or JSON lines. A percentage appears only where the total is known.",
 	Types: []*module.Type{progressType},
-	Funcs: []module.Func{progressEach, {
+	Lazy:  progressFuncs,
+}
+
+func progressFuncs() []module.Func {
+	return []module.Func{progressEach, {
 		Name: "start", Doc: "Starts a display.",
 		Params: []module.Param{{Name: "options", Fields: append([]module.Param{
 			{Name: "label", Type: "string", Doc: "what the work is", Default: "progress"},
@@ -57,7 +61,7 @@ var progressModule = &module.Module{
 			}
 			return module.NewObject(c.L, progressType, m), nil
 		},
-	}},
+	}}
 }
 
 var progressEach = module.Func{

@@ -51,7 +51,11 @@ var policyType = &module.Type{
 var retryModule = &module.Module{
 	Name: "retry", Doc: "Retries calls that may succeed later. Cancellation and limits are never delayed.",
 	Types: []*module.Type{policyType},
-	Funcs: []module.Func{
+	Lazy:  retryFuncs,
+}
+
+func retryFuncs() []module.Func {
+	return []module.Func{
 		{
 			Name: "call", Doc: "Calls a function until it succeeds, with growing waits; the last error is raised.",
 			Params:  []module.Param{{Name: "f", Type: "function", Doc: "what to call"}, policyOptions},
@@ -62,7 +66,7 @@ var retryModule = &module.Module{
 			Name: "policy", Doc: "Creates a policy for many calls.", Params: []module.Param{policyOptions}, Returns: "a policy",
 			Call: func(c *module.Call) (any, error) { return module.NewObject(c.L, policyType, readPolicy(c)), nil },
 		},
-	},
+	}
 }
 
 func readPolicy(c *module.Call) *policy {

@@ -42,7 +42,11 @@ var runModule = &module.Module{
 		}},
 		{Name: "dir", Doc: "a folder for files that stay as long as the run, made when it is read first", Read: runDir},
 	},
-	Funcs: []module.Func{
+	Lazy: runFuncs,
+}
+
+func runFuncs() []module.Func {
+	return []module.Func{
 		{
 			Name: "once", Doc: "Calls a function whose effects are not the platform's, such as a message to people, in the first start that comes so far: " +
 				"what it returns is noted and returned from then on. A start that dies while f runs has noted nothing: f is called again. What f raises is not noted.",
@@ -75,7 +79,7 @@ var runModule = &module.Module{
 				return vm.WithScope(c.L, 0, c.Value("f")), nil
 			},
 		},
-	},
+	}
 }
 
 type keptKey struct{}

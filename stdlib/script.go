@@ -17,7 +17,11 @@ import (
 var scriptModule = &module.Module{
 	Name: "script",
 	Doc:  "The script itself: its arguments and how it ends.",
-	Funcs: []module.Func{
+	Lazy: scriptFuncs,
+}
+
+func scriptFuncs() []module.Func {
+	return []module.Func{
 		{
 			Name: "args",
 			Doc: "Declares the script's arguments and reads them from the command line, as --name value, --name=value, " +
@@ -159,7 +163,7 @@ var scriptModule = &module.Module{
 				return filepath.Dir(path), err
 			},
 		},
-	},
+	}
 }
 
 // scriptPath is the script's file from the root, "" when there is none.

@@ -28,7 +28,11 @@ func (v *version) LuaValue() any { return v.v.String() }
 var semverModule = &module.Module{
 	Name: "semver",
 	Doc:  "Semantic versions and the ranges of the npm ecosystem.",
-	Funcs: []module.Func{
+	Lazy: semverFuncs,
+}
+
+func semverFuncs() []module.Func {
+	return []module.Func{
 		{
 			Name: "parse", Doc: "Reads a version; a leading v is allowed.",
 			Params:  []module.Param{{Name: "version", Type: "string", Doc: "such as 1.2.3 or v2.0.0-rc.1"}},
@@ -99,7 +103,7 @@ var semverModule = &module.Module{
 			Returns: "true or false",
 			Call:    func(c *module.Call) (any, error) { return rangeArg(c, "a").Intersects(rangeArg(c, "b")), nil },
 		},
-	},
+	}
 }
 
 func sortVersions(c *module.Call) (any, error) {

@@ -134,7 +134,11 @@ var stateModule = &module.Module{
 	Doc: "Stores values between runs on this machine, in a database in the state folder. Each script has its own, by the path of its file; " +
 		"scripts share those of a name they open. Every operation is atomic, also between concurrent runs. Do not store passwords there.",
 	Types: []*module.Type{namespaceType},
-	Funcs: append(slices.Clip(stateFuncs), module.Func{
+	Lazy:  allStateFuncs,
+}
+
+func allStateFuncs() []module.Func {
+	return append(slices.Clip(stateFuncs), module.Func{
 		Name: "open", Doc: "Opens the values of a name, which several scripts may share.",
 		Params:  []module.Param{{Name: "name", Type: "string", Doc: "such as the season's"}},
 		Returns: "a namespace, with the functions of this module as methods",
@@ -144,7 +148,7 @@ var stateModule = &module.Module{
 			}
 			return module.NewObject(c.L, namespaceType, namespace("name:"+c.String("name"))), nil
 		},
-	}),
+	})
 }
 
 func now(c *module.Call) float64 { return float64(c.In.Options().Now().UnixMilli()) / 1000 }

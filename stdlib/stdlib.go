@@ -16,7 +16,8 @@ var exampleFiles embed.FS
 // Examples are the examples of all functions and methods.
 var Examples = sync.OnceValue(func() map[string]module.Example { return module.ReadExamples(exampleFiles) })
 
-// Modules lists every module, in the order the reference shows them.
+// Modules lists every module, in the order the reference shows them. Their
+// functions are there after Declare.
 func Modules() []*module.Module {
 	return []*module.Module{
 		jsonModule, fsModule, pathModule, logModule, timeModule, taskModule,

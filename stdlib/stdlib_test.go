@@ -51,7 +51,7 @@ func TestEveryFunctionHasARunningExample(t *testing.T) {
 		})
 	}
 	for _, m := range stdlib.Modules() {
-		for _, f := range m.Funcs {
+		for _, f := range m.Declare().Funcs {
 			check(m.Name+"."+f.Name, f)
 		}
 		for _, typ := range m.Types {

@@ -38,7 +38,11 @@ var taskModule = &module.Module{
 	Doc: "Runs functions concurrently. A scope, or a task, ends when all tasks spawned in it have ended; " +
 		"an unhandled failure fails the run.",
 	Types: []*module.Type{taskType, channelType},
-	Funcs: []module.Func{
+	Lazy:  taskFuncs,
+}
+
+func taskFuncs() []module.Func {
+	return []module.Func{
 		{
 			Name: "spawn", Doc: "Starts a function as a task.",
 			Params:  []module.Param{{Name: "f", Type: "function", Doc: "what to run"}, {Name: "...", Type: "any", Doc: "its arguments"}},
@@ -100,7 +104,7 @@ var taskModule = &module.Module{
 			},
 		},
 		channelFunc,
-	},
+	}
 }
 
 // started makes tasks of a list's functions; tasks are taken as they are if

@@ -32,7 +32,11 @@ var templateModule = &module.Module{
 		"{{#list}}…{{/list}} repeats for a list or iterator, goes into a table, or shows for what is true; {{^list}}…{{/list}} shows for what is empty, false or missing; " +
 		"{{> name}} is another template; {{! a comment }}. Lines that hold only such a tag leave no empty line.",
 	Types: []*module.Type{templateType},
-	Funcs: []module.Func{
+	Lazy:  templateFuncs,
+}
+
+func templateFuncs() []module.Func {
+	return []module.Func{
 		{
 			Name: "render", Doc: "Renders a text. A missing value is a KeyError with its line.",
 			Params: []module.Param{{Name: "text", Type: "string", Doc: "the template"}, templateValues, templateOptions}, Returns: "the text",
@@ -52,7 +56,7 @@ var templateModule = &module.Module{
 				return module.NewObject(c.L, templateType, compileTemplate(c, string(atPath(c, c.In.ReadFile)))), nil
 			},
 		},
-	},
+	}
 }
 
 // textTemplate is a parsed template.

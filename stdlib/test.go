@@ -60,7 +60,11 @@ var testModule = &module.Module{
 		// Not by a name: it belongs to the runner of tests.
 		module.RawSetInt(0, L.NewFunction(runPart))
 	},
-	Funcs: append([]module.Func{
+	Lazy: testFuncs,
+}
+
+func testFuncs() []module.Func {
+	return append([]module.Func{
 		{
 			Name: "case", Doc: "Declares a test. It passes when its function returns.",
 			Params: []module.Param{{Name: "name", Type: "string", Doc: "what must be true"}, {Name: "body", Type: "function", Doc: "the test"}},
@@ -140,7 +144,7 @@ var testModule = &module.Module{
 			Params: []module.Param{{Name: "message", Type: "string", Doc: "why"}},
 			Call:   func(c *module.Call) (any, error) { return nil, failed("%s", c.String("message")) },
 		},
-	}, assertions...),
+	}, assertions...)
 }
 
 func hookFunc(name, doc string, hooks func(*Suite) *[]*lua.LFunction) module.Func {

@@ -40,7 +40,11 @@ var timeModule = &module.Module{
 	Name: "time",
 	Doc: "Points in time as seconds since 1970 (UTC), to the millisecond, and their texts. Zones are known by name on every system. " +
 		"Without a zone, everything is in UTC.",
-	Funcs: []module.Func{
+	Lazy: timeFuncs,
+}
+
+func timeFuncs() []module.Func {
+	return []module.Func{
 		{
 			Name: "now", Doc: "The time now.", Returns: "seconds since 1970, with milliseconds",
 			Call: func(c *module.Call) (any, error) { return now(c), nil },
@@ -129,7 +133,7 @@ var timeModule = &module.Module{
 			Returns: "the text, such as 1h30m",
 			Call:    func(c *module.Call) (any, error) { return calendar.FormatDuration(c.Number("seconds")), nil },
 		},
-	},
+	}
 }
 
 func sleepCall(c *module.Call) (any, error) {

@@ -40,7 +40,7 @@ func newEnvironment() *environment {
 	}
 	slices.Sort(v.globals)
 	for _, m := range slices.Concat(bindings.Modules(), stdlib.Modules()) {
-		v.modules[m.Name] = m
+		v.modules[m.Name] = m.Declare()
 		v.names = append(v.names, m.Name)
 		for _, t := range m.Types {
 			v.types[t.Name] = t

@@ -14,6 +14,7 @@ import (
 	"maps"
 	"sort"
 	"strings"
+	"sync"
 
 	lua "github.com/yuin/gopher-lua"
 
@@ -29,11 +30,13 @@ type Module struct {
 	Name   string
 	Doc    string
 	Funcs  []Func
-	Lazy   func() []Func // gives Funcs at first use, where declaring them takes time
+	Lazy   func() []Func // gives Funcs when Declare is called, that no start waits for them
 	Fields []Field
 	Types  []*Type
 	// Open adds what the lists above cannot say. Optional.
 	Open func(L *lua.LState, module *lua.LTable)
+
+	declared sync.Once
 }
 
 // Field is a constant of a module. Value is a Go value for ToLua, or made per
@@ -72,9 +75,11 @@ type Type struct {
 
 // Declare completes Funcs.
 func (m *Module) Declare() *Module {
-	if m.Lazy != nil {
-		m.Funcs, m.Lazy = m.Lazy(), nil
-	}
+	m.declared.Do(func() {
+		if m.Lazy != nil {
+			m.Funcs = m.Lazy()
+		}
+	})
 	return m
 }
 

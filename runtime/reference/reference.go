@@ -101,7 +101,7 @@ func New() *Reference {
 	}
 	r.Modules = append(r.Modules, moduleGroup(bindings.Declaration()))
 	for _, m := range slices.Concat(bindings.Modules(), stdlib.Modules()) {
-		r.Modules = append(r.Modules, moduleGroup(m))
+		r.Modules = append(r.Modules, moduleGroup(m.Declare()))
 	}
 	for _, g := range r.Groups() {
 		for _, e := range g.Entries() {
