@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/Masterminds/semver/v3"
-
 	"transect/client/fault"
 	"transect/client/schema"
 	"transect/client/semrange"
@@ -234,10 +232,10 @@ func (c *Client) highest(ctx context.Context, filter Filter, version *string) (s
 // version counts.
 func newest(versions []string) string {
 	best := ""
-	var highest *semver.Version
+	var highest *semrange.Version
 	for _, text := range versions {
 		v, err := semrange.ParseVersion(text)
-		if err == nil && (highest == nil || v.GreaterThan(highest)) {
+		if err == nil && (highest == nil || v.Compare(highest) > 0) {
 			best, highest = text, v
 		}
 	}

@@ -1,8 +1,7 @@
 package platform
 
 import (
-	"github.com/Masterminds/semver/v3"
-
+	"transect/client/semrange"
 	"transect/platform/store"
 )
 
@@ -52,10 +51,10 @@ func updateConfiguration(r *Request) any {
 // newestVersion finds the highest version of an analytic.
 func (r *Request) newestVersion(name, key string) store.Doc {
 	var newest store.Doc
-	var highest *semver.Version
+	var highest *semrange.Version
 	for _, doc := range r.all(analytics, store.Doc{"name": name}) {
-		version, err := semver.StrictNewVersion(store.Text(doc, "version"))
-		if err == nil && (highest == nil || version.GreaterThan(highest)) {
+		version, err := semrange.ParseVersion(store.Text(doc, "version"))
+		if err == nil && (highest == nil || version.Compare(highest) > 0) {
 			newest, highest = doc, version
 		}
 	}

@@ -6,8 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/Masterminds/semver/v3"
-
+	"transect/client/semrange"
 	"transect/platform/analytic"
 	"transect/platform/store"
 )
@@ -41,7 +40,8 @@ func serveAnalytics() {
 
 // version accepts a semantic version.
 func version(key string, v any) {
-	if _, err := semver.StrictNewVersion(fmt.Sprint(v)); err != nil {
+	text := fmt.Sprint(v)
+	if parsed, err := semrange.ParseVersion(text); err != nil || parsed.String() != text {
 		panic(wrong(key, "%q is not a semantic version such as 1.0.0", v))
 	}
 }
