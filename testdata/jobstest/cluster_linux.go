@@ -142,7 +142,7 @@ func (c *Cluster) connect(ctx context.Context) (*pgx.Conn, error) {
 }
 
 func (c *Cluster) ready() (err error) {
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		var conn *pgx.Conn
 		if conn, err = c.connect(context.Background()); err == nil {
 			return conn.Close(context.Background())

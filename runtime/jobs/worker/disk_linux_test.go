@@ -2,7 +2,6 @@ package worker_test
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -87,11 +86,7 @@ func TestFullDisk(t *testing.T) {
 	if job := ended(t, store, talks); job.State != jobs.Done || !slices.Equal(attempts(t, store, talks), []string{"done"}) {
 		t.Errorf("%+v, %v", job, attempts(t, store, talks))
 	}
-	for i, line := range strings.Split(strings.TrimSpace(output(t, store, talks)), "\n") {
-		if !strings.HasPrefix(line, fmt.Sprint(i, " x")) {
-			t.Fatalf("line %d is %.20q", i, line)
-		}
-	}
+	inOrder(t, output(t, store, talks))
 	id := submit(t, store, jobs.Spec{Script: "exit"}, "0")
 	if job := ended(t, store, id); job.State != jobs.Done || id != talks+1 {
 		t.Errorf("%+v", job)

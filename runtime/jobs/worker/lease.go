@@ -36,7 +36,8 @@ type lease struct {
 	mu       sync.Mutex
 	deadline time.Duration // by link.Now: until when jobs may go on
 	steady   time.Duration // by link.Now: since when no renewal has failed; 0 while they do
-	offset   time.Duration // of the database's clock from ours
+	shown    time.Time     // by the clock of the database, at the last renewal
+	seen     time.Duration // by link.Now: when it showed that
 	warned   bool          // about the clock
 	away     bool          // the database does not answer, or cannot write
 	changed  func(deadline time.Duration)
@@ -69,10 +70,10 @@ func (l *lease) beat(ctx context.Context) error {
 		l.steady = before
 	}
 	l.deadline = before + l.times.Hold
-	l.offset = now.Sub(wall.Add((link.Now() - before) / 2))
-	if off := l.offset.Abs(); off > 5*time.Second != l.warned {
+	l.shown, l.seen = now, before+(link.Now()-before)/2
+	if off := now.Sub(wall.Add(l.seen - before)); off.Abs() > 5*time.Second != l.warned {
 		if l.warned = !l.warned; l.warned {
-			l.log.Warn("the clock of this machine differs from that of the database; jobs start by the database's", "by", l.offset.Round(time.Second))
+			l.log.Warn("the clock of this machine differs from that of the database; jobs start by the database's", "by", off.Round(time.Second))
 		}
 	}
 	if l.changed != nil {
@@ -124,12 +125,12 @@ func (l *lease) trusted() bool {
 	return l.steady != 0 && now < l.deadline && now-l.steady >= l.times.Lease
 }
 
-// databaseTime is what the clock of the database shows, in UTC: River compares times
-// as texts on SQLite.
+// databaseTime is what the clock of the database shows, however that of this machine
+// is set, in UTC: River compares times as texts on SQLite.
 func (l *lease) databaseTime() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return time.Now().Add(l.offset).UTC()
+	return l.shown.Add(link.Now() - l.seen).UTC()
 }
 
 // clock is River's: that of the database, by which its leader decides that the time
