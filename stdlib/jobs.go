@@ -31,7 +31,7 @@ var (
 	}}
 )
 
-const jobOutcome = "a table: job (its ID), state (done, done with failures, failed, stopped, needs a decision, cancelled), ok (true when it is done), " +
+const jobOutcome = "a table: job (its ID), state (done, done with failures, failed, stopped, needs a decision, cancelled, removed), ok (true when it is done), " +
 	"result (what its script returned), exit_code, message (of its failure)"
 
 var jobsModule = &module.Module{

@@ -40,32 +40,48 @@ func (s *Store) CancelTx(ctx context.Context, tx *sql.Tx, id int64) error {
 // Retry runs a job that has ended, or waits for its time, now. It is a start of
 // the same run: what it wrote before is not written again.
 func (s *Store) Retry(ctx context.Context, id int64) error {
-	return s.Tx(ctx, func(tx *sql.Tx) error {
-		state, err := s.state(ctx, tx, id)
-		switch {
-		case err != nil:
-			return err
-		case state == Running:
-			return fault.Of(&fault.ValueError{}, "job %d is running", id)
-		case state == Done:
-			return fault.Hinted(fault.Of(&fault.ValueError{}, "job %d is done", id), "submit it again")
-		}
-		job, err := s.client.JobRetryTx(ctx, tx, id)
+	return s.Tx(ctx, func(tx *sql.Tx) error { return s.retryTx(ctx, tx, id, "") })
+}
+
+// retryTx is Retry in a transaction, with another bundle unless that is "".
+func (s *Store) retryTx(ctx context.Context, tx *sql.Tx, id int64, bundle string) error {
+	state, err := s.state(ctx, tx, id)
+	switch {
+	case err != nil:
+		return err
+	case state == Running:
+		return fault.Of(&fault.ValueError{}, "job %d is running", id)
+	case state == Done:
+		return fault.Hinted(fault.Of(&fault.ValueError{}, "job %d is done", id), "submit it again")
+	}
+	job, err := s.client.JobRetryTx(ctx, tx, id)
+	if err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, "update river_job set metadata = "+s.uncancel+" where id = $1", id); err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, "update tr_job set tries = 0, outcome = '', message = '', waiting = '', exit_code = null, ended_at = 0 where job_id = $1", id); err != nil {
+		return err
+	}
+	var spec Spec
+	if err := json.Unmarshal(job.EncodedArgs, &spec); err != nil {
+		return err
+	}
+	if bundle != "" && bundle != spec.Bundle { // the script was mended
+		spec.Bundle = bundle
+		text, err := json.Marshal(spec)
 		if err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, "update river_job set metadata = "+s.uncancel+" where id = $1", id); err != nil {
+		if _, err := tx.ExecContext(ctx, "update river_job set args = $1 where id = $2", string(text), id); err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, "update tr_job set tries = 0, outcome = '', message = '', waiting = '', exit_code = null, ended_at = 0 where job_id = $1", id); err != nil {
+		if _, err := tx.ExecContext(ctx, "update tr_job set bundle = $1 where job_id = $2", bundle, id); err != nil { // else it would be pruned
 			return err
 		}
-		var spec Spec
-		if err := json.Unmarshal(job.EncodedArgs, &spec); err != nil {
-			return err
-		}
-		return errors.Join(s.WatchTx(ctx, tx, id, spec), s.NotifyTx(ctx, tx, id))
-	})
+	}
+	return errors.Join(s.WatchTx(ctx, tx, id, spec), s.NotifyTx(ctx, tx, id))
 }
 
 // Remove deletes a job with its log, its ledger and its result. A running job is

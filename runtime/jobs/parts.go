@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"slices"
+	"strings"
 	"time"
 
 	"transect/runtime/jobs/bundle"
@@ -56,7 +58,6 @@ func (s *Store) submitPart(ctx context.Context, p Part, job, epoch int64) (id in
 			return 0, err
 		}
 	}
-	var state State
 	err = s.Tx(ctx, func(tx *sql.Tx) error {
 		if job != 0 {
 			if err := s.fence(ctx, tx, job, epoch); err != nil {
@@ -65,8 +66,11 @@ func (s *Store) submitPart(ctx context.Context, p Part, job, epoch int64) (id in
 		}
 		err := tx.QueryRowContext(ctx, "select job_id from tr_part where key = $1", p.Key).Scan(&id)
 		if err == nil {
-			state, err = s.state(ctx, tx, id)
-			return err
+			state, err := s.state(ctx, tx, id)
+			if err != nil || state != Failed && state != Stopped {
+				return err
+			}
+			return s.retryTx(ctx, tx, id, spec.Bundle)
 		}
 		if !errors.Is(err, sql.ErrNoRows) {
 			return err
@@ -77,25 +81,11 @@ func (s *Store) submitPart(ctx context.Context, p Part, job, epoch int64) (id in
 		_, err = tx.ExecContext(ctx, "insert into tr_part (key, job_id) values ($1, $2)", p.Key, id)
 		return err
 	})
-	if err != nil || state != Failed && state != Stopped {
-		return id, err
-	}
-	before, err := s.Get(ctx, id)
-	if err != nil {
-		return 0, err
-	}
-	if before.Bundle != spec.Bundle { // the script was mended
-		before.Bundle = spec.Bundle
-		text, err := json.Marshal(before.Spec)
-		if err != nil {
-			return 0, err
-		}
-		if _, err := s.db.ExecContext(ctx, "update river_job set args = $1 where id = $2", string(text), id); err != nil {
-			return 0, s.explain(err)
-		}
-	}
-	return id, s.Retry(ctx, id)
+	return id, err
 }
+
+// removed is what scripts are told of jobs that are no more.
+const removed = "removed"
 
 // maxResults bounds the results of one answer, in bytes.
 const maxResults = 8 << 20
@@ -123,10 +113,20 @@ func (s *Store) EndedParts(ctx context.Context, ids []int64) (ended []Ended, err
 		size += len(e.Result)
 		ended = append(ended, e)
 	}
+	last := int64(-1)
 	for _, id := range ids {
-		if !known[id] {
+		if known[id] {
+			continue
+		}
+		if last < 0 {
+			if err := s.db.QueryRowContext(ctx, s.lastID).Scan(&last); err != nil {
+				return nil, s.explain(err)
+			}
+		}
+		if id < 1 || id > last {
 			return nil, unknown(id)
 		}
+		ended = append(ended, Ended{ID: id, State: removed, Message: "it was removed"})
 	}
 	return ended, nil
 }
@@ -159,6 +159,14 @@ func (l Linked) PutResult(ctx context.Context, value json.RawMessage) error {
 	return l.Link.Call(ctx, callResult, value, nil)
 }
 
+// shared leaves out of NAME=value what is of one job alone: a file that it writes.
+func shared(all []string, but ...string) []string {
+	return slices.DeleteFunc(slices.Clone(all), func(each string) bool {
+		name, _, _ := strings.Cut(each, "=")
+		return slices.Contains(but, name)
+	})
+}
+
 // Answers are the handlers for the process of an attempt. They try again while the
 // database does not answer. They call waits whenever the process looked for the end
 // of other jobs and found none.
@@ -171,7 +179,7 @@ func (s *Store) Answers(ctx context.Context, job, epoch int64, waits func()) lin
 					return err
 				}
 				p.Spec.Parent, p.Spec.User = job, parent.User
-				p.Spec.Run, p.Spec.Env, p.Spec.Folder = append(p.Spec.Run, parent.Run...), parent.Env, parent.Folder
+				p.Spec.Run, p.Spec.Env, p.Spec.Folder = append(p.Spec.Run, shared(parent.Run, "--report", "--metrics")...), shared(parent.Env, "TRANSECT_REPORT", "TRANSECT_METRICS"), parent.Folder
 				id, err = s.submitPart(ctx, p, job, epoch)
 				return err
 			})

@@ -53,6 +53,10 @@ func TestPartsAreSubmittedOnce(t *testing.T) {
 		if job, err := s.Get(t.Context(), first); err != nil || job.State != jobs.Waiting || job.Bundle != "mended" || job.Queue != "default" || job.Args[0] != "1" {
 			t.Errorf("what had failed is %+v, %v", job, err)
 		}
+		var kept string
+		if err := s.DB().QueryRow("select bundle from tr_job where job_id = $1", first).Scan(&kept); err != nil || kept != "mended" {
+			t.Errorf("the mended script is not kept for it: %q %v", kept, err)
+		}
 		part.Key = "night-1/a/2"
 		if other, err := s.SubmitPart(t.Context(), part); err != nil || other == first {
 			t.Errorf("another part is job %d, %v", other, err)
@@ -93,6 +97,12 @@ func TestEndedJobs(t *testing.T) {
 				t.Errorf("job %d is %s, ok %v, %q, %d bytes", e.ID, e.State, e.OK, e.Message, len(e.Result))
 			}
 		}
+		if err := s.Remove(t.Context(), ids[11]); err != nil {
+			t.Fatal(err)
+		}
+		if ended, err := s.EndedParts(t.Context(), ids[11:]); err != nil || len(ended) != 1 || ended[0].OK || ended[0].State != "removed" {
+			t.Errorf("a removed job: %+v %v", ended, err)
+		}
 		_, err = s.EndedParts(t.Context(), []int64{ids[0], 999})
 		if missing, _ := errors.AsType[*fault.KeyError](err); missing == nil {
 			t.Errorf("an unknown job: %v", err)
@@ -105,7 +115,7 @@ func TestEndedJobs(t *testing.T) {
 func TestPartsOfAJob(t *testing.T) {
 	t.Parallel()
 	jobstest.EachStore(t, func(t *testing.T, s *jobs.Store) {
-		parent, err := s.Submit(t.Context(), jobs.Spec{Script: "season.lua", Run: []string{"--local"}, Env: []string{"TRANSECT_SETTLE=1s"}, Folder: "/data", User: "me@here"})
+		parent, err := s.Submit(t.Context(), jobs.Spec{Script: "season.lua", Run: []string{"--local", "--report=season.json"}, Env: []string{"TRANSECT_SETTLE=1s", "TRANSECT_METRICS=x"}, Folder: "/data", User: "me@here"})
 		if err != nil {
 			t.Fatal(err)
 		}
