@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"transect/runtime"
 )
 
 // Every start pays for what packages prepare before main: tables, compiled
@@ -15,7 +17,7 @@ import (
 // machine. Who fails this test prepares something that could wait until it is
 // used (sync.OnceValue), or imports a package that does.
 func TestStartPreparesLittle(t *testing.T) {
-	const ours, theirs = 400, 1500 // allocations; the most are those of semver
+	const ours, theirs = 150, 300 // allocations; the most are those of stdlib and yaml
 	cmd := exec.Command("transect", "version")
 	cmd.Env = append(os.Environ(), "GODEBUG=inittrace=1")
 	var trace strings.Builder
@@ -34,6 +36,21 @@ func TestStartPreparesLittle(t *testing.T) {
 		}
 		if n, _ := strconv.Atoi(p[2]); n > most {
 			t.Errorf("%s prepares %d things at every start, want at most %d", p[1], n, most)
+		}
+	}
+}
+
+// The one command that is called is declared as among all.
+func TestOneCommandIsDeclaredAlone(t *testing.T) {
+	a := newApp(&runtime.Process{})
+	for _, c := range a.commands() {
+		all, _, err := a.root(nil).Find([]string{c.name})
+		if err != nil || all.Name() != c.name {
+			t.Fatalf("%s finds %s: %v", c.name, all.Name(), err)
+		}
+		alone := a.root([]string{c.name, "--help"}).Commands()
+		if len(alone) != 1 || alone[0].UsageString() != all.UsageString() {
+			t.Errorf("%s is not alone, or another: %v", c.name, alone)
 		}
 	}
 }

@@ -29,15 +29,18 @@ type Fading struct {
 // drops the answers that readable tells can be read again. Ledgers that cannot be
 // read are left alone.
 func (s Store) SweepLedgers(now time.Time, readable func(op string, r *ledger.Result) bool) (soon []Fading, err error) {
-	paths, err := filepath.Glob(filepath.Join(s.Dir, "*"+ledger.Suffix))
 	stamp := filepath.Join(s.Dir, "ledgers.swept")
-	if info, failed := os.Stat(stamp); err != nil || len(paths) == 0 || failed == nil && now.Sub(info.ModTime()) < sweepEvery {
-		return nil, err
+	if info, err := os.Stat(stamp); err == nil && now.Sub(info.ModTime()) < sweepEvery {
+		return nil, nil
 	}
 	if err := os.WriteFile(stamp, nil, 0o600); err != nil {
 		return nil, err
 	}
 	if err := os.Chtimes(stamp, now, now); err != nil {
+		return nil, err
+	}
+	paths, err := filepath.Glob(filepath.Join(s.Dir, "*"+ledger.Suffix))
+	if err != nil || len(paths) == 0 {
 		return nil, err
 	}
 	known := map[string]bool{}
