@@ -68,10 +68,10 @@ func checkArguments(p *Process, job Job, code []byte) error {
 	return err
 }
 
-// MisplacedFlag refuses a flag of transect run that stands after a script which
+// MisplacedFlag refuses a flag of the command, such as transect run, that stands after a script which
 // has no argument of that name: it would do nothing, and the script would run
 // against another platform, or in earnest.
-func MisplacedFlag(p *Process, script string, args []string, isFlag func(name string) bool) error {
+func MisplacedFlag(p *Process, script string, args []string, command string, isFlag func(name string) bool) error {
 	if len(args) == 0 || script == "-" {
 		return nil
 	}
@@ -91,7 +91,7 @@ func MisplacedFlag(p *Process, script string, args []string, isFlag func(name st
 		name, _, _ = strings.Cut(name, "=")
 		if isLong && isFlag(name) && !takesFlag(spec, code, name) {
 			return fault.Hinted(fault.Of(&fault.UsageError{}, "--%s stands after the script, which has no such argument", name),
-				"flags of transect run go before the script: transect run --%s … %s", name, script)
+				"flags of %[1]s go before the script: %[1]s --%[2]s … %[3]s", command, name, script)
 		}
 	}
 	return nil

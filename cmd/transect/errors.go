@@ -26,7 +26,13 @@ func usage(cmd *cobra.Command, err error) error {
 		return fault.Hinted(fault.Of(&fault.FileError{}, "cannot print: %w", err),
 			"the disk may be full, or the program that reads the output may have ended")
 	}
-	return fault.Hinted(fault.Of(&fault.UsageError{}, "%s", err), "%s", helpFor(cmd))
+	text := err.Error()
+	if _, given, exclusive := strings.Cut(text, "were all set"); exclusive && given == "" {
+		_, given, _ = strings.Cut(text, "; [")
+		flags := strings.Fields(strings.TrimSuffix(given, "] were all set"))
+		text = "--" + strings.Join(flags, " and --") + " exclude each other"
+	}
+	return fault.Hinted(fault.Of(&fault.UsageError{}, "%s", text), "%s", helpFor(cmd))
 }
 
 func is[E error](err error) bool {

@@ -2,12 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"strconv"
+	"slices"
 	"strings"
 	"time"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
 	"transect/client/fault"
@@ -48,7 +48,18 @@ codes 2 and 4: the same again would not help), needs a decision (7), cancelled.`
 		if err != nil {
 			return err
 		}
-		return a.jobListing().print(a, list, asJSON)
+		listed := a.jobListing(list)
+		all := !slices.ContainsFunc([]string{"state", "failed", "queue", "key", "schedule", "worker", "script", "since"}, cmd.Flags().Changed)
+		if all {
+			listed.none = "there are no jobs; transect submit SCRIPT submits one"
+		}
+		if err := listed.print(a, list, asJSON); err != nil || asJSON || len(list) == 0 || a.output.Quiet {
+			return err
+		}
+		if more := len(list) == filter.Limit; more || all {
+			return a.sayOutcomes(ctx, store, more)
+		}
+		return nil
 	})
 	a.jobsFlag(cmd, &address)
 	flags := cmd.Flags()
@@ -93,53 +104,6 @@ func toStates(to *[]jobs.State) func(string) error {
 	}
 }
 
-func (a *app) jobListing() listing[*jobs.Job] {
-	now := a.process.Now()
-	row := func(job *jobs.Job) table.Row {
-		state := string(job.State)
-		switch {
-		case job.State == jobs.Running && job.Cancelled:
-			state = "running, being cancelled"
-		case job.Waiting != "":
-			state += " for " + job.Waiting
-		}
-		exit := ""
-		if job.ExitCode != nil {
-			exit = strconv.Itoa(*job.ExitCode)
-		}
-		return table.Row{job.ID, state, localTime(startOrDue(job), now), took(job, now), exit, job.Queue, job.Worker, job.Title()}
-	}
-	return listing[*jobs.Job]{header: table.Row{"ID", "state", "start", "took", "exit", "queue", "worker", "script"}, row: row, none: "there are no such jobs"}
-}
-
-// startOrDue is when a job started, or will at the earliest.
-func startOrDue(job *jobs.Job) time.Time {
-	if job.State == jobs.Scheduled || job.State == jobs.Retrying || job.Started.IsZero() {
-		return job.Due
-	}
-	return job.Started
-}
-
-func localTime(t, now time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.In(now.Location()).Format(time.DateTime)
-}
-
-// took is how long the newest attempt took, or takes.
-func took(job *jobs.Job, now time.Time) string {
-	switch {
-	case job.Started.IsZero() || job.State == jobs.Waiting || job.State == jobs.Scheduled || job.State == jobs.Retrying:
-		return ""
-	case job.State == jobs.Running:
-		return max(now.Sub(job.Started), 0).Round(time.Second).String()
-	case job.Ended.Before(job.Started):
-		return ""
-	}
-	return job.Ended.Sub(job.Started).Round(100 * time.Millisecond).String()
-}
-
 func (a *app) jobsCancel() *cobra.Command {
 	return a.onJobs("cancel", "Cancel jobs", `Cancel jobs. One that runs is stopped by its worker within about a second; what
 it had begun to write is in its ledger, and transect jobs retry goes on with it.`, "cancelled", (*jobs.Store).Cancel)
@@ -159,21 +123,39 @@ func (a *app) onJobs(name, short, long, done string, act func(*jobs.Store, conte
 		Example: "  transect jobs " + name + " 42",
 		Args:    someIDs,
 		RunE: a.withJobs(&address, func(ctx context.Context, store *jobs.Store, args []string) error {
-			ids, err := jobIDs(args)
-			if err != nil {
-				return err
-			}
-			for _, id := range ids {
-				if err := act(store, ctx, id); err != nil {
-					return err
-				}
-				fmt.Fprintf(a.stdout, "%s %d\n", done, id)
-			}
-			return nil
+			return a.eachJob(args, done, func(id int64) error { return act(store, ctx, id) })
 		}),
 	}
 	a.jobsFlag(cmd, &address)
 	return cmd
+}
+
+// eachJob does the same to each of several jobs. Where it cannot, the others follow
+// all the same.
+func (a *app) eachJob(args []string, done string, act func(int64) error) error {
+	ids, err := jobIDs(args)
+	if err != nil {
+		return err
+	}
+	var failed []error
+	for _, id := range ids {
+		err := act(id)
+		if f := fault.Find(err); err != nil && (f == nil || fault.Transient(err)) {
+			return err
+		}
+		if err != nil {
+			failed = append(failed, err)
+			continue
+		}
+		fmt.Fprintf(a.stdout, "%s %d\n", done, id)
+	}
+	if len(failed) < 2 {
+		return errors.Join(failed...)
+	}
+	for _, err := range failed {
+		fmt.Fprintln(a.process.Stderr, fault.Find(err).Facts().Message)
+	}
+	return fault.Hinted(fault.Of(&fault.ValueError{}, "%d of %d jobs were left as they are", len(failed), len(ids)), "see: transect jobs")
 }
 
 func someIDs(cmd *cobra.Command, args []string) error {
@@ -189,7 +171,7 @@ func (a *app) jobsRemove() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rm [--older-than DAYS] [ID...]",
 		Short: "Remove jobs with their logs, ledgers and results",
-		Long: `Remove jobs with their logs, ledgers and results. A job that runs is cancelled
+		Long: `Remove jobs with their logs, ledgers and results. Cancel one that runs
 first. Workers remove the output of jobs after 30 days and the jobs themselves
 after 90; jobs that need a decision stay.`,
 		Example: "  transect jobs rm 42\n  transect jobs rm --older-than 30d",
@@ -200,24 +182,14 @@ after 90; jobs that need a decision stay.`,
 			return nil
 		},
 		RunE: a.withJobs(&address, func(ctx context.Context, store *jobs.Store, args []string) error {
-			ids, err := jobIDs(args)
-			if err != nil {
+			if err := a.eachJob(args, "removed", func(id int64) error { return store.Remove(ctx, id) }); err != nil || days == 0 {
 				return err
-			}
-			for _, id := range ids {
-				if err := store.Remove(ctx, id); err != nil {
-					return err
-				}
-				fmt.Fprintf(a.stdout, "removed %d\n", id)
-			}
-			if days == 0 {
-				return nil
 			}
 			removed, err := store.Prune(ctx, jobs.Retention{Jobs: time.Duration(days) * 24 * time.Hour})
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(a.stdout, "removed %d jobs\n", removed)
+			fmt.Fprintf(a.stdout, "removed %s\n", plural(removed, "job"))
 			return nil
 		}),
 	}

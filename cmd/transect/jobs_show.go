@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/dustin/go-humanize"
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -51,6 +50,9 @@ func (a *app) jobsShow() *cobra.Command {
 				}{job, attempts, result}, "  ")
 			}
 			a.printJob(job, attempts, result)
+			if job.State == jobs.Waiting && job.Waiting == "" {
+				a.warnWithoutWorker(ctx, store, job.Queue)
+			}
 			tail, err := a.lastOutput(ctx, store, job.ID, 20)
 			if err == nil && tail != "" {
 				fmt.Fprintf(a.stdout, "\n%s", tail)
@@ -84,11 +86,11 @@ func (a *app) printJob(job *jobs.Job, attempts []jobs.Attempt, result json.RawMe
 	line("key", "%s", job.Key)
 	line("schedule", "%s", job.Schedule)
 	line("submitted", "%s by %s", localTime(job.Submitted, now), job.User)
-	if job.State == jobs.Scheduled || job.State == jobs.Retrying {
+	if job.State == jobs.Scheduled || job.State == jobs.Retrying || job.Waiting != "" {
 		line("due", "%s", localTime(job.Due, now))
 	}
 	if job.Timeout > 0 {
-		line("timeout", "%s", job.Timeout)
+		line("timeout", "%s", shortDuration(job.Timeout))
 	}
 	line("retries", "%d", job.Retries)
 	if result != nil {
@@ -102,11 +104,12 @@ func (a *app) printJob(job *jobs.Job, attempts []jobs.Attempt, result json.RawMe
 		}
 		line("result", "%s", text)
 	}
+	line("next", "%s", job.Next())
 	var rows []table.Row
 	for _, attempt := range attempts {
 		end, took, exit := "", "", ""
 		if attempt.Ended != nil {
-			end, took = localTime(*attempt.Ended, now), attempt.Ended.Sub(attempt.Started).Round(100*time.Millisecond).String()
+			end, took = localTime(*attempt.Ended, now), shortTime(attempt.Ended.Sub(attempt.Started))
 		}
 		if attempt.ExitCode != nil {
 			exit = fmt.Sprint(*attempt.ExitCode)
@@ -120,10 +123,14 @@ func (a *app) printJob(job *jobs.Job, attempts []jobs.Attempt, result json.RawMe
 }
 
 func stateLine(job *jobs.Job) string {
-	text := job.Describe()
 	if job.Waiting != "" {
-		text += " for " + job.Waiting
+		text := string(job.State) + " for " + job.Waiting
+		if job.ExitCode != nil {
+			text += fmt.Sprintf(" (exit code %d)", *job.ExitCode)
+		}
+		return text
 	}
+	text := job.Describe()
 	if job.State == jobs.Running && job.Cancelled {
 		text += ", being cancelled"
 	}
@@ -217,73 +224,4 @@ func (a *app) printTimed(b jobs.Batch) error {
 		}
 	}
 	return nil
-}
-
-func (a *app) jobsStats() *cobra.Command {
-	var address string
-	var asJSON bool
-	within := 24 * time.Hour
-	cmd := &cobra.Command{
-		Use:     "stats",
-		Short:   "Sum up the jobs",
-		Long:    "Sum up the jobs: what is queued and running, how those of the last day ended, how long they waited and took.",
-		Example: "  transect jobs stats\n  transect jobs stats --within 12h",
-		Args:    exactArgs(0, ""),
-		RunE: a.withJobs(&address, func(ctx context.Context, store *jobs.Store, _ []string) error {
-			stats, err := store.Stats(ctx, within)
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return a.printJSON(stats, "  ")
-			}
-			a.printStats(stats, within)
-			return nil
-		}),
-	}
-	a.jobsFlag(cmd, &address)
-	addOptions(cmd.Flags(), option{name: "within", kind: "duration", value: "24h", doc: "look at the jobs that ended within `DURATION`", parse: toDuration(&within)})
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object")
-	return cmd
-}
-
-func (a *app) printStats(stats *jobs.Stats, within time.Duration) {
-	open := []jobs.State{jobs.Waiting, jobs.Scheduled, jobs.Running, jobs.Retrying}
-	header := table.Row{"queue"}
-	for _, state := range open {
-		header = append(header, state)
-	}
-	var rows []table.Row
-	for queue, states := range stats.Queues {
-		row := table.Row{queue}
-		for _, state := range open {
-			row = append(row, states[state])
-		}
-		rows = append(rows, row)
-	}
-	slices.SortFunc(rows, func(a, b table.Row) int { return strings.Compare(a[0].(string), b[0].(string)) })
-	if len(rows) > 0 {
-		a.printTable(header, rows)
-		fmt.Fprintln(a.stdout)
-	}
-	var ended []string
-	for _, state := range jobs.States {
-		if n := stats.Ended[state]; n > 0 {
-			ended = append(ended, fmt.Sprintf("%d %s", n, state))
-		}
-	}
-	if len(ended) == 0 {
-		ended = []string{"none"}
-	}
-	fmt.Fprintf(a.stdout, "%-11s %s\n", "ended", strings.Join(ended, ", ")+" within "+shortDuration(within))
-	if stats.Wait > 0 || stats.Run > 0 {
-		fmt.Fprintf(a.stdout, "%-11s waited %s, took %s\n", "median", stats.Wait.Round(time.Millisecond), stats.Run.Round(time.Millisecond))
-	}
-	fmt.Fprintf(a.stdout, "%-11s %d with %d slots\n", "workers", stats.Workers, stats.Slots)
-	fmt.Fprintf(a.stdout, "%-11s %s\n", "database", humanize.IBytes(uint64(stats.Size)))
-}
-
-// shortDuration is 24h instead of 24h0m0s.
-func shortDuration(d time.Duration) string {
-	return strings.TrimSuffix(strings.TrimSuffix(d.String(), "0s"), "0m")
 }

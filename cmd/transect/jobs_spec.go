@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -128,8 +129,8 @@ func (a *app) jobSpec(ctx context.Context, f *jobFlags, words []string) (jobs.Sp
 	if err := a.noSecret(all); err != nil {
 		return none, nil, err
 	}
-	isFlag := func(name string) bool { return f.run.Lookup(name) != nil }
-	if err := runtime.MisplacedFlag(a.process, words[0], words[1:], isFlag); err != nil {
+	isFlag := func(name string) bool { return f.cmd.Flags().Lookup(name) != nil }
+	if err := runtime.MisplacedFlag(a.process, words[0], words[1:], f.cmd.CommandPath(), isFlag); err != nil {
 		return none, nil, err
 	}
 	if _, err := runtime.PreflightScript(a.process, f.job); err != nil {
@@ -148,6 +149,11 @@ func (a *app) jobSpec(ctx context.Context, f *jobFlags, words []string) (jobs.Sp
 		return none, nil, err
 	}
 	spec.Bundle = packed.Hash
+	if len(f.include) == 0 && !a.output.Quiet {
+		for _, at := range packed.Computed {
+			fmt.Fprintf(a.process.Stderr, "%s: the name of this module is computed: it does not travel with the job unless --include PATH names its file or folder\n", at)
+		}
+	}
 	return spec, packed, nil
 }
 

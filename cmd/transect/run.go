@@ -79,7 +79,7 @@ or begins a new one, as a job of cron does each day.
 				return err
 			}
 			isFlag := func(name string) bool { return cmd.Flags().Lookup(name) != nil && name != "help" }
-			if err := runtime.MisplacedFlag(a.process, job.Script, job.Args, isFlag); err != nil {
+			if err := runtime.MisplacedFlag(a.process, job.Script, job.Args, "transect run", isFlag); err != nil {
 				return err
 			}
 			return unattended.Run(cmd.Context(), a.process, *job, options)

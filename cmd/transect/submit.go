@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -64,6 +65,9 @@ arguments, and who may write to it runs scripts on the workers.`,
 			return err
 		}
 		a.warnWithoutWorker(ctx, store, cmp.Or(spec.Queue, jobs.DefaultQueue))
+		if !a.output.Quiet && (!at.IsZero() || in > 0) {
+			fmt.Fprintf(a.process.Stderr, "it starts at %s\n", localTime(cmp.Or(at, a.process.Now().Add(in)), a.process.Now()))
+		}
 		if wait || follow {
 			return a.finishJob(ctx, store, id, follow, asJSON)
 		}
@@ -80,7 +84,13 @@ arguments, and who may write to it runs scripts on the workers.`,
 	a.jobsFlag(cmd, &address)
 	addOptions(cmd.Flags(),
 		option{name: "at", kind: "TIME", doc: "not before TIME, such as 02:30 or 2026-11-23T02:30",
-			parse: func(text string) (err error) { at, err = parseAt(text, a.process.Now()); return err }},
+			parse: func(text string) (err error) {
+				now := a.process.Now()
+				if at, err = parseAt(text, now); err == nil && at.Before(now.Add(-time.Minute)) {
+					err = errors.New("this time has passed")
+				}
+				return err
+			}},
 		option{name: "in", kind: "duration", doc: "not before `DURATION` from now, such as 90m", parse: toDuration(&in)})
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait for the end of the job, and exit with its exit code")
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "as --wait, and print the output of the job as it arrives")
@@ -89,19 +99,29 @@ arguments, and who may write to it runs scripts on the workers.`,
 	return cmd
 }
 
-// warnWithoutWorker says that nobody would run a job.
+// warnWithoutWorker says that nobody would run a job of a queue.
 func (a *app) warnWithoutWorker(ctx context.Context, store *jobs.Store, queue string) {
 	workers, err := store.Workers(ctx, false)
 	if err != nil || a.output.Quiet {
 		return
 	}
-	if !slices.ContainsFunc(workers, func(w *jobs.Worker) bool { return slices.Contains(w.Queues, queue) && !w.Stopping }) {
-		hint := "transect worker"
-		if queue != jobs.DefaultQueue {
-			hint += " --queues " + queue
+	var served []string
+	for _, w := range workers {
+		if !w.Stopping {
+			served = append(served, w.Queues...)
 		}
-		fmt.Fprintf(a.process.Stderr, "no worker serves the queue %s now; start one with: %s\n", queue, hint)
 	}
+	if slices.Contains(served, queue) {
+		return
+	}
+	hint := "start one with: transect worker"
+	if queue != jobs.DefaultQueue {
+		hint = fmt.Sprintf("the job waits for one, transect worker --queues %s or --name %[1]s", queue)
+	}
+	if slices.Sort(served); len(served) > 0 {
+		hint = "served are " + strings.Join(slices.Compact(served), ", ") + "; " + hint
+	}
+	fmt.Fprintf(a.process.Stderr, "no worker serves the queue %s now; %s\n", queue, hint)
 }
 
 // finishJob waits for the end of a job. Its exit code becomes that of the
@@ -111,7 +131,7 @@ func (a *app) finishJob(ctx context.Context, store *jobs.Store, id int64, follow
 	job, err := a.await(ctx, store, id, follow)
 	if err != nil {
 		if _, stopped := errors.AsType[*runtime.Interrupted](err); stopped {
-			fmt.Fprintf(a.process.Stderr, "job %d goes on; transect jobs cancel %d stops it\n", id, id)
+			fmt.Fprintf(a.process.Stderr, "job %d goes on; transect jobs logs -f %[1]d shows its output, transect jobs cancel %[1]d stops it\n", id)
 		}
 		return err
 	}

@@ -87,7 +87,7 @@ that go round it.`,
 	addOptions(flags,
 		option{name: "queues", kind: "NAMES", value: jobs.DefaultQueue, parse: toQueues(&queues), doc: "queues to serve, beside that of the worker's name; several with commas"},
 		option{name: "slots", kind: "N", value: strconv.Itoa(slots), parse: toNumber(&slots, 1, 1000), doc: "jobs at the same time"},
-		option{name: "name", kind: "NAME", parse: toString(&name), doc: "name of the worker and of its queue; that of the machine if left out"},
+		option{name: "name", kind: "NAME", parse: func(text string) error { name = text; return jobs.CheckQueue(text) }, doc: "name of the worker and of its queue; that of the machine if left out"},
 		option{name: "grace", kind: "duration", value: grace.String(), parse: toDuration(&grace), doc: "when told to stop, let running jobs go on for at most `DURATION`"})
 	flags.BoolVar(&sandboxed, "sandbox", false, "refuse jobs whose script has no manifest")
 	return cmd

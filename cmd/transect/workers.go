@@ -21,7 +21,8 @@ func (a *app) workers() *cobra.Command {
 		Short: "Show the workers and what they do",
 		Long: `Show the workers that live: since when, the queues they serve, the jobs they run.
 A worker that gives no sign of life for 15 seconds is declared dead; others run
-its jobs then.`,
+its jobs then. A job that waits for others leaves its slot to them: 6 of 6, 1
+waiting.`,
 		Example: "  transect workers\n  transect workers --all",
 		Args:    exactArgs(0, ""),
 		RunE: a.withJobs(&address, func(ctx context.Context, store *jobs.Store, _ []string) error {
@@ -60,8 +61,12 @@ func (a *app) workerListing() listing[*jobs.Worker] {
 		if ago := now.Sub(w.Seen); ago > 5*time.Second {
 			seen = ago.Round(time.Second).String() + " ago"
 		}
+		busy := fmt.Sprintf("%d of %d", min(len(w.Jobs), w.Slots), w.Slots)
+		if more := len(w.Jobs) - w.Slots; more > 0 { // they left their slots to the jobs that they wait for
+			busy += fmt.Sprintf(", %d waiting", more)
+		}
 		return table.Row{w.Name, w.Host, w.PID, state, localTime(w.Started, now), seen, strings.Join(w.Queues, ","),
-			fmt.Sprintf("%d of %d", len(w.Jobs), w.Slots), strings.Join(running, " ")}
+			busy, strings.Join(running, " ")}
 	}
 	return listing[*jobs.Worker]{header: table.Row{"worker", "host", "pid", "state", "since", "seen", "queues", "busy", "jobs"}, row: row,
 		none: "there are no workers; start one with: transect worker"}

@@ -39,6 +39,8 @@ type Bundle struct {
 	Hash    string
 	Content []byte
 	Files   []string // their paths in the bundle, sorted
+
+	Computed []string `json:"-"` // FILE:LINE of each require whose module is not written out, and so does not travel
 }
 
 // Script is an unpacked script.

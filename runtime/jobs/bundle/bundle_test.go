@@ -115,3 +115,24 @@ func FuzzUnpack(f *testing.F) {
 		}
 	})
 }
+
+// The user learns of modules that do not travel before the job fails elsewhere.
+func TestComputedNames(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"lib/a.lua": "return 1", "lib/b.lua": "return require(select(1, ...) .. '.c')", "s.lua": strings.Join([]string{
+		`local a, json = pcall(require, "lib.a"), require("json")`,
+		`local m = require("lib." .. arg[1])`, `require(name)`, `pcall(require, name)`, `require('lib.b')`, `-- require(name)`, `require 'lib.a' print("a" .. "b")`, `local r = require`,
+	}, "\n")})
+	b, err := Make(Source{Script: filepath.Join(dir, "s.lua")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(b.Computed)
+	if want := []string{"lib/b.lua:1", "s.lua:2", "s.lua:3", "s.lua:4"}; !slices.Equal(b.Computed, want) {
+		t.Errorf("computed %q, not %q", b.Computed, want)
+	}
+	if want := []string{"script/lib/a.lua", "script/lib/b.lua", "script/s.lua"}; !slices.Equal(b.Files, want) {
+		t.Errorf("files %q, not %q", b.Files, want)
+	}
+}

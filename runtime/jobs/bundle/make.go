@@ -28,7 +28,12 @@ type Source struct {
 // required matches the modules that a script requires by their names. One in a
 // comment packs a file too many.
 var required = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\brequire\s*\(?\s*(?:"([^"\\\n]+)"|'([^'\\\n]+)'|\[\[([^\]\n]+)\]\])`)
+	return regexp.MustCompile(`\brequire\s*[(,]?\s*(?:"([^"\\\n]+)"|'([^'\\\n]+)'|\[\[([^\]\n]+)\]\])`)
+})
+
+// computed matches a require whose module is not written out.
+var computed = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\brequire\s*[(,]\s*(?:[^\s"'\[]|(?:"[^"\\\n]*"|'[^'\\\n]*')\s*\.\.)`)
 })
 
 // submitted matches the scripts beside it that a script submits by their names.
@@ -56,13 +61,18 @@ func Make(source Source) (*Bundle, error) {
 			return nil, err
 		}
 	}
-	return pack(m.files)
+	b, err := pack(m.files)
+	if err == nil {
+		b.Computed = m.computed
+	}
+	return b, err
 }
 
 type maker struct {
-	source Source
-	files  map[string][]byte
-	size   int64
+	source   Source
+	files    map[string][]byte
+	size     int64
+	computed []string
 }
 
 // add reads a file once: what is scanned is what is packed.
@@ -113,6 +123,12 @@ func (m *maker) module(name, file string) error {
 		}
 		if err := m.module(name, file); err != nil {
 			return err
+		}
+	}
+	for n, line := range strings.Split(string(m.files[name]), "\n") {
+		code, _, _ := strings.Cut(line, "--")
+		if computed().MatchString(code) {
+			m.computed = append(m.computed, fmt.Sprintf("%s:%d", strings.TrimPrefix(name, scriptDir+"/"), n+1))
 		}
 	}
 	for _, match := range submitted().FindAllSubmatch(m.files[name], -1) {

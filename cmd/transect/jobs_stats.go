@@ -1,0 +1,83 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"transect/runtime/jobs"
+)
+
+func (a *app) jobsStats() *cobra.Command {
+	var address string
+	var asJSON bool
+	within := 24 * time.Hour
+	cmd := &cobra.Command{
+		Use:     "stats",
+		Short:   "Sum up the jobs",
+		Long:    "Sum up the jobs: what is queued and running, how those of the last day ended, how long they waited and took.",
+		Example: "  transect jobs stats\n  transect jobs stats --within 12h",
+		Args:    exactArgs(0, ""),
+		RunE: a.withJobs(&address, func(ctx context.Context, store *jobs.Store, _ []string) error {
+			stats, err := store.Stats(ctx, within)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return a.printJSON(stats, "  ")
+			}
+			a.printStats(stats, within)
+			return nil
+		}),
+	}
+	a.jobsFlag(cmd, &address)
+	addOptions(cmd.Flags(), option{name: "within", kind: "duration", value: "24h", doc: "look at the jobs that ended within `DURATION`", parse: toDuration(&within)})
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object")
+	return cmd
+}
+
+func (a *app) printStats(stats *jobs.Stats, within time.Duration) {
+	open := []jobs.State{jobs.Waiting, jobs.Scheduled, jobs.Running, jobs.Retrying}
+	header := table.Row{"queue"}
+	for _, state := range open {
+		header = append(header, state)
+	}
+	var rows []table.Row
+	for queue, states := range stats.Queues {
+		row := table.Row{queue}
+		for _, state := range open {
+			row = append(row, states[state])
+		}
+		rows = append(rows, row)
+	}
+	slices.SortFunc(rows, func(a, b table.Row) int { return strings.Compare(a[0].(string), b[0].(string)) })
+	if len(rows) > 0 {
+		a.printTable(header, rows)
+		fmt.Fprintln(a.stdout)
+	}
+	fmt.Fprintf(a.stdout, "%-11s %s\n", "ended", cmp.Or(countStates(stats.Ended), "none")+" within "+shortDuration(within))
+	if stats.Wait > 0 || stats.Run > 0 {
+		fmt.Fprintf(a.stdout, "%-11s waited %s, took %s\n", "median", stats.Wait.Round(time.Millisecond), stats.Run.Round(time.Millisecond))
+	}
+	fmt.Fprintf(a.stdout, "%-11s %d with %d slots\n", "workers", stats.Workers, stats.Slots)
+	fmt.Fprintf(a.stdout, "%-11s %s\n", "database", humanize.IBytes(uint64(stats.Size)))
+}
+
+// shortDuration is 24h instead of 24h0m0s.
+func shortDuration(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}
