@@ -68,7 +68,7 @@ func (a *app) jobsShow() *cobra.Command {
 func (a *app) printJob(job *jobs.Job, attempts []jobs.Attempt, result json.RawMessage) {
 	now := a.process.Now()
 	line := func(name, format string, args ...any) {
-		if text := fmt.Sprintf(format, args...); text != "" {
+		if text := jobs.Plain(fmt.Sprintf(format, args...)); text != "" {
 			fmt.Fprintf(a.stdout, "%-11s %s\n", name, text)
 		}
 	}

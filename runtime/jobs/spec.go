@@ -89,7 +89,7 @@ func (s Spec) SlotEnv() []string {
 
 // Title is the script with its arguments, for lists.
 func (s Spec) Title() string {
-	title := strings.Join(append([]string{s.Script}, s.Args...), " ")
+	title := Plain(strings.Join(append([]string{s.Script}, s.Args...), " "))
 	if len(title) > 200 {
 		title = strings.ToValidUTF8(title[:197], "") + "…"
 	}

@@ -77,7 +77,7 @@ func (b *logBook) say(format string, args ...any) {
 
 func (b *logBook) add(stream string, line string) {
 	over := len(line) - maxLine
-	line = b.redact(strings.ToValidUTF8(strings.ReplaceAll(line, "\x00", ""), "�"))
+	line = b.redact(jobs.PlainLine(line))
 	if over > 0 {
 		line = strings.ToValidUTF8(line[:max(0, len(line)-over)], "") + " …"
 	}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/riverqueue/river/riverdriver"
 	"github.com/riverqueue/river/rivertype"
@@ -115,7 +114,7 @@ func (a *attempt) note(ctx context.Context, tx *sql.Tx, e end) error {
 	if e.outcome.Final() {
 		final, ended = string(e.outcome), now
 	}
-	waiting, message := "", bounded(plain(a.redact(e.message)), 1000)
+	waiting, message := "", bounded(jobs.Plain(a.redact(e.message)), 1000)
 	if e.outcome == jobs.Waiting {
 		waiting, message = message, ""
 	}
@@ -176,16 +175,6 @@ func (a *attempt) state(e end, message string) (*riverdriver.JobSetStateIfRunnin
 		return riverdriver.JobSetStateSnoozed(a.job, again, a.row.Attempt-1, nil), nil
 	}
 	return riverdriver.JobSetStateDiscarded(a.job, now, failure, nil), nil
-}
-
-// plain is a text without what a database refuses or a terminal obeys.
-func plain(text string) string {
-	return strings.Map(func(c rune) rune {
-		if unicode.IsControl(c) {
-			return ' '
-		}
-		return c
-	}, strings.ToValidUTF8(text, "\uFFFD"))
 }
 
 // bounded cuts a text between two characters.
