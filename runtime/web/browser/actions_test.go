@@ -3,9 +3,6 @@ package browser_test
 import (
 	"fmt"
 	"testing"
-
-	"github.com/chromedp/chromedp"
-	"github.com/chromedp/chromedp/kb"
 )
 
 // Datasets are deleted and restored, one and several; each after a question that
@@ -24,11 +21,9 @@ func TestDeleteAndRestore(t *testing.T) {
 	p.reads("main", "FLIGHT_0001.JPG")
 	p.click(`main .bar a`) // back
 	p.reads("h1", "FLIGHT_0001.JPG")
-	do(p, "focus", chromedp.Focus(chromedp.CSS(`a[href^="/actions/delete"]`)))
-	p.press(kb.Enter)
+	p.enter(`a[href^="/actions/delete"]`)
 	p.reads("h1", "Delete datasets?")
-	do(p, "focus", chromedp.Focus(chromedp.CSS("main form button")))
-	p.press(kb.Enter)
+	p.enter("main form button")
 	p.reads(".problem", "Deleted")
 	p.visit("/datasets?name=FLIGHT_0001")
 	p.reads("main", "Nothing fits.")

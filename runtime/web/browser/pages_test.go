@@ -77,7 +77,6 @@ func (p *tab) everyPage() {
 		}
 		p.width(wide)
 		p.visit(path)
-		p.until(`document.readyState === "complete"`)
 		queue = append(queue, p.links()...)
 		if n := eval[int](p, `document.querySelectorAll("main h1").length`); n != 1 {
 			t.Errorf("%s has %d headings", path, n)
@@ -135,9 +134,7 @@ func (p *tab) keyboard() {
 	for range 6 {
 		p.press(kb.Tab)
 	}
-	p.press(kb.Enter)
-	p.until(`location.pathname !== "/"`)
-	p.until(`document.readyState === "complete"`)
+	p.leads("Enter", func() bool { p.press(kb.Enter); return true })
 	p.press(kb.Tab)
 	if width := eval[string](p, `getComputedStyle(document.activeElement).outlineStyle`); width == "none" {
 		t.Error("the focus cannot be seen")

@@ -8,9 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/chromedp"
-	"github.com/chromedp/chromedp/kb"
-
 	"transect/runtime/unattended/history"
 )
 
@@ -126,9 +123,7 @@ func TestRuns(t *testing.T) {
 
 	// By keyboard to the run whose name is markup.
 	p.visit("/runs?failed=1")
-	p.until(`document.readyState === "complete"`)
-	do(p, "focus", chromedp.Focus(chromedp.CSS(`#runs-history tbody tr:nth-child(1) a`)))
-	p.press(kb.Enter)
+	p.enter(`#runs-history tbody tr:nth-child(1) a`)
 	p.reads("h1", hostileName)
 	p.reads("#run-state", "the card <i>is</i> empty")
 	p.reads("#run-about", "<b>bold</b>")

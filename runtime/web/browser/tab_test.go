@@ -16,8 +16,10 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 // patience is far more than anything here takes.
@@ -38,6 +40,8 @@ type tab struct {
 	mu       sync.Mutex
 	expected []string // errors that belong to the test
 	said     []string // errors on the console
+	frame    string   // the main one
+	document string   // loader of the newest document that it has read to its end
 }
 
 // open opens an address in a new browser.
@@ -49,7 +53,7 @@ func open(t testing.TB, address string) *tab {
 		t.Fatal(err)
 	}
 	p.at = u.Scheme + "://" + u.Host
-	do(p, "open "+address, chromedp.Navigate(address))
+	p.navigate(address)
 	p.until(`document.getElementById("main")`) // the address leads to it
 	return p
 }
@@ -62,8 +66,11 @@ func newTab(t testing.TB) *tab {
 	if err := chromedp.Do(ctx); err != nil {
 		t.Fatal(err)
 	}
-	p := &tab{t: t, ctx: ctx}
+	p := &tab{t: t, ctx: ctx, frame: string(chromedp.FromContext(ctx).Target.TargetID)}
 	go p.listen(chromedp.Console(ctx))
+	if err := chromedp.Listen(ctx, p.event); err != nil {
+		t.Fatal(err)
+	}
 	p.width(wide)
 	t.Cleanup(func() {
 		if said := p.console(); len(said) > 0 {
@@ -88,6 +95,38 @@ func (p *tab) listen(messages iter.Seq2[chromedp.ConsoleMessage, error]) {
 			p.said = append(p.said, text)
 		}
 		p.mu.Unlock()
+	}
+}
+
+// event notes which document the tab shows, once its modules have run.
+func (p *tab) event(event any) {
+	e, ok := event.(*page.EventLifecycleEvent)
+	if !ok || e.Name != "DOMContentLoaded" || string(e.FrameID) != p.frame {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.document = string(e.LoaderID)
+}
+
+// leads performs an action and, where that leads to another document, waits until
+// it was read to its end: what is asked for afterwards is never answered by the page
+// before.
+func (p *tab) leads(what string, act func() bool) {
+	p.t.Helper()
+	shown := func() string {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return p.document
+	}
+	before := shown()
+	if !act() {
+		return
+	}
+	for began := time.Now(); shown() == before; time.Sleep(5 * time.Millisecond) {
+		if time.Since(began) > patience {
+			p.t.Fatalf("%s leads nowhere\n%s", what, p.body())
+		}
 	}
 }
 
@@ -138,7 +177,13 @@ func (p *tab) body() string {
 // visit goes to a path of the page.
 func (p *tab) visit(path string) {
 	p.t.Helper()
-	do(p, "visit "+path, chromedp.Navigate(p.at+path))
+	p.navigate(p.at + path)
+}
+
+// navigate goes to an address.
+func (p *tab) navigate(address string) {
+	p.t.Helper()
+	do(p, "visit "+address, chromedp.Navigate(address)) // waits until it is loaded
 }
 
 // width sets the width of the window.
@@ -163,24 +208,49 @@ func (p *tab) scripts(on bool) {
 // see waits until an element is visible.
 func (p *tab) see(selector string) {
 	p.t.Helper()
-	do(p, "wait for "+selector, chromedp.WaitVisible(chromedp.CSS(selector)))
+	p.until(fmt.Sprintf(`document.querySelector(%s)?.checkVisibility()`, quoted(selector)))
 }
 
-// click clicks an element. A page that is live may replace it between the search
-// for it and the click, which then did not happen.
+// clicks clicks an element that can be seen and is not covered, in one step: a page
+// that is live cannot replace it in between. It says whether that leads to another
+// document, or "" when there is nothing to click yet.
+const clicks = `(() => {
+	const e = document.querySelector(%s);
+	if (!e?.checkVisibility() || e.disabled) return "";
+	e.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
+	const r = e.getClientRects()[0], top = r && document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2);
+	if (!top || !e.contains(top) && !top.contains(e)) return "";
+	e.focus();
+	const link = e.closest("a[href]:not([download])"), button = e.closest("button, input[type=submit]");
+	const elsewhere = link ? link.href.split("#")[0] !== location.href.split("#")[0] || !link.hash : button?.form && button.type === "submit";
+	return e.dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true, view: window })) && elsewhere ? "leads" : "stays";
+})()`
+
+// click clicks an element as soon as it is there, and follows it where it leads to
+// another document.
 func (p *tab) click(selector string) {
 	p.t.Helper()
-	for began := time.Now(); ; {
-		ctx, cancel := context.WithTimeout(p.ctx, patience)
-		_, err := chromedp.Run(ctx, chromedp.Click(chromedp.CSS(selector)))
-		cancel()
-		switch {
-		case err == nil:
-			return
-		case !strings.Contains(err.Error(), "Could not find node") || time.Since(began) > patience:
-			p.t.Fatalf("click %s: %v\n%s", selector, err, p.body())
+	p.leads("click "+selector, func() bool {
+		p.t.Helper()
+		for began := time.Now(); time.Since(began) < patience; time.Sleep(20 * time.Millisecond) {
+			if did := eval[string](p, fmt.Sprintf(clicks, quoted(selector))); did != "" {
+				return did == "leads"
+			}
 		}
-	}
+		p.t.Fatalf("click %s: it cannot be seen\n%s", selector, p.body())
+		return false
+	})
+}
+
+// enter presses Enter on an element, and follows it to another document.
+func (p *tab) enter(selector string) {
+	p.t.Helper()
+	p.until(fmt.Sprintf(`(e => { e?.focus(); return e && e === document.activeElement })(document.querySelector(%s))`, quoted(selector)))
+	p.leads("Enter on "+selector, func() bool {
+		p.t.Helper()
+		p.press(kb.Enter)
+		return true
+	})
 }
 
 // clickAt clicks a point of the window.
@@ -197,10 +267,21 @@ func (p *tab) press(keys ...string) {
 	}
 }
 
-// eval evaluates an expression; a promise is awaited.
+// eval evaluates an expression; a promise is awaited. A page that is replaced
+// meanwhile by itself is asked again.
 func eval[T any](p *tab, expression string) T {
 	p.t.Helper()
-	return do(p, expression, chromedp.Evaluate[T](expression, func(e *runtime.EvaluateParams) { e.AwaitPromise = &yes }))
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	for {
+		value, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, func(e *runtime.EvaluateParams) { e.AwaitPromise = &yes }))
+		switch {
+		case err == nil:
+			return value
+		case ctx.Err() != nil || !strings.Contains(err.Error(), "context") && !strings.Contains(err.Error(), "navigated"):
+			p.t.Fatalf("%s: %v\n%s", expression, err, p.body())
+		}
+	}
 }
 
 var yes = true
@@ -245,6 +326,18 @@ func (p *tab) fits(what string) {
 		widest := eval[string](p, `[...document.querySelectorAll("main *")].filter(e => e.getBoundingClientRect().right > `+fmt.Sprint(p.pixels)+` + 1).slice(0, 3).map(e => e.outerHTML.slice(0, 100)).join("\n")`)
 		p.t.Errorf("%s is %g pixels wider than the window:\n%s", what, over, widest)
 	}
+}
+
+// bothWidths finds that the page fits the window of a desk and that of a phone, and
+// leaves it at the width of a desk.
+func (p *tab) bothWidths(name string) {
+	p.t.Helper()
+	for pixels, suffix := range map[int64]string{wide: "", narrow: "-narrow"} {
+		p.width(pixels)
+		p.fits(name + suffix)
+		p.picture(name + suffix)
+	}
+	p.width(wide)
 }
 
 // picture keeps a picture of the whole page where TRANSECT_SCREENSHOTS names a folder.

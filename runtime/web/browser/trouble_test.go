@@ -17,8 +17,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/chromedp/chromedp"
 )
 
 // served is a platform over TCP.
@@ -189,7 +187,7 @@ func TestStolenAddress(t *testing.T) {
 	stranger := newTab(t)
 	stranger.expect("401")
 	for _, path := range []string{address, p.at + "/", p.at + "/runs", p.at + "/open?token=guess"} {
-		do(stranger, "visit", chromedp.Navigate(path))
+		stranger.navigate(path)
 		if text := eval[string](stranger, "document.body.innerText"); !strings.Contains(text, "token") || strings.Contains(text, "Runs") {
 			t.Errorf("a stranger at %s sees %q", path, text)
 		}
@@ -201,8 +199,8 @@ func TestStolenAddress(t *testing.T) {
 		fmt.Fprintf(w, `<!doctype html><title>evil</title><iframe src="%[1]s/runs"></iframe><form method="post" action="%[1]s/another"><button>x</button></form>`, p.at)
 	}))
 	t.Cleanup(evil.Close)
-	p.expect("")                                                                              // whatever a browser says of the other site
-	do(p, "visit", chromedp.Navigate(strings.Replace(evil.URL, "127.0.0.1", "localhost", 1))) // another site
+	p.expect("")                                                       // whatever a browser says of the other site
+	p.navigate(strings.Replace(evil.URL, "127.0.0.1", "localhost", 1)) // another site
 	if got := eval[string](p, fmt.Sprintf(`fetch(%q, {credentials: "include"}).then(r => r.text(), e => "refused")`, p.at+"/runs")); got != "refused" {
 		t.Errorf("another site reads %.100q", got)
 	}
