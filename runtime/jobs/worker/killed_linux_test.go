@@ -26,7 +26,7 @@ const roundsVariable = "TRANSECT_WORKER_ROUNDS"
 
 // victim is a worker process that meets with an accident.
 type victim struct {
-	kind string // kill, stop, cut, hang: a line that is there and says nothing
+	kind string // kill, stop, suspend: with its job, as a machine does; cut, hang: a line that is there and says nothing
 	cmd  *exec.Cmd
 	name string
 	job  int64
@@ -87,12 +87,12 @@ func TestWorkersKilled(t *testing.T) {
 		t.Skip("left out by -short: it kills workers, and waits for others to take over")
 	}
 	t.Parallel()
-	kills, stops, cuts, env := 2, 2, 1, []string(nil)
+	kills, stops, suspends, cuts, env := 2, 2, 1, 1, []string(nil)
 	if text := os.Getenv(roundsVariable); text != "" {
 		if _, err := fmt.Sscanf(text, "%d,%d", &kills, &stops); err != nil {
 			t.Fatal(err)
 		}
-		cuts, env = 5, []string{slowVariable + "=1"}
+		suspends, cuts, env = stops, 5, []string{slowVariable + "=1"}
 	}
 	jobstest.Each(t, func(t *testing.T, c jobs.Config) {
 		t.Parallel()
@@ -108,6 +108,9 @@ func TestWorkersKilled(t *testing.T) {
 		}
 		for range stops {
 			kinds = append(kinds, "stop")
+		}
+		for range suspends {
+			kinds = append(kinds, "suspend")
 		}
 		for range cuts {
 			if through != "" {
@@ -177,6 +180,9 @@ func accidents(t *testing.T, c jobs.Config, through string, kinds []string, took
 			_ = v.cmd.Process.Kill()
 		case "stop":
 			_ = v.cmd.Process.Signal(syscall.SIGSTOP)
+		case "suspend":
+			_ = v.cmd.Process.Signal(syscall.SIGSTOP)
+			_ = syscall.Kill(-first[v.job], syscall.SIGSTOP)
 		case "cut":
 			v.line.cut()
 		case "hang":
@@ -191,6 +197,10 @@ func accidents(t *testing.T, c jobs.Config, through string, kinds []string, took
 	for _, v := range victims {
 		switch v.kind {
 		case "stop":
+			_ = v.cmd.Process.Signal(syscall.SIGCONT)
+		case "suspend":
+			_ = syscall.Kill(-first[v.job], syscall.SIGCONT)
+			time.Sleep(10 * time.Millisecond) // it runs alone for a moment
 			_ = v.cmd.Process.Signal(syscall.SIGCONT)
 		case "cut", "hang":
 			v.line.mend()
