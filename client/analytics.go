@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/Masterminds/semver/v3"
+
 	"transect/client/fault"
 	"transect/client/schema"
 	"transect/client/semrange"
@@ -232,10 +234,10 @@ func (c *Client) highest(ctx context.Context, filter Filter, version *string) (s
 // version counts.
 func newest(versions []string) string {
 	best := ""
-	var highest *semrange.Version
+	var highest *semver.Version
 	for _, text := range versions {
 		v, err := semrange.ParseVersion(text)
-		if err == nil && (highest == nil || v.Compare(highest) > 0) {
+		if err == nil && (highest == nil || v.GreaterThan(highest)) {
 			best, highest = text, v
 		}
 	}

@@ -1,7 +1,8 @@
 package platform
 
 import (
-	"transect/client/semrange"
+	"github.com/Masterminds/semver/v3"
+
 	"transect/platform/store"
 )
 
@@ -51,10 +52,10 @@ func updateConfiguration(r *Request) any {
 // newestVersion finds the highest version of an analytic.
 func (r *Request) newestVersion(name, key string) store.Doc {
 	var newest store.Doc
-	var highest *semrange.Version
+	var highest *semver.Version
 	for _, doc := range r.all(analytics, store.Doc{"name": name}) {
-		version, err := semrange.ParseVersion(store.Text(doc, "version"))
-		if err == nil && (highest == nil || version.Compare(highest) > 0) {
+		version, err := semver.StrictNewVersion(store.Text(doc, "version"))
+		if err == nil && (highest == nil || version.GreaterThan(highest)) {
 			newest, highest = doc, version
 		}
 	}

@@ -6,7 +6,8 @@ import (
 	"maps"
 	"slices"
 
-	"transect/client/semrange"
+	"github.com/Masterminds/semver/v3"
+
 	"transect/platform/analytic"
 	"transect/platform/store"
 )
@@ -40,8 +41,7 @@ func serveAnalytics() {
 
 // version accepts a semantic version.
 func version(key string, v any) {
-	text := fmt.Sprint(v)
-	if parsed, err := semrange.ParseVersion(text); err != nil || parsed.String() != text {
+	if _, err := semver.StrictNewVersion(fmt.Sprint(v)); err != nil {
 		panic(wrong(key, "%q is not a semantic version such as 1.0.0", v))
 	}
 }

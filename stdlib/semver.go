@@ -3,6 +3,7 @@ package stdlib
 import (
 	"slices"
 
+	"github.com/Masterminds/semver/v3"
 	lua "github.com/yuin/gopher-lua"
 	luar "layeh.com/gopher-luar"
 
@@ -13,12 +14,12 @@ import (
 
 // version is a semantic version in Lua. Its methods are its interface, so the
 // reflection bridge is all it takes.
-type version struct{ v *semrange.Version }
+type version struct{ v *semver.Version }
 
-func (v *version) Major() int         { return int(v.v.Major) }
-func (v *version) Minor() int         { return int(v.v.Minor) }
-func (v *version) Patch() int         { return int(v.v.Patch) }
-func (v *version) Prerelease() string { return v.v.Prerelease }
+func (v *version) Major() int         { return int(v.v.Major()) }
+func (v *version) Minor() int         { return int(v.v.Minor()) }
+func (v *version) Patch() int         { return int(v.v.Patch()) }
+func (v *version) Prerelease() string { return v.v.Prerelease() }
 func (v *version) String() string     { return v.v.String() }
 
 // LuaValue makes a version travel as its text.
@@ -109,7 +110,7 @@ func sortVersions(c *module.Call) (any, error) {
 	list := c.Table("versions")
 	type item struct {
 		given  lua.LValue
-		parsed *semrange.Version
+		parsed *semver.Version
 	}
 	items := make([]item, list.Len())
 	for i := range items {
@@ -129,7 +130,7 @@ func sortVersions(c *module.Call) (any, error) {
 }
 
 // versionOf is a version, or the one its text means.
-func versionOf(v lua.LValue) (*semrange.Version, error) {
+func versionOf(v lua.LValue) (*semver.Version, error) {
 	if ud, ok := v.(*lua.LUserData); ok {
 		if v, ok := ud.Value.(*version); ok {
 			return v.v, nil
@@ -139,7 +140,7 @@ func versionOf(v lua.LValue) (*semrange.Version, error) {
 }
 
 // versionArg reads an argument that is a version or its text.
-func versionArg(c *module.Call, name string) *semrange.Version {
+func versionArg(c *module.Call, name string) *semver.Version {
 	v, err := versionOf(c.Value(name))
 	if err != nil {
 		c.Raise(fault.Of(&fault.ValueError{}, "argument %s: %w", name, err))

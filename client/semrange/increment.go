@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/Masterminds/semver/v3"
 )
 
 // Releases are the kinds of release that Increment knows, as npm names them.
@@ -35,8 +37,8 @@ func (o Options) Increment(version, release string, pre Prerelease) (string, err
 		return "", err
 	}
 	core, begins := strings.CutPrefix(release, "pre")
-	major, minor, patch := v.Major, v.Minor, v.Patch
-	current := v.Prerelease
+	major, minor, patch := v.Major(), v.Minor(), v.Patch()
+	current := v.Prerelease()
 	// Only a prerelease of x.0.0 leads to a major release, only one of x.y.0
 	// to a minor one. The releases that begin a prerelease never finish one.
 	final := current == "" || begins
@@ -76,7 +78,7 @@ func (o Options) Increment(version, release string, pre Prerelease) (string, err
 			return "", err
 		}
 	}
-	return (&Version{major, minor, patch, current, ""}).String(), nil
+	return semver.New(major, minor, patch, current, "").String(), nil
 }
 
 // after gives the prerelease that follows current, which is "" when there is
@@ -140,7 +142,7 @@ func (o Options) Truncate(version, release string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	major, minor, patch, pre := v.Major, v.Minor, v.Patch, ""
+	major, minor, patch, pre := v.Major(), v.Minor(), v.Patch(), ""
 	switch release {
 	case "major":
 		minor, patch = 0, 0
@@ -148,9 +150,9 @@ func (o Options) Truncate(version, release string) (string, error) {
 		patch = 0
 	case "patch":
 	case "premajor", "preminor", "prepatch", "prerelease":
-		pre = v.Prerelease
+		pre = v.Prerelease()
 	default:
 		return "", fmt.Errorf("a version cannot be truncated to %q: use major, minor, patch or prerelease", release)
 	}
-	return (&Version{major, minor, patch, pre, ""}).String(), nil
+	return semver.New(major, minor, patch, pre, "").String(), nil
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/Masterminds/semver/v3"
+
 	"transect/client/semrange"
 )
 
@@ -127,7 +129,7 @@ func checkValid(c npmCase) error {
 	for i, id := range c.Prerelease {
 		ids[i] = fmt.Sprint(id)
 	}
-	want := &semrange.Version{Major: c.Major, Minor: c.Minor, Patch: c.Patch, Prerelease: strings.Join(ids, "."), Build: strings.Join(c.Build, ".")}
+	want := semver.New(c.Major, c.Minor, c.Patch, strings.Join(ids, "."), strings.Join(c.Build, "."))
 	return differs(v.String(), want.String())
 }
 
@@ -168,7 +170,7 @@ func checkIntersects(c npmCase) error {
 	return differs(r.Intersects(l), c.Intersects)
 }
 
-func checkOutside(c npmCase, outside func(semrange.Range, *semrange.Version) bool, want bool) error {
+func checkOutside(c npmCase, outside func(semrange.Range, *semver.Version) bool, want bool) error {
 	r, err := c.options().Parse(c.Range)
 	if err != nil {
 		return err

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/Masterminds/semver/v3"
 )
 
 // Parse reads a range with the default options. An empty text is the range of
@@ -121,7 +123,7 @@ func (o Options) bounds(op, word string) ([]comparator, error) {
 	switch {
 	case fixed < 0:
 		if op == ">" || op == "<" {
-			return []comparator{{"<", &Version{Prerelease: firstPrerelease}}}, nil
+			return []comparator{{"<", semver.New(0, 0, 0, firstPrerelease, "")}}, nil
 		}
 		return []comparator{o.lowest()}, nil
 	case op == "^": // the leftmost number that is not zero must not change

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/Masterminds/semver/v3"
 	"pgregory.net/rapid"
 
 	"transect/client/semrange"
@@ -16,15 +17,6 @@ func parse(t testing.TB, o semrange.Options, text string) semrange.Range {
 		t.Fatal(err)
 	}
 	return r
-}
-
-func versionOf(t rapid.TB, text string) *semrange.Version {
-	t.Helper()
-	v, err := semrange.ParseVersion(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
 }
 
 func TestIntersectsAroundPrereleases(t *testing.T) {
@@ -71,12 +63,12 @@ func TestAboveAndBelow(t *testing.T) {
 		{"*", "1.0.0", false, false},
 		{"1.x", "1.5.0-beta", true, true},
 	} {
-		r, v := parse(t, semrange.Options{}, c.rng), versionOf(t, c.version)
+		r, v := parse(t, semrange.Options{}, c.rng), semver.MustParse(c.version)
 		if above, below := r.Above(v), r.Below(v); above != c.above || below != c.below {
 			t.Errorf("%s of %s: above %v, below %v, want %v, %v", c.version, c.rng, above, below, c.above, c.below)
 		}
 	}
-	if v := versionOf(t, "1.0.0"); (semrange.Range{}).Above(v) || (semrange.Range{}).Below(v) {
+	if v := semver.MustParse("1.0.0"); (semrange.Range{}).Above(v) || (semrange.Range{}).Below(v) {
 		t.Error("a version is outside the zero range")
 	}
 }
@@ -131,8 +123,8 @@ func TestRelationsAgreeWithWhatRangesHold(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := semrange.Options{IncludePrerelease: rapid.Bool().Draw(t, "prereleases")}
 		a, b := drawRange(t, o, "a"), drawRange(t, o, "b")
-		v := versionOf(t, drawVersion(t, "v"))
-		held := versionOf(t, drawVersion(t, "held"))
+		v := semver.MustParse(drawVersion(t, "v"))
+		held := semver.MustParse(drawVersion(t, "held"))
 		if a.Contains(v) && b.Contains(v) && !a.Intersects(b) {
 			t.Fatalf("%s and %s both hold %s but do not intersect", a, b, v)
 		}
@@ -143,8 +135,8 @@ func TestRelationsAgreeWithWhatRangesHold(t *testing.T) {
 			t.Fatalf("%s is in %s and outside of it", v, a)
 		}
 		// A prerelease within the bounds counts as outside of them.
-		if (v.Prerelease == "" || o.IncludePrerelease) && a.Contains(held) {
-			if a.Above(v) && v.Compare(held) <= 0 || a.Below(v) && v.Compare(held) >= 0 {
+		if (v.Prerelease() == "" || o.IncludePrerelease) && a.Contains(held) {
+			if a.Above(v) && !v.GreaterThan(held) || a.Below(v) && !v.LessThan(held) {
 				t.Fatalf("%s is on the wrong side of %s in %s", v, held, a)
 			}
 		}
@@ -162,7 +154,7 @@ func TestIncrementGoesUp(t *testing.T) {
 			}
 			return
 		}
-		if versionOf(t, next).Compare(versionOf(t, version)) <= 0 {
+		if !semver.MustParse(next).GreaterThan(semver.MustParse(version)) {
 			t.Fatalf("%s of %s is %s", release, version, next)
 		}
 	})

@@ -2,8 +2,8 @@
 // "1.x || >=2.5.0 <3", "1.0 - 2.0"), tells which versions they hold and which
 // ranges overlap, and makes the next version of a release.
 //
-// Versions have the order of golang.org/x/mod/semver. Ranges are read here:
-// the constraints of libraries agree with npm on everyday ranges, but not
+// Versions are those of github.com/Masterminds/semver/v3. Ranges are read
+// here: that library's constraints agree with npm on everyday ranges, but not
 // on empty alternatives, prerelease bounds, build metadata after wildcards or
 // the two options below. Two oddities of npm are not followed: white space
 // after a "v" inside a range ("v 1.2.3"), and the way Loose tells meaningless
@@ -16,6 +16,8 @@ package semrange
 import (
 	"slices"
 	"strings"
+
+	"github.com/Masterminds/semver/v3"
 )
 
 // Options changes how versions and ranges are read. The zero value is what
@@ -40,7 +42,7 @@ type Range struct {
 // comparator is one bound.
 type comparator struct {
 	op      string // "", "<", "<=", ">" or ">="; "" is equality
-	version *Version
+	version *semver.Version
 }
 
 // nothing is the bound that no version meets, as npm writes it.
@@ -50,7 +52,7 @@ func (c comparator) String() string { return c.op + c.version.String() }
 
 // order tells on which side of c v lies when c does not hold it: -1 when v is
 // too low, 1 when it is too high, and 0 when c holds it.
-func (c comparator) order(v *Version) int {
+func (c comparator) order(v *semver.Version) int {
 	order := v.Compare(c.version)
 	switch c.op {
 	case "<":
@@ -70,23 +72,23 @@ func (c comparator) isLower() bool { return strings.HasPrefix(c.op, ">") }
 func (c comparator) isUpper() bool { return strings.HasPrefix(c.op, "<") }
 
 // Contains reports whether the range holds v.
-func (r Range) Contains(v *Version) bool {
+func (r Range) Contains(v *semver.Version) bool {
 	return slices.ContainsFunc(r.sets, func(set []comparator) bool { return r.options.holds(set, v) })
 }
 
 // holds reports whether all of set hold v.
-func (o Options) holds(set []comparator, v *Version) bool {
+func (o Options) holds(set []comparator, v *semver.Version) bool {
 	return !slices.ContainsFunc(set, func(c comparator) bool { return c.order(v) != 0 }) &&
-		(v.Prerelease == "" || o.IncludePrerelease || namesPrerelease(set, v))
+		(v.Prerelease() == "" || o.IncludePrerelease || namesPrerelease(set, v))
 }
 
 // namesPrerelease reports whether a comparator opts in to prereleases of v's
 // major.minor.patch: who writes >1.2.3-alpha.3 expects 1.2.3-beta, but hardly
 // 3.0.0-alpha.
-func namesPrerelease(set []comparator, v *Version) bool {
+func namesPrerelease(set []comparator, v *semver.Version) bool {
 	return slices.ContainsFunc(set, func(c comparator) bool {
-		return c.version.Prerelease != "" &&
-			c.version.Major == v.Major && c.version.Minor == v.Minor && c.version.Patch == v.Patch
+		return c.version.Prerelease() != "" &&
+			c.version.Major() == v.Major() && c.version.Minor() == v.Minor() && c.version.Patch() == v.Patch()
 	})
 }
 
@@ -94,11 +96,11 @@ func namesPrerelease(set []comparator, v *Version) bool {
 // written, and false when there is none. Texts that are no versions are passed
 // over.
 func (r Range) Highest(versions []string) (string, bool) {
-	var best *Version
+	var best *semver.Version
 	text := ""
 	for _, candidate := range versions {
 		v, err := r.options.ParseVersion(candidate)
-		if err == nil && r.Contains(v) && (best == nil || v.Compare(best) > 0) {
+		if err == nil && r.Contains(v) && (best == nil || v.GreaterThan(best)) {
 			best, text = v, candidate
 		}
 	}
@@ -173,7 +175,7 @@ func (o Options) lowest() comparator {
 	if o.IncludePrerelease {
 		pre = firstPrerelease
 	}
-	return comparator{">=", &Version{Prerelease: pre}}
+	return comparator{">=", semver.New(0, 0, 0, pre, "")}
 }
 
 // floor is the bound that every alternative has: no version is lower than
@@ -190,16 +192,16 @@ func (o Options) floor(set []comparator) comparator {
 // Options.IncludePrerelease) is both above and below it, as in npm. Unlike
 // npm, which looks at the outermost comparators of an alternative, all of them
 // count: 2.0.0 is above ">=1.0.0 <=1.0.0".
-func (r Range) Above(v *Version) bool { return r.beyond(v, 1, comparator.isLower) }
+func (r Range) Above(v *semver.Version) bool { return r.beyond(v, 1, comparator.isLower) }
 
 // Below reports whether v is lower than everything the range holds (npm's ltr).
 // A range such as "<2.0.0", without a lower bound, has nothing below it; see
 // Above for prereleases.
-func (r Range) Below(v *Version) bool { return r.beyond(v, -1, comparator.isUpper) }
+func (r Range) Below(v *semver.Version) bool { return r.beyond(v, -1, comparator.isUpper) }
 
 // beyond reports whether v is on one side (see order) of all alternatives. Bounds
 // that are open on that side do not end them there.
-func (r Range) beyond(v *Version, side int, open func(comparator) bool) bool {
+func (r Range) beyond(v *semver.Version, side int, open func(comparator) bool) bool {
 	return len(r.sets) > 0 && !r.Contains(v) && !slices.ContainsFunc(r.sets, func(set []comparator) bool {
 		ends := slices.ContainsFunc(set, func(c comparator) bool { return !open(c) })
 		return !ends || slices.ContainsFunc(set, func(c comparator) bool { return c.order(v) == -side })

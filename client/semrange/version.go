@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"golang.org/x/mod/semver"
+	"github.com/Masterminds/semver/v3"
 )
 
 const (
@@ -17,41 +17,16 @@ const (
 	numberBits = 53
 
 	firstPrerelease = "0" // comes before all others of a version
-
-	maxLength = 256 // of the text of a version, as in npm
 )
-
-// Version is a complete version.
-type Version struct {
-	Major, Minor, Patch uint64
-	Prerelease          string // without its hyphen; "" for a release
-	Build               string // has no part in the order
-}
-
-func (v *Version) String() string {
-	text := fmt.Sprintf("%d.%d.%d", v.Major, v.Minor, v.Patch)
-	if v.Prerelease != "" {
-		text += "-" + v.Prerelease
-	}
-	if v.Build != "" {
-		text += "+" + v.Build
-	}
-	return text
-}
-
-// Compare is -1 when v is lower than the other, 1 when it is higher.
-func (v *Version) Compare(other *Version) int {
-	return semver.Compare("v"+v.String(), "v"+other.String())
-}
 
 // ParseVersion reads a complete version with the default options. A leading
 // "v" and surrounding white space are accepted.
-func ParseVersion(text string) (*Version, error) { return Options{}.ParseVersion(text) }
+func ParseVersion(text string) (*semver.Version, error) { return Options{}.ParseVersion(text) }
 
 // ParseVersion reads a complete version.
-func (o Options) ParseVersion(text string) (*Version, error) {
-	if len(text) > maxLength {
-		return nil, fmt.Errorf("a version has at most %d characters, this one has %d", maxLength, len(text))
+func (o Options) ParseVersion(text string) (*semver.Version, error) {
+	if len(text) > semver.MaxVersionLen {
+		return nil, fmt.Errorf("a version has at most %d characters, this one has %d", semver.MaxVersionLen, len(text))
 	}
 	trimmed := strings.TrimSpace(text)
 	if o.Loose {
@@ -87,12 +62,12 @@ type partial struct {
 }
 
 // version completes p, open numbers counting as 0.
-func (p partial) version() *Version {
-	return &Version{p.numbers[0], p.numbers[1], p.numbers[2], p.pre, p.build}
+func (p partial) version() *semver.Version {
+	return semver.New(p.numbers[0], p.numbers[1], p.numbers[2], p.pre, p.build)
 }
 
 // next is the first version, or prerelease of it, that differs from p in number i.
-func (p partial) next(i int, pre string) (*Version, error) {
+func (p partial) next(i int, pre string) (*semver.Version, error) {
 	n := partial{numbers: p.numbers, pre: pre}
 	clear(n.numbers[i+1:])
 	if n.numbers[i]++; n.numbers[i] > maxNumber {
