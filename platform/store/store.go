@@ -10,21 +10,15 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
-	"io"
-	"net/url"
-	"os"
-	"path/filepath"
 	"runtime"
-	"strconv"
-	"time"
 
-	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"transect/client/sqlitefile"
 )
 
 var (
@@ -35,9 +29,6 @@ var (
 	// ErrNewer: the database was written by a newer version of the program.
 	ErrNewer = errors.New("the database is of a newer version")
 )
-
-// busyTime is how long to wait for another process to end its transaction.
-const busyTime = 20 * time.Second
 
 // Store is an open database. Several processes may have the same one open.
 type Store struct {
@@ -59,24 +50,8 @@ type Options struct {
 
 // Open opens the database and creates it when the file does not exist.
 func Open(ctx context.Context, path string, options Options) (*Store, error) {
-	if err := checkHeader(path); err != nil {
-		return nil, err
-	}
-	if err := keepPrivate(path); err != nil {
-		return nil, err
-	}
-	for deadline := time.Now().Add(busyTime); ; {
-		s, err := open(ctx, path, options)
-		if err == nil {
-			return s, nil
-		}
-		// SQLite does not wait by itself while another process turns a new
-		// database into one with a write-ahead log.
-		if !isBusy(err) || time.Now().After(deadline) || ctx.Err() != nil {
-			return nil, classify(err)
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	s, err := open(ctx, path, options)
+	return s, classify(err)
 }
 
 func open(ctx context.Context, path string, options Options) (*Store, error) {
@@ -84,11 +59,11 @@ func open(ctx context.Context, path string, options Options) (*Store, error) {
 	if options.Temporary {
 		synchronous = "OFF"
 	}
-	writer, err := connect(path, 1, "&_txlock=immediate&_pragma=synchronous("+synchronous+")")
+	writer, err := connect(ctx, path, 1, "_txlock=immediate&_pragma=synchronous("+synchronous+")")
 	if err != nil {
 		return nil, err
 	}
-	readers, err := connect(path, max(4, runtime.GOMAXPROCS(0)), "&_pragma=query_only(1)")
+	readers, err := connect(ctx, path, max(4, runtime.GOMAXPROCS(0)), "_pragma=query_only(1)")
 	if err != nil {
 		return nil, errors.Join(err, writer.Close())
 	}
@@ -100,52 +75,8 @@ func open(ctx context.Context, path string, options Options) (*Store, error) {
 	return s, nil
 }
 
-// checkHeader refuses a file that is not empty and no SQLite database, so that
-// it is never written to.
-func checkHeader(path string) error {
-	f, err := os.Open(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	head := make([]byte, 16)
-	n, err := io.ReadFull(f, head)
-	if n == 0 && err == io.EOF {
-		return nil
-	}
-	if !bytes.Equal(head[:n], []byte("SQLite format 3\x00")) {
-		return fmt.Errorf("%w: %s is not an SQLite file", ErrCorrupt, filepath.Base(path))
-	}
-	return nil
-}
-
-// keepPrivate makes the file, and closes it and its companions to others. SQLite
-// gives those it makes the mode of the file.
-func keepPrivate(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return err
-	}
-	f.Close()
-	for _, name := range []string{path, path + "-wal", path + "-shm"} {
-		if err := os.Chmod(name, 0o600); err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, os.ErrPermission) {
-			return err // of another owner, it is theirs to close
-		}
-	}
-	return nil
-}
-
-func connect(path string, connections int, options string) (*sql.DB, error) {
-	dsn := (&url.URL{Scheme: "file", Path: filepath.ToSlash(path)}).String()
-	if !filepath.IsAbs(path) || filepath.VolumeName(path) != "" {
-		// A drive letter or a relative path must not be read as a host.
-		dsn = "file:" + (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath()
-	}
-	db, err := sql.Open("sqlite", dsn+"?_pragma=busy_timeout("+strconv.FormatInt(busyTime.Milliseconds(), 10)+
-		")&_pragma=journal_mode(WAL)"+options)
+func connect(ctx context.Context, path string, connections int, options string) (*sql.DB, error) {
+	db, err := sqlitefile.Open(ctx, path, options)
 	if err != nil {
 		return nil, err
 	}
@@ -185,25 +116,14 @@ func (s *Store) prepare(ctx context.Context, options Options) error {
 	return nil
 }
 
-func isBusy(err error) bool {
-	var e *sqlite.Error
-	return errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_BUSY
-}
-
 // IsFull tells that a disk has no room left for the database.
-func IsFull(err error) bool {
-	var e *sqlite.Error
-	return errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_FULL
-}
+func IsFull(err error) bool { return sqlitefile.Code(err) == sqlite3.SQLITE_FULL }
 
 // classify names the errors by which SQLite says that a file is damaged.
 func classify(err error) error {
-	var e *sqlite.Error
-	if errors.As(err, &e) {
-		switch e.Code() & 0xff {
-		case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-			return fmt.Errorf("%w: %w", ErrCorrupt, err)
-		}
+	switch sqlitefile.Code(err) {
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		return fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}
 	return err
 }

@@ -16,7 +16,7 @@ func TestIDsOfOlderFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), File)
 	old := &Store{dialect: sqlite, path: path}
 	var err error
-	if old.db, err = openSQLite(path); err != nil {
+	if old.db, err = openSQLite(t.Context(), path); err != nil {
 		t.Fatal(err)
 	}
 	err = old.Tx(t.Context(), func(tx *sql.Tx) error {

@@ -53,7 +53,7 @@ func Open(ctx context.Context, c Config) (_ *Store, err error) {
 	if s.postgres {
 		err = s.openPostgres(ctx)
 	} else {
-		s.db, err = openSQLite(s.path)
+		s.db, err = openSQLite(ctx, s.path)
 	}
 	if err == nil {
 		err = s.migrate(ctx)

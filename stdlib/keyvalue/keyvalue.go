@@ -4,19 +4,16 @@
 package keyvalue
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
 	"errors"
-	"io"
-	"net/url"
 	"os"
 	"path/filepath"
 
-	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"transect/client/fault"
+	"transect/client/sqlitefile"
 )
 
 const (
@@ -25,7 +22,6 @@ const (
   namespace TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, expires REAL,
   PRIMARY KEY (namespace, key)) WITHOUT ROWID;
 PRAGMA user_version = 1;`
-	settings = "?_txlock=immediate&_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)"
 )
 
 // Store is an open database.
@@ -54,10 +50,7 @@ func (s *Store) open(ctx context.Context) (err error) {
 	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
 		return err
 	}
-	if err := check(s.path); err != nil {
-		return err
-	}
-	if s.db, err = sql.Open("sqlite", "file:"+(&url.URL{Path: filepath.ToSlash(s.path)}).EscapedPath()+settings); err != nil {
+	if s.db, err = sqlitefile.Open(ctx, s.path, "_txlock=immediate&_pragma=synchronous(NORMAL)"); err != nil {
 		return err
 	}
 	s.db.SetMaxOpenConns(4)
@@ -70,27 +63,6 @@ func (s *Store) open(ctx context.Context) (err error) {
 	}
 	if err != nil {
 		_ = s.db.Close()
-	}
-	return err
-}
-
-var errNoDatabase = errors.New("it is no database")
-
-// check makes the file, for its owner alone, and refuses one that is
-// something else, so that it is never written to.
-func check(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	head := make([]byte, 16)
-	n, err := io.ReadFull(f, head)
-	if n > 0 && !bytes.Equal(head[:n], []byte("SQLite format 3\x00")) {
-		return errNoDatabase
-	}
-	if n == 0 || err == nil {
-		return nil
 	}
 	return err
 }
@@ -191,16 +163,12 @@ func (s *Store) failed(ctx context.Context, err error) error {
 	if err == nil || fault.Find(err) != nil {
 		return err
 	}
-	code := 0
-	if e, ok := errors.AsType[*sqlite.Error](err); ok {
-		code = e.Code() & 0xff
-	}
-	switch {
-	case errors.Is(err, errNoDatabase), code == sqlite3.SQLITE_CORRUPT, code == sqlite3.SQLITE_NOTADB:
+	switch sqlitefile.Code(err) {
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
 		return fault.Hinted(fault.Of(&fault.FileError{}, "the database of state %s is damaged: %w", s.path, err),
 			"put a copy of it back, or move it away to start with nothing kept: with its neighbours %[1]s-wal and %[1]s-shm, if they are there",
 			filepath.Base(s.path))
-	case code == sqlite3.SQLITE_BUSY:
+	case sqlite3.SQLITE_BUSY:
 		return fault.Hinted(fault.Of(&fault.TimeoutError{}, "another run keeps the database of state %s busy", s.path), "run again")
 	}
 	return fault.Hinted(fault.Of(&fault.FileError{}, "the database of state %s cannot be used: %w", s.path, err),

@@ -1,0 +1,77 @@
+// Package sqlitefile opens SQLite databases that several processes use at once.
+package sqlitefile
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// busyTime is how long to wait for another process to end its transaction.
+const busyTime = 20 * time.Second
+
+// Open opens the database in a file, with a write-ahead log. A missing file is
+// created for its owner alone. options are further parameters of the driver, such
+// as _txlock=immediate. A file that is no database is left unchanged.
+func Open(ctx context.Context, path, options string) (*sql.DB, error) {
+	if err := keepPrivate(path); err != nil {
+		return nil, err
+	}
+	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: filepath.ToSlash(path)}).EscapedPath()+
+		"?_pragma=busy_timeout(20000)&_pragma=journal_mode(WAL)&"+options)
+	if err != nil {
+		return nil, err
+	}
+	// While another process turns a new file into one with a write-ahead log, SQLite
+	// fails at once instead of waiting.
+	for deadline := time.Now().Add(busyTime); ; time.Sleep(10 * time.Millisecond) {
+		if err = db.PingContext(ctx); err == nil {
+			return db, nil
+		}
+		if Code(err) != sqlite3.SQLITE_BUSY || ctx.Err() != nil || time.Now().After(deadline) {
+			return nil, errors.Join(err, db.Close())
+		}
+	}
+}
+
+// Code is SQLite's primary result code of an error, 0 for errors of others.
+func Code(err error) int {
+	if e, ok := errors.AsType[*sqlite.Error](err); ok {
+		return e.Code() & 0xff
+	}
+	return 0
+}
+
+// keepPrivate creates a file that others cannot read, or keeps others from one that
+// is there and from its companions, which SQLite gives the mode of the file. A file
+// that is there is not opened: to close it would end the locks that SQLite holds on
+// it for other connections of this process (fcntl(2)).
+func keepPrivate(path string) error {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+		if err == nil {
+			return f.Close()
+		}
+		if !errors.Is(err, fs.ErrExist) { // another process was faster
+			return err
+		}
+	}
+	for _, name := range []string{path, path + "-wal", path + "-shm"} {
+		info, err := os.Stat(name)
+		if err == nil && info.Mode().Perm()&0o077 != 0 {
+			err = os.Chmod(name, 0o600)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
+			return err // of another owner, it is theirs to close
+		}
+	}
+	return nil
+}
