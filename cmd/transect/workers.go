@@ -58,8 +58,8 @@ func (a *app) workerListing() listing[*jobs.Worker] {
 			running = append(running, strconv.FormatInt(id, 10))
 		}
 		seen := ""
-		if ago := now.Sub(w.Seen); ago > 5*time.Second {
-			seen = ago.Round(time.Second).String() + " ago"
+		if w.Silent > 5*time.Second {
+			seen = w.Silent.Round(time.Second).String() + " ago"
 		}
 		busy := fmt.Sprintf("%d of %d", min(len(w.Jobs), w.Slots), w.Slots)
 		if more := len(w.Jobs) - w.Slots; more > 0 { // they left their slots to the jobs that they wait for

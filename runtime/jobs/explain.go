@@ -94,6 +94,8 @@ func explainRefusal(named string, refused *pgconn.PgError) error {
 		hint := "check the user and the password in the address, in ~/.pgpass or PGPASSWORD"
 		if strings.Contains(refused.Message, "certificate") {
 			hint = "name the certificate of this user: ?sslcert=FILE&sslkey=FILE"
+		} else if strings.Contains(refused.Message, "no encryption") {
+			hint = "encrypt the connection, ?sslmode=verify-full, or allow this user and this machine without it in pg_hba.conf of the server"
 		} else if strings.Contains(refused.Message, "pg_hba.conf") {
 			hint = "allow this user and this machine in pg_hba.conf of the server"
 		}

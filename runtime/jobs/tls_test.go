@@ -92,6 +92,7 @@ func TestServersAreVerified(t *testing.T) {
 		Files: map[string][]byte{"server.crt": certificate, "server.key": keyFile(t, key), "ca.crt": ours.pem, "hba.conf": []byte(`
 local all postgres trust
 hostssl all badge all cert
+hostnossl all badge all reject
 host all all all scram-sha-256`)}})
 	database := cluster.Database(t)
 	owner := jobstest.Open(t, jobs.Config{URL: database})
@@ -119,7 +120,7 @@ host all all all scram-sha-256`)}})
 		{"a server without encryption", at(plain, courier, elsewhere, ""), "the server does not encrypt connections", "sslmode=disable"},
 		{"a wrong password", at(cluster, "courier:wrong-sesame", elsewhere, "sslrootcert="+ca), "password authentication failed", "~/.pgpass"},
 		{"no client certificate", at(cluster, "badge", elsewhere, "sslrootcert="+ca), "requires a valid client certificate", "sslcert=FILE&sslkey=FILE"},
-		{"a user who may not enter without encryption", at(cluster, "badge", elsewhere, "sslmode=disable"), "password authentication failed", "~/.pgpass"},
+		{"a user who may not enter without encryption", at(cluster, "badge", elsewhere, "sslmode=disable"), "no encryption", "sslmode=verify-full"},
 		{"a missing file", at(cluster, courier, elsewhere, "sslrootcert=/no/such/file"), "open /no/such/file: no such file", ""},
 		{"a file that is no certificate", at(cluster, courier, elsewhere, "sslrootcert="+badgeKeyPath), "unable to add CA", ""},
 		{"half of a client certificate", at(cluster, courier, elsewhere, "sslcert="+badgePath), `both "sslcert" and "sslkey" are required`, ""},

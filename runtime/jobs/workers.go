@@ -25,6 +25,8 @@ type Worker struct {
 	Started  time.Time `json:"started"`
 	Seen     time.Time `json:"seen"` // its last sign of life
 	Jobs     []int64   `json:"jobs"` // what it runs
+
+	Silent time.Duration `json:"-"` // since Seen, by the clock of the database
 }
 
 // Lease is how long a worker that gives no sign of life keeps its jobs.
@@ -40,11 +42,12 @@ func (s *Store) Workers(ctx context.Context, gone bool) ([]*Worker, error) {
 	list, err := Collect(ctx, s.db, func(rows *sql.Rows) (*Worker, error) {
 		w := &Worker{Jobs: []int64{}}
 		var queues, running string
-		var started, lease int64
-		if err := rows.Scan(&w.ID, &w.Name, &w.Host, &w.PID, &queues, &w.Slots, &w.Version, &w.Sandbox, &w.Stopping, &started, &lease, &w.Alive, &w.Died, &running); err != nil {
+		var started, lease, silent int64
+		if err := rows.Scan(&w.ID, &w.Name, &w.Host, &w.PID, &queues, &w.Slots, &w.Version, &w.Sandbox, &w.Stopping, &started, &lease, &w.Alive, &w.Died, &running, &silent); err != nil {
 			return nil, err
 		}
 		w.Queues, w.Started, w.Seen = strings.Split(queues, ","), FromMillis(started), FromMillis(lease).Add(-Lease)
+		w.Silent = time.Duration(silent)*time.Millisecond + Lease
 		for _, id := range strings.FieldsFunc(running, func(c rune) bool { return c == ',' }) {
 			n, err := strconv.ParseInt(id, 10, 64)
 			if err != nil {
@@ -54,6 +57,6 @@ func (s *Store) Workers(ctx context.Context, gone bool) ([]*Worker, error) {
 		}
 		return w, nil
 	}, `select w.id, w.name, w.host, w.pid, w.queues, w.slots, w.version, w.sandbox, w.stopping, w.started_at, w.lease_until,
-		w.dead_at is null, coalesce(w.dead_at >= w.lease_until, false), `+s.running+` from tr_worker w`+where+" order by w.started_at, w.id")
+		w.dead_at is null, coalesce(w.dead_at >= w.lease_until, false), `+s.running+`, `+s.now+` - w.lease_until from tr_worker w`+where+" order by w.started_at, w.id")
 	return list, s.explain(err)
 }

@@ -64,6 +64,9 @@ func TestClockOfTheDatabaseIsSet(t *testing.T) {
 		set(by)
 		time.Sleep(quick.Lease + 2*quick.Reap) // dead workers would have been found
 		soon("a clock set by " + by)
+		if list, err := store.Workers(t.Context(), false); err != nil || len(list) != 2 || list[0].Silent.Abs() > time.Minute {
+			t.Errorf("a clock set by %s: %+v, %v", by, list, err)
+		}
 		if list := attempts(t, store, long); !slices.Equal(list, []string{"running"}) {
 			t.Fatalf("a clock set by %s: attempts %v", by, list)
 		}

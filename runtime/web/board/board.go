@@ -123,7 +123,7 @@ type Worker struct {
 
 // Silent is how long it gave no sign of life, when that is worth showing.
 func (w Worker) Silent() time.Duration {
-	if silent := w.Now.Sub(w.Seen); w.Alive && silent > 8*time.Second {
+	if silent := w.Worker.Silent; w.Alive && silent > 8*time.Second {
 		return silent.Round(time.Second)
 	}
 	return 0
