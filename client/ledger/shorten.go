@@ -3,6 +3,7 @@ package ledger
 import (
 	"bufio"
 	"errors"
+	"io"
 	"os"
 )
 
@@ -20,14 +21,7 @@ func Shorten(dir, run string, may func(op string, r *Result) bool) error {
 		if err != nil {
 			return err
 		}
-		drops := 0
-		err = l.All(func(i Intent, r *Result) error {
-			if r != nil && len(r.Answers) > 0 && may(i.Op, r) {
-				drops++
-			}
-			return nil
-		})
-		if err != nil || drops == 0 {
+		if drops, err := l.drops(may); err != nil || drops == 0 {
 			return err
 		}
 		short, err := os.CreateTemp(dir, run+".short-*") // 0600
@@ -46,6 +40,36 @@ func Shorten(dir, run string, may func(op string, r *Result) bool) error {
 		}
 		return err
 	})
+}
+
+// Shortened is a file with the content of a ledger as Shorten makes it; nil where
+// there is nothing to drop. Who closes it removes it.
+func (l *Ledger) Shortened(may func(op string, r *Result) bool) (*os.File, error) {
+	if drops, err := l.drops(may); err != nil || drops == 0 {
+		return nil, err
+	}
+	short, err := os.CreateTemp("", "transect-ledger-*") // 0600
+	if err != nil {
+		return nil, unwritable(os.TempDir(), err)
+	}
+	if err = l.copyTo(short, may); err == nil {
+		_, err = short.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		return nil, errors.Join(err, short.Close(), os.Remove(short.Name()))
+	}
+	return short, nil
+}
+
+// drops counts the writes whose answers may be dropped.
+func (l *Ledger) drops(may func(op string, r *Result) bool) (n int, err error) {
+	err = l.All(func(i Intent, r *Result) error {
+		if r != nil && len(r.Answers) > 0 && may(i.Op, r) {
+			n++
+		}
+		return nil
+	})
+	return n, err
 }
 
 // copyTo copies the records, without the answers that may be dropped.

@@ -12,7 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"transect/client"
 	"transect/client/fault"
+	"transect/client/recovery"
 	"transect/client/wait"
 	"transect/runtime"
 	"transect/runtime/jobs"
@@ -78,7 +80,8 @@ that go round it.`,
 			Name: name, Queues: queues, Slots: slots, Grace: grace, Sandbox: sandboxed, Version: version(),
 			Program: []string{program}, Folder: filepath.Join(a.process.StateDir(), "jobs"),
 			Env: jobEnvironment(os.Environ()), Secrets: workerSecrets(a.process, address), Log: a.logger(),
-			Beside: []func(context.Context){a.schedules(store, sandboxed)},
+			Readable: recovery.Readable(client.Declarations),
+			Beside:   []func(context.Context){a.schedules(store, sandboxed)},
 		})
 	}
 	flags := cmd.Flags()

@@ -303,6 +303,9 @@ func TestEdit(t *testing.T) {
 	if err != nil || !s.Next.Equal(before.Next.Add(-2*time.Hour)) || s.Spec.Args[0] != "b" {
 		t.Errorf("the overdue slot is lost: %+v, %v", s, err)
 	}
+	if s, err = Edit(t.Context(), store, "hourly", func(s *Schedule) error { s.Jitter = 10 * time.Minute; return nil }); err != nil || !s.Next.Equal(before.Next.Add(-2*time.Hour)) || s.FireAt.Sub(s.Next) > 10*time.Minute {
+		t.Errorf("the slot that waits for its jitter is lost: %+v, %v", s, err)
+	}
 	if s, err = Edit(t.Context(), store, "hourly", func(s *Schedule) error { s.Expr = "30 * * * *"; return nil }); err != nil || s.Next.Before(time.Now()) || s.Next.Minute() != 30 {
 		t.Errorf("%+v, %v", s, err)
 	}

@@ -166,8 +166,9 @@ func Get(ctx context.Context, store *jobs.Store, name string) (s *Schedule, err 
 	return s, err
 }
 
-// Edit changes a schedule. Its next slot is computed anew when its expression, its
-// zone or its jitter have changed, or when it is no longer paused.
+// Edit changes a schedule. Its next slot is computed anew when its expression or its
+// zone have changed, or when it is no longer paused; a slot that waits for its jitter,
+// or is overdue, is lost with no other change.
 func Edit(ctx context.Context, store *jobs.Store, name string, change func(*Schedule) error) (s *Schedule, err error) {
 	err = store.Tx(ctx, func(tx *sql.Tx) error {
 		if s, err = locked(ctx, store, tx, name); err != nil {
@@ -185,8 +186,15 @@ func Edit(ctx context.Context, store *jobs.Store, name string, change func(*Sche
 		if err := planned.check(now); err != nil {
 			return err
 		}
-		if s.Expr != before.Expr || s.Zone != before.Zone || s.Jitter != before.Jitter || before.Paused && !s.Paused {
+		switch {
+		case s.Expr != before.Expr || s.Zone != before.Zone || before.Paused && !s.Paused:
 			s = &planned
+		case s.Jitter != before.Jitter && !s.Next.IsZero():
+			rule, err := s.Rule()
+			if err != nil {
+				return err
+			}
+			s.FireAt = rule.FireAt(s.Next)
 		}
 		return put(ctx, store, tx, s)
 	})

@@ -42,6 +42,11 @@ func (s *session) prune(ctx context.Context) {
 		if removed > 0 {
 			s.log.Info(fmt.Sprintf("%d jobs that ended long ago were removed", removed))
 		}
+		if s.w.o.Readable != nil {
+			if _, err := s.store.ShortenLedgers(ctx, s.w.o.Readable); err != nil && ctx.Err() == nil {
+				s.log.Debug("old ledgers were not shortened", "error", err)
+			}
+		}
 		s.w.removeOld("folders", jobs.DefaultRetention.Jobs)
 		s.w.removeOld("files", jobs.DefaultRetention.Jobs)
 		s.w.removeOld("scripts", jobs.DefaultRetention.Logs) // of workers that were killed

@@ -30,6 +30,7 @@ import (
 	"strings"
 	"time"
 
+	"transect/client/ledger"
 	"transect/runtime/jobs"
 )
 
@@ -48,9 +49,10 @@ type Options struct {
 	Secrets   []string // that must not stand in logs
 	Log       *slog.Logger
 	Times     Times
-	KillAfter time.Duration                 // how long a process that was asked to end may take; 5 s when 0
-	Backoff   func(tries int) time.Duration // before the next try after a temporary failure; nil for the usual
-	Beside    []func(context.Context)       // run until their context ends, such as the schedules
+	KillAfter time.Duration                          // how long a process that was asked to end may take; 5 s when 0
+	Backoff   func(tries int) time.Duration          // before the next try after a temporary failure; nil for the usual
+	Readable  func(op string, r *ledger.Result) bool // answers that ledgers need not keep, see jobs.ShortenLedgers; may be nil
+	Beside    []func(context.Context)                // run until their context ends, such as the schedules
 }
 
 // backoff is 10 s, 20 s, 40 s … up to 15 minutes, and a little by chance.
