@@ -40,7 +40,7 @@ func (p *tab) shoot(name string) {
 // The pictures of the documentation, when TRANSECT_PICTURES is set; else they
 // have to be there, and small.
 func TestPicturesOfTheDocumentation(t *testing.T) {
-	names := []string{"folder", "map", "dataset", "product", "runs", "run"}
+	names := []string{"folder", "map", "dataset", "product", "runs", "run", "jobs"}
 	if os.Getenv("TRANSECT_PICTURES") == "" {
 		for _, name := range names {
 			if info, err := os.Stat(filepath.Join("../../../docs/pictures", name+".jpg")); err != nil || info.Size() > mostPicture {
@@ -50,12 +50,7 @@ func TestPicturesOfTheDocumentation(t *testing.T) {
 		return
 	}
 	needsBrowser(t)
-	field := filepath.Join(os.TempDir(), "field") // what the pictures show as a folder
-	if err := os.Mkdir(field, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(field) })
-	s := newSiteIn(t, field)
+	s := newSiteIn(t, picturesFolder(t, "field"))
 	script, err := os.ReadFile(filepath.Join(s.root, "scripts/survey.lua"))
 	if err != nil {
 		t.Fatal(err)
@@ -101,4 +96,40 @@ func TestPicturesOfTheDocumentation(t *testing.T) {
 	p.visit("/runs/" + runs[0].ID)
 	p.see("#log")
 	p.shoot("run")
+}
+
+// The picture of the jobs: a season and what became of it, the morning after.
+func TestPictureOfTheJobs(t *testing.T) {
+	if os.Getenv("TRANSECT_PICTURES") == "" {
+		t.Skip("makes a picture of the documentation when TRANSECT_PICTURES is set")
+	}
+	needsBrowser(t)
+	s := newSiteIn(t, picturesFolder(t, "office"))
+	s.seasonScripts(200)
+	s.run("schedule", "add", "nightly", "30 2 * * *", "--zone", "Europe/Paris", "flight.lua", "7")
+	s.run("schedule", "add", "report", "0 6 * * 1-5", "--zone", "Europe/Paris", "flight.lua", "3")
+	s.start("worker", "--name", "field-office", "--slots", "6")
+	s.submit("season.lua")
+	s.submit("--queue", "ortho", "wait.lua")
+	s.submit("--on", "field-office", "wait.lua")
+	board, _ := s.ui("--jobs", "--allow-actions")
+	p := open(t, board)
+	p.visit("/jobs")
+	p.reads("#jobs-day", "of 200 jobs failed")
+	s.submit("ask.lua")
+	s.run("schedule", "run", "report")
+	p.reads("#jobs-day", "needs a decision")
+	p.reads("#jobs-schedules", "done")
+	p.shoot("jobs")
+}
+
+// picturesFolder is a new folder with a name that pictures may show.
+func picturesFolder(t *testing.T, name string) string {
+	t.Helper()
+	folder := filepath.Join(os.TempDir(), name)
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(folder) })
+	return folder
 }
