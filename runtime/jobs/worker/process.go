@@ -28,20 +28,24 @@ type process struct {
 func (a *attempt) execute(w *work) end {
 	s, o := a.s, a.s.w.o
 	cmd := exec.Command(o.Program[0], append(slices.Clone(o.Program[1:]), w.args...)...)
-	cmd.Dir, cmd.Env, cmd.SysProcAttr, cmd.WaitDelay = w.folder, slices.Concat(o.Env, a.spec.Env, a.spec.SlotEnv()), attributes(), 2*time.Second
+	cmd.Dir, cmd.Env, cmd.SysProcAttr = w.folder, slices.Concat(o.Env, a.spec.Env, a.spec.SlotEnv()), attributes()
 	out, err := a.book.writer(jobs.StreamOut), a.book.writer(jobs.StreamErr)
 	err.seen = a.last.see
-	cmd.Stdout, cmd.Stderr = out, err
-	joined, failed := link.Attach(cmd)
+	pipes, failed := newOutputs(cmd, out, err)
+	var joined *link.Worker
 	if failed == nil {
-		if failed = cmd.Start(); failed != nil {
-			_ = joined.Close()
+		defer pipes.close()
+		if joined, failed = link.Attach(cmd); failed == nil {
+			if failed = cmd.Start(); failed != nil {
+				_ = joined.Close()
+			}
 		}
 	}
 	if failed != nil {
 		a.book.say("the process of the job cannot be started: %v", failed)
 		return endOf(codeTemporary, "its process cannot be started: "+failed.Error())
 	}
+	pipes.started()
 	p := &process{cmd: cmd, link: joined, lease: make(chan time.Duration, 1)}
 	calls, stopCalls := context.WithCancel(s.over)
 	defer stopCalls()
@@ -69,6 +73,7 @@ func (a *attempt) execute(w *work) end {
 	a.process = nil
 	a.mu.Unlock()
 	killGroup(cmd.Process) // programs that the script left behind
+	pipes.drain()
 	stopCalls()
 	<-served
 	_ = joined.Close()
