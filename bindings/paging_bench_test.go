@@ -259,7 +259,7 @@ end`, records)); err != nil {
 // which may not take more memory for that than 128 MiB. A million takes a
 // while: TRANSECT_BENCH_RECORDS=1000000 asks for it.
 func TestMemoryOfALongSearch(t *testing.T) {
-	const mostMiB = 128
+	const maxMiB = 128
 	records := 100_000
 	if text := os.Getenv("TRANSECT_BENCH_RECORDS"); text != "" {
 		var err error
@@ -283,7 +283,7 @@ func TestMemoryOfALongSearch(t *testing.T) {
 	}
 	peak := peakMemory(child.ProcessState) >> 20
 	t.Logf("%d records with %d MiB at most", records, peak)
-	if peak > mostMiB {
+	if peak > maxMiB {
 		t.Errorf("%d MiB were used", peak)
 	}
 }

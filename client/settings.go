@@ -159,7 +159,7 @@ func (s Settings) fileUser(kind, name string) string {
 func (s Settings) complete() error {
 	switch {
 	case s.URL == "":
-		return NoConnection()
+		return noConnection()
 	case s.Revision < 0 || s.Revision > oldestRevision:
 		return fault.Hinted(fault.Of(&fault.ConfigError{}, "there is no revision %d of the interface", s.Revision),
 			"revision is 1 (the newest, unless another is given), 2 or 3")
@@ -197,12 +197,12 @@ func (s Settings) notIn(key string) string {
 	return fmt.Sprintf("; %s holds no %s", s.ConfigFile, key)
 }
 
-// ErrNoConnection is the cause of NoConnection.
+// ErrNoConnection is the cause of the error of a script that needs a platform when none was named.
 var ErrNoConnection = errors.New("no platform was named")
 
-// NoConnection is the error of a script that needs a platform when none was
+// noConnection is the error of a script that needs a platform when none was
 // named. It never falls back to the local one by itself.
-func NoConnection() error {
+func noConnection() error {
 	return fault.Hinted(fault.Of(&fault.ConfigError{}, "%w", ErrNoConnection),
 		"transect login keeps one; or name it: --local for the local platform; --url with --user or --client-id (or TRANSECT_URL and so on); --config FILE for a configuration file")
 }

@@ -84,8 +84,8 @@ func (c *Client) shareDatasets(ctx context.Context, datasets []Dataset, company 
 
 // Limits of tile addresses.
 const (
-	mostSharedRasters = 150
-	longestTileURL    = 2000 // what every browser and server takes
+	maxSharedRasters = 150
+	longestTileURL   = 2000 // what every browser and server takes
 )
 
 // shareTiles checks everything before it creates the token, so that a refusal
@@ -152,8 +152,8 @@ func tilePath(datasets []Dataset) (string, error) {
 		ids = append(ids, d.ID)
 	}
 	switch {
-	case first.Type == "raster" && len(datasets) > mostSharedRasters:
-		return "", fault.Of(&fault.RuntimeError{}, "%d rasters are too many for one address, the limit is %d", len(datasets), mostSharedRasters)
+	case first.Type == "raster" && len(datasets) > maxSharedRasters:
+		return "", fault.Of(&fault.RuntimeError{}, "%d rasters are too many for one address, the limit is %d", len(datasets), maxSharedRasters)
 	case first.Type == "raster":
 		return "/tileserver/tiles/" + strings.Join(ids, ",") + "/{z}/{x}/{y}." + tileFormat(first), nil
 	case first.Type != "vector":

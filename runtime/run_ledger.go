@@ -36,15 +36,15 @@ type RunID struct {
 // arrive at a platform, unless the user says otherwise.
 const settleAfter = 30 * time.Second
 
-// runIDForm is that of at most mostRunID characters; a count in the pattern would
+// runIDForm is that of at most maxRunID characters; a count in the pattern would
 // slow every start.
 var runIDForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`) })
 
-const mostRunID = 100
+const maxRunID = 100
 
 // CheckRunID refuses what cannot be the name of a run.
 func CheckRunID(id string) error {
-	if len(id) <= mostRunID && runIDForm().MatchString(id) {
+	if len(id) <= maxRunID && runIDForm().MatchString(id) {
 		return nil
 	}
 	return fault.Hinted(fault.Of(&fault.UsageError{}, "%q cannot be the ID of a run", id), "use letters, digits, dots, dashes and underscores, at most 100")

@@ -13,8 +13,8 @@ import (
 	"transect/runtime/vm"
 )
 
-// mostDifferences is how many are listed: enough to see what went wrong.
-const mostDifferences = 10
+// maxDifferences is how many are listed: enough to see what went wrong.
+const maxDifferences = 10
 
 // differences lists where two values differ, a line each; none when they are equal.
 func differences(L *lua.LState, got, want lua.LValue) []string {
@@ -28,8 +28,8 @@ func differences(L *lua.LState, got, want lua.LValue) []string {
 	}
 	var d []string
 	compare(&d, "", a, b)
-	if len(d) > mostDifferences {
-		d = append(d[:mostDifferences], fmt.Sprintf("and %d more", len(d)-mostDifferences))
+	if len(d) > maxDifferences {
+		d = append(d[:maxDifferences], fmt.Sprintf("and %d more", len(d)-maxDifferences))
 	}
 	return d
 }

@@ -78,9 +78,9 @@ func inspected(c *module.Call) (any, error) {
 	return p.Text(c.Value("value")), nil
 }
 
-// mostRows is how many rows a table holds: what comes from an iterator may have
+// maxRows is how many rows a table holds: what comes from an iterator may have
 // no end.
-const mostRows = 100_000
+const maxRows = 100_000
 
 func layTable(c *module.Call) (any, error) {
 	rows, more := tableRows(c, c.Int("limit"))
@@ -138,8 +138,8 @@ func tableRows(c *module.Call, most int) (rows []lua.LValue, more string) {
 			}
 			return rows, "\n… and more" // an iterator is not followed to its end
 		}
-		if len(rows) == mostRows {
-			c.Raise(fault.Hinted(fault.Of(&fault.LimitError{}, "a table has %d rows at most", mostRows), "show some of them with limit = 100, or write them with csv"))
+		if len(rows) == maxRows {
+			c.Raise(fault.Hinted(fault.Of(&fault.LimitError{}, "a table has %d rows at most", maxRows), "show some of them with limit = 100, or write them with csv"))
 		}
 		switch item[0].(type) {
 		case *lua.LTable, *lua.LUserData:

@@ -16,7 +16,7 @@ func (s *Spec) result(body []byte, many bool) (Value, error) {
 	case ShapeNone:
 		return Value{Shape: ShapeNone}, nil
 	case ShapePage:
-		items, total, err := SplitPage(body)
+		items, total, err := splitPage(body)
 		if err != nil {
 			return Value{}, err
 		}

@@ -8,7 +8,7 @@ import (
 
 func TestRecordsDoNotKeepTheirPage(t *testing.T) {
 	body := pageOf(1000)
-	items, _, err := SplitPage(body)
+	items, _, err := splitPage(body)
 	if err != nil {
 		t.Fatal(err)
 	}

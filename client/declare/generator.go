@@ -86,7 +86,7 @@ func (e *Engine) sendPage(ctx context.Context, call *Call, shrinkable bool) (Val
 	if err != nil {
 		return Value{}, err
 	}
-	items, total, err := SplitPage(body)
+	items, total, err := splitPage(body)
 	return Value{Shape: ShapePage, Items: items, Total: total}, err
 }
 

@@ -52,7 +52,7 @@ func TestSplitPage(t *testing.T) {
 		"empty":             {``, 0, 0, true},
 		"a page":            {`<html>`, 0, 0, true},
 	} {
-		items, total, err := SplitPage([]byte(c.body))
+		items, total, err := splitPage([]byte(c.body))
 		if (err != nil) != c.fails || err == nil && (len(items) != c.items || total != c.total) {
 			t.Errorf("%s: %d items, total %d, error %v", name, len(items), total, err)
 		}
@@ -73,7 +73,7 @@ func FuzzSplitPage(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		items, total, err := SplitPage(body)
+		items, total, err := splitPage(body)
 		want, wantTotal, ok := standardPage(body)
 		if (err == nil) != ok {
 			t.Fatalf("error %v, the standard library accepts it: %v", err, ok)
@@ -113,7 +113,7 @@ func BenchmarkPage(b *testing.B) {
 	b.Run("split", func(b *testing.B) {
 		b.SetBytes(int64(len(body)))
 		for b.Loop() {
-			items, _, err := SplitPage(body)
+			items, _, err := splitPage(body)
 			if err != nil {
 				b.Fatal(err)
 			}

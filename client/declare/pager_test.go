@@ -47,7 +47,7 @@ func (s *shelf) send(ctx context.Context, args Args, _ bool) (Value, error) {
 	if err != nil {
 		return Value{}, err
 	}
-	items, total, err := SplitPage(body)
+	items, total, err := splitPage(body)
 	return Value{Items: items, Total: total}, err
 }
 

@@ -165,9 +165,9 @@ func wrap(s *Spec, a Args, out any) Value {
 // platform's text, and stays bytes; checking names would take most of the time.
 var lenient = []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
 
-// SplitPage splits the answer of a search, {"results": [...], "total": n},
+// splitPage splits the answer of a search, {"results": [...], "total": n},
 // into its records without decoding them. total is -1 when absent.
-func SplitPage(body []byte) (items [][]byte, total int64, err error) {
+func splitPage(body []byte) (items [][]byte, total int64, err error) {
 	total = -1
 	found := false
 	dec := jsontext.NewDecoder(bytes.NewBuffer(body), lenient...)

@@ -104,8 +104,8 @@ func (l *Ledger) accepted() error {
 	return l.failed
 }
 
-// mostSent bounds a message to the remote, unless one record is larger.
-const mostSent = 4 << 20
+// maxSent bounds a message to the remote, unless one record is larger.
+const maxSent = 4 << 20
 
 // unsent are the first whole records that are not kept yet.
 func (l *Ledger) unsent() ([]byte, error) {
@@ -120,7 +120,7 @@ func (l *Ledger) unsent() ([]byte, error) {
 			return nil, unwritable(l.file.Name(), err)
 		}
 		n := frame + int64(binary.LittleEndian.Uint32(head[:]))
-		if end > at && end+n-at > mostSent {
+		if end > at && end+n-at > maxSent {
 			break
 		}
 		end += n

@@ -32,8 +32,8 @@ type leaf struct {
 	value any // text, number, truth; a list is one value
 }
 
-// mostLeaves bounds what is noted of one write.
-const mostLeaves = 64
+// maxLeaves bounds what is noted of one write.
+const maxLeaves = 64
 
 // leavesOf takes the arguments of a call apart. Of secrets it tells that they were
 // given.
@@ -65,7 +65,7 @@ func leavesOf(params []schema.Param, values any, key func(*schema.Param) string)
 		}
 	}
 	walk("", values)
-	return list[:min(len(list), mostLeaves)]
+	return list[:min(len(list), maxLeaves)]
 }
 
 func hidden(p *schema.Param) bool {

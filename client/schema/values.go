@@ -15,8 +15,8 @@ import (
 	"transect/client/fault"
 )
 
-// KindOf classifies a Go value.
-func KindOf(v any) Kind {
+// kindOf classifies a Go value.
+func kindOf(v any) Kind {
 	switch v := v.(type) {
 	case nil:
 		return Nil
@@ -66,7 +66,7 @@ func kindOfNumber(n float64) Kind {
 // Check returns a value of the type in canonical form: string, int64, float64,
 // bool, []any, []string for a list of ids or strings, map[string]any, Sort.
 func (t Type) Check(v any) (any, error) {
-	kind := KindOf(v)
+	kind := kindOf(v)
 	for rest, more := string(t), true; more; {
 		var one string
 		one, rest, more = strings.Cut(rest, "|")
@@ -109,7 +109,7 @@ func Describe(v any) string {
 	case Empty:
 		return "an empty table"
 	}
-	switch KindOf(v) {
+	switch kindOf(v) {
 	case List:
 		return "a list"
 	case Table:

@@ -24,8 +24,8 @@ import (
 // completionTimeout is how long the shell waits for names of the platform.
 const completionTimeout = 4 * time.Second
 
-// mostCompletions is how many names are offered at once.
-const mostCompletions = 200
+// maxCompletions is how many names are offered at once.
+const maxCompletions = 200
 
 // completeDeclared completes what a script declares: values of flags, and
 // positional arguments.
@@ -116,7 +116,7 @@ func (n *namer) search(manager string, filter, sort map[string]any) (found []nam
 	silent := *n.process
 	silent.Stdout, silent.Stderr, silent.Stdin, silent.Signals = &out, io.Discard, strings.NewReader(""), nil
 	silent.IsTerminal = func(any) bool { return false }
-	query, err := json.Marshal(map[string]any{"filter": filter, "sort": sort, "limit": mostCompletions})
+	query, err := json.Marshal(map[string]any{"filter": filter, "sort": sort, "limit": maxCompletions})
 	if err != nil {
 		return nil
 	}

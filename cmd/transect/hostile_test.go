@@ -167,13 +167,13 @@ var hostiles = []hostile{
 	{"setfenv on a library function", sandboxed, `setfenv(io.open, {}) print(io.open("OUTSIDE/secret.txt"):read("*a"))`, "RuntimeError", 1, "the environment of functions in Go cannot be changed"},
 }
 
-// mostSeconds is how long a script may compute until it is stopped, in seconds
+// maxSeconds is how long a script may compute until it is stopped, in seconds
 // of work. Nearly all of that is before it reaches its limit: growing a text to
 // 64 MiB by single letters takes two.
-const mostSeconds = 4
+const maxSeconds = 4
 
-// mostMemory is one and a half times the limit of sized, in bytes.
-const mostMemory = 96 << 20
+// maxMemory is one and a half times the limit of sized, in bytes.
+const maxMemory = 96 << 20
 
 // secondOfWork is the computing time, on this machine and now, of a script that
 // takes about a second on an ordinary one, and the memory of one that builds
@@ -245,10 +245,10 @@ func TestHostileScripts(t *testing.T) {
 			var out, errs bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &out, &errs
 			_ = cmd.Run() // the exit code says it
-			if used := cpu(cmd); used > mostSeconds*second {
+			if used := cpu(cmd); used > maxSeconds*second {
 				t.Errorf("it took %s of computing to stop it; what takes a second elsewhere takes %s here", used, second)
 			}
-			if peak := peakMemory(cmd.ProcessState) - memory; strings.Contains(h.flags, sized) && peak > mostMemory {
+			if peak := peakMemory(cmd.ProcessState) - memory; strings.Contains(h.flags, sized) && peak > maxMemory {
 				t.Errorf("it took %d MiB until it was stopped", peak>>20)
 			}
 			switch stderr := errs.String(); {

@@ -28,7 +28,7 @@ func FromLua(L *lua.LState, v lua.LValue) (any, error) {
 
 const (
 	deepestTable = 1000    // levels of tables in one value
-	mostRepeated = 1 << 20 // values in tables that were converted before
+	maxRepeated  = 1 << 20 // values in tables that were converted before
 	encodings    = 3       // copies of a text on its way out: encoded, buffered, sent
 )
 
@@ -88,7 +88,7 @@ func (c *converter) value(v lua.LValue) (any, error) {
 // nested converts a table and bounds what it may hold.
 func (c *converter) nested(t *lua.LTable) (any, error) {
 	size, met := c.sizes[t]
-	if c.repeated += size; c.repeated > mostRepeated {
+	if c.repeated += size; c.repeated > maxRepeated {
 		return nil, c.unconvertible("the same tables are in it again and again, with more than a million values")
 	}
 	switch {

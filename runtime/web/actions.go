@@ -29,8 +29,8 @@ type action struct {
 	do func(ctx context.Context, c *client.Client, values url.Values) (string, error)
 }
 
-// mostAtOnce is how many datasets one form deletes or restores.
-const mostAtOnce = 500
+// maxAtOnce is how many datasets one form deletes or restores.
+const maxAtOnce = 500
 
 // actionRoutes registers what changes the platform. All of it has a page that
 // asks first, and works without JavaScript.
@@ -153,8 +153,8 @@ func chosen(values url.Values) (client.IDs, error) {
 	if len(ids) == 0 {
 		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "no dataset was chosen"), "go back and mark some")
 	}
-	if len(ids) > mostAtOnce {
-		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "%d datasets are too many for one form", len(ids)), "at most %d; for more there is transect rm", mostAtOnce)
+	if len(ids) > maxAtOnce {
+		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "%d datasets are too many for one form", len(ids)), "at most %d; for more there is transect rm", maxAtOnce)
 	}
 	return client.IDs(ids), nil
 }
@@ -212,14 +212,14 @@ func cancelProduct(ctx context.Context, c *client.Client, values url.Values) (st
 	return back(values), err
 }
 
-// mostForm bounds the body of a form.
-const mostForm = 64 << 10
+// maxForm bounds the body of a form.
+const maxForm = 64 << 10
 
 // post registers a route that changes something. Its form brings along the token
 // of the session ({{.Form}} as "form").
 func (s *Server) post(path string, h handler) {
 	s.mux.HandleFunc("POST "+path, s.answer(func(w http.ResponseWriter, r *http.Request) error {
-		r.Body = http.MaxBytesReader(w, r.Body, mostForm)
+		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 		if !hmac.Equal([]byte(r.PostFormValue("form")), []byte(s.formToken(r))) {
 			return &refusal{"the form is not from this page, or from before transect was restarted"}
 		}

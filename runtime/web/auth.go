@@ -20,9 +20,9 @@ import (
 // openPath takes the one-time token of an address.
 const openPath = "/open"
 
-// mostSessions is how many browsers stay signed in; the oldest has to be opened
+// maxSessions is how many browsers stay signed in; the oldest has to be opened
 // anew then.
-const mostSessions = 100
+const maxSessions = 100
 
 // auth knows the browsers that may see the page. A token opens one browser and
 // is worth nothing afterwards; the browser keeps a cookie instead.
@@ -176,7 +176,7 @@ func (a *auth) redeem(token string) string {
 	delete(a.tokens, token)
 	session := secret()
 	a.sessions = append(a.sessions, session)
-	if len(a.sessions) > mostSessions {
+	if len(a.sessions) > maxSessions {
 		a.sessions = a.sessions[1:]
 	}
 	return session

@@ -25,7 +25,7 @@ type durationBar struct {
 }
 
 const (
-	mostBars    = 60
+	maxBars     = 60
 	barWidth    = 9
 	barGap      = 3
 	chartHeight = 72
@@ -33,7 +33,7 @@ const (
 
 // newDurations is the chart of the newest runs; nil where a chart says nothing.
 func newDurations(runs []*history.Summary, now time.Time) *durations {
-	runs = slices.Clone(runs[:min(len(runs), mostBars)])
+	runs = slices.Clone(runs[:min(len(runs), maxBars)])
 	slices.Reverse(runs)
 	c := &durations{Height: chartHeight, Width: len(runs) * (barWidth + barGap)}
 	for _, run := range runs {

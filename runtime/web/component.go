@@ -35,8 +35,8 @@ type block struct {
 }
 
 const (
-	blockSize  = 512 << 10
-	mostBlocks = 32
+	blockSize = 512 << 10
+	maxBlocks = 32
 )
 
 // ReadAt reads from the platform what the blocks do not have.
@@ -82,7 +82,7 @@ func (c *component) block(number int64) ([]byte, error) {
 	if _, err := io.ReadFull(answer.Body, data); err != nil {
 		return nil, err
 	}
-	if len(c.blocks) == mostBlocks {
+	if len(c.blocks) == maxBlocks {
 		c.blocks = c.blocks[1:]
 	}
 	c.blocks = append(c.blocks, block{number, data})

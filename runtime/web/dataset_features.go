@@ -32,10 +32,10 @@ type featureRow struct {
 }
 
 const (
-	mostFeatures = 50 // features
-	mostColumns  = 40
-	mostCell     = 200             // bytes
-	listingTime  = 5 * time.Second // the page is shown without them then
+	maxFeatures = 50 // features
+	maxColumns  = 40
+	maxCell     = 200             // bytes
+	listingTime = 5 * time.Second // the page is shown without them then
 )
 
 // features are the first of a vector's collections, or of its file.
@@ -66,7 +66,7 @@ func (s *Server) listFeatures(ctx context.Context, c *client.Client, d client.Da
 			continue
 		}
 		q := featuresOf(part.Collection.ID)
-		q.Limit = new(mostFeatures + 1)
+		q.Limit = new(maxFeatures + 1)
 		page, err := c.Features.Search.Page(ctx, q)
 		if err != nil {
 			return err
@@ -78,7 +78,7 @@ func (s *Server) listFeatures(ctx context.Context, c *client.Client, d client.Da
 		}
 	}
 	main, beside := pictureFiles(ctx, c, d)
-	if main == nil || main.Size > mostVectorBytes {
+	if main == nil || main.Size > maxVectorBytes {
 		return nil
 	}
 	layer, err := vector.Open(ctx, *main, beside...)
@@ -102,7 +102,7 @@ func (s *Server) listFeatures(ctx context.Context, c *client.Client, d client.Da
 
 // add adds a row; it returns errEnough after the last one.
 func (t *featureTable) add(d client.Dataset, id string, geometry json.RawMessage, properties gjson.Result) error {
-	if len(t.Rows) == mostFeatures {
+	if len(t.Rows) == maxFeatures {
 		t.More = true
 		return errEnough
 	}
@@ -112,12 +112,12 @@ func (t *featureTable) add(d client.Dataset, id string, geometry json.RawMessage
 	}
 	properties.ForEach(func(key, value gjson.Result) bool {
 		i := slices.Index(t.Columns, key.Str)
-		if i < 0 && len(t.Columns) < mostColumns {
+		if i < 0 && len(t.Columns) < maxColumns {
 			i = len(t.Columns)
 			t.Columns, row.Cells = append(t.Columns, key.Str), append(row.Cells, "")
 		}
 		if i >= 0 && value.Type != gjson.Null {
-			row.Cells[i] = shorten(value.String(), mostCell)
+			row.Cells[i] = shorten(value.String(), maxCell)
 		}
 		return true
 	})

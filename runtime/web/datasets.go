@@ -46,8 +46,8 @@ type datasetTable struct {
 	Everything         bool   // nothing is searched for
 }
 
-// mostChoices bounds the lists to choose from.
-const mostChoices = 500
+// maxChoices bounds the lists to choose from.
+const maxChoices = 500
 
 // rowFields are what the table reads of a dataset.
 var rowFields = []any{"name", "type", "project", "mission", "ingestion", "acquisition_date", "creation_date", "deletion_date", "size", "geometry",
@@ -93,7 +93,7 @@ func (s *Server) datasetTable(w http.ResponseWriter, r *http.Request) error {
 
 // choices are the projects by name, and the missions of the chosen one.
 func (s *Server) choices(ctx context.Context, c *client.Client, project string) (projects, missions []choice, err error) {
-	q := client.Query{Limit: new(mostChoices), Sort: client.Sort{{Attribute: "name", Direction: 1}}, Fields: client.Object{"include": []any{"name"}}}
+	q := client.Query{Limit: new(maxChoices), Sort: client.Sort{{Attribute: "name", Direction: 1}}, Fields: client.Object{"include": []any{"name"}}}
 	found, err := c.Projects.Search.Page(ctx, q)
 	if err != nil {
 		return nil, nil, err

@@ -47,7 +47,7 @@ type folderCheck struct {
 
 const (
 	folderReaders = 4
-	mostItems     = 200_000 // on the page
+	maxItems      = 200_000 // on the page
 )
 
 // start checks the folder anew, unless that is going on.

@@ -66,7 +66,7 @@ func (s *Server) sendExtents(ctx context.Context, state folderState, send func(a
 		if item.Kind == "" || item.Kind == "image" || item.Kind == "file" || item.Verdict.Bad() {
 			continue
 		}
-		if n++; n > mostMapDatasets || ctx.Err() != nil {
+		if n++; n > maxMapDatasets || ctx.Err() != nil {
 			return ctx.Err()
 		}
 		var info picture.Info

@@ -30,8 +30,8 @@ type sentFiles struct {
 }
 
 const (
-	sentFor     = 3 * time.Second // outcomes and states are read anew
-	mostLookups = 20_000          // datasets whose state is asked for
+	sentFor    = 3 * time.Second // outcomes and states are read anew
+	maxLookups = 20_000          // datasets whose state is asked for
 )
 
 // sentVersion changes with the outcomes of runs.
@@ -97,7 +97,7 @@ func (s *Server) refresh(ctx context.Context, files map[string]sentFile) {
 	paths := map[string]string{}
 	var ids client.IDs
 	for path, f := range files {
-		if f.Dataset != "" && len(ids) < mostLookups {
+		if f.Dataset != "" && len(ids) < maxLookups {
 			paths[f.Dataset], ids = path, append(ids, f.Dataset)
 		}
 	}

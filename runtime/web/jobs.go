@@ -37,8 +37,8 @@ func jobID(text string) (int64, error) {
 	return id, nil
 }
 
-// mostJobTroubles is how many lines the start page has of jobs.
-const mostJobTroubles = 5
+// maxJobTroubles is how many lines the start page has of jobs.
+const maxJobTroubles = 5
 
 // jobTroubles are the first lines of what somebody should look at among the jobs.
 func (s *Server) jobTroubles(ctx context.Context) ([]trouble, error) {
@@ -50,8 +50,8 @@ func (s *Server) jobTroubles(ctx context.Context) ([]trouble, error) {
 		return nil, err
 	}
 	list := night.Troubles
-	if more := len(list) - mostJobTroubles; more > 1 {
-		list = append(list[:mostJobTroubles:mostJobTroubles], trouble{Bad: list[mostJobTroubles].Bad, Text: count(more, "more line") + " about jobs, workers and schedules", Link: "/jobs"})
+	if more := len(list) - maxJobTroubles; more > 1 {
+		list = append(list[:maxJobTroubles:maxJobTroubles], trouble{Bad: list[maxJobTroubles].Bad, Text: count(more, "more line") + " about jobs, workers and schedules", Link: "/jobs"})
 	}
 	return list, nil
 }

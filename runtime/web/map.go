@@ -99,7 +99,7 @@ func (s *Server) sendMap(ctx context.Context, t target, send func(any) error) er
 		result.Text = count(result.images(), "photo")
 	}
 	if more {
-		result.Text = "the first " + number(mostPhotos) + " photos: choose a project or a mission · " + result.Text
+		result.Text = "the first " + number(maxPhotos) + " photos: choose a project or a mission · " + result.Text
 	}
 	return send(result)
 }

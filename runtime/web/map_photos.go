@@ -12,8 +12,8 @@ import (
 	"transect/client/verdict"
 )
 
-// mostPhotos is how many photos a map shows.
-const mostPhotos = 250_000
+// maxPhotos is how many photos a map shows.
+const maxPhotos = 250_000
 
 // photosOf streams the photos that a filter finds, and returns what the check says
 // of them; more reports that there are others.
@@ -28,7 +28,7 @@ func (s *Server) photosOf(ctx context.Context, where client.Filter, send func(an
 		if err != nil {
 			return nil, false, err
 		}
-		if n++; n > mostPhotos {
+		if n++; n > maxPhotos {
 			more = true
 			break
 		}

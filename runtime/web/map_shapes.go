@@ -36,10 +36,10 @@ type shape struct {
 
 // Most shapes of a kind on a map.
 const (
-	mostMapProjects = 500
-	mostMapMissions = 1000
-	mostMapDatasets = 2000
-	mostDrawings    = 5000
+	maxMapProjects = 500
+	maxMapMissions = 1000
+	maxMapDatasets = 2000
+	maxDrawings    = 5000
 )
 
 // target is what a map shows: one mission, one project, or everything.
@@ -144,7 +144,7 @@ func (s *Server) projectsOf(ctx context.Context, t target) ([]client.Project, er
 	if t.Mission != "" {
 		return nil, nil
 	}
-	return some(s.Client.Projects.Search.All(ctx, client.Query{}), mostMapProjects)
+	return some(s.Client.Projects.Search.All(ctx, client.Query{}), maxMapProjects)
 }
 
 func (s *Server) missionsOf(ctx context.Context, t target) ([]client.Mission, error) {
@@ -156,7 +156,7 @@ func (s *Server) missionsOf(ctx context.Context, t target) ([]client.Mission, er
 	if t.Project != "" {
 		filter["project"] = map[string]any{"$eq": t.Project}
 	}
-	return some(s.Client.Missions.Search.All(ctx, client.Query{Filter: filter}), mostMapMissions)
+	return some(s.Client.Missions.Search.All(ctx, client.Query{Filter: filter}), maxMapMissions)
 }
 
 // some takes the first records of a search.
@@ -181,7 +181,7 @@ func (s *Server) datasetShapes(ctx context.Context, t target, send func(any) err
 		if err != nil {
 			return err
 		}
-		if n++; n > mostMapDatasets {
+		if n++; n > maxMapDatasets {
 			return nil
 		}
 		id := url.PathEscape(d.ID)
@@ -218,7 +218,7 @@ func (s *Server) vectorShapes(ctx context.Context, d client.Dataset, one shape, 
 		if c.Collection.ID == "" {
 			continue
 		}
-		features, err := some(s.Client.Features.Search.All(ctx, featuresOf(c.Collection.ID)), mostDrawings)
+		features, err := some(s.Client.Features.Search.All(ctx, featuresOf(c.Collection.ID)), maxDrawings)
 		if err != nil {
 			return shown, err
 		}
@@ -260,7 +260,7 @@ func titleOf(properties string) string {
 // annotationShapes sends the drawings in degrees.
 func (s *Server) annotationShapes(ctx context.Context, t target, send func(any) error) error {
 	filter := t.filter()
-	annotations, err := some(s.Client.Annotations.Search.All(ctx, client.AnnotationQuery{Query: client.Query{Filter: filter}}), mostDrawings)
+	annotations, err := some(s.Client.Annotations.Search.All(ctx, client.AnnotationQuery{Query: client.Query{Filter: filter}}), maxDrawings)
 	if err != nil {
 		return err
 	}

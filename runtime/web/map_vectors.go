@@ -22,11 +22,11 @@ type vectorLimits struct {
 }
 
 const (
-	mostVectorBytes = 32 << 20 // of all files of a map
-	mostProperties  = 64 << 10 // bytes of a feature's
+	maxVectorBytes = 32 << 20 // of all files of a map
+	maxProperties  = 64 << 10 // bytes of a feature's
 )
 
-func newVectorLimits() *vectorLimits { return &vectorLimits{mostVectorBytes, mostDrawings} }
+func newVectorLimits() *vectorLimits { return &vectorLimits{maxVectorBytes, maxDrawings} }
 
 var errEnough = errors.New("the map has enough features")
 
@@ -51,7 +51,7 @@ func (l *vectorLimits) features(ctx context.Context, one shape, main picture.Fil
 			f := one
 			f.Of, f.ID, f.Preview, f.Properties = "feature", id+"/"+strconv.Itoa(n), "", nil
 			f.Name = cmp.Or(titleOf(string(properties)), "Feature "+strconv.Itoa(n)+" of "+one.Name)
-			if len(properties) <= mostProperties {
+			if len(properties) <= maxProperties {
 				f.Properties = properties
 			}
 			f.Geometry = inDegrees(g, layer.System)

@@ -79,7 +79,7 @@ func (s *Server) orderPage(w http.ResponseWriter, r *http.Request) error {
 
 // analytics lists what can be ordered, by name and version.
 func analytics(ctx context.Context, c *client.Client) (list []choice, err error) {
-	page, err := c.Analytics.Search.Page(ctx, client.AnalyticQuery{Query: client.Query{Limit: new(mostChoices),
+	page, err := c.Analytics.Search.Page(ctx, client.AnalyticQuery{Query: client.Query{Limit: new(maxChoices),
 		Fields: client.Object{"include": []any{"name", "version", "display_name"}}, Sort: client.Sort{{Attribute: "name", Direction: 1}}}})
 	for _, a := range page.Results {
 		name := a.Name + " " + a.Version

@@ -28,7 +28,7 @@ func (s *Server) overviewRoutes() {
 const (
 	projectsOnPage = 25
 	missionsOnPage = 12
-	mostFailed     = 1000 // failed datasets that are counted by mission
+	maxFailed      = 1000 // failed datasets that are counted by mission
 	askedAtOnce    = 8
 	troubleWithin  = 7 * 24 * time.Hour // what failed before is no news
 )
@@ -116,7 +116,7 @@ type failures struct {
 
 func (s *Server) failedDatasets(ctx context.Context, c *client.Client) (*failures, error) {
 	page, err := c.Datasets.Search.Page(ctx, client.DatasetQuery{Query: client.Query{Filter: client.Filter{"ingestion.status": map[string]any{"$eq": "failed"}},
-		Limit: new(mostFailed), Fields: client.Object{"include": []any{"name", "project", "mission", "ingestion"}}}})
+		Limit: new(maxFailed), Fields: client.Object{"include": []any{"name", "project", "mission", "ingestion"}}}})
 	if err != nil {
 		return nil, err
 	}
@@ -278,7 +278,7 @@ type projectView struct {
 	MissionsLeftOut  bool
 }
 
-const mostMissions = 100
+const maxMissions = 100
 
 func (s *Server) projectPage(w http.ResponseWriter, r *http.Request) error {
 	c, err := s.platform()
@@ -301,8 +301,8 @@ func (s *Server) projectPage(w http.ResponseWriter, r *http.Request) error {
 	v.Failed = failed.byProject[p.ID]
 	asking, ctx := errgroup.WithContext(r.Context())
 	asking.Go(func() (err error) {
-		v.Missions, err = s.missions(ctx, c, equals("project", p.ID), mostMissions, failed)
-		v.MissionsLeftOut = len(v.Missions) == mostMissions
+		v.Missions, err = s.missions(ctx, c, equals("project", p.ID), maxMissions, failed)
+		v.MissionsLeftOut = len(v.Missions) == maxMissions
 		return err
 	})
 	asking.Go(func() (err error) {

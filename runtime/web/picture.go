@@ -30,12 +30,12 @@ import (
 // Pictures of datasets: the platform's own preview, else one drawn here from the
 // files. Both are kept in the cache folder.
 const (
-	mostPictures     = 20_000
-	mostPictureBytes = 512 << 20
-	mostPicture      = 16 << 20 // bytes of one
-	mostDrawn        = 4 << 30  // bytes of a file that is drawn from
-	noPictureFor     = 5 * time.Minute
-	pictureTimeout   = 2 * time.Minute
+	maxPictures     = 20_000
+	maxPictureBytes = 512 << 20
+	maxPicture      = 16 << 20 // bytes of one
+	maxDrawn        = 4 << 30  // bytes of a file that is drawn from
+	noPictureFor    = 5 * time.Minute
+	pictureTimeout  = 2 * time.Minute
 )
 
 // pictureSides are the kinds of pictures and their longest sides, in pixels.
@@ -172,7 +172,7 @@ func (p *pictures) make(ctx context.Context, c *client.Client, dataset, kind str
 	if main == nil {
 		return nil, notFound("the files of dataset %s are not there yet", dataset)
 	}
-	if main.Size > mostDrawn {
+	if main.Size > maxDrawn {
 		return nil, notFound("%s is too large to draw it here", main.Name)
 	}
 	return drawPicture(ctx, *main, beside, kind)
@@ -200,12 +200,12 @@ func platformPicture(ctx context.Context, c *client.Client, dataset, kind string
 		return nil, err
 	}
 	defer answer.Body.Close()
-	content, err := io.ReadAll(io.LimitReader(answer.Body, mostPicture+1))
+	content, err := io.ReadAll(io.LimitReader(answer.Body, maxPicture+1))
 	if err != nil {
 		return nil, fault.Of(&fault.ConnectionError{}, "the preview broke off: %w", fault.Reason(err))
 	}
 	declared, _, _ := mime.ParseMediaType(http.DetectContentType(content))
-	if len(content) > mostPicture || !slices.Contains([]string{"image/jpeg", "image/png", "image/webp"}, declared) {
+	if len(content) > maxPicture || !slices.Contains([]string{"image/jpeg", "image/png", "image/webp"}, declared) {
 		return nil, notFound("the platform's preview of %s is no picture", dataset)
 	}
 	return content, nil
@@ -276,11 +276,11 @@ func (p *pictures) bound() {
 		}
 		return nil
 	})
-	if err != nil || len(all) <= mostPictures && total <= mostPictureBytes {
+	if err != nil || len(all) <= maxPictures && total <= maxPictureBytes {
 		return
 	}
 	slices.SortFunc(all, func(a, b entry) int { return a.at.Compare(b.at) })
-	for left := len(all); left > mostPictures*9/10 || total > mostPictureBytes*9/10; left-- {
+	for left := len(all); left > maxPictures*9/10 || total > maxPictureBytes*9/10; left-- {
 		if err := os.Remove(all[0].path); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return
 		}

@@ -29,7 +29,7 @@ type planLabel struct {
 const (
 	planWidth, planHeight = 1000, 620
 	planMargin            = 40
-	mostGrounds           = 600
+	maxGrounds            = 600
 )
 
 // planOf draws photos and what is known of them; nil without a position.
@@ -59,7 +59,7 @@ func planOf(pages []photoPage, result *surveyResult) *plan {
 	for i := range lons {
 		x, y := to(lons[i], lats[i])
 		west, eastEnd, south, northEnd = min(west, x), max(eastEnd, x), min(south, y), max(northEnd, y)
-		if len(lons) <= mostGrounds {
+		if len(lons) <= maxGrounds {
 			for k := 0; k+1 < len(grounds[i]); k += 2 {
 				dx, dy := x+float64(grounds[i][k])*1e-7*east, y+float64(grounds[i][k+1])*1e-7*north
 				west, eastEnd, south, northEnd = min(west, dx), max(eastEnd, dx), min(south, dy), max(northEnd, dy)
@@ -99,7 +99,7 @@ func planOf(pages []photoPage, result *surveyResult) *plan {
 		x, y = place(g.At[2], g.At[3])
 		fmt.Fprintf(&gaps, "L%.1f %.1f", x, y)
 	}
-	if len(lons) <= mostGrounds {
+	if len(lons) <= maxGrounds {
 		for i, ring := range grounds {
 			for k := 0; k+1 < len(ring); k += 2 {
 				x, y := place(lons[i]+float64(ring[k])*1e-7, lats[i]+float64(ring[k+1])*1e-7)

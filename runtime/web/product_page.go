@@ -14,8 +14,8 @@ import (
 	"transect/client/transport"
 )
 
-// mostLogLines is how many lines of a log a page shows: the last ones.
-const mostLogLines = 2000
+// maxLogLines is how many lines of a log a page shows: the last ones.
+const maxLogLines = 2000
 
 // productView is the page of one product.
 type productView struct {
@@ -70,7 +70,7 @@ func (s *Server) productPage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		v.NoLog = describe(err).Message
 	}
-	if v.Hidden = max(0, len(logs.Logs)-mostLogLines); v.Hidden > 0 {
+	if v.Hidden = max(0, len(logs.Logs)-maxLogLines); v.Hidden > 0 {
 		logs.Logs = logs.Logs[v.Hidden:]
 	}
 	for _, line := range logs.Logs {

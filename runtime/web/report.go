@@ -25,7 +25,7 @@ type flightReport struct {
 
 type reportFact struct{ Label, Value string }
 
-const mostReported = 60 // findings on paper
+const maxReported = 60 // findings on paper
 
 // reportPage is the report of a mission or a project on the platform.
 func (s *Server) reportPage(w http.ResponseWriter, r *http.Request) error {
@@ -60,7 +60,7 @@ func (s *Server) reportPage(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if more {
-		v.Facts = append(v.Facts, reportFact{"Limit", "only the first " + number(mostPhotos) + " photos are counted"})
+		v.Facts = append(v.Facts, reportFact{"Limit", "only the first " + number(maxPhotos) + " photos are counted"})
 	}
 	s.fillReport(&v, pages, result)
 	return s.render(w, r, "report.html", view{Title: "Flight report " + v.Title, Section: "/map", Data: v})
@@ -127,8 +127,8 @@ func (s *Server) fillReport(v *flightReport, pages []photoPage, result *surveyRe
 	for _, c := range result.counts {
 		total += c.Count
 	}
-	if len(v.Findings) > mostReported {
-		v.Findings = v.Findings[:mostReported]
+	if len(v.Findings) > maxReported {
+		v.Findings = v.Findings[:maxReported]
 	}
 	v.More = max(0, total-len(v.Findings))
 	v.Plan = planOf(markStates(pages, result), result)

@@ -29,8 +29,8 @@ type subject struct {
 func (b *subject) Bad() bool { return !b.Overdue.IsZero() || b.Last != nil && b.Last.Failed() }
 
 const (
-	recentRuns  = 20
-	mostScripts = 60
+	recentRuns = 20
+	maxScripts = 60
 )
 
 // startLate is how late cron may start a job: it looks at its table once a minute.
@@ -82,7 +82,7 @@ func (s *Server) subjects(runs []*history.Summary, table []*cron.Job) []*subject
 	for _, b := range all {
 		slices.Reverse(b.Recent)
 	}
-	return all[:min(len(all), mostScripts)]
+	return all[:min(len(all), maxScripts)]
 }
 
 // subjectKey tells what a run is one of: those of a job of cron, of a script, or of

@@ -179,8 +179,8 @@ type cause struct {
 func (c *cause) Class() string { return verdictClass(c.Verdict) }
 
 const (
-	mostListed    = 200
-	mostCauses    = 50
+	maxListed     = 200
+	maxCauses     = 50
 	lookAtMost    = 300_000 // files
 	lookAtLongest = 2 * time.Second
 )
@@ -206,7 +206,7 @@ func (s *Server) runFiles(ids []string, only verdict.Verdict) *runFiles {
 			if !plain || o.Cause != "" {
 				key := [2]string{string(o.Verdict), strings.ReplaceAll(o.Cause, filepath.Base(o.Name), "…")}
 				c := byText[key]
-				if c == nil && len(f.Causes) < mostCauses {
+				if c == nil && len(f.Causes) < maxCauses {
 					c = &cause{Verdict: o.Verdict, Text: o.Cause, Hint: o.Hint, Example: o.Name}
 					byText[key] = c
 					f.Causes = append(f.Causes, c)
@@ -217,7 +217,7 @@ func (s *Server) runFiles(ids []string, only verdict.Verdict) *runFiles {
 			}
 			switch {
 			case only == "" && plain, only != "" && only != o.Verdict:
-			case len(f.Listed) < mostListed:
+			case len(f.Listed) < maxListed:
 				f.Listed = append(f.Listed, o)
 			default:
 				f.More = true

@@ -103,8 +103,8 @@ type surveyPart struct {
 	shown   int         // photos whose ground is known
 }
 
-// mostCorners is how many corners are kept before those within are left out.
-const mostCorners = 50_000
+// maxCorners is how many corners are kept before those within are left out.
+const maxCorners = 50_000
 
 // show adds the ground of a photo.
 func (part *surveyPart) show(ring [][2]float64) {
@@ -118,7 +118,7 @@ func (part *surveyPart) show(ring [][2]float64) {
 		}
 		part.ground = append(part.ground, p)
 	}
-	if len(part.ground) > mostCorners {
+	if len(part.ground) > maxCorners {
 		part.ground = imagery.ConvexHull(part.ground)
 	}
 }

@@ -33,9 +33,9 @@ type surveyResult struct {
 	positioned int
 }
 
-// mostArea is more than a survey covers, in square metres: photos of several
+// maxArea is more than a survey covers, in square metres: photos of several
 // places are no area.
-const mostArea = 1e10
+const maxArea = 1e10
 
 // images, time and area are those of all parts; area is 0 when it is not known.
 func (r *surveyResult) images() (n int) {
@@ -64,7 +64,7 @@ func (r *surveyResult) area() (squareMetres float64) {
 	for _, report := range r.reports {
 		squareMetres += report.Area
 	}
-	if squareMetres > mostArea {
+	if squareMetres > maxArea {
 		return 0
 	}
 	return squareMetres

@@ -27,9 +27,9 @@ type tileAddress struct {
 }
 
 const (
-	tokenLife     = time.Hour // of share tokens made for the page
-	mostAddresses = 1000
-	deepestTile   = 26
+	tokenLife    = time.Hour // of share tokens made for the page
+	maxAddresses = 1000
+	deepestTile  = 26
 )
 
 // tile answers with a tile of a raster.
@@ -96,7 +96,7 @@ func (s *Server) tileTemplate(ctx context.Context, dataset string) (template str
 	if err != nil {
 		return "", false, err
 	}
-	if s.tiles.known == nil || len(s.tiles.known) >= mostAddresses {
+	if s.tiles.known == nil || len(s.tiles.known) >= maxAddresses {
 		s.tiles.known = map[string]tileAddress{}
 	}
 	s.tiles.known[dataset] = tileAddress{template, s.Now().Add(tokenLife)}

@@ -32,9 +32,9 @@ const (
 	All  = "all"  // all are fired, the newest MaxSlots of them
 )
 
-// ParseRule checks an expression and its zone: a name of the IANA database, such as
+// parseRule checks an expression and its zone: a name of the IANA database, such as
 // Europe/Paris or UTC.
-func ParseRule(name, expr, zone string) (*Rule, error) {
+func parseRule(name, expr, zone string) (*Rule, error) {
 	e, err := cron.Parse(expr)
 	if err != nil {
 		return nil, err

@@ -11,7 +11,7 @@ import (
 
 func rule(t testing.TB, expr, zone string) *Rule {
 	t.Helper()
-	r, err := ParseRule("nightly", expr, zone)
+	r, err := parseRule("nightly", expr, zone)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestRefusedRules(t *testing.T) {
 		{"61 * * * *", "UTC", "column 1"}, {"@reboot", "UTC", "no @reboot"}, {"@daily", "Europe/Pariss", `"Europe/Pariss" is no time zone (did you mean Europe/Paris?)`},
 		{"@daily", "", "is no time zone"}, {"@daily", "Local", "is no time zone"}, {"@daily", "../etc/passwd", "is no time zone"},
 	} {
-		if _, err := ParseRule("nightly", c.expr, c.zone); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := parseRule("nightly", c.expr, c.zone); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s in %s: got %v, want %s", c.expr, c.zone, err, c.want)
 		}
 	}
@@ -123,7 +123,7 @@ func TestDueDividesTheSlots(t *testing.T) {
 	zones := []string{"UTC", "Europe/Paris", "America/New_York", "Australia/Lord_Howe", "Pacific/Apia", "Asia/Kathmandu"}
 	exprs := []string{"* * * * *", "*/7 * * * *", "30 2 * * *", "0 */3 * * *", "15,45 1-3 * * sun", "@hourly", "0 2,3 * * *", "59 23 28-31 * *"}
 	rapid.Check(t, func(t *rapid.T) {
-		r, err := ParseRule("nightly", rapid.SampledFrom(exprs).Draw(t, "expr"), rapid.SampledFrom(zones).Draw(t, "zone"))
+		r, err := parseRule("nightly", rapid.SampledFrom(exprs).Draw(t, "expr"), rapid.SampledFrom(zones).Draw(t, "zone"))
 		if err != nil {
 			t.Fatal(err)
 		}

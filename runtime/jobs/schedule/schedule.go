@@ -40,7 +40,7 @@ const (
 
 // Rule is when the schedule is due.
 func (s *Schedule) Rule() (*Rule, error) {
-	r, err := ParseRule(s.Name, s.Expr, s.Zone)
+	r, err := parseRule(s.Name, s.Expr, s.Zone)
 	if err != nil {
 		return nil, err
 	}

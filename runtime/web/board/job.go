@@ -47,8 +47,8 @@ type JobPage struct {
 }
 
 const (
-	tailLines  = 300
-	mostResult = 10_000 // bytes of a result that are shown
+	tailLines = 300
+	maxResult = 10_000 // bytes of a result that are shown
 )
 
 // ReadJob reads the page of a job, but for its log.
@@ -107,10 +107,10 @@ func shownResult(result []byte) string {
 		text.Reset()
 		text.Write(result)
 	}
-	if text.Len() <= mostResult {
+	if text.Len() <= maxResult {
 		return text.String()
 	}
-	return strings.ToValidUTF8(string(text.Bytes()[:mostResult]), "") + " …"
+	return strings.ToValidUTF8(string(text.Bytes()[:maxResult]), "") + " …"
 }
 
 // ReadLog adds the end of the log.

@@ -39,8 +39,8 @@ type ranked struct {
 
 const (
 	// Within is how far "the last night" reaches back.
-	Within       = 24 * time.Hour
-	mostTroubles = 10 // of each kind
+	Within      = 24 * time.Hour
+	maxTroubles = 10 // of each kind
 )
 
 // bad are the states that somebody must know of.

@@ -67,10 +67,10 @@ func (n *Night) jobs(ctx context.Context, store *jobs.Store, outcomes, undecided
 	slices.SortFunc(list, func(a, b *together) int {
 		return cmp.Or(rankOf(a.states...)-rankOf(b.states...), cmp.Compare(b.newest, a.newest))
 	})
-	for _, g := range list[min(len(list), mostTroubles):] {
+	for _, g := range list[min(len(list), maxTroubles):] {
 		n.More += g.bad
 	}
-	heads, err := n.groups(ctx, store, list[:min(len(list), mostTroubles)])
+	heads, err := n.groups(ctx, store, list[:min(len(list), maxTroubles)])
 	if err != nil || single == 0 {
 		return err
 	}
@@ -156,17 +156,17 @@ func (n *Night) singles(ctx context.Context, store *jobs.Store, all int, old boo
 	var list []*jobs.Job
 	var err error
 	if old {
-		if list, err = store.List(ctx, jobs.Filter{States: []jobs.State{jobs.NeedsDecision}, Single: true, Limit: mostTroubles}); err != nil {
+		if list, err = store.List(ctx, jobs.Filter{States: []jobs.State{jobs.NeedsDecision}, Single: true, Limit: maxTroubles}); err != nil {
 			return err
 		}
 	}
-	ended, err := store.List(ctx, jobs.Filter{States: bad, EndedWithin: Within, Single: true, Limit: mostTroubles + len(heads)})
+	ended, err := store.List(ctx, jobs.Filter{States: bad, EndedWithin: Within, Single: true, Limit: maxTroubles + len(heads)})
 	if err != nil {
 		return err
 	}
 	shown := map[int64]bool{}
 	for _, job := range slices.Concat(list, ended) {
-		if _, head := heads[job.ID]; head || shown[job.ID] || len(shown) == mostTroubles {
+		if _, head := heads[job.ID]; head || shown[job.ID] || len(shown) == maxTroubles {
 			continue
 		}
 		shown[job.ID] = true

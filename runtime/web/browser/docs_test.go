@@ -15,8 +15,8 @@ import (
 	"transect/testdata/flightgen"
 )
 
-// mostPicture is how large a picture of the documentation may be, in bytes.
-const mostPicture = 60_000
+// maxPicture is how large a picture of the documentation may be, in bytes.
+const maxPicture = 60_000
 
 // shoot keeps what the window shows as a picture of the documentation.
 func (p *tab) shoot(name string) {
@@ -28,7 +28,7 @@ func (p *tab) shoot(name string) {
 		if err != nil {
 			p.t.Fatal(err)
 		}
-		if len(shot.Data) <= mostPicture {
+		if len(shot.Data) <= maxPicture {
 			if err := os.WriteFile(filepath.Join("../../../docs/pictures", name+".jpg"), shot.Data, 0o644); err != nil {
 				p.t.Fatal(err)
 			}
@@ -43,8 +43,8 @@ func TestPicturesOfTheDocumentation(t *testing.T) {
 	names := []string{"folder", "map", "dataset", "product", "runs", "run", "jobs"}
 	if os.Getenv("TRANSECT_PICTURES") == "" {
 		for _, name := range names {
-			if info, err := os.Stat(filepath.Join("../../../docs/pictures", name+".jpg")); err != nil || info.Size() > mostPicture {
-				t.Errorf("the picture %s is missing or larger than %d bytes: make it with TRANSECT_PICTURES=1", name, mostPicture)
+			if info, err := os.Stat(filepath.Join("../../../docs/pictures", name+".jpg")); err != nil || info.Size() > maxPicture {
+				t.Errorf("the picture %s is missing or larger than %d bytes: make it with TRANSECT_PICTURES=1", name, maxPicture)
 			}
 		}
 		return

@@ -14,7 +14,7 @@ const (
 	wide, wideStrips = 1.8, 1.6
 	still            = 0.5 // metres: the aircraft hovered
 	stripPhotos      = 4   // that make a strip
-	mostGaps         = 200 // that are reported
+	maxGaps          = 200 // that are reported
 )
 
 // strip is a straight part of a line.
@@ -66,7 +66,7 @@ func walk(photos []Photo, m plane, line []int) (strips []strip, gaps []Gap) {
 			}
 			continue
 		}
-		if step.length() > wide*usual && straight(at, k) && len(gaps) < mostGaps {
+		if step.length() > wide*usual && straight(at, k) && len(gaps) < maxGaps {
 			missing := max(1, int(math.Round(step.length()/usual))-1)
 			gaps = append(gaps, Gap{From: m.from(at[k-1]), To: m.from(at[k]), Photo: line[k-1],
 				Message: fmt.Sprintf("%s missing between %s and %s: they are %.0f m apart, the others %.0f m",
@@ -160,7 +160,7 @@ func between(photos []Photo, m plane, strips []strip) (gaps []Gap) {
 	slices.Sort(distances)
 	usual := distances[(len(distances)-1)/2]
 	for _, p := range pairs {
-		if p.distance <= wideStrips*usual || len(gaps) == mostGaps {
+		if p.distance <= wideStrips*usual || len(gaps) == maxGaps {
 			continue
 		}
 		missing := max(1, int(math.Round(p.distance/usual))-1)
