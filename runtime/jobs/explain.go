@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -28,6 +29,9 @@ func (s *Store) explain(err error) error {
 	}
 	return explainSQLite(s.path, err)
 }
+
+// Explain makes a fault of an error of DB.
+func (s *Store) Explain(err error) error { return s.explain(err) }
 
 func explainSQLite(path string, err error) error {
 	var said *sqlitedriver.Error
@@ -70,7 +74,7 @@ func explainPostgres(address string, err error) error {
 	if connect := (*pgconn.ConnectError)(nil); errors.As(err, &connect) {
 		_, text, _ = strings.Cut(text, "`:") // user and database are said
 	}
-	return fault.Of(&fault.ConnectionError{}, "%s: %s", named, strings.Join(strings.Fields(text), " "))
+	return fault.Of(&fault.ConnectionError{}, "%s: %s", named, inOneLine(text))
 }
 
 // explainRefusal makes a fault of what the server says.
@@ -117,4 +121,11 @@ func badOption(address string, err error) error {
 		text = cause.Error()
 	}
 	return badURL("%s", text)
+}
+
+// inOneLine is what is said of several servers, once of each: without encryption is
+// tried after with it.
+func inOneLine(text string) string {
+	lines := strings.FieldsFunc(text, func(c rune) bool { return c == '\n' || c == '\t' })
+	return strings.TrimSpace(strings.Join(slices.Compact(lines), "; "))
 }

@@ -145,3 +145,12 @@ host all all all scram-sha-256`)}})
 		}
 	}
 }
+
+// Of several servers each is said once.
+func TestSeveralServersAway(t *testing.T) {
+	t.Parallel()
+	_, err := jobs.Open(t.Context(), jobs.Config{URL: "postgres://me:sesame@127.0.0.1:1,127.0.0.1:2/jobs"})
+	if err == nil || strings.Count(err.Error(), "connection refused") != 2 || strings.ContainsAny(err.Error(), "\n\t") || strings.Contains(err.Error(), "sesame") || !fault.Transient(err) {
+		t.Error(err)
+	}
+}
