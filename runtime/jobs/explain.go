@@ -90,6 +90,8 @@ func explainRefusal(named string, refused *pgconn.PgError) error {
 			"this server is a standby, or was made read-only: name all servers, HOST1,HOST2, with ?target_session_attrs=read-write")
 	case "53300": // too many connections
 		return fault.Hinted(fault.Of(&fault.ConnectionError{}, "%s", text), "raise max_connections of the server, or have each process use fewer: ?pool_max_conns=4")
+	case "25P03": // the transaction of a process that was stopped in it
+		return fault.Of(&fault.ConnectionError{}, "%s", text)
 	case "53100": // disk full
 		return fault.Hinted(fault.Of(&fault.ConnectionError{}, "%s", text), "make room on the disk of the server; workers go on by themselves then")
 	}
@@ -104,7 +106,7 @@ func explainRefusal(named string, refused *pgconn.PgError) error {
 			hint = "allow this user and this machine in pg_hba.conf of the server"
 		}
 		return fault.Hinted(fault.Of(&fault.MissingCredentialsError{}, "%s: %s", named, refused.Message), "%s", hint)
-	case "57", "53", "40", "08":
+	case "08", "40", "53", "57", "58": // connection, conflict, resources, operator, disk
 		return fault.Of(&fault.ConnectionError{}, "%s", text)
 	}
 	return fault.Of(&fault.RuntimeError{}, "%s", text)
