@@ -88,6 +88,10 @@ func (a *app) jobFlags(cmd *cobra.Command) *jobFlags {
 func orVariable(to *string, parse func(string) error) func(string) error {
 	return func(text string) error {
 		name, ok := strings.CutPrefix(text, "env:")
+		if text == "" {
+			*to = ""
+			return nil
+		}
 		if !ok {
 			return parse(text)
 		}

@@ -43,7 +43,7 @@ func slotTime(t time.Time, s *schedule.Schedule) string {
 }
 
 // printNext prints the next slots of a schedule.
-func (a *app) printNext(s *schedule.Schedule) {
+func (a *app) printNext(s *schedule.Schedule, times int) {
 	if s.Paused {
 		fmt.Fprintln(a.stdout, "  paused")
 		return
@@ -56,7 +56,7 @@ func (a *app) printNext(s *schedule.Schedule) {
 	if err != nil {
 		return
 	}
-	for _, slot := range append([]time.Time{s.Next}, rule.Next(s.Next, showTimes-1)...) {
+	for _, slot := range append([]time.Time{s.Next}, rule.Next(s.Next, times-1)...) {
 		fmt.Fprintln(a.stdout, "  next  "+slotTime(slot, s))
 	}
 }
@@ -110,7 +110,7 @@ func nextOf(l *schedule.Listed) string {
 
 func lastOf(l *schedule.Listed) string {
 	if l.Last == nil {
-		return "never ran"
+		return "not fired yet"
 	}
 	text := slotTime(l.Last.Due, l.Schedule) + "  " + l.Last.Became()
 	if l.Waiting > 0 {
@@ -176,15 +176,16 @@ func hideTarget(target string) string {
 
 func (a *app) scheduleShow() *cobra.Command {
 	var address string
+	times := showTimes
 	cmd := &cobra.Command{
 		Use: "show NAME", Short: "Show a schedule and its last slots", Long: "Show a schedule: its job, its next slots and what became of the last ones.",
-		Example: "  transect schedule show nightly", Args: exactArgs(1, "NAME"),
+		Example: "  transect schedule show nightly\n  transect schedule show --next 200 nightly    # also over the days when clocks are set", Args: exactArgs(1, "NAME"),
 		RunE: a.withJobs(&address, func(ctx context.Context, store *jobs.Store, args []string) error {
 			s, err := schedule.Get(ctx, store, args[0])
 			if err != nil {
 				return err
 			}
-			a.printSchedule(s)
+			a.printSchedule(s, times)
 			list, err := schedule.History(ctx, store, s.Name, showTimes)
 			for _, f := range list {
 				fmt.Fprintf(a.stdout, "  last  %s  %s\n", slotTime(f.Due, s), f.Became())
@@ -193,42 +194,8 @@ func (a *app) scheduleShow() *cobra.Command {
 		}),
 	}
 	a.jobsFlag(cmd, &address)
+	addOptions(cmd.Flags(), option{name: "next", kind: "N", value: strconv.Itoa(showTimes), doc: "show the next N slots", parse: toNumber(&times, 1, 1000)})
 	return cmd
-}
-
-func (a *app) printSchedule(s *schedule.Schedule) {
-	line := func(name, text string) {
-		if text != "" {
-			fmt.Fprintf(a.stdout, "%-11s %s\n", name, text)
-		}
-	}
-	duration := func(d time.Duration) string {
-		if d == 0 {
-			return ""
-		}
-		return shortDuration(d)
-	}
-	spec := withoutTargets(s.Spec)
-	line("schedule", s.Name)
-	line("when", s.Expr+" in "+s.Zone)
-	line("catch-up", s.CatchUp)
-	line("overlap", s.Overlap)
-	line("jitter", duration(s.Jitter))
-	line("script", spec.Title())
-	line("flags", strings.Join(append(append([]string{}, spec.Env...), spec.Run...), " "))
-	line("folder", spec.Folder)
-	line("content", fmt.Sprintf("%.12s", spec.Bundle))
-	line("queue", fmt.Sprintf("%s, priority %d", spec.Queue, spec.Priority))
-	line("key", spec.Key)
-	line("timeout", duration(spec.Timeout))
-	line("retries", strconv.Itoa(spec.Retries))
-	line("on failure", spec.OnFailure)
-	if spec.OnFailure != "" {
-		line("late after", duration(spec.Late))
-	}
-	line("ping", spec.Ping)
-	line("by", spec.User)
-	a.printNext(s)
 }
 
 func (a *app) scheduleHistory() *cobra.Command {

@@ -33,7 +33,7 @@ func (a *app) scheduleSet(name, short, long, done string, paused bool) *cobra.Co
 			}
 			fmt.Fprintf(a.stdout, "%s %s\n", done, s.Name)
 			if !paused {
-				a.printNext(s)
+				a.printNext(s, showTimes)
 			}
 			return nil
 		}),
@@ -45,14 +45,24 @@ func (a *app) scheduleSet(name, short, long, done string, paused bool) *cobra.Co
 func (a *app) scheduleRemove() *cobra.Command {
 	var address string
 	cmd := &cobra.Command{
-		Use: "remove NAME", Short: "Remove a schedule", Long: "Remove a schedule with its history. Its jobs and their logs stay.",
+		Use: "remove NAME", Short: "Remove a schedule", Long: "Remove a schedule with its history. Its jobs and their logs stay; one that runs goes on.",
 		Example: "  transect schedule remove nightly", Args: exactArgs(1, "NAME"),
 		RunE: a.withJobs(&address, func(ctx context.Context, store *jobs.Store, args []string) error {
-			err := schedule.Remove(ctx, store, args[0])
+			job, slots, err := schedule.InHand(ctx, store, args[0])
 			if err == nil {
-				fmt.Fprintf(a.stdout, "removed %s\n", args[0])
+				err = schedule.Remove(ctx, store, args[0])
 			}
-			return err
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(a.stdout, "removed %s\n", args[0])
+			if job > 0 {
+				fmt.Fprintf(a.process.Stderr, "job %d of it goes on; transect jobs cancel %[1]d stops it\n", job)
+			}
+			if slots > 0 {
+				fmt.Fprintf(a.process.Stderr, "%s that waited will not run\n", plural(slots, "slot"))
+			}
+			return nil
 		}),
 	}
 	a.jobsFlag(cmd, &address)
@@ -74,7 +84,12 @@ While another job of the schedule runs it waits for that.`,
 			}
 			if job == 0 {
 				fmt.Fprintf(a.process.Stderr, "it waits for job %d of the schedule; transect schedule history %s shows it\n", behind, args[0])
-				return nil
+				if !wait && !follow {
+					return nil
+				}
+				if job, err = schedule.AwaitRun(ctx, store, args[0]); err != nil {
+					return err
+				}
 			}
 			if wait || follow {
 				return a.finishJob(ctx, store, job, follow, false)
@@ -134,13 +149,17 @@ TIME is a date or a date with a time, in the zone of the schedule.`,
 				fmt.Fprintln(a.stdout, slotTime(slot, s))
 			}
 		}
-		switch text := fmt.Sprintf("%d slots", len(slots)); {
+		switch text := plural(len(slots), "slot"); {
 		case len(slots)+before == 0:
 			fmt.Fprintf(a.process.Stderr, "%s has no slots then\n", s.Name)
 		case dryRun:
 			fmt.Fprintf(a.process.Stderr, "%s would run, %d have been fired before\n", text, before)
 		default:
-			fmt.Fprintf(a.stdout, "%s of %s will run one after the other, %d have been fired before\n", text, s.Name, before)
+			how := ""
+			if len(slots) > 1 {
+				how = " one after the other"
+			}
+			fmt.Fprintf(a.stdout, "%s of %s will run%s, %d have been fired before\n", text, s.Name, how, before)
 			if s.Paused && len(slots) > 0 {
 				fmt.Fprintf(a.process.Stderr, "%s is paused: they wait until transect schedule resume %s\n", s.Name, s.Name)
 			}

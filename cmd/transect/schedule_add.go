@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -91,9 +92,9 @@ means their variable NAME.`,
 		Example: `  transect schedule add nightly '30 2 * * *' --zone Europe/Paris --profile company season.lua --day '{slot_date}'
   transect schedule add sync '*/15 8-18 * * mon-fri' --on field-office --overlap skip --on-failure mailto:ops@example.com sync.lua`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			for i, what := range []string{"NAME", "EXPR, such as '30 2 * * *'", "SCRIPT"} {
+			for i, what := range []string{"NAME is missing", "EXPR is missing, such as '30 2 * * *'", "SCRIPT is missing"} {
 				if len(args) <= i {
-					return fault.Hinted(fault.Of(&fault.UsageError{}, "%s is missing", what), "%s", helpFor(cmd))
+					return fault.Hinted(fault.Of(&fault.UsageError{}, "%s", what), "%s", helpFor(cmd))
 				}
 			}
 			return nil
@@ -137,7 +138,7 @@ func (a *app) addSchedule(ctx context.Context, store *jobs.Store, f *jobFlags, s
 		return err
 	}
 	fmt.Fprintf(a.stdout, "added %s\n", s.Name)
-	a.printNext(s)
+	a.printNext(s, showTimes)
 	a.warnWithoutWorker(ctx, store, s.Spec.Queue)
 	return nil
 }
@@ -182,7 +183,7 @@ func (a *app) scheduleEdit() *cobra.Command {
 		Short: "Change a schedule",
 		Long: `Change a schedule: what the flags name, and with SCRIPT the script, which is packed
 as it is now, its arguments, its folder and the flags of transect run. The rest
-stays. When its times change, the next slot is the first one from now on. Jobs
+stays; an empty value, as in --on-failure '', takes a setting away. When its times change, the next slot is the first one from now on. Jobs
 that were submitted stay as they are.`,
 		Example: `  transect schedule edit nightly --when '0 4 * * *'
   transect schedule edit nightly --queue gpu --on-failure env:OPS_HOOK
@@ -216,14 +217,16 @@ that were submitted stay as they are.`,
 				}
 			}
 			touched := len(words) > 0
+			var before schedule.Schedule
 			s, err := schedule.Edit(ctx, store, args[0], func(s *schedule.Schedule) error {
+				before = *s
 				if len(words) > 0 {
 					old := s.Spec
 					s.Spec = spec
 					s.Spec.Queue, s.Spec.Key, s.Spec.Priority, s.Spec.Retries, s.Spec.Timeout = old.Queue, old.Key, old.Priority, old.Retries, old.Timeout
 					s.Spec.OnFailure, s.Spec.Ping, s.Spec.Late = old.OnFailure, old.Ping, old.Late
 				}
-				for name, set := range map[string]func(){"when": func() { s.Expr = when }, "zone": func() { s.Zone = f.Zone }, "catch-up": func() { s.CatchUp = f.CatchUp },
+				for name, set := range map[string]func(){"when": func() { s.Expr = when }, "zone": func() { s.Zone = cmp.Or(f.Zone, a.localZone()) }, "catch-up": func() { s.CatchUp = f.CatchUp },
 					"overlap": func() { s.Overlap = f.Overlap }, "jitter": func() { s.Jitter = f.Jitter }, "queue": func() { s.Spec.Queue = f.spec.Queue }, "on": func() { s.Spec.Queue = f.on },
 					"key": func() { s.Spec.Key = f.spec.Key }, "priority": func() { s.Spec.Priority = f.spec.Priority }, "retries": func() { s.Spec.Retries = f.spec.Retries },
 					"timeout": func() { s.Spec.Timeout = f.spec.Timeout }, "ping": func() { s.Spec.Ping = f.spec.Ping },
@@ -249,8 +252,8 @@ that were submitted stay as they are.`,
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(a.stdout, "changed %s\n", s.Name)
-			a.printNext(s)
+			a.printChanges(&before, s)
+			a.printNext(s, showTimes)
 			return nil
 		})(cmd, words)
 	}

@@ -26,7 +26,7 @@ func (s *Store) Copy(ctx context.Context, to *Store) (n Copied, err error) {
 			return s.explain(err)
 		}
 		if workers.Valid {
-			return fault.Hinted(fault.Of(&fault.ValueError{}, "a worker runs jobs of %s: %s", s.Name(), workers.String), "stop the workers first")
+			return fault.Hinted(fault.Of(&fault.ValueError{}, "a worker works on %s: %s", s.Name(), workers.String), "stop the workers first")
 		}
 		tables, err := s.ownTables(ctx, from)
 		if err != nil {

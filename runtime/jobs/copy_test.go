@@ -37,7 +37,7 @@ func TestCopy(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := first.Copy(t.Context(), shared)
-	fails(t, err, "a worker runs jobs of "+first.Name()+": alpha")
+	fails(t, err, "a worker works on "+first.Name()+": alpha")
 	exec(t, first, "update tr_worker set dead_at = 1")
 	for i, to := range []struct{ from, to *jobs.Store }{{first, shared}, {shared, back}} {
 		n, err := to.from.Copy(t.Context(), to.to)

@@ -82,7 +82,7 @@ func explainRefusal(named string, refused *pgconn.PgError) error {
 	text := fmt.Sprintf("%s: %s (SQLSTATE %s)", named, refused.Message, refused.Code)
 	switch refused.Code {
 	case "42501":
-		return fault.Hinted(fault.Of(&fault.PermissionError{}, "%s: %s", named, refused.Message), "the role of this address lacks a right: transect jobs roles shows who needs which")
+		return fault.Hinted(fault.Of(&fault.PermissionError{}, "%s: %s", named, refused.Message), "%s", lackedRight(refused.Message))
 	case "3D000":
 		return fault.Hinted(fault.Of(&fault.ConfigError{}, "%s", text), "make it with createdb")
 	case "25006": // read-only transaction
@@ -110,6 +110,14 @@ func explainRefusal(named string, refused *pgconn.PgError) error {
 		return fault.Of(&fault.ConnectionError{}, "%s", text)
 	}
 	return fault.Of(&fault.RuntimeError{}, "%s", text)
+}
+
+// lackedRight says who has a right that the server refused.
+func lackedRight(message string) string {
+	if strings.Contains(message, "schema") {
+		return "let the owner of the database make the tables, with transect jobs, and the roles, with transect jobs roles | psql"
+	}
+	return "roles, which the owner grants (transect jobs roles): transect_viewer looks; transect_submitter submits, cancels, retries, keeps schedules; transect_worker works, removes jobs, settles writes"
 }
 
 // badOption refuses what an address says beside the server.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"math"
 	"time"
 
 	"transect/runtime/jobs"
@@ -41,11 +42,14 @@ func fired(ctx context.Context, store *jobs.Store, tail string, args ...any) ([]
 	}, firedColumns+tail, args...)
 }
 
-// History lists the newest slots of a schedule, newest first. An unknown name is a
+// History lists the newest slots of a schedule, newest first; all for the limit 0. An unknown name is a
 // *fault.KeyError.
 func History(ctx context.Context, store *jobs.Store, name string, limit int) ([]*Fired, error) {
 	if _, err := Get(ctx, store, name); err != nil {
 		return nil, err
+	}
+	if limit == 0 {
+		limit = math.MaxInt32
 	}
 	return fired(ctx, store, " where f.schedule = $1 order by f.due_at desc limit $2", name, limit)
 }

@@ -3,9 +3,11 @@ package schedule
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"time"
 
 	"transect/client/fault"
+	"transect/client/wait"
 	"transect/runtime/jobs"
 )
 
@@ -42,6 +44,43 @@ func RunNow(ctx context.Context, store *jobs.Store, name string) (job, behind in
 			from tr_fired where schedule = $1 and state = 'active'`, name, jobs.Millis(f.now)).Scan(&job, &behind)
 	})
 	return job, behind, err
+}
+
+// AwaitRun waits until the newest slot of RunNow has its job.
+func AwaitRun(ctx context.Context, store *jobs.Store, name string) (job int64, err error) {
+	var due int64
+	ask := func(tx *sql.Tx) error {
+		if due == 0 {
+			if err := tx.QueryRowContext(ctx, "select coalesce(max(due_at), 0) from tr_fired where schedule = $1 and how = $2", name, byHand).Scan(&due); err != nil {
+				return err
+			}
+		}
+		return tx.QueryRowContext(ctx, "select coalesce(job_id, 0) from tr_fired where schedule = $1 and due_at = $2 and (job_id > 0 or state = $3)", name, due, waiting).Scan(&job)
+	}
+	for {
+		err := store.Tx(ctx, ask)
+		switch {
+		case ctx.Err() != nil:
+			return 0, context.Cause(ctx)
+		case errors.Is(err, sql.ErrNoRows):
+			return 0, fault.Of(&fault.CancelledError{}, "the schedule %s was removed before this run of it began", name)
+		case err != nil || job > 0:
+			return job, err
+		}
+		if wait.Sleep(ctx, time.Second/4) != nil {
+			return 0, context.Cause(ctx)
+		}
+	}
+}
+
+// InHand is the job of a schedule that has not ended, 0 for none, and the number of
+// slots that wait for it.
+func InHand(ctx context.Context, store *jobs.Store, name string) (job int64, slots int, err error) {
+	err = store.Tx(ctx, func(tx *sql.Tx) error {
+		return tx.QueryRowContext(ctx, `select coalesce(max(case when state = 'active' then job_id end), 0), count(case when state = 'waiting' then 1 end)
+			from tr_fired where schedule = $1`, name).Scan(&job, &slots)
+	})
+	return job, slots, err
 }
 
 // Backfill lets the slots from one time up to, and without, another one be fired,
