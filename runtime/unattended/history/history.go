@@ -94,18 +94,28 @@ func (e *Entry) write(run *Summary) error {
 	return atomicfile.WriteUnsynced(e.store.path(e.id, ".json"), run.JSON(), 0o600)
 }
 
-// ids lists the runs, newest first.
-func (s Store) ids() ([]string, error) {
-	files, err := os.ReadDir(s.Dir)
+// names lists the files of the history, in no order: each run does so at its end.
+func (s Store) names() ([]string, error) {
+	dir, err := os.Open(s.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
+	defer dir.Close()
+	return dir.Readdirnames(-1)
+}
+
+// ids lists the runs, newest first.
+func (s Store) ids() ([]string, error) {
+	names, err := s.names()
+	if err != nil {
+		return nil, err
+	}
 	var ids []string
-	for _, f := range files {
-		if id, ok := strings.CutSuffix(f.Name(), ".json"); ok {
+	for _, name := range names {
+		if id, ok := strings.CutSuffix(name, ".json"); ok {
 			ids = append(ids, id)
 		}
 	}
