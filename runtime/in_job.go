@@ -13,17 +13,25 @@ import (
 // FromWorker gives a job what the worker that started the process for it says of
 // it; nothing of one that was started otherwise.
 func FromWorker(p *Process, job *Job) (err error) {
-	if _, started := p.Env(link.Variable); !started {
+	first := p.link == nil
+	if _, started := p.Env(link.Variable); first && !started {
 		if n, ofJob := jobs.JobOfRun(job.Run.ID); ofJob {
 			return fault.Hinted(fault.Of(&fault.UsageError{}, "%s is the run of job %d, which workers start", job.Run.ID, n), "transect jobs retry %d", n)
 		}
 		return nil
 	}
-	if job.Link, err = link.Inherited(); err == nil {
-		job.Run = RunID{ID: job.Link.Run, Known: true}
-		go job.Link.Guard()
+	if first {
+		if p.link, err = link.Inherited(); err != nil {
+			return err
+		}
 	}
-	return err
+	job.Link = p.link
+	job.Run = RunID{ID: job.Link.Run, Known: true}
+	go job.Link.Guard()
+	if first {
+		p.before = tracesNow()
+	}
+	return nil
 }
 
 // whenStopped stops the run when its worker says so, or is gone.

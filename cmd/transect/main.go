@@ -23,12 +23,17 @@ func main() {
 	tuneGC()
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	os.Exit(execute(&runtime.Process{
+	p := &runtime.Process{
 		Args:  os.Args[1:],
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Env: os.LookupEnv, Now: time.Now, IsTerminal: isTerminal,
 		Signals: signals, Exit: os.Exit,
-	}))
+	}
+	code := execute(p)
+	for code == runtime.ExitOK && p.Again() { // the process of jobs
+		code = execute(p)
+	}
+	os.Exit(code)
 }
 
 func isTerminal(stream any) bool {

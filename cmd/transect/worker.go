@@ -34,9 +34,12 @@ func (a *app) worker() *cobra.Command {
 serves the queue default, or those of --queues, and always the queue of its own
 name, so that transect submit --on NAME runs a job where the files are.
 
-Each job is a process of its own. When this machine dies or is cut off, another
-worker goes on with its jobs within half a minute: they are started again and do
-not repeat what they wrote to the platform (docs/surviving.md).
+Each job is a process of its own. One that ended well and left nothing behind in
+it may run the next job of the same script and settings, for a few seconds.
+
+When this machine dies or is cut off, another worker goes on with its jobs within
+half a minute: they are started again and do not repeat what they wrote to the
+platform (docs/surviving.md).
 
 SIGTERM or Ctrl-C lets running jobs finish within --grace; what is not finished
 then is given back and goes on elsewhere. A second signal stops at once.

@@ -18,24 +18,40 @@ const MaxExact = 1 << 53
 
 // Null is the sentinel scripts see as json.null, and Go as schema.Null: a field
 // that is there and empty. Go's nil means no value.
-var Null = &lua.LUserData{Value: schema.Null{}, Metatable: nullMeta()}
+var Null = &lua.LUserData{Value: schema.Null{}, Metatable: nullMeta}
 
-func nullMeta() *lua.LTable {
+var nullMeta = share(map[string]lua.LValue{"__metatable": lua.LString("null"), "__tostring": &lua.LFunction{IsG: true, GFunction: func(L *lua.LState) int {
+	L.Push(lua.LString("null"))
+	return 1
+}}})
+
+// listMeta marks an empty table as a list, so that [] does not come back as {}.
+var listMeta = share(map[string]lua.LValue{"__metatable": lua.LString("list")})
+
+// shared are the metatables that all interpreters of the process share, with their
+// fields.
+var shared = map[*lua.LTable]map[string]lua.LValue{}
+
+func share(fields map[string]lua.LValue) *lua.LTable {
 	mt := &lua.LTable{Metatable: lua.LNil}
-	mt.RawSetString("__metatable", lua.LString("null"))
-	mt.RawSetString("__tostring", &lua.LFunction{IsG: true, GFunction: func(L *lua.LState) int {
-		L.Push(lua.LString("null"))
-		return 1
-	}})
+	for name, v := range fields {
+		mt.RawSetString(name, v)
+	}
+	shared[mt] = fields
 	return mt
 }
 
-// listMeta marks an empty table as a list, so that [] does not come back as {}.
-var listMeta = func() *lua.LTable {
-	mt := &lua.LTable{Metatable: lua.LNil}
-	mt.RawSetString("__metatable", lua.LString("list"))
-	return mt
-}()
+// Untouched reports whether scripts have left alone what all interpreters of the
+// process share: debug reaches metatables.
+func Untouched() bool {
+	same := Null.Metatable == nullMeta
+	for mt, fields := range shared {
+		n := 0
+		mt.ForEach(func(name, v lua.LValue) { n++; same = same && fields[name.String()] == v })
+		same = same && n == len(fields) && mt.Metatable == lua.LNil
+	}
+	return same
+}
 
 // MarkList makes FromLua take the table for a list even while it is empty.
 func MarkList(t *lua.LTable) { t.Metatable = listMeta }

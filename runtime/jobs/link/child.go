@@ -5,26 +5,45 @@ import (
 	"encoding/json"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"transect/client/fault"
 )
 
-// Child is the end of a link in the process of a job. It is safe for concurrent
-// use.
+// Child is the end of a link in the process of a job, for this job: nothing is sent
+// through it once the job has ended. It is safe for concurrent use.
 type Child struct {
 	Begin
-	pipes
+	*line
 
 	mu      sync.Mutex
 	until   time.Duration
 	renewed chan struct{} // closed at the next renewal of the lease
 	calls   map[uint64]chan message
-	last    uint64
 
 	stopped context.Context
 	stop    context.CancelCauseFunc
-	broken  chan struct{} // closed when the worker is gone
+	ended   chan struct{} // closed by Next
+}
+
+// line is what the jobs of a process share, one after another.
+type line struct {
+	pipes
+	last   atomic.Uint64 // call
+	next   chan *Child
+	broken chan struct{} // closed when the worker is gone
+}
+
+// begin makes the Child of a worker's message.
+func (l *line) begin(m message) (*Child, error) {
+	c := &Child{line: l, renewed: make(chan struct{}), calls: map[uint64]chan message{}, ended: make(chan struct{})}
+	if err := json.Unmarshal(m.Body, &c.Begin); err != nil {
+		return nil, err
+	}
+	c.until = c.Begin.Until
+	c.stopped, c.stop = context.WithCancelCause(context.Background())
+	return c, nil
 }
 
 // Variable is the environment variable that names the inherited files of a link.
@@ -49,18 +68,17 @@ func Inherited() (*Child, error) {
 
 // open waits for the first message of the worker.
 func open(in, out *os.File) (*Child, error) {
-	c := &Child{pipes: pipes{in: in, out: out}, renewed: make(chan struct{}), broken: make(chan struct{}), calls: map[uint64]chan message{}}
-	c.stopped, c.stop = context.WithCancelCause(context.Background())
-	m, err := c.receive()
-	if err == nil {
-		err = json.Unmarshal(m.Body, &c.Begin)
+	l := &line{pipes: pipes{in: in, out: out}, next: make(chan *Child, 1), broken: make(chan struct{})}
+	m, err := l.receive()
+	var c *Child
+	if err == nil && m.Call == newsBegin {
+		c, err = l.begin(m)
 	}
-	if err != nil || m.Call != newsBegin {
-		_ = c.close()
+	if c == nil {
+		_ = l.close()
 		return nil, gone(err)
 	}
-	c.until = c.Begin.Until
-	go c.listen()
+	go l.listen(c)
 	return c, nil
 }
 
@@ -68,15 +86,22 @@ func gone(err error) error {
 	return fault.Of(&fault.CancelledError{}, "the worker of the job is gone: %w", err)
 }
 
-func (c *Child) listen() {
+func (l *line) listen(c *Child) {
 	for {
-		m, err := c.receive()
+		m, err := l.receive()
+		var next *Child
+		if err == nil && m.Call == newsBegin { // the answer to Next
+			next, err = l.begin(m)
+		}
 		if err != nil {
 			c.stop(gone(err))
-			close(c.broken)
+			close(l.broken)
 			return
 		}
 		switch m.Call {
+		case newsBegin:
+			c = next
+			l.next <- c
 		case newsLease:
 			var until time.Duration
 			if json.Unmarshal(m.Body, &until) == nil {
@@ -136,10 +161,8 @@ func (c *Child) Call(ctx context.Context, name string, in, out any) error {
 	if err != nil {
 		return err
 	}
-	answer := make(chan message, 1)
+	answer, id := make(chan message, 1), c.last.Add(1)
 	c.mu.Lock()
-	c.last++
-	id := c.last
 	c.calls[id] = answer
 	c.mu.Unlock()
 	defer func() {
@@ -147,7 +170,7 @@ func (c *Child) Call(ctx context.Context, name string, in, out any) error {
 		delete(c.calls, id)
 		c.mu.Unlock()
 	}()
-	if err := c.send(message{ID: id, Call: name, Body: body}); err != nil {
+	if err := c.send(message{ID: id, Call: name, Body: body}, c.ended); err != nil {
 		if fault.Find(err) != nil {
 			return err
 		}
@@ -167,6 +190,23 @@ func (c *Child) Call(ctx context.Context, name string, in, out any) error {
 	case <-ctx.Done():
 		return fault.Stopped(ctx)
 	}
+}
+
+// Next ends the job and waits for another one; nil when there is none. What the job
+// may have left behind can do nothing any more.
+func (c *Child) Next(signals <-chan os.Signal) *Child {
+	close(c.ended)
+	c.stop(errEnded)
+	if c.news(newsEnded, nil) != nil {
+		return nil
+	}
+	select {
+	case next := <-c.next:
+		return next
+	case <-c.broken:
+	case <-signals:
+	}
+	return nil
 }
 
 // Close ends the link.

@@ -4,6 +4,9 @@ import "os"
 
 // Guard ends this process when its worker is gone.
 func (c *Child) Guard() {
-	<-c.broken
-	os.Exit(1)
+	select {
+	case <-c.broken:
+		os.Exit(1)
+	case <-c.ended:
+	}
 }

@@ -195,13 +195,25 @@ func (b *logBook) bound(ctx context.Context, last batch) {
 
 // lineWriter hands whole lines to a book.
 type lineWriter struct {
+	mu     sync.Mutex
 	book   *logBook
 	stream string
 	part   []byte
 	seen   func(line string) // may be nil
+	mark   string            // the last line of a job, for which another may follow; "" for none
+	marked chan struct{}     // closed when it has come
+}
+
+// begin hands the lines of a job to its book.
+func (w *lineWriter) begin(book *logBook, seen func(string), mark string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.book, w.seen, w.mark, w.marked = book, seen, mark, make(chan struct{})
 }
 
 func (w *lineWriter) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	n := len(p)
 	for len(p) > 0 {
 		line, rest, whole := bytes.Cut(p, []byte{'\n'})
@@ -217,15 +229,22 @@ func (w *lineWriter) Write(p []byte) (int, error) {
 // end ends a line, also one without its end.
 func (w *lineWriter) end() {
 	line := strings.TrimSuffix(string(w.part), "\r")
+	w.part = w.part[:0]
+	if w.mark != "" && line == w.mark {
+		w.mark = ""
+		close(w.marked)
+		return
+	}
 	if w.seen != nil {
 		w.seen(line)
 	}
 	w.book.add(w.stream, line)
-	w.part = w.part[:0]
 }
 
 // flush hands on a last line that was not ended.
 func (w *lineWriter) flush() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if len(w.part) > 0 {
 		w.end()
 	}

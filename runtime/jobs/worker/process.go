@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"sync"
 	"syscall"
 	"time"
 
@@ -16,48 +17,72 @@ import (
 	"transect/runtime/jobs/link"
 )
 
-// process is the process of an attempt, with its group.
+// process is the process of an attempt, with its group. It may run one job after
+// another, see spare.go.
 type process struct {
-	cmd     *exec.Cmd
-	link    *link.Worker
-	lease   chan time.Duration // the newest deadline
-	stopped bool               // its group, until the lease is renewed
+	cmd      *exec.Cmd
+	link     *link.Worker
+	outputs  *outputs
+	out, err *lineWriter
+	exited   chan struct{}      // closed at its end
+	lease    chan time.Duration // the newest deadline
+	stopped  bool               // its group, until the lease is renewed
+	born     time.Time
+	settings string      // of the jobs that it can run
+	mark     string      // see begin
+	waits    *time.Timer // for another job
 }
 
-// execute runs the process of an attempt to its end.
-func (a *attempt) execute(w *work) end {
-	s, o := a.s, a.s.w.o
+// start starts a process for a job.
+func (a *attempt) start(w *work) (*process, error) {
+	o := a.s.w.o
 	cmd := exec.Command(o.Program[0], append(slices.Clone(o.Program[1:]), w.args...)...)
 	cmd.Dir, cmd.Env, cmd.SysProcAttr = w.folder, slices.Concat(o.Env, a.spec.Env, a.spec.SlotEnv()), attributes()
-	out, err := a.book.writer(jobs.StreamOut), a.book.writer(jobs.StreamErr)
-	err.seen = a.last.see
-	pipes, failed := newOutputs(cmd, out, err)
-	var joined *link.Worker
-	if failed == nil {
-		defer pipes.close()
-		if joined, failed = link.Attach(cmd); failed == nil {
-			if failed = cmd.Start(); failed != nil {
-				_ = joined.Close()
-			}
+	p := &process{cmd: cmd, out: &lineWriter{stream: jobs.StreamOut}, err: &lineWriter{stream: jobs.StreamErr},
+		exited: make(chan struct{}), lease: make(chan time.Duration, 1), born: time.Now(), settings: w.settings}
+	p.begin(a)
+	var err error
+	if p.outputs, err = newOutputs(cmd, p.out, p.err); err != nil {
+		return nil, err
+	}
+	if p.link, err = link.Attach(cmd); err == nil {
+		if err = cmd.Start(); err != nil {
+			_ = p.link.Close()
 		}
 	}
-	if failed != nil {
-		a.book.say("the process of the job cannot be started: %v", failed)
-		return endOf(codeTemporary, "its process cannot be started: "+failed.Error())
+	if err != nil {
+		p.outputs.close()
+		return nil, err
 	}
-	pipes.started()
-	p := &process{cmd: cmd, link: joined, lease: make(chan time.Duration, 1)}
+	p.outputs.started()
+	go func() { _ = cmd.Wait(); close(p.exited) }()
+	return p, nil
+}
+
+// execute runs an attempt in a process to its end.
+func (a *attempt) execute(w *work) end {
+	s, p := a.s, a.s.spare.take(w.settings)
+	if p != nil {
+		p.begin(a)
+	} else {
+		var err error
+		if p, err = a.start(w); err != nil {
+			a.book.say("the process of the job cannot be started: %v", err)
+			return endOf(codeTemporary, "its process cannot be started: "+err.Error())
+		}
+	}
+	begin := link.Begin{Run: jobs.RunID(a.job), Job: a.job, Files: s.w.folder("files", a.localName()), Until: s.lease.until(), TakenOver: a.takeOver, Args: w.args, Mark: p.mark}
 	calls, stopCalls := context.WithCancel(s.over)
 	defer stopCalls()
+	var telling sync.WaitGroup
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
-		begin := link.Begin{Run: jobs.RunID(a.job), Job: a.job, Files: s.w.folder("files", a.localName()), Until: s.lease.until(), TakenOver: a.takeOver}
-		if err := joined.Serve(calls, begin, s.store.Answers(calls, a.job, a.epoch, a.waits)); err != nil {
+		if err := p.link.Serve(calls, begin, s.store.Answers(calls, a.job, a.epoch, a.waits)); err != nil {
 			s.log.Debug("the link with a job broke", "job", a.job, "error", err)
 		}
 	}()
-	go p.tell(calls)
+	telling.Go(func() { p.tell(calls) })
 	a.mu.Lock()
 	a.process = p
 	lost := a.killed
@@ -66,20 +91,30 @@ func (a *attempt) execute(w *work) end {
 		a.kill()
 	}
 	a.renewed(s.lease.until())
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	why := a.await(p, ended)
+	why, again := a.await(p, served)
 	a.mu.Lock()
 	a.process = nil
+	keep := again && why == natural && !a.killed && !p.stopped
 	a.mu.Unlock()
-	killGroup(cmd.Process) // programs that the script left behind
-	pipes.drain()
+	if !keep {
+		killGroup(p.cmd.Process) // with programs that the script left behind
+		<-p.exited
+		p.outputs.drain()
+	}
 	stopCalls()
 	<-served
-	_ = joined.Close()
-	out.flush()
-	err.flush()
-	return a.ended(cmd.ProcessState, why)
+	telling.Wait()
+	p.out.flush()
+	p.err.flush()
+	if keep {
+		s.spare.keep(p)
+	} else {
+		_ = p.link.Close()
+	}
+	if again && why != fencedOff {
+		return endOf(codeDone, "")
+	}
+	return a.ended(p.cmd.ProcessState, why)
 }
 
 // reason is why the worker ended a process; natural when it did not.
@@ -93,8 +128,9 @@ const (
 	fencedOff
 )
 
-// await waits for the end of the process, and ends it when it is time.
-func (a *attempt) await(p *process, ended <-chan error) (why reason) {
+// await waits for the end of the process, and ends it when it is time; or for that
+// of the job: then the process can run another one.
+func (a *attempt) await(p *process, served <-chan struct{}) (why reason, again bool) {
 	var limit, kill <-chan time.Time
 	if t := a.spec.Timeout; t > 0 {
 		limit = time.After(t + a.s.w.o.KillAfter) // the process keeps its limit itself
@@ -110,10 +146,20 @@ func (a *attempt) await(p *process, ended <-chan error) (why reason) {
 	cancels := time.NewTicker(100 * time.Millisecond)
 	defer cancels.Stop()
 	giveBack, fenced := a.s.giveBack, a.s.fenced
+	var marked <-chan struct{}
 	for {
 		select {
-		case <-ended:
-			return why
+		case <-p.exited:
+			return why, false
+		case <-served:
+			if served = nil; p.link.Again() {
+				marked = p.out.marked
+			}
+		case <-marked:
+			if marked == p.err.marked {
+				return why, true
+			}
+			marked = p.err.marked
 		case <-cancels.C:
 			if a.isCancelled() && why == natural {
 				go func() { _ = p.link.Cancel("by a user") }() // it ends by the signal, too; a stopped process does not read
