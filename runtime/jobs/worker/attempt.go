@@ -85,7 +85,7 @@ func (s *session) run(ctx context.Context, job *river.Job[jobs.Spec]) error {
 		s.pilot.wake()
 	}()
 	end := a.perform()
-	if err := a.settle(end); err != nil && !errors.Is(err, errFenced) {
+	if err := a.finish(end); err != nil && !errors.Is(err, errFenced) {
 		s.log.Error(fmt.Sprintf("what became of job %d could not be noted; it will be run again", a.job), "error", err)
 	}
 	return nil
@@ -173,11 +173,7 @@ func (a *attempt) begin(ctx context.Context) (waits string, err error) {
 // mine locks the job and checks that it still is this worker's. Whether it is to be
 // cancelled is told, too.
 func (a *attempt) mine(ctx context.Context, tx *sql.Tx) (cancelled bool, err error) {
-	lock := ""
-	if a.s.store.Postgres() {
-		lock = " for update of j"
-	}
-	err = tx.QueryRowContext(ctx, "select "+cancelAsked+" from river_job j where j.id = $1 and j.state = 'running' and "+a.s.store.Owner()+" = $2"+lock, a.job, a.s.id).Scan(&cancelled)
+	err = tx.QueryRowContext(ctx, "select "+cancelAsked+" from river_job j where j.id = $1 and j.state = 'running' and "+a.s.store.Owner()+" = $2"+a.s.store.Lock("for update of j"), a.job, a.s.id).Scan(&cancelled)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = errTaken
 	}

@@ -48,8 +48,8 @@ func TestClockOfTheDatabaseIsSet(t *testing.T) {
 	}
 	victim, _ := process(t, c, "victim,q")
 	work := t.TempDir()
-	long := submit(t, store, jobs.Spec{Script: "deeds", Queue: "q"}, work)
-	waitFor(t, func() bool { return len(readDeeds(t, work)) > 0 })
+	long := submit(t, store, jobs.Spec{Script: "effects", Queue: "q"}, work)
+	waitFor(t, func() bool { return len(readEffects(t, work)) > 0 })
 	process(t, c, "heir,q")
 	soon := func(what string) {
 		t.Helper()

@@ -80,7 +80,7 @@ func process(t *testing.T, c jobs.Config, name string, env ...string) (*exec.Cmd
 }
 
 // TestWorkersKilled kills, stops and cuts off workers in the middle of jobs: others
-// go on with these, and nothing is done by an old process after the first deed of the
+// go on with these, and nothing is done by an old process after the first effect of the
 // new one.
 func TestWorkersKilled(t *testing.T) {
 	if testing.Short() {
@@ -144,16 +144,16 @@ func accidents(t *testing.T, c jobs.Config, through string, kinds []string, took
 			reach.URL = strings.Replace(through, v.line.target, v.line.address, 1)
 		}
 		v.cmd, v.said = process(t, reach, v.name, env...)
-		v.job = submit(t, store, jobs.Spec{Script: "deeds", Queue: v.name}, work)
+		v.job = submit(t, store, jobs.Spec{Script: "effects", Queue: v.name}, work)
 		victims, queues = append(victims, v), append(queues, v.name)
 	}
 	first := map[int64]int{} // the first process of each job
 	for _, v := range victims {
 		become(t, store, v.job, func(j *jobs.Job) bool { return j.State == jobs.Running })
 		waitFor(t, func() bool {
-			i := slices.IndexFunc(readDeeds(t, work), func(d deed) bool { return d.job == v.job })
+			i := slices.IndexFunc(readEffects(t, work), func(d effect) bool { return d.job == v.job })
 			if i >= 0 {
-				first[v.job] = readDeeds(t, work)[i].pid
+				first[v.job] = readEffects(t, work)[i].pid
 			}
 			return i >= 0
 		})
@@ -191,7 +191,7 @@ func accidents(t *testing.T, c jobs.Config, through string, kinds []string, took
 	}
 	for _, v := range victims {
 		waitFor(t, func() bool {
-			return slices.ContainsFunc(readDeeds(t, work), func(d deed) bool { return d.job == v.job && d.pid != first[v.job] })
+			return slices.ContainsFunc(readEffects(t, work), func(d effect) bool { return d.job == v.job && d.pid != first[v.job] })
 		})
 	}
 	for _, v := range victims {
@@ -220,7 +220,7 @@ func accidents(t *testing.T, c jobs.Config, through string, kinds []string, took
 		if list := attempts(t, store, v.job); list[0] != "lost" || list[len(list)-1] != "done" {
 			t.Errorf("%s: attempts %v", v.kind, list)
 		}
-		took[v.kind] = append(took[v.kind], takenOver(t, readDeeds(t, work), v))
+		took[v.kind] = append(took[v.kind], takenOver(t, readEffects(t, work), v))
 		if v.kind != "kill" {
 			_ = v.cmd.Process.Signal(syscall.SIGTERM)
 			_ = v.cmd.Wait()
@@ -230,10 +230,10 @@ func accidents(t *testing.T, c jobs.Config, through string, kinds []string, took
 
 // takenOver checks that the processes of a job did not overlap, and returns how long
 // after the accident the second one began.
-func takenOver(t *testing.T, deeds []deed, v *victim) (after time.Duration) {
+func takenOver(t *testing.T, effects []effect, v *victim) (after time.Duration) {
 	t.Helper()
 	var processes []int
-	for _, d := range deeds {
+	for _, d := range effects {
 		if d.job != v.job {
 			continue
 		}
@@ -315,21 +315,21 @@ func TestDatabaseKilledAndRestarted(t *testing.T) {
 		process(t, c, fmt.Sprintf("worker-%d", i), env...)
 	}
 	long, short := t.TempDir(), t.TempDir()
-	goesOn, ends := submit(t, store, jobs.Spec{Script: "deeds"}, long), submit(t, store, jobs.Spec{Script: "deeds"}, short)
-	waitFor(t, func() bool { return len(readDeeds(t, long)) > 0 && len(readDeeds(t, short)) > 0 })
+	goesOn, ends := submit(t, store, jobs.Spec{Script: "effects"}, long), submit(t, store, jobs.Spec{Script: "effects"}, short)
+	waitFor(t, func() bool { return len(readEffects(t, long)) > 0 && len(readEffects(t, short)) > 0 })
 	if err := cluster.Stop(); err != nil {
 		t.Fatal(err)
 	}
 	touch(t, short, "finish")
 	time.Sleep(away)
-	before := readDeeds(t, long)
-	if now := readDeeds(t, long); len(now) != len(before) || link.Now()-now[len(now)-1].at < away/3 {
+	before := readEffects(t, long)
+	if now := readEffects(t, long); len(now) != len(before) || link.Now()-now[len(now)-1].at < away/3 {
 		t.Error("the job did not wait while nobody could know whether its worker lives")
 	}
 	if err := cluster.Start(); err != nil {
 		t.Fatal(err)
 	}
-	waitFor(t, func() bool { return len(readDeeds(t, long)) > len(before) })
+	waitFor(t, func() bool { return len(readEffects(t, long)) > len(before) })
 	touch(t, long, "finish")
 	for _, id := range []int64{goesOn, ends} {
 		job := ended(t, store, id)

@@ -97,8 +97,8 @@ func asJob() int {
 		code, _ := strconv.Atoi(args[0])
 		fmt.Fprintln(os.Stderr, "the end with", args[0])
 		return code
-	case "deeds":
-		return deeds(c, args[0])
+	case "effects":
+		return effects(c, args[0])
 	case "talk": // until a file is there
 		for i := 0; ; i++ {
 			fmt.Println(i, strings.Repeat("x", 100))
@@ -150,10 +150,10 @@ func start(cmd *exec.Cmd) int {
 	return cmd.Process.Pid
 }
 
-// deeds does a deed every few milliseconds, each behind the gate, until the file
-// finish is there. A deed is a line of a file: job, process, time.
-func deeds(c *link.Child, dir string) int {
-	f, err := os.OpenFile(filepath.Join(dir, "deeds"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+// effects has an effect every few milliseconds, each behind the gate, until the file
+// finish is there. An effect is a line of a file: job, process, time.
+func effects(c *link.Child, dir string) int {
+	f, err := os.OpenFile(filepath.Join(dir, "effects"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return 1
 	}

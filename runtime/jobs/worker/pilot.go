@@ -18,7 +18,7 @@ import (
 // is not stable: the version is pinned, and a test says so.
 //
 // It fetches no job without a lease, and for all queues of the worker in turn, so
-// that these share its slots. The states of jobs it leaves to the attempts (settle.go),
+// that these share its slots. The states of jobs it leaves to the attempts (finish.go),
 // which know whether a job is still theirs: River only asks whether a job runs, so
 // that the result of a worker that slept would complete its successor's.
 type pilot struct {

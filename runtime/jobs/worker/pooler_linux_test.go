@@ -29,7 +29,7 @@ func TestConnectionPooler(t *testing.T) {
 	run(t, store, options(t.TempDir(), "here", slog.NewTextHandler(said, nil)))
 	victim, _ := process(t, c, "victim,q")
 	work := t.TempDir()
-	long := submit(t, store, jobs.Spec{Script: "deeds", Queue: "q"}, work)
+	long := submit(t, store, jobs.Spec{Script: "effects", Queue: "q"}, work)
 	var live strings.Builder
 	followed := make(chan error, 1)
 	id := submit(t, store, jobs.Spec{Script: "print", Key: "one"}, "500")
@@ -47,7 +47,7 @@ func TestConnectionPooler(t *testing.T) {
 	if job := ended(t, store, other); job.State != jobs.DoneFailures {
 		t.Errorf("%+v", job)
 	}
-	waitFor(t, func() bool { return len(readDeeds(t, work)) > 0 })
+	waitFor(t, func() bool { return len(readEffects(t, work)) > 0 })
 	_ = victim.Process.Kill()
 	process(t, c, "heir,q")
 	waitFor(t, func() bool { return len(attempts(t, store, long)) == 2 })

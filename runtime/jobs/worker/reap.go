@@ -16,9 +16,9 @@ import (
 	"transect/runtime/jobs/link"
 )
 
-// mostLost is how many attempts in a row may end with the death of their worker: a
+// maxLost is how many attempts in a row may end with the death of their worker: a
 // job that kills each machine it comes to is not passed on for ever.
-const mostLost = 10
+const maxLost = 10
 
 // reap looks for dead workers and gives their jobs to others.
 func (s *session) reap(ctx context.Context) {
@@ -213,7 +213,7 @@ func (s *session) rescue(ctx context.Context, tx *sql.Tx, orphans []orphan) erro
 		switch {
 		case o.cancelled:
 			state, outcome, finalized = rivertype.JobStateCancelled, jobs.Cancelled, &now
-		case o.given >= mostLost:
+		case o.given >= maxLost:
 			state, outcome, finalized = rivertype.JobStateDiscarded, jobs.Failed, &now
 		}
 		text, err := json.Marshal(rivertype.AttemptError{At: now, Attempt: o.attempt, Error: o.why()})

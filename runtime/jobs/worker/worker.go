@@ -10,7 +10,7 @@
 // process group (process.go), linked to the worker (runtime/jobs/link). Each new
 // deadline of the lease travels over the link; past it nothing is sent to the
 // platform, and the group is stopped until the lease is renewed. What became of the
-// attempt is noted (settle.go) only while the job's epoch is the attempt's: with it,
+// attempt is noted (finish.go) only while the job's epoch is the attempt's: with it,
 // a worker that slept is fenced off, in its ledger as well.
 //
 // A process that has done a job may run the next one of the same script (spare.go),

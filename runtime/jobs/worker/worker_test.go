@@ -207,7 +207,7 @@ func TestWorker(t *testing.T) {
 			work := t.TempDir()
 			var ids []int64
 			for range 3 {
-				ids = append(ids, submit(t, store, jobs.Spec{Script: "deeds", Key: "one at a time"}, work))
+				ids = append(ids, submit(t, store, jobs.Spec{Script: "effects", Key: "one at a time"}, work))
 			}
 			deadline := time.Now().Add(patience)
 			for waiting := 0; waiting < 2; time.Sleep(20 * time.Millisecond) {
@@ -233,10 +233,10 @@ func TestWorker(t *testing.T) {
 	})
 }
 
-// turns counts how often the job of the deeds changes.
+// turns counts how often the job of the effects changes.
 func turns(t *testing.T, dir string) (n int) {
 	last := int64(0)
-	for _, d := range readDeeds(t, dir) {
+	for _, d := range readEffects(t, dir) {
 		if d.job != last {
 			n, last = n+1, d.job
 		}
@@ -259,18 +259,18 @@ func touch(t *testing.T, dir, name string) {
 	}
 }
 
-// deed is a line that a job wrote.
-type deed struct {
+// effect is a line that a job wrote.
+type effect struct {
 	job int64
 	pid int
 	at  time.Duration
 }
 
-func readDeeds(t *testing.T, dir string) (all []deed) {
+func readEffects(t *testing.T, dir string) (all []effect) {
 	t.Helper()
-	text, _ := os.ReadFile(filepath.Join(dir, "deeds"))
+	text, _ := os.ReadFile(filepath.Join(dir, "effects"))
 	for line := range strings.Lines(string(text)) {
-		var d deed
+		var d effect
 		var at int64
 		if n, _ := fmt.Sscan(line, &d.job, &d.pid, &at); n == 3 {
 			d.at = time.Duration(at)
@@ -301,8 +301,8 @@ func TestGiveBack(t *testing.T) {
 		o.Grace = 200 * time.Millisecond
 		first := run(t, store, o)
 		work := t.TempDir()
-		id := submit(t, store, jobs.Spec{Script: "deeds"}, work)
-		become(t, store, id, func(*jobs.Job) bool { return len(readDeeds(t, work)) > 0 })
+		id := submit(t, store, jobs.Spec{Script: "effects"}, work)
+		become(t, store, id, func(*jobs.Job) bool { return len(readEffects(t, work)) > 0 })
 		first.stop()
 		if job, err := store.Get(t.Context(), id); err != nil || job.State != jobs.Waiting || job.Tries != 0 {
 			t.Fatalf("%+v %v", job, err)
@@ -325,8 +325,8 @@ func TestFullDatabase(t *testing.T) {
 	store := jobstest.Open(t, jobs.Config{StateDir: t.TempDir()})
 	work := t.TempDir()
 	run(t, store, options(t.TempDir(), "here", slog.DiscardHandler))
-	id := submit(t, store, jobs.Spec{Script: "deeds"}, work)
-	become(t, store, id, func(*jobs.Job) bool { return len(readDeeds(t, work)) > 0 })
+	id := submit(t, store, jobs.Spec{Script: "effects"}, work)
+	become(t, store, id, func(*jobs.Job) bool { return len(readEffects(t, work)) > 0 })
 	var pages int
 	if err := store.DB().QueryRow("pragma max_page_count = 1").Scan(&pages); err != nil { // it becomes the present size
 		t.Fatal(err)

@@ -60,9 +60,9 @@ func endOf(code int, message string) end {
 	return e
 }
 
-// settle notes the end of an attempt, unless the job is another's by now. While the
+// finish notes the end of an attempt, unless the job is another's by now. While the
 // database does not answer it is tried again.
-func (a *attempt) settle(e end) error {
+func (a *attempt) finish(e end) error {
 	if e.lost != nil {
 		return e.lost
 	}
