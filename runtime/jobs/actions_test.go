@@ -189,7 +189,7 @@ func TestResults(t *testing.T) {
 		}
 		fails(t, s.PutResult(ctx, id, 0, []byte("2")), "another attempt")
 		fails(t, s.PutResult(ctx, id, 1, []byte("{")), "not JSON")
-		fails(t, s.PutResult(ctx, id, 1, []byte(`"`+strings.Repeat("x", jobs.MaxResult)+`"`)), "at most 1.0 MiB")
+		fails(t, s.PutResult(ctx, id, 1, []byte(`"`+strings.Repeat("x", jobs.MaxResult)+`"`)), "at most 1,048,576 (1 MiB)")
 		if value, err := s.Result(ctx, id); err != nil || string(value) != `{"a": 1}` {
 			t.Error(string(value), err)
 		}
