@@ -122,7 +122,7 @@ func (p *JobPage) ReadLog(ctx context.Context, store *jobs.Store) error {
 		p.Cursor = Cursor(b)
 	}
 	p.Log = text.String()
-	p.Whole = len(list) == 0 || list[0].Seq == 1 && len(p.Attempts) == 1
+	p.Whole = len(list) == 0 || len(p.Attempts) > 0 && list[0].Seq == 1 && list[0].Run == p.Attempts[0].Run
 	return err
 }
 
