@@ -7,7 +7,7 @@
 --
 --   transect_viewer     lists jobs, schedules and workers, and reads logs and results
 --   transect_submitter  also submits and cancels jobs, tries them again, and keeps schedules
---   transect_worker     runs jobs
+--   transect_worker     runs jobs, removes them, reads and settles their writes
 --
 -- Who may submit jobs runs scripts on the workers, with the workers' rights; who
 -- may read jobs sees their arguments and output.
