@@ -1,15 +1,19 @@
 package main
 
 import (
+	"bufio"
 	"encoding/json"
 	"fmt"
+	"io"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 )
 
 // printJSON prints a value on one line, or indented.
-func (a *app) printJSON(v any, indent string) error {
-	out := json.NewEncoder(a.stdout)
+func (a *app) printJSON(v any, indent string) error { return writeJSON(a.stdout, v, indent) }
+
+func writeJSON(to io.Writer, v any, indent string) error {
+	out := json.NewEncoder(to)
 	out.SetEscapeHTML(false)
 	out.SetIndent("", indent)
 	return out.Encode(v)
@@ -37,12 +41,14 @@ type listing[T any] struct {
 
 func (l listing[T]) print(a *app, list []T, asJSON bool) error {
 	if asJSON {
+		out := bufio.NewWriter(a.stdout)
+		defer out.Flush() // a.stdout keeps its errors
 		for _, item := range list {
 			object := any(item)
 			if l.object != nil {
 				object = l.object(item)
 			}
-			if err := a.printJSON(object, ""); err != nil {
+			if err := writeJSON(out, object, ""); err != nil {
 				return err
 			}
 		}

@@ -45,6 +45,19 @@ func BenchmarkTenThousandJobs(b *testing.B) {
 					b.ReportMetric(float64(stats.Size)/1e6, "MB")
 				})
 			}
+			b.Run("rows", func(b *testing.B) { // what the database alone takes for all
+				for b.Loop() {
+					rows, err := s.DB().QueryContext(b.Context(), "select j.id, j.args, j.queue, j.priority, j.state, j.scheduled_at, j.metadata, t.* from river_job j join tr_job t on t.job_id = j.id order by j.id desc")
+					if err != nil {
+						b.Fatal(err)
+					}
+					for rows.Next() {
+					}
+					if err := rows.Err(); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
 			b.Run("stats", func(b *testing.B) {
 				for b.Loop() {
 					if _, err := s.Stats(b.Context(), time.Hour); err != nil {

@@ -34,8 +34,11 @@ type Job struct {
 }
 
 // MarshalJSON writes a job as transect jobs --json does.
-func (j Job) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
+func (j Job) MarshalJSON() ([]byte, error) { return json.Marshal(j.Facts()) }
+
+// Facts is what MarshalJSON writes.
+func (j Job) Facts() any {
+	return struct {
 		ID        int64      `json:"id"`
 		State     State      `json:"state"`
 		Waiting   string     `json:"waiting_for,omitempty"`
@@ -52,5 +55,5 @@ func (j Job) MarshalJSON() ([]byte, error) {
 		Worker    string     `json:"worker,omitempty"`
 		Cancelled bool       `json:"cancel_requested,omitempty"`
 	}{j.ID, j.State, j.Waiting, RunID(j.ID), j.Spec, j.Epoch, j.Tries, j.ExitCode, j.Message,
-		Stamp(j.Submitted), Stamp(j.Due), Stamp(j.Started), Stamp(j.Ended), j.Worker, j.Cancelled})
+		Stamp(j.Submitted), Stamp(j.Due), Stamp(j.Started), Stamp(j.Ended), j.Worker, j.Cancelled}
 }

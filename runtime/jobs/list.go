@@ -3,11 +3,13 @@ package jobs
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
+
+	json "github.com/go-json-experiment/json/v1"
 
 	"transect/client/fault"
 )
@@ -30,14 +32,24 @@ type Filter struct {
 	Limit       int           // 0 for all
 }
 
+// urgent are the states of jobs that somebody must look at.
+var urgent = []State{Stopped, NeedsDecision}
+
+func (j *Job) urgent() bool { return slices.Contains(urgent, j.State) }
+
 // Overview is List with the jobs that somebody must look at before the others;
 // they take at most half of the limit.
 func (s *Store) Overview(ctx context.Context, f Filter) ([]*Job, error) {
 	if len(f.States) > 0 || f.Limit == 1 {
 		return s.List(ctx, f)
 	}
+	if f.Limit == 0 {
+		list, err := s.List(ctx, f)
+		slices.SortStableFunc(list, func(a, b *Job) int { return Bit(b.urgent()) - Bit(a.urgent()) })
+		return list, err
+	}
 	first := f
-	first.States, first.Limit = []State{Stopped, NeedsDecision}, f.Limit/2
+	first.States, first.Limit = urgent, f.Limit/2
 	list, err := s.List(ctx, first)
 	if err != nil || len(list) == 0 {
 		return s.List(ctx, f)
@@ -48,7 +60,7 @@ func (s *Store) Overview(ctx context.Context, f Filter) ([]*Job, error) {
 	}
 	others, err := s.List(ctx, f)
 	for _, job := range others {
-		if f.Limit > 0 && len(list) == f.Limit {
+		if len(list) == f.Limit {
 			break
 		}
 		if !shown[job.ID] {
