@@ -104,7 +104,6 @@ func (a *app) printJob(job *jobs.Job, attempts []jobs.Attempt, result json.RawMe
 		}
 		line("result", "%s", text)
 	}
-	line("next", "%s", job.Next())
 	var rows []table.Row
 	for _, attempt := range attempts {
 		end, took, exit := "", "", ""
