@@ -55,7 +55,11 @@ func Code(err error) int {
 // that is there is not opened: to close it would end the locks that SQLite holds on
 // it for other connections of this process (fcntl(2)).
 func keepPrivate(path string) error {
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		return &fs.PathError{Op: "open", Path: path, Err: errors.New("it is no regular file")}
+	}
+	if errors.Is(err, fs.ErrNotExist) {
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 		if err == nil {
 			return f.Close()

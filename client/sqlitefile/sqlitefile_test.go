@@ -58,3 +58,17 @@ func TestFilesOfOthersAreKeptPrivateAndWhole(t *testing.T) {
 		t.Error(string(text), info, err)
 	}
 }
+
+func TestAFolderIsLeftAsItIs(t *testing.T) {
+	dir := t.TempDir()
+	before, err := os.Stat(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sqlitefile.Open(t.Context(), dir, ""); err == nil {
+		t.Error("a folder was opened")
+	}
+	if after, err := os.Stat(dir); err != nil || after.Mode() != before.Mode() {
+		t.Error(before.Mode(), after.Mode(), err)
+	}
+}
