@@ -70,9 +70,23 @@ export function notice(text) {
   line.hidden = !text;
 }
 
+let wanted = false; // another refresh
+let refreshing = false;
+
 // refresh fetches the page again and replaces what is in main, unless somebody
-// is filling in a form of it.
+// is filling in a form of it. One answer is awaited at a time: an older one must not
+// replace a newer one.
 export async function refresh() {
+  wanted = true;
+  if (refreshing) return;
+  for (refreshing = true; wanted; ) {
+    wanted = false;
+    await replaceMain();
+  }
+  refreshing = false;
+}
+
+async function replaceMain() {
   const main = document.getElementById("main");
   if (main.contains(document.activeElement) && document.activeElement.matches("input, select, textarea")) return;
   try {
@@ -102,4 +116,4 @@ on("products", (data) => {
 document.addEventListener("visibilitychange", reopen); // browsers open few connections to one server
 window.addEventListener("pagehide", () => source && source.close());
 window.addEventListener("pageshow", (event) => event.persisted && reopen());
-setTimeout(reopen); // when the modules of the page have registered
+document.addEventListener("DOMContentLoaded", reopen); // all modules of the page have registered then

@@ -15,11 +15,10 @@ function line(l) {
 }
 
 on("log", (data) => {
-  if (data.ended) {
+  if (data.ended || !log?.isConnected) { // a page that was refreshed has all lines so far
     refresh();
     return;
   }
-  if (!log) return;
   if (data.first) log.replaceChildren(); // the stream begins with the first line
   log.hidden = false;
   document.getElementById("no-log")?.remove();
