@@ -58,7 +58,8 @@ func (s Settings) readFile() (Settings, error) {
 		return settings, err
 	}
 	if s.Profile != "" {
-		return s, fault.Hinted(fault.Of(&fault.ConfigError{}, "profile %s: there is no configuration file", s.Profile), "name it with --config FILE; profiles are read from its key profiles")
+		return s, fault.Hinted(fault.Of(&fault.ConfigError{}, "profile %s: there is no configuration file", s.Profile),
+			"transect login --profile %[1]s keeps one on this machine; or name the file with --config FILE", s.Profile)
 	}
 	return Settings{}, nil
 }
