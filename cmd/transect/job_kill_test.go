@@ -137,13 +137,18 @@ func TestJobsKilledGoOnElsewhere(t *testing.T) {
 					select {
 					case <-hit:
 					case err := <-over: // tasks side by side may have written all before
-						if err != nil {
+						if err == nil {
+							if n == 2 {
+								_ = a.cmd.Wait()
+							}
+							continue
+						}
+						select {
+						case <-hit: // its end was seen first
+							over <- err
+						case <-time.After(10 * time.Second):
 							t.Fatalf("attempt %d: %v\n%s", n+1, err, a.out.String())
 						}
-						if n == 2 {
-							_ = a.cmd.Wait()
-						}
-						continue
 					}
 					if n == 2 {
 						stopped, a.served = a, over
