@@ -12,8 +12,8 @@ import (
 // ReadLedger calls f with the ledger of a run, which is that of a job in the
 // database of jobs. It fails with fs.ErrNotExist when the run has none.
 func (p *Process) ReadLedger(ctx context.Context, jobsURL, run string, f func(*ledger.Ledger) error) error {
-	job, ofJob := jobs.JobOfRun(run)
-	if !ofJob {
+	job := jobs.JobOfRun(run)
+	if job == 0 {
 		l, err := ledger.OpenToRead(p.LedgerFolder(), run)
 		if err != nil {
 			return err
@@ -40,8 +40,8 @@ func (p *Process) ReadLedger(ctx context.Context, jobsURL, run string, f func(*l
 // EditLedger is ReadLedger for decisions about writes of a run that is not in
 // progress.
 func (p *Process) EditLedger(ctx context.Context, jobsURL, run string, f func(*ledger.Ledger) error) error {
-	job, ofJob := jobs.JobOfRun(run)
-	if !ofJob {
+	job := jobs.JobOfRun(run)
+	if job == 0 {
 		l, err := ledger.OpenToEdit(p.LedgerFolder(), run)
 		if err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net/url"
 	"os"
@@ -26,7 +27,7 @@ func Open(ctx context.Context, path, options string) (*sql.DB, error) {
 		return nil, err
 	}
 	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: filepath.ToSlash(path)}).EscapedPath()+
-		"?_pragma=busy_timeout(20000)&_pragma=journal_mode(WAL)&"+options)
+		fmt.Sprintf("?_pragma=busy_timeout(%d)&_pragma=journal_mode(WAL)&%s", busyTime.Milliseconds(), options))
 	if err != nil {
 		return nil, err
 	}

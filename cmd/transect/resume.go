@@ -121,8 +121,7 @@ func (a *app) unfinished(r resumption, words []string, exact bool) (*history.Sum
 
 // isJob reports whether a run is that of a job, with which workers go on.
 func isJob(run *history.Summary) bool {
-	_, is := jobs.JobOfRun(run.RunID())
-	return is
+	return jobs.JobOfRun(run.RunID()) > 0
 }
 
 // isRun reports whether a run was started by transect run.

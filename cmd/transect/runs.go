@@ -120,7 +120,7 @@ is with the job: transect jobs show N.`,
 			if err := noPasswordInFlag(cmd, "jobs", jobsURL); err != nil {
 				return err
 			}
-			if _, ofJob := jobs.JobOfRun(args[0]); ofJob {
+			if jobs.JobOfRun(args[0]) > 0 {
 				return a.showWritesOfJob(cmd.Context(), args[0], jobsURL, asJSON)
 			}
 			store, err := a.history()

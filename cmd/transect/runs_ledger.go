@@ -85,7 +85,7 @@ func (a *app) printWrites(w *writes) {
 // ledgerOf is the ID of the ledger of a run that is named by its own ID or that
 // of one of its starts.
 func (a *app) ledgerOf(name string) (string, error) {
-	if _, ofJob := jobs.JobOfRun(name); ofJob {
+	if jobs.JobOfRun(name) > 0 {
 		return name, nil
 	}
 	if _, err := os.Stat(filepath.Join(a.process.LedgerFolder(), name+ledger.Suffix)); err == nil && filepath.Base(name) == name {
@@ -136,7 +136,7 @@ and shall be sent.`,
 			})
 			if err == nil {
 				next := "transect run --run " + run + " …"
-				if job, ofJob := jobs.JobOfRun(run); ofJob {
+				if job := jobs.JobOfRun(run); job > 0 {
 					next = fmt.Sprintf("transect jobs retry %d", job)
 				}
 				fmt.Fprintln(a.stdout, "noted; go on with: "+next)
@@ -171,7 +171,7 @@ one is forgotten, such as one whose result was deleted since.`,
 				}
 				return a.process.EditLedger(cmd.Context(), jobsURL, run, func(l *ledger.Ledger) error { return l.Decide(n.Number, ledger.Refused, nil) })
 			}
-			if job, ofJob := jobs.JobOfRun(args[0]); ofJob {
+			if job := jobs.JobOfRun(args[0]); job > 0 {
 				return fault.Hinted(fault.Of(&fault.UsageError{}, "the writes of a job are forgotten with it"), "transect jobs rm %d", job)
 			}
 			run, err := a.ledgerOf(args[0])

@@ -116,7 +116,7 @@ func (a *app) printFinding(f runtime.Finding, dryRun bool) {
 // connectionOf is the platform that the command of a run named; none when the
 // history does not know.
 func (a *app) connectionOf(ctx context.Context, id, jobsURL string) runtime.Connection {
-	if n, ofJob := jobs.JobOfRun(id); ofJob {
+	if n := jobs.JobOfRun(id); n > 0 {
 		store, err := a.process.OpenJobs(ctx, jobsURL)
 		if err != nil {
 			return runtime.Connection{} // the ledger cannot be read either

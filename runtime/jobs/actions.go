@@ -120,7 +120,7 @@ func (s *Store) removeTx(ctx context.Context, tx *sql.Tx, id int64) error {
 
 // state is that of a job, whose row stays locked on PostgreSQL.
 func (s *Store) state(ctx context.Context, tx *sql.Tx, id int64) (state State, err error) {
-	err = tx.QueryRowContext(ctx, "select "+stateSQL+" from river_job j join tr_job t on t.job_id = j.id where j.id = $1"+s.Lock("for update of j"), id).Scan(&state)
+	err = tx.QueryRowContext(ctx, "select "+StateSQL+" from river_job j join tr_job t on t.job_id = j.id where j.id = $1"+s.Lock("for update of j"), id).Scan(&state)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", unknown(id)
 	}
@@ -164,7 +164,7 @@ func (s *Store) Prune(ctx context.Context, keep Retention) (removed int, err err
 	day := int64(24 * time.Hour / time.Millisecond)
 	if keep.Logs > 0 {
 		if _, err := s.db.ExecContext(ctx, "delete from tr_log where run_id in (select id from tr_run where ended_at < "+s.now+" - $1)", keep.Logs.Milliseconds()); err != nil {
-			return removed, s.explain(err)
+			return removed, s.Explain(err)
 		}
 	}
 	for _, statement := range []string{
@@ -173,7 +173,7 @@ func (s *Store) Prune(ctx context.Context, keep Retention) (removed int, err err
 			and not exists (select 1 from tr_schedule where spec like '%' || hash || '%')`,
 	} {
 		if _, err := s.db.ExecContext(ctx, statement, day); err != nil {
-			return removed, s.explain(err)
+			return removed, s.Explain(err)
 		}
 	}
 	return removed, nil
@@ -183,5 +183,5 @@ func (s *Store) ended(ctx context.Context, age time.Duration) (ids []int64, err 
 	ids, err = Column[int64](ctx, s.db, `select j.id from river_job j join tr_job t on t.job_id = j.id
 		where t.ended_at > 0 and t.ended_at < `+s.now+` - $1 and j.state in ('completed', 'discarded', 'cancelled') and t.outcome <> $2
 		order by t.ended_at limit $3`, age.Milliseconds(), string(NeedsDecision), pruneAtOnce)
-	return ids, s.explain(err)
+	return ids, s.Explain(err)
 }

@@ -31,5 +31,5 @@ func (s *Store) Attempts(ctx context.Context, id int64) ([]Attempt, error) {
 		}
 		return a, err
 	}, `select id, attempt, worker, started_at, coalesce(ended_at, 0), exit_code, outcome from tr_run where job_id = $1 order by id`, id)
-	return list, s.explain(err)
+	return list, s.Explain(err)
 }

@@ -13,7 +13,7 @@ import (
 func (s *Store) PutBundle(ctx context.Context, b *bundle.Bundle) (string, error) {
 	_, err := s.db.ExecContext(ctx, "insert into tr_bundle (hash, content, size) values ($1, $2, $3) on conflict (hash) do update set at = "+s.now,
 		b.Hash, b.Content, len(b.Content))
-	return b.Hash, s.explain(err)
+	return b.Hash, s.Explain(err)
 }
 
 // Bundle returns the content of a bundle, for bundle.Unpack.
@@ -22,5 +22,5 @@ func (s *Store) Bundle(ctx context.Context, hash string) (content []byte, err er
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, fault.Hinted(fault.Of(&fault.KeyError{}, "the script %.12s is not kept any more", hash), "submit the job again")
 	}
-	return content, s.explain(err)
+	return content, s.Explain(err)
 }

@@ -23,14 +23,14 @@ func (s *Store) Copy(ctx context.Context, to *Store) (n Copied, err error) {
 	err = s.snapshot(ctx, func(from *sql.Tx) error {
 		var workers sql.NullString
 		if err := from.QueryRowContext(ctx, "select max(name) from tr_worker where dead_at is null and lease_until > "+s.now).Scan(&workers); err != nil {
-			return s.explain(err)
+			return s.Explain(err)
 		}
 		if workers.Valid {
 			return fault.Hinted(fault.Of(&fault.ValueError{}, "a worker works on %s: %s", s.Name(), workers.String), "stop the workers first")
 		}
 		tables, err := s.ownTables(ctx, from)
 		if err != nil {
-			return s.explain(err)
+			return s.Explain(err)
 		}
 		return to.Tx(ctx, func(tx *sql.Tx) error {
 			if err := to.empty(ctx, tx); err != nil {
@@ -64,12 +64,12 @@ func (s *Store) snapshot(ctx context.Context, fn func(*sql.Tx) error) error {
 	}
 	tx, err := s.db.BeginTx(ctx, options)
 	if err != nil {
-		return s.explain(err)
+		return s.Explain(err)
 	}
 	defer tx.Rollback()
 	if s.postgres {
 		if _, err := tx.ExecContext(ctx, "set local "+idleTransaction+" = 0"); err != nil { // the other database may be slow
-			return s.explain(err)
+			return s.Explain(err)
 		}
 	}
 	return fn(tx)
@@ -136,12 +136,12 @@ func (s *Store) copyRows(ctx context.Context, from *sql.Tx, to *Store, tx *sql.T
 	}
 	rows, err := from.QueryContext(ctx, "select "+strings.Join(read, ", ")+" from "+table)
 	if err != nil {
-		return 0, s.explain(err)
+		return 0, s.Explain(err)
 	}
 	defer rows.Close()
 	names, err := rows.Columns()
 	if err != nil {
-		return 0, s.explain(err)
+		return 0, s.Explain(err)
 	}
 	var write []string
 	for i := range names {
@@ -169,7 +169,7 @@ func (s *Store) copyRows(ctx context.Context, from *sql.Tx, to *Store, tx *sql.T
 	}
 	for rows.Next() {
 		if err := rows.Scan(places...); err != nil {
-			return n, s.explain(err)
+			return n, s.Explain(err)
 		}
 		if to.postgres {
 			for i, v := range values {
@@ -183,5 +183,5 @@ func (s *Store) copyRows(ctx context.Context, from *sql.Tx, to *Store, tx *sql.T
 		}
 		n++
 	}
-	return n, s.explain(rows.Err())
+	return n, s.Explain(rows.Err())
 }

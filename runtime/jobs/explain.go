@@ -19,8 +19,8 @@ import (
 	"transect/client/fault"
 )
 
-// explain makes a fault of an error of the database.
-func (s *Store) explain(err error) error {
+// Explain makes a fault of an error of the database.
+func (s *Store) Explain(err error) error {
 	switch {
 	case err == nil || fault.Find(err) != nil || errors.Is(err, context.Canceled) || errors.Is(err, sql.ErrNoRows):
 		return err
@@ -29,9 +29,6 @@ func (s *Store) explain(err error) error {
 	}
 	return explainSQLite(s.path, err)
 }
-
-// Explain makes a fault of an error of DB.
-func (s *Store) Explain(err error) error { return s.explain(err) }
 
 func explainSQLite(path string, err error) error {
 	var said *sqlitedriver.Error
@@ -43,7 +40,7 @@ func explainSQLite(path string, err error) error {
 	}
 	f := fault.Of(&fault.FileError{}, "the jobs in %s: %w", path, err)
 	switch said.Code() & 0xff {
-	case sqlitelib.SQLITE_READONLY:
+	case sqlitelib.SQLITE_READONLY, sqlitelib.SQLITE_CANTOPEN:
 		f.Hint = "make the file and its folder writable, or name another folder in TRANSECT_STATE_DIR"
 	case sqlitelib.SQLITE_CORRUPT, sqlitelib.SQLITE_NOTADB:
 		f.Hint = "restore the file from a backup, or move it away: a new one is made"

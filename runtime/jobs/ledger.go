@@ -5,8 +5,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"strconv"
-	"strings"
 	"time"
 
 	"transect/client/fault"
@@ -27,13 +25,6 @@ func (s *Store) Ledger(ctx context.Context, job, epoch int64) *Ledger {
 	return &Ledger{s, ctx, job, epoch}
 }
 
-// JobOfRun is the job whose run has an ID; ok is false of other runs.
-func JobOfRun(run string) (job int64, ok bool) {
-	text, ok := strings.CutPrefix(run, "job-")
-	job, err := strconv.ParseInt(text, 10, 64)
-	return job, ok && err == nil && job > 0 && RunID(job) == run
-}
-
 // EditLedger takes the ledger of a job that does not run, for decisions about its
 // writes. It fails with *fault.LockedError while the job runs.
 func (s *Store) EditLedger(ctx context.Context, job int64) (*Ledger, error) {
@@ -41,7 +32,7 @@ func (s *Store) EditLedger(ctx context.Context, job int64) (*Ledger, error) {
 	err := s.db.QueryRowContext(ctx, `update tr_job set epoch = epoch + 1 where job_id = $1
 		and not exists (select 1 from river_job where id = $1 and state = 'running') returning epoch`, job).Scan(&l.epoch)
 	if !errors.Is(err, sql.ErrNoRows) {
-		return l, s.explain(err)
+		return l, s.Explain(err)
 	}
 	j, err := s.Get(ctx, job)
 	if err != nil {
@@ -57,21 +48,21 @@ const maxRead = 4 << 20
 func (l *Ledger) Read(from int64) (all []byte, err error) {
 	rows, err := l.store.db.QueryContext(l.ctx, "select at, bytes from tr_ledger where run = $1 and at >= $2 order by at", RunID(l.job), from)
 	if err != nil {
-		return nil, l.store.explain(err)
+		return nil, l.store.Explain(err)
 	}
 	defer rows.Close()
 	for len(all) < maxRead && rows.Next() {
 		var at int64
 		var b []byte
 		if err := rows.Scan(&at, &b); err != nil {
-			return nil, l.store.explain(err)
+			return nil, l.store.Explain(err)
 		}
 		if at != from+int64(len(all)) {
 			return nil, fault.Of(&fault.RuntimeError{}, "the ledger of job %d is damaged: byte %d is missing", l.job, from+int64(len(all)))
 		}
 		all = append(all, b...)
 	}
-	return all, l.store.explain(rows.Err())
+	return all, l.store.Explain(rows.Err())
 }
 
 // Append adds to the ledger at its end. It fails with *fault.CancelledError when
@@ -84,10 +75,10 @@ func (l *Ledger) Append(at int64, b []byte) error {
 		select cast($1 as text), cast($2 as bigint), cast($3 as bigint), cast($4 as {bytes}) from tr_job where job_id = $5 and epoch = $3`)+lock+
 		" on conflict do nothing", run, at, l.epoch, b, l.job)
 	if err != nil {
-		return s.explain(err)
+		return s.Explain(err)
 	}
 	if n, err := added.RowsAffected(); err != nil || n == 1 {
-		return s.explain(err)
+		return s.Explain(err)
 	}
 	var there []byte
 	err = s.db.QueryRowContext(l.ctx, "select bytes from tr_ledger where run = $1 and at = $2 and epoch = $3", run, at, l.epoch).Scan(&there)
@@ -97,7 +88,7 @@ func (l *Ledger) Append(at int64, b []byte) error {
 	case err == nil || errors.Is(err, sql.ErrNoRows):
 		return fault.Of(&fault.CancelledError{}, "job %d was taken over: what this attempt would write now is not sent", l.job)
 	}
-	return s.explain(err)
+	return s.Explain(err)
 }
 
 // retryingLedger is a ledger that waits for its database.

@@ -84,7 +84,7 @@ func (s *Store) List(ctx context.Context, f Filter) ([]*Job, error) {
 			args = append(args, string(state))
 			any = append(any, fmt.Sprintf("$%d", len(args)))
 		}
-		where = append(where, stateSQL+" in ("+strings.Join(any, ", ")+")")
+		where = append(where, StateSQL+" in ("+strings.Join(any, ", ")+")")
 	}
 	if f.Queue != "" {
 		add("j.queue = %s", f.Queue)
@@ -151,13 +151,12 @@ func unknown(id int64) error {
 // jobs reads jobs; the newest attempt is that of the current epoch or the last one.
 func (s *Store) jobs(ctx context.Context, tail string, args ...any) (list []*Job, err error) {
 	due := fmt.Sprintf(s.millis, "j.scheduled_at")
-	cancel := "j.metadata ->> 'cancel_attempted_at' is not null"
-	rows, err := s.db.QueryContext(ctx, `select j.id, j.args, j.queue, j.priority, `+stateSQL+`, t.waiting, t.epoch, t.tries, t.exit_code, t.message,
-		t.submitted_at, `+due+`, t.started_at, t.ended_at, coalesce(r.worker, ''), `+cancel+`
+	rows, err := s.db.QueryContext(ctx, `select j.id, j.args, j.queue, j.priority, `+StateSQL+`, t.waiting, t.epoch, t.tries, t.exit_code, t.message,
+		t.submitted_at, `+due+`, t.started_at, t.ended_at, coalesce(r.worker, ''), `+CancelAskedSQL+`
 		from river_job j join tr_job t on t.job_id = j.id
 		left join tr_run r on r.id = (select max(id) from tr_run where job_id = j.id)`+tail, args...)
 	if err != nil {
-		return nil, s.explain(err)
+		return nil, s.Explain(err)
 	}
 	defer rows.Close()
 	for rows.Next() {
@@ -169,7 +168,7 @@ func (s *Store) jobs(ctx context.Context, tail string, args ...any) (list []*Job
 		var submitted, due, started, ended int64
 		if err := rows.Scan(&job.ID, &spec, &queue, &priority, &job.State, &job.Waiting, &job.Epoch, &job.Tries, &exit, &job.Message,
 			&submitted, &due, &started, &ended, &job.Worker, &job.Cancelled); err != nil {
-			return nil, s.explain(err)
+			return nil, s.Explain(err)
 		}
 		if err := json.Unmarshal(spec, &job.Spec); err != nil {
 			return nil, fmt.Errorf("job %d: %w", job.ID, err)
@@ -183,7 +182,7 @@ func (s *Store) jobs(ctx context.Context, tail string, args ...any) (list []*Job
 		list = append(list, job)
 	}
 	if err := rows.Err(); err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return nil, s.explain(err)
+		return nil, s.Explain(err)
 	}
 	return list, nil
 }

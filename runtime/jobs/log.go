@@ -38,7 +38,7 @@ func (s *Store) AppendLog(ctx context.Context, worker string, b Batch) (alive bo
 	if !s.postgres {
 		result, err := s.db.ExecContext(ctx, insert+conflict, args...)
 		if err != nil {
-			return false, s.explain(err)
+			return false, s.Explain(err)
 		}
 		n, err := result.RowsAffected()
 		return n > 0, err
@@ -47,7 +47,7 @@ func (s *Store) AppendLog(ctx context.Context, worker string, b Batch) (alive bo
 	// has come to the next attempt has seen the whole of this one.
 	err = s.db.QueryRowContext(ctx, `with added as (`+insert+` for share`+conflict+` returning run_id)
 		select count(pg_notify('`+channel+`', (select job_id from tr_run where id = run_id)::text)) > 0 from added`, args...).Scan(&alive)
-	return alive, s.explain(err)
+	return alive, s.Explain(err)
 }
 
 // Position is where a reader of a log is. The zero Position is the beginning.
@@ -85,7 +85,7 @@ func (s *Store) batches(ctx context.Context, query string, args ...any) ([]Batch
 		b.At = FromMillis(at)
 		return b, err
 	}, query, args...)
-	return list, s.explain(err)
+	return list, s.Explain(err)
 }
 
 // Follow passes the log of a job to each, in order, until the job has ended, and

@@ -36,7 +36,7 @@ func (s *Store) outcomes(ctx context.Context, where string, args ...any) ([]Outc
 		return o, err
 	}, `select parent, case when parent = 0 then schedule else '' end, outcome, count(*), max(job_id) from tr_job
 		where `+where+" group by 1, 2, 3 order by 1, 2", args...)
-	return list, s.explain(err)
+	return list, s.Explain(err)
 }
 
 // Tally counts jobs by their state.
@@ -68,8 +68,8 @@ func tally[K comparable](ctx context.Context, s *Store, by, where string, args .
 			all[key][state] = n
 		}
 		return key, err
-	}, "select key, state, n from (select "+by+" as key, "+stateSQL+" as state, count(*) as n from river_job j join tr_job t on t.job_id = j.id where "+where+" group by 1, 2) x", args...)
-	return all, s.explain(err)
+	}, "select key, state, n from (select "+by+" as key, "+StateSQL+" as state, count(*) as n from river_job j join tr_job t on t.job_id = j.id where "+where+" group by 1, 2) x", args...)
+	return all, s.Explain(err)
 }
 
 // idList is a list of ids for a statement.

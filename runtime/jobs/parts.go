@@ -120,7 +120,7 @@ func (s *Store) EndedParts(ctx context.Context, ids []int64) (ended []Ended, err
 		}
 		if last < 0 {
 			if err := s.db.QueryRowContext(ctx, s.lastID).Scan(&last); err != nil {
-				return nil, s.explain(err)
+				return nil, s.Explain(err)
 			}
 		}
 		if id < 1 || id > last {

@@ -55,5 +55,5 @@ func (s *Store) Result(ctx context.Context, id int64) (value json.RawMessage, er
 		_, err = s.Get(ctx, id)
 		return nil, err
 	}
-	return value, s.explain(err)
+	return value, s.Explain(err)
 }

@@ -26,7 +26,7 @@ func (s *Store) ShortenLedgers(ctx context.Context, may func(op string, r *ledge
 		and exists (select 1 from tr_ledger l where l.run = 'job-' || t.job_id and l.epoch > $3) order by t.job_id limit $4`,
 		string(Done), shortenAfter.Milliseconds(), shortened, shortenAtOnce)
 	if err != nil {
-		return 0, s.explain(err)
+		return 0, s.Explain(err)
 	}
 	var failed error
 	for _, id := range ids {
@@ -42,7 +42,7 @@ func (s *Store) ShortenLedgers(ctx context.Context, may func(op string, r *ledge
 func (s *Store) shortenLedger(ctx context.Context, job int64, may func(op string, r *ledger.Result) bool) (err error) {
 	var epoch int64
 	if err := s.db.QueryRowContext(ctx, "select epoch from tr_job where job_id = $1", job).Scan(&epoch); err != nil {
-		return s.explain(err)
+		return s.Explain(err)
 	}
 	l, err := ledger.OpenRemoteToEdit(RunID(job), s.Ledger(ctx, job, 0))
 	if err != nil {

@@ -29,7 +29,7 @@ type Spec struct {
 	Parent    int64         `json:"parent,omitempty"`   // the job that submitted it
 	User      string        `json:"user,omitempty"`     // who submitted it, user@host
 
-	At time.Time     `json:"-"` // not before; zero for now
+	At time.Time     `json:"-"` // not before; zero for at once
 	In time.Duration `json:"-"` // not before this long after now
 }
 

@@ -56,8 +56,8 @@ func ByExitCode(code int) State {
 	return Failed
 }
 
-// stateSQL is the State of a row of river_job j and tr_job t.
-const stateSQL = `case
+// StateSQL is an expression: the State of a row of river_job j and tr_job t.
+const StateSQL = `case
 	when j.state = 'running' then 'running'
 	when j.state = 'retryable' then 'retrying'
 	when t.waiting <> '' or j.state in ('available', 'pending') then 'waiting'
@@ -67,18 +67,18 @@ const stateSQL = `case
 	when j.state = 'completed' then 'done'
 	else 'failed' end`
 
-// StateSQL is an expression: the State of a row of river_job j and tr_job t.
-const StateSQL = stateSQL
+// CancelAskedSQL is a condition: the cancellation of a row of river_job j was asked for.
+const CancelAskedSQL = "j.metadata ->> 'cancel_attempted_at' is not null"
 
 // RunID is the run of a job: its attempts are starts of this run.
 func RunID(job int64) string { return fmt.Sprintf("job-%d", job) }
 
-// OfRun is the job whose run has an ID; 0 for other runs.
-func OfRun(run string) int64 {
+// JobOfRun is the job whose run has an ID; 0 for other runs.
+func JobOfRun(run string) int64 {
 	digits, _ := strings.CutPrefix(run, "job-")
-	id, err := strconv.ParseInt(digits, 10, 64)
-	if err != nil || RunID(id) != run {
+	job, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil || job <= 0 || RunID(job) != run {
 		return 0
 	}
-	return id
+	return job
 }

@@ -23,7 +23,7 @@ func (s *Store) Stats(ctx context.Context, within time.Duration) (*Stats, error)
 	stats := &Stats{Queues: map[string]Tally{}, Ended: Tally{}}
 	now, err := ReadTime(ctx, s.db, s.now)
 	if err != nil {
-		return nil, s.explain(err)
+		return nil, s.Explain(err)
 	}
 	stats.Since = now.Add(-within)
 	since := Millis(stats.Since)
@@ -61,7 +61,7 @@ func (s *Store) Stats(ctx context.Context, within time.Duration) (*Stats, error)
 		{s.size, &stats.Size, nil},
 	} {
 		if err := s.db.QueryRowContext(ctx, question.sql, question.args...).Scan(question.into); err != nil {
-			return nil, s.explain(err)
+			return nil, s.Explain(err)
 		}
 	}
 	stats.Wait, stats.Run = time.Duration(max(wait, 0))*time.Millisecond, time.Duration(run)*time.Millisecond

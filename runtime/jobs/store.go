@@ -63,7 +63,7 @@ func Open(ctx context.Context, c Config) (_ *Store, err error) {
 	}
 	if err != nil {
 		s.Close()
-		return nil, s.explain(err)
+		return nil, s.Explain(err)
 	}
 	return s, nil
 }
@@ -100,14 +100,14 @@ func (s *Store) Name() string {
 func (s *Store) Tx(ctx context.Context, fn func(*sql.Tx) error) error {
 	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
-		return s.explain(err)
+		return s.Explain(err)
 	}
 	defer tx.Rollback()
 	if err := s.pooler.begin(ctx, tx); err != nil {
-		return s.explain(err)
+		return s.Explain(err)
 	}
 	if err := fn(tx); err != nil {
-		return s.explain(err)
+		return s.Explain(err)
 	}
-	return s.explain(tx.Commit())
+	return s.Explain(tx.Commit())
 }

@@ -88,17 +88,6 @@ func (s *Server) renderStatus(w http.ResponseWriter, r *http.Request, status int
 	return err
 }
 
-// writeJSON answers with JSON. Addresses in it are the page's own.
-func writeJSON(w http.ResponseWriter, v any) error {
-	text, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	_, err = w.Write(text)
-	return err
-}
-
 // problem is an error as a page shows it.
 type problem struct {
 	Status  int    `json:"status"`

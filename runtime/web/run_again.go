@@ -32,7 +32,7 @@ func again(run *history.Summary) string {
 
 // againWords are the folder and the words of that command.
 func againWords(run *history.Summary) (folder string, words []string) {
-	if jobs.OfRun(run.Run) > 0 {
+	if jobs.JobOfRun(run.Run) > 0 {
 		return "", nil // the script went with the attempt
 	}
 	if run.Job != "" {

@@ -58,7 +58,7 @@ func (s *Server) subjects(runs []*history.Summary, table []*cron.Job) []*subject
 		key := subjectKey(run)
 		b := byName[key]
 		if b == nil {
-			b = add(key, &subject{Name: cmp.Or(run.Job, scriptName(run.Script)), Job: run.Job != "", Queued: jobs.OfRun(run.Run) > 0})
+			b = add(key, &subject{Name: cmp.Or(run.Job, scriptName(run.Script)), Job: run.Job != "", Queued: jobs.JobOfRun(run.Run) > 0})
 		}
 		if b.Last == nil {
 			b.Last, b.Script = s.row(run), run.Script
@@ -91,7 +91,7 @@ func subjectKey(run *history.Summary) string {
 	switch {
 	case run.Job != "":
 		return "job " + run.Job
-	case jobs.OfRun(run.Run) > 0:
+	case jobs.JobOfRun(run.Run) > 0:
 		return "queued " + scriptName(run.Script)
 	}
 	return "script " + run.Script

@@ -69,7 +69,7 @@ type runRow struct {
 func (r *runRow) Name() string { return cmp.Or(r.Job, scriptName(r.Script)) }
 
 // Queued is the job whose attempt the run is; 0 for none.
-func (r *runRow) Queued() int64 { return jobs.OfRun(r.Run) }
+func (r *runRow) Queued() int64 { return jobs.JobOfRun(r.Run) }
 
 // scriptName is the last part of a script's path; @put is the command put.
 func scriptName(script string) string {

@@ -173,7 +173,7 @@ func (a *attempt) begin(ctx context.Context) (waits string, err error) {
 // mine locks the job and checks that it still is this worker's. Whether it is to be
 // cancelled is told, too.
 func (a *attempt) mine(ctx context.Context, tx *sql.Tx) (cancelled bool, err error) {
-	err = tx.QueryRowContext(ctx, "select "+cancelAsked+" from river_job j where j.id = $1 and j.state = 'running' and "+a.s.store.Owner()+" = $2"+a.s.store.Lock("for update of j"), a.job, a.s.id).Scan(&cancelled)
+	err = tx.QueryRowContext(ctx, "select "+jobs.CancelAskedSQL+" from river_job j where j.id = $1 and j.state = 'running' and "+a.s.store.Owner()+" = $2"+a.s.store.Lock("for update of j"), a.job, a.s.id).Scan(&cancelled)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = errTaken
 	}

@@ -187,8 +187,6 @@ func (s *session) owned() string {
 	return "coalesce(" + s.store.Owner() + " = $1, false)"
 }
 
-const cancelAsked = "j.metadata ->> 'cancel_attempted_at' is not null"
-
 func (r *reaper) orphans(ctx context.Context, tx *sql.Tx, strays map[int64]bool) ([]orphan, error) {
 	known := "0" // no job's
 	for id := range strays {
@@ -197,7 +195,7 @@ func (r *reaper) orphans(ctx context.Context, tx *sql.Tx, strays map[int64]bool)
 	return jobs.Collect(ctx, tx, func(rows *sql.Rows) (o orphan, err error) {
 		err = rows.Scan(&o.id, &o.attempt, &o.cancelled, &o.worker, &o.given)
 		return o, err
-	}, `select j.id, j.attempt, `+cancelAsked+`,
+	}, `select j.id, j.attempt, `+jobs.CancelAskedSQL+`,
 		coalesce((select r.worker from tr_run r where r.job_id = j.id and r.ended_at is null order by r.id desc limit 1), ''),
 		(select count(*) from tr_run r where r.job_id = j.id and (r.outcome = 'lost' or r.ended_at is null)
 			and r.id > coalesce((select max(e.id) from tr_run e where e.job_id = j.id and e.ended_at is not null and e.outcome <> 'lost'), 0))

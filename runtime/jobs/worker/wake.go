@@ -49,7 +49,7 @@ func (s *session) cancelAsked(ctx context.Context) {
 	ctx, cancel := s.asking(ctx)
 	defer cancel()
 	marks, args := list(ids)
-	asked, _ := jobs.Column[int64](ctx, s.store.DB(), "select j.id from river_job j where j.id in ("+marks+") and "+cancelAsked, args...) // after an error it is asked again
+	asked, _ := jobs.Column[int64](ctx, s.store.DB(), "select j.id from river_job j where j.id in ("+marks+") and "+jobs.CancelAskedSQL, args...) // after an error it is asked again
 	for _, a := range s.all() {
 		if slices.Contains(asked, a.job) {
 			a.cancel()
