@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"transect/testdata/flightgen"
 )
 
 func TestCheck(t *testing.T) {
@@ -84,9 +86,13 @@ func TestReportOfBadImages(t *testing.T) {
 	if _, log, err := order(t, "1.0.0", nil, "no picture"); err == nil || errors.Is(err, ErrRejected) || !strings.Contains(log, "warning a.jpg") {
 		t.Errorf("no readable image: %v, %s", err, log)
 	}
-	photo, err := os.ReadFile("../../../shared/data/images/varied/fuji-dx5-no-gps.jpg")
+	photos := t.TempDir()
+	if err := flightgen.Write(photos, 1, flightgen.Options{WithoutPosition: []int{0}}); err != nil {
+		t.Fatal(err)
+	}
+	photo, err := os.ReadFile(filepath.Join(photos, "FLIGHT_0001.JPG"))
 	if err != nil {
-		t.Skip("the shared test photos are not there")
+		t.Fatal(err)
 	}
 	made, _, err := order(t, "1.0.0", nil, string(photo), "no picture")
 	if err != nil || len(made) != 2 {
