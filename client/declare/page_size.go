@@ -125,7 +125,7 @@ func tooLarge(err error) bool {
 func (s *pageSize) pagesIn(bytes int) int {
 	page := s.recordBytes * float64(s.now)
 	if page <= 0 {
-		return maxAhead
+		return maxAheadFixed
 	}
 	return max(1, int(float64(bytes)/page))
 }

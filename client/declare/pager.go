@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"runtime"
 	"slices"
+	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -34,6 +35,8 @@ type pager struct {
 	next     int64          // offset behind the last request
 	lastID   string         // of the last record, for keyset
 	window   int            // pages in flight or waiting, at most
+	latency  time.Duration  // of the fastest page so far
+	handed   time.Time      // when the reader got its last page
 	accepted int            // pages so far
 	full     bool           // the last page was as long as requested
 	total    int64          // matches, as the last page has it; -1 when unknown
@@ -46,6 +49,11 @@ type pager struct {
 
 const (
 	maxAhead = 24
+	// maxAheadFixed is the limit for pages that stay as small as the caller wants
+	// them, unless one takes slowToPrefetch: a platform that works that long for a
+	// page may not bear so many at a time.
+	maxAheadFixed  = 64
+	slowToPrefetch = 300 * time.Millisecond
 	// maxAheadUncounted is the prefetch limit while the total is unknown: some
 	// of the pages may lie behind the end.
 	maxAheadUncounted = 4
@@ -70,6 +78,7 @@ func newPager(call *Call, log *slog.Logger, send func(context.Context, Args, boo
 
 // fetch waits for the next page.
 func (p *pager) fetch(ctx context.Context) (records [][]byte, more bool, err error) {
+	p.widen()
 	p.fill(ctx)
 	r := p.requests[0]
 	var got pageAnswer
@@ -79,14 +88,31 @@ func (p *pager) fetch(ctx context.Context) (records [][]byte, more bool, err err
 		select {
 		case got = <-r.answer: // the reader is faster than the pages
 			if p.accepted > 0 {
-				p.window = min(2*p.window, maxAhead)
+				p.window = min(2*p.window, p.maxWindow())
 			}
 		case <-ctx.Done():
 			return nil, true, context.Cause(ctx)
 		}
 	}
 	records, err = p.receive(ctx, r, got)
+	p.handed = time.Now()
 	return records, !p.done, err
+}
+
+// widen makes the window as wide as the reader needs, so that it never waits: as
+// many pages as it reads while one is fetched. Pages that may grow do so first.
+func (p *pager) widen() {
+	if p.size.fixed && p.accepted > 0 && p.latency > 0 {
+		reading := max(time.Since(p.handed), time.Microsecond)
+		p.window = max(p.window, int(min(1+p.latency/reading, time.Duration(p.maxWindow()))))
+	}
+}
+
+func (p *pager) maxWindow() int {
+	if p.size.fixed && p.latency < slowToPrefetch {
+		return maxAheadFixed
+	}
+	return maxAhead
 }
 
 // fill keeps the wanted pages in flight, at least the next one.
@@ -132,6 +158,9 @@ func (p *pager) receive(ctx context.Context, r *pageRequest, got pageAnswer) (re
 	r.stop()
 	switch {
 	case got.err == nil:
+		if p.latency == 0 || got.took < p.latency {
+			p.latency = got.took
+		}
 		if p.keyset {
 			records, err = p.acceptKeyset(r, got)
 		} else {

@@ -225,6 +225,18 @@ func TestPagerIsExact(t *testing.T) {
 	})
 }
 
+// Pages of the caller's size are requested all at once when they take longer to
+// come than to read.
+func TestPagerHidesLatency(t *testing.T) {
+	s := &shelf{records: 400, delay: func(int64) time.Duration { return 20 * time.Millisecond }}
+	if got := drainShelf(t, s, s.iterate(50, map[string]any{"limit": int64(10)})); len(got) != 400 {
+		t.Fatalf("%d records", len(got))
+	}
+	if peak := s.peak.Load(); peak < 30 {
+		t.Errorf("at most %d of 40 requests in flight", peak)
+	}
+}
+
 func TestPagerStopsAtTheTotal(t *testing.T) {
 	s := &shelf{records: 1010, delay: func(int64) time.Duration { return time.Millisecond }}
 	if got := drainShelf(t, s, s.iterate(50, map[string]any{"limit": int64(10)})); len(got) != 1010 {
@@ -233,7 +245,7 @@ func TestPagerStopsAtTheTotal(t *testing.T) {
 	if n := s.requests.Load(); n != 101 {
 		t.Errorf("%d requests for 101 pages", n)
 	}
-	if peak := s.peak.Load(); peak < 3 || peak > maxAhead {
+	if peak := s.peak.Load(); peak < 3 || peak > maxAheadFixed {
 		t.Errorf("at most %d requests in flight", peak)
 	}
 }
