@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"transect/client/fault"
 	"transect/client/schema"
 )
@@ -99,11 +101,18 @@ func (c *Client) waitForDatasets(ctx context.Context, in WaitForDatasets) (Inges
 		pending["components.status"] = map[string]any{"$ne": "pending"}
 	}
 	check := func() (_ IngestionState, _ any, _ bool, err error) {
+		// What is no longer pending has one of the two other states for good.
 		if state.Pending, err = count(map[string]any{"$or": []any{is("running"), pending}}); err == nil {
-			state.Failed, err = count(is("failed"))
-		}
-		if err == nil {
-			state.Completed, err = count(is("completed"))
+			var ended errgroup.Group
+			ended.Go(func() (err error) {
+				state.Failed, err = count(is("failed"))
+				return err
+			})
+			ended.Go(func() (err error) {
+				state.Completed, err = count(is("completed"))
+				return err
+			})
+			err = ended.Wait()
 		}
 		return state, state, state.Pending == 0 || *in.Any && state.Completed+state.Failed > 0, err
 	}

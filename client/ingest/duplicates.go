@@ -21,6 +21,8 @@ import (
 
 const (
 	lookupSize   = 200 // datasets looked up by one request
+	// lookupsInFlight is how many such requests run side by side.
+	lookupsInFlight = 4
 	otherTimeout = 20 * time.Second
 	otherPoll    = 500 * time.Millisecond
 )
@@ -191,16 +193,17 @@ func (r *run) uploadedElsewhere(ctx context.Context, it *item, err error) (bool,
 // meanwhile, and deletes those of this run that do not stay.
 func (r *run) deleteDuplicates(ctx context.Context) error {
 	created := func(o Outcome) bool { return o.Sent && !o.Resumed }
-	return inBatches(r.outcomes.All, created, func(list []Outcome) error {
+	items := func(list []Outcome) []*item {
 		items := make([]*item, len(list))
 		for i, o := range list {
 			items[i] = o.item()
 		}
-		found, err := r.lookup(ctx, items, true)
-		if err != nil {
-			return err
-		}
-		for _, it := range items {
+		return items
+	}
+	return inBatches(r.outcomes.All, created, func(list []Outcome) (map[string][]reconcile.Dataset, error) {
+		return r.lookup(ctx, items(list), true)
+	}, func(list []Outcome, found map[string][]reconcile.Dataset) error {
+		for _, it := range items(list) {
 			if err := r.deleteDuplicate(ctx, it, found[it.key]); err != nil {
 				return err
 			}

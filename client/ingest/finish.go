@@ -42,14 +42,15 @@ func (r *run) verify(ctx context.Context) error {
 	}
 	failed := map[string]string{}
 	uploaded := func(o Outcome) bool { return !o.Verdict.Bad() && o.Dataset != "" }
-	err := inBatches(r.outcomes.All, uploaded, func(list []Outcome) error {
-		verdicts, err := compare(ctx, r.client, r.options.Source.Open, list)
-		for _, v := range verdicts {
-			if v.Verdict == Missing || v.Verdict == Different {
-				failed[v.Dataset] = "verification: " + string(v.Verdict) + ", " + v.Cause
+	err := inBatches(r.outcomes.All, uploaded, func(list []Outcome) ([]Finding, error) {
+		return compare(ctx, r.client, r.options.Source.Open, list)
+	}, func(_ []Outcome, findings []Finding) error {
+		for _, f := range findings {
+			if f.Verdict == Missing || f.Verdict == Different {
+				failed[f.Dataset] = "verification: " + string(f.Verdict) + ", " + f.Cause
 			}
 		}
-		return err
+		return nil
 	})
 	if err != nil {
 		return err

@@ -115,7 +115,7 @@ func (t *Target) complete(ctx context.Context, c *client.Client) error {
 }
 
 const (
-	defaultWorkers = 80
+	defaultWorkers = 112
 	defaultBatch   = 200
 	maxBatch       = 500
 )

@@ -199,26 +199,64 @@ func Earlier(stateDir, id string) (iter.Seq2[Outcome, error], error) {
 	return readLog(path), nil
 }
 
-// inBatches visits the elements that are wanted, as many at a time as are looked
-// up by one request.
-func inBatches[T any](all iter.Seq2[T, error], want func(T) bool, visit func([]T) error) error {
-	var batch []T
-	for o, err := range all {
-		if err != nil {
-			return err
+// inBatches visits the elements that are wanted, in order, with what look finds of
+// them: as many at a time as are looked up by one request, and several requests side
+// by side.
+func inBatches[T, F any](all iter.Seq2[T, error], want func(T) bool, look func([]T) (F, error), visit func([]T, F) error) error {
+	var looks []chan error // of the batches that are being looked up, in order
+	var visits []func() error
+	next := func() error {
+		err := <-looks[0]
+		if err == nil {
+			err = visits[0]()
 		}
-		if !want(o) {
-			continue
-		}
-		if batch = append(batch, o); len(batch) == lookupSize {
-			if err := visit(batch); err != nil {
+		looks, visits = looks[1:], visits[1:]
+		return err
+	}
+	begin := func(batch []T) error {
+		if len(looks) == lookupsInFlight {
+			if err := next(); err != nil {
 				return err
 			}
-			batch = nil
 		}
-	}
-	if len(batch) == 0 {
+		var found F
+		done := make(chan error, 1)
+		looks, visits = append(looks, done), append(visits, func() error { return visit(batch, found) })
+		go func() {
+			var err error
+			found, err = look(batch)
+			done <- err
+		}()
 		return nil
 	}
-	return visit(batch)
+	err := func() error {
+		var batch []T
+		for o, err := range all {
+			if err != nil {
+				return err
+			}
+			if !want(o) {
+				continue
+			}
+			if batch = append(batch, o); len(batch) == lookupSize {
+				if err := begin(batch); err != nil {
+					return err
+				}
+				batch = nil
+			}
+		}
+		if len(batch) > 0 {
+			return begin(batch)
+		}
+		return nil
+	}()
+	for len(looks) > 0 {
+		if err == nil {
+			err = next()
+			continue
+		}
+		<-looks[0] // nothing goes on behind the caller's back
+		looks = looks[1:]
+	}
+	return err
 }

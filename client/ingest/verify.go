@@ -78,14 +78,15 @@ func Verify(ctx context.Context, c *client.Client, o Options, report func(Findin
 // VerifyOutcomes does the same for the files of an earlier run, by its outcomes.
 func VerifyOutcomes(ctx context.Context, c *client.Client, earlier iter.Seq2[Outcome, error], open imagery.Opener, report func(Finding) error) (*Verification, error) {
 	v := &Verification{report: report}
-	err := inBatches(earlier, func(Outcome) bool { return true }, func(list []Outcome) error {
-		findings, err := compare(ctx, c, open, list)
+	err := inBatches(earlier, func(Outcome) bool { return true }, func(list []Outcome) ([]Finding, error) {
+		return compare(ctx, c, open, list)
+	}, func(_ []Outcome, findings []Finding) error {
 		for _, f := range findings {
 			if err := v.add(f); err != nil {
 				return err
 			}
 		}
-		return err
+		return nil
 	})
 	return v, err
 }
@@ -160,18 +161,23 @@ func (v *Verification) judge(ctx context.Context, r *run, it *item) (Finding, er
 // addExtras adds the datasets that no local file belongs to.
 func (v *Verification) addExtras(ctx context.Context, r *run) error {
 	unmatched := func(d reconcile.Dataset) bool { return !v.matched[d.ID] }
-	return inBatches(r.index.all, unmatched, func(list []reconcile.Dataset) error {
+	return inBatches(r.index.all, unmatched, func(list []reconcile.Dataset) (map[string]client.Dataset, error) {
 		ids := make([]string, len(list))
 		for i, d := range list {
 			ids[i] = d.ID
 		}
-		found, err := described(ctx, r.client, ids)
-		for _, id := range ids {
-			if d, exists := found[id]; err == nil && exists && (r.options.Source.Kind == "" || d.Type == r.options.Source.Kind) {
-				err = v.add(Finding{Name: d.Name, Verdict: Extra, Dataset: id, Cause: "no local file belongs to it"})
+		return described(ctx, r.client, ids)
+	}, func(list []reconcile.Dataset, found map[string]client.Dataset) error {
+		for _, known := range list {
+			d, exists := found[known.ID]
+			if !exists || r.options.Source.Kind != "" && d.Type != r.options.Source.Kind {
+				continue
+			}
+			if err := v.add(Finding{Name: d.Name, Verdict: Extra, Dataset: d.ID, Cause: "no local file belongs to it"}); err != nil {
+				return err
 			}
 		}
-		return err
+		return nil
 	})
 }
 

@@ -31,7 +31,7 @@ func (r *run) waitForIngestion(ctx context.Context) error {
 		own := o.Sent && !o.Resumed
 		created = created || own
 		return !own && (o.Sent || o.Pending)
-	}, func(list []Outcome) error {
+	}, func([]Outcome) (struct{}, error) { return struct{}{}, nil }, func(list []Outcome, _ struct{}) error {
 		ids := make([]any, len(list))
 		for i, o := range list {
 			ids[i] = o.Dataset
@@ -78,9 +78,10 @@ func (r *run) refuse(o *Outcome, cause string) {
 // waitFor waits for the datasets that a filter selects, and adds those that the
 // platform has not read, or could not read, to unread.
 func (r *run) waitFor(ctx context.Context, filter client.Filter, unread map[string]client.Dataset) error {
-	if err := r.poll(ctx, filter); errors.Is(err, errStalled) {
+	state, err := r.poll(ctx, filter)
+	if errors.Is(err, errStalled) {
 		r.options.Logger.Warn("the platform has read no further file for "+r.options.stall().String()+"; the run no longer waits for it", "ingest", r.id)
-	} else if err != nil {
+	} else if err != nil || state.Pending+state.Failed == 0 {
 		return err
 	}
 	open := map[string]any{"ingestion.status": map[string]any{"$ne": "completed"}}
@@ -89,7 +90,7 @@ func (r *run) waitFor(ctx context.Context, filter client.Filter, unread map[stri
 
 // poll returns when the platform has read all datasets, with errStalled when it
 // makes no progress, or with the error of a run that is to end.
-func (r *run) poll(ctx context.Context, filter client.Filter) error {
+func (r *run) poll(ctx context.Context, filter client.Filter) (client.IngestionState, error) {
 	polling, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	stalled := time.AfterFunc(r.options.stall(), func() { end(errStalled) })
@@ -109,12 +110,12 @@ func (r *run) poll(ctx context.Context, filter client.Filter) error {
 		return nil
 	}
 	defer r.options.Progress.Unread.Store(0)
-	_, err := r.client.Datasets.Wait(polling, client.WaitForDatasets{Filter: filter, Waiting: client.Waiting{OnChange: schema.Callback(progress)}})
+	state, err := r.client.Datasets.Wait(polling, client.WaitForDatasets{Filter: filter, Waiting: client.Waiting{OnChange: schema.Callback(progress)}})
 	switch {
 	case ctx.Err() != nil:
-		return fault.Stopped(ctx)
+		return state, fault.Stopped(ctx)
 	case polling.Err() != nil:
-		return context.Cause(polling)
+		return state, context.Cause(polling)
 	}
-	return err
+	return state, err
 }

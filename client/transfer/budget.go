@@ -12,9 +12,9 @@ import (
 
 const (
 	// MostConnections is the default maximum of a budget that tunes itself.
-	MostConnections = 64
+	MostConnections = 96
 	// firstConnections is what such a budget starts with.
-	firstConnections = 4
+	firstConnections = 16
 )
 
 // Budget is a number of connections shared by all transfers: files, parts and

@@ -6,11 +6,11 @@ const (
 	// A window ends once this many requests per connection were answered in it,
 	// or after maxWindow. While the number of connections doubles with each
 	// window, less evidence is enough.
-	windowRequests, startRequests = 4, 2
-	minWindow, minStartWindow     = 250 * time.Millisecond, 60 * time.Millisecond
+	windowRequests, startRequests = 4, 1
+	minWindow, minStartWindow     = 250 * time.Millisecond, 20 * time.Millisecond
 	maxWindow, maxStartWindow     = 1500 * time.Millisecond, 500 * time.Millisecond
 	// minRequests is the number of requests of a short window.
-	minRequests = 16
+	minRequests = 8
 	// requestBytes is what a request counts besides its bytes: the time of small
 	// files depends on their number.
 	requestBytes = 256 << 10
