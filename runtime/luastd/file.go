@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 
 	lua "github.com/yuin/gopher-lua"
 
@@ -52,10 +53,7 @@ func (l *library) openIO(L *lua.LState) {
 	}))
 	l.fileMeta.RawSetString("__metatable", lua.LString("file"))
 	l.fileMeta.RawSetString("__tostring", L.NewFunction(func(L *lua.LState) int {
-		f, _ := L.CheckUserData(1).Value.(*file)
-		switch {
-		case f == nil:
-			L.ArgError(1, "file expected")
+		switch f := fileOf(L); {
 		case f.closed:
 			L.Push(lua.LString("file (closed)"))
 		default:
@@ -65,14 +63,14 @@ func (l *library) openIO(L *lua.LState) {
 	}))
 	set(L, "io", map[string]lua.LGFunction{
 		"open": l.open, "popen": l.popen, "tmpfile": l.tmpfile, "type": fileType, "lines": l.lines,
-		"read":  func(L *lua.LState) int { return read(L, use(L, l.input), 1) },
-		"write": func(L *lua.LState) int { return write(L, use(L, l.output), 1) },
-		"flush": func(L *lua.LState) int { return result(L, use(L, l.output).flush()) },
+		"read":  func(L *lua.LState) int { return read(L, standard(L, l.input, "input"), 1) },
+		"write": func(L *lua.LState) int { return write(L, standard(L, l.output, "output"), 1) },
+		"flush": func(L *lua.LState) int { return result(L, standard(L, l.output, "output").flush()) },
 		"close": func(L *lua.LState) int {
 			if L.GetTop() > 0 {
 				return closeFile(L, fileArg(L))
 			}
-			return closeFile(L, use(L, l.output))
+			return closeFile(L, standard(L, l.output, "output"))
 		},
 		"input":  func(L *lua.LState) int { return l.choose(L, &l.input, os.O_RDONLY) },
 		"output": func(L *lua.LState) int { return l.choose(L, &l.output, os.O_WRONLY|os.O_CREATE|os.O_TRUNC) },
@@ -93,15 +91,14 @@ func (l *library) userdata(L *lua.LState, f *file) *lua.LUserData {
 
 // choose sets and returns the default input or output.
 func (l *library) choose(L *lua.LState, current **lua.LUserData, flag int) int {
-	switch v := L.Get(1).(type) {
-	case lua.LString:
-		f, err := l.openFile(L, string(v), flag)
+	if name, ok := asText(L.Get(1)); ok {
+		f, err := l.openFile(L, name, flag)
 		if err != nil {
-			raiseFile(L, err)
+			raiseFileArg(L, err)
 		}
 		*current = f.self
-	case *lua.LUserData:
-		*current = fileArg(L).self
+	} else if given(L, 1) {
+		*current = fileOf(L).self
 	}
 	L.Push(*current)
 	return 1
@@ -113,10 +110,10 @@ var openModes = map[string]int{
 }
 
 func (l *library) open(L *lua.LState) int {
-	path, mode := L.CheckString(1), L.OptString(2, "r")
+	path, mode := checkString(L, 1), optString(L, 2, "r")
 	flag, known := openModes[strings.Replace(mode, "b", "", 1)]
 	if !known {
-		L.ArgError(2, "invalid mode: "+mode)
+		return failed(L, luaFileError(&os.PathError{Err: syscall.EINVAL}, path))
 	}
 	f, err := l.openFile(L, path, flag)
 	if err != nil {
@@ -178,9 +175,9 @@ func (l *library) tmpfile(L *lua.LState) int {
 }
 
 func (l *library) popen(L *lua.LState) int {
-	command, mode := L.CheckString(1), L.OptString(2, "r")
+	command, mode := checkString(L, 1), optString(L, 2, "r")
 	if mode != "r" && mode != "w" {
-		L.ArgError(2, "invalid mode: "+mode)
+		return failed(L, luaFileError(&os.PathError{Err: syscall.EINVAL}, command))
 	}
 	l.permit(L, sandbox.Exec, sandbox.Shell)
 	cmd, opt := l.shell(l.Context(), command), l.Options()
@@ -216,19 +213,19 @@ func (l *library) popen(L *lua.LState) int {
 }
 
 func (l *library) lines(L *lua.LState) int {
-	if L.GetTop() == 0 || L.Get(1) == lua.LNil {
-		return lines(L, use(L, l.input), false)
+	if !given(L, 1) {
+		return lines(L, standard(L, l.input, "input"), false)
 	}
-	f, err := l.openFile(L, L.CheckString(1), os.O_RDONLY)
+	f, err := l.openFile(L, checkString(L, 1), os.O_RDONLY)
 	if err != nil {
-		raiseFile(L, err)
+		raiseFileArg(L, err)
 	}
 	return lines(L, f, true)
 }
 
 func fileType(L *lua.LState) int {
 	var f *file
-	if ud, ok := L.CheckAny(1).(*lua.LUserData); ok {
+	if ud, ok := checkAny(L, 1).(*lua.LUserData); ok {
 		f, _ = ud.Value.(*file)
 	}
 	switch {
@@ -242,27 +239,56 @@ func fileType(L *lua.LState) int {
 	return 1
 }
 
-func fileArg(L *lua.LState) *file { return use(L, L.CheckUserData(1)) }
-
-// use is the file in a userdata; it must be open.
-func use(L *lua.LState, ud *lua.LUserData) *file {
-	f, ok := ud.Value.(*file)
-	if !ok {
-		L.ArgError(1, "file expected")
+// fileOf is the file that is the first argument, open or not.
+func fileOf(L *lua.LState) *file {
+	var f *file
+	if ud, ok := L.Get(1).(*lua.LUserData); ok {
+		f, _ = ud.Value.(*file)
 	}
-	if f.closed {
-		L.RaiseError("attempt to use a closed file")
+	if f == nil {
+		vm.TypeError(L, 1, "FILE*")
 	}
 	return f
 }
 
+// fileArg is the file that is the first argument; it must be open.
+func fileArg(L *lua.LState) *file {
+	f := fileOf(L)
+	if f.closed {
+		vm.RaiseText(L, "attempt to use a closed file")
+	}
+	return f
+}
+
+// standard is the default input or output; it must be open.
+func standard(L *lua.LState, ud *lua.LUserData, what string) *file {
+	f := ud.Value.(*file)
+	if f.closed {
+		vm.RaiseText(L, "standard %s file is closed", what)
+	}
+	return f
+}
+
+// fileError is the error of a file in the words of C.
+type fileError struct {
+	text   string
+	number int
+}
+
+func (e *fileError) Error() string { return e.text }
+
 // luaFileError words the error of a file as Lua 5.1 does; faults stay.
 func luaFileError(err error, path string) error {
 	var p *os.PathError
-	if errors.As(err, &p) && fault.Find(err) == nil {
-		return errors.New(path + ": " + p.Err.Error())
+	if !errors.As(err, &p) || fault.Find(err) != nil {
+		return err
 	}
-	return err
+	reason := p.Err.Error()
+	e := &fileError{path + ": " + strings.ToUpper(reason[:1]) + reason[1:], 1}
+	if number, ok := errors.AsType[syscall.Errno](p.Err); ok {
+		e.number = int(number)
+	}
+	return e
 }
 
 // raiseFile raises the error of a file: a fault, or a string.
@@ -270,7 +296,15 @@ func raiseFile(L *lua.LState, err error) {
 	if fault.Find(err) != nil {
 		vm.Raise(L, err)
 	}
-	L.RaiseError("%s", err)
+	vm.RaiseText(L, "%s", err)
+}
+
+// raiseFileArg is raiseFile for the file that the first argument names.
+func raiseFileArg(L *lua.LState, err error) {
+	if fault.Find(err) != nil {
+		vm.Raise(L, err)
+	}
+	vm.ArgError(L, 1, err.Error())
 }
 
 // failed returns nil and the error, as functions of files do; faults are raised.
@@ -278,7 +312,11 @@ func failed(L *lua.LState, err error) int {
 	if fault.Find(err) != nil {
 		vm.Raise(L, err)
 	}
-	return vm.Push(L, []lua.LValue{lua.LNil, lua.LString(err.Error()), lua.LNumber(1)})
+	number := 1
+	if e, ok := errors.AsType[*fileError](err); ok {
+		number = e.number
+	}
+	return vm.Push(L, []lua.LValue{lua.LNil, lua.LString(err.Error()), lua.LNumber(number)})
 }
 
 // result returns true, or nil and the error.

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"strconv"
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
@@ -32,9 +31,10 @@ func read(L *lua.LState, f *file, first int) int {
 		}
 		value := lua.LValue(lua.LString(text))
 		if format == lua.LString("*n") && err == nil {
-			var number float64
-			number, err = strconv.ParseFloat(text, 64)
-			value = lua.LNumber(number)
+			number, ok := asNumber(value)
+			if value = lua.LNumber(number); !ok {
+				err = io.EOF
+			}
 		}
 		if err != nil {
 			L.Push(lua.LNil)
@@ -50,21 +50,26 @@ func normalized(L *lua.LState, format lua.LValue, arg int) lua.LValue {
 	if n, ok := format.(lua.LNumber); ok {
 		return n
 	}
-	if text := strings.TrimPrefix(format.String(), "*"); text != "" && strings.Contains("aln", text[:1]) {
-		return lua.LString("*" + text[:1])
+	text, _ := format.(lua.LString)
+	name, starred := strings.CutPrefix(string(text), "*")
+	if name != "" && strings.Contains("aln", name[:1]) {
+		return lua.LString("*" + name[:1])
 	}
-	L.ArgError(arg, "invalid format")
+	if !starred {
+		vm.ArgError(L, arg, "invalid option")
+	}
+	vm.ArgError(L, arg, "invalid format")
 	return lua.LNil
 }
 
 // lines returns an iterator over the lines of a file, which it may close at the end.
 func lines(L *lua.LState, f *file, closing bool) int {
 	if f.r == nil {
-		L.RaiseError("%s is not open for reading", f.name)
+		vm.RaiseText(L, "%s is not open for reading", f.name)
 	}
 	L.Push(L.NewFunction(func(L *lua.LState) int {
 		if f.closed {
-			L.RaiseError("file is already closed")
+			vm.RaiseText(L, "file is already closed")
 		}
 		line, err := f.read(L, lua.LString("*l"))
 		switch {
@@ -111,7 +116,7 @@ func (f *file) bufferedLine(format lua.LValue) (string, bool) {
 	if n < 0 {
 		return "", false
 	}
-	line := strings.TrimSuffix(string(ready[:n]), "\r")
+	line := string(ready[:n])
 	_, _ = f.r.Discard(n + 1) // it is in the buffer
 	return line, true
 }
@@ -121,7 +126,7 @@ func (f *file) readItem(format lua.LValue) (string, error) {
 	case lua.LString("*a"):
 		return f.readBytes(unlimited)
 	case lua.LString("*n"):
-		return f.readWord()
+		return f.readNumber()
 	case lua.LString("*l"):
 		return f.readLine()
 	case lua.LNumber(0):
@@ -155,27 +160,72 @@ func (f *file) readLine() (string, error) {
 		case err == io.EOF && line.Len() > 0:
 			err = nil
 		}
-		return strings.TrimSuffix(strings.TrimSuffix(line.String(), "\n"), "\r"), err
+		return strings.TrimSuffix(line.String(), "\n"), err
 	}
 }
 
-// readWord reads up to the next space.
-func (f *file) readWord() (string, error) {
-	var word []byte
+// longestNumber is how many characters of a number are read at most.
+const longestNumber = 200
+
+// readNumber reads what may be a number, as C's scanf does: as far as it goes on as
+// one begins.
+func (f *file) readNumber() (string, error) {
+	s := &numberScanner{f: f}
 	for {
-		b, err := f.r.ReadByte()
-		space := strings.IndexByte(" \t\n\r", b) >= 0
-		switch {
-		case err != nil && len(word) > 0:
-			return string(word), nil
-		case err != nil:
-			return "", err
-		case space && len(word) > 0:
-			return string(word), f.r.UnreadByte()
-		case !space:
-			if word = append(word, b); len(word) > 200 {
-				return string(word), nil // no number is that long
-			}
+		c, ok := s.peek()
+		if !ok || strings.IndexByte(" \t\n\v\f\r", c) < 0 {
+			break
 		}
+		_, _ = f.r.Discard(1) // it is in the buffer
+	}
+	if _, ok := s.peek(); !ok {
+		return "", io.EOF
+	}
+	digits, exponent := "0123456789", "eE"
+	s.one("+-")
+	if s.one("iInN") {
+		s.many("infatyINFATY")
+		return string(s.read), nil
+	}
+	if s.one("0") && s.one("xX") {
+		digits, exponent = "0123456789abcdefABCDEF", "pP"
+	}
+	s.many(digits)
+	if s.one(".") {
+		s.many(digits)
+	}
+	if s.one(exponent) {
+		s.one("+-")
+		s.many("0123456789")
+	}
+	return string(s.read), nil
+}
+
+type numberScanner struct {
+	f    *file
+	read []byte
+}
+
+func (s *numberScanner) peek() (byte, bool) {
+	next, err := s.f.r.Peek(1)
+	if err != nil || len(s.read) >= longestNumber {
+		return 0, false
+	}
+	return next[0], true
+}
+
+// one takes the next character if it is one of a set.
+func (s *numberScanner) one(set string) bool {
+	c, ok := s.peek()
+	if !ok || strings.IndexByte(set, c) < 0 {
+		return false
+	}
+	s.read = append(s.read, c)
+	_, _ = s.f.r.Discard(1) // it is in the buffer
+	return true
+}
+
+func (s *numberScanner) many(set string) {
+	for s.one(set) {
 	}
 }

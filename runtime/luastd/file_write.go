@@ -20,7 +20,7 @@ func write(L *lua.LState, f *file, first int) int {
 	}
 	b := &text{f.in.NewText("write"), L}
 	for i := first; i <= L.GetTop(); i++ {
-		b.write(L.CheckString(i))
+		b.write(checkString(L, i))
 	}
 	var err error
 	switch {
@@ -65,34 +65,28 @@ func (f *file) flush() error {
 
 func setvbuf(L *lua.LState) int {
 	f := fileArg(L)
-	mode := L.CheckString(2)
-	if mode != "no" && mode != "full" && mode != "line" {
-		L.ArgError(2, "invalid option: "+mode)
-	}
+	mode := checkOption(L, 2, "", "no", "full", "line")
 	if f.standard() || f.w == nil {
 		return result(L, nil)
 	}
 	err := f.flush()
 	f.buffered = nil
 	if mode == "full" {
-		f.buffered = bufio.NewWriterSize(f.w, min(max(L.OptInt(3, 4096), 16), 1<<20))
+		f.buffered = bufio.NewWriterSize(f.w, min(max(optInt(L, 3, 4096), 16), 1<<20))
 	}
 	return result(L, err)
 }
 
 func seek(L *lua.LState) int {
 	f := fileArg(L)
-	whence, known := map[string]int{"set": io.SeekStart, "cur": io.SeekCurrent, "end": io.SeekEnd}[L.OptString(2, "cur")]
-	if !known {
-		L.ArgError(2, "invalid option: "+L.CheckString(2))
-	}
+	whence := map[string]int{"set": io.SeekStart, "cur": io.SeekCurrent, "end": io.SeekEnd}[checkOption(L, 2, "cur", "set", "cur", "end")]
+	offset := int64(optInt(L, 3, 0))
 	if f.disk == nil {
 		return failed(L, errors.New("cannot seek in "+f.name))
 	}
 	err := errors.Join(f.flush(), f.dropReadAhead())
-	var offset int64
 	if err == nil {
-		offset, err = f.disk.Seek(L.OptInt64(3, 0), whence)
+		offset, err = f.disk.Seek(offset, whence)
 	}
 	if err != nil {
 		return failed(L, luaFileError(err, f.name))

@@ -11,12 +11,11 @@ import (
 	"transect/runtime/vm"
 )
 
-// format is string.format. gopher-lua's writes 0 for a value that is not a
-// number, and Go's complaints into the text.
+// format is string.format. Unlike in Lua 5.1, %s takes any value.
 func (l *library) format(L *lua.LState) int {
-	text := L.CheckString(1)
+	text := checkString(L, 1)
 	b := l.text(L, "format")
-	for next := 2; ; vm.Work(L, 4) {
+	for next := 1; ; vm.Work(L, 4) {
 		before, rest, found := strings.Cut(text, "%")
 		b.write(before)
 		if !found {
@@ -27,107 +26,194 @@ func (l *library) format(L *lua.LState) int {
 			text = rest[1:]
 			continue
 		}
-		spec := rest[:len(rest)-len(strings.TrimLeft(rest, "-+ #0123456789."))]
-		if len(spec) == len(rest) {
-			L.RaiseError("bad argument #1 to format (it ends in the middle of %%%s)", spec)
-		}
-		verb := rest[len(spec)]
-		text = rest[len(spec)+1:]
-		l.checkSpec(L, spec, verb)
-		if next > L.GetTop() {
-			L.RaiseError("bad argument #%d to format (no value for %%%s%c)", next, spec, verb)
-		}
-		b.write(formatOne(L, spec, verb, next))
+		var c conversion
+		text = l.conversion(L, &c, rest)
 		next++
+		b.write(c.format(L, next))
 	}
 	L.Push(lua.LString(b.String()))
 	return 1
 }
 
-// checkSpec refuses what Lua refuses: flags in the wrong place, widths and
-// precisions of more than two digits.
-func (l *library) checkSpec(L *lua.LState, spec string, verb byte) {
-	if !strings.ContainsRune("cdiouxXeEfgGqs", rune(verb)) {
-		L.RaiseError("invalid option '%%%s%c' to 'format'", spec, verb)
-	}
-	digits := strings.TrimLeft(spec, "-+ #0")
-	width, precision, _ := strings.Cut(digits, ".")
-	for _, n := range []string{width, precision} {
-		size, err := strconv.ParseUint("0"+n, 10, 64)
-		l.check(L, "format", float64(size))
-		if err != nil || len(n) > 2 {
-			L.RaiseError("invalid format (width or precision too long): %%%s%c", spec, verb)
-		}
-	}
+// conversion is what stands between % and the next text.
+type conversion struct {
+	minus, plus, space, sharp, zero bool
+	width, precision                int // precision is -1 where there is none
+	verb                            byte
 }
 
-func formatOne(L *lua.LState, spec string, verb byte, n int) string {
-	switch verb {
-	case 's':
-		digits := strings.TrimLeft(spec, "-+ #0")
-		if strings.Contains(spec[:len(spec)-len(digits)], "-") {
-			digits = "-" + digits
+// conversion reads one, and returns what follows it.
+func (l *library) conversion(L *lua.LState, c *conversion, text string) string {
+	spec := text
+	for text != "" && strings.IndexByte("-+ #0", text[0]) >= 0 {
+		switch text[0] {
+		case '-':
+			c.minus = true
+		case '+':
+			c.plus = true
+		case ' ':
+			c.space = true
+		case '#':
+			c.sharp = true
+		case '0':
+			c.zero = true
 		}
-		text := L.ToStringMeta(L.Get(n)).String()
-		if digits == "" {
-			return text
-		}
-		vm.Grow(L, 2*len(text))
-		return fmt.Sprintf("%"+digits+"s", text)
-	case 'q':
-		vm.Grow(L, 4*len(L.CheckString(n)))
-		return luaQuoted(L.CheckString(n))
+		text = text[1:]
+	}
+	if len(spec)-len(text) > len("-+ #0") {
+		vm.RaiseText(L, "invalid format (repeated flags)")
+	}
+	c.width, text = l.digits(L, text)
+	c.precision = -1
+	if rest, ok := strings.CutPrefix(text, "."); ok {
+		c.precision, text = l.digits(L, rest)
+	}
+	if text == "" {
+		vm.RaiseText(L, "invalid option '%%' to 'format'")
+	}
+	c.verb = text[0]
+	return text[1:]
+}
+
+// digits reads a width or a precision of up to two digits.
+func (l *library) digits(L *lua.LState, text string) (n int, rest string) {
+	rest = strings.TrimLeft(text, "0123456789")
+	digits := text[:len(text)-len(rest)]
+	if len(digits) > 2 {
+		size, _ := strconv.ParseFloat(digits, 64)
+		l.check(L, "format", size)
+		vm.RaiseText(L, "invalid format (width or precision too long)")
+	}
+	n, _ = strconv.Atoi(digits)
+	return n, rest
+}
+
+func (c *conversion) format(L *lua.LState, arg int) string {
+	switch c.verb {
 	case 'c':
-		return string([]byte{byte(L.CheckInt(n))})
+		return c.pad("", string([]byte{byte(checkInt(L, arg))}), false)
 	case 'd', 'i':
-		return fmt.Sprintf("%"+spec+"d", whole(L, n))
-	case 'u':
-		return fmt.Sprintf("%"+spec+"d", uint64(whole(L, n)))
-	case 'o', 'x', 'X':
-		return fmt.Sprintf("%"+spec+string(verb), uint64(whole(L, n)))
-	}
-	number := formatNumber(L, n)
-	if math.IsNaN(number) || math.IsInf(number, 0) {
-		text := strings.ToLower(strings.TrimPrefix(strconv.FormatFloat(number, 'f', -1, 64), "+"))
-		width, _, _ := strings.Cut(spec, ".")
-		return fmt.Sprintf("%"+strings.Trim(width, "+ #0")+"s", text)
-	}
-	if (verb == 'g' || verb == 'G') && !strings.Contains(spec, ".") {
-		spec += ".6"
-	}
-	return fmt.Sprintf("%"+spec+string(verb), number)
-}
-
-// formatNumber is an argument that is a number or a numeric string.
-func formatNumber(L *lua.LState, n int) float64 {
-	switch v := L.Get(n).(type) {
-	case lua.LNumber:
-		return float64(v)
-	case lua.LString:
-		if number, ok := readNumber(string(v)); ok {
-			return number
+		n := checkInt(L, arg)
+		magnitude := uint64(n)
+		if n < 0 {
+			magnitude = -magnitude
 		}
+		return c.pad(c.sign(n < 0), c.whole(strconv.FormatUint(magnitude, 10)), c.precision < 0)
+	case 'u':
+		return c.pad("", c.whole(strconv.FormatUint(unsigned(checkNumber(L, arg)), 10)), c.precision < 0)
+	case 'o', 'x', 'X':
+		return c.based(unsigned(checkNumber(L, arg)))
+	case 'e', 'E', 'f', 'g', 'G':
+		return c.float(checkNumber(L, arg))
+	case 'q':
+		text := checkString(L, arg)
+		vm.Grow(L, 4*len(text))
+		return luaQuoted(text)
+	case 's':
+		if arg > L.GetTop() {
+			vm.TypeError(L, arg, "string")
+		}
+		text, ok := asText(text51(L, L.Get(arg)))
+		if !ok {
+			vm.RaiseText(L, "'tostring' must return a string to 'format'")
+		}
+		if c.precision >= 0 {
+			text = text[:min(c.precision, len(text))]
+		}
+		return c.pad("", text, false)
 	}
-	L.RaiseError("bad argument #%d to format (number expected, got %s)", n, vm.TypeName(L.Get(n)))
-	return 0
+	vm.RaiseText(L, "invalid option '%%%c' to 'format'", c.verb)
+	return ""
 }
 
-// readNumber parses a number as tonumber does.
-func readNumber(text string) (float64, bool) {
-	text = strings.TrimSpace(text)
-	if strings.ContainsAny(text, "iInNpP_") { // Go accepts more than Lua
-		return 0, false
+// pad fills up to the width, between the prefix and the body where with zeros.
+func (c *conversion) pad(prefix, body string, zeros bool) string {
+	missing := c.width - len(prefix) - len(body)
+	switch {
+	case missing <= 0:
+		return prefix + body
+	case c.minus:
+		return prefix + body + strings.Repeat(" ", missing)
+	case c.zero && zeros:
+		return prefix + strings.Repeat("0", missing) + body
 	}
-	if digits, hex := strings.CutPrefix(strings.ToLower(text), "0x"); hex {
-		n, err := strconv.ParseUint(digits, 16, 64)
-		return float64(n), err == nil
-	}
-	n, err := strconv.ParseFloat(text, 64)
-	return n, err == nil
+	return strings.Repeat(" ", missing) + prefix + body
 }
 
-// whole is a number truncated to an integer.
-func whole(L *lua.LState, n int) int64 { return int64(formatNumber(L, n)) }
+func (c *conversion) sign(negative bool) string {
+	switch {
+	case negative:
+		return "-"
+	case c.plus:
+		return "+"
+	case c.space:
+		return " "
+	}
+	return ""
+}
+
+// whole gives digits the precision, which is the least number of them.
+func (c *conversion) whole(digits string) string {
+	if c.precision == 0 && digits == "0" {
+		return ""
+	}
+	return strings.Repeat("0", max(c.precision-len(digits), 0)) + digits
+}
+
+// based is a number in base 8 or 16.
+func (c *conversion) based(n uint64) string {
+	prefix, base := "0x", 16
+	if c.verb == 'o' {
+		prefix, base = "", 8
+	}
+	digits := c.whole(strconv.FormatUint(n, base))
+	if c.verb == 'o' && c.sharp && !strings.HasPrefix(digits, "0") {
+		digits = "0" + digits
+	}
+	if !c.sharp || n == 0 {
+		prefix = ""
+	}
+	if c.verb == 'X' {
+		prefix, digits = strings.ToUpper(prefix), strings.ToUpper(digits)
+	}
+	return c.pad(prefix, digits, c.precision < 0)
+}
+
+func (c *conversion) float(n float64) string {
+	prefix := c.sign(math.Signbit(n))
+	n = math.Abs(n)
+	body := ""
+	switch {
+	case math.IsNaN(n):
+		body = "nan"
+	case math.IsInf(n, 0):
+		body = "inf"
+	}
+	if body != "" {
+		if c.verb < 'a' {
+			body = strings.ToUpper(body)
+		}
+		return c.pad(prefix, body, false)
+	}
+	precision := c.precision
+	if precision < 0 {
+		precision = 6
+	}
+	if c.sharp {
+		body = fmt.Sprintf("%#.*"+string(c.verb), precision, n)
+	} else {
+		body = strconv.FormatFloat(n, c.verb, precision, 64)
+	}
+	return c.pad(prefix, body, true)
+}
+
+// unsigned is a number as an integer without a sign, as C converts it.
+func unsigned(n float64) uint64 {
+	if n >= math.MaxInt64 && n < math.MaxUint64 {
+		return uint64(n)
+	}
+	return uint64(integer(n))
+}
 
 // luaQuoted writes a string literal.
 func luaQuoted(text string) string {

@@ -3,6 +3,7 @@ package luastd
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	lua "github.com/yuin/gopher-lua"
 
@@ -13,33 +14,35 @@ import (
 // load, loadstring, loadfile and dofile compile as scripts and modules do.
 
 func (l *library) loadString(L *lua.LState) int {
-	return l.compile(L, L.OptString(2, "string"), L.CheckString(1))
+	code := checkString(L, 1)
+	return l.compile(L, shortSource(optString(L, 2, code)), code)
 }
 
 func (l *library) load(L *lua.LState) int {
 	if code, ok := L.Get(1).(lua.LString); ok {
-		return l.compile(L, L.OptString(2, "string"), string(code))
+		return l.compile(L, shortSource(optString(L, 2, string(code))), string(code))
 	}
-	code, err := l.readPieces(L, L.CheckFunction(1))
+	name := optString(L, 2, "=(load)")
+	code, err := l.readPieces(L, checkFunction(L, 1))
 	if err != nil {
 		return vm.Push(L, []lua.LValue{lua.LNil, lua.LString(err.Error())})
 	}
-	return l.compile(L, L.OptString(2, "load"), code)
+	return l.compile(L, shortSource(name), code)
 }
 
 func (l *library) loadFile(L *lua.LState) int {
-	code, err := l.readCode(L, L.CheckString(1))
+	code, err := l.readCode(L, checkString(L, 1))
 	if fault.Find(err) != nil {
 		vm.Raise(L, err)
 	}
 	if err != nil {
 		return vm.Push(L, []lua.LValue{lua.LNil, lua.LString(err.Error())})
 	}
-	return l.compile(L, L.CheckString(1), string(code))
+	return l.compile(L, checkString(L, 1), string(code))
 }
 
 func (l *library) doFile(L *lua.LState) int {
-	name := L.CheckString(1)
+	name := checkString(L, 1)
 	code, err := l.readCode(L, name)
 	if err != nil {
 		raiseFile(L, fmt.Errorf("cannot open %w", err)) // a string, as in Lua 5.1
@@ -80,14 +83,38 @@ func (l *library) readPieces(L *lua.LState, read *lua.LFunction) (string, error)
 	b := l.text(L, "load")
 	for {
 		piece := vm.Call(L, read)
+		text, ok := asText(piece)
 		switch {
-		case piece == lua.LNil:
+		case piece == lua.LNil || ok && text == "":
 			return b.String(), nil
-		case !lua.LVCanConvToString(piece):
+		case !ok:
 			return "", errors.New("reader function must return a string")
-		case piece.String() == "":
-			return b.String(), nil
 		}
-		b.write(piece.String())
+		b.write(text)
 	}
+}
+
+// shortSource is the name of a chunk in messages: without the = or @ that may begin
+// it, or the first line of the code that is its name.
+func shortSource(name string) string {
+	// How much of each C's buffer holds.
+	const most, mostOfFile, mostOfCode = 59, 52, 43
+	name, _, _ = strings.Cut(name, "\x00")
+	if given, ok := strings.CutPrefix(name, "="); ok {
+		return given[:min(len(given), most)]
+	}
+	if file, ok := strings.CutPrefix(name, "@"); ok {
+		if len(file) > mostOfFile {
+			file = "..." + file[len(file)-mostOfFile:]
+		}
+		return file
+	}
+	line := name
+	if i := strings.IndexAny(name, "\r\n"); i >= 0 {
+		line = name[:i]
+	}
+	if line = line[:min(len(line), mostOfCode)]; len(line) < len(name) {
+		line += "..."
+	}
+	return `[string "` + line + `"]`
 }

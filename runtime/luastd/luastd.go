@@ -14,7 +14,6 @@ package luastd
 import (
 	"context"
 	"io"
-	"strings"
 
 	lua "github.com/yuin/gopher-lua"
 
@@ -27,24 +26,15 @@ import (
 func New(ctx context.Context, opt vm.Options) *vm.Interp {
 	in := vm.New(ctx, opt)
 	in.Locked(func(L *lua.LState) {
-		l := &library{Interp: in, loading: map[string]*loading{}}
-		set(L, "_G", map[string]lua.LGFunction{
-			"print": l.print, "error": raise, "unpack": unpack(L), "require": l.require,
-			"load": l.load, "loadstring": l.loadString, "loadfile": l.loadFile, "dofile": l.doFile,
-		})
-		set(L, "string", map[string]lua.LGFunction{
-			"find": find, "match": match, "gmatch": gmatch, "gsub": l.gsub, "format": l.format, "rep": l.rep,
-		})
-		L.SetField(L.GetGlobal("string"), "gfind", L.GetField(L.GetGlobal("string"), "gmatch"))
-		set(L, "table", map[string]lua.LGFunction{"concat": l.concat, "sort": sortTable})
-		set(L, "os", map[string]lua.LGFunction{
-			"execute": l.execute, "exit": exit, "getenv": l.getenv, "setenv": l.setenv,
-			"remove": l.remove, "rename": l.rename, "tmpname": l.tmpname,
-		})
-		set(L, "math", map[string]lua.LGFunction{"random": random, "randomseed": randomSeed})
+		l := &library{Interp: in, loading: map[string]*loading{}, proxies: map[lua.LValue]bool{}}
+		l.openBase(L)
+		l.openString(L)
+		l.openTable(L)
+		openMath(L)
+		l.openOS(L)
+		l.openDebug(L)
 		l.openIO(L)
 		l.openPackage(L)
-		countWork(L)
 		l.removeUnsafe(L)
 	})
 	return in
@@ -59,6 +49,9 @@ type library struct {
 
 	folders []string // where modules are part of the script: canonical paths
 	loading map[string]*loading
+
+	toString lua.LValue          // the function tostring
+	proxies  map[lua.LValue]bool // metatables that newproxy made
 }
 
 // set replaces functions of a global table.
@@ -105,21 +98,6 @@ func (l *library) removeUnsafe(L *lua.LState) {
 	}
 }
 
-func (l *library) print(L *lua.LState) int {
-	b := l.text(L, "print")
-	for i, n := 1, L.GetTop(); i <= n; i++ {
-		if i > 1 {
-			b.write("\t")
-		}
-		b.write(L.ToStringMeta(L.Get(i)).String())
-	}
-	b.write("\n")
-	if err := emit(l.Options().Stdout, b.String()); err != nil {
-		vm.Raise(L, err)
-	}
-	return 0
-}
-
 // emit writes a text in pieces, which are copied on the way.
 func emit(w io.Writer, text string) error {
 	for {
@@ -129,18 +107,4 @@ func emit(w io.Writer, text string) error {
 		}
 		text = text[n:]
 	}
-}
-
-// raise is error. Unlike gopher-lua's it works without arguments, and puts no
-// position before a message that was raised outside of Lua code.
-func raise(L *lua.LState) int {
-	v := L.Get(1)
-	if text, ok := v.(lua.LString); ok {
-		if where := L.Where(L.OptInt(2, 1)); where != "" && !strings.HasPrefix(where, "[G]") && L.OptInt(2, 1) > 0 {
-			vm.Grow(L, len(text))
-			v = lua.LString(where+" ") + text
-		}
-	}
-	L.Error(v, 0)
-	return 0
 }

@@ -14,25 +14,44 @@ import (
 	"transect/runtime/vm"
 )
 
-// The functions of os that touch the world: the interpreter's environment,
-// sandboxed files, and no waiting with the lock held.
+// openOS replaces the functions of os: the interpreter's environment, sandboxed
+// files, and no waiting with the lock held.
+func (l *library) openOS(L *lua.LState) {
+	set(L, "os", map[string]lua.LGFunction{
+		"clock": l.clock, "date": l.date, "difftime": difference, "execute": l.execute, "exit": exit, "getenv": l.getenv,
+		"setenv": l.setenv, "remove": l.remove, "rename": l.rename, "setlocale": setLocale, "time": l.time, "tmpname": l.tmpname,
+	})
+}
+
+// setLocale knows the locale C alone.
+func setLocale(L *lua.LState) int {
+	locale := optString(L, 1, "")
+	checkOption(L, 2, "all", "all", "collate", "ctype", "monetary", "numeric", "time")
+	switch locale {
+	case "", "C", "POSIX":
+		L.Push(lua.LString("C"))
+	default:
+		L.Push(lua.LNil)
+	}
+	return 1
+}
 
 func exit(L *lua.LState) int {
 	code := 0
 	switch v := L.Get(1).(type) {
-	case lua.LNumber:
-		code = int(v)
 	case lua.LBool:
 		if !bool(v) {
 			code = 1
 		}
+	default:
+		code = optInt(L, 1, 0)
 	}
 	vm.Stop(L, &vm.Exit{Code: code})
 	return 0
 }
 
 func (l *library) getenv(L *lua.LState) int {
-	v, ok, err := l.Env(L.CheckString(1))
+	v, ok, err := l.Env(checkString(L, 1))
 	if err != nil {
 		vm.Raise(L, err)
 	}
@@ -45,7 +64,7 @@ func (l *library) getenv(L *lua.LState) int {
 }
 
 func (l *library) setenv(L *lua.LState) int {
-	name, value := L.CheckString(1), L.CheckString(2)
+	name, value := checkString(L, 1), checkString(L, 2)
 	l.permit(L, sandbox.Env, name)
 	return result(L, os.Setenv(name, value))
 }
@@ -58,12 +77,12 @@ func (l *library) permit(L *lua.LState, a sandbox.Access, what string) {
 }
 
 func (l *library) remove(L *lua.LState) int {
-	path := L.CheckString(1)
+	path := checkString(L, 1)
 	return result(L, luaFileError(l.Remove(l.Path(path), false), path))
 }
 
 func (l *library) rename(L *lua.LState) int {
-	from, to := L.CheckString(1), L.CheckString(2)
+	from, to := checkString(L, 1), checkString(L, 2)
 	return result(L, luaFileError(l.Rename(l.Path(from), l.Path(to)), from))
 }
 
@@ -71,7 +90,7 @@ func (l *library) tmpname(L *lua.LState) int {
 	l.permit(L, sandbox.Write, os.TempDir())
 	file, err := os.CreateTemp("", "lua_*")
 	if err != nil {
-		L.RaiseError("cannot make a temporary name: %s", err)
+		vm.RaiseText(L, "cannot make a temporary name: %s", err)
 	}
 	_ = file.Close() // nothing was written
 	L.Push(lua.LString(file.Name()))
@@ -79,11 +98,11 @@ func (l *library) tmpname(L *lua.LState) int {
 }
 
 func (l *library) execute(L *lua.LState) int {
-	if L.GetTop() == 0 {
+	if !given(L, 1) {
 		L.Push(lua.LNumber(1)) // there is a shell
 		return 1
 	}
-	command := L.CheckString(1)
+	command := checkString(L, 1)
 	l.permit(L, sandbox.Exec, sandbox.Shell)
 	code, opt := 0, l.Options()
 	err := vm.Blocking(L, func(ctx context.Context) error {

@@ -38,18 +38,23 @@ func (l *library) openPackage(L *lua.LState) {
 	}
 	lib := L.GetGlobal("package").(*lua.LTable)
 	lib.RawSetString("path", lua.LString(strings.Join(patterns, ";")))
+	lib.RawSetString("cpath", lua.LString(""))
 	lib.RawSetString("loaders", L.NewTable()) // gopher-lua's read any file
+	set(L, "package", map[string]lua.LGFunction{
+		"seeall":  seeAll,
+		"loadlib": absent("package.loadlib", "libraries in C cannot be loaded"),
+	})
 }
 
 func (l *library) require(L *lua.LState) int {
-	name := L.CheckString(1)
+	name := checkString(L, 1)
 	lib, ok := L.GetGlobal("package").(*lua.LTable)
 	if !ok {
-		L.RaiseError("package must be a table")
+		vm.RaiseText(L, "package must be a table")
 	}
 	for {
 		if loaded, ok := lib.RawGetString("loaded").(*lua.LTable); ok {
-			if v := loaded.RawGetString(name); lua.LVAsBool(v) {
+			if v := loaded.RawGetString(name); isTrue(v) {
 				L.Push(v)
 				return 1
 			}

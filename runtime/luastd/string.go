@@ -1,6 +1,7 @@
 package luastd
 
 import (
+	"math"
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
@@ -9,11 +10,120 @@ import (
 	"transect/runtime/vm"
 )
 
+func (l *library) openString(L *lua.LState) {
+	set(L, "string", map[string]lua.LGFunction{
+		"byte": bytesOf, "char": char, "find": find, "format": l.format, "gmatch": gmatch, "gsub": l.gsub, "len": textLength,
+		"lower": lower, "match": match, "rep": l.rep, "reverse": reverse, "sub": sub, "upper": upper,
+		"dump": absent("string.dump", "compiled code has no form outside of the interpreter; keep the source and use loadstring"),
+	})
+	L.SetField(L.GetGlobal("string"), "gfind", L.GetField(L.GetGlobal("string"), "gmatch"))
+}
+
+// absent is a function that Lua 5.1 has and this interpreter has not.
+func absent(name, instead string) lua.LGFunction {
+	return func(L *lua.LState) int {
+		vm.RaiseText(L, "%s is not available: %s", name, instead)
+		return 0
+	}
+}
+
+// length is that of a text argument.
+func length(L *lua.LState, arg int) int {
+	text, _ := L.Get(arg).(lua.LString)
+	return len(text)
+}
+
+// relative is a position in a text, which may count from its end.
+func relative(at, size int) int {
+	if at < 0 {
+		at += size + 1
+	}
+	return max(at, 0)
+}
+
+func textLength(L *lua.LState) int {
+	L.Push(lua.LNumber(len(checkString(L, 1))))
+	return 1
+}
+
+func sub(L *lua.LState) int {
+	text := checkString(L, 1)
+	from := max(relative(checkInt(L, 2), len(text)), 1)
+	to := min(relative(optInt(L, 3, -1), len(text)), len(text))
+	if from > to {
+		L.Push(lua.LString(""))
+	} else {
+		L.Push(lua.LString(text[from-1 : to]))
+	}
+	return 1
+}
+
+func reverse(L *lua.LState) int {
+	text := checkString(L, 1)
+	vm.Grow(L, 2*len(text))
+	reversed := make([]byte, len(text))
+	for i := range len(text) {
+		reversed[len(text)-1-i] = text[i]
+	}
+	L.Push(lua.LString(reversed))
+	return 1
+}
+
+func lower(L *lua.LState) int { return mapped(L, 'A', 'Z') }
+func upper(L *lua.LState) int { return mapped(L, 'a', 'z') }
+
+// mapped returns a text whose letters of a range are of the other case; bytes beyond
+// ASCII stay.
+func mapped(L *lua.LState, first, last byte) int {
+	text := checkString(L, 1)
+	vm.Grow(L, len(text))
+	other := make([]byte, len(text))
+	for i := range len(text) {
+		c := text[i]
+		if c >= first && c <= last {
+			c ^= 0x20
+		}
+		other[i] = c
+	}
+	L.Push(lua.LString(other))
+	return 1
+}
+
+func bytesOf(L *lua.LState) int {
+	text := checkString(L, 1)
+	from := relative(optInt(L, 2, 1), len(text))
+	to := min(relative(optInt(L, 3, from), len(text)), len(text))
+	from = max(from, 1)
+	n := max(to-from+1, 0)
+	if n > maxUnpack {
+		vm.RaiseText(L, "string slice too long")
+	}
+	vm.Work(L, n/4)
+	for i := from; i <= to; i++ {
+		L.Push(lua.LNumber(text[i-1]))
+	}
+	return n
+}
+
+func char(L *lua.LState) int {
+	text := make([]byte, L.GetTop())
+	vm.Work(L, len(text)/4)
+	for i := range text {
+		c := checkInt(L, i+1)
+		if c < 0 || c > math.MaxUint8 {
+			vm.ArgError(L, i+1, "invalid value")
+		}
+		text[i] = byte(c)
+	}
+	L.Push(lua.LString(text))
+	return 1
+}
+
 func (l *library) rep(L *lua.LState) int {
-	text, n := L.CheckString(1), L.CheckNumber(2)
+	text, n := checkString(L, 1), max(checkInt(L, 2), 0)
 	l.check(L, "rep", float64(len(text))*float64(n))
-	vm.Grow(L, len(text)*max(int(n), 0))
-	L.Push(lua.LString(strings.Repeat(text, max(int(n), 0))))
+	vm.Grow(L, len(text)*n)
+	L.Push(lua.LString(strings.Repeat(text, n)))
 	return 1
 }
 
@@ -27,24 +137,20 @@ func matcher(L *lua.LState, text, pat string) *pattern.Matcher {
 // must raises what is wrong with a pattern.
 func must(L *lua.LState, err error) {
 	if err != nil {
-		L.RaiseError("%s", err)
+		vm.RaiseText(L, "%s", err)
 	}
 }
 
 // start is the argument init of find and match, from 0.
 func start(L *lua.LState, text string) int {
-	from := L.OptInt(3, 1)
-	if from < 0 {
-		from += len(text) + 1
-	}
-	return min(max(from-1, 0), len(text))
+	return min(max(relative(optInt(L, 3, 1), len(text))-1, 0), len(text))
 }
 
 func find(L *lua.LState) int {
-	text, pat := L.CheckString(1), L.CheckString(2)
+	text, pat := checkString(L, 1), checkString(L, 2)
 	from := start(L, text)
 	vm.Work(L, len(pat)/64)
-	if lua.LVAsBool(L.Get(4)) || !strings.ContainsAny(pat, "^$*+?.([%-") {
+	if isTrue(L.Get(4)) || !strings.ContainsAny(pat, "^$*+?.([%-") {
 		vm.Work(L, (len(text)-from)/128)
 		i := strings.Index(text[from:], pat)
 		if i < 0 {
@@ -64,7 +170,7 @@ func find(L *lua.LState) int {
 }
 
 func match(L *lua.LState) int {
-	text, pat := L.CheckString(1), L.CheckString(2)
+	text, pat := checkString(L, 1), checkString(L, 2)
 	m := matcher(L, text, pat)
 	begin, end, err := m.Find(start(L, text))
 	must(L, err)
@@ -100,7 +206,7 @@ func capturesOr(L *lua.LState, m *pattern.Matcher, begin, end int) []lua.LValue 
 }
 
 func gmatch(L *lua.LState) int {
-	text, pat := L.CheckString(1), L.CheckString(2)
+	text, pat := checkString(L, 1), checkString(L, 2)
 	next := 0
 	L.Push(L.NewFunction(func(L *lua.LState) int {
 		m := matcher(L, text, pat)
@@ -122,14 +228,14 @@ func gmatch(L *lua.LState) int {
 }
 
 func (l *library) gsub(L *lua.LState) int {
-	text, pat := L.CheckString(1), L.CheckString(2)
+	text, pat := checkString(L, 1), checkString(L, 2)
 	with := L.Get(3)
 	switch with.(type) {
 	case lua.LString, lua.LNumber, *lua.LTable, *lua.LFunction:
 	default:
-		L.ArgError(3, "string/function/table expected")
+		vm.ArgError(L, 3, "string/function/table expected")
 	}
-	limit := L.OptInt(4, len(text)+1)
+	limit := optInt(L, 4, len(text)+1)
 	m := matcher(L, text, pat)
 	b := l.text(L, "gsub")
 	i, n := 0, 0
@@ -171,19 +277,20 @@ func replacement(L *lua.LState, m *pattern.Matcher, with lua.LValue, begin, end 
 	case *lua.LFunction:
 		v = vm.Call(L, with, values...)
 	default:
-		return expand(L, with.String(), whole, values)
+		text, _ := asText(with)
+		return expand(L, text, whole, values)
 	}
-	switch v.(type) {
-	case lua.LString, lua.LNumber:
-		return v.String()
+	if !isTrue(v) {
+		return whole
 	}
-	if lua.LVAsBool(v) {
-		L.RaiseError("invalid replacement value (a %s)", v.Type())
+	text, ok := asText(v)
+	if !ok {
+		vm.RaiseText(L, "invalid replacement value (a %s)", v.Type())
 	}
-	return whole
+	return text
 }
 
-// expand replaces %0 to %9 by captures and %% by %; any other % stays.
+// expand replaces %0 to %9 by captures; any other character after % is itself.
 func expand(L *lua.LState, with, whole string, values []lua.LValue) string {
 	if strings.IndexByte(with, '%') < 0 {
 		return with
@@ -191,23 +298,24 @@ func expand(L *lua.LState, with, whole string, values []lua.LValue) string {
 	vm.Grow(L, len(with)) // which may be long and replace nothing
 	b := &text{vm.Of(L).NewText("gsub"), L}
 	for i := 0; i < len(with); i++ {
-		if with[i] != '%' || i+1 == len(with) {
+		if with[i] != '%' {
 			b.write(with[i : i+1])
 			continue
 		}
 		i++
-		switch c := with[i]; {
-		case c == '0':
+		switch {
+		case i == len(with):
+			b.write("\x00") // C ends texts with it
+		case with[i] == '0':
 			b.write(whole)
-		case c >= '1' && c <= '9':
-			if int(c-'1') >= len(values) {
-				L.RaiseError("invalid capture index")
+		case with[i] >= '1' && with[i] <= '9':
+			if int(with[i]-'1') >= len(values) {
+				vm.RaiseText(L, "%s", pattern.ErrCaptureIndex)
 			}
-			b.write(values[c-'1'].String())
-		case c == '%':
-			b.write("%")
+			piece, _ := asText(values[with[i]-'1'])
+			b.write(piece)
 		default:
-			b.write(with[i-1 : i+1])
+			b.write(with[i : i+1])
 		}
 	}
 	return b.String()

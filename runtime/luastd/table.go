@@ -1,30 +1,36 @@
 package luastd
 
 import (
-	"slices"
-
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/runtime/vm"
 )
 
-// concat counts its work; gopher-lua's also fails beyond half a million items.
+func (l *library) openTable(L *lua.LState) {
+	set(L, "table", map[string]lua.LGFunction{
+		"concat": l.concat, "foreach": forEach, "foreachi": forEachElement, "getn": getN, "insert": insert, "maxn": maxN,
+		"remove": removeElement, "sort": sortTable,
+		"setn": func(L *lua.LState) int {
+			checkTable(L, 1)
+			vm.RaiseText(L, "'setn' is obsolete")
+			return 0
+		},
+	})
+}
+
 func (l *library) concat(L *lua.LState) int {
-	list, sep := L.CheckTable(1), L.OptString(2, "")
-	first, last := L.OptInt(3, 1), 0
-	if L.Get(4) == lua.LNil {
-		last = list.Len()
-	} else {
-		last = L.CheckInt(4)
-	}
+	sep, list := optString(L, 2, ""), checkTable(L, 1)
+	first := optInt(L, 3, 1)
+	last := optInt(L, 4, list.Len())
 	b := l.text(L, "concat")
 	for i := first; i <= last; i++ {
 		vm.Work(L, 1)
 		v := list.RawGetInt(i)
-		if !lua.LVCanConvToString(v) {
-			L.RaiseError("invalid value (%s) at index %d in table for concat", v.Type(), i)
+		text, ok := asText(v)
+		if !ok {
+			vm.RaiseText(L, "invalid value (%s) at index %d in table for 'concat'", v.Type(), i)
 		}
-		b.write(v.String())
+		b.write(text)
 		if i < last {
 			b.write(sep)
 		}
@@ -33,55 +39,84 @@ func (l *library) concat(L *lua.LState) int {
 	return 1
 }
 
-// sortTable sorts a copy: a comparison that raises or changes the table leaves
-// it whole.
-func sortTable(L *lua.LState) int {
-	list := L.CheckTable(1)
-	less := func(a, b lua.LValue) bool {
-		vm.Compared(L, a, b)
-		return L.LessThan(a, b)
+// slotsPerWork is how many elements are moved in the time of an instruction.
+const slotsPerWork = 32
+
+func insert(L *lua.LState) int {
+	list := checkTable(L, 1)
+	n := list.Len()
+	switch L.GetTop() {
+	case 2:
+		list.RawSetInt(n+1, L.Get(2))
+		return 0
+	case 3:
+	default:
+		vm.RaiseText(L, "wrong number of arguments to 'insert'")
 	}
-	if L.Get(2) != lua.LNil {
-		f := L.CheckFunction(2)
-		less = func(a, b lua.LValue) bool { return lua.LVAsBool(vm.Call(L, f, a, b)) }
+	at, v := checkInt(L, 2), L.Get(3)
+	if at >= 1 && at <= n {
+		vm.Work(L, (n-at)/slotsPerWork)
+		list.Insert(at, v)
+		return 0
 	}
-	values := make([]lua.LValue, list.Len())
-	for i := range values {
-		values[i] = list.RawGetInt(i + 1)
-	}
-	slices.SortFunc(values, func(a, b lua.LValue) int { // copes with inconsistent comparisons
+	for i := n + 1; i > at; i-- {
 		vm.Work(L, 1)
-		if less(a, b) {
-			return -1
+		list.RawSetInt(i, list.RawGetInt(i-1))
+	}
+	list.RawSetInt(at, v)
+	return 0
+}
+
+func removeElement(L *lua.LState) int {
+	list := checkTable(L, 1)
+	n := list.Len()
+	at := optInt(L, 2, n)
+	if at < 1 || at > n {
+		return 0
+	}
+	vm.Work(L, (n-at)/slotsPerWork)
+	L.Push(list.RawGetInt(at))
+	list.Remove(at)
+	return 1
+}
+
+func getN(L *lua.LState) int {
+	L.Push(lua.LNumber(checkTable(L, 1).Len()))
+	return 1
+}
+
+func maxN(L *lua.LState) int {
+	most := lua.LNumber(0)
+	t := checkTable(L, 1)
+	vm.Work(L, t.Len()/16)
+	t.ForEach(func(key, _ lua.LValue) {
+		if n, ok := key.(lua.LNumber); ok && n > most {
+			most = n
 		}
-		return 1 // sorting only asks what is less
 	})
-	for i, v := range values {
-		list.RawSetInt(i+1, v)
+	L.Push(most)
+	return 1
+}
+
+func forEach(L *lua.LState) int {
+	t, f := checkTable(L, 1), checkFunction(L, 2)
+	for key, v := t.Next(lua.LNil); key != lua.LNil; key, v = t.Next(key) {
+		if result := vm.Call(L, f, key, v); result != lua.LNil {
+			L.Push(result)
+			return 1
+		}
 	}
 	return 0
 }
 
-// maxUnpack is how many values unpack returns at most.
-const maxUnpack = 1 << 16
-
-// unpack refuses early to put more values on the stack than it holds: finding
-// that out one by one takes minutes.
-func unpack(L *lua.LState) lua.LGFunction {
-	original := L.GetGlobal("unpack").(*lua.LFunction).GFunction
-	return func(L *lua.LState) int {
-		from, to := float64(L.OptNumber(2, 1)), float64(0)
-		if t, ok := L.Get(1).(*lua.LTable); ok && L.Get(3) == lua.LNil {
-			to = float64(t.Len())
-		} else {
-			to = float64(L.OptNumber(3, 0))
+func forEachElement(L *lua.LState) int {
+	t, f := checkTable(L, 1), checkFunction(L, 2)
+	n := t.Len()
+	for i := 1; i <= n; i++ {
+		if result := vm.Call(L, f, lua.LNumber(i), t.RawGetInt(i)); result != lua.LNil {
+			L.Push(result)
+			return 1
 		}
-		if to-from >= maxUnpack {
-			L.RaiseError("too many results to unpack")
-		}
-		if n := int(to-from) / 4; n > 0 {
-			vm.Work(L, n)
-		}
-		return original(L)
 	}
+	return 0
 }

@@ -13,7 +13,7 @@ func TestStandardStreamsAreThoseOfTheOptions(t *testing.T) {
 	in := interp(t, vm.Options{Stdout: &out, Stderr: &errs, Stdin: strings.NewReader("first\r\n12.5 rest\nlast"), Dir: t.TempDir()})
 	_, err := in.RunString("test", `
 		io.write("a", 1, "\n"); io.stdout:write("b"):write("c\n"); io.stderr:write("oops\n")
-		assert(io.read() == "first"); assert(io.read("*n") == 12.5)
+		assert(io.read() == "first\r"); assert(io.read("*n") == 12.5)
 		local rest = {}; for line in io.lines() do rest[#rest + 1] = line end
 		assert(#rest == 2 and rest[2] == "last" and io.read() == nil)
 		assert(io.type(io.stdout) == "file" and io.type(3) == nil)

@@ -1,0 +1,131 @@
+package luastd
+
+import (
+	"math"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"transect/runtime/vm"
+)
+
+// Arguments as Lua 5.1 takes them: texts that are numbers are numbers, numbers are
+// texts, fractions are cut off; what is wrong is said in its words.
+
+// given reports whether an optional argument is there.
+func given(L *lua.LState, arg int) bool { return L.Get(arg) != lua.LNil }
+
+func checkAny(L *lua.LState, arg int) lua.LValue {
+	if arg > L.GetTop() {
+		vm.ArgError(L, arg, "value expected")
+	}
+	return L.Get(arg)
+}
+
+func checkTable(L *lua.LState, arg int) *lua.LTable {
+	t, ok := L.Get(arg).(*lua.LTable)
+	if !ok {
+		vm.TypeError(L, arg, "table")
+	}
+	return t
+}
+
+func checkFunction(L *lua.LState, arg int) *lua.LFunction {
+	f, ok := L.Get(arg).(*lua.LFunction)
+	if !ok {
+		vm.TypeError(L, arg, "function")
+	}
+	return f
+}
+
+func checkString(L *lua.LState, arg int) string {
+	text, ok := asText(L.Get(arg))
+	if !ok {
+		vm.TypeError(L, arg, "string")
+	}
+	return text
+}
+
+func optString(L *lua.LState, arg int, otherwise string) string {
+	if !given(L, arg) {
+		return otherwise
+	}
+	return checkString(L, arg)
+}
+
+func checkNumber(L *lua.LState, arg int) float64 {
+	n, ok := asNumber(L.Get(arg))
+	if !ok {
+		vm.TypeError(L, arg, "number")
+	}
+	return n
+}
+
+func optNumber(L *lua.LState, arg int, otherwise float64) float64 {
+	if !given(L, arg) {
+		return otherwise
+	}
+	return checkNumber(L, arg)
+}
+
+func checkInt(L *lua.LState, arg int) int { return integer(checkNumber(L, arg)) }
+
+func optInt(L *lua.LState, arg, otherwise int) int {
+	if !given(L, arg) {
+		return otherwise
+	}
+	return checkInt(L, arg)
+}
+
+// checkOption is an argument that is one of some words.
+func checkOption(L *lua.LState, arg int, otherwise string, options ...string) string {
+	option := otherwise
+	if otherwise == "" || given(L, arg) {
+		option = checkString(L, arg)
+	}
+	for _, o := range options {
+		if o == option {
+			return o
+		}
+	}
+	vm.ArgError(L, arg, "invalid option '"+option+"'")
+	return ""
+}
+
+// integer cuts off a fraction. What an integer cannot hold is the least one, as on
+// the processors that Lua mostly runs on.
+func integer(n float64) int {
+	if n >= math.MinInt64 && n < math.MaxInt64 {
+		return int(n)
+	}
+	return math.MinInt64
+}
+
+// asText is a text or a number as text.
+func asText(v lua.LValue) (string, bool) {
+	switch v := v.(type) {
+	case lua.LString:
+		return string(v), true
+	case lua.LNumber:
+		return vm.NumberText(v), true
+	}
+	return "", false
+}
+
+// asNumber is a number or a text that is one.
+func asNumber(v lua.LValue) (float64, bool) {
+	switch v := v.(type) {
+	case lua.LNumber:
+		return float64(v), true
+	case lua.LString:
+		n, ok := vm.ParseNumber(string(v))
+		return float64(n), ok
+	}
+	return 0, false
+}
+
+// isTrue is what a condition makes of a value.
+func isTrue(v lua.LValue) bool { return v != lua.LNil && v != lua.LFalse }
+
+// raiseBare raises a message without a position, as errors do that Lua 5.1 finds
+// inside of its own functions.
+func raiseBare(L *lua.LState, message string) { L.Error(lua.LString(message), 0) }

@@ -1,0 +1,385 @@
+package luastd
+
+import (
+	"reflect"
+	"runtime"
+	"strconv"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"transect/runtime/vm"
+)
+
+// openBase sets the basic functions but those of errors and coroutines, which are
+// part of package vm, and those that load code.
+func (l *library) openBase(L *lua.LState) {
+	set(L, "_G", map[string]lua.LGFunction{
+		"assert": assert, "collectgarbage": collectGarbage, "error": raise, "gcinfo": gcInfo,
+		"getfenv": getEnvironment, "setfenv": setEnvironment, "getmetatable": getMetatable, "setmetatable": setMetatable,
+		"newproxy": l.newProxy, "print": l.print, "rawequal": rawEqual, "rawget": rawGet, "rawset": rawSet,
+		"select": selectFrom, "tonumber": toNumber, "tostring": toString, "type": typeOf, "unpack": unpack,
+		"module": module, "require": l.require,
+		"load": l.load, "loadstring": l.loadString, "loadfile": l.loadFile, "dofile": l.doFile,
+	})
+	step, element := L.NewFunction(next), L.NewFunction(nextElement)
+	L.SetGlobal("next", step)
+	set(L, "_G", map[string]lua.LGFunction{
+		"pairs": func(L *lua.LState) int {
+			return vm.Push(L, []lua.LValue{step, checkTable(L, 1), lua.LNil})
+		},
+		"ipairs": func(L *lua.LState) int {
+			return vm.Push(L, []lua.LValue{element, checkTable(L, 1), lua.LNumber(0)})
+		},
+	})
+	l.toString = L.GetGlobal("tostring")
+	L.SetGlobal("_GOPHER_LUA_VERSION", lua.LNil)
+}
+
+func assert(L *lua.LState) int {
+	if !isTrue(checkAny(L, 1)) {
+		vm.RaiseText(L, "%s", optString(L, 2, "assertion failed!"))
+	}
+	return L.GetTop()
+}
+
+// raise is error.
+func raise(L *lua.LState) int {
+	level, v := optInt(L, 2, 1), L.Get(1)
+	if text, ok := asText(v); ok && level > 0 {
+		vm.Grow(L, len(text))
+		v = lua.LString(vm.Where(L, level) + text)
+	}
+	L.Error(v, 0)
+	return 0
+}
+
+const (
+	measuring  = 20_000 // instructions that measuring memory counts as: it stops the process for a moment
+	collecting = 50_000
+)
+
+func collectGarbage(L *lua.LState) int {
+	option := checkOption(L, 1, "collect", "collect", "stop", "restart", "count", "step", "setpause", "setstepmul")
+	amount := optInt(L, 2, 0)
+	switch option {
+	case "count":
+		return gcInfo(L)
+	case "collect", "step":
+		vm.Work(L, collecting)
+		runtime.GC()
+	}
+	if option == "step" {
+		L.Push(lua.LTrue)
+		return 1
+	}
+	_ = amount // Go's collector tunes itself
+	L.Push(lua.LNumber(0))
+	return 1
+}
+
+// gcInfo returns the memory in use, in kilobytes.
+func gcInfo(L *lua.LState) int {
+	vm.Work(L, measuring)
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	L.Push(lua.LNumber(float64(stats.Alloc) / 1024))
+	return 1
+}
+
+// function is the argument of getfenv and setfenv: a function, or the level of one.
+func function(L *lua.LState, optional bool) *lua.LFunction {
+	if f, ok := L.Get(1).(*lua.LFunction); ok {
+		return f
+	}
+	level := 1
+	if !optional || given(L, 1) {
+		level = checkInt(L, 1)
+	}
+	if level < 0 {
+		vm.ArgError(L, 1, "level must be non-negative")
+	}
+	dbg, ok := L.GetStack(level)
+	if !ok {
+		vm.ArgError(L, 1, "invalid level")
+	}
+	f, err := L.GetInfo("f", dbg, lua.LNil)
+	if err != nil || f == lua.LNil {
+		vm.RaiseText(L, "no function environment for tail call at level %d", level)
+	}
+	return f.(*lua.LFunction)
+}
+
+func getEnvironment(L *lua.LState) int {
+	f := function(L, true)
+	if n, ok := asNumber(L.Get(1)); f.IsG || ok && n == 0 {
+		L.Push(L.Env)
+	} else {
+		L.Push(f.Env)
+	}
+	return 1
+}
+
+func setEnvironment(L *lua.LState) int {
+	env := checkTable(L, 2)
+	f := function(L, false)
+	if n, ok := asNumber(L.Get(1)); ok && n == 0 {
+		L.Env = env
+		return 0
+	}
+	if f.IsG {
+		vm.RaiseText(L, "'setfenv' cannot change environment of given object")
+	}
+	f.Env = env
+	L.Push(f)
+	return 1
+}
+
+func getMetatable(L *lua.LState) int {
+	L.Push(L.GetMetatable(checkAny(L, 1)))
+	return 1
+}
+
+func setMetatable(L *lua.LState) int {
+	t := checkTable(L, 1)
+	meta, isTable := L.Get(2).(*lua.LTable)
+	if !isTable && (L.Get(2) != lua.LNil || L.GetTop() < 2) {
+		vm.ArgError(L, 2, "nil or table expected")
+	}
+	if old, ok := t.Metatable.(*lua.LTable); ok && old.RawGetString("__metatable") != lua.LNil {
+		vm.RaiseText(L, "cannot change a protected metatable")
+	}
+	if isTable {
+		t.Metatable = meta
+	} else {
+		t.Metatable = lua.LNil
+	}
+	L.Push(t)
+	return 1
+}
+
+// newProxy makes an empty userdata; true gives it a metatable, another proxy the
+// metatable of that.
+func (l *library) newProxy(L *lua.LState) int {
+	proxy := &lua.LUserData{Env: L.Env, Metatable: lua.LNil}
+	switch v := L.Get(1).(type) {
+	case *lua.LNilType:
+	case lua.LBool:
+		if v {
+			proxy.Metatable = L.NewTable()
+			l.proxies[proxy.Metatable] = true
+		}
+	default:
+		other, ok := v.(*lua.LUserData)
+		if !ok || !l.proxies[other.Metatable] {
+			vm.ArgError(L, 1, "boolean or proxy expected")
+		}
+		proxy.Metatable = other.Metatable
+	}
+	L.Push(proxy)
+	return 1
+}
+
+func (l *library) print(L *lua.LState) int {
+	convert := L.GetGlobal("tostring")
+	b := l.text(L, "print")
+	for i, n := 1, L.GetTop(); i <= n; i++ {
+		if i > 1 {
+			b.write("\t")
+		}
+		v := L.Get(i)
+		if convert == l.toString {
+			v = text51(L, v)
+		} else {
+			v = vm.Call(L, convert, v)
+		}
+		text, ok := asText(v)
+		if !ok {
+			vm.RaiseText(L, "'tostring' must return a string to 'print'")
+		}
+		b.write(text)
+	}
+	b.write("\n")
+	if err := emit(l.Options().Stdout, b.String()); err != nil {
+		vm.Raise(L, err)
+	}
+	return 0
+}
+
+func rawEqual(L *lua.LState) int {
+	a, b := checkAny(L, 1), checkAny(L, 2)
+	vm.Work(L, min(length(L, 1), length(L, 2))/64)
+	L.Push(lua.LBool(a == b))
+	return 1
+}
+
+func rawGet(L *lua.LState) int {
+	t, key := checkTable(L, 1), checkAny(L, 2)
+	vm.Key(L, key)
+	L.Push(t.RawGet(key))
+	return 1
+}
+
+func rawSet(L *lua.LState) int {
+	t, key, v := checkTable(L, 1), checkAny(L, 2), checkAny(L, 3)
+	if key == lua.LNil {
+		raiseBare(L, "table index is nil")
+	}
+	if n, ok := key.(lua.LNumber); ok && n != n {
+		raiseBare(L, "table index is NaN")
+	}
+	vm.Key(L, key)
+	t.RawSet(key, v)
+	L.Push(t)
+	return 1
+}
+
+func selectFrom(L *lua.LState) int {
+	n := L.GetTop()
+	if text, ok := L.Get(1).(lua.LString); ok && strings.HasPrefix(string(text), "#") {
+		L.Push(lua.LNumber(n - 1))
+		return 1
+	}
+	from := checkInt(L, 1)
+	if from < 0 {
+		from += n
+	}
+	if from < 1 {
+		vm.ArgError(L, 1, "index out of range")
+	}
+	vm.Work(L, n/8)
+	return max(n-from, 0)
+}
+
+func toNumber(L *lua.LState) int {
+	base := optInt(L, 2, 10)
+	vm.Work(L, length(L, 1)/8)
+	n, ok := 0.0, false
+	if base == 10 {
+		n, ok = asNumber(checkAny(L, 1))
+	} else {
+		text := checkString(L, 1)
+		if base < 2 || base > 36 {
+			vm.ArgError(L, 2, "base out of range")
+		}
+		n, ok = parseBase(text, base)
+	}
+	if ok {
+		L.Push(lua.LNumber(n))
+	} else {
+		L.Push(lua.LNil)
+	}
+	return 1
+}
+
+// parseBase reads a whole number as C's strtoul does, but for negative ones, which
+// that adds to 2^64.
+func parseBase(text string, base int) (float64, bool) {
+	const blanks = " \t\n\v\f\r"
+	text, _, _ = strings.Cut(text, "\x00")
+	text = strings.Trim(text, blanks)
+	digits, negative := strings.CutPrefix(text, "-")
+	if !negative {
+		digits = strings.TrimPrefix(text, "+")
+	}
+	if base == 16 && len(digits) > 2 && digits[0] == '0' && digits[1]|0x20 == 'x' {
+		digits = digits[2:]
+	}
+	if digits == "" || strings.ContainsAny(digits, "+-_") {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(digits, base, 64)
+	if err != nil && n == 0 { // too large is the largest
+		return 0, false
+	}
+	if negative {
+		return -float64(n), true
+	}
+	return float64(n), true
+}
+
+// text51 is tostring.
+func text51(L *lua.LState, v lua.LValue) lua.LValue {
+	switch v := v.(type) {
+	case lua.LString:
+		if L.GetMetaField(v, "__tostring") == lua.LNil {
+			return v
+		}
+	case lua.LNumber:
+		if L.GetMetaField(v, "__tostring") == lua.LNil {
+			return lua.LString(vm.NumberText(v))
+		}
+	}
+	if meta := L.GetMetaField(v, "__tostring"); meta != lua.LNil {
+		return vm.Call(L, meta, v)
+	}
+	return lua.LString(v.String())
+}
+
+func toString(L *lua.LState) int {
+	L.Push(text51(L, checkAny(L, 1)))
+	return 1
+}
+
+func typeOf(L *lua.LState) int {
+	L.Push(lua.LString(checkAny(L, 1).Type().String()))
+	return 1
+}
+
+// maxUnpack is how many values unpack returns at most.
+const maxUnpack = 1 << 16
+
+func unpack(L *lua.LState) int {
+	t, from := checkTable(L, 1), optInt(L, 2, 1)
+	to := optInt(L, 3, t.Len())
+	if from > to {
+		return 0
+	}
+	n := to - from + 1
+	if n <= 0 || n > maxUnpack {
+		vm.RaiseText(L, "too many results to unpack")
+	}
+	vm.Work(L, n/4)
+	for i := from; i <= to; i++ {
+		L.Push(t.RawGetInt(i))
+	}
+	return n
+}
+
+// next is next, which is what pairs returns.
+func next(L *lua.LState) int {
+	t := checkTable(L, 1)
+	last := L.Get(2)
+	vm.Key(L, last)
+	if t.RawGet(last) == lua.LNil && last != lua.LNil && !known(t, last) {
+		raiseBare(L, "invalid key to 'next'")
+	}
+	key, v := t.Next(last)
+	if L.Push(key); key == lua.LNil {
+		return 1
+	}
+	L.Push(v)
+	return 2
+}
+
+// known reports whether a key without a value was in a table: a loop may remove
+// what it has come to. The engine does not tell otherwise.
+func known(t *lua.LTable, key lua.LValue) bool {
+	fields := reflect.ValueOf(t).Elem()
+	if n, ok := key.(lua.LNumber); ok && n >= 1 && n <= lua.LNumber(fields.FieldByName("array").Len()) && n == lua.LNumber(int(n)) {
+		return true
+	}
+	return fields.FieldByName("k2i").MapIndex(reflect.ValueOf(&key).Elem()).IsValid()
+}
+
+// nextElement is what ipairs returns.
+func nextElement(L *lua.LState) int {
+	t, i := checkTable(L, 1), checkInt(L, 2)+1
+	v := t.RawGetInt(i)
+	if v == lua.LNil {
+		return 0
+	}
+	L.Push(lua.LNumber(i))
+	L.Push(v)
+	return 2
+}

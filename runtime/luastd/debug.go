@@ -1,0 +1,303 @@
+package luastd
+
+import (
+	"fmt"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"transect/runtime/vm"
+)
+
+func (l *library) openDebug(L *lua.LState) {
+	const hooks = "nothing can interrupt code at its lines; limits are given by --timeout and --max-instructions"
+	set(L, "debug", map[string]lua.LGFunction{
+		"getfenv": debugGetEnvironment, "setfenv": debugSetEnvironment, "getinfo": getInfo,
+		"getlocal": getLocal, "setlocal": setLocal, "getmetatable": rawMetatable, "setmetatable": setRawMetatable,
+		"getupvalue": getUpvalue, "setupvalue": setUpvalue, "traceback": traceback,
+		"sethook": absent("debug.sethook", hooks), "gethook": absent("debug.gethook", hooks),
+		"getregistry": absent("debug.getregistry", "what it holds belongs to the interpreter"),
+		"debug":       absent("debug.debug", "use transect repl"),
+	})
+}
+
+func debugGetEnvironment(L *lua.LState) int {
+	L.Push(L.GetFEnv(checkAny(L, 1)))
+	return 1
+}
+
+func debugSetEnvironment(L *lua.LState) int {
+	env := checkTable(L, 2)
+	switch v := L.Get(1).(type) {
+	case *lua.LFunction:
+		v.Env = env
+	case *lua.LUserData:
+		v.Env = env
+	case *lua.LState:
+		v.Env = env
+	default:
+		vm.RaiseText(L, "'setfenv' cannot change environment of given object")
+	}
+	L.Push(L.Get(1))
+	return 1
+}
+
+func rawMetatable(L *lua.LState) int {
+	switch v := checkAny(L, 1).(type) {
+	case *lua.LTable:
+		L.Push(v.Metatable)
+	case *lua.LUserData:
+		L.Push(v.Metatable)
+	default:
+		L.Push(L.GetMetatable(v))
+	}
+	return 1
+}
+
+func setRawMetatable(L *lua.LState) int {
+	if _, ok := L.Get(2).(*lua.LTable); !ok && (L.Get(2) != lua.LNil || L.GetTop() < 2) {
+		vm.ArgError(L, 2, "nil or table expected")
+	}
+	L.SetMetatable(L.Get(1), L.Get(2))
+	L.Push(lua.LTrue)
+	return 1
+}
+
+// thread is the thread that a function of debug looks at: the first argument, or the
+// running one. shift is how many arguments it takes.
+func thread(L *lua.LState) (th *lua.LState, shift int) {
+	if th, ok := L.Get(1).(*lua.LState); ok {
+		return th, 1
+	}
+	return L, 0
+}
+
+func getInfo(L *lua.LState) int {
+	th, shift := thread(L)
+	options := optString(L, shift+2, "flnSu")
+	t := L.NewTable()
+	dbg := &lua.Debug{}
+	what, name := "", ""
+	f, isFunction := L.Get(shift + 1).(*lua.LFunction)
+	if !isFunction {
+		level, ok := asNumber(L.Get(shift + 1))
+		if !ok {
+			vm.ArgError(L, shift+1, "function or level expected")
+		}
+		if dbg, ok = th.GetStack(integer(level)); !ok || level < 0 {
+			L.Push(lua.LNil)
+			return 1
+		}
+		v, err := th.GetInfo("f", dbg, lua.LNil)
+		if f, isFunction = v.(*lua.LFunction); err != nil || !isFunction {
+			L.Push(lua.LNil)
+			return 1
+		}
+		what, name = vm.CalledAs(th, integer(level))
+	}
+	vm.Work(L, stackDepth(th)/8)
+	query := "Slu"
+	if isFunction && L.Get(shift+1) == lua.LValue(f) {
+		query = ">" + query
+	}
+	if _, err := th.GetInfo(query, dbg, f); err != nil {
+		L.Push(lua.LNil)
+		return 1
+	}
+	for _, option := range options {
+		switch option {
+		case 'S':
+			source(t, f, dbg)
+		case 'l':
+			line := dbg.CurrentLine
+			if f.IsG || line <= 0 {
+				line = -1
+			}
+			t.RawSetString("currentline", lua.LNumber(line))
+		case 'u':
+			t.RawSetString("nups", lua.LNumber(dbg.NUpvalues))
+		case 'n':
+			t.RawSetString("namewhat", lua.LString(what))
+			if name != "" {
+				t.RawSetString("name", lua.LString(name))
+			}
+		case 'L':
+			if !f.IsG {
+				t.RawSetString("activelines", activeLines(L, f))
+			}
+		case 'f':
+			t.RawSetString("func", f)
+		default:
+			vm.ArgError(L, shift+2, "invalid option")
+		}
+	}
+	L.Push(t)
+	return 1
+}
+
+// source sets what is known of where a function was defined.
+func source(t *lua.LTable, f *lua.LFunction, dbg *lua.Debug) {
+	name, short, what := "=[C]", "[C]", "C"
+	first, last := -1, -1
+	if !f.IsG {
+		name, short, what = "@"+dbg.Source, dbg.Source, "Lua"
+		if inside, ok := strings.CutPrefix(dbg.Source, `[string "`); ok {
+			name = strings.TrimSuffix(inside, `"]`)
+		}
+		first, last = dbg.LineDefined, dbg.LastLineDefined
+		if isMain(f) {
+			what = "main"
+		}
+	}
+	t.RawSetString("source", lua.LString(name))
+	t.RawSetString("short_src", lua.LString(short))
+	t.RawSetString("what", lua.LString(what))
+	t.RawSetString("linedefined", lua.LNumber(first))
+	t.RawSetString("lastlinedefined", lua.LNumber(last))
+}
+
+// isMain reports whether a function is a whole chunk.
+func isMain(f *lua.LFunction) bool { return !f.IsG && f.Proto.LineDefined == 0 }
+
+func activeLines(L *lua.LState, f *lua.LFunction) *lua.LTable {
+	t := L.NewTable()
+	for _, line := range f.Proto.DbgSourcePositions {
+		t.RawSetInt(line, lua.LTrue)
+	}
+	return t
+}
+
+func getLocal(L *lua.LState) int {
+	th, shift := thread(L)
+	dbg, ok := th.GetStack(checkInt(L, shift+1))
+	if !ok || checkInt(L, shift+1) < 0 {
+		vm.ArgError(L, shift+1, "level out of range")
+	}
+	name, v := th.GetLocal(dbg, checkInt(L, shift+2))
+	return named(L, name, v)
+}
+
+// named returns a name and a value, or nil without a name.
+func named(L *lua.LState, name string, v lua.LValue) int {
+	if name == "" {
+		L.Push(lua.LNil)
+		return 1
+	}
+	return vm.Push(L, []lua.LValue{lua.LString(name), v})
+}
+
+func setLocal(L *lua.LState) int {
+	th, shift := thread(L)
+	dbg, ok := th.GetStack(checkInt(L, shift+1))
+	if !ok || checkInt(L, shift+1) < 0 {
+		vm.ArgError(L, shift+1, "level out of range")
+	}
+	v := checkAny(L, shift+3)
+	if name := th.SetLocal(dbg, checkInt(L, shift+2), v); name != "" {
+		L.Push(lua.LString(name))
+	} else {
+		L.Push(lua.LNil)
+	}
+	return 1
+}
+
+func getUpvalue(L *lua.LState) int {
+	f, i := checkFunction(L, 1), checkInt(L, 2)
+	if f.IsG {
+		return 0
+	}
+	name, v := L.GetUpvalue(f, i)
+	if name == "" {
+		return 0
+	}
+	return named(L, name, v)
+}
+
+func setUpvalue(L *lua.LState) int {
+	v := checkAny(L, 3)
+	f, i := checkFunction(L, 1), checkInt(L, 2)
+	if f.IsG {
+		return 0
+	}
+	name := L.SetUpvalue(f, i, v)
+	if name == "" {
+		return 0
+	}
+	L.Push(lua.LString(name))
+	return 1
+}
+
+func stackDepth(L *lua.LState) (n int) {
+	for {
+		if _, ok := L.GetStack(n); !ok {
+			return n
+		}
+		n += 64
+	}
+}
+
+const (
+	firstLevels = 12 // of a traceback, before what is left out
+	lastLevels  = 10
+)
+
+func traceback(L *lua.LState) int {
+	th, shift := thread(L)
+	level := 1
+	if th != L {
+		level = 0
+	}
+	level = optInt(L, shift+2, level)
+	message := ""
+	if given(L, shift+1) {
+		text, ok := asText(L.Get(shift + 1))
+		if !ok {
+			L.Push(L.Get(shift + 1))
+			return 1
+		}
+		message = text + "\n"
+	}
+	depth := level
+	for {
+		if _, ok := th.GetStack(depth); !ok {
+			break
+		}
+		depth++
+	}
+	vm.Work(L, depth*depth/16) // each level is counted from the top
+	var b strings.Builder
+	b.WriteString(message + "stack traceback:")
+	for at := level; at < depth; at++ {
+		if at == level+firstLevels && depth-at > lastLevels {
+			b.WriteString("\n\t...")
+			at = depth - lastLevels
+		}
+		b.WriteString("\n\t" + levelText(th, at))
+	}
+	L.Push(lua.LString(b.String()))
+	return 1
+}
+
+// levelText is one line of a traceback.
+func levelText(th *lua.LState, level int) string {
+	dbg, _ := th.GetStack(level)
+	v, err := th.GetInfo("fSl", dbg, lua.LNil)
+	f, ok := v.(*lua.LFunction)
+	if err != nil || !ok {
+		return "(tail call): ?"
+	}
+	where := "[C]:"
+	if !f.IsG {
+		where = fmt.Sprintf("%s:%d:", dbg.Source, dbg.CurrentLine)
+	}
+	_, name := vm.CalledAs(th, level)
+	switch {
+	case name != "":
+		return where + " in function '" + name + "'"
+	case isMain(f):
+		return where + " in main chunk"
+	case f.IsG:
+		return where + " ?"
+	}
+	return fmt.Sprintf("%s in function <%s:%d>", where, dbg.Source, f.Proto.LineDefined)
+}

@@ -1,0 +1,117 @@
+package luastd
+
+import (
+	"math"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"transect/runtime/vm"
+)
+
+func openMath(L *lua.LState) {
+	functions := map[string]lua.LGFunction{
+		"atan2":      ofTwo(math.Atan2),
+		"fmod":       ofTwo(math.Mod),
+		"mod":        ofTwo(math.Mod),
+		"pow":        ofTwo(math.Pow),
+		"frexp":      frexp,
+		"ldexp":      ldexp,
+		"modf":       modf,
+		"max":        extreme(func(a, b float64) bool { return a > b }),
+		"min":        extreme(func(a, b float64) bool { return a < b }),
+		"random":     random,
+		"randomseed": randomSeed,
+	}
+	for name, f := range map[string]func(float64) float64{
+		"abs": math.Abs, "acos": math.Acos, "asin": math.Asin, "atan": math.Atan, "ceil": math.Ceil, "cos": math.Cos, "cosh": math.Cosh,
+		"deg": func(x float64) float64 { return x / (math.Pi / 180) },
+		"exp": math.Exp, "floor": math.Floor, "log": math.Log, "log10": math.Log10,
+		"rad": func(x float64) float64 { return x * (math.Pi / 180) },
+		"sin": math.Sin, "sinh": math.Sinh, "sqrt": math.Sqrt, "tan": math.Tan, "tanh": math.Tanh,
+	} {
+		functions[name] = ofOne(f)
+	}
+	set(L, "math", functions)
+	L.SetField(L.GetGlobal("math"), "huge", lua.LNumber(math.Inf(1)))
+}
+
+func ofOne(f func(float64) float64) lua.LGFunction {
+	return func(L *lua.LState) int {
+		L.Push(lua.LNumber(f(checkNumber(L, 1))))
+		return 1
+	}
+}
+
+func ofTwo(f func(x, y float64) float64) lua.LGFunction {
+	return func(L *lua.LState) int {
+		x := checkNumber(L, 1)
+		L.Push(lua.LNumber(f(x, checkNumber(L, 2))))
+		return 1
+	}
+}
+
+func frexp(L *lua.LState) int {
+	fraction, exponent := math.Frexp(checkNumber(L, 1))
+	L.Push(lua.LNumber(fraction))
+	L.Push(lua.LNumber(exponent))
+	return 2
+}
+
+func ldexp(L *lua.LState) int {
+	fraction := checkNumber(L, 1)
+	L.Push(lua.LNumber(math.Ldexp(fraction, int(int32(checkInt(L, 2))))))
+	return 1
+}
+
+func modf(L *lua.LState) int {
+	n := checkNumber(L, 1)
+	whole, fraction := math.Trunc(n), 0.0
+	if !math.IsInf(n, 0) {
+		fraction = n - whole
+	}
+	L.Push(lua.LNumber(whole))
+	L.Push(lua.LNumber(math.Copysign(fraction, n)))
+	return 2
+}
+
+// extreme is max or min.
+func extreme(better func(a, b float64) bool) lua.LGFunction {
+	return func(L *lua.LState) int {
+		best := checkNumber(L, 1)
+		for i := 2; i <= L.GetTop(); i++ {
+			if n := checkNumber(L, i); better(n, best) {
+				best = n
+			}
+		}
+		vm.Work(L, L.GetTop()/4)
+		L.Push(lua.LNumber(best))
+		return 1
+	}
+}
+
+// random is math.random, with a source of its own in each task.
+func random(L *lua.LState) int {
+	low, high := 1, 0
+	switch L.GetTop() {
+	case 0:
+		L.Push(lua.LNumber(vm.Random(L).Float64()))
+		return 1
+	case 1:
+		high = checkInt(L, 1)
+	case 2:
+		low, high = checkInt(L, 1), checkInt(L, 2)
+	default:
+		vm.RaiseText(L, "wrong number of arguments")
+	}
+	if low > high || high-low < 0 || high-low >= vm.MaxExact {
+		vm.ArgError(L, L.GetTop(), "interval is empty")
+	}
+	L.Push(lua.LNumber(float64(low) + float64(vm.Random(L).Int64N(int64(high-low)+1))))
+	return 1
+}
+
+// randomSeed is math.randomseed, for the task that calls it.
+func randomSeed(L *lua.LState) int {
+	vm.SeedRandom(L, math.Float64bits(checkNumber(L, 1)))
+	return 0
+}
