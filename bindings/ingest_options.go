@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	lua "github.com/yuin/gopher-lua"
 
+	"transect/client/calendar"
 	"transect/client/declare"
 	"transect/client/fault"
 	"transect/client/ingest"
@@ -111,8 +111,8 @@ func (in sourceOptions) read(c *module.Call, s *callbacks) (o ingest.Options, er
 		return o, fault.Of(&fault.ParameterError{}, "no file has at least %d (min_size) and at most %d bytes (max_size)", in.MinSize, in.MaxSize)
 	}
 	if in.NewerThan != "" {
-		if o.Source.NewerThan, err = moment(in.NewerThan); err != nil {
-			return o, err
+		if o.Source.NewerThan, err = calendar.Moment(in.NewerThan, o.Now(), calendar.Past); err != nil {
+			return o, fault.Of(&fault.ParameterError{}, "option newer_than: %q is not a time: %w", in.NewerThan, err)
 		}
 	}
 	if in.Filter != nil {
@@ -299,13 +299,4 @@ func naming(name any, s *callbacks) (func(scan.File) (string, error), error) {
 		base := path.Base(file.Name)
 		return strings.NewReplacer("{name}", file.Name, "{base}", base, "{stem}", strings.TrimSuffix(base, path.Ext(base))).Replace(pattern), nil
 	}, nil
-}
-
-func moment(text string) (time.Time, error) {
-	for _, form := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02"} {
-		if at, err := time.ParseInLocation(form, text, time.Local); err == nil {
-			return at, nil
-		}
-	}
-	return time.Time{}, fault.Of(&fault.ParameterError{}, "option newer_than: %q is no date; write 2026-05-31 or 2026-05-31T10:30:00Z", text)
 }

@@ -8,9 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dustin/go-humanize"
-
 	"transect/client/fault"
+	"transect/client/human"
 	"transect/client/ingest"
 	"transect/client/verdict"
 	"transect/runtime/vm"
@@ -71,7 +70,7 @@ func (s summary) text() string {
 	s.list(&b, s.Failures, s.Counts.Bad())
 	s.list(&b, s.Notes, 0)
 	if s.Pending > 0 {
-		fmt.Fprintf(&b, "  the platform has yet to read %s: run again to see whether it can\n", files(s.Pending))
+		fmt.Fprintf(&b, "  the platform has yet to read %s: run again to see whether it can\n", human.Count(s.Pending, "file"))
 	}
 	if (s.stopped || s.Counts.Bad() > 0) && s.command != "" && !s.dryRun {
 		fmt.Fprintf(&b, "to try again: %s\n", s.command)
@@ -108,36 +107,29 @@ func (s summary) figures() string {
 			if s.dryRun && v == verdict.Uploaded {
 				would = "would be "
 			}
-			parts = append(parts, humanize.Comma(n)+" "+would+v.Text())
+			parts = append(parts, human.Number(n)+" "+would+v.Text())
 		}
 	}
 	if s.NotReached > 0 {
-		parts = append(parts, humanize.Comma(s.NotReached)+" not finished")
+		parts = append(parts, human.Number(s.NotReached)+" not finished")
 	}
 	if len(parts) == 0 {
 		parts = append(parts, "no files to send")
 	}
 	took := time.Duration(s.Seconds * float64(time.Second))
-	round := 100 * time.Millisecond
-	switch {
-	case took > time.Minute:
-		round = time.Second
-	case took < time.Second:
-		round = time.Millisecond
-	}
 	text := strings.Join(parts, ", ")
 	if s.dryRun {
 		return text
 	}
 	if s.Counts.Bytes <= 0 && s.stopped && !s.whole() {
-		return text + "; after " + took.Round(round).String()
+		return text + "; after " + human.Duration(took)
 	}
 	if s.Counts.Bytes <= 0 {
-		return text + "; nothing sent, " + took.Round(round).String()
+		return text + "; nothing sent, " + human.Duration(took)
 	}
-	text += fmt.Sprintf("; %s sent in %s", humanize.Bytes(uint64(s.Counts.Bytes)), took.Round(round))
+	text += fmt.Sprintf("; %s sent in %s", human.Size(s.Counts.Bytes), human.Duration(took))
 	if took > 0 {
-		text += fmt.Sprintf(", %s/s", humanize.Bytes(uint64(float64(s.Counts.Bytes)/took.Seconds())))
+		text += fmt.Sprintf(", %s/s", human.Size(int64(float64(s.Counts.Bytes)/took.Seconds())))
 	}
 	return text
 }
@@ -154,7 +146,7 @@ func (s summary) list(b *strings.Builder, list []ingest.Outcome, total int64) {
 		b.WriteString("\n")
 	}
 	if rest := max(total, int64(len(list))) - int64(len(shown)); rest > 0 {
-		fmt.Fprintf(b, "  and %s more, listed in %s\n", humanize.Comma(rest), cmp.Or(s.report, s.Outcomes.Path()))
+		fmt.Fprintf(b, "  and %s more, listed in %s\n", human.Number(rest), cmp.Or(s.report, s.Outcomes.Path()))
 	}
 	hints := map[string]bool{}
 	for _, o := range shown {
@@ -163,13 +155,6 @@ func (s summary) list(b *strings.Builder, list []ingest.Outcome, total int64) {
 			fmt.Fprintf(b, "  hint: %s\n", o.Hint)
 		}
 	}
-}
-
-func files(n int64) string {
-	if n == 1 {
-		return "1 file"
-	}
-	return humanize.Comma(n) + " files"
 }
 
 // json is the summary as one line, where the log is in JSON.

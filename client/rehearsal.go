@@ -8,9 +8,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/dustin/go-humanize"
-
 	"transect/client/declare"
+	"transect/client/human"
 )
 
 // Rehearsal is a dry run: every write is shown and answered instead of sent. All
@@ -57,7 +56,7 @@ func (d *Rehearsal) Summary() string {
 		parts = append(parts, "would make "+amount(d.others, "other changes"))
 	}
 	if d.bytes > 0 {
-		parts = append(parts, "would send "+humanize.Bytes(uint64(d.bytes)))
+		parts = append(parts, "would send "+human.Size(d.bytes))
 	}
 	return cmp.Or(strings.Join(parts, "; "), "would change nothing")
 }
@@ -74,7 +73,7 @@ func amount(n int, things string) string {
 	if things = strings.ReplaceAll(things, "_", " "); n == 1 {
 		things = declare.Singular(things)
 	}
-	return humanize.Comma(int64(n)) + " " + things
+	return human.Number(n) + " " + things
 }
 
 // note counts and shows a write.
@@ -89,7 +88,7 @@ func (d *Rehearsal) note(call *declare.Call, arguments string) {
 			size = info.Size()
 		}
 		d.bytes += size
-		text = fmt.Sprintf("send %s (%s)", file, humanize.Bytes(uint64(size)))
+		text = fmt.Sprintf("send %s (%s)", file, human.Size(size))
 	case s.Effect == declare.Create && s.Shape != declare.ShapeNone:
 		text = "create " + d.count(d.created, kindOf(s), namesIn(call))
 	case s.Effect == declare.Delete:

@@ -10,6 +10,7 @@ import (
 
 	"github.com/adrg/xdg"
 
+	"transect/client/calendar"
 	"transect/client/fault"
 	"transect/platform"
 )
@@ -34,7 +35,7 @@ func (p *Process) KeepDeleted() (time.Duration, error) {
 	if text == "" {
 		return 0, nil
 	}
-	d, err := time.ParseDuration(text)
+	d, err := calendar.Duration(text)
 	if err != nil || d <= 0 {
 		return 0, fault.Of(&fault.ConfigError{}, "TRANSECT_KEEP_DELETED is %q: write it with its unit, such as 168h", text)
 	}

@@ -6,11 +6,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
+	"transect/client/human"
 	"transect/runtime/module"
 	"transect/runtime/sandbox"
 	"transect/runtime/vm"
@@ -55,6 +54,11 @@ func inspectFuncs() []module.Func {
 			Call: layTable,
 		},
 		{
+			Name: "size", Doc: "Writes a number of bytes the way commands do, in kB, MB and GB of 1000.",
+			Params: []module.Param{{Name: "bytes", Type: "number", Doc: "how many", Min: new(0.0), Max: new(float64(1 << 53))}}, Returns: "the text, such as 8.2 MB",
+			Call: func(c *module.Call) (any, error) { return human.Size(int64(c.Number("bytes"))), nil },
+		},
+		{
 			Name: "print_table", Doc: "Prints rows as a table with aligned columns.",
 			Params: []module.Param{inspectRows, inspectColumns, tableLimits},
 			Call:   printed(layTable),
@@ -85,37 +89,21 @@ const maxRows = 100_000
 func layTable(c *module.Call) (any, error) {
 	rows, more := tableRows(c, c.Int("limit"))
 	columns := columnsOf(c, rows)
-	w := table.NewWriter()
-	style := table.StyleDefault
-	style.Options = table.OptionsNoBordersAndSeparators
-	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
-	style.Format.Header = text.FormatDefault
-	w.SetStyle(style)
-	header, right := table.Row{}, make([]bool, len(columns))
-	for i, name := range columns {
-		header, right[i] = append(header, name), true
+	right, widest := make([]bool, len(columns)), make([]int, len(columns))
+	cells := [][]string{columns}
+	for j := range right {
+		right[j] = true
 	}
-	w.AppendHeader(header)
-	widest := make([]int, len(columns))
 	for _, fields := range rows {
-		row := table.Row{}
+		row := make([]string, len(columns))
 		for j, name := range columns {
 			v := c.L.GetField(fields, name)
 			right[j] = right[j] && (v.Type() == lua.LTNumber || v == lua.LNil)
-			text := cell(c.L, v, c.Int("width"))
-			widest[j] = max(widest[j], len(text)+2)
-			row = append(row, text)
+			row[j] = cell(c.L, v, c.Int("width"))
+			widest[j] = max(widest[j], len(row[j])+2)
 		}
-		w.AppendRow(row)
+		cells = append(cells, row)
 	}
-	var configs []table.ColumnConfig
-	for j, numeric := range right {
-		if numeric {
-			configs = append(configs, table.ColumnConfig{Number: j + 1, Align: text.AlignRight, AlignHeader: text.AlignRight})
-		}
-	}
-	w.SetColumnConfigs(configs)
-	w.SuppressTrailingSpaces()
 	size := 0 // each cell is as wide as the widest of its column
 	for _, width := range widest {
 		size += width * (len(rows) + 1)
@@ -124,7 +112,7 @@ func layTable(c *module.Call) (any, error) {
 		return nil, sandbox.TooLong("inspect.table", float64(size), most)
 	}
 	vm.Grow(c.L, 3*size)
-	return w.Render() + more, nil
+	return strings.Join(human.Align(cells, human.Widths(cells), right), "\n") + more, nil
 }
 
 // tableRows takes the rows to show; more is a line that says how many more there are.

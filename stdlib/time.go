@@ -7,10 +7,10 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
+	"transect/client/calendar"
 	"transect/client/fault"
 	"transect/client/wait"
 	"transect/runtime/module"
-	"transect/stdlib/calendar"
 )
 
 // began is where the monotonic clock starts.

@@ -69,7 +69,7 @@ var timeCases = map[string]string{
 		for text, seconds in pairs{ ["1h30m"] = 5400, ["90s"] = 90, ["1w 2d"] = 9 * 86400, ["-1.5h"] = -5400, ["250ms"] = 0.25, PT1H30M = 5400, P1DT12H = 129600, P2W = 14 * 86400, ["0s"] = 0 } do
 			assert(time.duration(text) == seconds, text)
 		end
-		for _, text in ipairs{ "", "5", "h", "1m1h", "1h1h", "1y", "PT", "P1DT", "1.2.3s", "1 parsec" } do refused("ValueError", "is no duration", time.duration, text) end
+		for _, text in ipairs{ "", "5", "h", "1m1h", "1h1h", "1y", "PT", "P1DT", "1.2.3s", "1 parsec" } do refused("ValueError", "is not a duration", time.duration, text) end
 		refused("ValueError", "months or years", time.duration, "P1M")
 		assert(time.format_duration(90061.5) == "1d1h1m1.5s" and time.format_duration(0) == "0s" and time.format_duration(-90) == "-1m30s" and time.format_duration(0.9996) == "1s")`,
 	"what is wrong is said": `

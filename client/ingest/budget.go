@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/dustin/go-humanize"
-
 	"transect/client"
 	"transect/client/fault"
+	"transect/client/human"
 	"transect/client/preflight"
 	"transect/client/reconcile"
 	"transect/client/scan"
@@ -84,7 +83,7 @@ func fits(c *client.Client, files int, bytes int64) error {
 		hint = f.Facts().Hint + "; "
 	}
 	return fault.Hinted(fault.Of(&fault.LimitError{}, "nothing was created or sent: %s of %s are to be sent (%d bytes), and the budget leaves %s",
-		what, humanize.Bytes(uint64(bytes)), bytes, humanize.Bytes(uint64(room))), "%sor send fewer files at a time; what is sent again after a failure counts, too", hint)
+		what, human.Size(bytes), bytes, human.Size(room)), "%sor send fewer files at a time; what is sent again after a failure counts, too", hint)
 }
 
 // Fits refuses files that are more than the budget of the client leaves, before

@@ -9,11 +9,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dustin/go-humanize"
 	"github.com/paulmach/orb"
 	"github.com/paulmach/orb/planar"
 	"github.com/tidwall/gjson"
 
+	"transect/client/human"
 	"transect/client/imagery"
 	"transect/client/verdict"
 )
@@ -33,7 +33,7 @@ func (s *survey) checkCameras() {
 		return cmp.Or(counts[b]-counts[a], strings.Compare(s.cameras.text(a), s.cameras.text(b)))
 	}) {
 		name := cmp.Or(s.cameras.text(camera), "an unnamed camera")
-		list = append(list, fmt.Sprintf("%s (%s)", name, humanize.Comma(int64(counts[camera]))))
+		list = append(list, fmt.Sprintf("%s (%s)", name, human.Number(counts[camera])))
 		if len(list) == 6 && len(counts) > 6 {
 			list = append(list, fmt.Sprintf("%d more", len(counts)-6))
 			break
@@ -112,12 +112,12 @@ func (s *survey) checkCount() {
 	if s.report.Images > s.opts.Expected {
 		hint = "are there photos of another flight, or previews? Leave them out, or correct the mission's number of images"
 	}
-	there := fmt.Sprintf("there are %s images", humanize.Comma(int64(s.report.Images)))
+	there := fmt.Sprintf("there are %s images", human.Number(s.report.Images))
 	if s.report.Images == 1 {
 		there = "there is 1 image"
 	}
 	s.problems.add(newProblem("image-count", Warning, "",
-		fmt.Sprintf("%s, the mission announces %s", there, humanize.Comma(int64(s.opts.Expected))), hint))
+		fmt.Sprintf("%s, the mission announces %s", there, human.Number(s.opts.Expected)), hint))
 }
 
 // checkDuplicates finds files that are byte for byte the same, as a run does: the

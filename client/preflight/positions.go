@@ -9,6 +9,7 @@ import (
 	"github.com/paulmach/orb"
 	"github.com/paulmach/orb/geo"
 
+	"transect/client/human"
 	"transect/client/tempfile"
 )
 
@@ -197,7 +198,7 @@ func distance(latitude, longitude, otherLatitude, otherLongitude float64) float6
 
 func metres(m float64) string {
 	if m >= 10_000 {
-		return humanize.Comma(int64(math.Round(m/1000))) + " km"
+		return human.Number(int64(math.Round(m/1000))) + " km"
 	}
 	if m >= 1000 {
 		return humanize.FtoaWithDigits(m/1000, 1) + " km"

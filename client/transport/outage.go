@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"transect/client/fault"
+	"transect/client/human"
 	"transect/client/wait"
 )
 
@@ -126,20 +127,9 @@ func (t *Transport) wait(ctx context.Context, r *Retries, p *pacer, v verdict, e
 // gaveUp adds to an error that the outage was too long.
 func gaveUp(err error, outage time.Duration) error {
 	if f := fault.Find(err); f != nil && outage > 0 {
-		f.Facts().Hint = fmt.Sprintf("given up after an outage of %s: run again when it is over, finished work is kept; --max-outage waits longer", short(outage))
+		f.Facts().Hint = fmt.Sprintf("given up after an outage of %s: run again when it is over, finished work is kept; --max-outage waits longer", human.Duration(outage))
 	}
 	return err
-}
-
-// short writes a duration without its zero units.
-func short(d time.Duration) string {
-	text := d.Round(time.Second).String()
-	for _, zero := range []string{"m0s", "h0m"} {
-		if n := len(text) - len(zero); n > 0 && text[n:] == zero {
-			text = text[:n+1]
-		}
-	}
-	return text
 }
 
 // isAway recognises the answers of a gateway whose platform is unreachable.
@@ -208,6 +198,6 @@ func (t *Transport) back(lasted time.Duration) {
 	t.shown, t.noticed = 0, time.Time{}
 	t.mu.Unlock()
 	if shown {
-		t.log.Info("the connection is back", "after", short(lasted))
+		t.log.Info("the connection is back", "after", human.Duration(lasted))
 	}
 }

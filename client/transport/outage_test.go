@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"transect/client/fault"
+	"transect/client/human"
 )
 
 var refused = &net.OpError{Op: "dial", Err: errors.New("connection refused")}
@@ -70,7 +71,7 @@ func TestOutageIsBounded(t *testing.T) {
 					t.Errorf("%v after %s", err, lasted)
 				}
 				hint := fault.Find(err).Facts().Hint
-				if timed := c.want >= 5*time.Second; timed != strings.Contains(hint, "an outage of "+short(c.want)) || timed != strings.Contains(hint, "--max-outage") {
+				if timed := c.want >= 5*time.Second; timed != strings.Contains(hint, "an outage of "+human.Duration(c.want)) || timed != strings.Contains(hint, "--max-outage") {
 					t.Errorf("the hint is %q", hint)
 				}
 				if lines := strings.Count(log.String(), "\n"); lines > 100 {

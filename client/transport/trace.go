@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 	"unicode/utf8"
+
+	"transect/client/human"
 )
 
 // Longer bodies are cut in traces.
@@ -43,7 +45,7 @@ func TraceWriter(w io.Writer) func(TraceRecord) {
 		b.WriteByte('\n')
 		writeSide(&b, "> ", r.RequestHeader, r.RequestBody)
 		if r.Status != 0 {
-			fmt.Fprintf(&b, "< %d %s  (%s)\n", r.Status, http.StatusText(r.Status), r.Duration.Round(time.Millisecond))
+			fmt.Fprintf(&b, "< %d %s  (%s)\n", r.Status, http.StatusText(r.Status), human.Duration(r.Duration))
 			writeSide(&b, "< ", r.ResponseHeader, r.ResponseBody)
 		}
 		if r.Error != "" {

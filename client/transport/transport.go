@@ -26,6 +26,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"transect/client/fault"
+	"transect/client/human"
 	"transect/client/transport/httpcore"
 	"transect/client/wait"
 )
@@ -268,7 +269,7 @@ func (t *Transport) answered(p *pacer, v verdict) {
 		t.back(away)
 	}
 	if hung > 0 {
-		t.log.Info("the platform answers again", "after", short(hung))
+		t.log.Info("the platform answers again", "after", human.Duration(hung))
 	}
 	if v.overloaded && t.options.Busy != nil {
 		t.options.Busy()

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"transect/client/fault"
+	"transect/client/human"
 	"transect/runtime"
 	"transect/runtime/lint"
 	"transect/runtime/vm"
@@ -82,14 +83,7 @@ func (a *app) checkScripts(args []string, asJSON bool) error {
 		return err
 	}
 	if !asJSON && !a.output.Quiet {
-		fmt.Fprintf(a.process.Stderr, "%s in %d of %s\n", plural(len(problems), "problem"), bad, plural(len(files), "script"))
+		fmt.Fprintf(a.process.Stderr, "%s in %d of %s\n", human.Count(len(problems), "problem"), bad, human.Count(len(files), "script"))
 	}
 	return &vm.Exit{Code: runtime.ExitRaised}
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

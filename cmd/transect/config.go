@@ -3,11 +3,11 @@ package main
 import (
 	"fmt"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"transect/client"
+	"transect/client/human"
 	"transect/runtime"
 	"transect/runtime/unattended"
 )
@@ -46,22 +46,22 @@ Exit code 2 says that no connection can be made of the settings, and why.`,
 				}
 				return unready
 			}
-			var rows []table.Row
+			var rows []human.Row
 			for _, s := range settings {
-				rows = append(rows, table.Row{s.Name, s.Value, s.From})
+				rows = append(rows, human.Row{s.Name, s.Value, s.From})
 			}
 			if len(rows) > 0 {
-				a.printTable(table.Row{"setting", "value", "from"}, rows)
+				a.printTable(human.Row{"setting", "value", "from"}, rows)
 				fmt.Fprintln(a.stdout)
 			}
 			rows = nil
 			for _, f := range files {
-				rows = append(rows, table.Row{f.Name, f.Value})
+				rows = append(rows, human.Row{f.Name, f.Value})
 			}
 			for _, name := range profiles {
-				rows = append(rows, table.Row{"profile", name})
+				rows = append(rows, human.Row{"profile", name})
 			}
-			a.printTable(table.Row{"file", "path"}, rows)
+			a.printTable(human.Row{"file", "path"}, rows)
 			return unready
 		},
 	}

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"transect/client/human"
 	"transect/runtime/unattended"
 	"transect/runtime/unattended/cron"
 	"transect/runtime/unattended/history"
@@ -121,7 +121,7 @@ func (a *app) cronList() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			row := func(j *cron.Job) table.Row {
+			row := func(j *cron.Job) human.Row {
 				next, last := "paused", "never ran"
 				if !j.Off {
 					next = strings.Join(a.nextTimes(j.Schedule, 1), "")
@@ -129,10 +129,10 @@ func (a *app) cronList() *cobra.Command {
 				if runs := a.jobRuns(j.Name, 1); len(runs) > 0 {
 					last = runs[0].Started.In(a.process.Now().Location()).Format("2006-01-02 15:04") + "  " + outcome(runs[0])
 				}
-				return table.Row{j.Name, j.Expr, next, last}
+				return human.Row{j.Name, j.Expr, next, last}
 			}
 			return listing[*cron.Job]{
-				header: table.Row{"name", "when", "next", "last run"}, row: row,
+				header: human.Row{"name", "when", "next", "last run"}, row: row,
 				object: a.cronFacts,
 				none:   "there are no jobs; transect cron add adds one",
 			}.print(a, t.Jobs(), asJSON)

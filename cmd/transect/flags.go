@@ -13,6 +13,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/pflag"
 
+	"transect/client/calendar"
 	"transect/client/fault"
 )
 
@@ -101,15 +102,11 @@ func toBool(to *bool) func(string) error {
 
 func toDuration(to *time.Duration) func(string) error {
 	return func(text string) error {
-		d, err := time.ParseDuration(text)
-		switch {
-		case err != nil:
-			return errors.New("write it with its unit, such as 90s, 5m or 1h30m")
-		case d < 0:
-			return errors.New("it must not be negative; leave it out for none")
+		d, err := calendar.Duration(text)
+		if err == nil {
+			*to = d
 		}
-		*to = d
-		return nil
+		return err
 	}
 }
 
@@ -125,19 +122,6 @@ func toNumber(to *int, least, most int) func(string) error {
 }
 
 func toCount(to *int) func(string) error { return toNumber(to, 0, 1000) }
-
-// toDays accepts a number of days, such as 30d.
-func toDays(to *int, least int) func(string) error {
-	return func(text string) error {
-		number, found := strings.CutSuffix(text, "d")
-		n, err := strconv.Atoi(number)
-		if !found || err != nil || n < least {
-			return errors.New("write it as 30d")
-		}
-		*to = n
-		return nil
-	}
-}
 
 // toInstructions accepts 1e9 and 1_000_000.
 func toInstructions(to *int64) func(string) error {
@@ -173,7 +157,7 @@ func toLockPolicy(wait *time.Duration) func(string) error {
 			return nil
 		}
 		if length, ok := strings.CutPrefix(text, "wait="); ok {
-			if d, err := time.ParseDuration(length); err == nil && d > 0 {
+			if d, err := calendar.Duration(length); err == nil && d > 0 {
 				*wait = d
 				return nil
 			}

@@ -10,9 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"transect/client/calendar"
 	"transect/client/fault"
+	"transect/client/human"
 	"transect/runtime/jobs"
-	"transect/runtime/unattended/history"
 )
 
 func (a *app) jobs() *cobra.Command {
@@ -74,7 +75,7 @@ codes 2 and 4: the same again would not help), needs a decision (7), cancelled.`
 	addOptions(flags,
 		option{name: "since", kind: "TIME", doc: "only jobs submitted since a date, such as 2026-11-20, or within a time, such as 12h or 7d",
 			parse: func(text string) (err error) {
-				filter.Since, err = history.ParseSince(text, a.process.Now())
+				filter.Since, err = calendar.Moment(text, a.process.Now(), calendar.Past)
 				return err
 			}},
 		option{name: "limit", kind: "N", value: "20", doc: "show N jobs; 0 for all", parse: toCount(&filter.Limit)})
@@ -167,7 +168,7 @@ func someIDs(cmd *cobra.Command, args []string) error {
 
 func (a *app) jobsRemove() *cobra.Command {
 	var address string
-	days := 0
+	var age time.Duration
 	cmd := &cobra.Command{
 		Use:   "rm [--older-than DAYS] [ID...]",
 		Short: "Remove jobs with their logs, ledgers and results",
@@ -176,24 +177,24 @@ first. Workers remove the output of jobs after 30 days and the jobs themselves
 after 90; jobs that need a decision stay.`,
 		Example: "  transect jobs rm 42\n  transect jobs rm --older-than 30d",
 		Args: func(cmd *cobra.Command, args []string) error {
-			if days == 0 {
+			if age == 0 {
 				return someIDs(cmd, args)
 			}
 			return nil
 		},
 		RunE: a.withJobs(&address, func(ctx context.Context, store *jobs.Store, args []string) error {
-			if err := a.eachJob(args, "removed", func(id int64) error { return store.Remove(ctx, id) }); err != nil || days == 0 {
+			if err := a.eachJob(args, "removed", func(id int64) error { return store.Remove(ctx, id) }); err != nil || age == 0 {
 				return err
 			}
-			removed, err := store.Prune(ctx, jobs.Retention{Jobs: time.Duration(days) * 24 * time.Hour})
+			removed, err := store.Prune(ctx, jobs.Retention{Jobs: age})
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(a.stdout, "removed %s\n", plural(removed, "job"))
+			fmt.Fprintf(a.stdout, "removed %s\n", human.Count(removed, "job"))
 			return nil
 		}),
 	}
 	a.jobsFlag(cmd, &address)
-	addOptions(cmd.Flags(), option{name: "older-than", kind: "number of days", doc: "remove jobs that ended more than `DAYS` ago, such as 30d", parse: toDays(&days, 1)})
+	addOptions(cmd.Flags(), option{name: "older-than", kind: "duration", doc: "remove jobs that ended more than `DURATION` ago, such as 30d", parse: toDuration(&age)})
 	return cmd
 }

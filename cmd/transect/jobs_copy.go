@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"transect/client/fault"
+	"transect/client/human"
 	"transect/runtime/jobs"
 )
 
@@ -48,7 +49,7 @@ pause the schedules and cancel the jobs that wait.`,
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(a.stdout, "copied %s and %s, %d rows, from %s to %s\n", plural(n.Jobs, "job"), plural(n.Schedules, "schedule"), n.Rows, store.Name(), target.Name())
+		fmt.Fprintf(a.stdout, "copied %s and %s, %d rows, from %s to %s\n", human.Count(n.Jobs, "job"), human.Count(n.Schedules, "schedule"), n.Rows, store.Name(), target.Name())
 		if target.Postgres() {
 			fmt.Fprintf(a.process.Stderr, "from now on set TRANSECT_JOBS=%s, for workers as well\n", target.Name())
 		}

@@ -8,8 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jedib0t/go-pretty/v6/table"
-
+	"transect/client/human"
 	"transect/runtime/jobs"
 )
 
@@ -55,7 +54,7 @@ func countStates(count map[jobs.State]int) string {
 func (a *app) jobListing(list []*jobs.Job) listing[*jobs.Job] {
 	now := a.process.Now()
 	reasons := slices.ContainsFunc(list, func(job *jobs.Job) bool { return job.Message != "" })
-	row := func(job *jobs.Job) table.Row {
+	row := func(job *jobs.Job) human.Row {
 		state := string(job.State)
 		switch {
 		case job.State == jobs.Running && job.Cancelled:
@@ -67,13 +66,13 @@ func (a *app) jobListing(list []*jobs.Job) listing[*jobs.Job] {
 		if job.ExitCode != nil {
 			exit = strconv.Itoa(*job.ExitCode)
 		}
-		cells := table.Row{job.ID, state, localTime(startOrDue(job), now), took(job, now), exit, job.Queue, job.Worker, job.Title()}
+		cells := human.Row{job.ID, state, localTime(startOrDue(job), now), took(job, now), exit, job.Queue, job.Worker, job.Title()}
 		if reasons {
 			cells = append(cells, shortened(job.Message, 60))
 		}
 		return cells
 	}
-	header := table.Row{"ID", "state", "start", "took", "exit", "queue", "worker", "script"}
+	header := human.Row{"id", "state", "start", "took", "exit", "queue", "worker", "script"}
 	if reasons {
 		header = append(header, "reason")
 	}
@@ -110,18 +109,9 @@ func took(job *jobs.Job, now time.Time) string {
 	case job.Started.IsZero() || job.State == jobs.Waiting || job.State == jobs.Scheduled || job.State == jobs.Retrying:
 		return ""
 	case job.State == jobs.Running:
-		return max(now.Sub(job.Started), 0).Round(time.Second).String()
+		return human.Duration(max(now.Sub(job.Started), 0).Round(time.Second))
 	case job.Ended.Before(job.Started):
 		return ""
 	}
-	return shortTime(job.Ended.Sub(job.Started))
-}
-
-// shortTime is a duration with its tenths of a second, below a second in
-// milliseconds.
-func shortTime(d time.Duration) string {
-	if d < time.Second {
-		return d.Round(time.Millisecond).String()
-	}
-	return d.Round(100 * time.Millisecond).String()
+	return human.Duration(job.Ended.Sub(job.Started))
 }

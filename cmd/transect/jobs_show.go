@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dustin/go-humanize"
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"transect/client/calendar"
+	"transect/client/human"
 	"transect/client/transport"
 	"transect/runtime/jobs"
 )
@@ -90,7 +90,7 @@ func (a *app) printJob(job *jobs.Job, attempts []jobs.Attempt, result json.RawMe
 		line("due", "%s", localTime(job.Due, now))
 	}
 	if job.Timeout > 0 {
-		line("timeout", "%s", shortDuration(job.Timeout))
+		line("timeout", "%s", calendar.FormatDuration(job.Timeout.Seconds()))
 	}
 	line("retries", "%d", job.Retries)
 	if result != nil {
@@ -100,24 +100,24 @@ func (a *app) printJob(job *jobs.Job, attempts []jobs.Attempt, result json.RawMe
 			text = short.String()
 		}
 		if len(text) > 200 {
-			text = fmt.Sprintf("%s, see transect jobs show --json %d", humanize.IBytes(uint64(len(text))), job.ID)
+			text = fmt.Sprintf("%s, see transect jobs show --json %d", human.Size(int64(len(text))), job.ID)
 		}
 		line("result", "%s", text)
 	}
-	var rows []table.Row
+	var rows []human.Row
 	for _, attempt := range attempts {
 		end, took, exit := "", "", ""
 		if attempt.Ended != nil {
-			end, took = localTime(*attempt.Ended, now), shortTime(attempt.Ended.Sub(attempt.Started))
+			end, took = localTime(*attempt.Ended, now), human.Duration(attempt.Ended.Sub(attempt.Started))
 		}
 		if attempt.ExitCode != nil {
 			exit = fmt.Sprint(*attempt.ExitCode)
 		}
-		rows = append(rows, table.Row{attempt.Number, attempt.Worker, localTime(attempt.Started, now), end, took, exit, attempt.Outcome})
+		rows = append(rows, human.Row{attempt.Number, attempt.Worker, localTime(attempt.Started, now), end, took, exit, attempt.Outcome})
 	}
 	if len(rows) > 0 {
 		fmt.Fprintln(a.stdout)
-		a.printTable(table.Row{"attempt", "worker", "start", "end", "took", "exit", "outcome"}, rows)
+		a.printTable(human.Row{"attempt", "worker", "start", "end", "took", "exit", "outcome"}, rows)
 	}
 }
 

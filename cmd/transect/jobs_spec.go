@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -215,21 +214,4 @@ func (a *app) noSecret(words []string) error {
 		}
 	}
 	return nil
-}
-
-// parseAt reads a time of the command line, in the zone of the machine.
-func parseAt(text string, now time.Time) (time.Time, error) {
-	if clock, err := time.ParseInLocation("15:04", text, now.Location()); err == nil {
-		at := time.Date(now.Year(), now.Month(), now.Day(), clock.Hour(), clock.Minute(), 0, 0, now.Location())
-		if !at.After(now) {
-			at = time.Date(now.Year(), now.Month(), now.Day()+1, clock.Hour(), clock.Minute(), 0, 0, now.Location())
-		}
-		return at, nil
-	}
-	for _, layout := range []string{"2006-01-02 15:04", "2006-01-02T15:04", time.DateTime, "2006-01-02T15:04:05", time.RFC3339} {
-		if at, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
-			return at, nil
-		}
-	}
-	return time.Time{}, errors.New("write a time such as 02:30, 2026-11-23T02:30 or 2026-11-23T02:30:00Z")
 }

@@ -8,10 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dustin/go-humanize"
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"transect/client/human"
 	"transect/runtime/jobs"
 )
 
@@ -45,39 +44,27 @@ func (a *app) jobsStats() *cobra.Command {
 
 func (a *app) printStats(stats *jobs.Stats, within time.Duration) {
 	open := []jobs.State{jobs.Waiting, jobs.Scheduled, jobs.Running, jobs.Retrying}
-	header := table.Row{"queue"}
+	header := human.Row{"queue"}
 	for _, state := range open {
 		header = append(header, state)
 	}
-	var rows []table.Row
+	var rows []human.Row
 	for queue, states := range stats.Queues {
-		row := table.Row{queue}
+		row := human.Row{queue}
 		for _, state := range open {
 			row = append(row, states[state])
 		}
 		rows = append(rows, row)
 	}
-	slices.SortFunc(rows, func(a, b table.Row) int { return strings.Compare(a[0].(string), b[0].(string)) })
+	slices.SortFunc(rows, func(a, b human.Row) int { return strings.Compare(a[0].(string), b[0].(string)) })
 	if len(rows) > 0 {
 		a.printTable(header, rows)
 		fmt.Fprintln(a.stdout)
 	}
-	fmt.Fprintf(a.stdout, "%-11s %s\n", "ended", cmp.Or(countStates(stats.Ended), "none")+" within "+shortDuration(within))
+	fmt.Fprintf(a.stdout, "%-11s %s\n", "ended", cmp.Or(countStates(stats.Ended), "none")+" within "+human.Duration(within))
 	if stats.Wait > 0 || stats.Run > 0 {
-		fmt.Fprintf(a.stdout, "%-11s waited %s, took %s\n", "median", stats.Wait.Round(time.Millisecond), stats.Run.Round(time.Millisecond))
+		fmt.Fprintf(a.stdout, "%-11s waited %s, took %s\n", "median", human.Duration(stats.Wait), human.Duration(stats.Run))
 	}
 	fmt.Fprintf(a.stdout, "%-11s %d with %d slots\n", "workers", stats.Workers, stats.Slots)
-	fmt.Fprintf(a.stdout, "%-11s %s\n", "database", humanize.IBytes(uint64(stats.Size)))
-}
-
-// shortDuration is 24h instead of 24h0m0s.
-func shortDuration(d time.Duration) string {
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
+	fmt.Fprintf(a.stdout, "%-11s %s\n", "database", human.Size(stats.Size))
 }

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/jedib0t/go-pretty/v6/table"
+	"transect/client/human"
 )
 
 // printJSON prints a value on one line, or indented.
@@ -20,21 +20,14 @@ func writeJSON(to io.Writer, v any, indent string) error {
 }
 
 // printTable prints a table without borders.
-func (a *app) printTable(header table.Row, rows []table.Row) {
-	t := table.NewWriter()
-	t.SetOutputMirror(a.stdout)
-	t.SetStyle(table.StyleLight)
-	t.Style().Options = table.OptionsNoBordersAndSeparators
-	t.AppendHeader(header)
-	t.AppendRows(rows)
-	t.SuppressTrailingSpaces()
-	t.Render()
+func (a *app) printTable(header human.Row, rows []human.Row) {
+	fmt.Fprintln(a.stdout, human.Table(header, rows))
 }
 
 // listing prints a list as a table, or with --json as one JSON object per line.
 type listing[T any] struct {
-	header table.Row
-	row    func(T) table.Row
+	header human.Row
+	row    func(T) human.Row
 	object func(T) any // nil: the item itself
 	none   string      // printed to standard error in place of an empty table
 }
@@ -58,7 +51,7 @@ func (l listing[T]) print(a *app, list []T, asJSON bool) error {
 		fmt.Fprintln(a.process.Stderr, l.none)
 		return nil
 	}
-	rows := make([]table.Row, len(list))
+	rows := make([]human.Row, len(list))
 	for i, item := range list {
 		rows[i] = l.row(item)
 	}

@@ -8,10 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"transect/client/calendar"
 	"transect/client/fault"
+	"transect/client/human"
 	"transect/client/transport"
 	"transect/client/verdict"
 	"transect/runtime/jobs"
@@ -64,7 +65,10 @@ keeps none.`,
 	cmd.Flags().StringVar(&job, "job", "", "show the runs of the job `NAME` of cron")
 	cmd.Flags().BoolVar(&failed, "failed", false, "show the runs that failed or were killed")
 	addOptions(cmd.Flags(), option{name: "since", kind: "TIME", doc: "show the runs since a date, such as 2026-11-20, or within a time, such as 12h or 7d",
-		parse: func(text string) (err error) { since, err = history.ParseSince(text, a.process.Now()); return err }})
+		parse: func(text string) (err error) {
+			since, err = calendar.Moment(text, a.process.Now(), calendar.Past)
+			return err
+		}})
 	cobra.CheckErr(cmd.RegisterFlagCompletionFunc("job", a.completeJobs))
 	cmd.AddCommand(a.runsShow(), a.runsUndo(), a.runsVerify(), a.runsSettle(), a.runsForget(), a.runsPrune())
 	return cmd
@@ -72,16 +76,16 @@ keeps none.`,
 
 func (a *app) runListing() listing[*history.Summary] {
 	now := a.process.Now()
-	row := func(run *history.Summary) table.Row {
+	row := func(run *history.Summary) human.Row {
 		took, exit, items := run.Duration(now).Round(100*time.Millisecond).String(), "", ""
 		if e := run.End; e != nil {
 			exit, items = strconv.Itoa(e.ExitCode), itemCount(e)
 		} else if run.State == history.Lost {
 			took = ""
 		}
-		return table.Row{run.ID, localTime(run.Started, now), took, exit, run.Outcome(), items, run.Job, filepath.Base(run.Script)}
+		return human.Row{run.ID, localTime(run.Started, now), took, exit, run.Outcome(), items, run.Job, filepath.Base(run.Script)}
 	}
-	return listing[*history.Summary]{header: table.Row{"ID", "start", "took", "exit", "outcome", "items", "job", "script"}, row: row, none: "there are no runs yet"}
+	return listing[*history.Summary]{header: human.Row{"id", "start", "took", "exit", "outcome", "items", "job", "script"}, row: row, none: "there are no runs yet"}
 }
 
 // history is the history of this user.
@@ -195,7 +199,7 @@ func (a *app) printRun(run *history.Summary) {
 		line("state", "%s", run.Outcome())
 		return
 	}
-	line("end", "%s, after %s", e.At.In(now.Location()).Format(time.DateTime+" MST"), run.Duration(now).Round(time.Millisecond))
+	line("end", "%s, after %s", e.At.In(now.Location()).Format(time.DateTime+" MST"), human.Duration(run.Duration(now)))
 	line("outcome", "%s, exit code %d", run.Outcome(), e.ExitCode)
 	if items := itemCount(e); items != "" {
 		line("items", "%s", items)
@@ -232,7 +236,7 @@ func (a *app) printRun(run *history.Summary) {
 }
 
 func (a *app) runsPrune() *cobra.Command {
-	keep, days := 500, 90
+	keep, age := 500, 90*24*time.Hour
 	cmd := &cobra.Command{
 		Use:     "prune",
 		Short:   "Remove old runs from the history",
@@ -244,16 +248,16 @@ func (a *app) runsPrune() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			removed, err := store.Prune(keep, a.process.Now().AddDate(0, 0, -days))
+			removed, err := store.Prune(keep, a.process.Now().Add(-age))
 			if err != nil {
 				return unreadable(err)
 			}
-			fmt.Fprintf(a.stdout, "removed %d runs\n", removed)
+			fmt.Fprintf(a.stdout, "removed %s\n", human.Count(removed, "run"))
 			return nil
 		},
 	}
 	addOptions(cmd.Flags(),
 		option{name: "keep", kind: "N", value: "500", doc: "keep the newest N runs", parse: toCount(&keep)},
-		option{name: "older-than", kind: "number of days", value: "90d", doc: "remove runs older than `DAYS`", parse: toDays(&days, 0)})
+		option{name: "older-than", kind: "duration", value: "90d", doc: "remove runs older than `DURATION`", parse: toDuration(&age)})
 	return cmd
 }

@@ -11,10 +11,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
 	"transect/client/fault"
+	"transect/client/human"
 	"transect/client/ledger"
 	"transect/runtime/jobs"
 	"transect/runtime/unattended/history"
@@ -60,7 +60,7 @@ func (a *app) writesOf(ctx context.Context, run, jobsURL string) (w *writes, err
 // printWrites prints a count by state and the writes.
 func (a *app) printWrites(w *writes) {
 	counts := map[string]int{}
-	var rows []table.Row
+	var rows []human.Row
 	for _, n := range w.Writes {
 		counts[n.State]++
 		ids := strings.Join(n.IDs[:min(len(n.IDs), 3)], " ")
@@ -70,7 +70,7 @@ func (a *app) printWrites(w *writes) {
 		if len(n.Doubles) > 0 {
 			ids += " and " + strings.Join(n.Doubles, " ")
 		}
-		rows = append(rows, table.Row{n.Number, n.Operation, n.State, n.Sent.In(a.process.Now().Location()).Format(time.DateTime), n.Start, ids})
+		rows = append(rows, human.Row{n.Number, n.Operation, n.State, n.Sent.In(a.process.Now().Location()).Format(time.DateTime), n.Start, ids})
 	}
 	var parts []string
 	for _, state := range []string{"done", "adopted", "open", "refused", "doubled"} {
@@ -79,7 +79,7 @@ func (a *app) printWrites(w *writes) {
 		}
 	}
 	fmt.Fprintf(a.stdout, "%-11s %d\n%-11s %s\n\n", "starts", len(w.Starts), "writes", strings.Join(parts, ", "))
-	a.printTable(table.Row{"write", "operation", "state", "sent", "start", "ids"}, rows)
+	a.printTable(human.Row{"write", "operation", "state", "sent", "start", "ids"}, rows)
 }
 
 // ledgerOf is the ID of the ledger of a run that is named by its own ID or that

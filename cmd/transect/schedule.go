@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"transect/client/human"
 	"transect/runtime/jobs"
 	"transect/runtime/jobs/schedule"
 	"transect/runtime/unattended/notice"
@@ -75,9 +75,9 @@ schedule is overdue when its slot has passed and no worker has fired it.`,
 				return err
 			}
 			schedules := listing[*schedule.Listed]{
-				header: table.Row{"name", "when", "zone", "next", "last", "script"},
-				row: func(l *schedule.Listed) table.Row {
-					return table.Row{l.Name, l.Expr, l.Zone, nextOf(l), lastOf(l), l.Spec.Title()}
+				header: human.Row{"name", "when", "zone", "next", "last", "script"},
+				row: func(l *schedule.Listed) human.Row {
+					return human.Row{l.Name, l.Expr, l.Zone, nextOf(l), lastOf(l), l.Spec.Title()}
 				},
 				object: func(l *schedule.Listed) any { return scheduleFacts(l) },
 				none:   "there are no schedules; transect schedule add adds one",
@@ -217,7 +217,7 @@ skipped because a job was running, replaced by a later one.`,
 			if err != nil {
 				return err
 			}
-			row := func(f *schedule.Fired) table.Row {
+			row := func(f *schedule.Fired) human.Row {
 				job, exit, took := "", "", ""
 				if f.Job > 0 {
 					job = strconv.FormatInt(f.Job, 10)
@@ -228,10 +228,10 @@ skipped because a job was running, replaced by a later one.`,
 				if !f.Ended.Before(f.Started) && !f.Started.IsZero() {
 					took = f.Ended.Sub(f.Started).Round(100 * time.Millisecond).String()
 				}
-				return table.Row{slotTime(f.Due, s), f.How, job, f.Became(), exit, localTime(f.Started, a.process.Now()), took}
+				return human.Row{slotTime(f.Due, s), f.How, job, f.Became(), exit, localTime(f.Started, a.process.Now()), took}
 			}
 			return listing[*schedule.Fired]{
-				header: table.Row{"slot", "how", "job", "outcome", "exit", "start", "took"}, row: row,
+				header: human.Row{"slot", "how", "job", "outcome", "exit", "start", "took"}, row: row,
 				object: func(f *schedule.Fired) any { return firedFacts(f) },
 				none:   fmt.Sprintf("no slot of %s has passed yet", s.Name),
 			}.print(a, list, asJSON)

@@ -2,13 +2,14 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"transect/client/calendar"
 	"transect/client/fault"
+	"transect/client/human"
 	"transect/runtime/jobs"
 	"transect/runtime/jobs/schedule"
 )
@@ -60,7 +61,7 @@ func (a *app) scheduleRemove() *cobra.Command {
 				fmt.Fprintf(a.process.Stderr, "job %d of it goes on; transect jobs cancel %[1]d stops it\n", job)
 			}
 			if slots > 0 {
-				fmt.Fprintf(a.process.Stderr, "%s that waited will not run\n", plural(slots, "slot"))
+				fmt.Fprintf(a.process.Stderr, "%s that waited will not run\n", human.Count(slots, "slot"))
 			}
 			return nil
 		}),
@@ -149,7 +150,7 @@ TIME is a date or a date with a time, in the zone of the schedule.`,
 				fmt.Fprintln(a.stdout, slotTime(slot, s))
 			}
 		}
-		switch text := plural(len(slots), "slot"); {
+		switch text := human.Count(len(slots), "slot"); {
 		case len(slots)+before == 0:
 			fmt.Fprintf(a.process.Stderr, "%s has no slots then\n", s.Name)
 		case dryRun:
@@ -175,12 +176,8 @@ TIME is a date or a date with a time, in the zone of the schedule.`,
 
 // slotFlag reads a time of the command line in the zone of a schedule.
 func (a *app) slotFlag(name, text string, zone *time.Location) (time.Time, error) {
-	if day, err := time.ParseInLocation(time.DateOnly, text, zone); err == nil {
-		return day, nil
-	}
-	at, err := parseAt(text, a.process.Now().In(zone))
+	at, err := calendar.Moment(text, a.process.Now().In(zone), calendar.Past)
 	if err != nil {
-		err = errors.New("write a date such as 2026-11-01, or with a time, 2026-11-01T02:30")
 		return at, fault.Of(&fault.UsageError{}, "--%s %q: %w", name, text, err)
 	}
 	return at, nil

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"transect/client/calendar"
 	"transect/runtime/jobs/schedule"
 )
 
@@ -44,7 +45,7 @@ func scheduleLines(s *schedule.Schedule) (lines []scheduleLine) {
 		if d == 0 {
 			return ""
 		}
-		return shortDuration(d)
+		return calendar.FormatDuration(d.Seconds())
 	}
 	spec := s.Spec
 	line("schedule", s.Name)

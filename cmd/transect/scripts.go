@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
 	"transect/client/fault"
+	"transect/client/human"
 	"transect/client/suggest"
 	"transect/scripts"
 	"transect/stdlib"
@@ -48,8 +48,8 @@ func (a *app) listScripts(asJSON bool) error {
 		return s.Short
 	}
 	return listing[scripts.Script]{
-		header: table.Row{"name", "run", "does"},
-		row:    func(s scripts.Script) table.Row { return table.Row{s.Name, s.Program(), does(s)} },
+		header: human.Row{"name", "run", "does"},
+		row:    func(s scripts.Script) human.Row { return human.Row{s.Name, s.Program(), does(s)} },
 		object: func(s scripts.Script) any {
 			return map[string]any{"name": s.Name, "run": s.Program(), "does": does(s), "command": s.Command}
 		},

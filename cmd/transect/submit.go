@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"transect/client/calendar"
 	"transect/client/fault"
 	"transect/client/transport"
 	"transect/runtime"
@@ -86,7 +87,7 @@ arguments, and who may write to it runs scripts on the workers.`,
 		option{name: "at", kind: "TIME", doc: "not before TIME, such as 02:30 or 2026-11-23T02:30",
 			parse: func(text string) (err error) {
 				now := a.process.Now()
-				if at, err = parseAt(text, now); err == nil && at.Before(now.Add(-time.Minute)) {
+				if at, err = calendar.Moment(text, now, calendar.Future); err == nil && at.Before(now.Add(-time.Minute)) {
 					err = errors.New("this time has passed")
 				}
 				return err

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"transect/client/fault"
+	"transect/client/human"
 	"transect/runtime"
 	"transect/runtime/vm"
 )
@@ -127,7 +128,7 @@ func (a *app) printResult(f *testRun, r runtime.TestResult) {
 	if status == "ok" && a.output.Quiet {
 		return
 	}
-	fmt.Fprintf(out, "%-4s  %s: %s (%s)%s\n", status, r.File, r.Name, r.Duration.Round(time.Millisecond), more)
+	fmt.Fprintf(out, "%-4s  %s: %s (%s)%s\n", status, r.File, r.Name, human.Duration(r.Duration), more)
 	if r.Output != "" && (r.Failure != "" || a.output.Verbose) {
 		fmt.Fprint(out, indented(r.Output))
 	}
@@ -151,13 +152,13 @@ func (a *app) summary(f *testRun, files []string, took time.Duration) error {
 		}
 	}
 	if len(f.results) == 0 {
-		return fault.Hinted(fault.Of(&fault.UsageError{}, "no test of %s ran", plural(len(files), "file")),
+		return fault.Hinted(fault.Of(&fault.UsageError{}, "no test of %s ran", human.Count(len(files), "file")),
 			"--run skips tests that it does not match; transect doc test shows how to write tests")
 	}
 	if f.tap {
 		fmt.Fprintf(a.stdout, "1..%d\n", len(f.results))
 	} else {
-		fmt.Fprintf(a.stdout, "%d passed, %d failed, %d skipped in %s\n", f.passed, f.failed, f.skipped, took.Round(time.Millisecond))
+		fmt.Fprintf(a.stdout, "%d passed, %d failed, %d skipped in %s\n", f.passed, f.failed, f.skipped, human.Duration(took))
 	}
 	if f.coverage {
 		var out io.Writer = a.stdout

@@ -14,6 +14,7 @@ import (
 
 	"transect/client"
 	"transect/client/fault"
+	"transect/client/human"
 	"transect/client/recovery"
 	"transect/client/wait"
 	"transect/runtime"
@@ -77,7 +78,7 @@ that go round it.`,
 		}
 		defer store.Close()
 		if !a.output.Quiet {
-			fmt.Fprintf(a.process.Stderr, "worker %s: %s at a time of the queues %s, from %s\n", name, plural(slots, "job"), strings.Join(append(slices.Clone(queues), name), ", "), store.Name())
+			fmt.Fprintf(a.process.Stderr, "worker %s: %s at a time of the queues %s, from %s\n", name, human.Count(slots, "job"), strings.Join(append(slices.Clone(queues), name), ", "), store.Name())
 		}
 		return worker.Run(ctx, store, worker.Options{
 			Name: name, Queues: queues, Slots: slots, Grace: grace, Sandbox: sandboxed, Version: version(),

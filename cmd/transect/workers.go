@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"transect/client/human"
 	"transect/runtime/jobs"
 )
 
@@ -41,7 +41,7 @@ waiting.`,
 
 func (a *app) workerListing() listing[*jobs.Worker] {
 	now := a.process.Now()
-	row := func(w *jobs.Worker) table.Row {
+	row := func(w *jobs.Worker) human.Row {
 		state := "working"
 		switch {
 		case w.Died:
@@ -59,15 +59,15 @@ func (a *app) workerListing() listing[*jobs.Worker] {
 		}
 		seen := ""
 		if w.Silent > 5*time.Second {
-			seen = w.Silent.Round(time.Second).String() + " ago"
+			seen = human.Ago(w.Silent)
 		}
 		busy := fmt.Sprintf("%d of %d", min(len(w.Jobs), w.Slots), w.Slots)
 		if more := len(w.Jobs) - w.Slots; more > 0 { // they left their slots to the jobs that they wait for
 			busy += fmt.Sprintf(", %d waiting", more)
 		}
-		return table.Row{w.Name, w.Host, w.PID, state, localTime(w.Started, now), seen, strings.Join(w.Queues, ","),
+		return human.Row{w.Name, w.Host, w.PID, state, localTime(w.Started, now), seen, strings.Join(w.Queues, ","),
 			busy, strings.Join(running, " ")}
 	}
-	return listing[*jobs.Worker]{header: table.Row{"worker", "host", "pid", "state", "since", "seen", "queues", "busy", "jobs"}, row: row,
+	return listing[*jobs.Worker]{header: human.Row{"worker", "host", "pid", "state", "since", "seen", "queues", "busy", "jobs"}, row: row,
 		none: "there are no workers; start one with: transect worker"}
 }

@@ -6,9 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 
-	"github.com/dustin/go-humanize"
-
 	"transect/client/fault"
+	"transect/client/human"
 )
 
 // MaxResult is the size of the largest result.
@@ -18,7 +17,7 @@ const MaxResult = 1 << 20
 // epoch is that of its newest attempt; else it is a *fault.CancelledError.
 func (s *Store) PutResult(ctx context.Context, id, epoch int64, value []byte) error {
 	if len(value) > MaxResult {
-		return fault.Hinted(fault.Of(&fault.ValueError{}, "the result has %s bytes as JSON; at most %s (1 MiB) are kept", humanize.Comma(int64(len(value))), humanize.Comma(MaxResult)),
+		return fault.Hinted(fault.Of(&fault.ValueError{}, "the result has %s bytes as JSON, more than the %s (%s) that are kept", human.Number(len(value)), human.Number(MaxResult), human.Limit(MaxResult)),
 			"write large results to a file or the platform, and return its name")
 	}
 	if !json.Valid(value) {

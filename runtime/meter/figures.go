@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dustin/go-humanize"
+	"transect/client/human"
 )
 
 // rate is how fast work went lately. The rate since the beginning would say
@@ -83,53 +83,46 @@ func (f figures) text() string {
 	waits := f.RetryAfter > 0 && !f.last
 	if waits {
 		// First, as a line is cut to the terminal.
-		parts = append(parts, "the platform limits requests: "+max(f.RetryAfter, time.Second).Round(time.Second).String()+" left")
+		parts = append(parts, "the platform limits requests: "+human.Duration(max(f.RetryAfter, time.Second))+" left")
 	}
 	switch {
 	case f.TotalFiles > 0:
-		parts = append(parts, fmt.Sprintf("%d of %d files", f.Files, f.TotalFiles))
+		parts = append(parts, human.Number(f.Files)+" of "+human.Count(f.TotalFiles, "file"))
 	case f.FoundFiles > 0:
-		parts = append(parts, fmt.Sprintf("%d files, %d found so far", f.Files, f.FoundFiles))
+		parts = append(parts, fmt.Sprintf("%s, %s found so far", human.Count(f.Files, "file"), human.Number(f.FoundFiles)))
 	case f.Files > 0:
-		parts = append(parts, fmt.Sprintf("%d files", f.Files))
+		parts = append(parts, human.Count(f.Files, "file"))
 	}
 	if f.TotalBytes > 0 {
-		parts = append(parts, fmt.Sprintf("%s of %s", size(f.Bytes), size(f.TotalBytes)))
+		parts = append(parts, fmt.Sprintf("%s of %s", human.Size(f.Bytes), human.Size(f.TotalBytes)))
 	} else if f.Bytes > 0 {
-		parts = append(parts, size(f.Bytes))
+		parts = append(parts, human.Size(f.Bytes))
 	}
 	if percent, ok := f.percent(); ok {
 		parts[len(parts)-1] += fmt.Sprintf(" (%d%%)", percent)
 	}
 	if f.Transferred > 0 && f.rate > 0 && !waits {
-		parts = append(parts, size(int64(f.rate))+"/s")
+		parts = append(parts, human.Size(int64(f.rate))+"/s")
 	}
 	if f.left >= 0 && !waits {
-		parts = append(parts, f.left.Round(time.Second).String()+" left")
+		parts = append(parts, human.Duration(f.left)+" left")
 	}
 	if f.Limiter != "" && !f.last && !waits {
 		parts = append(parts, limiters[f.Limiter])
 	}
 	if f.Retries > 0 {
-		parts = append(parts, plural(f.Retries, "retry", "retries"))
+		parts = append(parts, human.Count(f.Retries, "retry"))
 	}
 	if f.Failed > 0 {
 		parts = append(parts, fmt.Sprintf("%d failed", f.Failed))
 	}
-	return strings.Join(append(parts, f.elapsed.Round(time.Second/10).String()), ", ")
+	return strings.Join(append(parts, human.Duration(f.elapsed)), ", ")
 }
 
 // limiters say what holds work up.
 var limiters = map[string]string{
 	"disk": "waits for the disk", "cpu": "waits for the processor", "network": "waits for the network",
 	"server": "waits for the platform", "limit": "held back by the bandwidth limit",
-}
-
-func plural(n int64, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }
 
 func (f figures) percent() (int64, bool) {
@@ -170,5 +163,3 @@ func (f figures) json(label string) string {
 	}
 	return string(data)
 }
-
-func size(n int64) string { return humanize.Bytes(uint64(max(n, 0))) }

@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
+
+	"transect/client/human"
 )
 
 // Document is a page of the reference. It is written as plain text for the
@@ -40,11 +41,9 @@ func (d *Document) WriteText(w io.Writer) error {
 	}
 	for _, s := range d.sections {
 		fmt.Fprintf(&b, "%s:\n", s.title)
-		columns := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-		for _, row := range s.rows {
-			fmt.Fprintf(columns, "  %s\n", strings.Join(row, "\t"))
+		for _, line := range human.Align(s.rows, human.Widths(s.rows), nil) {
+			b.WriteString("  " + line + "\n")
 		}
-		_ = columns.Flush() // a strings.Builder does not fail
 		for line := range strings.Lines(s.text + s.code) {
 			b.WriteString(strings.TrimRight("  "+line, " \n") + "\n")
 		}

@@ -2,19 +2,18 @@ package repl
 
 import (
 	"strconv"
-	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/tidwall/gjson"
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/bindings"
+	"transect/client/human"
 	"transect/runtime/vm"
 )
 
 const (
 	maxColumns = 5
-	gap        = "  "
 	minWidth   = 6 // smallest width of a shrunk column
 )
 
@@ -131,34 +130,16 @@ func date(s string) string {
 
 // widthsOf are the widths of columns, made to fit the screen.
 func widthsOf(cells [][]string, columns []column, width int) []int {
-	widths := make([]int, len(columns)+1)
-	for _, row := range cells {
-		for i, cell := range row {
-			widths[i] = max(widths[i], text.StringWidth(cell))
-		}
-	}
+	widths := human.Widths(cells)
 	fit(widths, columns, width)
 	return widths
 }
 
 // align formats rows with the widths of their columns.
 func align(cells [][]string, widths []int, width int) []string {
-	lines := make([]string, len(cells))
-	for r, row := range cells {
-		var parts []string
-		for i, cell := range row {
-			if widths[i] == 0 {
-				continue
-			}
-			cell = text.Snip(cell, widths[i], "…")
-			if i == 0 {
-				cell = text.AlignRight.Apply(cell, widths[i])
-			} else {
-				cell = text.Pad(cell, widths[i], ' ')
-			}
-			parts = append(parts, cell)
-		}
-		lines[r] = text.Snip(strings.TrimRight(strings.Join(parts, gap), " "), width, "…")
+	lines := human.Align(cells, widths, []bool{true})
+	for i, line := range lines {
+		lines[i] = text.Snip(line, width, "…")
 	}
 	return lines
 }
@@ -167,10 +148,10 @@ func align(cells [][]string, widths []int, width int) []string {
 // it drops the last columns.
 func fit(widths []int, columns []column, width int) {
 	total := func() int {
-		sum := -len(gap)
+		sum := -len(human.Gap)
 		for _, w := range widths {
 			if w > 0 {
-				sum += w + len(gap)
+				sum += w + len(human.Gap)
 			}
 		}
 		return sum

@@ -11,6 +11,7 @@ import (
 
 	"transect/client/declare"
 	"transect/client/fault"
+	"transect/client/human"
 )
 
 // Budget limits what one run may do. A name that is absent has no limit.
@@ -174,7 +175,7 @@ func (p *Policy) exhausted(name string, limit, used int64) error {
 	unit := " resources"
 	switch {
 	case name == "bytes":
-		amount, unit = func(n int64) string { return humanize.Bytes(uint64(n)) }, ""
+		amount, unit = human.Size, ""
 	case name == "jobs":
 		unit = " jobs"
 	case limit == 1:

@@ -9,10 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dustin/go-humanize"
-
 	"transect/client/atomicfile"
 	"transect/client/fault"
+	"transect/client/human"
 )
 
 // Open opens a file for the script, as os.OpenFile does. In a restricted
@@ -288,9 +287,6 @@ func (s *Sandbox) Rename(from, to string) error {
 
 // TooLong is the error of an operation whose result of length bytes exceeds limit.
 func TooLong(operation string, length float64, limit int) error {
-	return fault.Hinted(fault.Of(&fault.LimitError{}, "%s would build a text of %.0f MiB, the limit is %s",
-		operation, length/(1<<20), Size(int64(limit))), "read and write large data piece by piece")
+	return fault.Hinted(fault.Of(&fault.LimitError{}, "%s would build a text of %s, the limit is %s",
+		operation, human.Limit(int64(length)), human.Limit(int64(limit))), "read and write large data piece by piece")
 }
-
-// Size formats a number of bytes.
-func Size(n int64) string { return strings.ReplaceAll(humanize.IBytes(uint64(n)), ".0 ", " ") }

@@ -14,6 +14,7 @@ import (
 	"transect/client/atomicfile"
 	"transect/client/declare"
 	"transect/client/fault"
+	"transect/client/human"
 	"transect/client/recovery"
 	"transect/runtime"
 	"transect/runtime/unattended/history"
@@ -76,7 +77,7 @@ func (r *run) finish(ctx context.Context, err error, code int) {
 		code = r.incomplete(unwritten, code)
 	}
 	r.note(fmt.Sprintf("run %s ended after %s: %s, exit code %d", r.summary.ID,
-		time.Duration(e.Seconds*float64(time.Second)).Round(time.Millisecond), e.Outcome, code))
+		human.Duration(time.Duration(e.Seconds*float64(time.Second))), e.Outcome, code))
 	if ctx != nil && r.started {
 		r.pinging.Wait()
 		if r.options.Ping != "" {

@@ -11,6 +11,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
+	"transect/client/human"
 	"transect/runtime/sandbox"
 )
 
@@ -66,7 +67,7 @@ func (in *Interp) Fits(n int) error {
 	if in.memory.fits(uint64(max(n, 0))) {
 		return nil
 	}
-	err := fault.Hinted(fault.Of(&fault.LimitError{}, "the script uses more than %s of memory", sandbox.Size(in.opt.Limits.Memory)),
+	err := fault.Hinted(fault.Of(&fault.LimitError{}, "the script uses more than %s of memory", human.Limit(in.opt.Limits.Memory)),
 		"keep less at a time, or allow more with --max-memory")
 	in.exceed(err)
 	return err

@@ -49,13 +49,13 @@ func TestDatasetsAreSearchedOnThePlatform(t *testing.T) {
 	}{
 		{"", 30}, {"limit=25", 25}, {"limit=25&page=2", 5}, {"limit=25&page=9", 0}, {"name=FILE_1", 10}, {"name=nothing", 0}, {"kind=file", 30}, {"kind=image", 0},
 		{"state=pending", 30}, {"state=completed", 0}, {"box=9.5,49,12,51", 3}, {"box=28,49,1,51", 4}, {"box=9.5,51,12,52", 0},
-		{"since=2000-01-01", 30}, {"until=2000-01-01", 0}, {"box=1,2,3", 30}, {"since=yesterday", 30}, {"sort=nothing", 30}, {"kind=cake", 30}, {"page=-1", 30}, {"page=x", 30},
+		{"since=2000-01-01", 30}, {"until=2000-01-01", 0}, {"box=1,2,3", 30}, {"since=someday", 30}, {"since=yesterday", 30}, {"sort=nothing", 30}, {"kind=cake", 30}, {"page=-1", 30}, {"page=x", 30},
 	} {
 		if list, _ := listed(c.query); len(list) != c.want {
 			t.Errorf("%s lists %d datasets, want %d: %v", c.query, len(list), c.want, list)
 		}
 	}
-	for query, want := range map[string]string{"box=1,2,3": "west,south,east,north", "since=yesterday": "no date", "kind=cake": "no kind", "sort=id": "cannot be sorted", "name=nothing": "Nothing fits"} {
+	for query, want := range map[string]string{"box=1,2,3": "west,south,east,north", "since=someday": "not a date", "kind=cake": "no kind", "sort=id": "cannot be sorted", "name=nothing": "Nothing fits"} {
 		if _, body := listed(query); !strings.Contains(body, want) {
 			t.Errorf("%s does not say %q", query, want)
 		}
@@ -153,7 +153,7 @@ func TestDownloadsAndPicturesPassThroughThePage(t *testing.T) {
 			t.Errorf("the page of the dataset has %q", secret)
 		}
 	}
-	for _, want := range []string{"4.5 KiB", "320 × 240", "85438016fe06200c6b144688c9d208b6", "UTC", "/map?project="} {
+	for _, want := range []string{"4.6 kB", "320 × 240", "85438016fe06200c6b144688c9d208b6", "UTC", "/map?project="} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the page of the dataset lacks %q", want)
 		}

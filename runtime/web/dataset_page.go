@@ -18,6 +18,7 @@ import (
 
 	"transect/client"
 	"transect/client/fault"
+	"transect/client/human"
 	"transect/client/transport"
 	"transect/runtime/unattended/history"
 )
@@ -217,7 +218,7 @@ func readable(name, text string) string {
 		text = strconv.FormatFloat(n, 'g', 9, 64)
 		switch {
 		case strings.HasSuffix(name, "_count"):
-			text = number(int64(n))
+			text = human.Number(int64(n))
 		case name == "resolution":
 			text = strconv.FormatFloat(n, 'g', 3, 64)
 		case n == math.Trunc(n) && math.Abs(n) < 1<<53:

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"transect/client"
+	"transect/client/calendar"
 )
 
 // datasetQuery is a search of the table of datasets, as its address has it.
@@ -61,7 +62,7 @@ var datasetColumns = []column{
 	{"id", "ID", "", false, false},
 }
 
-func readDatasetQuery(values url.Values, zone *time.Location) *datasetQuery {
+func readDatasetQuery(values url.Values, now time.Time) *datasetQuery {
 	text := func(name string) string { return strings.TrimSpace(values.Get(name)) }
 	q := &datasetQuery{Values: values, Name: text("name"), Kind: text("kind"), State: text("state"), Project: text("project"),
 		Mission: text("mission"), Product: text("product"), Run: text("run"), Since: text("since"), Until: text("until"), Box: text("box"),
@@ -79,9 +80,9 @@ func readDatasetQuery(values url.Values, zone *time.Location) *datasetQuery {
 		if text == "" {
 			return t
 		}
-		t, err := time.ParseInLocation(time.DateOnly, text, zone)
+		t, err := calendar.Day(text, now)
 		if err != nil {
-			wrong("%s: %q is no date; write it like 2026-05-31.", name, text)
+			wrong("%s: %q is not a date; %v.", name, text, err)
 			return time.Time{}
 		}
 		return t.AddDate(0, 0, days)

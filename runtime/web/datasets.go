@@ -58,7 +58,7 @@ func (s *Server) datasetTable(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	q := readDatasetQuery(r.URL.Query(), s.Now().Location())
+	q := readDatasetQuery(r.URL.Query(), s.Now())
 	page, err := c.Datasets.Search.Page(r.Context(), client.DatasetQuery{Query: client.Query{Filter: q.filter(), Sort: q.sort(), Limit: new(q.Limit),
 		Page: new(q.Page - 1), Fields: client.Object{"include": rowFields}}})
 	if err != nil {
@@ -173,7 +173,7 @@ func (s *Server) datasetCSV(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	q := readDatasetQuery(r.URL.Query(), s.Now().Location())
+	q := readDatasetQuery(r.URL.Query(), s.Now())
 	in := client.DatasetQuery{Query: client.Query{Filter: q.filter(), Fields: client.Object{"include": rowFields}}}
 	if q.Sort != "" {
 		in.Sort = q.sort()

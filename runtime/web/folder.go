@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"transect/client/human"
 	"transect/client/preflight"
 	"transect/client/verdict"
 )
@@ -146,7 +147,7 @@ func (s *Server) folderView(ctx context.Context, state folderState, only string)
 	}
 	for _, c := range state.Result.counts {
 		if more := c.Count - listed[c.Code]; more > 0 {
-			v.More = append(v.More, number(more)+" more of the kind "+c.Code)
+			v.More = append(v.More, human.Number(more)+" more of the kind "+c.Code)
 		}
 	}
 	return v
@@ -190,7 +191,7 @@ func (s *Server) folderData(w http.ResponseWriter, r *http.Request) error {
 	out := newLineStream(w)
 	state := s.folder.state()
 	for state.Running {
-		if err := out.send(map[string]any{"kind": "progress", "text": count(state.Read, "file") + " checked so far"}); err != nil {
+		if err := out.send(map[string]any{"kind": "progress", "text": human.Count(state.Read, "file") + " checked so far"}); err != nil {
 			return err
 		}
 		pause, cancel := context.WithTimeout(ctx, 500*time.Millisecond)

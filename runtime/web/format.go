@@ -4,14 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"html/template"
-	"math"
 	"net/url"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
 
-	"github.com/dustin/go-humanize"
+	"transect/client/human"
 )
 
 // functions are what templates may call.
@@ -19,9 +18,9 @@ func (s *Server) functions() template.FuncMap {
 	return template.FuncMap{
 		"time":       s.time,
 		"size":       size,
-		"number":     number,
-		"count":      count,
-		"duration":   duration,
+		"number":     func(v any) string { return human.Number(whole(v)) },
+		"count":      func(v any, one string) string { return human.Count(whole(v), one) },
+		"duration":   human.Duration,
 		"query":      query,
 		"day":        day,
 		"add":        func(a, b int) int { return a + b },
@@ -29,7 +28,7 @@ func (s *Server) functions() template.FuncMap {
 		"ago":        s.ago,
 		"kindName":   kindName,
 		"state":      state,
-		"seconds":    func(n float64) string { return duration(time.Duration(n * float64(time.Second))) },
+		"seconds":    func(n float64) string { return human.Duration(time.Duration(n * float64(time.Second))) },
 		"class":      verdictClass,
 		"scriptName": scriptName,
 		"sentence":   sentence,
@@ -83,25 +82,11 @@ func (s *Server) ago(v any) template.HTML {
 	if !ok {
 		return ""
 	}
-	now := s.Now()
-	text := "just now"
-	if passed := now.Sub(t); passed >= time.Minute {
-		text = coarse(passed) + " ago"
-	} else if passed < 0 {
+	passed := s.Now().Sub(t)
+	if passed < 0 {
 		return s.time(v)
 	}
-	return s.timeTag(t, text)
-}
-
-// coarse is a length of time in one unit.
-func coarse(d time.Duration) string {
-	switch {
-	case d < time.Hour:
-		return fmt.Sprintf("%d min", int(d.Minutes()))
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%d h", int(d.Hours()))
-	}
-	return fmt.Sprintf("%d days", int(d.Hours()/24))
+	return s.timeTag(t, human.Ago(passed))
 }
 
 func (s *Server) timeTag(t time.Time, text string) template.HTML {
@@ -132,41 +117,7 @@ func size(v any) string {
 	if n < 0 {
 		return ""
 	}
-	return humanize.IBytes(uint64(n))
-}
-
-// number groups thousands.
-func number(v any) string { return humanize.Comma(whole(v)) }
-
-// count is a number with what is counted: 1 dataset, 2 datasets.
-func count(v any, one string) string {
-	n := whole(v)
-	if n == 1 {
-		return "1 " + one
-	}
-	if l := len(one); l > 1 && one[l-1] == 'y' {
-		return humanize.Comma(n) + " " + one[:l-1] + "ies"
-	}
-	return humanize.Comma(n) + " " + one + "s"
-}
-
-// duration is a length of time in at most two units.
-func duration(d time.Duration) string {
-	switch {
-	case d < 0:
-		return "–"
-	case d < time.Second:
-		return fmt.Sprintf("%d ms", d.Milliseconds())
-	case d < 10*time.Second:
-		return strconv.FormatFloat(math.Round(d.Seconds()*10)/10, 'f', -1, 64) + " s"
-	case d < time.Minute:
-		return fmt.Sprintf("%d s", int(d.Seconds()))
-	case d < time.Hour:
-		return fmt.Sprintf("%d min %d s", int(d.Minutes()), int(d.Seconds())%60)
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
-	}
-	return fmt.Sprintf("%d days", int(d.Hours()/24))
+	return human.Size(n)
 }
 
 // query changes parameters of an address: query .Values "page" 2 removes what is

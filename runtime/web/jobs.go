@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strconv"
 
+	"transect/client/human"
 	"transect/client/transport"
 	"transect/runtime/jobs"
 	"transect/runtime/web/board"
@@ -51,7 +52,7 @@ func (s *Server) jobTroubles(ctx context.Context) ([]trouble, error) {
 	}
 	list := night.Troubles
 	if more := len(list) - maxJobTroubles; more > 1 {
-		list = append(list[:maxJobTroubles:maxJobTroubles], trouble{Bad: list[maxJobTroubles].Bad, Text: count(more, "more line") + " about jobs, workers and schedules", Link: "/jobs"})
+		list = append(list[:maxJobTroubles:maxJobTroubles], trouble{Bad: list[maxJobTroubles].Bad, Text: human.Count(more, "more line") + " about jobs, workers and schedules", Link: "/jobs"})
 	}
 	return list, nil
 }

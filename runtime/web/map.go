@@ -9,6 +9,7 @@ import (
 
 	"transect/client"
 	"transect/client/fault"
+	"transect/client/human"
 )
 
 // mapRoutes registers the map and what it shows.
@@ -96,10 +97,10 @@ func (s *Server) sendMap(ctx context.Context, t target, send func(any) error) er
 	}
 	result.Text = result.summary(s.Now().Location())
 	if t == (target{}) && result.images() > 0 {
-		result.Text = count(result.images(), "photo")
+		result.Text = human.Count(result.images(), "photo")
 	}
 	if more {
-		result.Text = "the first " + number(maxPhotos) + " photos: choose a project or a mission · " + result.Text
+		result.Text = "the first " + human.Number(maxPhotos) + " photos: choose a project or a mission · " + result.Text
 	}
 	return send(result)
 }
@@ -122,7 +123,7 @@ func (s *Server) watchMap(ctx context.Context, arg, last string, emit emitter) e
 			if err != nil {
 				return err
 			}
-			version += number(page.Total)
+			version += human.Number(page.Total)
 			for _, d := range page.Results {
 				version += " " + d.ID + " " + d.Ingestion.Date
 			}

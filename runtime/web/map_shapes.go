@@ -11,6 +11,7 @@ import (
 
 	"transect/client"
 	"transect/client/geodesic"
+	"transect/client/human"
 	"transect/client/preflight"
 )
 
@@ -108,7 +109,7 @@ func (s *Server) missionShapes(ctx context.Context, t target, send func(any) err
 			continue // its missions are shown
 		}
 		if err := send(shape{Kind: "shape", Of: "project", ID: p.ID, Name: cmp.Or(p.Name, p.ID), Geometry: geometry,
-			Facts: rowsOf("Place", p.PlaceName, "Missions", number(len(p.Missions))),
+			Facts: rowsOf("Place", p.PlaceName, "Missions", human.Number(len(p.Missions))),
 			Links: [][2]string{{"Show this project alone", "/map?project=" + url.QueryEscape(p.ID)}, {"Its datasets", "/datasets?project=" + url.QueryEscape(p.ID)}}}); err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/paulmach/orb"
 	"github.com/paulmach/orb/project"
+
 	"transect/client/crs"
 	"transect/client/picture"
 	"transect/client/vector"

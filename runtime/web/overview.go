@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"transect/client"
+	"transect/client/human"
 	"transect/runtime/jobs"
 	"transect/runtime/unattended/history"
 	"transect/runtime/web/board"
@@ -212,7 +213,7 @@ func (s *Server) missions(ctx context.Context, c *client.Client, filter client.F
 // platformTroubles are failed datasets and products, and what waits.
 func (s *Server) platformTroubles(ctx context.Context, c *client.Client, failed *failures) (list []trouble, err error) {
 	if failed.total > 0 {
-		list = append(list, trouble{Bad: true, Text: count(failed.total, "dataset") + " failed to be read by the platform", Link: "/datasets?state=failed", More: failed.first.Ingestion.Error.Message})
+		list = append(list, trouble{Bad: true, Text: human.Count(failed.total, "dataset") + " failed to be read by the platform", Link: "/datasets?state=failed", More: failed.first.Ingestion.Error.Message})
 	}
 	products, err := c.Products.Search.Page(ctx, client.ProductQuery{Query: client.Query{Limit: new(5), Sort: client.Sort{{Attribute: "_id", Direction: -1}},
 		Filter: client.Filter{"status": map[string]any{"$in": []any{"failed", "rejected"}}, "creation_date": map[string]any{"$gte": platformDate(s.Now().Add(-troubleWithin))}}}})
@@ -227,14 +228,14 @@ func (s *Server) platformTroubles(ctx context.Context, c *client.Client, failed 
 		list = append(list, trouble{Bad: true, Text: "The product " + rows[0].Title + " " + p.Status, Link: "/products/" + p.ID, More: rows[0].Problem})
 	}
 	if more := products.Total - int64(len(products.Results)); more > 0 {
-		list = append(list, trouble{Bad: true, Text: count(more, "more product") + " failed in 7 days", Link: "/products?state=failed"})
+		list = append(list, trouble{Bad: true, Text: human.Count(more, "more product") + " failed in 7 days", Link: "/products?state=failed"})
 	}
 	waiting, err := datasetsIn(ctx, c, equals("ingestion.status", "pending"))
 	if err != nil {
 		return nil, err
 	}
 	if waiting > 0 {
-		list = append(list, trouble{Text: count(waiting, "dataset") + " wait for files that were not uploaded, or to be read", Link: "/datasets?state=pending"})
+		list = append(list, trouble{Text: human.Count(waiting, "dataset") + " wait for files that were not uploaded, or to be read", Link: "/datasets?state=pending"})
 	}
 	return list, nil
 }
@@ -260,7 +261,7 @@ func (s *Server) runTroubles() (list []trouble, err error) {
 		case e != nil && e.Error != nil:
 			more = e.Error.Message
 		case e != nil && e.ItemsFailed > 0:
-			more = fmt.Sprintf("%s of %s failed", number(e.ItemsFailed), count(e.ItemsDone+e.ItemsFailed, "item"))
+			more = fmt.Sprintf("%s of %s failed", human.Number(e.ItemsFailed), human.Count(e.ItemsDone+e.ItemsFailed, "item"))
 		}
 		list = append(list, trouble{Bad: true, Text: "The last run of " + cmp.Or(run.Job, scriptName(run.Script)) + ": " + run.Outcome(), Link: "/runs/" + run.ID, More: more})
 	}

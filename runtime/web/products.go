@@ -14,6 +14,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"transect/client"
+	"transect/client/human"
 )
 
 // productRoutes registers the list of products and the page of one.
@@ -127,7 +128,7 @@ func (s *Server) took(p client.Product) string {
 		}
 		to = s.Now()
 	}
-	return duration(to.Sub(from))
+	return human.Duration(to.Sub(from))
 }
 
 // outputs are the ids of the datasets a product made.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"transect/client"
+	"transect/client/human"
 )
 
 // The flight report is one page or two for print: where the photos lie, how many,
@@ -60,7 +61,7 @@ func (s *Server) reportPage(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if more {
-		v.Facts = append(v.Facts, reportFact{"Limit", "only the first " + number(maxPhotos) + " photos are counted"})
+		v.Facts = append(v.Facts, reportFact{"Limit", "only the first " + human.Number(maxPhotos) + " photos are counted"})
 	}
 	s.fillReport(&v, pages, result)
 	return s.render(w, r, "report.html", view{Title: "Flight report " + v.Title, Section: "/map", Data: v})
@@ -86,7 +87,7 @@ func (s *Server) folderReport(w http.ResponseWriter, r *http.Request) error {
 	v := flightReport{Title: filepath.Base(absolutePath(s.Folder)), Of: absolutePath(s.Folder), Back: "/folder"}
 	folder := s.folderView(r.Context(), state, "")
 	for _, n := range folder.Verdicts {
-		v.Facts = append(v.Facts, reportFact{strings.ToUpper(n.Label[:1]) + n.Label[1:], count(n.Count, "file")})
+		v.Facts = append(v.Facts, reportFact{strings.ToUpper(n.Label[:1]) + n.Label[1:], human.Count(n.Count, "file")})
 	}
 	var pages []photoPage
 	all := newSurvey(s.Now(), collect(&pages))
@@ -109,19 +110,19 @@ func (s *Server) fillReport(v *flightReport, pages []photoPage, result *surveyRe
 	zone := s.Now().Location()
 	v.Photos, v.Lines = result.images(), len(result.Lines)
 	add := func(label, value string) { v.Facts = append(v.Facts, reportFact{label, value}) }
-	add("Photos", number(result.images()))
+	add("Photos", human.Number(result.images()))
 	if without := result.images() - result.positioned; without > 0 {
-		add("Without a position", number(without))
+		add("Without a position", human.Number(without))
 	}
 	if first, last := result.time(); !first.IsZero() {
 		add("Taken", span(first, last, zone)+" "+first.In(zone).Format("MST"))
-		add("From first to last", duration(last.Sub(first)))
+		add("From first to last", human.Duration(last.Sub(first)))
 	}
 	if area := result.area(); area > 0 {
 		add("Ground covered", "about "+surface(area))
 	}
-	add("Flight lines", number(len(result.Lines)))
-	add("Gaps", number(len(result.Gaps)))
+	add("Flight lines", human.Number(len(result.Lines)))
+	add("Gaps", human.Number(len(result.Gaps)))
 	v.Findings = result.Problems
 	total := 0
 	for _, c := range result.counts {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"transect/client/calendar"
+	"transect/client/human"
 	"transect/runtime/jobs"
 	"transect/runtime/unattended/cron"
 	"transect/runtime/unattended/history"
@@ -87,7 +89,7 @@ func (r *runRow) Took() string {
 	if r.State == history.Lost {
 		return ""
 	}
-	return duration(r.Duration(r.Now))
+	return human.Duration(r.Duration(r.Now))
 }
 
 // Title is the run in a few words.
@@ -135,9 +137,9 @@ func (r *runRow) Items() string {
 	}
 	switch {
 	case failed > 0:
-		return number(done+failed) + ", " + number(failed) + " failed"
+		return human.Number(done+failed) + ", " + human.Number(failed) + " failed"
 	case done > 0:
-		return number(done)
+		return human.Number(done)
 	}
 	return ""
 }
@@ -177,8 +179,8 @@ func (s *Server) runsPage(ctx context.Context, values url.Values) (*runsPage, er
 	p := &runsPage{Values: values, Job: values.Get("job"), Failed: values.Get("failed") != "", Since: values.Get("since"), All: len(runs)}
 	var since time.Time
 	if p.Since != "" {
-		if since, err = history.ParseSince(p.Since, s.Now()); err != nil {
-			p.Problem = "“" + p.Since + "” is no time: " + err.Error()
+		if since, err = calendar.Moment(p.Since, s.Now(), calendar.Past); err != nil {
+			p.Problem = "“" + p.Since + "” is not a time: " + err.Error()
 		}
 	}
 	table, err := s.cron.read(ctx)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"transect/client/human"
 	"transect/client/preflight"
 )
 
@@ -75,9 +76,9 @@ func (r *surveyResult) summary(zone *time.Location) string {
 	if r.images() == 0 {
 		return "no photos"
 	}
-	parts := []string{count(r.images(), "photo")}
+	parts := []string{human.Count(r.images(), "photo")}
 	if without := r.images() - r.positioned; without > 0 {
-		parts = append(parts, number(without)+" without a position")
+		parts = append(parts, human.Number(without)+" without a position")
 	}
 	if first, last := r.time(); !first.IsZero() {
 		parts = append(parts, span(first, last, zone))
@@ -86,7 +87,7 @@ func (r *surveyResult) summary(zone *time.Location) string {
 		parts = append(parts, "about "+surface(area))
 	}
 	if n := len(r.Gaps); n > 0 {
-		parts = append(parts, count(n, "gap"))
+		parts = append(parts, human.Count(n, "gap"))
 	}
 	return strings.Join(parts, " · ")
 }

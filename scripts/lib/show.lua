@@ -7,13 +7,7 @@ function show.size(bytes)
   if not bytes then
     return ""
   end
-  for _, unit in ipairs({ "B", "kB", "MB", "GB" }) do
-    if bytes < 1000 then
-      return (unit == "B" and "%d %s" or "%.1f %s"):format(bytes, unit)
-    end
-    bytes = bytes / 1000
-  end
-  return ("%.1f TB"):format(bytes)
+  return inspect.size(bytes)
 end
 
 -- day is the date of a timestamp.

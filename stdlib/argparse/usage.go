@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
+	"transect/client/human"
 	"transect/client/schema"
 )
 
@@ -29,14 +29,17 @@ func (s *Spec) Usage() string {
 		b.WriteString("\nExamples:\n  " + strings.ReplaceAll(strings.TrimSpace(s.Example), "\n", "\n  ") + "\n")
 	}
 
-	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	if len(s.Positional) > 0 {
-		fmt.Fprint(w, "\nArguments:\n")
-		for _, name := range s.Positional {
-			fmt.Fprintf(w, "  %s\t%s\n", s.placeholder(s.Args[name]), s.Args[name].explain())
-		}
+	section := func(title string, rows []human.Row) {
+		b.WriteString("\n" + title + ":\n  " + strings.ReplaceAll(human.Table(nil, rows), "\n", "\n  ") + "\n")
 	}
-	fmt.Fprint(w, "\nOptions:\n")
+	var rows []human.Row
+	for _, name := range s.Positional {
+		rows = append(rows, human.Row{s.placeholder(s.Args[name]), s.Args[name].explain()})
+	}
+	if len(rows) > 0 {
+		section("Arguments", rows)
+	}
+	rows = nil
 	for _, name := range schema.SortedKeys(s.Args) {
 		if slices.Contains(s.Positional, name) {
 			continue
@@ -49,15 +52,10 @@ func (s *Spec) Usage() string {
 		if a.Type != "boolean" {
 			left += " " + cmp.Or(a.Value, strings.ToUpper(strings.TrimPrefix(string(a.Type), "[]")))
 		}
-		fmt.Fprintf(w, "  %s\t%s\n", left, a.explain())
+		rows = append(rows, human.Row{left, a.explain()})
 	}
-	fmt.Fprint(w, "  --help\tshow this text\n")
-	w.Flush() // into a strings.Builder, which does not fail
-	lines := strings.Split(b.String(), "\n")
-	for i := range lines {
-		lines[i] = strings.TrimRight(lines[i], " ")
-	}
-	return strings.Join(lines, "\n")
+	section("Options", append(rows, human.Row{"--help", "show this text"}))
+	return b.String()
 }
 
 // synopsis is a positional argument in the usage line.

@@ -10,6 +10,9 @@ require("inspect").print({ mission = "m1", photos = { 1, 2 } }, { depth = 1 })
 local text = require("inspect").table({ { id = "p1", size = 20 }, { id = "p2", size = 5 } }, { "id", "size" })
 assert(text:find("p2"))
 
+-- inspect.size
+assert(require("inspect").size(8200000) == "8.2 MB")
+
 -- inspect.print_table
 require("fs").write("fields.csv", "id,area\nn1,2.5\nn2,4\nn3,1\n")
 require("inspect").print_table(require("csv").read("fields.csv"), { "id", "area" }, { limit = 2 })

@@ -17,6 +17,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"transect/client/fault"
+	"transect/client/human"
 	"transect/client/wait"
 )
 
@@ -39,7 +40,7 @@ func (h *Holder) Describe(now time.Time) string {
 	if now.Sub(since) > 12*time.Hour {
 		layout = time.DateTime
 	}
-	return text + fmt.Sprintf(", since %s (%s)", since.Format(layout), max(0, now.Sub(since)).Round(time.Second))
+	return text + fmt.Sprintf(", since %s (%s)", since.Format(layout), human.Ago(now.Sub(since)))
 }
 
 // Lock is an acquired lock.

@@ -11,9 +11,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/dustin/go-humanize"
-
 	"transect/client/fault"
+	"transect/client/human"
 	"transect/runtime/sandbox"
 )
 
@@ -91,7 +90,7 @@ func (m *maker) add(name, file string) error {
 	}
 	m.size += info.Size()
 	if m.size > MaxSize || len(m.files) >= MaxFiles {
-		return fault.Hinted(fault.Of(&fault.UsageError{}, "the script has more than %d files or %s with what it requires", MaxFiles, humanize.IBytes(MaxSize)),
+		return fault.Hinted(fault.Of(&fault.UsageError{}, "the script has more than %d files or %s with what it requires", MaxFiles, human.Limit(MaxSize)),
 			"put data where the worker can read it, and name its path as an argument")
 	}
 	text := make([]byte, info.Size())

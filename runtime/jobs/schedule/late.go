@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"transect/client/fault"
+	"transect/client/human"
 	"transect/runtime/jobs"
 	"transect/runtime/unattended/notice"
 )
@@ -33,7 +34,7 @@ func (f *firing) lateNotice(ctx context.Context, due Due, rule *Rule) error {
 	if n := due.Missed + len(due.Fire); n > 1 {
 		what, they = fmt.Sprintf("%d slots since %s were", n, oldest.In(rule.Zone).Format(showSlot)), "they are"
 	}
-	what += fmt.Sprintf(" not fired in time: no worker was there for %s; ", behind.Round(time.Second))
+	what += fmt.Sprintf(" not fired in time: no worker was there for %s; ", human.Duration(behind.Round(time.Second)))
 	switch newest := len(due.Fire); {
 	case newest == 0:
 		what += they + " left out"

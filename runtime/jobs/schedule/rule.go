@@ -5,9 +5,9 @@ import (
 	"hash/fnv"
 	"time"
 
+	"transect/client/calendar"
 	"transect/client/fault"
 	"transect/runtime/unattended/cron"
-	"transect/stdlib/calendar"
 )
 
 // MaxSlots is how many missed slots are caught up, and how many may wait.

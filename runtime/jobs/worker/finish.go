@@ -12,6 +12,7 @@ import (
 	"github.com/riverqueue/river/riverdriver"
 	"github.com/riverqueue/river/rivertype"
 
+	"transect/client/human"
 	"transect/runtime/jobs"
 )
 
@@ -88,7 +89,7 @@ func (a *attempt) tell(e end) {
 		text += fmt.Sprintf(", exit code %d", e.code)
 	}
 	if e.outcome == jobs.Retrying {
-		text += fmt.Sprintf(", again in %s", e.delay.Round(time.Second))
+		text += fmt.Sprintf(", again in %s", human.Duration(e.delay.Round(time.Second)))
 	}
 	if e.message != "" {
 		text += ": " + a.redact(e.message)

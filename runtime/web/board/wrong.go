@@ -8,8 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dustin/go-humanize/english"
-
+	"transect/client/human"
 	"transect/runtime/jobs"
 )
 
@@ -137,7 +136,7 @@ func (n *Night) groups(ctx context.Context, store *jobs.Store, list []*together)
 		if g.bad == 1 {
 			t.Link = fmt.Sprintf("/jobs/%d", g.newest)
 		}
-		t.Text += fmt.Sprintf("%d of %s %s", g.bad, english.Plural(g.all, "job", ""), word)
+		t.Text += fmt.Sprintf("%d of %s %s", g.bad, human.Count(g.all, "job"), word)
 		if newest.State != jobs.Done {
 			more = append(more, short(fmt.Sprintf("job %d %s", newest.ID, newest.Describe())))
 		}

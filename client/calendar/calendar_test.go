@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"transect/stdlib/calendar"
+	"transect/client/calendar"
 )
 
 func noEnv(string) (string, bool) { return "", false }

@@ -1,12 +1,14 @@
 package calendar
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"regexp"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"transect/client/fault"
 )
@@ -42,7 +44,7 @@ func ParseDuration(text string) (float64, error) {
 	}
 	found := durationForm().FindStringSubmatch(rest)
 	if found == nil || rest == "" {
-		return 0, fault.Hinted(fault.Of(&fault.ValueError{}, "%q is no duration", text), "write it like 1h30m, 90s, 2d, 250ms or PT1H30M")
+		return 0, fault.Hinted(fault.Of(&fault.ValueError{}, "%q is not a duration", text), "write it like 1h30m, 90s, 2d, 250ms or PT1H30M")
 	}
 	sum := 0.0
 	for i, u := range durationUnits {
@@ -53,6 +55,23 @@ func ParseDuration(text string) (float64, error) {
 		sum = -sum
 	}
 	return math.Round(sum*1e6) / 1e6, nil
+}
+
+// Duration reads a length of time as people write it: what ParseDuration reads, but nothing negative.
+func Duration(text string) (time.Duration, error) {
+	if strings.TrimSpace(text) == "0" {
+		return 0, nil
+	}
+	seconds, err := ParseDuration(text)
+	switch {
+	case err != nil:
+		return 0, errors.New("write it with its unit, such as 90s, 5m, 1h30m or 7d")
+	case seconds < 0:
+		return 0, errors.New("it must not be negative")
+	case seconds > math.MaxInt64/1e9:
+		return 0, errors.New("it is longer than 292 years")
+	}
+	return time.Duration(math.Round(seconds * 1e9)), nil
 }
 
 // FormatDuration is the reverse of ParseDuration, without weeks: 1d2h, 1h30m, 1.5s.
