@@ -16,7 +16,6 @@ import (
 
 	"transect/client/atomicfile"
 	"transect/client/fault"
-	"transect/platform/blob"
 	"transect/platform/store"
 )
 
@@ -201,9 +200,6 @@ func folderFault(ctx context.Context, dir string, err error) error {
 		return damaged(dir, "%v", err)
 	case errors.Is(err, store.ErrNewer):
 		return newer(dir)
-	case errors.Is(err, blob.ErrPacksInUse):
-		return fault.Hinted(fault.Of(&fault.PlatformError{}, "cannot use the local platform's folder %s: %w", dir, err),
-			"stop that process, then try again")
 	}
 	return cannotUse(dir, err)
 }

@@ -15,17 +15,6 @@ import (
 // keptKeys is how long the answer to a write with an Idempotency-Key is kept.
 const keptKeys = 24 * time.Hour
 
-// keysTable is made by the first request with a key: folders of earlier versions
-// have none.
-const keysTable = `CREATE TABLE IF NOT EXISTS keys (
-	user TEXT NOT NULL,
-	key TEXT NOT NULL,
-	request TEXT NOT NULL,       -- SHA-256 of what was asked
-	answer TEXT NOT NULL,
-	time INTEGER NOT NULL,
-	PRIMARY KEY (user, key)
-) WITHOUT ROWID`
-
 // once carries out a write, unless its Idempotency-Key says that this was done:
 // then the answer is the first one. The same key with another request is refused.
 func (rt route) once(r *Request) any {
@@ -35,7 +24,6 @@ func (rt route) once(r *Request) any {
 	}
 	sum := sha256.Sum256([]byte(r.http.Method + " " + r.http.URL.RequestURI() + "\n" + string(r.raw)))
 	request := hex.EncodeToString(sum[:])
-	r.exec(keysTable)
 	var first, answer string
 	switch err := r.QueryRow("SELECT request, answer FROM keys WHERE user = ? AND key = ? AND time > ?",
 		r.caller.user, key, r.now().Add(-keptKeys).UnixMilli()).Scan(&first, &answer); {
@@ -62,6 +50,5 @@ func (p *Platform) RepeatedKeys() int64 { return p.repeated.Load() }
 
 // forgetKeys removes the answers that were kept long enough.
 func (t tx) forgetKeys(now time.Time) {
-	t.exec(keysTable)
 	t.exec("DELETE FROM keys WHERE time <= ?", now.Add(-keptKeys).UnixMilli())
 }

@@ -132,12 +132,6 @@ func (p *Platform) open(ctx context.Context) (err error) {
 		Tables: tables, Temporary: p.options.Memory,
 		Fill: func(t *store.Tx) error { return recovered(func() { p.seed(tx{t}) }) },
 	})
-	if err != nil {
-		return err
-	}
-	if err = p.unpackBlobs(ctx); err != nil {
-		p.store.Close()
-	}
 	return err
 }
 

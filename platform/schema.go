@@ -1,13 +1,6 @@
 package platform
 
-import (
-	"context"
-	"errors"
-	"os"
-	"strings"
-
-	"transect/platform/store"
-)
+import "transect/platform/store"
 
 // tables are those beside the documents, which clients never see.
 const tables = `
@@ -55,13 +48,21 @@ CREATE TABLE parts (
 	PRIMARY KEY (upload, number)
 ) WITHOUT ROWID;
 
--- Background jobs. Earlier versions leased them to one of several processes.
+-- Background jobs.
 CREATE TABLE jobs (
 	id TEXT PRIMARY KEY,         -- of the document the job is for
 	kind TEXT NOT NULL,
-	owner TEXT,
-	lease INTEGER NOT NULL DEFAULT 0,
 	attempts INTEGER NOT NULL DEFAULT 0
+) WITHOUT ROWID;
+
+-- The answers to writes with an Idempotency-Key.
+CREATE TABLE keys (
+	user TEXT NOT NULL,
+	key TEXT NOT NULL,
+	request TEXT NOT NULL,       -- SHA-256 of what was asked
+	answer TEXT NOT NULL,
+	time INTEGER NOT NULL,
+	PRIMARY KEY (user, key)
 ) WITHOUT ROWID;
 
 CREATE TABLE logs (
@@ -89,39 +90,4 @@ func (p *Platform) seed(t tx) {
 		"units": "metric", "created": now, "creation_date": now,
 	})
 	p.seedAnalytics(t, now)
-}
-
-// unpackBlobs moves the blobs of earlier versions, which packed small ones
-// together in large files, to files of their own.
-func (p *Platform) unpackBlobs(ctx context.Context) error {
-	has, err := p.blobs.HasPacks()
-	if err != nil || !has {
-		return err
-	}
-	if err := p.write(ctx, func(t tx) {
-		var packed []string
-		for row := range t.rows("SELECT blob FROM components UNION SELECT blob FROM parts") {
-			var id string
-			check(row.Scan(&id))
-			if strings.Contains(id, ".") {
-				packed = append(packed, id)
-			}
-		}
-		t.exec("CREATE INDEX components_blob ON components(blob)")
-		for _, id := range packed {
-			unpacked, err := p.blobs.Unpack(id)
-			if errors.Is(err, os.ErrNotExist) {
-				p.log.Error("a stored file is lost", "error", err)
-				continue
-			}
-			check(err)
-			for _, table := range []string{"components", "parts"} {
-				t.exec("UPDATE "+table+" SET blob = ? WHERE blob = ?", unpacked, id)
-			}
-		}
-		t.exec("DROP INDEX components_blob")
-	}); err != nil {
-		return err
-	}
-	return p.blobs.RemovePacks()
 }

@@ -133,13 +133,7 @@ func (r *Request) insertUpload(u upload) {
 
 func (r *Request) dropUpload(u upload) {
 	if !u.complete {
-		parts := r.partsOf(u)
-		r.afterwards(func() {
-			r.p.blobs.Remove(u.id)
-			for _, b := range parts { // earlier versions gave a whole file another ID
-				r.p.blobs.Remove(b.ID)
-			}
-		})
+		r.afterwards(func() { r.p.blobs.Remove(u.id) })
 		r.exec("DELETE FROM parts WHERE upload = ?", u.id)
 	}
 	r.exec("DELETE FROM uploads WHERE id = ?", u.id)

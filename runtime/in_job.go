@@ -13,24 +13,17 @@ import (
 // FromWorker gives a job what the worker that started the process for it says of
 // it; nothing of one that was started otherwise.
 func FromWorker(p *Process, job *Job) (err error) {
-	first := p.link == nil
-	if _, started := p.Env(link.Variable); first && !started {
+	if _, started := p.Env(link.Variable); !started {
 		if n := jobs.JobOfRun(job.Run.ID); n > 0 {
 			return fault.Hinted(fault.Of(&fault.UsageError{}, "%s is the run of job %d, which workers start", job.Run.ID, n), "transect jobs retry %d", n)
 		}
 		return nil
 	}
-	if first {
-		if p.link, err = link.Inherited(); err != nil {
-			return err
-		}
+	if job.Link, err = link.Inherited(); err != nil {
+		return err
 	}
-	job.Link = p.link
 	job.Run = RunID{ID: job.Link.Run, Known: true}
 	go job.Link.Guard()
-	if first {
-		p.before = tracesNow()
-	}
 	return nil
 }
 

@@ -18,7 +18,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"transect/runtime/jobs/link"
 	"transect/runtime/vm"
 )
 
@@ -35,8 +34,6 @@ type Process struct {
 	Signals        <-chan os.Signal // nil for none
 	Exit           func(code int)   // exits at once
 
-	link   *link.Child // with the worker that started the process for jobs, else nil
-	before traces      // of the first job
 }
 
 // Getenv is the value of an environment variable; "" when it is not set.

@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,9 +14,6 @@ import (
 	"transect/client/scan"
 	"transect/client/verdict"
 )
-
-// earlierWords are the verdicts of reports written before there were verdicts.
-var earlierWords = map[verdict.Verdict]verdict.Verdict{"created": verdict.Uploaded, "resumed": verdict.Uploaded, "skipped": verdict.AlreadyThere}
 
 // Outcome is what became of one item: a file with its sidecar files.
 type Outcome struct {
@@ -40,8 +36,6 @@ type Outcome struct {
 	// reports have it; in memory Path is exact.
 	PathEncoded string `json:"path_encoded,omitempty"`
 	Files       []Part `json:"files,omitempty"` // when there are several
-	// Earlier is the verdict in reports of versions that had other words for it.
-	Earlier verdict.Verdict `json:"outcome,omitempty"`
 
 	err error
 }
@@ -174,12 +168,8 @@ func (o Outcome) encoded() Outcome {
 	return o
 }
 
-// decode restores the paths of an outcome that was read, and translates the
-// verdict of an earlier version.
+// decode restores the paths of an outcome that was read.
 func (o *Outcome) decode() error {
-	if o.Verdict == "" {
-		o.Verdict, o.Earlier = cmp.Or(earlierWords[o.Earlier], o.Earlier), ""
-	}
 	err := decodePath(&o.Path, &o.PathEncoded)
 	for i := range o.Files {
 		err = errors.Join(err, decodePath(&o.Files[i].Path, &o.Files[i].PathEncoded))

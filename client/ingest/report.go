@@ -264,9 +264,6 @@ func findFiles(d *json.Decoder) error {
 func readCSV(in io.Reader) func() (Outcome, error) {
 	rows := csv.NewReader(in)
 	head, err := rows.Read()
-	if at := slices.Index(head, "outcome"); at >= 0 { // a report of an earlier version
-		head[at] = "verdict"
-	}
 	for _, name := range []string{"name", "path", "verdict"} {
 		if err == nil && !slices.Contains(head, name) {
 			err = errors.New("it has no column " + name)

@@ -102,14 +102,8 @@ func (j *Journal) path(d Destination) string {
 	return filepath.Join(j.dir, hash(d.Platform+"\x00"+d.Dataset+"\x00"+d.Component))
 }
 
-// prune removes uploads that are too old to be resumed, and the database an
-// earlier version kept its uploads in.
+// prune removes uploads that are too old to be resumed.
 func (j *Journal) prune() {
-	for _, suffix := range []string{"", "-wal", "-shm", ".lock"} {
-		if os.Remove(filepath.Join(filepath.Dir(j.dir), "journal.db"+suffix)) == nil && suffix == "" {
-			j.log.Warn("uploads begun with an earlier version of transect start over")
-		}
-	}
 	list, _ := os.ReadDir(j.dir)
 	for _, e := range list {
 		if info, err := e.Info(); err == nil && j.now().Sub(info.ModTime()) > keepFor {

@@ -80,7 +80,7 @@ codes 2 and 4: the same again would not help), needs a decision (7), cancelled.`
 			}},
 		option{name: "limit", kind: "N", value: "20", doc: "show N jobs; 0 for all", parse: toCount(&filter.Limit)})
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object per job")
-	cmd.AddCommand(a.jobsShow(), a.jobsLogs(), a.jobsCancel(), a.jobsRetry(), a.jobsRemove(), a.jobsStats(), a.jobsCopy(), a.jobsRoles())
+	cmd.AddCommand(a.jobsShow(), a.jobsLogs(), a.jobsCancel(), a.jobsRetry(), a.jobsRemove(), a.jobsStats(), a.jobsRoles())
 	return cmd
 }
 

@@ -68,3 +68,16 @@ func (a *app) printStats(stats *jobs.Stats, within time.Duration) {
 	fmt.Fprintf(a.stdout, "%-11s %d with %d slots\n", "workers", stats.Workers, stats.Slots)
 	fmt.Fprintf(a.stdout, "%-11s %s\n", "database", human.Size(stats.Size))
 }
+
+func (a *app) jobsRoles() *cobra.Command {
+	return &cobra.Command{
+		Use: "roles", Short: "Print the SQL of roles for PostgreSQL",
+		Long: `Print the SQL that makes roles with the least rights for viewers, submitters and
+workers of a database on PostgreSQL. Its owner runs it, after each update again.`,
+		Example: "  transect jobs roles | psql postgres://owner@db.example.com/jobs", Args: exactArgs(0, ""),
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprint(a.stdout, jobs.Roles)
+			return err
+		},
+	}
+}

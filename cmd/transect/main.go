@@ -29,11 +29,7 @@ func main() {
 		Env: os.LookupEnv, Now: time.Now, IsTerminal: isTerminal,
 		Signals: signals, Exit: os.Exit,
 	}
-	code := execute(p)
-	for code == runtime.ExitOK && p.Again() { // the process of jobs
-		code = execute(p)
-	}
-	os.Exit(code)
+	os.Exit(execute(p))
 }
 
 func isTerminal(stream any) bool {

@@ -40,7 +40,6 @@ func (e *ChecksumError) Error() string {
 
 // Store is a folder of blobs. Several processes may use the same one.
 type Store struct {
-	dir       string // of pack files, see migrate.go
 	blobs     string
 	incoming  string // temporary files of uploads in progress
 	temporary bool
@@ -64,7 +63,7 @@ func NewID() string {
 // Open creates the folders "blobs" and "incoming" in dir when they are missing.
 // A temporary store does not sync: a crash of the machine may lose its blobs.
 func Open(dir string, temporary bool) (*Store, error) {
-	s := &Store{dir: dir, blobs: filepath.Join(dir, "blobs"), incoming: filepath.Join(dir, "incoming"), temporary: temporary}
+	s := &Store{blobs: filepath.Join(dir, "blobs"), incoming: filepath.Join(dir, "incoming"), temporary: temporary}
 	for _, d := range []string{s.blobs, s.incoming} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			return nil, err

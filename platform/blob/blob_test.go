@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"os"
 	"path/filepath"
@@ -17,7 +16,6 @@ import (
 	"testing/iotest"
 	"time"
 
-	"github.com/gofrs/flock"
 	"pgregory.net/rapid"
 )
 
@@ -183,54 +181,4 @@ func TestPutPart(t *testing.T) {
 			rt.Fatal(whole, err)
 		}
 	})
-}
-
-// Packed blobs of earlier versions are copied to files, damaged ones are not.
-func TestUnpack(t *testing.T) {
-	s, dir := open(t)
-	if has, err := s.HasPacks(); has || err != nil {
-		t.Fatal(has, err)
-	}
-	const name = "5acc87167f021a2def29e9aab53c06d3"
-	path := filepath.Join(dir, "packs", name)
-	if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, append(make([]byte, 4096), "hello"...), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	lock := flock.New(path)
-	if ok, err := lock.TryLock(); !ok || err != nil {
-		t.Fatal(ok, err)
-	}
-	if _, err := s.HasPacks(); !errors.Is(err, ErrPacksInUse) {
-		t.Errorf("while another process has them: %v", err)
-	}
-	lock.Unlock()
-	if has, err := s.HasPacks(); !has || err != nil {
-		t.Fatal(has, err)
-	}
-	crc := crc32.Checksum([]byte("hello"), crc32.MakeTable(crc32.Castagnoli))
-	packed := fmt.Sprintf("%s.1000.5.%08x", name, crc)
-	var first string
-	for range 2 {
-		id, err := s.Unpack(packed)
-		if err != nil || first != "" && id != first {
-			t.Fatal(id, err)
-		}
-		if first = id; content(t, s, id) != "hello" {
-			t.Error("other bytes")
-		}
-	}
-	for _, id := range []string{packed[:len(packed)-1] + "!", "../x.0.1.0", "x", fmt.Sprintf("%s.0.5.%08x", name, crc), name + ".0.fffff.0"} {
-		if _, err := s.Unpack(id); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("%s: %v", id, err)
-		}
-	}
-	if err := s.RemovePacks(); err != nil {
-		t.Fatal(err)
-	}
-	if has, err := s.HasPacks(); has || err != nil {
-		t.Error(has, err)
-	}
 }

@@ -18,8 +18,8 @@ const (
 	pollListening = time.Second
 )
 
-// NotifyTx announces a change of a job when the transaction is committed. Where
-// nobody listens readers look by themselves.
+// NotifyTx announces a change of a job when the transaction is committed. On
+// SQLite readers poll.
 func (s *Store) NotifyTx(ctx context.Context, tx *sql.Tx, id int64) error {
 	if !s.postgres {
 		return nil
@@ -32,7 +32,7 @@ func (s *Store) NotifyTx(ctx context.Context, tx *sql.Tx, id int64) error {
 type changes struct {
 	store *Store
 	id    string
-	conn  *pgx.Conn // listens; nil where nobody listens and while the server is away
+	conn  *pgx.Conn // listens; nil on SQLite and while the server is away
 }
 
 func (s *Store) changes(ctx context.Context, id int64) *changes {
@@ -46,7 +46,7 @@ func (s *Store) changes(ctx context.Context, id int64) *changes {
 
 // listen opens a connection of its own: one of the pool would be missed there.
 func (c *changes) listen(ctx context.Context) {
-	if !c.store.Listens() || c.conn != nil {
+	if !c.store.postgres || c.conn != nil {
 		return
 	}
 	conn, err := pgx.ConnectConfig(ctx, c.store.pool.Config().ConnConfig)
@@ -64,7 +64,7 @@ func (c *changes) listen(ctx context.Context) {
 // context ends.
 func (c *changes) wait(ctx context.Context) error {
 	interval := pollAlone
-	if c.store.Listens() {
+	if c.store.postgres {
 		interval = pollListening
 		c.listen(ctx)
 	}

@@ -38,34 +38,3 @@ func keepIDs(ctx context.Context, tx *sql.Tx) error {
 	}
 	return nil
 }
-
-// follow lets new ids follow those of a database that was copied, also those of jobs
-// that it holds no more.
-func (s *Store) follow(ctx context.Context, tx *sql.Tx, from *Store, fromTx *sql.Tx) error {
-	var last int64
-	if err := fromTx.QueryRowContext(ctx, from.lastID).Scan(&last); err != nil {
-		return err
-	}
-	if !s.postgres { // where other ids follow by themselves
-		_, err := tx.ExecContext(ctx, "delete from sqlite_sequence where name = 'river_job'")
-		if err == nil {
-			_, err = tx.ExecContext(ctx, "insert into sqlite_sequence (name, seq) values ('river_job', $1)", last)
-		}
-		return err
-	}
-	tables, err := Column[string](ctx, tx, `select table_name from information_schema.columns where column_name = 'id' and table_schema = any(current_schemas(false))
-		and (table_name = 'river_job' or table_name like 'tr\_%' and is_identity = 'YES')`)
-	if err != nil {
-		return err
-	}
-	for _, name := range tables {
-		least := int64(0)
-		if name == "river_job" {
-			least = last
-		}
-		if _, err := tx.ExecContext(ctx, "select setval(pg_get_serial_sequence('"+name+"', 'id'), greatest((select max(id) from "+name+"), $1) + 1, false)", least); err != nil {
-			return err
-		}
-	}
-	return nil
-}

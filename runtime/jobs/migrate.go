@@ -61,7 +61,7 @@ func (s *Store) migrate(ctx context.Context) error {
 
 // migratePostgres holds a lock in a transaction beside: River's own migrations cannot
 // share one transaction, because a new value of an enum type cannot be used in the
-// transaction that adds it, and behind a connection pooler no session keeps a lock.
+// transaction that adds it.
 func (s *Store) migratePostgres(ctx context.Context, files []string) error {
 	return s.Tx(ctx, func(lock *sql.Tx) error {
 		if _, err := lock.ExecContext(ctx, "set local "+idleTransaction+" = 0"); err != nil {

@@ -67,11 +67,11 @@ func (s *Store) openPostgres(ctx context.Context) error {
 	}
 	dialer := &net.Dialer{Control: bounded, KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 5 * time.Second, Interval: 3 * time.Second, Count: 3}}
 	config.ConnConfig.DialFunc = dialer.DialContext
-	config.MaxConns = max(config.MaxConns, 2) // one holds the lock while another migrates
-	s.pooler.watch(config)
+	config.MaxConns = max(config.MaxConns, 2) // a transaction holds the lock while another migrates
+	limitIdle(config)
 	if s.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
 		return badOption(s.url, err)
 	}
 	s.db = stdlib.OpenDBFromPool(s.pool)
-	return s.pooler.find(ctx, s.pool)
+	return requireSessions(ctx, s.pool)
 }

@@ -52,18 +52,3 @@ func TestOutcomes(t *testing.T) {
 		}
 	})
 }
-
-// A database of the version before learns the parents of its jobs.
-func TestParentsOfOlderJobs(t *testing.T) {
-	jobstest.Each(t, func(t *testing.T, c jobs.Config) {
-		s := jobstest.Open(t, c)
-		parent := submit(t, s, jobs.Spec{})
-		part := submit(t, s, jobs.Spec{Parent: parent})
-		exec(t, s, "drop index tr_job_parent", "drop index tr_job_decision", "alter table tr_job drop column parent", "delete from tr_migration where version = 3")
-		s.Close()
-		list, err := jobstest.Open(t, c).List(t.Context(), jobs.Filter{Parent: parent})
-		if err != nil || len(list) != 1 || list[0].ID != part {
-			t.Error(list, err)
-		}
-	})
-}

@@ -26,7 +26,6 @@ type Store struct {
 	dialect
 	db     *sql.DB
 	pool   *pgxpool.Pool // nil on SQLite
-	pooler pooler        // before PostgreSQL
 	client *river.Client[*sql.Tx]
 	url    string
 	path   string // of the SQLite file
@@ -103,9 +102,6 @@ func (s *Store) Tx(ctx context.Context, fn func(*sql.Tx) error) error {
 		return s.Explain(err)
 	}
 	defer tx.Rollback()
-	if err := s.pooler.begin(ctx, tx); err != nil {
-		return s.Explain(err)
-	}
 	if err := fn(tx); err != nil {
 		return s.Explain(err)
 	}

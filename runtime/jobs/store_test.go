@@ -99,6 +99,20 @@ func TestTimesOfSQLite(t *testing.T) {
 	}
 }
 
+// The id of a job that was removed is not given again.
+func TestIDs(t *testing.T) {
+	t.Parallel()
+	jobstest.EachStore(t, func(t *testing.T, s *jobs.Store) {
+		first := submit(t, s, jobs.Spec{})
+		if err := s.Remove(t.Context(), first); err != nil {
+			t.Fatal(err)
+		}
+		if second := submit(t, s, jobs.Spec{}); second <= first {
+			t.Error(first, second)
+		}
+	})
+}
+
 // Several processes open a new database at once.
 func TestMigrateTogether(t *testing.T) {
 	t.Parallel()

@@ -28,29 +28,13 @@ var nullMeta = share(map[string]lua.LValue{"__metatable": lua.LString("null"), "
 // listMeta marks an empty table as a list, so that [] does not come back as {}.
 var listMeta = share(map[string]lua.LValue{"__metatable": lua.LString("list")})
 
-// shared are the metatables that all interpreters of the process share, with their
-// fields.
-var shared = map[*lua.LTable]map[string]lua.LValue{}
-
+// share makes a metatable that all interpreters of the process share.
 func share(fields map[string]lua.LValue) *lua.LTable {
 	mt := &lua.LTable{Metatable: lua.LNil}
 	for name, v := range fields {
 		mt.RawSetString(name, v)
 	}
-	shared[mt] = fields
 	return mt
-}
-
-// Untouched reports whether scripts have left alone what all interpreters of the
-// process share: debug reaches metatables.
-func Untouched() bool {
-	same := Null.Metatable == nullMeta
-	for mt, fields := range shared {
-		n := 0
-		mt.ForEach(func(name, v lua.LValue) { n++; same = same && fields[name.String()] == v })
-		same = same && n == len(fields) && mt.Metatable == lua.LNil
-	}
-	return same
 }
 
 // MarkList makes FromLua take the table for a list even while it is empty.

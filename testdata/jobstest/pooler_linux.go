@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// Pooled is the address of a database of a cluster by way of PgBouncer in
-// transaction mode, with fewer sessions than clients. It skips the test where
+// Pooled is the address of a database of a cluster by way of PgBouncer with a
+// pool_mode. It skips the test where
 // PgBouncer is not installed.
-func (c *Cluster) Pooled(t testing.TB, database string) string {
+func (c *Cluster) Pooled(t testing.TB, database, mode string) string {
 	t.Helper()
 	program, err := exec.LookPath("pgbouncer")
 	if err != nil {
@@ -34,9 +34,8 @@ listen_addr = 127.0.0.1
 listen_port = %s
 unix_socket_dir =
 auth_type = any
-pool_mode = transaction
-default_pool_size = 3
-`, c.Dir, c.Port, port)
+pool_mode = %s
+`, c.Dir, c.Port, port, mode)
 	path := filepath.Join(c.Dir, "pgbouncer-"+port+".ini")
 	if err := os.WriteFile(path, []byte(settings), 0o644); err != nil {
 		t.Fatal(err)

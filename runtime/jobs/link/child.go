@@ -3,6 +3,7 @@ package link
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -11,11 +12,12 @@ import (
 	"transect/client/fault"
 )
 
-// Child is the end of a link in the process of a job, for this job: nothing is sent
-// through it once the job has ended. It is safe for concurrent use.
+// Child is the end of a link in the process of a job. It is safe for concurrent use.
 type Child struct {
 	Begin
-	*line
+	pipes
+	last   atomic.Uint64 // call
+	broken chan struct{} // closed when the worker is gone
 
 	mu      sync.Mutex
 	until   time.Duration
@@ -24,26 +26,6 @@ type Child struct {
 
 	stopped context.Context
 	stop    context.CancelCauseFunc
-	ended   chan struct{} // closed by Next
-}
-
-// line is what the jobs of a process share, one after another.
-type line struct {
-	pipes
-	last   atomic.Uint64 // call
-	next   chan *Child
-	broken chan struct{} // closed when the worker is gone
-}
-
-// begin makes the Child of a worker's message.
-func (l *line) begin(m message) (*Child, error) {
-	c := &Child{line: l, renewed: make(chan struct{}), calls: map[uint64]chan message{}, ended: make(chan struct{})}
-	if err := json.Unmarshal(m.Body, &c.Begin); err != nil {
-		return nil, err
-	}
-	c.until = c.Begin.Until
-	c.stopped, c.stop = context.WithCancelCause(context.Background())
-	return c, nil
 }
 
 // Variable is the environment variable that names the inherited files of a link.
@@ -68,17 +50,21 @@ func Inherited() (*Child, error) {
 
 // open waits for the first message of the worker.
 func open(in, out *os.File) (*Child, error) {
-	l := &line{pipes: pipes{in: in, out: out}, next: make(chan *Child, 1), broken: make(chan struct{})}
-	m, err := l.receive()
-	var c *Child
-	if err == nil && m.Call == newsBegin {
-		c, err = l.begin(m)
+	c := &Child{pipes: pipes{in: in, out: out}, broken: make(chan struct{}), renewed: make(chan struct{}), calls: map[uint64]chan message{}}
+	c.stopped, c.stop = context.WithCancelCause(context.Background())
+	m, err := c.receive()
+	if err == nil && m.Call != newsBegin {
+		err = fmt.Errorf("it began with %q", m.Call)
 	}
-	if c == nil {
-		_ = l.close()
+	if err == nil {
+		err = json.Unmarshal(m.Body, &c.Begin)
+	}
+	if err != nil {
+		_ = c.close()
 		return nil, gone(err)
 	}
-	go l.listen(c)
+	c.until = c.Begin.Until
+	go c.listen()
 	return c, nil
 }
 
@@ -86,22 +72,15 @@ func gone(err error) error {
 	return fault.Of(&fault.CancelledError{}, "the worker of the job is gone: %w", err)
 }
 
-func (l *line) listen(c *Child) {
+func (c *Child) listen() {
 	for {
-		m, err := l.receive()
-		var next *Child
-		if err == nil && m.Call == newsBegin { // the answer to Next
-			next, err = l.begin(m)
-		}
+		m, err := c.receive()
 		if err != nil {
 			c.stop(gone(err))
-			close(l.broken)
+			close(c.broken)
 			return
 		}
 		switch m.Call {
-		case newsBegin:
-			c = next
-			l.next <- c
 		case newsLease:
 			var until time.Duration
 			if json.Unmarshal(m.Body, &until) == nil {
@@ -170,7 +149,7 @@ func (c *Child) Call(ctx context.Context, name string, in, out any) error {
 		delete(c.calls, id)
 		c.mu.Unlock()
 	}()
-	if err := c.send(message{ID: id, Call: name, Body: body}, c.ended); err != nil {
+	if err := c.send(message{ID: id, Call: name, Body: body}); err != nil {
 		if fault.Find(err) != nil {
 			return err
 		}
@@ -190,23 +169,6 @@ func (c *Child) Call(ctx context.Context, name string, in, out any) error {
 	case <-ctx.Done():
 		return fault.Stopped(ctx)
 	}
-}
-
-// Next ends the job and waits for another one; nil when there is none. What the job
-// may have left behind can do nothing any more.
-func (c *Child) Next(signals <-chan os.Signal) *Child {
-	close(c.ended)
-	c.stop(errEnded)
-	if c.news(newsEnded, nil) != nil {
-		return nil
-	}
-	select {
-	case next := <-c.next:
-		return next
-	case <-c.broken:
-	case <-signals:
-	}
-	return nil
 }
 
 // Close ends the link.

@@ -15,14 +15,12 @@ const (
 	guardAfter = 250 * time.Millisecond
 )
 
-// Guard, until the job has ended, ends this process, with the programs that it started, when its worker is gone
+// Guard ends this process, with the programs that it started, when its worker is gone
 // or gives no sign until the lease is over: another worker begins the job anew.
 func (c *Child) Guard() {
 	for late := 0; late < 2; {
 		began := Now()
 		select {
-		case <-c.ended:
-			return
 		case <-c.broken:
 			endGroup()
 		case <-time.After(guardEvery):

@@ -31,8 +31,6 @@ type Begin struct {
 	Files     string        `json:"files,omitempty"`      // folder of files that stay as long as the run, on this machine
 	Until     time.Duration `json:"until"`                // end of the lease, see Now
 	TakenOver bool          `json:"taken_over,omitempty"` // nobody saw the end of the attempt before: requests of it may still arrive
-	Args      []string      `json:"args,omitempty"`       // the command line, when it is not that of the process
-	Mark      string        `json:"mark,omitempty"`       // the last line of either output when the process can run another job; "" when there will be none
 }
 
 // message is a call, its answer, or news of the worker.
@@ -48,7 +46,6 @@ const (
 	newsBegin  = "begin"
 	newsLease  = "lease"
 	newsCancel = "cancel"
-	newsEnded  = "ended" // of the job, by its process, which can run another one
 )
 
 // failure is an error on its way through the link.
@@ -72,8 +69,6 @@ func (f *failure) err() error {
 	return made
 }
 
-var errEnded = fault.Of(&fault.CancelledError{}, "the job has ended")
-
 // maxMessage bounds a message, in bytes: a record of a ledger is at most 16 MiB,
 // and a third longer as text.
 const maxMessage = 32 << 20
@@ -84,8 +79,7 @@ type pipes struct {
 	writing sync.Mutex
 }
 
-// send sends a message, unless its job has ended by then.
-func (p *pipes) send(m message, ended <-chan struct{}) error {
+func (p *pipes) send(m message) error {
 	text, err := json.Marshal(m)
 	if err != nil {
 		return err
@@ -95,11 +89,6 @@ func (p *pipes) send(m message, ended <-chan struct{}) error {
 	}
 	p.writing.Lock()
 	defer p.writing.Unlock()
-	select {
-	case <-ended:
-		return errEnded
-	default:
-	}
 	_, err = p.out.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(text))), text...))
 	return err
 }
@@ -110,7 +99,7 @@ func (p *pipes) news(name string, body any) error {
 	if err != nil {
 		return err
 	}
-	return p.send(message{Call: name, Body: text}, nil)
+	return p.send(message{Call: name, Body: text})
 }
 
 func (p *pipes) receive() (m message, err error) {

@@ -34,7 +34,6 @@ type Worker struct {
 	pipes
 	theirs [2]*os.File
 	begun  chan struct{} // closed when the first message is sent
-	again  bool
 }
 
 // Attach gives a command that is not started yet its end of a new link.
@@ -52,18 +51,14 @@ func Attach(cmd *exec.Cmd) (*Worker, error) {
 	return w, nil
 }
 
-// Serve answers calls until the job or its process has ended, or ctx. The command
-// must have been started. It returns nil when the process has closed its end, or can
-// be served with another job: see Again.
+// Serve answers calls until the process of the job has ended, or ctx. The command must
+// have been started. It returns nil when the process has closed its end.
 func (w *Worker) Serve(ctx context.Context, begin Begin, handlers Handlers) error {
 	for _, f := range w.theirs {
 		_ = f.Close() // else the end of the process would not be noticed
 	}
 	err := w.news(newsBegin, begin)
-	if !w.again {
-		close(w.begun)
-	}
-	w.again = false
+	close(w.begun)
 	if err != nil {
 		return ended(err)
 	}
@@ -77,10 +72,6 @@ func (w *Worker) Serve(ctx context.Context, begin Begin, handlers Handlers) erro
 		if err != nil {
 			return ended(err)
 		}
-		if m.Call == newsEnded {
-			w.again = true
-			return nil
-		}
 		calls.Go(func() {
 			answer := message{ID: m.ID}
 			value, err := handlers.call(ctx, m)
@@ -90,16 +81,12 @@ func (w *Worker) Serve(ctx context.Context, begin Begin, handlers Handlers) erro
 			if err != nil {
 				answer.Failed = failureOf(err)
 			}
-			if err := w.send(answer, nil); fault.Find(err) != nil { // too long
-				_ = w.send(message{ID: m.ID, Failed: failureOf(err)}, nil)
+			if err := w.send(answer); fault.Find(err) != nil { // too long
+				_ = w.send(message{ID: m.ID, Failed: failureOf(err)})
 			}
 		})
 	}
 }
-
-// Again reports, after Serve, whether the job has ended and its process waits for
-// another one.
-func (w *Worker) Again() bool { return w.again }
 
 func (h Handlers) call(ctx context.Context, m message) (value any, err error) {
 	f := h[m.Call]

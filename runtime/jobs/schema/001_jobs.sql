@@ -5,6 +5,7 @@ create table tr_job (
     key          text   not null default '',    -- one at a time of those with the same key
     schedule     text   not null default '',
     bundle       text   not null default '',    -- of tr_bundle
+    parent       bigint not null default 0,     -- the job that submitted it
     waiting      text   not null default '',    -- what it waits for while it cannot run
     epoch        bigint not null default 0,     -- raised by each start and each takeover; the fence
     tries        bigint not null default 0,     -- attempts that count against its retries
@@ -18,6 +19,8 @@ create table tr_job (
 create index tr_job_schedule on tr_job (schedule, job_id) where schedule <> '';
 create index tr_job_key on tr_job (key) where key <> '';
 create index tr_job_ended on tr_job (ended_at);
+create index tr_job_parent on tr_job (parent, job_id) where parent > 0;
+create index tr_job_decision on tr_job (job_id) where outcome = 'needs a decision';
 
 -- Worker processes; the id is River's client ID, new at each start.
 create table tr_worker (

@@ -200,15 +200,6 @@ type lineWriter struct {
 	stream string
 	part   []byte
 	seen   func(line string) // may be nil
-	mark   string            // the last line of a job, for which another may follow; "" for none
-	marked chan struct{}     // closed when it has come
-}
-
-// begin hands the lines of a job to its book.
-func (w *lineWriter) begin(book *logBook, seen func(string), mark string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.book, w.seen, w.mark, w.marked = book, seen, mark, make(chan struct{})
 }
 
 func (w *lineWriter) Write(p []byte) (int, error) {
@@ -230,11 +221,6 @@ func (w *lineWriter) Write(p []byte) (int, error) {
 func (w *lineWriter) end() {
 	line := strings.TrimSuffix(string(w.part), "\r")
 	w.part = w.part[:0]
-	if w.mark != "" && line == w.mark {
-		w.mark = ""
-		close(w.marked)
-		return
-	}
 	if w.seen != nil {
 		w.seen(line)
 	}

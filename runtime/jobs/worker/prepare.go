@@ -15,10 +15,9 @@ import (
 
 // work is what a process of a job needs.
 type work struct {
-	folder   string   // in which it runs
-	args     []string // of transect
-	temp     string   // removed in the end
-	settings string   // what it has in common with jobs that the same process may run
+	folder string   // in which it runs
+	args   []string // of transect
+	temp   string   // removed in the end
 }
 
 func (w *work) remove() {
@@ -86,6 +85,5 @@ func (a *attempt) prepare(ctx context.Context) (_ *work, err error) {
 		w.args = append(w.args, "--timeout", spec.Timeout.String())
 	}
 	w.args = append(append(w.args, "--", script), spec.Args...)
-	w.settings = fmt.Sprintf("%q", []any{w.folder, spec.Env, spec.SlotEnv(), spec.Run, spec.Script, spec.Bundle})
 	return w, nil
 }

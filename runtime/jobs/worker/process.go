@@ -17,8 +17,7 @@ import (
 	"transect/runtime/jobs/link"
 )
 
-// process is the process of an attempt, with its group. It may run one job after
-// another, see spare.go.
+// process is the process of an attempt, with its group.
 type process struct {
 	cmd      *exec.Cmd
 	link     *link.Worker
@@ -27,10 +26,6 @@ type process struct {
 	exited   chan struct{}      // closed at its end
 	lease    chan time.Duration // the newest deadline
 	stopped  bool               // its group, until the lease is renewed
-	born     time.Time
-	settings string      // of the jobs that it can run
-	mark     string      // see begin
-	waits    *time.Timer // for another job
 }
 
 // start starts a process for a job.
@@ -38,9 +33,9 @@ func (a *attempt) start(w *work) (*process, error) {
 	o := a.s.w.o
 	cmd := exec.Command(o.Program[0], append(slices.Clone(o.Program[1:]), w.args...)...)
 	cmd.Dir, cmd.Env, cmd.SysProcAttr = w.folder, slices.Concat(o.Env, a.spec.Env, a.spec.SlotEnv()), attributes()
-	p := &process{cmd: cmd, out: &lineWriter{stream: jobs.StreamOut}, err: &lineWriter{stream: jobs.StreamErr},
-		exited: make(chan struct{}), lease: make(chan time.Duration, 1), born: time.Now(), settings: w.settings}
-	p.begin(a)
+	p := &process{cmd: cmd, out: a.book.writer(jobs.StreamOut), err: a.book.writer(jobs.StreamErr),
+		exited: make(chan struct{}), lease: make(chan time.Duration, 1)}
+	p.err.seen = a.last.see
 	var err error
 	if p.outputs, err = newOutputs(cmd, p.out, p.err); err != nil {
 		return nil, err
@@ -61,17 +56,13 @@ func (a *attempt) start(w *work) (*process, error) {
 
 // execute runs an attempt in a process to its end.
 func (a *attempt) execute(w *work) end {
-	s, p := a.s, a.s.spare.take(w.settings)
-	if p != nil {
-		p.begin(a)
-	} else {
-		var err error
-		if p, err = a.start(w); err != nil {
-			a.book.say("the process of the job cannot be started: %v", err)
-			return endOf(codeTemporary, "its process cannot be started: "+err.Error())
-		}
+	s := a.s
+	p, err := a.start(w)
+	if err != nil {
+		a.book.say("the process of the job cannot be started: %v", err)
+		return endOf(codeTemporary, "its process cannot be started: "+err.Error())
 	}
-	begin := link.Begin{Run: jobs.RunID(a.job), Job: a.job, Files: s.w.folder("files", a.localName()), Until: s.lease.until(), TakenOver: a.takeOver, Args: w.args, Mark: p.mark}
+	begin := link.Begin{Run: jobs.RunID(a.job), Job: a.job, Files: s.w.folder("files", a.localName()), Until: s.lease.until(), TakenOver: a.takeOver}
 	calls, stopCalls := context.WithCancel(s.over)
 	defer stopCalls()
 	var telling sync.WaitGroup
@@ -91,29 +82,18 @@ func (a *attempt) execute(w *work) end {
 		a.kill()
 	}
 	a.renewed(s.lease.until())
-	why, again := a.await(p, served)
+	why := a.await(p)
 	a.mu.Lock()
 	a.process = nil
-	keep := again && why == natural && !a.killed && !p.stopped
 	a.mu.Unlock()
-	if !keep {
-		killGroup(p.cmd.Process) // with programs that the script left behind
-		<-p.exited
-		p.outputs.drain()
-	}
+	killGroup(p.cmd.Process) // with programs that the script left behind
+	p.outputs.drain()
 	stopCalls()
 	<-served
 	telling.Wait()
 	p.out.flush()
 	p.err.flush()
-	if keep {
-		s.spare.keep(p)
-	} else {
-		_ = p.link.Close()
-	}
-	if again && why != fencedOff {
-		return endOf(codeDone, "")
-	}
+	_ = p.link.Close()
 	return a.ended(p.cmd.ProcessState, why)
 }
 
@@ -128,9 +108,8 @@ const (
 	fencedOff
 )
 
-// await waits for the end of the process, and ends it when it is time; or for that
-// of the job: then the process can run another one.
-func (a *attempt) await(p *process, served <-chan struct{}) (why reason, again bool) {
+// await waits for the end of the process, and ends it when it is time.
+func (a *attempt) await(p *process) (why reason) {
 	var limit, kill <-chan time.Time
 	if t := a.spec.Timeout; t > 0 {
 		limit = time.After(t + a.s.w.o.KillAfter) // the process keeps its limit itself
@@ -146,20 +125,10 @@ func (a *attempt) await(p *process, served <-chan struct{}) (why reason, again b
 	cancels := time.NewTicker(100 * time.Millisecond)
 	defer cancels.Stop()
 	giveBack, fenced := a.s.giveBack, a.s.fenced
-	var marked <-chan struct{}
 	for {
 		select {
 		case <-p.exited:
-			return why, false
-		case <-served:
-			if served = nil; p.link.Again() {
-				marked = p.out.marked
-			}
-		case <-marked:
-			if marked == p.err.marked {
-				return why, true
-			}
-			marked = p.err.marked
+			return why
 		case <-cancels.C:
 			if a.isCancelled() && why == natural {
 				go func() { _ = p.link.Cancel("by a user") }() // it ends by the signal, too; a stopped process does not read

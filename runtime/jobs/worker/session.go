@@ -26,7 +26,6 @@ type session struct {
 	pilot  *pilot
 	client *river.Client[*sql.Tx]
 
-	spare    *spare
 	fenced   chan struct{}   // closed when the lease is lost for good
 	giveBack chan struct{}   // closed when running jobs must end
 	over     context.Context // ends when nothing can be noted any longer
@@ -43,7 +42,7 @@ func newSession(w *Worker) *session {
 	if err != nil {
 		id = uuid.New()
 	}
-	s := &session{w: w, spare: &spare{most: w.o.Slots}, store: w.store, id: id.String(), log: w.o.Log, fenced: make(chan struct{}), giveBack: make(chan struct{}), attempts: map[int64]*attempt{}, fetched: map[int64]bool{}}
+	s := &session{w: w, store: w.store, id: id.String(), log: w.o.Log, fenced: make(chan struct{}), giveBack: make(chan struct{}), attempts: map[int64]*attempt{}, fetched: map[int64]bool{}}
 	s.over, s.end = context.WithCancel(context.Background())
 	s.lease = &lease{times: w.o.Times, log: w.o.Log, changed: s.renewed}
 	s.pilot = &pilot{lease: s.lease, queues: w.queues, free: s.free, took: s.took, foreign: map[int64]bool{}, wake: func() {}}
@@ -82,7 +81,6 @@ func (s *session) work(ctx context.Context) error {
 	stopBeside()
 	s.end()
 	s.services.Wait()
-	s.spare.close()
 	if err == nil {
 		s.leave()
 	}

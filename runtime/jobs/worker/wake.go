@@ -20,7 +20,7 @@ func (s *session) look(ctx context.Context) {
 		if s.running() > 0 {
 			s.cancelAsked(ctx)
 		}
-		if s.store.Listens() { // listen tells; this is for jobs whose time has come
+		if s.store.Postgres() { // listen tells; this is for jobs whose time has come
 			if time.Now().Before(next) {
 				continue
 			}
@@ -69,10 +69,7 @@ func list[T any](values []T) (marks string, args []any) {
 
 // listen wakes River when PostgreSQL tells of a new job in a queue of this worker.
 func (s *session) listen(ctx context.Context) {
-	if s.store.Postgres() && !s.store.Listens() {
-		s.log.Info("the database is reached by way of a connection pooler, which does not tell of new jobs: they are looked for", "every", s.w.o.Times.Poll)
-	}
-	for ctx.Err() == nil && s.store.Listens() {
+	for ctx.Err() == nil && s.store.Postgres() {
 		_ = s.listenOnce(ctx) // look finds the jobs meanwhile
 		sleep(ctx, s.w.o.Times.Beat/3)
 	}

@@ -13,9 +13,6 @@
 // attempt is noted (finish.go) only while the job's epoch is the attempt's: with it,
 // a worker that slept is fenced off, in its ledger as well.
 //
-// A process that has done a job may run the next one of the same script (spare.go),
-// for its start costs several times what a short job does.
-//
 // pilot.go stands between River and the database, log.go sends the output there.
 // Begin reading with Run.
 package worker

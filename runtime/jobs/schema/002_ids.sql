@@ -1,1 +1,0 @@
--- River's table of jobs on SQLite: see ids.go.

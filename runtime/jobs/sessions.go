@@ -1,0 +1,73 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"transect/client/fault"
+)
+
+// idleTransaction ends the transactions of processes that were stopped in the
+// middle of one, and that keep others from the rows they have locked.
+const (
+	idleTransaction = "idle_in_transaction_session_timeout"
+	idleTimeout     = "10s"
+)
+
+// limitIdle sets idleTransaction in each session, unless the address does.
+func limitIdle(config *pgxpool.Config) {
+	if _, given := config.ConnConfig.RuntimeParams[idleTransaction]; given {
+		return
+	}
+	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, "set "+idleTransaction+" = '"+idleTimeout+"'")
+		return err
+	}
+}
+
+// requireSessions refuses a connection pooler in transaction mode, such as PgBouncer
+// with pool_mode = transaction: it gives each transaction another session of the
+// server, so that settings, locks and notifications are lost between two.
+func requireSessions(ctx context.Context, pool *pgxpool.Pool) error {
+	first, err := pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer first.Release()
+	session := func(q interface {
+		QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+	}) (pid int, err error) {
+		err = q.QueryRow(ctx, "select pg_backend_pid()", pgx.QueryExecModeSimpleProtocol).Scan(&pid)
+		return pid, err
+	}
+	before, err := session(first)
+	if err != nil || before == int(first.Conn().PgConn().PID()) { // no pooler, which would make a number up
+		return err
+	}
+	second, err := pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer second.Release()
+	for range 20 { // other clients that use the sessions meanwhile may hide the exchange
+		time.Sleep(time.Duration(rand.Int64N(int64(5 * time.Millisecond))))
+		tx, err := second.Begin(ctx) // takes the session of the first connection, if that has none of its own
+		if err != nil {
+			return err
+		}
+		after, err := session(first)
+		if err := errors.Join(err, tx.Rollback(ctx)); err != nil {
+			return err
+		}
+		if after != before {
+			return fault.Hinted(fault.Of(&fault.ConfigError{}, "the jobs need sessions of PostgreSQL, and a connection pooler in transaction mode stands before it"),
+				"name the server itself in TRANSECT_JOBS, or set pool_mode = session in the pooler")
+		}
+	}
+	return nil
+}
