@@ -18,12 +18,11 @@ func (l *library) openBase(L *lua.LState) {
 		"assert": assert, "collectgarbage": collectGarbage, "error": raise, "gcinfo": gcInfo,
 		"getfenv": getEnvironment, "setfenv": setEnvironment, "getmetatable": getMetatable, "setmetatable": setMetatable,
 		"newproxy": l.newProxy, "print": l.print, "rawequal": rawEqual, "rawget": rawGet, "rawset": rawSet,
-		"select": selectFrom, "tonumber": toNumber, "tostring": toString, "type": typeOf, "unpack": unpack,
+		"next": next, "select": selectFrom, "tonumber": toNumber, "tostring": toString, "type": typeOf, "unpack": unpack,
 		"module": module, "require": l.require,
 		"load": l.load, "loadstring": l.loadString, "loadfile": l.loadFile, "dofile": l.doFile,
 	})
-	step, element := L.NewFunction(next), L.NewFunction(nextElement)
-	L.SetGlobal("next", step)
+	step, element := L.NewFunction(nextOfPairs), L.NewFunction(nextElement)
 	set(L, "_G", map[string]lua.LGFunction{
 		"pairs": func(L *lua.LState) int {
 			return vm.Push(L, []lua.LValue{step, checkTable(L, 1), lua.LNil})
@@ -346,7 +345,6 @@ func unpack(L *lua.LState) int {
 	return n
 }
 
-// next is next, which is what pairs returns.
 func next(L *lua.LState) int {
 	t := checkTable(L, 1)
 	last := L.Get(2)
@@ -354,6 +352,19 @@ func next(L *lua.LState) int {
 	if t.RawGet(last) == lua.LNil && last != lua.LNil && !known(t, last) {
 		raiseBare(L, "invalid key to 'next'")
 	}
+	key, v := t.Next(last)
+	if L.Push(key); key == lua.LNil {
+		return 1
+	}
+	L.Push(v)
+	return 2
+}
+
+// nextOfPairs is next for pairs, which has the keys from the table.
+func nextOfPairs(L *lua.LState) int {
+	t := checkTable(L, 1)
+	last := L.Get(2)
+	vm.Key(L, last)
 	key, v := t.Next(last)
 	if L.Push(key); key == lua.LNil {
 		return 1

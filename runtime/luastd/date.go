@@ -68,7 +68,7 @@ func (l *library) date(L *lua.LState) int {
 	}
 	at = at.Local()
 	if rest, utc := strings.CutPrefix(format, "!"); utc {
-		at, format = at.UTC(), rest
+		at, format = at.In(time.FixedZone("GMT", 0)), rest
 	}
 	vm.Work(L, 4*len(format))
 	if year := at.Year(); year > 1<<31 || year < -1<<31 {

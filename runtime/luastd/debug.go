@@ -12,7 +12,7 @@ import (
 func (l *library) openDebug(L *lua.LState) {
 	const hooks = "nothing can interrupt code at its lines; limits are given by --timeout and --max-instructions"
 	set(L, "debug", map[string]lua.LGFunction{
-		"getfenv": debugGetEnvironment, "setfenv": debugSetEnvironment, "getinfo": getInfo,
+		"getfenv": debugGetEnvironment, "setfenv": debugSetEnvironment, "getinfo": l.getInfo,
 		"getlocal": getLocal, "setlocal": setLocal, "getmetatable": rawMetatable, "setmetatable": setRawMetatable,
 		"getupvalue": getUpvalue, "setupvalue": setUpvalue, "traceback": traceback,
 		"sethook": absent("debug.sethook", hooks), "gethook": absent("debug.gethook", hooks),
@@ -72,7 +72,7 @@ func thread(L *lua.LState) (th *lua.LState, shift int) {
 	return L, 0
 }
 
-func getInfo(L *lua.LState) int {
+func (l *library) getInfo(L *lua.LState) int {
 	th, shift := thread(L)
 	options := optString(L, shift+2, "flnSu")
 	t := L.NewTable()
@@ -107,7 +107,7 @@ func getInfo(L *lua.LState) int {
 	for _, option := range options {
 		switch option {
 		case 'S':
-			source(t, f, dbg)
+			l.source(t, f, dbg)
 		case 'l':
 			line := dbg.CurrentLine
 			if f.IsG || line <= 0 {
@@ -136,13 +136,13 @@ func getInfo(L *lua.LState) int {
 }
 
 // source sets what is known of where a function was defined.
-func source(t *lua.LTable, f *lua.LFunction, dbg *lua.Debug) {
+func (l *library) source(t *lua.LTable, f *lua.LFunction, dbg *lua.Debug) {
 	name, short, what := "=[C]", "[C]", "C"
 	first, last := -1, -1
 	if !f.IsG {
 		name, short, what = "@"+dbg.Source, dbg.Source, "Lua"
-		if inside, ok := strings.CutPrefix(dbg.Source, `[string "`); ok {
-			name = strings.TrimSuffix(inside, `"]`)
+		if chunk, ok := l.chunks[short]; ok {
+			name = chunk
 		}
 		first, last = dbg.LineDefined, dbg.LastLineDefined
 		if isMain(f) {
@@ -173,7 +173,11 @@ func getLocal(L *lua.LState) int {
 	if !ok || checkInt(L, shift+1) < 0 {
 		vm.ArgError(L, shift+1, "level out of range")
 	}
-	name, v := th.GetLocal(dbg, checkInt(L, shift+2))
+	i := checkInt(L, shift+2)
+	if i < 1 {
+		return named(L, "", nil)
+	}
+	name, v := th.GetLocal(dbg, i)
 	return named(L, name, v)
 }
 
@@ -202,7 +206,8 @@ func setLocal(L *lua.LState) int {
 }
 
 func getUpvalue(L *lua.LState) int {
-	f, i := checkFunction(L, 1), checkInt(L, 2)
+	i := checkInt(L, 2)
+	f := checkFunction(L, 1)
 	if f.IsG {
 		return 0
 	}
@@ -214,8 +219,8 @@ func getUpvalue(L *lua.LState) int {
 }
 
 func setUpvalue(L *lua.LState) int {
-	v := checkAny(L, 3)
-	f, i := checkFunction(L, 1), checkInt(L, 2)
+	v, i := checkAny(L, 3), checkInt(L, 2)
+	f := checkFunction(L, 1)
 	if f.IsG {
 		return 0
 	}
@@ -247,9 +252,11 @@ func traceback(L *lua.LState) int {
 	if th != L {
 		level = 0
 	}
-	level = optInt(L, shift+2, level)
+	if n, ok := asNumber(L.Get(shift + 2)); ok {
+		level = integer(n)
+	}
 	message := ""
-	if given(L, shift+1) {
+	if L.GetTop() > shift {
 		text, ok := asText(L.Get(shift + 1))
 		if !ok {
 			L.Push(L.Get(shift + 1))

@@ -113,7 +113,7 @@ func (l *library) open(L *lua.LState) int {
 	path, mode := checkString(L, 1), optString(L, 2, "r")
 	flag, known := openModes[strings.Replace(mode, "b", "", 1)]
 	if !known {
-		return failed(L, luaFileError(&os.PathError{Err: syscall.EINVAL}, path))
+		return failed(L, luaFileError(syscall.EINVAL, path))
 	}
 	f, err := l.openFile(L, path, flag)
 	if err != nil {
@@ -177,7 +177,7 @@ func (l *library) tmpfile(L *lua.LState) int {
 func (l *library) popen(L *lua.LState) int {
 	command, mode := checkString(L, 1), optString(L, 2, "r")
 	if mode != "r" && mode != "w" {
-		return failed(L, luaFileError(&os.PathError{Err: syscall.EINVAL}, command))
+		return failed(L, luaFileError(syscall.EINVAL, command))
 	}
 	l.permit(L, sandbox.Exec, sandbox.Shell)
 	cmd, opt := l.shell(l.Context(), command), l.Options()
@@ -279,16 +279,16 @@ func (e *fileError) Error() string { return e.text }
 
 // luaFileError words the error of a file as Lua 5.1 does; faults stay.
 func luaFileError(err error, path string) error {
-	var p *os.PathError
-	if !errors.As(err, &p) || fault.Find(err) != nil {
+	number, ok := errors.AsType[syscall.Errno](err)
+	if !ok || fault.Find(err) != nil {
 		return err
 	}
-	reason := p.Err.Error()
-	e := &fileError{path + ": " + strings.ToUpper(reason[:1]) + reason[1:], 1}
-	if number, ok := errors.AsType[syscall.Errno](p.Err); ok {
-		e.number = int(number)
+	reason := number.Error()
+	reason = strings.ToUpper(reason[:1]) + reason[1:]
+	if path != "" {
+		reason = path + ": " + reason
 	}
-	return e
+	return &fileError{reason, int(number)}
 }
 
 // raiseFile raises the error of a file: a fault, or a string.

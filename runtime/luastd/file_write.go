@@ -19,8 +19,12 @@ func write(L *lua.LState, f *file, first int) int {
 		return failed(L, errors.New(f.name+" is not open for writing"))
 	}
 	b := &text{f.in.NewText("write"), L}
-	for i := first; i <= L.GetTop(); i++ {
-		b.write(checkString(L, i))
+	wrong := 0
+	for i := first; i <= L.GetTop() && wrong == 0; i++ {
+		piece, ok := asText(L.Get(i))
+		if b.write(piece); !ok {
+			wrong = i
+		}
 	}
 	var err error
 	switch {
@@ -39,8 +43,11 @@ func write(L *lua.LState, f *file, first int) int {
 			return err
 		})
 	}
+	if wrong > 0 {
+		vm.TypeError(L, wrong, "string")
+	}
 	if err != nil {
-		return failed(L, luaFileError(err, f.name))
+		return failed(L, luaFileError(err, ""))
 	}
 	L.Push(f.self) // for chaining
 	return 1
@@ -89,7 +96,7 @@ func seek(L *lua.LState) int {
 		offset, err = f.disk.Seek(offset, whence)
 	}
 	if err != nil {
-		return failed(L, luaFileError(err, f.name))
+		return failed(L, luaFileError(err, ""))
 	}
 	L.Push(lua.LNumber(offset))
 	return 1

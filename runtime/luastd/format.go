@@ -26,9 +26,11 @@ func (l *library) format(L *lua.LState) int {
 			text = rest[1:]
 			continue
 		}
+		if next++; next > L.GetTop() {
+			vm.ArgError(L, next, "no value")
+		}
 		var c conversion
 		text = l.conversion(L, &c, rest)
-		next++
 		b.write(c.format(L, next))
 	}
 	L.Push(lua.LString(b.String()))
@@ -110,9 +112,6 @@ func (c *conversion) format(L *lua.LState, arg int) string {
 		vm.Grow(L, 4*len(text))
 		return luaQuoted(text)
 	case 's':
-		if arg > L.GetTop() {
-			vm.TypeError(L, arg, "string")
-		}
 		text, ok := asText(text51(L, L.Get(arg)))
 		if !ok {
 			vm.RaiseText(L, "'tostring' must return a string to 'format'")

@@ -1,8 +1,6 @@
 package luastd
 
 import (
-	"errors"
-	"fmt"
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
@@ -15,19 +13,27 @@ import (
 
 func (l *library) loadString(L *lua.LState) int {
 	code := checkString(L, 1)
-	return l.compile(L, shortSource(optString(L, 2, code)), code)
+	return l.compile(L, l.named(optString(L, 2, code)), code)
 }
 
 func (l *library) load(L *lua.LState) int {
 	if code, ok := L.Get(1).(lua.LString); ok {
-		return l.compile(L, shortSource(optString(L, 2, string(code))), string(code))
+		return l.compile(L, l.named(optString(L, 2, string(code))), string(code))
 	}
 	name := optString(L, 2, "=(load)")
-	code, err := l.readPieces(L, checkFunction(L, 1))
-	if err != nil {
-		return vm.Push(L, []lua.LValue{lua.LNil, lua.LString(err.Error())})
+	read := checkFunction(L, 1)
+	code, texts := "", true
+	_, caught := vm.Try(L, L.NewFunction(func(L *lua.LState) int {
+		code, texts = l.readPieces(L, read)
+		return 0
+	}))
+	if !texts {
+		return vm.Push(L, []lua.LValue{lua.LNil, lua.LString(vm.Where(L, 1) + "reader function must return a string")})
 	}
-	return l.compile(L, shortSource(name), code)
+	if caught != nil {
+		return vm.Push(L, []lua.LValue{lua.LNil, caught.Value})
+	}
+	return l.compile(L, l.named(name), code)
 }
 
 func (l *library) loadFile(L *lua.LState) int {
@@ -36,7 +42,7 @@ func (l *library) loadFile(L *lua.LState) int {
 		vm.Raise(L, err)
 	}
 	if err != nil {
-		return vm.Push(L, []lua.LValue{lua.LNil, lua.LString(err.Error())})
+		return vm.Push(L, []lua.LValue{lua.LNil, lua.LString("cannot open " + err.Error())})
 	}
 	return l.compile(L, checkString(L, 1), string(code))
 }
@@ -45,7 +51,10 @@ func (l *library) doFile(L *lua.LState) int {
 	name := checkString(L, 1)
 	code, err := l.readCode(L, name)
 	if err != nil {
-		raiseFile(L, fmt.Errorf("cannot open %w", err)) // a string, as in Lua 5.1
+		if fault.Find(err) != nil {
+			vm.Raise(L, err)
+		}
+		raiseBare(L, "cannot open "+err.Error())
 	}
 	fn, err := l.Compile(L, name, code)
 	if err != nil {
@@ -78,20 +87,35 @@ func (l *library) compile(L *lua.LState, name, code string) int {
 	return 1
 }
 
-// readPieces joins what a reader function returns until it returns nothing.
-func (l *library) readPieces(L *lua.LState, read *lua.LFunction) (string, error) {
+// readPieces joins what a reader function returns until it returns nothing; it
+// reports false for something that is no text.
+func (l *library) readPieces(L *lua.LState, read *lua.LFunction) (string, bool) {
 	b := l.text(L, "load")
 	for {
 		piece := vm.Call(L, read)
 		text, ok := asText(piece)
-		switch {
-		case piece == lua.LNil || ok && text == "":
-			return b.String(), nil
-		case !ok:
-			return "", errors.New("reader function must return a string")
+		if piece == lua.LNil || ok && text == "" {
+			return b.String(), true
+		}
+		if !ok {
+			return "", false
 		}
 		b.write(text)
 	}
+}
+
+const (
+	maxChunks    = 1000      // whose names are kept
+	maxChunkName = 100 << 10 // bytes
+)
+
+// named is shortSource of a chunk whose name debug.getinfo tells.
+func (l *library) named(name string) string {
+	short := shortSource(name)
+	if len(l.chunks) < maxChunks && len(name) < maxChunkName {
+		l.chunks[short] = name
+	}
+	return short
 }
 
 // shortSource is the name of a chunk in messages: without the = or @ that may begin

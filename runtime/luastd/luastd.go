@@ -26,7 +26,7 @@ import (
 func New(ctx context.Context, opt vm.Options) *vm.Interp {
 	in := vm.New(ctx, opt)
 	in.Locked(func(L *lua.LState) {
-		l := &library{Interp: in, loading: map[string]*loading{}, proxies: map[lua.LValue]bool{}}
+		l := &library{Interp: in, loading: map[string]*loading{}, proxies: map[lua.LValue]bool{}, chunks: map[string]string{}}
 		l.openBase(L)
 		l.openString(L)
 		l.openTable(L)
@@ -51,6 +51,7 @@ type library struct {
 	loading map[string]*loading
 
 	toString lua.LValue          // the function tostring
+	chunks   map[string]string   // the names that the script gave, by those in messages
 	proxies  map[lua.LValue]bool // metatables that newproxy made
 }
 

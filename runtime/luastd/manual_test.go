@@ -37,7 +37,7 @@ func manualCases(t *testing.T) []manualCase {
 			reason = line[2:]
 			continue
 		case strings.HasPrefix(line, "@ "):
-			parts := strings.Split(line[2:], "|")
+			parts := strings.Split(strings.ReplaceAll(line[2:], "| |", "|  |"), " | ")
 			for _, args := range parts[1:] {
 				cases = append(cases, manualCase{i + 1, strings.TrimSpace(parts[0]) + "(" + strings.TrimSpace(args) + ")", reason})
 			}
@@ -71,7 +71,7 @@ func TestManual(t *testing.T) {
 	for i, c := range cases {
 		got := luaoracle.Ours(dir, luaoracle.Case, c.code)
 		where := fmt.Sprintf("%d: %s", c.line, c.reason)
-		if c.reason != "" {
+		if c.reason != "" && c.reason != "the compiler" {
 			differs[where] = differs[where] || got != want[i]
 		}
 		if got == want[i] {

@@ -12,7 +12,6 @@ func openMath(L *lua.LState) {
 	functions := map[string]lua.LGFunction{
 		"atan2":      ofTwo(math.Atan2),
 		"fmod":       ofTwo(math.Mod),
-		"mod":        ofTwo(math.Mod),
 		"pow":        ofTwo(math.Pow),
 		"frexp":      frexp,
 		"ldexp":      ldexp,
@@ -32,6 +31,7 @@ func openMath(L *lua.LState) {
 		functions[name] = ofOne(f)
 	}
 	set(L, "math", functions)
+	L.SetField(L.GetGlobal("math"), "mod", L.GetField(L.GetGlobal("math"), "fmod"))
 	L.SetField(L.GetGlobal("math"), "huge", lua.LNumber(math.Inf(1)))
 }
 

@@ -221,8 +221,7 @@ func gmatch(L *lua.LState) int {
 				return vm.Push(L, capturesOr(L, m, begin, end))
 			}
 		}
-		L.Push(lua.LNil)
-		return 1
+		return 0
 	}))
 	return 1
 }

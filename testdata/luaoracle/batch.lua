@@ -51,4 +51,5 @@ while true do
 	setfenv(run, env)
 	run(code, mode == "case")
 	stdout:write("\1\2\1\n")
+	stdout:flush()
 end

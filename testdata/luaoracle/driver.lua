@@ -1,7 +1,7 @@
 -- Runs one program for both interpreters and writes what came of it.
 local print, pcall, loadstring, type, tostring, pairs, ipairs, select, getmetatable, rawget, rawequal =
 	print, pcall, loadstring, type, tostring, pairs, ipairs, select, getmetatable, rawget, rawequal
-local format, gsub, byte, sub, concat, sort, write = string.format, string.gsub, string.byte, string.sub, table.concat, table.sort, io.write
+local format, gsub, byte, sub, concat, sort, stdout = string.format, string.gsub, string.byte, string.sub, table.concat, table.sort, io.stdout
 
 local function quoted(text)
 	return '"' .. gsub(text, '[%c"\\\127-\255]', function(c) return format("\\%03d", byte(c)) end) .. '"'
@@ -50,5 +50,5 @@ return function(code, case)
 	if not f then
 		f, e = loadstring(code, "=p")
 	end
-	write("\n", f and results(pcall(f)) or "error " .. e, "\n")
+	stdout:write("\n", f and results(pcall(f)) or "error " .. e, "\n")
 end
