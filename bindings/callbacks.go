@@ -96,27 +96,19 @@ func errRaised() error {
 // none, and takes its result.
 func (s *callbacks) call(f *lua.LFunction, argument func(L *lua.LState) lua.LValue, take func(lua.LValue) error) error {
 	a := request{done: make(chan error, 1), do: func(L *lua.LState) error {
-		top := L.GetTop()
-		defer L.SetTop(top)
-		L.Push(f)
-		arguments := 0
+		var arguments []lua.LValue
 		if argument != nil {
-			L.Push(argument(L))
-			arguments = 1
+			arguments = append(arguments, argument(L))
 		}
-		if err := L.PCall(arguments, 1, nil); err != nil {
-			if raised, ok := err.(*lua.ApiError); ok {
-				s.raised = raised.Object
-			}
-			if s.raised == nil || s.raised == lua.LNil {
-				s.raised = lua.LString(err.Error())
-			}
+		values, caught := vm.Try(L, f, arguments...)
+		if caught != nil {
+			s.raised = caught.Value
 			return errRaised()
 		}
 		if take == nil {
 			return nil
 		}
-		return take(L.Get(-1))
+		return take(append(values, lua.LNil)[0])
 	}}
 	select {
 	case s.requests <- a:

@@ -2,7 +2,6 @@ package bindings
 
 import (
 	"fmt"
-	"strings"
 
 	lua "github.com/yuin/gopher-lua"
 
@@ -45,5 +44,5 @@ func warnOfArguments(L *lua.LState, s *declare.Spec, args declare.Args) {
 }
 
 func warn(L *lua.LState, format string, args ...any) {
-	vm.Of(L).Options().Logger.Warn(strings.TrimLeft(L.Where(1)+" ", " ") + fmt.Sprintf(format, args...))
+	vm.Of(L).Options().Logger.Warn(vm.Where(L, 1) + fmt.Sprintf(format, args...))
 }

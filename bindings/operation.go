@@ -60,7 +60,7 @@ func callerOf(L *lua.LState, s *declare.Spec) recovery.Caller {
 	if s.Effect == declare.Read {
 		return recovery.Caller{}
 	}
-	return recovery.Caller{Task: vm.TaskPath(L), Line: strings.TrimSuffix(L.Where(1), ":")}
+	return recovery.Caller{Task: vm.TaskPath(L), Line: strings.TrimSuffix(vm.Where(L, 1), ": ")}
 }
 
 // push gives a result to Lua, by its shape.

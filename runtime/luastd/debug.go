@@ -7,6 +7,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/runtime/vm"
+	"transect/runtime/vm/compile"
 )
 
 func (l *library) openDebug(L *lua.LState) {
@@ -109,7 +110,7 @@ func (l *library) getInfo(L *lua.LState) int {
 		case 'S':
 			l.source(t, f, dbg)
 		case 'l':
-			line := dbg.CurrentLine
+			line := compile.Line(dbg.CurrentLine)
 			if f.IsG || line <= 0 {
 				line = -1
 			}
@@ -161,7 +162,7 @@ func isMain(f *lua.LFunction) bool { return !f.IsG && f.Proto.LineDefined == 0 }
 
 func activeLines(L *lua.LState, f *lua.LFunction) *lua.LTable {
 	t := L.NewTable()
-	for _, line := range f.Proto.DbgSourcePositions {
+	for _, line := range compile.Lines(f.Proto) {
 		t.RawSetInt(line, lua.LTrue)
 	}
 	return t
@@ -295,7 +296,7 @@ func levelText(th *lua.LState, level int) string {
 	}
 	where := "[C]:"
 	if !f.IsG {
-		where = fmt.Sprintf("%s:%d:", dbg.Source, dbg.CurrentLine)
+		where = fmt.Sprintf("%s:%d:", dbg.Source, compile.Line(dbg.CurrentLine))
 	}
 	_, name := vm.CalledAs(th, level)
 	switch {

@@ -2,36 +2,24 @@ package vm
 
 import (
 	"fmt"
-	"strings"
 
 	lua "github.com/yuin/gopher-lua"
+
+	"transect/runtime/vm/compile"
 )
 
 // CalledAs says as what the function at a level of the stack was called: the kind of
 // the expression ("global", "local", "upvalue", "field", "method") and its name, as
 // far as they are known.
 func CalledAs(L *lua.LState, level int) (what, name string) {
-	dbg, ok := L.GetStack(level)
-	if !ok {
+	called, ok := placeAt(L, level)
+	if !ok || called.dbg.What == "tail" {
 		return "", ""
 	}
-	if _, err := L.GetInfo("n", dbg, lua.LNil); err != nil || strings.ContainsAny(dbg.Name, "?<( ") || dbg.Name == "corountine" {
-		return "", ""
+	if caller, ok := placeAt(L, level+1); ok && !caller.fn.IsG {
+		return compile.CalledAs(caller.fn.Proto, caller.pc)
 	}
-	return "", dbg.Name[strings.LastIndexByte(dbg.Name, '.')+1:]
-}
-
-// Where is the position of the code that runs at a level of the stack, "file:12: ",
-// or "" when that is no Lua code.
-func Where(L *lua.LState, level int) string {
-	dbg, ok := L.GetStack(level)
-	if !ok {
-		return ""
-	}
-	if _, err := L.GetInfo("Sl", dbg, lua.LNil); err != nil || dbg.CurrentLine <= 0 {
-		return ""
-	}
-	return fmt.Sprintf("%s:%d: ", dbg.Source, dbg.CurrentLine)
+	return "", ""
 }
 
 // RaiseText raises a message with the position of the Lua code that called the
@@ -63,4 +51,20 @@ func TypeError(L *lua.LState, arg int, expected string) {
 		got = L.Get(arg).Type().String()
 	}
 	ArgError(L, arg, expected+" expected, got "+got)
+}
+
+// checkAny is an argument that must be given.
+func checkAny(L *lua.LState, arg int) lua.LValue {
+	if arg > L.GetTop() {
+		ArgError(L, arg, "value expected")
+	}
+	return L.Get(arg)
+}
+
+func checkThread(L *lua.LState, arg int) *lua.LState {
+	th, ok := L.Get(arg).(*lua.LState)
+	if !ok {
+		ArgError(L, arg, "coroutine expected")
+	}
+	return th
 }

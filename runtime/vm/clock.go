@@ -3,63 +3,92 @@ package vm
 import (
 	"context"
 	"errors"
+	"time"
 
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
 )
 
-// timeSlice is how many instructions a task runs before others get the lock:
-// well under a millisecond.
-const timeSlice = 10_000
+const (
+	timeSlice  = 10_000               // instructions that a task runs before others get the lock: well under a millisecond
+	sliceBytes = 64 << 20             // bytes that instructions go through in a slice: some ten milliseconds
+	sliceTime  = 2 * time.Millisecond // after that, slices that are short because of long texts end
+)
 
 // clock is the context of a Lua thread. gopher-lua asks for Done before each
 // instruction, so Done counts them. It returns nil, a channel that is never
-// ready, until the time slice is used up or a limit is exceeded; only then tick checks
-// limits, waiting tasks and cancellation. A standard context costs a mutex and a
-// channel operation for each instruction instead.
+// ready, until the time slice is used up; only then tick checks limits, waiting
+// tasks and cancellation. A standard context costs a mutex and a channel operation
+// for each instruction instead.
 //
 // Done must only be called with the interpreter lock held. Go code uses the
 // embedded context (see Context).
 type clock struct {
+	left    int // instructions until the next tick
+	granted int // what left started from
+
 	context.Context
 	in    *Interp
 	task  *Task
 	scope *Scope // where spawned tasks go, nil for the task's own
-}
-
-// slice counts the instructions of the lock holder.
-type slice struct {
-	left    int   // instructions until the next tick
-	granted int   // what left started from
-	spent   int64 // instructions of earlier slices
-}
-
-// end ends the slice: the next instruction ticks.
-func (s *slice) end() {
-	s.spent += int64(s.granted - s.left)
-	s.granted, s.left = 0, 0
+	slice int    // instructions that are left of the time slice
+	began time.Time
 }
 
 func clockOf(L *lua.LState) *clock { return L.Context().(*clock) }
 
+// Done is called before each instruction.
 func (c *clock) Done() <-chan struct{} {
-	c.in.slice.left--
-	if c.in.slice.left > 0 && !c.in.exceeded.Load() {
+	c.left--
+	if c.left > 0 {
 		return nil
 	}
 	return c.tick()
 }
 
-// tick runs at the end of a slice. It returns the channel that says whether to
-// stop; no further slice is granted then, so code that catches the error stops
+// end ends the slice: the next instruction ticks.
+func (c *clock) end() {
+	used := c.granted - c.left
+	c.in.spent += int64(used)
+	c.slice -= used
+	c.granted, c.left = 0, 0
+}
+
+// tick runs when the granted instructions are used up. It returns the channel that
+// says whether to stop; nothing is granted then, so code that catches the error stops
 // at its next instruction.
+//
+// One instruction may go through a whole text: compare it, hash it. So no more
+// instructions are granted at a time than the longest text of the run allows; within
+// a time slice only cancellation is checked then.
 func (c *clock) tick() <-chan struct{} {
 	in := c.in
-	in.slice.end()
-	grant, most := int64(timeSlice), in.opt.Limits.Instructions
+	c.end()
+	if in.current != c || c.slice <= 0 || in.longest > 0 && time.Since(c.began) > sliceTime {
+		c.nextSlice()
+	}
+	if c.Context.Err() == nil {
+		grant := c.slice
+		if in.longest > 0 {
+			grant = max(1, min(grant, sliceBytes/in.longest))
+		}
+		if in.opt.Line != nil {
+			c.line()
+			grant = 1
+		}
+		c.granted, c.left = grant, grant
+	}
+	return c.Context.Done()
+}
+
+// nextSlice begins a time slice, after other tasks had theirs.
+func (c *clock) nextSlice() {
+	in := c.in
+	in.current = c
+	slice, most := int64(timeSlice), in.opt.Limits.Instructions
 	if most > 0 {
-		if grant = min(grant, most-in.slice.spent+1); grant <= 0 {
+		if slice = min(slice, most-in.spent+1); slice <= 0 {
 			in.exceed(fault.Hinted(fault.Of(&fault.LimitError{}, "the script ran more than %d instructions", most),
 				"allow more with --max-instructions"))
 		}
@@ -70,15 +99,12 @@ func (c *clock) tick() <-chan struct{} {
 		in.release()
 		in.acquire()
 		in.main.G.CurrentThread = running
+		in.current = c
 	}
-	if in.opt.Line != nil {
-		c.line()
-		grant = 1
+	c.slice = int(slice)
+	if in.longest > 0 {
+		c.began = time.Now()
 	}
-	if c.Context.Err() == nil {
-		in.slice.granted, in.slice.left = int(grant), int(grant)
-	}
-	return c.Context.Done()
 }
 
 // Err is what gopher-lua asks for when Done is closed, before it raises: the
@@ -96,12 +122,24 @@ func (c *clock) Err() error {
 // ends here.
 func Work(L *lua.LState, n int) {
 	c := clockOf(L)
-	if c.in.slice.left -= n; c.in.slice.left > 0 {
+	if c.left -= n; c.left > 0 {
 		return
 	}
 	c.tick()
 	if c.Context.Err() != nil {
 		Raise(L, stopped(c.Context))
+	}
+}
+
+// note keeps the length of the longest text, or the size of the longest list of
+// values, that one instruction may go through.
+func (in *Interp) note(bytes int) {
+	const unnoticed = sliceBytes / timeSlice
+	if bytes > unnoticed && bytes > in.longest {
+		in.longest = bytes
+		if in.current != nil {
+			in.current.end()
+		}
 	}
 }
 

@@ -3,7 +3,6 @@ package vm
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"reflect"
@@ -13,6 +12,7 @@ import (
 	"github.com/yuin/gopher-lua/ast"
 	"github.com/yuin/gopher-lua/parse"
 
+	"transect/runtime/vm/compile"
 	"transect/runtime/vm/mistake"
 )
 
@@ -26,6 +26,7 @@ func (in *Interp) Compile(L *lua.LState, name string, code []byte) (*lua.LFuncti
 func compiled(L *lua.LState, name string, code []byte, change func([]ast.Stmt)) (*lua.LFunction, error) {
 	in := Of(L)
 	code = plainCode(code)
+	in.note(len(code)) // the text may be a single constant
 	proto, err := prototype(&source{bytes.NewReader(code), Context(L)}, name, func(chunk []ast.Stmt) {
 		in.warnOfNames(name, code, chunk)
 		if change != nil {
@@ -38,8 +39,8 @@ func compiled(L *lua.LState, name string, code []byte, change func([]ast.Stmt)) 
 	if err != nil {
 		return nil, syntaxError(name, code, err)
 	}
-	if len(in.sources) < maxSources || in.sources[name] != nil {
-		in.sources[name] = code
+	if len(in.locals) < maxChunks {
+		in.locals[name] = localNames(proto, nil)
 	}
 	return L.NewFunctionFromProto(proto), nil
 }
@@ -52,7 +53,7 @@ func (in *Interp) warnOfNames(file string, code []byte, chunk []ast.Stmt) {
 			continue
 		}
 		line, defined := 0, false
-		walk(reflect.ValueOf(chunk), 0, func(v reflect.Value) {
+		walk(reflect.ValueOf(chunk), func(v reflect.Value) {
 			if v.Kind() != reflect.Pointer {
 				return
 			}
@@ -90,7 +91,7 @@ func plainCode(code []byte) []byte {
 	return code
 }
 
-// prototype parses, rewrites and compiles a chunk.
+// prototype parses and compiles a chunk.
 func prototype(code io.Reader, name string, change func([]ast.Stmt)) (*lua.FunctionProto, error) {
 	chunk, err := parse.Parse(code, name)
 	if err != nil {
@@ -99,54 +100,21 @@ func prototype(code io.Reader, name string, change func([]ast.Stmt)) (*lua.Funct
 	if change != nil {
 		change(chunk)
 	}
-	if !walk(reflect.ValueOf(&chunk).Elem(), 0, rewrite) {
-		return nil, errTooDeep
-	}
-	proto, err := lua.Compile(chunk, name)
-	if err == nil && longName(proto) {
-		return nil, errLongName
-	}
-	return proto, err
+	return compile.Chunk(chunk, name, operations)
 }
 
-// maxName is the longest name of a global or a field that code may spell out: it
-// is hashed whenever it is used, within one instruction.
-const maxName = 16 << 10
+// maxChunks is how many chunks have their locals kept for suggestions.
+const maxChunks = 1000
 
-var errLongName = fmt.Errorf("a name in the code is longer than %d bytes", maxName)
-
-// longName reports whether a function, or one inside it, uses a name that is too
-// long.
-func longName(proto *lua.FunctionProto) bool {
-	const constant = 0x100 // marks an operand that is a constant
-	long := map[uint32]bool{}
-	for i, v := range proto.Constants {
-		if text, ok := v.(lua.LString); ok && len(text) > maxName {
-			long[uint32(i)] = true
-		}
+// localNames are the locals of a function and of those inside it.
+func localNames(proto *lua.FunctionProto, names []string) []string {
+	for _, l := range proto.DbgLocals {
+		names = append(names, l.Name)
 	}
-	for _, inst := range proto.Code {
-		if len(long) == 0 {
-			break
-		}
-		at := inst >> 9 & 0x1ff // operand C
-		switch int(inst >> 26) {
-		case lua.OP_GETGLOBAL, lua.OP_SETGLOBAL:
-			if long[inst&0x3ffff] {
-				return true
-			}
-			continue
-		case lua.OP_SETTABLEKS:
-			at = inst & 0x1ff
-		case lua.OP_GETTABLEKS, lua.OP_SELF:
-		default:
-			continue
-		}
-		if at&constant != 0 && long[at&^constant] {
-			return true
-		}
+	for _, inner := range proto.FunctionPrototypes {
+		names = localNames(inner, names)
 	}
-	return slices.ContainsFunc(proto.FunctionPrototypes, longName)
+	return names
 }
 
 // source is the code for the parser. It ends early when the run is cancelled:
@@ -163,8 +131,24 @@ func (s *source) Read(p []byte) (int, error) {
 	return s.code.Read(p)
 }
 
-// maxDepth is how deep code may be nested, in nodes of its syntax tree: the
-// compiler is recursive, and a Go stack that overflows ends the process.
-const maxDepth = 20_000
-
-var errTooDeep = errors.New("the code is nested too deeply")
+// walk calls visit for each value of a syntax tree, innermost first.
+func walk(v reflect.Value, visit func(v reflect.Value)) {
+	switch v.Kind() {
+	case reflect.Interface, reflect.Pointer:
+		if v.IsNil() {
+			return
+		}
+		walk(v.Elem(), visit)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if f := v.Field(i); f.CanInterface() {
+				walk(f, visit)
+			}
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			walk(v.Index(i), visit)
+		}
+	}
+	visit(v)
+}

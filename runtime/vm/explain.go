@@ -1,216 +1,238 @@
 package vm
 
 import (
-	"bytes"
-	"cmp"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
-	"github.com/yuin/gopher-lua/ast"
-	"github.com/yuin/gopher-lua/parse"
 
 	"transect/client/suggest"
+	"transect/runtime/vm/compile"
 	"transect/runtime/vm/mistake"
 )
 
-// longestExplained is how long a message of gopher-lua may be, in bytes.
-const longestExplained = 4096
-
-// maxSources is how many chunks are kept for explaining errors.
-const maxSources = 1000
-
-// explain rewrites an error message of gopher-lua. It says "attempt to index a
-// non-table object(nil)" and not which variable or field was nil: that is read
-// off the source line, if only one expression of it comes into question.
-func (in *Interp) explain(message string) string {
-	if len(message) > longestExplained {
-		return message // a text of the script's own
-	}
-	for theirs, ours := range phrases {
-		i := strings.Index(message, theirs)
-		if i < 2 || message[i-2:i] != ": " {
-			continue
-		}
-		position, text := message[:i], message[i+len(theirs):]
-		switch ours {
-		case "attempt to call ":
-			return position + ours + cmp.Or(in.operand(position, "", nil), "a value that is not a function")
-		case "attempt to index ":
-			kind, key, _ := strings.Cut(text, ") with key '")
-			key = strings.TrimSuffix(key, "'")
-			return position + ours + cmp.Or(in.operand(position, kind, &key), "a "+kind+" value with key '"+key+"'")
-		}
-		return position + ours
-	}
-	return message
+// A frame of a thread's stack: the function, and where in its code it is.
+type place struct {
+	dbg  *lua.Debug
+	fn   *lua.LFunction
+	pc   int // of a Lua function
+	line int // -1 for a Go function
 }
 
-// phrases are what gopher-lua says, and what follows instead.
-var phrases = map[string]string{
-	"__len undefined":                       "attempt to get the length of a value that has none",
-	"__unm undefined":                       "attempt to negate a value that is not a number",
-	"attempt to call a non-function object": "attempt to call ",
-	"attempt to index a non-table object(":  "attempt to index ",
-}
-
-// operand names the expression at a position ("file:12: ") that is called, or
-// with a key indexed. kind is the type its value had, "" for anything but a
-// function. It returns "" unless there is exactly one.
-func (in *Interp) operand(position, kind string, key *string) string {
-	position = strings.TrimSuffix(position, ": ")
-	file := position[:max(strings.LastIndexByte(position, ':'), 0)]
-	n, err := strconv.Atoi(strings.TrimPrefix(position[len(file):], ":"))
-	if err != nil {
-		return ""
-	}
-	locals, names, certain := in.locals(file), []string{}, []string{}
-	add := func(e ast.Expr) {
-		name, is := "?", "not a function"
-		switch e := e.(type) {
-		case *ast.IdentExpr:
-			name = "variable '" + e.Value + "'"
-			if !slices.Contains(locals, e.Value) {
-				name = "global '" + e.Value + "'"
-			}
-		case *ast.AttrGetExpr:
-			switch key := e.Key.(type) {
-			case *ast.StringExpr:
-				name = "field '" + key.Value + "'"
-			case *ast.NumberExpr:
-				name = "element " + key.Value + " of a list"
-				if list, ok := e.Object.(*ast.IdentExpr); ok {
-					name = "element " + key.Value + " of '" + list.Value + "'"
-				}
-			}
-		}
-		if v := in.valueOf(e, locals); v != nil {
-			kindNow := v.Type().String()
-			if kind == "" && kindNow == "function" || kind != "" && kindNow != kind {
-				return // cannot be the one
-			}
-			is = "a " + kindNow + " value"
-		} else if kind != "" {
-			is = "a " + kind + " value"
-		}
-		if global, ok := e.(*ast.IdentExpr); ok && key == nil && !slices.Contains(locals, global.Value) {
-			certain = append(certain, name+" ("+is+")")
-		}
-		names = append(names, name+" ("+is+")")
-	}
-	loop := false
-	in.inspect(file, func(node any) {
-		switch node := node.(type) {
-		case *ast.AttrGetExpr:
-			if key != nil && node.Line() == n && mayBe(node.Key, *key) {
-				add(node.Object)
-			}
-		case *ast.FuncCallExpr:
-			switch {
-			case node.Line() != n:
-			case key == nil && node.Func != nil:
-				add(node.Func)
-			case key == nil:
-				names = append(names, "method '"+node.Method+"' (not a function)")
-			case node.Func == nil && node.Method == *key:
-				add(node.Receiver)
-			}
-		case *ast.GenericForStmt:
-			if key == nil && node.Line() == n && !iterates(node.Exprs[0]) {
-				loop = true
-				names = append(names, "the iterator of the for loop (for a table, use pairs or ipairs)")
-			}
-		}
-	})
-	if len(certain) == 1 { // a global that is no function, among calls that may be right
-		return certain[0]
-	}
-	slices.Sort(names)
-	names = slices.Compact(names)
-	if loop && len(names) > 1 {
-		return "the iterator of the for loop or another value of the line (for a table, use pairs or ipairs)"
-	}
-	if len(names) != 1 || names[0][0] == '?' {
-		return ""
-	}
-	return names[0]
-}
-
-// iterates reports whether an expression is a call that returns an iterator.
-func iterates(e ast.Expr) bool {
-	call, ok := e.(*ast.FuncCallExpr)
+func placeAt(L *lua.LState, level int) (p place, ok bool) {
+	dbg, ok := L.GetStack(level)
 	if !ok {
-		return false
+		return p, false
 	}
-	name := call.Method
-	switch f := call.Func.(type) {
-	case *ast.IdentExpr:
-		name = f.Value
-	case *ast.AttrGetExpr:
-		if key, ok := f.Key.(*ast.StringExpr); ok {
-			name = key.Value
-		}
+	fn, err := L.GetInfo("Sfl", dbg, lua.LNil)
+	f, isFunction := fn.(*lua.LFunction)
+	if err != nil || !isFunction {
+		return p, false
 	}
-	return slices.Contains([]string{"pairs", "ipairs", "gmatch", "lines"}, name) || strings.HasSuffix(name, "_generator")
+	p = place{dbg: dbg, fn: f, line: -1}
+	if !f.IsG {
+		p.pc, p.line = compile.Instruction(dbg.CurrentLine), compile.Line(dbg.CurrentLine)
+	}
+	return p, true
 }
 
-// mayBe reports whether an expression may have the value key.
-func mayBe(e ast.Expr, key string) bool {
-	switch e := e.(type) {
-	case *ast.StringExpr:
-		return e.Value == key
-	case *ast.NumberExpr:
-		return e.Value == key
+// position is what messages that were raised at a level begin with: "file:12: ".
+func (p place) position() string {
+	if p.fn == nil || p.fn.IsG || p.line <= 0 {
+		return ""
 	}
-	return true
+	return p.fn.Proto.SourceName + ":" + strconv.Itoa(p.line) + ": "
 }
 
-// locals are the names a chunk declares.
-func (in *Interp) locals(file string) (names []string) {
-	in.inspect(file, func(node any) {
-		switch node := node.(type) {
-		case *ast.LocalAssignStmt:
-			names = append(names, node.Names...)
-		case *ast.ParList:
-			names = append(names, node.Names...)
-		case *ast.NumberForStmt:
-			names = append(names, node.Name)
-		case *ast.GenericForStmt:
-			names = append(names, node.Names...)
+// Where is the position of the code that runs at a level of the stack, "file:12: ",
+// or "" when that is no Lua code. Level 0 is the running function.
+func Where(L *lua.LState, level int) string {
+	if level > 0 {
+		if p, ok := placeAt(L, level-1); ok && p.dbg.What == "tail" {
+			return "" // the function that made a tail call is gone
 		}
-	})
-	return names
-}
-
-// inspect calls visit for each node of a chunk that was compiled.
-func (in *Interp) inspect(file string, visit func(node any)) {
-	chunk, err := parse.Parse(bytes.NewReader(in.sources[file]), file)
-	if err != nil {
-		return
 	}
-	walk(reflect.ValueOf(chunk), 0, func(v reflect.Value) {
-		if v.Kind() == reflect.Pointer {
-			visit(v.Interface())
-		}
-	})
+	if p, ok := placeAt(L, level); ok {
+		return p.position()
+	}
+	return ""
 }
 
-// valueOf is the value of a global, or of a field of one; nil when not known.
-func (in *Interp) valueOf(e ast.Expr, locals []string) lua.LValue {
-	switch e := e.(type) {
-	case *ast.IdentExpr:
-		if !slices.Contains(locals, e.Value) {
-			return in.global(e.Value)
-		}
-	case *ast.AttrGetExpr:
-		table, ok := in.valueOf(e.Object, locals).(*lua.LTable)
-		if key, constant := e.Key.(*ast.StringExpr); ok && constant && table.Metatable == lua.LNil {
-			return table.RawGetString(key.Value)
-		}
+// register is the value in a register of a frame, nil for none.
+func (p place) register(L *lua.LState, n int) lua.LValue {
+	if name, v := L.GetLocal(p.dbg, n+1); name != "" {
+		return v
 	}
 	return nil
+}
+
+// explain rewrites a message that gopher-lua raised. Of a Lua function that runs it
+// knows the instruction, so that the message says what was nil as Lua 5.1 does.
+func (in *Interp) explain(L *lua.LState, message string) string {
+	at, ok := placeAt(L, 0)
+	if !ok {
+		return strings.TrimPrefix(message, " ")
+	}
+	text, raised := withoutPosition(L, message)
+	if !raised {
+		return message
+	}
+	if !at.fn.IsG {
+		text, in.lastHint = at.explain(L, text)
+		in.lastMessage = at.position() + text
+		return in.lastMessage
+	}
+	if text == "registry overflow" {
+		text = "stack overflow"
+	}
+	return Where(L, 1) + text
+}
+
+// withoutPosition removes the position that gopher-lua put before a message, and
+// reports whether there was one.
+func withoutPosition(L *lua.LState, message string) (string, bool) {
+	for level := range 64 { // the innermost Lua function is what it names
+		p, ok := placeAt(L, level)
+		if !ok {
+			break
+		}
+		if !p.fn.IsG {
+			prefix := p.fn.Proto.SourceName + ":" + strconv.Itoa(p.dbg.CurrentLine) + ": "
+			return strings.CutPrefix(message, prefix)
+		}
+	}
+	return strings.CutPrefix(message, " ")
+}
+
+// explain says what an instruction failed with, in the words of Lua 5.1.
+func (p place) explain(L *lua.LState, text string) (message, hint string) {
+	at := compile.At(p.fn.Proto, p.pc)
+	switch {
+	case text == "attempt to call a non-function object":
+		if at.Op == lua.OP_TFORLOOP {
+			kind := "nil"
+			if v := p.register(L, at.A); v != nil {
+				kind = v.Type().String()
+			}
+			return typeError("call", "", kind), mistake.Iterator
+		}
+		return p.failure(L, "call", at.A, ""), ""
+	case strings.HasPrefix(text, "attempt to index a non-table object("):
+		kind, _, _ := strings.Cut(strings.TrimPrefix(text, "attempt to index a non-table object("), ")")
+		object := at.B
+		if at.Op == lua.OP_SETTABLE || at.Op == lua.OP_SETTABLEKS {
+			object = at.A
+		}
+		if at.Op == lua.OP_GETGLOBAL || at.Op == lua.OP_SETGLOBAL {
+			return "attempt to index a " + kind + " value", ""
+		}
+		return p.failure(L, "index", object, kind), p.zeroHint(L, object)
+	case strings.HasPrefix(text, "cannot perform "):
+		return p.arithmetic(L, at, text)
+	case text == "__unm undefined":
+		return p.failure(L, "perform arithmetic on", at.B, ""), ""
+	case text == "__len undefined":
+		return p.failure(L, "get length of", at.B, ""), ""
+	case strings.HasPrefix(text, "attempt to compare "):
+		a, b, _ := strings.Cut(strings.TrimPrefix(text, "attempt to compare "), " with ")
+		if a == b {
+			return "attempt to compare two " + a + " values", ""
+		}
+	case strings.HasPrefix(text, "too many recursions in "):
+		return "loop in " + strings.TrimPrefix(text, "too many recursions in "), ""
+	case text == "registry overflow":
+		return "stack overflow", ""
+	}
+	if loop, ok := loopErrors[text]; ok {
+		return loop, ""
+	}
+	return text, ""
+}
+
+var loopErrors = map[string]string{
+	"for statement init must be a number":  "'for' initial value must be a number",
+	"for statement limit must be a number": "'for' limit must be a number",
+	"for statement step must be a number":  "'for' step must be a number",
+}
+
+var loopParts = []string{"'for' initial value must be a number", "'for' limit must be a number", "'for' step must be a number"}
+
+// arithmetic explains which operand of an operation is no number.
+func (p place) arithmetic(L *lua.LState, at compile.Operands, text string) (message, hint string) {
+	if which, ok := compile.CountsLoop(p.fn.Proto, p.pc); ok {
+		return loopParts[which], ""
+	}
+	_, types, _ := strings.Cut(text, " between ")
+	a, b, _ := strings.Cut(types, " and ")
+	operand, kind := at.B, a
+	if a == "number" {
+		operand, kind = at.C, b
+	}
+	return p.failure(L, "perform arithmetic on", operand, kind), ""
+}
+
+// failure is the message about a value in a register, or about a constant, that is of
+// the wrong type. kind, if not "", is the type it must have to be the one.
+func (p place) failure(L *lua.LState, what string, register int, kind string) string {
+	v, constant := compile.Constant(p.fn.Proto, register)
+	if !constant {
+		v = p.register(L, register)
+	}
+	name := ""
+	if v != nil && (kind == "" || v.Type().String() == kind) {
+		kind = v.Type().String()
+		if !constant {
+			name = compile.Name(p.fn.Proto, p.pc, register)
+		}
+	}
+	if kind == "" {
+		kind = "nil"
+	}
+	return typeError(what, name, kind)
+}
+
+func typeError(what, name, kind string) string {
+	if name != "" {
+		return "attempt to " + what + " " + name + " (a " + kind + " value)"
+	}
+	return "attempt to " + what + " a " + kind + " value"
+}
+
+// zeroHint is the hint for the element 0 of a list.
+func (p place) zeroHint(L *lua.LState, register int) string {
+	if compile.ReadsZero(p.fn.Proto, p.pc, register) {
+		return mistake.Zero
+	}
+	return ""
+}
+
+// failOperand raises that an argument of one of our operations is of the wrong type,
+// and names it as the code that called does.
+func failOperand(L *lua.LState, what string, argument int, v lua.LValue) {
+	name, hint := "", ""
+	caller, ok := placeAt(L, 1)
+	if ok && !caller.fn.IsG {
+		at := compile.At(caller.fn.Proto, caller.pc)
+		register := at.A + argument
+		if at.Op != lua.OP_CALL {
+			register = []int{at.B, at.C}[min(argument, 2)-1]
+		}
+		if which, loop := compile.CountsLoop(caller.fn.Proto, caller.pc); loop {
+			L.RaiseError("%s", loopParts[which])
+		}
+		if _, constant := compile.Constant(caller.fn.Proto, register); !constant {
+			name = compile.Name(caller.fn.Proto, caller.pc, register)
+		}
+		if text, is := v.(lua.LString); is && at.Op == lua.OP_ADD && len(text) > 0 {
+			hint = mistake.Concat
+		}
+	}
+	message := typeError(what, name, v.Type().String())
+	if in := Of(L); hint != "" {
+		in.lastMessage, in.lastHint = caller.position()+message, hint
+	}
+	L.RaiseError("%s", message)
 }
 
 // global is the value of a global, or of a session's local.
@@ -225,13 +247,8 @@ func (in *Interp) global(name string) lua.LValue {
 
 // hint explains the message of an error that Lua raised, or is "".
 func (in *Interp) hint(message string, frames []Frame) string {
-	switch {
-	case strings.Contains(message, "the iterator of the for loop"):
-		return mistake.Iterator
-	case strings.Contains(message, "attempt to index element 0 of "):
-		return mistake.Zero
-	case strings.Contains(message, "cannot perform add operation between ") && strings.Contains(message, "string"):
-		return mistake.Concat
+	if in.lastHint != "" && message == in.lastMessage {
+		return in.lastHint
 	}
 	if m := nilGlobal().FindStringSubmatch(message); m != nil {
 		return in.suggestGlobal(m[1], frames)
@@ -258,8 +275,55 @@ func (in *Interp) suggestGlobal(name string, frames []Frame) string {
 		}
 	}
 	if len(frames) > 0 {
-		known = append(known, in.locals(frames[0].File)...)
+		known = append(known, in.locals[frames[0].File]...)
 	}
 	known = slices.DeleteFunc(known, func(k string) bool { return k == name || strings.HasPrefix(k, "(") })
 	return suggest.Hint(name, known)
+}
+
+// stack visits the functions of a thread's stack, from a level on, until visit is
+// false. The virtual machine counts a level for each tail call, of which nothing is
+// known: those are skipped.
+func stack(L *lua.LState, level int, visit func(p place) bool) {
+	for {
+		p, ok := placeAt(L, level)
+		if !ok || !visit(p) || p.dbg.What == "main" {
+			return
+		}
+		level++
+		if p.dbg.What == "tail" {
+			level = afterTailCalls(L, level)
+		}
+	}
+}
+
+// afterTailCalls is the level of the next function behind one that was tail called:
+// the levels between seem to be the outermost function.
+func afterTailCalls(L *lua.LState, level int) int {
+	outermost := func(level int) bool {
+		dbg, ok := L.GetStack(level)
+		if !ok {
+			return false
+		}
+		_, err := L.GetInfo("S", dbg, lua.LNil)
+		return err == nil && dbg.What == "main"
+	}
+	step := 1
+	for ; outermost(level + step); step *= 2 {
+	}
+	low, high := level, level+step // what is at high is another function, or nothing
+	for low+1 < high {
+		if middle := (low + high) / 2; outermost(middle) {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	if !outermost(level) {
+		return level
+	}
+	if _, ok := L.GetStack(high); !ok {
+		return low // the outermost function itself
+	}
+	return high
 }

@@ -137,20 +137,24 @@ type Interp struct {
 	run       atomic.Pointer[context.CancelCauseFunc] // ends the run under way, nil between runs
 
 	// The lock guards everything below.
-	loaders  map[string]func(L *lua.LState) lua.LValue
-	state    map[any]any
-	errors   *lua.LTable
-	idle     []*lua.LState
-	owner    map[*lua.LState]*lua.LState
-	maxText  int
-	closers  []func()
-	slice    slice
-	built    int64       // bytes built since memory was measured
-	exceeded atomic.Bool // a limit is: the run stops at its next instruction
+	loaders map[string]func(L *lua.LState) lua.LValue
+	state   map[any]any
+	errors  *lua.LTable
+	idle    []*guard
+	guards  []*guard // of the protected calls under way
+	deep    int      // threads with a whole stack of calls
+	maxText int
+	closers []func()
+	current *clock // of what runs, or ran last
+	spent   int64  // instructions of earlier slices
+	longest int    // what one instruction may go through, in bytes; 0 while that is little
+	built   int64  // bytes built since memory was measured
 
-	stoppedAt []Frame           // where the run under way was stopped
-	sources   map[string][]byte // of compiled chunks by name, for explaining errors
-	lasting   *lua.LTable       // locals of the prompt; nil elsewhere
+	stoppedAt []Frame             // where the run under way was stopped
+	locals    map[string][]string // names of the locals of compiled chunks, for suggestions
+	lasting   *lua.LTable         // locals of the prompt; nil elsewhere
+
+	lastMessage, lastHint string // of the last error that had a hint
 }
 
 // OnClose registers f to be called when the interpreter closes. It needs the
@@ -167,8 +171,7 @@ func New(ctx context.Context, opt Options) *Interp {
 		lock:    newLock(),
 		loaders: map[string]func(L *lua.LState) lua.LValue{},
 		state:   map[any]any{},
-		owner:   map[*lua.LState]*lua.LState{},
-		sources: map[string][]byte{},
+		locals:  map[string][]string{},
 		maxText: defaultMaxText,
 	}
 	in.stop.requested, in.stop.request = context.WithCancelCause(context.Background())
@@ -185,6 +188,7 @@ func New(ctx context.Context, opt Options) *Interp {
 	in.main = newMainThread()
 	in.main.SetContext(&clock{Context: in.ctx, in: in})
 	in.openErrors()
+	in.openArithmetic()
 	in.openProtect()
 	in.openCoroutines()
 	in.openArgs()

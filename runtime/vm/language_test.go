@@ -24,7 +24,16 @@ var differences = []struct{ file, test, instead string }{
 	{"_glua-tests/strings.lua", `"hello hello %c world world %c"`, `"hello hello c world world c"`},
 	// Errors name what they are about.
 	{"_glua-tests/issues.lua", `"attempt to call a non-function object"`, `"attempt to call field 'notfound'"`},
-	{"_glua-tests/vm.lua", `"__unm undefined"`, `"attempt to negate a value that is not a number"`},
+	{"_glua-tests/issues.lua", `"bad argument #1 to pcall"`, `"bad argument #1 to 'pcall'"`},
+	{"_glua-tests/coroutine.lua", `"can not resume a running thread"`, `"cannot resume running coroutine"`},
+	{"_glua-tests/coroutine.lua", `"can not resume a dead thread"`, `"cannot resume dead coroutine"`},
+	{"_glua-tests/vm.lua", `"__unm undefined"`, `"attempt to perform arithmetic on"`},
+	{"_glua-tests/vm.lua", `"register overflow"`, `"has more than 200 local variables"`},
+	{"_glua-tests/vm.lua", `"for statement init must be a number"`, `"'for' initial value must be a number"`},
+	{"_glua-tests/vm.lua", `"for statement limit must be a number"`, `"'for' limit must be a number"`},
+	{"_glua-tests/vm.lua", `"for statement step must be a number"`, `"'for' step must be a number"`},
+	{"_glua-tests/vm.lua", `"cannot perform add operation between table and function"`, `"attempt to perform arithmetic on a table value"`},
+	{"_glua-tests/vm.lua", `"cannot perform concat operation between table and function"`, `"attempt to concatenate a table value"`},
 	// Protected calls run on a thread of their own: there are fewer frames.
 	{"_glua-tests/base.lua", "assert(getfenv(2) == _G)", "assert(getfenv(1) == _G)"},
 	{"_glua-tests/issues.lua", "assert(result == string.gsub([[msg", "assert(true or result == string.gsub([[msg"},

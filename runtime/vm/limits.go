@@ -14,7 +14,6 @@ type Limits struct {
 
 // exceed ends all runs of the interpreter.
 func (in *Interp) exceed(err error) {
-	in.exceeded.Store(true)
 	in.cancel(err)
 	if in.opt.Limits.Exceeded != nil {
 		in.opt.Limits.Exceeded(err)

@@ -5,17 +5,14 @@ import (
 	"slices"
 
 	lua "github.com/yuin/gopher-lua"
+
+	"transect/runtime/vm/compile"
 )
 
 // line calls Options.Line with where the running thread is.
 func (c *clock) line() {
-	th := c.in.main.G.CurrentThread
-	dbg, ok := th.GetStack(0)
-	if !ok {
-		return
-	}
-	if _, err := th.GetInfo("Sl", dbg, lua.LNil); err == nil && dbg.CurrentLine > 0 {
-		c.in.opt.Line(dbg.Source, dbg.CurrentLine)
+	if p, ok := placeAt(c.in.main.G.CurrentThread, 0); ok && p.line > 0 {
+		c.in.opt.Line(p.fn.Proto.SourceName, p.line)
 	}
 }
 
@@ -33,7 +30,10 @@ func Lines(name string, code []byte) []int {
 
 // codeLines leaves out the return the compiler puts at the end of each function.
 func codeLines(proto *lua.FunctionProto) []int {
-	lines := slices.Clone(proto.DbgSourcePositions[:max(len(proto.DbgSourcePositions)-1, 0)])
+	var lines []int
+	for _, position := range proto.DbgSourcePositions[:max(len(proto.DbgSourcePositions)-1, 0)] {
+		lines = append(lines, compile.Line(position))
+	}
 	for _, inner := range proto.FunctionPrototypes {
 		lines = append(lines, codeLines(inner)...)
 	}

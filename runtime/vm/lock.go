@@ -33,12 +33,7 @@ func (l *lock) acquire() {
 
 func (l *lock) release() { <-l.slot }
 
-// acquire takes the lock. The first instruction afterwards ticks: the holder may
-// have been cancelled meanwhile.
-func (in *Interp) acquire() {
-	in.lock.acquire()
-	in.slice.end()
-}
+func (in *Interp) acquire() { in.lock.acquire() }
 
 func (in *Interp) release() { in.lock.release() }
 
@@ -51,6 +46,7 @@ func Context(L *lua.LState) context.Context { return clockOf(L).Context }
 // while f ran, the reason comes back in place of the bare context error.
 func Blocking(L *lua.LState, f func(ctx context.Context) error) error {
 	c := clockOf(L)
+	c.end() // the next instruction ticks: the task may have been cancelled meanwhile
 	c.in.release()
 	defer func() {
 		c.in.acquire()

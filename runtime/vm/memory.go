@@ -98,7 +98,6 @@ func measure(name string) uint64 {
 const (
 	small       = 512 // bytes that are not accounted for one by one
 	perWork     = 64  // bytes that are copied in the time of an instruction
-	perCompare  = 16  // bytes that are compared by < in that time
 	unmeasured  = 16  // part of the limit that may be built between two measurements
 	arrayShares = 8   // part of the limit that one array may take
 )
@@ -111,6 +110,7 @@ func Grow(L *lua.LState, n int) {
 	}
 	Work(L, n/perWork) // other tasks may run here, before memory is measured
 	in := Of(L)
+	in.note(n)
 	if most := in.opt.Limits.Memory; most > 0 {
 		if in.built += int64(n); in.built > most/unmeasured {
 			in.built = 0
@@ -186,4 +186,22 @@ func BoundMemory(limit int64) {
 	lua.MaxArrayIndex = int(min(int64(lua.MaxArrayIndex), max(limit/arrayShares/slot, 1<<16)))
 	used := measure("/memory/classes/total:bytes") - measure("/memory/classes/heap/released:bytes")
 	debug.SetMemoryLimit(min(debug.SetMemoryLimit(-1), int64(used)+limit+limit/4))
+}
+
+const perCompare = 16 // bytes that are compared by < in the time of an instruction
+
+// Compared counts the comparison of two values by a Go function, which matters for
+// long texts.
+func Compared(L *lua.LState, a, b lua.LValue) {
+	x, ok := a.(lua.LString)
+	if y, both := b.(lua.LString); ok && both && min(len(x), len(y)) >= small {
+		Work(L, min(len(x), len(y))/perCompare)
+	}
+}
+
+// Key counts what a table does with a key for a Go function.
+func Key(L *lua.LState, key lua.LValue) {
+	if text, ok := key.(lua.LString); ok && len(text) >= small {
+		Work(L, len(text)/perWork)
+	}
 }

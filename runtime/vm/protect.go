@@ -2,6 +2,7 @@ package vm
 
 import (
 	"runtime/debug"
+	"strings"
 
 	lua "github.com/yuin/gopher-lua"
 
@@ -12,14 +13,17 @@ import (
 func (in *Interp) openProtect() {
 	in.main.SetFuncs(in.main.G.Global, map[string]lua.LGFunction{
 		"pcall": func(L *lua.LState) int {
-			return pcall(L, nil, Args(L, 2))
+			checkAny(L, 1)
+			return pcall(L, nil)
 		},
 		"xpcall": func(L *lua.LState) int {
-			L.CheckAny(1)
-			return pcall(L, L.CheckFunction(2), Args(L, 3))
+			checkAny(L, 2)
+			handler := L.Get(2)
+			L.SetTop(1)
+			return pcall(L, handler)
 		},
 		"try": func(L *lua.LState) int { // f's values, or nil and the error
-			values, caught := Try(L, L.CheckAny(1), Args(L, 2)...)
+			values, caught := Try(L, checkAny(L, 1), Args(L, 2)...)
 			if caught != nil {
 				Work(L, catchWork)
 				values = []lua.LValue{lua.LNil, caught.Value}
@@ -29,17 +33,68 @@ func (in *Interp) openProtect() {
 	})
 }
 
-func pcall(L *lua.LState, handler *lua.LFunction, args []lua.LValue) int {
+// pcall calls the first argument with the others, which it moves to the thread of the
+// call, as the values back.
+func pcall(L *lua.LState, handler lua.LValue) int {
 	c := clockOf(L)
-	values, caught := c.in.protect(L, c, L.CheckAny(1), args, handler)
-	if caught != nil {
-		Work(L, catchWork)
-		L.Push(lua.LFalse)
-		L.Push(caught.Value)
-		return 2
+	in, arguments := c.in, L.GetTop()-1
+	g, caught := in.enter(L, c, L.Get(1), handler)
+	if caught == nil {
+		L.XMoveTo(g.th, arguments+1)
+		failed := g.call(arguments)
+		L.G.CurrentThread = L
+		if failed == nil {
+			L.Push(lua.LTrue)
+			values := g.th.GetTop()
+			g.th.XMoveTo(L, values)
+			in.exit(g)
+			return 1 + values
+		}
+		caught = in.caught(g, failed)
+		in.exit(g)
 	}
-	L.Push(lua.LTrue)
-	return 1 + Push(L, values)
+	Work(L, catchWork)
+	L.Push(lua.LFalse)
+	L.Push(caught.Value)
+	return 2
+}
+
+// enter takes a thread for a protected call, unless the call is refused.
+func (in *Interp) enter(L *lua.LState, c *clock, fn, handler lua.LValue) (*guard, *Caught) {
+	if t := c.task; t != nil {
+		if t.nesting >= maxNesting {
+			return nil, &Caught{Value: lua.LString("C stack overflow")}
+		}
+	}
+	if fn.Type() != lua.LTFunction && L.GetMetaField(fn, "__call") == lua.LNil {
+		caught := &Caught{Value: lua.LString("attempt to call a " + fn.Type().String() + " value")}
+		if handler != nil {
+			values, failed := in.protect(L, c, handler, []lua.LValue{caught.Value})
+			switch {
+			case failed != nil:
+				caught = failed
+			case len(values) > 0:
+				caught.Value = values[0]
+			default:
+				caught.Value = lua.LNil
+			}
+		}
+		return nil, caught
+	}
+	if c.task != nil {
+		c.task.nesting++
+	}
+	g := in.guard(c, L)
+	g.handler = handler
+	return g, nil
+}
+
+// exit ends a protected call.
+func (in *Interp) exit(g *guard) {
+	if t := g.clock.task; t != nil {
+		t.nesting--
+	}
+	in.keep(g)
 }
 
 // catchWork is how many instructions a caught error counts as.
@@ -74,7 +129,7 @@ func Call(L *lua.LState, f lua.LValue, args ...lua.LValue) lua.LValue {
 // Caught is a value that a protected call raised.
 type Caught struct {
 	Value lua.LValue // what was raised
-	trace string     // gopher-lua's stack trace
+	trace []Frame    // where, if that is known
 }
 
 // Err is the Go error that was raised, nil when a script raised a value of its own.
@@ -87,90 +142,64 @@ func (c *Caught) Reraise(L *lua.LState) { L.Error(c.Value, 0) }
 // cancelled raises too: check the context before going on after one.
 func Try(L *lua.LState, fn lua.LValue, args ...lua.LValue) ([]lua.LValue, *Caught) {
 	c := clockOf(L)
-	return c.in.protect(L, c, fn, args, nil)
+	return c.in.protect(L, c, fn, args)
 }
 
 // protect calls fn under clock c and returns its values, or what it raised.
-//
-// The call runs on a thread of its own: on an error gopher-lua closes the
-// upvalues of every frame of the thread, also of the callers that go on, whose
-// closures would then see stale variables.
-func (in *Interp) protect(L *lua.LState, c *clock, fn lua.LValue, args []lua.LValue, handler *lua.LFunction) ([]lua.LValue, *Caught) {
-	if t := c.task; t != nil {
-		if t.nesting >= maxNesting {
-			return nil, &Caught{Value: lua.LString("stack overflow (too many protected calls inside one another)")}
-		}
-		t.nesting++
-		defer func() { t.nesting-- }()
+func (in *Interp) protect(L *lua.LState, c *clock, fn lua.LValue, args []lua.LValue) ([]lua.LValue, *Caught) {
+	g, refused := in.enter(L, c, fn, nil)
+	if refused != nil {
+		return nil, refused
 	}
-	th := in.thread(c)
-	in.owner[th] = L
-	values, err := in.call(th, fn, args, handler)
-	delete(in.owner, th)
+	defer in.exit(g)
+	values, caught := g.values(fn, args)
 	L.G.CurrentThread = L
-	in.keep(th)
-	return values, err
+	return values, caught
 }
 
-// call runs fn on a thread that runs nothing else.
-func (in *Interp) call(th *lua.LState, fn lua.LValue, args []lua.LValue, handler *lua.LFunction) ([]lua.LValue, *Caught) {
-	if fn.Type() != lua.LTFunction && th.GetMetaField(fn, "__call") == lua.LNil {
-		return nil, &Caught{Value: lua.LString("attempt to call a " + fn.Type().String() + " value")}
+// values calls fn on the thread and returns its values, or what it raised.
+func (g *guard) values(fn lua.LValue, args []lua.LValue) ([]lua.LValue, *Caught) {
+	g.th.Push(fn)
+	Push(g.th, args)
+	if failed := g.call(len(args)); failed != nil {
+		return nil, g.in.caught(g, failed)
 	}
-	th.G.CurrentThread = th
-	th.Push(fn)
-	for _, a := range args {
-		th.Push(a)
-	}
-	if err := th.PCall(len(args), lua.MultRet, in.closing(th, handler)); err != nil {
-		return nil, in.caught(err.(*lua.ApiError))
-	}
-	values := make([]lua.LValue, th.GetTop())
+	values := make([]lua.LValue, g.th.GetTop())
 	for i := range values {
-		values[i] = th.Get(i + 1)
+		values[i] = g.th.Get(i + 1)
 	}
-	th.SetTop(0)
+	g.th.SetTop(0)
 	return values, nil
-}
-
-// closing wraps an error handler. A call with a handler leaves the upvalues of
-// the failed frames open while their stack slots are reused; raising once more,
-// without a handler, closes them.
-func (in *Interp) closing(th *lua.LState, handler *lua.LFunction) *lua.LFunction {
-	if handler == nil {
-		return nil
-	}
-	return th.NewFunction(func(L *lua.LState) int {
-		err := L.Get(1)
-		L.Push(handler)
-		L.Push(err)
-		L.Call(1, 1)
-		result := L.Get(-1)
-		L.Push(L.NewFunction(func(L *lua.LState) int { L.RaiseError("close upvalues"); return 0 }))
-		_ = L.PCall(0, 0, nil) // raises by design
-		L.Push(result)
-		return 1
-	})
 }
 
 // caught turns what gopher-lua recovered into a raised value. Go panics become
 // faults.
-func (in *Interp) caught(err *lua.ApiError) *Caught {
+func (in *Interp) caught(g *guard, err *lua.ApiError) *Caught {
 	value := err.Object
 	if value == nil {
 		value = lua.LNil
 	}
 	if err.Type == lua.ApiErrorPanic {
-		if value.String() == "lua callstack overflow" {
-			value = lua.LString("stack overflow")
-		} else {
-			value = in.newError(Internal(value.String()), nil)
+		value = in.panicked(value.String())
+		if g != nil {
+			g.th.Dead = true // it is in no state to be used again
 		}
+	} else if text, ok := value.(lua.LString); ok {
+		value = lua.LString(strings.TrimPrefix(string(text), " "))
 	}
-	if text, ok := value.(lua.LString); ok {
-		value = lua.LString(in.explain(string(text)))
+	caught := &Caught{Value: value}
+	if g != nil {
+		caught.trace = g.frames
 	}
-	return &Caught{Value: value, trace: err.StackTrace}
+	return caught
+}
+
+// panicked is the value of a Go panic.
+func (in *Interp) panicked(text string) lua.LValue {
+	if text == "lua callstack overflow" {
+		return lua.LString("stack overflow")
+	}
+	return in.newError(Internal(text), nil)
 }
 
 // InternalError is a bug of the program itself.

@@ -11,6 +11,7 @@ import (
 	"github.com/yuin/gopher-lua/parse"
 
 	"transect/client/fault"
+	"transect/runtime/vm/compile"
 	"transect/runtime/vm/mistake"
 )
 
@@ -75,7 +76,7 @@ func (in *Interp) describe(v lua.LValue) string {
 		}
 		if in.ctx.Err() == nil && in.main.GetMetaField(v, "__tostring") != lua.LNil {
 			c := &clock{Context: in.ctx, in: in}
-			values, err := in.protect(in.main, c, in.main.GetMetaField(v, "__tostring"), []lua.LValue{v}, nil)
+			values, err := in.protect(in.main, c, in.main.GetMetaField(v, "__tostring"), []lua.LValue{v})
 			if err == nil && len(values) > 0 {
 				return values[0].String()
 			}
@@ -88,24 +89,17 @@ func (in *Interp) describe(v lua.LValue) string {
 }
 
 var (
-	position   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.+?\.lua|[^\s:][^:\n]*):(\d+): `) })
-	nilGlobal  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`global '([^']+)' \(a nil value\)$`) })
-	nilMember  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`call (?:method|field) '([^']+)'`) })
-	traceEntry = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\t(.+):(\d+): in `) })
+	position  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.+?\.lua|[^\s:][^:\n]*):(\d+): `) })
+	nilGlobal = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`global '([^']+)' \(a nil value\)$`) })
+	nilMember = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`call (?:method|field) '([^']+)'`) })
 )
 
 // frames is where the value was raised.
-func (c *Caught) frames() (frames []Frame) {
+func (c *Caught) frames() []Frame {
 	if r := errorValueOf(c.Value); r != nil && len(r.frames) > 0 {
 		return r.frames
 	}
-	for line := range strings.SplitSeq(c.trace, "\n") {
-		if m := traceEntry().FindStringSubmatch(line); m != nil {
-			n, _ := strconv.Atoi(m[2])
-			frames = append(frames, Frame{m[1], n})
-		}
-	}
-	return frames
+	return c.trace
 }
 
 const maxReportedFrames = 20
@@ -113,17 +107,13 @@ const maxReportedFrames = 20
 // frames captures where L is, across the threads of protected calls.
 func (in *Interp) frames(L *lua.LState) []Frame {
 	var frames []Frame
-	for th := L; th != nil; th = in.owner[th] {
-		for level := 0; len(frames) < maxReportedFrames; level++ {
-			dbg, ok := th.GetStack(level)
-			if !ok {
-				break
+	for th := L; th != nil; th = in.ownerOf(th) {
+		stack(th, 0, func(p place) bool {
+			if p.line > 0 {
+				frames = append(frames, Frame{p.fn.Proto.SourceName, p.line})
 			}
-			if _, err := th.GetInfo("Sl", dbg, lua.LNil); err != nil || dbg.CurrentLine <= 0 {
-				continue // a Go function
-			}
-			frames = append(frames, Frame{dbg.Source, dbg.CurrentLine})
-		}
+			return len(frames) < maxReportedFrames
+		})
 	}
 	return frames
 }
@@ -132,7 +122,7 @@ func (in *Interp) frames(L *lua.LState) []Frame {
 func syntaxError(name string, code []byte, err error) error {
 	lines := strings.Split(strings.TrimRight(string(code), "\r\n \t"), "\n")
 	line, message, hint := 0, err.Error(), ""
-	if c, ok := errors.AsType[*lua.CompileError](err); ok {
+	if c, ok := errors.AsType[*compile.Error](err); ok {
 		line, message = c.Line, c.Message
 	}
 	if p, ok := errors.AsType[*parse.Error](err); ok {

@@ -54,7 +54,8 @@ func (in *Interp) perform(made func() (*lua.LFunction, error), waits func(tasks 
 	in.main.SetContext(c)
 	defer in.main.SetContext(outer)
 	in.stoppedAt = nil
-	values, failure := in.call(in.main, fn, in.arguments(), nil)
+	g := &guard{Context: ctx, in: in, th: in.main, clock: c, traced: true}
+	values, failure := g.values(fn, in.arguments())
 	if waits != nil && failure == nil && t.own != nil && len(t.own.live) > 0 {
 		waits(len(t.own.live))
 	}

@@ -101,17 +101,17 @@ func (s *Scope) join(failure *Caught) *Caught {
 func WithScope(L *lua.LState, timeout time.Duration, fn lua.LValue, args ...lua.LValue) []lua.LValue {
 	c := clockOf(L)
 	return c.scoped(L, timeout, func(inner *clock) ([]lua.LValue, *Caught) {
-		return c.in.protect(L, inner, fn, args, nil)
+		return c.in.protect(L, inner, fn, args)
 	})
 }
 
 // WithContext is WithScope in a context made of that of the caller.
 func WithContext(L *lua.LState, with func(context.Context) context.Context, fn lua.LValue, args ...lua.LValue) []lua.LValue {
 	c := clockOf(L)
-	outer := *c
-	outer.Context = with(c.Context)
+	c.end()
+	outer := &clock{Context: with(c.Context), in: c.in, task: c.task, scope: c.scope}
 	return outer.scoped(L, 0, func(inner *clock) ([]lua.LValue, *Caught) {
-		return c.in.protect(L, inner, fn, args, nil)
+		return c.in.protect(L, inner, fn, args)
 	})
 }
 
@@ -126,7 +126,7 @@ func WithGroup(L *lua.LState, timeout time.Duration, body func() error) {
 			switch p := recover().(type) {
 			case nil:
 			case *lua.ApiError:
-				failure = c.in.caught(p) // raised again below
+				failure = c.in.caught(nil, p) // raised again below
 			default:
 				failure = &Caught{Value: c.in.newError(Internal(p), c.in.frames(L))}
 			}
@@ -147,7 +147,9 @@ func (c *clock) scoped(L *lua.LState, timeout time.Duration, body func(inner *cl
 		defer timer.Stop()
 	}
 	inner := &clock{Context: s.ctx, in: c.in, task: c.task, scope: s}
+	c.end()
 	values, failure := body(inner)
+	inner.end()
 	_, timedOut := context.Cause(s.ctx).(*fault.TimeoutError)
 	timedOut = timedOut && failure != nil && c.Context.Err() == nil
 	if timedOut {

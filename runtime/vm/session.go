@@ -101,3 +101,10 @@ func lasting(chunk []ast.Stmt) {
 		chunk[i] = at(local, declared)
 	}
 }
+
+// at gives a node the lines of another.
+func at[N ast.PositionHolder](of ast.PositionHolder, n N) N {
+	n.SetLine(of.Line())
+	n.SetLastLine(max(of.LastLine(), of.Line()))
+	return n
+}

@@ -52,7 +52,7 @@ func Checkpoint(L *lua.LState) {
 	}
 	if c.task.parent != nil {
 		c.task.cancel(context.Cause(c.in.stop.requested))
-		c.in.slice.end()
+		c.end()
 		Raise(L, stopped(c.task.ctx))
 	}
 	err := Blocking(L, func(ctx context.Context) error {
@@ -75,6 +75,6 @@ func Checkpoint(L *lua.LState) {
 // catches errors in between. It does not return.
 func Stop(L *lua.LState, err error) {
 	Of(L).Interrupt(err)
-	Of(L).slice.end()
+	clockOf(L).end()
 	L.RaiseError("the run ends here")
 }

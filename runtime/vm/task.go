@@ -46,25 +46,25 @@ func Spawn(L *lua.LState, fn *lua.LFunction, args ...lua.LValue) *Task {
 	}
 	t.ctx, t.cancel = context.WithCancelCause(s.ctx)
 	s.live[t] = struct{}{}
-	th := c.in.thread(&clock{Context: t.ctx, in: c.in, task: t})
+	g := c.in.guard(&clock{Context: t.ctx, in: c.in, task: t}, nil)
 	c.in.tasks.Add(1)
 	c.in.stop.tasks.Add(1)
-	go t.run(th, fn, args)
+	go t.run(g, fn, args)
 	return t
 }
 
-func (t *Task) run(th *lua.LState, fn *lua.LFunction, args []lua.LValue) {
+func (t *Task) run(g *guard, fn *lua.LFunction, args []lua.LValue) {
 	defer t.in.tasks.Done()
 	defer t.in.stop.tasks.Add(-1)
 	defer close(t.done)
 	t.in.acquire()
 	defer t.in.release()
 	if t.ctx.Err() == nil {
-		t.values, t.failure = t.in.call(th, fn, args, nil)
+		t.values, t.failure = g.values(fn, args)
 		t.failure = t.own.join(t.failure)
 	}
 	t.finish()
-	t.in.keep(th)
+	t.in.keep(g)
 }
 
 func (t *Task) finish() {
@@ -87,7 +87,7 @@ func (t *Task) finish() {
 // Cancel stops the task; tasks that await it get a CancelledError. Only for
 // code called from Lua.
 func (t *Task) Cancel() {
-	defer t.in.slice.end() // a task may cancel itself
+	defer t.in.current.end() // a task may cancel itself
 	t.cancel(fault.Of(&fault.CancelledError{}, "the task was cancelled"))
 }
 

@@ -3,22 +3,33 @@ package vm
 import lua "github.com/yuin/gopher-lua"
 
 const (
-	maxFrames  = 4096    // Lua calls in one thread
+	maxFrames  = 20_000  // Lua calls in one thread
 	maxValues  = 1 << 20 // stack slots in one thread
-	maxNesting = 160     // protected calls and coroutines inside one another
+	maxNesting = 190     // protected calls and coroutines inside one another
 	maxIdle    = 64      // threads kept for reuse
+	maxDeep    = 4       // threads of protected calls that have their whole stack of calls from the start
 )
 
+// deep is a thread that has its stack of calls from the start, which is faster.
+var deep = lua.Options{
+	CallStackSize:    maxFrames,
+	RegistrySize:     4096,
+	RegistryMaxSize:  maxValues,
+	RegistryGrowStep: 1024,
+}
+
+// shallow is a thread whose stacks grow: there may be many.
+var shallow = lua.Options{
+	CallStackSize:       maxFrames,
+	RegistrySize:        128,
+	RegistryMaxSize:     maxValues,
+	RegistryGrowStep:    1024,
+	MinimizeStackMemory: true,
+}
+
 func newMainThread() *lua.LState {
-	L := lua.NewState(lua.Options{
-		CallStackSize:    maxFrames,
-		RegistrySize:     4096,
-		RegistryMaxSize:  maxValues,
-		RegistryGrowStep: 1024,
-	})
-	// Further threads copy these: they are many, so they start small.
-	L.Options.MinimizeStackMemory = true
-	L.Options.RegistrySize = 128
+	L := lua.NewState(deep)
+	L.Options = shallow // further threads copy these
 	return L
 }
 
@@ -30,21 +41,15 @@ func bare(L *lua.LState, f func()) {
 	f()
 }
 
-// thread takes an idle thread, or makes one, and puts it under the clock.
-func (in *Interp) thread(c *clock) *lua.LState {
-	var th *lua.LState
-	if n := len(in.idle); n > 0 {
-		th, in.idle = in.idle[n-1], in.idle[:n-1]
-	} else {
-		bare(in.main, func() { th, _ = in.main.NewThread() })
+// newGuard makes a thread for a protected call, or for a task.
+func (in *Interp) newGuard(protected bool) *guard {
+	g := &guard{in: in}
+	if g.deep = protected && in.deep < maxDeep; g.deep {
+		in.deep++
+		in.main.Options = deep
+		in.main.Options.RegistrySize = 256
 	}
-	th.SetContext(c)
-	return th
-}
-
-func (in *Interp) keep(th *lua.LState) {
-	th.SetTop(0)
-	if len(in.idle) < maxIdle && !th.Dead {
-		in.idle = append(in.idle, th)
-	}
+	bare(in.main, func() { g.th, _ = in.main.NewThread() })
+	in.main.Options, g.th.Options = shallow, shallow
+	return g
 }

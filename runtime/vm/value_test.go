@@ -106,7 +106,7 @@ func TestFromLuaRefusesWhatHasNoMeaning(t *testing.T) {
 		`return {[true] = 1}`:                                 "a boolean cannot be a key",
 		`local t = {}; t.a = {t}; return t`:                   "at a[1]: the table contains itself",
 		`return {f = {print}}`:                                "at f[1]: a function has no value outside of Lua",
-		`return coroutine.create(print)`:                      "a thread has no value outside of Lua",
+		`return coroutine.create(function() end)`:             "a thread has no value outside of Lua",
 		`local t = {1, 2, 3, 4, 5}; t[2] = nil; return {q=t}`: "at q: the list has a gap at [2]",
 	} {
 		values, err := interp(t, vm.Options{}).RunString("test", code)

@@ -102,7 +102,7 @@ func TestErrorsInLua(t *testing.T) {
 		assert(not pcall(function() e.status = 1 end))
 		local ok, p = pcall(probe.panic)
 		assert(p.name == "RuntimeError" and p.hint:find("report it") and not tostring(p):find("goroutine"))
-		local co = coroutine.create(probe.fail)
+		local co = coroutine.create(function(how) return probe.fail(how) end)
 		local ok, e = coroutine.resume(co, "response"); assert(e.status == 404)
 		local ok, e = pcall(string.rep, "x", 1e10); assert(e.name == "LimitError")
 		local ok, e = pcall(string.format, "%999999999d", 1); assert(e.name == "LimitError")
@@ -206,8 +206,8 @@ func TestCodeThatDoesNotParse(t *testing.T) {
 		"local x = = 1":             "s.lua:1: syntax error near '='",
 		"\n\nif x then":             "s.lua:3: the script ends in the middle of a statement",
 		"local s = 'open\nprint(1)": "s.lua:2: unterminated string near 'open'",
-		"goto nowhere":              "s.lua:2: no visible label 'nowhere' for <goto> at line 1",
-		"break":                     "s.lua:1: no loop to break",
+		"goto nowhere":              "s.lua:1: no visible label 'nowhere' for <goto> at line 1",
+		"break":                     "s.lua:1: no loop to break near 'break'",
 	} {
 		_, err := interp(t, vm.Options{}).RunString("s.lua", code)
 		var syntax *fault.SyntaxError

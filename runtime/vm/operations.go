@@ -1,0 +1,222 @@
+package vm
+
+import (
+	"math"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"transect/runtime/sandbox"
+	"transect/runtime/vm/compile"
+)
+
+// operations are what compiled code calls in place of instructions that differ from
+// Lua 5.1, or know no limits.
+var operations = &compile.Runtime{
+	Number:    ParseNumber,
+	Concat:    builtin(concat),
+	Modulo:    builtin(func(L *lua.LState) int { return arithmetic(L, "__mod", modulo) }),
+	Power:     builtin(func(L *lua.LState) int { return arithmetic(L, "__pow", power) }),
+	Exponent:  power,
+	GetGlobal: builtin(getGlobal),
+	SetGlobal: builtin(setGlobal),
+}
+
+func builtin(f lua.LGFunction) *lua.LFunction { return &lua.LFunction{IsG: true, GFunction: f} }
+
+// concat joins its arguments from the right, as a..b..c does.
+func concat(L *lua.LState) int {
+	last := L.GetTop()
+	size := 0
+	for i := 1; i <= last; i++ {
+		n, ok := textSize(L.Get(i))
+		if !ok {
+			L.Push(concatValues(L, last))
+			return 1
+		}
+		size += n
+	}
+	var b strings.Builder
+	begin(L, &b, size)
+	for i := 1; i <= last; i++ {
+		write(&b, L.Get(i))
+	}
+	L.Push(lua.LString(b.String()))
+	return 1
+}
+
+// concatValues joins values of which some are no texts.
+func concatValues(L *lua.LState, last int) lua.LValue {
+	right := L.Get(last)
+	for i := last - 1; i > 0; i-- {
+		left := L.Get(i)
+		n, ok := textSize(left)
+		m, both := textSize(right)
+		if ok && both {
+			var b strings.Builder
+			begin(L, &b, n+m)
+			write(&b, left)
+			write(&b, right)
+			right = lua.LString(b.String())
+			continue
+		}
+		handler := metamethod(L, left, right, "__concat")
+		switch {
+		case handler != lua.LNil:
+			right = Call(L, handler, left, right)
+		case ok:
+			failOperand(L, "concatenate", i+1, right)
+		default:
+			failOperand(L, "concatenate", i, left)
+		}
+	}
+	return right
+}
+
+// numberSize is the most bytes of a number's text.
+const numberSize = 24
+
+// textSize is the length of a text, or the most that a number may have.
+func textSize(v lua.LValue) (n int, ok bool) {
+	switch v := v.(type) {
+	case lua.LString:
+		return len(v), true
+	case lua.LNumber:
+		return numberSize, true
+	}
+	return 0, false
+}
+
+func write(b *strings.Builder, v lua.LValue) {
+	switch v := v.(type) {
+	case lua.LString:
+		b.WriteString(string(v))
+	case lua.LNumber:
+		b.WriteString(NumberText(v))
+	}
+}
+
+// begin makes room for a text of n bytes, and fails where it is too long.
+func begin(L *lua.LState, b *strings.Builder, n int) {
+	if n >= small {
+		in := Of(L)
+		if n > in.maxText {
+			Raise(L, sandbox.TooLong("..", float64(n), in.maxText))
+		}
+		Grow(L, n)
+	}
+	b.Grow(n)
+}
+
+// metamethod is that of the first value that has one, or nil.
+func metamethod(L *lua.LState, a, b lua.LValue, event string) lua.LValue {
+	if m := L.GetMetaField(a, event); m != lua.LNil {
+		return m
+	}
+	return L.GetMetaField(b, event)
+}
+
+// arithmetic does an operation on two arguments.
+func arithmetic(L *lua.LState, event string, compute func(a, b lua.LNumber) lua.LNumber) int {
+	a, b := L.Get(1), L.Get(2)
+	x, ok := a.(lua.LNumber)
+	y, both := b.(lua.LNumber)
+	if ok && both {
+		L.Push(compute(x, y))
+		return 1
+	}
+	L.Push(arithmeticOf(L, event, compute, a, b))
+	return 1
+}
+
+// arithmeticOf does an operation on values of which one is no number.
+func arithmeticOf(L *lua.LState, event string, compute func(a, b lua.LNumber) lua.LNumber, a, b lua.LValue) lua.LValue {
+	x, ok := toNumber(a)
+	y, both := toNumber(b)
+	if ok && both {
+		return compute(x, y)
+	}
+	for _, v := range []lua.LValue{a, b} {
+		if m := L.GetMetaField(v, event); m != lua.LNil && m != textArithmetic[event] {
+			return Call(L, m, a, b)
+		}
+	}
+	at, v := 1, a
+	if ok {
+		at, v = 2, b
+	}
+	failOperand(L, "perform arithmetic on", at, v)
+	return nil
+}
+
+// textArithmetic are the operators of texts: a text that reads as a number is one.
+// The virtual machine reads other forms of numbers than Lua.
+var textArithmetic map[string]lua.LValue
+
+func init() {
+	operators := map[string]func(a, b lua.LNumber) lua.LNumber{
+		"__add": func(a, b lua.LNumber) lua.LNumber { return a + b },
+		"__sub": func(a, b lua.LNumber) lua.LNumber { return a - b },
+		"__mul": func(a, b lua.LNumber) lua.LNumber { return a * b },
+		"__div": func(a, b lua.LNumber) lua.LNumber { return a / b },
+		"__unm": func(a, _ lua.LNumber) lua.LNumber { return -a },
+	}
+	textArithmetic = map[string]lua.LValue{}
+	for event, compute := range operators {
+		textArithmetic[event] = builtin(func(L *lua.LState) int {
+			if event == "__unm" {
+				L.SetTop(1)
+				L.Push(L.Get(1))
+			}
+			return arithmetic(L, event, compute)
+		})
+	}
+}
+
+func (in *Interp) openArithmetic() {
+	if meta, ok := in.main.GetMetatable(lua.LString("")).(*lua.LTable); ok {
+		for event, operator := range textArithmetic {
+			meta.RawSetString(event, operator)
+		}
+	}
+}
+
+func toNumber(v lua.LValue) (lua.LNumber, bool) {
+	switch v := v.(type) {
+	case lua.LNumber:
+		return v, true
+	case lua.LString:
+		return ParseNumber(string(v))
+	}
+	return 0, false
+}
+
+// modulo is a - floor(a/b)*b, as Lua 5.1 computes it.
+func modulo(a, b lua.LNumber) lua.LNumber {
+	x, y := float64(a), float64(b)
+	q := math.Floor(x / y)
+	p := float64(q * y) // rounded: no fused multiplication
+	return lua.LNumber(x - p)
+}
+
+func power(a, b lua.LNumber) lua.LNumber { return lua.LNumber(math.Pow(float64(a), float64(b))) }
+
+// environment is that of the Lua function that called.
+func environment(L *lua.LState) *lua.LTable {
+	if dbg, ok := L.GetStack(1); ok {
+		if fn, err := L.GetInfo("f", dbg, lua.LNil); err == nil {
+			return fn.(*lua.LFunction).Env
+		}
+	}
+	return L.G.Global
+}
+
+func getGlobal(L *lua.LState) int {
+	L.Push(L.GetTable(environment(L), L.Get(1)))
+	return 1
+}
+
+func setGlobal(L *lua.LState) int {
+	L.SetTable(environment(L), L.Get(1), L.Get(2))
+	return 0
+}
