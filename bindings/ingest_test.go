@@ -208,7 +208,7 @@ for want, options in pairs{
   ["source is missing"] = {},
   ["nowhere does not exist"] = { source = "nowhere" },
   ["is not a pattern"] = { source = "card", include = "[" },
-  ['"yesterday" is no date'] = { source = "card", newer_than = "yesterday" },
+  ['"someday" is not a time'] = { source = "card", newer_than = "someday" },
   ["neither .json nor .csv"] = { source = "card", report = "x.txt" },
   ["folder of the report"] = { source = "card", report = "nowhere/x.csv" },
   ["workers must be at least 1"] = { source = "card", workers = 0 },

@@ -48,14 +48,14 @@ func Open(in *vm.Interp, connect Connect) *Binding {
 			}})
 		}
 	}
-	module.Preload(in, append(modules, queryModule, ingestModule(b))...)
+	module.Preload(in, append(modules, queryModule, ingestModule(b), lookupModule(b))...)
 	return b
 }
 
 // Modules lists the modules of this room beside sdk and the managers, for
 // documentation.
 func Modules() []*module.Module {
-	return []*module.Module{queryModule.Declare(), ingestModule(new(Binding)).Declare()}
+	return []*module.Module{queryModule.Declare(), ingestModule(new(Binding)).Declare(), lookupModule(new(Binding)).Declare()}
 }
 
 // Binding is the client as one interpreter sees it.

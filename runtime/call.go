@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 
+	"transect/client"
 	"transect/client/declare"
 	"transect/client/fault"
 	"transect/client/schema"
@@ -25,11 +26,7 @@ func Call(ctx context.Context, p *Process, job Job, req Request) error {
 	if err != nil {
 		return err
 	}
-	return perform(ctx, p, &job, func(x *Execution, ctx context.Context) error {
-		c, err := x.connector.connect(ctx, nil)
-		if err != nil {
-			return err
-		}
+	return Connected(ctx, p, job, func(ctx context.Context, c *client.Client, _ string) error {
 		m := c.Manager(req.Manager)
 		if m == nil || m.Op(req.Operation) == nil {
 			return fault.Of(&fault.UnsupportedOperationError{}, "there is no operation %s.%s", req.Manager, req.Operation)
@@ -44,6 +41,22 @@ func Call(ctx context.Context, p *Process, job Job, req Request) error {
 			return nil
 		}
 		return out.value(ctx, value, args.Values["return_total"] == true)
+	})
+}
+
+// Connected connects like a script does and calls work with the client, until
+// work returns or a signal comes. label names the platform.
+func Connected(ctx context.Context, p *Process, job Job, work func(ctx context.Context, c *client.Client, label string) error) error {
+	return perform(ctx, p, &job, func(x *Execution, ctx context.Context) error {
+		c, err := x.connector.connect(ctx, nil)
+		if err != nil {
+			return err
+		}
+		label := x.connector.label()
+		if x.connector.named.Local {
+			label = "local platform"
+		}
+		return work(ctx, c, label)
 	})
 }
 

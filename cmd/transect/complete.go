@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -15,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"transect/client"
+	"transect/client/lookup"
 	"transect/runtime"
 	"transect/scripts"
 	"transect/stdlib"
@@ -78,97 +77,18 @@ func (a *app) completeArgument(arg *argparse.Arg, job *runtime.Job, word string)
 	return a.names(arg.Complete, job, word), cobra.ShellCompDirectiveNoFileComp
 }
 
-// names are names of the platform that begin with a word.
-func (a *app) names(kind string, job *runtime.Job, word string) []string {
+// names are names of the platform that begin with a word. What goes wrong is not for the shell to show.
+func (a *app) names(kind string, job *runtime.Job, word string) (names []string) {
 	ctx, cancel := context.WithTimeout(context.Background(), completionTimeout)
 	defer cancel()
-	n := &namer{ctx: ctx, process: a.process, job: job}
-	switch kind {
-	case "projects":
-		return n.named("projects", nil, "", word)
-	case "analytics":
-		return n.named("analytics", nil, "", word)
-	case "products":
-		return n.products(word)
-	case "missions":
-		return append(n.named("missions", nil, "", word), n.paths(word)...)
-	}
-	return n.paths(word)
-}
-
-// namer asks the platform for names.
-type namer struct {
-	ctx     context.Context
-	process *runtime.Process
-	job     *runtime.Job
-}
-
-type named struct {
-	ID      string `json:"_id"`
-	Name    string `json:"name"`
-	Status  string `json:"status"`
-	Created string `json:"creation_date"`
-}
-
-// search finds records; what goes wrong is not for the shell to show.
-func (n *namer) search(manager string, filter, sort map[string]any) (found []named) {
-	var out bytes.Buffer
-	silent := *n.process
-	silent.Stdout, silent.Stderr, silent.Stdin, silent.Signals = &out, io.Discard, strings.NewReader(""), nil
+	silent := *a.process
+	silent.Stdout, silent.Stderr, silent.Stdin, silent.Signals = io.Discard, io.Discard, strings.NewReader(""), nil
 	silent.IsTerminal = func(any) bool { return false }
-	query, err := json.Marshal(map[string]any{"filter": filter, "sort": sort, "limit": maxCompletions})
-	if err != nil {
-		return nil
-	}
-	request := runtime.Request{Manager: manager, Operation: "search", Arguments: query}
-	if err := runtime.Call(n.ctx, &silent, runtime.Job{Connection: n.job.Connection, Version: version()}, request); err != nil {
-		return nil
-	}
-	if err := json.Unmarshal(out.Bytes(), &found); err != nil {
-		return nil
-	}
-	return found
-}
-
-// named are the names of a manager's records that begin with a word, each after
-// a prefix.
-func (n *namer) named(manager string, filter map[string]any, prefix, word string) (names []string) {
-	if filter == nil {
-		filter = map[string]any{}
-	}
-	if word != "" {
-		filter["name"] = map[string]any{"$match": word}
-	}
-	for _, r := range n.search(manager, filter, map[string]any{"name": 1}) {
-		if strings.HasPrefix(r.Name, word) && !slices.Contains(names, prefix+r.Name) {
-			names = append(names, prefix+r.Name)
-		}
-	}
+	_ = runtime.Connected(ctx, &silent, runtime.Job{Connection: job.Connection, Version: version()}, func(ctx context.Context, c *client.Client, _ string) (err error) {
+		names, err = lookup.In(c).Complete(ctx, kind, word, maxCompletions)
+		return err
+	})
 	return names
-}
-
-// paths are PROJECT, and behind a slash PROJECT/MISSION.
-func (n *namer) paths(word string) []string {
-	names := n.named("projects", nil, "", word)
-	project, rest, ok := strings.Cut(word, "/")
-	if !ok || len(names) > 0 {
-		return names
-	}
-	found := n.search("projects", map[string]any{"name": map[string]any{"$eq": project}}, map[string]any{"name": 1})
-	if len(found) != 1 {
-		return nil
-	}
-	return n.named("missions", map[string]any{"project": map[string]any{"$eq": found[0].ID}}, project+"/", rest)
-}
-
-// products are the newest ones.
-func (n *namer) products(word string) (ids []string) {
-	for _, p := range n.search("products", map[string]any{}, map[string]any{"creation_date": -1}) {
-		if strings.HasPrefix(p.ID, word) {
-			ids = append(ids, cobra.CompletionWithDesc(p.ID, p.Status+" "+p.Created))
-		}
-	}
-	return append(ids, n.paths(word)...)
 }
 
 // completeScript completes the script of transect run, and its arguments.

@@ -1,0 +1,127 @@
+package bindings
+
+import (
+	"context"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"transect/client/fault"
+	"transect/client/lookup"
+	"transect/runtime/module"
+	"transect/runtime/vm"
+)
+
+var (
+	lookupText      = module.Param{Name: "text", Type: "string", Doc: "an id, a name, or a path such as PROJECT/MISSION"}
+	missingOK       = module.Param{Name: "missing_ok", Type: "boolean", Doc: "true makes it no error that it does not exist", Default: false}
+	lookupOtherwise = module.Param{Name: "otherwise", Type: "string", Doc: "what else can be done, for the hint of the error", Default: ""}
+)
+
+func lookupOptions(c *module.Call) lookup.Options {
+	return lookup.Options{MissingOK: c.Bool("missing_ok"), Otherwise: c.String("otherwise")}
+}
+
+// lookupModule finds what people name, by the rules of the commands.
+func lookupModule(b *Binding) *module.Module {
+	return &module.Module{
+		Name: "lookup",
+		Doc: "Finds what people name by its id, its name or a path such as PROJECT/MISSION, as the commands do. " +
+			"Nothing of that name, or several things, are a UsageError that lists the candidates.",
+		Lazy: func() []module.Func { return lookupFuncs(b) },
+	}
+}
+
+func lookupFuncs(b *Binding) []module.Func {
+	return []module.Func{
+		{
+			Name: "project", Doc: "Finds a project.", Returns: "the project; nil where there is none and missing_ok is set",
+			Params: []module.Param{lookupText, {Name: "options", Fields: []module.Param{missingOK, lookupOtherwise}}},
+			Call: b.found(func(ctx context.Context, f lookup.Finder, c *module.Call) (*lookup.Record, error) {
+				return f.Project(ctx, c.String("text"), lookupOptions(c))
+			}),
+		},
+		{
+			Name: "mission", Doc: "Finds a mission, of one project or of all.", Returns: "the mission",
+			Params: []module.Param{lookupText, {Name: "options", Fields: []module.Param{
+				{Name: "project", Type: "any", Doc: "the record of its project", Optional: true}, lookupOtherwise}}},
+			Call: b.found(func(ctx context.Context, f lookup.Finder, c *module.Call) (*lookup.Record, error) {
+				if !c.Has("project") {
+					return f.AnyMission(ctx, c.String("text"))
+				}
+				project, ok := RecordOf(c.Value("project"))
+				if !ok {
+					return nil, fault.In(c.Name, fault.Of(&fault.ParameterError{}, "option project must be a record, got a %s", c.Value("project").Type()))
+				}
+				return f.Mission(ctx, &lookup.Record{Kind: "project", JSON: project.JSON}, c.String("text"), c.String("otherwise"))
+			}),
+		},
+		{
+			Name: "place", Doc: "Finds PROJECT or PROJECT/MISSION.",
+			Returns: "a table of project and mission; with missing_ok also new_project and new_mission, the names of what does not exist yet",
+			Params: []module.Param{lookupText, {Name: "options", Fields: []module.Param{
+				missingOK, lookupOtherwise}}},
+			Call: b.findPlace,
+		},
+		{
+			Name: "any", Doc: "Finds a project, mission, dataset, product or analytic.", Returns: "the record; its kind",
+			Params: []module.Param{lookupText},
+			Call: b.found(func(ctx context.Context, f lookup.Finder, c *module.Call) (*lookup.Record, error) {
+				return f.Any(ctx, c.String("text"))
+			}),
+		},
+		{
+			Name: "product", Doc: "Finds a product by its id, or the newest one of a project or mission, as in PROJECT/MISSION/ANALYTIC.",
+			Params: []module.Param{lookupText}, Returns: "the product",
+			Call: b.found(func(ctx context.Context, f lookup.Finder, c *module.Call) (*lookup.Record, error) {
+				return f.Product(ctx, c.String("text"))
+			}),
+		},
+	}
+}
+
+// found makes a function that returns a record and its kind.
+func (b *Binding) found(find func(context.Context, lookup.Finder, *module.Call) (*lookup.Record, error)) func(*module.Call) (any, error) {
+	return func(c *module.Call) (any, error) {
+		var r *lookup.Record
+		b.find(c, func(ctx context.Context, f lookup.Finder) (err error) {
+			r, err = find(ctx, f, c)
+			return err
+		})
+		if r == nil {
+			return nil, nil
+		}
+		return module.Values{found(c.L, r), r.Kind}, nil
+	}
+}
+
+// find calls a finder. Its errors are about what the user wrote, so that they do not name this module.
+func (b *Binding) find(c *module.Call, find func(context.Context, lookup.Finder) error) {
+	finder := lookup.In(b.command(c.L))
+	if err := c.Blocking(func(ctx context.Context) error { return find(ctx, finder) }); err != nil {
+		vm.Raise(c.L, err)
+	}
+}
+
+func found(L *lua.LState, r *lookup.Record) lua.LValue {
+	if r == nil {
+		return lua.LNil
+	}
+	return newResource(L, r.Kind+"s", r.JSON)
+}
+
+func (b *Binding) findPlace(c *module.Call) (any, error) {
+	var place lookup.Place
+	b.find(c, func(ctx context.Context, f lookup.Finder) (err error) {
+		place, err = f.Target(ctx, c.String("text"), lookupOptions(c))
+		return err
+	})
+	t := c.L.NewTable()
+	t.RawSetString("project", found(c.L, place.Project))
+	t.RawSetString("mission", found(c.L, place.Mission))
+	for name, text := range map[string]string{"new_project": place.NewProject, "new_mission": place.NewMission} {
+		if text != "" {
+			t.RawSetString(name, lua.LString(text))
+		}
+	}
+	return t, nil
+}

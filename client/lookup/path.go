@@ -1,0 +1,402 @@
+package lookup
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"transect/client/fault"
+	"transect/client/suggest"
+)
+
+// Place is where something belongs: a project, or a mission of it.
+type Place struct {
+	Project, Mission       *Record
+	NewProject, NewMission string // names of what there is not yet
+}
+
+// Target finds PROJECT or PROJECT/MISSION. The id of either will do, and a mission's name that no other
+// mission has. What does not exist is named in the place where that is no error.
+func (f Finder) Target(ctx context.Context, text string, opts Options) (place Place, err error) {
+	text = strings.TrimRight(text, "/")
+	if text == "" {
+		return place, fault.Hinted(fault.Of(&fault.UsageError{}, "the name of a project is missing"), "such as: North quarry/May survey")
+	}
+	if IsID(text) {
+		found, err := f.byID(ctx, text, "project", "mission")
+		if err == nil && found == nil {
+			err = fault.Of(&fault.UsageError{}, "no project or mission has the id %s", text)
+		}
+		if err != nil {
+			return place, err
+		}
+		return f.placeOf(ctx, found)
+	}
+	project, rest, err := f.within(ctx, text)
+	switch {
+	case err != nil:
+		return place, err
+	case project == nil:
+		return f.newProject(ctx, text, opts)
+	case rest == "":
+		return Place{Project: project}, nil
+	}
+	place.Project = project
+	if opts.MissingOK {
+		found, err := f.named(ctx, "mission", rest, equal("project", project.ID()))
+		if err != nil || len(found) == 0 && !IsID(rest) {
+			place.NewMission = rest
+			return place, err
+		}
+	}
+	place.Mission, err = f.Mission(ctx, project, rest, opts.Otherwise)
+	return place, err
+}
+
+// placeOf is the place that a project or mission is.
+func (f Finder) placeOf(ctx context.Context, r *Record) (Place, error) {
+	if r.Kind == "project" {
+		return Place{Project: r}, nil
+	}
+	project, err := f.byID(ctx, r.get("project"), "project")
+	return Place{Project: project, Mission: r}, err
+}
+
+// newProject is the place of a path that begins with no project.
+func (f Finder) newProject(ctx context.Context, text string, opts Options) (place Place, err error) {
+	if err := refuseFilePath(text); err != nil {
+		return place, err
+	}
+	first, rest, _ := strings.Cut(strings.TrimLeft(text, "/"), "/")
+	if opts.MissingOK {
+		return Place{NewProject: first, NewMission: rest}, nil
+	}
+	missions, err := f.named(ctx, "mission", text, nil)
+	if err != nil {
+		return place, err
+	}
+	if len(missions) == 0 {
+		return place, f.notFound(ctx, missing{kind: "project", name: first, otherwise: opts.Otherwise})
+	}
+	mission, err := f.only(ctx, missions, missing{kind: "mission", name: text})
+	if err != nil {
+		return place, err
+	}
+	return f.placeOf(ctx, mission)
+}
+
+var filePath = regexp.MustCompile(`^(\.\.?(/|$)|[/~]|[A-Za-z]:[/\\]|\\\\)`)
+
+// refuseFilePath refuses to take the path of a file for a project, which is a slip.
+func refuseFilePath(text string) error {
+	if !filePath.MatchString(text) {
+		return nil
+	}
+	return fault.Hinted(fault.Of(&fault.UsageError{}, "%s is a path of files, not PROJECT[/MISSION]", text),
+		"name the project that the files belong to, such as 'North quarry' or 'North quarry/May survey'")
+}
+
+// splits cuts a path at each slash, the longest beginning first: names may hold slashes.
+func splits(text string, yield func(head, tail string) bool) {
+	for i := len(text) - 2; i > 0; i-- {
+		if text[i] == '/' && !yield(text[:i], text[i+1:]) {
+			return
+		}
+	}
+}
+
+// within finds the project that a path begins with, and the rest of the path. The project is nil where
+// there is none.
+func (f Finder) within(ctx context.Context, text string) (project *Record, rest string, err error) {
+	try := func(head, tail string) bool {
+		if project, err = f.byID(ctx, head, "project"); project != nil || err != nil {
+			rest = tail
+			return false
+		}
+		var found []*Record
+		if found, err = f.named(ctx, "project", head, nil); err == nil && len(found) > 0 {
+			rest = tail
+			project, err = f.only(ctx, found, missing{kind: "project", name: head})
+		}
+		return project == nil && err == nil
+	}
+	if try(text, "") {
+		splits(text, try)
+	}
+	return project, rest, err
+}
+
+// AnyMission finds a mission by its path, its id, or a name that no other mission has.
+func (f Finder) AnyMission(ctx context.Context, text string) (*Record, error) {
+	if !IsID(text) {
+		found, err := f.named(ctx, "mission", text, nil)
+		if err != nil {
+			return nil, err
+		}
+		if len(found) > 0 || !strings.Contains(text, "/") {
+			return f.only(ctx, found, missing{kind: "mission", name: text})
+		}
+	}
+	place, err := f.Target(ctx, text, Options{})
+	if err == nil && place.Mission == nil {
+		err = fault.Hinted(fault.Of(&fault.UsageError{}, "%s is a project, not a mission", place.Project.Name()), "give PROJECT/MISSION")
+	}
+	return place.Mission, err
+}
+
+// Any finds what a text names, of whatever kind.
+func (f Finder) Any(ctx context.Context, text string) (*Record, error) {
+	if IsID(text) {
+		found, err := f.byID(ctx, text, "project", "mission", "dataset", "product", "analytic")
+		if err == nil && found == nil {
+			err = fault.Hinted(fault.Of(&fault.UsageError{}, "nothing has the id %s", text), "is it of this platform? transect ls lists what is there")
+		}
+		return found, err
+	}
+	project, rest, err := f.within(ctx, text)
+	if err != nil || project != nil && rest == "" {
+		return project, err
+	}
+	if project != nil {
+		return f.inside(ctx, project, rest)
+	}
+	var found []*Record
+	for _, kind := range []string{"mission", "dataset", "analytic"} {
+		some, err := f.named(ctx, kind, text, nil)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, some...)
+	}
+	switch len(found) {
+	case 0:
+		return f.behindMission(ctx, text)
+	case 1:
+		return found[0], nil
+	}
+	return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "several things are named %s:\n%s", text, f.candidates(ctx, found, true)),
+		"give the id, or a path such as PROJECT/MISSION")
+}
+
+// behindMission finds what a path names that begins with a mission, or says that nothing has the name.
+func (f Finder) behindMission(ctx context.Context, text string) (*Record, error) {
+	if found, err := f.under(ctx, text, nil); found != nil || err != nil {
+		return found, err
+	}
+	var names []string
+	for _, kind := range []string{"project", "mission"} {
+		some, err := f.names(ctx, kind, nil)
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, some...)
+	}
+	hint := suggest.Hint(text, names)
+	if hint == "" {
+		hint = "transect find TEXT finds by a part of the name, transect ls lists the projects"
+	}
+	return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "nothing is named %s", text), "%s", hint)
+}
+
+// inside finds what a path names within a project: a mission, a dataset of a mission or of the
+// project, or the newest product of an analytic.
+func (f Finder) inside(ctx context.Context, project *Record, rest string) (*Record, error) {
+	within := equal("project", project.ID())
+	missions, err := f.named(ctx, "mission", rest, within)
+	if err != nil || len(missions) > 0 {
+		return f.onlyOf(ctx, missions, "mission", rest, err)
+	}
+	if found, err := f.under(ctx, rest, within); found != nil || err != nil {
+		return found, err
+	}
+	datasets, err := f.named(ctx, "dataset", rest, within)
+	if err != nil || len(datasets) > 0 {
+		return f.onlyOf(ctx, datasets, "dataset", rest, err)
+	}
+	if product, err := f.newest(ctx, project, rest); product != nil || err != nil {
+		return product, err
+	}
+	first, _, _ := strings.Cut(rest, "/")
+	return nil, f.notFound(ctx, missing{kind: "mission", name: first, where: " in the project " + project.Name(), within: within})
+}
+
+func (f Finder) onlyOf(ctx context.Context, found []*Record, kind, name string, err error) (*Record, error) {
+	if err != nil {
+		return nil, err
+	}
+	return f.only(ctx, found, missing{kind: kind, name: name})
+}
+
+// under finds what a path names behind a mission: a dataset, or the newest product of an analytic. It is
+// nil where no mission begins the path.
+func (f Finder) under(ctx context.Context, text string, within map[string]any) (found *Record, err error) {
+	splits(text, func(head, tail string) bool {
+		var missions []*Record
+		if missions, err = f.named(ctx, "mission", head, within); err != nil || len(missions) == 0 {
+			return err == nil
+		}
+		var mission *Record
+		if mission, err = f.only(ctx, missions, missing{kind: "mission", name: head}); err == nil {
+			found, err = f.ofMission(ctx, mission, tail)
+		}
+		return false
+	})
+	return found, err
+}
+
+// ofMission finds a dataset of a mission, or the newest product of an analytic.
+func (f Finder) ofMission(ctx context.Context, mission *Record, name string) (*Record, error) {
+	within := equal("mission", mission.ID())
+	datasets, err := f.named(ctx, "dataset", name, within)
+	if err != nil {
+		return nil, err
+	}
+	if len(datasets) == 0 {
+		if product, err := f.newest(ctx, mission, name); product != nil || err != nil {
+			return product, err
+		}
+	}
+	return f.only(ctx, datasets, missing{kind: "dataset", name: name, where: " in the mission " + mission.Name(), within: within})
+}
+
+// newest is the product that was ordered last for a project or a mission, from an analytic when one is named;
+// nil when there is none.
+func (f Finder) newest(ctx context.Context, of *Record, analytic string) (*Record, error) {
+	query := map[string]any{"filter": equal(of.Kind, of.ID()), "sort": map[string]any{"creation_date": -1}}
+	value, err := f.call(ctx, "product", "search_generator", query)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		product, ok, err := value.Stream.Next(ctx)
+		if err != nil || !ok {
+			return nil, err
+		}
+		if analytic == "" {
+			return &Record{"product", product}, nil
+		}
+		from, err := f.byID(ctx, gjson.GetBytes(product, "analytic").String(), "analytic")
+		if err != nil {
+			return nil, err
+		}
+		if from != nil && from.Name() == analytic {
+			return &Record{"product", product}, nil
+		}
+	}
+}
+
+// Product finds a product by its id, or the newest one of a project or mission, as in
+// PROJECT/MISSION/ANALYTIC.
+func (f Finder) Product(ctx context.Context, text string) (*Record, error) {
+	found, err := f.productOrPlace(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	switch found.Kind {
+	case "product":
+		return found, nil
+	case "project", "mission":
+		product, err := f.newest(ctx, found, "")
+		if err == nil && product == nil {
+			err = fault.Hinted(fault.Of(&fault.UsageError{}, "nothing was ordered for the %s %s", found.Kind, found.Name()), "transect order ANALYTIC --on MISSION orders an analytic")
+		}
+		return product, err
+	}
+	article := "a "
+	if found.Kind == "analytic" {
+		article = "an "
+	}
+	return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "%s is %s, not a product", text, article+found.Kind),
+		"name its mission, as in PROJECT/MISSION/ANALYTIC, or an id of those that transect ls products lists")
+}
+
+// productOrPlace finds what a text names. A mission is preferred to other things of its name, an analytic to a project.
+func (f Finder) productOrPlace(ctx context.Context, text string) (*Record, error) {
+	if IsID(text) {
+		return f.Any(ctx, text)
+	}
+	project, _, err := f.within(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	if project == nil {
+		missions, err := f.named(ctx, "mission", text, nil)
+		if err != nil || len(missions) > 0 {
+			return f.onlyOf(ctx, missions, "mission", text, err)
+		}
+	}
+	analytics, err := f.named(ctx, "analytic", text, nil)
+	if err != nil {
+		return nil, err
+	}
+	if len(analytics) > 0 {
+		return analytics[0], nil
+	}
+	return f.Any(ctx, text)
+}
+
+// Complete lists up to most names that begin with a word: projects, missions, analytics, products by
+// their id, or names, which are PROJECT and PROJECT/MISSION.
+func (f Finder) Complete(ctx context.Context, what, word string, most int) (names []string, err error) {
+	switch what {
+	case "projects", "analytics":
+		return f.beginning(ctx, strings.TrimSuffix(what, "s"), word, nil, most)
+	case "missions":
+		if names, err = f.beginning(ctx, "mission", word, nil, most); err != nil {
+			return names, err
+		}
+	case "products":
+		found, err := f.search(ctx, "product", map[string]any{"sort": map[string]any{"creation_date": -1}, "limit": most})
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range found {
+			if strings.HasPrefix(p.ID(), word) {
+				names = append(names, fmt.Sprintf("%s\t%s %s", p.ID(), p.get("status"), p.get("creation_date")))
+			}
+		}
+	}
+	paths, err := f.paths(ctx, word, most)
+	return append(names, paths...), err
+}
+
+// paths are projects that begin with a word, and behind a slash missions of a project.
+func (f Finder) paths(ctx context.Context, word string, most int) ([]string, error) {
+	names, err := f.beginning(ctx, "project", word, nil, most)
+	head, tail, ok := strings.Cut(word, "/")
+	if err != nil || len(names) > 0 || !ok {
+		return names, err
+	}
+	found, err := f.named(ctx, "project", head, nil)
+	if err != nil || len(found) != 1 {
+		return nil, err
+	}
+	names, err = f.beginning(ctx, "mission", tail, equal("project", found[0].ID()), most)
+	for i := range names {
+		names[i] = head + "/" + names[i]
+	}
+	return names, err
+}
+
+// beginning lists names that begin with a word.
+func (f Finder) beginning(ctx context.Context, kind, word string, within map[string]any, most int) (names []string, err error) {
+	filter := within
+	if word != "" {
+		filter = both(within, map[string]any{"name": map[string]any{"$match": word}})
+	}
+	query := map[string]any{"sort": map[string]any{"name": 1}, "limit": most}
+	if filter != nil {
+		query["filter"] = filter
+	}
+	found, err := f.search(ctx, kind, query)
+	seen := map[string]bool{}
+	for _, r := range found {
+		if name := r.Name(); strings.HasPrefix(name, word) && !seen[name] {
+			names, seen[name] = append(names, name), true
+		}
+	}
+	return names, err
+}
