@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"database/sql"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -15,8 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/riverqueue/river"
-
 	"transect/runtime/jobs"
 	"transect/runtime/jobs/bundle"
 	"transect/runtime/jobs/worker"
@@ -24,8 +21,8 @@ import (
 )
 
 // BenchmarkEmptyJobs has a worker run jobs of an empty script, and measures in the
-// same round what bounds it: processes that run that script with nobody in between,
-// and River with work that does nothing. ms/job is processor time of the worker and
+// same round what bounds it: processes that run that script with nobody in between.
+// ms/job is processor time of the worker and
 // its processes, without that of PostgreSQL.
 func BenchmarkEmptyJobs(b *testing.B) {
 	const count, slots = 200, 4
@@ -52,10 +49,9 @@ func BenchmarkEmptyJobs(b *testing.B) {
 				b.Fatal(err)
 			}
 			spec := jobs.Spec{Script: "empty.lua", Bundle: packed.Hash, Folder: dir}
-			var processes, engine, took, busy time.Duration
+			var processes, took, busy time.Duration
 			for b.Loop() {
 				processes += bench.processes(count, slots, script)
-				engine += bench.river(count, slots)
 				before := processorTime(b)
 				took += bench.drain(count, slots, spec)
 				busy += processorTime(b) - before
@@ -65,7 +61,6 @@ func BenchmarkEmptyJobs(b *testing.B) {
 			b.ReportMetric(rate(took), "jobs/s")
 			b.ReportMetric(busy.Seconds()*1000/float64(count*b.N), "ms/job")
 			b.ReportMetric(rate(processes), "processes/s")
-			b.ReportMetric(rate(engine), "river/s")
 		})
 	}
 }
@@ -110,45 +105,8 @@ func (b *emptyJobs) processes(count, slots int, script string) time.Duration {
 	return time.Since(began)
 }
 
-type noWork struct{}
-
-func (noWork) Kind() string { return "no-work" }
-
-// river measures the engine alone.
-func (b *emptyJobs) river(count, slots int) time.Duration {
-	var left atomic.Int64
-	left.Store(int64(count))
-	done := make(chan struct{})
-	workers := river.NewWorkers()
-	river.AddWorker(workers, river.WorkFunc(func(context.Context, *river.Job[noWork]) error {
-		if left.Add(-1) == 0 {
-			close(done)
-		}
-		return nil
-	}))
-	client, err := river.NewClient(b.store.Driver(), &river.Config{Workers: workers, Logger: slog.New(slog.DiscardHandler),
-		Queues: map[string]river.QueueConfig{"no-work": {MaxWorkers: slots}}, FetchCooldown: 5 * time.Millisecond, FetchPollInterval: 5 * time.Millisecond})
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.insert(count, func(tx *sql.Tx) error {
-		_, err := client.InsertTx(b.Context(), tx, noWork{}, &river.InsertOpts{Queue: "no-work"})
-		return err
-	})
-	began := time.Now()
-	if err := client.Start(b.Context()); err != nil {
-		b.Fatal(err)
-	}
-	<-done
-	took := time.Since(began)
-	if err := client.Stop(b.Context()); err != nil {
-		b.Fatal(err)
-	}
-	return took
-}
-
-func (b *emptyJobs) insert(count int, one func(*sql.Tx) error) {
-	if err := b.store.Tx(b.Context(), func(tx *sql.Tx) error {
+func (b *emptyJobs) insert(count int, one func(*jobs.Tx) error) {
+	if err := b.store.Tx(b.Context(), func(tx *jobs.Tx) error {
 		for range count {
 			if err := one(tx); err != nil {
 				return err
@@ -163,7 +121,7 @@ func (b *emptyJobs) insert(count int, one func(*sql.Tx) error) {
 // drain measures from the start of a worker to the end of the last job.
 func (b *emptyJobs) drain(count, slots int, spec jobs.Spec) time.Duration {
 	var last int64
-	b.insert(count, func(tx *sql.Tx) (err error) {
+	b.insert(count, func(tx *jobs.Tx) (err error) {
 		last, err = b.store.SubmitTx(b.Context(), tx, spec)
 		return err
 	})

@@ -15,11 +15,11 @@ import (
 // Cancel ends a job: at once when it is not running, else its worker stops it
 // within about a second. A job that has ended is a *fault.ValueError.
 func (s *Store) Cancel(ctx context.Context, id int64) error {
-	return s.Tx(ctx, func(tx *sql.Tx) error { return s.CancelTx(ctx, tx, id) })
+	return s.Tx(ctx, func(tx *Tx) error { return s.CancelTx(ctx, tx, id) })
 }
 
 // CancelTx is Cancel in a transaction.
-func (s *Store) CancelTx(ctx context.Context, tx *sql.Tx, id int64) error {
+func (s *Store) CancelTx(ctx context.Context, tx *Tx, id int64) error {
 	state, err := s.state(ctx, tx, id)
 	switch {
 	case err != nil:
@@ -27,7 +27,7 @@ func (s *Store) CancelTx(ctx context.Context, tx *sql.Tx, id int64) error {
 	case state.Final():
 		return fault.Of(&fault.ValueError{}, "job %d has ended: %s", id, state)
 	}
-	job, err := s.client.JobCancelTx(ctx, tx, id)
+	job, err := s.engine.cancel(ctx, tx, id)
 	if err != nil {
 		return err
 	}
@@ -40,11 +40,11 @@ func (s *Store) CancelTx(ctx context.Context, tx *sql.Tx, id int64) error {
 // Retry runs a job that has ended, or waits for its time, now. It is a start of
 // the same run: what it wrote before is not written again.
 func (s *Store) Retry(ctx context.Context, id int64) error {
-	return s.Tx(ctx, func(tx *sql.Tx) error { return s.retryTx(ctx, tx, id, "") })
+	return s.Tx(ctx, func(tx *Tx) error { return s.retryTx(ctx, tx, id, "") })
 }
 
 // retryTx is Retry in a transaction, with another bundle unless that is "".
-func (s *Store) retryTx(ctx context.Context, tx *sql.Tx, id int64, bundle string) error {
+func (s *Store) retryTx(ctx context.Context, tx *Tx, id int64, bundle string) error {
 	state, err := s.state(ctx, tx, id)
 	switch {
 	case err != nil:
@@ -54,7 +54,7 @@ func (s *Store) retryTx(ctx context.Context, tx *sql.Tx, id int64, bundle string
 	case state == Done:
 		return fault.Hinted(fault.Of(&fault.ValueError{}, "job %d is done", id), "submit it again")
 	}
-	job, err := s.client.JobRetryTx(ctx, tx, id)
+	job, err := s.engine.retry(ctx, tx, id)
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (s *Store) retryTx(ctx context.Context, tx *sql.Tx, id int64, bundle string
 		if err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, "update river_job set args = $1 where id = $2", string(text), id); err != nil {
+		if _, err := tx.ExecContext(ctx, "update river_job set args = "+s.json+" where id = $2", string(text), id); err != nil {
 			return err
 		}
 		if _, err := tx.ExecContext(ctx, "update tr_job set bundle = $1 where job_id = $2", bundle, id); err != nil { // else it would be pruned
@@ -87,7 +87,7 @@ func (s *Store) retryTx(ctx context.Context, tx *sql.Tx, id int64, bundle string
 // Remove deletes a job with its log, its ledger and its result. A running job is
 // a *fault.ValueError.
 func (s *Store) Remove(ctx context.Context, id int64) error {
-	return s.Tx(ctx, func(tx *sql.Tx) error {
+	return s.Tx(ctx, func(tx *Tx) error {
 		state, err := s.state(ctx, tx, id)
 		switch {
 		case err != nil:
@@ -99,8 +99,8 @@ func (s *Store) Remove(ctx context.Context, id int64) error {
 	})
 }
 
-func (s *Store) removeTx(ctx context.Context, tx *sql.Tx, id int64) error {
-	if _, err := s.client.JobDeleteTx(ctx, tx, id); err != nil {
+func (s *Store) removeTx(ctx context.Context, tx *Tx, id int64) error {
+	if err := s.engine.remove(ctx, tx, id); err != nil {
 		return err
 	}
 	if _, err := tx.ExecContext(ctx, "delete from tr_ledger where run = $1", RunID(id)); err != nil {
@@ -119,12 +119,44 @@ func (s *Store) removeTx(ctx context.Context, tx *sql.Tx, id int64) error {
 }
 
 // state is that of a job, whose row stays locked on PostgreSQL.
-func (s *Store) state(ctx context.Context, tx *sql.Tx, id int64) (state State, err error) {
+func (s *Store) state(ctx context.Context, tx *Tx, id int64) (state State, err error) {
 	err = tx.QueryRowContext(ctx, "select "+StateSQL+" from river_job j join tr_job t on t.job_id = j.id where j.id = $1"+s.Lock("for update of j"), id).Scan(&state)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", unknown(id)
 	}
 	return state, err
+}
+
+// riverState is a state as River has it.
+func (s State) riverState() string {
+	switch s {
+	case Done, DoneFailures:
+		return "completed"
+	case Retrying:
+		return "retryable"
+	case Waiting:
+		return "scheduled"
+	case Cancelled:
+		return "cancelled"
+	case Lost, GivenBack:
+		return "available"
+	}
+	return "discarded"
+}
+
+// SetStateTx ends the attempt of a running job: it is over, or runs again after a
+// delay. An attempt that waited, or was given back, is none for River.
+func (s *Store) SetStateTx(ctx context.Context, tx *Tx, id int64, to State, delay time.Duration) error {
+	at, finalized, attempt := s.After("$3"), "null", "attempt"
+	switch {
+	case to.Final():
+		at, finalized = "scheduled_at", at
+	case to == Waiting || to == GivenBack:
+		attempt = "attempt - 1"
+	}
+	_, err := tx.ExecContext(ctx, "update river_job set state = $2, attempt = "+attempt+", scheduled_at = "+at+", finalized_at = "+finalized+
+		" where id = $1 and state = 'running'", id, to.riverState(), delay.Milliseconds())
+	return err
 }
 
 // Retention says how long what ended is kept.
@@ -148,7 +180,7 @@ func (s *Store) Prune(ctx context.Context, keep Retention) (removed int, err err
 		if err != nil || len(ids) == 0 {
 			break
 		}
-		err = s.Tx(ctx, func(tx *sql.Tx) error {
+		err = s.Tx(ctx, func(tx *Tx) error {
 			for _, id := range ids {
 				if err := s.removeTx(ctx, tx, id); err != nil && !errors.Is(err, rivertype.ErrNotFound) {
 					return err

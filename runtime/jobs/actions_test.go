@@ -2,7 +2,6 @@ package jobs_test
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"strings"
 	"testing"
@@ -28,7 +27,7 @@ func submit(t *testing.T, s *jobs.Store, spec jobs.Spec) int64 {
 // exec runs statements as a worker would.
 func exec(t *testing.T, s *jobs.Store, statements ...string) {
 	t.Helper()
-	if err := s.Tx(context.Background(), func(tx *sql.Tx) error {
+	if err := s.Tx(context.Background(), func(tx *jobs.Tx) error {
 		for _, statement := range statements {
 			if _, err := tx.Exec(statement); err != nil {
 				return fmt.Errorf("%s: %w", statement, err)
@@ -189,7 +188,7 @@ func TestResults(t *testing.T) {
 		}
 		fails(t, s.PutResult(ctx, id, 0, []byte("2")), "another attempt")
 		fails(t, s.PutResult(ctx, id, 1, []byte("{")), "not JSON")
-		fails(t, s.PutResult(ctx, id, 1, []byte(`"`+strings.Repeat("x", jobs.MaxResult)+`"`)), "at most 1,048,576 (1 MiB)")
+		fails(t, s.PutResult(ctx, id, 1, []byte(`"`+strings.Repeat("x", jobs.MaxResult)+`"`)), "more than the 1,048,576 (1 MiB)")
 		if value, err := s.Result(ctx, id); err != nil || string(value) != `{"a": 1}` {
 			t.Error(string(value), err)
 		}

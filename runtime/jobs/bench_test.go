@@ -1,7 +1,6 @@
 package jobs_test
 
 import (
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -80,7 +79,7 @@ func fill(b *testing.B, s *jobs.Store, n int) {
 	numbers := fmt.Sprintf("with recursive n(i) as (select 1 union all select i + 1 from n where i < %d) ", n)
 	now := "current_timestamp"
 	outcome := "case when i % 100 = 0 then 'needs a decision' when i % 10 = 0 then 'failed' else 'done' end"
-	if err := s.Tx(b.Context(), func(tx *sql.Tx) error {
+	if err := s.Tx(b.Context(), func(tx *jobs.Tx) error {
 		for _, statement := range []string{
 			"insert into river_job (args, kind, max_attempts, state, finalized_at) " + numbers + fmt.Sprintf("select '%s', 'transect', 30000, %s, %s from n", spec,
 				map[bool]string{true: "case when i % 10 = 0 then 'discarded' else 'completed' end::river_job_state", false: "case when i % 10 = 0 then 'discarded' else 'completed' end"}[s.Postgres()], now),

@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"database/sql"
 	"strconv"
 	"time"
 
@@ -20,7 +19,7 @@ const (
 
 // NotifyTx announces a change of a job when the transaction is committed. On
 // SQLite readers poll.
-func (s *Store) NotifyTx(ctx context.Context, tx *sql.Tx, id int64) error {
+func (s *Store) NotifyTx(ctx context.Context, tx *Tx, id int64) error {
 	if !s.postgres {
 		return nil
 	}

@@ -1,12 +1,8 @@
 package jobs
 
 import (
-	"database/sql"
+	"fmt"
 	"strings"
-
-	"github.com/riverqueue/river/riverdriver"
-	"github.com/riverqueue/river/riverdriver/riverdatabasesql"
-	"github.com/riverqueue/river/riverdriver/riversqlite"
 )
 
 // dialect is what differs between the two databases. Statements with $1, $2 …
@@ -17,6 +13,9 @@ type dialect struct {
 	now      string            // milliseconds of the database's clock
 	millis   string            // format of a column of River's as milliseconds
 	due      string            // condition: the time of a row of river_job has come
+	after    string            // format of a column of River's: some milliseconds from now
+	json     string            // the JSON $1 as a column of River's
+	args     string            // the arguments of a row of river_job j, as JSON
 	owner    string            // the worker that fetched a row of river_job j last
 	uncancel string            // the metadata of a row of river_job, when it is to be cancelled no longer
 	running  string            // the jobs that a row of tr_worker w runs, separated by commas
@@ -36,8 +35,11 @@ var (
 		now:      nowSQLite,
 		millis:   "cast(coalesce(unixepoch(%s, 'subsec'), 0) * 1000 as integer)",
 		due:      "scheduled_at <= datetime('now', 'subsec')",
+		after:    "strftime('%%Y-%%m-%%d %%H:%%M:%%f', 'now', (%s / 1000.0) || ' seconds')",
+		json:     "jsonb($1)",
+		args:     "json(j.args)",
 		owner:    "json_extract(j.attempted_by, '$[#-1]')",
-		uncancel: "json_remove(metadata, '$.cancel_attempted_at')",
+		uncancel: "jsonb_remove(metadata, '$.cancel_attempted_at')",
 		running:  "(select coalesce(group_concat(job_id), '') from (select job_id from tr_run where worker_id = w.id and ended_at is null order by id) x)",
 		tables:   "select name from sqlite_master where type = 'table'",
 		size:     "select page_count * page_size from pragma_page_count(), pragma_page_size()",
@@ -49,6 +51,9 @@ var (
 		now:      nowPostgres,
 		millis:   "cast(coalesce(extract(epoch from %s), 0) * 1000 as bigint)",
 		due:      "scheduled_at <= now()",
+		after:    "clock_timestamp() + cast(%s as bigint) * interval '1 millisecond'",
+		json:     "cast($1 as jsonb)",
+		args:     "j.args",
 		owner:    "j.attempted_by[array_upper(j.attempted_by, 1)]",
 		uncancel: "metadata - 'cancel_attempted_at'",
 		running:  "(select coalesce(string_agg(job_id::text, ',' order by id), '') from tr_run where worker_id = w.id and ended_at is null)",
@@ -76,14 +81,11 @@ func (d dialect) Now() string { return d.now }
 // Due is an SQL condition: the time of a row of river_job has come.
 func (d dialect) Due() string { return d.due }
 
+// After is an SQL expression for a column of River's: some milliseconds from now.
+func (d dialect) After(ms string) string { return fmt.Sprintf(d.after, ms) }
+
+// Args is an SQL expression: the arguments of a row of river_job j, as JSON.
+func (d dialect) Args() string { return d.args }
+
 // Owner is an SQL expression: the worker that fetched a row of river_job j last.
 func (d dialect) Owner() string { return d.owner }
-
-// driver is River's, for database/sql. Workers on PostgreSQL use riverpgxv5 on
-// Store.Pool, which listens to notifications as well.
-func (d dialect) driver(db *sql.DB) riverdriver.Driver[*sql.Tx] {
-	if d.postgres {
-		return riverdatabasesql.New(db)
-	}
-	return riversqlite.New(db)
-}

@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"database/sql"
 	"embed"
 	"fmt"
 	"io/fs"
@@ -10,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/riverdriver/riversqlite"
 	"github.com/riverqueue/river/rivermigrate"
 
 	"transect/client/fault"
@@ -22,7 +23,7 @@ import (
 var schema embed.FS
 
 // riverVersion is the version of River's tables that the newest file goes with.
-const riverVersion = 6
+const riverVersion = 8
 
 // migrationLock is the key of the advisory lock on PostgreSQL.
 const migrationLock = 0x7472616e73656374
@@ -44,15 +45,12 @@ func (s *Store) migrate(ctx context.Context) error {
 	if s.postgres {
 		return s.migratePostgres(ctx, files)
 	}
-	return s.Tx(ctx, func(tx *sql.Tx) error {
-		river, err := rivermigrate.New(s.driver(s.db), &rivermigrate.Config{Logger: slog.New(slog.DiscardHandler)})
+	return s.Tx(ctx, func(tx *Tx) error {
+		river, err := rivermigrate.New(riversqlite.New(s.db), &rivermigrate.Config{Logger: slog.New(slog.DiscardHandler)})
 		if err != nil {
 			return err
 		}
-		if _, err := river.MigrateTx(ctx, tx, rivermigrate.DirectionUp, nil); err != nil {
-			return err
-		}
-		if err := keepIDs(ctx, tx); err != nil {
+		if _, err := river.MigrateTx(ctx, tx.Tx, rivermigrate.DirectionUp, nil); err != nil {
 			return err
 		}
 		return s.migrateOwn(ctx, tx, files)
@@ -63,25 +61,25 @@ func (s *Store) migrate(ctx context.Context) error {
 // share one transaction, because a new value of an enum type cannot be used in the
 // transaction that adds it.
 func (s *Store) migratePostgres(ctx context.Context, files []string) error {
-	return s.Tx(ctx, func(lock *sql.Tx) error {
+	return s.Tx(ctx, func(lock *Tx) error {
 		if _, err := lock.ExecContext(ctx, "set local "+idleTransaction+" = 0"); err != nil {
 			return err
 		}
 		if _, err := lock.ExecContext(ctx, "select pg_advisory_xact_lock($1)", migrationLock); err != nil {
 			return err
 		}
-		river, err := rivermigrate.New(s.driver(s.db), &rivermigrate.Config{Logger: slog.New(slog.DiscardHandler)})
+		river, err := rivermigrate.New(riverpgxv5.New(s.pool), &rivermigrate.Config{Logger: slog.New(slog.DiscardHandler)})
 		if err != nil {
 			return err
 		}
 		if _, err := river.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
 			return err
 		}
-		return s.Tx(ctx, func(tx *sql.Tx) error { return s.migrateOwn(ctx, tx, files) })
+		return s.Tx(ctx, func(tx *Tx) error { return s.migrateOwn(ctx, tx, files) })
 	})
 }
 
-func (s *Store) migrateOwn(ctx context.Context, tx *sql.Tx, files []string) error {
+func (s *Store) migrateOwn(ctx context.Context, tx *Tx, files []string) error {
 	if _, err := tx.ExecContext(ctx, "create table if not exists tr_migration (version bigint primary key, at bigint not null default "+s.words.Replace("{now}")+")"); err != nil {
 		return err
 	}

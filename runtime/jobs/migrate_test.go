@@ -3,6 +3,8 @@ package jobs
 import (
 	"testing"
 
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/riverdriver/riversqlite"
 	"github.com/riverqueue/river/rivermigrate"
 )
 
@@ -46,13 +48,17 @@ func TestEncryptionToServers(t *testing.T) {
 // A program with newer tables of River must refuse to share a database with one
 // that does not know them: that takes a new file in schema.
 func TestVersionOfRiversTables(t *testing.T) {
-	for _, d := range []dialect{sqlite, postgres} {
-		m, err := rivermigrate.New(d.driver(nil), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if all := m.AllVersions(); all[len(all)-1].Version != riverVersion {
-			t.Errorf("River's tables have version %d, not %d: add a file to schema, be it empty, and change riverVersion", all[len(all)-1].Version, riverVersion)
+	onSQLite, err := rivermigrate.New(riversqlite.New(nil), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	onPostgres, err := rivermigrate.New(riverpgxv5.New(nil), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, all := range [][]rivermigrate.Migration{onSQLite.AllVersions(), onPostgres.AllVersions()} {
+		if newest := all[len(all)-1].Version; newest != riverVersion {
+			t.Errorf("River's tables have version %d, not %d: add a file to schema, be it empty, and change riverVersion", newest, riverVersion)
 		}
 	}
 }

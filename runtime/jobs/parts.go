@@ -58,7 +58,7 @@ func (s *Store) submitPart(ctx context.Context, p Part, job, epoch int64) (id in
 			return 0, err
 		}
 	}
-	err = s.Tx(ctx, func(tx *sql.Tx) error {
+	err = s.Tx(ctx, func(tx *Tx) error {
 		if job != 0 {
 			if err := s.fence(ctx, tx, job, epoch); err != nil {
 				return err

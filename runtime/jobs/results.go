@@ -23,7 +23,7 @@ func (s *Store) PutResult(ctx context.Context, id, epoch int64, value []byte) er
 	if !json.Valid(value) {
 		return fault.Of(&fault.ValueError{}, "the result is not JSON")
 	}
-	return s.Tx(ctx, func(tx *sql.Tx) error {
+	return s.Tx(ctx, func(tx *Tx) error {
 		if err := s.fence(ctx, tx, id, epoch); err != nil {
 			return err
 		}
@@ -35,7 +35,7 @@ func (s *Store) PutResult(ctx context.Context, id, epoch int64, value []byte) er
 
 // fence fails unless the epoch of a job is that of its newest attempt. A takeover
 // waits for the transaction.
-func (s *Store) fence(ctx context.Context, tx *sql.Tx, id, epoch int64) error {
+func (s *Store) fence(ctx context.Context, tx *Tx, id, epoch int64) error {
 	var newest int64
 	err := tx.QueryRowContext(ctx, "select epoch from tr_job where job_id = $1"+s.Lock("for share"), id).Scan(&newest)
 	switch {

@@ -2,7 +2,6 @@ package jobs_test
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"strings"
 	"testing"
@@ -96,7 +95,7 @@ func TestRoles(t *testing.T) {
 	if len(warned) > 0 {
 		t.Errorf("worker: %q", warned)
 	}
-	allowed("worker", worker.Tx(ctx, func(tx *sql.Tx) error {
+	allowed("worker", worker.Tx(ctx, func(tx *jobs.Tx) error {
 		for _, statement := range []string{"insert into tr_worker (id, name, host, pid, queues, slots, started_at, lease_until) values ('w', 'w', 'h', 1, 'default', 1, 0, 0)",
 			fmt.Sprintf("update tr_job set epoch = epoch + 1 where job_id = %d", id), "insert into tr_run (job_id, attempt, epoch, worker_id, worker, started_at) values (1, 1, 1, 'w', 'w', 1)",
 			"insert into tr_log (run_id, seq, at, stream, lines) values (1, 1, 1, 'out', 'x')", "insert into tr_ledger (run, at, epoch, bytes) values ('job-1', 0, 1, '')",

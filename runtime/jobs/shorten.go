@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"io"
 	"os"
@@ -56,7 +55,7 @@ func (s *Store) shortenLedger(ctx context.Context, job int64, may func(op string
 	if short != nil {
 		defer func() { err = errors.Join(err, short.Close(), os.Remove(short.Name())) }()
 	}
-	return s.Tx(ctx, func(tx *sql.Tx) error {
+	return s.Tx(ctx, func(tx *Tx) error {
 		if err := s.fence(ctx, tx, job, epoch); err != nil {
 			return err // somebody edits it
 		}

@@ -3,13 +3,10 @@ package jobs
 import (
 	"context"
 	"database/sql"
-	"log/slog"
 	"path/filepath"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgxpool"
-	"github.com/riverqueue/river"
-	"github.com/riverqueue/river/riverdriver"
 )
 
 // Config says where the jobs are.
@@ -26,7 +23,7 @@ type Store struct {
 	dialect
 	db     *sql.DB
 	pool   *pgxpool.Pool // nil on SQLite
-	client *river.Client[*sql.Tx]
+	engine engine
 	url    string
 	path   string // of the SQLite file
 }
@@ -58,7 +55,7 @@ func Open(ctx context.Context, c Config) (_ *Store, err error) {
 		err = s.migrate(ctx)
 	}
 	if err == nil {
-		s.client, err = river.NewClient(s.driver(s.db), &river.Config{Logger: slog.New(slog.DiscardHandler)})
+		s.engine, err = s.newEngine()
 	}
 	if err != nil {
 		s.Close()
@@ -81,9 +78,6 @@ func (s *Store) Close() {
 // it within a Tx.
 func (s *Store) DB() *sql.DB { return s.db }
 
-// Driver is River's driver on DB.
-func (s *Store) Driver() riverdriver.Driver[*sql.Tx] { return s.driver(s.db) }
-
 // Pool is the pool below DB on PostgreSQL, nil on SQLite.
 func (s *Store) Pool() *pgxpool.Pool { return s.pool }
 
@@ -96,13 +90,18 @@ func (s *Store) Name() string {
 }
 
 // Tx calls fn in a transaction, which is committed when fn returns nil.
-func (s *Store) Tx(ctx context.Context, fn func(*sql.Tx) error) error {
-	tx, err := s.db.BeginTx(ctx, nil)
+func (s *Store) Tx(ctx context.Context, fn func(*Tx) error) error {
+	conn, err := s.db.Conn(ctx)
+	if err != nil {
+		return s.Explain(err)
+	}
+	defer conn.Close()
+	tx, err := conn.BeginTx(ctx, nil)
 	if err != nil {
 		return s.Explain(err)
 	}
 	defer tx.Rollback()
-	if err := fn(tx); err != nil {
+	if err := fn(&Tx{tx, conn}); err != nil {
 		return s.Explain(err)
 	}
 	return s.Explain(tx.Commit())

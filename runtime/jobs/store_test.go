@@ -142,7 +142,7 @@ func TestNewerTables(t *testing.T) {
 	t.Parallel()
 	jobstest.Each(t, func(t *testing.T, c jobs.Config) {
 		s := jobstest.Open(t, c)
-		if err := s.Tx(t.Context(), func(tx *sql.Tx) error {
+		if err := s.Tx(t.Context(), func(tx *jobs.Tx) error {
 			_, err := tx.Exec("insert into tr_migration (version) values (999)")
 			return err
 		}); err != nil {

@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 
 	"github.com/riverqueue/river"
@@ -10,7 +9,7 @@ import (
 
 // Submit inserts a job and returns its id.
 func (s *Store) Submit(ctx context.Context, spec Spec) (id int64, err error) {
-	err = s.Tx(ctx, func(tx *sql.Tx) error {
+	err = s.Tx(ctx, func(tx *Tx) error {
 		id, err = s.SubmitTx(ctx, tx, spec)
 		return err
 	})
@@ -18,7 +17,7 @@ func (s *Store) Submit(ctx context.Context, spec Spec) (id int64, err error) {
 }
 
 // SubmitTx inserts a job in a transaction.
-func (s *Store) SubmitTx(ctx context.Context, tx *sql.Tx, spec Spec) (int64, error) {
+func (s *Store) SubmitTx(ctx context.Context, tx *Tx, spec Spec) (int64, error) {
 	if err := spec.Complete(); err != nil {
 		return 0, err
 	}
@@ -30,21 +29,21 @@ func (s *Store) SubmitTx(ctx context.Context, tx *sql.Tx, spec Spec) (int64, err
 		}
 		options.ScheduledAt = now.Add(spec.In)
 	}
-	inserted, err := s.client.InsertTx(ctx, tx, spec, options)
+	row, err := s.engine.insert(ctx, tx, spec, options)
 	if err != nil {
 		return 0, err
 	}
 	_, err = tx.ExecContext(ctx, "insert into tr_job (job_id, title, key, schedule, bundle, parent) values ($1, $2, $3, $4, $5, $6)",
-		inserted.Job.ID, spec.Title(), spec.Key, spec.Schedule, spec.Bundle, spec.Parent)
+		row.ID, spec.Title(), spec.Key, spec.Schedule, spec.Bundle, spec.Parent)
 	if err == nil {
-		err = s.WatchTx(ctx, tx, inserted.Job.ID, spec)
+		err = s.WatchTx(ctx, tx, row.ID, spec)
 	}
-	return inserted.Job.ID, err
+	return row.ID, err
 }
 
 // WatchTx lets workers look after a job whose submitter wants to be told how it
 // ends, or when it does not start. A job that is tried again is watched again.
-func (s *Store) WatchTx(ctx context.Context, tx *sql.Tx, id int64, spec Spec) error {
+func (s *Store) WatchTx(ctx context.Context, tx *Tx, id int64, spec Spec) error {
 	if spec.OnFailure == "" && spec.Ping == "" {
 		return nil
 	}

@@ -46,14 +46,14 @@ const over = `state = 'active' and not exists (select 1 from river_job j where j
 type firing struct {
 	*runner
 	*Schedule
-	tx  *sql.Tx
+	tx  *jobs.Tx
 	now time.Time
 }
 
 // fire does what is to be done about one schedule, unless another process does so
 // at this moment.
 func (r *runner) fire(ctx context.Context, name string) error {
-	return r.store.Tx(ctx, func(tx *sql.Tx) error {
+	return r.store.Tx(ctx, func(tx *jobs.Tx) error {
 		s, err := scan(tx.QueryRowContext(ctx, "select "+columns+" from tr_schedule s where name = $1 and "+fmt.Sprintf(ready, r.clock)+r.store.Lock("for update skip locked"), name))
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil
@@ -75,7 +75,7 @@ func (r *runner) fire(ctx context.Context, name string) error {
 }
 
 // begin notes first which jobs have ended.
-func (r *runner) begin(ctx context.Context, tx *sql.Tx, s *Schedule) (*firing, error) {
+func (r *runner) begin(ctx context.Context, tx *jobs.Tx, s *Schedule) (*firing, error) {
 	now, err := jobs.ReadTime(ctx, tx, r.clock)
 	f := &firing{runner: r, Schedule: s, tx: tx, now: now}
 	if err != nil {

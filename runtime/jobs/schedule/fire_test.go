@@ -2,7 +2,6 @@ package schedule
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"strings"
 	"testing"
@@ -92,7 +91,7 @@ func finish(t testing.TB, store *jobs.Store, id int64, outcome jobs.State, code 
 	if outcome == jobs.Done {
 		state = "completed"
 	}
-	err := store.Tx(t.Context(), func(tx *sql.Tx) error {
+	err := store.Tx(t.Context(), func(tx *jobs.Tx) error {
 		if _, err := tx.Exec("update river_job set state = '"+state+"', finalized_at = current_timestamp where id = $1", id); err != nil {
 			return err
 		}
@@ -359,7 +358,7 @@ func TestStoppedInATransaction(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer tx.Rollback()
-	if _, err := locked(t.Context(), stopped, tx, "hourly"); err != nil {
+	if _, err := locked(t.Context(), stopped, &jobs.Tx{Tx: tx}, "hourly"); err != nil {
 		t.Fatal(err)
 	}
 	for deadline := time.Now().Add(20 * time.Second); b.history(first) == "" && time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {

@@ -62,7 +62,7 @@ func (r *runner) blocked(ctx context.Context) (told bool, err error) {
 		return false, err
 	}
 	for _, name := range names {
-		err := r.store.Tx(ctx, func(tx *sql.Tx) error {
+		err := r.store.Tx(ctx, func(tx *jobs.Tx) error {
 			s, err := locked(ctx, r.store, tx, name)
 			if err != nil {
 				return err

@@ -21,7 +21,7 @@ func Set(ctx context.Context, store *jobs.Store, name string, paused bool) (*Sch
 // job that it waits for while another one of the schedule is active.
 func RunNow(ctx context.Context, store *jobs.Store, name string) (job, behind int64, err error) {
 	r := newRunner(store, Options{}, 0)
-	err = store.Tx(ctx, func(tx *sql.Tx) error {
+	err = store.Tx(ctx, func(tx *jobs.Tx) error {
 		job, behind = 0, 0
 		s, err := locked(ctx, store, tx, name)
 		if err != nil {
@@ -49,7 +49,7 @@ func RunNow(ctx context.Context, store *jobs.Store, name string) (job, behind in
 // AwaitRun waits until the newest slot of RunNow has its job.
 func AwaitRun(ctx context.Context, store *jobs.Store, name string) (job int64, err error) {
 	var due int64
-	ask := func(tx *sql.Tx) error {
+	ask := func(tx *jobs.Tx) error {
 		if due == 0 {
 			if err := tx.QueryRowContext(ctx, "select coalesce(max(due_at), 0) from tr_fired where schedule = $1 and how = $2", name, byHand).Scan(&due); err != nil {
 				return err
@@ -76,7 +76,7 @@ func AwaitRun(ctx context.Context, store *jobs.Store, name string) (job int64, e
 // InHand is the job of a schedule that has not ended, 0 for none, and the number of
 // slots that wait for it.
 func InHand(ctx context.Context, store *jobs.Store, name string) (job int64, slots int, err error) {
-	err = store.Tx(ctx, func(tx *sql.Tx) error {
+	err = store.Tx(ctx, func(tx *jobs.Tx) error {
 		return tx.QueryRowContext(ctx, `select coalesce(max(case when state = 'active' then job_id end), 0), count(case when state = 'waiting' then 1 end)
 			from tr_fired where schedule = $1`, name).Scan(&job, &slots)
 	})
@@ -88,7 +88,7 @@ func InHand(ctx context.Context, store *jobs.Store, name string) (job int64, slo
 // are. A dry run only says which it would be.
 func Backfill(ctx context.Context, store *jobs.Store, name string, from, to time.Time, dry bool) (slots []time.Time, before int, err error) {
 	r := newRunner(store, Options{}, 0)
-	err = store.Tx(ctx, func(tx *sql.Tx) error {
+	err = store.Tx(ctx, func(tx *jobs.Tx) error {
 		slots, before = nil, 0
 		s, err := locked(ctx, store, tx, name)
 		if err != nil {

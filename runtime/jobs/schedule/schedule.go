@@ -96,7 +96,7 @@ func scan(row interface{ Scan(...any) error }) (*Schedule, error) {
 // Add keeps a new schedule. One of the same name is a *fault.UsageError, unless it
 // is to be replaced; its history stays.
 func Add(ctx context.Context, store *jobs.Store, s *Schedule, replace bool) error {
-	return store.Tx(ctx, func(tx *sql.Tx) error {
+	return store.Tx(ctx, func(tx *jobs.Tx) error {
 		now, err := jobs.ReadTime(ctx, tx, store.Now())
 		if err != nil {
 			return err
@@ -120,7 +120,7 @@ func Add(ctx context.Context, store *jobs.Store, s *Schedule, replace bool) erro
 }
 
 // put writes the row of a schedule.
-func put(ctx context.Context, store *jobs.Store, tx *sql.Tx, s *Schedule) error {
+func put(ctx context.Context, store *jobs.Store, tx *jobs.Tx, s *Schedule) error {
 	spec, err := json.Marshal(s.Spec)
 	if err != nil {
 		return err
@@ -135,11 +135,11 @@ func put(ctx context.Context, store *jobs.Store, tx *sql.Tx, s *Schedule) error 
 }
 
 // locked reads a schedule and keeps others from it until the transaction ends.
-func locked(ctx context.Context, store *jobs.Store, tx *sql.Tx, name string) (*Schedule, error) {
+func locked(ctx context.Context, store *jobs.Store, tx *jobs.Tx, name string) (*Schedule, error) {
 	return find(ctx, tx, name, store.Lock("for update"))
 }
 
-func find(ctx context.Context, tx *sql.Tx, name, lock string) (*Schedule, error) {
+func find(ctx context.Context, tx *jobs.Tx, name, lock string) (*Schedule, error) {
 	s, err := scan(tx.QueryRowContext(ctx, "select "+columns+" from tr_schedule where name = $1"+lock, name))
 	if !errors.Is(err, sql.ErrNoRows) {
 		return s, err
@@ -159,7 +159,7 @@ func find(ctx context.Context, tx *sql.Tx, name, lock string) (*Schedule, error)
 
 // Get reads a schedule. An unknown name is a *fault.KeyError.
 func Get(ctx context.Context, store *jobs.Store, name string) (s *Schedule, err error) {
-	err = store.Tx(ctx, func(tx *sql.Tx) error {
+	err = store.Tx(ctx, func(tx *jobs.Tx) error {
 		s, err = find(ctx, tx, name, "")
 		return err
 	})
@@ -170,7 +170,7 @@ func Get(ctx context.Context, store *jobs.Store, name string) (s *Schedule, err 
 // zone have changed, or when it is no longer paused; a slot that waits for its jitter,
 // or is overdue, is lost with no other change.
 func Edit(ctx context.Context, store *jobs.Store, name string, change func(*Schedule) error) (s *Schedule, err error) {
-	err = store.Tx(ctx, func(tx *sql.Tx) error {
+	err = store.Tx(ctx, func(tx *jobs.Tx) error {
 		if s, err = locked(ctx, store, tx, name); err != nil {
 			return err
 		}
@@ -203,7 +203,7 @@ func Edit(ctx context.Context, store *jobs.Store, name string, change func(*Sche
 
 // Remove removes a schedule and its history. Its jobs stay.
 func Remove(ctx context.Context, store *jobs.Store, name string) error {
-	return store.Tx(ctx, func(tx *sql.Tx) error {
+	return store.Tx(ctx, func(tx *jobs.Tx) error {
 		if _, err := locked(ctx, store, tx, name); err != nil {
 			return err
 		}

@@ -28,7 +28,7 @@ const (
 )
 
 // enqueue writes a notice to be sent: a ping when it has an event.
-func (r *runner) enqueue(ctx context.Context, tx *sql.Tx, about, target, event string, m message) error {
+func (r *runner) enqueue(ctx context.Context, tx *jobs.Tx, about, target, event string, m message) error {
 	body, err := json.Marshal(m)
 	if err != nil {
 		return err
@@ -96,7 +96,7 @@ type unsent struct {
 // claim takes a notice for a while; nil when there is none.
 func (r *runner) claim(ctx context.Context) (*unsent, error) {
 	n := &unsent{}
-	err := r.store.Tx(ctx, func(tx *sql.Tx) error {
+	err := r.store.Tx(ctx, func(tx *jobs.Tx) error {
 		var body string
 		var age int64
 		err := tx.QueryRowContext(ctx, "select id, about, target, event, body, "+r.clock+" - at, tries from tr_notice where send_at <= "+r.clock+r.mayCommand()+

@@ -28,7 +28,7 @@ func (r *runner) watch(ctx context.Context) (told bool, err error) {
 		return false, err
 	}
 	for _, id := range ids {
-		if err := r.store.Tx(ctx, func(tx *sql.Tx) error { return r.watchJob(ctx, tx, id) }); err != nil {
+		if err := r.store.Tx(ctx, func(tx *jobs.Tx) error { return r.watchJob(ctx, tx, id) }); err != nil {
 			return false, err
 		}
 	}
@@ -50,7 +50,7 @@ type watched struct {
 
 // watchJob writes the notices about one job that are due, unless another process
 // does so at this moment.
-func (r *runner) watchJob(ctx context.Context, tx *sql.Tx, id int64) error {
+func (r *runner) watchJob(ctx context.Context, tx *jobs.Tx, id int64) error {
 	w := watched{id: id}
 	err := tx.QueryRowContext(ctx, "select starts, late_at from tr_watch where job_id = $1"+r.store.Lock("for update skip locked"), id).Scan(&w.starts, &w.late)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -64,7 +64,7 @@ func (r *runner) watchJob(ctx context.Context, tx *sql.Tx, id int64) error {
 		return err
 	}
 	var spec []byte
-	err = tx.QueryRowContext(ctx, `select j.args, t.title, `+jobs.StateSQL+`, t.waiting, t.exit_code, t.message, t.started_at, t.ended_at,
+	err = tx.QueryRowContext(ctx, `select `+r.store.Args()+`, t.title, `+jobs.StateSQL+`, t.waiting, t.exit_code, t.message, t.started_at, t.ended_at,
 		coalesce((select worker from tr_run where job_id = j.id order by id desc limit 1), '')
 		from river_job j join tr_job t on t.job_id = j.id where j.id = $1`, id).Scan(&spec, &w.title, &w.state, &w.waiting, &w.exit, &w.message, &w.started, &w.ended, &w.worker)
 	if errors.Is(err, sql.ErrNoRows) { // removed
@@ -121,7 +121,7 @@ func (w *watched) code() int {
 }
 
 // told writes the notices of the end of a job.
-func (r *runner) told(ctx context.Context, tx *sql.Tx, w *watched) error {
+func (r *runner) told(ctx context.Context, tx *jobs.Tx, w *watched) error {
 	lines, err := lastLines(ctx, tx, w.id)
 	if err != nil {
 		return err
@@ -174,7 +174,7 @@ func (w *watched) notice(headline, outcome, lines string, seconds float64) notic
 }
 
 // lateJob writes the notice of a job that should have started.
-func (r *runner) lateJob(ctx context.Context, tx *sql.Tx, w *watched) error {
+func (r *runner) lateJob(ctx context.Context, tx *jobs.Tx, w *watched) error {
 	queue := cmp.Or(w.spec.Queue, jobs.DefaultQueue)
 	var workers int
 	if err := tx.QueryRowContext(ctx, "select count(*) from tr_worker where dead_at is null and lease_until > "+r.clock+
@@ -194,7 +194,7 @@ func (r *runner) lateJob(ctx context.Context, tx *sql.Tx, w *watched) error {
 	return r.enqueue(ctx, tx, w.about(), w.spec.OnFailure, "", message{Notice: w.notice(headline, "late", "", 0)})
 }
 
-func (r *runner) ping(ctx context.Context, tx *sql.Tx, w *watched, event, body string) error {
+func (r *runner) ping(ctx context.Context, tx *jobs.Tx, w *watched, event, body string) error {
 	return r.enqueue(ctx, tx, w.about(), w.spec.Ping, event, message{Notice: notice.Notice{Text: body}, Run: jobs.RunID(w.id)})
 }
 
@@ -204,7 +204,7 @@ const (
 )
 
 // lastLines are the last lines of the newest attempt of a job.
-func lastLines(ctx context.Context, tx *sql.Tx, job int64) (string, error) {
+func lastLines(ctx context.Context, tx *jobs.Tx, job int64) (string, error) {
 	rows, err := tx.QueryContext(ctx, "select lines from tr_log where run_id = (select max(id) from tr_run where job_id = $1) order by seq desc limit $2", job, tailLines)
 	if err != nil {
 		return "", err

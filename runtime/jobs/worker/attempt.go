@@ -133,7 +133,7 @@ func (a *attempt) perform() (e end) {
 // waits for when it cannot start now.
 func (a *attempt) begin(ctx context.Context) (waits string, err error) {
 	s, now := a.s, a.s.store.Now()
-	err = s.store.Tx(ctx, func(tx *sql.Tx) error {
+	err = s.store.Tx(ctx, func(tx *jobs.Tx) error {
 		waits = ""
 		cancelled, err := a.mine(ctx, tx)
 		if err != nil || cancelled {
@@ -172,7 +172,7 @@ func (a *attempt) begin(ctx context.Context) (waits string, err error) {
 
 // mine locks the job and checks that it still is this worker's. Whether it is to be
 // cancelled is told, too.
-func (a *attempt) mine(ctx context.Context, tx *sql.Tx) (cancelled bool, err error) {
+func (a *attempt) mine(ctx context.Context, tx *jobs.Tx) (cancelled bool, err error) {
 	err = tx.QueryRowContext(ctx, "select "+jobs.CancelAskedSQL+" from river_job j where j.id = $1 and j.state = 'running' and "+a.s.store.Owner()+" = $2"+a.s.store.Lock("for update of j"), a.job, a.s.id).Scan(&cancelled)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = errTaken
@@ -184,7 +184,7 @@ func (a *attempt) mine(ctx context.Context, tx *sql.Tx) (cancelled bool, err err
 var errTaken = fmt.Errorf("the job is another's: %w", errFenced)
 
 // takeKey takes the key of a job; waits says who has it.
-func (a *attempt) takeKey(ctx context.Context, tx *sql.Tx) (waits string, err error) {
+func (a *attempt) takeKey(ctx context.Context, tx *jobs.Tx) (waits string, err error) {
 	key := a.spec.Key
 	if key == "" {
 		return "", nil

@@ -2,7 +2,6 @@ package worker_test
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -52,7 +51,7 @@ func fetched(t *testing.T, store *jobs.Store, id int64, worker string) {
 
 func change(t *testing.T, store *jobs.Store, statements ...string) {
 	t.Helper()
-	err := store.Tx(t.Context(), func(tx *sql.Tx) error {
+	err := store.Tx(t.Context(), func(tx *jobs.Tx) error {
 		for _, each := range statements {
 			if _, err := tx.ExecContext(t.Context(), each); err != nil {
 				return err

@@ -2,15 +2,10 @@ package worker
 
 import (
 	"context"
-	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
-
-	"github.com/riverqueue/river/riverdriver"
-	"github.com/riverqueue/river/rivertype"
 
 	"transect/client/human"
 	"transect/runtime/jobs"
@@ -29,10 +24,6 @@ const (
 
 // lockDelay is how long a job waits for a lock that another run holds.
 const lockDelay = 30 * time.Second
-
-// soon is the delay up to which River looks for a job itself; later ones are moved
-// by its leader, every few seconds.
-const soon = 5 * time.Second
 
 // end is what became of an attempt.
 type end struct {
@@ -74,7 +65,7 @@ func (a *attempt) finish(e end) error {
 		e.delay = a.s.w.o.Backoff(a.tries)
 	}
 	err := a.s.retry(a.s.over, func(ctx context.Context) error {
-		return a.s.store.Tx(ctx, func(tx *sql.Tx) error { return a.note(ctx, tx, e) })
+		return a.s.store.Tx(ctx, func(tx *jobs.Tx) error { return a.note(ctx, tx, e) })
 	})
 	if err == nil && a.id != 0 {
 		a.tell(e)
@@ -98,7 +89,7 @@ func (a *attempt) tell(e end) {
 }
 
 // note writes the end of an attempt, for River and for users.
-func (a *attempt) note(ctx context.Context, tx *sql.Tx, e end) error {
+func (a *attempt) note(ctx context.Context, tx *jobs.Tx, e end) error {
 	cancelled, err := a.mine(ctx, tx)
 	if err != nil {
 		return err
@@ -127,18 +118,10 @@ func (a *attempt) note(ctx context.Context, tx *sql.Tx, e end) error {
 	if err != nil {
 		return err
 	}
-	to, err := a.state(e, message)
-	if err != nil {
-		return err
-	}
-	_, err = a.s.store.Driver().UnwrapExecutor(tx).JobSetStateIfRunningMany(ctx, &riverdriver.JobSetStateIfRunningManyParams{
-		ID: []int64{a.job}, Attempt: []*int{to.Attempt}, ErrData: [][]byte{to.ErrData}, FinalizedAt: []*time.Time{to.FinalizedAt},
-		MetadataDoMerge: []bool{false}, MetadataUpdates: [][]byte{nil}, ScheduledAt: []*time.Time{to.ScheduledAt}, State: []rivertype.JobState{to.State},
-	})
-	return errors.Join(err, a.s.store.NotifyTx(ctx, tx, a.job))
+	return errors.Join(a.s.store.SetStateTx(ctx, tx, a.job, e.outcome, e.delay), a.s.store.NotifyTx(ctx, tx, a.job))
 }
 
-func (a *attempt) noteRun(ctx context.Context, tx *sql.Tx, e end, code any, final, ended, waiting, message string) error {
+func (a *attempt) noteRun(ctx context.Context, tx *jobs.Tx, e end, code any, final, ended, waiting, message string) error {
 	changed, err := tx.ExecContext(ctx, `update tr_job set waiting = $1, outcome = $2, ended_at = `+ended+`, exit_code = $3, message = $4, tries = $5
 		where job_id = $6 and epoch = $7`, waiting, final, code, message, a.tries, a.job, a.epoch)
 	if err != nil {
@@ -149,33 +132,6 @@ func (a *attempt) noteRun(ctx context.Context, tx *sql.Tx, e end, code any, fina
 	}
 	_, err = tx.ExecContext(ctx, "update tr_run set ended_at = "+a.s.store.Now()+", exit_code = $1, outcome = $2 where id = $3 and ended_at is null", code, string(e.outcome), a.id)
 	return err
-}
-
-// state is the new state of the job for River.
-func (a *attempt) state(e end, message string) (*riverdriver.JobSetStateIfRunningParams, error) {
-	now := a.s.lease.databaseTime()
-	failure, err := json.Marshal(rivertype.AttemptError{At: now, Attempt: a.row.Attempt, Error: message})
-	if err != nil {
-		return nil, err
-	}
-	again := now.Add(e.delay)
-	switch e.outcome {
-	case jobs.Done, jobs.DoneFailures:
-		return riverdriver.JobSetStateCompleted(a.job, now, nil), nil
-	case jobs.Cancelled:
-		return riverdriver.JobSetStateCancelled(a.job, now, failure, nil), nil
-	case jobs.Retrying:
-		if e.delay <= soon {
-			return riverdriver.JobSetStateErrorAvailable(a.job, again, failure, nil), nil
-		}
-		return riverdriver.JobSetStateErrorRetryable(a.job, again, failure, nil), nil
-	case jobs.Waiting, jobs.GivenBack:
-		if e.delay <= soon {
-			return riverdriver.JobSetStateSnoozedAvailable(a.job, again, a.row.Attempt-1, nil), nil
-		}
-		return riverdriver.JobSetStateSnoozed(a.job, again, a.row.Attempt-1, nil), nil
-	}
-	return riverdriver.JobSetStateDiscarded(a.job, now, failure, nil), nil
 }
 
 // bounded cuts a text between two characters.

@@ -36,8 +36,6 @@ type lease struct {
 	mu       sync.Mutex
 	deadline time.Duration // by link.Now: until when jobs may go on
 	steady   time.Duration // by link.Now: since when no renewal has failed; 0 while they do
-	shown    time.Time     // by the clock of the database, at the last renewal
-	seen     time.Duration // by link.Now: when it showed that
 	warned   bool          // about the clock
 	away     bool          // the database does not answer, or cannot write
 	changed  func(deadline time.Duration)
@@ -70,8 +68,7 @@ func (l *lease) beat(ctx context.Context) error {
 		l.steady = before
 	}
 	l.deadline = before + l.times.Hold
-	l.shown, l.seen = now, before+(link.Now()-before)/2
-	if off := now.Sub(wall.Add(l.seen - before)); off.Abs() > 5*time.Second != l.warned {
+	if off := now.Sub(wall.Add((link.Now() - before) / 2)); off.Abs() > 5*time.Second != l.warned {
 		if l.warned = !l.warned; l.warned {
 			l.log.Warn("the clock of this machine differs from that of the database; jobs start by the database's", "by", off.Round(time.Second))
 		}
@@ -124,18 +121,3 @@ func (l *lease) trusted() bool {
 	now := link.Now()
 	return l.steady != 0 && now < l.deadline && now-l.steady >= l.times.Lease
 }
-
-// databaseTime is what the clock of the database shows, however that of this machine
-// is set, in UTC: River compares times as texts on SQLite.
-func (l *lease) databaseTime() time.Time {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.shown.Add(link.Now() - l.seen).UTC()
-}
-
-// clock is River's: that of the database, by which its leader decides that the time
-// of a job has come.
-type clock struct{ *lease }
-
-func (c clock) NowUTC() time.Time       { return c.databaseTime() }
-func (c clock) NowUTCOrNil() *time.Time { return nil } // it asks the database itself

@@ -24,14 +24,6 @@ func TestClockApart(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if off := time.Until(l.databaseTime()); off < 299*time.Second || off > 301*time.Second || l.databaseTime().Location() != time.UTC {
-		t.Error(off, l.databaseTime())
-	}
-	s := newSession(&Worker{queues: []string{"here"}, o: Options{Log: l.log}})
-	s.lease = l
-	if off := time.Until(s.config().Test.Time.NowUTC()); off < 299*time.Second || off > 301*time.Second {
-		t.Errorf("jobs that are due wait for another %s", off)
-	}
 	if left := l.left(); left > DefaultTimes.Hold || left < DefaultTimes.Hold/2 {
 		t.Errorf("jobs may go on for %s", left)
 	}
@@ -90,9 +82,8 @@ func TestRegisterAgain(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		off := time.Until(s.lease.databaseTime())
-		if list, err := store.Workers(ctx, false); err != nil || len(list) != 1 || off.Abs() > 10*time.Second {
-			t.Error(len(list), err, off)
+		if list, err := store.Workers(ctx, false); err != nil || len(list) != 1 {
+			t.Error(len(list), err)
 		}
 		s.leave()
 		if err := s.register(ctx); !errors.Is(err, errFenced) {

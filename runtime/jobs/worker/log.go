@@ -2,7 +2,6 @@ package worker
 
 import (
 	"context"
-	"database/sql"
 
 	"transect/runtime/jobs"
 )
@@ -22,7 +21,7 @@ func (a *attempt) keepBatch(ctx context.Context, b batch) error {
 // dropBatches empties batches in the middle of a log; the first of them says so.
 func (a *attempt) dropBatches(ctx context.Context, from, to int64, note string) error {
 	return a.s.retry(ctx, func(ctx context.Context) error {
-		return a.s.store.Tx(ctx, func(tx *sql.Tx) error {
+		return a.s.store.Tx(ctx, func(tx *jobs.Tx) error {
 			if _, err := tx.ExecContext(ctx, "update tr_log set lines = '' where run_id = $1 and seq > $2 and seq <= $3 and lines <> ''", a.id, from, to); err != nil {
 				return err
 			}

@@ -1,12 +1,23 @@
 package worker
 
+// All that this program uses of River's unstable interface stands in this file.
+// River's public interface cannot say which jobs a worker may fetch, nor keep River
+// from setting the state of a job that was taken over: it only asks whether the job
+// runs, so that the result of a worker that slept would complete its successor's.
+// Hence a Pilot, which River calls in place of its queries. pilot_test.go names the
+// version that was read, and what to check in another one.
+
 import (
 	"context"
 	"database/sql"
 	"encoding/json"
 	"sync"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/riverdriver/riversqlite"
 	"github.com/riverqueue/river/rivershared/baseservice"
 	"github.com/riverqueue/river/rivershared/riverpilot"
 	"github.com/riverqueue/river/rivertype"
@@ -14,13 +25,34 @@ import (
 	"transect/runtime/jobs"
 )
 
-// pilot stands between River and its driver. River says of this interface that it
-// is not stable: the version is pinned, and a test says so.
-//
-// It fetches no job without a lease, and for all queues of the worker in turn, so
+// client is River's client of a worker, for either database.
+type client interface {
+	Start(ctx context.Context) error
+	Stop(ctx context.Context) error
+	StopAndCancel(ctx context.Context) error
+}
+
+func newClient(store *jobs.Store, p *pilot, c *river.Config) (client, error) {
+	if store.Postgres() {
+		return river.NewClient(&driver[pgx.Tx]{riverpgxv5.New(store.Pool()), p}, c)
+	}
+	return river.NewClient(&driver[*sql.Tx]{riversqlite.New(store.DB()), p}, c)
+}
+
+// driver is a driver with a pilot. It says that it cannot listen: the session does
+// (wake.go), for all queues.
+type driver[T any] struct {
+	riverdriver.Driver[T]
+	pilot *pilot
+}
+
+func (d *driver[T]) PluginInit(*baseservice.Archetype) {}
+func (d *driver[T]) PluginPilot() riverpilot.Pilot     { return d.pilot }
+func (d *driver[T]) SupportsListener() bool            { return false }
+
+// pilot fetches no job without a lease, and for all queues of the worker in turn, so
 // that these share its slots. The states of jobs it leaves to the attempts (finish.go),
-// which know whether a job is still theirs: River only asks whether a job runs, so
-// that the result of a worker that slept would complete its successor's.
+// which know whether a job is still theirs.
 type pilot struct {
 	riverpilot.StandardPilot
 	lease  *lease
@@ -29,21 +61,10 @@ type pilot struct {
 	took   func(job int64) // is called for a job that was fetched
 	wake   func()          // makes River look for jobs
 
-	mu      sync.Mutex
-	turn    int            // the queue that is asked first
-	foreign map[int64]bool // fetched jobs that are none of ours, or cannot be read
+	mu         sync.Mutex
+	turn       int            // the queue that is asked first
+	unreadable map[int64]bool // fetched jobs that come to no attempt
 }
-
-// driver is a driver with a pilot. It says that it cannot listen: the session does
-// (wake.go), for all queues.
-type driver struct {
-	riverdriver.Driver[*sql.Tx]
-	pilot *pilot
-}
-
-func (d *driver) PluginInit(*baseservice.Archetype) {}
-func (d *driver) PluginPilot() riverpilot.Pilot     { return d.pilot }
-func (d *driver) SupportsListener() bool            { return false }
 
 // PilotInit keeps what wakes the producer: the function is meant for inserts.
 func (p *pilot) PilotInit(archetype *baseservice.Archetype, params *riverpilot.PilotInitParams) {
@@ -53,32 +74,38 @@ func (p *pilot) PilotInit(archetype *baseservice.Archetype, params *riverpilot.P
 }
 
 // JobGetAvailable takes jobs of all queues.
-func (p *pilot) JobGetAvailable(ctx context.Context, exec riverdriver.Executor, state riverpilot.ProducerState, params *riverdriver.JobGetAvailableParams) ([]*rivertype.JobRow, error) {
+func (p *pilot) JobGetAvailable(ctx context.Context, exec riverdriver.Executor, state riverpilot.ProducerState,
+	params *riverdriver.JobGetAvailableParams) (*riverdriver.JobGetAvailableResult, error) {
+	taken := &riverdriver.JobGetAvailableResult{DecodeErrors: map[int64]error{}}
 	free := min(p.free(), params.MaxToLock)
 	if free == 0 || !p.lease.valid() {
-		return nil, nil
+		return taken, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, p.lease.times.Hold) // River sets no limit
+	ctx, cancel := context.WithTimeout(ctx, p.lease.times.Hold) // River allows more
 	defer cancel()
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	first := p.turn
 	p.turn = (p.turn + 1) % len(p.queues)
-	p.mu.Unlock()
-	var taken []*rivertype.JobRow
 	for i := range p.queues {
 		one := *params
 		one.Queue = p.queues[(first+i)%len(p.queues)]
-		one.MaxToLock = free - len(taken)
+		one.MaxToLock = free - len(taken.Jobs)
 		more, err := p.StandardPilot.JobGetAvailable(ctx, exec, state, &one)
-		if taken = append(taken, more...); err != nil && len(taken) == 0 {
-			return nil, err
+		if err != nil {
+			if len(taken.Jobs) == 0 {
+				return nil, err
+			}
+			break
+		}
+		taken.Jobs = append(taken.Jobs, more.Jobs...)
+		for id, err := range more.DecodeErrors {
+			taken.DecodeErrors[id] = err
 		}
 	}
-	for _, row := range taken {
-		if row.Kind != (jobs.Spec{}).Kind() || json.Unmarshal(row.EncodedArgs, &jobs.Spec{}) != nil {
-			p.mu.Lock()
-			p.foreign[row.ID] = true
-			p.mu.Unlock()
+	for _, row := range taken.Jobs {
+		if taken.DecodeErrors[row.ID] != nil || json.Unmarshal(row.EncodedArgs, &jobs.Spec{}) != nil {
+			p.unreadable[row.ID] = true
 		} else {
 			p.took(row.ID)
 		}
@@ -88,23 +115,23 @@ func (p *pilot) JobGetAvailable(ctx context.Context, exec riverdriver.Executor, 
 
 // JobSetStateIfRunningMany sets the states of jobs that come to no attempt.
 func (p *pilot) JobSetStateIfRunningMany(ctx context.Context, exec riverdriver.Executor, params *riverdriver.JobSetStateIfRunningManyParams) ([]*rivertype.JobRow, error) {
-	rest := p.foreigners(params)
+	rest := p.withoutAttempt(params)
 	if len(rest.ID) == 0 || !p.lease.valid() {
 		return nil, nil
 	}
 	return p.StandardPilot.JobSetStateIfRunningMany(ctx, exec, rest)
 }
 
-// foreigners leaves out the jobs whose attempts note their states.
-func (p *pilot) foreigners(all *riverdriver.JobSetStateIfRunningManyParams) *riverdriver.JobSetStateIfRunningManyParams {
+// withoutAttempt leaves out the jobs whose attempts note their states.
+func (p *pilot) withoutAttempt(all *riverdriver.JobSetStateIfRunningManyParams) *riverdriver.JobSetStateIfRunningManyParams {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	rest := &riverdriver.JobSetStateIfRunningManyParams{Now: all.Now, Schema: all.Schema}
 	for i, id := range all.ID {
-		if !p.foreign[id] {
+		if !p.unreadable[id] {
 			continue
 		}
-		delete(p.foreign, id)
+		delete(p.unreadable, id)
 		rest.ID = append(rest.ID, id)
 		rest.Attempt = append(rest.Attempt, all.Attempt[i])
 		rest.ErrData = append(rest.ErrData, all.ErrData[i])

@@ -3,14 +3,10 @@ package worker
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"time"
-
-	"github.com/riverqueue/river/riverdriver"
-	"github.com/riverqueue/river/rivertype"
 
 	"transect/runtime/jobs"
 	"transect/runtime/jobs/link"
@@ -66,7 +62,6 @@ func (w *Worker) removeOld(name string, age time.Duration) {
 // orphan is a job that runs on no living worker.
 type orphan struct {
 	id        int64
-	attempt   int
 	cancelled bool
 	worker    string // "" when none has begun it
 	given     int    // attempts that were lost in a row, with this one
@@ -118,7 +113,7 @@ func (r *reaper) reapOnce(ctx context.Context) error {
 		return err
 	}
 	var taken []orphan
-	err = r.store.Tx(ctx, func(tx *sql.Tx) error {
+	err = r.store.Tx(ctx, func(tx *jobs.Tx) error {
 		for id, until := range silent {
 			if _, err := tx.ExecContext(ctx, "update tr_worker set dead_at = "+r.store.Now()+" where id = $1 and dead_at is null and lease_until = $2", id, until); err != nil {
 				return err
@@ -187,15 +182,15 @@ func (s *session) owned() string {
 	return "coalesce(" + s.store.Owner() + " = $1, false)"
 }
 
-func (r *reaper) orphans(ctx context.Context, tx *sql.Tx, strays map[int64]bool) ([]orphan, error) {
+func (r *reaper) orphans(ctx context.Context, tx *jobs.Tx, strays map[int64]bool) ([]orphan, error) {
 	known := "0" // no job's
 	for id := range strays {
 		known += fmt.Sprintf(", %d", id)
 	}
 	return jobs.Collect(ctx, tx, func(rows *sql.Rows) (o orphan, err error) {
-		err = rows.Scan(&o.id, &o.attempt, &o.cancelled, &o.worker, &o.given)
+		err = rows.Scan(&o.id, &o.cancelled, &o.worker, &o.given)
 		return o, err
-	}, `select j.id, j.attempt, `+jobs.CancelAskedSQL+`,
+	}, `select j.id, `+jobs.CancelAskedSQL+`,
 		coalesce((select r.worker from tr_run r where r.job_id = j.id and r.ended_at is null order by r.id desc limit 1), ''),
 		(select count(*) from tr_run r where r.job_id = j.id and (r.outcome = 'lost' or r.ended_at is null)
 			and r.id > coalesce((select max(e.id) from tr_run e where e.job_id = j.id and e.ended_at is not null and e.outcome <> 'lost'), 0))
@@ -203,43 +198,32 @@ func (r *reaper) orphans(ctx context.Context, tx *sql.Tx, strays map[int64]bool)
 }
 
 // rescue ends the attempts of orphans and fences them off.
-func (s *session) rescue(ctx context.Context, tx *sql.Tx, orphans []orphan) error {
-	now := s.lease.databaseTime()
-	p := &riverdriver.JobRescueManyParams{}
+func (s *session) rescue(ctx context.Context, tx *jobs.Tx, orphans []orphan) error {
+	now := s.store.Now()
 	for _, o := range orphans {
-		state, outcome, finalized := rivertype.JobStateAvailable, jobs.State(""), (*time.Time)(nil)
+		outcome, message := jobs.Lost, ""
 		switch {
 		case o.cancelled:
-			state, outcome, finalized = rivertype.JobStateCancelled, jobs.Cancelled, &now
+			outcome = jobs.Cancelled
 		case o.given >= maxLost:
-			state, outcome, finalized = rivertype.JobStateDiscarded, jobs.Failed, &now
+			outcome, message = jobs.Failed, fmt.Sprintf("%d workers in a row died while they ran it", o.given)
 		}
-		text, err := json.Marshal(rivertype.AttemptError{At: now, Attempt: o.attempt, Error: o.why()})
-		if err != nil {
+		if err := s.store.SetStateTx(ctx, tx, o.id, outcome, 0); err != nil {
 			return err
 		}
-		p.ID, p.Error, p.State = append(p.ID, o.id), append(p.Error, text), append(p.State, string(state))
-		p.FinalizedAt, p.ScheduledAt = append(p.FinalizedAt, finalized), append(p.ScheduledAt, now)
-		if _, err := tx.ExecContext(ctx, "update tr_job set epoch = epoch + 1 where job_id = $1", o.id); err != nil {
+		if _, err := tx.ExecContext(ctx, "update tr_run set ended_at = "+now+", outcome = $1 where job_id = $2 and ended_at is null", string(jobs.Lost), o.id); err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, "update tr_run set ended_at = "+s.store.Now()+", outcome = $1 where job_id = $2 and ended_at is null", string(jobs.Lost), o.id); err != nil {
+		fence, args := "update tr_job set epoch = epoch + 1", []any{o.id}
+		if outcome.Final() {
+			fence, args = fence+", outcome = $2, message = $3, ended_at = "+now, append(args, string(outcome), message)
+		}
+		if _, err := tx.ExecContext(ctx, fence+" where job_id = $1", args...); err != nil {
 			return err
 		}
 		if err := s.store.NotifyTx(ctx, tx, o.id); err != nil {
 			return err
 		}
-		if outcome == "" {
-			continue
-		}
-		message := ""
-		if outcome == jobs.Failed {
-			message = fmt.Sprintf("%d workers in a row died while they ran it", o.given)
-		}
-		if _, err := tx.ExecContext(ctx, "update tr_job set outcome = $1, message = $2, ended_at = "+s.store.Now()+" where job_id = $3", string(outcome), message, o.id); err != nil {
-			return err
-		}
 	}
-	_, err := s.store.Driver().UnwrapExecutor(tx).JobRescueMany(ctx, p)
-	return err
+	return nil
 }

@@ -2,7 +2,6 @@ package worker
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -24,7 +23,7 @@ type session struct {
 	log    *slog.Logger
 	lease  *lease
 	pilot  *pilot
-	client *river.Client[*sql.Tx]
+	client client
 
 	fenced   chan struct{}   // closed when the lease is lost for good
 	giveBack chan struct{}   // closed when running jobs must end
@@ -45,7 +44,7 @@ func newSession(w *Worker) *session {
 	s := &session{w: w, store: w.store, id: id.String(), log: w.o.Log, fenced: make(chan struct{}), giveBack: make(chan struct{}), attempts: map[int64]*attempt{}, fetched: map[int64]bool{}}
 	s.over, s.end = context.WithCancel(context.Background())
 	s.lease = &lease{times: w.o.Times, log: w.o.Log, changed: s.renewed}
-	s.pilot = &pilot{lease: s.lease, queues: w.queues, free: s.free, took: s.took, foreign: map[int64]bool{}, wake: func() {}}
+	s.pilot = &pilot{lease: s.lease, queues: w.queues, free: s.free, took: s.took, unreadable: map[int64]bool{}, wake: func() {}}
 	return s
 }
 
@@ -89,7 +88,7 @@ func (s *session) work(ctx context.Context) error {
 
 // start starts River. It waits for a database that does not answer.
 func (s *session) start(ctx context.Context) (err error) {
-	s.client, err = river.NewClient(&driver{Driver: s.store.Driver(), pilot: s.pilot}, s.config())
+	s.client, err = newClient(s.store, s.pilot, s.config())
 	if err != nil {
 		return err
 	}
@@ -105,10 +104,9 @@ func (s *session) config() *river.Config {
 		ID: s.id, Workers: workers, Logger: slog.New(&quiet{s.log.Handler()}),
 		Queues:        map[string]river.QueueConfig{s.w.queues[0]: {MaxWorkers: river.QueueNumWorkersMax}}, // the pilot counts
 		FetchCooldown: 5 * time.Millisecond, FetchPollInterval: 10 * time.Second,
-		JobTimeout: -1, RescueStuckJobsAfter: never, // the lease tells who is dead
+		FetchOnlyKnownKinds: true, JobTimeout: -1, RescueStuckJobsAfter: never, // the lease tells who is dead
 		// One of these alone has River delete what it should keep.
 		CancelledJobRetentionPeriod: -1, CompletedJobRetentionPeriod: -1, DiscardedJobRetentionPeriod: -1,
-		Test: river.TestConfig{Time: clock{s.lease}},
 	}
 }
 
@@ -140,7 +138,7 @@ func (s *session) drain(lost <-chan error) error {
 func (s *session) note(what string) {
 	ctx, cancel := context.WithTimeout(context.Background(), s.w.o.Times.Beat)
 	defer cancel()
-	_ = s.store.Tx(ctx, func(tx *sql.Tx) error { // lists of workers show it
+	_ = s.store.Tx(ctx, func(tx *jobs.Tx) error { // lists of workers show it
 		_, err := tx.ExecContext(ctx, "update tr_worker set "+what+" where id = $1", s.id)
 		return err
 	})

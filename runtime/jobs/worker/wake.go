@@ -12,7 +12,8 @@ import (
 )
 
 // look wakes River when there are jobs, and cancels running ones where that was asked
-// for. River's own looks cost more, and on SQLite it never hears of a cancellation.
+// for. River's own looks cost more, are seconds apart, and go by the clock of this
+// machine, not by that of the database.
 func (s *session) look(ctx context.Context) {
 	every := s.w.o.Times.Poll
 	next := time.Time{}
@@ -26,18 +27,26 @@ func (s *session) look(ctx context.Context) {
 			}
 			next = time.Now().Add(4 * every)
 		}
-		if s.free() > 0 && s.lease.valid() && s.anyAvailable(ctx) {
+		if s.free() > 0 && s.lease.valid() && s.anyDue(ctx) {
 			s.pilot.wake()
 		}
 	}
 }
 
-func (s *session) anyAvailable(ctx context.Context) (found bool) {
+// anyDue reports whether there are jobs for this worker. It makes those available
+// whose time has come.
+func (s *session) anyDue(ctx context.Context) bool {
 	ctx, cancel := s.asking(ctx)
 	defer cancel()
 	marks, args := list(s.w.queues)
-	err := s.store.DB().QueryRowContext(ctx, "select exists (select 1 from river_job where state = 'available' and queue in ("+marks+") and "+s.store.Due()+")", args...).Scan(&found)
-	return err == nil && found // the lease tells of a database that is away
+	due := " from river_job where queue in (" + marks + ") and " + s.store.Due() + " and state in "
+	const later = "('scheduled', 'retryable')"
+	var available, come bool // an update would wait for others on SQLite
+	err := s.store.DB().QueryRowContext(ctx, "select exists (select 1"+due+"('available')), exists (select 1"+due+later+")", args...).Scan(&available, &come)
+	if err == nil && come {
+		_, err = s.store.DB().ExecContext(ctx, "update river_job set state = 'available' where id in (select id"+due+later+s.store.Lock("for update skip locked")+")", args...)
+	}
+	return err == nil && (available || come) // the lease tells of a database that is away
 }
 
 // cancelAsked cancels the running jobs of which that is asked.

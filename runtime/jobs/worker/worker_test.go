@@ -340,21 +340,3 @@ func TestFullDatabase(t *testing.T) {
 		t.Errorf("%+v", job)
 	}
 }
-
-// What stands between River and its driver uses parts of River that may change in
-// any version: read pilot.go again, and the tests with kills, before another one.
-func TestRiverIsPinned(t *testing.T) {
-	text, err := os.ReadFile("../../../go.mod")
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := 0
-	for _, m := range regexp.MustCompile(`github\.com/riverqueue/river\S* (v\S+)`).FindAllStringSubmatch(string(text), -1) {
-		if found++; m[1] != "v0.31.0" {
-			t.Errorf("%s", m[0])
-		}
-	}
-	if found < 3 {
-		t.Error("River is not in go.mod")
-	}
-}

@@ -1,0 +1,92 @@
+package jobs
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"log/slog"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/riverdriver/riversqlite"
+	"github.com/riverqueue/river/rivertype"
+)
+
+// Tx is a transaction of a Store.
+type Tx struct {
+	*sql.Tx
+	conn *sql.Conn // that it uses
+}
+
+// engine is River's client. River reaches PostgreSQL through pgx and SQLite through
+// database/sql; the clients differ in the type of a transaction.
+type engine interface {
+	insert(ctx context.Context, tx *Tx, spec Spec, options *river.InsertOpts) (*rivertype.JobRow, error)
+	cancel(ctx context.Context, tx *Tx, id int64) (*rivertype.JobRow, error)
+	retry(ctx context.Context, tx *Tx, id int64) (*rivertype.JobRow, error)
+	remove(ctx context.Context, tx *Tx, id int64) error
+}
+
+type engineOf[T any] struct {
+	client *river.Client[T]
+	use    func(tx *Tx, f func(T) error) error // calls f with a transaction as River takes it
+}
+
+func newEngine[T any](driver riverdriver.Driver[T], use func(*Tx, func(T) error) error) (engine, error) {
+	client, err := river.NewClient(driver, &river.Config{Logger: slog.New(slog.DiscardHandler)})
+	return engineOf[T]{client, use}, err
+}
+
+func (s *Store) newEngine() (engine, error) {
+	if s.postgres {
+		return newEngine(riverpgxv5.New(s.pool), usePgx)
+	}
+	return newEngine(riversqlite.New(s.db), useSQL)
+}
+
+// useSQL and usePgx are uses of engineOf.
+func useSQL(tx *Tx, f func(*sql.Tx) error) error { return f(tx.Tx) }
+
+func usePgx(tx *Tx, f func(pgx.Tx) error) error {
+	return tx.conn.Raw(func(conn any) error { return f(pgxTx{conn.(*stdlib.Conn).Conn()}) })
+}
+
+func (e engineOf[T]) insert(ctx context.Context, tx *Tx, spec Spec, options *river.InsertOpts) (row *rivertype.JobRow, err error) {
+	err = e.use(tx, func(tx T) error {
+		inserted, err := e.client.InsertTx(ctx, tx, spec, options)
+		if err == nil {
+			row = inserted.Job
+		}
+		return err
+	})
+	return row, err
+}
+
+func (e engineOf[T]) cancel(ctx context.Context, tx *Tx, id int64) (row *rivertype.JobRow, err error) {
+	err = e.use(tx, func(tx T) error { row, err = e.client.JobCancelTx(ctx, tx, id); return err })
+	return row, err
+}
+
+func (e engineOf[T]) retry(ctx context.Context, tx *Tx, id int64) (row *rivertype.JobRow, err error) {
+	err = e.use(tx, func(tx T) error { row, err = e.client.JobRetryTx(ctx, tx, id); return err })
+	return row, err
+}
+
+func (e engineOf[T]) remove(ctx context.Context, tx *Tx, id int64) error {
+	return e.use(tx, func(tx T) error { _, err := e.client.JobDeleteTx(ctx, tx, id); return err })
+}
+
+type pgxConn = pgx.Conn
+
+// pgxTx is the transaction that database/sql has begun on a connection.
+type pgxTx struct{ *pgxConn }
+
+var errNotOurs = errors.New("the transaction is ended by who began it")
+
+func (t pgxTx) Conn() *pgx.Conn                { return t.pgxConn }
+func (t pgxTx) Commit(context.Context) error   { return errNotOurs }
+func (t pgxTx) Rollback(context.Context) error { return errNotOurs }
+func (t pgxTx) LargeObjects() pgx.LargeObjects { return pgx.LargeObjects{} }
