@@ -79,15 +79,23 @@ func Names(client any) []*Manager {
 func (m *Manager) bind(v reflect.Value, e *Engine) error {
 	for i := 0; i < v.NumField(); i++ {
 		field := v.Type().Field(i)
-		op, ok := v.Field(i).Addr().Interface().(operation)
-		if !ok {
+		op, single := v.Field(i).Addr().Interface().(operation)
+		both, paired := v.Field(i).Addr().Interface().(pair)
+		if paired {
+			op, _ = both.both()
+		} else if !single {
 			continue
 		}
 		spec, err := m.spec(field, op)
 		if err != nil {
 			return fmt.Errorf("%s.%s: %w", m.Name, field.Name, err)
 		}
-		m.Ops = append(m.Ops, op.bind(e, spec)...)
+		if paired {
+			m.Ops = append(m.Ops, bindPair(both, e, spec)...)
+			continue
+		}
+		bind(op, e, spec)
+		m.Ops = append(m.Ops, spec)
 	}
 	return nil
 }
@@ -99,9 +107,10 @@ var Tags = []string{"read", "create", "set", "delete", "doc", "alias", "method",
 
 func (m *Manager) spec(field reflect.StructField, op operation) (*Spec, error) {
 	tag := field.Tag
+	in, out := op.types()
 	s := &Spec{
 		manager: m, Manager: m.Name, Name: snake(field.Name), Aliases: schema.Words(tag.Get("alias")), Doc: tag.Get("doc"),
-		Method: cmp.Or(tag.Get("method"), "POST"), ResultKey: tag.Get("result"), Missing: cmp.Or(tag.Get("missing"), "QueryError"), Shape: op.output(), Returns: tag.Get("returns"),
+		Method: cmp.Or(tag.Get("method"), "POST"), ResultKey: tag.Get("result"), Missing: cmp.Or(tag.Get("missing"), "QueryError"), Shape: shapeOf(out), Returns: tag.Get("returns"),
 		Refused: schema.Words(tag.Get("refuse")), FilterKeys: schema.Words(tag.Get("filters")), NoExtra: tag.Get("extra") == "no", ExtraWins: tag.Get("extra") == "over", Composed: tag.Get("composed") == "yes",
 		Deprecated: tag.Get("deprecated"),
 	}
@@ -145,7 +154,7 @@ func (m *Manager) spec(field reflect.StructField, op operation) (*Spec, error) {
 		}
 	}
 	s.generatorLimit = int64(cmp.Or(limit, 50))
-	if s.Params, err = schema.FromStruct(op.input()); err != nil {
+	if s.Params, err = schema.FromStruct(in); err != nil {
 		return nil, err
 	}
 	noun := m.One

@@ -49,20 +49,43 @@ func (s Search[In, T]) All(ctx context.Context, in In) iter.Seq2[T, error] {
 	}
 }
 
-// operation is a field that binding can complete.
+// operation is a field that binding can complete. Its methods are instantiated for
+// each operation, in each package that mentions the client: what they have in common
+// is in functions without type parameters, below.
 type operation interface {
-	input() reflect.Type
-	output() Shape
-	bind(e *Engine, s *Spec) []*Spec
+	types() (in, out reflect.Type)
 	assigned() bool
+	// method is the Go method that was assigned; nil for none.
+	method() func(ctx context.Context, in any) (any, error)
+	// complete makes the operation call the spec.
+	complete(s *Spec)
 }
 
-func (op *Op[In, Out]) input() reflect.Type { return reflect.TypeFor[In]() }
-func (op *Op[In, Out]) assigned() bool      { return *op != nil }
+func (op *Op[In, Out]) types() (in, out reflect.Type) {
+	return reflect.TypeFor[In](), reflect.TypeFor[Out]()
+}
+func (op *Op[In, Out]) assigned() bool { return *op != nil }
 
-func (op *Op[In, Out]) output() Shape {
-	var out Out
-	switch o := any(out).(type) {
+func (op *Op[In, Out]) method() func(context.Context, any) (any, error) {
+	own := *op
+	if own == nil {
+		return nil
+	}
+	return func(ctx context.Context, in any) (any, error) { return own(ctx, in.(In)) }
+}
+
+func (op *Op[In, Out]) complete(s *Spec) {
+	*op = func(ctx context.Context, in In) (out Out, err error) {
+		err = s.call(ctx, in, &out)
+		return out, err
+	}
+}
+
+var recordType = reflect.TypeFor[rawRecord]()
+
+// shapeOf is the shape of a result of a type.
+func shapeOf(out reflect.Type) Shape {
+	switch o := reflect.Zero(out).Interface().(type) {
 	case None:
 		return ShapeNone
 	case interface{ shape() Shape }:
@@ -70,10 +93,10 @@ func (op *Op[In, Out]) output() Shape {
 	case rawRecord:
 		return ShapeResource
 	}
-	switch t := reflect.TypeFor[Out](); {
-	case t.Kind() == reflect.Slice && t.Elem().Implements(reflect.TypeFor[rawRecord]()):
+	switch {
+	case out.Kind() == reflect.Slice && out.Elem().Implements(recordType):
 		return ShapeResources
-	case t == reflect.TypeFor[schema.Object](), t.Kind() == reflect.Struct:
+	case out == reflect.TypeFor[schema.Object](), out.Kind() == reflect.Struct:
 		return ShapeObject
 	}
 	return ShapeGo
@@ -87,11 +110,7 @@ func (*Cursor[T]) shape() Shape { return ShapeIterator }
 func (*Cursor[T]) over(s *Stream) any { return &Cursor[T]{s} }
 
 // records reports whether what the cursor goes through are resources.
-func (*Cursor[T]) records() bool {
-	var record T
-	_, ok := any(record).(rawRecord)
-	return ok
-}
+func (*Cursor[T]) records() bool { return reflect.TypeFor[T]().Implements(recordType) }
 
 // arguments reads a filled input struct.
 func (s *Spec) arguments(in any) Args {
@@ -99,43 +118,57 @@ func (s *Spec) arguments(in any) Args {
 	return Args{Values: values, Extra: extra}
 }
 
-func filled[In any](s *Spec) func(Args) (any, error) {
+// filled makes input structs of a type.
+func filled(s *Spec, in reflect.Type) func(Args) (any, error) {
 	return func(a Args) (any, error) {
-		var in In
-		err := schema.Fill(s.Params, &in, a.Values, a.Extra)
-		return in, err
+		into := reflect.New(in)
+		err := schema.Fill(s.Params, into.Interface(), a.Values, a.Extra)
+		return into.Elem().Interface(), err
 	}
 }
 
-func (op *Op[In, Out]) bind(e *Engine, s *Spec) []*Spec {
-	s.Out = reflect.TypeFor[Out]()
+// call is the operation as Go callers know it: with a filled input struct, and with
+// a pointer to the result.
+func (s *Spec) call(ctx context.Context, in, out any) error {
+	v, err := s.invoke(ctx, s.arguments(in))
+	if err != nil {
+		return err
+	}
+	return decodeInto(v, out)
+}
+
+// bind completes an operation by its spec.
+func bind(op operation, e *Engine, s *Spec) {
+	in, out := op.types()
+	s.Out = out
 	last := e.send
 	if s.paged {
 		last = e.iterate
 	}
-	var out Out
-	if c, ok := any(out).(interface{ records() bool }); ok {
+	if c, ok := reflect.Zero(out).Interface().(interface{ records() bool }); ok {
 		s.Records = c.records()
 	}
-	if _, ok := any(new(Out)).(Decoder); ok {
+	if reflect.PointerTo(out).Implements(reflect.TypeFor[Decoder]()) {
 		s.Shape = ShapeGo
 		last = func(ctx context.Context, call *Call) (Value, error) {
 			v, err := e.send(ctx, call)
 			if err != nil {
 				return Value{}, err
 			}
-			out, err := decodeInto[Out](v)
-			return Value{Shape: ShapeGo, JSON: v.JSON, Go: out}, err
+			into := reflect.New(out)
+			err = decodeInto(v, into.Interface())
+			return Value{Shape: ShapeGo, JSON: v.JSON, Go: into.Elem().Interface()}, err
 		}
 	}
-	if own := *op; own != nil {
+	fill := filled(s, in)
+	if own := op.method(); own != nil {
 		request := *s
 		request.Composed = false
 		s.proceed = func(ctx context.Context, a Args) (Value, error) {
-			return e.do(ctx, &request, a, filled[In](s), e.send)
+			return e.do(ctx, &request, a, fill, e.send)
 		}
 		last = func(ctx context.Context, call *Call) (Value, error) {
-			out, err := own(context.WithValue(ctx, runningKey{}, call.Args), call.In.(In))
+			out, err := own(context.WithValue(ctx, runningKey{}, call.Args), call.In)
 			if err != nil {
 				return Value{}, err
 			}
@@ -143,17 +176,9 @@ func (op *Op[In, Out]) bind(e *Engine, s *Spec) []*Spec {
 		}
 	}
 	s.invoke = func(ctx context.Context, a Args) (Value, error) {
-		return e.do(ctx, s, a, filled[In](s), last)
+		return e.do(ctx, s, a, fill, last)
 	}
-	*op = func(ctx context.Context, in In) (Out, error) {
-		v, err := s.invoke(ctx, s.arguments(in))
-		if err != nil {
-			var none Out
-			return none, err
-		}
-		return decodeInto[Out](v)
-	}
-	return []*Spec{s}
+	op.complete(s)
 }
 
 type runningKey struct{}
@@ -169,19 +194,26 @@ func Running(ctx context.Context) Args {
 // completed the arguments. It passes the links like any call.
 func Proceed[Out any](ctx context.Context, s *Spec, a Args) (out Out, err error) {
 	v, err := s.proceed(ctx, a)
-	if err != nil {
-		return out, err
+	if err == nil {
+		err = decodeInto(v, &out)
 	}
-	return decodeInto[Out](v)
+	return out, err
 }
 
-func (s *Search[In, T]) input() reflect.Type { return reflect.TypeFor[In]() }
-func (s *Search[In, T]) output() Shape       { return ShapePage }
-func (s *Search[In, T]) assigned() bool      { return false }
+// pair is a field of two operations, which are declared together.
+type pair interface {
+	both() (page, cursor operation)
+}
 
-func (s *Search[In, T]) bind(e *Engine, spec *Spec) []*Spec {
-	each := spec.generator()
-	spec.dropParams("generator")
+func (s *Search[In, T]) both() (page, cursor operation) { return &s.Page, &s.Cursor }
+
+// bindPair completes the operations of a pair by the spec of the first.
+func bindPair(p pair, e *Engine, s *Spec) []*Spec {
+	page, cursor := p.both()
+	each := s.generator()
+	s.dropParams("generator")
 	each.dropParams("search")
-	return append(s.Page.bind(e, spec), s.Cursor.bind(e, each)...)
+	bind(page, e, s)
+	bind(cursor, e, each)
+	return []*Spec{s, each}
 }

@@ -86,52 +86,49 @@ func (s *Some[T]) decode(v Value) error {
 		*s = make(Some[T], 1)
 		return DecodeRecord(v.JSON, &(*s)[0])
 	}
-	return decodeItems(v.Items, (*[]T)(s))
+	return decodeItems(v.Items, reflect.ValueOf(s).Elem())
 }
 
 func (p *Page[T]) decode(v Value) error {
 	p.Total = v.Total
-	return decodeItems(v.Items, &p.Results)
+	return decodeItems(v.Items, reflect.ValueOf(&p.Results).Elem())
 }
 
-func decodeItems[T any](items [][]byte, into *[]T) error {
-	*into = make([]T, len(items))
+// decodeItems makes into a list of the items.
+func decodeItems(items [][]byte, into reflect.Value) error {
+	into.Set(reflect.MakeSlice(into.Type(), len(items), len(items)))
 	for i, raw := range items {
-		if err := DecodeRecord(raw, &(*into)[i]); err != nil {
+		if err := DecodeRecord(raw, into.Index(i).Addr().Interface()); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// decodeInto gives Go callers their typed result.
-func decodeInto[Out any](v Value) (out Out, err error) {
-	if typed, ok := v.Go.(Out); ok {
-		return typed, nil
+// decodeInto gives Go callers their typed result, in what out points to.
+func decodeInto(v Value, out any) error {
+	into := reflect.ValueOf(out).Elem()
+	if v.Go != nil && reflect.TypeOf(v.Go).AssignableTo(into.Type()) {
+		into.Set(reflect.ValueOf(v.Go))
+		return nil
 	}
-	if d, ok := any(&out).(decoder); ok {
-		return out, d.decode(v)
+	switch d := out.(type) {
+	case decoder:
+		return d.decode(v)
+	case Decoder:
+		return d.Decode(v)
 	}
-	if d, ok := any(&out).(Decoder); ok {
-		return out, d.Decode(v)
-	}
-	if c, ok := any(out).(interface{ over(*Stream) any }); ok {
-		return c.over(v.Stream).(Out), nil
+	if c, ok := into.Interface().(interface{ over(*Stream) any }); ok {
+		into.Set(reflect.ValueOf(c.over(v.Stream)))
+		return nil
 	}
 	if v.Items != nil {
-		items := reflect.ValueOf(&out).Elem()
-		items.Set(reflect.MakeSlice(items.Type(), len(v.Items), len(v.Items)))
-		for i, raw := range v.Items {
-			if err := DecodeRecord(raw, items.Index(i).Addr().Interface()); err != nil {
-				return out, err
-			}
-		}
-		return out, nil
+		return decodeItems(v.Items, into)
 	}
 	if len(v.JSON) == 0 {
-		return out, nil
+		return nil
 	}
-	return out, DecodeRecord(v.JSON, &out)
+	return DecodeRecord(v.JSON, out)
 }
 
 // wrap makes a Value of what a Go method returned.
