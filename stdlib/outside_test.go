@@ -66,6 +66,8 @@ func TestRetry(t *testing.T) {
 			assert(e.name == "TimeoutError", tostring(e))`,
 		"does not hold up a time limit outside": `
 			local n = 0
+			local _, e = try(task.timeout, 0.05, function() task.sleep(60) end)
+			assert(tostring(e) == "task.timeout: the time limit of 50ms passed in task.sleep", tostring(e))
 			local _, e = try(task.timeout, 0.05, function() retry.call(function() n = n + 1; task.sleep(60) end, { on = function() return true end, wait = 0 }) end)
 			assert(e.name == "TimeoutError" and n == 1, tostring(e))`,
 		"does not hold up cancelling": `

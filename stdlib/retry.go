@@ -94,7 +94,7 @@ func (p *policy) call(c *module.Call, args []lua.LValue) (values []lua.LValue) {
 	if p.timeout == 0 {
 		return p.tries(c, args)
 	}
-	vm.WithGroup(c.L, p.timeout, func() error { values = p.tries(c, args); return nil })
+	vm.WithGroup(c.L, vm.TimeLimit{After: p.timeout, By: c.Name}, func() error { values = p.tries(c, args); return nil })
 	return values
 }
 

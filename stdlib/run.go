@@ -66,7 +66,7 @@ func runFuncs() []module.Func {
 				if run := c.In.Options().InRun; run != nil {
 					return vm.WithContext(c.L, func(ctx context.Context) context.Context { return run.Label(ctx, c.String("name")) }, c.Value("f")), nil
 				}
-				return vm.WithScope(c.L, 0, c.Value("f")), nil
+				return vm.WithScope(c.L, vm.TimeLimit{}, c.Value("f")), nil
 			},
 		},
 		{
@@ -76,7 +76,7 @@ func runFuncs() []module.Func {
 				if run := c.In.Options().InRun; run != nil {
 					return vm.WithContext(c.L, run.Again, c.Value("f")), nil
 				}
-				return vm.WithScope(c.L, 0, c.Value("f")), nil
+				return vm.WithScope(c.L, vm.TimeLimit{}, c.Value("f")), nil
 			},
 		},
 	}

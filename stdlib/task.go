@@ -89,7 +89,7 @@ func taskFuncs() []module.Func {
 			Returns: "what f returned",
 			Call: func(c *module.Call) (any, error) {
 				limit := max(c.Seconds("seconds"), 1)
-				return vm.WithScope(c.L, limit, c.Value("f"), c.Rest()...), nil
+				return vm.WithScope(c.L, vm.TimeLimit{After: limit, By: c.Name}, c.Value("f"), c.Rest()...), nil
 			},
 		},
 		{
@@ -100,7 +100,7 @@ func taskFuncs() []module.Func {
 			Params:  []module.Param{{Name: "f", Type: "function", Doc: "what to call"}, {Name: "...", Type: "any", Doc: "its arguments"}},
 			Returns: "what f returned",
 			Call: func(c *module.Call) (any, error) {
-				return vm.WithScope(c.L, 0, c.Value("f"), c.Rest()...), nil
+				return vm.WithScope(c.L, vm.TimeLimit{}, c.Value("f"), c.Rest()...), nil
 			},
 		},
 		channelFunc,
@@ -130,7 +130,7 @@ func started(c *module.Call, allowTasks bool) ([]*vm.Task, error) {
 
 func all(c *module.Call) (any, error) {
 	results := c.L.NewTable()
-	vm.WithGroup(c.L, 0, func() error {
+	vm.WithGroup(c.L, vm.TimeLimit{}, func() error {
 		tasks, err := started(c, true)
 		if err != nil {
 			return err
@@ -147,7 +147,7 @@ func all(c *module.Call) (any, error) {
 
 func race(c *module.Call) (any, error) {
 	var values []lua.LValue
-	vm.WithGroup(c.L, 0, func() error {
+	vm.WithGroup(c.L, vm.TimeLimit{}, func() error {
 		tasks, err := started(c, false)
 		if err != nil {
 			return err
@@ -175,7 +175,7 @@ func taskMap(c *module.Call) (any, error) {
 	results, failures := c.L.NewTable(), map[int]*lua.LTable{}
 	collect := c.Bool("collect")
 	free := semaphore.NewWeighted(int64(c.Int("workers")))
-	vm.WithGroup(c.L, 0, func() error {
+	vm.WithGroup(c.L, vm.TimeLimit{}, func() error {
 		for i := 1; ; i++ {
 			if err := c.Blocking(func(ctx context.Context) error { return free.Acquire(ctx, 1) }); err != nil {
 				return err

@@ -61,7 +61,7 @@ var probe = &module.Module{
 			Name: "scope", Returns: "what f returns", Params: []module.Param{{Name: "f", Type: "function"}, {Name: "seconds", Type: "number", Optional: true}},
 			Call: func(c *module.Call) (any, error) {
 				timeout := time.Duration(c.Number("seconds") * float64(time.Second))
-				return values(vm.WithScope(c.L, timeout, c.Function("f"))), nil
+				return values(vm.WithScope(c.L, vm.TimeLimit{After: timeout, By: c.Name}, c.Function("f"))), nil
 			},
 		},
 	},

@@ -94,13 +94,20 @@ func (s *Scope) join(failure *Caught) *Caught {
 	return failure
 }
 
+// TimeLimit is how long a scope may take, and the function that a script called to
+// set the limit.
+type TimeLimit struct {
+	After time.Duration
+	By    string
+}
+
 // WithScope calls fn(args…) in a scope of its own and returns its values when
 // every task spawned inside is over. The first failure, of fn or of a task,
-// cancels the rest and is raised. The timeout, if not 0, cancels the scope with
+// cancels the rest and is raised. The limit, if not zero, cancels the scope with
 // a TimeoutError.
-func WithScope(L *lua.LState, timeout time.Duration, fn lua.LValue, args ...lua.LValue) []lua.LValue {
+func WithScope(L *lua.LState, limit TimeLimit, fn lua.LValue, args ...lua.LValue) []lua.LValue {
 	c := clockOf(L)
-	return c.scoped(L, timeout, func(inner *clock) ([]lua.LValue, *Caught) {
+	return c.scoped(L, limit, func(inner *clock) ([]lua.LValue, *Caught) {
 		return c.in.protect(L, inner, fn, args)
 	})
 }
@@ -110,16 +117,16 @@ func WithContext(L *lua.LState, with func(context.Context) context.Context, fn l
 	c := clockOf(L)
 	c.end()
 	outer := &clock{Context: with(c.Context), in: c.in, task: c.task, scope: c.scope}
-	return outer.scoped(L, 0, func(inner *clock) ([]lua.LValue, *Caught) {
+	return outer.scoped(L, TimeLimit{}, func(inner *clock) ([]lua.LValue, *Caught) {
 		return c.in.protect(L, inner, fn, args)
 	})
 }
 
 // WithGroup is WithScope for a body in Go. While body runs, L belongs to the
 // scope: Spawn adds to it, and Blocking ends when it does. Body may call Lua.
-func WithGroup(L *lua.LState, timeout time.Duration, body func() error) {
+func WithGroup(L *lua.LState, limit TimeLimit, body func() error) {
 	c := clockOf(L)
-	c.scoped(L, timeout, func(inner *clock) (_ []lua.LValue, failure *Caught) {
+	c.scoped(L, limit, func(inner *clock) (_ []lua.LValue, failure *Caught) {
 		L.SetContext(inner)
 		defer L.SetContext(c)
 		defer func() {
@@ -139,11 +146,11 @@ func WithGroup(L *lua.LState, timeout time.Duration, body func() error) {
 }
 
 // scoped runs body in a scope, and raises the first failure.
-func (c *clock) scoped(L *lua.LState, timeout time.Duration, body func(inner *clock) ([]lua.LValue, *Caught)) []lua.LValue {
+func (c *clock) scoped(L *lua.LState, limit TimeLimit, body func(inner *clock) ([]lua.LValue, *Caught)) []lua.LValue {
 	s := newScope(c.in, c.Context, true)
-	if timeout > 0 {
-		reason := fault.Of(&fault.TimeoutError{}, "the time limit of %s passed", timeout)
-		timer := time.AfterFunc(timeout, func() { s.cancel(reason) })
+	if limit.After > 0 {
+		reason := fault.Of(&fault.TimeoutError{}, "the time limit of %s passed", limit.After)
+		timer := time.AfterFunc(limit.After, func() { s.cancel(reason) })
 		defer timer.Stop()
 	}
 	inner := &clock{Context: s.ctx, in: c.in, task: c.task, scope: s}
@@ -152,13 +159,17 @@ func (c *clock) scoped(L *lua.LState, timeout time.Duration, body func(inner *cl
 	inner.end()
 	_, timedOut := context.Cause(s.ctx).(*fault.TimeoutError)
 	timedOut = timedOut && failure != nil && c.Context.Err() == nil
+	inside := ""
 	if timedOut {
-		own, ok := errors.AsType[*fault.TimeoutError](failure.Err())
-		timedOut = !ok || own.Operation == "" // else it names the call that was cut short
+		if own, ok := errors.AsType[*fault.TimeoutError](failure.Err()); ok && own.Operation != "" {
+			inside = " in " + own.Operation
+			timedOut = own.Hint == "" // else the call that was cut short says what may have become of it
+		}
 	}
 	failure = s.join(failure)
 	if timedOut && s.unobserved() == nil {
-		failure = &Caught{Value: c.in.newError(stopped(s.ctx), c.in.frames(L))}
+		err := fault.In(limit.By, fault.Of(&fault.TimeoutError{}, "the time limit of %s passed%s", limit.After, inside))
+		failure = &Caught{Value: c.in.newError(err, c.in.frames(L))}
 	}
 	if failure != nil {
 		failure.Reraise(L)
