@@ -106,7 +106,7 @@ func (co *coroutines) wrap(L *lua.LState) int {
 }
 
 func (co *coroutines) running(L *lua.LState) int {
-	if th := co.in.outermost(L); th != co.in.main {
+	if th := outermost(L); th != co.in.main {
 		L.Push(th)
 		return 1
 	}
@@ -122,7 +122,7 @@ func (co *coroutines) status(L, th *lua.LState) string {
 	switch {
 	case th.Dead:
 		return "dead"
-	case th == co.in.outermost(L):
+	case th == outermost(L):
 		return "running"
 	case th.Parent != nil || th == co.in.main:
 		return "normal"
@@ -132,8 +132,8 @@ func (co *coroutines) status(L, th *lua.LState) string {
 
 // outermost is the thread that scripts know L as: protected calls run on hidden
 // threads.
-func (in *Interp) outermost(L *lua.LState) *lua.LState {
-	for owner := in.ownerOf(L); owner != nil; owner = in.ownerOf(L) {
+func outermost(L *lua.LState) *lua.LState {
+	for owner := ownerOf(L); owner != nil; owner = ownerOf(L) {
 		L = owner
 	}
 	return L

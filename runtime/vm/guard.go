@@ -2,7 +2,6 @@ package vm
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
@@ -100,44 +99,96 @@ func (g *guard) call(n int) *lua.ApiError {
 	return nil
 }
 
-// guard takes an idle thread, or makes one, and puts it under the clock. owner is the
-// thread that calls, nil for a task.
-func (in *Interp) guard(c *clock, owner *lua.LState) *guard {
-	var g *guard
-	if n := len(in.idle); n > 0 {
-		g, in.idle = in.idle[n-1], in.idle[:n-1]
-	} else {
-		g = in.newGuard(owner != nil)
+// guard takes an idle thread, or makes one, for a task or a protected call in one.
+func (in *Interp) guard(protected bool) *guard {
+	from := &in.idle
+	if protected && (len(in.idleDeep) > 0 || in.deep < maxDeep) {
+		from = &in.idleDeep
 	}
-	g.Context, g.clock, g.owner, g.traced = c.Context, c, owner, owner == nil
-	if owner != nil {
-		in.guards = append(in.guards, g)
+	if n := len(*from); n > 0 {
+		g := (*from)[n-1]
+		*from = (*from)[:n-1]
+		return g
 	}
-	return g
+	return in.newGuard(from == &in.idleDeep)
 }
 
 // keep gives a thread back.
 func (in *Interp) keep(g *guard) {
-	if g.owner != nil {
-		if n := len(in.guards); in.guards[n-1] == g {
-			in.guards = in.guards[:n-1]
-		} else {
-			in.guards = slices.DeleteFunc(in.guards, func(other *guard) bool { return other == g })
-		}
-	}
 	g.owner, g.handler, g.frames = nil, nil, nil
 	g.th.SetTop(0)
-	if len(in.idle) < maxIdle && !g.th.Dead {
+	switch {
+	case g.deep && g.th.Dead:
+		in.deep--
+	case g.deep:
+		in.idleDeep = append(in.idleDeep, g)
+	case len(in.idle) < maxIdle && !g.th.Dead:
 		in.idle = append(in.idle, g)
 	}
 }
 
+// calls are the protected calls of a task that are inside one another. The threads
+// stay for the next ones.
+type calls struct {
+	guards []*guard
+	depth  int
+}
+
+// enter takes the thread for a protected call that owner makes.
+func (t *calls) enter(in *Interp, c *clock, owner *lua.LState) *guard {
+	if t.depth == len(t.guards) {
+		t.guards = append(t.guards, in.guard(true))
+	}
+	g := t.guards[t.depth]
+	t.depth++
+	if g.owner != owner || g.clock != c { // what is written costs the collector
+		g.owner, g.clock, g.Context, g.traced = owner, c, c.Context, false
+	}
+	return g
+}
+
+// exit ends the innermost protected call.
+func (t *calls) exit() {
+	t.depth--
+	g := t.guards[t.depth]
+	g.th.SetTop(0)
+	if g.handler != nil {
+		g.handler = nil
+	}
+	if g.th.Dead {
+		t.guards = t.guards[:t.depth]
+		g.in.keep(g)
+	}
+}
+
+// free gives the threads back.
+func (t *calls) free(in *Interp) {
+	for _, g := range t.guards {
+		in.keep(g)
+	}
+	t.guards = nil
+}
+
 // ownerOf is the thread that made the protected call that runs on L, or nil.
-func (in *Interp) ownerOf(L *lua.LState) *lua.LState {
-	for i := len(in.guards) - 1; i >= 0; i-- {
-		if in.guards[i].th == L {
-			return in.guards[i].owner
+func ownerOf(L *lua.LState) *lua.LState {
+	c, running := L.Context().(*clock)
+	if !running {
+		return nil
+	}
+	calls := &c.host().calls
+	guards := calls.guards[:calls.depth]
+	for i := len(guards) - 1; i >= 0; i-- {
+		if guards[i].th == L {
+			return guards[i].owner
 		}
 	}
 	return nil
+}
+
+// host is the task that protected calls belong to: outside of runs one of its own.
+func (c *clock) host() *Task {
+	if c.task != nil {
+		return c.task
+	}
+	return &c.in.outside
 }

@@ -137,18 +137,20 @@ type Interp struct {
 	run       atomic.Pointer[context.CancelCauseFunc] // ends the run under way, nil between runs
 
 	// The lock guards everything below.
-	loaders map[string]func(L *lua.LState) lua.LValue
-	state   map[any]any
-	errors  *lua.LTable
-	idle    []*guard
-	guards  []*guard // of the protected calls under way
-	deep    int      // threads with a whole stack of calls
-	maxText int
-	closers []func()
-	current *clock // of what runs, or ran last
-	spent   int64  // instructions of earlier slices
-	longest int    // what one instruction may go through, in bytes; 0 while that is little
-	built   int64  // bytes built since memory was measured
+	loaders  map[string]func(L *lua.LState) lua.LValue
+	state    map[any]any
+	errors   *lua.LTable
+	idle     []*guard
+	idleDeep []*guard
+	outside  Task     // what protected calls outside of runs belong to
+	guards   []*guard // of the protected calls under way
+	deep     int      // threads with a whole stack of calls
+	maxText  int
+	closers  []func()
+	current  *clock // of what runs, or ran last
+	spent    int64  // instructions of earlier slices
+	longest  int    // what one instruction may go through, in bytes; 0 while that is little
+	built    int64  // bytes built since memory was measured
 
 	stoppedAt []Frame             // where the run under way was stopped
 	locals    map[string][]string // names of the locals of compiled chunks, for suggestions

@@ -27,22 +27,45 @@ func builtin(f lua.LGFunction) *lua.LFunction { return &lua.LFunction{IsG: true,
 // concat joins its arguments from the right, as a..b..c does.
 func concat(L *lua.LState) int {
 	last := L.GetTop()
+	var few [8]string
+	parts := few[:0]
 	size := 0
 	for i := 1; i <= last; i++ {
-		n, ok := textSize(L.Get(i))
+		part, ok := asText(L.Get(i))
 		if !ok {
 			L.Push(concatValues(L, last))
 			return 1
 		}
-		size += n
+		size += len(part)
+		parts = append(parts, part)
 	}
-	var b strings.Builder
-	begin(L, &b, size)
-	for i := 1; i <= last; i++ {
-		write(&b, L.Get(i))
-	}
-	L.Push(lua.LString(b.String()))
+	L.Push(join(L, parts, size))
 	return 1
+}
+
+func join(L *lua.LState, parts []string, size int) lua.LValue {
+	if size >= small {
+		in := Of(L)
+		if size > in.maxText {
+			Raise(L, sandbox.TooLong("..", float64(size), in.maxText))
+		}
+		Grow(L, size)
+	}
+	if len(parts) == 2 {
+		return lua.LString(parts[0] + parts[1])
+	}
+	return lua.LString(strings.Join(parts, ""))
+}
+
+// asText is a text, or that of a number.
+func asText(v lua.LValue) (text string, ok bool) {
+	switch v := v.(type) {
+	case lua.LString:
+		return string(v), true
+	case lua.LNumber:
+		return NumberText(v), true
+	}
+	return "", false
 }
 
 // concatValues joins values of which some are no texts.
@@ -50,14 +73,9 @@ func concatValues(L *lua.LState, last int) lua.LValue {
 	right := L.Get(last)
 	for i := last - 1; i > 0; i-- {
 		left := L.Get(i)
-		n, ok := textSize(left)
-		m, both := textSize(right)
-		if ok && both {
-			var b strings.Builder
-			begin(L, &b, n+m)
-			write(&b, left)
-			write(&b, right)
-			right = lua.LString(b.String())
+		a, ok := asText(left)
+		if b, both := asText(right); ok && both {
+			right = join(L, []string{a, b}, len(a)+len(b))
 			continue
 		}
 		handler := metamethod(L, left, right, "__concat")
@@ -71,41 +89,6 @@ func concatValues(L *lua.LState, last int) lua.LValue {
 		}
 	}
 	return right
-}
-
-// numberSize is the most bytes of a number's text.
-const numberSize = 24
-
-// textSize is the length of a text, or the most that a number may have.
-func textSize(v lua.LValue) (n int, ok bool) {
-	switch v := v.(type) {
-	case lua.LString:
-		return len(v), true
-	case lua.LNumber:
-		return numberSize, true
-	}
-	return 0, false
-}
-
-func write(b *strings.Builder, v lua.LValue) {
-	switch v := v.(type) {
-	case lua.LString:
-		b.WriteString(string(v))
-	case lua.LNumber:
-		b.WriteString(NumberText(v))
-	}
-}
-
-// begin makes room for a text of n bytes, and fails where it is too long.
-func begin(L *lua.LState, b *strings.Builder, n int) {
-	if n >= small {
-		in := Of(L)
-		if n > in.maxText {
-			Raise(L, sandbox.TooLong("..", float64(n), in.maxText))
-		}
-		Grow(L, n)
-	}
-	b.Grow(n)
 }
 
 // metamethod is that of the first value that has one, or nil.

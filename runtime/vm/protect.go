@@ -47,11 +47,11 @@ func pcall(L *lua.LState, handler lua.LValue) int {
 			L.Push(lua.LTrue)
 			values := g.th.GetTop()
 			g.th.XMoveTo(L, values)
-			in.exit(g)
+			g.exit()
 			return 1 + values
 		}
 		caught = in.caught(g, failed)
-		in.exit(g)
+		g.exit()
 	}
 	Work(L, catchWork)
 	L.Push(lua.LFalse)
@@ -61,10 +61,9 @@ func pcall(L *lua.LState, handler lua.LValue) int {
 
 // enter takes a thread for a protected call, unless the call is refused.
 func (in *Interp) enter(L *lua.LState, c *clock, fn, handler lua.LValue) (*guard, *Caught) {
-	if t := c.task; t != nil {
-		if t.nesting >= maxNesting {
-			return nil, &Caught{Value: lua.LString("C stack overflow")}
-		}
+	t := c.host()
+	if t.nesting >= maxNesting {
+		return nil, &Caught{Value: lua.LString("C stack overflow")}
 	}
 	if fn.Type() != lua.LTFunction && L.GetMetaField(fn, "__call") == lua.LNil {
 		caught := &Caught{Value: lua.LString("attempt to call a " + fn.Type().String() + " value")}
@@ -81,20 +80,19 @@ func (in *Interp) enter(L *lua.LState, c *clock, fn, handler lua.LValue) (*guard
 		}
 		return nil, caught
 	}
-	if c.task != nil {
-		c.task.nesting++
+	t.nesting++
+	g := t.calls.enter(in, c, L)
+	if handler != nil {
+		g.handler = handler
 	}
-	g := in.guard(c, L)
-	g.handler = handler
 	return g, nil
 }
 
 // exit ends a protected call.
-func (in *Interp) exit(g *guard) {
-	if t := g.clock.task; t != nil {
-		t.nesting--
-	}
-	in.keep(g)
+func (g *guard) exit() {
+	t := g.clock.host()
+	t.nesting--
+	t.calls.exit()
 }
 
 // catchWork is how many instructions a caught error counts as.
@@ -151,7 +149,7 @@ func (in *Interp) protect(L *lua.LState, c *clock, fn lua.LValue, args []lua.LVa
 	if refused != nil {
 		return nil, refused
 	}
-	defer in.exit(g)
+	defer g.exit()
 	values, caught := g.values(fn, args)
 	L.G.CurrentThread = L
 	return values, caught

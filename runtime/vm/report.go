@@ -107,7 +107,7 @@ const maxReportedFrames = 20
 // frames captures where L is, across the threads of protected calls.
 func (in *Interp) frames(L *lua.LState) []Frame {
 	var frames []Frame
-	for th := L; th != nil; th = in.ownerOf(th) {
+	for th := L; th != nil; th = ownerOf(th) {
 		stack(th, 0, func(p place) bool {
 			if p.line > 0 {
 				frames = append(frames, Frame{p.fn.Proto.SourceName, p.line})

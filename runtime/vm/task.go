@@ -19,6 +19,7 @@ type Task struct {
 	own     *Scope // the tasks it spawned, nil until the first
 	done    chan struct{}
 	nesting int // protected calls and coroutines it is inside of
+	calls   calls
 
 	path    uint64 // tells the tasks of a script apart, the same in each start
 	spawned uint64
@@ -46,7 +47,8 @@ func Spawn(L *lua.LState, fn *lua.LFunction, args ...lua.LValue) *Task {
 	}
 	t.ctx, t.cancel = context.WithCancelCause(s.ctx)
 	s.live[t] = struct{}{}
-	g := c.in.guard(&clock{Context: t.ctx, in: c.in, task: t}, nil)
+	g := c.in.guard(false)
+	g.Context, g.clock, g.owner, g.traced = t.ctx, &clock{Context: t.ctx, in: c.in, task: t}, nil, true
 	c.in.tasks.Add(1)
 	c.in.stop.tasks.Add(1)
 	go t.run(g, fn, args)
@@ -65,6 +67,7 @@ func (t *Task) run(g *guard, fn *lua.LFunction, args []lua.LValue) {
 	}
 	t.finish()
 	t.in.keep(g)
+	t.calls.free(t.in)
 }
 
 func (t *Task) finish() {

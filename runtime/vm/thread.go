@@ -3,7 +3,8 @@ package vm
 import lua "github.com/yuin/gopher-lua"
 
 const (
-	maxFrames  = 20_000  // Lua calls in one thread
+	maxFrames  = 20_000  // Lua calls in the main thread, and in those of its protected calls
+	manyFrames = 4096    // in others, which may be many
 	maxValues  = 1 << 20 // stack slots in one thread
 	maxNesting = 190     // protected calls and coroutines inside one another
 	maxIdle    = 64      // threads kept for reuse
@@ -20,7 +21,7 @@ var deep = lua.Options{
 
 // shallow is a thread whose stacks grow: there may be many.
 var shallow = lua.Options{
-	CallStackSize:       maxFrames,
+	CallStackSize:       manyFrames,
 	RegistrySize:        128,
 	RegistryMaxSize:     maxValues,
 	RegistryGrowStep:    1024,
@@ -42,9 +43,9 @@ func bare(L *lua.LState, f func()) {
 }
 
 // newGuard makes a thread for a protected call, or for a task.
-func (in *Interp) newGuard(protected bool) *guard {
-	g := &guard{in: in}
-	if g.deep = protected && in.deep < maxDeep; g.deep {
+func (in *Interp) newGuard(whole bool) *guard {
+	g := &guard{in: in, deep: whole}
+	if whole {
 		in.deep++
 		in.main.Options = deep
 		in.main.Options.RegistrySize = 256

@@ -82,7 +82,7 @@ func (f *function) reserve(n int) int {
 	if f.free > maxRegisters {
 		f.fail("function or expression too complex")
 	}
-	f.proto.NumUsedRegisters = uint8(max(int(f.proto.NumUsedRegisters), f.free+1))
+	f.proto.NumUsedRegisters = uint8(max(int(f.proto.NumUsedRegisters), f.free))
 	return first
 }
 
