@@ -82,7 +82,8 @@ func (f *function) reserve(n int) int {
 	if f.free > maxRegisters {
 		f.fail("function or expression too complex")
 	}
-	f.proto.NumUsedRegisters = uint8(max(int(f.proto.NumUsedRegisters), f.free))
+	// One more than are used: a tail call of the virtual machine loses the last one.
+	f.proto.NumUsedRegisters = uint8(max(int(f.proto.NumUsedRegisters), f.free+1))
 	return first
 }
 
