@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"transect/client/human"
+	"transect/runtime/timetable"
 	"transect/runtime/unattended"
 	"transect/runtime/unattended/cron"
 	"transect/runtime/unattended/history"
@@ -72,23 +73,25 @@ func (a *app) changeCrontab(ctx context.Context, change func(*cron.Table) error)
 	return program.Write(ctx, t)
 }
 
-// printTimes prints when a job runs next.
-func (a *app) printTimes(schedule *cron.Expression) {
-	for _, line := range a.nextTimes(schedule, showTimes) {
+// slotLayout is how the times at which something is due are printed.
+const slotLayout = "Mon 2006-01-02 15:04 MST"
+
+// printTimes prints the first n times after another one.
+func (a *app) printTimes(times *timetable.Times, after time.Time, n int) {
+	for _, line := range nextTimes(times, after, n) {
 		fmt.Fprintln(a.stdout, "  next  "+line)
 	}
 }
 
-func (a *app) nextTimes(schedule *cron.Expression, n int) []string {
+func nextTimes(times *timetable.Times, after time.Time, n int) (lines []string) {
 	switch {
-	case schedule == nil:
+	case times == nil:
 		return []string{"never: the time of the job is not valid"}
-	case schedule.Reboot:
+	case times.Reboot:
 		return []string{"when the machine starts"}
 	}
-	var lines []string
-	for _, t := range schedule.Next(a.process.Now(), n) {
-		lines = append(lines, t.Format("Mon 2006-01-02 15:04 MST"))
+	for _, t := range times.Next(after, n) {
+		lines = append(lines, t.Format(slotLayout))
 	}
 	return lines
 }
@@ -124,7 +127,7 @@ func (a *app) cronList() *cobra.Command {
 			row := func(j *cron.Job) human.Row {
 				next, last := "paused", "never ran"
 				if !j.Off {
-					next = strings.Join(a.nextTimes(j.Schedule, 1), "")
+					next = strings.Join(nextTimes(j.Times, a.process.Now(), 1), "")
 				}
 				if runs := a.jobRuns(j.Name, 1); len(runs) > 0 {
 					last = runs[0].Started.In(a.process.Now().Location()).Format("2006-01-02 15:04") + "  " + outcome(runs[0])
@@ -145,8 +148,8 @@ func (a *app) cronList() *cobra.Command {
 // cronFacts is a job as --json prints it.
 func (a *app) cronFacts(j *cron.Job) any {
 	next := []time.Time{}
-	if j.Schedule != nil && !j.Off {
-		next = append(next, j.Schedule.Next(a.process.Now(), showTimes)...)
+	if j.Times != nil && !j.Off {
+		next = append(next, j.Times.Next(a.process.Now(), showTimes)...)
 	}
 	return struct {
 		Name    string           `json:"name"`
@@ -172,7 +175,7 @@ func (a *app) cronShow() *cobra.Command {
 			if j.Off {
 				fmt.Fprintln(a.stdout, "  paused: the line is commented out")
 			} else {
-				a.printTimes(j.Schedule)
+				a.printTimes(j.Times, a.process.Now(), showTimes)
 			}
 			for _, run := range a.jobRuns(j.Name, showTimes) {
 				fmt.Fprintf(a.stdout, "  run   %s  %s  %s\n", run.Started.In(a.process.Now().Location()).Format(time.DateTime), run.ID, outcome(run))

@@ -14,6 +14,7 @@ import (
 
 	"transect/client/fault"
 	"transect/runtime"
+	"transect/runtime/timetable"
 	"transect/runtime/unattended"
 	"transect/runtime/unattended/cron"
 	"transect/runtime/vm"
@@ -71,7 +72,7 @@ does not declare.`,
 			}
 			if dryRun {
 				fmt.Fprintln(a.stdout, job.Line)
-				a.printTimes(job.Schedule)
+				a.printTimes(job.Times, a.process.Now(), showTimes)
 				return nil
 			}
 			if err := a.makeLogFolder(); err != nil {
@@ -88,7 +89,7 @@ does not declare.`,
 				return err
 			}
 			fmt.Fprintf(a.stdout, "added %s\n", job.Name)
-			a.printTimes(job.Schedule)
+			a.printTimes(job.Times, a.process.Now(), showTimes)
 			return nil
 		},
 	}
@@ -110,10 +111,10 @@ func (a *app) makeLogFolder() error {
 
 // newCronJob makes a job of the arguments of transect run.
 func (a *app) newCronJob(ctx context.Context, name, expression, folder string, env, rest []string) (*cron.Job, error) {
-	if err := cron.CheckName(name); err != nil {
+	if err := timetable.CheckName(name); err != nil {
 		return nil, err
 	}
-	schedule, err := cron.Parse(expression)
+	times, err := timetable.System(expression).Times()
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +146,7 @@ func (a *app) newCronJob(ctx context.Context, name, expression, folder string, e
 		return nil, fault.Of(&fault.ConfigError{}, "cannot find the path of this program: %w", err)
 	}
 	command := append(append([]string{program, "run"}, a.cronPresets(name, flags)...), given...)
-	return cron.NewJob(name, schedule, folder, env, append(append(command, job.Script), job.Args...))
+	return cron.NewJob(name, times, folder, env, append(append(command, job.Script), job.Args...))
 }
 
 // parseRun parses the arguments of transect run, with its own checks.

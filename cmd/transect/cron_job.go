@@ -116,7 +116,7 @@ func (a *app) cronSwitch(name, short, long, done string, change func(*cron.Job) 
 			}
 			fmt.Fprintf(a.stdout, "%s %s\n", done, j.Name)
 			if !j.Off {
-				a.printTimes(j.Schedule)
+				a.printTimes(j.Times, a.process.Now(), showTimes)
 			}
 			return nil
 		},
@@ -178,7 +178,7 @@ variables and whether it is paused stay as they are.`,
 			}
 			fmt.Fprintf(a.stdout, "changed %s\n", j.Name)
 			if !changed.Off {
-				a.printTimes(changed.Schedule)
+				a.printTimes(changed.Times, a.process.Now(), showTimes)
 			}
 			return nil
 		},

@@ -12,6 +12,7 @@ import (
 	"transect/client/human"
 	"transect/runtime/jobs"
 	"transect/runtime/jobs/schedule"
+	"transect/runtime/timetable"
 	"transect/runtime/unattended/notice"
 )
 
@@ -35,29 +36,22 @@ docs/schedules.md.`,
 
 // slotTime is a time in the zone of a schedule.
 func slotTime(t time.Time, s *schedule.Schedule) string {
-	zone, err := schedule.Zone(s.Zone)
+	zone, err := timetable.Zone(s.Zone)
 	if err != nil {
 		zone = time.UTC
 	}
-	return t.In(zone).Format("Mon 2006-01-02 15:04 MST")
+	return t.In(zone).Format(slotLayout)
 }
 
 // printNext prints the next slots of a schedule.
-func (a *app) printNext(s *schedule.Schedule, times int) {
-	if s.Paused {
+func (a *app) printNext(s *schedule.Schedule, n int) {
+	switch times, err := s.Times(); {
+	case s.Paused:
 		fmt.Fprintln(a.stdout, "  paused")
-		return
-	}
-	if s.Next.IsZero() {
+	case err == nil && s.Next.IsZero():
 		fmt.Fprintln(a.stdout, "  next  never")
-		return
-	}
-	rule, err := s.Rule()
-	if err != nil {
-		return
-	}
-	for _, slot := range append([]time.Time{s.Next}, rule.Next(s.Next, times-1)...) {
-		fmt.Fprintln(a.stdout, "  next  "+slotTime(slot, s))
+	case err == nil:
+		a.printTimes(times, s.Next.Add(-time.Millisecond), n)
 	}
 }
 
@@ -126,7 +120,6 @@ type scheduleJSON struct {
 	Zone    string     `json:"zone"`
 	CatchUp string     `json:"catch_up"`
 	Overlap string     `json:"overlap"`
-	Jitter  float64    `json:"jitter"` // seconds
 	Paused  bool       `json:"paused"`
 	Overdue bool       `json:"overdue"`
 	Next    *time.Time `json:"next"`
@@ -157,7 +150,7 @@ func firedFacts(f *schedule.Fired) *firedJSON {
 }
 
 func scheduleFacts(l *schedule.Listed) scheduleJSON {
-	return scheduleJSON{l.Name, l.Expr, l.Zone, l.CatchUp, l.Overlap, l.Jitter.Seconds(), l.Paused, l.Overdue, jobs.Stamp(l.Next), l.Waiting, firedFacts(l.Last), withoutTargets(l.Spec)}
+	return scheduleJSON{l.Name, l.Expr, l.Zone, l.CatchUp, l.Overlap, l.Paused, l.Overdue, jobs.Stamp(l.Next), l.Waiting, firedFacts(l.Last), withoutTargets(l.Spec)}
 }
 
 // withoutTargets hides the addresses that notices are sent to: they are secrets.

@@ -12,6 +12,7 @@ import (
 	"transect/client/human"
 	"transect/runtime/jobs"
 	"transect/runtime/jobs/schedule"
+	"transect/runtime/timetable"
 )
 
 func (a *app) schedulePause() *cobra.Command {
@@ -124,7 +125,7 @@ TIME is a date or a date with a time, in the zone of the schedule.`,
 		if err != nil {
 			return err
 		}
-		zone, err := schedule.Zone(s.Zone)
+		zone, err := timetable.Zone(s.Zone)
 		if err != nil {
 			return err
 		}

@@ -16,6 +16,7 @@ import (
 	"transect/client/fault"
 	"transect/runtime/jobs"
 	"transect/runtime/jobs/schedule"
+	"transect/runtime/timetable"
 )
 
 // scheduleFlags are the flags that describe a schedule.
@@ -38,11 +39,10 @@ func (a *app) scheduleFlags(cmd *cobra.Command) *scheduleFlags {
 	}
 	addOptions(cmd.Flags(),
 		option{name: "zone", kind: "ZONE", parse: toString(&f.Zone), doc: "the time zone of the expression, such as Europe/Paris; this machine's if left out"},
-		option{name: "catch-up", kind: "none|last|all", value: schedule.Last, parse: oneOf(&f.CatchUp, schedule.None, schedule.Last, schedule.All),
+		option{name: "catch-up", kind: "none|last|all", value: timetable.Last, parse: oneOf(&f.CatchUp, timetable.None, timetable.Last, timetable.All),
 			doc: "what is fired of the slots that passed while no worker was there: all are 1000 at most"},
-		option{name: "overlap", kind: "skip|queue|cancel", value: schedule.Skip, parse: oneOf(&f.Overlap, schedule.Skip, schedule.Queue, schedule.Cancel),
-			doc: "when the job of a slot still runs at the next one: skip that slot, queue it, or cancel the job"},
-		option{name: "jitter", kind: "duration", parse: toDuration(&f.Jitter), doc: "fire each slot up to `DURATION` later, so that schedules do not start all at once"})
+		option{name: "overlap", kind: "skip|queue|cancel", value: timetable.Skip, parse: oneOf(&f.Overlap, timetable.Skip, timetable.Queue, timetable.Cancel),
+			doc: "when the job of a slot still runs at the next one: skip that slot, queue it, or cancel the job"})
 	f.jobFlags = a.jobFlags(cmd)
 	cmd.PreRun = nil // there are more flags after the name
 	a.jobsFlag(cmd, &f.address)
@@ -124,7 +124,7 @@ func (a *app) addSchedule(ctx context.Context, store *jobs.Store, f *jobFlags, s
 	if s.Zone == "" {
 		s.Zone = a.localZone()
 	}
-	if _, err := s.Rule(); err != nil {
+	if _, err := s.Times(); err != nil {
 		return err
 	}
 	spec, err := a.packedJob(ctx, store, f, words)
@@ -227,7 +227,7 @@ that were submitted stay as they are.`,
 					s.Spec.OnFailure, s.Spec.Ping, s.Spec.Late = old.OnFailure, old.Ping, old.Late
 				}
 				for name, set := range map[string]func(){"when": func() { s.Expr = when }, "zone": func() { s.Zone = cmp.Or(f.Zone, a.localZone()) }, "catch-up": func() { s.CatchUp = f.CatchUp },
-					"overlap": func() { s.Overlap = f.Overlap }, "jitter": func() { s.Jitter = f.Jitter }, "queue": func() { s.Spec.Queue = f.spec.Queue }, "on": func() { s.Spec.Queue = f.on },
+					"overlap": func() { s.Overlap = f.Overlap }, "queue": func() { s.Spec.Queue = f.spec.Queue }, "on": func() { s.Spec.Queue = f.on },
 					"key": func() { s.Spec.Key = f.spec.Key }, "priority": func() { s.Spec.Priority = f.spec.Priority }, "retries": func() { s.Spec.Retries = f.spec.Retries },
 					"timeout": func() { s.Spec.Timeout = f.spec.Timeout }, "ping": func() { s.Spec.Ping = f.spec.Ping },
 					"on-failure": func() {

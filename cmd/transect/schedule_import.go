@@ -13,6 +13,7 @@ import (
 	"transect/client/fault"
 	"transect/runtime/jobs"
 	"transect/runtime/jobs/schedule"
+	"transect/runtime/timetable"
 	"transect/runtime/unattended/cron"
 )
 
@@ -103,7 +104,7 @@ func (a *app) importJob(ctx context.Context, store *jobs.Store, j *cron.Job, zon
 	if zone == "" {
 		zone = a.localZone()
 	}
-	s := &schedule.Schedule{Name: j.Name, Expr: j.Expr, Zone: zone, Paused: j.Off}
+	s := &schedule.Schedule{Name: j.Name, Rule: timetable.Rule{Expr: j.Expr, Zone: zone}, Paused: j.Off}
 	if err := other.addSchedule(ctx, store, f.jobFlags, s, rest, false); err != nil {
 		return err
 	}

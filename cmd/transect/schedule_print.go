@@ -52,7 +52,6 @@ func scheduleLines(s *schedule.Schedule) (lines []scheduleLine) {
 	line("when", s.Expr+" in "+s.Zone)
 	line("catch-up", s.CatchUp)
 	line("overlap", s.Overlap)
-	line("jitter", duration(s.Jitter))
 	line("script", spec.Title())
 	line("flags", strings.Join(append(append([]string{}, spec.Env...), spec.Run...), " "))
 	line("folder", spec.Folder)

@@ -43,4 +43,4 @@ grant select, insert, update, delete on river_job, river_leader, river_queue, ri
 	tr_job, tr_worker, tr_run, tr_log, tr_fired, tr_key, tr_bundle, tr_result, tr_ledger, tr_part, tr_watch, tr_notice to transect_worker;
 grant usage on sequence river_job_id_seq, river_notification_id_seq to transect_worker;
 grant select on tr_schedule, tr_migration, river_migration to transect_worker;
-grant update (next_due, next_at) on tr_schedule to transect_worker; -- not what it runs
+grant update (next_at) on tr_schedule to transect_worker; -- not what it runs

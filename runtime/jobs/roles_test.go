@@ -10,6 +10,7 @@ import (
 	"transect/runtime/jobs"
 	"transect/runtime/jobs/bundle"
 	"transect/runtime/jobs/schedule"
+	"transect/runtime/timetable"
 	"transect/testdata/jobstest"
 )
 
@@ -54,7 +55,7 @@ func TestRoles(t *testing.T) {
 	allowed("submitter", err)
 	allowed("submitter", submitter.Cancel(ctx, id))
 	allowed("submitter", submitter.Retry(ctx, id))
-	allowed("submitter", schedule.Add(ctx, submitter, &schedule.Schedule{Name: "nightly", Expr: "* * * * *", Zone: "UTC", Spec: spec}, false))
+	allowed("submitter", schedule.Add(ctx, submitter, &schedule.Schedule{Name: "nightly", Rule: timetable.Rule{Expr: "* * * * *", Zone: "UTC"}, Spec: spec}, false))
 	_, err = schedule.Edit(ctx, submitter, "nightly", func(s *schedule.Schedule) error { s.Expr = "@daily"; return nil })
 	allowed("submitter", err)
 	_, _, err = schedule.RunNow(ctx, submitter, "nightly")
@@ -77,7 +78,7 @@ func TestRoles(t *testing.T) {
 		allowed("reader", err)
 	}
 
-	exec(t, owner, "update tr_schedule set next_due = 1, next_at = 1")
+	exec(t, owner, "update tr_schedule set next_at = 1")
 	running, stop := context.WithCancel(ctx)
 	var warned []string
 	ended := make(chan struct{})

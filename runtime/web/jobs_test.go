@@ -11,6 +11,7 @@ import (
 
 	"transect/runtime/jobs"
 	"transect/runtime/jobs/schedule"
+	"transect/runtime/timetable"
 	"transect/runtime/web"
 	"transect/testdata/jobstest"
 )
@@ -26,7 +27,7 @@ func TestJobs(t *testing.T) {
 		return fmt.Sprint(id)
 	}
 	first, second := submit(jobs.Spec{Script: "survey.lua", Args: []string{"<b>flight"}}), submit(jobs.Spec{Script: "report.lua", Queue: "office"})
-	if err := schedule.Add(t.Context(), store, &schedule.Schedule{Name: "nightly", Expr: "30 2 * * *", Zone: "Europe/Paris", Spec: jobs.Spec{Script: "sync.lua"}}, false); err != nil {
+	if err := schedule.Add(t.Context(), store, &schedule.Schedule{Name: "nightly", Rule: timetable.Rule{Expr: "30 2 * * *", Zone: "Europe/Paris"}, Spec: jobs.Spec{Script: "sync.lua"}}, false); err != nil {
 		t.Fatal(err)
 	}
 	_, address, browser := page(t, func(o *web.Options) { o.JobStore, o.Actions = store, true })
@@ -131,12 +132,12 @@ func TestNight(t *testing.T) {
 	asks := submit(jobs.Spec{Script: "order.lua"})
 	ends(asks, jobs.NeedsDecision, 7, "")
 	submit(jobs.Spec{Script: "ortho.lua", Queue: "ortho"})
-	late := &schedule.Schedule{Name: "nightly", Expr: "30 2 * * *", Zone: "UTC", Spec: jobs.Spec{Script: "sync.lua"}}
+	late := &schedule.Schedule{Name: "nightly", Rule: timetable.Rule{Expr: "30 2 * * *", Zone: "UTC"}, Spec: jobs.Spec{Script: "sync.lua"}}
 	if err := schedule.Add(t.Context(), store, late, false); err != nil {
 		t.Fatal(err)
 	}
 	for _, statement := range []string{
-		"update tr_schedule set next_due = " + store.Now() + " - 7200000, next_at = " + store.Now() + " - 7200000",
+		"update tr_schedule set next_at = " + store.Now() + " - 7200000",
 		"insert into tr_worker (id, name, host, pid, queues, slots, stopping, started_at, lease_until, dead_at) values" +
 			" ('1', 'm1', 'field', 1, 'm1,default', 4, 1, 1, " + store.Now() + " + 15000, null)," +
 			" ('2', 'm2', 'office', 2, 'm2,default', 4, 0, 1, " + store.Now() + " - 60000, " + store.Now() + ")," +

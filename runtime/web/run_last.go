@@ -48,8 +48,8 @@ func (s *Server) subjects(runs []*history.Summary, table []*cron.Job) []*subject
 	}
 	for _, j := range table {
 		b := add("job "+j.Name, &subject{Name: j.Name, Job: true, Paused: j.Off})
-		if j.Schedule != nil && !j.Off {
-			if next := j.Schedule.Next(s.Now(), 1); len(next) > 0 {
+		if j.Times != nil && !j.Off {
+			if next := j.Times.Next(s.Now(), 1); len(next) > 0 {
 				b.Next = next[0]
 			}
 		}
@@ -69,10 +69,10 @@ func (s *Server) subjects(runs []*history.Summary, table []*cron.Job) []*subject
 	}
 	for _, j := range table {
 		b := byName["job "+j.Name]
-		if b.Last == nil || j.Schedule == nil || j.Off || b.Last.State == history.Running {
+		if b.Last == nil || j.Times == nil || j.Off || b.Last.State == history.Running {
 			continue
 		}
-		if due := j.Schedule.Next(b.Last.Started.In(s.Now().Location()), 1); len(due) > 0 && s.Now().Sub(due[0]) > startLate {
+		if due := j.Times.Next(b.Last.Started.In(s.Now().Location()), 1); len(due) > 0 && s.Now().Sub(due[0]) > startLate {
 			b.Overdue = due[0]
 		}
 	}

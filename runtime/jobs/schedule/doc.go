@@ -15,5 +15,6 @@
 // to be sent. A worker that sends one holds it for a while, so that it is sent
 // once, and by another one when that worker dies.
 //
-// Begin reading with Rule (rule.go: when a schedule is due), then fire (fire.go).
+// When a schedule is due says package timetable. Begin reading with Schedule
+// (schedule.go), then fire (fire.go).
 package schedule

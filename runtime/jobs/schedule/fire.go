@@ -10,6 +10,7 @@ import (
 
 	"transect/client/fault"
 	"transect/runtime/jobs"
+	"transect/runtime/timetable"
 )
 
 // States of a slot in tr_fired.
@@ -65,7 +66,7 @@ func (r *runner) fire(ctx context.Context, name string) error {
 		if err != nil {
 			return err
 		}
-		if !s.Paused && !s.Next.IsZero() && !s.FireAt.After(f.now) {
+		if !s.Paused && !s.Next.IsZero() && !s.Next.After(f.now) {
 			if err := f.slots(ctx); err != nil {
 				return err
 			}
@@ -93,17 +94,17 @@ func (f *firing) sweep(ctx context.Context) error {
 
 // slots notes the slots that have come due, and when the next one is.
 func (f *firing) slots(ctx context.Context) error {
-	rule, err := f.Rule()
+	times, err := f.Times()
 	if err != nil {
 		return err
 	}
-	due := rule.Due(f.Next, f.now)
+	due := times.Due(f.Next, f.now)
 	if due.Missed > 0 {
 		if _, err := f.note(ctx, slot{Due: due.First, How: missed, State: leftOut, Count: due.Missed, Last: due.Last}); err != nil {
 			return err
 		}
 	}
-	if err := f.lateNotice(ctx, due, rule); err != nil {
+	if err := f.lateNotice(ctx, due, times); err != nil {
 		return err
 	}
 	for i, at := range due.Fire {
@@ -115,12 +116,8 @@ func (f *firing) slots(ctx context.Context) error {
 			return err
 		}
 	}
-	if due.Next.IsZero() {
-		f.Next, f.FireAt = time.Time{}, time.Time{}
-	} else {
-		f.Next, f.FireAt = due.Next, rule.FireAt(due.Next)
-	}
-	_, err = f.tx.ExecContext(ctx, "update tr_schedule set next_due = $2, next_at = $3 where name = $1", f.Name, jobs.Millis(f.Next), jobs.Millis(f.FireAt))
+	f.Next = due.Next
+	_, err = f.tx.ExecContext(ctx, "update tr_schedule set next_at = $2 where name = $1", f.Name, jobs.Millis(f.Next))
 	return err
 }
 
@@ -132,9 +129,9 @@ func (f *firing) slot(ctx context.Context, at time.Time, how string) error {
 	}
 	s := slot{Due: at, How: how, State: waiting, Count: 1}
 	switch {
-	case queued >= MaxSlots, f.Overlap == Skip && how == inTime && running > 0 && queued == 0:
+	case queued >= timetable.MaxSlots, f.Overlap == timetable.Skip && how == inTime && running > 0 && queued == 0:
 		s.How, s.State = skipped, leftOut
-	case f.Overlap == Cancel && how == inTime:
+	case f.Overlap == timetable.Cancel && how == inTime:
 		if err := f.cancelOthers(ctx); err != nil {
 			return err
 		}
@@ -220,7 +217,7 @@ func (f *firing) pump(ctx context.Context) error {
 // job is the job of a slot: {slot} in its arguments is the slot's time in the
 // schedule's zone, as in 2027-03-28T02:30:00+01:00, {slot_date} its date.
 func (f *firing) job(due time.Time) (jobs.Spec, error) {
-	zone, err := Zone(f.Zone)
+	zone, err := timetable.Zone(f.Zone)
 	if err != nil {
 		return jobs.Spec{}, err
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"transect/runtime/jobs"
+	"transect/runtime/timetable"
 	"transect/testdata/jobstest"
 )
 
@@ -21,7 +22,7 @@ type bench struct {
 // newBench adds the schedule hourly in UTC, changed by edit.
 func newBench(t testing.TB, store *jobs.Store, edit func(*Schedule)) *bench {
 	t.Helper()
-	s := &Schedule{Name: "hourly", Expr: "@hourly", Zone: "UTC", Spec: jobs.Spec{Script: "survey.lua", Args: []string{"--day={slot_date}"}}}
+	s := &Schedule{Name: "hourly", Rule: timetable.Rule{Expr: "@hourly", Zone: "UTC"}, Spec: jobs.Spec{Script: "survey.lua", Args: []string{"--day={slot_date}"}}}
 	if edit != nil {
 		edit(s)
 	}
@@ -141,8 +142,8 @@ func TestOverlap(t *testing.T) {
 	t.Parallel()
 	jobstest.EachStore(t, func(t *testing.T, store *jobs.Store) {
 		for _, c := range []struct{ overlap, during, after, later string }{
-			{Skip, "0 slot active waiting, 1 skipped left out, 2 skipped left out", "0 slot ended done, 1 skipped left out, 2 skipped left out", "0 slot ended done, 1 skipped left out, 2 skipped left out, 3 slot active waiting"},
-			{Queue, "0 slot active waiting, 1 slot waiting, 2 slot waiting", "0 slot ended done, 1 slot active waiting, 2 slot waiting", "0 slot ended done, 1 slot active waiting, 2 slot waiting, 3 slot waiting"},
+			{timetable.Skip, "0 slot active waiting, 1 skipped left out, 2 skipped left out", "0 slot ended done, 1 skipped left out, 2 skipped left out", "0 slot ended done, 1 skipped left out, 2 skipped left out, 3 slot active waiting"},
+			{timetable.Queue, "0 slot active waiting, 1 slot waiting, 2 slot waiting", "0 slot ended done, 1 slot active waiting, 2 slot waiting", "0 slot ended done, 1 slot active waiting, 2 slot waiting, 3 slot waiting"},
 		} {
 			b := newBench(t, store, func(s *Schedule) { s.Overlap = c.overlap })
 			first := b.get().Next
@@ -165,7 +166,7 @@ func TestOverlap(t *testing.T) {
 func TestOverlapCancels(t *testing.T) {
 	t.Parallel()
 	jobstest.EachStore(t, func(t *testing.T, store *jobs.Store) {
-		b := newBench(t, store, func(s *Schedule) { s.Overlap = Cancel })
+		b := newBench(t, store, func(s *Schedule) { s.Overlap = timetable.Cancel })
 		first := b.get().Next
 		b.at(first)
 		if _, err := store.DB().Exec("update river_job set state = 'running'"); err != nil {
@@ -193,14 +194,14 @@ func TestCatchUp(t *testing.T) {
 	t.Parallel()
 	jobstest.EachStore(t, func(t *testing.T, store *jobs.Store) {
 		for _, c := range []struct{ catchUp, want string }{
-			{None, "0 missed left out 3 to 2"}, {Last, "0 missed left out 2 to 1, 2 caught up active waiting"},
-			{All, "0 caught up active waiting, 1 caught up waiting, 2 caught up waiting"},
+			{timetable.None, "0 missed left out 3 to 2"}, {timetable.Last, "0 missed left out 2 to 1, 2 caught up active waiting"},
+			{timetable.All, "0 caught up active waiting, 1 caught up waiting, 2 caught up waiting"},
 		} {
 			b := newBench(t, store, func(s *Schedule) { s.CatchUp = c.catchUp })
 			first := b.get().Next
 			b.at(first.Add(2*time.Hour + 30*time.Minute))
 			b.want(first, c.want)
-			if c.catchUp == All { // what is caught up is not left out
+			if c.catchUp == timetable.All { // what is caught up is not left out
 				b.end(jobs.Done, 0)
 				b.at(first.Add(3 * time.Hour))
 				b.want(first, "0 caught up ended done, 1 caught up active waiting, 2 caught up waiting, 3 slot waiting")
@@ -275,9 +276,9 @@ func TestPauseRunBackfill(t *testing.T) {
 func TestBackfillOfMissed(t *testing.T) {
 	t.Parallel()
 	store := jobstest.Open(t, jobs.Config{StateDir: t.TempDir()})
-	b := newBench(t, store, func(s *Schedule) { s.CatchUp = None })
+	b := newBench(t, store, func(s *Schedule) { s.CatchUp = timetable.None })
 	old := b.get().Next.Add(-10 * time.Hour)
-	if _, err := store.DB().Exec("update tr_schedule set next_due = $1, next_at = $1", old.UnixMilli()); err != nil {
+	if _, err := store.DB().Exec("update tr_schedule set next_at = $1", old.UnixMilli()); err != nil {
 		t.Fatal(err)
 	}
 	b.at(old.Add(9*time.Hour + 30*time.Minute))
@@ -295,21 +296,18 @@ func TestEdit(t *testing.T) {
 	b := newBench(t, store, nil)
 	b.at(b.get().Next.Add(-time.Hour))
 	before := b.get()
-	if _, err := store.DB().Exec("update tr_schedule set next_due = next_due - 7200000, next_at = next_at - 7200000"); err != nil {
+	if _, err := store.DB().Exec("update tr_schedule set next_at = next_at - 7200000"); err != nil {
 		t.Fatal(err)
 	}
 	s, err := Edit(t.Context(), store, "hourly", func(s *Schedule) error { s.Spec.Args = []string{"b"}; return nil })
 	if err != nil || !s.Next.Equal(before.Next.Add(-2*time.Hour)) || s.Spec.Args[0] != "b" {
 		t.Errorf("the overdue slot is lost: %+v, %v", s, err)
 	}
-	if s, err = Edit(t.Context(), store, "hourly", func(s *Schedule) error { s.Jitter = 10 * time.Minute; return nil }); err != nil || !s.Next.Equal(before.Next.Add(-2*time.Hour)) || s.FireAt.Sub(s.Next) > 10*time.Minute {
-		t.Errorf("the slot that waits for its jitter is lost: %+v, %v", s, err)
-	}
 	if s, err = Edit(t.Context(), store, "hourly", func(s *Schedule) error { s.Expr = "30 * * * *"; return nil }); err != nil || s.Next.Before(time.Now()) || s.Next.Minute() != 30 {
 		t.Errorf("%+v, %v", s, err)
 	}
 	for what, change := range map[string]func(*Schedule){"invalid cron expression": func(s *Schedule) { s.Expr = "61 * * * *" }, "is no time zone": func(s *Schedule) { s.Zone = "Mars" },
-		"jitter": func(s *Schedule) { s.Jitter = 2 * time.Hour }} {
+		"no @reboot": func(s *Schedule) { s.Expr = "@reboot" }} {
 		if _, err := Edit(t.Context(), store, "hourly", func(s *Schedule) error { change(s); return nil }); err == nil || !strings.Contains(err.Error(), what) {
 			t.Errorf("%s: %v", what, err)
 		}
@@ -327,7 +325,7 @@ func TestBrokenSchedule(t *testing.T) {
 	t.Parallel()
 	jobstest.EachStore(t, func(t *testing.T, store *jobs.Store) {
 		b := newBench(t, store, nil)
-		if err := Add(t.Context(), store, &Schedule{Name: "broken", Expr: "@hourly", Zone: "UTC", Spec: jobs.Spec{Script: "x.lua"}}, false); err != nil {
+		if err := Add(t.Context(), store, &Schedule{Name: "broken", Rule: timetable.Rule{Expr: "@hourly", Zone: "UTC"}, Spec: jobs.Spec{Script: "x.lua"}}, false); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := store.DB().Exec("update tr_schedule set spec = '{}' where name = 'broken'"); err != nil { // no script

@@ -91,7 +91,7 @@ func List(ctx context.Context, store *jobs.Store) (list []*Listed, workers int, 
 	}
 	byName := map[string]*Listed{}
 	for _, l := range list {
-		l.Overdue = !l.Paused && !l.Next.IsZero() && now-l.FireAt.UnixMilli() > time.Minute.Milliseconds()
+		l.Overdue = !l.Paused && !l.Next.IsZero() && now-l.Next.UnixMilli() > time.Minute.Milliseconds()
 		byName[l.Name] = l
 	}
 	newest, err := fired(ctx, store, " join (select schedule, max(due_at) as due_at from tr_fired where how <> 'backfill' group by schedule) n on n.schedule = f.schedule and n.due_at = f.due_at")

@@ -10,6 +10,7 @@ import (
 	"transect/client/fault"
 	"transect/client/human"
 	"transect/runtime/jobs"
+	"transect/runtime/timetable"
 	"transect/runtime/unattended/notice"
 )
 
@@ -18,7 +19,7 @@ const showSlot = "2006-01-02 15:04 MST"
 
 // lateNotice tells of slots that nobody fired in time, once however many they
 // are. Who tells is the first worker that lives again.
-func (f *firing) lateNotice(ctx context.Context, due Due, rule *Rule) error {
+func (f *firing) lateNotice(ctx context.Context, due timetable.Due, times *timetable.Times) error {
 	oldest := f.now
 	if len(due.Fire) > 0 {
 		oldest = due.Fire[0]
@@ -26,13 +27,13 @@ func (f *firing) lateNotice(ctx context.Context, due Due, rule *Rule) error {
 	if due.Missed > 0 && due.First.Before(oldest) {
 		oldest = due.First
 	}
-	behind := f.now.Sub(rule.FireAt(oldest))
+	behind := f.now.Sub(oldest)
 	if f.Spec.OnFailure == "" || f.Spec.Late <= 0 || behind < f.Spec.Late {
 		return nil
 	}
-	what, they := fmt.Sprintf("the slot of %s was", oldest.In(rule.Zone).Format(showSlot)), "it is"
+	what, they := fmt.Sprintf("the slot of %s was", oldest.In(times.Zone).Format(showSlot)), "it is"
 	if n := due.Missed + len(due.Fire); n > 1 {
-		what, they = fmt.Sprintf("%d slots since %s were", n, oldest.In(rule.Zone).Format(showSlot)), "they are"
+		what, they = fmt.Sprintf("%d slots since %s were", n, oldest.In(times.Zone).Format(showSlot)), "they are"
 	}
 	what += fmt.Sprintf(" not fired in time: no worker was there for %s; ", human.Duration(behind.Round(time.Second)))
 	switch newest := len(due.Fire); {
@@ -75,7 +76,7 @@ func (r *runner) blocked(ctx context.Context) (told bool, err error) {
 			if err != nil {
 				return err
 			}
-			zone, err := Zone(s.Zone)
+			zone, err := timetable.Zone(s.Zone)
 			if err != nil {
 				return err
 			}

@@ -9,6 +9,7 @@ import (
 	"transect/client/fault"
 	"transect/client/wait"
 	"transect/runtime/jobs"
+	"transect/runtime/timetable"
 )
 
 // Set pauses or resumes a schedule. Slots that pass while it is paused are not
@@ -98,23 +99,23 @@ func Backfill(ctx context.Context, store *jobs.Store, name string, from, to time
 		if err != nil {
 			return err
 		}
-		rule, err := s.Rule()
+		times, err := s.Times()
 		if err != nil {
 			return err
 		}
 		if to.IsZero() || to.After(f.now) {
 			to = f.now
 		}
-		all := rule.Between(from, to)
-		if len(all) > MaxSlots {
-			return fault.Hinted(fault.Of(&fault.UsageError{}, "there are more than %d slots from %s to %s", MaxSlots, from.In(rule.Zone).Format(showSlot), to.In(rule.Zone).Format(showSlot)),
+		all := times.Between(from, to)
+		if len(all) > timetable.MaxSlots {
+			return fault.Hinted(fault.Of(&fault.UsageError{}, "there are more than %d slots from %s to %s", timetable.MaxSlots, from.In(times.Zone).Format(showSlot), to.In(times.Zone).Format(showSlot)),
 				"fill in shorter times, one after the other")
 		}
 		for _, due := range all {
 			if !s.Next.IsZero() && !due.Before(s.Next) && !s.Paused {
 				break // the schedule fires it itself
 			}
-			added, err := f.fillIn(ctx, rule, due, dry)
+			added, err := f.fillIn(ctx, times, due, dry)
 			if err != nil {
 				return err
 			}
@@ -133,7 +134,7 @@ func Backfill(ctx context.Context, store *jobs.Store, name string, from, to time
 }
 
 // fillIn lets a slot wait that was not fired before.
-func (f *firing) fillIn(ctx context.Context, rule *Rule, due time.Time, dry bool) (bool, error) {
+func (f *firing) fillIn(ctx context.Context, times *timetable.Times, due time.Time, dry bool) (bool, error) {
 	var state string
 	var missed int
 	var last int64
@@ -152,7 +153,7 @@ func (f *firing) fillIn(ctx context.Context, rule *Rule, due time.Time, dry bool
 		return false, err
 	}
 	if missed > 1 { // the others of the row
-		if next := rule.Next(due, 1); len(next) > 0 {
+		if next := times.Next(due, 1); len(next) > 0 {
 			if _, err := f.note(ctx, slot{Due: next[0], How: "missed", State: leftOut, Count: missed - 1, Last: time.UnixMilli(last)}); err != nil {
 				return false, err
 			}

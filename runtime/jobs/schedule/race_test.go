@@ -18,6 +18,7 @@ import (
 	"pgregory.net/rapid"
 
 	"transect/runtime/jobs"
+	"transect/runtime/timetable"
 	"transect/testdata/jobstest"
 )
 
@@ -28,9 +29,9 @@ func fast(store *jobs.Store, base int64) string {
 
 // each minutely schedule of a race.
 var racers = []*Schedule{
-	{Name: "minutely", Expr: "* * * * *", Zone: "Europe/Paris", CatchUp: All, Overlap: Queue},
-	{Name: "third", Expr: "*/3 * * * *", Zone: "Asia/Kathmandu", CatchUp: All, Overlap: Queue, Jitter: 100 * time.Second},
-	{Name: "hourly", Expr: "@hourly", Zone: "UTC", CatchUp: All, Overlap: Skip},
+	{Name: "minutely", Rule: timetable.Rule{Expr: "* * * * *", Zone: "Europe/Paris", CatchUp: timetable.All, Overlap: timetable.Queue}},
+	{Name: "third", Rule: timetable.Rule{Expr: "*/3 * * * *", Zone: "Asia/Kathmandu", CatchUp: timetable.All, Overlap: timetable.Queue}},
+	{Name: "hourly", Rule: timetable.Rule{Expr: "@hourly", Zone: "UTC", CatchUp: timetable.All, Overlap: timetable.Skip}},
 }
 
 // addRacers adds schedules whose first slot is the one after now, and returns
@@ -73,7 +74,7 @@ func judge(t testing.TB, store *jobs.Store, firsts map[string]time.Time) (slots 
 		if err != nil {
 			t.Fatal(err)
 		}
-		rule, err := s.Rule()
+		times, err := s.Times()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +86,7 @@ func judge(t testing.TB, store *jobs.Store, firsts map[string]time.Time) (slots 
 		for _, f := range fired {
 			known[f.Due.UnixMilli()] = f
 		}
-		for slot := firsts[s.Name]; slot.Before(s.Next); slot = rule.Next(slot, 1)[0] {
+		for slot := firsts[s.Name]; slot.Before(s.Next); slot = times.Next(slot, 1)[0] {
 			f := known[slot.UnixMilli()]
 			if f == nil {
 				t.Errorf("%s: the slot of %s was lost", s.Name, slot)
@@ -198,7 +199,7 @@ func TestKilledSchedulers(t *testing.T) {
 		p := launch(t, c, base) // one lives
 		for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 			var far int
-			if err := store.DB().QueryRow("select count(*) from tr_schedule where next_due > $1", base+(4*time.Hour).Milliseconds()).Scan(&far); err != nil {
+			if err := store.DB().QueryRow("select count(*) from tr_schedule where next_at > $1", base+(4*time.Hour).Milliseconds()).Scan(&far); err != nil {
 				t.Fatal(err)
 			}
 			if far == len(racers) {

@@ -12,84 +12,67 @@ import (
 	"transect/client/fault"
 	"transect/client/suggest"
 	"transect/runtime/jobs"
-	"transect/runtime/unattended/cron"
+	"transect/runtime/timetable"
 )
 
 // Schedule is a job and when it is submitted.
 type Schedule struct {
-	Name    string
-	Expr    string // a cron expression
-	Zone    string // in the IANA database
-	CatchUp string // None, Last or All
-	Overlap string // Skip, Queue or Cancel
-	Jitter  time.Duration
+	Name string
+	timetable.Rule
 	Paused  bool
 	Spec    jobs.Spec
 	Next    time.Time // the next slot; zero when there is none
-	FireAt  time.Time // when it is fired, with its jitter
 	Created time.Time
 	Updated time.Time
 }
 
-// What is done with a slot whose schedule has a job that runs.
-const (
-	Skip   = "skip"   // it is left out
-	Queue  = "queue"  // it waits
-	Cancel = "cancel" // the running job is cancelled
-)
-
-// Rule is when the schedule is due.
-func (s *Schedule) Rule() (*Rule, error) {
-	r, err := parseRule(s.Name, s.Expr, s.Zone)
-	if err != nil {
+// Times are the slots of the schedule.
+func (s *Schedule) Times() (*timetable.Times, error) {
+	times, err := s.Rule.Times()
+	switch {
+	case err != nil:
 		return nil, err
+	case times.Reboot:
+		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "a schedule has no @reboot: it belongs to no machine"), "start the script with the machine's own service manager, or use transect cron")
+	case times.Zone == nil:
+		_, err = timetable.Zone("")
 	}
-	r.Jitter, r.CatchUp = s.Jitter, s.CatchUp
-	return r, nil
+	return times, err
 }
 
 // check checks what a user gave, and sets the next slot after now.
 func (s *Schedule) check(now time.Time) error {
-	if err := cron.CheckName(s.Name); err != nil {
+	if err := timetable.CheckName(s.Name); err != nil {
 		return err
 	}
 	if err := s.Spec.Complete(); err != nil {
 		return err
 	}
-	s.CatchUp, s.Overlap = cmp.Or(s.CatchUp, Last), cmp.Or(s.Overlap, Skip)
-	r, err := s.Rule()
+	s.CatchUp, s.Overlap = cmp.Or(s.CatchUp, timetable.Last), cmp.Or(s.Overlap, timetable.Skip)
+	times, err := s.Times()
 	if err != nil {
 		return err
 	}
-	if err := r.SetJitter(s.Jitter, now); err != nil {
-		return err
+	s.Next = time.Time{}
+	if slots := times.Next(now, 1); len(slots) > 0 {
+		s.Next = slots[0]
 	}
-	s.plan(r, now)
 	return nil
 }
 
-// plan sets the next slot, the first after now.
-func (s *Schedule) plan(r *Rule, now time.Time) {
-	s.Next, s.FireAt = time.Time{}, time.Time{}
-	if slots := r.Next(now, 1); len(slots) > 0 {
-		s.Next, s.FireAt = slots[0], r.FireAt(slots[0])
-	}
-}
-
-const columns = "name, cron, zone, spec, catch_up, overlap, jitter, paused, next_due, next_at, created_at, updated_at"
+const columns = "name, cron, zone, spec, catch_up, overlap, paused, next_at, created_at, updated_at"
 
 func scan(row interface{ Scan(...any) error }) (*Schedule, error) {
 	s := &Schedule{}
 	var spec string
-	var jitter, due, at, created, updated int64
-	if err := row.Scan(&s.Name, &s.Expr, &s.Zone, &spec, &s.CatchUp, &s.Overlap, &jitter, &s.Paused, &due, &at, &created, &updated); err != nil {
+	var next, created, updated int64
+	if err := row.Scan(&s.Name, &s.Expr, &s.Zone, &spec, &s.CatchUp, &s.Overlap, &s.Paused, &next, &created, &updated); err != nil {
 		return nil, err
 	}
 	if err := json.Unmarshal([]byte(spec), &s.Spec); err != nil {
 		return nil, fmt.Errorf("the schedule %s: %w", s.Name, err)
 	}
-	s.Jitter, s.Next, s.FireAt = time.Duration(jitter)*time.Millisecond, jobs.FromMillis(due), jobs.FromMillis(at)
-	s.Created, s.Updated = jobs.FromMillis(created), jobs.FromMillis(updated)
+	s.Next, s.Created, s.Updated = jobs.FromMillis(next), jobs.FromMillis(created), jobs.FromMillis(updated)
 	return s, nil
 }
 
@@ -129,8 +112,8 @@ func put(ctx context.Context, store *jobs.Store, tx *jobs.Tx, s *Schedule) error
 	if s.Spec.OnFailure != "" {
 		late = s.Spec.Late.Milliseconds()
 	}
-	_, err = tx.ExecContext(ctx, "update tr_schedule set cron = $2, zone = $3, spec = $4, catch_up = $5, overlap = $6, jitter = $7, paused = $8, next_due = $9, next_at = $10, late = $11, updated_at = "+
-		store.Now()+" where name = $1", s.Name, s.Expr, s.Zone, string(spec), s.CatchUp, s.Overlap, s.Jitter.Milliseconds(), jobs.Bit(s.Paused), jobs.Millis(s.Next), jobs.Millis(s.FireAt), late)
+	_, err = tx.ExecContext(ctx, "update tr_schedule set cron = $2, zone = $3, spec = $4, catch_up = $5, overlap = $6, paused = $7, next_at = $8, late = $9, updated_at = "+
+		store.Now()+" where name = $1", s.Name, s.Expr, s.Zone, string(spec), s.CatchUp, s.Overlap, jobs.Bit(s.Paused), jobs.Millis(s.Next), late)
 	return err
 }
 
@@ -167,8 +150,8 @@ func Get(ctx context.Context, store *jobs.Store, name string) (s *Schedule, err 
 }
 
 // Edit changes a schedule. Its next slot is computed anew when its expression or its
-// zone have changed, or when it is no longer paused; a slot that waits for its jitter,
-// or is overdue, is lost with no other change.
+// zone have changed, or when it is no longer paused; an overdue slot is lost with no
+// other change.
 func Edit(ctx context.Context, store *jobs.Store, name string, change func(*Schedule) error) (s *Schedule, err error) {
 	err = store.Tx(ctx, func(tx *jobs.Tx) error {
 		if s, err = locked(ctx, store, tx, name); err != nil {
@@ -186,15 +169,8 @@ func Edit(ctx context.Context, store *jobs.Store, name string, change func(*Sche
 		if err := planned.check(now); err != nil {
 			return err
 		}
-		switch {
-		case s.Expr != before.Expr || s.Zone != before.Zone || before.Paused && !s.Paused:
+		if s.Expr != before.Expr || s.Zone != before.Zone || before.Paused && !s.Paused {
 			s = &planned
-		case s.Jitter != before.Jitter && !s.Next.IsZero():
-			rule, err := s.Rule()
-			if err != nil {
-				return err
-			}
-			s.FireAt = rule.FireAt(s.Next)
 		}
 		return put(ctx, store, tx, s)
 	})

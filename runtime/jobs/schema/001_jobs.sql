@@ -72,11 +72,9 @@ create table tr_schedule (
     spec       text   not null,                 -- the job, as JSON
     catch_up   text   not null,                 -- none, last, all
     overlap    text   not null,                 -- skip, queue, cancel
-    jitter     bigint not null default 0,       -- milliseconds
     late       bigint not null default 0,       -- slots that start later than this are told of; 0 for never
     paused     bigint not null default 0,
-    next_due   bigint not null default 0,       -- the next slot; 0 when there is none
-    next_at    bigint not null default 0,       -- when it is fired: the slot and its jitter
+    next_at    bigint not null default 0,       -- the next slot; 0 when there is none
     created_at bigint not null default {now},
     updated_at bigint not null default {now}
 );

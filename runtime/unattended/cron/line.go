@@ -1,3 +1,8 @@
+// Package cron has the system's cron run scripts: it adds, lists and removes marked
+// lines of the user's crontab and keeps all others byte for byte. When they are due
+// says package timetable.
+//
+// Begin reading with Table (table.go), then Job (line.go).
 package cron
 
 import (
@@ -8,6 +13,7 @@ import (
 	"github.com/mattn/go-shellwords"
 
 	"transect/client/fault"
+	"transect/runtime/timetable"
 )
 
 // maxCommand is the longest command that common crons accept; they truncate it.
@@ -18,26 +24,16 @@ const mark = " # transect job "
 
 // Job is one of our lines in a crontab.
 type Job struct {
-	Name     string
-	Schedule *Expression // nil when the line was edited to an invalid one
-	Expr     string
-	Command  string // as the shell gets it
-	Line     string
-	Off      bool // commented out
-}
-
-var jobName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`) })
-
-// CheckName refuses names that would be ambiguous in a crontab.
-func CheckName(name string) error {
-	if !jobName().MatchString(name) {
-		return fault.Hinted(fault.Of(&fault.UsageError{}, "%q is not a valid name", name), "use letters, digits, dots, dashes and underscores, such as nightly-ingest")
-	}
-	return nil
+	Name    string
+	Times   *timetable.Times // nil when the line was edited to an invalid expression
+	Expr    string
+	Command string // as the shell gets it
+	Line    string
+	Off     bool // commented out
 }
 
 // NewJob makes a job. The command runs in folder.
-func NewJob(name string, when *Expression, folder string, env, command []string) (*Job, error) {
+func NewJob(name string, when *timetable.Times, folder string, env, command []string) (*Job, error) {
 	words := make([]string, 0, len(env)+len(command))
 	for _, word := range env {
 		key, value, _ := strings.Cut(word, "=")
@@ -50,7 +46,7 @@ func NewJob(name string, when *Expression, folder string, env, command []string)
 	if strings.ContainsAny(text, "\n\r\x00") {
 		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "an argument contains a line break, which a crontab cannot"), "put it into the script or a file")
 	}
-	j := &Job{Name: name, Schedule: when, Expr: when.Text, Command: text}
+	j := &Job{Name: name, Times: when, Expr: when.Text, Command: text}
 	escaped := text + mark + name
 	if len(escaped) > maxCommand {
 		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "the command has %d characters, the limit of cron is %d", len(escaped), maxCommand),
@@ -154,7 +150,7 @@ func parseLine(line string) *Job {
 		return nil
 	}
 	name := strings.TrimSpace(line[at+len(mark):])
-	if CheckName(name) != nil {
+	if timetable.CheckName(name) != nil {
 		return nil
 	}
 	j := &Job{Name: name, Line: line}
@@ -172,6 +168,8 @@ func parseLine(line string) *Job {
 		rest = after
 	}
 	j.Command = strings.TrimSpace(rest)
-	j.Schedule, _ = Parse(j.Expr) // it may have been edited by hand
+	if times, err := timetable.System(j.Expr).Times(); err == nil { // it may have been edited by hand
+		j.Times = times
+	}
 	return j
 }

@@ -82,8 +82,8 @@ func ReadSchedule(ctx context.Context, store *jobs.Store, name string) (*Schedul
 	for _, s := range slots {
 		p.Slots = append(p.Slots, Slot{s})
 	}
-	if rule, err := p.Rule(); err == nil && !p.Next.IsZero() {
-		p.Later = rule.Next(p.Next, laterSlots)
+	if times, err := p.Times(); err == nil && !p.Next.IsZero() {
+		p.Later = times.Next(p.Next, laterSlots)
 	}
 	return p, nil
 }

@@ -1,13 +1,12 @@
-package schedule
+package timetable
 
 import (
-	"encoding/binary"
-	"hash/fnv"
+	"regexp"
+	"sync"
 	"time"
 
 	"transect/client/calendar"
 	"transect/client/fault"
-	"transect/runtime/unattended/cron"
 )
 
 // MaxSlots is how many missed slots are caught up, and how many may wait.
@@ -16,13 +15,12 @@ const MaxSlots = 1000
 // onTime is how late a slot may be fired and still count as fired in time.
 const onTime = 5 * time.Minute
 
-// Rule says when a schedule is due.
+// Rule is when something is due, as users write it.
 type Rule struct {
-	Name    string
-	Expr    *cron.Expression
-	Zone    *time.Location
-	Jitter  time.Duration // each slot is fired up to this much later
-	CatchUp string        // None, Last or All
+	Expr    string // a cron expression
+	Zone    string // in the IANA database, or an offset; "" for that of this machine
+	CatchUp string // None, Last or All
+	Overlap string // Skip, Queue or Cancel
 }
 
 // What becomes of slots that nobody fired in time.
@@ -32,21 +30,32 @@ const (
 	All  = "all"  // all are fired, the newest MaxSlots of them
 )
 
-// parseRule checks an expression and its zone: a name of the IANA database, such as
-// Europe/Paris or UTC.
-func parseRule(name, expr, zone string) (*Rule, error) {
-	e, err := cron.Parse(expr)
-	if err != nil {
-		return nil, err
+// What is done with a slot while the job of an earlier one runs.
+const (
+	Skip   = "skip"   // it is left out
+	Queue  = "queue"  // it waits
+	Cancel = "cancel" // the running job is cancelled
+)
+
+// System is the rule of a line of a crontab: cron fires by the clock of the machine,
+// catches nothing up, and a lock keeps two runs apart.
+func System(expr string) Rule { return Rule{Expr: expr, CatchUp: None, Overlap: Skip} }
+
+// Times are the slots of a rule.
+type Times struct {
+	Rule
+	*Expression
+	Zone *time.Location // nil for that of the times it is asked about
+}
+
+// Times checks a rule.
+func (r Rule) Times() (*Times, error) {
+	e, err := Parse(r.Expr)
+	if err != nil || r.Zone == "" {
+		return &Times{r, e, nil}, err
 	}
-	if e.Reboot {
-		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "a schedule has no @reboot: it belongs to no machine"), "start the script with the machine's own service manager, or use transect cron")
-	}
-	where, err := Zone(zone)
-	if err != nil {
-		return nil, err
-	}
-	return &Rule{Name: name, Expr: e, Zone: where, CatchUp: Last}, nil
+	zone, err := Zone(r.Zone)
+	return &Times{r, e, zone}, err
 }
 
 // Zone finds a time zone by its name, the same on each machine.
@@ -61,15 +70,13 @@ func Zone(name string) (*time.Location, error) {
 	return where, nil
 }
 
-// SetJitter refuses a jitter by which a slot could be fired after the next one.
-func (r *Rule) SetJitter(d time.Duration, now time.Time) error {
-	slots := r.Next(now, 200)
-	for i := 1; i < len(slots); i++ {
-		if gap := slots[i].Sub(slots[i-1]); d < 0 || d >= gap {
-			return fault.Hinted(fault.Of(&fault.UsageError{}, "a jitter of %s is too long: slots of %s are only %s apart", d, r.Expr.Text, gap), "give less than %s", gap)
-		}
+var validName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`) })
+
+// CheckName refuses names that would be ambiguous in a crontab or on a command line.
+func CheckName(name string) error {
+	if !validName().MatchString(name) {
+		return fault.Hinted(fault.Of(&fault.UsageError{}, "%q is not a valid name", name), "use letters, digits, dots, dashes and underscores, such as nightly-ingest")
 	}
-	r.Jitter = d
 	return nil
 }
 
@@ -78,23 +85,13 @@ func (r *Rule) SetJitter(d time.Duration, now time.Time) error {
 // back, one at a time that comes twice is due the first time. Slots with * for
 // minute or hour follow the clock: those of a skipped hour are left out, those of
 // a repeated hour are due twice.
-func (r *Rule) Next(t time.Time, n int) []time.Time { return r.Expr.Next(t.In(r.Zone), n) }
+func (r *Times) Next(t time.Time, n int) []time.Time { return r.Expression.Next(r.in(t), n) }
 
-// FireAt is when a slot is fired: the same time on each machine.
-func (r *Rule) FireAt(slot time.Time) time.Time {
-	if r.Jitter <= 0 {
-		return slot
+func (r *Times) in(t time.Time) time.Time {
+	if r.Zone == nil {
+		return t
 	}
-	h := fnv.New64a()
-	_, _ = h.Write(binary.BigEndian.AppendUint64([]byte(r.Name), uint64(slot.UnixMilli()))) // never fails
-	return slot.Add(time.Duration(mix(h.Sum64())%uint64(r.Jitter.Milliseconds()+1)) * time.Millisecond)
-}
-
-// mix spreads the difference of two names or slots over all bits.
-func mix(x uint64) uint64 {
-	x = (x ^ x>>33) * 0xff51afd7ed558ccd
-	x = (x ^ x>>33) * 0xc4ceb9fe1a85ec53
-	return x ^ x>>33
+	return t.In(r.Zone)
 }
 
 // Due is what is to be done about the slots that have come due.
@@ -109,7 +106,7 @@ type Due struct {
 
 // Due sorts the slots from next on, those that are to be fired by now: a slot is
 // in one answer only when each call gets the Next of the one before.
-func (r *Rule) Due(next, now time.Time) (d Due) {
+func (r *Times) Due(next, now time.Time) (d Due) {
 	var due []time.Time // the newest
 	miss := func(slots ...time.Time) {
 		for _, slot := range slots {
@@ -119,10 +116,10 @@ func (r *Rule) Due(next, now time.Time) (d Due) {
 			d.Last = slot
 		}
 	}
-	batch := []time.Time{next.In(r.Zone)}
+	batch := []time.Time{r.in(next)}
 	for d.Next.IsZero() && len(batch) > 0 {
 		for _, slot := range batch {
-			if r.FireAt(slot).After(now) {
+			if slot.After(now) {
 				d.Next = slot
 				break
 			}
@@ -140,7 +137,7 @@ func (r *Rule) Due(next, now time.Time) (d Due) {
 		return d
 	}
 	newest := due[len(due)-1]
-	late := now.Sub(r.FireAt(newest)) > onTime
+	late := now.Sub(newest) > onTime
 	switch {
 	case r.CatchUp == All:
 		d.Fire = due
@@ -156,7 +153,7 @@ func (r *Rule) Due(next, now time.Time) (d Due) {
 
 // Between lists the slots from one time up to, and without, another one; at most
 // MaxSlots and one more.
-func (r *Rule) Between(from, to time.Time) []time.Time {
+func (r *Times) Between(from, to time.Time) []time.Time {
 	slots := r.Next(from.Add(-time.Millisecond), MaxSlots+1)
 	for i, slot := range slots {
 		if !slot.Before(to) {

@@ -1,13 +1,14 @@
-// Package cron parses cron expressions, computes the next times of a job, and
-// edits the user's crontab: it adds, lists and removes marked lines and keeps
-// all others byte for byte.
+// Package timetable says when something is due: a cron expression in a time zone,
+// what becomes of times that were missed, and of those that come while the job before
+// runs. Two things fire by it: the system's cron (runtime/unattended/cron) and the
+// workers (runtime/jobs/schedule).
 //
 // No library is used: the ones available report no columns, accept expressions
 // that common crons refuse, and do not follow cron when clocks are set or when
 // one of the two day fields begins with *.
 //
-// Begin reading with Parse (expression.go), Next (next.go) and Table (table.go).
-package cron
+// Begin reading with Rule (rule.go), then Parse (expression.go) and Next (next.go).
+package timetable
 
 import (
 	"fmt"
@@ -19,7 +20,7 @@ import (
 	"transect/client/suggest"
 )
 
-// Expression is the schedule of a job: five fields, or a name such as @daily.
+// Expression is five fields, or a name such as @daily.
 type Expression struct {
 	Text   string
 	Reboot bool // @reboot: when the machine starts

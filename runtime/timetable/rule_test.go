@@ -1,4 +1,4 @@
-package schedule
+package timetable
 
 import (
 	"slices"
@@ -9,9 +9,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-func rule(t testing.TB, expr, zone string) *Rule {
+func rule(t testing.TB, expr, zone string) *Times {
 	t.Helper()
-	r, err := parseRule("nightly", expr, zone)
+	r, err := Rule{Expr: expr, Zone: zone}.Times()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -19,7 +19,7 @@ func rule(t testing.TB, expr, zone string) *Rule {
 }
 
 // at reads a time of a zone.
-func at(t testing.TB, r *Rule, text string) time.Time {
+func at(t testing.TB, r *Times, text string) time.Time {
 	t.Helper()
 	when, err := time.ParseInLocation("2006-01-02 15:04", text, r.Zone)
 	if err != nil {
@@ -61,19 +61,12 @@ func TestDaylightSaving(t *testing.T) {
 
 func TestRefusedRules(t *testing.T) {
 	for _, c := range []struct{ expr, zone, want string }{
-		{"61 * * * *", "UTC", "column 1"}, {"@reboot", "UTC", "no @reboot"}, {"@daily", "Europe/Pariss", `"Europe/Pariss" is no time zone (did you mean Europe/Paris?)`},
-		{"@daily", "", "is no time zone"}, {"@daily", "Local", "is no time zone"}, {"@daily", "../etc/passwd", "is no time zone"},
+		{"61 * * * *", "UTC", "column 1"}, {"@daily", "Europe/Pariss", `"Europe/Pariss" is no time zone (did you mean Europe/Paris?)`},
+		{"@daily", "Local", "is no time zone"}, {"@daily", "../etc/passwd", "is no time zone"},
 	} {
-		if _, err := parseRule("nightly", c.expr, c.zone); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := (Rule{Expr: c.expr, Zone: c.zone}).Times(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s in %s: got %v, want %s", c.expr, c.zone, err, c.want)
 		}
-	}
-	r := rule(t, "*/5 9-17 * * *", "Europe/Paris")
-	if err := r.SetJitter(5*time.Minute, time.Now()); err == nil || !strings.Contains(err.Error(), "5m0s apart") {
-		t.Errorf("got %v", err)
-	}
-	if err := r.SetJitter(4*time.Minute, time.Now()); err != nil {
-		t.Error(err)
 	}
 }
 
@@ -123,15 +116,12 @@ func TestDueDividesTheSlots(t *testing.T) {
 	zones := []string{"UTC", "Europe/Paris", "America/New_York", "Australia/Lord_Howe", "Pacific/Apia", "Asia/Kathmandu"}
 	exprs := []string{"* * * * *", "*/7 * * * *", "30 2 * * *", "0 */3 * * *", "15,45 1-3 * * sun", "@hourly", "0 2,3 * * *", "59 23 28-31 * *"}
 	rapid.Check(t, func(t *rapid.T) {
-		r, err := parseRule("nightly", rapid.SampledFrom(exprs).Draw(t, "expr"), rapid.SampledFrom(zones).Draw(t, "zone"))
+		r, err := Rule{Expr: rapid.SampledFrom(exprs).Draw(t, "expr"), Zone: rapid.SampledFrom(zones).Draw(t, "zone")}.Times()
 		if err != nil {
 			t.Fatal(err)
 		}
 		r.CatchUp = rapid.SampledFrom([]string{None, Last, All}).Draw(t, "catch-up")
 		start := time.Date(2026, time.Month(rapid.IntRange(1, 12).Draw(t, "month")), rapid.IntRange(1, 28).Draw(t, "day"), 0, 0, 30, 0, time.UTC)
-		if gaps := r.Next(start, 2); rapid.Bool().Draw(t, "jitters") {
-			_ = r.SetJitter(gaps[1].Sub(gaps[0])/2, start) // where that is too long, without
-		}
 		first := r.Next(start, 1)[0]
 		next, now, count := first, first, 0
 		for range rapid.IntRange(1, 6).Draw(t, "looks") {
@@ -142,7 +132,7 @@ func TestDueDividesTheSlots(t *testing.T) {
 				t.Fatalf("at %s: %+v", now, d)
 			}
 			for _, slot := range d.Fire {
-				if slot.Before(next) || !slot.Before(d.Next) || r.FireAt(slot).After(now) {
+				if slot.Before(next) || !slot.Before(d.Next) || slot.After(now) {
 					t.Fatalf("%s fires %s before %s, next %s", now, slot, next, d.Next)
 				}
 			}
@@ -150,7 +140,7 @@ func TestDueDividesTheSlots(t *testing.T) {
 		}
 		want := 0
 		for _, slot := range append([]time.Time{first}, r.Next(first, count+1)...) {
-			if !r.FireAt(slot).After(now) {
+			if !slot.After(now) {
 				want++
 			}
 		}
@@ -158,35 +148,6 @@ func TestDueDividesTheSlots(t *testing.T) {
 			t.Fatalf("%d slots by %s, want %d", count, now, want)
 		}
 	})
-}
-
-// Machines agree about the time at which a slot is fired, and names and slots
-// are spread over it.
-func TestJitter(t *testing.T) {
-	r := rule(t, "@hourly", "UTC")
-	if err := r.SetJitter(10*time.Minute, time.Now()); err != nil {
-		t.Fatal(err)
-	}
-	var sum time.Duration
-	slots := r.Next(at(t, r, "2027-01-01 00:00"), 500)
-	for _, slot := range slots {
-		d := r.FireAt(slot).Sub(slot)
-		if d < 0 || d > r.Jitter || !r.FireAt(slot.In(time.Local)).Equal(slot.Add(d)) {
-			t.Fatalf("%s is fired %s later", slot, d)
-		}
-		sum += d
-	}
-	if mean := sum / 500; mean < 4*time.Minute || mean > 6*time.Minute {
-		t.Errorf("the mean is %s", mean)
-	}
-	other := *r
-	other.Name = "weekly"
-	if r.FireAt(slots[0]).Equal(other.FireAt(slots[0])) {
-		t.Error("two schedules are fired together")
-	}
-	if got := r.FireAt(slots[0]).Sub(slots[0]); got != 218926*time.Millisecond {
-		t.Errorf("the first slot is fired %s later: machines with the version before do not agree", got)
-	}
 }
 
 func TestBetween(t *testing.T) {
