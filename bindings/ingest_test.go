@@ -99,14 +99,14 @@ local before = fs.read("first.csv")
 test.raises(function() names{ source = "nowhere", report = "first.csv" } end, "FileError")
 test.equal(fs.read("first.csv"), before)`,
 		"reports made by hand": `
-local report = "name,path,outcome\na.txt,card/a.txt,failed\na.txt,card/../card/a.txt,failed\ndeep/c.txt,./card/deep/c.txt,failed\nb.txt,card/b.txt,created\n"
+local report = "name,path,verdict\na.txt,card/a.txt,failed\na.txt,card/../card/a.txt,failed\ndeep/c.txt,./card/deep/c.txt,failed\nb.txt,card/b.txt,created\n"
 fs.write("mine.csv", report)
 test.equal((names{ retry_failed = "mine.csv" }), "uploaded a.txt, uploaded deep/c.txt")
 test.equal((names{ source = "card", include = "*.txt" }), "already_there a.txt, already_there deep/c.txt, uploaded b.txt") -- the same names, the same keys
 -- A file that is gone meanwhile has still failed.
 fs.write("mine.csv", report .. "gone.txt,card/gone.txt,failed\n")
 test.equal((names{ retry_failed = "mine.csv" }), "already_there a.txt, already_there deep/c.txt, failed gone.txt")
-fs.write("mine.csv", "name,path,outcome\na.txt,,failed\n")
+fs.write("mine.csv", "name,path,verdict\na.txt,,failed\n")
 test.raises(function() names{ retry_failed = "mine.csv" } end, "has no path")`,
 		"sidecars of failed ones": `
 local shape = "\0\0\39\10" .. ("\0"):rep(23) .. "\50\232\3" .. ("\0"):rep(70)
@@ -114,7 +114,7 @@ fs.write("card/deep/area.shp", shape)
 fs.write("card/deep/area.dbf", "\3\16\1\1\0\0\0\0\33\0\1\0" .. ("\0"):rep(40))
 fs.write("card/deep/area.shx", shape)
 fs.write("card/deep/area.prj", 'GEOGCS["WGS 84"]')
-fs.write("first.csv", "name,path,outcome\ndeep/area.shp,card/deep/area.shp,failed\n")
+fs.write("first.csv", "name,path,verdict\ndeep/area.shp,card/deep/area.shp,failed\n")
 local list, again = names{ retry_failed = "first.csv" }
 test.equal({ list, again.uploaded }, { "uploaded deep/area.shp", 1 })
 test.equal(#held()[1].components, 4)

@@ -58,7 +58,7 @@ var swappedUses = map[string]string{
 	"ingest":        `local r = ingest.run{ source = "in", project = project() } for f in r.files() do print(f.name, f.md5) end`,
 	"ingest.check":  `for _, p in ipairs(ingest.check{ source = "in" }.problems) do print(p.name, p.message) end`,
 	"ingest.verify": `print(ingest.verify{ ingest = "in/r.csv", on_file = function(v) print(v.name, v.cause) end }.missing)`,
-	"retry_failed":  `fs.write("in/r.csv", "name,path,outcome\na.txt," .. require("path").abs("in/a.txt") .. ",failed\n") for f in ingest.run{ retry_failed = "in/r.csv", project = project() }.files() do print(f.name) end`,
+	"retry_failed":  `fs.write("in/r.csv", "name,path,verdict\na.txt," .. require("path").abs("in/a.txt") .. ",failed\n") for f in ingest.run{ retry_failed = "in/r.csv", project = project() }.files() do print(f.name) end`,
 
 	"fs.write":      `fs.write("in/new.txt", "x")`,
 	"fs.write over": `fs.write("in/a.txt", "x")`,
@@ -99,8 +99,8 @@ func newSwapped(t *testing.T, p *platform.Platform, after int) *swapped {
 	dir := sandbox.Canonical(t.TempDir())
 	s := &swapped{t: t, after: after, open: filepath.Join(dir, "open"), closed: filepath.Join(dir, "closed"), in: filepath.Join(dir, "open", "in")}
 	for name, text := range map[string]string{
-		"open/in/a.txt": "open to all", "open/in/m.lua": "", "open/in/r.csv": "name,path,outcome\nn,a.txt,failed\n", "open/in/d.json": `["open"]`, "open/b.txt": "b",
-		"closed/a.txt": closedText, "closed/m.lua": "print('" + closedText + "')", "closed/r.csv": "name,path,outcome\nLEAK,a.txt,failed\n",
+		"open/in/a.txt": "open to all", "open/in/m.lua": "", "open/in/r.csv": "name,path,verdict\nn,a.txt,failed\n", "open/in/d.json": `["open"]`, "open/b.txt": "b",
+		"closed/a.txt": closedText, "closed/m.lua": "print('" + closedText + "')", "closed/r.csv": "name,path,verdict\nLEAK,a.txt,failed\n",
 		"closed/d.json": `["LEAK"]`, "closed/LEAK.txt": "x", "closed/b.bin": "x", "closed/deeper/x.txt": "x"} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

@@ -36,7 +36,7 @@ func TestExactPaths(t *testing.T) {
 // A report whose encoded path is damaged is refused, not taken for another file.
 func TestDamagedPath(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "report.csv")
-	write(t, path, []byte("name,path,outcome,path_encoded\na,/a,failed,%G1\n"))
+	write(t, path, []byte("name,path,verdict,path_encoded\na,/a,failed,%G1\n"))
 	for o, err := range OpenReport(path, nil) {
 		if err == nil {
 			t.Errorf("%v", o)
