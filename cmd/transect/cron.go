@@ -1,16 +1,13 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"transect/client/human"
 	"transect/runtime/timetable"
 	"transect/runtime/unattended"
 	"transect/runtime/unattended/cron"
@@ -112,53 +109,6 @@ func outcome(run *history.Summary) string {
 		return run.End.Outcome
 	}
 	return fmt.Sprintf("%s, exit code %d", run.End.Outcome, run.End.ExitCode)
-}
-
-func (a *app) cronList() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use: "list", Short: "List the jobs", Long: "List the jobs of transect in the user's crontab with their next times and the outcome of their last runs.",
-		Example: "  transect cron list", Args: exactArgs(0, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			t, err := a.crontab().Read(cmd.Context())
-			if err != nil {
-				return err
-			}
-			row := func(j *cron.Job) human.Row {
-				next, last := "paused", "never ran"
-				if !j.Off {
-					next = strings.Join(nextTimes(j.Times, a.process.Now(), 1), "")
-				}
-				if runs := a.jobRuns(j.Name, 1); len(runs) > 0 {
-					last = runs[0].Started.In(a.process.Now().Location()).Format("2006-01-02 15:04") + "  " + outcome(runs[0])
-				}
-				return human.Row{j.Name, j.Expr, next, last}
-			}
-			return listing[*cron.Job]{
-				header: human.Row{"name", "when", "next", "last run"}, row: row,
-				object: a.cronFacts,
-				none:   "there are no jobs; transect cron add adds one",
-			}.print(a, t.Jobs(), asJSON)
-		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per job")
-	return cmd
-}
-
-// cronFacts is a job as --json prints it.
-func (a *app) cronFacts(j *cron.Job) any {
-	next := []time.Time{}
-	if j.Times != nil && !j.Off {
-		next = append(next, j.Times.Next(a.process.Now(), showTimes)...)
-	}
-	return struct {
-		Name    string           `json:"name"`
-		When    string           `json:"when"`
-		On      bool             `json:"on"`
-		Next    []time.Time      `json:"next"`
-		Last    *history.Summary `json:"last"` // run, or null
-		Command string           `json:"command"`
-	}{j.Name, j.Expr, !j.Off, next, cmp.Or(append(a.jobRuns(j.Name, 1), nil)...), j.Command}
 }
 
 func (a *app) cronShow() *cobra.Command {

@@ -55,79 +55,6 @@ func (a *app) printNext(s *schedule.Schedule, n int) {
 	}
 }
 
-func (a *app) scheduleList() *cobra.Command {
-	var address string
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use: "list", Short: "List the schedules",
-		Long: `List the schedules with their next slot and what became of the last one. A
-schedule is overdue when its slot has passed and no worker has fired it.`,
-		Example: "  transect schedule list", Args: exactArgs(0, ""),
-		RunE: a.withJobs(&address, func(ctx context.Context, store *jobs.Store, _ []string) error {
-			list, workers, err := schedule.List(ctx, store)
-			if err != nil {
-				return err
-			}
-			schedules := listing[*schedule.Listed]{
-				header: human.Row{"name", "when", "zone", "next", "last", "script"},
-				row: func(l *schedule.Listed) human.Row {
-					return human.Row{l.Name, l.Expr, l.Zone, nextOf(l), lastOf(l), l.Spec.Title()}
-				},
-				object: func(l *schedule.Listed) any { return scheduleFacts(l) },
-				none:   "there are no schedules; transect schedule add adds one",
-			}
-			if err := schedules.print(a, list, asJSON); err != nil {
-				return err
-			}
-			if workers == 0 && len(list) > 0 && !asJSON {
-				fmt.Fprintln(a.process.Stderr, "no worker is there to fire them; start one with: transect worker")
-			}
-			return nil
-		}),
-	}
-	a.jobsFlag(cmd, &address)
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per schedule")
-	return cmd
-}
-
-func nextOf(l *schedule.Listed) string {
-	switch {
-	case l.Paused:
-		return "paused"
-	case l.Next.IsZero():
-		return "never"
-	case l.Overdue:
-		return "overdue since " + slotTime(l.Next, l.Schedule)
-	}
-	return slotTime(l.Next, l.Schedule)
-}
-
-func lastOf(l *schedule.Listed) string {
-	if l.Last == nil {
-		return "not fired yet"
-	}
-	text := slotTime(l.Last.Due, l.Schedule) + "  " + l.Last.Became()
-	if l.Waiting > 0 {
-		text += fmt.Sprintf(", %d wait", l.Waiting)
-	}
-	return text
-}
-
-// scheduleJSON is a schedule as --json prints it.
-type scheduleJSON struct {
-	Name    string     `json:"name"`
-	When    string     `json:"when"`
-	Zone    string     `json:"zone"`
-	CatchUp string     `json:"catch_up"`
-	Overlap string     `json:"overlap"`
-	Paused  bool       `json:"paused"`
-	Overdue bool       `json:"overdue"`
-	Next    *time.Time `json:"next"`
-	Waiting int        `json:"waiting"` // slots
-	Last    *firedJSON `json:"last"`
-	Job     jobs.Spec  `json:"job"`
-}
-
 // firedJSON is a slot as --json prints it.
 type firedJSON struct {
 	Slot     time.Time  `json:"slot"`
@@ -147,10 +74,6 @@ func firedFacts(f *schedule.Fired) *firedJSON {
 		return nil
 	}
 	return &firedJSON{f.Due.UTC(), jobs.Stamp(f.Last), f.Slots, f.How, f.State, f.Job, f.Outcome, f.ExitCode, jobs.Stamp(f.Started), jobs.Stamp(f.Ended)}
-}
-
-func scheduleFacts(l *schedule.Listed) scheduleJSON {
-	return scheduleJSON{l.Name, l.Expr, l.Zone, l.CatchUp, l.Overlap, l.Paused, l.Overdue, jobs.Stamp(l.Next), l.Waiting, firedFacts(l.Last), withoutTargets(l.Spec)}
 }
 
 // withoutTargets hides the addresses that notices are sent to: they are secrets.

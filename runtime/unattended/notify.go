@@ -50,14 +50,8 @@ func (r *run) notifyFailure(ctx context.Context) {
 	if e.Error != nil {
 		message = e.Error.Name + ": " + e.Error.Message
 	}
-	err := r.sender().Send(ctx, r.options.OnFailure, notice.Notice{
-		Headline: fmt.Sprintf("%s failed on %s: exit code %d (%s)", s.Script, s.Host, e.ExitCode, e.Outcome),
-		Text:     r.lastLines(),
-		Fields: map[string]any{"script": s.Script, "run": s.ID, "host": s.Host,
-			"exit_code": e.ExitCode, "outcome": e.Outcome, "seconds": e.Seconds, "error": e.Error},
-		Env: []string{"TRANSECT_EXIT_CODE=" + strconv.Itoa(e.ExitCode), "TRANSECT_OUTCOME=" + e.Outcome,
-			"TRANSECT_SCRIPT=" + s.Script, "TRANSECT_RUN=" + s.ID, "TRANSECT_ERROR=" + message},
-	})
+	err := r.sender().Send(ctx, r.options.OnFailure, notice.Of(fmt.Sprintf("%s failed on %s: exit code %d (%s)", s.Script, s.Host, e.ExitCode, e.Outcome), r.lastLines(),
+		notice.Outcome{Script: s.Script, Run: s.ID, Host: s.Host, ExitCode: &e.ExitCode, Outcome: e.Outcome, Seconds: e.Seconds, Error: e.Error, Message: message}))
 	if err != nil {
 		r.warn("--on-failure failed: " + notice.Explain(err))
 	}

@@ -93,8 +93,6 @@ func (r *runner) blocked(ctx context.Context) (told bool, err error) {
 
 // tell writes a notice about a schedule.
 func (f *firing) tell(ctx context.Context, slot time.Time, what string) error {
-	n := notice.Notice{Headline: "schedule " + f.Name + ": " + what,
-		Fields: map[string]any{"script": f.Spec.Title(), "outcome": "late"},
-		Env:    []string{"TRANSECT_OUTCOME=late", "TRANSECT_SCRIPT=" + f.Spec.Title(), "TRANSECT_ERROR=" + what}}
-	return f.enqueue(ctx, f.tx, "the schedule "+f.Name, f.Spec.OnFailure, "", message{Notice: ofSlot(n, f.Name, jobs.Millis(slot))})
+	n := notice.Of("schedule "+f.Name+": "+what, "", notice.Outcome{Script: f.Spec.Title(), Outcome: "late", Message: what, Schedule: f.Name, Slot: slot})
+	return f.enqueue(ctx, f.tx, "the schedule "+f.Name, f.Spec.OnFailure, "", message{Notice: n})
 }

@@ -38,17 +38,6 @@ func (r *runner) enqueue(ctx context.Context, tx *jobs.Tx, about, target, event 
 	return err
 }
 
-// ofSlot adds the slot to a notice of a schedule.
-func ofSlot(n notice.Notice, schedule string, slot int64) notice.Notice {
-	if schedule == "" {
-		return n
-	}
-	at := time.UnixMilli(slot).UTC().Format(time.RFC3339)
-	n.Fields["schedule"], n.Fields["slot"] = schedule, at
-	n.Env = append(n.Env, "TRANSECT_SCHEDULE="+schedule, "TRANSECT_SLOT="+at)
-	return n
-}
-
 // mayCommand leaves notices by commands to workers that run them.
 func (r *runner) mayCommand() string {
 	if r.NoCommands {

@@ -155,22 +155,18 @@ func (r *runner) told(ctx context.Context, tx *jobs.Tx, w *watched) error {
 	return r.enqueue(ctx, tx, w.about(), w.spec.OnFailure, "", message{Notice: w.notice(headline, string(w.state), lines, seconds)})
 }
 
-// notice tells of a job in the fields and variables that transect run uses, and
-// some more.
+// notice tells of a job as transect run does of a run.
 func (w *watched) notice(headline, outcome, lines string, seconds float64) notice.Notice {
-	n := notice.Notice{Headline: headline, Text: lines, Fields: map[string]any{"job": w.id, "script": w.title, "run": jobs.RunID(w.id), "host": w.worker,
-		"outcome": outcome, "seconds": seconds, "exit_code": nil, "error": nil},
-		Env: []string{"TRANSECT_OUTCOME=" + outcome, "TRANSECT_SCRIPT=" + w.title, "TRANSECT_RUN=" + jobs.RunID(w.id), "TRANSECT_ERROR=" + w.message, "TRANSECT_JOB=" + strconv.FormatInt(w.id, 10)}}
-	code := ""
+	o := notice.Outcome{Script: w.title, Run: jobs.RunID(w.id), Host: w.worker, Outcome: outcome, Seconds: seconds, Message: w.message, Job: w.id,
+		Schedule: w.spec.Schedule, Slot: jobs.FromMillis(w.spec.Slot)}
 	if w.state.Final() {
-		code = strconv.Itoa(w.code())
-		n.Fields["exit_code"] = w.code()
+		code := w.code()
+		o.ExitCode = &code
 	}
 	if w.message != "" {
-		n.Fields["error"] = map[string]string{"message": w.message}
+		o.Error = map[string]string{"message": w.message}
 	}
-	n.Env = append(n.Env, "TRANSECT_EXIT_CODE="+code)
-	return ofSlot(n, w.spec.Schedule, w.spec.Slot)
+	return notice.Of(headline, lines, o)
 }
 
 // lateJob writes the notice of a job that should have started.

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	goruntime "runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -40,6 +41,43 @@ type Notice struct {
 	Text     string         // the last lines of output
 	Fields   map[string]any // of a webhook, beside text and last_lines
 	Env      []string       // of a command
+}
+
+// Outcome is what notices tell of a run, or of a job: a webhook gets it as fields, a
+// command as variables.
+type Outcome struct {
+	Script, Run, Host string // "" where there is none
+	Outcome           string
+	ExitCode          *int
+	Seconds           float64
+	Error             any    // of a webhook; nil for none
+	Message           string // the error in one line
+	Job               int64
+	Schedule          string
+	Slot              time.Time // of the schedule
+}
+
+// Of is the notice of an outcome.
+func Of(headline, text string, o Outcome) Notice {
+	n := Notice{Headline: headline, Text: text, Fields: map[string]any{"script": o.Script, "outcome": o.Outcome, "error": o.Error, "seconds": o.Seconds, "exit_code": o.ExitCode}}
+	code := ""
+	if o.ExitCode != nil {
+		code = strconv.Itoa(*o.ExitCode)
+	}
+	n.Env = []string{"TRANSECT_EXIT_CODE=" + code, "TRANSECT_OUTCOME=" + o.Outcome, "TRANSECT_SCRIPT=" + o.Script, "TRANSECT_RUN=" + o.Run, "TRANSECT_ERROR=" + o.Message}
+	if o.Run != "" {
+		n.Fields["run"], n.Fields["host"] = o.Run, o.Host
+	}
+	if o.Job != 0 {
+		n.Fields["job"] = o.Job
+		n.Env = append(n.Env, "TRANSECT_JOB="+strconv.FormatInt(o.Job, 10))
+	}
+	if o.Schedule != "" {
+		slot := o.Slot.UTC().Format(time.RFC3339)
+		n.Fields["schedule"], n.Fields["slot"] = o.Schedule, slot
+		n.Env = append(n.Env, "TRANSECT_SCHEDULE="+o.Schedule, "TRANSECT_SLOT="+slot)
+	}
+	return n
 }
 
 // Send delivers a notice to a command of the shell, or to a URL: http:, https: or
