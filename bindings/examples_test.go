@@ -64,7 +64,7 @@ func TestExamplesAreOfOperations(t *testing.T) {
 	}
 	for name := range bindings.Examples() {
 		if !known[name] {
-			t.Errorf("there is an example of %s, which is no operation", name)
+			t.Errorf("there is an example of %s, which is not an operation", name)
 		}
 	}
 }

@@ -74,7 +74,7 @@ type runOptions struct {
 	Damaged     string         `arg:"damaged" choices:"skip|send" default:"skip" doc:"what becomes of files that the check finds damaged or incomplete; their verdict is a bad one either way"`
 	Duplicates  string         `arg:"duplicates" choices:"skip|send" default:"skip" doc:"what becomes of files whose content is sent, or on the platform, under another name"`
 	Wait        bool           `arg:"wait" default:"true" doc:"wait until the platform has read every file, as long as it makes progress; one it cannot read is refused"`
-	Report      string         `arg:"report" doc:"file for the verdict on each file, .json or .csv; path_encoded in it is the percent-encoded path of a file whose name is no UTF-8"`
+	Report      string         `arg:"report" doc:"file for the verdict on each file, .json or .csv; path_encoded in it is the percent-encoded path of a file whose name is not UTF-8"`
 	RetryFailed string         `arg:"retry_failed" doc:"report of an earlier run: take the files that failed in it, instead of source; relative paths in it begin in the current folder"`
 	Workers     *int           `arg:"workers" min:"1" doc:"most files sent at a time; the connection decides below that"`
 	Batch       int            `arg:"batch" min:"1" default:"200" doc:"most datasets created by one request, up to 500"`

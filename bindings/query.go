@@ -80,7 +80,7 @@ func comparisons() []module.Func {
 		{"lte", "The property is the value or less.", "a number, or a date as text", "any"},
 		{"match", "The property contains the text, in any case.", "part of the text", "string"},
 		{"in", "The property is one of the values.", "a list", "table"},
-		{"nin", "The property is none of the values.", "a list", "table"},
+		{"nin", "The property is not one of the values.", "a list", "table"},
 	} {
 		name := o.name
 		if name == "in" { // a word of Lua's own

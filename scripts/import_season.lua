@@ -38,7 +38,9 @@ for row, line in csv.read(args.file, { separator = args.separator, trim = true }
     local first, last = day(row.start_date), day(row.end_date)
     for _, column in ipairs({ "start_date", "end_date", "season" }) do
       local date = row[column] or ""
-      if date ~= "" and not day(date) then mistake(line, column .. " " .. date .. " is no date like 2026-04-01") end
+      if date ~= "" and not day(date) then
+        mistake(line, column .. " " .. date .. " is not a date such as 2026-04-01")
+      end
     end
     if first and last and first > last then mistake(line, "it ends before it starts") end
     local key = row.field .. "\0" .. row.trial .. "\0" .. row.mission

@@ -18,7 +18,7 @@ local args = script.args({ "folder", "project", _doc = "Keep a mission, or a pro
     doc = "patterns of names to leave out" },
   settle = { "integer", default = 60,
     doc = "leave out files changed in the last so many seconds: they may still be written" },
-  allow_empty = { "boolean", doc = "a folder without files is no failure" },
+  allow_empty = { "boolean", doc = "a folder without files is not an error" },
   report = { "string", optional = true, doc = "file for the verdict on each file, .json or .csv" },
   dry_run = { "boolean", doc = "only tell what would be done" } })
 

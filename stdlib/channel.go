@@ -41,7 +41,7 @@ func await(c *module.Call, queue *[]*waiter, w *waiter) error {
 	err := c.Blocking(func(ctx context.Context) error {
 		if limited {
 			var cancel context.CancelFunc
-			ctx, cancel = context.WithTimeoutCause(ctx, limit, fault.Of(&fault.TimeoutError{}, "nobody came within %s", limit))
+			ctx, cancel = context.WithTimeoutCause(ctx, limit, fault.Of(&fault.TimeoutError{}, "no task received within %s", limit))
 			defer cancel()
 		}
 		select {
@@ -130,7 +130,7 @@ var channelType = &module.Type{
 			Params: []module.Param{{Name: "value", Type: "any", Doc: "the value; not nil"}, waitOption},
 			Call: func(c *module.Call) (any, error) {
 				if !c.Has("value") {
-					return nil, fault.Of(&fault.ParameterError{}, "nil cannot be sent, it says that a channel is closed; send false, or json.null")
+					return nil, fault.Of(&fault.ParameterError{}, "nil cannot be sent, it means that a channel is closed: send false or json.null")
 				}
 				return nil, c.Self.(*channel).send(c, c.Value("value"))
 			},

@@ -112,7 +112,7 @@ func columnList(c *module.Call) (names []string) {
 		names = append(names, name.String())
 	}
 	if len(names) == 0 {
-		c.Raise(fault.Of(&fault.ParameterError{}, "option header names no column"))
+		c.Raise(fault.Of(&fault.ParameterError{}, "option header is an empty list"))
 	}
 	return names
 }

@@ -12,6 +12,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"transect/client/fault"
+	"transect/client/schema"
 	"transect/client/suggest"
 	"transect/runtime/module"
 	"transect/runtime/vm"
@@ -67,7 +68,7 @@ func (t *csvTable) row(L *lua.LState, record []string, line int) (*lua.LTable, e
 		typ := t.types[column]
 		value, ok := t.in.Value(typ, field)
 		if !ok {
-			return nil, fault.Of(&fault.ValueError{}, "line %d, column %s: %q is no %s", line, column, field, typ)
+			return nil, fault.Of(&fault.ValueError{}, "line %d, column %s: %q is not %s", line, column, field, schema.Article(typ))
 		}
 		if t.header == nil {
 			row.RawSetInt(i+1, vm.ToLua(L, value))

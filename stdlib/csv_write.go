@@ -71,7 +71,7 @@ func (r *rowWriter) write(c *module.Call, row lua.LValue) {
 	vm.Work(c.L, len(names)*len(r.columns)/16)
 	for _, name := range names {
 		if !slices.Contains(r.columns, name) {
-			c.Raise(fault.Hinted(fault.Of(&fault.ParameterError{}, "row %d has %s, which is no column%s", r.rows, name, suggest.Suffix(name, r.columns)),
+			c.Raise(fault.Hinted(fault.Of(&fault.ParameterError{}, "row %d has %s, which is not a column%s", r.rows, name, suggest.Suffix(name, r.columns)),
 				"the columns are %s; name them all with header", strings.Join(r.columns, ", ")))
 		}
 	}
@@ -101,7 +101,7 @@ func (r *rowWriter) record(c *module.Call, n int, field func(i int) (column stri
 		column, v := field(i)
 		text, ok := fieldText(v)
 		if !ok {
-			c.Raise(fault.Hinted(fault.Of(&fault.ParameterError{}, "row %d, column %s: a %s is no field", r.rows, column, v.Type()),
+			c.Raise(fault.Hinted(fault.Of(&fault.ParameterError{}, "row %d, column %s: a %s cannot be a field", r.rows, column, v.Type()),
 				"make a text of it, such as with json.encode"))
 		}
 		if r.recoded && !utf8.ValidString(text) {

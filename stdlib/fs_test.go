@@ -20,7 +20,7 @@ var fsCases = map[string]string{
 		assert(names{ hidden = false } == "tree/a.txt tree/b/c.txt" and names{ depth = 1 } == "tree/a.txt")
 		assert(names{ type = "dir" } == "tree/b tree/empty" and names{ type = "any", depth = 1 } == "tree/a.txt tree/b tree/empty")
 		refused("FileError", "missing: ", fs.walk, "missing")
-		refused("FileError", "is no folder", fs.walk, "tree/a.txt")
+		refused("FileError", "is not a folder", fs.walk, "tree/a.txt")
 		refused("ParameterError", "did you mean depth", fs.walk, "tree", { dept = 1 })`,
 	"find gives what glob lists": `
 		for _, pattern in ipairs{ "tree/**/*.txt", "tree/*", "**/c.txt", "tree/a.txt", "tree/{a,x}.txt", "nowhere/*" } do

@@ -74,7 +74,7 @@ func needFolder(c *module.Call) {
 	c.Must(onFile(c, func(path string) error {
 		info, err := c.In.Stat(path)
 		if err == nil && !info.IsDir() {
-			err = &fs.PathError{Path: path, Err: errors.New("is no folder")}
+			err = &fs.PathError{Path: path, Err: errors.New("is not a folder")}
 		}
 		return err
 	}))

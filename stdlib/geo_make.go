@@ -70,7 +70,7 @@ func made(v any) (any, error) { return v, checked(v, geojson.Options{}) }
 // checked is the check of GeoJSON as an error of ours.
 func checked(v any, opt geojson.Options) error {
 	if err := geojson.Check(schema.PlainGeoJSON(v), opt); err != nil {
-		return fault.Of(&fault.ValueError{}, "this is no GeoJSON: %w", err)
+		return fault.Of(&fault.ValueError{}, "this is not GeoJSON: %w", err)
 	}
 	return nil
 }

@@ -33,7 +33,7 @@ func geoObject(c *module.Call, name string) map[string]any {
 	}
 	plain := schema.PlainGeoJSON(v)
 	if err := geojson.Check(plain, geojson.Options{Empty: true}); err != nil {
-		c.Raise(fault.Of(&fault.ValueError{}, "argument %s is no GeoJSON: %w", name, err))
+		c.Raise(fault.Of(&fault.ValueError{}, "argument %s is not GeoJSON: %w", name, err))
 	}
 	return plain.(map[string]any)
 }
@@ -129,7 +129,7 @@ var wktFuncs = []module.Func{
 		Call: func(c *module.Call) (any, error) {
 			v, err := wkt.Parse(c.String("text"))
 			if err != nil {
-				return nil, fault.Hinted(fault.Of(&fault.ValueError{}, "the text is no WKT: %w", err), "write it like POLYGON((4 52,5 52,5 53,4 52))")
+				return nil, fault.Hinted(fault.Of(&fault.ValueError{}, "the text is not WKT: %w", err), "write it like POLYGON((4 52,5 52,5 53,4 52))")
 			}
 			return v, checked(v, geojson.Options{AnyNumber: true, Empty: true})
 		},

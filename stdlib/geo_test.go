@@ -63,7 +63,7 @@ var geoCases = map[string]string{
 		end
 		refused("ValueError", "coordinates[2] is 91", geo.point, 4, 91)
 		refused("ValueError", "a line needs two", geo.line, { { 4, 52 } })
-		refused("ValueError", "is no GeoJSON", geo.area, { type = "Polgon", coordinates = {} })
+		refused("ValueError", "is not GeoJSON", geo.area, { type = "Polgon", coordinates = {} })
 		refused("ValueError", "has no geometry", geo.bbox, geo.features({}))
 		refused("ParameterError", "must hold a Polygon", geo.contains, geo.point(4, 52), { 4, 52 })
 		refused("ParameterError", "must be a Point", geo.distance, geo.line({ { 4, 52 }, { 5, 52 } }), { 4, 52 })
@@ -71,7 +71,7 @@ var geoCases = map[string]string{
 		refused("ParameterError", "tolerance must be positive", geo.simplify, geo.point(4, 52), 0)
 		refused("ParameterError", "unknown option unti (did you mean unit?)", geo.simplify, geo.point(4, 52), 1, { unti = "metres" })
 		refused("ValueError", "are collinear", geo.hull, geo.line({ { 4, 52 }, { 5, 53 } }))
-		refused("ValueError", "no WKT", geo.from_wkt, "POLYGON((4 52")`,
+		refused("ValueError", "not WKT", geo.from_wkt, "POLYGON((4 52")`,
 }
 
 func TestGeo(t *testing.T) {

@@ -153,7 +153,7 @@ func fileToSend(c *module.Call, given string) *sentFile {
 		case err != nil:
 			return namedFile(given, err)
 		case !info.Mode().IsRegular():
-			return fault.Of(&fault.FileError{}, "%s: is no file", given)
+			return fault.Of(&fault.FileError{}, "%s: is not a file", given)
 		}
 		f.size = info.Size()
 		return nil

@@ -127,7 +127,7 @@ func tableRows(c *module.Call, most int) (rows []lua.LValue, more string) {
 			return rows, "\n… and more" // an iterator is not followed to its end
 		}
 		if len(rows) == maxRows {
-			c.Raise(fault.Hinted(fault.Of(&fault.LimitError{}, "a table has %d rows at most", maxRows), "show some of them with limit = 100, or write them with csv"))
+			c.Raise(fault.Hinted(fault.Of(&fault.LimitError{}, "a table has at most %d rows", maxRows), "show some of them with limit = 100, or write them with csv"))
 		}
 		switch item[0].(type) {
 		case *lua.LTable, *lua.LUserData:

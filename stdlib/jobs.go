@@ -107,7 +107,7 @@ func jobsFuncs() []module.Func {
 				}
 				job := ended[id]
 				if !job.OK && job.State != "done with failures" {
-					return nil, fault.Hinted(fault.Of(&fault.RuntimeError{}, "job %d did not succeed: it is %s%s", id, job.State, because(job.Message)), "transect jobs show %d", id)
+					return nil, fault.Hinted(fault.Of(&fault.RuntimeError{}, "job %d did not succeed, its state is %s%s", id, job.State, because(job.Message)), "transect jobs show %d", id)
 				}
 				if job.Result == nil {
 					return nil, nil
@@ -130,7 +130,7 @@ func jobQueue(c *module.Call) (*vm.Jobs, error) {
 	if q := c.In.Options().Jobs; q != nil {
 		return q, nil
 	}
-	return nil, fault.Of(&fault.UnsupportedOperationError{}, "there are no jobs here")
+	return nil, fault.Of(&fault.UnsupportedOperationError{}, "jobs are not available here")
 }
 
 // submitJob queues a job with the options of the call.

@@ -82,7 +82,7 @@ print(#jobs.map({}, { script = "s.lua" }), jobs.map({ 5 }, { script = "s.lua" })
 
 func TestWaitingForJobs(t *testing.T) {
 	for code, want := range map[string]string{
-		`jobs.result(jobs.submit{ script = "s.lua", args = { "bad" } })`:                     "job 1 did not succeed: it is failed: no such flight",
+		`jobs.result(jobs.submit{ script = "s.lua", args = { "bad" } })`:                     "job 1 did not succeed, its state is failed: no such flight",
 		`jobs.wait(jobs.submit{ script = "s.lua", args = { "stuck" } }, { timeout = 0.01 })`: "1 of the jobs have not ended",
 		`jobs.wait("a")`:                                                             "must be the ID of a job or a list of IDs, got a string",
 		`jobs.wait({ 1, 1.5 })`:                                                      "must be the ID of a job",

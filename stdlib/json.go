@@ -135,7 +135,7 @@ func jsonFuncs() []module.Func {
 			Call: func(c *module.Call) (any, error) {
 				text := c.String("digits")
 				if !wholeNumber().MatchString(text) {
-					return nil, fault.Of(&fault.ValueError{}, "%q is no whole number", text)
+					return nil, fault.Of(&fault.ValueError{}, "%q is not a whole number", text)
 				}
 				return module.NewObject(c.L, integerType, exactInteger(text)), nil
 			},

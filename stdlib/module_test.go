@@ -160,7 +160,7 @@ func TestInspectWithinLimits(t *testing.T) {
 		refused("did you mean depth", inspect.value, 1, { dept = 1 })
 		refused("row 2 must be a table or resource, got a number", inspect.table, { { a = 1 }, 5 })
 		refused("argument rows must be a list or an iterator", inspect.table, 5)
-		refused("a table has 100000 rows at most", inspect.table, function() return { a = 1 } end)
+		refused("a table has at most 100000 rows", inspect.table, function() return { a = 1 } end)
 		local n = 0
 		inspect.print_table(function() n = n + 1; return { n = n, text = "a long text" } end, { "n", "text" }, { limit = 2, width = 6 })
 		inspect.print_table({ { a = 1 }, { a = 2 }, { a = 3 } }, nil, { limit = 1 })

@@ -140,7 +140,7 @@ func attachment(in *vm.Interp, path string, m *notify.Mail) ([]byte, error) {
 		size += int64(len(a.Data))
 	}
 	if size > longestAttachments {
-		return nil, fault.Of(&fault.LimitError{}, "all together are larger than 25 MiB")
+		return nil, fault.Of(&fault.LimitError{}, "together they are larger than 25 MiB")
 	}
 	data, err := in.ReadFile(path)
 	return data, fault.Reason(err)

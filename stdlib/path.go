@@ -72,7 +72,7 @@ func pathFuncs() []module.Func {
 				}
 				way, err := filepath.Rel(from, to)
 				if err != nil {
-					return nil, fault.Of(&fault.ValueError{}, "there is no way from %s to %s", c.String("base"), c.String("path"))
+					return nil, fault.Of(&fault.ValueError{}, "there is no relative path from %s to %s", c.String("base"), c.String("path"))
 				}
 				return way, nil
 			},

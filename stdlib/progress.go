@@ -25,7 +25,7 @@ var progressType = &module.Type{
 			Call: func(c *module.Call) (any, error) {
 				files, bytes, failed, retries := c.Int("files"), c.Int("bytes"), c.Int("failed"), c.Int("retries")
 				if files < 0 || bytes < 0 || failed < 0 || retries < 0 {
-					return nil, fault.Of(&fault.ParameterError{}, "progress never goes back: give what was added")
+					return nil, fault.Of(&fault.ParameterError{}, "progress cannot go back: give the amount that was added")
 				}
 				c.Self.(*meter.Meter).Add(int64(files), int64(bytes), int64(failed), int64(retries))
 				return nil, nil

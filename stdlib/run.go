@@ -140,7 +140,7 @@ func keepInRun(c *module.Call, kind string) (any, error) {
 			break
 		}
 		if other.by == vm.CurrentTask(c.L) {
-			return nil, fault.Of(&fault.ParameterError{}, "%q is being made: f cannot ask for it", c.String("name"))
+			return nil, fault.Of(&fault.ParameterError{}, "%q is being computed: f cannot ask for it", c.String("name"))
 		}
 		if _, err := vm.Wait(c.L, other.done); err != nil {
 			return nil, err

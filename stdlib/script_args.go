@@ -126,7 +126,7 @@ func readArgSpec(t *lua.LTable) (*argparse.Spec, error) {
 		case name == "_reads":
 			s.Reads = lua.LVAsBool(v)
 		case name == "help":
-			err = fault.Of(&fault.ParameterError{}, "argument help: --help is there already")
+			err = fault.Of(&fault.ParameterError{}, "argument help: --help is built in")
 		default:
 			s.Args[name], err = readArg(name, v)
 		}

@@ -111,12 +111,12 @@ func TestWrongDeclarations(t *testing.T) {
 		`{ n = { default = { "a" } } }`:                                   "argument n: the default must be a string, got a list",
 		`{ n = { "strings", default = { "a", 1 } } }`:                     "argument n: the default[2] must be a string, got 1",
 		`{ n = { "strings", default = { a = 1 } } }`:                      "argument n: the default must be a list of strings, got a table",
-		`{ n = { default = "fat", choices = { "fast", "slow" } } }`:       `argument n: the default "fat" is none of the choices fast, slow (did you mean fast?)`,
+		`{ n = { default = "fat", choices = { "fast", "slow" } } }`:       `argument n: the default "fat" is not one of the choices fast, slow (did you mean fast?)`,
 		`{ n = { "integer", choices = { 1, "two" } } }`:                   `argument n: the choice "two" is not an integer`,
 		`{ n = { choices = "fast" } }`:                                    "argument n: choices must be a list",
 		`{ n = { "integer", default = 2, choices = { 1, 2 } }, m = "x" }`: "argument m: unknown type x",
 		`{ n = { "integer", default = print } }`:                          "argument n: the default",
-		`{ help = "boolean" }`:                                            "argument help: --help is there already",
+		`{ help = "boolean" }`:                                            "argument help: --help is built in",
 	} {
 		_, _, err := run(t, vm.Options{}, `require("script").args(`+code+`)`)
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -32,7 +32,7 @@ func (t *textTemplate) render(c *module.Call) (any, error) {
 
 func (f *filling) write(pieces []mustache.Piece) error {
 	if f.depth++; f.depth > mustache.Deepest {
-		return fault.Of(&fault.LimitError{}, "more than %d templates inside one another", mustache.Deepest)
+		return fault.Of(&fault.LimitError{}, "templates are nested more than %d deep", mustache.Deepest)
 	}
 	defer func() { f.depth-- }()
 	for _, p := range pieces {
@@ -138,7 +138,7 @@ func (f *filling) text(p mustache.Piece, v lua.LValue) (string, error) {
 	L := f.c.L
 	if p.Format == "" {
 		if t, ok := v.(*lua.LTable); ok && L.GetMetaField(t, "__tostring") == lua.LNil {
-			return "", fault.Hinted(fault.Of(&fault.TypeError{}, "line %d: {{%s}} is a table, which has no text", p.Line, p.Text), "name one of its fields, or repeat for each with {{#%s}}", p.Text)
+			return "", fault.Hinted(fault.Of(&fault.TypeError{}, "line %d: {{%s}} is a table, which cannot be written as text", p.Line, p.Text), "name one of its fields, or repeat for each with {{#%s}}", p.Text)
 		}
 		return L.ToStringMeta(v).String(), nil
 	}

@@ -113,7 +113,7 @@ func testFuncs() []module.Func {
 			Call: func(c *module.Call) (any, error) {
 				run := SuiteOf(c.In).Run
 				if run == nil {
-					return nil, fault.Hinted(fault.Of(&fault.RuntimeError{}, "there is no test under way"),
+					return nil, fault.Hinted(fault.Of(&fault.RuntimeError{}, "no test is running"),
 						"call it within a test, and run the file with transect test")
 				}
 				script, args := c.String("script"), []string{}
@@ -161,7 +161,7 @@ func hookFunc(name, doc string, hooks func(*Suite) *[]*lua.LFunction) module.Fun
 func declareCase(c *module.Call, name string, row lua.LValue) error {
 	s := SuiteOf(c.In)
 	if slices.ContainsFunc(s.Cases, func(other Case) bool { return other.Name == name }) {
-		return fault.Of(&fault.ParameterError{}, "there is a test %q already", name)
+		return fault.Of(&fault.ParameterError{}, "a test %q exists already", name)
 	}
 	s.Cases = append(s.Cases, Case{Name: name, body: c.Function("body"), row: row})
 	return nil

@@ -67,9 +67,18 @@ func timeFuncs() []module.Func {
 		{
 			Name: "parse", Doc: "Parses a time: RFC 3339, a date (its midnight), or by a layout. A time without a zone is in that of the option.",
 			Params: []module.Param{{Name: "text", Type: "string", Doc: "2024-05-01T10:00:00Z or 2024-05-01"},
-				{Name: "layout", Type: "string", Doc: calendar.LayoutDoc, Optional: true}, zoneOnly},
+				{Name: "layout", Type: "string", Doc: calendar.LayoutDoc, Optional: true},
+				{Name: "options", Fields: []module.Param{zoneOption,
+					{Name: "relative", Type: "boolean", Doc: "also read what people give to a flag: today, yesterday, 06:00, or how long ago, such as 12h or 7d", Default: false}}}},
 			Returns: "seconds since 1970",
 			Call: func(c *module.Call) (any, error) {
+				if c.Bool("relative") && !c.Has("layout") {
+					t, err := calendar.Moment(c.String("text"), c.In.Options().Now().In(zone(c)), calendar.Past)
+					if err != nil {
+						return nil, fault.Hinted(fault.Of(&fault.ValueError{}, "%q is not a time", c.String("text")), "%v", err)
+					}
+					return since1970(t, nil)
+				}
 				if !c.Has("layout") {
 					return since1970(calendar.Parse(c.String("text"), zone(c)))
 				}

@@ -73,8 +73,8 @@ var timeCases = map[string]string{
 		refused("ValueError", "months or years", time.duration, "P1M")
 		assert(time.format_duration(90061.5) == "1d1h1m1.5s" and time.format_duration(0) == "0s" and time.format_duration(-90) == "-1m30s" and time.format_duration(0.9996) == "1s")`,
 	"what is wrong is said": `
-		refused("ParameterError", '"Europe/Berln" is no time zone (did you mean Europe/Berlin?)', time.format, 0, "date", { zone = "Europe/Berln" })
-		refused("ParameterError", "no time zone", time.format, 0, "date", { zone = "../etc/passwd" })
+		refused("ParameterError", '"Europe/Berln" is not a time zone (did you mean Europe/Berlin?)', time.format, 0, "date", { zone = "Europe/Berln" })
+		refused("ParameterError", "not a time zone", time.format, 0, "date", { zone = "../etc/passwd" })
 		refused("ValueError", "day out of range", time.parse, "2024-02-30")
 		refused("ValueError", "there is no 2023-02-29", time.parse, "29.2.2023", "%d.%m.%Y")
 		refused("ValueError", "2023 has no day 366", time.parse, "2023-366", "%Y-%j")

@@ -46,7 +46,7 @@ func Zone(name string, env func(string) (string, bool)) (*time.Location, error) 
 	}
 	loc, err := time.LoadLocation(name)
 	if err != nil || name == "Local" {
-		return nil, fault.Hinted(fault.Of(&fault.ParameterError{}, "%q is no time zone%s", name, suggest.Suffix(name, someZones())),
+		return nil, fault.Hinted(fault.Of(&fault.ParameterError{}, "%q is not a time zone%s", name, suggest.Suffix(name, someZones())),
 			"write a name such as Europe/Berlin, an offset such as +02:00, UTC or local")
 	}
 	return loc, nil
@@ -169,7 +169,7 @@ func Parse(text string, loc *time.Location) (time.Time, error) {
 		}
 		return t, InYears(t)
 	}
-	return time.Time{}, fault.Hinted(fault.Of(&fault.ValueError{}, "%q is no ISO 8601 time%s", text, nearTime(text)),
+	return time.Time{}, fault.Hinted(fault.Of(&fault.ValueError{}, "%q is not an ISO 8601 time%s", text, nearTime(text)),
 		"write times like 2024-05-01T10:00:00Z, or say how it is written with a layout such as %%d.%%m.%%Y")
 }
 

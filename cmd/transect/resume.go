@@ -174,7 +174,7 @@ func (a *app) runFlags(words []string) (given, positional []string, err error) {
 	other := newApp(a.process)
 	cmd, rest, err := other.root(words).Find(words)
 	if err != nil || cmd.Name() != "run" {
-		return nil, nil, fault.Of(&fault.UsageError{}, "this is no command of transect run: %s", strings.Join(words, " "))
+		return nil, nil, fault.Of(&fault.UsageError{}, "this is not a transect run command: %s", strings.Join(words, " "))
 	}
 	if err := cmd.ParseFlags(rest); err != nil {
 		return nil, nil, cmd.FlagErrorFunc()(cmd, err)

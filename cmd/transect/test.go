@@ -100,7 +100,7 @@ func (a *app) testFiles(args []string) ([]string, error) {
 		}
 	}
 	if len(files) == 0 {
-		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "there are no tests in %s", strings.Join(args, ", ")),
+		return nil, fault.Hinted(fault.Of(&fault.UsageError{}, "no tests were found in %s", strings.Join(args, ", ")),
 			"tests are files named like survey_test.lua; transect doc test shows how to write one")
 	}
 	return files, nil

@@ -83,7 +83,7 @@ func raises(s *declare.Spec) []Raise {
 	for _, p := range s.Params {
 		switch {
 		case p.Raises != "" && len(p.Choices) > 0:
-			add(p.Raises, p.Name+" is none of "+strings.Join(p.Choices, ", "))
+			add(p.Raises, p.Name+" is not one of "+strings.Join(p.Choices, ", "))
 		case p.Raises == "BoundingBoxError":
 			add(p.Raises, p.Name+" is not a valid GeoJSON geometry")
 		}

@@ -61,8 +61,8 @@ func TestDaylightSaving(t *testing.T) {
 
 func TestRefusedRules(t *testing.T) {
 	for _, c := range []struct{ expr, zone, want string }{
-		{"61 * * * *", "UTC", "column 1"}, {"@daily", "Europe/Pariss", `"Europe/Pariss" is no time zone (did you mean Europe/Paris?)`},
-		{"@daily", "Local", "is no time zone"}, {"@daily", "../etc/passwd", "is no time zone"},
+		{"61 * * * *", "UTC", "column 1"}, {"@daily", "Europe/Pariss", `"Europe/Pariss" is not a time zone (did you mean Europe/Paris?)`},
+		{"@daily", "Local", "is not a time zone"}, {"@daily", "../etc/passwd", "is not a time zone"},
 	} {
 		if _, err := (Rule{Expr: c.expr, Zone: c.zone}).Times(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s in %s: got %v, want %s", c.expr, c.zone, err, c.want)

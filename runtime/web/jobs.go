@@ -95,7 +95,7 @@ func (s *Server) jobList(w http.ResponseWriter, r *http.Request) error {
 func (s *Server) followJobs(ctx context.Context, arg, after string, emit emitter) error {
 	values, err := url.ParseQuery(arg)
 	if err != nil {
-		return notFound("%q is no address of the page", arg)
+		return notFound("%q is not an address of the page", arg)
 	}
 	return followParts(ctx, after, emit, func() (parts, bool, error) {
 		p, err := s.readBoard(ctx, values)
@@ -136,7 +136,7 @@ func (s *Server) scheduleParts(ctx context.Context, name string) (parts, *schedu
 func (s *Server) followSchedule(ctx context.Context, arg, after string, emit emitter) error {
 	name, err := url.QueryUnescape(arg)
 	if err != nil {
-		return notFound("%q is no name of a schedule", arg)
+		return notFound("%q is not the name of a schedule", arg)
 	}
 	return followParts(ctx, after, emit, func() (parts, bool, error) {
 		shown, _, err := s.scheduleParts(ctx, name)

@@ -206,7 +206,7 @@ func platformPicture(ctx context.Context, c *client.Client, dataset, kind string
 	}
 	declared, _, _ := mime.ParseMediaType(http.DetectContentType(content))
 	if len(content) > maxPicture || !slices.Contains([]string{"image/jpeg", "image/png", "image/webp"}, declared) {
-		return nil, notFound("the platform's preview of %s is no picture", dataset)
+		return nil, notFound("the platform's preview of %s is not a picture", dataset)
 	}
 	return content, nil
 }

@@ -67,7 +67,7 @@ func followParts(ctx context.Context, after string, emit emitter, render func() 
 func (s *Server) followRuns(ctx context.Context, arg, after string, emit emitter) error {
 	values, err := url.ParseQuery(arg)
 	if err != nil {
-		return notFound("%q is no address of the page", arg)
+		return notFound("%q is not an address of the page", arg)
 	}
 	return followParts(ctx, after, emit, func() (parts, bool, error) {
 		p, err := s.runsPage(ctx, values)

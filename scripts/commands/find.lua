@@ -37,7 +37,7 @@ transect find --kind raster --box 4.8,50.7,4.9,50.8 --json]],
     "string",
     optional = true,
     value = "DATE",
-    doc = "created, taken or flown on that day or later, such as 2026-05-31",
+    doc = "created, taken or flown on that day or later, such as 2026-05-31, yesterday or 7d (ago)",
   },
   ["until"] = { "string", optional = true, value = "DATE", doc = "created, taken or flown on that day or earlier" },
   box = {
@@ -85,7 +85,7 @@ if args.box then
   end
   if #box ~= 4 or box[2] > box[4] then
     script.usage_error(
-      "--box " .. args.box .. " is no box",
+      "--box " .. args.box .. " is not a box",
       "write west,south,east,north in degrees, such as 4.8,50.7,4.9,50.8"
     )
   end
@@ -95,11 +95,12 @@ local function day(flag, text, days)
   if not text then
     return nil
   end
-  local moment = try(time.parse, text)
+  local moment, err = try(time.parse, text, nil, { relative = true, zone = "local" })
   if not moment then
-    script.usage_error(("--%s %s is no date"):format(flag, text), "write it like 2026-05-31")
+    script.usage_error(("--%s %s is not a date"):format(flag, text), err.hint)
   end
-  return time.format(moment + (#text == 10 and days * 86400 or 0))
+  local whole = time.start_of("day", moment, { zone = "local" }) == moment
+  return time.format(whole and time.add(moment, { days = days, zone = "local" }) or moment)
 end
 local since, before = day("since", args.since, 0), day("until", args["until"], 1)
 local project, mission

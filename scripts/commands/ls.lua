@@ -97,8 +97,8 @@ if not columns[what] then
   if where then
     local known = { "projects", "missions", "datasets", "products", "analytics" }
     script.usage_error(
-      "there are no " .. what .. " to list",
-      show.suggestion(what, known, "there are projects, missions, datasets, products and analytics")
+      "nothing is listed under " .. what,
+      show.suggestion(what, known, "name projects, missions, datasets, products or analytics")
     )
   end
   what, where = nil, what
@@ -112,7 +112,7 @@ local inside = mission and query.eq("mission", mission) or project and query.eq(
 local n
 if what == "projects" or what == "analytics" then
   if where then
-    script.usage_error(what .. " are in no project", "leave out " .. where)
+    script.usage_error(what .. " do not belong to a project", "leave out " .. where)
   end
   n = list(what)
 elseif what == "missions" then

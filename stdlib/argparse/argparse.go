@@ -77,7 +77,7 @@ func (a *Arg) Check() error {
 	}
 	for _, text := range texts {
 		if a.Choices != nil && !slices.Contains(a.Choices, text) {
-			return fault.Of(&fault.ParameterError{}, "argument %s: the default %q is none of the choices %s%s", a.Name, text,
+			return fault.Of(&fault.ParameterError{}, "argument %s: the default %q is not one of the choices %s%s", a.Name, text,
 				strings.Join(a.Choices, ", "), suggest.Suffix(text, a.Choices))
 		}
 	}

@@ -76,7 +76,7 @@ func TestWhatIsWrongHasItsPlace(t *testing.T) {
 		text, want string
 		dialect    csvtext.Dialect
 	}{
-		{"a,b\n1\n", "line 2 has 1 fields, not 2", comma},
+		{"a,b\n1\n", "line 2 has 1 field, the lines before it have 2", comma},
 		{"a,b\n1,\"x\n2,3\n", "begins in line 2 does not end", comma},
 		{"a,b\n1,x\"y\n", "line 2, column 4: a quote stands inside", comma},
 		{"a", "cannot be used together", csvtext.Dialect{Separator: ';', Quote: ';'}},

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"transect/client/fault"
+	"transect/client/human"
 )
 
 // Reader reads rows of equal length. It is for one goroutine at a time.
@@ -137,7 +138,7 @@ func (r *Reader) explain(err error, fields int) error {
 		skip, why := r.dialect.Skip, bad.Err.Error()
 		switch {
 		case errors.Is(bad.Err, csv.ErrFieldCount):
-			return fault.Hinted(fault.Of(&fault.ValueError{}, "line %d has %d fields, not %d as those before it", bad.StartLine+skip, fields, r.in.FieldsPerRecord),
+			return fault.Hinted(fault.Of(&fault.ValueError{}, "line %d has %s, the lines before it have %d", bad.StartLine+skip, human.Count(fields, "field"), r.in.FieldsPerRecord),
 				"is a field with a separator not quoted, or the separator another one?")
 		case errors.Is(bad.Err, csv.ErrQuote) && bad.StartLine != bad.Line:
 			why = fmt.Sprintf("the quoted field that begins in line %d does not end well", bad.StartLine+skip)
@@ -150,7 +151,7 @@ func (r *Reader) explain(err error, fields int) error {
 			`inside a quoted field a quote is written twice; quote = "" when quotes mean nothing`)
 	}
 	if fault.Find(err) == nil {
-		err = fault.Of(&fault.FileError{}, "cannot be read on: %w", err)
+		err = fault.Of(&fault.FileError{}, "cannot be read further: %w", err)
 	}
 	return err
 }

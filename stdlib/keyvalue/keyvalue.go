@@ -59,7 +59,7 @@ func (s *Store) open(ctx context.Context) (err error) {
 		_, err = s.db.ExecContext(ctx, schema)
 	}
 	if err == nil && found > version {
-		err = fault.Hinted(fault.Of(&fault.FileError{}, "the database of state %s was made by a newer Transect", s.path), "use that one")
+		err = fault.Hinted(fault.Of(&fault.FileError{}, "the database of state %s was written by a newer version of Transect", s.path), "use that one")
 	}
 	if err != nil {
 		_ = s.db.Close()
@@ -169,7 +169,7 @@ func (s *Store) failed(ctx context.Context, err error) error {
 			"put a copy of it back, or move it away to start with nothing kept: with its neighbours %[1]s-wal and %[1]s-shm, if they are there",
 			filepath.Base(s.path))
 	case sqlite3.SQLITE_BUSY:
-		return fault.Hinted(fault.Of(&fault.TimeoutError{}, "another run keeps the database of state %s busy", s.path), "run again")
+		return fault.Hinted(fault.Of(&fault.TimeoutError{}, "another run holds the database of state %s", s.path), "run again")
 	}
 	return fault.Hinted(fault.Of(&fault.FileError{}, "the database of state %s cannot be used: %w", s.path, err),
 		"check the room and the rights there, or name another folder in TRANSECT_STATE_DIR")

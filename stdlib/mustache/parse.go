@@ -117,11 +117,11 @@ func (r *reader) until(section string, opened, depth int) ([]Piece, error) {
 		if name, form, found := strings.Cut(tag, "|"); found && (kind == 'v' || kind == '&') {
 			p.Text, p.Format = strings.TrimSpace(name), strings.TrimSpace(form)
 			if !format().MatchString(p.Format) {
-				return nil, r.wrong(line, "%q is no format such as %%.2f", p.Format)
+				return nil, r.wrong(line, "%q is not a format such as %%.2f", p.Format)
 			}
 		}
 		if !name().MatchString(p.Text) {
-			return nil, r.wrong(line, "%q is no name", p.Text)
+			return nil, r.wrong(line, "%q is not a name", p.Text)
 		}
 		if kind == '#' || kind == '^' {
 			if p.Inner, err = r.until(p.Text, line, depth+1); err != nil {

@@ -95,11 +95,11 @@ func Parse(raw string) (*url.URL, error) {
 	u, err := url.Parse(raw)
 	switch {
 	case err != nil: // its text may hold a password
-		return nil, fault.Of(&fault.ParameterError{}, "the url is no address")
+		return nil, fault.Of(&fault.ParameterError{}, "the url is not an address")
 	case u.Scheme != "http" && u.Scheme != "https":
 		return nil, fault.Of(&fault.ParameterError{}, "the url must start with https:// or http://")
 	case u.Hostname() == "":
-		return nil, fault.Of(&fault.ParameterError{}, "the url names no host")
+		return nil, fault.Of(&fault.ParameterError{}, "the url has no host")
 	}
 	return u, nil
 }
