@@ -1,6 +1,7 @@
 // Command transect runs Lua workflows against a geospatial platform.
 //
-// Each subcommand is a file: flags in, a call of package runtime (or platform,
+// A file holds one subcommand, or a few related ones: flags in, a call of package
+// runtime (or platform,
 // lint, reference), an exit code out. root.go lists them. flags.go declares
 // flags together with their environment variables, flags_run.go those of
 // commands that run scripts. Begin reading with run.go.
@@ -20,7 +21,7 @@ import (
 )
 
 func main() {
-	tuneGC()
+	runtime.TuneGC()
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	p := &runtime.Process{

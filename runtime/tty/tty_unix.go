@@ -1,11 +1,14 @@
 //go:build unix
 
-// Package tty changes the mode of a terminal before a prompt is printed: what
-// reads the answer does so only afterwards, too late for who types fast.
+// Package tty changes the mode of a terminal before a prompt is printed, because
+// the reader of the answer does so only afterwards, too late for somebody who
+// types fast. It also detaches processes from the terminal.
 package tty
 
 import (
 	"os"
+	"os/exec"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -19,6 +22,9 @@ func DisableSignals(f *os.File) error {
 func DisableEcho(f *os.File) error {
 	return change(f, func(mode *unix.Termios) { mode.Lflag &^= unix.ECHO })
 }
+
+// Detach keeps Ctrl-C in this terminal from a process that is yet to be started.
+func Detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
 
 func change(f *os.File, how func(*unix.Termios)) error {
 	mode, err := unix.IoctlGetTermios(int(f.Fd()), getMode)

@@ -1,8 +1,8 @@
-package main
+package runtime
 
 import (
 	"os"
-	"runtime"
+	goruntime "runtime"
 	"runtime/debug"
 	"runtime/metrics"
 )
@@ -13,8 +13,8 @@ import (
 // half of minHeap on, Go's default applies.
 const minHeap = 48 << 20
 
-// tuneGC sets GOGC by that rule, unless the environment sets it.
-func tuneGC() {
+// TuneGC sets GOGC by that rule, unless the environment sets it.
+func TuneGC() {
 	if os.Getenv("GOGC") != "" {
 		return
 	}
@@ -25,7 +25,7 @@ func tuneGC() {
 
 // tuneAfterGC adapts GOGC to the live heap after each collection.
 func tuneAfterGC() {
-	runtime.SetFinalizer(new(sentinel), func(*sentinel) {
+	goruntime.SetFinalizer(new(sentinel), func(*sentinel) {
 		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 		metrics.Read(live)
 		alive := max(live[0].Value.Uint64(), 1<<20)
