@@ -43,7 +43,7 @@ half a minute: they are started again and do not repeat what they wrote to the
 platform (docs/surviving.md).
 
 SIGTERM or Ctrl-C lets running jobs finish within --grace; what is not finished
-then is given back and goes on elsewhere. A second signal stops at once.
+then is released and goes on elsewhere. A second signal stops at once.
 
 Jobs have the rights of the user of the worker, its logins (transect login) and
 its environment, without $TRANSECT_JOBS: who may submit jobs may run scripts

@@ -138,20 +138,20 @@ func (s State) riverState() string {
 		return "scheduled"
 	case Cancelled:
 		return "cancelled"
-	case Lost, GivenBack:
+	case Lost, Released:
 		return "available"
 	}
 	return "discarded"
 }
 
 // SetStateTx ends the attempt of a running job: it is over, or runs again after a
-// delay. An attempt that waited, or was given back, is none for River.
+// delay. An attempt that waited, or was released, is none for River.
 func (s *Store) SetStateTx(ctx context.Context, tx *Tx, id int64, to State, delay time.Duration) error {
 	at, finalized, attempt := s.After("$3"), "null", "attempt"
 	switch {
 	case to.Final():
 		at, finalized = "scheduled_at", at
-	case to == Waiting || to == GivenBack:
+	case to == Waiting || to == Released:
 		attempt = "attempt - 1"
 	}
 	_, err := tx.ExecContext(ctx, "update river_job set state = $2, attempt = "+attempt+", scheduled_at = "+at+", finalized_at = "+finalized+

@@ -25,8 +25,8 @@ const (
 
 // Outcomes of attempts that are no states of jobs.
 const (
-	Lost      State = "lost"       // its worker died
-	GivenBack State = "given back" // its worker was stopped
+	Lost     State = "lost"     // its worker died
+	Released State = "released" // its worker was stopped
 )
 
 // States lists the states of jobs, in the order in which jobs pass them.
@@ -35,7 +35,7 @@ var States = []State{Waiting, Scheduled, Running, Retrying, Done, DoneFailures, 
 // Final reports whether a job in this state runs no more.
 func (s State) Final() bool {
 	switch s {
-	case Waiting, Scheduled, Running, Retrying, Lost, GivenBack:
+	case Waiting, Scheduled, Running, Retrying, Lost, Released:
 		return false
 	}
 	return true

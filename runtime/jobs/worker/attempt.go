@@ -43,7 +43,7 @@ type attempt struct {
 	takeOver bool // an attempt was lost lately
 	keyDelay time.Duration
 	unpacked string // the folder of the script, with a separator; "" for one of the binary
-	book     *logBook
+	log      *logBuffer
 	last     lastLine // of standard error
 
 	mu        sync.Mutex
@@ -112,17 +112,17 @@ func (a *attempt) perform() (e end) {
 	} else {
 		a.s.log.Info(fmt.Sprintf("job %d begins, attempt %d: %s", a.job, a.number, a.spec.Title()))
 	}
-	a.book = newLogBook(ctx, &logBook{keep: a.keepBatch, drop: a.dropBatches, redact: a.redact})
-	defer a.book.close()
+	a.log = newLogBuffer(ctx, &logBuffer{keep: a.keepBatch, drop: a.dropBatches, redact: a.redact})
+	defer a.log.close()
 	defer func() {
 		if p := recover(); p != nil {
 			e = end{code: codeFailed, message: fmt.Sprint("internal error: ", p)}
-			a.book.say("%s", e.message)
+			a.log.say("%s", e.message)
 		}
 	}()
 	work, err := a.prepare(ctx)
 	if err != nil {
-		a.book.say("%v", err)
+		a.log.say("%v", err)
 		return endOf(exitCode(err), err.Error())
 	}
 	defer work.remove()

@@ -108,11 +108,11 @@ func TestAfterEarlierAttempts(t *testing.T) {
 		}
 		lately, once, unanswered := submit(t, store, jobs.Spec{Script: "taken"}), submit(t, store, jobs.Spec{Script: "taken"}), submit(t, store, jobs.Spec{Script: "taken"})
 		change(t, store,
-			before(lately, time.Minute, "lost"), before(lately, time.Minute/2, "given back"),
+			before(lately, time.Minute, "lost"), before(lately, time.Minute/2, "released"),
 			before(once, time.Hour, "lost"), "insert into tr_result (job_id, epoch, value) values ("+fmt.Sprint(once)+", 0, 'null')",
 			before(unanswered, 0, "")) // it was begun, and the answer was lost
 		run(t, store, options(t.TempDir(), "here", slog.DiscardHandler))
-		for id, want := range map[int64][]string{lately: {"lost", "given back", "done"}, once: {"lost", "done"}, unanswered: {"done"}} {
+		for id, want := range map[int64][]string{lately: {"lost", "released", "done"}, once: {"lost", "done"}, unanswered: {"done"}} {
 			job := ended(t, store, id)
 			if got := attempts(t, store, id); job.State != jobs.Done || !slices.Equal(got, want) {
 				t.Errorf("%s, attempts %v, want %v", job.State, got, want)

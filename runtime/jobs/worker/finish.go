@@ -68,13 +68,13 @@ func (a *attempt) finish(e end) error {
 		return a.s.store.Tx(ctx, func(tx *jobs.Tx) error { return a.note(ctx, tx, e) })
 	})
 	if err == nil && a.id != 0 {
-		a.tell(e)
+		a.report(e)
 	}
 	return err
 }
 
-// tell says on the worker's own log what became of the job.
-func (a *attempt) tell(e end) {
+// report says on the worker's own log what became of the job.
+func (a *attempt) report(e end) {
 	text := fmt.Sprintf("job %d: %s", a.job, e.outcome)
 	if e.exited && e.code != codeDone {
 		text += fmt.Sprintf(", exit code %d", e.code)

@@ -54,7 +54,7 @@ func (o *outputs) copy(r *os.File, to io.Writer) {
 		}
 		n, err := r.Read(b)
 		if n > 0 {
-			_, _ = to.Write(b[:n]) // a book never fails
+			_, _ = to.Write(b[:n]) // a buffer never fails
 		}
 		if err != nil {
 			return

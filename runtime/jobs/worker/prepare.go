@@ -42,7 +42,7 @@ func (a *attempt) prepare(ctx context.Context) (_ *work, err error) {
 			return nil, fault.Of(&fault.FileError{}, "cannot make the folder of the job: %w", fault.Reason(err))
 		}
 		if spec.Folder != "" {
-			a.book.say("the folder %s is not on this machine: the job runs in %s", spec.Folder, w.folder)
+			a.log.say("the folder %s is not on this machine: the job runs in %s", spec.Folder, w.folder)
 		}
 	}
 	script := spec.Script

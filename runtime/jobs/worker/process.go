@@ -33,7 +33,7 @@ func (a *attempt) start(w *work) (*process, error) {
 	o := a.s.w.o
 	cmd := exec.Command(o.Program[0], append(slices.Clone(o.Program[1:]), w.args...)...)
 	cmd.Dir, cmd.Env, cmd.SysProcAttr = w.folder, slices.Concat(o.Env, a.spec.Env, a.spec.SlotEnv()), attributes()
-	p := &process{cmd: cmd, out: a.book.writer(jobs.StreamOut), err: a.book.writer(jobs.StreamErr),
+	p := &process{cmd: cmd, out: a.log.writer(jobs.StreamOut), err: a.log.writer(jobs.StreamErr),
 		exited: make(chan struct{}), lease: make(chan time.Duration, 1)}
 	p.err.seen = a.last.see
 	var err error
@@ -59,13 +59,13 @@ func (a *attempt) execute(w *work) end {
 	s := a.s
 	p, err := a.start(w)
 	if err != nil {
-		a.book.say("the process of the job cannot be started: %v", err)
+		a.log.say("the process of the job cannot be started: %v", err)
 		return endOf(codeTemporary, "its process cannot be started: "+err.Error())
 	}
 	begin := link.Begin{Run: jobs.RunID(a.job), Job: a.job, Files: s.w.folder("files", a.localName()), Until: s.lease.until(), TakenOver: a.takeOver}
 	calls, stopCalls := context.WithCancel(s.over)
 	defer stopCalls()
-	var telling sync.WaitGroup
+	var sending sync.WaitGroup
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
@@ -73,7 +73,7 @@ func (a *attempt) execute(w *work) end {
 			s.log.Debug("the link with a job broke", "job", a.job, "error", err)
 		}
 	}()
-	telling.Go(func() { p.tell(calls) })
+	sending.Go(func() { p.sendDeadlines(calls) })
 	a.mu.Lock()
 	a.process = p
 	lost := a.killed
@@ -90,7 +90,7 @@ func (a *attempt) execute(w *work) end {
 	p.outputs.drain()
 	stopCalls()
 	<-served
-	telling.Wait()
+	sending.Wait()
 	p.out.flush()
 	p.err.flush()
 	_ = p.link.Close()
@@ -103,7 +103,7 @@ type reason int
 const (
 	natural reason = iota
 	cancelling
-	givingBack
+	releasing
 	overtime
 	fencedOff
 )
@@ -124,7 +124,7 @@ func (a *attempt) await(p *process) (why reason) {
 	}
 	cancels := time.NewTicker(100 * time.Millisecond)
 	defer cancels.Stop()
-	giveBack, fenced := a.s.giveBack, a.s.fenced
+	release, fenced := a.s.release, a.s.fenced
 	for {
 		select {
 		case <-p.exited:
@@ -134,9 +134,9 @@ func (a *attempt) await(p *process) (why reason) {
 				go func() { _ = p.link.Cancel("by a user") }() // it ends by the signal, too; a stopped process does not read
 				stop(cancelling)
 			}
-		case <-giveBack:
-			giveBack = nil
-			stop(givingBack)
+		case <-release:
+			release = nil
+			stop(releasing)
 		case <-limit:
 			stop(overtime)
 		case <-fenced:
@@ -168,21 +168,21 @@ func (a *attempt) ended(state *os.ProcessState, why reason) end {
 		return endOf(code, "")
 	case why == cancelling:
 		return end{outcome: jobs.Cancelled}
-	case why == givingBack:
-		return end{outcome: jobs.GivenBack}
+	case why == releasing:
+		return end{outcome: jobs.Released}
 	case why == overtime:
 		return endOf(codeTimeLimit, "it ran longer than "+a.spec.Timeout.String())
 	case signal != "" && a.s.lease.left() <= 0: // it was past its lease and ended itself
-		return end{outcome: jobs.GivenBack}
+		return end{outcome: jobs.Released}
 	case signal != "":
-		a.book.say("%s", signal)
+		a.log.say("%s", signal)
 		return endOf(code, signal)
 	}
 	return endOf(code, a.last.get())
 }
 
-// tell hands new deadlines to the process, which may be too busy to read.
-func (p *process) tell(ctx context.Context) {
+// sendDeadlines hands new deadlines to the process, which may be too busy to read.
+func (p *process) sendDeadlines(ctx context.Context) {
 	for {
 		select {
 		case until := <-p.lease:

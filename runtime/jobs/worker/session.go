@@ -26,7 +26,7 @@ type session struct {
 	client client
 
 	fenced   chan struct{}   // closed when the lease is lost for good
-	giveBack chan struct{}   // closed when running jobs must end
+	release  chan struct{}   // closed when running jobs must end
 	over     context.Context // ends when nothing can be noted any longer
 	end      context.CancelFunc
 	services sync.WaitGroup
@@ -41,7 +41,7 @@ func newSession(w *Worker) *session {
 	if err != nil {
 		id = uuid.New()
 	}
-	s := &session{w: w, store: w.store, id: id.String(), log: w.o.Log, fenced: make(chan struct{}), giveBack: make(chan struct{}), attempts: map[int64]*attempt{}, fetched: map[int64]bool{}}
+	s := &session{w: w, store: w.store, id: id.String(), log: w.o.Log, fenced: make(chan struct{}), release: make(chan struct{}), attempts: map[int64]*attempt{}, fetched: map[int64]bool{}}
 	s.over, s.end = context.WithCancel(context.Background())
 	s.lease = &lease{times: w.o.Times, log: w.o.Log, changed: s.renewed}
 	s.pilot = &pilot{lease: s.lease, queues: w.queues, free: s.free, took: s.took, unreadable: map[int64]bool{}, wake: func() {}}
@@ -121,7 +121,7 @@ func (s *session) drain(lost <-chan error) error {
 	for _, wait := range []struct {
 		for_ time.Duration
 		then func()
-	}{{s.w.o.Grace, func() { close(s.giveBack) }}, {s.w.o.KillAfter + 2*s.w.o.Times.Beat, s.end}} {
+	}{{s.w.o.Grace, func() { close(s.release) }}, {s.w.o.KillAfter + 2*s.w.o.Times.Beat, s.end}} {
 		select {
 		case <-stopped:
 			return nil

@@ -69,7 +69,7 @@ type Worker struct {
 }
 
 // Run runs jobs until ctx ends; then running jobs may go on for the grace period,
-// after which they are given back. It returns an error only when it cannot start.
+// after which they are released. It returns an error only when it cannot start.
 func Run(ctx context.Context, store *jobs.Store, o Options) error {
 	o.Times, o.KillAfter = cmp.Or(o.Times, DefaultTimes), cmp.Or(o.KillAfter, 5*time.Second)
 	if o.Backoff == nil {

@@ -292,8 +292,8 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
-// A worker that is told to stop gives back what does not end within its grace.
-func TestGiveBack(t *testing.T) {
+// A worker that is told to stop releases what does not end within its grace.
+func TestRelease(t *testing.T) {
 	t.Parallel()
 	jobstest.EachStore(t, func(t *testing.T, store *jobs.Store) {
 		t.Parallel()
@@ -313,7 +313,7 @@ func TestGiveBack(t *testing.T) {
 		touch(t, work, "finish")
 		run(t, store, options(t.TempDir(), "second", slog.DiscardHandler))
 		ended(t, store, id)
-		if list := attempts(t, store, id); !slices.Equal(list, []string{"given back", "done"}) {
+		if list := attempts(t, store, id); !slices.Equal(list, []string{"released", "done"}) {
 			t.Error(list)
 		}
 	})

@@ -22,7 +22,7 @@ func class(state jobs.State) string {
 		return "busy"
 	case jobs.Done:
 		return "good"
-	case jobs.Retrying, jobs.DoneFailures, jobs.Lost, jobs.GivenBack:
+	case jobs.Retrying, jobs.DoneFailures, jobs.Lost, jobs.Released:
 		return "warn"
 	case jobs.Failed, jobs.Stopped, jobs.NeedsDecision:
 		return "bad"

@@ -18,8 +18,8 @@ type memory struct {
 	fails   int // the next so many batches are another's
 }
 
-func (m *memory) book(t testing.TB) *logBook {
-	return newLogBook(context.Background(), &logBook{
+func (m *memory) buffer(t testing.TB) *logBuffer {
+	return newLogBuffer(context.Background(), &logBuffer{
 		redact: func(line string) string { return line },
 		keep: func(_ context.Context, b batch) error {
 			if m.fails > 0 {
@@ -55,7 +55,7 @@ func (m *memory) text(stream string) string {
 func TestLinesInOrder(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		m := &memory{}
-		b := m.book(t)
+		b := m.buffer(t)
 		out := b.writer(jobs.StreamOut)
 		var want strings.Builder
 		for _, piece := range rapid.SliceOf(rapid.StringMatching(`[a-c\n]{0,9}`)).Draw(r, "pieces") {
@@ -77,7 +77,7 @@ func TestLinesInOrder(t *testing.T) {
 func TestLogIsBounded(t *testing.T) {
 	t.Parallel()
 	m := &memory{}
-	b := m.book(t)
+	b := m.buffer(t)
 	out := b.writer(jobs.StreamOut)
 	line := strings.Repeat("x", 8000)
 	const lines = 3 * maxLog / 8000
@@ -101,7 +101,7 @@ func TestLogIsBounded(t *testing.T) {
 func TestLongLine(t *testing.T) {
 	t.Parallel()
 	m := &memory{}
-	b := m.book(t)
+	b := m.buffer(t)
 	out := b.writer(jobs.StreamErr)
 	for range 10 {
 		fmt.Fprint(out, strings.Repeat("y", maxLine/2))
@@ -118,7 +118,7 @@ func TestLongLine(t *testing.T) {
 func TestSecretAtTheCut(t *testing.T) {
 	t.Parallel()
 	m := &memory{}
-	b := m.book(t)
+	b := m.buffer(t)
 	b.redact = func(line string) string { return strings.ReplaceAll(line, "open-sesame", "[redacted]") }
 	out := b.writer(jobs.StreamOut)
 	for _, before := range []int{0, maxLine - 5, maxLine, maxLine + moreOfLine - 5} {
@@ -135,7 +135,7 @@ func TestSecretAtTheCut(t *testing.T) {
 func TestLogOfAnother(t *testing.T) {
 	t.Parallel()
 	m := &memory{fails: 1}
-	b := m.book(t)
+	b := m.buffer(t)
 	out := b.writer(jobs.StreamOut)
 	for range 2 * maxPending / 1000 {
 		fmt.Fprintln(out, strings.Repeat("z", 1000))

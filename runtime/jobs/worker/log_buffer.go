@@ -30,8 +30,8 @@ type batch struct {
 	lines  []byte
 }
 
-// logBook sends the lines of an attempt to the database, in order.
-type logBook struct {
+// logBuffer sends the lines of an attempt to the database, in order.
+type logBuffer struct {
 	keep   func(ctx context.Context, b batch) error                     // retried until it succeeds or the attempt is over
 	drop   func(ctx context.Context, from, to int64, note string) error // replaces batches by a note
 	redact func(string) string
@@ -60,7 +60,7 @@ type size struct {
 	bytes, lines int
 }
 
-func newLogBook(ctx context.Context, b *logBook) *logBook {
+func newLogBuffer(ctx context.Context, b *logBuffer) *logBuffer {
 	b.room = sync.NewCond(&b.mu)
 	b.wake, b.closing, b.done = make(chan struct{}, 1), make(chan struct{}), make(chan struct{})
 	go b.send(ctx)
@@ -68,14 +68,14 @@ func newLogBook(ctx context.Context, b *logBook) *logBook {
 }
 
 // writer cuts a stream into lines.
-func (b *logBook) writer(stream string) *lineWriter { return &lineWriter{book: b, stream: stream} }
+func (b *logBuffer) writer(stream string) *lineWriter { return &lineWriter{log: b, stream: stream} }
 
 // say adds a line of the worker.
-func (b *logBook) say(format string, args ...any) {
+func (b *logBuffer) say(format string, args ...any) {
 	b.add(jobs.StreamWorker, fmt.Sprintf(format, args...))
 }
 
-func (b *logBook) add(stream string, line string) {
+func (b *logBuffer) add(stream string, line string) {
 	over := len(line) - maxLine
 	line = b.redact(jobs.PlainLine(line))
 	if over > 0 {
@@ -104,7 +104,7 @@ func (b *logBook) add(stream string, line string) {
 }
 
 // cut closes the open batch.
-func (b *logBook) cut() {
+func (b *logBuffer) cut() {
 	if b.count == 0 {
 		return
 	}
@@ -116,13 +116,13 @@ func (b *logBook) cut() {
 }
 
 // close sends what is left and waits until it is kept.
-func (b *logBook) close() {
+func (b *logBuffer) close() {
 	close(b.closing)
 	<-b.done
 }
 
-// send hands batches on until the book is closed or the attempt is over.
-func (b *logBook) send(ctx context.Context) {
+// send hands batches on until the buffer is closed or the attempt is over.
+func (b *logBuffer) send(ctx context.Context) {
 	defer close(b.done)
 	defer func() {
 		b.mu.Lock()
@@ -157,7 +157,7 @@ func (b *logBook) send(ctx context.Context) {
 }
 
 // take is what there is to send.
-func (b *logBook) take() []batch {
+func (b *logBuffer) take() []batch {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.cut()
@@ -167,7 +167,7 @@ func (b *logBook) take() []batch {
 }
 
 // bound drops the middle of a log that has grown too large.
-func (b *logBook) bound(ctx context.Context, last batch) {
+func (b *logBuffer) bound(ctx context.Context, last batch) {
 	n := size{last.seq, len(last.lines), bytes.Count(last.lines, []byte{'\n'})}
 	if b.head < keptHead {
 		b.head += n.bytes
@@ -193,10 +193,10 @@ func (b *logBook) bound(ctx context.Context, last batch) {
 	_ = b.drop(ctx, from, to, fmt.Sprintf("(%d lines are missing here: the log of an attempt keeps at most %d MiB)\n", b.dropped, maxLog>>20)) // tried again with the next
 }
 
-// lineWriter hands whole lines to a book.
+// lineWriter hands whole lines to a buffer.
 type lineWriter struct {
 	mu     sync.Mutex
-	book   *logBook
+	log    *logBuffer
 	stream string
 	part   []byte
 	seen   func(line string) // may be nil
@@ -224,7 +224,7 @@ func (w *lineWriter) end() {
 	if w.seen != nil {
 		w.seen(line)
 	}
-	w.book.add(w.stream, line)
+	w.log.add(w.stream, line)
 }
 
 // flush hands on a last line that was not ended.
