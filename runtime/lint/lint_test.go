@@ -236,7 +236,7 @@ func TestNoFalseAlarms(t *testing.T) {
 		"for k in pairs(sdk.projects.search{}) do print(k) end",
 		"local p = sdk.analytics.describe_by_name('x') if p == nil then print(1) end",
 		"local s = ('x'):gsub('%[', '') print(s, ('a]'):find('[]]'), ('%d%%'):format(1))",
-		"('a b'):gsub('%S+', function(word) print(word) end)",
+		";('a b'):gsub('%S+', function(word) print(word) end)",
 		"print(string.format('%5.2f %s', 1, 2), string.format(unpack(arg)))",
 		"print(type(arg[1]) == 'userdata', not arg[1] == not arg[2], not arg[1] == true)",
 		"print(#fs.list('.') == 3, 'a' < 'b', arg[1] == nil, nil == arg[2])",

@@ -5,22 +5,19 @@ import (
 	"errors"
 	"strings"
 
-	lua "github.com/yuin/gopher-lua"
 	"github.com/yuin/gopher-lua/ast"
 	"github.com/yuin/gopher-lua/parse"
 
+	"transect/runtime/vm"
+	"transect/runtime/vm/compile"
 	"transect/runtime/vm/mistake"
 )
 
 // parsed returns the syntax tree of a script, or its syntax error.
 func parsed(file string, code []byte) ([]ast.Stmt, *Problem) {
-	chunk, err := parse.Parse(bytes.NewReader(code), file)
+	err := vm.Check(file, code) // it refuses more than the grammar
+	var chunk []ast.Stmt
 	if err == nil {
-		// The compiler refuses more than the grammar.
-		_, err = lua.Compile(chunk, file)
-	}
-	if err == nil {
-		// It also modifies the tree: parse again.
 		chunk, err = parse.Parse(bytes.NewReader(code), file)
 	}
 	if err == nil {
@@ -28,7 +25,7 @@ func parsed(file string, code []byte) ([]ast.Stmt, *Problem) {
 	}
 	p := &Problem{File: file, Rule: Syntax, Line: 1, Column: 1, Message: err.Error()}
 	var wrong *parse.Error
-	var refused *lua.CompileError
+	var refused *compile.Error
 	switch {
 	case errors.As(err, &wrong) && wrong.Pos.Line == parse.EOF:
 		p.Line = bytes.Count(bytes.TrimRight(code, "\r\n \t"), []byte("\n")) + 1

@@ -295,7 +295,7 @@ func levelText(th *lua.LState, level int) string {
 		return "(tail call): ?"
 	}
 	where := "[C]:"
-	if !f.IsG {
+	if !f.IsG && dbg.Source != "[C]" {
 		where = fmt.Sprintf("%s:%d:", dbg.Source, compile.Line(dbg.CurrentLine))
 	}
 	_, name := vm.CalledAs(th, level)

@@ -3,6 +3,7 @@ package vm
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"reflect"
@@ -27,7 +28,7 @@ func compiled(L *lua.LState, name string, code []byte, change func([]ast.Stmt)) 
 	in := Of(L)
 	code = plainCode(code)
 	in.note(len(code)) // the text may be a single constant
-	proto, err := prototype(&source{bytes.NewReader(code), Context(L)}, name, func(chunk []ast.Stmt) {
+	proto, err := prototype(code, &source{bytes.NewReader(code), Context(L)}, name, func(chunk []ast.Stmt) {
 		in.warnOfNames(name, code, chunk)
 		if change != nil {
 			change(chunk)
@@ -91,16 +92,31 @@ func plainCode(code []byte) []byte {
 	return code
 }
 
-// prototype parses and compiles a chunk.
-func prototype(code io.Reader, name string, change func([]ast.Stmt)) (*lua.FunctionProto, error) {
-	chunk, err := parse.Parse(code, name)
+// prototype parses and compiles a chunk. Code that the parser would read otherwise than
+// Lua is refused.
+func prototype(code []byte, reader io.Reader, name string, change func([]ast.Stmt)) (*lua.FunctionProto, error) {
+	calls, misread := compile.Check(code)
+	chunk, err := parse.Parse(reader, name)
+	if refused, ok := errors.AsType[*compile.Error](misread); ok {
+		if wrong, ok := errors.AsType[*parse.Error](err); !ok || wrong.Pos.Line == parse.EOF || refused.Line <= wrong.Pos.Line {
+			return nil, misread
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
+	compile.PlaceCalls(chunk, calls)
 	if change != nil {
 		change(chunk)
 	}
 	return compile.Chunk(chunk, name, operations)
+}
+
+// Check reports what is wrong with code that does not compile: a *parse.Error or a
+// *compile.Error.
+func Check(name string, code []byte) error {
+	_, err := prototype(code, bytes.NewReader(code), name, nil)
+	return err
 }
 
 // maxChunks is how many chunks have their locals kept for suggestions.

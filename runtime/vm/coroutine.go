@@ -108,9 +108,10 @@ func (co *coroutines) wrap(L *lua.LState) int {
 func (co *coroutines) running(L *lua.LState) int {
 	if th := outermost(L); th != co.in.main {
 		L.Push(th)
-		return 1
+	} else {
+		L.Push(lua.LNil)
 	}
-	return 0
+	return 1
 }
 
 func (co *coroutines) statusOf(L *lua.LState) int {

@@ -19,7 +19,8 @@ func (c *clock) line() {
 // Lines lists the lines of a script that hold code, in order; none when it
 // does not compile.
 func Lines(name string, code []byte) []int {
-	proto, err := prototype(bytes.NewReader(plainCode(code)), name, nil)
+	code = plainCode(code)
+	proto, err := prototype(code, bytes.NewReader(code), name, nil)
 	if err != nil {
 		return nil
 	}

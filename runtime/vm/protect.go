@@ -117,6 +117,9 @@ func Push(L *lua.LState, values []lua.LValue) int {
 
 // Call calls a function and returns its first value.
 func Call(L *lua.LState, f lua.LValue, args ...lua.LValue) lua.LValue {
+	if f.Type() != lua.LTFunction && L.GetMetaField(f, "__call") == lua.LNil {
+		L.Error(lua.LString(typeError("call", "", f.Type().String())), 0)
+	}
 	L.Push(f)
 	L.Call(Push(L, args), 1)
 	v := L.Get(-1)
